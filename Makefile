@@ -4,7 +4,7 @@ STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 FUZZTIME ?= 3s
 CONSUMER = internal/testing/consumer
 
-.PHONY: build demo test consumer check fmt vet lint race browser faults fuzz bench runtime clean golden pictures gpu-bundle
+.PHONY: build demo test consumer check fmt vet lint race browser faults fuzz bench runtime clean golden pictures gpu-bundle gpu-rehearsal
 
 # Without what debuggers read (-s -w) the program is a quarter smaller; LDFLAGS= keeps it. Stack traces have names and lines either way.
 LDFLAGS ?= -s -w
@@ -94,8 +94,14 @@ fuzz: runtime
 gpu-bundle:
 	GO="$(GO)" sh experiments/gpu/bundle.sh gpu-bundle
 
+# ONNX Runtime's CUDA provider on a stand-in for CUDA: what winnow asks of it, without a GPU (internal/testing/nogpu). It needs gcc and readelf.
+gpu-rehearsal: runtime
+	bin/winnow runtime install --cuda
+	WINNOW_NOGPU=$$(dirname $$(bin/winnow runtime show | awk '/^path/ {print $$2}')) $(GO) test -count=1 -v -run 'TestNoGPU' ./backbone/ort
+	$(GO) run ./experiments/gpu -device cpu -small -winnow bin/winnow -out gpu-rehearsal
+
 bench: runtime
 	$(GO) test -run '^$$' -bench . -benchtime 2s ./...
 
 clean:
-	rm -rf bin demo gpu-bundle gpu-results
+	rm -rf bin demo gpu-bundle gpu-rehearsal gpu-results

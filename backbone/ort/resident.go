@@ -16,8 +16,8 @@ import (
 // two streams of a GPU.
 //
 // Between Go's memory and the device's, tensors go through a session that copies (Identity), which is the library's own
-// way across the bus; the wrapper has none. On a GPU all this is checked against the interface only: it has run on the
-// CPU alone.
+// way across the bus; the wrapper has none. All this has run on the CPU, and on a
+// stand-in for CUDA (internal/testing/nogpu); on no GPU yet.
 type Resident struct {
 	rt      *Runtime
 	session *Session
@@ -140,7 +140,7 @@ func (d *Resident) Run() (err error) {
 		run()
 	}
 	if err != nil {
-		return fmt.Errorf("ort: resident: %w", err)
+		return fmt.Errorf("ort: resident: %w", briefly(err))
 	}
 	return nil
 }
@@ -183,7 +183,7 @@ func (d *Resident) copy(t Tensor, from, to ortgo.Value) error {
 	err := s.compute()
 	clear(s.values)
 	if err != nil {
-		return fmt.Errorf("ort: resident: copy: %w", err)
+		return fmt.Errorf("ort: resident: copy: %w", briefly(err))
 	}
 	return nil
 }

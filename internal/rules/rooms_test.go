@@ -163,7 +163,7 @@ var rooms = []Room{
 	{"review/decisions", "keeps decisions and their history durably; holds SQLite",
 		""},
 	{"review/pictures", "makes and keeps small pictures",
-		"backbone"},
+		"backbone datasets"},
 
 	{"cmd/...", "wires: flags to plain options, one call, print",
 		"*"},

@@ -212,7 +212,7 @@ func (o Options) checkFiles(manifest string) error {
 			return err
 		}
 		ending := strings.ToLower(filepath.Ext(o.Clean))
-		if lines := ending == ".jsonl" || ending == ".ndjson"; lines != (form == datasets.JSONL) && (lines || ending == ".csv") {
+		if lines := ending == ".jsonl" || ending == ".ndjson"; lines != (form == datasets.JSONL) && (lines || ending == ".csv") || form == datasets.COCO && ending != ".json" {
 			return term.Misused("--clean: %s is %s and so is its cleaned copy, found the ending %s", manifest, form, ending)
 		}
 	}
