@@ -4,10 +4,13 @@ STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 FUZZTIME ?= 3s
 CONSUMER = internal/testing/consumer
 
-.PHONY: build demo test consumer check fmt vet lint race browser faults fuzz bench runtime clean golden pictures
+.PHONY: build demo test consumer check fmt vet lint race browser faults fuzz bench runtime clean golden pictures gpu-bundle gpu-rehearsal
+
+# Without what debuggers read (-s -w) the program is a quarter smaller; LDFLAGS= keeps it. Stack traces have names and lines either way.
+LDFLAGS ?= -s -w
 
 build:
-	$(GO) build -o bin/winnow ./cmd/winnow
+	$(GO) build -ldflags "$(LDFLAGS)" -o bin/winnow ./cmd/winnow
 
 runtime: build
 	bin/winnow runtime install
@@ -87,8 +90,18 @@ fuzz: runtime
 		done; \
 	done
 
+# Everything that experiments/gpu needs on a machine with a GPU and without network, in parts: copy them there, then sh run.sh.
+gpu-bundle:
+	GO="$(GO)" sh experiments/gpu/bundle.sh gpu-bundle
+
+# ONNX Runtime's CUDA provider on a stand-in for CUDA: what winnow asks of it, without a GPU (internal/testing/nogpu). It needs gcc and readelf.
+gpu-rehearsal: runtime
+	bin/winnow runtime install --cuda
+	WINNOW_NOGPU=$$(dirname $$(bin/winnow runtime show | awk '/^path/ {print $$2}')) $(GO) test -count=1 -v -run 'TestNoGPU' ./backbone/ort
+	$(GO) run ./experiments/gpu -device cpu -small -winnow bin/winnow -out gpu-rehearsal
+
 bench: runtime
 	$(GO) test -run '^$$' -bench . -benchtime 2s ./...
 
 clean:
-	rm -rf bin demo
+	rm -rf bin demo gpu-bundle gpu-rehearsal gpu-results

@@ -63,14 +63,6 @@ type Options struct {
 	Shared *Shared                                                         // what scorers asked before found out about the same set with the same options; nil: nothing
 }
 
-// Shared is what several scorers of one set need, found out by the first of them: the probe's probabilities, nearest images, and what
-// heads trained on the other folds say. Another set, other labels or other options need another. Its zero value is ready, and
-// audits that share it may run at the same time.
-type Shared struct {
-	judges judges.Shared
-	heads  crossfit.Shared
-}
-
 // Result is the outcome of an audit.
 type Result struct {
 	Scorer     string
@@ -129,7 +121,7 @@ func Run(ctx context.Context, set features.Set, o Options) (Result, error) {
 		r.finish(rows, o)
 		return r, nil
 	}
-	z, start, free, err := judgedVectors(ctx, set, o.Whiten)
+	z, start, free, err := judgedVectors(ctx, set, o.Whiten, o.Shared)
 	if err != nil {
 		return Result{}, err
 	}
@@ -164,7 +156,7 @@ func Run(ctx context.Context, set features.Set, o Options) (Result, error) {
 			if err := free(); err != nil {
 				return Result{}, err
 			}
-			if z, _, free, err = judgedVectors(ctx, relabelled{found, set.Labels}, true); err != nil {
+			if z, _, free, err = judgedVectors(ctx, relabelled{found, set.Labels}, true, new(Shared)); err != nil {
 				return Result{}, err
 			}
 		}
@@ -219,6 +211,9 @@ func (o Options) filled(set features.Set) (Options, error) {
 		return o, fmt.Errorf("audit: %d scores by %s and %d orders, expected one for each of %d rows", len(g.Scores), g.Name, len(g.Orders), set.Len())
 	}
 	o.Scorer = judges.Named(cmp.Or(o.Scorer, judges.Default))
+	if o.Shared == nil {
+		o.Shared = &Shared{alone: true}
+	}
 	o.Copies = cmp.Or(o.Copies, findings.CopyBound)
 	return o, nil
 }

@@ -56,10 +56,8 @@ func ask(ctx context.Context, z, stored features.Set, start *head.Head, o Option
 	by.names = o.Names
 	defer func() { verdict.Why = by.why(verdict.Why) }()
 	heads := crossfit.Options{Folds: o.Folds, Rounds: o.Rounds, Parts: o.Parts, Seed: o.Seed, Told: o.Told, Tune: o.Tune, Chose: by.chose, Start: start}
-	if o.Shared == nil {
-		o.Shared = new(Shared)
-	} else {
-		heads.Shared = &o.Shared.heads // costs memory
+	if !o.Shared.alone {
+		heads.Shared = &o.Shared.heads
 	}
 	if len(o.Names) > 1 && len(o.Names) == len(o.Parts) {
 		heads.Counted = by.count

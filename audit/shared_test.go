@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"golang.org/x/sync/errgroup"
 )
 
 // What scorers share changes nothing of what they say.
@@ -23,5 +24,21 @@ func TestSharedChangesNothing(t *testing.T) {
 		if !cmp.Equal(got[0].Suspects, got[1].Suspects, cmpopts.EquateNaNs(), cmpopts.IgnoreUnexported(Suspect{})) {
 			t.Errorf("%s: what it says depends on what it shares", scorer)
 		}
+	}
+}
+
+// Audits that share may run at the same time.
+func TestSharedAtOnce(t *testing.T) {
+	set, _ := mislabelled(6, 6, 12, 16, 0.2)
+	shared := new(Shared)
+	var jobs errgroup.Group
+	for _, scorer := range []string{"combined", "crossfit", "margin", "self-confidence", "simifeat-r"} {
+		jobs.Go(func() error {
+			_, err := Run(context.Background(), set, Options{Scorer: scorer, Whiten: true, Seed: 3, JustRank: true, Rate: new(float64), Shared: shared})
+			return err
+		})
+	}
+	if err := jobs.Wait(); err != nil {
+		t.Fatal(err)
 	}
 }

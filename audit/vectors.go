@@ -8,14 +8,14 @@ import (
 )
 
 // judgedVectors returns the labelled rows of set on the unit sphere, if whiten is set whitened by all its rows, with the
-// head that does so. They are looked at until free is called, which is never nil.
-func judgedVectors(ctx context.Context, set features.Source, whiten bool) (z features.Set, by *head.Head, free func() error, err error) {
+// head that does so, which shared may know. They are looked at until free is called, which is never nil.
+func judgedVectors(ctx context.Context, set features.Source, whiten bool, shared *Shared) (z features.Set, by *head.Head, free func() error, err error) {
 	free = func() error { return nil }
 	if !whiten {
 		z, err = onSphere(set.(features.Set).Labelled())
 		return z, nil, free, err
 	}
-	if by, err = head.SelfWhitening(ctx, set, head.Widest); err != nil {
+	if by, err = shared.whitening(ctx, set); err != nil {
 		return z, nil, free, err
 	}
 	whole, let, err := by.EmbedSpilled(ctx, set)

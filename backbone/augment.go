@@ -102,6 +102,15 @@ func (a Augmentation) bounds() (scale, ratio [2]float64) {
 	return scale, ratio
 }
 
+// Evaluation returns p as the evaluation that fits views so augmented: where they are cut from squashed pictures, squashed to the
+// network's size. A view of another shape than what is evaluated teaches a network what the evaluation never shows it.
+func (a Augmentation) Evaluation(p Preprocessing) Preprocessing {
+	if a.Exact && p.Resize > 0 && !p.Exact {
+		p.Resize, p.Exact = p.Crop, true
+	}
+	return p
+}
+
 // resize returns p with the resize that views cropped at random are cut from.
 func (a Augmentation) resize(p Preprocessing) Preprocessing {
 	switch {

@@ -81,10 +81,16 @@ func orient(img image.Image, orientation int) image.Image {
 func coloursOf(img image.Image) *image.NRGBA {
 	s := sourceOf(img)
 	w, h := s.size()
+	return coloursIn(s, image.Rect(0, 0, w, h))
+}
+
+// coloursIn returns a part of a picture.
+func coloursIn(s source, part image.Rectangle) *image.NRGBA {
+	w, h := part.Dx(), part.Dy()
 	out := image.NewNRGBA(image.Rect(0, 0, w, h))
 	line := make([]byte, 3*w)
 	for y := range h {
-		s.row(line, y, 0, w)
+		s.row(line, part.Min.Y+y, part.Min.X, part.Max.X)
 		row := out.Pix[y*out.Stride:][:4*w]
 		for x := range w {
 			row[4*x], row[4*x+1], row[4*x+2], row[4*x+3] = line[3*x], line[3*x+1], line[3*x+2], 255

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 
+	"winnow/datasets"
 	"winnow/features"
 	"winnow/internal/regular"
 )
@@ -55,11 +56,16 @@ func (r *reader) read(dst [][]float32, path string) error {
 	})
 }
 
-// picture decodes one image and shows it to use, within the budgets of memory. Whatever goes wrong, a panic included, is
+// picture decodes one image, or a crop of one, and shows it to use, within the budgets of memory. Whatever goes wrong, a panic included, is
 // an error of this image; it leaves the path to the caller.
 func (r *reader) picture(path string, use func(image.Image) error) (err error) {
 	defer caught("reading the picture", &err)
-	f, info, err := regular.From(r.fsys, path)
+	file, crop, isCrop := datasets.CutCrop(path)
+	options := r.options
+	if isCrop { // of a whole picture, as people see it
+		options.EXIF, options.Enough = true, nil
+	}
+	f, info, err := regular.From(r.fsys, file)
 	if err != nil {
 		return withoutPath(err)
 	}
@@ -72,14 +78,23 @@ func (r *reader) picture(path string, use func(image.Image) error) (err error) {
 		return withoutPath(err)
 	}
 	defer func() { r.data = shortened(r.data) }()
-	p, err := r.options.plan(r.data)
+	p, err := options.plan(r.data)
 	if err != nil {
 		return err
 	}
-	defer pictureBudget.hold(p.peak())()
+	peak := p.peak()
+	if isCrop {
+		peak += cropBytes * int64(min(crop.W, max(p.w, p.h))) * int64(min(crop.H, max(p.w, p.h)))
+	}
+	defer pictureBudget.hold(peak)()
 	img, err := p.decode(r.data)
 	if err != nil {
 		return err
+	}
+	if isCrop {
+		if img, err = cropped(img, crop); err != nil {
+			return err
+		}
 	}
 	return use(img)
 }

@@ -4,7 +4,10 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"image"
+	"io"
 	"io/fs"
+
+	"winnow/datasets"
 )
 
 // ReadImage decodes one image file and shows it to use, within the memory that all readers of this process share; use
@@ -17,12 +20,17 @@ func ReadImage(fsys fs.FS, path string, o DecodeOptions, use func(image.Image) e
 	return nil
 }
 
-// Inspect reads an image file, and returns the sha256 of its bytes, or why it is no picture that can be decoded; the error
+// Inspect reads an image file, and returns the sha256 of its bytes, of a crop with the crop's place behind, or why it is no picture that can be decoded; the error
 // leaves the path to the caller.
 func Inspect(fsys fs.FS, path string) (sum [sha256.Size]byte, err error) {
 	r := reader{fsys: fsys}
 	err = r.picture(path, func(image.Image) error {
-		sum = sha256.Sum256(r.data)
+		h := sha256.New()
+		_, _ = h.Write(r.data) // hashes take all
+		if _, crop, isCrop := datasets.CutCrop(path); isCrop {
+			_, _ = io.WriteString(h, crop.String())
+		}
+		h.Sum(sum[:0])
 		return nil
 	})
 	return sum, err

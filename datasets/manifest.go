@@ -26,15 +26,18 @@ const (
 	JSONL   Format = "jsonl"   // one object a line with the same keys
 	Folders Format = "folders" // a folder per class, perhaps below train/, validation/, test/ …; Auto reads an imagefolder by its metadata
 	PRISM   Format = "prism"   // headerless path,label as PRISM's released lists
+	COCO    Format = "coco"    // JSON with images, annotations and categories
 )
 
 // ReadOptions say how to take a source; the zero value guesses.
 type ReadOptions struct {
-	Format      Format // "" means Auto
-	Split       string // split of rows that name none; "" means train
-	StripPrefix string // removed from the front of every path
-	Names       Names  // of a table's columns
-	Numbered    bool   // a table with a header and no column path is read: its images are called by their rows, from 0
+	Format      Format  // "" means Auto
+	Split       string  // split of rows that name none; "" means train
+	StripPrefix string  // removed from the front of every path
+	Names       Names   // of a table's columns
+	CropMargin  float64 // of boxes: added on each side of the crop, a share of the box's
+	MinBox      int     // boxes with a side below so many pixels are left out; 0 means 1
+	Numbered    bool    // a table with a header and no column path is read: its images are called by their rows, from 0
 	// Once, where it is given, says that the source is read this once, so that a pipe which the shell opened, or - for standard
 	// input, will do; the reading of a pipe or a folder ends with it.
 	Once context.Context
@@ -107,6 +110,9 @@ func (opts reading) manifest(r io.Reader, name string) (*Dataset, error) {
 		return nil, fmt.Errorf("datasets: %s: %w", name, err)
 	}
 	opts.Split = split
+	if !(opts.CropMargin >= 0 && opts.CropMargin <= mostMargin) || opts.MinBox < 0 {
+		return nil, fmt.Errorf("datasets: %s: found a margin of %v and a least side of %d pixels, expected a share from 0 to %d of a box's side, and 0 pixels or more", name, opts.CropMargin, opts.MinBox, mostMargin)
+	}
 	var d *Dataset
 	switch format {
 	case CSV:
@@ -115,28 +121,33 @@ func (opts reading) manifest(r io.Reader, name string) (*Dataset, error) {
 		d, err = readCSV(in, name, '\t', opts)
 	case JSONL:
 		d, err = readJSONL(in, name, opts)
+	case COCO:
+		d, err = readCOCO(in, name, opts)
 	case PRISM:
 		if opts.named() {
 			return nil, fmt.Errorf("datasets: %s: is read as a list without a header (%s), whose columns have no names: found names for them, expected none", name, PRISM)
 		}
 		d, err = readPRISM(in, name, opts)
 	default:
-		return nil, fmt.Errorf("datasets: %s: format %q is unknown, expected %s, %s, %s, %s, %s or %s", name, opts.Format, Auto, CSV, TSV, JSONL, Folders, PRISM)
+		return nil, fmt.Errorf("datasets: %s: format %q is unknown, expected %s, %s, %s, %s, %s, %s or %s", name, opts.Format, Auto, CSV, TSV, JSONL, Folders, PRISM, COCO)
 	}
 	if err != nil {
 		return nil, err
 	}
 	if len(d.Samples) == 0 {
-		return nil, fmt.Errorf("datasets: %s: no sample found, expected at least one line of path and label", name)
+		return nil, fmt.Errorf("datasets: %s: no sample found, expected at least one path and label", name)
 	}
 	return d, nil
 }
 
-// guess returns the format by the first line.
+// guess returns the format by the first line, of JSON by how it begins.
 func guess(in *bufio.Reader) Format {
 	head, _ := in.Peek(4096) // as much as there is
 	line, _, _ := bytes.Cut(head, []byte("\n"))
 	line = bytes.TrimSpace(line)
+	if isCOCO(head) {
+		return COCO
+	}
 	if bytes.HasPrefix(line, []byte("{")) {
 		return JSONL
 	}

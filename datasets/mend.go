@@ -28,7 +28,7 @@ type Mended struct {
 //
 // The copy has the form of the source: of CSV, TSV, JSON lines and PRISM's lists every byte stays, of a header, of other
 // columns, of quotes and line ends, but for the rows left out and the labels replaced; in JSON a label that was a number
-// stays one where it can. A folder of images has nothing to copy: it becomes a CSV manifest path,label,split of what it
+// stays one where it can. Of COCO's JSON only values of category_id change, and annotations are left out; their images stay. A folder of images has nothing to copy: it becomes a CSV manifest path,label,split of what it
 // holds, with paths relative to the folder.
 func Mend(w io.Writer, source string, d *Dataset, decisions map[int]Decision) (Mended, error) {
 	m := &mender{d: d, decisions: decisions, did: Mended{Changed: map[string]int{}}}
@@ -43,6 +43,13 @@ func Mend(w io.Writer, source string, d *Dataset, decisions map[int]Decision) (M
 		return Mended{}, fmt.Errorf("datasets: %w", err)
 	}
 	defer f.Close()
+	if form, err := FormOf(source); err != nil {
+		return Mended{}, err
+	} else if form == COCO {
+		if err := m.lookUp(f); err != nil {
+			return Mended{}, fmt.Errorf("datasets: %s: %w", source, err)
+		}
+	}
 	did, err := m.run(w, f)
 	if err != nil {
 		return Mended{}, fmt.Errorf("datasets: %s%w", source, err)
@@ -76,7 +83,21 @@ type mender struct {
 	line      int // that the reader is at
 	comma     rune
 	keys      [len(ownNames)]string // of JSON lines, once the first is read
+	labels    map[ident]string      // of COCO's categories
+	ids       map[string]ident
 	did       Mended
+}
+
+// lookUp reads the categories of COCO's file, which may stand behind its annotations.
+func (m *mender) lookUp(f io.ReadSeeker) (err error) {
+	in := bufio.NewReaderSize(f, 1<<16)
+	if _, err = mark(in); err == nil {
+		m.labels, m.ids, err = categoriesOf(in)
+	}
+	if err == nil {
+		_, err = f.Seek(0, io.SeekStart)
+	}
+	return err
 }
 
 // check refuses decisions that cannot be carried out.

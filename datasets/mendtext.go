@@ -34,6 +34,8 @@ func (m *mender) copy(in *bufio.Reader) error {
 	_, _ = m.out.Write(begin) // told by Flush, here and below
 	m.line = 1
 	switch guess(in) {
+	case COCO:
+		err = m.coco(in)
 	case JSONL:
 		err = m.lines(in, m.jsonl)
 	case PRISM:

@@ -2,10 +2,13 @@ package eval
 
 import (
 	"context"
+	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"winnow/features"
+	"winnow/internal/spread"
 )
 
 // Neighbour is a gallery row and its cosine to the query.
@@ -23,22 +26,48 @@ func Nearest(ctx context.Context, query features.Set, gallery *features.Set, k i
 	}
 	out := make([][]Neighbour, query.Len())
 	err := eachRow(ctx, query.X, gallery.X, maxMem, func(i int, s []float32, scratch *ranker) {
-		order := &scratch.order
-		order.next(s, query.Row(i), gallery.X)
-		best := make([]Neighbour, 0, min(k, len(s)))
-		for j := 0; j < len(s); j++ {
-			if n := len(best); n > 0 && n == cap(best) {
-				if j += atLeast(s[j:], best[n-1].Similarity-order.slack); j == len(s) {
-					break
-				}
-			}
-			if !self || j != i {
-				best = insertBy(best, Neighbour{j, s[j]}, func(a, b Neighbour) bool { return order.compare(a.Row, b.Row) < 0 })
-			}
+		leave := -1
+		if self {
+			leave = i
 		}
-		out[i] = best
+		scratch.order.next(s, query.Row(i), gallery.X)
+		out[i] = scratch.order.nearest(k, leave)
 	})
 	return out, err
+}
+
+// nearest returns the k nearest rows but one, nearest first. Only those that the float32 similarities leave in doubt are
+// compared exactly: the others are below the k-th by more than their rounding.
+func (o *order) nearest(k, leave int) []Neighbour {
+	list, bar, room := o.list[:0], float32(math.Inf(-1)), 3*k+64
+	for j := 0; k > 0 && j < len(o.s); j++ {
+		if j += atLeast(o.s[j:], bar); j == len(o.s) {
+			break
+		}
+		if j == leave {
+			continue
+		}
+		if list = append(list, Neighbour{j, o.s[j]}); len(list) == room {
+			list, bar = o.cut(list, k)
+			room = max(room, 2*len(list)) // as many may be as near as the k-th
+		}
+	}
+	if len(list) > k {
+		list, _ = o.cut(list, k)
+	}
+	slices.SortFunc(list, func(a, b Neighbour) int { return o.compare(a.Row, b.Row) })
+	o.list = list
+	return slices.Clone(list[:min(k, len(list))])
+}
+
+// cut drops the rows that cannot be among the k nearest, and returns what similarity the others have at least.
+func (o *order) cut(list []Neighbour, k int) ([]Neighbour, float32) {
+	o.sims = o.sims[:0]
+	for _, n := range list {
+		o.sims = append(o.sims, n.Similarity)
+	}
+	bar := spread.KthLargest(o.sims, k) - o.slack
+	return slices.DeleteFunc(list, func(n Neighbour) bool { return n.Similarity < bar }), bar
 }
 
 // EachRow calls visit with every row of the similarities q·gᵀ, on all cores, a block of queries of at most maxMem bytes
@@ -50,20 +79,15 @@ func EachRow(ctx context.Context, q, g blas32.General, maxMem int64, visit func(
 // Insert puts n into a list of the nearest, best first, whose capacity is the most it may hold; among equals
 // the earlier one stays in front.
 func Insert(best []Neighbour, n Neighbour) []Neighbour {
-	return insertBy(best, n, func(a, b Neighbour) bool { return a.Similarity > b.Similarity })
-}
-
-// insertBy is Insert by another order.
-func insertBy(best []Neighbour, n Neighbour, nearer func(a, b Neighbour) bool) []Neighbour {
 	if len(best) == cap(best) {
-		if len(best) == 0 || !nearer(n, best[len(best)-1]) {
+		if len(best) == 0 || !(n.Similarity > best[len(best)-1].Similarity) {
 			return best
 		}
 	} else {
 		best = append(best, n)
 	}
 	at := len(best) - 1
-	for at > 0 && nearer(n, best[at-1]) {
+	for at > 0 && n.Similarity > best[at-1].Similarity {
 		best[at] = best[at-1]
 		at--
 	}

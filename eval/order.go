@@ -21,6 +21,9 @@ type order struct {
 	exact []float64
 	of    []int32 // whose values those are: number of the query, from 1
 	turn  int32
+
+	list []Neighbour // candidates of nearest, and their similarities
+	sims []float32
 }
 
 // next turns to another query.

@@ -1,6 +1,7 @@
 package eval
 
 import (
+	compare "cmp"
 	"context"
 	"fmt"
 	"math"
@@ -225,6 +226,48 @@ func TestNearest(t *testing.T) {
 			for i := range got {
 				if diff := cmp.Diff(slowNearest(q, gallery, i, k), got[i], cmpopts.EquateEmpty()); diff != "" {
 					t.Fatalf("query %d, k %d (-want +got):\n%s", i, k, diff)
+				}
+			}
+		}
+	}
+}
+
+// Many rows that are as near as each other, to rounding, and some that are the same: the lists are those of a whole sort by float64.
+func TestNearestOfMany(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 7))
+	for _, spread := range []float64{1, 1e-3} {
+		g := features.NewSet(1200, 24)
+		for i := range g.Len() {
+			for j := range g.Dim() {
+				g.Row(i)[j] = float32(1 + spread*rng.NormFloat64())
+			}
+			if i >= 100 && i%3 == 0 {
+				copy(g.Row(i), g.Row(rng.IntN(100)))
+			}
+		}
+		if err := features.Normalize(g.X); err != nil {
+			t.Fatal(err)
+		}
+		for _, k := range []int{1, 7, 90} {
+			lists, err := Nearest(t.Context(), g, nil, k, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := 0; i < g.Len(); i += 97 {
+				var want, got []int
+				for j := range g.Len() {
+					if j != i {
+						want = append(want, j)
+					}
+				}
+				slices.SortStableFunc(want, func(a, b int) int {
+					return compare.Compare(features.Dot(g.Row(i), g.Row(b)), features.Dot(g.Row(i), g.Row(a)))
+				})
+				for _, n := range lists[i] {
+					got = append(got, n.Row)
+				}
+				if !slices.Equal(got, want[:k]) {
+					t.Fatalf("spread %g, query %d, k %d: found %v, expected %v", spread, i, k, got, want[:k])
 				}
 			}
 		}

@@ -55,6 +55,9 @@ type chain struct {
 	scale   []float64 // proxies: 1/‖p_j‖, so that S = z·p̂; nil otherwise
 	pull    []float64 // proxies: Σ_i dS_ij·s_ij
 
+	listing bool // dS has a list of its entries while they are few
+	entries nonzeros
+
 	noting bool      // see [RowWise]
 	noted  []float64 // what each row adds to the sum; then its term
 }
@@ -72,6 +75,7 @@ const nearby = 1 - 1e-3
 func (c *chain) run(a, b blas32.General, whole pairs, grad bool) (sum, terms float64) {
 	n, r := a.Rows, b.Rows
 	c.s = features.Resize(c.s, n, r)
+	c.entries.few = false
 	if c.noting {
 		c.noted = grow(c.noted, n)[:n]
 		clear(c.noted)
@@ -85,6 +89,9 @@ func (c *chain) run(a, b blas32.General, whole pairs, grad bool) (sum, terms flo
 	}
 	if c.draw != nil {
 		whole.draw = c.draw()
+	}
+	if c.listing && grad {
+		c.entries.begin(n, r)
 	}
 	high, wide := c.blockShape(n, r)
 	c.in = grow(c.in, high*wide)
@@ -196,10 +203,12 @@ func (c *chain) narrow(dS, s []float64, p *pairs) {
 	r := len(p.cols)
 	for i := range p.rows {
 		out, d := c.blockRow(i, p), dS[i*r:(i+1)*r]
-		if c.scale == nil {
-			for j, v := range d {
-				out[j] = float32(v)
-			}
+		switch {
+		case c.entries.few:
+			c.entries.narrow(out, d)
+			continue
+		case c.scale == nil:
+			narrow(out, d)
 			continue
 		}
 		scale := c.scale[p.left : p.left+r]

@@ -29,6 +29,7 @@ func (l *similarity) Eval(grad *blas32.General, z features.Set, ref *features.Se
 		l.noted = l.noted[:0]
 		return nothing(grad)
 	}
+	l.listing = ref != nil && !l.columns
 	sum, terms := l.run(z.X, other, p, grad != nil)
 	if l.noting {
 		l.divide(terms)
@@ -37,7 +38,11 @@ func (l *similarity) Eval(grad *blas32.General, z features.Set, ref *features.Se
 	if terms == 0 {
 		return nothing(grad)
 	}
-	if grad != nil {
+	switch {
+	case grad == nil:
+	case l.entries.few:
+		l.entries.multiply(*grad, l.s, other, float32(1/terms))
+	default:
 		if ref == nil {
 			addTransposed(l.s)
 		}

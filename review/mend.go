@@ -91,7 +91,7 @@ func (r *Reviewer) postExport(struct{}) (int, any, error) {
 }
 
 // Endings are the file endings of each format of manifests.
-var Endings = map[datasets.Format][]string{datasets.CSV: {".csv"}, datasets.TSV: {".tsv", ".txt"}, datasets.JSONL: {".jsonl"}, datasets.PRISM: {".csv", ".txt"}}
+var Endings = map[datasets.Format][]string{datasets.CSV: {".csv"}, datasets.TSV: {".tsv", ".txt"}, datasets.JSONL: {".jsonl"}, datasets.PRISM: {".csv", ".txt"}, datasets.COCO: {".json"}}
 
 // getExport sends the mended manifest. An error before the first byte is answered; a later one breaks the answer off, so that
 // half a manifest is not mistaken for a whole one.
@@ -106,6 +106,8 @@ func (r *Reviewer) getExport(w http.ResponseWriter, _ *http.Request) {
 	h.Set("Cache-Control", "no-store")
 	kind := "text/csv; charset=utf-8"
 	switch form {
+	case datasets.COCO:
+		kind = "application/json"
 	case datasets.JSONL:
 		kind = "application/jsonl"
 	case datasets.TSV:

@@ -162,6 +162,93 @@ func benchmarkFilter(b *testing.B, name string) {
 	b.ReportMetric(1e3*median(rest), "step-ms")
 }
 
+// BenchmarkClaimStep: a step with memory contrastive loss over 8,192 vectors, and one with SoftTriple of 10 centres for
+// each of the 100 classes and Adam for them, take at most twice their bare products, those of the head among them.
+func BenchmarkClaimStep(b *testing.B) {
+	b.Run("memory", func(b *testing.B) { benchmarkStep(b, "contrastive", claimBank) })
+	b.Run("soft_triple", func(b *testing.B) { benchmarkStep(b, "soft_triple", 0) })
+}
+
+func benchmarkStep(b *testing.B, name string, members int) {
+	c := newClaim(b)
+	loss, err := losses.New(name, nil, losses.Env{Dim: claimOut, Classes: claimClasses, Init: c.rng})
+	if err != nil {
+		b.Fatal(err)
+	}
+	var own []*features.Param
+	var bank *features.Bank
+	solver, err := train.NewSolver(train.DefaultSolver("adam"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	compared := blas32.General{}
+	if members > 0 {
+		bank = features.NewBank(members, claimOut, claimClasses)
+		full := claimSet(c.rng, members, claimOut)
+		if err := features.Normalize(full.X); err != nil {
+			b.Fatal(err)
+		}
+		bank.Push(full)
+		compared = bank.Set().X
+	} else {
+		own = loss.(losses.Trainable).Params()
+		compared = own[0].Matrix()
+	}
+	bare := newProducts(c, compared, own != nil)
+	inBatch, inBank := features.NewMatrix(claimBatch, claimOut), features.NewMatrix(claimBatch, claimOut)
+	var steps, floors []time.Duration
+	for b.Loop() {
+		start := time.Now()
+		bare.run()
+		floors = append(floors, time.Since(start))
+		start = time.Now()
+		z := c.forward(b)
+		loss.Eval(&inBatch, z, nil)
+		if bank != nil {
+			ref := bank.Set()
+			loss.Eval(&inBank, z, &ref)
+			for i, v := range inBank.Data {
+				inBatch.Data[i] += v
+			}
+		}
+		c.backward(b, inBatch)
+		solver.Step(own, 1e-6)
+		if bank != nil {
+			bank.Push(z)
+		}
+		steps = append(steps, time.Since(start))
+	}
+	b.ReportMetric(median(steps)/median(floors), "step/products")
+	b.ReportMetric(1e3*median(steps), "step-ms")
+	b.ReportMetric(1e3*median(floors), "products-ms")
+}
+
+// products are those that a step cannot do without: the head's two, and S and ∂L/∂z of what the batch is compared with,
+// whose own gradient is another if it is learned.
+type products struct {
+	x, w, dw, z, dz, compared, s, own blas32.General
+}
+
+func newProducts(c *claim, compared blas32.General, learned bool) *products {
+	p := &products{x: claimSet(c.rng, claimBatch, claimIn).X, z: claimSet(c.rng, claimBatch, claimOut).X, compared: compared}
+	p.w, p.dw, p.dz = features.NewMatrix(claimIn, claimOut), features.NewMatrix(claimIn, claimOut), features.NewMatrix(claimBatch, claimOut)
+	p.s = features.NewMatrix(claimBatch, compared.Rows)
+	if learned {
+		p.own = features.NewMatrix(compared.Rows, compared.Cols)
+	}
+	return p
+}
+
+func (p *products) run() {
+	blas32.Gemm(blas.NoTrans, blas.NoTrans, 1, p.x, p.w, 0, p.dz)
+	blas32.Gemm(blas.NoTrans, blas.Trans, 1, p.z, p.compared, 0, p.s)
+	blas32.Gemm(blas.NoTrans, blas.NoTrans, 1, p.s, p.compared, 0, p.dz)
+	if p.own.Rows > 0 {
+		blas32.Gemm(blas.Trans, blas.NoTrans, 1, p.s, p.z, 0, p.own)
+	}
+	blas32.Gemm(blas.Trans, blas.NoTrans, 1, p.x, p.z, 0, p.dw)
+}
+
 // median of durations, in seconds.
 func median(d []time.Duration) float64 {
 	slices.Sort(d)

@@ -5,6 +5,8 @@ import (
 	"math"
 	"sync"
 
+	"gonum.org/v1/gonum/floats"
+
 	"winnow/filters/noiserate"
 )
 
@@ -19,15 +21,15 @@ import (
 // images that look like class k are called y, few the other way.
 type channel struct {
 	setting
-	rho float64
-	n   []float64 // n_ky by slot
-	of  []float64 // n_k
+	rho   float64
+	given []float64 // P(y|k) by slot; nil with a = ∞
 }
 
 // slots number the pairs of a given label and a candidate column that occur, so that n_ky needs no C² numbers.
 type slots struct {
-	of    []int32 // by image and candidate
-	count int
+	of     []int32 // by image and candidate
+	column []int32 // k of each pair
+	right  []int32 // the pairs y = k
 }
 
 func (f *field) slots() slots {
@@ -43,8 +45,11 @@ func (f *field) slots() slots {
 			for j := range f.m {
 				k := f.column[int(i)*f.m+j]
 				if seen[k] != int32(y)+1 {
-					seen[k], number[k] = int32(y)+1, int32(s.count)
-					s.count++
+					seen[k], number[k] = int32(y)+1, int32(len(s.column))
+					if int(k) == y {
+						s.right = append(s.right, number[k])
+					}
+					s.column = append(s.column, k)
 				}
 				s.of[int(i)*f.m+j] = number[k]
 			}
@@ -101,85 +106,87 @@ type setting struct{ beta, prior float64 }
 // without learns the channel from the images of the other folds, by expectation maximisation, once prepare has been
 // called.
 func (l *learner) without(fold int, set setting) channel {
-	c := channel{setting: set, rho: 0.2}
+	c := channel{setting: set, rho: 0.2} // nothing is counted yet
+	var n, of []float64                  // n_ky by slot, n_k
 	if !math.IsInf(set.prior, 1) {
-		c.n, c.of = make([]float64, l.slots.count), make([]float64, l.f.classes)
+		n, of = make([]float64, len(l.slots.column)), make([]float64, l.f.classes)
 	}
-	next, of := make([]float64, len(c.n)), make([]float64, len(c.of))
 	r := make([]float64, l.f.m)
-	for turn := range turns {
-		clear(next)
-		clear(of)
+	for range turns {
+		clear(n)
 		var right, images float64
-		use := c
-		if turn == 0 {
-			use.prior = math.Inf(1) // nothing is counted yet
-		}
 		l.each(fold, true, func(i int) {
-			rest := use.share(l, i, r)
-			total := rest
-			for _, v := range r {
-				total += v
-			}
+			_, total := c.share(l, i, r)
 			if !(total > 0) {
 				return
 			}
 			images++
 			right += r[l.f.given[i]] / total
-			if len(next) == 0 {
+			if n == nil {
 				return
 			}
-			for j, v := range r {
-				next[l.slots.of[i*l.f.m+j]] += v / total
-				of[l.f.column[i*l.f.m+j]] += v / total
+			share := 1 / total
+			for j, slot := range l.slots.of[i*l.f.m:][:len(r)] {
+				n[slot] += r[j] * share
 			}
 		})
 		c.rho = math.Min(math.Max(1-right/math.Max(images, 1), leastRho), noiserate.MostOf(l.f.classes))
-		c.n, next = next, c.n
-		c.of, of = of, c.of
+		if n != nil {
+			c.count(l.slots, n, of)
+		}
 	}
 	return c
 }
 
-// share fills r with P(k|x_i) P(y_i|k) for the candidates k of image i, and returns that of all other classes.
-func (c channel) share(l *learner, i int, r []float64) (rest float64) {
+// count fills in P(y|k) of every pair by n_ky; of is scratch for n_k.
+func (c *channel) count(s slots, n, of []float64) {
+	clear(of)
+	for slot, k := range s.column {
+		of[k] += n[slot]
+	}
+	if c.given == nil {
+		c.given = make([]float64, len(n))
+	}
+	other := c.rho / float64(len(of)-1)
+	for slot, k := range s.column {
+		c.given[slot] = (n[slot] + c.prior*other) / (of[k] + c.prior)
+	}
+	for _, slot := range s.right {
+		c.given[slot] = (n[slot] + c.prior*(1-c.rho)) / (of[s.column[slot]] + c.prior)
+	}
+}
+
+// share fills r with P(k|x_i) P(y_i|k) for the candidates k of image i, and returns that of all other classes, and of all.
+func (c channel) share(l *learner, i int, r []float64) (rest, total float64) {
 	f := l.f
 	other := c.rho / float64(f.classes-1)
-	p := l.p[i*f.m:][:f.m]
-	if math.IsInf(c.prior, 1) {
+	p := l.p[i*f.m:][:len(r)]
+	rest = float64(l.rest[i]) * other
+	if c.given == nil {
 		for j, v := range p {
 			r[j] = float64(v) * other
 		}
 		at := f.given[i]
 		r[at] = float64(p[at]) * (1 - c.rho)
-		return float64(l.rest[i]) * other
-	}
-	column, slot := f.column[i*f.m:][:f.m], l.slots.of[i*f.m:][:f.m]
-	for j, v := range p {
-		pi := other
-		if j == int(f.given[i]) {
-			pi = 1 - c.rho
+	} else {
+		for j, slot := range l.slots.of[i*f.m:][:len(r)] {
+			r[j] = float64(p[j]) * c.given[slot]
 		}
-		r[j] = float64(v) * (c.n[slot[j]] + c.prior*pi) / (c.of[column[j]] + c.prior)
+		rest *= c.prior / (float64(f.n)/float64(f.classes) + c.prior)
 	}
-	return float64(l.rest[i]) * other * c.prior / (float64(f.n)/float64(f.classes) + c.prior)
+	return rest, rest + floats.Sum(r)
 }
 
 // likelihood returns the mean log probability of the given labels, each fold's by the channel of the others.
 func (l *learner) likelihood(set setting) float64 {
 	var sum float64
-	l.posteriors(set, func(i int, r []float64, rest float64) {
-		for _, v := range r {
-			rest += v
-		}
-		sum += math.Log(math.Max(rest, 1e-300))
-	})
+	l.posteriors(set, func(_ int, _ []float64, _, total float64) { sum += math.Log(math.Max(total, 1e-300)) })
 	return sum / float64(l.f.n)
 }
 
-// posteriors calls do for every image with P(k|x_i) P(y_i|k) of each candidate k and of all other classes, by the
+// posteriors calls do for every image with P(k|x_i) P(y_i|k) of each candidate k, of all other classes and of all, by the
 // channel of the other folds.
-func (l *learner) posteriors(set setting, do func(i int, r []float64, rest float64)) {
+func (l *learner) posteriors(set setting, do func(i int, r []float64, rest, total float64)) {
 	l.prepare(set)
 	r := make([]float64, l.f.m)
 	for from := 0; from < l.count; from += atOnce {
@@ -190,7 +197,10 @@ func (l *learner) posteriors(set setting, do func(i int, r []float64, rest float
 		}
 		all.Wait()
 		for at, c := range channels {
-			l.each(from+at, false, func(i int) { do(i, r, c.share(l, i, r)) })
+			l.each(from+at, false, func(i int) {
+				rest, total := c.share(l, i, r)
+				do(i, r, rest, total)
+			})
 		}
 	}
 }

@@ -83,7 +83,7 @@ func TestChannelAgainstLoops(t *testing.T) {
 	}
 	r := make([]float64, f.m)
 	for i, y := range z.Labels {
-		if rest := c.share(l, i, r); rest != 0 {
+		if rest, _ := c.share(l, i, r); rest != 0 {
 			t.Fatalf("image %d: %v is left though all classes are candidates", i, rest)
 		}
 		for k, v := range r {

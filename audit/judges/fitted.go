@@ -61,7 +61,7 @@ func (b *bench) channelled(f *field) (pool, float64) {
 		if part.weight == 0 {
 			continue
 		}
-		l.posteriors(part.setting, func(i int, r []float64, others float64) {
+		l.posteriors(part.setting, func(i int, r []float64, others, _ float64) {
 			for j, v := range r {
 				all.candidates[i*f.m+j] += float32(part.weight * math.Log(math.Max(v, 1e-300)))
 			}

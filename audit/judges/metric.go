@@ -11,6 +11,7 @@ import (
 
 	"winnow/features"
 	"winnow/filters/leaveout"
+	"winnow/internal/eigen"
 )
 
 // metric compares every image with every class as class centres do, in a space whitened once more, by more or by less:
@@ -70,20 +71,18 @@ func newMetric(ctx context.Context, s *leaveout.Set) (*metric, error) {
 			squares[i] += float64(v)
 		}
 	}
-	var eigen mat.EigenSym
-	if !eigen.Factorize(mat.NewSymDense(d, squares), true) {
+	values, vectors, ok := eigen.Symmetric(mat.NewSymDense(d, squares))
+	if !ok {
 		return nil, fmt.Errorf("judges: eigenvectors of the vectors' second moments did not converge")
 	}
-	m := &metric{s: s, value: eigen.Values(nil), sums: make([]float64, len(s.Classes)*d), count: make([]float64, len(s.Classes)), all: make([]float64, d)}
+	m := &metric{s: s, value: values, sums: make([]float64, len(s.Classes)*d), count: make([]float64, len(s.Classes)), all: make([]float64, d)}
 	for j, v := range m.value {
 		m.value[j] = math.Max(v, 0)
 		m.mean += m.value[j] / float64(d)
 	}
-	var vectors mat.Dense
-	eigen.VectorsTo(&vectors)
 	turn := features.NewMatrix(d, d)
 	for i := range turn.Data {
-		turn.Data[i] = float32(vectors.At(i/d, i%d))
+		turn.Data[i] = float32(vectors.At(i%d, i/d))
 	}
 	var err error
 	m.along, m.free, err = features.Spill(n, d, func(from int, x blas32.General) error {

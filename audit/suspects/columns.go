@@ -87,6 +87,17 @@ var called = func() column {
 	return c
 }()
 
+// cleanlab are the columns for what reads cleanlab's, most of which go by its names.
+var cleanlab = func() (list []column) {
+	for _, name := range []string{"path", "is_label_issue", "label_score", "given_label", "suggested_label"} {
+		i := slices.IndexFunc(columns, func(c column) bool { return c.name == name || slices.Contains(c.others, name) })
+		c := columns[i]
+		c.name = name
+		list = append(list, c)
+	}
+	return list
+}()
+
 // one returns a column of one value a row.
 func one(name string, get func(e *Entry) string, set func(r *rows, e *Entry, s string) error) column {
 	return column{name: name,

@@ -11,7 +11,7 @@ import (
 )
 
 // writeCSV leaves out true_label where no row has one; sheet quotes what a spreadsheet would compute.
-func writeCSV(w io.Writer, entries []Entry, sheet bool) error {
+func writeCSV(w io.Writer, entries []Entry, columns []column, sheet bool) error {
 	truth := false
 	for i := range entries {
 		truth = truth || entries[i].True != ""

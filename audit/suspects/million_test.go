@@ -14,7 +14,7 @@ import (
 func BenchmarkMillion(b *testing.B) {
 	list := made(1_000_000)
 	dir := b.TempDir()
-	for _, format := range formats {
+	for _, format := range forms {
 		path := filepath.Join(dir, "x."+string(format))
 		b.Run(fmt.Sprintf("write/%s", format), func(b *testing.B) {
 			for b.Loop() {
@@ -35,7 +35,7 @@ func BenchmarkMillion(b *testing.B) {
 		})
 	}
 	list = nil
-	for _, format := range formats {
+	for _, format := range forms {
 		b.Run(fmt.Sprintf("read/%s", format), func(b *testing.B) {
 			for b.Loop() {
 				base := heap()

@@ -17,6 +17,9 @@
 // predicted_label) and score (or label_quality, label_score), and may have dropped (or is_label_issue); other columns are
 // passed over. Without ranks the lowest score is the most suspect.
 //
+// A file NAME.cleanlab.csv has path and what cleanlab's table of label issues calls is_label_issue (dropped), label_score
+// (score), given_label and suggested_label.
+//
 // A CSV for spreadsheets (WriteSpreadsheet) has one more column, spreadsheet, and a ' in front of texts that begin like a
 // formula.
 //
@@ -101,10 +104,16 @@ const (
 	JSONL   Format = "jsonl"   // an object a line
 	JSON    Format = "json"    // the list as "images" of an object, as winnow audit --json has it, or alone
 	Parquet Format = "parquet" // Snappy compressed
+
+	// Cleanlab is CSV with path and the columns of cleanlab's table of label issues, for what reads that.
+	Cleanlab Format = "cleanlab.csv"
 )
 
 // FormatOf tells the form by the ending of a file's name.
 func FormatOf(path string) (Format, error) {
+	if strings.HasSuffix(strings.ToLower(path), "."+string(Cleanlab)) {
+		return Cleanlab, nil
+	}
 	ending := strings.ToLower(strings.TrimPrefix(filepath.Ext(path), "."))
 	switch f := Format(ending); f {
 	case CSV, JSONL, JSON, Parquet:
@@ -119,7 +128,9 @@ func FormatOf(path string) (Format, error) {
 func Write(w io.Writer, format Format, list []Entry) error {
 	switch format {
 	case CSV:
-		return writeCSV(w, list, false)
+		return writeCSV(w, list, columns, false)
+	case Cleanlab:
+		return writeCSV(w, list, cleanlab, false)
 	case JSONL:
 		return writeJSONL(w, list)
 	case JSON:
@@ -127,7 +138,7 @@ func Write(w io.Writer, format Format, list []Entry) error {
 	case Parquet:
 		return writeParquet(w, list)
 	}
-	return fmt.Errorf("suspects: format %q is unknown, expected %s, %s, %s or %s", format, CSV, JSONL, JSON, Parquet)
+	return fmt.Errorf("suspects: format %q is unknown, expected %s, %s, %s, %s or %s", format, CSV, JSONL, JSON, Parquet, Cleanlab)
 }
 
 // WriteFile writes a list in the form that the file's name ends in, whole or not at all.
@@ -243,7 +254,7 @@ func (r *rows) take(e Entry) error {
 // readAll passes all rows on. Either all have ranks or none.
 func (r *rows) readAll(src io.ReaderAt, size int64, format Format) (err error) {
 	switch in := io.NewSectionReader(src, 0, size); format {
-	case CSV:
+	case CSV, Cleanlab:
 		err = readCSV(in, r)
 	case JSONL:
 		err = readJSONL(in, r)

@@ -2,6 +2,7 @@ package suspects
 
 import (
 	"bytes"
+	compare "cmp"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -23,6 +24,9 @@ import (
 )
 
 var formats = []Format{CSV, JSONL, JSON, Parquet}
+
+// forms are also those that leave columns out.
+var forms = append(formats[:4:4], Cleanlab)
 
 func ref(v float64) *float64 { return &v }
 
@@ -136,6 +140,42 @@ func TestSpreadsheet(t *testing.T) {
 			t.Fatalf("%q became %q by way of %q", s, uncell(Cell(s)), Cell(s))
 		}
 	})
+}
+
+func TestCleanlab(t *testing.T) {
+	list := made(300)
+	list[3].Path, list[4].Given = `a, "b".jpg`, "ü"
+	path := filepath.Join(t.TempDir(), "issues.CLEANLAB.csv")
+	if err := WriteFile(path, list); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, _, _ := strings.Cut(string(text), "\n")
+	if want := "path,is_label_issue,label_score,given_label,suggested_label"; head != want {
+		t.Errorf("header %q, expected %q", head, want)
+	}
+	var want []Entry
+	for _, e := range list {
+		want = append(want, Entry{Path: e.Path, Given: e.Given, Suggested: e.Suggested, Score: e.Score, Dropped: e.Dropped})
+	}
+	slices.SortStableFunc(want, func(a, b Entry) int { return compare.Compare(a.Score, b.Score) })
+	for i := range want {
+		want[i].Rank = i + 1
+	}
+	got, err := Read(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("-written +read:\n%s", diff)
+	}
+	calls, err := Each(path, func(Entry) error { return nil })
+	if !calls || err != nil {
+		t.Errorf("the list calls labels wrong: %v, %v", calls, err)
+	}
 }
 
 func TestJoin(t *testing.T) {
@@ -323,18 +363,18 @@ func TestParquetBombs(t *testing.T) {
 }
 
 func FuzzRead(f *testing.F) {
-	for i, format := range formats {
+	for i, format := range forms {
 		f.Add(byte(i), written(f, format, made(7)))
 	}
 	f.Fuzz(func(t *testing.T, which byte, data []byte) {
-		format := formats[int(which)%len(formats)]
+		format := forms[int(which)%len(forms)]
 		var list []Entry
 		var err error
 		memory.Check(t, 256<<20+1000*uint64(len(data)), func() { list, err = read(bytes.NewReader(data), int64(len(data)), format) })
 		if err != nil {
 			return
 		}
-		for _, to := range formats {
+		for _, to := range forms {
 			again := written(t, to, list)
 			back, err := read(bytes.NewReader(again), int64(len(again)), to)
 			if err != nil || len(back) != len(list) {

@@ -71,7 +71,7 @@ func (r *Runtime) CheckCUDA(index int) error {
 	if missing := r.MissingCUDA(); len(missing) > 0 {
 		return missingError(missing)
 	}
-	return r.probe(SessionOptions{Threads: 1, device: &Device{CUDA: true, Index: index}})
+	return briefly(r.probe(SessionOptions{Threads: 1, device: &Device{CUDA: true, Index: index}}))
 }
 
 // Check runs a product on the CPU.

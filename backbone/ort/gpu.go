@@ -10,11 +10,14 @@ import (
 // What onnxruntime_go v1.35.0 has for a GPU, and what not: the provider's options, which are used here, and IoBinding,
 // but the values to bind lie in the computer's pageable memory, as the only memory description it makes (GetMemoryInfo)
 // is that of the CPU, and its functions for allocators (CreateAndRegisterAllocatorV2) take such a description as a C type
-// that no other package can make. So it has no pinned memory, no tensors on the device and no word on how much of the
+// that no other package can make. So it has no pinned memory, no tensors on the device of its own and no word on how much of the
 // device's memory is free; GetEpDevices names devices only. Pictures therefore go to the device from pageable memory, and
 // --batch auto asks for --gpu-memory. The library itself could be asked for its "CudaPinned" allocator, past the wrapper
-// as live_memory.go does it for the device's; that, and two sessions at the same time, are not built, as no GPU was at
-// hand to see either work or to measure what it brings.
+// as live_memory.go does it for the device's, where [Resident] gets its memory; that, and two sessions at the same time,
+// are not built into the commands, as no GPU was at hand to see what they bring: experiments/gpu measures the latter.
+
+// CUDAState says how far computing on a GPU can be trusted.
+const CUDAState = "CUDA: built and checked against the API, never run by us"
 
 // GPU is how the CUDA provider computes; the zero value gives the numbers that are nearest to the CPU's.
 type GPU struct {

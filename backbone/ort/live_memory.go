@@ -39,6 +39,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 	"unsafe"
 
 	ortgo "github.com/yalue/onnxruntime_go"
@@ -98,7 +99,7 @@ func (m *memory) check(status unsafe.Pointer) error {
 	}
 	text := C.GoString(C.message_of(m.api, status))
 	C.end(m.api, C.ORT_RELEASE_STATUS_, status)
-	return fmt.Errorf("ort: memory: %s", text)
+	return fmt.Errorf("ort: memory: %w", briefly(errors.New(strings.TrimSpace(text))))
 }
 
 func (m *memory) close() error {

@@ -80,7 +80,7 @@ func (p *program) compute(find func(name string) ortgo.Value) (err error) {
 		err = p.run.Run(p.in, p.out)
 	}
 	if err != nil {
-		return fmt.Errorf("ort: live: %w", err)
+		return fmt.Errorf("ort: live: %w", briefly(err))
 	}
 	return nil
 }

@@ -1,5 +1,5 @@
 // Package imageroot opens the root that the paths of a manifest are relative to: a folder, a .zip file of it, or a folder with a
-// published dataset's own packed files.
+// published dataset's own packed files. Under the path of a crop lies the file that it is a crop of.
 package imageroot
 
 import (
@@ -34,8 +34,16 @@ func OpenClosed(path string) (fs.FS, error) {
 	})
 }
 
-// openIn opens a root; open opens folders.
+// openIn opens a root in which crops are found too; open opens folders.
 func openIn(path string, open func(string) (fs.FS, error)) (fs.FS, error) {
+	root, err := openFiles(path, open)
+	if err != nil {
+		return nil, err
+	}
+	return withCrops{root}, nil
+}
+
+func openFiles(path string, open func(string) (fs.FS, error)) (fs.FS, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, fmt.Errorf("root: %w", err)
@@ -100,6 +108,21 @@ func OpenPublished(name string) (fs.FS, error) {
 		return nil, fmt.Errorf("root: %s: is a file, expected the folder with the dataset's files, or a .zip file of it", name)
 	}
 	return regular.Dir(name), nil
+}
+
+// withCrops finds the file of a crop by the crop's path, as of its own: who reads pictures takes the crop (backbone).
+type withCrops struct{ files fs.FS }
+
+// Open implements fs.FS.
+func (c withCrops) Open(name string) (fs.File, error) {
+	file, _, _ := datasets.CutCrop(name)
+	return c.files.Open(file)
+}
+
+// Stat implements fs.StatFS without opening the file, where that is possible.
+func (c withCrops) Stat(name string) (fs.FileInfo, error) {
+	file, _, _ := datasets.CutCrop(name)
+	return fs.Stat(c.files, file)
 }
 
 // overlay looks for a file in the first tree, then in the second.

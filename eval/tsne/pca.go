@@ -83,6 +83,7 @@ func leading(c *mat.SymDense) (axes [2][]float64, values [2]float64) {
 	if d <= 4*block {
 		k = d
 	}
+	full := mat.DenseCopyOf(c)                 // the product of a symmetric matrix has no fast kernel
 	basis := mat.NewDense(k, d, nil)           // its rows are the vectors
 	draw := rand.New(rand.NewPCG(1, 0x706361)) // "pca"; where it starts hardly matters
 	for i := range k {
@@ -92,11 +93,11 @@ func leading(c *mat.SymDense) (axes [2][]float64, values [2]float64) {
 	}
 	for range 300 {
 		orthonormal(basis)
-		if axes, values = ritz(c, basis); settled(c, axes, values) {
+		if axes, values = ritz(full, basis); settled(c, axes, values) {
 			break
 		}
 		var next mat.Dense
-		next.Mul(basis, c)
+		next.Mul(basis, full)
 		basis = &next
 	}
 	return axes, values
@@ -123,7 +124,7 @@ func orthonormal(basis *mat.Dense) {
 }
 
 // ritz solves the problem within the span of orthonormal rows.
-func ritz(c *mat.SymDense, basis *mat.Dense) (axes [2][]float64, values [2]float64) {
+func ritz(c, basis *mat.Dense) (axes [2][]float64, values [2]float64) {
 	k, d := basis.Dims()
 	var bc, inner mat.Dense
 	bc.Mul(basis, c)

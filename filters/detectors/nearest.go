@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"winnow/features"
+	"winnow/internal/spread"
 )
 
 // Sizes of a block of similarities: 4 MiB of float32.
@@ -99,7 +100,7 @@ func (l *shortlist) offer(sims []float32, left int) {
 // cut raises the bar to slack below the k-th value and drops what is under it. It returns the k-th value.
 func (l *shortlist) cut() float64 {
 	l.copy = append(l.copy[:0], l.sims...)
-	kth := float64(kthLargest(l.copy, l.k))
+	kth := float64(spread.KthLargest(l.copy, l.k))
 	l.bar = float32(kth - l.slack)
 	if float64(l.bar) > kth-l.slack {
 		l.bar = math.Nextafter32(l.bar, float32(math.Inf(-1)))
@@ -139,35 +140,4 @@ func (l *shortlist) decide(dst []int32, z features.Set) {
 		in = append(in, c.row)
 	}
 	slices.Sort(dst)
-}
-
-// kthLargest returns the k-th largest value, k from 1; it reorders v.
-func kthLargest(v []float32, k int) float32 {
-	lo, hi := 0, len(v)-1
-	for lo < hi {
-		pivot := v[(lo+hi)/2]
-		i, j := lo, hi
-		for i <= j {
-			for v[i] > pivot {
-				i++
-			}
-			for v[j] < pivot {
-				j--
-			}
-			if i <= j {
-				v[i], v[j] = v[j], v[i]
-				i++
-				j--
-			}
-		}
-		switch {
-		case k-1 <= j:
-			hi = j
-		case k-1 >= i:
-			lo = i
-		default:
-			return v[k-1]
-		}
-	}
-	return v[k-1]
 }

@@ -141,10 +141,11 @@ func (d *Diagnosis) cuda(rt *ort.Runtime, index int) {
 		look.Found = "not there: " + strings.Join(look.Missing, ", ")
 		look.Fix = cudaFix(look.Missing)
 	} else if err := rt.CheckCUDA(index); err != nil {
-		look.Found, look.Fix = err.Error(), "see that nvidia-smi lists a device"
+		look.Found, look.Fix = err.Error(), ort.GPUHint(err, "see that nvidia-smi lists a device")
 	} else {
 		look.OK, look.Found = true, fmt.Sprintf("a matrix product ran on device %d", index)
 	}
+	look.Found += "; " + ort.CUDAState
 	d.add(look)
 }
 

@@ -60,7 +60,7 @@ var rooms = []Room{
 		"features"},
 
 	{"head", "turns features into unit embeddings and their gradients into gradients of weights; holds Gorgonia",
-		"features"},
+		"features internal/eigen"},
 	{"train", "runs the loop: sampler, terms, solvers, schedules, checkpoints, observers",
 		"features filters filters/correction filters/selfpaced head internal/spread losses train/samples"},
 	{"train/samples", "keeps what a training saw of each of its samples, for audits",
@@ -87,14 +87,14 @@ var rooms = []Room{
 		"backbone backbone/ort features internal/hint models"},
 
 	{"eval", "measures retrieval, clusters, classifiers and the detection of wrong labels",
-		"datasets features filters"},
+		"datasets features filters internal/spread"},
 	{"eval/tsne", "draws vectors as points of a plane: t-SNE by Barnes and Hut's tree, principal components",
 		"eval features"},
 
 	{"audit", "finds which given labels of a whole set are wrong, and which of them to drop or replace",
 		"audit/crossfit audit/findings audit/judges audit/suspects eval features filters filters/leaveout filters/noiserate head train"},
 	{"audit/judges", "is the catalog of ways to judge the labels of a whole set at once",
-		"eval features filters/leaveout filters/noiserate"},
+		"eval features filters/leaveout filters/noiserate internal/eigen"},
 	{"audit/crossfit", "judges labels with heads trained on the spot, none of them on what it judges",
 		"audit/judges features filters/leaveout head losses train"},
 	{"audit/findings", "finds outliers, copies with other labels, and classes that look like one or like two",
@@ -163,7 +163,7 @@ var rooms = []Room{
 	{"review/decisions", "keeps decisions and their history durably; holds SQLite",
 		""},
 	{"review/pictures", "makes and keeps small pictures",
-		"backbone"},
+		"backbone datasets"},
 
 	{"cmd/...", "wires: flags to plain options, one call, print",
 		"*"},
@@ -207,7 +207,9 @@ var rooms = []Room{
 		""},
 	{"internal/text", "writes numbers, sizes, names and tables for people, and JSON",
 		""},
-	{"internal/spread", "summarises values as a box plot does",
+	{"internal/eigen", "decomposes symmetric matrices",
+		""},
+	{"internal/spread", "summarises values as a box plot does, and finds the k-th largest",
 		""},
 	{"internal/vectorfile", "writes embeddings as CSV, Parquet and JSON lines",
 		""},
@@ -228,6 +230,8 @@ var rooms = []Room{
 
 	{"experiments/audit", "plants oddities into a set and counts which are found",
 		"audit/findings audit/judges datasets features head run train"},
+	{"experiments/gpu", "tries everything that runs on a GPU, and measures it",
+		"backbone/ort eval features graph graph/gradient internal/ortlib report/chart report/page train"},
 	{"experiments/prepare", "prepares published data sets",
 		"datasets"},
 }

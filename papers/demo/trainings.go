@@ -134,7 +134,7 @@ func (d *demo) train(ctx context.Context, t training, cfg config.Run) (err error
 	}
 	*t.pick(&d.result.Trio) = measured
 	d.curves = append(d.curves, seen)
-	if err := d.compare(ctx, t, session, out); err != nil {
+	if err := d.compare(ctx, t, session, out, measured); err != nil {
 		return err
 	}
 	if t.filtered {
@@ -161,21 +161,31 @@ func (d *demo) options(t training, watcher Watcher, seen *curves) run.Options {
 	return o
 }
 
-// compare measures what validation chose, beside the untrained features.
-func (d *demo) compare(ctx context.Context, t training, session *run.Session, out run.Outcome) error {
+// compare measures what validation chose, and once the untrained features, which all trainings start from.
+func (d *demo) compare(ctx context.Context, t training, session *run.Session, out run.Outcome, last eval.Retrieval) error {
 	if out.BestStep == 0 {
 		d.idle = append(d.idle, t.name)
+	}
+	chosen := t.pick(&d.result.Chosen)
+	if d.result.Frozen.N > 0 && out.BestStep == out.Step {
+		*chosen = last // it is the same state
+		return nil
 	}
 	now, err := session.Now(ctx, d.test)
 	if err != nil {
 		return err
 	}
-	all, err := comparison.Measure(ctx, out.Head, session.Data.Train, d.test, now, eval.RetrievalOptions{})
+	if d.result.Frozen.N == 0 {
+		all, err := comparison.Measure(ctx, out.Head, session.Data.Train, d.test, now, eval.RetrievalOptions{})
+		*chosen, d.result.Frozen, d.result.Whitened = all.Trained, all.Frozen, all.Whitened
+		return err
+	}
+	found, err := out.Head.EmbedSet(ctx, now)
 	if err != nil {
 		return err
 	}
-	*t.pick(&d.result.Chosen), d.result.Frozen, d.result.Whitened = all.Trained, all.Frozen, all.Whitened
-	return nil
+	*chosen, err = eval.Retrieve(ctx, found, nil, eval.RetrievalOptions{})
+	return err
 }
 
 // audit judges the given training labels by the last state of the filtered training.

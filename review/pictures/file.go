@@ -2,12 +2,16 @@ package pictures
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
+	"image"
+	"image/png"
 	"io"
 	"io/fs"
 
 	"winnow/backbone"
+	"winnow/datasets"
 	"winnow/internal/regular"
 )
 
@@ -20,7 +24,11 @@ type File struct {
 }
 
 // Open opens an image file. A file that does not begin like an image that winnow reads is [*Unreadable], whatever its name.
+// A crop is opened as a PNG file of its own.
 func (p *Pictures) Open(path string) (*File, error) {
+	if _, _, cropped := datasets.CutCrop(path); cropped {
+		return p.openCrop(path)
+	}
 	f, info, err := regular.From(p.fsys, path)
 	if err != nil {
 		return nil, &Unreadable{err}
@@ -30,6 +38,15 @@ func (p *Pictures) Open(path string) (*File, error) {
 		return nil, &Unreadable{errors.Join(err, f.Close())}
 	}
 	return file, nil
+}
+
+func (p *Pictures) openCrop(path string) (*File, error) {
+	var b bytes.Buffer
+	err := backbone.ReadImage(p.fsys, path, backbone.DecodeOptions{}, func(img image.Image) error { return png.Encode(&b, img) })
+	if err != nil {
+		return nil, &Unreadable{err}
+	}
+	return &File{Type: "image/png", Size: int64(b.Len()), Reader: &b, Closer: io.NopCloser(nil)}, nil
 }
 
 func asImage(f fs.File, size int64) (*File, error) {

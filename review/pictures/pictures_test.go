@@ -20,6 +20,8 @@ import (
 	"testing"
 	"testing/fstest"
 	"time"
+
+	"winnow/datasets/imageroot"
 )
 
 func pngFile(w, h int, c color.NRGBA) []byte {
@@ -43,6 +45,38 @@ func decoded(t *testing.T, data []byte) image.Image {
 		t.Fatal(err)
 	}
 	return img
+}
+
+// TestCropIsSent: of a crop the page gets the crop, small and whole.
+func TestCropIsSent(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "wide.png"), pngFile(300, 100, red), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	root, err := imageroot.OpenClosed(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := New(root, Options{})
+	const path = "wide.png#xywh=290,10,50,40&id=1"
+	small, err := p.Small(context.Background(), path, LeastSide)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b := decoded(t, small).Bounds(); b.Dx()*4 != b.Dy() {
+		t.Errorf("small: %v, expected the proportions of 10×40", b)
+	}
+	f, err := p.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := io.ReadAll(f)
+	if img, derr := png.Decode(bytes.NewReader(data)); errors.Join(err, derr, f.Close()) != nil || f.Type != "image/png" || int64(len(data)) != f.Size || img.Bounds().Size() != image.Pt(10, 40) {
+		t.Errorf("%v, %v, %+v", err, derr, f)
+	}
+	if _, err := p.Open("wide.png#xywh=300,0,1,1"); err == nil {
+		t.Error("a crop outside was opened")
+	}
 }
 
 // TestSmall: sizes, proportions, and white behind what lets light through.

@@ -64,7 +64,9 @@ const ColumnHelp = "Columns of --out: rank, path, given_label, suggested_label (
 	"given_probability (as suggested_probability), unjudged (alone in its class: its score says nothing);\n" +
 	"lists of paths are joined by |, a | in a path is written \\|, and what belongs to them (_similarity, _label) stands in\n" +
 	"columns behind. --spreadsheet puts a ' in front of labels and paths that begin with = + - @, which spreadsheets compute,\n" +
-	"and a column spreadsheet behind: winnow review and map read them back without it.\n\n" +
+	"and a column spreadsheet behind: winnow review and map read them back without it.\n" +
+	"--out NAME.cleanlab.csv has the columns of cleanlab's label issues behind path: is_label_issue (dropped), label_score\n" +
+	"(score), given_label, suggested_label.\n\n" +
 	"Columns of --classes: class, images, kappa (concentration, corrected for the number of images), purity (estimated share\n" +
 	"of right labels, with its interval of 95 %), most_like (the class hardest to tell from it), likeness (0: apart, 1: a\n" +
 	"coin could tell no worse), looks_like_the_same (one class under two names), sides_alike (how like each other its two\n" +

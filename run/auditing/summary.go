@@ -230,6 +230,8 @@ func (a *Report) ReviewCommand(out string) string {
 	mended := "mended.csv"
 	if form, err := datasets.FormOf(a.from); err == nil && (form == datasets.JSONL || form == datasets.TSV) {
 		mended = "mended." + string(form)
+	} else if err == nil && form == datasets.COCO {
+		mended = "mended.json"
 	}
 	words = append(words, "--features", a.Store, "--out", filepath.Join(filepath.Dir(out), mended))
 	for i, word := range words {

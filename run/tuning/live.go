@@ -63,6 +63,11 @@ func (t *Live) Encoder(ctx context.Context, h *head.Head, in Input) (Encoder, er
 		return nil, fmt.Errorf("finetune: %s: %w", t.Backbone.Name, err)
 	}
 	t.noteWeights()
+	if t.Augment != (backbone.Augmentation{}) {
+		if err := t.noteViews(ctx, in.Train); err != nil {
+			return nil, err
+		}
+	}
 	inputs, err := t.inputs(ctx, in.Train, in.Batch, in.Source)
 	if err != nil {
 		return nil, err

@@ -2,6 +2,7 @@ package tuning
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 
 	"winnow/backbone"
@@ -28,7 +29,27 @@ func Open(run config.Run, paths []string, cfg Config) (*Live, error) {
 	if err := cfg.findBackbone(run.Data); err != nil {
 		return nil, err
 	}
+	if err := cfg.fitEvaluation(run); err != nil {
+		return nil, err
+	}
 	return New(cfg)
+}
+
+// fitEvaluation has the features that the run starts from, and so what it evaluates, seen as the augmentation sees pictures; those
+// that were made otherwise are refused.
+func (c *Config) fitEvaluation(run config.Run) error {
+	was := c.Backbone.Preprocessing
+	now := c.Augment.Evaluation(was)
+	if now == was {
+		return nil
+	}
+	if run.Data.Features != "" {
+		return hint.With(fmt.Errorf("finetune: %s: features of pictures that are cropped, where --augment %s trains on pictures squashed to squares", run.Data.Features, run.Finetune.Augment),
+			"make them with winnow extract --exact --resize %d --crop %d, or leave --features away; --augment flip fits those that are there", now.Resize, now.Crop)
+	}
+	c.Backbone.Preprocessing = now
+	c.Note("pictures are squashed to %d×%d, as --augment %s has them, for the run's features, its evaluation and its export too", now.Crop, now.Crop, run.Finetune.Augment)
+	return nil
 }
 
 // findBackbone finds the network: the one that made the features, if there are any, or the one named.

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"winnow/backbone"
 	"winnow/features"
 	"winnow/graph"
 	"winnow/head"
@@ -195,5 +196,88 @@ func TestStored(t *testing.T) {
 	}
 	if again, err := saved(t.Context(), set); err != nil || &again.X.Data[0] != &set.X.Data[0] {
 		t.Errorf("%v: other features than the stored ones", err)
+	}
+}
+
+// The evaluation's own views are those of the features; of wide pictures a squashed view is farther from them than a mirrored one.
+func TestCompareViews(t *testing.T) {
+	rt := orttest.Runtime(t)
+	cfg, paths := drawn(t)
+	rng := rand.New(rand.NewPCG(3, 4))
+	for _, path := range paths { // smooth in the middle, noise at the sides
+		img := image.NewGray(image.Rect(0, 0, 112, 28))
+		for at := range img.Pix {
+			if x := at % img.Stride; x < 42 || x >= 70 {
+				img.Pix[at] = byte(rng.IntN(256))
+			} else {
+				img.Pix[at] = byte(9 * (x - 42))
+			}
+		}
+		var file bytes.Buffer
+		if err := png.Encode(&file, img); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(cfg.Data.Root, path), file.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	own := map[string]float64{}
+	for _, name := range []string{"none", "flip", "prism"} {
+		cfg.Finetune.Augment = name
+		live, _, err := open(t, cfg, paths)
+		if err != nil {
+			t.Fatal(err)
+		}
+		live.Use(rt)
+		set := features.Set{X: features.NewMatrix(len(paths), live.Cut.Dim), Labels: []int{0, 1, 0, 1, 0, 1}, IDs: features.AllRows(len(paths))}
+		if set, err = live.featuresBy(t.Context(), live.model, set); err != nil {
+			t.Fatal(err)
+		}
+		v, err := live.CompareViews(t.Context(), set)
+		if err != nil {
+			t.Fatal(err)
+		}
+		own[name] = v.Own
+		if err := live.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if own["none"] < 0.9999 || own["flip"] > 0.9999 || own["prism"] >= own["flip"] {
+		t.Errorf("cosines of training views to the evaluation's: %v", own)
+	}
+	if v := (Views{Own: 0.67, Others: 0.6}); v.Share() > ownShare || (Views{Own: 0.96, Others: 0.64}).Share() < ownShare {
+		t.Errorf("%+v: a share of %.2f", v, v.Share())
+	}
+}
+
+// What is evaluated has the shape of what is trained on: a run that makes its features squashes pictures as its augmentation does, and
+// features of cropped pictures are refused with the command that makes others.
+func TestFitEvaluation(t *testing.T) {
+	cropped := backbone.Preprocessing{Resize: 256, Crop: 224}
+	for _, c := range []struct {
+		augment, features string
+		was, want         backbone.Preprocessing
+	}{
+		{"prism", "", cropped, backbone.Preprocessing{Resize: 224, Exact: true, Crop: 224}},
+		{"prism", "f", backbone.Preprocessing{Resize: 256, Exact: true, Crop: 224}, backbone.Preprocessing{Resize: 256, Exact: true, Crop: 224}},
+		{"prism", "", backbone.Preprocessing{Crop: 28}, backbone.Preprocessing{Crop: 28}},
+		{"flip", "f", cropped, cropped},
+		{"supcon", "", cropped, cropped},
+		{"prism", "f", cropped, backbone.Preprocessing{}},
+	} {
+		run := config.Run{Data: config.Data{Features: c.features}, Finetune: config.Finetune{Augment: c.augment}}
+		a, err := backbone.ParseAugmentation(c.augment)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cfg := Config{Backbone: &models.Backbone{Entry: models.Entry{Preprocessing: c.was}}, Augment: a, Note: t.Logf}
+		switch err := cfg.fitEvaluation(run); {
+		case c.want == backbone.Preprocessing{}:
+			if err == nil || !strings.Contains(hint.Of(err), "winnow extract --exact --resize 224 --crop 224") {
+				t.Errorf("%s of %+v: %v (%s)", c.augment, c.was, err, hint.Of(err))
+			}
+		case err != nil || cfg.Backbone.Preprocessing != c.want:
+			t.Errorf("%s of %+v: %+v %v, expected %+v", c.augment, c.was, cfg.Backbone.Preprocessing, err, c.want)
+		}
 	}
 }

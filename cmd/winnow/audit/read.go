@@ -91,7 +91,7 @@ func read(c *cli.Context) (o Options, err error) {
 		if format, err := suspects.FormatOf(o.Out); err != nil {
 			return o, term.Misused("--out: %w", err)
 		} else if o.Sheet && format != suspects.CSV {
-			return o, term.Misused("--spreadsheet: found --out %s, expected a name that ends in .csv", o.Out)
+			return o, term.Misused("--spreadsheet: found --out %s, expected a name that ends in .csv, not .%s", o.Out, suspects.Cleanlab)
 		}
 	}
 	if o.Open, err = term.RunOptions(c, splits...); err != nil || !stored && !images {
@@ -212,7 +212,7 @@ func (o Options) checkFiles(manifest string) error {
 			return err
 		}
 		ending := strings.ToLower(filepath.Ext(o.Clean))
-		if lines := ending == ".jsonl" || ending == ".ndjson"; lines != (form == datasets.JSONL) && (lines || ending == ".csv") {
+		if lines := ending == ".jsonl" || ending == ".ndjson"; lines != (form == datasets.JSONL) && (lines || ending == ".csv") || form == datasets.COCO && ending != ".json" {
 			return term.Misused("--clean: %s is %s and so is its cleaned copy, found the ending %s", manifest, form, ending)
 		}
 	}

@@ -40,7 +40,7 @@ func importCommand(call term.Call[ImportOptions]) *cli.Command {
 			"dataset, is drawn into --root (or beside the manifest), as winnow data glyphs does it.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Required: true, Usage: "manifest `FILE` to write"},
-			&cli.StringFlag{Name: "format", Value: "auto", Usage: "auto, folders, csv, tsv, jsonl, prism"},
+			&cli.StringFlag{Name: "format", Value: "auto", Usage: "auto, folders, csv, tsv, jsonl, prism, coco"},
 			&cli.StringFlag{Name: "strip-prefix", Usage: "`TEXT` removed from the front of every path of a file"},
 			&cli.StringFlag{Name: "path-column", DefaultText: "path, or a usual name, which is told", Usage: "`NAME` of a table's column (JSON lines: key) with the images' paths"},
 			&cli.StringFlag{Name: "label-column", DefaultText: "label, or a usual name, which is told", Usage: "`NAME` of the column with the labels"},
@@ -48,6 +48,8 @@ func importCommand(call term.Call[ImportOptions]) *cli.Command {
 			&cli.StringFlag{Name: "true-column", DefaultText: "true_label", Usage: "`NAME` of the column with labels that are known to be right"},
 			&cli.StringFlag{Name: "split", Usage: "deal the images out: `SPLIT=SHARE,...` with shares that sum to 1"},
 			&cli.StringFlag{Name: "by", Value: "class", Usage: "deal out whole classes (class) or images of each class (image)"},
+			&cli.Float64Flag{Name: "crop-margin", Usage: "boxes: `SHARE` of the box's sides that is added to its crop on each side"},
+			&cli.IntFlag{Name: "min-box", DefaultText: "1", Usage: "boxes: leave out those with a side below `N` pixels"},
 			&cli.StringFlag{Name: "preset", Usage: "`DATASET` in --root: " + strings.Join(presetNames(), ", ")},
 			&cli.StringFlag{Name: "root", Usage: "`DIR` with the files of --preset, for glyphs the new one that they are drawn into"},
 			&cli.StringFlag{Name: "protocol", Usage: "`SPLIT` of --preset: official, half or prism, as the dataset has them"},
@@ -103,7 +105,7 @@ func presetNames() []string {
 // Flags of data import that go with --preset, and those that do not.
 var (
 	presetFlags    = []string{"root", "protocol", "validation", "human", "human-labels", "corrected-labels", "given"}
-	notWithPresets = []string{"path-column", "label-column", "split-column", "true-column", "format", "strip-prefix", "split", "by"}
+	notWithPresets = []string{"path-column", "label-column", "split-column", "true-column", "format", "strip-prefix", "split", "by", "crop-margin", "min-box"}
 )
 
 func readImport(c *cli.Context) (o ImportOptions, err error) {
@@ -129,7 +131,7 @@ func readImport(c *cli.Context) (o ImportOptions, err error) {
 	names := datasets.Names{Path: c.String("path-column"), Label: c.String("label-column"), Split: c.String("split-column"), True: c.String("true-column")}
 	for _, arg := range c.Args().Slice() {
 		source, split := sourceAndSplit(arg)
-		o.Sources = append(o.Sources, Source{source, datasets.ReadOptions{Format: datasets.Format(c.String("format")), Split: split, StripPrefix: c.String("strip-prefix"), Names: names}})
+		o.Sources = append(o.Sources, Source{source, datasets.ReadOptions{Format: datasets.Format(c.String("format")), Split: split, StripPrefix: c.String("strip-prefix"), Names: names, CropMargin: c.Float64("crop-margin"), MinBox: c.Int("min-box")}})
 	}
 	if text := c.String("split"); text != "" {
 		if o.Shares, err = datasets.ParseShares(text); err != nil {
@@ -180,7 +182,7 @@ func readPreset(c *cli.Context, o ImportOptions) error {
 	case o.Protocol != "" && !known:
 		return term.Misused("--protocol: %s has no %q%s, expected one of %s", preset.Name, o.Protocol, catalog.Ask(o.Protocol, preset.ProtocolNames()), strings.Join(preset.ProtocolNames(), ", "))
 	case c.IsSet("human") && !slices.Contains(preset.Human, o.Human):
-		return term.Misused("--human: %s has no label set %q, expected one of: %s", preset.Name, o.Human, orNone(preset.Human))
+		return term.Misused("--human: %s has no label set %q, expected one of: %s", preset.Name, o.Human, cmp.Or(strings.Join(preset.Human, ", "), "none"))
 	case c.IsSet("human-labels") && preset.Human == nil:
 		return term.Misused("data import: --human-labels does not go with %s, only with cifar10n and cifar100n", preset.Name)
 	case c.IsSet("corrected-labels") && !preset.Corrects:
@@ -191,14 +193,6 @@ func readPreset(c *cli.Context, o ImportOptions) error {
 		return term.Misused("--validation: found %v, expected a share from 0 to below 1", o.Validation)
 	}
 	return nil
-}
-
-// orNone lists words, or says that there are none.
-func orNone(words []string) string {
-	if len(words) == 0 {
-		return "none"
-	}
-	return strings.Join(words, ", ")
 }
 
 func runImport(ctx context.Context, p *term.Program, o ImportOptions) error {

@@ -44,7 +44,7 @@ func Execute(ctx context.Context, groups []Group, args []string, stdout, stderr 
 	if ctx.Err() != nil { // what was cut short may say so in its own words
 		return interrupt.Code(ctx)
 	}
-	if advice := hint.Of(err); advice != "" {
+	if advice := ort.GPUHint(err, hint.Of(err)); advice != "" {
 		fmt.Fprintf(stderr, "winnow: %s\n", advice)
 	}
 	if _, ok := errors.AsType[UsageError](err); ok {

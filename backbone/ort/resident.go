@@ -1,0 +1,211 @@
+package ort
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	ortgo "github.com/yalue/onnxruntime_go"
+
+	"winnow/graph"
+)
+
+// Resident is a session whose inputs and outputs stay in its device's memory from run to run, by IoBinding: what is put
+// there once is computed with as often as wanted, and only what is fetched comes back. On the CPU it is the computer's
+// memory, and the same calls compute the same. One goroutine at a time may use it; two Residents side by side compute on
+// two streams of a GPU.
+//
+// Between Go's memory and the device's, tensors go through a session that copies (Identity), which is the library's own
+// way across the bus; the wrapper has none. All this has run on the CPU, and on a
+// stand-in for CUDA (internal/testing/nogpu); on no GPU yet.
+type Resident struct {
+	rt      *Runtime
+	session *Session
+	options SessionOptions
+	memory  *memory
+	binding *ortgo.IoBinding
+	blocks  map[string]*block
+	bound   map[string]bool
+	copies  map[copied]*Session
+}
+
+var errClosed = errors.New("ort: resident: the session is closed")
+
+// copied is what a copying session takes.
+type copied struct {
+	typ  ElementType
+	rank int
+}
+
+// NewResident loads a model onto the runtime's device. Inputs and outputs are float32, float64 or int64, none a scalar.
+func (r *Runtime) NewResident(model []byte, o SessionOptions) (_ *Resident, err error) {
+	d := &Resident{rt: r, options: o, blocks: map[string]*block{}, bound: map[string]bool{}, copies: map[copied]*Session{}}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, d.Close())
+		}
+	}()
+	if d.session, err = r.NewSession(model, o); err != nil {
+		return nil, err
+	}
+	if d.memory, err = newMemory(r.library, r.where(o), d.session.run); err != nil {
+		return nil, err
+	}
+	if d.binding, err = d.session.run.CreateIoBinding(); err != nil {
+		return nil, fmt.Errorf("ort: resident: %w", err)
+	}
+	return d, nil
+}
+
+// Outputs describes the tensors that there are to take.
+func (d *Resident) Outputs() []Info { return d.session.outs }
+
+// Put brings a tensor to the device and binds it to an input, for this run and those after it.
+func (d *Resident) Put(input string, t Tensor) error {
+	if d.session == nil {
+		return errClosed
+	}
+	var from slot
+	if err := from.hold(t); err != nil {
+		return fmt.Errorf("ort: resident: input %q: %w", input, err)
+	}
+	defer from.drop()
+	b, err := d.room(d.session.ins, input, t.Type(), t.Shape)
+	if err != nil {
+		return err
+	}
+	if err := d.copy(t, from.value, b); err != nil {
+		return err
+	}
+	return d.bind(input, d.binding.BindInput(input, b)) // the library may copy what is bound, where it wants it elsewhere
+}
+
+// Take makes room for an output on the device and binds it. The shape must be the one that the inputs make.
+func (d *Resident) Take(output string, t ElementType, shape ...int64) error {
+	if d.session == nil {
+		return errClosed
+	}
+	b, err := d.room(d.session.outs, output, t, shape)
+	if err != nil {
+		return err
+	}
+	return d.bind(output, d.binding.BindOutput(output, b))
+}
+
+// room returns memory for a tensor. What was bound by its name is not bound to it any more.
+func (d *Resident) room(infos []Info, name string, t ElementType, shape []int64) (*block, error) {
+	info, err := choose(infos, []string{name})
+	if err != nil {
+		return nil, err
+	}
+	if info[0].Type != t || len(shape) == 0 {
+		return nil, fmt.Errorf("ort: resident: %q: found %v %v, expected %v with at least one size", name, t, shape, info[0].Type)
+	}
+	if d.blocks[name] == nil {
+		d.blocks[name] = new(block)
+	}
+	d.bound[name] = false
+	if err := d.blocks[name].hold(d.memory, t, shape); err != nil {
+		return nil, fmt.Errorf("ort: resident: %q: %w", name, err)
+	}
+	return d.blocks[name], nil
+}
+
+// bind notes that a tensor is bound, unless that failed.
+func (d *Resident) bind(name string, err error) error {
+	if err != nil {
+		return fmt.Errorf("ort: resident: %q: %w", name, err)
+	}
+	d.bound[name] = true
+	return nil
+}
+
+// Run computes the outputs from the inputs; all must be bound. It returns when the device has finished.
+func (d *Resident) Run() (err error) {
+	if d.session == nil {
+		return errClosed
+	}
+	for _, list := range [][]Info{d.session.ins, d.session.outs} {
+		for _, info := range list {
+			if !d.bound[info.Name] {
+				return fmt.Errorf("ort: resident: %q is not bound", info.Name)
+			}
+		}
+	}
+	run := func() { err = d.session.run.RunWithBinding(d.binding) }
+	if d.session.firstCUDA {
+		d.session.firstCUDA = false
+		keepSignals(run)
+	} else {
+		run()
+	}
+	if err != nil {
+		return fmt.Errorf("ort: resident: %w", briefly(err))
+	}
+	return nil
+}
+
+// Fetch brings a bound output, or input, into a tensor of its type and shape.
+func (d *Resident) Fetch(name string, into Tensor) error {
+	b := d.blocks[name]
+	if b == nil || b.value == nil {
+		return fmt.Errorf("ort: resident: %q is not bound", name)
+	}
+	if t := into.Type(); t != b.typ || !slices.Equal(into.Shape, b.shape) {
+		return fmt.Errorf("ort: resident: %q: found %v %v to fetch into, expected %v %v", name, t, into.Shape, b.typ, b.shape)
+	}
+	var to slot
+	if err := to.hold(into); err != nil {
+		return fmt.Errorf("ort: resident: %q: %w", name, err)
+	}
+	defer to.drop()
+	return d.copy(into, b, to.value)
+}
+
+// copy copies a tensor like t between the two memories.
+func (d *Resident) copy(t Tensor, from, to ortgo.Value) error {
+	kind := copied{t.Type(), len(t.Shape)}
+	s := d.copies[kind]
+	if s == nil {
+		b := graph.NewBuilder("copy", 17)
+		shape := make(graph.Shape, kind.rank)
+		for i := range shape {
+			shape[i] = graph.Free(fmt.Sprint("size", i))
+		}
+		b.Output(b.Node("Identity", []string{b.Input("x", graph.DataType(kind.typ), shape)}))
+		var err error
+		if s, err = d.rt.NewSession(b.Model().Marshal(), SessionOptions{Threads: d.options.Threads, CPU: d.options.CPU}); err != nil {
+			return err
+		}
+		d.copies[kind] = s
+	}
+	s.inValues[0], s.outValues[0] = from, to
+	err := s.compute()
+	clear(s.values)
+	if err != nil {
+		return fmt.Errorf("ort: resident: copy: %w", briefly(err))
+	}
+	return nil
+}
+
+// Close frees the model and what is in the device's memory. Closing twice is no error.
+func (d *Resident) Close() error {
+	var err error
+	if d.binding != nil {
+		err = d.binding.Destroy()
+	}
+	for _, b := range d.blocks {
+		b.free()
+	}
+	for _, s := range d.copies {
+		err = errors.Join(err, s.Close())
+	}
+	if d.memory != nil {
+		err = errors.Join(err, d.memory.close())
+	}
+	if d.session != nil {
+		err = errors.Join(err, d.session.Close())
+	}
+	d.binding, d.blocks, d.copies, d.memory, d.session = nil, nil, nil, nil, nil
+	return err
+}

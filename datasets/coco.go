@@ -1,0 +1,312 @@
+package datasets
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+)
+
+// The lists of a COCO file, and the columns that keep the numbers of its rows.
+const (
+	cocoImages      = "images"
+	cocoAnnotations = "annotations"
+	cocoCategories  = "categories"
+
+	annotationID = "annotation_id"
+	imageID      = "image_id"
+)
+
+// ident is an id as JSON has it, a number or a text.
+type ident string
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (i *ident) UnmarshalJSON(raw []byte) error {
+	text, err := jsonText(raw)
+	if err == nil && len(raw) > 0 && strings.IndexByte("{[", raw[0]) >= 0 {
+		err = fmt.Errorf("found %.40q, expected a number or a text", raw)
+	}
+	*i = ident(text)
+	return err
+}
+
+type cocoImage struct {
+	ID            ident  `json:"id"`
+	File          string `json:"file_name"`
+	Width, Height float64
+}
+
+type cocoAnnotation struct {
+	ID       ident     `json:"id"`
+	Image    ident     `json:"image_id"`
+	Category ident     `json:"category_id"`
+	Box      []float64 `json:"bbox"` // x, y, width, height; none: the whole image
+	Crowd    ident     `json:"iscrowd"`
+}
+
+type cocoCategory struct {
+	ID   ident  `json:"id"`
+	Name string `json:"name"`
+}
+
+// names are the labels of categories: their names, or where two have the same or one has none, the ids of all.
+func (list categoryList) names() (label map[ident]string, id map[string]ident, byID bool, err error) {
+	label, id = make(map[ident]string, len(list)), make(map[string]ident, len(list))
+	for _, c := range list {
+		name := strings.TrimSpace(c.Name)
+		if _, twice := id[name]; twice || name == "" {
+			byID = true
+		}
+		if _, twice := label[c.ID]; twice || c.ID == "" {
+			return nil, nil, false, fmt.Errorf("%s: id %.40q: found twice or empty, expected one of its own for each", cocoCategories, c.ID)
+		}
+		label[c.ID], id[name] = name, c.ID
+	}
+	if byID {
+		clear(id)
+		for _, c := range list {
+			label[c.ID], id[string(c.ID)] = string(c.ID), c.ID
+		}
+	}
+	return label, id, byID, nil
+}
+
+type categoryList []cocoCategory
+
+// eachElement goes through the lists of a JSON object: take decodes the n-th element of one. What is no list is passed over.
+func eachElement(in *json.Decoder, take func(list string, n int) error) error {
+	if t, err := in.Token(); err != nil || t != json.Delim('{') {
+		return inJSON(in, errors.Join(err, unless(err, "found %v, expected an object with the lists images, annotations and categories", t)))
+	}
+	lists := map[json.Token]bool{}
+	for in.More() {
+		key, err := in.Token()
+		if err != nil {
+			return inJSON(in, err)
+		}
+		if key := key.(string); lists[key] {
+			return fmt.Errorf("%.80s stands twice, expected one list", key)
+		}
+		lists[key] = true
+		value, err := in.Token()
+		if err == nil && value == json.Delim('[') {
+			for n := 0; in.More(); n++ {
+				if err := take(key.(string), n); err != nil {
+					return fmt.Errorf("%.80s[%d]: %w", key, n, inJSON(in, err))
+				}
+			}
+			_, err = in.Token()
+		} else if value == json.Delim('{') {
+			for depth := 1; depth > 0 && err == nil; {
+				var t json.Token
+				switch t, err = in.Token(); t {
+				case json.Delim('{'), json.Delim('['):
+					depth++
+				case json.Delim('}'), json.Delim(']'):
+					depth--
+				}
+			}
+		}
+		if err != nil {
+			return inJSON(in, err)
+		}
+	}
+	if _, err := in.Token(); err != nil {
+		return inJSON(in, err)
+	}
+	if t, err := in.Token(); !errors.Is(err, io.EOF) {
+		return inJSON(in, errors.Join(err, unless(err, "found %v behind the object, expected nothing", t)))
+	}
+	return nil
+}
+
+// unless is an error where there is no other.
+func unless(err error, format string, args ...any) error {
+	if err != nil {
+		return nil
+	}
+	return fmt.Errorf(format, args...)
+}
+
+// inJSON says of broken JSON where it breaks.
+func inJSON(in *json.Decoder, err error) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return fmt.Errorf("the file ends early, at byte %d", in.InputOffset())
+	}
+	if s, ok := errors.AsType[*json.SyntaxError](err); ok {
+		return fmt.Errorf("byte %d: %w", in.InputOffset(), s)
+	}
+	return err
+}
+
+// readCOCO reads COCO's JSON: a row for each annotation, a box as a crop of its image; without boxes, as data sets for
+// classification have it, the image itself. Crowds and small boxes are left out.
+func readCOCO(r io.Reader, name string, opts reading) (*Dataset, error) {
+	rows, err := opts.coco(r, name)
+	if err != nil {
+		return nil, fmt.Errorf("datasets: %s: %w", name, err)
+	}
+	return build(rows, []string{annotationID, imageID}), nil
+}
+
+func (opts reading) coco(r io.Reader, name string) ([]row, error) {
+	images, annotations, categories := map[ident]cocoImage{}, []cocoAnnotation(nil), categoryList(nil)
+	in := json.NewDecoder(r)
+	var other json.RawMessage
+	err := eachElement(in, func(list string, _ int) (err error) {
+		switch list {
+		case cocoImages:
+			var m cocoImage
+			if err = in.Decode(&m); err == nil && (m.ID == "" || images[m.ID].ID != "") {
+				err = fmt.Errorf("id %.40q: found twice or empty, expected one of its own for each", m.ID)
+			}
+			if err == nil {
+				m.File, err = cleanPath(m.File, opts.StripPrefix)
+			}
+			images[m.ID] = m
+		case cocoAnnotations:
+			var a cocoAnnotation
+			err = in.Decode(&a)
+			annotations = append(annotations, a)
+		case cocoCategories:
+			var c cocoCategory
+			err = in.Decode(&c)
+			categories = append(categories, c)
+		default:
+			err = in.Decode(&other)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	labels, _, byID, err := categories.names()
+	if err != nil {
+		return nil, err
+	}
+	rows, seen := make([]row, 0, len(annotations)), make(map[ident]bool, len(annotations))
+	crowds, small := 0, 0
+	opts.StripPrefix = "" // it is off
+	for i, a := range annotations {
+		m, known := images[a.Image]
+		label, named := labels[a.Category]
+		switch {
+		case a.ID == "" || seen[a.ID]:
+			err = fmt.Errorf("id %.40q: found twice or empty, expected one of its own for each", a.ID)
+		case !known:
+			err = fmt.Errorf("image_id %.40q is not among the %d images", a.Image, len(images))
+		case !named:
+			err = fmt.Errorf("category_id %.40q is not among the %d categories", a.Category, len(categories))
+		case a.Crowd == "1" || a.Crowd == "true":
+			crowds++
+			continue
+		}
+		seen[a.ID] = true
+		path := m.File
+		if err == nil && len(a.Box) > 0 {
+			var c Crop
+			var large bool
+			if c, large, err = opts.crop(a.Box, m.Width, m.Height); err == nil && !large {
+				small++
+				continue
+			}
+			path = c.of(path, string(a.ID))
+		}
+		if err == nil {
+			rows, err = appendRow(rows, row{path: path, label: label, extra: []string{string(a.ID), string(a.Image)}}, opts)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s[%d]: %w", cocoAnnotations, i, err)
+		}
+	}
+	if opts.Note != nil {
+		said := fmt.Sprintf("%s: read as COCO's annotations", name)
+		if crowds+small > 0 {
+			said += fmt.Sprintf("; left out %d crowds and %d boxes with a side below %d pixels", crowds, small, max(opts.MinBox, 1))
+		}
+		if byID {
+			said += "; labels are ids, for categories have no names or the same"
+		}
+		opts.Note("%s", said)
+	}
+	return rows, nil
+}
+
+// crop returns the pixels that a box x, y, width, height touches, with a margin; large is false where a side of the box is
+// below the least. width and height are the picture's, or 0.
+func (o ReadOptions) crop(box []float64, width, height float64) (c Crop, large bool, err error) {
+	if len(box) != 4 {
+		return c, false, fmt.Errorf("bbox holds %d numbers, expected x, y, width, height", len(box))
+	}
+	for _, v := range append(box, width, height, o.CropMargin) {
+		if math.IsNaN(v) || math.Abs(v) > mostPixels {
+			return c, false, fmt.Errorf("bbox %v in a picture of %v×%v pixels, expected numbers up to %d", box, width, height, mostPixels)
+		}
+	}
+	if width <= 0 || height <= 0 {
+		width, height = mostPixels, mostPixels
+	}
+	x, y, w, h := box[0], box[1], box[2], box[3]
+	if least := float64(max(o.MinBox, 1)); w < least || h < least {
+		return c, false, nil
+	}
+	span := func(from, size, end float64) (int, int) {
+		low := max(math.Floor(from-o.CropMargin*size), 0)
+		high := min(math.Ceil(from+size+o.CropMargin*size), end)
+		return int(low), int(high - low)
+	}
+	c.X, c.W = span(x, w, width)
+	c.Y, c.H = span(y, h, height)
+	if c.W < 1 || c.H < 1 {
+		return c, false, fmt.Errorf("bbox %v lies outside the picture of %v×%v pixels", box, width, height)
+	}
+	return c, true, nil
+}
+
+// isCOCO reports whether JSON that begins so is an object with lists of objects by COCO's names.
+func isCOCO(head []byte) bool {
+	in := json.NewDecoder(bytes.NewReader(head))
+	if t, err := in.Token(); err != nil || t != json.Delim('{') {
+		return false
+	}
+	for {
+		key, err := in.Token()
+		if err != nil {
+			return false
+		}
+		var value, first json.Token
+		if value, err = in.Token(); err != nil {
+			return false
+		}
+		switch {
+		case value == json.Delim('['):
+			if key != cocoImages && key != cocoAnnotations && key != cocoCategories && key != "licenses" && key != "videos" {
+				return false
+			}
+			if first, err = in.Token(); err != nil || first != json.Delim(']') {
+				return first == json.Delim('{')
+			}
+		case value == json.Delim('{'):
+			if key != "info" {
+				return false
+			}
+			for depth := 1; depth > 0; {
+				if first, err = in.Token(); err != nil {
+					return true // long, so it is no line of a manifest
+				}
+				if d, ok := first.(json.Delim); ok {
+					depth += map[json.Delim]int{'{': 1, '[': 1, '}': -1, ']': -1}[d]
+				}
+			}
+		default:
+			for _, names := range usualNames {
+				if find(append(names[:len(names):len(names)], ownNames[:]...), key.(string)) >= 0 {
+					return false // a line of a manifest
+				}
+			}
+		}
+	}
+}

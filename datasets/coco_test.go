@@ -1,0 +1,278 @@
+package datasets
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// cocoFile is as COCO's format says: categories behind, a crowd, a box of no height, keys that are not known.
+const cocoFile = `{
+  "info": {"year": 2017, "contributor": {"name": "x"}},
+  "licenses": [{"id": 1, "name": "y"}],
+  "images": [
+    {"id": 9, "file_name": "a/1.jpg", "width": 100, "height": 80, "license": 1},
+    {"file_name": "b.jpg", "id": "ten"}
+  ],
+  "annotations": [
+    {"id": 1, "image_id": 9, "category_id": 18, "bbox": [10.2, 20.5, 30, 40], "iscrowd": 0, "segmentation": [[1, 2.5]]},
+    {"id": 2, "image_id": 9, "category_id": 18, "bbox": [0, 0, 90, 70], "iscrowd": 1, "segmentation": {"counts": [3, 4], "size": [80, 100]}},
+    {"category_id" : 3, "id": 3, "image_id": 9, "bbox": [90, 70, 20, 20], "note": {"category_id": 3}},
+    {"id": 4, "image_id": 9, "category_id": 3, "bbox": [5, 5, 5, 0]},
+    {"id": 5, "image_id": "ten", "category_id": 3, "bbox": [1000, 2, 4, 6]}
+  ],
+  "categories": [{"id": 18, "name": "dog"}, {"id": 3, "name": "car, red", "supercategory": "vehicle"}]
+}
+`
+
+func TestReadCOCO(t *testing.T) {
+	var said string
+	d := read(t, cocoFile, ReadOptions{Split: "val", Note: func(format string, args ...any) { said = fmt.Sprintf(format, args...) }})
+	want := &Dataset{Classes: []string{"car, red", "dog"}, Columns: []string{annotationID, imageID}, Samples: []Sample{
+		{Path: "a/1.jpg#xywh=10,20,31,41&id=1", Label: 1, True: Unlabelled, Split: Validation, Extra: []string{"1", "9"}},
+		{Path: "a/1.jpg#xywh=90,70,10,10&id=3", Label: 0, True: Unlabelled, Split: Validation, Extra: []string{"3", "9"}},
+		{Path: "b.jpg#xywh=1000,2,4,6&id=5", Label: 0, True: Unlabelled, Split: Validation, Extra: []string{"5", "ten"}},
+	}}
+	if diff := cmp.Diff(want, d); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	if !strings.Contains(said, "left out 1 crowds and 1 boxes") {
+		t.Errorf("said %q", said)
+	}
+	var out bytes.Buffer
+	if err := WriteCSV(&out, d); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(d, read(t, out.String(), ReadOptions{})); diff != "" {
+		t.Errorf("by way of CSV:\n%s", diff)
+	}
+	d = read(t, cocoFile, ReadOptions{CropMargin: 0.5, MinBox: 6, StripPrefix: ""})
+	if got := d.Paths(); len(got) != 2 || got[0] != "a/1.jpg#xywh=0,0,56,80&id=1" || got[1] != "a/1.jpg#xywh=80,60,20,20&id=3" {
+		t.Errorf("with a margin: %q", got)
+	}
+}
+
+// TestReadWholeImages: annotations without boxes, as data sets for classification have them; names that repeat are replaced by ids.
+func TestReadWholeImages(t *testing.T) {
+	text := `{"categories":[{"id":0,"name":"x"},{"id":1,"name":"x"}],"annotations":[{"id":7,"image_id":1,"category_id":1},{"id":8,"image_id":2,"category_id":0,"bbox":[]}],` +
+		`"images":[{"id":1,"file_name":"root/p.jpg"},{"id":2,"file_name":"root/q.jpg"}]}`
+	d := read(t, text, ReadOptions{StripPrefix: "root/"})
+	if diff := cmp.Diff([]string{"p.jpg", "q.jpg"}, d.Paths()); diff != "" {
+		t.Error(diff)
+	}
+	if d.Classes[d.Samples[0].Label] != "1" || d.Classes[d.Samples[1].Label] != "0" {
+		t.Errorf("%+v", d)
+	}
+}
+
+func TestCOCOErrors(t *testing.T) {
+	for text, want := range map[string]string{
+		strings.Replace(cocoFile, `"image_id": "ten"`, `"image_id": 4`, 1):              `annotations[4]: image_id "4" is not among the 2 images`,
+		strings.Replace(cocoFile, `"id": 5`, `"id": 3`, 1):                              `annotations[4]: id "3": found twice or empty`,
+		strings.Replace(cocoFile, `"id": 18, "name"`, `"id": 17, "name"`, 1):            `annotations[0]: category_id "18" is not among the 2 categories`,
+		strings.Replace(cocoFile, `[10.2, 20.5, 30, 40]`, `[10.2, 20.5, 30]`, 1):        `bbox holds 3 numbers, expected x, y, width, height`,
+		strings.Replace(cocoFile, `[10.2, 20.5, 30, 40]`, `[10.2, 20.5, 30, 1e99]`, 1):  `expected numbers up to`,
+		strings.Replace(cocoFile, `[10.2, 20.5, 30, 40]`, `[200, 20.5, 30, 30]`, 1):     `bbox [200 20.5 30 30] lies outside the picture of 100×80 pixels`,
+		strings.Replace(cocoFile, `"file_name": "b.jpg"`, `"file_name": "../b.jpg"`, 1): `images[1]: path "../b.jpg" leaves the root`,
+		strings.Replace(cocoFile, `{"id": 3, "name"`, `{"id": 18, "name"`, 1):           `categories: id "18": found twice`,
+		strings.Replace(cocoFile, `"categories"`, `"annotations"`, 1):                   `annotations stands twice`,
+		strings.Replace(cocoFile, `"id": 5`, `"id": {"x": 5}`, 1):                       `annotations[4]: found "{\"x\": 5}", expected a number or a text`,
+		cocoFile[:len(cocoFile)/2]: `the file ends early, at byte`,
+		cocoFile + "{}":            `behind the object, expected nothing`,
+		`{"images":[{"id":1,"file_name":"a.jpg"}],"annotations":[],"categories":[]}`: `no sample found`,
+		`{"images":[{"id":1,"file_name":"a.jpg"}],"annotations":[{"id":1,]}`:         `annotations[0]: byte`,
+	} {
+		_, err := ReadManifest(strings.NewReader(text), "x.json", ReadOptions{})
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), "datasets: x.json: ") || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%v, expected %q", err, want)
+		}
+	}
+	if _, err := ReadManifest(strings.NewReader(cocoFile), "x.json", ReadOptions{CropMargin: -1}); err == nil {
+		t.Error("a negative margin passed")
+	}
+}
+
+// TestGuessJSON: what is a manifest of JSON lines stays one.
+func TestGuessJSON(t *testing.T) {
+	for text, want := range map[string]Format{
+		cocoFile:                                 COCO,
+		`{"images":[],"annotations":[{"id":1}]}`: COCO,
+		`{"info":{"a":"` + strings.Repeat("x", 9000) + `"}}`:                         COCO,
+		`{"type":"instances","images":[{"id":1}]}`:                                   COCO,
+		`{"path":"a.jpg","label":"x"}`:                                               JSONL,
+		`{"path":"a.jpg","label":"x","categories":[{}]}` + "\n" + `{"path":"b.jpg"}`: JSONL,
+		`{"info":{"a":1},"path":"a.jpg","label":"x"}`:                                JSONL,
+		`{"images":["a.jpg"],"label":"x"}`:                                           JSONL,
+		`{`:                                                                          JSONL,
+	} {
+		name := filepath.Join(t.TempDir(), "m.json")
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := FormOf(name); got != want || err != nil {
+			t.Errorf("%.60s: %s, %v, expected %s", text, got, err, want)
+		}
+	}
+}
+
+func TestMendCOCO(t *testing.T) {
+	const first, third, fifth = "a/1.jpg#xywh=10,20,31,41&id=1", "a/1.jpg#xywh=90,70,10,10&id=3", "b.jpg#xywh=1000,2,4,6&id=5"
+	for _, text := range []string{cocoFile, "\ufeff" + cocoFile, compact(t, cocoFile), strings.ReplaceAll(cocoFile, "\n", "\r\n")} {
+		got, did, err := mended(t, text, map[string]Decision{first: {Label: "car, red"}, third: {Label: "dog"}})
+		want := strings.Replace(text, `"category_id": 18, "bbox": [10.2`, `"category_id": 3, "bbox": [10.2`, 1)
+		want = strings.Replace(want, `"category_id":18,"bbox":[10.2`, `"category_id":3,"bbox":[10.2`, 1)
+		want = strings.Replace(want, `{"category_id" : 3, "id": 3`, `{"category_id" : 18, "id": 3`, 1)
+		want = strings.Replace(want, `{"category_id":3,"id":3`, `{"category_id":18,"id":3`, 1)
+		if err != nil || got != want || got == text || did.Relabelled != 2 || did.Rows != 3 {
+			t.Errorf("%+v, %v\n%s", did, err, cmp.Diff(want, got))
+		}
+		same, _, err := mended(t, text, nil)
+		if err != nil || same != text {
+			t.Errorf("nothing decided: %v\n%s", err, cmp.Diff(text, same))
+		}
+	}
+	for _, drop := range [][]string{{first}, {third}, {fifth}, {first, third}, {third, fifth}} {
+		decisions := map[string]Decision{}
+		for _, path := range drop {
+			decisions[path] = Decision{Drop: true}
+		}
+		got, did, err := mended(t, cocoFile, decisions)
+		if err != nil || did.Dropped != len(drop) || !json.Valid([]byte(got)) {
+			t.Fatalf("%q: %+v, %v\n%s", drop, did, err, got)
+		}
+		var left []string
+		for _, path := range []string{first, third, fifth} {
+			if !decisions[path].Drop {
+				left = append(left, path)
+			}
+		}
+		if diff := cmp.Diff(left, read(t, got, ReadOptions{}).Paths()); diff != "" {
+			t.Errorf("%q dropped:\n%s", drop, diff)
+		}
+		if n := strings.Count(got, `"iscrowd": 1`); n != 1 {
+			t.Errorf("%q dropped: %d crowds, expected the one", drop, n)
+		}
+	}
+	if _, _, err := mended(t, cocoFile, map[string]Decision{first: {Label: "cat"}}); err == nil || !strings.Contains(err.Error(), `"cat" is not among the categories`) {
+		t.Errorf("a label that is no category: %v", err)
+	}
+	text := strings.ReplaceAll(cocoFile, `"category_id": 18`, `"category_id": "18"`)
+	got, _, err := mended(t, text, map[string]Decision{first: {Label: "car, red"}})
+	if want := strings.Replace(text, `"category_id": "18", "bbox": [10.2`, `"category_id": "3", "bbox": [10.2`, 1); err != nil || got != want {
+		t.Errorf("an id that is a text: %v\n%s", err, cmp.Diff(want, got))
+	}
+}
+
+// TestMendChangedCOCO: a file that is another than was read is not mended.
+func TestMendChangedCOCO(t *testing.T) {
+	source := filepath.Join(t.TempDir(), "m.json")
+	d := read(t, cocoFile, ReadOptions{})
+	for _, text := range []string{
+		strings.Replace(cocoFile, `"category_id": 18, "bbox": [10.2`, `"category_id": 3, "bbox": [10.2`, 1),
+		strings.Replace(cocoFile, `"id": 5`, `"id": 6`, 1),
+	} {
+		if err := os.WriteFile(source, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Mend(&bytes.Buffer{}, source, d, nil); err == nil || !strings.Contains(err.Error(), "the file has changed") {
+			t.Errorf("%v, expected that the file has changed", err)
+		}
+	}
+}
+
+func compact(t *testing.T, text string) string {
+	t.Helper()
+	var out bytes.Buffer
+	if err := json.Compact(&out, []byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+func FuzzCOCO(f *testing.F) {
+	f.Add([]byte(cocoFile), uint8(1))
+	f.Add([]byte(`{"images":[{"id":1,"file_name":"a"}],"annotations":[{"id":1,"image_id":1,"category_id":1}],"categories":[{"id":1,"name":"x"}]}`), uint8(0))
+	f.Fuzz(func(t *testing.T, data []byte, which uint8) {
+		source := filepath.Join(t.TempDir(), "m.json")
+		if err := os.WriteFile(source, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		d, err := Read(source, ReadOptions{})
+		if form, _ := FormOf(source); err != nil || form != COCO {
+			return
+		}
+		var same bytes.Buffer
+		if _, err := Mend(&same, source, d, nil); err != nil || !bytes.Equal(same.Bytes(), data) {
+			t.Fatalf("%v: nothing decided, and %q became %q", err, data, same.Bytes())
+		}
+		if len(d.Samples) > 1 {
+			at := int(which) % len(d.Samples)
+			var out bytes.Buffer
+			if _, err := Mend(&out, source, d, map[int]Decision{at: {Drop: true}}); err != nil {
+				t.Fatal(err)
+			}
+			if got := read(t, out.String(), ReadOptions{Format: COCO}); len(got.Samples) != len(d.Samples)-1 {
+				t.Fatalf("%d samples, expected one less than %d", len(got.Samples), len(d.Samples))
+			}
+		}
+	})
+}
+
+// BenchmarkMillionBoxes reads and mends COCO's JSON with a million boxes. Long: -bench MillionBoxes -benchtime 1x
+func BenchmarkMillionBoxes(b *testing.B) {
+	const n = 1_000_000
+	var text bytes.Buffer
+	text.WriteString(`{"images":[`)
+	for i := range n / 8 {
+		fmt.Fprintf(&text, `{"id":%d,"file_name":"%012d.jpg","width":640,"height":480},`, i, i)
+	}
+	text.Truncate(text.Len() - 1)
+	text.WriteString(`],"annotations":[`)
+	for i := range n {
+		fmt.Fprintf(&text, `{"segmentation":[[%d.5,20.25,30.75,40.5,50.25,60.75]],"area":1200.5,"iscrowd":0,"image_id":%d,"bbox":[%d.25,17.5,80.75,96.5],"category_id":%d,"id":%d},`, i%400, i/8, i%400, i%80, i)
+	}
+	text.Truncate(text.Len() - 1)
+	text.WriteString(`],"categories":[`)
+	for i := range 80 {
+		fmt.Fprintf(&text, `{"id":%d,"name":"c%d"},`, i, i)
+	}
+	text.Truncate(text.Len() - 1)
+	text.WriteString(`]}`)
+	source := filepath.Join(b.TempDir(), "m.json")
+	if err := os.WriteFile(source, text.Bytes(), 0o600); err != nil {
+		b.Fatal(err)
+	}
+	size := int64(text.Len())
+	text = bytes.Buffer{}
+	d, err := Read(source, ReadOptions{})
+	if err != nil || len(d.Samples) != n {
+		b.Fatal(err)
+	}
+	b.Run("read", func(b *testing.B) {
+		b.SetBytes(size)
+		for b.Loop() {
+			if _, err := Read(source, ReadOptions{}); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("mend", func(b *testing.B) {
+		b.SetBytes(size)
+		decisions := map[int]Decision{}
+		for i := 0; i < n; i += 100 {
+			decisions[i] = Decision{Label: "c" + strconv.Itoa((i+1)%80)}
+		}
+		for b.Loop() {
+			if _, err := Mend(&bytes.Buffer{}, source, d, decisions); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}

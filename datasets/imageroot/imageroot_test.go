@@ -1,0 +1,46 @@
+package imageroot
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"winnow/internal/regular"
+)
+
+// TestCropsHaveTheirFile: under a crop's path lies its file, in roots that are served to others, too.
+func TestCropsHaveTheirFile(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "a.jpg"), []byte("picture"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, open := range []func(string) (fs.FS, error){Open, OpenClosed} {
+		root, err := open(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range []string{"a.jpg", "a.jpg#xywh=1,2,3,4", "a.jpg#xywh=1,2,3,4&id=5"} {
+			if info, err := fs.Stat(root, path); err != nil || info.Size() != 7 {
+				t.Errorf("%s: %v", path, err)
+			}
+			if data, err := fs.ReadFile(root, path); err != nil || string(data) != "picture" {
+				t.Errorf("%s: %q, %v", path, data, err)
+			}
+			f, _, err := regular.From(root, path)
+			if err != nil {
+				t.Error(err)
+				continue
+			}
+			if err := f.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+		for _, path := range []string{"b.jpg#xywh=1,2,3,4", "a.jpg#xywh=1,2,3", "../a.jpg#xywh=1,2,3,4"} {
+			if _, err := fs.Stat(root, path); err == nil || path[0] != '.' && !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("%s: %v, expected that it does not exist", path, err)
+			}
+		}
+	}
+}

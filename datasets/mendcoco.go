@@ -1,0 +1,133 @@
+package datasets
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+)
+
+// categoriesOf reads the categories of COCO's JSON.
+func categoriesOf(r io.Reader) (label map[ident]string, id map[string]ident, err error) {
+	var categories categoryList
+	in := json.NewDecoder(r)
+	var other json.RawMessage
+	err = eachElement(in, func(list string, _ int) error {
+		if list != cocoCategories {
+			return in.Decode(&other)
+		}
+		var c cocoCategory
+		err := in.Decode(&c)
+		categories = append(categories, c)
+		return err
+	})
+	if err == nil {
+		label, id, _, err = categories.names()
+	}
+	return label, id, err
+}
+
+// coco copies COCO's JSON: of annotations that get another label the category_id is replaced, those dropped are left out with
+// the comma before them, and every other byte stays.
+func (m *mender) coco(raw io.Reader) error {
+	column := slices.Index(m.d.Columns, annotationID)
+	if column < 0 {
+		return fmt.Errorf(": was not read as COCO's annotations before: the file has changed")
+	}
+	var passed bytes.Buffer // what the parser has read and is not yet copied
+	in := json.NewDecoder(io.TeeReader(raw, &passed))
+	at, kept := int64(0), 0
+	next := func() []byte { // the bytes up to where the parser is
+		n := in.InputOffset() - at
+		at += n
+		return passed.Next(int(n))
+	}
+	var element json.RawMessage
+	err := eachElement(in, func(list string, n int) error {
+		if list != cocoAnnotations {
+			if err := in.Decode(&element); err != nil {
+				return err
+			}
+			_, _ = m.out.Write(next()) // told by Flush, here and below
+			return nil
+		}
+		if n == 0 {
+			_, _ = m.out.Write(next()) // up to [
+		}
+		if err := in.Decode(&element); err != nil {
+			return err
+		}
+		text := next()
+		mended, err := m.annotation(element, column)
+		if err != nil || mended == nil {
+			return err
+		}
+		gap := text[:len(text)-len(element)]
+		if kept == 0 {
+			gap = bytes.Replace(gap, []byte(","), nil, 1)
+		}
+		kept++
+		_, _ = m.out.Write(gap)
+		_, _ = m.out.Write(mended)
+		return nil
+	})
+	_, _ = m.out.Write(passed.Bytes())
+	if err != nil {
+		return fmt.Errorf(": %w", err)
+	}
+	return nil
+}
+
+// annotation mends one; nil: it is dropped. One that was not read as a sample stays.
+func (m *mender) annotation(text []byte, column int) ([]byte, error) {
+	var a cocoAnnotation
+	if err := json.Unmarshal(text, &a); err != nil {
+		return nil, err
+	}
+	if m.next >= len(m.d.Samples) || m.d.Samples[m.next].Extra[column] != string(a.ID) {
+		return text, nil
+	}
+	was := m.labels[a.Category]
+	what, err := m.decide(m.d.Samples[m.next].Path, was)
+	if err != nil {
+		return nil, fmt.Errorf("annotation %s with the category %q is not what was read before: the file has changed", a.ID, was)
+	}
+	if what.Drop {
+		return nil, nil
+	}
+	if what.Label == was {
+		return text, nil
+	}
+	id, known := m.ids[what.Label]
+	if !known {
+		return nil, fmt.Errorf("annotation %s: the new label %q is not among the categories: add one of that name to the file", a.ID, what.Label)
+	}
+	return replaced(text, "category_id", func(was []byte) []byte {
+		if was[0] == '"' {
+			return quoted(string(id))
+		}
+		return []byte(id)
+	})
+}
+
+// replaced returns an object with other values of a key, and every other byte as it is.
+func replaced(object []byte, key string, value func(was []byte) []byte) ([]byte, error) {
+	in := json.NewDecoder(bytes.NewReader(object))
+	var out []byte
+	from := 0
+	_, err := in.Token()
+	for err == nil && in.More() {
+		var name json.Token
+		var raw json.RawMessage
+		if name, err = in.Token(); err == nil {
+			err = in.Decode(&raw)
+		}
+		if err == nil && name == key {
+			end := int(in.InputOffset())
+			out = append(append(out, object[from:end-len(raw)]...), value(raw)...)
+			from = end
+		}
+	}
+	return append(out, object[from:]...), err
+}

@@ -1,0 +1,119 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"winnow/backbone/ort"
+)
+
+// The ways in which pictures come to the network.
+const (
+	fromHost = "host"
+	resident = "resident"
+	sideways = "resident, 2 sessions"
+)
+
+// extraction measures images a second. The first network is measured in every way; the others where it matters.
+func extraction(b *bench) error {
+	if err := b.open(); err != nil {
+		return err
+	}
+	list, err := b.networks()
+	if err != nil {
+		return err
+	}
+	for at, n := range list {
+		for _, p := range b.precisions() {
+			batches, ways := b.batches, []string{resident, fromHost, sideways}
+			if at > 0 || p.gpu.Search != "" {
+				batches, ways = b.batches[:1], []string{resident, fromHost}
+			}
+			if err := b.rates(n, p, batches, ways); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// rates measures a network in one precision; sessions are kept from batch to batch, as they are in an extraction.
+func (b *bench) rates(n *network, p precision, batches []int, ways []string) error {
+	var opened []*ort.Resident
+	var plain *ort.Session
+	defer func() {
+		for _, r := range opened {
+			_ = r.Close() // nothing depends on it
+		}
+		if plain != nil {
+			_ = plain.Close()
+		}
+	}()
+	rt, model, failed := b.of(p, n)
+	for _, batch := range batches {
+		for _, way := range ways {
+			err := b.measure(func() (Record, error) {
+				if failed != nil {
+					return Record{}, failed
+				}
+				x := ort.Float32s(b.pictures(n, batch), int64(batch), int64(n.channels), int64(n.side), int64(n.side))
+				if way == fromHost {
+					var err error
+					if plain == nil {
+						if plain, err = rt.NewSession(model, ort.SessionOptions{Outputs: []string{n.output}}); err != nil {
+							return Record{}, err
+						}
+					}
+					y := ort.Float32s(make([]float32, batch*n.dim), n.shape(plain.Outputs()[0], batch)...)
+					took, err := b.seconds(func() error { return plain.Run([]ort.Tensor{x}, []ort.Tensor{y}) })
+					return rate(batch, took), err
+				}
+				count := 1
+				if way == sideways {
+					count = 2
+				}
+				var runs []func() error
+				for i := range count {
+					if i == len(opened) {
+						r, err := rt.NewResident(model, ort.SessionOptions{Outputs: []string{n.output}})
+						if err != nil {
+							return Record{}, err
+						}
+						opened = append(opened, r)
+					}
+					r := opened[i]
+					if err := errors.Join(r.Put(n.input, x), r.Take(n.output, ort.Float, n.shape(r.Outputs()[0], batch)...)); err != nil {
+						return Record{}, err
+					}
+					runs = append(runs, r.Run)
+				}
+				if count == 1 {
+					took, err := b.seconds(runs[0])
+					return rate(batch, took), err
+				}
+				took, err := b.together(runs)
+				return rate(batch, took), err
+			}, n.name, p.name, way, fmt.Sprint("batch ", batch))
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// shape is that of the output of so many pictures.
+func (n *network) shape(out ort.Info, batch int) []int64 {
+	shape := []int64{int64(batch), int64(n.dim)}
+	for len(shape) < len(out.Shape) {
+		shape = append(shape, 1)
+	}
+	return shape
+}
+
+func rate(batch int, took float64) Record {
+	if took == 0 {
+		return Record{}
+	}
+	return Record{Values: map[string]float64{"batch": float64(batch), "images_per_second": float64(batch) / took, "milliseconds": 1e3 * took}}
+}

@@ -1,0 +1,228 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"strings"
+)
+
+// What was promised.
+const (
+	leastCos     = .9999
+	mostRelative = 1e-3
+	leastRate    = 3000 // images/s of ResNet-50 from ready tensors
+	mostForwards = 4.5  // of a fine-tuning step
+	leastOfTorch = .7
+	leastSame    = .999 // share of neighbours that are the CPU's
+)
+
+// judgeGoals holds what was found against what was promised. What is about a GPU is not judged on the CPU.
+func (r *Results) judgeGoals() {
+	r.Goals = []Goal{
+		r.agree("features"), r.agree("gradients"),
+		r.fast(), r.beside("images_per_second", "extraction as fast as .7 of PyTorch eager, float32"),
+		r.steps(), r.searchGoal(), r.messageGoal(), r.memoryGoal(), r.productGoal(),
+	}
+}
+
+func (r *Results) cpu() bool { return r.Device == "cpu" }
+
+// part returns a part's records.
+func (r *Results) part(name string) *Part {
+	for i := range r.Parts {
+		if r.Parts[i].Name == name {
+			return &r.Parts[i]
+		}
+	}
+	return &Part{}
+}
+
+// state returns the word for what was found of a goal.
+func state(met bool) string {
+	if met {
+		return "pass"
+	}
+	return "fail"
+}
+
+// agree judges the numbers of float32 against the CPU's.
+func (r *Results) agree(what string) Goal {
+	g := Goal{Name: fmt.Sprintf("%s agree with the CPU's: cosine ≥ %v, relative ≤ %v", what, leastCos, mostRelative), State: "not run"}
+	least, most, n, failed := 1.0, 0.0, 0, ""
+	for _, rec := range r.part("parity").Records {
+		if len(rec.Of) != 3 || rec.Of[1] != what || rec.Of[2] != "float32" {
+			continue
+		}
+		n++
+		if rec.Error != "" {
+			failed = rec.Of[0] + ": " + rec.Error
+		}
+		if rec.Values != nil {
+			least, most = lesser(least, rec.Values["cosine"]), greater(most, rec.Values["relative"])
+		}
+	}
+	if n == 0 {
+		return g
+	}
+	g.State = state(failed == "" && least >= leastCos && most <= mostRelative)
+	g.Found = fmt.Sprintf("%d networks: cosine %.7f, relative %.1e at worst", n, least, most)
+	if failed != "" {
+		g.Found += "; " + failed
+	}
+	return g
+}
+
+// best returns the record of extraction with most images a second whose precision and way are as wanted ("": any).
+func (r *Results) best(network, precision, way string) *Record {
+	var found *Record
+	p := r.part("extraction")
+	for i, rec := range p.Records {
+		if len(rec.Of) == 4 && strings.HasPrefix(rec.Of[0], network) && (precision == "" || rec.Of[1] == precision) && (way == "" || rec.Of[2] == way) && rec.Values["images_per_second"] > 0 &&
+			(found == nil || rec.Values["images_per_second"] > found.Values["images_per_second"]) {
+			found = &p.Records[i]
+		}
+	}
+	return found
+}
+
+func (r *Results) fast() Goal {
+	g := Goal{Name: fmt.Sprintf("ResNet-50, ready tensors: ≥ %d images/s", leastRate), State: "not run"}
+	exact, best := r.best("ResNet-50", "float32", ""), r.best("ResNet-50", "", "")
+	if best == nil || exact == nil {
+		return g
+	}
+	g.Found = fmt.Sprintf("float32 %.0f (%s); best %.0f (%s)", exact.Values["images_per_second"], strings.Join(exact.Of[2:], ", "), best.Values["images_per_second"], strings.Join(best.Of[1:], ", "))
+	if !r.cpu() {
+		g.State = state(exact.Values["images_per_second"] >= leastRate)
+	}
+	return g
+}
+
+// beside compares with PyTorch at the batch where each is best.
+func (r *Results) beside(value, name string) Goal {
+	g := Goal{Name: name, State: "not run", Found: "no PyTorch that has the device"}
+	theirs := 0.0
+	for _, rec := range r.part("torch").Records {
+		if len(rec.Of) == 3 && rec.Of[1] == "float32" {
+			theirs = max(theirs, rec.Values[value])
+		}
+	}
+	ours := r.best("ResNet-50", "float32", resident)
+	if theirs == 0 || ours == nil {
+		return g
+	}
+	share := ours.Values["images_per_second"] / theirs
+	g.Found = fmt.Sprintf("%.2f: %.0f images/s (%s) and %.0f", share, ours.Values["images_per_second"], strings.Join(ours.Of[2:], ", "), theirs)
+	if !r.cpu() {
+		g.State = state(share >= leastOfTorch)
+	}
+	return g
+}
+
+// steps judges each network at the batch that suits it best.
+func (r *Results) steps() Goal {
+	g := Goal{Name: fmt.Sprintf("a fine-tuning step ≤ %v forwards", mostForwards), State: "not run"}
+	best := map[string]float64{}
+	var names []string
+	for _, rec := range r.part("training").Records {
+		if v := rec.Values["forwards"]; v > 0 {
+			if best[rec.Of[0]] == 0 {
+				names, best[rec.Of[0]] = append(names, rec.Of[0]), math.Inf(1)
+			}
+			best[rec.Of[0]] = min(best[rec.Of[0]], v)
+		}
+	}
+	worst, list := 0.0, []string{}
+	for _, name := range names {
+		worst = max(worst, best[name])
+		list = append(list, fmt.Sprintf("%s %.1f", name, best[name]))
+	}
+	g.Found = strings.Join(list, ", ")
+	if len(names) > 0 && !r.cpu() {
+		g.State = state(worst <= mostForwards)
+	}
+	return g
+}
+
+func (r *Results) searchGoal() Goal {
+	g := Goal{Name: fmt.Sprintf("exact search: ≥ %v of the CPU's neighbours, the same P@1 and MAP@R", leastSame), State: "not run"}
+	p := r.part("search")
+	ours, cpu := p.find("nearest and evaluation", "float32", "device"), p.find("nearest and evaluation", "float32", "CPU, as winnow eval")
+	if ours == nil || cpu == nil {
+		return g
+	}
+	if ours.Error != "" || cpu.Error != "" {
+		g.State, g.Found = "fail", ours.Error+cpu.Error
+		return g
+	}
+	v, w := ours.Values, cpu.Values
+	g.Found = fmt.Sprintf("%.5f the same; P@1 %.4f and %.4f, MAP@R %.4f and %.4f; %.2f s and %.2f s", v["same"], v["p1"], w["p1"], v["mapr"], w["mapr"], v["seconds"], w["seconds"])
+	g.State = state(v["same"] >= leastSame && math.Abs(v["p1"]-w["p1"]) < 1e-3 && math.Abs(v["mapr"]-w["mapr"]) < 1e-3)
+	return g
+}
+
+// messageGoal counts the answers that were to be expected.
+func (r *Results) messageGoal() Goal {
+	g := Goal{Name: "where a GPU cannot be used: a message with what to do, and auto computes on the CPU", State: "not run"}
+	ok, n, wrong := 0, 0, []string{}
+	for _, rec := range r.part("messages").Records {
+		if len(rec.Of) == 2 && rec.Of[0] == "as it is here" && r.cpu() || strings.HasPrefix(rec.Text, "not run") {
+			continue
+		}
+		if n++; rec.Error == "" && rec.Values["ok"] == 1 {
+			ok++
+		} else {
+			wrong = append(wrong, strings.Join(rec.Of, ", "))
+		}
+	}
+	if n == 0 {
+		return g
+	}
+	g.State, g.Found = state(ok == n), fmt.Sprintf("%d of %d", ok, n)
+	if len(wrong) > 0 {
+		g.Found += "; not: " + strings.Join(wrong, "; ")
+	}
+	return g
+}
+
+// memoryGoal looks whether every want of memory was told and survived.
+func (r *Results) memoryGoal() Goal {
+	g := Goal{Name: "where the GPU's memory is full it is told, and a smaller batch runs on", State: "not run"}
+	told, n := 0, 0
+	for _, rec := range r.part("memory").Records {
+		if _, full := rec.Values["told"]; full || rec.Error != "" {
+			n++
+			if rec.Values["told"] == 1 && rec.Values["on"] == 1 {
+				told++
+			}
+		}
+	}
+	if n == 0 {
+		g.Found = "nothing was full"
+		return g
+	}
+	g.State, g.Found = state(told == n), fmt.Sprintf("%d of %d", told, n)
+	return g
+}
+
+func (r *Results) productGoal() Goal {
+	g := Goal{Name: fmt.Sprintf("winnow's commands run; extract's vectors have a cosine ≥ %v to the CPU's", leastCos), State: "not run"}
+	records := r.part("product").Records
+	if len(records) < 2 {
+		return g
+	}
+	least, failed := 1.0, ""
+	for _, rec := range records {
+		if rec.Error != "" {
+			failed = strings.Join(rec.Of, ", ") + ": " + rec.Error
+		}
+		if cos, ok := rec.Values["cosine"]; ok {
+			least = lesser(least, cos)
+		}
+	}
+	g.State, g.Found = state(failed == "" && least >= leastCos), fmt.Sprintf("cosine %.7f", least)
+	if failed != "" {
+		g.Found = failed
+	}
+	return g
+}

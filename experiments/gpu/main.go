@@ -1,0 +1,118 @@
+// Command gpu tries everything of winnow that runs on a GPU, and measures it: README.md. It computes the same on the CPU
+// (-device cpu), which is how it is tested where there is no GPU.
+//
+// Each part is a process of its own, which may crash, hang or fill the GPU's memory without taking the others along. What a
+// part has measured is in OUT/parts at once and not measured again; OUT/gpu.json and OUT/gpu.html are written after each part.
+//
+//	go run ./experiments/gpu -device cuda -out gpu-results
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"winnow/backbone/ort"
+)
+
+// options are the flags; a part's process gets the same.
+type options struct {
+	device  string
+	minutes float64
+	out     string
+	small   bool
+	models  string
+	library string
+	winnow  string
+	images  string
+	python  string
+	only    string
+
+	part  string // what this process is to do; "": all
+	until int64  // Unix time in milliseconds at which it is to end
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	os.Exit(start(ctx, os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// start is the whole program as a function; it returns the exit code.
+func start(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	o, err := read(args, stderr)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		return 2
+	case err != nil:
+	case o.part == probePart:
+		return probe(o, stdout)
+	case o.part != "":
+		return runPart(ctx, o, stderr)
+	default:
+		err = runAll(ctx, o, args, stdout)
+	}
+	if err != nil {
+		fmt.Fprintln(stderr, err)
+		return 1
+	}
+	return 0
+}
+
+func read(args []string, stderr io.Writer) (o options, err error) {
+	f := flag.NewFlagSet("gpu", flag.ContinueOnError)
+	f.SetOutput(stderr)
+	f.StringVar(&o.device, "device", "cuda", "device that is tried: cuda, cuda:N, or cpu as a rehearsal")
+	f.Float64Var(&o.minutes, "minutes", 40, "time for all parts; what is left is measured when it is called again")
+	f.StringVar(&o.out, "out", "gpu-results", "folder for gpu.json, gpu.html and parts/")
+	f.BoolVar(&o.small, "small", false, "small networks and sets, a rehearsal of seconds")
+	f.StringVar(&o.models, "models", "../shared/assets/models", "folder of pretrained .onnx networks to try besides the drawn ones; \"\": none")
+	f.StringVar(&o.library, "ort-lib", os.Getenv("WINNOW_ORT_LIB"), "ONNX Runtime's library, or its folder")
+	f.StringVar(&o.winnow, "winnow", beside("winnow"), "the command, for the part that runs it; \"\": left out")
+	f.StringVar(&o.images, "images", "../shared/assets/data/imagenette-val-sample.zip", "folder or .zip of pictures, one folder a class, for the same part")
+	f.StringVar(&o.python, "python", "python3", "a Python that may have torch, to compare with; \"\": left out")
+	f.StringVar(&o.only, "only", "", "parts to run, parted by commas: "+strings.Join(partNames(), ","))
+	f.StringVar(&o.part, "part", "", "for the program's own use: the part that this process runs")
+	f.Int64Var(&o.until, "until", 0, "for the program's own use: when the part is to end")
+	if err := f.Parse(args); err != nil {
+		return o, err
+	}
+	if f.NArg() > 0 {
+		return o, fmt.Errorf("gpu: found the argument %q, expected none", f.Arg(0))
+	}
+	if d, err := ort.ParseDevice(o.device); o.part == "" && (err != nil || d.Auto) {
+		return o, fmt.Errorf("gpu: -device: found %q, expected cuda, cuda:N or cpu", o.device)
+	}
+	if !(o.minutes > 0) {
+		return o, fmt.Errorf("gpu: -minutes: found %v, expected more than 0", o.minutes)
+	}
+	for name := range strings.SplitSeq(o.only, ",") {
+		if name != "" && partBy(name) == nil {
+			return o, fmt.Errorf("gpu: -only: found %q, expected some of %s", name, strings.Join(partNames(), ","))
+		}
+	}
+	return o, nil
+}
+
+// beside returns a program in the folder of this one, else "".
+func beside(name string) string {
+	exe, err := os.Executable()
+	if err != nil {
+		return ""
+	}
+	path := filepath.Join(filepath.Dir(exe), name)
+	if info, err := os.Stat(path); err != nil || info.IsDir() {
+		return ""
+	}
+	return path
+}
+
+// end is when a part's process is to end.
+func (o options) end() time.Time { return time.UnixMilli(o.until) }

@@ -1,0 +1,253 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"winnow/internal/testing/orttest"
+)
+
+// TestMain makes the test's program the experiment where one of its parts is to be run.
+func TestMain(m *testing.M) {
+	if os.Getenv(childMark) != "" {
+		os.Exit(start(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
+	}
+	os.Exit(m.Run())
+}
+
+// call runs the experiment in small, without what lies beside the repository.
+func call(t *testing.T, out string, more ...string) (stdout string, r Results) {
+	t.Helper()
+	args := append([]string{"-device", "cpu", "-small", "-models", "", "-winnow", "", "-python", "no-such-python", "-ort-lib", orttest.Runtime(t).Library(), "-out", out}, more...)
+	var o, e bytes.Buffer
+	if code := start(context.Background(), args, &o, &e); code != 0 {
+		t.Fatalf("exit code %d: %s%s", code, o.String(), e.String())
+	}
+	data, err := os.ReadFile(filepath.Join(out, "gpu.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(data, &r); err != nil {
+		t.Fatal(err)
+	}
+	return o.String(), r
+}
+
+// All parts run on the CPU, and what can be judged there passes.
+func TestRehearsal(t *testing.T) {
+	out := t.TempDir()
+	stdout, r := call(t, out)
+	for _, p := range r.Parts {
+		if p.State != stateDone || len(p.Records) == 0 {
+			t.Errorf("%s: %s, %d records: %s", p.Name, p.State, len(p.Records), p.Error)
+		}
+		for _, rec := range p.Records {
+			if rec.Error != "" && p.Name != "machine" { // which may have no nvidia-smi
+				t.Errorf("%s: %v: %s", p.Name, rec.Of, rec.Error)
+			}
+			if p.Name == "parity" && (rec.Values["cosine"] < .999 || rec.Values["relative"] > .01) {
+				t.Errorf("%v: %v", rec.Of, rec.Values)
+			}
+			if rec.Of[len(rec.Of)-1] == "float16" && rec.Values["relative"] == 0 {
+				t.Errorf("%v: the same as in float32", rec.Of)
+			}
+		}
+	}
+	counts := map[string]int{}
+	for _, g := range r.Goals {
+		counts[g.State]++
+		if !strings.Contains(stdout, g.Name) {
+			t.Errorf("%q is not printed", g.Name)
+		}
+	}
+	if counts["pass"] != 4 || counts["fail"] != 0 { // features, gradients, search, messages
+		t.Errorf("%v of %v", counts, r.Goals)
+	}
+	page, err := os.ReadFile(filepath.Join(out, "gpu.html"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range parts() {
+		if !strings.Contains(string(page), p.title) {
+			t.Errorf("the page has no %q", p.title)
+		}
+	}
+	if !strings.Contains(string(page), "rehearsal") || !strings.Contains(string(page), "<svg") {
+		t.Error("the page does not say what it is, or draws nothing")
+	}
+	// Nothing is measured twice.
+	if _, again := call(t, out); cmp.Diff(r, again) != "" {
+		t.Errorf("the second call changed (-first +second):\n%s", cmp.Diff(r, again))
+	}
+}
+
+// A part that is stopped goes on where it was; one whose process died goes on behind what it died of; and neither stops the others.
+func TestGoesOn(t *testing.T) {
+	out := t.TempDir()
+	_, r := call(t, out, "-minutes", "0.00001")
+	for _, p := range r.Parts {
+		if p.State != statePartly || p.Error == "" && p.Name == "parity" {
+			t.Errorf("%s: %s %q, expected %s", p.Name, p.State, p.Error, statePartly)
+		}
+	}
+	p, err := readPart(out, "search")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Trying = []string{"products alone", "float32", "device"}
+	if err := writePart(out, p); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(partFile(out, "training"), []byte("{"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	var stdout, stderr bytes.Buffer
+	args := []string{"-device", "cpu", "-small", "-models", "", "-ort-lib", orttest.Runtime(t).Library(), "-out", out, "-only", "search,memory"}
+	if code := start(context.Background(), args, &stdout, &stderr); code != 1 || !strings.Contains(stderr.String(), "remove it to measure the part again") {
+		t.Errorf("a damaged part: %d, %s", code, stderr.String())
+	}
+	if err := os.Remove(partFile(out, "training")); err != nil {
+		t.Fatal(err)
+	}
+	_, r = call(t, out, "-only", "search,memory")
+	search, other := r.part("search"), r.part("extraction")
+	if died := search.find("products alone", "float32", "device"); search.State != stateDone || len(search.Records) != 3 || died == nil || died.Error == "" {
+		t.Errorf("found %+v", search)
+	}
+	if r.part("memory").State != stateDone || other.State != statePartly {
+		t.Errorf("memory is %s, extraction %s", r.part("memory").State, other.State)
+	}
+}
+
+// A process that dies without a word is told of, and its part is begun again.
+func TestDies(t *testing.T) {
+	out := t.TempDir()
+	o := options{out: out, device: "cpu", small: true}
+	r, err := begin(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := 0
+	for i, p := range r.Parts {
+		if p.Name == "torch" {
+			at = i
+		}
+	}
+	// An unknown flag ends the process before it reads what it is to do.
+	said := r.tryPart(context.Background(), o, []string{"-no-such-flag"}, at, time.Now().Add(time.Minute))
+	if p := r.Parts[at]; p.State != stateFailed || !strings.Contains(p.Error, "no-such-flag") || !strings.Contains(said, "exit status") {
+		t.Errorf("found %+v, said %q", p, said)
+	}
+}
+
+// Numbers that are off fail.
+func TestGoals(t *testing.T) {
+	rec := func(values map[string]float64, of ...string) Record { return Record{Of: of, Values: values} }
+	net := "ResNet-50 (drawn)"
+	fresh := func() *Results {
+		return &Results{Device: "cuda", Parts: []Part{
+			{Name: "parity", Records: []Record{rec(map[string]float64{"cosine": .99999, "relative": 1e-4}, net, "features", "float32"), rec(map[string]float64{"cosine": .99999, "relative": 1e-4}, net, "gradients", "float32"),
+				rec(map[string]float64{"cosine": .9, "relative": .5}, net, "features", "float16")}},
+			{Name: "extraction", Records: []Record{rec(map[string]float64{"images_per_second": 3500}, net, "float32", resident, "batch 64"), rec(map[string]float64{"images_per_second": 9000}, net, "float16", resident, "batch 64")}},
+			{Name: "torch", Records: []Record{rec(map[string]float64{"images_per_second": 4000}, net, "float32", "batch 64")}},
+			{Name: "training", Records: []Record{rec(map[string]float64{"forwards": 9}, net, "batch 8"), rec(map[string]float64{"forwards": 4.4}, net, "batch 64")}},
+			{Name: "search", Records: []Record{rec(map[string]float64{"same": 1, "p1": .5, "mapr": .3}, "nearest and evaluation", "float32", "device"), rec(map[string]float64{"p1": .5, "mapr": .3}, "nearest and evaluation", "float32", "CPU, as winnow eval")}},
+			{Name: "messages", Records: []Record{rec(map[string]float64{"ok": 1}, "as it is here", "cuda")}},
+			{Name: "memory", Records: []Record{rec(map[string]float64{"told": 1, "on": 1}, net, "1 GiB")}},
+			{Name: "product", Records: []Record{rec(nil, "extract", "cpu"), rec(map[string]float64{"cosine": 1}, "extract", "device")}},
+		}}
+	}
+	states := func(r *Results) (text string) {
+		r.judgeGoals()
+		for _, g := range r.Goals {
+			text += g.State[:1]
+		}
+		return text
+	}
+	if got := states(fresh()); got != "ppppppppp" {
+		t.Errorf("all is well: found %s", got)
+	}
+	for i, spoil := range []func(r *Results){
+		func(r *Results) { r.part("parity").Records[0].Values["cosine"] = .9998 },
+		func(r *Results) { r.part("parity").Records[1].Values["relative"] = .002 },
+		func(r *Results) { r.part("extraction").Records[0].Values["images_per_second"] = 2900 },
+		func(r *Results) { r.part("torch").Records[0].Values["images_per_second"] = 6000 },
+		func(r *Results) { r.part("training").Records[1].Values["forwards"] = 4.6 },
+		func(r *Results) { r.part("search").Records[0].Values["same"] = .99 },
+		func(r *Results) { r.part("messages").Records[0].Values["ok"] = 0 },
+		func(r *Results) { r.part("memory").Records[0].Values["on"] = 0 },
+		func(r *Results) { r.part("product").Records[1].Values["cosine"] = .5 },
+	} {
+		r := fresh()
+		spoil(r)
+		want := []byte("ppppppppp")
+		want[i] = 'f'
+		if got := states(r); got != string(want) {
+			t.Errorf("spoiled %d: found %s, expected %s", i, got, want)
+		}
+	}
+	if got := states(&Results{Device: "cuda"}); got != strings.Repeat("n", 9) {
+		t.Errorf("nothing was run: found %s", got)
+	}
+}
+
+// What is compared is seen to differ, numbers that are none among it.
+func TestCosine(t *testing.T) {
+	a := []float32{1, 2, -2}
+	for _, c := range []struct {
+		b             []float32
+		cos, relative float64
+	}{{a, 1, 0}, {[]float32{2, 4, -4}, 1, 1}, {[]float32{-1, -2, 2}, -1, 2}, {[]float32{2, -1, 0}, 0, math.Sqrt(14) / 3}} {
+		cos, relative := cosine(a, c.b)
+		if math.Abs(cos-c.cos) > 1e-9 || math.Abs(relative-c.relative) > 1e-9 {
+			t.Errorf("%v: found %v and %v, expected %v and %v", c.b, cos, relative, c.cos, c.relative)
+		}
+	}
+	nan, _ := cosine(a, []float32{1, float32(math.NaN()), 0})
+	if !math.IsNaN(lesser(1, nan)) || !math.IsNaN(lesser(nan, 1)) || !math.IsNaN(greater(greater(0, nan), 2)) {
+		t.Error("a number that is none is lost")
+	}
+}
+
+func TestRefuses(t *testing.T) {
+	out := t.TempDir()
+	if err := writeJSON(filepath.Join(out, "gpu.json"), Results{Device: "cuda"}); err != nil {
+		t.Fatal(err)
+	}
+	for want, args := range map[string][]string{
+		"name another folder with -out":      {"-device", "cpu", "-out", out},
+		`-device: found "tpu"`:               {"-device", "tpu"},
+		`-device: found "auto"`:              {"-device", "auto"},
+		"-minutes: found -1":                 {"-minutes", "-1"},
+		`-only: found "speed"`:               {"-only", "speed"},
+		`found the argument "more"`:          {"more"},
+		"expected one [N,channels,side,side": {"-device", "cpu", "-small", "-out", filepath.Join(out, "b"), "-models", sizeless(t), "-only", "training", "-part", "training", "-until", "99999999999999", "-ort-lib", orttest.Runtime(t).Library()},
+	} {
+		var stdout, stderr bytes.Buffer
+		if code := start(context.Background(), args, &stdout, &stderr); code != 1 || !strings.Contains(stderr.String(), want) {
+			t.Errorf("%q: exit code %d, %s; expected %q", args, code, stderr.String(), want)
+		}
+	}
+}
+
+// sizeless is a folder with a network whose pictures have no size.
+func sizeless(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	b := &bench{scale: rehearsal}
+	n := b.resNet()
+	n.model.Graph.Inputs[0].Shape[2].Size = -1
+	if err := os.WriteFile(filepath.Join(dir, "free.onnx"), n.model.Marshal(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}

@@ -1,0 +1,186 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// part is one of the things that are tried.
+type part struct {
+	name, title, about string
+	share              float64 // of the time
+	columns            []column
+	run                func(*bench) error
+}
+
+// column shows one of the values of a part's records.
+type column struct{ value, heading, format string }
+
+// parts are all of them, in their order. Shares are minutes of 40.
+func parts() []part {
+	return []part{
+		{"machine", "The machine", "What the runtime, the driver and the tools say.", 1, nil, machine},
+		{"messages", "What is said where a GPU cannot be used", "Each line is another process, from whose surroundings something was taken: what it says, and where --device auto then computes.", 2, nil, messages},
+		{"parity", "The same numbers as on the CPU", "Features and gradients of the same pictures (normal numbers) by the device and by the CPU. relative: length of the difference over that of the CPU's. Gradients: of all weights that can be trained, the least of any weight that matters. Only float32 must agree.", 5,
+			[]column{{"cosine", "least cosine", "%.7f"}, {"relative", "most relative", "%.1e"}}, parity},
+		{"extraction", "Images a second", "Ready tensors: host: pictures go to the device and vectors back with every run, as winnow extract does it; resident: both stay on the device; 2 sessions: two of these side by side, each on a stream of its own.", 9,
+			[]column{{"batch", "batch", "%.0f"}, {"images_per_second", "images/s", "%.0f"}, {"milliseconds", "ms a batch", "%.2f"}}, extraction},
+		{"training", "A fine-tuning step", "Images to gradients of all weights. forward alone: the network as it is shipped, on the same pictures. Step: forward that keeps, backward, and the solver (Adam, on the CPU).", 5,
+			[]column{{"batch", "batch", "%.0f"}, {"alone_ms", "forward alone, ms", "%.1f"}, {"forward_ms", "forward, ms", "%.1f"}, {"backward_ms", "backward, ms", "%.1f"}, {"solver_ms", "solver, ms", "%.1f"}, {"forwards", "step, in forwards", "%.2f"}}, training},
+		{"search", "Exact search and evaluation", "All rows of a set ask all others. The products and the nearest of each row are computed on the device, where the set stays.", 4,
+			[]column{{"seconds", "seconds", "%.3f"}, {"tflops", "TFLOP/s", "%.2f"}, {"same", "same neighbours", "%.5f"}, {"off", "similarity off by", "%.1e"}, {"p1", "P@1", "%.4f"}, {"mapr", "MAP@R", "%.4f"}}, nearest},
+		{"memory", "Limits of memory", "The largest batch (doubled from 1) that runs under --gpu-memory, what --batch auto would take, what is said where there is no more room, and whether the same process still computes after that.", 4,
+			[]column{{"largest", "largest batch", "%.0f"}, {"auto", "batch auto", "%.0f"}, {"used_mib", "GPU's memory in use, MiB", "%.0f"}}, memory},
+		{"torch", "Beside PyTorch", "The drawn ResNet-50 and the same layers in PyTorch, eager, with the same precision: torch.backends.*.allow_tf32 off where ours is, channels last not asked for.", 4,
+			[]column{{"batch", "batch", "%.0f"}, {"images_per_second", "images/s", "%.0f"}, {"training_images_per_second", "trained images/s", "%.0f"}}, torch},
+		{"product", "The command itself", "winnow's own commands on photographs, on the CPU and on the device.", 6,
+			[]column{{"seconds", "seconds", "%.1f"}, {"cosine", "least cosine to the CPU's vectors", "%.7f"}}, product},
+	}
+}
+
+func partNames() (names []string) {
+	for _, p := range parts() {
+		names = append(names, p.name)
+	}
+	return names
+}
+
+func partBy(name string) *part {
+	list := parts()
+	if i := slices.IndexFunc(list, func(p part) bool { return p.name == name }); i >= 0 {
+		return &list[i]
+	}
+	return nil
+}
+
+// runAll gives every part that is not done its share of the time, in a process of its own, and writes the results after each.
+func runAll(ctx context.Context, o options, args []string, stdout io.Writer) error {
+	r, err := begin(o)
+	if err != nil {
+		return err
+	}
+	left, budget := 0.0, time.Duration(o.minutes*float64(time.Minute))
+	end := time.Now().Add(budget)
+	wanted := func(name string) bool { return o.only == "" || slices.Contains(strings.Split(o.only, ","), name) }
+	for i, p := range parts() {
+		if r.Parts[i].State != stateDone && wanted(p.name) {
+			left += p.share
+		}
+	}
+	for i, p := range parts() {
+		if r.Parts[i].State == stateDone || !wanted(p.name) {
+			continue
+		}
+		until := time.Now().Add(time.Duration(float64(time.Until(end)) * p.share / left))
+		left -= p.share
+		began := time.Now()
+		said := r.tryPart(ctx, o, args, i, until)
+		r.Parts[i].Seconds += time.Since(began).Seconds()
+		r.Minutes += time.Since(began).Minutes()
+		if err := errors.Join(writePart(o.out, r.Parts[i]), r.write(o.out)); err != nil {
+			return err
+		}
+		fmt.Fprintf(stdout, "%-11s %-8s %6.1f s  %d records%s\n", p.name, r.Parts[i].State, time.Since(began).Seconds(), len(r.Parts[i].Records), said)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	for _, g := range r.Goals {
+		fmt.Fprintf(stdout, "%-8s %s: %s\n", g.State, g.Name, g.Found)
+	}
+	fmt.Fprintf(stdout, "%s\n%s\n", filepath.Join(o.out, "gpu.json"), filepath.Join(o.out, "gpu.html"))
+	return r.write(o.out)
+}
+
+// begin reads what is there; results of another device are not gone on with.
+func begin(o options) (*Results, error) {
+	r := &Results{Began: time.Now().UTC().Format(time.RFC3339), Device: o.device, Small: o.small}
+	if err := r.readHead(o.out); err != nil {
+		return nil, err
+	}
+	if r.Device != o.device || r.Small != o.small {
+		return nil, fmt.Errorf("gpu: %s holds results of -device %s -small=%v, expected %s and %v: name another folder with -out", o.out, r.Device, r.Small, o.device, o.small)
+	}
+	r.Parts = nil
+	for _, p := range parts() {
+		found, err := readPart(o.out, p.name)
+		if err != nil {
+			return nil, err
+		}
+		r.Parts = append(r.Parts, found)
+	}
+	return r, nil
+}
+
+// tries bounds how often a part is begun again whose process died: each time it goes on behind what it died of.
+const tries = 6
+
+// patience is how long a part may go on after its time before it is killed: it ends by itself between two measurements.
+const patience = 20 * time.Second
+
+// tryPart runs a part's process until it has ended by itself or the time is over. What it says at the end is returned.
+func (r *Results) tryPart(ctx context.Context, o options, args []string, i int, until time.Time) (said string) {
+	name := r.Parts[i].Name
+	for range tries {
+		state, seconds := r.Parts[i].State, r.Parts[i].Seconds
+		r.Parts[i].State, r.Parts[i].Error = statePartly, "" // until the process says otherwise
+		if err := writePart(o.out, r.Parts[i]); err != nil {
+			r.Parts[i].State, r.Parts[i].Error = state, err.Error()
+			return ": " + err.Error()
+		}
+		tail, err := child(ctx, append(slices.Clone(args), "-part", name, "-until", strconv.FormatInt(until.UnixMilli(), 10)), until.Add(patience))
+		found, readErr := readPart(o.out, name)
+		if readErr == nil {
+			r.Parts[i] = found
+			r.Parts[i].Seconds = seconds
+		}
+		code := new(exec.ExitError)
+		switch {
+		case err == nil:
+			return ""
+		case readErr != nil:
+			err = readErr
+		case errors.As(err, &code) && code.ExitCode() == exitTime:
+			return ": the time was over; call again for the rest"
+		case found.State == stateFailed: // by its own account
+			return ": " + found.Error
+		}
+		r.Parts[i].State, r.Parts[i].Error = stateFailed, oneLine(fmt.Sprintf("%v: %s", err, tail))
+		said = ": " + r.Parts[i].Error
+		if ctx.Err() != nil || len(found.Trying) == 0 || !time.Now().Before(until) {
+			return said
+		}
+	}
+	return said
+}
+
+// child runs this program again and returns the end of what it printed.
+func child(ctx context.Context, args []string, kill time.Time) (tail string, err error) {
+	exe, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	ctx, stop := context.WithDeadline(ctx, kill)
+	defer stop()
+	var out bytes.Buffer
+	cmd := exec.CommandContext(ctx, exe, args...)
+	cmd.Env = append(os.Environ(), childMark+"=1")
+	cmd.Stdout, cmd.Stderr = &out, &out
+	cmd.WaitDelay = time.Second
+	err = cmd.Run()
+	text := strings.TrimSpace(out.String())
+	return text[max(0, len(text)-600):], err
+}
+
+// childMark tells a test's program that it is to be this one.
+const childMark = "WINNOW_GPU_EXPERIMENT"

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"winnow/internal/atomicfile"
+)
+
+// Results are gpu.json.
+type Results struct {
+	Began   string  `json:"began"` // of the first part, RFC 3339
+	Device  string  `json:"device"`
+	Small   bool    `json:"small"`
+	Goals   []Goal  `json:"goals"`
+	Parts   []Part  `json:"parts"`
+	Minutes float64 `json:"minutes"` // that all parts took, over all calls
+}
+
+// Part is what one part has found.
+type Part struct {
+	Name    string   `json:"name"`
+	State   string   `json:"state"`
+	Error   string   `json:"error,omitempty"`
+	Seconds float64  `json:"seconds"`
+	Records []Record `json:"records"`
+
+	Trying []string `json:"trying,omitempty"` // what the process was at when it was last seen
+}
+
+// The states of a part.
+const (
+	stateDone   = "done"
+	statePartly = "partly" // the time was over
+	stateFailed = "failed"
+	stateNot    = "not run"
+)
+
+// Record is one measurement.
+type Record struct {
+	Of     []string           `json:"of"` // network, precision …
+	Values map[string]float64 `json:"values,omitempty"`
+	Text   string             `json:"text,omitempty"`
+	Error  string             `json:"error,omitempty"`
+}
+
+// Goal is a number that was promised, and what was found.
+type Goal struct {
+	Name  string `json:"name"`
+	State string `json:"state"` // pass, fail, not run
+	Found string `json:"found"`
+}
+
+// find returns the record of a thing, nil where there is none yet.
+func (p *Part) find(of ...string) *Record {
+	for i := range p.Records {
+		if slices.Equal(p.Records[i].Of, of) {
+			return &p.Records[i]
+		}
+	}
+	return nil
+}
+
+func partFile(out, name string) string { return filepath.Join(out, "parts", name+".json") }
+
+// readPart returns what is there of a part.
+func readPart(out, name string) (Part, error) {
+	p := Part{Name: name, State: stateNot, Records: []Record{}}
+	data, err := os.ReadFile(partFile(out, name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return p, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(data, &p)
+	}
+	if err != nil {
+		return p, fmt.Errorf("gpu: %s: %w; remove it to measure the part again", partFile(out, name), err)
+	}
+	return p, nil
+}
+
+func writePart(out string, p Part) error { return writeJSON(partFile(out, p.Name), p) }
+
+func writeJSON(path string, v any) error {
+	data, err := json.MarshalIndent(v, "", " ")
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	return atomicfile.WriteBytes(path, append(data, '\n'))
+}
+
+// oneLine makes a message fit for a table.
+func oneLine(text string) string {
+	return strings.Join(strings.Fields(text), " ")
+}

@@ -1,0 +1,100 @@
+package tuning
+
+import (
+	"context"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"winnow/backbone"
+	"winnow/backbone/live"
+	"winnow/backbone/ort"
+	"winnow/features"
+)
+
+const (
+	lookedAt = 64  // images whose training views are compared
+	ownShare = 0.4 // of the way from another image's view to the own one, below which it is said
+)
+
+// Views compares what training sees of images with what features and evaluation see of them, by mean cosines of the
+// network's features as they were: of a training view and the evaluation view of the same image, and of the evaluation views of
+// two different ones.
+type Views struct{ Own, Others float64 }
+
+// Share is how much of the way from another image's view to the own one training views go: 1 of the same views.
+func (v Views) Share() float64 { return (v.Own - v.Others) / max(1-v.Others, 1e-6) }
+
+// CompareViews looks at some images of a training set, whose vectors are the stored features.
+func (t *Live) CompareViews(ctx context.Context, set features.Set) (v Views, err error) {
+	n := min(set.Len(), lookedAt)
+	rows, paths := make([]int, n), make([]string, n)
+	for i := range rows {
+		rows[i] = i * set.Len() / n
+		paths[i] = t.Paths[set.IDs[rows[i]]]
+	}
+	p, rng := t.Backbone.Preprocessing, rand.New(rand.NewPCG(1, 1))
+	cache := backbone.NewImageCache(t.Root, paths, 0, p.DecodeOptions(t.Augment))
+	pixels, err := live.NewPixels(live.PixelsConfig{Pictures: cache, Preprocessing: p, Augmentation: t.Augment, Source: func() *rand.Rand { return rng }})
+	if err != nil {
+		return v, err
+	}
+	net, err := ort.NewNetwork(t.rt, t.model.Marshal(), t.Cut.Tensor, ort.NetworkInput{Name: t.Cut.Input, Channels: p.Planes(), Height: p.Crop, Width: p.Crop})
+	if err != nil {
+		return v, err
+	}
+	defer net.Close()
+	seen, stored := features.NewMatrix(n, net.Dim()), set.Rows(rows).X
+	step := min(n, max(t.Batch, 1))
+	images := make([]float32, step*p.Size())
+	for from := 0; from < n; from += step {
+		if err := ctx.Err(); err != nil {
+			return v, err
+		}
+		part := features.AllRows(min(n-from, step))
+		for i := range part {
+			part[i] += from
+		}
+		if err := pixels.Load([][]float32{images[:len(part)*p.Size()]}, part); err != nil {
+			return v, err
+		}
+		if err := net.Infer(features.Part(seen, from, len(part)), images, len(part)); err != nil {
+			return v, err
+		}
+	}
+	return compared(seen, stored)
+}
+
+// compared returns the mean cosines of the rows of the views, and of different rows of those stored.
+func compared(seen, stored blas32.General) (v Views, err error) {
+	if err := features.Normalize(seen); err != nil {
+		return v, err
+	}
+	if err := features.Normalize(stored); err != nil {
+		return v, err
+	}
+	for i := range stored.Rows {
+		a := features.Row(stored, i)
+		v.Own += features.Dot(features.Row(seen, i), a) / float64(stored.Rows)
+		for j := range i {
+			v.Others += features.Dot(features.Row(stored, j), a) * 2 / float64(stored.Rows*(stored.Rows-1))
+		}
+	}
+	return v, nil
+}
+
+// noteViews says how far training views lie from the evaluation's, and warns where they are hardly nearer than other images.
+func (t *Live) noteViews(ctx context.Context, set features.Set) error {
+	if set.Len() < 2 {
+		return nil
+	}
+	v, err := t.CompareViews(ctx, set)
+	if err != nil {
+		return err
+	}
+	t.Note("training views (%s) have a cosine of %.2f to the evaluation's view of their image, different images of %.2f", t.Settings.Augment, v.Own, v.Others)
+	if v.Share() < ownShare {
+		t.Note("warning: the network is trained on views that are hardly nearer to what is evaluated than other images: what it learns may be lost there; --augment flip shows the evaluation's own view")
+	}
+	return nil
+}
