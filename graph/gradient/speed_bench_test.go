@@ -182,7 +182,7 @@ var timedNetworks = []timedNetwork{
 
 // pair is a network to run forward as it is shipped, its weights constants, and to train as winnow does.
 type pair struct {
-	baked             *ort.Session
+	baked             *ort.Session // nil where only training is timed
 	live              *ort.Live
 	in, out           []ort.Tensor
 	pixels            [][]float32
@@ -191,7 +191,7 @@ type pair struct {
 	activations, kept int64 // bytes of all the network's tensors, and of those that wait for the backward pass
 }
 
-func newPair(b testing.TB, n timedNetwork) *pair {
+func newPair(b testing.TB, n timedNetwork, baked bool) *pair {
 	b.Helper()
 	s, model := n.drawing()
 	rt := orttest.Runtime(b)
@@ -200,8 +200,11 @@ func newPair(b testing.TB, n timedNetwork) *pair {
 		b.Fatal(err)
 	}
 	rng, p := rand.New(rand.NewPCG(6, 0)), &pair{batch: int(n.batch)}
-	if p.baked, err = rt.NewSession(model.Marshal(), ort.SessionOptions{Threads: 2}); err != nil {
-		b.Fatal(err)
+	if baked {
+		if p.baked, err = rt.NewSession(model.Marshal(), ort.SessionOptions{Threads: 2}); err != nil {
+			b.Fatal(err)
+		}
+		b.Cleanup(func() { p.baked.Close() })
 	}
 	pixels := make([]float32, n.batch*n.channels*n.side*n.side)
 	for i := range pixels {
@@ -211,7 +214,7 @@ func newPair(b testing.TB, n timedNetwork) *pair {
 	if p.live, err = ort.NewLive(rt, d, ort.LiveOptions{Model: model, Threads: 2}); err != nil {
 		b.Fatal(err)
 	}
-	b.Cleanup(func() { p.baked.Close(); p.live.Close() })
+	b.Cleanup(func() { p.live.Close() })
 	dim := p.live.Dim()
 	p.features, p.grad = features.NewMatrix(p.batch, dim), features.NewMatrix(p.batch, dim)
 	for i := range p.grad.Data {
@@ -270,7 +273,7 @@ func resident(forget bool) (now, most int64) {
 func BenchmarkTraining(b *testing.B) {
 	for _, n := range timedNetworks {
 		b.Run(n.name, func(b *testing.B) {
-			p := newPair(b, n)
+			p := newPair(b, n, true)
 			run := func() (baked, forward, backward float64) {
 				baked = timed(b, func() error { return p.baked.Run(p.in, p.out) })
 				forward = timed(b, func() error { return p.live.Forward(p.features, p.pixels, p.batch, true) })
