@@ -26,7 +26,8 @@ func (r *Runtime) Kernels() bool { return !r.device.CUDA && process.kernels != n
 // lanes is how many floats a vector has.
 var lanes = map[string]int{"plain": 4, "avx2": 8, "avx512": 16}
 
-// loadKernels makes the operators known to the library, once for the process.
+// loadKernels makes the operators known to the library, once for the process. A library that does not take them is used without,
+// unless instructions are named.
 func loadKernels(library, instructions string) error {
 	if instructions == "none" {
 		return nil
@@ -38,6 +39,18 @@ func loadKernels(library, instructions string) error {
 	} else if !ok || width > most {
 		return fmt.Errorf("ort: kernels: found %q, expected none, plain, or where the processor has them avx2 or avx512", instructions)
 	}
+	err := register(library, width)
+	if err != nil {
+		process.kernels = nil
+	}
+	if instructions == "" {
+		return nil
+	}
+	return err
+}
+
+// register makes the domain of the operators, with vectors of so many floats.
+func register(library string, width int) error {
 	m, err := newStatus(library)
 	if err != nil {
 		return err

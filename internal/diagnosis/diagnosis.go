@@ -110,6 +110,9 @@ func (d *Diagnosis) library(o Options) *ort.Runtime {
 	}
 	d.Runtime = &Library{found.Path, found.Source, rt.Version(), rt.Providers()}
 	look.OK, look.Found = true, fmt.Sprintf("%s at %s (%s)", rt.Version(), found.Path, found.Source)
+	if !rt.Kernels() {
+		look.Found += ", which takes no operators of winnow's: networks are trained more slowly"
+	}
 	d.add(look)
 
 	run := Check{Name: "cpu", Required: true, OK: true, Found: "a matrix product ran"}
