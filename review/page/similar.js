@@ -12,7 +12,7 @@ let url = "", asked = null; // what the last search is stopped by
 
 export function similar() {
   const input = get("file"), button = get("upload");
-  dialog.addEventListener("close", () => asked?.abort());
+  dialog.addEventListener("close", () => { if (!dialog.open) asked?.abort(); }); // it tells late: the next search may be under way
   button.hidden = !store.session.upload;
   if (!store.session.upload) return;
   button.addEventListener("click", () => input.click());
