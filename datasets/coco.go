@@ -272,10 +272,15 @@ func isCOCO(head []byte) bool {
 	if t, err := in.Token(); err != nil || t != json.Delim('{') {
 		return false
 	}
+	listed := false
 	for {
-		key, err := in.Token()
+		t, err := in.Token()
 		if err != nil {
 			return false
+		}
+		key, more := t.(string)
+		if !more {
+			return listed // and all lists are empty
 		}
 		var value, first json.Token
 		if value, err = in.Token(); err != nil {
@@ -289,6 +294,7 @@ func isCOCO(head []byte) bool {
 			if first, err = in.Token(); err != nil || first != json.Delim(']') {
 				return first == json.Delim('{')
 			}
+			listed = true
 		case value == json.Delim('{'):
 			if key != "info" {
 				return false
@@ -303,7 +309,7 @@ func isCOCO(head []byte) bool {
 			}
 		default:
 			for _, names := range usualNames {
-				if find(append(names[:len(names):len(names)], ownNames[:]...), key.(string)) >= 0 {
+				if find(append(names[:len(names):len(names)], ownNames[:]...), key) >= 0 {
 					return false // a line of a manifest
 				}
 			}
