@@ -79,7 +79,7 @@ var rooms = []Room{
 	{"backbone/live", "trains a backbone with its head: rows to pixels to unit vectors, and gradients back",
 		"backbone features graph graph/gradient head"},
 
-	{"models", "knows backbones, fetches and checks them, keeps trained heads on disk",
+	{"models", "knows backbones and checks their files, keeps trained heads on disk",
 		"backbone graph graph/gradient head internal/hint"}, // backbone: an entry holds its preprocessing
 	{"models/architecture", "builds untrained networks from a YAML description and a seed",
 		"backbone graph internal/document"},
@@ -112,6 +112,8 @@ var rooms = []Room{
 		"datasets eval features filters/noiserate internal/budget internal/hint internal/lookup run run/comparison run/folder train"},
 	{"run/folder", "knows the files that a training leaves, and opens them again",
 		"backbone datasets datasets/imageroot extraction features filters/noiserate head internal/hint internal/lookup models run/comparison run/config train train/samples"},
+	{"run/fetching", "brings the files of backbones that are known by name",
+		"internal/fetch internal/hint models"},
 	{"run/tuning", "trains a backbone with its head: weights, images, state on disk",
 		"backbone backbone/live backbone/ort datasets/imageroot extraction features graph graph/gradient head internal/hint models run/config run/folder train"},
 	{"run/auditing", "audits the labels of images, of a manifest by stored features, or of a run, and writes the mended manifest",
@@ -181,6 +183,8 @@ var rooms = []Room{
 	{"internal/manual", "prints the catalogs of losses and metrics: JSON, a page an entry, docs' tables",
 		"eval losses"},
 	{"internal/document", "parses YAML of bounded size and depth",
+		""},
+	{"internal/fetch", "downloads a file of known sha256, goes on with one that broke off, checks it",
 		""},
 	{"internal/hint", "lets an error carry what its reader can do about it",
 		""},
