@@ -26,11 +26,9 @@ func Command() *cli.Command {
 			{Name: "show", Usage: "say all about one backbone, by name or file", ArgsUsage: "NAME|FILE",
 				Flags: append([]cli.Flag{asJSON}, term.PreprocessingFlags()...), Action: named("one name or file", opened(show))},
 			{Name: "get", Usage: "download a backbone by name, check it and record it", ArgsUsage: "NAME",
-				Description: "Only files whose size and sha256 winnow knows are fetched: those that winnow models list marks with get. The\n" +
-					"file comes to lie beside models.json. Stopped or broken off, the same command goes on with what has come.\n" +
-					"Proxies are those of HTTPS_PROXY, HTTP_PROXY and NO_PROXY.",
-				Flags: []cli.Flag{
-					&cli.StringFlag{Name: "from", DefaultText: "where it is published", Usage: "take it from `URL|FILE`, a mirror or a copy; of a URL that ends in / the file of that name"}, asJSON},
+				Description: "Only files whose size and sha256 winnow knows are fetched: those that winnow models list marks with get. The\nfile comes to lie beside models.json. " +
+					"Stopped or broken off, the same command goes on with what has come.\nProxies are those of HTTPS_PROXY, HTTP_PROXY and NO_PROXY.",
+				Flags:  []cli.Flag{&cli.StringFlag{Name: "from", DefaultText: "where it is published", Usage: "take it from `URL|FILE`, a mirror or a copy; of a URL that ends in / the file of that name"}, asJSON},
 				Action: named("one name", opened(get))},
 			{Name: "add", Usage: "record an ONNX file as a backbone (nothing is copied)", ArgsUsage: "FILE",
 				Flags:  append([]cli.Flag{&cli.StringFlag{Name: "name", Usage: "`NAME` for it"}, asJSON}, term.PreprocessingFlags()...),
@@ -84,17 +82,11 @@ func show(_ context.Context, p *term.Program, r *models.Registry, o Options) err
 	if err != nil {
 		return err
 	}
-	warn(p, report.Warnings)
+	warn(p, report.Warnings...)
 	if o.JSON {
 		return p.JSON(report)
 	}
 	return report.Write(p.Out)
-}
-
-func warn(p *term.Program, lines []string) {
-	for _, line := range lines {
-		fmt.Fprintf(p.Err, "winnow: %s\n", line)
-	}
 }
 
 func get(ctx context.Context, p *term.Program, r *models.Registry, o Options) error {
@@ -115,9 +107,15 @@ func add(_ context.Context, p *term.Program, r *models.Registry, o Options) erro
 	return tell(p, &fetching.Got{Backbone: b, Cut: cut}, o.JSON)
 }
 
+func warn(p *term.Program, lines ...string) {
+	for _, line := range lines {
+		fmt.Fprintf(p.Err, "winnow: %s\n", line)
+	}
+}
+
 // tell prints what a backbone that is there now is.
 func tell(p *term.Program, got *fetching.Got, asJSON bool) error {
-	warn(p, append(got.Warnings, got.Cut.Warnings...))
+	warn(p, append(got.Warnings, got.Cut.Warnings...)...)
 	if asJSON {
 		return p.JSON(got.Entry)
 	}
