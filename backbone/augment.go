@@ -106,7 +106,7 @@ func (a Augmentation) bounds() (scale, ratio [2]float64) {
 // network's size. A view of another shape than what is evaluated teaches a network what the evaluation never shows it.
 func (a Augmentation) Evaluation(p Preprocessing) Preprocessing {
 	if a.Exact && p.Resize > 0 && !p.Exact {
-		p.Resize, p.Exact = p.Crop, true
+		p = p.Fitted("squash")
 	}
 	return p
 }
@@ -122,5 +122,6 @@ func (a Augmentation) resize(p Preprocessing) Preprocessing {
 		p.Resize = (p.Crop*256 + 112) / 224
 	}
 	p.Exact = p.Resize > 0 && (p.Exact || a.Exact)
+	p.Long = p.Long && p.Resize > 0 && !p.Exact
 	return p
 }

@@ -5,7 +5,8 @@ import "image"
 // form is how a picture was resized; the zero value is a picture as it was decoded.
 type form struct {
 	resize        int
-	exact, grey   bool
+	exact, long   bool
+	grey          bool
 	interpolation string
 }
 
@@ -15,7 +16,7 @@ func (v *Viewer) form() form {
 	if v.a.Crop == cropResized || r.Resize == 0 {
 		return form{}
 	}
-	return form{r.Resize, r.Exact, r.Channels == "L", r.Interpolation}
+	return form{r.Resize, r.Exact, r.Long, r.Channels == "L", r.Interpolation}
 }
 
 // reducedBytes returns the memory of img as Reduced makes it.

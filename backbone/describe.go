@@ -8,6 +8,8 @@ func (p Preprocessing) Describe() string {
 	switch {
 	case p.Resize > 0 && p.Exact:
 		resize = fmt.Sprintf("resize to %d×%d (%s)", p.Resize, p.Resize, p.Interpolation)
+	case p.Long:
+		resize = fmt.Sprintf("resize the longer side to %d (%s), the rest black", p.Resize, p.Interpolation)
 	case p.Resize > 0:
 		resize = fmt.Sprintf("resize the shorter side to %d (%s)", p.Resize, p.Interpolation)
 	}

@@ -11,6 +11,8 @@ func (p Preprocessing) Validate() error {
 	switch {
 	case p.Resize < 0 || p.Resize > maxSide:
 		return fmt.Errorf("backbone: preprocessing: resize is %d, expected 0 (none) to %d", p.Resize, maxSide)
+	case p.Long && (p.Exact || p.Resize == 0):
+		return fmt.Errorf("backbone: preprocessing: resize is %d, exact is %v and long is true, expected a size, and exact or long", p.Resize, p.Exact)
 	case p.Crop < 1 || p.Crop > maxSide:
 		return fmt.Errorf("backbone: preprocessing: crop is %d, expected the network's input side, 1 to %d", p.Crop, maxSide)
 	case !known:
@@ -36,18 +38,33 @@ func (p Preprocessing) Validate() error {
 // Size returns the number of float32 values of one picture: Planes × Crop × Crop.
 func (p Preprocessing) Size() int { return p.Planes() * p.Crop * p.Crop }
 
-// target returns the size of a picture after the resize, as torchvision's Resize makes it: the shorter side
-// exactly, the longer one rounded down.
+// target returns the size of a picture after the resize, as torchvision's Resize makes it: the shorter side, or with Long the
+// longer one, exactly, the other rounded down.
 func (p Preprocessing) target(w, h int) (int, int) {
 	switch {
 	case p.Resize == 0:
 		return w, h
 	case p.Exact:
 		return p.Resize, p.Resize
-	case w <= h:
+	case (w <= h) != p.Long:
 		return p.Resize, max(int(int64(p.Resize)*int64(h)/int64(w)), 1)
 	}
 	return max(int(int64(p.Resize)*int64(w)/int64(h)), 1), p.Resize
+}
+
+// Fits are the ways to make a square of a picture: squash all of it, crop the middle after the shorter side is resized, or resize
+// the longer side and leave the rest black.
+func Fits() []string { return []string{"squash", "short", "long"} }
+
+// Fitted returns p with pictures made square in that way: squash and long to the network's size, so that all of a
+// picture is seen; short as p has it, or to the network's size where p has no resize.
+func (p Preprocessing) Fitted(fit string) Preprocessing {
+	was := p.Resize
+	p.Exact, p.Long, p.Resize = fit == "squash", fit == "long", p.Crop
+	if fit == "short" && was > 0 {
+		p.Resize = was
+	}
+	return p
 }
 
 // centre returns what a centre crop takes of an axis of n samples: the samples lo ≤ i < hi land at pad. As in

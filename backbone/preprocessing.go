@@ -21,6 +21,7 @@ type Preprocessing struct {
 	Mean          [3]float32 `json:"mean" yaml:"mean"`                   // subtracted after Scale, in the network's channel order
 	Std           [3]float32 `json:"std" yaml:"std"`                     // divided by afterwards
 	EXIF          bool       `json:"exif" yaml:"exif"`                   // apply EXIF orientation (off for parity with the papers)
+	Long          bool       `json:"long,omitempty" yaml:"long"`         // the longer side to Resize instead of the shorter: all of the picture, the rest of the crop black
 	Decoder       string     `json:"decoder,omitempty" yaml:"decoder"`   // FastDecoder, or "" for ExactDecoder
 }
 

@@ -60,6 +60,27 @@ func (r *reader) read(dst [][]float32, path string) error {
 // an error of this image; it leaves the path to the caller.
 func (r *reader) picture(path string, use func(image.Image) error) (err error) {
 	defer caught("reading the picture", &err)
+	return r.planned(path, func(p decoding, crop datasets.Crop, isCrop bool) error {
+		peak := p.peak()
+		if isCrop {
+			peak += cropBytes * int64(min(crop.W, max(p.w, p.h))) * int64(min(crop.H, max(p.w, p.h)))
+		}
+		defer pictureBudget.hold(peak)()
+		img, err := p.decode(r.data)
+		if err != nil {
+			return err
+		}
+		if isCrop {
+			if img, err = cropped(img, crop); err != nil {
+				return err
+			}
+		}
+		return use(img)
+	})
+}
+
+// planned reads an image's file into r.data and plans its decoding.
+func (r *reader) planned(path string, use func(p decoding, crop datasets.Crop, isCrop bool) error) error {
 	file, crop, isCrop := datasets.CutCrop(path)
 	options := r.options
 	if isCrop { // of a whole picture, as people see it
@@ -82,21 +103,7 @@ func (r *reader) picture(path string, use func(image.Image) error) (err error) {
 	if err != nil {
 		return err
 	}
-	peak := p.peak()
-	if isCrop {
-		peak += cropBytes * int64(min(crop.W, max(p.w, p.h))) * int64(min(crop.H, max(p.w, p.h)))
-	}
-	defer pictureBudget.hold(peak)()
-	img, err := p.decode(r.data)
-	if err != nil {
-		return err
-	}
-	if isCrop {
-		if img, err = cropped(img, crop); err != nil {
-			return err
-		}
-	}
-	return use(img)
+	return use(p, crop, isCrop)
 }
 
 // load reads a file into r.data; of what does not begin like an image the first bytes are enough.

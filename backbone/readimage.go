@@ -20,6 +20,19 @@ func ReadImage(fsys fs.FS, path string, o DecodeOptions, use func(image.Image) e
 	return nil
 }
 
+// Size returns the width and height of an image, or of a crop, by the head of its file.
+func Size(fsys fs.FS, path string) (w, h int, err error) {
+	defer caught("reading the picture", &err)
+	r := reader{fsys: fsys}
+	err = r.planned(path, func(p decoding, crop datasets.Crop, isCrop bool) error {
+		if w, h = p.w, p.h; isCrop {
+			w, h = crop.W, crop.H
+		}
+		return nil
+	})
+	return w, h, err
+}
+
 // Inspect reads an image file, and returns the sha256 of its bytes, of a crop with the crop's place behind, or why it is no picture that can be decoded; the error
 // leaves the path to the caller.
 func Inspect(fsys fs.FS, path string) (sum [sha256.Size]byte, err error) {

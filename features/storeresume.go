@@ -115,6 +115,15 @@ func BegunBatch(dir string) (int, bool) {
 	return p.Batch, err == nil && p.Rows > 0
 }
 
+// KeyIn returns the key of the store in dir, finished or begun, if there is one.
+func KeyIn(dir string) (Key, bool) {
+	if s, err := Open(dir); err == nil {
+		return s.Key, true
+	}
+	p, err := readProgress(filepath.Join(dir, progressFile))
+	return p.Key, err == nil
+}
+
 // readProgress reads progress.json.
 func readProgress(name string) (progress, error) {
 	var p progress

@@ -37,6 +37,20 @@ func TestKnown(t *testing.T) {
 	}
 }
 
+// A flag of the resize takes pixels, or a way.
+func TestResizeFlag(t *testing.T) {
+	var r Resize
+	if err := r.Set("256"); err != nil || r.Pixels == nil || *r.Pixels != 256 || r.Fit != "" {
+		t.Errorf("found %+v, %v", r, err)
+	}
+	if err := r.Set("long"); err != nil || r.Pixels != nil || r.Fit != "long" {
+		t.Errorf("found %+v, %v", r, err)
+	}
+	if err := r.Set("squish"); err == nil || !strings.Contains(err.Error(), `did you mean "squash"?`) || !strings.Contains(err.Error(), "or a number of pixels") {
+		t.Errorf("found %v, expected the nearest way and that pixels will do", err)
+	}
+}
+
 // mine is an entry as a user adds it.
 func mine(name string) Entry {
 	return Entry{Name: name, File: "/somewhere/" + name + ".bin", SHA256: Sum([]byte(name)), Output: "pool", Preprocessing: presets["clip"]}
@@ -191,9 +205,16 @@ func TestSettings(t *testing.T) {
 	if p != want {
 		t.Errorf("found %+v, expected %+v", p, want)
 	}
-	zero := 0.0
+	for fit, want := range map[string]string{"squash": "resize to 192×192", "short": "resize the shorter side to 256", "long": "resize the longer side to 192"} {
+		s := Settings{Fit: fit, Crop: num(192)}
+		if p, err := s.Preprocessing(presets["imagenet"]); err != nil || !strings.HasPrefix(p.Describe(), want) || !s.Shaped() {
+			t.Errorf("%s: found %s, %v, expected %s", fit, p.Describe(), err, want)
+		}
+	}
+	zero, yes := 0.0, true
 	for want, s := range map[string]Settings{
 		`preset "imagnet" is unknown (did you mean "imagenet"?): known are bn-inception, caffe, clip`: {Preset: "imagnet"},
+		"expected one of them":       {Fit: "long", Exact: &yes},
 		"mean: found 2 numbers":      {Mean: []float64{1, 2}},
 		"std of channel 0 is 0":      {Std: []float64{0}},
 		"crop is -1":                 {Crop: num(-1)},

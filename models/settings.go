@@ -15,6 +15,7 @@ import (
 type Settings struct {
 	Preset        string
 	Resize        *int
+	Fit           string // one of backbone.Fits; "": as the preset or the entry has it
 	Exact         *bool
 	Crop          *int
 	Interpolation string
@@ -34,6 +35,9 @@ func Presets() []string { return slices.Sorted(maps.Keys(presets)) }
 
 // Preprocessing returns p, or the preset if one is named, with the further wishes applied.
 func (s Settings) Preprocessing(p backbone.Preprocessing) (backbone.Preprocessing, error) {
+	if s.Fit != "" && s.Exact != nil {
+		return p, fmt.Errorf("models: found a way to resize, %s, and exact beside it, expected one of them", s.Fit)
+	}
 	if s.Preset != "" {
 		if err := catalog.Check("models: preset", s.Preset, Presets()...); err != nil {
 			return p, err
@@ -43,6 +47,12 @@ func (s Settings) Preprocessing(p backbone.Preprocessing) (backbone.Preprocessin
 	set(&p.Resize, s.Resize)
 	set(&p.Exact, s.Exact)
 	set(&p.Crop, s.Crop)
+	if s.Exact != nil && *s.Exact {
+		p.Long = false
+	}
+	if s.Fit != "" {
+		p = p.Fitted(s.Fit)
+	}
 	set(&p.EXIF, s.EXIF)
 	set(&p.Decoder, s.Decoder)
 	if s.Interpolation != "" {
@@ -63,13 +73,20 @@ func (s Settings) Preprocessing(p backbone.Preprocessing) (backbone.Preprocessin
 	return p, p.Validate()
 }
 
+// Shaped reports whether the user says how a picture becomes the network's square.
+func (s Settings) Shaped() bool {
+	return s.Fit != "" || s.Resize != nil || s.Exact != nil || s.Crop != nil
+}
+
 // size sets crop and resize for a network of another input side than the preset's, in its proportion, unless
 // the user named them.
 func (s Settings) size(p *backbone.Preprocessing, side int) {
 	if side <= 0 || side == p.Crop || s.Crop != nil {
 		return
 	}
-	if s.Resize == nil {
+	if s.Resize == nil && (s.Fit == "squash" || s.Fit == "long") {
+		p.Resize = side
+	} else if s.Resize == nil {
 		p.Resize = (p.Resize*side + p.Crop/2) / p.Crop
 	}
 	p.Crop = side

@@ -177,6 +177,7 @@ func (in Images) extractions(d *datasets.Dataset) (looks []*extraction.Extractio
 		if len(names) > 1 {
 			e.Out = in.storeOf(e, said)
 		}
+		e.Fit(in.Host)
 		looks = append(looks, e)
 	}
 	return looks, why, nil

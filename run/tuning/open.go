@@ -45,7 +45,7 @@ func (c *Config) fitEvaluation(run config.Run) error {
 	}
 	if run.Data.Features != "" {
 		return hint.With(fmt.Errorf("finetune: %s: features of pictures that are cropped, where --augment %s trains on pictures squashed to squares", run.Data.Features, run.Finetune.Augment),
-			"make them with winnow extract --exact --resize %d --crop %d, or leave --features away; --augment flip fits those that are there", now.Resize, now.Crop)
+			"make them with winnow extract --resize squash, or leave --features away; --augment flip fits those that are there")
 	}
 	c.Backbone.Preprocessing = now
 	c.Note("pictures are squashed to %d×%d, as --augment %s has them, for the run's features, its evaluation and its export too", now.Crop, now.Crop, run.Finetune.Augment)

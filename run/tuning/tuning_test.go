@@ -273,7 +273,7 @@ func TestFitEvaluation(t *testing.T) {
 		cfg := Config{Backbone: &models.Backbone{Entry: models.Entry{Preprocessing: c.was}}, Augment: a, Note: t.Logf}
 		switch err := cfg.fitEvaluation(run); {
 		case c.want == backbone.Preprocessing{}:
-			if err == nil || !strings.Contains(hint.Of(err), "winnow extract --exact --resize 224 --crop 224") {
+			if err == nil || !strings.Contains(hint.Of(err), "winnow extract --resize squash") {
 				t.Errorf("%s of %+v: %v (%s)", c.augment, c.was, err, hint.Of(err))
 			}
 		case err != nil || cfg.Backbone.Preprocessing != c.want:

@@ -147,11 +147,6 @@ func (o Options) extraction(ctx context.Context, p *term.Program) (*extraction.E
 	if o.DType != features.Float32 {
 		e.DType = o.DType
 	}
-	if o.Shard != "" {
-		if err := e.TakeShard(o.Shard); err != nil {
-			return nil, term.Misused("--shard: %w", err)
-		}
-	}
 	if e.Root, err = imageroot.Open(imageroot.Resolve(o.Root, o.Manifest)); err != nil {
 		return nil, err
 	}
@@ -162,6 +157,14 @@ func (o Options) extraction(ctx context.Context, p *term.Program) (*extraction.E
 		p.Note("%s", line)
 	}
 	e.Config.Preprocessing = e.Model.Preprocessing
+	if !o.Settings.Shaped() {
+		e.Fit(p.Host())
+	}
+	if o.Shard != "" {
+		if err := e.TakeShard(o.Shard); err != nil {
+			return nil, term.Misused("--shard: %w", err)
+		}
+	}
 	return e, nil
 }
 

@@ -1,8 +1,6 @@
 package term
 
 import (
-	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -16,14 +14,15 @@ func PreprocessingFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "preset", Usage: "prepare images as for `NAME`: " + strings.Join(models.Presets(), ", ")},
 		&cli.StringFlag{Name: "output", Usage: "`TENSOR` that is the feature, or cls, mean or pooled of a vision transformer (default: found in the graph)"},
-		&cli.IntFlag{Name: "resize", DefaultText: theModels, Usage: "shorter side before the crop, `PIXELS` (0: no resize)"},
+		&cli.GenericFlag{Name: "resize", Value: new(models.Resize), DefaultText: theModels, Usage: "`PIXELS|WAY`: the shorter side before the crop (0: no resize); or squash (all of the picture, whatever the aspect), short (crop the middle), " +
+			"long (all of the picture, black beside it)"},
 		&cli.BoolFlag{Name: "exact", DefaultText: theModels, Usage: "resize to a square, whatever the aspect"},
 		&cli.IntFlag{Name: "crop", DefaultText: theModels, Usage: "side of the network's input, `PIXELS`"},
 		&cli.StringFlag{Name: "interpolation", Usage: "bilinear, bicubic or lanczos"},
 		&cli.StringFlag{Name: "channels", Usage: "RGB, BGR or L (grey)"},
 		&cli.Float64Flag{Name: "scale", DefaultText: theModels, Usage: "a byte is multiplied by `X` first (1, or 0.00392157 for 1/255)"},
-		&cli.GenericFlag{Name: "mean", Value: new(numbers), Usage: "`R,G,B` subtracted after the scale, in the network's channel order"},
-		&cli.GenericFlag{Name: "std", Value: new(numbers), Usage: "`R,G,B` divided by afterwards"},
+		&cli.GenericFlag{Name: "mean", Value: new(models.Floats), Usage: "`R,G,B` subtracted after the scale, in the network's channel order"},
+		&cli.GenericFlag{Name: "std", Value: new(models.Floats), Usage: "`R,G,B` divided by afterwards"},
 	}
 }
 
@@ -33,12 +32,15 @@ func ModelSettings(c *cli.Context) models.Settings {
 		Preset: c.String("preset"), Output: c.String("output"),
 		Interpolation: c.String("interpolation"), Channels: c.String("channels"),
 	}
-	s.Resize, s.Exact, s.Crop, s.Scale = given(c, "resize", c.Int), given(c, "exact", c.Bool), given(c, "crop", c.Int), given(c, "scale", c.Float64)
+	if r, ok := c.Generic("resize").(*models.Resize); ok {
+		s.Resize, s.Fit = r.Pixels, r.Fit
+	}
+	s.Exact, s.Crop, s.Scale = given(c, "exact", c.Bool), given(c, "crop", c.Int), given(c, "scale", c.Float64)
 	if c.IsSet("mean") {
-		s.Mean = *c.Generic("mean").(*numbers)
+		s.Mean = *c.Generic("mean").(*models.Floats)
 	}
 	if c.IsSet("std") {
-		s.Std = *c.Generic("std").(*numbers)
+		s.Std = *c.Generic("std").(*models.Floats)
 	}
 	return s
 }
@@ -50,21 +52,3 @@ func given[T any](c *cli.Context, flag string, read func(string) T) *T {
 	}
 	return new(read(flag))
 }
-
-// numbers is the value of a flag that takes numbers with commas between.
-type numbers []float64
-
-// Set implements cli.Generic.
-func (n *numbers) Set(text string) error {
-	*n = nil
-	for _, part := range strings.Split(text, ",") {
-		v, err := strconv.ParseFloat(strings.TrimSpace(part), 64)
-		if err != nil {
-			return fmt.Errorf("%q is not a number, expected for example 0.485,0.456,0.406", part)
-		}
-		*n = append(*n, v)
-	}
-	return nil
-}
-
-func (n *numbers) String() string { return "" } // no default to show

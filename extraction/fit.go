@@ -1,0 +1,55 @@
+package extraction
+
+import (
+	"slices"
+
+	"winnow/backbone"
+	"winnow/features"
+)
+
+// squarish is the longest that pictures may be for their width, in the middle, to be cropped. A usual crop, 224 of 256, shows
+// two thirds of the length of one of 4:3, and 60 % of one of 3:2; squashed they are less distorted than by the aspects of 3:4 to 4:3
+// that networks are usually trained with.
+const squarish = 1.25
+
+// sampled is how many pictures are looked at, evenly over the list.
+const sampled = 64
+
+// Fit squashes pictures that are longer than wide, where the network's entry crops them, and says so. It is for callers whose user
+// says nothing about it. A store that is there, finished or begun, stays as it was made; the list is to be whole yet, for all
+// shards to agree.
+func (e *Extraction) Fit(h Host) {
+	p := e.Config.Preprocessing
+	if p.Resize == 0 || p.Exact || p.Long {
+		return
+	}
+	squashed := p.Fitted("squash")
+	if key, ok := features.KeyIn(e.Out); ok && !e.Overwrite {
+		if key.Preprocessing == squashed.Key() {
+			e.Config.Preprocessing = squashed
+		}
+		if key.Preprocessing == squashed.Key() || key.Preprocessing == p.Key() {
+			return
+		}
+	}
+	if aspect := e.aspect(); aspect > squarish {
+		e.Config.Preprocessing = squashed
+		h.Complete().Note("half of the pictures are at least %.2f times as long as wide: they are squashed to %d×%d, not cropped (winnow extract --resize short crops them)", aspect, p.Crop, p.Crop)
+	}
+}
+
+// aspect returns the median of the longer side by the shorter of a sample of pictures; 0 if none can be read.
+func (e *Extraction) aspect() float64 {
+	var list []float64
+	n := min(sampled, len(e.Paths))
+	for i := range n {
+		if w, h, err := backbone.Size(e.Root, e.Paths[i*len(e.Paths)/n]); err == nil {
+			list = append(list, float64(max(w, h))/float64(min(w, h)))
+		}
+	}
+	if len(list) == 0 {
+		return 0
+	}
+	slices.Sort(list)
+	return list[(len(list)-1)/2]
+}
