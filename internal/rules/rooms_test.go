@@ -17,7 +17,9 @@ var rooms = []Room{
 		""},
 
 	{"datasets", "says which samples there are, how they are labelled and how they should be; models of label noise",
-		"datasets/labelstudio datasets/parquetrows internal/jsontext"},
+		"datasets/fiftyone datasets/labelstudio datasets/parquetrows internal/jsontext"},
+	{"datasets/fiftyone", "writes labels as FiftyOne reads them",
+		""},
 	{"datasets/labelstudio", "reads and writes the tasks of Label Studio: what annotators chose, predictions, the labelling configuration",
 		"internal/jsontext"},
 	{"datasets/parquetrows", "reads the plain columns of a Parquet file as rows of text",
