@@ -28,14 +28,14 @@ type Mended struct {
 //
 // The copy has the form of the source: of CSV, TSV, JSON lines and PRISM's lists every byte stays, of a header, of other
 // columns, of quotes and line ends, but for the rows left out and the labels replaced; in JSON a label that was a number
-// stays one where it can. Of COCO's JSON only values of category_id change, and annotations are left out; their images stay. A folder of images has nothing to copy: it becomes a CSV manifest path,label,split of what it
-// holds, with paths relative to the folder.
+// stays one where it can. Of COCO's JSON only values of category_id change, and annotations are left out; their images stay. A folder of images and shards have nothing to copy: they become a CSV manifest path,label,split of what they
+// hold, with paths relative to the folder.
 func Mend(w io.Writer, source string, d *Dataset, decisions map[int]Decision) (Mended, error) {
 	m := &mender{d: d, decisions: decisions, did: Mended{Changed: map[string]int{}}}
 	if err := m.check(); err != nil {
 		return Mended{}, fmt.Errorf("datasets: %s: %w", source, err)
 	}
-	if isFolder(source) {
+	if isTree(source) {
 		return m.folder(w)
 	}
 	f, err := regular.Open(source)
@@ -57,9 +57,9 @@ func Mend(w io.Writer, source string, d *Dataset, decisions map[int]Decision) (M
 	return did, nil
 }
 
-// FormOf returns the format of a source and of its mended copy: CSV for a folder, zipped or not.
+// FormOf returns the format of a source and of its mended copy: CSV for a folder, zipped or not, and for shards.
 func FormOf(source string) (Format, error) {
-	if isFolder(source) {
+	if isTree(source) {
 		return CSV, nil
 	}
 	f, err := regular.Open(source)
