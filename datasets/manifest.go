@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"winnow/datasets/labelstudio"
 	"winnow/internal/regular"
 )
 
@@ -29,6 +30,8 @@ const (
 	COCO    Format = "coco"    // JSON with images, annotations and categories
 	// WebDataset is tar files with the files of a sample beside each other: a pattern of their names, one of them, a folder.
 	WebDataset Format = "webdataset"
+
+	LabelStudio Format = "labelstudio" // Label Studio's exports JSON and JSON_MIN
 )
 
 // ReadOptions say how to take a source; the zero value guesses.
@@ -141,13 +144,15 @@ func (opts reading) manifest(r io.Reader, name string) (*Dataset, error) {
 		d, err = readJSONL(in, name, opts)
 	case COCO:
 		d, err = readCOCO(in, name, opts)
+	case LabelStudio:
+		d, err = readLabelStudio(in, name, opts)
 	case PRISM:
 		if opts.named() {
 			return nil, fmt.Errorf("datasets: %s: is read as a list without a header (%s), whose columns have no names: found names for them, expected none", name, PRISM)
 		}
 		d, err = readPRISM(in, name, opts)
 	default:
-		return nil, fmt.Errorf("datasets: %s: format %q is unknown, expected %s, %s, %s, %s, %s, %s or %s", name, opts.Format, Auto, CSV, TSV, JSONL, Folders, PRISM, COCO)
+		return nil, fmt.Errorf("datasets: %s: format %q is unknown, expected %s, %s, %s, %s, %s, %s, %s or %s", name, opts.Format, Auto, CSV, TSV, JSONL, Folders, PRISM, COCO, LabelStudio)
 	}
 	if err != nil {
 		return nil, err
@@ -165,6 +170,9 @@ func guess(in *bufio.Reader) Format {
 	line = bytes.TrimSpace(line)
 	if isCOCO(head) {
 		return COCO
+	}
+	if labelstudio.Is(head) {
+		return LabelStudio
 	}
 	if bytes.HasPrefix(line, []byte("{")) {
 		return JSONL

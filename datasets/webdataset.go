@@ -13,6 +13,7 @@ import (
 
 	"winnow/datasets/shards"
 	"winnow/datasets/tarshards"
+	"winnow/internal/jsontext"
 )
 
 // What the files of a WebDataset's sample end with that are read: the class, a text, an object with any keys.
@@ -108,7 +109,7 @@ func (s *webShard) text(n int, ending string, size int64, content io.Reader) err
 		return fmt.Errorf("is no JSON object: %w", err)
 	}
 	for _, key := range slices.Sorted(maps.Keys(object)) {
-		value, err := jsonText(object[key])
+		value, err := jsontext.Plain(object[key])
 		if err == nil && value != "" {
 			err = s.put(&s.rows[n], key, value)
 		}
