@@ -46,8 +46,14 @@ func (p *Training) Stepped(s train.Step) {
 func (p *Training) Validated(v train.Validation) {
 	p.End()
 	best := ""
-	if v.Best {
+	switch {
+	case v.BestAveraged:
+		best = "  best so far: the average"
+	case v.Best:
 		best = "  best so far"
+	}
+	if v.Averaged != nil {
+		best = fmt.Sprintf(", average of the weights %.4f", *v.Averaged) + best
 	}
 	measure := "P@1"
 	if p.plan.Config.Validation.Measure == config.MeasureClassMean {

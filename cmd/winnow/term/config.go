@@ -70,6 +70,9 @@ func ReadRun(c *cli.Context) (config.Run, error) {
 	if c.IsSet("method") {
 		settings = append(settings, "method="+c.String("method"))
 	}
+	if c.IsSet("finetune") {
+		settings = append(settings, fmt.Sprintf("finetune.weights=%q", c.String("finetune")))
+	}
 	if c.IsSet("loss") { // settings of losses are of those that --loss names
 		isLoss := func(s string) bool { return strings.HasPrefix(s, "losses.") }
 		for _, s := range settings {
@@ -126,7 +129,7 @@ func readSettings(c *cli.Context) (name string, text []byte, err error) {
 func readFlags(c *cli.Context, cfg *config.Run) (err error) {
 	for flag, to := range map[string]*string{
 		"manifest": &cfg.Data.Manifest, "root": &cfg.Data.Root, "features": &cfg.Data.Features, "model": &cfg.Data.Model,
-		"finetune": &cfg.Finetune.Weights, "augment": &cfg.Finetune.Augment, "filter": &cfg.Filter.Scorer, "init": &cfg.Head.Init,
+		"augment": &cfg.Finetune.Augment, "filter": &cfg.Filter.Scorer, "init": &cfg.Head.Init,
 	} {
 		if c.IsSet(flag) {
 			*to = c.String(flag)
