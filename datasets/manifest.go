@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"winnow/datasets/labelstudio"
 	"winnow/internal/regular"
 )
 
@@ -27,6 +28,8 @@ const (
 	Folders Format = "folders" // a folder per class, perhaps below train/, validation/, test/ …; Auto reads an imagefolder by its metadata
 	PRISM   Format = "prism"   // headerless path,label as PRISM's released lists
 	COCO    Format = "coco"    // JSON with images, annotations and categories
+
+	LabelStudio Format = "labelstudio" // Label Studio's exports JSON and JSON_MIN
 )
 
 // ReadOptions say how to take a source; the zero value guesses.
@@ -123,13 +126,15 @@ func (opts reading) manifest(r io.Reader, name string) (*Dataset, error) {
 		d, err = readJSONL(in, name, opts)
 	case COCO:
 		d, err = readCOCO(in, name, opts)
+	case LabelStudio:
+		d, err = readLabelStudio(in, name, opts)
 	case PRISM:
 		if opts.named() {
 			return nil, fmt.Errorf("datasets: %s: is read as a list without a header (%s), whose columns have no names: found names for them, expected none", name, PRISM)
 		}
 		d, err = readPRISM(in, name, opts)
 	default:
-		return nil, fmt.Errorf("datasets: %s: format %q is unknown, expected %s, %s, %s, %s, %s, %s or %s", name, opts.Format, Auto, CSV, TSV, JSONL, Folders, PRISM, COCO)
+		return nil, fmt.Errorf("datasets: %s: format %q is unknown, expected %s, %s, %s, %s, %s, %s, %s or %s", name, opts.Format, Auto, CSV, TSV, JSONL, Folders, PRISM, COCO, LabelStudio)
 	}
 	if err != nil {
 		return nil, err
@@ -147,6 +152,9 @@ func guess(in *bufio.Reader) Format {
 	line = bytes.TrimSpace(line)
 	if isCOCO(head) {
 		return COCO
+	}
+	if labelstudio.Is(head) {
+		return LabelStudio
 	}
 	if bytes.HasPrefix(line, []byte("{")) {
 		return JSONL

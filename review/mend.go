@@ -91,7 +91,7 @@ func (r *Reviewer) postExport(struct{}) (int, any, error) {
 }
 
 // Endings are the file endings of each format of manifests.
-var Endings = map[datasets.Format][]string{datasets.CSV: {".csv"}, datasets.TSV: {".tsv", ".txt"}, datasets.JSONL: {".jsonl"}, datasets.PRISM: {".csv", ".txt"}, datasets.COCO: {".json"}}
+var Endings = map[datasets.Format][]string{datasets.CSV: {".csv"}, datasets.TSV: {".tsv", ".txt"}, datasets.JSONL: {".jsonl"}, datasets.PRISM: {".csv", ".txt"}, datasets.COCO: {".json"}, datasets.LabelStudio: {".csv"}}
 
 // getExport sends the mended manifest. An error before the first byte is answered; a later one breaks the answer off, so that
 // half a manifest is not mistaken for a whole one.

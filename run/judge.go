@@ -45,6 +45,11 @@ func (s *Session) judge(ctx context.Context, o Outcome) (folder.Result, error) {
 	r.Validation, r.Verdict = &c, verdict
 	if worse { // that it is better other images must say
 		r.Better = new(false)
+		way, err := readCourse(dir)
+		if err != nil {
+			return r, err
+		}
+		r.Advice = advise(way, o.Config, r, s.backbone.Views())
 	}
 	return r, nil
 }

@@ -11,6 +11,7 @@ import (
 	"winnow/filters"
 	"winnow/head"
 	"winnow/internal/hint"
+	"winnow/internal/text"
 	"winnow/run/config"
 	"winnow/run/folder"
 	"winnow/train"
@@ -88,6 +89,9 @@ func (s *Session) tellPlan(plan Plan) {
 	}
 	if plan.Rests > 0 {
 		note("the backbone rests for the first %d of %d steps, while the head warms up", plan.Rests, plan.Steps)
+	}
+	if plan.Duration > 0 {
+		note("about %s of training on this machine, in %d steps", text.About(plan.Duration), plan.Steps-plan.Resumed)
 	}
 	if plan.Resumed > 0 {
 		note("going on after step %d of %d", plan.Resumed, plan.Steps)

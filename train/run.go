@@ -129,15 +129,15 @@ func (t *Trainer) validate(ctx context.Context, j journal) error {
 	if v.Score, err = t.score(ctx, false); err != nil {
 		return err
 	}
-	top, averaged := v.Score, false
 	if p.Averaged > 0 {
 		score, err := t.score(ctx, true)
 		if err != nil {
 			return err
 		}
 		v.Averaged = &score
-		top, averaged = max(score, top), score >= top
 	}
+	top := v.Top()
+	averaged := v.Averaged != nil && *v.Averaged == top
 	v.Best = p.BestStep < 0 || top > p.BestScore
 	v.BestAveraged = v.Best && averaged
 	p.Validated, p.LastScore = p.Step, v.Score

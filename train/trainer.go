@@ -93,6 +93,14 @@ type Validation struct {
 	BestAveraged bool     // and it is the average
 }
 
+// Top returns the better of its scores.
+func (v *Validation) Top() float64 {
+	if v.Averaged != nil {
+		return max(v.Score, *v.Averaged)
+	}
+	return v.Score
+}
+
 // NonFinite stops a run at the step whose numbers left the numbers.
 type NonFinite struct {
 	Step, Epoch int

@@ -233,7 +233,7 @@ func (in Images) backbone(d *datasets.Dataset) (name, why string, err error) {
 	name, why, ok := registry.Choose()
 	if !ok {
 		return "", "", hint.With(errors.New("audit: no backbone is installed, expected a pretrained network to look at photographs with"),
-			"name an ONNX file of any image classifier or feature network with --model FILE, or install one for good: winnow models add FILE; winnow models show resnet50 says how one is made")
+			"name an ONNX file of any image classifier or feature network with --model FILE, or install one for good: winnow models get mobilenetv2-7, or winnow models add FILE")
 	}
 	return name, why, nil
 }

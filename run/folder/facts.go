@@ -63,6 +63,7 @@ type Result struct {
 	Validation *comparison.Comparison `json:"validation"`            // null without a validation split
 	Better     *bool                  `json:"better_than_untrained"` // false, or null where validation, which chose the state, cannot say
 	Verdict    string                 `json:"verdict"`
+	Advice     string                 `json:"advice,omitempty"` // what to try where training was worth nothing
 	Seconds    float64                `json:"seconds"`
 }
 

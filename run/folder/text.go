@@ -12,6 +12,9 @@ func (r Result) Write(w io.Writer, patience int) {
 		r.Validation.Print(w)
 	}
 	fmt.Fprintln(w, r.Verdict)
+	if r.Advice != "" {
+		fmt.Fprintln(w, r.Advice)
+	}
 	if r.Stopped {
 		fmt.Fprintf(w, "stopped early after step %d, as the last %d validations were no better\n", r.Steps, patience)
 	}

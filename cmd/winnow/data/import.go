@@ -40,7 +40,7 @@ func importCommand(call term.Call[ImportOptions]) *cli.Command {
 			"dataset, is drawn into --root (or beside the manifest), as winnow data glyphs does it.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Required: true, Usage: "manifest `FILE` to write"},
-			&cli.StringFlag{Name: "format", Value: "auto", Usage: "auto, folders, csv, tsv, jsonl, prism, coco"},
+			&cli.StringFlag{Name: "format", Value: "auto", Usage: "auto, folders, csv, tsv, jsonl, prism, coco, labelstudio"},
 			&cli.StringFlag{Name: "strip-prefix", Usage: "`TEXT` removed from the front of every path of a file"},
 			&cli.StringFlag{Name: "path-column", DefaultText: "path, or a usual name, which is told", Usage: "`NAME` of a table's column (JSON lines: key) with the images' paths"},
 			&cli.StringFlag{Name: "label-column", DefaultText: "label, or a usual name, which is told", Usage: "`NAME` of the column with the labels"},
