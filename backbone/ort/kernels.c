@@ -2,6 +2,7 @@
 // inputs, outputs and attributes it has, in package gradient, which writes them (kernels.go).
 
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -310,18 +311,22 @@ static status compute_max_pool_grad(void *of, void *context) {
 	return s ? s : run(k, context, max_pool_grad_piece, j.g.batch * j.g.channels, &j);
 }
 
-#define OP(NAME, IN, OUT, CREATE, COMPUTE, INPLACE) \
+#include "kernels_conv.h"
+
+#define OP(NAME, IN, OUT, CREATE, COMPUTE, DESTROY, INPLACE) \
 	{.version = 18, .name = name, .provider = provider, .input_type = input_type, .input_count = input_count, .output_type = output_type, \
-	.output_count = output_count, .destroy = destroy, .input_kind = input_kind, .output_kind = output_kind, .input_memory = memory, \
+	.output_count = output_count, .destroy = DESTROY, .input_kind = input_kind, .output_kind = output_kind, .input_memory = memory, \
 	.variadic = {never, never, never, never}, .create = CREATE, .compute = COMPUTE, .since = since, .until = until, \
 	.inplace = INPLACE, .end_inplace = end_in_place, .called = NAME, .inputs = IN, .outputs = OUT}
 
 static op all_ops[] = {
-	OP("Cut", "ff", "ff", create_cut, compute_cut, first_in_place),
-	OP("Depthwise", "ffF", "f", create_windows, compute_depthwise, NULL),
-	OP("DepthwiseGrad", "fffF", "fff", create_windows, compute_depthwise_grad, NULL),
-	OP("MaxPool", "f", "fb", create_pool, compute_max_pool, NULL),
-	OP("MaxPoolGrad", "fbF", "f", create_pool, compute_max_pool_grad, NULL),
+	OP("Cut", "ff", "ff", create_cut, compute_cut, destroy, first_in_place),
+	OP("Depthwise", "ffF", "f", create_windows, compute_depthwise, destroy, NULL),
+	OP("DepthwiseGrad", "fffF", "fff", create_windows, compute_depthwise_grad, destroy, NULL),
+	OP("Conv3x3", "ffF", "f", create_conv, compute_conv, destroy_conv, NULL),
+	OP("Conv3x3Grad", "fffF", "fff", create_conv, compute_conv_grad, destroy_conv, NULL),
+	OP("MaxPool", "f", "fb", create_pool, compute_max_pool, destroy, NULL),
+	OP("MaxPoolGrad", "fbF", "f", create_pool, compute_max_pool_grad, destroy, NULL),
 };
 
 // winnow_instructions returns the widest floats that this processor's kernels have in a vector: 4, 8 or 16.
