@@ -12,12 +12,13 @@
 // Positions in ONNX Runtime's table of functions, which only ever grows at its end.
 enum {
 	CREATE_STATUS = 0, CREATE_DOMAIN = 26, DOMAIN_ADD = 27, ADD_DOMAIN = 28, DATA = 51, SIZES = 62, RANK = 61, SHAPE_OF = 65,
-	ATTRIBUTE_FLOAT = 85, INPUT_COUNT = 88, INPUT = 90, OUTPUT = 91, END_STATUS = 93, END_SHAPE = 99, ATTRIBUTE_INTS = 163, PARALLEL = 274,
+	MEMORY_INFO = 68, ALLOC = 75, FREE = 76, ATTRIBUTE_FLOAT = 85, INPUT_COUNT = 88, INPUT = 90, OUTPUT = 91, END_STATUS = 93,
+	END_MEMORY_INFO = 94, END_SHAPE = 99, END_ALLOCATOR = 132, ATTRIBUTE_INTS = 163, ALLOCATOR = 253, PARALLEL = 274,
 };
 
 typedef const void *const *table;
 typedef void *status; // NULL: all went well
-enum { FLOAT = 1, BYTE = 2, REQUIRED = 0, OPTIONAL = 1, FAIL = 1, INVALID = 2 };
+enum { FLOAT = 1, BYTE = 2, REQUIRED = 0, OPTIONAL = 1, FAIL = 1, INVALID = 2, ARENA = 1 };
 
 // What ONNX Runtime wants to know of an operator: its OrtCustomOp as of version 18 of the interface.
 typedef struct op op;
@@ -57,6 +58,7 @@ typedef struct {
 	int64_t strides[2], dilations[2], pads[4];
 	int64_t kernel[2], in[2]; // of pools: the window, and the input's height and width
 	float low, high;
+	void *memory; // of convolutions: which the session's arena is
 } kernel;
 
 static const kernel_set *set = &winnow_plain;

@@ -10,13 +10,41 @@ static status create_conv(const op *o, table api, const void *info, void **to) {
 		free(k);
 		return failed(api, INVALID, "winnow: found other windows than 3x3 with stride 1, dilation 1 and pads of 0 to 2");
 	}
-	winnow_use(1);
-	return NULL;
+	s = ((status (*)(const char *, int, int, int, void **))api[MEMORY_INFO])("Cpu", ARENA, 0, 0, &k->memory);
+	if (s) free(k);
+	return s;
 }
 
-static void destroy_conv(void *k) {
-	winnow_use(-1);
+static void destroy_conv(void *of) {
+	kernel *k = of;
+	((void (*)(void *))k->api[END_MEMORY_INFO])(k->memory);
 	free(k);
+}
+
+struct arena {
+	table api;
+	void *allocator;
+};
+
+static status open_arena(const kernel *k, void *context, arena *a) {
+	*a = (arena){.api = k->api};
+	return ((status (*)(void *, const void *, void **))k->api[ALLOCATOR])(context, k->memory, &a->allocator);
+}
+
+static void close_arena(const arena *a) {
+	if (a->allocator) ((void (*)(void *))a->api[END_ALLOCATOR])(a->allocator);
+}
+
+float *winnow_take(const arena *a, int64_t n) {
+	void *memory = NULL;
+	status s = ((status (*)(void *, size_t, void **))a->api[ALLOC])(a->allocator, (size_t)n * sizeof(float), &memory);
+	if (s) ((void (*)(void *))a->api[END_STATUS])(s);
+	return memory;
+}
+
+void winnow_give(const arena *a, float *memory) {
+	status s = memory ? ((status (*)(void *, void *))a->api[FREE])(a->allocator, memory) : NULL;
+	if (s) ((void (*)(void *))a->api[END_STATUS])(s);
 }
 
 // A convolution's work is shared as groups of rows of tiles times slices of channels. Groups of about so many tiles let
@@ -25,6 +53,7 @@ enum { GROUP = 200, FROM = 128, TO = 256, SLICE = 32, SHARES = 8 };
 
 typedef struct {
 	job *j;
+	arena memory;
 	windows g;
 	int64_t outputs, rows, groups, froms, tos; // rows of tiles; groups of them; slices of channels of X and of Y
 	int turned;
@@ -50,8 +79,8 @@ static void conv_piece(void *of, size_t i) {
 	stretch items = part(c->groups * c->tos, j->pieces, i);
 	for (int64_t at = items.first; at < items.end; at++) {
 		stretch rows = part(c->rows, c->groups, (size_t)(at / c->tos)), to = slice(c->outputs, c->tos, at % c->tos);
-		int short_of = c->turned ? set->conv3x3(&c->g, c->outputs, 1, j->dy.data, j->cut, j->w.data, NULL, -INFINITY, INFINITY, j->dx, rows, to)
-		                         : set->conv3x3(&c->g, c->outputs, 0, j->x.data, (limits){0}, j->w.data, j->b.data, j->cut.low, j->cut.high, j->to, rows, to);
+		int short_of = c->turned ? set->conv3x3(&c->memory, &c->g, c->outputs, 1, j->dy.data, j->cut, j->w.data, NULL, -INFINITY, INFINITY, j->dx, rows, to)
+		                         : set->conv3x3(&c->memory, &c->g, c->outputs, 0, j->x.data, (limits){0}, j->w.data, j->b.data, j->cut.low, j->cut.high, j->to, rows, to);
 		if (short_of) j->failed = 1;
 	}
 }
@@ -84,7 +113,11 @@ static status compute_conv(void *of, void *context) {
 	if (!s) s = read_conv(k, &j.x, &j.w, &c.g);
 	c.outputs = j.w.dims[0];
 	if (!s) s = output(k->api, context, 0, (int64_t[]){c.g.batch, c.outputs, c.g.out[0], c.g.out[1]}, 4, &j.to);
-	return s ? s : run_conv(k, context, &c);
+	if (!s) s = open_arena(k, context, &c.memory);
+	if (s) return s;
+	s = run_conv(k, context, &c);
+	close_arena(&c.memory);
+	return s;
 }
 
 // filters_piece computes groups' shares of ∂W and ∂B: that of the first in place, those of others behind each other.
@@ -101,7 +134,7 @@ static void filters_piece(void *of, size_t i) {
 			float *share = c->part + (group - 1) * (weights + c->outputs);
 			dw = dw ? share : NULL, db = db ? share + weights : NULL;
 		}
-		if (set->conv3x3_filters(&c->g, c->outputs, j->dy.data, j->cut, j->x.data, dw, db, part(c->rows, c->groups, (size_t)group), from, to)) j->failed = 1;
+		if (set->conv3x3_filters(&c->memory, &c->g, c->outputs, j->dy.data, j->cut, j->x.data, dw, db, part(c->rows, c->groups, (size_t)group), from, to)) j->failed = 1;
 	}
 }
 
@@ -122,11 +155,20 @@ static status run_filters(const kernel *k, void *context, conv_job *c) {
 	c->froms = c->j->dw ? ceiling(c->g.channels, FROM) : 1, c->tos = ceiling(c->outputs, TO);
 	c->groups = most(1, least(least(c->rows, ceiling(c->rows * tiles_across(&c->g), GROUP / 2)), ceiling(SHARES, c->froms * c->tos)));
 	while (c->groups * c->froms * c->tos < SHARES && c->outputs / c->tos > SLICE) c->tos *= 2;
-	if (c->groups > 1 && !(c->part = winnow_take((c->groups - 1) * c->outputs * (c->g.channels * 9 + 1)))) return failed(k->api, FAIL, "winnow: no memory");
+	if (c->groups > 1 && !(c->part = winnow_take(&c->memory, (c->groups - 1) * c->outputs * (c->g.channels * 9 + 1)))) return failed(k->api, FAIL, "winnow: no memory");
 	status s = parallel(k->api, context, filters_piece, c->groups * c->froms * c->tos, c, &c->j->pieces);
 	if (!s && c->groups > 1) s = parallel(k->api, context, sum_piece, most(c->outputs, 1), c, &c->j->pieces);
-	winnow_give(c->part);
+	winnow_give(&c->memory, c->part);
 	return s || !c->j->failed ? s : failed(k->api, FAIL, "winnow: no memory");
+}
+
+// run_input computes ∂X: a convolution of ∂Y with the filters turned, their channels exchanged.
+static status run_input(const kernel *k, void *context, conv_job *c) {
+	windows back = c->g;
+	back.channels = c->outputs;
+	for (int i = 0; i < 2; i++) back.in[i] = c->g.out[i], back.out[i] = c->g.in[i], back.before[i] = 2 - c->g.before[i];
+	c->outputs = c->g.channels, c->g = back, c->turned = 1;
+	return run_conv(k, context, c);
 }
 
 // Conv3x3Grad: dY, X, W, Y → dX, dW, dB.
@@ -147,11 +189,9 @@ static status compute_conv_grad(void *of, void *context) {
 	int64_t n = c.g.batch * c.outputs * c.g.out[0] * c.g.out[1];
 	if (elements(&j.dy) != n || (j.y.data && elements(&j.y) != n)) return failed(k->api, INVALID, "winnow: dY or Y has another size than the windows");
 	j.cut.y = j.y.data;
-	if (j.dw || j.db) s = run_filters(k, context, &c);
-	if (s || !j.dx) return s;
-	windows back = c.g;
-	back.channels = c.outputs;
-	for (int i = 0; i < 2; i++) back.in[i] = c.g.out[i], back.out[i] = c.g.in[i], back.before[i] = 2 - c.g.before[i];
-	c.outputs = c.g.channels, c.g = back, c.turned = 1;
-	return run_conv(k, context, &c);
+	s = open_arena(k, context, &c.memory);
+	if (!s && (j.dw || j.db)) s = run_filters(k, context, &c);
+	if (!s && j.dx) s = run_input(k, context, &c);
+	close_arena(&c.memory);
+	return s;
 }

@@ -173,12 +173,12 @@ static void lower(float *y, const tiling *t, const windows *g, int64_t outputs, 
 	}
 }
 
-static int conv3x3(const windows *g, int64_t outputs, int turned, const float *x, limits cut, const float *w, const float *b, float low, float high, float *y, stretch rows, stretch to) {
+static int conv3x3(const arena *a, const windows *g, int64_t outputs, int turned, const float *x, limits cut, const float *w, const float *b, float low, float high, float *y, stretch rows, stretch to) {
 	tiling t = tile(g, rows, TALL);
 	int64_t from = whole(g->channels), blocks = from / LANES, apart = t.room * LANES;
 	planes p = {.data = x, .end = x + g->batch * g->channels * g->in[0] * g->in[1], .cut = cut};
 	int64_t sizes[] = {16 * blocks * apart, 16 * from * BROAD, 16 * t.room * BROAD, 4 * t.width * LANES + LANES * LANES};
-	float *memory = winnow_take(sizes[0] + sizes[1] + sizes[2] + sizes[3] + 64), *rest = memory;
+	float *memory = winnow_take(a, sizes[0] + sizes[1] + sizes[2] + sizes[3] + 64), *rest = memory;
 	if (!memory) return -1;
 	float *v = cut_off(&rest, sizes[0]), *u = cut_off(&rest, sizes[1]), *m = cut_off(&rest, sizes[2]), *strip = cut_off(&rest, sizes[3]);
 	lift(v, &t, g, &p, g->channels, (stretch){0, g->channels}, strip);
@@ -189,6 +189,6 @@ static int conv3x3(const windows *g, int64_t outputs, int turned, const float *x
 				multiply(m + (i * t.room + at) * BROAD, v + i * blocks * apart + at * LANES, apart, blocks, u + i * from * BROAD);
 		lower(y, &t, g, outputs, k, m, b, low, high, strip);
 	}
-	winnow_give(memory);
+	winnow_give(a, memory);
 	return 0;
 }

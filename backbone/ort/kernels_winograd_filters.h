@@ -83,14 +83,14 @@ static void lower_filters(float *dw, const windows *g, stretch from, stretch to,
 	}
 }
 
-static int conv3x3_filters(const windows *g, int64_t outputs, const float *dy, limits cut, const float *x, float *dw, float *db, stretch rows, stretch from, stretch to) {
+static int conv3x3_filters(const arena *a, const windows *g, int64_t outputs, const float *dy, limits cut, const float *x, float *dw, float *db, stretch rows, stretch from, stretch to) {
 	tiling t = tile(g, rows, 1);
 	int64_t group = smaller(larger(1, 56 / t.across), rows.end - rows.first), tiles = group * t.across;
 	int64_t channels = whole(from.end - from.first), pitch = (to.end - to.first + BROAD - 1) / BROAD * BROAD;
 	planes in = {.data = x, .end = x + g->batch * g->channels * g->in[0] * g->in[1]};
 	planes out = {.data = dy, .end = dy + g->batch * outputs * g->out[0] * g->out[1], .cut = cut};
 	int64_t sizes[] = {16 * channels * tiles, 16 * pitch * tiles, 4 * t.width * LANES + LANES * LANES, (16 * channels + 1) * pitch};
-	float *memory = winnow_take(sizes[0] + sizes[1] + sizes[2] + sizes[3] + 64), *rest = memory;
+	float *memory = winnow_take(a, sizes[0] + sizes[1] + sizes[2] + sizes[3] + 64), *rest = memory;
 	if (!memory) return -1;
 	float *v = cut_off(&rest, sizes[0]), *d = cut_off(&rest, sizes[1]), *strip = cut_off(&rest, sizes[2]);
 	float *sums = cut_off(&rest, sizes[3]), *level = sums + 16 * channels * pitch;
@@ -107,6 +107,6 @@ static int conv3x3_filters(const windows *g, int64_t outputs, const float *dy, l
 	}
 	if (dw) lower_filters(dw, g, from, to, sums, pitch);
 	if (db) memcpy(db + to.first, level, (size_t)(to.end - to.first) * sizeof *db);
-	winnow_give(memory);
+	winnow_give(a, memory);
 	return 0;
 }
