@@ -3,11 +3,12 @@ package datasets
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"math"
 	"strings"
+
+	"winnow/internal/jsontext"
 )
 
 // The lists of a COCO file, and the columns that keep the numbers of its rows.
@@ -25,7 +26,7 @@ type ident string
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (i *ident) UnmarshalJSON(raw []byte) error {
-	text, err := jsonText(raw)
+	text, err := jsontext.Plain(raw)
 	if err == nil && len(raw) > 0 && strings.IndexByte("{[", raw[0]) >= 0 {
 		err = fmt.Errorf("found %.40q, expected a number or a text", raw)
 	}
@@ -76,71 +77,8 @@ func (list categoryList) names() (label map[ident]string, id map[string]ident, b
 
 type categoryList []cocoCategory
 
-// eachElement goes through the lists of a JSON object: take decodes the n-th element of one. What is no list is passed over.
-func eachElement(in *json.Decoder, take func(list string, n int) error) error {
-	if t, err := in.Token(); err != nil || t != json.Delim('{') {
-		return inJSON(in, errors.Join(err, unless(err, "found %v, expected an object with the lists images, annotations and categories", t)))
-	}
-	lists := map[json.Token]bool{}
-	for in.More() {
-		key, err := in.Token()
-		if err != nil {
-			return inJSON(in, err)
-		}
-		if key := key.(string); lists[key] {
-			return fmt.Errorf("%.80s stands twice, expected one list", key)
-		}
-		lists[key] = true
-		value, err := in.Token()
-		if err == nil && value == json.Delim('[') {
-			for n := 0; in.More(); n++ {
-				if err := take(key.(string), n); err != nil {
-					return fmt.Errorf("%.80s[%d]: %w", key, n, inJSON(in, err))
-				}
-			}
-			_, err = in.Token()
-		} else if value == json.Delim('{') {
-			for depth := 1; depth > 0 && err == nil; {
-				var t json.Token
-				switch t, err = in.Token(); t {
-				case json.Delim('{'), json.Delim('['):
-					depth++
-				case json.Delim('}'), json.Delim(']'):
-					depth--
-				}
-			}
-		}
-		if err != nil {
-			return inJSON(in, err)
-		}
-	}
-	if _, err := in.Token(); err != nil {
-		return inJSON(in, err)
-	}
-	if t, err := in.Token(); !errors.Is(err, io.EOF) {
-		return inJSON(in, errors.Join(err, unless(err, "found %v behind the object, expected nothing", t)))
-	}
-	return nil
-}
-
-// unless is an error where there is no other.
-func unless(err error, format string, args ...any) error {
-	if err != nil {
-		return nil
-	}
-	return fmt.Errorf(format, args...)
-}
-
-// inJSON says of broken JSON where it breaks.
-func inJSON(in *json.Decoder, err error) error {
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return fmt.Errorf("the file ends early, at byte %d", in.InputOffset())
-	}
-	if s, ok := errors.AsType[*json.SyntaxError](err); ok {
-		return fmt.Errorf("byte %d: %w", in.InputOffset(), s)
-	}
-	return err
-}
+// cocoLists are what COCO's JSON is expected to be.
+const cocoLists = "an object with the lists images, annotations and categories"
 
 // readCOCO reads COCO's JSON: a row for each annotation, a box as a crop of its image; without boxes, as data sets for
 // classification have it, the image itself. Crowds and small boxes are left out.
@@ -156,7 +94,7 @@ func (opts reading) coco(r io.Reader, name string) ([]row, error) {
 	images, annotations, categories := map[ident]cocoImage{}, []cocoAnnotation(nil), categoryList(nil)
 	in := json.NewDecoder(r)
 	var other json.RawMessage
-	err := eachElement(in, func(list string, _ int) (err error) {
+	err := jsontext.Each(in, cocoLists, func(list string, _ int) (err error) {
 		switch list {
 		case cocoImages:
 			var m cocoImage

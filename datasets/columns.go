@@ -27,7 +27,7 @@ var ownNames = [...]string{pathColumn: "path", labelColumn: "label", splitColumn
 // not guessed, since its values go by too many names, and never the truth.
 var usualNames = [...][]string{
 	pathColumn:  {fileName, "filename", "filepath", "file_path", "filepaths", "image_path", "img_path", "image_file", "image_name", "image_filename", "file", "image", "img", "image_id"},
-	labelColumn: {"labels", "class", "class_name", "class_label", "category", "category_name", "label_name", "target", "class_id", "label_id", "category_id"},
+	labelColumn: {"labels", "class", "class_name", "class_label", "category", "category_name", "label_name", "target", "class_id", "label_id", "category_id", "choice"},
 }
 
 // fileName is Hugging Face's column of paths.

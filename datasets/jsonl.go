@@ -9,6 +9,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"winnow/internal/jsontext"
 )
 
 // leastCells is how many values of further columns any manifest may have in its rows, empty ones too; a longer one may
@@ -87,7 +89,7 @@ func (t *others) row(line []byte, rows, size int) (r row, err error) {
 		}
 	}
 	for _, key := range sorted {
-		if values[key], err = jsonText(object[key]); err != nil {
+		if values[key], err = jsontext.Plain(object[key]); err != nil {
 			return r, fmt.Errorf("%s: %w", key, err)
 		}
 		if _, known := t.at[key]; !known && !slices.Contains(t.keys[:], key) {
@@ -115,17 +117,4 @@ func (t *others) row(line []byte, rows, size int) (r row, err error) {
 		}
 	}
 	return r, nil
-}
-
-// jsonText returns a JSON string's value, "" for null, and any other value's JSON text.
-func jsonText(raw json.RawMessage) (string, error) {
-	if len(raw) == 0 || string(raw) == "null" {
-		return "", nil
-	}
-	if raw[0] != '"' {
-		return string(raw), nil
-	}
-	var s string
-	err := json.Unmarshal(raw, &s)
-	return s, err
 }

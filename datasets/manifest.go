@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"winnow/datasets/labelstudio"
 	"winnow/internal/regular"
 )
 
@@ -27,6 +28,10 @@ const (
 	Folders Format = "folders" // a folder per class, perhaps below train/, validation/, test/ …; Auto reads an imagefolder by its metadata
 	PRISM   Format = "prism"   // headerless path,label as PRISM's released lists
 	COCO    Format = "coco"    // JSON with images, annotations and categories
+	// WebDataset is tar files with the files of a sample beside each other: a pattern of their names, one of them, a folder.
+	WebDataset Format = "webdataset"
+
+	LabelStudio Format = "labelstudio" // Label Studio's exports JSON and JSON_MIN
 )
 
 // ReadOptions say how to take a source; the zero value guesses.
@@ -44,6 +49,14 @@ type ReadOptions struct {
 	Note func(format string, args ...any) // is told in a line what was guessed; may be nil
 }
 
+// context ends the reading.
+func (o ReadOptions) context() context.Context {
+	if o.Once == nil {
+		return context.Background()
+	}
+	return o.Once
+}
+
 // reading is how a table is read, from a file of its own or as the metadata of a folder.
 type reading struct {
 	ReadOptions
@@ -51,10 +64,14 @@ type reading struct {
 	within     func(*row) error // completes a row
 }
 
-// Read reads a dataset from a manifest file, an image folder, or a .zip file of one.
+// Read reads a dataset from a manifest file, an image folder, a .zip file of one, or shards: one, a pattern of their names
+// (shard-{000..099}.tar, train-*.tar) or a folder of them.
 func Read(source string, opts ReadOptions) (*Dataset, error) {
 	if opts.Format == "" {
 		opts.Format = Auto
+	}
+	if isShards(source, opts.Format) {
+		return readShards(source, opts)
 	}
 	if isFolder(source) {
 		if opts.Format != Auto && opts.Format != Folders {
@@ -63,7 +80,11 @@ func Read(source string, opts ReadOptions) (*Dataset, error) {
 		if IsZip(source) {
 			return readZip(source, opts)
 		}
-		return ReadFolders(regular.Dir(source), source, opts)
+		d, err := ReadFolders(regular.Dir(source), source, opts)
+		if none := (*noImage)(nil); errors.As(err, &none) && opts.Format == Auto && holdsShards(source, opts) {
+			return readShards(source, opts)
+		}
+		return d, err
 	}
 	open := regular.Open
 	if opts.Once != nil {
@@ -123,13 +144,15 @@ func (opts reading) manifest(r io.Reader, name string) (*Dataset, error) {
 		d, err = readJSONL(in, name, opts)
 	case COCO:
 		d, err = readCOCO(in, name, opts)
+	case LabelStudio:
+		d, err = readLabelStudio(in, name, opts)
 	case PRISM:
 		if opts.named() {
 			return nil, fmt.Errorf("datasets: %s: is read as a list without a header (%s), whose columns have no names: found names for them, expected none", name, PRISM)
 		}
 		d, err = readPRISM(in, name, opts)
 	default:
-		return nil, fmt.Errorf("datasets: %s: format %q is unknown, expected %s, %s, %s, %s, %s, %s or %s", name, opts.Format, Auto, CSV, TSV, JSONL, Folders, PRISM, COCO)
+		return nil, fmt.Errorf("datasets: %s: format %q is unknown, expected %s, %s, %s, %s, %s, %s, %s or %s", name, opts.Format, Auto, CSV, TSV, JSONL, Folders, PRISM, COCO, LabelStudio)
 	}
 	if err != nil {
 		return nil, err
@@ -147,6 +170,9 @@ func guess(in *bufio.Reader) Format {
 	line = bytes.TrimSpace(line)
 	if isCOCO(head) {
 		return COCO
+	}
+	if labelstudio.Is(head) {
+		return LabelStudio
 	}
 	if bytes.HasPrefix(line, []byte("{")) {
 		return JSONL

@@ -28,24 +28,27 @@ type Mended struct {
 //
 // The copy has the form of the source: of CSV, TSV, JSON lines and PRISM's lists every byte stays, of a header, of other
 // columns, of quotes and line ends, but for the rows left out and the labels replaced; in JSON a label that was a number
-// stays one where it can. Of COCO's JSON only values of category_id change, and annotations are left out; their images stay. A folder of images has nothing to copy: it becomes a CSV manifest path,label,split of what it
-// holds, with paths relative to the folder.
+// stays one where it can. Of COCO's JSON only values of category_id change, and annotations are left out; their images stay. A
+// folder of images, shards and an export of Label Studio have nothing to copy: they become a CSV manifest of what was read.
 func Mend(w io.Writer, source string, d *Dataset, decisions map[int]Decision) (Mended, error) {
 	m := &mender{d: d, decisions: decisions, did: Mended{Changed: map[string]int{}}}
 	if err := m.check(); err != nil {
 		return Mended{}, fmt.Errorf("datasets: %s: %w", source, err)
 	}
-	if isFolder(source) {
-		return m.folder(w)
+	form, err := FormOf(source)
+	if err != nil {
+		return Mended{}, err
+	}
+	if isTree(source) || form == LabelStudio {
+		mended, did := m.apply()
+		return did, WriteCSV(w, mended)
 	}
 	f, err := regular.Open(source)
 	if err != nil {
 		return Mended{}, fmt.Errorf("datasets: %w", err)
 	}
 	defer f.Close()
-	if form, err := FormOf(source); err != nil {
-		return Mended{}, err
-	} else if form == COCO {
+	if form == COCO {
 		if err := m.lookUp(f); err != nil {
 			return Mended{}, fmt.Errorf("datasets: %s: %w", source, err)
 		}
@@ -57,9 +60,19 @@ func Mend(w io.Writer, source string, d *Dataset, decisions map[int]Decision) (M
 	return did, nil
 }
 
-// FormOf returns the format of a source and of its mended copy: CSV for a folder, zipped or not.
+// Apply returns d with some samples left out and some labels replaced, as Mend does it in a copy.
+func Apply(d *Dataset, decisions map[int]Decision) (*Dataset, Mended, error) {
+	m := &mender{d: d, decisions: decisions, did: Mended{Changed: map[string]int{}}}
+	if err := m.check(); err != nil {
+		return nil, Mended{}, fmt.Errorf("datasets: %w", err)
+	}
+	mended, did := m.apply()
+	return mended, did, nil
+}
+
+// FormOf returns the format of a source and of its mended copy: CSV for a folder, zipped or not, and for shards. The copy of LabelStudio is CSV.
 func FormOf(source string) (Format, error) {
-	if isFolder(source) {
+	if isTree(source) {
 		return CSV, nil
 	}
 	f, err := regular.Open(source)
@@ -67,7 +80,7 @@ func FormOf(source string) (Format, error) {
 		return "", fmt.Errorf("datasets: %w", err)
 	}
 	defer f.Close()
-	in := bufio.NewReaderSize(f, 1<<12)
+	in := bufio.NewReaderSize(f, 1<<12) // what guess looks at
 	if _, err := mark(in); err != nil {
 		return "", fmt.Errorf("datasets: %s: %w", source, err)
 	}
@@ -126,10 +139,15 @@ func (m *mender) decide(path, label string) (Decision, error) {
 	if i >= len(m.d.Samples) || m.d.className(m.d.Samples[i].Label) != label || !strings.HasSuffix(path, m.d.Samples[i].Path) && !sameFile(path, m.d.Samples[i].Path) {
 		return Decision{}, fmt.Errorf(":%d: %q with label %q is not what was read before: the file has changed", m.line, path, label)
 	}
+	return m.carry(i, label), nil
+}
+
+// carry returns and counts what becomes of a sample that has a label.
+func (m *mender) carry(i int, label string) Decision {
 	what, decided := m.decisions[i]
 	if !decided || !what.Drop && what.Label == label {
 		m.did.Rows++
-		return Decision{Label: label}, nil
+		return Decision{Label: label}
 	}
 	m.did.Changed[m.d.Samples[i].Split]++
 	if what.Drop {
@@ -138,7 +156,7 @@ func (m *mender) decide(path, label string) (Decision, error) {
 		m.did.Rows++
 		m.did.Relabelled++
 	}
-	return what, nil
+	return what
 }
 
 func sameFile(path, clean string) bool {
@@ -146,18 +164,14 @@ func sameFile(path, clean string) bool {
 	return err == nil && p == clean
 }
 
-// folder writes the remaining images of a folder as a manifest.
-func (m *mender) folder(w io.Writer) (Mended, error) {
-	var kept []row
+// apply returns the remaining samples with the labels decided.
+func (m *mender) apply() (*Dataset, Mended) {
+	kept := make([]row, 0, len(m.d.Samples))
 	for i := range m.d.Samples {
 		s := &m.d.Samples[i]
-		what, err := m.decide(s.Path, m.d.className(s.Label))
-		if err != nil {
-			return Mended{}, err
-		}
-		if !what.Drop {
-			kept = append(kept, row{path: s.Path, label: what.Label, split: s.Split, truth: m.d.className(s.True)})
+		if what := m.carry(i, m.d.className(s.Label)); !what.Drop {
+			kept = append(kept, row{path: s.Path, label: what.Label, split: s.Split, truth: m.d.className(s.True), extra: s.Extra})
 		}
 	}
-	return m.did, WriteCSV(w, build(kept, nil))
+	return build(kept, m.d.Columns), m.did
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"slices"
+
+	"winnow/internal/jsontext"
 )
 
 // categoriesOf reads the categories of COCO's JSON.
@@ -13,7 +15,7 @@ func categoriesOf(r io.Reader) (label map[ident]string, id map[string]ident, err
 	var categories categoryList
 	in := json.NewDecoder(r)
 	var other json.RawMessage
-	err = eachElement(in, func(list string, _ int) error {
+	err = jsontext.Each(in, cocoLists, func(list string, _ int) error {
 		if list != cocoCategories {
 			return in.Decode(&other)
 		}
@@ -44,7 +46,7 @@ func (m *mender) coco(raw io.Reader) error {
 		return passed.Next(int(n))
 	}
 	var element json.RawMessage
-	err := eachElement(in, func(list string, n int) error {
+	err := jsontext.Each(in, cocoLists, func(list string, n int) error {
 		if list != cocoAnnotations {
 			if err := in.Decode(&element); err != nil {
 				return err

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"winnow/internal/jsontext"
 )
 
 // run reads the source once more and writes the copy. Its errors begin with ":LINE: " or ": ".
@@ -141,11 +143,11 @@ func (m *mender) jsonl(line []byte) ([]byte, error) {
 		}
 		switch key {
 		case m.keys[pathColumn]:
-			sample.path, err = jsonText(raw)
+			sample.path, err = jsontext.Plain(raw)
 		case m.keys[labelColumn]:
 			end := int(in.InputOffset())
 			sample.at = append(sample.at, [2]int{end - len(raw), end})
-			sample.label, err = jsonText(raw)
+			sample.label, err = jsontext.Plain(raw)
 		}
 	}
 	if err != nil {

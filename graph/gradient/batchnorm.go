@@ -20,6 +20,12 @@ func (f *forward) rewrite(m *graph.Model, o Options) error {
 	nodes := g.Nodes
 	g.Nodes = nil
 	latest := map[string]string{} // running statistics that an earlier node has moved already
+	readers := map[string]int{}
+	for _, n := range nodes {
+		for _, name := range reads(n) {
+			readers[name]++
+		}
+	}
 	for _, n := range nodes {
 		if !normalises(n) {
 			b.Add(n)
@@ -30,7 +36,7 @@ func (f *forward) rewrite(m *graph.Model, o Options) error {
 			w := writer{f: f, b: b, Node: n, o: o, latest: latest, all: nodes}
 			err = w.write(facts[n.Inputs[0]])
 		} else {
-			err = fixStatistics(b, n, nodes)
+			err = fixStatistics(b, n, nodes, o, readers)
 		}
 		if err != nil {
 			return fmt.Errorf("gradient: operator %s of node %q (making %q): %w", n.Op, n.Name, n.Outputs[0], err)
@@ -43,13 +49,16 @@ func (f *forward) rewrite(m *graph.Model, o Options) error {
 func normalises(n *graph.Node) bool { return graph.IsONNX(n.Domain) && n.Op == "BatchNormalization" }
 
 // fixStatistics adds a node that normalises by its running statistics even if it was exported for training.
-func fixStatistics(b *graph.Builder, n *graph.Node, nodes []*graph.Node) error {
+func fixStatistics(b *graph.Builder, n *graph.Node, nodes []*graph.Node, o Options, readers map[string]int) error {
 	for _, user := range nodes {
 		for _, extra := range n.Outputs[1:] {
 			if extra != "" && slices.Contains(user.Inputs, extra) {
 				return fmt.Errorf("node %q reads %q, which exists only in training", user.Name, extra)
 			}
 		}
+	}
+	if fold(b, n, o, readers) {
+		return nil
 	}
 	fixed := *n
 	fixed.Outputs = n.Outputs[:1]

@@ -15,6 +15,7 @@ import (
 	"winnow/datasets"
 	"winnow/features"
 	"winnow/internal/catalog"
+	"winnow/review"
 	"winnow/run/auditing"
 	"winnow/run/folder"
 )
@@ -212,8 +213,8 @@ func (o Options) checkFiles(manifest string) error {
 			return err
 		}
 		ending := strings.ToLower(filepath.Ext(o.Clean))
-		if lines := ending == ".jsonl" || ending == ".ndjson"; lines != (form == datasets.JSONL) && (lines || ending == ".csv") || form == datasets.COCO && ending != ".json" {
-			return term.Misused("--clean: %s is %s and so is its cleaned copy, found the ending %s", manifest, form, ending)
+		if lines := ending == ".jsonl" || ending == ".ndjson"; lines != (form == datasets.JSONL) && (lines || ending == ".csv") || form == datasets.COCO && ending != ".json" || form == datasets.LabelStudio && ending != ".csv" {
+			return term.Misused("--clean: %s is %s, whose cleaned copy ends in %s, found the ending %s", manifest, form, strings.Join(review.Endings[form], " or "), ending)
 		}
 	}
 	var to []term.Target

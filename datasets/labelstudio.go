@@ -1,0 +1,211 @@
+package datasets
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"winnow/datasets/labelstudio"
+)
+
+// taskID is the column that keeps the number of a row's task.
+const taskID = "task_id"
+
+// readLabelStudio reads an export of Label Studio: a row for each task, whose label is what more than half of its annotators chose.
+// Tasks without such a choice have no label; those that the annotators drop are left out.
+func readLabelStudio(r io.Reader, name string, opts reading) (*Dataset, error) {
+	s := &studied{reading: opts, controls: labelstudio.Controls{}, at: map[string]int{}}
+	err := labelstudio.Each(r, s.take)
+	if err == nil {
+		err = s.label(name)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("datasets: %s: %w", name, err)
+	}
+	return build(s.rows, s.columns), nil
+}
+
+// studied are the tasks of an export.
+type studied struct {
+	reading
+	keys     [len(ownNames)]string // of the data, known from the first task on
+	columns  []string              // task_id, then the data without a meaning, in the order in which they appear
+	at       map[string]int        // their places by their keys
+	rows     []row
+	answers  [][]labelstudio.Answer // of the rows
+	controls labelstudio.Controls
+	min      bool
+	size     int
+	uploaded int
+}
+
+// take reads a task.
+func (s *studied) take(t *labelstudio.Task) error {
+	if len(s.rows) == 0 {
+		if err := s.head(t); err != nil {
+			return err
+		}
+	}
+	value, ok := t.Data[s.keys[pathColumn]]
+	if !ok {
+		return fmt.Errorf("its data lack the key %q, found %.200s", s.keys[pathColumn], strings.Join(t.Keys, ", "))
+	}
+	path, from, err := ImageOfTask(value, s.StripPrefix)
+	if err != nil {
+		return err
+	}
+	if from == labelstudio.Uploaded {
+		s.uploaded++
+	}
+	r := row{path: path, split: t.Data[s.keys[splitColumn]], truth: strings.TrimSpace(t.Data[s.keys[trueColumn]]), label: t.Data[s.keys[labelColumn]]}
+	if err := s.further(&r, t); err != nil {
+		return err
+	}
+	s.controls.Add(t)
+	s.answers = append(s.answers, t.Answers)
+	opts := s.reading
+	opts.StripPrefix = "" // it is off
+	s.rows, err = appendRow(s.rows, r, opts)
+	return err
+}
+
+// further keeps the data that have no meaning.
+func (s *studied) further(r *row, t *labelstudio.Task) error {
+	r.extra = append(make([]string, 0, len(s.columns)), t.ID)
+	s.size += len(t.ID)
+	for _, key := range t.Keys {
+		s.size += len(key) + len(t.Data[key])
+		at, known := s.at[key]
+		if !known {
+			if slices.Contains(s.keys[:], key) || t.Min && key == labelstudio.DropControl {
+				continue
+			}
+			at = len(s.columns)
+			column := further(key)
+			if slices.Contains(s.columns, column) {
+				column = "data_" + column
+			}
+			s.at[key], s.columns = at, append(s.columns, column)
+		}
+		if missing := at + 1 - len(r.extra); missing > 0 {
+			r.extra = append(r.extra, make([]string, missing)...)
+		}
+		r.extra[at] = t.Data[key]
+	}
+	if n := (len(s.rows) + 1) * len(s.columns); n > max(leastCells, s.size) {
+		return fmt.Errorf("%d tasks with %d different keys make a table of %d values, expected keys that tasks share", len(s.rows)+1, len(s.columns), n)
+	}
+	return nil
+}
+
+// head finds the keys with a meaning among the data of the first task.
+func (s *studied) head(t *labelstudio.Task) error {
+	s.min, s.columns = t.Min, []string{taskID}
+	o := s.ReadOptions
+	if !t.Min && !slices.Contains(t.Keys, o.Names.Label) {
+		o.Names.Label = "" // of a control, if it is one
+	}
+	if t.Min && o.Names.Label == "" {
+		o.Names.Label, _ = labelstudio.Usual(t.Keys)
+	}
+	at, _, err := o.place(t.Keys)
+	if err != nil {
+		return err
+	}
+	if !t.Min && o.Names.Label == "" {
+		at[labelColumn] = -1 // what the data say of a label is not what annotators chose
+	}
+	if at[pathColumn] < 0 {
+		at[pathColumn] = slices.IndexFunc(t.Keys, func(key string) bool {
+			_, from := labelstudio.Locate(t.Data[key])
+			return from != labelstudio.Plain
+		})
+	}
+	if at[pathColumn] < 0 {
+		return fmt.Errorf("found the data %.200s, expected the image: name its key with winnow data import --path-column", strings.Join(t.Keys, ", "))
+	}
+	s.keys = [len(ownNames)]string{splitColumn: ownNames[splitColumn], trueColumn: ownNames[trueColumn]} // in later tasks
+	for k := range at {
+		if at[k] >= 0 {
+			s.keys[k] = t.Keys[at[k]]
+		}
+	}
+	if t.Min && at[labelColumn] < 0 {
+		return fmt.Errorf("found the keys %.200s, expected that of the choices: name it with winnow data import --label-column", strings.Join(t.Keys, ", "))
+	}
+	return nil
+}
+
+// ImageOfTask returns the path of a task's image, from which a prefix is stripped. An image at an address is a file only where the
+// prefix leads to it.
+func ImageOfTask(value, strip string) (path string, from labelstudio.Origin, err error) {
+	path, from = labelstudio.Locate(value)
+	switch {
+	case strip != "" && strings.HasPrefix(value, strip):
+		path, from = value, labelstudio.Plain
+	case from == labelstudio.Inside:
+		return "", from, fmt.Errorf("its image stands in the task itself, expected a file")
+	case from == labelstudio.Elsewhere && strip == "":
+		return "", from, fmt.Errorf("its image is at %.200q, expected a file: download the images, and name what stands before their paths with winnow data import --strip-prefix", value)
+	}
+	path, err = cleanPath(path, strip)
+	return path, from, err
+}
+
+// label gives the rows the labels that were chosen, leaves those out that were dropped, and tells what it took.
+func (s *studied) label(name string) error {
+	if len(s.rows) == 0 {
+		return nil
+	}
+	key, fromData := s.keys[labelColumn], false
+	control := key
+	if !s.min {
+		control, fromData = s.Names.Label, key != "" && !s.controls[key]
+		var err error
+		if control == "" {
+			if control, err = s.controls.Pick(); err != nil {
+				return fmt.Errorf("%w: name it, or a key of the data, with winnow data import --label-column", err)
+			}
+		} else if !fromData && !s.controls[control] {
+			return fmt.Errorf("found no choice of a control %q, and no data of that name", control)
+		}
+	}
+	var tally labelstudio.Tally
+	kept := s.rows[:0]
+	for i := range s.rows {
+		r := s.rows[i]
+		if missing := len(s.columns) - len(r.extra); missing > 0 {
+			r.extra = append(r.extra, make([]string, missing)...)
+		}
+		if !fromData {
+			var v labelstudio.Verdict
+			r.label, v = labelstudio.Outcome(s.answers[i], control)
+			tally.Add(v, r.extra[0])
+			if v == labelstudio.Dropped {
+				continue
+			}
+		} else {
+			r.label = strings.TrimSpace(r.label)
+		}
+		kept = append(kept, r)
+	}
+	s.rows = kept
+	s.tell(name, control, fromData, &tally)
+	return nil
+}
+
+// tell says aloud what was taken for the labels, and what has none.
+func (s *studied) tell(name, control string, fromData bool, tally *labelstudio.Tally) {
+	if s.Note == nil {
+		return
+	}
+	what := "choices of"
+	if fromData {
+		what = "data"
+	}
+	s.Note("%s: read as tasks of Label Studio, images by %q, labels by the %s %q%s", name, s.keys[pathColumn], what, control, tally)
+	if s.uploaded > 0 {
+		s.Note("%s: %d images were uploaded into Label Studio: their paths begin in the folder media of its data, which --root names", name, s.uploaded)
+	}
+}

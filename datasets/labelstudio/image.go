@@ -1,0 +1,63 @@
+package labelstudio
+
+import (
+	"net/url"
+	"strings"
+)
+
+// Origin is where the image of a task lies.
+type Origin int
+
+// The origins.
+const (
+	Plain     Origin = iota // a path
+	Local                   // a file below LABEL_STUDIO_LOCAL_FILES_DOCUMENT_ROOT
+	Uploaded                // into Label Studio, which keeps it below media in the folder of its data
+	Elsewhere               // at an address
+	Inside                  // the task itself
+)
+
+const (
+	localFiles = "/data/local-files"
+	uploads    = "/data/upload/"
+)
+
+// Locate returns the path of a task's image, below the document root or the folder media where it lies in either.
+func Locate(value string) (string, Origin) {
+	value = strings.TrimSpace(value)
+	if len(value) >= 5 && strings.EqualFold(value[:5], "data:") {
+		return "", Inside
+	}
+	scheme, rest, remote := strings.Cut(value, "://")
+	host := value
+	if remote && (strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https")) {
+		host = rest
+	}
+	if before, query, ok := strings.Cut(host, "?"); ok && (!remote && before == "/data" || strings.HasSuffix(strings.TrimRight(before, "/"), localFiles)) {
+		for _, part := range strings.Split(query, "&") {
+			if d, ok := strings.CutPrefix(part, "d="); ok {
+				if path, err := url.QueryUnescape(d); err == nil {
+					return strings.TrimLeft(path, "/"), Local
+				}
+			}
+		}
+	}
+	if at := strings.Index(host, uploads); at == 0 || at > 0 && remote {
+		if path, err := url.PathUnescape(host[at+len("/data/"):]); err == nil {
+			return path, Uploaded
+		}
+	}
+	if remote {
+		return value, Elsewhere
+	}
+	return value, Plain
+}
+
+// LocalFile returns the address of a file below the document root.
+func LocalFile(path string) string {
+	parts := strings.Split(path, "/")
+	for i := range parts {
+		parts[i] = strings.ReplaceAll(url.QueryEscape(parts[i]), "+", "%20")
+	}
+	return localFiles + "/?d=" + strings.Join(parts, "/")
+}

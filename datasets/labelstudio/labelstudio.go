@@ -1,0 +1,334 @@
+// Package labelstudio reads and writes the tasks of Label Studio: what its annotators chose for images, in its exports JSON and
+// JSON_MIN, and tasks with predictions and annotations, with the labelling configuration that they need.
+//
+// The forms are those of https://labelstud.io/guide/task_format and https://labelstud.io/guide/predictions, JSON_MIN as
+// https://labelstud.io/guide/export shows it: an object for each annotation, with the keys of the task's data, a key for each control,
+// id, annotator and annotation_id. The package knows no manifests: it says what stands in a file.
+package labelstudio
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"winnow/internal/jsontext"
+)
+
+// Task is an image with what its annotators said, one answer of each.
+type Task struct {
+	ID      string
+	Keys    []string          // of Data, sorted
+	Data    map[string]string // a value that is no text keeps its JSON
+	Answers []Answer
+	Min     bool // of JSON_MIN, where the controls stand among the data
+}
+
+// Answer is what an annotator said last about a task.
+type Answer struct {
+	Annotator string   // a name, or a number as Label Studio has it
+	Choices   []Chosen // of every control
+	Skipped   bool
+	Truth     bool // marked as the ground truth
+	ours      bool // see Writer: what was sent comes back unchanged
+	at        string
+}
+
+// Chosen is what was chosen in a control.
+type Chosen struct {
+	Control string
+	Values  []string
+}
+
+// Sent reports whether the answer is one that Writer wrote, unchanged.
+func (a *Answer) Sent() bool { return a.ours }
+
+// minKeys are those of JSON_MIN that are neither data nor controls.
+var minKeys = []string{"id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time", "agreement", "history"}
+
+// element is a task of an export as JSON.
+type element struct {
+	ID          json.RawMessage            `json:"id"`
+	Data        map[string]json.RawMessage `json:"data"`
+	Annotations []annotation               `json:"annotations"`
+	Completions []annotation               `json:"completions"` // as they were called before version 1.0
+}
+
+type annotation struct {
+	ID        json.RawMessage `json:"id"`
+	By        json.RawMessage `json:"completed_by"`
+	Cancelled bool            `json:"was_cancelled"`
+	Skipped   bool            `json:"skipped"`
+	Truth     bool            `json:"ground_truth"`
+	Created   json.RawMessage `json:"created_at"`
+	Updated   json.RawMessage `json:"updated_at"`
+	Result    []struct {
+		ID      json.RawMessage `json:"id"`
+		Control string          `json:"from_name"`
+		Type    string          `json:"type"`
+		Value   struct {
+			Choices texts `json:"choices"`
+		} `json:"value"`
+	} `json:"result"`
+}
+
+// texts are a JSON text or a list of them, without those that are empty.
+type texts []string
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (t *texts) UnmarshalJSON(raw []byte) error {
+	list := []string{""}
+	var err error
+	switch {
+	case len(raw) > 0 && raw[0] == '"':
+		list[0], err = jsontext.Plain(raw)
+	case len(raw) > 0 && raw[0] == '[':
+		err = json.Unmarshal(raw, &list)
+	case string(raw) != "null":
+		err = errors.New("no text")
+	}
+	if err != nil {
+		return fmt.Errorf("choices: found %.80s, expected a text or a list of them", raw)
+	}
+	for i := range list {
+		list[i] = strings.TrimSpace(list[i])
+	}
+	*t = slices.DeleteFunc(list, func(s string) bool { return s == "" })
+	return nil
+}
+
+// Is reports whether a file that begins so is a list of objects, as no other format of manifests is.
+func Is(head []byte) bool {
+	head = bytes.TrimLeft(head, " \t\r\n")
+	if rest, ok := bytes.CutPrefix(head, []byte("[")); ok {
+		return bytes.HasPrefix(bytes.TrimLeft(rest, " \t\r\n"), []byte("{"))
+	}
+	return false
+}
+
+// Each gives the tasks of an export one after the other, of JSON_MIN the annotations of a task, which follow each other, as one.
+// An error says in which task.
+func Each(r io.Reader, take func(*Task) error) error {
+	in := json.NewDecoder(r)
+	if err := jsontext.Open(in, '[', "a list of tasks, as Label Studio exports it as JSON or JSON_MIN"); err != nil {
+		return err
+	}
+	var last *Task
+	give := func() error {
+		if last == nil {
+			return nil
+		}
+		task := last
+		last = nil
+		task.Answers = newest(task.Answers)
+		if err := take(task); err != nil {
+			return fmt.Errorf("task %.40s: %w", task.ID, err)
+		}
+		return nil
+	}
+	read := first
+	for n := 1; in.More(); n++ {
+		t, err := read(in)
+		if err != nil {
+			return fmt.Errorf("task %d of the list: %w", n, jsontext.Broken(in, err))
+		}
+		if read = whole; t.Min {
+			read = minimal
+		}
+		if last != nil && t.Min && last.Min && t.ID != "" && t.ID == last.ID {
+			last.Answers = append(last.Answers, t.Answers...)
+			continue
+		}
+		if err := give(); err != nil {
+			return err
+		}
+		if last = t; t.ID == "" {
+			t.ID = fmt.Sprintf("without an id, %d of the list", n)
+		}
+	}
+	if err := give(); err != nil {
+		return err
+	}
+	return jsontext.Close(in, "list")
+}
+
+// first reads the first element, which tells the form of all.
+func first(in *json.Decoder) (*Task, error) {
+	var raw json.RawMessage
+	if err := in.Decode(&raw); err != nil {
+		return nil, err
+	}
+	var object map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &object); err != nil {
+		return nil, err
+	}
+	read := whole
+	if object["annotation_id"] != nil || object["annotator"] != nil {
+		read = minimal
+	} else if object["data"] == nil {
+		return nil, fmt.Errorf("found the keys %.200s, expected data and annotations, or annotation_id and annotator as in JSON_MIN", strings.Join(slices.Sorted(maps.Keys(object)), ", "))
+	}
+	return read(json.NewDecoder(bytes.NewReader(raw)))
+}
+
+// whole reads a task of JSON.
+func whole(in *json.Decoder) (*Task, error) {
+	var e element
+	if err := in.Decode(&e); err != nil {
+		return nil, err
+	}
+	if e.Data == nil {
+		return nil, errors.New("it has no data, expected data and annotations")
+	}
+	t := &Task{Data: make(map[string]string, len(e.Data)), Keys: slices.Sorted(maps.Keys(e.Data))}
+	var err error
+	if t.ID, err = jsontext.Plain(e.ID); err != nil {
+		return nil, err
+	}
+	for key, raw := range e.Data {
+		if t.Data[key], err = jsontext.Plain(raw); err != nil {
+			return nil, fmt.Errorf("data: %.80s: %w", key, err)
+		}
+	}
+	all := append(e.Annotations, e.Completions...)
+	for i := range all {
+		a, err := all[i].answer(t.Data[PathKey])
+		if err != nil {
+			return nil, fmt.Errorf("annotations[%d]: %w", i, err)
+		}
+		t.Answers = append(t.Answers, a)
+	}
+	return t, nil
+}
+
+func (a *annotation) answer(path string) (Answer, error) {
+	out := Answer{Skipped: a.Cancelled || a.Skipped, Truth: a.Truth}
+	var err error
+	if out.Annotator, err = annotator(a.By, a.ID); err != nil {
+		return out, err
+	}
+	if out.at, err = jsontext.Plain(a.Updated); err == nil && out.at == "" {
+		out.at, err = jsontext.Plain(a.Created)
+	}
+	if err != nil {
+		return out, err
+	}
+	for _, r := range a.Result {
+		if r.Type != "choices" {
+			continue
+		}
+		values := r.Value.Choices
+		if id, err := jsontext.Plain(r.ID); err == nil && strings.HasPrefix(id, sentPrefix) {
+			out.ours = len(a.Result) == 1 && len(values) == 1 && id == sentID(path, r.Control, values[0])
+		}
+		at := slices.IndexFunc(out.Choices, func(c Chosen) bool { return c.Control == r.Control })
+		if at < 0 {
+			out.Choices = append(out.Choices, Chosen{r.Control, values})
+			continue
+		}
+		for _, v := range values { // of regions one each
+			if !slices.Contains(out.Choices[at].Values, v) {
+				out.Choices[at].Values = append(out.Choices[at].Values, v)
+			}
+		}
+	}
+	return out, nil
+}
+
+// minimal reads an annotation of JSON_MIN: any text, and any object with choices, may be that of a control.
+func minimal(in *json.Decoder) (*Task, error) {
+	var object map[string]json.RawMessage
+	if err := in.Decode(&object); err != nil {
+		return nil, err
+	}
+	t, a := &Task{Min: true, Data: make(map[string]string, len(object))}, Answer{}
+	var err error
+	if t.ID, err = jsontext.Plain(object["id"]); err != nil {
+		return nil, err
+	}
+	if a.Annotator, err = annotator(object["annotator"], object["annotation_id"]); err != nil {
+		return nil, err
+	}
+	if a.at, err = jsontext.Plain(object["updated_at"]); err != nil {
+		return nil, err
+	}
+	for _, key := range slices.Sorted(maps.Keys(object)) {
+		raw := object[key]
+		if slices.Contains(minKeys, key) {
+			continue
+		}
+		t.Keys = append(t.Keys, key)
+		if t.Data[key], err = jsontext.Plain(raw); err != nil {
+			return nil, fmt.Errorf("%.80s: %w", key, err)
+		}
+		if values, ok := choices(raw, t.Data[key]); ok {
+			a.Choices = append(a.Choices, Chosen{key, values})
+		}
+	}
+	t.Answers = []Answer{a}
+	return t, nil
+}
+
+// choices returns what was chosen where a value of JSON_MIN may be a control's: a text, or an object that holds choices.
+func choices(raw json.RawMessage, text string) ([]string, bool) {
+	switch {
+	case len(raw) > 0 && raw[0] == '"':
+		if text = strings.TrimSpace(text); text == "" {
+			return nil, true
+		}
+		return []string{text}, true
+	case len(raw) > 0 && raw[0] == '{':
+		var value struct {
+			Choices texts `json:"choices"`
+		}
+		err := json.Unmarshal(raw, &value)
+		return value.Choices, err == nil && value.Choices != nil
+	}
+	return nil, false
+}
+
+// annotator names who made an annotation: by an address or a name where there is one, else by the number of the user, else by the
+// annotation itself.
+func annotator(by, id json.RawMessage) (string, error) {
+	if len(by) > 0 && by[0] == '{' {
+		var user struct {
+			Email    string          `json:"email"`
+			Username string          `json:"username"`
+			ID       json.RawMessage `json:"id"`
+		}
+		if err := json.Unmarshal(by, &user); err != nil {
+			return "", fmt.Errorf("completed_by: %w", err)
+		}
+		for _, name := range []string{user.Email, user.Username} {
+			if name != "" {
+				return name, nil
+			}
+		}
+		by = user.ID
+	}
+	name, err := jsontext.Plain(by)
+	if err == nil && name == "" {
+		name, err = jsontext.Plain(id)
+		name = "of annotation " + name
+	}
+	return name, err
+}
+
+// newest leaves of several answers of an annotator the last.
+func newest(all []Answer) []Answer {
+	out, at := all[:0], make(map[string]int, len(all))
+	for _, a := range all {
+		i, before := at[a.Annotator]
+		if !before {
+			at[a.Annotator] = len(out)
+			out = append(out, a)
+		} else if a.at >= out[i].at {
+			out[i] = a
+		}
+	}
+	return out
+}

@@ -1,0 +1,170 @@
+package labelstudio
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"encoding/xml"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+)
+
+// Control is the control of Config that holds the labels, Object the one that shows the image, by the key of a task's data.
+const (
+	Control = "label"
+	Object  = "image"
+)
+
+// Sent is a task to write.
+type Sent struct {
+	Image   string      // below the document root
+	Data    []Field     // shown beside it
+	Suggest *Suggestion // nil: none
+	Decided *Decision   // nil: open
+}
+
+// Field is a value of a task's data: a text or a number.
+type Field struct {
+	Name  string
+	Value any
+}
+
+// Suggestion is a label that a model suggests.
+type Suggestion struct {
+	Label   string
+	Score   *float64 // nil: not known
+	Version string   // of the model
+}
+
+// Decision is what was decided about a task before it is written.
+type Decision struct {
+	Drop  bool
+	Label string
+}
+
+type prediction struct {
+	Version string   `json:"model_version"`
+	Score   *float64 `json:"score,omitempty"`
+	Result  []result `json:"result"`
+}
+
+type made struct {
+	Result []result `json:"result"`
+}
+
+// result is a choice.
+type result struct {
+	ID    string `json:"id"`
+	From  string `json:"from_name"`
+	To    string `json:"to_name"`
+	Type  string `json:"type"`
+	Value struct {
+		Choices []string `json:"choices"`
+	} `json:"value"`
+}
+
+func choice(id, control, value string) []result {
+	r := result{ID: id, From: control, To: Object, Type: "choices"}
+	r.Value.Choices = []string{value}
+	return []result{r}
+}
+
+const sentPrefix = "winnow-"
+
+// sentID is the id of a decision that is sent: where one comes back with it, nobody has changed it.
+func sentID(path, control, value string) string {
+	sum := sha256.Sum256([]byte(path + "\x00" + control + "\x00" + value))
+	return sentPrefix + hex.EncodeToString(sum[:6])
+}
+
+// Keys of a task's data: the path of the image in the manifest, and the label that it has there, which Config shows.
+const (
+	PathKey  = "path"
+	GivenKey = "given_label"
+)
+
+// Writer writes a list of tasks.
+type Writer struct {
+	out   *bufio.Writer
+	tasks int
+}
+
+// NewWriter returns a writer of tasks to w, which Close ends.
+func NewWriter(w io.Writer) *Writer { return &Writer{out: bufio.NewWriter(w)} }
+
+// Write writes a task whose image has this path in the manifest.
+func (w *Writer) Write(path string, s Sent) error {
+	var text bytes.Buffer
+	to := json.NewEncoder(&text)
+	to.SetEscapeHTML(false)
+	var failed error
+	put := func(lead string, v any) {
+		text.WriteString(lead)
+		if s, ok := v.(string); ok && !utf8.ValidString(s) && failed == nil {
+			failed = fmt.Errorf("found %q, expected UTF-8, as JSON needs", s)
+		}
+		if err := to.Encode(v); err != nil && failed == nil {
+			failed = err
+		}
+		text.Truncate(text.Len() - 1) // the line's end
+	}
+	put(`{"data": {"`+Object+`": `, LocalFile(s.Image))
+	put(`, "`+PathKey+`": `, path)
+	for _, f := range s.Data {
+		if f.Name == Object || f.Name == PathKey {
+			continue
+		}
+		put(", ", f.Name)
+		put(": ", f.Value)
+	}
+	text.WriteByte('}')
+	if p := s.Suggest; p != nil {
+		put(`, "predictions": `, []prediction{{p.Version, p.Score, choice("suggested", Control, p.Label)}})
+	}
+	if d := s.Decided; d != nil {
+		control, value := Control, d.Label
+		if d.Drop {
+			control, value = DropControl, DropChoice
+		}
+		put(`, "annotations": `, []made{{choice(sentID(path, control, value), control, value)}})
+	}
+	text.WriteByte('}')
+	if failed != nil {
+		return fmt.Errorf("%.200q: %w", path, failed)
+	}
+	lead := ",\n"
+	if w.tasks == 0 {
+		lead = "[\n"
+	}
+	w.tasks++
+	_, _ = w.out.WriteString(lead) // told by Flush, here and below
+	_, _ = w.out.Write(text.Bytes())
+	return nil
+}
+
+// Close ends the list.
+func (w *Writer) Close() error {
+	end := "\n]\n"
+	if w.tasks == 0 {
+		end = "[]\n"
+	}
+	_, _ = w.out.WriteString(end)
+	return w.out.Flush()
+}
+
+// Config is the labelling configuration for tasks of these classes: one choice among them, and one by which an image is left out.
+func Config(classes []string) string {
+	var out strings.Builder
+	fmt.Fprintf(&out, "<View>\n  <Image name=\"%s\" value=\"$%[1]s\"/>\n  <Header value=\"$given_label\"/>\n  <Choices name=\"%[2]s\" toName=\"%[1]s\" choice=\"single\" showInline=\"true\">\n", Object, Control)
+	for _, name := range classes {
+		out.WriteString("    <Choice value=\"")
+		_ = xml.EscapeText(&out, []byte(name)) // builders take all
+		out.WriteString("\"/>\n")
+	}
+	fmt.Fprintf(&out, "  </Choices>\n  <Choices name=\"%s\" toName=\"%s\" choice=\"single\">\n    <Choice value=\"%s\"/>\n  </Choices>\n</View>\n", DropControl, Object, DropChoice)
+	return out.String()
+}

@@ -1,0 +1,116 @@
+// Package jsontext reads the values of JSON as text and the lists of an object element by element, and says where JSON breaks.
+package jsontext
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"unicode/utf8"
+)
+
+// Plain returns a JSON string's value, "" for null or nothing, and any other value's JSON text.
+func Plain(raw json.RawMessage) (string, error) {
+	if len(raw) == 0 || string(raw) == "null" {
+		return "", nil
+	}
+	if raw[0] != '"' {
+		return string(raw), nil
+	}
+	if inside := raw[1:]; len(inside) > 0 && bytes.IndexByte(inside, '\\') < 0 && bytes.IndexByte(inside, '"') == len(inside)-1 && utf8.Valid(inside) {
+		return string(inside[:len(inside)-1]), nil
+	}
+	var s string
+	err := json.Unmarshal(raw, &s)
+	return s, err
+}
+
+// Broken says of broken JSON where it breaks.
+func Broken(in *json.Decoder, err error) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return fmt.Errorf("the file ends early, at byte %d", in.InputOffset())
+	}
+	if s, ok := errors.AsType[*json.SyntaxError](err); ok {
+		return fmt.Errorf("byte %d: %w", in.InputOffset(), s)
+	}
+	return err
+}
+
+// Open reads the delimiter with which a value begins; expected says what that is.
+func Open(in *json.Decoder, begin json.Delim, expected string) error {
+	t, err := in.Token()
+	if err != nil {
+		return Broken(in, err)
+	}
+	if t != begin {
+		return fmt.Errorf("found %v, expected %s", t, expected)
+	}
+	return nil
+}
+
+// Close reads the delimiter with which the file's value ends, and wants nothing behind it.
+func Close(in *json.Decoder, what string) error {
+	if _, err := in.Token(); err != nil {
+		return Broken(in, err)
+	}
+	t, err := in.Token()
+	switch {
+	case errors.Is(err, io.EOF):
+		return nil
+	case err != nil:
+		return Broken(in, err)
+	}
+	return fmt.Errorf("found %v behind the %s, expected nothing", t, what)
+}
+
+// Each goes through the lists of the JSON object that a file is: take decodes the n-th element of one. What is no list is passed
+// over.
+func Each(in *json.Decoder, expected string, take func(list string, n int) error) error {
+	if err := Open(in, '{', expected); err != nil {
+		return err
+	}
+	lists := map[json.Token]bool{}
+	for in.More() {
+		key, err := in.Token()
+		if err != nil {
+			return Broken(in, err)
+		}
+		if key := key.(string); lists[key] {
+			return fmt.Errorf("%.80s stands twice, expected one list", key)
+		}
+		lists[key] = true
+		value, err := in.Token()
+		if err == nil && value == json.Delim('[') {
+			for n := 0; in.More(); n++ {
+				if err := take(key.(string), n); err != nil {
+					return fmt.Errorf("%.80s[%d]: %w", key, n, Broken(in, err))
+				}
+			}
+			_, err = in.Token()
+		} else if value == json.Delim('{') {
+			err = pass(in)
+		}
+		if err != nil {
+			return Broken(in, err)
+		}
+	}
+	return Close(in, "object")
+}
+
+// pass reads up to the end of an object that has begun.
+func pass(in *json.Decoder) error {
+	for depth := 1; depth > 0; {
+		t, err := in.Token()
+		if err != nil {
+			return err
+		}
+		switch t {
+		case json.Delim('{'), json.Delim('['):
+			depth++
+		case json.Delim('}'), json.Delim(']'):
+			depth--
+		}
+	}
+	return nil
+}
