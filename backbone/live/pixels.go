@@ -10,7 +10,6 @@ import (
 	"sync/atomic"
 
 	"winnow/backbone"
-	"winnow/features"
 )
 
 // Pictures gives the picture of a training row, or a smaller one of which v makes the same views; several
@@ -43,6 +42,9 @@ type Pixels struct {
 	now      []float32          // of the last Load
 	next     []float32          // of what is prepared
 	prepared *loading           // nil: nothing
+
+	background sync.WaitGroup
+	atWork     atomic.Int32 // threads in the background
 }
 
 // NewPixels checks what a Pixels is made of.
@@ -69,50 +71,6 @@ func NewPixels(cfg PixelsConfig) (*Pixels, error) {
 // Sizes returns the one input: planes × height × width.
 func (p *Pixels) Sizes() []int { return []int{p.size} }
 
-// loading is a batch on its way: goroutines take one row after the other.
-type loading struct {
-	p    *Pixels
-	rows []int
-	base uint64 // of the views
-	dst  []float32
-	errs []error
-	next atomic.Int64
-	all  sync.WaitGroup
-}
-
-// begin makes room for a batch.
-func (p *Pixels) begin(room *[]float32, rows []int, base uint64) *loading {
-	*room = features.Grow(*room, len(rows)*p.size)
-	return &loading{p: p, rows: slices.Clone(rows), base: base, dst: *room, errs: make([]error, len(rows))}
-}
-
-// work makes views until none is left to begin.
-func (l *loading) work(v *backbone.Viewer) {
-	for {
-		i := int(l.next.Add(1)) - 1
-		if i >= len(l.rows) {
-			return
-		}
-		l.errs[i] = l.p.load(v, l.dst[i*l.p.size:(i+1)*l.p.size], l.rows[i], rand.New(rand.NewPCG(l.base, uint64(i))))
-	}
-}
-
-// finish makes what is left on all cores. Of several errors it returns the first in the batch.
-func (l *loading) finish() error {
-	if int(l.next.Load()) < len(l.rows) {
-		for _, v := range l.p.viewers[:min(len(l.p.viewers), len(l.rows))] {
-			l.all.Go(func() { l.work(v) })
-		}
-	}
-	l.all.Wait()
-	for _, err := range l.errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // base returns the number that the views of a step are drawn from.
 func (p *Pixels) base(ahead int) uint64 {
 	if p.cfg.Source == nil {
@@ -121,18 +79,25 @@ func (p *Pixels) base(ahead int) uint64 {
 	return p.cfg.Source(ahead).Uint64()
 }
 
-// Prepare begins to make the views of the next step's rows on the cores that the network leaves idle; nil: of none. It
-// waits for what was prepared before and not loaded.
+// Prepare begins to make the views of the next step's rows on the cores that the network leaves idle; nil: of none, and
+// what was begun has ended when it returns. Nothing is begun while a thread is still at work on an earlier batch, as may
+// be where other programs use all cores.
 func (p *Pixels) Prepare(rows []int) {
 	p.drop()
-	if len(rows) == 0 || len(p.early) == 0 {
+	switch {
+	case len(rows) == 0:
+		p.background.Wait()
+		return
+	case p.atWork.Load() > 0 || len(p.early) == 0:
 		return
 	}
 	l := p.begin(&p.next, rows, p.base(1))
 	for _, v := range p.early[:min(len(p.early), len(rows))] {
-		l.all.Go(func() {
+		p.atWork.Add(1)
+		p.background.Go(func() {
+			defer p.atWork.Add(-1)
 			inTheBackground()
-			l.work(v)
+			l.workAhead(v)
 		})
 	}
 	p.prepared = l
@@ -141,8 +106,7 @@ func (p *Pixels) Prepare(rows []int) {
 // drop forgets what was prepared.
 func (p *Pixels) drop() {
 	if p.prepared != nil {
-		p.prepared.next.Store(int64(len(p.prepared.rows))) // nothing more is begun
-		p.prepared.all.Wait()
+		p.prepared.takeAll(func(int) {})
 		p.prepared = nil
 	}
 }
