@@ -15,7 +15,7 @@ func (s *Session) judge(ctx context.Context, o Outcome) (folder.Result, error) {
 	dir, data, share := s.options.Dir, s.Data, s.backbone.Share()
 	r := folder.Result{
 		Run: dir, Head: filepath.Join(dir, folder.BestHeadFile), FineTuned: share, Seed: o.Config.Seed, Steps: o.Step, Epochs: o.Epochs,
-		BestStep: o.BestStep, Stopped: o.Stopped, Idle: o.Idle,
+		BestStep: o.BestStep, Averaged: o.OfAverage, Stopped: o.Stopped, Idle: o.Idle,
 		Verdict: "there is no validation split: whether training was worth it was not measured",
 	}
 	if o.Config.Correct.On() {
@@ -45,6 +45,11 @@ func (s *Session) judge(ctx context.Context, o Outcome) (folder.Result, error) {
 	r.Validation, r.Verdict = &c, verdict
 	if worse { // that it is better other images must say
 		r.Better = new(false)
+		way, err := readCourse(dir)
+		if err != nil {
+			return r, err
+		}
+		r.Advice = advise(way, o.Config, r, s.backbone.Views())
 	}
 	return r, nil
 }

@@ -8,11 +8,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"winnow/extraction"
 	"winnow/filters"
 	"winnow/head"
 	"winnow/internal/lock"
+	"winnow/run/comparison"
 	"winnow/run/config"
 	"winnow/run/folder"
 	"winnow/run/tuning"
@@ -48,6 +50,9 @@ type Plan struct {
 	Validates    bool   // there is a validation split
 	Rests        int    // steps in which the backbone rests
 	Sum          string // sha256 of the settings and data that make the run what it is
+
+	Duration  time.Duration         // that the rest of it may take on this machine, where a backbone is trained; else 0
+	Untrained *comparison.Untrained // what validation finds without training, where it measures P@1; else nil
 }
 
 // Outcome is what a run came to.
@@ -96,6 +101,7 @@ type training struct {
 	encoder tuning.Encoder
 	config  train.Config
 	trainer *train.Trainer
+	timing  bool // a batch is timed, and the network does not rest
 }
 
 func (r *training) run(ctx context.Context) (Outcome, error) {
@@ -106,7 +112,7 @@ func (r *training) run(ctx context.Context) (Outcome, error) {
 		return Outcome{}, err
 	}
 	defer r.encoder.Close()
-	if err := r.begin(); err != nil {
+	if err := r.begin(ctx); err != nil {
 		return Outcome{}, err
 	}
 	result, err := r.trainer.Run(ctx)
@@ -184,7 +190,7 @@ func (r *training) buildTrainer() (err error) {
 }
 
 // begin goes on where the run was stopped, if it is to be resumed, and tells what will be done.
-func (r *training) begin() error {
+func (r *training) begin(ctx context.Context) (err error) {
 	if r.opts.Resume {
 		if _, err := r.trainer.Resume(); err != nil {
 			return err
@@ -199,6 +205,14 @@ func (r *training) begin() error {
 	}
 	if r.tuned() {
 		plan.Rests = r.cfg.Finetune.Start.In(r.epoch)
+		if plan.Duration, err = r.duration(plan); err != nil {
+			return err
+		}
+	}
+	if plan.Validates && r.cfg.Validation.Measure == config.MeasureP1 {
+		if plan.Untrained, err = comparison.MeasureUntrained(ctx, r.head.Config(), r.data.Train, r.data.Validation); err != nil {
+			return err
+		}
 	}
 	return r.opts.Begun(plan)
 }
@@ -235,6 +249,7 @@ func (r *training) finish(result train.Result) (Outcome, error) {
 			}
 		}
 	}
+	result.OfAverage = result.OfAverage && !r.opts.Last
 	out := Outcome{Result: result, Config: r.cfg, Head: r.head, Filter: r.cfg.Filter.In(r.epoch)}
 	if r.config.Corrector != nil {
 		out.Corrections = len(r.config.Corrector.Corrections())
@@ -264,7 +279,7 @@ func (r *training) openEncoder(ctx context.Context) (encoder tuning.Encoder, err
 	rests := r.cfg.Finetune.Start.In(r.epoch)
 	encoder, err = r.backbone.Encoder(ctx, r.head, tuning.Input{
 		Train: r.data.Train, Stored: r.data.Stored, Batch: r.sampler.Size(),
-		Resting: func() bool { return r.clock.Step() <= rests }, Source: r.clock.SourceAhead(r.cfg.Seed, "augment"),
+		Resting: func() bool { return !r.timing && r.clock.Step() <= rests }, Source: r.clock.SourceAhead(r.cfg.Seed, "augment"),
 	})
 	if err != nil {
 		return nil, err

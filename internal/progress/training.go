@@ -46,18 +46,27 @@ func (p *Training) Stepped(s train.Step) {
 func (p *Training) Validated(v train.Validation) {
 	p.End()
 	best := ""
-	if v.Best {
+	switch {
+	case v.BestAveraged:
+		best = "  best so far: the average"
+	case v.Best:
 		best = "  best so far"
 	}
-	measure := "P@1"
+	measure, beside := "P@1", ""
+	if v.Averaged != nil {
+		beside = fmt.Sprintf(", average of the weights %.4f", *v.Averaged)
+	}
+	if u := p.plan.Untrained; u != nil {
+		beside += fmt.Sprintf(" (frozen %.4f, whitened %.4f)", u.Frozen, u.Whitened)
+	}
 	if p.plan.Config.Validation.Measure == config.MeasureClassMean {
 		measure = "accuracy by nearest class mean"
 	}
 	if v.Step == 0 {
-		fmt.Fprintf(p.w, "untrained head: validation %s %.4f\n", measure, v.Score)
+		fmt.Fprintf(p.w, "untrained head: validation %s %.4f%s\n", measure, v.Score, beside)
 		return
 	}
-	fmt.Fprintf(p.w, "epoch %d (step %d): validation %s %.4f%s\n", v.Epoch, v.Step, measure, v.Score, best)
+	fmt.Fprintf(p.w, "epoch %d (step %d): validation %s %.4f%s%s\n", v.Epoch, v.Step, measure, v.Score, beside, best)
 }
 
 // Weighed shows a round of weights.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"math"
 	"testing"
+	"time"
 )
 
 func TestNumbers(t *testing.T) {
@@ -86,6 +87,16 @@ func TestChanceAndScore(t *testing.T) {
 	for v, want := range map[float64]string{0: "0", -1.9e-109: "≈ 0", 0.000123456: "0.000123", -3.14159: "-3.14"} {
 		if got := Score(v); got != want {
 			t.Errorf("%v: %s, expected %s", v, got, want)
+		}
+	}
+}
+
+func TestAbout(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		0: "1 s", 40 * time.Second: "40 s", 7*time.Minute + 10*time.Second: "7 minutes", 89 * time.Minute: "89 minutes", 150 * time.Minute: "2.5 hours",
+	} {
+		if got := About(d); got != want {
+			t.Errorf("%v: found %q, expected %q", d, got, want)
 		}
 	}
 }

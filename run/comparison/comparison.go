@@ -148,6 +148,37 @@ func Each[S features.Source](ctx context.Context, h *head.Head, train S, stored,
 	return nil
 }
 
+// Untrained is the P@1 of a set of images by features that nothing was trained on.
+type Untrained struct{ Frozen, Whitened float64 }
+
+// MeasureUntrained measures the stored features of images as they are and whitened, as [Measure] does. h is the head's
+// configuration.
+func MeasureUntrained(ctx context.Context, h head.Config, train, stored features.Set) (*Untrained, error) {
+	white, err := head.Whitening(ctx, train, h.Out, h.Bias)
+	if err != nil {
+		return nil, err
+	}
+	var u Untrained
+	for _, row := range []struct {
+		to    *float64
+		embed func() (features.Set, error)
+	}{
+		{&u.Frozen, func() (features.Set, error) { return Frozen(ctx, stored) }},
+		{&u.Whitened, func() (features.Set, error) { return white.EmbedSet(ctx, stored) }},
+	} {
+		z, err := row.embed()
+		if err != nil {
+			return nil, err
+		}
+		r, err := eval.Retrieve(ctx, z, nil, eval.RetrievalOptions{K: []int{1}})
+		if err != nil {
+			return nil, err
+		}
+		*row.to = r.PrecisionAt1
+	}
+	return &u, nil
+}
+
 // Measure measures retrieval among images with each of them.
 func Measure(ctx context.Context, h *head.Head, train, stored, tuned features.Set, opts eval.RetrievalOptions) (Comparison, error) {
 	var c Comparison

@@ -28,6 +28,8 @@ type Backbone interface {
 	Saved(file string) (Features, error)
 	// Matches reports whether a saved head belongs to the network saved beside it.
 	Matches(dir, headFile string) bool
+	// Views compares what training sees of images with what is evaluated; nil where images do not vary, and before there is an encoder.
+	Views() *Views
 	// Close frees the memory of the network.
 	Close() error
 }
@@ -57,6 +59,7 @@ type Stored struct{}
 
 func (Stored) Weights() []string    { return nil }
 func (Stored) Share() *folder.Share { return nil }
+func (Stored) Views() *Views        { return nil }
 func (Stored) Close() error         { return nil }
 
 // Encoder returns the head on the stored features.

@@ -41,6 +41,7 @@ type Live struct {
 	rt           *ort.Runtime
 	net          *ort.Live
 	prefix       *ort.Prefix
+	views        *Views // nil before they are compared
 }
 
 // New finds everything about a backbone's training that can be wrong before a network runs.

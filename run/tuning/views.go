@@ -25,6 +25,13 @@ type Views struct{ Own, Others float64 }
 // Share is how much of the way from another image's view to the own one training views go: 1 of the same views.
 func (v Views) Share() float64 { return (v.Own - v.Others) / max(1-v.Others, 1e-6) }
 
+// Near reports whether training views are so much nearer to what is evaluated than other images that what is learned on
+// them is of use there.
+func (v Views) Near() bool { return v.Share() >= ownShare }
+
+// Views returns what was found when the encoder was made.
+func (t *Live) Views() *Views { return t.views }
+
 // CompareViews looks at some images of a training set, whose vectors are the stored features.
 func (t *Live) CompareViews(ctx context.Context, set features.Set) (v Views, err error) {
 	n := min(set.Len(), lookedAt)
@@ -93,7 +100,8 @@ func (t *Live) noteViews(ctx context.Context, set features.Set) error {
 		return err
 	}
 	t.Note("training views (%s) have a cosine of %.2f to the evaluation's view of their image, different images of %.2f", t.Settings.Augment, v.Own, v.Others)
-	if v.Share() < ownShare {
+	t.views = &v
+	if !v.Near() {
 		t.Note("warning: the network is trained on views that are hardly nearer to what is evaluated than other images: what it learns may be lost there; --augment flip shows the evaluation's own view")
 	}
 	return nil

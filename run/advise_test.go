@@ -1,0 +1,72 @@
+package run
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"winnow/run/config"
+	"winnow/run/folder"
+	"winnow/run/tuning"
+	"winnow/train"
+)
+
+// TestAdvise: where training was worth nothing, the cause that its course shows is named, and one thing to try.
+func TestAdvise(t *testing.T) {
+	way := func(kept float64, scores ...float64) course {
+		c := course{kept: kept, steps: 10}
+		for i, s := range scores {
+			c.validations = append(c.validations, train.Validation{Step: 10 * i, Score: s})
+		}
+		return c
+	}
+	tuned, head := config.Default(), config.Default()
+	tuned.Finetune.Weights, tuned.Finetune.Augment, tuned.BackboneSolver.LR = "all", "prism", 1e-3
+	tuned.Filter.Rate, head.Filter.Rate = 0.2, 0.2
+	still, unfiltered := tuned, tuned
+	still.BackboneSolver.LR = 0
+	unfiltered.Filter.Scorer = config.NoFilter
+	ended := folder.Result{Steps: 20, Epochs: 2, BestStep: 10}
+	for name, c := range map[string]struct {
+		way   course
+		cfg   config.Run
+		r     folder.Result
+		views *tuning.Views
+		want  string
+	}{
+		"views far from evaluation": {way(0.8, 0.5, 0.4), tuned, ended, &tuning.Views{Own: 0.67, Others: 0.6}, "--augment flip"},
+		"near views":                {way(0.8, 0.5, 0.4), tuned, ended, &tuning.Views{Own: 0.9, Others: 0.4}, "--backbone-lr 0.0001"},
+		"no rate":                   {way(0.8, 0.5, 0.5), still, ended, nil, "stood still"},
+		"nothing to learn from":     {way(0.8, 0.5, 0.5), tuned, folder.Result{Steps: 20, Idle: 15}, nil, "in 15 of 20 steps"},
+		"a starving filter":         {way(0.2, 0.5, 0.5), tuned, ended, nil, "filter.warm_up"},
+		"no filter":                 {way(1, 0.5, 0.4), unfiltered, ended, nil, "--filter vmf"},
+		"a head that drifts":        {way(0.8, 0.5, 0.4), head, ended, nil, "try --lr 3e-05"},
+		"not done":                  {way(0.8, 0.5, 0.55, 0.6), tuned, folder.Result{Steps: 20, Epochs: 2, BestStep: 20}, nil, "--epochs 4"},
+		"hardly moved":              {way(0.8, 0.5, 0.505, 0.5), tuned, ended, nil, "--backbone-lr 0.003"},
+		"none of these":             {way(0.8, 0.5, 0.55, 0.5), tuned, ended, nil, "winnow audit"},
+	} {
+		if got := advise(c.way, c.cfg, c.r, c.views); !strings.Contains(got, c.want) {
+			t.Errorf("%s: found %q, expected it to say %q", name, got, c.want)
+		}
+	}
+}
+
+// TestReadCourse reads the lines that a run writes.
+func TestReadCourse(t *testing.T) {
+	dir := t.TempDir()
+	lines := `{"step":0,"epoch":0,"validation":0.5,"best":true}
+{"step":1,"epoch":1,"rows":8,"kept":4,"kept_share":0.5}
+{"step":2,"epoch":1,"rows":8,"kept":8,"kept_share":1}
+{"step":2,"epoch":1,"validation":0.25,"best":false}
+`
+	if err := os.WriteFile(filepath.Join(dir, train.MetricsFile), []byte(lines), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	c, err := readCourse(dir)
+	want := course{validations: []train.Validation{{Score: 0.5}, {Step: 2, Epoch: 1, Score: 0.25}}, kept: 0.75, steps: 2}
+	if err != nil || !reflect.DeepEqual(c, want) {
+		t.Errorf("found %+v, %v, expected %+v", c, err, want)
+	}
+}

@@ -1,0 +1,63 @@
+package run
+
+import (
+	"math"
+	"time"
+
+	"winnow/features"
+	"winnow/train"
+)
+
+// timeSteps measures how long the network takes for a batch, to embed it and to learn from it, by a gradient of zeros
+// that moves nothing: the second of two, as the first takes memory. What the encoder keeps of batches is put back.
+func (r *training) timeSteps() (forward, backward time.Duration, err error) {
+	e := r.encoder
+	var kept [][]float32
+	stateful, _ := e.(train.Stateful)
+	if stateful != nil {
+		for _, p := range stateful.State() {
+			kept = append(kept, append([]float32(nil), p.Data...))
+		}
+		defer func() {
+			for i, p := range stateful.State() {
+				copy(p.Data, kept[i])
+			}
+		}()
+	}
+	r.timing = true
+	defer func() { r.timing = false }()
+	rows := features.AllRows(min(r.sampler.Size(), r.data.Train.Len()))
+	for range 2 {
+		start := time.Now()
+		z, err := e.Forward(rows)
+		if err != nil {
+			return 0, 0, err
+		}
+		forward = time.Since(start)
+		start = time.Now()
+		if err := e.Backward(features.NewMatrix(z.X.Rows, z.X.Cols)); err != nil {
+			return 0, 0, err
+		}
+		backward = time.Since(start)
+	}
+	return forward, backward, nil
+}
+
+// duration estimates how long the rest of a run takes on this machine: its steps, those in which the network rests
+// without a derivative, and its validations, which embed only.
+func (r *training) duration(plan Plan) (time.Duration, error) {
+	forward, backward, err := r.timeSteps()
+	if err != nil {
+		return 0, err
+	}
+	steps, resting := float64(plan.Steps-plan.Resumed), float64(max(plan.Rests-plan.Resumed, 0))
+	images := 0.0
+	if plan.Validates {
+		every := float64(max(r.config.ValidateEvery, 1))
+		images = math.Ceil(steps/every+1) * float64(r.data.Validation.Len()) / float64(r.sampler.Size())
+		if r.config.Average > 0 {
+			images *= 2
+		}
+	}
+	return time.Duration(steps*float64(forward) + (steps-resting)*float64(backward) + images*float64(forward)), nil
+}
