@@ -17,9 +17,11 @@ var rooms = []Room{
 		""},
 
 	{"datasets", "says which samples there are, how they are labelled and how they should be; models of label noise",
-		"datasets/labelstudio datasets/parquetrows datasets/shards datasets/tarshards internal/jsontext"},
+		"datasets/labelstudio datasets/parquetimages datasets/parquetrows datasets/shards datasets/tarshards internal/jsontext"},
 	{"datasets/shards", "finds the files of data sets in shards by patterns of names, and the images in them by path",
-		"datasets/packed datasets/tarshards"},
+		"datasets/packed datasets/parquetimages datasets/tarshards"},
+	{"datasets/parquetimages", "finds images in the columns of Parquet files, a page at a time",
+		"internal/parquetguard"},
 	{"datasets/tarshards", "lists and finds files in tar files, and writes tar files whose bytes depend on what they hold alone",
 		""},
 	{"datasets/importing", "gathers sources or a published data set, splits them, and writes a manifest or shards",
