@@ -17,7 +17,7 @@ var rooms = []Room{
 		""},
 
 	{"datasets", "says which samples there are, how they are labelled and how they should be; models of label noise",
-		"datasets/labelstudio datasets/parquetimages datasets/parquetrows datasets/shards datasets/tarshards internal/jsontext"},
+		"datasets/fiftyone datasets/labelstudio datasets/parquetimages datasets/parquetrows datasets/shards datasets/tarshards internal/jsontext"},
 	{"datasets/shards", "finds the files of data sets in shards by patterns of names, and the images in them by path",
 		"datasets/packed datasets/parquetimages datasets/tarshards"},
 	{"datasets/parquetimages", "finds images in the columns of Parquet files, a page at a time",
@@ -26,6 +26,8 @@ var rooms = []Room{
 		""},
 	{"datasets/importing", "gathers sources or a published data set, splits them, and writes a manifest or shards",
 		"datasets datasets/imageroot datasets/published"},
+	{"datasets/fiftyone", "writes labels as FiftyOne reads them",
+		""},
 	{"datasets/labelstudio", "reads and writes the tasks of Label Studio: what annotators chose, predictions, the labelling configuration",
 		"internal/jsontext"},
 	{"datasets/parquetrows", "reads the plain columns of a Parquet file as rows of text",
