@@ -164,6 +164,9 @@ func (r *training) build(ctx context.Context) (err error) {
 	if err := r.buildTrainer(); err != nil {
 		return errors.Join(err, r.encoder.Close())
 	}
+	if err := r.fillBank(ctx); err != nil {
+		return errors.Join(err, r.encoder.Close())
+	}
 	return nil
 }
 
