@@ -54,6 +54,9 @@ func (d *Dataset) Paths() []string {
 	return paths
 }
 
+// LabelName returns the name of a sample's given class, "" where it has none.
+func (d *Dataset) LabelName(s Sample) string { return d.className(s.Label) }
+
 // Labels lists the given class ids of all samples, in order.
 func (d *Dataset) Labels() []int {
 	labels := make([]int, len(d.Samples))

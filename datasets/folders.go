@@ -33,6 +33,9 @@ func isImageName(p string) bool {
 // IsZip reports whether a path has the name of a zip file, which is read as the folder that it holds.
 func IsZip(path string) bool { return strings.EqualFold(filepath.Ext(path), ".zip") }
 
+// isTree reports whether a source is a folder, zipped or not, or shards: it has no form that a mended copy could have.
+func isTree(source string) bool { return isFolder(source) || isShards(source, Auto) }
+
 // isFolder reports whether a source is a folder, zipped or not.
 func isFolder(source string) bool {
 	info, err := os.Stat(source)
@@ -72,10 +75,7 @@ func ReadFolders(fsys fs.FS, name string, opts ReadOptions) (*Dataset, error) {
 	if err != nil {
 		return nil, fmt.Errorf("datasets: %s: %w", name, err)
 	}
-	ctx := opts.Once
-	if ctx == nil {
-		ctx = context.Background()
-	}
+	ctx := opts.context()
 	at, tops, err := unwrapped(ctx, fsys)
 	if err != nil {
 		return nil, fmt.Errorf("datasets: %s: %w", name, err)
@@ -133,9 +133,16 @@ func ReadFolders(fsys fs.FS, name string, opts ReadOptions) (*Dataset, error) {
 		return nil, err
 	}
 	if len(rows) == 0 {
-		return nil, fmt.Errorf("datasets: %s: no image found, expected one folder per class with files ending in %s", name, strings.Join(imageNames, ", "))
+		return nil, &noImage{name}
 	}
 	return build(rows, nil), nil
+}
+
+// noImage is the error of a folder, called so, without images.
+type noImage struct{ name string }
+
+func (n *noImage) Error() string {
+	return fmt.Sprintf("datasets: %s: no image found, expected one folder per class with files ending in %s", n.name, strings.Join(imageNames, ", "))
 }
 
 // unwrapped returns the folder that the classes or splits lie in, and them: the top one, or where that holds nothing but

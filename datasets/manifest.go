@@ -28,6 +28,8 @@ const (
 	Folders Format = "folders" // a folder per class, perhaps below train/, validation/, test/ …; Auto reads an imagefolder by its metadata
 	PRISM   Format = "prism"   // headerless path,label as PRISM's released lists
 	COCO    Format = "coco"    // JSON with images, annotations and categories
+	// WebDataset is tar files with the files of a sample beside each other: a pattern of their names, one of them, a folder.
+	WebDataset Format = "webdataset"
 
 	LabelStudio Format = "labelstudio" // Label Studio's exports JSON and JSON_MIN
 )
@@ -47,6 +49,14 @@ type ReadOptions struct {
 	Note func(format string, args ...any) // is told in a line what was guessed; may be nil
 }
 
+// context ends the reading.
+func (o ReadOptions) context() context.Context {
+	if o.Once == nil {
+		return context.Background()
+	}
+	return o.Once
+}
+
 // reading is how a table is read, from a file of its own or as the metadata of a folder.
 type reading struct {
 	ReadOptions
@@ -54,10 +64,14 @@ type reading struct {
 	within     func(*row) error // completes a row
 }
 
-// Read reads a dataset from a manifest file, an image folder, or a .zip file of one.
+// Read reads a dataset from a manifest file, an image folder, a .zip file of one, or shards: one, a pattern of their names
+// (shard-{000..099}.tar, train-*.tar) or a folder of them.
 func Read(source string, opts ReadOptions) (*Dataset, error) {
 	if opts.Format == "" {
 		opts.Format = Auto
+	}
+	if isShards(source, opts.Format) {
+		return readShards(source, opts)
 	}
 	if isFolder(source) {
 		if opts.Format != Auto && opts.Format != Folders {
@@ -66,7 +80,11 @@ func Read(source string, opts ReadOptions) (*Dataset, error) {
 		if IsZip(source) {
 			return readZip(source, opts)
 		}
-		return ReadFolders(regular.Dir(source), source, opts)
+		d, err := ReadFolders(regular.Dir(source), source, opts)
+		if none := (*noImage)(nil); errors.As(err, &none) && opts.Format == Auto && holdsShards(source, opts) {
+			return readShards(source, opts)
+		}
+		return d, err
 	}
 	open := regular.Open
 	if opts.Once != nil {

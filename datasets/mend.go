@@ -29,7 +29,7 @@ type Mended struct {
 // The copy has the form of the source: of CSV, TSV, JSON lines and PRISM's lists every byte stays, of a header, of other
 // columns, of quotes and line ends, but for the rows left out and the labels replaced; in JSON a label that was a number
 // stays one where it can. Of COCO's JSON only values of category_id change, and annotations are left out; their images stay. A
-// folder of images and an export of Label Studio have nothing to copy: they become a CSV manifest of what was read.
+// folder of images, shards and an export of Label Studio have nothing to copy: they become a CSV manifest of what was read.
 func Mend(w io.Writer, source string, d *Dataset, decisions map[int]Decision) (Mended, error) {
 	m := &mender{d: d, decisions: decisions, did: Mended{Changed: map[string]int{}}}
 	if err := m.check(); err != nil {
@@ -39,7 +39,7 @@ func Mend(w io.Writer, source string, d *Dataset, decisions map[int]Decision) (M
 	if err != nil {
 		return Mended{}, err
 	}
-	if isFolder(source) || form == LabelStudio {
+	if isTree(source) || form == LabelStudio {
 		mended, did := m.apply()
 		return did, WriteCSV(w, mended)
 	}
@@ -70,9 +70,9 @@ func Apply(d *Dataset, decisions map[int]Decision) (*Dataset, Mended, error) {
 	return mended, did, nil
 }
 
-// FormOf returns the format of a source and of its mended copy: CSV for a folder, zipped or not. The copy of LabelStudio is CSV.
+// FormOf returns the format of a source and of its mended copy: CSV for a folder, zipped or not, and for shards. The copy of LabelStudio is CSV.
 func FormOf(source string) (Format, error) {
-	if isFolder(source) {
+	if isTree(source) {
 		return CSV, nil
 	}
 	f, err := regular.Open(source)

@@ -58,16 +58,27 @@ func writeMetadata(w io.Writer, d *Dataset) error {
 		values = append(values, s.Extra...)
 		lead := byte('{')
 		for k, name := range append(header, d.Columns...) {
-			if !utf8.ValidString(values[k]) {
-				return fmt.Errorf("datasets: %s: %s: found %q, expected UTF-8, as JSON needs: write %s", s.Path, name, values[k], metadataCSV)
+			if err := writeJSONField(out, lead, name, values[k]); err != nil {
+				return fmt.Errorf("datasets: %s: %w: write %s", s.Path, err, metadataCSV)
 			}
-			_ = out.WriteByte(lead) // told by Flush, here and below
-			_, _ = out.Write(quoted(name))
-			_ = out.WriteByte(':')
-			_, _ = out.Write(quoted(values[k]))
 			lead = ','
 		}
 		_, _ = out.WriteString("}\n")
 	}
 	return out.Flush()
+}
+
+// writeJSONField writes a key and a text behind lead. What is wrong with writing out's Flush tells.
+func writeJSONField(out interface {
+	io.Writer
+	io.ByteWriter
+}, lead byte, name, value string) error {
+	if !utf8.ValidString(value) {
+		return fmt.Errorf("%s: found %q, expected UTF-8, as JSON needs", name, value)
+	}
+	_ = out.WriteByte(lead)
+	_, _ = out.Write(quoted(name))
+	_ = out.WriteByte(':')
+	_, _ = out.Write(quoted(value))
+	return nil
 }

@@ -42,6 +42,15 @@ func Sum(data []byte) string {
 	return hex.EncodeToString(s[:])
 }
 
+// SumOf returns the sha256 of a model's file.
+func SumOf(path string) (string, error) {
+	data, err := readFile(path)
+	if err != nil {
+		return "", err
+	}
+	return Sum(data), nil
+}
+
 // checkName returns an error that names what is wrong with a name for an entry.
 func checkName(name string) error {
 	if name == "" || strings.ContainsAny(name, "/\\ \t\n\"'") || strings.HasSuffix(name, ".onnx") {

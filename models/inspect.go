@@ -15,8 +15,10 @@ type Report struct {
 	Structure  *Structure      `json:"structure"` // nil where there is no file
 	Feature    *FeatureReport  `json:"feature"`   // nil where none was found
 	Candidates []TensorSummary `json:"candidates"`
-	Choices    []ChoiceReport  `json:"choices"` // features of a vision transformer by name
-	Stages     []StageReport   `json:"stages"`  // that fine-tuning may start at, from the input on
+	Choices    []ChoiceReport  `json:"choices"`             // features of a vision transformer by name
+	Stages     []StageReport   `json:"stages"`              // that fine-tuning may start at, from the input on
+	Published  *Published      `json:"published,omitempty"` // where the file can be fetched from
+	Checked    string          `json:"checked,omitempty"`   // how it is known that the preprocessing is right; "" of a file that no entry tells of
 	Problems   []string        `json:"problems"`
 	Warnings   []string        `json:"warnings"`
 }
@@ -76,6 +78,7 @@ func (r *Registry) Inspect(name string, s Settings) (*Report, error) {
 			return nil, err
 		}
 		rep.Entry, rep.Recorded = e, true
+		rep.published(r)
 		rep.Problems = append(rep.Problems, err.Error())
 		return rep, nil
 	}
@@ -96,6 +99,7 @@ func (r *Registry) Inspect(name string, s Settings) (*Report, error) {
 	}
 	unclear := problem(err)
 	rep.Entry, rep.Path, rep.Found, rep.Recorded = b.Entry, b.Path, true, recorded
+	rep.published(r)
 	rep.Compiled = b.Path == ""
 	rep.Warnings = append(rep.Warnings, b.Warnings...)
 	rep.Structure = structure(m, len(b.Data))
@@ -112,6 +116,17 @@ func (r *Registry) Inspect(name string, s Settings) (*Report, error) {
 		rep.Stages = stages(p)
 	}
 	return rep, nil
+}
+
+// published fills in what is known of an entry's file without looking at it.
+func (rep *Report) published(r *Registry) {
+	if !rep.Recorded {
+		return
+	}
+	rep.Checked = r.checked(rep.Entry)
+	if pub, ok := rep.Entry.Published(); ok {
+		rep.Published = &pub
+	}
 }
 
 // stages lists those of a prepared model, weights that only reach another output left out.

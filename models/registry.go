@@ -104,6 +104,14 @@ func (r *Registry) Entries() []Entry {
 	return all
 }
 
+// Names returns the names of all entries.
+func (r *Registry) Names() (list []string) {
+	for _, e := range r.Entries() {
+		list = append(list, e.Name)
+	}
+	return list
+}
+
 // Entry returns the entry of that name.
 func (r *Registry) Entry(name string) (Entry, bool) {
 	for _, e := range r.Entries() {

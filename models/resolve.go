@@ -44,11 +44,7 @@ func (r *Registry) load(name string) (b *Backbone, recorded bool, err error) {
 	}
 	b = &Backbone{Path: name}
 	if b.Data, err = readFile(name); errors.Is(err, fs.ErrNotExist) {
-		var names []string
-		for _, e := range r.Entries() {
-			names = append(names, e.Name)
-		}
-		return nil, false, fmt.Errorf("models: %q%s: no model has this name and there is no such file: see winnow models list", name, catalog.Ask(name, names))
+		return nil, false, fmt.Errorf("models: %q%s: no model has this name and there is no such file: see winnow models list", name, catalog.Ask(name, r.Names()))
 	} else if err != nil {
 		return nil, false, fmt.Errorf("models: %w", err)
 	}
@@ -82,8 +78,11 @@ func readFile(path string) ([]byte, error) {
 func (r *Registry) open(e Entry) (*Backbone, error) {
 	path, ok := r.Locate(e)
 	if !ok {
-		return nil, fmt.Errorf("models: %q: its file is not there, looked for %s: winnow models show %s says how to get it",
-			e.Name, strings.Join(orName(r.places(e), e.File), ", "), e.Name)
+		how := "winnow models show " + e.Name + " says how to get it"
+		if pub, ok := e.Published(); ok && len(pub.Places) > 0 {
+			how = "winnow models get " + e.Name + " fetches it"
+		}
+		return nil, fmt.Errorf("models: %q: its file is not there, looked for %s: %s", e.Name, strings.Join(orName(r.places(e), e.File), ", "), how)
 	}
 	b := &Backbone{Entry: e, Path: path, Data: compiled()[e.File]}
 	if path != "" {

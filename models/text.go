@@ -3,15 +3,20 @@ package models
 import (
 	"fmt"
 	"io"
+	"strings"
 	"text/tabwriter"
+
+	"winnow/internal/text"
 )
 
 // Listed is a backbone as a list of all shows it.
 type Listed struct {
 	Entry
-	Own   bool   `json:"own"`   // the user added it
-	Found bool   `json:"found"` // its file is there
-	Path  string `json:"path"`  // where; "" if it is part of the program
+	Own       bool       `json:"own"`                 // the user added it
+	Found     bool       `json:"found"`               // its file is there
+	Path      string     `json:"path"`                // where; "" if it is part of the program
+	Published *Published `json:"published,omitempty"` // where it can be fetched from
+	Checked   string     `json:"checked"`             // how it is known that its preprocessing is right
 }
 
 // List returns all backbones with where their files are.
@@ -19,20 +24,40 @@ func (r *Registry) List() []Listed {
 	var list []Listed
 	for _, e := range r.Entries() {
 		path, found := r.Locate(e)
-		list = append(list, Listed{e, r.Own(e.Name), found, path})
+		m := Listed{Entry: e, Own: r.Own(e.Name), Found: found, Path: path, Checked: r.checked(e)}
+		if pub, ok := e.Published(); ok {
+			m.Published = &pub
+		}
+		list = append(list, m)
 	}
 	return list
 }
 
-// Place says where the file is.
+// Place says where the file is, or how it would come here.
 func (m Listed) Place() string {
 	switch {
-	case !m.Found:
-		return "not here"
-	case m.Path == "":
+	case m.Found && m.Path == "":
 		return "part of winnow"
+	case m.Found:
+		return m.Path
+	case m.Published != nil && len(m.Published.Places) > 0:
+		return fmt.Sprintf("get: %.0f MB", float64(m.Published.Size)/1e6)
+	case m.SHA256 == "":
+		return "export it"
 	}
-	return m.Path
+	return "not here"
+}
+
+// WriteList writes a list of backbones for people.
+func WriteList(out io.Writer, list []Listed) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "NAME\tIMAGES\tFILE\tCHECKED\tSOURCE")
+	for _, m := range list {
+		how, _, _ := strings.Cut(m.Checked, ":")
+		p := m.Preprocessing
+		fmt.Fprintf(w, "%s\t%s %d×%d\t%s\t%s\t%s\n", m.Name, p.Channels, p.Crop, p.Crop, m.Place(), how, text.Shortened(m.Source, 60))
+	}
+	return w.Flush()
 }
 
 // Write writes a backbone's report for people.
@@ -80,8 +105,15 @@ func (r *Report) Write(out io.Writer) error {
 	if r.Recorded || len(r.Problems) == 0 {
 		line("images", "%s", r.Preprocessing.Describe())
 	}
+	line("checked", "%s", r.Checked)
 	line("source", "%s", r.Source)
 	line("licence", "%s", r.Licence)
+	if p := r.Published; p != nil && !r.Found && len(p.Places) > 0 {
+		line("published", "%d bytes, at %s", p.Size, strings.Join(p.Places, " or "))
+	}
+	if other := instead[r.Name]; other != "" && !r.Found {
+		line("instead", "winnow models get %s: the same network, weights of another publisher", other)
+	}
 	line("recipe", "%s", r.Recipe)
 	for _, p := range r.Problems {
 		line("problem", "%s", p)

@@ -1,33 +1,43 @@
 package models
 
-// zoo are backbones of the ONNX Model Zoo. The files were not at hand: each sha256 is the object id that Git LFS records
-// for the file in the zoo's repository, and the feature tensor is found in the graph.
-var zoo = []Entry{
-	ofZoo("resnet18-v1-7", "ResNet-18 v1 (GluonCV)", "resnet",
-		"4e8f8653e7a2222b3904cc3fe8e304cd8b339ce1d05fd24688162f86fb6df52c", "imagenet", "Apache-2.0"),
-	ofZoo("resnet34-v2-7", "ResNet-34 v2 (GluonCV)", "resnet",
-		"17f9350e613339ffd46314bb905998f1adaaa6cf983a8c058efbb3cbc6046ca5", "imagenet", "Apache-2.0"),
-	ofZoo("resnet50-v1-12", "ResNet-50 v1 (GluonCV)", "resnet",
-		"ab65bdc02c5b3123eb3cdf6dac01742438517d8635d4f233913b2be1c70db3b6", "imagenet", "Apache-2.0"),
-	ofZoo("resnet50-v2-7", "ResNet-50 v2 (GluonCV)", "resnet",
-		"1e80e8a7c8eec8e8b20c440d7dd7f2f8590779c7c2859dc4514870dc463845d3", "imagenet", "Apache-2.0"),
-	ofZoo("mobilenetv2-7", "MobileNetV2 1.0", "mobilenet",
-		"c1c513582d56afceff8516c73804e484c81c6a830712ab6d682253f4a3cd042f", "imagenet", "Apache-2.0"),
-	ofZoo("squeezenet1.1-7", "SqueezeNet 1.1", "squeezenet",
-		"9456373b67f04e4a9cb0bb9be984f0db2d0ad141582d84d4b4ad9e84f7ec7785", "imagenet", "Apache-2.0"),
-	ofZoo("googlenet-7", "BVLC GoogLeNet (Inception v1)", "inception_and_googlenet/googlenet",
-		"5725ccfd90845735ce5897faf7843c3f9b13acda3c4f3bff82cb21c9337c9de8", "caffe", "BSD-3-Clause"),
-	ofZoo("inception-v2-9", "Inception v2 (BN-Inception, from Caffe2; the zoo does not say how its images are prepared: Caffe's way is assumed)", "inception_and_googlenet/inception_v2",
-		"37ed4aa93f817fd0d1cc19bda045ebd70f18d0887a5f51e66ecd0ed8fd5a65c2", "caffe", "MIT"),
+// zooFile is a backbone of the ONNX Model Zoo. Its sha256 and its size are those that Git LFS records for the file in the
+// zoo's repository onnx/models: they were read from the pointer that stands at path of the commit. The files themselves were
+// not at hand, and the feature tensor is found in the graph.
+type zooFile struct {
+	name, title, path, commit string
+	sum                       string
+	size                      int64
+	preset, licence           string
+	replaced                  bool // the zoo has another version under the name by now
+	assumed                   bool // the zoo does not say how its images are prepared
 }
 
-// ofZoo returns a file of a folder of the zoo's vision/classification.
-func ofZoo(name, title, folder, sum, preset, licence string) Entry {
-	return Entry{
-		Name: name, File: name + ".onnx", SHA256: sum, Preprocessing: presets[preset],
-		Source:  title + " of the ONNX Model Zoo",
-		Licence: licence,
-		Recipe: "vision/classification/" + folder + "/model/" + name + ".onnx of the repository onnx/models, by git lfs; then put it into a folder of " +
-			"WINNOW_MODEL_DIRS",
-	}
+var zooFiles = []zooFile{
+	{name: "resnet18-v1-7", title: "ResNet-18 v1 (GluonCV)", path: "vision/classification/resnet/model/resnet18-v1-7.onnx", commit: "5372b0b46b4a0cafcaf5f9f924e7494a088ffa86",
+		sum: "4e8f8653e7a2222b3904cc3fe8e304cd8b339ce1d05fd24688162f86fb6df52c", size: 46_820_737, preset: "imagenet", licence: "Apache-2.0"},
+	{name: "resnet18-v2-7", title: "ResNet-18 v2 (GluonCV)", path: "validated/vision/classification/resnet/model/resnet18-v2-7.onnx", commit: "2a67a85e670e61bf9819e9df6dae3771974552ff",
+		sum: "3b4d048057854022232aa20bf68262e31718ab7119a17f920b8a2dc1433f824b", size: 46_806_737, preset: "imagenet", licence: "Apache-2.0"},
+	{name: "resnet34-v2-7", title: "ResNet-34 v2 (GluonCV)", path: "vision/classification/resnet/model/resnet34-v2-7.onnx", commit: "13fcb614fdedcc09864c0691c080ccf82ca3b85b",
+		sum: "17f9350e613339ffd46314bb905998f1adaaa6cf983a8c058efbb3cbc6046ca5", size: 87_288_585, preset: "imagenet", licence: "Apache-2.0", replaced: true},
+	{name: "resnet50-v1-12", title: "ResNet-50 v1 (GluonCV)", path: "vision/classification/resnet/model/resnet50-v1-12.onnx", commit: "652f4e4af7975c8e7a505c4b6e0f8ac72d8260ea",
+		sum: "ab65bdc02c5b3123eb3cdf6dac01742438517d8635d4f233913b2be1c70db3b6", size: 102_576_419, preset: "imagenet", licence: "Apache-2.0", replaced: true},
+	{name: "resnet50-v2-7", title: "ResNet-50 v2 (GluonCV)", path: "vision/classification/resnet/model/resnet50-v2-7.onnx", commit: "b9a54e89508f101a1611cd64f4ef56b9cb62c7cf",
+		sum: "1e80e8a7c8eec8e8b20c440d7dd7f2f8590779c7c2859dc4514870dc463845d3", size: 102_442_450, preset: "imagenet", licence: "Apache-2.0", replaced: true},
+	{name: "resnet101-v1-7", title: "ResNet-101 v1 (GluonCV)", path: "vision/classification/resnet/model/resnet101-v1-7.onnx", commit: "e8feddcd242650ccf821323cac6fdfb38fd09a05",
+		sum: "760702f6ec0138f71ebac66f4e95d1c72dc9267a8544f4d4667a53075fd0497c", size: 178_914_043, preset: "imagenet", licence: "Apache-2.0"},
+	{name: "resnet101-v2-7", title: "ResNet-101 v2 (GluonCV)", path: "vision/classification/resnet/model/resnet101-v2-7.onnx", commit: "96d633069ed74096408061accc3b728672802890",
+		sum: "b610c141f3b26bf8324dcbd13532779cceedffac5213dbcc3ad0047b489ce304", size: 178_682_299, preset: "imagenet", licence: "Apache-2.0", replaced: true},
+	{name: "resnet152-v1-7", title: "ResNet-152 v1 (GluonCV)", path: "validated/vision/classification/resnet/model/resnet152-v1-7.onnx", commit: "4c46cd00fbdb7cd30b6c1c17ab54f2e1f4f7b177",
+		sum: "b0ec92437bf8c9d0739bf9bafdea9638e13f9e3c1e2fb766ad546cc182fd3f6d", size: 241_816_206, preset: "imagenet", licence: "Apache-2.0"},
+	{name: "resnet152-v2-7", title: "ResNet-152 v2 (GluonCV)", path: "vision/classification/resnet/model/resnet152-v2-7.onnx", commit: "652f4e4af7975c8e7a505c4b6e0f8ac72d8260ea",
+		sum: "40fb3f6dd313ba786a2c8077a0ef7d7b4afeda5d037365400d3a7fbc2b1bee64", size: 241_503_848, preset: "imagenet", licence: "Apache-2.0"},
+	{name: "mobilenetv2-7", title: "MobileNetV2 1.0", path: "vision/classification/mobilenet/model/mobilenetv2-7.onnx", commit: "13fcb614fdedcc09864c0691c080ccf82ca3b85b",
+		sum: "c1c513582d56afceff8516c73804e484c81c6a830712ab6d682253f4a3cd042f", size: 14_246_826, preset: "imagenet", licence: "Apache-2.0"},
+	{name: "squeezenet1.1-7", title: "SqueezeNet 1.1", path: "vision/classification/squeezenet/model/squeezenet1.1-7.onnx", commit: "9ef45be2139eb080c239f596837ac0748050df46",
+		sum: "1eeff551a67ae8d565ca33b572fc4b66e3ef357b0eb2863bb9ff47a918cc4088", size: 4_956_208, preset: "imagenet", licence: "Apache-2.0"},
+	{name: "googlenet-7", title: "BVLC GoogLeNet (Inception v1)", path: "validated/vision/classification/inception_and_googlenet/googlenet/model/googlenet-7.onnx", commit: "4c46cd00fbdb7cd30b6c1c17ab54f2e1f4f7b177",
+		sum: "5725ccfd90845735ce5897faf7843c3f9b13acda3c4f3bff82cb21c9337c9de8", size: 28_020_232, preset: "caffe", licence: "BSD-3-Clause"},
+	{name: "inception-v2-9", title: "Inception v2 (BN-Inception, from Caffe2; the zoo does not say how its images are prepared: Caffe's way is assumed)",
+		path: "vision/classification/inception_and_googlenet/inception_v2/model/inception-v2-9.onnx", commit: "13fcb614fdedcc09864c0691c080ccf82ca3b85b",
+		sum: "37ed4aa93f817fd0d1cc19bda045ebd70f18d0887a5f51e66ecd0ed8fd5a65c2", size: 45_042_799, preset: "caffe", licence: "MIT", assumed: true},
 }

@@ -48,6 +48,7 @@ func drawnIfAny(f chart.Frame, lines ...chart.Line) []chart.Drawing {
 var (
 	lossOf       = func(m train.Metric) *float64 { return m.Loss }
 	validationOf = func(m train.Metric) *float64 { return m.Validation }
+	averagedOf   = func(m train.Metric) *float64 { return m.Averaged }
 	keptOf       = func(m train.Metric) *float64 { return m.KeptShare }
 	thresholdOf  = func(m train.Metric) *float64 { return m.Threshold }
 	rateOf       = func(m train.Metric) *float64 { return m.LR }
@@ -76,14 +77,14 @@ func (r *Run) curves() (list []chart.Drawing) {
 	for i, name := range slices.Sorted(maps.Keys(terms)) {
 		losses = append(losses, r.line(name, i+1, true, termOf(name)))
 	}
-	score := r.line("validation", 0, false, validationOf)
-	score.Dots = len(score.X) <= 60
+	score, averaged := r.line("validation", 0, false, validationOf), r.line("average of the weights", 1, false, averagedOf)
+	score.Dots, averaged.Dots = len(score.X) <= 60, len(score.X) <= 60
 	frame := chart.Frame{Title: "Validation: " + measureText(r.Config.Validation.Measure), Y: measureText(r.Config.Validation.Measure), Percent: true}
 	if r.result != nil && r.result.BestStep >= 0 {
 		frame.Marks = []chart.Mark{{At: float64(r.result.BestStep) / float64(max(r.facts.StepsPerEpoch, 1)), Name: "kept"}}
 	}
 	list = append(list, drawnIfAny(chart.Frame{Title: "Training loss and its terms (smoothed)", Y: "loss"}, losses...)...)
-	list = append(list, drawnIfAny(frame, score)...)
+	list = append(list, drawnIfAny(frame, score, averaged)...)
 	list = append(list, drawnIfAny(chart.Frame{Title: "Learning rates", Y: "learning rate"}, r.line("head", 0, false, rateOf),
 		r.line("loss's parameters", 1, false, func(m train.Metric) *float64 { return m.LossLR }),
 		r.line("backbone", 3, false, func(m train.Metric) *float64 { return m.BackboneLR }),

@@ -162,11 +162,14 @@ func (r *Run) trainedFacts() []page.Fact {
 func (r *Run) stateText() string {
 	switch {
 	case r.HeadFile == folder.LastHeadFile || r.result.BestStep < 0:
+		if r.HeadFile != folder.LastHeadFile && r.result.Averaged {
+			return fmt.Sprintf("%s after step %d, the last", r.result.State(), r.result.Steps)
+		}
 		return fmt.Sprintf("the last state, after step %d", r.result.Steps)
 	case r.result.Stopped:
-		return fmt.Sprintf("the state after step %d, the best on validation; stopped early after step %d", r.result.BestStep, r.result.Steps)
+		return fmt.Sprintf("%s after step %d, the best on validation; stopped early after step %d", r.result.State(), r.result.BestStep, r.result.Steps)
 	}
-	return fmt.Sprintf("the state after step %d, the best on validation", r.result.BestStep)
+	return fmt.Sprintf("%s after step %d, the best on validation", r.result.State(), r.result.BestStep)
 }
 
 // lastStep is how far the run came.

@@ -34,7 +34,12 @@ func (f Files) DecisionsFile() string {
 	if f.Decisions != "" {
 		return f.Decisions
 	}
-	return strings.TrimSuffix(f.Manifest, filepath.Ext(f.Manifest)) + ".decisions.db"
+	plain := strings.NewReplacer("*", "_", "?", "_", "[", "_", "]", "_", "{", "_", "}", "_") // a pattern of shards
+	folder, name := filepath.Split(f.Manifest)
+	if dir, ok := datasets.ShardRoot(f.Manifest); ok {
+		folder = dir
+	}
+	return filepath.Join(folder, plain.Replace(strings.TrimSuffix(name, filepath.Ext(name)))) + ".decisions.db"
 }
 
 // Open opens what is reviewed, with the finder that find opens once the images are there; it may return nil. The function

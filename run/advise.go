@@ -22,7 +22,7 @@ func readCourse(dir string) (c course, err error) {
 	for _, l := range lines {
 		switch {
 		case l.Validation != nil:
-			c.validations = append(c.validations, train.Validation{Epoch: l.Epoch, Step: l.Step, Score: *l.Validation})
+			c.validations = append(c.validations, train.Validation{Epoch: l.Epoch, Step: l.Step, Score: *l.Validation, Averaged: l.Averaged})
 		case l.Kept != nil && l.Rows > 0:
 			c.kept, c.steps = c.kept+float64(*l.Kept)/float64(l.Rows), c.steps+1
 		}
@@ -42,7 +42,7 @@ func advise(c course, cfg config.Run, r folder.Result, views *tuning.Views) stri
 	}
 	var peak, last float64
 	for _, v := range c.validations {
-		peak, last = max(peak, v.Score), v.Score
+		peak, last = max(peak, v.Top()), v.Top()
 	}
 	trained := len(c.validations) > 1
 	switch {

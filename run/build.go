@@ -22,13 +22,16 @@ import (
 func (r *training) buildConfig() error {
 	cfg, epoch, classes := r.cfg, r.epoch, len(r.data.Classes)
 	r.config = train.Config{
-		Sampler: r.sampler, Steps: cfg.Length.In(epoch), Clip: cfg.Clip, StepIdle: cfg.StepIdle,
+		Sampler: r.sampler, Steps: cfg.Length.In(epoch), Clip: cfg.Clip, StepIdle: cfg.StepIdle, Average: cfg.Average.Horizon.In(epoch),
 		ValidateEvery: max(cfg.Validation.Every.In(epoch), 1), CheckpointEvery: cfg.Checkpoint.In(epoch), LogEvery: cfg.LogEvery,
 		DiagnoseEvery: cfg.Diagnostics.Every.In(epoch),
 		Identity:      r.identity(), Clock: r.clock, Now: time.Now,
 	}
 	if r.data.Validation.Len() > 0 {
 		r.config.Patience = cfg.Validation.Patience
+	}
+	if h := cfg.Average.Horizon; r.config.Average == 1 {
+		return fmt.Errorf("train: average.horizon: %s are 1 of the %d steps of an epoch, which averages nothing: expected at least 2 steps, or 0 for none", h, epoch)
 	}
 	if cfg.Bank.Size > 0 {
 		r.config.Bank = features.NewBank(cfg.Bank.Size, cfg.Head.Out, classes)
@@ -131,7 +134,7 @@ func (r *training) identity() map[string]string {
 	cfg, data := r.cfg, r.data
 	id := config.Flatten(cfg)
 	elsewhere := []string{"data.manifest", "data.root", "data.features", "data.model", "checkpoint", "diagnostics.every"}
-	unused := map[string]bool{"peers.": !cfg.HasPeers(), "selective.": !cfg.IsSelective(), "selfpaced.": !cfg.SelfPaced.On(), "correct.": !cfg.Correct.On(), "scores.": !cfg.Scores.Record, "paper_variant": !cfg.PaperVariant}
+	unused := map[string]bool{"peers.": !cfg.HasPeers(), "selective.": !cfg.IsSelective(), "selfpaced.": !cfg.SelfPaced.On(), "correct.": !cfg.Correct.On(), "scores.": !cfg.Scores.Record, "average.": cfg.Average.Horizon.N == 0, "paper_variant": !cfg.PaperVariant}
 	maps.DeleteFunc(id, func(key, _ string) bool {
 		for block, off := range unused {
 			if off && strings.HasPrefix(key, block) {

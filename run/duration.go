@@ -55,6 +55,9 @@ func (r *training) duration(plan Plan) (time.Duration, error) {
 	if plan.Validates {
 		every := float64(max(r.config.ValidateEvery, 1))
 		images = math.Ceil(steps/every+1) * float64(r.data.Validation.Len()) / float64(r.sampler.Size())
+		if r.config.Average > 0 {
+			images *= 2
+		}
 	}
 	return time.Duration(steps*float64(forward) + (steps-resting)*float64(backward) + images*float64(forward)), nil
 }

@@ -1,12 +1,63 @@
 package run
 
 import (
+	"math/rand/v2"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"winnow/features"
+	"winnow/models"
+	"winnow/run/config"
+	"winnow/run/folder"
 )
+
+// Without a validation split the average of the weights is what a run leaves, beside the last state, which learns as it would without.
+func TestAverageIsLeft(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	training := features.NewSet(24, 6)
+	for i := range training.X.Data {
+		training.X.Data[i] = float32(rng.NormFloat64())
+	}
+	for i := range training.Labels {
+		training.Labels[i] = i % 3
+	}
+	data, err := NewData(training, features.Set{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := config.Default()
+	cfg.Head.Out, cfg.Length, cfg.Bank.Size, cfg.Filter.Scorer, cfg.Solver.LR = 4, config.Steps(6), 24, config.NoFilter, 0.1
+	cfg.Sampler.Classes, cfg.Sampler.Images = 3, 2
+	weights := func(horizon config.Span, left bool) []float32 {
+		cfg.Average.Horizon = horizon
+		o := Options{Dir: t.TempDir()}
+		out, err := Run(t.Context(), cfg, data, o)
+		if err != nil || out.OfAverage != (horizon.N > 0) {
+			t.Fatalf("horizon %v: %v, %+v", horizon, err, out.Result)
+		}
+		if left {
+			return out.Head.Params()[0].Data
+		}
+		last, _, err := models.ReadHead(filepath.Join(o.Dir, folder.LastHeadFile))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return last.Params()[0].Data
+	}
+	plain := weights(config.Span{}, true)
+	if !slices.Equal(plain, weights(config.Steps(4), false)) {
+		t.Error("the last state differs from that of a run without an average")
+	}
+	if slices.Equal(plain, weights(config.Steps(4), true)) {
+		t.Error("the head is the last state")
+	}
+	cfg.Average.Horizon = config.Epochs(0.01)
+	if _, err := Run(t.Context(), cfg, data, Options{}); err == nil || !strings.Contains(err.Error(), "average.horizon: 0.01 epochs are 1 of the 4 steps of an epoch") {
+		t.Errorf("a horizon of a step: %v", err)
+	}
+}
 
 func TestNewData(t *testing.T) {
 	training, validation := features.NewSet(3, 2), features.NewSet(2, 2)

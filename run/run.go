@@ -252,6 +252,7 @@ func (r *training) finish(result train.Result) (Outcome, error) {
 			}
 		}
 	}
+	result.OfAverage = result.OfAverage && !r.opts.Last
 	out := Outcome{Result: result, Config: r.cfg, Head: r.head, Filter: r.cfg.Filter.In(r.epoch)}
 	if r.config.Corrector != nil {
 		out.Corrections = len(r.config.Corrector.Corrections())

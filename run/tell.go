@@ -82,6 +82,11 @@ func (s *Session) tellPlan(plan Plan) {
 	if tuned && cfg.BackboneSolver.LR == 0 {
 		note("--backbone-lr is 0: the backbone's weights will not change")
 	}
+	if n := cfg.Average.Horizon.In(plan.Epoch); n > 0 && plan.Validates {
+		note("the weights are averaged over about %d steps: every validation looks at the average, too, and takes twice as long", n)
+	} else if n > 0 {
+		note("the weights are averaged over about %d steps: the average is what the run leaves", n)
+	}
 	if plan.Rests > 0 {
 		note("the backbone rests for the first %d of %d steps, while the head warms up", plan.Rests, plan.Steps)
 	}

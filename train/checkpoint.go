@@ -24,6 +24,7 @@ type state struct {
 	State      []paramShape        `json:"state"`
 	LossParams []paramShape        `json:"loss_params"`
 	HasBest    bool                `json:"has_best"`
+	HasAverage bool                `json:"has_average,omitempty"`
 	Groups     []groupState        `json:"groups"`
 	Bank       *features.BankState `json:"bank"`
 	Filter     *filters.State      `json:"filter"`
@@ -84,7 +85,7 @@ func (t *Trainer) writeCheckpoint() error {
 // capture describes the state. The arrays are views, the solvers' memory among them: nothing as large as the
 // weights is copied, and all must be written before the next step.
 func (t *Trainer) capture() (state, []array) {
-	s := state{Identity: t.Identity, Progress: t.progress, Params: shapes(t.params), State: shapes(t.state), LossParams: shapes(t.objective.params), HasBest: t.best != nil}
+	s := state{Identity: t.Identity, Progress: t.progress, Params: shapes(t.params), State: shapes(t.state), LossParams: shapes(t.objective.params), HasBest: t.best != nil, HasAverage: t.average != nil}
 	var arrays []array
 	for _, part := range []struct {
 		name   string
@@ -96,6 +97,9 @@ func (t *Trainer) capture() (state, []array) {
 	}
 	for i, v := range t.best {
 		arrays = append(arrays, float32s(fmt.Sprintf("best/%d", i), v))
+	}
+	for i, v := range t.average {
+		arrays = append(arrays, float32s(fmt.Sprintf("average/%d", i), v))
 	}
 	for i := range t.groups {
 		g := t.groups[i].describe()

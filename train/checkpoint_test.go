@@ -170,6 +170,7 @@ func TestResumeRefuses(t *testing.T) {
 		"a key more":  {func(c *Config) { c.Identity["clip"] = "1" }, `made without clip, which is now "1"`},
 		"a key less":  {func(c *Config) { delete(c.Identity, "seed") }, `made with seed = "1", which is not set now`},
 		"no filter":   {func(c *Config) { c.Filter = nil }, "bank, filter or correction is there in one of checkpoint and run only"},
+		"no average":  {averaged(0), "an average of the weights is there in one of checkpoint and run only"},
 		"fewer terms": {func(c *Config) { c.Terms, c.Groups = c.Terms[:2], c.Groups[:1] }, "the losses' parameters: found [{proxies 120 8}], expected []"},
 		"shorter":     {func(c *Config) { c.Steps = 20 }, "contradicts itself or the length of 20 steps"},
 	} {

@@ -119,14 +119,14 @@ func newDeepBed(t testing.TB, dir string, change func(*Config)) (*bed, *deep) {
 // deepEnd is everything that a run with two groups leaves behind.
 type deepEnd struct {
 	Backbone, Head, Mean []float32
-	Best                 [][]float32
+	Best, Average        [][]float32
 	Solvers              []SolverState
 	Progress             Progress
 	Metrics              string
 }
 
 func deepEndOf(t *testing.T, b *bed, d *deep, tr *Trainer, dir string) deepEnd {
-	e := deepEnd{d.b.Data, d.w.Data, d.mean.Data, tr.best, nil, tr.progress, string(read(t, dir, MetricsFile))}
+	e := deepEnd{d.b.Data, d.w.Data, d.mean.Data, tr.best, tr.average, nil, tr.progress, string(read(t, dir, MetricsFile))}
 	for _, g := range b.cfg.Groups {
 		e.Solvers = append(e.Solvers, g.Solver.State())
 	}
@@ -253,6 +253,7 @@ func TestForgettingAGroupIsSeen(t *testing.T) {
 		"backbone weights": func(_ *state, a map[string]array) { a["param/0"].f32[0] += 1e-6 },
 		"running mean":     func(_ *state, a map[string]array) { a["state/0"].f32[0] += 1e-4 },
 		"best mean":        func(_ *state, a map[string]array) { a["best/2"].f32[0]++ },
+		"average mean":     func(_ *state, a map[string]array) { a["average/2"].f32[0] += 1e-4 },
 		"backbone moments": func(_ *state, a map[string]array) { clear(a["solver/backbone/0/1"].f32) },
 		"head momentum":    func(_ *state, a map[string]array) { clear(a["solver/head/0/0"].f32) },
 		"backbone steps":   func(s *state, _ map[string]array) { s.Groups[0].Solver.Params[0].Steps-- },

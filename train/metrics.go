@@ -33,7 +33,9 @@ type Metric struct {
 	Corrected    int                `json:"corrected,omitempty"`
 	Skipped      bool               `json:"skipped,omitempty"`
 	Validation   *float64           `json:"validation,omitempty"`
+	Averaged     *float64           `json:"validation_averaged,omitempty"`
 	Best         *bool              `json:"best,omitempty"`
+	BestAveraged bool               `json:"best_averaged,omitempty"`
 	Weights      *selfpaced.Round   `json:"selfpaced,omitempty"`
 }
 
@@ -113,7 +115,11 @@ func (m *metrics) step(s *Step) error {
 
 // validated writes one validation.
 func (m *metrics) validated(v Validation) error {
-	return m.put(Metric{Step: v.Step, Epoch: v.Epoch, Validation: &v.Score, Best: &v.Best}, []scalar{{"validation", v.Score}})
+	values := []scalar{{"validation", v.Score}}
+	if v.Averaged != nil {
+		values = append(values, scalar{"validation_averaged", *v.Averaged})
+	}
+	return m.put(Metric{Step: v.Step, Epoch: v.Epoch, Validation: &v.Score, Averaged: v.Averaged, Best: &v.Best, BestAveraged: v.BestAveraged}, values)
 }
 
 func (m *metrics) put(l Metric, values []scalar) error {

@@ -136,7 +136,13 @@ func (t *Trainer) restore(s state, arrays map[string]array) error {
 	if (s.Samples != nil) != (t.Samples != nil) || s.Samples != nil && (s.Samples.Watch != nil) != (t.Watch != nil) {
 		return fmt.Errorf("what training sees of its samples is there in one of checkpoint and run only")
 	}
+	if s.HasAverage != (t.average != nil) {
+		return fmt.Errorf("an average of the weights is there in one of checkpoint and run only")
+	}
 	p := s.Progress
+	if p.Averaged < 0 || p.Averaged > p.Step || p.Averaged > 0 && !s.HasAverage || p.BestAveraged && (p.Averaged == 0 || !s.HasBest) {
+		return fmt.Errorf("progress %+v contradicts itself: average there: %v", p, s.HasAverage)
+	}
 	if p.Step < 0 || p.Step > t.Steps || p.Validated < -1 || p.Validated > p.Step || p.BestStep > p.Validated || p.Weighed < 0 || p.Weighed > p.Step || s.HasBest != (p.BestStep >= 0) {
 		return fmt.Errorf("progress %+v contradicts itself or the length of %d steps", p, t.Steps)
 	}
@@ -144,11 +150,14 @@ func (t *Trainer) restore(s state, arrays map[string]array) error {
 		name   string
 		params []*features.Param
 	}
-	now, best := []part{{"param", t.params}, {"state", t.state}, {"loss_param", t.objective.params}}, part{name: "best"}
+	now, best, average := []part{{"param", t.params}, {"state", t.state}, {"loss_param", t.objective.params}}, part{name: "best"}, part{name: "average"}
 	if s.HasBest {
 		best.params = t.numbers()
 	}
-	for _, g := range append(now, best) {
+	if s.HasAverage {
+		average.params = t.numbers()
+	}
+	for _, g := range append(now, best, average) {
 		for i, p := range g.params {
 			if a := arrays[fmt.Sprintf("%s/%d", g.name, i)]; len(a.f32) != len(p.Data) {
 				return fmt.Errorf("%s %q has %d numbers, expected %d", g.name, p.Name, len(a.f32), len(p.Data))
@@ -166,6 +175,9 @@ func (t *Trainer) restore(s state, arrays map[string]array) error {
 	t.best = nil
 	for i := range best.params {
 		t.best = append(t.best, arrays[fmt.Sprintf("best/%d", i)].f32)
+	}
+	for i := range average.params {
+		t.average[i] = arrays[fmt.Sprintf("average/%d", i)].f32
 	}
 	t.progress = s.Progress
 	return nil

@@ -15,6 +15,10 @@ type Progress struct {
 	Validated int     `json:"validated"` // step of the last validation; -1: none yet
 	BestStep  int     `json:"best_step"` // -1: none yet
 	BestScore float64 `json:"best_score"`
+
+	BestAveraged bool `json:"best_averaged,omitempty"` // the best is the average of the weights
+	Averaged     int  `json:"averaged,omitempty"`      // steps that the average has followed
+
 	LastScore float64 `json:"last_score"`
 	Stale     int     `json:"stale"`             // validations since the best
 	Idle      int     `json:"idle"`              // steps in which no loss had anything to learn from
@@ -24,8 +28,9 @@ type Progress struct {
 // Result is what a run came to.
 type Result struct {
 	Progress
-	Epochs  int  // begun
-	Stopped bool // early, by patience
+	Epochs    int  // begun
+	Stopped   bool // early, by patience
+	OfAverage bool // the state that UseBest gives is the average
 }
 
 // Run trains until the length is reached, patience is lost, a number leaves the numbers, or ctx ends; then
@@ -95,7 +100,7 @@ func (t *Trainer) end(j journal) error {
 		return err
 	}
 	if t.Validate == nil && t.SaveHead != nil {
-		if err := t.SaveHead(true); err != nil {
+		if err := t.withAverage(t.average != nil, func() error { return t.SaveHead(true) }); err != nil {
 			return err
 		}
 	}
@@ -116,33 +121,52 @@ func (t *Trainer) validationDue() bool {
 		t.Validate != nil && t.progress.Validated < 0
 }
 
-// validate scores the present state and keeps it if it is the best so far.
+// validate scores the present state, and its average, and keeps the better of the two if it is the best so far.
 func (t *Trainer) validate(ctx context.Context, j journal) error {
-	score, err := t.Validate(ctx)
-	if err != nil {
-		return fmt.Errorf("train: validation after step %d: %w", t.progress.Step, err)
-	}
-	if !finite(score) {
-		return fmt.Errorf("train: validation after step %d: score is %v, expected a finite number", t.progress.Step, score)
-	}
 	p := &t.progress
-	best := p.BestStep < 0 || score > p.BestScore
-	p.Validated, p.LastScore = p.Step, score
+	v := Validation{Epoch: t.epochOf(p.Step), Step: p.Step}
+	var err error
+	if v.Score, err = t.score(ctx, false); err != nil {
+		return err
+	}
+	if p.Averaged > 0 {
+		score, err := t.score(ctx, true)
+		if err != nil {
+			return err
+		}
+		v.Averaged = &score
+	}
+	top := v.Top()
+	averaged := v.Averaged != nil && *v.Averaged == top
+	v.Best = p.BestStep < 0 || top > p.BestScore
+	v.BestAveraged = v.Best && averaged
+	p.Validated, p.LastScore = p.Step, v.Score
 	p.Stale++
-	if best {
-		p.BestStep, p.BestScore, p.Stale = p.Step, score, 0
-		t.keepBest()
-		if t.SaveHead != nil {
-			if err := t.SaveHead(true); err != nil {
-				return err
-			}
+	if v.Best {
+		p.BestStep, p.BestScore, p.BestAveraged, p.Stale = p.Step, top, averaged, 0
+		if err := t.withAverage(averaged, t.keepBest); err != nil {
+			return err
 		}
 	}
-	v := Validation{Epoch: t.epochOf(p.Step), Step: p.Step, Score: score, Best: best}
 	if t.Validated != nil {
 		t.Validated(v)
 	}
 	return j.validated(v)
+}
+
+// score validates the present state, or its average.
+func (t *Trainer) score(ctx context.Context, averaged bool) (score float64, err error) {
+	err = t.withAverage(averaged, func() (err error) {
+		score, err = t.Validate(ctx)
+		return err
+	})
+	switch {
+	case err != nil:
+		err = fmt.Errorf("train: validation after step %d: %w", t.progress.Step, err)
+	case !finite(score):
+		err = fmt.Errorf("train: validation after step %d: score is %v, expected a finite number", t.progress.Step, score)
+	}
+	return score, err
 }
 
 // epochOf returns the number of the epoch a step belongs to; step 0 belongs to none.
@@ -151,7 +175,8 @@ func (t *Trainer) epochOf(step int) int {
 	return (step + n - 1) / n
 }
 
-func (t *Trainer) keepBest() {
+// keepBest keeps what the encoder holds as the best state.
+func (t *Trainer) keepBest() error {
 	list := t.numbers()
 	if t.best == nil {
 		t.best = make([][]float32, len(list))
@@ -159,17 +184,23 @@ func (t *Trainer) keepBest() {
 	for i, p := range list {
 		t.best[i] = append(t.best[i][:0], p.Data...)
 	}
+	if t.SaveHead == nil {
+		return nil
+	}
+	return t.SaveHead(true)
 }
 
 // numbers returns the encoder's: its parameters, then its state.
 func (t *Trainer) numbers() []*features.Param { return slices.Concat(t.params, t.state) }
 
-// UseBest puts the best state by validation into the encoder; without validation that is the last one.
+// UseBest puts the best state by validation into the encoder; without validation that is the last one, or its average.
 func (t *Trainer) UseBest() {
-	for i, p := range t.numbers() {
-		if t.best != nil {
-			copy(p.Data, t.best[i])
-		}
+	best := t.best
+	if best == nil {
+		best = t.average
+	}
+	for i, values := range best {
+		copy(t.numbers()[i].Data, values)
 	}
 }
 
@@ -198,7 +229,11 @@ func (t *Trainer) interrupted(j journal, reason error) error {
 }
 
 func (t *Trainer) result() Result {
-	return Result{Progress: t.progress, Epochs: t.epochOf(t.progress.Step), Stopped: t.lostPatience() && t.progress.Step < t.Steps}
+	p := t.progress
+	return Result{
+		Progress: p, Epochs: t.epochOf(p.Step), Stopped: t.lostPatience() && p.Step < t.Steps,
+		OfAverage: p.BestAveraged || t.Validate == nil && t.average != nil,
+	}
 }
 
 // Done returns the number of steps done so far.

@@ -262,7 +262,7 @@ func TestNonFiniteNamesFewSamples(t *testing.T) {
 // end is everything a run leaves behind.
 type end struct {
 	Weights, Proxies []float32
-	Best             [][]float32
+	Best, Average    [][]float32
 	Bank             features.BankState
 	Filter           filters.State
 	Solver           SolverState
@@ -272,7 +272,7 @@ type end struct {
 }
 
 func endOf(t *testing.T, b *bed, tr *Trainer, dir string) end {
-	return end{b.encoder.w.Data, b.cfg.Terms[2].Params[0].Data, tr.best, b.cfg.Bank.State(), b.cfg.Filter.State(), b.cfg.Groups[0].Solver.State(), tr.progress, string(read(t, dir, MetricsFile)), string(read(t, dir, DiagnosticsFile))}
+	return end{b.encoder.w.Data, b.cfg.Terms[2].Params[0].Data, tr.best, tr.average, b.cfg.Bank.State(), b.cfg.Filter.State(), b.cfg.Groups[0].Solver.State(), tr.progress, string(read(t, dir, MetricsFile)), string(read(t, dir, DiagnosticsFile))}
 }
 
 func uninterrupted(t *testing.T) end {
@@ -366,7 +366,10 @@ func TestForgettingAnyStateIsSeen(t *testing.T) {
 		"best score":     func(s *state, _ map[string]array) { s.Progress.BestScore = 2 },
 		"stale":          func(s *state, _ map[string]array) { s.Progress.Stale += 7 },
 		"idle":           func(s *state, _ map[string]array) { s.Progress.Idle++ },
-		"step":           func(s *state, _ map[string]array) { s.Progress.Step-- },
+		"step":           func(s *state, _ map[string]array) { s.Progress.Step--; s.Progress.Averaged-- },
+		"average":        func(_ *state, a map[string]array) { a["average/0"].f32[0] += 1e-4 },
+		"averaged steps": func(s *state, _ map[string]array) { s.Progress.Averaged -= 20 },
+		"best averaged":  func(s *state, _ map[string]array) { s.Progress.BestAveraged = !s.Progress.BestAveraged },
 		"diagnosis":      func(s *state, _ map[string]array) { s.Judged = nil },
 	} {
 		dir := t.TempDir()
@@ -429,7 +432,7 @@ func TestFinishedRunDoesNothingMore(t *testing.T) {
 // TestBestIsKept follows made-up scores.
 func TestBestIsKept(t *testing.T) {
 	scores := []float64{0.1, 0.5, 0.4, 0.5, 0.3, 0.9}
-	b := newBed(t, "", nil)
+	b := newBed(t, "", averaged(0))
 	var weights [][]float32
 	var saved []bool
 	calls := 0

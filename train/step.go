@@ -143,6 +143,7 @@ func (t *Trainer) descend(z, seen features.Set) error {
 			g.step(f.Number, t.StepIdle)
 		}
 	}
+	t.follow()
 	f.LossLR, f.BackboneLR, f.PeerLR = t.movedAt(LossGroup), t.movedAt(BackboneGroup), t.movedAt(PeerGroup)
 	return nil
 }

@@ -35,13 +35,14 @@ type Config struct {
 	Groups   []Group // who steps which parameters: each of the encoder's and the losses' in one
 	Clip     float64 // the gradient of all encoder parameters of running groups is scaled down to this common norm; 0: never
 	StepIdle bool    // step the solvers even of what no gradient moves: momentum and weight decay then go on
+	Average  int     // steps that a moving average of the encoder's weights reaches back; 0: none. It is validated beside the last state
 
 	Validate      func(context.Context) (score float64, err error) // larger is better; nil: none
 	ValidateEvery int                                              // steps; also before the first and after the last
 	Patience      int                                              // stop after so many validations without a new best; 0: never
 
 	// SaveHead is called while the encoder holds a new best (best), or the state that goes into a checkpoint.
-	// Without validation the last state is the best.
+	// Without validation the last state is the best, or its average where there is one.
 	SaveHead func(best bool) error
 
 	Dir             string            // of the metrics, the event files and the checkpoint; "": nothing is written
@@ -85,9 +86,19 @@ func (s *Step) KeptShare() float64 { return float64(len(s.Kept)) / float64(max(l
 
 // Validation is the score of the state after a step.
 type Validation struct {
-	Epoch, Step int
-	Score       float64
-	Best        bool // better than all before
+	Epoch, Step  int
+	Score        float64  // of the weights that learn
+	Averaged     *float64 // of their average; nil without one and before the first step
+	Best         bool     // one of the two is better than all before
+	BestAveraged bool     // and it is the average
+}
+
+// Top returns the better of its scores.
+func (v *Validation) Top() float64 {
+	if v.Averaged != nil {
+		return max(v.Score, *v.Averaged)
+	}
+	return v.Score
 }
 
 // NonFinite stops a run at the step whose numbers left the numbers.
@@ -128,6 +139,7 @@ type Trainer struct {
 	chooser   Chooser // the one among the losses, or nil
 	progress  Progress
 	best      [][]float32 // values of params, then of state, at the best validation; nil before it
+	average   [][]float32 // of the same; nil without Average
 	weights   []float64   // of samples by ID, as the losses have them; nil unless SelfPaced
 
 	epoch   int     // of batches
@@ -172,6 +184,9 @@ func New(cfg Config) (*Trainer, error) {
 	var err error
 	if err = t.openSamples(); err != nil {
 		return t, err
+	}
+	if t.Average > 0 {
+		t.startAverage()
 	}
 	t.groups, err = newGroups(cfg.Groups, t.params, t.objective.params, t.Steps)
 	return t, err
@@ -219,6 +234,8 @@ func (t *Trainer) check() error {
 		return fmt.Errorf("train: validation every %d steps, expected at least 1", t.ValidateEvery)
 	case t.Patience > 0 && t.Validate == nil:
 		return fmt.Errorf("train: early stopping needs a validation split, and there is none")
+	case t.Average < 0 || t.Average == 1:
+		return fmt.Errorf("train: average: over %d steps, expected at least 2, or 0 for none", t.Average)
 	case !(t.Clip >= 0):
 		return fmt.Errorf("train: clip is %v, expected a norm, or 0 for none", t.Clip)
 	}

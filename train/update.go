@@ -182,20 +182,26 @@ func updateOnAllCores(u weightUpdate, fast bool, x, g []float32, buf [][]float32
 	if fast {
 		do = fastUpdate
 	}
-	blocks := (len(x) + blockWeights - 1) / blockWeights
-	n := min(runtime.GOMAXPROCS(0), blocks/blocksPerCore)
-	if n < 2 {
-		do(u, x, g, buf)
-		return
-	}
-	var wait sync.WaitGroup
-	for w := range n {
-		lo, hi := w*blocks/n*blockWeights, min((w+1)*blocks/n*blockWeights, len(x))
+	onAllCores(len(x), func(lo, hi int) {
 		part := make([][]float32, len(buf))
 		for i := range buf {
 			part[i] = buf[i][lo:hi]
 		}
-		wait.Go(func() { do(u, x[lo:hi], g[lo:hi], part) })
+		do(u, x[lo:hi], g[lo:hi], part)
+	})
+}
+
+// onAllCores calls do for n weights in parts of whole blocks, one for each core that has enough of them.
+func onAllCores(n int, do func(lo, hi int)) {
+	blocks := (n + blockWeights - 1) / blockWeights
+	cores := min(runtime.GOMAXPROCS(0), blocks/blocksPerCore)
+	if cores < 2 {
+		do(0, n)
+		return
+	}
+	var wait sync.WaitGroup
+	for w := range cores {
+		wait.Go(func() { do(w*blocks/cores*blockWeights, min((w+1)*blocks/cores*blockWeights, n)) })
 	}
 	wait.Wait()
 }

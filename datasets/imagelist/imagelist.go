@@ -1,4 +1,4 @@
-// Package imagelist gathers images from anywhere: files, folders, zip files, manifests, and paths on standard input.
+// Package imagelist gathers images from anywhere: files, folders, zip files, shards, manifests, and paths on standard input.
 package imagelist
 
 import (
@@ -16,7 +16,7 @@ import (
 	"winnow/internal/regular"
 )
 
-// List is a list of images from files, folders, zip files and manifests, in the order they were named. It is an fs.FS
+// List is a list of images from files, folders, zip files, shards and manifests, in the order they were named. It is an fs.FS
 // in which each image has the name that the user gave.
 type List struct {
 	Images []Image
@@ -51,6 +51,9 @@ func Open(args []string, root string, stdin io.Reader) (*List, error) {
 func (l *List) take(arg, root string, stdin io.Reader) error {
 	if arg == "-" {
 		return l.takeLines(stdin, root)
+	}
+	if dir, ok := datasets.ShardRoot(arg); ok {
+		return l.takeShards(arg, dir)
 	}
 	info, err := os.Stat(arg)
 	switch {
@@ -108,6 +111,24 @@ func (l *List) takeZip(file string) error {
 	return nil
 }
 
+// takeShards takes every image of shards, as dir/birds.tar/03.jpg.
+func (l *List) takeShards(pattern, dir string) error {
+	d, err := datasets.Read(pattern, datasets.ReadOptions{})
+	if err != nil {
+		return err
+	}
+	if _, err := l.root(dir); err != nil {
+		return err
+	}
+	for _, s := range d.Samples {
+		n := Image{Path: path.Join(filepath.ToSlash(dir), s.Path), Split: s.Split, Label: d.LabelName(s)}
+		if err := l.add(n, place{dir, s.Path}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // takeManifest takes the images of a manifest, under the manifest's own paths, with labels and splits.
 func (l *List) takeManifest(file, root string) error {
 	d, err := datasets.Read(file, datasets.ReadOptions{})
@@ -119,10 +140,7 @@ func (l *List) takeManifest(file, root string) error {
 		return err
 	}
 	for _, s := range d.Samples {
-		n := Image{Path: s.Path, Split: s.Split}
-		if s.Label != datasets.Unlabelled {
-			n.Label = d.Classes[s.Label]
-		}
+		n := Image{Path: s.Path, Split: s.Split, Label: d.LabelName(s)}
 		if err := l.add(n, place{root, s.Path}); err != nil {
 			return err
 		}

@@ -1,5 +1,5 @@
 // Package imageroot opens the root that the paths of a manifest are relative to: a folder, a .zip file of it, or a folder with a
-// published dataset's own packed files. Under the path of a crop lies the file that it is a crop of.
+// published dataset's own packed files. Under the path of a crop lies the file that it is a crop of; a path may go on through a tar file as through a folder.
 package imageroot
 
 import (
@@ -13,10 +13,12 @@ import (
 	"winnow/datasets"
 	"winnow/datasets/cifar"
 	"winnow/datasets/mnist"
+	"winnow/datasets/shards"
 	"winnow/internal/regular"
 )
 
-// Open opens the root of a manifest's paths: a folder, or a .zip file, which is read in place. The
+// Open opens the root of a manifest's paths: a folder, or a .zip file, which is read in place, or shards, or a pattern of their
+// names, for the folder that they lie in. The
 // images of a folder that holds MNIST's or CIFAR's own files are served as train/00000.bmp and so on, beside the
 // files that lie there. A zip file stays open until the program ends.
 func Open(path string) (fs.FS, error) {
@@ -40,10 +42,13 @@ func openIn(path string, open func(string) (fs.FS, error)) (fs.FS, error) {
 	if err != nil {
 		return nil, err
 	}
-	return withCrops{root}, nil
+	return withCrops{shards.FS(root)}, nil
 }
 
 func openFiles(path string, open func(string) (fs.FS, error)) (fs.FS, error) {
+	if dir, ok := datasets.ShardRoot(path); ok {
+		path = dir
+	}
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, fmt.Errorf("root: %w", err)
@@ -69,10 +74,13 @@ func openFiles(path string, open func(string) (fs.FS, error)) (fs.FS, error) {
 }
 
 // Resolve returns the root that is named, or else the manifest's folder, of a pipe the working folder; a folder that is read as a
-// manifest, or a .zip file of one, is its own root.
+// manifest, or a .zip file of one, is its own root; the root of shards is the folder that the pattern of their names begins with.
 func Resolve(root, manifest string) string {
 	if root != "" {
 		return root
+	}
+	if dir, ok := datasets.ShardRoot(manifest); ok {
+		return dir
 	}
 	if info, err := os.Stat(manifest); err == nil && (info.IsDir() || datasets.IsZip(manifest)) {
 		return manifest

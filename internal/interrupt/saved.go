@@ -41,6 +41,10 @@ func Saved(args []string) string {
 		return "; any features made so far are kept: the same command goes on with them"
 	case "extract", "reproduce":
 		return "; the work so far is saved: the same command goes on with it"
+	case "models":
+		if slices.Contains(args, "get") {
+			return "; what has come is kept: the same command goes on with it"
+		}
 	case "index":
 		return "; the images so far are in the index: --add goes on with it"
 	}

@@ -46,12 +46,18 @@ func (p *Training) Stepped(s train.Step) {
 func (p *Training) Validated(v train.Validation) {
 	p.End()
 	best := ""
-	if v.Best {
+	switch {
+	case v.BestAveraged:
+		best = "  best so far: the average"
+	case v.Best:
 		best = "  best so far"
 	}
 	measure, beside := "P@1", ""
+	if v.Averaged != nil {
+		beside = fmt.Sprintf(", average of the weights %.4f", *v.Averaged)
+	}
 	if u := p.plan.Untrained; u != nil {
-		beside = fmt.Sprintf(" (frozen %.4f, whitened %.4f)", u.Frozen, u.Whitened)
+		beside += fmt.Sprintf(" (frozen %.4f, whitened %.4f)", u.Frozen, u.Whitened)
 	}
 	if p.plan.Config.Validation.Measure == config.MeasureClassMean {
 		measure = "accuracy by nearest class mean"

@@ -18,6 +18,7 @@ const roomGoal = 4_000
 
 // large says why a room may be larger.
 var large = map[string]string{
+	"datasets":       "a reader of each form in which labels are kept, and its mended copy; they share one table of columns, rows and splits",
 	"losses":         "thirty methods, each with its formula, settings and gradient; they share one chain and one catalog",
 	"graph/gradient": "a derivative for each of ONNX's operators that known backbones use; one table holds them",
 }

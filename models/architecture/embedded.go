@@ -3,7 +3,9 @@ package architecture
 import (
 	"embed"
 	"fmt"
+	"io"
 	"strings"
+	"text/tabwriter"
 
 	"winnow/internal/catalog"
 )
@@ -63,4 +65,14 @@ func List() (list []Listed, err error) {
 		list = append(list, Listed{n.Name, n.Channels, n.Side, n.Dim, n.Parameters, n.About})
 	}
 	return list, nil
+}
+
+// WriteList writes a list of networks for people.
+func WriteList(out io.Writer, list []Listed) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "NAME\tIMAGES\tFEATURES\tPARAMETERS\tWHAT")
+	for _, a := range list {
+		fmt.Fprintf(w, "%s\t%d×%d×%d\t%d\t%d\t%s\n", a.Name, a.Channels, a.Side, a.Side, a.Dim, a.Parameters, a.About)
+	}
+	return w.Flush()
 }

@@ -167,7 +167,7 @@ func (d *demo) compare(ctx context.Context, t training, session *run.Session, ou
 		d.idle = append(d.idle, t.name)
 	}
 	chosen := t.pick(&d.result.Chosen)
-	if d.result.Frozen.N > 0 && out.BestStep == out.Step {
+	if d.result.Frozen.N > 0 && out.BestStep == out.Step && !out.OfAverage {
 		*chosen = last // it is the same state
 		return nil
 	}

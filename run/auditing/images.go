@@ -25,7 +25,7 @@ import (
 
 // Images names images that are judged by what a backbone makes of them.
 type Images struct {
-	Source string   // a manifest, a folder with a folder for each class, or a .zip file of one
+	Source string   // a manifest, a folder with a folder for each class, a .zip file of one, or shards
 	Root   string   // of a manifest's paths; "": its own folder
 	Model  string   // backbones, by name or file, a comma between two; "": one that is installed
 	Splits []string // that are judged; none: all
@@ -43,12 +43,13 @@ func Photos(ctx context.Context, in Images, o Options) (*Report, error) {
 	if err := o.untuned(); err != nil {
 		return nil, err
 	}
+	_, stored := datasets.ShardRoot(in.Source)
 	info, err := os.Stat(in.Source)
-	if err != nil {
+	if err != nil && !stored {
 		return nil, fmt.Errorf("audit: %s: there is no such run folder, folder of images, .zip file or manifest", in.Source)
 	}
 	opts := datasets.ReadOptions{Note: o.Note}
-	if info.IsDir() { // it may be large; a pipe could not be read again
+	if stored || info.IsDir() { // it may be large; a pipe could not be read again
 		opts.Once = ctx
 	}
 	whole, err := datasets.Read(in.Source, opts)
@@ -199,6 +200,9 @@ func (in Images) storeOf(e *extraction.Extraction, taken map[string]bool) string
 
 // strays notes images of a folder that lie in none of a class, and so have no label.
 func (in Images) strays(root fs.FS, d *datasets.Dataset, note func(string, ...any)) error {
+	if _, stored := datasets.ShardRoot(in.Source); stored {
+		return nil
+	}
 	if info, err := os.Stat(in.Source); err != nil || !info.IsDir() && !datasets.IsZip(in.Source) {
 		return err
 	}
@@ -233,7 +237,7 @@ func (in Images) backbone(d *datasets.Dataset) (name, why string, err error) {
 	name, why, ok := registry.Choose()
 	if !ok {
 		return "", "", hint.With(errors.New("audit: no backbone is installed, expected a pretrained network to look at photographs with"),
-			"name an ONNX file of any image classifier or feature network with --model FILE, or install one for good: winnow models add FILE; winnow models show resnet50 says how one is made")
+			"name an ONNX file of any image classifier or feature network with --model FILE, or install one for good: winnow models get mobilenetv2-7, or winnow models add FILE")
 	}
 	return name, why, nil
 }

@@ -32,6 +32,7 @@ type Run struct {
 
 	Clip       float64    `yaml:"clip"`      // largest norm of the gradient of head and backbone together; 0: none
 	StepIdle   bool       `yaml:"step_idle"` // step the solver where no loss was active, too
+	Average    Average    `yaml:"average"`   // of the weights
 	Validation Validation `yaml:"validation"`
 	Checkpoint Span       `yaml:"checkpoint"` // how often; 0: only at the end and when stopped
 	LogEvery   int        `yaml:"log_every"`  // steps between two lines of metrics
@@ -65,6 +66,18 @@ func (s Schedule) In(stepsPerEpoch int) train.ScheduleConfig {
 	}
 	return c
 }
+
+// Average says how the weights are averaged while they learn: a moving average is validated beside the last state, and
+// is what the run leaves where there is no validation split.
+type Average struct {
+	Horizon Span `yaml:"horizon"` // it reaches back so far: a step's decay is 1 - 1/horizon, less at the beginning; 0: none
+}
+
+// The horizon unless one is given: of a head on stored features, and where the backbone is trained too.
+var (
+	headHorizon  = Span{}
+	tunedHorizon = Span{}
+)
 
 // Validation says how the best state is chosen; without a validation split the last one is.
 type Validation struct {
@@ -105,6 +118,7 @@ func Default() Run {
 
 		BackboneSolver: train.DefaultSolver("adam"),
 
+		Average:    Average{Horizon: headHorizon},
 		Validation: Validation{Every: Epochs(1), Measure: MeasureP1},
 		Checkpoint: Epochs(1),
 		LogEvery:   1,

@@ -115,10 +115,34 @@ func TestAnotherSolverBringsItsDefaults(t *testing.T) {
 	}
 }
 
+// A run that trains its backbone has a horizon of its own unless one is given.
+func TestHorizonOfFinetuning(t *testing.T) {
+	usual := tunedHorizon
+	tunedHorizon = Epochs(0.5)
+	defer func() { tunedHorizon = usual }()
+	for _, c := range []struct {
+		text     string
+		settings []string
+		want     Span
+	}{
+		{"seed: 2", nil, headHorizon},
+		{"finetune: {weights: none}", nil, headHorizon},
+		{"finetune: {weights: all}", nil, Epochs(0.5)},
+		{"", []string{`finetune.weights="*conv*"`}, Epochs(0.5)},
+		{"finetune: {weights: all}", []string{`finetune.weights="none"`}, headHorizon},
+		{"average: {horizon: 0}", []string{"finetune.weights=all"}, Span{}},
+		{"", []string{"average.horizon=2 epochs", "finetune.weights=all"}, Epochs(2)},
+	} {
+		if got := parseText(t, c.text, c.settings...).Average.Horizon; got != c.want {
+			t.Errorf("%q, %q: horizon %v, expected %v", c.text, c.settings, got, c.want)
+		}
+	}
+}
+
 func TestErrorsSayWhereAndWhat(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"solver:\n  lr: 1e-3\n  lrr: 2\n", "config: run.yaml:3:3: unknown key solver.lrr (did you mean \"lr\"?): known here are alpha, amsgrad, beta1, beta2, centered, dampening, eps, lr, momentum, name, nesterov, weight_decay"},
-		{"sead: 1\n", "config: run.yaml:1:1: unknown key sead (did you mean \"seed\"?): known here are backbone_schedule, backbone_solver, bank, checkpoint, clip, correct, data, diagnostics, filter, finetune, head, length, log_every, loss_schedule, loss_solver, losses, method, paper_variant, peers, sampler, schedule, scores, seed, selective, selfpaced, solver, step_idle, validation"},
+		{"sead: 1\n", "config: run.yaml:1:1: unknown key sead (did you mean \"seed\"?): known here are average, backbone_schedule, backbone_solver, bank, checkpoint, clip, correct, data, diagnostics, filter, finetune, head, length, log_every, loss_schedule, loss_solver, losses, method, paper_variant, peers, sampler, schedule, scores, seed, selective, selfpaced, solver, step_idle, validation"},
 		{"filter:\n  avgsim_steps: 3\n", "config: run.yaml:2:3: unknown key filter.avgsim_steps: known here are avgsim, debias, denominator, fixed, kappa, max_kappa, max_length, min_members, rate, scorer, threshold, warm_up, window"},
 		{"losses:\n  - name: contrastive\n    wieght: 1\n", "config: run.yaml:3:5: unknown key losses.0.wieght (did you mean \"weight\"?): known here are against, name, settings, start, weight"},
 		{"head: {out: 1.5}", `config: run.yaml:1:13: head.out: found "1.5", expected an integer`},
@@ -152,6 +176,8 @@ func TestSettingErrors(t *testing.T) {
 		{"losses.2.weight=1", `config: setting losses.2.weight: losses has 2 entries: found "2", expected a number below that`},
 		{"seed.x=1", `config: setting seed.x: seed is one value and has no key "x"`},
 		{"head.out=many", `config: setting head.out:1:1: head.out: found "many", expected an integer`},
+		{"average.horizon=long", `config: setting average.horizon:1:1: average.horizon: found "long", expected for example "20 epochs" or "500 steps", or 0 for none`},
+		{"average.decay=0.9", "config: setting average.decay: unknown key average.decay: known here are horizon"},
 		{"head.out=", `config: setting head.out: "" is no value`},
 		{"losses.0.settings.margin=[1]", "config: setting losses.0.settings.margin:1:1: margin: found a list, expected one value"},
 	} {
@@ -183,6 +209,7 @@ func TestValidateNamesTheKey(t *testing.T) {
 		{"sampler.variant=pk", "config: train: sampler: variant"},
 		{"sampler.images=2000000", "config: sampler: batches of 16×2000000 rows, expected at most 1048576"},
 		{"length=0", `config: length: found 0, expected for example "20 epochs"`},
+		{"average.horizon=1 step", `config: average.horizon: found 1 steps, which averages nothing: expected for example "1 epoch", at least 2 steps, or 0 for none`},
 		{"clip=-1", "config: clip: found -1, expected a norm, or 0 for none"},
 		{"validation.every=0", "config: validation.every: found 0"},
 		{"validation.patience=-1", "config: validation.patience: found -1"},

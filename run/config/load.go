@@ -48,13 +48,13 @@ func Parse(name string, text []byte, settings []string) (Run, error) {
 }
 
 // choose looks ahead for the names of what brings its own defaults: the method, the sampler, the solvers, the
-// schedule. With another solver than the default's, the default learning rate is torch's.
+// schedule, the weights that are fine-tuned. With another solver than the default's, the default learning rate is torch's.
 func (c *Run) choose(root ast.Node, settings []string) {
 	named := func(keys ...string) string {
 		name := lookUp(root, keys...)
 		for _, s := range settings {
 			if value, ok := strings.CutPrefix(s, strings.Join(keys, ".")+"="); ok {
-				name = value
+				name = strings.Trim(value, `"'`)
 			}
 		}
 		return name
@@ -64,6 +64,9 @@ func (c *Run) choose(root ast.Node, settings []string) {
 	}
 	if name := named("sampler", "variant"); name != "" && name != c.Sampler.Variant {
 		c.Sampler = DefaultSampler(name)
+	}
+	if weights := named("finetune", "weights"); weights != "" && weights != NoWeights {
+		c.Average.Horizon = tunedHorizon
 	}
 	if name := named("schedule", "name"); name != "" && name != c.Schedule.Name {
 		c.Schedule = Schedule{}

@@ -119,6 +119,8 @@ func (c *Run) checkRest() error {
 		return fmt.Errorf("length: found %s, expected for example \"20 epochs\"", c.Length)
 	case c.Bank.Size < 0 || c.Bank.Size > maxBank:
 		return fmt.Errorf("bank.size: found %d, expected 0 to %d vectors", c.Bank.Size, maxBank)
+	case c.Average.Horizon == Steps(1):
+		return fmt.Errorf("average.horizon: found %s, which averages nothing: expected for example \"1 epoch\", at least 2 steps, or 0 for none", c.Average.Horizon)
 	case !(c.Clip >= 0):
 		return fmt.Errorf("clip: found %v, expected a norm, or 0 for none", c.Clip)
 	case c.Validation.Every.N <= 0:

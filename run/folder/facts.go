@@ -55,7 +55,8 @@ type Result struct {
 	Seed       uint64                 `json:"seed"`
 	Steps      int                    `json:"steps"`
 	Epochs     int                    `json:"epochs"`
-	BestStep   int                    `json:"best_step"` // -1 without validation: the last state is kept
+	BestStep   int                    `json:"best_step"`          // -1 without validation: the last state is kept
+	Averaged   bool                   `json:"averaged,omitempty"` // the head is the average of the weights up to that step
 	Stopped    bool                   `json:"stopped_early"`
 	Corrected  *int                   `json:"corrections,omitempty"` // of labels; where they are to be corrected
 	Idle       int                    `json:"idle_steps"`            // in which no loss had anything to learn from

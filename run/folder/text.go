@@ -29,8 +29,16 @@ func (r Result) Write(w io.Writer, patience int) {
 		files += " on " + r.Backbone
 	}
 	if r.BestStep >= 0 {
-		fmt.Fprintf(w, "%s: the state after step %d of %d\n", files, r.BestStep, r.Steps)
+		fmt.Fprintf(w, "%s: %s after step %d of %d\n", files, r.State(), r.BestStep, r.Steps)
 	} else {
-		fmt.Fprintf(w, "%s: the state after step %d, the last\n", files, r.Steps)
+		fmt.Fprintf(w, "%s: %s after step %d, the last\n", files, r.State(), r.Steps)
 	}
+}
+
+// State says in words what the head is.
+func (r Result) State() string {
+	if r.Averaged {
+		return "the average of the weights"
+	}
+	return "the state"
 }

@@ -6,21 +6,25 @@ import (
 	"winnow/cmd/winnow/term/termtest"
 	"winnow/datasets"
 	"winnow/datasets/glyphs"
+	"winnow/datasets/importing"
 	"winnow/run"
 )
 
 // The flags become these options.
 func TestOptions(t *testing.T) {
 	t.Chdir(t.TempDir())
-	termtest.Check(t, importCommand, map[string]ImportOptions{"a=train b --split train=0.5,test=0.5 --by image --seed 3 -o m.csv": {
-		Out: "m.csv", Seed: 3, ByImage: true,
-		Sources: []Source{{"a", datasets.ReadOptions{Format: "auto", Split: "train"}}, {"b", datasets.ReadOptions{Format: "auto"}}},
+	termtest.Check(t, importCommand, map[string]importing.Job{"a=train b --split train=0.5,test=0.5 --by image --seed 3 -o m.csv": {
+		Out: "m.csv", ShardSize: 1e9, Seed: 3, ByImage: true,
+		Sources: []importing.Source{{Path: "a", Read: datasets.ReadOptions{Format: "auto", Split: "train"}}, {Path: "b", Read: datasets.ReadOptions{Format: "auto"}}},
 		Shares:  []datasets.Share{{Split: "train", Share: 0.5}, {Split: "test", Share: 0.5}},
 	}}, nil)
-	termtest.Check(t, importCommand, map[string]ImportOptions{"t.csv --path-column p --label-column l --split-column s --true-column c -o m.csv": {
-		Out: "m.csv", Seed: 1, Sources: []Source{{"t.csv", datasets.ReadOptions{Format: "auto", Names: datasets.Names{Path: "p", Label: "l", Split: "s", True: "c"}}}},
+	termtest.Check(t, importCommand, map[string]importing.Job{"t.csv --path-column p --label-column l --split-column s --true-column c -o m.csv": {
+		Out: "m.csv", ShardSize: 1e9, Seed: 1, Sources: []importing.Source{{Path: "t.csv", Read: datasets.ReadOptions{Format: "auto", Names: datasets.Names{Path: "p", Label: "l", Split: "s", True: "c"}}}},
 	}}, nil)
-	termtest.Check(t, importCommand, map[string]ImportOptions{"--preset mnist --root r --validation 0.1 --out m.csv": {Out: "m.csv", Seed: 1, Preset: "mnist", Root: "r", Validation: 0.1}}, nil)
+	termtest.Check(t, importCommand, map[string]importing.Job{"--preset mnist --root r --validation 0.1 --out m.csv": {Out: "m.csv", ShardSize: 1e9, Seed: 1, Preset: "mnist", Root: "r", Validation: 0.1}}, nil)
+	termtest.Check(t, importCommand, map[string]importing.Job{"a --root r --shard-size 2MB -o {split}-%03d.tar": {
+		Out: "{split}-%03d.tar", ShardSize: 2e6, Seed: 1, Root: "r", Sources: []importing.Source{{Path: "a", Read: datasets.ReadOptions{Format: "auto"}}},
+	}}, nil)
 	termtest.Check(t, checkCommand, map[string]CheckOptions{"m.csv --strict --json": {Manifest: "m.csv", Strict: true, JSON: true}}, nil)
 	termtest.Check(t, corruptCommand, map[string]CorruptOptions{"m.csv --rate 0.2 --noise human-like --features f --nearest --out n.csv": {
 		Manifest: "m.csv", Out: "n.csv", Split: "train", Features: "f", Seed: 1,
@@ -35,7 +39,7 @@ func TestOptions(t *testing.T) {
 func TestMisuse(t *testing.T) {
 	t.Chdir(t.TempDir())
 	termtest.Check(t, importCommand, nil, []string{
-		"--out m.csv", "a --by colour --out m.csv", "a --root r --out m.csv", "--preset mnist --root r --label-column l --out m.csv", "a --split train --out m.csv",
+		"--out m.csv", "a --by colour --out m.csv", "a --root r --out m.csv", "a --shard-size 1MB --out m.csv", "a --shard-size x --out m.tar", "--preset glyphs --out m.tar", "--preset mnist --root r --label-column l --out m.csv", "a --split train --out m.csv",
 		"--preset nix --root r --out m.csv", "--preset mnist --out m.csv", "--preset glyphs --human aggre --out m.csv",
 		"--preset mnist --root r --validation 1 --out m.csv", "--preset mnist --root r --protocol prism --out m.csv",
 	})

@@ -13,12 +13,12 @@ import (
 	"winnow/cmd/winnow/term"
 	"winnow/datasets"
 	"winnow/datasets/glyphs"
-	"winnow/datasets/imageroot"
+	"winnow/datasets/importing"
 	"winnow/datasets/published"
 	"winnow/internal/catalog"
 )
 
-func importCommand(call term.Call[ImportOptions]) *cli.Command {
+func importCommand(call term.Call[importing.Job]) *cli.Command {
 	return &cli.Command{
 		Name:      "import",
 		Usage:     "write a manifest from image folders (one per class), CSV, TSV, JSONL, PRISM's lists or a known dataset's files",
@@ -39,8 +39,9 @@ func importCommand(call term.Call[ImportOptions]) *cli.Command {
 			"people saw, and none where they agreed on no single one; the published label stays in a column. glyphs, winnow's own\n" +
 			"dataset, is drawn into --root (or beside the manifest), as winnow data glyphs does it.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Required: true, Usage: "manifest `FILE` to write"},
-			&cli.StringFlag{Name: "format", Value: "auto", Usage: "auto, folders, csv, tsv, jsonl, prism, coco, labelstudio"},
+			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Required: true, Usage: "manifest `FILE` to write; .tar: WebDataset's shards, %06d their number, {split} the split"},
+			&cli.StringFlag{Name: "shard-size", Value: "1GB", Usage: "at most `SIZE` bytes in a shard"},
+			&cli.StringFlag{Name: "format", Value: "auto", Usage: "auto, folders, csv, tsv, jsonl, prism, coco, labelstudio, webdataset"},
 			&cli.StringFlag{Name: "strip-prefix", Usage: "`TEXT` removed from the front of every path of a file"},
 			&cli.StringFlag{Name: "path-column", DefaultText: "path, or a usual name, which is told", Usage: "`NAME` of a table's column (JSON lines: key) with the images' paths"},
 			&cli.StringFlag{Name: "label-column", DefaultText: "label, or a usual name, which is told", Usage: "`NAME` of the column with the labels"},
@@ -51,7 +52,7 @@ func importCommand(call term.Call[ImportOptions]) *cli.Command {
 			&cli.Float64Flag{Name: "crop-margin", Usage: "boxes: `SHARE` of the box's sides that is added to its crop on each side"},
 			&cli.IntFlag{Name: "min-box", DefaultText: "1", Usage: "boxes: leave out those with a side below `N` pixels"},
 			&cli.StringFlag{Name: "preset", Usage: "`DATASET` in --root: " + strings.Join(presetNames(), ", ")},
-			&cli.StringFlag{Name: "root", Usage: "`DIR` with the files of --preset, for glyphs the new one that they are drawn into"},
+			&cli.StringFlag{Name: "root", Usage: "`DIR` with the files of --preset, for glyphs the new one that they are drawn into; for shards, that of the images"},
 			&cli.StringFlag{Name: "protocol", Usage: "`SPLIT` of --preset: official, half or prism, as the dataset has them"},
 			&cli.StringFlag{Name: "human", Usage: "`SET` of human labels of cifar10n: aggre (the default), worse, random1, random2 or random3"},
 			&cli.StringFlag{Name: "human-labels", DefaultText: "looked for in --root", Usage: "`FILE` with the human labels of cifar10n or cifar100n: .pt as published, CSV, .npy"},
@@ -62,31 +63,6 @@ func importCommand(call term.Call[ImportOptions]) *cli.Command {
 		},
 		Action: term.Action(readImport, call),
 	}
-}
-
-// ImportOptions say what is read, how it is split, and where the manifest goes.
-type ImportOptions struct {
-	Out  string
-	Seed uint64
-
-	Sources []Source         // without a preset
-	Shares  []datasets.Share // nil: the sources' own splits
-	ByImage bool             // deal out images of each class instead of whole classes
-
-	Preset     string // name of a known dataset, "" for none
-	Root       string
-	Protocol   string
-	Human      string
-	Labels     string // file of human labels
-	Corrected  string // file of corrected test labels
-	Given      string // list of noisy labels
-	Validation float64
-}
-
-// Source is a folder or file to read.
-type Source struct {
-	Path string
-	Read datasets.ReadOptions
 }
 
 // glyphsPreset is the embedded dataset's name among the presets.
@@ -108,17 +84,23 @@ var (
 	notWithPresets = []string{"path-column", "label-column", "split-column", "true-column", "format", "strip-prefix", "split", "by", "crop-margin", "min-box"}
 )
 
-func readImport(c *cli.Context) (o ImportOptions, err error) {
-	o = ImportOptions{
+func readImport(c *cli.Context) (o importing.Job, err error) {
+	o = importing.Job{
 		Out: c.String("out"), Seed: c.Uint64("seed"), ByImage: c.String("by") == "image",
 		Preset: c.String("preset"), Root: c.String("root"), Protocol: c.String("protocol"), Human: c.String("human"),
 		Labels: c.String("human-labels"), Corrected: c.String("corrected-labels"), Given: c.String("given"), Validation: c.Float64("validation"),
+	}
+	if o.ShardSize, err = term.Size(c, "shard-size"); err != nil {
+		return o, err
+	}
+	if tar := datasets.IsShardName(o.Out); c.IsSet("shard-size") && !tar || o.Preset == glyphsPreset && tar {
+		return o, term.Misused("--out: found %s, expected shards (.tar) with --shard-size, and a manifest of %s", o.Out, glyphsPreset)
 	}
 	if c.IsSet("preset") {
 		return o, readPreset(c, o)
 	}
 	for _, name := range presetFlags {
-		if c.IsSet(name) {
+		if c.IsSet(name) && !(name == "root" && datasets.IsShardName(o.Out)) {
 			return o, term.Misused("data import: --%s goes with --preset", name)
 		}
 	}
@@ -131,7 +113,7 @@ func readImport(c *cli.Context) (o ImportOptions, err error) {
 	names := datasets.Names{Path: c.String("path-column"), Label: c.String("label-column"), Split: c.String("split-column"), True: c.String("true-column")}
 	for _, arg := range c.Args().Slice() {
 		source, split := sourceAndSplit(arg)
-		o.Sources = append(o.Sources, Source{source, datasets.ReadOptions{Format: datasets.Format(c.String("format")), Split: split, StripPrefix: c.String("strip-prefix"), Names: names, CropMargin: c.Float64("crop-margin"), MinBox: c.Int("min-box")}})
+		o.Sources = append(o.Sources, importing.Source{Path: source, Read: datasets.ReadOptions{Format: datasets.Format(c.String("format")), Split: split, StripPrefix: c.String("strip-prefix"), Names: names, CropMargin: c.Float64("crop-margin"), MinBox: c.Int("min-box")}})
 	}
 	if text := c.String("split"); text != "" {
 		if o.Shares, err = datasets.ParseShares(text); err != nil {
@@ -151,7 +133,7 @@ func sourceAndSplit(arg string) (source, split string) {
 }
 
 // readPreset refuses flags that the preset does not go with.
-func readPreset(c *cli.Context, o ImportOptions) error {
+func readPreset(c *cli.Context, o importing.Job) error {
 	if err := term.NoArguments(c); err != nil {
 		return err
 	}
@@ -195,81 +177,16 @@ func readPreset(c *cli.Context, o ImportOptions) error {
 	return nil
 }
 
-func runImport(ctx context.Context, p *term.Program, o ImportOptions) error {
-	switch o.Preset {
-	case "":
-		return importSources(ctx, p, o)
-	case glyphsPreset:
+func runImport(ctx context.Context, p *term.Program, o importing.Job) error {
+	if o.Preset == glyphsPreset {
 		o.Root = cmp.Or(o.Root, filepath.Dir(o.Out))
 		return writeGlyphs(ctx, p, glyphs.Config{Images: glyphs.DefaultImages, Seed: o.Seed}, o.Root, o.Out)
 	}
-	return importPreset(ctx, p, o)
-}
-
-func importSources(ctx context.Context, p *term.Program, o ImportOptions) error {
-	var parts []*datasets.Dataset
-	for _, s := range o.Sources {
-		s.Read.Once, s.Read.Note = ctx, p.Note
-		d, err := datasets.Read(s.Path, s.Read)
-		if err != nil {
-			return err
-		}
-		parts = append(parts, d)
+	o.Note = p.Note
+	if datasets.IsShardName(o.Out) {
+		progress, end := p.Watch("images")
+		defer end()
+		o.Progress = progress
 	}
-	d := datasets.Merge(parts...)
-	if o.Shares != nil {
-		if err := d.Deal(o.Shares, o.ByImage, o.Seed); err != nil {
-			return err
-		}
-	}
-	if err := write(ctx, o.Out, d); err != nil {
-		return err
-	}
-	d.WriteCounts(p.Out)
-	return nil
-}
-
-// importPreset writes the manifest of a known dataset, split by one of its protocols, and tells what differs from what
-// was published.
-func importPreset(ctx context.Context, p *term.Program, o ImportOptions) error {
-	preset, err := published.Find(o.Preset)
-	if err != nil {
-		return err
-	}
-	root, err := imageroot.OpenPublished(o.Root)
-	if err != nil {
-		return err
-	}
-	opts := published.Options{Root: o.Root, Protocol: o.Protocol, Human: o.Human}
-	if opts.Labels, err = published.ReadFile(o.Labels); err != nil {
-		return err
-	}
-	if opts.Corrected, err = published.ReadFile(o.Corrected); err != nil {
-		return err
-	}
-	if opts.Given, err = published.ReadListFile(o.Given); err != nil {
-		return err
-	}
-	r, err := preset.Dataset(root, opts)
-	if err != nil {
-		return err
-	}
-	if o.Validation > 0 {
-		if err := r.Dataset.HoldOut(o.Validation, o.Seed); err != nil {
-			return err
-		}
-	}
-	if err := write(ctx, o.Out, r.Dataset); err != nil {
-		return err
-	}
-	r.Write(p.Out, p.Err, preset, o.Given)
-	return nil
-}
-
-// write leaves nothing where the reading was interrupted.
-func write(ctx context.Context, out string, d *datasets.Dataset) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	return datasets.WriteFile(out, d)
+	return o.Run(ctx, p.Out, p.Err)
 }

@@ -1,16 +1,15 @@
-// Package models is winnow models: it lists, shows, adds, makes and removes backbones.
+// Package models is winnow models: it lists, shows, fetches, adds, makes and removes backbones.
 package models
 
 import (
 	"context"
 	"fmt"
-	"text/tabwriter"
 
 	"github.com/urfave/cli/v2"
 
 	"winnow/cmd/winnow/term"
-	"winnow/internal/text"
 	"winnow/models"
+	"winnow/run/fetching"
 )
 
 // Command is winnow models.
@@ -18,30 +17,34 @@ func Command() *cli.Command {
 	asJSON := &cli.BoolFlag{Name: "json", Usage: "as JSON"}
 	return &cli.Command{
 		Name:  "models",
-		Usage: "list, show, add, make and remove backbones",
+		Usage: "list, show, fetch, add, make and remove backbones",
 		Description: "A backbone is an ONNX file that turns images into vectors. Your own are recorded in models.json in\n" +
 			"winnow's configuration folder (or the file WINNOW_MODELS names); files of winnow's own entries are\n" +
 			"looked for in the folders of WINNOW_MODEL_DIRS.",
 		Subcommands: []*cli.Command{
-			{Name: "list", Usage: "list the backbones winnow knows", Flags: []cli.Flag{asJSON}, Action: term.Action(readNothing, list)},
+			{Name: "list", Usage: "list the backbones winnow knows", Flags: []cli.Flag{asJSON}, Action: term.Action(readNothing, opened(list))},
 			{Name: "show", Usage: "say all about one backbone, by name or file", ArgsUsage: "NAME|FILE",
-				Flags: append([]cli.Flag{asJSON}, term.PreprocessingFlags()...), Action: named("one name or file", show)},
+				Flags: append([]cli.Flag{asJSON}, term.PreprocessingFlags()...), Action: named("one name or file", opened(show))},
+			{Name: "get", Usage: "download a backbone by name, check it and record it", ArgsUsage: "NAME",
+				Description: "Only files whose size and sha256 winnow knows are fetched: those that winnow models list marks with get. The\nfile comes to lie beside models.json. " +
+					"Stopped or broken off, the same command goes on with what has come.\nProxies are those of HTTPS_PROXY, HTTP_PROXY and NO_PROXY.",
+				Flags:  []cli.Flag{&cli.StringFlag{Name: "from", DefaultText: "where it is published", Usage: "take it from `URL|FILE`, a mirror or a copy; of a URL that ends in / the file of that name"}, asJSON},
+				Action: named("one name", opened(get))},
 			{Name: "add", Usage: "record an ONNX file as a backbone (nothing is copied)", ArgsUsage: "FILE",
 				Flags:  append([]cli.Flag{&cli.StringFlag{Name: "name", Usage: "`NAME` for it"}, asJSON}, term.PreprocessingFlags()...),
-				Action: named("one ONNX file", add)},
-			newCommand(makeNew),
+				Action: named("one ONNX file", opened(add))},
+			newCommand(opened(makeNew)),
 			architecturesCommand(),
-			{Name: "remove", Usage: "forget a backbone you added (its file stays)", ArgsUsage: "NAME", Action: named("one name", remove)},
+			{Name: "remove", Usage: "forget a backbone you added (its file stays)", ArgsUsage: "NAME", Action: named("one name", opened(remove))},
 		},
 	}
 }
 
 // Options name a backbone and say how it wants its images.
 type Options struct {
-	Argument string // name or file
-	Name     string // for a file that is added
-	Settings models.Settings
-	JSON     bool
+	Argument, Name, From string // name or file; name for one that is added; where one is fetched from
+	Settings             models.Settings
+	JSON                 bool
 }
 
 func readNothing(c *cli.Context) (Options, error) {
@@ -52,73 +55,78 @@ func readNothing(c *cli.Context) (Options, error) {
 func named(what string, call term.Call[Options]) cli.ActionFunc {
 	return term.Action(func(c *cli.Context) (Options, error) {
 		argument, err := term.OneArgument(c, what)
-		return Options{Argument: argument, Name: c.String("name"), Settings: term.ModelSettings(c), JSON: c.Bool("json")}, err
+		return Options{Argument: argument, Name: c.String("name"), From: c.String("from"), Settings: term.ModelSettings(c), JSON: c.Bool("json")}, err
 	}, call)
 }
 
-func list(_ context.Context, p *term.Program, o Options) error {
-	r, err := models.OpenDefault()
-	if err != nil {
-		return err
+// opened is a call that is given the user's registry.
+func opened[O any](call func(context.Context, *term.Program, *models.Registry, O) error) term.Call[O] {
+	return func(ctx context.Context, p *term.Program, o O) error {
+		r, err := models.OpenDefault()
+		if err != nil {
+			return err
+		}
+		return call(ctx, p, r, o)
 	}
+}
+
+func list(_ context.Context, p *term.Program, r *models.Registry, o Options) error {
 	if o.JSON {
 		return p.JSON(r.List())
 	}
-	w := tabwriter.NewWriter(p.Out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "NAME\tIMAGES\tFILE\tSOURCE")
-	for _, m := range r.List() {
-		fmt.Fprintf(w, "%s\t%s %d×%d\t%s\t%s\n", m.Name, m.Preprocessing.Channels, m.Preprocessing.Crop, m.Preprocessing.Crop, m.Place(), text.Shortened(m.Source, 60))
-	}
-	return w.Flush()
+	return models.WriteList(p.Out, r.List())
 }
 
-func show(_ context.Context, p *term.Program, o Options) error {
-	r, err := models.OpenDefault()
-	if err != nil {
-		return err
-	}
+func show(_ context.Context, p *term.Program, r *models.Registry, o Options) error {
 	report, err := r.Inspect(o.Argument, o.Settings)
 	if err != nil {
 		return err
 	}
-	warn(p, report.Warnings)
+	warn(p, report.Warnings...)
 	if o.JSON {
 		return p.JSON(report)
 	}
 	return report.Write(p.Out)
 }
 
-func warn(p *term.Program, lines []string) {
+func get(ctx context.Context, p *term.Program, r *models.Registry, o Options) error {
+	at, end := p.WatchFrom("MB")
+	got, err := fetching.Get(ctx, r, o.Argument, fetching.Options{From: o.From, Note: func(fact string) { end(); p.Note("%s", fact) }, Progress: at})
+	end()
+	if err != nil {
+		return err
+	}
+	return tell(p, got, o.JSON)
+}
+
+func add(_ context.Context, p *term.Program, r *models.Registry, o Options) error {
+	b, cut, err := r.AddFile(o.Argument, o.Name, o.Settings)
+	if err != nil {
+		return err
+	}
+	return tell(p, &fetching.Got{Backbone: b, Cut: cut}, o.JSON)
+}
+
+func warn(p *term.Program, lines ...string) {
 	for _, line := range lines {
 		fmt.Fprintf(p.Err, "winnow: %s\n", line)
 	}
 }
 
-func add(_ context.Context, p *term.Program, o Options) error {
-	r, err := models.OpenDefault()
-	if err != nil {
-		return err
+// tell prints what a backbone that is there now is.
+func tell(p *term.Program, got *fetching.Got, asJSON bool) error {
+	warn(p, append(got.Warnings, got.Cut.Warnings...)...)
+	if asJSON {
+		return p.JSON(got.Entry)
 	}
-	b, cut, err := r.AddFile(o.Argument, o.Name, o.Settings)
-	if err != nil {
-		return err
-	}
-	warn(p, append(b.Warnings, cut.Warnings...))
-	if o.JSON {
-		return p.JSON(b.Entry)
-	}
-	_, err = fmt.Fprintf(p.Out, "added %s: %s, feature %s of %s numbers, %s\n", b.Name, b.Path, cut.Cut, models.Numbers(cut.Dim), b.Preprocessing.Describe())
+	_, err := fmt.Fprintln(p.Out, got.Say())
 	return err
 }
 
-func remove(_ context.Context, p *term.Program, o Options) error {
-	r, err := models.OpenDefault()
-	if err != nil {
-		return err
-	}
+func remove(_ context.Context, p *term.Program, r *models.Registry, o Options) error {
 	if err := r.Remove(o.Argument); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(p.Out, "removed %s from %s\n", o.Argument, r.Path())
+	_, err := fmt.Fprintf(p.Out, "removed %s from %s\n", o.Argument, r.Path())
 	return err
 }

@@ -3,7 +3,6 @@ package models
 import (
 	"context"
 	"fmt"
-	"text/tabwriter"
 
 	"github.com/urfave/cli/v2"
 
@@ -54,14 +53,10 @@ func readNew(c *cli.Context) (NewOptions, error) {
 	return NewOptions{Name: name, Architecture: c.String("arch"), Out: c.String("out"), Seed: c.Uint64("seed"), JSON: c.Bool("json")}, err
 }
 
-func makeNew(_ context.Context, p *term.Program, o NewOptions) error {
+func makeNew(_ context.Context, p *term.Program, r *models.Registry, o NewOptions) error {
 	net, err := architecture.Open(o.Architecture)
 	if err != nil {
 		return hint.With(err, "winnow models architectures lists them")
-	}
-	r, err := models.OpenDefault()
-	if err != nil {
-		return err
 	}
 	e := models.Entry{
 		Name: o.Name, Input: architecture.Input, Output: architecture.Output, Preprocessing: net.Preprocessing,
@@ -103,10 +98,5 @@ func architectures(_ context.Context, p *term.Program, o Options) error {
 	if o.JSON {
 		return p.JSON(list)
 	}
-	w := tabwriter.NewWriter(p.Out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "NAME\tIMAGES\tFEATURES\tPARAMETERS\tWHAT")
-	for _, a := range list {
-		fmt.Fprintf(w, "%s\t%d×%d×%d\t%d\t%d\t%s\n", a.Name, a.Channels, a.Side, a.Side, a.Dim, a.Parameters, a.About)
-	}
-	return w.Flush()
+	return architecture.WriteList(p.Out, list)
 }

@@ -67,16 +67,14 @@ func ReadRun(c *cli.Context) (config.Run, error) {
 		return config.Run{}, err
 	}
 	settings, ofLosses := slices.Clone(c.StringSlice("set")), []string(nil)
-	if c.IsSet("method") {
-		settings = append(settings, "method="+c.String("method"))
+	for flag, key := range map[string]string{"method": "method", "finetune": "finetune.weights"} { // they bring defaults
+		if c.IsSet(flag) {
+			settings = append(settings, fmt.Sprintf("%s=%q", key, c.String(flag)))
+		}
 	}
 	if c.IsSet("loss") { // settings of losses are of those that --loss names
 		isLoss := func(s string) bool { return strings.HasPrefix(s, "losses.") }
-		for _, s := range settings {
-			if isLoss(s) {
-				ofLosses = append(ofLosses, s)
-			}
-		}
+		ofLosses = slices.DeleteFunc(slices.Clone(settings), func(s string) bool { return !isLoss(s) })
 		settings = slices.DeleteFunc(settings, isLoss)
 	}
 	cfg, err := config.Parse(name, text, settings)
@@ -126,7 +124,7 @@ func readSettings(c *cli.Context) (name string, text []byte, err error) {
 func readFlags(c *cli.Context, cfg *config.Run) (err error) {
 	for flag, to := range map[string]*string{
 		"manifest": &cfg.Data.Manifest, "root": &cfg.Data.Root, "features": &cfg.Data.Features, "model": &cfg.Data.Model,
-		"finetune": &cfg.Finetune.Weights, "augment": &cfg.Finetune.Augment, "filter": &cfg.Filter.Scorer, "init": &cfg.Head.Init,
+		"augment": &cfg.Finetune.Augment, "filter": &cfg.Filter.Scorer, "init": &cfg.Head.Init,
 	} {
 		if c.IsSet(flag) {
 			*to = c.String(flag)

@@ -76,11 +76,17 @@ func (p *Program) JSON(v any) error { return text.JSON(p.Data, v) }
 
 // Watch shows how far some work is, counted in what ("pictures"), unless the user wants quiet; end clears the line.
 func (p *Program) Watch(what string) (at func(done, total int), end func()) {
+	from, end := p.WatchFrom(what)
+	return func(done, total int) { from(done, total, 0) }, end
+}
+
+// WatchFrom is Watch for work of which some was done earlier.
+func (p *Program) WatchFrom(what string) (at func(done, total, earlier int), end func()) {
 	if p.Quiet {
-		return func(int, int) {}, func() {}
+		return func(int, int, int) {}, func() {}
 	}
 	line := progress.New(p.Err, what, time.Now)
-	return func(done, total int) { line.At(done, total, 0, "") }, line.End
+	return func(done, total, earlier int) { line.At(done, total, earlier, "") }, line.End
 }
 
 // Images shows how far an extraction is, unless the user wants quiet; end clears the line.

@@ -1,0 +1,190 @@
+// Package importing gathers images and labels from sources or a published dataset, splits them, and writes the manifest, or the
+// images with their labels as shards.
+package importing
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+
+	"winnow/datasets"
+	"winnow/datasets/imageroot"
+	"winnow/datasets/published"
+)
+
+// Job says what is read, how it is split, and where it goes.
+type Job struct {
+	Out       string // manifest, or name of shards that ends in .tar
+	ShardSize int64  // the most bytes of a shard
+	Seed      uint64
+
+	Sources []Source         // without a preset
+	Shares  []datasets.Share // nil: the sources' own splits
+	ByImage bool             // deal out images of each class instead of whole classes
+
+	Preset     string // name of a known dataset, "" for none
+	Root       string // of its files; of sources whose images are written: "" is each one's own
+	Protocol   string
+	Human      string
+	Labels     string // file of human labels
+	Corrected  string // file of corrected test labels
+	Given      string // list of noisy labels
+	Validation float64
+
+	Note     func(format string, args ...any)
+	Progress func(done, total int) // of images that are written; may be nil
+}
+
+// Source is a folder or file to read.
+type Source struct {
+	Path string
+	Read datasets.ReadOptions
+}
+
+// gathered is what a job has read.
+type gathered struct {
+	*datasets.Dataset
+	root  func(sample int) (fs.FS, error)
+	files []string                      // that images are read from, but for folders
+	tell  func(out, warnings io.Writer) // what it holds
+}
+
+// Run reads, splits and writes; it tells what there is to out, and what differs from what was published to warnings.
+func (j Job) Run(ctx context.Context, out, warnings io.Writer) error {
+	read := j.readSources
+	if j.Preset != "" {
+		read = j.readPreset
+	}
+	g, err := read(ctx)
+	if err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil { // nothing is left where the reading was interrupted
+		return err
+	}
+	if !datasets.IsShardName(j.Out) {
+		if err := datasets.WriteFile(j.Out, g.Dataset); err != nil {
+			return err
+		}
+		g.tell(out, warnings)
+		return nil
+	}
+	done, err := j.writeShards(ctx, g)
+	if err != nil {
+		return err
+	}
+	g.tell(out, warnings)
+	_, err = fmt.Fprintf(out, "%d images in %d tar files, of which %d were there as they are\n", done.Images, done.Shards, done.Kept)
+	return err
+}
+
+// readSources reads folders and files, and deals their images out.
+func (j Job) readSources(ctx context.Context) (*gathered, error) {
+	var parts []*datasets.Dataset
+	var part []int // of each sample
+	g := &gathered{}
+	for n, s := range j.Sources {
+		s.Read.Once, s.Read.Note = ctx, j.Note
+		d, err := datasets.Read(s.Path, s.Read)
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, d)
+		for range d.Samples {
+			part = append(part, n)
+		}
+		g.files = append(g.files, datasets.ShardFiles(s.Path)...)
+	}
+	if err := j.oneFolder(); err != nil {
+		return nil, err
+	}
+	roots := make([]fs.FS, len(parts))
+	g.root = func(sample int) (_ fs.FS, err error) {
+		n := part[sample]
+		if roots[n] == nil {
+			roots[n], err = imageroot.Open(imageroot.Resolve(j.Root, j.Sources[n].Path))
+		}
+		return roots[n], err
+	}
+	g.Dataset = datasets.Merge(parts...)
+	if j.Shares != nil {
+		if err := g.Deal(j.Shares, j.ByImage, j.Seed); err != nil {
+			return nil, err
+		}
+	}
+	g.tell = func(out, _ io.Writer) { g.WriteCounts(out) }
+	return g, nil
+}
+
+// oneFolder refuses shards of different folders, whose paths would begin in different ones.
+func (j Job) oneFolder() error {
+	first, where := "", ""
+	for _, s := range j.Sources {
+		dir, ok := datasets.ShardRoot(s.Path)
+		if !ok {
+			continue
+		}
+		if dir = filepath.Clean(dir); first == "" {
+			first, where = s.Path, dir
+		} else if dir != where {
+			return fmt.Errorf("data import: %s and %s are shards in two folders, expected one, that their paths begin in: name them by one pattern with quotes around, such as '*/*.tar', or give the folder above them", first, s.Path)
+		}
+	}
+	return nil
+}
+
+// readPreset reads a known dataset, split by one of its protocols.
+func (j Job) readPreset(context.Context) (*gathered, error) {
+	preset, err := published.Find(j.Preset)
+	if err != nil {
+		return nil, err
+	}
+	files, err := imageroot.OpenPublished(j.Root)
+	if err != nil {
+		return nil, err
+	}
+	opts := published.Options{Root: j.Root, Protocol: j.Protocol, Human: j.Human}
+	if opts.Labels, err = published.ReadFile(j.Labels); err != nil {
+		return nil, err
+	}
+	if opts.Corrected, err = published.ReadFile(j.Corrected); err != nil {
+		return nil, err
+	}
+	if opts.Given, err = published.ReadListFile(j.Given); err != nil {
+		return nil, err
+	}
+	r, err := preset.Dataset(files, opts)
+	if err != nil {
+		return nil, err
+	}
+	if j.Validation > 0 {
+		if err := r.Dataset.HoldOut(j.Validation, j.Seed); err != nil {
+			return nil, err
+		}
+	}
+	var root fs.FS
+	return &gathered{
+		Dataset: r.Dataset,
+		root: func(int) (_ fs.FS, err error) {
+			if root == nil {
+				root, err = imageroot.Open(j.Root)
+			}
+			return root, err
+		},
+		tell: func(out, warnings io.Writer) { r.Write(out, warnings, preset, j.Given) },
+	}, nil
+}
+
+// writeShards copies the images into shards.
+func (j Job) writeShards(ctx context.Context, g *gathered) (done datasets.ShardsWritten, err error) {
+	for i := range g.Samples {
+		if _, err := g.root(i); err != nil {
+			return done, err
+		}
+	}
+	w := datasets.ShardWriter{Name: j.Out, Size: j.ShardSize, Note: j.Note, Progress: j.Progress, Read: g.files,
+		Root: func(i int) fs.FS { root, _ := g.root(i); return root }} // opened above
+	return w.Write(ctx, g.Dataset)
+}

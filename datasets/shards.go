@@ -1,0 +1,168 @@
+package datasets
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"winnow/datasets/shards"
+	"winnow/internal/regular"
+)
+
+// pictures is what the column of images is called in a table that is made of shards.
+const pictures = "(image)"
+
+// shardKinds are the formats that are stored in shards.
+var shardKinds = map[Format]shards.Kind{WebDataset: shards.Tar, Auto: shards.None}
+
+// isShards reports whether a source is to be read as shards: it is one, or a pattern of their names, or asked to be.
+func isShards(source string, format Format) bool {
+	_, stored := shardKinds[format]
+	return stored && (format != Auto || !regular.Given(source) && shards.Are(source))
+}
+
+// holdsShards reports whether shards lie below a folder; one that cannot be looked through is told as a folder of images.
+func holdsShards(dir string, opts ReadOptions) bool {
+	files, err := shards.Below(opts.context(), dir, shards.None)
+	return err == nil && len(files) > 0
+}
+
+// readShards reads the samples of shards. Their paths begin with the shard's, relative to the folder that the pattern of
+// names begins with, and go on through it as through a folder.
+func readShards(source string, opts ReadOptions) (*Dataset, error) {
+	opts.Format = cmp.Or(opts.Format, Auto)
+	if opts.StripPrefix != "" {
+		return nil, fmt.Errorf("datasets: %s: found a prefix to strip, %q, expected none: paths begin with those of the shards", source, opts.StripPrefix)
+	}
+	ctx := opts.context()
+	list, err := shards.Find(ctx, source, shardKinds[opts.Format])
+	if err != nil {
+		return nil, fmt.Errorf("datasets: %w", err)
+	}
+	if len(list.Names) == 0 {
+		return nil, fmt.Errorf("datasets: %s: found no shard, expected files that end in .%s", source, list.Kind)
+	}
+	opts.Split, err = ParseSplit(cmp.Or(opts.Split, Train))
+	if err != nil {
+		return nil, fmt.Errorf("datasets: %s: %w", source, err)
+	}
+	return readWebDataset(ctx, source, list, opts)
+}
+
+// eachShard opens the shards, as many at a time as there are cores, and gives them to read with their places in the list.
+func eachShard(ctx context.Context, list *shards.List, read func(i int, src io.ReaderAt, size int64) error) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for i, name := range list.Names {
+		group.Go(func() error {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			f, err := regular.Open(filepath.Join(list.Root, filepath.FromSlash(name)))
+			if err != nil {
+				return fmt.Errorf("datasets: %w", err)
+			}
+			defer f.Close()
+			info, err := f.Stat()
+			if err == nil {
+				err = read(i, f, info.Size())
+			}
+			if err != nil {
+				err = fmt.Errorf("datasets: %s: %w", f.Name(), err)
+			}
+			return err
+		})
+	}
+	return group.Wait()
+}
+
+// splitOf returns the split that a shard's name says, "" where it says none.
+func splitOf(name string) string {
+	split, err := ParseSplit(shards.Split(name, func(word string) bool { _, err := ParseSplit(word); return err == nil }))
+	if err != nil {
+		return ""
+	}
+	return split
+}
+
+// records is a table whose columns are known when its last row is.
+type records struct {
+	columns []string
+	at      map[string]int
+	rows    [][]string // as long as the columns were that were known then
+	bytes   int
+}
+
+// put sets a value of a row, the newest unless it is sparse with columns.
+func (t *records) put(row *[]string, column, value string) error {
+	i, known := t.at[column]
+	if !known {
+		i = len(t.columns)
+		if t.at == nil {
+			t.at = map[string]int{}
+		}
+		t.at[column] = i
+		t.columns = append(t.columns, column)
+	}
+	for len(*row) <= i {
+		*row = append(*row, "")
+	}
+	(*row)[i] = value
+	t.bytes += len(value)
+	if n := len(t.rows) * len(t.columns); n > max(leastCells, t.bytes) {
+		return fmt.Errorf("%d samples with %d different keys make a table of %d values, expected keys that samples share", len(t.rows), len(t.columns), n)
+	}
+	return nil
+}
+
+// joined lists the columns of several tables, and where those of each stand among them.
+func joined(tables []*records) (columns []string, at [][]int) {
+	places := map[string]int{}
+	for _, t := range tables {
+		var own []int
+		for _, c := range t.columns {
+			i, known := places[c]
+			if !known {
+				i = len(columns)
+				places[c] = i
+				columns = append(columns, c)
+			}
+			own = append(own, i)
+		}
+		at = append(at, own)
+	}
+	return columns, at
+}
+
+// ShardRoot returns the folder that the paths of a source of shards begin in; ok is false for any other source.
+func ShardRoot(source string) (dir string, ok bool) {
+	if info, err := os.Stat(source); err == nil && info.IsDir() || !shards.Are(source) {
+		return "", false
+	}
+	return shards.Folder(source), true
+}
+
+// ShardFiles lists the files of a source of shards; nil for any other source.
+func ShardFiles(source string) (files []string) {
+	if _, ok := ShardRoot(source); !ok && !isFolder(source) {
+		return nil
+	}
+	list, err := shards.Find(context.Background(), source, shards.None)
+	if err != nil {
+		return nil // there are none, or the reading tells it
+	}
+	for _, name := range list.Names {
+		files = append(files, filepath.Join(list.Root, filepath.FromSlash(name)))
+	}
+	return files
+}
+
+// withPictures is a header with the column of images before the others.
+func withPictures(columns []string) []string { return slices.Concat([]string{pictures}, columns) }

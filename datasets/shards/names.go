@@ -1,0 +1,156 @@
+// Package shards finds the files that data sets are stored in by the shard, tar and Parquet files, by patterns of names, and
+// finds the images in them by path, as if each were a folder.
+package shards
+
+import (
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// mostFiles is how many files a pattern may stand for.
+const mostFiles = 1 << 17
+
+// IsPattern reports whether a name stands for several files: it holds {A..B}, {A,B}, *, ? or [, and no file is called so.
+func IsPattern(name string) bool {
+	if !strings.ContainsAny(name, "*?[") && !braced(name) {
+		return false
+	}
+	_, err := os.Lstat(name)
+	return err != nil
+}
+
+// braced reports whether a name holds braces that stand for several texts.
+func braced(name string) bool {
+	_, _, list := cut(name)
+	return list != nil
+}
+
+// Expand returns the files that a pattern stands for: those of braces in their order, which must all be there, those of
+// wildcards sorted.
+func Expand(pattern string) ([]string, error) {
+	names, err := unbrace(nil, "", pattern)
+	if err != nil {
+		return nil, err
+	}
+	var files, missing []string
+	for _, name := range names {
+		if !strings.ContainsAny(name, "*?[") {
+			if _, err := os.Stat(name); err != nil {
+				missing = append(missing, name)
+			}
+			files = append(files, name)
+			continue
+		}
+		found, err := filepath.Glob(name)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", pattern, err)
+		}
+		files = append(files, found...)
+	}
+	switch {
+	case len(missing) > 0:
+		return nil, fmt.Errorf("%s: %d of %d files are not there, the first %s", pattern, len(missing), len(names), missing[0])
+	case len(files) == 0:
+		return nil, fmt.Errorf("%s: no file is called so", pattern)
+	case len(files) > mostFiles:
+		return nil, tooMany(pattern)
+	}
+	if i := repeated(files); i >= 0 {
+		return nil, fmt.Errorf("%s: names %s twice", pattern, files[i])
+	}
+	return files, nil
+}
+
+// repeated returns the place of a name that stands before, or -1.
+func repeated(names []string) int {
+	seen := make(map[string]bool, len(names))
+	return slices.IndexFunc(names, func(name string) bool {
+		was := seen[name]
+		seen[name] = true
+		return was
+	})
+}
+
+func tooMany(pattern string) error {
+	return fmt.Errorf("%s: stands for more than %d files", pattern, mostFiles)
+}
+
+// unbrace appends what a pattern stands for, braces from the left, each behind what stands before it.
+func unbrace(names []string, before, pattern string) ([]string, error) {
+	head, tail, list := cut(pattern)
+	if list == nil {
+		if len(names) == mostFiles {
+			return nil, tooMany(before + pattern)
+		}
+		return append(names, before+pattern), nil
+	}
+	for _, text := range list {
+		var err error
+		if names, err = unbrace(names, before+head+text, tail); err != nil {
+			return nil, err
+		}
+	}
+	return names, nil
+}
+
+// cut takes a name apart at its first braces with a list or a range of numbers in them; list is nil where there are none.
+func cut(name string) (head, tail string, list []string) {
+	for at := 0; ; at++ {
+		open := strings.IndexByte(name[at:], '{')
+		if open < 0 {
+			return name, "", nil
+		}
+		at += open
+		end := strings.IndexByte(name[at:], '}')
+		if end < 0 {
+			return name, "", nil
+		}
+		text := name[at+1 : at+end]
+		if list = span(text); list == nil && strings.Contains(text, ",") {
+			list = strings.Split(text, ",")
+		}
+		if list != nil {
+			return name[:at], name[at+end+1:], list
+		}
+	}
+}
+
+// span returns the numbers of a range A..B, with as many digits as A has.
+func span(text string) (list []string) {
+	from, to, ok := strings.Cut(text, "..")
+	a, err := strconv.ParseUint(from, 10, 31)
+	b, bad := strconv.ParseUint(to, 10, 31)
+	if !ok || err != nil || bad != nil || a > b || b-a >= mostFiles {
+		return nil
+	}
+	for i := a; i <= b; i++ {
+		list = append(list, fmt.Sprintf("%0*d", len(from), i))
+	}
+	return list
+}
+
+// Folder returns the folder that paths to the files of a pattern, or to a file, begin in: all in front of the first element
+// that stands for several.
+func Folder(pattern string) string {
+	elements := strings.Split(filepath.ToSlash(pattern), "/")
+	last := len(elements) - 1
+	if i := slices.IndexFunc(elements, func(e string) bool { return strings.ContainsAny(e, "*?[") || braced(e) }); i >= 0 {
+		last = i
+	}
+	if brace := strings.Index(pattern, "{"); brace >= 0 && braced(pattern) { // braces may reach over several elements
+		last = min(last, strings.Count(filepath.ToSlash(pattern[:brace]), "/"))
+	}
+	dir := strings.Join(elements[:last], "/")
+	if dir == "" && last > 0 {
+		return "/"
+	}
+	if dir == "" {
+		return "."
+	}
+	return filepath.FromSlash(path.Clean(dir))
+}

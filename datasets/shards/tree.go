@@ -1,0 +1,192 @@
+package shards
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"strings"
+	"sync"
+	"time"
+
+	"winnow/datasets/packed"
+	"winnow/datasets/tarshards"
+)
+
+// FS is a tree of files in which a path may go on through a tar file as through a folder: shards/00.tar/heron/1.jpg is
+// heron/1.jpg of shards/00.tar. The index of a shard is made when it is first needed and kept; the shard itself is
+// opened for each image anew.
+func FS(files fs.FS) fs.FS { return &tree{files: files, shards: map[string]*shard{}} }
+
+type tree struct {
+	files  fs.FS
+	mu     sync.RWMutex
+	shards map[string]*shard // by path
+}
+
+// shard is a shard's index, as long as its file stays what it was.
+type shard struct {
+	mu      sync.Mutex
+	kind    Kind
+	size    int64
+	changed time.Time
+	tar     *tarshards.Index
+}
+
+// Open implements fs.FS.
+func (t *tree) Open(name string) (fs.File, error) {
+	if s, file, inner := t.known(name); s != nil {
+		return t.within(s, file, inner)
+	}
+	f, err := t.files.Open(name)
+	if err == nil {
+		return f, nil
+	}
+	if s, file, inner := t.find(name); s != nil {
+		return t.within(s, file, inner)
+	}
+	return nil, err
+}
+
+// Stat implements fs.StatFS.
+func (t *tree) Stat(name string) (fs.FileInfo, error) {
+	if s, _, _ := t.known(name); s == nil {
+		info, err := fs.Stat(t.files, name)
+		if err == nil {
+			return info, nil
+		}
+		if s, _, _ := t.find(name); s == nil {
+			return nil, err
+		}
+	}
+	f, err := t.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	return info, errors.Join(err, f.Close())
+}
+
+// known returns the shard that a path goes through, if it was found before.
+func (t *tree) known(name string) (s *shard, file, inner string) {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	if len(t.shards) == 0 {
+		return nil, "", ""
+	}
+	for i := range len(name) {
+		if name[i] == '/' {
+			if s := t.shards[name[:i]]; s != nil {
+				return s, name[:i], name[i+1:]
+			}
+		}
+	}
+	return nil, "", ""
+}
+
+// find looks for a shard among the elements of a path: the first that is a file.
+func (t *tree) find(name string) (s *shard, file, inner string) {
+	for i := range len(name) {
+		if name[i] != '/' {
+			continue
+		}
+		info, err := fs.Stat(t.files, name[:i])
+		if err != nil || !info.IsDir() && !info.Mode().IsRegular() {
+			return nil, "", ""
+		}
+		if info.IsDir() {
+			continue
+		}
+		f, err := t.files.Open(name[:i])
+		if err != nil {
+			return nil, "", ""
+		}
+		kind, err := readKind(f)
+		if cerr := f.Close(); err != nil || cerr != nil || kind == None {
+			return nil, "", ""
+		}
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		if t.shards[name[:i]] == nil {
+			t.shards[name[:i]] = &shard{kind: kind}
+		}
+		return t.shards[name[:i]], name[:i], name[i+1:]
+	}
+	return nil, "", ""
+}
+
+// within opens a file in a shard.
+func (t *tree) within(s *shard, file, inner string) (_ fs.File, err error) {
+	f, err := t.files.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = &fs.PathError{Op: "open", Path: file + "/" + inner, Err: errors.Join(err, f.Close())}
+		}
+	}()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	src, ok := f.(io.ReaderAt)
+	if !ok {
+		return nil, fmt.Errorf("%s lies in a zip file, expected it in a folder: unpack the zip file", file)
+	}
+	if err := s.open(src, info); err != nil {
+		return nil, err
+	}
+	entry := member{packed.Entry{Base: path.Base(inner)}, info.ModTime()}
+	at, size, ok := s.tar.Find(inner)
+	if !ok {
+		return nil, fs.ErrNotExist
+	}
+	entry.Bytes = size
+	return &opened{entry, io.NewSectionReader(src, at, size), f}, nil
+}
+
+// open makes the index of a shard, where that is not made or the file has changed since.
+func (s *shard) open(src io.ReaderAt, info fs.FileInfo) (err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.size == info.Size() && s.changed.Equal(info.ModTime()) && s.tar != nil {
+		return nil
+	}
+	s.tar, err = tarshards.ReadIndex(src, info.Size())
+	s.size, s.changed = info.Size(), info.ModTime()
+	return err
+}
+
+// member is what is said of a file in a shard; it is as old as the shard.
+type member struct {
+	packed.Entry
+	changed time.Time
+}
+
+func (m member) ModTime() time.Time { return m.changed }
+
+// opened is a file in a shard.
+type opened struct {
+	member
+	*io.SectionReader
+	shard fs.File
+}
+
+func (o *opened) Stat() (fs.FileInfo, error) { return o.member, nil }
+func (o *opened) Size() int64                { return o.Bytes }
+func (o *opened) Close() error               { return o.shard.Close() }
+
+// Split returns the part of a shard's path that names a split, as train-0000.tar and val/0000.tar do: of the words that
+// its file's name, or else the folders above, consist of, the first that known takes.
+func Split(name string, known func(word string) bool) string {
+	for elements := strings.Split(name, "/"); len(elements) > 0; elements = elements[:len(elements)-1] {
+		for _, word := range strings.FieldsFunc(strings.ToLower(elements[len(elements)-1]), func(r rune) bool { return r < 'a' || r > 'z' }) {
+			if known(word) {
+				return word
+			}
+		}
+	}
+	return ""
+}

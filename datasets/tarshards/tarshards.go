@@ -1,0 +1,207 @@
+// Package tarshards lists what lies where in tar files, finds files in them by name without unpacking, and writes tar files
+// whose bytes depend on nothing but what they hold.
+//
+// Tar has no list of contents: its headers stand before each file, so that one pass from header to header makes the index.
+package tarshards
+
+import (
+	"archive/tar"
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Member is a file in a tar file.
+type Member struct {
+	Name string // slash-separated, without a leading ./
+	At   int64  // of its first byte
+	Size int64
+}
+
+// block is the unit in which tar files are made.
+const block = 512
+
+// Is reports whether a file that begins so is a tar file: its first header's checksum is right.
+func Is(head []byte) bool {
+	if len(head) < block {
+		return false
+	}
+	const at, end = 148, 156 // of the checksum, which counts as spaces
+	text := strings.Trim(string(head[at:end]), " \x00")
+	stated, err := strconv.ParseInt(text, 8, 64)
+	sum := int64((end - at) * ' ')
+	for i, b := range head[:block] {
+		if i < at || i >= end {
+			sum += int64(b)
+		}
+	}
+	return err == nil && sum == stated
+}
+
+// Walk visits the regular files of a tar file in order; content reads the one that is visited. Folders and links are passed
+// over. An error of visit ends the walk and is returned unchanged.
+func Walk(src io.ReaderAt, size int64, visit func(m Member, content io.Reader) error) error {
+	at := &window{src: src, size: size}
+	in := tar.NewReader(at)
+	last := ""
+	for {
+		h, err := in.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return broken(err, at.at, last)
+		}
+		last = h.Name
+		if h.Typeflag != tar.TypeReg || strings.HasSuffix(h.Name, "/") || sparse(h) {
+			continue
+		}
+		name, ok := Clean(h.Name)
+		if !ok {
+			return fmt.Errorf("holds a file called %.200q, expected names within the archive", h.Name)
+		}
+		m := Member{Name: name, At: at.at, Size: h.Size}
+		if m.Size > size-m.At {
+			return broken(io.ErrUnexpectedEOF, size, last)
+		}
+		if err := visit(m, in); err != nil {
+			return err
+		}
+	}
+}
+
+// broken says where a tar file breaks, behind the file called last.
+func broken(err error, at int64, last string) error {
+	where := "at its beginning"
+	if last != "" {
+		where = fmt.Sprintf("in or behind %.200q", last)
+	}
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return fmt.Errorf("ends early, %s: the file is cut short, or a size stated in it is wrong", where)
+	}
+	return fmt.Errorf("holds no tar header before byte %d, %s: %w", at, where, err)
+}
+
+// sparse reports whether a file's bytes do not lie together.
+func sparse(h *tar.Header) bool {
+	for key := range h.PAXRecords {
+		if strings.HasPrefix(key, "GNU.sparse.") {
+			return true
+		}
+	}
+	return false
+}
+
+// Clean returns a name without what does not matter, and whether it stays within the archive.
+func Clean(name string) (string, bool) {
+	if path.IsAbs(name) || strings.ContainsRune(name, 0) {
+		return "", false
+	}
+	name = path.Clean(name)
+	return name, name != "." && fs.ValidPath(strings.ToValidUTF8(name, "?"))
+}
+
+// window reads a file with few reads where it is read in small pieces far apart.
+type window struct {
+	src   io.ReaderAt
+	size  int64
+	at    int64
+	ahead [8 * block]byte
+	start int64 // of what ahead holds
+	held  int
+}
+
+// Read implements io.Reader.
+func (w *window) Read(p []byte) (int, error) {
+	if w.at >= w.size {
+		return 0, io.EOF
+	}
+	if w.at < w.start || w.at >= w.start+int64(w.held) {
+		n, err := w.src.ReadAt(w.ahead[:min(int64(len(w.ahead)), w.size-w.at)], w.at)
+		if n == 0 {
+			return 0, cmp.Or(err, io.ErrUnexpectedEOF)
+		}
+		w.start, w.held = w.at, n
+	}
+	n := copy(p, w.ahead[w.at-w.start:w.held])
+	w.at += int64(n)
+	return n, nil
+}
+
+// Seek implements io.Seeker, for archive/tar to pass over the contents of files.
+func (w *window) Seek(offset int64, whence int) (int64, error) {
+	switch whence {
+	case io.SeekCurrent:
+		offset += w.at
+	case io.SeekEnd:
+		offset += w.size
+	}
+	if offset < 0 {
+		return 0, errors.New("seeks before the beginning")
+	}
+	w.at = offset
+	return offset, nil
+}
+
+// Index finds the files of a tar file by name.
+type Index struct {
+	names []byte // of all files, one behind the other
+	files []place
+}
+
+// place is where a file's name and its bytes lie.
+type place struct {
+	name   uint32 // where it begins among the names
+	length uint32
+	at     int64
+	size   int64
+}
+
+func (x *Index) name(p place) []byte { return x.names[p.name : p.name+p.length] }
+
+// mostNames bounds the names of a file, in bytes.
+const mostNames = 1 << 31
+
+// ReadIndex makes the index of a tar file. It takes 24 bytes of memory and the name for each file.
+func ReadIndex(src io.ReaderAt, size int64) (*Index, error) {
+	x := &Index{}
+	err := Walk(src, size, func(m Member, _ io.Reader) error {
+		if len(x.names)+len(m.Name) > mostNames {
+			return fmt.Errorf("holds names of more than %d bytes together", mostNames)
+		}
+		x.files = append(x.files, place{uint32(len(x.names)), uint32(len(m.Name)), m.At, m.Size})
+		x.names = append(x.names, m.Name...)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(x.files, func(a, b place) int { return bytes.Compare(x.name(a), x.name(b)) })
+	for i := range max(len(x.files), 1) - 1 {
+		if a, b := x.name(x.files[i]), x.name(x.files[i+1]); bytes.Equal(a, b) {
+			return nil, Twice(string(a))
+		}
+	}
+	return x, nil
+}
+
+// Twice is the error of a name that two files have.
+func Twice(name string) error {
+	return fmt.Errorf("holds two files called %.200q, expected one", name)
+}
+
+// Find returns where a file's bytes lie.
+func (x *Index) Find(name string) (at, size int64, ok bool) {
+	i, ok := slices.BinarySearchFunc(x.files, name, func(p place, name string) int { return strings.Compare(string(x.name(p)), name) })
+	if !ok {
+		return 0, 0, false
+	}
+	return x.files[i].at, x.files[i].size, true
+}

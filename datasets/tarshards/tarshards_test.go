@@ -1,0 +1,201 @@
+package tarshards
+
+import (
+	"archive/tar"
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// archive makes a tar file of headers, each followed by so many bytes as it states.
+func archive(t testing.TB, headers ...tar.Header) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	w := tar.NewWriter(&out)
+	for i := range headers {
+		if err := w.WriteHeader(&headers[i]); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Write(bytes.Repeat([]byte{byte('a' + i)}, int(headers[i].Size))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// Files of all sizes and forms of names are found where their bytes lie.
+func TestIndex(t *testing.T) {
+	long := strings.Repeat("folder/", 40) + "ü.jpg"
+	var headers []tar.Header
+	for i, size := range []int64{0, 1, 511, 512, 513, 4095, 70_000} {
+		headers = append(headers, tar.Header{Typeflag: tar.TypeReg, Name: fmt.Sprintf("./%d/x.jpg", i), Size: size})
+	}
+	headers = append(headers, tar.Header{Typeflag: tar.TypeDir, Name: "d/"}, tar.Header{Typeflag: tar.TypeSymlink, Name: "link.jpg", Linkname: "/etc/passwd"},
+		tar.Header{Typeflag: tar.TypeReg, Name: long, Size: 3, Format: tar.FormatPAX}, tar.Header{Typeflag: tar.TypeReg, Name: long + "2", Size: 3, Format: tar.FormatGNU})
+	data := archive(t, headers...)
+	if !Is(data) || Is(data[:511]) || Is(make([]byte, 512)) {
+		t.Error("not told from other files")
+	}
+	x, err := ReadIndex(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for i, h := range headers {
+		name, _ := Clean(h.Name)
+		at, size, ok := x.Find(name)
+		if ok != (h.Typeflag == tar.TypeReg) {
+			t.Errorf("%s: found %v", name, ok)
+		}
+		if !ok {
+			continue
+		}
+		found++
+		if size != h.Size || !bytes.Equal(data[at:at+size], bytes.Repeat([]byte{byte('a' + i)}, int(size))) {
+			t.Errorf("%s: %d bytes at %d", name, size, at)
+		}
+	}
+	if found != len(x.files) {
+		t.Errorf("%d files, found %d", len(x.files), found)
+	}
+	for _, name := range []string{"", "x.jpg", "0", "0/x.jp", "./0/x.jpg"} {
+		if _, _, ok := x.Find(name); ok {
+			t.Errorf("%q is found", name)
+		}
+	}
+}
+
+func TestBrokenTar(t *testing.T) {
+	file := func(name string, size int64) tar.Header {
+		return tar.Header{Typeflag: tar.TypeReg, Name: name, Size: size}
+	}
+	good := archive(t, file("a.jpg", 2000), file("b.jpg", 10))
+	huge := bytes.Clone(good)
+	copy(huge[124:136], "77777777777\x00") // 8 GiB
+	sum := int64(0)
+	copy(huge[148:156], "        ")
+	for _, b := range huge[:512] {
+		sum += int64(b)
+	}
+	copy(huge[148:156], fmt.Sprintf("%06o\x00 ", sum))
+	for what, c := range map[string]struct {
+		data []byte
+		want string
+	}{
+		"cut in a file":    {good[:1500], `ends early, in or behind "a.jpg"`},
+		"cut in a header":  {good[:3000], `ends early, in or behind "a.jpg"`},
+		"a size too large": {huge, `ends early, in or behind "a.jpg": the file is cut short, or a size stated in it is wrong`},
+		"no header":        {append(bytes.Clone(good[:2560]), bytes.Repeat([]byte{'x'}, 1024)...), `holds no tar header before byte 3072, in or behind "a.jpg"`},
+		"outside":          {archive(t, file("../a.jpg", 1)), `holds a file called "../a.jpg", expected names within the archive`},
+		"absolute":         {archive(t, file("/etc/a.jpg", 1)), `holds a file called "/etc/a.jpg"`},
+		"twice":            {archive(t, file("a.jpg", 1), file("./a.jpg", 1)), `holds two files called "a.jpg"`},
+		"none":             {nil, ""},
+	} {
+		_, err := ReadIndex(bytes.NewReader(c.data), int64(len(c.data)))
+		if c.want == "" && err == nil {
+			continue
+		}
+		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v, expected %q", what, err, c.want)
+		}
+	}
+}
+
+// What is written holds what it was made of, takes the bytes foretold, and is known again; not so when anything differs.
+func TestWrite(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "a.tar")
+	long := strings.Repeat("folder/", 40) + "ü.jpg"
+	files := func() []File {
+		open := func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader("picture")), nil }
+		return []File{{Name: long, Size: 7, Open: open, Changed: time.Unix(5, 0)}, {Name: "a.cls", Data: []byte("3")}}
+	}
+	total := int64(1024)
+	for _, f := range files() {
+		n, err := f.Length()
+		if err != nil {
+			t.Fatal(err)
+		}
+		total += n
+	}
+	if err := Write(t.Context(), name, files()); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if int64(len(data)) != total {
+		t.Errorf("%d bytes, foretold %d", len(data), total)
+	}
+	x, err := ReadIndex(bytes.NewReader(data), total)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if at, size, ok := x.Find(long); !ok || string(data[at:at+size]) != "picture" {
+		t.Error("the picture is another")
+	}
+	if !Holds(name, files()) {
+		t.Error("not known again")
+	}
+	for what, change := range map[string]func(f []File) []File{
+		"a label":  func(f []File) []File { f[1].Data = []byte("4"); return f },
+		"a name":   func(f []File) []File { f[1].Name = "b.cls"; return f },
+		"a size":   func(f []File) []File { f[0].Size = 8; return f },
+		"newer":    func(f []File) []File { f[0].Changed = time.Now().Add(time.Hour); return f },
+		"one less": func(f []File) []File { return f[:1] },
+		"one more": func(f []File) []File { return append(f, File{Name: "c.cls", Data: []byte("1")}) },
+	} {
+		if Holds(name, change(files())) {
+			t.Errorf("%s: taken for the same", what)
+		}
+	}
+	grown := files()
+	grown[0].Size = 6
+	if err := Write(t.Context(), name, grown); err == nil || !strings.Contains(err.Error(), "it is being changed") {
+		t.Errorf("a picture that grew: %v", err)
+	}
+	if again, err := os.ReadFile(name); err != nil || !bytes.Equal(again, data) {
+		t.Error("a failure left something else")
+	}
+}
+
+// FuzzIndex: what is found lies in the file, and nothing else comes of any bytes.
+func FuzzIndex(f *testing.F) {
+	f.Add(archive(f, tar.Header{Typeflag: tar.TypeReg, Name: "a.jpg", Size: 600}, tar.Header{Typeflag: tar.TypeReg, Name: "a.cls", Size: 1}))
+	f.Add(archive(f, tar.Header{Typeflag: tar.TypeReg, Name: strings.Repeat("d/", 100) + "a.jpg", Size: 6, Format: tar.FormatPAX}))
+	f.Add(archive(f, tar.Header{Typeflag: tar.TypeReg, Name: strings.Repeat("d/", 100) + "a.jpg", Size: 6, Format: tar.FormatGNU}))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		x, err := ReadIndex(bytes.NewReader(data), int64(len(data)))
+		if err != nil {
+			return
+		}
+		for _, p := range x.files {
+			at, size, ok := x.Find(string(x.name(p)))
+			if !ok || at < 0 || size < 0 || at+size > int64(len(data)) {
+				t.Fatalf("%q: %d bytes at %d of %d, %v", x.name(p), size, at, len(data), ok)
+			}
+		}
+	})
+}
+
+// BenchmarkIndex makes the index of a tar file of 10,000 samples of two files, in memory.
+func BenchmarkIndex(b *testing.B) {
+	var headers []tar.Header
+	for i := range 10_000 {
+		headers = append(headers, tar.Header{Typeflag: tar.TypeReg, Name: fmt.Sprintf("%08d.jpg", i), Size: 5000}, tar.Header{Typeflag: tar.TypeReg, Name: fmt.Sprintf("%08d.cls", i), Size: 1})
+	}
+	data := archive(b, headers...)
+	for b.Loop() {
+		if _, err := ReadIndex(bytes.NewReader(data), int64(len(data))); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,127 @@
+package tarshards
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"winnow/internal/atomicfile"
+	"winnow/internal/regular"
+)
+
+// File is a file to be written into a tar file: Data, or where that is nil so many bytes of what Open opens.
+type File struct {
+	Name    string
+	Data    []byte
+	Size    int64
+	Open    func() (io.ReadCloser, error)
+	Changed time.Time // when what Open opens was last written; zero where that is not known
+}
+
+func (f *File) size() int64 {
+	if f.Data != nil {
+		return int64(len(f.Data))
+	}
+	return f.Size
+}
+
+// header is the same for the same name and size, whenever and by whomever it is written.
+func (f *File) header() *tar.Header {
+	return &tar.Header{Typeflag: tar.TypeReg, Name: f.Name, Size: f.size(), Mode: 0o444, ModTime: time.Unix(0, 0)}
+}
+
+// Length returns how many bytes a file takes in a tar file.
+func (f *File) Length() (int64, error) {
+	var n counter
+	if err := tar.NewWriter(&n).WriteHeader(f.header()); err != nil {
+		return 0, err
+	}
+	return int64(n) + (f.size()+block-1)/block*block, nil
+}
+
+// counter counts what is written.
+type counter int64
+
+// Write implements io.Writer.
+func (c *counter) Write(p []byte) (int, error) {
+	*c += counter(len(p))
+	return len(p), nil
+}
+
+// Write writes a tar file of files, whole or not at all.
+func Write(ctx context.Context, name string, files []File) error {
+	return atomicfile.Write(name, func(w io.Writer) error {
+		out := tar.NewWriter(w)
+		for i := range files {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if err := files[i].write(out); err != nil {
+				return err
+			}
+		}
+		return out.Close()
+	})
+}
+
+func (f *File) write(out *tar.Writer) error {
+	if err := out.WriteHeader(f.header()); err != nil {
+		return err
+	}
+	if f.Data != nil {
+		_, err := out.Write(f.Data)
+		return err
+	}
+	in, err := f.Open()
+	if err != nil {
+		return err
+	}
+	n, err := io.Copy(out, in)
+	if errors.Is(err, tar.ErrWriteTooLong) || err == nil && n != f.Size {
+		err = fmt.Errorf("%s: has not the %d bytes that it had before: it is being changed", f.Name, f.Size)
+	}
+	return errors.Join(err, in.Close())
+}
+
+// Holds reports whether there is a tar file of just these files: with their names and sizes, the same Data, and written after
+// what the others are read from, whose bytes are not compared.
+func Holds(name string, files []File) bool {
+	in, err := regular.Open(name)
+	if err != nil {
+		return false
+	}
+	defer in.Close()
+	info, err := in.Stat()
+	if err != nil {
+		return false
+	}
+	n, differs := 0, errors.New("differs")
+	err = Walk(in, info.Size(), func(m Member, content io.Reader) error {
+		if n == len(files) || m.Name != files[n].Name || m.Size != files[n].size() || files[n].Changed.After(info.ModTime()) {
+			return differs
+		}
+		if files[n].Data != nil {
+			if data, err := io.ReadAll(content); err != nil || !bytes.Equal(data, files[n].Data) {
+				return differs
+			}
+		}
+		n++
+		return nil
+	})
+	return err == nil && n == len(files)
+}
+
+// Same reports whether two names are those of one file.
+func Same(a, b string) bool {
+	one, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	other, err := os.Stat(b)
+	return err == nil && os.SameFile(one, other)
+}

@@ -1,0 +1,318 @@
+package datasets
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"winnow/datasets/shards"
+	"winnow/internal/regular"
+)
+
+// tarOf makes a tar file of names and contents in turns.
+func tarOf(t testing.TB, files ...string) string {
+	t.Helper()
+	var out bytes.Buffer
+	w := tar.NewWriter(&out)
+	for i := 0; i < len(files); i += 2 {
+		if err := w.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: files[i], Size: int64(len(files[i+1]))}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Write([]byte(files[i+1])); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+// written puts files into a new folder.
+func written(t *testing.T, files map[string]string) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	for name, text := range files {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// rowsOf writes a dataset as a manifest, to be compared.
+func rowsOf(t *testing.T, d *Dataset) string {
+	t.Helper()
+	var out bytes.Buffer
+	if err := WriteCSV(&out, d); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+// Samples of all forms are read by the pattern of their shards, by one of these, and by the folder.
+func TestWebDataset(t *testing.T) {
+	for what, c := range map[string]struct {
+		files  map[string]string
+		source string // below the folder; "" is that itself
+		names  Names
+		want   string
+		told   []string
+	}{
+		"classes": {map[string]string{
+			"train-00.tar": tarOf(t, "./a.jpg", "1", "./a.cls", "7\n", "b/c.PNG", "2", "b/c.cls", "11"),
+			"val-00.tar":   tarOf(t, "a.cls", "7", "a.jpg", "3", "a.npy", "…"),
+			"notes.txt":    "not a shard",
+		}, "", Names{}, "path,label,split\ntrain-00.tar/a.jpg,7,train\ntrain-00.tar/b/c.PNG,11,train\nval-00.tar/a.jpg,7,validation\n",
+			[]string{"read as WebDataset's shards: 3 images in 2 files, labels by .cls"}},
+		"json": {map[string]string{
+			"x/0.tar": tarOf(t, "a.jpg", "1", "a.json", `{"label":"heron","split":"test","width":640}`, "a.cls", "0"),
+			"x/1.tar": tarOf(t, "b.jpg", "1", "b.json", `{"true_label":"stork","label":"heron","note":null}`, "b.cls", "0"),
+		}, "x/{0..1}.tar", Names{}, "path,label,split,true_label,width\n0.tar/a.jpg,heron,test,,640\n1.tar/b.jpg,heron,train,stork,\n",
+			[]string{"2 images in 2 files"}},
+		"a usual key": {map[string]string{"a.tar": tarOf(t, "a.jpg", "1", "a.json", `{"category":3,"path":"x/a.jpg"}`)}, "a.tar", Names{},
+			"path,label,split,other_path\na.tar/a.jpg,3,train,x/a.jpg\n", []string{`took the column "category" for the label`, "1 images in 1 files"}},
+		"texts that are labels": {map[string]string{"a.tar": tarOf(t, "a.jpg", "1", "a.txt", "heron\n", "b.jpg", "1", "b.txt", "heron")}, "*.tar", Names{},
+			"path,label,split\na.tar/a.jpg,heron,train\na.tar/b.jpg,heron,train\n", []string{"labels by .txt"}},
+		"texts that are none": {map[string]string{"a.tar": tarOf(t, "a.jpg", "1", "a.txt", "a heron\nat sea", "b.jpg", "1", "b.txt", "a stork")}, "a.tar", Names{},
+			"path,label,split,txt\na.tar/a.jpg,,train,\"a heron\nat sea\"\na.tar/b.jpg,,train,a stork\n", []string{"read as", `2 of 2 images have no label, the first "a.tar/a.jpg"`}},
+		"names": {map[string]string{"a.tar": tarOf(t, "a.left.jpg", "1", "a.right.jpg", "2", "a.kind", "heron", "a.json", `{"fold":"test"}`)}, "a.tar", Names{Path: "right.jpg", Label: "kind", Split: "fold"},
+			"path,label,split\na.tar/a.right.jpg,heron,test\n", []string{"read as"}},
+		"a mask beside": {map[string]string{"a.tar": tarOf(t, "a.jpg", "1", "a.mask.png", "2", "a.cls", "1")}, "a.tar", Names{}, "path,label,split\na.tar/a.jpg,1,train\n", []string{"read as"}},
+		"odd ones": {map[string]string{"a.tar": tarOf(t, "a.jpg", "1", "a.cls", "1", "b.cls", "2", "c.jpg", "1", "README", "x", ".hidden", "x", "e.cls", "1")}, "a.tar", Names{},
+			"path,label,split\na.tar/a.jpg,1,train\na.tar/c.jpg,,train\n", []string{"read as", `left out 2 samples without an image, the first "a.tar/b"`, `1 of 2 images have no label, the first "a.tar/c.jpg"`}},
+	} {
+		dir := written(t, c.files)
+		opts, told := noted()
+		opts.Names = c.names
+		d, err := Read(filepath.Join(dir, c.source), opts)
+		if err != nil {
+			t.Errorf("%s: %v", what, err)
+			continue
+		}
+		if diff := cmp.Diff(c.want, rowsOf(t, d)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", what, diff)
+		}
+		if len(*told) != len(c.told) {
+			t.Errorf("%s: told %q", what, *told)
+			continue
+		}
+		for i, want := range c.told {
+			if !strings.Contains((*told)[i], want) {
+				t.Errorf("%s: told %q, expected %q", what, (*told)[i], want)
+			}
+		}
+	}
+}
+
+func TestWrongWebDataset(t *testing.T) {
+	cut := tarOf(t, "a.jpg", strings.Repeat("x", 2000), "a.cls", "1")
+	for what, c := range map[string]struct {
+		files map[string]string
+		opts  ReadOptions
+		want  string
+	}{
+		"no image":        {map[string]string{"a.tar": tarOf(t, "a.npy", "1", "a.cls", "1")}, ReadOptions{}, "a.tar: holds no image, expected files such as KEY.jpg beside KEY.cls or KEY.json; found .cls, .npy"},
+		"nothing":         {map[string]string{"a.tar": tarOf(t, "README", "x")}, ReadOptions{}, "found no file with an ending"},
+		"cut":             {map[string]string{"a.tar": cut[:1500]}, ReadOptions{}, `a.tar: ends early, in or behind "a.jpg"`},
+		"twice":           {map[string]string{"a.tar": tarOf(t, "a.jpg", "1", "b.jpg", "1", "a.jpg", "1")}, ReadOptions{}, `a.tar: holds two files called "a.jpg"`},
+		"outside":         {map[string]string{"a.tar": tarOf(t, "../../a.jpg", "1")}, ReadOptions{}, `a.tar: holds a file called "../../a.jpg"`},
+		"JSON":            {map[string]string{"a.tar": tarOf(t, "a.json", "[1]", "a.jpg", "1")}, ReadOptions{}, "a.tar: a.json: is no JSON object"},
+		"long":            {map[string]string{"a.tar": tarOf(t, "a.cls", strings.Repeat("1", mostText+1), "a.jpg", "1")}, ReadOptions{}, "a.tar: a.cls: has 1048577 bytes, expected at most 1048576"},
+		"two images":      {map[string]string{"a.tar": tarOf(t, "a.png", "1", "a.jpg", "1")}, ReadOptions{}, `sample "a" has the images png and jpg, expected one: name its ending with winnow data import --path-column`},
+		"a split":         {map[string]string{"a.tar": tarOf(t, "a.json", `{"split":"later"}`, "a.jpg", "1")}, ReadOptions{}, `a: split "later" is unknown`},
+		"no such column":  {map[string]string{"a.tar": tarOf(t, "a.cls", "1", "a.jpg", "1")}, ReadOptions{Names: Names{Label: "kind"}}, `header is "(image),cls", expected the column "kind" for the label`},
+		"no such picture": {map[string]string{"a.tar": tarOf(t, "a.cls", "1", "a.jpg", "1")}, ReadOptions{Names: Names{Path: "png"}}, `holds no image called KEY.png`},
+		"a prefix":        {map[string]string{"a.tar": tarOf(t, "a.cls", "1", "a.jpg", "1")}, ReadOptions{StripPrefix: "x"}, `found a prefix to strip`},
+		"another format":  {map[string]string{"a.tar": "path,label\na.jpg,1\n"}, ReadOptions{Format: WebDataset}, "is neither a tar nor a Parquet file, expected a tar file"},
+		"as a manifest":   {map[string]string{"a.tar": tarOf(t, "a.cls", "1", "a.jpg", "1")}, ReadOptions{Format: CSV}, "a.tar: is a tar archive"},
+		"too many keys":   {map[string]string{"a.tar": manyKeys(t)}, ReadOptions{}, "different keys make a table"},
+	} {
+		dir := written(t, c.files)
+		_, err := Read(filepath.Join(dir, "a.tar"), c.opts)
+		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v, expected %q", what, err, c.want)
+		}
+	}
+	if _, err := Read(filepath.Join(t.TempDir(), "a-{0..3}.tar"), ReadOptions{}); err == nil || !strings.Contains(err.Error(), "4 of 4 files are not there") {
+		t.Errorf("no files: %v", err)
+	}
+	stopped, cancel := context.WithCancel(t.Context())
+	cancel()
+	dir := written(t, map[string]string{"a.tar": tarOf(t, "a.cls", "1", "a.jpg", "1")})
+	if _, err := Read(filepath.Join(dir, "a.tar"), ReadOptions{Once: stopped}); err != context.Canceled {
+		t.Errorf("interrupted: %v", err)
+	}
+}
+
+// manyKeys is a tar file whose samples share no key.
+func manyKeys(t *testing.T) string {
+	var files []string
+	for i := range 2000 {
+		files = append(files, fmt.Sprintf("%d.json", i), fmt.Sprintf(`{"k%d":1}`, i))
+	}
+	return tarOf(t, files...)
+}
+
+// What is written reads back the same, but for where the images lie; so does what is written of that.
+func TestShardsRoundTrip(t *testing.T) {
+	images := fstest.MapFS{}
+	var list strings.Builder
+	list.WriteString("path,label,split,true_label,note\n")
+	for i, name := range []string{"a/1.jpg", "a/1.png", "a/1.b.jpg", "a/1_b.jpg", "b/two.JPEG", "b/raw"} {
+		images[name] = &fstest.MapFile{Data: []byte("\xff\xd8\xff" + strings.Repeat(name, 200)), ModTime: time.Unix(9, 0)}
+		fmt.Fprintf(&list, "%s,%s,%s,%s,\"<%d> é\"\n", name, []string{"heron", "stork", ""}[i%3], []string{Train, Test}[i%2], []string{"", "stork"}[i%2], i)
+	}
+	d, err := ReadManifest(strings.NewReader(list.String()), "m", ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	var told []string
+	w := ShardWriter{Name: filepath.Join(dir, "{split}-%03d.tar"), Size: 10 << 10, Root: func(int) fs.FS { return images }, Note: func(format string, args ...any) { told = append(told, fmt.Sprintf(format, args...)) }}
+	done, err := w.Write(t.Context(), d)
+	if err != nil || done.Images != 6 || done.Shards != 4 || done.Kept != 0 || len(told) != 0 {
+		t.Fatalf("%+v, %v, told %q", done, err, told)
+	}
+	first := bytesOf(t, dir)
+	for name, data := range first {
+		if len(data) > 10<<10 {
+			t.Errorf("%s has %d bytes", name, len(data))
+		}
+	}
+	back, err := Read(dir, ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	root, found := shards.FS(regular.Dir(dir)), map[string]Sample{}
+	at := map[string]int{}
+	for i, c := range back.Columns {
+		at[c] = i
+	}
+	for _, s := range back.Samples {
+		name := s.Extra[at["other_path"]]
+		if name == "" {
+			_, name, _ = strings.Cut(s.Path, "/")
+		}
+		data, err := fs.ReadFile(root, s.Path)
+		if err != nil || !bytes.Equal(data, images[name].Data) {
+			t.Errorf("%s is not %s, %v", s.Path, name, err)
+		}
+		found[name] = s
+	}
+	for _, s := range d.Samples {
+		f := found[s.Path]
+		if d.className(s.Label) != back.className(f.Label) || d.className(s.True) != back.className(f.True) || s.Split != f.Split || s.Extra[0] != f.Extra[at["note"]] {
+			t.Errorf("%s: %+v came back as %+v", s.Path, s, f)
+		}
+	}
+	if err := os.Remove(filepath.Join(dir, "train-001.tar")); err != nil {
+		t.Fatal(err)
+	}
+	if done, err = w.Write(t.Context(), d); err != nil || done.Kept != 3 || done.Shards != 4 {
+		t.Errorf("again: %+v, %v", done, err)
+	}
+	if diff := cmp.Diff(first, bytesOf(t, dir)); diff != "" {
+		t.Error("another writing made other bytes")
+	}
+	w.Size = 1 << 20
+	if done, err = w.Write(t.Context(), d); err != nil || done.Shards != 2 || len(told) != 1 || !strings.Contains(told[0], "2 files are called like these shards and were not written now, the first "+filepath.Join(dir, "test-001.tar")) {
+		t.Errorf("larger ones: %+v, %v, told %q", done, err, told)
+	}
+}
+
+// bytesOf returns the files of a folder.
+func bytesOf(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		data, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[e.Name()] = string(data)
+	}
+	return files
+}
+
+func TestShardsNotWritten(t *testing.T) {
+	dir := t.TempDir()
+	images := fstest.MapFS{"a.jpg": {Data: []byte("x")}, "b": {Data: []byte("no image")}}
+	there := filepath.Join(dir, "there.tar")
+	if err := os.WriteFile(there, []byte(tarOf(t, "a.jpg", "x")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for what, c := range map[string]struct{ name, path, want string }{
+		"two numbers":   {"%d-%d.tar", "a.jpg", "found 2 numbers, expected at most one"},
+		"another sign":  {"%s.tar", "a.jpg", "and no other %"},
+		"a crop":        {"x.tar", "a.jpg#xywh=0,0,1,1", "is a crop of a picture, expected whole images"},
+		"missing":       {"x.tar", "c.jpg", "datasets: c.jpg: open c.jpg: file does not exist"},
+		"no image":      {"x.tar", "b", "datasets: b: is no image by its name or content"},
+		"its own input": {"there.tar", "a.jpg", "images are read from it, expected another name"},
+	} {
+		d := &Dataset{Samples: []Sample{{Path: c.path, Label: Unlabelled, True: Unlabelled, Split: Train}}}
+		w := ShardWriter{Name: filepath.Join(dir, c.name), Size: 1 << 20, Root: func(int) fs.FS { return images }, Read: []string{there}}
+		if _, err := w.Write(t.Context(), d); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, expected %q", what, err, c.want)
+		}
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {
+		t.Errorf("left %v, %v", entries, err)
+	}
+}
+
+// The mended copy of shards is a manifest of what they hold.
+func TestMendShards(t *testing.T) {
+	dir := written(t, map[string]string{"a-0.tar": tarOf(t, "1.jpg", "x", "1.cls", "3", "2.jpg", "x", "2.cls", "4")})
+	source := filepath.Join(dir, "a-*.tar")
+	d, err := Read(source, ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if form, err := FormOf(source); err != nil || form != CSV {
+		t.Errorf("form %s, %v", form, err)
+	}
+	var out bytes.Buffer
+	if _, err := Mend(&out, source, d, map[int]Decision{1: {Label: "3"}}); err != nil || out.String() != "path,label,split\na-0.tar/1.jpg,3,train\na-0.tar/2.jpg,3,train\n" {
+		t.Errorf("%s%v", out.String(), err)
+	}
+}
+
+// FuzzWebDataset: any tar file is read, or refused in a line; rows have paths into the shard.
+func FuzzWebDataset(f *testing.F) {
+	f.Add([]byte(tarOf(f, "a.jpg", "x", "a.cls", "1", "b/c.png", "y", "b/c.json", `{"label":"heron","split":"val","n":[1]}`)))
+	f.Add([]byte(tarOf(f, "a.jpg", "x", "a.txt", "heron", "b.jpg", "x", "b.txt", "heron", "b.mask.png", "z")))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		s := &webShard{texts: map[string]bool{webClass: true, webText: true, webJSON: true}}
+		if s.read(t.Context(), bytes.NewReader(data), int64(len(data))) != nil {
+			return
+		}
+		d, err := ReadOptions{Split: Train}.webDataset("m", &shards.List{Names: []string{"a.tar"}}, []*webShard{s})
+		if err != nil {
+			return
+		}
+		for _, sample := range d.Samples {
+			if !strings.HasPrefix(sample.Path, "a.tar/") || len(sample.Extra) != len(d.Columns) {
+				t.Fatalf("%+v with the columns %q", sample, d.Columns)
+			}
+		}
+	})
+}

@@ -1,0 +1,284 @@
+package datasets
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"winnow/datasets/tarshards"
+	"winnow/internal/regular"
+)
+
+// ShardWriter writes a dataset as WebDataset's tar files: of each sample the image as it is, KEY.cls with the number of its
+// class, and KEY.json with its label and all else that a manifest says of it.
+type ShardWriter struct {
+	// Name of the tar files: %06d in it becomes the number of a shard, {split} the split, each with shards of its own. Without a
+	// number there is one file.
+	Name     string
+	Size     int64                  // the most bytes of a shard, unless one sample alone has more
+	Root     func(sample int) fs.FS // where the path of a sample begins
+	Read     []string               // files that images are read from, and that no shard may take the place of
+	Note     func(format string, args ...any)
+	Progress func(done, total int) // in samples; may be nil
+	d        *Dataset
+	keys     []string // of the samples
+}
+
+// ShardsWritten says what a ShardWriter did.
+type ShardsWritten struct {
+	Shards int // there are now
+	Kept   int // of these were there before, as they would have been written
+	Images int
+}
+
+// tarEnding is that of WebDataset's shards.
+const tarEnding = ".tar"
+
+// IsShardName reports whether a name is one of shards that are written: it ends in .tar.
+func IsShardName(name string) bool { return strings.EqualFold(filepath.Ext(name), tarEnding) }
+
+const splitMark = "{split}"
+
+var numberMark = regexp.MustCompile(`%0?[1-9]?d`)
+
+// shardPlan is the samples of a shard.
+type shardPlan struct {
+	name    string
+	samples []int
+}
+
+// Write writes the shards of d. The same data make the same bytes; a shard that is there as it would be written is left alone,
+// so that a writing that was stopped goes on where it was.
+func (w ShardWriter) Write(ctx context.Context, d *Dataset) (done ShardsWritten, err error) {
+	w.d = d
+	if marks := numberMark.FindAllString(w.Name, -1); len(marks) > 1 || strings.Count(w.Name, "%") > len(marks) {
+		return done, fmt.Errorf("datasets: %s: found %d numbers, expected at most one, such as %%06d, and no other %%", w.Name, len(marks))
+	}
+	if err := w.nameKeys(); err != nil {
+		return done, err
+	}
+	plan, err := w.plan(ctx)
+	if err != nil {
+		return done, err
+	}
+	names := make(map[string]bool, len(plan))
+	for _, p := range plan {
+		names[p.name] = true
+		for _, read := range w.Read {
+			if tarshards.Same(p.name, read) {
+				return done, fmt.Errorf("datasets: %s: images are read from it, expected another name for what is written", p.name)
+			}
+		}
+	}
+	for _, p := range plan {
+		kept, err := w.shard(ctx, p)
+		if err != nil {
+			return done, fmt.Errorf("datasets: %s: %w", p.name, err)
+		}
+		if done.Shards++; kept {
+			done.Kept++
+		}
+		if done.Images += len(p.samples); w.Progress != nil {
+			w.Progress(done.Images, len(d.Samples))
+		}
+	}
+	w.tellOthers(names)
+	return done, nil
+}
+
+// nameKeys gives each sample a key of its own: its path without the ending and without dots.
+func (w *ShardWriter) nameKeys() error {
+	w.keys = make([]string, len(w.d.Samples))
+	taken := make(map[string]bool, len(w.keys))
+	for i := range w.d.Samples {
+		p := w.d.Samples[i].Path
+		if _, _, cropped := CutCrop(p); cropped {
+			return fmt.Errorf("datasets: %s: is a crop of a picture, expected whole images: a shard holds the bytes of files", p)
+		}
+		dir, base := path.Split(p)
+		stem := base
+		if isImageName(base) {
+			stem = strings.TrimSuffix(base, path.Ext(base))
+		}
+		key := dir + strings.ReplaceAll(stem, ".", "_")
+		for n := 2; taken[key]; n++ {
+			key = dir + strings.ReplaceAll(stem, ".", "_") + "-" + strconv.Itoa(n)
+		}
+		taken[key], w.keys[i] = true, key
+	}
+	return nil
+}
+
+// plan deals the samples out among shards, in their order, each split by itself if it has files of its own.
+func (w *ShardWriter) plan(ctx context.Context) (plan []shardPlan, err error) {
+	open := map[string]int{}     // last shard of a split, by its place in plan
+	numbers := map[string]int{}  // of its next
+	filled := map[string]int64{} // bytes in it
+	numbered := numberMark.MatchString(w.Name)
+	for i := range w.d.Samples {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		length, err := w.length(i)
+		if err != nil {
+			return nil, err
+		}
+		split := ""
+		if strings.Contains(w.Name, splitMark) {
+			split = w.d.Samples[i].Split
+		}
+		at, begun := open[split]
+		if !begun || numbered && filled[split]+length > w.Size {
+			at = len(plan)
+			name := strings.ReplaceAll(w.Name, splitMark, split)
+			name = numberMark.ReplaceAllStringFunc(name, func(mark string) string { return fmt.Sprintf(mark, numbers[split]) })
+			plan = append(plan, shardPlan{name: name})
+			open[split], filled[split] = at, endOfTar
+			numbers[split]++
+		}
+		plan[at].samples = append(plan[at].samples, i)
+		filled[split] += length
+	}
+	return plan, nil
+}
+
+// endOfTar is how many bytes end a tar file.
+const endOfTar = 1024
+
+// length returns the bytes of a sample in a shard.
+func (w *ShardWriter) length(i int) (n int64, err error) {
+	files, err := w.files(i)
+	for k := range files {
+		if err == nil {
+			var one int64
+			one, err = files[k].Length()
+			n += one
+		}
+	}
+	if err != nil {
+		return 0, fmt.Errorf("datasets: %s: %w", w.d.Samples[i].Path, err)
+	}
+	return n, nil
+}
+
+// files returns the files of a sample.
+func (w *ShardWriter) files(i int) ([]tarshards.File, error) {
+	s, root := &w.d.Samples[i], w.Root(i)
+	info, err := fs.Stat(root, s.Path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("is no file")
+	}
+	open := func() (io.ReadCloser, error) {
+		f, _, err := regular.From(root, s.Path)
+		return f, err
+	}
+	ending := path.Ext(s.Path)
+	if !isImageName(s.Path) {
+		if ending, err = sniffed(open); err != nil {
+			return nil, err
+		}
+	}
+	picture := tarshards.File{Name: w.keys[i] + ending, Size: info.Size(), Changed: info.ModTime(), Open: open}
+	text, err := w.describe(s, picture.Name)
+	if err != nil {
+		return nil, err
+	}
+	files := []tarshards.File{picture}
+	if s.Label != Unlabelled {
+		files = append(files, tarshards.File{Name: w.keys[i] + "." + webClass, Data: strconv.AppendInt(nil, int64(s.Label), 10)})
+	}
+	return append(files, tarshards.File{Name: w.keys[i] + "." + webJSON, Data: text}), nil
+}
+
+// describe writes what is known of a sample as JSON; its path where that is not its name in the shard.
+func (w *ShardWriter) describe(s *Sample, name string) ([]byte, error) {
+	keys := append([]string{"label", "split", "true_label", "path"}, w.d.Columns...)
+	values := append([]string{w.d.className(s.Label), s.Split, w.d.className(s.True), ""}, s.Extra...)
+	if name != s.Path {
+		values[3] = s.Path
+	}
+	var out bytes.Buffer
+	lead := byte('{')
+	for k, value := range values {
+		if value == "" {
+			continue
+		}
+		if err := writeJSONField(&out, lead, keys[k], value); err != nil {
+			return nil, err
+		}
+		lead = ','
+	}
+	out.WriteByte('}')
+	return out.Bytes(), nil
+}
+
+// sniffed returns the ending of an image that has none in its name.
+func sniffed(open func() (io.ReadCloser, error)) (ending string, err error) {
+	f, err := open()
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	head := make([]byte, 16)
+	n, err := io.ReadFull(f, head)
+	if err != nil && n == 0 {
+		return "", err
+	}
+	for _, magic := range [][2]string{{"\xff\xd8\xff", ".jpg"}, {"\x89PNG", ".png"}, {"GIF8", ".gif"}, {"BM", ".bmp"}, {"RIFF", ".webp"}} {
+		if strings.HasPrefix(string(head[:n]), magic[0]) {
+			return magic[1], nil
+		}
+	}
+	return "", fmt.Errorf("is no image by its name or content, expected JPEG, PNG, GIF, BMP or WebP")
+}
+
+// shard writes a shard, unless it is there.
+func (w *ShardWriter) shard(ctx context.Context, p shardPlan) (kept bool, err error) {
+	var files []tarshards.File
+	for _, i := range p.samples {
+		of, err := w.files(i)
+		if err != nil {
+			return false, fmt.Errorf("%s: %w", w.d.Samples[i].Path, err)
+		}
+		files = append(files, of...)
+	}
+	if tarshards.Holds(p.name, files) {
+		return true, nil
+	}
+	if err := os.MkdirAll(filepath.Dir(p.name), 0o777); err != nil {
+		return false, err
+	}
+	return false, tarshards.Write(ctx, p.name, files)
+}
+
+// tellOthers names files beside the shards that could be taken for more of them.
+func (w *ShardWriter) tellOthers(written map[string]bool) {
+	if w.Note == nil || !numberMark.MatchString(w.Name) {
+		return
+	}
+	pattern := numberMark.ReplaceAllString(strings.ReplaceAll(w.Name, splitMark, "*"), "[0-9]*")
+	found, err := filepath.Glob(pattern)
+	if err != nil {
+		return
+	}
+	others := odd{}
+	for _, name := range found {
+		if _, err := os.Stat(name); err == nil && !written[name] {
+			others.add(name)
+		}
+	}
+	if others.n > 0 {
+		w.Note("%d files are called like these shards and were not written now, the first %s", others.n, others.first)
+	}
+}

@@ -1,0 +1,294 @@
+// Package fetch brings a file whose size and sha256 are known beforehand from the first of several places that has it. What
+// has come stays beside the file until all of it is there, so that a broken transfer goes on; nothing stands under the
+// file's own name before its size and its sha256 are the known ones.
+package fetch
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"winnow/internal/atomicfile"
+	"winnow/internal/lock"
+)
+
+// File is what is to be brought.
+type File struct {
+	Size   int64
+	SHA256 string // hex
+}
+
+// Options say where from, and who is told.
+type Options struct {
+	Places   []string                         // addresses that begin with http:// or https://, or paths of files; tried in order
+	Note     func(fact string)                // a place that failed, a transfer that goes on; nil: nobody
+	Progress func(done, total, earlier int64) // bytes there, of all, of an earlier transfer; nil: nobody
+	Wait     time.Duration                    // before a broken transfer goes on the first time, each further time twice as long; 0: a second
+	Stall    time.Duration                    // without a byte before a transfer counts as broken; 0: a minute
+}
+
+// attempts is how often in a row a transfer may break without bringing a byte.
+const attempts = 4
+
+// To brings the file to path, where nothing may be yet. The part that has come lies in the folder path.part until then,
+// also after an error or the end of ctx: the next call goes on with it.
+func (f File) To(ctx context.Context, path string, o Options) error {
+	d, held, err := f.begin(path, o)
+	if err != nil {
+		return fmt.Errorf("fetch: %w", err)
+	}
+	defer func() {
+		if d.have() == 0 { // nothing to go on with
+			os.RemoveAll(d.dir)
+		}
+		held.Close()
+	}()
+	for i, place := range o.Places {
+		err := d.from(ctx, place)
+		switch {
+		case err == nil:
+			return d.finish(path)
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case errors.As(err, new(*localError)):
+			return fmt.Errorf("fetch: %w", err)
+		}
+		d.failed = append(d.failed, fmt.Sprintf("%s: %v", place, err))
+		if i+1 < len(o.Places) {
+			d.note("%s: %v; trying the next place", place, err)
+		}
+	}
+	return &Unavailable{d.failed}
+}
+
+// Unavailable says that no place had the file, and what was wrong with each.
+type Unavailable struct{ Places []string }
+
+func (e *Unavailable) Error() string { return strings.Join(e.Places, "; ") }
+
+// localError is one of this machine's: another place would not help.
+type localError struct{ error }
+
+func (e *localError) Unwrap() error { return e.error }
+
+// download is a transfer under way.
+type download struct {
+	File
+	Options
+	client  *http.Client
+	dir     string // of the part and what is known of it
+	earlier int64  // bytes that were there when the transfer began
+	failed  []string
+}
+
+// begin makes, or finds, the folder of the part and holds it.
+func (f File) begin(path string, o Options) (*download, io.Closer, error) {
+	if _, err := os.Lstat(path); err == nil {
+		return nil, nil, fmt.Errorf("%s: is there already, expected nothing", path)
+	}
+	d := &download{File: f, Options: o, dir: path + ".part"}
+	if d.Wait == 0 {
+		d.Wait = time.Second
+	}
+	if d.Stall == 0 {
+		d.Stall = time.Minute
+	}
+	d.client = client(d.Stall)
+	if err := os.MkdirAll(d.dir, 0o755); err != nil {
+		return nil, nil, err
+	}
+	held, err := lock.Folder(d.dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	if d.earlier = d.have(); d.earlier > 0 {
+		d.note("going on with the %d of %d bytes in %s", d.earlier, f.Size, d.dir)
+	}
+	return d, held, nil
+}
+
+func (d *download) part() string { return filepath.Join(d.dir, "file") }
+
+// have returns how many bytes of the part are there.
+func (d *download) have() int64 {
+	info, err := os.Stat(d.part())
+	if err != nil || !info.Mode().IsRegular() {
+		return 0
+	}
+	return info.Size()
+}
+
+// reset throws the part away: it is of another file.
+func (d *download) reset() error {
+	if err := os.Remove(d.part()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return &localError{err}
+	}
+	d.earlier = 0
+	return nil
+}
+
+func (d *download) note(format string, args ...any) {
+	if d.Note != nil {
+		d.Note(fmt.Sprintf(format, args...))
+	}
+}
+
+func (d *download) progress(done int64) {
+	if d.Progress != nil {
+		d.Progress(done, d.Size, d.earlier)
+	}
+}
+
+// from brings all that is missing from one place and checks the whole. A part that was begun before, perhaps elsewhere, and
+// turns out wrong is thrown away and fetched anew once.
+func (d *download) from(ctx context.Context, place string) error {
+	begun := d.have() > 0
+	if d.have() > d.Size {
+		if err := d.reset(); err != nil {
+			return err
+		}
+	}
+	if err := d.persist(ctx, place); err != nil {
+		return err
+	}
+	err := d.check()
+	if err == nil || errors.As(err, new(*localError)) {
+		return err
+	}
+	if reset := d.reset(); reset != nil || !begun {
+		return errors.Join(reset, err)
+	}
+	d.note("%s: what was there from an earlier transfer is of another file: starting again", place)
+	return d.from(ctx, place)
+}
+
+// persist goes on with a transfer as long as breaks are the connection's, and it gets further at times.
+func (d *download) persist(ctx context.Context, place string) error {
+	wait, left := d.Wait, attempts
+	for d.have() < d.Size {
+		before := d.have()
+		err := d.transfer(ctx, place)
+		if err == nil || ctx.Err() != nil || !errors.As(err, new(*brokenError)) {
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		if left--; d.have() > before {
+			wait, left = d.Wait, attempts
+		}
+		if left == 0 {
+			return err
+		}
+		d.note("%s: %v after %d of %d bytes: going on in %v", place, err, d.have(), d.Size, wait)
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(wait):
+		}
+		wait *= 2
+	}
+	return nil
+}
+
+// check compares the whole part with what is known.
+func (d *download) check() error {
+	f, err := os.Open(d.part())
+	if err != nil {
+		return &localError{err}
+	}
+	defer f.Close()
+	h := sha256.New()
+	n, err := io.Copy(h, f)
+	if err != nil {
+		return &localError{err}
+	}
+	if sum := hex.EncodeToString(h.Sum(nil)); n != d.Size || sum != d.SHA256 {
+		return fmt.Errorf("found %d bytes with sha256 %s, expected %d with %s: it is another version, or damaged", n, sum, d.Size, d.SHA256)
+	}
+	return nil
+}
+
+// finish puts the checked part in its place.
+func (d *download) finish(path string) error {
+	err := os.Rename(d.part(), path) // it was synced when it was written
+	if err == nil {
+		err = atomicfile.SyncDir(filepath.Dir(path))
+	}
+	if err != nil {
+		return fmt.Errorf("fetch: %w", err)
+	}
+	return nil
+}
+
+// store appends what a place sends to the part, no more than the file's size, and syncs it, whatever ends it.
+func (d *download) store(in io.Reader, at int64) (err error) {
+	f, err := d.open(at)
+	if err != nil {
+		return d.local(err)
+	}
+	defer func() {
+		if closed := errors.Join(f.Sync(), f.Close()); closed != nil && err == nil {
+			err = d.local(closed)
+		}
+	}()
+	buf := make([]byte, 1<<16)
+	for {
+		n, readErr := in.Read(buf[:min(int64(len(buf)), d.Size-at+1)])
+		if n > 0 {
+			if _, err := f.Write(buf[:n]); err != nil {
+				return d.local(err)
+			}
+			at += int64(n)
+			d.progress(min(at, d.Size))
+		}
+		switch {
+		case at > d.Size:
+			return errors.Join(fmt.Errorf("found more than %d bytes, expected %[1]d: it is another version", d.Size), d.reset())
+		case readErr == io.EOF:
+			return nil
+		case readErr != nil:
+			return &brokenError{readErr}
+		}
+	}
+}
+
+// open opens the part to be written from there on.
+func (d *download) open(at int64) (*os.File, error) {
+	if at == 0 {
+		return os.Create(d.part())
+	}
+	f, err := os.OpenFile(d.part(), os.O_WRONLY, 0)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := f.Seek(at, io.SeekStart); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// local says what to do about an error of writing.
+func (d *download) local(err error) error {
+	if errors.Is(err, syscall.ENOSPC) {
+		err = fmt.Errorf("%s: the disk is full: make room for %d bytes and run the same command again, which goes on with what is there", d.dir, d.Size-d.have())
+	}
+	return &localError{err}
+}
+
+// client is Go's usual one, proxies from the environment included, that gives up on servers that do not answer.
+func client(patience time.Duration) *http.Client {
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.ResponseHeaderTimeout = patience
+	return &http.Client{Transport: t}
+}

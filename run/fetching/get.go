@@ -1,0 +1,144 @@
+// Package fetching brings the files of backbones that winnow knows by name.
+package fetching
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"winnow/internal/catalog"
+	"winnow/internal/fetch"
+	"winnow/internal/hint"
+	"winnow/models"
+)
+
+// Options say where a backbone's file comes from, and who is told.
+type Options struct {
+	From     string                             // an address, one of a folder if it ends in /, or a file; "": where it is published
+	Note     func(fact string)                  // what happens on the way; nil: nobody
+	Progress func(doneMB, totalMB, earlier int) // megabytes there, of all, of an earlier transfer; nil: nobody
+}
+
+// Got is a backbone whose file is there.
+type Got struct {
+	*models.Backbone
+	Cut   *models.Prepared
+	There bool // before it was asked for
+}
+
+// Get brings a known backbone's file, checks its size and its sha256, and records it as [models.Registry.AddFile] does. The file comes to lie
+// beside the registry. One that is there already is only checked.
+func Get(ctx context.Context, r *models.Registry, name string, o Options) (*Got, error) {
+	e, ok := r.Entry(name)
+	if !ok {
+		return nil, hint.With(fmt.Errorf("fetching: %q%s: no model has this name", name, catalog.Ask(name, r.Names())), "winnow models list names those that can be fetched")
+	}
+	if _, found := r.Locate(e); found {
+		return there(r, e)
+	}
+	file, places, err := sources(e, o.From)
+	if err != nil {
+		return nil, err
+	}
+	path := e.File
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(filepath.Dir(r.Path()), e.File)
+	}
+	if path, err = filepath.Abs(path); err != nil {
+		return nil, fmt.Errorf("fetching: %w", err)
+	}
+	if err := bring(ctx, file, path, places, o); errors.As(err, new(*fetch.Unavailable)) {
+		return nil, hint.With(fmt.Errorf("fetching: %q was not fetched: %w", name, err),
+			"look at the network and its proxy (HTTPS_PROXY), or name a mirror or a copy: winnow models get %s --from URL|FILE", name)
+	} else if err != nil {
+		return nil, err
+	}
+	return record(r, e, path)
+}
+
+// there checks a file that lies where it is looked for.
+func there(r *models.Registry, e models.Entry) (*Got, error) {
+	b, err := r.Resolve(e.Name, models.Settings{})
+	if err != nil {
+		return nil, hint.With(err, "move that file away and run the same command again, or record it under a name of its own: winnow models add --name NAME FILE")
+	}
+	p, err := models.Prepare(b.Entry, b.Data, "")
+	return &Got{b, p, true}, err
+}
+
+// sources returns what an entry's file is, and where it may come from.
+func sources(e models.Entry, from string) (fetch.File, []string, error) {
+	pub, ok := e.Published()
+	file := fetch.File{Size: pub.Size, SHA256: e.SHA256}
+	switch {
+	case !ok && models.Instead(e.Name) != "":
+		return file, nil, hint.With(fmt.Errorf("fetching: %q: no file of it with a known sha256 is published, and nothing is fetched unchecked", e.Name),
+			"winnow models get %s has the same network with other weights; winnow models show %s says how to export this one", models.Instead(e.Name), e.Name)
+	case !ok:
+		return file, nil, hint.With(fmt.Errorf("fetching: %q: no file of it with a known sha256 is published, and nothing is fetched unchecked", e.Name),
+			"winnow models show %s says how to make it; a file that you have is recorded with winnow models add", e.Name)
+	case from == "" && len(pub.Places) == 0:
+		return file, nil, hint.With(fmt.Errorf("fetching: %q: no place is known that has its file", e.Name),
+			"name one that does: winnow models get %s --from URL|FILE; its sha256 is checked", e.Name)
+	case from == "":
+		return file, pub.Places, nil
+	case fetch.Remote(from) && strings.HasSuffix(from, "/"):
+		return file, []string{from + filepath.Base(e.File)}, nil
+	case strings.Contains(from, "://") && !fetch.Remote(from):
+		return file, nil, hint.Misused("--from: found %q, expected an address that begins with http:// or https://, or a file", from)
+	}
+	return file, []string{from}, nil
+}
+
+// bring fetches a file, if it does not lie there since an earlier call.
+func bring(ctx context.Context, file fetch.File, path string, places []string, o Options) error {
+	sum, err := models.SumOf(path)
+	switch {
+	case err == nil && sum == file.SHA256:
+		return nil
+	case err == nil:
+		return hint.With(fmt.Errorf("fetching: %s: is there with sha256 %s, expected %s", path, sum, file.SHA256), "move it away and run the same command again")
+	case !errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("fetching: %w", err)
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return fmt.Errorf("fetching: %w", err)
+	}
+	err = file.To(ctx, path, fetch.Options{Places: places, Note: o.Note, Progress: func(done, total, earlier int64) {
+		if o.Progress != nil {
+			const mb = 1_000_000
+			o.Progress(int(done/mb), int((total+mb-1)/mb), int(earlier/mb))
+		}
+	}})
+	if err == nil || ctx.Err() != nil || errors.As(err, new(*fetch.Unavailable)) {
+		return err
+	}
+	return fmt.Errorf("fetching: %w", err)
+}
+
+// record puts a fetched file into the registry, unless it is one that the registry missed.
+func record(r *models.Registry, e models.Entry, path string) (*Got, error) {
+	if r.Own(e.Name) {
+		got, err := there(r, e)
+		if err == nil {
+			got.There = false
+		}
+		return got, err
+	}
+	b, p, err := r.AddFile(path, e.Name, models.Settings{})
+	return &Got{Backbone: b, Cut: p}, err
+}
+
+// Say writes what came of it.
+func (g *Got) Say() string {
+	how := "added"
+	if g.There {
+		how = "nothing to fetch for"
+	}
+	return fmt.Sprintf("%s %s: %s, feature %s of %s numbers, %s", how, g.Name, cmp.Or(g.Path, "part of winnow"), g.Cut.Cut, models.Numbers(g.Cut.Dim), g.Preprocessing.Describe())
+}

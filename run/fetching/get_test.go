@@ -1,0 +1,124 @@
+package fetching
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"winnow/internal/hint"
+	"winnow/internal/testing/reference"
+	"winnow/models"
+)
+
+// known is a backbone whose very file is at hand, a small one.
+const known = "squeezenet1.1"
+
+func content(t *testing.T) []byte {
+	t.Helper()
+	data, err := os.ReadFile(reference.Asset(t, "models/"+known+".onnx"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+func open(t *testing.T, path string, folders ...string) *models.Registry {
+	t.Helper()
+	r, err := models.Open(path, folders...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestGet(t *testing.T) {
+	data, asked := content(t), 0
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked++
+		if r.URL.Path != "/mirror/"+known+".onnx" {
+			http.NotFound(w, r)
+			return
+		}
+		w.Write(data)
+	}))
+	defer s.Close()
+	path := filepath.Join(t.TempDir(), "deep", "models.json")
+	file := filepath.Join(filepath.Dir(path), known+".onnx")
+	shown := 0
+	from := Options{From: s.URL + "/mirror/", Progress: func(done, _, _ int) { shown = max(shown, done) }}
+	expect := func(what string, there bool, requests int, begin string) {
+		t.Helper()
+		r := open(t, path)
+		got, err := Get(t.Context(), r, known, from)
+		if err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+		if got.There != there || got.Path != file || asked != requests || !r.Own(known) || !strings.HasPrefix(got.Say(), begin+known+": "+file+", feature features of 512 numbers") {
+			t.Errorf("%s: %d requests, there before: %v, %s", what, asked, got.There, got.Say())
+		}
+	}
+	expect("first", false, 1, "added ")
+	if shown != 4 {
+		t.Errorf("told of %d whole MB, expected 4", shown)
+	}
+	expect("second", true, 1, "nothing to fetch for ")
+	remove := func(name string) {
+		t.Helper()
+		if err := os.Remove(name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	remove(file)
+	expect("its file lost", false, 2, "added ")
+	remove(path)
+	expect("the registry lost", false, 2, "added ")
+}
+
+func TestGetRefuses(t *testing.T) {
+	data := content(t)
+	dir := t.TempDir()
+	good, bad, json := filepath.Join(dir, "good.onnx"), filepath.Join(dir, "bad.onnx"), filepath.Join(dir, "models.json")
+	for file, content := range map[string][]byte{good: data, bad: append(slices.Clone(data[1:]), 'x')} {
+		if err := os.WriteFile(file, content, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct{ name, from, want, hint string }{
+		{"squeezenet1.2", "", `(did you mean "squeezenet1.1"?): no model has this name`, "models list"},
+		{"resnet50", good, "nothing is fetched unchecked", "winnow models get resnet50-v1-12 has the same network with other weights"},
+		{"dinov2-small", "", "nothing is fetched unchecked", "winnow models show dinov2-small says how to make it"},
+		{known, "", "no place is known", "--from URL|FILE"},
+		{known, "ftp://there/small.onnx", "expected an address that begins with http:// or https://, or a file", ""},
+		{known, bad, "was not fetched: " + bad + ": found ", "winnow models get squeezenet1.1 --from"},
+		{known, filepath.Join(dir, "none"), "no such file", "HTTPS_PROXY"},
+	} {
+		r := open(t, json)
+		_, err := Get(t.Context(), r, c.name, Options{From: c.from})
+		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(hint.Of(err), c.hint) {
+			t.Errorf("%s from %q: found %v (%s), expected %q (%s)", c.name, c.from, err, hint.Of(err), c.want, c.hint)
+		}
+		if r.Own(c.name) {
+			t.Errorf("%s was recorded all the same", c.name)
+		}
+	}
+	if err := os.Rename(bad, filepath.Join(dir, known+".onnx")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Get(t.Context(), open(t, json), known, Options{From: good}); err == nil || !strings.Contains(err.Error(), "is there with sha256") {
+		t.Errorf("found %v, expected that another file of that name is left alone", err)
+	}
+	if _, err := Get(t.Context(), open(t, json, dir), known, Options{}); err == nil || !strings.Contains(hint.Of(err), "move that file away") {
+		t.Errorf("found %v (%s), expected that another file in a folder of models is told", err, hint.Of(err))
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Get(ctx, open(t, filepath.Join(t.TempDir(), "models.json")), known, Options{From: good}); !errors.Is(err, context.Canceled) {
+		t.Errorf("found %v, expected the end of the context", err)
+	}
+}
