@@ -130,6 +130,9 @@ func (r *training) prepare(ctx context.Context) (err error) {
 	if err := r.cfg.Validate(); err != nil {
 		return err
 	}
+	if _, err := Screen(ctx, &r.cfg, &r.data, nil); err != nil {
+		return err
+	}
 	if _, err := ResolveRate(ctx, &r.cfg, r.data); err != nil {
 		return err
 	}

@@ -32,6 +32,7 @@ type Run struct {
 
 	Clip       float64    `yaml:"clip"`      // largest norm of the gradient of head and backbone together; 0: none
 	StepIdle   bool       `yaml:"step_idle"` // step the solver where no loss was active, too
+	Screen     string     `yaml:"screen"`    // a judge of audits whose wrong labels take no part; none
 	Average    Average    `yaml:"average"`   // of the weights
 	Validation Validation `yaml:"validation"`
 	Checkpoint Span       `yaml:"checkpoint"` // how often; 0: only at the end and when stopped
@@ -79,6 +80,9 @@ var (
 	tunedHorizon = Span{}
 )
 
+// NoScreen lets every label take part.
+const NoScreen = "none"
+
 // Validation says how the best state is chosen; without a validation split the last one is.
 type Validation struct {
 	Every    Span   `yaml:"every"`
@@ -106,6 +110,7 @@ const (
 func Default() Run {
 	c := Run{
 		Seed:           1,
+		Screen:         NoScreen,
 		Method:         Metric,
 		Head:           head.Default(),
 		MetricLearning: defaultMetric(),
