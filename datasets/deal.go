@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"winnow/datasets/fiftyone"
 	"winnow/internal/atomicfile"
 )
 
@@ -56,19 +57,39 @@ func ToplineRand(seed uint64) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, 0x746f706c696e65)) // "topline"
 }
 
-// WriteFile writes d as a CSV manifest, completely or not at all. A file called metadata.csv or metadata.jsonl is written as
-// the metadata of an imagefolder, with the column file_name.
+// WriteFile writes d as a CSV manifest, completely or not at all; in the form that Write knows by the file's name.
 func WriteFile(path string, d *Dataset) error {
-	write := WriteCSV
-	switch filepath.Base(path) {
-	case metadataCSV:
-		write = func(w io.Writer, d *Dataset) error { return writeCSV(w, d, fileName) }
-	case metadataJSONL:
-		write = writeMetadata
-	case metadataParquet:
-		return fmt.Errorf("datasets: %s: cannot be written, expected %s or %s", path, metadataCSV, metadataJSONL)
+	if base := filepath.Base(path); base == metadataParquet || strings.HasSuffix(base, ".labelstudio.json") {
+		return fmt.Errorf("datasets: %s: cannot be written here, expected %s or %s; tasks for Label Studio are written by winnow review --export", path, metadataCSV, metadataJSONL)
 	}
-	return atomicfile.Write(path, func(w io.Writer) error { return write(w, d) })
+	return atomicfile.Write(path, func(w io.Writer) error { return Write(w, path, d) })
+}
+
+// Write writes d as what a file of this name holds: metadata.csv or metadata.jsonl the metadata of an imagefolder, with the column
+// file_name; labels.json the labels of FiftyOne's FiftyOneImageClassificationDataset; any other a CSV manifest.
+func Write(w io.Writer, name string, d *Dataset) error {
+	switch filepath.Base(name) {
+	case metadataCSV:
+		return writeCSV(w, d, fileName)
+	case metadataJSONL:
+		return writeMetadata(w, d)
+	case fiftyone.File:
+		return writeFiftyOne(w, d)
+	}
+	return WriteCSV(w, d)
+}
+
+func writeFiftyOne(w io.Writer, d *Dataset) error {
+	labels := fiftyone.New(d.Classes)
+	for _, s := range d.Samples {
+		if _, _, cropped := CutCrop(s.Path); cropped {
+			return fmt.Errorf("datasets: %s: is a crop, expected a file, as %s names it", s.Path, fiftyone.File)
+		}
+		if err := labels.Add(s.Path, s.Label); err != nil {
+			return fmt.Errorf("datasets: %w", err)
+		}
+	}
+	return labels.Write(w)
 }
 
 // Leaks returns how many pictures are in two splits.

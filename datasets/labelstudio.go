@@ -106,8 +106,8 @@ func (s *studied) head(t *labelstudio.Task) error {
 	if !t.Min && !slices.Contains(t.Keys, o.Names.Label) {
 		o.Names.Label = "" // of a control, if it is one
 	}
-	if t.Min && o.Names.Label == "" && slices.Contains(t.Keys, "choice") {
-		o.Names.Label = "choice" // as Label Studio's own template calls it, and its data do not
+	if t.Min && o.Names.Label == "" {
+		o.Names.Label, _ = labelstudio.Usual(t.Keys)
 	}
 	at, _, err := o.place(t.Keys)
 	if err != nil {
@@ -171,7 +171,7 @@ func (s *studied) label(name string) error {
 			return fmt.Errorf("found no choice of a control %q, and no data of that name", control)
 		}
 	}
-	counts, examples := map[labelstudio.Verdict]int{}, map[labelstudio.Verdict]string{}
+	var tally labelstudio.Tally
 	kept := s.rows[:0]
 	for i := range s.rows {
 		r := s.rows[i]
@@ -181,9 +181,7 @@ func (s *studied) label(name string) error {
 		if !fromData {
 			var v labelstudio.Verdict
 			r.label, v = labelstudio.Outcome(s.answers[i], control)
-			if counts[v]++; examples[v] == "" {
-				examples[v] = r.extra[0]
-			}
+			tally.Add(v, r.extra[0])
 			if v == labelstudio.Dropped {
 				continue
 			}
@@ -193,34 +191,20 @@ func (s *studied) label(name string) error {
 		kept = append(kept, r)
 	}
 	s.rows = kept
-	s.tell(name, control, fromData, counts, examples)
+	s.tell(name, control, fromData, &tally)
 	return nil
 }
 
 // tell says aloud what was taken for the labels, and what has none.
-func (s *studied) tell(name, control string, fromData bool, counts map[labelstudio.Verdict]int, examples map[labelstudio.Verdict]string) {
+func (s *studied) tell(name, control string, fromData bool, tally *labelstudio.Tally) {
 	if s.Note == nil {
 		return
 	}
-	said := fmt.Sprintf("%s: read as tasks of Label Studio, images by %q, labels by ", name, s.keys[pathColumn])
+	what := "choices of"
 	if fromData {
-		said += fmt.Sprintf("the data %q", control)
-	} else {
-		said += fmt.Sprintf("the choices of %q", control)
+		what = "data"
 	}
-	var without []string
-	for _, v := range []labelstudio.Verdict{labelstudio.Unannotated, labelstudio.Skipped, labelstudio.Several, labelstudio.Disagreed} {
-		if counts[v] > 0 {
-			without = append(without, fmt.Sprintf("%d %s (as task %.40s)", counts[v], v, examples[v]))
-		}
-	}
-	if len(without) > 0 {
-		said += "; without a label: " + strings.Join(without, ", ")
-	}
-	if n := counts[labelstudio.Dropped]; n > 0 {
-		said += fmt.Sprintf("; left out: %d that annotators dropped", n)
-	}
-	s.Note("%s", said)
+	s.Note("%s: read as tasks of Label Studio, images by %q, labels by the %s %q%s", name, s.keys[pathColumn], what, control, tally)
 	if s.uploaded > 0 {
 		s.Note("%s: %d images were uploaded into Label Studio: their paths begin in the folder media of its data, which --root names", name, s.uploaded)
 	}

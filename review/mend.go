@@ -1,6 +1,7 @@
 package review
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"net/http"
@@ -19,6 +20,8 @@ type Exported struct {
 	Unsure     int    `json:"unsure"`    // left as given
 	Disagreed  int    `json:"disagreed"` // left as given: no decision has a majority of the reviewers
 	Undecided  int    `json:"undecided"` // of the audit, or without one of the manifest
+
+	Studio *Studio `json:"label_studio,omitempty"` // of tasks for it
 }
 
 // Left returns a line on the images that were decided and left as given all the same; "" for none.
@@ -73,9 +76,12 @@ func (r *Reviewer) Export() (e Exported, err error) {
 		return e, refuse(http.StatusNotFound, "the server was started without --out: download the manifest instead")
 	}
 	err = atomicfile.Write(r.Out, func(w io.Writer) (err error) {
-		e, err = r.WriteMended(w)
+		e, err = r.write(w, r.Form, r.Out)
 		return err
 	})
+	if err == nil && r.Form == LabelStudio {
+		e.Studio, err = r.prepare(r.Out)
+	}
 	if err != nil {
 		return e, fmt.Errorf("review: %w", err)
 	}
@@ -90,37 +96,57 @@ func (r *Reviewer) postExport(struct{}) (int, any, error) {
 	return http.StatusOK, e, err
 }
 
-// Endings are the file endings of each format of manifests.
-var Endings = map[datasets.Format][]string{datasets.CSV: {".csv"}, datasets.TSV: {".tsv", ".txt"}, datasets.JSONL: {".jsonl"}, datasets.PRISM: {".csv", ".txt"}, datasets.COCO: {".json"}, datasets.LabelStudio: {".csv"}}
+// sent are the names and content types under which forms are downloaded.
+var sent = map[Form][2]string{
+	Table: {"mended.csv", "text/csv; charset=utf-8"}, Imagefolder: {"metadata.csv", "text/csv; charset=utf-8"}, FiftyOne: {"labels.json", "application/json"},
+	LabelStudio: {"tasks.labelstudio.json", "application/json"}, Cleanlab: {"issues.cleanlab.csv", "text/csv; charset=utf-8"},
+}
 
-// getExport sends the mended manifest. An error before the first byte is answered; a later one breaks the answer off, so that
-// half a manifest is not mistaken for a whole one.
-func (r *Reviewer) getExport(w http.ResponseWriter, _ *http.Request) {
+// inPlace returns the name and content type of the manifest's own form.
+func (r *Reviewer) inPlace() ([2]string, error) {
 	form, err := datasets.FormOf(r.ManifestFile)
+	if err != nil {
+		return [2]string{}, err
+	}
+	kind := map[datasets.Format]string{datasets.COCO: "application/json", datasets.JSONL: "application/jsonl", datasets.TSV: "text/tab-separated-values; charset=utf-8"}[form]
+	return [2]string{"mended" + Endings[form][0], cmp.Or(kind, "text/csv; charset=utf-8")}, nil
+}
+
+// getExport sends the decisions in the form asked for. An error before the first byte is answered; a later one breaks the answer
+// off, so that half a manifest is not mistaken for a whole one.
+func (r *Reviewer) getExport(w http.ResponseWriter, req *http.Request) {
+	form := Form(cmp.Or(req.URL.Query().Get("form"), string(InPlace)))
+	file, known := sent[form]
+	var err error
+	if form == InPlace {
+		file, err = r.inPlace()
+	} else if !known {
+		err = refuse(http.StatusBadRequest, "form: %.40q is unknown, expected one of %v", form, Forms)
+	}
 	if err != nil {
 		answerError(w, err)
 		return
 	}
 	h := w.Header()
-	h.Set("Content-Disposition", `attachment; filename="mended`+Endings[form][0]+`"`)
+	h.Set("Content-Disposition", `attachment; filename="`+file[0]+`"`)
 	h.Set("Cache-Control", "no-store")
-	kind := "text/csv; charset=utf-8"
-	switch form {
-	case datasets.COCO:
-		kind = "application/json"
-	case datasets.JSONL:
-		kind = "application/jsonl"
-	case datasets.TSV:
-		kind = "text/tab-separated-values; charset=utf-8"
-	}
-	out := &lateType{ResponseWriter: w, kind: kind}
-	switch _, err := r.WriteMended(out); {
+	out := &lateType{ResponseWriter: w, kind: file[1]}
+	switch _, err := r.write(out, form, file[0]); {
 	case err != nil && !out.begun:
 		h.Del("Content-Disposition")
 		answerError(w, err)
 	case err != nil:
 		panic(http.ErrAbortHandler)
 	}
+}
+
+// getConfig sends the labelling configuration of the tasks for Label Studio.
+func (r *Reviewer) getConfig(w http.ResponseWriter, _ *http.Request) {
+	h := w.Header()
+	h.Set("Content-Type", "application/xml")
+	h.Set("Content-Disposition", `attachment; filename="tasks.labelstudio.xml"`)
+	h.Set("Cache-Control", "no-store")
+	_, _ = io.WriteString(w, r.config()) // the client may be gone
 }
 
 // lateType sets the content type with the first byte.

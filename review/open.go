@@ -24,6 +24,8 @@ type Files struct {
 	Root      string // folder or .zip file that its paths start from; "": its own folder
 	Decisions string // "": beside the manifest
 	Out       string // the mended manifest; "": none
+	Form      Form   // of Out; "": by its name
+	Import    string // of Label Studio, whose annotations Take takes as decisions; "": none
 	List      string // what each reviewer decided, as Export writes it; "": none
 	Names     string // of classes; "": a column of the manifest, if it has one
 	Reviewer  string // the name that the page proposes
@@ -49,7 +51,10 @@ func Open(f Files, find func() (Finder, error)) (r *Reviewer, closeDecisions fun
 	// collector is to be frugal meanwhile, and to give back what was only needed for that.
 	defer debug.FreeOSMemory()
 	defer debug.SetGCPercent(debug.SetGCPercent(30))
-	conf := Config{AuditFile: f.Audit, ManifestFile: f.Manifest, Out: f.Out, Reviewer: f.Reviewer}
+	conf := Config{AuditFile: f.Audit, ManifestFile: f.Manifest, Out: f.Out, Reviewer: f.Reviewer, Root: imageroot.Resolve(f.Root, f.Manifest)}
+	if conf.Form, err = f.FormOf(); err != nil {
+		return nil, nil, err
+	}
 	if conf.Manifest, err = datasets.Read(f.Manifest, datasets.ReadOptions{}); err != nil {
 		return nil, nil, err
 	}
@@ -64,12 +69,11 @@ func Open(f Files, find func() (Finder, error)) (r *Reviewer, closeDecisions fun
 	if err != nil {
 		return nil, nil, err
 	}
-	where := imageroot.Resolve(f.Root, f.Manifest)
-	root, err := imageroot.OpenClosed(where)
+	root, err := imageroot.OpenClosed(conf.Root)
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := someImage(root, conf.Audit, where); err != nil {
+	if err := someImage(root, conf.Audit, conf.Root); err != nil {
 		return nil, nil, err
 	}
 	file := f.DecisionsFile()
@@ -105,28 +109,38 @@ func someImage(root fs.FS, audit *Audit, where string) error {
 	return hint.With(fmt.Errorf("review: none of the first %d images is below %s: %w", len(paths), where, first), "name the folder of the images, or a .zip file of it, with --root")
 }
 
-// Export carries out what was decided, without a server: it writes Out, and List.
-func Export(f Files) (Exported, error) {
+// Export carries out what was decided, without a server: it writes Out in its form, and List. Of tasks for Label Studio, and of
+// cleanlab's columns, the audit that is named says more; nothing need be decided before there are tasks.
+func Export(f Files) (e Exported, err error) {
+	conf := Config{AuditFile: f.Audit, ManifestFile: f.Manifest, Out: f.Out, Root: imageroot.Resolve(f.Root, f.Manifest)}
+	if conf.Form, err = f.FormOf(); err != nil {
+		return e, err
+	}
 	file := f.DecisionsFile()
-	if _, err := os.Stat(file); err != nil {
-		return Exported{}, hint.With(fmt.Errorf("review: decisions: %w", err), "if they are elsewhere, name the file with --decisions")
+	if _, err := os.Stat(file); err != nil && conf.Form != LabelStudio {
+		return e, hint.With(fmt.Errorf("review: decisions: %w", err), "if they are elsewhere, name the file with --decisions")
 	}
-	d, err := datasets.Read(f.Manifest, datasets.ReadOptions{})
-	if err != nil {
-		return Exported{}, err
+	if conf.Manifest, err = datasets.Read(f.Manifest, datasets.ReadOptions{}); err != nil {
+		return e, err
 	}
-	made, err := decisions.Open(file)
-	if err != nil {
-		return Exported{}, err
+	if f.Audit != "" {
+		if conf.Audit, err = ReadAudit(f.Audit, f.Manifest, conf.Manifest); err != nil {
+			return e, err
+		}
+	} else if conf.Form == Cleanlab {
+		return e, errNoScores
 	}
-	defer made.Close()
-	r, err := New(Config{ManifestFile: f.Manifest, Manifest: d, Decisions: made, Out: f.Out})
+	if conf.Decisions, err = decisions.Open(file); err != nil {
+		return e, err
+	}
+	defer conf.Decisions.Close()
+	r, err := New(conf)
 	if err != nil {
-		return Exported{}, err
+		return e, err
 	}
 	if f.List != "" {
 		if err := atomicfile.Write(f.List, r.WriteList); err != nil {
-			return Exported{}, fmt.Errorf("review: %w", err)
+			return e, fmt.Errorf("review: %w", err)
 		}
 	}
 	return r.Export()

@@ -30,6 +30,8 @@ type Config struct {
 	Pictures     *pictures.Pictures
 	Finder       Finder            // nil: no search by image
 	Out          string            // where the mended manifest is written; "": it can only be downloaded
+	Form         Form              // of Out; "": the manifest's
+	Root         string            // folder of the images, which tasks for Label Studio name
 	Names        map[string]string // of classes, by label; labels without one are shown as they are
 	Notice       string            // said when the page opens
 	Reviewer     string            // the name that the page proposes
@@ -70,6 +72,10 @@ type Reviewer struct {
 // New joins audit, manifest and decisions; an error says what does not fit.
 func New(c Config) (*Reviewer, error) {
 	c.Title = cmp.Or(c.Title, filepath.Base(c.AuditFile))
+	var err error
+	if c.Root, err = filepath.Abs(c.Root); err != nil {
+		return nil, fmt.Errorf("review: %w", err)
+	}
 	if c.Audit == nil {
 		none, err := newTable(c.Manifest, func(func(suspects.Entry) error) (bool, error) { return false, nil }, "", c.ManifestFile)
 		if err != nil {

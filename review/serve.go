@@ -70,8 +70,8 @@ func (r *Reviewer) routes() map[string]route {
 		"/api/decide": {change, quick, post(r.postDecide)}, "/api/undo": {change, quick, post(r.postUndo)}, "/api/redo": {change, quick, post(r.postRedo)},
 		"/api/similar": {read, nil, get(r.getSimilar)}, "/api/search": {change, nil, r.postSearch}, // these have a queue
 		"/api/export": {change, slow, post(r.postExport)}, "/api/export.csv": {read, slow, r.getExport}, savingAt: {read, slow, r.getDecisions},
-		"/api/decided.csv": {read, slow, r.getList},
-		thumbs:             {read, slow, r.getThumb}, images: {read, slow, r.getImage},
+		"/api/decided.csv": {read, slow, r.getList}, "/api/labelstudio.xml": {read, quick, r.getConfig},
+		thumbs: {read, slow, r.getThumb}, images: {read, slow, r.getImage},
 	}
 	for path, part := range pageParts() {
 		routes[path] = route{read, quick, part.get}

@@ -25,6 +25,7 @@ type session struct {
 	Reviewers []progressOf   `json:"reviewers"`
 	Notice    string         `json:"notice"`
 	HasTruth  bool           `json:"has_truth"` // always false: people decide without seeing it
+	Studio    *Studio        `json:"studio"`    // what tasks for Label Studio need
 }
 
 // sessionClass is a class of the manifest.
@@ -47,6 +48,7 @@ func (r *Reviewer) session() session {
 		Reviewer: r.Reviewer, Notice: r.Notice, Reviewers: now.Reviewers,
 		Similar: r.Finder != nil, Upload: r.Finder != nil && r.Finder.Uploads(),
 	}
+	s.Studio = r.studio()
 	for _, k := range kindNames {
 		s.Kinds[k.name] = t.byKind[k.name]
 	}

@@ -214,17 +214,23 @@ func TestAverageIsChecked(t *testing.T) {
 	}
 }
 
-// BenchmarkAverage follows ten million weights, in parameters of a million.
+// BenchmarkAverage follows the weights of a head of 1280→512, and ten million, in parameters of a million.
 func BenchmarkAverage(b *testing.B) {
-	a := make([][]float32, 10)
-	x := make([][]float32, 10)
-	for i := range a {
-		a[i], x[i] = make([]float32, 1_000_000), benchParam(1000, 1000).Data
+	for _, c := range []struct {
+		name              string
+		count, rows, cols int
+	}{{"head", 1, 1280, 512}, {"10M", 10, 1000, 1000}} {
+		b.Run(c.name, func(b *testing.B) {
+			var a, x [][]float32
+			for range c.count {
+				a, x = append(a, make([]float32, c.rows*c.cols)), append(x, benchParam(c.rows, c.cols).Data)
+			}
+			for b.Loop() {
+				for i := range a {
+					onAllCores(len(a[i]), func(lo, hi int) { moveTowards(a[i][lo:hi], x[i][lo:hi], 0.01) })
+				}
+			}
+			b.SetBytes(int64(c.count*c.rows*c.cols) * 4 * 3)
+		})
 	}
-	for b.Loop() {
-		for i := range a {
-			onAllCores(len(a[i]), func(lo, hi int) { moveTowards(a[i][lo:hi], x[i][lo:hi], 0.01) })
-		}
-	}
-	b.SetBytes(10_000_000 * 4 * 3)
 }

@@ -114,6 +114,9 @@ func FormatOf(path string) (Format, error) {
 	if strings.HasSuffix(strings.ToLower(path), "."+string(Cleanlab)) {
 		return Cleanlab, nil
 	}
+	if strings.HasSuffix(strings.ToLower(path), ".labelstudio.json") {
+		return "", fmt.Errorf("%q is the name of tasks for Label Studio, which winnow review SUSPECTS --export --out makes of a list in another file", path)
+	}
 	ending := strings.ToLower(strings.TrimPrefix(filepath.Ext(path), "."))
 	switch f := Format(ending); f {
 	case CSV, JSONL, JSON, Parquet:

@@ -17,6 +17,7 @@ import (
 	"strings"
 	"testing"
 
+	"winnow/datasets/fiftyone"
 	"winnow/internal/testing/orttest"
 	"winnow/internal/testing/reference"
 	"winnow/losses"
@@ -110,6 +111,7 @@ func TestDocsCommands(t *testing.T) {
 		s.page(t, page)
 	}
 	s.fields(t, "files-on-disk.md")
+	s.recipe(t, "find-wrong-labels.md")
 	t.Logf("%d blocks of commands were run", s.ran)
 	for _, reason := range slices.Sorted(maps.Keys(s.skipped)) {
 		t.Logf("%d were not, because of %s", s.skipped[reason], reason)
@@ -236,6 +238,58 @@ func (s *shell) fields(t *testing.T, page string) {
 	for name, path := range names {
 		if !strings.Contains(s.pages[page], "`"+name+"`") && !regexp.MustCompile(`^e?[0-9]+$`).MatchString(name) {
 			t.Errorf("docs/%s: says nothing of `%s`, as %s has it", page, name, filepath.Base(path))
+		}
+	}
+}
+
+// recipe holds the Python on a page to the files that its commands left, without running it: what it opens is there, and its columns
+// are those of the table.
+func (s *shell) recipe(t *testing.T, page string) {
+	folder := s.page(t, page)
+	for _, b := range blocks(s.pages[page]) {
+		if b.language != "python" {
+			continue
+		}
+		if n := strings.Count(b.text, "\n"); n > 15 {
+			t.Errorf("docs/%s:%d: %d lines, expected 15 at most", page, b.line, n)
+		}
+		for _, m := range regexp.MustCompile(`(?:open|abspath)\("([^"]+)"\)`).FindAllStringSubmatch(b.text, -1) {
+			if _, err := os.Stat(filepath.Join(folder, m[1])); err != nil {
+				t.Errorf("docs/%s:%d: %v", page, b.line, err)
+			}
+		}
+		f, err := os.Open(filepath.Join(folder, "suspects.csv"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows, err := csv.NewReader(f).ReadAll()
+		f.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		header, names := rows[0], regexp.MustCompile(`row\["([^"]+)"\]`).FindAllStringSubmatch(b.text, -1)
+		if len(names) < 5 {
+			t.Errorf("docs/%s:%d: found the columns %q, expected five", page, b.line, names)
+		}
+		for _, m := range names {
+			if !slices.Contains(header, m[1]) {
+				t.Errorf("docs/%s:%d: suspects.csv has no column %q", page, b.line, m[1])
+			}
+		}
+		var labels fiftyone.Labels
+		text, err := os.ReadFile(filepath.Join(folder, "labels.json"))
+		if err == nil {
+			err = json.Unmarshal(text, &labels)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		path, given := slices.Index(header, "path"), slices.Index(header, "given_label")
+		for _, row := range rows[1:] {
+			class := labels.Labels[strings.TrimSuffix(row[path], filepath.Ext(row[path]))]
+			if class == nil || labels.Classes[*class] != row[given] {
+				t.Errorf("docs/%s: labels.json does not say that %s is %s", page, row[path], row[given])
+			}
 		}
 	}
 }

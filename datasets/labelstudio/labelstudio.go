@@ -124,6 +124,7 @@ func Each(r io.Reader, take func(*Task) error) error {
 		}
 		task := last
 		last = nil
+		task.Answers = newest(task.Answers)
 		if err := take(task); err != nil {
 			return fmt.Errorf("task %.40s: %w", task.ID, err)
 		}
@@ -201,7 +202,6 @@ func whole(in *json.Decoder) (*Task, error) {
 		}
 		t.Answers = append(t.Answers, a)
 	}
-	t.Answers = newest(t.Answers)
 	return t, nil
 }
 
@@ -320,13 +320,14 @@ func annotator(by, id json.RawMessage) (string, error) {
 
 // newest leaves of several answers of an annotator the last.
 func newest(all []Answer) []Answer {
-	out := all[:0]
+	out, at := all[:0], make(map[string]int, len(all))
 	for _, a := range all {
-		at := slices.IndexFunc(out, func(b Answer) bool { return b.Annotator == a.Annotator })
-		if at < 0 {
+		i, before := at[a.Annotator]
+		if !before {
+			at[a.Annotator] = len(out)
 			out = append(out, a)
-		} else if a.at >= out[at].at {
-			out[at] = a
+		} else if a.at >= out[i].at {
+			out[i] = a
 		}
 	}
 	return out

@@ -57,19 +57,16 @@ func (a *Answer) Verdict(control string) (string, Verdict) {
 	return values[0], Labelled
 }
 
-// Outcome returns what answers come to: the choice of more than half of those who made one, as winnow review has it. Where an
-// answer is marked as the ground truth, those that are not do not count.
+// Outcome returns what answers come to: the choice of more than half of those who made one, as winnow review has it. Of
+// the answers those count that Counting returns.
 func Outcome(answers []Answer, control string) (label string, v Verdict) {
-	truth := slices.ContainsFunc(answers, func(a Answer) bool { return a.Truth && !a.Skipped })
+	answers = Counting(answers)
 	type vote struct {
 		label string
 		v     Verdict
 	}
 	counts, all, without := map[vote]int{}, 0, Unannotated
 	for i := range answers {
-		if truth && !answers[i].Truth {
-			continue
-		}
 		label, v := answers[i].Verdict(control)
 		switch v {
 		case Labelled, Dropped:
@@ -90,6 +87,52 @@ func Outcome(answers []Answer, control string) (label string, v Verdict) {
 	return "", without
 }
 
+// Counting returns the answers that count: where one is marked as the ground truth, those that are.
+func Counting(answers []Answer) []Answer {
+	isTrue := func(a Answer) bool { return a.Truth && !a.Skipped }
+	if !slices.ContainsFunc(answers, isTrue) {
+		return answers
+	}
+	var out []Answer
+	for _, a := range answers {
+		if isTrue(a) {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+// Tally counts the verdicts on tasks, with the first task of each.
+type Tally struct {
+	counts [len(verdictNames)]int
+	first  [len(verdictNames)]string
+}
+
+// Add counts the verdict on a task.
+func (c *Tally) Add(v Verdict, task string) {
+	if c.counts[v]++; c.counts[v] == 1 {
+		c.first[v] = task
+	}
+}
+
+// String says for people what has no label, "" where all have one.
+func (c *Tally) String() string {
+	var without []string
+	for v := Unannotated; v <= Disagreed; v++ {
+		if c.counts[v] > 0 {
+			without = append(without, fmt.Sprintf("%d %s (as task %.40s)", c.counts[v], v, c.first[v]))
+		}
+	}
+	said := ""
+	if len(without) > 0 {
+		said = "; without a label: " + strings.Join(without, ", ")
+	}
+	if n := c.counts[Dropped]; n > 0 {
+		said += fmt.Sprintf("; left out: %d that annotators dropped", n)
+	}
+	return said
+}
+
 // Controls are the controls by which the tasks of an export were labelled.
 type Controls map[string]bool
 
@@ -107,16 +150,24 @@ func (c Controls) Add(t *Task) {
 // usual are what controls of labels are called, the surest first.
 var usual = []string{Control, "choice", "choices", "labels", "class", "category", "classification"}
 
+// Usual returns which of some names of controls is most surely that of the labels, if one is.
+func Usual(names []string) (string, bool) {
+	for _, name := range usual {
+		if slices.Contains(names, name) {
+			return name, true
+		}
+	}
+	return "", false
+}
+
 // Pick returns the control that holds the labels: the only one there is, or the one with a usual name.
 func (c Controls) Pick() (string, error) {
 	names := slices.Sorted(maps.Keys(c))
 	if len(names) == 1 {
 		return names[0], nil
 	}
-	for _, name := range usual {
-		if c[name] {
-			return name, nil
-		}
+	if name, ok := Usual(names); ok {
+		return name, nil
 	}
 	if len(names) == 0 {
 		return "", fmt.Errorf("no annotation holds a choice, expected tasks that were annotated with <Choices>")

@@ -81,8 +81,11 @@ func sentID(path, control, value string) string {
 	return sentPrefix + hex.EncodeToString(sum[:6])
 }
 
-// PathKey is the key of a task's data that holds the path of the image in the manifest.
-const PathKey = "path"
+// Keys of a task's data: the path of the image in the manifest, and the label that it has there, which Config shows.
+const (
+	PathKey  = "path"
+	GivenKey = "given_label"
+)
 
 // Writer writes a list of tasks.
 type Writer struct {

@@ -6,20 +6,51 @@ import { store } from "./store.js";
 import { drain } from "./outbox.js";
 import { count, many } from "./words.js";
 
+// The forms in which everything that was decided can be downloaded, with what takes them.
+const forms = [
+  ["manifest", "as the manifest is", "The manifest, byte for byte but for what was decided."],
+  ["csv", "CSV manifest", "Columns path, label, split and all others."],
+  ["imagefolder", "Hugging Face imagefolder", "metadata.csv: put it into the folder of the images."],
+  ["fiftyone", "FiftyOne", "labels.json of a FiftyOneImageClassificationDataset."],
+  ["cleanlab", "cleanlab's columns", "All images of the audit; what was decided stands in the place of what was suspected."],
+  ["labelstudio", "Label Studio tasks", ""],
+];
+
 export function exporting() {
   get("export").addEventListener("click", show);
 }
 
 function show() {
   const dialog = get("exported"), { counts } = store.session, answer = el("div", { role: "status" });
+  const [form, link, note] = download();
   const write = el("button", { type: "button", class: "primary", onclick: () => run(write, answer) }, "Write the file");
   write.hidden = !store.session.out; // nowhere to write to: it can still be downloaded
   dialog.replaceChildren(head("exported-name", "Export the mended manifest"),
     el("p", {}, `All rows of the manifest, without the ${many(counts.drop, "dropped image")} and with the new label of ${many(counts.relabel, "relabelled one")}. Undecided images are unchanged, and so is what is unsure (${count(counts.unsure)}) or has no majority of the reviewers for any decision (${count(counts.disagreed)}). `, el("code", {}, "winnow train --manifest"), " takes the file."),
     store.pending.size ? el("p", { class: "warn" }, `${many(store.pending.size, "decision")} not saved yet will be missing.`) : "",
-    el("div", { class: "row" }, write, el("a", { href: "/api/export.csv", download: "mended.csv", class: "button" }, "Download as CSV"), el("a", { href: "/api/decided.csv", download: "decided.csv" }, "List of decisions")), answer);
+    el("div", { class: "row" }, write, form, link, el("a", { href: "/api/decided.csv", download: "decided.csv" }, "List of decisions")), note, answer);
   open(dialog);
   if (!write.hidden) write.focus();
+}
+
+// download is the choice of a form, the link that gives it, and what it is for.
+function download() {
+  const choice = el("select", { "aria-label": "Form of the download" }, ...forms.map(([form, name]) => el("option", { value: form }, name)));
+  const link = el("a", { download: "", class: "button" }, "Download"), note = el("p", { role: "note" });
+  const chosen = () => {
+    link.href = `/api/export.csv?form=${choice.value}`;
+    note.replaceChildren(...(choice.value === "labelstudio" ? studio() : [forms.find(([form]) => form === choice.value)[2]]));
+  };
+  choice.addEventListener("change", chosen);
+  chosen();
+  return [choice, link, note];
+}
+
+// studio says what Label Studio needs for its tasks.
+function studio() {
+  const { environment, storage } = store.session.studio;
+  return ["The suspects with their suggestions, and what was decided. ", el("a", { href: "/api/labelstudio.xml", download: "" }, "Labelling configuration"), ". Start Label Studio with ",
+    ...Object.entries(environment).flatMap(([name, value]) => [el("code", {}, `${name}=${value}`), " "]), "and add the source storage Local Files with the path ", el("code", {}, storage), ", not synced, before the tasks are imported."];
 }
 
 async function run(button, answer) {

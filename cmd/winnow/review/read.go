@@ -2,14 +2,11 @@ package review
 
 import (
 	"net"
-	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"winnow/cmd/winnow/term"
-	"winnow/datasets"
 	"winnow/review"
 	"winnow/review/decisions"
 )
@@ -28,7 +25,7 @@ type Options struct {
 // read turns the flags into options, and refuses those that do not go together.
 func read(c *cli.Context) (Options, error) {
 	o := Options{
-		Files: review.Files{Audit: c.String("audit"), Manifest: c.String("manifest"), Root: c.String("root"), Decisions: c.String("decisions"), Out: c.String("out"), List: c.String("decided"), Names: c.String("names"), Reviewer: strings.TrimSpace(c.String("reviewer"))},
+		Files: review.Files{Audit: c.String("audit"), Manifest: c.String("manifest"), Root: c.String("root"), Decisions: c.String("decisions"), Out: c.String("out"), List: c.String("decided"), Form: review.Form(c.String("format")), Import: c.String("import"), Names: c.String("names"), Reviewer: strings.TrimSpace(c.String("reviewer"))},
 		Run:   c.String("run"), Features: c.String("features"), Model: c.String("model"), Export: c.Bool("export"), JSON: c.Bool("json"),
 		Listen: c.String("listen"), Hosts: c.StringSlice("allow-host"), Token: c.String("token"), OpenPage: c.Bool("open"),
 	}
@@ -40,12 +37,14 @@ func read(c *cli.Context) (Options, error) {
 	switch {
 	case o.Export && o.Out == "":
 		return o, term.Misused("--export: name the file to write with --out")
-	case !o.Export && o.Audit == "":
+	case o.Form != "" && o.Out == "":
+		return o, term.Misused("--format goes with --out")
+	case !o.Export && o.Audit == "" && o.Import == "":
 		return o, term.Misused("the suspects are missing: name the file that winnow audit wrote")
 	case o.List != "" && !o.Export:
 		return o, term.Misused("--decided goes with --export")
-	case o.JSON && !o.Export:
-		return o, term.Misused("--json goes with --export")
+	case o.JSON && (o.Export == (o.Import != "")):
+		return o, term.Misused("--json goes with --export, or with --import")
 	case o.Model != "" && (o.Features == "" || o.Run != ""):
 		return o, term.Misused("--model goes with --features, without --run")
 	}
@@ -65,19 +64,14 @@ func read(c *cli.Context) (Options, error) {
 	return o, nil
 }
 
-// checkOut wants the mended manifest in the form of the manifest, and not over a file that is read.
+// checkOut wants a form for what is written, and not over a file that is read.
 func checkOut(f review.Files) error {
-	form, err := datasets.FormOf(f.Manifest)
-	if err != nil {
+	if _, err := f.FormOf(); err != nil || f.Out == "" {
 		return err
-	}
-	endings := review.Endings[form]
-	if !slices.Contains(endings, strings.ToLower(filepath.Ext(f.Out))) {
-		return term.Misused("--out: %q does not end in %s: the mended manifest has the form of %s", f.Out, strings.Join(endings, " or "), f.Manifest)
 	}
 	targets := []term.Target{{Flag: "out", Path: f.Out}}
 	if f.List != "" {
 		targets = append(targets, term.Target{Flag: "decided", Path: f.List})
 	}
-	return term.CheckTargets(targets, []string{f.Manifest, f.Audit, f.DecisionsFile()})
+	return term.CheckTargets(targets, f.Inputs())
 }

@@ -37,6 +37,10 @@ func command(call term.Call[Options]) *cli.Command {
 			"   winnow audit photos\n" +
 			"   winnow review suspects.csv --manifest photos --features suspects.features --out mended.csv\n" +
 			"   winnow review --manifest photos --export --out mended.csv\n\n" +
+			"What is decided leaves in many forms: metadata.csv is an imagefolder's, labels.json FiftyOne's, NAME.cleanlab.csv\n" +
+			"cleanlab's, NAME.labelstudio.json tasks for Label Studio with the suggestions; annotations made there come back:\n\n" +
+			"   winnow review suspects.csv --manifest photos --export --out tasks.labelstudio.json\n" +
+			"   winnow review --manifest photos --import export.json --export --out mended.csv\n\n" +
 			"It listens on this machine only, and to those who have the address with the token in it. To reach it from elsewhere,\n" +
 			"forward a port (ssh -L 8080:127.0.0.1:8080 HOST with --listen 127.0.0.1:8080), or name an address of the network with\n" +
 			"--listen: the token is then sent unencrypted.",
@@ -48,7 +52,9 @@ func command(call term.Call[Options]) *cli.Command {
 			&cli.StringFlag{Name: "run", Usage: "find images alike by the embedding of the run folder `RUN`; its features are found again, or named with --features"},
 			&cli.StringFlag{Name: "model", DefaultText: "the one that made the features", Usage: "embed images that are searched for by a run folder or an ONNX `FILE`, where it moved"},
 			&cli.StringFlag{Name: "decisions", DefaultText: "beside the manifest", Usage: "keep decisions in `FILE`"},
-			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "the mended manifest is written to `FILE`, in the form of --manifest"},
+			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "the mended manifest is written to `FILE`, in the form of --manifest or the one that its name says"},
+			&cli.StringFlag{Name: "format", DefaultText: "by the name of --out", Usage: "write --out as manifest, csv, imagefolder, fiftyone, labelstudio or cleanlab"},
+			&cli.StringFlag{Name: "import", Usage: "take the annotations in `FILE`, an export of Label Studio as JSON or JSON_MIN, as decisions"},
 			&cli.StringFlag{Name: "names", DefaultText: "the manifest's column class_name", Usage: "show classes by the names in `FILE`.csv, columns class and name; labels are written as they are"},
 			&cli.StringFlag{Name: "reviewer", Usage: "the `NAME` that the page proposes to keep decisions by"},
 			&cli.BoolFlag{Name: "export", Usage: "serve nothing: write the mended manifest to --out"},
@@ -64,13 +70,20 @@ func command(call term.Call[Options]) *cli.Command {
 }
 
 func run(ctx context.Context, p *term.Program, o Options) (err error) {
-	if o.Out != "" {
-		if err := checkOut(o.Files); err != nil {
+	if err := checkOut(o.Files); err != nil {
+		return err
+	}
+	if o.Import != "" {
+		if taken, err := review.Take(o.Files); err != nil || told(p, o.JSON, taken) != nil || !o.Export && o.Audit == "" {
 			return err
 		}
 	}
 	if o.Export {
-		return export(p, o)
+		exported, err := review.Export(o.Files)
+		if err != nil {
+			return err
+		}
+		return told(p, o.JSON, exported)
 	}
 	var found *finder.Finder
 	r, closeDecisions, err := review.Open(o.Files, func() (_ review.Finder, err error) {
@@ -122,17 +135,13 @@ func serve(ctx context.Context, p *term.Program, o Options, r *review.Reviewer) 
 	return nil
 }
 
-// export carries out what was decided.
-func export(p *term.Program, o Options) error {
-	e, err := review.Export(o.Files)
-	if err != nil {
-		return err
+// told prints what was done, for people or for programs.
+func told(p *term.Program, json bool, done interface{ Text() string }) error {
+	if json {
+		return p.JSON(done)
 	}
-	if o.JSON {
-		return p.JSON(e)
-	}
-	fmt.Fprintf(p.Out, "%s: %d rows; %d images dropped, %d relabelled, %d kept as they were, %d undecided\n%s", e.Path, e.Rows, e.Dropped, e.Relabelled, e.Kept, e.Undecided, e.Left())
-	return nil
+	_, err := fmt.Fprint(p.Out, done.Text())
+	return err
 }
 
 // openFinder opens what finds images alike, nil where nothing was named.

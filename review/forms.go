@@ -1,0 +1,124 @@
+package review
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"winnow/datasets"
+	"winnow/internal/hint"
+)
+
+// Form is a form that decisions are exported in.
+type Form string
+
+// The forms.
+const (
+	InPlace     Form = "manifest"    // the manifest itself, byte for byte but for what was decided
+	Table       Form = "csv"         // a CSV manifest, whatever the manifest is
+	Imagefolder Form = "imagefolder" // metadata.csv or metadata.jsonl
+	FiftyOne    Form = "fiftyone"    // labels.json
+	LabelStudio Form = "labelstudio" // tasks with suggestions and decisions
+	Cleanlab    Form = "cleanlab"    // the columns of label issues
+)
+
+// Forms are all forms.
+var Forms = []Form{InPlace, Table, Imagefolder, FiftyOne, LabelStudio, Cleanlab}
+
+// names are how files of a form that is told by its name are called: by their whole name, or its end.
+var names = []struct {
+	name string
+	form Form
+}{
+	{".labelstudio.json", LabelStudio}, {".cleanlab.csv", Cleanlab}, {"metadata.csv", Imagefolder}, {"metadata.jsonl", Imagefolder}, {"labels.json", FiftyOne},
+}
+
+// Endings are the file endings of each format of manifests, as its mended copy has it.
+var Endings = map[datasets.Format][]string{datasets.CSV: {".csv"}, datasets.TSV: {".tsv", ".txt"}, datasets.JSONL: {".jsonl"}, datasets.PRISM: {".csv", ".txt"}, datasets.COCO: {".json"}, datasets.LabelStudio: {".csv"}}
+
+// FormOf returns the form that Out is to have: Form, or else what its name says; "" where there is no Out. A copy of a file that is called like a form's own
+// has the manifest's form.
+func (f Files) FormOf() (Form, error) {
+	if f.Out == "" {
+		return "", nil
+	}
+	if f.Form != "" {
+		if !slices.Contains(Forms, f.Form) {
+			return "", hint.Misused("--format: %q is unknown, expected one of %v", f.Form, Forms)
+		}
+		return f.Form, nil
+	}
+	form, err := datasets.FormOf(f.Manifest)
+	if err != nil {
+		return "", err
+	}
+	out, base := strings.ToLower(f.Out), filepath.Base(f.Out)
+	for _, n := range names {
+		own := base == filepath.Base(f.Manifest) || form == datasets.COCO && n.form == FiftyOne // COCO's files are called so too
+		if base == n.name && !own || n.name[0] == '.' && strings.HasSuffix(out, n.name) {
+			return n.form, nil
+		}
+	}
+	ending := strings.ToLower(filepath.Ext(f.Out))
+	switch {
+	case slices.Contains(Endings[form], ending):
+		return InPlace, nil
+	case ending == ".csv":
+		return Table, nil
+	}
+	known := Endings[form]
+	if !slices.Contains(known, ".csv") {
+		known = append(slices.Clone(known), ".csv")
+	}
+	return "", hint.Misused("--out: %q does not end in %s: the mended manifest has the form of %s, or one that --format names", f.Out, strings.Join(known, " or "), f.Manifest)
+}
+
+// Inputs are the files that are read, none of which an export may replace: a folder may be read by a file in it.
+func (f Files) Inputs() []string {
+	list := []string{f.Manifest, f.Audit, f.Import, f.DecisionsFile()}
+	if base := filepath.Base(f.Out); base == "metadata.csv" || base == "metadata.jsonl" {
+		for _, below := range []string{"", "train", "validation", "val", "valid", "test"} {
+			list = append(list, filepath.Join(f.Manifest, below, base))
+		}
+	}
+	return list
+}
+
+// write writes the decisions in a form; name is that of the file.
+func (r *Reviewer) write(w io.Writer, form Form, name string) (e Exported, err error) {
+	switch form {
+	case InPlace, "":
+		return r.WriteMended(w)
+	case LabelStudio:
+		return r.writeTasks(w)
+	case Cleanlab:
+		return r.writeIssues(w)
+	case Imagefolder:
+		if filepath.Ext(name) == ".jsonl" {
+			name = "metadata.jsonl"
+		} else {
+			name = "metadata.csv"
+		}
+	case FiftyOne:
+		name = "labels.json"
+	case Table:
+		name = "mended.csv"
+	}
+	do, e := r.mending()
+	mended, _, err := datasets.Apply(r.Manifest, do)
+	if err == nil {
+		err = datasets.Write(w, name, mended)
+	}
+	return e, err
+}
+
+// Text says for people what was exported, and what to do with it.
+func (e Exported) Text() string {
+	counts := fmt.Sprintf("%d images dropped, %d relabelled, %d kept as they were, %d undecided\n%s", e.Dropped, e.Relabelled, e.Kept, e.Undecided, e.Left())
+	if e.Studio == nil {
+		return fmt.Sprintf("%s: %d rows; %s", e.Path, e.Rows, counts)
+	}
+	return fmt.Sprintf("%s: %d tasks; %s%s", e.Path, e.Rows, counts, e.Studio)
+}

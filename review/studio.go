@@ -1,0 +1,172 @@
+package review
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"winnow/audit/suspects"
+	"winnow/datasets"
+	"winnow/datasets/labelstudio"
+	"winnow/internal/atomicfile"
+	"winnow/internal/hint"
+)
+
+// Studio is what Label Studio needs beside its tasks.
+type Studio struct {
+	Config      string            `json:"config"`      // the labelling configuration, a file
+	Storage     string            `json:"storage"`     // the folder to add as a source storage
+	Environment map[string]string `json:"environment"` // with which it is started
+}
+
+// Names of what Label Studio is told by its environment.
+const (
+	servingEnabled = "LABEL_STUDIO_LOCAL_FILES_SERVING_ENABLED"
+	documentRoot   = "LABEL_STUDIO_LOCAL_FILES_DOCUMENT_ROOT"
+)
+
+// String says for people how Label Studio is set up for the tasks.
+func (s *Studio) String() string {
+	return fmt.Sprintf("labelling configuration: %s (Settings, Labeling Interface, Code)\nstart Label Studio with\n  %s=%s\n  %s=%s\nand give the project the source storage Local Files with the path %s, not synced, before the tasks are imported\n",
+		s.Config, servingEnabled, s.Environment[servingEnabled], documentRoot, s.Environment[documentRoot], s.Storage)
+}
+
+// studio returns what Label Studio needs for images in a folder. The document root is the folder above: Label Studio takes no storage
+// that is the root itself.
+func (r *Reviewer) studio() *Studio {
+	return &Studio{Storage: r.Root, Environment: map[string]string{servingEnabled: "true", documentRoot: filepath.Dir(r.Root)}}
+}
+
+// configFile is where the labelling configuration of tasks lies.
+func configFile(tasks string) string {
+	return strings.TrimSuffix(tasks, filepath.Ext(tasks)) + ".xml"
+}
+
+// prepare writes the labelling configuration beside the tasks.
+func (r *Reviewer) prepare(tasks string) (*Studio, error) {
+	s := r.studio()
+	s.Config = configFile(tasks)
+	return s, atomicfile.Write(s.Config, func(w io.Writer) error {
+		_, err := io.WriteString(w, r.config())
+		return err
+	})
+}
+
+// config returns the labelling configuration: a choice among the classes of the manifest and those suggested or decided.
+func (r *Reviewer) config() string {
+	r.mutex.RLock()
+	defer r.mutex.RUnlock()
+	return labelstudio.Config(r.table.classes)
+}
+
+// work returns the images to decide about elsewhere, in order: the suspects, most suspect first, with what else is decided; all where
+// the audit suspects none, and without an audit all images of the manifest.
+func (r *Reviewer) work() []int32 {
+	t, d := r.table, r.decided
+	var list []int32
+	for id, image := range t.image {
+		if t.kinds[id]&suspect != 0 || t.byKind[kindNames[0].name] == 0 || settled(d.action[image]) {
+			list = append(list, image)
+		}
+	}
+	for image := range d.action {
+		if t.id[image] == none && (len(t.image) == 0 || settled(d.action[image])) {
+			list = append(list, int32(image))
+		}
+	}
+	return list
+}
+
+// writeTasks writes tasks for Label Studio: suggestions as predictions, what is settled as annotations.
+func (r *Reviewer) writeTasks(w io.Writer) (Exported, error) {
+	_, e := r.mending()
+	r.mutex.RLock()
+	defer r.mutex.RUnlock()
+	out, list := labelstudio.NewWriter(w), r.work()
+	for i, image := range list {
+		file := r.table.path(image)
+		if _, _, cropped := datasets.CutCrop(file); cropped {
+			return e, fmt.Errorf("review: %s: is a crop of a picture, expected whole files, as Label Studio shows them", file)
+		}
+		if _, err := os.Stat(filepath.Join(r.Root, filepath.FromSlash(file))); i == 0 && err != nil {
+			return e, hint.With(fmt.Errorf("review: Label Studio shows files of a folder: %w", err), "name the folder of the images with --root; unpack a .zip file first")
+		}
+		if err := out.Write(file, r.task(image, path.Join(filepath.Base(r.Root), file))); err != nil {
+			return e, fmt.Errorf("review: %w", err)
+		}
+	}
+	e.Rows = len(list)
+	return e, out.Close()
+}
+
+// task returns the task of an image whose file lies there below the document root.
+func (r *Reviewer) task(image int32, file string) labelstudio.Sent {
+	t, d, sample := r.table, r.decided, r.Manifest.Samples[image]
+	s := labelstudio.Sent{Image: file, Data: []labelstudio.Field{{Name: labelstudio.GivenKey, Value: t.label(image)}, {Name: "split", Value: sample.Split}}}
+	if id := t.id[image]; id != none {
+		s.Data = append(s.Data, labelstudio.Field{Name: "rank", Value: t.rank[id]}, labelstudio.Field{Name: "score", Value: t.score[id]})
+		if t.suggested[id] != t.given[id] {
+			s.Suggest = &labelstudio.Suggestion{Label: t.classes[t.suggested[id]], Version: r.version()}
+			if !math.IsNaN(t.better[id]) {
+				s.Suggest.Score = &t.better[id]
+			}
+		}
+	}
+	for i, name := range r.Manifest.Columns {
+		taken := slices.ContainsFunc(s.Data, func(f labelstudio.Field) bool { return f.Name == name })
+		if !taken && sample.Extra[i] != "" {
+			s.Data = append(s.Data, labelstudio.Field{Name: name, Value: sample.Extra[i]})
+		}
+	}
+	switch d.action[image] {
+	case keep:
+		if label := t.label(image); label != "" {
+			s.Decided = &labelstudio.Decision{Label: label}
+		}
+	case relabel:
+		s.Decided = &labelstudio.Decision{Label: t.classes[d.label[image]]}
+	case drop:
+		s.Decided = &labelstudio.Decision{Drop: true}
+	}
+	return s
+}
+
+// version names the audit that suggests labels, and tells it from others of that name.
+func (r *Reviewer) version() string {
+	return fmt.Sprintf("winnow %s %.8s", filepath.Base(r.AuditFile), r.table.sum)
+}
+
+// errNoScores says what cleanlab's columns lack.
+var errNoScores = errors.New("review: cleanlab's columns hold a score of each image: name the suspects beside --manifest")
+
+// writeIssues writes the audit with the columns of cleanlab's label issues: what is settled stands in the place of what was suspected.
+func (r *Reviewer) writeIssues(w io.Writer) (Exported, error) {
+	_, e := r.mending()
+	r.mutex.RLock()
+	defer r.mutex.RUnlock()
+	t, d := r.table, r.decided
+	if len(t.image) == 0 {
+		return e, errNoScores
+	}
+	list := make([]suspects.Entry, len(t.image))
+	for id, image := range t.image {
+		i := suspects.Entry{Path: t.path(image), Given: t.classes[t.given[id]], Suggested: t.classes[t.suggested[id]], Score: t.score[id], Dropped: t.kinds[id]&suspect != 0}
+		switch d.action[image] {
+		case keep:
+			i.Suggested, i.Dropped = i.Given, false
+		case relabel:
+			i.Suggested, i.Dropped = t.classes[d.label[image]], true
+		case drop:
+			i.Dropped = true
+		}
+		list[id] = i
+	}
+	e.Rows = len(list)
+	return e, suspects.Write(w, suspects.Cleanlab, list)
+}
