@@ -285,7 +285,7 @@ func (r *training) openEncoder(ctx context.Context) (encoder tuning.Encoder, err
 	rests := r.cfg.Finetune.Start.In(r.epoch)
 	encoder, err = r.backbone.Encoder(ctx, r.head, tuning.Input{
 		Train: r.data.Train, Stored: r.data.Stored, Batch: r.sampler.Size(),
-		Resting: func() bool { return !r.timing && r.clock.Step() <= rests }, Source: r.clock.Source(r.cfg.Seed, "augment"),
+		Resting: func() bool { return !r.timing && r.clock.Step() <= rests }, Source: r.clock.SourceAhead(r.cfg.Seed, "augment"),
 	})
 	if err != nil {
 		return nil, err

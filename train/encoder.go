@@ -16,6 +16,12 @@ type Encoder interface {
 	Params() []*features.Param
 }
 
+// Announced is an Encoder that can begin with a batch early: before a Forward it is told the rows of the next step's, as
+// far as these are known. What Forward gives must not depend on it.
+type Announced interface {
+	Announce(rows []int)
+}
+
 // Stateful is an Encoder with numbers that training changes and no solver steps, such as running statistics of
 // batch normalization. They are kept with the best state, saved in checkpoints and put back into Data, whose
 // names differ from those of the parameters; the encoder reads them there at the next Forward.

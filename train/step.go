@@ -18,6 +18,7 @@ func (t *Trainer) step() (*Step, error) {
 	f := &t.fact
 	*f = Step{Epoch: t.epoch + 1, Number: t.progress.Step + 1, Terms: t.objective.values}
 	f.LR = t.rateOf(HeadGroup)
+	t.announce()
 	z, err := t.Encoder.Forward(rows)
 	if err != nil {
 		return nil, fmt.Errorf("train: step %d (epoch %d): %w", f.Number, f.Epoch, err)
@@ -72,6 +73,15 @@ func (t *Trainer) next() []int {
 		t.epoch, t.batches = e, t.Sampler.Epoch(e)
 	}
 	return t.batches[t.progress.Step%n]
+}
+
+// announce names the next step's rows to an encoder that can begin with them. Those of another epoch are not known yet: its
+// batches are drawn by labels that this step may correct.
+func (t *Trainer) announce() {
+	next := t.progress.Step + 1
+	if e, ok := t.Encoder.(Announced); ok && next < t.Steps && next%t.Sampler.Batches() != 0 {
+		e.Announce(t.batches[next%t.Sampler.Batches()])
+	}
 }
 
 // judge fills in what the filter says of a batch.

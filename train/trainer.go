@@ -129,6 +129,12 @@ func (c *Clock) Source(seed uint64, purpose string) func() *rand.Rand {
 	return func() *rand.Rand { return Rand(seed, purpose, c.step) }
 }
 
+// SourceAhead is Source for those who draw before the step in which it is used: that of the running step (0), of the next
+// one (1), and so on.
+func (c *Clock) SourceAhead(seed uint64, purpose string) func(ahead int) *rand.Rand {
+	return func(ahead int) *rand.Rand { return Rand(seed, purpose, c.step+ahead) }
+}
+
 // Trainer runs a Config. Its buffers are made once.
 type Trainer struct {
 	Config

@@ -72,8 +72,9 @@ func (l *Lesson) Blank() Tuned {
 
 // Network is a backbone that learns.
 type Network interface {
-	// Encoder returns the network under a head, for batches of so many rows of the set; views gives a step its random numbers.
-	Encoder(ctx context.Context, h *head.Head, set features.Set, batch int, views func() *rand.Rand) (Encoder, error)
+	// Encoder returns the network under a head, for batches of so many rows of the set; views gives the running step (0) and the next (1) their
+	// random numbers.
+	Encoder(ctx context.Context, h *head.Head, set features.Set, batch int, views func(ahead int) *rand.Rand) (Encoder, error)
 	// Now returns the set with the features that the network gives now.
 	Now(ctx context.Context, set features.Set) (features.Set, error)
 }
@@ -94,7 +95,7 @@ var tuning = plan{batch: TunedBatch, epochs: 6, least: 100, proxies: 1e-2, netwo
 func (l *Lesson) Fit(ctx context.Context, net Network) (Tuned, error) {
 	clock := new(train.Clock)
 	proxies, err := fit(ctx, l.Head, l.Learned, l.proxies, l.fold, l.opts, tuning, clock, func(batch int) (Encoder, error) {
-		return net.Encoder(ctx, l.Head, l.Learned, batch, clock.Source(l.opts.Seed, "crossfit views"))
+		return net.Encoder(ctx, l.Head, l.Learned, batch, clock.SourceAhead(l.opts.Seed, "crossfit views"))
 	})
 	if err != nil {
 		return Tuned{}, err

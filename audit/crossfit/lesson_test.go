@@ -34,7 +34,7 @@ type pupil struct {
 	blind bool
 }
 
-func (p pupil) Encoder(_ context.Context, h *head.Head, set features.Set, batch int, _ func() *rand.Rand) (Encoder, error) {
+func (p pupil) Encoder(_ context.Context, h *head.Head, set features.Set, batch int, _ func(int) *rand.Rand) (Encoder, error) {
 	return head.NewEncoder(h, p.seen(set), batch)
 }
 

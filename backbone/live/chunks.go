@@ -27,7 +27,7 @@ func (e *Encoder) backwardChunks(dx blas32.General) error {
 	for i, at := range list[:len(list)-1] {
 		count := list[i+1] - at
 		e.restoreState()
-		if err := e.cfg.Network.Forward(features.Part(e.scratch, 0, count), e.part(at, count), count, true); err != nil {
+		if err := e.cfg.Network.Forward(features.Part(e.scratch, 0, count), part(e.inputs, e.sizes, at, count), count, true); err != nil {
 			return err
 		}
 		e.addState(float64(count) / float64(dx.Rows))

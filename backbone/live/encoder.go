@@ -23,8 +23,14 @@ import (
 
 // Inputs are what a network is fed for rows of the training set.
 type Inputs interface {
-	Sizes() []int                           // floats an image takes in each input of the network
-	Load(dst [][]float32, rows []int) error // one slice for each input, image after image
+	Sizes() []int // floats an image takes in each input of the network
+
+	// Load returns one slice for each input, image after image, in memory that the next Load may write to.
+	Load(rows []int) ([][]float32, error)
+
+	// Prepare is told what the next step's Load will name, and may begin with it beside what else is computed; nil ends
+	// what was begun. What Load returns does not depend on it.
+	Prepare(rows []int)
 }
 
 // Config is what an Encoder is made of.
@@ -63,8 +69,9 @@ type Encoder struct {
 	cfg     Config
 	tail    *head.Tail
 	params  []*features.Param
-	inputs  [][]float32 // of the last Forward, room for Batch images
+	inputs  [][]float32 // of the last Forward
 	sizes   []int
+	next    []int // rows of the Forward after the next
 	z       features.Set
 	n       int // rows of the last Forward; 0: none
 	resting bool
@@ -99,9 +106,6 @@ func New(cfg Config) (*Encoder, error) {
 	}
 	e.tail = tail
 	e.params = append(append(e.params, cfg.Network.Params()...), cfg.Head.Params()...)
-	for _, size := range e.sizes {
-		e.inputs = append(e.inputs, make([]float32, cfg.Batch*size))
-	}
 	e.z.Labels, e.z.IDs = make([]int, cfg.Batch), make([]int, cfg.Batch)
 	return e, nil
 }
@@ -124,6 +128,10 @@ func (e *Encoder) Params() []*features.Param { return e.params }
 // State returns what a checkpoint must hold beside the parameters: the network's running statistics.
 func (e *Encoder) State() []*features.Param { return e.cfg.Network.State() }
 
+// Announce names the rows of the step after the next Forward's, whose pictures are then made while the network computes.
+// What Forward gives does not depend on it.
+func (e *Encoder) Announce(rows []int) { e.next = rows }
+
 // Forward embeds the named rows, at most Batch, at least one. A row whose output is not finite is NaN in every
 // value; it is for the caller to look. The result is overwritten by the next Forward.
 func (e *Encoder) Forward(rows []int) (features.Set, error) {
@@ -138,16 +146,19 @@ func (e *Encoder) Forward(rows []int) (features.Set, error) {
 		}
 		e.z.Labels[i], e.z.IDs[i] = e.cfg.Labels[r], e.cfg.IDs[r]
 	}
-	if err := e.cfg.Inputs.Load(e.part(0, n), rows); err != nil {
+	var err error
+	if e.inputs, err = e.cfg.Inputs.Load(rows); err != nil {
 		return features.Set{}, err
 	}
+	e.cfg.Inputs.Prepare(e.next)
+	e.next = nil
 	e.resting = e.cfg.Resting != nil && e.cfg.Resting()
 	x := e.tail.X(n)
 	list := e.bounds(n)
 	for i, at := range list[:len(list)-1] {
 		count := list[i+1] - at
 		keep := !e.resting && count == n
-		if err := e.cfg.Network.Forward(features.Part(x, at, count), e.part(at, count), count, keep); err != nil {
+		if err := e.cfg.Network.Forward(features.Part(x, at, count), part(e.inputs, e.sizes, at, count), count, keep); err != nil {
 			return features.Set{}, err
 		}
 	}
@@ -182,14 +193,8 @@ func (e *Encoder) Backward(dz blas32.General) error {
 	return e.backwardChunks(dx)
 }
 
-// part returns n images of the last batch, from one on.
-func (e *Encoder) part(from, n int) [][]float32 {
-	list := make([][]float32, len(e.inputs))
-	for i, size := range e.sizes {
-		list[i] = e.inputs[i][from*size : (from+n)*size]
-	}
-	return list
-}
-
 // Close releases the head's graph. The network is its owner's to close.
-func (e *Encoder) Close() error { return e.tail.Close() }
+func (e *Encoder) Close() error {
+	e.cfg.Inputs.Prepare(nil)
+	return e.tail.Close()
+}

@@ -138,7 +138,7 @@ func encode(t testing.TB, g *gratings, net backbone.LiveNetwork, inputs live.Inp
 	return e
 }
 
-func pixels(t testing.TB, g *gratings, a backbone.Augmentation, source func() *rand.Rand) *live.Pixels {
+func pixels(t testing.TB, g *gratings, a backbone.Augmentation, source func(ahead int) *rand.Rand) *live.Pixels {
 	t.Helper()
 	p, err := live.NewPixels(live.PixelsConfig{Pictures: g, Preprocessing: greyInput(), Augmentation: a, Source: source})
 	if err != nil {

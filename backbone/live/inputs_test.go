@@ -42,16 +42,16 @@ func TestPixels(t *testing.T) {
 	load := func(workers int, a backbone.Augmentation, seed uint64) []float32 {
 		p, err := live.NewPixels(live.PixelsConfig{
 			Pictures: backbone.NewImageCache(files, paths, 1<<20, backbone.DecodeOptions{}), Preprocessing: greyInput(), Augmentation: a, Workers: workers,
-			Source: func() *rand.Rand { return rand.New(rand.NewPCG(seed, 5)) },
+			Source: func(int) *rand.Rand { return rand.New(rand.NewPCG(seed, 5)) },
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		out := make([]float32, len(rows)*p.Sizes()[0])
-		if err := p.Load([][]float32{out}, rows); err != nil {
+		out, err := p.Load(rows)
+		if err != nil {
 			t.Fatal(err)
 		}
-		return out
+		return out[0]
 	}
 	one := load(1, backbone.Augmentation{}, 1)
 	for i, r := range rows {
@@ -91,7 +91,7 @@ func TestPicturesAreKeptSmall(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := in.Load([][]float32{make([]float32, p.Size())}, []int{0}); err != nil {
+	if _, err := in.Load([]int{0}); err != nil {
 		t.Fatal(err)
 	}
 	if n, size := cache.Kept(); n != 1 || size > 300*200/20 {
@@ -197,7 +197,7 @@ func TestFrozenPrefix(t *testing.T) {
 	if _, err := live.NewCached(ended, prefixed, 24, 7, need, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
-	if err := cached.Load([][]float32{make([]float32, 216)}, []int{24}); err == nil {
+	if _, err := cached.Load([]int{24}); err == nil {
 		t.Error("a row that is not there was accepted")
 	}
 	if _, err := live.NewPrefixed(prefix, cached, 0); err == nil {

@@ -75,8 +75,8 @@ func precision(t testing.TB, e *live.Encoder, g *gratings, batch int) float64 {
 }
 
 // augmentation gives views that are a function of (seed, step).
-func augmentation(step *int) (backbone.Augmentation, func() *rand.Rand) {
-	return backbone.Augmentation{Crop: "random", Pad: 1}, func() *rand.Rand { return rand.New(rand.NewPCG(11, uint64(*step))) }
+func augmentation(step *int) (backbone.Augmentation, func(ahead int) *rand.Rand) {
+	return backbone.Augmentation{Crop: "random", Pad: 1}, func(ahead int) *rand.Rand { return rand.New(rand.NewPCG(11, uint64(*step+ahead))) }
 }
 
 // The network learns the directions of stripes, from each of several seeds; the head alone does not learn them as

@@ -14,7 +14,7 @@ type Prefixed struct {
 	prefix backbone.Prefix
 	images Inputs
 	chunk  int
-	pixels [][]float32
+	out    [][]float32 // of the last Load
 }
 
 // NewPrefixed feeds images through a prefix, chunk images at a time (0: a whole batch).
@@ -28,41 +28,48 @@ func NewPrefixed(prefix backbone.Prefix, images Inputs, chunk int) (*Prefixed, e
 // Sizes returns the prefix's outputs.
 func (p *Prefixed) Sizes() []int { return p.prefix.Outputs() }
 
+// Prepare begins to load the images.
+func (p *Prefixed) Prepare(rows []int) { p.images.Prepare(rows) }
+
 // Load computes the activations of rows.
-func (p *Prefixed) Load(dst [][]float32, rows []int) error {
-	n := len(rows)
-	sizes := p.prefix.Inputs()
-	if p.pixels == nil {
-		p.pixels = make([][]float32, len(sizes))
+func (p *Prefixed) Load(rows []int) ([][]float32, error) {
+	images, err := p.images.Load(rows)
+	if err != nil {
+		return nil, err
 	}
-	all := make([][]float32, len(sizes))
-	for i, size := range sizes {
-		p.pixels[i] = features.Grow(p.pixels[i], n*size)
-		all[i] = p.pixels[i]
-	}
-	if err := p.images.Load(all, rows); err != nil {
-		return err
-	}
+	n, sizes := len(rows), p.prefix.Outputs()
+	p.out = room(p.out, sizes, n)
 	step := p.chunk
 	if step < 1 {
 		step = n
 	}
 	for at := 0; at < n; at += step {
 		count := min(step, n-at)
-		if err := p.prefix.Infer(slices(dst, p.prefix.Outputs(), at, count), slices(all, sizes, at, count), count); err != nil {
-			return err
+		if err := p.prefix.Infer(part(p.out, sizes, at, count), part(images, p.prefix.Inputs(), at, count), count); err != nil {
+			return nil, err
 		}
 	}
-	return nil
+	return p.out, nil
 }
 
-// slices returns n images of each input, from one on.
-func slices(list [][]float32, sizes []int, from, n int) [][]float32 {
-	part := make([][]float32, len(list))
-	for i, size := range sizes {
-		part[i] = list[i][from*size : (from+n)*size]
+// room returns memory for n images of each input, list's where it is large enough.
+func room(list [][]float32, sizes []int, n int) [][]float32 {
+	if list == nil {
+		list = make([][]float32, len(sizes))
 	}
-	return part
+	for i, size := range sizes {
+		list[i] = features.Grow(list[i], n*size)
+	}
+	return list
+}
+
+// part returns n images of each input, from one on.
+func part(list [][]float32, sizes []int, from, n int) [][]float32 {
+	some := make([][]float32, len(list))
+	for i, size := range sizes {
+		some[i] = list[i][from*size : (from+n)*size]
+	}
+	return some
 }
 
 // TooLarge is the error of activations that do not fit into the memory allowed for them. The caller may allow more, or run
@@ -82,6 +89,7 @@ type Cached struct {
 	sizes []int
 	data  [][]float32 // rows × size of each input
 	rows  int
+	out   [][]float32 // of the last Load
 }
 
 // NewCached computes the activations of rows 0 … rows-1, batch images at a time, and keeps them. More than limit bytes
@@ -111,8 +119,12 @@ func NewCached(ctx context.Context, from *Prefixed, rows, batch int, limit int64
 		for i := range count {
 			list = append(list, at+i)
 		}
-		if err := from.Load(slices(c.data, c.sizes, at, count), list); err != nil {
+		found, err := from.Load(list)
+		if err != nil {
 			return nil, err
+		}
+		for i, to := range part(c.data, c.sizes, at, count) {
+			copy(to, found[i])
 		}
 		if progress != nil {
 			progress(at+count, rows)
@@ -133,15 +145,19 @@ func (c *Cached) Bytes() int64 {
 	return sum
 }
 
+// Prepare does nothing: copying is no work.
+func (c *Cached) Prepare([]int) {}
+
 // Load copies the activations of rows.
-func (c *Cached) Load(dst [][]float32, rows []int) error {
+func (c *Cached) Load(rows []int) ([][]float32, error) {
+	c.out = room(c.out, c.sizes, len(rows))
 	for to, from := range rows {
 		if from < 0 || from >= c.rows {
-			return fmt.Errorf("live: cache: found row %d, expected 0 to %d", from, c.rows-1)
+			return nil, fmt.Errorf("live: cache: found row %d, expected 0 to %d", from, c.rows-1)
 		}
 		for i, size := range c.sizes {
-			copy(dst[i][to*size:(to+1)*size], c.data[i][from*size:(from+1)*size])
+			copy(c.out[i][to*size:(to+1)*size], c.data[i][from*size:(from+1)*size])
 		}
 	}
-	return nil
+	return c.out, nil
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/viterin/vek/vek32"
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"winnow/backbone"
@@ -226,9 +227,7 @@ func (l *Live) Backward(d blas32.General, add bool) error {
 		}
 		from := l.added[name]
 		from.readScalar(from.data)
-		for j, v := range from.data {
-			p.Grad[j] += v
-		}
+		vek32.Add_Inplace(p.Grad, from.data)
 	}
 	return nil
 }

@@ -143,7 +143,7 @@ func (o *Options) settle(first *tuning.Live, d *datasets.Dataset) error {
 // network is a backbone that learns for crossfit.
 type network struct{ *tuning.Live }
 
-func (n network) Encoder(ctx context.Context, h *head.Head, set features.Set, batch int, views func() *rand.Rand) (crossfit.Encoder, error) {
+func (n network) Encoder(ctx context.Context, h *head.Head, set features.Set, batch int, views func(ahead int) *rand.Rand) (crossfit.Encoder, error) {
 	return n.Live.Encoder(ctx, h, tuning.Input{Train: set, Stored: set, Batch: batch, Resting: func() bool { return false }, Source: views})
 }
 

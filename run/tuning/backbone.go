@@ -45,11 +45,13 @@ type Encoder interface {
 
 // Input is what an encoder is asked for.
 type Input struct {
-	Train   features.Set      // the training images, in their first view
-	Stored  features.Set      // the stored features of all their views
-	Batch   int               // rows of a batch
-	Resting func() bool       // reports whether the network rests in the running step
-	Source  func() *rand.Rand // gives the random numbers of one batch's views
+	Train   features.Set // the training images, in their first view
+	Stored  features.Set // the stored features of all their views
+	Batch   int          // rows of a batch
+	Resting func() bool  // reports whether the network rests in the running step
+
+	// Source gives the random numbers of a batch's views: of the running step's (0) and the next one's (1).
+	Source func(ahead int) *rand.Rand
 }
 
 // Stored is the backbone of a head that is trained alone: its features are stored, and stay as they are.

@@ -78,7 +78,7 @@ func (t *Live) Encoder(ctx context.Context, h *head.Head, in Input) (Encoder, er
 }
 
 // inputs returns what the live part is fed: pixels, or the activations of the frozen part, kept if they may be.
-func (t *Live) inputs(ctx context.Context, set features.Set, batch int, source func() *rand.Rand) (live.Inputs, error) {
+func (t *Live) inputs(ctx context.Context, set features.Set, batch int, source func(ahead int) *rand.Rand) (live.Inputs, error) {
 	paths := make([]string, set.Len())
 	for i, id := range set.IDs {
 		paths[i] = t.Paths[id]

@@ -42,7 +42,7 @@ func (t *Live) CompareViews(ctx context.Context, set features.Set) (v Views, err
 	}
 	p, rng := t.Backbone.Preprocessing, rand.New(rand.NewPCG(1, 1))
 	cache := backbone.NewImageCache(t.Root, paths, 0, p.DecodeOptions(t.Augment))
-	pixels, err := live.NewPixels(live.PixelsConfig{Pictures: cache, Preprocessing: p, Augmentation: t.Augment, Source: func() *rand.Rand { return rng }})
+	pixels, err := live.NewPixels(live.PixelsConfig{Pictures: cache, Preprocessing: p, Augmentation: t.Augment, Source: func(int) *rand.Rand { return rng }})
 	if err != nil {
 		return v, err
 	}
@@ -53,7 +53,6 @@ func (t *Live) CompareViews(ctx context.Context, set features.Set) (v Views, err
 	defer net.Close()
 	seen, stored := features.NewMatrix(n, net.Dim()), set.Rows(rows).X
 	step := min(n, max(t.Batch, 1))
-	images := make([]float32, step*p.Size())
 	for from := 0; from < n; from += step {
 		if err := ctx.Err(); err != nil {
 			return v, err
@@ -62,10 +61,11 @@ func (t *Live) CompareViews(ctx context.Context, set features.Set) (v Views, err
 		for i := range part {
 			part[i] += from
 		}
-		if err := pixels.Load([][]float32{images[:len(part)*p.Size()]}, part); err != nil {
+		images, err := pixels.Load(part)
+		if err != nil {
 			return v, err
 		}
-		if err := net.Infer(features.Part(seen, from, len(part)), images, len(part)); err != nil {
+		if err := net.Infer(features.Part(seen, from, len(part)), images[0], len(part)); err != nil {
 			return v, err
 		}
 	}

@@ -1,0 +1,106 @@
+package live
+
+import (
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"winnow/backbone"
+	"winnow/features"
+)
+
+// loading is a batch on its way. Each row is made by whom comes first, a thread in the background or one of the
+// goroutines of Load. Load never waits for a view that a thread in the background has begun, which may have to wait long
+// for a core: it makes the view itself, and the thread's is thrown away.
+type loading struct {
+	p     *Pixels
+	rows  []int
+	base  uint64 // of the views
+	dst   []float32
+	errs  []error
+	state []atomic.Int32 // of each row
+}
+
+// States of a row.
+const (
+	free    = iota
+	begun   // in the background
+	writing // made there, and on its way to dst
+	taken   // there, or Load's to make
+)
+
+// begin makes room for a batch.
+func (p *Pixels) begin(room *[]float32, rows []int, base uint64) *loading {
+	*room = features.Grow(*room, len(rows)*p.size)
+	n := len(rows)
+	return &loading{p: p, rows: slices.Clone(rows), base: base, dst: *room, errs: make([]error, n), state: make([]atomic.Int32, n)}
+}
+
+// view makes the view of the i-th row.
+func (l *loading) view(v *backbone.Viewer, dst []float32, i int) error {
+	return l.p.load(v, dst, l.rows[i], rand.New(rand.NewPCG(l.base, uint64(i))))
+}
+
+// place returns where the i-th view belongs.
+func (l *loading) place(i int) []float32 { return l.dst[i*l.p.size : (i+1)*l.p.size] }
+
+// workAhead makes the views that nobody has begun.
+func (l *loading) workAhead(v *backbone.Viewer) {
+	own := make([]float32, l.p.size)
+	for i := range l.rows {
+		if !l.state[i].CompareAndSwap(free, begun) {
+			continue
+		}
+		err := l.view(v, own, i)
+		if !l.state[i].CompareAndSwap(begun, writing) {
+			return // Load is there
+		}
+		copy(l.place(i), own)
+		l.errs[i] = err
+		l.state[i].Store(taken)
+	}
+}
+
+// take reports whether the i-th row is the caller's to make, and else waits until it is written.
+func (l *loading) take(i int) bool {
+	if l.state[i].CompareAndSwap(free, taken) || l.state[i].CompareAndSwap(begun, taken) {
+		return true
+	}
+	for l.state[i].Load() != taken {
+		time.Sleep(20 * time.Microsecond)
+	}
+	return false
+}
+
+// takeAll takes what is not made, from the last row on: those begun in the background may be there by then.
+func (l *loading) takeAll(do func(i int)) {
+	for i := len(l.rows) - 1; i >= 0; i-- {
+		if l.take(i) {
+			do(i)
+		}
+	}
+}
+
+// finish makes what is left on all cores. Of several errors it returns the first in the batch.
+func (l *loading) finish() error {
+	var rest []int
+	l.takeAll(func(i int) { rest = append(rest, i) })
+	var next atomic.Int64
+	var all sync.WaitGroup
+	for _, v := range l.p.viewers[:min(len(l.p.viewers), len(rest))] {
+		all.Go(func() {
+			for at := int(next.Add(1)) - 1; at < len(rest); at = int(next.Add(1)) - 1 {
+				l.errs[rest[at]] = l.view(v, l.place(rest[at]), rest[at])
+			}
+		})
+	}
+	all.Wait()
+	for _, err := range l.errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
