@@ -6,6 +6,7 @@
 package config
 
 import (
+	"winnow/audit/judges"
 	"winnow/head"
 	"winnow/train"
 )
@@ -80,8 +81,11 @@ var (
 	tunedHorizon = Span{}
 )
 
-// NoScreen lets every label take part.
-const NoScreen = "none"
+// What screens labels: nobody, and whoever does unless it is said where the backbone is trained too and labels are filtered.
+const (
+	NoScreen    = "none"
+	tunedScreen = judges.Default
+)
 
 // Validation says how the best state is chosen; without a validation split the last one is.
 type Validation struct {
@@ -133,7 +137,7 @@ func Default() Run {
 	}
 	c.Head.Out = 512
 	c.Solver.LR = 3e-4
-	c.LossSolver.LR, c.BackboneSolver.LR = 1e-2, 1e-5
+	c.LossSolver.LR, c.BackboneSolver.LR = 1e-2, 1e-4
 	c.Schedule.Name, c.LossSchedule.Name, c.BackboneSchedule.Name = "cosine", "constant", "cosine"
 	return c
 }

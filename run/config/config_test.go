@@ -115,6 +115,27 @@ func TestAnotherSolverBringsItsDefaults(t *testing.T) {
 	}
 }
 
+// A command that trains the backbone and filters labels screens them first, unless it is said or a file has all settings.
+func TestScreenOfFinetuning(t *testing.T) {
+	for _, c := range []struct {
+		text     string
+		settings []string
+		want     string
+	}{
+		{"", nil, NoScreen},
+		{"", []string{"finetune.weights=all"}, tunedScreen},
+		{"", []string{"finetune.weights=none"}, NoScreen},
+		{"", []string{"finetune.weights=all", "filter.scorer=none"}, NoScreen},
+		{"", []string{"finetune.weights=all", "filter.scorer=none", "screen=fitted"}, "fitted"},
+		{"", []string{"finetune.weights=all", "screen=none"}, NoScreen},
+		{"seed: 2", []string{"finetune.weights=all"}, NoScreen},
+	} {
+		if got := parseText(t, c.text, c.settings...).Screen; got != c.want {
+			t.Errorf("%q, %q: screened by %s, expected %s", c.text, c.settings, got, c.want)
+		}
+	}
+}
+
 // A run that trains its backbone has a horizon of its own unless one is given.
 func TestHorizonOfFinetuning(t *testing.T) {
 	usual := tunedHorizon
