@@ -286,3 +286,44 @@ func FuzzTake(f *testing.F) {
 		}
 	})
 }
+
+// BenchmarkMillionStudio sends a million images to Label Studio and takes a million annotations, of which a hundredth relabel. Long:
+// -bench MillionStudio -benchtime 1x
+func BenchmarkMillionStudio(b *testing.B) {
+	full, _ := million(b)
+	r, err := New(Config{ManifestFile: "m.csv", Manifest: full.Manifest, Decisions: full.Decisions, Root: b.TempDir()})
+	if err != nil {
+		b.Fatal(err)
+	}
+	first := filepath.Join(r.Root, r.Manifest.Samples[0].Path)
+	if err := os.MkdirAll(filepath.Dir(first), 0o755); err != nil {
+		b.Fatal(err)
+	}
+	if err := os.WriteFile(first, nil, 0o600); err != nil {
+		b.Fatal(err)
+	}
+	b.Run("write", func(b *testing.B) {
+		for b.Loop() {
+			if e, err := r.writeTasks(io.Discard); err != nil || e.Rows != 1_000_000 {
+				b.Fatal(e, err)
+			}
+		}
+	})
+	var text bytes.Buffer
+	for i := range r.Manifest.Samples {
+		label := r.Manifest.Samples[i].Label
+		if i%100 == 0 {
+			label = (label + 1) % len(r.Manifest.Classes)
+		}
+		fmt.Fprintf(&text, `%s{"id": %d, "data": {"image": "/data/local-files/?d=x", "path": %q}, "annotations": [{"id": 1, "completed_by": %d, "was_cancelled": false, "updated_at": "2024-05-01T10:00:00Z", "result": [{"from_name": "label", "to_name": "image", "type": "choices", "value": {"choices": [%q]}}]}]}`,
+			map[bool]string{true: "[", false: ",\n"}[i == 0], i, r.Manifest.Samples[i].Path, i%5, r.Manifest.Classes[label])
+	}
+	text.WriteString("]")
+	b.Run("take", func(b *testing.B) {
+		for b.Loop() {
+			if taken, err := r.take(bytes.NewReader(text.Bytes()), "e.json"); err != nil || taken.Relabelled != 10_000 {
+				b.Fatal(taken, err)
+			}
+		}
+	})
+}

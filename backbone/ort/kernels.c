@@ -2,6 +2,7 @@
 // inputs, outputs and attributes it has, in package gradient, which writes them (kernels.go).
 
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,12 +12,13 @@
 // Positions in ONNX Runtime's table of functions, which only ever grows at its end.
 enum {
 	CREATE_STATUS = 0, CREATE_DOMAIN = 26, DOMAIN_ADD = 27, ADD_DOMAIN = 28, DATA = 51, SIZES = 62, RANK = 61, SHAPE_OF = 65,
-	ATTRIBUTE_FLOAT = 85, INPUT_COUNT = 88, INPUT = 90, OUTPUT = 91, END_STATUS = 93, END_SHAPE = 99, ATTRIBUTE_INTS = 163, PARALLEL = 274,
+	MEMORY_INFO = 68, ALLOC = 75, FREE = 76, ATTRIBUTE_FLOAT = 85, INPUT_COUNT = 88, INPUT = 90, OUTPUT = 91, END_STATUS = 93,
+	END_MEMORY_INFO = 94, END_SHAPE = 99, END_ALLOCATOR = 132, ATTRIBUTE_INTS = 163, ALLOCATOR = 253, PARALLEL = 274,
 };
 
 typedef const void *const *table;
 typedef void *status; // NULL: all went well
-enum { FLOAT = 1, BYTE = 2, REQUIRED = 0, OPTIONAL = 1, FAIL = 1, INVALID = 2 };
+enum { FLOAT = 1, BYTE = 2, REQUIRED = 0, OPTIONAL = 1, FAIL = 1, INVALID = 2, ARENA = 1 };
 
 // What ONNX Runtime wants to know of an operator: its OrtCustomOp as of version 18 of the interface.
 typedef struct op op;
@@ -56,6 +58,7 @@ typedef struct {
 	int64_t strides[2], dilations[2], pads[4];
 	int64_t kernel[2], in[2]; // of pools: the window, and the input's height and width
 	float low, high;
+	void *memory; // of convolutions: which the session's arena is
 } kernel;
 
 static const kernel_set *set = &winnow_plain;
@@ -310,18 +313,22 @@ static status compute_max_pool_grad(void *of, void *context) {
 	return s ? s : run(k, context, max_pool_grad_piece, j.g.batch * j.g.channels, &j);
 }
 
-#define OP(NAME, IN, OUT, CREATE, COMPUTE, INPLACE) \
+#include "kernels_conv.h"
+
+#define OP(NAME, IN, OUT, CREATE, COMPUTE, DESTROY, INPLACE) \
 	{.version = 18, .name = name, .provider = provider, .input_type = input_type, .input_count = input_count, .output_type = output_type, \
-	.output_count = output_count, .destroy = destroy, .input_kind = input_kind, .output_kind = output_kind, .input_memory = memory, \
+	.output_count = output_count, .destroy = DESTROY, .input_kind = input_kind, .output_kind = output_kind, .input_memory = memory, \
 	.variadic = {never, never, never, never}, .create = CREATE, .compute = COMPUTE, .since = since, .until = until, \
 	.inplace = INPLACE, .end_inplace = end_in_place, .called = NAME, .inputs = IN, .outputs = OUT}
 
 static op all_ops[] = {
-	OP("Cut", "ff", "ff", create_cut, compute_cut, first_in_place),
-	OP("Depthwise", "ffF", "f", create_windows, compute_depthwise, NULL),
-	OP("DepthwiseGrad", "fffF", "fff", create_windows, compute_depthwise_grad, NULL),
-	OP("MaxPool", "f", "fb", create_pool, compute_max_pool, NULL),
-	OP("MaxPoolGrad", "fbF", "f", create_pool, compute_max_pool_grad, NULL),
+	OP("Cut", "ff", "ff", create_cut, compute_cut, destroy, first_in_place),
+	OP("Depthwise", "ffF", "f", create_windows, compute_depthwise, destroy, NULL),
+	OP("DepthwiseGrad", "fffF", "fff", create_windows, compute_depthwise_grad, destroy, NULL),
+	OP("Conv3x3", "ffF", "f", create_conv, compute_conv, destroy_conv, NULL),
+	OP("Conv3x3Grad", "fffF", "fff", create_conv, compute_conv_grad, destroy_conv, NULL),
+	OP("MaxPool", "f", "fb", create_pool, compute_max_pool, destroy, NULL),
+	OP("MaxPoolGrad", "fbF", "f", create_pool, compute_max_pool_grad, destroy, NULL),
 };
 
 // winnow_instructions returns the widest floats that this processor's kernels have in a vector: 4, 8 or 16.

@@ -20,6 +20,11 @@ typedef struct {
 	float low, high;
 } limits;
 
+// Memory for a kernel while it runs, from the arena that a session's tensors live in: take n floats, or NULL.
+typedef struct arena arena;
+float *winnow_take(const arena *a, int64_t n);
+void winnow_give(const arena *a, float *memory);
+
 // The kernels in one instruction set. They return 0, or -1 where memory is short.
 typedef struct {
 	// Y[n,c,p] = clip(B[c] + Σ_t W[c,t]·X[n,c,window p,t]), planes n·C + c in the stretch.
@@ -40,6 +45,17 @@ typedef struct {
 
 	// ∂X[n,c,q] = Σ_p ∂L/∂Y[n,c,p] over the windows whose maximum is q, cut by the limits. X itself is not read.
 	int (*max_pool_grad)(const windows *g, const float *dy, limits cut, const uint8_t *tap, float *dx, stretch planes);
+
+	// Y[n,k,p] = clip(B[k] + Σ_{c,t} W[k,c,t]·X[n,c,window p,t]) for windows 3×3 at every place, filters k in the stretch `to`
+	// and rows of tiles, two rows of places each, those of all images in a row. X is cut by the limits first.
+	// turned: W is [c, k, t] and its taps run from last to first, as the gradient by the input wants them.
+	int (*conv3x3)(const arena *a, const windows *g, int64_t outputs, int turned, const float *x, limits cut, const float *w, const float *b, float low, float high, float *y, stretch rows, stretch to);
+
+	// With D = ∂L/∂Y cut by the limits, summed over rows of tiles, for channels `from` of X and `to` of Y:
+	//	∂W[k,c,t] = Σ_{n,p} D[n,k,p]·X[n,c,window p,t]
+	//	∂B[k]     = Σ_{n,p} D[n,k,p]
+	// each where it is not NULL.
+	int (*conv3x3_filters)(const arena *a, const windows *g, int64_t outputs, const float *dy, limits cut, const float *x, float *dw, float *db, stretch rows, stretch from, stretch to);
 } kernel_set;
 
 extern const kernel_set winnow_plain, winnow_avx2, winnow_avx512;

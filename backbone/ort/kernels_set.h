@@ -12,7 +12,7 @@ typedef int32_t bits __attribute__((vector_size(4 * LANES), aligned(4), may_alia
 
 static inline vec load(const float *p) { return *(const vec *)p; }
 static inline void store(float *p, vec v) { *(vec *)p = v; }
-static inline vec all(float f) { return (vec){0} + f; }
+static inline vec all(float f) { return f - (vec){0}; }
 
 static float total(vec v) {
 	float s = 0;
@@ -104,5 +104,8 @@ static int cut_planes(int64_t batch, int64_t channels, int64_t places, const flo
 
 #include "kernels_depthwise.h"
 #include "kernels_pool.h"
+#include "kernels_turn.h"
+#include "kernels_winograd.h"
+#include "kernels_winograd_filters.h"
 
-const kernel_set SET = {depthwise, depthwise_grad, cut_planes, max_pool, max_pool_grad};
+const kernel_set SET = {depthwise, depthwise_grad, cut_planes, max_pool, max_pool_grad, conv3x3, conv3x3_filters};

@@ -34,19 +34,14 @@ func (r *reverse) hasten() {
 
 // slowConv returns a convolution that is faster as one product over the batch; nil where it is not, or no convolution.
 func (r *reverse) slowConv(n *graph.Node) *convolution {
-	if key(n) != "Conv" || len(n.Inputs) < 2 || r.f.consts[n.Inputs[1]] != nil {
+	v := r.liveConv(n)
+	if v == nil || v.groups != 1 || !v.isFloat32(v.call.in(0)) || v.places() > few || v.taps()*v.from*v.to >= light || v.to <= 16 || v.from <= 16 {
 		return nil
 	}
-	c := &call{Node: n, r: r}
-	sizes, err := c.fixedSizes(c.in(1))
-	if err != nil || c.Int("group", 1) != 1 || !c.isFloat32(c.in(0)) {
+	if op, _ := v.ours(); op != "" {
 		return nil
 	}
-	w, err := c.window(sizes[2:])
-	if err != nil || w.places() > few || product(sizes) >= light || sizes[0] <= 16 || sizes[1] <= 16 {
-		return nil
-	}
-	return &convolution{call: c, window: w, groups: 1, to: sizes[0], from: sizes[1]}
+	return v
 }
 
 // asProduct writes [N·out, taps·C]·[taps·C, O] + b and brings it into the convolution's form.

@@ -16,6 +16,11 @@ import (
 //	    Conv with a filter for each channel, W [C, 1, kh, kw], cut to low … high
 //	DepthwiseGrad(dY, X, W, Y; windows, low, high) → dX, dW, dB
 //	    its derivative by X, W and B; without Y nothing was cut
+//	Conv3x3(X, W, B; windows, low, high) → Y
+//	    Conv of one group with filters 3×3, stride 1, dilation 1 and pads to 2, cut to low … high; what is not finite in X
+//	    spreads over the tiles of 2×2 places that read it
+//	Conv3x3Grad(dY, X, W, Y; windows, low, high) → dX, dW, dB
+//	    its derivative, as DepthwiseGrad
 //	MaxPool(X; windows, kernel, in) → Y, tap
 //	    tap, uint8: which place of each window is the first to have its maximum
 //	MaxPoolGrad(dY, tap, Y; windows, kernel, in, low, high) → dX
@@ -95,12 +100,27 @@ func (r *reverse) limits(n *graph.Node) (b between, ok bool) {
 	return b, false
 }
 
-// kernelWindows returns the attributes of a depthwise convolution that the kernels can compute, nil for others.
-func (v *convolution) kernelWindows() []*graph.Attribute {
-	if v.from != v.groups || v.to != v.groups || !v.planes(v.call.in(0)) {
-		return nil
+// ours returns the operator of [Domain] that computes a convolution, and its attributes: "" for others.
+func (v *convolution) ours() (op string, windows []*graph.Attribute) {
+	if !v.planes(v.call.in(0)) {
+		return "", nil
 	}
-	return v.window.attributes()
+	switch windows = v.window.attributes(); {
+	case windows == nil:
+	case v.from == v.groups && v.to == v.groups:
+		return "Depthwise", windows
+	case v.winograd():
+		return "Conv3x3", windows
+	}
+	return "", nil
+}
+
+// winograd reports whether Winograd's way is faster than the runtime's products: filters 3×3 at every place, between channels
+// enough to fill vectors.
+func (v *convolution) winograd() bool {
+	wide := func(p int64) bool { return p > 2 }
+	return v.groups == 1 && v.dense() && slices.Equal(v.kernel, []int64{3, 3}) && slices.Equal(v.dilation, []int64{1, 1}) &&
+		!slices.ContainsFunc(slices.Concat(v.window.before, v.window.after), wide) && v.from >= 16 && v.to >= 16
 }
 
 // attributes returns windows as kernels want them, nil for such as they cannot have.
@@ -135,21 +155,21 @@ func (c *call) poolKernels(w *window, cutBefore bool) bool {
 	return true
 }
 
-// depthwiseGrad gives all gradients of a depthwise convolution by one kernel. The cut of what follows it is done there,
+// kernelGrad gives all gradients of a convolution by one kernel. The cut of what follows it is done there,
 // too, and falls away where nothing else reads it.
-func (v *convolution) depthwiseGrad(windows []*graph.Attribute) {
+func (v *convolution) kernelGrad(op string, windows []*graph.Attribute) {
 	inputs, limits := []string{v.dy, v.call.in(0), v.call.in(1)}, unlimited
 	if k, ok := v.r.cuts[v.dy]; ok {
 		inputs[0], limits = k.Inputs[0], k.between
 		inputs = append(inputs, k.Inputs[1])
 	}
-	grads := v.fused("DepthwiseGrad", inputs, []bool{v.wants(0), v.wants(1), v.wants(2)}, append(windows, limits.attributes()...))
+	grads := v.fused(op+"Grad", inputs, []bool{v.wants(0), v.wants(1), v.wants(2)}, append(windows, limits.attributes()...))
 	for i, grad := range grads {
 		v.give(i, grad)
 	}
 }
 
-// useKernels writes the depthwise convolutions of the forward model whose filters are trained as kernels, with
+// useKernels writes the convolutions of the forward model that kernels compute and whose filters are trained as these, with
 // the Relu or Clip behind them where nothing else reads what is between. saved is what the backward model reads.
 func (r *reverse) useKernels(saved []string) {
 	g := r.f.b.Model().Graph
@@ -165,8 +185,8 @@ func (r *reverse) useKernels(saved []string) {
 	}
 	dropped := map[*graph.Node]bool{}
 	for i, n := range g.Nodes {
-		windows := r.depthwise(n)
-		if windows == nil {
+		op, windows := r.ours(n)
+		if op == "" {
 			continue
 		}
 		out, limits := n.Outputs[0], unlimited
@@ -178,14 +198,22 @@ func (r *reverse) useKernels(saved []string) {
 		}
 		info := *r.info(out)
 		g.ValueInfo = append(slices.DeleteFunc(g.ValueInfo, func(v *graph.ValueInfo) bool { return v.Name == out }), &info)
-		g.Nodes[i] = &graph.Node{Name: n.Name, Domain: Domain, Op: "Depthwise", Inputs: n.Inputs, Outputs: []string{out}, Attributes: append(windows, limits.attributes()...)}
+		g.Nodes[i] = &graph.Node{Name: n.Name, Domain: Domain, Op: op, Inputs: n.Inputs, Outputs: []string{out}, Attributes: append(windows, limits.attributes()...)}
 		r.f.b.Import(Domain, 1)
 	}
 	g.Nodes = slices.DeleteFunc(g.Nodes, func(n *graph.Node) bool { return dropped[n] })
 }
 
-// depthwise returns the windows of a node that is a depthwise convolution with trained filters, nil for others.
-func (r *reverse) depthwise(n *graph.Node) []*graph.Attribute {
+// ours returns the operator of [Domain] for a node that is a convolution with trained filters, "" for others.
+func (r *reverse) ours(n *graph.Node) (op string, windows []*graph.Attribute) {
+	if v := r.liveConv(n); v != nil {
+		return v.ours()
+	}
+	return "", nil
+}
+
+// liveConv returns a convolution whose filters are trained, nil for other nodes.
+func (r *reverse) liveConv(n *graph.Node) *convolution {
 	if key(n) != "Conv" || len(n.Inputs) < 2 || r.f.consts[n.Inputs[1]] != nil {
 		return nil
 	}
@@ -199,5 +227,5 @@ func (r *reverse) depthwise(n *graph.Node) []*graph.Attribute {
 		return nil
 	}
 	groups := c.Int("group", 1)
-	return (&convolution{call: c, window: w, groups: groups, to: sizes[0], from: sizes[1] * groups}).kernelWindows()
+	return &convolution{call: c, window: w, groups: groups, to: sizes[0], from: sizes[1] * groups}
 }

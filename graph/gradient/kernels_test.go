@@ -91,22 +91,65 @@ func farthest(a, b array, least float64) float64 {
 	return worst / math.Sqrt(norm)
 }
 
+// drawConv3x3 draws a convolution for Winograd's way: maps of one place and of one column, odd ones among them, channels
+// around the widths of vectors, more than a group of tiles.
+func drawConv3x3(t *rapid.T) geometry {
+	size, pad, channels := rapid.Int64Range(1, 19), rapid.Int64Range(0, 2), rapid.Int64Range(16, 70)
+	g := geometry{batch: rapid.Int64Range(1, 3).Draw(t, "batch"), from: channels.Draw(t, "from"), to: channels.Draw(t, "to"), groups: 1,
+		kernel: []int64{3, 3}, stride: []int64{1, 1}, dilation: []int64{1, 1}, pads: make([]int64, 4), bias: rapid.Bool().Draw(t, "bias")}
+	for i := range 2 {
+		g.pads[i], g.pads[2+i] = pad.Draw(t, "before"), pad.Draw(t, "after")
+		g.in = append(g.in, max(size.Draw(t, "size"), 3-g.pads[i]-g.pads[2+i]))
+	}
+	g.fill()
+	return g
+}
+
 // TestKernels: the kernels' outputs and gradients are those of ONNX's operators.
 func TestKernels(t *testing.T) {
+	t.Run("Depthwise", func(t *testing.T) { testKernel(t, "Depthwise", drawDepthwise, 2e-6) })
+	t.Run("Conv3x3", func(t *testing.T) { testKernel(t, "Conv3x3", drawConv3x3, 2e-6) })
+}
+
+func testKernel(t *testing.T, op string, draw func(*rapid.T) geometry, limit float64) {
 	rapid.Check(t, func(r *rapid.T) {
-		g, next := drawDepthwise(r), behind[rapid.SampledFrom(slices.Sorted(maps.Keys(behind))).Draw(r, "behind")]
+		g, next := draw(r), behind[rapid.SampledFrom(slices.Sorted(maps.Keys(behind))).Draw(r, "behind")]
 		want, _ := g.followed(next, false).run(t)
 		got, ours := g.followed(next, true).run(t)
-		if !slices.Contains(ours, "Depthwise") || !slices.Contains(ours, "DepthwiseGrad") {
-			r.Fatalf("found the operators %q of ours, expected Depthwise and DepthwiseGrad", ours)
+		if !slices.Contains(ours, op) || !slices.Contains(ours, op+"Grad") {
+			r.Fatalf("found the operators %q of ours, expected %s and %[2]sGrad", ours, op)
 		}
 		terms := float64(len(want[0].data)) / float64(g.to)
 		for i := range want {
-			if off := farthest(want[i], got[i], math.Sqrt(terms)); !(off < 2e-6) {
+			if off := farthest(want[i], got[i], math.Sqrt(terms)); !(off < limit) {
 				r.Fatalf("%v kernel %v strides %v dilations %v pads %v: result %d is off by %.3g", g.x.dims, g.kernel, g.stride, g.dilation, g.pads, i, off)
 			}
 		}
 	})
+}
+
+// TestConv3x3NotFinite: what is not finite where the operators compute it is not finite here, and it spreads no farther than over
+// the tiles that read it.
+func TestConv3x3NotFinite(t *testing.T) {
+	for _, bad := range []float64{math.NaN(), math.Inf(1)} {
+		g := square(16, 17, 1, 11, 3, 1)
+		g.x.data[5*11+6] = bad // of the first image and channel
+		want, _ := g.followed(behind["Relu"], false).run(t)
+		got, _ := g.followed(behind["Relu"], true).run(t)
+		finite := func(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+		for i, v := range want[0].data {
+			row, col := i/11%11, i%11
+			near := i < 17*11*11 && row >= 4 && row <= 7 && col >= 4 && col <= 7
+			if !finite(v) && finite(got[0].data[i]) || !near && !(math.Abs(v-got[0].data[i]) < 1e-4) {
+				t.Fatalf("%v at row 5, column 6: at row %d, column %d of %d found %g, the operators %g", bad, row, col, i/121, got[0].data[i], v)
+			}
+		}
+		for i, v := range want[2].data {
+			if i/9%16 == 0 && !finite(v) && finite(got[2].data[i]) { // others read numbers alone
+				t.Fatalf("%v: the gradient of weight %d is %g, the operators' %g", bad, i, got[2].data[i], v)
+			}
+		}
+	}
 }
 
 // TestKernelInstructions repeats the tests of the kernels in each set of instructions that the processor has, a process
@@ -118,7 +161,7 @@ func TestKernelInstructions(t *testing.T) {
 	}
 	tested := 0
 	for _, set := range []string{"plain", "avx2", "avx512"} {
-		c := exec.Command(os.Args[0], "-test.run=^TestKernels$|^TestPoolKernels$|^TestConvAgainstDefinition$|^TestNetworkKernels$/^(mobilenet|resnet18)", "-rapid.checks=30")
+		c := exec.Command(os.Args[0], "-test.run=^TestKernels$|^TestConv3x3NotFinite$|^TestPoolKernels$|^TestConvAgainstDefinition$|^TestNetworkKernels$/^(mobilenet|resnet18)", "-rapid.checks=30")
 		c.Env = append(os.Environ(), "WINNOW_TEST_KERNELS="+set)
 		out, err := c.CombinedOutput()
 		switch {

@@ -26,8 +26,8 @@ func conv(c *call) error {
 	}
 	groups := c.Int("group", 1)
 	v := &convolution{call: c, window: w, dy: c.grad[0], groups: groups, to: sizes[0], from: sizes[1] * groups}
-	if windows := v.kernelWindows(); windows != nil {
-		v.depthwiseGrad(windows)
+	if op, windows := v.ours(); op != "" {
+		v.kernelGrad(op, windows)
 		return nil
 	}
 	if c.wants(0) {

@@ -180,6 +180,7 @@ var chosen = []struct {
 	{"transposed", square(3, 4, 1, 9, 3, 2), spoilInts("ConvTranspose", "pads", 0, 0, 2, 2)},
 	{"depthwise", square(4, 4, 4, 9, 3, 2), exchanged("Concat")},
 	{"depthwise kernel", withKernels(square(4, 4, 4, 9, 3, 2)), spoilInts("DepthwiseGrad", "pads", 0, 0, 2, 2)},
+	{"3x3 kernel", withKernels(square(17, 18, 1, 9, 3, 1)), spoilInts("Conv3x3Grad", "pads", 0, 0, 2, 2)},
 }
 
 func square(from, to, groups, side, kernel, stride int64) geometry {
