@@ -115,9 +115,9 @@ var rooms = []Room{
 		"internal/parquetguard"},
 
 	{"run", "turns a configuration and data into a training run and its folder",
-		"datasets eval extraction features filters filters/correction filters/noiserate filters/selfpaced graph head internal/hint internal/lookup losses models run/comparison run/config run/folder run/tuning train train/peers train/samples train/selective"},
+		"audit datasets eval extraction features filters filters/correction filters/noiserate filters/selfpaced graph head internal/hint internal/lookup losses models run/comparison run/config run/folder run/tuning train train/peers train/samples train/selective"},
 	{"run/config", "is the configuration of a training run",
-		"filters filters/correction filters/selfpaced head internal/document losses train train/peers train/selective"},
+		"audit/judges filters filters/correction filters/selfpaced head internal/document losses train train/peers train/selective"},
 	{"run/comparison", "measures a trained head beside what needs no training",
 		"eval features head"},
 	{"run/evaluation", "measures an opened run by the metrics asked for, beside frozen and whitened features",
