@@ -30,6 +30,8 @@ const (
 	COCO    Format = "coco"    // JSON with images, annotations and categories
 	// WebDataset is tar files with the files of a sample beside each other: a pattern of their names, one of them, a folder.
 	WebDataset Format = "webdataset"
+	// Parquet is tables with a column of images, as Hugging Face's datasets have them: files in the same ways.
+	Parquet Format = "parquet"
 
 	LabelStudio Format = "labelstudio" // Label Studio's exports JSON and JSON_MIN
 )

@@ -20,7 +20,7 @@ import (
 const pictures = "(image)"
 
 // shardKinds are the formats that are stored in shards.
-var shardKinds = map[Format]shards.Kind{WebDataset: shards.Tar, Auto: shards.None}
+var shardKinds = map[Format]shards.Kind{WebDataset: shards.Tar, Parquet: shards.Parquet, Auto: shards.None}
 
 // isShards reports whether a source is to be read as shards: it is one, or a pattern of their names, or asked to be.
 func isShards(source string, format Format) bool {
@@ -52,6 +52,9 @@ func readShards(source string, opts ReadOptions) (*Dataset, error) {
 	opts.Split, err = ParseSplit(cmp.Or(opts.Split, Train))
 	if err != nil {
 		return nil, fmt.Errorf("datasets: %s: %w", source, err)
+	}
+	if list.Kind == shards.Parquet {
+		return readParquet(ctx, source, list, opts)
 	}
 	return readWebDataset(ctx, source, list, opts)
 }

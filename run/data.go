@@ -25,6 +25,7 @@ type Data struct {
 	Paths      []string         // of the whole dataset, by position
 	LeftOut    []lookup.LeftOut // images of the two splits that could not be read
 	Unlabelled int              // rows of Train without a label: whitening uses them, training does not
+	Screened   bool             // labels that were called wrong before the training are taken away
 	Unjudged   int              // images for validation without a label: what they should find is unknown
 	Sum        string           // sha256 of which images and labels these are
 	Key        features.Key     // of the store

@@ -130,6 +130,9 @@ func (r *training) prepare(ctx context.Context) (err error) {
 	if err := r.cfg.Validate(); err != nil {
 		return err
 	}
+	if _, err := Screen(ctx, &r.cfg, &r.data, nil); err != nil {
+		return err
+	}
 	if _, err := ResolveRate(ctx, &r.cfg, r.data); err != nil {
 		return err
 	}
@@ -162,6 +165,9 @@ func (r *training) build(ctx context.Context) (err error) {
 		return err
 	}
 	if err := r.buildTrainer(); err != nil {
+		return errors.Join(err, r.encoder.Close())
+	}
+	if err := r.fillBank(ctx); err != nil {
 		return errors.Join(err, r.encoder.Close())
 	}
 	return nil

@@ -15,6 +15,7 @@ import (
 	"winnow/features"
 	"winnow/head"
 	"winnow/internal/lookup"
+	"winnow/internal/text"
 	"winnow/models"
 	"winnow/run/config"
 	"winnow/run/folder"
@@ -41,6 +42,7 @@ type Session struct {
 	backbone tuning.Backbone
 	folder   io.Closer         // held while the session is open; nil before it is
 	noise    *folder.NoiseRate // where the rate was to be estimated
+	screened *Screening        // where labels were to be screened
 	start    time.Time
 }
 
@@ -151,6 +153,9 @@ func (s *Session) Train(ctx context.Context) (Outcome, folder.Result, error) {
 	var none folder.Result
 	s.tellData()
 	var err error
+	if err := s.screen(ctx); err != nil {
+		return Outcome{}, none, err
+	}
 	if s.noise, err = ResolveRate(ctx, &s.Config, s.Data); err != nil {
 		return Outcome{}, none, err
 	}
@@ -179,6 +184,34 @@ func (s *Session) Train(ctx context.Context) (Outcome, folder.Result, error) {
 	return out, result, folder.Finish(o.Dir, result)
 }
 
+// screen leaves out the labels that are called wrong before the training, those that an earlier part of it left out if
+// there was one.
+func (s *Session) screen(ctx context.Context) error {
+	var before *Screening
+	if dir := s.options.Dir; s.options.Resume && folder.Begun(dir) {
+		facts, err := folder.ReadFacts(dir)
+		if err != nil {
+			return err
+		}
+		if facts.Screening != nil {
+			before = &Screening{Screening: *facts.Screening}
+			if before.List, err = folder.ReadScreening(dir); err != nil {
+				return err
+			}
+		}
+	}
+	_, end := s.options.Watch("labels")
+	found, err := Screen(ctx, &s.Config, &s.Data, before)
+	end()
+	if found == nil || err != nil {
+		return err
+	}
+	s.screened = found
+	s.options.Note("of %d labels %s calls %d wrong: their images take no part (%s); of the others about %s are", found.Judged, found.By, found.Wrong,
+		folder.ScreenedFile, text.Percent(found.Left))
+	return nil
+}
+
 // begin throws away the run that is to be overwritten, and writes config.yaml and run.json. A run that goes on keeps what
 // it wrote when it began.
 func (s *Session) begin(plan Plan) error {
@@ -194,6 +227,11 @@ func (s *Session) begin(plan Plan) error {
 	if err != nil {
 		return err
 	}
+	if s.screened != nil {
+		if err := folder.WriteScreening(s.options.Dir, s.screened.List); err != nil {
+			return err
+		}
+	}
 	return folder.Begin(s.options.Dir, s.Config, plan.Sum, facts)
 }
 
@@ -201,6 +239,9 @@ func (s *Session) begin(plan Plan) error {
 func (s *Session) facts(plan Plan) (folder.Facts, error) {
 	f, data := s.options.About, s.Data
 	f.Winnow, f.Go, f.Started, f.NoiseRate = s.options.Winnow, runtime.Version(), s.start.UTC(), s.noise
+	if s.screened != nil {
+		f.Screening = &s.screened.Screening
+	}
 	f.Seed, f.Manifest, f.ImagesSHA256, f.FeaturesSHA256, f.FeaturesKey = s.Config.Seed, s.Config.Data.Manifest, data.Sum, data.StoreSum, data.Key
 	f.Places = folder.PlacesOf(s.options.Dir, s.Config.Data, data.ModelFile)
 	f.Images, f.Unlabelled, f.Validation, f.Classes = data.Train.Len(), data.Unlabelled, data.Validation.Len(), data.Classes

@@ -1,6 +1,7 @@
 package shards
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -11,11 +12,12 @@ import (
 	"time"
 
 	"winnow/datasets/packed"
+	"winnow/datasets/parquetimages"
 	"winnow/datasets/tarshards"
 )
 
-// FS is a tree of files in which a path may go on through a tar file as through a folder: shards/00.tar/heron/1.jpg is
-// heron/1.jpg of shards/00.tar. The index of a shard is made when it is first needed and kept; the shard itself is
+// FS is a tree of files in which a path may go on through a tar file or a Parquet file as through a folder:
+// shards/00.tar/heron/1.jpg is heron/1.jpg of shards/00.tar, 00.parquet/image/000017.jpg the column image in row 17, from 0. The index of a shard is made when it is first needed and kept; the shard itself is
 // opened for each image anew.
 func FS(files fs.FS) fs.FS { return &tree{files: files, shards: map[string]*shard{}} }
 
@@ -23,6 +25,7 @@ type tree struct {
 	files  fs.FS
 	mu     sync.RWMutex
 	shards map[string]*shard // by path
+	pages  parquetimages.Cache
 }
 
 // shard is a shard's index, as long as its file stays what it was.
@@ -32,6 +35,7 @@ type shard struct {
 	size    int64
 	changed time.Time
 	tar     *tarshards.Index
+	parquet *parquetimages.File
 }
 
 // Open implements fs.FS.
@@ -135,11 +139,20 @@ func (t *tree) within(s *shard, file, inner string) (_ fs.File, err error) {
 	if !ok {
 		return nil, fmt.Errorf("%s lies in a zip file, expected it in a folder: unpack the zip file", file)
 	}
-	if err := s.open(src, info); err != nil {
+	index, table, err := s.open(src, info)
+	if err != nil {
 		return nil, err
 	}
 	entry := member{packed.Entry{Base: path.Base(inner)}, info.ModTime()}
-	at, size, ok := s.tar.Find(inner)
+	if s.kind == Parquet {
+		data, err := table.Image(src, &t.pages, inner)
+		if err != nil {
+			return nil, err
+		}
+		entry.Bytes = int64(len(data))
+		return &opened{entry, io.NewSectionReader(bytes.NewReader(data), 0, entry.Bytes), f}, nil
+	}
+	at, size, ok := index.Find(inner)
 	if !ok {
 		return nil, fs.ErrNotExist
 	}
@@ -148,15 +161,20 @@ func (t *tree) within(s *shard, file, inner string) (_ fs.File, err error) {
 }
 
 // open makes the index of a shard, where that is not made or the file has changed since.
-func (s *shard) open(src io.ReaderAt, info fs.FileInfo) (err error) {
+func (s *shard) open(src io.ReaderAt, info fs.FileInfo) (_ *tarshards.Index, _ *parquetimages.File, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.size == info.Size() && s.changed.Equal(info.ModTime()) && s.tar != nil {
-		return nil
+	if s.size == info.Size() && s.changed.Equal(info.ModTime()) && (s.tar != nil || s.parquet != nil) {
+		return s.tar, s.parquet, nil
 	}
-	s.tar, err = tarshards.ReadIndex(src, info.Size())
+	s.tar, s.parquet = nil, nil
+	if s.kind == Parquet {
+		s.parquet, err = parquetimages.Open(src, info.Size())
+	} else {
+		s.tar, err = tarshards.ReadIndex(src, info.Size())
+	}
 	s.size, s.changed = info.Size(), info.ModTime()
-	return err
+	return s.tar, s.parquet, err
 }
 
 // member is what is said of a file in a shard; it is as old as the shard.

@@ -76,25 +76,46 @@ func footer(src io.ReaderAt, size int64) error {
 	return nil
 }
 
-// check checks the pages of a column in a group of rows, and takes what they hold from the column's budget.
-func (g *guard) check(group, column int) error {
-	leaf, ok := g.file.RowGroups()[group].ColumnChunks()[column].(*parquet.FileColumnChunk).Node().(*parquet.Column)
-	if !ok {
-		return errors.New("is no column of a file")
+// leafOf returns a column of values.
+func leafOf(file *parquet.File, group, column int) (*parquet.Column, error) {
+	chunk, ok := file.RowGroups()[group].ColumnChunks()[column].(*parquet.FileColumnChunk)
+	if ok {
+		if leaf, ok := chunk.Node().(*parquet.Column); ok {
+			return leaf, nil
+		}
 	}
-	meta := &g.file.Metadata().RowGroups[group].Columns[column].MetaData
-	at, length, size := meta.DataPageOffset, meta.TotalCompressedSize, g.file.Size()
+	return nil, errors.New("is no column of a file")
+}
+
+// span returns where the pages of a column in a group of rows begin and end.
+func span(file *parquet.File, group, column int) (at, end int64, err error) {
+	meta := &file.Metadata().RowGroups[group].Columns[column].MetaData
+	at, length, size := meta.DataPageOffset, meta.TotalCompressedSize, file.Size()
 	if meta.DictionaryPageOffset != 0 {
 		at = meta.DictionaryPageOffset
 	}
 	if at < 0 || length < 0 || at > size || length > size-at {
-		return fmt.Errorf("states %d bytes from byte %d, the file has %d", length, at, size)
+		return 0, 0, fmt.Errorf("states %d bytes from byte %d, the file has %d", length, at, size)
 	}
+	return at, at + length, nil
+}
+
+// check checks the pages of a column in a group of rows, and takes what they hold from the column's budget.
+func (g *guard) check(group, column int) error {
+	leaf, err := leafOf(g.file, group, column)
+	if err != nil {
+		return err
+	}
+	at, end, err := span(g.file, group, column)
+	if err != nil {
+		return err
+	}
+	size := g.file.Size()
 	left, known := g.left[column]
 	if !known {
 		left = budget{freeValues + valuesEach*size, freeBytes + bytesEach*size}
 	}
-	for end := at + length; at < end; {
+	for at < end {
 		page, n, err := read(g.src, at, end, &left)
 		if err == nil {
 			err = page.check(leaf, &left)
@@ -114,35 +135,42 @@ type page struct {
 	packed []byte
 }
 
-// read reads the page at a place and returns its length with its header.
-func read(src io.ReaderAt, at, end int64, budget *budget) (page, int64, error) {
-	var p page
-	var head []byte
+// header reads the header of the page at a place, of so many bytes; head is it and what was read behind it.
+func header(src io.ReaderAt, at, end int64) (p page, head []byte, length int64, err error) {
 	n, err := 0, errCut
 	for size := int64(firstRead); err != nil; size *= 2 {
 		if int64(len(head)) == min(maxHeader, end-at) {
-			return p, 0, fmt.Errorf("header: %w, or has more than %d bytes", err, maxHeader)
+			return p, nil, 0, fmt.Errorf("header: %w, or has more than %d bytes", err, maxHeader)
 		}
 		head = make([]byte, min(size, maxHeader, end-at))
 		if _, err := src.ReadAt(head, at); err != nil && err != io.EOF {
-			return p, 0, err
+			return p, nil, 0, err
 		}
 		p.PageHeader = format.PageHeader{}
 		n, err = decode(head, &p.PageHeader)
 	}
-	packed, unpacked := int64(p.CompressedPageSize), int64(p.UncompressedPageSize)
-	if packed < 0 || packed > end-at-int64(n) {
-		return p, 0, fmt.Errorf("states %d bytes, %d are left", packed, end-at-int64(n))
+	if packed := int64(p.CompressedPageSize); packed < 0 || packed > end-at-int64(n) {
+		return p, nil, 0, fmt.Errorf("states %d bytes, %d are left", packed, end-at-int64(n))
 	}
+	return p, head, int64(n), nil
+}
+
+// read reads the page at a place and returns its length with its header.
+func read(src io.ReaderAt, at, end int64, budget *budget) (page, int64, error) {
+	p, head, n, err := header(src, at, end)
+	if err != nil {
+		return p, 0, err
+	}
+	packed, unpacked := int64(p.CompressedPageSize), int64(p.UncompressedPageSize)
 	if budget.bytes -= unpacked; unpacked < 0 || unpacked > maxPage || budget.bytes < 0 {
 		return p, 0, fmt.Errorf("states %d bytes unpacked, more than a file of this size holds", unpacked)
 	}
-	if len(head) >= n+int(packed) {
-		p.packed = head[n : n+int(packed)]
-		return p, int64(n) + packed, nil
+	if int64(len(head)) >= n+packed {
+		p.packed = head[n : n+packed]
+		return p, n + packed, nil
 	}
 	var text bytes.Buffer
-	_, err = io.Copy(&text, io.NewSectionReader(src, at+int64(n), packed))
+	_, err = io.Copy(&text, io.NewSectionReader(src, at+n, packed))
 	p.packed = text.Bytes()
-	return p, int64(n) + packed, err
+	return p, n + packed, err
 }

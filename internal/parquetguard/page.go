@@ -16,7 +16,13 @@ import (
 )
 
 // check unpacks a page and counts its values as the library will.
-func (p page) check(column *parquet.Column, budget *budget) (err error) {
+func (p page) check(column *parquet.Column, budget *budget) error {
+	_, err := p.open(column, budget)
+	return err
+}
+
+// open unpacks a page and counts its values.
+func (p page) open(column *parquet.Column, budget *budget) (c Content, err error) {
 	var n int32
 	encoding, data, size, packed := format.Plain, p.packed, int(p.UncompressedPageSize), true
 	highest := []int{column.MaxRepetitionLevel(), column.MaxDefinitionLevel()}
@@ -31,18 +37,19 @@ func (p page) check(column *parquet.Column, budget *budget) (err error) {
 		n, encoding, packed = h.NumValues, h.Encoding, !h.IsCompressed.Valid || h.IsCompressed.V
 		lengths = []int32{h.RepetitionLevelsByteLength, h.DefinitionLevelsByteLength}
 	default:
-		return fmt.Errorf("is of type %v, expected data or a dictionary", p.Type)
+		return c, fmt.Errorf("is of type %v, expected data or a dictionary", p.Type)
 	}
 	if err := budget.take(n); err != nil {
-		return err
+		return c, err
 	}
 	if lengths == nil {
 		if data, err = p.unpack(column, data, size); err != nil {
-			return err
+			return c, err
 		}
 	}
+	var own []byte // the levels of definition come last
 	for i, level := range highest {
-		var own []byte
+		own = nil
 		switch {
 		case lengths != nil:
 			own, data, err = split(data, int64(lengths[i]))
@@ -53,15 +60,15 @@ func (p page) check(column *parquet.Column, budget *budget) (err error) {
 			err = runs(own, bits.Len(uint(level)), int(n))
 		}
 		if err != nil {
-			return fmt.Errorf("levels: %w", err)
+			return c, fmt.Errorf("levels: %w", err)
 		}
 	}
 	if lengths != nil && packed {
 		if data, err = p.unpack(column, data, size-(len(p.packed)-len(data))); err != nil {
-			return err
+			return c, err
 		}
 	}
-	return values(encoding, data, int(n))
+	return Content{int(n), own, encoding, data}, values(encoding, data, int(n))
 }
 
 // take counts values.

@@ -2,7 +2,9 @@ package auditing
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -187,9 +189,36 @@ func openLast(ctx context.Context, r *folder.Run, opts audit.Options) (judged, e
 		return judged{}, err
 	}
 	j, err := open(r.Manifest, store, opts)
+	if err != nil {
+		return j, err
+	}
 	j.head = h
 	j.backbone = lastBackbone(r)
-	return j, err
+	return j, j.leaveScreened(r.Dir)
+}
+
+// leaveScreened leaves out the images whose labels were called wrong before the training: it saw nothing of them.
+func (j *judged) leaveScreened(dir string) error {
+	list, err := folder.ReadScreening(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	out := map[string]bool{}
+	for _, s := range list {
+		out[s.Path] = true
+		j.left = append(j.left, lookup.LeftOut{Path: s.Path, Reason: "its label was called wrong before the training (" + folder.ScreenedFile + ")"})
+	}
+	var rows []int
+	for i, id := range j.set.IDs {
+		if !out[j.d.Samples[id].Path] {
+			rows = append(rows, i)
+		}
+	}
+	j.set = j.set.Rows(rows)
+	return nil
 }
 
 // lastBackbone returns the file of the network that a fine-tuning ended with, "" where there was none.

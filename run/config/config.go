@@ -6,6 +6,7 @@
 package config
 
 import (
+	"winnow/audit/judges"
 	"winnow/head"
 	"winnow/train"
 )
@@ -32,6 +33,7 @@ type Run struct {
 
 	Clip       float64    `yaml:"clip"`      // largest norm of the gradient of head and backbone together; 0: none
 	StepIdle   bool       `yaml:"step_idle"` // step the solver where no loss was active, too
+	Screen     string     `yaml:"screen"`    // a judge of audits whose wrong labels take no part; none
 	Average    Average    `yaml:"average"`   // of the weights
 	Validation Validation `yaml:"validation"`
 	Checkpoint Span       `yaml:"checkpoint"` // how often; 0: only at the end and when stopped
@@ -79,6 +81,12 @@ var (
 	tunedHorizon = Span{}
 )
 
+// What screens labels: nobody, and whoever does unless it is said where the backbone is trained too and labels are filtered.
+const (
+	NoScreen    = "none"
+	tunedScreen = judges.Default
+)
+
 // Validation says how the best state is chosen; without a validation split the last one is.
 type Validation struct {
 	Every    Span   `yaml:"every"`
@@ -106,6 +114,7 @@ const (
 func Default() Run {
 	c := Run{
 		Seed:           1,
+		Screen:         NoScreen,
 		Method:         Metric,
 		Head:           head.Default(),
 		MetricLearning: defaultMetric(),
@@ -128,7 +137,7 @@ func Default() Run {
 	}
 	c.Head.Out = 512
 	c.Solver.LR = 3e-4
-	c.LossSolver.LR, c.BackboneSolver.LR = 1e-2, 1e-5
+	c.LossSolver.LR, c.BackboneSolver.LR = 1e-2, 1e-4
 	c.Schedule.Name, c.LossSchedule.Name, c.BackboneSchedule.Name = "cosine", "constant", "cosine"
 	return c
 }

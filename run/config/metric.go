@@ -86,7 +86,8 @@ func (l Loss) Term() string {
 
 // Bank is the memory of embeddings.
 type Bank struct {
-	Size int `yaml:"size"` // vectors; 0: none
+	Size int  `yaml:"size"` // vectors; 0: none
+	Fill bool `yaml:"fill"` // begin with the training images as the start embeds them; false: with none
 }
 
 // NoFilter as a scorer keeps every row.

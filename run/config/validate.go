@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"winnow/audit/judges"
 	"winnow/internal/catalog"
 	"winnow/train"
 	"winnow/train/peers"
@@ -115,6 +116,8 @@ func (c *Run) checkRest() error {
 		return fmt.Errorf("sampler.unlabelled: found %d, and no loss of the run learns from images without a label: expected 0, or the loss %s", n, strings.Join(lossesThat(unlabelled), ", "))
 	}
 	switch {
+	case c.Screen != NoScreen && !slices.Contains(judges.Names(), c.Screen):
+		return fmt.Errorf("screen: found %q%s, expected %s or %s", c.Screen, catalog.Ask(c.Screen, judges.Names()), strings.Join(judges.Names(), ", "), NoScreen)
 	case c.Length.N <= 0:
 		return fmt.Errorf("length: found %s, expected for example \"20 epochs\"", c.Length)
 	case c.Bank.Size < 0 || c.Bank.Size > maxBank:

@@ -42,6 +42,7 @@ type Facts struct {
 	LeftOut        []lookup.LeftOut `json:"left_out"`
 	Classes        []string         `json:"classes"`              // name of each class of the training, by its number
 	NoiseRate      *NoiseRate       `json:"noise_rate,omitempty"` // estimated from the features, where --noise-rate was auto
+	Screening      *Screening       `json:"screening,omitempty"`  // of the labels before the training
 	StepsPerEpoch  int              `json:"steps_per_epoch"`
 	Steps          int              `json:"steps"`
 }

@@ -28,6 +28,7 @@ const (
 	WeightsFile      = "weights.csv"     // the samples' final weights, where they are weighed
 	SamplesFile      = "samples.csv"     // what training saw of its samples: package train/samples
 	CorrectionsFile  = "corrections.csv" // the labels that the run has corrected, in the order of the steps
+	ScreenedFile     = "screened.csv"    // the labels that were called wrong before the training
 )
 
 // BackboneFile returns the network that belongs to a head, by the file of the head.
@@ -40,7 +41,7 @@ func BackboneFile(headFile string) string {
 
 // Files lists the names of all that a run may write; event files carry a time in theirs.
 func Files() []string {
-	return []string{ConfigFile, FactsFile, ResultFile, BestHeadFile, LastHeadFile, BestBackboneFile, LastBackboneFile, WeightsFile, SamplesFile, CorrectionsFile,
+	return []string{ConfigFile, FactsFile, ResultFile, BestHeadFile, LastHeadFile, BestBackboneFile, LastBackboneFile, WeightsFile, SamplesFile, CorrectionsFile, ScreenedFile,
 		train.MetricsFile, train.DiagnosticsFile, train.CheckpointFile}
 }
 

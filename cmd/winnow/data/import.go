@@ -41,7 +41,7 @@ func importCommand(call term.Call[importing.Job]) *cli.Command {
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Required: true, Usage: "manifest `FILE` to write; .tar: WebDataset's shards, %06d their number, {split} the split"},
 			&cli.StringFlag{Name: "shard-size", Value: "1GB", Usage: "at most `SIZE` bytes in a shard"},
-			&cli.StringFlag{Name: "format", Value: "auto", Usage: "auto, folders, csv, tsv, jsonl, prism, coco, labelstudio, webdataset"},
+			&cli.StringFlag{Name: "format", Value: "auto", Usage: "auto, folders, csv, tsv, jsonl, prism, coco, labelstudio, webdataset, parquet"},
 			&cli.StringFlag{Name: "strip-prefix", Usage: "`TEXT` removed from the front of every path of a file"},
 			&cli.StringFlag{Name: "path-column", DefaultText: "path, or a usual name, which is told", Usage: "`NAME` of a table's column (JSON lines: key) with the images' paths"},
 			&cli.StringFlag{Name: "label-column", DefaultText: "label, or a usual name, which is told", Usage: "`NAME` of the column with the labels"},

@@ -43,6 +43,7 @@ func RunFlags(names ...string) []cli.Flag {
 		&cli.StringFlag{Name: "method", DefaultText: d.Method, Usage: "`NAME` of the way to train: " + strings.Join(config.Methods(), ", ") + " (the last two on frozen features)"},
 		&cli.StringSliceFlag{Name: "loss", DefaultText: strings.Join(losses, ", "), Usage: "`NAME` of a loss (winnow losses lists them), NAME:bank for against the memory bank, NAME:0.5 with a weight; may be repeated"},
 		&cli.StringFlag{Name: "filter", DefaultText: d.Filter.Scorer, Usage: "`NAME` of the filter's scorer, or none"},
+		&cli.StringFlag{Name: "screen", DefaultText: config.NoScreen + ", with --finetune combined", Usage: "judge `NAME` of winnow audit: images whose labels it calls wrong before training take no part; or none"},
 		&cli.StringFlag{Name: "noise-rate", DefaultText: d.Filter.Rate.String(), Usage: "share `P` of the labels thought to be wrong, or auto, which estimates it: the filter drops as many"},
 		&cli.IntFlag{Name: "dim", DefaultText: text(d.Head.Out), Usage: "dimension `N` of the embedding"},
 		&cli.StringFlag{Name: "hidden", DefaultText: "none", Usage: "widths of the head's hidden layers, `N,...`, or none for a linear head"},
@@ -67,7 +68,7 @@ func ReadRun(c *cli.Context) (config.Run, error) {
 		return config.Run{}, err
 	}
 	settings, ofLosses := slices.Clone(c.StringSlice("set")), []string(nil)
-	for flag, key := range map[string]string{"method": "method", "finetune": "finetune.weights"} { // they bring defaults
+	for flag, key := range map[string]string{"method": "method", "finetune": "finetune.weights", "filter": "filter.scorer", "screen": "screen"} { // they bring defaults
 		if c.IsSet(flag) {
 			settings = append(settings, fmt.Sprintf("%s=%q", key, c.String(flag)))
 		}
@@ -124,7 +125,7 @@ func readSettings(c *cli.Context) (name string, text []byte, err error) {
 func readFlags(c *cli.Context, cfg *config.Run) (err error) {
 	for flag, to := range map[string]*string{
 		"manifest": &cfg.Data.Manifest, "root": &cfg.Data.Root, "features": &cfg.Data.Features, "model": &cfg.Data.Model,
-		"augment": &cfg.Finetune.Augment, "filter": &cfg.Filter.Scorer, "init": &cfg.Head.Init,
+		"augment": &cfg.Finetune.Augment, "init": &cfg.Head.Init,
 	} {
 		if c.IsSet(flag) {
 			*to = c.String(flag)

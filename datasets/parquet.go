@@ -1,0 +1,198 @@
+package datasets
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"winnow/datasets/parquetimages"
+	"winnow/datasets/parquetrows"
+	"winnow/datasets/shards"
+)
+
+// parquetShard is what is read of a Parquet file with images.
+type parquetShard struct {
+	rows    []row
+	columns []string
+	lost    int64  // rows that hold no image
+	images  string // column
+}
+
+// readParquet reads Parquet files with images as Hugging Face's datasets have them.
+func readParquet(ctx context.Context, source string, list *shards.List, opts ReadOptions) (*Dataset, error) {
+	all := make([]*parquetShard, len(list.Names))
+	told := make([]string, len(list.Names))
+	err := eachShard(ctx, list, func(i int, src io.ReaderAt, size int64) (err error) {
+		own := opts
+		own.Note = func(format string, args ...any) { told[i] = fmt.Sprintf(format, args...) }
+		all[i], err = own.parquet(ctx, list.Names[i], source, src, size)
+		return err
+	})
+	if err != nil {
+		return nil, cmp.Or(ctx.Err(), err)
+	}
+	var parts []*Dataset
+	var rows []row
+	lost := odd{}
+	for i, s := range all {
+		parts = append(parts, build(s.rows, s.columns))
+		rows = append(rows, s.rows...)
+		if s.lost > 0 {
+			lost.add(path.Join(list.Names[i], s.images))
+			lost.n += int(s.lost) - 1
+		}
+		all[i] = nil
+	}
+	if len(rows) == 0 {
+		return nil, fmt.Errorf("datasets: %s: no row found, expected at least one", source)
+	}
+	if opts.Note != nil {
+		opts.Note("%s: read as Parquet with images: %d images in %d files", source, len(rows), len(list.Names))
+		if told[0] != "" {
+			opts.Note("%s", told[0])
+		}
+		if lost.n > 0 {
+			opts.Note("%s: %d rows hold no bytes of an image, as the files state, the first in %s: they are unreadable", source, lost.n, lost.first)
+		}
+	}
+	opts.tellOdd(source, rows, odd{})
+	return Merge(parts...), nil
+}
+
+// parquet reads the columns of a file but for those of images.
+func (o ReadOptions) parquet(ctx context.Context, name, source string, src io.ReaderAt, size int64) (*parquetShard, error) {
+	f, err := parquetimages.Open(src, size)
+	if err != nil {
+		return nil, err
+	}
+	table, err := parquetrows.Open(src, size)
+	if err != nil {
+		return nil, err
+	}
+	s := &parquetShard{}
+	if s.images, err = o.imageColumn(f, table.Columns); err != nil {
+		return nil, err
+	}
+	s.lost = f.Nulls(s.images)
+	for _, other := range f.Images {
+		table.Leave(other) // bytes are no text
+	}
+	ending := -1
+	if at := f.PathColumn(s.images); at != nil {
+		table.Take(at)
+		ending = len(table.Columns) - 1
+	}
+	unlabelled := false
+	opts := reading{ReadOptions: o, unlabelled: &unlabelled}
+	opts.Names.Path = pictures
+	opts.Names.Label = cmp.Or(o.Names.Label, onlyClass(f, table.Columns))
+	at, kept, extra, err := opts.header(source, withPictures(table.Columns))
+	if err != nil {
+		return nil, err
+	}
+	s.columns = kept
+	names := classNames(f, table.Columns)
+	split, record := splitOf(name), make([]string, len(table.Columns)+1)
+	err = table.Each(func(values []string) error {
+		copy(record[1:], values)
+		for k, list := range names {
+			if record[k+1], err = className(record[k+1], list); err != nil {
+				return fmt.Errorf("row %d: column %.80q: %w", len(s.rows)+1, table.Columns[k], err)
+			}
+		}
+		end := ""
+		if ending >= 0 && isImageName(values[ending]) {
+			end = path.Ext(values[ending])
+		}
+		record[0] = name + "/" + parquetimages.Name(s.images, int64(len(s.rows)), end)
+		r := at.row(record, extra, len(s.rows))
+		r.split = cmp.Or(r.split, split)
+		if s.rows, err = appendRow(s.rows, r, opts); err != nil {
+			return fmt.Errorf("row %d: %w", len(s.rows)+1, err)
+		}
+		if len(s.rows)%(1<<12) == 0 {
+			return ctx.Err()
+		}
+		return nil
+	})
+	return s, err
+}
+
+// imageColumn chooses the column of images: the one that is named, or that the file notes as one, or with a usual name, or
+// the only one.
+func (o ReadOptions) imageColumn(f *parquetimages.File, others []string) (string, error) {
+	if name := o.Names.Path; name != "" {
+		if i := find(f.Images, name); i >= 0 {
+			return f.Images[i], nil
+		}
+	}
+	var noted, usual []string
+	for _, column := range f.Images {
+		if f.Features[column].Type == "Image" {
+			noted = append(noted, column)
+		}
+		if find(usualNames[pathColumn], column) >= 0 {
+			usual = append(usual, column)
+		}
+	}
+	for _, list := range [][]string{noted, usual, f.Images} {
+		if len(list) == 1 && o.Names.Path == "" {
+			return list[0], nil
+		}
+	}
+	found := "columns of images " + strings.Join(f.Images, ", ")
+	if len(f.Images) == 0 {
+		found = "no column of bytes"
+	}
+	named := "one column image with the parts bytes and path"
+	if o.Names.Path != "" {
+		named = fmt.Sprintf("the images in %.80q", o.Names.Path)
+	} else if len(f.Images) > 1 {
+		named = "one of them, named by winnow data import --path-column"
+	}
+	return "", fmt.Errorf("found %s and the columns %.200s, expected %s", found, strings.Join(others, ", "), named)
+}
+
+// classNames returns the names of the classes of those columns that hold their numbers, by place.
+func classNames(f *parquetimages.File, columns []string) map[int][]string {
+	names := map[int][]string{}
+	for i, column := range columns {
+		if list := f.Features[column].Names; len(list) > 0 {
+			names[i] = list
+		}
+	}
+	return names
+}
+
+// className returns the name of a class by its number; -1, as Hugging Face's test sets have it, and nothing are none.
+func className(number string, names []string) (string, error) {
+	n, err := strconv.Atoi(number)
+	switch {
+	case number == "" || number == "-1":
+		return "", nil
+	case err != nil || n < 0 || n >= len(names):
+		return "", fmt.Errorf("found %.80q, expected the number of one of %d classes", number, len(names))
+	}
+	return names[n], nil
+}
+
+// onlyClass returns the only column of classes where no column has a usual name of a label's, else "".
+func onlyClass(f *parquetimages.File, columns []string) string {
+	own := append([]string{ownNames[labelColumn]}, usualNames[labelColumn]...)
+	if slices.ContainsFunc(own, func(name string) bool { return find(columns, name) >= 0 }) {
+		return ""
+	}
+	only := ""
+	for i := range classNames(f, columns) {
+		if only != "" {
+			return ""
+		}
+		only = columns[i]
+	}
+	return only
+}

@@ -1,0 +1,89 @@
+package parquetimages
+
+import (
+	"math/bits"
+	"sync"
+
+	"github.com/parquet-go/parquet-go/encoding/rle"
+)
+
+// DefaultCache is how many bytes of pages are kept by the zero Cache.
+const DefaultCache = 256 << 20
+
+// Cache keeps the pages that were read last, at least one: images beside each other are mostly in one page. The zero value is
+// ready; its methods may be called at the same time.
+type Cache struct {
+	mu    sync.Mutex
+	bytes int64
+	clock int64
+	pages map[key]*kept
+}
+
+type key struct {
+	file              *File
+	group, leaf, page int
+}
+
+// kept is a page, which whoever comes first reads.
+type kept struct {
+	once   sync.Once
+	values [][]byte
+	err    error
+	bytes  int64
+	used   int64
+}
+
+// get returns the values of a page, read by read unless they are kept.
+func (c *Cache) get(k key, read func() ([][]byte, error)) ([][]byte, error) {
+	c.mu.Lock()
+	if c.pages == nil {
+		c.pages = map[key]*kept{}
+	}
+	p := c.pages[k]
+	if p == nil {
+		p = &kept{}
+		c.pages[k] = p
+	}
+	c.clock++
+	p.used = c.clock
+	c.mu.Unlock()
+	p.once.Do(func() {
+		p.values, p.err = read()
+		size := int64(0)
+		for _, v := range p.values {
+			size += int64(len(v)) + 24
+		}
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		p.bytes = size
+		if c.bytes += size; p.err != nil {
+			delete(c.pages, k)
+			return
+		}
+		c.shrink(k)
+	})
+	return p.values, p.err
+}
+
+// shrink lets pages go that were used longest ago, but for one.
+func (c *Cache) shrink(but key) {
+	for c.bytes > DefaultCache && len(c.pages) > 1 {
+		var oldest key
+		least := c.clock + 1
+		for k, p := range c.pages {
+			if k != but && p.used < least && p.bytes > 0 {
+				oldest, least = k, p.used
+			}
+		}
+		if least > c.clock {
+			return // the others are being read
+		}
+		c.bytes -= c.pages[oldest].bytes
+		delete(c.pages, oldest)
+	}
+}
+
+// levelEncoding decodes levels up to the highest.
+func levelEncoding(highest byte) *rle.Encoding {
+	return &rle.Encoding{BitWidth: bits.Len8(highest)}
+}

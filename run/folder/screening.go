@@ -1,0 +1,75 @@
+package folder
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	"winnow/internal/atomicfile"
+)
+
+// Screening is what was found out about the labels before a training.
+type Screening struct {
+	By     string  `json:"by"`            // the judge
+	Judged int     `json:"judged"`        // images
+	Wrong  int     `json:"wrong"`         // of them, called so and left out
+	Left   float64 `json:"wrong_of_rest"` // share of the others that is expected to be wrong
+}
+
+// Screened is an image whose label was called wrong before the training.
+type Screened struct {
+	Path, Label string
+	Score       float64 // of the label: higher is cleaner
+	Suggested   string
+}
+
+var screenedHeader = []string{"path", "label", "score", "suggested"}
+
+// WriteScreening writes the list of the images that take no part.
+func WriteScreening(dir string, list []Screened) error {
+	err := atomicfile.Write(filepath.Join(dir, ScreenedFile), func(w io.Writer) error {
+		out := csv.NewWriter(w)
+		out.Write(screenedHeader) // the error is told by Error
+		for _, s := range list {
+			out.Write([]string{s.Path, s.Label, strconv.FormatFloat(s.Score, 'g', -1, 64), s.Suggested})
+		}
+		out.Flush()
+		return out.Error()
+	})
+	if err != nil {
+		return fmt.Errorf("train: %s: %w", ScreenedFile, err)
+	}
+	return nil
+}
+
+// ReadScreening reads the list; the error is fs.ErrNotExist where there is none.
+func ReadScreening(dir string) ([]Screened, error) {
+	path := filepath.Join(dir, ScreenedFile)
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	in := csv.NewReader(f)
+	in.FieldsPerRecord = len(screenedHeader)
+	rows, err := in.ReadAll()
+	if err != nil {
+		return nil, fmt.Errorf("train: %s: %w", path, err)
+	}
+	if len(rows) == 0 || !slices.Equal(rows[0], screenedHeader) {
+		return nil, fmt.Errorf("train: %s: found another header than %v: begin again with --overwrite", path, screenedHeader)
+	}
+	list := make([]Screened, 0, len(rows))
+	for i, row := range rows[1:] {
+		score, err := strconv.ParseFloat(row[2], 64)
+		if err != nil {
+			return nil, fmt.Errorf("train: %s: line %d: found score %q, expected a number", path, i+2, row[2])
+		}
+		list = append(list, Screened{Path: row[0], Label: row[1], Score: score, Suggested: row[3]})
+	}
+	return list, nil
+}

@@ -1,0 +1,113 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"winnow/audit"
+	"winnow/features"
+	"winnow/run/config"
+	"winnow/run/folder"
+)
+
+// Screening is which labels a training does without, and how that was found.
+type Screening struct {
+	folder.Screening
+	List []folder.Screened // most suspect first
+}
+
+// Screen judges the labels of the training images by the judge of audits that the configuration names, on the stored features,
+// before anything is trained: images whose label is called wrong take part as images without a label, and what the filter
+// is told to drop besides is what the judge expects to be left. before is what an earlier part of the run found, or nil. It
+// returns nil where nothing is to be screened, or it was already.
+//
+// A network learns wrong labels in its first epoch, before what it remembers can tell them from others; features that no
+// label has touched can. It is the pruning of confident learning (Northcutt, Jiang & Chuang 2021, section 3.2), by
+// winnow's own judge.
+func Screen(ctx context.Context, cfg *config.Run, data *Data, before *Screening) (found *Screening, err error) {
+	if cfg.Screen == config.NoScreen || data.Screened {
+		return nil, nil
+	}
+	if found = before; found == nil {
+		if found, err = data.judge(ctx, *cfg); err != nil {
+			return nil, err
+		}
+	}
+	data.leaveOut(found.List)
+	if err := data.stillClasses(); err != nil {
+		return nil, err
+	}
+	cfg.Filter.Rate = config.Rate(found.Left)
+	if cfg.HasPeers() {
+		cfg.Peers.Rate = cfg.Filter.Rate
+	}
+	return found, nil
+}
+
+// judge asks the judge which labels are wrong.
+func (d *Data) judge(ctx context.Context, cfg config.Run) (*Screening, error) {
+	set := d.Train
+	set.Labels = append([]int(nil), set.Labels...)
+	o := audit.Options{Scorer: cfg.Screen, Classes: len(d.Classes), Whiten: true, Seed: cfg.Seed}
+	if rate := float64(cfg.Filter.Rate); cfg.Filter.Rate != config.AutoRate {
+		o.Rate = &rate
+	}
+	result, err := audit.Run(ctx, set, o)
+	if err != nil {
+		return nil, fmt.Errorf("train: screen: %w", err)
+	}
+	found := &Screening{Screening: folder.Screening{By: result.Scorer, Judged: len(result.Suspects)}}
+	kept := 0
+	for _, s := range result.Suspects {
+		if s.Wrong && !s.Alone && !result.Blind {
+			found.List = append(found.List, folder.Screened{Path: d.Paths[d.Train.IDs[s.Row]], Label: d.Classes[s.Given], Score: s.Score, Suggested: d.Classes[s.Suggested]})
+			continue
+		}
+		found.Left += 1 - s.Score
+		kept++
+	}
+	found.Wrong = len(found.List)
+	found.Left = math.Round(1e4*min(found.Left/float64(max(kept, 1)), 0.99)) / 1e4
+	if !audit.Probability(result.Scorer) { // its scores do not add up to a number of images
+		found.Left = 0
+	}
+	return found, nil
+}
+
+// leaveOut takes the labels of images away.
+func (d *Data) leaveOut(wrong []folder.Screened) {
+	out := map[string]bool{}
+	for _, w := range wrong {
+		out[w.Path] = true
+	}
+	take := func(set *features.Set) {
+		set.Labels = append([]int(nil), set.Labels...)
+		for i, id := range set.IDs {
+			if out[d.Paths[id]] {
+				set.Labels[i] = features.Unlabelled
+			}
+		}
+	}
+	take(&d.Train)
+	if d.Stored.Len() == d.Train.Len() {
+		d.Stored = d.Train
+	} else {
+		take(&d.Stored)
+	}
+	d.Screened = true
+}
+
+// stillClasses refuses what screening left nothing of.
+func (d *Data) stillClasses() error {
+	seen := map[int]bool{}
+	for _, y := range d.Train.Labels {
+		if y != features.Unlabelled {
+			seen[y] = true
+		}
+	}
+	if len(seen) < 2 {
+		return fmt.Errorf("train: screen: labels called right are of %d classes, expected two or more: train with --set screen=%s", len(seen), config.NoScreen)
+	}
+	return nil
+}

@@ -1,0 +1,114 @@
+package run
+
+import (
+	"context"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"winnow/features"
+	"winnow/run/config"
+	"winnow/run/folder"
+)
+
+// screened draws 6 classes of 30 vectors each round a direction of its own, a share of their labels moved to the next class,
+// and returns the data and which rows are wrong.
+func screened(share float64) (Data, map[int]bool) {
+	const classes, each, dim = 6, 30, 16
+	rng := rand.New(rand.NewPCG(7, 7))
+	d := Data{Train: features.NewSet(classes*each, dim)}
+	wrong := map[int]bool{}
+	for k := range classes {
+		d.Classes, d.ClassIDs = append(d.Classes, string(rune('a'+k))), append(d.ClassIDs, k)
+	}
+	for i := range d.Train.Len() {
+		k := i % classes
+		for j, row := 0, d.Train.Row(i); j < dim; j++ {
+			row[j] = 0.3 * float32(rng.NormFloat64())
+			if j == k {
+				row[j]++
+			}
+		}
+		d.Train.Labels[i], d.Train.IDs[i] = k, i
+		if rng.Float64() < share {
+			d.Train.Labels[i], wrong[i] = (k+1+rng.IntN(classes-1))%classes, true
+		}
+		d.Paths = append(d.Paths, filepath.Join(d.Classes[k], string(rune('0'+i/100))+string(rune('0'+i/10%10))+string(rune('0'+i%10))))
+	}
+	d.Stored = d.Train
+	return d, wrong
+}
+
+// TestScreen: most wrong labels are taken away before a training and hardly any right one, the filter is told what is left,
+// the caller's data stay, and what was found can be found again.
+func TestScreen(t *testing.T) {
+	data, wrong := screened(0.3)
+	given := append([]int(nil), data.Train.Labels...)
+	cfg := config.Default()
+	cfg.Screen = "fitted"
+	now := data
+	found, err := Screen(context.Background(), &cfg, &now, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone, right := 0, 0
+	for i, y := range now.Train.Labels {
+		if y == features.Unlabelled {
+			gone++
+			if !wrong[i] {
+				right++
+			}
+		}
+		if data.Train.Labels[i] != given[i] {
+			t.Fatal("the caller's labels were changed")
+		}
+	}
+	if gone != found.Wrong || found.Judged != len(given) || len(found.List) != gone {
+		t.Errorf("%d labels are gone, of %+v", gone, found.Screening)
+	}
+	if caught := gone - right; 10*caught < 9*len(wrong) || 20*right > gone {
+		t.Errorf("of %d wrong labels %d are gone, and %d right ones", len(wrong), caught, right)
+	}
+	if rate := float64(cfg.Filter.Rate); rate != found.Left || rate > 0.1 {
+		t.Errorf("the filter is told %v, expected what is left: %v, less than 0.1", rate, found.Left)
+	}
+	if again, err := Screen(context.Background(), &cfg, &now, nil); again != nil || err != nil {
+		t.Errorf("data that are screened were screened again: %v, %v", again, err)
+	}
+
+	dir := t.TempDir()
+	if err := folder.WriteScreening(dir, found.List); err != nil {
+		t.Fatal(err)
+	}
+	list, err := folder.ReadScreening(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resumed := data
+	if _, err := Screen(context.Background(), &cfg, &resumed, &Screening{Screening: found.Screening, List: list}); err != nil {
+		t.Fatal(err)
+	}
+	for i, y := range resumed.Train.Labels {
+		if y != now.Train.Labels[i] {
+			t.Fatalf("image %d has label %d after reading, expected %d", i, y, now.Train.Labels[i])
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, folder.ScreenedFile), []byte("path,label\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := folder.ReadScreening(dir); err == nil {
+		t.Error("a file of other columns was read")
+	}
+}
+
+// TestScreenClean: of right labels next to none is taken away.
+func TestScreenClean(t *testing.T) {
+	data, _ := screened(0)
+	cfg := config.Default()
+	cfg.Screen = "fitted"
+	found, err := Screen(context.Background(), &cfg, &data, nil)
+	if err != nil || found.Wrong > 4 {
+		t.Errorf("found %+v, %v, expected at most 4 of 180", found, err)
+	}
+}
