@@ -114,7 +114,7 @@ func (r *reproduction) config(cell studies.Cell) (config.Run, error) {
 			return config.Run{}, err
 		}
 	}
-	settings := slices.Concat(r.Study.Set, column.Set, row.Set)
+	settings := slices.Concat([]string{"screen=" + config.NoScreen, "bank.fill=false"}, r.Study.Set, column.Set, row.Set) // a study compares what it names
 	settings = append(settings, r.settingsOf(row)...)
 	cfg, err := config.Parse(recipe.Name, []byte(recipe.Text), settings)
 	if err != nil {

@@ -115,23 +115,27 @@ func TestAnotherSolverBringsItsDefaults(t *testing.T) {
 	}
 }
 
-// A command that trains the backbone and filters labels screens them first, unless it is said or a file has all settings.
-func TestScreenOfFinetuning(t *testing.T) {
+// A command that trains the backbone and filters labels screens them first and begins with a full memory, unless it is said
+// or a file has all settings.
+func TestFilteringOfFinetuning(t *testing.T) {
 	for _, c := range []struct {
 		text     string
 		settings []string
-		want     string
+		screen   string
+		fill     bool
 	}{
-		{"", nil, NoScreen},
-		{"", []string{"finetune.weights=all"}, tunedScreen},
-		{"", []string{"finetune.weights=none"}, NoScreen},
-		{"", []string{"finetune.weights=all", "filter.scorer=none"}, NoScreen},
-		{"", []string{"finetune.weights=all", "filter.scorer=none", "screen=fitted"}, "fitted"},
-		{"", []string{"finetune.weights=all", "screen=none"}, NoScreen},
-		{"seed: 2", []string{"finetune.weights=all"}, NoScreen},
+		{"", nil, NoScreen, false},
+		{"", []string{"finetune.weights=all"}, tunedScreen, true},
+		{"", []string{"finetune.weights=none"}, NoScreen, false},
+		{"", []string{"finetune.weights=all", "filter.scorer=none"}, NoScreen, false},
+		{"", []string{"finetune.weights=all", "filter.scorer=none", "screen=fitted"}, "fitted", false},
+		{"", []string{"finetune.weights=all", "screen=none"}, NoScreen, true},
+		{"", []string{"finetune.weights=all", "bank.fill=false"}, tunedScreen, false},
+		{"seed: 2", []string{"finetune.weights=all"}, NoScreen, false},
 	} {
-		if got := parseText(t, c.text, c.settings...).Screen; got != c.want {
-			t.Errorf("%q, %q: screened by %s, expected %s", c.text, c.settings, got, c.want)
+		got := parseText(t, c.text, c.settings...)
+		if got.Screen != c.screen || got.Bank.Fill != c.fill {
+			t.Errorf("%q, %q: screened by %s, memory filled: %v; expected %s, %v", c.text, c.settings, got.Screen, got.Bank.Fill, c.screen, c.fill)
 		}
 	}
 }

@@ -68,7 +68,7 @@ func (c *Run) choose(root ast.Node, settings []string) {
 	if weights := named("finetune", "weights"); weights != "" && weights != NoWeights {
 		c.Average.Horizon = tunedHorizon
 		if root == nil && named("filter", "scorer") != NoFilter { // a file, as a recipe is, is a whole set of settings
-			c.Screen = tunedScreen
+			c.Screen, c.Bank.Fill = tunedScreen, true
 		}
 	}
 	if name := named("schedule", "name"); name != "" && name != c.Schedule.Name {

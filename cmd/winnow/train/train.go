@@ -49,6 +49,8 @@ func command(call term.Call[Options]) *cli.Command {
 			"lists them), or the weights that a pattern names. It then looks at the images below --root; the features of the\n" +
 			"backbone before that, which the head starts from, are made in the run's folder unless --features names them, which\n" +
 			"also sets how the images are prepared. Beside head.winnow stands backbone.onnx, beside last.winnow last.onnx.\n\n" +
+			"Before that labels are screened: images whose label the judge of winnow audit calls wrong take part without one, and\n" +
+			"screened.csv lists them (--screen). A recipe or a --config says it by itself (screen, bank.fill).\n\n" +
 			"--noise-rate auto estimates the share of wrong labels from the features before the first step (winnow noise prints it).\n" +
 			"--set filter.threshold=paper averages the thresholds of the filter as PRISM does: vmf then drops more than it is told.\n" +
 			"--set correct.visits=3 gives images that the filter has dropped three visits in a row, while the memory bank agreed on\n" +
