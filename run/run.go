@@ -130,7 +130,7 @@ func (r *training) prepare(ctx context.Context) (err error) {
 	if err := r.cfg.Validate(); err != nil {
 		return err
 	}
-	if _, err := Screen(ctx, &r.cfg, &r.data, nil); err != nil {
+	if _, err := Screen(ctx, &r.cfg, &r.data, nil, nil); err != nil {
 		return err
 	}
 	if _, err := ResolveRate(ctx, &r.cfg, r.data); err != nil {

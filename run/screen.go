@@ -19,18 +19,18 @@ type Screening struct {
 
 // Screen judges the labels of the training images by the judge of audits that the configuration names, on the stored features,
 // before anything is trained: images whose label is called wrong take part as images without a label, and what the filter
-// is told to drop besides is what the judge expects to be left. before is what an earlier part of the run found, or nil. It
-// returns nil where nothing is to be screened, or it was already.
+// is told to drop besides is what the judge expects to be left. before is what an earlier part of the run found, or nil; at is
+// told how much of the judging is done and may be nil. It returns nil where nothing is to be screened, or it was already.
 //
 // A network learns wrong labels in its first epoch, before what it remembers can tell them from others; features that no
 // label has touched can. It is the pruning of confident learning (Northcutt, Jiang & Chuang 2021, section 3.2), by
 // winnow's own judge.
-func Screen(ctx context.Context, cfg *config.Run, data *Data, before *Screening) (found *Screening, err error) {
+func Screen(ctx context.Context, cfg *config.Run, data *Data, before *Screening, at func(done, total int)) (found *Screening, err error) {
 	if cfg.Screen == config.NoScreen || data.Screened {
 		return nil, nil
 	}
 	if found = before; found == nil {
-		if found, err = data.judge(ctx, *cfg); err != nil {
+		if found, err = data.judge(ctx, *cfg, at); err != nil {
 			return nil, err
 		}
 	}
@@ -46,10 +46,13 @@ func Screen(ctx context.Context, cfg *config.Run, data *Data, before *Screening)
 }
 
 // judge asks the judge which labels are wrong.
-func (d *Data) judge(ctx context.Context, cfg config.Run) (*Screening, error) {
+func (d *Data) judge(ctx context.Context, cfg config.Run, at func(done, total int)) (*Screening, error) {
 	set := d.Train
 	set.Labels = append([]int(nil), set.Labels...)
 	o := audit.Options{Scorer: cfg.Screen, Classes: len(d.Classes), Whiten: true, Seed: cfg.Seed}
+	if at != nil {
+		o.Told = func(done, total, _ int, _ string) { at(done, total) }
+	}
 	if rate := float64(cfg.Filter.Rate); cfg.Filter.Rate != config.AutoRate {
 		o.Rate = &rate
 	}

@@ -48,7 +48,7 @@ func TestScreen(t *testing.T) {
 	cfg := config.Default()
 	cfg.Screen = "fitted"
 	now := data
-	found, err := Screen(context.Background(), &cfg, &now, nil)
+	found, err := Screen(context.Background(), &cfg, &now, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +73,7 @@ func TestScreen(t *testing.T) {
 	if rate := float64(cfg.Filter.Rate); rate != found.Left || rate > 0.1 {
 		t.Errorf("the filter is told %v, expected what is left: %v, less than 0.1", rate, found.Left)
 	}
-	if again, err := Screen(context.Background(), &cfg, &now, nil); again != nil || err != nil {
+	if again, err := Screen(context.Background(), &cfg, &now, nil, nil); again != nil || err != nil {
 		t.Errorf("data that are screened were screened again: %v, %v", again, err)
 	}
 
@@ -86,7 +86,7 @@ func TestScreen(t *testing.T) {
 		t.Fatal(err)
 	}
 	resumed := data
-	if _, err := Screen(context.Background(), &cfg, &resumed, &Screening{Screening: found.Screening, List: list}); err != nil {
+	if _, err := Screen(context.Background(), &cfg, &resumed, &Screening{Screening: found.Screening, List: list}, nil); err != nil {
 		t.Fatal(err)
 	}
 	for i, y := range resumed.Train.Labels {
@@ -107,7 +107,7 @@ func TestScreenClean(t *testing.T) {
 	data, _ := screened(0)
 	cfg := config.Default()
 	cfg.Screen = "fitted"
-	found, err := Screen(context.Background(), &cfg, &data, nil)
+	found, err := Screen(context.Background(), &cfg, &data, nil, nil)
 	if err != nil || found.Wrong > 4 {
 		t.Errorf("found %+v, %v, expected at most 4 of 180", found, err)
 	}

@@ -200,8 +200,8 @@ func (s *Session) screen(ctx context.Context) error {
 			}
 		}
 	}
-	_, end := s.options.Watch("labels")
-	found, err := Screen(ctx, &s.Config, &s.Data, before)
+	at, end := s.options.Watch("steps of judging labels")
+	found, err := Screen(ctx, &s.Config, &s.Data, before, at)
 	end()
 	if found == nil || err != nil {
 		return err
