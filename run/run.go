@@ -164,17 +164,14 @@ func (r *training) build(ctx context.Context) (err error) {
 	if r.encoder, err = r.openEncoder(ctx); err != nil {
 		return err
 	}
-	if err := r.buildTrainer(); err != nil {
-		return errors.Join(err, r.encoder.Close())
-	}
-	if err := r.fillBank(ctx); err != nil {
+	if err := r.buildTrainer(ctx); err != nil {
 		return errors.Join(err, r.encoder.Close())
 	}
 	return nil
 }
 
 // buildTrainer gives the encoder a trainer, with what it keeps and who watches.
-func (r *training) buildTrainer() (err error) {
+func (r *training) buildTrainer(ctx context.Context) (err error) {
 	r.config.Encoder = r.visited()
 	if r.config.SelfPaced, err = r.selfPacing(); err != nil {
 		return err
@@ -185,6 +182,9 @@ func (r *training) buildTrainer() (err error) {
 		if err := r.recordSamples(); err != nil {
 			return err
 		}
+	}
+	if err := r.fillBank(ctx); err != nil {
+		return err
 	}
 	if r.trainer, err = train.New(r.config); err != nil {
 		return err

@@ -19,7 +19,7 @@ type Screening struct {
 
 // Screen judges the labels of the training images by the judge of audits that the configuration names, on the stored features,
 // before anything is trained: images whose label is called wrong take part as images without a label, and what the filter
-// is told to drop besides is what the judge expects to be left. before is what an earlier part of the run found, or nil; at is
+// is told to drop besides is what the judge expects to be left; where the features tell nothing of labels none is. before is what an earlier part of the run found, or nil; at is
 // told how much of the judging is done and may be nil. It returns nil where nothing is to be screened, or it was already.
 //
 // A network learns wrong labels in its first epoch, before what it remembers can tell them from others; features that no
@@ -37,6 +37,9 @@ func Screen(ctx context.Context, cfg *config.Run, data *Data, before *Screening,
 	data.leaveOut(found.List)
 	if err := data.stillClasses(); err != nil {
 		return nil, err
+	}
+	if found.Blind { // the filter's rate is estimated as without it
+		return found, nil
 	}
 	cfg.Filter.Rate = config.Rate(found.Left)
 	if cfg.HasPeers() {
@@ -60,10 +63,13 @@ func (d *Data) judge(ctx context.Context, cfg config.Run, at func(done, total in
 	if err != nil {
 		return nil, fmt.Errorf("train: screen: %w", err)
 	}
+	if result.Blind {
+		return &Screening{Screening: folder.Screening{By: result.Scorer, Judged: len(result.Suspects), Blind: true}}, nil
+	}
 	found := &Screening{Screening: folder.Screening{By: result.Scorer, Judged: len(result.Suspects)}}
 	kept := 0
 	for _, s := range result.Suspects {
-		if s.Wrong && !s.Alone && !result.Blind {
+		if s.Wrong && !s.Alone {
 			found.List = append(found.List, folder.Screened{Path: d.Paths[d.Train.IDs[s.Row]], Label: d.Classes[s.Given], Score: s.Score, Suggested: d.Classes[s.Suggested]})
 			continue
 		}

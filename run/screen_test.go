@@ -112,3 +112,18 @@ func TestScreenClean(t *testing.T) {
 		t.Errorf("found %+v, %v, expected at most 4 of 180", found, err)
 	}
 }
+
+// TestScreenBlind: where vectors tell nothing of the labels, none is taken away and the filter's rate stays to be estimated.
+func TestScreenBlind(t *testing.T) {
+	data, _ := screened(0)
+	rng := rand.New(rand.NewPCG(3, 3))
+	for i := range data.Train.X.Data {
+		data.Train.X.Data[i] = float32(rng.NormFloat64())
+	}
+	cfg := config.Default()
+	cfg.Screen = "combined"
+	found, err := Screen(context.Background(), &cfg, &data, nil, nil)
+	if err != nil || !found.Blind || found.Wrong != 0 || cfg.Filter.Rate != config.AutoRate {
+		t.Errorf("found %+v, rate %v, %v; expected none wrong and the rate still open", found, cfg.Filter.Rate, err)
+	}
+}

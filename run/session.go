@@ -207,6 +207,10 @@ func (s *Session) screen(ctx context.Context) error {
 		return err
 	}
 	s.screened = found
+	if found.Blind {
+		s.options.Note("the features tell nothing of the labels: none is called wrong before the training")
+		return nil
+	}
 	s.options.Note("of %d labels %s calls %d wrong: their images take no part (%s); of the others about %s are", found.Judged, found.By, found.Wrong,
 		folder.ScreenedFile, text.Percent(found.Left))
 	return nil

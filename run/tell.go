@@ -70,7 +70,7 @@ func (s *Session) tellPlan(plan Plan) {
 	} else if filtered && cfg.Filter.Threshold != filters.ThresholdFixed {
 		note("the filter %s drops about %.0f %% of the labels (--noise-rate sets another share)", cfg.Filter.Scorer, rate)
 	}
-	if tuned && filtered && cfg.Filter.WarmUp == (config.Span{}) {
+	if tuned && filtered && cfg.Filter.WarmUp == (config.Span{}) && !cfg.Bank.Fill {
 		note("the filter judges from the first step on, when the bank knows few classes: where it keeps too little, try --set filter.warm_up=\"1 epoch\"")
 	}
 	if cfg.SelfPaced.On() && filtered {

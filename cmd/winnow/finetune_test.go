@@ -267,7 +267,7 @@ func TestFinetuneWithBatchNorm(t *testing.T) {
 	normalised(t, "bn.onnx")
 	mustRun(t, "winnow extract --manifest noisy.csv --root drawn --model bn.onnx --preset grey --crop 32 --resize 32 --out frozen")
 	args := func(out string, more ...string) []string {
-		return tuneArgs(out, "all", append([]string{"--model", "bn.onnx", "--features", "frozen", "--set", "finetune.batch_norm=train", "--backbone-lr", "1e-3", "--set", "average.horizon=4 steps"}, more...)...)
+		return tuneArgs(out, "all", append([]string{"--model", "bn.onnx", "--features", "frozen", "--set", "finetune.batch_norm=train", "--backbone-lr", "1e-3", "--set", "average.horizon=4 steps", "--set", "bank.fill=false"}, more...)...)
 	}
 	_, stderr := mustCall(t, args("whole")...)
 	averageIsLooked(t, stderr)

@@ -37,13 +37,14 @@ func (m *members) of(dst []int, row int) []int {
 	return dst
 }
 
-// Follow makes the record know the members of a bank, which must be empty or the one that a state was taken with.
+// Follow makes the record know the members of a bank: one into which as many vectors were pushed as it holds, or the one that
+// a state was taken with.
 func (r *Record) Follow(bank *features.Bank) error {
-	pushed := 0
+	held := bank.Set()
+	pushed := held.Len()
 	if r.members != nil {
 		pushed = r.members.pushed
 	}
-	held := bank.Set()
 	if held.Len() > pushed || held.Len() < min(pushed, bank.Cap()) {
 		return fmt.Errorf("samples: the bank holds %d vectors after %d pushes, expected %d", held.Len(), pushed, min(pushed, bank.Cap()))
 	}

@@ -1,0 +1,36 @@
+package run
+
+import (
+	"context"
+	"testing"
+
+	"winnow/features"
+	"winnow/run/config"
+	"winnow/train"
+)
+
+// TestFilledBank: the first batch of a run whose memory is filled is judged, that of another is kept whole.
+func TestFilledBank(t *testing.T) {
+	for _, fill := range []bool{false, true} {
+		data, _ := screened(0.3)
+		data.Train.Labels[5] = features.Unlabelled // takes no part
+		cfg := config.Default()
+		cfg.Head.Out, cfg.Sampler.Classes, cfg.Sampler.Images, cfg.Length = 8, 4, 4, config.Steps(3)
+		cfg.Filter.Rate, cfg.Bank.Size, cfg.Bank.Fill = 0.3, 100, fill
+		cfg.Validation.Every = config.Steps(3)
+		var kept []int
+		var bank int
+		_, err := Run(context.Background(), cfg, data, Options{Dir: t.TempDir(), Stepped: func(s train.Step) {
+			kept, bank = append(kept, len(s.Kept)), s.Bank
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if judged := kept[0] < 16; judged != fill {
+			t.Errorf("fill %v: of the first 16 images %d were kept", fill, kept[0])
+		}
+		if full := bank == 100; full != fill {
+			t.Errorf("fill %v: the memory holds %d after three steps", fill, bank)
+		}
+	}
+}
