@@ -7,13 +7,14 @@ import (
 
 	"winnow/run/config"
 	"winnow/run/folder"
+	"winnow/run/tuning"
 	"winnow/train"
 )
 
 // How learning rates are tested.
 const (
 	rangeSteps = 40  // of a test
-	fraction   = 0.1 // of the rate whose loss is lowest: a run is much longer than its test
+	fraction   = 0.5 // of the rate whose loss is lowest, which is found with the last few steps alone
 )
 
 // findRates finds the learning rates that are to be found by range tests (Smith 2017, section 3.3): a training of some tens
@@ -105,10 +106,18 @@ func (r *training) testRate(ctx context.Context, t rateTest, moves map[string]tr
 func (r *training) probe(ctx context.Context, moves map[string]train.Schedule, step func()) ([]float64, error) {
 	p := *r
 	p.onlyTested()
+	_, networkMoves := moves[train.BackboneGroup]
+	if !networkMoves && r.tuned() && r.showsStored() { // so that the network need not run
+		var err error
+		if p.encoder, err = (tuning.Stored{}).Encoder(ctx, r.head, tuning.Input{Train: r.data.Train, Stored: r.data.Stored, Batch: r.sampler.Size()}); err != nil {
+			return nil, err
+		}
+		defer p.encoder.Close()
+	}
 	if err := p.buildConfig(); err != nil {
 		return nil, err
 	}
-	p.config.Steps, p.config.Stepped, p.config.Encoder = rangeSteps, func(train.Step) { step() }, r.visited()
+	p.config.Steps, p.config.Stepped, p.config.Encoder = rangeSteps, func(train.Step) { step() }, p.visited()
 	for i := range p.config.Terms {
 		p.config.Terms[i].Start = 1
 	}
@@ -116,7 +125,7 @@ func (r *training) probe(ctx context.Context, moves map[string]train.Schedule, s
 		return nil, err
 	}
 	var err error
-	if p.config.Groups, err = p.buildGroups(r.encoder); err != nil {
+	if p.config.Groups, err = p.buildGroups(p.encoder); err != nil {
 		return nil, err
 	}
 	for i, g := range p.config.Groups {
@@ -124,10 +133,14 @@ func (r *training) probe(ctx context.Context, moves map[string]train.Schedule, s
 			p.config.Groups[i].Schedule = s
 		}
 	}
-	_, networkMoves := moves[train.BackboneGroup]
 	r.resting = func() bool { return !networkMoves }
 	defer func() { r.resting = nil }()
 	return train.Probe(ctx, p.config)
+}
+
+// showsStored reports whether the resting network gives training images the features that are stored of them.
+func (r *training) showsStored() bool {
+	return r.cfg.Finetune.Augment == config.NoAugmentation && r.cfg.Finetune.BatchNorm == config.FrozenNorm
 }
 
 // onlyTested leaves of the configuration what a test has: constant rates, of head and network 0, and a memory bank that is
