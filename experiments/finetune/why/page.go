@@ -17,7 +17,7 @@ import (
 )
 
 // order of arms in tables and of their colours in figures.
-var order = []string{"no filter", "empty bank", "filled bank", "no copies", "head alone", "slow head", "default", "no bank"}
+var order = []string{"no filter", "empty bank", "filled bank", "no copies", "head alone", "slow head", "default", "warm-up", "no bank"}
 
 // smoothing is the weight of the past in curves of every step.
 const smoothing = 0.9

@@ -28,6 +28,7 @@ var arms = map[string][]string{
 	"filled bank": {"screen=none"},
 	"no copies":   {"screen=none"}, // as filled, the bank as large as the set
 	"head alone":  {"screen=none", "backbone_solver.lr=0"},
+	"warm-up":     {"schedule.warm_up=40 steps", "backbone_schedule.warm_up=40 steps"}, // and the defaults
 	"slow head":   {"screen=none", "solver.lr=3e-5"},
 	"no bank":     {"screen=none", "filter.scorer=none", "bank.fill=false", "bank.size=0"}, // and no term against it
 }
