@@ -53,6 +53,9 @@ func (t *Trainer) step() (*Step, error) {
 		f.Kept = t.chooser.Chosen()
 	}
 	t.see(rows, known)
+	if t.diagnoses() && t.diagnosesAfter(f.Number) {
+		t.drift = drifted(known, t.Bank)
+	}
 	if t.Bank != nil {
 		t.Bank.Push(kept)
 		f.Bank = t.Bank.Len()

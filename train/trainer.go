@@ -159,6 +159,7 @@ type Trainer struct {
 	dz      blas32.General
 	fact    Step
 	judged  []Judged             // since the last diagnosis
+	drift   *Drift               // of the next diagnosis
 	kappas  []filters.ClassKappa // memory of the last diagnosis
 	witness witness
 }
