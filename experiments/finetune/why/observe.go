@@ -18,9 +18,8 @@ import (
 )
 
 const (
-	probed   = 1000 // training images whose retrieval is measured after each epoch, at most
-	lookedAt = 4    // every so many steps the bank is looked into
-	ageBin   = 8    // steps
+	lookedAt = 4 // every so many steps the bank is looked into
+	ageBin   = 8 // steps
 )
 
 // watched is a backbone whose encoder tells an observer what goes through it.
@@ -74,9 +73,10 @@ func (e *encoder) State() []*features.Param {
 // observer follows a training. An epoch is of all training images, also where screening leaves some out, so that those of two
 // trainings are as many steps.
 type observer struct {
-	ctx   context.Context
-	d     *datasets.Dataset
-	epoch int // steps
+	ctx    context.Context
+	d      *datasets.Dataset
+	epoch  int // steps
+	probed int // training images whose retrieval is measured after each epoch, at most
 
 	begun    bool // steps that are timed before the training do not count
 	backbone tuning.Backbone
@@ -273,7 +273,7 @@ func (o *observer) measure(epoch int) error {
 
 // probe takes some of the training images, with their true labels.
 func (o *observer) probe(set features.Set) features.Set {
-	each := (set.Len() + probed - 1) / probed
+	each := (set.Len() + o.probed - 1) / o.probed
 	var rows, labels []int
 	for i := 0; i < set.Len(); i += each {
 		rows, labels = append(rows, i), append(labels, o.d.Samples[set.IDs[i]].True)

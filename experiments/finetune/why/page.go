@@ -38,6 +38,9 @@ func page(_ context.Context, args []string) error {
 			return err
 		}
 	}
+	if err := ranges(*here); err != nil {
+		return err
+	}
 	path := filepath.Join(*here, "why.md")
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -49,6 +52,54 @@ func page(_ context.Context, args []string) error {
 		return slices.Concat(part[1], []byte("\n"+tableOf(string(part[2]), t)+"\n"), part[3])
 	})
 	return atomicfile.WriteBytes(path, text)
+}
+
+// ranges draws range tests: copies of lr_range.csv, named range-SET-NOISE.csv, of runs of winnow train --lr auto --backbone-lr auto.
+func ranges(here string) error {
+	files, err := filepath.Glob(filepath.Join(here, "why", "range-*.csv"))
+	if err != nil {
+		return err
+	}
+	for _, file := range files {
+		name := strings.TrimSuffix(filepath.Base(file), ".csv")
+		t, err := readTable(here, name)
+		if err != nil {
+			return err
+		}
+		var lines []chart.Line
+		for tone, weights := range t.distinct("weights") {
+			l := chart.Line{Name: weights, Tone: tone}
+			for _, row := range t {
+				if v, err := strconv.ParseFloat(row["change_smoothed"], 64); err == nil && row["weights"] == weights && v < steepest {
+					x, _ := strconv.ParseFloat(row["lr"], 64)
+					l.X, l.Y = append(l.X, x), append(l.Y, v)
+				}
+			}
+			lines = append(lines, l)
+		}
+		frame := chart.Frame{Title: "Range test: " + strings.TrimPrefix(name, "range-"), X: "learning rate", Y: "change of the loss", LogX: true}
+		if err := draw(strings.TrimSuffix(file, ".csv")+".svg", frame, lines); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// steepest is the change of the loss, in its own size, from which a range test is not drawn: it would press all else flat.
+const steepest = 0.15
+
+// draw writes a figure of the lines that have points.
+func draw(path string, f chart.Frame, lines []chart.Line) error {
+	lines = slices.DeleteFunc(lines, func(l chart.Line) bool { return len(l.X) == 0 })
+	if len(lines) == 0 {
+		return nil
+	}
+	f.Titled = true
+	var b bytes.Buffer
+	if err := (chart.Lines{Frame: f, Series: lines}).WriteSVG(&b); err != nil {
+		return err
+	}
+	return atomicfile.WriteBytes(path, b.Bytes())
 }
 
 func tableOf(name string, t map[string]table) string {
@@ -110,16 +161,7 @@ func viewsTable(t table) string {
 // figures draws those of a set.
 func figures(here, set string, t map[string]table) error {
 	draw := func(name string, f chart.Frame, lines []chart.Line) error {
-		lines = slices.DeleteFunc(lines, func(l chart.Line) bool { return len(l.X) == 0 })
-		if len(lines) == 0 {
-			return nil
-		}
-		f.Titled = true
-		var b bytes.Buffer
-		if err := (chart.Lines{Frame: f, Series: lines}).WriteSVG(&b); err != nil {
-			return err
-		}
-		return atomicfile.WriteBytes(filepath.Join(here, "why", name+"-"+set+".svg"), b.Bytes())
+		return draw(filepath.Join(here, "why", name+"-"+set+".svg"), f, lines)
 	}
 	for _, noise := range t["retrieval"].of(cell{set: set}).distinct("noise") {
 		var found, kept, kappas, pulls []chart.Line

@@ -45,6 +45,7 @@ func trainings(ctx context.Context, args []string) error {
 	store := f.String("features", "", "the network's features of these images")
 	weights := f.String("weights", config.AllWeights, "what is trained of the network")
 	epochs := f.Int("epochs", 4, "epochs of all training images")
+	probe := f.Int("probe", 1000, "training images whose retrieval is measured after each epoch, at most")
 	f.Parse(args)
 	if err := need(f, "set", "noise", "manifest", "root", "features"); err != nil {
 		return err
@@ -85,7 +86,7 @@ func trainings(ctx context.Context, args []string) error {
 	if c.arm == "no bank" {
 		cfg.Losses = cfg.Losses[:1]
 	}
-	o := &observer{d: d, epoch: epoch}
+	o := &observer{d: d, epoch: epoch, probed: max(*probe, 1)}
 	out, err := follow(ctx, cfg, data, o)
 	if err != nil {
 		return err
@@ -197,7 +198,7 @@ func compareViews(ctx context.Context, cfg config.Run, keep string, raw bool) ([
 	}
 	data.Validation = features.Set{}
 	var own, others float64
-	o := &observer{d: d, epoch: 1}
+	o := &observer{d: d, epoch: 1, probed: 100}
 	o.firstViews = func(start, seen features.Set, rows []int) {
 		n := float64(len(rows))
 		for i, row := range rows {
