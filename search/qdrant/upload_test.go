@@ -219,7 +219,7 @@ func TestUploadAgainSendsWhatChanged(t *testing.T) {
 	d.points[40].Payload["label"] = "mended"
 	delete(d.points[77].Payload, "split")
 	for i := range 5 {
-		d.points = append(d.points, vectordb.Point{fmt.Sprintf("new/%d", i), d.points[i].Vector, nil})
+		d.points = append(d.points, vectordb.Point{Path: fmt.Sprintf("new/%d", i), Vector: d.points[i].Vector})
 	}
 	if r := call(d); r.Sent != 8 || r.Kept != 97 || r.Points != 105 {
 		t.Errorf("%+v", r)
