@@ -228,8 +228,9 @@ func (s *Session) earlierRates() error {
 		if err != nil {
 			return err
 		}
-		s.rates = facts.RateTest
-		s.rates.Resolve(&s.Config)
+		if s.rates = facts.RateTest; s.rates != nil {
+			s.rates.Resolve(&s.Config)
+		}
 	}
 	return nil
 }

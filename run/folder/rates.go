@@ -43,11 +43,8 @@ func (t *RateTest) Add(weights string, curve []train.RangePoint) {
 	}
 }
 
-// Resolve puts what was found where a configuration asks for it; of nil nothing.
+// Resolve puts what was found where a configuration asks for it.
 func (t *RateTest) Resolve(cfg *config.Run) {
-	if t == nil {
-		return
-	}
 	if cfg.Solver.LR == train.AutoLR && t.Head != nil {
 		cfg.Solver.LR = train.LearningRate(*t.Head)
 	}
