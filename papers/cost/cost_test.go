@@ -41,7 +41,7 @@ func TestRun(t *testing.T) {
 
 func TestCheck(t *testing.T) {
 	for change, o := range map[string]func(*Options){
-		"--losses": func(o *Options) { o.Losses = []string{"mcl", "circle"} },
+		"--loss": func(o *Options) { o.Losses = []string{"mcl", "circle"} },
 		"--steps":  func(o *Options) { o.Steps = 0 },
 		"--batch":  func(o *Options) { o.Batch = "3" },
 		"make":     func(o *Options) { o.Inputs, o.Classes, o.Images = 1<<12, 1<<12, 1<<12 },

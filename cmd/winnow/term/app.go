@@ -94,7 +94,7 @@ func NewApp(groups []Group, stdout, stderr io.Writer) *cli.App {
 		ErrWriter:                 stderr,
 		UseShortOptionHandling:    true,
 		DisableSliceFlagSeparator: true, // a repeated flag's value may hold commas
-		Flags:                     globalFlags,
+		Flags:                     globalFlags(),
 		ExitErrHandler:            func(*cli.Context, error) {}, // Execute decides the exit code
 		OnUsageError:              usageFailed,
 		HideHelpCommand:           true,
@@ -112,14 +112,16 @@ func NewApp(groups []Group, stdout, stderr io.Writer) *cli.App {
 }
 
 // globalFlags are every command's, and may stand before it or behind it.
-var globalFlags = []cli.Flag{
-	&cli.StringFlag{Name: "ort-lib", Usage: "`FILE` of ONNX Runtime's shared library", EnvVars: []string{"WINNOW_ORT_LIB"}},
-	&cli.StringFlag{Name: "device", Value: "cpu", Usage: "`DEVICE` that networks run on: cpu, cuda, cuda:N, auto", EnvVars: []string{"WINNOW_DEVICE"}},
-	&cli.StringFlag{Name: "gpu-memory", DefaultText: "no limit", Usage: "most of the GPU's memory that one network takes, `SIZE`: 4GiB, 800MiB"},
-	&cli.BoolFlag{Name: "tf32", Usage: "let the GPU round products to TF32: faster, and vectors differ from the CPU's"},
-	&cli.StringFlag{Name: "cudnn-search", Value: string(ort.SearchHeuristic), Usage: "how the GPU chooses a convolution's algorithm, `WAY`: heuristic, exhaustive (timed, may vary from run to run), default"},
-	&cli.IntFlag{Name: "threads", DefaultText: "one a core", Usage: "`N` threads for computing", EnvVars: []string{"WINNOW_THREADS"}},
-	&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "no progress on standard error"},
+func globalFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "ort-lib", Usage: "`FILE` of ONNX Runtime's shared library", EnvVars: []string{"WINNOW_ORT_LIB"}},
+		&cli.StringFlag{Name: "device", Value: "cpu", Usage: "`DEVICE` that networks run on: cpu, cuda, cuda:N, auto", EnvVars: []string{"WINNOW_DEVICE"}},
+		&cli.StringFlag{Name: "gpu-memory", DefaultText: "no limit", Usage: "most of the GPU's memory that one network takes, `SIZE`: 4GiB, 800MiB"},
+		&cli.BoolFlag{Name: "tf32", Usage: "let the GPU round products to TF32: faster, and vectors differ from the CPU's"},
+		&cli.StringFlag{Name: "cudnn-search", Value: string(ort.SearchHeuristic), Usage: "how the GPU chooses a convolution's algorithm, `WAY`: heuristic, exhaustive (timed, may vary from run to run), default"},
+		&cli.IntFlag{Name: "threads", DefaultText: "one a core", Usage: "`N` threads for computing", EnvVars: []string{"WINNOW_THREADS"}},
+		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "no progress on standard error"},
+	}
 }
 
 // strict makes misuse of a command and its subcommands exit with 2.
@@ -177,7 +179,7 @@ func demanded(f cli.Flag) bool {
 func usageFailed(c *cli.Context, err error, _ bool) error {
 	if name, unknown := strings.CutPrefix(err.Error(), "flag provided but not defined: -"); unknown {
 		var known []string
-		for _, f := range append(slices.Clone(c.Command.Flags), globalFlags...) {
+		for _, f := range append(slices.Clone(c.Command.Flags), globalFlags()...) {
 			known = append(known, f.Names()...)
 		}
 		if near := catalog.Nearest(name, known); near != "" {
