@@ -34,7 +34,7 @@ func RunFlags(names ...string) []cli.Flag {
 		&cli.StringFlag{Name: "features", Usage: "feature store `DIR` of winnow extract"},
 		&cli.StringFlag{Name: "finetune", DefaultText: d.Finetune.Weights, Usage: "train the backbone too: all, a `STAGE` to train from, or a pattern with * over names of weights"},
 		&cli.StringFlag{Name: "model", Usage: "the backbone to fine-tune: `NAME` of winnow models list, or an ONNX file"},
-		&cli.Float64Flag{Name: "backbone-lr", DefaultText: text(d.BackboneSolver.LR), Usage: "learning rate of the backbone"},
+		&cli.StringFlag{Name: "backbone-lr", DefaultText: text(d.BackboneSolver.LR), Usage: "learning rate of the backbone, `RATE` or auto, which finds it"},
 		&cli.StringFlag{Name: "augment", DefaultText: d.Finetune.Augment, Usage: "`RECIPE` by which training images vary: " + strings.Join(augmentations, ", ")},
 		&cli.StringFlag{Name: "cache-limit", DefaultText: d.Finetune.CacheLimit.String(), Usage: "most memory for what the untrained part gives, or for decoded images, `SIZE`: 512MiB, 2GiB, 0 for none"},
 		&cli.StringFlag{Name: "recipe", Usage: "settings of a paper, `NAME` of winnow recipes list"},
@@ -51,7 +51,7 @@ func RunFlags(names ...string) []cli.Flag {
 		&cli.Float64Flag{Name: "epochs", DefaultText: text(d.Length.N), Usage: "length `N` of the training in epochs"},
 		&cli.IntFlag{Name: "steps", DefaultText: "as many as the epochs have", Usage: "length `N` of the training in steps"},
 		&cli.StringFlag{Name: "batch", DefaultText: fmt.Sprintf("%dx%d", d.Sampler.Classes, d.Sampler.Images), Usage: "`PxK`: classes and images of each in a batch, for example 16x4; `N` images where the sampler draws any"},
-		&cli.Float64Flag{Name: "lr", DefaultText: text(d.Solver.LR), Usage: "learning rate of the head"},
+		&cli.StringFlag{Name: "lr", DefaultText: text(d.Solver.LR), Usage: "learning rate of the head, `RATE` or auto, which finds it by a range test before the first step"},
 		&cli.BoolFlag{Name: "paper-variant", Usage: "build losses, filter and sample weights as their papers print them, errata and all"},
 		&cli.Uint64Flag{Name: "seed", DefaultText: text(d.Seed), Usage: "seed of everything that is drawn"},
 	}
@@ -131,11 +131,6 @@ func readFlags(c *cli.Context, cfg *config.Run) (err error) {
 			*to = c.String(flag)
 		}
 	}
-	for flag, to := range map[string]*float64{"lr": &cfg.Solver.LR, "backbone-lr": &cfg.BackboneSolver.LR} {
-		if c.IsSet(flag) {
-			*to = c.Float64(flag)
-		}
-	}
 	if c.IsSet("dim") {
 		cfg.Head.Out = c.Int("dim")
 	}
@@ -156,7 +151,7 @@ func readFlags(c *cli.Context, cfg *config.Run) (err error) {
 	for _, f := range []struct {
 		name string
 		to   encoding.TextUnmarshaler
-	}{{"noise-rate", &cfg.Filter.Rate}, {"cache-limit", &cfg.Finetune.CacheLimit}} {
+	}{{"lr", &cfg.Solver.LR}, {"backbone-lr", &cfg.BackboneSolver.LR}, {"noise-rate", &cfg.Filter.Rate}, {"cache-limit", &cfg.Finetune.CacheLimit}} {
 		if c.IsSet(f.name) {
 			if err := f.to.UnmarshalText([]byte(c.String(f.name))); err != nil {
 				return fmt.Errorf("--%s: %w", f.name, err)
