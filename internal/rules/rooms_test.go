@@ -257,7 +257,7 @@ var rooms = []Room{
 	{"experiments/audit", "plants oddities into a set and counts which are found",
 		"audit/findings audit/judges datasets features head run train"},
 	{"experiments/finetune/why", "watches fine-tunings beside the truth: drift, terms, filter, bank",
-		"backbone backbone/ort datasets eval extraction features filters head papers/watch report/chart run run/config run/tuning train"},
+		"backbone backbone/ort datasets eval extraction features filters head papers/watch report/chart run run/config run/folder run/tuning train"},
 	{"experiments/gpu", "tries everything that runs on a GPU, and measures it",
 		"backbone/ort eval features graph graph/gradient internal/ortlib report/chart report/page train"},
 	{"experiments/prepare", "prepares published data sets",
