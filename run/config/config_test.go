@@ -75,7 +75,7 @@ backbone_schedule: {warm_up: 5 steps}
 		{Name: "contrastive", Weight: 2, Against: "bank", Start: Epochs(2)},
 	}
 	want.Filter.Scorer, want.Filter.Rate, want.Filter.WarmUp, want.Filter.AvgSim = "avgsim", 0.2, Steps(100), Span{}
-	want.Length = Epochs(2.5)
+	want.Length = LastsEpochs(2.5)
 	want.Solver.LR, want.Solver.WeightDecay = 3e-4, 5e-4
 	want.Schedule.WarmUp, want.Schedule.Milestones = Epochs(1), []Span{Epochs(3), Steps(10)}
 	want.LossSolver = train.DefaultSolver("sgd")
