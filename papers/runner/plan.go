@@ -123,6 +123,9 @@ func (r *reproduction) config(cell studies.Cell) (config.Run, error) {
 	if cfg.Length == config.AutoLength { // cells are compared at one length
 		cfg.Length = config.Default().Length
 	}
+	if cfg.Finetune.Augment == config.AutoAugmentation {
+		cfg.Finetune.Augment = config.NoAugmentation
+	}
 	rate := column.Rate
 	if of := r.of(column, cell.Seed); of != nil && column.Noise == givenLabels {
 		rate = of.clean.Noise(datasets.Train).Rate

@@ -35,7 +35,7 @@ func RunFlags(names ...string) []cli.Flag {
 		&cli.StringFlag{Name: "finetune", DefaultText: d.Finetune.Weights, Usage: "train the backbone too: all, a `STAGE` to train from, or a pattern with * over names of weights"},
 		&cli.StringFlag{Name: "model", Usage: "the backbone to fine-tune: `NAME` of winnow models list, or an ONNX file"},
 		&cli.Float64Flag{Name: "backbone-lr", DefaultText: text(d.BackboneSolver.LR), Usage: "learning rate of the backbone"},
-		&cli.StringFlag{Name: "augment", DefaultText: d.Finetune.Augment, Usage: "`RECIPE` by which training images vary: " + strings.Join(augmentations, ", ")},
+		&cli.StringFlag{Name: "augment", DefaultText: "flip for coloured pictures where all is trained, else none", Usage: "`RECIPE` by which training images vary: auto, " + strings.Join(augmentations, ", ")},
 		&cli.StringFlag{Name: "cache-limit", DefaultText: d.Finetune.CacheLimit.String(), Usage: "most memory for what the untrained part gives, or for decoded images, `SIZE`: 512MiB, 2GiB, 0 for none"},
 		&cli.StringFlag{Name: "recipe", Usage: "settings of a paper, `NAME` of winnow recipes list"},
 		&cli.StringFlag{Name: "config", Usage: "settings, YAML `FILE`; with --resume the run's own by default"},
@@ -91,7 +91,7 @@ func ReadRun(c *cli.Context) (config.Run, error) {
 	if err == nil {
 		err = cfg.Validate()
 	}
-	if err == nil {
+	if err == nil && cfg.Finetune.Augment != config.AutoAugmentation {
 		_, err = backbone.ParseAugmentation(cfg.Finetune.Augment)
 	}
 	return cfg, AsMisuse(err)
