@@ -4,7 +4,7 @@ STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 FUZZTIME ?= 3s
 CONSUMER = internal/testing/consumer
 
-.PHONY: build demo test consumer check fmt vet lint race browser faults fuzz bench runtime clean golden pictures gpu-bundle gpu-rehearsal
+.PHONY: build demo test consumer check fmt vet lint race browser faults fuzz bench runtime pgserver clean golden pictures gpu-bundle gpu-rehearsal
 
 # Without what debuggers read (-s -w) the program is a quarter smaller; LDFLAGS= keeps it. Stack traces have names and lines either way.
 LDFLAGS ?= -s -w
@@ -19,9 +19,19 @@ demo: runtime
 	bin/winnow demo --out demo
 
 # The second line decodes and resizes without vector instructions, as other processors do.
-test: runtime consumer
+test: runtime consumer pgserver
 	$(GO) test ./...
 	GODEBUG=cpu.avx2=off $(GO) test ./backbone ./backbone/jfif
+
+# PostgreSQL with pgvector for the tests, from npm. Without npm they say that pgvector is NOT tested; with CI=true that is an error.
+pgserver:
+	@for tool in npm node; do \
+		if ! command -v $$tool >/dev/null; then \
+			echo "make pgserver: SKIPPED, export and search --to postgres:// are NOT tested: no $$tool in PATH" >&2; \
+			if [ "$$CI" = true ]; then exit 1; else exit 0; fi; \
+		fi; \
+	done; \
+	cd internal/testing/pgvectortest && npm install --no-save --no-package-lock --no-audit --no-fund --loglevel=error
 
 # A program of another module, which ./... does not see.
 consumer:
@@ -43,9 +53,9 @@ lint:
 
 # The race detector, which takes ten times as long, watches the packages that start goroutines or share state under a lock,
 # and the commands that drive them; all else has one goroutine, and make test tests it.
-race: runtime
+race: runtime pgserver
 	$(GO) test -race -timeout 30m $$(grep -rlE --include='*.go' '^[[:space:]]*go [a-z]|\.Go\(|"sync' . | grep -v _test.go | xargs -n1 dirname | sort -u)
-	$(GO) test -race -timeout 30m -run '^Test(DataCheck|Embed|Extract(Command|Interrupted|Damaged|Shards)|Finetuned?$$|Review|Reproduce$$|Search|Map$$|Report$$|Retrieve|ExportToQdrant)' ./cmd/winnow
+	$(GO) test -race -timeout 30m -run '^Test(DataCheck|Embed|Extract(Command|Interrupted|Damaged|Shards)|Finetuned?$$|Review|Reproduce$$|Search|Map$$|Report$$|Retrieve|ExportTo)' ./cmd/winnow
 
 # The pages of winnow in a real Chromium: review, and those that are files. Without Chromium or npm it says that they are NOT tested; with CI=true that is an
 # error.

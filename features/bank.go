@@ -121,6 +121,17 @@ func (b *Bank) Set() Set {
 	return s
 }
 
+// Newest returns a view of the newest vector of an image, and how many members have come after it; not ok where it has none.
+// The view is valid until the next Push. Time O(members).
+func (b *Bank) Newest(id int) (v []float32, behind int, ok bool) {
+	for behind = range b.filled {
+		if at := (b.next - 1 - behind + b.Cap()) % b.Cap(); b.set.IDs[at] == id {
+			return b.set.Row(at), behind, true
+		}
+	}
+	return nil, 0, false
+}
+
 // Push appends the rows of z one by one, each evicting the oldest member once the bank is full; of more
 // rows than the capacity the last ones stay. A label outside the classes is our bug and panics.
 func (b *Bank) Push(z Set) {

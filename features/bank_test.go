@@ -1,6 +1,7 @@
 package features
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -31,6 +32,18 @@ func compare(b *Bank, want []member) string {
 	}
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(member{})); diff != "" {
 		return "members (-want +got):\n" + diff
+	}
+	newest := map[int]int{}
+	for i, m := range want {
+		newest[m.id] = i
+	}
+	for id, i := range newest {
+		if v, behind, ok := b.Newest(id); !ok || behind != len(want)-1-i || !slices.Equal(v, want[i].row) {
+			return fmt.Sprintf("newest of %d: %v, %d behind, %v; expected %v, %d", id, v, behind, ok, want[i].row, len(want)-1-i)
+		}
+	}
+	if _, _, ok := b.Newest(1 << 30); ok {
+		return "a vector of an image that was never pushed"
 	}
 	for k := range b.Classes() {
 		sum, count := make([]float64, b.Dim()), 0

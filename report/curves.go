@@ -53,6 +53,7 @@ var (
 	thresholdOf  = func(m train.Metric) *float64 { return m.Threshold }
 	rateOf       = func(m train.Metric) *float64 { return m.LR }
 	normOf       = func(m train.Metric) *float64 { return m.GradientNorm }
+	pullOf       = func(m train.Metric) *float64 { return m.Pull }
 )
 
 // termOf is a loss term, in a metric of a step that has several.
@@ -65,9 +66,19 @@ func termOf(name string) func(train.Metric) *float64 {
 	}
 }
 
+// pullOfTerm is what a loss term asks of the embedding, in a metric of a step that has several.
+func pullOfTerm(name string) func(train.Metric) *float64 {
+	return func(m train.Metric) *float64 {
+		if v, ok := m.Pulls[name]; ok {
+			return &v
+		}
+		return nil
+	}
+}
+
 // curves are those of one run.
 func (r *Run) curves() (list []chart.Drawing) {
-	losses := []chart.Line{r.line("loss", 0, true, lossOf)}
+	losses, pulls := []chart.Line{r.line("loss", 0, true, lossOf)}, []chart.Line{r.line("all terms", 0, true, pullOf)}
 	terms := map[string]bool{}
 	for _, m := range r.metrics {
 		for name := range m.Terms {
@@ -76,6 +87,7 @@ func (r *Run) curves() (list []chart.Drawing) {
 	}
 	for i, name := range slices.Sorted(maps.Keys(terms)) {
 		losses = append(losses, r.line(name, i+1, true, termOf(name)))
+		pulls = append(pulls, r.line(name, i+1, true, pullOfTerm(name)))
 	}
 	score, averaged := r.line("validation", 0, false, validationOf), r.line("average of the weights", 1, false, averagedOf)
 	score.Dots, averaged.Dots = len(score.X) <= 60, len(score.X) <= 60
@@ -89,7 +101,8 @@ func (r *Run) curves() (list []chart.Drawing) {
 		r.line("loss's parameters", 1, false, func(m train.Metric) *float64 { return m.LossLR }),
 		r.line("backbone", 3, false, func(m train.Metric) *float64 { return m.BackboneLR }),
 		r.line("second network", 4, false, func(m train.Metric) *float64 { return m.PeerLR }))...)
-	return append(list, drawnIfAny(chart.Frame{Title: "Length of the gradient (smoothed)", Y: "length"}, r.line("gradient", 0, true, normOf))...)
+	list = append(list, drawnIfAny(chart.Frame{Title: "Length of the gradient (smoothed)", Y: "length"}, r.line("gradient", 0, true, normOf))...)
+	return append(list, drawnIfAny(chart.Frame{Title: "Length of the loss terms' gradients at the embedding (smoothed)", Y: "length"}, pulls...)...)
 }
 
 // filterCurves are those of one run's filter, with the spread of its classes' concentrations and its scores.

@@ -47,7 +47,7 @@ const queriesAtOnce = 256
 // (BenchmarkNearest): among 60 000, 18 ms for one query and 0.18 s for 64; among 1 000 000 (2 GB), 0.22 s and 3.8 s. With
 // ONNX Runtime's product behind blas32 many queries take a quarter of that. It grows in proportion, and vectors that must
 // come from the disk first take as long as that takes: beyond some ten million, or for many queries a second among
-// millions, an approximate index of other software is the better tool ([winnow/search/qdrant]).
+// millions, an approximate index of other software is the better tool ([winnow/search/vectordb]).
 func Nearest(ctx context.Context, v Vectors, queries blas32.General, k int, own []int) ([][]Hit, error) {
 	if queries.Cols != v.Width() {
 		return nil, fmt.Errorf("search: queries of %d values, expected %d", queries.Cols, v.Width())

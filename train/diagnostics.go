@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"winnow/features"
 	"winnow/filters"
 	"winnow/internal/spread"
 )
@@ -21,6 +22,32 @@ type Diagnosis struct {
 	Bank   int          `json:"bank"` // members after the step
 	Judged []Judged     `json:"judged"`
 	Kappa  *KappaSpread `json:"kappa,omitempty"` // of a filter by vMF-Sim in whose bank a class has enough members
+	Drift  *Drift       `json:"drift,omitempty"` // of the step's batch; nil where the bank held none of its images
+}
+
+// Drift is how far images have moved since the bank remembered them: what it says of them is as old.
+type Drift struct {
+	Images int     `json:"images"` // of the batch whose image the bank held
+	Cosine float64 `json:"cosine"` // mean, of an image's vector to its newest one in the bank
+	Behind float64 `json:"behind"` // mean number of members that have come since
+}
+
+// drifted compares a batch with the bank before it.
+func drifted(z features.Set, bank *features.Bank) *Drift {
+	if z.IDs == nil || bank == nil {
+		return nil
+	}
+	var d Drift
+	for i, id := range z.IDs {
+		if v, behind, ok := bank.Newest(id); ok {
+			d.Images, d.Cosine, d.Behind = d.Images+1, d.Cosine+features.Dot(z.Row(i), v), d.Behind+float64(behind)
+		}
+	}
+	if d.Images == 0 {
+		return nil
+	}
+	d.Cosine, d.Behind = d.Cosine/float64(d.Images), d.Behind/float64(d.Images)
+	return &d
 }
 
 // Judged is what one scorer did since the diagnosis before. There are two where vMF-Sim took over from AvgSim.
@@ -83,6 +110,9 @@ func (t *Trainer) diagnoses() bool {
 	return t.Filter != nil && t.DiagnoseEvery > 0 && (t.Dir != "" || t.Diagnosed != nil)
 }
 
+// diagnosesAfter reports whether a diagnosis is due after a step, patience aside.
+func (t *Trainer) diagnosesAfter(step int) bool { return step%t.DiagnoseEvery == 0 || step == t.Steps }
+
 // note adds a step to what the next diagnosis tells.
 func (t *Trainer) note(s *Step) {
 	if !t.diagnoses() {
@@ -116,7 +146,7 @@ func (t *Trainer) note(s *Step) {
 // patience may bring.
 func (t *Trainer) diagnose(j journal) error {
 	step := t.progress.Step
-	if !t.diagnoses() || len(t.judged) == 0 || step%t.DiagnoseEvery != 0 && step != t.Steps && !t.lostPatience() {
+	if !t.diagnoses() || len(t.judged) == 0 || !t.diagnosesAfter(step) && !t.lostPatience() {
 		return nil
 	}
 	d := Diagnosis{Step: step, Epoch: t.epochOf(step), Judged: t.judged}
@@ -129,7 +159,7 @@ func (t *Trainer) diagnose(j journal) error {
 	}
 	t.kappas = t.Filter.Kappas(t.kappas, t.Bank)
 	d.Kappa = SpreadOf(t.kappas)
-	t.judged = nil
+	d.Drift, t.drift, t.judged = t.drift, nil, nil
 	if t.Diagnosed != nil {
 		t.Diagnosed(d)
 	}

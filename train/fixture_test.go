@@ -227,6 +227,7 @@ func must[T any](v T, err error) T {
 
 func clone(s Step) Step {
 	s.Terms = append([]float64(nil), s.Terms...)
+	s.Pulls = append([]float64(nil), s.Pulls...)
 	s.IDs = append([]int(nil), s.IDs...)
 	s.Kept = append([]int(nil), s.Kept...)
 	s.Scores = append([]float64(nil), s.Scores...)

@@ -29,6 +29,8 @@ type Metric struct {
 	KeptShare    *float64           `json:"kept_share,omitempty"`
 	Threshold    *float64           `json:"threshold,omitempty"`
 	GradientNorm *float64           `json:"gradient_norm,omitempty"`
+	Pulls        map[string]float64 `json:"pulls,omitempty"` // of several terms: the length of each one's weighted gradient at the embedding
+	Pull         *float64           `json:"pull,omitempty"`  // and of their sum
 	Bank         int                `json:"bank,omitempty"`
 	Corrected    int                `json:"corrected,omitempty"`
 	Skipped      bool               `json:"skipped,omitempty"`
@@ -89,6 +91,11 @@ func (m *metrics) step(s *Step) error {
 		for i, v := range s.Terms {
 			l.Terms[m.terms[i]] = v
 			values = append(values, scalar{"loss/" + m.terms[i], v})
+		}
+		l.Pull, l.Pulls = &s.Pull, make(map[string]float64, len(s.Pulls))
+		for i, v := range s.Pulls {
+			l.Pulls[m.terms[i]] = v
+			values = append(values, scalar{"pull/" + m.terms[i], v})
 		}
 	}
 	if s.LossLR > 0 {

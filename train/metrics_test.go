@@ -166,6 +166,9 @@ func TestEventsSayWhatHappened(t *testing.T) {
 			want := map[string]float32{"loss": float32(f.Loss), "lr": float32(f.LR), "kept_share": float32(f.KeptShare()), "gradient_norm": float32(f.GradientNorm),
 				"loss_lr": float32(f.LossLR), "loss/contrastive": float32(f.Terms[0]), "loss/contrastive:bank": float32(f.Terms[1]),
 				"loss/soft_triple": float32(f.Terms[2]), "loss/triplet": float32(f.Terms[3])}
+			for i, name := range []string{"contrastive", "contrastive:bank", "soft_triple", "triplet"} {
+				want["pull/"+name] = float32(f.Pulls[i])
+			}
 			if f.HasThreshold {
 				want["threshold"] = float32(f.Threshold)
 			}

@@ -16,7 +16,7 @@ func (t *Trainer) step() (*Step, error) {
 	rows := t.next()
 	t.Clock.step = t.progress.Step + 1
 	f := &t.fact
-	*f = Step{Epoch: t.epoch + 1, Number: t.progress.Step + 1, Terms: t.objective.values}
+	*f = Step{Epoch: t.epoch + 1, Number: t.progress.Step + 1, Terms: t.objective.values, Pulls: t.objective.pulls}
 	f.LR = t.rateOf(HeadGroup)
 	t.announce()
 	z, err := t.Encoder.Forward(rows)
@@ -36,6 +36,7 @@ func (t *Trainer) step() (*Step, error) {
 	t.dKept = features.Resize(t.dKept, seen.Len(), z.Dim())
 	var active bool
 	f.Loss, active = t.objective.eval(t.dKept, seen, kept.Len(), t.Bank, f.Number)
+	f.Pull = t.objective.pull
 	if !finite(f.Loss) {
 		return nil, t.nonFinite("loss", f.Loss, seen.IDs)
 	}
@@ -52,6 +53,9 @@ func (t *Trainer) step() (*Step, error) {
 		f.Kept = t.chooser.Chosen()
 	}
 	t.see(rows, known)
+	if t.diagnoses() && t.diagnosesAfter(f.Number) {
+		t.drift = drifted(known, t.Bank)
+	}
 	if t.Bank != nil {
 		t.Bank.Push(kept)
 		f.Bank = t.Bank.Len()

@@ -35,6 +35,8 @@ type Chooser interface {
 type objective struct {
 	terms  []Term
 	values []float64 // of the last eval, before weighting
+	pulls  []float64 // of the last eval: the lengths of the terms' weighted gradients
+	pull   float64   // and of their sum
 	one    []float32 // scratch for the gradient of one term
 	params []*features.Param
 
@@ -43,7 +45,7 @@ type objective struct {
 }
 
 func newObjective(terms []Term) *objective {
-	o := &objective{terms: terms, values: make([]float64, len(terms))}
+	o := &objective{terms: terms, values: make([]float64, len(terms)), pulls: make([]float64, len(terms))}
 	for _, t := range terms {
 		o.params = append(o.params, t.Params...)
 	}
@@ -60,7 +62,7 @@ func (o *objective) eval(grad blas32.General, z features.Set, labelled int, bank
 		o.one = make([]float32, need)
 	}
 	for i, t := range o.terms {
-		o.values[i] = 0
+		o.values[i], o.pulls[i] = 0, 0
 		ref, ready := t.reference(bank, step)
 		if !ready || labelled == 0 {
 			for _, p := range t.Params {
@@ -78,11 +80,13 @@ func (o *objective) eval(grad blas32.General, z features.Set, labelled int, bank
 		o.addTerms(t)
 		n := one.Rows * one.Cols
 		axpy(t.Weight, one.Data[:n], grad.Data[:n])
+		o.pulls[i] = t.Weight * math.Sqrt(squares(one.Data[:n]))
 		for _, p := range t.Params {
 			scale(t.Weight, p.Grad)
 			active = active || !allZero(p.Grad)
 		}
 	}
+	o.pull = math.Sqrt(squares(grad.Data[:grad.Rows*grad.Cols]))
 	return value, active || !allZero(grad.Data[:grad.Rows*grad.Cols])
 }
 

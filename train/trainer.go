@@ -64,6 +64,8 @@ type Step struct {
 	Epoch, Number int       // counted from 1
 	Loss          float64   // Σ weight·term
 	Terms         []float64 // before weighting, in the order of Config.Terms
+	Pulls         []float64 // ‖weight·∂term/∂z‖ of each term, in the same order: what it asks of the embedding
+	Pull          float64   // ‖∂loss/∂z‖ of all: of two terms (Pull² - p² - q²)/2pq is their cosine
 	IDs           []int     // of the rows of the batch
 	Kept          []int     // positions in the batch, rising: what the filter kept, or what a loss that is a Chooser chose
 	Scores        []float64 // the filter's, of all rows; nil without a filter
@@ -157,6 +159,7 @@ type Trainer struct {
 	dz      blas32.General
 	fact    Step
 	judged  []Judged             // since the last diagnosis
+	drift   *Drift               // of the next diagnosis
 	kappas  []filters.ClassKappa // memory of the last diagnosis
 	witness witness
 }

@@ -25,7 +25,7 @@ import (
 )
 
 // notRun holds why a block of commands may be left out: `<!-- not run: REASON -->` stands before it.
-var notRun = []string{"a GPU", "a server that waits for a browser", "a Qdrant server", "somebody's data or model", "minutes", "installs software"}
+var notRun = []string{"a GPU", "a server that waits for a browser", "servers of databases", "somebody's data or model", "minutes", "installs software"}
 
 // block is a fenced part of a page.
 type block struct {

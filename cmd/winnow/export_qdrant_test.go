@@ -21,12 +21,12 @@ import (
 func TestExportToQdrant(t *testing.T) {
 	s, f := newStudio(t), qdranttest.New(t)
 	npy := filepath.Join(s.dir, "e.npy")
-	stdout, stderr := s.call(t, "export", s.run, "--npy", npy, "--qdrant", f.URL(), "--collection", "photos", "--json")
+	stdout, stderr := s.call(t, "export", s.run, "--npy", npy, "--to", f.URL(), "--collection", "photos", "--json")
 	var result exportResult
 	if err := json.Unmarshal([]byte(stdout), &result); err != nil {
 		t.Fatal(err)
 	}
-	q := result.Qdrant
+	q := result.Database
 	if q == nil || q.Rows != 59 || q.Sent != 59 || q.Points != 59 || q.Compared != 59 || !q.Created || len(q.LeftOut) != 1 || q.URL != f.URL() || result.Vectors.Rows != 59 {
 		t.Errorf("%s", stdout)
 	}
@@ -58,12 +58,12 @@ func TestExportToQdrant(t *testing.T) {
 	if fmt.Sprint(c.Fields) != "[label split]" || len(c.Points) != 59 {
 		t.Errorf("fields %v, %d points", c.Fields, len(c.Points))
 	}
-	text, _ := s.call(t, "export", s.run, "--qdrant", f.URL(), "--collection", "photos")
+	text, _ := s.call(t, "export", s.run, "--to", f.URL(), "--collection", "photos")
 	if !strings.Contains(text, "photos at "+f.URL()+": 59 points of 6 values, 0 sent, 59 there already, 1 unreadable images left out\n") {
 		t.Errorf("again:\n%s", text)
 	}
 	// Other payload is other content; the split chooses; the folder's name is the collection's.
-	s.call(t, "export", s.run, "--qdrant", f.URL(), "--payload", "", "--split", "test")
+	s.call(t, "export", s.run, "--to", f.URL(), "--payload", "", "--split", "test")
 	if own := f.Collections[filepath.Base(s.run)]; own == nil || len(own.Points) != 20 || own.Fields != nil {
 		t.Errorf("the collection of the run's name: %+v", own)
 	}
@@ -74,16 +74,16 @@ func TestExportIndexToQdrant(t *testing.T) {
 	s, f := newStudio(t), qdranttest.New(t)
 	index := filepath.Join(s.dir, "photos.index")
 	s.call(t, "index", "--model", s.run, s.manifest, "--root", s.images, "--out", index)
-	text, _ := s.call(t, "export", index, "--qdrant", f.URL(), "--manifest", s.manifest, "--payload", "label")
+	text, _ := s.call(t, "export", index, "--to", f.URL(), "--manifest", s.manifest, "--payload", "label")
 	if !strings.Contains(text, "photos.index at "+f.URL()+": 59 points") {
 		t.Errorf("index:\n%s", text)
 	}
 	// The same images of the same head: the run's export finds them there, but for the split and last bits.
-	text, _ = s.call(t, "export", s.run, "--qdrant", f.URL(), "--collection", "photos.index")
+	text, _ = s.call(t, "export", s.run, "--to", f.URL(), "--collection", "photos.index")
 	if p := f.Collections["photos.index"].Points[qdrant.ID("03.png")]; len(f.Collections["photos.index"].Points) != 59 || p.Payload["split"].GetStringValue() == "" {
 		t.Errorf("run over index:\n%s%v", text, p)
 	}
-	s.call(t, "export", s.store, "--qdrant", f.URL(), "--collection", "raw")
+	s.call(t, "export", s.store, "--to", f.URL(), "--collection", "raw")
 	if c := f.Collections["raw"]; len(c.Points) != 59 || c.Config.GetParams().GetVectorsConfig().GetParams().GetSize() != 8 {
 		t.Errorf("a store's points: %d", len(c.Points))
 	}
@@ -91,13 +91,13 @@ func TestExportIndexToQdrant(t *testing.T) {
 
 func TestExportToQdrantRefuses(t *testing.T) {
 	s, f := newStudio(t), qdranttest.New(t)
-	to := []string{"--qdrant", f.URL(), "--collection", "photos"}
+	to := []string{"--to", f.URL(), "--collection", "photos"}
 	and := func(args ...string) []string { return append(append([]string{}, to...), args...) }
-	s.refused(t, 2, "--collection belongs to --qdrant URL, which is missing", "--collection", "x", "--npy", "x.npy")
-	s.refused(t, 2, `--qdrant: qdrant: address "localhost:6334", expected http://host:6334 or https://host:6334`, "--qdrant", "localhost:6334")
+	s.refused(t, 2, "--collection belongs to --to URL, which is missing", "--collection", "x", "--npy", "x.npy")
+	s.refused(t, 2, "--to: found an address of no kind known here, expected http(s)://HOST:6334 (Qdrant) or postgres://USER@HOST/DATABASE (pgvector)", "--to", "localhost:6334")
 	s.refused(t, 2, `--payload: found "breed", expected columns of the manifest: label, split`, and("--payload", "label,breed")...)
 	s.refused(t, 2, "--batch: found 0, expected 1 point or more", and("--batch", "0")...)
-	s.refused(t, 1, "export: --qdrant-key-file: open ", and("--qdrant-key-file", filepath.Join(s.dir, "none"))...)
+	s.refused(t, 1, "--key-file: open ", and("--key-file", filepath.Join(s.dir, "none"))...)
 	f.Key = "right"
 	t.Setenv("WINNOW_QDRANT_API_KEY", "hidden secret")
 	s.refused(t, 1, "holds something else than printable ASCII", to...)
@@ -106,7 +106,7 @@ func TestExportToQdrantRefuses(t *testing.T) {
 	s.refused(t, 1, "put the server's key into "+"WINNOW_QDRANT_API_KEY", to...)
 	key := filepath.Join(s.dir, "key")
 	write(t, key, "right\n")
-	s.call(t, append([]string{"export", s.run, "--qdrant-key-file", key}, to...)...)
+	s.call(t, append([]string{"export", s.run, "--key-file", key}, to...)...)
 	f.Key = ""
 	// The features of the same images are another model's.
 	code, _, stderr := call(t.Context(), append([]string{"export", s.store}, to...)...)
@@ -114,7 +114,7 @@ func TestExportToQdrantRefuses(t *testing.T) {
 		t.Errorf("exit %d\n%s", code, stderr)
 	}
 	code, _, stderr = call(t.Context(), append([]string{"export", s.store, "--npy", filepath.Join(s.dir, "x.npy")}, to...)...)
-	if code != 2 || !strings.Contains(stderr, "of an index or a feature store only --qdrant is written") {
+	if code != 2 || !strings.Contains(stderr, "of an index or a feature store only --to is written") {
 		t.Errorf("exit %d\n%s", code, stderr)
 	}
 	code, _, stderr = call(t.Context(), append([]string{"export", s.images}, to...)...)

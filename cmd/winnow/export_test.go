@@ -28,7 +28,7 @@ import (
 	"winnow/internal/vectorfile"
 	"winnow/models"
 	"winnow/run/folder"
-	"winnow/search/qdrant"
+	"winnow/search/vectordb"
 )
 
 // slowEmbed is the head in float64 loops.
@@ -106,11 +106,11 @@ func readCSVFile(t testing.TB, path string) [][]string {
 
 // exportResult is what winnow export --json prints.
 type exportResult struct {
-	Vectors *embedding.RunVectors `json:"embeddings"`
-	Model   *embedding.Model
-	Qdrant  *struct {
+	Vectors  *embedding.RunVectors `json:"embeddings"`
+	Model    *embedding.Model
+	Database *struct {
 		URL string
-		qdrant.Result
+		vectordb.Result
 		LeftOut []lookup.LeftOut `json:"left_out"`
 	}
 }

@@ -16,13 +16,14 @@ func TestSaved(t *testing.T) {
 		"winnow --device cpu train --out train":          "--resume",
 		"winnow --quiet extract --manifest index":        "the same command",
 		"winnow index run":                               "--add",
-		"winnow export run --qdrant http://x":            "the points",
-		"winnow export -qdrant=http://x run":             "the points",
+		"winnow export run --to http://x":                "the points",
+		"winnow export -to=http://x run":                 "the points",
 		"winnow audit --labels qdrant --features f":      "",
 		"winnow data import train --out train.csv":       "",
 		"winnow audit --labels train --features extract": "",
 		"winnow audit photos --out a.csv":                "features made so far",
 		"winnow search --index index":                    "",
+		"winnow search --to http://x a.jpg":              "",
 		"winnow":                                         "",
 	} {
 		args := term.FromCommand(commands(), strings.Fields(line))

@@ -28,7 +28,7 @@ func Saved(args []string) string {
 			return is && strings.HasPrefix(strings.TrimPrefix(name, "-"), flag)
 		})
 	}
-	if flagged("qdrant") {
+	if args[0] == "export" && flagged("to") {
 		return "; the points so far are in the collection: the same command goes on with it"
 	}
 	switch args[0] {

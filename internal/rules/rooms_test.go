@@ -165,10 +165,14 @@ var rooms = []Room{
 
 	{"search", "finds the nearest of many stored vectors, exactly; an index on disk that grows",
 		"eval features internal/hint"},
-	{"search/qdrant", "writes vectors into a collection of a Qdrant server, and resumes after a break",
+	{"search/vectordb", "uploads vectors into a database of vectors, resumes after a break, verifies; what all such databases have in common",
 		""},
+	{"search/qdrant", "speaks to a Qdrant server",
+		"search/vectordb"},
+	{"search/pgvector", "speaks to PostgreSQL with pgvector",
+		"search/vectordb"},
 	{"embedding", "makes vectors of images with a run, an exported model or a backbone alone; writes, indexes and searches by them; exports a run",
-		"backbone backbone/ort datasets datasets/imagelist datasets/imageroot extraction features graph head internal/hint internal/lookup internal/vectorfile models run/folder search search/qdrant"},
+		"backbone backbone/ort datasets datasets/imagelist datasets/imageroot extraction features graph head internal/hint internal/lookup internal/vectorfile models run/folder search search/pgvector search/qdrant search/vectordb"},
 
 	{"review", "serves the page on which people decide about suspects, takes their decisions from Label Studio, and writes them in every form",
 		"audit/suspects datasets datasets/imageroot datasets/labelstudio internal/hint internal/look review/decisions review/pictures"},
@@ -241,6 +245,8 @@ var rooms = []Room{
 		"backbone/ort internal/ortlib"},
 	{"internal/testing/pictures", "makes the pictures of the documentation: runs winnow, photographs its pages",
 		"audit/suspects datasets/imageroot internal/atomicfile internal/look"},
+	{"internal/testing/pgvectortest", "runs PostgreSQL with pgvector for tests, and breaks connections to it",
+		""},
 	{"internal/testing/qdranttest", "is a Qdrant server for tests",
 		""},
 	{"internal/testing/reference", "holds the golden values for tests; finds models and images beside the repository",
@@ -250,6 +256,8 @@ var rooms = []Room{
 
 	{"experiments/audit", "plants oddities into a set and counts which are found",
 		"audit/findings audit/judges datasets features head run train"},
+	{"experiments/finetune/why", "watches fine-tunings beside the truth: drift, terms, filter, bank",
+		"backbone backbone/ort datasets eval extraction features filters head papers/watch report/chart run run/config run/tuning train"},
 	{"experiments/gpu", "tries everything that runs on a GPU, and measures it",
 		"backbone/ort eval features graph graph/gradient internal/ortlib report/chart report/page train"},
 	{"experiments/prepare", "prepares published data sets",
@@ -265,5 +273,6 @@ var only = map[string]string{
 	"github.com/urfave/cli":             "cmd/...",
 	"github.com/disintegration/imaging": "backbone",
 	"github.com/qdrant/go-client":       "search/qdrant internal/testing/qdranttest", // a client, and a server to test it by
+	"github.com/jackc/pgx":              "search/pgvector",
 	"google.golang.org/grpc":            "search/qdrant internal/testing/qdranttest",
 }

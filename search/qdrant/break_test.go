@@ -14,6 +14,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"winnow/internal/testing/qdranttest"
+	"winnow/search/vectordb"
 )
 
 // Killed at any batch, the next call sends the rest, and only that; then the index is on.
@@ -30,7 +31,7 @@ func TestUploadGoesOnAfterDeath(t *testing.T) {
 				}
 				return nil
 			}
-			if _, err := Upload(ctx, s, d, birds); !errors.Is(err, context.Canceled) {
+			if _, err := vectordb.Upload(ctx, s, d, birds); !errors.Is(err, context.Canceled) {
 				t.Fatalf("at %d: %v", at, err)
 			}
 			f.Stop() // no call is left on its way
@@ -45,7 +46,7 @@ func TestUploadGoesOnAfterDeath(t *testing.T) {
 			o.Note = func(text string) { notes = append(notes, text) }
 			d = source(160, 6)
 			again, _ := dialled(t, f, "") // as the next call of the program does
-			r, err := Upload(context.Background(), again, d, o)
+			r, err := vectordb.Upload(context.Background(), again, d, o)
 			if err != nil || r.Kept != there || r.Sent != 160-there || r.Created {
 				t.Errorf("at %d: %v, %+v, %d were there", at, err, r, there)
 			}
@@ -64,7 +65,7 @@ func TestUploadIndexesAfterDeath(t *testing.T) {
 	f, d := qdranttest.New(t), source(40, 6)
 	s, _ := dialled(t, f, "")
 	o := birds
-	o.Indexed = []string{"label", "split"}
+	o.Columns = []string{"label", "split"}
 	ctx, die := context.WithCancel(context.Background())
 	f.Fault = func(method string, n int, after bool) error {
 		if method == indexCall && n == 2 && !after {
@@ -73,7 +74,7 @@ func TestUploadIndexesAfterDeath(t *testing.T) {
 		}
 		return nil
 	}
-	if _, err := Upload(ctx, s, d, o); !errors.Is(err, context.Canceled) {
+	if _, err := vectordb.Upload(ctx, s, d, o); !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
 	f.Stop() // no call is left on its way
@@ -82,15 +83,15 @@ func TestUploadIndexesAfterDeath(t *testing.T) {
 	if got := fmt.Sprint(f.Collections["birds"].Fields); got != "[label]" {
 		t.Fatalf("indexed at the death: %s", got)
 	}
-	if _, err := Upload(context.Background(), s, source(40, 6), o); err != nil {
+	if _, err := vectordb.Upload(context.Background(), s, source(40, 6), o); err != nil {
 		t.Fatal(err)
 	}
 	if got := fmt.Sprint(f.Collections["birds"].Fields); got != "[label split]" || f.Calls[indexCall] != 3 {
 		t.Errorf("indexed %s by %d calls, expected [label split] by 3", got, f.Calls[indexCall])
 	}
 	// A collection that is finished keeps the indexes that it has.
-	o.Indexed = append(o.Indexed, "by")
-	if _, err := Upload(context.Background(), s, source(40, 6), o); err != nil || f.Calls[indexCall] != 3 {
+	o.Columns = append(o.Columns, "by")
+	if _, err := vectordb.Upload(context.Background(), s, source(40, 6), o); err != nil || f.Calls[indexCall] != 3 {
 		t.Errorf("%v, %d calls", err, f.Calls[indexCall])
 	}
 }
@@ -110,11 +111,11 @@ func TestUploadWaitsForServer(t *testing.T) {
 		return nil
 	}
 	started := false
-	s.wait.sleep = func(ctx context.Context, d time.Duration) error {
+	s.tries.Sleep = func(ctx context.Context, d time.Duration) error {
 		f.Restart(t, down, address, &started)
 		return ctx.Err()
 	}
-	r, err := Upload(context.Background(), s, d, birds)
+	r, err := vectordb.Upload(context.Background(), s, d, birds)
 	if err != nil || !started || r.Points != 160 {
 		t.Fatal(err, started, r)
 	}
@@ -138,8 +139,8 @@ func TestUploadRefuses(t *testing.T) {
 		f := qdranttest.New(t)
 		f.Collections["birds"] = &qdranttest.Collection{Config: config, Points: map[string]*client.RetrievedPoint{}}
 		s, _ := dialled(t, f, "")
-		_, err := Upload(context.Background(), s, source(10, 4), birds)
-		var other *OtherCollection
+		_, err := vectordb.Upload(context.Background(), s, source(10, 4), birds)
+		var other *vectordb.OtherCollection
 		if !errors.As(err, &other) || err.Error() != "qdrant: "+f.URL()+": "+want {
 			t.Errorf("%v\nexpected %s", err, want)
 		}
@@ -148,18 +149,18 @@ func TestUploadRefuses(t *testing.T) {
 		}
 		o := birds
 		o.Recreate = true
-		if _, err := Upload(context.Background(), s, source(10, 4), o); err != nil || len(f.Collections["birds"].Points) != 10 {
+		if _, err := vectordb.Upload(context.Background(), s, source(10, 4), o); err != nil || len(f.Collections["birds"].Points) != 10 {
 			t.Errorf("made again: %v", err)
 		}
 	}
 	f := qdranttest.New(t)
 	s, _ := dialled(t, f, "")
-	if _, err := Upload(context.Background(), s, source(10, 4), birds); err != nil {
+	if _, err := vectordb.Upload(context.Background(), s, source(10, 4), birds); err != nil {
 		t.Fatal(err)
 	}
 	o := birds
 	o.Model = strings.Repeat("cd", 32)
-	if _, err := Upload(context.Background(), s, source(10, 4), o); err == nil || !strings.Contains(err.Error(), "found vectors made by abababababab, expected by cdcdcdcdcdcd") {
+	if _, err := vectordb.Upload(context.Background(), s, source(10, 4), o); err == nil || !strings.Contains(err.Error(), "found vectors made by abababababab, expected by cdcdcdcdcdcd") {
 		t.Errorf("another model: %v", err)
 	}
 	for want, change := range map[string]func(*drawn){
@@ -174,7 +175,7 @@ func TestUploadRefuses(t *testing.T) {
 	} {
 		d := source(10, 4)
 		change(d)
-		if _, err := Upload(context.Background(), s, d, birds); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := vectordb.Upload(context.Background(), s, d, birds); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v\nexpected %s", err, want)
 		}
 	}
@@ -201,7 +202,7 @@ func TestUploadVerifies(t *testing.T) {
 			}
 			return nil
 		}
-		if _, err := Upload(context.Background(), s, d, birds); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := vectordb.Upload(context.Background(), s, d, birds); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v\nexpected %s", err, want)
 		}
 		if f.Collections["birds"].Config.Metadata[uploadKey].GetStringValue() != unfinished {
@@ -212,7 +213,7 @@ func TestUploadVerifies(t *testing.T) {
 	f := qdranttest.New(t)
 	f.Late = 3
 	s, pauses := dialled(t, f, "")
-	if r, err := Upload(context.Background(), s, source(30, 6), birds); err != nil || r.Points != 30 || len(*pauses) != 3 {
+	if r, err := vectordb.Upload(context.Background(), s, source(30, 6), birds); err != nil || r.Points != 30 || len(*pauses) != 3 {
 		t.Errorf("%v, %+v, pauses %v", err, r, *pauses)
 	}
 }
@@ -221,13 +222,13 @@ func TestKey(t *testing.T) {
 	f := qdranttest.New(t)
 	f.Key = "open sesame"
 	s, pauses := dialled(t, f, f.Key)
-	if _, err := Upload(context.Background(), s, source(10, 4), birds); err != nil {
+	if _, err := vectordb.Upload(context.Background(), s, source(10, 4), birds); err != nil {
 		t.Fatal(err)
 	}
 	s, _ = dialled(t, f, "wrong secret")
-	_, err := Upload(context.Background(), s, source(10, 4), birds)
-	var refused *RequestError
-	if !errors.As(err, &refused) || !refused.Refused() || strings.Contains(err.Error(), "secret") || len(*pauses) != 0 {
+	_, err := vectordb.Upload(context.Background(), s, source(10, 4), birds)
+	var refused *vectordb.RequestError
+	if !errors.As(err, &refused) || !refused.Refused || strings.Contains(err.Error(), "secret") || len(*pauses) != 0 {
 		t.Errorf("%v, pauses %v", err, *pauses)
 	}
 }

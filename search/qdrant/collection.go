@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	client "github.com/qdrant/go-client/qdrant"
+
+	"winnow/search/vectordb"
 )
 
 // uploadKey is the entry of a collection's metadata that says how far an upload of ours into a collection of ours is.
@@ -22,57 +24,52 @@ const (
 // edges is Qdrant's default m, the edges of a node of its graph; 0 defers the graph.
 const edges = 16
 
-// collection is what is known of the collection before the first point is sent.
-type collection struct {
-	created  bool
-	empty    bool // it held nothing: there is nothing to ask for
-	deferred bool // by us: indexing must be turned on at the end
-	limit    float64
-}
-
 // How much a number of a vector read back may differ from what was sent, both of length 1.
 const (
 	floatLimit = 1e-5
 	halfLimit  = 2e-3
 )
 
-// open makes the collection, or checks the one that exists.
-func (u *upload) open(ctx context.Context) error {
-	name := u.o.Collection
-	var there bool
-	err := u.try(ctx, "looking for collection "+name, pointsTime, func(ctx context.Context) (err error) {
-		there, err = u.s.client.CollectionExists(ctx, name)
-		return err
-	})
+// Open implements vectordb.Store. A collection that it makes has its indexing deferred.
+func (s *Server) Open(ctx context.Context, dim int, o vectordb.Options) (vectordb.Opened, error) {
+	s.options, s.dim = o, dim
+	there, err := s.exists(ctx)
 	if err != nil {
-		return err
+		return vectordb.Opened{}, err
 	}
-	if there && u.o.Recreate {
-		if err := u.try(ctx, "deleting collection "+name, collectionTime, func(ctx context.Context) error {
-			return u.s.client.DeleteCollection(ctx, name)
+	if there && o.Recreate {
+		if err := s.try(ctx, "deleting collection "+s.collection, collectionTime, func(ctx context.Context) error {
+			return s.client.DeleteCollection(ctx, s.collection)
 		}); err != nil {
-			return err
+			return vectordb.Opened{}, err
 		}
 		there = false
 	}
 	if !there {
-		return u.create(ctx)
+		return s.create(ctx)
 	}
-	return u.take(ctx)
+	return s.take(ctx)
+}
+
+func (s *Server) exists(ctx context.Context) (there bool, err error) {
+	err = s.try(ctx, "looking for collection "+s.collection, pointsTime, func(ctx context.Context) (err error) {
+		there, err = s.client.CollectionExists(ctx, s.collection)
+		return err
+	})
+	return there, err
 }
 
 // create makes the collection, with indexing deferred.
-func (u *upload) create(ctx context.Context) error {
-	name := u.o.Collection
+func (s *Server) create(ctx context.Context) (vectordb.Opened, error) {
 	off := uint64(0)
-	params := &client.VectorParams{Size: uint64(u.src.Width()), Distance: client.Distance_Cosine}
-	if u.o.OnDisk {
+	params := &client.VectorParams{Size: uint64(s.dim), Distance: client.Distance_Cosine}
+	if s.options.OnDisk {
 		//lint:ignore SA1019 the only way that servers before 1.19 know too
-		params.OnDisk = &u.o.OnDisk
+		params.OnDisk = &s.options.OnDisk
 	}
-	err := u.try(ctx, "making collection "+name, collectionTime, func(ctx context.Context) error {
-		return u.s.client.CreateCollection(ctx, &client.CreateCollection{
-			CollectionName: name,
+	err := s.try(ctx, "making collection "+s.collection, collectionTime, func(ctx context.Context) error {
+		return s.client.CreateCollection(ctx, &client.CreateCollection{
+			CollectionName: s.collection,
 			VectorsConfig:  client.NewVectorsConfig(params),
 			HnswConfig:     &client.HnswConfigDiff{M: &off},
 			Metadata:       map[string]*client.Value{uploadKey: client.NewValueString(unfinished)},
@@ -80,24 +77,23 @@ func (u *upload) create(ctx context.Context) error {
 	})
 	if err != nil {
 		// An answer that was lost on its way leaves a collection behind: then the next try is refused.
-		if again := u.take(ctx); again != nil || !u.c.empty {
-			return err
+		if c, again := s.take(ctx); again != nil || !c.Empty {
+			return c, err
 		}
 	}
-	u.c = collection{created: true, empty: true, deferred: true, limit: floatLimit}
-	return u.index(ctx, nil)
+	s.deferred = true
+	return vectordb.Opened{Created: true, Empty: true, Limit: floatLimit}, s.index(ctx, nil)
 }
 
 // index makes the missing indexes of fields.
-func (u *upload) index(ctx context.Context, there map[string]*client.PayloadSchemaInfo) error {
-	name := u.o.Collection
-	for _, field := range u.o.Indexed {
+func (s *Server) index(ctx context.Context, there map[string]*client.PayloadSchemaInfo) error {
+	for _, field := range s.options.Columns {
 		if there[field] != nil {
 			continue
 		}
-		if err := u.try(ctx, fmt.Sprintf("indexing field %s of collection %s", field, name), collectionTime, func(ctx context.Context) error {
-			_, err := u.s.client.CreateFieldIndex(ctx, &client.CreateFieldIndexCollection{
-				CollectionName: name, FieldName: field, FieldType: client.FieldType_FieldTypeKeyword.Enum(), Wait: client.PtrOf(true)})
+		if err := s.try(ctx, fmt.Sprintf("indexing field %s of collection %s", field, s.collection), collectionTime, func(ctx context.Context) error {
+			_, err := s.client.CreateFieldIndex(ctx, &client.CreateFieldIndexCollection{
+				CollectionName: s.collection, FieldName: field, FieldType: client.FieldType_FieldTypeKeyword.Enum(), Wait: client.PtrOf(true)})
 			return err
 		}); err != nil {
 			return err
@@ -106,38 +102,55 @@ func (u *upload) index(ctx context.Context, there map[string]*client.PayloadSche
 	return nil
 }
 
-// take checks that an existing collection can hold the points.
-func (u *upload) take(ctx context.Context) error {
-	var info *client.CollectionInfo
-	err := u.try(ctx, "reading the settings of collection "+u.o.Collection, pointsTime, func(ctx context.Context) (err error) {
-		info, err = u.s.client.GetCollectionInfo(ctx, u.o.Collection)
+// info reads what the server says of the collection.
+func (s *Server) info(ctx context.Context) (info *client.CollectionInfo, err error) {
+	err = s.try(ctx, "reading the settings of collection "+s.collection, pointsTime, func(ctx context.Context) (err error) {
+		info, err = s.client.GetCollectionInfo(ctx, s.collection)
 		return err
 	})
+	return info, err
+}
+
+// take checks that an existing collection can hold the points.
+func (s *Server) take(ctx context.Context) (c vectordb.Opened, err error) {
+	info, err := s.info(ctx)
 	if err != nil {
-		return err
+		return c, err
 	}
-	if u.c.limit, err = u.fits(info.GetConfig()); err != nil {
-		return err
+	if c.Limit, err = s.fits(info.GetConfig()); err != nil {
+		return c, err
 	}
 	state := info.GetConfig().GetMetadata()[uploadKey].GetStringValue()
-	u.c.deferred = state == unfinished
-	if hnsw := info.GetConfig().GetHnswConfig(); hnsw.M != nil && hnsw.GetM() == 0 && hnsw.GetPayloadM() == 0 && !u.c.deferred {
-		u.note("collection %s is not indexed (hnsw m = 0), and stays so: set m = 16 when all is in, if that is not on purpose", u.o.Collection)
+	s.deferred = state == unfinished
+	if hnsw := info.GetConfig().GetHnswConfig(); hnsw.M != nil && hnsw.GetM() == 0 && hnsw.GetPayloadM() == 0 && !s.deferred {
+		s.tries.Note("collection %s is not indexed (hnsw m = 0), and stays so: set m = 16 when all is in, if that is not on purpose", s.collection)
 	}
-	if err := u.sameModel(ctx); err != nil || !u.c.deferred {
-		return err
+	found, some, err := s.model(ctx)
+	c.Empty = !some
+	if err != nil {
+		return c, err
 	}
-	return u.index(ctx, info.GetPayloadSchema()) // the upload that made the collection may have died before that
+	if some && found != s.options.Model {
+		return c, s.other("found vectors made by %.12s, expected by %.12s", cmp.Or(found, "another software"), s.options.Model)
+	}
+	if s.deferred {
+		err = s.index(ctx, info.GetPayloadSchema()) // the upload that made the collection may have died before that
+	}
+	return c, err
+}
+
+func (s *Server) other(why string, args ...any) error {
+	return &vectordb.OtherCollection{Store: fmt.Sprintf("qdrant: %s: collection %q", s.address, s.collection), Why: fmt.Sprintf(why, args...)}
 }
 
 // fits compares the settings of a collection with the points to upload, and returns how exact its numbers are.
-func (u *upload) fits(c *client.CollectionConfig) (limit float64, err error) {
+func (s *Server) fits(c *client.CollectionConfig) (limit float64, err error) {
 	differs := func(found, expected string, args ...any) (float64, error) {
-		return 0, &OtherCollection{Server: u.s.address.String(), Collection: u.o.Collection, Why: fmt.Sprintf("found "+found+", expected "+expected, args...)}
+		return 0, s.other("found "+found+", expected "+expected, args...)
 	}
 	config := c.GetParams().GetVectorsConfig()
 	p := config.GetParams()
-	switch dim := uint64(u.src.Width()); {
+	switch dim := uint64(s.dim); {
 	case p == nil:
 		return differs("vectors named %s", "one without a name", strings.Join(slices.Sorted(maps.Keys(config.GetParamsMap().GetMap())), ", "))
 	case p.GetSize() != dim:
@@ -154,44 +167,47 @@ func (u *upload) fits(c *client.CollectionConfig) (limit float64, err error) {
 	return floatLimit, nil
 }
 
-// sameModel checks one point: a collection holds vectors of one model.
-func (u *upload) sameModel(ctx context.Context) error {
-	var some []*client.RetrievedPoint
-	err := u.try(ctx, "looking into collection "+u.o.Collection, pointsTime, func(ctx context.Context) (err error) {
-		some, err = u.s.client.Scroll(ctx, &client.ScrollPoints{CollectionName: u.o.Collection, Limit: client.PtrOf(uint32(1)),
-			WithPayload: client.NewWithPayloadInclude(ModelField), WithVectors: client.NewWithVectors(false)})
+// model asks one point: a collection holds vectors of one model.
+func (s *Server) model(ctx context.Context) (model string, some bool, err error) {
+	var points []*client.RetrievedPoint
+	err = s.try(ctx, "looking into collection "+s.collection, pointsTime, func(ctx context.Context) (err error) {
+		points, err = s.client.Scroll(ctx, &client.ScrollPoints{CollectionName: s.collection, Limit: client.PtrOf(uint32(1)),
+			WithPayload: client.NewWithPayloadInclude(vectordb.ModelField), WithVectors: client.NewWithVectors(false)})
 		return err
 	})
-	if err != nil {
-		return err
+	if err != nil || len(points) == 0 {
+		return "", false, err
 	}
-	if u.c.empty = len(some) == 0; u.c.empty {
-		return nil
-	}
-	if found := some[0].GetPayload()[ModelField].GetStringValue(); found != u.o.Model {
-		found = cmp.Or(found, "another software")
-		return &OtherCollection{Server: u.s.address.String(), Collection: u.o.Collection, Why: fmt.Sprintf("found vectors made by %.12s, expected by %.12s", found, u.o.Model)}
-	}
-	return nil
+	return points[0].GetPayload()[vectordb.ModelField].GetStringValue(), true, nil
 }
 
-// finish turns indexing on if this upload, or the one that it continues, had deferred it.
-func (u *upload) finish(ctx context.Context) error {
-	if !u.c.deferred {
+// Look implements vectordb.Store.
+func (s *Server) Look(ctx context.Context) (a vectordb.About, err error) {
+	if a.Server, err = s.Hello(ctx); err != nil {
+		return a, err
+	}
+	info, err := s.info(ctx)
+	if err != nil {
+		return a, err
+	}
+	a.Dim = int(info.GetConfig().GetParams().GetVectorsConfig().GetParams().GetSize())
+	if a.Model, _, err = s.model(ctx); err != nil {
+		return a, err
+	}
+	a.Points, err = s.Count(ctx)
+	return a, err
+}
+
+// Finish turns indexing on if this upload, or the one that it continues, had deferred it.
+func (s *Server) Finish(ctx context.Context) error {
+	if !s.deferred {
 		return nil
 	}
-	return u.try(ctx, "turning on the index of collection "+u.o.Collection, collectionTime, func(ctx context.Context) error {
-		return u.s.client.UpdateCollection(ctx, &client.UpdateCollection{
-			CollectionName: u.o.Collection,
+	return s.try(ctx, "turning on the index of collection "+s.collection, collectionTime, func(ctx context.Context) error {
+		return s.client.UpdateCollection(ctx, &client.UpdateCollection{
+			CollectionName: s.collection,
 			HnswConfig:     &client.HnswConfigDiff{M: client.PtrOf(uint64(edges))},
 			Metadata:       map[string]*client.Value{uploadKey: client.NewValueString(finished)},
 		})
 	})
-}
-
-// OtherCollection says why a collection cannot hold the points.
-type OtherCollection struct{ Server, Collection, Why string }
-
-func (e *OtherCollection) Error() string {
-	return fmt.Sprintf("qdrant: %s: collection %q: %s", e.Server, e.Collection, e.Why)
 }

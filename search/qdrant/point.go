@@ -1,92 +1,171 @@
 package qdrant
 
 import (
-	"crypto/sha256"
-	"encoding/binary"
-	"encoding/hex"
+	"context"
 	"fmt"
-	"maps"
-	"math"
 	"slices"
-	"unicode/utf8"
 
-	"github.com/google/uuid"
 	client "github.com/qdrant/go-client/qdrant"
+
+	"winnow/search/vectordb"
 )
 
-// idOf returns the version 5 UUID of a path in the namespace of URLs (RFC 9562, section 5.5).
-func idOf(path string) uuid.UUID { return uuid.NewSHA1(uuid.NameSpaceURL, []byte(path)) }
-
-// ID returns the text of a point's id.
-func ID(path string) string { return idOf(path).String() }
-
-// digest returns a digest of all that is stored of a point: the first half of a sha256, in hex.
-func digest(p Point, model string) string {
-	h := sha256.New()
-	text := func(s string) {
-		h.Write(binary.LittleEndian.AppendUint64(nil, uint64(len(s))))
-		h.Write([]byte(s))
-	}
-	text(model)
-	text(p.Path)
-	for _, name := range slices.Sorted(maps.Keys(p.Payload)) {
-		text(name)
-		text(p.Payload[name])
-	}
-	b := make([]byte, 0, 4*len(p.Vector))
-	for _, v := range p.Vector {
-		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(v))
-	}
-	h.Write(b)
-	return hex.EncodeToString(h.Sum(nil)[:16])
-}
-
-// check refuses points that the server would refuse, or would store and never find.
-func (p Point) check(dim int) error {
-	if p.Path == "" {
-		return fmt.Errorf("qdrant: a point without a path, expected one: it identifies the point")
-	}
-	if !utf8.ValidString(p.Path) {
-		return fmt.Errorf("qdrant: %q: the path is no UTF-8, expected text: a payload holds nothing else", p.Path)
-	}
-	for name, value := range p.Payload {
-		if !utf8.ValidString(name) || !utf8.ValidString(value) {
-			return fmt.Errorf("qdrant: %s: field %q of its payload, %.80q, is no UTF-8, expected text", p.Path, name, value)
-		}
-		if name == PathField || name == ModelField || name == DigestField {
-			return fmt.Errorf("qdrant: %s: a field of its payload is named %q, which is taken", p.Path, name)
-		}
-	}
-	if len(p.Vector) != dim {
-		return fmt.Errorf("qdrant: %s: %d values, expected %d", p.Path, len(p.Vector), dim)
-	}
-	zero := true
-	for i, v := range p.Vector {
-		if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
-			return fmt.Errorf("qdrant: %s: value %d is %v, expected a finite number", p.Path, i, v)
-		}
-		zero = zero && v == 0
-	}
-	if zero {
-		return fmt.Errorf("qdrant: %s: the vector is all zeros: it has no direction and would be near nothing", p.Path)
-	}
-	return nil
-}
-
-// payload returns all that is stored beside the vector.
-func (p Point) payload(model string) map[string]*client.Value {
+// wire returns a point in the client's form.
+func wire(p vectordb.Stored) *client.PointStruct {
 	fields := map[string]*client.Value{
-		PathField:   client.NewValueString(p.Path),
-		ModelField:  client.NewValueString(model),
-		DigestField: client.NewValueString(digest(p, model)),
+		vectordb.PathField:   client.NewValueString(p.Path),
+		vectordb.ModelField:  client.NewValueString(p.Model),
+		vectordb.DigestField: client.NewValueString(p.Digest),
 	}
 	for name, value := range p.Payload {
 		fields[name] = client.NewValueString(value)
 	}
-	return fields
+	return &client.PointStruct{Id: client.NewIDUUID(ID(p.Path)), Vectors: client.NewVectorsDense(p.Vector), Payload: fields}
 }
 
-// wire returns the point in the client's form.
-func (p Point) wire(model string) *client.PointStruct {
-	return &client.PointStruct{Id: client.NewIDUUID(ID(p.Path)), Vectors: client.NewVectorsDense(p.Vector), Payload: p.payload(model)}
+// stored returns a point of the client's, whatever of it was asked for.
+func stored(payload map[string]*client.Value, vector []float32) vectordb.Stored {
+	s := vectordb.Stored{Point: vectordb.Point{Vector: vector, Payload: map[string]string{}}}
+	for name, value := range payload {
+		text := value.GetStringValue()
+		switch name {
+		case vectordb.PathField:
+			s.Path = text
+		case vectordb.ModelField:
+			s.Model = text
+		case vectordb.DigestField:
+			s.Digest = text
+		default:
+			s.Payload[name] = text
+		}
+	}
+	return s
+}
+
+// Put implements vectordb.Store.
+func (s *Server) Put(ctx context.Context, points []vectordb.Stored) (late bool, err error) {
+	request := &client.UpsertPoints{CollectionName: s.collection, Wait: client.PtrOf(true)}
+	for _, p := range points {
+		request.Points = append(request.Points, wire(p))
+	}
+	err = s.try(ctx, s.about(len(points), points[0].Path), pointsTime, func(ctx context.Context) error {
+		answer, err := s.client.Upsert(ctx, request)
+		if err != nil {
+			return err
+		}
+		late, err = isLate(answer)
+		return err
+	})
+	return late, err
+}
+
+// isLate reads an answer to a change of points. One that is only acknowledged is in the server's log.
+func isLate(answer *client.UpdateResult) (bool, error) {
+	switch state := answer.GetStatus(); state {
+	case client.UpdateStatus_Completed:
+		return false, nil
+	case client.UpdateStatus_Acknowledged, client.UpdateStatus_WaitTimeout:
+		return true, nil
+	default:
+		return false, fmt.Errorf("the server answered %s", state)
+	}
+}
+
+// about says which points a request is about.
+func (s *Server) about(n int, first string) string {
+	return fmt.Sprintf("collection %s: %d points from %s", s.collection, n, first)
+}
+
+// Digests implements vectordb.Store.
+func (s *Server) Digests(ctx context.Context, paths []string) (map[string]string, error) {
+	found, err := s.fetch(ctx, s.about(len(paths), paths[0]), paths, client.NewWithPayloadInclude(vectordb.PathField, vectordb.DigestField), false)
+	digests := make(map[string]string, len(found))
+	for path, p := range found {
+		digests[path] = p.Digest
+	}
+	return digests, err
+}
+
+// Fetch implements vectordb.Store.
+func (s *Server) Fetch(ctx context.Context, paths []string) (map[string]vectordb.Stored, error) {
+	return s.fetch(ctx, fmt.Sprintf("collection %s: reading %d points back", s.collection, len(paths)), paths, client.NewWithPayload(true), true)
+}
+
+// fetch reads points back, by id.
+func (s *Server) fetch(ctx context.Context, what string, paths []string, fields *client.WithPayloadSelector, vectors bool) (map[string]vectordb.Stored, error) {
+	request := &client.GetPoints{CollectionName: s.collection, WithPayload: fields, WithVectors: client.NewWithVectors(vectors)}
+	asked := make(map[string]string, len(paths))
+	for _, path := range paths {
+		id := ID(path)
+		asked[id] = path
+		request.Ids = append(request.Ids, client.NewIDUUID(id))
+	}
+	found := map[string]vectordb.Stored{}
+	err := s.try(ctx, what, pointsTime, func(ctx context.Context) error {
+		list, err := s.client.Get(ctx, request)
+		for _, p := range list {
+			found[asked[p.GetId().GetUuid()]] = stored(p.GetPayload(), p.GetVectors().GetVector().GetDenseVector().GetData())
+		}
+		return err
+	})
+	return found, err
+}
+
+// pathsAtOnce are listed by one request.
+const pathsAtOnce = 1000
+
+// Paths implements vectordb.Store. Points of other software, which have no path, are not listed.
+func (s *Server) Paths(ctx context.Context, from string) (paths []string, next string, err error) {
+	request := &client.ScrollPoints{CollectionName: s.collection, Limit: client.PtrOf(uint32(pathsAtOnce)),
+		WithPayload: client.NewWithPayloadInclude(vectordb.PathField), WithVectors: client.NewWithVectors(false)}
+	if from != "" {
+		request.Offset = client.NewIDUUID(from)
+	}
+	err = s.try(ctx, "listing collection "+s.collection, pointsTime, func(ctx context.Context) error {
+		list, offset, err := s.client.ScrollAndOffset(ctx, request)
+		paths, next = nil, offset.GetUuid()
+		for _, p := range list {
+			paths = append(paths, p.GetPayload()[vectordb.PathField].GetStringValue())
+		}
+		return err
+	})
+	return slices.DeleteFunc(paths, func(path string) bool { return path == "" }), next, err
+}
+
+// Delete implements vectordb.Store.
+func (s *Server) Delete(ctx context.Context, paths []string) error {
+	ids := make([]*client.PointId, len(paths))
+	for i, path := range paths {
+		ids[i] = client.NewIDUUID(ID(path))
+	}
+	request := &client.DeletePoints{CollectionName: s.collection, Wait: client.PtrOf(true), Points: client.NewPointsSelector(ids...)}
+	return s.try(ctx, fmt.Sprintf("deleting %d points of collection %s", len(paths), s.collection), pointsTime, func(ctx context.Context) error {
+		_, err := s.client.Delete(ctx, request)
+		return err
+	})
+}
+
+// Count implements vectordb.Store.
+func (s *Server) Count(ctx context.Context) (int, error) {
+	var n uint64
+	err := s.try(ctx, "counting the points of collection "+s.collection, collectionTime, func(ctx context.Context) (err error) {
+		n, err = s.client.Count(ctx, &client.CountPoints{CollectionName: s.collection, Exact: client.PtrOf(true)})
+		return err
+	})
+	return int(n), err
+}
+
+// Nearest implements vectordb.Store.
+func (s *Server) Nearest(ctx context.Context, v []float32, k int) (hits []vectordb.Hit, err error) {
+	request := &client.QueryPoints{CollectionName: s.collection, Query: client.NewQueryDense(v), Limit: client.PtrOf(uint64(k)), WithPayload: client.NewWithPayload(true)}
+	err = s.try(ctx, "searching collection "+s.collection, pointsTime, func(ctx context.Context) error {
+		list, err := s.client.Query(ctx, request)
+		hits = nil
+		for _, p := range list {
+			found := stored(p.GetPayload(), nil)
+			hits = append(hits, vectordb.Hit{Path: found.Path, Payload: found.Payload, Similarity: float64(p.GetScore())})
+		}
+		return err
+	})
+	return hits, err
 }

@@ -1,4 +1,5 @@
-// Package qdrant puts vectors with names into a collection of a Qdrant server, through its gRPC interface.
+// Package qdrant puts vectors with names into a collection of a Qdrant server, through its gRPC interface, and finds them
+// there: a [vectordb.Store].
 //
 // # What is stored
 //
@@ -10,13 +11,6 @@
 // The vector is one unnamed vector of float32 under cosine distance, which the server divides by its length. The payload
 // is text: the path, what the source knows of the image (label, split, …), the sha256 of the model that made the vector,
 // and a digest of all that.
-//
-// # Resuming after a break
-//
-// The server is asked what it has; no local file is trusted. Of a collection that held points before, the digests
-// of each batch's ids are read first, and only missing or different points are sent. The same call resumes an upload that died
-// at any moment, on either side; one of present points sends nothing; one of a longer list sends the new
-// points. At the end the points are counted, and a sample of them is read back and compared, vectors and all.
 //
 // # Indexing
 //
@@ -32,68 +26,35 @@
 package qdrant
 
 import (
+	"context"
 	"fmt"
 	"time"
 
+	"github.com/google/uuid"
 	client "github.com/qdrant/go-client/qdrant"
+
+	"winnow/search/vectordb"
 )
 
-// This package's own fields of the payload.
-const (
-	PathField   = "path"
-	ModelField  = "model"
-	DigestField = "digest"
-)
+// streams send at the same time; Qdrant recommends two to four.
+const streams = 4
 
-// Point is an image's vector and what is known of it. Payload holds none of the package's own fields.
-type Point struct {
-	Path    string
-	Vector  []float32
-	Payload map[string]string
-}
-
-// Source gives points in order, some at a time, io.EOF after the last. Vectors are read after Next is called again, so
-// they must not be overwritten; what is kept of them is a few batches.
-type Source interface {
-	Len() int // the points that Next will give, at most
-	Width() int
-	Next() ([]Point, error)
-}
-
-// Options of an upload.
-type Options struct {
-	Collection string
-	Model      string   // sha256 of what made the vectors: vectors of two models are not mixed
-	Batch      int      // points a request, at most; Qdrant recommends 64 to 256
-	Recreate   bool     // delete the collection first
-	OnDisk     bool     // a new collection reads vectors from its disk and does not hold them in memory
-	Indexed    []string // fields of the payload to filter by; a new collection gets a keyword index of each
-	Observe    func(done, total int)
-	Note       func(text string) // what the user should know
-}
-
-// Result of an upload.
-type Result struct {
-	Collection string `json:"collection"`
-	Server     string `json:"server_version"`
-	Rows       int    `json:"rows"`
-	Dim        int    `json:"dim"`
-	Sent       int    `json:"sent"`
-	Kept       int    `json:"there_already"`
-	Points     int    `json:"points_in_collection"`
-	Compared   int    `json:"points_compared"` // read back and found equal
-	Created    bool   `json:"created"`
-}
-
-// Server is a connection.
+// Server is a connection, and a collection of the server.
 type Server struct {
-	address Address
-	client  *client.Client
-	wait    waiting
+	address    Address
+	collection string
+	client     *client.Client
+	tries      vectordb.Tries
+
+	options  vectordb.Options // of the upload
+	dim      int              // of its vectors
+	deferred bool             // indexing, by us: it must be turned on at the end
 }
+
+var _ vectordb.Store = (*Server)(nil)
 
 // Dial prepares a connection; nothing is sent yet. key may be empty.
-func Dial(a Address, key string) (*Server, error) {
+func Dial(a Address, key, collection string) (*Server, error) {
 	cfg := &client.Config{Host: a.Host, Port: a.Port, UseTLS: a.TLS, SkipCompatibilityCheck: true, PoolSize: streams, KeepAliveTime: 30, KeepAliveTimeout: 20}
 	if key != "" {
 		cfg.Headers = map[string]string{"api-key": key} // and not APIKey, whose warning goes to the log
@@ -102,17 +63,44 @@ func Dial(a Address, key string) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("qdrant: %s: %w", a, err)
 	}
-	return &Server{address: a, client: c, wait: patience}, nil
+	return &Server{address: a, client: c, collection: collection}, nil
 }
 
-// Address returns where the server listens.
-func (s *Server) Address() Address { return s.address }
+// Address implements vectordb.Store.
+func (s *Server) Address() string { return s.address.String() }
+
+// Collection implements vectordb.Store.
+func (s *Server) Collection() string { return s.collection }
+
+// String implements vectordb.Store.
+func (s *Server) String() string {
+	return fmt.Sprintf("qdrant: %s: collection %s", s.address, s.collection)
+}
+
+// Streams implements vectordb.Store.
+func (s *Server) Streams() int { return streams }
+
+// Tries implements vectordb.Store.
+func (s *Server) Tries() *vectordb.Tries { return &s.tries }
 
 // Close ends the connection.
 func (s *Server) Close() error { return s.client.Close() }
+
+// Hello implements vectordb.Store.
+func (s *Server) Hello(ctx context.Context) (version string, err error) {
+	err = s.try(ctx, "first request", pointsTime, func(ctx context.Context) error {
+		health, err := s.client.HealthCheck(ctx)
+		version = health.GetVersion()
+		return err
+	})
+	return version, err
+}
 
 // Times of requests.
 const (
 	pointsTime     = time.Minute
 	collectionTime = 5 * time.Minute // a change of settings waits for what the server is about to finish
 )
+
+// ID returns the text of a point's id: the version 5 UUID of its path in the namespace of URLs (RFC 9562, section 5.5).
+func ID(path string) string { return uuid.NewSHA1(uuid.NameSpaceURL, []byte(path)).String() }

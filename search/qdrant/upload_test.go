@@ -17,6 +17,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"winnow/internal/testing/qdranttest"
+	"winnow/search/vectordb"
 )
 
 const (
@@ -28,7 +29,7 @@ const (
 
 // drawn is a source of n random vectors that are not of length 1, some at a time.
 type drawn struct {
-	points []Point
+	points []vectordb.Point
 	at     int
 	dim    int
 	step   int
@@ -43,14 +44,14 @@ func source(n, dim int) *drawn {
 		for j := range v {
 			v[j] = float32(3 * rng.NormFloat64())
 		}
-		d.points = append(d.points, Point{Path: fmt.Sprintf("birds/ä %04d.jpg", i), Vector: v, Payload: map[string]string{"label": fmt.Sprint(i % 7), "split": "train"}})
+		d.points = append(d.points, vectordb.Point{Path: fmt.Sprintf("birds/ä %04d.jpg", i), Vector: v, Payload: map[string]string{"label": fmt.Sprint(i % 7), "split": "train"}})
 	}
 	return d
 }
 
 func (d *drawn) Len() int   { return len(d.points) }
 func (d *drawn) Width() int { return d.dim }
-func (d *drawn) Next() ([]Point, error) {
+func (d *drawn) Next() ([]vectordb.Point, error) {
 	if d.asked != nil {
 		d.asked(d.at)
 	}
@@ -69,14 +70,14 @@ func dialled(t testing.TB, f *qdranttest.Server, key string) (*Server, *[]time.D
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := Dial(a, key)
+	s, err := Dial(a, key, "birds")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close() })
 	var mu sync.Mutex
 	pauses := &[]time.Duration{}
-	s.wait.sleep = func(ctx context.Context, d time.Duration) error {
+	s.tries.Sleep = func(ctx context.Context, d time.Duration) error {
 		mu.Lock()
 		defer mu.Unlock()
 		*pauses = append(*pauses, d)
@@ -85,7 +86,7 @@ func dialled(t testing.TB, f *qdranttest.Server, key string) (*Server, *[]time.D
 	return s, pauses
 }
 
-var birds = Options{Collection: "birds", Model: strings.Repeat("ab", 32), Batch: 16, Indexed: []string{"label"}}
+var birds = vectordb.Options{Model: strings.Repeat("ab", 32), Batch: 16, Columns: []string{"label"}}
 
 // holds checks all points of the source in the server: id, payload and direction.
 func holds(t *testing.T, f *qdranttest.Server, d *drawn, model string) {
@@ -99,7 +100,7 @@ func holds(t *testing.T, f *qdranttest.Server, d *drawn, model string) {
 		if got == nil {
 			t.Fatalf("%s is not there", p.Path)
 		}
-		for name, want := range map[string]string{"path": p.Path, "model": model, "label": p.Payload["label"], "split": p.Payload["split"], "digest": digest(p, model)} {
+		for name, want := range map[string]string{"path": p.Path, "model": model, "label": p.Payload["label"], "split": p.Payload["split"], "digest": vectordb.Digest(p, model)} {
 			if found := got.Payload[name].GetStringValue(); found != want {
 				t.Errorf("%s: %s is %q, expected %q", p.Path, name, found, want)
 			}
@@ -127,11 +128,11 @@ func TestUpload(t *testing.T) {
 		}
 		done = n
 	}
-	r, err := Upload(context.Background(), s, d, o)
+	r, err := vectordb.Upload(context.Background(), s, d, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := (Result{"birds", qdranttest.Version, 333, 12, 333, 0, 333, r.Compared, true}); r != want || r.Compared < 100 || done != 333 {
+	if want := (vectordb.Result{Collection: "birds", Server: qdranttest.Version, Rows: 333, Dim: 12, Sent: 333, Points: 333, Compared: r.Compared, Created: true}); r != want || r.Compared < 100 || done != 333 {
 		t.Errorf("%+v, done %d", r, done)
 	}
 	holds(t, f, d, o.Model)
@@ -157,7 +158,7 @@ func TestUploadReadsNoFurtherThanItSends(t *testing.T) {
 	d.step = 100
 	most := 0
 	d.asked = func(given int) { most = max(most, given-f.Holds("birds")) }
-	if _, err := Upload(context.Background(), s, d, birds); err != nil {
+	if _, err := vectordb.Upload(context.Background(), s, d, birds); err != nil {
 		t.Fatal(err)
 	}
 	if most > streams*birds.Batch {
@@ -175,7 +176,7 @@ func BenchmarkUpload(b *testing.B) {
 	o.Batch, o.Recreate, d.step = 256, true, 8192
 	for b.Loop() {
 		d.at = 0
-		if _, err := Upload(context.Background(), s, d, o); err != nil {
+		if _, err := vectordb.Upload(context.Background(), s, d, o); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -194,12 +195,12 @@ func TestID(t *testing.T) {
 func TestUploadAgainSendsWhatChanged(t *testing.T) {
 	f := qdranttest.New(t)
 	s, _ := dialled(t, f, "")
-	call := func(d *drawn) Result {
+	call := func(d *drawn) vectordb.Result {
 		t.Helper()
 		var notes []string
 		o := birds
 		o.Note = func(text string) { notes = append(notes, text) }
-		r, err := Upload(context.Background(), s, d, o)
+		r, err := vectordb.Upload(context.Background(), s, d, o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -218,7 +219,7 @@ func TestUploadAgainSendsWhatChanged(t *testing.T) {
 	d.points[40].Payload["label"] = "mended"
 	delete(d.points[77].Payload, "split")
 	for i := range 5 {
-		d.points = append(d.points, Point{fmt.Sprintf("new/%d", i), d.points[i].Vector, nil})
+		d.points = append(d.points, vectordb.Point{Path: fmt.Sprintf("new/%d", i), Vector: d.points[i].Vector})
 	}
 	if r := call(d); r.Sent != 8 || r.Kept != 97 || r.Points != 105 {
 		t.Errorf("%+v", r)
@@ -246,7 +247,7 @@ func TestUploadThroughFaults(t *testing.T) {
 					return nil
 				}
 				s, pauses := dialled(t, f, "")
-				r, err := Upload(context.Background(), s, d, birds)
+				r, err := vectordb.Upload(context.Background(), s, d, birds)
 				if err != nil || failures < 10 {
 					t.Fatal(err, failures)
 				}
@@ -275,18 +276,18 @@ func TestUploadGivesUp(t *testing.T) {
 	var notes []string
 	o := birds
 	o.Note = func(text string) { notes = append(notes, text) }
-	_, err := Upload(context.Background(), s, source(20, 3), o)
-	want := fmt.Sprintf("qdrant: %s: counting the points of collection birds: node is down (Unavailable), %d times", f.URL(), patience.tries)
+	_, err := vectordb.Upload(context.Background(), s, source(20, 3), o)
+	want := fmt.Sprintf("qdrant: %s: counting the points of collection birds: node is down (Unavailable), %d times", f.URL(), vectordb.Patience)
 	if err == nil || err.Error() != want {
 		t.Errorf("%v\nexpected %s", err, want)
 	}
 	var sum time.Duration
 	for i, p := range *pauses {
-		if sum += p; p > patience.longest || i > 0 && i < 6 && p < (*pauses)[i-1]/2 {
+		if sum += p; p > 15*time.Second || i > 0 && i < 6 && p < (*pauses)[i-1]/2 {
 			t.Errorf("pauses %v", *pauses)
 		}
 	}
-	if len(*pauses) != patience.tries-1 || sum < time.Minute || sum > 3*time.Minute {
+	if len(*pauses) != vectordb.Patience-1 || sum < time.Minute || sum > 3*time.Minute {
 		t.Errorf("%d pauses of %v together", len(*pauses), sum)
 	}
 	if len(notes) != 1 || !strings.HasSuffix(notes[0], "going on trying") {
@@ -295,8 +296,35 @@ func TestUploadGivesUp(t *testing.T) {
 	if f.Collections["birds"].Config.Metadata[uploadKey].GetStringValue() != unfinished {
 		t.Error("an upload that was not verified says that it is finished")
 	}
-	var refused *RequestError
-	if !errors.As(err, &refused) || !refused.NoAnswer() || refused.Refused() {
+	var refused *vectordb.RequestError
+	if !errors.As(err, &refused) || !refused.NoAnswer || refused.Refused {
 		t.Errorf("%+v", refused)
+	}
+}
+
+// Asked to, an upload deletes what its source does not have, over several pages of what is there; the nearest of a vector are
+// those of the exact search.
+func TestDeleteAndNearest(t *testing.T) {
+	f, d := qdranttest.New(t), source(2*pathsAtOnce+300, 4)
+	s, _ := dialled(t, f, "")
+	if _, err := vectordb.Upload(context.Background(), s, d, birds); err != nil {
+		t.Fatal(err)
+	}
+	gone := d.points[100 : 2*pathsAtOnce+50]
+	d.points, d.at = append(d.points[:100:100], d.points[2*pathsAtOnce+50:]...), 0
+	o := birds
+	o.Delete = true
+	r, err := vectordb.Upload(context.Background(), s, d, o)
+	if err != nil || r.Deleted != len(gone) || r.Sent != 0 || r.Points != 350 || f.Holds("birds") != 350 {
+		t.Fatal(err, r)
+	}
+	holds(t, f, d, birds.Model)
+	about, err := s.Look(context.Background())
+	if want := (vectordb.About{Server: qdranttest.Version, Model: birds.Model, Dim: 4, Points: 350}); err != nil || about != want {
+		t.Errorf("%v, %+v", err, about)
+	}
+	hits, err := s.Nearest(context.Background(), d.points[7].Vector, 3)
+	if err != nil || len(hits) != 3 || hits[0].Path != d.points[7].Path || math.Abs(hits[0].Similarity-1) > 1e-5 || hits[0].Payload["label"] != "0" {
+		t.Errorf("%v, %+v", err, hits)
 	}
 }

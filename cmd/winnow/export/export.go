@@ -24,22 +24,25 @@ func Command() *cli.Command { return command(run) }
 func command(call term.Call[Options]) *cli.Command {
 	return &cli.Command{
 		Name:      "export",
-		Usage:     "write embeddings as npy, CSV or Parquet or into Qdrant, and backbone with head as one ONNX file",
+		Usage:     "write embeddings as npy, CSV or Parquet or into a vector database, and backbone with head as one ONNX file",
 		ArgsUsage: "RUN",
 		Description: "Embeddings are unit rows of the run's best head, in the order of the manifest; unreadable images are left\n" +
 			"out and reported. Beside FILE.npy stands FILE.ids.csv, which says what each row is.\n\n" +
 			"The ONNX file takes images prepared as its metadata say and gives the unit vectors. Before it is written\n" +
 			"it runs on real images beside winnow's own way and must agree to 1e-5.\n\n" +
 			"   winnow export runs/birds --npy birds.npy --parquet birds.parquet --split test\n" +
-			"--qdrant sends the embeddings to a collection of a Qdrant server, over gRPC: one point an image, its id the UUID of\n" +
-			"its path (Python: uuid.uuid5(uuid.NAMESPACE_URL, path)), cosine distance, and as payload path, label, split, the\n" +
-			"model's sha256 and a digest of it all. The server is asked what it has, and what is missing or different is sent: the\n" +
-			"same command goes on after a break, mends what changed and adds what is new. A collection made here is indexed when\n" +
-			"all is in; at the end the points are counted and 100 and more of them are read back. Instead of a run it also takes the folder of\n" +
-			"winnow index or winnow extract (with --manifest for labels). The server's key comes from WINNOW_QDRANT_API_KEY.\n\n" +
+			"--to sends the embeddings to a vector database: to a collection of a Qdrant server (http://HOST:6334, its gRPC port) or\n" +
+			"to a table of PostgreSQL with pgvector (postgres://USER@HOST/DATABASE). One point or row an image, with path, label,\n" +
+			"split, the model's sha256 and a digest of it all; Qdrant's id is the UUID of the path (Python:\n" +
+			"uuid.uuid5(uuid.NAMESPACE_URL, path)), a table's key the path. The server is asked what it has, and what is missing or\n" +
+			"different is sent: the same command goes on after a break, mends what changed and adds what is new. What is made here is\n" +
+			"indexed (HNSW, cosine) when all is in; at the end the points are counted and 100 and more of them are read back. Instead of\n" +
+			"a run it also takes the folder of winnow index or winnow extract (with --manifest for labels). Keys and passwords come\n" +
+			"from " + embedding.KeyVariable + ", PGPASSWORD, ~/.pgpass or --key-file. After ? an address of PostgreSQL takes table=,\n" +
+			"schema=, column=, metric=cosine|l2|ip, m=, ef_construction=, and what libpq takes: sslmode=, connect_timeout=, …\n\n" +
 			"   winnow export runs/birds --onnx birds.onnx\n" +
-			"   winnow export runs/birds --qdrant http://localhost:6334 --collection birds\n" +
-			"   winnow export birds.index --qdrant https://qdrant.example:6334 --collection birds --on-disk",
+			"   winnow export runs/birds --to http://localhost:6334 --collection birds\n" +
+			"   winnow export birds.index --to 'postgres://me@db.example/photos?table=birds&sslmode=require'",
 		Flags: slices.Concat([]cli.Flag{
 			&cli.StringFlag{Name: "npy", Usage: "embeddings to `FILE`, float32, one a row, and what the rows are beside it"},
 			&cli.StringFlag{Name: "csv", Usage: "embeddings to `FILE` as path,label,split,e0,e1,…"},
@@ -49,21 +52,21 @@ func command(call term.Call[Options]) *cli.Command {
 			&cli.StringFlag{Name: "model", DefaultText: "found by its sha256", Usage: "the backbone that made the features: `NAME` of winnow models list, or an ONNX file"},
 			&cli.IntFlag{Name: "check", Value: 16, Usage: "run the ONNX file on `N` images before it is written"},
 			&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},
-		}, qdrantFlags, term.DataFlags),
+		}, toFlags, term.DataFlags),
 		Action: term.Action(read, call),
 	}
 }
 
 // Options of winnow export.
 type Options struct {
-	Dir    string // of a run, or, with Qdrant, of an index or a feature store
+	Dir    string // of a run, or, with To, of an index or a feature store
 	Run    folder.Options
 	Files  embedding.RunFiles
 	ONNX   string
 	Splits string
 	Model  string // the backbone; "": found by its sha256
 	Check  int    // images that the ONNX file is run on
-	Qdrant embedding.Upload
+	To     embedding.Upload
 	JSON   bool
 
 	given []string // flags that say nothing of an index or a feature store
@@ -74,10 +77,10 @@ func read(c *cli.Context) (o Options, err error) {
 		Files: embedding.RunFiles{NPY: c.String("npy"), CSV: c.String("csv"), Parquet: c.String("parquet")}, ONNX: c.String("onnx"),
 		Splits: c.String("split"), Model: c.String("model"), Check: c.Int("check"), JSON: c.Bool("json"),
 	}
-	if len(o.targets()) == 0 && c.String("qdrant") == "" {
-		return o, term.Misused("winnow export writes what is asked for: name at least one of --npy, --csv, --parquet, --onnx FILE, --qdrant URL")
+	if len(o.targets()) == 0 && c.String("to") == "" {
+		return o, term.Misused("winnow export writes what is asked for: name at least one of --npy, --csv, --parquet, --onnx FILE, --to URL")
 	}
-	if o.Qdrant, err = readQdrant(c); err != nil {
+	if o.To, err = readTo(c); err != nil {
 		return o, err
 	}
 	for _, name := range []string{"split", "model", "check", "last", "features", "view", "root"} {
@@ -108,10 +111,10 @@ func (o Options) targets() (files []term.Target) {
 
 // result is what winnow export --json prints. What was not asked for is left out.
 type result struct {
-	Run     string                `json:"run"`
-	Vectors *embedding.RunVectors `json:"embeddings,omitempty"`
-	Model   *embedding.Model      `json:"model,omitempty"`
-	Qdrant  *embedding.Uploaded   `json:"qdrant,omitempty"`
+	Run      string                `json:"run"`
+	Vectors  *embedding.RunVectors `json:"embeddings,omitempty"`
+	Model    *embedding.Model      `json:"model,omitempty"`
+	Database *embedding.Uploaded   `json:"database,omitempty"`
 }
 
 // isRun reports whether a folder is a run's and not that of an index or a feature store.
@@ -121,12 +124,12 @@ func isRun(dir string) bool {
 }
 
 func run(ctx context.Context, p *term.Program, o Options) error {
-	o.Qdrant.Note, o.Qdrant.Watch = p.Note, p.Watch
-	if o.Qdrant.URL != "" && !isRun(o.Dir) {
+	o.To.Note, o.To.Watch = p.Note, p.Watch
+	if o.To.URL != "" && !isRun(o.Dir) {
 		return o.sendGallery(ctx, p)
 	}
 	o.Run.Host = p.Host()
-	server, err := o.Qdrant.Dial()
+	server, err := o.To.Dial(o.Dir)
 	if err != nil {
 		return err
 	}
@@ -176,7 +179,7 @@ func run(ctx context.Context, p *term.Program, o Options) error {
 		}
 	}
 	if server != nil {
-		if done.Qdrant, err = o.Qdrant.Run(ctx, server, r, o.Splits); err != nil {
+		if done.Database, err = o.To.Run(ctx, server, r, o.Splits); err != nil {
 			return misuse(err)
 		}
 	}
@@ -198,8 +201,8 @@ func (r result) print(p *term.Program, asJSON bool) error {
 		fmt.Fprintf(p.Out, "model       %s: %s → %s [N,%d], opset %d, %.1f MB\n", m.File, m.Input, m.Output, m.Dim, m.Opset, float64(m.Bytes)/1e6)
 		fmt.Fprintf(p.Out, "            %s\n", m.Check)
 	}
-	if q := r.Qdrant; q != nil {
-		fmt.Fprintf(p.Out, "qdrant      %s\n", q)
+	if d := r.Database; d != nil {
+		fmt.Fprintf(p.Out, "database    %s\n", d)
 	}
 	return nil
 }

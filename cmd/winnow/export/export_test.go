@@ -20,10 +20,10 @@ func TestFlagsBecomeOptions(t *testing.T) {
 	}{
 		{[]string{"--npy", "e.npy", "--csv", "e.csv", "--parquet", "e.pq", "--onnx", "e.onnx", "--split", "test", "--model", "m", "--check", "3", "--json", "--last", "run"},
 			Options{Dir: "run", Run: folder.Options{Last: true, View: "center", For: "export"}, Files: embedding.RunFiles{NPY: "e.npy", CSV: "e.csv", Parquet: "e.pq"}, ONNX: "e.onnx",
-				Splits: "test", Model: "m", Check: 3, JSON: true, Qdrant: embedding.Upload{Payload: "label,split", Batch: 256}}},
-		{[]string{"--qdrant", "http://db:6334", "--collection", "c", "--payload", "label", "--batch", "9", "--recreate", "--on-disk", "ix"},
+				Splits: "test", Model: "m", Check: 3, JSON: true, To: embedding.Upload{Payload: "label,split", Batch: 256}}},
+		{[]string{"--to", "http://db:6334", "--collection", "c", "--payload", "label", "--batch", "9", "--recreate", "--delete", "--on-disk", "ix"},
 			Options{Dir: "ix", Run: folder.Options{View: "center", For: "export"}, Splits: "all", Check: 16,
-				Qdrant: embedding.Upload{URL: "http://db:6334", Address: qdrant.Address{Host: "db", Port: 6334}, Key: "secret", Collection: "c", Payload: "label", Chosen: true, Batch: 9, Recreate: true, OnDisk: true}}},
+				To: embedding.Upload{Database: embedding.Database{URL: "http://db:6334", Qdrant: qdrant.Address{Host: "db", Port: 6334}, Key: "secret", Collection: "c"}, Payload: "label", Chosen: true, Batch: 9, Recreate: true, Delete: true, OnDisk: true}}},
 	} {
 		got, err := termtest.Asked(t, command, c.args...)
 		if err != nil {

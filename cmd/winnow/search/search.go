@@ -26,7 +26,7 @@ func command(call term.Call[Options]) *cli.Command {
 			"the search is exact, ties go to the image that came first.\n\n" +
 			"Every call reads the whole index: with 512 values an image it takes 0.1 s of a core among 100,000 images, 0.7 s among a\n" +
 			"million and 4 s among four million (8 GB), and for a hundred queries at once 0.2, 2 and 10 s. Beyond some ten million\n" +
-			"images, or for many calls a second among millions, an approximate index is the better tool: winnow export --qdrant.\n\n" +
+			"images, or for many calls a second among millions, an approximate index is the better tool: winnow export --to.\n\n" +
 			"   winnow search --index birds.index unknown.jpg\n" +
 			"   winnow search --index birds.features --manifest birds.csv 07.jpg --k 5",
 		Flags: append([]cli.Flag{

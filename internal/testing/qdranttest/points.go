@@ -1,6 +1,7 @@
 package qdranttest
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -68,7 +69,11 @@ func (p points) Scroll(_ context.Context, r *client.ScrollPoints) (*client.Scrol
 	}
 	answer := &client.ScrollResponse{}
 	for _, id := range slices.Sorted(maps.Keys(c.Points)) {
+		if id < r.GetOffset().GetUuid() {
+			continue
+		}
 		if len(answer.Result) == int(r.GetLimit()) {
+			answer.NextPageOffset = client.NewIDUUID(id)
 			break
 		}
 		answer.Result = append(answer.Result, shown(c.Points[id], r.GetWithPayload(), r.GetWithVectors()))
@@ -88,6 +93,38 @@ func shown(p *client.RetrievedPoint, payload *client.WithPayloadSelector, vector
 		out.Vectors = p.GetVectors()
 	}
 	return out
+}
+
+// Delete implements the service.
+func (p points) Delete(_ context.Context, r *client.DeletePoints) (*client.PointsOperationResponse, error) {
+	c, err := p.s.find(r.GetCollectionName())
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range r.GetPoints().GetPoints().GetIds() {
+		delete(c.Points, id.GetUuid())
+	}
+	return &client.PointsOperationResponse{Result: &client.UpdateResult{Status: client.UpdateStatus_Completed}}, nil
+}
+
+// Query implements the service, for one vector.
+func (p points) Query(_ context.Context, r *client.QueryPoints) (*client.QueryResponse, error) {
+	c, err := p.s.find(r.GetCollectionName())
+	if err != nil {
+		return nil, err
+	}
+	q := unit(r.GetQuery().GetNearest().GetDense().GetData())
+	answer := &client.QueryResponse{}
+	for _, point := range c.Points {
+		var score float32
+		for i, v := range point.GetVectors().GetVector().GetDense().GetData() {
+			score += v * q[i]
+		}
+		answer.Result = append(answer.Result, &client.ScoredPoint{Id: point.GetId(), Score: score, Payload: shown(point, r.GetWithPayload(), nil).GetPayload()})
+	}
+	slices.SortFunc(answer.Result, func(a, b *client.ScoredPoint) int { return cmp.Compare(b.GetScore(), a.GetScore()) })
+	answer.Result = answer.Result[:min(int(r.GetLimit()), len(answer.Result))]
+	return answer, nil
 }
 
 // Count implements the service.

@@ -1,0 +1,138 @@
+// Package pgvectortest runs PostgreSQL with pgvector for tests: PGlite, which is PostgreSQL as WebAssembly, behind a socket, in memory.
+// `make pgserver` installs it by npm. All connections share one session of the server, one request at a time; there is no password.
+package pgvectortest
+
+import (
+	"bufio"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+)
+
+var started = sync.OnceValues(start)
+
+// alive is the server's standard input: were it collected, it would be closed.
+var alive io.Closer
+
+// New returns the URL of a database of the server, which the tests of a package share: each takes tables of its own. Without node or
+// what npm installs the test is skipped; with CI=true that is an error.
+func New(t testing.TB) string {
+	t.Helper()
+	port, missing := started()
+	if missing != "" && os.Getenv("CI") == "true" {
+		t.Fatal(missing)
+	}
+	if missing != "" {
+		t.Skipf("pgvector is NOT tested: %s", missing)
+	}
+	return "postgres://postgres@127.0.0.1:" + port + "/postgres?sslmode=disable"
+}
+
+// start starts the server, which ends with its standard input, and so with the test's process.
+func start() (port, missing string) {
+	_, file, _, _ := runtime.Caller(0)
+	dir := filepath.Dir(file)
+	if _, err := os.Stat(filepath.Join(dir, "node_modules")); err != nil {
+		return "", "its server is not installed: make pgserver"
+	}
+	node := exec.Command("node", "server.mjs")
+	node.Dir, node.Stderr = dir, os.Stderr
+	var err error
+	if alive, err = node.StdinPipe(); err != nil {
+		return "", err.Error()
+	}
+	out, err := node.StdoutPipe()
+	if err == nil {
+		err = node.Start()
+	}
+	if err != nil {
+		return "", err.Error()
+	}
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		return "", "its server did not start: " + err.Error()
+	}
+	return strings.TrimSpace(line), ""
+}
+
+// Proxy passes connections on to a server and breaks them off when a test wants it to.
+type Proxy struct {
+	URL string
+
+	mu    sync.Mutex
+	conns []net.Conn
+	cut   func(sent int64) bool
+	sent  int64
+	cuts  int
+}
+
+// NewProxy stands before the server of a URL. cut is asked with the bytes that all clients have sent so far, before more of them are
+// passed on; true breaks all connections off.
+func NewProxy(t testing.TB, url string, cut func(sent int64) bool) *Proxy {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { listener.Close() })
+	at := strings.Index(url, "127.0.0.1:")
+	end := at + strings.IndexByte(url[at:], '/')
+	server := url[at:end]
+	p := &Proxy{URL: url[:at] + listener.Addr().String() + url[end:], cut: cut}
+	go func() {
+		for {
+			client, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			up, err := net.Dial("tcp", server)
+			if err != nil {
+				client.Close()
+				continue
+			}
+			p.mu.Lock()
+			p.conns = append(p.conns, client, up)
+			p.mu.Unlock()
+			go func() { _, _ = io.Copy(client, up); client.Close() }()
+			go p.pass(up, client)
+		}
+	}()
+	return p
+}
+
+// Cuts returns how often the connections were broken off.
+func (p *Proxy) Cuts() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.cuts
+}
+
+func (p *Proxy) pass(up, client net.Conn) {
+	defer up.Close()
+	b := make([]byte, 4096)
+	for {
+		n, err := client.Read(b)
+		if err != nil {
+			return
+		}
+		p.mu.Lock()
+		p.sent += int64(n)
+		if p.cut(p.sent) {
+			p.cuts++
+			for _, c := range p.conns {
+				c.Close()
+			}
+			p.conns = nil
+		}
+		p.mu.Unlock()
+		if _, err := up.Write(b[:n]); err != nil {
+			return
+		}
+	}
+}

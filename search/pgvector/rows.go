@@ -1,0 +1,204 @@
+package pgvector
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"winnow/search/vectordb"
+)
+
+// quoted lists columns, each with a comma before it.
+func quoted(columns []string) string {
+	list := ""
+	for _, name := range columns {
+		list += ", " + pgx.Identifier{name}.Sanitize()
+	}
+	return list
+}
+
+// payload takes values of columns, nil where a row has none.
+func payload(columns []string, values []*string) map[string]string {
+	fields := map[string]string{}
+	for i, name := range columns {
+		if values[i] != nil {
+			fields[name] = *values[i]
+		}
+	}
+	return fields
+}
+
+// Put implements vectordb.Store. One statement is one transaction.
+func (s *Server) Put(ctx context.Context, points []vectordb.Stored) (late bool, err error) {
+	columns := s.options.Columns
+	paths, digests, vectors := make([]string, len(points)), make([]string, len(points)), make([]vector, len(points))
+	texts := make([][]*string, len(columns))
+	for j := range columns {
+		texts[j] = make([]*string, len(points))
+	}
+	for i, p := range points {
+		paths[i], digests[i], vectors[i] = p.Path, p.Digest, p.Vector
+		for j, name := range columns {
+			if text, has := p.Payload[name]; has {
+				texts[j][i] = &text
+			}
+		}
+	}
+	args := []any{points[0].Model, paths, digests, vectors}
+	var arrays, names, sets strings.Builder
+	for j, name := range columns {
+		fmt.Fprintf(&arrays, ", $%d::text[]", len(args)+1)
+		fmt.Fprintf(&names, ", x%d", j)
+		fmt.Fprintf(&sets, ", %[1]s = excluded.%[1]s", pgx.Identifier{name}.Sanitize())
+		args = append(args, texts[j])
+	}
+	statement := s.sql("INSERT INTO $table (model, path, digest, $column") + quoted(columns) + ") SELECT $1::text, p, d, v" + names.String() +
+		s.sql(" FROM unnest($2::text[], $3::text[], $4::$vector[]") + arrays.String() + ") AS given(p, d, v" + names.String() +
+		s.sql(") ON CONFLICT (path) DO UPDATE SET model = excluded.model, digest = excluded.digest, $column = excluded.$column") + sets.String()
+	return false, s.try(ctx, fmt.Sprintf("table %s: %d rows from %s", s.table, len(points), points[0].Path), pointsTime, func(ctx context.Context) error {
+		_, err := s.conn.Exec(ctx, statement, args...)
+		return err
+	})
+}
+
+// Digests implements vectordb.Store.
+func (s *Server) Digests(ctx context.Context, paths []string) (found map[string]string, err error) {
+	err = s.try(ctx, fmt.Sprintf("table %s: looking for %d rows from %s", s.table, len(paths), paths[0]), pointsTime, func(ctx context.Context) error {
+		found = map[string]string{}
+		rows, err := s.conn.Query(ctx, s.sql("SELECT path, digest FROM $table WHERE path = ANY($1::text[])"), paths)
+		if err != nil {
+			return err
+		}
+		var path, digest string
+		_, err = pgx.ForEachRow(rows, []any{&path, &digest}, func() error {
+			found[path] = digest
+			return nil
+		})
+		return err
+	})
+	return found, err
+}
+
+// Fetch implements vectordb.Store.
+func (s *Server) Fetch(ctx context.Context, paths []string) (found map[string]vectordb.Stored, err error) {
+	columns := s.there.columns
+	err = s.try(ctx, fmt.Sprintf("table %s: reading %d rows back", s.table, len(paths)), pointsTime, func(ctx context.Context) error {
+		found = map[string]vectordb.Stored{}
+		rows, err := s.conn.Query(ctx, s.sql("SELECT path, model, digest, $column")+quoted(columns)+s.sql(" FROM $table WHERE path = ANY($1::text[])"), paths)
+		if err != nil {
+			return err
+		}
+		var p vectordb.Stored
+		var v vector
+		into, values := scanned(columns, &p.Path, &p.Model, &p.Digest, &v)
+		_, err = pgx.ForEachRow(rows, into, func() error {
+			p.Vector, p.Payload = v, payload(columns, values)
+			found[p.Path] = p
+			return nil
+		})
+		return err
+	})
+	return found, err
+}
+
+// scanned returns where the values of a row go: some, and a text or nil for each column.
+func scanned(columns []string, first ...any) (into []any, values []*string) {
+	values = make([]*string, len(columns))
+	for i := range values {
+		first = append(first, &values[i])
+	}
+	return first, values
+}
+
+// pathsAtOnce are listed by one request.
+const pathsAtOnce = 10000
+
+// Paths implements vectordb.Store.
+func (s *Server) Paths(ctx context.Context, from string) (paths []string, next string, err error) {
+	err = s.try(ctx, "listing table "+s.table, tableTime, func(ctx context.Context) error {
+		rows, err := s.conn.Query(ctx, s.sql("SELECT path FROM $table WHERE path > $1 ORDER BY path LIMIT $2"), from, pathsAtOnce)
+		if err != nil {
+			return err
+		}
+		paths, err = pgx.CollectRows(rows, pgx.RowTo[string])
+		return err
+	})
+	if len(paths) == pathsAtOnce {
+		next = paths[len(paths)-1]
+	}
+	return paths, next, err
+}
+
+// Delete implements vectordb.Store.
+func (s *Server) Delete(ctx context.Context, paths []string) error {
+	return s.try(ctx, fmt.Sprintf("deleting %d rows of table %s", len(paths), s.table), pointsTime, func(ctx context.Context) error {
+		_, err := s.conn.Exec(ctx, s.sql("DELETE FROM $table WHERE path = ANY($1::text[])"), paths)
+		return err
+	})
+}
+
+// Count implements vectordb.Store.
+func (s *Server) Count(ctx context.Context) (n int, err error) {
+	err = s.try(ctx, "counting the rows of table "+s.table, tableTime, func(ctx context.Context) error {
+		return s.conn.QueryRow(ctx, s.sql("SELECT count(*) FROM $table")).Scan(&n)
+	})
+	return n, err
+}
+
+// maxSeen is the largest ef_search: an index gives no more rows.
+const maxSeen = 1000
+
+// Nearest implements vectordb.Store. Where the index gives fewer than k rows, or can give no more, all rows are compared.
+func (s *Server) Nearest(ctx context.Context, v []float32, k int) (hits []vectordb.Hit, err error) {
+	candidates := k
+	if s.there.half() {
+		candidates = 2 * k // 16 bits order near ones otherwise
+	}
+	err = s.try(ctx, "searching table "+s.table, tableTime, func(ctx context.Context) error {
+		exact := candidates > maxSeen
+		hits, err = s.nearest(ctx, v, candidates, exact)
+		if err == nil && len(hits) < k && !exact {
+			hits, err = s.nearest(ctx, v, candidates, true)
+		}
+		return err
+	})
+	slices.SortStableFunc(hits, func(a, b vectordb.Hit) int { return cmp.Compare(b.Similarity, a.Similarity) })
+	return hits[:min(k, len(hits))], err
+}
+
+func (s *Server) nearest(ctx context.Context, v vector, n int, exact bool) (hits []vectordb.Hit, err error) {
+	columns, by := s.there.columns, "$column <> $1::$vector"
+	if s.there.half() {
+		by = fmt.Sprintf("($column::$halfvec(%[1]d)) <> $1::$vector::$halfvec(%[1]d)", s.there.dim)
+	}
+	statement := s.sql("SELECT path, 1 - ($column <=> $1::$vector)") + quoted(columns) + s.sql(" FROM $table ORDER BY "+by+" LIMIT $2")
+	err = pgx.BeginFunc(ctx, s.conn, func(tx pgx.Tx) error {
+		set, value := `SELECT set_config('hnsw.ef_search', $1, true)`, fmt.Sprint(max(s.address.Seen, n))
+		switch {
+		case exact:
+			set, value = `SELECT set_config('enable_indexscan', $1, true)`, "off"
+		case s.address.Seen == 0:
+			set = `SELECT set_config('hnsw.ef_search', greatest(coalesce(nullif(current_setting('hnsw.ef_search', true), ''), '40')::int4, $1::text::int4)::text, true)`
+		}
+		if _, err := tx.Exec(ctx, set, value); err != nil {
+			return err
+		}
+		rows, err := tx.Query(ctx, statement, v, n)
+		if err != nil {
+			return err
+		}
+		var path string
+		var similarity float64
+		into, values := scanned(columns, &path, &similarity)
+		_, err = pgx.ForEachRow(rows, into, func() error {
+			hits = append(hits, vectordb.Hit{Path: path, Payload: payload(columns, values), Similarity: similarity})
+			return nil
+		})
+		return err
+	})
+	return hits, err
+}

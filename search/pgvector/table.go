@@ -1,0 +1,258 @@
+package pgvector
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"winnow/search/vectordb"
+)
+
+// Dimensions that pgvector knows.
+const (
+	maxDim  = 16000
+	maxHNSW = 2000
+	maxHalf = 4000 // of a halfvec
+)
+
+// table is what a table is like.
+type table struct {
+	oid     uint32
+	dim     int            // of the vectors; -1: any
+	place   map[string]int // of the columns
+	types   map[string]string
+	columns []string // of text, but for winnow's own
+}
+
+// sql puts names into a statement: $table, $column (of the vectors), $vector and $halfvec (the types), <> (the metric's
+// operator) and <=> (the cosine's).
+func (s *Server) sql(statement string) string {
+	name := pgx.Identifier{s.table}
+	if s.address.Schema != "" {
+		name = pgx.Identifier{s.address.Schema, s.table}
+	}
+	operator := func(o string) string { return "OPERATOR(" + s.ext.schema + "." + o + ")" }
+	return strings.NewReplacer("$table", name.Sanitize(), "$column", pgx.Identifier{s.address.Column}.Sanitize(), "$vector", s.ext.schema+".vector",
+		"$halfvec", s.ext.schema+".halfvec", "<=>", operator("<=>"), "<>", operator(s.address.Metric.operator)).Replace(statement)
+}
+
+// Open implements vectordb.Store.
+func (s *Server) Open(ctx context.Context, dim int, o vectordb.Options) (c vectordb.Opened, err error) {
+	s.options = o
+	if dim > maxDim {
+		return c, fmt.Errorf("%s: vectors of %d values, expected %d at most: pgvector stores no longer ones", s, dim, maxDim)
+	}
+	for _, name := range o.Columns {
+		if len(name) > maxName || name == s.address.Column {
+			return c, s.other("a column for the field %.70q cannot be made, expected %d bytes at most and another name than the vectors' column", name, maxName)
+		}
+	}
+	if err := s.look(ctx); err != nil {
+		return c, err
+	}
+	if s.there != nil {
+		if err := s.owned(); err != nil {
+			return c, err
+		}
+		if !o.Recreate {
+			return s.take(ctx, dim)
+		}
+	}
+	columns := ""
+	for _, name := range o.Columns {
+		columns += ", " + pgx.Identifier{name}.Sanitize() + " text"
+	}
+	err = s.try(ctx, "making table "+s.table, tableTime, func(ctx context.Context) error {
+		return pgx.BeginFunc(ctx, s.conn, func(tx pgx.Tx) error {
+			if o.Recreate {
+				if _, err := tx.Exec(ctx, s.sql("DROP TABLE IF EXISTS $table")); err != nil {
+					return err
+				}
+			}
+			// An answer that was lost on its way leaves a table behind.
+			_, err := tx.Exec(ctx, s.sql(fmt.Sprintf("CREATE TABLE IF NOT EXISTS $table (path text PRIMARY KEY, model text NOT NULL, digest text NOT NULL, $column $vector(%d) NOT NULL", dim))+columns+")")
+			return err
+		})
+	})
+	if err != nil {
+		return c, err
+	}
+	return vectordb.Opened{Created: true, Empty: true}, s.look(ctx)
+}
+
+// look reads what the table is like.
+func (s *Server) look(ctx context.Context) error {
+	return s.try(ctx, "looking for table "+s.table, pointsTime, func(ctx context.Context) error {
+		s.there = nil
+		t := &table{dim: -1, place: map[string]int{}, types: map[string]string{}}
+		var oid *uint32
+		if err := s.conn.QueryRow(ctx, "SELECT to_regclass($1)::oid", s.sql("$table")).Scan(&oid); err != nil || oid == nil {
+			return err
+		}
+		t.oid = *oid
+		rows, err := s.conn.Query(ctx, `SELECT a.attname, a.attnum::int4, t.typname, a.atttypmod FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid
+			WHERE a.attrelid = $1 AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum`, t.oid)
+		if err != nil {
+			return err
+		}
+		var name, kind string
+		var place, modifier int
+		_, err = pgx.ForEachRow(rows, []any{&name, &place, &kind, &modifier}, func() error {
+			t.place[name], t.types[name] = place, kind
+			switch {
+			case name == s.address.Column:
+				t.dim = modifier
+			case name == vectordb.PathField || name == vectordb.ModelField || name == vectordb.DigestField:
+			case kind == "text" || kind == "varchar":
+				t.columns = append(t.columns, name)
+			}
+			return nil
+		})
+		if err == nil {
+			s.there = t
+		}
+		return err
+	})
+}
+
+// owned reports what keeps a table from being one of winnow's; such a one is not written, and not dropped either.
+func (s *Server) owned() error {
+	for _, name := range []string{vectordb.PathField, vectordb.ModelField, vectordb.DigestField, s.address.Column} {
+		want := "text"
+		if name == s.address.Column {
+			want = "vector"
+		}
+		if found := s.there.types[name]; found != want {
+			return &vectordb.OtherCollection{Store: s.String(), Why: fmt.Sprintf("found %s as column %s, expected %s: this is no table of winnow's", cmp.Or(found, "nothing"), name, want)}
+		}
+	}
+	return nil
+}
+
+func (s *Server) other(why string, args ...any) error {
+	return &vectordb.OtherCollection{Store: s.String(), Why: fmt.Sprintf(why, args...)}
+}
+
+// take checks that a table can hold the points, and adds the columns that it lacks.
+func (s *Server) take(ctx context.Context, dim int) (c vectordb.Opened, err error) {
+	if s.there.dim != dim && s.there.dim != -1 {
+		return c, s.other("found vectors of %d values, expected %d", s.there.dim, dim)
+	}
+	model, some, err := s.model(ctx)
+	if err != nil {
+		return c, err
+	}
+	if some && model != s.options.Model {
+		return c, s.other("found vectors made by %.12s, expected by %.12s", model, s.options.Model)
+	}
+	for _, name := range s.options.Columns {
+		found, there := s.there.types[name]
+		switch {
+		case there && found != "text" && found != "varchar":
+			return c, s.other("found %s as column %s, expected text", found, name)
+		case there:
+			continue
+		}
+		if err := s.try(ctx, fmt.Sprintf("adding column %s to table %s", name, s.table), tableTime, func(ctx context.Context) error {
+			_, err := s.conn.Exec(ctx, s.sql("ALTER TABLE $table ADD COLUMN IF NOT EXISTS ")+pgx.Identifier{name}.Sanitize()+" text")
+			return err
+		}); err != nil {
+			return c, err
+		}
+	}
+	return vectordb.Opened{Empty: !some}, s.look(ctx)
+}
+
+// model asks one row: a table holds vectors of one model.
+func (s *Server) model(ctx context.Context) (model string, some bool, err error) {
+	err = s.try(ctx, "looking into table "+s.table, pointsTime, func(ctx context.Context) error {
+		err := s.conn.QueryRow(ctx, s.sql("SELECT model FROM $table LIMIT 1")).Scan(&model)
+		if some = err == nil; errors.Is(err, pgx.ErrNoRows) {
+			err = nil
+		}
+		return err
+	})
+	return model, some, err
+}
+
+// Look implements vectordb.Store.
+func (s *Server) Look(ctx context.Context) (a vectordb.About, err error) {
+	if a.Server, err = s.Hello(ctx); err != nil {
+		return a, err
+	}
+	if err := s.look(ctx); err != nil {
+		return a, err
+	}
+	if s.there == nil {
+		return a, s.other("found none of that name, expected one that winnow export --to wrote")
+	}
+	if err := s.owned(); err != nil {
+		return a, err
+	}
+	a.Dim = s.there.dim
+	if a.Model, _, err = s.model(ctx); err != nil {
+		return a, err
+	}
+	a.Points, err = s.Count(ctx)
+	return a, err
+}
+
+// half reports whether the index is one of halfvec.
+func (t *table) half() bool { return t.dim > maxHNSW }
+
+// Finish implements vectordb.Store: it builds the HNSW index of a table that has none.
+func (s *Server) Finish(ctx context.Context) error {
+	build := s.address.Build
+	if build.Never {
+		return nil
+	}
+	if s.there.dim > maxHalf || s.there.dim < 0 {
+		s.tries.Note("table %s stays without an index: pgvector indexes vectors of %d values at most, and of %d as halfvec; searches are exact and look at every row", s.table, maxHNSW, maxHalf)
+		return nil
+	}
+	what, class := "$column", s.ext.schema+".vector_"+s.address.Metric.class
+	if s.there.half() {
+		s.tries.Note("vectors of %d values: pgvector indexes %d at most, so the index is of halfvec (16 bits a value); the column keeps float32", s.there.dim, maxHNSW)
+		what, class = fmt.Sprintf("($column::$halfvec(%d))", s.there.dim), s.ext.schema+".halfvec_"+s.address.Metric.class
+	}
+	name := s.table
+	const suffix = "_hnsw"
+	for len(name) > maxName-len(suffix) { // whole characters
+		r := []rune(name)
+		name = string(r[:len(r)-1])
+	}
+	statement := s.sql(fmt.Sprintf("CREATE INDEX IF NOT EXISTS %s ON $table USING hnsw (%s %s) WITH (m = %d, ef_construction = %d)",
+		pgx.Identifier{name + suffix}.Sanitize(), what, class, cmp.Or(build.Edges, 16), cmp.Or(build.Candidates, 64)))
+	return s.try(ctx, "building the index of table "+s.table, 0, func(ctx context.Context) error {
+		if there, err := s.indexed(ctx); err != nil || there {
+			return err
+		}
+		s.told = true // of memory that does not suffice, for one
+		_, err := s.conn.Exec(ctx, statement)
+		s.told = false
+		if err != nil {
+			return err
+		}
+		if there, err := s.indexed(ctx); err != nil || there {
+			return err
+		}
+		return fmt.Errorf("another index has the name %s", name+suffix)
+	})
+}
+
+// indexed reports whether the vectors have an HNSW index of the metric.
+func (s *Server) indexed(ctx context.Context) (there bool, err error) {
+	class := "vector_" + s.address.Metric.class
+	if s.there.half() {
+		class = "halfvec_" + s.address.Metric.class
+	}
+	err = s.conn.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_am m ON m.oid = c.relam
+		JOIN pg_opclass o ON o.oid = i.indclass[0]
+		WHERE i.indrelid = $1 AND m.amname = 'hnsw' AND o.opcname = $2 AND i.indisvalid AND (i.indkey[0] = $3::int4 OR i.indexprs IS NOT NULL))`,
+		s.there.oid, class, s.there.place[s.address.Column]).Scan(&there)
+	return there, err
+}
