@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"winnow/backbone"
-	"winnow/internal/hint"
 	"winnow/run/config"
 )
 
@@ -66,15 +65,5 @@ func TestAutoAugmentation(t *testing.T) {
 		if live.Settings.Augment != c.want || mirrored != slices.ContainsFunc(notes, func(n string) bool { return strings.Contains(n, "mirrored") }) {
 			t.Errorf("%s: %s, said %q, expected %s", name, live.Settings.Augment, notes, c.want)
 		}
-	}
-	cfg, paths := drawn(t)
-	cfg.Finetune.Augment = config.AutoAugmentation
-	for _, p := range paths {
-		if err := os.Remove(filepath.Join(cfg.Data.Root, p)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if _, _, err := open(t, cfg, paths); err == nil || !strings.Contains(hint.Of(err), "--root") {
-		t.Errorf("no picture at all: %v", err)
 	}
 }

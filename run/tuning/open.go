@@ -47,11 +47,7 @@ func (c *Config) chooseAugmentation() (err error) {
 	}
 	c.Settings.Augment = config.NoAugmentation
 	if c.Settings.Weights == config.AllWeights {
-		grey, err := Grey(c.Root, c.Paths)
-		if err != nil {
-			return err
-		}
-		if !grey {
+		if grey, err := Grey(c.Root, c.Paths); err == nil && !grey { // where no picture can be read, who makes features says so
 			c.Settings.Augment = "flip"
 			c.Note("training pictures are mirrored at random (--augment chooses another way, or none)")
 		}
