@@ -44,6 +44,14 @@ func (s *Session) tellData() {
 	}
 }
 
+// tellRates notes the learning rates that were found, and goes on with them.
+func (s *Session) tellRates(plan Plan) {
+	if plan.Rates != nil {
+		plan.Rates.Resolve(&s.Config)
+		s.options.Note("%s", plan.Rates)
+	}
+}
+
 // oneClass reports whether all labels are of one class.
 func oneClass(labels []int) bool {
 	return !slices.ContainsFunc(labels, func(y int) bool { return y != labels[0] })
