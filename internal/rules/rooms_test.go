@@ -196,8 +196,10 @@ var rooms = []Room{
 		"backbone/ort internal/ortlib run/config"},
 	{"internal/progress", "shows on a terminal, or in lines, how far some work is and how a training goes",
 		"internal/printable run run/config train"},
-	{"internal/manual", "prints the catalogs of losses and metrics: JSON, a page an entry, docs' tables",
-		"eval losses"},
+	{"internal/manual", "prints help, manual pages and topics from the commands, and the catalogs of losses and metrics",
+		"datasets/published eval filters losses"},
+	{"internal/shell", "takes flags before and behind arguments; completes command lines in bash, zsh and fish",
+		"audit/judges backbone datasets/published eval filters filters/noiserate internal/manual losses models models/architecture papers/recipes papers/studies run run/auditing run/config"},
 	{"internal/document", "parses YAML of bounded size and depth",
 		""},
 	{"internal/fetch", "downloads a file of known sha256, goes on with one that broke off, checks it",
@@ -268,7 +270,7 @@ var only = map[string]string{
 	"github.com/yalue/onnxruntime_go":   "backbone/ort",
 	"C":                                 "backbone/ort",
 	"modernc.org/sqlite":                "review/decisions",
-	"github.com/urfave/cli":             "cmd/...",
+	"github.com/urfave/cli":             "cmd/... internal/manual internal/shell", // these two describe and complete commands
 	"github.com/disintegration/imaging": "backbone",
 	"github.com/qdrant/go-client":       "search/qdrant internal/testing/qdranttest", // a client, and a server to test it by
 	"github.com/jackc/pgx":              "search/pgvector",

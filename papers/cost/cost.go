@@ -134,7 +134,7 @@ func (o Options) plan() (variants []Variant, configs []config.Run, err error) {
 			}
 		}
 		if len(variants) == n {
-			return nil, nil, hint.Misused("--losses: found %q, expected mcl, soft_triple", name)
+			return nil, nil, hint.Misused("--loss: found %q, expected mcl, soft_triple", name)
 		}
 	}
 	for _, n := range []struct {

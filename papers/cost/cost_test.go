@@ -41,11 +41,11 @@ func TestRun(t *testing.T) {
 
 func TestCheck(t *testing.T) {
 	for change, o := range map[string]func(*Options){
-		"--losses": func(o *Options) { o.Losses = []string{"mcl", "circle"} },
-		"--steps":  func(o *Options) { o.Steps = 0 },
-		"--batch":  func(o *Options) { o.Batch = "3" },
-		"make":     func(o *Options) { o.Inputs, o.Classes, o.Images = 1<<12, 1<<12, 1<<12 },
-		"rate":     func(o *Options) { o.Rate = 1 },
+		"--loss":  func(o *Options) { o.Losses = []string{"mcl", "circle"} },
+		"--steps": func(o *Options) { o.Steps = 0 },
+		"--batch": func(o *Options) { o.Batch = "3" },
+		"make":    func(o *Options) { o.Inputs, o.Classes, o.Images = 1<<12, 1<<12, 1<<12 },
+		"rate":    func(o *Options) { o.Rate = 1 },
 	} {
 		bad := few
 		o(&bad)

@@ -47,13 +47,13 @@ func RunFlags(names ...string) []cli.Flag {
 		&cli.StringFlag{Name: "noise-rate", DefaultText: d.Filter.Rate.String(), Usage: "share `P` of the labels thought to be wrong, or auto, which estimates it: the filter drops as many"},
 		&cli.IntFlag{Name: "dim", DefaultText: text(d.Head.Out), Usage: "dimension `N` of the embedding"},
 		&cli.StringFlag{Name: "hidden", DefaultText: "none", Usage: "widths of the head's hidden layers, `N,...`, or none for a linear head"},
-		&cli.StringFlag{Name: "init", DefaultText: d.Head.Init, Usage: "start of the head: whiten or random"},
+		&cli.StringFlag{Name: "init", DefaultText: d.Head.Init, Usage: "start `WAY` of the head: whiten or random"},
 		&cli.Float64Flag{Name: "epochs", DefaultText: text(d.Length.N), Usage: "length `N` of the training in epochs"},
 		&cli.IntFlag{Name: "steps", DefaultText: "as many as the epochs have", Usage: "length `N` of the training in steps"},
-		&cli.StringFlag{Name: "batch", DefaultText: fmt.Sprintf("%dx%d", d.Sampler.Classes, d.Sampler.Images), Usage: "`PxK`: classes and images of each in a batch, for example 16x4; `N` images where the sampler draws any"},
+		&cli.StringFlag{Name: "batch", DefaultText: fmt.Sprintf("%dx%d", d.Sampler.Classes, d.Sampler.Images), Usage: "`PxK`: classes and images of each in a batch, for example 16x4; N images where the sampler draws any"},
 		&cli.StringFlag{Name: "lr", DefaultText: text(d.Solver.LR), Usage: "learning rate of the head, `RATE` or auto, which finds it by a range test before the first step"},
 		&cli.BoolFlag{Name: "paper-variant", Usage: "build losses, filter and sample weights as their papers print them, errata and all"},
-		&cli.Uint64Flag{Name: "seed", DefaultText: text(d.Seed), Usage: "seed of everything that is drawn"},
+		&cli.Uint64Flag{Name: "seed", DefaultText: text(d.Seed), Usage: "seed `N` of everything that is drawn"},
 	}
 	return slices.DeleteFunc(all, func(f cli.Flag) bool { return len(names) > 0 && !slices.Contains(names, f.Names()[0]) })
 }
