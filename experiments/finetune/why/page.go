@@ -17,8 +17,8 @@ import (
 )
 
 // order of arms in tables and of their colours in figures.
-var order = []string{"no filter", "empty bank", "filled bank", "no copies", "head alone", "slow head", "default", "warm-up", "no bank",
-	"20 epochs", "network at 3e-5", "network from epoch 2", "flipped images", "all trained", "all trained, flipped images"}
+var order = []string{"no filter", "empty bank", "filled bank", "no copies", "head alone", "slow head", "default", "told", "warm-up", "no bank",
+	"20 epochs", "network at 3e-5", "network from epoch 2", "flipped images", "all trained", "all trained, flipped images", "all trained, flipped images, 3e-4"}
 
 // smoothing is the weight of the past in curves of every step.
 const smoothing = 0.9
