@@ -101,6 +101,7 @@ func (r *Run) curves() (list []chart.Drawing) {
 		r.line("loss's parameters", 1, false, func(m train.Metric) *float64 { return m.LossLR }),
 		r.line("backbone", 3, false, func(m train.Metric) *float64 { return m.BackboneLR }),
 		r.line("second network", 4, false, func(m train.Metric) *float64 { return m.PeerLR }))...)
+	list = append(list, r.rangeCurves()...)
 	list = append(list, drawnIfAny(chart.Frame{Title: "Length of the gradient (smoothed)", Y: "length"}, r.line("gradient", 0, true, normOf))...)
 	return append(list, drawnIfAny(chart.Frame{Title: "Length of the loss terms' gradients at the embedding (smoothed)", Y: "length"}, pulls...)...)
 }
@@ -114,6 +115,31 @@ func (r *Run) filterCurves() (list []chart.Drawing) {
 		list = append(list, readableBoxes(boxes))
 	}
 	return append(list, scoresOverTime(r.diagnoses)...)
+}
+
+// rangeCurves draw the range tests of learning rates, with the rates that were found.
+func (r *Run) rangeCurves() []chart.Drawing {
+	lines := []chart.Line{{Name: "head"}, {Name: "backbone", Tone: 3}}
+	for _, p := range r.ranges {
+		l := &lines[0]
+		if p.Weights == train.BackboneGroup {
+			l = &lines[1]
+		}
+		l.X, l.Y = append(l.X, p.Rate), append(l.Y, p.Change)
+	}
+	lines = slices.DeleteFunc(lines, func(l chart.Line) bool { return len(l.X) == 0 })
+	if len(lines) == 0 {
+		return nil
+	}
+	frame := chart.Frame{Title: "Range tests of learning rates", X: "learning rate", Y: "change of the loss (smoothed)", LogX: true, Percent: true}
+	if found := r.facts.RateTest; found != nil {
+		for _, rate := range []*float64{found.Head, found.Backbone} {
+			if rate != nil {
+				frame.Marks = append(frame.Marks, chart.Mark{At: *rate, Name: fmt.Sprintf("%.2g", *rate)})
+			}
+		}
+	}
+	return []chart.Drawing{chart.Lines{Frame: frame, Series: lines}}
 }
 
 // measureText is a measure of validation as tables head it.

@@ -26,6 +26,7 @@ type Run struct {
 	result    *folder.Result // nil where the training is not finished
 	metrics   []train.Metric
 	diagnoses []train.Diagnosis
+	ranges    []folder.RangePoint // of the learning rates that were tested; none where they were given
 
 	split    string                         // measured
 	now      comparison.Asked[features.Set] // the images measured, as the run embeds them
@@ -48,6 +49,9 @@ func Open(run *folder.Run, winnow string) (*Run, error) {
 		return nil, err
 	}
 	if r.metrics, err = train.ReadMetrics(dir); err != nil {
+		return nil, err
+	}
+	if r.ranges, err = folder.ReadRange(dir); err != nil {
 		return nil, err
 	}
 	r.diagnoses, err = train.ReadDiagnostics(dir)

@@ -36,9 +36,9 @@ func readCourse(dir string) (c course, err error) {
 func advise(c course, cfg config.Run, r folder.Result, views *tuning.Views) string {
 	filtered, tuned := cfg.Filter.Scorer != config.NoFilter, cfg.Finetune.On()
 	told := 1 - float64(cfg.Filter.Rate)
-	rate, flag := cfg.Solver.LR, "--lr"
+	rate, flag := float64(cfg.Solver.LR), "--lr"
 	if tuned {
-		rate, flag = cfg.BackboneSolver.LR, "--backbone-lr"
+		rate, flag = float64(cfg.BackboneSolver.LR), "--backbone-lr"
 	}
 	var peak, last float64
 	for _, v := range c.validations {

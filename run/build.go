@@ -96,7 +96,7 @@ func (r *training) buildGroups(encoder train.Encoder) ([]train.Group, error) {
 		if err != nil {
 			return nil, err
 		}
-		plan, err := train.NewSchedule(g.schedule.In(epoch), g.solver.LR, r.config.Steps-g.start+1, epoch)
+		plan, err := train.NewSchedule(g.schedule.In(epoch), float64(g.solver.LR), r.config.Steps-g.start+1, epoch)
 		if err != nil {
 			return nil, err
 		}

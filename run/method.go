@@ -77,7 +77,7 @@ func (r *training) openSelective() (tuning.Encoder, error) {
 
 // schedule builds the schedule of the head's solver for so many steps.
 func (r *training) schedule(steps int) (train.Schedule, error) {
-	return train.NewSchedule(r.cfg.Schedule.In(r.epoch), r.cfg.Solver.LR, steps, r.epoch)
+	return train.NewSchedule(r.cfg.Schedule.In(r.epoch), float64(r.cfg.Solver.LR), steps, r.epoch)
 }
 
 // describeSelective describes in a line what a method of package selective does with labels that look wrong.

@@ -51,6 +51,7 @@ type Plan struct {
 	Rests        int    // steps in which the backbone rests
 	Sum          string // sha256 of the settings and data that make the run what it is
 
+	Rates     *folder.RateTest      // of the learning rates that were to be found, unless they were before; else nil
 	Duration  time.Duration         // that the rest of it may take on this machine, where a backbone is trained; else 0
 	Untrained *comparison.Untrained // what validation finds without training, where it measures P@1; else nil
 }
@@ -102,6 +103,9 @@ type training struct {
 	config  train.Config
 	trainer *train.Trainer
 	timing  bool // a batch is timed, and the network does not rest
+
+	rates   *folder.RateTest // where learning rates were to be found, and were not before
+	resting func() bool      // in a test of learning rates: whether the network rests; else nil
 }
 
 func (r *training) run(ctx context.Context) (Outcome, error) {
@@ -145,6 +149,7 @@ func (r *training) prepare(ctx context.Context) (err error) {
 		return err
 	}
 	r.epoch, r.clock = r.sampler.Batches(), new(train.Clock)
+	r.cfg.ResolveLength(r.epoch * r.sampler.Size())
 	return nil
 }
 
@@ -172,6 +177,14 @@ func (r *training) build(ctx context.Context) (err error) {
 
 // buildTrainer gives the encoder a trainer, with what it keeps and who watches.
 func (r *training) buildTrainer(ctx context.Context) (err error) {
+	if err := r.findRates(ctx); err != nil {
+		return err
+	}
+	if r.config.Groups == nil {
+		if r.config.Groups, err = r.buildGroups(r.encoder); err != nil {
+			return err
+		}
+	}
 	r.config.Encoder = r.visited()
 	if r.config.SelfPaced, err = r.selfPacing(); err != nil {
 		return err
@@ -207,6 +220,7 @@ func (r *training) begin(ctx context.Context) (err error) {
 	}
 	plan := Plan{
 		Config: r.cfg, Steps: r.config.Steps, Epoch: r.epoch, Resumed: r.trainer.Done(),
+		Rates:    r.rates,
 		Labelled: r.data.Train.Len() - r.data.Unlabelled, Validates: r.config.Validate != nil, Sum: r.sum(),
 	}
 	if r.tuned() {
@@ -268,13 +282,13 @@ func (r *training) willTrain() error {
 	if start := r.cfg.Finetune.Start.In(r.epoch); start >= r.config.Steps {
 		return fmt.Errorf("train: finetune.start: the backbone would rest for %d steps and the run has %d: it would never be trained", start, r.config.Steps)
 	}
-	if r.opts.Resume && r.opts.Dir != "" {
+	if r.opts.Resume && r.opts.Dir != "" && !r.cfg.NeedsLR() {
 		return train.SameRun(r.opts.Dir, r.config.Identity)
 	}
 	return nil
 }
 
-// openEncoder makes what is trained, with its loss where the method has one of its own, and who steps it.
+// openEncoder makes what is trained, with its loss and who steps it where the method has its own.
 func (r *training) openEncoder(ctx context.Context) (encoder tuning.Encoder, err error) {
 	switch {
 	case r.cfg.IsSelective():
@@ -282,18 +296,18 @@ func (r *training) openEncoder(ctx context.Context) (encoder tuning.Encoder, err
 	case r.cfg.HasPeers():
 		return r.openPeers(ctx)
 	}
-	rests := r.cfg.Finetune.Start.In(r.epoch)
-	encoder, err = r.backbone.Encoder(ctx, r.head, tuning.Input{
+	return r.backbone.Encoder(ctx, r.head, tuning.Input{
 		Train: r.data.Train, Stored: r.data.Stored, Batch: r.sampler.Size(),
-		Resting: func() bool { return !r.timing && r.clock.Step() <= rests }, Source: r.clock.SourceAhead(r.cfg.Seed, "augment"),
+		Resting: r.networkRests, Source: r.clock.SourceAhead(r.cfg.Seed, "augment"),
 	})
-	if err != nil {
-		return nil, err
+}
+
+// networkRests reports whether the network rests in the running step.
+func (r *training) networkRests() bool {
+	if r.resting != nil {
+		return r.resting()
 	}
-	if r.config.Groups, err = r.buildGroups(encoder); err != nil {
-		return nil, errors.Join(err, encoder.Close())
-	}
-	return encoder, nil
+	return !r.timing && r.clock.Step() <= r.cfg.Finetune.Start.In(r.epoch)
 }
 
 // visited returns the encoder of all stored views as one of the training rows, which draws a view at each visit. The

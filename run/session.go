@@ -42,6 +42,7 @@ type Session struct {
 	backbone tuning.Backbone
 	folder   io.Closer         // held while the session is open; nil before it is
 	noise    *folder.NoiseRate // where the rate was to be estimated
+	rates    *folder.RateTest  // found by an earlier part of the run
 	screened *Screening        // where labels were to be screened
 	start    time.Time
 }
@@ -98,7 +99,7 @@ func (s *Session) openBackbone(ctx context.Context, d *datasets.Dataset) (err er
 	if err != nil {
 		return err
 	}
-	s.backbone = tuned
+	s.backbone, s.Config.Finetune.Augment = tuned, tuned.Settings.Augment
 	rt, err := host.Runtime()
 	if err != nil {
 		return err
@@ -162,8 +163,12 @@ func (s *Session) Train(ctx context.Context) (Outcome, folder.Result, error) {
 	if s.noise != nil {
 		s.options.Note("estimated from the features: about %s of the labels are wrong", s.noise)
 	}
+	if err := s.earlierRates(); err != nil {
+		return Outcome{}, none, err
+	}
 	o := s.options
 	o.Begun = func(plan Plan) error {
+		s.tellRates(plan)
 		if s.options.Begun != nil {
 			if err := s.options.Begun(plan); err != nil {
 				return err
@@ -216,9 +221,24 @@ func (s *Session) screen(ctx context.Context) error {
 	return nil
 }
 
+// earlierRates takes the learning rates that an earlier part of the run has found.
+func (s *Session) earlierRates() error {
+	if dir := s.options.Dir; s.options.Resume && folder.Begun(dir) {
+		facts, err := folder.ReadFacts(dir)
+		if err != nil {
+			return err
+		}
+		if s.rates = facts.RateTest; s.rates != nil {
+			s.rates.Resolve(&s.Config)
+		}
+	}
+	return nil
+}
+
 // begin throws away the run that is to be overwritten, and writes config.yaml and run.json. A run that goes on keeps what
 // it wrote when it began.
 func (s *Session) begin(plan Plan) error {
+	s.Config.Length, s.Config.Validation = plan.Config.Length, plan.Config.Validation // as they were chosen
 	if s.options.Overwrite {
 		if err := folder.Clear(s.options.Dir); err != nil {
 			return err
@@ -230,6 +250,11 @@ func (s *Session) begin(plan Plan) error {
 	facts, err := s.facts(plan)
 	if err != nil {
 		return err
+	}
+	if plan.Rates != nil {
+		if err := folder.WriteRange(s.options.Dir, plan.Rates.Curve); err != nil {
+			return err
+		}
 	}
 	if s.screened != nil {
 		if err := folder.WriteScreening(s.options.Dir, s.screened.List); err != nil {
@@ -243,6 +268,7 @@ func (s *Session) begin(plan Plan) error {
 func (s *Session) facts(plan Plan) (folder.Facts, error) {
 	f, data := s.options.About, s.Data
 	f.Winnow, f.Go, f.Started, f.NoiseRate = s.options.Winnow, runtime.Version(), s.start.UTC(), s.noise
+	f.RateTest = cmp.Or(plan.Rates, s.rates)
 	if s.screened != nil {
 		f.Screening = &s.screened.Screening
 	}

@@ -44,6 +44,14 @@ func (s *Session) tellData() {
 	}
 }
 
+// tellRates notes the learning rates that were found, and goes on with them.
+func (s *Session) tellRates(plan Plan) {
+	if plan.Rates != nil {
+		plan.Rates.Resolve(&s.Config)
+		s.options.Note("%s", plan.Rates)
+	}
+}
+
 // oneClass reports whether all labels are of one class.
 func oneClass(labels []int) bool {
 	return !slices.ContainsFunc(labels, func(y int) bool { return y != labels[0] })
@@ -90,8 +98,12 @@ func (s *Session) tellPlan(plan Plan) {
 	if plan.Rests > 0 {
 		note("the backbone rests for the first %d of %d steps, while the head warms up", plan.Rests, plan.Steps)
 	}
-	if plan.Duration > 0 {
-		note("about %s of training on this machine, in %d steps", text.About(plan.Duration), plan.Steps-plan.Resumed)
+	patience := plan.Validates && plan.Config.Validation.Patience > 0
+	switch took := text.About(plan.Duration); {
+	case plan.Duration > 0 && patience:
+		note("at most about %s of training on this machine, in %d steps; it ends when %d validations in a row find nothing better", took, plan.Steps-plan.Resumed, plan.Config.Validation.Patience)
+	case plan.Duration > 0:
+		note("about %s of training on this machine, in %d steps", took, plan.Steps-plan.Resumed)
 	}
 	if plan.Resumed > 0 {
 		note("going on after step %d of %d", plan.Resumed, plan.Steps)

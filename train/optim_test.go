@@ -31,7 +31,7 @@ func goldenSolver(t *testing.T, c reference.Case) SolverConfig {
 		name = "sgd"
 	}
 	cfg := DefaultSolver(name)
-	cfg.LR = c.Param("lr", cfg.LR)
+	cfg.LR = LearningRate(c.Param("lr", float64(cfg.LR)))
 	cfg.WeightDecay = c.Param("weight_decay", cfg.WeightDecay)
 	cfg.Momentum = c.Param("momentum", 0)
 	cfg.Dampening = c.Param("dampening", 0)
@@ -105,9 +105,9 @@ func goldenTrajectory(t *testing.T, c reference.Case) {
 		t.Fatal(err)
 	}
 	a, b, x0, want := c.Matrix(t, "A"), c.Floats(t, "b"), c.Floats(t, "x0"), c.Matrix(t, "trajectory")
-	lr := func(int) float64 { return cfg.LR }
+	lr := func(int) float64 { return float64(cfg.LR) }
 	if c.Method == "sgd+cosine" {
-		s, err := NewSchedule(ScheduleConfig{Name: "cosine", Min: c.Param("eta_min", 0)}, cfg.LR, int(c.Param("T_max", 0)), 1)
+		s, err := NewSchedule(ScheduleConfig{Name: "cosine", Min: c.Param("eta_min", 0)}, float64(cfg.LR), int(c.Param("T_max", 0)), 1)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -96,6 +96,8 @@ func (s Schedule) plain(step int) float64 {
 	case "supcon":
 		epoch := step/s.Epoch + 1
 		return cosineRate(s.LR, s.floor(), float64(epoch*s.Epoch)/float64(s.Total))
+	case rising:
+		return s.LR * math.Pow(s.Min/s.LR, float64(step)/float64(max(s.Total-1, 1)))
 	case "linear":
 		if e, from, all := s.falling(step); e >= from && from < all {
 			return float64(all-e) / float64(all-from) * s.LR

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"winnow/internal/catalog"
@@ -14,18 +15,50 @@ import (
 // have must be zero or its default, so that a misplaced one is an error and not a silence. Start from
 // [DefaultSolver]: zero means zero.
 type SolverConfig struct {
-	Name        string  `yaml:"name" json:"name"` // sgd | adam | adamw | rmsprop
-	LR          float64 `yaml:"lr" json:"lr"`     // where the schedule starts; Step is told the rate of its step
-	WeightDecay float64 `yaml:"weight_decay" json:"weight_decay"`
-	Momentum    float64 `yaml:"momentum" json:"momentum"`
-	Dampening   float64 `yaml:"dampening" json:"dampening"`
-	Nesterov    bool    `yaml:"nesterov" json:"nesterov"`
-	Beta1       float64 `yaml:"beta1" json:"beta1"`
-	Beta2       float64 `yaml:"beta2" json:"beta2"`
-	AMSGrad     bool    `yaml:"amsgrad" json:"amsgrad"`
-	Alpha       float64 `yaml:"alpha" json:"alpha"`
-	Centered    bool    `yaml:"centered" json:"centered"`
-	Eps         float64 `yaml:"eps" json:"eps"`
+	Name        string       `yaml:"name" json:"name"` // sgd | adam | adamw | rmsprop
+	LR          LearningRate `yaml:"lr" json:"lr"`     // where the schedule starts; Step is told the rate of its step
+	WeightDecay float64      `yaml:"weight_decay" json:"weight_decay"`
+	Momentum    float64      `yaml:"momentum" json:"momentum"`
+	Dampening   float64      `yaml:"dampening" json:"dampening"`
+	Nesterov    bool         `yaml:"nesterov" json:"nesterov"`
+	Beta1       float64      `yaml:"beta1" json:"beta1"`
+	Beta2       float64      `yaml:"beta2" json:"beta2"`
+	AMSGrad     bool         `yaml:"amsgrad" json:"amsgrad"`
+	Alpha       float64      `yaml:"alpha" json:"alpha"`
+	Centered    bool         `yaml:"centered" json:"centered"`
+	Eps         float64      `yaml:"eps" json:"eps"`
+}
+
+// LearningRate is a rate from 0, or [AutoLR].
+type LearningRate float64
+
+// AutoLR is a rate that is to be found by a range test before the first step; what is run and written down is what was
+// found. No solver takes it itself.
+const AutoLR LearningRate = -1
+
+// autoWord is how AutoLR is written.
+const autoWord = "auto"
+
+// UnmarshalText reads a rate.
+func (r *LearningRate) UnmarshalText(text []byte) error {
+	if string(text) == autoWord {
+		*r = AutoLR
+		return nil
+	}
+	v, err := strconv.ParseFloat(string(text), 64)
+	if err != nil || !(v >= 0) || math.IsInf(v, 0) {
+		return fmt.Errorf("found %q, expected a finite number from 0, or %s", text, autoWord)
+	}
+	*r = LearningRate(v)
+	return nil
+}
+
+// String returns the rate as it stands in a file.
+func (r LearningRate) String() string {
+	if r == AutoLR {
+		return autoWord
+	}
+	return strconv.FormatFloat(float64(r), 'g', -1, 64)
 }
 
 // solvers lists which settings beside lr and weight_decay each solver has.
@@ -92,7 +125,7 @@ func (c SolverConfig) settings() []solverSetting {
 	}
 	below1 := math.Nextafter(1, 0)
 	return []solverSetting{
-		{name: "lr", value: c.LR, most: 1e6, everywhere: true},
+		{name: "lr", value: float64(c.LR), most: 1e6, everywhere: true},
 		{name: "weight_decay", value: c.WeightDecay, most: 1e6, everywhere: true},
 		{name: "momentum", value: c.Momentum, most: below1},
 		{name: "dampening", value: c.Dampening, most: 1},

@@ -24,7 +24,7 @@ type settings struct {
 // solver returns AdamW with a rate that rises linearly over 200 steps (a tenth of a shorter run) and falls by half a cosine.
 func (s settings) solver() (train.Solver, train.Schedule, error) {
 	c := train.DefaultSolver("adamw")
-	c.LR, c.WeightDecay = s.Rate, s.Decay
+	c.LR, c.WeightDecay = train.LearningRate(s.Rate), s.Decay
 	schedule, err := train.NewSchedule(train.ScheduleConfig{Name: "cosine", Warmup: min(200, s.Steps/10)}, s.Rate, s.Steps, s.Steps)
 	if err != nil {
 		return nil, schedule, err

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/goccy/go-yaml"
+
+	"winnow/train"
 )
 
 // Marshal writes the configuration as YAML that [Parse] reads back to the same.
@@ -25,7 +27,7 @@ func tree(v reflect.Value) any {
 		}
 		return string(b)
 	}
-	if rate, ok := v.Interface().(Rate); ok && rate == AutoRate {
+	if v.Interface() == AutoRate || v.Interface() == train.AutoLR {
 		return autoWord
 	}
 	switch v.Kind() {

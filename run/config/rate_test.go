@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"winnow/train"
 )
 
 func TestRate(t *testing.T) {
@@ -88,6 +90,34 @@ func TestSettingsBesideNoFilterAreChecked(t *testing.T) {
 		c := parseText(t, "filter: {scorer: none}\n", setting)
 		if err := c.Validate(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", setting, err)
+		}
+	}
+}
+
+// Learning rates may be left to a range test where losses train head and backbone.
+func TestAutoLearningRate(t *testing.T) {
+	c := parseText(t, "solver: {lr: auto, name: sgd}\nschedule: {warm_up: 3 steps, lr_min: 1e-4}\nfinetune: {weights: all}\n", "backbone_solver.lr=auto")
+	if err := c.Validate(); err != nil || c.Solver.LR != train.AutoLR || c.BackboneSolver.LR != train.AutoLR || !c.NeedsLR() {
+		t.Errorf("%v: %v, %v", err, c.Solver.LR, c.BackboneSolver.LR)
+	}
+	text := string(must(Marshal(c)))
+	if strings.Count(text, "  lr: auto\n") != 2 || Flatten(c)["solver.lr"] != "auto" {
+		t.Errorf("written as\n%s", text)
+	}
+	if diff := cmp.Diff(c, parseText(t, text)); diff != "" {
+		t.Error(diff)
+	}
+	if c.Solver.LR, c.BackboneSolver.LR = 1e-3, 1e-4; c.NeedsLR() || !strings.Contains(string(must(Marshal(c))), "  lr: 0.0001\n") {
+		t.Errorf("found rates are not written:\n%s", must(Marshal(c)))
+	}
+	for want, text := range map[string]string{
+		"loss_solver.lr: found auto, expected a number":                     "loss_solver: {lr: auto}",
+		"solver.lr: found auto, expected a number: what tcl minimises":      "method: tcl\nsolver: {lr: auto}",
+		"backbone_solver.lr: found auto without a backbone that is trained": "backbone_solver: {lr: auto}",
+	} {
+		c := parseText(t, text)
+		if err := c.Validate(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, expected %q", text, err, want)
 		}
 	}
 }

@@ -85,11 +85,17 @@ func (c *Run) checkHead() error {
 }
 
 func (c *Run) checkSolvers() error {
+	if err := c.checkAutoLR(); err != nil {
+		return err
+	}
 	for _, s := range []struct {
 		key      string
 		solver   train.SolverConfig
 		schedule Schedule
 	}{{"solver", c.Solver, c.Schedule}, {"loss_solver", c.LossSolver, c.LossSchedule}, {"backbone_solver", c.BackboneSolver, c.BackboneSchedule}} {
+		if s.solver.LR == train.AutoLR {
+			s.solver.LR = 1e6 // known with the data
+		}
 		if _, err := train.NewSolver(s.solver); err != nil {
 			return fmt.Errorf("%s: %w", s.key, err)
 		}
@@ -98,11 +104,29 @@ func (c *Run) checkSolvers() error {
 		}
 		schedule := s.schedule.ScheduleConfig
 		schedule.Warmup, schedule.Milestones = 0, nil // lengths are checked against the data's
-		if _, err := train.NewSchedule(schedule, s.solver.LR, 1, 1); err != nil {
+		if _, err := train.NewSchedule(schedule, float64(s.solver.LR), 1, 1); err != nil {
 			return fmt.Errorf("the schedule of %s: %w", s.key, err)
 		}
 	}
 	return nil
+}
+
+// checkAutoLR refuses a range test of what is not trained by losses.
+func (c *Run) checkAutoLR() error {
+	switch {
+	case c.LossSolver.LR == train.AutoLR:
+		return fmt.Errorf("loss_solver.lr: found %s, expected a number: the losses' own parameters have no range test", train.AutoLR)
+	case c.Solver.LR == train.AutoLR && c.Method != Metric:
+		return fmt.Errorf("solver.lr: found %s, expected a number: what %s minimises changes on its way, so that its first steps tell nothing of its rate", train.AutoLR, c.Method)
+	case c.BackboneSolver.LR == train.AutoLR && !c.Finetune.On():
+		return fmt.Errorf("backbone_solver.lr: found %s without a backbone that is trained: expected a number, or finetune.weights", train.AutoLR)
+	}
+	return nil
+}
+
+// NeedsLR reports whether learning rates are to be found.
+func (c *Run) NeedsLR() bool {
+	return c.Solver.LR == train.AutoLR || c.BackboneSolver.LR == train.AutoLR && c.Finetune.On()
 }
 
 // maxBank bounds the memory bank; more is a slip of the finger.
@@ -118,8 +142,8 @@ func (c *Run) checkRest() error {
 	switch {
 	case c.Screen != NoScreen && !slices.Contains(judges.Names(), c.Screen):
 		return fmt.Errorf("screen: found %q%s, expected %s or %s", c.Screen, catalog.Ask(c.Screen, judges.Names()), strings.Join(judges.Names(), ", "), NoScreen)
-	case c.Length.N <= 0:
-		return fmt.Errorf("length: found %s, expected for example \"20 epochs\"", c.Length)
+	case c.Length.N <= 0 && c.Length != AutoLength:
+		return fmt.Errorf("length: found %s, expected for example \"20 epochs\", or auto", c.Length)
 	case c.Bank.Size < 0 || c.Bank.Size > maxBank:
 		return fmt.Errorf("bank.size: found %d, expected 0 to %d vectors", c.Bank.Size, maxBank)
 	case c.Average.Horizon == Steps(1):

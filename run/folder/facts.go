@@ -40,9 +40,10 @@ type Facts struct {
 	Unlabelled     int              `json:"train_images_without_label"`
 	Validation     int              `json:"validation_images"`
 	LeftOut        []lookup.LeftOut `json:"left_out"`
-	Classes        []string         `json:"classes"`              // name of each class of the training, by its number
-	NoiseRate      *NoiseRate       `json:"noise_rate,omitempty"` // estimated from the features, where --noise-rate was auto
-	Screening      *Screening       `json:"screening,omitempty"`  // of the labels before the training
+	Classes        []string         `json:"classes"`                  // name of each class of the training, by its number
+	NoiseRate      *NoiseRate       `json:"noise_rate,omitempty"`     // estimated from the features, where --noise-rate was auto
+	Screening      *Screening       `json:"screening,omitempty"`      // of the labels before the training
+	RateTest       *RateTest        `json:"learning_rates,omitempty"` // found before the first step, where --lr or --backbone-lr was auto
 	StepsPerEpoch  int              `json:"steps_per_epoch"`
 	Steps          int              `json:"steps"`
 }

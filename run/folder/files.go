@@ -29,6 +29,7 @@ const (
 	SamplesFile      = "samples.csv"     // what training saw of its samples: package train/samples
 	CorrectionsFile  = "corrections.csv" // the labels that the run has corrected, in the order of the steps
 	ScreenedFile     = "screened.csv"    // the labels that were called wrong before the training
+	RangeFile        = "lr_range.csv"    // the range tests of learning rates before the training
 )
 
 // BackboneFile returns the network that belongs to a head, by the file of the head.
@@ -41,7 +42,7 @@ func BackboneFile(headFile string) string {
 
 // Files lists the names of all that a run may write; event files carry a time in theirs.
 func Files() []string {
-	return []string{ConfigFile, FactsFile, ResultFile, BestHeadFile, LastHeadFile, BestBackboneFile, LastBackboneFile, WeightsFile, SamplesFile, CorrectionsFile, ScreenedFile,
+	return []string{ConfigFile, FactsFile, ResultFile, BestHeadFile, LastHeadFile, BestBackboneFile, LastBackboneFile, WeightsFile, SamplesFile, CorrectionsFile, ScreenedFile, RangeFile,
 		train.MetricsFile, train.DiagnosticsFile, train.CheckpointFile}
 }
 

@@ -32,7 +32,7 @@ func command(call term.Call[Options]) *cli.Command {
 			"   winnow search --index birds.features --manifest birds.csv 07.jpg --k 5\n" +
 			"   winnow search --to 'postgres://me@db.example/photos?table=birds' --model runs/birds unknown.jpg",
 		Flags: slices.Concat([]cli.Flag{
-			&cli.StringFlag{Name: "index", Aliases: []string{"i"}, Usage: "look in `DIR`, which winnow index or winnow extract wrote"},
+			&cli.StringFlag{Name: "index", Aliases: []string{"i", "features"}, Usage: "look in `DIR`, which winnow index or winnow extract wrote"},
 			&cli.IntFlag{Name: "k", Value: 10, Usage: "the `K` most similar of each"},
 			&cli.StringFlag{Name: "manifest", Usage: "show the labels that manifest `FILE` gives"},
 			&cli.StringFlag{Name: "model", DefaultText: "the one that made the index", Usage: "embed queries by a run folder or an ONNX `FILE`, where it moved"},

@@ -35,7 +35,8 @@ func command(call term.Call[Options]) *cli.Command {
 		Name:  "train",
 		Usage: "train a head on stored features, or a whole backbone, on labels that may be wrong",
 		Description: "Trains on the manifest's split train; the split validation, if there is one, chooses the best state. Images\n" +
-			"and features are joined by path. Everything goes into the run's folder: head.winnow (the best head),\n" +
+			"and features are joined by path.\n\n" +
+			"Everything goes into the run's folder: head.winnow (the best head),\n" +
 			"last.winnow, config.yaml (every setting as it was used), run.json (what went in, and where it lies), result.json,\n" +
 			"metrics.jsonl, diagnostics.jsonl (what the filter saw of itself), samples.csv (what training saw of each image:\n" +
 			"winnow audit ranks by it; settings under scores), TensorBoard events, and checkpoint.winnow, from which\n" +
@@ -51,6 +52,8 @@ func command(call term.Call[Options]) *cli.Command {
 			"also sets how the images are prepared. Beside head.winnow stands backbone.onnx, beside last.winnow last.onnx.\n\n" +
 			"Before that labels are screened: images whose label the judge of winnow audit calls wrong take part without one, and\n" +
 			"screened.csv lists them (--screen). A recipe or a --config says it by itself (screen, bank.fill).\n\n" +
+			"--lr auto and --backbone-lr auto find the learning rates by range tests of some tens of steps before the first one, which\n" +
+			"leave nothing behind but lr_range.csv.\n\n" +
 			"--noise-rate auto estimates the share of wrong labels from the features before the first step (winnow noise prints it).\n" +
 			"--set filter.threshold=paper averages the thresholds of the filter as PRISM does: vmf then drops more than it is told.\n" +
 			"--set correct.visits=3 gives images that the filter has dropped three visits in a row, while the memory bank agreed on\n" +

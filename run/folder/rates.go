@@ -1,0 +1,122 @@
+package folder
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"winnow/internal/atomicfile"
+	"winnow/internal/text"
+	"winnow/run/config"
+	"winnow/train"
+)
+
+// RateTest is what range tests of learning rates found before a training.
+type RateTest struct {
+	Steps    int          `json:"test_steps"`
+	Seconds  float64      `json:"test_seconds"`
+	Head     *float64     `json:"head,omitempty"` // nil: it was given
+	Backbone *float64     `json:"backbone,omitempty"`
+	Curve    []RangePoint `json:"-"` // lr_range.csv
+}
+
+// RangePoint is a point of one of the tests.
+type RangePoint struct {
+	Weights string // train.HeadGroup or train.BackboneGroup
+	train.RangePoint
+	Change float64 // of the loss, smoothed
+}
+
+// Add adds a test's curve.
+func (t *RateTest) Add(weights string, curve []train.RangePoint) {
+	smoothed := train.Smoothed(curve)
+	for i, p := range curve {
+		t.Curve = append(t.Curve, RangePoint{Weights: weights, RangePoint: p, Change: smoothed[i]})
+	}
+}
+
+// Resolve puts what was found where a configuration asks for it.
+func (t *RateTest) Resolve(cfg *config.Run) {
+	if cfg.Solver.LR == train.AutoLR && t.Head != nil {
+		cfg.Solver.LR = train.LearningRate(*t.Head)
+	}
+	if cfg.BackboneSolver.LR == train.AutoLR && t.Backbone != nil {
+		cfg.BackboneSolver.LR = train.LearningRate(*t.Backbone)
+	}
+}
+
+// String says it in a line.
+func (t *RateTest) String() string {
+	var found []string
+	if t.Head != nil {
+		found = append(found, fmt.Sprintf("head %g", *t.Head))
+	}
+	if t.Backbone != nil {
+		found = append(found, fmt.Sprintf("network %g", *t.Backbone))
+	}
+	return fmt.Sprintf("learning rates by range tests of %d steps, %s: %s", t.Steps, text.About(time.Duration(t.Seconds*float64(time.Second))), strings.Join(found, ", "))
+}
+
+var rangeHeader = []string{"weights", "lr", "loss", "loss_at_rest", "change_smoothed"}
+
+// WriteRange writes lr_range.csv.
+func WriteRange(dir string, curve []RangePoint) error {
+	err := atomicfile.Write(filepath.Join(dir, RangeFile), func(w io.Writer) error {
+		out := csv.NewWriter(w)
+		out.Write(rangeHeader) // the error is told by Error
+		for _, p := range curve {
+			row := []string{p.Weights}
+			for _, v := range []float64{p.Rate, p.Loss, p.Still, p.Change} {
+				row = append(row, strconv.FormatFloat(v, 'g', 6, 64))
+			}
+			out.Write(row)
+		}
+		out.Flush()
+		return out.Error()
+	})
+	if err != nil {
+		return fmt.Errorf("train: %s: %w", RangeFile, err)
+	}
+	return nil
+}
+
+// ReadRange reads lr_range.csv; none where there is no such file.
+func ReadRange(dir string) ([]RangePoint, error) {
+	path := filepath.Join(dir, RangeFile)
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	in := csv.NewReader(f)
+	in.FieldsPerRecord = len(rangeHeader)
+	rows, err := in.ReadAll()
+	if err != nil {
+		return nil, fmt.Errorf("train: %s: %w", path, err)
+	}
+	if len(rows) == 0 || !slices.Equal(rows[0], rangeHeader) {
+		return nil, fmt.Errorf("train: %s: found another header than %v", path, rangeHeader)
+	}
+	var curve []RangePoint
+	for i, row := range rows[1:] {
+		p := RangePoint{Weights: row[0]}
+		for j, to := range []*float64{&p.Rate, &p.Loss, &p.Still, &p.Change} {
+			if *to, err = strconv.ParseFloat(row[j+1], 64); err != nil {
+				return nil, fmt.Errorf("train: %s: line %d: found %s %q, expected a number", path, i+2, rangeHeader[j+1], row[j+1])
+			}
+		}
+		curve = append(curve, p)
+	}
+	return curve, nil
+}

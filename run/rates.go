@@ -1,0 +1,153 @@
+package run
+
+import (
+	"context"
+	"maps"
+	"time"
+
+	"winnow/run/config"
+	"winnow/run/folder"
+	"winnow/run/tuning"
+	"winnow/train"
+)
+
+// How learning rates are tested.
+const (
+	rangeSteps = 40  // of a test
+	fraction   = 0.5 // of the rate whose loss is lowest, which is found with the last few steps alone
+)
+
+// findRates finds the learning rates that are to be found by range tests (Smith 2017, section 3.3): a training of some tens
+// of steps whose rate rises at each. The head's is tested while the network rests, then the network's while the head learns
+// at its own rate. Each test takes place twice, on the same batches, the second time with the weights in question at rest: what
+// the rate did to the loss is the difference, which batches that are easier or harder than others do not blur. Afterwards
+// everything is as it was.
+func (r *training) findRates(ctx context.Context) error {
+	if !r.cfg.NeedsLR() {
+		return nil
+	}
+	start, usual, moves, found := time.Now(), config.Default(), map[string]train.Schedule{}, &folder.RateTest{}
+	at, end := func(int, int) {}, func() {}
+	if r.opts.Watch != nil {
+		at, end = r.opts.Watch("steps of testing learning rates")
+	}
+	defer end()
+	tests := []rateTest{
+		{train.HeadGroup, &r.cfg.Solver, r.cfg.Schedule, usual.Solver.LR, &found.Head},
+		{train.BackboneGroup, &r.cfg.BackboneSolver, r.cfg.BackboneSchedule, usual.BackboneSolver.LR, &found.Backbone},
+	}
+	if !r.tuned() {
+		tests = tests[:1]
+	}
+	all := 0
+	for _, t := range tests {
+		if t.solver.LR == train.AutoLR {
+			all += 2 * rangeSteps
+		}
+	}
+	step := func() { found.Steps++; at(found.Steps, all) }
+	for _, t := range tests {
+		if t.solver.LR == train.AutoLR {
+			curve, err := r.testRate(ctx, t, moves, step)
+			if err != nil {
+				return err
+			}
+			found.Add(t.group, curve)
+			rate := max(train.FindRate(curve, fraction, t.usually()).Rate, t.schedule.Min, t.schedule.WarmupFrom)
+			t.solver.LR, *t.found = train.LearningRate(rate), &rate
+		}
+		moves[t.group] = train.Schedule{ScheduleConfig: train.ScheduleConfig{Name: "constant"}, LR: float64(t.solver.LR), Total: rangeSteps, Epoch: rangeSteps}
+	}
+	found.Seconds = time.Since(start).Seconds()
+	r.rates, r.config.Identity = found, r.identity()
+	return nil
+}
+
+// rateTest is what is tested.
+type rateTest struct {
+	group    string
+	solver   *train.SolverConfig
+	schedule config.Schedule
+	usual    train.LearningRate // of winnow's own solver
+	found    **float64
+}
+
+// between returns the rates of the test: a solver that scales its steps moves a weight by about the rate.
+func (t rateTest) between() (from, to float64) {
+	if t.solver.Name == "sgd" {
+		return 1e-4, 10
+	}
+	return 1e-6, 0.1
+}
+
+// usually returns the rate of a run whose test says nothing.
+func (t rateTest) usually() float64 {
+	if t.solver.Name == "sgd" {
+		return float64(train.DefaultSolver(t.solver.Name).LR)
+	}
+	return float64(t.usual)
+}
+
+// testRate makes one test, with the groups that learn already.
+func (r *training) testRate(ctx context.Context, t rateTest, moves map[string]train.Schedule, step func()) ([]train.RangePoint, error) {
+	from, to := t.between()
+	rise := train.Rising(from, to, rangeSteps)
+	still, err := r.probe(ctx, moves, step)
+	if err != nil {
+		return nil, err
+	}
+	with := maps.Clone(moves)
+	with[t.group] = rise
+	losses, err := r.probe(ctx, with, step)
+	return train.Range(rise, losses, still), err
+}
+
+// probe trains for a test, with the run's encoder and all else new. Groups that are not named rest, but for the losses' own.
+func (r *training) probe(ctx context.Context, moves map[string]train.Schedule, step func()) ([]float64, error) {
+	p := *r
+	p.onlyTested()
+	_, networkMoves := moves[train.BackboneGroup]
+	if !networkMoves && r.tuned() && r.showsStored() { // so that the network need not run
+		var err error
+		if p.encoder, err = (tuning.Stored{}).Encoder(ctx, r.head, tuning.Input{Train: r.data.Train, Stored: r.data.Stored, Batch: r.sampler.Size()}); err != nil {
+			return nil, err
+		}
+		defer p.encoder.Close()
+	}
+	if err := p.buildConfig(); err != nil {
+		return nil, err
+	}
+	p.config.Steps, p.config.Stepped, p.config.Encoder = rangeSteps, func(train.Step) { step() }, p.visited()
+	for i := range p.config.Terms {
+		p.config.Terms[i].Start = 1
+	}
+	if err := p.fillBank(ctx); err != nil {
+		return nil, err
+	}
+	var err error
+	if p.config.Groups, err = p.buildGroups(p.encoder); err != nil {
+		return nil, err
+	}
+	for i, g := range p.config.Groups {
+		if s, moves := moves[g.Name]; moves {
+			p.config.Groups[i].Schedule = s
+		}
+	}
+	r.resting = func() bool { return !networkMoves }
+	defer func() { r.resting = nil }()
+	return train.Probe(ctx, p.config)
+}
+
+// showsStored reports whether the resting network gives training images the features that are stored of them.
+func (r *training) showsStored() bool {
+	return r.cfg.Finetune.Augment == config.NoAugmentation && r.cfg.Finetune.BatchNorm == config.FrozenNorm
+}
+
+// onlyTested leaves of the configuration what a test has: constant rates, of head and network 0, and a memory bank that is
+// filled, as it is after the first epoch of a run; losses against a batch alone say little in some tens of steps.
+func (r *training) onlyTested() {
+	c := &r.cfg
+	c.Schedule, c.LossSchedule, c.BackboneSchedule = config.Schedule{}, config.Schedule{}, config.Schedule{}
+	c.Solver.LR, c.BackboneSolver.LR, c.Finetune.Start = 0, 0, config.Span{}
+	c.Bank.Fill = c.Bank.Size > 0
+}
