@@ -4,7 +4,7 @@ STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 FUZZTIME ?= 3s
 CONSUMER = internal/testing/consumer
 
-.PHONY: build demo test consumer check fmt vet lint race browser faults fuzz bench runtime pgserver clean golden pictures gpu-bundle gpu-rehearsal
+.PHONY: build man demo test consumer check fmt vet lint race browser faults fuzz bench runtime pgserver clean golden pictures gpu-bundle gpu-rehearsal
 
 # Without what debuggers read (-s -w) the program is a quarter smaller; LDFLAGS= keeps it. Stack traces have names and lines either way.
 LDFLAGS ?= -s -w
@@ -14,6 +14,10 @@ build:
 
 runtime: build
 	bin/winnow runtime install
+
+# Manual pages: man bin/man/winnow-train.1
+man: build
+	bin/winnow manual --dir bin/man
 
 demo: runtime
 	bin/winnow demo --out demo

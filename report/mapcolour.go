@@ -132,17 +132,17 @@ func ReadScores(path string) (map[string]Score, error) {
 	}
 	f, err := regular.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("--scores: %w", err)
+		return nil, fmt.Errorf("--audit: %w", err)
 	}
 	defer f.Close()
 	in := csv.NewReader(f)
 	header, err := in.Read()
 	if err != nil {
-		return nil, fmt.Errorf("--scores: %s: %w", path, err)
+		return nil, fmt.Errorf("--audit: %s: %w", path, err)
 	}
 	at, score := slices.Index(header, "path"), slices.Index(header, "score")
 	if at < 0 || score < 0 {
-		return nil, hint.With(fmt.Errorf("--scores: %s: found the columns %.200q, expected path and score among them", path, strings.Join(header, ",")), "make the file: winnow audit RUN --out suspects.csv")
+		return nil, hint.With(fmt.Errorf("--audit: %s: found the columns %.200q, expected path and score among them", path, strings.Join(header, ",")), "make the file: winnow audit RUN --out suspects.csv")
 	}
 	scores, unjudged, wrong := map[string]Score{}, slices.Index(header, "unjudged"), slices.Index(header, "dropped")
 	for {
@@ -151,7 +151,7 @@ func ReadScores(path string) (map[string]Score, error) {
 			return scores, nil
 		}
 		if err != nil {
-			return nil, fmt.Errorf("--scores: %s: %w", path, err)
+			return nil, fmt.Errorf("--audit: %s: %w", path, err)
 		}
 		if unjudged >= 0 && record[unjudged] == "true" { // its score says nothing
 			continue
@@ -159,7 +159,7 @@ func ReadScores(path string) (map[string]Score, error) {
 		v, err := strconv.ParseFloat(record[score], 64)
 		if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
 			line, _ := in.FieldPos(score)
-			return nil, fmt.Errorf("--scores: %s:%d: score %q is not a number", path, line, record[score])
+			return nil, fmt.Errorf("--audit: %s:%d: score %q is not a number", path, line, record[score])
 		}
 		scores[suspects.Unquoted(header, record, at)] = Score{Value: v, Wrong: wrong >= 0 && record[wrong] == "true"}
 	}

@@ -15,6 +15,7 @@ import (
 	"winnow/cmd/winnow/extract"
 	"winnow/cmd/winnow/features"
 	"winnow/cmd/winnow/index"
+	"winnow/cmd/winnow/manual"
 	"winnow/cmd/winnow/mapping"
 	"winnow/cmd/winnow/models"
 	"winnow/cmd/winnow/noise"
@@ -64,11 +65,14 @@ func commands() []term.Group {
 		{Heading: "Reference", Commands: []*cli.Command{
 			catalogs.Losses(),
 			catalogs.Metrics(),
+			manual.Help(),
+			manual.Manual(),
 		}},
 		{Heading: "Setup", Commands: []*cli.Command{
 			runtime.Command(),
 			doctor.Command(),
 			demo.Command(),
+			manual.Completion(),
 		}},
 	}
 }

@@ -64,16 +64,16 @@ func TestCorruptRefuses(t *testing.T) {
 		code int
 		args string
 	}{
-		`--model: "loud" is unknown, expected symmetric, pair, bspml, cifar10, cifar100, small-cluster, human-like`: {2, "--model loud"},
+		`--noise: "loud" is unknown, expected symmetric, pair, bspml, cifar10, cifar100, small-cluster, human-like`: {2, "--model loud"},
 		"noise rate is 1.5":                                                       {2, "--rate 1.5"},
 		"noise rate is -1":                                                        {2, "--model human-like --features STORE --rate=-1"},
-		"--own does not go with --model pair":                                     {2, "--model pair --own"},
-		"--features does not go with --model bspml":                               {2, "--model bspml --features STORE"},
-		"--nearest does not go with --model sym":                                  {2, "--nearest"},
-		"--one-shot does not go with --model human-like, only with small-cluster": {2, "--model human-like --features STORE --one-shot"},
-		"--model small-cluster needs --features":                                  {2, "--model small-cluster"},
+		"--own does not go with --noise pair":                                     {2, "--model pair --own"},
+		"--features does not go with --noise bspml":                               {2, "--model bspml --features STORE"},
+		"--nearest does not go with --noise sym":                                  {2, "--nearest"},
+		"--one-shot does not go with --noise human-like, only with small-cluster": {2, "--model human-like --features STORE --one-shot"},
+		"--noise small-cluster needs --features":                                  {2, "--model small-cluster"},
 		"features: row 0: squared norm is 0":                                      {1, "--model small-cluster --features ZERO"},
-		"--model human-like needs --features":                                     {2, "--model human-like"},
+		"--noise human-like needs --features":                                     {2, "--model human-like"},
 		`--count: "few" is unknown`:                                               {2, "--count few"},
 		"--similar: found 0, expected 1 or more":                                  {2, "--model human-like --features STORE --similar 0"},
 		"none of the 20 classes":                                                  {1, "--model cifar10"},

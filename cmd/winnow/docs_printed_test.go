@@ -2,16 +2,12 @@ package main
 
 import (
 	"flag"
-	"io"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
-	"github.com/urfave/cli/v2"
-
-	"winnow/cmd/winnow/term"
 	"winnow/internal/testing/reference"
 )
 
@@ -46,7 +42,7 @@ func TestDocsPrinted(t *testing.T) {
 			return "<!-- printed" + m[1] + " by " + m[2] + " -->\n" + out + "<!-- end -->"
 		})
 		if page == "cli.md" {
-			want = cliPage(t)
+			want = mustRun(t, "winnow manual")
 		}
 		if want == text {
 			continue
@@ -63,37 +59,6 @@ func TestDocsPrinted(t *testing.T) {
 		t.Errorf("docs hold %d parts that commands print, expected those of losses and metrics at least", parts)
 	}
 }
-
-// cliPage returns docs/cli.md: the help of every command.
-func cliPage(t *testing.T) string {
-	var b strings.Builder
-	b.WriteString("# Commands\n\nWhat `winnow --help` and the `--help` of every command print; a test compares them.\n\n")
-	app := term.NewApp(commands(), io.Discard, io.Discard)
-	var contents, help strings.Builder
-	var add func(path []string, c *cli.Command)
-	add = func(path []string, c *cli.Command) {
-		path = append(path, c.Name)
-		title := strings.Join(path, " ")
-		if len(path) == 2 {
-			contents.WriteString("- [`" + title + "`](#" + strings.ReplaceAll(title, " ", "-") + "): " + c.Usage + "\n")
-		}
-		help.WriteString("## " + title + "\n\n```text\n" + strings.TrimSpace(trailing.ReplaceAllString(mustRun(t, title+" --help"), "\n")) + "\n```\n\n")
-		for _, sub := range c.Subcommands {
-			if sub.Name != "help" {
-				add(path, sub)
-			}
-		}
-	}
-	for _, c := range app.Commands {
-		if c.Name != "help" {
-			add([]string{"winnow"}, c)
-		}
-	}
-	b.WriteString(contents.String() + "\n## winnow\n\n```text\n" + strings.TrimSpace(trailing.ReplaceAllString(mustRun(t, "winnow --help"), "\n")) + "\n```\n\n" + help.String())
-	return strings.TrimRight(b.String(), "\n") + "\n"
-}
-
-var trailing = regexp.MustCompile(`[ \t]+\n`)
 
 // TestDocsGo looks for every Go program that docs show among the examples, which run.
 func TestDocsGo(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 
 	"winnow/cmd/winnow/term"
 	"winnow/graph"
+	shells "winnow/internal/shell"
 	"winnow/models"
 )
 
@@ -173,7 +174,7 @@ func TestFlagsFirst(t *testing.T) {
 		"winnow models add - --name N":                "winnow models add --name N -",
 		"winnow models add F --mean 1,2,3 --exact -h": "winnow models add --mean 1,2,3 --exact -h F",
 	} {
-		if got := term.FlagsFirst(app, strings.Fields(in)); !slices.Equal(got, strings.Fields(want)) {
+		if got := shells.FlagsFirst(app, strings.Fields(in)); !slices.Equal(got, strings.Fields(want)) {
 			t.Errorf("%s: found %s", in, strings.Join(got, " "))
 		}
 	}

@@ -39,8 +39,8 @@ func TestTheory(t *testing.T) {
 		t.Errorf("exit code %d: %s%v: found rate %v, expected 0.3", code, errs, err, s.Rate)
 	}
 	for line, want := range map[string]string{
-		"--classes 10": "expected one of --rate and --pair-rate",
-		"--rate 0.1 --pair-rate 0.1 --classes 10": "expected one of --rate and --pair-rate",
+		"--classes 10": "expected one of --noise-rate and --pair-rate",
+		"--rate 0.1 --pair-rate 0.1 --classes 10": "expected one of --noise-rate and --pair-rate",
 		"--rate 0.1":                                "--classes is missing",
 		"--rate 1 --classes 10":                     "noise rate is 1, expected 0 ≤ rate < 1",
 		"--rate 0.1 --classes 1":                    "1 classes, expected 2",

@@ -117,7 +117,7 @@ func (d *Diagnosis) library(o Options) *ort.Runtime {
 
 	run := Check{Name: "cpu", Required: true, OK: true, Found: "a matrix product ran"}
 	if err := rt.Check(); err != nil {
-		run.OK, run.Found, run.Fix = false, err.Error(), ortlib.InstallHint+" --force"
+		run.OK, run.Found, run.Fix = false, err.Error(), ortlib.InstallHint+" --overwrite"
 		if ort.Short(err) {
 			run.Fix = ort.ShortHint
 		}
@@ -165,7 +165,7 @@ func cudaFix(missing []string) string {
 		case strings.HasPrefix(name, "lib"):
 			toolkit = true
 		default:
-			return "this ONNX Runtime was built without CUDA; " + ortlib.InstallHint + " --force --cuda"
+			return "this ONNX Runtime was built without CUDA; " + ortlib.InstallHint + " --overwrite --cuda"
 		}
 	}
 	if ours {

@@ -134,7 +134,7 @@ func (o Options) plan() (variants []Variant, configs []config.Run, err error) {
 			}
 		}
 		if len(variants) == n {
-			return nil, nil, hint.Misused("--losses: found %q, expected mcl, soft_triple", name)
+			return nil, nil, hint.Misused("--loss: found %q, expected mcl, soft_triple", name)
 		}
 	}
 	for _, n := range []struct {
@@ -178,7 +178,7 @@ func (o Options) config(v Variant, base config.Run) config.Run {
 	} else {
 		base.Losses = slices.Clone(base.Losses)
 	}
-	base.Length = config.Steps(o.fill(base) + o.Steps)
+	base.Length = config.LastsSteps(o.fill(base) + o.Steps)
 	return base
 }
 

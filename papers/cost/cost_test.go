@@ -41,11 +41,11 @@ func TestRun(t *testing.T) {
 
 func TestCheck(t *testing.T) {
 	for change, o := range map[string]func(*Options){
-		"--losses": func(o *Options) { o.Losses = []string{"mcl", "circle"} },
-		"--steps":  func(o *Options) { o.Steps = 0 },
-		"--batch":  func(o *Options) { o.Batch = "3" },
-		"make":     func(o *Options) { o.Inputs, o.Classes, o.Images = 1<<12, 1<<12, 1<<12 },
-		"rate":     func(o *Options) { o.Rate = 1 },
+		"--loss":  func(o *Options) { o.Losses = []string{"mcl", "circle"} },
+		"--steps": func(o *Options) { o.Steps = 0 },
+		"--batch": func(o *Options) { o.Batch = "3" },
+		"make":    func(o *Options) { o.Inputs, o.Classes, o.Images = 1<<12, 1<<12, 1<<12 },
+		"rate":    func(o *Options) { o.Rate = 1 },
 	} {
 		bad := few
 		o(&bad)
@@ -62,7 +62,7 @@ func TestTimeStops(t *testing.T) {
 		t.Fatal(err)
 	}
 	cfg, data := configs[0], few.draw()
-	cfg.Length = config.Steps(1000)
+	cfg.Length = config.LastsSteps(1000)
 	timed, err := Time(t.Context(), tuning.Stored{}, cfg, data, 2, 3)
 	if err != nil || len(timed.Seconds) != 3 || timed.Steps != 1000 || timed.Kept != 1 {
 		t.Errorf("found %v: %d of %d steps timed, %v kept", err, len(timed.Seconds), timed.Steps, timed.Kept)

@@ -13,12 +13,12 @@ import { winnow } from "./server.mjs";
 function makePages(binary, dir) {
   const at = (name) => join(dir, name), demo = at("demo"), run = join(demo, "prism"), suspects = at("suspects.csv");
   const manifest = join(demo, "manifest.csv"), images = join(demo, "images.zip");
-  winnow(binary, "--quiet", "demo", "--out", demo, "--classes", "16", "--images", "12", "--rate", "0.3", "--set", "length=30 steps");
+  winnow(binary, "--quiet", "demo", "--out", demo, "--classes", "16", "--images", "12", "--noise-rate", "0.3", "--set", "length=30 steps");
   winnow(binary, "--quiet", "report", run, "--out", at("report.html"));
   winnow(binary, "--quiet", "report", run, join(demo, "unfiltered"), "--no-pictures", "--out", at("compared.html"));
   winnow(binary, "--quiet", "audit", manifest, "--root", images, "--out", suspects);
   winnow(binary, "--quiet", "map", run, "--split", "train", "--out", at("map.html"));
-  winnow(binary, "--quiet", "map", run, "--split", "train", "--color", "suspect", "--scores", suspects, "--out", at("called.html"));
+  winnow(binary, "--quiet", "map", run, "--split", "train", "--color", "suspect", "--audit", suspects, "--out", at("called.html"));
   winnow(binary, "--quiet", "retrieve", run, "--out", at("retrieve.html"));
   winnow(binary, "--quiet", "reproduce", "audit-judges", "--data", `glyphs=${manifest},${join(demo, "features")}`, "--seeds", "2", "--columns", "symmetric 50", "--rows", "fitted", "--rows", "nn", "--out", at("reproduced"));
   return { demo: join(demo, "report.html"), report: at("report.html"), compared: at("compared.html"), audit: at("suspects.html"), map: at("map.html"), called: at("called.html"), retrieve: at("retrieve.html"), reproduce: join(at("reproduced"), "audit-judges", "report.html") };

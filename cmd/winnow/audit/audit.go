@@ -51,7 +51,7 @@ func command(call term.Call[Options]) *cli.Command {
 			&cli.IntFlag{Name: "seeds", Value: 1, Usage: "scorers combined and crossfit: judge by the mean of `N` partings into folds, each with a seed of its own"},
 			&cli.StringFlag{Name: "finetune", Usage: "scorers combined and crossfit: judge each fold by a network fine-tuned on the others, too: all of it or from `STAGE` on, as winnow train has it"},
 			&cli.StringFlag{Name: "augment", DefaultText: "by the images", Usage: "--finetune: change images by the recipe `NAME`, as winnow train has it"},
-			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "seed of the folds and of the resampling behind the interval"},
+			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "seed `N` of the folds and of the resampling behind the interval"},
 			&cli.StringFlag{Name: "clean", Usage: "write a mended manifest to `FILE`, by default of the images called wrong"},
 			&cli.BoolFlag{Name: "drop", Usage: "--clean: leave them out"},
 			&cli.BoolFlag{Name: "relabel", Usage: "--clean: give them the suggested label"},
@@ -69,7 +69,8 @@ func description() string {
 	return "   winnow audit photos        # a folder with a folder for each class, a .zip file of one, or a manifest\n\n" +
 		"looks at every image by an installed backbone, judges every label, whatever the image's split, prints what was found,\n" +
 		"and writes suspects.csv, a page to look at, suspects.html, and the images' features, suspects.features, which the next\n" +
-		"audit of the same images uses again: all beside --out. Ctrl-C in between loses nothing. Without --model the backbone is\n" +
+		"audit of the same images uses again: all beside --out.\n\n" +
+		"Ctrl-C in between loses nothing. Without --model the backbone is\n" +
 		"the one added last under a name of its own (winnow models add), else the best known of those installed, as it is printed;\n" +
 		"drawn characters are looked at by glyphnet. Of images that were added or changed since, only these are looked at.\n" +
 		"--model A,B looks by several backbones, each with a store of its own, and says how much each counts.\n" +

@@ -43,8 +43,8 @@ func command(call term.Call[Options]) *cli.Command {
 			&cli.Float64Flag{Name: "rate", DefaultText: "0: all are judged and none dropped", Usage: "share `R` that the filters drop, from 0 to below 1"},
 			&cli.IntFlag{Name: "steps", Value: 200, Usage: "steps `N` timed in each repetition, after as many as fill the bank"},
 			&cli.IntFlag{Name: "repeat", Value: 5, Usage: "repetitions `N`"},
-			&cli.StringFlag{Name: "losses", Value: "mcl,soft_triple", Usage: "`LIST` of mcl and soft_triple"},
-			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "seed of everything that is drawn"},
+			&cli.StringFlag{Name: "loss", Aliases: []string{"losses"}, Value: "mcl,soft_triple", Usage: "`LIST` of mcl and soft_triple"},
+			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "seed `N` of everything that is drawn"},
 			&cli.BoolFlag{Name: "json", Usage: "print the numbers as JSON"},
 		},
 		Action: term.Action(read, call),
@@ -59,7 +59,7 @@ func read(c *cli.Context) (Options, error) {
 		Inputs: c.Int("inputs"), Dim: c.Int("dim"), Batch: c.String("batch"), Classes: c.Int("classes"), Images: c.Int("images"),
 		Bank: c.Int("bank"), Centers: c.Int("centers"), Rate: c.Float64("rate"), Steps: c.Int("steps"), Repeat: c.Int("repeat"), Seed: c.Uint64("seed"),
 	}}
-	for _, name := range strings.Split(c.String("losses"), ",") {
+	for _, name := range strings.Split(c.String("loss"), ",") {
 		o.Losses = append(o.Losses, strings.TrimSpace(name))
 	}
 	return o, o.Check()

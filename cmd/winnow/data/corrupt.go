@@ -27,19 +27,19 @@ func corruptCommand(call term.Call[CorruptOptions]) *cli.Command {
 			"   small-cluster  whole classes fall into clusters of about two images, each of which joins another class\n" +
 			"   human-like     images between their class and a similar one, to a similar class\n\n" +
 			"The last two look at the images, through features that were extracted from all of them before:\n\n" +
-			"   winnow data corrupt clean.csv --model human-like --rate 0.05 --features features --out noisy.csv",
+			"   winnow data corrupt clean.csv --noise human-like --noise-rate 0.05 --features features --out noisy.csv",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Required: true, Usage: "manifest `FILE` to write"},
-			&cli.StringFlag{Name: "model", Aliases: []string{"noise"}, Value: "symmetric", Usage: strings.Join(run.NoiseModels(), ", ")},
-			&cli.Float64Flag{Name: "rate", Required: true, Usage: "share of labels to change, `P` in [0, 1)"},
-			&cli.StringFlag{Name: "split", Value: datasets.Train, Usage: "the split to corrupt"},
-			&cli.StringFlag{Name: "count", Value: datasets.Independent, Usage: "symmetric: each label by chance (independent), a share of all (exact) or of each class (per-class)"},
+			&cli.StringFlag{Name: "noise", Aliases: []string{"model"}, Value: "symmetric", Usage: "`MODEL` of the noise: " + strings.Join(run.NoiseModels(), ", ")},
+			&cli.Float64Flag{Name: "noise-rate", Aliases: []string{"rate"}, Required: true, Usage: "share of labels to change, `P` in [0, 1)"},
+			&cli.StringFlag{Name: "split", Value: datasets.Train, Usage: "the `SPLIT` to corrupt"},
+			&cli.StringFlag{Name: "count", Value: datasets.Independent, Usage: "symmetric, `WAY` to count: each label by chance (independent), a share of all (exact) or of each class (per-class)"},
 			&cli.BoolFlag{Name: "own", Usage: "symmetric: draw from all classes, the label's own one too"},
 			&cli.StringFlag{Name: "features", Usage: "small-cluster, human-like: `DIR` with the features of the images"},
 			&cli.BoolFlag{Name: "one-shot", Usage: "small-cluster: clusters join only classes that stay"},
 			&cli.IntFlag{Name: "similar", Value: 3, Usage: "human-like: `M` most similar classes that a label may become"},
 			&cli.BoolFlag{Name: "nearest", Usage: "human-like: the label becomes the class most similar to the image, instead of one drawn"},
-			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "seed of the noise"},
+			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "seed `N` of the noise"},
 			&cli.BoolFlag{Name: "json", Usage: "print the summary as JSON"},
 		},
 		Action: term.Action(readCorrupt, call),
@@ -67,22 +67,22 @@ var noiseFlags = []struct {
 
 func readCorrupt(c *cli.Context) (o CorruptOptions, err error) {
 	o = CorruptOptions{Out: c.String("out"), Features: c.String("features"), Seed: c.Uint64("seed"), JSON: c.Bool("json"), Noise: run.NoiseSpec{
-		Model: c.String("model"), Rate: c.Float64("rate"), Count: c.String("count"), Own: c.Bool("own"),
+		Model: c.String("noise"), Rate: c.Float64("noise-rate"), Count: c.String("count"), Own: c.Bool("own"),
 		OneShot: c.Bool("one-shot"), Similar: c.Int("similar"), Nearest: c.Bool("nearest"),
 	}}
 	if o.Split, err = datasets.ParseSplit(c.String("split")); err != nil {
 		return o, term.Misused("--split: %w", err)
 	}
 	if !slices.Contains(run.NoiseModels(), o.Noise.Model) {
-		return o, term.Misused("data corrupt: --model: %q is unknown%s, expected %s", o.Noise.Model, catalog.Ask(o.Noise.Model, run.NoiseModels()), strings.Join(run.NoiseModels(), ", "))
+		return o, term.Misused("data corrupt: --noise: %q is unknown%s, expected %s", o.Noise.Model, catalog.Ask(o.Noise.Model, run.NoiseModels()), strings.Join(run.NoiseModels(), ", "))
 	}
 	for _, f := range noiseFlags {
 		reads := slices.Contains(f.models, o.Noise.Model)
 		if c.IsSet(f.flag) && !reads {
-			return o, term.Misused("data corrupt: --%s does not go with --model %s, only with %s", f.flag, o.Noise.Model, strings.Join(f.models, " and "))
+			return o, term.Misused("data corrupt: --%s does not go with --noise %s, only with %s", f.flag, o.Noise.Model, strings.Join(f.models, " and "))
 		}
 		if f.flag == "features" && reads && !c.IsSet("features") {
-			return o, term.Misused("data corrupt: --model %s needs --features, a folder that winnow extract made", o.Noise.Model)
+			return o, term.Misused("data corrupt: --noise %s needs --features, a folder that winnow extract made", o.Noise.Model)
 		}
 	}
 	if count := o.Noise.Count; !slices.Contains([]string{datasets.Independent, datasets.Exact, datasets.PerClass}, count) {

@@ -17,13 +17,13 @@ func toplineCommand(call term.Call[ToplineOptions]) *cli.Command {
 		Description: "The reference of Le & Odobez (000): a run on labels of which a share p is wrong is compared with a run on the share\n" +
 			"1-p of the images, all labelled right. Each class keeps its share, drawn at random, and at least two images. Other\n" +
 			"splits, and images without a label, stay as they are; the same features serve both runs:\n\n" +
-			"   winnow data corrupt clean.csv --rate 0.3 --out noisy.csv\n" +
+			"   winnow data corrupt clean.csv --noise-rate 0.3 --out noisy.csv\n" +
 			"   winnow data topline clean.csv --rate 0.3 --out topline.csv",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Required: true, Usage: "manifest `FILE` to write"},
 			&cli.Float64Flag{Name: "rate", Required: true, Usage: "share of images to leave out, `P` in [0, 1)"},
-			&cli.StringFlag{Name: "split", Value: datasets.Train, Usage: "the split to thin out"},
-			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "seed of the draw; with the same one a higher rate keeps a part of what a lower one keeps"},
+			&cli.StringFlag{Name: "split", Value: datasets.Train, Usage: "the `SPLIT` to thin out"},
+			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "seed `N` of the draw; with the same one a higher rate keeps a part of what a lower one keeps"},
 			&cli.BoolFlag{Name: "json", Usage: "print the summary as JSON"},
 		},
 		Action: term.Action(readTopline, call),

@@ -30,7 +30,7 @@ func command(call term.Call[Options]) *cli.Command {
 			"out and reported. Beside FILE.npy stands FILE.ids.csv, which says what each row is.\n\n" +
 			"The ONNX file takes images prepared as its metadata say and gives the unit vectors. Before it is written\n" +
 			"it runs on real images beside winnow's own way and must agree to 1e-5.\n\n" +
-			"   winnow export runs/birds --npy birds.npy --parquet birds.parquet --split test\n" +
+			"   winnow export runs/birds --npy birds.npy --parquet birds.parquet --split test\n\n" +
 			"--to sends the embeddings to a vector database: to a collection of a Qdrant server (http://HOST:6334, its gRPC port) or\n" +
 			"to a table of PostgreSQL with pgvector (postgres://USER@HOST/DATABASE). One point or row an image, with path, label,\n" +
 			"split, the model's sha256 and a digest of it all; Qdrant's id is the UUID of the path (Python:\n" +

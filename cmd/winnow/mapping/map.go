@@ -33,7 +33,7 @@ func command(call term.Call[Options]) *cli.Command {
 		Description: "Images that the run embeds near each other lie near each other on the map (t-SNE, van der Maaten 2014, started\n" +
 			"from the principal components). Without a run it draws the features of a store as they are: --features DIR\n" +
 			"--manifest FILE. The page names each image under the pointer and shows a small picture of it, which --root says\n" +
-			"where to find. --color score and suspect (called wrong or not) take --scores suspects.csv of winnow audit;\n" +
+			"where to find. --color score and suspect (called wrong or not) take --audit suspects.csv of winnow audit;\n" +
 			"class=LABEL shows one class against all others.\n\n" +
 			"   winnow map run --out map.html --out map.svg --out map.csv",
 		Flags: append([]cli.Flag{
@@ -41,7 +41,7 @@ func command(call term.Call[Options]) *cli.Command {
 			&cli.StringFlag{Name: "projector", Usage: "write the vectors to `DIR` as TensorBoard's projector reads them: tensors.tsv, metadata.tsv"},
 			&cli.StringFlag{Name: "split", DefaultText: "test, or query and gallery", Usage: "`SPLIT,...` to draw, or all"},
 			&cli.StringFlag{Name: "color", Value: report.ColourLabel, Usage: "what colours show, `WHAT`: " + strings.Join(colourings, ", ")},
-			&cli.StringFlag{Name: "scores", Usage: "`FILE`.csv of winnow audit, for --color score, suspect and the page"},
+			&cli.StringFlag{Name: "audit", Aliases: []string{"scores"}, Usage: "`FILE`.csv of winnow audit, for --color score, suspect and the page"},
 			&cli.IntFlag{Name: "max", Value: 10_000, Usage: "draw at most `N` images, chosen by --seed"},
 			&cli.StringFlag{Name: "method", Value: report.MethodTSNE, Usage: "`METHOD`: tsne, or pca, the two first principal components"},
 			&cli.Float64Flag{Name: "perplexity", Value: 30, Usage: "how many neighbours an image has, softly, `P`"},
@@ -69,7 +69,7 @@ type Options struct {
 
 func read(c *cli.Context) (o Options, err error) {
 	o = Options{Out: c.StringSlice("out"), Projector: c.String("projector"), JSON: c.Bool("json"), Draw: report.MapOptions{
-		Split: c.String("split"), Colour: c.String("color"), ScoresFile: c.String("scores"), Max: c.Int("max"), Method: c.String("method"), Sheet: c.Bool("spreadsheet"),
+		Split: c.String("split"), Colour: c.String("color"), ScoresFile: c.String("audit"), Max: c.Int("max"), Method: c.String("method"), Sheet: c.Bool("spreadsheet"),
 		TSNE: tsne.Options{Perplexity: c.Float64("perplexity"), Iterations: c.Int("iterations"), Seed: c.Uint64("seed")},
 	}}
 	if err := o.check(); err != nil {
@@ -101,7 +101,7 @@ func (o Options) check() error {
 	case !slices.Contains(colourings, d.Colour) && (!strings.HasPrefix(d.Colour, report.ColourClass) || d.Colour == report.ColourClass):
 		return term.Misused("--color: found %q%s, expected one of %s", d.Colour, catalog.Ask(d.Colour, colourings), strings.Join(colourings, ", "))
 	case (d.Colour == report.ColourScore || d.Colour == report.ColourSuspect) && d.ScoresFile == "":
-		return hint.With(term.Misused("--color %s: found no --scores, expected the file of an audit", d.Colour), "make it: winnow audit RUN --out suspects.csv")
+		return hint.With(term.Misused("--color %s: found no --audit, expected the file of an audit", d.Colour), "make it: winnow audit RUN --out suspects.csv")
 	case d.Method != report.MethodTSNE && d.Method != report.MethodPCA:
 		return term.Misused("--method: found %q, expected %s or %s", d.Method, report.MethodTSNE, report.MethodPCA)
 	case d.Max < 5:

@@ -40,7 +40,7 @@ func command(call term.Call[Options]) *cli.Command {
 			&cli.StringFlag{Name: "features", Required: true, Usage: "feature store `DIR` of winnow extract"},
 			&cli.StringFlag{Name: "method", Value: noiserate.Auto, Usage: "how to estimate, by `NAME`: " + strings.Join(noiserate.Methods(), ", ") + ", or all"},
 			&cli.IntFlag{Name: "top", Value: 5, Usage: "print the `N` classes with the most wrong labels"},
-			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "seed of the resampling behind the interval"},
+			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "seed `N` of the resampling behind the interval"},
 			&cli.BoolFlag{Name: "json", Usage: "print everything as JSON"},
 		},
 		Action: term.Action(read, call),

@@ -14,7 +14,9 @@ import (
 	"winnow/internal/catalog"
 	"winnow/internal/hint"
 	"winnow/internal/interrupt"
+	"winnow/internal/manual"
 	"winnow/internal/printable"
+	"winnow/internal/shell"
 )
 
 // Group is a heading in the list of all commands and the commands under it.
@@ -28,8 +30,7 @@ type Group struct {
 func Execute(ctx context.Context, groups []Group, args []string, stdout, stderr io.Writer) int {
 	out := interrupt.NewWriter(ctx, stdout)
 	stdout, stderr = printable.To(out), printable.To(stderr)
-	app := NewApp(groups, stdout, stderr)
-	err := app.RunContext(ctx, FlagsFirst(app, args))
+	err := run(ctx, NewApp(groups, stdout, stderr), args)
 	if err == nil && out.Refused() { // not all that prints looks at errors
 		err = ctx.Err()
 	}
@@ -51,6 +52,21 @@ func Execute(ctx context.Context, groups []Group, args []string, stdout, stderr 
 		return 2
 	}
 	return 1
+}
+
+// run answers what is asked of the program itself, and runs the command otherwise.
+func run(ctx context.Context, app *cli.App, args []string) error {
+	if len(args) > 1 && args[1] == shell.CompleteWord {
+		return shell.Complete(app, args[2:]).Write(app.Writer)
+	}
+	if path, long, asked := shell.HelpAsked(app, args); asked {
+		page, err := manual.Find(app, path)
+		if err != nil {
+			return AsMisuse(err)
+		}
+		return page.Write(app.Writer, long)
+	}
+	return app.RunContext(ctx, shell.FlagsFirst(app, args))
 }
 
 // FromCommand returns args from the name of the command on.
@@ -78,14 +94,12 @@ func NewApp(groups []Group, stdout, stderr io.Writer) *cli.App {
 		ErrWriter:                 stderr,
 		UseShortOptionHandling:    true,
 		DisableSliceFlagSeparator: true, // a repeated flag's value may hold commas
-		Flags:                     globalFlags,
+		Flags:                     globalFlags(),
 		ExitErrHandler:            func(*cli.Context, error) {}, // Execute decides the exit code
 		OnUsageError:              usageFailed,
+		HideHelpCommand:           true,
 		Before:                    limitThreads,
 		Action:                    NoCommand,
-	}
-	for _, f := range app.Flags {
-		demanded(f)
 	}
 	for _, g := range groups { // the library sorts the headings by name
 		for _, c := range g.Commands {
@@ -98,22 +112,22 @@ func NewApp(groups []Group, stdout, stderr io.Writer) *cli.App {
 }
 
 // globalFlags are every command's, and may stand before it or behind it.
-var globalFlags = []cli.Flag{
-	&cli.StringFlag{Name: "ort-lib", Usage: "`FILE` of ONNX Runtime's shared library", EnvVars: []string{"WINNOW_ORT_LIB"}},
-	&cli.StringFlag{Name: "device", Value: "cpu", Usage: "`DEVICE` that networks run on: cpu, cuda, cuda:N, auto", EnvVars: []string{"WINNOW_DEVICE"}},
-	&cli.StringFlag{Name: "gpu-memory", DefaultText: "no limit", Usage: "most of the GPU's memory that one network takes, `SIZE`: 4GiB, 800MiB"},
-	&cli.BoolFlag{Name: "tf32", Usage: "let the GPU round products to TF32: faster, and vectors differ from the CPU's"},
-	&cli.StringFlag{Name: "cudnn-search", Value: string(ort.SearchHeuristic), Usage: "how the GPU chooses a convolution's algorithm, `WAY`: heuristic, exhaustive (timed, may vary from run to run), default"},
-	&cli.IntFlag{Name: "threads", Usage: "`N` threads for computing (0: one a core)", EnvVars: []string{"WINNOW_THREADS"}},
-	&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "no progress on standard error"},
+func globalFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "ort-lib", Usage: "`FILE` of ONNX Runtime's shared library", EnvVars: []string{"WINNOW_ORT_LIB"}},
+		&cli.StringFlag{Name: "device", Value: "cpu", Usage: "`DEVICE` that networks run on: cpu, cuda, cuda:N, auto", EnvVars: []string{"WINNOW_DEVICE"}},
+		&cli.StringFlag{Name: "gpu-memory", DefaultText: "no limit", Usage: "most of the GPU's memory that one network takes, `SIZE`: 4GiB, 800MiB"},
+		&cli.BoolFlag{Name: "tf32", Usage: "let the GPU round products to TF32: faster, and vectors differ from the CPU's"},
+		&cli.StringFlag{Name: "cudnn-search", Value: string(ort.SearchHeuristic), Usage: "how the GPU chooses a convolution's algorithm, `WAY`: heuristic, exhaustive (timed, may vary from run to run), default"},
+		&cli.IntFlag{Name: "threads", DefaultText: "one a core", Usage: "`N` threads for computing", EnvVars: []string{"WINNOW_THREADS"}},
+		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "no progress on standard error"},
+	}
 }
 
 // strict makes misuse of a command and its subcommands exit with 2.
 func strict(c *cli.Command) {
 	c.OnUsageError = usageFailed
-	c.CustomHelpTemplate = withoutHeading(cli.CommandHelpTemplate)
 	if len(c.Subcommands) > 0 {
-		c.CustomHelpTemplate = withoutHeading(cli.SubcommandHelpTemplate)
 		if c.Action == nil {
 			c.Action = NoCommand
 		}
@@ -143,17 +157,10 @@ func strict(c *cli.Command) {
 	}
 }
 
-// withoutHeading takes a command's heading in the list of all commands out of the command's own help.
-func withoutHeading(template string) string {
-	return strings.Replace(template, "{{if .Category}}\n\nCATEGORY:\n   {{.Category}}{{end}}", "", 1)
-}
-
 // demanded takes the check of a required flag from the library, which would print the whole help to standard
 // output and exit with 1, and says in the help what the library does not.
 func demanded(f cli.Flag) bool {
 	switch f := f.(type) {
-	case *cli.BoolFlag:
-		f.DisableDefaultText = f.DefaultText == ""
 	case *cli.StringFlag:
 		if f.Required {
 			f.Required, f.Usage = false, f.Usage+"; required"
@@ -161,7 +168,7 @@ func demanded(f cli.Flag) bool {
 		}
 	case *cli.Float64Flag:
 		if f.Required {
-			f.Required, f.Usage, f.DefaultText = false, f.Usage+"; required", "none"
+			f.Required, f.Usage = false, f.Usage+"; required"
 			return true
 		}
 	}
@@ -172,7 +179,7 @@ func demanded(f cli.Flag) bool {
 func usageFailed(c *cli.Context, err error, _ bool) error {
 	if name, unknown := strings.CutPrefix(err.Error(), "flag provided but not defined: -"); unknown {
 		var known []string
-		for _, f := range append(slices.Clone(c.Command.Flags), globalFlags...) {
+		for _, f := range append(slices.Clone(c.Command.Flags), globalFlags()...) {
 			known = append(known, f.Names()...)
 		}
 		if near := catalog.Nearest(name, known); near != "" {
@@ -193,8 +200,11 @@ func NoCommand(c *cli.Context) error {
 		}
 		return Misused("%q is not a command of %s%s, expected %s", name, c.Command.HelpName, catalog.Ask(name, known), strings.Join(known, ", "))
 	}
-	c.App.Writer = c.App.ErrWriter // not asked for, so no data
-	if err := cli.ShowSubcommandHelp(c); err != nil {
+	page, err := manual.Find(c.App, strings.Fields(c.Command.HelpName)[1:])
+	if err != nil {
+		return err
+	}
+	if err := page.Write(c.App.ErrWriter, false); err != nil { // not asked for, so no data
 		return err
 	}
 	return Misused("a command is missing")

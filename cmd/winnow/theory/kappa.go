@@ -38,7 +38,7 @@ func kappaCommand(call term.Call[KappaOptions]) *cli.Command {
 			&cli.IntFlag{Name: "dim", Value: paper.Dim, Usage: "dimensions `D`"},
 			&cli.IntFlag{Name: "trials", Value: paper.Trials, Usage: "classes `N` drawn for each number of samples"},
 			&cli.StringFlag{Name: "samples", Value: strings.Join(samples, ","), Usage: "members of a class: `LIST`"},
-			&cli.Uint64Flag{Name: "seed", Value: paper.Seed, Usage: "seed of the draws"},
+			&cli.Uint64Flag{Name: "seed", Value: paper.Seed, Usage: "seed `N` of the draws"},
 			&cli.BoolFlag{Name: "json", Usage: "print the numbers as JSON"},
 			&cli.BoolFlag{Name: "csv", Usage: "print the numbers as CSV"},
 			&cli.StringFlag{Name: "svg", Usage: "also draw the errors into `FILE`"},

@@ -35,7 +35,8 @@ func command(call term.Call[Options]) *cli.Command {
 		Name:  "train",
 		Usage: "train a head on stored features, or a whole backbone, on labels that may be wrong",
 		Description: "Trains on the manifest's split train; the split validation, if there is one, chooses the best state. Images\n" +
-			"and features are joined by path. Everything goes into the run's folder: head.winnow (the best head),\n" +
+			"and features are joined by path.\n\n" +
+			"Everything goes into the run's folder: head.winnow (the best head),\n" +
 			"last.winnow, config.yaml (every setting as it was used), run.json (what went in, and where it lies), result.json,\n" +
 			"metrics.jsonl, diagnostics.jsonl (what the filter saw of itself), samples.csv (what training saw of each image:\n" +
 			"winnow audit ranks by it; settings under scores), TensorBoard events, and checkpoint.winnow, from which\n" +

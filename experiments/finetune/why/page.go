@@ -17,7 +17,8 @@ import (
 )
 
 // order of arms in tables and of their colours in figures.
-var order = []string{"no filter", "empty bank", "filled bank", "no copies", "head alone", "slow head", "default", "warm-up", "no bank"}
+var order = []string{"no filter", "empty bank", "filled bank", "no copies", "head alone", "slow head", "default", "told", "warm-up", "no bank",
+	"20 epochs", "network at 3e-5", "network from epoch 2", "flipped images", "all trained", "all trained, flipped images", "all trained, flipped images, 3e-4"}
 
 // smoothing is the weight of the past in curves of every step.
 const smoothing = 0.9
@@ -112,11 +113,11 @@ func tableOf(name string, t map[string]table) string {
 // setTable has a row for every training of a set.
 func setTable(set string, t map[string]table) string {
 	b := new(strings.Builder)
-	b.WriteString("| noise | | told | kept, first to last epoch | of these right | right ones kept | wrong labels' share of the pull | unseen P@1: best after training, last | training P@1, last | κ, first to last |\n|---|---|---|---|---|---|---|---|---|---|\n")
+	b.WriteString("| noise | | take part, of them right | told | kept, first to last epoch | of these right | right ones kept | wrong labels' share of the pull | unseen P@1: best after training, last | training P@1, last | κ, first to last |\n|---|---|---|---|---|---|---|---|---|---|---|\n")
 	for _, noise := range t["retrieval"].of(cell{set: set}).distinct("noise") {
-		start := t["retrieval"].of(cell{set: set, noise: noise})
-		frozen, white := start[0], start[1]
-		fmt.Fprintf(b, "| %s | frozen | | | | | | %s | %s | |\n| | whitened | | | | | | %s | %s | |\n", noise, short(frozen["unseen"]), short(frozen["seen"]), short(white["unseen"]), short(white["seen"]))
+		of := t["retrieval"].of(cell{set: set, noise: noise})
+		frozen, white := before(of, "-1"), before(of, "0")
+		fmt.Fprintf(b, "| %s | frozen | | | | | | | %s | %s | |\n| | whitened | | | | | | | %s | %s | |\n", noise, short(frozen["unseen"]), short(frozen["seen"]), short(white["unseen"]), short(white["seen"]))
 		for _, arm := range order {
 			c := cell{set, noise, arm}
 			r := t["retrieval"].of(c)
@@ -135,9 +136,8 @@ func setTable(set string, t map[string]table) string {
 			if len(kappas) > 0 {
 				kappa = whole(kappas[0]["median"]) + " → " + whole(kappas[len(kappas)-1]["median"])
 			}
-			fmt.Fprintf(b, "| | %s | %s | %s → %s | %s → %s | %s → %s | %s | %s, %s | %s | %s |\n", arm, short(kept[0]["told"]),
-				short(kept[1]["kept"]), short(kept[len(kept)-1]["kept"]), short(kept[1]["precision"]), short(kept[len(kept)-1]["precision"]),
-				short(kept[1]["recall"]), short(kept[len(kept)-1]["recall"]), short(fmt.Sprint(average(wrong))), short(fmt.Sprint(best)), short(last["unseen"]), short(last["seen"]), kappa)
+			fmt.Fprintf(b, "| | %s | %s, %s | %s | %s | %s | %s | %s | %s, %s | %s | %s |\n", arm, short(kept[0]["kept"]), short(kept[0]["precision"]), short(kept[0]["told"]),
+				fromTo(kept, "kept"), fromTo(kept, "precision"), fromTo(kept, "recall"), average(wrong), short(fmt.Sprint(best)), short(last["unseen"]), short(last["seen"]), kappa)
 		}
 	}
 	return b.String()
@@ -244,11 +244,40 @@ func drifts(t table, set, noise string) (lines []chart.Line) {
 	return lines
 }
 
-func average(values []float64) (mean float64) {
+// before returns what is known of a state before training, of whichever training tells it.
+func before(t table, epoch string) map[string]string {
+	known := map[string]string{}
+	for _, row := range t {
+		if row["epoch"] == epoch {
+			for _, column := range []string{"seen", "unseen"} {
+				if known[column] == "" {
+					known[column] = row[column]
+				}
+			}
+		}
+	}
+	return known
+}
+
+// fromTo writes a column of a filter's lines in the first and in the last epoch.
+func fromTo(kept table, column string) string {
+	first, last := short(kept[1][column]), short(kept[len(kept)-1][column])
+	if first == "" {
+		return last
+	}
+	return first + " → " + last
+}
+
+// average writes a mean; nothing of nothing.
+func average(values []float64) string {
+	if len(values) == 0 {
+		return ""
+	}
+	var mean float64
 	for _, v := range values {
 		mean += v / float64(len(values))
 	}
-	return mean
+	return short(fmt.Sprint(mean))
 }
 
 // short writes a share with three digits; nothing of nothing.

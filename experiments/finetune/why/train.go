@@ -26,6 +26,7 @@ var arms = map[string][]string{
 	"no filter":   {"screen=none", "filter.scorer=none", "bank.fill=false"},
 	"empty bank":  {"screen=none", "bank.fill=false"},
 	"filled bank": {"screen=none"},
+	"told":        nil,             // the default, told the share that is wrong
 	"no copies":   {"screen=none"}, // as filled, the bank as large as the set
 	"head alone":  {"screen=none", "backbone_solver.lr=0"},
 	"warm-up":     {"schedule.warm_up=40 steps", "backbone_schedule.warm_up=40 steps"}, // and the defaults
@@ -83,6 +84,9 @@ func trainings(ctx context.Context, args []string) error {
 			return err
 		}
 	}
+	if c.arm == "told" {
+		cfg.Filter.Rate = config.Rate(shareWrong(d))
+	}
 	if c.arm == "no bank" {
 		cfg.Losses = cfg.Losses[:1]
 	}
@@ -101,6 +105,19 @@ func trainings(ctx context.Context, args []string) error {
 		}
 	}
 	return write(*here, "retrieval", c, found["retrieval"]) // the last: the cell is done
+}
+
+// shareWrong returns the share of wrong labels among the training images'.
+func shareWrong(d *datasets.Dataset) float64 {
+	wrong, all := 0, 0
+	for _, s := range d.Samples {
+		if s.Split == datasets.Train && s.Label != datasets.Unlabelled && s.True != datasets.Unlabelled {
+			if all++; s.Label != s.True {
+				wrong++
+			}
+		}
+	}
+	return float64(wrong) / float64(max(all, 1))
 }
 
 // follow trains under an observer's eyes.

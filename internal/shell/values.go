@@ -1,0 +1,185 @@
+package shell
+
+import (
+	"slices"
+
+	"winnow/audit/judges"
+	"winnow/backbone"
+	"winnow/datasets/published"
+	"winnow/eval"
+	"winnow/filters"
+	"winnow/filters/noiserate"
+	"winnow/losses"
+	"winnow/models"
+	"winnow/models/architecture"
+	"winnow/papers/recipes"
+	"winnow/papers/studies"
+	"winnow/run"
+	"winnow/run/auditing"
+	"winnow/run/config"
+)
+
+// values are what a flag or an argument may be.
+type values struct {
+	list           func() []Candidate
+	many           bool // with commas between them
+	files, folders bool
+}
+
+// valuesOf returns what is known of a flag, or of an argument by its number from 1, of a command: "train", "filter".
+func valuesOf(command, name string) (values, bool) {
+	if v, ok := known[command+" "+name]; ok {
+		return v, true
+	}
+	v, ok := known[name]
+	return v, ok
+}
+
+// known are the values by flag or, where a command has its own, by command and flag or argument.
+var known = map[string]values{
+	"augment":              {list: augmentations},
+	"channels":             words("RGB", "BGR", "L"),
+	"cudnn-search":         words("heuristic", "exhaustive", "default"),
+	"device":               words("cpu", "cuda", "auto"),
+	"dtype":                words("float32", "float16"),
+	"filter":               {list: func() []Candidate { return append(filterNames(), Candidate{"none", "keep every label"}) }},
+	"init":                 words("whiten", "random"),
+	"interpolation":        words("bilinear", "bicubic", "lanczos"),
+	"loss":                 {list: lossTerms, many: true},
+	"metrics":              {list: func() []Candidate { return append(metricNames(), Candidate{"all", "all of them"}) }, many: true},
+	"model":                {list: modelNames, files: true},
+	"noise":                words(run.NoiseModels()...),
+	"preset":               words(models.Presets()...),
+	"recipe":               {list: recipeNames},
+	"resize":               words(backbone.Fits()...),
+	"scorer":               {list: scorers},
+	"screen":               {list: func() []Candidate { return append(judgeNames(), Candidate{"none", "every label takes part"}) }},
+	"split":                {list: listed("train", "validation", "test", "query", "gallery", "all"), many: true},
+	"view":                 words("center", "mean"),
+	"audit model":          {list: modelNames, files: true, many: true},
+	"data corrupt count":   words("independent", "exact", "per-class"),
+	"data import by":       words("class", "image"),
+	"data import format":   words("auto", "folders", "csv", "tsv", "jsonl", "prism", "coco", "labelstudio", "webdataset", "parquet"),
+	"data import human":    words("aggre", "worse", "random1", "random2", "random3"),
+	"data import preset":   {list: dataSets},
+	"data import protocol": words("official", "half", "prism"),
+	"data import split":    {},
+	"extract decoder":      words("exact", "fast"),
+	"eval fit":             {list: listed("train", "gallery")},
+	"map color":            words("label", "true", "split", "score", "suspect"),
+	"map method":           words("tsne", "pca"),
+	"models new arch":      {list: listed(architecture.Names()...), files: true},
+	"noise method":         words(append(noiserate.Methods(), "all")...),
+	"review format":        words("manifest", "csv", "imagefolder", "fiftyone", "labelstudio", "cleanlab"),
+	"retrieve choose":      words("random", "worst"),
+	"train finetune":       words("all", "none"),
+	"train method":         words(config.Methods()...),
+	"audit finetune":       words("all"),
+
+	"completion 1":           words(Shells()...),
+	"losses 1":               {list: lossNames},
+	"metrics 1":              {list: metricNames},
+	"models architectures 1": words(architecture.Names()...),
+	"models get 1":           {list: fetched},
+	"models remove 1":        {list: modelNames},
+	"models show 1":          {list: modelNames, files: true},
+	"recipes list 1":         {},
+	"recipes show 1":         {list: recipeNames},
+	"reproduce 1":            {list: studyNames},
+}
+
+func words(list ...string) values { return values{list: listed(list...)} }
+
+func listed(list ...string) func() []Candidate {
+	return func() []Candidate {
+		out := make([]Candidate, len(list))
+		for i, w := range list {
+			out[i].Text = w
+		}
+		return out
+	}
+}
+
+func each[E any](list []E, candidate func(E) Candidate) []Candidate {
+	out := make([]Candidate, len(list))
+	for i, e := range list {
+		out[i] = candidate(e)
+		out[i].Help = oneLine(out[i].Help)
+	}
+	return out
+}
+
+func lossNames() []Candidate {
+	return each(losses.Catalog, func(e losses.Entry) Candidate { return Candidate{e.Name, e.Title} })
+}
+
+// lossTerms are the losses as winnow train --loss has them.
+func lossTerms() []Candidate {
+	list := lossNames()
+	for _, e := range losses.Catalog {
+		if e.Against == losses.Both {
+			list = append(list, Candidate{e.Name + ":bank", "against the memory bank"})
+		}
+	}
+	return list
+}
+
+func filterNames() []Candidate {
+	return each(filters.Catalog, func(e filters.Entry) Candidate { return Candidate{e.Name, e.Title} })
+}
+
+func metricNames() []Candidate {
+	return each(eval.Catalog, func(e eval.Entry) Candidate { return Candidate{e.Name, e.Title} })
+}
+
+func judgeNames() []Candidate {
+	return each(judges.Catalog, func(j judges.Judge) Candidate { return Candidate{j.Name, j.Title} })
+}
+
+// scorers are those of winnow audit, the judges with their titles.
+func scorers() []Candidate {
+	titles := make(map[string]string)
+	for _, c := range append(filterNames(), judgeNames()...) {
+		titles[c.Text] = c.Help
+	}
+	return each(auditing.Scorers(), func(name string) Candidate { return Candidate{name, titles[name]} })
+}
+
+func recipeNames() []Candidate {
+	return each(recipes.List(), func(r recipes.Recipe) Candidate { return Candidate{r.Name, r.Title} })
+}
+
+func augmentations() []Candidate {
+	return each(backbone.Recipes(), func(r backbone.Recipe) Candidate { return Candidate{r.Name, r.About} })
+}
+
+func dataSets() []Candidate {
+	return each(published.Catalog(), func(p published.Preset) Candidate { return Candidate{p.Name, p.Title} })
+}
+
+// studyNames are none where the studies cannot be read: a completion has no errors.
+func studyNames() []Candidate {
+	list, _ := studies.List()
+	return each(list, func(s studies.Study) Candidate { return Candidate{s.Name, s.Title} })
+}
+
+// fetched are the backbones that winnow models get fetches.
+func fetched() []Candidate {
+	r, err := models.OpenDefault()
+	if err != nil {
+		return nil
+	}
+	return each(slices.DeleteFunc(r.Entries(), func(e models.Entry) bool {
+		pub, ok := e.Published()
+		return !ok || len(pub.Places) == 0
+	}), func(e models.Entry) Candidate { return Candidate{e.Name, e.Source} })
+}
+
+// modelNames are those of the user's registry, none where it cannot be read.
+func modelNames() []Candidate {
+	r, err := models.OpenDefault()
+	if err != nil {
+		return nil
+	}
+	return each(r.Entries(), func(e models.Entry) Candidate { return Candidate{e.Name, e.Source} })
+}
