@@ -72,7 +72,7 @@ func Example_finetune() {
 	cfg.Data = config.Data{Manifest: filepath.Join(dir, "stripes.csv"), Root: dir, Model: filepath.Join(dir, "lenet5.onnx")}
 	cfg.Finetune.Weights = config.AllWeights
 	cfg.Filter.Scorer = config.NoFilter
-	cfg.Head.Out, cfg.Length = 8, config.Steps(10)
+	cfg.Head.Out, cfg.Length = 8, config.LastsSteps(10)
 	cfg.Sampler.Classes, cfg.Sampler.Images = 4, 4
 	result, err := run.Train(ctx, cfg, run.Options{Dir: filepath.Join(dir, "run")})
 	if err != nil {

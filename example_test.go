@@ -48,7 +48,7 @@ func Example_train() {
 	}
 	cfg := config.Default()
 	cfg.Filter.Rate = 0.33
-	cfg.Length = config.Steps(100)
+	cfg.Length = config.LastsSteps(100)
 	cfg.Sampler.Classes, cfg.Sampler.Images = 10, 4
 	trained, err := run.Run(ctx, cfg, data, run.Options{})
 	if err != nil {

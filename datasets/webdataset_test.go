@@ -1,7 +1,6 @@
 package datasets
 
 import (
-	"archive/tar"
 	"bytes"
 	"context"
 	"fmt"
@@ -17,26 +16,11 @@ import (
 
 	"winnow/datasets/shards"
 	"winnow/internal/regular"
+	"winnow/internal/testing/tarfile"
 )
 
 // tarOf makes a tar file of names and contents in turns.
-func tarOf(t testing.TB, files ...string) string {
-	t.Helper()
-	var out bytes.Buffer
-	w := tar.NewWriter(&out)
-	for i := 0; i < len(files); i += 2 {
-		if err := w.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: files[i], Size: int64(len(files[i+1]))}); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := w.Write([]byte(files[i+1])); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return out.String()
-}
+func tarOf(t testing.TB, files ...string) string { return string(tarfile.Of(t, files...)) }
 
 // written puts files into a new folder.
 func written(t *testing.T, files map[string]string) (dir string) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"encoding/xml"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -233,6 +234,17 @@ func annotate(t *testing.T, tasks []studioTask, list []suspects.Entry) []byte {
 func TestTakeByFile(t *testing.T) {
 	f, _ := shelf(t)
 	f.Import = filepath.Join(t.TempDir(), "min.json")
+	for _, text := range []string{"PATH,label\n", "{}", `[{"id": `} {
+		if err := os.WriteFile(f.Import, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Take(f); err == nil || !strings.Contains(err.Error(), f.Import) {
+			t.Errorf("%q: %v, expected an error that names the file", text, err)
+		}
+		if _, err := os.Stat(f.DecisionsFile()); !errors.Is(err, os.ErrNotExist) {
+			t.Fatalf("%q: %s was begun, %v", text, f.DecisionsFile(), err)
+		}
+	}
 	for text, want := range map[string]string{
 		fmt.Sprintf(`[{"image": "/data/local-files/?d=shelf/%s", "id": 1, "choice": "class b", "annotator": 1, "annotation_id": 1}, {"image": "/data/local-files/?d=shelf/%s", "id": 2, "choice": "class b", "annotator": 1, "annotation_id": 2}]`, pathOf(0), pathOf(1)): "",
 		fmt.Sprintf(`[{"image": "%s", "id": 1, "choice": "a", "annotator": 1, "annotation_id": 1}, {"image": "%[1]s", "id": 2, "choice": "a", "annotator": 1, "annotation_id": 2}]`, pathOf(0)):                                                                           "task 2: is about the image of task 1",

@@ -78,6 +78,9 @@ func Take(f Files) (Taken, error) {
 	if err != nil {
 		return Taken{}, err
 	}
+	if err := looksExported(in); err != nil { // before a file of decisions is begun
+		return Taken{}, fmt.Errorf("review: %s: %w", f.Import, err)
+	}
 	made, err := decisions.Open(f.DecisionsFile())
 	if err != nil {
 		return Taken{}, err
@@ -88,6 +91,16 @@ func Take(f Files) (Taken, error) {
 	}
 	t, err := r.take(in, f.Import)
 	return t, errors.Join(err, made.Close())
+}
+
+// looksExported reads a file's first task, if it has one, and goes back to the beginning.
+func looksExported(in io.ReadSeeker) error {
+	enough := errors.New("enough")
+	if err := labelstudio.Each(in, func(*labelstudio.Task) error { return enough }); err != nil && !errors.Is(err, enough) {
+		return err
+	}
+	_, err := in.Seek(0, io.SeekStart)
+	return err
 }
 
 func (r *Reviewer) take(in io.Reader, file string) (Taken, error) {

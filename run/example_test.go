@@ -26,7 +26,7 @@ func ExampleRun() {
 		log.Fatal(err)
 	}
 	cfg := config.Default()
-	cfg.Head.Out, cfg.Length, cfg.Filter.Rate = 4, config.Steps(3), 0.1
+	cfg.Head.Out, cfg.Length, cfg.Filter.Rate = 4, config.LastsSteps(3), 0.1
 	cfg.Sampler.Classes, cfg.Sampler.Images = 4, 5
 	trained, err := run.Run(context.Background(), cfg, data, run.Options{
 		Stepped: func(s train.Step) { fmt.Printf("step %d of epoch %d: %d images\n", s.Number, s.Epoch, len(s.IDs)) },

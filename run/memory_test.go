@@ -28,7 +28,7 @@ func TestAverageIsLeft(t *testing.T) {
 		t.Fatal(err)
 	}
 	cfg := config.Default()
-	cfg.Head.Out, cfg.Length, cfg.Bank.Size, cfg.Filter.Scorer, cfg.Solver.LR = 4, config.Steps(6), 24, config.NoFilter, 0.1
+	cfg.Head.Out, cfg.Length, cfg.Bank.Size, cfg.Filter.Scorer, cfg.Solver.LR = 4, config.LastsSteps(6), 24, config.NoFilter, 0.1
 	cfg.Sampler.Classes, cfg.Sampler.Images = 3, 2
 	weights := func(horizon config.Span, left bool) []float32 {
 		cfg.Average.Horizon = horizon

@@ -19,7 +19,7 @@ import (
 // short returns a configuration for the data of screened.
 func short() config.Run {
 	cfg := config.Default()
-	cfg.Head.Out, cfg.Sampler.Classes, cfg.Sampler.Images, cfg.Length = 8, 4, 4, config.Steps(6)
+	cfg.Head.Out, cfg.Sampler.Classes, cfg.Sampler.Images, cfg.Length = 8, 4, 4, config.LastsSteps(6)
 	cfg.Filter.Rate, cfg.Bank.Size = 0.3, 100
 	return cfg
 }

@@ -149,6 +149,7 @@ func (r *training) prepare(ctx context.Context) (err error) {
 		return err
 	}
 	r.epoch, r.clock = r.sampler.Batches(), new(train.Clock)
+	r.cfg.ResolveLength(r.epoch * r.sampler.Size())
 	return nil
 }
 

@@ -99,7 +99,7 @@ func (s *Session) openBackbone(ctx context.Context, d *datasets.Dataset) (err er
 	if err != nil {
 		return err
 	}
-	s.backbone = tuned
+	s.backbone, s.Config.Finetune.Augment = tuned, tuned.Settings.Augment
 	rt, err := host.Runtime()
 	if err != nil {
 		return err
@@ -238,6 +238,7 @@ func (s *Session) earlierRates() error {
 // begin throws away the run that is to be overwritten, and writes config.yaml and run.json. A run that goes on keeps what
 // it wrote when it began.
 func (s *Session) begin(plan Plan) error {
+	s.Config.Length, s.Config.Validation = plan.Config.Length, plan.Config.Validation // as they were chosen
 	if s.options.Overwrite {
 		if err := folder.Clear(s.options.Dir); err != nil {
 			return err

@@ -24,7 +24,7 @@ func TestTrainLeavesAFolder(t *testing.T) {
 	}
 	cfg := config.Default()
 	cfg.Data = config.Data{Manifest: filepath.Join(dir, "m.csv"), Features: storeOf(t, paths, nil)}
-	cfg.Head.Out, cfg.Length, cfg.Bank.Size = 4, config.Steps(3), 24
+	cfg.Head.Out, cfg.Length, cfg.Bank.Size = 4, config.LastsSteps(3), 24
 	cfg.Sampler.Classes, cfg.Sampler.Images = 3, 2
 	if err := os.WriteFile(cfg.Data.Manifest, []byte(manifest), 0o644); err != nil {
 		t.Fatal(err)
@@ -39,7 +39,7 @@ func TestTrainLeavesAFolder(t *testing.T) {
 		t.Errorf("%+v\n%q", result, notes)
 	}
 	opened, err := folder.Read(o.Dir, false)
-	if err != nil || opened.Head.Config().Out != 4 || opened.Config.Length != config.Steps(3) {
+	if err != nil || opened.Head.Config().Out != 4 || opened.Config.Length != config.LastsSteps(3) {
 		t.Errorf("%v: %+v", err, opened)
 	}
 	if facts, err := folder.ReadFacts(o.Dir); err != nil || facts.Features != cfg.Data.Features || facts.Images != 12 || facts.Winnow != "test" {
@@ -65,7 +65,7 @@ func trainable(t *testing.T, dir string, seed uint64) (config.Run, Options) {
 	}
 	cfg := config.Default()
 	cfg.Seed, cfg.Data = seed, config.Data{Manifest: filepath.Join(dir, "m.csv"), Features: filepath.Join(dir, "store")}
-	cfg.Head.Out, cfg.Length, cfg.Bank.Size = 4, config.Steps(3), 24
+	cfg.Head.Out, cfg.Length, cfg.Bank.Size = 4, config.LastsSteps(3), 24
 	cfg.Sampler.Classes, cfg.Sampler.Images = 3, 2
 	if _, err := os.Stat(cfg.Data.Manifest); err != nil {
 		if err := errors.Join(os.WriteFile(cfg.Data.Manifest, []byte(manifest), 0o644), os.Rename(storeOf(t, paths, nil), cfg.Data.Features)); err != nil {

@@ -98,7 +98,7 @@ func openStep(b *testing.B, c stepCase) (*training, *tuning.Live) {
 	cfg.Finetune.Weights, cfg.Finetune.Augment = c.weights, c.augment
 	cfg.Head.Out, cfg.Head.Init = 512, head.Random
 	cfg.Sampler.Classes, cfg.Sampler.Images = stepClasses, stepImages
-	cfg.Bank.Size, cfg.Length = 512, config.Steps(1<<20)
+	cfg.Bank.Size, cfg.Length = 512, config.LastsSteps(1<<20)
 	paths, labels := photographs(b, zip)
 	if c.large {
 		cfg.Finetune.CacheLimit = 0

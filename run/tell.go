@@ -98,8 +98,12 @@ func (s *Session) tellPlan(plan Plan) {
 	if plan.Rests > 0 {
 		note("the backbone rests for the first %d of %d steps, while the head warms up", plan.Rests, plan.Steps)
 	}
-	if plan.Duration > 0 {
-		note("about %s of training on this machine, in %d steps", text.About(plan.Duration), plan.Steps-plan.Resumed)
+	patience := plan.Validates && plan.Config.Validation.Patience > 0
+	switch took := text.About(plan.Duration); {
+	case plan.Duration > 0 && patience:
+		note("at most about %s of training on this machine, in %d steps; it ends when %d validations in a row find nothing better", took, plan.Steps-plan.Resumed, plan.Config.Validation.Patience)
+	case plan.Duration > 0:
+		note("about %s of training on this machine, in %d steps", took, plan.Steps-plan.Resumed)
 	}
 	if plan.Resumed > 0 {
 		note("going on after step %d of %d", plan.Resumed, plan.Steps)

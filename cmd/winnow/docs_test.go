@@ -303,7 +303,7 @@ func keys(value any, visit func(string)) {
 		}
 	case map[string]any:
 		for name, each := range v {
-			if visit(name); name != "terms" {
+			if visit(name); name != "terms" && name != "pulls" { // keyed by the names of terms
 				keys(each, visit)
 			}
 		}

@@ -206,6 +206,6 @@ peers: {rate: 0.2, gradual: 10 epochs, exponent: 1, warm_up: 20 epochs}
 // filesOfAnyRun are those that a run on stored features writes whatever it trains by.
 func filesOfAnyRun() []string {
 	return slices.DeleteFunc(folder.Files(), func(name string) bool {
-		return strings.HasSuffix(name, ".onnx") || slices.Contains([]string{folder.WeightsFile, folder.CorrectionsFile, folder.ScreenedFile, train.DiagnosticsFile}, name)
+		return strings.HasSuffix(name, ".onnx") || slices.Contains([]string{folder.WeightsFile, folder.CorrectionsFile, folder.ScreenedFile, folder.RangeFile, train.DiagnosticsFile}, name)
 	})
 }

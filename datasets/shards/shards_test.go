@@ -1,8 +1,6 @@
 package shards
 
 import (
-	"archive/tar"
-	"bytes"
 	"errors"
 	"io/fs"
 	"os"
@@ -12,22 +10,13 @@ import (
 	"time"
 
 	"winnow/internal/regular"
+	"winnow/internal/testing/tarfile"
 )
 
-// tarOf makes a tar file of names and contents.
+// tarOf writes a tar file of names and contents.
 func tarOf(t *testing.T, path string, files ...string) {
 	t.Helper()
-	var out bytes.Buffer
-	w := tar.NewWriter(&out)
-	for i := 0; i < len(files); i += 2 {
-		if err := w.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: files[i], Size: int64(len(files[i+1]))}); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := w.Write([]byte(files[i+1])); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := errors.Join(w.Close(), os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, out.Bytes(), 0o600)); err != nil {
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, tarfile.Of(t, files...), 0o600)); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -41,7 +41,7 @@ func Broken(in *json.Decoder, err error) error {
 func Open(in *json.Decoder, begin json.Delim, expected string) error {
 	t, err := in.Token()
 	if err != nil {
-		return Broken(in, err)
+		return fmt.Errorf("%w; expected %s", Broken(in, err), expected)
 	}
 	if t != begin {
 		return fmt.Errorf("found %v, expected %s", t, expected)

@@ -253,6 +253,8 @@ var rooms = []Room{
 		""},
 	{"internal/testing/reference", "holds the golden values for tests; finds models and images beside the repository",
 		""},
+	{"internal/testing/tarfile", "makes tar files for tests",
+		""},
 
 	{"experiments/audit", "plants oddities into a set and counts which are found",
 		"audit/findings audit/judges datasets features head run train"},

@@ -178,7 +178,7 @@ func (o Options) config(v Variant, base config.Run) config.Run {
 	} else {
 		base.Losses = slices.Clone(base.Losses)
 	}
-	base.Length = config.Steps(o.fill(base) + o.Steps)
+	base.Length = config.LastsSteps(o.fill(base) + o.Steps)
 	return base
 }
 

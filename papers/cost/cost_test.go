@@ -62,7 +62,7 @@ func TestTimeStops(t *testing.T) {
 		t.Fatal(err)
 	}
 	cfg, data := configs[0], few.draw()
-	cfg.Length = config.Steps(1000)
+	cfg.Length = config.LastsSteps(1000)
 	timed, err := Time(t.Context(), tuning.Stored{}, cfg, data, 2, 3)
 	if err != nil || len(timed.Seconds) != 3 || timed.Steps != 1000 || timed.Kept != 1 {
 		t.Errorf("found %v: %d of %d steps timed, %v kept", err, len(timed.Seconds), timed.Steps, timed.Kept)

@@ -94,7 +94,7 @@ func TestOpenRun(t *testing.T) {
 	data := images(t)
 	cfg := config.Default()
 	cfg.Data = config.Data{Manifest: data.Manifest, Features: data.Features}
-	cfg.Head.Out, cfg.Length, cfg.Bank.Size, cfg.Seed = 4, config.Steps(3), 24, 5
+	cfg.Head.Out, cfg.Length, cfg.Bank.Size, cfg.Seed = 4, config.LastsSteps(3), 24, 5
 	cfg.Sampler.Classes, cfg.Sampler.Images = 3, 2
 	dir := filepath.Join(t.TempDir(), "run")
 	if _, err := run.Train(t.Context(), cfg, run.Options{Dir: dir}); err != nil {
@@ -104,7 +104,7 @@ func TestOpenRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if tr.Set.Dim() != 4 || tr.Seed != 5 || tr.Sampler.Variant != config.Groups || tr.Sampler.Images != 2 || tr.Config.Length != config.Steps(3) {
+	if tr.Set.Dim() != 4 || tr.Seed != 5 || tr.Sampler.Variant != config.Groups || tr.Sampler.Images != 2 || tr.Config.Length != config.LastsSteps(3) {
 		t.Errorf("found %d dimensions, seed %d, %+v", tr.Set.Dim(), tr.Seed, tr.Sampler)
 	}
 	if want := dir + ", " + folder.BestHeadFile + " (after step 3)"; tr.Name() != want {

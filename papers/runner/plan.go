@@ -120,6 +120,12 @@ func (r *reproduction) config(cell studies.Cell) (config.Run, error) {
 	if err != nil {
 		return cfg, err
 	}
+	if cfg.Length == config.AutoLength { // cells are compared at one length
+		cfg.Length = config.Default().Length
+	}
+	if cfg.Finetune.Augment == config.AutoAugmentation {
+		cfg.Finetune.Augment = config.NoAugmentation
+	}
 	rate := column.Rate
 	if of := r.of(column, cell.Seed); of != nil && column.Noise == givenLabels {
 		rate = of.clean.Noise(datasets.Train).Rate

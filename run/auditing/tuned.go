@@ -6,9 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"image"
 	"io"
-	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -126,7 +124,7 @@ func (o *Options) settle(first *tuning.Live, d *datasets.Dataset) error {
 	first.Settings.Chunk = int(max(1, room/max(held, 1)))
 	o.Note("fine-tuning %s holds about %s for an image of a batch, and looks at %d at a time", first.Backbone.Name, text.Approx(held), min(first.Settings.Chunk, crossfit.TunedBatch))
 	if first.Settings.Augment = o.Tuning.Augment; o.Tuning.Augment == "" {
-		grey, err := grey(first.Root, d)
+		grey, err := tuning.Grey(first.Root, d.Paths())
 		if err != nil {
 			return err
 		}
@@ -209,47 +207,4 @@ func readKept(file string, sum []byte, values [][]float32) bool {
 		}
 	}
 	return true
-}
-
-// looked is how many pictures say whether all are grey.
-const looked = 32
-
-// grey reports whether pictures of a data set, some from everywhere in it, have no colours.
-func grey(root fs.FS, d *datasets.Dataset) (bool, error) {
-	var paths []string
-	for i := 0; i < len(d.Samples); i += max(1, len(d.Samples)/looked) {
-		paths = append(paths, d.Samples[i].Path)
-	}
-	cache := backbone.NewImageCache(root, paths, 0, backbone.DecodeOptions{})
-	read := 0
-	var last error
-	for i := range paths {
-		picture, err := cache.Image(i)
-		if err != nil {
-			last = err
-			continue
-		}
-		if read++; coloured(picture) {
-			return false, nil
-		}
-	}
-	if read == 0 {
-		return false, hint.With(last, "fine-tuning looks at the images: name their folder with --root")
-	}
-	return true, nil
-}
-
-// coloured looks at some pixels for more than what storing a grey picture in colours leaves.
-func coloured(picture image.Image) bool {
-	const near = 0x1400
-	b := picture.Bounds()
-	for y := b.Min.Y; y < b.Max.Y; y += max(1, b.Dy()/32) {
-		for x := b.Min.X; x < b.Max.X; x += max(1, b.Dx()/32) {
-			r, g, b, _ := picture.At(x, y).RGBA()
-			if max(r, g, b)-min(r, g, b) > near {
-				return true
-			}
-		}
-	}
-	return false
 }

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"image"
-	"image/color"
 	"os"
 	"path/filepath"
 	"slices"
@@ -133,21 +131,6 @@ func TestFinetuneRefused(t *testing.T) {
 	_, err := Store(t.Context(), Stored{Manifest: lone, Features: store.Images.Store}, o)
 	if err == nil || !strings.Contains(hint.Of(err), "--root") {
 		t.Errorf("features without images: %v (%s)", err, hint.Of(err))
-	}
-}
-
-// Grey pictures that were stored in colours stay grey.
-func TestColoured(t *testing.T) {
-	picture := image.NewRGBA(image.Rect(0, 0, 20, 20))
-	for i := range picture.Pix {
-		picture.Pix[i] = byte(100 + i%4*5)
-	}
-	if coloured(picture) {
-		t.Error("almost grey is coloured")
-	}
-	picture.Set(8, 8, color.RGBA{200, 20, 20, 255})
-	if !coloured(picture) {
-		t.Error("a red stroke is not seen")
 	}
 }
 

@@ -21,7 +21,7 @@ type Run struct {
 	Peers          Peers              `yaml:"peers"`     // of package peers' methods
 	Selective      Selective          `yaml:"selective"` // of package selective's
 	Sampler        Sampler            `yaml:"sampler"`
-	Length         Span               `yaml:"length"`
+	Length         Length             `yaml:"length"`
 	Solver         train.SolverConfig `yaml:"solver"`
 	Schedule       Schedule           `yaml:"schedule"`
 	LossSolver     train.SolverConfig `yaml:"loss_solver"`   // of a loss's own parameters
@@ -120,7 +120,7 @@ func Default() Run {
 		MetricLearning: defaultMetric(),
 		Peers:          defaultPeers(Metric),
 		Sampler:        DefaultSampler(Groups),
-		Length:         Epochs(20),
+		Length:         LastsEpochs(mostEpochs),
 		Solver:         train.DefaultSolver("adam"),
 		LossSolver:     train.DefaultSolver("adam"),
 		Finetune:       defaultFinetune(),

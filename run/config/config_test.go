@@ -75,7 +75,7 @@ backbone_schedule: {warm_up: 5 steps}
 		{Name: "contrastive", Weight: 2, Against: "bank", Start: Epochs(2)},
 	}
 	want.Filter.Scorer, want.Filter.Rate, want.Filter.WarmUp, want.Filter.AvgSim = "avgsim", 0.2, Steps(100), Span{}
-	want.Length = Epochs(2.5)
+	want.Length = LastsEpochs(2.5)
 	want.Solver.LR, want.Solver.WeightDecay = 3e-4, 5e-4
 	want.Schedule.WarmUp, want.Schedule.Milestones = Epochs(1), []Span{Epochs(3), Steps(10)}
 	want.LossSolver = train.DefaultSolver("sgd")
@@ -243,7 +243,7 @@ func TestValidateNamesTheKey(t *testing.T) {
 		{"finetune.batch_norm=yes", `config: finetune.batch_norm: found "yes", expected frozen or train`},
 		{"finetune.momentum=1", "config: finetune.momentum: found 1, expected a share from 0 to below 1"},
 		{"finetune.chunk=-1", "config: finetune.chunk: found -1, expected a number of images, or 0 for the whole batch"},
-		{"finetune.augment=", `config: finetune.augment: found "", expected none or the name of a recipe`},
+		{"finetune.augment=", `config: finetune.augment: found "", expected none, auto or the name of a recipe`},
 		{"backbone_solver.name=lion", "config: backbone_solver: train: "},
 		{"backbone_schedule.name=line", "config: the schedule of backbone_solver: train: "},
 		{"log_every=0", "config: log_every: found 0, expected at least 1 step"},

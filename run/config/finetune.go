@@ -20,6 +20,10 @@ const (
 // NoAugmentation shows the network every image as extraction does.
 const NoAugmentation = "none"
 
+// AutoAugmentation mirrors coloured pictures (the recipe flip) where all of the network is trained, as nothing of it could be kept of
+// a picture then, and else shows them as they are. What a run writes down is what was chosen.
+const AutoAugmentation = autoWord
+
 // Finetune says how the backbone itself is trained.
 type Finetune struct {
 	Weights    string  `yaml:"weights"`     // none, all, a stage (trained from there on), or a pattern with * over names of weights and nodes
@@ -28,7 +32,7 @@ type Finetune struct {
 	Start      Span    `yaml:"start"`       // the backbone rests so long, while the head warms up
 	Chunk      int     `yaml:"chunk"`       // images a pass of the network; 0: the whole batch
 	CacheLimit Bytes   `yaml:"cache_limit"` // most memory for the frozen prefix's activations, or for decoded pictures where these cannot be kept; 0: none
-	Augment    string  `yaml:"augment"`     // none, or a recipe of package backbone
+	Augment    string  `yaml:"augment"`     // none, auto, or a recipe of package backbone
 }
 
 func defaultFinetune() Finetune {
@@ -50,7 +54,7 @@ func (f Finetune) check() error {
 	case f.Chunk < 0:
 		return fmt.Errorf("finetune.chunk: found %d, expected a number of images, or 0 for the whole batch", f.Chunk)
 	case f.Augment == "":
-		return fmt.Errorf("finetune.augment: found \"\", expected none or the name of a recipe")
+		return fmt.Errorf("finetune.augment: found \"\", expected none, auto or the name of a recipe")
 	}
 	return nil
 }

@@ -70,6 +70,9 @@ func (c *Run) choose(root ast.Node, settings []string) {
 		if root == nil && named("filter", "scorer") != NoFilter { // a file, as a recipe is, is a whole set of settings
 			c.Screen, c.Bank.Fill = tunedScreen, true
 		}
+		if root == nil && c.Method == Metric {
+			c.Length, c.Finetune.Augment = AutoLength, AutoAugmentation
+		}
 	}
 	if name := named("schedule", "name"); name != "" && name != c.Schedule.Name {
 		c.Schedule = Schedule{}

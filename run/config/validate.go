@@ -142,8 +142,8 @@ func (c *Run) checkRest() error {
 	switch {
 	case c.Screen != NoScreen && !slices.Contains(judges.Names(), c.Screen):
 		return fmt.Errorf("screen: found %q%s, expected %s or %s", c.Screen, catalog.Ask(c.Screen, judges.Names()), strings.Join(judges.Names(), ", "), NoScreen)
-	case c.Length.N <= 0:
-		return fmt.Errorf("length: found %s, expected for example \"20 epochs\"", c.Length)
+	case c.Length.N <= 0 && c.Length != AutoLength:
+		return fmt.Errorf("length: found %s, expected for example \"20 epochs\", or auto", c.Length)
 	case c.Bank.Size < 0 || c.Bank.Size > maxBank:
 		return fmt.Errorf("bank.size: found %d, expected 0 to %d vectors", c.Bank.Size, maxBank)
 	case c.Average.Horizon == Steps(1):

@@ -34,7 +34,7 @@ func trained(t *testing.T, o Options) *folder.Run {
 	dir := t.TempDir()
 	cfg := config.Default()
 	cfg.Data = config.Data{Manifest: filepath.Join(dir, "m.csv"), Features: filepath.Join(dir, "store")}
-	cfg.Head.Out, cfg.Length, cfg.Bank.Size, cfg.Sampler.Classes, cfg.Sampler.Images = 4, config.Steps(3), 24, 3, 2
+	cfg.Head.Out, cfg.Length, cfg.Bank.Size, cfg.Sampler.Classes, cfg.Sampler.Images = 4, config.LastsSteps(3), 24, 3, 2
 	cfg.Sampler.Variant = config.Groups
 
 	manifest, paths := "path,label,true_label,split\n", []string(nil)

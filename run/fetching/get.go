@@ -53,6 +53,9 @@ func Get(ctx context.Context, r *models.Registry, name string, o Options) (*Got,
 		return nil, fmt.Errorf("fetching: %w", err)
 	}
 	if err := bring(ctx, file, path, places, o); errors.As(err, new(*fetch.Unavailable)) {
+		if o.From != "" && !fetch.Remote(o.From) {
+			return nil, hint.With(fmt.Errorf("fetching: %q was not fetched: %w", name, err), "name a file that is the published one; winnow models show %s prints its size and sha256", name)
+		}
 		return nil, hint.With(fmt.Errorf("fetching: %q was not fetched: %w", name, err),
 			"look at the network and its proxy (HTTPS_PROXY), or name a mirror or a copy: winnow models get %s --from URL|FILE", name)
 	} else if err != nil {

@@ -95,8 +95,8 @@ func TestGetRefuses(t *testing.T) {
 		{"dinov2-small", "", "nothing is fetched unchecked", "winnow models show dinov2-small says how to make it"},
 		{known, "", "no place is known", "--from URL|FILE"},
 		{known, "ftp://there/small.onnx", "expected an address that begins with http:// or https://, or a file", ""},
-		{known, bad, "was not fetched: " + bad + ": found ", "winnow models get squeezenet1.1 --from"},
-		{known, filepath.Join(dir, "none"), "no such file", "HTTPS_PROXY"},
+		{known, bad, "was not fetched: " + bad + ": found ", "winnow models show squeezenet1.1"},
+		{known, filepath.Join(dir, "none"), "no such file", "winnow models show squeezenet1.1"},
 	} {
 		r := open(t, json)
 		_, err := Get(t.Context(), r, c.name, Options{From: c.from})

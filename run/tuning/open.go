@@ -19,8 +19,10 @@ import (
 func Open(run config.Run, paths []string, cfg Config) (*Live, error) {
 	cfg.Settings, cfg.Paths, cfg.Batch = run.Finetune, paths, extraction.UsualBatch
 	var err error
-	if cfg.Augment, err = backbone.ParseAugmentation(run.Finetune.Augment); err != nil {
-		return nil, err
+	if cfg.Settings.Augment != config.AutoAugmentation {
+		if cfg.Augment, err = backbone.ParseAugmentation(cfg.Settings.Augment); err != nil {
+			return nil, err
+		}
 	}
 	cfg.RootName = imageroot.Resolve(run.Data.Root, run.Data.Manifest)
 	if cfg.Root, err = imageroot.Open(cfg.RootName); err != nil {
@@ -29,10 +31,29 @@ func Open(run config.Run, paths []string, cfg Config) (*Live, error) {
 	if err := cfg.findBackbone(run.Data); err != nil {
 		return nil, err
 	}
+	if err := cfg.chooseAugmentation(); err != nil {
+		return nil, err
+	}
 	if err := cfg.fitEvaluation(run); err != nil {
 		return nil, err
 	}
 	return New(cfg)
+}
+
+// chooseAugmentation decides what the configuration leaves open.
+func (c *Config) chooseAugmentation() (err error) {
+	if c.Settings.Augment != config.AutoAugmentation {
+		return nil
+	}
+	c.Settings.Augment = config.NoAugmentation
+	if c.Settings.Weights == config.AllWeights {
+		if grey, err := Grey(c.Root, c.Paths); err == nil && !grey { // where no picture can be read, who makes features says so
+			c.Settings.Augment = "flip"
+			c.Note("training pictures are mirrored at random (--augment chooses another way, or none)")
+		}
+	}
+	c.Augment, err = backbone.ParseAugmentation(c.Settings.Augment)
+	return err
 }
 
 // fitEvaluation has the features that the run starts from, and so what it evaluates, seen as the augmentation sees pictures; those
@@ -44,11 +65,11 @@ func (c *Config) fitEvaluation(run config.Run) error {
 		return nil
 	}
 	if run.Data.Features != "" {
-		return hint.With(fmt.Errorf("finetune: %s: features of pictures that are cropped, where --augment %s trains on pictures squashed to squares", run.Data.Features, run.Finetune.Augment),
+		return hint.With(fmt.Errorf("finetune: %s: features of pictures that are cropped, where --augment %s trains on pictures squashed to squares", run.Data.Features, c.Settings.Augment),
 			"make them with winnow extract --resize squash, or leave --features away; --augment flip fits those that are there")
 	}
 	c.Backbone.Preprocessing = now
-	c.Note("pictures are squashed to %d×%d, as --augment %s has them, for the run's features, its evaluation and its export too", now.Crop, now.Crop, run.Finetune.Augment)
+	c.Note("pictures are squashed to %d×%d, as --augment %s has them, for the run's features, its evaluation and its export too", now.Crop, now.Crop, c.Settings.Augment)
 	return nil
 }
 

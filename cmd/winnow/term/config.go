@@ -35,7 +35,7 @@ func RunFlags(names ...string) []cli.Flag {
 		&cli.StringFlag{Name: "finetune", DefaultText: d.Finetune.Weights, Usage: "train the backbone too: all, a `STAGE` to train from, or a pattern with * over names of weights"},
 		&cli.StringFlag{Name: "model", Usage: "the backbone to fine-tune: `NAME` of winnow models list, or an ONNX file"},
 		&cli.StringFlag{Name: "backbone-lr", DefaultText: text(d.BackboneSolver.LR), Usage: "learning rate of the backbone, `RATE` or auto, which finds it"},
-		&cli.StringFlag{Name: "augment", DefaultText: d.Finetune.Augment, Usage: "`RECIPE` by which training images vary: " + strings.Join(augmentations, ", ")},
+		&cli.StringFlag{Name: "augment", DefaultText: "flip for coloured pictures where all is trained, else none", Usage: "`RECIPE` by which training images vary: auto, " + strings.Join(augmentations, ", ")},
 		&cli.StringFlag{Name: "cache-limit", DefaultText: d.Finetune.CacheLimit.String(), Usage: "most memory for what the untrained part gives, or for decoded images, `SIZE`: 512MiB, 2GiB, 0 for none"},
 		&cli.StringFlag{Name: "recipe", Usage: "settings of a paper, `NAME` of winnow recipes list"},
 		&cli.StringFlag{Name: "config", Usage: "settings, YAML `FILE`; with --resume the run's own by default"},
@@ -48,7 +48,7 @@ func RunFlags(names ...string) []cli.Flag {
 		&cli.IntFlag{Name: "dim", DefaultText: text(d.Head.Out), Usage: "dimension `N` of the embedding"},
 		&cli.StringFlag{Name: "hidden", DefaultText: "none", Usage: "widths of the head's hidden layers, `N,...`, or none for a linear head"},
 		&cli.StringFlag{Name: "init", DefaultText: d.Head.Init, Usage: "start `WAY` of the head: whiten or random"},
-		&cli.Float64Flag{Name: "epochs", DefaultText: text(d.Length.N), Usage: "length `N` of the training in epochs"},
+		&cli.Float64Flag{Name: "epochs", DefaultText: text(d.Length.N) + ", with --finetune by the number of images", Usage: "length `N` of the training in epochs"},
 		&cli.IntFlag{Name: "steps", DefaultText: "as many as the epochs have", Usage: "length `N` of the training in steps"},
 		&cli.StringFlag{Name: "batch", DefaultText: fmt.Sprintf("%dx%d", d.Sampler.Classes, d.Sampler.Images), Usage: "`PxK`: classes and images of each in a batch, for example 16x4; N images where the sampler draws any"},
 		&cli.StringFlag{Name: "lr", DefaultText: text(d.Solver.LR), Usage: "learning rate of the head, `RATE` or auto, which finds it by a range test before the first step"},
@@ -91,7 +91,7 @@ func ReadRun(c *cli.Context) (config.Run, error) {
 	if err == nil {
 		err = cfg.Validate()
 	}
-	if err == nil {
+	if err == nil && cfg.Finetune.Augment != config.AutoAugmentation {
 		_, err = backbone.ParseAugmentation(cfg.Finetune.Augment)
 	}
 	return cfg, AsMisuse(err)
@@ -144,9 +144,9 @@ func readFlags(c *cli.Context, cfg *config.Run) (err error) {
 	case c.IsSet("epochs") && c.IsSet("steps"):
 		return fmt.Errorf("--epochs and --steps both give the length: expected one")
 	case c.IsSet("epochs"):
-		cfg.Length = config.Epochs(c.Float64("epochs"))
+		cfg.Length = config.LastsEpochs(c.Float64("epochs"))
 	case c.IsSet("steps"):
-		cfg.Length = config.Steps(c.Int("steps"))
+		cfg.Length = config.LastsSteps(c.Int("steps"))
 	}
 	for _, f := range []struct {
 		name string

@@ -24,13 +24,13 @@ func TestOptions(t *testing.T) {
 		t.Errorf("losses: %+v", c.Losses)
 	case c.Head.Out != 64 || !slices.Equal(c.Head.Hidden, []int{32, 16}) || c.Head.Init != "random" || c.Solver.LR != 0.5:
 		t.Errorf("head: %+v, solver: %+v", c.Head, c.Solver)
-	case c.Length != config.Steps(9) || c.Sampler.Classes != 8 || c.Sampler.Images != 2:
+	case c.Length != config.LastsSteps(9) || c.Sampler.Classes != 8 || c.Sampler.Images != 2:
 		t.Errorf("length %v, sampler %+v", c.Length, c.Sampler)
 	}
 	o, err = termtest.Asked(t, command, strings.Fields("--manifest m.csv --root r --model mobilenetv2 --finetune layer4 --augment flip --cache-limit 1GiB --backbone-lr 1e-3 --epochs 2 --out a --resume")...)
 	c = o.Config
 	if err != nil || !o.Resume || c.Data != (config.Data{Manifest: "m.csv", Root: "r", Model: "mobilenetv2"}) || c.Finetune.Weights != "layer4" || c.Finetune.Augment != "flip" ||
-		c.Finetune.CacheLimit != 1<<30 || c.BackboneSolver.LR != 1e-3 || c.Length != config.Epochs(2) {
+		c.Finetune.CacheLimit != 1<<30 || c.BackboneSolver.LR != 1e-3 || c.Length != config.LastsEpochs(2) {
 		t.Errorf("%v: %+v", err, o)
 	}
 	if o, err = termtest.Asked(t, command, strings.Fields("--method co-teaching --noise-rate 0.3 --batch 50 --defaults")...); err != nil || !o.Defaults || o.Config.Peers.Rate != 0.3 || o.Config.Sampler.Rows != 50 {

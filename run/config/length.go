@@ -1,0 +1,71 @@
+package config
+
+import "math"
+
+// Length is how long a run trains: a span, or [AutoLength].
+type Length struct{ Span }
+
+// AutoLength is a length that is chosen by the number of images when the run begins; what is run and written down is
+// what was chosen. See [Run.ResolveLength].
+var AutoLength = Length{Span{N: -1}}
+
+// LastsEpochs returns a length of n epochs.
+func LastsEpochs(n float64) Length { return Length{Epochs(n)} }
+
+// LastsSteps returns a length of n steps.
+func LastsSteps(n int) Length { return Length{Steps(n)} }
+
+// UnmarshalText reads a length.
+func (l *Length) UnmarshalText(text []byte) error {
+	if string(text) == autoWord {
+		*l = AutoLength
+		return nil
+	}
+	return l.Span.UnmarshalText(text)
+}
+
+// String returns the length as it stands in a file.
+func (l Length) String() string {
+	if l == AutoLength {
+		return autoWord
+	}
+	return l.Span.String()
+}
+
+// MarshalText writes a length.
+func (l Length) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
+
+// What an automatic length is made of. A pretrained network is at its best after 2 to 4 epochs of 3,000 photographs, a drawn one
+// after 20 and more.
+const (
+	mostEpochs  = 20
+	leastEpochs = 2
+	mostImages  = 200_000 // seen, between the two
+
+	imagesValidation = 10_000 // from one validation to the next, where an epoch has more
+	imagesPatience   = 12_000 // seen without a new best before the run stops
+	leastPatience    = 4      // validations
+)
+
+// ResolveLength chooses the length where it is automatic, for epochs of so many images: 20 epochs, or fewer where they would
+// be more than 200,000 images, but 2 at least. Validation, where nothing else is said of it, then comes after each epoch
+// or 10,000 images, and ends the run when none of 12,000 images, and of 4 validations, brought a new best. It reports whether there was
+// anything to choose.
+func (c *Run) ResolveLength(images int) bool {
+	if c.Length != AutoLength {
+		return false
+	}
+	n := float64(max(images, 1))
+	c.Length = LastsEpochs(min(mostEpochs, max(leastEpochs, math.Round(mostImages/n))))
+	if c.Validation.Every == Epochs(1) {
+		c.Validation.Every = Epochs(1 / math.Ceil(n/imagesValidation))
+	}
+	if c.Validation.Patience == 0 && !c.HasPeers() {
+		between := n
+		if every := c.Validation.Every; every.Epochs {
+			between *= every.N
+		}
+		c.Validation.Patience = max(leastPatience, int(math.Ceil(imagesPatience/between)))
+	}
+	return true
+}
