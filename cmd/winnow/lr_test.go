@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -13,6 +14,7 @@ import (
 // normalization too, is as it was. Its page draws the curves.
 func TestFoundRatesOfFinetuning(t *testing.T) {
 	atelier(t)
+	t.Setenv("WINNOW_MODELS", filepath.Join(t.TempDir(), "models.json"))
 	mustRun(t, "winnow models new ranged --arch cifar_resnet8 --seed 3")
 	for _, model := range []string{"glyphnet", "ranged"} {
 		args := func(out, head, network string) []string {
