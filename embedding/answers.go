@@ -18,7 +18,8 @@ type Answers struct {
 	Rows    int              `json:"rows"`
 	Dim     int              `json:"dim"`
 	Queries []Answer         `json:"queries"`
-	LeftOut []lookup.LeftOut `json:"left_out"` // queries that could not be read
+	LeftOut []lookup.LeftOut `json:"left_out"`         // queries that could not be read
+	Recall  *Recall          `json:"recall,omitempty"` // of a database, where there is an index to compare it with
 }
 
 // Answer is what was found for one query.
@@ -39,7 +40,7 @@ type Hit struct {
 
 // NewAnswers puts labels to what a gallery found for queries; left are those that could not be read.
 func NewAnswers(index string, g *search.Gallery, queries []search.Query, found [][]search.Hit, labels map[string]string, left []features.Bad) Answers {
-	r := Answers{Index: index, Rows: g.Len(), Dim: g.Width(), Queries: make([]Answer, len(found)), LeftOut: lookup.Unreadable(left)}
+	r := newAnswers(index, g.Len(), g.Width(), queries, left)
 	for i, list := range found {
 		q := Answer{queries[i].Name, labels[queries[i].Name], []Hit{}}
 		for j, h := range list {
@@ -49,6 +50,10 @@ func NewAnswers(index string, g *search.Gallery, queries []search.Query, found [
 		r.Queries[i] = q
 	}
 	return r
+}
+
+func newAnswers(index string, rows, dim int, queries []search.Query, left []features.Bad) Answers {
+	return Answers{Index: index, Rows: rows, Dim: dim, Queries: make([]Answer, len(queries)), LeftOut: lookup.Unreadable(left)}
 }
 
 // LabelsOf returns the labels of a manifest by path; "" has none.
@@ -87,6 +92,10 @@ func (r Answers) Write(w io.Writer) error {
 		if err := table.Flush(); err != nil {
 			return err
 		}
+	}
+	if c := r.Recall; c != nil {
+		_, err := fmt.Fprintf(w, "\nrecall      %.4f: %d of the %d that the exact search of %s finds\n", c.Value, c.Found, c.Expected, c.Of)
+		return err
 	}
 	return nil
 }

@@ -88,8 +88,8 @@ func (d Database) note(format string, args ...any) {
 	}
 }
 
-// advised adds what to do about an error; again says how to go on once the server answers.
-func (d Database) advised(err error, again string) error {
+// advised adds what to do about an error; again says how to go on once the server answers, elsewhere where else vectors can be.
+func (d Database) advised(err error, again, elsewhere string) error {
 	var request *vectordb.RequestError
 	var other *vectordb.OtherCollection
 	var extension *pgvector.NoExtension
@@ -98,7 +98,7 @@ func (d Database) advised(err error, again string) error {
 	case errors.As(err, &extension):
 		return hint.With(err, "%s", extension.Remedy())
 	case errors.As(err, &other):
-		return hint.With(err, "name another --collection, or replace this one with --recreate")
+		return hint.With(err, "%s", elsewhere)
 	case isRequest && request.Refused && d.Postgres != nil:
 		return hint.With(err, "put the password into PGPASSWORD or ~/.pgpass, or name a file with --key-file")
 	case isRequest && request.Refused:

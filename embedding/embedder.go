@@ -1,21 +1,17 @@
 // Package embedding makes vectors of images: by a run's backbone and head, a model that winnow export wrote, or a backbone
 // alone. It writes them to files ([Network.WriteFile]), puts them into an index ([CreateIndex], [ExtendIndex]) and searches
-// by them ([Queries]).
+// by them, there or in a database ([Search]).
 package embedding
 
 import (
 	"cmp"
-	"context"
 	"errors"
-	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 
 	"winnow/backbone"
 	"winnow/extraction"
-	"winnow/features"
 	"winnow/graph"
 	"winnow/head"
 	"winnow/internal/hint"
@@ -201,21 +197,4 @@ func (e *Embedder) prepare(output string) (err error) {
 	p := e.Backbone.Preprocessing
 	e.Model, e.Output, e.Preprocessing, e.Decoder = e.Backbone.SHA256, e.cut.Cut, p.Key(), p.DecoderVersion()
 	return nil
-}
-
-// Queries embeds images by what made the vectors of a gallery. It also returns those that have no vector.
-func Queries(ctx context.Context, h Host, g *search.Gallery, images fs.FS, paths []string, o Options) ([]search.Query, []features.Bad, error) {
-	e, err := OpenMaker(g, o, h.Note)
-	if err != nil {
-		return nil, nil, err
-	}
-	net, err := e.Load(h, 0, true)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer net.Close()
-	if net.Dim() != g.Width() {
-		return nil, nil, fmt.Errorf("search: %s embeds into %d values, expected %d", e.Source, net.Dim(), g.Width())
-	}
-	return net.Queries(ctx, images, paths, o)
 }

@@ -104,7 +104,7 @@ func (q Upload) send(ctx context.Context, server vectordb.Store, model string, c
 		if q.Recreate {
 			again = "the same command without --recreate goes on with what is there"
 		}
-		return nil, q.advised(err, again)
+		return nil, q.advised(err, again, "name another --collection, or replace this one with --recreate")
 	}
 	left := append([]lookup.LeftOut{}, points.LeftOut()...)
 	if len(left) > 0 {

@@ -11,7 +11,7 @@ import (
 var byQuality = []string{
 	"dinov2-base-registers", "dinov2-base", "dinov2-small", "vit-b-16",
 	"resnet152-v2-7", "resnet101-v2-7", "resnet152-v1-7", "resnet101-v1-7",
-	"resnet50", "resnet50-v2-7", "resnet50-v1-12", "resnet34", "resnet34-v2-7", "bn-inception", "inception-v2-9",
+	"resnet50", "resnet50-v2-7", "resnet50-v1-12", "resnet34", "resnet34-v1-7", "resnet34-v2-7", "bn-inception", "inception-v2-9",
 	"mobilenetv2-features", "mobilenetv2-7", "mobilenetv2", "resnet18", "resnet18-v1-7", "resnet18-v2-7",
 	"googlenet-bvlc", "googlenet-7", "googlenet", "squeezenet1.1", "squeezenet1.1-7", "squeezenet", "resnet50v2-stage3-features",
 }

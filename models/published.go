@@ -59,7 +59,7 @@ var seenSizes = map[string]int64{
 // instead names, for backbones that users export, one with the same architecture that can be fetched. Its weights are of
 // another publisher.
 var instead = map[string]string{
-	"resnet18": "resnet18-v1-7", "resnet34": "resnet34-v2-7", "resnet50": "resnet50-v1-12", "googlenet": "googlenet-7",
+	"resnet18": "resnet18-v1-7", "resnet34": "resnet34-v1-7", "resnet50": "resnet50-v1-12", "googlenet": "googlenet-7",
 	"mobilenetv2": "mobilenetv2-7", "squeezenet": "squeezenet1.1-7", "bn-inception": "inception-v2-9",
 }
 

@@ -17,6 +17,9 @@ var zooFiles = []zooFile{
 		sum: "4e8f8653e7a2222b3904cc3fe8e304cd8b339ce1d05fd24688162f86fb6df52c", size: 46_820_737, preset: "imagenet", licence: "Apache-2.0"},
 	{name: "resnet18-v2-7", title: "ResNet-18 v2 (GluonCV)", path: "validated/vision/classification/resnet/model/resnet18-v2-7.onnx", commit: "2a67a85e670e61bf9819e9df6dae3771974552ff",
 		sum: "3b4d048057854022232aa20bf68262e31718ab7119a17f920b8a2dc1433f824b", size: 46_806_737, preset: "imagenet", licence: "Apache-2.0"},
+	// ResNet-34 v1 has no stored pointer: its sum and size stand in the zoo's list for programs, ONNX_HUB_MANIFEST.json.
+	{name: "resnet34-v1-7", title: "ResNet-34 v1 (GluonCV)", path: "validated/vision/classification/resnet/model/resnet34-v1-7.onnx", commit: "main",
+		sum: "883a41b2e30ddc2e422c108b091b5e70b92d37dc5c345a2c563dcae27971e2cc", size: 87_302_588, preset: "imagenet", licence: "Apache-2.0"},
 	{name: "resnet34-v2-7", title: "ResNet-34 v2 (GluonCV)", path: "vision/classification/resnet/model/resnet34-v2-7.onnx", commit: "13fcb614fdedcc09864c0691c080ccf82ca3b85b",
 		sum: "17f9350e613339ffd46314bb905998f1adaaa6cf983a8c058efbb3cbc6046ca5", size: 87_288_585, preset: "imagenet", licence: "Apache-2.0", replaced: true},
 	{name: "resnet50-v1-12", title: "ResNet-50 v1 (GluonCV)", path: "vision/classification/resnet/model/resnet50-v1-12.onnx", commit: "652f4e4af7975c8e7a505c4b6e0f8ac72d8260ea",

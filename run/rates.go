@@ -14,7 +14,7 @@ import (
 // How learning rates are tested.
 const (
 	rangeSteps = 40  // of a test
-	fraction   = 0.5 // of the rate whose loss is lowest, which is found with the last few steps alone
+	fraction   = 0.5 // of the rate whose loss is lowest
 )
 
 // findRates finds the learning rates that are to be found by range tests (Smith 2017, section 3.3): a training of some tens

@@ -99,7 +99,7 @@ func (s *Session) openBackbone(ctx context.Context, d *datasets.Dataset) (err er
 	if err != nil {
 		return err
 	}
-	s.backbone, s.Config.Finetune.Augment = tuned, tuned.Settings.Augment
+	s.backbone, s.Config.Finetune = tuned, tuned.Settings // as they were chosen
 	rt, err := host.Runtime()
 	if err != nil {
 		return err

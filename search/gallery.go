@@ -100,26 +100,43 @@ func NewQuery(name string, vector []float32) (Query, bool) {
 	return Query{Name: name, Vector: vector, Row: -1}, UnitRows(oneRow(vector)) == nil
 }
 
-// Queries reads what is searched for, in the order of the arguments: paths of the gallery, .npy files of vectors, and
+// Queries reads what is searched for: paths of the gallery, .npy files of vectors, and images.
+func (g *Gallery) Queries(args []string, embed func(images []string) ([]Query, []features.Bad, error)) ([]Query, []features.Bad, error) {
+	return Queries(args, g.Width(), g.own, embed)
+}
+
+// Queries reads what is searched for, in the order of the arguments: names that own knows, .npy files of vectors of dim values, and
 // images, of which embed is given those that stand together. It also returns the images that could not be read.
-func (g *Gallery) Queries(args []string, embed func(images []string) ([]Query, []features.Bad, error)) (list []Query, left []features.Bad, err error) {
-	for i := 0; i < len(args); i++ {
-		more, bad, from := []Query(nil), []features.Bad(nil), i
-		switch row, here := g.Lookup(args[i]); {
-		case here:
-			more, err = g.own(args[i], row)
-		case isNPY(args[i]):
-			more, err = readQueries(args[i], g.Width())
-		default:
-			for i+1 < len(args) && g.isImage(args[i+1]) {
-				i++
+func Queries(args []string, dim int, own func(name string) (q Query, known bool, err error), embed func(images []string) ([]Query, []features.Bad, error)) (list []Query, left []features.Bad, err error) {
+	for i := 0; i < len(args); {
+		var images []string
+		var q Query
+		known := false
+		for ; i < len(args) && !known && !isNPY(args[i]); i++ {
+			if q, known, err = own(args[i]); err != nil {
+				return nil, nil, err
+			} else if !known {
+				images = append(images, args[i])
 			}
-			more, bad, err = embed(args[from : i+1])
 		}
-		if err != nil {
-			return nil, nil, err
+		if len(images) > 0 {
+			more, bad, err := embed(images)
+			if err != nil {
+				return nil, nil, err
+			}
+			list, left = append(list, more...), append(left, bad...)
 		}
-		list, left = append(list, more...), append(left, bad...)
+		switch {
+		case known:
+			list = append(list, q)
+		case i < len(args):
+			more, err := readQueries(args[i], dim)
+			if err != nil {
+				return nil, nil, err
+			}
+			list = append(list, more...)
+			i++
+		}
 	}
 	return list, left, nil
 }
@@ -135,20 +152,19 @@ func (g *Gallery) Nearest(ctx context.Context, queries []Query, k int) ([][]Hit,
 }
 
 // own is the query of an image of the gallery.
-func (g *Gallery) own(path string, row int) ([]Query, error) {
+func (g *Gallery) own(path string) (q Query, here bool, err error) {
+	row, here := g.Lookup(path)
+	if !here {
+		return q, false, nil
+	}
 	vector, err := g.Vector(row)
 	if err == nil && vector == nil {
 		err = fmt.Errorf("search: %s: %s", path, NoDirection)
 	}
-	return []Query{{Name: path, Vector: vector, Row: row}}, err
+	return Query{Name: path, Vector: vector, Row: row}, true, err
 }
 
 func isNPY(name string) bool { return strings.EqualFold(filepath.Ext(name), ".npy") }
-
-func (g *Gallery) isImage(arg string) bool {
-	_, here := g.Lookup(arg)
-	return !here && !isNPY(arg)
-}
 
 // readQueries reads the rows of a .npy file: one vector, or one a row.
 func readQueries(file string, dim int) ([]Query, error) {

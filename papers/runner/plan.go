@@ -126,6 +126,9 @@ func (r *reproduction) config(cell studies.Cell) (config.Run, error) {
 	if cfg.Finetune.Augment == config.AutoAugmentation {
 		cfg.Finetune.Augment = config.NoAugmentation
 	}
+	if cfg.Finetune.BatchNorm == config.AutoNorm {
+		cfg.Finetune.BatchNorm = config.FrozenNorm
+	}
 	rate := column.Rate
 	if of := r.of(column, cell.Seed); of != nil && column.Noise == givenLabels {
 		rate = of.clean.Noise(datasets.Train).Rate

@@ -240,7 +240,7 @@ func TestValidateNamesTheKey(t *testing.T) {
 		{"validation.patience=-1", "config: validation.patience: found -1"},
 		{"finetune.weights=", `config: finetune.weights: found "", expected none, all, a stage or a pattern`},
 		{"finetune.weights=layer4 layer3", `config: finetune.weights: found "layer4 layer3", expected none, all, a stage or a pattern`},
-		{"finetune.batch_norm=yes", `config: finetune.batch_norm: found "yes", expected frozen or train`},
+		{"finetune.batch_norm=yes", `config: finetune.batch_norm: found "yes", expected frozen, train or auto`},
 		{"finetune.momentum=1", "config: finetune.momentum: found 1, expected a share from 0 to below 1"},
 		{"finetune.chunk=-1", "config: finetune.chunk: found -1, expected a number of images, or 0 for the whole batch"},
 		{"finetune.augment=", `config: finetune.augment: found "", expected none, auto or the name of a recipe`},

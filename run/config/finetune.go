@@ -15,6 +15,7 @@ const (
 const (
 	FrozenNorm = "frozen" // the stored running statistics normalise
 	TrainNorm  = "train"  // those of the batch do (of a chunk, where there are several), and the running ones follow
+	AutoNorm   = autoWord // train where all running statistics are as they were drawn, mean 0 and variance 1: they say nothing of images yet; else frozen
 )
 
 // NoAugmentation shows the network every image as extraction does.
@@ -27,7 +28,7 @@ const AutoAugmentation = autoWord
 // Finetune says how the backbone itself is trained.
 type Finetune struct {
 	Weights    string  `yaml:"weights"`     // none, all, a stage (trained from there on), or a pattern with * over names of weights and nodes
-	BatchNorm  string  `yaml:"batch_norm"`  // frozen or train
+	BatchNorm  string  `yaml:"batch_norm"`  // frozen, train or auto
 	Momentum   float64 `yaml:"momentum"`    // of the running statistics, with batch_norm: train: the share of the old that stays
 	Start      Span    `yaml:"start"`       // the backbone rests so long, while the head warms up
 	Chunk      int     `yaml:"chunk"`       // images a pass of the network; 0: the whole batch
@@ -47,8 +48,8 @@ func (f Finetune) check() error {
 	switch {
 	case f.Weights == "" || strings.ContainsAny(f.Weights, " \t\n"):
 		return fmt.Errorf("finetune.weights: found %q, expected none, all, a stage or a pattern", f.Weights)
-	case f.BatchNorm != FrozenNorm && f.BatchNorm != TrainNorm:
-		return fmt.Errorf("finetune.batch_norm: found %q, expected %s or %s", f.BatchNorm, FrozenNorm, TrainNorm)
+	case f.BatchNorm != FrozenNorm && f.BatchNorm != TrainNorm && f.BatchNorm != AutoNorm:
+		return fmt.Errorf("finetune.batch_norm: found %q, expected %s, %s or %s", f.BatchNorm, FrozenNorm, TrainNorm, AutoNorm)
 	case !(f.Momentum >= 0 && f.Momentum < 1):
 		return fmt.Errorf("finetune.momentum: found %v, expected a share from 0 to below 1", f.Momentum)
 	case f.Chunk < 0:

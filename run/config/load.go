@@ -71,7 +71,7 @@ func (c *Run) choose(root ast.Node, settings []string) {
 			c.Screen, c.Bank.Fill = tunedScreen, true
 		}
 		if root == nil && c.Method == Metric {
-			c.Length, c.Finetune.Augment = AutoLength, AutoAugmentation
+			c.Length, c.Finetune.Augment, c.Finetune.BatchNorm = AutoLength, AutoAugmentation, AutoNorm
 		}
 	}
 	if name := named("schedule", "name"); name != "" && name != c.Schedule.Name {

@@ -43,7 +43,7 @@ func TestAutoAugmentation(t *testing.T) {
 		"given":           {config.AllWeights, "digits", true, "digits"},
 		"given none":      {config.AllWeights, "none", true, "none"},
 	} {
-		cfg, paths := drawn(t)
+		cfg, paths := drawn6(t)
 		cfg.Finetune.Weights, cfg.Finetune.Augment = c.weights, c.augment
 		if c.colour {
 			picture := image.NewRGBA(image.Rect(0, 0, 28, 28))

@@ -5,6 +5,7 @@ package tuning
 import (
 	"fmt"
 	"io/fs"
+	"slices"
 
 	"winnow/backbone"
 	"winnow/backbone/ort"
@@ -55,7 +56,36 @@ func New(cfg Config) (*Live, error) {
 		return nil, fmt.Errorf("finetune: %s: %w", t.Backbone.Name, err)
 	}
 	t.model = gradient.Untie(m)
+	if t.Settings.BatchNorm == config.AutoNorm {
+		t.Settings.BatchNorm = config.FrozenNorm
+		if drawn(t.model.Graph) {
+			t.Settings.BatchNorm = config.TrainNorm
+			t.Note("batch normalization learns its statistics: those of %s are as they were drawn", t.Backbone.Name)
+		}
+	}
 	return t, t.choose()
+}
+
+// drawn reports whether a network has batch normalization whose running statistics nothing has moved yet.
+func drawn(g *graph.Graph) bool {
+	found := false
+	for _, n := range g.Nodes {
+		if !graph.IsONNX(n.Domain) || n.Op != "BatchNormalization" || len(n.Inputs) < 5 {
+			continue
+		}
+		for i, want := range map[int]float32{3: 0, 4: 1} {
+			t := g.Initializer(n.Inputs[i])
+			if t == nil {
+				return false
+			}
+			values, err := t.Float32s()
+			if err != nil || slices.ContainsFunc(values, func(v float32) bool { return v != want }) {
+				return false
+			}
+		}
+		found = true
+	}
+	return found
 }
 
 // Use gives it the runtime that its networks run on.

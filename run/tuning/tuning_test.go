@@ -24,8 +24,14 @@ import (
 	"winnow/run/folder"
 )
 
-// drawn writes six grey images and a network for them, and returns a configuration that trains it.
-func drawn(t *testing.T) (cfg config.Run, paths []string) {
+// drawn6 writes six grey images and a network for them, and returns a configuration that trains it.
+func drawn6(t *testing.T) (cfg config.Run, paths []string) {
+	t.Helper()
+	return drawnAs(t, "lenet5", func(*graph.Graph) {})
+}
+
+// drawnAs does so with a network of another architecture, changed.
+func drawnAs(t *testing.T, arch string, change func(*graph.Graph)) (cfg config.Run, paths []string) {
 	t.Helper()
 	dir := t.TempDir()
 	for i := range 6 {
@@ -42,14 +48,15 @@ func drawn(t *testing.T) (cfg config.Run, paths []string) {
 			t.Fatal(err)
 		}
 	}
-	net, err := architecture.Embedded("lenet5")
+	net, err := architecture.Embedded(arch)
 	if err != nil {
 		t.Fatal(err)
 	}
 	m := net.Model(1)
+	change(m.Graph)
 	m.Metadata = append(m.Metadata, graph.Property{Key: models.PreprocessingKey, Value: net.Preprocessing.Key()})
 	cfg = config.Default()
-	cfg.Data = config.Data{Root: dir, Model: filepath.Join(dir, "lenet5.onnx")}
+	cfg.Data = config.Data{Root: dir, Model: filepath.Join(dir, arch+".onnx")}
 	cfg.Finetune.Weights = config.AllWeights
 	if err := os.WriteFile(cfg.Data.Model, m.Marshal(), 0o644); err != nil {
 		t.Fatal(err)
@@ -69,7 +76,7 @@ func open(t *testing.T, cfg config.Run, paths []string) (*Live, []string, error)
 
 // What is trained is chosen without a runtime: all weights, those of a stage and behind it, or those of a pattern.
 func TestWeights(t *testing.T) {
-	cfg, paths := drawn(t)
+	cfg, paths := drawn6(t)
 	all, _, err := open(t, cfg, paths)
 	if err != nil {
 		t.Fatal(err)
@@ -92,7 +99,7 @@ func TestWeights(t *testing.T) {
 }
 
 func TestOpenRefuses(t *testing.T) {
-	good, paths := drawn(t)
+	good, paths := drawn6(t)
 	for name, c := range map[string]struct {
 		change       func(*config.Run)
 		want, advice string
@@ -114,7 +121,7 @@ func TestOpenRefuses(t *testing.T) {
 // Features are those stored until a weight has moved; then the network gives them, and a saved one gives the same again.
 func TestFeaturesFollowTheWeights(t *testing.T) {
 	rt := orttest.Runtime(t)
-	cfg, paths := drawn(t)
+	cfg, paths := drawn6(t)
 	live, notes, err := open(t, cfg, paths)
 	if err != nil {
 		t.Fatal(err)
@@ -202,7 +209,7 @@ func TestStored(t *testing.T) {
 // The evaluation's own views are those of the features; of wide pictures a squashed view is farther from them than a mirrored one.
 func TestCompareViews(t *testing.T) {
 	rt := orttest.Runtime(t)
-	cfg, paths := drawn(t)
+	cfg, paths := drawn6(t)
 	rng := rand.New(rand.NewPCG(3, 4))
 	for _, path := range paths { // smooth in the middle, noise at the sides
 		img := image.NewGray(image.Rect(0, 0, 112, 28))
@@ -278,6 +285,45 @@ func TestFitEvaluation(t *testing.T) {
 			}
 		case err != nil || cfg.Backbone.Preprocessing != c.want:
 			t.Errorf("%s of %+v: %+v %v, expected %+v", c.augment, c.was, cfg.Backbone.Preprocessing, err, c.want)
+		}
+	}
+}
+
+// Where it is left open, batch normalization learns its statistics if they are still those that were drawn.
+func TestAutoNorm(t *testing.T) {
+	for _, c := range []struct {
+		arch, given string
+		mean        float32
+		want        string
+	}{
+		{"convnet4", config.AutoNorm, 0, config.TrainNorm},
+		{"convnet4", config.AutoNorm, 0.1, config.FrozenNorm},
+		{"convnet4", config.FrozenNorm, 0, config.FrozenNorm},
+		{"lenet5", config.AutoNorm, 0, config.FrozenNorm}, // has none
+	} {
+		cfg, paths := drawnAs(t, c.arch, func(g *graph.Graph) {
+			for _, n := range g.Nodes {
+				if n.Op != "BatchNormalization" || c.mean == 0 {
+					continue
+				}
+				old := g.Initializer(n.Inputs[3])
+				values, err := old.Float32s()
+				if err != nil {
+					t.Fatal(err)
+				}
+				values[0] = c.mean
+				*old = *graph.NewTensor(old.Name, values, old.Dims...)
+				break
+			}
+		})
+		cfg.Finetune.BatchNorm = c.given
+		live, notes, err := open(t, cfg, paths)
+		if err != nil {
+			t.Fatal(err)
+		}
+		said := slices.ContainsFunc(notes, func(n string) bool { return strings.Contains(n, "as they were drawn") })
+		if live.Settings.BatchNorm != c.want || said != (c.given == config.AutoNorm && c.want == config.TrainNorm) {
+			t.Errorf("%+v: %s, said %q", c, live.Settings.BatchNorm, notes)
 		}
 	}
 }

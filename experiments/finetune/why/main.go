@@ -25,7 +25,7 @@ import (
 	"strings"
 )
 
-const usage = `usage: why train -set NAME -noise NAME -arm ARM -manifest FILE -root DIR -features DIR [-weights all] [-epochs 4]
+const usage = `usage: why train -set NAME -noise NAME -arm ARM -manifest FILE -root DIR -features DIR [-weights all] [-epochs 4] [-choice]
        why views -set NAME -manifest FILE -root DIR -model NAME -keep DIR [-raw]
        why past -set NAME -noise NAME -arm NAME -manifest FILE -run DIR
        why page`
@@ -65,6 +65,7 @@ var tables = map[string][]string{
 	"drift":     {"epoch", "age", "cosine", "pairs"},                         // of an image's vector to its vector of so many steps ago
 	"bank":      {"epoch", "members", "own", "positives", "push", "nearest"}, // an image's own older vectors
 	"kappa":     {"epoch", "q1", "median", "q3"},
+	"choice":    {"wrong", "best", "lost", "lost95", "last", "top"},   // wrong: share of validation's labels; best: how often it is chosen; P@1 by true labels
 	"views":     {"own", "others", "own_whitened", "others_whitened"}, // mean cosines; the arm is the recipe
 }
 

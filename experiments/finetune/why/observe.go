@@ -102,6 +102,7 @@ type observer struct {
 	plan   run.Plan
 	out    map[string][][]string
 	unseen map[int]float64 // by epoch
+	choice *choices        // may be nil: what validation chooses is not asked
 }
 
 type mean struct {
@@ -268,6 +269,15 @@ func (o *observer) measure(epoch int) error {
 	}
 	r, err := eval.Retrieve(o.ctx, z, nil, eval.RetrievalOptions{K: []int{1}})
 	o.out["retrieval"] = append(o.out["retrieval"], append(line(float64(epoch), r.PrecisionAt1), ""))
+	if o.choice == nil || err != nil {
+		return err
+	}
+	if now, err = o.backbone.Now(o.ctx, o.choice.set); err != nil {
+		return err
+	}
+	if z, err = o.head.EmbedSet(o.ctx, now); err == nil {
+		o.choice.see(z)
+	}
 	return err
 }
 
@@ -294,6 +304,9 @@ func (o *observer) end() map[string][][]string {
 		if v, ok := o.unseen[i-1]; ok && l[2] == "" {
 			o.out["retrieval"][i] = append(l[:2], line(v)...)
 		}
+	}
+	if o.choice != nil {
+		o.out["choice"] = o.choice.table()
 	}
 	right, part, of := 0, 0, 0 // labels of the set, those that take part, and the right ones of these
 	for i, id := range o.set.IDs {

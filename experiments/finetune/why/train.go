@@ -46,6 +46,7 @@ func trainings(ctx context.Context, args []string) error {
 	store := f.String("features", "", "the network's features of these images")
 	weights := f.String("weights", config.AllWeights, "what is trained of the network")
 	epochs := f.Int("epochs", 4, "epochs of all training images")
+	choice := f.Bool("choice", false, "ask what validation would choose by labels of which some are wrong")
 	probe := f.Int("probe", 1000, "training images whose retrieval is measured after each epoch, at most")
 	f.Parse(args)
 	if err := need(f, "set", "noise", "manifest", "root", "features"); err != nil {
@@ -91,6 +92,9 @@ func trainings(ctx context.Context, args []string) error {
 		cfg.Losses = cfg.Losses[:1]
 	}
 	o := &observer{d: d, epoch: epoch, probed: max(*probe, 1)}
+	if *choice {
+		o.choice = newChoices(d, data.Validation)
+	}
 	out, err := follow(ctx, cfg, data, o)
 	if err != nil {
 		return err

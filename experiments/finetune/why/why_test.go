@@ -57,6 +57,39 @@ func TestObserver(t *testing.T) {
 	}
 }
 
+// Of three epochs the second is the best; by wrong labels another may be chosen, by right ones never.
+func TestChoices(t *testing.T) {
+	d := &datasets.Dataset{}
+	set := features.NewSet(40, 2)
+	for i := range 40 {
+		d.Samples = append(d.Samples, datasets.Sample{True: i / 10})
+		set.IDs[i] = i
+	}
+	c := newChoices(d, set)
+	for _, spread := range []int{3, 1, 2} { // by so many the nearest is of the next class, of 4
+		z := features.NewSet(40, 2)
+		for i := range 40 {
+			angle := float64(i/10) + 0.01*float64(i%10)
+			if i%4 < spread-1 {
+				angle = float64(i/10+1) + 0.01*float64(i%10) + 0.001
+			}
+			z.X.Data[2*i], z.X.Data[2*i+1] = float32(math.Cos(angle)), float32(math.Sin(angle))
+		}
+		c.see(z)
+	}
+	truth := c.precision(c.set.Labels)
+	if !(truth[1] > truth[2] && truth[2] > truth[0] && truth[1] == 1) {
+		t.Fatalf("P@1 %v, expected the second best and the first worst", truth)
+	}
+	table := c.table()
+	if got := strings.Join(table[0], " "); got != "0 1 0 0 "+line(1 - truth[2])[0]+" 1" {
+		t.Errorf("by true labels: %s", got)
+	}
+	if labels := c.flipped(0.5, train.Rand(1, "test", 0)); len(labels) != 40 || c.precision(labels)[1] > 0.9 {
+		t.Errorf("half of the labels flipped: %v", c.precision(labels))
+	}
+}
+
 // The page's tables are replaced, and what stands around them stays.
 func TestPage(t *testing.T) {
 	here := t.TempDir()

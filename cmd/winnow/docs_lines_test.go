@@ -1,0 +1,116 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/urfave/cli/v2"
+
+	"winnow/cmd/winnow/term"
+)
+
+// docLine and helpLine are a line of winnow in a block of commands, and in the examples of help.
+var (
+	docLine  = regexp.MustCompile(`(?m)^(?:\$ )?(winnow [^\n]+)$`)
+	helpLine = regexp.MustCompile(`(?m)^   (winnow [^\n]+)$`)
+)
+
+// TestDocsLines holds every command line that docs, README.md and help show, those that no test runs among them, to the commands and
+// flags that there are, under their present names.
+func TestDocsLines(t *testing.T) {
+	shown := map[string]string{} // where each was seen
+	for page, text := range docPages(t) {
+		if page == "cli.md" {
+			continue // help has it
+		}
+		for _, b := range blocks(text) {
+			if b.language == "sh" && b.mark != "fails" {
+				collect(shown, docLine, fmt.Sprintf("docs/%s:%d", page, b.line), b.text)
+			}
+		}
+	}
+	docs := len(shown)
+	app := term.NewApp(commands(), io.Discard, io.Discard)
+	var walk func(path string, list []*cli.Command)
+	walk = func(path string, list []*cli.Command) {
+		for _, c := range list {
+			collect(shown, helpLine, path+" "+c.Name+" --help", c.Description)
+			walk(path+" "+c.Name, c.Subcommands)
+		}
+	}
+	walk("winnow", app.Commands)
+	if docs < 50 || len(shown) < docs+50 {
+		t.Fatalf("found %d lines in docs and %d in all, expected 50 in docs and 50 in help", docs, len(shown))
+	}
+	for line, where := range shown {
+		if fault := unknownIn(app, line); fault != "" {
+			t.Errorf("%s: %s: %s", where, line, fault)
+		}
+	}
+	t.Logf("%d command lines of docs and %d of help", docs, len(shown)-docs)
+	for line, want := range map[string]string{
+		"winnow trace noisy.csv":                 "no command",
+		"winnow data corupt a.csv":               "no command",
+		"winnow data corrupt a.csv --rate 0.1":   "--rate",
+		"winnow train --nix 3 --out run":         "--nix",
+		"winnow eval run --threads 2 | head -n3": "",
+	} {
+		if fault := unknownIn(app, line); (fault == "") != (want == "") || !strings.Contains(fault, want) {
+			t.Errorf("%s: found the fault %q, expected %q", line, fault, want)
+		}
+	}
+}
+
+func collect(shown map[string]string, line *regexp.Regexp, where, text string) {
+	text = strings.ReplaceAll(text, "\\\n", " ")
+	for _, m := range line.FindAllStringSubmatch(text, -1) {
+		shown[m[1]] = where
+	}
+}
+
+// unknownIn says what of a command line is not there, or is there by an old name only: "" for nothing.
+func unknownIn(app *cli.App, line string) string {
+	flags, list, found := app.Flags, app.Commands, false
+	value := false // of the flag before
+	for _, word := range strings.Fields(line)[1:] {
+		if value {
+			value = false
+			continue
+		}
+		if word == "|" || word == "#" || word == "&&" || word == ";" || strings.HasPrefix(word, ">") || word == "2>" || word == "--" {
+			break
+		}
+		name, isFlag := strings.CutPrefix(strings.TrimRight(word, ")]'\""), "--")
+		name, _, given := strings.Cut(name, "=")
+		switch {
+		case isFlag:
+			if name == "help" || name == "long" || name == "version" {
+				continue
+			}
+			at := slices.IndexFunc(flags, func(f cli.Flag) bool { return slices.Contains(f.Names(), name) })
+			if at < 0 || slices.Contains(oldFlags, name) && flags[at].Names()[0] != name {
+				return "--" + name + " is not a flag of it"
+			}
+			value = !given && flags[at].(cli.DocGenerationFlag).TakesValue()
+		case list != nil:
+			at := slices.IndexFunc(list, func(c *cli.Command) bool { return c.HasName(word) })
+			if at >= 0 {
+				flags, list, found = append(slices.Clone(flags), list[at].Flags...), list[at].Subcommands, true
+			} else if !found || len(flags) == len(app.Flags) {
+				if !strings.HasPrefix(word, "-") {
+					return "there is no command " + word
+				}
+			} else {
+				list = nil
+			}
+		}
+	}
+	return ""
+}
+
+// oldFlags are names that flags had.
+var oldFlags = []string{"rate", "scores", "losses", "force"}

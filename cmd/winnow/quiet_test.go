@@ -1,0 +1,28 @@
+package main
+
+import "testing"
+
+// TestQuiet: with --quiet the commands that take long say nothing on standard error.
+func TestQuiet(t *testing.T) {
+	atelier(t)
+	for _, args := range [][]string{
+		{"data", "check", "noisy.csv", "--root", "drawn"},
+		{"extract", "--manifest", "noisy.csv", "--root", "drawn", "--model", "glyphnet", "--out", "store"},
+		{"noise", "noisy.csv", "--features", "store"},
+		{"train", "--manifest", "noisy.csv", "--root", "drawn", "--features", "store", "--dim", "8", "--batch", "6x3", "--steps", "6", "--out", "run"},
+		{"eval", "run"},
+		{"audit", "run", "--out", "suspects.csv"},
+		{"audit", "--features", "store", "--manifest", "noisy.csv", "--folds", "2"},
+		{"map", "run", "--out", "map.html", "--iterations", "20"},
+		{"report", "run", "--out", "report.html"},
+		{"retrieve", "run", "--out", "found.html"},
+		{"export", "run", "--npy", "e.npy", "--onnx", "e.onnx"},
+		{"embed", "run", "drawn/test", "--out", "v.npy"},
+		{"index", "drawn/test", "--model", "run", "--out", "index"},
+		{"pairs", "run"},
+	} {
+		if _, stderr := mustCall(t, append([]string{"--quiet"}, args...)...); stderr != "" {
+			t.Errorf("%v: found %q, expected nothing", args, stderr)
+		}
+	}
+}
