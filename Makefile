@@ -4,13 +4,17 @@ STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 FUZZTIME ?= 3s
 CONSUMER = internal/testing/consumer
 
-.PHONY: build man demo test consumer check fmt vet lint race browser faults fuzz bench runtime pgserver clean golden pictures gpu-bundle gpu-rehearsal
+.PHONY: build dist man demo test consumer check fmt vet lint race browser faults fuzz bench runtime pgserver clean golden pictures gpu-bundle gpu-rehearsal
 
 # Without what debuggers read (-s -w) the program is a quarter smaller; LDFLAGS= keeps it. Stack traces have names and lines either way.
 LDFLAGS ?= -s -w
 
 build:
 	$(GO) build -ldflags "$(LDFLAGS)" -o bin/winnow ./cmd/winnow
+
+# Archives to hand out, in dist/: for the host, and for every target whose C compiler is found (CC_linux_arm64=…; docs/install.md).
+dist:
+	GO="$(GO)" .ci/dist
 
 runtime: build
 	bin/winnow runtime install
@@ -118,4 +122,4 @@ bench: runtime
 	$(GO) test -run '^$$' -bench . -benchtime 2s ./...
 
 clean:
-	rm -rf bin demo gpu-bundle gpu-rehearsal gpu-results
+	rm -rf bin dist demo gpu-bundle gpu-rehearsal gpu-results
