@@ -90,7 +90,6 @@ type observer struct {
 	last [][]float32 // by row of the training set: its newest vector
 	at   []int       // and the step it is of
 	bank *features.Bank
-	fill []int // rows that the bank begins with
 
 	drift map[[2]int]mean // by epoch and age in bins
 	own   map[int]*copies // by epoch

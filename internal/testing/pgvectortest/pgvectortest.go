@@ -17,8 +17,8 @@ import (
 
 var started = sync.OnceValues(start)
 
-// alive is the server's standard input: were it collected, it would be closed.
-var alive io.Closer
+// alive holds the server's standard input: were it collected, it would be closed.
+var alive []io.Closer
 
 // New returns the URL of a database of the server, which the tests of a package share: each takes tables of its own. Without node or
 // what npm installs the test is skipped; with CI=true that is an error.
@@ -43,10 +43,11 @@ func start() (port, missing string) {
 	}
 	node := exec.Command("node", "server.mjs")
 	node.Dir, node.Stderr = dir, os.Stderr
-	var err error
-	if alive, err = node.StdinPipe(); err != nil {
+	in, err := node.StdinPipe()
+	if err != nil {
 		return "", err.Error()
 	}
+	alive = append(alive, in)
 	out, err := node.StdoutPipe()
 	if err == nil {
 		err = node.Start()
