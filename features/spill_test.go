@@ -31,7 +31,7 @@ func TestSpill(t *testing.T) {
 			t.Fatal(err)
 		}
 		runtime.ReadMemStats(&after)
-		if took := after.TotalAlloc - before.TotalAlloc; large && took > 4*cols*(spillRows+1) {
+		if took := after.TotalAlloc - before.TotalAlloc; large && took > 4*cols*(spillRows+1)+1<<16 { // 64 KiB for what else the process does
 			t.Errorf("%d rows: %d bytes allocated", rows, took)
 		}
 		for i := range rows {

@@ -121,7 +121,7 @@ func TestDataRefuses(t *testing.T) {
 		"root: stat DIR/nowhere: no such file":               {1, "check DIR/list.csv --root DIR/nowhere"},
 		"winnow data corrupt: found 2 arguments":             {2, "corrupt DIR/list.csv DIR/one.csv --rate 0.5 --out OUT"},
 		"noise rate is 1, expected 0 ≤ rate < 1":             {2, "corrupt DIR/list.csv --rate 1 --out OUT"},
-		`--model: "salt" is unknown`:                         {2, "corrupt DIR/list.csv --rate 0.5 --noise salt --out OUT"},
+		`--noise: "salt" is unknown`:                         {2, "corrupt DIR/list.csv --rate 0.5 --noise salt --out OUT"},
 		`--split: split "dev" is unknown`:                    {2, "corrupt DIR/list.csv --rate 0.5 --split dev --out OUT"},
 		"split validation has 1 class(es)":                   {1, "corrupt DIR/list.csv --rate 0.5 --split val --out OUT"},
 		"split train has 1 class(es)":                        {1, "corrupt DIR/one.csv --rate 0.5 --out OUT"},
