@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
@@ -17,12 +18,14 @@ import (
 	"winnow/run/folder"
 )
 
-// RunFiles are the files that the embeddings of a run are written to; "" for none.
-type RunFiles struct {
-	NPY     string // float32, one image a row; what the rows are is written beside it
-	CSV     string // path,label,split,e0,e1,…
-	Parquet string // the columns path, label, split, embedding
-}
+// RunForms are the names of the forms that [WriteRun] writes.
+var RunForms = []string{"npy", "npz", "safetensors", "fvecs", "csv", "tsv", "parquet"}
+
+// RunFile is a file that the embeddings of a run are written to, in one of [RunForms], whatever its ending.
+type RunFile struct{ Form, Path string }
+
+// Beside returns the file that says what the rows are: one and the same for emb.npy, emb.safetensors and emb.fvecs. "": none.
+func (f RunFile) Beside() string { return vectorfile.Form(f.Form).Beside(f.Path) }
 
 // RunVectors is what was written of a run's embeddings, as winnow export --json prints it.
 type RunVectors struct {
@@ -34,7 +37,7 @@ type RunVectors struct {
 }
 
 // WriteRun embeds the images of some splits and writes them to every file asked for.
-func WriteRun(ctx context.Context, r *folder.Run, splits string, to RunFiles) (*RunVectors, error) {
+func WriteRun(ctx context.Context, r *folder.Run, splits string, to []RunFile) (*RunVectors, error) {
 	rows, ids, left, err := readable(r, splits)
 	if err != nil {
 		return nil, err
@@ -56,22 +59,17 @@ func WriteRun(ctx context.Context, r *folder.Run, splits string, to RunFiles) (*
 		}
 	}
 	out := &RunVectors{Rows: x.Rows, Dim: x.Cols, View: r.Look(), LeftOut: append([]lookup.LeftOut{}, left...)}
-	for _, f := range []struct {
-		path  string
-		write func(io.Writer) error
-	}{
-		{to.NPY, func(w io.Writer) error { return features.WriteNPY(w, x) }},
-		{IDsFile(to.NPY), func(w io.Writer) error { return writeIDs(w, named) }},
-		{to.CSV, func(w io.Writer) error { return vectorfile.WriteCSV(w, x.Cols, named) }},
-		{to.Parquet, func(w io.Writer) error { return vectorfile.WriteParquet(w, named) }},
-	} {
-		if f.path == "" {
-			continue
+	put := func(path string, write func(io.Writer) error) error {
+		if slices.Contains(out.Files, path) { // what the rows are, for another form
+			return nil
 		}
-		if err := WriteWhole(f.path, f.write); err != nil {
+		out.Files = append(out.Files, path)
+		return WriteWhole(path, write)
+	}
+	for _, f := range to {
+		if err := vectorfile.WriteRows(f.Path, vectorfile.Form(f.Form), x.Cols, put, named); err != nil {
 			return nil, err
 		}
-		out.Files = append(out.Files, f.path)
 	}
 	return out, nil
 }

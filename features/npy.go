@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strconv"
 
 	"gonum.org/v1/gonum/blas/blas32"
 )
@@ -19,6 +20,9 @@ func WriteNPY(w io.Writer, x blas32.General) error {
 
 // NPYHeader returns what stands before the rows of a float32 array n×d in C order.
 func NPYHeader(rows, cols int) []byte { return encodeNPYHeader("<f4", rows, cols) }
+
+// NPYTextHeader returns what stands before n texts of a fixed width in characters, UTF-32 little endian.
+func NPYTextHeader(n, width int) []byte { return encodeNPYHeader("<U"+strconv.Itoa(width), n) }
 
 // EncodeRows writes the values of x as a type of numbers ([Float32] or [Float16]), little endian, without a header.
 func EncodeRows(w io.Writer, dtype string, x blas32.General) error {

@@ -134,6 +134,7 @@ func (r *training) prepare(ctx context.Context) (err error) {
 	if err := r.cfg.Validate(); err != nil {
 		return err
 	}
+	r.cfg.ResolveUsualLR(false) // a session knows better, before this
 	if _, err := Screen(ctx, &r.cfg, &r.data, nil, nil); err != nil {
 		return err
 	}

@@ -20,6 +20,7 @@ import (
 	"winnow/run/config"
 	"winnow/run/folder"
 	"winnow/run/tuning"
+	"winnow/train"
 )
 
 // Train turns a configuration and the data that it names into a trained folder, which [folder.Open] opens again.
@@ -100,6 +101,10 @@ func (s *Session) openBackbone(ctx context.Context, d *datasets.Dataset) (err er
 		return err
 	}
 	s.backbone, s.Config.Finetune = tuned, tuned.Settings // as they were chosen
+	if usual := s.Config.BackboneSolver.LR == train.UsualLR; usual && tuned.Drawn {
+		s.options.Note("the network has learned nothing yet: its learning rate is higher than a trained one's (--backbone-lr sets another)")
+	}
+	s.Config.ResolveUsualLR(tuned.Drawn)
 	rt, err := host.Runtime()
 	if err != nil {
 		return err

@@ -29,20 +29,30 @@ type SolverConfig struct {
 	Eps         float64      `yaml:"eps" json:"eps"`
 }
 
-// LearningRate is a rate from 0, or [AutoLR].
+// LearningRate is a rate from 0, [AutoLR] or [UsualLR].
 type LearningRate float64
 
 // AutoLR is a rate that is to be found by a range test before the first step; what is run and written down is what was
 // found. No solver takes it itself.
 const AutoLR LearningRate = -1
 
-// autoWord is how AutoLR is written.
-const autoWord = "auto"
+// UsualLR is the rate that is usual for what is trained; what is run and written down is a number. No solver takes it itself.
+const UsualLR LearningRate = -2
+
+// How AutoLR and UsualLR are written.
+const (
+	autoWord  = "auto"
+	usualWord = "usual"
+)
 
 // UnmarshalText reads a rate.
 func (r *LearningRate) UnmarshalText(text []byte) error {
 	if string(text) == autoWord {
 		*r = AutoLR
+		return nil
+	}
+	if string(text) == usualWord {
+		*r = UsualLR
 		return nil
 	}
 	v, err := strconv.ParseFloat(string(text), 64)
@@ -55,8 +65,11 @@ func (r *LearningRate) UnmarshalText(text []byte) error {
 
 // String returns the rate as it stands in a file.
 func (r LearningRate) String() string {
-	if r == AutoLR {
+	switch r {
+	case AutoLR:
 		return autoWord
+	case UsualLR:
+		return usualWord
 	}
 	return strconv.FormatFloat(float64(r), 'g', -1, 64)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"winnow/embedding"
+	"winnow/internal/atomicfile"
 	"winnow/internal/vectorfile"
 )
 
@@ -102,7 +103,7 @@ func TestEmbedIsExport(t *testing.T) {
 	for i, id := range ids[1:] {
 		rows = append(rows, vectorfile.Row{Path: id[1], Label: id[2], Split: id[3], Embedding: readNPY(t, at("got.npy")).Data[i*6 : i*6+6]})
 	}
-	for _, form := range []string{"csv", "parquet", "jsonl"} {
+	for _, form := range []string{"csv", "parquet", "jsonl", "npz", "safetensors", "fvecs", "tsv"} {
 		text, _ := s.call(t, "embed", "--model", s.run, s.manifest, "--root", s.images, "--out", at("got."+form), "--batch", "7", "--json")
 		var result embedding.Written
 		if err := json.Unmarshal([]byte(text), &result); err != nil {
@@ -121,12 +122,16 @@ func TestEmbedIsExport(t *testing.T) {
 	if diff := cmp.Diff(rows, got); diff != "" || err != nil {
 		t.Errorf("parquet: %v (-want +got):\n%s", err, diff)
 	}
-	var csvFile bytes.Buffer
-	if err := vectorfile.WriteCSV(&csvFile, 6, rows); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(csvFile.String(), readFile(t, at("got.csv"))); diff != "" {
-		t.Errorf("csv (-want +got):\n%s", diff)
+	for _, form := range []vectorfile.Form{"csv", "npz", "safetensors", "fvecs", "tsv"} {
+		if err := vectorfile.WriteRows(at("want."+string(form)), form, 6, atomicfile.Write, rows); err != nil {
+			t.Fatal(err)
+		}
+		wanted := form.Files(at("want." + string(form)))
+		for i, file := range form.Files(at("got." + string(form))) {
+			if readFile(t, file) != readFile(t, wanted[i]) {
+				t.Errorf("%s differs from %s", file, wanted[i])
+			}
+		}
 	}
 	var lines []vectorfile.Row
 	for _, l := range jsonLines(t, readFile(t, at("got.jsonl"))) {
@@ -224,7 +229,7 @@ func TestEmbedRefuses(t *testing.T) {
 		{2, "found neither", nil},
 		{2, "and no images", []string{s.run}},
 		{2, "name a file to write with --out", []string{s.run, s.images}},
-		{2, "does not end in .npy, .csv, .parquet, .jsonl", []string{s.run, s.images, "--out", here("x.txt")}},
+		{2, "does not end in .npy, .npz, .safetensors, .fvecs, .csv, .tsv, .parquet, .jsonl", []string{s.run, s.images, "--out", here("x.txt")}},
 		{2, "--batch: found 0", []string{s.run, s.images, "--json", "--batch", "0"}},
 		{2, "--workers: found -1", []string{s.run, s.images, "--json", "--workers", "-1"}},
 		{2, "--backbone names the backbone of a run folder", []string{"--model", s.model, s.images, "--json", "--backbone", s.model}},
@@ -249,7 +254,7 @@ func TestEmbedRefuses(t *testing.T) {
 		t.Error("the manifest was changed")
 	}
 	// Cut off, the file that was there stays and nothing lies beside it.
-	for _, form := range embedding.Endings {
+	for _, form := range embedding.Endings() {
 		out := filepath.Join(t.TempDir(), "e"+form)
 		write(t, out, "older")
 		ctx, cancel := context.WithCancel(context.Background())

@@ -93,10 +93,12 @@ func TestExportWithoutImages(t *testing.T) {
 func TestExportMisuse(t *testing.T) {
 	s := newStudio(t)
 	here := func(name string) string { return filepath.Join(s.dir, name) }
-	s.refused(t, 2, "name at least one of --npy, --csv, --parquet, --onnx FILE")
+	s.refused(t, 2, "name at least one of --npy, --npz, --safetensors, --fvecs, --csv, --tsv, --parquet, --onnx FILE, --to URL")
 	s.refused(t, 2, "--check: found 0", "--onnx", here("e.onnx"), "--check", "0")
 	s.refused(t, 2, "--npy and --csv both write", "--npy", here("a"), "--csv", here("./a"))
 	s.refused(t, 2, "both write", "--npy", here("a.npy"), "--csv", here("a.ids.csv"))
+	s.refused(t, 2, "--fvecs and --csv both write", "--npy", here("b.npy"), "--fvecs", here("a.fvecs"), "--csv", here("a.ids.csv"))
+	s.refused(t, 2, "--safetensors and --tsv both write", "--safetensors", here("a.safetensors"), "--tsv", here("a.ids.csv"))
 	s.refused(t, 2, "winnow export takes one run folder, found 2 arguments", "more", "--csv", here("a"))
 	s.refused(t, 1, "there is no folder "+here("none"), "--csv", here("none/a.csv"))
 	s.refused(t, 1, "is a folder, expected a file", "--csv", s.images)

@@ -1,5 +1,5 @@
-// Package vectorfile writes embeddings for other tools: CSV, Parquet and JSON lines, one image a row. It imports nothing
-// of winnow.
+// Package vectorfile writes embeddings for other tools, one image a row: numpy's npy and npz, safetensors, fvecs, CSV,
+// TSV, Parquet and JSON lines.
 package vectorfile
 
 import (
@@ -19,36 +19,10 @@ type Row struct {
 	Embedding []float32 `parquet:"embedding,list" json:"embedding"`
 }
 
-// Writer writes rows one batch after another and keeps none.
+// Writer writes rows one batch after another and keeps no vectors.
 type Writer interface {
 	Write(rows []Row) error
 	Close() error // ends the file; the underlying writer stays open
-}
-
-// WriteCSV writes all rows by [NewCSV].
-func WriteCSV(w io.Writer, dim int, rows []Row) error {
-	out, err := NewCSV(w, dim)
-	if err != nil {
-		return err
-	}
-	return all(out, rows)
-}
-
-// WriteParquet writes all rows by [NewParquet].
-func WriteParquet(w io.Writer, rows []Row) error { return all(NewParquet(w), rows) }
-
-// group is how many rows are written at a time.
-const group = 4096
-
-func all(out Writer, rows []Row) error {
-	for len(rows) > 0 {
-		n := min(group, len(rows))
-		if err := out.Write(rows[:n]); err != nil {
-			return err
-		}
-		rows = rows[n:]
-	}
-	return out.Close()
 }
 
 // NewCSV writes a header path,label,split,e0,e1,… and a line a row; numbers round-trip as float32.

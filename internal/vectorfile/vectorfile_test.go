@@ -20,7 +20,7 @@ func sample(n int) []Row {
 func TestParquetRoundTrip(t *testing.T) {
 	want := sample(5000) // more than one group
 	var out bytes.Buffer
-	if err := WriteParquet(&out, want); err != nil {
+	if err := writeAll(NewParquet(&out), want); err != nil {
 		t.Fatal(err)
 	}
 	got, err := parquet.Read[Row](bytes.NewReader(out.Bytes()), int64(out.Len()))
@@ -34,7 +34,11 @@ func TestParquetRoundTrip(t *testing.T) {
 
 func TestCSV(t *testing.T) {
 	var out bytes.Buffer
-	if err := WriteCSV(&out, 3, sample(2)); err != nil {
+	to, err := NewCSV(&out, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := writeAll(to, sample(2)); err != nil {
 		t.Fatal(err)
 	}
 	want := "path,label,split,e0,e1,e2\n\"a/x,y.png\",cls,train,0,-3.4028235e+38,1e-40\n\"b/x,y.png\",cls,train,0.33333334,-3.4028235e+38,1e-40\n"

@@ -6,9 +6,10 @@ import (
 	"io"
 	"math"
 	"strconv"
-	"strings"
 
 	"gonum.org/v1/gonum/blas/blas32"
+
+	"winnow/internal/vectorfile"
 )
 
 // WriteTable writes a line for every point, x and y as they were given, separated by commas or tabs; texts as cell has them.
@@ -32,37 +33,22 @@ func number(v float64) string {
 
 // WriteTensors writes the vectors themselves as the projector of TensorBoard reads them: a line a row, tabs between.
 func WriteTensors(w io.Writer, x blas32.General) error {
-	b := bufio.NewWriter(w)
-	var text []byte
+	out := vectorfile.NewTSV(w)
 	for i := range x.Rows {
-		text = text[:0]
-		for j, v := range x.Data[i*x.Stride : i*x.Stride+x.Cols] {
-			if j > 0 {
-				text = append(text, '\t')
-			}
-			text = strconv.AppendFloat(text, float64(v), 'g', -1, 32)
-		}
-		if _, err := b.Write(append(text, '\n')); err != nil {
+		if err := out.Write([]vectorfile.Row{{Embedding: x.Data[i*x.Stride : i*x.Stride+x.Cols]}}); err != nil {
 			return err
 		}
 	}
-	return b.Flush()
+	return out.Close()
 }
 
 // WriteMetadata writes what belongs to these vectors: a line of names, then one for each point. The format knows no
 // quotes: a tab or a line's end within a name becomes a space.
 func (m Map) WriteMetadata(w io.Writer) error {
 	b := bufio.NewWriter(w)
-	plain := strings.NewReplacer("\t", " ", "\n", " ", "\r", " ")
-	b.WriteString("path\tlabel\ttrue_label\tsplit\n")
+	b.WriteString(vectorfile.MetadataLine("path", "label", "true_label", "split"))
 	for _, p := range m.Points {
-		for i, v := range []string{p.Path, p.Label, p.True, p.Split} {
-			if i > 0 {
-				b.WriteByte('\t')
-			}
-			plain.WriteString(b, v)
-		}
-		b.WriteByte('\n')
+		b.WriteString(vectorfile.MetadataLine(p.Path, p.Label, p.True, p.Split))
 	}
 	return b.Flush()
 }

@@ -137,7 +137,7 @@ func Default() Run {
 	}
 	c.Head.Out = 512
 	c.Solver.LR = 3e-4
-	c.LossSolver.LR, c.BackboneSolver.LR = 1e-2, 1e-4
+	c.LossSolver.LR, c.BackboneSolver.LR = 1e-2, tunedLR
 	c.Schedule.Name, c.LossSchedule.Name, c.BackboneSchedule.Name = "cosine", "constant", "cosine"
 	return c
 }

@@ -3,6 +3,8 @@ package config
 import (
 	"fmt"
 	"strings"
+
+	"winnow/train"
 )
 
 // What a run trains of the backbone, beside the name of a stage and a pattern.
@@ -38,6 +40,23 @@ type Finetune struct {
 
 func defaultFinetune() Finetune {
 	return Finetune{Weights: NoWeights, BatchNorm: FrozenNorm, Momentum: 0.9, CacheLimit: 2 << 30, Augment: NoAugmentation}
+}
+
+// The usual rates of a backbone: of one that has learned from other images, and of one that has learned nothing.
+const (
+	tunedLR = 1e-4
+	drawnLR = 1e-3
+)
+
+// ResolveUsualLR puts the backbone's usual rate where none is given; drawn says that its weights have learned nothing yet.
+func (c *Run) ResolveUsualLR(drawn bool) {
+	switch {
+	case c.BackboneSolver.LR != train.UsualLR:
+	case drawn:
+		c.BackboneSolver.LR = drawnLR
+	default:
+		c.BackboneSolver.LR = tunedLR
+	}
 }
 
 // On reports whether the backbone is trained at all.

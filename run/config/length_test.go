@@ -43,6 +43,48 @@ func TestLengthByImages(t *testing.T) {
 	}
 }
 
+// A network's rate is left open until it is known whether it has learned anything.
+func TestUsualRate(t *testing.T) {
+	for name, c := range map[string]struct {
+		settings []string
+		drawn    bool
+		want     string
+	}{
+		"trained":        {[]string{"finetune.weights=all"}, false, "0.0001"},
+		"drawn":          {[]string{"finetune.weights=all"}, true, "0.001"},
+		"given":          {[]string{"finetune.weights=all", "backbone_solver.lr=1e-4"}, true, "0.0001"},
+		"found":          {[]string{"finetune.weights=all", "backbone_solver.lr=auto"}, true, "auto"},
+		"another solver": {[]string{"finetune.weights=all", "backbone_solver.name=sgd"}, true, "0.01"},
+		"asked for":      {[]string{"finetune.weights=all", "backbone_solver.lr=usual"}, true, "0.001"},
+		"a head":         {nil, true, "0.0001"},
+	} {
+		run, err := Load("", append(c.settings, "data.model=m"))
+		if err == nil {
+			err = run.Validate()
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if text, err := Marshal(run); err != nil {
+			t.Errorf("%s: %v", name, err)
+		} else if again, err := Parse("config.yaml", text, nil); err != nil || again.BackboneSolver.LR != run.BackboneSolver.LR {
+			t.Errorf("%s: %v, %v on paper, expected %v", name, again.BackboneSolver.LR, err, run.BackboneSolver.LR)
+		}
+		if run.ResolveUsualLR(c.drawn); Flatten(run)["backbone_solver.lr"] != c.want {
+			t.Errorf("%s: found %s, expected %s", name, Flatten(run)["backbone_solver.lr"], c.want)
+		}
+	}
+	for _, bad := range []string{"solver.lr=usual", "loss_solver.lr=usual"} {
+		run, err := Load("", []string{bad})
+		if err == nil {
+			err = run.Validate()
+		}
+		if err == nil {
+			t.Errorf("%s is taken", bad)
+		}
+	}
+}
+
 // What a run leaves is read again as it was used: --resume chooses nothing anew.
 func TestLengthKept(t *testing.T) {
 	run, err := Load("", []string{"finetune.weights=all", "data.model=m"})

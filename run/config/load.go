@@ -71,7 +71,7 @@ func (c *Run) choose(root ast.Node, settings []string) {
 			c.Screen, c.Bank.Fill = tunedScreen, true
 		}
 		if root == nil && c.Method == Metric {
-			c.Length, c.Finetune.Augment, c.Finetune.BatchNorm = AutoLength, AutoAugmentation, AutoNorm
+			c.Length, c.Finetune.Augment, c.Finetune.BatchNorm, c.BackboneSolver.LR = AutoLength, AutoAugmentation, AutoNorm, train.UsualLR
 		}
 	}
 	if name := named("schedule", "name"); name != "" && name != c.Schedule.Name {

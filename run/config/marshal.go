@@ -27,8 +27,11 @@ func tree(v reflect.Value) any {
 		}
 		return string(b)
 	}
-	if v.Interface() == AutoRate || v.Interface() == train.AutoLR {
+	switch rate := v.Interface(); rate {
+	case AutoRate:
 		return autoWord
+	case train.AutoLR, train.UsualLR:
+		return fmt.Sprint(rate)
 	}
 	switch v.Kind() {
 	case reflect.Struct:

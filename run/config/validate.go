@@ -93,7 +93,7 @@ func (c *Run) checkSolvers() error {
 		solver   train.SolverConfig
 		schedule Schedule
 	}{{"solver", c.Solver, c.Schedule}, {"loss_solver", c.LossSolver, c.LossSchedule}, {"backbone_solver", c.BackboneSolver, c.BackboneSchedule}} {
-		if s.solver.LR == train.AutoLR {
+		if s.solver.LR == train.AutoLR || s.solver.LR == train.UsualLR {
 			s.solver.LR = 1e6 // known with the data
 		}
 		if _, err := train.NewSolver(s.solver); err != nil {
@@ -118,6 +118,8 @@ func (c *Run) checkAutoLR() error {
 		return fmt.Errorf("loss_solver.lr: found %s, expected a number: the losses' own parameters have no range test", train.AutoLR)
 	case c.Solver.LR == train.AutoLR && c.Method != Metric:
 		return fmt.Errorf("solver.lr: found %s, expected a number: what %s minimises changes on its way, so that its first steps tell nothing of its rate", train.AutoLR, c.Method)
+	case c.LossSolver.LR == train.UsualLR, c.Solver.LR == train.UsualLR:
+		return fmt.Errorf("solver.lr, loss_solver.lr: found %s, expected a number: only a backbone has such a rate, backbone_solver.lr", train.UsualLR)
 	case c.BackboneSolver.LR == train.AutoLR && !c.Finetune.On():
 		return fmt.Errorf("backbone_solver.lr: found %s without a backbone that is trained: expected a number, or finetune.weights", train.AutoLR)
 	}

@@ -35,6 +35,7 @@ type Config struct {
 // images it sees.
 type Live struct {
 	Config
+	Drawn        bool                 // the network has learned nothing yet, by its batch normalization
 	weights      []string             // initializers that are trained
 	model        *graph.Model         // the backbone, read: the weights' first values
 	frozen, live *graph.Model         // before and behind where training begins; frozen is nil where all is trained
@@ -56,9 +57,10 @@ func New(cfg Config) (*Live, error) {
 		return nil, fmt.Errorf("finetune: %s: %w", t.Backbone.Name, err)
 	}
 	t.model = gradient.Untie(m)
+	t.Drawn = drawn(t.model.Graph)
 	if t.Settings.BatchNorm == config.AutoNorm {
 		t.Settings.BatchNorm = config.FrozenNorm
-		if drawn(t.model.Graph) {
+		if t.Drawn {
 			t.Settings.BatchNorm = config.TrainNorm
 			t.Note("batch normalization learns its statistics: those of %s are as they were drawn", t.Backbone.Name)
 		}

@@ -4,8 +4,6 @@ package embed
 import (
 	"context"
 	"fmt"
-	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -26,13 +24,14 @@ func command(call term.Call[Options]) *cli.Command {
 		Description: "IMAGES are image files, folders with all below them, .zip files, manifests (.csv, .jsonl, .txt), or - for paths on\n" +
 			"standard input, in the order given. RUN is a run folder; --model takes an ONNX file of winnow export instead, or a\n" +
 			"backbone alone. The numbers are those of winnow export. Memory does not grow with the number of images, but for\n" +
-			"their names. --out is written whole or not at all; FILE.npy has FILE.ids.csv beside it, which says what each row is.\n" +
+			"their names. --out is written whole or not at all. Beside FILE.npy, .safetensors and .fvecs stands FILE.ids.csv,\n" +
+			"beside FILE.tsv (for TensorBoard's projector) FILE.metadata.tsv: they say what each row is; .npz holds it as texts.\n" +
 			"Unreadable images have no row and are told with their reason.\n\n" +
 			"   winnow embed runs/birds photos/ --out birds.parquet\n" +
 			"   find photos -name '*.jpg' | winnow embed --model birds.onnx - --json",
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "model", Usage: "embed by an ONNX `FILE` that winnow export wrote, a run folder, or a backbone of winnow models list"},
-			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "write `FILE`.npy, .csv, .parquet or .jsonl"},
+			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "write `FILE`.npy, .npz, .safetensors, .fvecs, .csv, .tsv, .parquet or .jsonl"},
 			&cli.BoolFlag{Name: "l2", Usage: "divide the vectors of a backbone by their length (those of runs and exports have length 1)"},
 		}, term.EmbedFlags...),
 		Action: term.Action(read, call),
@@ -46,6 +45,8 @@ type Options struct {
 	Out    string // "": lines of JSON on standard output
 	Unit   bool   // divide by the length
 	JSON   bool
+
+	files []string // Out and what is written beside it
 }
 
 func read(c *cli.Context) (Options, error) {
@@ -53,7 +54,7 @@ func read(c *cli.Context) (Options, error) {
 	if err != nil {
 		return Options{}, err
 	}
-	o := Options{by, c.Args().Slice(), c.String("out"), c.Bool("l2"), c.Bool("json")}
+	o := Options{by, c.Args().Slice(), c.String("out"), c.Bool("l2"), c.Bool("json"), nil}
 	if o.Model == "" && len(o.Images) > 0 {
 		o.Model, o.Images = o.Images[0], o.Images[1:]
 	}
@@ -64,8 +65,10 @@ func read(c *cli.Context) (Options, error) {
 		return o, term.Misused("winnow embed: found %s and no images: name files, folders, .zip files, manifests, or - for paths on standard input", o.Model)
 	case o.Out == "" && !o.JSON:
 		return o, term.Misused("winnow embed: name a file to write with --out, or print lines of JSON with --json")
-	case o.Out != "" && !slices.Contains(embedding.Endings, strings.ToLower(filepath.Ext(o.Out))):
-		return o, term.Misused("--out: %q does not end in %s", o.Out, strings.Join(embedding.Endings, ", "))
+	case o.Out != "":
+		if o.files, err = embedding.Files(o.Out); err != nil {
+			return o, term.Misused("--out: %v", err)
+		}
 	}
 	return o, nil
 }
@@ -80,7 +83,7 @@ func run(ctx context.Context, p *term.Program, o Options) error {
 		return err
 	}
 	if o.Out != "" {
-		if err := term.CheckTargets(term.Targets("out", embedding.Files(o.Out)...), append(e.Files, list.Files()...)); err != nil {
+		if err := term.CheckTargets(term.Targets("out", o.files...), append(e.Files, list.Files()...)); err != nil {
 			return err
 		}
 	}

@@ -24,10 +24,11 @@ func Command() *cli.Command { return command(run) }
 func command(call term.Call[Options]) *cli.Command {
 	return &cli.Command{
 		Name:      "export",
-		Usage:     "write embeddings as npy, CSV or Parquet or into a vector database, and backbone with head as one ONNX file",
+		Usage:     "write embeddings as files for other tools or into a vector database, and backbone with head as one ONNX file",
 		ArgsUsage: "RUN",
 		Description: "Embeddings are unit rows of the run's best head, in the order of the manifest; unreadable images are left\n" +
-			"out and reported. Beside FILE.npy stands FILE.ids.csv, which says what each row is.\n\n" +
+			"out and reported. Beside FILE.npy, .safetensors and .fvecs stands FILE.ids.csv, beside FILE.tsv FILE.metadata.tsv:\n" +
+			"they say what each row is.\n\n" +
 			"The ONNX file takes images prepared as its metadata say and gives the unit vectors. Before it is written\n" +
 			"it runs on real images beside winnow's own way and must agree to 1e-5.\n\n" +
 			"   winnow export runs/birds --npy birds.npy --parquet birds.parquet --split test\n\n" +
@@ -45,7 +46,11 @@ func command(call term.Call[Options]) *cli.Command {
 			"   winnow export birds.index --to 'postgres://me@db.example/photos?table=birds&sslmode=require'",
 		Flags: slices.Concat([]cli.Flag{
 			&cli.StringFlag{Name: "npy", Usage: "embeddings to `FILE`, float32, one a row, and what the rows are beside it"},
+			&cli.StringFlag{Name: "npz", Usage: "embeddings, paths, labels and splits to `FILE`, arrays for numpy.load"},
+			&cli.StringFlag{Name: "safetensors", Usage: "embeddings to `FILE` as the tensor embeddings, and what the rows are beside it"},
+			&cli.StringFlag{Name: "fvecs", Usage: "embeddings to `FILE` as faiss and texmex have them, and what the rows are beside it"},
 			&cli.StringFlag{Name: "csv", Usage: "embeddings to `FILE` as path,label,split,e0,e1,…"},
+			&cli.StringFlag{Name: "tsv", Usage: "embeddings to `FILE` for TensorBoard's projector, and its metadata beside it"},
 			&cli.StringFlag{Name: "parquet", Usage: "embeddings to `FILE` with the columns path, label, split, embedding"},
 			&cli.StringFlag{Name: "onnx", Usage: "backbone, head and normalisation to `FILE` as one model"},
 			&cli.StringFlag{Name: "split", Value: datasets.EverySplit, Usage: "the splits to embed, `SPLIT,...`, or all"},
@@ -61,7 +66,7 @@ func command(call term.Call[Options]) *cli.Command {
 type Options struct {
 	Dir    string // of a run, or, with To, of an index or a feature store
 	Run    folder.Options
-	Files  embedding.RunFiles
+	Files  []embedding.RunFile
 	ONNX   string
 	Splits string
 	Model  string // the backbone; "": found by its sha256
@@ -74,11 +79,15 @@ type Options struct {
 
 func read(c *cli.Context) (o Options, err error) {
 	o = Options{
-		Files: embedding.RunFiles{NPY: c.String("npy"), CSV: c.String("csv"), Parquet: c.String("parquet")}, ONNX: c.String("onnx"),
-		Splits: c.String("split"), Model: c.String("model"), Check: c.Int("check"), JSON: c.Bool("json"),
+		ONNX: c.String("onnx"), Splits: c.String("split"), Model: c.String("model"), Check: c.Int("check"), JSON: c.Bool("json"),
+	}
+	for _, form := range embedding.RunForms {
+		if path := c.String(form); path != "" {
+			o.Files = append(o.Files, embedding.RunFile{Form: form, Path: path})
+		}
 	}
 	if len(o.targets()) == 0 && c.String("to") == "" {
-		return o, term.Misused("winnow export writes what is asked for: name at least one of --npy, --csv, --parquet, --onnx FILE, --to URL")
+		return o, term.Misused("winnow export writes what is asked for: name at least one of --%s, --onnx FILE, --to URL", strings.Join(embedding.RunForms, ", --"))
 	}
 	if o.To, err = readTo(c); err != nil {
 		return o, err
@@ -100,11 +109,15 @@ func read(c *cli.Context) (o Options, err error) {
 
 // targets lists what will be written.
 func (o Options) targets() (files []term.Target) {
-	for _, f := range []term.Target{{Flag: "npy", Path: o.Files.NPY}, {Flag: "npy", Path: embedding.IDsFile(o.Files.NPY)}, {Flag: "csv", Path: o.Files.CSV},
-		{Flag: "parquet", Path: o.Files.Parquet}, {Flag: "onnx", Path: o.ONNX}} {
-		if f.Path != "" {
-			files = append(files, f)
+	beside := map[string]bool{"": true} // one file for all that need it
+	for _, f := range o.Files {
+		files = append(files, term.Target{Flag: f.Form, Path: f.Path})
+		if path := f.Beside(); !beside[path] {
+			files, beside[path] = append(files, term.Target{Flag: f.Form, Path: path}), true
 		}
+	}
+	if o.ONNX != "" {
+		files = append(files, term.Target{Flag: "onnx", Path: o.ONNX})
 	}
 	return files
 }
@@ -165,7 +178,7 @@ func run(ctx context.Context, p *term.Program, o Options) error {
 		}
 		done.Model = model.Describe(o.ONNX, check)
 	}
-	if o.Files != (embedding.RunFiles{}) {
+	if len(o.Files) > 0 {
 		if done.Vectors, err = embedding.WriteRun(ctx, r, o.Splits, o.Files); err != nil {
 			return err
 		}

@@ -19,7 +19,7 @@ func TestFlagsBecomeOptions(t *testing.T) {
 		want Options
 	}{
 		{[]string{"--npy", "e.npy", "--csv", "e.csv", "--parquet", "e.pq", "--onnx", "e.onnx", "--split", "test", "--model", "m", "--check", "3", "--json", "--last", "run"},
-			Options{Dir: "run", Run: folder.Options{Last: true, View: "center", For: "export"}, Files: embedding.RunFiles{NPY: "e.npy", CSV: "e.csv", Parquet: "e.pq"}, ONNX: "e.onnx",
+			Options{Dir: "run", Run: folder.Options{Last: true, View: "center", For: "export"}, Files: []embedding.RunFile{{Form: "npy", Path: "e.npy"}, {Form: "csv", Path: "e.csv"}, {Form: "parquet", Path: "e.pq"}}, ONNX: "e.onnx",
 				Splits: "test", Model: "m", Check: 3, JSON: true, To: embedding.Upload{Payload: "label,split", Batch: 256}}},
 		{[]string{"--to", "http://db:6334", "--collection", "c", "--payload", "label", "--batch", "9", "--recreate", "--delete", "--on-disk", "ix"},
 			Options{Dir: "ix", Run: folder.Options{View: "center", For: "export"}, Splits: "all", Check: 16,

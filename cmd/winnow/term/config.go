@@ -34,7 +34,7 @@ func RunFlags(names ...string) []cli.Flag {
 		&cli.StringFlag{Name: "features", Usage: "feature store `DIR` of winnow extract"},
 		&cli.StringFlag{Name: "finetune", DefaultText: d.Finetune.Weights, Usage: "train the backbone too: all, a `STAGE` to train from, or a pattern with * over names of weights"},
 		&cli.StringFlag{Name: "model", Usage: "the backbone to fine-tune: `NAME` of winnow models list, or an ONNX file"},
-		&cli.StringFlag{Name: "backbone-lr", DefaultText: text(d.BackboneSolver.LR), Usage: "learning rate of the backbone, `RATE` or auto, which finds it"},
+		&cli.StringFlag{Name: "backbone-lr", DefaultText: text(d.BackboneSolver.LR) + ", of a drawn network 0.001", Usage: "learning rate of the backbone, `RATE` or auto, which finds it"},
 		&cli.StringFlag{Name: "augment", DefaultText: "flip for coloured pictures where all is trained, else none", Usage: "`RECIPE` by which training images vary: auto, " + strings.Join(augmentations, ", ")},
 		&cli.StringFlag{Name: "cache-limit", DefaultText: d.Finetune.CacheLimit.String(), Usage: "most memory for what the untrained part gives, or for decoded images, `SIZE`: 512MiB, 2GiB, 0 for none"},
 		&cli.StringFlag{Name: "recipe", Usage: "settings of a paper, `NAME` of winnow recipes list"},

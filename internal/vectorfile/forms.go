@@ -1,0 +1,176 @@
+package vectorfile
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Form is a form that vectors are written in, by its name, which is the usual ending of such files.
+type Form string
+
+// The forms. Of n rows of d values:
+const (
+	NPY         Form = "npy"         // n×d float32 for numpy; beside it .ids.csv
+	NPZ         Form = "npz"         // a zip file, stored, of embeddings.npy as NPY, paths.npy, labels.npy and splits.npy (text)
+	Safetensors Form = "safetensors" // the tensor embeddings, F32 [n,d]; beside it .ids.csv
+	FVecs       Form = "fvecs"       // d as int32, then d float32, n times; beside it .ids.csv
+	CSV         Form = "csv"         // [NewCSV]
+	TSV         Form = "tsv"         // d numbers a line, tabs between; beside it .metadata.tsv
+	Parquet     Form = "parquet"     // [NewParquet]
+	JSONLines   Form = "jsonl"       // [NewJSONL]
+)
+
+// Forms are all of them.
+var Forms = []Form{NPY, NPZ, Safetensors, FVecs, CSV, TSV, Parquet, JSONLines}
+
+// FormOf returns the form that the ending of a file says, in capitals or not.
+func FormOf(path string) (Form, bool) {
+	form := Form(strings.ToLower(strings.TrimPrefix(filepath.Ext(path), ".")))
+	return form, slices.Contains(Forms, form)
+}
+
+// Beside returns the file that says what the rows of the one at path are: of emb.npy emb.ids.csv. "": path says it itself.
+func (f Form) Beside(path string) string {
+	stem := strings.TrimSuffix(path, filepath.Ext(path))
+	switch f {
+	case NPY, Safetensors, FVecs:
+		return stem + ".ids.csv"
+	case TSV:
+		return stem + ".metadata.tsv"
+	}
+	return ""
+}
+
+// Files returns what [Write] writes: the file and what stands beside it.
+func (f Form) Files(path string) []string {
+	if beside := f.Beside(path); beside != "" {
+		return []string{path, beside}
+	}
+	return []string{path}
+}
+
+// Put writes one file whole or not at all.
+type Put func(path string, write func(io.Writer) error) error
+
+// Write writes the rows of dim values that fill gives, by put: the file and, after it, what stands beside it. Forms that
+// begin with the number of rows keep the values in an open file in the same folder until all are there.
+func Write(path string, form Form, dim int, put Put, fill func(Writer) error) error {
+	kept := &keeper{}
+	var err error
+	if form.counted() {
+		err = spooled(path, form, dim, put, kept, fill)
+	} else {
+		err = put(path, func(w io.Writer) error {
+			out, err := form.writer(w, dim)
+			if err != nil {
+				return err
+			}
+			if form.Beside(path) == "" {
+				return fill(out)
+			}
+			kept.Writer = out
+			return fill(kept)
+		})
+	}
+	if err != nil {
+		return err
+	}
+	return form.putBeside(path, put, kept.rows)
+}
+
+// WriteRows writes rows that are there already as [Write] does, without a file for the values.
+func WriteRows(path string, form Form, dim int, put Put, rows []Row) error {
+	err := put(path, func(w io.Writer) error {
+		if form.counted() {
+			return form.writeCounted(w, dim, rows, func(w io.Writer) error { return writeAll(&floats{w: w}, rows) })
+		}
+		out, err := form.writer(w, dim)
+		if err != nil {
+			return err
+		}
+		return writeAll(out, rows)
+	})
+	if err != nil {
+		return err
+	}
+	return form.putBeside(path, put, rows)
+}
+
+// putBeside writes what stands beside path.
+func (f Form) putBeside(path string, put Put, rows []Row) error {
+	beside := f.Beside(path)
+	if beside == "" {
+		return nil
+	}
+	return put(beside, func(w io.Writer) error {
+		if f == TSV {
+			return writeMetadata(w, rows)
+		}
+		return writeIDs(w, rows)
+	})
+}
+
+// writer returns what writes rows of a form that does not begin with their number.
+func (f Form) writer(w io.Writer, dim int) (Writer, error) {
+	switch f {
+	case FVecs:
+		return &floats{w: w, front: uint32(dim), fronted: true}, nil
+	case CSV:
+		return NewCSV(w, dim)
+	case TSV:
+		return NewTSV(w), nil
+	case Parquet:
+		return NewParquet(w), nil
+	case JSONLines:
+		return NewJSONL(w), nil
+	}
+	return nil, fmt.Errorf("vectorfile: form %q is unknown, expected one of %v", string(f), Forms)
+}
+
+// keeper hands rows on and keeps what they are.
+type keeper struct {
+	Writer
+	rows []Row // without vectors
+}
+
+// Write implements [Writer].
+func (k *keeper) Write(rows []Row) error {
+	for _, r := range rows {
+		r.Embedding = nil
+		k.rows = append(k.rows, r)
+	}
+	return k.Writer.Write(rows)
+}
+
+// group is how many rows are written at a time.
+const group = 4096
+
+// writeAll writes all rows and ends the file.
+func writeAll(out Writer, rows []Row) error {
+	for some := range slices.Chunk(rows, group) {
+		if err := out.Write(some); err != nil {
+			return err
+		}
+	}
+	return out.Close()
+}
+
+// writeIDs writes row,path,label,split.
+func writeIDs(w io.Writer, rows []Row) error {
+	out := csv.NewWriter(w)
+	if err := out.Write([]string{"row", "path", "label", "split"}); err != nil {
+		return err
+	}
+	for i, r := range rows {
+		if err := out.Write([]string{strconv.Itoa(i), r.Path, r.Label, r.Split}); err != nil {
+			return err
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
