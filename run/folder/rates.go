@@ -4,7 +4,6 @@ import (
 	"encoding/csv"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -13,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"winnow/internal/atomicfile"
 	"winnow/internal/text"
 	"winnow/run/config"
 	"winnow/train"
@@ -69,23 +67,15 @@ var rangeHeader = []string{"weights", "lr", "loss", "loss_at_rest", "change_smoo
 
 // WriteRange writes lr_range.csv.
 func WriteRange(dir string, curve []RangePoint) error {
-	err := atomicfile.Write(filepath.Join(dir, RangeFile), func(w io.Writer) error {
-		out := csv.NewWriter(w)
-		out.Write(rangeHeader) // the error is told by Error
-		for _, p := range curve {
-			row := []string{p.Weights}
-			for _, v := range []float64{p.Rate, p.Loss, p.Still, p.Change} {
-				row = append(row, strconv.FormatFloat(v, 'g', 6, 64))
-			}
-			out.Write(row)
+	var rows [][]string
+	for _, p := range curve {
+		row := []string{p.Weights}
+		for _, v := range []float64{p.Rate, p.Loss, p.Still, p.Change} {
+			row = append(row, strconv.FormatFloat(v, 'g', 6, 64))
 		}
-		out.Flush()
-		return out.Error()
-	})
-	if err != nil {
-		return fmt.Errorf("train: %s: %w", RangeFile, err)
+		rows = append(rows, row)
 	}
-	return nil
+	return writeTable(dir, RangeFile, rangeHeader, rows)
 }
 
 // ReadRange reads lr_range.csv; none where there is no such file.

@@ -3,13 +3,10 @@ package folder
 import (
 	"encoding/csv"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
-
-	"winnow/internal/atomicfile"
 )
 
 // Screening is what was found out about the labels before a training.
@@ -32,19 +29,11 @@ var screenedHeader = []string{"path", "label", "score", "suggested"}
 
 // WriteScreening writes the list of the images that take no part.
 func WriteScreening(dir string, list []Screened) error {
-	err := atomicfile.Write(filepath.Join(dir, ScreenedFile), func(w io.Writer) error {
-		out := csv.NewWriter(w)
-		out.Write(screenedHeader) // the error is told by Error
-		for _, s := range list {
-			out.Write([]string{s.Path, s.Label, strconv.FormatFloat(s.Score, 'g', -1, 64), s.Suggested})
-		}
-		out.Flush()
-		return out.Error()
-	})
-	if err != nil {
-		return fmt.Errorf("train: %s: %w", ScreenedFile, err)
+	var rows [][]string
+	for _, s := range list {
+		rows = append(rows, []string{s.Path, s.Label, strconv.FormatFloat(s.Score, 'g', -1, 64), s.Suggested})
 	}
-	return nil
+	return writeTable(dir, ScreenedFile, screenedHeader, rows)
 }
 
 // ReadScreening reads the list; the error is fs.ErrNotExist where there is none.

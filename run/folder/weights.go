@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 
-	"winnow/internal/atomicfile"
 	"winnow/internal/hint"
 )
 
@@ -26,20 +25,11 @@ var weightsHeader = []string{"path", "label", "weight"}
 
 // WriteWeights writes the final weights of the labelled training images, in the manifest's order.
 func WriteWeights(dir string, list []Weight) error {
-	path := filepath.Join(dir, WeightsFile)
-	err := atomicfile.Write(path, func(to io.Writer) error {
-		out := csv.NewWriter(to)
-		out.Write(weightsHeader) // the error is kept by the writer
-		for _, w := range list {
-			out.Write([]string{w.Path, w.Label, strconv.FormatFloat(w.Weight, 'g', -1, 64)})
-		}
-		out.Flush()
-		return out.Error()
-	})
-	if err != nil {
-		return fmt.Errorf("train: %s: %w", WeightsFile, err)
+	var rows [][]string
+	for _, w := range list {
+		rows = append(rows, []string{w.Path, w.Label, strconv.FormatFloat(w.Weight, 'g', -1, 64)})
 	}
-	return nil
+	return writeTable(dir, WeightsFile, weightsHeader, rows)
 }
 
 // ReadWeights reads the weights of a run.
