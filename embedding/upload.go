@@ -37,6 +37,10 @@ func (q Upload) Run(ctx context.Context, server vectordb.Store, r *folder.Run, s
 	if err != nil {
 		return nil, err
 	}
+	server.Tries().Notify(q.tell)
+	if _, err := server.Hello(ctx); err != nil { // before vectors are computed
+		return nil, q.explain(err)
+	}
 	points, model, err := RunPoints(ctx, r, splits, columns)
 	if err != nil {
 		return nil, err
@@ -90,6 +94,17 @@ func (u *Uploaded) String() string {
 	return text + fmt.Sprintf("\n            the collection holds %d points; %d read back and found equal", u.Points, u.Compared)
 }
 
+func (q Upload) tell(text string) { q.note("%s", text) }
+
+// explain adds what to do about an error of an upload.
+func (q Upload) explain(err error) error {
+	again := "the same command goes on with what is there"
+	if q.Recreate {
+		again = "the same command without --recreate goes on with what is there"
+	}
+	return q.advised(err, again, "name another --collection, or replace this one with --recreate")
+}
+
 // send sends points and says in the user's words what is in the way.
 func (q Upload) send(ctx context.Context, server vectordb.Store, model string, columns []string, points Points) (*Uploaded, error) {
 	observe, end := (func(done, total int))(nil), func() {}
@@ -98,13 +113,9 @@ func (q Upload) send(ctx context.Context, server vectordb.Store, model string, c
 	}
 	defer end()
 	r, err := vectordb.Upload(ctx, server, points, vectordb.Options{Model: model, Batch: q.Batch, Recreate: q.Recreate, Delete: q.Delete, OnDisk: q.OnDisk,
-		Columns: columns, Note: func(text string) { q.note("%s", text) }, Observe: observe})
+		Columns: columns, Note: q.tell, Observe: observe})
 	if err != nil {
-		again := "the same command goes on with what is there"
-		if q.Recreate {
-			again = "the same command without --recreate goes on with what is there"
-		}
-		return nil, q.advised(err, again, "name another --collection, or replace this one with --recreate")
+		return nil, q.explain(err)
 	}
 	left := append([]lookup.LeftOut{}, points.LeftOut()...)
 	if len(left) > 0 {
