@@ -178,7 +178,8 @@ func flagRow(command string, f cli.Flag) Row {
 	return Row{strings.Join(names, ", "), usage}
 }
 
-// Placeholder returns what stands for a flag's value in its help, "" for flags that take none; false where a flag that takes one has none.
+// Placeholder returns the name that stands for a flag's value in its help, as FILE in --config FILE; "" for switches, which take no
+// value. Where a flag's text names none it is VALUE, and false: a test refuses such a flag.
 func Placeholder(f cli.Flag) (string, bool) {
 	documented, ok := f.(cli.DocGenerationFlag)
 	if !ok || !documented.TakesValue() {

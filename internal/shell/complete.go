@@ -237,15 +237,7 @@ func (p *place) values(f cli.Flag, prefix, value string) Completion {
 
 // byPlaceholder says by what stands for a flag's value in its help whether files are meant.
 func byPlaceholder(f cli.Flag) values {
-	documented, ok := f.(cli.DocGenerationFlag)
-	if !ok {
-		return values{}
-	}
-	parts := strings.SplitN(documented.GetUsage(), "`", 3)
-	if len(parts) < 3 {
-		return values{}
-	}
-	switch what := parts[1]; {
+	switch what, _ := manual.Placeholder(f); {
 	case strings.Contains(what, "FILE"), strings.Contains(what, "PATH"):
 		return values{files: true}
 	case what == "DIR", what == "RUN":
