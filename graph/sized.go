@@ -7,16 +7,71 @@ import "slices"
 // anything sensible is for the caller to see: one that averages over all places does, one that multiplies each
 // place by weights of its own does not.
 func Sized(m *Model, input string, planes, side int) *Model {
+	return restated(m, input, func(s Shape) {
+		if !s[0].Known() && s[0].Name == "" {
+			s[0] = Free(images) // by its name a tensor of one row an image is told from others
+		}
+		s[1], s[2], s[3] = Fixed(int64(planes)), Fixed(int64(side)), Fixed(int64(side))
+	})
+}
+
+// images names the size of a batch that may be any.
+const images = "images"
+
+// FreeBatch returns a model whose image input takes any number of images where it took a fixed one. What the file says of the
+// shapes of other tensors is left out, as by [Sized]. A network that holds the old number elsewhere too, as in the target
+// of a Reshape, has outputs whose first size is not that of its input: that is for the caller to see.
+func FreeBatch(m *Model, input string) *Model {
+	return restated(m, input, func(s Shape) { s[0] = Free(images) })
+}
+
+// ChannelsFirst returns a model that takes images of three colours as [N,C,H,W] where it took them as [N,H,W,C], as exporters of
+// TensorFlow's networks leave them, and whether it did. A Transpose that such a file begins with is gone then; one that
+// turns the images back is put before whatever else reads them.
+func ChannelsFirst(m *Model) (*Model, bool) {
+	inputs := m.Graph.DataInputs()
+	if len(inputs) != 1 || inputs[0].Type != Float32 || len(inputs[0].Shape) != 4 {
+		return m, false
+	}
+	in, shape := inputs[0], inputs[0].Shape
+	if shape[3] != Fixed(3) || shape[1] == Fixed(3) {
+		return m, false
+	}
+	var last string // the images with their channels last again, once something needs them
+	b := Extend(m)
+	b.m.Graph.Nodes = nil
+	for _, n := range m.Graph.Nodes {
+		c := *n
+		switch {
+		case n.Subgraphs() != nil && slices.Contains(n.uses(), in.Name):
+			return m, false
+		case n.is("Transpose") && n.input(0) == in.Name && slices.Equal(n.Ints("perm"), []int64{0, 3, 1, 2}):
+			c.Op, c.Attributes = "Identity", nil
+		case slices.Contains(n.Inputs, in.Name):
+			if last == "" {
+				last = b.Node("Transpose", []string{in.Name}, Ints("perm", 0, 2, 3, 1))
+			}
+			c.Inputs = slices.Clone(n.Inputs)
+			for i, name := range c.Inputs {
+				if name == in.Name {
+					c.Inputs[i] = last
+				}
+			}
+		}
+		b.Add(&c)
+	}
+	return restated(b.Model(), in.Name, func(s Shape) { s[1], s[2], s[3] = s[3], s[1], s[2] }), true
+}
+
+// restated returns the model with another shape of its input of four sizes, and of all that follows from it.
+func restated(m *Model, input string, change func(Shape)) *Model {
 	c := Extend(m).Model()
 	g := c.Graph
 	for i, in := range g.Inputs {
 		if in.Name == input && len(in.Shape) == 4 {
 			v := *in
 			v.Shape = slices.Clone(in.Shape)
-			if !v.Shape[0].Known() && v.Shape[0].Name == "" {
-				v.Shape[0] = Free("images") // by its name a tensor of one row an image is told from others
-			}
-			v.Shape[1], v.Shape[2], v.Shape[3] = Fixed(int64(planes)), Fixed(int64(side)), Fixed(int64(side))
+			change(v.Shape)
 			g.Inputs[i] = &v
 		}
 	}
