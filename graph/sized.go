@@ -26,41 +26,25 @@ func FreeBatch(m *Model, input string) *Model {
 }
 
 // ChannelsFirst returns a model that takes images of three colours as [N,C,H,W] where it took them as [N,H,W,C], as exporters of
-// TensorFlow's networks leave them, and whether it did. A Transpose that such a file begins with is gone then; one that
-// turns the images back is put before whatever else reads them.
-func ChannelsFirst(m *Model) (*Model, bool) {
+// TensorFlow's networks leave them: its input, of another name, is turned before what there was. A Transpose that such a
+// file begins with turns it back; runtimes drop both.
+func ChannelsFirst(m *Model) *Model {
 	inputs := m.Graph.DataInputs()
 	if len(inputs) != 1 || inputs[0].Type != Float32 || len(inputs[0].Shape) != 4 {
-		return m, false
+		return m
 	}
-	in, shape := inputs[0], inputs[0].Shape
-	if shape[3] != Fixed(3) || shape[1] == Fixed(3) {
-		return m, false
+	in, s := inputs[0], inputs[0].Shape
+	if s[3] != Fixed(3) || s[1] == Fixed(3) {
+		return m
 	}
-	var last string // the images with their channels last again, once something needs them
 	b := Extend(m)
-	b.m.Graph.Nodes = nil
-	for _, n := range m.Graph.Nodes {
-		c := *n
-		switch {
-		case n.Subgraphs() != nil && slices.Contains(n.uses(), in.Name):
-			return m, false
-		case n.is("Transpose") && n.input(0) == in.Name && slices.Equal(n.Ints("perm"), []int64{0, 3, 1, 2}):
-			c.Op, c.Attributes = "Identity", nil
-		case slices.Contains(n.Inputs, in.Name):
-			if last == "" {
-				last = b.Node("Transpose", []string{in.Name}, Ints("perm", 0, 2, 3, 1))
-			}
-			c.Inputs = slices.Clone(n.Inputs)
-			for i, name := range c.Inputs {
-				if name == in.Name {
-					c.Inputs[i] = last
-				}
-			}
-		}
-		b.Add(&c)
-	}
-	return restated(b.Model(), in.Name, func(s Shape) { s[1], s[2], s[3] = s[3], s[1], s[2] }), true
+	g := b.m.Graph
+	g.Inputs = filter(g.Inputs, func(v *ValueInfo) bool { return v != in })
+	nodes := g.Nodes
+	g.Nodes = nil
+	b.NodeTo(in.Name, "Transpose", []string{b.Input(in.Name+"_first", Float32, Shape{s[0], s[3], s[1], s[2]})}, Ints("perm", 0, 2, 3, 1))
+	g.Nodes = append(g.Nodes, nodes...)
+	return b.Model()
 }
 
 // restated returns the model with another shape of its input of four sizes, and of all that follows from it.

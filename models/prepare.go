@@ -36,8 +36,7 @@ func readModel(name string, data []byte) (*graph.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, _ = graph.ChannelsFirst(m)
-	return m, nil
+	return graph.ChannelsFirst(m), nil
 }
 
 func prepare(e Entry, m *graph.Model, output string) (*Prepared, error) {
