@@ -1,3 +1,4 @@
+// Package cost times the steps of trainings: what filters add to them, beside PRISM's (001) Tables V and VI.
 package cost
 
 import (
@@ -97,7 +98,7 @@ func Run(ctx context.Context, o Options, note func(format string, args ...any)) 
 		note("repetition %d of %d", rep+1, o.Repeat)
 		for turn := range variants {
 			i := (turn + rep) % len(variants) // none is always first
-			t, err := Time(ctx, tuning.Stored{}, configs[i], data, o.fill(configs[i]), 0)
+			t, err := run.Time(ctx, tuning.Stored{}, configs[i], data, o.fill(configs[i]), 0)
 			if err != nil {
 				return r, err
 			}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"winnow/features"
+	"winnow/run"
 	"winnow/run/config"
 	"winnow/run/tuning"
 )
@@ -63,13 +64,13 @@ func TestTimeStops(t *testing.T) {
 	}
 	cfg, data := configs[0], few.draw()
 	cfg.Length = config.LastsSteps(1000)
-	timed, err := Time(t.Context(), tuning.Stored{}, cfg, data, 2, 3)
+	timed, err := run.Time(t.Context(), tuning.Stored{}, cfg, data, 2, 3)
 	if err != nil || len(timed.Seconds) != 3 || timed.Steps != 1000 || timed.Kept != 1 {
 		t.Errorf("found %v: %d of %d steps timed, %v kept", err, len(timed.Seconds), timed.Steps, timed.Kept)
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	if _, err := Time(ctx, tuning.Stored{}, cfg, data, 2, 3); !errors.Is(err, context.Canceled) {
+	if _, err := run.Time(ctx, tuning.Stored{}, cfg, data, 2, 3); !errors.Is(err, context.Canceled) {
 		t.Errorf("found %v, expected the caller's end", err)
 	}
 }
