@@ -120,6 +120,8 @@ var rooms = []Room{
 		"internal/hint"},
 	{"run/config", "is the configuration of a training run",
 		"audit/judges filters filters/correction filters/selfpaced head internal/document losses train train/peers train/selective"},
+	{"run/settings", "puts a training's configuration together from recipe, file, settings and flags by name",
+		"backbone internal/hint papers/recipes run/config run/folder"},
 	{"run/comparison", "measures a trained head beside what needs no training",
 		"eval features head"},
 	{"run/evaluation", "measures an opened run by the metrics asked for, beside frozen and whitened features",

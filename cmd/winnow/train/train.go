@@ -15,6 +15,7 @@ import (
 	"winnow/run"
 	"winnow/run/config"
 	"winnow/run/folder"
+	"winnow/run/settings"
 )
 
 // Options are what the command is asked for.
@@ -84,20 +85,16 @@ func read(c *cli.Context) (Options, error) {
 	if o.Config, err = term.ReadRun(c); err != nil || o.Defaults {
 		return o, err
 	}
-	needed := [][2]string{{"manifest", o.Config.Data.Manifest}, {"features", o.Config.Data.Features}, {"out", o.Out}}
-	if o.Config.Finetune.On() {
-		needed[1] = [2]string{"model (or --features, made with it)", o.Config.Data.Model + o.Config.Data.Features}
-	} else {
-		for _, flag := range []string{"backbone-lr", "augment", "cache-limit", "model"} {
-			if c.IsSet(flag) {
-				return o, term.Misused("--%s is about a backbone that is trained: add --finetune all, or a stage", flag)
-			}
+	if err := settings.Needs(o.Config); err != nil {
+		return o, err
+	}
+	if !o.Config.Finetune.On() {
+		if err := term.AskedRun(c).NeedsBackbone(); err != nil {
+			return o, err
 		}
 	}
-	for _, n := range needed {
-		if n[1] == "" {
-			return o, term.Misused("--%s is missing", n[0])
-		}
+	if o.Out == "" {
+		return o, term.Misused("--out is missing")
 	}
 	if o.Resume && o.Overwrite {
 		return o, term.Misused("--resume and --overwrite contradict each other")
