@@ -12,10 +12,12 @@ import (
 
 // Timing is how long the steps of a training took.
 type Timing struct {
-	Steps   int       // of the whole training
-	Seconds []float64 // of each step that was timed
-	Kept    float64   // share of the rows that the filter kept in them
-	Bank    int       // members after the last
+	Steps   int           // of the whole training
+	Epoch   int           // steps of an epoch
+	Planned time.Duration // what the whole may take, where a backbone is trained; else 0
+	Seconds []float64     // of each step that was timed
+	Kept    float64       // share of the rows that the filter kept in them
+	Bank    int           // members after the last
 	Outcome Outcome
 }
 
@@ -28,7 +30,7 @@ func Time(ctx context.Context, on tuning.Backbone, cfg config.Run, data Data, sk
 	var last time.Time
 	var rows, kept int
 	var o Options
-	o.Begun = func(p Plan) error { t.Steps = p.Steps; return nil }
+	o.Begun = func(p Plan) error { t.Steps, t.Epoch, t.Planned = p.Steps, p.Epoch, p.Duration; return nil }
 	o.Stepped = func(s train.Step) {
 		now := time.Now()
 		if s.Number > skip {

@@ -207,7 +207,7 @@ func (a Asked) With(key, value string) Asked {
 	return with
 }
 
-// Command returns the line that trains so into a folder.
+// Command returns the line that trains so, into a folder where one is named.
 func (a Asked) Command(out string) string {
 	words := []string{"winnow", "train"}
 	for _, flag := range Flags {
@@ -219,7 +219,10 @@ func (a Asked) Command(out string) string {
 			words = append(words, "--"+flag, shellWord(value))
 		}
 	}
-	return strings.Join(append(words, "--out", shellWord(out)), " ")
+	if out != "" {
+		words = append(words, "--out", shellWord(out))
+	}
+	return strings.Join(words, " ")
 }
 
 // shellWord writes a word as a shell reads it back.
