@@ -112,14 +112,13 @@ func (a Asked) change(cfg *config.Run) (err error) {
 	if a.is("epochs") && a.is("steps") {
 		return fmt.Errorf("--epochs and --steps both give the length: expected one")
 	}
-	steps, epochs := 0, 0.0
+	steps := 0
 	for _, f := range []struct {
 		name, what string
 		read       func(text string) error
 	}{
 		{"dim", "a whole number", func(text string) error { cfg.Head.Out, err = strconv.Atoi(text); return err }},
 		{"steps", "a whole number", func(text string) error { steps, err = strconv.Atoi(text); return err }},
-		{"epochs", "a number", func(text string) error { epochs, err = strconv.ParseFloat(text, 64); return err }},
 		{"seed", "a whole number", func(text string) error { cfg.Seed, err = strconv.ParseUint(text, 0, 64); return err }},
 		{"paper-variant", "true or false", func(text string) error { cfg.PaperVariant, err = strconv.ParseBool(text); return err }},
 	} {
@@ -129,7 +128,9 @@ func (a Asked) change(cfg *config.Run) (err error) {
 	}
 	switch {
 	case a.is("epochs"):
-		cfg.Length = config.LastsEpochs(epochs)
+		if err := cfg.Length.UnmarshalEpochs(a.text("epochs")); err != nil {
+			return fmt.Errorf("--epochs: %w", err)
+		}
 	case a.is("steps"):
 		cfg.Length = config.LastsSteps(steps)
 	}
