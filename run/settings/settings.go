@@ -158,7 +158,7 @@ func (a Asked) change(cfg *config.Run) (err error) {
 		}
 	}
 	if a.is("loss") {
-		cfg.Losses = nil
+		cfg.Losses, cfg.Finetune.Loss = nil, config.GivenLoss
 	}
 	for _, text := range a["loss"] {
 		l, err := config.ParseLoss(text)
