@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"sync"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -39,8 +38,9 @@ type Options struct {
 	Threads int      // of all together; 0: one a core
 	Winnow  string   // its version, for the outcomes
 
-	Host    extraction.Host                         // makes the features of Glyphs, and takes notes
-	Runtime func(threads int) (*ort.Runtime, error) // opens what computes, for so many threads a product
+	Host    extraction.Host                                          // makes the features of Glyphs, and takes notes
+	Watch   func(what string) (at func(done, total int), end func()) // shows how far the cells are, in percent; may be nil
+	Runtime func(threads int) (*ort.Runtime, error)                  // opens what computes, for so many threads a product
 }
 
 // share returns how many cells run at once, and on how many threads each computes.
@@ -62,6 +62,7 @@ type reproduction struct {
 	results *studies.Results
 	rt      *ort.Runtime
 
+	line     *line
 	sharing  sync.Mutex
 	shares   *audit.Shared // by the judges of the last column and seed
 	sharesOf [2]uint64
@@ -70,6 +71,9 @@ type reproduction struct {
 // open reads the data and lists the cells.
 func open(ctx context.Context, o Options) (*reproduction, error) {
 	o.Host = o.Host.Complete()
+	if o.Watch == nil {
+		o.Watch = func(string) (func(done, total int), func()) { return func(int, int) {}, func() {} }
+	}
 	r := &reproduction{Options: o, store: studies.Store{Dir: filepath.Join(o.Dir, "cells")}}
 	if err := r.openData(ctx); err != nil {
 		return nil, err
@@ -116,6 +120,8 @@ func (r *reproduction) run(ctx context.Context) error {
 		}
 	}
 	r.Host.Note("%d cells, %d done before, %d at once", len(r.cells), len(r.cells)-len(rest), jobs)
+	r.line = newLine(len(rest), r.Watch)
+	defer r.line.finish()
 	type done struct {
 		cell    studies.Cell
 		outcome studies.Outcome
@@ -143,12 +149,14 @@ func (r *reproduction) run(ctx context.Context) error {
 		failed <- g.Wait()
 		close(found)
 	}()
-	start, n := time.Now(), 0
+	n := 0
 	for d := range found {
 		r.results.Add(d.cell, d.outcome)
 		n++
-		left := time.Since(start) / time.Duration(n) * time.Duration(len(rest)-n)
-		r.Host.Note("%d/%d  %s: %s in %.1f s, %s left", n, len(rest), r.describe(d.cell), r.headline(d.outcome), d.outcome.Seconds, left.Round(time.Second))
+		r.line.at(d.cell, 1)
+		r.line.say(func() {
+			r.Host.Note("%d/%d  %s: %s in %.1f s", n, len(rest), r.describe(d.cell), r.headline(d.outcome), d.outcome.Seconds)
+		})
 	}
 	if err := <-failed; err != nil {
 		return err
