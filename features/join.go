@@ -255,7 +255,9 @@ func (j *joiner) writeMatrix() (err error) {
 		if err := copyRows(io.MultiWriter(to, counted), s, i == 0, &like, j.info.Rows); err != nil {
 			return fmt.Errorf("features: join: %s: %w", s.Dir, err)
 		}
-		before += s.Rows
+		if before += s.Rows; j.progress != nil {
+			j.progress(before, j.info.Rows)
+		}
 	}
 	j.info.Sum = hex.EncodeToString(sum.Sum(nil))
 	if err := part.Sync(); err != nil {

@@ -6,6 +6,7 @@ import (
 
 	"winnow/features"
 	"winnow/filters/selfpaced"
+	"winnow/internal/tfevents"
 	"winnow/losses"
 )
 
@@ -84,7 +85,7 @@ func (t *Trainer) round(ctx context.Context, j journal) error {
 // weighed writes one round.
 func (m *metrics) weighed(w Weighing) error {
 	r := w.Round
-	return m.put(Metric{Step: w.Step, Epoch: w.Epoch, Weights: &r}, []scalar{
+	return m.put(Metric{Step: w.Step, Epoch: w.Epoch, Weights: &r}, []tfevents.Scalar{
 		{"selfpaced/lambda", r.Lambda}, {"selfpaced/maw", r.Mean}, {"selfpaced/sdaw", r.Deviation},
 		{"selfpaced/objective_before", r.Before}, {"selfpaced/objective", r.Objective},
 		{"selfpaced/excluded", float64(r.Excluded)}, {"selfpaced/full", float64(r.Full)},

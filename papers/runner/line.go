@@ -36,11 +36,11 @@ func (l *line) at(cell studies.Cell, share float64) {
 }
 
 // say lets something else be printed, and the line come after it.
-func (l *line) say(print func()) {
+func (l *line) say(text func()) {
 	l.Lock()
 	defer l.Unlock()
 	l.end()
-	print()
+	text()
 }
 
 func (l *line) finish() { l.say(func() {}) }
