@@ -21,7 +21,7 @@ func (r *Registry) AddFile(path, name string, s Settings) (*Backbone, *Prepared,
 	if err != nil {
 		return nil, nil, fmt.Errorf("models: %w", err)
 	}
-	m, err := graph.ReadNamed(path, data)
+	m, err := readModel(path, data)
 	if err != nil {
 		return nil, nil, err
 	}

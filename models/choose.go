@@ -9,7 +9,7 @@ import (
 // best: those trained without labels, then by what their publishers say of ImageNet; between MobileNetV2, GoogLeNet,
 // SqueezeNet and the cut ResNet-50 recall@1 on CUB-200 decides (.528, .481, .437, .292).
 var byQuality = []string{
-	"dinov2-base-registers", "dinov2-base", "dinov2-small", "vit-b-16",
+	"dinov2-base-registers", "dinov2-base", "dinov2-small", "vit-b-16", "efficientnet-lite4-11",
 	"resnet152-v2-7", "resnet101-v2-7", "resnet152-v1-7", "resnet101-v1-7",
 	"resnet50", "resnet50-v2-7", "resnet50-v1-12", "resnet34", "resnet34-v1-7", "resnet34-v2-7", "bn-inception", "inception-v2-9",
 	"mobilenetv2-features", "mobilenetv2-7", "mobilenetv2", "resnet18", "resnet18-v1-7", "resnet18-v2-7",

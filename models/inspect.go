@@ -82,7 +82,7 @@ func (r *Registry) Inspect(name string, s Settings) (*Report, error) {
 		rep.Problems = append(rep.Problems, err.Error())
 		return rep, nil
 	}
-	m, err := graph.ReadNamed(b.File, b.Data)
+	m, err := readModel(b.File, b.Data)
 	if err != nil {
 		return nil, err
 	}

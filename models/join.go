@@ -8,6 +8,7 @@ import (
 
 	"winnow/graph"
 	"winnow/head"
+	"winnow/models/architecture"
 )
 
 // Joined is a backbone, a head and the normalisation as one ONNX model: images in, unit vectors out.
@@ -32,7 +33,7 @@ func Join(p *Prepared, h *head.Head, about map[string]string) (*Joined, error) {
 	if err != nil {
 		return nil, err
 	}
-	joined.Metadata = withProperties(joined.Metadata, about)
+	joined.Metadata = withProperties(architecture.Trained(joined.Metadata), about) // the head, at least, is
 	if err := joined.Check(); err != nil {
 		return nil, err
 	}

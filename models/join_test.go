@@ -24,7 +24,7 @@ func tinyBackbone(feature string, version int64) []byte {
 	b.Output(b.Node("Gemm", []string{x, b.Constant(graph.NewTensor("classes", make([]float32, 6), 3, 2))}))
 	m := b.Model()
 	m.Version = version
-	m.Metadata = []graph.Property{{Key: "a", Value: "kept"}, {Key: "b", Value: "old"}, {Key: "b", Value: "older"}}
+	m.Metadata = []graph.Property{{Key: "a", Value: "kept"}, {Key: "b", Value: "old"}, {Key: "b", Value: "older"}, {Key: "winnow.architecture", Value: "tiny"}, {Key: "winnow.seed", Value: "1"}}
 	return m.Marshal()
 }
 

@@ -22,11 +22,21 @@ type Prepared struct {
 // Prepare reads a model and cuts it at its feature tensor: output if given, else the entry's, else the one
 // found in the graph. The output may be a feature of a vision transformer by name (see [graph.Choices]). A tensor that is not one vector an image is made one (see [graph.Vector]).
 func Prepare(e Entry, data []byte, output string) (*Prepared, error) {
-	m, err := graph.ReadNamed(e.File, data)
+	m, err := readModel(e.File, data)
 	if err != nil {
 		return nil, err
 	}
 	return prepare(e, m, output)
+}
+
+// readModel reads a model. One that takes images with their channels last is given a way to take them first, as all images here
+// come.
+func readModel(name string, data []byte) (*graph.Model, error) {
+	m, err := graph.ReadNamed(name, data)
+	if err != nil {
+		return nil, err
+	}
+	return graph.ChannelsFirst(m), nil
 }
 
 func prepare(e Entry, m *graph.Model, output string) (*Prepared, error) {
@@ -53,9 +63,15 @@ func prepare(e Entry, m *graph.Model, output string) (*Prepared, error) {
 		return nil, fmt.Errorf("models: %s: %w", e.File, err)
 	}
 	if side := e.Preprocessing.Crop; in.side != 0 && in.side != side && side > 0 {
-		if other, ok := otherSize(m, in, p.Cut, e.Preprocessing.Planes(), side, dim); ok {
+		sized := graph.Sized(m, in.name, e.Preprocessing.Planes(), side)
+		if other, ok := otherSize(m, sized, p.Cut, dim); ok {
 			p.Warnings = append(p.Warnings, fmt.Sprintf("%s: made for images of %d×%d, used with %d×%d", e.File, in.side, in.side, side, side))
-			cut, in.side = other, side
+			m, cut, in.side = sized, other, side
+		}
+	}
+	if in.batch > 0 {
+		if free, ok := cutAlike(graph.FreeBatch(m, in.name), p.Cut, dim); ok {
+			cut, in.batch = free, 0
 		}
 	}
 	if e.Input != "" && e.Input != in.name {
@@ -83,13 +99,13 @@ func sizedForTokens(m *graph.Model, p backbone.Preprocessing) *graph.Model {
 	return m
 }
 
-// otherSize returns the network for pictures of another size than its input states, cut at the same tensor, if that is
+// otherSize returns sized, the network for pictures of another size than its input states, cut at the same tensor, if that is
 // then a vector of the same length, one for each image, and no tensor before it loses its size (as where the picture is
 // smaller than a window). So it is where the network averages over all places, and not where every place has weights of
 // its own.
-func otherSize(m *graph.Model, in image, cutAt string, planes, side, dim int) (*graph.Model, bool) {
-	cut, _, d, err := graph.Vector(graph.Sized(m, in.name, planes, side), cutAt)
-	if err != nil || d != dim || dim == 0 || cut.Graph.Outputs[0].Shape[0] != cut.Graph.DataInputs()[0].Shape[0] {
+func otherSize(m, sized *graph.Model, cutAt string, dim int) (*graph.Model, bool) {
+	cut, ok := cutAlike(sized, cutAt, dim)
+	if !ok {
 		return nil, false
 	}
 	was, is := graph.Infer(m), graph.Infer(cut)
@@ -99,6 +115,12 @@ func otherSize(m *graph.Model, in image, cutAt string, planes, side, dim int) (*
 		}
 	}
 	return cut, true
+}
+
+// cutAlike returns a network whose input was restated cut at a tensor, if that is a vector of length dim for each image.
+func cutAlike(m *graph.Model, cutAt string, dim int) (*graph.Model, bool) {
+	cut, _, d, err := graph.Vector(m, cutAt)
+	return cut, err == nil && d == dim && dim > 0 && cut.Graph.Outputs[0].Shape[0] == cut.Graph.DataInputs()[0].Shape[0]
 }
 
 // unknownSizes counts them.

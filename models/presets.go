@@ -22,6 +22,9 @@ var presets = map[string]backbone.Preprocessing{
 	// Values from -1 to 1, as TensorFlow's Inception models and many vision transformers have it.
 	"inception": {Resize: 256, Crop: 224, Interpolation: "bilinear", Channels: "RGB", Scale: 1. / 255,
 		Mean: [3]float32{0.5, 0.5, 0.5}, Std: [3]float32{0.5, 0.5, 0.5}},
+	// EfficientNet-Lite: bytes less 127, by 128.
+	"efficientnet-lite": {Resize: 256, Crop: 224, Interpolation: "bilinear", Channels: "RGB", Scale: 1,
+		Mean: [3]float32{127, 127, 127}, Std: [3]float32{128, 128, 128}},
 	// Values from 0 to 1.
 	"unit": {Resize: 256, Crop: 224, Interpolation: "bilinear", Channels: "RGB", Scale: 1. / 255, Std: [3]float32{1, 1, 1}},
 	// One grey channel from -2 to 2, as glyphnet has it.

@@ -29,7 +29,7 @@ func (r *Registry) Resolve(name string, s Settings) (*Backbone, error) {
 	if recorded {
 		return b, b.settle(s)
 	}
-	m, err := graph.ReadNamed(b.Path, b.Data)
+	m, err := readModel(b.Path, b.Data)
 	if err != nil {
 		return nil, err
 	}

@@ -5,8 +5,11 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"gonum.org/v1/gonum/blas/blas32"
 
 	"winnow/backbone/ort"
 	"winnow/features"
@@ -77,8 +80,8 @@ func TestResolveReal(t *testing.T) {
 	}
 }
 
-// runs loads a prepared backbone as a network and infers two images, which must differ.
-func runs(t *testing.T, b *Backbone, p *Prepared) {
+// runs loads a prepared backbone as a network and returns the vectors of two images, which must differ.
+func runs(t *testing.T, b *Backbone, p *Prepared) blas32.General {
 	t.Helper()
 	side := b.Preprocessing.Crop
 	net, err := ort.NewNetwork(orttest.Runtime(t), p.Model, p.Tensor, ort.NetworkInput{Name: p.Input, Channels: b.Preprocessing.Planes(), Height: side, Width: side})
@@ -104,6 +107,7 @@ func runs(t *testing.T, b *Backbone, p *Prepared) {
 	if same {
 		t.Error("two different images have the same vector")
 	}
+	return z
 }
 
 func TestResolveUnknown(t *testing.T) {
@@ -188,7 +192,7 @@ func TestPrepareAtAnotherSize(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if in := m.Graph.Inputs[0].Shape; in[2] != graph.Fixed(100) || in[0].Known() != batch.Known() {
+		if in := m.Graph.Inputs[0].Shape; in[2] != graph.Fixed(100) || in[0].Known() || p.Batch != 0 {
 			t.Errorf("%v: input %v", batch, in)
 		}
 	}
@@ -252,12 +256,67 @@ func TestChanged(t *testing.T) {
 	}
 }
 
+// fixedBatch is a network that holds the number of its images in the target of a Reshape too.
+func fixedBatch(n int64) *graph.Model {
+	b := graph.NewBuilder("fixed", 13)
+	x := b.Input("image", graph.Float32, graph.Shape{graph.Fixed(n), graph.Fixed(3), graph.Fixed(224), graph.Fixed(224)})
+	pooled := b.Node("GlobalAveragePool", []string{b.Node("Conv", []string{x, tensor(b, 6, 3, 3, 3)})})
+	to := b.Constant(graph.NewTensor("to", []int64{n, 6}, 2))
+	b.Output(b.NodeTo("logits", "Gemm", []string{b.Node("Reshape", []string{pooled, to}), tensor(b, 6, 10)}))
+	return b.Model()
+}
+
+// channelsLast is the network of classifier for images [N,H,W,C]; plain: it begins as exporters of TensorFlow's begin it.
+func channelsLast(batch graph.Dim, side int64, plain bool) *graph.Model {
+	b := graph.NewBuilder("last", 13)
+	last := b.Input("image", graph.Float32, graph.Shape{batch, {Size: side}, {Size: side}, graph.Fixed(3)})
+	if !plain {
+		last = b.Node("Identity", []string{last})
+	}
+	x := b.Node("Transpose", []string{last}, graph.Ints("perm", 0, 3, 1, 2))
+	c := b.Node("Conv", []string{x, tensor(b, 6, 3, 3, 3)})
+	pooled := b.Node("Flatten", []string{b.Node("GlobalAveragePool", []string{c})})
+	b.Output(b.NodeTo("logits", "Gemm", []string{pooled, tensor(b, 6, 10)}))
+	return b.Model()
+}
+
+// A network for images with their channels last, one at a time, gives the vectors of the same network for batches of images with
+// their channels first.
+func TestPrepareChannelsLast(t *testing.T) {
+	e := Entry{Name: "f", File: "f.onnx", Preprocessing: presets["imagenet"]}
+	p, err := Prepare(e, classifier(graph.Free("N"), 3, 224).Marshal(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := runs(t, &Backbone{Entry: e}, p)
+	for _, plain := range []bool{true, false} {
+		for _, batch := range []graph.Dim{graph.Free("N"), graph.Fixed(1)} {
+			path := save(t, "f.onnx", channelsLast(batch, 224, plain))
+			b, err := open(t, filepath.Join(t.TempDir(), "models.json")).Resolve(path, Settings{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, err := Prepare(b.Entry, b.Data, "")
+			if err != nil || p.Batch != 0 || p.Dim != 6 || len(p.Warnings) != 0 {
+				t.Fatalf("plain %v, %v: %+v, %v", plain, batch, p, err)
+			}
+			if found := runs(t, b, p); !slices.Equal(found.Data, want.Data) {
+				t.Errorf("plain %v, %v: found %v, expected %v", plain, batch, found.Data, want.Data)
+			}
+		}
+	}
+}
+
 func TestPrepare(t *testing.T) {
 	fixed := classifier(graph.Fixed(4), 3, 224)
 	e := Entry{Name: "f", File: "f.onnx", Preprocessing: presets["imagenet"]}
-	p, err := Prepare(e, fixed.Marshal(), "")
+	p, err := Prepare(e, fixedBatch(4).Marshal(), "")
 	if err != nil || p.Dim != 6 || p.Batch != 4 || len(p.Warnings) != 1 || !strings.Contains(p.Warnings[0], "exactly 4 images") {
 		t.Fatalf("found %+v, %v", p.Warnings, err)
+	}
+	runs(t, &Backbone{Entry: e}, p)
+	if p, err = Prepare(e, fixed.Marshal(), ""); err != nil || p.Batch != 0 || len(p.Warnings) != 0 {
+		t.Fatalf("found %+v, %v, expected any number of images", p.Warnings, err)
 	}
 	runs(t, &Backbone{Entry: e}, p)
 	if p, err = Prepare(e, fixed.Marshal(), "Conv"); err != nil || p.Dim != 6 || p.Cut != "Conv" || p.Tensor == "Conv" {

@@ -38,6 +38,9 @@ var zooFiles = []zooFile{
 		sum: "c1c513582d56afceff8516c73804e484c81c6a830712ab6d682253f4a3cd042f", size: 14_246_826, preset: "imagenet", licence: "Apache-2.0"},
 	{name: "squeezenet1.1-7", title: "SqueezeNet 1.1", path: "vision/classification/squeezenet/model/squeezenet1.1-7.onnx", commit: "9ef45be2139eb080c239f596837ac0748050df46",
 		sum: "1eeff551a67ae8d565ca33b572fc4b66e3ef357b0eb2863bb9ff47a918cc4088", size: 4_956_208, preset: "imagenet", licence: "Apache-2.0"},
+	// EfficientNet-Lite4 stands there, too, with the name of its features. It takes images with their channels last, one at a time, until it is read.
+	{name: "efficientnet-lite4-11", title: "EfficientNet-Lite4", path: "validated/vision/classification/efficientnet-lite4/model/efficientnet-lite4-11.onnx", commit: "main",
+		sum: "d111689907c06eea7c82e4833ddef758da6453b9d4cf60b7e99ca05c7cbd9c12", size: 51_946_641, preset: "efficientnet-lite", licence: "MIT"},
 	{name: "googlenet-7", title: "BVLC GoogLeNet (Inception v1)", path: "validated/vision/classification/inception_and_googlenet/googlenet/model/googlenet-7.onnx", commit: "4c46cd00fbdb7cd30b6c1c17ab54f2e1f4f7b177",
 		sum: "5725ccfd90845735ce5897faf7843c3f9b13acda3c4f3bff82cb21c9337c9de8", size: 28_020_232, preset: "caffe", licence: "BSD-3-Clause"},
 	{name: "inception-v2-9", title: "Inception v2 (BN-Inception, from Caffe2; the zoo does not say how its images are prepared: Caffe's way is assumed)",

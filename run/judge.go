@@ -15,7 +15,7 @@ func (s *Session) judge(ctx context.Context, o Outcome) (folder.Result, error) {
 	dir, data, share := s.options.Dir, s.Data, s.backbone.Share()
 	r := folder.Result{
 		Run: dir, Head: filepath.Join(dir, folder.BestHeadFile), FineTuned: share, Seed: o.Config.Seed, Steps: o.Step, Epochs: o.Epochs,
-		BestStep: o.BestStep, Averaged: o.OfAverage, Stopped: o.Stopped, Idle: o.Idle,
+		BestStep: o.BestStep, Averaged: o.OfAverage, Stopped: o.Stopped, Patience: o.Config.Validation.Patience, Idle: o.Idle,
 		Verdict: "there is no validation split: whether training was worth it was not measured",
 	}
 	if o.Config.Correct.On() {

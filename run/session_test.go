@@ -54,6 +54,37 @@ func TestTrainLeavesAFolder(t *testing.T) {
 	}
 }
 
+// A patience that the length chose is the one that the end of the run names.
+func TestChosenPatience(t *testing.T) {
+	dir := t.TempDir()
+	cfg, o := trainable(t, dir, 1)
+	manifest, err := os.ReadFile(cfg.Data.Manifest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := strings.Split(strings.TrimSpace(string(manifest)), "\n")
+	for i := 1; i <= 6; i++ {
+		rows[i] = strings.ReplaceAll(rows[i], ",train", ",val")
+	}
+	if err := os.WriteFile(cfg.Data.Manifest, []byte(strings.Join(rows, "\n")), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	cfg.Length, cfg.Filter.Rate = config.AutoLength, 0.1
+	result, err := Train(t.Context(), cfg, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, err := folder.Read(o.Dir, false)
+	if err != nil || result.Patience < 1 || read.Config.Validation.Patience != result.Patience {
+		t.Fatalf("%v: %d validations, and %d in the run's configuration", err, result.Patience, read.Config.Validation.Patience)
+	}
+	var text strings.Builder
+	result.Stopped = true
+	if result.Write(&text); !strings.Contains(text.String(), fmt.Sprintf("the last %d validations", result.Patience)) {
+		t.Error(text.String())
+	}
+}
+
 // trainable returns a configuration with its data in dir, and options to train it there.
 func trainable(t *testing.T, dir string, seed uint64) (config.Run, Options) {
 	t.Helper()

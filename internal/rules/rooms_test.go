@@ -92,7 +92,7 @@ var rooms = []Room{
 		"backbone features graph graph/gradient head"},
 
 	{"models", "knows backbones and checks their files, keeps trained heads on disk",
-		"backbone graph graph/gradient head internal/hint"}, // backbone: an entry holds its preprocessing
+		"backbone graph graph/gradient head internal/hint models/architecture"}, // backbone: an entry holds its preprocessing
 	{"models/architecture", "builds untrained networks from a YAML description and a seed",
 		"backbone graph internal/document"},
 	{"extraction", "turns a list of images into a feature store",
@@ -129,7 +129,7 @@ var rooms = []Room{
 	{"run/fetching", "brings the files of backbones that are known by name",
 		"internal/fetch internal/hint models"},
 	{"run/tuning", "trains a backbone with its head: weights, images, state on disk",
-		"backbone backbone/live backbone/ort datasets/imageroot extraction features graph graph/gradient head internal/hint models run/config run/folder train"},
+		"backbone backbone/live backbone/ort datasets/imageroot extraction features graph graph/gradient head internal/hint models models/architecture run/config run/folder train"},
 	{"run/auditing", "audits the labels of images, of a manifest by stored features, or of a run, and writes the mended manifest",
 		"audit audit/crossfit audit/findings audit/judges audit/suspects backbone datasets datasets/glyphs datasets/imageroot eval extraction features filters filters/selfpaced head internal/budget internal/hint internal/lookup internal/parquetguard losses models run run/config run/folder run/tuning train train/samples"},
 

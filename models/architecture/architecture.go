@@ -15,6 +15,7 @@ package architecture
 
 import (
 	"fmt"
+	"slices"
 
 	"winnow/backbone"
 	"winnow/graph"
@@ -124,6 +125,22 @@ func (n *Network) Model(seed uint64) *graph.Model {
 	b.Output(Output)
 	m := b.Model()
 	m.Doc = n.About
-	m.Metadata = []graph.Property{{Key: "winnow.architecture", Value: n.Name}, {Key: "winnow.seed", Value: fmt.Sprint(seed)}}
+	m.Metadata = []graph.Property{{Key: architectureKey, Value: n.Name}, {Key: seedKey, Value: fmt.Sprint(seed)}}
 	return m
+}
+
+// What the metadata of a network say as long as all its weights are as [Network.Model] drew them.
+const (
+	architectureKey = "winnow.architecture"
+	seedKey         = "winnow.seed"
+)
+
+// Drawn reports whether a network says that its weights were drawn and not trained.
+func Drawn(m *graph.Model) bool {
+	return slices.ContainsFunc(m.Metadata, func(p graph.Property) bool { return p.Key == seedKey })
+}
+
+// Trained returns metadata without what says that a network was drawn.
+func Trained(metadata []graph.Property) []graph.Property {
+	return slices.DeleteFunc(slices.Clone(metadata), func(p graph.Property) bool { return p.Key == architectureKey || p.Key == seedKey })
 }

@@ -17,7 +17,7 @@ const (
 const (
 	FrozenNorm = "frozen" // the stored running statistics normalise
 	TrainNorm  = "train"  // those of the batch do (of a chunk, where there are several), and the running ones follow
-	AutoNorm   = autoWord // train where all running statistics are as they were drawn, mean 0 and variance 1: they say nothing of images yet; else frozen
+	AutoNorm   = autoWord // train where the network is drawn and has learned nothing yet; else frozen
 )
 
 // NoAugmentation shows the network every image as extraction does.

@@ -60,6 +60,7 @@ type Result struct {
 	BestStep   int                    `json:"best_step"`          // -1 without validation: the last state is kept
 	Averaged   bool                   `json:"averaged,omitempty"` // the head is the average of the weights up to that step
 	Stopped    bool                   `json:"stopped_early"`
+	Patience   int                    `json:"patience,omitempty"`    // validations without a new best that end the run; 0: none do
 	Corrected  *int                   `json:"corrections,omitempty"` // of labels; where they are to be corrected
 	Idle       int                    `json:"idle_steps"`            // in which no loss had anything to learn from
 	Validation *comparison.Comparison `json:"validation"`            // null without a validation split

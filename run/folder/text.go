@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 )
 
-// Write writes the result for people; patience is that of the run.
-func (r Result) Write(w io.Writer, patience int) {
+// Write writes the result for people.
+func (r Result) Write(w io.Writer) {
 	if r.Validation != nil {
 		r.Validation.Print(w)
 	}
@@ -16,7 +16,7 @@ func (r Result) Write(w io.Writer, patience int) {
 		fmt.Fprintln(w, r.Advice)
 	}
 	if r.Stopped {
-		fmt.Fprintf(w, "stopped early after step %d, as the last %d validations were no better\n", r.Steps, patience)
+		fmt.Fprintf(w, "stopped early after step %d, as the last %d validations were no better\n", r.Steps, r.Patience)
 	}
 	if n := r.Corrected; n != nil {
 		fmt.Fprintf(w, "%d corrections of labels: %s\n", *n, filepath.Join(r.Run, CorrectionsFile))

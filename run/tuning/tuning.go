@@ -12,6 +12,7 @@ import (
 	"winnow/graph"
 	"winnow/graph/gradient"
 	"winnow/models"
+	"winnow/models/architecture"
 	"winnow/run/config"
 )
 
@@ -35,7 +36,7 @@ type Config struct {
 // images it sees.
 type Live struct {
 	Config
-	Drawn        bool                 // the network has learned nothing yet, by its batch normalization
+	Drawn        bool                 // the network has learned nothing yet: it says so, or its batch normalization does
 	weights      []string             // initializers that are trained
 	model        *graph.Model         // the backbone, read: the weights' first values
 	frozen, live *graph.Model         // before and behind where training begins; frozen is nil where all is trained
@@ -57,10 +58,11 @@ func New(cfg Config) (*Live, error) {
 		return nil, fmt.Errorf("finetune: %s: %w", t.Backbone.Name, err)
 	}
 	t.model = gradient.Untie(m)
-	t.Drawn = drawn(t.model.Graph)
+	norm, fresh := normStatistics(t.model.Graph)
+	t.Drawn = architecture.Drawn(m) || fresh
 	if t.Settings.BatchNorm == config.AutoNorm {
 		t.Settings.BatchNorm = config.FrozenNorm
-		if t.Drawn {
+		if t.Drawn && norm {
 			t.Settings.BatchNorm = config.TrainNorm
 			t.Note("batch normalization learns its statistics: those of %s are as they were drawn", t.Backbone.Name)
 		}
@@ -68,26 +70,26 @@ func New(cfg Config) (*Live, error) {
 	return t, t.choose()
 }
 
-// drawn reports whether a network has batch normalization whose running statistics nothing has moved yet.
-func drawn(g *graph.Graph) bool {
-	found := false
+// normStatistics reports whether a network has batch normalization, and whether nothing has moved its running statistics yet. That tells
+// a drawn network that came from elsewhere and does not say that it is one.
+func normStatistics(g *graph.Graph) (found, fresh bool) {
 	for _, n := range g.Nodes {
 		if !graph.IsONNX(n.Domain) || n.Op != "BatchNormalization" || len(n.Inputs) < 5 {
 			continue
 		}
+		found = true
 		for i, want := range map[int]float32{3: 0, 4: 1} {
 			t := g.Initializer(n.Inputs[i])
 			if t == nil {
-				return false
+				return true, false
 			}
 			values, err := t.Float32s()
 			if err != nil || slices.ContainsFunc(values, func(v float32) bool { return v != want }) {
-				return false
+				return true, false
 			}
 		}
-		found = true
 	}
-	return found
+	return found, found
 }
 
 // Use gives it the runtime that its networks run on.

@@ -27,11 +27,11 @@ import (
 // drawn6 writes six grey images and a network for them, and returns a configuration that trains it.
 func drawn6(t *testing.T) (cfg config.Run, paths []string) {
 	t.Helper()
-	return drawnAs(t, "lenet5", func(*graph.Graph) {})
+	return drawnAs(t, "lenet5", func(*graph.Model) {})
 }
 
 // drawnAs does so with a network of another architecture, changed.
-func drawnAs(t *testing.T, arch string, change func(*graph.Graph)) (cfg config.Run, paths []string) {
+func drawnAs(t *testing.T, arch string, change func(*graph.Model)) (cfg config.Run, paths []string) {
 	t.Helper()
 	dir := t.TempDir()
 	for i := range 6 {
@@ -53,7 +53,7 @@ func drawnAs(t *testing.T, arch string, change func(*graph.Graph)) (cfg config.R
 		t.Fatal(err)
 	}
 	m := net.Model(1)
-	change(m.Graph)
+	change(m)
 	m.Metadata = append(m.Metadata, graph.Property{Key: models.PreprocessingKey, Value: net.Preprocessing.Key()})
 	cfg = config.Default()
 	cfg.Data = config.Data{Root: dir, Model: filepath.Join(dir, arch+".onnx")}
@@ -173,6 +173,9 @@ func TestFeaturesFollowTheWeights(t *testing.T) {
 	if err != nil || !live.Matches(dir, folder.BestHeadFile) {
 		t.Fatalf("%v: a head that does not match its network", err)
 	}
+	if m, err := graph.Read(data); err != nil || architecture.Drawn(m) || !live.Drawn {
+		t.Errorf("%v: a network that was trained says that it was drawn, or the one before does not", err)
+	}
 	if err := os.WriteFile(network, append(data, 0), 0o644); err != nil || live.Matches(dir, folder.BestHeadFile) {
 		t.Errorf("%v: a head that matches another network", err)
 	}
@@ -289,24 +292,32 @@ func TestFitEvaluation(t *testing.T) {
 	}
 }
 
-// Where it is left open, batch normalization learns its statistics if they are still those that were drawn.
-func TestAutoNorm(t *testing.T) {
-	for _, c := range []struct {
+// A network made by winnow says that it was drawn, one from elsewhere by its batch normalization; where it is left open, this learns
+// its statistics then.
+func TestDrawn(t *testing.T) {
+	for name, c := range map[string]struct {
 		arch, given string
-		mean        float32
+		silent      bool    // the file does not say that it was drawn
+		mean        float32 // a running one
+		drawn       bool
 		want        string
 	}{
-		{"convnet4", config.AutoNorm, 0, config.TrainNorm},
-		{"convnet4", config.AutoNorm, 0.1, config.FrozenNorm},
-		{"convnet4", config.FrozenNorm, 0, config.FrozenNorm},
-		{"lenet5", config.AutoNorm, 0, config.FrozenNorm}, // has none
+		"says so":                  {"convnet4", config.AutoNorm, false, 0, true, config.TrainNorm},
+		"statistics as drawn":      {"convnet4", config.AutoNorm, true, 0, true, config.TrainNorm},
+		"statistics that moved":    {"convnet4", config.AutoNorm, true, 0.1, false, config.FrozenNorm},
+		"frozen is asked for":      {"convnet4", config.FrozenNorm, false, 0, true, config.FrozenNorm},
+		"no normalization":         {"lenet5", config.AutoNorm, false, 0, true, config.FrozenNorm},
+		"no normalization, silent": {"lenet5", config.AutoNorm, true, 0, false, config.FrozenNorm},
 	} {
-		cfg, paths := drawnAs(t, c.arch, func(g *graph.Graph) {
-			for _, n := range g.Nodes {
+		cfg, paths := drawnAs(t, c.arch, func(m *graph.Model) {
+			if c.silent {
+				m.Metadata = nil
+			}
+			for _, n := range m.Graph.Nodes {
 				if n.Op != "BatchNormalization" || c.mean == 0 {
 					continue
 				}
-				old := g.Initializer(n.Inputs[3])
+				old := m.Graph.Initializer(n.Inputs[3])
 				values, err := old.Float32s()
 				if err != nil {
 					t.Fatal(err)
@@ -322,8 +333,8 @@ func TestAutoNorm(t *testing.T) {
 			t.Fatal(err)
 		}
 		said := slices.ContainsFunc(notes, func(n string) bool { return strings.Contains(n, "as they were drawn") })
-		if live.Settings.BatchNorm != c.want || said != (c.given == config.AutoNorm && c.want == config.TrainNorm) {
-			t.Errorf("%+v: %s, said %q", c, live.Settings.BatchNorm, notes)
+		if live.Drawn != c.drawn || live.Settings.BatchNorm != c.want || said != (c.want == config.TrainNorm) {
+			t.Errorf("%s: drawn %v, %s, said %q", name, live.Drawn, live.Settings.BatchNorm, notes)
 		}
 	}
 }

@@ -149,6 +149,6 @@ func train(ctx context.Context, p *term.Program, o Options) error {
 	if o.JSON {
 		return p.JSON(result)
 	}
-	result.Write(p.Out, o.Config.Validation.Patience)
+	result.Write(p.Out)
 	return nil
 }
