@@ -190,14 +190,18 @@ func (s *Session) Train(ctx context.Context) (Outcome, folder.Result, error) {
 		return err
 	}
 	o.Written = func(m train.Metric) {
-		s.record.Metric(m)
+		if s.record != nil {
+			s.record.Metric(m)
+		}
 		if s.options.Written != nil {
 			s.options.Written(m)
 		}
 	}
 	out, result, err := s.trainAndJudge(ctx, o)
-	if lost := s.record.End(ctx, err); lost != nil {
-		s.options.Note("warning: MLflow's record of the run is not whole: %v", lost)
+	if s.record != nil {
+		if lost := s.record.End(ctx, err); lost != nil {
+			s.options.Note("warning: MLflow's record of the run is not whole: %v", lost)
+		}
 	}
 	return out, result, err
 }

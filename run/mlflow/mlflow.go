@@ -53,7 +53,7 @@ const (
 	mostArtifact  = 16 << 20
 )
 
-// Run is a training that is recorded. The methods of nil do nothing.
+// Run is a training that is recorded.
 type Run struct {
 	dir  string // of the record
 	from string // the run's folder
@@ -263,7 +263,7 @@ func (r *Run) write(kind, key, value string) error {
 
 // Metric appends the numbers of a line of metrics.jsonl. Where it fails the training goes on, and End tells.
 func (r *Run) Metric(m train.Metric) {
-	if r == nil || r.err != nil {
+	if r.err != nil {
 		return
 	}
 	r.err = r.metric(m, r.now())
@@ -412,9 +412,6 @@ func (r *Run) close() (err error) {
 // End records how the training ended: finished, killed where ctx was, failed by another error. Its own error is the first
 // thing that could not be recorded.
 func (r *Run) End(ctx context.Context, training error) error {
-	if r == nil {
-		return nil
-	}
 	r.meta.Status = finished
 	switch {
 	case training != nil && ctx.Err() != nil:

@@ -221,11 +221,6 @@ func TestExperiments(t *testing.T) {
 	if _, err := Begin(filepath.Join(dir, "own"), dir, 0, clock()); err == nil {
 		t.Error("a folder without a run: no error")
 	}
-	var none *Run
-	none.Metric(train.Metric{})
-	if err := none.End(t.Context(), nil); err != nil {
-		t.Error(err)
-	}
 }
 
 func TestParameter(t *testing.T) {
