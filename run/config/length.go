@@ -1,6 +1,9 @@
 package config
 
-import "math"
+import (
+	"fmt"
+	"math"
+)
 
 // Length is how long a run trains: a span, or [AutoLength].
 type Length struct{ Span }
@@ -22,6 +25,18 @@ func (l *Length) UnmarshalText(text []byte) error {
 		return nil
 	}
 	return l.Span.UnmarshalText(text)
+}
+
+// UnmarshalEpochs reads a number of epochs, or auto.
+func (l *Length) UnmarshalEpochs(text string) error {
+	if text == autoWord {
+		*l = AutoLength
+		return nil
+	}
+	if l.Span.UnmarshalText([]byte(text+" epochs")) != nil {
+		return fmt.Errorf("found %q, expected a number of epochs or %s", text, autoWord)
+	}
+	return nil
 }
 
 // String returns the length as it stands in a file.

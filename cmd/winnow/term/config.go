@@ -48,7 +48,7 @@ func RunFlags(names ...string) []cli.Flag {
 		&cli.IntFlag{Name: "dim", DefaultText: text(d.Head.Out), Usage: "dimension `N` of the embedding"},
 		&cli.StringFlag{Name: "hidden", DefaultText: "none", Usage: "widths of the head's hidden layers, `N,...`, or none for a linear head"},
 		&cli.StringFlag{Name: "init", DefaultText: d.Head.Init, Usage: "start `WAY` of the head: whiten or random"},
-		&cli.Float64Flag{Name: "epochs", DefaultText: text(d.Length.N) + ", with --finetune by the number of images", Usage: "length `N` of the training in epochs"},
+		&cli.StringFlag{Name: "epochs", DefaultText: text(d.Length.N) + ", with --finetune auto", Usage: "length `N` of the training in epochs, or auto: by the number of images"},
 		&cli.IntFlag{Name: "steps", DefaultText: "as many as the epochs have", Usage: "length `N` of the training in steps"},
 		&cli.StringFlag{Name: "batch", DefaultText: fmt.Sprintf("%dx%d", d.Sampler.Classes, d.Sampler.Images), Usage: "`PxK`: classes and images of each in a batch, for example 16x4; N images where the sampler draws any"},
 		&cli.StringFlag{Name: "lr", DefaultText: text(d.Solver.LR), Usage: "learning rate of the head, `RATE` or auto, which finds it by a range test before the first step"},
@@ -144,7 +144,9 @@ func readFlags(c *cli.Context, cfg *config.Run) (err error) {
 	case c.IsSet("epochs") && c.IsSet("steps"):
 		return fmt.Errorf("--epochs and --steps both give the length: expected one")
 	case c.IsSet("epochs"):
-		cfg.Length = config.LastsEpochs(c.Float64("epochs"))
+		if err := cfg.Length.UnmarshalEpochs(c.String("epochs")); err != nil {
+			return fmt.Errorf("--epochs: %w", err)
+		}
 	case c.IsSet("steps"):
 		cfg.Length = config.LastsSteps(c.Int("steps"))
 	}

@@ -39,6 +39,9 @@ func TestOptions(t *testing.T) {
 	if o, err = termtest.Asked(t, command, strings.Fields("--loss scl_rhe --paper-variant --defaults")...); err != nil || !o.Config.PaperVariant {
 		t.Errorf("%v: %+v", err, o)
 	}
+	if o, err = termtest.Asked(t, command, strings.Fields("--epochs auto --defaults")...); err != nil || o.Config.Length != config.AutoLength {
+		t.Errorf("%v: %+v", err, o)
+	}
 	if o, err = termtest.Asked(t, command, strings.Fields("--recipe prism --defaults")...); err != nil || o.Recipe != "prism" || o.Config.Filter.Scorer != "vmf" {
 		t.Errorf("%v: %+v", err, o)
 	}
@@ -55,6 +58,7 @@ func TestMisuse(t *testing.T) {
 		"--model is about a backbone that is trained":      fine + "--model x",
 		"contradict each other":                            fine + "--resume --overwrite",
 		"both give the length":                             fine + "--epochs 1 --steps 2",
+		"expected a number of epochs or auto":              fine + "--epochs 1x",
 		"--hidden: found":                                  fine + "--hidden x",
 		"--batch: found":                                   fine + "--batch 16",
 		"--noise-rate: found":                              fine + "--noise-rate x",
