@@ -82,51 +82,53 @@ func openMetrics(dir string, at Progress, terms []string, told func(Metric), now
 	return &metrics{lines, ev, terms, told}, nil
 }
 
+func scalar(tag string, value float64) tfevents.Scalar { return tfevents.Scalar{Tag: tag, Value: value} }
+
 // step writes one training step.
 func (m *metrics) step(s *Step) error {
 	kept, share := len(s.Kept), s.KeptShare()
 	l := Metric{Step: s.Number, Epoch: s.Epoch, Loss: &s.Loss, LR: &s.LR, Rows: len(s.IDs), Kept: &kept, KeptShare: &share,
 		GradientNorm: &s.GradientNorm, Bank: s.Bank, Corrected: s.Corrected, Skipped: s.Skipped}
-	values := []tfevents.Scalar{{"loss", s.Loss}, {"lr", s.LR}, {"kept_share", share}, {"gradient_norm", s.GradientNorm}}
+	values := []tfevents.Scalar{scalar("loss", s.Loss), scalar("lr", s.LR), scalar("kept_share", share), scalar("gradient_norm", s.GradientNorm)}
 	if len(s.Terms) > 1 {
 		l.Terms = make(map[string]float64, len(s.Terms))
 		for i, v := range s.Terms {
 			l.Terms[m.terms[i]] = v
-			values = append(values, tfevents.Scalar{"loss/" + m.terms[i], v})
+			values = append(values, scalar("loss/" + m.terms[i], v))
 		}
 		l.Pull, l.Pulls = &s.Pull, make(map[string]float64, len(s.Pulls))
 		for i, v := range s.Pulls {
 			l.Pulls[m.terms[i]] = v
-			values = append(values, tfevents.Scalar{"pull/" + m.terms[i], v})
+			values = append(values, scalar("pull/" + m.terms[i], v))
 		}
 	}
 	if s.LossLR > 0 {
 		l.LossLR = &s.LossLR
-		values = append(values, tfevents.Scalar{"loss_lr", s.LossLR})
+		values = append(values, scalar("loss_lr", s.LossLR))
 	}
 	if s.BackboneLR > 0 {
 		l.BackboneLR = &s.BackboneLR
-		values = append(values, tfevents.Scalar{"backbone_lr", s.BackboneLR})
+		values = append(values, scalar("backbone_lr", s.BackboneLR))
 	}
 	if s.PeerLR > 0 {
 		l.PeerLR = &s.PeerLR
-		values = append(values, tfevents.Scalar{"peer_lr", s.PeerLR})
+		values = append(values, scalar("peer_lr", s.PeerLR))
 	}
 	if s.HasThreshold {
 		l.Threshold = &s.Threshold
-		values = append(values, tfevents.Scalar{"threshold", s.Threshold})
+		values = append(values, scalar("threshold", s.Threshold))
 	}
 	if s.Corrected > 0 {
-		values = append(values, tfevents.Scalar{"corrected", float64(s.Corrected)})
+		values = append(values, scalar("corrected", float64(s.Corrected)))
 	}
 	return m.put(l, values)
 }
 
 // validated writes one validation.
 func (m *metrics) validated(v Validation) error {
-	values := []tfevents.Scalar{{"validation", v.Score}}
+	values := []tfevents.Scalar{scalar("validation", v.Score)}
 	if v.Averaged != nil {
-		values = append(values, tfevents.Scalar{"validation_averaged", *v.Averaged})
+		values = append(values, scalar("validation_averaged", *v.Averaged))
 	}
 	return m.put(Metric{Step: v.Step, Epoch: v.Epoch, Validation: &v.Score, Averaged: v.Averaged, Best: &v.Best, BestAveraged: v.BestAveraged}, values)
 }

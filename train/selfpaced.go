@@ -86,8 +86,8 @@ func (t *Trainer) round(ctx context.Context, j journal) error {
 func (m *metrics) weighed(w Weighing) error {
 	r := w.Round
 	return m.put(Metric{Step: w.Step, Epoch: w.Epoch, Weights: &r}, []tfevents.Scalar{
-		{"selfpaced/lambda", r.Lambda}, {"selfpaced/maw", r.Mean}, {"selfpaced/sdaw", r.Deviation},
-		{"selfpaced/objective_before", r.Before}, {"selfpaced/objective", r.Objective},
-		{"selfpaced/excluded", float64(r.Excluded)}, {"selfpaced/full", float64(r.Full)},
+		scalar("selfpaced/lambda", r.Lambda), scalar("selfpaced/maw", r.Mean), scalar("selfpaced/sdaw", r.Deviation),
+		scalar("selfpaced/objective_before", r.Before), scalar("selfpaced/objective", r.Objective),
+		scalar("selfpaced/excluded", float64(r.Excluded)), scalar("selfpaced/full", float64(r.Full)),
 	})
 }
