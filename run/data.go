@@ -105,6 +105,11 @@ func (d *Data) TrainPaths() []string {
 	return paths
 }
 
+// Closed reports whether there is a validation split and all its classes are trained on.
+func (d *Data) Closed() bool {
+	return d.Validation.Len() > 0 && !slices.ContainsFunc(d.Validation.Labels, func(y int) bool { return !slices.Contains(d.ClassIDs, y) })
+}
+
 // Views returns the number of views of each training image.
 func (d *Data) Views() int { return d.Stored.Len() / max(d.Train.Len(), 1) }
 

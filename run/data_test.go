@@ -100,3 +100,23 @@ func TestLoadRefuses(t *testing.T) {
 		t.Errorf("no store: %v, %q", err, hint.Of(err))
 	}
 }
+
+// Validation of classes that are all trained on is told from such of new ones, and from none.
+func TestClosed(t *testing.T) {
+	store := storeOf(t, []string{"a", "b", "c", "d", "e"}, nil)
+	for name, c := range map[string]struct {
+		validation string
+		want       bool
+	}{
+		"the same classes":    {"d,x,validation\ne,y,validation\n", true},
+		"some of them":        {"d,y,validation\n", true},
+		"a new one":           {"d,x,validation\ne,z,validation\n", false},
+		"without labels":      {"d,,validation\n", false},
+		"no validation split": {"d,x,train\n", false},
+	} {
+		data, err := Load(t.Context(), read(t, "path,label,split\na,x,train\nb,y,train\nc,x,train\n"+c.validation), store, false)
+		if err != nil || data.Closed() != c.want {
+			t.Errorf("%s: closed %v, %v", name, data.Closed(), err)
+		}
+	}
+}

@@ -137,7 +137,8 @@ func (r *training) prepare(ctx context.Context) (err error) {
 	if err := r.cfg.Validate(); err != nil {
 		return err
 	}
-	r.cfg.ResolveUsualLR(false) // a session knows better, before this
+	r.cfg.ResolveLoss(false, false, 0) // a session knows better, before this
+	r.cfg.ResolveUsualLR(false)
 	if _, err := Screen(ctx, &r.cfg, &r.data, nil, nil); err != nil {
 		return err
 	}

@@ -106,7 +106,6 @@ func (s *Session) openBackbone(ctx context.Context, d *datasets.Dataset) (err er
 	if usual := s.Config.BackboneSolver.LR == train.UsualLR; usual && tuned.Drawn {
 		s.options.Note("the network has learned nothing yet: its learning rate is higher than a trained one's (--backbone-lr sets another)")
 	}
-	s.Config.ResolveUsualLR(tuned.Drawn)
 	rt, err := host.Runtime()
 	if err != nil {
 		return err
@@ -126,7 +125,20 @@ func (s *Session) openBackbone(ctx context.Context, d *datasets.Dataset) (err er
 	if s.Data, err = Load(ctx, d, store, false); err == nil && len(s.Data.Key.Views) > 1 {
 		s.options.Note("of the %d stored views of each image only the centre is used: fine-tuning looks at the images themselves (--augment)", len(s.Data.Key.Views))
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return s.chooseLoss(tuned.Drawn)
+}
+
+// chooseLoss decides on loss and rate, with the data, where the configuration leaves them open.
+func (s *Session) chooseLoss(drawn bool) error {
+	labelled := s.Data.Train.Len() - s.Data.Unlabelled
+	if s.Config.ResolveLoss(drawn, s.Data.Closed(), labelled/max(len(s.Data.Classes), 1)) {
+		s.options.Note("the loss is cross entropy: the network is drawn, and validation asks for the classes that it is trained on (--loss chooses another)")
+	}
+	s.Config.ResolveUsualLR(drawn)
+	return s.Config.Validate()
 }
 
 func (s *Session) ownFeatures() string { return filepath.Join(s.options.Dir, folder.OwnFeatures) }

@@ -82,7 +82,9 @@ func openMetrics(dir string, at Progress, terms []string, told func(Metric), now
 	return &metrics{lines, ev, terms, told}, nil
 }
 
-func scalar(tag string, value float64) tfevents.Scalar { return tfevents.Scalar{Tag: tag, Value: value} }
+func scalar(tag string, value float64) tfevents.Scalar {
+	return tfevents.Scalar{Tag: tag, Value: value}
+}
 
 // step writes one training step.
 func (m *metrics) step(s *Step) error {
@@ -94,12 +96,12 @@ func (m *metrics) step(s *Step) error {
 		l.Terms = make(map[string]float64, len(s.Terms))
 		for i, v := range s.Terms {
 			l.Terms[m.terms[i]] = v
-			values = append(values, scalar("loss/" + m.terms[i], v))
+			values = append(values, scalar("loss/"+m.terms[i], v))
 		}
 		l.Pull, l.Pulls = &s.Pull, make(map[string]float64, len(s.Pulls))
 		for i, v := range s.Pulls {
 			l.Pulls[m.terms[i]] = v
-			values = append(values, scalar("pull/" + m.terms[i], v))
+			values = append(values, scalar("pull/"+m.terms[i], v))
 		}
 	}
 	if s.LossLR > 0 {

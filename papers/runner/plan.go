@@ -126,6 +126,7 @@ func (r *reproduction) config(cell studies.Cell) (config.Run, error) {
 	if cfg.Finetune.Augment == config.AutoAugmentation {
 		cfg.Finetune.Augment = config.NoAugmentation
 	}
+	cfg.ResolveLoss(false, false, 0)
 	cfg.ResolveUsualLR(false)
 	if cfg.Finetune.BatchNorm == config.AutoNorm {
 		cfg.Finetune.BatchNorm = config.FrozenNorm

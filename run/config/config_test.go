@@ -84,7 +84,7 @@ backbone_schedule: {warm_up: 5 steps}
 	want.Checkpoint = Steps(200)
 	want.StepIdle = true
 	want.Sampler.Images = 2
-	want.Finetune = Finetune{Weights: "layer4", BatchNorm: "train", Momentum: 0.95, Start: Epochs(1), CacheLimit: 512 << 20, Augment: "flip"}
+	want.Finetune = Finetune{Weights: "layer4", BatchNorm: "train", Momentum: 0.95, Start: Epochs(1), CacheLimit: 512 << 20, Augment: "flip", Loss: GivenLoss}
 	want.BackboneSolver = train.DefaultSolver("sgd")
 	want.BackboneSolver.LR = 1e-3
 	want.BackboneSchedule.WarmUp = Steps(5)

@@ -27,6 +27,12 @@ const NoAugmentation = "none"
 // a picture then, and else shows them as they are. What a run writes down is what was chosen.
 const AutoAugmentation = autoWord
 
+// Which losses a run has.
+const (
+	GivenLoss = "given"  // those under losses
+	AutoLoss  = autoWord // those, or cross entropy where that is better: see [Run.ResolveLoss]; what a run writes down is what was chosen
+)
+
 // Finetune says how the backbone itself is trained.
 type Finetune struct {
 	Weights    string  `yaml:"weights"`     // none, all, a stage (trained from there on), or a pattern with * over names of weights and nodes
@@ -36,17 +42,40 @@ type Finetune struct {
 	Chunk      int     `yaml:"chunk"`       // images a pass of the network; 0: the whole batch
 	CacheLimit Bytes   `yaml:"cache_limit"` // most memory for the frozen prefix's activations, or for decoded pictures where these cannot be kept; 0: none
 	Augment    string  `yaml:"augment"`     // none, auto, or a recipe of package backbone
+	Loss       string  `yaml:"loss"`        // given, or auto, which may put cross entropy in the place of losses
 }
 
 func defaultFinetune() Finetune {
-	return Finetune{Weights: NoWeights, BatchNorm: FrozenNorm, Momentum: 0.9, CacheLimit: 2 << 30, Augment: NoAugmentation}
+	return Finetune{Weights: NoWeights, BatchNorm: FrozenNorm, Momentum: 0.9, CacheLimit: 2 << 30, Augment: NoAugmentation, Loss: GivenLoss}
 }
 
-// The usual rates of a backbone: of one that has learned from other images, and of one that has learned nothing.
+// The usual rates of a backbone: of one that has learned from other images, of one that has learned nothing, and of such a one
+// that [Run.ResolveLoss] gives cross entropy.
 const (
-	tunedLR = 1e-4
-	drawnLR = 1e-3
+	tunedLR  = 1e-4
+	drawnLR  = 1e-3
+	closedLR = 3e-3
 )
+
+// manyImages of a class are enough to learn a drawn network's classes by. Measured were 450 and more; with 20, new classes are found by
+// contrastive loss.
+const manyImages = 100
+
+// ResolveLoss decides on the losses where that is left open, before [Run.ResolveUsualLR], and reports whether cross entropy takes their
+// place: where the network is drawn, validation's classes are all among those it is trained on (closed), and these have 100 images each or
+// more in the mean. Settings that belong to other losses keep them.
+func (c *Run) ResolveLoss(drawn, closed bool, perClass int) bool {
+	open := c.Finetune.Loss == AutoLoss
+	c.Finetune.Loss = GivenLoss
+	if !open || !drawn || !closed || perClass < manyImages || c.SelfPaced.On() || c.PaperVariant {
+		return false
+	}
+	c.Losses = []Loss{{Name: "cross_entropy", Weight: 1, Against: AgainstBatch}}
+	if c.BackboneSolver.LR == train.UsualLR {
+		c.BackboneSolver.LR = closedLR
+	}
+	return true
+}
 
 // ResolveUsualLR puts the backbone's usual rate where none is given; drawn says that its weights have learned nothing yet.
 func (c *Run) ResolveUsualLR(drawn bool) {
@@ -73,6 +102,8 @@ func (f Finetune) check() error {
 		return fmt.Errorf("finetune.momentum: found %v, expected a share from 0 to below 1", f.Momentum)
 	case f.Chunk < 0:
 		return fmt.Errorf("finetune.chunk: found %d, expected a number of images, or 0 for the whole batch", f.Chunk)
+	case f.Loss != GivenLoss && f.Loss != AutoLoss:
+		return fmt.Errorf("finetune.loss: found %q, expected %s or %s (losses names them)", f.Loss, GivenLoss, AutoLoss)
 	case f.Augment == "":
 		return fmt.Errorf("finetune.augment: found \"\", expected none, auto or the name of a recipe")
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -72,6 +73,9 @@ func (c *Run) choose(root ast.Node, settings []string) {
 		}
 		if root == nil && c.Method == Metric {
 			c.Length, c.Finetune.Augment, c.Finetune.BatchNorm, c.BackboneSolver.LR = AutoLength, AutoAugmentation, AutoNorm, train.UsualLR
+			if !slices.ContainsFunc(settings, func(s string) bool { return strings.HasPrefix(s, "losses") }) {
+				c.Finetune.Loss = AutoLoss
+			}
 		}
 	}
 	if name := named("schedule", "name"); name != "" && name != c.Schedule.Name {

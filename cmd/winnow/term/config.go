@@ -34,14 +34,14 @@ func RunFlags(names ...string) []cli.Flag {
 		&cli.StringFlag{Name: "features", Usage: "feature store `DIR` of winnow extract"},
 		&cli.StringFlag{Name: "finetune", DefaultText: d.Finetune.Weights, Usage: "train the backbone too: all, a `STAGE` to train from, or a pattern with * over names of weights"},
 		&cli.StringFlag{Name: "model", Usage: "the backbone to fine-tune: `NAME` of winnow models list, or an ONNX file"},
-		&cli.StringFlag{Name: "backbone-lr", DefaultText: text(d.BackboneSolver.LR) + ", of a drawn network 0.001", Usage: "learning rate of the backbone, `RATE` or auto, which finds it"},
+		&cli.StringFlag{Name: "backbone-lr", DefaultText: text(d.BackboneSolver.LR) + ", of a drawn network 0.001, with its cross entropy 0.003", Usage: "learning rate of the backbone, `RATE` or auto, which finds it"},
 		&cli.StringFlag{Name: "augment", DefaultText: "flip for coloured pictures where all is trained, else none", Usage: "`RECIPE` by which training images vary: auto, " + strings.Join(augmentations, ", ")},
 		&cli.StringFlag{Name: "cache-limit", DefaultText: d.Finetune.CacheLimit.String(), Usage: "most memory for what the untrained part gives, or for decoded images, `SIZE`: 512MiB, 2GiB, 0 for none"},
 		&cli.StringFlag{Name: "recipe", Usage: "settings of a paper, `NAME` of winnow recipes list"},
 		&cli.StringFlag{Name: "config", Usage: "settings, YAML `FILE`; with --resume the run's own by default"},
 		&cli.StringSliceFlag{Name: "set", Usage: "one setting, `KEY=VALUE`: solver.name=sgd, losses.0.weight=2, schedule.warm_up=\"1 epoch\""},
 		&cli.StringFlag{Name: "method", DefaultText: d.Method, Usage: "`NAME` of the way to train: " + strings.Join(config.Methods(), ", ") + " (the last two on frozen features)"},
-		&cli.StringSliceFlag{Name: "loss", DefaultText: strings.Join(losses, ", "), Usage: "`NAME` of a loss (winnow losses lists them), NAME:bank for against the memory bank, NAME:0.5 with a weight; may be repeated"},
+		&cli.StringSliceFlag{Name: "loss", DefaultText: strings.Join(losses, ", ") + "; of a drawn network cross_entropy, where it knows validation's classes", Usage: "`NAME` of a loss (winnow losses lists them), NAME:bank for against the memory bank, NAME:0.5 with a weight; may be repeated"},
 		&cli.StringFlag{Name: "filter", DefaultText: d.Filter.Scorer, Usage: "`NAME` of the filter's scorer, or none"},
 		&cli.StringFlag{Name: "screen", DefaultText: config.NoScreen + ", with --finetune combined", Usage: "judge `NAME` of winnow audit: images whose labels it calls wrong before training take no part; or none"},
 		&cli.StringFlag{Name: "noise-rate", DefaultText: d.Filter.Rate.String(), Usage: "share `P` of the labels thought to be wrong, or auto, which estimates it: the filter drops as many"},
@@ -174,7 +174,7 @@ func readFlags(c *cli.Context, cfg *config.Run) (err error) {
 		}
 	}
 	if c.IsSet("loss") {
-		cfg.Losses = nil
+		cfg.Losses, cfg.Finetune.Loss = nil, config.GivenLoss
 	}
 	for _, text := range c.StringSlice("loss") {
 		l, err := config.ParseLoss(text)
