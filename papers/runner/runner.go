@@ -32,8 +32,9 @@ type Options struct {
 	Threads int      // of all together; 0: one a core
 	Winnow  string   // its version, for the outcomes
 
-	Host    extraction.Host                         // makes the features of Glyphs, and takes notes
-	Runtime func(threads int) (*ort.Runtime, error) // opens what computes, for so many threads a product
+	Host    extraction.Host                                          // makes the features of Glyphs, and takes notes
+	Watch   func(what string) (at func(done, total int), end func()) // shows how far the cells are, in percent; may be nil
+	Runtime func(threads int) (*ort.Runtime, error)                  // opens what computes, for so many threads a product
 }
 
 // reproduction is one run of a study.
@@ -46,6 +47,7 @@ type reproduction struct {
 	results *studies.Results
 	rt      *ort.Runtime
 
+	line     *line
 	sharing  sync.Mutex
 	shares   *audit.Shared // by the judges of the last column and seed
 	sharesOf [2]uint64
@@ -54,6 +56,9 @@ type reproduction struct {
 // open reads the data and lists the cells.
 func open(ctx context.Context, o Options) (*reproduction, error) {
 	o.Host = o.Host.Complete()
+	if o.Watch == nil {
+		o.Watch = func(string) (func(done, total int), func()) { return func(int, int) {}, func() {} }
+	}
 	r := &reproduction{Options: o, store: newStore(o.Dir)}
 	if err := r.openData(ctx); err != nil {
 		return nil, err
@@ -87,7 +92,19 @@ func (r *reproduction) run(ctx context.Context) error {
 	}
 	defer rt.Close()
 	r.rt = rt
-	_, err = r.queue(jobs).Go(ctx)
+	queue := r.queue(jobs)
+	queue.Begun = func(rest int) { r.line = newLine(rest, r.Watch) }
+	queue.Note = func(format string, args ...any) {
+		if r.line == nil {
+			r.Host.Note(format, args...)
+			return
+		}
+		r.line.say(func() { r.Host.Note(format, args...) })
+	}
+	_, err = queue.Go(ctx)
+	if r.line != nil {
+		r.line.finish()
+	}
 	return err
 }
 
@@ -103,7 +120,13 @@ func (r *reproduction) queue(jobs int) cells.Queue[studies.Cell, studies.Outcome
 			}
 			return o, err
 		},
-		Done:     func(cell studies.Cell, o studies.Outcome, _ bool) error { r.results.Add(cell, o); return nil },
+		Done: func(cell studies.Cell, o studies.Outcome, before bool) error {
+			r.results.Add(cell, o)
+			if !before {
+				r.line.at(cell, 1)
+			}
+			return nil
+		},
 		Describe: r.describe, Headline: r.headline, Note: r.Host.Note,
 	}
 }

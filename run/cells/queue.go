@@ -28,6 +28,7 @@ type Queue[C, O any] struct {
 	Jobs  int  // at once
 	GoOn  bool // where a cell fails the others are run all the same
 
+	Begun    func(rest int)                       // takes the number of cells that are not done, before any is run; may be nil
 	Kept     func(C) (O, bool, error)             // what came of it before, if anything did
 	Run      func(context.Context, C) (O, error)  // runs one, and keeps what comes of it
 	Done     func(cell C, o O, before bool) error // takes each that is done, one at a time; those done before come first
@@ -47,6 +48,9 @@ func (q Queue[C, O]) Go(ctx context.Context) ([]Failure[C], error) {
 	rest, err := q.rest()
 	if err != nil {
 		return nil, err
+	}
+	if q.Begun != nil {
+		q.Begun(len(rest))
 	}
 	q.Note("%d cells, %d done before, %d at once", len(q.Cells), len(q.Cells)-len(rest), q.Jobs)
 	type ended struct {
