@@ -45,6 +45,7 @@ type CheckReport struct {
 	// Shared counts the classes that are both in train and in another split; in the papers' protocol none does.
 	Shared map[string]int `json:"classes_shared_with_train"`
 	Noise  *NoiseReport   `json:"train_noise,omitempty"` // where true_label is known
+	Uneven *Uneven        `json:"uneven,omitempty"`      // where drawing all classes equally often pays
 }
 
 // Check looks at every file once and reports the obstacles to training on d. look returns the sha256 of a file, or why it is
@@ -56,6 +57,7 @@ func Check(ctx context.Context, d *Dataset, look func(path string) ([sha256.Size
 		return nil, err
 	}
 	r := &CheckReport{Samples: len(d.Samples), Splits: d.Count(), Shared: d.shared(), Unreadable: []Problem{}, Duplicates: []Duplicates{}}
+	r.Uneven = r.uneven()
 	groups := make(map[[sha256.Size]byte][]int)
 	for i, reason := range reasons {
 		if reason != "" {

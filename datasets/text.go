@@ -48,6 +48,9 @@ func (r *CheckReport) Write(w io.Writer, d *Dataset, listed int) {
 	if r.Noise != nil {
 		r.Noise.Write(w, Train)
 	}
+	if r.Uneven != nil {
+		r.Uneven.write(w)
+	}
 	for _, s := range r.Splits {
 		if len(s.Singletons) > 0 {
 			fmt.Fprintf(w, "%s: %d classes have one image and so no positive pair: %s\n", s.Split, len(s.Singletons), text.Line(strings.Join(text.First(s.Singletons, listed), ", ")))

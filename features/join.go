@@ -38,12 +38,12 @@ func (e *MissingShards) Error() string {
 //
 // A store that stands in dir gives ErrComplete where it is the same, otherwise a *KeyError; a begun one likewise.
 // With overwrite it is replaced. Until the last moment the old one is whole.
-func Join(dirs []string, dir string, overwrite bool) (*Store, error) {
+func Join(dirs []string, dir string, overwrite bool, progress func(done, total int)) (*Store, error) {
 	shards, err := openShards(dirs)
 	if err != nil {
 		return nil, err
 	}
-	j := &joiner{dir: dir, shards: shards, info: joinedInfo(shards)}
+	j := &joiner{dir: dir, shards: shards, info: joinedInfo(shards), progress: progress}
 	for _, s := range shards {
 		j.paths = append(j.paths, s.Paths...)
 	}
@@ -173,6 +173,8 @@ type joiner struct {
 	shards []*Store
 	paths  []string
 	info   Info
+
+	progress func(done, total int) // rows; may be nil
 }
 
 func (j *joiner) path(name string) string { return filepath.Join(j.dir, name) }
@@ -239,9 +241,22 @@ func (j *joiner) writeMatrix() (err error) {
 	sum := sha256.New()
 	to := io.MultiWriter(part, sum)
 	var like npyHeader
+	before := 0
 	for i, s := range j.shards {
-		if err := copyRows(to, s, i == 0, &like, j.info.Rows); err != nil {
+		copied, of := 0, int64(1)
+		if info, err := os.Stat(filepath.Join(s.Dir, featuresFile)); err == nil {
+			of = max(info.Size(), 1)
+		}
+		counted := writerFunc(func(b []byte) {
+			if copied += len(b); j.progress != nil {
+				j.progress(before+int(min(float64(copied)/float64(of), 1)*float64(s.Rows)), j.info.Rows)
+			}
+		})
+		if err := copyRows(io.MultiWriter(to, counted), s, i == 0, &like, j.info.Rows); err != nil {
 			return fmt.Errorf("features: join: %s: %w", s.Dir, err)
+		}
+		if before += s.Rows; j.progress != nil {
+			j.progress(before, j.info.Rows)
 		}
 	}
 	j.info.Sum = hex.EncodeToString(sum.Sum(nil))
@@ -281,6 +296,14 @@ func copyRows(to io.Writer, s *Store, first bool, like *npyHeader, rows int) err
 		return err
 	}
 	return checkSum(sum, s)
+}
+
+// writerFunc is told of what is written.
+type writerFunc func(b []byte)
+
+func (f writerFunc) Write(b []byte) (int, error) {
+	f(b)
+	return len(b), nil
 }
 
 // onlyWriter hides what else a writer can do, so that copying goes through the given buffer.

@@ -63,9 +63,17 @@ func TestJoinIsTheStoreMadeInOneGo(t *testing.T) {
 		dirs := shardsOf(t, dir, plan, size.of)
 		slices.Reverse(dirs) // any order
 		out, whole := filepath.Join(dir, "joined"), filepath.Join(dir, "whole")
-		s, err := Join(dirs, out, false)
+		last := [2]int{}
+		s, err := Join(dirs, out, false, func(done, total int) {
+			if last = [2]int{done, total}; done > total {
+				t.Errorf("%d of %d rows", done, total)
+			}
+		})
 		if err != nil {
 			t.Fatalf("%d in %d: %v", size.n, size.of, err)
+		}
+		if last != [2]int{size.n, size.n} {
+			t.Errorf("%d in %d: progress ends at %v", size.n, size.of, last)
 		}
 		makeStore(t, whole, plan)
 		if diff := cmp.Diff(folder(t, whole), folder(t, out)); diff != "" {
@@ -74,7 +82,7 @@ func TestJoinIsTheStoreMadeInOneGo(t *testing.T) {
 		if err := s.Verify(t.Context()); err != nil {
 			t.Error(err)
 		}
-		if _, err := Join(dirs, out, false); !errors.Is(err, ErrComplete) {
+		if _, err := Join(dirs, out, false, nil); !errors.Is(err, ErrComplete) {
 			t.Errorf("a second time: %v, expected that it is complete", err)
 		}
 	}
@@ -195,7 +203,7 @@ func TestJoinRefuses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			dirs := c.change(t, shardsOf(t, dir, plan, 3))
-			_, err := Join(dirs, filepath.Join(dir, "out"), false)
+			_, err := Join(dirs, filepath.Join(dir, "out"), false, nil)
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("error %v, expected %q", err, c.want)
 			}
@@ -214,16 +222,16 @@ func TestJoinLeavesAnotherStore(t *testing.T) {
 	makeStore(t, out, other)
 	before := folder(t, out)
 	var refused *KeyError
-	if _, err := Join(dirs, out, false); !errors.As(err, &refused) {
+	if _, err := Join(dirs, out, false, nil); !errors.As(err, &refused) {
 		t.Errorf("error %v, expected a KeyError", err)
 	}
 	if diff := cmp.Diff(before, folder(t, out)); diff != "" {
 		t.Error(diff)
 	}
-	if _, err := Join(dirs, out, true); err != nil {
+	if _, err := Join(dirs, out, true, nil); err != nil {
 		t.Errorf("--overwrite: %v", err)
 	}
-	if _, err := Join(dirs, dirs[0], true); err == nil || !strings.Contains(err.Error(), "is shard 1/3 itself") {
+	if _, err := Join(dirs, dirs[0], true, nil); err == nil || !strings.Contains(err.Error(), "is shard 1/3 itself") {
 		t.Errorf("onto a shard: %v", err)
 	}
 	begun := filepath.Join(dir, "begun")
@@ -232,10 +240,10 @@ func TestJoinLeavesAnotherStore(t *testing.T) {
 	if err := errors.Join(w.Flush(), w.Close()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Join(dirs, begun, false); !errors.As(err, &refused) {
+	if _, err := Join(dirs, begun, false, nil); !errors.As(err, &refused) {
 		t.Errorf("onto a begun store: error %v, expected a KeyError", err)
 	}
-	if _, err := Join(dirs, begun, true); err != nil {
+	if _, err := Join(dirs, begun, true, nil); err != nil {
 		t.Errorf("onto a begun store, --overwrite: %v", err)
 	}
 	makeStore(t, filepath.Join(dir, "whole"), plan)
@@ -344,7 +352,7 @@ func BenchmarkJoin(b *testing.B) {
 	}
 	b.SetBytes(40000 * 512 * 4)
 	for b.Loop() {
-		if _, err := Join(dirs, filepath.Join(dir, "out"), true); err != nil {
+		if _, err := Join(dirs, filepath.Join(dir, "out"), true, nil); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -39,6 +39,9 @@ type Options struct {
 	Validated func(train.Validation)
 	Diagnosed func(train.Diagnosis)
 	Weighed   func(train.Weighing)
+	Written   func(train.Metric) // a line of metrics.jsonl
+
+	MLflow string // folder of MLflow's files in which a [Session] records the run, too; "": none
 }
 
 // Plan is what a run will do, as far as the data decide it.
@@ -192,7 +195,7 @@ func (r *training) buildTrainer(ctx context.Context) (err error) {
 		return err
 	}
 	o := r.opts
-	r.config.Dir, r.config.Stepped, r.config.Validated, r.config.Diagnosed, r.config.Weighed = o.Dir, o.Stepped, o.Validated, o.Diagnosed, o.Weighed
+	r.config.Dir, r.config.Stepped, r.config.Validated, r.config.Diagnosed, r.config.Weighed, r.config.Written = o.Dir, o.Stepped, o.Validated, o.Diagnosed, o.Weighed, o.Written
 	if o.Dir != "" {
 		if err := r.recordSamples(); err != nil {
 			return err

@@ -19,6 +19,7 @@ import (
 	"winnow/models"
 	"winnow/run/config"
 	"winnow/run/folder"
+	"winnow/run/mlflow"
 	"winnow/run/tuning"
 	"winnow/train"
 )
@@ -46,6 +47,7 @@ type Session struct {
 	rates    *folder.RateTest  // found by an earlier part of the run
 	screened *Screening        // where labels were to be screened
 	start    time.Time
+	record   *mlflow.Run // nil: none
 }
 
 // Open reads what a configuration names and makes the folder. The caller closes the session.
@@ -192,8 +194,33 @@ func (s *Session) Train(ctx context.Context) (Outcome, folder.Result, error) {
 			}
 		}
 		s.tellPlan(plan)
-		return s.begin(plan)
+		if err := s.begin(plan); err != nil || o.MLflow == "" {
+			return err
+		}
+		var err error
+		s.record, err = mlflow.Begin(o.MLflow, o.Dir, plan.Resumed, time.Now)
+		return err
 	}
+	o.Written = func(m train.Metric) {
+		if s.record != nil {
+			s.record.Metric(m)
+		}
+		if s.options.Written != nil {
+			s.options.Written(m)
+		}
+	}
+	out, result, err := s.trainAndJudge(ctx, o)
+	if s.record != nil {
+		if lost := s.record.End(ctx, err); lost != nil {
+			s.options.Note("warning: MLflow's record of the run is not whole: %v", lost)
+		}
+	}
+	return out, result, err
+}
+
+// trainAndJudge trains and writes result.json.
+func (s *Session) trainAndJudge(ctx context.Context, o Options) (Outcome, folder.Result, error) {
+	var none folder.Result
 	out, err := RunOn(ctx, s.backbone, s.Config, s.Data, o)
 	if err != nil {
 		return out, none, err

@@ -67,6 +67,9 @@ func (s *Session) tellPlan(plan Plan) {
 	if cfg.Sampler.Variant != config.Shuffle && cfg.Sampler.Classes > len(s.Data.Classes) {
 		note("batches of %d classes: %d are asked for, and there are no more", len(s.Data.Classes), cfg.Sampler.Classes)
 	}
+	if b := cfg.Sampler; !b.IsUsual() && b.Variant != config.Uniform {
+		note("classes come by size to the power %v: an epoch of %d batches has every image, those of small classes more than once", b.Balance, plan.Epoch)
+	}
 	if cfg.Method != config.Metric {
 		note("%s", DescribeMethod(cfg, s.Data.Views()))
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"winnow/filters/selfpaced"
+	"winnow/internal/tfevents"
 )
 
 // MetricsFile is the name of the metrics in a run's folder.
@@ -44,13 +45,14 @@ type Metric struct {
 // metrics writes metrics.jsonl and, beside it, TensorBoard events.
 type metrics struct {
 	lines  *lineFile
-	events *events
+	events *tfevents.File
 	terms  []string // names of the loss terms, in their order
+	told   func(Metric)
 }
 
 // openMetrics continues the metrics of a run in dir at a state: lines of later steps, written before the
 // run was cut off, are taken out.
-func openMetrics(dir string, at Progress, terms []string, now func() time.Time) (*metrics, error) {
+func openMetrics(dir string, at Progress, terms []string, told func(Metric), now func() time.Time) (*metrics, error) {
 	lines, err := openLines(dir, MetricsFile, func(text []byte) (bool, error) {
 		var l Metric
 		if err := json.Unmarshal(text, &l); err != nil {
@@ -72,12 +74,16 @@ func openMetrics(dir string, at Progress, terms []string, now func() time.Time) 
 	if at.Step == 0 {
 		first = 0 // the untrained head's validation counts as step 0
 	}
-	ev, err := openEvents(dir, first, now)
+	ev, err := tfevents.Open(dir, first, now)
 	if err != nil {
 		lines.close()
-		return nil, err
+		return nil, fmt.Errorf("train: %w", err)
 	}
-	return &metrics{lines, ev, terms}, nil
+	return &metrics{lines, ev, terms, told}, nil
+}
+
+func scalar(tag string, value float64) tfevents.Scalar {
+	return tfevents.Scalar{Tag: tag, Value: value}
 }
 
 // step writes one training step.
@@ -85,58 +91,64 @@ func (m *metrics) step(s *Step) error {
 	kept, share := len(s.Kept), s.KeptShare()
 	l := Metric{Step: s.Number, Epoch: s.Epoch, Loss: &s.Loss, LR: &s.LR, Rows: len(s.IDs), Kept: &kept, KeptShare: &share,
 		GradientNorm: &s.GradientNorm, Bank: s.Bank, Corrected: s.Corrected, Skipped: s.Skipped}
-	values := []scalar{{"loss", s.Loss}, {"lr", s.LR}, {"kept_share", share}, {"gradient_norm", s.GradientNorm}}
+	values := []tfevents.Scalar{scalar("loss", s.Loss), scalar("lr", s.LR), scalar("kept_share", share), scalar("gradient_norm", s.GradientNorm)}
 	if len(s.Terms) > 1 {
 		l.Terms = make(map[string]float64, len(s.Terms))
 		for i, v := range s.Terms {
 			l.Terms[m.terms[i]] = v
-			values = append(values, scalar{"loss/" + m.terms[i], v})
+			values = append(values, scalar("loss/"+m.terms[i], v))
 		}
 		l.Pull, l.Pulls = &s.Pull, make(map[string]float64, len(s.Pulls))
 		for i, v := range s.Pulls {
 			l.Pulls[m.terms[i]] = v
-			values = append(values, scalar{"pull/" + m.terms[i], v})
+			values = append(values, scalar("pull/"+m.terms[i], v))
 		}
 	}
 	if s.LossLR > 0 {
 		l.LossLR = &s.LossLR
-		values = append(values, scalar{"loss_lr", s.LossLR})
+		values = append(values, scalar("loss_lr", s.LossLR))
 	}
 	if s.BackboneLR > 0 {
 		l.BackboneLR = &s.BackboneLR
-		values = append(values, scalar{"backbone_lr", s.BackboneLR})
+		values = append(values, scalar("backbone_lr", s.BackboneLR))
 	}
 	if s.PeerLR > 0 {
 		l.PeerLR = &s.PeerLR
-		values = append(values, scalar{"peer_lr", s.PeerLR})
+		values = append(values, scalar("peer_lr", s.PeerLR))
 	}
 	if s.HasThreshold {
 		l.Threshold = &s.Threshold
-		values = append(values, scalar{"threshold", s.Threshold})
+		values = append(values, scalar("threshold", s.Threshold))
 	}
 	if s.Corrected > 0 {
-		values = append(values, scalar{"corrected", float64(s.Corrected)})
+		values = append(values, scalar("corrected", float64(s.Corrected)))
 	}
 	return m.put(l, values)
 }
 
 // validated writes one validation.
 func (m *metrics) validated(v Validation) error {
-	values := []scalar{{"validation", v.Score}}
+	values := []tfevents.Scalar{scalar("validation", v.Score)}
 	if v.Averaged != nil {
-		values = append(values, scalar{"validation_averaged", *v.Averaged})
+		values = append(values, scalar("validation_averaged", *v.Averaged))
 	}
 	return m.put(Metric{Step: v.Step, Epoch: v.Epoch, Validation: &v.Score, Averaged: v.Averaged, Best: &v.Best, BestAveraged: v.BestAveraged}, values)
 }
 
-func (m *metrics) put(l Metric, values []scalar) error {
+func (m *metrics) put(l Metric, values []tfevents.Scalar) error {
 	if err := m.lines.put(l.Step, l); err != nil {
 		return err
 	}
-	return m.events.scalars(l.Step, values)
+	if m.told != nil {
+		m.told(l)
+	}
+	if err := m.events.Write(l.Step, values); err != nil {
+		return fmt.Errorf("train: %w", err)
+	}
+	return nil
 }
 
-func (m *metrics) close() error { return errors.Join(m.lines.close(), m.events.close()) }
+func (m *metrics) close() error { return errors.Join(m.lines.close(), m.events.Close()) }
 
 // ReadMetrics reads the metrics of the run in dir, in the order in which they were written; none where there are none.
 func ReadMetrics(dir string) ([]Metric, error) { return readLines[Metric](dir, MetricsFile, "metrics") }

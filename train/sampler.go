@@ -1,8 +1,10 @@
 package train
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"math/rand/v2"
 	"slices"
 
@@ -13,7 +15,7 @@ import (
 // every batch besides: 0 or more; more than there are: all of them.
 type Sampling interface {
 	check() (unlabelled int, err error)
-	build(s *Sampler) // s knows its rows
+	build(s *Sampler) error // s knows its rows
 }
 
 // Uniform draws P classes with K rows each, every class as likely as any other.
@@ -21,12 +23,14 @@ type Uniform struct {
 	Classes    int // P ≥ 1; more than there are: all of them
 	Images     int // K ≥ 1
 	Unlabelled int
+	Balance    *float64 // classes are drawn by their sizes to this power, 0 to 1; nil: 0
 }
 
 // Shuffle draws any rows.
 type Shuffle struct {
 	Rows       int // of a batch, ≥ 1; more than there are: all of them
 	Unlabelled int
+	Balance    *float64 // classes are drawn by their sizes to this power, 0 to 1; nil: 1
 }
 
 // Sampler draws batches. An epoch is a pure function of (seed, number of the epoch) and always has the same number
@@ -47,6 +51,11 @@ type Shuffle struct {
 //     for another epoch's order: what a DataLoader with shuffle and drop_last does. (Batches that know
 //     nothing of classes are what classifiers are usually trained on.)
 //
+// A balance b below 1 lets small classes of groups and shuffle come again: an epoch has the rows of the largest class as
+// often as before, and of a class of n rows, where the largest has m, m·(n/m)^b instead of n. Every row is in an epoch at
+// least as often as without it, and the epoch is longer: 1 is one in which every row comes once, 0 one in which every
+// class comes as often as the largest. uniform draws a class in proportion to n^b, and its epoch has as many batches as ever.
+//
 // K rows of one class repeat a row only where the class has fewer than K; then every row of it
 // is taken before one is taken again.
 //
@@ -54,9 +63,10 @@ type Shuffle struct {
 // remain and so leaves rows out; this one does not. uniform is MPerClassSampler of
 // pytorch-metric-learning with the epoch's length fixed.
 type Sampler struct {
-	rows    [][]int // of each class that has any, ascending; shuffle: of all as one
+	rows    [][]int // of each class that has any, ascending; shuffle by size: of all as one
 	classes bool    // rows are by class
 	p, k    int
+	balance float64
 	draw    func(rng *rand.Rand) [][]int // the labelled rows of an epoch's batches
 	seed    uint64
 	batches int
@@ -78,7 +88,9 @@ func NewSampler(how Sampling, labels []int, seed uint64) (*Sampler, error) {
 		return nil, fmt.Errorf("train: sampler: none of %d rows has a label", len(labels))
 	}
 	s := &Sampler{rows: rows, classes: true, seed: seed}
-	how.build(s)
+	if err := how.build(s); err != nil {
+		return nil, err
+	}
 	if unlabelled > 0 {
 		if s.free = rowsWithout(labels); len(s.free) == 0 {
 			return nil, fmt.Errorf("train: sampler: unlabelled: found %d for a batch, and every row has a label: expected 0", unlabelled)
@@ -94,18 +106,65 @@ func (h Shuffle) check() (unlabelled int, err error) {
 	if h.Rows < 1 {
 		err = fmt.Errorf("train: sampler: batches of %d rows, expected at least 1", h.Rows)
 	}
-	return h.Unlabelled, err
+	return h.Unlabelled, cmp.Or(err, checkBalance(h.Balance))
 }
 
-func (u Uniform) build(s *Sampler) {
+func checkBalance(b *float64) error {
+	if b != nil && !(*b >= 0 && *b <= 1) {
+		return fmt.Errorf("train: sampler: balance %v, expected a power of the classes' sizes from 0 (all equally often) to 1 (by size)", *b)
+	}
+	return nil
+}
+
+func (u Uniform) build(s *Sampler) error {
 	s.p, s.k, s.draw = min(u.Classes, len(s.rows)), u.Images, s.uniform
 	s.batches = (len(slices.Concat(s.rows...)) + s.p*s.k - 1) / (s.p * s.k)
+	if u.Balance != nil && *u.Balance > 0 {
+		s.balance, s.draw = *u.Balance, s.weighted
+	}
+	return nil
 }
 
-func (h Shuffle) build(s *Sampler) {
+func (h Shuffle) build(s *Sampler) error {
 	all := slices.Sorted(slices.Values(slices.Concat(s.rows...)))
-	s.rows, s.classes, s.p, s.k, s.draw = [][]int{all}, false, 1, min(h.Rows, len(all)), s.shuffled
+	s.classes, s.p, s.k = false, 1, min(h.Rows, len(all))
+	if h.Balance != nil && *h.Balance < 1 {
+		s.balance, s.draw = *h.Balance, s.repeated
+		total := 0
+		for _, n := range s.visits(1) {
+			total += n
+		}
+		s.batches = total / s.k
+		return s.bounded(len(all))
+	}
+	s.rows, s.draw = [][]int{all}, s.shuffled
 	s.batches = len(all) / s.k
+	return nil
+}
+
+// visits returns how many groups of k rows of each class an epoch has by the balance.
+func (s *Sampler) visits(k int) []int {
+	largest := len(slices.MaxFunc(s.rows, func(a, b []int) int { return len(a) - len(b) }))
+	most := float64((largest + k - 1) / k)
+	visits := make([]int, len(s.rows))
+	for c, rows := range s.rows {
+		visits[c] = (len(rows) + k - 1) / k
+		if s.balance < 1 {
+			visits[c] = max(visits[c], int(math.Round(most*math.Pow(float64(len(rows))/float64(largest), s.balance))))
+		}
+	}
+	return visits
+}
+
+// maxEpoch bounds the rows of an epoch, which are listed in memory, where it has rows more than once.
+const maxEpoch = 1 << 26
+
+// bounded returns an error where an epoch of so many rows has become too long.
+func (s *Sampler) bounded(rows int) error {
+	if n := s.batches * s.p * s.k; s.balance < 1 && n > maxEpoch && n > 4*rows {
+		return fmt.Errorf("train: sampler: balance %v makes an epoch of %d rows of %d, as small classes come as often as large ones: expected at most %d; a larger balance, or uniform batches", s.balance, n, rows, maxEpoch)
+	}
+	return nil
 }
 
 // rowsWithout lists the rows that have no label.
@@ -191,8 +250,40 @@ func (s *Sampler) uniform(rng *rand.Rand) [][]int {
 	return epoch
 }
 
-func (s *Sampler) shuffled(rng *rand.Rand) [][]int {
-	order := slices.Clone(s.rows[0])
+// weighted draws the classes of a batch one after the other, each by its weight among those that are left.
+func (s *Sampler) weighted(rng *rand.Rand) [][]int {
+	weight, key := make([]float64, len(s.rows)), make([]float64, len(s.rows))
+	for c, rows := range s.rows {
+		weight[c] = math.Pow(float64(len(rows)), s.balance)
+	}
+	order := features.AllRows(len(s.rows))
+	epoch := make([][]int, s.batches)
+	for b := range epoch {
+		for c := range key { // the first of exponential waiting times are such draws
+			key[c] = rng.ExpFloat64() / weight[c]
+		}
+		slices.SortFunc(order, func(a, b int) int { return cmp.Or(cmp.Compare(key[a], key[b]), a-b) })
+		batch := make([]int, 0, s.Size())
+		for _, c := range order[:s.p] {
+			batch = s.some(batch, c, rng)
+		}
+		epoch[b] = batch
+	}
+	return epoch
+}
+
+func (s *Sampler) shuffled(rng *rand.Rand) [][]int { return s.inBatches(slices.Clone(s.rows[0]), rng) }
+
+// repeated is shuffled with the rows of small classes more than once.
+func (s *Sampler) repeated(rng *rand.Rand) [][]int {
+	var order []int
+	for c, n := range s.visits(1) {
+		order = s.fill(order, s.rows[c], n, rng)
+	}
+	return s.inBatches(order, rng)
+}
+
+func (s *Sampler) inBatches(order []int, rng *rand.Rand) [][]int {
 	shuffle(order, rng)
 	epoch := make([][]int, s.batches)
 	for b := range epoch {

@@ -1,6 +1,7 @@
 package train
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -13,24 +14,28 @@ type Groups struct {
 	Classes    int // P ≥ 1; more than there are: all of them
 	Images     int // K ≥ 1
 	Unlabelled int
+	Balance    *float64 // classes are drawn by their sizes to this power, 0 to 1; nil: 1
 }
 
 func (g Groups) check() (unlabelled int, err error) {
 	if g.Classes < 1 || g.Images < 1 {
 		err = fmt.Errorf("train: sampler: %d classes of %d images, expected at least 1 of 1", g.Classes, g.Images)
 	}
-	return g.Unlabelled, err
+	return g.Unlabelled, cmp.Or(err, checkBalance(g.Balance))
 }
 
 // build gives an epoch ⌈groups/P⌉ batches, or as many as the largest class has groups, for a class is in a batch once.
-func (g Groups) build(s *Sampler) {
-	s.p, s.k, s.draw = min(g.Classes, len(s.rows)), g.Images, s.groups
-	total, largest := 0, 0
-	for _, rows := range s.rows {
-		n := (len(rows) + s.k - 1) / s.k
-		total, largest = total+n, max(largest, n)
+func (g Groups) build(s *Sampler) error {
+	s.p, s.k, s.draw, s.balance = min(g.Classes, len(s.rows)), g.Images, s.groups, 1
+	if g.Balance != nil {
+		s.balance = *g.Balance
+	}
+	total, largest, rows := 0, 0, 0
+	for c, n := range s.visits(s.k) {
+		total, largest, rows = total+n, max(largest, n), rows+len(s.rows[c])
 	}
 	s.batches = max((total+s.p-1)/s.p, largest)
+	return s.bounded(rows)
 }
 
 // fit takes groups from the largest classes until all that are left have a place.
@@ -56,8 +61,11 @@ func (s *Sampler) fit(left *weights, queues [][]int) {
 func (s *Sampler) groups(rng *rand.Rand) [][]int {
 	queues := make([][]int, len(s.rows)) // rows of each class, K at a time
 	left := newWeights(len(s.rows))
-	for c := range s.rows {
-		queues[c] = s.cut(c, rng)
+	for c, n := range s.visits(s.k) {
+		for len(queues[c]) < n*s.k {
+			queues[c] = append(queues[c], s.cut(c, rng)...)
+		}
+		queues[c] = queues[c][:n*s.k]
 		left.add(c, len(queues[c])/s.k)
 	}
 	s.fit(left, queues)

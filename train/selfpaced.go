@@ -6,6 +6,7 @@ import (
 
 	"winnow/features"
 	"winnow/filters/selfpaced"
+	"winnow/internal/tfevents"
 	"winnow/losses"
 )
 
@@ -84,9 +85,9 @@ func (t *Trainer) round(ctx context.Context, j journal) error {
 // weighed writes one round.
 func (m *metrics) weighed(w Weighing) error {
 	r := w.Round
-	return m.put(Metric{Step: w.Step, Epoch: w.Epoch, Weights: &r}, []scalar{
-		{"selfpaced/lambda", r.Lambda}, {"selfpaced/maw", r.Mean}, {"selfpaced/sdaw", r.Deviation},
-		{"selfpaced/objective_before", r.Before}, {"selfpaced/objective", r.Objective},
-		{"selfpaced/excluded", float64(r.Excluded)}, {"selfpaced/full", float64(r.Full)},
+	return m.put(Metric{Step: w.Step, Epoch: w.Epoch, Weights: &r}, []tfevents.Scalar{
+		scalar("selfpaced/lambda", r.Lambda), scalar("selfpaced/maw", r.Mean), scalar("selfpaced/sdaw", r.Deviation),
+		scalar("selfpaced/objective_before", r.Before), scalar("selfpaced/objective", r.Objective),
+		scalar("selfpaced/excluded", float64(r.Excluded)), scalar("selfpaced/full", float64(r.Full)),
 	})
 }

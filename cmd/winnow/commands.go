@@ -27,6 +27,7 @@ import (
 	"winnow/cmd/winnow/review"
 	"winnow/cmd/winnow/runtime"
 	"winnow/cmd/winnow/search"
+	"winnow/cmd/winnow/sweep"
 	"winnow/cmd/winnow/term"
 	"winnow/cmd/winnow/theory"
 	"winnow/cmd/winnow/train"
@@ -44,6 +45,7 @@ func commands() []term.Group {
 		}},
 		{Heading: "Embeddings", Commands: []*cli.Command{
 			train.Command(),
+			sweep.Command(),
 			eval.Command(),
 			audit.Command(),
 			review.Command(),

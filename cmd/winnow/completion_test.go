@@ -27,6 +27,7 @@ var completions = map[string]string{
 	"winnow train --loss contrastive:":                 "contrastive:bank",
 	"winnow train --loss=contrastive:b":                "--loss=contrastive:bank",
 	"winnow train --loss soft_":                        "soft_triple",
+	"winnow sweep --filter me":                         "memory_positive",
 	"winnow train --method co-":                        "co-teaching co-teaching-plus co-teaching-temperature",
 	"winnow train --recipe prism/mcl-v":                "prism/mcl-vmf prism/mcl-vmf-fixed prism/mcl-vmf-trm",
 	"winnow train --finetune a":                        "all",

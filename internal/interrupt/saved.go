@@ -39,7 +39,7 @@ func Saved(args []string) string {
 			return ""
 		}
 		return "; any features made so far are kept: the same command goes on with them"
-	case "extract", "reproduce":
+	case "extract", "reproduce", "sweep":
 		return "; the work so far is saved: the same command goes on with it"
 	case "models":
 		if slices.Contains(args, "get") {

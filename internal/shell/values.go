@@ -74,6 +74,8 @@ var known = map[string]values{
 	"retrieve choose":      words("random", "worst"),
 	"train finetune":       words("all", "none"),
 	"train method":         words(config.Methods()...),
+	"sweep finetune":       words("all", "none"),
+	"sweep method":         words(config.Methods()...),
 	"audit finetune":       words("all"),
 
 	"completion 1":           words(Shells()...),

@@ -1,3 +1,4 @@
+// Package cost times the steps of trainings: what filters add to them, beside PRISM's (001) Tables V and VI.
 package cost
 
 import (
@@ -83,8 +84,8 @@ type Paper struct {
 }
 
 // Run times every variant of the losses. All take turns in every repetition, so that what else the machine does falls on
-// all; a repetition's time is that of an undisturbed step, the lower quartile of its steps.
-func Run(ctx context.Context, o Options, note func(format string, args ...any)) (Result, error) {
+// all; a repetition's time is that of an undisturbed step, the lower quartile of its steps. progress counts the trainings.
+func Run(ctx context.Context, o Options, progress func(done, total int)) (Result, error) {
 	r := Result{Options: o}
 	variants, configs, err := o.plan()
 	if err != nil {
@@ -94,13 +95,13 @@ func Run(ctx context.Context, o Options, note func(format string, args ...any)) 
 	r.Rows = make([]Row, len(variants))
 	millis, ratios := make([][]float64, len(variants)), make([][]float64, len(variants))
 	for rep := range o.Repeat {
-		note("repetition %d of %d", rep+1, o.Repeat)
 		for turn := range variants {
 			i := (turn + rep) % len(variants) // none is always first
-			t, err := Time(ctx, tuning.Stored{}, configs[i], data, o.fill(configs[i]), 0)
+			t, err := run.Time(ctx, tuning.Stored{}, configs[i], data, o.fill(configs[i]), 0)
 			if err != nil {
 				return r, err
 			}
+			progress(rep*len(variants)+turn+1, o.Repeat*len(variants))
 			r.Rows[i].Bank, r.Rows[i].Kept = t.Bank, t.Kept
 			millis[i] = append(millis[i], 1e3*spread.New(t.Seconds).Q1)
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"winnow/features"
+	"winnow/run"
 	"winnow/run/config"
 	"winnow/run/tuning"
 )
@@ -15,8 +16,8 @@ var few = Options{Threads: 1, Inputs: 6, Dim: 4, Batch: "3x2", Classes: 4, Image
 
 // Every variant of the loss has a row, as many timings as repetitions, and is compared with the loss without a filter.
 func TestRun(t *testing.T) {
-	var notes int
-	r, err := Run(t.Context(), few, func(string, ...any) { notes++ })
+	var done, of int
+	r, err := Run(t.Context(), few, func(at, total int) { done, of = at, total })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,8 +28,8 @@ func TestRun(t *testing.T) {
 			t.Errorf("found %+v", row)
 		}
 	}
-	if bare := r.Rows[0]; strings.Join(filters, " ") != "none avgsim vmf" || notes != 2 || bare.Ratio != 1 || bare.Added != 0 || bare.Kept != 1 || len(bare.Paper) != 0 {
-		t.Errorf("found %v, %d notes and first %+v", filters, notes, r.Rows[0])
+	if bare := r.Rows[0]; strings.Join(filters, " ") != "none avgsim vmf" || done != 6 || of != 6 || bare.Ratio != 1 || bare.Added != 0 || bare.Kept != 1 || len(bare.Paper) != 0 {
+		t.Errorf("found %v, %d of %d trainings and first %+v", filters, done, of, r.Rows[0])
 	}
 	if p, ok := r.Rows[2].Paper["SOP"]; ok || r.Rows[2].Paper["CUB"].Ratio < 1.39 || r.Rows[2].Paper["CUB"].Ratio > 1.4 {
 		t.Errorf("found SOP %+v (the paper has none) and %+v", p, r.Rows[2].Paper)
@@ -63,13 +64,13 @@ func TestTimeStops(t *testing.T) {
 	}
 	cfg, data := configs[0], few.draw()
 	cfg.Length = config.LastsSteps(1000)
-	timed, err := Time(t.Context(), tuning.Stored{}, cfg, data, 2, 3)
+	timed, err := run.Time(t.Context(), tuning.Stored{}, cfg, data, 2, 3)
 	if err != nil || len(timed.Seconds) != 3 || timed.Steps != 1000 || timed.Kept != 1 {
 		t.Errorf("found %v: %d of %d steps timed, %v kept", err, len(timed.Seconds), timed.Steps, timed.Kept)
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	if _, err := Time(ctx, tuning.Stored{}, cfg, data, 2, 3); !errors.Is(err, context.Canceled) {
+	if _, err := run.Time(ctx, tuning.Stored{}, cfg, data, 2, 3); !errors.Is(err, context.Canceled) {
 		t.Errorf("found %v, expected the caller's end", err)
 	}
 }

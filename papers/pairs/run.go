@@ -72,7 +72,7 @@ func (r Result) JSON(w io.Writer) error { return text.JSON(w, r) }
 // given labels and under symmetric noise.
 func Run(ctx context.Context, o Options) (Result, error) {
 	o.Data.Host = o.Data.Host.Complete()
-	o.Data.Splits, o.Sampler = []string{datasets.Train, datasets.Validation}, config.Sampler{Variant: config.Shuffle, Rows: 512}
+	o.Data.Splits, o.Sampler = []string{datasets.Train, datasets.Validation}, config.Sampler{Variant: config.Shuffle, Rows: 512, Balance: 1}
 	t, err := embedded.Open(ctx, o.Options)
 	if err != nil {
 		return Result{}, err

@@ -3,7 +3,6 @@ package runner
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"winnow/papers/studies"
@@ -11,32 +10,6 @@ import (
 
 // GlyphsData is the name under which [ParseData] knows the embedded dataset.
 const GlyphsData = "glyphs"
-
-// ParseSeeds reads a number of repetitions or a list, 1,3,7-9; none of "".
-func ParseSeeds(given string) (seeds []uint64, err error) {
-	if given == "" {
-		return nil, nil
-	}
-	text := given
-	if n, err := strconv.Atoi(text); err == nil && n > 0 && n <= 1000 {
-		text = fmt.Sprintf("1-%d", n)
-	}
-	for part := range strings.SplitSeq(text, ",") {
-		from, to, span := strings.Cut(strings.TrimSpace(part), "-")
-		if !span {
-			to = from
-		}
-		a, err1 := strconv.ParseUint(from, 10, 32)
-		b, err2 := strconv.ParseUint(to, 10, 32)
-		if err1 != nil || err2 != nil || a < 1 || b < a || b-a >= 1000 {
-			return nil, fmt.Errorf("found %q, expected a number of repetitions, or a list as 1,3,7-9", given)
-		}
-		for s := a; s <= b; s++ {
-			seeds = append(seeds, s)
-		}
-	}
-	return slices.Compact(slices.Sorted(slices.Values(seeds))), nil
-}
 
 // ParseData reads which files stand for a study's datasets: NAME=MANIFEST,FEATURES[,ROOT] each, or one without a name for
 // all of them. It returns nil for [GlyphsData] alone. Errors go on from the word --data.

@@ -72,7 +72,7 @@ func (r *reproduction) cell(ctx context.Context, cell studies.Cell) (studies.Out
 	start := time.Now()
 	switch {
 	case row.Recipe != "":
-		err = r.train(ctx, &o, t, row)
+		err = r.train(ctx, &o, t, row, cell)
 	case row.Estimate != "":
 		err = estimateRate(ctx, &o, t, row.Estimate)
 	case row.Untrained != "":
@@ -114,9 +114,10 @@ func (t training) trained(ctx context.Context, h *head.Head) embedder {
 }
 
 // train trains and measures a cell.
-func (r *reproduction) train(ctx context.Context, o *studies.Outcome, t training, row studies.Row) error {
+func (r *reproduction) train(ctx context.Context, o *studies.Outcome, t training, row studies.Row, cell studies.Cell) error {
 	opts := run.Options{Last: r.Study.State == studies.Last}
 	seen := r.follow(&opts, t.labels.data)
+	r.watch(&opts, cell)
 	if opts.Last && seen.trace != validation {
 		t.data.Validation = features.Set{} // nothing depends on it
 	}

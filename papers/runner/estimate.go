@@ -8,8 +8,9 @@ import (
 
 	"winnow/features"
 	"winnow/internal/text"
-	"winnow/papers/cost"
 	"winnow/papers/studies"
+	"winnow/run"
+	"winnow/run/cells"
 )
 
 // Steps of a training that a dry run makes: the first ones warm up, the others are timed.
@@ -24,7 +25,8 @@ func Estimate(ctx context.Context, o Options) (Plan, error) {
 	if err != nil {
 		return Plan{}, err
 	}
-	jobs, threads := r.share()
+	jobs, threads := cells.Share(r.Jobs, r.Threads)
+	queue := r.queue(jobs)
 	plan := Plan{Study: r.Study.Name, Jobs: jobs}
 	rt, err := r.Runtime(threads)
 	if err != nil {
@@ -41,7 +43,7 @@ func Estimate(ctx context.Context, o Options) (Plan, error) {
 	for _, cell := range r.cells {
 		at := &rows[cell.Row]
 		at.cells++
-		o, done, err := r.kept(cell)
+		o, done, err := queue.KeptWhole(cell)
 		if err != nil {
 			return plan, err
 		}
@@ -121,7 +123,7 @@ func (r *reproduction) estimate(ctx context.Context, cell studies.Cell) (steps i
 	}
 	defer t.on.Close()
 	t.data.Validation = features.Set{}
-	timed, err := cost.Time(ctx, t.on, t.cfg, t.data, dryWarmUp, drySteps)
+	timed, err := run.Time(ctx, t.on, t.cfg, t.data, dryWarmUp, drySteps)
 	if err != nil {
 		return 0, 0, err
 	}

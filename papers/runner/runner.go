@@ -3,26 +3,19 @@
 package runner
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
-	"runtime"
 	"sync"
-	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"winnow/audit"
 	"winnow/backbone/ort"
 	"winnow/extraction"
 	"winnow/internal/atomicfile"
-	"winnow/internal/hint"
-	"winnow/internal/lock"
 	"winnow/papers/studies"
+	"winnow/run/cells"
 )
 
 // Options say what is run, on what, and where it is kept.
@@ -39,17 +32,9 @@ type Options struct {
 	Threads int      // of all together; 0: one a core
 	Winnow  string   // its version, for the outcomes
 
-	Host    extraction.Host                         // makes the features of Glyphs, and takes notes
-	Runtime func(threads int) (*ort.Runtime, error) // opens what computes, for so many threads a product
-}
-
-// share returns how many cells run at once, and on how many threads each computes.
-func (o Options) share() (jobs, threads int) {
-	all := cmp.Or(o.Threads, runtime.GOMAXPROCS(0))
-	if jobs = o.Jobs; jobs < 1 || jobs > all {
-		jobs = all
-	}
-	return jobs, max(all/jobs, 1)
+	Host    extraction.Host                                          // makes the features of Glyphs, and takes notes
+	Watch   func(what string) (at func(done, total int), end func()) // shows how far the cells are, in percent; may be nil
+	Runtime func(threads int) (*ort.Runtime, error)                  // opens what computes, for so many threads a product
 }
 
 // reproduction is one run of a study.
@@ -57,11 +42,12 @@ type reproduction struct {
 	Options
 	data    map[string]*data // by the paper's name, and by name and seed
 	standIn *data            // for every name; nil where they are given by name
-	store   studies.Store
+	store   cells.Store[studies.Outcome]
 	cells   []studies.Cell // all that are wanted, in the order they are run
 	results *studies.Results
 	rt      *ort.Runtime
 
+	line     *line
 	sharing  sync.Mutex
 	shares   *audit.Shared // by the judges of the last column and seed
 	sharesOf [2]uint64
@@ -70,7 +56,10 @@ type reproduction struct {
 // open reads the data and lists the cells.
 func open(ctx context.Context, o Options) (*reproduction, error) {
 	o.Host = o.Host.Complete()
-	r := &reproduction{Options: o, store: studies.Store{Dir: filepath.Join(o.Dir, "cells")}}
+	if o.Watch == nil {
+		o.Watch = func(string) (func(done, total int), func()) { return func(int, int) {}, func() {} }
+	}
+	r := &reproduction{Options: o, store: newStore(o.Dir)}
 	if err := r.openData(ctx); err != nil {
 		return nil, err
 	}
@@ -96,74 +85,50 @@ func Run(ctx context.Context, o Options) (*studies.Results, error) {
 }
 
 func (r *reproduction) run(ctx context.Context) error {
-	jobs, threads := r.share()
+	jobs, threads := cells.Share(r.Jobs, r.Threads)
 	rt, err := r.Runtime(threads)
 	if err != nil {
 		return err
 	}
 	defer rt.Close()
 	r.rt = rt
-	var rest []studies.Cell
-	for _, cell := range r.cells {
-		o, done, err := r.kept(cell)
-		if err != nil {
-			return err
+	queue := r.queue(jobs)
+	queue.Begun = func(rest int) { r.line = newLine(rest, r.Watch) }
+	queue.Note = func(format string, args ...any) {
+		if r.line == nil {
+			r.Host.Note(format, args...)
+			return
 		}
-		if done {
-			r.results.Add(cell, o)
-		} else {
-			rest = append(rest, cell)
-		}
+		r.line.say(func() { r.Host.Note(format, args...) })
 	}
-	r.Host.Note("%d cells, %d done before, %d at once", len(r.cells), len(r.cells)-len(rest), jobs)
-	type done struct {
-		cell    studies.Cell
-		outcome studies.Outcome
+	_, err = queue.Go(ctx)
+	if r.line != nil {
+		r.line.finish()
 	}
-	found, failed := make(chan done), make(chan error, 1)
-	go func() {
-		g, ctx := errgroup.WithContext(ctx)
-		g.SetLimit(jobs)
-		for _, cell := range rest {
-			g.Go(func() error {
-				if ctx.Err() != nil {
-					return nil
-				}
-				o, err := r.cell(ctx, cell)
-				if err != nil {
-					return fmt.Errorf("%s: %w", r.describe(cell), err)
-				}
-				if err := r.store.Put(cell.Key, o); err != nil {
-					return err
-				}
-				found <- done{cell, o}
-				return nil
-			})
-		}
-		failed <- g.Wait()
-		close(found)
-	}()
-	start, n := time.Now(), 0
-	for d := range found {
-		r.results.Add(d.cell, d.outcome)
-		n++
-		left := time.Since(start) / time.Duration(n) * time.Duration(len(rest)-n)
-		r.Host.Note("%d/%d  %s: %s in %.1f s, %s left", n, len(rest), r.describe(d.cell), r.headline(d.outcome), d.outcome.Seconds, left.Round(time.Second))
-	}
-	if err := <-failed; err != nil {
-		return err
-	}
-	return ctx.Err()
+	return err
 }
 
-// kept returns what came of a cell before, if it was run. A damaged file counts for none: the cell is run again.
-func (r *reproduction) kept(cell studies.Cell) (studies.Outcome, bool, error) {
-	o, done, err := r.store.Get(cell.Key)
-	if errors.Is(err, studies.ErrDamaged) {
-		r.Host.Note("%v: it is run again", err)
-		return o, false, nil
+// queue is what runs the cells.
+func (r *reproduction) queue(jobs int) cells.Queue[studies.Cell, studies.Outcome] {
+	return cells.Queue[studies.Cell, studies.Outcome]{
+		Cells: r.cells, Jobs: jobs,
+		Kept: func(cell studies.Cell) (studies.Outcome, bool, error) { return r.store.Get(cell.Key) },
+		Run: func(ctx context.Context, cell studies.Cell) (studies.Outcome, error) {
+			o, err := r.cell(ctx, cell)
+			if err == nil {
+				err = r.store.Put(cell.Key, o)
+			}
+			return o, err
+		},
+		Done: func(cell studies.Cell, o studies.Outcome, before bool) error {
+			r.results.Add(cell, o)
+			if !before {
+				r.line.at(cell, 1)
+			}
+			return nil
+		},
+		Describe: r.describe, Headline: r.headline, Note: r.Host.Note,
 	}
-	return o, done, err
 }
 
 // headline returns a cell's first measure.
@@ -176,19 +141,17 @@ func (r *reproduction) describe(cell studies.Cell) string {
 	return fmt.Sprintf("%s, %s, seed %d", r.Study.Rows[cell.Row].Name, r.Study.Columns[cell.Column].Name, cell.Seed)
 }
 
-// hold makes the folders and holds the study's: two programs would run the same cells, and write over each other's tables.
+// newStore is where the cells of all studies are kept below a folder.
+func newStore(dir string) cells.Store[studies.Outcome] {
+	return cells.Store[studies.Outcome]{Dir: filepath.Join(dir, "cells"), For: "reproduce", Whole: studies.Outcome.Whole}
+}
+
+// hold makes the folders and holds the study's.
 func (r *reproduction) hold() (io.Closer, error) {
 	if err := r.store.Prepare(); err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(r.folder(), 0o755); err != nil {
-		return nil, fmt.Errorf("reproduce: %w", err)
-	}
-	held, err := lock.Folder(r.folder())
-	if err != nil {
-		return nil, hint.With(fmt.Errorf("reproduce: %w", err), "wait for it: cells that are done are kept; or choose another --out")
-	}
-	return held, nil
+	return cells.Hold(r.folder(), "reproduce")
 }
 
 // folder is where the tables of the study go. Cells are shared by studies, and each is written whole.

@@ -3,7 +3,6 @@ package runner
 import (
 	"errors"
 	"io"
-	"path/filepath"
 	"slices"
 	"testing"
 
@@ -30,7 +29,7 @@ func TestSettingsOf(t *testing.T) {
 func TestOneWriterAStudy(t *testing.T) {
 	dir := t.TempDir()
 	hold := func(study string) (io.Closer, error) {
-		r := reproduction{Options: Options{Dir: dir, Study: studies.Study{Name: study}}, store: studies.Store{Dir: filepath.Join(dir, "cells")}}
+		r := reproduction{Options: Options{Dir: dir, Study: studies.Study{Name: study}}, store: newStore(dir)}
 		return r.hold()
 	}
 	first, err := hold("a")

@@ -2,18 +2,8 @@ package studies
 
 import (
 	"cmp"
-	"encoding/json"
-	"errors"
-	"fmt"
-	"io"
-	"io/fs"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
-
-	"winnow/internal/atomicfile"
-	"winnow/internal/text"
 )
 
 // Cell is one training: a row on a column for a seed. Key tells it from every other training, of any study: two with
@@ -73,51 +63,8 @@ func (o *Outcome) Spread(name string, s Spread) {
 	o.Spreads[name] = append(o.Spreads[name], s)
 }
 
-// Store is a folder with one file a cell. A file is there whole or not at all, so that a killed program loses the
-// cells that were running and no others.
-type Store struct{ Dir string }
-
-func (s Store) path(key string) string { return filepath.Join(s.Dir, key+".json") }
-
-// ErrDamaged is what Get answers of a file that holds no outcome: the cell can be run again, and Put replaces it.
-var ErrDamaged = errors.New("holds no outcome of a cell")
-
-// Get returns the outcome under a key, if there is one.
-func (s Store) Get(key string) (Outcome, bool, error) {
-	var o Outcome
-	text, err := os.ReadFile(s.path(key))
-	if errors.Is(err, fs.ErrNotExist) {
-		return o, false, nil
-	}
-	if err != nil {
-		return o, false, fmt.Errorf("reproduce: %w", err)
-	}
-	if json.Unmarshal(text, &o) != nil || o.Seed == 0 || len(o.Measures) == 0 {
-		return Outcome{}, false, fmt.Errorf("reproduce: %s: %w", s.path(key), ErrDamaged)
-	}
-	return o, true, nil
-}
-
-// Prepare makes the folder and tries that files can be written there, before hours are spent on a cell.
-func (s Store) Prepare() error {
-	if err := os.MkdirAll(s.Dir, 0o755); err != nil {
-		return fmt.Errorf("reproduce: %w", err)
-	}
-	f, err := os.CreateTemp(s.Dir, ".probe-*")
-	if err != nil {
-		return fmt.Errorf("reproduce: %w", err)
-	}
-	f.Close()
-	return os.Remove(f.Name())
-}
-
-// Put keeps an outcome.
-func (s Store) Put(key string, o Outcome) error {
-	if err := os.MkdirAll(s.Dir, 0o755); err != nil {
-		return fmt.Errorf("reproduce: %w", err)
-	}
-	return atomicfile.Write(s.path(key), func(w io.Writer) error { return text.JSON(w, o) })
-}
+// Whole reports whether what was read can be all that came of a cell.
+func (o Outcome) Whole() bool { return o.Seed > 0 && len(o.Measures) > 0 }
 
 // Results are the outcomes of a study's cells so far.
 type Results struct {

@@ -7,7 +7,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/stat"
-	"gonum.org/v1/gonum/stat/distuv"
+
+	"winnow/internal/paired"
 )
 
 // Claim is an ordering that the paper reads from its numbers.
@@ -171,10 +172,10 @@ func (r *Results) compare(c Claim, measure string, a, b side) (Comparison, bool)
 	if out.N = len(differences); out.N == 0 {
 		return out, false
 	}
-	if out.Difference = stat.Mean(differences, nil); math.Abs(out.Difference) < rounding {
+	if out.Difference = stat.Mean(differences, nil); math.Abs(out.Difference) < paired.Rounding {
 		out.Difference = 0
 	}
-	out.Holds, out.P = out.Difference > 0, pairedT(differences)
+	out.Holds, out.P = out.Difference > 0, paired.T(differences)
 	p, known := r.paperValue(a, measure)
 	q, other := 0.0, true
 	if b.row >= 0 {
@@ -201,24 +202,4 @@ func (r *Results) paperValue(s side, measure string) (float64, bool) {
 		return 0, false
 	}
 	return row.Paper[s.column].Values[at] / r.Study.scale(measure), true
-}
-
-// rounding is how far sums of equal shares may be apart: differences below it are none.
-const rounding = 1e-12
-
-// pairedT returns the one-sided p-value of a mean above 0 (Student 1908); NaN with fewer than two values. Values all alike
-// have no spread for t to go by, and say no more than their signs: 2^-n above 0 (sign test), 1 otherwise.
-func pairedT(d []float64) float64 {
-	if len(d) < 2 {
-		return math.NaN()
-	}
-	mean, sd := stat.MeanStdDev(d, nil)
-	if sd < rounding {
-		if mean > rounding {
-			return math.Pow(0.5, float64(len(d)))
-		}
-		return 1
-	}
-	t := mean / (sd / math.Sqrt(float64(len(d))))
-	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(len(d) - 1)}.Survival(t)
 }

@@ -4,15 +4,12 @@ import (
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
-	"errors"
 	"html"
 	"math"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 const example = `
@@ -148,28 +145,6 @@ func TestVerdictFails(t *testing.T) {
 	}
 }
 
-func TestPairedT(t *testing.T) {
-	if p := pairedT([]float64{1}); !math.IsNaN(p) {
-		t.Error(p)
-	}
-	if p := pairedT([]float64{1, 1}); p != .25 { // two signs alike, by chance once in four times
-		t.Error(p)
-	}
-	if p := pairedT([]float64{.3 - .2, .1, .4 - .3, .1, .1}); p != 1./32 { // alike but for the rounding of the differences
-		t.Error(p)
-	}
-	if p := pairedT([]float64{.3 - .2 - .1, .4 - .3 - .1}); p != 1 {
-		t.Error(p)
-	}
-	if p := pairedT([]float64{0, 0}); p != 1 {
-		t.Error(p)
-	}
-	// the density of Student with four degrees of freedom, integrated numerically from t = 2.092457497
-	if p := pairedT([]float64{1, 2, 3, 4, -1}); math.Abs(p-0.0522700) > 1e-6 {
-		t.Error(p)
-	}
-}
-
 // What is said above and below the tables where seeds differ in number, a head was kept as it began, or there is one seed.
 func TestExplanation(t *testing.T) {
 	r := filled(t, false)
@@ -214,37 +189,5 @@ func TestPages(t *testing.T) {
 	var other bytes.Buffer
 	if err := filled(t, true).Text(&other); err != nil || strings.Contains(other.String(), "71.50") || !strings.Contains(other.String(), "not the paper's data") {
 		t.Error(err, other.String())
-	}
-}
-
-func TestStore(t *testing.T) {
-	s := Store{Dir: filepath.Join(t.TempDir(), "cells")}
-	if _, ok, err := s.Get("a"); ok || err != nil {
-		t.Fatal(ok, err)
-	}
-	want := Outcome{Study: "example", Seed: 3, Measures: map[string]float64{"p@1": .25}, Traces: map[string]Trace{"x": {[]float64{1}, []float64{2}}}}
-	if err := s.Put("a", want); err != nil {
-		t.Fatal(err)
-	}
-	got, ok, err := s.Get("a")
-	if !ok || err != nil || cmp.Diff(want, got) != "" {
-		t.Error(ok, err, cmp.Diff(want, got))
-	}
-	for _, text := range []string{"", "{", "{}", "null", `{"Seed": 1}`} {
-		if err := os.WriteFile(filepath.Join(s.Dir, "a.json"), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		if _, ok, err := s.Get("a"); ok || !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "a.json") {
-			t.Errorf("%q: %v %v", text, ok, err)
-		}
-	}
-	if err := s.Prepare(); err != nil {
-		t.Error(err)
-	}
-	if left, err := os.ReadDir(s.Dir); err != nil || len(left) != 1 {
-		t.Errorf("%v %v", left, err)
-	}
-	if err := (Store{Dir: filepath.Join(s.Dir, "a.json")}).Prepare(); err == nil {
-		t.Error("a file is taken for a folder")
 	}
 }

@@ -115,28 +115,12 @@ func Set(c *Run, setting string) error {
 		return fmt.Errorf("config: setting %q: expected key=value, for example solver.lr=1e-4", setting)
 	}
 	name := "setting " + key
-	v := reflect.ValueOf(c).Elem()
-	parts := strings.Split(key, ".")
-	for i, part := range parts {
-		at := strings.Join(parts[:i], ".")
-		switch {
-		case v.Kind() == reflect.Struct:
-			field, ok := fieldOf(v, part)
-			if !ok {
-				return fmt.Errorf("config: %s: %s", name, unknownKey(join(at, part), v))
-			}
-			v = field
-		case v.Kind() == reflect.Slice:
-			n, err := strconv.Atoi(part)
-			if err != nil || n < 0 || n >= v.Len() {
-				return fmt.Errorf("config: %s: %s has %d entries: found %q, expected a number below that", name, at, v.Len(), part)
-			}
-			v = v.Index(n)
-		case v.Kind() == reflect.Map && i == len(parts)-1:
-			return setFree(v, name, part, value)
-		default:
-			return fmt.Errorf("config: %s: %s is one value and has no key %q", name, at, part)
-		}
+	v, free, err := place(c, key)
+	switch {
+	case err != nil:
+		return err
+	case free != "":
+		return setFree(v, name, free, value)
 	}
 	root, err := parse(name, []byte(value))
 	if err != nil || root == nil {
@@ -147,6 +131,41 @@ func Set(c *Run, setting string) error {
 		return fmt.Errorf("config: %s: %q is no value", name, value)
 	}
 	return decoder{name}.put(v, root, key)
+}
+
+// IsWhole reports whether a setting takes whole numbers only; an error says that there is no such setting.
+func (c Run) IsWhole(key string) (bool, error) {
+	v, _, err := place(&c, key)
+	return err == nil && v.CanInt(), err
+}
+
+// place finds what a key names; where it is one of a loss's own settings, their map and the setting's name in it.
+func place(c *Run, key string) (v reflect.Value, free string, err error) {
+	name := "setting " + key
+	v = reflect.ValueOf(c).Elem()
+	parts := strings.Split(key, ".")
+	for i, part := range parts {
+		at := strings.Join(parts[:i], ".")
+		switch {
+		case v.Kind() == reflect.Struct:
+			field, ok := fieldOf(v, part)
+			if !ok {
+				return v, "", fmt.Errorf("config: %s: %s", name, unknownKey(join(at, part), v))
+			}
+			v = field
+		case v.Kind() == reflect.Slice:
+			n, err := strconv.Atoi(part)
+			if err != nil || n < 0 || n >= v.Len() {
+				return v, "", fmt.Errorf("config: %s: %s has %d entries: found %q, expected a number below that", name, at, v.Len(), part)
+			}
+			v = v.Index(n)
+		case v.Kind() == reflect.Map && i == len(parts)-1:
+			return v, part, nil
+		default:
+			return v, "", fmt.Errorf("config: %s: %s is one value and has no key %q", name, at, part)
+		}
+	}
+	return v, "", nil
 }
 
 // setFree sets one of a loss's own settings.

@@ -22,16 +22,27 @@ type Sampler struct {
 	Images  int    `yaml:"images"`  // groups, uniform: K
 	Rows    int    `yaml:"rows"`    // shuffle: of a batch
 
+	// Balance is the power of its size by which a class is drawn: 0 as often as any other, 1 by size. groups and shuffle
+	// have every image at any balance, those of small classes more than once, in a longer epoch.
+	Balance float64 `yaml:"balance"`
+
 	Unlabelled int `yaml:"unlabelled"` // rows without a label that every batch gets besides
 }
 
 // DefaultSampler returns a variant with its usual size; an unknown one is left for [Sampler.Sampling] to complain about.
 func DefaultSampler(variant string) Sampler {
 	if variant == Shuffle {
-		return Sampler{Variant: variant, Rows: 128}
+		return Sampler{Variant: variant, Rows: 128, Balance: 1}
 	}
-	return Sampler{Variant: variant, Classes: 16, Images: 4}
+	s := Sampler{Variant: variant, Classes: 16, Images: 4}
+	if variant == Groups {
+		s.Balance = 1
+	}
+	return s
 }
+
+// IsUsual reports whether classes are drawn as the variant draws them where no balance is given.
+func (s Sampler) IsUsual() bool { return s.Balance == DefaultSampler(s.Variant).Balance }
 
 // Sampling returns the sampling that is meant, and refuses numbers that belong to another.
 func (s Sampler) Sampling() (train.Sampling, error) {
@@ -41,13 +52,13 @@ func (s Sampler) Sampling() (train.Sampling, error) {
 	case s.Variant == Shuffle && (s.Classes != 0 || s.Images != 0):
 		return nil, fmt.Errorf("train: sampler: %d classes of %d images, and %s draws rows: expected only how many rows", s.Classes, s.Images, Shuffle)
 	case s.Variant == Shuffle:
-		return train.Shuffle{Rows: s.Rows, Unlabelled: s.Unlabelled}, nil
+		return train.Shuffle{Rows: s.Rows, Unlabelled: s.Unlabelled, Balance: &s.Balance}, nil
 	case s.Rows != 0:
 		return nil, fmt.Errorf("train: sampler: batches of %d rows, and %s draws classes: expected how many, and images of each", s.Rows, s.Variant)
 	case s.Variant == Uniform:
-		return train.Uniform{Classes: s.Classes, Images: s.Images, Unlabelled: s.Unlabelled}, nil
+		return train.Uniform{Classes: s.Classes, Images: s.Images, Unlabelled: s.Unlabelled, Balance: &s.Balance}, nil
 	}
-	return train.Groups{Classes: s.Classes, Images: s.Images, Unlabelled: s.Unlabelled}, nil
+	return train.Groups{Classes: s.Classes, Images: s.Images, Unlabelled: s.Unlabelled, Balance: &s.Balance}, nil
 }
 
 // New prepares the draws from the rows 0 … len(labels)-1.
@@ -61,7 +72,7 @@ func (s Sampler) New(labels []int, seed uint64) (*train.Sampler, error) {
 
 // SetBatch reads PxK, or N rows where the variant draws rows.
 func (s *Sampler) SetBatch(text string) (err error) {
-	of := Sampler{Variant: s.Variant, Unlabelled: s.Unlabelled}
+	of := Sampler{Variant: s.Variant, Unlabelled: s.Unlabelled, Balance: s.Balance}
 	if s.Variant == Shuffle {
 		if of.Rows, err = strconv.Atoi(text); err != nil {
 			return fmt.Errorf("found %q, expected a number of images, as the sampler is %s", text, s.Variant)

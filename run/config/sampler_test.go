@@ -3,28 +3,72 @@ package config
 import (
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"winnow/train"
 )
 
 // Every variant becomes a type of its own, and numbers that belong to another are refused.
 func TestSampling(t *testing.T) {
 	for s, want := range map[Sampler]train.Sampling{
-		{Variant: Groups, Classes: 3, Images: 2}:                 train.Groups{Classes: 3, Images: 2},
-		{Variant: Uniform, Classes: 3, Images: 2, Unlabelled: 4}: train.Uniform{Classes: 3, Images: 2, Unlabelled: 4},
-		{Variant: Shuffle, Rows: 9}:                              train.Shuffle{Rows: 9},
-		DefaultSampler(Shuffle):                                  train.Shuffle{Rows: 128},
+		{Variant: Groups, Classes: 3, Images: 2}:                 train.Groups{Classes: 3, Images: 2, Balance: new(0.0)},
+		{Variant: Uniform, Classes: 3, Images: 2, Unlabelled: 4}: train.Uniform{Classes: 3, Images: 2, Unlabelled: 4, Balance: new(0.0)},
+		{Variant: Shuffle, Rows: 9, Balance: 0.5}:                train.Shuffle{Rows: 9, Balance: new(0.5)},
+		DefaultSampler(Shuffle):                                  train.Shuffle{Rows: 128, Balance: new(1.0)},
+		DefaultSampler(Groups):                                   train.Groups{Classes: 16, Images: 4, Balance: new(1.0)},
+		DefaultSampler(Uniform):                                  train.Uniform{Classes: 16, Images: 4, Balance: new(0.0)},
 	} {
-		if got, err := s.Sampling(); err != nil || got != want {
+		if got, err := s.Sampling(); err != nil || !cmp.Equal(got, want) {
 			t.Errorf("%+v: %#v, %v", s, got, err)
 		}
 	}
 	for s, want := range map[Sampler]string{
-		{Variant: "random", Classes: 2, Images: 2}:         `train: sampler: variant is "random", expected groups, uniform or shuffle`,
-		{Variant: Shuffle, Classes: 2, Images: 2, Rows: 4}: "train: sampler: 2 classes of 2 images, and shuffle draws rows: expected only how many rows",
+		{Variant: "random", Classes: 2, Images: 2}:           `train: sampler: variant is "random", expected groups, uniform or shuffle`,
+		{Variant: Shuffle, Classes: 2, Images: 2, Rows: 4}:   "train: sampler: 2 classes of 2 images, and shuffle draws rows: expected only how many rows",
+		{Variant: Groups, Classes: 2, Images: 2, Balance: 2}: "train: sampler: balance 2, expected a power of the classes' sizes from 0 (all equally often) to 1 (by size)",
+
 		{Variant: Uniform, Classes: 2, Images: 2, Rows: 4}: "train: sampler: batches of 4 rows, and uniform draws classes: expected how many, and images of each",
 	} {
 		if _, err := s.New([]int{0}, 0); err == nil || err.Error() != want {
 			t.Errorf("%+v: %v, expected %s", s, err, want)
+		}
+	}
+}
+
+// A balance is kept by --batch and by YAML, belongs to its variant, and names a run where it is not the usual one.
+func TestBalance(t *testing.T) {
+	for _, c := range []struct {
+		set   []string
+		want  float64
+		usual bool
+	}{
+		{nil, 1, true},
+		{[]string{"sampler.balance=0.5"}, 0.5, false},
+		{[]string{"sampler.variant=uniform"}, 0, true},
+		{[]string{"sampler.balance=0.25", "sampler.variant=uniform"}, 0.25, false},
+		{[]string{"sampler.variant=shuffle"}, 1, true},
+		{[]string{"method=co-teaching"}, 1, true},
+	} {
+		cfg, err := Load("", c.set)
+		if err != nil {
+			t.Fatal(err)
+		}
+		batch := "8x2"
+		if cfg.Sampler.Variant == Shuffle {
+			batch = "16"
+		}
+		if err := cfg.Sampler.SetBatch(batch); err != nil {
+			t.Fatal(err)
+		}
+		if cfg.Sampler.Balance != c.want || cfg.Sampler.IsUsual() != c.usual {
+			t.Errorf("%v: %+v, expected balance %v", c.set, cfg.Sampler, c.want)
+		}
+		text, err := Marshal(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if back, err := Parse("back", text, nil); err != nil || back.Sampler != cfg.Sampler {
+			t.Errorf("%v: %+v, %v", c.set, back.Sampler, err)
 		}
 	}
 }

@@ -216,9 +216,13 @@ func TestAskers(t *testing.T) {
 
 func TestNoise(t *testing.T) {
 	r := trained(t, Options{})
-	report, err := Noise(t.Context(), r.Manifest, r.Config.Data.Features, []string{noiserate.Auto}, 1)
+	var stages [][2]int
+	report, err := Noise(t.Context(), r.Manifest, r.Config.Data.Features, []string{noiserate.Auto}, 1, func(done, total int) { stages = append(stages, [2]int{done, total}) })
 	if err != nil {
 		t.Fatal(err)
+	}
+	if !slices.Equal(stages, [][2]int{{1, 2}}) {
+		t.Errorf("stages: %v", stages)
 	}
 	if report.Images != training || report.True == nil || *report.True != 0.1 || len(report.Estimates) != 1 || len(report.Classes) != 3 {
 		t.Fatalf("found %+v", report)

@@ -31,7 +31,8 @@ type ClassNoise struct {
 }
 
 // Noise estimates how many labels of the train split are wrong, by each of the methods, from the features in a store.
-func Noise(ctx context.Context, d *datasets.Dataset, store string, methods []string, seed uint64) (NoiseReport, error) {
+// progress counts the stages: whitening, then the methods.
+func Noise(ctx context.Context, d *datasets.Dataset, store string, methods []string, seed uint64, progress func(done, total int)) (NoiseReport, error) {
 	data, err := run.Load(ctx, d, store, false)
 	if err != nil {
 		return NoiseReport{}, err
@@ -42,6 +43,7 @@ func Noise(ctx context.Context, d *datasets.Dataset, store string, methods []str
 		return r, err
 	}
 	for i, m := range methods {
+		progress(i+1, len(methods)+1)
 		e, err := noiserate.NewEstimate(ctx, z, len(data.Classes), m, train.Rand(seed, "noise rate", 0))
 		if err != nil {
 			return r, err

@@ -72,7 +72,9 @@ func measure(ctx context.Context, p *term.Program, o Options) error {
 	}
 	defer rt.Close()
 	o.Threads = p.Compute.Threads
-	result, err := cost.Run(ctx, o.Options, p.Note)
+	at, end := p.Watch("trainings")
+	result, err := cost.Run(ctx, o.Options, at)
+	end()
 	if err != nil {
 		return err
 	}

@@ -67,7 +67,9 @@ func read(c *cli.Context) (JoinOptions, error) {
 }
 
 func join(_ context.Context, p *term.Program, o JoinOptions) error {
-	s, err := features.Join(o.Shards, o.Out, o.Overwrite)
+	at, end := p.Watch("images")
+	s, err := features.Join(o.Shards, o.Out, o.Overwrite, at)
+	end()
 	complete := errors.Is(err, features.ErrComplete)
 	if complete {
 		s, err = features.Open(o.Out)

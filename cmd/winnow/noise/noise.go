@@ -71,7 +71,9 @@ func run(ctx context.Context, p *term.Program, o Options) error {
 		return err
 	}
 	defer rt.Close()
-	report, err := evaluation.Noise(ctx, d, o.Features, o.Methods, o.Seed)
+	at, end := p.Watch("stages")
+	report, err := evaluation.Noise(ctx, d, o.Features, o.Methods, o.Seed, at)
+	end()
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"winnow/cmd/winnow/term"
 	"winnow/papers/runner"
 	"winnow/papers/studies"
+	"winnow/run/cells"
 )
 
 func read(c *cli.Context) (o Options, err error) {
@@ -33,7 +34,7 @@ func read(c *cli.Context) (o Options, err error) {
 	}
 	o.Dir, o.Jobs = c.String("out"), c.Int("jobs")
 	o.Rows, o.Columns, o.Set = c.StringSlice("rows"), c.StringSlice("columns"), c.StringSlice("set")
-	if o.Seeds, err = runner.ParseSeeds(c.String("seeds")); err != nil {
+	if o.Seeds, err = cells.ParseSeeds(c.String("seeds")); err != nil {
 		return o, term.Misused("--seeds: %w", err)
 	}
 	data := c.StringSlice("data")

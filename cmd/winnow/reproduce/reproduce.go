@@ -65,7 +65,7 @@ func run(ctx context.Context, p *term.Program, o Options) error {
 	if o.List {
 		return list(p, o.JSON)
 	}
-	o.Threads, o.Winnow, o.Host = p.Compute.Threads, term.Version(), p.Host()
+	o.Threads, o.Winnow, o.Host, o.Watch = p.Compute.Threads, term.Version(), p.Host(), p.Watch
 	o.Runtime = func(threads int) (*ort.Runtime, error) { return p.OpenRuntimeThreads(threads) }
 	if o.DryRun {
 		plan, err := runner.Estimate(ctx, o.Options)

@@ -1,7 +1,6 @@
 package term
 
 import (
-	"encoding"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,9 +10,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/backbone"
-	"winnow/papers/recipes"
 	"winnow/run/config"
 	"winnow/run/folder"
+	"winnow/run/settings"
 )
 
 // RunFlags returns the flags that make up the configuration of a training, those named; all where none is.
@@ -58,130 +57,28 @@ func RunFlags(names ...string) []cli.Flag {
 	return slices.DeleteFunc(all, func(f cli.Flag) bool { return len(names) > 0 && !slices.Contains(names, f.Names()[0]) })
 }
 
-// ReadRun puts the configuration of a training together: defaults, recipe or file, --set, the other flags of [RunFlags].
+// ReadRun puts the configuration of a training together from the flags of [RunFlags], and of the run's own where one goes on.
 func ReadRun(c *cli.Context) (config.Run, error) {
-	name, text, err := readSettings(c)
-	if err != nil {
-		return config.Run{}, err
+	own := filepath.Join(c.String("out"), folder.ConfigFile)
+	if _, err := os.Stat(own); err != nil || !c.Bool("resume") || c.String("out") == "" {
+		own = ""
 	}
-	if _, err := config.Parse(name, text, nil); err != nil { // what stands in a file is no misuse
-		return config.Run{}, err
-	}
-	settings, ofLosses := slices.Clone(c.StringSlice("set")), []string(nil)
-	for flag, key := range map[string]string{"method": "method", "finetune": "finetune.weights", "filter": "filter.scorer", "screen": "screen"} { // they bring defaults
-		if c.IsSet(flag) {
-			settings = append(settings, fmt.Sprintf("%s=%q", key, c.String(flag)))
-		}
-	}
-	if c.IsSet("loss") { // settings of losses are of those that --loss names
-		isLoss := func(s string) bool { return strings.HasPrefix(s, "losses.") }
-		ofLosses = slices.DeleteFunc(slices.Clone(settings), func(s string) bool { return !isLoss(s) })
-		settings = slices.DeleteFunc(settings, isLoss)
-	}
-	cfg, err := config.Parse(name, text, settings)
-	if err == nil {
-		cfg.Data = folder.Locate(filepath.Dir(name), cfg.Data) // of a run that may have moved
-		err = readFlags(c, &cfg)
-	}
-	for _, s := range ofLosses {
-		if err == nil {
-			err = config.Set(&cfg, s)
-		}
-	}
-	if err == nil {
-		err = cfg.Validate()
-	}
-	if err == nil && cfg.Finetune.Augment != config.AutoAugmentation {
-		_, err = backbone.ParseAugmentation(cfg.Finetune.Augment)
-	}
-	return cfg, AsMisuse(err)
+	return AskedRun(c).Config(own)
 }
 
-// readSettings reads what --set and the flags change: a recipe, a file, the run's own where one goes on, or nothing.
-func readSettings(c *cli.Context) (name string, text []byte, err error) {
-	name = c.String("config")
-	if recipe := c.String("recipe"); recipe != "" {
-		if name != "" {
-			return "", nil, Misused("--recipe and --config are both whole sets of settings: expected one (winnow recipes show prints a recipe to change)")
-		}
-		r, err := recipes.Find(recipe)
-		return "recipe " + r.Name, []byte(r.Text), AsMisuse(err)
-	}
-	if own := filepath.Join(c.String("out"), folder.ConfigFile); name == "" && c.Bool("resume") && c.String("out") != "" {
-		if _, err := os.Stat(own); err == nil {
-			name = own
-		}
-	}
-	if name == "" {
-		return "", nil, nil
-	}
-	if text, err = os.ReadFile(name); err != nil {
-		err = fmt.Errorf("config: %w", err)
-	}
-	return name, text, err
-}
-
-// readFlags changes what the common flags name.
-func readFlags(c *cli.Context, cfg *config.Run) (err error) {
-	for flag, to := range map[string]*string{
-		"manifest": &cfg.Data.Manifest, "root": &cfg.Data.Root, "features": &cfg.Data.Features, "model": &cfg.Data.Model,
-		"augment": &cfg.Finetune.Augment, "init": &cfg.Head.Init,
-	} {
-		if c.IsSet(flag) {
-			*to = c.String(flag)
+// AskedRun are the flags of [RunFlags] that are given.
+func AskedRun(c *cli.Context) settings.Asked {
+	asked := settings.Asked{}
+	for _, f := range RunFlags() {
+		name := f.Names()[0]
+		_, many := f.(*cli.StringSliceFlag)
+		switch {
+		case !c.IsSet(name):
+		case many:
+			asked[name] = c.StringSlice(name)
+		default:
+			asked[name] = []string{fmt.Sprint(c.Value(name))}
 		}
 	}
-	if c.IsSet("dim") {
-		cfg.Head.Out = c.Int("dim")
-	}
-	if c.IsSet("paper-variant") {
-		cfg.PaperVariant = c.Bool("paper-variant")
-	}
-	if c.IsSet("seed") {
-		cfg.Seed = c.Uint64("seed")
-	}
-	switch {
-	case c.IsSet("epochs") && c.IsSet("steps"):
-		return fmt.Errorf("--epochs and --steps both give the length: expected one")
-	case c.IsSet("epochs"):
-		if err := cfg.Length.UnmarshalEpochs(c.String("epochs")); err != nil {
-			return fmt.Errorf("--epochs: %w", err)
-		}
-	case c.IsSet("steps"):
-		cfg.Length = config.LastsSteps(c.Int("steps"))
-	}
-	for _, f := range []struct {
-		name string
-		to   encoding.TextUnmarshaler
-	}{{"lr", &cfg.Solver.LR}, {"backbone-lr", &cfg.BackboneSolver.LR}, {"noise-rate", &cfg.Filter.Rate}, {"cache-limit", &cfg.Finetune.CacheLimit}} {
-		if c.IsSet(f.name) {
-			if err := f.to.UnmarshalText([]byte(c.String(f.name))); err != nil {
-				return fmt.Errorf("--%s: %w", f.name, err)
-			}
-		}
-	}
-	if c.IsSet("noise-rate") && cfg.HasPeers() {
-		cfg.Peers.Rate = cfg.Filter.Rate
-	}
-	if c.IsSet("hidden") {
-		if cfg.Head.Hidden, err = config.ParseWidths(c.String("hidden")); err != nil {
-			return fmt.Errorf("--hidden: %w", err)
-		}
-	}
-	if c.IsSet("batch") {
-		if err := cfg.Sampler.SetBatch(c.String("batch")); err != nil {
-			return fmt.Errorf("--batch: %w", err)
-		}
-	}
-	if c.IsSet("loss") {
-		cfg.Losses, cfg.Finetune.Loss = nil, config.GivenLoss
-	}
-	for _, text := range c.StringSlice("loss") {
-		l, err := config.ParseLoss(text)
-		if err != nil {
-			return err
-		}
-		cfg.Losses = append(cfg.Losses, l)
-	}
-	return nil
+	return asked
 }

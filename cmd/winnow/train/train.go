@@ -15,6 +15,7 @@ import (
 	"winnow/run"
 	"winnow/run/config"
 	"winnow/run/folder"
+	"winnow/run/settings"
 )
 
 // Options are what the command is asked for.
@@ -25,6 +26,7 @@ type Options struct {
 	Resume, Overwrite bool
 	Defaults          bool // print Config, and stop
 	JSON              bool
+	MLflow            string // folder of its store
 }
 
 // Command is winnow train.
@@ -40,7 +42,7 @@ func command(call term.Call[Options]) *cli.Command {
 			"last.winnow, config.yaml (every setting as it was used), run.json (what went in, and where it lies), result.json,\n" +
 			"metrics.jsonl, diagnostics.jsonl (what the filter saw of itself), samples.csv (what training saw of each image:\n" +
 			"winnow audit ranks by it; settings under scores), TensorBoard events, and checkpoint.winnow, from which\n" +
-			"--resume goes on to the same bits as a run never stopped.\n\n" +
+			"--resume goes on to the same bits as a run never stopped. --mlflow records all but the weights in MLflow's store, too.\n\n" +
 			"--method names another way to train than by losses and a filter: two classifiers that teach each other, or one\n" +
 			"that reckons with the noise (settings under peers), or Sel-CL and TCL on frozen features, which judge all labels\n" +
 			"at the start of each epoch (settings under selective; each brings its published length, batch and solver).\n\n" +
@@ -69,6 +71,7 @@ func command(call term.Call[Options]) *cli.Command {
 			&cli.BoolFlag{Name: "resume", Usage: "go on where the run in --out was stopped"},
 			&cli.BoolFlag{Name: "overwrite", Usage: "throw away the run in --out"},
 			&cli.BoolFlag{Name: "defaults", Usage: "print the settings that would be used, and stop"},
+			&cli.StringFlag{Name: "mlflow", Usage: "record the run in MLflow's store `DIR`, too (mlflow ui --backend-store-uri DIR shows it)"},
 			&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},
 		),
 		Action: term.Action(read, call),
@@ -76,7 +79,7 @@ func command(call term.Call[Options]) *cli.Command {
 }
 
 func read(c *cli.Context) (Options, error) {
-	o := Options{Recipe: c.String("recipe"), Out: c.String("out"), Resume: c.Bool("resume"), Overwrite: c.Bool("overwrite"), Defaults: c.Bool("defaults"), JSON: c.Bool("json")}
+	o := Options{Recipe: c.String("recipe"), Out: c.String("out"), Resume: c.Bool("resume"), Overwrite: c.Bool("overwrite"), Defaults: c.Bool("defaults"), JSON: c.Bool("json"), MLflow: c.String("mlflow")}
 	if c.Args().Present() {
 		return o, term.Misused("winnow train takes flags only, found %q", c.Args().First())
 	}
@@ -84,20 +87,16 @@ func read(c *cli.Context) (Options, error) {
 	if o.Config, err = term.ReadRun(c); err != nil || o.Defaults {
 		return o, err
 	}
-	needed := [][2]string{{"manifest", o.Config.Data.Manifest}, {"features", o.Config.Data.Features}, {"out", o.Out}}
-	if o.Config.Finetune.On() {
-		needed[1] = [2]string{"model (or --features, made with it)", o.Config.Data.Model + o.Config.Data.Features}
-	} else {
-		for _, flag := range []string{"backbone-lr", "augment", "cache-limit", "model"} {
-			if c.IsSet(flag) {
-				return o, term.Misused("--%s is about a backbone that is trained: add --finetune all, or a stage", flag)
-			}
+	if err := settings.Needs(o.Config); err != nil {
+		return o, err
+	}
+	if !o.Config.Finetune.On() {
+		if err := term.AskedRun(c).NeedsBackbone(); err != nil {
+			return o, err
 		}
 	}
-	for _, n := range needed {
-		if n[1] == "" {
-			return o, term.Misused("--%s is missing", n[0])
-		}
+	if o.Out == "" {
+		return o, term.Misused("--out is missing")
 	}
 	if o.Resume && o.Overwrite {
 		return o, term.Misused("--resume and --overwrite contradict each other")
@@ -113,7 +112,7 @@ func train(ctx context.Context, p *term.Program, o Options) error {
 		}
 		return err
 	}
-	asked := run.Options{Dir: o.Out, Winnow: term.Version(), Resume: o.Resume, Overwrite: o.Overwrite, Host: p.Host(), Note: p.Note, Watch: p.Watch}
+	asked := run.Options{Dir: o.Out, Winnow: term.Version(), Resume: o.Resume, Overwrite: o.Overwrite, Host: p.Host(), Note: p.Note, Watch: p.Watch, MLflow: o.MLflow}
 	asked.About = folder.Facts{Device: p.Compute.Device, Threads: p.Compute.Threads}
 	if o.Recipe != "" {
 		recipe, err := recipes.Find(o.Recipe)

@@ -29,7 +29,7 @@ type Result struct {
 // batches of 12 classes of 5.
 func Run(ctx context.Context, o Options) (Result, error) {
 	o.Data.Host = o.Data.Host.Complete()
-	o.Data.Splits, o.Sampler = []string{datasets.Train, datasets.Validation}, config.Sampler{Variant: config.Groups, Classes: 12, Images: 5}
+	o.Data.Splits, o.Sampler = []string{datasets.Train, datasets.Validation}, config.Sampler{Variant: config.Groups, Classes: 12, Images: 5, Balance: 1}
 	t, err := embedded.Open(ctx, o.Options)
 	if err != nil {
 		return Result{}, err

@@ -1,4 +1,5 @@
-package train
+// Package tfevents writes scalars as TensorBoard reads them.
+package tfevents
 
 import (
 	"encoding/binary"
@@ -13,12 +14,12 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// events writes scalars in TensorBoard's event format: records of
+// File is a file of scalars in TensorBoard's event format: records of
 //
 //	length uint64 · masked CRC-32C of the length · Event as protobuf · masked CRC-32C of the event
 //
 // in little-endian order. The message numbers are those of tensorflow's event.proto and summary.proto.
-type events struct {
+type File struct {
 	w   io.WriteCloser
 	now func() time.Time
 	buf []byte
@@ -26,15 +27,15 @@ type events struct {
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// scalar is one value under a tag.
-type scalar struct {
-	tag   string
-	value float64
+// Scalar is one value under a tag.
+type Scalar struct {
+	Tag   string
+	Value float64
 }
 
-// openEvents starts a new file in dir. TensorBoard joins the files of a folder; the session start tells it
+// Open starts a new file in dir. TensorBoard joins the files of a folder; the session start tells it
 // that whatever earlier files hold from step on is void, as a resumed run writes it again.
-func openEvents(dir string, step int, now func() time.Time) (*events, error) {
+func Open(dir string, step int, now func() time.Time) (*File, error) {
 	for n := 0; ; n++ {
 		path := filepath.Join(dir, fmt.Sprintf("events.out.tfevents.%010d.winnow.%d", now().Unix(), n))
 		f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
@@ -42,9 +43,9 @@ func openEvents(dir string, step int, now func() time.Time) (*events, error) {
 			continue
 		}
 		if err != nil {
-			return nil, fmt.Errorf("train: event file: %w", err)
+			return nil, fmt.Errorf("event file: %w", err)
 		}
-		e := &events{w: f, now: now}
+		e := &File{w: f, now: now}
 		if err := e.start(step); err != nil {
 			f.Close()
 			return nil, err
@@ -53,33 +54,33 @@ func openEvents(dir string, step int, now func() time.Time) (*events, error) {
 	}
 }
 
-func (e *events) start(step int) error {
-	if err := e.write(0, func(b []byte) []byte { // file_version = 3
+func (e *File) start(step int) error {
+	if err := e.frame(0, func(b []byte) []byte { // file_version = 3
 		return protowire.AppendString(protowire.AppendTag(b, 3, protowire.BytesType), "brain.Event:2")
 	}); err != nil {
 		return err
 	}
-	return e.write(step, func(b []byte) []byte { // session_log = 7 { status = 1: START }
+	return e.frame(step, func(b []byte) []byte { // session_log = 7 { status = 1: START }
 		log := protowire.AppendVarint(protowire.AppendTag(nil, 1, protowire.VarintType), 1)
 		return protowire.AppendBytes(protowire.AppendTag(b, 7, protowire.BytesType), log)
 	})
 }
 
-// scalars writes one event with all values of a step.
-func (e *events) scalars(step int, values []scalar) error {
-	return e.write(step, func(b []byte) []byte {
+// Write writes one event with all values of a step.
+func (e *File) Write(step int, values []Scalar) error {
+	return e.frame(step, func(b []byte) []byte {
 		var summary, value []byte
 		for _, v := range values {
-			value = protowire.AppendString(protowire.AppendTag(value[:0], 1, protowire.BytesType), v.tag)
-			value = protowire.AppendFixed32(protowire.AppendTag(value, 2, protowire.Fixed32Type), math.Float32bits(float32(v.value)))
+			value = protowire.AppendString(protowire.AppendTag(value[:0], 1, protowire.BytesType), v.Tag)
+			value = protowire.AppendFixed32(protowire.AppendTag(value, 2, protowire.Fixed32Type), math.Float32bits(float32(v.Value)))
 			summary = protowire.AppendBytes(protowire.AppendTag(summary, 1, protowire.BytesType), value)
 		}
 		return protowire.AppendBytes(protowire.AppendTag(b, 5, protowire.BytesType), summary)
 	})
 }
 
-// write frames one event: wall_time = 1 (seconds, double), step = 2, and what body adds.
-func (e *events) write(step int, body func([]byte) []byte) error {
+// frame writes one event: wall_time = 1 (seconds, double), step = 2, and what body adds.
+func (e *File) frame(step int, body func([]byte) []byte) error {
 	const head = 12
 	b := append(e.buf[:0], make([]byte, head)...)
 	b = protowire.AppendFixed64(protowire.AppendTag(b, 1, protowire.Fixed64Type), math.Float64bits(float64(e.now().UnixMicro())/1e6))
@@ -90,12 +91,13 @@ func (e *events) write(step int, body func([]byte) []byte) error {
 	b = binary.LittleEndian.AppendUint32(b, maskedCRC(b[head:]))
 	e.buf = b
 	if _, err := e.w.Write(b); err != nil {
-		return fmt.Errorf("train: event file: %w", err)
+		return fmt.Errorf("event file: %w", err)
 	}
 	return nil
 }
 
-func (e *events) close() error { return e.w.Close() }
+// Close closes the file.
+func (e *File) Close() error { return e.w.Close() }
 
 // maskedCRC returns CRC-32C rotated and shifted, so that a checksum stored among the data it covers stays useful.
 func maskedCRC(b []byte) uint32 {

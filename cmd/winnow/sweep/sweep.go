@@ -1,0 +1,113 @@
+// Package sweep is winnow sweep: a grid of settings, or drawn ones, over seeds.
+package sweep
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/urfave/cli/v2"
+
+	"winnow/backbone/ort"
+	"winnow/cmd/winnow/term"
+	"winnow/run/cells"
+	"winnow/run/folder"
+	"winnow/sweep"
+)
+
+// Options are what the command is asked for.
+type Options struct {
+	sweep.Options
+	DryRun, JSON bool
+}
+
+// Command is winnow sweep.
+func Command() *cli.Command { return command(run) }
+
+func command(call term.Call[Options]) *cli.Command {
+	shared := slices.DeleteFunc(term.RunFlags(), func(f cli.Flag) bool { return f.Names()[0] == "seed" })
+	return &cli.Command{
+		Name:  "sweep",
+		Usage: "train a grid of settings, or drawn ones, over seeds, and choose by validation",
+		Description: "Trains every combination of what --vary lists, for each seed, several at once; all other flags are those of winnow\n" +
+			"train and shared. KEY is one of these flags without its dashes (lr, loss, filter, noise-rate, batch …) or a setting that\n" +
+			"winnow train --defaults prints (solver.weight_decay). Values have commas between them, or ; where one has a comma; several losses are one\n" +
+			"value with +. --draws N takes N random points instead: of lists, and of ranges LOW..HIGH, or LOW..HIGH:log.\n\n" +
+			"Every configuration is checked, and some steps are timed, before anything is trained. Each training is a run folder in\n" +
+			"DIR/cells, for winnow eval, report, export. What is stopped goes on by the same command; values at any place, --draws and\n" +
+			"--seeds may be added to it. A training that fails does not end the others. results.csv, results.json and report.html are\n" +
+			"written after each: the settings by mean validation P@1, each compared with the first, seed by seed, so let the first value be\n" +
+			"what you have now. Test P@1 stands beside it and chooses nothing.\n\n" +
+			"   winnow sweep --manifest birds.csv --features birds.features --vary lr=1e-4,3e-4,1e-3 --vary loss=contrastive:bank,soft_triple --out lr\n" +
+			"   winnow sweep --manifest birds.csv --features birds.features --vary lr=1e-5..1e-2:log --vary solver.weight_decay=0..0.01 --draws 20 --out drawn\n" +
+			"   winnow sweep --manifest birds.csv --root birds/ --model mobilenetv2 --finetune all --vary backbone-lr=3e-5,1e-4 --seeds 5 --out tuned",
+		Flags: append([]cli.Flag{
+			&cli.StringSliceFlag{Name: "vary", Usage: "what differs, `KEY=VALUE,VALUE,...`, or with --draws KEY=LOW..HIGH[:log]; may be repeated"},
+			&cli.StringFlag{Name: "seeds", Value: "3", Usage: "`N` seeds, 1 to N, of every setting, or a list as 1,3,7-9"},
+			&cli.IntFlag{Name: "draws", DefaultText: "the whole grid", Usage: "draw `N` points"},
+			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "`N` that --draws draws by"},
+			&cli.IntFlag{Name: "jobs", DefaultText: "one a thread, with --finetune one", Usage: "`N` trainings at once, each with its share of --threads"},
+			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "`DIR` for trainings and results"},
+			&cli.BoolFlag{Name: "dry-run", Usage: "say how many trainings there are and how long they may take, and stop"},
+			&cli.BoolFlag{Name: "json", Usage: "print the results as JSON"},
+		}, shared...),
+		Action: term.Action(read, call),
+	}
+}
+
+func read(c *cli.Context) (o Options, err error) {
+	if err := term.NoArguments(c); err != nil {
+		return o, err
+	}
+	o.DryRun, o.JSON = c.Bool("dry-run"), c.Bool("json")
+	o.Dir, o.Draws, o.Seed, o.Jobs = c.String("out"), c.Int("draws"), c.Uint64("seed"), c.Int("jobs")
+	switch {
+	case c.IsSet("draws") && o.Draws < 1:
+		return o, term.Misused("--draws: found %d, expected 1 or more", o.Draws)
+	case c.IsSet("seed") && !c.IsSet("draws"):
+		return o, term.Misused("--seed is what --draws draws by: --seeds gives the seeds of the trainings")
+	}
+	for _, text := range c.StringSlice("vary") {
+		axis, err := sweep.ParseAxis(text)
+		if err != nil {
+			return o, term.Misused("--vary: %w", err)
+		}
+		o.Axes = append(o.Axes, axis)
+	}
+	if o.Seeds, err = cells.ParseSeeds(c.String("seeds")); err != nil || len(o.Seeds) == 0 {
+		return o, term.Misused("--seeds: %w", err)
+	}
+	o.Asked = term.AskedRun(c)
+	delete(o.Asked, "seed")
+	_, err = sweep.New(o.Options)
+	return o, err
+}
+
+func run(ctx context.Context, p *term.Program, o Options) error {
+	o.Threads, o.Winnow, o.Host = p.Compute.Threads, term.Version(), p.Host()
+	o.About = folder.Facts{Device: p.Compute.Device, Threads: p.Compute.Threads}
+	o.Runtime = func(threads int) (*ort.Runtime, error) { return p.OpenRuntimeThreads(threads) }
+	o.Steps = func() (func(done, total, earlier int), func()) { return p.WatchFrom("steps") }
+	s, err := sweep.New(o.Options)
+	if err != nil {
+		return err
+	}
+	plan, results, err := s.Run(ctx, o.DryRun)
+	switch {
+	case err != nil:
+		return err
+	case o.DryRun && o.JSON:
+		return p.JSON(plan)
+	case o.DryRun:
+		fmt.Fprintln(p.Out, plan)
+		return nil
+	case o.JSON:
+		err = results.JSON(p.Data)
+	default:
+		err = results.Text(p.Out)
+	}
+	if n := len(results.Failures()); n > 0 && err == nil {
+		return fmt.Errorf("sweep: %d of %d trainings failed, the first: %s", n, len(results.Cells), results.Failures()[0].Failed)
+	}
+	return err
+}

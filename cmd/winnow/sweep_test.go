@@ -1,0 +1,203 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"winnow/run/folder"
+	"winnow/sweep"
+	"winnow/train"
+)
+
+// sweepArgs are those of a sweep of short trainings of the drawn characters.
+func sweepArgs(out string, more ...string) []string {
+	return append([]string{"sweep", "--manifest", "noisy.csv", "--features", "features", "--steps", "12", "--batch", "6x3", "--dim", "24", "--noise-rate", "0.33",
+		"--set", "validation.every=4 steps", "--set", "filter.avgsim=2 steps", "--set", "bank.size=60", "--out", out}, more...)
+}
+
+// sweepCells reads results.csv: what is known of each training, by the name of its folder, without the time that it took.
+func sweepCells(t *testing.T, dir string) map[string][]string {
+	t.Helper()
+	rows, err := csv.NewReader(strings.NewReader(readFile(t, dir, "results.csv"))).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cells, at := map[string][]string{}, map[string]int{}
+	for i, name := range rows[0] {
+		at[name] = i
+	}
+	for _, row := range rows[1:] {
+		name := filepath.Base(row[at["folder"]])
+		row[at["seconds"]], row[at["folder"]] = "", ""
+		cells[name] = row
+	}
+	return cells
+}
+
+// A grid of settings is trained and compared; stopped and taken up again it comes to the same numbers and the same bits, values and
+// seeds may be added, and every training is a run folder like any other.
+func TestSweep(t *testing.T) {
+	drawnRun(t)
+	grid := []string{"--vary", "lr=1e-3,1e-2", "--vary", "loss=contrastive,triplet", "--seeds", "2"}
+	out, stderr := mustCall(t, sweepArgs("whole", grid...)...)
+	for text, wants := range map[string][]string{
+		out:                                 {"lr=0.001, loss=triplet", "Best by validation: lr=", "To train it again: winnow train --manifest noisy.csv", "test P@1 %"},
+		stderr:                              {"4 settings × 2 seeds: 8 trainings, 96 steps: about", "8 cells, 0 done before", "8/8  lr=0.01, loss=triplet, seed 2: validation P@1"},
+		readFile(t, "whole", "report.html"): {"8 trainings over lr × loss", "Validation P@1 by lr", "are not given for fewer than 5 seeds", "<svg"},
+	} {
+		for _, want := range wants {
+			if !strings.Contains(text, want) {
+				t.Errorf("no %q in\n%.3000s", want, text)
+			}
+		}
+	}
+	whole := sweepCells(t, "whole")
+	if len(whole) != 8 || whole["lr=0.01_loss=triplet_seed=2"] == nil {
+		t.Fatal(whole)
+	}
+	// Stopped within a training, as winnow train would be, and between them.
+	const begun = "lr=0.001_loss=contrastive_seed=1"
+	ctx, cancel := context.WithCancel(t.Context())
+	watch := &cancelAfter{n: 2, cancel: cancel}
+	half := append([]string{"winnow", "train"}, sweepArgs("cut/cells/"+begun, "--loss", "contrastive", "--lr", "0.001", "--seed", "1")[1:]...)
+	if code := execute(ctx, half, new(bytes.Buffer), watch); code != 130 {
+		t.Fatal(code, watch)
+	}
+	if _, err := folder.ReadResult("cut/cells/" + begun); err == nil {
+		t.Fatal("the training is done")
+	}
+	for i := 0; ; i++ {
+		ctx, cancel := context.WithCancel(t.Context())
+		watch := &cancelAfter{n: 2, cancel: cancel}
+		code := execute(ctx, append([]string{"winnow"}, sweepArgs("cut", append(grid, "--jobs", "2")...)...), new(bytes.Buffer), watch)
+		cancel()
+		if code == 0 {
+			if i < 2 {
+				t.Errorf("it was cut %d times", i)
+			}
+			break
+		}
+		if code != 130 || i > 10 || !strings.Contains(watch.String(), "the same command goes on with it") {
+			t.Fatalf("exit %d\n%s", code, watch)
+		}
+	}
+	for name, row := range whole {
+		if got := sweepCells(t, "cut")[name]; strings.Join(got, ",") != strings.Join(row, ",") {
+			t.Errorf("%s: cut %q, whole %q", name, got, row)
+		}
+		for _, file := range []string{folder.BestHeadFile, folder.LastHeadFile, train.MetricsFile} {
+			if readFile(t, "whole/cells", name, file) != readFile(t, "cut/cells", name, file) {
+				t.Errorf("%s: %s differs between the whole and the cut sweep", name, file)
+			}
+		}
+	}
+	// The command that it prints makes the best again, and its folder is one of a run.
+	var found struct {
+		Best struct{ Folder, Command string }
+	}
+	if err := json.Unmarshal([]byte(readFile(t, "whole", "results.json")), &found); err != nil {
+		t.Fatal(err)
+	}
+	var again []string
+	for i, part := range strings.Split(found.Best.Command, "'") { // every other part stands in quotes
+		if i%2 == 0 {
+			again = append(again, strings.Fields(part)...)
+		} else {
+			again = append(again, part)
+		}
+	}
+	mustCall(t, again[1:]...)
+	if readFile(t, "best", folder.BestHeadFile) != readFile(t, found.Best.Folder, folder.BestHeadFile) {
+		t.Error("the command that is printed makes another head")
+	}
+	mustCall(t, "eval", found.Best.Folder)
+	mustCall(t, "report", found.Best.Folder, "--no-map", "--no-pictures", "--out", "best.html")
+	// More of it keeps what is done; what was spelled otherwise is the same.
+	_, stderr = mustCall(t, sweepArgs("whole", "--vary", "lr=0.001,0.003,1e-2", "--vary", "loss=contrastive,triplet", "--seeds", "1,2,4")...)
+	if !strings.Contains(stderr, "18 cells, 8 done before") {
+		t.Error(stderr)
+	}
+	// Other settings, data and axes are refused.
+	for want, more := range map[string][]string{
+		"holds a sweep with no --filter, found --filter none": append(grid, "--filter", "none"),
+		"holds a sweep over lr, loss, found lr":               {"--vary", "lr=1e-3,1e-2"},
+		"holds a grid, found --draws":                         append(grid, "--draws", "2"),
+	} {
+		if code, _, stderr := call(t.Context(), sweepArgs("whole", more...)...); code != 1 || !strings.Contains(stderr, want) {
+			t.Errorf("%v: exit %d, %s", more, code, stderr)
+		}
+	}
+	mustRun(t, "winnow data corrupt drawn/manifest.csv --rate 0.2 --seed 9 --out noisy.csv")
+	if code, _, stderr := call(t.Context(), sweepArgs("whole", grid...)...); code != 1 || !strings.Contains(stderr, "other images, labels or splits") {
+		t.Error(code, stderr)
+	}
+}
+
+// Points are drawn alike by the same seed, more of them go on where fewer ended, and a training that fails is named when the
+// others are done.
+func TestSweepDraws(t *testing.T) {
+	drawnRun(t)
+	drawn := []string{"--vary", "lr=1e-4..1e-2:log", "--vary", "filter=vmf,none", "--seeds", "1"}
+	mustCall(t, sweepArgs("drawn3", append(drawn, "--draws", "3", "--jobs", "1")...)...)
+	_, stderr := mustCall(t, sweepArgs("drawn3", append(drawn, "--draws", "5", "-q")...)...)
+	if stderr != "" || len(sweepCells(t, "drawn3")) != 5 {
+		t.Errorf("%s", stderr)
+	}
+	var plan sweep.Plan
+	if out, _ := mustCall(t, sweepArgs("drawn3", append(drawn, "--draws", "6", "--dry-run", "--json")...)...); json.Unmarshal([]byte(out), &plan) != nil || plan.Cells != 6 || plan.Left != 1 || plan.Steps != 12 || plan.Seconds <= 0 {
+		t.Errorf("%s", out)
+	}
+	if code, _, stderr := call(t.Context(), sweepArgs("drawn3", append(drawn, "--draws", "5", "--seed", "2")...)...); code != 1 || !strings.Contains(stderr, "by another --seed") {
+		t.Error(code, stderr)
+	}
+	// No class of validation is one of the train split, which is found out when the second begins.
+	failing := sweepArgs("failing", "--vary", "validation.measure=p@1,nearest-class-mean", "--seeds", "1")
+	for range 2 { // what failed is tried again
+		code, out, stderr := call(t.Context(), failing...)
+		if code != 1 || !strings.Contains(out, "Failed: validation.measure=nearest-class-mean, seed 1: train: validation.measure is") || !strings.Contains(stderr, "1 of 2 trainings failed") || !strings.Contains(out, "Best by validation: validation.measure=p@1") {
+			t.Fatalf("%d\n%s\n%s", code, out, stderr)
+		}
+	}
+	states := map[string]string{}
+	for _, row := range sweepCells(t, "failing") {
+		states[row[0]] = row[2]
+	}
+	if states["p@1"] != "done" || states["nearest-class-mean"] != "failed" {
+		t.Error(states)
+	}
+	// Nothing can be chosen without validation, and nothing is left behind.
+	manifest := strings.ReplaceAll(readFile(t, "noisy.csv"), "validation", "test")
+	if err := os.WriteFile("blind.csv", []byte(manifest), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, stderr := call(t.Context(), "sweep", "--manifest", "blind.csv", "--features", "features", "--vary", "lr=1e-3,1e-2", "--out", "blind"); code != 1 || !strings.Contains(stderr, "no labelled image in the split validation") {
+		t.Error(code, stderr)
+	}
+	if _, err := os.Stat("blind"); err == nil {
+		t.Error("a refused sweep leaves a folder")
+	}
+}
+
+// Fine-tunings of a sweep share the features that they start from; without a test split that is said.
+func TestSweepFinetune(t *testing.T) {
+	atelier(t)
+	manifest := strings.ReplaceAll(readFile(t, "noisy.csv"), ",test", ",train")
+	if err := os.WriteFile("noisy.csv", []byte(manifest), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	args := append([]string{"sweep"}, tuneArgs("tuned", "all", "--vary", "head.init=whiten,random", "--seeds", "1")[1:]...)
+	out, stderr := mustCall(t, args...)
+	if !strings.Contains(out, "no test split") || !strings.Contains(stderr, "into tuned/features, for all trainings") || !strings.Contains(stderr, "2 trainings, 24 steps") || !strings.Contains(stderr, "1 at once") {
+		t.Errorf("%s\n%s", out, stderr)
+	}
+	if _, err := os.Stat("tuned/cells/head.init=random_seed=1/features"); err == nil {
+		t.Error("a training made features of its own")
+	}
+	mustCall(t, "eval", "tuned/cells/head.init=whiten_seed=1", "--split", "validation")
+}

@@ -1,0 +1,63 @@
+package paired
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// Difference is what two ways differ by over their common repetitions.
+type Difference struct {
+	N         int     // repetitions
+	Mean      float64 // NaN where there are none
+	Low, High float64 // the interval of 95 % of the mean, by Student's t; NaN with fewer than two
+	P         float64 // two-sided, that there is no difference, by the same; NaN with fewer than [Enough]
+}
+
+// Enough is how many repetitions a p-value needs here: with fewer, Student's t says more of how two numbers happen to lie than
+// of what is compared.
+const Enough = 5
+
+// Compare sums up differences.
+func Compare(d []float64) Difference {
+	out := Difference{N: len(d), Mean: math.NaN(), Low: math.NaN(), High: math.NaN(), P: math.NaN()}
+	if len(d) == 0 {
+		return out
+	}
+	if out.Mean = stat.Mean(d, nil); math.Abs(out.Mean) < Rounding {
+		out.Mean = 0
+	}
+	if len(d) < 2 {
+		return out
+	}
+	reach := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(len(d) - 1)}.Quantile(0.975) * stat.StdDev(d, nil) / math.Sqrt(float64(len(d)))
+	out.Low, out.High = out.Mean-reach, out.Mean+reach
+	if len(d) >= Enough {
+		less := make([]float64, len(d))
+		for i, v := range d {
+			less[i] = -v
+		}
+		out.P = min(1, 2*min(T(d), T(less)))
+	}
+	return out
+}
+
+// Holm corrects p-values for that there are several (Holm 1979); those that are NaN stay so and do not count.
+func Holm(p []float64) []float64 {
+	var order []int
+	for i, v := range p {
+		if !math.IsNaN(v) {
+			order = append(order, i)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(p[a], p[b]) })
+	out, least := slices.Clone(p), 0.0
+	for k, i := range order {
+		least = max(least, min(1, p[i]*float64(len(order)-k)))
+		out[i] = least
+	}
+	return out
+}

@@ -1,0 +1,64 @@
+package runner
+
+import (
+	"sync"
+
+	"winnow/papers/studies"
+	"winnow/run"
+	"winnow/train"
+)
+
+// line shows how far the cells are, several of which run at once.
+type line struct {
+	sync.Mutex
+	cells  int
+	shares map[studies.Cell]float64 // of each cell that has begun
+	show   func(done, total int)
+	end    func()
+}
+
+func newLine(cells int, watch func(what string) (at func(done, total int), end func())) *line {
+	l := &line{cells: cells, shares: map[studies.Cell]float64{}}
+	l.show, l.end = watch("percent")
+	return l
+}
+
+// at tells how much of a cell is done.
+func (l *line) at(cell studies.Cell, share float64) {
+	l.Lock()
+	defer l.Unlock()
+	l.shares[cell] = share
+	sum := 0.0
+	for _, s := range l.shares {
+		sum += s
+	}
+	l.show(int(100*sum/float64(l.cells)), 100)
+}
+
+// say lets something else be printed, and the line come after it.
+func (l *line) say(text func()) {
+	l.Lock()
+	defer l.Unlock()
+	l.end()
+	text()
+}
+
+func (l *line) finish() { l.say(func() {}) }
+
+// watch shows the steps of a cell's training; it stops short of the whole, as measuring follows.
+func (r *reproduction) watch(o *run.Options, cell studies.Cell) {
+	steps, begun, stepped := 0, o.Begun, o.Stepped
+	o.Begun = func(p run.Plan) error {
+		steps = p.Steps
+		if begun != nil {
+			return begun(p)
+		}
+		return nil
+	}
+	o.Stepped = func(s train.Step) {
+		r.line.at(cell, 0.99*float64(s.Number)/float64(max(steps, 1)))
+		if stepped != nil {
+			stepped(s)
+		}
+	}
+}

@@ -1,0 +1,424 @@
+// Package mlflow records a training in the files that MLflow's tracking keeps ("mlruns"), so that its pages and its
+// client show the run beside others:
+//
+//	STORE/EXPERIMENT/meta.yaml                the experiment: named after the manifest
+//	STORE/EXPERIMENT/RUN/meta.yaml            status, beginning, end
+//	STORE/EXPERIMENT/RUN/params/KEY           every setting of config.yaml
+//	STORE/EXPERIMENT/RUN/metrics/KEY          "milliseconds value step" a line: every number of metrics.jsonl
+//	STORE/EXPERIMENT/RUN/tags/KEY
+//	STORE/EXPERIMENT/RUN/artifacts/           copies of the run's small files
+//
+// MLflow deletes artifacts with a run, so that they are never the run's own folder: weights stay there, and the tag
+// winnow.run says where.
+package mlflow
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"net/url"
+	"os"
+	"os/user"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/goccy/go-yaml"
+
+	"winnow/internal/atomicfile"
+	"winnow/run/config"
+	"winnow/run/folder"
+	"winnow/train"
+)
+
+// The numbers of MLflow's RunStatus and SourceType.
+const (
+	running, finished, failed, killed = 1, 3, 4, 5
+	local                             = 4
+)
+
+// mostParameter is how many bytes MLflow takes as a parameter, mostArtifact how large a file is copied.
+const (
+	mostParameter = 6000
+	mostArtifact  = 16 << 20
+)
+
+// Run is a training that is recorded.
+type Run struct {
+	dir  string // of the record
+	from string // the run's folder
+	meta meta
+	now  func() time.Time
+
+	resumed bool
+	files   map[string]*os.File // of the metrics
+	err     error               // the first: nothing is written after it
+}
+
+// meta is a run's meta.yaml, in MLflow's order.
+type meta struct {
+	ArtifactURI   text     `yaml:"artifact_uri"`
+	EndTime       *int64   `yaml:"end_time"`
+	EntryPoint    text     `yaml:"entry_point_name"`
+	ExperimentID  text     `yaml:"experiment_id"`
+	Stage         text     `yaml:"lifecycle_stage"`
+	RunID         text     `yaml:"run_id"`
+	RunName       text     `yaml:"run_name"`
+	RunUUID       text     `yaml:"run_uuid"`
+	SourceName    text     `yaml:"source_name"`
+	SourceType    int      `yaml:"source_type"`
+	SourceVersion text     `yaml:"source_version"`
+	StartTime     int64    `yaml:"start_time"`
+	Status        int      `yaml:"status"`
+	Tags          []string `yaml:"tags"`
+	UserID        text     `yaml:"user_id"`
+}
+
+// experiment is an experiment's meta.yaml.
+type experiment struct {
+	ArtifactLocation text  `yaml:"artifact_location"`
+	Created          int64 `yaml:"creation_time"`
+	ID               text  `yaml:"experiment_id"`
+	Updated          int64 `yaml:"last_update_time"`
+	Stage            text  `yaml:"lifecycle_stage"`
+	Name             text  `yaml:"name"`
+}
+
+// text is quoted always: YAML's versions differ in which bare words are numbers, dates and truths.
+type text string
+
+// MarshalYAML quotes as JSON does, which all versions read.
+func (t text) MarshalYAML() ([]byte, error) { return json.Marshal(string(t)) }
+
+const (
+	metaFile = "meta.yaml"
+	active   = "active"
+)
+
+// Begin records that the run in dir, which has written what it starts with, begins or, after the steps that are done,
+// goes on: a run that was recorded before keeps its record, its numbers of later steps are written again.
+func Begin(store, dir string, done int, now func() time.Time) (*Run, error) {
+	r := &Run{from: dir, now: now, resumed: done > 0, files: map[string]*os.File{}}
+	if err := r.begin(store, done); err != nil {
+		return nil, fmt.Errorf("mlflow: %w", err)
+	}
+	return r, nil
+}
+
+func (r *Run) begin(store string, done int) error {
+	cfg, facts, id, err := read(r.from)
+	if err != nil {
+		return err
+	}
+	for _, path := range []*string{&store, &r.from} {
+		if *path, err = filepath.Abs(*path); err != nil {
+			return err
+		}
+	}
+	e, err := findExperiment(store, strings.TrimSuffix(filepath.Base(cfg.Data.Manifest), filepath.Ext(cfg.Data.Manifest)), r.now())
+	if err != nil {
+		return err
+	}
+	r.dir = filepath.Join(store, string(e.ID), id)
+	r.meta = meta{ArtifactURI: text(fileURI(filepath.Join(r.dir, "artifacts"))), ExperimentID: e.ID, Stage: active, RunID: text(id), RunUUID: text(id), RunName: text(filepath.Base(r.from)),
+		SourceName: "winnow train", SourceType: local, StartTime: facts.Started.UnixMilli(), Status: running, Tags: []string{}, UserID: text(userName())}
+	for _, sub := range []string{"artifacts", "metrics", "params", "tags"} {
+		if err := os.MkdirAll(filepath.Join(r.dir, sub), 0o755); err != nil {
+			return err
+		}
+	}
+	params := config.Flatten(cfg)
+	for _, key := range slices.Sorted(maps.Keys(params)) {
+		if err := r.write("params", key, parameter(params[key])); err != nil {
+			return err
+		}
+	}
+	tags := map[string]string{"mlflow.runName": string(r.meta.RunName), "mlflow.source.name": string(r.meta.SourceName), "mlflow.source.type": "LOCAL", "mlflow.user": string(r.meta.UserID),
+		"winnow.run": r.from, "winnow.version": facts.Winnow, "winnow.recipe": facts.Recipe}
+	for _, key := range slices.Sorted(maps.Keys(tags)) {
+		if err := r.write("tags", key, tags[key]); err != nil {
+			return err
+		}
+	}
+	if err := r.recover(done, facts.Started); err != nil {
+		return err
+	}
+	if err := r.copyFiles(); err != nil {
+		return err
+	}
+	return writeYAML(filepath.Join(r.dir, metaFile), r.meta) // last: MLflow sees a whole run
+}
+
+// read returns what a run has written of itself, and the id that follows from it: the same for the run that goes on, wherever
+// its folder lies by then.
+func read(dir string) (cfg config.Run, facts folder.Facts, id string, err error) {
+	sum := sha256.New()
+	for _, name := range []string{folder.ConfigFile, folder.FactsFile} {
+		content, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			return cfg, facts, "", err
+		}
+		sum.Write(content)
+	}
+	if facts, err = folder.ReadFacts(dir); err != nil {
+		return cfg, facts, "", err
+	}
+	cfg, err = config.Load(filepath.Join(dir, folder.ConfigFile), nil)
+	return cfg, facts, hex.EncodeToString(sum.Sum(nil)[:16]), err
+}
+
+// findExperiment returns the experiment of a name, made if there is none. Its number follows from the name, so that two
+// runs that begin at once make the same.
+func findExperiment(store, name string, now time.Time) (e experiment, err error) {
+	if name == "" || name == "." {
+		name = "winnow"
+	}
+	found, err := os.ReadDir(store)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return e, err
+	}
+	for _, sub := range found {
+		path := filepath.Join(store, sub.Name(), metaFile)
+		content, err := os.ReadFile(path)
+		if errors.Is(err, fs.ErrNotExist) || !sub.IsDir() {
+			continue
+		}
+		if err != nil {
+			return e, err
+		}
+		var other experiment
+		if err := yaml.Unmarshal(content, &other); err != nil {
+			return e, fmt.Errorf("%s: %w", path, err)
+		}
+		if string(other.Name) == name && other.Stage == active && string(other.ID) == sub.Name() {
+			return other, nil
+		}
+	}
+	sum := sha256.Sum256([]byte(name))
+	id := strconv.FormatUint(1e17+binary.BigEndian.Uint64(sum[:])%9e17, 10) // 18 digits, as MLflow's own
+	dir := filepath.Join(store, id)
+	if _, err := os.Stat(filepath.Join(dir, metaFile)); err == nil {
+		return e, fmt.Errorf("%s: the experiment %q was renamed or deleted in MLflow, and its folder is there: restore it, or name another store", dir, name)
+	}
+	e = experiment{ArtifactLocation: text(fileURI(dir)), Created: now.UnixMilli(), ID: text(id), Updated: now.UnixMilli(), Stage: active, Name: text(name)}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return e, err
+	}
+	return e, writeYAML(filepath.Join(dir, metaFile), e)
+}
+
+// fileURI returns a folder as Python's Path.as_uri does.
+func fileURI(path string) string {
+	path = filepath.ToSlash(path)
+	if !strings.HasPrefix(path, "/") {
+		path = "/" + path // of Windows
+	}
+	return (&url.URL{Scheme: "file", Path: path}).String()
+}
+
+func userName() string {
+	if u, err := user.Current(); err == nil {
+		return u.Username
+	}
+	return ""
+}
+
+func writeYAML(path string, v any) error {
+	content, err := yaml.Marshal(v)
+	if err != nil {
+		return err
+	}
+	return atomicfile.WriteBytes(path, content)
+}
+
+// parameter returns a value as MLflow takes it: one line that is not too long.
+func parameter(value string) string {
+	value = strings.Join(strings.Fields(value), " ")
+	if len(value) > mostParameter {
+		value = strings.ToValidUTF8(value[:mostParameter-len("…")], "") + "…"
+	}
+	return value
+}
+
+var unsafeKey = regexp.MustCompile(`[^A-Za-z0-9_\-./ ]`)
+
+// keyPath returns the place of a key below the record; characters that MLflow does not take become _.
+func (r *Run) keyPath(kind, key string) string {
+	return filepath.Join(r.dir, kind, filepath.FromSlash(unsafeKey.ReplaceAllString(key, "_")))
+}
+
+func (r *Run) write(kind, key, value string) error {
+	return atomicfile.WriteBytes(r.keyPath(kind, key), []byte(value))
+}
+
+// Metric appends the numbers of a line of metrics.jsonl. Where it fails the training goes on, and End tells.
+func (r *Run) Metric(m train.Metric) {
+	if r.err != nil {
+		return
+	}
+	r.err = r.metric(m, r.now())
+}
+
+func (r *Run) metric(m train.Metric, at time.Time) error {
+	content, err := json.Marshal(m)
+	if err != nil {
+		return err
+	}
+	var line map[string]any
+	if err := json.Unmarshal(content, &line); err != nil {
+		return err
+	}
+	delete(line, "step")
+	return r.numbers("", line, m.Step, at)
+}
+
+func (r *Run) numbers(below string, values map[string]any, step int, at time.Time) error {
+	for _, key := range slices.Sorted(maps.Keys(values)) {
+		var number float64
+		switch v := values[key].(type) {
+		case map[string]any:
+			if err := r.numbers(below+key+"/", v, step, at); err != nil {
+				return err
+			}
+			continue
+		case float64:
+			number = v
+		case bool:
+			if v {
+				number = 1
+			}
+		default:
+			continue
+		}
+		if err := r.append(below+key, number, step, at); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *Run) append(key string, value float64, step int, at time.Time) (err error) {
+	f := r.files[key]
+	if f == nil {
+		path := r.keyPath("metrics", key)
+		if r.resumed {
+			if err := cut(path, step); err != nil {
+				return err
+			}
+		}
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return err
+		}
+		if f, err = os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644); err != nil {
+			return err
+		}
+		r.files[key] = f
+	}
+	_, err = fmt.Fprintf(f, "%d %s %d\n", at.UnixMilli(), strconv.FormatFloat(value, 'g', -1, 64), step)
+	return err
+}
+
+// cut takes the lines of a step and of those behind it out of a metric's file, and a torn last one.
+func cut(path string, step int) error {
+	content, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	var kept strings.Builder
+	for line := range strings.Lines(string(content)) {
+		parts := strings.Fields(line)
+		if !strings.HasSuffix(line, "\n") || len(parts) != 3 {
+			continue
+		}
+		if n, err := strconv.Atoi(parts[2]); err == nil && n < step {
+			kept.WriteString(line)
+		}
+	}
+	return atomicfile.WriteBytes(path, []byte(kept.String()))
+}
+
+// recover writes the numbers of the steps that were done where this store has no record of them.
+func (r *Run) recover(done int, at time.Time) error {
+	if _, err := os.Stat(filepath.Join(r.dir, metaFile)); err == nil || done == 0 {
+		return nil
+	}
+	lines, err := train.ReadMetrics(r.from)
+	if err != nil {
+		return err
+	}
+	for _, m := range lines {
+		if m.Step <= done {
+			if err := r.metric(m, at); err != nil {
+				return err
+			}
+		}
+	}
+	return r.close() // what follows cuts what comes again
+}
+
+// copyFiles replaces the copies of the run's small files: not weights, states, and what stands in the metrics.
+func (r *Run) copyFiles() error {
+	for _, name := range folder.Files() {
+		switch filepath.Ext(name) {
+		case ".yaml", ".json", ".csv":
+		default:
+			continue
+		}
+		from := filepath.Join(r.from, name)
+		info, err := os.Stat(from)
+		if errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() > mostArtifact {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		err = atomicfile.Write(filepath.Join(r.dir, "artifacts", name), func(w io.Writer) error {
+			f, err := os.Open(from)
+			if err != nil {
+				return err
+			}
+			defer f.Close()
+			_, err = io.Copy(w, f)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *Run) close() (err error) {
+	for _, f := range r.files {
+		err = errors.Join(err, f.Close())
+	}
+	clear(r.files)
+	return err
+}
+
+// End records how the training ended: finished, killed where ctx was, failed by another error. Its own error is the first
+// thing that could not be recorded.
+func (r *Run) End(ctx context.Context, training error) error {
+	r.meta.Status = finished
+	switch {
+	case training != nil && ctx.Err() != nil:
+		r.meta.Status = killed
+	case training != nil:
+		r.meta.Status = failed
+	}
+	r.meta.EndTime = new(r.now().UnixMilli())
+	return errors.Join(r.err, r.close(), r.copyFiles(), writeYAML(filepath.Join(r.dir, metaFile), r.meta))
+}

@@ -1,0 +1,148 @@
+package sweep
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+
+	"winnow/internal/catalog"
+	"winnow/run/config"
+	"winnow/run/settings"
+)
+
+// Axis is a setting that differs between trainings: it takes values of a list, or is drawn from a range.
+type Axis struct {
+	Key    string   `json:"key"` // a flag of winnow train, without dashes, or a setting
+	Values []string `json:"values,omitempty"`
+	Range  *Range   `json:"range,omitempty"`
+}
+
+// Range is what numbers are drawn from, evenly, or evenly in their logarithm.
+type Range struct {
+	Low   float64 `json:"low"`
+	High  float64 `json:"high"`
+	Log   bool    `json:"log,omitempty"`
+	Whole bool    `json:"whole,omitempty"` // whole numbers only
+}
+
+// fixed are flags and settings that say what is compared, or how: they cannot differ.
+var fixed = map[string]string{
+	"seed":          "--seeds gives the seeds",
+	"set":           "name the setting itself, as solver.lr=1e-4,1e-3",
+	"manifest":      "trainings on other images or labels cannot be compared",
+	"data.manifest": "trainings on other images or labels cannot be compared",
+	"root":          "trainings on other images cannot be compared",
+	"data.root":     "trainings on other images cannot be compared",
+}
+
+// ParseAxis reads KEY=V1,V2,…, with ; between values that have commas, or KEY=LOW..HIGH and KEY=LOW..HIGH:log.
+func ParseAxis(text string) (a Axis, err error) {
+	key, list, ok := strings.Cut(text, "=")
+	a.Key = strings.TrimSpace(key)
+	if !ok || a.Key == "" {
+		return a, fmt.Errorf("found %q, expected KEY=VALUE,VALUE,… or KEY=LOW..HIGH, for example lr=1e-4,1e-3", text)
+	}
+	if why := fixed[a.Key]; why != "" {
+		return a, fmt.Errorf("%s cannot differ within a sweep: %s", a.Key, why)
+	}
+	if strings.Contains(list, "..") {
+		a.Range, err = parseRange(list)
+		if err != nil {
+			return a, fmt.Errorf("%s: %w", a.Key, err)
+		}
+		return a, nil
+	}
+	parting := ","
+	if strings.Contains(list, ";") {
+		parting = ";"
+	}
+	for value := range strings.SplitSeq(list, parting) {
+		value = canonical(strings.TrimSpace(value))
+		if value == "" {
+			return a, fmt.Errorf("%s: found an empty value in %q, expected values with commas between them", a.Key, list)
+		}
+		if slices.Contains(a.Values, value) {
+			return a, fmt.Errorf("%s: found %s twice", a.Key, value)
+		}
+		a.Values = append(a.Values, value)
+	}
+	return a, nil
+}
+
+func parseRange(text string) (*Range, error) {
+	r := new(Range)
+	var err1, err2 error
+	ends, how, marked := strings.Cut(text, ":")
+	low, high, _ := strings.Cut(ends, "..")
+	r.Low, err1 = strconv.ParseFloat(strings.TrimSpace(low), 64)
+	r.High, err2 = strconv.ParseFloat(strings.TrimSpace(high), 64)
+	switch r.Log = how == "log"; {
+	case err1 != nil || err2 != nil || marked && !r.Log || math.IsInf(r.Low, 0) || math.IsInf(r.High, 0):
+		return nil, fmt.Errorf("found %q, expected LOW..HIGH or LOW..HIGH:log, for example 1e-5..1e-2:log", text)
+	case !(r.Low < r.High):
+		return nil, fmt.Errorf("the range %s is empty: expected the lower end first", text)
+	case r.Log && r.Low <= 0:
+		return nil, fmt.Errorf("found %s, expected a lower end above 0 for :log", text)
+	}
+	return r, nil
+}
+
+// canonical writes a number in one way, so that 1e-3 and 0.001 are one training.
+func canonical(value string) string {
+	if v, err := strconv.ParseFloat(value, 64); err == nil && v-v == 0 {
+		return strconv.FormatFloat(v, 'g', -1, 64)
+	}
+	return value
+}
+
+// wholeFlags are flags that take whole numbers only.
+var wholeFlags = []string{"dim", "steps", "hidden"}
+
+// check refuses an axis whose key nothing has, and finds out which numbers it takes.
+func (a *Axis) check(base config.Run) error {
+	isFlag := slices.Contains(settings.Flags, a.Key)
+	whole := slices.Contains(wholeFlags, a.Key)
+	if !isFlag {
+		isWhole, err := base.IsWhole(a.Key)
+		if err != nil && !strings.HasPrefix(a.Key, "losses.") { // which may be of losses that differ, too
+			known := slices.Clone(settings.Flags)
+			for key := range config.Flatten(base) {
+				known = append(known, key)
+			}
+			slices.Sort(known)
+			return fmt.Errorf("%s is no setting%s: expected a flag of winnow train as lr, loss, filter, noise-rate, epochs, batch, or a setting that winnow train --defaults prints, as solver.weight_decay", a.Key, catalog.Ask(a.Key, known))
+		}
+		whole = isWhole
+	}
+	if a.Range != nil {
+		a.Range.Whole = whole
+	}
+	return nil
+}
+
+// draw returns a value.
+func (a Axis) draw(rng *rand.Rand) string {
+	r := a.Range
+	if r == nil {
+		return a.Values[rng.IntN(len(a.Values))]
+	}
+	u := rng.Float64()
+	v := r.Low + u*(r.High-r.Low)
+	if r.Log {
+		v = math.Exp(math.Log(r.Low) + u*(math.Log(r.High)-math.Log(r.Low)))
+	}
+	if r.Whole {
+		v = math.Round(v)
+	} else if short, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 4, 64), 64); err == nil {
+		v = short // as it stands in names and commands
+	}
+	return canonical(strconv.FormatFloat(min(max(v, r.Low), r.High), 'g', -1, 64))
+}
+
+// isNumeric reports whether all values are numbers, as those of a range are.
+func (a Axis) isNumeric() bool {
+	return a.Range != nil || len(a.Values) > 1 && !slices.ContainsFunc(a.Values, func(v string) bool { _, err := strconv.ParseFloat(v, 64); return err != nil })
+}

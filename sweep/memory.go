@@ -1,0 +1,113 @@
+package sweep
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+
+	"winnow/features"
+	"winnow/internal/atomicfile"
+	"winnow/internal/hint"
+	"winnow/internal/text"
+	"winnow/run/settings"
+)
+
+// File is what a sweep's folder remembers of the command.
+const File = "sweep.json"
+
+// memory is sweep.json: what a later command must share, so that its trainings can stand beside those that are done.
+type memory struct {
+	Winnow   string         `json:"winnow"`
+	Shared   settings.Asked `json:"shared"`             // by all trainings
+	Config   string         `json:"config,omitempty"`   // the text of --config
+	Images   string         `json:"images_sha256"`      // of paths, labels and splits
+	Features string         `json:"features,omitempty"` // sha256 of the store that all share
+	Axes     []Axis         `json:"vary"`
+	Draws    int            `json:"draws,omitempty"`
+	Seed     uint64         `json:"seed,omitempty"` // of the draws
+	Seeds    []uint64       `json:"seeds"`
+}
+
+// sameAsBefore refuses a folder whose trainings cannot stand beside these. Values, draws and seeds may be added, or left out.
+func (s *Sweep) sameAsBefore(dry bool) error {
+	now := memory{Winnow: s.Winnow, Shared: s.Asked, Images: imagesSum(s.data), Axes: s.Axes, Draws: s.Draws, Seed: s.Seed, Seeds: s.Seeds}
+	if file := s.Asked["config"]; len(file) > 0 {
+		content, err := os.ReadFile(file[0])
+		if err != nil {
+			return fmt.Errorf("sweep: %w", err)
+		}
+		now.Config = string(content)
+	}
+	if dir := s.cells[0].cfg.Data.Features; dir != "" && len(s.Asked["features"]) > 0 {
+		store, err := features.Open(dir)
+		if err != nil {
+			return hint.With(err, "make the features first: winnow extract")
+		}
+		now.Features = store.Sum
+	}
+	path := filepath.Join(s.Dir, File)
+	content, err := os.ReadFile(path)
+	if err == nil {
+		var before memory
+		if err := json.Unmarshal(content, &before); err != nil {
+			return hint.With(fmt.Errorf("sweep: %s: %w", path, err), "put back a copy, or choose another --out")
+		}
+		if why := before.differs(now); why != "" {
+			return hint.With(fmt.Errorf("sweep: %s: %s", s.Dir, why), "give the settings of the first command, to which values, --draws and --seeds may be added; or choose another --out")
+		}
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("sweep: %w", err)
+	}
+	if dry {
+		return nil
+	}
+	return atomicfile.Write(path, func(w io.Writer) error { return text.JSON(w, now) })
+}
+
+// differs says what keeps two commands apart, "" where nothing does.
+func (m memory) differs(now memory) string {
+	for _, flag := range settings.Flags {
+		if was, is := m.Shared[flag], now.Shared[flag]; !slices.Equal(was, is) {
+			return fmt.Sprintf("holds a sweep with %s, found %s", given(flag, was), given(flag, is))
+		}
+	}
+	keys := func(axes []Axis) string {
+		var list []string
+		for _, a := range axes {
+			list = append(list, a.Key)
+		}
+		return strings.Join(list, ", ")
+	}
+	switch was, is := keys(m.Axes), keys(now.Axes); {
+	case was != is:
+		return fmt.Sprintf("holds a sweep over %s, found %s", was, is)
+	case m.Config != now.Config:
+		return "holds a sweep with other settings in the file of --config"
+	case m.Images != now.Images:
+		return "holds a sweep on other images, labels or splits than the manifest now has"
+	case m.Features != now.Features:
+		return "holds a sweep on other features than those that are now in --features"
+	case m.Draws == 0 && now.Draws > 0:
+		return "holds a grid, found --draws"
+	case m.Draws > 0 && now.Draws == 0:
+		return "holds drawn points, found no --draws"
+	case m.Draws > 0 && (m.Seed != now.Seed || !reflect.DeepEqual(m.Axes, now.Axes)):
+		return "holds draws from other values, or by another --seed: their points are others"
+	}
+	return ""
+}
+
+// given writes a flag as it was given.
+func given(flag string, values []string) string {
+	if len(values) == 0 {
+		return "no --" + flag
+	}
+	return "--" + flag + " " + strings.Join(values, " --"+flag+" ")
+}

@@ -1,0 +1,170 @@
+package sweep
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"winnow/internal/hint"
+	"winnow/run/config"
+	"winnow/run/settings"
+	"winnow/train"
+)
+
+// mostTrainings bounds a sweep: more are a mistake in a list.
+const mostTrainings = 10_000
+
+// Point is a setting of all that differs: a value of each axis.
+type Point []string
+
+// words names a point: "lr=0.001, loss=triplet".
+func (s *Sweep) words(p Point) string {
+	parts := make([]string, len(p))
+	for i, value := range p {
+		parts[i] = s.Axes[i].Key + "=" + value
+	}
+	return strings.Join(parts, ", ")
+}
+
+// cell is a training: a point for a seed.
+type cell struct {
+	point int
+	seed  uint64
+	name  string // of its folder
+	asked settings.Asked
+	cfg   config.Run
+}
+
+// name returns the name of a cell's folder. Where not all that tells it from others fits in, a hash of it does.
+func (s *Sweep) name(p Point, seed uint64) string {
+	text := strings.ReplaceAll(s.words(p), ", ", "_")
+	plain := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._=+-", r) {
+			return r
+		}
+		return '-'
+	}, text)
+	if plain != text || len(plain) > 100 {
+		sum := sha256.Sum256([]byte(text))
+		plain = plain[:min(len(plain), 80)] + "-" + hex.EncodeToString(sum[:3])
+	}
+	return fmt.Sprintf("%s_seed=%d", plain, seed)
+}
+
+// grid lists all combinations, the first axis slowest.
+func (s *Sweep) grid() ([]Point, error) {
+	points := []Point{nil}
+	for _, a := range s.Axes {
+		if a.Range != nil {
+			return nil, hint.Misused("--vary %s: a range is drawn from: say how many points with --draws N, or list values", a.Key)
+		}
+		if len(points)*len(a.Values) > mostTrainings {
+			return nil, hint.Misused("sweep: the grid has more than %d points: expected fewer values, or --draws N of them", mostTrainings)
+		}
+		var longer []Point
+		for _, p := range points {
+			for _, v := range a.Values {
+				longer = append(longer, append(slices.Clone(p), v))
+			}
+		}
+		points = longer
+	}
+	return points, nil
+}
+
+// drawn draws points, none twice. More draws go on where fewer ended.
+func (s *Sweep) drawn() (points []Point, err error) {
+	seen := map[string]bool{}
+	for i := 0; len(points) < s.Draws && i < 1000+100*s.Draws; i++ {
+		rng := train.Rand(s.Seed, "sweep", i)
+		p := make(Point, len(s.Axes))
+		for k, a := range s.Axes {
+			p[k] = a.draw(rng)
+		}
+		if words := s.words(p); !seen[words] {
+			seen[words] = true
+			points = append(points, p)
+		}
+	}
+	if len(points) < s.Draws {
+		return nil, hint.Misused("--draws: found %d, and there are no more than %d different points", s.Draws, len(points))
+	}
+	return points, nil
+}
+
+// plan lists the cells, seed by seed, so that a sweep that is stopped early has all points with few seeds, and checks the
+// configuration of each.
+func (s *Sweep) plan() (err error) {
+	points := s.grid
+	if s.Draws > 0 {
+		points = s.drawn
+	}
+	if s.Points, err = points(); err != nil {
+		return err
+	}
+	if n := len(s.Points) * len(s.Seeds); n > mostTrainings {
+		return hint.Misused("sweep: found %d trainings, expected at most %d", n, mostTrainings)
+	}
+	same := map[string]Point{}
+	tunes := false
+	for _, seed := range s.Seeds {
+		for i, p := range s.Points {
+			c := cell{point: i, seed: seed, name: s.name(p, seed), asked: s.Asked.With("seed", fmt.Sprint(seed))}
+			for k, value := range p {
+				c.asked = c.asked.With(s.Axes[k].Key, value)
+			}
+			if c.cfg, err = s.configure(c, p); err != nil {
+				return err
+			}
+			tunes = tunes || c.cfg.Finetune.On()
+			s.cells = append(s.cells, c)
+			if seed != s.Seeds[0] {
+				continue
+			}
+			sum := settingsSum(c.cfg, func(string) bool { return true })
+			if first, twice := same[sum]; twice {
+				return hint.Misused("sweep: %s and %s are the same settings: another flag or setting has the last word", s.words(first), s.words(p))
+			}
+			same[sum] = p
+		}
+	}
+	if !tunes {
+		return s.Asked.NeedsBackbone()
+	}
+	return nil
+}
+
+// configure reads a cell's configuration. What a single value makes wrong is said of that value.
+func (s *Sweep) configure(c cell, p Point) (config.Run, error) {
+	cfg, err := c.asked.Config("")
+	if err == nil {
+		if err = settings.Needs(cfg); err != nil {
+			return cfg, err
+		}
+		return cfg, nil
+	}
+	if _, alone := s.Asked.Config(""); alone != nil {
+		return cfg, err // whatever differs
+	}
+	for k, value := range p {
+		if _, alone := s.Asked.With(s.Axes[k].Key, value).Config(""); alone != nil {
+			return cfg, hint.Misused("--vary %s=%s: %w", s.Axes[k].Key, value, alone)
+		}
+	}
+	return cfg, hint.Misused("--vary: %s: %w", s.words(p), err)
+}
+
+// settingsSum is a hash of the settings whose keys are asked for.
+func settingsSum(cfg config.Run, of func(key string) bool) string {
+	h := sha256.New()
+	flat := config.Flatten(cfg)
+	for _, key := range slices.Sorted(maps.Keys(flat)) {
+		if of(key) {
+			fmt.Fprintf(h, "%s=%q\n", key, flat[key])
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
