@@ -40,6 +40,8 @@ type Options struct {
 	Dir   string
 	Jobs  int // trainings at once; 0: one a thread, and one where a backbone is trained
 
+	MLflow string // folder of MLflow's files in which every training is recorded, too; "": none
+
 	Threads int // of all together; 0: one a core
 	Winnow  string
 	About   folder.Facts                                           // what the caller knows for run.json: device, threads, recipe
@@ -317,7 +319,7 @@ func (s *Sweep) train(ctx context.Context, c cell) (o Outcome, err error) {
 }
 
 func (s *Sweep) trainIn(ctx context.Context, c cell, o run.Options) (folder.Result, error) {
-	o.Dir, o.Winnow, o.About, o.Host = s.dir(c), s.Winnow, s.About, s.Host
+	o.Dir, o.MLflow, o.Winnow, o.About, o.Host = s.dir(c), s.MLflow, s.Winnow, s.About, s.Host
 	if name := c.asked["recipe"]; len(name) > 0 {
 		recipe, err := recipes.Find(name[0])
 		if err != nil {

@@ -45,7 +45,7 @@ func sweepCells(t *testing.T, dir string) map[string][]string {
 func TestSweep(t *testing.T) {
 	drawnRun(t)
 	grid := []string{"--vary", "lr=1e-3,1e-2", "--vary", "loss=contrastive,triplet", "--seeds", "2"}
-	out, stderr := mustCall(t, sweepArgs("whole", grid...)...)
+	out, stderr := mustCall(t, sweepArgs("whole", append([]string{"--mlflow", "mlruns"}, grid...)...)...)
 	for text, wants := range map[string][]string{
 		out:                                 {"lr=0.001, loss=triplet", "Best by validation: lr=", "To train it again: winnow train --manifest noisy.csv", "test P@1 %"},
 		stderr:                              {"4 settings × 2 seeds: 8 trainings, 96 steps: about", "8 cells, 0 done before", "8/8  lr=0.01, loss=triplet, seed 2: validation P@1"},
@@ -55,6 +55,15 @@ func TestSweep(t *testing.T) {
 			if !strings.Contains(text, want) {
 				t.Errorf("no %q in\n%.3000s", want, text)
 			}
+		}
+	}
+	records, err := filepath.Glob("mlruns/*/*/meta.yaml")
+	if err != nil || len(records) != 8 {
+		t.Errorf("%v: MLflow has %q, expected 8 trainings", err, records)
+	}
+	for _, record := range records {
+		if text := readFile(t, record); !strings.Contains(text, "status: 3\n") || !strings.Contains(text, `run_name: "lr=0.`) {
+			t.Errorf("%s: %s", record, text)
 		}
 	}
 	whole := sweepCells(t, "whole")

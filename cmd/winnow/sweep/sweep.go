@@ -48,6 +48,7 @@ func command(call term.Call[Options]) *cli.Command {
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "`N` that --draws draws by"},
 			&cli.IntFlag{Name: "jobs", DefaultText: "one a thread, with --finetune one", Usage: "`N` trainings at once, each with its share of --threads"},
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "`DIR` for trainings and results"},
+			term.MLflow(),
 			&cli.BoolFlag{Name: "dry-run", Usage: "say how many trainings there are and how long they may take, and stop"},
 			&cli.BoolFlag{Name: "json", Usage: "print the results as JSON"},
 		}, shared...),
@@ -60,7 +61,7 @@ func read(c *cli.Context) (o Options, err error) {
 		return o, err
 	}
 	o.DryRun, o.JSON = c.Bool("dry-run"), c.Bool("json")
-	o.Dir, o.Draws, o.Seed, o.Jobs = c.String("out"), c.Int("draws"), c.Uint64("seed"), c.Int("jobs")
+	o.Dir, o.MLflow, o.Draws, o.Seed, o.Jobs = c.String("out"), c.String("mlflow"), c.Int("draws"), c.Uint64("seed"), c.Int("jobs")
 	switch {
 	case c.IsSet("draws") && o.Draws < 1:
 		return o, term.Misused("--draws: found %d, expected 1 or more", o.Draws)

@@ -15,6 +15,11 @@ import (
 	"winnow/run/settings"
 )
 
+// MLflow is the flag that names MLflow's store.
+func MLflow() cli.Flag {
+	return &cli.StringFlag{Name: "mlflow", Usage: "record each training in MLflow's store `DIR`, too (mlflow ui --backend-store-uri DIR shows it)"}
+}
+
 // RunFlags returns the flags that make up the configuration of a training, those named; all where none is.
 func RunFlags(names ...string) []cli.Flag {
 	d := config.Default()

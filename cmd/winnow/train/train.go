@@ -71,7 +71,7 @@ func command(call term.Call[Options]) *cli.Command {
 			&cli.BoolFlag{Name: "resume", Usage: "go on where the run in --out was stopped"},
 			&cli.BoolFlag{Name: "overwrite", Usage: "throw away the run in --out"},
 			&cli.BoolFlag{Name: "defaults", Usage: "print the settings that would be used, and stop"},
-			&cli.StringFlag{Name: "mlflow", Usage: "record the run in MLflow's store `DIR`, too (mlflow ui --backend-store-uri DIR shows it)"},
+			term.MLflow(),
 			&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},
 		),
 		Action: term.Action(read, call),
@@ -87,13 +87,13 @@ func read(c *cli.Context) (Options, error) {
 	if o.Config, err = term.ReadRun(c); err != nil || o.Defaults {
 		return o, err
 	}
-	if err := settings.Needs(o.Config); err != nil {
-		return o, err
-	}
 	if !o.Config.Finetune.On() {
 		if err := term.AskedRun(c).NeedsBackbone(); err != nil {
 			return o, err
 		}
+	}
+	if err := settings.Needs(o.Config); err != nil {
+		return o, err
 	}
 	if o.Out == "" {
 		return o, term.Misused("--out is missing")

@@ -55,7 +55,7 @@ func TestMisuse(t *testing.T) {
 		"--features is missing":                            "--manifest m --out o",
 		"--out is missing":                                 "--manifest m --features f",
 		"--model (or --features, made with it) is missing": "--manifest m --out o --finetune all",
-		"--model is about a backbone that is trained":      fine + "--model x",
+		"--model is about a backbone that is trained":      "--manifest m --out o --model x",
 		"contradict each other":                            fine + "--resume --overwrite",
 		"both give the length":                             fine + "--epochs 1 --steps 2",
 		"expected a number of epochs or auto":              fine + "--epochs 1x",
