@@ -249,7 +249,8 @@ func TestTakeByFile(t *testing.T) {
 		fmt.Sprintf(`[{"image": "/data/local-files/?d=shelf/%s", "id": 1, "choice": "class b", "annotator": 1, "annotation_id": 1}, {"image": "/data/local-files/?d=shelf/%s", "id": 2, "choice": "class b", "annotator": 1, "annotation_id": 2}]`, pathOf(0), pathOf(1)): "",
 		fmt.Sprintf(`[{"image": "%s", "id": 1, "choice": "a", "annotator": 1, "annotation_id": 1}, {"image": "%[1]s", "id": 2, "choice": "a", "annotator": 1, "annotation_id": 2}]`, pathOf(0)):                                                                           "task 2: is about the image of task 1",
 		`[{"image": "nix.png", "id": 1, "choice": "a", "annotator": 1, "annotation_id": 1}]`: "none of its 1 tasks is about an image of",
-		`{}`: "expected a list of tasks",
+		"path,label\n": "is not JSON; expected a list of tasks",
+		`{}`:           "expected a list of tasks",
 	} {
 		if err := os.WriteFile(f.Import, []byte(text), 0o600); err != nil {
 			t.Fatal(err)

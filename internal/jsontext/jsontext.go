@@ -40,6 +40,9 @@ func Broken(in *json.Decoder, err error) error {
 // Open reads the delimiter with which a value begins; expected says what that is.
 func Open(in *json.Decoder, begin json.Delim, expected string) error {
 	t, err := in.Token()
+	if in.InputOffset() == 0 && errors.As(err, new(*json.SyntaxError)) {
+		return fmt.Errorf("is not JSON; expected %s", expected)
+	}
 	if err != nil {
 		return fmt.Errorf("%w; expected %s", Broken(in, err), expected)
 	}
