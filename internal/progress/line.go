@@ -67,8 +67,10 @@ func (p *Line) At(done, total, earlier int, more string) {
 	p.last = now
 	text := fmt.Sprintf("%s%d/%d %s", p.stage, done, total, p.unit)
 	if rate := float64(done-earlier) / now.Sub(p.start).Seconds(); rate > 0 {
-		left := p.left(float64(done-earlier)/float64(total-earlier), now.Sub(p.start))
-		text += fmt.Sprintf("  %.1f %s/s  %v left", rate, p.unit, left)
+		text += fmt.Sprintf("  %.1f %s/s", rate, p.unit)
+		if done-earlier > 1 || p.guess > 0 { // the first one's time is also that of all that was made ready
+			text += fmt.Sprintf("  %v left", p.left(float64(done-earlier)/float64(total-earlier), now.Sub(p.start)))
+		}
 	}
 	p.show(text + more)
 }
