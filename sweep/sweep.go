@@ -19,15 +19,11 @@ import (
 	"winnow/features"
 	"winnow/internal/hint"
 	"winnow/internal/text"
-	"winnow/papers/recipes"
-	"winnow/run"
 	"winnow/run/cells"
 	"winnow/run/config"
-	"winnow/run/evaluation"
 	"winnow/run/folder"
 	"winnow/run/settings"
 	"winnow/run/tuning"
-	"winnow/train"
 )
 
 // Options say what is trained, and where it is kept.
@@ -268,128 +264,6 @@ func (s *Sweep) queue(store cells.Store[Outcome]) cells.Queue[cell, Outcome] {
 		Describe: func(c cell) string { return fmt.Sprintf("%s, seed %d", s.words(s.Points[c.point]), c.seed) },
 		Headline: func(o Outcome) string { return fmt.Sprintf("validation P@1 %.4f", o.Validation) },
 	}
-}
-
-// Outcome is what came of a training.
-type Outcome struct {
-	Seed       uint64   `json:"seed"`
-	Validation float64  `json:"validation_p@1"` // of the state that is kept
-	Frozen     float64  `json:"frozen_p@1"`     // validation without training
-	Whitened   float64  `json:"whitened_p@1"`
-	Test       *float64 `json:"test_p@1,omitempty"`
-	BestStep   int      `json:"best_step"`
-	Steps      int      `json:"steps"`
-	Stopped    bool     `json:"stopped_early,omitempty"`
-	Seconds    float64  `json:"seconds"`
-	Curve      Curve    `json:"validation_curve"`
-}
-
-// Curve is what validation found over the epochs.
-type Curve struct {
-	X []float64 `json:"epochs"`
-	Y []float64 `json:"score"`
-}
-
-// train makes a cell's run folder, or goes on with it, and measures it.
-func (s *Sweep) train(ctx context.Context, c cell) (o Outcome, err error) {
-	dir, start := s.dir(c), time.Now()
-	result, err := s.trainIn(ctx, c, run.Options{Resume: true})
-	if bad, ok := errors.AsType[*train.CheckpointError](err); ok && ctx.Err() == nil {
-		s.Host.Note("%v: the training begins again", bad)
-		result, err = s.trainIn(ctx, c, run.Options{Overwrite: true})
-	}
-	if err != nil {
-		return o, err
-	}
-	v := result.Validation
-	if v == nil {
-		return o, fmt.Errorf("sweep: %s: no image of the validation split has features: nothing can be chosen", dir)
-	}
-	o = Outcome{Seed: c.seed, Validation: v.Trained.PrecisionAt1, Frozen: v.Frozen.PrecisionAt1, Whitened: v.Whitened.PrecisionAt1, BestStep: result.BestStep, Steps: result.Steps, Stopped: result.Stopped}
-	if s.held != "" {
-		if o.Test, err = s.test(ctx, dir); err != nil {
-			return o, err
-		}
-	}
-	if o.Curve, err = readCurve(dir); err != nil {
-		return o, err
-	}
-	o.Seconds = time.Since(start).Seconds()
-	return o, nil
-}
-
-func (s *Sweep) trainIn(ctx context.Context, c cell, o run.Options) (folder.Result, error) {
-	o.Dir, o.MLflow, o.Winnow, o.About, o.Host = s.dir(c), s.MLflow, s.Winnow, s.About, s.Host
-	if name := c.asked["recipe"]; len(name) > 0 {
-		recipe, err := recipes.Find(name[0])
-		if err != nil {
-			return folder.Result{}, err
-		}
-		o.About.Recipe, o.About.RecipeSHA256 = recipe.Name, recipe.SHA256()
-	}
-	o.Host.Note = func(string, ...any) {} // what is said of data and plan is the same for all
-	steps := 0
-	o.Begun = func(plan run.Plan) error {
-		steps = plan.Steps - plan.Resumed
-		s.stepped(plan.Resumed, plan.Resumed)
-		return nil
-	}
-	o.Stepped = func(train.Step) { steps--; s.stepped(1, 0) }
-	session, err := run.OpenWith(ctx, c.cfg, s.data, o)
-	if err != nil {
-		return folder.Result{}, err
-	}
-	_, result, err := session.Train(ctx)
-	s.stepped(max(steps, 0), max(steps, 0)) // it ended early, or failed
-	return result, errors.Join(err, session.Close())
-}
-
-// stepped counts steps, some of which were not made now.
-func (s *Sweep) stepped(n, early int) {
-	s.line.Lock()
-	defer s.line.Unlock()
-	s.done, s.early = s.done+n, s.early+early
-	if s.at != nil && n > 0 && s.done <= s.total {
-		s.at(s.done, s.total, min(s.early, s.done))
-	}
-}
-
-// test measures a run on the images that choose nothing.
-func (s *Sweep) test(ctx context.Context, dir string) (*float64, error) {
-	metrics, _, err := evaluation.Choose("retrieval", nil, nil, func(string) bool { return false })
-	if err != nil {
-		return nil, err
-	}
-	asked := evaluation.Options{Metrics: metrics}
-	quiet := s.Host
-	quiet.Note = func(string, ...any) {}
-	r, err := folder.Open(ctx, dir, folder.Options{Host: quiet, Splits: asked.Splits(), For: "sweep"})
-	if err != nil {
-		return nil, err
-	}
-	result, err := evaluation.Run(ctx, r, asked)
-	if err != nil {
-		return nil, err
-	}
-	return &result.PrecisionAt1, nil
-}
-
-// readCurve reads what validation found while a run trained.
-func readCurve(dir string) (c Curve, err error) {
-	metrics, err := train.ReadMetrics(dir)
-	if err != nil {
-		return c, err
-	}
-	facts, err := folder.ReadFacts(dir)
-	if err != nil {
-		return c, err
-	}
-	for _, m := range metrics {
-		if m.Validation != nil {
-			c.X, c.Y = append(c.X, float64(m.Step)/float64(max(facts.StepsPerEpoch, 1))), append(c.Y, *m.Validation)
-		}
-	}
-	return c, nil
 }
 
 // imagesSum is a hash of everything in a manifest that a training or a measurement sees.
