@@ -43,6 +43,12 @@ type Written struct {
 	LeftOut []lookup.LeftOut `json:"left_out"` // unreadable images
 }
 
+// Write writes the outcome for people, but for the images left out.
+func (r Written) Write(w io.Writer) error {
+	_, err := fmt.Fprintf(w, "%s: %d images × %d values\n", strings.Join(r.Files, ", "), r.Rows, r.Dim)
+	return err
+}
+
 // WriteFile writes the vectors of images, whole or not at all, in the form that the file's ending says.
 func (n *Network) WriteFile(ctx context.Context, out string, list *imagelist.List, o Options) (Written, error) {
 	files, err := Files(out)

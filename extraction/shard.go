@@ -60,7 +60,7 @@ func (e *Extraction) part(ctx context.Context, h Host) (Result, error) {
 	return r, err
 }
 
-// Joined is an outcome of Join, as `winnow join --json` prints it.
+// Joined is an outcome of JoinParts, as `winnow join --json` prints it.
 type Joined struct {
 	Store    string `json:"store"`
 	Shards   int    `json:"shards"`
@@ -71,8 +71,8 @@ type Joined struct {
 	Complete bool   `json:"complete"` // it was there already: nothing was done
 }
 
-// Join puts the parts of an extraction together into the store of one machine, byte for byte.
-func Join(ctx context.Context, w *parts.Whole, o parts.JoinOptions) (parts.Result, error) {
+// JoinParts puts the parts of an extraction together into the store of one machine, byte for byte.
+func JoinParts(ctx context.Context, w *parts.Whole, o parts.JoinOptions) (parts.Result, error) {
 	var dirs []string
 	for _, p := range w.Parts {
 		dirs = append(dirs, p.Path)

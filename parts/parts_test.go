@@ -30,8 +30,8 @@ func filled(t testing.TB, of int) (out string) {
 	t.Helper()
 	out = filepath.Join(t.TempDir(), "out.csv")
 	for i := 1; i <= of; i++ {
-		if standing, err := Make(t.Context(), out, header(t, i, of), content(strings.Repeat("x\n", i))); err != nil || standing {
-			t.Fatal(standing, err)
+		if m, err := Make(t.Context(), out, header(t, i, of), content(strings.Repeat("x\n", i))); err != nil || m.Complete {
+			t.Fatal(m, err)
 		}
 	}
 	return out
@@ -40,9 +40,13 @@ func filled(t testing.TB, of int) (out string) {
 // Parts are written once, found, and read as they were written.
 func TestMake(t *testing.T) {
 	out := filled(t, 3)
-	standing, err := Make(t.Context(), out, header(t, 2, 3), func(io.Writer) error { return errors.New("was called") })
-	if err != nil || !standing {
-		t.Error(standing, err)
+	m, err := Make(t.Context(), out, header(t, 2, 3), func(io.Writer) error { return errors.New("was called") })
+	if err != nil || !m.Complete {
+		t.Error(m, err)
+	}
+	var told bytes.Buffer
+	if err := m.Write(&told); err != nil || told.String() != out+".parts/2-of-3: rows 7 to 13 of 20, was complete: nothing to do\nshard 2/3: when all are there: winnow join "+out+"\n" {
+		t.Errorf("%s, %v", told.String(), err)
 	}
 	for _, name := range []string{out, out + ".parts", out + ".parts/"} {
 		w, err := Look(name)
@@ -108,8 +112,8 @@ func TestTorn(t *testing.T) {
 		if err := w.Verify(t.Context()); err == nil || !strings.Contains(err.Error(), "1 of 3 parts cannot be joined: torn: 2; "+path) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v", name, err)
 		}
-		if standing, err := Make(t.Context(), out, header(t, 2, 3), content("x\nx\n")); err != nil || standing {
-			t.Errorf("%s: %v, %v", name, standing, err)
+		if m, err := Make(t.Context(), out, header(t, 2, 3), content("x\nx\n")); err != nil || m.Complete {
+			t.Errorf("%s: %v, %v", name, m, err)
 		}
 		if w, err = Look(out); err != nil || w.Verify(t.Context()) != nil {
 			t.Errorf("%s: is not mended: %v", name, err)

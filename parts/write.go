@@ -41,19 +41,44 @@ type file struct {
 	SHA256 string `json:"sha256"`
 }
 
-// Make writes the part h of the output out and reports whether that was there already, whole and of the same job: then write is not
+// Made is what a machine's part came to, for people and as JSON.
+type Made struct {
+	Part     string `json:"part"`
+	Out      string `json:"out"` // of the whole
+	Job      string `json:"job"`
+	Shard    string `json:"shard"`
+	First    int    `json:"first"`
+	End      int    `json:"end"`
+	Total    int    `json:"total"`
+	Unit     string `json:"unit"`
+	Complete bool   `json:"complete"` // it was there already: nothing was done
+}
+
+// Write implements [Result].
+func (m Made) Write(w io.Writer) error {
+	done := ""
+	if m.Complete {
+		done = ", was complete: nothing to do"
+	}
+	_, err := fmt.Fprintf(w, "%s: %s %d to %d of %d%s\nshard %s: when all are there: winnow join %s\n", m.Part, m.Unit, m.First+1, m.End, m.Total, done, m.Shard, m.Out)
+	return err
+}
+
+// Make writes the part h of the output out, unless that is there already, whole and of the same job: then write is not
 // called. A torn one is replaced. Parts of another job beside it are an error, before anything is computed.
-func Make(ctx context.Context, out string, h Header, write func(io.Writer) error) (standing bool, err error) {
+func Make(ctx context.Context, out string, h Header, write func(io.Writer) error) (Made, error) {
+	m := Made{Path(out, h.Shard, h.Of), Out(out), h.Job, h.String(), h.First, h.End, h.Total, h.Unit, false}
 	own, err := stand(ctx, out, h)
 	if err != nil || own.State == Present {
-		return err == nil, err
+		m.Complete = err == nil
+		return m, err
 	}
 	if err := os.MkdirAll(Dir(out), 0o755); err != nil {
-		return false, fmt.Errorf("parts: %w", err)
+		return m, fmt.Errorf("parts: %w", err)
 	}
 	head, err := json.Marshal(h)
 	if err != nil {
-		return false, err
+		return m, err
 	}
 	err = atomicfile.Write(Path(out, h.Shard, h.Of), func(w io.Writer) error {
 		counted := &sum{to: w, hash: sha256.New()}
@@ -68,7 +93,7 @@ func Make(ctx context.Context, out string, h Header, write func(io.Writer) error
 		_, err := w.Write(append(seal, endMark...))
 		return err
 	})
-	return false, err
+	return m, err
 }
 
 // sum counts and sums what is written.

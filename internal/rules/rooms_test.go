@@ -182,7 +182,7 @@ var rooms = []Room{
 	{"search/pgvector", "speaks to PostgreSQL with pgvector",
 		"search/vectordb"},
 	{"embedding", "makes vectors of images with a run, an exported model or a backbone alone; writes, indexes and searches by them; exports a run",
-		"backbone backbone/ort datasets datasets/imagelist datasets/imageroot extraction features graph head internal/hint internal/lookup internal/vectorfile models run/folder search search/pgvector search/qdrant search/vectordb"},
+		"backbone backbone/ort datasets datasets/imagelist datasets/imageroot extraction features graph head internal/hint internal/lookup internal/vectorfile models parts run/folder search search/pgvector search/qdrant search/vectordb"},
 
 	{"review", "serves the page on which people decide about suspects, takes their decisions from Label Studio, and writes them in every form",
 		"audit/suspects datasets datasets/imageroot datasets/labelstudio internal/hint internal/look review/decisions review/pictures"},

@@ -3,14 +3,13 @@ package embed
 
 import (
 	"context"
-	"fmt"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"winnow/cmd/winnow/term"
 	"winnow/datasets/imagelist"
 	"winnow/embedding"
+	"winnow/parts"
 )
 
 // Command is winnow embed.
@@ -26,13 +25,14 @@ func command(call term.Call[Options]) *cli.Command {
 			"backbone alone. The numbers are those of winnow export. Memory does not grow with the number of images, but for\n" +
 			"their names. --out is written whole or not at all. Beside FILE.npy, .safetensors and .fvecs stands FILE.ids.csv,\n" +
 			"beside FILE.tsv (for TensorBoard's projector) FILE.metadata.tsv: they say what each row is; .npz holds it as texts.\n" +
-			"Unreadable images have no row and are told with their reason.\n\n" +
+			"Unreadable images have no row and are told with their reason. --shard makes a part of FILE, for winnow join FILE.\n\n" +
 			"   winnow embed runs/birds photos/ --out birds.parquet\n" +
 			"   find photos -name '*.jpg' | winnow embed --model birds.onnx - --json",
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "model", Usage: "embed by an ONNX `FILE` that winnow export wrote, a run folder, or a backbone of winnow models list"},
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "write `FILE`.npy, .npz, .safetensors, .fvecs, .csv, .tsv, .parquet or .jsonl"},
 			&cli.BoolFlag{Name: "l2", Usage: "divide the vectors of a backbone by their length (those of runs and exports have length 1)"},
+			term.ShardFlag("images"),
 		}, term.EmbedFlags...),
 		Action: term.Action(read, call),
 	}
@@ -45,6 +45,7 @@ type Options struct {
 	Out    string // "": lines of JSON on standard output
 	Unit   bool   // divide by the length
 	JSON   bool
+	Shard  parts.Shard
 
 	files []string // Out and what is written beside it
 }
@@ -54,7 +55,10 @@ func read(c *cli.Context) (Options, error) {
 	if err != nil {
 		return Options{}, err
 	}
-	o := Options{by, c.Args().Slice(), c.String("out"), c.Bool("l2"), c.Bool("json"), nil}
+	o := Options{Options: by, Images: c.Args().Slice(), Out: c.String("out"), Unit: c.Bool("l2"), JSON: c.Bool("json")}
+	if o.Shard, err = term.Shard(c); err != nil {
+		return o, err
+	}
 	if o.Model == "" && len(o.Images) > 0 {
 		o.Model, o.Images = o.Images[0], o.Images[1:]
 	}
@@ -87,6 +91,10 @@ func run(ctx context.Context, p *term.Program, o Options) error {
 			return err
 		}
 	}
+	if !o.Shard.Whole() {
+		made, err := e.WritePart(ctx, p.Host(), o.Out, list, o.Options, p.Dealt(o.Shard), o.Unit && !e.Unit)
+		return p.Result(made, o.JSON, err)
+	}
 	net, err := e.Load(p.Host(), 0, o.Unit && !e.Unit)
 	if err != nil {
 		return err
@@ -103,6 +111,5 @@ func run(ctx context.Context, p *term.Program, o Options) error {
 		return p.JSON(r)
 	}
 	p.Unreadable(r.LeftOut)
-	fmt.Fprintf(p.Out, "%s: %d images × %d values\n", strings.Join(r.Files, ", "), r.Rows, r.Dim)
-	return nil
+	return r.Write(p.Out)
 }

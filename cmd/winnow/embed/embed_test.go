@@ -16,8 +16,8 @@ func TestFlagsBecomeOptions(t *testing.T) {
 		args []string
 		want Options
 	}{
-		{[]string{"run", "photos", "b.jpg", "-o", "e.NPY", "--l2"}, Options{embedding.Options{Model: "run", Batch: 32}, []string{"photos", "b.jpg"}, "e.NPY", true, false, []string{"e.NPY", "e.ids.csv"}}},
-		{[]string{"--model", "m.onnx", "photos", "--json", "--root", "r", "--backbone", "b"}, Options{embedding.Options{Model: "m.onnx", Backbone: "b", Root: "r", Batch: 32}, []string{"photos"}, "", false, true, nil}},
+		{[]string{"run", "photos", "b.jpg", "-o", "e.NPY", "--l2"}, Options{Options: embedding.Options{Model: "run", Batch: 32}, Images: []string{"photos", "b.jpg"}, Out: "e.NPY", Unit: true, files: []string{"e.NPY", "e.ids.csv"}}},
+		{[]string{"--model", "m.onnx", "photos", "--json", "--root", "r", "--backbone", "b"}, Options{Options: embedding.Options{Model: "m.onnx", Backbone: "b", Root: "r", Batch: 32}, Images: []string{"photos"}, JSON: true}},
 	} {
 		got, err := termtest.Asked(t, command, c.args...)
 		if err != nil {

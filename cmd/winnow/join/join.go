@@ -7,6 +7,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/cmd/winnow/term"
+	"winnow/embedding"
 	"winnow/extraction"
 	"winnow/parts"
 )
@@ -19,7 +20,8 @@ type Options struct {
 
 // joiners put the parts of a job together, by the command that made them.
 var joiners = map[string]parts.Joiner{
-	extraction.Job: extraction.Join,
+	extraction.Job: extraction.JoinParts,
+	embedding.Job:  embedding.JoinParts,
 }
 
 // Command is winnow join.
@@ -53,11 +55,5 @@ func run(ctx context.Context, p *term.Program, o Options) error {
 	at, end := p.Watch("rows")
 	r, err := parts.Join(ctx, o.Out, joiners, parts.JoinOptions{Overwrite: o.Overwrite, Progress: at, Note: p.Note})
 	end()
-	if err != nil {
-		return err
-	}
-	if o.JSON {
-		return p.JSON(r)
-	}
-	return r.Write(p.Out)
+	return p.Result(r, o.JSON, err)
 }

@@ -1,6 +1,7 @@
 package term
 
 import (
+	"errors"
 	"os"
 
 	"github.com/urfave/cli/v2"
@@ -13,12 +14,15 @@ func ShardFlag(rows string) cli.Flag {
 	return &cli.StringFlag{Name: "shard", Usage: "only the `I/N`-th part of the " + rows + ", written into OUT.parts, for several machines: winnow join OUT puts the parts together; auto (or auto/N) finds I and N in a task of Slurm, AWS Batch or Kubernetes"}
 }
 
-// Shard reads ShardFlag.
+// Shard reads ShardFlag, which needs an --out.
 func Shard(c *cli.Context) (parts.Shard, error) {
 	if !c.IsSet("shard") {
 		return parts.Shard{}, nil
 	}
 	s, err := parts.Parse(c.String("shard"), os.LookupEnv)
+	if err == nil && c.String("out") == "" {
+		err = errors.New("--out missing: it names the whole, of which a part is made")
+	}
 	if err != nil {
 		return s, Misused("--shard: %w", err)
 	}
@@ -31,4 +35,15 @@ func (p *Program) Dealt(s parts.Shard) parts.Shard {
 		p.Note("%s", s.Note())
 	}
 	return s
+}
+
+// Result prints what a part or a join came to, unless there was an error.
+func (p *Program) Result(r parts.Result, json bool, err error) error {
+	switch {
+	case err != nil:
+		return err
+	case json:
+		return p.JSON(r)
+	}
+	return r.Write(p.Out)
 }

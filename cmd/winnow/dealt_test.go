@@ -1,0 +1,93 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"winnow/parts"
+)
+
+// deal runs a command as so many tasks of a Slurm array and joins their parts into out.
+func deal(t *testing.T, of int, out string, args ...string) {
+	t.Helper()
+	args = append(args, "--out", out, "--shard", "auto")
+	t.Setenv("SLURM_ARRAY_TASK_COUNT", fmt.Sprint(of))
+	t.Setenv("SLURM_ARRAY_TASK_MIN", "1")
+	for i := of; i > 0; i-- {
+		t.Setenv("SLURM_ARRAY_TASK_ID", fmt.Sprint(i))
+		text, told := mustCall(t, args...)
+		if !strings.Contains(text, parts.Path(out, i, of)+": ") || !strings.Contains(told, fmt.Sprintf("winnow: shard %d/%d, by SLURM_ARRAY_TASK_ID\n", i, of)) {
+			t.Fatalf("%s: %s%s", args, text, told)
+		}
+	}
+	mustCall(t, "join", out)
+}
+
+// broken holds a command, of whose three parts one was lost, one torn and the third of another job, to what it says, and to making
+// them again. other are arguments that change the job.
+func broken(t *testing.T, out string, args, other []string) {
+	t.Helper()
+	shard := func(i int, out string, args []string) []string {
+		return append(append([]string{}, args...), "--out", out, "--shard", fmt.Sprintf("%d/3", i))
+	}
+	fails := func(want string, args ...string) {
+		t.Helper()
+		if code, _, errs := call(t.Context(), args...); code != 1 || !strings.Contains(errs, want) {
+			t.Errorf("%s: exit code %d: %s, expected %q", args, code, errs, want)
+		}
+	}
+	for i := 1; i <= 3; i++ {
+		mustCall(t, shard(i, out, args)...)
+	}
+	fails("holds parts of another job", shard(2, out, other)...)
+	elsewhere := filepath.Join(t.TempDir(), filepath.Base(out))
+	mustCall(t, shard(2, elsewhere, other)...)
+	second, third := parts.Path(out, 2, 3), parts.Path(out, 3, 3)
+	mine := readFile(t, second)
+	write(t, second, readFile(t, parts.Path(elsewhere, 2, 3)))
+	fails("cannot be joined: ", "join", out)
+	if err := os.Remove(second); err != nil {
+		t.Fatal(err)
+	}
+	fails("1 of 3 parts cannot be joined: missing: 2", "join", out)
+	write(t, second, mine[:len(mine)*2/3])
+	if err := flip(third); err != nil {
+		t.Fatal(err)
+	}
+	fails("2 of 3 parts cannot be joined: torn: 2-3", "join", out)
+	for i := 1; i <= 3; i++ {
+		if text, _ := mustCall(t, shard(i, out, args)...); strings.Contains(text, "was complete: nothing to do") != (i == 1) {
+			t.Errorf("part %d: %s", i, text)
+		}
+	}
+	if readFile(t, second) != mine {
+		t.Error("the part that was made again is another one")
+	}
+	mustCall(t, "join", out)
+}
+
+// Vectors that several machines make are those of one, whatever the form of the file.
+func TestEmbedDealt(t *testing.T) {
+	drawnRun(t)
+	write(t, "bad.png", "no picture")
+	args := []string{"embed", "run", "drawn/test", "bad.png", "noisy.csv", "--root", "drawn"}
+	for _, form := range []string{"npy", "parquet"} {
+		mustCall(t, append(args, "--out", "one."+form)...)
+		for _, of := range []int{1, 3, 8} {
+			deal(t, of, fmt.Sprintf("dealt%d.%s", of, form), args...)
+			if readFile(t, "one."+form) != readFile(t, fmt.Sprintf("dealt%d.%s", of, form)) {
+				t.Errorf("%s from %d parts is another file", form, of)
+			}
+		}
+	}
+	if readFile(t, "one.ids.csv") != readFile(t, "dealt3.ids.csv") {
+		t.Error("the names of the rows are others")
+	}
+	broken(t, "broken.csv", args, append(args, "drawn/train"))
+	if code, _, errs := call(t.Context(), append(args, "--json", "--shard", "1/2")...); code != 2 || !strings.Contains(errs, "--out missing") {
+		t.Errorf("exit code %d: %s", code, errs)
+	}
+}
