@@ -1,6 +1,10 @@
 package eval
 
-import "context"
+import (
+	"context"
+
+	"winnow/features"
+)
 
 const (
 	countLonelyDoc = "a query without any positive counts as a miss (otherwise it is left out)"
@@ -28,14 +32,22 @@ var retrievalEntry = Entry{
 	},
 	Cost: "n queries × m images × d numbers",
 	Measure: func(ctx context.Context, in Input, v Values) (Result, error) {
-		gallery := in.Gallery
-		if gallery != nil {
-			g := labelled(*gallery)
-			gallery = &g
-		}
-		return Retrieve(ctx, labelled(in.Test), gallery, RetrievalOptions{K: v.Counts("k"), CountLonely: v.Flag("count_lonely"), MaxMem: in.MaxMem,
-			Queries: v.Count("queries"), Seed: in.Seed})
+		query, gallery := in.Labelled()
+		return Retrieve(ctx, query, gallery, in.Retrieval(v))
 	},
+}
+
+// Labelled returns the queries and the gallery of a retrieval without the rows that have no label.
+func (in Input) Labelled() (query features.Set, gallery *features.Set) {
+	if in.Gallery != nil {
+		gallery = new(labelled(*in.Gallery))
+	}
+	return labelled(in.Test), gallery
+}
+
+// Retrieval returns the options that a retrieval's settings come to.
+func (in Input) Retrieval(v Values) RetrievalOptions {
+	return RetrievalOptions{K: v.Counts("k"), CountLonely: v.Flag("count_lonely"), MaxMem: in.MaxMem, Queries: v.Count("queries"), Seed: in.Seed}
 }
 
 var clusteringEntry = Entry{

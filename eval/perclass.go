@@ -23,7 +23,7 @@ type ClassRetrieval struct {
 // their queries, is the whole's. Classes are in the order of their labels; one without a query that counts has N = 0.
 // Time twice that of Retrieve.
 func RetrieveClasses(ctx context.Context, query features.Set, gallery *features.Set, opts RetrievalOptions) (Retrieval, []ClassRetrieval, error) {
-	all, err := findAll(ctx, query, gallery, &opts)
+	all, err := Ask(ctx, query, gallery, opts, 0, opts.Asking(query.Len()))
 	if err != nil {
 		return Retrieval{}, nil, err
 	}
@@ -37,17 +37,17 @@ func RetrieveClasses(ctx context.Context, query features.Set, gallery *features.
 		return Retrieval{}, nil, err
 	}
 	rows := map[int][]int{}
-	for i, label := range all.labels {
+	for i, label := range all.Labels {
 		if label != features.Unlabelled {
 			rows[label] = append(rows[label], i)
 		}
 	}
 	classes := make([]ClassRetrieval, 0, len(rows))
 	for label, of := range rows {
-		c := ClassRetrieval{Label: label, Retrieval: summarise(all.of(of), opts), Instead: features.Unlabelled}
+		c := ClassRetrieval{Label: label, Retrieval: Summarise(opts, all.of(of)), Instead: features.Unlabelled}
 		others := map[int]int{}
 		for _, i := range of {
-			if all.first[i] == 0 || all.first[i] < 0 && !opts.CountLonely {
+			if all.Rank[i] == 0 || all.Rank[i] < 0 && !opts.CountLonely {
 				continue
 			}
 			list := near[i]
@@ -63,11 +63,7 @@ func RetrieveClasses(ctx context.Context, query features.Set, gallery *features.
 		classes = append(classes, c)
 	}
 	slices.SortFunc(classes, func(a, b ClassRetrieval) int { return cmp.Compare(a.Label, b.Label) })
-	whole := summarise(all, opts)
-	if len(all.labels) < query.Len() {
-		whole.DrawnFrom = query.Len()
-	}
-	return whole, classes, nil
+	return Summarise(opts, all), classes, nil
 }
 
 // mostFrequent returns the label with the highest count, the lowest of several, and the count.
@@ -82,11 +78,11 @@ func mostFrequent(counts map[int]int) (label, times int) {
 }
 
 // of returns the answers to some of the queries.
-func (a answers) of(rows []int) answers {
-	var b answers
+func (a Answers) of(rows []int) Answers {
+	var b Answers
 	for _, i := range rows {
-		b.labels, b.first = append(b.labels, a.labels[i]), append(b.first, a.first[i])
-		b.rp, b.ap = append(b.rp, a.rp[i]), append(b.ap, a.ap[i])
+		b.Labels, b.Rank = append(b.Labels, a.Labels[i]), append(b.Rank, a.Rank[i])
+		b.RP, b.AP = append(b.RP, a.RP[i]), append(b.AP, a.AP[i])
 	}
 	return b
 }

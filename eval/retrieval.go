@@ -55,46 +55,64 @@ type Retrieval struct {
 // each left out of its own ranking. Unlabelled queries are left out. Time O(q·n·d), through blas32 in blocks
 // of at most MaxMem bytes: an n×n matrix is never held.
 func Retrieve(ctx context.Context, query features.Set, gallery *features.Set, opts RetrievalOptions) (Retrieval, error) {
-	found, err := findAll(ctx, query, gallery, &opts)
+	found, err := Ask(ctx, query, gallery, opts, 0, opts.Asking(query.Len()))
 	if err != nil {
 		return Retrieval{}, err
 	}
-	r := summarise(found, opts)
-	if n := len(found.labels); n < query.Len() {
-		r.DrawnFrom = query.Len()
-	}
-	return r, nil
+	return Summarise(opts, found), nil
 }
 
-// answers is what each query found.
-type answers struct {
-	labels []int     // of the queries
-	first  []int     // rank of the first positive, or what is beyond all K; -1: there is none
-	rp, ap []float64 // R-Precision and average precision at R
+// Answers is what some of the queries found, from the one numbered First on. Those of all queries, in order, are what
+// [Summarise] makes numbers of.
+type Answers struct {
+	First  int
+	From   int       // queries that there are, of which some are asked
+	Labels []int     // of the queries
+	Rank   []int     // of the first positive, or what is beyond all K; -1: there is none
+	RP, AP []float64 // R-Precision and average precision at R
 }
 
-// findAll asks, and fills in the options left out.
-func findAll(ctx context.Context, query features.Set, gallery *features.Set, opts *RetrievalOptions) (answers, error) {
-	if len(opts.K) == 0 {
-		opts.K = []int{1, 2, 4, 8, 16, 32}
+// Asking returns how many of n queries ask.
+func (o RetrievalOptions) Asking(n int) int {
+	if o.Queries <= 0 || o.Queries >= n {
+		return n
 	}
+	return o.Queries
+}
+
+// depths returns the K of Recall@K.
+func (o RetrievalOptions) depths() []int {
+	if len(o.K) == 0 {
+		return []int{1, 2, 4, 8, 16, 32}
+	}
+	return o.K
+}
+
+// Ask does [Retrieve]'s work for the queries first to end, without end, of those that ask: several machines can share it. Time
+// O((end-first)·n·d).
+func Ask(ctx context.Context, query features.Set, gallery *features.Set, opts RetrievalOptions, first, end int) (Answers, error) {
 	self := gallery == nil
 	if self {
 		whole := query
 		gallery = &whole
 	}
+	from := query.Len()
 	query, at := opts.draw(query)
+	if first < 0 || end > query.Len() || first > end {
+		return Answers{}, fmt.Errorf("eval: queries %d to %d, expected some of %d", first, end, query.Len())
+	}
+	query = features.Set{X: features.Part(query.X, first, end-first), Labels: query.Labels[first:end]}
 	positives := make(map[int][]int32) // label → gallery rows, rising
 	for j, label := range gallery.Labels {
 		positives[label] = append(positives[label], int32(j))
 	}
-	deepest := slices.Max(opts.K)
-	out := answers{query.Labels, make([]int, query.Len()), make([]float64, query.Len()), make([]float64, query.Len())}
+	deepest := slices.Max(opts.depths())
+	out := Answers{first, from, query.Labels, make([]int, query.Len()), make([]float64, query.Len()), make([]float64, query.Len())}
 	err := eachRow(ctx, query.X, gallery.X, opts.MaxMem, func(i int, s []float32, scratch *ranker) {
-		out.first[i] = -1
+		out.Rank[i] = -1
 		own := -1
 		if self {
-			own = at(i)
+			own = at(first + i)
 		}
 		if query.Labels[i] == features.Unlabelled {
 			return
@@ -105,18 +123,18 @@ func findAll(ctx context.Context, query features.Set, gallery *features.Set, opt
 		if n == 0 {
 			return
 		}
-		out.first[i] = window
+		out.Rank[i] = window
 		if len(ranks) > 0 {
-			out.first[i] = ranks[0]
+			out.Rank[i] = ranks[0]
 		}
 		for j, rank := range ranks {
 			if rank < n {
-				out.rp[i]++
-				out.ap[i] += float64(j+1) / float64(rank+1)
+				out.RP[i]++
+				out.AP[i] += float64(j+1) / float64(rank+1)
 			}
 		}
-		out.rp[i] /= float64(n)
-		out.ap[i] /= float64(n)
+		out.RP[i] /= float64(n)
+		out.AP[i] /= float64(n)
 	})
 	return out, err
 }
@@ -131,32 +149,18 @@ func (o RetrievalOptions) draw(query features.Set) (asking features.Set, at func
 	return query.Rows(rows), func(i int) int { return rows[i] }
 }
 
-func summarise(a answers, opts RetrievalOptions) Retrieval {
+// Summarise returns the means over the answers to all queries, which come in the order of the queries.
+func Summarise(opts RetrievalOptions, parts ...Answers) Retrieval {
 	r := Retrieval{Recall: make(map[int]float64)}
-	for _, k := range opts.K { // each once, however often it is given
+	for _, k := range opts.depths() { // each once, however often it is given
 		r.Recall[k] = 0
 	}
-	for i, rank := range a.first {
-		if a.labels[i] == features.Unlabelled {
-			continue
-		}
-		if rank < 0 {
-			r.Lonely++
-			if !opts.CountLonely {
-				continue
-			}
-		}
-		r.N++
-		r.Hits = append(r.Hits, rank == 0)
-		r.RPrecision += a.rp[i]
-		r.MAPAtR += a.ap[i]
-		if rank == 0 {
-			r.PrecisionAt1++
-		}
-		for k := range r.Recall {
-			if rank >= 0 && rank < k {
-				r.Recall[k]++
-			}
+	asked := 0
+	for _, a := range parts {
+		r.add(a, opts.CountLonely)
+		asked += len(a.Labels)
+		if r.DrawnFrom = 0; asked < a.From {
+			r.DrawnFrom = a.From
 		}
 	}
 	n := float64(max(r.N, 1))
@@ -167,6 +171,33 @@ func summarise(a answers, opts RetrievalOptions) Retrieval {
 	r.RPrecision /= n
 	r.MAPAtR /= n
 	return r
+}
+
+// add adds up answers.
+func (r *Retrieval) add(a Answers, countLonely bool) {
+	for i, rank := range a.Rank {
+		if a.Labels[i] == features.Unlabelled {
+			continue
+		}
+		if rank < 0 {
+			r.Lonely++
+			if !countLonely {
+				continue
+			}
+		}
+		r.N++
+		r.Hits = append(r.Hits, rank == 0)
+		r.RPrecision += a.RP[i]
+		r.MAPAtR += a.AP[i]
+		if rank == 0 {
+			r.PrecisionAt1++
+		}
+		for k := range r.Recall {
+			if rank >= 0 && rank < k {
+				r.Recall[k]++
+			}
+		}
+	}
 }
 
 // eachRow calls visit with every row of the similarities q·gᵀ, on all cores, a block of queries at a time.

@@ -91,3 +91,47 @@ func TestEmbedDealt(t *testing.T) {
 		t.Errorf("exit code %d: %s", code, errs)
 	}
 }
+
+// The queries of an evaluation that machines share give the numbers of one, also where they ask a gallery, and where only some are drawn.
+func TestEvalDealt(t *testing.T) {
+	drawnRun(t)
+	gallery := readFile(t, "noisy.csv")
+	for n := range 10 {
+		gallery = strings.ReplaceAll(gallery, fmt.Sprintf("/%03d.png,", 2*n), fmt.Sprintf("/%03d.png!,", 2*n))
+	}
+	var rows []string
+	for line := range strings.Lines(gallery) { // every other image of test asks the others
+		if strings.Contains(line, "!") {
+			line = strings.Replace(strings.ReplaceAll(line, ",test", ",query"), "!", "", 1)
+		}
+		rows = append(rows, strings.ReplaceAll(line, ",test", ",gallery"))
+	}
+	write(t, "gallery.csv", strings.Join(rows, ""))
+	for i, more := range [][]string{{}, {"--queries", "50", "--seed", "3", "--k", "1,5", "--count-lonely"}, {"--manifest", "gallery.csv"}} {
+		args := append([]string{"eval", "run"}, more...)
+		out := fmt.Sprintf("one%d.json", i)
+		whole, _ := mustCall(t, append(args, "--out", out)...)
+		for _, of := range []int{1, 3, 8} {
+			name := fmt.Sprintf("dealt%d.%d.json", i, of)
+			deal(t, of, name, args...)
+			if got, want := readFile(t, name), readFile(t, out); got != want {
+				t.Errorf("%v from %d parts:\n%s\nexpected\n%s", more, of, got, want)
+			}
+			if text, _ := mustCall(t, "join", name); text != whole {
+				t.Errorf("%v from %d parts: %s, expected %s", more, of, text, whole)
+			}
+		}
+	}
+	broken(t, "broken.json", []string{"eval", "run"}, []string{"eval", "run", "--count-lonely"})
+	fewer := readFile(t, "noisy.csv")
+	write(t, "fewer.csv", fewer[:strings.LastIndex(strings.TrimSpace(fewer), "\n")+1])
+	if code, _, errs := call(t.Context(), "eval", "run", "--manifest", "fewer.csv", "--out", "broken.json", "--shard", "1/3"); code != 1 || !strings.Contains(errs, "another job: ") {
+		t.Errorf("another manifest: exit code %d: %s", code, errs)
+	}
+	if code, _, errs := call(t.Context(), "eval", "run", "--metrics", "all", "--out", "x.json", "--shard", "1/3"); code != 2 || !strings.Contains(errs, "measure the others on one machine") {
+		t.Errorf("other metrics: exit code %d: %s", code, errs)
+	}
+	if code, _, errs := call(t.Context(), "eval", "run", "--out", "no/x.json"); code != 1 || !strings.Contains(errs, "there is no folder no") {
+		t.Errorf("no folder: exit code %d: %s", code, errs)
+	}
+}

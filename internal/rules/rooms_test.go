@@ -125,7 +125,7 @@ var rooms = []Room{
 	{"run/comparison", "measures a trained head beside what needs no training",
 		"eval features head"},
 	{"run/evaluation", "measures an opened run by the metrics asked for, beside frozen and whitened features",
-		"datasets eval features filters/noiserate internal/budget internal/hint internal/lookup run run/comparison run/folder train"},
+		"datasets eval features filters/noiserate internal/budget internal/hint internal/lookup parts run run/comparison run/folder train"},
 	{"run/mlflow", "records a training in the files of an MLflow store",
 		"run/config run/folder train"},
 	{"run/folder", "knows the files that a training leaves, and opens them again",

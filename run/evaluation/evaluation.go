@@ -90,10 +90,7 @@ func Run(ctx context.Context, r *folder.Run, o Options) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	result := Result{
-		Split: images.Split, View: r.Look(), FineTuned: r.Tuned != nil, Backbone: r.TunedFile(), Unlabelled: images.Unlabelled, LeftOut: images.LeftOut,
-		Metrics: map[string]Measured{}, Skipped: map[string]string{},
-	}
+	result := newResult(r, images)
 	err = comparison.Each(ctx, r.Head, images.Train, images.Was, images.Now, func(row string, of comparison.Asked[features.Set]) error {
 		in := eval.Input{Test: of.Query, Gallery: of.Gallery, Train: of.Fit, Seed: o.Seed, MaxMem: left}
 		for _, m := range o.Metrics {
@@ -118,12 +115,24 @@ func Run(ctx context.Context, r *folder.Run, o Options) (Result, error) {
 	if err != nil || result.Retrieval == nil {
 		return result, err
 	}
-	if result.N == 0 {
-		return result, fmt.Errorf("eval: no image of the split %s has another of its class to find", result.Split)
+	return result, result.conclude()
+}
+
+func newResult(r *folder.Run, images Images) Result {
+	return Result{
+		Split: images.Split, View: r.Look(), FineTuned: r.Tuned != nil, Backbone: r.TunedFile(), Unlabelled: images.Unlabelled, LeftOut: images.LeftOut,
+		Metrics: map[string]Measured{}, Skipped: map[string]string{},
 	}
-	all := comparison.Comparison{FineTuned: result.FineTuned, Chose: result.Split == datasets.Validation, Frozen: *result.Frozen, Whitened: *result.Whitened, Trained: *result.Retrieval}
-	result.Verdict = all.Verdict()
-	return result, nil
+}
+
+// conclude adds the verdict to the numbers of a retrieval.
+func (r *Result) conclude() error {
+	if r.N == 0 {
+		return fmt.Errorf("eval: no image of the split %s has another of its class to find", r.Split)
+	}
+	all := comparison.Comparison{FineTuned: r.FineTuned, Chose: r.Split == datasets.Validation, Frozen: *r.Frozen, Whitened: *r.Whitened, Trained: *r.Retrieval}
+	r.Verdict = all.Verdict()
+	return nil
 }
 
 // note puts one result into its place.

@@ -9,6 +9,7 @@ import (
 
 	"winnow/cmd/winnow/term"
 	"winnow/internal/budget"
+	"winnow/parts"
 	"winnow/run/evaluation"
 	"winnow/run/folder"
 )
@@ -19,6 +20,9 @@ type Options struct {
 	Run  folder.Options
 	Eval evaluation.Options
 	JSON bool
+
+	Out   string // file for the result; "": none
+	Shard parts.Shard
 }
 
 // Command is winnow eval.
@@ -45,6 +49,8 @@ func command(call term.Call[Options]) *cli.Command {
 			&cli.BoolFlag{Name: "count-lonely", Usage: "a query without any positive counts as a miss, an image of a class not fitted as wrong"},
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "`N` that k-means draws its starts by, and --queries"},
 			&cli.StringSliceFlag{Name: "set", Usage: "`METRIC.SETTING=VALUE`, as winnow metrics METRIC lists them; may be repeated"},
+			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "write the result into `FILE`, as JSON"},
+			term.ShardFlag("queries"),
 			&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},
 		}, term.DataFlags...),
 		Action: term.Action(read, call),
@@ -63,9 +69,16 @@ func run(ctx context.Context, p *term.Program, o Options) error {
 		return err
 	}
 	defer rt.Close()
+	if !o.Shard.Whole() {
+		made, err := evaluation.RunPart(ctx, r, o.Eval, o.Out, p.Dealt(o.Shard), term.Version())
+		return p.Result(made, o.JSON, err)
+	}
 	result, err := evaluation.Run(ctx, r, o.Eval)
 	if errors.Is(err, evaluation.ErrFitSplit) {
 		return term.AsMisuse(err)
+	}
+	if err == nil {
+		err = result.Save(o.Out)
 	}
 	if err != nil {
 		return err

@@ -15,7 +15,10 @@ func read(c *cli.Context) (o Options, err error) {
 	if err != nil {
 		return o, err
 	}
-	o.JSON = c.Bool("json")
+	o.JSON, o.Out = c.Bool("json"), c.String("out")
+	if o.Shard, err = term.Shard(c); err != nil {
+		return o, err
+	}
 	o.Eval = evaluation.Options{Split: c.String("split"), Fit: c.String("fit"), Seed: c.Uint64("seed"), MaxMem: retrieval.MaxMem}
 	if n := c.Int("queries"); n < 0 {
 		return o, term.Misused("--queries: found %d, expected a number of images, or 0 for all", n)
@@ -28,6 +31,8 @@ func read(c *cli.Context) (o Options, err error) {
 	if o.Dir, err = term.RunArgument(c); err != nil {
 		return o, err
 	}
-	o.Run, err = term.RunOptions(c, o.Eval.Splits()...)
-	return o, err
+	if o.Run, err = term.RunOptions(c, o.Eval.Splits()...); err != nil {
+		return o, err
+	}
+	return o, term.KeepInput(c)
 }

@@ -10,6 +10,7 @@ import (
 	"winnow/embedding"
 	"winnow/extraction"
 	"winnow/parts"
+	"winnow/run/evaluation"
 )
 
 // Options name the output that is put together.
@@ -22,6 +23,7 @@ type Options struct {
 var joiners = map[string]parts.Joiner{
 	extraction.Job: extraction.JoinParts,
 	embedding.Job:  embedding.JoinParts,
+	evaluation.Job: evaluation.JoinParts,
 }
 
 // Command is winnow join.

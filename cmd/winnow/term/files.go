@@ -48,7 +48,10 @@ func CheckTargets(files []Target, inputs []string) error {
 	return nil
 }
 
-// KeepInput refuses an --out that is one of the files a command reads.
+// KeepInput refuses an --out that cannot be written or is one of the files a command reads.
 func KeepInput(c *cli.Context, inputs ...string) error {
+	if c.String("out") == "" {
+		return nil
+	}
 	return CheckTargets([]Target{{"out", c.String("out")}}, inputs)
 }
