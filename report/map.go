@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"winnow/audit/suspects"
@@ -236,4 +237,17 @@ func readable(m atlas.Map) atlas.Map {
 		p.Label, p.True = glyphs.Readable(p.Label), glyphs.Readable(p.True)
 	}
 	return m
+}
+
+// Print writes what was drawn for people.
+func (m *Map) Print(w io.Writer) error {
+	fmt.Fprintf(w, "%d of %d images of %s", m.Points, m.Of, m.Split)
+	if t := m.TSNE; t != nil {
+		fmt.Fprintf(w, ", t-SNE: perplexity %.3g, %d iterations, KL %.3f, %.1f s", t.Perplexity, t.Iterations, t.KL, m.Took.Seconds())
+	}
+	if s := m.Shares; s != nil {
+		fmt.Fprintf(w, ", principal components: %.1f %% and %.1f %% of the variance", 100*s[0], 100*s[1])
+	}
+	_, err := fmt.Fprintf(w, "\n%s\n", strings.Join(m.Files, ", "))
+	return err
 }

@@ -154,3 +154,17 @@ func (r *Run) classesOf(split string) int {
 	}
 	return len(seen)
 }
+
+// UsualSplit returns the split that a report looks at: test, or query against gallery (""), or validation, or, where the
+// run was trained on all images, train.
+func UsualSplit(d *datasets.Dataset) string {
+	for _, split := range []string{datasets.Test, datasets.Query, datasets.Validation} {
+		if len(d.Select(split)) > 0 {
+			if split == datasets.Validation {
+				return split
+			}
+			return ""
+		}
+	}
+	return datasets.Train
+}

@@ -3,8 +3,6 @@ package mapping
 
 import (
 	"context"
-	"fmt"
-	"io"
 	"math"
 	"path/filepath"
 	"slices"
@@ -161,17 +159,5 @@ func run(ctx context.Context, p *term.Program, o Options) error {
 	if o.JSON {
 		return p.JSON(m)
 	}
-	printMap(p.Out, m)
-	return nil
-}
-
-func printMap(w io.Writer, m *report.Map) {
-	fmt.Fprintf(w, "%d of %d images of %s", m.Points, m.Of, m.Split)
-	if t := m.TSNE; t != nil {
-		fmt.Fprintf(w, ", t-SNE: perplexity %.3g, %d iterations, KL %.3f, %.1f s", t.Perplexity, t.Iterations, t.KL, m.Took.Seconds())
-	}
-	if s := m.Shares; s != nil {
-		fmt.Fprintf(w, ", principal components: %.1f %% and %.1f %% of the variance", 100*s[0], 100*s[1])
-	}
-	fmt.Fprintf(w, "\n%s\n", strings.Join(m.Files, ", "))
+	return m.Print(p.Out)
 }

@@ -15,7 +15,6 @@ import (
 
 	"winnow/audit"
 	"winnow/cmd/winnow/term"
-	"winnow/datasets"
 	"winnow/internal/atomicfile"
 	"winnow/internal/budget"
 	"winnow/report"
@@ -153,7 +152,7 @@ func (o Options) measure(ctx context.Context, p *term.Program, dir string, done 
 	if err != nil {
 		return nil, err
 	}
-	split := cmp.Or(o.Split, usualSplit(r.Manifest))
+	split := cmp.Or(o.Split, report.UsualSplit(r.Manifest))
 	found, err := evaluation.Read(opened, evaluation.Options{Split: split})
 	if err != nil {
 		return nil, err
@@ -177,18 +176,4 @@ func (o Options) measure(ctx context.Context, p *term.Program, dir string, done 
 		Weights: a.Scorer == auditing.SelfPaced, Record: auditing.Meanings[a.Scorer]})
 	done.Split, done.Runs = found.Split, append(done.Runs, r.Measured())
 	return r, nil
-}
-
-// usualSplit returns the split that a report looks at: test, or query against gallery (""), or validation, or, where the
-// run was trained on all images, train.
-func usualSplit(d *datasets.Dataset) string {
-	for _, split := range []string{datasets.Test, datasets.Query, datasets.Validation} {
-		if len(d.Select(split)) > 0 {
-			if split == datasets.Validation {
-				return split
-			}
-			return ""
-		}
-	}
-	return datasets.Train
 }

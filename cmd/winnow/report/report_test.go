@@ -31,7 +31,7 @@ func TestUsualSplit(t *testing.T) {
 		for _, split := range splits {
 			d.Samples = append(d.Samples, datasets.Sample{Split: split})
 		}
-		if got := usualSplit(d); got != want {
+		if got := report.UsualSplit(d); got != want {
 			t.Errorf("%v: %q, expected %q", splits, got, want)
 		}
 	}
