@@ -1,7 +1,6 @@
 package extraction
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -56,20 +55,4 @@ func OpenBackbone(name string, settings models.Settings) (*models.Backbone, *mod
 	}
 	cut, err := models.Prepare(b.Entry, b.Data, settings.Output)
 	return b, cut, err
-}
-
-// TakeShard keeps the images of one shard, I/N. A batch of 0 becomes the usual one: machines with different memory must
-// agree on it.
-func (e *Extraction) TakeShard(text string) error {
-	e.Config.Batch = cmp.Or(e.Config.Batch, UsualBatch)
-	index, of, err := features.ParseShard(text)
-	if err != nil {
-		return err
-	}
-	shard, paths, err := features.ShardOf(e.Paths, index, of, e.Config.Batch)
-	if err != nil {
-		return err
-	}
-	e.Shard, e.Paths = &shard, paths
-	return nil
 }

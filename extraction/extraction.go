@@ -16,20 +16,23 @@ import (
 	"winnow/features"
 	"winnow/internal/hint"
 	"winnow/models"
+	"winnow/parts"
 )
 
 // Extraction says which store to make; its parts are found and checked.
 type Extraction struct {
-	Out       string
+	Out       string // of a shard too the whole's, of which it makes a part
 	Overwrite bool
 	Root      fs.FS
 	Paths     []string
-	Shard     *features.Shard // nil: Paths is the whole list
 	Model     *models.Backbone
 	Cut       *models.Prepared
 	Config    backbone.ExtractConfig
 	DType     string // of the store's numbers; "": float32
 	Memory    int64  // that a batch is chosen for; 0: what the machine has left
+
+	shard *features.Shard // nil: Paths is the whole list
+	deal  parts.Shard
 }
 
 // Host is what an extraction needs of the program around it; the zero value opens the ONNX Runtime that is found and says
@@ -92,8 +95,16 @@ func (e *Extraction) Store(ctx context.Context, h Host) (*features.Store, error)
 	return features.Open(e.Out)
 }
 
-// Run makes the store, unless it exists.
+// Run makes the store, or the part of it that is this machine's, unless it exists.
 func (e *Extraction) Run(ctx context.Context, h Host) (Result, error) {
+	if e.shard != nil {
+		return e.part(ctx, h)
+	}
+	return e.store(ctx, h)
+}
+
+// store makes the store in the folder.
+func (e *Extraction) store(ctx context.Context, h Host) (Result, error) {
 	if !e.Overwrite {
 		if r, done, err := e.standing(ctx); done || err != nil {
 			return r, err
@@ -113,7 +124,7 @@ func (e *Extraction) Run(ctx context.Context, h Host) (Result, error) {
 	}
 	defer net.Close()
 	w, err := features.Create(e.Out, features.Plan{Key: e.Key(), Paths: e.Paths, Dim: net.Dim(), Batch: e.Config.Batch,
-		Device: rt.Where(), Winnow: h.Winnow, ModelFile: Absolute(e.Model.Path), Shard: e.Shard}, e.Overwrite)
+		Device: rt.Where(), Winnow: h.Winnow, ModelFile: Absolute(e.Model.Path), Shard: e.shard}, e.Overwrite)
 	if err != nil {
 		return Result{}, e.storeHint(err)
 	}
@@ -127,7 +138,7 @@ func (e *Extraction) standing(ctx context.Context) (Result, bool, error) {
 	if err != nil {
 		return Result{}, false, nil // nothing, a beginning, or damage: features.Create says which
 	}
-	if why := s.Differs(e.Key(), e.Shard); why != "" {
+	if why := s.Differs(e.Key(), e.shard); why != "" {
 		return Result{}, false, e.storeHint(&features.KeyError{Dir: e.Out, Why: why})
 	}
 	if err := s.Verify(ctx); err != nil {

@@ -43,7 +43,7 @@ type seen struct {
 // a note, if it is older than the store. Whenever it is stopped the old store is there, or a beginning that the next
 // call goes on with; images that changed in between are looked at again.
 func (e *Extraction) Update(ctx context.Context, h Host) (Result, error) {
-	if e.Shard != nil || len(e.Key().Views) > 1 {
+	if e.shard != nil || len(e.Key().Views) > 1 {
 		return e.Run(ctx, h)
 	}
 	h = h.Complete()

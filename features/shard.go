@@ -1,10 +1,6 @@
 package features
 
-import (
-	"fmt"
-	"strconv"
-	"strings"
-)
+import "fmt"
 
 // Shard describes which part of an image list a store holds: one of several that are made apart, perhaps on several
 // machines, and put together by [Join].
@@ -18,17 +14,6 @@ type Shard struct {
 
 // String returns the shard as a user writes it.
 func (s Shard) String() string { return fmt.Sprintf("%d/%d", s.Index, s.Of) }
-
-// ParseShard reads i/n with 1 ≤ i ≤ n.
-func ParseShard(text string) (index, of int, err error) {
-	a, b, ok := strings.Cut(text, "/")
-	index, err1 := strconv.Atoi(a)
-	of, err2 := strconv.Atoi(b)
-	if !ok || err1 != nil || err2 != nil || index < 1 || index > of {
-		return 0, 0, fmt.Errorf("found %q, expected i/n with i from 1 to n, for example 2/4", text)
-	}
-	return index, of, nil
-}
 
 // ShardOf takes shard index of a list and returns it with its images. Shards are runs of whole batches, as even as
 // these allow, in the order of the list: every image is computed in the batch that it would be in without shards, so

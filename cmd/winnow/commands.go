@@ -13,8 +13,8 @@ import (
 	"winnow/cmd/winnow/eval"
 	"winnow/cmd/winnow/export"
 	"winnow/cmd/winnow/extract"
-	"winnow/cmd/winnow/features"
 	"winnow/cmd/winnow/index"
+	"winnow/cmd/winnow/join"
 	"winnow/cmd/winnow/manual"
 	"winnow/cmd/winnow/mapping"
 	"winnow/cmd/winnow/models"
@@ -40,7 +40,7 @@ func commands() []term.Group {
 			data.Command(),
 			models.Command(),
 			extract.Command(),
-			features.Command(),
+			join.Command(),
 			noise.Command(),
 		}},
 		{Heading: "Embeddings", Commands: []*cli.Command{

@@ -59,7 +59,7 @@ func Rows(d *datasets.Dataset, s *features.Store, at []int, which string) (rows,
 	found, missing := s.Lookup(paths)
 	if len(missing) > 0 && s.Shard != nil {
 		return nil, nil, nil, hint.With(fmt.Errorf("features %s: is shard %v, without %d of the %d %simages", s.Dir, *s.Shard, len(missing), len(at), which),
-			"put all shards together first: winnow features join SHARD... --out DIR")
+			"put all shards together first: winnow join OUT, with the --out of winnow extract")
 	}
 	if len(missing) > 0 {
 		return nil, nil, nil, hint.With(fmt.Errorf("features %s: %d of the %d %simages are not in the store, the first is %q", s.Dir, len(missing), len(at), which, missing[0]),

@@ -51,6 +51,8 @@ var rooms = []Room{
 
 	{"features", "holds labelled vectors and parameters in memory, the memory bank, and the feature store on disk",
 		""},
+	{"parts", "says how one job is dealt among machines, and joins what they made",
+		"internal/hint"},
 	{"graph", "holds an ONNX model as data: read, check, infer shapes, cut, join, write",
 		""},
 	{"graph/gradient", "writes a model's derivative as two more models; knows which of its weights can be trained",
@@ -96,7 +98,7 @@ var rooms = []Room{
 	{"models/architecture", "builds untrained networks from a YAML description and a seed",
 		"backbone graph internal/document"},
 	{"extraction", "turns a list of images into a feature store",
-		"backbone backbone/ort features internal/hint models"},
+		"backbone backbone/ort features internal/hint models parts"},
 
 	{"eval", "measures retrieval, clusters, classifiers and the detection of wrong labels",
 		"datasets features filters internal/spread"},

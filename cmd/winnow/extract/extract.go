@@ -16,13 +16,15 @@ import (
 	"winnow/extraction"
 	"winnow/features"
 	"winnow/models"
+	"winnow/parts"
 )
 
 // Options say what is extracted from which images, and how.
 type Options struct {
 	Manifest, Root, Model string
 	Settings              models.Settings
-	Out, DType, Shard     string
+	Out, DType            string
+	Shard                 parts.Shard
 	Extract               backbone.ExtractConfig // Preprocessing is the model's
 	Overwrite, JSON       bool
 }
@@ -37,8 +39,8 @@ func command(call term.Call[Options]) *cli.Command {
 		Description: "Writes the folder --out: features.npy (float32, one row an image), paths.txt and store.json. Labels play\n" +
 			"no part, so manifests that differ in labels only share one store. Stopped at any moment and started\n" +
 			"again with the same flags it goes on, to the same bytes; a finished store is not touched. --shard I/N makes\n" +
-			"one of N parts, each a store of its own, which winnow features join puts together to the same bytes (batch auto is\n" +
-			"then 32, whatever the memory).\n\n" +
+			"one of N parts, each whole batches in a store of its own in OUT.parts, which winnow join OUT puts together to the same\n" +
+			"bytes (batch auto is then 32, whatever the memory).\n\n" +
 			"--views makes several pictures of each image and stores a vector of each: center, flip (the centre mirrored) and\n" +
 			"N*RECIPE, N pictures drawn as a paper augments its images, in any sum, as center+flip or 4*prism; the centre is\n" +
 			"always among them. What is drawn depends on --seed, the path and the view alone. Training draws one of them at each\n" +
@@ -55,7 +57,7 @@ func command(call term.Call[Options]) *cli.Command {
 			&cli.StringFlag{Name: "batch", Value: autoBatch, Usage: "`N` images a run of the network; auto: as many as memory allows, at most 32 (256 on a GPU)"},
 			&cli.IntFlag{Name: "workers", DefaultText: "one a core", Usage: "`N` images decoded at the same time"},
 			&cli.IntFlag{Name: "max-pixels", Value: backbone.DefaultMaxPixels, Usage: "pictures of more than `N` pixels are unreadable, and those that take more than 6·N bytes (1 GiB at least) to decode"},
-			&cli.StringFlag{Name: "shard", Usage: "only the `I/N`-th part of the images, for several machines: winnow features join puts the parts together"},
+			term.ShardFlag("images"),
 			&cli.StringFlag{Name: "decoder", DefaultText: backbone.ExactDecoder, Usage: decoderUsage},
 			&cli.BoolFlag{Name: "exif", Usage: "turn pictures as their EXIF orientation says"},
 			&cli.BoolFlag{Name: "strict", Usage: "stop at the first unreadable image"},
@@ -85,7 +87,7 @@ const decoderUsage = "read JPEG photographs by `NAME`: exact, every pixel as lib
 func read(c *cli.Context) (o Options, err error) {
 	o = Options{
 		Manifest: c.String("manifest"), Root: c.String("root"), Model: c.String("model"), Settings: term.ModelSettings(c),
-		Out: c.String("out"), DType: c.String("dtype"), Shard: c.String("shard"), Overwrite: c.Bool("overwrite"), JSON: c.Bool("json"),
+		Out: c.String("out"), DType: c.String("dtype"), Overwrite: c.Bool("overwrite"), JSON: c.Bool("json"),
 		Extract: backbone.ExtractConfig{Workers: c.Int("workers"), MaxPixels: c.Int("max-pixels"), Strict: c.Bool("strict")},
 	}
 	if c.NArg() > 0 {
@@ -96,6 +98,9 @@ func read(c *cli.Context) (o Options, err error) {
 	}
 	if o.Extract.MaxPixels < 1 {
 		return o, term.Misused("--max-pixels: found %d, expected at least 1", o.Extract.MaxPixels)
+	}
+	if o.Shard, err = term.Shard(c); err != nil {
+		return o, err
 	}
 	if text := c.String("batch"); text != autoBatch {
 		if o.Extract.Batch, err = strconv.Atoi(text); err != nil || o.Extract.Batch < 1 {
@@ -160,10 +165,8 @@ func (o Options) extraction(ctx context.Context, p *term.Program) (*extraction.E
 	if !o.Settings.Shaped() {
 		e.Fit(p.Host())
 	}
-	if o.Shard != "" {
-		if err := e.TakeShard(o.Shard); err != nil {
-			return nil, term.Misused("--shard: %w", err)
-		}
+	if err := e.TakeShard(p.Dealt(o.Shard)); err != nil {
+		return nil, term.Misused("--shard: %w", err)
 	}
 	return e, nil
 }

@@ -1,0 +1,63 @@
+// Package join is winnow join: it puts the parts that machines made with --shard together.
+package join
+
+import (
+	"context"
+
+	"github.com/urfave/cli/v2"
+
+	"winnow/cmd/winnow/term"
+	"winnow/extraction"
+	"winnow/parts"
+)
+
+// Options name the output that is put together.
+type Options struct {
+	Out             string
+	Overwrite, JSON bool
+}
+
+// joiners put the parts of a job together, by the command that made them.
+var joiners = map[string]parts.Joiner{
+	extraction.Job: extraction.Join,
+}
+
+// Command is winnow join.
+func Command() *cli.Command { return command(run) }
+
+func command(call term.Call[Options]) *cli.Command {
+	return &cli.Command{
+		Name:      "join",
+		Usage:     "put the parts together that several machines made with --shard",
+		ArgsUsage: "OUT",
+		Description: "OUT is the --out of the command that ran with --shard; the parts lie in OUT.parts. They must be all of one job: the same\n" +
+			"inputs, settings and number of parts. Those that are missing or damaged are listed with the shards to run again. The\n" +
+			"result is that of one machine: feature stores byte for byte, where all parts were made on the same kind of device,\n" +
+			"numbers to 1e-9. The parts stay as they are.\n\n" +
+			"   winnow extract … --shard 1/2 --out birds.features    winnow extract … --shard 2/2 --out birds.features\n" +
+			"   winnow join birds.features",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "overwrite", Usage: "replace another feature store that stands at OUT"},
+			&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},
+		},
+		Action: term.Action(read, call),
+	}
+}
+
+func read(c *cli.Context) (Options, error) {
+	out, err := term.OneArgument(c, "the --out that machines made parts of")
+	return Options{Out: out, Overwrite: c.Bool("overwrite"), JSON: c.Bool("json")}, err
+}
+
+func run(ctx context.Context, p *term.Program, o Options) error {
+	at, end := p.Watch("rows")
+	r, err := parts.Join(ctx, o.Out, joiners, parts.JoinOptions{Overwrite: o.Overwrite, Progress: at, Note: p.Note})
+	end()
+	if err != nil {
+		return err
+	}
+	if o.JSON {
+		return p.JSON(r)
+	}
+	return r.Write(p.Out)
+}

@@ -1,0 +1,105 @@
+package extraction
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"winnow/features"
+	"winnow/internal/hint"
+	"winnow/parts"
+)
+
+// Job names extractions in their parts.
+const Job = "extract"
+
+// TakeShard keeps the images of one shard: whole batches, so that every number is the one of a single machine, to the bit. A batch of 0
+// becomes the usual one: machines with different memory must agree on it.
+func (e *Extraction) TakeShard(s parts.Shard) error {
+	if s.Whole() {
+		return nil
+	}
+	e.Config.Batch = cmp.Or(e.Config.Batch, UsualBatch)
+	shard, paths, err := features.ShardOf(e.Paths, s.Index, s.Of, e.Config.Batch)
+	if err != nil {
+		return err
+	}
+	e.shard, e.Paths, e.deal = &shard, paths, s
+	return nil
+}
+
+// header says what the part is of.
+func (e *Extraction) header(winnow string) (parts.Header, error) {
+	key := e.Key()
+	return parts.NewHeader(Job, e.deal, e.shard.Total, e.Config.Batch, "images",
+		map[string]string{"model": key.Model, "images": e.shard.Images},
+		map[string]string{"output": key.Output, "preprocessing": key.Preprocessing, "decoder": key.Decoder,
+			"views": strings.Join(key.Views, "+"), "dtype": key.Element(), "batch": strconv.Itoa(e.Config.Batch)}, winnow)
+}
+
+// part makes the store of this shard among the parts of the whole.
+func (e *Extraction) part(ctx context.Context, h Host) (Result, error) {
+	header, err := e.header(h.Winnow)
+	if err != nil {
+		return Result{}, err
+	}
+	state, err := parts.Begin(ctx, e.Out, header, e.Overwrite)
+	if err != nil {
+		return Result{}, err
+	}
+	own := *e
+	own.Out = parts.Path(e.Out, header.Shard, header.Of)
+	r, err := own.store(ctx, h)
+	if err == nil && state != parts.Present {
+		err = parts.Finish(ctx, e.Out, header)
+	}
+	return r, err
+}
+
+// Joined is an outcome of Join, as `winnow join --json` prints it.
+type Joined struct {
+	Store    string `json:"store"`
+	Shards   int    `json:"shards"`
+	Rows     int    `json:"rows"`
+	Dim      int    `json:"dim"`
+	Device   string `json:"device"`
+	Bad      int    `json:"unreadable"`
+	Complete bool   `json:"complete"` // it was there already: nothing was done
+}
+
+// Join puts the parts of an extraction together into the store of one machine, byte for byte.
+func Join(ctx context.Context, w *parts.Whole, o parts.JoinOptions) (parts.Result, error) {
+	var dirs []string
+	for _, p := range w.Parts {
+		dirs = append(dirs, p.Path)
+	}
+	s, err := features.Join(dirs, w.Out, o.Overwrite, o.Progress)
+	complete := errors.Is(err, features.ErrComplete)
+	if complete {
+		s, err = features.Open(w.Out)
+	}
+	_, other := errors.AsType[*features.KeyError](err)
+	if _, damaged := errors.AsType[*features.DamageError](err); other || damaged {
+		return nil, hint.With(err, "rename it, or replace it with --overwrite")
+	}
+	if err != nil {
+		return nil, err
+	}
+	if strings.Contains(s.Device, ",") {
+		o.Note("the shards were made on different devices (%s): their last bits are not those of one", s.Device)
+	}
+	return Joined{Store: w.Out, Shards: w.Of, Rows: s.Rows, Dim: s.Dim, Device: s.Device, Bad: len(s.Bad), Complete: complete}, nil
+}
+
+// Write writes the outcome for people.
+func (j Joined) Write(w io.Writer) error {
+	_, err := fmt.Fprintf(w, "%s: %d images × %d values from %d shards, %d unreadable\n", j.Store, j.Rows, j.Dim, j.Shards, j.Bad)
+	if err == nil && j.Complete {
+		_, err = fmt.Fprintln(w, "it was complete: nothing to do")
+	}
+	return err
+}

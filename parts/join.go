@@ -1,0 +1,48 @@
+package parts
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"winnow/internal/hint"
+)
+
+// JoinOptions are those of every join; Progress and Note are set.
+type JoinOptions struct {
+	Overwrite bool // replace what stands where the output goes
+	Progress  func(done, total int)
+	Note      func(format string, args ...any)
+}
+
+// Result is what a join has made, for people and as JSON.
+type Result interface{ Write(io.Writer) error }
+
+// Joiner writes the output of a job. All parts are there, whole and of one job.
+type Joiner func(ctx context.Context, w *Whole, o JoinOptions) (Result, error)
+
+// Join finds the parts of an output, verifies them and lets the joiner of their job put them together.
+func Join(ctx context.Context, out string, joiners map[string]Joiner, o JoinOptions) (Result, error) {
+	w, err := Look(out)
+	if err != nil {
+		return nil, hint.With(err, "name the output that the parts are of, or the folder of its parts: both machines and join must see it")
+	}
+	if err := w.Verify(ctx); err != nil {
+		return nil, err
+	}
+	join, ok := joiners[w.Job]
+	if !ok {
+		return nil, fmt.Errorf("parts: %s: made by winnow %s, expected one of %s", Dir(out), w.Job, strings.Join(slices.Sorted(maps.Keys(joiners)), ", "))
+	}
+	versions := map[string]bool{}
+	for _, p := range w.Parts {
+		versions[p.Winnow] = true
+	}
+	if len(versions) > 1 {
+		o.Note("the parts were made by different versions of winnow: %s", strings.Join(slices.Sorted(maps.Keys(versions)), ", "))
+	}
+	return join(ctx, w, o)
+}

@@ -1,0 +1,338 @@
+package parts
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"winnow/internal/hint"
+	"winnow/internal/interrupt"
+	"winnow/internal/regular"
+)
+
+// State says how far a part is.
+type State string
+
+const (
+	Missing State = "missing"
+	Begun   State = "begun"   // a folder that is being filled, or was when its machine stopped
+	Torn    State = "torn"    // cut short or changed
+	Present State = "present" // whole, as far as its length tells; Whole.Verify reads it all
+)
+
+// Part is one of those that an output is made of.
+type Part struct {
+	Header        // the zero one where none could be read, but for Shard and Of
+	Path   string `json:"path"`
+	State  State  `json:"state"`
+	Why    string `json:"why,omitempty"` // it is torn
+}
+
+// Whole is what stands of the parts of an output.
+type Whole struct {
+	Out    string
+	Header        // what all parts have in common; Job is "" where no header can be read yet
+	Parts  []Part // of every shard, in order
+}
+
+// ApartError is two parts of different jobs.
+type ApartError struct{ A, B, Why string }
+
+func (e *ApartError) Error() string {
+	return fmt.Sprintf("parts: %s and %s cannot be joined: %s", e.A, e.B, e.Why)
+}
+
+// Look finds the parts of an output, which is named itself or by the folder of its parts, and reads their headers and lengths. Parts of
+// different jobs give an *ApartError, none at all an error that is fs.ErrNotExist.
+func Look(out string) (*Whole, error) {
+	dir := Dir(out)
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, fmt.Errorf("parts: %w", err)
+	}
+	w := &Whole{Out: Out(out)}
+	var like *Part // the first with a header
+	at := ""       // the first of all
+	for _, e := range entries {
+		index, of, ok := named(e.Name())
+		if !ok {
+			continue
+		}
+		path := filepath.Join(dir, e.Name())
+		if at == "" {
+			at, w.Of = path, of
+			w.Parts = make([]Part, of)
+			for i := range w.Parts {
+				w.Parts[i] = Part{Header: Header{Shard: i + 1, Of: of}, Path: Path(out, i+1, of), State: Missing}
+			}
+		}
+		if of != w.Of {
+			return nil, &ApartError{at, path, fmt.Sprintf("one of %d parts and one of %d", w.Of, of)}
+		}
+		p := &w.Parts[index-1]
+		p.read(e.IsDir())
+		switch {
+		case p.Job == "":
+		case like == nil:
+			like = p
+			w.Header = p.Header
+		default:
+			if why := like.Differs(p.Header); why != "" {
+				return nil, &ApartError{like.Path, p.Path, why}
+			}
+		}
+	}
+	if at == "" {
+		return nil, fmt.Errorf("parts: %s: holds no part: %w", dir, fs.ErrNotExist)
+	}
+	w.Header.Shard, w.First, w.End = 0, 0, 0
+	return w, nil
+}
+
+// In returns the shards in a state, rising.
+func (w *Whole) In(s State) []int {
+	var list []int
+	for _, p := range w.Parts {
+		if p.State == s {
+			list = append(list, p.Shard)
+		}
+	}
+	return list
+}
+
+// Again returns the shards to run again: the missing, begun and torn ones, rising.
+func (w *Whole) Again() []int {
+	var list []int
+	for _, p := range w.Parts {
+		if p.State != Present {
+			list = append(list, p.Shard)
+		}
+	}
+	return list
+}
+
+// Verify reads all parts, marks those as torn whose sums differ, and returns an error unless all are there and whole.
+func (w *Whole) Verify(ctx context.Context) error {
+	for i := range w.Parts {
+		p := &w.Parts[i]
+		if p.State != Present {
+			continue
+		}
+		if err := p.verify(ctx); ctx.Err() != nil {
+			return ctx.Err()
+		} else if err != nil {
+			p.State, p.Why = Torn, err.Error()
+		}
+	}
+	again := w.Again()
+	if len(again) == 0 {
+		return nil
+	}
+	var told []string
+	for _, s := range []State{Missing, Begun, Torn} {
+		if in := w.In(s); len(in) > 0 {
+			told = append(told, fmt.Sprintf("%s: %s", s, List(in)))
+		}
+	}
+	for _, p := range w.Parts {
+		if p.State == Torn {
+			told = append(told, fmt.Sprintf("%s %s", p.Path, p.Why))
+			break
+		}
+	}
+	return hint.With(fmt.Errorf("parts: %s: %d of %d parts cannot be joined: %s", Dir(w.Out), len(again), w.Of, strings.Join(told, "; ")),
+		"run the same command again with --shard %d/%d and so on, or as tasks %s of the array with --shard auto/%d", again[0], w.Of, List(again), w.Of)
+}
+
+// List writes rising numbers as the arrays of Slurm and the ranges of pages do: 1-3,7.
+func List(numbers []int) string {
+	var b strings.Builder
+	for i := 0; i < len(numbers); {
+		j := i
+		for j+1 < len(numbers) && numbers[j+1] == numbers[j]+1 {
+			j++
+		}
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		if fmt.Fprint(&b, numbers[i]); j > i {
+			fmt.Fprintf(&b, "-%d", numbers[j])
+		}
+		i = j + 1
+	}
+	return b.String()
+}
+
+// read fills in the header and the state of a part that stands at its path.
+func (p *Part) read(dir bool) {
+	h, state, err := p.look(dir)
+	if err == nil && h.Job != "" && (h.Shard != p.Shard || h.Of != p.Of) {
+		err = fmt.Errorf("says that it is shard %v", h)
+		h = Header{}
+	}
+	if h.Job != "" {
+		p.Header = h
+	}
+	if p.State = state; err != nil {
+		p.State, p.Why = Torn, err.Error()
+	}
+}
+
+func (p *Part) look(dir bool) (Header, State, error) {
+	if dir {
+		return p.lookFolder()
+	}
+	f, err := regular.Open(p.Path)
+	if err != nil {
+		return Header{}, Torn, err
+	}
+	defer f.Close()
+	h, _, err := readHead(f)
+	if err != nil {
+		return h, Torn, err
+	}
+	_, err = readSeal(f)
+	return h, Present, err
+}
+
+// readHead reads the first line, and says how long it is.
+func readHead(r io.Reader) (h Header, n int64, err error) {
+	line, err := bufio.NewReaderSize(io.LimitReader(r, maxHeader), 1<<12).ReadBytes('\n')
+	if err != nil {
+		return h, 0, errors.New("its header is cut short")
+	}
+	if err := parseHeader(line, &h, &h); err != nil {
+		return Header{}, 0, err
+	}
+	return h, int64(len(line)), nil
+}
+
+// readSeal returns the sum of a part's file and checks its length.
+func readSeal(f *os.File) ([]byte, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	seal := make([]byte, sealBytes)
+	if info.Size() < int64(sealBytes) {
+		return nil, errors.New("is cut short")
+	}
+	if _, err := f.ReadAt(seal, info.Size()-int64(sealBytes)); err != nil {
+		return nil, err
+	}
+	n := binary.BigEndian.Uint64(seal[sha256.Size:])
+	if string(seal[sha256.Size+8:]) != endMark || n != uint64(info.Size()-int64(sealBytes)) {
+		return nil, errors.New("is cut short")
+	}
+	return seal[:sha256.Size], nil
+}
+
+// sealedFolder reads what a folder says of itself.
+func (p *Part) sealedFolder() (s sealed, err error) {
+	f, err := regular.Open(filepath.Join(p.Path, headerFile))
+	if err != nil {
+		return s, err
+	}
+	defer f.Close()
+	content, err := io.ReadAll(io.LimitReader(f, maxHeader))
+	if err != nil {
+		return s, err
+	}
+	return s, parseHeader(content, &s, &s.Header)
+}
+
+func (p *Part) lookFolder() (Header, State, error) {
+	s, err := p.sealedFolder()
+	if errors.Is(err, fs.ErrNotExist) {
+		return Header{}, Begun, nil
+	}
+	if err != nil {
+		return Header{}, Torn, err
+	}
+	if s.Files == nil {
+		return s.Header, Begun, nil
+	}
+	for _, f := range s.Files {
+		info, err := os.Stat(filepath.Join(p.Path, filepath.Base(f.Name)))
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return s.Header, Torn, fmt.Errorf("is without %s", f.Name)
+		case err != nil:
+			return s.Header, Torn, err
+		case info.Size() != f.Bytes:
+			return s.Header, Torn, fmt.Errorf("has a %s of %d bytes, expected %d", f.Name, info.Size(), f.Bytes)
+		}
+	}
+	return s.Header, Present, nil
+}
+
+// verify reads the part and compares its sums.
+func (p *Part) verify(ctx context.Context) error {
+	if info, err := os.Stat(p.Path); err != nil {
+		return err
+	} else if info.IsDir() {
+		s, err := p.sealedFolder()
+		if err != nil {
+			return err
+		}
+		for _, f := range s.Files {
+			if n, sum, err := digest(ctx, filepath.Join(p.Path, filepath.Base(f.Name))); err != nil {
+				return err
+			} else if n != f.Bytes || sum != f.SHA256 {
+				return fmt.Errorf("has a %s that changed since it was written", f.Name)
+			}
+		}
+		return nil
+	}
+	f, err := regular.Open(p.Path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	want, err := readSeal(f)
+	if err != nil {
+		return err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	sum := sha256.New()
+	if _, err := io.Copy(sum, interrupt.NewReader(ctx, io.NewSectionReader(f, 0, info.Size()-int64(sealBytes)))); err != nil {
+		return err
+	}
+	if !bytes.Equal(sum.Sum(nil), want) {
+		return errors.New("changed since it was written")
+	}
+	return nil
+}
+
+// Read calls read with what the job wrote into a part that is a file.
+func (p *Part) Read(read func(io.Reader) error) error {
+	f, err := regular.Open(p.Path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	_, head, err := readHead(f)
+	if err != nil {
+		return fmt.Errorf("parts: %s %w", p.Path, err)
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if err := read(bufio.NewReaderSize(io.NewSectionReader(f, head, info.Size()-head-int64(sealBytes)), 1<<16)); err != nil {
+		return fmt.Errorf("parts: %s: %w", p.Path, err)
+	}
+	return nil
+}

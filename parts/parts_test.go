@@ -1,0 +1,266 @@
+package parts
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func header(t testing.TB, i, of int) Header {
+	t.Helper()
+	h, err := NewHeader("count", Shard{Index: i, Of: of}, 20, 1, "rows", map[string]string{"list": "abc"}, map[string]string{"k": "5"}, "v1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+func content(text string) func(io.Writer) error {
+	return func(w io.Writer) error { _, err := io.WriteString(w, text); return err }
+}
+
+func filled(t testing.TB, of int) (out string) {
+	t.Helper()
+	out = filepath.Join(t.TempDir(), "out.csv")
+	for i := 1; i <= of; i++ {
+		if standing, err := Make(t.Context(), out, header(t, i, of), content(strings.Repeat("x\n", i))); err != nil || standing {
+			t.Fatal(standing, err)
+		}
+	}
+	return out
+}
+
+// Parts are written once, found, and read as they were written.
+func TestMake(t *testing.T) {
+	out := filled(t, 3)
+	standing, err := Make(t.Context(), out, header(t, 2, 3), func(io.Writer) error { return errors.New("was called") })
+	if err != nil || !standing {
+		t.Error(standing, err)
+	}
+	for _, name := range []string{out, out + ".parts", out + ".parts/"} {
+		w, err := Look(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if w.Out != out || w.Job != "count" || w.Of != 3 || len(w.Again()) != 0 || !slices.Equal(w.In(Present), []int{1, 2, 3}) {
+			t.Errorf("found %+v", w)
+		}
+		if err := w.Verify(t.Context()); err != nil {
+			t.Error(err)
+		}
+		for i, p := range w.Parts {
+			var b []byte
+			if err := p.Read(func(r io.Reader) (err error) { b, err = io.ReadAll(r); return err }); err != nil || string(b) != strings.Repeat("x\n", i+1) {
+				t.Errorf("%q, %v", b, err)
+			}
+		}
+	}
+	if _, err := Make(t.Context(), out, header(t, 1, 2), content("")); err == nil || !strings.Contains(err.Error(), "one of 3 parts and one of 2") {
+		t.Error(err)
+	}
+	failed := errors.New("no")
+	if _, err := Make(t.Context(), filepath.Join(t.TempDir(), "o"), header(t, 1, 2), func(w io.Writer) error { _, _ = io.WriteString(w, "half"); return failed }); !errors.Is(err, failed) {
+		t.Error(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Make(ctx, out, header(t, 1, 3), content("")); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
+// What a crash or a disk leaves is known as torn, named, and made again.
+func TestTorn(t *testing.T) {
+	for name, spoil := range map[string]func([]byte) []byte{
+		"empty":           func([]byte) []byte { return nil },
+		"only its header": func(b []byte) []byte { return b[:bytes.IndexByte(b, '\n')+1] },
+		"half a header":   func(b []byte) []byte { return b[:20] },
+		"a byte short":    func(b []byte) []byte { return b[:len(b)-1] },
+		"a byte more":     func(b []byte) []byte { return append(b, 0) },
+		"a line less":     func(b []byte) []byte { i := bytes.IndexByte(b, '\n'); return slices.Delete(b, i+1, i+3) },
+		"another byte":    func(b []byte) []byte { b[bytes.IndexByte(b, '\n')+1] = 'y'; return b },
+		"another version": func(b []byte) []byte { return bytes.Replace(b, []byte(`"v1"`), []byte(`"v2"`), 1) },
+		"another format":  func(b []byte) []byte { return bytes.Replace(b, []byte(`part":1`), []byte(`part":2`), 1) },
+		"another shard":   func(b []byte) []byte { return bytes.Replace(b, []byte(`"shard":2`), []byte(`"shard":3`), 1) },
+		"no JSON":         func(b []byte) []byte { b[0] = 'x'; return b },
+	} {
+		out := filled(t, 3)
+		path := Path(out, 2, 3)
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, spoil(b), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		w, err := Look(out)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if err := w.Verify(t.Context()); err == nil || !strings.Contains(err.Error(), "1 of 3 parts cannot be joined: torn: 2; "+path) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if standing, err := Make(t.Context(), out, header(t, 2, 3), content("x\nx\n")); err != nil || standing {
+			t.Errorf("%s: %v, %v", name, standing, err)
+		}
+		if w, err = Look(out); err != nil || w.Verify(t.Context()) != nil {
+			t.Errorf("%s: is not mended: %v", name, err)
+		}
+	}
+}
+
+func TestMissing(t *testing.T) {
+	out := filled(t, 8)
+	for _, i := range []int{2, 3, 4, 8} {
+		if err := os.Remove(Path(out, i, 8)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w, err := Look(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Verify(t.Context()); err == nil || !strings.Contains(err.Error(), "4 of 8 parts cannot be joined: missing: 2-4,8") {
+		t.Error(err)
+	}
+	if _, err := Look(filepath.Join(t.TempDir(), "nothing")); !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
+	}
+}
+
+// Parts that differ are never joined, and a new one is refused before it is computed.
+func TestApart(t *testing.T) {
+	for want, change := range map[string]func(*Header){
+		"made by winnow count and by winnow tell": func(h *Header) { h.Job = "tell" },
+		"of 20 rows and of 30":                    func(h *Header) { h.Total = 30 },
+		`input "list": sha256 abc… and abd…`:      func(h *Header) { h.Inputs = map[string]string{"list": "abd"} },
+		`input "list" stands in one of them only`: func(h *Header) { h.Inputs = nil },
+		`input "more" stands in one of them only`: func(h *Header) { h.Inputs = map[string]string{"list": "abc", "more": "x"} },
+		`setting "k": 5 and 6`:                    func(h *Header) { h.Settings = map[string]string{"k": "6"} },
+		"one of 3 parts and one of 4":             func(h *Header) { h.Of = 4 },
+	} {
+		out, other := filled(t, 3), filepath.Join(t.TempDir(), "other")
+		h := header(t, 2, 3)
+		change(&h)
+		if _, err := Make(t.Context(), out, h, content("")); err == nil || !strings.Contains(err.Error(), "holds parts of another job: "+want) {
+			t.Errorf("%s: %v", want, err)
+		}
+		if _, err := Make(t.Context(), other, h, content("")); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename(Path(other, 2, h.Of), Path(out, 2, h.Of)); err != nil {
+			t.Fatal(err)
+		}
+		_, err := Look(out)
+		if _, ok := errors.AsType[*ApartError](err); !ok || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", want, err)
+		}
+	}
+}
+
+// A folder's part is begun until it is finished, and torn if a file is lost or another.
+func TestFolder(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "store")
+	h := header(t, 1, 1)
+	path := Path(out, 1, 1)
+	fill := func() {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(path, "a"), []byte("12345"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	state := func() State {
+		t.Helper()
+		w, err := Look(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = w.Verify(t.Context())
+		return w.Parts[0].State
+	}
+	begin := func(want State) {
+		t.Helper()
+		if s, err := Begin(t.Context(), out, h, false); err != nil || s != want {
+			t.Fatalf("%s, %v, expected %s", s, err, want)
+		}
+	}
+	begin(Missing)
+	if s := state(); s != Begun {
+		t.Error(s)
+	}
+	fill()
+	begin(Begun)
+	if err := Finish(t.Context(), out, h); err != nil {
+		t.Fatal(err)
+	}
+	begin(Present)
+	if s := state(); s != Present {
+		t.Error(s)
+	}
+	for name, spoil := range map[string]func() error{
+		"shorter": func() error { return os.Truncate(filepath.Join(path, "a"), 3) },
+		"other":   func() error { return os.WriteFile(filepath.Join(path, "a"), []byte("12346"), 0o644) },
+		"gone":    func() error { return os.Remove(filepath.Join(path, "a")) },
+	} {
+		if err := spoil(); err != nil {
+			t.Fatal(err)
+		}
+		if s := state(); s != Torn {
+			t.Errorf("%s: %s", name, s)
+		}
+		begin(Torn)
+		if _, err := os.Stat(filepath.Join(path, "a")); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s: the damaged file stays", name)
+		}
+		fill()
+		if err := Finish(t.Context(), out, h); err != nil {
+			t.Fatal(err)
+		}
+	}
+	other := h
+	other.Settings = nil
+	if _, err := Begin(t.Context(), out, other, false); err == nil {
+		t.Error("another job's part is begun")
+	}
+	if _, err := Begin(t.Context(), out, other, true); err != nil {
+		t.Error(err)
+	}
+}
+
+// FuzzPart reads anything as a part.
+func FuzzPart(f *testing.F) {
+	out := filled(f, 1)
+	b, err := os.ReadFile(Path(out, 1, 1))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(b)
+	f.Add(b[:len(b)-3])
+	f.Add([]byte("{}\n"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		out := filepath.Join(t.TempDir(), "o")
+		if err := os.MkdirAll(Dir(out), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(Path(out, 1, 1), b, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		w, err := Look(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if w.Verify(t.Context()) == nil {
+			if err := w.Parts[0].Read(func(r io.Reader) error { _, err := io.Copy(io.Discard, r); return err }); err != nil {
+				t.Errorf("verified, but %v", err)
+			}
+		}
+	})
+}
