@@ -34,7 +34,8 @@ type Options struct {
 	Note  func(format string, args ...any)                         // Open: takes what a person may want to know of data and plan; may be nil
 	Watch func(what string) (at func(done, total int), end func()) // Open: shows what takes long before a backbone is trained
 
-	Begun     func(plan Plan) error // everything is built and nothing written yet
+	Begun     func(plan Plan) error    // everything is built and nothing written yet
+	Ended     func(h *head.Head) error // the last state, before the one that validation chose takes its place
 	Stepped   func(train.Step)
 	Validated func(train.Validation)
 	Diagnosed func(train.Diagnosis)
@@ -259,6 +260,11 @@ func (r *training) save(best bool) error {
 
 // finish takes the state that validation chose and completes the folder.
 func (r *training) finish(result train.Result) (Outcome, error) {
+	if r.opts.Ended != nil {
+		if err := r.opts.Ended(r.head); err != nil {
+			return Outcome{}, err
+		}
+	}
 	if !r.opts.Last {
 		r.trainer.UseBest()
 	}

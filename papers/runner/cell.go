@@ -129,12 +129,23 @@ func (r *reproduction) train(ctx context.Context, o *studies.Outcome, t training
 		}
 		defer os.RemoveAll(opts.Dir)
 	}
+	var aside time.Duration
+	if r.Study.State == studies.Best {
+		opts.Ended = func(h *head.Head) error {
+			start := time.Now()
+			defer func() { aside = time.Since(start) }()
+			last := studies.Outcome{Seed: o.Seed, Measures: map[string]float64{}}
+			err := r.measure(ctx, &last, t.trained(ctx, h), t)
+			o.Last = last.Measures
+			return err
+		}
+	}
 	start := time.Now()
 	out, err := run.RunOn(ctx, t.on, t.cfg, t.data, opts)
 	if err != nil {
 		return err
 	}
-	o.Measures[seconds] = time.Since(start).Seconds()
+	o.Measures[seconds] = (time.Since(start) - aside).Seconds()
 	o.Untrained = r.Study.State == studies.Best && out.BestStep == 0
 	o.Steps, o.Settings = out.Step, config.Flatten(out.Config)
 	seen.end(o)

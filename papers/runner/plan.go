@@ -147,8 +147,21 @@ func (r *reproduction) config(cell studies.Cell) (config.Run, error) {
 	if cfg.HasPeers() {
 		cfg.Peers.Rate = cfg.Filter.Rate
 	}
+	if !slices.ContainsFunc(settings, func(s string) bool { return strings.HasPrefix(s, "losses") }) {
+		tell(&cfg, rate)
+	}
 	cfg.Seed, cfg.Checkpoint = cell.Seed, config.Span{}
 	return cfg, cfg.Validate()
+}
+
+// tell gives losses that are told a noise rate the column's: τ of SCL-RHE (004).
+func tell(cfg *config.Run, rate float64) {
+	for i, l := range cfg.Losses {
+		if l.Name == "scl_rhe" && rate > 0 {
+			cfg.Losses[i].Settings = maps.Clone(l.Settings)
+			cfg.Losses[i].Settings["tau"] = rate
+		}
+	}
 }
 
 // settingsOf returns the settings of --set for a row: those of all, and those that name it.

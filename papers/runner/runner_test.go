@@ -51,6 +51,33 @@ func TestOneWriterAStudy(t *testing.T) {
 	}
 }
 
+// A column's rate is what SCL-RHE's τ is, unless --set names the losses.
+func TestTauIsTold(t *testing.T) {
+	s, err := studies.Find("sclrhe-table3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	row := slices.Index(s.RowNames(), "SCL-RHE")
+	for _, c := range []struct {
+		set  []string
+		want []float64
+	}{
+		{nil, []float64{0.033, 0.2, 0.4, 0.0585, 0.4}},
+		{[]string{"losses=[{name: scl_rhe, settings: {tau: 0.1}}]"}, []float64{0.1, 0.1, 0.1, 0.1, 0.1}},
+	} {
+		r := reproduction{Options: Options{Study: s, Set: c.set}}
+		for j, want := range c.want {
+			cfg, err := r.config(studies.Cell{Row: row, Column: j, Seed: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := cfg.Losses[0].Settings["tau"]; got != want {
+				t.Errorf("%v, %s: τ %v, want %v", c.set, s.Columns[j].Name, got, want)
+			}
+		}
+	}
+}
+
 // TestStudiesResolve: every study's recipes and settings are there and valid, and every measure can be measured.
 func TestStudiesResolve(t *testing.T) {
 	all, err := studies.List()

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strings"
 )
 
 // Cell is one training: a row on a column for a seed. Key tells it from every other training, of any study: two with
@@ -45,6 +46,7 @@ type Outcome struct {
 	Data               string              // what it was trained on, in words
 	NoiseRate          float64             // realised
 	Measures           map[string]float64  // shares
+	Last               map[string]float64  `json:",omitempty"` // the measures of the last state, where Measures are of the one that validation chose
 	Traces             map[string]Trace    `json:",omitempty"`
 	Spreads            map[string][]Spread `json:",omitempty"`
 	Steps              int
@@ -100,6 +102,21 @@ func (r *Results) Len() int {
 	return n
 }
 
+// lastState is what the name of a measure ends in that is of the last state of trainings.
+const lastState = ", last state"
+
+// measures are the study's and, where validation chose states, the first of them of the last states.
+func (r *Results) measures() []string {
+	for _, all := range r.outcomes {
+		for _, o := range all {
+			if len(o.Last) > 0 {
+				return append(slices.Clone(r.Study.Measures), r.Study.Measures[0]+lastState)
+			}
+		}
+	}
+	return r.Study.Measures
+}
+
 // values returns a measure of a row on a column by seed; of a ratio's row that of one row over the other's.
 func (r *Results) values(row, column int, measure string) map[int]float64 {
 	out := map[int]float64{}
@@ -112,8 +129,13 @@ func (r *Results) values(row, column int, measure string) map[int]float64 {
 		}
 		return out
 	}
+	name, last := strings.CutSuffix(measure, lastState)
 	for seed, o := range r.Of(row, column) {
-		if v, ok := o.Measures[measure]; ok {
+		from := o.Measures
+		if last {
+			from = o.Last
+		}
+		if v, ok := from[name]; ok {
 			out[seed] = v
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"winnow/internal/paired"
 )
 
 // Boxes are those looked at nearest to the shares of the training; other shares can be asked for. Histograms name the steps, the
@@ -45,18 +47,20 @@ func TestSpreads(t *testing.T) {
 	}
 }
 
-// On the line of a claim a comparison that holds lies right of what is asked for, one that does not left of it or on it, and its
-// mark says whether it may be chance.
+// On the line of a claim a comparison lies right of what is asked for where it is above it, and its mark says its state.
 func TestDots(t *testing.T) {
-	v := Verdict{Comparisons: []Comparison{{Difference: 0.3, Holds: true, P: 0.01}, {Difference: 0.1, Holds: true, P: 0.2}, {Difference: -0.1, P: 0.9}, {Difference: 0, P: math.NaN()}, {Difference: 0.2, Holds: true, P: math.NaN()}}}
+	of := func(mean float64, state State) Comparison {
+		return Comparison{Difference: paired.Difference{N: 5, Mean: mean, P: math.NaN()}, State: state}
+	}
+	v := Verdict{Comparisons: []Comparison{of(.3, Holds), of(.1, CannotSay), of(-.1, Fails), of(0, CannotSay), of(.2, CannotSay)}}
 	d := v.dots()
-	kinds := []string{"sure", "", "not", "not", ""}
+	kinds := []string{"yes", "unsure", "no", "unsure", "unsure"}
 	for i, dot := range d.Dots {
-		if c := v.Comparisons[i]; dot.Kind != kinds[i] || c.Holds != (dot.At > d.Zero+1e-9) || dot.At < 0 || dot.At > 1 || strings.Contains(dot.Says, "NaN") {
+		if c := v.Comparisons[i]; dot.Kind != kinds[i] || (c.Mean > 0) != (dot.At > d.Zero+1e-9) || dot.At < 0 || dot.At > 1 || strings.Contains(dot.Says, "NaN") {
 			t.Errorf("%+v: %+v, what is asked for at %v", c, dot, d.Zero)
 		}
 	}
-	if d.Dots[0].At <= d.Dots[4].At || d.Dots[2].At >= d.Dots[3].At || !strings.Contains(d.Says, "3 hold, 1 of them") {
+	if d.Dots[0].At <= d.Dots[4].At || d.Dots[2].At >= d.Dots[3].At || d.Says != "holds in 1 of 5, does not in 1" {
 		t.Errorf("%+v", d)
 	}
 	if one := (Verdict{Comparisons: []Comparison{{}}}).dots(); one.Dots[0].At != one.Zero || one.Zero != 0.5 {

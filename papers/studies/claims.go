@@ -6,8 +6,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/stat"
-
 	"winnow/internal/paired"
 )
 
@@ -23,6 +21,7 @@ type Claim struct {
 	// With these two, a row is compared with itself in other columns.
 	BetterColumns Names `yaml:"better_columns"`
 	ThanColumns   Names `yaml:"than_columns"`
+	Most          bool  `yaml:"most"` // it is said of most of its comparisons, not of all
 }
 
 func (s *Study) checkClaim(c Claim) error {
@@ -49,14 +48,41 @@ func (s *Study) checkClaim(c Claim) error {
 	return s.checkColumns(slices.Concat(c.Columns, c.BetterColumns, c.ThanColumns))
 }
 
+// State is what can be said of a comparison or a claim.
+type State string
+
+// What can be said.
+const (
+	Holds     State = "holds"
+	Fails     State = "does not hold"
+	CannotSay State = "cannot say"
+)
+
 // Comparison is one instance of a claim.
 type Comparison struct {
-	Better, Than string  // what is compared, in words
-	N            int     // seeds that both sides have
-	Difference   float64 // mean over the seeds, less what the claim asks for
-	Holds        bool    // Difference is above 0
-	P            float64 // one-sided paired t-test of Difference > 0 over the seeds; NaN with fewer than two
-	Paper        *bool   // whether it holds in the paper's own numbers; nil where these are not there
+	Better, Than      string  // what is compared, in words
+	paired.Difference         // over the seeds that both sides have, less what the claim asks for
+	Holm              float64 // P, corrected for all comparisons of the study (Holm 1979); NaN with too few seeds for P
+	State             State
+	Paper             *bool // whether it holds in the paper's own numbers; nil where these are not there
+	alike             bool  // of the differences each is above 0, or each below
+}
+
+// decide says what can be said: with [paired.Enough] seeds a difference that is significant after Holm's correction, with three or
+// more but not enough one that all seeds agree on.
+func (c *Comparison) decide() {
+	known := c.Holm < Significance
+	if math.IsNaN(c.Holm) {
+		known = c.alike && c.N >= fewest
+	}
+	switch {
+	case !known:
+		c.State = CannotSay
+	case c.Mean > 0:
+		c.State = Holds
+	default:
+		c.State = Fails
+	}
 }
 
 // Verdict is a claim with what became of it.
@@ -68,17 +94,32 @@ type Verdict struct {
 // Significance below which a difference counts as more than chance.
 const Significance = 0.05
 
-// Holds counts the comparisons that hold, and among these those that are significant.
-func (v Verdict) Holds() (holds, significant int) {
+// fewest seeds whose agreement says something where there are too few for a test.
+const fewest = 3
+
+// Count returns how many comparisons are of a state.
+func (v Verdict) Count(state State) (n int) {
 	for _, c := range v.Comparisons {
-		if c.Holds {
-			holds++
-			if c.P < Significance {
-				significant++
-			}
+		if c.State == state {
+			n++
 		}
 	}
-	return holds, significant
+	return n
+}
+
+// State is that of the claim: one of all comparisons holds where all hold, and does not where one does not; one of most goes by
+// more than half.
+func (v Verdict) State() State {
+	all, holds, fails := len(v.Comparisons), v.Count(Holds), v.Count(Fails)
+	switch {
+	case all == 0:
+		return CannotSay
+	case v.Claim.Most && 2*holds > all, holds == all:
+		return Holds
+	case v.Claim.Most && 2*fails >= all, !v.Claim.Most && fails > 0:
+		return Fails
+	}
+	return CannotSay
 }
 
 // InPaper counts the comparisons that hold in the paper's own numbers, of those that it has numbers for.
@@ -97,21 +138,44 @@ func (v Verdict) InPaper() (holds, of int) {
 // side is one side of a comparison: a cell over its seeds, and the paper's value.
 type side struct{ row, column int }
 
-// Verdicts tests every claim on what was measured. Comparisons without a common seed are left out.
+// Verdicts tests every claim on what was measured. Comparisons without a common seed are left out. The seeds share one test set:
+// what they say is of trainings, not of other images.
 func (r *Results) Verdicts() []Verdict {
 	var all []Verdict
+	var ps []float64
+	at := map[question]int{} // in ps
 	for _, c := range r.Study.Claims {
 		v := Verdict{Claim: c}
 		measure := cmp.Or(c.Measure, r.Study.Measures[0])
 		for _, pair := range r.pairs(c) {
 			if found, ok := r.compare(c, measure, pair[0], pair[1]); ok {
 				v.Comparisons = append(v.Comparisons, found)
+				if _, known := at[asked(c, found)]; !known {
+					at[asked(c, found)] = len(ps)
+					ps = append(ps, found.P)
+				}
 			}
 		}
 		all = append(all, v)
 	}
+	ps = paired.Holm(ps)
+	for _, v := range all {
+		for i := range v.Comparisons {
+			c := &v.Comparisons[i]
+			c.Holm = ps[at[asked(v.Claim, *c)]]
+			c.decide()
+		}
+	}
 	return all
 }
+
+// question is what a comparison asks: one that two claims ask is tested once.
+type question struct {
+	better, than, measure string
+	by                    float64
+}
+
+func asked(c Claim, of Comparison) question { return question{of.Better, of.Than, c.Measure, c.By} }
 
 // pairs lists what a claim compares; a second side of {-1, -1} is a value.
 func (r *Results) pairs(c Claim) [][2]side {
@@ -169,13 +233,10 @@ func (r *Results) compare(c Claim, measure string, a, b side) (Comparison, bool)
 			differences = append(differences, mine[seed]-other-less)
 		}
 	}
-	if out.N = len(differences); out.N == 0 {
+	if out.Difference = paired.Compare(differences); out.N == 0 {
 		return out, false
 	}
-	if out.Difference = stat.Mean(differences, nil); math.Abs(out.Difference) < paired.Rounding {
-		out.Difference = 0
-	}
-	out.Holds, out.P = out.Difference > 0, paired.T(differences)
+	out.alike = slices.Min(differences) > paired.Rounding || slices.Max(differences) < -paired.Rounding
 	p, known := r.paperValue(a, measure)
 	q, other := 0.0, true
 	if b.row >= 0 {
@@ -198,7 +259,7 @@ func (r *Results) describe(s side, c Claim) string {
 func (r *Results) paperValue(s side, measure string) (float64, bool) {
 	row := r.Study.Rows[s.row]
 	at := slices.Index(r.Study.Measures, measure)
-	if len(row.Paper) == 0 || at >= len(row.Paper[s.column].Values) {
+	if len(row.Paper) == 0 || at < 0 || at >= len(row.Paper[s.column].Values) {
 		return 0, false
 	}
 	return row.Paper[s.column].Values[at] / r.Study.scale(measure), true

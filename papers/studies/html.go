@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"html/template"
 	"io"
-	"math"
 
 	"winnow/internal/look"
 )
@@ -18,12 +17,12 @@ var pageStyle string
 
 // pageData is what the page shows.
 type pageData struct {
-	Study        *Study
-	Explanation  string
-	Tables       []pageTable
-	Verdicts     []pageVerdict
-	Charts       []pageChart
-	Significance float64
+	Study       *Study
+	Explanation string
+	Tables      []pageTable
+	Verdicts    []pageVerdict
+	Charts      []pageChart
+	Tested      string // how the comparisons are made
 }
 
 type pageTable struct {
@@ -33,9 +32,9 @@ type pageTable struct {
 
 type pageVerdict struct {
 	Sentence string
-	State    string // yes, partly, no; none where nothing was compared
-	Says     string // the state in words
-	Failed   []string
+	State    string    // yes, no, unsure; none where nothing was compared
+	Says     string    // the state in words
+	Others   []string  // comparisons that do not hold or of which nothing can be said
 	Dots     *pageDots // nil where nothing was compared
 }
 
@@ -49,7 +48,7 @@ type pageDots struct {
 
 type pageDot struct {
 	At   float64
-	Kind string // sure, not; empty where it may be chance
+	Kind string // yes, no, unsure
 	Says string
 }
 
@@ -61,6 +60,9 @@ func (pageData) Left(at float64) template.CSS {
 	return template.CSS(fmt.Sprintf("left:%.2f%%", 100*at))
 }
 
+// kinds are the states as the page's style names them.
+var kinds = map[State]string{Holds: "yes", Fails: "no", CannotSay: "unsure"}
+
 // dots puts the comparisons of a claim on a line that holds them and what the claim asks for.
 func (v Verdict) dots() *pageDots {
 	if len(v.Comparisons) == 0 {
@@ -68,7 +70,7 @@ func (v Verdict) dots() *pageDots {
 	}
 	low, high := 0.0, 0.0
 	for _, c := range v.Comparisons {
-		low, high = min(low, c.Difference), max(high, c.Difference)
+		low, high = min(low, c.Mean), max(high, c.Mean)
 	}
 	wide := high - low
 	if wide == 0 {
@@ -76,20 +78,9 @@ func (v Verdict) dots() *pageDots {
 	}
 	low, high = low-0.06*wide, high+0.06*wide
 	place := func(d float64) float64 { return (d - low) / (high - low) }
-	holds, significant := v.Holds()
-	d := &pageDots{Zero: place(0), Low: fmt.Sprintf("%+.2g", low), High: fmt.Sprintf("%+.2g", high),
-		Says: fmt.Sprintf("%d comparisons: %d hold, %d of them more than chance", len(v.Comparisons), holds, significant)}
+	d := &pageDots{Zero: place(0), Low: fmt.Sprintf("%+.2g", low), High: fmt.Sprintf("%+.2g", high), Says: v.counts()}
 	for _, c := range v.Comparisons {
-		dot := pageDot{At: place(c.Difference), Says: fmt.Sprintf("%s against %s: %+.4f", c.Better, c.Than, c.Difference)}
-		if !math.IsNaN(c.P) {
-			dot.Says += fmt.Sprintf(", p %.2g", c.P)
-		}
-		switch {
-		case !c.Holds:
-			dot.Kind = "not"
-		case c.P < Significance:
-			dot.Kind = "sure"
-		}
+		dot := pageDot{At: place(c.Mean), Kind: kinds[c.State], Says: fmt.Sprintf("%s: %s against %s: %s", c.State, c.Better, c.Than, c.numbers())}
 		d.Dots = append(d.Dots, dot)
 	}
 	return d
@@ -102,21 +93,16 @@ type pageChart struct {
 
 // HTML writes one self-contained page: claims, charts, tables.
 func (r *Results) HTML(w io.Writer) error {
-	d := pageData{Study: r.Study, Explanation: r.explanation(), Charts: r.charts(), Significance: Significance}
-	for _, m := range r.Study.Measures {
+	d := pageData{Study: r.Study, Explanation: r.explanation(), Charts: r.charts(), Tested: r.tested()}
+	for _, m := range r.measures() {
 		if lines := r.grid(m); len(lines) > 1 {
 			d.Tables = append(d.Tables, pageTable{lines[0], lines[1:]})
 		}
 	}
 	for _, v := range r.Verdicts() {
-		p := pageVerdict{Sentence: v.sentence(r.StandIn), State: "partly", Says: "holds in part", Failed: v.failed(), Dots: v.dots()}
-		switch holds, _ := v.Holds(); {
-		case len(v.Comparisons) == 0:
-			p.State, p.Says = "none", "not run"
-		case holds == len(v.Comparisons):
-			p.State, p.Says = "yes", "holds"
-		case holds == 0:
-			p.State, p.Says = "no", "does not hold"
+		p := pageVerdict{Sentence: v.sentence(r.StandIn), State: kinds[v.State()], Says: v.says(), Others: v.others(), Dots: v.dots()}
+		if len(v.Comparisons) == 0 {
+			p.State = "none"
 		}
 		d.Verdicts = append(d.Verdicts, p)
 	}

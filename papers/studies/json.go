@@ -21,8 +21,9 @@ type cellJSON struct {
 
 type claimJSON struct {
 	Say         string           `json:"claim"`
+	State       State            `json:"state"`
 	Holds       int              `json:"holds"`
-	Significant int              `json:"significant"`
+	Fails       int              `json:"does_not"`
 	Of          int              `json:"of"`
 	Comparisons []comparisonJSON `json:"comparisons"`
 }
@@ -32,8 +33,11 @@ type comparisonJSON struct {
 	Than       string   `json:"than"`
 	N          int      `json:"n"`
 	Difference float64  `json:"difference"`
-	Holds      bool     `json:"holds"`
-	P          *float64 `json:"p,omitempty"` // none for one seed
+	Low        *float64 `json:"low,omitempty"` // the interval of 95 %; none for one seed
+	High       *float64 `json:"high,omitempty"`
+	P          *float64 `json:"p,omitempty"`    // two-sided; none for fewer than 5 seeds
+	Holm       *float64 `json:"holm,omitempty"` // the same, corrected for all comparisons of the study
+	State      State    `json:"state"`
 	Paper      *bool    `json:"paper,omitempty"`
 }
 
@@ -48,7 +52,7 @@ func (r *Results) JSON(w io.Writer) error {
 	}{r.Study.Name, r.Data, r.StandIn, []cellJSON{}, []claimJSON{}}
 	for i, row := range r.Study.Rows {
 		for j, column := range r.Study.Columns {
-			for _, m := range r.Study.Measures {
+			for _, m := range r.measures() {
 				s := r.Summary(i, j, m)
 				if s.N == 0 {
 					continue
@@ -65,10 +69,9 @@ func (r *Results) JSON(w io.Writer) error {
 		}
 	}
 	for _, v := range r.Verdicts() {
-		c := claimJSON{Say: v.Claim.Say, Of: len(v.Comparisons), Comparisons: []comparisonJSON{}}
-		c.Holds, c.Significant = v.Holds()
+		c := claimJSON{Say: v.Claim.Say, State: v.State(), Holds: v.Count(Holds), Fails: v.Count(Fails), Of: len(v.Comparisons), Comparisons: []comparisonJSON{}}
 		for _, q := range v.Comparisons {
-			one := comparisonJSON{q.Better, q.Than, q.N, q.Difference, q.Holds, known(q.P), nil}
+			one := comparisonJSON{q.Better, q.Than, q.N, q.Mean, known(q.Low), known(q.High), known(q.P), known(q.Holm), q.State, nil}
 			if !r.StandIn {
 				one.Paper = q.Paper
 			}

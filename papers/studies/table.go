@@ -11,6 +11,7 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
+	"winnow/internal/paired"
 	"winnow/internal/text"
 )
 
@@ -115,7 +116,7 @@ func (r *Results) grid(measure string) (lines [][]string) {
 	}
 	head := []string{r.Study.measureTitle(measure)}
 	for _, j := range columns {
-		head = append(head, r.Study.Columns[j].Name)
+		head = append(head, r.columnTitle(j))
 	}
 	lines = append(lines, head)
 	for i, row := range r.Study.Rows {
@@ -132,18 +133,41 @@ func (r *Results) grid(measure string) (lines [][]string) {
 	return lines
 }
 
+// columnTitle names a column, and of labels that are taken as given how many are wrong, as far as that is known.
+func (r *Results) columnTitle(j int) string {
+	c := r.Study.Columns[j]
+	if c.Noise != "given" {
+		return c.Name
+	}
+	for i := range r.Study.Rows {
+		for _, o := range r.Of(i, j) {
+			if o.NoiseRate > 0 {
+				return fmt.Sprintf("%s (%.1f %% wrong)", c.Name, 100*o.NoiseRate)
+			}
+		}
+	}
+	return c.Name
+}
+
 func (s *Study) measureTitle(measure string) string {
 	if s.scale(measure) == 100 {
-		return measure + " %"
+		name, last := strings.CutSuffix(measure, lastState)
+		if last {
+			return name + " %" + lastState
+		}
+		return name + " %"
 	}
 	return measure
 }
 
 // explanation says how to read the tables.
 func (r *Results) explanation() string {
-	least, most, untrained := math.MaxInt, 0, 0
-	for _, all := range r.outcomes {
+	least, most, untrained, trainings := math.MaxInt, 0, 0, 0
+	for at, all := range r.outcomes {
 		least, most = min(least, len(all)), max(most, len(all))
+		if r.Study.Rows[at[0]].Recipe != "" {
+			trainings += len(all)
+		}
 		for _, o := range all {
 			if o.Untrained {
 				untrained++
@@ -158,7 +182,7 @@ func (r *Results) explanation() string {
 		text = fmt.Sprintf("Mean ± standard deviation over %d to %d seeds (results.csv has each)", least, most)
 	}
 	if untrained > 0 {
-		text += fmt.Sprintf("; in %d of %d trainings no state was better on the validation split than the head before its first step, which is measured there", untrained, r.Len())
+		text += fmt.Sprintf("; in %d of %d trainings no state was better on the validation split than the head before its first step, which is measured there", untrained, trainings)
 	}
 	if r.StandIn {
 		return text + "; run on " + r.Data + ", which is not the paper's data: its numbers are not comparable and not shown."
@@ -169,18 +193,31 @@ func (r *Results) explanation() string {
 	return text + "."
 }
 
-// sentence says a verdict in one line: "PRISM above unfiltered at every rate: 8 of 8 (7 with p < 0.05); in the paper 8 of 8".
-func (v Verdict) sentence(standIn bool) string {
-	holds, significant := v.Holds()
-	if len(v.Comparisons) == 0 {
-		return v.Claim.Say + ": not run"
+// counts says how many comparisons are of which state: "holds in 6 of 9, does not in 1".
+func (v Verdict) counts() string {
+	text := fmt.Sprintf("holds in %d of %d", v.Count(Holds), len(v.Comparisons))
+	if n := v.Count(Fails); n > 0 {
+		text += fmt.Sprintf(", does not in %d", n)
 	}
-	text := fmt.Sprintf("%s: %d of %d (%d with p < %v)", v.Claim.Say, holds, len(v.Comparisons), significant, Significance)
-	if c := v.Comparisons[0]; len(v.Comparisons) == 1 && c.Holds {
-		text += fmt.Sprintf(", %+.4f", c.Difference)
-		if !math.IsNaN(c.P) {
-			text += fmt.Sprintf(", p %.2g", c.P)
-		}
+	return text
+}
+
+// says is the state in words.
+func (v Verdict) says() string {
+	if len(v.Comparisons) == 0 {
+		return "not run"
+	}
+	return string(v.State())
+}
+
+// sentence says a verdict in one line: "PRISM above unfiltered at every rate: holds in 7 of 8; in the paper's numbers 8 of 8".
+func (v Verdict) sentence(standIn bool) string {
+	if len(v.Comparisons) == 0 {
+		return v.Claim.Say + ": " + v.says()
+	}
+	text := v.Claim.Say + ": " + v.counts()
+	if c := v.Comparisons[0]; len(v.Comparisons) == 1 {
+		text = fmt.Sprintf("%s: %s, %s", v.Claim.Say, c.State, c.numbers())
 	}
 	if in, of := v.InPaper(); of > 0 && !standIn {
 		text += fmt.Sprintf("; in the paper's numbers %d of %d", in, of)
@@ -188,18 +225,41 @@ func (v Verdict) sentence(standIn bool) string {
 	return text
 }
 
-// failed says which comparisons do not hold, one line each.
-func (v Verdict) failed() (lines []string) {
-	for _, c := range v.Comparisons {
-		if !c.Holds {
-			p := fmt.Sprintf("p %.2g, n %d", c.P, c.N)
-			if math.IsNaN(c.P) {
-				p = "one seed"
+// numbers says a comparison in numbers: "+0.0123, p 0.004, corrected 0.03".
+func (c Comparison) numbers() string {
+	text := fmt.Sprintf("%+.4f", c.Mean)
+	switch {
+	case !math.IsNaN(c.P):
+		return text + fmt.Sprintf(", p %.2g, corrected %.2g", c.P, c.Holm)
+	case c.N == 1:
+		return text + ", one seed"
+	case c.alike:
+		return text + fmt.Sprintf(", the same way in %d seeds", c.N)
+	}
+	return text + fmt.Sprintf(", %d seeds disagree", c.N)
+}
+
+// others says which comparisons do not hold, then of which nothing can be said, one line each. A comparison alone is in the
+// sentence.
+func (v Verdict) others() (lines []string) {
+	if len(v.Comparisons) == 1 {
+		return nil
+	}
+	for _, state := range []State{Fails, CannotSay} {
+		for _, c := range v.Comparisons {
+			if c.State == state {
+				lines = append(lines, fmt.Sprintf("%s: %s against %s: %s", c.State, c.Better, c.Than, c.numbers()))
 			}
-			lines = append(lines, fmt.Sprintf("not %s against %s: %+.4f (%s)", c.Better, c.Than, c.Difference, p))
 		}
 	}
 	return lines
+}
+
+// tested says how comparisons are made.
+func (r *Results) tested() string {
+	return fmt.Sprintf("Comparisons are paired over the seeds. With %d seeds or more one is said that is significant (two-sided t-test, p < %v after Holm's correction for all "+
+		"comparisons here), with %d or %d, too few for a test, one that all seeds agree on. All seeds share one test set: they tell of trainings, not of other images.",
+		paired.Enough, Significance, fewest, paired.Enough-1)
 }
 
 // Text writes tables and verdicts for a terminal.
@@ -207,15 +267,15 @@ func (r *Results) Text(w io.Writer) error {
 	var b strings.Builder
 	s := r.Study
 	fmt.Fprintf(&b, "%s — %s, %s\n%s\n", s.Title, s.Paper, s.Source, r.explanation())
-	for _, m := range s.Measures {
+	for _, m := range r.measures() {
 		b.WriteString("\n")
 		text.Aligned(&b, r.grid(m), 0)
 	}
 	if verdicts := r.Verdicts(); len(verdicts) > 0 {
-		fmt.Fprintf(&b, "\nclaims (paired t-test over the seeds)\n")
+		fmt.Fprintf(&b, "\nclaims\n%s\n", r.tested())
 		for _, v := range verdicts {
 			fmt.Fprintf(&b, "  %s\n", v.sentence(r.StandIn))
-			for _, line := range v.failed() {
+			for _, line := range v.others() {
 				fmt.Fprintf(&b, "    %s\n", line)
 			}
 		}

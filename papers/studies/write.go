@@ -13,7 +13,7 @@ func (r *Results) Markdown(w io.Writer) error {
 	var b strings.Builder
 	s := r.Study
 	fmt.Fprintf(&b, "# %s\n\n%s, %s. %s\n", s.Title, s.Paper, s.Source, r.explanation())
-	for _, m := range s.Measures {
+	for _, m := range r.measures() {
 		lines := r.grid(m)
 		fmt.Fprintf(&b, "\n| %s |\n|---%s|\n", strings.Join(escaped(lines[0]), " | "), strings.Repeat("|---:", len(lines[0])-1))
 		for _, line := range lines[1:] {
@@ -21,10 +21,10 @@ func (r *Results) Markdown(w io.Writer) error {
 		}
 	}
 	if verdicts := r.Verdicts(); len(verdicts) > 0 {
-		b.WriteString("\n## Claims\n\nComparisons are paired over the seeds (one-sided t-test).\n\n")
+		fmt.Fprintf(&b, "\n## Claims\n\n%s\n\n", r.tested())
 		for _, v := range verdicts {
-			fmt.Fprintf(&b, "- %s\n", v.sentence(r.StandIn))
-			for _, line := range v.failed() {
+			fmt.Fprintf(&b, "- **%s** – %s\n", v.says(), v.sentence(r.StandIn))
+			for _, line := range v.others() {
 				fmt.Fprintf(&b, "  - %s\n", line)
 			}
 		}
@@ -54,8 +54,8 @@ func (r *Results) CSV(w io.Writer) error {
 			all := r.Of(i, j)
 			for _, seed := range sorted(all) {
 				o := all[seed]
-				for _, m := range r.Study.Measures {
-					v, ok := o.Measures[m]
+				for _, m := range r.measures() {
+					v, ok := r.values(i, j, m)[seed]
 					if !ok {
 						continue
 					}

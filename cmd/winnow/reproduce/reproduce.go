@@ -31,8 +31,8 @@ func command(call term.Call[Options]) *cli.Command {
 		ArgsUsage: "STUDY",
 		Description: "A study is a table of rows (recipes) and columns (datasets with label noise); a cell is one training of a head\n" +
 			"on stored features, for one seed. Cells that are done are kept in --out/cells and not run again, by no study: a\n" +
-			"killed run goes on where it was. Below the table stands which of the paper's claims hold in our numbers, by a\n" +
-			"paired t-test over the seeds. Without a STUDY the studies are listed.\n\n" +
+			"killed run goes on where it was. Below the table stands of each claim of the paper's whether it holds, does not, or\n" +
+			"nothing can be said, paired over the seeds (t-tests from 5 seeds on). Without a STUDY the studies are listed.\n\n" +
 			"--data says what to run on. NAME=MANIFEST,FEATURES is the paper's dataset of that name (with the paper's splits:\n" +
 			"winnow data import --protocol), and its numbers are shown beside ours; columns of other datasets are left out.\n" +
 			"MANIFEST,FEATURES stands in for every dataset of the study, and glyphs is the dataset that is part of winnow;\n" +
