@@ -29,7 +29,7 @@ func TestReproduce(t *testing.T) {
 			"--rows", "MCL", "--columns", "sym 20", "--seeds", "2", "--set", "length=30 steps", "--set", "filter.avgsim=5 steps"}, more...)
 	}
 	code, out, stderr := call(t.Context(), args(at, "--jobs", "1")...)
-	if code != 0 || !strings.Contains(out, "claims (paired t-test over the seeds)") || !strings.Contains(stderr, "0 done before, 1 at once") {
+	if code != 0 || !strings.Contains(out, "claims\nComparisons are paired over the seeds.") || !strings.Contains(stderr, "0 done before, 1 at once") {
 		t.Fatal(code, out, stderr)
 	}
 	cells := outcomes(t, at)
@@ -82,8 +82,8 @@ func TestReproduceWinnowsOwn(t *testing.T) {
 		{[]string{"audit-samples", "--columns", "glyphs, 20", "--rows", "prism, ensemble", "--rows", "prism, vmf", "--set", "length=2 epochs"},
 			map[string][]string{"prism, ensemble": {"auroc", "ap", "found"}, "prism, vmf": {"auroc", "ap", "found"}}},
 		{[]string{"beyond-rate", "--columns", "glyphs, 30", "--rows", "ranks"}, map[string][]string{"ranks": {"rate"}}},
-		{[]string{"beyond-correct", "--columns", "glyphs, 50", "--rows", "untrained", "--rows", "3 visits", "--set", "length=60 steps"},
-			map[string][]string{"untrained": {"p@1", "map@r"}, "3 visits, 0.99": {"p@1", "corrected"}}},
+		{[]string{"beyond-correct", "--columns", "glyphs, 50", "--rows", "whitened", "--rows", "3 visits", "--set", "length=60 steps"},
+			map[string][]string{"whitened": {"p@1", "map@r"}, "3 visits, 0.99": {"p@1", "corrected"}}},
 	} {
 		code, out, stderr := call(t.Context(), append([]string{"--quiet", "reproduce", "--data", "glyphs", "--classes", "24", "--images", "12", "--seeds", "1", "--out", at}, tt.args...)...)
 		if code != 0 || out == "" {
@@ -247,7 +247,7 @@ func TestReproduceRefuses(t *testing.T) {
 		{`no row of prism-table1 has "TCL" in its name`, 2, append([]string{"prism-table1", "--set", "TCL:length=1 epoch"}, glyphs...)},
 		{"stand in for every dataset", 2, []string{"prism-table1", "--data", "cars196=glyphs"}},
 		{"--classes is about", 2, []string{"prism-table1", "--classes", "12", "--data", "cars196=a.csv,b"}},
-		{"rows: Co-teaching", 2, append([]string{"prism-table1", "--rows", "nosuch"}, glyphs...)},
+		{"rows: frozen, whitened, Co-teaching", 2, append([]string{"prism-table1", "--rows", "nosuch"}, glyphs...)},
 		{"no test image has a class of the split train", 1, append([]string{"sclrhe-table1"}, glyphs...)},
 		{"no test image has a class of the split train", 1, append([]string{"adapted-figure4"}, glyphs...)},
 	} {
