@@ -128,8 +128,8 @@ func TestResolveLoss(t *testing.T) {
 		chosen        bool
 		rate          string
 	}{
-		"drawn, its classes, many images": {[]string{"finetune.weights=all"}, true, true, 100, true, "0.003"},
-		"few images":                      {[]string{"finetune.weights=all"}, true, true, 99, false, "0.001"},
+		"drawn, its classes, many images": {[]string{"finetune.weights=all"}, true, true, 50, true, "0.003"},
+		"few images":                      {[]string{"finetune.weights=all"}, true, true, 49, false, "0.001"},
 		"new classes":                     {[]string{"finetune.weights=all"}, true, false, 450, false, "0.001"},
 		"trained":                         {[]string{"finetune.weights=all"}, false, true, 450, false, "0.0001"},
 		"a rate is given":                 {[]string{"finetune.weights=all", "backbone_solver.lr=1e-4"}, true, true, 450, true, "0.0001"},
