@@ -25,7 +25,7 @@ import (
 	"strings"
 )
 
-const usage = `usage: why train -set NAME -noise NAME -arm ARM -manifest FILE -root DIR -features DIR [-weights all] [-epochs 4] [-choice]
+const usage = `usage: why train -set NAME -noise NAME -arm ARM -manifest FILE -root DIR -features DIR [-weights all] [-epochs 4] [-augment auto] [-choice]
        why views -set NAME -manifest FILE -root DIR -model NAME -keep DIR [-raw]
        why past -set NAME -noise NAME -arm NAME -manifest FILE -run DIR
        why page`

@@ -192,18 +192,18 @@ func figures(here, set string, t map[string]table) error {
 		title := set + ", " + noise
 		for _, err := range []error{
 			draw("retrieval-"+noise, chart.Frame{Title: "P@1: " + title, X: "epoch", Y: "P@1", Percent: true}, found),
-			draw("filter-"+noise, chart.Frame{Title: "Of the kept labels so many are right: " + title, X: "epoch", Y: "right", Percent: true}, kept),
-			draw("kappa-"+noise, chart.Frame{Title: "κ, median of the classes: " + title, X: "epoch", Y: "κ"}, kappas),
-			draw("wrong-"+noise, chart.Frame{Title: "Share of the pull that wrong labels have: " + title, X: "epoch", Y: "share", Percent: true}, pulls),
+			draw("filter-"+noise, chart.Frame{Title: "Right of the kept: " + title, X: "epoch", Y: "right", Percent: true}, kept),
+			draw("kappa-"+noise, chart.Frame{Title: "κ, median: " + title, X: "epoch", Y: "κ"}, kappas),
+			draw("wrong-"+noise, chart.Frame{Title: "Wrong labels' pull: " + title, X: "epoch", Y: "share", Percent: true}, pulls),
 		} {
 			if err != nil {
 				return err
 			}
 		}
-		if err := draw("terms-"+noise, chart.Frame{Title: "Length of the terms' gradients: " + title, X: "epoch", Y: "length", LogY: true}, terms(t["pulls"], set, noise)); err != nil {
+		if err := draw("terms-"+noise, chart.Frame{Title: "Lengths of gradients: " + title, X: "epoch", Y: "length", LogY: true}, terms(t["pulls"], set, noise)); err != nil {
 			return err
 		}
-		if err := draw("drift-"+noise, chart.Frame{Title: "An image's vector and its older one: " + title, X: "age in steps", Y: "mean cosine"}, drifts(t["drift"], set, noise)); err != nil {
+		if err := draw("drift-"+noise, chart.Frame{Title: "A vector and its older one: " + title, X: "age in steps", Y: "mean cosine"}, drifts(t["drift"], set, noise)); err != nil {
 			return err
 		}
 	}

@@ -46,6 +46,7 @@ func trainings(ctx context.Context, args []string) error {
 	store := f.String("features", "", "the network's features of these images")
 	weights := f.String("weights", config.AllWeights, "what is trained of the network")
 	epochs := f.Int("epochs", 4, "epochs of all training images")
+	augment := f.String("augment", config.AutoAugmentation, "none, auto or a recipe")
 	choice := f.Bool("choice", false, "ask what validation would choose by labels of which some are wrong")
 	probe := f.Int("probe", 1000, "training images whose retrieval is measured after each epoch, at most")
 	f.Parse(args)
@@ -59,7 +60,7 @@ func trainings(ctx context.Context, args []string) error {
 	if err != nil || len(done.of(c)) > 0 {
 		return err
 	}
-	cfg, err := config.Load("", append([]string{"finetune.weights=" + *weights}, arms[c.arm]...))
+	cfg, err := config.Load("", append([]string{"finetune.weights=" + *weights, "finetune.augment=" + *augment}, arms[c.arm]...))
 	if err != nil {
 		return err
 	}
