@@ -13,10 +13,8 @@ import (
 	"winnow/datasets"
 	"winnow/extraction"
 	"winnow/features"
-	"winnow/head"
 	"winnow/internal/lookup"
 	"winnow/internal/text"
-	"winnow/models"
 	"winnow/run/config"
 	"winnow/run/folder"
 	"winnow/run/mlflow"
@@ -333,33 +331,4 @@ func (s *Session) facts(plan Plan) (folder.Facts, error) {
 // Now returns a set of images with the features that the backbone gives of them now: those stored where it is not trained.
 func (s *Session) Now(ctx context.Context, set features.Set) (features.Set, error) {
 	return s.backbone.Now(ctx, set)
-}
-
-// State is a head on the backbone that it belongs to, as a training left them.
-type State struct {
-	Head     *head.Head
-	features func(ctx context.Context, set features.Set) (features.Set, error)
-}
-
-// Last reads the state that the training ended with, which need not be the one that validation chose.
-func (s *Session) Last() (last State, err error) {
-	if last.Head, _, err = models.ReadHead(filepath.Join(s.options.Dir, folder.LastHeadFile)); err != nil {
-		return last, err
-	}
-	last.features, err = s.backbone.Saved(filepath.Join(s.options.Dir, folder.LastBackboneFile))
-	return last, err
-}
-
-// Features returns a set of images, stored features, as the state's backbone sees them.
-func (s State) Features(ctx context.Context, set features.Set) (features.Set, error) {
-	return s.features(ctx, set)
-}
-
-// Embed returns a set of images as the state embeds them.
-func (s State) Embed(ctx context.Context, set features.Set) (features.Set, error) {
-	set, err := s.features(ctx, set)
-	if err != nil {
-		return set, err
-	}
-	return s.Head.EmbedSet(ctx, set)
 }

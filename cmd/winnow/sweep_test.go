@@ -48,7 +48,7 @@ func TestSweep(t *testing.T) {
 	out, stderr := mustCall(t, sweepArgs("whole", append([]string{"--mlflow", "mlruns"}, grid...)...)...)
 	for text, wants := range map[string][]string{
 		out:                                 {"lr=0.001, loss=triplet", "Best by validation: lr=", "To train it again: winnow train --manifest noisy.csv", "test P@1 %"},
-		stderr:                              {"4 settings × 2 seeds: 8 trainings, 96 steps: about", "8 cells, 0 done before", "8/8  lr=0.01, loss=triplet, seed 2: validation P@1"},
+		stderr:                              {"4 settings × 2 seeds: 8 trainings, 96 steps: about", "8 cells, 0 done before", "8/8  lr=", "  lr=0.01, loss=triplet, seed 2: validation P@1"},
 		readFile(t, "whole", "report.html"): {"8 trainings over lr × loss", "Validation P@1 by lr", "are not given for fewer than 5 seeds", "<svg"},
 	} {
 		for _, want := range wants {

@@ -27,6 +27,8 @@ func FlagsFirst(app *cli.App, args []string) []string {
 			to, known := &out, flags
 			if !has(flags, a) && has(app.Flags, a) {
 				to, known = &global, app.Flags
+			} else if len(behind) > 0 && len(commands) > 0 {
+				to = &behind // of a command that there is not, which is to be named first
 			}
 			*to = append(*to, a)
 			if takesValue(known, a) && i+1 < len(args) {

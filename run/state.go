@@ -1,0 +1,40 @@
+package run
+
+import (
+	"context"
+	"path/filepath"
+
+	"winnow/features"
+	"winnow/head"
+	"winnow/models"
+	"winnow/run/folder"
+)
+
+// State is a head on the backbone that it belongs to, as a training left them.
+type State struct {
+	Head     *head.Head
+	features func(ctx context.Context, set features.Set) (features.Set, error)
+}
+
+// Last reads the state that the training ended with, which need not be the one that validation chose.
+func (s *Session) Last() (last State, err error) {
+	if last.Head, _, err = models.ReadHead(filepath.Join(s.options.Dir, folder.LastHeadFile)); err != nil {
+		return last, err
+	}
+	last.features, err = s.backbone.Saved(filepath.Join(s.options.Dir, folder.LastBackboneFile))
+	return last, err
+}
+
+// Features returns a set of images, stored features, as the state's backbone sees them.
+func (s State) Features(ctx context.Context, set features.Set) (features.Set, error) {
+	return s.features(ctx, set)
+}
+
+// Embed returns a set of images as the state embeds them.
+func (s State) Embed(ctx context.Context, set features.Set) (features.Set, error) {
+	set, err := s.features(ctx, set)
+	if err != nil {
+		return set, err
+	}
+	return s.Head.EmbedSet(ctx, set)
+}
