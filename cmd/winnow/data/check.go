@@ -2,15 +2,11 @@ package data
 
 import (
 	"context"
-	"crypto/sha256"
-	"fmt"
 
 	"github.com/urfave/cli/v2"
 
-	"winnow/backbone"
+	"winnow/backbone/checking"
 	"winnow/cmd/winnow/term"
-	"winnow/datasets"
-	"winnow/datasets/imageroot"
 )
 
 func checkCommand(call term.Call[CheckOptions]) *cli.Command {
@@ -29,38 +25,24 @@ func checkCommand(call term.Call[CheckOptions]) *cli.Command {
 
 // CheckOptions say which manifest is checked.
 type CheckOptions struct {
-	Manifest, Root string
-	Strict, JSON   bool
+	checking.Options
+	Strict, JSON bool
 }
 
 func readCheck(c *cli.Context) (CheckOptions, error) {
 	manifest, err := term.OneArgument(c, "one manifest")
-	return CheckOptions{Manifest: manifest, Root: c.String("root"), Strict: c.Bool("strict"), JSON: c.Bool("json")}, err
+	return CheckOptions{Options: checking.Options{Manifest: manifest, Root: c.String("root")}, Strict: c.Bool("strict"), JSON: c.Bool("json")}, err
 }
 
 func runCheck(ctx context.Context, p *term.Program, o CheckOptions) error {
-	d, err := datasets.Read(o.Manifest, datasets.ReadOptions{Once: ctx, Note: p.Note})
-	if err != nil {
-		return err
-	}
-	root, err := imageroot.Open(imageroot.Resolve(o.Root, o.Manifest))
-	if err != nil {
-		return err
-	}
 	progress, end := p.Watch("images")
 	defer end()
-	look := func(path string) ([sha256.Size]byte, error) { return backbone.Inspect(root, path) }
-	report, err := datasets.Check(ctx, d, look, progress)
+	report, err := checking.Run(ctx, o.Options, checking.Host{Note: p.Note, Progress: progress})
 	if err != nil {
 		return err
 	}
-	if o.JSON {
-		err = p.JSON(report)
-	} else {
-		report.Write(p.Out, d, term.Listed)
+	if err := p.Result(report, o.JSON, nil); err != nil || !o.Strict {
+		return err
 	}
-	if err == nil && o.Strict && len(report.Unreadable)+report.Leaks() > 0 {
-		err = fmt.Errorf("data check: %d unreadable images and %d pictures in two splits, expected none", len(report.Unreadable), report.Leaks())
-	}
-	return err
+	return report.Strict()
 }
