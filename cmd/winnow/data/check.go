@@ -7,6 +7,7 @@ import (
 
 	"winnow/backbone/checking"
 	"winnow/cmd/winnow/term"
+	"winnow/parts"
 )
 
 func checkCommand(call term.Call[CheckOptions]) *cli.Command {
@@ -17,6 +18,8 @@ func checkCommand(call term.Call[CheckOptions]) *cli.Command {
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "root", Usage: "`DIR` (or .zip file) the manifest's paths are relative to (default: the manifest's folder)"},
 			&cli.BoolFlag{Name: "strict", Usage: "exit with 1 if an image cannot be read or a picture stands in two splits"},
+			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "write the whole report into `FILE`, as JSON"},
+			term.ShardFlag("images"),
 			&cli.BoolFlag{Name: "json", Usage: "print the whole report as JSON"},
 		},
 		Action: term.Action(readCheck, call),
@@ -27,17 +30,35 @@ func checkCommand(call term.Call[CheckOptions]) *cli.Command {
 type CheckOptions struct {
 	checking.Options
 	Strict, JSON bool
+
+	Out   string // file for the report; "": none
+	Shard parts.Shard
 }
 
 func readCheck(c *cli.Context) (CheckOptions, error) {
 	manifest, err := term.OneArgument(c, "one manifest")
-	return CheckOptions{Options: checking.Options{Manifest: manifest, Root: c.String("root")}, Strict: c.Bool("strict"), JSON: c.Bool("json")}, err
+	if err != nil {
+		return CheckOptions{}, err
+	}
+	o := CheckOptions{Options: checking.Options{Manifest: manifest, Root: c.String("root")}, Strict: c.Bool("strict"), JSON: c.Bool("json"), Out: c.String("out")}
+	if o.Shard, err = term.Shard(c); err != nil {
+		return o, err
+	}
+	return o, term.KeepInput(c, manifest)
 }
 
 func runCheck(ctx context.Context, p *term.Program, o CheckOptions) error {
 	progress, end := p.Watch("images")
 	defer end()
-	report, err := checking.Run(ctx, o.Options, checking.Host{Note: p.Note, Progress: progress})
+	host := checking.Host{Note: p.Note, Progress: progress}
+	if !o.Shard.Whole() {
+		made, err := checking.RunPart(ctx, o.Options, host, o.Out, p.Dealt(o.Shard), o.Strict, term.Version())
+		return p.Result(made, o.JSON, err)
+	}
+	report, err := checking.Run(ctx, o.Options, host)
+	if err == nil {
+		err = report.Save(o.Out)
+	}
 	if err != nil {
 		return err
 	}

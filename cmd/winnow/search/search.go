@@ -9,6 +9,7 @@ import (
 
 	"winnow/cmd/winnow/term"
 	"winnow/embedding"
+	"winnow/parts"
 )
 
 // Command is winnow search.
@@ -25,6 +26,8 @@ func command(call term.Call[Options]) *cli.Command {
 			&cli.IntFlag{Name: "k", Value: 10, Usage: "the `K` most similar of each"},
 			&cli.StringFlag{Name: "manifest", Usage: "show the labels that manifest `FILE` gives"},
 			&cli.StringFlag{Name: "model", DefaultText: "the one that made the index", Usage: "embed queries by a run folder or an ONNX `FILE`, where it moved"},
+			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "write the answers into `FILE`, as JSON"},
+			term.ShardFlag("queries"),
 		}, term.DatabaseFlags("ask the vector database at `URL`"), term.EmbedFlags),
 		Action: term.Action(read, call),
 	}
@@ -34,10 +37,20 @@ func command(call term.Call[Options]) *cli.Command {
 type Options struct {
 	embedding.Search
 	JSON bool
+
+	Out   string // file for the answers; "": none
+	Shard parts.Shard
 }
 
 func read(c *cli.Context) (o Options, err error) {
 	o.Index, o.Queries, o.K, o.Manifest, o.JSON = c.String("index"), c.Args().Slice(), c.Int("k"), c.String("manifest"), c.Bool("json")
+	o.Out = c.String("out")
+	if o.Shard, err = term.Shard(c); err != nil {
+		return o, err
+	}
+	if err := term.KeepInput(c, append(o.Queries, o.Manifest)...); err != nil {
+		return o, err
+	}
 	if o.Options, err = term.EmbedOptions(c); err != nil {
 		return o, err
 	}
@@ -55,7 +68,14 @@ func read(c *cli.Context) (o Options, err error) {
 
 func run(ctx context.Context, p *term.Program, o Options) error {
 	o.Database.Note = p.Note
+	if !o.Shard.Whole() {
+		made, err := o.RunPart(ctx, p.Host(), o.Out, p.Dealt(o.Shard))
+		return p.Result(made, o.JSON, err)
+	}
 	r, err := o.Run(ctx, p.Host())
+	if err == nil {
+		err = r.Save(o.Out)
+	}
 	if err != nil {
 		return err
 	}
