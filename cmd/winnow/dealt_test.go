@@ -196,6 +196,16 @@ func TestSearchDealt(t *testing.T) {
 			t.Errorf("%d parts: %s, expected %s", of, text, whole)
 		}
 	}
+	stored := []string{"search", "--index", "features", "--manifest", "noisy.csv", "--batch", "4"}
+	for _, line := range strings.Split(strings.TrimSpace(readFile(t, "noisy.csv")), "\n")[1:12] {
+		stored = append(stored, strings.Split(line, ",")[0])
+	}
+	stored = append(stored, "drawn/test")
+	mustCall(t, append(stored, "--out", "stored.json")...)
+	deal(t, 3, "stored3.json", stored...)
+	if got, want := readFile(t, "stored3.json"), readFile(t, "stored.json"); got != want || !strings.Contains(got, `"label"`) {
+		t.Errorf("a store:\n%s\nexpected\n%s", got, want)
+	}
 	broken(t, "broken.json", args, append([]string{"search", "--index", "ix", "--batch", "4", "--k", "2"}, args[7:]...))
 	mustCall(t, "index", "drawn/bad.png", "drawn/test", "--out", "ix", "--add")
 	if code, _, errs := call(t.Context(), append(args, "--out", "dealt3.json", "--shard", "2/3")...); code != 1 || !strings.Contains(errs, `another job: `) {
