@@ -51,15 +51,11 @@ type CheckReport struct {
 // Check looks at every file once and reports the obstacles to training on d. look returns the sha256 of a file, or why it is
 // no picture (it decodes; this room does not); progress, if not nil, is called with the number of files done.
 func Check(ctx context.Context, d *Dataset, look func(path string) ([sha256.Size]byte, error), progress func(done, total int)) (*CheckReport, error) {
-	sums, reasons, err := d.Look(ctx, 0, len(d.Samples), look, progress)
-	if err != nil {
+	sums := make([][sha256.Size]byte, len(d.Samples))
+	reasons := make([]string, len(d.Samples))
+	if err := lookAtAll(ctx, d, look, progress, sums, reasons); err != nil {
 		return nil, err
 	}
-	return d.Report(sums, reasons), nil
-}
-
-// Report is what [Check] reports, of the sums and reasons that [Dataset.Look] found for all samples.
-func (d *Dataset) Report(sums [][sha256.Size]byte, reasons []string) *CheckReport {
 	r := &CheckReport{Samples: len(d.Samples), Splits: d.Count(), Shared: d.shared(), Unreadable: []Problem{}, Duplicates: []Duplicates{}}
 	r.Uneven = r.uneven()
 	groups := make(map[[sha256.Size]byte][]int)
@@ -79,13 +75,11 @@ func (d *Dataset) Report(sums [][sha256.Size]byte, reasons []string) *CheckRepor
 		noise := d.Noise(Train)
 		r.Noise = &noise
 	}
-	return r
+	return r, nil
 }
 
-// Look looks at the samples from first to before end on all cores. It returns for each its sum and why it is no picture, "" if it is one.
-func (d *Dataset) Look(ctx context.Context, first, end int, look func(path string) ([sha256.Size]byte, error), progress func(done, total int)) (sums [][sha256.Size]byte, reasons []string, err error) {
-	samples := d.Samples[first:end]
-	sums, reasons = make([][sha256.Size]byte, len(samples)), make([]string, len(samples))
+// lookAtAll fills sums and reasons, a sample each, on all cores.
+func lookAtAll(ctx context.Context, d *Dataset, look func(string) ([sha256.Size]byte, error), progress func(int, int), sums [][sha256.Size]byte, reasons []string) error {
 	workers := runtime.GOMAXPROCS(0)
 	group, ctx := errgroup.WithContext(ctx)
 	done := make(chan struct{}, 4*workers)
@@ -95,18 +89,18 @@ func (d *Dataset) Look(ctx context.Context, first, end int, look func(path strin
 		n := 0
 		for range done {
 			if n++; progress != nil {
-				progress(n, len(samples))
+				progress(n, len(d.Samples))
 			}
 		}
 	}()
 	for w := range workers {
 		group.Go(func() error {
-			for i := w; i < len(samples); i += workers {
+			for i := w; i < len(d.Samples); i += workers {
 				if err := ctx.Err(); err != nil {
 					return err
 				}
 				var err error
-				if sums[i], err = look(samples[i].Path); err != nil {
+				if sums[i], err = look(d.Samples[i].Path); err != nil {
 					reasons[i] = err.Error()
 				}
 				done <- struct{}{}
@@ -114,10 +108,10 @@ func (d *Dataset) Look(ctx context.Context, first, end int, look func(path strin
 			return nil
 		})
 	}
-	err = group.Wait()
+	err := group.Wait()
 	close(done)
 	<-counted
-	return sums, reasons, err
+	return err
 }
 
 func (d *Dataset) duplicates(rows []int) Duplicates {

@@ -2,12 +2,15 @@ package data
 
 import (
 	"context"
+	"crypto/sha256"
+	"fmt"
 
 	"github.com/urfave/cli/v2"
 
-	"winnow/backbone/checking"
+	"winnow/backbone"
 	"winnow/cmd/winnow/term"
-	"winnow/parts"
+	"winnow/datasets"
+	"winnow/datasets/imageroot"
 )
 
 func checkCommand(call term.Call[CheckOptions]) *cli.Command {
@@ -18,8 +21,6 @@ func checkCommand(call term.Call[CheckOptions]) *cli.Command {
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "root", Usage: "`DIR` (or .zip file) the manifest's paths are relative to (default: the manifest's folder)"},
 			&cli.BoolFlag{Name: "strict", Usage: "exit with 1 if an image cannot be read or a picture stands in two splits"},
-			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "write the whole report into `FILE`, as JSON"},
-			term.ShardFlag("images"),
 			&cli.BoolFlag{Name: "json", Usage: "print the whole report as JSON"},
 		},
 		Action: term.Action(readCheck, call),
@@ -28,42 +29,38 @@ func checkCommand(call term.Call[CheckOptions]) *cli.Command {
 
 // CheckOptions say which manifest is checked.
 type CheckOptions struct {
-	checking.Options
-	Strict, JSON bool
-
-	Out   string // file for the report; "": none
-	Shard parts.Shard
+	Manifest, Root string
+	Strict, JSON   bool
 }
 
 func readCheck(c *cli.Context) (CheckOptions, error) {
 	manifest, err := term.OneArgument(c, "one manifest")
-	if err != nil {
-		return CheckOptions{}, err
-	}
-	o := CheckOptions{Options: checking.Options{Manifest: manifest, Root: c.String("root")}, Strict: c.Bool("strict"), JSON: c.Bool("json"), Out: c.String("out")}
-	if o.Shard, err = term.Shard(c); err != nil {
-		return o, err
-	}
-	return o, term.KeepInput(c, manifest)
+	return CheckOptions{Manifest: manifest, Root: c.String("root"), Strict: c.Bool("strict"), JSON: c.Bool("json")}, err
 }
 
 func runCheck(ctx context.Context, p *term.Program, o CheckOptions) error {
-	progress, end := p.Watch("images")
-	defer end()
-	host := checking.Host{Note: p.Note, Progress: progress}
-	if !o.Shard.Whole() {
-		made, err := checking.RunPart(ctx, o.Options, host, o.Out, p.Dealt(o.Shard), o.Strict, term.Version())
-		return p.Result(made, o.JSON, err)
-	}
-	report, err := checking.Run(ctx, o.Options, host)
-	if err == nil {
-		err = report.Save(o.Out)
-	}
+	d, err := datasets.Read(o.Manifest, datasets.ReadOptions{Once: ctx, Note: p.Note})
 	if err != nil {
 		return err
 	}
-	if err := p.Result(report, o.JSON, nil); err != nil || !o.Strict {
+	root, err := imageroot.Open(imageroot.Resolve(o.Root, o.Manifest))
+	if err != nil {
 		return err
 	}
-	return report.Strict()
+	progress, end := p.Watch("images")
+	defer end()
+	look := func(path string) ([sha256.Size]byte, error) { return backbone.Inspect(root, path) }
+	report, err := datasets.Check(ctx, d, look, progress)
+	if err != nil {
+		return err
+	}
+	if o.JSON {
+		err = p.JSON(report)
+	} else {
+		report.Write(p.Out, d, term.Listed)
+	}
+	if err == nil && o.Strict && len(report.Unreadable)+report.Leaks() > 0 {
+		err = fmt.Errorf("data check: %d unreadable images and %d pictures in two splits, expected none", len(report.Unreadable), report.Leaks())
+	}
+	return err
 }

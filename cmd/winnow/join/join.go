@@ -6,7 +6,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"winnow/backbone/checking"
 	"winnow/cmd/winnow/term"
 	"winnow/embedding"
 	"winnow/extraction"
@@ -22,11 +21,9 @@ type Options struct {
 
 // joiners put the parts of a job together, by the command that made them.
 var joiners = map[string]parts.Joiner{
-	checking.Job:        checking.JoinParts,
-	extraction.Job:      extraction.JoinParts,
-	embedding.Job:       embedding.JoinParts,
-	embedding.SearchJob: embedding.JoinSearch,
-	evaluation.Job:      evaluation.JoinParts,
+	extraction.Job: extraction.JoinParts,
+	embedding.Job:  embedding.JoinParts,
+	evaluation.Job: evaluation.JoinParts,
 }
 
 // Command is winnow join.
