@@ -51,11 +51,15 @@ type CheckReport struct {
 // Check looks at every file once and reports the obstacles to training on d. look returns the sha256 of a file, or why it is
 // no picture (it decodes; this room does not); progress, if not nil, is called with the number of files done.
 func Check(ctx context.Context, d *Dataset, look func(path string) ([sha256.Size]byte, error), progress func(done, total int)) (*CheckReport, error) {
-	sums := make([][sha256.Size]byte, len(d.Samples))
-	reasons := make([]string, len(d.Samples))
-	if err := lookAtAll(ctx, d, look, progress, sums, reasons); err != nil {
+	sums, reasons, err := d.Look(ctx, 0, len(d.Samples), look, progress)
+	if err != nil {
 		return nil, err
 	}
+	return d.Report(sums, reasons), nil
+}
+
+// Report is what [Check] reports, of the sums and reasons that [Dataset.Look] found for all samples.
+func (d *Dataset) Report(sums [][sha256.Size]byte, reasons []string) *CheckReport {
 	r := &CheckReport{Samples: len(d.Samples), Splits: d.Count(), Shared: d.shared(), Unreadable: []Problem{}, Duplicates: []Duplicates{}}
 	r.Uneven = r.uneven()
 	groups := make(map[[sha256.Size]byte][]int)
@@ -75,11 +79,13 @@ func Check(ctx context.Context, d *Dataset, look func(path string) ([sha256.Size
 		noise := d.Noise(Train)
 		r.Noise = &noise
 	}
-	return r, nil
+	return r
 }
 
-// lookAtAll fills sums and reasons, a sample each, on all cores.
-func lookAtAll(ctx context.Context, d *Dataset, look func(string) ([sha256.Size]byte, error), progress func(int, int), sums [][sha256.Size]byte, reasons []string) error {
+// Look looks at the samples from first to before end on all cores. It returns for each its sum and why it is no picture, "" if it is one.
+func (d *Dataset) Look(ctx context.Context, first, end int, look func(path string) ([sha256.Size]byte, error), progress func(done, total int)) (sums [][sha256.Size]byte, reasons []string, err error) {
+	samples := d.Samples[first:end]
+	sums, reasons = make([][sha256.Size]byte, len(samples)), make([]string, len(samples))
 	workers := runtime.GOMAXPROCS(0)
 	group, ctx := errgroup.WithContext(ctx)
 	done := make(chan struct{}, 4*workers)
@@ -89,18 +95,18 @@ func lookAtAll(ctx context.Context, d *Dataset, look func(string) ([sha256.Size]
 		n := 0
 		for range done {
 			if n++; progress != nil {
-				progress(n, len(d.Samples))
+				progress(n, len(samples))
 			}
 		}
 	}()
 	for w := range workers {
 		group.Go(func() error {
-			for i := w; i < len(d.Samples); i += workers {
+			for i := w; i < len(samples); i += workers {
 				if err := ctx.Err(); err != nil {
 					return err
 				}
 				var err error
-				if sums[i], err = look(d.Samples[i].Path); err != nil {
+				if sums[i], err = look(samples[i].Path); err != nil {
 					reasons[i] = err.Error()
 				}
 				done <- struct{}{}
@@ -108,10 +114,10 @@ func lookAtAll(ctx context.Context, d *Dataset, look func(string) ([sha256.Size]
 			return nil
 		})
 	}
-	err := group.Wait()
+	err = group.Wait()
 	close(done)
 	<-counted
-	return err
+	return sums, reasons, err
 }
 
 func (d *Dataset) duplicates(rows []int) Duplicates {

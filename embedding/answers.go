@@ -58,20 +58,26 @@ func newAnswers(index string, rows, dim int, queries []search.Query, left []feat
 
 // LabelsOf returns the labels of a manifest by path; "" has none.
 func LabelsOf(manifest string) (map[string]string, error) {
+	labels, _, err := labelsOf(manifest)
+	return labels, err
+}
+
+// labelsOf is LabelsOf with the manifest's sha256.
+func labelsOf(manifest string) (labels map[string]string, digest string, err error) {
 	if manifest == "" {
-		return nil, nil
+		return nil, "", nil
 	}
 	d, err := datasets.Read(manifest, datasets.ReadOptions{})
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	labels := make(map[string]string, len(d.Samples))
+	labels = make(map[string]string, len(d.Samples))
 	for _, s := range d.Samples {
 		if s.Label != datasets.Unlabelled {
 			labels[s.Path] = d.Classes[s.Label]
 		}
 	}
-	return labels, nil
+	return labels, d.Digest(), nil
 }
 
 // Write writes the result for people.

@@ -1,6 +1,7 @@
 package embedding
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -101,6 +102,7 @@ func (n *Network) embed(ctx context.Context, images fs.FS, paths []string, rows 
 func (n *Network) Queries(ctx context.Context, images fs.FS, paths []string, o Options) ([]search.Query, []features.Bad, error) {
 	rows := &queryRows{paths: paths}
 	err := n.embed(ctx, images, paths, rows, o)
+	slices.SortFunc(rows.bad, func(a, b features.Bad) int { return cmp.Compare(a.Row, b.Row) })
 	return rows.list, rows.bad, err
 }
 

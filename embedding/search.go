@@ -78,6 +78,11 @@ func (s Search) embed(ctx context.Context, h Host, e *Embedder, dim int, images 
 	if err != nil {
 		return nil, nil, err
 	}
+	return s.embedListed(ctx, h, e, dim, list)
+}
+
+// embedListed is embed for images that are found already.
+func (s Search) embedListed(ctx context.Context, h Host, e *Embedder, dim int, list *imagelist.List) ([]search.Query, []features.Bad, error) {
 	net, err := e.Load(h, 0, true)
 	if err != nil {
 		return nil, nil, err

@@ -2,6 +2,8 @@ package search
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -67,6 +69,17 @@ func (g *Gallery) Model() string {
 		return g.Index.Embedder.Head
 	}
 	return g.Index.Embedder.Model
+}
+
+// Sum returns a sha256 that two galleries share that hold the same vectors under the same names, made by the same model.
+func (g *Gallery) Sum() string {
+	if g.Index == nil {
+		return g.Store.Sum
+	}
+	i := g.Index.Info
+	sum := sha256.Sum256(fmt.Appendf(nil, "winnow index 1 %d %d %s %d %d %d %q %q %q %q %q", i.Rows, i.Dim, i.DType, i.Vectors, i.Names, i.Paths,
+		i.Embedder.Model, i.Embedder.Output, i.Embedder.Head, i.Embedder.Preprocessing, i.Embedder.Decoder))
+	return hex.EncodeToString(sum[:])
 }
 
 // Lookup returns the row of an image. Images that could not be read have none.

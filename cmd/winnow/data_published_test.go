@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"winnow/cmd/winnow/data"
+	"winnow/datasets/published"
 )
 
 // humanCIFAR writes CIFAR-10's binary version with ten training images and a test image of every class, and human
@@ -96,7 +96,7 @@ func TestDataJoin(t *testing.T) {
 		t.Errorf("found\n%s, expected\n%s", got, want)
 	}
 	code, stdout, _ = call(t.Context(), "data", "join", clean, noisy, "--out", out, "--json")
-	var r data.JoinResult
+	var r published.JoinedFiles
 	if err := json.Unmarshal([]byte(stdout), &r); code != 0 || err != nil || r.LeftOut != 1 || r.Noise.Corrupted != 1 || bytes.Contains([]byte(stdout), []byte("null")) {
 		t.Errorf("exit code %d, %v: %s", code, err, stdout)
 	}

@@ -135,3 +135,83 @@ func TestEvalDealt(t *testing.T) {
 		t.Errorf("no folder: exit code %d: %s", code, errs)
 	}
 }
+
+// Images that several machines look at give the report of one.
+func TestCheckDealt(t *testing.T) {
+	drawnRun(t)
+	rows := readFile(t, "noisy.csv")
+	first := strings.Split(strings.Split(rows, "\n")[1], ",")[0]
+	write(t, "drawn/bad.png", "no picture")
+	write(t, "drawn/copy.png", readFile(t, "drawn", first))
+	head := strings.Split(strings.Split(rows, "\n")[0], ",")
+	rest := strings.Repeat(",", len(head)-2)
+	write(t, "odd.csv", rows+"bad.png,a"+rest+"\ncopy.png,a"+rest+"\n")
+	args := []string{"data", "check", "odd.csv", "--root", "drawn"}
+	whole, _ := mustCall(t, append(args, "--out", "one.json")...)
+	if !strings.Contains(whole, "unreadable: 1\n") || !strings.Contains(whole, "copy.png") {
+		t.Fatal(whole)
+	}
+	for _, of := range []int{1, 3, 8} {
+		name := fmt.Sprintf("dealt%d.json", of)
+		deal(t, of, name, args...)
+		if got, want := readFile(t, name), readFile(t, "one.json"); got != want {
+			t.Errorf("%d parts:\n%s\nexpected\n%s", of, got, want)
+		}
+		if text, _ := mustCall(t, "join", name); text != whole {
+			t.Errorf("%d parts: %s, expected %s", of, text, whole)
+		}
+	}
+	broken(t, "broken.json", args, []string{"data", "check", "noisy.csv", "--root", "drawn"})
+	for i := range 2 {
+		mustCall(t, append(args, "--strict", "--out", "strict.json", "--shard", fmt.Sprintf("%d/2", i+1))...)
+	}
+	if code, _, errs := call(t.Context(), "join", "strict.json"); code != 1 || !strings.Contains(errs, "1 unreadable images") || readFile(t, "strict.json") != readFile(t, "one.json") {
+		t.Errorf("exit code %d: %s", code, errs)
+	}
+	write(t, "odd.csv", rows)
+	if code, _, errs := call(t.Context(), "join", "dealt3.json"); code != 1 || !strings.Contains(errs, "changed since its images were looked at") {
+		t.Errorf("another manifest: exit code %d: %s", code, errs)
+	}
+}
+
+// Queries that several machines ask find what one finds: in an index and a store, by paths, vectors and images, of which some cannot be read.
+func TestSearchDealt(t *testing.T) {
+	drawnRun(t)
+	write(t, "drawn/bad.png", "no picture")
+	mustCall(t, "index", "drawn/train", "--model", "run", "--out", "ix")
+	mustCall(t, "embed", "run", "drawn/test", "--out", "queries.npy")
+	known := strings.Split(strings.TrimSpace(readFile(t, "ix", "paths.txt")), "\n")
+	args := []string{"search", "--index", "ix", "--batch", "4", "--k", "3", known[3], "queries.npy", "drawn/test", "drawn/bad.png", known[0]}
+	whole, _ := mustCall(t, append(args, "--out", "one.json")...)
+	if !strings.Contains(readFile(t, "one.json"), "bad.png") {
+		t.Fatal(whole)
+	}
+	for _, of := range []int{1, 3, 8} {
+		name := fmt.Sprintf("dealt%d.json", of)
+		deal(t, of, name, args...)
+		if got, want := readFile(t, name), readFile(t, "one.json"); got != want {
+			t.Errorf("%d parts:\n%s\nexpected\n%s", of, got, want)
+		}
+		if text, _ := mustCall(t, "join", name); text != whole {
+			t.Errorf("%d parts: %s, expected %s", of, text, whole)
+		}
+	}
+	stored := []string{"search", "--index", "features", "--manifest", "noisy.csv", "--batch", "4"}
+	for _, line := range strings.Split(strings.TrimSpace(readFile(t, "noisy.csv")), "\n")[1:12] {
+		stored = append(stored, strings.Split(line, ",")[0])
+	}
+	stored = append(stored, "drawn/test")
+	mustCall(t, append(stored, "--out", "stored.json")...)
+	deal(t, 3, "stored3.json", stored...)
+	if got, want := readFile(t, "stored3.json"), readFile(t, "stored.json"); got != want || !strings.Contains(got, `"label"`) {
+		t.Errorf("a store:\n%s\nexpected\n%s", got, want)
+	}
+	broken(t, "broken.json", args, append([]string{"search", "--index", "ix", "--batch", "4", "--k", "2"}, args[7:]...))
+	mustCall(t, "index", "drawn/bad.png", "drawn/test", "--out", "ix", "--add")
+	if code, _, errs := call(t.Context(), append(args, "--out", "dealt3.json", "--shard", "2/3")...); code != 1 || !strings.Contains(errs, `another job: `) {
+		t.Errorf("another index: exit code %d: %s", code, errs)
+	}
+	if code, _, errs := call(t.Context(), "search", "--to", "http://localhost:1/", "--collection", "c", "a.png", "--out", "x.json", "--shard", "1/2"); code != 2 || !strings.Contains(errs, "exact search") {
+		t.Errorf("a database: exit code %d: %s", code, errs)
+	}
+}

@@ -12,8 +12,40 @@ import (
 
 const crossfitHelp = "heads trained on the spot, each on the other folds' labels that look right; no run, minutes"
 
-// ScorerHelp lists the scorers for a command's help.
-func ScorerHelp() string {
+// Help is the long help of the command that audits.
+func Help() string {
+	return "   winnow audit photos        # a folder with a folder for each class, a .zip file of one, or a manifest\n\n" +
+		"looks at every image by an installed backbone, judges every label, whatever the image's split, prints what was found,\n" +
+		"and writes suspects.csv, a page to look at, suspects.html, and the images' features, suspects.features, which the next\n" +
+		"audit of the same images uses again: all beside --out.\n\n" +
+		"Ctrl-C in between loses nothing. Without --model the backbone is\n" +
+		"the one added last under a name of its own (winnow models add), else the best known of those installed, as it is printed;\n" +
+		"drawn characters are looked at by glyphnet. Of images that were added or changed since, only these are looked at.\n" +
+		"--model A,B looks by several backbones, each with a store of its own, and says how much each counts.\n" +
+		"Near copies among more than 10,000 images are found with a probability of 95 % for each pair at the bound (--copies).\n" +
+		"winnow review goes on with what was found; --clean mends all splits, or those of --split.\n\n" +
+		"Without images and a run, --labels (or --manifest) and --features name what is judged: the stored features of the training images,\n" +
+		"whitened, by --scorer " + judges.Default + ". Every score leaves its own image out. Beside the suspects it looks for images that\n" +
+		"fit no class, near copies with different labels, and classes that look like one or like two, and --clean writes a\n" +
+		"manifest without the suspects or with the labels suggested; rows that are not for training stay as they are.\n\n" +
+		"   winnow audit --features features --labels noisy.csv --out suspects.csv --classes classes.csv\n" +
+		"   winnow audit --features features --labels noisy.csv --clean clean.csv --drop --precision 0.9\n" +
+		"   winnow audit --features features --labels noisy.csv --scorer fitted    # seconds, without training\n" +
+		"   winnow audit --probs predicted.npy --labels noisy.csv --out suspects.csv\n\n" + ProbsHelp + TuningHelp +
+		"The cleaned manifest is the one that was read, in its own form, with all its columns: rows are left out and labels\n" +
+		"replaced, nothing else. Of a folder of images a CSV manifest is made.\n\n" +
+		"Scorers:\n\n" + scorerHelp() + "\n\n" +
+		"Of a run, scores are those of the run's filter (P_clean: 0 surely wrong, 1 surely right), each image left out of its\n" +
+		"own judgement; ProxySim judges by the run's last state, whose proxies are in its checkpoint. Of a run that weighed\n" +
+		"its samples (selfpaced) the scores are the final weights, 0 to 1; images of equal weight, as many are 0 or 1, are\n" +
+		"ranked by how far their losses ξ⁺+ξ⁻ lie above the mean of their class; those of weight 0 are called\n" +
+		"wrong unless --noise-rate says how many; labels are then suggested by vmf. Where the manifest knows true labels, the\n" +
+		"detection is measured too. The noise rate, the classes, outliers and copies are those of the stored features, whitened,\n" +
+		"which have not learnt the labels.\n\n" + ProbabilityHelp() + "\n\n" + ColumnHelp
+}
+
+// scorerHelp lists the scorers for a command's help.
+func scorerHelp() string {
 	var out strings.Builder
 	for _, j := range judges.Catalog {
 		fmt.Fprintf(&out, "   %-15s  %s\n", j.Name, j.Help)

@@ -24,7 +24,13 @@ const Job = "eval"
 type part struct {
 	Result  Result // all but its numbers
 	Options eval.RetrievalOptions
-	Rows    map[string]eval.Answers
+	Rows    []answers // no map: a part that is made again has the same bytes
+}
+
+// answers are those of one row of the comparison.
+type answers struct {
+	Row   string
+	Found eval.Answers
 }
 
 // RunPart lets a shard of the queries ask the whole gallery, into a part of the file out, unless it is there. Of the metrics it is
@@ -48,13 +54,15 @@ func RunPart(ctx context.Context, r *folder.Run, o Options, out string, s parts.
 		if err != nil {
 			return part{}, err
 		}
-		p := part{Result: newResult(r, images), Options: ask, Rows: map[string]eval.Answers{}}
-		return p, comparison.Each(ctx, r.Head, images.Train, images.Was, images.Now, func(row string, of comparison.Asked[features.Set]) (err error) {
+		p := part{Result: newResult(r, images), Options: ask}
+		err = comparison.Each(ctx, r.Head, images.Train, images.Was, images.Now, func(row string, of comparison.Asked[features.Set]) error {
 			in := eval.Input{Test: of.Query, Gallery: of.Gallery, Seed: o.Seed, MaxMem: left}
 			query, gallery := in.Labelled()
-			p.Rows[row], err = eval.Ask(ctx, query, gallery, in.Retrieval(settings), header.First, header.End)
+			found, err := eval.Ask(ctx, query, gallery, in.Retrieval(settings), header.First, header.End)
+			p.Rows = append(p.Rows, answers{row, found})
 			return err
 		})
+		return p, err
 	}))
 }
 
@@ -90,12 +98,15 @@ func JoinParts(_ context.Context, w *parts.Whole, _ parts.JoinOptions) (parts.Re
 	}
 	j := Joined{list[0].Result}
 	j.LeftOut = append([]lookup.LeftOut{}, j.LeftOut...) // none, not null
-	for _, row := range []string{comparison.FrozenRow, comparison.WhitenedRow, comparison.TrainedRow} {
+	for i, row := range list[0].Rows {
 		var all []eval.Answers
 		for _, p := range list {
-			all = append(all, p.Rows[row])
+			if i >= len(p.Rows) || p.Rows[i].Row != row.Row {
+				return nil, fmt.Errorf("eval: a part has other rows than %s: was it made by another version of winnow?", row.Row)
+			}
+			all = append(all, p.Rows[i].Found)
 		}
-		j.note(Metric{}, row, eval.Summarise(list[0].Options, all...), 0, "")
+		j.note(Metric{}, row.Row, eval.Summarise(list[0].Options, all...), 0, "")
 	}
 	if err := j.conclude(); err != nil {
 		return nil, err

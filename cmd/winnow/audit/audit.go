@@ -16,7 +16,6 @@ import (
 	"winnow/audit/judges"
 	"winnow/backbone"
 	"winnow/cmd/winnow/term"
-	"winnow/datasets"
 	"winnow/internal/budget"
 	"winnow/internal/progress"
 	"winnow/report"
@@ -32,7 +31,7 @@ func command(call term.Call[Options]) *cli.Command {
 		Name:        "audit",
 		Usage:       "say which labels of a folder of images, or of a run, look wrong, with a suggested label",
 		ArgsUsage:   "PHOTOS | RUN",
-		Description: description(),
+		Description: auditing.Help(),
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "model", DefaultText: "the best known that is installed", Usage: "look at images by the backbone `NAME` of winnow models list, or an ONNX file; several, side by side: A,B"},
 			&cli.StringFlag{Name: "split", DefaultText: "all", Usage: "of a folder or manifest of images judge the `SPLITS` train, validation, test, … alone"},
@@ -62,38 +61,6 @@ func command(call term.Call[Options]) *cli.Command {
 		}, term.Renamed(term.DataFlags, "manifest", "labels")...),
 		Action: term.Action(read, call),
 	}
-}
-
-// description returns the command's long help.
-func description() string {
-	return "   winnow audit photos        # a folder with a folder for each class, a .zip file of one, or a manifest\n\n" +
-		"looks at every image by an installed backbone, judges every label, whatever the image's split, prints what was found,\n" +
-		"and writes suspects.csv, a page to look at, suspects.html, and the images' features, suspects.features, which the next\n" +
-		"audit of the same images uses again: all beside --out.\n\n" +
-		"Ctrl-C in between loses nothing. Without --model the backbone is\n" +
-		"the one added last under a name of its own (winnow models add), else the best known of those installed, as it is printed;\n" +
-		"drawn characters are looked at by glyphnet. Of images that were added or changed since, only these are looked at.\n" +
-		"--model A,B looks by several backbones, each with a store of its own, and says how much each counts.\n" +
-		"Near copies among more than 10,000 images are found with a probability of 95 % for each pair at the bound (--copies).\n" +
-		"winnow review goes on with what was found; --clean mends all splits, or those of --split.\n\n" +
-		"Without images and a run, --labels (or --manifest) and --features name what is judged: the stored features of the training images,\n" +
-		"whitened, by --scorer " + judges.Default + ". Every score leaves its own image out. Beside the suspects it looks for images that\n" +
-		"fit no class, near copies with different labels, and classes that look like one or like two, and --clean writes a\n" +
-		"manifest without the suspects or with the labels suggested; rows that are not for training stay as they are.\n\n" +
-		"   winnow audit --features features --labels noisy.csv --out suspects.csv --classes classes.csv\n" +
-		"   winnow audit --features features --labels noisy.csv --clean clean.csv --drop --precision 0.9\n" +
-		"   winnow audit --features features --labels noisy.csv --scorer fitted    # seconds, without training\n" +
-		"   winnow audit --probs predicted.npy --labels noisy.csv --out suspects.csv\n\n" + auditing.ProbsHelp + auditing.TuningHelp +
-		"The cleaned manifest is the one that was read, in its own form, with all its columns: rows are left out and labels\n" +
-		"replaced, nothing else. Of a folder of images a CSV manifest is made.\n\n" +
-		"Scorers:\n\n" + auditing.ScorerHelp() + "\n\n" +
-		"Of a run, scores are those of the run's filter (P_clean: 0 surely wrong, 1 surely right), each image left out of its\n" +
-		"own judgement; ProxySim judges by the run's last state, whose proxies are in its checkpoint. Of a run that weighed\n" +
-		"its samples (selfpaced) the scores are the final weights, 0 to 1; images of equal weight, as many are 0 or 1, are\n" +
-		"ranked by how far their losses ξ⁺+ξ⁻ lie above the mean of their class; those of weight 0 are called\n" +
-		"wrong unless --noise-rate says how many; labels are then suggested by vmf. Where the manifest knows true labels, the\n" +
-		"detection is measured too. The noise rate, the classes, outliers and copies are those of the stored features, whitened,\n" +
-		"which have not learnt the labels.\n\n" + auditing.ProbabilityHelp() + "\n\n" + auditing.ColumnHelp
 }
 
 func run(ctx context.Context, p *term.Program, o Options) error {
@@ -178,7 +145,9 @@ func give(ctx context.Context, p *term.Program, o Options, a *auditing.Report) e
 		if err != nil {
 			return err
 		}
-		tellMended(p, o, len(a.Images), did)
+		for _, line := range auditing.TellMended(o.Clean, did, len(a.Images), o.Relabel, o.Audit.IncludeEval, o.Images.Source != "") {
+			p.Note("%s", line)
+		}
 	}
 	if o.Out != "" {
 		if err := a.Write(ctx, o.Out, o.Sheet); err != nil {
@@ -201,31 +170,4 @@ func give(ctx context.Context, p *term.Program, o Options, a *auditing.Report) e
 	a.WriteSummary(p.Out, o.Top)
 	fmt.Fprintf(p.Out, "\nall images, most suspect first: %s\nto look at: %s\nnext: %s\n", o.Out, o.Page, a.ReviewCommand(o.Out))
 	return nil
-}
-
-// tellMended says what a mended manifest holds, and what --include-eval has done to what is measured from now on.
-func tellMended(p *term.Program, o Options, judged int, did datasets.Mended) {
-	what := "dropped"
-	if o.Relabel {
-		what = "relabelled"
-	}
-	p.Note("%s: %d of %d judged images %s, %d rows", o.Clean, did.Dropped+did.Relabelled, judged, what, did.Rows)
-	if !o.Audit.IncludeEval && o.Images.Source == "" {
-		return
-	}
-	n, parts := 0, []string{}
-	for _, split := range []string{datasets.Validation, datasets.Test, datasets.Query, datasets.Gallery} {
-		if k := did.Changed[split]; k > 0 {
-			n += k
-			parts = append(parts, fmt.Sprintf("%s %d", split, k))
-		}
-	}
-	if n == 0 && o.Images.Source != "" {
-		return
-	}
-	if n == 0 {
-		p.Note("--include-eval: no image that measures are taken of was changed")
-		return
-	}
-	p.Note("warning: %d of the images changed are not for training (%s): measures on this manifest are not comparable with those on the labels as they were, and flatter what judges as the audit did", n, strings.Join(parts, ", "))
 }

@@ -2,15 +2,12 @@ package data
 
 import (
 	"context"
-	"crypto/sha256"
-	"fmt"
 
 	"github.com/urfave/cli/v2"
 
-	"winnow/backbone"
+	"winnow/backbone/checking"
 	"winnow/cmd/winnow/term"
-	"winnow/datasets"
-	"winnow/datasets/imageroot"
+	"winnow/parts"
 )
 
 func checkCommand(call term.Call[CheckOptions]) *cli.Command {
@@ -21,6 +18,8 @@ func checkCommand(call term.Call[CheckOptions]) *cli.Command {
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "root", Usage: "`DIR` (or .zip file) the manifest's paths are relative to (default: the manifest's folder)"},
 			&cli.BoolFlag{Name: "strict", Usage: "exit with 1 if an image cannot be read or a picture stands in two splits"},
+			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "write the whole report into `FILE`, as JSON"},
+			term.ShardFlag("images"),
 			&cli.BoolFlag{Name: "json", Usage: "print the whole report as JSON"},
 		},
 		Action: term.Action(readCheck, call),
@@ -29,38 +28,42 @@ func checkCommand(call term.Call[CheckOptions]) *cli.Command {
 
 // CheckOptions say which manifest is checked.
 type CheckOptions struct {
-	Manifest, Root string
-	Strict, JSON   bool
+	checking.Options
+	Strict, JSON bool
+
+	Out   string // file for the report; "": none
+	Shard parts.Shard
 }
 
 func readCheck(c *cli.Context) (CheckOptions, error) {
 	manifest, err := term.OneArgument(c, "one manifest")
-	return CheckOptions{Manifest: manifest, Root: c.String("root"), Strict: c.Bool("strict"), JSON: c.Bool("json")}, err
+	if err != nil {
+		return CheckOptions{}, err
+	}
+	o := CheckOptions{Options: checking.Options{Manifest: manifest, Root: c.String("root")}, Strict: c.Bool("strict"), JSON: c.Bool("json"), Out: c.String("out")}
+	if o.Shard, err = term.Shard(c); err != nil {
+		return o, err
+	}
+	return o, term.KeepInput(c, manifest)
 }
 
 func runCheck(ctx context.Context, p *term.Program, o CheckOptions) error {
-	d, err := datasets.Read(o.Manifest, datasets.ReadOptions{Once: ctx, Note: p.Note})
-	if err != nil {
-		return err
-	}
-	root, err := imageroot.Open(imageroot.Resolve(o.Root, o.Manifest))
-	if err != nil {
-		return err
-	}
 	progress, end := p.Watch("images")
 	defer end()
-	look := func(path string) ([sha256.Size]byte, error) { return backbone.Inspect(root, path) }
-	report, err := datasets.Check(ctx, d, look, progress)
+	host := checking.Host{Note: p.Note, Progress: progress}
+	if !o.Shard.Whole() {
+		made, err := checking.RunPart(ctx, o.Options, host, o.Out, p.Dealt(o.Shard), o.Strict, term.Version())
+		return p.Result(made, o.JSON, err)
+	}
+	report, err := checking.Run(ctx, o.Options, host)
+	if err == nil {
+		err = report.Save(o.Out)
+	}
 	if err != nil {
 		return err
 	}
-	if o.JSON {
-		err = p.JSON(report)
-	} else {
-		report.Write(p.Out, d, term.Listed)
+	if err := p.Result(report, o.JSON, nil); err != nil || !o.Strict {
+		return err
 	}
-	if err == nil && o.Strict && len(report.Unreadable)+report.Leaks() > 0 {
-		err = fmt.Errorf("data check: %d unreadable images and %d pictures in two splits, expected none", len(report.Unreadable), report.Leaks())
-	}
-	return err
+	return report.Strict()
 }

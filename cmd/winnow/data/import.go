@@ -3,7 +3,6 @@ package data
 import (
 	"cmp"
 	"context"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,24 +19,10 @@ import (
 
 func importCommand(call term.Call[importing.Job]) *cli.Command {
 	return &cli.Command{
-		Name:      "import",
-		Usage:     "write a manifest from image folders (one per class), CSV, TSV, JSONL, PRISM's lists or a known dataset's files",
-		ArgsUsage: "SOURCE[=SPLIT]...",
-		Description: "A SOURCE is a folder of class folders (perhaps below train/, val/, test/), or a file. =SPLIT names the\n" +
-			"split of rows that say none. With --split the images are dealt out again, whole classes by default:\n\n" +
-			"   winnow data import photos --split train=0.6,validation=0.2,test=0.2 --out manifest.csv\n" +
-			"   winnow data import --format prism --strip-prefix /data/ CUB_train.csv=train CUB_test.csv=test --out cub.csv\n\n" +
-			"A source may be a .zip file with such folders. --preset reads the files in which a dataset is published, in the\n" +
-			"folder --root, split as --protocol says: official, half (half the classes train, the others test) or prism (training,\n" +
-			"validation and test classes); what differs from the published counts is told. Other commands find the images with\n" +
-			"the same --root:\n\n" +
-			"   winnow data import --preset mnist --root mnist/ --validation 0.1 --out mnist.csv\n" +
-			"   winnow data import --preset cub200 --root CUB_200_2011/ --protocol half --out cub.csv\n" +
-			"   winnow data import --preset cub200 --root CUB_200_2011/ --protocol prism --given CUB_0.2noised_train.csv --out noisy.csv\n\n" +
-			"In-Shop's test images are the splits query and gallery. cifar10n and cifar100n are CIFAR's binary version with the\n" +
-			"human labels beside it, CIFAR's own becoming the true ones. --corrected-labels gives test images the label that most\n" +
-			"people saw, and none where they agreed on no single one; the published label stays in a column. glyphs, winnow's own\n" +
-			"dataset, is drawn into --root (or beside the manifest), as winnow data glyphs does it.",
+		Name:        "import",
+		Usage:       "write a manifest from image folders (one per class), CSV, TSV, JSONL, PRISM's lists or a known dataset's files",
+		ArgsUsage:   "SOURCE[=SPLIT]...",
+		Description: importing.Help,
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Required: true, Usage: "manifest `FILE` to write; .tar: WebDataset's shards, %06d their number, {split} the split"},
 			&cli.StringFlag{Name: "shard-size", Value: "1GB", Usage: "at most `SIZE` bytes in a shard"},
@@ -112,7 +97,7 @@ func readImport(c *cli.Context) (o importing.Job, err error) {
 	}
 	names := datasets.Names{Path: c.String("path-column"), Label: c.String("label-column"), Split: c.String("split-column"), True: c.String("true-column")}
 	for _, arg := range c.Args().Slice() {
-		source, split := sourceAndSplit(arg)
+		source, split := importing.SourceAndSplit(arg)
 		o.Sources = append(o.Sources, importing.Source{Path: source, Read: datasets.ReadOptions{Format: datasets.Format(c.String("format")), Split: split, StripPrefix: c.String("strip-prefix"), Names: names, CropMargin: c.Float64("crop-margin"), MinBox: c.Int("min-box")}})
 	}
 	if text := c.String("split"); text != "" {
@@ -121,15 +106,6 @@ func readImport(c *cli.Context) (o importing.Job, err error) {
 		}
 	}
 	return o, nil
-}
-
-// sourceAndSplit takes SOURCE=SPLIT apart; what is there under its whole name is a source with a = in it.
-func sourceAndSplit(arg string) (source, split string) {
-	i := strings.LastIndexByte(arg, '=')
-	if _, err := os.Stat(arg); err == nil || i <= 0 {
-		return arg, ""
-	}
-	return arg[:i], arg[i+1:]
 }
 
 // readPreset refuses flags that the preset does not go with.

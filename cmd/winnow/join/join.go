@@ -6,6 +6,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"winnow/backbone/checking"
 	"winnow/cmd/winnow/term"
 	"winnow/embedding"
 	"winnow/extraction"
@@ -21,9 +22,11 @@ type Options struct {
 
 // joiners put the parts of a job together, by the command that made them.
 var joiners = map[string]parts.Joiner{
-	extraction.Job: extraction.JoinParts,
-	embedding.Job:  embedding.JoinParts,
-	evaluation.Job: evaluation.JoinParts,
+	checking.Job:        checking.JoinParts,
+	extraction.Job:      extraction.JoinParts,
+	embedding.Job:       embedding.JoinParts,
+	embedding.SearchJob: embedding.JoinSearch,
+	evaluation.Job:      evaluation.JoinParts,
 }
 
 // Command is winnow join.

@@ -1,0 +1,86 @@
+package checking
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"path/filepath"
+
+	"winnow/datasets"
+	"winnow/internal/atomicfile"
+	"winnow/internal/text"
+	"winnow/parts"
+)
+
+// Job names the parts of [RunPart].
+const Job = "data check"
+
+// part is what a shard of the images looks like.
+type part struct {
+	Manifest string // as a path that does not depend on the working folder
+	Strict   bool
+	Sums     [][sha256.Size]byte
+	Reasons  []string // why an image cannot be read, ""
+}
+
+// RunPart decodes a shard of the images, into a part of the file out, unless it is there. strict is for the join: it fails as
+// [Report.Strict] does.
+func RunPart(ctx context.Context, o Options, h Host, out string, s parts.Shard, strict bool, winnow string) (parts.Made, error) {
+	d, err := datasets.Read(o.Manifest, datasets.ReadOptions{Once: ctx, Note: h.Note})
+	if err != nil {
+		return parts.Made{}, err
+	}
+	manifest, err := filepath.Abs(o.Manifest)
+	if err != nil {
+		return parts.Made{}, err
+	}
+	header, err := parts.NewHeader(Job, s, len(d.Samples), 1, "images", map[string]string{"manifest": d.Digest()},
+		map[string]string{"root": o.Root, "strict": fmt.Sprint(strict)}, winnow)
+	if err != nil {
+		return parts.Made{}, err
+	}
+	return parts.Make(ctx, out, header, parts.MakeValue(func() (part, error) {
+		p := part{Manifest: manifest, Strict: strict}
+		look, err := o.look()
+		if err != nil {
+			return p, err
+		}
+		p.Sums, p.Reasons, err = d.Look(ctx, header.First, header.End, look, h.Progress)
+		return p, err
+	}))
+}
+
+// JoinParts reports on what all parts found, as one machine does, and writes that into their file. It reads the manifest again.
+func JoinParts(ctx context.Context, w *parts.Whole, o parts.JoinOptions) (parts.Result, error) {
+	list, err := parts.Values[part](w)
+	if err != nil {
+		return nil, err
+	}
+	manifest := list[0].Manifest
+	d, err := datasets.Read(manifest, datasets.ReadOptions{Once: ctx, Note: o.Note})
+	if err != nil {
+		return nil, err
+	}
+	if sum := d.Digest(); sum != w.Inputs["manifest"] {
+		return nil, fmt.Errorf("data check: %s: changed since its images were looked at: found %.12s…, expected %.12s…", manifest, sum, w.Inputs["manifest"])
+	}
+	var sums [][sha256.Size]byte
+	var reasons []string
+	for _, p := range list {
+		sums, reasons = append(sums, p.Sums...), append(reasons, p.Reasons...)
+	}
+	r := Report{d.Report(sums, reasons), d}
+	if err := r.Save(w.Out); err != nil || !list[0].Strict {
+		return r, err
+	}
+	return r, r.Strict()
+}
+
+// Save writes the report into a file of JSON; "" is none.
+func (r Report) Save(file string) error {
+	if file == "" {
+		return nil
+	}
+	return atomicfile.Write(file, func(w io.Writer) error { return text.JSON(w, r) })
+}

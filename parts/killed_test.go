@@ -1,0 +1,86 @@
+package parts
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// killedOut names the output of which a process of its own makes a part: TestKilledChild.
+const killedOut = "WINNOW_TEST_KILLED_PART"
+
+// TestKilledChild is not a test: it writes half of a part, says so, and waits to be killed.
+func TestKilledChild(t *testing.T) {
+	out, ok := os.LookupEnv(killedOut)
+	if !ok {
+		t.Skip("only run by TestKilled")
+	}
+	_, err := Make(t.Context(), out, header(t, 2, 3), func(w io.Writer) error {
+		if _, err := io.WriteString(w, strings.Repeat("x\n", 1<<16)); err != nil {
+			return err
+		}
+		fmt.Println("halfway")
+		_, err := io.Copy(io.Discard, os.Stdin) // until the end
+		return err
+	})
+	t.Fatal("went on after its half:", err)
+}
+
+// A process that is killed in the middle of its part leaves no part: the same command makes it again, and the join is that of parts that
+// nothing happened to.
+func TestKilled(t *testing.T) {
+	out := filled(t, 3)
+	second := Path(out, 2, 3)
+	want, err := os.ReadFile(second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(second); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		child := exec.Command(os.Args[0], "-test.run=^TestKilledChild$")
+		child.Env = append(os.Environ(), killedOut+"="+out)
+		said, err := child.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := child.StdinPipe(); err != nil { // stays open
+			t.Fatal(err)
+		}
+		if err := child.Start(); err != nil {
+			t.Fatal(err)
+		}
+		line, err := bufio.NewReader(said).ReadString('\n')
+		if killed := child.Process.Kill(); killed != nil || err != nil || line != "halfway\n" {
+			t.Fatal(killed, err, line)
+		}
+		if err := child.Wait(); err == nil {
+			t.Fatal("ended as if nothing had happened")
+		}
+		w, err := Look(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again := w.Again(); len(again) != 1 || again[0] != 2 || w.Parts[1].State != Missing {
+			t.Fatalf("found %v, %+v", again, w.Parts[1])
+		}
+	}
+	if m, err := Make(t.Context(), out, header(t, 2, 3), content(strings.Repeat("x\n", 2))); err != nil || m.Complete {
+		t.Fatal(m, err)
+	}
+	if got, err := os.ReadFile(second); err != nil || string(got) != string(want) {
+		t.Errorf("found %q, %v, expected %q", got, err, want)
+	}
+	w, err := Look(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Verify(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
