@@ -8,6 +8,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"winnow/internal/text"
 	"unicode"
 	"unicode/utf8"
 
@@ -44,7 +46,7 @@ func readNames(file string, t *table) (map[string]string, error) {
 	}
 	class, name := slices.Index(header, "class"), slices.Index(header, "name")
 	if class < 0 || name < 0 {
-		return nil, fmt.Errorf("review: %s:1: found the columns %.200s, expected class and name", file, strings.Join(header, ","))
+		return nil, fmt.Errorf("review: %s:1: found the columns %.200s, expected class and name", file, text.Line(strings.Join(header, ",")))
 	}
 	names, lines := map[string]string{}, map[string]int{}
 	for {

@@ -119,7 +119,7 @@ func TestNamesStayOutside(t *testing.T) {
 
 // FuzzNames: no file of names makes it fail, and what it takes can be shown.
 func FuzzNames(f *testing.F) {
-	for _, seed := range []string{"class,name\nn1,x\n", "", "class,name\nn1,\"x\n", "\ufeffname,class\nx,n1\nx,n2\n"} {
+	for _, seed := range []string{"class,name\nn1,x\n", "", "class,name\nn1,\"x\n", "\ufeffname,class\nx,n1\nx,n2\n", "\"0\n0\"\n"} {
 		f.Add(seed)
 	}
 	file := filepath.Join(f.TempDir(), "names.csv")
