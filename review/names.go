@@ -8,13 +8,12 @@ import (
 	"io"
 	"slices"
 	"strings"
-
-	"winnow/internal/text"
 	"unicode"
 	"unicode/utf8"
 
 	"winnow/datasets"
 	"winnow/internal/regular"
+	"winnow/internal/text"
 )
 
 // Bounds of a file of names.
