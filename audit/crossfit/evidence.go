@@ -16,13 +16,19 @@ type evidence struct {
 	rows    []int // of the images
 	classes int
 	kinds   []kind
+	heads   []*head.Head // by which the first kinds were embedded
 }
+
+// Beside returns the similarities of rows of a set with the classes that are judged, by what heads have nothing to do with, each
+// row left out of its own class.
+type Beside func(ctx context.Context, rows []int) (blas32.General, error)
 
 type kind struct {
 	z, directions blas32.General // unit rows
 	first         weighing       // of the backbone's first kind, among the images of the other folds
 	network       bool           // a fine-tuned one sees the images
 	part          int            // backbone
+	beside        Beside         // in place of z and directions
 }
 
 // look adds x, the images of the fold, as h embeds them, beside directions of the classes there.
@@ -33,16 +39,21 @@ func (e *evidence) look(h *head.Head, x, directions blas32.General) error {
 }
 
 // similarities returns those of the images from ≤ i < to: for each, kind by kind, with every class.
-func (e *evidence) similarities(from, to int) []float32 {
-	rows := make([]float32, (to-from)*len(e.kinds)*e.classes)
+func (e *evidence) similarities(ctx context.Context, from, to int) (rows []float32, err error) {
+	rows = make([]float32, (to-from)*len(e.kinds)*e.classes)
 	var scratch []float32
 	for m, k := range e.kinds {
-		s := features.Products(&scratch, features.Part(k.z, from, to-from), k.directions)
+		var s blas32.General
+		if k.beside == nil {
+			s = features.Products(&scratch, features.Part(k.z, from, to-from), k.directions)
+		} else if s, err = k.beside(ctx, e.rows[from:to]); err != nil {
+			return nil, err
+		}
 		for i := range s.Rows {
 			copy(rows[(i*len(e.kinds)+m)*e.classes:], features.Row(s, i))
 		}
 	}
-	return rows
+	return rows, nil
 }
 
 const (
@@ -59,7 +70,10 @@ func (e *evidence) each(ctx context.Context, step int, do func(i int, row []floa
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		rows := e.similarities(from, min(from+block, len(e.rows)))
+		rows, err := e.similarities(ctx, from, min(from+block, len(e.rows)))
+		if err != nil {
+			return err
+		}
 		for i := (step - from%step) % step; i*width < len(rows); i += step {
 			do(from+i, rows[i*width:][:width])
 		}
@@ -70,7 +84,7 @@ func (e *evidence) each(ctx context.Context, step int, do func(i int, row []floa
 // judge calls do with the probabilities of each image, as the labels of the other half have them. counted, if not nil, is told
 // the share of each part.
 func (e *evidence) judge(ctx context.Context, c columned, parts int, counted func([]float64), do func(c columned, row int, w weighing, p []float64)) error {
-	ws, _, err := e.weighings(ctx, c.of)
+	ws, _, _, err := e.weighings(ctx, c.of)
 	if err != nil {
 		return err
 	}
@@ -105,8 +119,8 @@ func float64s(x []float64, row []float32) []float64 {
 }
 
 // weighings returns those by which each half is judged: as its other half's labels have it, of so many images that their
-// similarities are about as many as asked; and said, the mean log probability of a label by what the other half's labels say.
-func (e *evidence) weighings(ctx context.Context, column []int) (ws [halves]weighing, said float64, err error) {
+// similarities are about as many as asked; and said, the mean log probability of n labels by what the other half's labels say.
+func (e *evidence) weighings(ctx context.Context, column []int) (ws [halves]weighing, said float64, n int, err error) {
 	expected := weighing{rho: mostRho}
 	for _, k := range e.kinds {
 		expected.rho = min(expected.rho, k.first.rho) // a backbone that sees little takes right labels for wrong ones
@@ -124,11 +138,10 @@ func (e *evidence) weighings(ctx context.Context, column []int) (ws [halves]weig
 			ws[half], err = weigh(ctx, rows[half], labels[half], e.classes, expected, worth)
 		}
 	}
-	n := 0
 	for half, w := range ws {
 		others := 1 - half
 		said += w.likelihood(rows[others], labels[others], e.classes)
 		n += len(labels[others])
 	}
-	return ws, said / float64(max(n, 1)), err
+	return ws, said / float64(max(n, 1)), n, err
 }
