@@ -3,6 +3,7 @@ package join
 
 import (
 	"context"
+	"io"
 
 	"github.com/urfave/cli/v2"
 
@@ -11,6 +12,7 @@ import (
 	"winnow/embedding"
 	"winnow/extraction"
 	"winnow/parts"
+	"winnow/run/auditing"
 	"winnow/run/evaluation"
 )
 
@@ -27,6 +29,8 @@ var joiners = map[string]parts.Joiner{
 	embedding.Job:       embedding.JoinParts,
 	embedding.SearchJob: embedding.JoinSearch,
 	evaluation.Job:      evaluation.JoinParts,
+	auditing.Job:        auditing.JoinParts,
+	auditing.SumsJob:    auditing.JoinSums,
 }
 
 // Command is winnow join.
@@ -58,7 +62,7 @@ func read(c *cli.Context) (Options, error) {
 
 func run(ctx context.Context, p *term.Program, o Options) error {
 	at, end := p.Watch("rows")
-	r, err := parts.Join(ctx, o.Out, joiners, parts.JoinOptions{Overwrite: o.Overwrite, Progress: at, Note: p.Note})
+	r, err := parts.Join(ctx, o.Out, joiners, parts.JoinOptions{Overwrite: o.Overwrite, Progress: at, Note: p.Note, Runtime: func() (io.Closer, error) { return p.OpenRuntime() }})
 	end()
 	return p.Result(r, o.JSON, err)
 }
