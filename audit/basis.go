@@ -133,7 +133,7 @@ func (b *Basis) Judge(ctx context.Context, x blas32.General, labels, rows []int)
 	j := Judged{judges.Undecided(labels), unsaid(n), noiserate.Said{Given: unsaid(n), Ranked: unsaid(n)}}
 	s := b.Whole.Compare(x, labels)
 	var beside blas32.General
-	if b.Heads != nil && b.Heads.Beside {
+	if b.Heads != nil && b.Scorer == judges.Combined {
 		beside = features.NewMatrix(n, len(s.Classes))
 	}
 	err := s.Each(ctx, func(at, y int, row []float64) {
@@ -157,12 +157,12 @@ func (b *Basis) Judge(ctx context.Context, x blas32.General, labels, rows []int)
 	if err != nil || b.Heads == nil {
 		return j, err
 	}
-	places := make([]crossfit.Place, n)
+	folds := make([]int, n)
 	for i, row := range rows {
 		if at, ok := slices.BinarySearch(b.Sample, row); ok {
-			places[i] = b.Heads.Places[at]
+			folds[i] = b.Heads.Of[at]
 		} else {
-			places[i] = b.Heads.PlaceOf(row)
+			folds[i] = b.Heads.FoldOf(row)
 		}
 	}
 	var by crossfit.Beside
@@ -171,7 +171,7 @@ func (b *Basis) Judge(ctx context.Context, x blas32.General, labels, rows []int)
 			return features.Set{X: beside}.Rows(rows).X, nil
 		}
 	}
-	j.Opinion, err = b.Heads.Judge(ctx, x, labels, places, by)
+	j.Opinion, err = b.Heads.Judge(ctx, x, labels, folds, by)
 	return j, err
 }
 

@@ -102,7 +102,7 @@ func learned(t testing.TB, z features.Set, start *head.Head, c columned, folds [
 	if err != nil {
 		t.Fatal(err)
 	}
-	ws, _, _, err := e.weighings(t.Context(), c.of)
+	ws, _, err := e.weighings(t.Context(), c.of)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -84,7 +84,7 @@ func (e *evidence) each(ctx context.Context, step int, do func(i int, row []floa
 // judge calls do with the probabilities of each image, as the labels of the other half have them. counted, if not nil, is told
 // the share of each part.
 func (e *evidence) judge(ctx context.Context, c columned, parts int, counted func([]float64), do func(c columned, row int, w weighing, p []float64)) error {
-	ws, _, _, err := e.weighings(ctx, c.of)
+	ws, _, err := e.weighings(ctx, c.of)
 	if err != nil {
 		return err
 	}
@@ -119,8 +119,8 @@ func float64s(x []float64, row []float32) []float64 {
 }
 
 // weighings returns those by which each half is judged: as its other half's labels have it, of so many images that their
-// similarities are about as many as asked; and said, the mean log probability of n labels by what the other half's labels say.
-func (e *evidence) weighings(ctx context.Context, column []int) (ws [halves]weighing, said float64, n int, err error) {
+// similarities are about as many as asked; and said, the mean log probability of a label by what the other half's labels say.
+func (e *evidence) weighings(ctx context.Context, column []int) (ws [halves]weighing, said float64, err error) {
 	expected := weighing{rho: mostRho}
 	for _, k := range e.kinds {
 		expected.rho = min(expected.rho, k.first.rho) // a backbone that sees little takes right labels for wrong ones
@@ -138,10 +138,11 @@ func (e *evidence) weighings(ctx context.Context, column []int) (ws [halves]weig
 			ws[half], err = weigh(ctx, rows[half], labels[half], e.classes, expected, worth)
 		}
 	}
+	n := 0
 	for half, w := range ws {
 		others := 1 - half
 		said += w.likelihood(rows[others], labels[others], e.classes)
 		n += len(labels[others])
 	}
-	return ws, said / float64(max(n, 1)), n, err
+	return ws, said / float64(max(n, 1)), err
 }

@@ -22,9 +22,10 @@ type Heads struct {
 	Config  head.Config
 	Start   [][]float32 // weights of the head that knows no label
 	Folds   []Fold
-	Places  []Place // of the sample's rows
+	Of      []int     // fold of each of the sample's rows
+	Beta    []float64 // what kinds of similarity mean: before the training, after it, and beside heads
+	Rho     float64
 	Gain    float64 // how much likelier labels left out are than by chance, in nats of all that were asked
-	Beside  bool    // something else than heads counts too
 
 	heads []*head.Head // Start, and those of the folds; once they are needed
 }
@@ -33,17 +34,11 @@ type Heads struct {
 type Fold struct {
 	Weights    [][]float32
 	Directions []blas32.General // of the classes, before the training and after it
-	Weighings  [halves]Weighing
 }
 
-// Weighing says what similarities mean.
-type Weighing struct {
-	Beta []float64
-	Rho  float64
-}
-
-// Place is which fold and which half of it a row is in.
-type Place struct{ Fold, Half int }
+// askedOfSample is how many similarities say what they mean: one weighing is for all rows, so that those of different folds can be
+// compared.
+const askedOfSample = 1 << 23
 
 // Learn trains heads on a sample of a larger set, features of unit length: a head for each fold, on the others. opts.Start is what they start as.
 func Learn(ctx context.Context, set features.Set, classes int, opts Options) (*Heads, error) {
@@ -59,9 +54,11 @@ func Learn(ctx context.Context, set features.Set, classes int, opts Options) (*H
 	if err != nil {
 		return nil, err
 	}
-	h := &Heads{Classes: c.classes, Config: opts.Start.Config(), Start: weights(opts.Start), Places: make([]Place, set.Len()), Beside: opts.Beside != nil}
+	h := &Heads{Classes: c.classes, Config: opts.Start.Config(), Start: weights(opts.Start), Of: make([]int, set.Len())}
 	folds := judges.Part(c.of, len(c.classes), opts.Folds, train.Rand(opts.Seed, "crossfit folds", 0))
-	chance := chanceOf(c)
+	var rows []float32 // similarities of the labels that are asked
+	var labels []int
+	expected := weighing{rho: mostRho}
 	for f := range opts.Folds {
 		e, err := learn(ctx, set, c, folds, f, opts)
 		if err != nil {
@@ -70,26 +67,32 @@ func Learn(ctx context.Context, set features.Set, classes int, opts Options) (*H
 		if len(e.rows) == 0 { // and so the next ones are
 			break
 		}
-		ws, said, n, err := e.weighings(ctx, c.of)
-		if err != nil {
+		step := max(1, set.Len()*e.classes*len(e.kinds)/askedOfSample)
+		if err := e.each(ctx, step, func(i int, row []float32) { rows, labels = append(rows, row...), append(labels, c.of[e.rows[i]]) }); err != nil {
 			return nil, err
 		}
-		h.Gain += float64(n) * (said - chance)
 		fold := Fold{Weights: weights(e.heads[1])}
-		for _, k := range e.kinds {
+		expected.beta = make([]float64, len(e.kinds))
+		for m, k := range e.kinds {
+			expected.rho = min(expected.rho, k.first.rho)
 			if k.beside == nil {
 				fold.Directions = append(fold.Directions, k.directions)
 			}
+			if opts.Beside == nil {
+				expected.beta[m] = k.first.beta[0] / float64(len(e.kinds))
+			} else if k.beside != nil { // it knows all images, heads a few
+				expected.beta[m] = k.first.beta[0]
+			}
 		}
-		for half, w := range ws {
-			fold.Weighings[half] = Weighing{w.beta, w.rho}
-		}
-		for i, row := range e.rows {
-			h.Places[row] = Place{f, i % halves}
+		for _, row := range e.rows {
+			h.Of[row] = f
 		}
 		h.Folds = append(h.Folds, fold)
 	}
-	return h, ctx.Err()
+	w, err := weigh(ctx, rows, labels, len(c.classes), expected, worth)
+	h.Beta, h.Rho = w.beta, w.rho
+	h.Gain = w.likelihood(rows, labels, len(c.classes)) - float64(len(labels))*chanceOf(c) - float64(len(w.beta)+1)
+	return h, err
 }
 
 // chanceOf is the mean log probability of the labels by how many images have each.
@@ -117,16 +120,15 @@ func weights(h *head.Head) (list [][]float32) {
 // Blind reports whether labels left out are foretold no better than by chance: then scores mean nothing.
 func (h *Heads) Blind() bool { return h.Gain < judges.LeastGain(len(h.Classes)) }
 
-// PlaceOf returns the place of a row of the whole set that is not in the sample.
-func (h *Heads) PlaceOf(row int) Place {
-	return Place{row % len(h.Folds), row / len(h.Folds) % halves}
-}
+// FoldOf returns the fold of a row of the whole set that is not in the sample.
+func (h *Heads) FoldOf(row int) int { return row % len(h.Folds) }
 
-// Judge judges some rows of the whole set: their features, of unit length, labels, and places. beside is what Options.Beside was, for
+// Judge judges some rows of the whole set: their features, of unit length, labels, and folds. beside is what Options.Beside was, for
 // these rows.
-func (h *Heads) Judge(ctx context.Context, x blas32.General, labels []int, places []Place, beside Beside) (judges.Opinion, error) {
+func (h *Heads) Judge(ctx context.Context, x blas32.General, labels, folds []int, beside Beside) (judges.Opinion, error) {
 	v := judges.Undecided(labels)
-	if h.Beside != (beside != nil) {
+	w := weighing{h.Beta, h.Rho}
+	if (len(w.beta) > 2) != (beside != nil) {
 		return v, errors.New("crossfit: heads that were weighed beside something else judge beside it")
 	}
 	if err := h.open(); err != nil {
@@ -144,7 +146,7 @@ func (h *Heads) Judge(ctx context.Context, x blas32.General, labels []int, place
 			c.of[i] = -1
 			continue
 		}
-		members[places[i].Fold] = append(members[places[i].Fold], i)
+		members[folds[i]] = append(members[folds[i]], i)
 	}
 	p, r := make([]float64, len(h.Classes)), make([]float64, len(h.Classes))
 	for f, rows := range members {
@@ -163,8 +165,6 @@ func (h *Heads) Judge(ctx context.Context, x blas32.General, labels []int, place
 			e.kinds = append(e.kinds, kind{beside: beside})
 		}
 		err := e.each(ctx, 1, func(i int, row []float32) {
-			by := fold.Weighings[places[rows[i]].Half]
-			w := weighing{by.Beta, by.Rho}
 			w.probabilities(p, row)
 			c.say(v, rows[i], w, p, r)
 		})

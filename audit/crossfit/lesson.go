@@ -128,12 +128,12 @@ func (e *evidence) choose(ctx context.Context, column []int, opts Options) error
 		return nil
 	}
 	all := e.kinds
-	_, with, _, err := e.weighings(ctx, column)
+	_, with, err := e.weighings(ctx, column)
 	if err != nil {
 		return err
 	}
 	e.kinds = slices.DeleteFunc(slices.Clone(all), func(k kind) bool { return k.network })
-	_, without, _, err := e.weighings(ctx, column)
+	_, without, err := e.weighings(ctx, column)
 	if with > without {
 		e.kinds = all
 	}
