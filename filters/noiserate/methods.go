@@ -22,7 +22,7 @@ func likelihood(ctx context.Context, s *leaveout.Set) (f found, err error) {
 	if err != nil {
 		return found{}, err
 	}
-	said, err := c.ask(ctx, s)
+	said, err := c.Ask(ctx, s)
 	if err != nil {
 		return found{}, err
 	}
@@ -33,8 +33,8 @@ func likelihood(ctx context.Context, s *leaveout.Set) (f found, err error) {
 // what [Ranks] makes of them.
 type Said struct{ Given, Ranked []float64 }
 
-// ask asks the rows of s.
-func (c Calibration) ask(ctx context.Context, s *leaveout.Set) (Said, error) {
+// Ask asks the rows of s.
+func (c Calibration) Ask(ctx context.Context, s *leaveout.Set) (Said, error) {
 	said := Said{make([]float64, s.Z.Len()), make([]float64, s.Z.Len())}
 	err := s.Each(ctx, func(i, y int, row []float64) { said.Given[i], said.Ranked[i] = c.Say(y, row) })
 	return said, err
