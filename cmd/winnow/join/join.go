@@ -46,7 +46,7 @@ func command(call term.Call[Options]) *cli.Command {
 		Description: "OUT is the --out of the command that ran with --shard; the parts lie in OUT.parts. They must be all of one job: the same\n" +
 			"inputs, settings and number of parts. Those that are missing or damaged are listed with the shards to run again. The\n" +
 			"result is that of one machine: feature stores byte for byte, where all parts were made on the same kind of device,\n" +
-			"numbers to 1e-9. The parts stay as they are.\n\n" +
+			"numbers to 1e-9. The parts stay as they are. winnow audit and noise make parts twice: joined sums say to run them again.\n\n" +
 			"   winnow extract … --shard 1/2 --out birds.features    winnow extract … --shard 2/2 --out birds.features\n" +
 			"   winnow join birds.features",
 		Flags: []cli.Flag{

@@ -32,7 +32,7 @@ func command(call term.Call[Options]) *cli.Command {
 		Description: "Looks at the stored features of the labelled training images, whitened, and at the labels as given. Each image is\n" +
 			"left out of its own judgement. The method likelihood is near where labels are flipped at random; where mistakes go to\n" +
 			"similar classes it finds too few of them, as ranks does. confident finds some of those where classes are few, and far\n" +
-			"too many where they are many. Where the manifest knows true labels the true share is printed beside.\n\n" +
+			"too many where they are many. Where the manifest knows true labels the true share is printed beside. --fit-sample and --shard are as winnow audit has them.\n\n" +
 			"winnow train takes the estimate of the method likelihood unless --noise-rate says another.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "features", Required: true, Usage: "feature store `DIR` of winnow extract"},
