@@ -41,6 +41,7 @@ type Options struct {
 	Diagnosed func(train.Diagnosis)
 	Weighed   func(train.Weighing)
 	Written   func(train.Metric) // a line of metrics.jsonl
+	Saving    func() error       // before each checkpoint: whoever keeps something beside it keeps it now
 
 	MLflow string // folder of MLflow's files in which a [Session] records the run, too; "": none
 }
@@ -248,6 +249,11 @@ func (r *training) save(best bool) error {
 	name := folder.BestHeadFile
 	if !best {
 		name = folder.LastHeadFile
+		if r.opts.Saving != nil {
+			if err := r.opts.Saving(); err != nil {
+				return err
+			}
+		}
 		if err := r.writeSamples(); err != nil {
 			return err
 		}

@@ -163,7 +163,7 @@ var rooms = []Room{
 	{"papers/cost", "times the steps of trainings: what filters add to them",
 		"features filters internal/hint internal/spread run run/config run/tuning train"},
 	{"papers/runner", "runs the cells of studies: trains, judges, estimates, measures, keeps, writes",
-		"audit backbone backbone/ort datasets datasets/glyphs eval extraction features filters filters/noiserate head internal/hint internal/lookup models papers/recipes papers/studies papers/watch run run/auditing run/cells run/comparison run/config run/folder run/tuning train train/samples"},
+		"audit backbone backbone/ort datasets datasets/glyphs datasets/imageroot eval extraction features filters filters/noiserate head internal/hint internal/lookup models papers/recipes papers/studies papers/watch run run/auditing run/cells run/comparison run/config run/folder run/tuning train train/samples"},
 	{"papers/embedded", "opens labelled training images as vectors, with the batches of a training",
 		"datasets features internal/hint internal/lookup run run/config run/folder train"},
 	{"papers/theory", "computes what label noise does to pairs, triplets and bounds",

@@ -114,7 +114,7 @@ func (r *reproduction) config(cell studies.Cell) (config.Run, error) {
 			return config.Run{}, err
 		}
 	}
-	settings := slices.Concat([]string{"screen=" + config.NoScreen, "bank.fill=false"}, r.Study.Set, column.Set, row.Set) // a study compares what it names
+	settings := slices.Concat([]string{"screen=" + config.NoScreen, "bank.fill=false"}, r.Study.Set, column.Set, r.tunes(row), row.Set) // a study compares what it names
 	settings = append(settings, r.settingsOf(row)...)
 	cfg, err := config.Parse(recipe.Name, []byte(recipe.Text), settings)
 	if err != nil {
@@ -152,6 +152,17 @@ func (r *reproduction) config(cell studies.Cell) (config.Run, error) {
 	}
 	cfg.Seed, cfg.Checkpoint = cell.Seed, config.Span{}
 	return cfg, cfg.Validate()
+}
+
+// checkpoints returns how often a cell that trains a network is saved: as --set says, which changes nothing of what comes of it.
+func (r *reproduction) checkpoints(row studies.Row) config.Span {
+	every := config.Steps(50)
+	for _, s := range r.settingsOf(row) {
+		if text, is := strings.CutPrefix(s, "checkpoint="); is {
+			_ = every.UnmarshalText([]byte(text)) // the configuration was read before, and knows better what is wrong with it
+		}
+	}
+	return every
 }
 
 // tell gives losses that are told a noise rate the column's: τ of SCL-RHE (004).

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"winnow/datasets"
 	"winnow/filters"
@@ -48,6 +49,7 @@ type recorder struct {
 	thresholds  map[int]float64
 	diagnoses   []train.Diagnosis
 	validations studies.Trace
+	before      time.Duration // that earlier parts of the training took
 }
 
 func (r *reproduction) follow(o *run.Options, d *datasets.Dataset) *recorder {
@@ -81,13 +83,13 @@ func (r *reproduction) follow(o *run.Options, d *datasets.Dataset) *recorder {
 		}
 	}
 	o.Validated = func(v train.Validation) { add(&rec.validations, v.Step, v.Score) }
-	o.Diagnosed = func(d train.Diagnosis) { rec.diagnoses = append(rec.diagnoses, d) }
+	o.Diagnosed = func(d train.Diagnosis) {
+		if n := len(rec.diagnoses); n > 0 && rec.diagnoses[n-1].Step == d.Step { // told again by a run that goes on
+			rec.diagnoses = rec.diagnoses[:n-1]
+		}
+		rec.diagnoses = append(rec.diagnoses, d)
+	}
 	return rec
-}
-
-// add appends a point to a trace.
-func add(t *studies.Trace, step int, y float64) {
-	t.X, t.Y = append(t.X, float64(step)), append(t.Y, y)
 }
 
 // end writes down what was seen.
