@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"winnow/head"
 	"winnow/run/config"
 	"winnow/run/tuning"
 	"winnow/train"
@@ -23,14 +24,24 @@ func MethodTitle(method string) string {
 // openPeers builds the networks of a method of package peers, and puts their loss and groups into the run. The run's head is
 // that of the first network.
 func (r *training) openPeers(ctx context.Context) (tuning.Encoder, error) {
-	networks, err := peers.New(ctx, r.cfg.Peers.In(r.cfg.Method, r.epoch), peers.Input{
+	cfg := r.cfg.Peers.In(r.cfg.Method, r.epoch)
+	networks, err := peers.New(ctx, cfg, peers.Input{
 		Head: r.head, Train: r.data.Train, Stored: r.data.Stored, Classes: len(r.data.Classes), Batch: r.sampler.Size(), Clock: r.clock, Seed: r.cfg.Seed,
+		Encoder: func(h *head.Head, peer bool) (peers.Encoder, error) {
+			in := r.input()
+			if in.Raw = true; peer {
+				in.Peer = train.Rand(r.cfg.Seed, "peer backbone", 0)
+			} else if cfg.Estimates() { // the first network begins when the second has ended
+				in.Resting = func() bool { return !r.timing && r.clock.Step() <= cfg.FirstStage+r.cfg.Finetune.Start.In(r.epoch) }
+			}
+			return r.backbone.Encoder(ctx, h, in)
+		},
 	})
 	if err != nil {
 		return nil, err
 	}
 	r.config.Terms = []train.Term{networks.Term()}
-	r.config.Groups, err = networks.Groups(r.config.Steps, func() (train.Solver, error) { return train.NewSolver(r.cfg.Solver) }, r.schedule)
+	r.config.Groups, err = networks.Groups(r.config.Steps, r.cfg.Finetune.Start.In(r.epoch), r.plan)
 	if err != nil {
 		return nil, errors.Join(err, networks.Close())
 	}
@@ -73,6 +84,20 @@ func (r *training) openSelective() (tuning.Encoder, error) {
 	r.config.Terms = []train.Term{learner.Term()}
 	r.config.Groups = []train.Group{learner.Group(solver, schedule)}
 	return learner, nil
+}
+
+// plan builds solver and schedule of a group that learns for so many steps.
+func (r *training) plan(group string, steps int) (train.Solver, train.Schedule, error) {
+	solver, schedule := r.cfg.Solver, r.cfg.Schedule
+	if group == train.BackboneGroup || group == train.PeerBackboneGroup {
+		solver, schedule = r.cfg.BackboneSolver, r.cfg.BackboneSchedule
+	}
+	made, err := train.NewSolver(solver)
+	if err != nil {
+		return nil, train.Schedule{}, err
+	}
+	planned, err := train.NewSchedule(schedule.In(r.epoch), float64(solver.LR), steps, r.epoch)
+	return made, planned, err
 }
 
 // schedule builds the schedule of the head's solver for so many steps.

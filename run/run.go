@@ -313,10 +313,15 @@ func (r *training) openEncoder(ctx context.Context) (encoder tuning.Encoder, err
 	case r.cfg.HasPeers():
 		return r.openPeers(ctx)
 	}
-	return r.backbone.Encoder(ctx, r.head, tuning.Input{
+	return r.backbone.Encoder(ctx, r.head, r.input())
+}
+
+// input is what an encoder of the run is asked for.
+func (r *training) input() tuning.Input {
+	return tuning.Input{
 		Train: r.data.Train, Stored: r.data.Stored, Batch: r.sampler.Size(),
 		Resting: r.networkRests, Source: r.clock.SourceAhead(r.cfg.Seed, "augment"),
-	})
+	}
 }
 
 // networkRests reports whether the network rests in the running step.

@@ -51,7 +51,7 @@ func (c *Run) refuseMetric() error {
 		return fmt.Errorf("filter.scorer: found %q, expected %s: %s", c.Filter.Scorer, NoFilter, own)
 	case c.SelfPaced.On():
 		return fmt.Errorf("selfpaced.every: found %s, expected 0: %s judges its samples itself", c.SelfPaced.Every, c.Method)
-	case c.Finetune.On():
+	case c.Finetune.On() && c.IsSelective():
 		return fmt.Errorf("finetune.weights: found %q, expected %s: %s trains heads on stored features", c.Finetune.Weights, NoWeights, c.Method)
 	case c.Scores.Record && c.Scores.Watch != NoFilter && slices.Contains(watches, c.Scores.Watch):
 		return fmt.Errorf("scores.watch: found %q, expected %s: %s trains logits, which are no embedding", c.Scores.Watch, NoFilter, c.Method)
