@@ -148,7 +148,7 @@ func (r *reproduction) train(ctx context.Context, o *studies.Outcome, t training
 	}
 	defer close()
 	r.watch(&opts, cell)
-	if opts.Last && seen.trace != validation {
+	if opts.Last && seen.trace != validation && cell.Choice == 0 {
 		t.data.Validation = features.Set{} // nothing depends on it
 	}
 	var aside time.Duration
@@ -171,6 +171,12 @@ func (r *reproduction) train(ctx context.Context, o *studies.Outcome, t training
 	o.Seconds = seen.before.Seconds()
 	o.Untrained = r.Study.State == studies.Best && out.BestStep == 0
 	o.Steps, o.Settings = out.Step, config.Flatten(out.Config)
+	if cell.Choice > 0 {
+		if o.Score = out.BestScore; opts.Last {
+			o.Score = out.LastScore
+		}
+	}
+	seen.weighed(o)
 	seen.end(o)
 	if err := r.measure(ctx, o, t.trained(ctx, out.Head), t); err != nil {
 		return err

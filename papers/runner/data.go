@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -107,6 +108,10 @@ func (r *reproduction) checkData(ctx context.Context) error {
 		checked[d] = true
 		if err := r.checkOne(ctx, d); err != nil {
 			return err
+		}
+		tunes := slices.ContainsFunc(r.Study.Rows, func(row studies.Row) bool { return len(r.Study.Choices(row)) > 0 && r.wanted(row) })
+		if tunes && len(d.clean.Select(datasets.Validation)) == 0 {
+			return hint.With(fmt.Errorf("reproduce: %s: has no validation split, by which %s chooses settings", d.name, r.Study.Name), "make one: winnow data import --validation")
 		}
 		if r.Study.State == studies.Best && len(d.clean.Select(datasets.Validation)) == 0 {
 			r.Host.Note("%s: has no validation split to choose the best state by: the last one is measured", d.name)

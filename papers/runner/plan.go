@@ -55,12 +55,15 @@ func (r *reproduction) plan() error {
 				if !row.Runs() || slices.Contains(row.Skip, r.Study.Columns[j].Name) || !r.wanted(row) {
 					continue
 				}
-				cell := studies.Cell{Row: i, Column: j, Seed: seed}
-				var err error
-				if cell.Key, err = r.key(cell); err != nil {
-					return hint.AsMisuse(err) // studies are valid: it is --set
+				choices := len(r.Study.Choices(row))
+				for choice := min(choices, 1); choice <= choices; choice++ {
+					cell := studies.Cell{Row: i, Column: j, Seed: seed, Choice: choice}
+					var err error
+					if cell.Key, err = r.key(cell); err != nil {
+						return hint.AsMisuse(err) // studies are valid: it is --set
+					}
+					r.cells = append(r.cells, cell)
 				}
-				r.cells = append(r.cells, cell)
 			}
 		}
 	}
@@ -115,6 +118,9 @@ func (r *reproduction) config(cell studies.Cell) (config.Run, error) {
 		}
 	}
 	settings := slices.Concat([]string{"screen=" + config.NoScreen, "bank.fill=false"}, r.Study.Set, column.Set, r.tunes(row), row.Set) // a study compares what it names
+	if cell.Choice > 0 {
+		settings = append(settings, r.Study.Choices(row)[cell.Choice-1]...)
+	}
 	settings = append(settings, r.settingsOf(row)...)
 	cfg, err := config.Parse(recipe.Name, []byte(recipe.Text), settings)
 	if err != nil {
@@ -219,6 +225,9 @@ func (r *reproduction) key(cell studies.Cell) (string, error) {
 	fmt.Fprintf(h, "%v %v\n", r.Study.Measures, r.traces())
 	if row.Judge+row.Untrained+row.Estimate != "" {
 		fmt.Fprintf(h, "%s %s %s\n", row.Judge, row.Untrained, row.Estimate)
+	}
+	if cell.Choice > 0 {
+		fmt.Fprintln(h, "validated")
 	}
 	flat := config.Flatten(cfg)
 	for _, key := range slices.Sorted(maps.Keys(flat)) {

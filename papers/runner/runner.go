@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 
 	"winnow/audit"
@@ -145,7 +146,11 @@ func (r *reproduction) headline(o studies.Outcome) string {
 }
 
 func (r *reproduction) describe(cell studies.Cell) string {
-	return fmt.Sprintf("%s, %s, seed %d", r.Study.Rows[cell.Row].Name, r.Study.Columns[cell.Column].Name, cell.Seed)
+	row, with := r.Study.Rows[cell.Row], ""
+	if cell.Choice > 0 {
+		with = ", " + strings.Join(r.Study.Choices(row)[cell.Choice-1], " ")
+	}
+	return fmt.Sprintf("%s, %s, seed %d%s", row.Name, r.Study.Columns[cell.Column].Name, cell.Seed, with)
 }
 
 // newStore is where the cells of all studies are kept below a folder.

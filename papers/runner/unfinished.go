@@ -76,11 +76,12 @@ func (r *reproduction) keepCell(opts *run.Options, t *training, seen *recorder, 
 	return func() { os.RemoveAll(opts.Dir) }, nil
 }
 
-// fact is a line of what was seen: one of a step, a validation and a diagnosis.
+// fact is a line of what was seen: one of a step, a validation, a diagnosis and a round of weights.
 type fact struct {
 	Step       *stepped          `json:"step,omitempty"`
 	Validation *train.Validation `json:"validation,omitempty"`
 	Diagnosis  *train.Diagnosis  `json:"diagnosis,omitempty"`
+	Weighing   *train.Weighing   `json:"weighing,omitempty"`
 }
 
 // stepped is what the recorder wants of a step. Scores are kept by their bits: some are no numbers.
@@ -104,6 +105,8 @@ func (f fact) number() int {
 		return f.Validation.Step
 	case f.Diagnosis != nil:
 		return f.Diagnosis.Step
+	case f.Weighing != nil:
+		return f.Weighing.Step
 	}
 	return math.MaxInt
 }
@@ -115,7 +118,7 @@ func (r *recorder) keep(dir string, o *run.Options) (close func() error) {
 	var file *os.File
 	var out *bufio.Writer
 	var broken error
-	begun, step, validated, diagnosed := o.Begun, o.Stepped, o.Validated, o.Diagnosed
+	begun, step, validated, diagnosed, weighed := o.Begun, o.Stepped, o.Validated, o.Diagnosed, o.Weighed
 	note := func(f fact) {
 		if broken != nil {
 			return
@@ -143,6 +146,8 @@ func (r *recorder) keep(dir string, o *run.Options) (close func() error) {
 				validated(*f.Validation)
 			case f.Diagnosis != nil:
 				diagnosed(*f.Diagnosis)
+			case f.Weighing != nil:
+				weighed(*f.Weighing)
 			default:
 				step(f.Step.fact())
 				r.before = time.Duration(f.Step.Seconds * float64(time.Second))
@@ -170,6 +175,7 @@ func (r *recorder) keep(dir string, o *run.Options) (close func() error) {
 	}
 	o.Validated = func(v train.Validation) { validated(v); note(fact{Validation: &v}) }
 	o.Diagnosed = func(d train.Diagnosis) { diagnosed(d); note(fact{Diagnosis: &d}) }
+	o.Weighed = func(w train.Weighing) { weighed(w); note(fact{Weighing: &w}) }
 	o.Saving = func() error { return errors.Join(broken, out.Flush(), file.Sync()) }
 	return func() error {
 		if file == nil {
