@@ -152,12 +152,23 @@ func (r *training) prepare(ctx context.Context) (err error) {
 	if r.head, err = head.New(ctx, r.cfg.Head, r.data.Train.X, train.Rand(r.cfg.Seed, "head", 0)); err != nil {
 		return err
 	}
+	if !r.varies() {
+		r.cfg.Sampler.Views = 1
+	}
 	if r.sampler, err = r.cfg.Sampler.New(r.data.Train.Labels, r.cfg.Seed); err != nil {
 		return err
 	}
 	r.epoch, r.clock = r.sampler.Batches(), new(train.Clock)
-	r.cfg.ResolveLength(r.epoch * r.sampler.Size())
+	r.cfg.ResolveLength(r.epoch * r.sampler.Images())
 	return nil
+}
+
+// varies reports whether an image can be seen in several views: augmented, or stored.
+func (r *training) varies() bool {
+	if r.tuned() {
+		return r.cfg.Finetune.Augment != config.NoAugmentation
+	}
+	return r.data.Views() > 1
 }
 
 // build builds everything that the trainer is given. Where it fails nothing is left open.
@@ -338,5 +349,5 @@ func (r *training) visited() train.Encoder {
 	if r.data.Views() == 1 || r.cfg.IsSelective() {
 		return r.encoder
 	}
-	return &train.Viewed{Encoder: r.encoder, Rows: r.data.Train.Len(), Views: r.data.Views(), Source: r.clock.Source(r.cfg.Seed, "stored view")}
+	return &train.Viewed{Encoder: r.encoder, Rows: r.data.Train.Len(), Views: r.data.Views(), Source: r.clock.Source(r.cfg.Seed, "stored view"), Apart: r.cfg.Sampler.Views > 1}
 }

@@ -2,6 +2,7 @@ package train
 
 import (
 	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
@@ -10,7 +11,7 @@ import (
 
 // Viewed shows an encoder one of several views of each row, drawn at each visit: row r of the training set is row
 // v·n + r of the encoder, n being the rows of the set and v the view, from 0 on, each as likely. A row named twice in
-// a batch is drawn twice.
+// a batch is drawn twice; where batches show several views of a row (Apart), they are different ones while there are others.
 //
 // What is drawn is a function of Source and of the place in the batch alone, so that a run that goes on draws what the
 // run never stopped would have drawn, if Source is a function of seed and step.
@@ -19,6 +20,7 @@ type Viewed struct {
 	Rows    int               // n
 	Views   int               // at least 1
 	Source  func() *rand.Rand // the random numbers of one Forward
+	Apart   bool              // a row that a batch names several times is shown in different views
 
 	drawn []int
 }
@@ -27,8 +29,18 @@ type Viewed struct {
 func (e *Viewed) Forward(rows []int) (features.Set, error) {
 	rng := e.Source()
 	e.drawn = e.drawn[:0]
+	shown := map[int][]int{} // views of each row
 	for _, row := range rows {
-		e.drawn = append(e.drawn, rng.IntN(e.Views)*e.Rows+row)
+		view := rng.IntN(e.Views)
+		if e.Apart {
+			before := shown[row]
+			round := before[len(before)/e.Views*e.Views:] // all views once before any comes again
+			for slices.Contains(round, view) {
+				view = rng.IntN(e.Views)
+			}
+			shown[row] = append(before, view)
+		}
+		e.drawn = append(e.drawn, view*e.Rows+row)
 	}
 	return e.Encoder.Forward(e.drawn)
 }

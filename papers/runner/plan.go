@@ -230,6 +230,9 @@ func (r *reproduction) key(cell studies.Cell) (string, error) {
 		fmt.Fprintln(h, "validated")
 	}
 	flat := config.Flatten(cfg)
+	if cfg.Sampler.Views <= 1 { // cells of before there were several
+		delete(flat, "sampler.views")
+	}
 	for _, key := range slices.Sorted(maps.Keys(flat)) {
 		fmt.Fprintf(h, "%s=%s\n", key, flat[key])
 	}

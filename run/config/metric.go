@@ -49,6 +49,8 @@ func (c *Run) refuseMetric() error {
 		return fmt.Errorf("bank.size: found %d, expected 0: %s", c.Bank.Size, own)
 	case c.Filter.Scorer != NoFilter:
 		return fmt.Errorf("filter.scorer: found %q, expected %s: %s", c.Filter.Scorer, NoFilter, own)
+	case c.Sampler.Views > 1:
+		return fmt.Errorf("sampler.views: found %d, expected 1: %s has no pairs of rows", c.Sampler.Views, c.Method)
 	case c.SelfPaced.On():
 		return fmt.Errorf("selfpaced.every: found %s, expected 0: %s judges its samples itself", c.SelfPaced.Every, c.Method)
 	case c.Finetune.On() && c.IsSelective():
