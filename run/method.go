@@ -65,11 +65,19 @@ func DescribeMethod(cfg config.Run, stored int) string {
 	return fmt.Sprintf("%s: each of two networks leaves out what the other finds hardest, in the end %.0f %% of the labels (--noise-rate sets another share)", cfg.Method, 100*p.Rate)
 }
 
-// openSelective builds the learner of a method of package selective, and puts its loss and group into the run.
-func (r *training) openSelective() (tuning.Encoder, error) {
-	learner, err := selective.New(r.cfg.Selective.In(r.cfg.Method, r.epoch), selective.Input{
+// openSelective builds the learner of a method of package selective, and puts its loss and groups into the run.
+func (r *training) openSelective(ctx context.Context) (tuning.Encoder, error) {
+	in := selective.Input{
 		Head: r.head, Train: r.data.Train, Stored: r.data.Stored, Classes: len(r.data.Classes), Batch: r.sampler.Size(), Clock: r.clock, Seed: r.cfg.Seed,
-	})
+	}
+	if on, tuned := r.backbone.(*tuning.Live); tuned {
+		images, err := on.Images(ctx, r.input())
+		if err != nil {
+			return nil, err
+		}
+		in.Live = images
+	}
+	learner, err := selective.New(r.cfg.Selective.In(r.cfg.Method, r.epoch), in)
 	if err != nil {
 		return nil, err
 	}
@@ -83,6 +91,14 @@ func (r *training) openSelective() (tuning.Encoder, error) {
 	}
 	r.config.Terms = []train.Term{learner.Term()}
 	r.config.Groups = []train.Group{learner.Group(solver, schedule)}
+	if params := learner.Backbone(); len(params) > 0 {
+		start := r.cfg.Finetune.Start.In(r.epoch)
+		solver, schedule, err := r.plan(train.BackboneGroup, r.config.Steps-start)
+		if err != nil {
+			return nil, errors.Join(err, learner.Close())
+		}
+		r.config.Groups = append(r.config.Groups, train.Group{Name: train.BackboneGroup, Params: params, Solver: solver, Schedule: schedule, Start: start + 1})
+	}
 	return learner, nil
 }
 

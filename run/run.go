@@ -243,6 +243,8 @@ func (r *training) begin(ctx context.Context) (err error) {
 	}
 	if r.tuned() {
 		plan.Rests = r.cfg.Finetune.Start.In(r.epoch)
+	}
+	if r.tuned() && !r.cfg.IsSelective() { // a step of these fills queues
 		if plan.Duration, err = r.duration(plan); err != nil {
 			return err
 		}
@@ -320,7 +322,7 @@ func (r *training) willTrain() error {
 func (r *training) openEncoder(ctx context.Context) (encoder tuning.Encoder, err error) {
 	switch {
 	case r.cfg.IsSelective():
-		return r.openSelective()
+		return r.openSelective(ctx)
 	case r.cfg.HasPeers():
 		return r.openPeers(ctx)
 	}

@@ -18,6 +18,7 @@ import (
 	"winnow/models/architecture"
 	"winnow/run/config"
 	"winnow/run/tuning"
+	"winnow/train"
 )
 
 // drawnTraining is a training of a method on a drawn network and some grey images of three classes, built as far as its
@@ -164,5 +165,22 @@ func TestPeersOnBackbones(t *testing.T) {
 		if !slices.Equal(groups, want) {
 			t.Errorf("%s: groups %v, expected %v", c.method, groups, want)
 		}
+	}
+}
+
+// The gradient of TCL goes through mixtures of images into the backbone.
+func TestSelectiveOnBackbone(t *testing.T) {
+	r := drawnTraining(t, "tcl", "finetune.augment=digits", "selective.warm_up=2 epochs", "sampler.rows=4")
+	r.config.Encoder, r.config.Steps = r.encoder, 1 // the step that the slopes are of
+	tr, err := train.New(r.config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tr.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	checkSlopes(t, r, []int{0, 1, 2, 3}, func(*features.Param) bool { return true })
+	if n := len(r.config.Groups); n != 2 || r.config.Groups[1].Name != "backbone" || len(r.config.Groups[1].Params) != 6 {
+		t.Errorf("%d groups", n)
 	}
 }

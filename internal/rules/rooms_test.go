@@ -135,7 +135,7 @@ var rooms = []Room{
 	{"run/fetching", "brings the files of backbones that are known by name",
 		"internal/fetch internal/hint models"},
 	{"run/tuning", "trains a backbone with its head: weights, images, state on disk",
-		"backbone backbone/live backbone/ort datasets/imageroot extraction features graph graph/gradient head internal/hint models models/architecture run/config run/folder train"},
+		"backbone backbone/live backbone/ort datasets/imageroot extraction features graph graph/gradient head internal/hint models models/architecture run/config run/folder train train/selective"},
 	{"run/auditing", "audits the labels of images, of a manifest by stored features, or of a run, and writes the mended manifest",
 		"audit audit/crossfit audit/findings audit/judges audit/suspects backbone datasets datasets/glyphs datasets/imageroot eval extraction features filters filters/selfpaced head internal/budget internal/hint internal/lookup internal/parquetguard losses models run run/config run/folder run/tuning train train/samples"},
 
