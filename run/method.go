@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"winnow/head"
 	"winnow/run/config"
@@ -129,8 +130,16 @@ func describeSelective(cfg config.Run, stored int) string {
 		of = fmt.Sprintf("one of the %d stored views, drawn,", stored)
 	}
 	views := fmt.Sprintf("views are %s under noise of %v deviations and dropout of %v", of, s.View.Noise, s.View.Dropout)
-	if cfg.Method == selective.SelCL {
-		return fmt.Sprintf("%s: after %s without labels each epoch selects, of every class, the rows whose neighbours agree with their label; %s", selective.Title(cfg.Method), s.WarmUp, views)
+	title := selective.Title(cfg.Method)
+	if cfg.Finetune.On() {
+		title, views = strings.TrimSuffix(title, " on frozen features"), "views are augmented images ("+cfg.Finetune.Augment+")"
 	}
-	return fmt.Sprintf("%s: after %s each epoch believes a label as far as it fits the classes' centres, and the network's own prediction for the rest; %s", selective.Title(cfg.Method), s.WarmUp, views)
+	if cfg.Method == selective.SelCL {
+		second := ""
+		if s.SecondStage.N > 0 {
+			second = fmt.Sprintf("; after %s it learns from these rows alone", s.SecondStage)
+		}
+		return fmt.Sprintf("%s: after %s without labels each epoch selects, of every class, the rows whose neighbours agree with their label%s; %s", title, s.WarmUp, second, views)
+	}
+	return fmt.Sprintf("%s: after %s each epoch believes a label as far as it fits the classes' centres, and the network's own prediction for the rest; %s", title, s.WarmUp, views)
 }

@@ -351,5 +351,5 @@ func (r *training) visited() train.Encoder {
 	if r.data.Views() == 1 || r.cfg.IsSelective() {
 		return r.encoder
 	}
-	return &train.Viewed{Encoder: r.encoder, Rows: r.data.Train.Len(), Views: r.data.Views(), Source: r.clock.Source(r.cfg.Seed, "stored view"), Apart: r.cfg.Sampler.Views > 1}
+	return &viewed{Encoder: r.encoder, Rows: r.data.Train.Len(), Views: r.data.Views(), Source: r.clock.Source(r.cfg.Seed, "stored view"), Apart: r.cfg.Sampler.Views > 1}
 }

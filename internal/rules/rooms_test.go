@@ -81,7 +81,7 @@ var rooms = []Room{
 		"features filters"},
 	{"train/peers", "trains classifiers under noise: Co-teaching and its relatives, F-correction",
 		"features head losses train"},
-	{"train/selective", "trains with Sel-CL and TCL on frozen features",
+	{"train/selective", "trains with Sel-CL and TCL, on frozen features or a backbone that learns too",
 		"features filters/detectors head train"},
 
 	{"backbone", "turns image files into vectors: decode, orient, resize, crop, augment, batch, infer",

@@ -11,7 +11,7 @@ import (
 	"winnow/filters/detectors"
 )
 
-// selcl is Sel-CL on frozen features. From the end of the warm-up on, with a batch of n images:
+// selcl is Sel-CL. From the end of the warm-up on, with a batch of n images:
 //
 //	L = U + S(batch) + S(queue) + Classify·CE + Similarity·M
 //	U = 1/n Σ_i [i has no partner] InfoNCE(u_i; its key, the negatives)

@@ -10,8 +10,8 @@ import (
 	"winnow/features"
 )
 
-// tcl is TCL on frozen features. A batch of n images is seen as two views, with embeddings and logits u¹, u², l¹, l²,
-// and as 3n mixtures λ x_r + (1-λ) x_π(r) of both views and the stored features themselves:
+// tcl is TCL. A batch of n images is seen as two views, with embeddings and logits u¹, u², l¹, l²,
+// and as 3n mixtures λ x_r + (1-λ) x_π(r) of both views and the image as it is (stored features, or the evaluation view):
 //
 //	L = SimCLR(u¹, u²) + Cross·{ CE(l¹, T¹) + CE(l², T²) + CE(l^mix, T^mix) } + Align·CE(u^mix·c/t, T^mix)
 //	    + Entropy·mean H(p) + Balance·Σ_k p̄_k log p̄_k
