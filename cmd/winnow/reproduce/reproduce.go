@@ -30,16 +30,18 @@ func command(call term.Call[Options]) *cli.Command {
 		Usage:     "run a table or figure of a paper, and put our numbers beside its own",
 		ArgsUsage: "STUDY",
 		Description: "A study is a table of rows (recipes) and columns (datasets with label noise); a cell is one training of a head\n" +
-			"on stored features, for one seed; with --finetune, of the whole network or its last stages. Cells that are done are kept in\n" +
-			"--out/cells and not run again, by no study; networks keep checkpoints, too: a killed run goes on where it was. Below the table stands of each claim of the paper's whether it holds, does not, or\n" +
+			"on stored features, for one seed; with --finetune, of the whole network or its last stages. Cells that are done are\n" +
+			"kept in --out/cells and not run again, by no study, and networks keep checkpoints: a killed run goes on where it was.\n" +
+			"Below the table stands of each claim of the paper's whether it holds, does not, or\n" +
 			"nothing can be said, paired over the seeds (t-tests from 5 seeds on). Without a STUDY the studies are listed.\n\n" +
 			"--data says what to run on. NAME=MANIFEST,FEATURES is the paper's dataset of that name (with the paper's splits:\n" +
 			"winnow data import --protocol), and its numbers are shown beside ours; columns of other datasets are left out.\n" +
 			"MANIFEST,FEATURES stands in for every dataset of the study, and glyphs is the dataset that is part of winnow;\n" +
 			"then the claims are tested and the paper's numbers are not shown. own=MANIFEST,FEATURES is a manifest whose labels are\n" +
 			"taken as given, for the studies of what filters do beside the truth: prism-figure2, prism-figure3 (scores of right\n" +
-			"and wrong labels) and prism-figure5 (concentrations of the classes); cells hold each step's numbers. What trains networks looks at the images below\n" +
-			"the manifest's folder, --root or MANIFEST,FEATURES,ROOT; {seed} in FEATURES stands for the seed. --model makes features that are not named.\n\n" +
+			"and wrong labels) and prism-figure5 (concentrations of the classes); cells hold each step's numbers. What trains\n" +
+			"networks looks at the images below the manifest's folder, --root or MANIFEST,FEATURES,ROOT; --model makes features\n" +
+			"that are not named; {seed} in FEATURES and --model stands for the seed.\n\n" +
 			"   winnow reproduce prism-table1 --data cars196=cars.csv,cars.features --seeds 5\n" +
 			"   winnow reproduce prism-table1 --data glyphs --dry-run\n" +
 			"   winnow reproduce prism-table2 --data birds.csv --root birds/ --model mobilenetv2 --finetune all --columns \"sym 50\" --rows MCL --jobs 1\n" +
