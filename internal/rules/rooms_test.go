@@ -82,7 +82,7 @@ var rooms = []Room{
 		"features filters"},
 	{"train/peers", "trains classifiers under noise: Co-teaching and its relatives, F-correction",
 		"features head losses train"},
-	{"train/selective", "trains with Sel-CL and TCL on frozen features",
+	{"train/selective", "trains with Sel-CL and TCL, on frozen features or a backbone that learns too",
 		"features filters/detectors head train"},
 
 	{"backbone", "turns image files into vectors: decode, orient, resize, crop, augment, batch, infer",
@@ -138,7 +138,7 @@ var rooms = []Room{
 	{"run/fetching", "brings the files of backbones that are known by name",
 		"internal/fetch internal/hint models"},
 	{"run/tuning", "trains a backbone with its head: weights, images, state on disk",
-		"backbone backbone/live backbone/ort datasets/imageroot extraction features graph graph/gradient head internal/hint models models/architecture run/config run/folder train"},
+		"backbone backbone/live backbone/ort datasets/imageroot extraction features graph graph/gradient head internal/hint models models/architecture run/config run/folder train train/selective"},
 	{"run/auditing", "audits the labels of images, of a manifest by stored features, or of a run, and writes the mended manifest",
 		"audit audit/crossfit audit/findings audit/judges audit/suspects backbone datasets datasets/glyphs datasets/imageroot eval extraction features filters filters/leaveout filters/selfpaced head internal/budget internal/hint internal/lookup internal/parquetguard losses models parts run run/config run/dealt run/folder run/tuning train train/samples"},
 
@@ -166,7 +166,7 @@ var rooms = []Room{
 	{"papers/cost", "times the steps of trainings: what filters add to them",
 		"features filters internal/hint internal/spread run run/config run/tuning train"},
 	{"papers/runner", "runs the cells of studies: trains, judges, estimates, measures, keeps, writes",
-		"audit backbone backbone/ort datasets datasets/glyphs eval extraction features filters filters/noiserate head internal/hint internal/lookup models papers/recipes papers/studies papers/watch run run/auditing run/cells run/comparison run/config run/folder run/tuning train train/samples"},
+		"audit backbone backbone/ort datasets datasets/glyphs datasets/imageroot eval extraction features filters filters/noiserate head internal/hint internal/lookup models papers/recipes papers/studies papers/watch run run/auditing run/cells run/comparison run/config run/folder run/tuning train train/samples"},
 	{"papers/embedded", "opens labelled training images as vectors, with the batches of a training",
 		"datasets features internal/hint internal/lookup run run/config run/folder train"},
 	{"papers/theory", "computes what label noise does to pairs, triplets and bounds",
