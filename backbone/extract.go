@@ -8,10 +8,12 @@ import (
 	"io/fs"
 	"runtime"
 	"sync"
+	"sync/atomic"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"winnow/features"
+	"winnow/internal/regular"
 )
 
 // ExtractConfig describes how images become vectors.
@@ -70,7 +72,7 @@ func (cfg ExtractConfig) slots() int {
 // was stopped and goes on computes the same bits as one that was not. Each view of a batch is a run of the network, so
 // that its vectors have the same bits as if it were the only one. An unreadable image, or one whose vector is not finite,
 // keeps its row, of zeros, and is listed with its reason; where none of the first images can be read nothing is begun,
-// and where none of them has a finite vector it ends. On
+// and where none of them has a finite vector it ends. Where the place of the images gives out ([regular.Outage]) it ends, too, before the batch. On
 // cancellation the batch at work is finished and everything is flushed. observe may be nil.
 func Extract(ctx context.Context, cfg ExtractConfig, net Network, fsys fs.FS, paths []string, store RowWriter, observe func(Progress)) error {
 	if cfg.Batch < 1 || cfg.Workers < 0 {
@@ -114,7 +116,8 @@ type extraction struct {
 	rows  chan vectors   // results to write
 	spare chan []float32 // memory for results
 	stop  context.CancelFunc
-	wrote error // of the writing side, set before it ends
+	wrote error                          // of the writing side, set before it ends
+	gone  atomic.Pointer[regular.Outage] // why no image can be had any more
 }
 
 // batch is the pixels of consecutive images.
@@ -205,6 +208,9 @@ func (e *extraction) decode(r *reader, size int) {
 				copy(dst[v], pixels)
 			}
 		} else if err := r.read(dst, e.paths[b.first+p.at]); err != nil {
+			if gone, ok := errors.AsType[*regular.Outage](err); ok {
+				e.gone.CompareAndSwap(nil, gone)
+			}
 			b.reasons[p.at] = err.Error()
 			for _, pixels := range dst {
 				clear(pixels)
@@ -222,6 +228,9 @@ func (e *extraction) infer(ctx context.Context) error {
 		b.left.Wait()
 		if ctx.Err() != nil {
 			return nil // run reports why
+		}
+		if gone := e.gone.Load(); gone != nil { // it says nothing of the images
+			return fmt.Errorf("backbone: %w", gone)
 		}
 		x := blas32.General{Rows: b.n, Cols: width, Stride: width, Data: (<-e.spare)[:b.n*width]}
 		if bad := e.bad(b); e.cfg.Strict && len(bad) > 0 { // before the network works for nothing

@@ -142,7 +142,7 @@ func TestZip(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]string{cut: "cut.zip: zip: not a valid zip file", manifest: "is a file, expected the folder the manifest's paths are relative to, or a .zip file of it"} {
-		if _, err := imageroot.Open(path); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := imageroot.Open(t.Context(), path); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: found %v, expected %q", path, err, want)
 		}
 	}

@@ -139,6 +139,9 @@ func (c withCrops) Open(name string) (fs.File, error) {
 	return c.files.Open(file)
 }
 
+// OnlyFiles implements what [regular.OnlyFiles] asks.
+func (c withCrops) OnlyFiles() bool { return regular.OnlyFiles(c.files) }
+
 // Stat implements fs.StatFS without opening the file, where that is possible.
 func (c withCrops) Stat(name string) (fs.FileInfo, error) {
 	file, _, _ := datasets.CutCrop(name)

@@ -66,6 +66,9 @@ func (t *Tree) Open(name string) (fs.File, error) {
 	return f, nil
 }
 
+// OnlyFiles reports that there are no pipes in buckets ([regular.OnlyFiles]).
+func (t *Tree) OnlyFiles() bool { return true }
+
 // Stat implements fs.StatFS.
 func (t *Tree) Stat(name string) (fs.FileInfo, error) {
 	key, err := t.at("stat", name)
