@@ -3,6 +3,7 @@
 package location
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -62,10 +63,12 @@ func Open(ctx context.Context, name string) (File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if file, ok := f.(File); ok {
+	info, err := f.Stat()
+	if file, ok := f.(File); ok && err == nil && !info.IsDir() {
 		return file, nil
 	}
-	return nil, &fs.PathError{Op: "open", Path: name, Err: errors.New("is a folder, expected a file")}
+	err = cmp.Or(err, errors.New("is a folder, expected a file"))
+	return nil, &fs.PathError{Op: "open", Path: name, Err: errors.Join(err, f.Close())}
 }
 
 // Dir opens a folder.

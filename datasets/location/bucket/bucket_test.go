@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
@@ -18,59 +17,11 @@ import (
 	"testing/fstest"
 	"time"
 
-	"github.com/johannesboyne/gofakes3"
-	"github.com/johannesboyne/gofakes3/backend/s3mem"
 	"golang.org/x/oauth2"
 
 	"winnow/internal/regular"
+	"winnow/internal/testing/s3test"
 )
-
-// server is an S3 server of this process whose answers can be spoiled.
-type server struct {
-	*httptest.Server
-	mu    sync.Mutex
-	spoil func(w http.ResponseWriter, r *http.Request) bool // answers itself, or says false
-	asked []string                                          // methods, keys and ranges
-}
-
-// serve starts a server with a bucket of objects.
-func serve(t *testing.T, objects map[string][]byte) *server {
-	t.Helper()
-	backend := s3mem.New()
-	if err := backend.CreateBucket("birds"); err != nil {
-		t.Fatal(err)
-	}
-	for key, data := range objects {
-		if _, err := backend.PutObject("birds", key, map[string]string{"Last-Modified": "Sat, 21 Nov 2026 10:00:00 GMT"}, bytes.NewReader(data), int64(len(data)), nil); err != nil {
-			t.Fatal(err)
-		}
-	}
-	s := &server{}
-	inner := gofakes3.New(backend).Server()
-	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s.mu.Lock()
-		s.asked = append(s.asked, strings.TrimSpace(r.Method+" "+strings.TrimPrefix(r.URL.Path, "/birds/")+" "+r.Header.Get("Range")))
-		spoil := s.spoil
-		s.mu.Unlock()
-		if spoil == nil || !spoil(w, r) {
-			inner.ServeHTTP(w, r)
-		}
-	}))
-	t.Cleanup(s.Close)
-	return s
-}
-
-func (s *server) set(spoil func(w http.ResponseWriter, r *http.Request) bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.spoil, s.asked = spoil, nil
-}
-
-func (s *server) requests() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Clone(s.asked)
-}
 
 // quick are settings for servers that answer at once or not at all.
 func quick(env map[string]string) settings {
@@ -79,11 +30,9 @@ func quick(env map[string]string) settings {
 		google: func(context.Context) (oauth2.TokenSource, error) { return nil, nil }}
 }
 
-// tree opens an address of the server.
-func (s *server) tree(t *testing.T, address string, with settings) *Tree {
+// treeOf opens an address with a client of its own.
+func treeOf(t *testing.T, address string, with settings) *Tree {
 	t.Helper()
-	t.Setenv("AWS_ACCESS_KEY_ID", "id")
-	t.Setenv("AWS_SECRET_ACCESS_KEY", "secret")
 	a, err := Parse(address)
 	if err != nil {
 		t.Fatal(err)
@@ -93,10 +42,6 @@ func (s *server) tree(t *testing.T, address string, with settings) *Tree {
 		t.Fatal(err)
 	}
 	return &Tree{t.Context(), c, a.Key}
-}
-
-func (s *server) env() map[string]string {
-	return map[string]string{"AWS_ENDPOINT_URL": s.URL, "AWS_ACCESS_KEY_ID": "id", "AWS_REGION": "us-east-1"}
 }
 
 // noise returns bytes that do not repeat.
@@ -109,11 +54,11 @@ func noise(n int) []byte {
 
 // TestTree: the objects below an address are a tree of files as the standard library wants one, in S3's and Google's addresses.
 func TestTree(t *testing.T) {
-	s := serve(t, map[string][]byte{"photos/a/1.jpg": []byte("one"), "photos/a/2.jpg": []byte("two"), "photos/b.csv": noise(3 * blockSize), "photos/empty": nil, "photos/a/": nil, "other": []byte("x")})
+	s := s3test.Serve(t, map[string][]byte{"photos/a/1.jpg": []byte("one"), "photos/a/2.jpg": []byte("two"), "photos/b.csv": noise(3 * blockSize), "photos/empty": nil, "photos/a/": nil, "other": []byte("x")})
 	for _, address := range []string{"s3://birds/photos", "s3://birds/photos/?path_style=true", "gs://birds/photos"} {
-		env := s.env()
+		env := s.Env()
 		env["STORAGE_EMULATOR_HOST"] = s.URL
-		tree := s.tree(t, address, quick(env))
+		tree := treeOf(t, address, quick(env))
 		if err := fstest.TestFS(tree, "a/1.jpg", "a/2.jpg", "b.csv", "empty"); err != nil {
 			t.Errorf("%s: %v", address, err)
 		}
@@ -142,18 +87,18 @@ func TestTree(t *testing.T) {
 // that follow each other come several at once.
 func TestRequests(t *testing.T) {
 	data := noise(40*blockSize + 17)
-	s := serve(t, map[string][]byte{"1.jpg": []byte("one"), "big.tar": data})
-	tree := s.tree(t, "s3://birds", quick(s.env()))
+	s := s3test.Serve(t, map[string][]byte{"1.jpg": []byte("one"), "big.tar": data})
+	tree := treeOf(t, "s3://birds", quick(s.Env()))
 	if _, err := fs.ReadFile(tree, "1.jpg"); err != nil {
 		t.Fatal(err)
 	}
-	if asked := s.requests(); !slices.Equal(asked, []string{"GET 1.jpg"}) {
+	if asked := s.Asked(); !slices.Equal(asked, []string{"GET 1.jpg"}) {
 		t.Errorf("one image: %q", asked)
 	}
 	if _, err := tree.ReadDir("."); err != nil {
 		t.Fatal(err)
 	}
-	s.set(nil)
+	s.Set(nil)
 	f, err := tree.Open("big.tar")
 	if err != nil {
 		t.Fatal(err)
@@ -169,14 +114,14 @@ func TestRequests(t *testing.T) {
 	}
 	read(5, 10)
 	read(20, blockSize-20)
-	if asked := s.requests(); !slices.Equal(asked, []string{fmt.Sprintf("GET big.tar bytes=0-%d", blockSize-1)}) {
+	if asked := s.Asked(); !slices.Equal(asked, []string{fmt.Sprintf("GET big.tar bytes=0-%d", blockSize-1)}) {
 		t.Errorf("within a block: %q", asked)
 	}
-	s.set(nil)
+	s.Set(nil)
 	for from := 0; from+1000 <= len(data); from += 1000 {
 		read(from, 1000)
 	}
-	if asked := s.requests(); len(asked) > 6 { // 2+4+8+16+10 blocks
+	if asked := s.Asked(); len(asked) > 6 { // 2+4+8+16+10 blocks
 		t.Errorf("in order: %d requests, expected at most 6: %q", len(asked), asked)
 	}
 	if n, err := at.ReadAt(make([]byte, 20), int64(len(data)-10)); n != 10 || err != io.EOF {
@@ -184,7 +129,7 @@ func TestRequests(t *testing.T) {
 	}
 	var wrong atomic.Int32
 	var readers sync.WaitGroup
-	fresh := s.tree(t, "s3://birds", quick(s.env()))
+	fresh := treeOf(t, "s3://birds", quick(s.Env()))
 	for k := range 8 {
 		readers.Go(func() {
 			f, err := fresh.Open("big.tar")
@@ -213,7 +158,7 @@ func TestRequests(t *testing.T) {
 // refusals and silence. Each says so in a line, with what it is about.
 func TestBroken(t *testing.T) {
 	data := noise(5*blockSize + 3)
-	s := serve(t, map[string][]byte{"big": data})
+	s := s3test.Serve(t, map[string][]byte{"big": data})
 	short := func(times int) func(w http.ResponseWriter, r *http.Request) bool {
 		var n atomic.Int32
 		return func(w http.ResponseWriter, r *http.Request) bool {
@@ -243,8 +188,8 @@ func TestBroken(t *testing.T) {
 		}
 	}
 	open := func() (fs.File, *Tree) {
-		s.set(nil)
-		tree := s.tree(t, "s3://birds", quick(s.env()))
+		s.Set(nil)
+		tree := treeOf(t, "s3://birds", quick(s.Env()))
 		if _, err := tree.Stat("big"); err != nil {
 			t.Fatal(err)
 		}
@@ -265,13 +210,13 @@ func TestBroken(t *testing.T) {
 	}
 	for how, read := range reads {
 		f, _ := open()
-		s.set(short(2))
+		s.Set(short(2))
 		if found, err := read(f); err != nil || !bytes.Equal(found, data) {
 			t.Errorf("%s of answers that break twice: %d bytes, %v", how, len(found), err)
 		}
 		f, _ = open()
 		var n atomic.Int32
-		s.set(func(w http.ResponseWriter, _ *http.Request) bool {
+		s.Set(func(w http.ResponseWriter, _ *http.Request) bool {
 			if n.Add(1) > 2 {
 				return false
 			}
@@ -296,7 +241,7 @@ func TestBroken(t *testing.T) {
 			"changed": {status(412, "<Error><Code>PreconditionFailed</Code></Error>"), "s3://birds/big: it changed while it was read", true},
 		} {
 			f, _ := open()
-			s.set(c.spoil)
+			s.Set(c.spoil)
 			_, err := read(f)
 			outage, isOutage := errors.AsType[*regular.Outage](err)
 			if err == nil || isOutage == c.file || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
@@ -305,20 +250,20 @@ func TestBroken(t *testing.T) {
 		}
 		// silence, before an answer and within one
 		for _, begun := range []bool{false, true} {
-			impatient := quick(s.env())
+			impatient := quick(s.Env())
 			impatient.patience, impatient.attempts = 20*time.Millisecond, 2
-			s.set(nil)
-			tree := s.tree(t, "s3://birds", quick(s.env()))
+			s.Set(nil)
+			tree := treeOf(t, "s3://birds", quick(s.Env()))
 			if _, err := tree.Stat("big"); err != nil {
 				t.Fatal(err)
 			}
-			silent := s.tree(t, "s3://birds", impatient)
+			silent := treeOf(t, "s3://birds", impatient)
 			silent.c.remember(tree.c.known("big"))
 			f, err := silent.Open("big")
 			if err != nil {
 				t.Fatal(err)
 			}
-			s.set(func(w http.ResponseWriter, r *http.Request) bool {
+			s.Set(func(w http.ResponseWriter, r *http.Request) bool {
 				if begun {
 					w.Header().Set("ETag", r.Header.Get("If-Match"))
 					w.Header().Set("Last-Modified", time.Now().UTC().Format(http.TimeFormat))
@@ -340,12 +285,12 @@ func TestBroken(t *testing.T) {
 
 // TestEnded: what waits for a server ends with its context, as that says.
 func TestEnded(t *testing.T) {
-	s := serve(t, map[string][]byte{"big": noise(100)})
-	tree := s.tree(t, "s3://birds", quick(s.env()))
+	s := s3test.Serve(t, map[string][]byte{"big": noise(100)})
+	tree := treeOf(t, "s3://birds", quick(s.Env()))
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	tree.ctx = ctx
-	s.set(func(_ http.ResponseWriter, r *http.Request) bool {
+	s.Set(func(_ http.ResponseWriter, r *http.Request) bool {
 		stop()
 		<-r.Context().Done()
 		return true
@@ -360,21 +305,21 @@ func TestEnded(t *testing.T) {
 
 // TestGoogle: requests to Google's storage carry its token.
 func TestGoogle(t *testing.T) {
-	s := serve(t, map[string][]byte{"1.jpg": []byte("one")})
+	s := s3test.Serve(t, map[string][]byte{"1.jpg": []byte("one")})
 	with := quick(nil)
 	with.google = func(context.Context) (oauth2.TokenSource, error) {
 		return oauth2.StaticTokenSource(&oauth2.Token{AccessToken: "ticket"}), nil
 	}
-	tree := s.tree(t, "gs://birds?endpoint="+s.URL, with)
+	tree := treeOf(t, "gs://birds?endpoint="+s.URL, with)
 	var seen atomic.Value
-	s.set(func(_ http.ResponseWriter, r *http.Request) bool {
+	s.Set(func(_ http.ResponseWriter, r *http.Request) bool {
 		seen.Store(r.Header.Get("Authorization"))
 		return false
 	})
 	if data, err := fs.ReadFile(tree, "1.jpg"); err != nil || string(data) != "one" || seen.Load() != "Bearer ticket" {
 		t.Errorf("%q, %v, with %q", data, err, seen.Load())
 	}
-	tree = s.tree(t, "gs://birds?anonymous=true&endpoint="+s.URL, with)
+	tree = treeOf(t, "gs://birds?anonymous=true&endpoint="+s.URL, with)
 	if _, err := fs.ReadFile(tree, "1.jpg"); err != nil || seen.Load() != "" {
 		t.Errorf("%v, with %q", err, seen.Load())
 	}
