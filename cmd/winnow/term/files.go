@@ -52,7 +52,8 @@ func CheckTargets(files []Target, inputs []string) error {
 
 // keptHere refuses addresses in object stores but for manifests and images, which are only read.
 func keptHere(c *cli.Context) error {
-	for _, name := range c.LocalFlagNames() {
+	for _, flag := range c.Command.Flags {
+		name := flag.Names()[0]
 		if value := c.String(name); location.IsRemote(value) && !slices.Contains([]string{"manifest", "labels", "root"}, name) {
 			return Misused("--%s: found %s, expected a path on this machine: manifests and images alone are read from object stores, and nothing is written there", name, value)
 		}
