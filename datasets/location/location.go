@@ -1,20 +1,25 @@
 // Package location opens files and folders by where they lie: paths of this machine, also as file:// addresses, and addresses in
 // object stores. What is asked of a store ends with a context.
+//
+// It speaks to no store itself, so that programs without one link no client: [Use] gives it one, as the command line does
+// (winnow/bucket).
 package location
 
 import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
+	"iter"
 	"net/url"
 	"os"
 	"path"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 
-	"winnow/datasets/location/bucket"
 	"winnow/internal/regular"
 )
 
@@ -24,8 +29,38 @@ type File interface {
 	io.ReaderAt
 }
 
+// The schemes of addresses in object stores.
+const (
+	S3     = "s3"
+	Google = "gs"
+)
+
 // IsRemote reports whether a name is an address in an object store.
-func IsRemote(name string) bool { return bucket.Is(name) }
+func IsRemote(name string) bool {
+	scheme, _, ok := strings.Cut(name, "://")
+	return ok && (scheme == S3 || scheme == Google)
+}
+
+// Tree is a folder of an object store.
+type Tree interface {
+	fs.StatFS
+	fs.ReadDirFS
+	Names(prefix string) iter.Seq2[string, error] // of all its files whose paths begin so, sorted
+}
+
+// stores opens folders of object stores, and files as trees whose name is ".".
+var stores atomic.Pointer[func(ctx context.Context, address string) (Tree, error)]
+
+// Use says what opens object stores in this process.
+func Use(open func(ctx context.Context, address string) (Tree, error)) { stores.Store(&open) }
+
+func open(ctx context.Context, name string) (Tree, error) {
+	use := stores.Load()
+	if use == nil {
+		return nil, fmt.Errorf("location: %s: this program reads no object stores, expected one that has called location.Use(bucket.Open)", name)
+	}
+	return (*use)(ctx, name)
+}
 
 // Local returns the path that a file:// address stands for; other names are left alone.
 func Local(name string) string {
@@ -96,20 +131,12 @@ func Names(ctx context.Context, dir, prefix string, visit func(name string) erro
 	return nil
 }
 
-func open(ctx context.Context, name string) (*bucket.Tree, error) {
-	a, err := bucket.Parse(name)
-	if err != nil {
-		return nil, err
-	}
-	return bucket.Open(ctx, a)
-}
-
 // Cut cuts an address in an object store in its scheme, its path and its options; of other names all is path.
 func Cut(name string) (scheme, inner, options string) {
 	if !IsRemote(name) {
 		return "", Local(name), ""
 	}
-	inner, options = bucket.CutOptions(name)
+	inner, options = cutOptions(name)
 	scheme, inner, _ = strings.Cut(inner, "://")
 	return scheme + "://", inner, options
 }
@@ -167,4 +194,17 @@ func Absolute(name string) (string, error) {
 		return name, nil
 	}
 	return filepath.Abs(Local(name))
+}
+
+// cutOptions cuts the options from an address, with their question mark: what begins with a known one, since a question mark
+// is also a wildcard.
+func cutOptions(name string) (address, given string) {
+	at := strings.LastIndexByte(name, '?')
+	if at < 0 {
+		return name, ""
+	}
+	if option, _, ok := strings.Cut(name[at+1:], "="); !ok || strings.ContainsAny(option, "/*[{.") {
+		return name, ""
+	}
+	return name[:at], name[at:]
 }

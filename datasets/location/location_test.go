@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"winnow/bucket"
 	"winnow/datasets/location"
 	"winnow/internal/testing/s3test"
 )
@@ -44,6 +45,7 @@ func TestOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := s3test.Serve(t, nil)
+	location.Use(bucket.Open)
 	s.PutFolder(t, "deep/", dir)
 	ctx := t.Context()
 	for _, at := range []string{dir, "file://" + dir, "s3://birds/deep", "s3://birds/deep?endpoint=" + s.URL} {

@@ -18,8 +18,8 @@ var rooms = []Room{
 
 	{"datasets", "says which samples there are, how they are labelled and how they should be; models of label noise",
 		"datasets/fiftyone datasets/labelstudio datasets/location datasets/parquetimages datasets/parquetrows datasets/shards datasets/tarshards internal/jsontext"},
-	{"datasets/location", "opens files and folders by where they lie: paths, and addresses in object stores", "datasets/location/bucket"},
-	{"datasets/location/bucket", "reads the objects of a bucket as files: S3, all that speaks its protocol, Google's storage", ""},
+	{"datasets/location", "opens files and folders by where they lie: paths, and addresses in object stores", ""},
+	{"bucket", "reads the objects of a bucket as files: S3, all that speaks its protocol, Google's storage", "datasets/location"},
 	{"datasets/shards", "finds the files of data sets in shards by patterns of names, and the images in them by path",
 		"datasets/location datasets/packed datasets/parquetimages datasets/tarshards"},
 	{"datasets/parquetimages", "finds images in the columns of Parquet files, a page at a time",

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 
+	"winnow/datasets/location"
+
 	"github.com/minio/minio-go/v7"
 )
 
@@ -21,8 +23,13 @@ type Tree struct {
 	key string // of the folder; "": the bucket
 }
 
-// Open opens a folder of objects. Nothing is asked of the server yet.
-func Open(ctx context.Context, a Address) (*Tree, error) {
+// Open opens a folder of objects by its address, or an object as a tree whose name is ".": what [location.Use] takes. Nothing is asked of
+// the server yet.
+func Open(ctx context.Context, address string) (location.Tree, error) {
+	a, err := Parse(address)
+	if err != nil {
+		return nil, err
+	}
 	c, err := clientOf(ctx, a)
 	if err != nil {
 		return nil, err

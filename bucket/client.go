@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"winnow/datasets/location"
+
 	"github.com/minio/minio-go/v7"
 	"golang.org/x/oauth2"
 )
@@ -23,7 +25,7 @@ type settings struct {
 	attempts int           // at a request, and at what is left of one that broke off
 	pause    time.Duration // after a first attempt; it doubles with each, up to longestPause
 	getenv   func(string) string
-	google   func(context.Context) (oauth2.TokenSource, error) // nil tokens where nobody is logged in
+	google   func(ctx context.Context, getenv func(string) string) (oauth2.TokenSource, error) // nil tokens where nobody is logged in
 }
 
 const longestPause = 5 * time.Second
@@ -100,7 +102,7 @@ func newClient(ctx context.Context, a Address, s settings) (*client, error) {
 	o.Transport = transport
 	endpoint := a.option(endpointOption)
 	var err error
-	if a.Scheme == Google {
+	if a.Scheme == location.Google {
 		endpoint = cmp.Or(endpoint, s.getenv("STORAGE_EMULATOR_HOST"), "https://storage.googleapis.com")
 		o.Region = "auto"
 		err = c.asGoogle(ctx, a, o, transport)

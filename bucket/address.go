@@ -12,12 +12,8 @@ import (
 	"path"
 	"slices"
 	"strings"
-)
 
-// The schemes of addresses.
-const (
-	S3     = "s3"
-	Google = "gs"
+	"winnow/datasets/location"
 )
 
 // Address is where objects lie: s3://BUCKET/KEY or gs://BUCKET/KEY, with options behind a question mark.
@@ -38,12 +34,6 @@ const (
 
 var options = []string{anonymousOption, endpointOption, pathOption, profileOption, regionOption}
 
-// Is reports whether a name is an address.
-func Is(name string) bool {
-	scheme, _, ok := strings.Cut(name, "://")
-	return ok && (scheme == S3 || scheme == Google)
-}
-
 // Parse takes an address apart.
 func Parse(name string) (Address, error) {
 	a, err := parse(name)
@@ -54,15 +44,14 @@ func Parse(name string) (Address, error) {
 }
 
 func parse(name string) (a Address, err error) {
-	scheme, rest, _ := strings.Cut(name, "://")
-	rest, given := CutOptions(rest)
+	scheme, rest, given := location.Cut(name)
 	at, key, _ := strings.Cut(rest, "/")
-	a = Address{Scheme: scheme, Bucket: at, Key: strings.Trim(path.Clean("/"+key), "/"), options: given}
-	if !Is(name) {
-		return a, fmt.Errorf("found the scheme %q, expected %s or %s", scheme, S3, Google)
+	a = Address{Scheme: strings.TrimSuffix(scheme, "://"), Bucket: at, Key: strings.Trim(path.Clean("/"+key), "/"), options: given}
+	if scheme == "" {
+		return a, fmt.Errorf("is no address in an object store, expected %s://BUCKET/KEY or %s://BUCKET/KEY", location.S3, location.Google)
 	}
 	if at == "" {
-		return a, errors.New("names no bucket, expected " + scheme + "://BUCKET/KEY")
+		return a, errors.New("names no bucket, expected " + scheme + "BUCKET/KEY")
 	}
 	if strings.ContainsAny(at, "@: ") {
 		return a, fmt.Errorf("found the bucket %q, expected a name alone: credentials come from the environment, another server is named by ?endpoint=", at)
@@ -77,19 +66,6 @@ func parse(name string) (a Address, err error) {
 		}
 	}
 	return a, nil
-}
-
-// CutOptions cuts the options from an address, with their question mark: what begins with a known one, since a question mark
-// is also a wildcard.
-func CutOptions(name string) (address, given string) {
-	at := strings.LastIndexByte(name, '?')
-	if at < 0 {
-		return name, ""
-	}
-	if option, _, ok := strings.Cut(name[at+1:], "="); !ok || strings.ContainsAny(option, "/*[{.") {
-		return name, ""
-	}
-	return name[:at], name[at:]
 }
 
 // option returns an option's value.

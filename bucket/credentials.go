@@ -11,7 +11,6 @@ import (
 	"github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/credentials"
 	"golang.org/x/oauth2"
-	"golang.org/x/oauth2/google"
 )
 
 // machineWait bounds the question to the machine for its role's credentials, which outside a cloud nobody answers.
@@ -53,7 +52,7 @@ func (c *client) asGoogle(ctx context.Context, a Address, o *minio.Options, plai
 	if a.option(anonymousOption) == "true" || c.getenv("STORAGE_EMULATOR_HOST") != "" {
 		return nil
 	}
-	tokens, err := c.google(ctx)
+	tokens, err := c.google(ctx, c.getenv)
 	if err != nil {
 		return fmt.Errorf("Google's credentials: %w", err)
 	}
@@ -61,22 +60,6 @@ func (c *client) asGoogle(ctx context.Context, a Address, o *minio.Options, plai
 		o.Transport, c.signed = &oauth2.Transport{Source: tokens, Base: plain}, "Google's default credentials"
 	}
 	return nil
-}
-
-// readOnly is what winnow may do with Google's storage.
-const readOnly = "https://www.googleapis.com/auth/devstorage.read_only"
-
-// googleTokens finds Google's default credentials: the file that GOOGLE_APPLICATION_CREDENTIALS names, what gcloud left, the
-// account of the machine.
-func googleTokens(ctx context.Context) (oauth2.TokenSource, error) {
-	found, err := google.FindDefaultCredentials(context.WithoutCancel(ctx), readOnly)
-	if err != nil {
-		if strings.Contains(err.Error(), "could not find default credentials") {
-			return nil, nil
-		}
-		return nil, err
-	}
-	return found.TokenSource, nil
 }
 
 // endpointOf returns the host of a server's address, and whether it is spoken to by TLS.

@@ -3,12 +3,19 @@ package bucket
 import (
 	"bytes"
 	"context"
+	crand "crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"math/rand/v2"
 	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -27,7 +34,7 @@ import (
 func quick(env map[string]string) settings {
 	return settings{patience: 5 * time.Second, attempts: 3, pause: time.Microsecond,
 		getenv: func(name string) string { return env[name] },
-		google: func(context.Context) (oauth2.TokenSource, error) { return nil, nil }}
+		google: func(context.Context, func(string) string) (oauth2.TokenSource, error) { return nil, nil }}
 }
 
 // treeOf opens an address with a client of its own.
@@ -307,7 +314,7 @@ func TestEnded(t *testing.T) {
 func TestGoogle(t *testing.T) {
 	s := s3test.Serve(t, map[string][]byte{"1.jpg": []byte("one")})
 	with := quick(nil)
-	with.google = func(context.Context) (oauth2.TokenSource, error) {
+	with.google = func(context.Context, func(string) string) (oauth2.TokenSource, error) {
 		return oauth2.StaticTokenSource(&oauth2.Token{AccessToken: "ticket"}), nil
 	}
 	tree := treeOf(t, "gs://birds?endpoint="+s.URL, with)
@@ -325,12 +332,64 @@ func TestGoogle(t *testing.T) {
 	}
 }
 
+// TestGoogleCredentials: tokens come from the file that is named, by what gcloud left, and from the machine.
+func TestGoogleCredentials(t *testing.T) {
+	issuer := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		token := "of a machine"
+		if r.Method == http.MethodPost {
+			token = "of " + r.FormValue("grant_type") + r.FormValue("refresh_token")
+		} else if r.Header.Get("Metadata-Flavor") != "Google" || r.URL.Path != machinePath {
+			w.WriteHeader(http.StatusForbidden)
+		}
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprintf(w, `{"access_token": %q, "expires_in": 3600, "token_type": "Bearer"}`, token)
+	}))
+	defer issuer.Close()
+	key, err := rsa.GenerateKey(crand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	private := pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})
+	for what, c := range map[string]struct{ file, want string }{
+		"an account": {fmt.Sprintf(`{"type": "service_account", "client_email": "a@b", "private_key": %q, "token_uri": %q}`, private, issuer.URL), "of urn:ietf:params:oauth:grant-type:jwt-bearer"},
+		"a person":   {fmt.Sprintf(`{"type": "authorized_user", "refresh_token": "!", "token_uri": %q}`, issuer.URL), "of refresh_token!"},
+		"a machine":  {"", "of a machine"},
+		"no machine": {"", ""},
+		"others":     {`{"type": "external_account"}`, `found the type "external_account", expected service_account or authorized_user`},
+	} {
+		env := map[string]string{"HOME": t.TempDir(), "GCE_METADATA_HOST": issuer.URL}
+		if what == "no machine" {
+			env["GCE_METADATA_HOST"] = issuer.URL + "/nowhere"
+		}
+		if c.file != "" {
+			env["GOOGLE_APPLICATION_CREDENTIALS"] = filepath.Join(t.TempDir(), "key.json")
+			if err := os.WriteFile(env["GOOGLE_APPLICATION_CREDENTIALS"], []byte(c.file), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		found := ""
+		tokens, err := googleTokens(t.Context(), func(name string) string { return env[name] })
+		if err == nil && tokens != nil {
+			var token *oauth2.Token
+			if token, err = tokens.Token(); err == nil {
+				found = token.AccessToken
+			}
+		}
+		if err != nil {
+			found = err.Error()
+		}
+		if !strings.HasSuffix(found, c.want) || c.want == "" && found != "" {
+			t.Errorf("%s: found %q, expected %q", what, found, c.want)
+		}
+	}
+}
+
 func TestParse(t *testing.T) {
 	for name, want := range map[string]string{
 		"s3://b": "s3 b  ", "s3://b/": "s3 b  ", "gs://b/a/c.csv": "gs b a/c.csv ", "s3://b//a/../c/": "s3 b c ",
 		"s3://b/k?region=eu-west-1": "s3 b k ?region=eu-west-1", "s3://b/a-0?.tar": "s3 b a-0?.tar ", "s3://b/a-0?.tar?anonymous=true": "s3 b a-0?.tar ?anonymous=true",
 		"s3:///k": "s3:///k: names no bucket", "s3://id:key@b/k": "expected a name alone", "s3://b/k?colour=red": `found the option "colour", expected one of anonymous`,
-		"http://b/k": `found the scheme "http", expected s3 or gs`,
+		"http://b/k": "is no address in an object store",
 	} {
 		a, err := Parse(name)
 		found := fmt.Sprintf("%s %s %s %s", a.Scheme, a.Bucket, a.Key, a.options)
