@@ -357,9 +357,9 @@ func TestGoogleCredentials(t *testing.T) {
 		"no machine": {"", ""},
 		"others":     {`{"type": "external_account"}`, `found the type "external_account", expected service_account or authorized_user`},
 	} {
-		env := map[string]string{"HOME": t.TempDir(), "GCE_METADATA_HOST": issuer.URL}
+		env := map[string]string{"HOME": t.TempDir(), "GCE_METADATA_HOST": strings.TrimPrefix(issuer.URL, "http://")}
 		if what == "no machine" {
-			env["GCE_METADATA_HOST"] = issuer.URL + "/nowhere"
+			env["GCE_METADATA_HOST"] += "/nowhere"
 		}
 		if c.file != "" {
 			env["GOOGLE_APPLICATION_CREDENTIALS"] = filepath.Join(t.TempDir(), "key.json")

@@ -23,7 +23,7 @@ const (
 	// googleIssues gives tokens to who is logged in.
 	googleIssues = "https://oauth2.googleapis.com/token"
 	// machineAsks is where a machine of Google's, or a pod of its Kubernetes, gets the tokens of its account.
-	machineAsks = "http://metadata.google.internal"
+	machineAsks = "metadata.google.internal"
 	machinePath = "/computeMetadata/v1/instance/service-accounts/default/token"
 )
 
@@ -85,7 +85,7 @@ type machine struct {
 func (m machine) Token() (*oauth2.Token, error) {
 	ctx, stop := context.WithTimeout(m.ctx, machineWait)
 	defer stop()
-	ask, err := http.NewRequestWithContext(ctx, http.MethodGet, m.from+machinePath, nil)
+	ask, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+m.from+machinePath, nil)
 	if err != nil {
 		return nil, err
 	}
