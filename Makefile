@@ -4,7 +4,7 @@ STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 FUZZTIME ?= 3s
 CONSUMER = internal/testing/consumer
 
-.PHONY: build dist man demo test consumer check fmt vet lint race browser faults fuzz bench runtime pgserver clean golden pictures gpu-bundle gpu-rehearsal
+.PHONY: build dist man demo test consumer kubernetes cluster check fmt vet lint race browser faults fuzz bench runtime pgserver clean golden pictures gpu-bundle gpu-rehearsal
 
 # Without what debuggers read (-s -w) the program is a quarter smaller; LDFLAGS= keeps it. Stack traces have names and lines either way.
 LDFLAGS ?= -s -w
@@ -45,7 +45,11 @@ pgserver:
 consumer:
 	cd $(CONSUMER) && $(GO) test ./...
 
-check: fmt vet lint test race browser faults fuzz
+# extract, join and audit as 8 tasks of a real Slurm on this machine, whose daemons are killed meanwhile: a minute.
+cluster: runtime
+	GO="$(GO)" .ci/cluster
+
+check: fmt vet lint test race browser faults cluster fuzz
 
 fmt:
 	@bad=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$bad" ]; then echo "gofmt would change: $$bad"; exit 1; fi
@@ -53,6 +57,7 @@ fmt:
 vet:
 	$(GO) vet ./...
 	$(GO) vet -tags faults ./cmd/winnow ./backbone
+	$(GO) vet -tags slurm ./cluster
 	cd $(CONSUMER) && $(GO) vet ./...
 
 lint:

@@ -100,10 +100,10 @@ func chained(commands []Command) ([]Command, error) {
 	f := commands[0].Flags
 	suspects := f["out"] + ".suspects.csv"
 	set := []string{"--manifest", f["manifest"], "--features", f["out"]}
+	audit := slices.Concat([]string{"audit"}, set, []string{"--out", suspects, "--classes", f["out"] + ".classes.csv"})
 	if f["root"] != "" {
 		set = append(set, "--root", f["root"])
 	}
-	audit := slices.Concat([]string{"audit"}, set, []string{"--out", suspects, "--classes", f["out"] + ".classes.csv"})
 	page := slices.Concat([]string{"map"}, set, []string{"--split", "all", "--audit", suspects, "--color", "suspect", "--out", f["out"] + ".html"})
 	return append(commands,
 		Command{Name: "audit", Words: audit, At: 1, Flags: map[string]string{"out": suspects}},
