@@ -226,7 +226,8 @@ exec sh {{.Submit}} "$@"
 `))
 
 // task is a batch script. winnow runs beside the shell, so that this takes signals at once: USR1 two minutes before the time is up, TERM
-// where the job is cancelled. A second wait is needed where a signal ended the first.
+// where the job is cancelled. A second wait is needed where a signal ended the first; bash loses the code, and says -1, of a process that
+// ends in the moment of the signal.
 const task = `#!/bin/bash
 # {{.What}}
 {{- range .Options}}
@@ -252,20 +253,22 @@ again() {
 
 say start
 {{.Command}} &
-winnow=$! late=
+winnow=$! late= cancelled=
 trap 'told=yes late=yes; kill -TERM $winnow' USR1
-trap 'told=yes; kill -TERM $winnow' TERM
+trap 'told=yes cancelled=yes; kill -TERM $winnow' TERM
 told=yes
 while [ -n "$told" ]; do
 	told=
 	wait $winnow
 	code=$?
 done
+[ $code -ge 0 ] || code=143
 say end $code
-case $code in
-0 | 2) ;;                          # done; misuse, which nothing mends that is done again
-130 | 143) [ -z "$late" ] || again ;; # cancelled, or out of time: what it did is kept, and it goes on there
-*) again ;;                        # its machine may be to blame: parts are made once, whoever makes them
+case $code,$late,$cancelled in
+0,* | 2,*) ;;               # done; misuse, which nothing mends that is done again
+*,yes) ;;                   # cancelled: what it did is kept
+130,, | 143,,) ;;           # stopped by hand, likewise
+*) again ;;                 # out of time: it goes on where it was. Failed: its machine may be to blame; parts are made once, whoever makes them
 esac
 exit $code
 `
