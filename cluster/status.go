@@ -151,7 +151,9 @@ func (s Status) Write(w io.Writer) error {
 			rows = append(rows, []string{"  " + step.Name, "", text.Line(strings.TrimSuffix(step.Said+"; "+step.Log, "; "))})
 		}
 	}
-	text.Aligned(w, rows, 0, 1, 2)
+	if len(rows) > 0 {
+		text.Aligned(w, rows, 0, 1, 2)
+	}
 	if s.Next != "" {
 		_, err := fmt.Fprintf(w, "next: %s\n", s.Next)
 		return err
