@@ -283,6 +283,8 @@ var rooms = []Room{
 		"backbone backbone/ort datasets eval extraction features filters head papers/watch report/chart run run/config run/folder run/tuning train"},
 	{"experiments/gpu", "tries everything that runs on a GPU, and measures it",
 		"backbone/ort eval features graph graph/gradient internal/ortlib report/chart report/page train"},
+	{"experiments/scale", "prints how long 10⁸ images take, for docs/scale.md",
+		"cluster/plan"},
 	{"experiments/prepare", "prepares published data sets",
 		"datasets"},
 }

@@ -34,7 +34,7 @@ func TestRead(t *testing.T) {
 	}
 	for line, want := range map[string]string{
 		"extrat":                   `winnow extrat: is not a command (did you mean "extract"?)`,
-		"extract --ot x":           `winnow extract: --ot is not a flag of it (did you mean "out"?)`,
+		"extract --batc 3":         `winnow extract: --batc is not a flag of it (did you mean "batch"?)`,
 		"extract --out":            "winnow extract: --out is without its value",
 		"data":                     "winnow data: a command is missing",
 		"data chek":                `winnow data chek: is not a command (did you mean "check"?)`,
