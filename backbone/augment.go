@@ -111,6 +111,15 @@ func (a Augmentation) Evaluation(p Preprocessing) Preprocessing {
 	return p
 }
 
+// Fitting returns the augmentation whose views have the shape of pictures as p evaluates them: it squashes them only where p does. Where
+// p stays as it is, as the features that it made are there, views that were squashed would be of other pictures.
+func (a Augmentation) Fitting(p Preprocessing) Augmentation {
+	if a.Evaluation(p) != p {
+		a.Exact = false
+	}
+	return a
+}
+
 // resize returns p with the resize that views cropped at random are cut from.
 func (a Augmentation) resize(p Preprocessing) Preprocessing {
 	switch {

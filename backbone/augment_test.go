@@ -89,3 +89,41 @@ func TestNoAugmentationAsEvaluation(t *testing.T) {
 		t.Errorf("crops moved by one sample differed %d times: the comparison sees too little", seen)
 	}
 }
+
+// An augmentation that fits a cropping evaluation no longer squashes: views of square pictures keep their bits, those of others change, and the
+// evaluation stays as it is. Where pictures are squashed nothing changes.
+func TestFittingViews(t *testing.T) {
+	crop := imageNet
+	crop.Resize, crop.Crop = 40, 32
+	for _, r := range Recipes() {
+		fitted := r.Augmentation.Fitting(crop)
+		if got := fitted.Evaluation(crop); got != crop {
+			t.Errorf("%s: evaluated as %s, expected %s", r.Name, got.Key(), crop.Key())
+		}
+		squash := crop.Fitted("squash")
+		if got := r.Augmentation.Fitting(squash); got != r.Augmentation {
+			t.Errorf("%s: changed where pictures are squashed", r.Name)
+		}
+		for size, same := range map[image.Point]bool{{48, 48}: true, {96, 48}: !r.Augmentation.Exact} {
+			img := image.NewRGBA(image.Rectangle{Max: size})
+			rng := rand.New(rand.NewPCG(3, 4))
+			for i := range img.Pix {
+				img.Pix[i] = byte(rng.Uint32()) | 3*byte(i%4/3*85) // opaque
+			}
+			var views [2][]float32
+			for i, a := range []Augmentation{r.Augmentation, fitted} {
+				v, err := NewViewer(crop, a)
+				if err != nil {
+					t.Fatal(err)
+				}
+				views[i] = make([]float32, crop.Size())
+				if err := v.Into(views[i], img, rand.New(rand.NewPCG(5, 6))); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if slices.Equal(views[0], views[1]) != same {
+				t.Errorf("%s of %v: views equal: %v, expected %v", r.Name, size, !same, same)
+			}
+		}
+	}
+}

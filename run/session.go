@@ -101,6 +101,9 @@ func (s *Session) openBackbone(ctx context.Context, d *datasets.Dataset) (err er
 		return err
 	}
 	s.backbone, s.Config.Finetune = tuned, tuned.Settings // as they were chosen
+	if s.Config.Data.Model == "" && s.Config.Data.Features == "" {
+		s.Config.Data.Model = tuned.Backbone.Name
+	}
 	if usual := s.Config.BackboneSolver.LR == train.UsualLR; usual && tuned.Drawn {
 		s.options.Note("the network has learned nothing yet: its learning rate is higher than a trained one's (--backbone-lr sets another)")
 	}
@@ -129,13 +132,16 @@ func (s *Session) openBackbone(ctx context.Context, d *datasets.Dataset) (err er
 	return s.chooseLoss(tuned.Drawn)
 }
 
-// chooseLoss decides on loss and rate, with the data, where the configuration leaves them open.
+// chooseLoss decides on loss, rate and length, with the data, where the configuration leaves them open.
 func (s *Session) chooseLoss(drawn bool) error {
 	labelled := s.Data.Train.Len() - s.Data.Unlabelled
 	if s.Config.ResolveLoss(drawn, s.Data.Closed(), labelled/max(len(s.Data.Classes), 1)) {
 		s.options.Note("the loss is cross entropy: the network is drawn, and validation asks for the classes that it is trained on (--loss chooses another)")
 	}
 	s.Config.ResolveUsualLR(drawn)
+	if s.Data.Validation.Len() == 0 && s.Config.ResolveBlindLength(drawn, labelled) {
+		s.options.Note("%s without a validation split: a pretrained network is near its best by then, and later learns the images by heart (--epochs sets another length)", s.Config.Length)
+	}
 	return s.Config.Validate()
 }
 

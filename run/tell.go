@@ -38,7 +38,7 @@ func (s *Session) tellData() {
 		note("%d unreadable images are left out (all are in run.json), the first is %s: %s", n, d.LeftOut[0].Path, d.LeftOut[0].Reason)
 	}
 	if d.Validation.Len() == 0 {
-		note("no validation split: the last state is kept, and nothing says when to stop")
+		note("no validation split: the last state is kept")
 	} else if s.Config.Validation.Measure == config.MeasureP1 && oneClass(d.Validation.Labels) {
 		note("warning: the validation split has one class: whatever is found there is right, so that validation chooses nothing; give it two classes or more, as winnow data import --split does with a larger share")
 	}

@@ -10,6 +10,7 @@ import (
 	"winnow/filters"
 	"winnow/filters/selfpaced"
 	"winnow/internal/atomicfile"
+	"winnow/train/archive"
 )
 
 // CheckpointFile is the name of the checkpoint in a run's folder.
@@ -75,7 +76,7 @@ func shapes(params []*features.Param) []paramShape {
 func (t *Trainer) writeCheckpoint() error {
 	s, arrays := t.capture()
 	path := filepath.Join(t.Dir, CheckpointFile)
-	err := atomicfile.Write(path, func(w io.Writer) error { return writeArchive(w, s, arrays) })
+	err := atomicfile.Write(path, func(w io.Writer) error { return archive.Write(w, s, arrays) })
 	if err != nil {
 		return fmt.Errorf("train: %s: step %d: %w", CheckpointFile, t.progress.Step, err)
 	}
@@ -84,22 +85,22 @@ func (t *Trainer) writeCheckpoint() error {
 
 // capture describes the state. The arrays are views, the solvers' memory among them: nothing as large as the
 // weights is copied, and all must be written before the next step.
-func (t *Trainer) capture() (state, []array) {
+func (t *Trainer) capture() (state, []archive.Array) {
 	s := state{Identity: t.Identity, Progress: t.progress, Params: shapes(t.params), State: shapes(t.state), LossParams: shapes(t.objective.params), HasBest: t.best != nil, HasAverage: t.average != nil}
-	var arrays []array
+	var arrays []archive.Array
 	for _, part := range []struct {
 		name   string
 		params []*features.Param
 	}{{"param", t.params}, {"state", t.state}, {"loss_param", t.objective.params}} {
 		for i, p := range part.params {
-			arrays = append(arrays, float32s(fmt.Sprintf("%s/%d", part.name, i), p.Data))
+			arrays = append(arrays, archive.Float32s(fmt.Sprintf("%s/%d", part.name, i), p.Data))
 		}
 	}
 	for i, v := range t.best {
-		arrays = append(arrays, float32s(fmt.Sprintf("best/%d", i), v))
+		arrays = append(arrays, archive.Float32s(fmt.Sprintf("best/%d", i), v))
 	}
 	for i, v := range t.average {
-		arrays = append(arrays, float32s(fmt.Sprintf("average/%d", i), v))
+		arrays = append(arrays, archive.Float32s(fmt.Sprintf("average/%d", i), v))
 	}
 	for i := range t.groups {
 		g := t.groups[i].describe()
@@ -108,16 +109,16 @@ func (t *Trainer) capture() (state, []array) {
 	}
 	if t.Bank != nil {
 		b := t.Bank.State()
-		arrays = append(arrays, integers("bank/labels", b.Labels), integers("bank/ids", b.IDs), float32s("bank/x", b.X),
-			float64s("bank/sums", b.Sums), integers("bank/changes", b.Changes))
+		arrays = append(arrays, archive.Ints("bank/labels", b.Labels), archive.Ints("bank/ids", b.IDs), archive.Float32s("bank/x", b.X),
+			archive.Float64s("bank/sums", b.Sums), archive.Ints("bank/changes", b.Changes))
 		b.Labels, b.IDs, b.X, b.Sums, b.Changes = nil, nil, nil, nil, nil
 		s.Bank = &b
 	}
 	if t.Corrector != nil {
 		c := t.Corrector.State()
 		s.Corrects = true
-		arrays = append(arrays, integers("correct/vote", c.Vote), integers("correct/votes", c.Votes), integers("correct/rows", c.Rows),
-			integers("correct/to", c.To), integers("correct/steps", c.Steps), float64s("correct/confidence", c.Confidence))
+		arrays = append(arrays, archive.Ints("correct/vote", c.Vote), archive.Ints("correct/votes", c.Votes), archive.Ints("correct/rows", c.Rows),
+			archive.Ints("correct/to", c.To), archive.Ints("correct/steps", c.Steps), archive.Float64s("correct/confidence", c.Confidence))
 	}
 	if t.Filter != nil {
 		f := t.Filter.State()
@@ -129,7 +130,7 @@ func (t *Trainer) capture() (state, []array) {
 	}
 	if t.SelfPaced != nil {
 		w := t.SelfPaced.Weights.State()
-		arrays = append(arrays, float64s("selfpaced/weights", w.Weights))
+		arrays = append(arrays, archive.Float64s("selfpaced/weights", w.Weights))
 		w.Weights = nil
 		s.SelfPaced = &w
 	}
@@ -137,11 +138,11 @@ func (t *Trainer) capture() (state, []array) {
 }
 
 // detach moves a solver's buffers into arrays named after their place.
-func detach(name string, s SolverState, arrays []array) (SolverState, []array) {
+func detach(name string, s SolverState, arrays []archive.Array) (SolverState, []archive.Array) {
 	params := slices.Clone(s.Params)
 	for i := range params {
 		for j, b := range params[i].Buffers {
-			arrays = append(arrays, float32s(fmt.Sprintf("%s/%d/%d", name, i, j), b))
+			arrays = append(arrays, archive.Float32s(fmt.Sprintf("%s/%d/%d", name, i, j), b))
 		}
 		params[i].Buffers = nil
 	}
@@ -150,14 +151,14 @@ func detach(name string, s SolverState, arrays []array) (SolverState, []array) {
 }
 
 // attach returns detach undone.
-func attach(name string, s SolverState, arrays map[string]array) SolverState {
+func attach(name string, s SolverState, arrays map[string]archive.Array) SolverState {
 	for i := range s.Params {
 		for j := 0; ; j++ {
 			a, ok := arrays[fmt.Sprintf("%s/%d/%d", name, i, j)]
 			if !ok {
 				break
 			}
-			s.Params[i].Buffers = append(s.Params[i].Buffers, a.f32)
+			s.Params[i].Buffers = append(s.Params[i].Buffers, a.F32)
 		}
 	}
 	return s

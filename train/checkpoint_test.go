@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"encoding/binary"
 	"math"
 	"os"
 	"path/filepath"
@@ -12,8 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-	"pgregory.net/rapid"
+	"winnow/train/archive"
 )
 
 // sample is a small archive with every kind of array.
@@ -21,78 +19,16 @@ func sample(t testing.TB) []byte {
 	t.Helper()
 	var out bytes.Buffer
 	s := state{Identity: map[string]string{"seed": "1"}, Progress: Progress{Step: 3, Validated: -1, BestStep: -1}}
-	arrays := []array{float32s("a", []float32{1, float32(math.Copysign(0, -1))}), float64s("b", []float64{math.Pi}), integers("c", []int{-1, 1 << 40}), float32s("none", nil)}
-	if err := writeArchive(&out, s, arrays); err != nil {
+	arrays := []archive.Array{archive.Float32s("a", []float32{1, float32(math.Copysign(0, -1))}), archive.Float64s("b", []float64{math.Pi}), archive.Ints("c", []int{-1, 1 << 40}), archive.Float32s("none", nil)}
+	if err := archive.Write(&out, s, arrays); err != nil {
 		t.Fatal(err)
 	}
 	return out.Bytes()
 }
 
 // readArchive reads an archive in memory.
-func readArchive[T any](data []byte) (state T, arrays map[string]array, err error) {
-	return openArchive[T](bytes.NewReader(data), int64(len(data)))
-}
-
-func TestArchiveRoundTrip(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		bits := rapid.SliceOfN(rapid.Uint32(), 0, 40).Draw(t, "bits")
-		f32, f64 := make([]float32, len(bits)), make([]float64, len(bits))
-		for i, b := range bits {
-			f32[i], f64[i] = math.Float32frombits(b&^(1<<22)), math.Float64frombits(uint64(b)<<29)
-		}
-		ints := rapid.SliceOfN(rapid.Int(), 0, 20).Draw(t, "ints")
-		head := map[string]int{"x": rapid.Int().Draw(t, "x")}
-		var out bytes.Buffer
-		if err := writeArchive(&out, head, []array{float32s("f", f32), float64s("d", f64), integers("i", ints)}); err != nil {
-			t.Fatal(err)
-		}
-		got, arrays, err := readArchive[map[string]int](out.Bytes())
-		if err != nil || !cmp.Equal(got, head) || !slices.Equal(arrays["i"].ints, ints) {
-			t.Fatal(err, got, arrays["i"])
-		}
-		for i := range bits {
-			if math.Float32bits(arrays["f"].f32[i]) != math.Float32bits(f32[i]) || math.Float64bits(arrays["d"].f64[i]) != math.Float64bits(f64[i]) {
-				t.Fatalf("number %d changed its bits", i)
-			}
-		}
-	})
-}
-
-// Long arrays pass through the buffer in several pieces.
-func TestArchiveLongArrays(t *testing.T) {
-	long := make([]float32, 1<<17+3)
-	for i := range long {
-		long[i] = float32(i)
-	}
-	var out bytes.Buffer
-	if err := writeArchive(&out, 0, []array{float32s("long", long)}); err != nil {
-		t.Fatal(err)
-	}
-	if _, arrays, err := readArchive[int](out.Bytes()); err != nil || !slices.Equal(arrays["long"].f32, long) {
-		t.Errorf("%v, or the numbers differ", err)
-	}
-}
-
-func TestDamagedArchiveIsRefused(t *testing.T) {
-	whole := sample(t)
-	for n := range whole {
-		if _, _, err := readArchive[state](whole[:n]); err == nil {
-			t.Fatalf("cut to %d of %d bytes: accepted", n, len(whole))
-		}
-		flipped := slices.Clone(whole)
-		flipped[n] ^= 0x10
-		if _, _, err := readArchive[state](flipped); err == nil {
-			t.Fatalf("bit flipped in byte %d: accepted", n)
-		}
-	}
-	version := slices.Clone(whole)
-	version[8] = 9
-	if _, _, err := readArchive[state](sealed(version)); err == nil || err.Error() != "format version is 9, expected 2" {
-		t.Errorf("version 9: %v", err)
-	}
-	if _, _, err := readArchive[state](append(slices.Clone(whole), 0)); err == nil {
-		t.Error("a byte more: accepted")
-	}
+func readArchive[T any](data []byte) (state T, arrays map[string]archive.Array, err error) {
+	return archive.Read[T](bytes.NewReader(data), int64(len(data)))
 }
 
 // sealed puts the right checksum at the end, so that what lies under it is looked at.
@@ -100,36 +36,6 @@ func sealed(data []byte) []byte {
 	body := data[:max(0, len(data)-sha256.Size)]
 	sum := sha256.Sum256(body)
 	return append(slices.Clone(body), sum[:]...)
-}
-
-// Sizes that the file does not bear out must not be believed, let alone allocated.
-func TestArchiveSizesAreChecked(t *testing.T) {
-	build := func(header string, headerLen uint32, payload int) []byte {
-		b := []byte(archiveMagic)
-		b = binary.LittleEndian.AppendUint32(b, archiveVersion)
-		b = binary.LittleEndian.AppendUint32(b, headerLen)
-		b = append(append(b, header...), make([]byte, payload)...)
-		return sealed(append(b, make([]byte, sha256.Size)...))
-	}
-	for name, c := range map[string]struct {
-		header  string
-		payload int
-		want    string
-	}{
-		"huge":        {`{"state":{},"arrays":[{"name":"a","kind":"f32","len":4611686018427387905}]}`, 4, "do not fit the 4 bytes left"},
-		"negative":    {`{"state":{},"arrays":[{"name":"a","kind":"f32","len":-1}]}`, 4, "do not fit"},
-		"kind":        {`{"state":{},"arrays":[{"name":"a","kind":"f16","len":1}]}`, 4, `kind "f16"`},
-		"twice":       {`{"state":{},"arrays":[{"name":"a","kind":"f32","len":1},{"name":"a","kind":"f32","len":1}]}`, 8, "come twice"},
-		"too many":    {`{"state":{},"arrays":[{"name":"a","kind":"f32","len":1}]}`, 8, "4 bytes too many"},
-		"unknown key": {`{"state":{"colour":1},"arrays":[]}`, 0, `unknown field "colour"`},
-	} {
-		if _, _, err := readArchive[state](build(c.header, uint32(len(c.header)), c.payload)); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: %v, expected …%s…", name, err, c.want)
-		}
-	}
-	if _, _, err := readArchive[state](build("{}", 1<<31, 0)); err == nil || !strings.Contains(err.Error(), "header of 2147483648 bytes") {
-		t.Errorf("header length: %v", err)
-	}
 }
 
 func FuzzCheckpoint(f *testing.F) {
@@ -140,7 +46,7 @@ func FuzzCheckpoint(f *testing.F) {
 	}
 	f.Add(read(f, dir, CheckpointFile))
 	f.Add(sample(f))
-	f.Add([]byte(archiveMagic))
+	f.Add([]byte("WINNOWCK"))
 	victim := newBed(f, "", func(c *Config) { c.Steps = 8 }).trainer(f)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		readArchive[state](data)
@@ -211,10 +117,10 @@ func TestCheckpointsAreViews(t *testing.T) {
 	must(tr.step())
 	_, arrays := tr.capture()
 	for _, a := range arrays {
-		if a.Name == "param/0" && &a.f32[0] != &d.b.Data[0] {
+		if a.Name == "param/0" && &a.F32[0] != &d.b.Data[0] {
 			t.Error("weights were copied")
 		}
-		if a.Name == "solver/backbone/0/1" && &a.f32[0] != &b.cfg.Groups[0].Solver.(*solver).slots["backbone.b"].buffers[1][0] {
+		if a.Name == "solver/backbone/0/1" && &a.F32[0] != &b.cfg.Groups[0].Solver.(*solver).slots["backbone.b"].buffers[1][0] {
 			t.Error("the solver's memory was copied")
 		}
 	}

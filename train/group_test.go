@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"winnow/features"
+	"winnow/train/archive"
 )
 
 // deep is a linear encoder behind a backbone: z = (xB - mean)W/‖…‖, where mean is a running mean of xB that no
@@ -249,14 +250,14 @@ func TestGroupsResume(t *testing.T) {
 
 func TestForgettingAGroupIsSeen(t *testing.T) {
 	want := deepRun(t)
-	for name, forget := range map[string]func(*state, map[string]array){
-		"backbone weights": func(_ *state, a map[string]array) { a["param/0"].f32[0] += 1e-6 },
-		"running mean":     func(_ *state, a map[string]array) { a["state/0"].f32[0] += 1e-4 },
-		"best mean":        func(_ *state, a map[string]array) { a["best/2"].f32[0]++ },
-		"average mean":     func(_ *state, a map[string]array) { a["average/2"].f32[0] += 1e-4 },
-		"backbone moments": func(_ *state, a map[string]array) { clear(a["solver/backbone/0/1"].f32) },
-		"head momentum":    func(_ *state, a map[string]array) { clear(a["solver/head/0/0"].f32) },
-		"backbone steps":   func(s *state, _ map[string]array) { s.Groups[0].Solver.Params[0].Steps-- },
+	for name, forget := range map[string]func(*state, map[string]archive.Array){
+		"backbone weights": func(_ *state, a map[string]archive.Array) { a["param/0"].F32[0] += 1e-6 },
+		"running mean":     func(_ *state, a map[string]archive.Array) { a["state/0"].F32[0] += 1e-4 },
+		"best mean":        func(_ *state, a map[string]archive.Array) { a["best/2"].F32[0]++ },
+		"average mean":     func(_ *state, a map[string]archive.Array) { a["average/2"].F32[0] += 1e-4 },
+		"backbone moments": func(_ *state, a map[string]archive.Array) { clear(a["solver/backbone/0/1"].F32) },
+		"head momentum":    func(_ *state, a map[string]archive.Array) { clear(a["solver/head/0/0"].F32) },
+		"backbone steps":   func(s *state, _ map[string]archive.Array) { s.Groups[0].Solver.Params[0].Steps-- },
 	} {
 		dir := t.TempDir()
 		ctx, cancel := context.WithCancel(context.Background())

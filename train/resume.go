@@ -11,6 +11,7 @@ import (
 
 	"winnow/features"
 	"winnow/filters/correction"
+	"winnow/train/archive"
 )
 
 // Resume takes over the checkpoint in Dir and reports whether there is one. A checkpoint of other settings
@@ -33,7 +34,7 @@ func SameRun(dir string, identity map[string]string) error {
 }
 
 // ownCheckpoint reads the checkpoint in dir, if there is one; one of a run with another identity is an error.
-func ownCheckpoint(dir string, identity map[string]string) (s state, arrays map[string]array, found bool, err error) {
+func ownCheckpoint(dir string, identity map[string]string) (s state, arrays map[string]archive.Array, found bool, err error) {
 	path := filepath.Join(dir, CheckpointFile)
 	s, arrays, err = readCheckpoint(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -46,7 +47,7 @@ func ownCheckpoint(dir string, identity map[string]string) (s state, arrays map[
 }
 
 // readCheckpoint reads a checkpoint's file.
-func readCheckpoint(path string) (state, map[string]array, error) {
+func readCheckpoint(path string) (state, map[string]archive.Array, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return state{}, nil, fmt.Errorf("train: %w", err)
@@ -56,7 +57,7 @@ func readCheckpoint(path string) (state, map[string]array, error) {
 	if err != nil {
 		return state{}, nil, fmt.Errorf("train: %w", err)
 	}
-	s, arrays, err := openArchive[state](f, info.Size())
+	s, arrays, err := archive.Read[state](f, info.Size())
 	if err != nil {
 		return s, nil, &CheckpointError{Path: path, Err: err}
 	}
@@ -84,7 +85,7 @@ func ReadLossParams(dir string) ([]*features.Param, error) {
 	}
 	list := make([]*features.Param, len(s.LossParams))
 	for i, shape := range s.LossParams {
-		values := arrays[fmt.Sprintf("loss_param/%d", i)].f32
+		values := arrays[fmt.Sprintf("loss_param/%d", i)].F32
 		if shape.Rows < 1 || shape.Cols < 1 || len(values)/shape.Rows != shape.Cols || len(values)%shape.Rows != 0 {
 			return nil, &CheckpointError{Path: path, Err: fmt.Errorf("loss parameter %q has %d numbers, expected %d×%d", shape.Name, len(values), shape.Rows, shape.Cols)}
 		}
@@ -123,7 +124,7 @@ func identityDiffers(made, asked map[string]string) string {
 }
 
 // restore checks everything against this trainer before it changes the first weight.
-func (t *Trainer) restore(s state, arrays map[string]array) error {
+func (t *Trainer) restore(s state, arrays map[string]archive.Array) error {
 	if err := t.sameShapes(s); err != nil {
 		return err
 	}
@@ -159,8 +160,8 @@ func (t *Trainer) restore(s state, arrays map[string]array) error {
 	}
 	for _, g := range append(now, best, average) {
 		for i, p := range g.params {
-			if a := arrays[fmt.Sprintf("%s/%d", g.name, i)]; len(a.f32) != len(p.Data) {
-				return fmt.Errorf("%s %q has %d numbers, expected %d", g.name, p.Name, len(a.f32), len(p.Data))
+			if a := arrays[fmt.Sprintf("%s/%d", g.name, i)]; len(a.F32) != len(p.Data) {
+				return fmt.Errorf("%s %q has %d numbers, expected %d", g.name, p.Name, len(a.F32), len(p.Data))
 			}
 		}
 	}
@@ -169,15 +170,15 @@ func (t *Trainer) restore(s state, arrays map[string]array) error {
 	}
 	for _, g := range now {
 		for i, p := range g.params {
-			copy(p.Data, arrays[fmt.Sprintf("%s/%d", g.name, i)].f32)
+			copy(p.Data, arrays[fmt.Sprintf("%s/%d", g.name, i)].F32)
 		}
 	}
 	t.best = nil
 	for i := range best.params {
-		t.best = append(t.best, arrays[fmt.Sprintf("best/%d", i)].f32)
+		t.best = append(t.best, arrays[fmt.Sprintf("best/%d", i)].F32)
 	}
 	for i := range average.params {
-		t.average[i] = arrays[fmt.Sprintf("average/%d", i)].f32
+		t.average[i] = arrays[fmt.Sprintf("average/%d", i)].F32
 	}
 	t.progress = s.Progress
 	return nil
@@ -211,7 +212,7 @@ func (t *Trainer) sameShapes(s state) error {
 }
 
 // restoreStates hands each part its own state; each checks it.
-func (t *Trainer) restoreStates(s state, arrays map[string]array) error {
+func (t *Trainer) restoreStates(s state, arrays map[string]archive.Array) error {
 	for i := range t.groups {
 		g := &t.groups[i]
 		if err := g.Solver.SetState(attach("solver/"+g.Name, s.Groups[i].Solver, arrays), g.Params); err != nil {
@@ -220,15 +221,15 @@ func (t *Trainer) restoreStates(s state, arrays map[string]array) error {
 	}
 	if s.Bank != nil {
 		b := *s.Bank
-		b.Labels, b.IDs, b.X = arrays["bank/labels"].ints, arrays["bank/ids"].ints, arrays["bank/x"].f32
-		b.Sums, b.Changes = arrays["bank/sums"].f64, arrays["bank/changes"].ints
+		b.Labels, b.IDs, b.X = arrays["bank/labels"].Ints, arrays["bank/ids"].Ints, arrays["bank/x"].F32
+		b.Sums, b.Changes = arrays["bank/sums"].F64, arrays["bank/changes"].Ints
 		if err := t.Bank.SetState(b); err != nil {
 			return err
 		}
 	}
 	if s.SelfPaced != nil {
 		w := *s.SelfPaced
-		w.Weights = arrays["selfpaced/weights"].f64
+		w.Weights = arrays["selfpaced/weights"].F64
 		if err := t.SelfPaced.Weights.SetState(w); err != nil {
 			return err
 		}
@@ -240,8 +241,8 @@ func (t *Trainer) restoreStates(s state, arrays map[string]array) error {
 		}
 	}
 	if s.Corrects {
-		err := t.Corrector.SetState(correction.State{Vote: arrays["correct/vote"].ints, Votes: arrays["correct/votes"].ints, Rows: arrays["correct/rows"].ints,
-			To: arrays["correct/to"].ints, Steps: arrays["correct/steps"].ints, Confidence: arrays["correct/confidence"].f64})
+		err := t.Corrector.SetState(correction.State{Vote: arrays["correct/vote"].Ints, Votes: arrays["correct/votes"].Ints, Rows: arrays["correct/rows"].Ints,
+			To: arrays["correct/to"].Ints, Steps: arrays["correct/steps"].Ints, Confidence: arrays["correct/confidence"].F64})
 		if err != nil {
 			return err
 		}

@@ -19,6 +19,7 @@ import (
 	"winnow/features"
 	"winnow/filters"
 	"winnow/losses"
+	"winnow/train/archive"
 )
 
 // The trainer's steps, replayed by a loop that is written out straight from METHODS 7.1 with its own
@@ -353,24 +354,24 @@ func TestResumedRunIsTheSame(t *testing.T) {
 // The comparison above sees each part of the state: with one forgotten, a resumed run ends elsewhere.
 func TestForgettingAnyStateIsSeen(t *testing.T) {
 	want := uninterrupted(t)
-	for name, forget := range map[string]func(*state, map[string]array){
-		"weights":        func(_ *state, a map[string]array) { a["param/0"].f32[0] += 1e-6 },
-		"proxies":        func(_ *state, a map[string]array) { a["loss_param/0"].f32[0] += 1e-6 },
-		"solver buffers": func(_ *state, a map[string]array) { clear(a["solver/head/0/0"].f32) },
-		"solver steps":   func(s *state, _ map[string]array) { s.Groups[0].Solver.Params[0].Steps-- },
-		"loss solver":    func(_ *state, a map[string]array) { clear(a["solver/loss/0/0"].f32) },
-		"bank ids":       func(_ *state, a map[string]array) { a["bank/ids"].ints[0]++ },
-		"filter window":  func(s *state, _ map[string]array) { s.Filter.Window[4] -= 5 },
-		"filter steps":   func(s *state, _ map[string]array) { s.Filter.Iteration-- },
-		"best":           func(_ *state, a map[string]array) { a["best/0"].f32[0]++ },
-		"best score":     func(s *state, _ map[string]array) { s.Progress.BestScore = 2 },
-		"stale":          func(s *state, _ map[string]array) { s.Progress.Stale += 7 },
-		"idle":           func(s *state, _ map[string]array) { s.Progress.Idle++ },
-		"step":           func(s *state, _ map[string]array) { s.Progress.Step--; s.Progress.Averaged-- },
-		"average":        func(_ *state, a map[string]array) { a["average/0"].f32[0] += 1e-4 },
-		"averaged steps": func(s *state, _ map[string]array) { s.Progress.Averaged -= 20 },
-		"best averaged":  func(s *state, _ map[string]array) { s.Progress.BestAveraged = !s.Progress.BestAveraged },
-		"diagnosis":      func(s *state, _ map[string]array) { s.Judged = nil },
+	for name, forget := range map[string]func(*state, map[string]archive.Array){
+		"weights":        func(_ *state, a map[string]archive.Array) { a["param/0"].F32[0] += 1e-6 },
+		"proxies":        func(_ *state, a map[string]archive.Array) { a["loss_param/0"].F32[0] += 1e-6 },
+		"solver buffers": func(_ *state, a map[string]archive.Array) { clear(a["solver/head/0/0"].F32) },
+		"solver steps":   func(s *state, _ map[string]archive.Array) { s.Groups[0].Solver.Params[0].Steps-- },
+		"loss solver":    func(_ *state, a map[string]archive.Array) { clear(a["solver/loss/0/0"].F32) },
+		"bank ids":       func(_ *state, a map[string]archive.Array) { a["bank/ids"].Ints[0]++ },
+		"filter window":  func(s *state, _ map[string]archive.Array) { s.Filter.Window[4] -= 5 },
+		"filter steps":   func(s *state, _ map[string]archive.Array) { s.Filter.Iteration-- },
+		"best":           func(_ *state, a map[string]archive.Array) { a["best/0"].F32[0]++ },
+		"best score":     func(s *state, _ map[string]archive.Array) { s.Progress.BestScore = 2 },
+		"stale":          func(s *state, _ map[string]archive.Array) { s.Progress.Stale += 7 },
+		"idle":           func(s *state, _ map[string]archive.Array) { s.Progress.Idle++ },
+		"step":           func(s *state, _ map[string]archive.Array) { s.Progress.Step--; s.Progress.Averaged-- },
+		"average":        func(_ *state, a map[string]archive.Array) { a["average/0"].F32[0] += 1e-4 },
+		"averaged steps": func(s *state, _ map[string]archive.Array) { s.Progress.Averaged -= 20 },
+		"best averaged":  func(s *state, _ map[string]archive.Array) { s.Progress.BestAveraged = !s.Progress.BestAveraged },
+		"diagnosis":      func(s *state, _ map[string]archive.Array) { s.Judged = nil },
 	} {
 		dir := t.TempDir()
 		ctx, cancel := context.WithCancel(context.Background())

@@ -17,6 +17,7 @@ import (
 	"winnow/features"
 	"winnow/filters/selfpaced"
 	"winnow/losses"
+	"winnow/train/archive"
 )
 
 // paced is a bed whose terms weigh their samples, against the batch and against the bank, and whose weights are found
@@ -207,12 +208,12 @@ func TestForgettingWeightsIsSeen(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := whole.endOf(t, tr, whole.cfg.Dir)
-	for name, forget := range map[string]func(*state, map[string]array){
-		"nothing":  func(*state, map[string]array) {},
-		"a weight": func(_ *state, a map[string]array) { a["selfpaced/weights"].f64[3] = 0.123 },
-		"lambda":   func(s *state, _ map[string]array) { s.SelfPaced.Lambda *= 1.1 },
-		"rounds":   func(s *state, _ map[string]array) { s.SelfPaced.Rounds-- },
-		"weighed":  func(s *state, _ map[string]array) { s.Progress.Weighed = 0 },
+	for name, forget := range map[string]func(*state, map[string]archive.Array){
+		"nothing":  func(*state, map[string]archive.Array) {},
+		"a weight": func(_ *state, a map[string]archive.Array) { a["selfpaced/weights"].F64[3] = 0.123 },
+		"lambda":   func(s *state, _ map[string]archive.Array) { s.SelfPaced.Lambda *= 1.1 },
+		"rounds":   func(s *state, _ map[string]archive.Array) { s.SelfPaced.Rounds-- },
+		"weighed":  func(s *state, _ map[string]archive.Array) { s.Progress.Weighed = 0 },
 	} {
 		dir := t.TempDir()
 		ctx, cancel := context.WithCancel(context.Background())

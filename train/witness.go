@@ -4,6 +4,7 @@ import (
 	"winnow/features"
 	"winnow/filters"
 	"winnow/losses"
+	"winnow/train/archive"
 	"winnow/train/samples"
 )
 
@@ -115,13 +116,13 @@ type witnessState struct {
 }
 
 // captureSamples adds the record's lists to the arrays.
-func (t *Trainer) captureSamples(arrays []array) (*witnessState, []array) {
+func (t *Trainer) captureSamples(arrays []archive.Array) (*witnessState, []archive.Array) {
 	s := t.Samples.State()
 	for _, name := range samples.CountNames() {
-		arrays = append(arrays, counts("samples/"+name, s.Counts[name]))
+		arrays = append(arrays, archive.Uint32s("samples/"+name, s.Counts[name]))
 	}
 	for _, name := range samples.SumNames() {
-		arrays = append(arrays, float64s("samples/"+name, s.Sums[name]))
+		arrays = append(arrays, archive.Float64s("samples/"+name, s.Sums[name]))
 	}
 	w := &witnessState{Judge: s.Judge, Pushed: s.Pushed}
 	if t.Watch != nil {
@@ -132,13 +133,13 @@ func (t *Trainer) captureSamples(arrays []array) (*witnessState, []array) {
 }
 
 // restoreSamples is captureSamples undone; the bank has been restored.
-func (t *Trainer) restoreSamples(w *witnessState, arrays map[string]array) error {
+func (t *Trainer) restoreSamples(w *witnessState, arrays map[string]archive.Array) error {
 	s := samples.State{Judge: w.Judge, Pushed: w.Pushed, Counts: map[string][]uint32{}, Sums: map[string][]float64{}}
 	for _, name := range samples.CountNames() {
-		s.Counts[name] = arrays["samples/"+name].u32
+		s.Counts[name] = arrays["samples/"+name].U32
 	}
 	for _, name := range samples.SumNames() {
-		s.Sums[name] = arrays["samples/"+name].f64
+		s.Sums[name] = arrays["samples/"+name].F64
 	}
 	if err := t.Samples.SetState(s); err != nil {
 		return err

@@ -364,6 +364,8 @@ func lossesOf(t *testing.T, run string) []float64 {
 
 func TestFinetuneMisuse(t *testing.T) {
 	atelier(t)
+	t.Setenv("WINNOW_MODELS", "models.json")
+	t.Setenv("WINNOW_MODEL_DIRS", "")
 	mustRun(t, "winnow extract --manifest noisy.csv --root drawn --model glyphnet --out frozen")
 	other := readModel(t, "")
 	w := other.Graph.Initializer("block1.bias")
@@ -380,7 +382,7 @@ func TestFinetuneMisuse(t *testing.T) {
 		code int
 		want string
 	}{
-		{[]string{"train", "--manifest", "noisy.csv", "--root", "drawn", "--finetune", "all", "--out", "run"}, 2, "--model (or --features, made with it) is missing"},
+		{[]string{"train", "--manifest", "noisy.csv", "--root", "drawn", "--finetune", "--out", "run"}, 1, "no backbone is installed, and none is named"},
 		{[]string{"train", "--manifest", "noisy.csv", "--root", "drawn", "--model", "glyphnet", "--out", "run"}, 2, "--model is about a backbone that is trained: add --finetune all"},
 		{[]string{"train", "--manifest", "noisy.csv", "--features", "frozen", "--backbone-lr", "1", "--out", "run"}, 2, "--backbone-lr is about a backbone that is trained: add --finetune all, or a stage"},
 		{tuneArgs("run", "all", "--augment", "blur"), 2, `augmentation "blur" is unknown: known are none, flip`},
@@ -535,4 +537,25 @@ func TestFinetunedAuditByProxies(t *testing.T) {
 	if readFile(t, "last.csv") != readFile(t, "best.csv") {
 		t.Errorf("the proxies judge by two networks:\n%s\n%s", last, best)
 	}
+}
+
+// A folder of images and --finetune alone: the backbone that is installed is trained, and not for long where nothing validates it. The run knows both.
+func TestFinetuneByTheShortestCommand(t *testing.T) {
+	atelier(t)
+	t.Setenv("WINNOW_MODELS", "models.json")
+	t.Setenv("WINNOW_MODEL_DIRS", "")
+	write(t, "small.onnx", string(glyphnet(t).Data))
+	mustCall(t, "models", "add", "small.onnx", "--name", "small", "--preset", "grey", "--resize", "32", "--crop", "32")
+	_, stderr := mustCall(t, "train", "drawn/train", "--finetune", "--out", "run")
+	for _, want := range []string{"the backbone is small, the only backbone installed", "4 epochs without a validation split", "of its 384704 weights (100 %)"} {
+		if !strings.Contains(stderr, want) {
+			t.Errorf("standard error lacks %q:\n%s", want, stderr)
+		}
+	}
+	for _, want := range []string{"length: 4 epochs", "model: small", "weights: all"} {
+		if config := readFile(t, "run", folder.ConfigFile); !strings.Contains(config, want) {
+			t.Errorf("config.yaml lacks %q:\n%s", want, config)
+		}
+	}
+	mustCall(t, "train", "--resume", "--out", "run")
 }

@@ -173,6 +173,11 @@ func TestFlagsFirst(t *testing.T) {
 		"winnow models show -- --quiet":               "winnow models show -- --quiet",
 		"winnow models add - --name N":                "winnow models add --name N -",
 		"winnow models add F --mean 1,2,3 --exact -h": "winnow models add --mean 1,2,3 --exact -h F",
+		"winnow train --finetune":                     "winnow train --finetune=all",
+		"winnow train --finetune --out O":             "winnow train --finetune=all --out O",
+		"winnow train --finetune stage4 --out O":      "winnow train --finetune stage4 --out O",
+		"winnow train --finetune=stage4":              "winnow train --finetune=stage4",
+		"winnow train --finetune -h":                  "winnow train --finetune=all -h",
 	} {
 		if got := shells.FlagsFirst(app, strings.Fields(in)); !slices.Equal(got, strings.Fields(want)) {
 			t.Errorf("%s: found %s", in, strings.Join(got, " "))

@@ -308,7 +308,7 @@ func TestTrainMisuse(t *testing.T) {
 	}{
 		{[]string{"train"}, 2, "--manifest is missing"},
 		{[]string{"train", "--manifest", w.manifest, "--features", w.store}, 2, "--out is missing"},
-		{w.args(out, "extra"), 2, `winnow train takes flags only, found "extra"`},
+		{w.args(out, "extra"), 2, `winnow train takes one manifest or folder of images and flags, found "extra `},
 		{w.args(out, "--resume", "--overwrite"), 2, "--resume and --overwrite contradict each other"},
 		{w.args(out, "--config", file), 1, "config: " + file + ":2:3: unknown key solver.rate: known here are alpha, "},
 		{w.args(out, "--config", file+"x"), 1, "no such file"},

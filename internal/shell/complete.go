@@ -81,6 +81,7 @@ func Complete(app *cli.App, words []string) Completion {
 	for _, w := range before {
 		at.pass(w)
 	}
+	at.meet(word)
 	switch name, value, given := strings.Cut(word, "="); {
 	case at.waiting != nil:
 		return at.values(at.waiting, "", word)
@@ -109,6 +110,7 @@ func Complete(app *cli.App, words []string) Completion {
 func HelpAsked(app *cli.App, args []string) (path []string, long, asked bool) {
 	at := place{commands: app.Commands, global: app.Flags}
 	for _, w := range args[min(1, len(args)):] {
+		at.meet(w)
 		if at.waiting == nil && !at.dashes {
 			asked = asked || w == "--help" || w == "-help" || w == "-h"
 			long = long || w == "--long"
@@ -132,8 +134,16 @@ type place struct {
 
 func (p *place) flags() []cli.Flag { return slices.Concat(p.own, p.global) }
 
+// meet lets a flag that may stand without a value do so where another flag follows.
+func (p *place) meet(word string) {
+	if p.waiting != nil && word != "" && usual(p.flags(), "--"+p.waiting.Names()[0], []string{word}) != "" {
+		p.waiting = nil
+	}
+}
+
 // pass goes on past a word.
 func (p *place) pass(word string) {
+	p.meet(word)
 	switch {
 	case p.waiting != nil:
 		p.waiting = nil

@@ -5,12 +5,14 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
+
+	"winnow/run/config"
 )
 
 // FlagsFirst moves the flags that stand behind a command's arguments in front of them, and the program's own
 // in front of the command: the library stops looking for flags at the first argument, and people write
 // "winnow models add FILE --name NAME" and "winnow extract --threads 1". What stands behind "--" stays where it
-// is. args starts with the program's name.
+// is. A flag of [usualValues] that stands alone is given its value. args starts with the program's name.
 func FlagsFirst(app *cli.App, args []string) []string {
 	if len(args) == 0 {
 		return args
@@ -30,6 +32,9 @@ func FlagsFirst(app *cli.App, args []string) []string {
 			} else if len(behind) > 0 && len(commands) > 0 {
 				to = &behind // of a command that there is not, which is to be named first
 			}
+			if value := usual(known, a, args[i+1:]); value != "" {
+				a += "=" + value
+			}
 			*to = append(*to, a)
 			if takesValue(known, a) && i+1 < len(args) {
 				i++
@@ -46,6 +51,17 @@ func FlagsFirst(app *cli.App, args []string) []string {
 		commands, flags = commands[at].Subcommands, commands[at].Flags
 	}
 	return slices.Concat(global, out, behind)
+}
+
+// usualValues are those of flags that may stand without one, before another flag or at the end.
+var usualValues = map[string]string{"finetune": config.AllWeights}
+
+// usual returns the value of a flag that stands without one, "" where it has one or needs one. rest is what follows it.
+func usual(flags []cli.Flag, word string, rest []string) string {
+	if !takesValue(flags, word) || len(rest) > 0 && !strings.HasPrefix(rest[0], "-") {
+		return ""
+	}
+	return usualValues[flagName(word)]
 }
 
 // has reports whether a word is one of the flags.

@@ -133,8 +133,8 @@ func (o *Options) settle(first *tuning.Live, d *datasets.Dataset) error {
 		}
 		o.Note("images are augmented by %s, --augment chooses another way", first.Settings.Augment)
 	}
-	var err error
-	first.Augment, err = backbone.ParseAugmentation(first.Settings.Augment)
+	augment, err := backbone.ParseAugmentation(first.Settings.Augment)
+	first.Augment = augment.Fitting(first.Backbone.Preprocessing) // the networks judge by features as the store has them
 	return err
 }
 

@@ -55,12 +55,28 @@ func (l Length) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
 const (
 	mostEpochs  = 20
 	leastEpochs = 2
+	blindEpochs = 4       // of a pretrained network whose best state no validation finds
 	mostImages  = 200_000 // seen, between the two
 
 	imagesValidation = 10_000 // from one validation to the next, where an epoch has more
 	imagesPatience   = 12_000 // seen without a new best before the run stops
 	leastPatience    = 4      // validations
 )
+
+// ResolveBlindLength chooses the length, where it is automatic, of a pretrained network (drawn: it has learned nothing yet) that nothing
+// validates while it learns from so many images: 4 epochs, after which such networks were near their best; later ones learn the training images by heart.
+func (c *Run) ResolveBlindLength(drawn bool, images int) bool {
+	if c.Length != AutoLength || drawn {
+		return false
+	}
+	c.Length = LastsEpochs(epochsOf(blindEpochs, float64(max(images, 1))))
+	return true
+}
+
+// epochsOf returns most epochs, or fewer where they would be more than 200,000 of so many images, but 2 at least.
+func epochsOf(most, images float64) float64 {
+	return min(most, max(leastEpochs, math.Round(mostImages/images)))
+}
 
 // ResolveLength chooses the length where it is automatic, for epochs of so many images: 20 epochs, or fewer where they would
 // be more than 200,000 images, but 2 at least. Validation, where nothing else is said of it, then comes after each epoch
@@ -71,7 +87,7 @@ func (c *Run) ResolveLength(images int) bool {
 		return false
 	}
 	n := float64(max(images, 1))
-	c.Length = LastsEpochs(min(mostEpochs, max(leastEpochs, math.Round(mostImages/n))))
+	c.Length = LastsEpochs(epochsOf(mostEpochs, n))
 	if c.Validation.Every == Epochs(1) {
 		c.Validation.Every = Epochs(1 / math.Ceil(n/imagesValidation))
 	}

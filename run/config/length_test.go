@@ -43,6 +43,34 @@ func TestLengthByImages(t *testing.T) {
 	}
 }
 
+// Of a network that nothing validates the length is chosen shorter, unless it is drawn.
+func TestLengthWithoutValidation(t *testing.T) {
+	for name, c := range map[string]struct {
+		settings []string
+		drawn    bool
+		images   int
+		want     string
+	}{
+		"some":      {[]string{"finetune.weights=all"}, false, 3000, "4 epochs"},
+		"many":      {[]string{"finetune.weights=all"}, false, 60_000, "3 epochs"},
+		"very many": {[]string{"finetune.weights=all"}, false, 1_000_000, "2 epochs"},
+		"drawn":     {[]string{"finetune.weights=all"}, true, 3000, "auto"},
+		"given":     {[]string{"finetune.weights=all", "length=7 epochs"}, false, 3000, "7 epochs"},
+		"a head":    {nil, false, 3000, "20 epochs"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			run, err := Load("", c.settings)
+			if err != nil {
+				t.Fatal(err)
+			}
+			chosen := run.ResolveBlindLength(c.drawn, c.images)
+			if got := Flatten(run)["length"]; got != c.want || chosen != (c.want != "auto" && name != "given" && name != "a head") {
+				t.Errorf("length %s, chosen: %v, expected %s", got, chosen, c.want)
+			}
+		})
+	}
+}
+
 // A network's rate is left open until it is known whether it has learned anything.
 func TestUsualRate(t *testing.T) {
 	for name, c := range map[string]struct {

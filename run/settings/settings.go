@@ -172,9 +172,9 @@ func (a Asked) change(cfg *config.Run) (err error) {
 
 // Needs refuses a configuration that names too little to be trained.
 func Needs(cfg config.Run) error {
-	needed := [][2]string{{"manifest", cfg.Data.Manifest}, {"features", cfg.Data.Features}}
-	if cfg.Finetune.On() {
-		needed[1] = [2]string{"model (or --features, made with it)", cfg.Data.Model + cfg.Data.Features}
+	needed := [][2]string{{"manifest", cfg.Data.Manifest}}
+	if !cfg.Finetune.On() { // a network is chosen where none is named
+		needed = append(needed, [2]string{"features", cfg.Data.Features})
 	}
 	for _, n := range needed {
 		if n[1] == "" {

@@ -91,7 +91,15 @@ func (c *Config) findBackbone(from config.Data) (err error) {
 		if err != nil {
 			return err
 		}
-		if c.Backbone, err = registry.Resolve(from.Model, models.Settings{}); errors.Is(err, models.ErrUnprepared) {
+		name := from.Model
+		if name == "" {
+			var why string
+			if name, why, _ = registry.Choose(); name == "" {
+				return hint.With(errors.New("finetune: no backbone is installed, and none is named"), "winnow models add FILE.onnx --preset imagenet, or winnow models get mobilenetv2-7; or --model FILE.onnx")
+			}
+			c.Note("the backbone is %s, %s (--model names another)", name, why)
+		}
+		if c.Backbone, err = registry.Resolve(name, models.Settings{}); errors.Is(err, models.ErrUnprepared) {
 			return hint.With(err, "how a network wants its images is said once: to winnow models add, or to winnow extract, whose store --features names")
 		} else if err != nil {
 			return err

@@ -36,7 +36,7 @@ func RunFlags(names ...string) []cli.Flag {
 		&cli.StringFlag{Name: "manifest", Usage: "manifest `FILE`, or image folder"},
 		&cli.StringFlag{Name: "root", DefaultText: "the manifest's folder", Usage: "`DIR` (or .zip file) that the manifest's paths start from (for --finetune; kept for the other commands)"},
 		&cli.StringFlag{Name: "features", Usage: "feature store `DIR` of winnow extract"},
-		&cli.StringFlag{Name: "finetune", DefaultText: d.Finetune.Weights, Usage: "train the backbone too: all, a `STAGE` to train from, or a pattern with * over names of weights"},
+		&cli.StringFlag{Name: "finetune", DefaultText: d.Finetune.Weights, Usage: "train the backbone too: all (without a value, too), a `STAGE` to train from, or a pattern with * over names of weights"},
 		&cli.StringFlag{Name: "model", Usage: "the backbone to fine-tune: `NAME` of winnow models list, or an ONNX file"},
 		&cli.StringFlag{Name: "backbone-lr", DefaultText: text(d.BackboneSolver.LR) + ", of a drawn network 0.001, with its cross entropy 0.003", Usage: "learning rate of the backbone, `RATE` or auto, which finds it"},
 		&cli.StringFlag{Name: "augment", DefaultText: "flip for coloured pictures where all is trained, else none", Usage: "`RECIPE` by which training images vary: auto, " + strings.Join(augmentations, ", ")},
@@ -71,9 +71,12 @@ func ReadRun(c *cli.Context) (config.Run, error) {
 	return AskedRun(c).Config(own)
 }
 
-// AskedRun are the flags of [RunFlags] that are given.
+// AskedRun are the flags of [RunFlags] that are given; the manifest may be an argument.
 func AskedRun(c *cli.Context) settings.Asked {
 	asked := settings.Asked{}
+	if c.NArg() > 0 {
+		asked["manifest"] = []string{c.Args().First()}
+	}
 	for _, f := range RunFlags() {
 		name := f.Names()[0]
 		_, many := f.(*cli.StringSliceFlag)

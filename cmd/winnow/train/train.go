@@ -4,6 +4,7 @@ package train
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -34,10 +35,11 @@ func Command() *cli.Command { return command(train) }
 
 func command(call term.Call[Options]) *cli.Command {
 	return &cli.Command{
-		Name:  "train",
-		Usage: "train a head on stored features, or a whole backbone, on labels that may be wrong",
-		Description: "Trains on the manifest's split train; the split validation, if there is one, chooses the best state. Images\n" +
-			"and features are joined by path.\n\n" +
+		Name:      "train",
+		Usage:     "train a head on stored features, or a whole backbone, on labels that may be wrong",
+		ArgsUsage: "[MANIFEST | PHOTOS]",
+		Description: "Trains on the split train of the manifest, or on a folder of images with a folder for each class; the split validation,\n" +
+			"if there is one, chooses the best state. Images and features are joined by path.\n\n" +
 			"Everything goes into the run's folder: head.winnow (the best head),\n" +
 			"last.winnow, config.yaml (every setting as it was used), run.json (what went in, and where it lies), result.json,\n" +
 			"metrics.jsonl, diagnostics.jsonl (what the filter saw of itself), samples.csv (what training saw of each image:\n" +
@@ -66,7 +68,8 @@ func command(call term.Call[Options]) *cli.Command {
 			"   winnow train --recipe prism/soft-triple-vmf --manifest birds.csv --features birds.features --noise-rate 0.3 --out runs/birds5\n" +
 			"   winnow train --manifest birds.csv --features birds.features --loss soft_triple --filter proxysim --out runs/birds2\n" +
 			"   winnow train --manifest birds.csv --features birds.features --method co-teaching --noise-rate 0.3 --out runs/birds4\n" +
-			"   winnow train --manifest birds.csv --root birds/ --model mobilenetv2 --finetune all --out runs/birds3",
+			"   winnow train --manifest birds.csv --root birds/ --model mobilenetv2 --finetune stage4 --out runs/birds3\n" +
+			"   winnow train birds/ --finetune --out runs/birds6",
 		Flags: append(slices.Insert(term.RunFlags(), 3, cli.Flag(&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "run folder `DIR`"})),
 			&cli.BoolFlag{Name: "resume", Usage: "go on where the run in --out was stopped"},
 			&cli.BoolFlag{Name: "overwrite", Usage: "throw away the run in --out"},
@@ -80,8 +83,8 @@ func command(call term.Call[Options]) *cli.Command {
 
 func read(c *cli.Context) (Options, error) {
 	o := Options{Recipe: c.String("recipe"), Out: c.String("out"), Resume: c.Bool("resume"), Overwrite: c.Bool("overwrite"), Defaults: c.Bool("defaults"), JSON: c.Bool("json"), MLflow: c.String("mlflow")}
-	if c.Args().Present() {
-		return o, term.Misused("winnow train takes flags only, found %q", c.Args().First())
+	if n := c.NArg(); n > 1 || n == 1 && c.IsSet("manifest") {
+		return o, term.Misused("winnow train takes one manifest or folder of images and flags, found %q", strings.Join(append(c.Args().Slice(), c.String("manifest")), " "))
 	}
 	var err error
 	if o.Config, err = term.ReadRun(c); err != nil || o.Defaults {
