@@ -74,6 +74,7 @@ type Result struct {
 	Unjudged   int       // suspects alone with their label: nothing is known of them, and their score is 1
 	Noise      *noiserate.Estimate
 	Classes    []Class // that have two images or more, by their number
+	Sampled    int     // rows that was fitted to, of a result by a [Basis]; 0: all are there
 	NoFindings error   // why there is neither Noise nor Classes: there is nothing to compare with
 
 	labels []int // of all rows
@@ -243,7 +244,7 @@ func (r *Result) find(ctx context.Context, z features.Set, left *leaveout.Set, o
 	case r.Blind:
 		e.Rate, e.Low, e.High = 0, 0, noiserate.MostOf(len(left.Classes))
 	case knows && judged:
-		r.expect(&e, left)
+		r.expect(&e, left.Rows)
 	}
 	if _, err := filters.Find(r.Scorer); err == nil && Probability(r.Scorer) {
 		wrong := make([]float64, len(r.Suspects))

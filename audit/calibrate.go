@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"winnow/filters/leaveout"
 	"winnow/filters/noiserate"
 )
 
@@ -65,10 +64,10 @@ func (s *Suspect) rescore(right float64) {
 
 // expect makes an estimate that takes mistakes to go to all classes alike that of a judge who has learnt which classes are
 // mistaken for which: the share of wrong labels that its probabilities add up to, in the set and in every class. The
-// intervals hold both.
-func (r *Result) expect(e *noiserate.Estimate, left *leaveout.Set) {
+// intervals hold both. judged are the suspects that something is said of.
+func (r *Result) expect(e *noiserate.Estimate, judged []int) {
 	total, sums, counts := 0.0, make([]float64, len(e.Classes)), make([]float64, len(e.Classes))
-	for _, row := range left.Rows {
+	for _, row := range judged {
 		s := r.Suspects[row]
 		total += 1 - s.Score
 		sums[s.Given] += 1 - s.Score
@@ -78,7 +77,7 @@ func (r *Result) expect(e *noiserate.Estimate, left *leaveout.Set) {
 		*low, *high = math.Min(*low, expected-(*rate-*low)), math.Max(*high, expected+(*high-*rate))
 		*rate, *low, *high = expected, math.Max(*low, 0), math.Min(*high, most)
 	}
-	around(&e.Rate, &e.Low, &e.High, math.Min(total/float64(len(left.Rows)), noiserate.Most), noiserate.Most)
+	around(&e.Rate, &e.Low, &e.High, math.Min(total/float64(len(judged)), noiserate.Most), noiserate.Most)
 	for k, n := range counts {
 		if n > 0 {
 			around(&e.Classes[k], &e.ClassLow[k], &e.ClassHigh[k], sums[k]/n, 1)

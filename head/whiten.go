@@ -50,7 +50,7 @@ type whitened struct {
 // The sign of an eigenvector is fixed by making its component of largest magnitude positive.
 // Source: Kessy, Lewin & Strimmer, The American Statistician 2018, section 2 (PCA whitening).
 func whitening(ctx context.Context, x features.Source, out int, centre bool) (whitened, error) {
-	n, d := x.Len(), x.Dim()
+	n := x.Len()
 	if n < 2 {
 		return whitened{}, fmt.Errorf("head: whitening: found %d training rows, expected at least 2 (or init %q)", n, Random)
 	}
@@ -65,6 +65,16 @@ func whitening(ctx context.Context, x features.Source, out int, centre bool) (wh
 	if err != nil {
 		return whitened{}, err
 	}
+	limit := n
+	if centre {
+		limit--
+	}
+	return whiteningBy(mean, cov, n, limit, out)
+}
+
+// whiteningBy is whitening by the moments of n rows, which vary in no more directions than limit.
+func whiteningBy(mean []float64, cov *mat.SymDense, n, limit, out int) (whitened, error) {
+	d := len(mean)
 	trace := mat.Trace(cov)
 	if !finite(trace) {
 		return whitened{}, fmt.Errorf("head: whitening: the variance of the training rows overflows float32, expected features of a moderate size")
@@ -73,15 +83,28 @@ func whitening(ctx context.Context, x features.Source, out int, centre bool) (wh
 		return whitened{}, fmt.Errorf("head: whitening: the %d training rows are all equal, expected features that vary", n)
 	}
 	values, vectors := topEigen(cov, min(out, d))
-	limit := n
-	if centre {
-		limit--
-	}
 	rank := 0
 	for rank < len(values) && rank < limit && values[rank] > minEigen*values[0] && values[rank] > 0 {
 		rank++
 	}
 	return scaled(vectors, values[:rank], mean, out, ridge*trace/float64(d)), nil
+}
+
+// WhiteningOf returns the head that whitens n rows of these moments, centred, to at most most dimensions, as [SelfWhitening] does where
+// the rows are at hand.
+func WhiteningOf(mean []float64, covariance *mat.SymDense, n, most int) (*Head, error) {
+	d := len(mean)
+	cfg := Config{In: d, Out: min(most, d, max(n-1, 1)), Bias: true, Init: Whiten}
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	w, err := whiteningBy(mean, covariance, n, n-1, cfg.Out)
+	if err != nil {
+		return nil, err
+	}
+	h := blank(cfg)
+	h.startWhitened(w, nil)
+	return h, nil
 }
 
 // Whitening returns the linear head that whitens the rows of x (PCA) to out dimensions of unit length, with no label and

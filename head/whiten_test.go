@@ -411,3 +411,37 @@ func TestDeterminism(t *testing.T) {
 		t.Errorf("here %s, in another process %s", first, other)
 	}
 }
+
+// The head by moments is the one by the rows that have them.
+func TestWhiteningOf(t *testing.T) {
+	x := spectrum(rand.New(rand.NewPCG(8, 8)), 400, 12, 1)
+	mean, err := columnMeans(t.Context(), x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cov, err := covariance(t.Context(), x, mean)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := WhiteningOf(mean, cov, 400, 8)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := SelfWhitening(t.Context(), x, 8)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, p := range want.Params() {
+		for j, v := range p.Data {
+			if v != got.Params()[i].Data[j] {
+				t.Fatalf("%s, value %d: found %v, expected %v", p.Name, j, got.Params()[i].Data[j], v)
+			}
+		}
+	}
+	if got.Config().Out != 8 || got.Rank() != want.Rank() {
+		t.Errorf("%+v of rank %d", got.Config(), got.Rank())
+	}
+	if _, err := WhiteningOf(mean, mat.NewSymDense(12, nil), 400, 8); err == nil {
+		t.Error("rows that are all equal were whitened")
+	}
+}

@@ -115,6 +115,9 @@ func Out(name string) string { return strings.TrimSuffix(filepath.Clean(name), s
 // Dir returns the folder of the parts of an output.
 func Dir(out string) string { return Out(out) + suffix }
 
+// First returns the output of the first pass of a job that makes the output out in two.
+func First(out string) string { return out + ".sums" }
+
 // Path returns the name of the part of a shard.
 func Path(out string, index, of int) string {
 	return filepath.Join(Dir(out), fmt.Sprintf("%d-of-%d", index, of))

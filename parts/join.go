@@ -2,8 +2,10 @@ package parts
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"slices"
 	"strings"
@@ -16,6 +18,7 @@ type JoinOptions struct {
 	Overwrite bool // replace what stands where the output goes
 	Progress  func(done, total int)
 	Note      func(format string, args ...any)
+	Runtime   func() (io.Closer, error) // has matrices multiplied fast until it is closed, by joins that compute
 }
 
 // Result is what a join has made, for people and as JSON.
@@ -24,9 +27,15 @@ type Result interface{ Write(io.Writer) error }
 // Joiner writes the output of a job. All parts are there, whole and of one job.
 type Joiner func(ctx context.Context, w *Whole, o JoinOptions) (Result, error)
 
-// Join finds the parts of an output, verifies them and lets the joiner of their job put them together.
+// Join finds the parts of an output, verifies them and lets the joiner of their job put them together. Of a job of two passes these are
+// those of the first ([First]) until there are some of the second.
 func Join(ctx context.Context, out string, joiners map[string]Joiner, o JoinOptions) (Result, error) {
 	w, err := Look(out)
+	if errors.Is(err, fs.ErrNotExist) {
+		if first, of := Look(First(Out(out))); !errors.Is(of, fs.ErrNotExist) {
+			w, err = first, of
+		}
+	}
 	if err != nil {
 		return nil, hint.With(err, "name the output that the parts are of, or the folder of its parts: both machines and join must see it")
 	}

@@ -51,7 +51,8 @@ type Made struct {
 	End      int    `json:"end"`
 	Total    int    `json:"total"`
 	Unit     string `json:"unit"`
-	Complete bool   `json:"complete"` // it was there already: nothing was done
+	Complete bool   `json:"complete"`       // it was there already: nothing was done
+	Then     string `json:"then,omitempty"` // what is to do when all parts are joined
 }
 
 // Write implements [Result].
@@ -60,14 +61,18 @@ func (m Made) Write(w io.Writer) error {
 	if m.Complete {
 		done = ", was complete: nothing to do"
 	}
-	_, err := fmt.Fprintf(w, "%s: %s %d to %d of %d%s\nshard %s: when all are there: winnow join %s\n", m.Part, m.Unit, m.First+1, m.End, m.Total, done, m.Shard, m.Out)
+	then := ""
+	if m.Then != "" {
+		then = "\n" + m.Then
+	}
+	_, err := fmt.Fprintf(w, "%s: %s %d to %d of %d%s\nshard %s: when all are there: winnow join %s%s\n", m.Part, m.Unit, m.First+1, m.End, m.Total, done, m.Shard, m.Out, then)
 	return err
 }
 
 // Make writes the part h of the output out, unless that is there already, whole and of the same job: then write is not
 // called. A torn one is replaced. Parts of another job beside it are an error, before anything is computed.
 func Make(ctx context.Context, out string, h Header, write func(io.Writer) error) (Made, error) {
-	m := Made{Path(out, h.Shard, h.Of), Out(out), h.Job, h.String(), h.First, h.End, h.Total, h.Unit, false}
+	m := Made{Part: Path(out, h.Shard, h.Of), Out: Out(out), Job: h.Job, Shard: h.String(), First: h.First, End: h.End, Total: h.Total, Unit: h.Unit}
 	own, err := stand(ctx, out, h)
 	if err != nil || own.State == Present {
 		m.Complete = err == nil
@@ -94,6 +99,12 @@ func Make(ctx context.Context, out string, h Header, write func(io.Writer) error
 		return err
 	})
 	return m, err
+}
+
+// Done reports whether the part h of the output out is there, whole and of the same job. Parts of another job beside it are an error.
+func Done(ctx context.Context, out string, h Header) (bool, error) {
+	own, err := stand(ctx, out, h)
+	return err == nil && own.State == Present, err
 }
 
 // sum counts and sums what is written.

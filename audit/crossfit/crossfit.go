@@ -47,6 +47,8 @@ type Options struct {
 	// Counted is told, fold by fold, what share each backbone has in the similarities that a fold is judged by: their spread over the
 	// classes, as it is weighed. May be nil.
 	Counted func(shares []float64)
+	// Beside counts beside what heads make of the images, weighed as they are, where a sample is learned ([Learn]); nil: heads are all.
+	Beside Beside
 	// Shared keeps what heads made of the labels, or has it from an earlier call for the same set and options; may be nil.
 	Shared *Shared
 
@@ -72,15 +74,7 @@ func Judge(ctx context.Context, set features.Set, classes int, opts Options) (ju
 		if r == nil {
 			r = make([]float64, len(p))
 		}
-		y := c.of[row]
-		v.Order[row], v.Score[row] = w.odds(p, y), w.posterior(r, p, y)
-		best := y
-		for k, q := range r {
-			if q > r[best] {
-				best = k
-			}
-		}
-		v.Suggested[row], v.SuggestedScore[row] = c.classes[best], r[best]
+		c.say(v, row, w, p, r)
 	})
 	return v, err
 }
@@ -143,6 +137,19 @@ func (o Options) tell(fold, step, steps int) {
 type columned struct {
 	classes []int // of each column, rising
 	of      []int // column of each row; -1: none
+}
+
+// say notes what the probabilities of a row mean for its label; r is scratch.
+func (c columned) say(v judges.Opinion, row int, w weighing, p, r []float64) {
+	y := c.of[row]
+	v.Order[row], v.Score[row] = w.odds(p, y), w.posterior(r, p, y)
+	best := y
+	for k, q := range r {
+		if q > r[best] {
+			best = k
+		}
+	}
+	v.Suggested[row], v.SuggestedScore[row] = c.classes[best], r[best]
 }
 
 func columns(labels []int, classes int) (columned, error) {

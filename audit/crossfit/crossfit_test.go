@@ -122,7 +122,11 @@ func TestNoImageJudgesItself(t *testing.T) {
 	e, ws := learned(t, z, start, c, folds, 2)
 	probabilities := func(e *evidence, ws [halves]weighing, i int) []float64 {
 		p := make([]float64, e.classes)
-		ws[i%halves].probabilities(p, e.similarities(i, i+1))
+		row, err := e.similarities(t.Context(), i, i+1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ws[i%halves].probabilities(p, row)
 		return p
 	}
 	for _, i := range []int{0, 1, 17, len(e.rows) - 1} {

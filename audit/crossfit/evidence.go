@@ -16,13 +16,19 @@ type evidence struct {
 	rows    []int // of the images
 	classes int
 	kinds   []kind
+	heads   []*head.Head // by which the first kinds were embedded
 }
+
+// Beside returns the similarities of rows of a set with the classes that are judged, by what heads have nothing to do with, each
+// row left out of its own class.
+type Beside func(ctx context.Context, rows []int) (blas32.General, error)
 
 type kind struct {
 	z, directions blas32.General // unit rows
 	first         weighing       // of the backbone's first kind, among the images of the other folds
 	network       bool           // a fine-tuned one sees the images
 	part          int            // backbone
+	beside        Beside         // in place of z and directions
 }
 
 // look adds x, the images of the fold, as h embeds them, beside directions of the classes there.
@@ -33,16 +39,21 @@ func (e *evidence) look(h *head.Head, x, directions blas32.General) error {
 }
 
 // similarities returns those of the images from ≤ i < to: for each, kind by kind, with every class.
-func (e *evidence) similarities(from, to int) []float32 {
-	rows := make([]float32, (to-from)*len(e.kinds)*e.classes)
+func (e *evidence) similarities(ctx context.Context, from, to int) (rows []float32, err error) {
+	rows = make([]float32, (to-from)*len(e.kinds)*e.classes)
 	var scratch []float32
 	for m, k := range e.kinds {
-		s := features.Products(&scratch, features.Part(k.z, from, to-from), k.directions)
+		var s blas32.General
+		if k.beside == nil {
+			s = features.Products(&scratch, features.Part(k.z, from, to-from), k.directions)
+		} else if s, err = k.beside(ctx, e.rows[from:to]); err != nil {
+			return nil, err
+		}
 		for i := range s.Rows {
 			copy(rows[(i*len(e.kinds)+m)*e.classes:], features.Row(s, i))
 		}
 	}
-	return rows
+	return rows, nil
 }
 
 const (
@@ -59,7 +70,10 @@ func (e *evidence) each(ctx context.Context, step int, do func(i int, row []floa
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		rows := e.similarities(from, min(from+block, len(e.rows)))
+		rows, err := e.similarities(ctx, from, min(from+block, len(e.rows)))
+		if err != nil {
+			return err
+		}
 		for i := (step - from%step) % step; i*width < len(rows); i += step {
 			do(from+i, rows[i*width:][:width])
 		}

@@ -81,9 +81,13 @@ func learn(ctx context.Context, set features.Set, c columned, folds []int, fold 
 		others.Labels, first = taught(given, others.Labels, first)
 		err = e.tune(ctx, &Lesson{Learned: others, Judged: judged, Head: h, proxies: proxies, fold: fold, opts: opts})
 	}
+	if opts.Beside != nil {
+		e.kinds = append(e.kinds, kind{beside: opts.Beside})
+	}
 	for i := range e.kinds {
 		e.kinds[i].first = first
 	}
+	e.heads = []*head.Head{opts.Start, h}
 	return e, err
 }
 

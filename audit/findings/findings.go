@@ -25,50 +25,68 @@ import (
 // with what others reach. Below [Outlying] it fits no class. Classes without a member count with the median of all
 // members. Entries are as the set counts images.
 func Fit(ctx context.Context, s *leaveout.Set) ([]float64, error) {
+	_, fit, err := NewReach(ctx, s)
+	return fit, err
+}
+
+// Reach is what the fit of an image is measured by, for images that are looked at apart from others.
+type Reach struct {
+	Middle         []float64 // of each column's members
+	Centre, Spread float64   // of what the images reach
+}
+
+// NewReach returns the reach of the images of s, and their fits.
+func NewReach(ctx context.Context, s *leaveout.Set) (r Reach, fit []float64, err error) {
 	c := len(s.Classes)
 	own := make([]float64, s.Z.Len()) // similarity to the class of the largest share
 	column := make([]int, s.Z.Len())
-	err := s.Each(ctx, func(i, y int, row []float64) {
+	err = s.Each(ctx, func(i, y int, row []float64) {
 		column[i] = member(s, i, y)
 		own[i] = row[column[i]]
 	})
 	if err != nil {
-		return nil, err
+		return r, nil, err
 	}
 	of := make([][]float64, c)
 	for i, k := range column {
 		of[k] = append(of[k], own[i])
 	}
 	all := median(slices.Clone(own))
-	middle := make([]float64, c)
+	r.Middle = make([]float64, c)
 	for k, list := range of {
-		if middle[k] = all; len(list) > 0 {
-			middle[k] = median(list)
+		if r.Middle[k] = all; len(list) > 0 {
+			r.Middle[k] = median(list)
 		}
 	}
-	fit := make([]float64, s.Z.Len())
-	err = s.Each(ctx, func(i, _ int, row []float64) {
-		best := math.Inf(-1)
-		for k, v := range row {
-			best = math.Max(best, v-middle[k])
-		}
-		fit[i] = best
-	})
-	centre := median(slices.Clone(fit))
+	fit = make([]float64, s.Z.Len())
+	r.Spread = 1 // of what is told now
+	if err := s.Each(ctx, func(i, _ int, row []float64) { fit[i] = r.Fit(row) }); err != nil {
+		return r, nil, err
+	}
+	r.Centre = median(slices.Clone(fit))
 	var below []float64
 	for _, v := range fit {
-		if v < centre {
-			below = append(below, centre-v)
+		if v < r.Centre {
+			below = append(below, r.Centre-v)
 		}
 	}
-	spread := 1e-6
+	r.Spread = 1e-6
 	if len(below) > 0 {
-		spread = math.Max(1.4826*median(below), spread)
+		r.Spread = math.Max(1.4826*median(below), r.Spread)
 	}
 	for i := range fit {
-		fit[i] = (fit[i] - centre) / spread
+		fit[i] = (fit[i] - r.Centre) / r.Spread
 	}
-	return fit, err
+	return r, fit, nil
+}
+
+// Fit returns the fit of an image by its similarities.
+func (r Reach) Fit(row []float64) float64 {
+	best := math.Inf(-1)
+	for k, v := range row {
+		best = math.Max(best, v-r.Middle[k])
+	}
+	return (best - r.Centre) / r.Spread
 }
 
 // Outlying is the fit below which an image fits no class. Of normally distributed fits 2 % lie below, of those measured

@@ -77,14 +77,14 @@ func (b *bench) conclude(f *field, all pool) error {
 		return err
 	}
 	b.concludeField(f, all.candidates, all.rest)
-	b.v.Blind = b.gain < leastGain(f.classes)
+	b.v.Blind = b.gain < LeastGain(f.classes)
 	return nil
 }
 
-// leastGain is how much likelier than by chance labels left out must be for anything to be said of them, in nats of all
+// LeastGain is how much likelier than by chance labels left out must be for anything to be said of them, in nats of all
 // together: more than what is tried (λ, β, ρ, channels, mixtures with heads) finds in labels that say nothing, but for one set in twenty
 // or so, drawn at random (docs/log, 2026-11). The more classes there are, the more it finds.
-func leastGain(classes int) float64 { return 1 + 3*math.Log(float64(classes)) }
+func LeastGain(classes int) float64 { return 1 + 3*math.Log(float64(classes)) }
 
 // believed is the gain at which a channel counts half, in nats an image. At 0.1 small-cluster noise, where the channel
 // gains 0.02 and misleads (CUB-200: AP 0.844 with it alone, 0.885 without), moves little, and pair noise, where it

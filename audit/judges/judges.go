@@ -40,6 +40,7 @@ type Judge struct {
 const (
 	Combined = "combined"
 	Fitted   = "fitted"
+	Centres  = "centres"
 	Default  = Combined
 )
 
@@ -63,7 +64,7 @@ var Catalog = []Judge{
 		judge: func(b *bench) error { return b.fitted() },
 	},
 	{
-		Name: "centres", Title: "Class centres", Source: "ours", Probability: true,
+		Name: Centres, Title: "Class centres", Source: "ours", Probability: true,
 		Help:  "cosine to the given class's centre against those of all others",
 		judge: func(b *bench) error { return b.centres() },
 	},

@@ -111,6 +111,12 @@ func (s *Set) Share(parts [][]Part) {
 			s.squares[p.Column] += p.Weight * p.Weight
 		}
 	}
+	s.direct()
+}
+
+// direct fills in the classes' directions by their sums.
+func (s *Set) direct() {
+	d, n := s.Z.Dim(), len(s.Classes)
 	s.centres = features.NewMatrix(n, d)
 	for c := range n {
 		sum := s.sums[c*d:][:d]

@@ -22,25 +22,44 @@ func likelihood(ctx context.Context, s *leaveout.Set) (f found, err error) {
 	if err != nil {
 		return found{}, err
 	}
-	n := s.Z.Len()
-	p, above := make([]float64, n), 0.0
-	classes := len(s.Classes)
-	err = s.Each(ctx, func(i, y int, row []float64) {
-		above += rankAmount(y, row)
-		var rivals float64
-		for k, t := range row {
-			if k != y {
-				rivals += math.Exp(math.Min(c.Beta*(t-row[y]), 700))
-			}
-		}
-		p[i] = 1 / (1 + rivals)
-	})
+	said, err := c.Ask(ctx, s)
 	if err != nil {
 		return found{}, err
 	}
+	return said.likelihood(len(s.Classes)), nil
+}
+
+// Said is what rows say of the share of wrong labels, an entry for each: how probable the given label is by the similarities, and
+// what [Ranks] makes of them.
+type Said struct{ Given, Ranked []float64 }
+
+// Ask asks the rows of s.
+func (c Calibration) Ask(ctx context.Context, s *leaveout.Set) (Said, error) {
+	said := Said{make([]float64, s.Z.Len()), make([]float64, s.Z.Len())}
+	err := s.Each(ctx, func(i, y int, row []float64) { said.Given[i], said.Ranked[i] = c.Say(y, row) })
+	return said, err
+}
+
+// Say returns what a row with the given column y says by its similarities.
+func (c Calibration) Say(y int, row []float64) (given, ranked float64) {
+	var rivals float64
+	for k, t := range row {
+		if k != y {
+			rivals += math.Exp(math.Min(c.Beta*(t-row[y]), 700))
+		}
+	}
+	return 1 / (1 + rivals), rankAmount(y, row)
+}
+
+// likelihood finds ρ by what all rows say of so many classes. It turns Given into amounts.
+func (s Said) likelihood(classes int) found {
+	p, above := s.Given, 0.0
+	for _, v := range s.Ranked {
+		above += v
+	}
 	rho, _ := mixed(p, classes)
 	low, high := profile(rho, p, classes)
-	apart := math.Abs(above/float64(n) - rho)
+	apart := math.Abs(above/float64(len(p)) - rho)
 	low, high = math.Max(low-apart, 0), math.Min(high+apart, Most)
 	for i, v := range p {
 		wrong := rho * (1 - v) / float64(classes-1)
@@ -49,7 +68,7 @@ func likelihood(ctx context.Context, s *leaveout.Set) (f found, err error) {
 	if rho <= leastRho {
 		rho = 0
 	}
-	return found{amounts: p, rate: rho, low: low, high: high}, nil
+	return found{amounts: p, rate: rho, low: low, high: high}
 }
 
 // ranks compares where the given classes rank among all with where chance would put them. Of C classes in falling

@@ -89,13 +89,38 @@ func FromSet(ctx context.Context, s *leaveout.Set, method string, rng *rand.Rand
 	if err != nil {
 		return e, fmt.Errorf("noise rate: %w", err)
 	}
-	e.Judged, e.Rate, e.Low, e.High = len(f.amounts), f.rate, f.low, f.high
+	return e.of(f, s.Z.Labels, len(s.Column)), nil
+}
+
+// Dealt lists the methods that go by what single rows say, and so by what was said of them apart: [FromSaid] takes them.
+func Dealt() []string { return []string{Likelihood, Ranks} }
+
+// FromSaid is FromSet for rows that were asked apart, with labels of so many classes, of which columns were compared with.
+func FromSaid(ctx context.Context, said Said, labels []int, classes, columns int, method string, rng *rand.Rand) (Estimate, error) {
+	e := Estimate{Method: method}
+	if err := catalog.Check("noise rate: method", method, Dealt()...); err != nil {
+		return e, err
+	}
 	if method == Likelihood {
+		said.Given = slices.Clone(said.Given)
+		return e.of(said.likelihood(columns), labels, classes), nil
+	}
+	f, err := averaged(ctx, said.Ranked, rng)
+	if err != nil {
+		return e, fmt.Errorf("noise rate: %w", err)
+	}
+	return e.of(f, labels, classes), nil
+}
+
+// of fills in what was found of rows with these labels.
+func (e Estimate) of(f found, labels []int, classes int) Estimate {
+	e.Judged, e.Rate, e.Low, e.High = len(f.amounts), f.rate, f.low, f.high
+	if e.Method == Likelihood {
 		e.Wrong = f.amounts
 	}
-	e.Classes = byClass(f.amounts, s.Z.Labels, len(s.Column))
-	e.ClassLow, e.ClassHigh = classIntervals(e.Classes, f.amounts, s.Z.Labels)
-	return e, nil
+	e.Classes = byClass(f.amounts, labels, classes)
+	e.ClassLow, e.ClassHigh = classIntervals(e.Classes, f.amounts, labels)
+	return e
 }
 
 // found is what a way finds: each judged image's amount, and the rate with its interval.
@@ -116,8 +141,13 @@ func find(ctx context.Context, s *leaveout.Set, method string, rng *rand.Rand) (
 	if err != nil {
 		return f, err
 	}
-	f.rate = clamp(mean(f.amounts))
-	f.low, f.high, err = interval(ctx, f.amounts, rng)
+	return averaged(ctx, f.amounts, rng)
+}
+
+// averaged returns the mean of amounts, with the interval of resampled ones.
+func averaged(ctx context.Context, amounts []float64, rng *rand.Rand) (f found, err error) {
+	f.amounts, f.rate = amounts, clamp(mean(amounts))
+	f.low, f.high, err = interval(ctx, amounts, rng)
 	return f, err
 }
 

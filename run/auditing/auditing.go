@@ -33,6 +33,7 @@ import (
 type Options struct {
 	audit.Options                                               // Scorer "": the run's; without a run the default
 	IncludeEval   bool                                          // judges the images of all splits together
+	FitSample     int                                           // by stored features: images that is fitted to, beside sums of all (audit.Basis); 0: all are looked at together
 	Held          int64                                         // bytes of MaxMem, here the memory of all that is held, that the caller holds
 	Tuning        Tuning                                        // of networks that judge beside heads
 	Note          func(format string, args ...any)              // takes a fact for the user; may be nil
@@ -66,8 +67,9 @@ type Report struct {
 	Backbone  string            `json:"backbone,omitempty"` // file of the fine-tuned network that saw the images
 	Model     string            `json:"model,omitempty"`    // backbone that images were looked at by, and the store of their features, where the audit made it
 	Store     string            `json:"store,omitempty"`
-	View      string            `json:"view,omitempty"` // center or mean, where the store has several views of each image
-	Detection *eval.Detection   `json:"detection"`      // null where true labels are not known
+	Sampled   int               `json:"fit_sample,omitempty"` // images that was fitted to, where it is not all: then copies and nearest images are not looked for
+	View      string            `json:"view,omitempty"`       // center or mean, where the store has several views of each image
+	Detection *eval.Detection   `json:"detection"`            // null where true labels are not known
 	Images    []suspects.Entry  `json:"images"`
 	Unjudged  int               `json:"unjudged"` // images alone in their class: nothing is known of them, and their score is 1
 	LeftOut   []lookup.LeftOut  `json:"left_out"`
@@ -112,6 +114,9 @@ func Store(ctx context.Context, in Stored, o Options) (*Report, error) {
 	}
 	if in.Probs != "" && (o.Tuning.Weights != "" || o.Rounds > 1) {
 		return nil, errors.New("audit: --probs brings its scores: leave --finetune and --seeds out, or --probs")
+	}
+	if o.FitSample > 0 {
+		return bySample(ctx, in, o)
 	}
 	whole, err := datasets.Read(in.Manifest, datasets.ReadOptions{Numbered: in.Probs != "", Note: o.Note})
 	if err != nil {
@@ -277,7 +282,7 @@ func (j *judged) reportOn(ctx context.Context, z features.Set, note func(string,
 
 // name fills in what was found: ids are the positions in d of the result's rows, classes the names of its labels.
 func (a *Report) name(result audit.Result, ids []int, d *datasets.Dataset, classes []string, note func(string, ...any)) error {
-	a.result, a.ids = result, ids
+	a.result, a.ids, a.Sampled = result, ids, result.Sampled
 	a.Scorer, a.Why, a.Blind, a.Suggests, a.Rate, a.Unjudged = result.Scorer, result.Why, result.Blind, result.Suggests, result.Rate, result.Unjudged
 	a.LeftOut = append([]lookup.LeftOut{}, a.LeftOut...)
 	paths := make([]string, len(ids))

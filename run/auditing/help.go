@@ -31,7 +31,7 @@ func Help() string {
 		"   winnow audit --features features --labels noisy.csv --out suspects.csv --classes classes.csv\n" +
 		"   winnow audit --features features --labels noisy.csv --clean clean.csv --drop --precision 0.9\n" +
 		"   winnow audit --features features --labels noisy.csv --scorer fitted    # seconds, without training\n" +
-		"   winnow audit --probs predicted.npy --labels noisy.csv --out suspects.csv\n\n" + ProbsHelp + TuningHelp +
+		"   winnow audit --probs predicted.npy --labels noisy.csv --out suspects.csv\n\n" + ProbsHelp + TuningHelp + SampleHelp +
 		"The cleaned manifest is the one that was read, in its own form, with all its columns: rows are left out and labels\n" +
 		"replaced, nothing else. Of a folder of images a CSV manifest is made.\n\n" +
 		"Scorers:\n\n" + scorerHelp() + "\n\n" +
@@ -87,6 +87,13 @@ const TuningHelp = "With --finetune all, or a stage (winnow models show lists th
 	"images: of --labels with --features name their folder with --root. A fold whose left-out labels are no likelier by its network goes\n" +
 	"without. Finished folds are kept beside --out (suspects.finetune) and used again. --seeds N judges by the mean of N partings\n" +
 	"into folds. --features A,B looks at the images by several backbones, weighed by the likelihood of left-out labels.\n\n"
+
+// SampleHelp says how many images are judged by few, and by several machines.
+const SampleHelp = "With --fit-sample N images are judged apart from each other, by class centres and whitening of all of them and what is fitted to\n" +
+	"about N, at least ten of each class (combined, crossfit, centres; no near copies, no nearest images). Then --shard I/N deals them\n" +
+	"among machines, in two passes of the same command: the first sums up, winnow join OUT fits, the second judges, and\n" +
+	"winnow join OUT writes what one machine writes.\n\n" +
+	"   winnow audit --features features --labels noisy.csv --fit-sample 100000 --shard auto --out suspects.csv\n\n"
 
 // ColumnHelp says what stands in the file of --out; the names are those of winnow/audit/suspects.
 const ColumnHelp = "Columns of --out: rank, path, given_label, suggested_label (the given one where none fits better), score (of the given\n" +

@@ -48,6 +48,9 @@ func (a *Report) WriteText(w io.Writer, top int) {
 		fmt.Fprintf(w, "; %d are alone in their class and not judged", a.Unjudged)
 	}
 	fmt.Fprintln(w)
+	if a.Sampled > 0 {
+		fmt.Fprintf(w, "fitted to %d of them; near copies and nearest images were not looked for\n", a.Sampled)
+	}
 	if a.Why != "" {
 		fmt.Fprintf(w, "%s took %s\n", a.Scorer, a.Why)
 	}
@@ -211,12 +214,16 @@ func (a *Report) Oddities() []Oddity {
 	if len(a.Images) > findings.AllCompared {
 		near += " (95 % of such pairs are found among so many)"
 	}
-	return []Oddity{
+	list := []Oddity{
 		{"images that fit no class", len(outliers), outliers},
 		{near, copies, copied},
 		{"classes that look the same as another", len(same), same},
 		{"classes that look like two", len(two), two},
 	}
+	if a.Sampled > 0 { // none were looked for
+		list = slices.Delete(list, 1, 2)
+	}
+	return list
 }
 
 // counted says how many of something there are, n, and names the first that list tells of.

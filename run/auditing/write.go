@@ -6,13 +6,48 @@ import (
 	"context"
 	"encoding/csv"
 	"encoding/json"
+	"fmt"
 	"io"
 	"strconv"
 
+	"winnow/audit"
 	"winnow/audit/suspects"
 	"winnow/internal/atomicfile"
 	"winnow/internal/interrupt"
 )
+
+// Files are what an audit is written into and how, and how much of it is printed.
+type Files struct {
+	Out, Classes, Clean string // "": none
+	Sheet               bool   // files are for spreadsheets
+	Cut                 audit.Cut
+	Relabel             bool // Clean: instead of dropping
+	Top                 int  // suspects to print
+}
+
+// Save writes the files.
+func (a *Report) Save(ctx context.Context, f Files, o Options) error {
+	if f.Classes != "" {
+		if err := a.WriteClasses(f.Classes, f.Sheet); err != nil {
+			return fmt.Errorf("audit: %s: %w", f.Classes, err)
+		}
+	}
+	if f.Clean != "" {
+		did, err := a.Mend(ctx, f.Clean, f.Cut, f.Relabel)
+		if err != nil {
+			return err
+		}
+		for _, line := range TellMended(f.Clean, did, len(a.Images), f.Relabel, o.IncludeEval, a.Model != "") {
+			o.Note("%s", line)
+		}
+	}
+	if f.Out != "" {
+		if err := a.Write(ctx, f.Out, f.Sheet); err != nil {
+			return fmt.Errorf("audit: %s: %w", f.Out, err)
+		}
+	}
+	return nil
+}
 
 // Write writes the images to a file in the form that its name ends in (suspects.FormatOf), as JSON the whole audit; with
 // sheet as CSV for spreadsheets.

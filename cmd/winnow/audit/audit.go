@@ -18,6 +18,7 @@ import (
 	"winnow/cmd/winnow/term"
 	"winnow/internal/budget"
 	"winnow/internal/progress"
+	"winnow/parts"
 	"winnow/report"
 	"winnow/run/auditing"
 	"winnow/run/folder"
@@ -57,6 +58,8 @@ func command(call term.Call[Options]) *cli.Command {
 			&cli.Float64Flag{Name: "share", Usage: "--clean: the most suspect share `P` of the judged images"},
 			&cli.Float64Flag{Name: "below", Usage: "--clean: images with a score below `SCORE`"},
 			&cli.Float64Flag{Name: "precision", Usage: "--clean: as many as keep the expected share of wrong labels among them at `P`, by the scores"},
+			&cli.IntFlag{Name: "fit-sample", DefaultText: "all", Usage: "with --features, scorers " + strings.Join(audit.Dealt(), ", ") + ": fit to `N` images drawn by --seed, beside sums over all, so that many images need little memory"},
+			term.ShardFlag("images"),
 			&cli.BoolFlag{Name: "include-eval", Usage: "--clean: judge and clean validation and test images too"},
 		}, term.Renamed(term.DataFlags, "manifest", "labels")...),
 		Action: term.Action(read, call),
@@ -83,8 +86,11 @@ func run(ctx context.Context, p *term.Program, o Options) error {
 		o.Audit.Told = func(done, total, kept int, where string) { line.At(done, total, kept, "  "+where) }
 		end = line.End
 	}
-	a, err := judge(ctx, p, o)
+	a, made, err := judge(ctx, p, o)
 	end()
+	if !o.Shard.Whole() {
+		return p.Result(made, o.JSON, err)
+	}
 	if _, ok := errors.AsType[auditing.ScorerError](err); ok {
 		return term.AsMisuse(err)
 	}
@@ -94,36 +100,40 @@ func run(ctx context.Context, p *term.Program, o Options) error {
 	return give(ctx, p, o, a)
 }
 
-// judge audits a store or a run.
-func judge(ctx context.Context, p *term.Program, o Options) (*auditing.Report, error) {
+// judge audits a store or a run, or makes a part of that.
+func judge(ctx context.Context, p *term.Program, o Options) (a *auditing.Report, made parts.Made, err error) {
 	var r *folder.Run
 	manifest := cmp.Or(o.Images.Source, o.Stored.Manifest)
 	if o.Run != "" {
-		var err error
 		o.Open.Host = p.Host()
 		if r, err = folder.Open(ctx, o.Run, o.Open); err != nil {
-			return nil, err
+			return nil, made, err
 		}
 		manifest = r.ManifestFile
 	}
 	if err := o.checkFiles(manifest); err != nil {
-		return nil, err
+		return nil, made, err
 	}
 	if r == nil && o.Stored.Features == "" && o.Images.Source == "" { // nothing to multiply
-		return auditing.Store(ctx, o.Stored, o.Audit)
+		a, err = auditing.Store(ctx, o.Stored, o.Audit)
+		return a, made, err
 	}
 	rt, err := p.OpenRuntime()
 	if err != nil {
-		return nil, err
+		return nil, made, err
 	}
 	defer rt.Close()
 	switch {
 	case r != nil:
-		return auditing.Run(ctx, r, o.Audit)
+		a, err = auditing.Run(ctx, r, o.Audit)
 	case o.Images.Source != "":
-		return auditing.Photos(ctx, o.Images, o.Audit)
+		a, err = auditing.Photos(ctx, o.Images, o.Audit)
+	case !o.Shard.Whole():
+		made, err = auditing.StorePart(ctx, o.Stored, o.Audit, o.Files, p.Dealt(o.Shard), term.Version())
+	default:
+		a, err = auditing.Store(ctx, o.Stored, o.Audit)
 	}
-	return auditing.Store(ctx, o.Stored, o.Audit)
+	return a, made, err
 }
 
 // give writes and prints an audit.
@@ -135,24 +145,8 @@ func give(ctx context.Context, p *term.Program, o Options, a *auditing.Report) e
 		}
 		return term.Misused("--precision: %s: take --share or --below%s", auditing.Ranks(a.Scorer), other)
 	}
-	if o.Classes != "" {
-		if err := a.WriteClasses(o.Classes, o.Sheet); err != nil {
-			return fmt.Errorf("audit: %s: %w", o.Classes, err)
-		}
-	}
-	if o.Clean != "" {
-		did, err := a.Mend(ctx, o.Clean, o.Cut, o.Relabel)
-		if err != nil {
-			return err
-		}
-		for _, line := range auditing.TellMended(o.Clean, did, len(a.Images), o.Relabel, o.Audit.IncludeEval, o.Images.Source != "") {
-			p.Note("%s", line)
-		}
-	}
-	if o.Out != "" {
-		if err := a.Write(ctx, o.Out, o.Sheet); err != nil {
-			return fmt.Errorf("audit: %s: %w", o.Out, err)
-		}
+	if err := a.Save(ctx, o.Files, o.Audit); err != nil {
+		return err
 	}
 	if o.Page != "" {
 		h := report.Host{Note: p.Note, Watch: o.watch, Winnow: term.Version()}

@@ -15,6 +15,7 @@ import (
 	"winnow/datasets"
 	"winnow/features"
 	"winnow/internal/catalog"
+	"winnow/parts"
 	"winnow/review"
 	"winnow/run/auditing"
 	"winnow/run/folder"
@@ -29,20 +30,19 @@ type Options struct {
 	Stored auditing.Stored // of a store and a manifest
 	Audit  auditing.Options
 
-	Out, Classes, Clean string // files to write; "": none
-	Cut                 audit.Cut
-	Relabel             bool // Clean: instead of dropping
-	Top                 int  // suspects to print
-	JSON                bool
-	Sheet               bool // files are for spreadsheets
+	Shard parts.Shard // of Stored
+
+	auditing.Files
+	JSON bool
 
 	watch func(what string) (at func(done, total int), end func()) // how far pictures are
 }
 
 // read turns the flags into options, and refuses what means nothing.
 func read(c *cli.Context) (o Options, err error) {
-	o = Options{Out: c.String("out"), Classes: c.String("classes"), Clean: c.String("clean"), Relabel: c.Bool("relabel"), Top: c.Int("top"), JSON: c.Bool("json"), Sheet: c.Bool("spreadsheet")}
-	o.Audit = auditing.Options{IncludeEval: c.Bool("include-eval"), Tuning: auditing.Tuning{Weights: c.String("finetune"), Augment: c.String("augment")}, Options: audit.Options{
+	o.Files = auditing.Files{Out: c.String("out"), Classes: c.String("classes"), Clean: c.String("clean"), Relabel: c.Bool("relabel"), Top: c.Int("top"), Sheet: c.Bool("spreadsheet")}
+	o.JSON = c.Bool("json")
+	o.Audit = auditing.Options{IncludeEval: c.Bool("include-eval"), FitSample: c.Int("fit-sample"), Tuning: auditing.Tuning{Weights: c.String("finetune"), Augment: c.String("augment")}, Options: audit.Options{
 		Rounds: c.Int("seeds"), Scorer: c.String("scorer"), Neighbours: c.Int("neighbours"), Folds: c.Int("folds"), Copies: c.Float64("copies"), Seed: c.Uint64("seed"),
 	}}
 	if p := c.Float64("noise-rate"); c.IsSet("noise-rate") {
@@ -60,11 +60,18 @@ func read(c *cli.Context) (o Options, err error) {
 	}
 	stored := c.NArg() == 0 && c.IsSet("manifest") && (c.IsSet("features") || c.IsSet("probs"))
 	images := c.NArg() == 1 && !folder.Is(c.Args().First())
+	if o.Shard, err = term.Shard(c); err != nil {
+		return o, err
+	}
 	switch {
 	case images:
 		if err := readImages(c, &o); err != nil {
 			return o, err
 		}
+	case !stored && (c.IsSet("fit-sample") || c.IsSet("shard")):
+		return o, term.Misused("--fit-sample and --shard are about stored features: give --labels FILE and --features DIR (winnow extract makes them)")
+	case o.Audit.FitSample > 0 && (c.IsSet("copies") || c.IsSet("neighbours")):
+		return o, term.Misused("--copies and --neighbours compare all images with each other: leave them out, or --fit-sample")
 	case c.IsSet("model") && !(stored && c.IsSet("finetune")) || c.IsSet("split"):
 		return o, term.Misused("--model and --split are about images: name a folder of them, a .zip file or a manifest")
 	case stored:
@@ -118,7 +125,7 @@ func read(c *cli.Context) (o Options, err error) {
 
 // readImages reads what is about images, and where what is made of them lies: beside the suspects.
 func readImages(c *cli.Context, o *Options) error {
-	for _, flag := range []string{"manifest", "features", "probs", "view", "include-eval"} {
+	for _, flag := range []string{"manifest", "features", "probs", "view", "include-eval", "fit-sample", "shard"} {
 		if c.IsSet(flag) {
 			return term.Misused("--%s does not go with %s, all images of which are looked at and judged; --labels FILE with --features DIR or --probs FILE goes by what is there", flag, c.Args().First())
 		}
@@ -150,6 +157,9 @@ const examples = 10
 func (o Options) check() error {
 	if s := o.Audit.Copies; !(s > 0 && s <= 1) {
 		return term.Misused("--copies: found %v, expected a cosine above 0, at most 1", s)
+	}
+	if n := o.Audit.FitSample; n < 0 {
+		return term.Misused("--fit-sample: found %d, expected 1 or more", n)
 	}
 	if n := o.Audit.Neighbours; n < 1 {
 		return term.Misused("--neighbours: found %d, expected 1 or more", n)

@@ -10,6 +10,7 @@ import (
 	"winnow/audit"
 	"winnow/cmd/winnow/term"
 	"winnow/cmd/winnow/term/termtest"
+	"winnow/parts"
 	"winnow/run/auditing"
 	"winnow/run/folder"
 )
@@ -40,26 +41,24 @@ func TestFlagsBecomeOptions(t *testing.T) {
 	few.Rate, few.MaxMem, few.Folds, few.Neighbours, few.Copies, few.Scorer = &none, 1<<20, 3, 4, 0.5, "crossfit"
 	tuned := usual
 	tuned.Rounds, tuned.Tuning = 3, auditing.Tuning{Weights: "layer4", Augment: "digits", Kept: "s.finetune"}
+	sampled := usual
+	sampled.FitSample = 1000
 	for line, want := range map[string]Options{
-		"--labels m.csv --features f --root r --model m --finetune layer4 --augment digits --seeds 3 -o s.csv": {Audit: tuned, Out: "s.csv", Top: 20,
-			Stored: auditing.Stored{Manifest: "m.csv", Features: "f", View: "center", Root: "r", Model: "m"}},
-		"--labels m.csv --features f":                {Audit: usual, Stored: auditing.Stored{Manifest: "m.csv", Features: "f", View: "center"}, Top: 20},
-		"--labels m.csv --features f --scorer probe": {Audit: old, Stored: auditing.Stored{Manifest: "m.csv", Features: "f", View: "center"}, Top: 20},
-		"run":                          {Audit: usual, Run: "run", Top: 20, Open: folder.Options{View: "center", Splits: []string{"train", "validation"}, For: "audit"}},
-		"--labels m.csv --probs p.npy": {Audit: usual, Stored: auditing.Stored{Manifest: "m.csv", Probs: "p.npy", View: "center"}, Top: 20},
-		"--labels m --probs p.csv --clean c.csv --drop": {Audit: usual, Stored: auditing.Stored{Manifest: "m", Probs: "p.csv", View: "center"}, Top: 20,
-			Clean: "c.csv"},
+		"--labels m.csv --features f --root r --model m --finetune layer4 --augment digits --seeds 3 -o s.csv": {Files: auditing.Files{Out: "s.csv", Top: 20}, Audit: tuned, Stored: auditing.Stored{Manifest: "m.csv", Features: "f", View: "center", Root: "r", Model: "m"}},
+		"--labels m.csv --features f":                {Files: auditing.Files{Top: 20}, Audit: usual, Stored: auditing.Stored{Manifest: "m.csv", Features: "f", View: "center"}},
+		"--labels m.csv --features f --scorer probe": {Files: auditing.Files{Top: 20}, Audit: old, Stored: auditing.Stored{Manifest: "m.csv", Features: "f", View: "center"}},
+		"run":                          {Files: auditing.Files{Top: 20}, Audit: usual, Run: "run", Open: folder.Options{View: "center", Splits: []string{"train", "validation"}, For: "audit"}},
+		"--labels m.csv --probs p.npy": {Files: auditing.Files{Top: 20}, Audit: usual, Stored: auditing.Stored{Manifest: "m.csv", Probs: "p.npy", View: "center"}},
+		"--labels m --probs p.csv --clean c.csv --drop": {Files: auditing.Files{Clean: "c.csv", Top: 20}, Audit: usual, Stored: auditing.Stored{Manifest: "m", Probs: "p.csv", View: "center"}},
 		"run --last --root r --manifest m --clean c.csv --drop --precision 0.9 --include-eval --scorer vmf --rate 0.25 --seed 3 --json": {
-			Audit: precise, Run: "run", Top: 20, JSON: true, Clean: "c.csv", Cut: audit.Cut{By: audit.Precision, At: 0.9},
-			Open: folder.Options{Last: true, Root: "r", Manifest: "m", View: "center", For: "audit"}},
+			Files: auditing.Files{Clean: "c.csv", Top: 20, Cut: audit.Cut{By: audit.Precision, At: 0.9}}, Audit: precise, Run: "run", JSON: true, Open: folder.Options{Last: true, Root: "r", Manifest: "m", View: "center", For: "audit"}},
 		"--manifest m --features f --view mean --scorer crossfit --noise-rate 0 --max-mem 1MiB --folds 3 --neighbours 4 --copies 0.5 -o s.csv --classes k.csv --top 0 --clean c.csv --relabel --below -2": {
-			Audit: few, Stored: auditing.Stored{Manifest: "m", Features: "f", View: "mean"}, Out: "s.csv", Classes: "k.csv", Clean: "c.csv", Relabel: true,
-			Cut: audit.Cut{By: audit.Below, At: -2}},
-		"photos": {Audit: usual, Out: "suspects.csv", Page: "suspects.html", Top: 10, Images: auditing.Images{Source: "photos", Store: "suspects.features"}},
-		"list.csv --root photos --model m.onnx --split test,val -o out/s.json --top 3 --noise-rate 0 --max-mem 1MiB --folds 3 --neighbours 4 --copies 0.5 --scorer crossfit": {Audit: few, Out: "out/s.json", Page: "out/s.html", Top: 3,
-			Images: auditing.Images{Source: "list.csv", Root: "photos", Model: "m.onnx", Splits: []string{"test", "validation"}, Store: "out/s.features"}},
-		"run --out s.csv --spreadsheet": {Audit: usual, Run: "run", Top: 20, Out: "s.csv", Sheet: true, Open: folder.Options{View: "center", Splits: []string{"train", "validation"}, For: "audit"}},
-		"run --clean c.csv --drop":      {Audit: usual, Run: "run", Top: 20, Clean: "c.csv", Open: folder.Options{View: "center", Splits: []string{"train", "validation"}, For: "audit"}},
+			Files: auditing.Files{Out: "s.csv", Classes: "k.csv", Clean: "c.csv", Relabel: true, Cut: audit.Cut{By: audit.Below, At: -2}}, Audit: few, Stored: auditing.Stored{Manifest: "m", Features: "f", View: "mean"}},
+		"photos": {Files: auditing.Files{Out: "suspects.csv", Top: 10}, Audit: usual, Page: "suspects.html", Images: auditing.Images{Source: "photos", Store: "suspects.features"}},
+		"list.csv --root photos --model m.onnx --split test,val -o out/s.json --top 3 --noise-rate 0 --max-mem 1MiB --folds 3 --neighbours 4 --copies 0.5 --scorer crossfit": {Files: auditing.Files{Out: "out/s.json", Top: 3}, Audit: few, Page: "out/s.html", Images: auditing.Images{Source: "list.csv", Root: "photos", Model: "m.onnx", Splits: []string{"test", "validation"}, Store: "out/s.features"}},
+		"--labels m.csv --features f --fit-sample 1000 --shard 2/3 -o s.csv":                                                                                                 {Files: auditing.Files{Out: "s.csv", Top: 20}, Audit: sampled, Shard: parts.Shard{Index: 2, Of: 3}, Stored: auditing.Stored{Manifest: "m.csv", Features: "f", View: "center"}},
+		"run --out s.csv --spreadsheet": {Files: auditing.Files{Out: "s.csv", Sheet: true, Top: 20}, Audit: usual, Run: "run", Open: folder.Options{View: "center", Splits: []string{"train", "validation"}, For: "audit"}},
+		"run --clean c.csv --drop":      {Files: auditing.Files{Top: 20, Clean: "c.csv"}, Audit: usual, Run: "run", Open: folder.Options{View: "center", Splits: []string{"train", "validation"}, For: "audit"}},
 	} {
 		got, err := termtest.Asked(t, command, strings.Fields(line)...)
 		if err != nil {
@@ -78,30 +77,38 @@ func TestFlagsBecomeOptions(t *testing.T) {
 func TestMisuse(t *testing.T) {
 	hereIsARun(t)
 	for line, want := range map[string]string{
-		"":                                     "images (a folder, a .zip file or a manifest) or one run folder, or --labels FILE and --features DIR",
-		"photos --features f":                  "--features does not go with photos",
-		"photos --labels l.csv":                "--manifest does not go with photos",
-		"photos --view mean":                   "--view does not go with photos",
-		"photos --last":                        "--last is about runs",
-		"photos --split tset":                  "--split: ",
-		"photos --split=":                      "--split: ",
-		"photos --scorer proxysim":             "cannot judge stored features",
-		"photos more":                          "takes one run folder, found 2 arguments",
-		"photos --out s.foo":                   "--out: ",
-		"run --finetune all":                   "and no run",
-		"photos --seeds 0":                     "--seeds: found 0",
-		"--labels m --features f --root r":     "--root is about runs",
-		"run --model m":                        "--model and --split are about images",
-		"--labels m --features f --split test": "--model and --split are about images",
-		"run --probs p.npy":                    "give --labels FILE, and no run",
-		"--labels m --probs p --scorer vmf":    "--probs brings its scores",
-		"a b":                                  "takes one run folder, found 2 arguments",
-		"run --view x":                         `--view: found "x"`,
-		"run --scorer crossfit":                "judges stored features",
-		"run --share 0.2":                      "are about --clean FILE",
-		"run --include-eval":                   "are about --clean FILE",
-		"run --clean c.csv":                    "expected either --drop or --relabel",
-		"run --clean c.csv --drop --relabel":   "expected either --drop or --relabel",
+		"":                                             "images (a folder, a .zip file or a manifest) or one run folder, or --labels FILE and --features DIR",
+		"photos --features f":                          "--features does not go with photos",
+		"photos --labels l.csv":                        "--manifest does not go with photos",
+		"photos --view mean":                           "--view does not go with photos",
+		"photos --last":                                "--last is about runs",
+		"photos --split tset":                          "--split: ",
+		"photos --split=":                              "--split: ",
+		"photos --scorer proxysim":                     "cannot judge stored features",
+		"photos more":                                  "takes one run folder, found 2 arguments",
+		"photos --out s.foo":                           "--out: ",
+		"run --finetune all":                           "and no run",
+		"photos --seeds 0":                             "--seeds: found 0",
+		"--labels m --features f --root r":             "--root is about runs",
+		"run --model m":                                "--model and --split are about images",
+		"--labels m --features f --split test":         "--model and --split are about images",
+		"photos --fit-sample 9":                        "--fit-sample does not go with photos",
+		"run --fit-sample 9":                           "give --labels FILE and --features DIR",
+		"run --shard 1/2 -o s.csv":                     "give --labels FILE and --features DIR",
+		"--labels m --features f --shard 1/2":          "--shard: --out missing",
+		"--labels m --features f --shard 3/2 -o s.csv": `--shard: found "3/2"`,
+		"--labels m --features f --fit-sample 9 --copies 0.9":   "leave them out, or --fit-sample",
+		"--labels m --features f --fit-sample 9 --neighbours 3": "leave them out, or --fit-sample",
+		"--labels m --features f --fit-sample=-1":               "--fit-sample: found -1",
+		"run --probs p.npy":                  "give --labels FILE, and no run",
+		"--labels m --probs p --scorer vmf":  "--probs brings its scores",
+		"a b":                                "takes one run folder, found 2 arguments",
+		"run --view x":                       `--view: found "x"`,
+		"run --scorer crossfit":              "judges stored features",
+		"run --share 0.2":                    "are about --clean FILE",
+		"run --include-eval":                 "are about --clean FILE",
+		"run --clean c.csv":                  "expected either --drop or --relabel",
+		"run --clean c.csv --drop --relabel": "expected either --drop or --relabel",
 		"run --clean c.csv --drop --share 0.1 --below 2": "found 2",
 		"run --clean c.csv --drop --share 1.5":           "--share: found 1.5, expected 0 to 1",
 		"run --out x.foo":                                "--out: ",

@@ -3,6 +3,7 @@ package join
 
 import (
 	"context"
+	"io"
 
 	"github.com/urfave/cli/v2"
 
@@ -11,6 +12,7 @@ import (
 	"winnow/embedding"
 	"winnow/extraction"
 	"winnow/parts"
+	"winnow/run/auditing"
 	"winnow/run/evaluation"
 )
 
@@ -22,11 +24,15 @@ type Options struct {
 
 // joiners put the parts of a job together, by the command that made them.
 var joiners = map[string]parts.Joiner{
-	checking.Job:        checking.JoinParts,
-	extraction.Job:      extraction.JoinParts,
-	embedding.Job:       embedding.JoinParts,
-	embedding.SearchJob: embedding.JoinSearch,
-	evaluation.Job:      evaluation.JoinParts,
+	checking.Job:            checking.JoinParts,
+	extraction.Job:          extraction.JoinParts,
+	embedding.Job:           embedding.JoinParts,
+	embedding.SearchJob:     embedding.JoinSearch,
+	evaluation.Job:          evaluation.JoinParts,
+	auditing.Job:            auditing.JoinParts,
+	auditing.SumsJob:        auditing.JoinSums,
+	evaluation.NoiseJob:     evaluation.JoinNoise,
+	evaluation.NoiseSumsJob: evaluation.JoinNoiseSums,
 }
 
 // Command is winnow join.
@@ -40,7 +46,7 @@ func command(call term.Call[Options]) *cli.Command {
 		Description: "OUT is the --out of the command that ran with --shard; the parts lie in OUT.parts. They must be all of one job: the same\n" +
 			"inputs, settings and number of parts. Those that are missing or damaged are listed with the shards to run again. The\n" +
 			"result is that of one machine: feature stores byte for byte, where all parts were made on the same kind of device,\n" +
-			"numbers to 1e-9. The parts stay as they are.\n\n" +
+			"numbers to 1e-9. The parts stay as they are. winnow audit and noise make parts twice: joined sums say to run them again.\n\n" +
 			"   winnow extract … --shard 1/2 --out birds.features    winnow extract … --shard 2/2 --out birds.features\n" +
 			"   winnow join birds.features",
 		Flags: []cli.Flag{
@@ -58,7 +64,7 @@ func read(c *cli.Context) (Options, error) {
 
 func run(ctx context.Context, p *term.Program, o Options) error {
 	at, end := p.Watch("rows")
-	r, err := parts.Join(ctx, o.Out, joiners, parts.JoinOptions{Overwrite: o.Overwrite, Progress: at, Note: p.Note})
+	r, err := parts.Join(ctx, o.Out, joiners, parts.JoinOptions{Overwrite: o.Overwrite, Progress: at, Note: p.Note, Runtime: func() (io.Closer, error) { return p.OpenRuntime() }})
 	end()
 	return p.Result(r, o.JSON, err)
 }

@@ -9,19 +9,17 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/cmd/winnow/term"
-	"winnow/datasets"
 	"winnow/filters/noiserate"
 	"winnow/internal/catalog"
+	"winnow/parts"
 	"winnow/run/evaluation"
 )
 
 // Options are what the command is asked for.
 type Options struct {
-	Manifest, Features string
-	Methods            []string
-	Top                int // classes to print
-	Seed               uint64
-	JSON               bool
+	evaluation.NoiseOptions
+	Shard parts.Shard
+	JSON  bool
 }
 
 func Command() *cli.Command { return command(run) }
@@ -34,13 +32,16 @@ func command(call term.Call[Options]) *cli.Command {
 		Description: "Looks at the stored features of the labelled training images, whitened, and at the labels as given. Each image is\n" +
 			"left out of its own judgement. The method likelihood is near where labels are flipped at random; where mistakes go to\n" +
 			"similar classes it finds too few of them, as ranks does. confident finds some of those where classes are few, and far\n" +
-			"too many where they are many. Where the manifest knows true labels the true share is printed beside.\n\n" +
+			"too many where they are many. Where the manifest knows true labels the true share is printed beside. --fit-sample and --shard are as winnow audit has them.\n\n" +
 			"winnow train takes the estimate of the method likelihood unless --noise-rate says another.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "features", Required: true, Usage: "feature store `DIR` of winnow extract"},
 			&cli.StringFlag{Name: "method", Value: noiserate.Auto, Usage: "how to estimate, by `NAME`: " + strings.Join(noiserate.Methods(), ", ") + ", or all"},
 			&cli.IntFlag{Name: "top", Value: 5, Usage: "print the `N` classes with the most wrong labels"},
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "seed `N` of the resampling behind the interval"},
+			&cli.IntFlag{Name: "fit-sample", DefaultText: "all", Usage: "methods " + strings.Join(noiserate.Dealt(), ", ") + ": fit to `N` images drawn by --seed, beside sums over all, so that many images need little memory"},
+			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "write the result into `FILE`, as JSON"},
+			term.ShardFlag("images"),
 			&cli.BoolFlag{Name: "json", Usage: "print everything as JSON"},
 		},
 		Action: term.Action(read, call),
@@ -48,7 +49,11 @@ func command(call term.Call[Options]) *cli.Command {
 }
 
 func read(c *cli.Context) (o Options, err error) {
-	o = Options{Features: c.String("features"), Methods: []string{c.String("method")}, Top: c.Int("top"), Seed: c.Uint64("seed"), JSON: c.Bool("json")}
+	o.JSON = c.Bool("json")
+	o.NoiseOptions = evaluation.NoiseOptions{Features: c.String("features"), Methods: []string{c.String("method")}, Top: c.Int("top"), Seed: c.Uint64("seed"), FitSample: c.Int("fit-sample"), Out: c.String("out")}
+	if o.Shard, err = term.Shard(c); err != nil {
+		return o, err
+	}
 	if o.Manifest, err = term.OneArgument(c, "one manifest"); err != nil {
 		return o, err
 	}
@@ -62,22 +67,25 @@ func read(c *cli.Context) (o Options, err error) {
 }
 
 func run(ctx context.Context, p *term.Program, o Options) error {
-	d, err := datasets.Read(o.Manifest, datasets.ReadOptions{Once: ctx, Note: p.Note})
-	if err != nil {
-		return err
-	}
 	rt, err := p.OpenRuntime()
 	if err != nil {
 		return err
 	}
 	defer rt.Close()
 	at, end := p.Watch("stages")
-	report, err := evaluation.Noise(ctx, d, o.Features, o.Methods, o.Seed, at)
+	if !o.Shard.Whole() {
+		made, err := evaluation.NoisePart(ctx, o.NoiseOptions, p.Dealt(o.Shard), term.Version(), at, p.Note)
+		end()
+		return p.Result(made, o.JSON, err)
+	}
+	report, err := evaluation.Noise(ctx, o.NoiseOptions, at, p.Note)
 	end()
+	if err == nil {
+		err = report.Save(o.Out)
+	}
 	if err != nil {
 		return err
 	}
-	report.Manifest = o.Manifest
 	if o.JSON {
 		return p.JSON(report)
 	}

@@ -1,0 +1,233 @@
+package audit
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"winnow/audit/crossfit"
+	"winnow/audit/findings"
+	"winnow/audit/judges"
+	"winnow/features"
+	"winnow/filters/leaveout"
+	"winnow/filters/noiserate"
+	"winnow/head"
+	"winnow/train"
+)
+
+// Dealt lists the scorers that judge rows apart from each other ([Basis]), the default first.
+func Dealt() []string { return []string{judges.Combined, Crossfit, judges.Centres} }
+
+// Basis is what the rows of a set are judged by, some at a time, on one machine or several: whitening and class centres by the
+// sums of all rows, each row left out of its own class, and what was fitted to a sample of them:
+//
+//   - centres: what similarities to the centres mean;
+//   - crossfit: heads, each on the other folds of the sample, whose labels say what similarities to classes mean to them;
+//   - combined: both of them in one likelihood, weighed by labels that were left out. The classes that are mistaken for each other
+//     are not learned, as combined does where all rows are there.
+//
+// A row of the sample is judged by the head of its fold, every other row by one of the heads in turn: none has seen it. Its exported
+// fields are for encoding alone.
+type Basis struct {
+	Scorer      string
+	Whole       *leaveout.Whole
+	Calibration noiserate.Calibration
+	Reach       findings.Reach
+	Heads       *crossfit.Heads  // nil: centres judge
+	Sample      []int            // its rows, rising
+	Classes     []findings.Class // as the sample shows them
+	Images      []int64          // of each class, in the whole
+}
+
+// Judged is what is said of a block of rows, an entry for each. Of those without a label or alone with it nothing is said: Fit and
+// Said are NaN.
+type Judged struct {
+	judges.Opinion
+	Fit  []float64
+	Said noiserate.Said
+}
+
+// NewSpace returns the head that whitens the rows of sums, and the classes where it takes them.
+func NewSpace(sums *leaveout.Sums) (*head.Head, *leaveout.Whole, error) {
+	mean, covariance := sums.Moments()
+	white, err := head.WhiteningOf(mean, covariance, int(sums.Rows), head.Widest)
+	if err != nil {
+		return nil, nil, err
+	}
+	params := white.Params()
+	whole, err := sums.Turned(params[0].Matrix(), params[1].Data)
+	return white, whole, err
+}
+
+// NewBasis fits a basis to sums of all rows and a sample of them, features of unit length whose IDs are rows of the whole, rising. Of the
+// options those of the scorer count.
+func NewBasis(ctx context.Context, sums *leaveout.Sums, sample features.Set, o Options) (*Basis, error) {
+	b := &Basis{Scorer: judges.Named(cmp.Or(o.Scorer, judges.Default)), Sample: sample.IDs, Images: sums.Count}
+	if !slices.Contains(Dealt(), b.Scorer) {
+		return nil, fmt.Errorf("audit: scorer %q needs all rows at once, expected one of %s", b.Scorer, strings.Join(Dealt(), ", "))
+	}
+	white, whole, err := NewSpace(sums)
+	if err != nil {
+		return nil, fmt.Errorf("audit: %w", err)
+	}
+	b.Whole = whole
+	compared := whole.Compare(sample.X, sample.Labels)
+	if b.Calibration, err = noiserate.Calibrate(ctx, compared); err != nil {
+		return nil, err
+	}
+	if b.Reach, _, err = findings.NewReach(ctx, compared); err != nil {
+		return nil, err
+	}
+	if b.Scorer != judges.Centres {
+		heads := crossfit.Options{Folds: o.Folds, Seed: o.Seed, Told: o.Told, Start: white}
+		if b.Scorer == judges.Combined {
+			heads.Beside = func(ctx context.Context, rows []int) (blas32.General, error) {
+				some := sample.Rows(rows)
+				out := features.NewMatrix(len(rows), len(whole.Classes))
+				return out, whole.Compare(some.X, some.Labels).Each(ctx, func(i, _ int, row []float64) { narrowed(features.Row(out, i), row) })
+			}
+		}
+		if b.Heads, err = crossfit.Learn(ctx, sample, len(sums.Count), heads); err != nil {
+			return nil, err
+		}
+	}
+	return b, b.look(ctx, white, sample)
+}
+
+// look finds out what the classes look like, in the sample.
+func (b *Basis) look(ctx context.Context, white *head.Head, sample features.Set) error {
+	said, err := b.Judge(ctx, sample.X, sample.Labels, sample.IDs)
+	if err != nil {
+		return err
+	}
+	z := features.Set{Labels: sample.Labels}
+	if z.X, err = white.Embed(sample.X); err != nil {
+		return err
+	}
+	shared, err := sharedBy(z, len(b.Images), said.Opinion)
+	if err != nil {
+		return fmt.Errorf("audit: %w", err)
+	}
+	b.Classes, err = findings.Classes(ctx, shared)
+	for i := range b.Classes {
+		b.Classes[i].Images = int(b.Images[b.Classes[i].Class])
+	}
+	return err
+}
+
+// narrowed copies a row of similarities.
+func narrowed(to []float32, row []float64) {
+	for k, v := range row {
+		to[k] = float32(v)
+	}
+}
+
+// Judge judges rows of the whole: their features, of unit length, labels, and positions.
+func (b *Basis) Judge(ctx context.Context, x blas32.General, labels, rows []int) (Judged, error) {
+	n := x.Rows
+	j := Judged{judges.Undecided(labels), unsaid(n), noiserate.Said{Given: unsaid(n), Ranked: unsaid(n)}}
+	s := b.Whole.Compare(x, labels)
+	var beside blas32.General
+	if b.Heads != nil && b.Scorer == judges.Combined {
+		beside = features.NewMatrix(n, len(s.Classes))
+	}
+	err := s.Each(ctx, func(at, y int, row []float64) {
+		i := s.Rows[at]
+		j.Fit[i] = b.Reach.Fit(row)
+		j.Said.Given[i], j.Said.Ranked[i] = b.Calibration.Say(y, row)
+		if beside.Data != nil {
+			narrowed(features.Row(beside, i), row)
+		}
+		if b.Heads == nil {
+			j.Order[i] = b.Calibration.Posterior(row, y)
+			best := y
+			for k, v := range row {
+				if v > row[best] {
+					best = k
+				}
+			}
+			j.Score[i], j.Suggested[i], j.SuggestedScore[i] = row[y], s.Classes[best], row[best]
+		}
+	})
+	if err != nil || b.Heads == nil {
+		return j, err
+	}
+	folds := make([]int, n)
+	for i, row := range rows {
+		if at, ok := slices.BinarySearch(b.Sample, row); ok {
+			folds[i] = b.Heads.Of[at]
+		} else {
+			folds[i] = b.Heads.FoldOf(row)
+		}
+	}
+	var by crossfit.Beside
+	if beside.Data != nil {
+		by = func(_ context.Context, rows []int) (blas32.General, error) {
+			return features.Set{X: beside}.Rows(rows).X, nil
+		}
+	}
+	j.Opinion, err = b.Heads.Judge(ctx, x, labels, folds, by)
+	return j, err
+}
+
+// unsaid returns n numbers that are not known.
+func unsaid(n int) []float64 {
+	list := make([]float64, n)
+	for i := range list {
+		list[i] = math.NaN()
+	}
+	return list
+}
+
+// Conclude makes the result of what was said of all rows, whose labels these are, block after block in their order. Near copies and
+// nearest images are not looked for.
+func (b *Basis) Conclude(ctx context.Context, labels []int, blocks []Judged, o Options) (Result, error) {
+	r := Result{Scorer: b.Scorer, labels: labels, Sampled: len(b.Sample)}
+	r.Blind = b.Scorer == judges.Combined && b.Heads.Blind()
+	rows := labelled(labels)
+	var said noiserate.Said
+	var judged, given []int // suspects that something is said of
+	from := 0
+	for _, j := range blocks {
+		for i, score := range j.Score {
+			y := labels[from+i]
+			if y == features.Unlabelled {
+				continue
+			}
+			s := Suspect{Row: len(r.Suspects), Given: y, Score: score, Order: j.Order[i], Suggested: j.Suggested[i], SuggestedScore: j.SuggestedScore[i], Fit: j.Fit[i]}
+			if !math.IsNaN(j.Said.Given[i]) {
+				said.Given, said.Ranked = append(said.Given, j.Said.Given[i]), append(said.Ranked, j.Said.Ranked[i])
+				judged, given = append(judged, s.Row), append(given, y)
+				if r.Blind {
+					s.Score, s.Suggested, s.SuggestedScore = 0.5, y, 0.5
+				}
+			}
+			r.Suspects = append(r.Suspects, s)
+		}
+		from += len(j.Score)
+	}
+	if from != len(labels) {
+		return r, fmt.Errorf("audit: found %d rows judged, expected %d", from, len(labels))
+	}
+	e, err := noiserate.FromSaid(ctx, said, given, len(b.Images), len(b.Whole.Classes), noiserate.Auto, train.Rand(o.Seed, "noise rate", 0))
+	if err != nil {
+		return r, err
+	}
+	r.Noise = &e
+	for _, k := range b.Classes {
+		r.Classes = append(r.Classes, Class{Class: k, Purity: 1 - e.Classes[k.Class], Low: 1 - e.ClassHigh[k.Class], High: 1 - e.ClassLow[k.Class]})
+	}
+	switch {
+	case r.Blind:
+		e.Rate, e.Low, e.High = 0, 0, noiserate.MostOf(len(b.Whole.Classes))
+	case b.Scorer == judges.Combined:
+		r.expect(&e, judged)
+	}
+	r.finish(rows, o)
+	return r, nil
+}

@@ -1,0 +1,174 @@
+package leaveout
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/mat"
+
+	"winnow/features"
+)
+
+// Sums is what the classes and the whitening of a set are made of, for sets that no machine looks at as a whole: rows are
+// added block by block, and sums of some rows to those of others. They are whole numbers, so that they come to the same,
+// to the last bit, in whatever order they are added.
+type Sums struct {
+	Dim     int
+	Rows    int64   // with and without a label
+	Count   []int64 // rows of each class
+	All     []int64 // Σ u, in units of 1/one
+	Squares []int64 // Σ u uᵀ, the whole matrix, likewise
+	Classes []int64 // Σ u of each class, likewise, class after class
+}
+
+const (
+	one      = 1 << 32 // a value of a row is rounded to 2e-10 of its length, less than float32 does
+	mostRows = 1 << 30 // whose sums fit into 63 bits
+)
+
+// NewSums returns the sums of no rows.
+func NewSums(dim, classes int) *Sums {
+	return &Sums{Dim: dim, Count: make([]int64, classes), All: make([]int64, dim), Squares: make([]int64, dim*dim), Classes: make([]int64, classes*dim)}
+}
+
+// Add adds a block of unit rows, whose labels are negative for none. Products are float32, of the block as it is: the same blocks give
+// the same sums.
+func (s *Sums) Add(x blas32.General, labels []int) error {
+	if x.Cols != s.Dim || len(labels) != x.Rows {
+		return fmt.Errorf("leaveout: found %d rows of %d values and %d labels, expected rows of %d values and as many labels", x.Rows, x.Cols, len(labels), s.Dim)
+	}
+	if s.Rows += int64(x.Rows); s.Rows > mostRows {
+		return fmt.Errorf("leaveout: found more than %d rows, expected sums of fewer", mostRows)
+	}
+	for i, y := range labels {
+		if y >= len(s.Count) {
+			return fmt.Errorf("leaveout: row %d: label %d, expected one of %d classes", i, y, len(s.Count))
+		}
+		var class []int64
+		if y >= 0 {
+			s.Count[y]++
+			class = s.Classes[y*s.Dim:][:s.Dim]
+		}
+		for j, v := range features.Row(x, i) {
+			n := whole(v)
+			s.All[j] += n
+			if class != nil {
+				class[j] += n
+			}
+		}
+	}
+	squares := features.NewMatrix(s.Dim, s.Dim)
+	blas32.Gemm(blas.Trans, blas.NoTrans, 1, x, x, 0, squares)
+	for i, v := range squares.Data {
+		s.Squares[i] += whole(v)
+	}
+	return nil
+}
+
+func whole(v float32) int64 { return int64(math.RoundToEven(float64(v) * one)) }
+
+// Join adds the sums of other rows.
+func (s *Sums) Join(others *Sums) error {
+	if s.Dim != others.Dim || len(s.Count) != len(others.Count) {
+		return fmt.Errorf("leaveout: found sums of %d values and %d classes, expected %d values and %d classes", others.Dim, len(others.Count), s.Dim, len(s.Count))
+	}
+	if s.Rows += others.Rows; s.Rows > mostRows {
+		return fmt.Errorf("leaveout: found more than %d rows, expected sums of fewer", mostRows)
+	}
+	for _, pair := range [][2][]int64{{s.Count, others.Count}, {s.All, others.All}, {s.Squares, others.Squares}, {s.Classes, others.Classes}} {
+		for i, v := range pair[1] {
+			pair[0][i] += v
+		}
+	}
+	return nil
+}
+
+// Moments returns the mean of the rows and their covariance.
+func (s *Sums) Moments() (mean []float64, covariance *mat.SymDense) {
+	n := float64(s.Rows)
+	mean = make([]float64, s.Dim)
+	for j, v := range s.All {
+		mean[j] = float64(v) / one / n
+	}
+	covariance = mat.NewSymDense(s.Dim, nil)
+	for i := range s.Dim {
+		for j := i; j < s.Dim; j++ {
+			both := float64(s.Squares[i*s.Dim+j]+s.Squares[j*s.Dim+i]) / 2 / one
+			covariance.SetSym(i, j, both/n-mean[i]*mean[j])
+		}
+	}
+	return mean, covariance
+}
+
+// Whole is the classes of a set of which some rows are compared with them at a time, in the space that an affine map takes
+// rows to. An image counts for its class as much as its vector there is long.
+type Whole struct {
+	Weight  blas32.General // in×out
+	Bias    []float32
+	Classes []int     // that have two rows or more, rising: the columns
+	Column  []int     // of a class, -1: none
+	Sums    []float64 // of each column, in the space
+
+	centres blas32.General // once they are known
+}
+
+// Turned returns the classes of the rows of s where x·weight + bias takes them.
+func (s *Sums) Turned(weight blas32.General, bias []float32) (*Whole, error) {
+	w := &Whole{Weight: weight, Bias: bias, Column: make([]int, len(s.Count))}
+	for k, n := range s.Count {
+		w.Column[k] = -1
+		if n >= 2 {
+			w.Column[k] = len(w.Classes)
+			w.Classes = append(w.Classes, k)
+		}
+	}
+	if len(w.Classes) < 2 {
+		return nil, fmt.Errorf("%d classes have two images or more, expected at least two", len(w.Classes))
+	}
+	w.Sums = make([]float64, len(w.Classes)*weight.Cols)
+	for c, k := range w.Classes {
+		sum := w.Sums[c*weight.Cols:][:weight.Cols]
+		for j, b := range bias {
+			sum[j] = float64(s.Count[k]) * float64(b)
+		}
+		for i, v := range s.Classes[k*s.Dim:][:s.Dim] {
+			x := float64(v) / one
+			for j, f := range features.Row(weight, i) {
+				sum[j] += x * float64(f)
+			}
+		}
+	}
+	return w, nil
+}
+
+// Compare returns the rows of x whose class has others, in the space, to be compared with the classes of the whole, each row
+// left out of its own class. x are rows of the whole, as they were added.
+func (w *Whole) Compare(x blas32.General, labels []int) *Set {
+	d := w.Weight.Cols
+	s := &Set{Classes: w.Classes, Column: w.Column, sums: w.Sums}
+	for i, y := range labels {
+		if y >= 0 && w.Column[y] >= 0 {
+			s.Rows = append(s.Rows, i)
+		}
+	}
+	all := features.NewMatrix(x.Rows, d)
+	blas32.Gemm(blas.NoTrans, blas.NoTrans, 1, x, w.Weight, 0, all)
+	s.Z = features.Set{X: features.NewMatrix(len(s.Rows), d), Labels: make([]int, len(s.Rows))}
+	s.parts = make([][]Part, len(s.Rows))
+	own := make([]Part, len(s.Rows))
+	for at, i := range s.Rows {
+		row := features.Row(all, i)
+		for j, b := range w.Bias {
+			row[j] += b
+		}
+		own[at] = Part{w.Column[labels[i]], features.UnitRow(s.Z.Row(at), row)}
+		s.Z.Labels[at], s.parts[at] = labels[i], own[at:at+1]
+	}
+	if s.centres = w.centres; s.centres.Data == nil {
+		s.direct()
+		w.centres = s.centres
+	}
+	return s
+}

@@ -1,0 +1,130 @@
+package leaveout
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"winnow/features"
+)
+
+// unitRows draws rows of unit length; every seventh has no label, one is alone in its class.
+func unitRows(n, d, classes int) features.Set {
+	rng := rand.New(rand.NewPCG(3, 4))
+	s := features.NewSet(n, d)
+	for i := range n {
+		for j := range d {
+			s.Row(i)[j] = float32(0.3 + rng.NormFloat64())
+		}
+		features.UnitRow(s.Row(i), s.Row(i))
+		if s.Labels[i] = rng.IntN(classes - 1); i%7 == 0 {
+			s.Labels[i] = features.Unlabelled
+		}
+	}
+	s.Labels[1] = classes - 1
+	return s
+}
+
+// Sums of some blocks and of others come to those of all, to the last bit, in whatever order they are joined.
+func TestSumsJoin(t *testing.T) {
+	s := unitRows(96, 5, 4)
+	blocks := make([]*Sums, 6)
+	whole := NewSums(5, 4)
+	for b := range blocks {
+		blocks[b] = NewSums(5, 4)
+		for _, to := range []*Sums{blocks[b], whole} {
+			if err := to.Add(features.Part(s.X, b*16, 16), s.Labels[b*16:][:16]); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	joined := NewSums(5, 4)
+	for _, b := range []int{4, 0, 5, 2, 1, 3} {
+		if err := joined.Join(blocks[b]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff(whole, joined); diff != "" {
+		t.Error(diff)
+	}
+	mean, covariance := joined.Moments()
+	for i := range 5 {
+		for j := range 5 {
+			var a, b, ab float64
+			for r := range 96 {
+				x, y := float64(s.Row(r)[i]), float64(s.Row(r)[j])
+				a, b, ab = a+x/96, b+y/96, ab+x*y/96
+			}
+			if math.Abs(mean[i]-a) > 1e-9 || math.Abs(covariance.At(i, j)-(ab-a*b)) > 1e-6 {
+				t.Errorf("%d, %d: found %v, %v, expected %v, %v", i, j, mean[i], covariance.At(i, j), a, ab-a*b)
+			}
+		}
+	}
+	if err := joined.Join(NewSums(5, 3)); err == nil {
+		t.Error("sums of other classes were joined")
+	}
+	if err := joined.Add(s.X, make([]int, 3)); err == nil {
+		t.Error("rows without labels were added")
+	}
+}
+
+// Rows are compared with the sums of the whole without themselves: by loops.
+func TestWholeCompare(t *testing.T) {
+	s := unitRows(80, 5, 4)
+	sums := NewSums(5, 4)
+	if err := sums.Add(s.X, s.Labels); err != nil {
+		t.Fatal(err)
+	}
+	weight, bias := blas32.General{Rows: 5, Cols: 3, Stride: 3, Data: []float32{1, 0, 0.5, 0, 2, 0, -1, 0, 1, 0.25, 1, 0, 0, 0, 3}}, []float32{0.1, -0.2, 0.3}
+	w, err := sums.Turned(weight, bias)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(w.Classes, []int{0, 1, 2}) || w.Column[3] != -1 {
+		t.Fatalf("classes %v, columns %v", w.Classes, w.Column)
+	}
+	turned := func(i int) (a [3]float64) {
+		for j := range 3 {
+			a[j] = float64(bias[j])
+			for k, v := range s.Row(i) {
+				a[j] += float64(v) * float64(weight.Data[k*3+j])
+			}
+		}
+		return a
+	}
+	const from, n = 20, 30
+	got := w.Compare(features.Part(s.X, from, n), s.Labels[from:][:n])
+	seen := 0
+	err = got.Each(t.Context(), func(at, y int, row []float64) {
+		i := from + got.Rows[at]
+		if s.Labels[i] != w.Classes[y] {
+			t.Errorf("row %d: column %d, label %d", i, y, s.Labels[i])
+		}
+		a := turned(i)
+		for c, k := range w.Classes {
+			var sum [3]float64
+			for r, label := range s.Labels {
+				if label == k && r != i {
+					for j, v := range turned(r) {
+						sum[j] += v
+					}
+				}
+			}
+			var along, na, ns float64
+			for j := range 3 {
+				along, na, ns = along+a[j]*sum[j], na+a[j]*a[j], ns+sum[j]*sum[j]
+			}
+			if want := along / math.Sqrt(na*ns); math.Abs(row[c]-want) > 1e-5 {
+				t.Errorf("row %d, class %d: found %v, expected %v", i, k, row[c], want)
+			}
+		}
+		seen++
+	})
+	if err != nil || seen != len(got.Rows) || seen < 20 || seen == n {
+		t.Errorf("%d of %d rows, %v", seen, n, err)
+	}
+}
