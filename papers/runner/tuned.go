@@ -67,7 +67,7 @@ func (r *reproduction) openMade(ctx context.Context, s Source) (*data, error) {
 	if err != nil {
 		return nil, err
 	}
-	root, err := imageroot.Open(imageroot.Resolve(s.Root, s.Manifest))
+	root, err := imageroot.Open(ctx, imageroot.Resolve(s.Root, s.Manifest))
 	if err != nil {
 		return nil, hint.With(err, "name the folder that the manifest's paths start from with --root")
 	}
