@@ -3,8 +3,9 @@ GO ?= go
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 FUZZTIME ?= 3s
 CONSUMER = internal/testing/consumer
+KUBERNETES = internal/testing/kubernetestest
 
-.PHONY: build dist man demo test consumer check fmt vet lint race browser faults fuzz bench runtime pgserver clean golden pictures gpu-bundle gpu-rehearsal
+.PHONY: build dist man demo test consumer kubernetes cluster check fmt vet lint race browser faults fuzz bench runtime pgserver clean golden pictures gpu-bundle gpu-rehearsal
 
 # Without what debuggers read (-s -w) the program is a quarter smaller; LDFLAGS= keeps it. Stack traces have names and lines either way.
 LDFLAGS ?= -s -w
@@ -27,7 +28,7 @@ demo: runtime
 	bin/winnow demo --out demo
 
 # The second line decodes and resizes without vector instructions, as other processors do.
-test: runtime consumer pgserver
+test: runtime consumer kubernetes pgserver
 	$(GO) test ./...
 	GODEBUG=cpu.avx2=off $(GO) test ./backbone ./backbone/jfif
 
@@ -45,7 +46,15 @@ pgserver:
 consumer:
 	cd $(CONSUMER) && $(GO) test ./...
 
-check: fmt vet lint test race browser faults fuzz
+# What winnow cluster kubernetes prints, held to the API's own types, which are a module of their own.
+kubernetes:
+	cd $(KUBERNETES) && $(GO) test ./...
+
+# extract, join and audit as 8 tasks of a real Slurm on this machine, whose daemons are killed meanwhile: a minute.
+cluster: runtime
+	GO="$(GO)" .ci/cluster
+
+check: fmt vet lint test race browser faults cluster fuzz
 
 fmt:
 	@bad=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$bad" ]; then echo "gofmt would change: $$bad"; exit 1; fi
@@ -53,11 +62,14 @@ fmt:
 vet:
 	$(GO) vet ./...
 	$(GO) vet -tags faults ./cmd/winnow ./backbone
+	$(GO) vet -tags slurm ./cluster
 	cd $(CONSUMER) && $(GO) vet ./...
+	cd $(KUBERNETES) && $(GO) vet ./...
 
 lint:
 	$(GO) run $(STATICCHECK) ./...
 	cd $(CONSUMER) && $(GO) run $(STATICCHECK) ./...
+	cd $(KUBERNETES) && $(GO) run $(STATICCHECK) ./...
 
 # The race detector, which takes ten times as long, watches the packages that start goroutines or share state under a lock,
 # and the commands that drive them; all else has one goroutine, and make test tests it.

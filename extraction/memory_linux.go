@@ -74,3 +74,10 @@ func memoryField(data []byte, name string) (int64, bool) {
 	}
 	return 0, false
 }
+
+// peakMemory returns the most that this process has held at a time.
+func peakMemory() int64 {
+	data, _ := os.ReadFile("/proc/self/status") // 0 where it is not there
+	kilobytes, _ := memoryField(data, "VmHWM:")
+	return kilobytes * 1024
+}

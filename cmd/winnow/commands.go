@@ -5,6 +5,7 @@ import (
 
 	"winnow/cmd/winnow/audit"
 	"winnow/cmd/winnow/catalogs"
+	"winnow/cmd/winnow/cluster"
 	"winnow/cmd/winnow/cost"
 	"winnow/cmd/winnow/data"
 	"winnow/cmd/winnow/demo"
@@ -41,6 +42,7 @@ func commands() []term.Group {
 			models.Command(),
 			extract.Command(),
 			join.Command(),
+			cluster.Command(),
 			noise.Command(),
 		}},
 		{Heading: "Embeddings", Commands: []*cli.Command{

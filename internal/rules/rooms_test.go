@@ -191,6 +191,11 @@ var rooms = []Room{
 	{"embedding", "makes vectors of images with a run, an exported model or a backbone alone; writes, indexes and searches by them; exports a run",
 		"backbone backbone/ort datasets datasets/imagelist datasets/imageroot extraction features graph head internal/hint internal/lookup internal/vectorfile models parts run/folder search search/pgvector search/qdrant search/vectordb"},
 
+	{"cluster", "hands commands that machines can share to Slurm and Kubernetes, and says how far they are",
+		"cluster/plan internal/hint parts"},
+	{"cluster/plan", "says how long a job takes that many workers share, and that fail",
+		""},
+
 	{"review", "serves the page on which people decide about suspects, takes their decisions from Label Studio, and writes them in every form",
 		"audit/suspects datasets datasets/imageroot datasets/labelstudio datasets/location internal/hint internal/look review/decisions review/pictures"},
 	{"review/finder", "finds the images that are like another, for the page of a review",
@@ -216,7 +221,7 @@ var rooms = []Room{
 	{"internal/manual", "prints help, manual pages and topics from the commands, and the catalogs of losses and metrics",
 		"datasets/published eval filters losses"},
 	{"internal/shell", "takes flags before and behind arguments; completes command lines in bash, zsh and fish",
-		"audit/judges backbone datasets/published eval filters filters/noiserate internal/manual losses models models/architecture papers/recipes papers/studies run run/auditing run/config"},
+		"audit/judges backbone cluster datasets/published eval filters filters/noiserate internal/manual losses models models/architecture papers/recipes papers/studies run run/auditing run/config"},
 	{"internal/document", "parses YAML of bounded size and depth",
 		""},
 	{"internal/fetch", "downloads a file of known sha256, goes on with one that broke off, checks it",
@@ -284,6 +289,8 @@ var rooms = []Room{
 		"backbone backbone/ort datasets eval extraction features filters head papers/watch report/chart run run/config run/folder run/tuning train"},
 	{"experiments/gpu", "tries everything that runs on a GPU, and measures it",
 		"backbone/ort eval features graph graph/gradient internal/ortlib report/chart report/page train"},
+	{"experiments/scale", "prints how long 10⁸ images take, for docs/scale.md",
+		"cluster/plan"},
 	{"experiments/prepare", "prepares published data sets",
 		"datasets"},
 }

@@ -27,6 +27,7 @@ type Options struct {
 	Shard                 parts.Shard
 	Extract               backbone.ExtractConfig // Preprocessing is the model's
 	Overwrite, JSON       bool
+	DryRun                bool
 }
 
 // Command is winnow extract.
@@ -62,6 +63,7 @@ func command(call term.Call[Options]) *cli.Command {
 			&cli.BoolFlag{Name: "exif", Usage: "turn pictures as their EXIF orientation says"},
 			&cli.BoolFlag{Name: "strict", Usage: "stop at the first unreadable image"},
 			&cli.BoolFlag{Name: "overwrite", Usage: "replace a store of another model, preprocessing or image list"},
+			&cli.BoolFlag{Name: "dry-run", Usage: "say by some of the images how long all take and how much memory, and write nothing"},
 			&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},
 		}, term.PreprocessingFlags()...),
 		Action: term.Action(read, call),
@@ -87,7 +89,7 @@ const decoderUsage = "read JPEG photographs by `NAME`: exact, every pixel as lib
 func read(c *cli.Context) (o Options, err error) {
 	o = Options{
 		Manifest: c.String("manifest"), Root: c.String("root"), Model: c.String("model"), Settings: term.ModelSettings(c),
-		Out: c.String("out"), DType: c.String("dtype"), Overwrite: c.Bool("overwrite"), JSON: c.Bool("json"),
+		Out: c.String("out"), DType: c.String("dtype"), Overwrite: c.Bool("overwrite"), JSON: c.Bool("json"), DryRun: c.Bool("dry-run"),
 		Extract: backbone.ExtractConfig{Workers: c.Int("workers"), MaxPixels: c.Int("max-pixels"), Strict: c.Bool("strict")},
 	}
 	if c.NArg() > 0 {
@@ -130,6 +132,10 @@ func run(ctx context.Context, p *term.Program, o Options) error {
 	e, err := o.extraction(ctx, p)
 	if err != nil {
 		return err
+	}
+	if o.DryRun {
+		tried, err := e.DryRun(ctx, p.Host())
+		return p.Result(tried, o.JSON, err)
 	}
 	result, err := e.Run(ctx, p.Host())
 	if err != nil {

@@ -1,0 +1,254 @@
+package cluster
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+
+	"winnow/internal/hint"
+)
+
+// Kubernetes is what only Kubernetes is asked for.
+type Kubernetes struct {
+	Name   string // of the Jobs, "": by the output
+	Image  string
+	Claim  string // persistent volume claim that holds manifest, images and output
+	Mount  string // where it is found: the folder that relative paths start from
+	Secret string // whose keys become variables: a bucket's
+}
+
+// What follows is as much of Kubernetes' types as is printed; internal/testing/kubernetestest holds it to the whole ones.
+type (
+	manifest struct {
+		APIVersion string `yaml:"apiVersion"`
+		Kind       string `yaml:"kind"`
+		Metadata   meta   `yaml:"metadata"`
+		Spec       job    `yaml:"spec"`
+	}
+	meta struct {
+		Name   string            `yaml:"name,omitempty"`
+		Labels map[string]string `yaml:"labels"`
+	}
+	job struct {
+		CompletionMode       string         `yaml:"completionMode,omitempty"`
+		Completions          int            `yaml:"completions,omitempty"`
+		Parallelism          int            `yaml:"parallelism,omitempty"`
+		BackoffLimit         *int           `yaml:"backoffLimit,omitempty"`
+		BackoffLimitPerIndex *int           `yaml:"backoffLimitPerIndex,omitempty"`
+		MaxFailedIndexes     *int           `yaml:"maxFailedIndexes,omitempty"`
+		PodFailurePolicy     *failurePolicy `yaml:"podFailurePolicy,omitempty"`
+		Template             podTemplate    `yaml:"template"`
+	}
+	failurePolicy struct {
+		Rules []failureRule `yaml:"rules"`
+	}
+	failureRule struct {
+		Action          string      `yaml:"action"`
+		OnPodConditions []condition `yaml:"onPodConditions,omitempty"`
+		OnExitCodes     *exitCodes  `yaml:"onExitCodes,omitempty"`
+	}
+	condition struct {
+		Type   string `yaml:"type"`
+		Status string `yaml:"status"`
+	}
+	exitCodes struct {
+		ContainerName string `yaml:"containerName"`
+		Operator      string `yaml:"operator"`
+		Values        []int  `yaml:"values"`
+	}
+	podTemplate struct {
+		Metadata meta `yaml:"metadata"`
+		Spec     pod  `yaml:"spec"`
+	}
+	pod struct {
+		RestartPolicy  string      `yaml:"restartPolicy"`
+		Grace          int         `yaml:"terminationGracePeriodSeconds"`
+		InitContainers []container `yaml:"initContainers,omitempty"`
+		Containers     []container `yaml:"containers"`
+		Volumes        []volume    `yaml:"volumes,omitempty"`
+	}
+	container struct {
+		Name         string    `yaml:"name"`
+		Image        string    `yaml:"image"`
+		Command      []string  `yaml:"command,omitempty"`
+		Args         []string  `yaml:"args,omitempty"`
+		WorkingDir   string    `yaml:"workingDir,omitempty"`
+		EnvFrom      []envFrom `yaml:"envFrom,omitempty"`
+		Resources    resources `yaml:"resources"`
+		VolumeMounts []mount   `yaml:"volumeMounts,omitempty"`
+	}
+	envFrom struct {
+		SecretRef named `yaml:"secretRef"`
+	}
+	named struct {
+		Name string `yaml:"name"`
+	}
+	resources struct {
+		Requests map[string]string `yaml:"requests,omitempty"`
+		Limits   map[string]string `yaml:"limits,omitempty"`
+	}
+	mount struct {
+		Name      string `yaml:"name"`
+		MountPath string `yaml:"mountPath"`
+	}
+	volume struct {
+		Name  string `yaml:"name"`
+		Claim claim  `yaml:"persistentVolumeClaim"`
+	}
+	claim struct {
+		ClaimName string `yaml:"claimName"`
+	}
+)
+
+// grace is how long a pod has to keep its work before it is killed, in seconds.
+const grace = 120
+
+// WriteKubernetes returns the manifests of a job: an Indexed Job whose pods make the parts, and a Job that waits for these and joins
+// them.
+func WriteKubernetes(ctx context.Context, h Host, commands []Command, o Options) (string, error) {
+	if len(commands) > 1 {
+		return "", hint.Misused("cluster: found %d commands, expected one: Jobs of Kubernetes do not depend on each other", len(commands))
+	}
+	list, e, err := prepare(ctx, h, commands, &o, o.Memory == 0)
+	if err != nil {
+		return "", err
+	}
+	s := list[0]
+	if o.Kubernetes.Image == "" {
+		return "", hint.Misused("cluster: --image missing: the container that holds winnow")
+	}
+	if o.Kubernetes.Claim == "" && !strings.Contains(s.out, ":/") {
+		return "", hint.Misused("cluster: --claim missing: --out %s lies on a volume that all pods see, expected the name of its claim", s.out)
+	}
+	name, err := jobName(o.Kubernetes.Name, s.out)
+	if err != nil {
+		return "", err
+	}
+	tasks, join := indexedJob(name, s, o, e), joinJob(name, s, o, e)
+	var b strings.Builder
+	fmt.Fprintf(&b, "# winnow %s in %d pods, and the join of what they make. kubectl apply -f THIS\n", s.Name, s.tasks)
+	if why := e.because(s.tasks); why != "" {
+		fmt.Fprintf(&b, "# %s.\n", why)
+	}
+	for _, part := range []struct {
+		comment string
+		job     manifest
+	}{
+		{"Pod I makes part I+1. One that is disrupted does not count as failed; one that is misused (exit code 2) is not tried again; others are.", tasks},
+		{"Its pod waits until all parts are there, and joins them. Where a part failed for good: kubectl get job, mend, kubectl delete job, apply again: parts\n# that are there are not made twice.", join},
+	} {
+		text, err := yaml.MarshalWithOptions(part.job, yaml.IndentSequence(false))
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(&b, "---\n# %s\n%s", part.comment, text)
+	}
+	return b.String(), nil
+}
+
+// indexedJob makes the parts.
+func indexedJob(name string, s stage, o Options, e estimate) manifest {
+	c := o.container("winnow")
+	c.Args = literally(s.with("--shard", "auto/"+strconv.Itoa(s.tasks))...)
+	c.Resources.set("cpu", strconv.Itoa(max(o.CPUs, 1)), false)
+	if bytes := cmp.Or(o.Memory, e.memory()); bytes > 0 {
+		c.Resources.set("memory", fmt.Sprintf("%dMi", megabytes(bytes)), true)
+	}
+	if o.GPUs > 0 {
+		c.Resources.set("nvidia.com/gpu", strconv.Itoa(o.GPUs), true)
+	}
+	atOnce := s.tasks
+	if o.AtOnce > 0 {
+		atOnce = min(atOnce, o.AtOnce)
+	}
+	failed := s.tasks / 10 // more than a tenth: something is wrong with all
+	m := o.manifest(name, job{
+		CompletionMode: "Indexed", Completions: s.tasks, Parallelism: atOnce, BackoffLimitPerIndex: &o.Retries, MaxFailedIndexes: &failed,
+		PodFailurePolicy: &failurePolicy{Rules: []failureRule{
+			{Action: "Ignore", OnPodConditions: []condition{{Type: "DisruptionTarget", Status: "True"}}},
+			{Action: "FailIndex", OnExitCodes: &exitCodes{ContainerName: c.Name, Operator: "In", Values: []int{2}}},
+		}},
+	}, c)
+	return m
+}
+
+// joinJob waits for the parts in an init container, which needs no rights in the cluster, and joins them.
+func joinJob(name string, s stage, o Options, e estimate) manifest {
+	wait, c := o.container("wait"), o.container("winnow")
+	wait.Command = literally("sh", "-c", `until winnow cluster status "$0"; do sleep 30; done`, s.out)
+	c.Args = literally("join", s.out)
+	for _, each := range []*container{&wait, &c} {
+		each.Resources.set("cpu", "100m", false)
+		each.Resources.set("memory", "256Mi", false)
+	}
+	if bytes := cmp.Or(o.Memory, e.memory()); bytes > 0 { // it holds all paths, as a task does
+		c.Resources.set("memory", fmt.Sprintf("%dMi", megabytes(bytes)), true)
+	}
+	retries := max(o.Retries, 1)
+	m := o.manifest(name+"-join", job{BackoffLimit: &retries}, c)
+	m.Spec.Template.Spec.InitContainers = []container{wait}
+	return m
+}
+
+// literally keeps Kubernetes from putting variables in the place of $(NAME).
+func literally(words ...string) []string {
+	list := make([]string, len(words))
+	for i, w := range words {
+		list[i] = strings.ReplaceAll(w, "$(", "$$(")
+	}
+	return list
+}
+
+func (r *resources) set(name, value string, limited bool) {
+	if r.Requests == nil {
+		r.Requests, r.Limits = map[string]string{}, map[string]string{}
+	}
+	if r.Requests[name] = value; limited {
+		r.Limits[name] = value
+	}
+}
+
+func (o Options) container(name string) container {
+	c := container{Name: name, Image: o.Kubernetes.Image, WorkingDir: o.Kubernetes.Mount}
+	if o.Kubernetes.Secret != "" {
+		c.EnvFrom = []envFrom{{named{o.Kubernetes.Secret}}}
+	}
+	if o.Kubernetes.Claim != "" {
+		c.VolumeMounts = []mount{{"data", o.Kubernetes.Mount}}
+	}
+	return c
+}
+
+func (o Options) manifest(name string, j job, c container) manifest {
+	labels := map[string]string{"app.kubernetes.io/name": "winnow", "app.kubernetes.io/instance": name}
+	j.Template = podTemplate{Metadata: meta{Labels: labels}, Spec: pod{RestartPolicy: "Never", Grace: grace, Containers: []container{c}}}
+	if o.Kubernetes.Claim != "" {
+		j.Template.Spec.Volumes = []volume{{"data", claim{o.Kubernetes.Claim}}}
+	}
+	return manifest{"batch/v1", "Job", meta{name, labels}, j}
+}
+
+// Names of Jobs become labels and names of hosts: 63 letters, of which -join and the numbers of the pods take some.
+var (
+	nameForm = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,48}[a-z0-9])?$`)
+	unnamed  = regexp.MustCompile(`[^a-z0-9]+`)
+)
+
+// jobName returns a name for Kubernetes: the one that is asked for, or one by the output.
+func jobName(asked, out string) (string, error) {
+	name := asked
+	if name == "" {
+		name = "winnow-" + strings.Trim(unnamed.ReplaceAllString(strings.ToLower(filepath.Base(out)), "-"), "-")
+		name = strings.TrimRight(name[:min(len(name), 50)], "-")
+	}
+	if !nameForm.MatchString(name) {
+		return "", hint.Misused("--name: found %q, expected at most 50 small letters, digits and -, a letter or digit at both ends", name)
+	}
+	return name, nil
+}

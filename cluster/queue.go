@@ -1,0 +1,88 @@
+package cluster
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os/exec"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// patience is how long Slurm may take to answer: its controller may be away.
+const patience = 10 * time.Second
+
+// Queue says what an engine knows of the tasks of its jobs.
+type Queue func(ctx context.Context, jobs []string) []Queued
+
+// Queued is a task as Slurm knows it.
+type Queued struct {
+	ID     string // 12_3
+	State  string // RUNNING
+	Reason string // why it waits; of one that has ended its exit code and signal
+	Ended  bool
+}
+
+// shard returns the number of the task, 0 where it is none of an array.
+func (q Queued) shard() int {
+	_, task, _ := strings.Cut(q.ID, "_")
+	n, _ := strconv.Atoi(task) // 0 for [3-8], tasks that squeue was not to put together
+	return n
+}
+
+// held reports whether the task waits until someone lets it go: so does one that was starting while the controller died.
+func (q Queued) held() bool {
+	return q.State == "PENDING" && strings.Contains(strings.ToLower(q.Reason), "held")
+}
+
+func (q Queued) String() string { return fmt.Sprintf("Slurm: %s (%s)", q.State, q.Reason) }
+
+// AskSlurm asks sacct, where accounts are kept, how tasks ended, and squeue which wait and run. What neither can say is left out.
+func AskSlurm(ctx context.Context, jobs []string) []Queued {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	list := strings.Join(jobs, ",")
+	return append(readQueue(told(ctx, "sacct", "-X", "-n", "-P", "-j", list, "-o", "JobID,State,ExitCode"), true),
+		readQueue(told(ctx, "squeue", "-h", "-r", "-j", list, "-o", "%i|%T|%r"), false)...)
+}
+
+// readQueue reads lines of ID|STATE|REASON; with ended only those of tasks that have ended, and not well.
+func readQueue(lines string, ended bool) (list []Queued) {
+	for line := range strings.Lines(lines) {
+		f := strings.SplitN(strings.TrimSpace(line), "|", 3)
+		if len(f) < 3 {
+			continue
+		}
+		q := Queued{f[0], f[1], f[2], ended}
+		switch q.State {
+		case "PENDING", "RUNNING", "SUSPENDED", "REQUEUED", "COMPLETED":
+			if ended {
+				continue
+			}
+		}
+		list = append(list, q)
+	}
+	return list
+}
+
+// told returns what a program prints, "" where it fails.
+func told(ctx context.Context, name string, args ...string) string {
+	out, err := exec.CommandContext(ctx, name, args...).Output()
+	if err != nil {
+		return ""
+	}
+	return string(bytes.TrimSpace(out))
+}
+
+// queued asks for the tasks of all the jobs that were submitted; of a shard the last word counts.
+func (n notes) queued(ctx context.Context, ask Queue) map[int]Queued {
+	found := map[int]Queued{}
+	if ask == nil || len(n.jobs) == 0 {
+		return found
+	}
+	for _, q := range ask(ctx, n.jobs) {
+		found[q.shard()] = q
+	}
+	return found
+}

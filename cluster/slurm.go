@@ -1,0 +1,274 @@
+package cluster
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"text/template"
+
+	"winnow/cluster/plan"
+	"winnow/internal/hint"
+	"winnow/internal/text"
+)
+
+// Slurm is what only Slurm is asked for.
+type Slurm struct {
+	Partition string
+	Time      string   // of a task, as sbatch reads it
+	Chain     bool     // an extraction is followed by an audit and a page
+	More      []string // options of sbatch: --account=birds
+	Submit    bool     // instead of printing it
+}
+
+// slurmSuffix is what the folder of a job's scripts, logs and notes is named by, behind the output's name.
+const slurmSuffix = ".slurm"
+
+// slurmDir returns that folder.
+func slurmDir(out string) string { return filepath.Clean(out) + slurmSuffix }
+
+// script is a batch script: a task of an array, or one that stands alone.
+type script struct {
+	Name    string // 1-extract, 1-extract-join
+	File    string // as the shell reads it
+	Options []string
+	Why     string // the options, in a comment
+	Dir     string // that the command runs in, as the shell reads it
+	Notes   string // folder of the notes of how tasks ended, as the shell reads it
+	Array   string // "", or the tasks that there are: 1-8
+	AtOnce  string // "", or %16
+	Command string // as the shell reads it
+	What    string
+	Retries int
+}
+
+// WriteSlurm returns the shell script that submits a job to Slurm: it writes the scripts of the tasks beside the output, and hands
+// them to sbatch, each stage depending on the one before.
+func WriteSlurm(ctx context.Context, h Host, commands []Command, o Options) (string, error) {
+	o.Program = cmp.Or(o.Program, h.Self)
+	if o.Slurm.Chain {
+		var err error
+		if commands, err = chained(commands); err != nil {
+			return "", err
+		}
+	}
+	list, e, err := prepare(ctx, h, commands, &o, o.Memory == 0 || o.Slurm.Time == "")
+	if err != nil {
+		return "", err
+	}
+	for _, text := range append([]string{h.Dir, o.Program, o.Slurm.Partition, o.Slurm.Time}, o.Slurm.More...) {
+		if strings.ContainsFunc(text, control) {
+			return "", hint.Misused("cluster: %q: found a line feed or another control character, expected none", text)
+		}
+	}
+	folder := slurmDir(list[0].out)
+	if !filepath.IsAbs(folder) && strings.Contains(h.Dir, `\`) || strings.Contains(folder, `\`) {
+		return "", hint.Misused("cluster: --out %q: Slurm takes no \\ in the names of logs, expected none in it", list[0].out)
+	}
+	job := struct {
+		Summary, Dir, Folder, Submit string
+		Logs                         []string
+		Scripts                      []script
+	}{Dir: quoted(h.Dir), Folder: quoted(folder), Submit: quoted(filepath.Join(folder, "submit.sh"))}
+	for _, s := range list {
+		one := h.script(folder, s, o, e)
+		job.Scripts = append(job.Scripts, one)
+		if s.tasks > 0 {
+			job.Scripts = append(job.Scripts, h.joinScript(folder, s, o, e))
+		}
+	}
+	for _, s := range job.Scripts {
+		job.Logs = append(job.Logs, s.Notes)
+	}
+	var names []string
+	for _, s := range list {
+		names = append(names, s.Name)
+		if s.tasks > 0 {
+			names = append(names, "join")
+		}
+	}
+	job.Summary = fmt.Sprintf("%s, the first in %d tasks", strings.Join(names, " → "), o.Tasks)
+	var b strings.Builder
+	if err := submitting.Execute(&b, job); err != nil {
+		return "", err
+	}
+	return b.String(), nil
+}
+
+// script is a stage's own script: of each of its tasks, or of all.
+func (h Host) script(folder string, s stage, o Options, e estimate) script {
+	one := h.blank(folder, s.name(), s.tasks > 0, o)
+	add := func(format string, args ...any) { one.Options = append(one.Options, fmt.Sprintf(format, args...)) }
+	if o.CPUs > 0 {
+		add("--cpus-per-task=%d", o.CPUs)
+	}
+	if device := s.deviceIn(); o.GPUs > 0 && (strings.HasPrefix(device, "cuda") || device == "auto") {
+		add("--gres=gpu:%d", o.GPUs)
+	}
+	one.What, one.Command = "winnow "+s.Name, quoted(append([]string{o.Program}, s.Words...)...)
+	if s.tasks > 0 {
+		one.What = fmt.Sprintf("One of %d tasks of winnow %s: its number is its shard's.", s.tasks, s.Name)
+		one.Array = fmt.Sprintf("1-%d", s.tasks)
+		if o.AtOnce > 0 {
+			one.AtOnce = fmt.Sprintf("%%%d", o.AtOnce)
+		}
+		one.Command = quoted(append([]string{o.Program}, s.with("--shard", "auto/"+strconv.Itoa(s.tasks))...)...)
+	}
+	measured := s.number == 1 && e.known()
+	switch { // a stage that is not dealt takes as long as it does
+	case s.tasks > 0 && o.Slurm.Time != "":
+		add("--time=%s", slurmQuoted(o.Slurm.Time))
+	case measured:
+		add("--time=%s", clock(e.limit(s.tasks)))
+	}
+	if bytes := cmp.Or(o.Memory, e.memory()); bytes > 0 && (o.Memory > 0 || measured) {
+		add("--mem=%dM", megabytes(bytes))
+	}
+	if one.Why = "time and memory: the partition's own where not named here"; measured {
+		one.Why = e.because(s.tasks)
+	}
+	return one
+}
+
+// joinScript is the script behind an array.
+func (h Host) joinScript(folder string, s stage, o Options, e estimate) script {
+	one := h.blank(folder, s.name()+"-join", false, o)
+	one.What = "Puts the parts together. Where a task failed for good it never starts (winnow cluster status says which)."
+	one.Command = quoted(o.Program, "join", s.out)
+	if s.number == 1 && e.known() {
+		one.Options = append(one.Options, "--time="+clock(e.joinLimit()))
+		one.Why = fmt.Sprintf("%s are read twice and written once, at %d MB/s and half of that; all paths are held, as by a task", text.Approx(e.Bytes), int(plan.JoinRate/1e6))
+	}
+	if bytes := cmp.Or(o.Memory, e.memory()); bytes > 0 && s.number == 1 {
+		one.Options = append(one.Options, fmt.Sprintf("--mem=%dM", megabytes(bytes)))
+	}
+	return one
+}
+
+// blank is a script with what all have in common.
+func (h Host) blank(folder, name string, array bool, o Options) script {
+	notes := filepath.Join(folder, name)
+	log := notes
+	if !filepath.IsAbs(log) {
+		log = filepath.Join(h.Dir, log)
+	}
+	job := "%j"
+	if array {
+		job = "%A_%a"
+	}
+	log = filepath.Join(strings.ReplaceAll(log, "%", "%%"), job+".log")
+	s := script{Name: name, File: quoted(notes + ".sh"), Dir: quoted(h.Dir), Notes: quoted(notes), Retries: o.Retries,
+		Options: []string{"--job-name=" + slurmQuoted("winnow-"+name), "--nodes=1", "--ntasks=1", "--requeue", "--open-mode=append", "--signal=B:USR1@120",
+			"--output=" + slurmQuoted(log)}}
+	if o.Slurm.Partition != "" {
+		s.Options = append(s.Options, "--partition="+slurmQuoted(o.Slurm.Partition))
+	}
+	for _, more := range o.Slurm.More {
+		name, value, given := strings.Cut(more, "=")
+		if given {
+			name += "=" + slurmQuoted(value)
+		}
+		s.Options = append(s.Options, name)
+	}
+	return s
+}
+
+// deviceIn returns the device that a command's words name.
+func (c Command) deviceIn() string {
+	if d := c.Flags["device"]; d != "" {
+		return d
+	}
+	if len(c.Words) > 1 && c.Words[0] == "--device" {
+		return c.Words[1]
+	}
+	return ""
+}
+
+// slurmQuoted returns a value as sbatch reads it in a script.
+func slurmQuoted(value string) string {
+	if !strings.ContainsFunc(value, func(r rune) bool { return !plain(r) }) {
+		return value
+	}
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(value) + `"`
+}
+
+// megabytes returns whole MiB.
+func megabytes(bytes int64) int64 { return (bytes + 1<<20 - 1) >> 20 }
+
+// submitting is the script that is printed. No line of what it writes is END: they begin with what the templates say.
+var submitting = template.Must(template.Must(template.New("task").Parse(task)).New("submit").Parse(`#!/bin/sh
+# {{.Summary}}.
+# sh THIS submits all. Later: winnow cluster status says which tasks failed and how to run them again, and what follows them, by {{.Submit}}.
+set -eu
+cd -- {{.Dir}}
+mkdir -p --{{range .Logs}} {{.}}{{end}}
+{{- range .Scripts}}
+cat >{{.File}} <<'END'
+{{template "task" .}}END
+{{- end}}
+cat >{{.Submit}} <<'END'
+#!/bin/sh
+# Submits the array, or those of its tasks that are named (3,7), and what follows. Each stage waits until the one before has ended well
+# (afterok); where that can no longer be, Slurm takes it out of the queue (--kill-on-invalid-dep), and this script puts it there again.
+set -eu
+cd -- {{.Dir}}
+{{range $i, $s := .Scripts -}}
+job=$(sbatch --parsable
+{{- if $i}} --dependency=afterok:"$job" --kill-on-invalid-dep=yes{{end}}
+{{- if .Array}} --array={{if $i}}{{.Array}}{{else}}"${1:-{{.Array}}}"{{end}}{{.AtOnce}}{{end}} {{.File}})
+job=${job%%;*} # the cluster's name may stand behind
+echo "$job" >>{{.Notes}}/jobs
+echo "{{.Name}}: job $job"
+{{end}}END
+exec sh {{.Submit}} "$@"
+`))
+
+// task is a batch script. winnow runs beside the shell, so that this takes signals at once: USR1 two minutes before the time is up, TERM
+// where the job is cancelled. A second wait is needed where a signal ended the first; bash loses the code, and says -1, of a process that
+// ends in the moment of the signal.
+const task = `#!/bin/bash
+# {{.What}}
+{{- range .Options}}
+#SBATCH {{.}}
+{{- end}}
+{{- if .Why}}
+# {{.Why}}
+{{- end}}
+cd -- {{.Dir}} || exit 1
+note={{.Notes}}/${SLURM_ARRAY_TASK_ID:-1}
+id=${SLURM_ARRAY_JOB_ID:+${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID}
+id=${id:-$SLURM_JOB_ID}
+say() { echo "$(date -u +%Y-%m-%dT%H:%M:%SZ) $* $id ${SLURMD_NODENAME:-unknown}" >>"$note"; }
+
+# again sends the task back to the queue, at most {{.Retries}} times; Slurm waits two minutes before it starts it again.
+again() {
+	[ "${SLURM_RESTART_COUNT:-0}" -lt {{.Retries}} ] || return
+	for pause in 1 2 4 8 16 32 64 128; do # the controller may be away
+		scontrol requeue "$id" && exit 1
+		sleep $pause
+	done
+}
+
+say start
+{{.Command}} &
+winnow=$! late= cancelled=
+trap 'told=yes late=yes; kill -TERM $winnow' USR1
+trap 'told=yes cancelled=yes; kill -TERM $winnow' TERM
+told=yes
+while [ -n "$told" ]; do
+	told=
+	wait $winnow
+	code=$?
+done
+[ $code -ge 0 ] || code=143
+say end $code
+case $code,$late,$cancelled in
+0,* | 2,*) ;;               # done; misuse, which nothing mends that is done again
+*,yes) ;;                   # cancelled: what it did is kept
+130,, | 143,,) ;;           # stopped by hand, likewise
+*) again ;;                 # out of time: it goes on where it was. Failed: its machine may be to blame; parts are made once, whoever makes them
+esac
+exit $code
+`

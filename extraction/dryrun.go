@@ -1,0 +1,102 @@
+package extraction
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"winnow/backbone"
+	"winnow/backbone/ort"
+	"winnow/features"
+	"winnow/internal/text"
+)
+
+// tried is how many batches a dry run times, behind one that is not counted: the first takes longer. Two of them may have been read
+// while it was computed.
+const tried = 8
+
+// DryRun is what an extraction takes on this machine, by some of its images, as `winnow extract --dry-run --json` prints it.
+type DryRun struct {
+	Images    int     `json:"images"` // of the extraction, or of its shard
+	Views     int     `json:"views"`
+	Dim       int     `json:"dim"`
+	Bytes     int64   `json:"bytes"` // of all vectors
+	Tried     int     `json:"tried"` // images, evenly over the list
+	Bad       int     `json:"unreadable"`
+	Device    string  `json:"device"`
+	Batch     int     `json:"batch"`
+	PerSecond float64 `json:"images_per_second"`
+	Seconds   float64 `json:"seconds"` // all images at that rate
+	Memory    int64   `json:"memory"`  // the most that the process has held; 0: not known here
+}
+
+// DryRun computes the vectors of some images, which are kept nowhere, and says what all will take.
+func (e *Extraction) DryRun(ctx context.Context, h Host) (DryRun, error) {
+	h = h.Complete()
+	rt, err := h.Runtime()
+	if err != nil {
+		return DryRun{}, err
+	}
+	e.settleBatch(h, rt)
+	p := e.Config.Preprocessing
+	net, err := ort.NewNetwork(rt, e.Cut.Model, e.Cut.Tensor, ort.NetworkInput{Name: e.Cut.Input, Channels: p.Planes(), Height: p.Crop, Width: p.Crop})
+	if err != nil {
+		return DryRun{}, err
+	}
+	defer net.Close()
+	n := min(len(e.Paths), (1+tried)*e.Config.Batch)
+	sample := make([]string, n)
+	for i := range sample {
+		sample[i] = e.Paths[i*len(e.Paths)/n]
+	}
+	times, rows := []time.Time{time.Now()}, []int{0} // at the start, and when each batch was done
+	w := &unkept{}
+	err = backbone.Extract(ctx, e.Config, net, e.Root, sample, w, func(at backbone.Progress) {
+		times, rows = append(times, time.Now()), append(rows, at.Done)
+	})
+	if err != nil {
+		return DryRun{}, err
+	}
+	from, last := 0, len(times)-1
+	if last > 1 {
+		from = 1
+	}
+	r := DryRun{Images: len(e.Paths), Views: len(e.Config.ViewNames()), Dim: net.Dim(), Tried: n, Bad: len(w.bad), Device: rt.Where(), Batch: e.Config.Batch, Memory: peakMemory()}
+	size := int64(4)
+	if e.DType == features.Float16 {
+		size = 2
+	}
+	r.Bytes = int64(r.Images) * int64(r.Views) * int64(r.Dim) * size
+	r.PerSecond = float64(rows[last]-rows[from]) / times[last].Sub(times[from]).Seconds()
+	r.Seconds = float64(r.Images) / r.PerSecond
+	return r, nil
+}
+
+// unkept takes vectors and keeps none.
+type unkept struct {
+	rows int
+	bad  []features.Bad
+}
+
+func (u *unkept) Rows() int           { return u.rows }
+func (u *unkept) Bad() []features.Bad { return u.bad }
+func (u *unkept) Flush() error        { return nil }
+
+func (u *unkept) Append(x blas32.General, bad []features.Bad) error {
+	u.rows, u.bad = u.rows+x.Rows, append(u.bad, bad...)
+	return nil
+}
+
+// Write writes the outcome for people.
+func (r DryRun) Write(w io.Writer) error {
+	held := ""
+	if r.Memory > 0 {
+		held = ", and held " + text.Approx(r.Memory)
+	}
+	_, err := fmt.Fprintf(w, "%d images × %d views × %d values: %s\n%d of them tried, %d unreadable: %.1f images/s on %s, %d at once%s\nall: about %s on such a machine\n",
+		r.Images, r.Views, r.Dim, text.Approx(r.Bytes), r.Tried, r.Bad, r.PerSecond, r.Device, r.Batch, held, text.About(time.Duration(r.Seconds*float64(time.Second))))
+	return err
+}
