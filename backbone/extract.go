@@ -8,10 +8,12 @@ import (
 	"io/fs"
 	"runtime"
 	"sync"
+	"sync/atomic"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"winnow/features"
+	"winnow/internal/regular"
 )
 
 // ExtractConfig describes how images become vectors.
@@ -66,11 +68,12 @@ func (cfg ExtractConfig) slots() int {
 // Extract computes the vector of every image and hands them to the store in batches.
 //
 // Workers decode and preprocess in parallel while the network, on the calling goroutine, runs the batch
-// before, and a third side writes. Batch k is always images k·Batch … k·Batch+Batch-1, so an extraction that
+// before, and a third side writes. Of a network on several devices ([Lanes]) each runs batches of its own, in turn; the results are
+// taken in order. Batch k is always images k·Batch … k·Batch+Batch-1, so an extraction that
 // was stopped and goes on computes the same bits as one that was not. Each view of a batch is a run of the network, so
 // that its vectors have the same bits as if it were the only one. An unreadable image, or one whose vector is not finite,
 // keeps its row, of zeros, and is listed with its reason; where none of the first images can be read nothing is begun,
-// and where none of them has a finite vector it ends. On
+// and where none of them has a finite vector it ends. Where the place of the images gives out ([regular.Outage]) it ends, too, before the batch. On
 // cancellation the batch at work is finished and everything is flushed. observe may be nil.
 func Extract(ctx context.Context, cfg ExtractConfig, net Network, fsys fs.FS, paths []string, store RowWriter, observe func(Progress)) error {
 	if cfg.Batch < 1 || cfg.Workers < 0 {
@@ -84,7 +87,7 @@ func Extract(ctx context.Context, cfg ExtractConfig, net Network, fsys fs.FS, pa
 	if err != nil {
 		return err
 	}
-	e := &extraction{cfg: cfg, net: net, paths: paths, store: store, observe: observe}
+	e := &extraction{cfg: cfg, nets: lanes(net), paths: paths, store: store, observe: observe}
 	if start == 0 && !cfg.Known {
 		if e.ahead, e.pixels, err = readers[0].probe(paths); err != nil {
 			return err
@@ -100,7 +103,7 @@ func Extract(ctx context.Context, cfg ExtractConfig, net Network, fsys fs.FS, pa
 // extraction is one run of Extract.
 type extraction struct {
 	cfg     ExtractConfig
-	net     Network
+	nets    []Network // that compute at the same time
 	paths   []string
 	store   RowWriter
 	observe func(Progress)
@@ -114,7 +117,8 @@ type extraction struct {
 	rows  chan vectors   // results to write
 	spare chan []float32 // memory for results
 	stop  context.CancelFunc
-	wrote error // of the writing side, set before it ends
+	wrote error                          // of the writing side, set before it ends
+	gone  atomic.Pointer[regular.Outage] // why no image can be had any more
 }
 
 // batch is the pixels of consecutive images.
@@ -141,16 +145,16 @@ type vectors struct {
 func (e *extraction) run(ctx context.Context, readers []*reader, start int) error {
 	inner, stop := context.WithCancel(ctx)
 	e.stop = stop
-	count := e.cfg.slots()
+	count := e.cfg.slots() + len(e.nets) - 1
 	e.free, e.order = make(chan *batch, count), make(chan *batch, count)
 	e.work = make(chan picture, e.cfg.Batch)
-	e.rows, e.spare = make(chan vectors, 1), make(chan []float32, 2)
+	e.rows, e.spare = make(chan vectors, 1), make(chan []float32, len(e.nets)+1)
 	size, views := e.cfg.Preprocessing.Size(), len(e.cfg.views())
 	for range count {
 		e.free <- &batch{pixels: make([]float32, views*e.cfg.Batch*size), reasons: make([]string, e.cfg.Batch)}
 	}
 	for range cap(e.spare) {
-		e.spare <- make([]float32, e.cfg.Batch*views*e.net.Dim())
+		e.spare <- make([]float32, e.cfg.Batch*views*e.nets[0].Dim())
 	}
 	var sides sync.WaitGroup
 	sides.Go(func() { e.feed(inner, start) })
@@ -205,6 +209,9 @@ func (e *extraction) decode(r *reader, size int) {
 				copy(dst[v], pixels)
 			}
 		} else if err := r.read(dst, e.paths[b.first+p.at]); err != nil {
+			if gone, ok := errors.AsType[*regular.Outage](err); ok {
+				e.gone.CompareAndSwap(nil, gone)
+			}
 			b.reasons[p.at] = err.Error()
 			for _, pixels := range dst {
 				clear(pixels)
@@ -214,34 +221,103 @@ func (e *extraction) decode(r *reader, size int) {
 	}
 }
 
-// infer runs the network over the batches in order. It leaves at a border between batches.
+// flight is a batch that a network computes.
+type flight struct {
+	b    *batch
+	x    blas32.General
+	done chan error // of room for the one error
+}
+
+// infer runs the networks over the batches in turn, each from a queue of its own, and takes the results in the order of the images. It
+// leaves at a border between batches.
 func (e *extraction) infer(ctx context.Context) error {
-	dim, width := e.net.Dim(), len(e.cfg.views())*e.net.Dim()
 	usable := e.cfg.Known || e.store.Rows() > len(e.store.Bad())
-	for b := range e.order {
-		b.left.Wait()
-		if ctx.Err() != nil {
-			return nil // run reports why
+	settle := func(f flight) error {
+		if err := <-f.done; err != nil {
+			return fmt.Errorf("backbone: images %d to %d: %w", f.b.first, f.b.first+f.b.n-1, err)
 		}
-		x := blas32.General{Rows: b.n, Cols: width, Stride: width, Data: (<-e.spare)[:b.n*width]}
-		if bad := e.bad(b); e.cfg.Strict && len(bad) > 0 { // before the network works for nothing
-			return unusable(bad[0])
-		}
-		if err := e.inferViews(x, dim, b); err != nil {
-			return fmt.Errorf("backbone: images %d to %d: %w", b.first, b.first+b.n-1, err)
-		}
-		checkFinite(x, b.reasons)
-		bad := e.bad(b)
-		for _, w := range bad {
-			clear(features.Row(x, w.Row-b.first))
-		}
-		usable = usable || len(bad) < b.n
-		if e.cfg.Strict && len(bad) > 0 || !usable && b.first+b.n >= min(probed, len(e.paths)) {
-			return unusable(bad[0])
-		}
-		e.free <- b
-		e.rows <- vectors{x, bad}
+		return e.finish(f.b, f.x, &usable)
 	}
+	if len(e.nets) == 1 { // on this goroutine
+		for b := range e.order {
+			x, err := e.begin(ctx, b)
+			if err != nil || x.Rows == 0 {
+				return err
+			}
+			f := flight{b, x, make(chan error, 1)}
+			f.done <- e.inferViews(e.nets[0], x, b)
+			if err := settle(f); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	var working sync.WaitGroup
+	defer working.Wait()
+	queues := make([]chan flight, len(e.nets))
+	for i, net := range e.nets {
+		queues[i] = make(chan flight, 1)
+		defer close(queues[i])
+		working.Go(func() {
+			for f := range queues[i] {
+				f.done <- e.inferViews(net, f.x, f.b)
+			}
+		})
+	}
+	var out []flight // at most one for each network
+	var stopped error
+	for b := range e.order {
+		x, err := e.begin(ctx, b)
+		if stopped = err; err != nil || x.Rows == 0 {
+			break
+		}
+		if len(out) == len(queues) {
+			if err := settle(out[0]); err != nil {
+				return err
+			}
+			out = out[1:]
+		}
+		f := flight{b, x, make(chan error, 1)}
+		queues[b.first/e.cfg.Batch%len(queues)] <- f
+		out = append(out, f)
+	}
+	for _, f := range out {
+		if err := settle(f); err != nil {
+			return err
+		}
+	}
+	return stopped
+}
+
+// begin waits for the pixels of a batch and returns where its vectors go, no rows where the work is to end; run reports why.
+func (e *extraction) begin(ctx context.Context, b *batch) (x blas32.General, err error) {
+	b.left.Wait()
+	if ctx.Err() != nil {
+		return x, nil
+	}
+	if gone := e.gone.Load(); gone != nil { // it says nothing of the images
+		return x, fmt.Errorf("backbone: %w", gone)
+	}
+	if bad := e.bad(b); e.cfg.Strict && len(bad) > 0 { // before the network works for nothing
+		return x, unusable(bad[0])
+	}
+	width := len(e.cfg.views()) * e.nets[0].Dim()
+	return blas32.General{Rows: b.n, Cols: width, Stride: width, Data: (<-e.spare)[:b.n*width]}, nil
+}
+
+// finish looks at the vectors of a batch and hands them on.
+func (e *extraction) finish(b *batch, x blas32.General, usable *bool) error {
+	checkFinite(x, b.reasons)
+	bad := e.bad(b)
+	for _, w := range bad {
+		clear(features.Row(x, w.Row-b.first))
+	}
+	*usable = *usable || len(bad) < b.n
+	if e.cfg.Strict && len(bad) > 0 || !*usable && b.first+b.n >= min(probed, len(e.paths)) {
+		return unusable(bad[0])
+	}
+	e.free <- b
+	e.rows <- vectors{x, bad}
 	return nil
 }
 
@@ -258,11 +334,11 @@ func (e *extraction) bad(b *batch) (bad []features.Bad) {
 func unusable(b features.Bad) error { return fmt.Errorf("backbone: %s: %s", b.Path, b.Reason) }
 
 // inferViews runs the network once for each view.
-func (e *extraction) inferViews(x blas32.General, dim int, b *batch) error {
-	size := e.cfg.Preprocessing.Size()
+func (e *extraction) inferViews(net Network, x blas32.General, b *batch) error {
+	size, dim := e.cfg.Preprocessing.Size(), net.Dim()
 	for v := range e.cfg.views() {
 		part := blas32.General{Rows: b.n, Cols: dim, Stride: x.Stride, Data: x.Data[v*dim:]}
-		if err := e.net.Infer(part, b.pixels[v*e.cfg.Batch*size:][:b.n*size], b.n); err != nil {
+		if err := net.Infer(part, b.pixels[v*e.cfg.Batch*size:][:b.n*size], b.n); err != nil {
 			return err
 		}
 	}

@@ -65,3 +65,17 @@ type Network interface {
 	Infer(dst blas32.General, pixels []float32, n int) error
 	Dim() int
 }
+
+// Lanes is a network that is loaded several times, on a device each: what is given batches computes several at once.
+type Lanes interface {
+	Network
+	Lanes() []Network
+}
+
+// lanes returns the networks that can compute at the same time.
+func lanes(net Network) []Network {
+	if l, ok := net.(Lanes); ok {
+		return l.Lanes()
+	}
+	return []Network{net}
+}

@@ -168,6 +168,9 @@ func (r *reader) probe(paths []string) (at int, pixels [][]float32, err error) {
 		if err == nil {
 			return i, dst, nil
 		}
+		if gone, ok := errors.AsType[*regular.Outage](err); ok {
+			return 0, nil, fmt.Errorf("backbone: %w", gone)
+		}
 		if i == 0 {
 			none.Reason = err
 		}

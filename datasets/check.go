@@ -3,10 +3,13 @@ package datasets
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"runtime"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
+
+	"winnow/internal/regular"
 )
 
 // Problem is a sample that cannot be used, and why.
@@ -107,6 +110,9 @@ func (d *Dataset) Look(ctx context.Context, first, end int, look func(path strin
 				}
 				var err error
 				if sums[i], err = look(samples[i].Path); err != nil {
+					if gone, ok := errors.AsType[*regular.Outage](err); ok {
+						return gone
+					}
 					reasons[i] = err.Error()
 				}
 				done <- struct{}{}

@@ -7,14 +7,13 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
-	"winnow/internal/regular"
+	"winnow/datasets/location"
 )
 
 // imageNames are the endings of files that a folder import takes for images; their content is checked later. Those of
@@ -31,20 +30,23 @@ func isImageName(p string) bool {
 }
 
 // IsZip reports whether a path has the name of a zip file, which is read as the folder that it holds.
-func IsZip(path string) bool { return strings.EqualFold(filepath.Ext(path), ".zip") }
+func IsZip(path string) bool { return strings.EqualFold(filepath.Ext(location.Base(path)), ".zip") }
 
 // isTree reports whether a source is a folder, zipped or not, or shards: it has no form that a mended copy could have.
-func isTree(source string) bool { return isFolder(source) || isShards(source, Auto) }
+func isTree(source string) bool {
+	ctx := context.Background()
+	return isFolder(ctx, source) || isShards(ctx, source, Auto)
+}
 
 // isFolder reports whether a source is a folder, zipped or not.
-func isFolder(source string) bool {
-	info, err := os.Stat(source)
+func isFolder(ctx context.Context, source string) bool {
+	info, err := location.Stat(ctx, source)
 	return err == nil && (info.IsDir() || IsZip(source))
 }
 
 // readZip reads the folder that a zip file holds.
 func readZip(source string, opts ReadOptions) (*Dataset, error) {
-	f, err := regular.Open(source)
+	f, err := location.Open(opts.context(), source)
 	if err != nil {
 		return nil, fmt.Errorf("datasets: %w", err)
 	}

@@ -13,6 +13,8 @@ import (
 	"strings"
 
 	"winnow/datasets/labelstudio"
+	"winnow/datasets/location"
+	"winnow/datasets/shards"
 	"winnow/internal/regular"
 )
 
@@ -72,25 +74,35 @@ func Read(source string, opts ReadOptions) (*Dataset, error) {
 	if opts.Format == "" {
 		opts.Format = Auto
 	}
-	if isShards(source, opts.Format) {
+	ctx := opts.context()
+	if location.IsRemote(source) && !shards.IsPattern(source) { // what stands in the way of all that follows is told first
+		if _, err := location.Stat(ctx, source); err != nil {
+			return nil, fmt.Errorf("datasets: %w", err)
+		}
+	}
+	if isShards(ctx, source, opts.Format) {
 		return readShards(source, opts)
 	}
-	if isFolder(source) {
+	if isFolder(ctx, source) {
 		if opts.Format != Auto && opts.Format != Folders {
 			return nil, fmt.Errorf("datasets: %s: is a folder, expected a %s file", source, opts.Format)
 		}
 		if IsZip(source) {
 			return readZip(source, opts)
 		}
-		d, err := ReadFolders(regular.Dir(source), source, opts)
+		dir, err := location.Dir(ctx, source)
+		if err != nil {
+			return nil, fmt.Errorf("datasets: %w", err)
+		}
+		d, err := ReadFolders(dir, source, opts)
 		if none := (*noImage)(nil); errors.As(err, &none) && opts.Format == Auto && holdsShards(source, opts) {
 			return readShards(source, opts)
 		}
 		return d, err
 	}
-	open := regular.Open
-	if opts.Once != nil {
-		open = regular.Stream
+	open := func(name string) (io.ReadCloser, error) { return location.Open(ctx, name) }
+	if opts.Once != nil && !location.IsRemote(source) {
+		open = func(name string) (io.ReadCloser, error) { return regular.Stream(location.Local(name)) }
 	}
 	f, err := open(source)
 	if err != nil {

@@ -2,11 +2,12 @@ package datasets
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"strings"
 
-	"winnow/internal/regular"
+	"winnow/datasets/location"
 )
 
 // Decision is what becomes of a sample: it is left out, or given another label.
@@ -43,17 +44,22 @@ func Mend(w io.Writer, source string, d *Dataset, decisions map[int]Decision) (M
 		mended, did := m.apply()
 		return did, WriteCSV(w, mended)
 	}
-	f, err := regular.Open(source)
+	f, err := location.Open(context.Background(), source)
 	if err != nil {
 		return Mended{}, fmt.Errorf("datasets: %w", err)
 	}
 	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return Mended{}, fmt.Errorf("datasets: %w", err)
+	}
+	whole := io.NewSectionReader(f, 0, info.Size())
 	if form == COCO {
-		if err := m.lookUp(f); err != nil {
+		if err := m.lookUp(whole); err != nil {
 			return Mended{}, fmt.Errorf("datasets: %s: %w", source, err)
 		}
 	}
-	did, err := m.run(w, f)
+	did, err := m.run(w, whole)
 	if err != nil {
 		return Mended{}, fmt.Errorf("datasets: %s%w", source, err)
 	}
@@ -75,7 +81,7 @@ func FormOf(source string) (Format, error) {
 	if isTree(source) {
 		return CSV, nil
 	}
-	f, err := regular.Open(source)
+	f, err := location.Open(context.Background(), source)
 	if err != nil {
 		return "", fmt.Errorf("datasets: %w", err)
 	}

@@ -5,13 +5,12 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 
 	"golang.org/x/sync/errgroup"
 
+	"winnow/datasets/location"
 	"winnow/datasets/shards"
 	"winnow/internal/regular"
 )
@@ -23,9 +22,9 @@ const pictures = "(image)"
 var shardKinds = map[Format]shards.Kind{WebDataset: shards.Tar, Parquet: shards.Parquet, Auto: shards.None}
 
 // isShards reports whether a source is to be read as shards: it is one, or a pattern of their names, or asked to be.
-func isShards(source string, format Format) bool {
+func isShards(ctx context.Context, source string, format Format) bool {
 	_, stored := shardKinds[format]
-	return stored && (format != Auto || !regular.Given(source) && shards.Are(source))
+	return stored && (format != Auto || !regular.Given(source) && shards.Are(ctx, source))
 }
 
 // holdsShards reports whether shards lie below a folder; one that cannot be looked through is told as a folder of images.
@@ -68,7 +67,8 @@ func eachShard(ctx context.Context, list *shards.List, read func(i int, src io.R
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			f, err := regular.Open(filepath.Join(list.Root, filepath.FromSlash(name)))
+			file := location.Join(list.Root, name)
+			f, err := location.Open(ctx, file)
 			if err != nil {
 				return fmt.Errorf("datasets: %w", err)
 			}
@@ -78,7 +78,7 @@ func eachShard(ctx context.Context, list *shards.List, read func(i int, src io.R
 				err = read(i, f, info.Size())
 			}
 			if err != nil {
-				err = fmt.Errorf("datasets: %s: %w", f.Name(), err)
+				err = fmt.Errorf("datasets: %s: %w", file, err)
 			}
 			return err
 		})
@@ -146,15 +146,18 @@ func joined(tables []*records) (columns []string, at [][]int) {
 
 // ShardRoot returns the folder that the paths of a source of shards begin in; ok is false for any other source.
 func ShardRoot(source string) (dir string, ok bool) {
-	if info, err := os.Stat(source); err == nil && info.IsDir() || !shards.Are(source) {
-		return "", false
+	ctx := context.Background()
+	if !shards.IsPattern(source) {
+		if info, err := location.Stat(ctx, source); err != nil || info.IsDir() || !shards.Are(ctx, source) {
+			return "", false
+		}
 	}
 	return shards.Folder(source), true
 }
 
 // ShardFiles lists the files of a source of shards; nil for any other source.
 func ShardFiles(source string) (files []string) {
-	if _, ok := ShardRoot(source); !ok && !isFolder(source) {
+	if _, ok := ShardRoot(source); !ok && !isFolder(context.Background(), source) {
 		return nil
 	}
 	list, err := shards.Find(context.Background(), source, shards.None)
@@ -162,7 +165,7 @@ func ShardFiles(source string) (files []string) {
 		return nil // there are none, or the reading tells it
 	}
 	for _, name := range list.Names {
-		files = append(files, filepath.Join(list.Root, filepath.FromSlash(name)))
+		files = append(files, location.Join(list.Root, name))
 	}
 	return files
 }

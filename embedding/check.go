@@ -119,7 +119,7 @@ func (j Joined) compareStored(rt *ort.Runtime, rows []int, today blas32.General,
 func (j Joined) checkOnImages(v *verifier, n int, q *backbone.Preprocessor, note func(format string, args ...any)) (rows []int, err error) {
 	root := j.run.ImageRoot()
 	paths, stored := j.readable()
-	fsys, failed := imageroot.Open(root)
+	fsys, failed := imageroot.Open(context.Background(), root)
 	if len(paths) == 0 {
 		failed = errors.New("the store has a readable one for none of the manifest's")
 	}

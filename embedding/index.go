@@ -59,7 +59,7 @@ func ExtendIndex(ctx context.Context, h Host, dir string, images []string, o Opt
 
 // fill embeds images into an index that open opens.
 func (e *Embedder) fill(ctx context.Context, h Host, dir string, images []string, o Options, open func(dim int, paths []string) (*search.Extension, error)) (r Indexed, err error) {
-	list, err := imagelist.Open(images, o.Root, o.Stdin)
+	list, err := imagelist.Open(ctx, images, o.Root, o.Stdin)
 	if err != nil {
 		return r, err
 	}

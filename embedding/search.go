@@ -74,7 +74,7 @@ func (s Search) nearest(ctx context.Context, h Host, g *search.Gallery, queries 
 
 // embed makes queries of images. It also returns those that have no vector.
 func (s Search) embed(ctx context.Context, h Host, e *Embedder, dim int, images []string) ([]search.Query, []features.Bad, error) {
-	list, err := imagelist.Open(images, s.Root, s.Stdin)
+	list, err := imagelist.Open(ctx, images, s.Root, s.Stdin)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -37,13 +37,13 @@ func (g group) len() int {
 }
 
 // groups lists the queries in their order, without looking at an image.
-func (s Search) groups(g *search.Gallery) (list []group, err error) {
+func (s Search) groups(ctx context.Context, g *search.Gallery) (list []group, err error) {
 	var pending []string
 	flush := func() error {
 		if len(pending) == 0 {
 			return nil
 		}
-		images, err := imagelist.Open(pending, s.Root, s.Stdin)
+		images, err := imagelist.Open(ctx, pending, s.Root, s.Stdin)
 		list, pending = append(list, group{images: images}), nil
 		return err
 	}
@@ -99,7 +99,7 @@ func (s Search) RunPart(ctx context.Context, h Host, out string, shard parts.Sha
 		return parts.Made{}, err
 	}
 	defer g.Close()
-	list, err := s.groups(g)
+	list, err := s.groups(ctx, g)
 	if err != nil {
 		return parts.Made{}, err
 	}

@@ -117,7 +117,7 @@ func (e *Extraction) store(ctx context.Context, h Host) (Result, error) {
 	}
 	e.settleBatch(h, rt)
 	p := e.Config.Preprocessing
-	net, err := ort.NewNetwork(rt, e.Cut.Model, e.Cut.Tensor,
+	net, err := ort.NewNetworks(rt, e.Cut.Model, e.Cut.Tensor,
 		ort.NetworkInput{Name: e.Cut.Input, Channels: p.Planes(), Height: p.Crop, Width: p.Crop})
 	if err != nil {
 		return Result{}, err
@@ -172,7 +172,7 @@ func (e *Extraction) storeHint(err error) error {
 }
 
 // fill runs the extraction into the begun store and finishes it.
-func (e *Extraction) fill(ctx context.Context, h Host, w *features.Writer, net *ort.Network) (Result, error) {
+func (e *Extraction) fill(ctx context.Context, h Host, w *features.Writer, net ort.Networks) (Result, error) {
 	if err := e.strictly(w.Bad()); err != nil {
 		return Result{}, err
 	}

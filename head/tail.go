@@ -19,11 +19,16 @@ type Tail struct {
 }
 
 // NewTail builds the graph once, for batches of at most batch rows.
-func NewTail(h *Head, batch int) (*Tail, error) {
+func NewTail(h *Head, batch int) (*Tail, error) { return newTail(h, batch, false) }
+
+// NewRawTail is NewTail without the last step: rows are y as they come out of the last layer, as those of [NewRawEncoder].
+func NewRawTail(h *Head, batch int) (*Tail, error) { return newTail(h, batch, true) }
+
+func newTail(h *Head, batch int, raw bool) (*Tail, error) {
 	if batch < 1 {
 		return nil, fmt.Errorf("head: batch: found %d rows, expected at least 1", batch)
 	}
-	g, err := newGraph(h, batch, true, false)
+	g, err := newGraph(h, batch, true, raw)
 	if err != nil {
 		return nil, err
 	}

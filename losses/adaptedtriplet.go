@@ -86,6 +86,8 @@ var adaptedTripletEntry = Entry{
 	},
 }
 
+func (l *adaptedTriplet) showViews() { l.triplets.showViews() }
+
 // Eval implements [Loss]. ref must be nil.
 func (l *adaptedTriplet) Eval(grad *blas32.General, z features.Set, ref *features.Set) float64 {
 	if ref != nil {

@@ -23,6 +23,7 @@ const (
 // Env is what a loss is told about the run it is part of.
 type Env struct {
 	Dim, Classes int
+	Views        bool              // rows of one image in a batch are views of it, and positives of each other; else they are no pair
 	Printed      bool              // build the loss as its paper prints it where that is not what we build: Entry.Printed
 	Init         *rand.Rand        // draws the initial parameters; needed by entries with Params
 	Step         func() *rand.Rand // a fresh source that is a function of (seed, "loss", step), so that a resumed run repeats its draws; needed by entries that Draw
@@ -134,5 +135,9 @@ func New(name string, settings map[string]any, env Env) (Loss, error) {
 	if entry.Draws && env.Step == nil {
 		return nil, fmt.Errorf("losses: %s: draws at every step, found no random source (Env.Step)", name)
 	}
-	return entry.New(values, env)
+	loss, err := entry.New(values, env)
+	if v, ok := loss.(viewed); ok && env.Views && err == nil {
+		v.showViews()
+	}
+	return loss, err
 }

@@ -45,6 +45,7 @@ type chain struct {
 	fn      simLoss
 	whole   bool              // fn needs all rows in one block
 	columns bool              // fn needs all rows of a column in one block
+	views   bool              // rows of one image are views of it, and positives
 	exact   bool              // fn works with distances: those of near pairs are computed from differences
 	draw    func() *rand.Rand // nil where fn draws nothing
 
@@ -61,6 +62,11 @@ type chain struct {
 	noting bool      // see [RowWise]
 	noted  []float64 // what each row adds to the sum; then its term
 }
+
+// viewed is a loss that can take rows of one image as views of it.
+type viewed interface{ showViews() }
+
+func (c *chain) showViews() { c.views = true }
 
 // blockSize is how many similarities are widened at a time: 2 blocks × 8 bytes × 8192 = 128 KiB.
 const blockSize = 8192

@@ -51,6 +51,12 @@ type matchedTrainable struct{ matched }
 // Params implements [Trainable].
 func (l *matchedTrainable) Params() []*features.Param { return l.Loss.(Trainable).Params() }
 
+func (l *matched) showViews() {
+	if v, ok := l.Loss.(viewed); ok {
+		v.showViews()
+	}
+}
+
 // Eval implements [Loss]. ref must be nil.
 func (l *matched) Eval(grad *blas32.General, z features.Set, ref *features.Set) float64 {
 	if ref != nil {

@@ -23,7 +23,7 @@ var Select1to1 = []string{"semihard", "random_semihard", "fixed_semihard"}
 
 // NewMining takes a batch over. z has unit rows of finite numbers, each with a label; labels and IDs are kept, not copied.
 func NewMining(z features.Set) *Mining {
-	p, other := sides(z, nil)
+	p, other := sides(z, nil, false)
 	m := &Mining{chain: chain{exact: true, whole: true}, labels: z.Labels}
 	if m.fn = m; z.Len() > 0 {
 		m.run(z.X, other, p, false)

@@ -12,14 +12,14 @@ import (
 //
 // P(i) = {j : same label, not i itself}, N(i) = {j : another label}. Where a batch holds one image several
 // times (a class with fewer images than the sampler takes), those rows are no pair at all: neither
-// positives nor negatives (METHODS 15.1). In a bank every member with the label is a positive, earlier
+// positives nor negatives (METHODS 15.1). Where they are views of it (Env.Views), they are positives of each other. In a bank every member with the label is a positive, earlier
 // vectors of the anchor's own image too, as the paper has it (METHODS 3.2).
 type pairs struct {
 	rows, cols []int
 	self       bool       // rows and columns are the same batch: column first+i of the whole is row i itself
 	first      int        // the row of the whole matrix at which the block starts
 	left       int        // and the column: not 0 for a loss of whole columns alone
-	ids        []int      // of the whole batch if self, else nil
+	ids        []int      // of the whole batch if self and rows of one image are no pair, else nil
 	anchors    []int      // ids of the whole batch, and
 	members    []int      // of the columns, for losses that weigh samples; nil: unknown
 	draw       *rand.Rand // for losses that draw

@@ -20,7 +20,7 @@ type similarity struct{ chain }
 // Eval implements [Loss].
 func (l *similarity) Eval(grad *blas32.General, z features.Set, ref *features.Set) float64 {
 	checkGrad(grad, z)
-	p, other := sides(z, ref)
+	p, other := sides(z, ref, l.views)
 	if ref != nil {
 		l.bank.x = ref.X
 		p.amid = &l.bank
@@ -51,11 +51,16 @@ func (l *similarity) Eval(grad *blas32.General, z features.Set, ref *features.Se
 	return sum / terms
 }
 
-// sides says who is compared with whom in a batch with itself (ref nil) or with ref, and with which vectors.
-func sides(z features.Set, ref *features.Set) (pairs, blas32.General) {
+// sides says who is compared with whom in a batch with itself (ref nil) or with ref, and with which vectors. views says that
+// rows of one image are views of it.
+func sides(z features.Set, ref *features.Set, views bool) (pairs, blas32.General) {
 	checkSet("the batch", z, z.Dim())
 	if ref == nil {
-		return pairs{rows: z.Labels, cols: z.Labels, self: true, ids: z.IDs, anchors: z.IDs, members: z.IDs}, z.X
+		p := pairs{rows: z.Labels, cols: z.Labels, self: true, ids: z.IDs, anchors: z.IDs, members: z.IDs}
+		if views {
+			p.ids = nil
+		}
+		return p, z.X
 	}
 	checkSet("the reference", *ref, z.Dim())
 	return pairs{rows: z.Labels, cols: ref.Labels, anchors: z.IDs, members: ref.IDs}, ref.X

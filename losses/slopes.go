@@ -18,7 +18,7 @@ func Slopes(l Loss, z features.Set) (slopes blas32.General, ok bool) {
 	if z.Len() == 0 {
 		return blas32.General{}, true
 	}
-	p, other := sides(z, nil)
+	p, other := sides(z, nil, s.views)
 	if _, terms := s.run(z.X, other, p, true); terms == 0 {
 		clearMatrix(s.s)
 	} else {

@@ -27,6 +27,7 @@ import (
 // baseline of 002. METHODS 3.7.
 type snr struct {
 	posMargin, negMargin, reg float64
+	views                     bool // see [Env]
 
 	c, s        blas32.General // n×d centred rows; n×r products, then v, then weights
 	rows, cols  spreads        // of the batch and of a bank
@@ -59,10 +60,12 @@ const (
 // spreads are the mean of the coordinates and q of every row; q is 0 for a constant row.
 type spreads struct{ mean, q []float64 }
 
+func (l *snr) showViews() { l.views = true }
+
 // Eval implements [Loss].
 func (l *snr) Eval(grad *blas32.General, z features.Set, ref *features.Set) float64 {
 	checkGrad(grad, z)
-	p, other := sides(z, ref)
+	p, other := sides(z, ref, l.views)
 	n, d := z.Len(), z.Dim()
 	if n == 0 || other.Rows == 0 {
 		return nothing(grad)

@@ -50,7 +50,7 @@ func thumbnailsIn(ctx context.Context, h Host, where, command string, paths []st
 	if command == "map" {
 		advice += "; --no-pictures leaves them out"
 	}
-	root, err := imageroot.Open(where)
+	root, err := imageroot.Open(ctx, where)
 	if err != nil {
 		return nil, hint.With(err, "%s", advice)
 	}

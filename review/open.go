@@ -1,6 +1,7 @@
 package review
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -69,7 +70,7 @@ func Open(f Files, find func() (Finder, error)) (r *Reviewer, closeDecisions fun
 	if err != nil {
 		return nil, nil, err
 	}
-	root, err := imageroot.OpenClosed(conf.Root)
+	root, err := imageroot.OpenClosed(context.Background(), conf.Root)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -15,6 +15,7 @@ import (
 
 	"winnow/audit/suspects"
 	"winnow/datasets"
+	"winnow/datasets/location"
 	"winnow/review/decisions"
 	"winnow/review/pictures"
 )
@@ -73,7 +74,7 @@ type Reviewer struct {
 func New(c Config) (*Reviewer, error) {
 	c.Title = cmp.Or(c.Title, filepath.Base(c.AuditFile))
 	var err error
-	if c.Root, err = filepath.Abs(c.Root); err != nil {
+	if c.Root, err = location.Absolute(c.Root); err != nil {
 		return nil, fmt.Errorf("review: %w", err)
 	}
 	if c.Audit == nil {

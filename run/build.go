@@ -108,7 +108,7 @@ func (r *training) buildGroups(encoder train.Encoder) ([]train.Group, error) {
 // buildTerm builds one loss. Its parameters are named after it, as two losses may use the same names.
 func (r *training) buildTerm(l config.Loss, i int) (train.Term, error) {
 	loss, err := losses.New(l.Name, l.Settings, losses.Env{
-		Dim: r.cfg.Head.Out, Classes: len(r.data.Classes), Printed: r.cfg.PaperVariant,
+		Dim: r.cfg.Head.Out, Classes: len(r.data.Classes), Views: r.cfg.Sampler.Views > 1, Printed: r.cfg.PaperVariant,
 		Init: train.Rand(r.cfg.Seed, "loss "+l.Term(), 0), Step: r.clock.Source(r.cfg.Seed, "loss "+l.Term()),
 	})
 	if err != nil {
@@ -134,7 +134,7 @@ func (r *training) identity() map[string]string {
 	cfg, data := r.cfg, r.data
 	id := config.Flatten(cfg)
 	elsewhere := []string{"finetune.loss", "data.manifest", "data.root", "data.features", "data.model", "checkpoint", "diagnostics.every"}
-	unused := map[string]bool{"peers.": !cfg.HasPeers(), "selective.": !cfg.IsSelective(), "selfpaced.": !cfg.SelfPaced.On(), "correct.": !cfg.Correct.On(), "scores.": !cfg.Scores.Record, "average.": cfg.Average.Horizon.N == 0, "paper_variant": !cfg.PaperVariant, "sampler.balance": cfg.Sampler.IsUsual()}
+	unused := map[string]bool{"peers.": !cfg.HasPeers(), "selective.": !cfg.IsSelective(), "selfpaced.": !cfg.SelfPaced.On(), "correct.": !cfg.Correct.On(), "scores.": !cfg.Scores.Record, "average.": cfg.Average.Horizon.N == 0, "paper_variant": !cfg.PaperVariant, "sampler.balance": cfg.Sampler.IsUsual(), "sampler.views": cfg.Sampler.Views <= 1}
 	maps.DeleteFunc(id, func(key, _ string) bool {
 		for block, off := range unused {
 			if off && strings.HasPrefix(key, block) {

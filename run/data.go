@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -36,6 +37,31 @@ type Data struct {
 // Join finds the features of the train and validation splits by path.
 func Join(ctx context.Context, d *datasets.Dataset, s *features.Store) (Data, error) {
 	return join(d, s, []string{datasets.Train, datasets.Validation}, func(set features.Stored) (features.Set, error) { return set.Read(ctx) })
+}
+
+// joinViewed is Join with the vectors where they are: in the store's file, mapped, or in one without a name (features.Stored.View), so that
+// the memory of the program does not grow with them. They are not to be written, and not looked at after free.
+func joinViewed(ctx context.Context, d *datasets.Dataset, s *features.Store) (t Data, free func() error, err error) {
+	var held []func() error
+	free = func() error {
+		var err error
+		for _, f := range held {
+			err = errors.Join(err, f())
+		}
+		held = nil
+		return err
+	}
+	t, err = join(d, s, []string{datasets.Train, datasets.Validation}, func(stored features.Stored) (features.Set, error) {
+		set, let, err := stored.View(ctx)
+		if let != nil {
+			held = append(held, let)
+		}
+		return set, err
+	})
+	if err != nil {
+		err = errors.Join(err, free())
+	}
+	return t, free, err
 }
 
 // JoinTrain is Join of the train split alone, whose features are to be looked at only until free is called: they are no
@@ -82,18 +108,40 @@ func join(d *datasets.Dataset, s *features.Store, splits []string, read func(fea
 // Load reads features and joins them with a manifest; views says whether all views of the training images
 // are wanted.
 func Load(ctx context.Context, d *datasets.Dataset, dir string, views bool) (Data, error) {
-	store, err := features.Open(dir)
+	store, err := verified(ctx, dir)
 	if err != nil {
-		return Data{}, hint.With(err, "make the features first: winnow extract")
-	}
-	if err := store.Verify(ctx); err != nil {
-		return Data{}, hint.With(err, "make the features again: winnow extract --overwrite")
+		return Data{}, err
 	}
 	data, err := Join(ctx, d, store)
 	if err != nil || !views || store.Views() == 1 {
 		return data, err
 	}
 	return data, data.readViews(ctx, store)
+}
+
+// loadViewed is Load with all views, the vectors of a store of one view where they are ([joinViewed]).
+func loadViewed(ctx context.Context, d *datasets.Dataset, dir string) (Data, func() error, error) {
+	store, err := verified(ctx, dir)
+	if err != nil {
+		return Data{}, nil, err
+	}
+	if store.Views() == 1 {
+		return joinViewed(ctx, d, store)
+	}
+	data, err := Load(ctx, d, dir, true)
+	return data, func() error { return nil }, err
+}
+
+// verified opens a store that is whole.
+func verified(ctx context.Context, dir string) (*features.Store, error) {
+	store, err := features.Open(dir)
+	if err != nil {
+		return nil, hint.With(err, "make the features first: winnow extract")
+	}
+	if err := store.Verify(ctx); err != nil {
+		return nil, hint.With(err, "make the features again: winnow extract --overwrite")
+	}
+	return store, nil
 }
 
 // TrainPaths lists the images of Train, row by row.

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
+	"winnow/head"
 	"winnow/run/config"
 	"winnow/run/tuning"
 	"winnow/train"
@@ -23,14 +25,24 @@ func MethodTitle(method string) string {
 // openPeers builds the networks of a method of package peers, and puts their loss and groups into the run. The run's head is
 // that of the first network.
 func (r *training) openPeers(ctx context.Context) (tuning.Encoder, error) {
-	networks, err := peers.New(ctx, r.cfg.Peers.In(r.cfg.Method, r.epoch), peers.Input{
+	cfg := r.cfg.Peers.In(r.cfg.Method, r.epoch)
+	networks, err := peers.New(ctx, cfg, peers.Input{
 		Head: r.head, Train: r.data.Train, Stored: r.data.Stored, Classes: len(r.data.Classes), Batch: r.sampler.Size(), Clock: r.clock, Seed: r.cfg.Seed,
+		Encoder: func(h *head.Head, peer bool) (peers.Encoder, error) {
+			in := r.input()
+			if in.Raw = true; peer {
+				in.Peer = train.Rand(r.cfg.Seed, "peer backbone", 0)
+			} else if cfg.Estimates() { // the first network begins when the second has ended
+				in.Resting = func() bool { return !r.timing && r.clock.Step() <= cfg.FirstStage+r.cfg.Finetune.Start.In(r.epoch) }
+			}
+			return r.backbone.Encoder(ctx, h, in)
+		},
 	})
 	if err != nil {
 		return nil, err
 	}
 	r.config.Terms = []train.Term{networks.Term()}
-	r.config.Groups, err = networks.Groups(r.config.Steps, func() (train.Solver, error) { return train.NewSolver(r.cfg.Solver) }, r.schedule)
+	r.config.Groups, err = networks.Groups(r.config.Steps, r.cfg.Finetune.Start.In(r.epoch), r.plan)
 	if err != nil {
 		return nil, errors.Join(err, networks.Close())
 	}
@@ -54,11 +66,19 @@ func DescribeMethod(cfg config.Run, stored int) string {
 	return fmt.Sprintf("%s: each of two networks leaves out what the other finds hardest, in the end %.0f %% of the labels (--noise-rate sets another share)", cfg.Method, 100*p.Rate)
 }
 
-// openSelective builds the learner of a method of package selective, and puts its loss and group into the run.
-func (r *training) openSelective() (tuning.Encoder, error) {
-	learner, err := selective.New(r.cfg.Selective.In(r.cfg.Method, r.epoch), selective.Input{
+// openSelective builds the learner of a method of package selective, and puts its loss and groups into the run.
+func (r *training) openSelective(ctx context.Context) (tuning.Encoder, error) {
+	in := selective.Input{
 		Head: r.head, Train: r.data.Train, Stored: r.data.Stored, Classes: len(r.data.Classes), Batch: r.sampler.Size(), Clock: r.clock, Seed: r.cfg.Seed,
-	})
+	}
+	if on, tuned := r.backbone.(*tuning.Live); tuned {
+		images, err := on.Images(ctx, r.input())
+		if err != nil {
+			return nil, err
+		}
+		in.Live = images
+	}
+	learner, err := selective.New(r.cfg.Selective.In(r.cfg.Method, r.epoch), in)
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +92,29 @@ func (r *training) openSelective() (tuning.Encoder, error) {
 	}
 	r.config.Terms = []train.Term{learner.Term()}
 	r.config.Groups = []train.Group{learner.Group(solver, schedule)}
+	if params := learner.Backbone(); len(params) > 0 {
+		start := r.cfg.Finetune.Start.In(r.epoch)
+		solver, schedule, err := r.plan(train.BackboneGroup, r.config.Steps-start)
+		if err != nil {
+			return nil, errors.Join(err, learner.Close())
+		}
+		r.config.Groups = append(r.config.Groups, train.Group{Name: train.BackboneGroup, Params: params, Solver: solver, Schedule: schedule, Start: start + 1})
+	}
 	return learner, nil
+}
+
+// plan builds solver and schedule of a group that learns for so many steps.
+func (r *training) plan(group string, steps int) (train.Solver, train.Schedule, error) {
+	solver, schedule := r.cfg.Solver, r.cfg.Schedule
+	if group == train.BackboneGroup || group == train.PeerBackboneGroup {
+		solver, schedule = r.cfg.BackboneSolver, r.cfg.BackboneSchedule
+	}
+	made, err := train.NewSolver(solver)
+	if err != nil {
+		return nil, train.Schedule{}, err
+	}
+	planned, err := train.NewSchedule(schedule.In(r.epoch), float64(solver.LR), steps, r.epoch)
+	return made, planned, err
 }
 
 // schedule builds the schedule of the head's solver for so many steps.
@@ -88,8 +130,16 @@ func describeSelective(cfg config.Run, stored int) string {
 		of = fmt.Sprintf("one of the %d stored views, drawn,", stored)
 	}
 	views := fmt.Sprintf("views are %s under noise of %v deviations and dropout of %v", of, s.View.Noise, s.View.Dropout)
-	if cfg.Method == selective.SelCL {
-		return fmt.Sprintf("%s: after %s without labels each epoch selects, of every class, the rows whose neighbours agree with their label; %s", selective.Title(cfg.Method), s.WarmUp, views)
+	title := selective.Title(cfg.Method)
+	if cfg.Finetune.On() {
+		title, views = strings.TrimSuffix(title, " on frozen features"), "views are augmented images ("+cfg.Finetune.Augment+")"
 	}
-	return fmt.Sprintf("%s: after %s each epoch believes a label as far as it fits the classes' centres, and the network's own prediction for the rest; %s", selective.Title(cfg.Method), s.WarmUp, views)
+	if cfg.Method == selective.SelCL {
+		second := ""
+		if s.SecondStage.N > 0 {
+			second = fmt.Sprintf("; after %s it learns from these rows alone", s.SecondStage)
+		}
+		return fmt.Sprintf("%s: after %s without labels each epoch selects, of every class, the rows whose neighbours agree with their label%s; %s", title, s.WarmUp, second, views)
+	}
+	return fmt.Sprintf("%s: after %s each epoch believes a label as far as it fits the classes' centres, and the network's own prediction for the rest; %s", title, s.WarmUp, views)
 }

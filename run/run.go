@@ -41,6 +41,7 @@ type Options struct {
 	Diagnosed func(train.Diagnosis)
 	Weighed   func(train.Weighing)
 	Written   func(train.Metric) // a line of metrics.jsonl
+	Saving    func() error       // before each checkpoint: whoever keeps something beside it keeps it now
 
 	MLflow string // folder of MLflow's files in which a [Session] records the run, too; "": none
 }
@@ -151,12 +152,23 @@ func (r *training) prepare(ctx context.Context) (err error) {
 	if r.head, err = head.New(ctx, r.cfg.Head, r.data.Train.X, train.Rand(r.cfg.Seed, "head", 0)); err != nil {
 		return err
 	}
+	if !r.varies() {
+		r.cfg.Sampler.Views = 1
+	}
 	if r.sampler, err = r.cfg.Sampler.New(r.data.Train.Labels, r.cfg.Seed); err != nil {
 		return err
 	}
 	r.epoch, r.clock = r.sampler.Batches(), new(train.Clock)
-	r.cfg.ResolveLength(r.epoch * r.sampler.Size())
+	r.cfg.ResolveLength(r.epoch * r.sampler.Images())
 	return nil
+}
+
+// varies reports whether an image can be seen in several views: augmented, or stored.
+func (r *training) varies() bool {
+	if r.tuned() {
+		return r.cfg.Finetune.Augment != config.NoAugmentation
+	}
+	return r.data.Views() > 1
 }
 
 // build builds everything that the trainer is given. Where it fails nothing is left open.
@@ -231,6 +243,8 @@ func (r *training) begin(ctx context.Context) (err error) {
 	}
 	if r.tuned() {
 		plan.Rests = r.cfg.Finetune.Start.In(r.epoch)
+	}
+	if r.tuned() && !r.cfg.IsSelective() { // a step of these fills queues
 		if plan.Duration, err = r.duration(plan); err != nil {
 			return err
 		}
@@ -248,6 +262,11 @@ func (r *training) save(best bool) error {
 	name := folder.BestHeadFile
 	if !best {
 		name = folder.LastHeadFile
+		if r.opts.Saving != nil {
+			if err := r.opts.Saving(); err != nil {
+				return err
+			}
+		}
 		if err := r.writeSamples(); err != nil {
 			return err
 		}
@@ -303,14 +322,19 @@ func (r *training) willTrain() error {
 func (r *training) openEncoder(ctx context.Context) (encoder tuning.Encoder, err error) {
 	switch {
 	case r.cfg.IsSelective():
-		return r.openSelective()
+		return r.openSelective(ctx)
 	case r.cfg.HasPeers():
 		return r.openPeers(ctx)
 	}
-	return r.backbone.Encoder(ctx, r.head, tuning.Input{
+	return r.backbone.Encoder(ctx, r.head, r.input())
+}
+
+// input is what an encoder of the run is asked for.
+func (r *training) input() tuning.Input {
+	return tuning.Input{
 		Train: r.data.Train, Stored: r.data.Stored, Batch: r.sampler.Size(),
 		Resting: r.networkRests, Source: r.clock.SourceAhead(r.cfg.Seed, "augment"),
-	})
+	}
 }
 
 // networkRests reports whether the network rests in the running step.
@@ -327,5 +351,5 @@ func (r *training) visited() train.Encoder {
 	if r.data.Views() == 1 || r.cfg.IsSelective() {
 		return r.encoder
 	}
-	return &train.Viewed{Encoder: r.encoder, Rows: r.data.Train.Len(), Views: r.data.Views(), Source: r.clock.Source(r.cfg.Seed, "stored view")}
+	return &viewed{Encoder: r.encoder, Rows: r.data.Train.Len(), Views: r.data.Views(), Source: r.clock.Source(r.cfg.Seed, "stored view"), Apart: r.cfg.Sampler.Views > 1}
 }

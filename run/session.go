@@ -40,6 +40,7 @@ type Session struct {
 
 	options  Options
 	backbone tuning.Backbone
+	free     func() error      // lets go of the vectors of Data, which are not to be looked at then; nil: they are the program's own
 	folder   io.Closer         // held while the session is open; nil before it is
 	noise    *folder.NoiseRate // where the rate was to be estimated
 	rates    *folder.RateTest  // found by an earlier part of the run
@@ -79,7 +80,7 @@ func OpenWith(ctx context.Context, cfg config.Run, d *datasets.Dataset, o Option
 
 // openHead reads what a head on stored features is trained on, then makes the folder.
 func (s *Session) openHead(ctx context.Context, d *datasets.Dataset) (err error) {
-	if s.Data, err = Load(ctx, d, s.Config.Data.Features, true); err != nil {
+	if s.Data, s.free, err = loadViewed(ctx, d, s.Config.Data.Features); err != nil {
 		return err
 	}
 	if s.options.Host.Runtime != nil { // else products are computed in Go
@@ -166,6 +167,10 @@ func (s *Session) makeFeatures(ctx context.Context, e *extraction.Extraction) er
 // Close frees the memory of the networks and lets the folder go.
 func (s *Session) Close() error {
 	err := s.backbone.Close()
+	if s.free != nil {
+		err = errors.Join(err, s.free())
+		s.free = nil
+	}
 	if s.folder != nil {
 		err = errors.Join(err, s.folder.Close())
 	}

@@ -136,7 +136,7 @@ func openStep(b *testing.B, c stepCase) (*training, *tuning.Live) {
 
 // photographs lists the first ones of each class.
 func photographs(b *testing.B, zip string) (paths []string, labels []int) {
-	fsys, err := imageroot.Open(zip)
+	fsys, err := imageroot.Open(b.Context(), zip)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -170,7 +170,7 @@ func photographs(b *testing.B, zip string) (paths []string, labels []int) {
 
 // enlarged writes the photographs as a camera's: 1,200×900 points.
 func enlarged(b *testing.B, zip string, paths []string) string {
-	fsys, err := imageroot.Open(zip)
+	fsys, err := imageroot.Open(b.Context(), zip)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -64,6 +64,11 @@ func (s *Session) tellPlan(plan Plan) {
 	if plan.Config.Head.Out != cfg.Head.Out {
 		note("dimension %d is more than the %d of the features: using %d", cfg.Head.Out, plan.Config.Head.In, plan.Config.Head.Out)
 	}
+	if n := cfg.Sampler.Views; n > plan.Config.Sampler.Views {
+		note("%d views of each image are asked for, and images do not vary here: batches show one (--augment, or features of several views by winnow extract --views)", n)
+	} else if n > 1 {
+		note("batches show %d views of each image, which are positives of each other", n)
+	}
 	if cfg.Sampler.Variant != config.Shuffle && cfg.Sampler.Classes > len(s.Data.Classes) {
 		note("batches of %d classes: %d are asked for, and there are no more", len(s.Data.Classes), cfg.Sampler.Classes)
 	}

@@ -15,12 +15,14 @@ const (
 	HeadGroup     = "head"
 	PeerGroup     = "peer" // a second network that learns beside the first
 	LossGroup     = "loss" // the losses' own parameters: proxies, class weights, thresholds
+
+	PeerBackboneGroup = "peer backbone" // of the second network, where backbones learn too
 )
 
 // Group is a set of parameters stepped by one solver. Every parameter of the encoder and of the losses is in
 // exactly one.
 type Group struct {
-	Name     string // BackboneGroup, HeadGroup, PeerGroup or LossGroup: in metrics and checkpoints
+	Name     string // BackboneGroup, HeadGroup, PeerGroup, PeerBackboneGroup or LossGroup: in metrics and checkpoints
 	Params   []*features.Param
 	Solver   Solver
 	Schedule Schedule // its step 0 is the step Start
@@ -111,7 +113,7 @@ func newGroups(list []Group, encoder, losses []*features.Param, steps int) ([]gr
 
 // check looks at a group by itself and beside those before it.
 func (g Group) check(before []Group, steps int) error {
-	names := []string{BackboneGroup, HeadGroup, PeerGroup, LossGroup}
+	names := []string{BackboneGroup, HeadGroup, PeerGroup, PeerBackboneGroup, LossGroup}
 	switch {
 	case !slices.Contains(names, g.Name):
 		return fmt.Errorf("train: group %q is unknown: known are %s", g.Name, strings.Join(names, ", "))

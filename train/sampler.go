@@ -70,6 +70,7 @@ type Sampler struct {
 	draw    func(rng *rand.Rand) [][]int // the labelled rows of an epoch's batches
 	seed    uint64
 	batches int
+	views   int   // rows of each image that is drawn
 	free    []int // rows without a label, if any are drawn
 	u       int   // of these in a batch
 }
@@ -87,7 +88,7 @@ func NewSampler(how Sampling, labels []int, seed uint64) (*Sampler, error) {
 	if len(rows) == 0 {
 		return nil, fmt.Errorf("train: sampler: none of %d rows has a label", len(labels))
 	}
-	s := &Sampler{rows: rows, classes: true, seed: seed}
+	s := &Sampler{rows: rows, classes: true, seed: seed, views: 1}
 	if err := how.build(s); err != nil {
 		return nil, err
 	}
@@ -207,18 +208,33 @@ func (s *Sampler) Relabel(labels []int) {
 	s.rows = rows
 }
 
+// ShowViews makes batches name each row that is drawn n times: first all of them once, then all of them again. It is for an
+// encoder that shows another view of a row each time.
+func (s *Sampler) ShowViews(n int) { s.views = n }
+
+// Images returns how many rows are drawn for a batch, each of which is in it once for each view.
+func (s *Sampler) Images() int { return s.drawn() + s.u }
+
+// drawn returns how many of them have a label.
+func (s *Sampler) drawn() int { return s.p * s.k }
+
 // Batches returns the number of batches of any epoch.
 func (s *Sampler) Batches() int { return s.batches }
 
 // Size returns the number of rows of any batch.
-func (s *Sampler) Size() int { return s.Labelled() + s.u }
+func (s *Sampler) Size() int { return s.views * s.Images() }
 
 // Labelled returns how many rows of any batch have a label: its first ones.
-func (s *Sampler) Labelled() int { return s.p * s.k }
+func (s *Sampler) Labelled() int { return s.views * s.drawn() }
 
 // Epoch lists the batches of epoch e, each the positions of its rows.
 func (s *Sampler) Epoch(e int) [][]int {
 	batches := s.draw(Rand(s.seed, "sampler", e))
+	if s.views > 1 {
+		for b := range batches {
+			batches[b] = slices.Repeat(batches[b], s.views)
+		}
+	}
 	if s.u == 0 {
 		return batches
 	}
@@ -233,6 +249,9 @@ func (s *Sampler) Epoch(e int) [][]int {
 			batches[b] = append(batches[b], queue[0])
 			queue = queue[1:]
 		}
+		if free := batches[b][s.Labelled():]; s.views > 1 {
+			batches[b] = append(batches[b], slices.Repeat(free, s.views-1)...)
+		}
 	}
 	return batches
 }
@@ -241,7 +260,7 @@ func (s *Sampler) uniform(rng *rand.Rand) [][]int {
 	order := features.AllRows(len(s.rows))
 	epoch := make([][]int, s.batches)
 	for b := range epoch {
-		batch := make([]int, 0, s.Size())
+		batch := make([]int, 0, s.Images())
 		for _, c := range chooseFirst(order, s.p, rng) {
 			batch = s.some(batch, c, rng)
 		}
@@ -263,7 +282,7 @@ func (s *Sampler) weighted(rng *rand.Rand) [][]int {
 			key[c] = rng.ExpFloat64() / weight[c]
 		}
 		slices.SortFunc(order, func(a, b int) int { return cmp.Or(cmp.Compare(key[a], key[b]), a-b) })
-		batch := make([]int, 0, s.Size())
+		batch := make([]int, 0, s.Images())
 		for _, c := range order[:s.p] {
 			batch = s.some(batch, c, rng)
 		}

@@ -75,14 +75,14 @@ func (s *Sampler) groups(rng *rand.Rand) [][]int {
 	taken := make([]bool, len(s.rows))
 	for b := range epoch {
 		chosen = s.choose(chosen[:0], left, s.batches-b, rng)
-		batch := make([]int, 0, s.Size())
+		batch := make([]int, 0, s.Images())
 		for _, c := range chosen {
 			batch = append(batch, queues[c][:s.k]...)
 			queues[c] = queues[c][s.k:]
 			left.add(c, -1)
 			taken[c] = true
 		}
-		for i := 0; len(batch) < s.Labelled(); i++ { // fewer than P classes have groups left
+		for i := 0; len(batch) < s.drawn(); i++ { // fewer than P classes have groups left
 			j := i + rng.IntN(len(rest)-i)
 			rest[i], rest[j] = rest[j], rest[i]
 			if !taken[rest[i]] {

@@ -36,7 +36,7 @@ func Run(ctx context.Context, o Options, h Host) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	look, err := o.look()
+	look, err := o.look(ctx)
 	if err != nil {
 		return Report{}, err
 	}
@@ -45,8 +45,8 @@ func Run(ctx context.Context, o Options, h Host) (Report, error) {
 }
 
 // look returns what decodes an image.
-func (o Options) look() (func(path string) ([sha256.Size]byte, error), error) {
-	root, err := imageroot.Open(imageroot.Resolve(o.Root, o.Manifest))
+func (o Options) look(ctx context.Context) (func(path string) ([sha256.Size]byte, error), error) {
+	root, err := imageroot.Open(ctx, imageroot.Resolve(o.Root, o.Manifest))
 	return func(path string) ([sha256.Size]byte, error) { return backbone.Inspect(root, path) }, err
 }
 

@@ -5,9 +5,9 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"io"
-	"path/filepath"
 
 	"winnow/datasets"
+	"winnow/datasets/location"
 	"winnow/internal/atomicfile"
 	"winnow/internal/text"
 	"winnow/parts"
@@ -31,7 +31,7 @@ func RunPart(ctx context.Context, o Options, h Host, out string, s parts.Shard, 
 	if err != nil {
 		return parts.Made{}, err
 	}
-	manifest, err := filepath.Abs(o.Manifest)
+	manifest, err := location.Absolute(o.Manifest)
 	if err != nil {
 		return parts.Made{}, err
 	}
@@ -42,7 +42,7 @@ func RunPart(ctx context.Context, o Options, h Host, out string, s parts.Shard, 
 	}
 	return parts.Make(ctx, out, header, parts.MakeValue(func() (part, error) {
 		p := part{Manifest: manifest, Strict: strict}
-		look, err := o.look()
+		look, err := o.look(ctx)
 		if err != nil {
 			return p, err
 		}

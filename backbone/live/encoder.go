@@ -40,7 +40,8 @@ type Config struct {
 	Head    *head.Head
 	Labels  []int // of the training rows
 	IDs     []int
-	Batch   int // largest batch of Forward
+	Batch   int  // largest batch of Forward
+	Raw     bool // rows are the head's as they come out of its last layer, not of unit length, for what stands behind it
 
 	// Chunk is how many images go through the network at a time at most; 0: the whole batch, whose activations must
 	// then fit into memory. A larger batch goes in as few chunks as that allows, all of a size or one apart.
@@ -100,7 +101,11 @@ func New(cfg Config) (*Encoder, error) {
 	if cfg.Chunk == 0 || cfg.Chunk > cfg.Batch {
 		e.cfg.Chunk = cfg.Batch
 	}
-	tail, err := head.NewTail(cfg.Head, cfg.Batch)
+	newTail := head.NewTail
+	if cfg.Raw {
+		newTail = head.NewRawTail
+	}
+	tail, err := newTail(cfg.Head, cfg.Batch)
 	if err != nil {
 		return nil, err
 	}

@@ -49,6 +49,46 @@ func ParseDevice(text string) (Device, error) {
 	return Device{}, fmt.Errorf("ort: device: found %q, expected cpu, cuda, cuda:N or auto", text)
 }
 
+// ParseDevices reads a device as [ParseDevice] does, or several with commas between them: cuda:0,cuda:1, or cuda:0,1 for short. Each GPU
+// stands once; cpu may be repeated, a session for each.
+func ParseDevices(text string) ([]Device, error) {
+	var list []Device
+	for part := range strings.SplitSeq(text, ",") {
+		if _, err := strconv.ParseUint(part, 10, 15); err == nil && len(list) > 0 && list[len(list)-1].CUDA {
+			part = "cuda:" + part
+		}
+		d, err := ParseDevice(part)
+		if err != nil || part == "" && strings.Contains(text, ",") {
+			return nil, fmt.Errorf("ort: device: found %q, expected cpu, cuda, cuda:N, auto, or several GPUs as cuda:0,1", text)
+		}
+		if d.Auto && strings.Contains(text, ",") {
+			return nil, fmt.Errorf("ort: device: found %q, expected auto alone", text)
+		}
+		if d.CUDA && slices.Contains(list, d) {
+			return nil, fmt.Errorf("ort: device: found %q, expected each GPU once", text)
+		}
+		list = append(list, d)
+	}
+	return list, nil
+}
+
+// chooseDevices settles where this runtime runs: on the first device, and networks that take batches in turn on all of them.
+func (r *Runtime) chooseDevices(want []Device) error {
+	if err := r.chooseDevice(want[0]); err != nil {
+		return err
+	}
+	r.devices = []Device{r.device}
+	for _, d := range want[1:] {
+		if d.CUDA {
+			if err := r.CheckCUDA(d.Index); err != nil {
+				return fmt.Errorf("ort: device %s: %w", d, err)
+			}
+		}
+		r.devices = append(r.devices, d)
+	}
+	return nil
+}
+
 // chooseDevice settles where this runtime runs. CUDA is believed only after a product has run on it.
 func (r *Runtime) chooseDevice(want Device) error {
 	if !want.CUDA && !want.Auto {

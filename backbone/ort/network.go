@@ -37,6 +37,55 @@ var _ backbone.Network = (*Network)(nil)
 // NewNetwork loads a model whose output (by name; "" is the first) holds one vector an image: float32 [n,D],
 // or [n,D,1,1] of a global pooling. The input is float32 NCHW; the batch may be free or fixed.
 func NewNetwork(rt *Runtime, model []byte, output string, in NetworkInput) (*Network, error) {
+	return newNetwork(rt, model, SessionOptions{Outputs: []string{output}}, in)
+}
+
+// Networks are a network loaded on each of several devices. It is the first of them to whom one is enough; an extraction gives all
+// of them batches in turn.
+type Networks []*Network
+
+var _ backbone.Lanes = Networks(nil)
+
+// NewNetworks is [NewNetwork] on each device of the runtime.
+func NewNetworks(rt *Runtime, model []byte, output string, in NetworkInput) (Networks, error) {
+	var list Networks
+	for _, d := range rt.devices {
+		n, err := newNetwork(rt, model, SessionOptions{Outputs: []string{output}, device: &d}, in)
+		if err != nil {
+			return nil, errors.Join(err, list.Close())
+		}
+		list = append(list, n)
+	}
+	return list, nil
+}
+
+// Dim returns the length of a vector.
+func (l Networks) Dim() int { return l[0].Dim() }
+
+// Infer computes vectors on the first device.
+func (l Networks) Infer(dst blas32.General, pixels []float32, images int) error {
+	return l[0].Infer(dst, pixels, images)
+}
+
+// Lanes implements [backbone.Lanes].
+func (l Networks) Lanes() (list []backbone.Network) {
+	for _, n := range l {
+		list = append(list, n)
+	}
+	return list
+}
+
+// Close frees the models.
+func (l Networks) Close() error {
+	var err error
+	for _, n := range l {
+		err = errors.Join(err, n.Close())
+	}
+	return err
+}
+
+func newNetwork(rt *Runtime, model []byte, o SessionOptions, in NetworkInput) (*Network, error) {
+	output := o.Outputs[0]
 	if output == "" {
 		_, outs, err := signature(model)
 		if err != nil {
@@ -44,7 +93,8 @@ func NewNetwork(rt *Runtime, model []byte, output string, in NetworkInput) (*Net
 		}
 		output = outs[0].Name
 	}
-	s, err := rt.NewSession(model, SessionOptions{Outputs: []string{output}})
+	o.Outputs[0] = output
+	s, err := rt.NewSession(model, o)
 	if err != nil {
 		return nil, err
 	}

@@ -12,7 +12,9 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 	"unsafe"
@@ -25,7 +27,7 @@ import (
 // Config describes which library to load and where its models run.
 type Config struct {
 	Library string // path of the shared library
-	Device  string // cpu, cuda, cuda:N or auto ("" is cpu)
+	Device  string // cpu, cuda, cuda:N or auto ("" is cpu), or several as cuda:0,1
 	Threads int    // threads of one session; 0: as many as Go may use
 	GPU     GPU    // how CUDA computes
 	Kernels string // instructions of our own kernels: plain, avx2, avx512 or none of them; "": the best there are
@@ -40,6 +42,7 @@ type Runtime struct {
 	version   string
 	providers []string
 	device    Device
+	devices   []Device // of [NewNetworks]; the first is device
 	threads   int
 	gpu       GPU
 
@@ -61,7 +64,7 @@ var process struct {
 // Load loads the library once a process and checks that it fits the wrapper and the device. A second Load
 // of the same library is cheap; of another one it is an error.
 func Load(cfg Config) (*Runtime, error) {
-	device, err := ParseDevice(cfg.Device)
+	devices, err := ParseDevices(cfg.Device)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +84,7 @@ func Load(cfg Config) (*Runtime, error) {
 	if r.providers, err = libraryProviders(cfg.Library); err != nil {
 		return nil, err
 	}
-	if err := r.chooseDevice(device); err != nil {
+	if err := r.chooseDevices(devices); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -132,13 +135,20 @@ func (r *Runtime) Providers() []string { return r.providers }
 // Device returns where sessions really run.
 func (r *Runtime) Device() Device { return r.device }
 
-// Where returns the device with those of its options that can change a result, such as "cuda:0+tf32": what is written
+// Where returns the device, or all of several, with those of its options that can change a result, such as "cuda:0+tf32": what is written
 // into files that must only be continued in the same way.
 func (r *Runtime) Where() string {
-	if !r.device.CUDA {
-		return r.device.String()
+	var list []string
+	for _, d := range r.devices {
+		where := d.String()
+		if d.CUDA {
+			where += r.gpu.marks()
+		}
+		if !slices.Contains(list, where) {
+			list = append(list, where)
+		}
 	}
-	return r.device.String() + r.gpu.marks()
+	return strings.Join(list, " ")
 }
 
 // Threads returns the number of threads a session computes with on the CPU.

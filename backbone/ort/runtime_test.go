@@ -77,6 +77,22 @@ func TestParseDevice(t *testing.T) {
 	}
 }
 
+// TestParseDevices: a list names each GPU once; what follows a GPU may be its number alone.
+func TestParseDevices(t *testing.T) {
+	for text, want := range map[string]string{"": "[cpu]", "cuda": "[cuda:0]", "cuda:0,1": "[cuda:0 cuda:1]", "cuda:2,cuda:0,3": "[cuda:2 cuda:0 cuda:3]", "cuda,1": "[cuda:0 cuda:1]",
+		"cpu,cpu": "[cpu cpu]", "auto": "[auto]"} {
+		list, err := ort.ParseDevices(text)
+		if err != nil || fmt.Sprint(list) != want {
+			t.Errorf("%q: found %v and error %v, expected %s", text, list, err, want)
+		}
+	}
+	for _, text := range []string{"cuda:0,0", "cuda,cuda:0", "0,1", "cpu,1", "auto,cuda:1", "cuda:0,", ",cuda:0", "cuda:0, 1"} {
+		if list, err := ort.ParseDevices(text); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("%q", text)) {
+			t.Errorf("%q: found %v, error %v", text, list, err)
+		}
+	}
+}
+
 // TestCUDAWithoutProvider asks for a GPU where the library lies alone: cuda must name what is missing, auto
 // must say that it fell back.
 func TestCUDAWithoutProvider(t *testing.T) {

@@ -102,6 +102,23 @@ func (a album) extract(t testing.TB, ctx context.Context, more ...string) (stdou
 	return out.String(), errs.String(), code
 }
 
+// TestExtractOnDevices: two sessions that share the batches, here both on the CPU, make the store of one, to the byte.
+func TestExtractOnDevices(t *testing.T) {
+	a := newAlbum(t, 23)
+	if _, errs, code := a.extract(t, t.Context()); code != 0 {
+		t.Fatal(errs)
+	}
+	one := a.files(t)
+	a.out += "-two"
+	t.Setenv("WINNOW_DEVICE", "cpu,cpu")
+	if _, errs, code := a.extract(t, t.Context()); code != 0 {
+		t.Fatal(errs)
+	}
+	if diff := cmp.Diff(one, a.files(t)); diff != "" {
+		t.Errorf("two sessions (-one +two):\n%s", diff)
+	}
+}
+
 func TestExtractCommand(t *testing.T) {
 	a := newAlbum(t, 13)
 	out, errs, code := a.extract(t, t.Context(), "--json")

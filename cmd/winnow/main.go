@@ -10,7 +10,9 @@ import (
 	"io"
 	"os"
 
+	"winnow/bucket"
 	"winnow/cmd/winnow/term"
+	"winnow/datasets/location"
 	"winnow/internal/interrupt"
 )
 
@@ -26,5 +28,6 @@ func listening(args []string) int {
 
 // execute is the whole program as a function: a test calls it with buffers.
 func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	location.Use(bucket.Open)
 	return term.Execute(ctx, commands(), args, stdout, stderr)
 }

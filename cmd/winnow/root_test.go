@@ -142,7 +142,7 @@ func TestZip(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]string{cut: "cut.zip: zip: not a valid zip file", manifest: "is a file, expected the folder the manifest's paths are relative to, or a .zip file of it"} {
-		if _, err := imageroot.Open(path); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := imageroot.Open(t.Context(), path); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: found %v, expected %q", path, err, want)
 		}
 	}
@@ -155,7 +155,7 @@ func TestOverlay(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "own.txt"), []byte("x"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	root, err := imageroot.Open(dir)
+	root, err := imageroot.Open(t.Context(), dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,7 +170,7 @@ func TestOverlay(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "train-images-idx3-ubyte"), []byte{0, 0, 8, 3, 0}, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := imageroot.Open(dir); err == nil || !strings.Contains(err.Error(), "cut short") {
+	if _, err := imageroot.Open(t.Context(), dir); err == nil || !strings.Contains(err.Error(), "cut short") {
 		t.Errorf("found %v, expected that a damaged file is told", err)
 	}
 }

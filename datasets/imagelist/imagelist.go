@@ -3,23 +3,23 @@ package imagelist
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
-	"path"
 	"path/filepath"
 	"strings"
 
 	"winnow/datasets"
 	"winnow/datasets/imageroot"
-	"winnow/internal/regular"
+	"winnow/datasets/location"
 )
 
 // List is a list of images from files, folders, zip files, shards and manifests, in the order they were named. It is an fs.FS
 // in which each image has the name that the user gave.
 type List struct {
 	Images []Image
+	ctx    context.Context // of what is asked of object stores
 	at     map[string]place
 	roots  map[string]fs.FS // opened, by path
 }
@@ -35,8 +35,8 @@ var manifestEndings = []string{".csv", ".tsv", ".jsonl", ".txt"}
 
 // Open finds the images that arguments name; "-" is paths on standard input, a line each. The paths of
 // manifests and of standard input are relative to root; "" means the manifest's folder and the working folder.
-func Open(args []string, root string, stdin io.Reader) (*List, error) {
-	l := &List{at: map[string]place{}, roots: map[string]fs.FS{}}
+func Open(ctx context.Context, args []string, root string, stdin io.Reader) (*List, error) {
+	l := &List{ctx: ctx, at: map[string]place{}, roots: map[string]fs.FS{}}
 	for _, arg := range args {
 		if err := l.take(arg, root, stdin); err != nil {
 			return nil, err
@@ -55,7 +55,7 @@ func (l *List) take(arg, root string, stdin io.Reader) error {
 	if dir, ok := datasets.ShardRoot(arg); ok {
 		return l.takeShards(arg, dir)
 	}
-	info, err := os.Stat(arg)
+	info, err := location.Stat(l.ctx, arg)
 	switch {
 	case err != nil:
 		return fmt.Errorf("images: %w", err)
@@ -65,7 +65,7 @@ func (l *List) take(arg, root string, stdin io.Reader) error {
 		return l.takeZip(arg)
 	}
 	for _, ending := range manifestEndings {
-		if strings.EqualFold(filepath.Ext(arg), ending) {
+		if strings.EqualFold(filepath.Ext(location.Base(arg)), ending) {
 			return l.takeManifest(arg, root)
 		}
 	}
@@ -74,7 +74,11 @@ func (l *List) take(arg, root string, stdin io.Reader) error {
 
 // takeFolder takes every image below a folder.
 func (l *List) takeFolder(dir string) error {
-	found, err := datasets.Images(regular.Dir(dir), ".")
+	folder, err := location.Dir(l.ctx, dir)
+	if err != nil {
+		return fmt.Errorf("images: %w", err)
+	}
+	found, err := datasets.Images(folder, ".")
 	if err != nil {
 		return fmt.Errorf("images: %s: %w", dir, err)
 	}
@@ -82,7 +86,7 @@ func (l *List) takeFolder(dir string) error {
 		return fmt.Errorf("images: %s: no image in this folder", dir)
 	}
 	for _, name := range found {
-		file := filepath.Join(dir, filepath.FromSlash(name))
+		file := location.Join(dir, name)
 		if err := l.add(Image{Path: filepath.ToSlash(file)}, place{inner: file}); err != nil {
 			return err
 		}
@@ -104,7 +108,7 @@ func (l *List) takeZip(file string) error {
 		return fmt.Errorf("images: %s: no image in this file", file)
 	}
 	for _, name := range found {
-		if err := l.add(Image{Path: path.Join(filepath.ToSlash(file), name)}, place{file, name}); err != nil {
+		if err := l.add(Image{Path: filepath.ToSlash(location.Join(file, name))}, place{file, name}); err != nil {
 			return err
 		}
 	}
@@ -113,7 +117,7 @@ func (l *List) takeZip(file string) error {
 
 // takeShards takes every image of shards, as dir/birds.tar/03.jpg.
 func (l *List) takeShards(pattern, dir string) error {
-	d, err := datasets.Read(pattern, datasets.ReadOptions{})
+	d, err := datasets.Read(pattern, datasets.ReadOptions{Once: l.ctx})
 	if err != nil {
 		return err
 	}
@@ -121,7 +125,7 @@ func (l *List) takeShards(pattern, dir string) error {
 		return err
 	}
 	for _, s := range d.Samples {
-		n := Image{Path: path.Join(filepath.ToSlash(dir), s.Path), Split: s.Split, Label: d.LabelName(s)}
+		n := Image{Path: filepath.ToSlash(location.Join(dir, s.Path)), Split: s.Split, Label: d.LabelName(s)}
 		if err := l.add(n, place{dir, s.Path}); err != nil {
 			return err
 		}
@@ -131,7 +135,7 @@ func (l *List) takeShards(pattern, dir string) error {
 
 // takeManifest takes the images of a manifest, under the manifest's own paths, with labels and splits.
 func (l *List) takeManifest(file, root string) error {
-	d, err := datasets.Read(file, datasets.ReadOptions{})
+	d, err := datasets.Read(file, datasets.ReadOptions{Once: l.ctx})
 	if err != nil {
 		return err
 	}
@@ -177,7 +181,7 @@ func (l *List) root(name string) (fs.FS, error) {
 	if fsys, ok := l.roots[name]; ok {
 		return fsys, nil
 	}
-	fsys, err := imageroot.Open(name)
+	fsys, err := imageroot.Open(l.ctx, name)
 	if err != nil {
 		return nil, err
 	}
@@ -211,7 +215,7 @@ func (l *List) Open(name string) (fs.File, error) {
 	case !ok:
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 	case at.root == "":
-		return regular.Open(at.inner)
+		return location.Open(l.ctx, at.inner)
 	}
 	return l.roots[at.root].Open(at.inner)
 }

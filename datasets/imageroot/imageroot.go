@@ -4,14 +4,15 @@ package imageroot
 
 import (
 	"archive/zip"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 
 	"winnow/datasets"
 	"winnow/datasets/cifar"
+	"winnow/datasets/location"
 	"winnow/datasets/mnist"
 	"winnow/datasets/shards"
 	"winnow/internal/regular"
@@ -20,14 +21,17 @@ import (
 // Open opens the root of a manifest's paths: a folder, or a .zip file, which is read in place, or shards, or a pattern of their
 // names, for the folder that they lie in. The
 // images of a folder that holds MNIST's or CIFAR's own files are served as train/00000.bmp and so on, beside the
-// files that lie there. A zip file stays open until the program ends.
-func Open(path string) (fs.FS, error) {
-	return openIn(path, func(path string) (fs.FS, error) { return regular.Dir(path), nil })
+// files that lie there. All may lie in an object store; what is asked of that ends with ctx. A zip file stays open until the program ends.
+func Open(ctx context.Context, path string) (fs.FS, error) {
+	return openIn(ctx, path, location.Dir)
 }
 
 // OpenClosed is [Open] for roots that are served to others: symbolic links that lead out of the folder are not followed.
-func OpenClosed(path string) (fs.FS, error) {
-	return openIn(path, func(path string) (fs.FS, error) {
+func OpenClosed(ctx context.Context, path string) (fs.FS, error) {
+	return openIn(ctx, path, func(ctx context.Context, path string) (fs.FS, error) {
+		if location.IsRemote(path) {
+			return location.Dir(ctx, path)
+		}
 		root, err := os.OpenRoot(path)
 		if err != nil {
 			return nil, fmt.Errorf("root: %w", err)
@@ -37,26 +41,26 @@ func OpenClosed(path string) (fs.FS, error) {
 }
 
 // openIn opens a root in which crops are found too; open opens folders.
-func openIn(path string, open func(string) (fs.FS, error)) (fs.FS, error) {
-	root, err := openFiles(path, open)
+func openIn(ctx context.Context, path string, open func(context.Context, string) (fs.FS, error)) (fs.FS, error) {
+	root, err := openFiles(ctx, location.Local(path), open)
 	if err != nil {
 		return nil, err
 	}
 	return withCrops{shards.FS(root)}, nil
 }
 
-func openFiles(path string, open func(string) (fs.FS, error)) (fs.FS, error) {
+func openFiles(ctx context.Context, path string, open func(context.Context, string) (fs.FS, error)) (fs.FS, error) {
 	if dir, ok := datasets.ShardRoot(path); ok {
 		path = dir
 	}
-	info, err := os.Stat(path)
+	info, err := location.Stat(ctx, path)
 	if err != nil {
 		return nil, fmt.Errorf("root: %w", err)
 	}
 	if !info.IsDir() {
-		return OpenZip(path)
+		return OpenZip(ctx, path)
 	}
-	folder, err := open(path)
+	folder, err := open(ctx, path)
 	if err != nil {
 		return nil, err
 	}
@@ -82,40 +86,48 @@ func Resolve(root, manifest string) string {
 	if dir, ok := datasets.ShardRoot(manifest); ok {
 		return dir
 	}
-	if info, err := os.Stat(manifest); err == nil && (info.IsDir() || datasets.IsZip(manifest)) {
+	if info, err := location.Stat(context.Background(), manifest); err == nil && (info.IsDir() || datasets.IsZip(manifest)) {
 		return manifest
 	}
 	if regular.Given(manifest) {
 		return "."
 	}
-	return filepath.Dir(manifest)
+	return location.Parent(manifest)
 }
 
 // OpenZip opens a zip file as a folder.
-func OpenZip(path string) (fs.FS, error) {
+func OpenZip(ctx context.Context, path string) (fs.FS, error) {
 	if !datasets.IsZip(path) {
 		return nil, fmt.Errorf("root: %s: is a file, expected the folder the manifest's paths are relative to, or a .zip file of it", path)
 	}
-	r, err := zip.OpenReader(path)
+	f, err := location.Open(ctx, path)
 	if err != nil {
-		return nil, fmt.Errorf("root: %s: %w", path, err)
+		return nil, fmt.Errorf("root: %w", err)
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return nil, fmt.Errorf("root: %w", err)
+	}
+	r, err := zip.NewReader(f, info.Size())
+	if err != nil {
+		return nil, fmt.Errorf("root: %s: %w", path, errors.Join(err, f.Close()))
 	}
 	return r, nil
 }
 
 // OpenPublished opens the files of a published dataset: their folder, or a .zip file of it.
-func OpenPublished(name string) (fs.FS, error) {
+func OpenPublished(ctx context.Context, name string) (fs.FS, error) {
 	if datasets.IsZip(name) {
-		return OpenZip(name)
+		return OpenZip(ctx, name)
 	}
-	info, err := os.Stat(name)
+	info, err := location.Stat(ctx, name)
 	if err != nil {
 		return nil, err
 	}
 	if !info.IsDir() {
 		return nil, fmt.Errorf("root: %s: is a file, expected the folder with the dataset's files, or a .zip file of it", name)
 	}
-	return regular.Dir(name), nil
+	return location.Dir(ctx, name)
 }
 
 // withCrops finds the file of a crop by the crop's path, as of its own: who reads pictures takes the crop (backbone).
@@ -126,6 +138,9 @@ func (c withCrops) Open(name string) (fs.File, error) {
 	file, _, _ := datasets.CutCrop(name)
 	return c.files.Open(file)
 }
+
+// OnlyFiles implements what [regular.OnlyFiles] asks.
+func (c withCrops) OnlyFiles() bool { return regular.OnlyFiles(c.files) }
 
 // Stat implements fs.StatFS without opening the file, where that is possible.
 func (c withCrops) Stat(name string) (fs.FileInfo, error) {

@@ -1,6 +1,7 @@
 package imageroot
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -16,8 +17,8 @@ func TestCropsHaveTheirFile(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "a.jpg"), []byte("picture"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, open := range []func(string) (fs.FS, error){Open, OpenClosed} {
-		root, err := open(dir)
+	for _, open := range []func(context.Context, string) (fs.FS, error){Open, OpenClosed} {
+		root, err := open(t.Context(), dir)
 		if err != nil {
 			t.Fatal(err)
 		}

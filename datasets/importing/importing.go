@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"path/filepath"
 
 	"winnow/datasets"
 	"winnow/datasets/imageroot"
+	"winnow/datasets/location"
 	"winnow/datasets/published"
 )
 
@@ -104,7 +104,7 @@ func (j Job) readSources(ctx context.Context) (*gathered, error) {
 	g.root = func(sample int) (_ fs.FS, err error) {
 		n := part[sample]
 		if roots[n] == nil {
-			roots[n], err = imageroot.Open(imageroot.Resolve(j.Root, j.Sources[n].Path))
+			roots[n], err = imageroot.Open(ctx, imageroot.Resolve(j.Root, j.Sources[n].Path))
 		}
 		return roots[n], err
 	}
@@ -126,7 +126,7 @@ func (j Job) oneFolder() error {
 		if !ok {
 			continue
 		}
-		if dir = filepath.Clean(dir); first == "" {
+		if dir = location.Clean(dir); first == "" {
 			first, where = s.Path, dir
 		} else if dir != where {
 			return fmt.Errorf("data import: %s and %s are shards in two folders, expected one, that their paths begin in: name them by one pattern with quotes around, such as '*/*.tar', or give the folder above them", first, s.Path)
@@ -136,12 +136,12 @@ func (j Job) oneFolder() error {
 }
 
 // readPreset reads a known dataset, split by one of its protocols.
-func (j Job) readPreset(context.Context) (*gathered, error) {
+func (j Job) readPreset(ctx context.Context) (*gathered, error) {
 	preset, err := published.Find(j.Preset)
 	if err != nil {
 		return nil, err
 	}
-	files, err := imageroot.OpenPublished(j.Root)
+	files, err := imageroot.OpenPublished(ctx, j.Root)
 	if err != nil {
 		return nil, err
 	}
@@ -169,7 +169,7 @@ func (j Job) readPreset(context.Context) (*gathered, error) {
 		Dataset: r.Dataset,
 		root: func(int) (_ fs.FS, err error) {
 			if root == nil {
-				root, err = imageroot.Open(j.Root)
+				root, err = imageroot.Open(ctx, j.Root)
 			}
 			return root, err
 		},

@@ -5,12 +5,11 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
+	"winnow/datasets/location"
 	"winnow/datasets/tarshards"
-	"winnow/internal/regular"
 )
 
 // Kind is what a shard is.
@@ -37,17 +36,26 @@ func kindOf(head []byte) Kind {
 	return None
 }
 
-// KindOf tells what a file is, by how it begins; what is no regular file is none.
-func KindOf(name string) (Kind, error) {
-	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
+// KindOf tells what a file is, by how it begins, in an object store by how its name ends if that says it; what is no regular file is
+// none.
+func KindOf(ctx context.Context, name string) (Kind, error) {
+	if end := endOf(name); location.IsRemote(name) && (end == Tar || end == Parquet) {
+		return end, nil
+	}
+	if info, err := location.Stat(ctx, name); err == nil && !info.Mode().IsRegular() {
 		return None, nil
 	}
-	f, err := regular.Open(name)
+	f, err := location.Open(ctx, name)
 	if err != nil {
 		return None, err
 	}
 	defer f.Close()
 	return readKind(f)
+}
+
+// endOf is the kind that a name's ending says.
+func endOf(name string) Kind {
+	return Kind(strings.ToLower(strings.TrimPrefix(filepath.Ext(location.Base(name)), ".")))
 }
 
 func readKind(f io.Reader) (Kind, error) {
@@ -60,11 +68,11 @@ func readKind(f io.Reader) (Kind, error) {
 }
 
 // Are reports whether a name stands for shards: it is a pattern, or that of a tar or Parquet file.
-func Are(name string) bool {
+func Are(ctx context.Context, name string) bool {
 	if IsPattern(name) {
 		return true
 	}
-	kind, err := KindOf(name)
+	kind, err := KindOf(ctx, name)
 	return err == nil && kind != None
 }
 
@@ -81,23 +89,21 @@ func Find(ctx context.Context, name string, want Kind) (*List, error) {
 	l := &List{Kind: want, Root: Folder(name)}
 	var files []string
 	var err error
-	info, serr := os.Stat(name)
-	switch {
-	case serr == nil && info.IsDir():
+	if IsPattern(name) {
+		files, err = Expand(ctx, name)
+	} else if info, serr := location.Stat(ctx, name); serr != nil {
+		err = serr
+	} else if info.IsDir() {
 		l.Root = name
 		files, err = Below(ctx, name, want)
-	case IsPattern(name):
-		files, err = Expand(name)
-	case serr != nil:
-		err = serr
-	default:
-		l.Root, files = filepath.Dir(name), []string{name}
+	} else {
+		l.Root, files = location.Parent(name), []string{name}
 	}
 	if err != nil {
 		return nil, err
 	}
 	for _, file := range files {
-		kind, err := KindOf(file)
+		kind, err := KindOf(ctx, file)
 		switch {
 		case err != nil:
 			return nil, err
@@ -109,11 +115,11 @@ func Find(ctx context.Context, name string, want Kind) (*List, error) {
 			return nil, fmt.Errorf("%s: found %s and, as %s, %s, expected one kind: choose by --format", name, l.Kind.words(), file, kind.words())
 		}
 		l.Kind = kind
-		rel, err := filepath.Rel(l.Root, file)
+		rel, err := location.Rel(l.Root, file)
 		if err != nil {
 			return nil, err
 		}
-		l.Names = append(l.Names, filepath.ToSlash(rel))
+		l.Names = append(l.Names, rel)
 	}
 	return l, nil
 }
@@ -131,6 +137,10 @@ func (k Kind) words() string {
 
 // Below lists the files of a folder that end as shards do, hidden ones passed over.
 func Below(ctx context.Context, dir string, want Kind) (files []string, err error) {
+	if location.IsRemote(dir) {
+		return belowAddress(ctx, dir, want)
+	}
+	dir = location.Local(dir)
 	err = filepath.WalkDir(dir, func(p string, e fs.DirEntry, err error) error {
 		if err == nil {
 			err = ctx.Err()
@@ -144,9 +154,28 @@ func Below(ctx context.Context, dir string, want Kind) (files []string, err erro
 			}
 			return nil
 		}
-		end := Kind(strings.ToLower(strings.TrimPrefix(filepath.Ext(p), ".")))
-		if !e.IsDir() && (end == Tar || end == Parquet) && (want == None || want == end) {
+		if !e.IsDir() && ends(p, want) {
 			files = append(files, p)
+		}
+		if len(files) > mostFiles {
+			return tooMany(dir)
+		}
+		return nil
+	})
+	return files, err
+}
+
+// ends reports whether a name ends as shards do, of the kind that is wanted.
+func ends(name string, want Kind) bool {
+	end := endOf(name)
+	return (end == Tar || end == Parquet) && (want == None || want == end)
+}
+
+// belowAddress is [Below] for a folder of an object store.
+func belowAddress(ctx context.Context, dir string, want Kind) (files []string, err error) {
+	err = location.Names(ctx, dir, "", func(name string) error {
+		if ends(name, want) && !strings.Contains("/"+name, "/.") {
+			files = append(files, location.Join(dir, name))
 		}
 		if len(files) > mostFiles {
 			return tooMany(dir)

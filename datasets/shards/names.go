@@ -3,6 +3,7 @@
 package shards
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path"
@@ -10,13 +11,17 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"winnow/datasets/location"
 )
 
 // mostFiles is how many files a pattern may stand for.
 const mostFiles = 1 << 17
 
-// IsPattern reports whether a name stands for several files: it holds {A..B}, {A,B}, *, ? or [, and no file is called so.
+// IsPattern reports whether a name stands for several files: it holds {A..B}, {A,B}, *, ? or [, and no file of this machine is
+// called so.
 func IsPattern(name string) bool {
+	_, name, _ = location.Cut(name)
 	if !strings.ContainsAny(name, "*?[") && !braced(name) {
 		return false
 	}
@@ -32,25 +37,30 @@ func braced(name string) bool {
 
 // Expand returns the files that a pattern stands for: those of braces in their order, which must all be there, those of
 // wildcards sorted.
-func Expand(pattern string) ([]string, error) {
-	names, err := unbrace(nil, "", pattern)
+func Expand(ctx context.Context, pattern string) ([]string, error) {
+	scheme, inner, options := location.Cut(pattern)
+	names, err := unbrace(nil, "", inner)
+	if err != nil {
+		return nil, err
+	}
+	there, err := lister(ctx, pattern)
 	if err != nil {
 		return nil, err
 	}
 	var files, missing []string
 	for _, name := range names {
-		if !strings.ContainsAny(name, "*?[") {
-			if _, err := os.Stat(name); err != nil {
-				missing = append(missing, name)
-			}
-			files = append(files, name)
-			continue
-		}
-		found, err := filepath.Glob(name)
-		if err != nil {
+		wild := strings.ContainsAny(name, "*?[")
+		found, err := there(name, wild)
+		switch {
+		case err != nil:
 			return nil, fmt.Errorf("%s: %w", pattern, err)
+		case !wild && len(found) == 0:
+			missing = append(missing, scheme+name+options)
+			found = []string{name}
 		}
-		files = append(files, found...)
+		for _, name := range found {
+			files = append(files, scheme+name+options)
+		}
 	}
 	switch {
 	case len(missing) > 0:
@@ -64,6 +74,46 @@ func Expand(pattern string) ([]string, error) {
 		return nil, fmt.Errorf("%s: names %s twice", pattern, files[i])
 	}
 	return files, nil
+}
+
+// lister returns what finds the files that one pattern without braces stands for, or else the one file. In an object store all whose
+// names begin like the pattern are listed once.
+func lister(ctx context.Context, pattern string) (func(name string, wild bool) ([]string, error), error) {
+	if !location.IsRemote(pattern) {
+		return func(name string, wild bool) (files []string, err error) {
+			if wild {
+				return filepath.Glob(name)
+			}
+			if _, err := os.Stat(name); err == nil {
+				files = []string{name}
+			}
+			return files, nil
+		}, nil
+	}
+	dir := Folder(pattern)
+	_, within, _ := location.Cut(dir)
+	_, inner, _ := location.Cut(pattern)
+	prefix := strings.TrimPrefix(inner[:strings.IndexAny(inner, "*?[{")], within+"/")
+	var all []string // sorted
+	err := location.Names(ctx, dir, prefix, func(name string) error {
+		all = append(all, within+"/"+name)
+		return nil
+	})
+	return func(name string, wild bool) (files []string, err error) {
+		if i, ok := slices.BinarySearch(all, name); ok {
+			return all[i : i+1], nil
+		}
+		for _, file := range all {
+			ok, err := path.Match(name, file)
+			if err != nil {
+				return nil, err
+			}
+			if wild && ok {
+				files = append(files, file)
+			}
+		}
+		return files, nil
+	}, err
 }
 
 // repeated returns the place of a name that stands before, or -1.
@@ -137,6 +187,11 @@ func span(text string) (list []string) {
 // Folder returns the folder that paths to the files of a pattern, or to a file, begin in: all in front of the first element
 // that stands for several.
 func Folder(pattern string) string {
+	if scheme, inner, options := location.Cut(pattern); scheme != "" {
+		return scheme + Folder(inner) + options
+	} else {
+		pattern = inner
+	}
 	elements := strings.Split(filepath.ToSlash(pattern), "/")
 	last := len(elements) - 1
 	if i := slices.IndexFunc(elements, func(e string) bool { return strings.ContainsAny(e, "*?[") || braced(e) }); i >= 0 {

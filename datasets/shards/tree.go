@@ -14,6 +14,7 @@ import (
 	"winnow/datasets/packed"
 	"winnow/datasets/parquetimages"
 	"winnow/datasets/tarshards"
+	"winnow/internal/regular"
 )
 
 // FS is a tree of files in which a path may go on through a tar file or a Parquet file as through a folder:
@@ -52,6 +53,9 @@ func (t *tree) Open(name string) (fs.File, error) {
 	}
 	return nil, err
 }
+
+// OnlyFiles implements what [regular.OnlyFiles] asks.
+func (t *tree) OnlyFiles() bool { return regular.OnlyFiles(t.files) }
 
 // Stat implements fs.StatFS.
 func (t *tree) Stat(name string) (fs.FileInfo, error) {

@@ -62,7 +62,7 @@ func Make(o Options) (*Diagnosis, error) {
 		Cores: runtime.NumCPU(), Threads: o.Compute.Threads,
 	}
 	d.Threads = cmp.Or(d.Threads, runtime.GOMAXPROCS(0))
-	asked, err := ort.ParseDevice(o.Compute.Device)
+	asked, err := ort.ParseDevices(o.Compute.Device)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ func Make(o Options) (*Diagnosis, error) {
 	if rt != nil {
 		d.add(Check{Name: "products", OK: true, Found: ort.Doctor().String()})
 	}
-	d.cuda(rt, asked.Index)
+	d.cuda(rt, asked[0].Index)
 	d.add(Check{Name: "cuda options", OK: true, Found: gpuText(o.Compute.GPU)})
 	d.npm()
 	d.cache()

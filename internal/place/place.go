@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 )
 
 // Place is where something lay. Seen from the folder it is found again where both were moved together; by its absolute path
@@ -19,6 +20,10 @@ type Place struct {
 // New returns the place of path for the folder dir. It has no absolute path where the working folder is gone.
 func New(dir, path string) Place {
 	p := Place{Given: path}
+	if strings.Contains(path, "://") { // an address, the same from everywhere
+		p.Absolute = path
+		return p
+	}
 	var err error
 	if p.Absolute, err = filepath.Abs(path); err != nil {
 		return Place{Given: path}

@@ -61,7 +61,7 @@ func ReadFile(name string, most int64) ([]byte, error) {
 
 // From opens a regular file of any tree, and says what it is.
 func From(fsys fs.FS, name string) (fs.File, fs.FileInfo, error) {
-	if s, ok := fsys.(fs.StatFS); ok {
+	if s, ok := fsys.(fs.StatFS); ok && !OnlyFiles(fsys) {
 		if info, err := s.Stat(name); err == nil && !info.Mode().IsRegular() {
 			return nil, nil, refusal(name, info.Mode())
 		}
@@ -78,6 +78,13 @@ func From(fsys fs.FS, name string) (fs.File, fs.FileInfo, error) {
 		return nil, nil, errors.Join(err, f.Close())
 	}
 	return f, info, nil
+}
+
+// OnlyFiles reports whether a tree says of itself that it holds files and folders alone: what is opened in it need not be looked at
+// before, which asks a server twice.
+func OnlyFiles(fsys fs.FS) bool {
+	t, ok := fsys.(interface{ OnlyFiles() bool })
+	return ok && t.OnlyFiles()
 }
 
 // Dir is [os.DirFS] that opens regular files and folders only.

@@ -12,7 +12,8 @@ import (
 const GlyphsData = "glyphs"
 
 // ParseData reads which files stand for a study's datasets: NAME=MANIFEST,FEATURES[,ROOT] each, or one without a name for
-// all of them. It returns nil for [GlyphsData] alone. Errors go on from the word --data.
+// all of them. FEATURES may be left away, which [Options.Model] then makes. It returns nil for [GlyphsData] alone. Errors go on
+// from the word --data.
 func ParseData(given []string, study studies.Study) (list []Source, err error) {
 	known := study.Datasets()
 	if len(given) == 0 {
@@ -37,8 +38,8 @@ func ParseData(given []string, study studies.Study) (list []Source, err error) {
 			return nil, fmt.Errorf(": found %q twice", name)
 		case byName && !slices.Contains(known, name):
 			return nil, fmt.Errorf(": %s has no dataset %q, it has %s", study.Name, name, strings.Join(known, ", "))
-		case !both || manifest == "" || store == "":
-			return nil, fmt.Errorf(": found %q, expected MANIFEST,FEATURES or MANIFEST,FEATURES,ROOT", files)
+		case manifest == "" || both && store == "" && root == "":
+			return nil, fmt.Errorf(": found %q, expected MANIFEST,FEATURES or MANIFEST,FEATURES,ROOT; with --model MANIFEST or MANIFEST,,ROOT", files)
 		}
 		list = append(list, Source{Name: name, Manifest: manifest, Features: store, Root: root})
 	}

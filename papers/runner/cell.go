@@ -26,6 +26,7 @@ type training struct {
 	data   run.Data
 	from   *data
 	on     tuning.Backbone // as stored, or trained with the head
+	every  config.Span     // a checkpoint of a network that is trained
 }
 
 // prepare joins a cell's labels with their features.
@@ -35,6 +36,7 @@ func (r *reproduction) prepare(ctx context.Context, cell studies.Cell) (t traini
 	if t.cfg, err = r.config(cell); err != nil {
 		return t, err
 	}
+	t.every = r.checkpoints(row)
 	if t.labels, err = t.from.as(ctx, row.Labels, column, cell.Seed); err != nil {
 		return t, err
 	}
@@ -43,7 +45,7 @@ func (r *reproduction) prepare(ctx context.Context, cell studies.Cell) (t traini
 	}
 	t.cfg.Bank.Size = min(t.cfg.Bank.Size, t.data.Train.Len()) // recipes name the papers' sizes: no image is in the bank several times over
 	if t.cfg.Finetune.On() {
-		t.cfg.Data = config.Data{Manifest: t.from.from.Manifest, Features: t.from.store.Dir, Root: t.from.from.Root}
+		t.cfg.Data = config.Data{Manifest: t.from.from.Manifest, Features: t.from.store.Dir, Root: t.from.from.Root, Model: t.from.from.model}
 		watch := func(string) (func(done, total int), func()) { return func(int, int) {}, func() {} }
 		live, err := tuning.Open(t.cfg, t.labels.data.Paths(), tuning.Config{Note: r.Host.Note, Watch: watch})
 		if err != nil {
@@ -58,8 +60,30 @@ func (r *reproduction) prepare(ctx context.Context, cell studies.Cell) (t traini
 // embedder gives vectors for the features of images.
 type embedder func(features.Set) (features.Set, error)
 
-// cell makes one: by a training, or by what needs none.
+// cell makes one; where what an earlier part of it left does not fit, from the beginning.
 func (r *reproduction) cell(ctx context.Context, cell studies.Cell) (studies.Outcome, error) {
+	o, err := r.try(ctx, cell)
+	if lost(err) {
+		r.say("%s: begins again: %v", r.describe(cell), err)
+		if err := os.RemoveAll(r.cellDir(cell.Key)); err != nil {
+			return o, fmt.Errorf("reproduce: %w", err)
+		}
+		o, err = r.try(ctx, cell)
+	}
+	return o, err
+}
+
+// say notes something while cells run.
+func (r *reproduction) say(format string, args ...any) {
+	if r.line == nil {
+		r.Host.Note(format, args...)
+		return
+	}
+	r.line.say(func() { r.Host.Note(format, args...) })
+}
+
+// try makes a cell: by a training, or by what needs none.
+func (r *reproduction) try(ctx context.Context, cell studies.Cell) (studies.Outcome, error) {
 	row, column := r.Study.Rows[cell.Row], r.Study.Columns[cell.Column]
 	o := studies.Outcome{Study: r.Study.Name, Row: row.Name, Column: column.Name, Seed: cell.Seed, Data: r.of(column, cell.Seed).name, Version: r.Winnow, Measures: map[string]float64{}}
 	t, err := r.prepare(ctx, cell)
@@ -83,7 +107,7 @@ func (r *reproduction) cell(ctx context.Context, cell studies.Cell) (studies.Out
 	default:
 		err = r.judge(ctx, &o, t, t.data.Train, audit.Options{Scorer: row.Judge, Whiten: true, Shared: r.shared(cell)})
 	}
-	o.Seconds = time.Since(start).Seconds()
+	o.Seconds += time.Since(start).Seconds()
 	if row.Recipe == "" {
 		o.Measures[seconds] = o.Seconds
 	}
@@ -113,21 +137,19 @@ func (t training) trained(ctx context.Context, h *head.Head) embedder {
 	}
 }
 
-// train trains and measures a cell.
+// train trains and measures a cell. One that trains a network keeps a checkpoint, and goes on from there.
 func (r *reproduction) train(ctx context.Context, o *studies.Outcome, t training, row studies.Row, cell studies.Cell) error {
 	opts := run.Options{Last: r.Study.State == studies.Last}
 	seen := r.follow(&opts, t.labels.data)
-	r.watch(&opts, cell)
-	if opts.Last && seen.trace != validation {
-		t.data.Validation = features.Set{} // nothing depends on it
-	}
 	ranks := row.Judge == samples.SmallLoss || row.Judge == samples.Ensemble || row.Judge == samples.Forgetting
-	if corrects := t.cfg.Correct.On() && slices.ContainsFunc(r.Study.Measures, isCorrection); ranks || corrects {
-		var err error // what a training leaves in its folder is measured, and goes
-		if opts.Dir, err = os.MkdirTemp(r.Dir, ".cell-"); err != nil {
-			return fmt.Errorf("reproduce: %w", err)
-		}
-		defer os.RemoveAll(opts.Dir)
+	close, err := r.keepCell(&opts, &t, seen, cell, ranks)
+	if err != nil {
+		return err
+	}
+	defer close()
+	r.watch(&opts, cell)
+	if opts.Last && seen.trace != validation && cell.Choice == 0 {
+		t.data.Validation = features.Set{} // nothing depends on it
 	}
 	var aside time.Duration
 	if r.Study.State == studies.Best {
@@ -145,9 +167,16 @@ func (r *reproduction) train(ctx context.Context, o *studies.Outcome, t training
 	if err != nil {
 		return err
 	}
-	o.Measures[seconds] = (time.Since(start) - aside).Seconds()
+	o.Measures[seconds] = (seen.before + time.Since(start) - aside).Seconds()
+	o.Seconds = seen.before.Seconds()
 	o.Untrained = r.Study.State == studies.Best && out.BestStep == 0
 	o.Steps, o.Settings = out.Step, config.Flatten(out.Config)
+	if cell.Choice > 0 {
+		if o.Score = out.BestScore; opts.Last {
+			o.Score = out.LastScore
+		}
+	}
+	seen.weighed(o)
 	seen.end(o)
 	if err := r.measure(ctx, o, t.trained(ctx, out.Head), t); err != nil {
 		return err
@@ -159,7 +188,7 @@ func (r *reproduction) train(ctx context.Context, o *studies.Outcome, t training
 	}
 	switch {
 	case row.Judge == "" && slices.Contains(r.Study.Measures, auroc):
-		return auditOutcome(ctx, o, out, t.labels.data, t.from.store)
+		return auditOutcome(ctx, o, out, t)
 	case row.Judge == "":
 		return nil
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -28,8 +29,10 @@ import (
 type Source struct {
 	Name     string // the paper's; "" stands in for every dataset of the study, and is alone
 	Manifest string
-	Features string // {seed} in it stands for the seed, where each has a network of its own
-	Root     string // of the images, for rows that train the network too; "": the manifest's folder
+	Features string // {seed} in it stands for the seed, where each has a network of its own; "": made by Options.Model
+	Root     string // of the images, for rows that train the network too; "": Options.Root, or the manifest's folder
+
+	model string // Options.Model, for a seed
 }
 
 // Glyphs is how much of the embedded dataset is drawn to stand in for every dataset; 0: all classes, the usual images.
@@ -63,10 +66,15 @@ func (r *reproduction) openData(ctx context.Context) (err error) {
 		}
 	}
 	for _, s := range r.Data {
+		s.Root, s.model = cmp.Or(s.Root, r.Root), r.Model
 		for _, seed := range r.seeds() {
 			d := r.data[s.Name]
 			if of := s.at(seed); d == nil || d.from != of {
-				if d, err = openSource(ctx, of); err != nil {
+				open := openSource
+				if of.Features == "" {
+					open = r.openMade
+				}
+				if d, err = open(ctx, of); err != nil {
 					return err
 				}
 			}
@@ -81,7 +89,9 @@ func (r *reproduction) openData(ctx context.Context) (err error) {
 
 // at returns the source for a seed.
 func (s Source) at(seed uint64) Source {
-	s.Features = strings.ReplaceAll(s.Features, "{seed}", fmt.Sprint(seed))
+	for _, name := range []*string{&s.Features, &s.model} {
+		*name = strings.ReplaceAll(*name, "{seed}", fmt.Sprint(seed))
+	}
 	return s
 }
 
@@ -98,6 +108,10 @@ func (r *reproduction) checkData(ctx context.Context) error {
 		checked[d] = true
 		if err := r.checkOne(ctx, d); err != nil {
 			return err
+		}
+		tunes := slices.ContainsFunc(r.Study.Rows, func(row studies.Row) bool { return len(r.Study.Choices(row)) > 0 && r.wanted(row) })
+		if tunes && len(d.clean.Select(datasets.Validation)) == 0 {
+			return hint.With(fmt.Errorf("reproduce: %s: has no validation split, by which %s chooses settings", d.name, r.Study.Name), "make one: winnow data import --validation")
 		}
 		if r.Study.State == studies.Best && len(d.clean.Select(datasets.Validation)) == 0 {
 			r.Host.Note("%s: has no validation split to choose the best state by: the last one is measured", d.name)

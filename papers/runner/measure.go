@@ -179,13 +179,17 @@ func testOf(ctx context.Context, d *datasets.Dataset, s *features.Store) (test f
 
 // auditOutcome judges the given training labels in the embedding that was reached, by the run's scorer or, where that
 // cannot, by vMF-Sim, and compares with the truth.
-func auditOutcome(ctx context.Context, o *studies.Outcome, out run.Outcome, d *datasets.Dataset, s *features.Store) error {
+func auditOutcome(ctx context.Context, o *studies.Outcome, out run.Outcome, t training) error {
+	d := t.labels.data
 	cfg := out.Filter
 	if entry, err := filters.Find(cfg.Scorer); cfg.Scorer == config.NoFilter || err != nil || !entry.NeedsBank {
 		cfg = filters.Default()
 	}
-	set, _, err := lookup.Split(ctx, d, s, datasets.Train)
+	set, _, err := lookup.Split(ctx, d, t.from.store, datasets.Train)
 	if err != nil {
+		return err
+	}
+	if set, err = t.on.Now(ctx, set.Labelled()); err != nil {
 		return err
 	}
 	found, err := auditing.Embedding(ctx, out.Head, set, d, cfg, eval.DefaultMaxMem/4)

@@ -55,12 +55,15 @@ func (r *reproduction) plan() error {
 				if !row.Runs() || slices.Contains(row.Skip, r.Study.Columns[j].Name) || !r.wanted(row) {
 					continue
 				}
-				cell := studies.Cell{Row: i, Column: j, Seed: seed}
-				var err error
-				if cell.Key, err = r.key(cell); err != nil {
-					return hint.AsMisuse(err) // studies are valid: it is --set
+				choices := len(r.Study.Choices(row))
+				for choice := min(choices, 1); choice <= choices; choice++ {
+					cell := studies.Cell{Row: i, Column: j, Seed: seed, Choice: choice}
+					var err error
+					if cell.Key, err = r.key(cell); err != nil {
+						return hint.AsMisuse(err) // studies are valid: it is --set
+					}
+					r.cells = append(r.cells, cell)
 				}
-				r.cells = append(r.cells, cell)
 			}
 		}
 	}
@@ -114,7 +117,10 @@ func (r *reproduction) config(cell studies.Cell) (config.Run, error) {
 			return config.Run{}, err
 		}
 	}
-	settings := slices.Concat([]string{"screen=" + config.NoScreen, "bank.fill=false"}, r.Study.Set, column.Set, row.Set) // a study compares what it names
+	settings := slices.Concat([]string{"screen=" + config.NoScreen, "bank.fill=false"}, r.Study.Set, column.Set, r.tunes(row), row.Set) // a study compares what it names
+	if cell.Choice > 0 {
+		settings = append(settings, r.Study.Choices(row)[cell.Choice-1]...)
+	}
 	settings = append(settings, r.settingsOf(row)...)
 	cfg, err := config.Parse(recipe.Name, []byte(recipe.Text), settings)
 	if err != nil {
@@ -152,6 +158,17 @@ func (r *reproduction) config(cell studies.Cell) (config.Run, error) {
 	}
 	cfg.Seed, cfg.Checkpoint = cell.Seed, config.Span{}
 	return cfg, cfg.Validate()
+}
+
+// checkpoints returns how often a cell that trains a network is saved: as --set says, which changes nothing of what comes of it.
+func (r *reproduction) checkpoints(row studies.Row) config.Span {
+	every := config.Steps(50)
+	for _, s := range r.settingsOf(row) {
+		if text, is := strings.CutPrefix(s, "checkpoint="); is {
+			_ = every.UnmarshalText([]byte(text)) // the configuration was read before, and knows better what is wrong with it
+		}
+	}
+	return every
 }
 
 // tell gives losses that are told a noise rate the column's: τ of SCL-RHE (004).
@@ -209,7 +226,13 @@ func (r *reproduction) key(cell studies.Cell) (string, error) {
 	if row.Judge+row.Untrained+row.Estimate != "" {
 		fmt.Fprintf(h, "%s %s %s\n", row.Judge, row.Untrained, row.Estimate)
 	}
+	if cell.Choice > 0 {
+		fmt.Fprintln(h, "validated")
+	}
 	flat := config.Flatten(cfg)
+	if cfg.Sampler.Views <= 1 { // cells of before there were several
+		delete(flat, "sampler.views")
+	}
 	for _, key := range slices.Sorted(maps.Keys(flat)) {
 		fmt.Fprintf(h, "%s=%s\n", key, flat[key])
 	}

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"winnow/datasets"
 	"winnow/filters"
@@ -48,6 +49,8 @@ type recorder struct {
 	thresholds  map[int]float64
 	diagnoses   []train.Diagnosis
 	validations studies.Trace
+	weighing    *train.Weighing // the last one
+	before      time.Duration   // that earlier parts of the training took
 }
 
 func (r *reproduction) follow(o *run.Options, d *datasets.Dataset) *recorder {
@@ -81,13 +84,14 @@ func (r *reproduction) follow(o *run.Options, d *datasets.Dataset) *recorder {
 		}
 	}
 	o.Validated = func(v train.Validation) { add(&rec.validations, v.Step, v.Score) }
-	o.Diagnosed = func(d train.Diagnosis) { rec.diagnoses = append(rec.diagnoses, d) }
+	o.Weighed = func(w train.Weighing) { rec.weighing = &w }
+	o.Diagnosed = func(d train.Diagnosis) {
+		if n := len(rec.diagnoses); n > 0 && rec.diagnoses[n-1].Step == d.Step { // told again by a run that goes on
+			rec.diagnoses = rec.diagnoses[:n-1]
+		}
+		rec.diagnoses = append(rec.diagnoses, d)
+	}
 	return rec
-}
-
-// add appends a point to a trace.
-func add(t *studies.Trace, step int, y float64) {
-	t.X, t.Y = append(t.X, float64(step)), append(t.Y, y)
 }
 
 // end writes down what was seen.
@@ -110,6 +114,19 @@ func (r *recorder) end(o *studies.Outcome) {
 		o.Traces = r.batches()
 		o.Traces[accuracy] = thinned(steps, share)
 		r.spread(o)
+	}
+}
+
+// Measures of samples that are weighed (BSPML, equation 14): the mean over classes of their mean weight, and its standard deviation.
+const (
+	maw  = "maw"
+	sdaw = "sdaw"
+)
+
+// weighed writes down the weights that samples ended with.
+func (r *recorder) weighed(o *studies.Outcome) {
+	if w := r.weighing; w != nil {
+		o.Measures[maw], o.Measures[sdaw] = w.Mean, w.Deviation
 	}
 }
 

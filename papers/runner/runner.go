@@ -1,5 +1,6 @@
-// Package runner runs the papers' tables and figures (papers/studies): it trains a head for each cell on stored features,
-// measures it, keeps what came of it, and writes the tables.
+// Package runner runs the papers' tables and figures (papers/studies): it trains a head for each cell on stored features, or a
+// whole network, measures it, keeps what came of it, and writes the tables. A cell that is done is not run again; one that trains
+// a network keeps checkpoints, and goes on to the same bits where it was killed.
 package runner
 
 import (
@@ -7,7 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 
 	"winnow/audit"
@@ -28,9 +31,13 @@ type Options struct {
 	Rows    []string // parts of the names of the rows that are run; none: all
 	Columns []string // and of the columns
 	Set     []string // settings of every training, [ROW:]KEY=VALUE
-	Jobs    int      // cells at once; 0: one a thread
-	Threads int      // of all together; 0: one a core
-	Winnow  string   // its version, for the outcomes
+
+	Finetune string // what every row with a recipe trains of the network, as finetune.weights says; "": what the row itself says
+	Model    string // the network that is trained, and that makes features where a source names none; "": the one that made them; {seed} in it stands for the seed
+	Root     string // of the images of sources that name none
+	Jobs     int    // cells at once; 0: one a thread
+	Threads  int    // of all together; 0: one a core
+	Winnow   string // its version, for the outcomes
 
 	Host    extraction.Host                                          // makes the features of Glyphs, and takes notes
 	Watch   func(what string) (at func(done, total int), end func()) // shows how far the cells are, in percent; may be nil
@@ -60,6 +67,9 @@ func open(ctx context.Context, o Options) (*reproduction, error) {
 		o.Watch = func(string) (func(done, total int), func()) { return func(int, int) {}, func() {} }
 	}
 	r := &reproduction{Options: o, store: newStore(o.Dir)}
+	if err := o.Check(); err != nil {
+		return nil, err
+	}
 	if err := r.openData(ctx); err != nil {
 		return nil, err
 	}
@@ -94,13 +104,7 @@ func (r *reproduction) run(ctx context.Context) error {
 	r.rt = rt
 	queue := r.queue(jobs)
 	queue.Begun = func(rest int) { r.line = newLine(rest, r.Watch) }
-	queue.Note = func(format string, args ...any) {
-		if r.line == nil {
-			r.Host.Note(format, args...)
-			return
-		}
-		r.line.say(func() { r.Host.Note(format, args...) })
-	}
+	queue.Note = r.say
 	_, err = queue.Go(ctx)
 	if r.line != nil {
 		r.line.finish()
@@ -118,14 +122,18 @@ func (r *reproduction) queue(jobs int) cells.Queue[studies.Cell, studies.Outcome
 			if err == nil {
 				err = r.store.Put(cell.Key, o)
 			}
+			if err == nil {
+				err = os.RemoveAll(r.cellDir(cell.Key))
+			}
 			return o, err
 		},
 		Done: func(cell studies.Cell, o studies.Outcome, before bool) error {
 			r.results.Add(cell, o)
 			if !before {
 				r.line.at(cell, 1)
+				return nil
 			}
-			return nil
+			return os.RemoveAll(r.cellDir(cell.Key)) // of a program that was killed between the two
 		},
 		Describe: r.describe, Headline: r.headline, Note: r.Host.Note,
 	}
@@ -138,7 +146,11 @@ func (r *reproduction) headline(o studies.Outcome) string {
 }
 
 func (r *reproduction) describe(cell studies.Cell) string {
-	return fmt.Sprintf("%s, %s, seed %d", r.Study.Rows[cell.Row].Name, r.Study.Columns[cell.Column].Name, cell.Seed)
+	row, with := r.Study.Rows[cell.Row], ""
+	if cell.Choice > 0 {
+		with = ", " + strings.Join(r.Study.Choices(row)[cell.Choice-1], " ")
+	}
+	return fmt.Sprintf("%s, %s, seed %d%s", row.Name, r.Study.Columns[cell.Column].Name, cell.Seed, with)
 }
 
 // newStore is where the cells of all studies are kept below a folder.

@@ -115,5 +115,5 @@ func TestStudiesResolve(t *testing.T) {
 func knownMeasure(name string) bool {
 	_, recall := recallOf(name)
 	_, known := studyMeasures[name]
-	return recall || known || isCorrection(name) || slices.Contains(judgements, name) || slices.Contains(estimates, name) || isFilterMeasure(name) || name == seconds
+	return recall || known || isCorrection(name) || slices.Contains(judgements, name) || slices.Contains(estimates, name) || isFilterMeasure(name) || name == seconds || name == maw || name == sdaw
 }

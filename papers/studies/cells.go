@@ -2,6 +2,7 @@ package studies
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ type Cell struct {
 	Row, Column int
 	Seed        uint64
 	Key         string // of letters and digits
+	Choice      int    // which of the row's choices it is trained with, from 1; 0: there is nothing to choose
 }
 
 // Trace is what a run recorded over its steps: Y[i] after step X[i].
@@ -50,6 +52,8 @@ type Outcome struct {
 	Traces             map[string]Trace    `json:",omitempty"`
 	Spreads            map[string][]Spread `json:",omitempty"`
 	Steps              int
+	Score              float64           `json:",omitempty"` // of the state that is measured, on the validation split, where settings are chosen by it
+	Choice             int               `json:"-"`          // see [Cell]
 	Untrained          bool              `json:",omitempty"` // the state measured is the one before the first step, which validation found best
 	Settings           map[string]string // the whole configuration, as it was run
 	Inputs             map[string]string // sha256 of the features and of paths, splits and labels
@@ -81,13 +85,47 @@ func NewResults(s *Study, data string, standIn bool) *Results {
 	return &Results{Study: s, Data: data, StandIn: standIn, outcomes: map[[2]int]map[int]Outcome{}}
 }
 
-// Add notes what came of a cell.
+// Add notes what came of a cell. Of those that differ in a choice alone the one counts whose validation is best, the first of
+// equals.
 func (r *Results) Add(c Cell, o Outcome) {
 	at := [2]int{c.Row, c.Column}
 	if r.outcomes[at] == nil {
 		r.outcomes[at] = map[int]Outcome{}
 	}
+	o.Choice = c.Choice
+	if other, ok := r.outcomes[at][int(c.Seed)]; ok && c.Choice > 0 && cmp.Or(cmp.Compare(other.Score, o.Score), cmp.Compare(o.Choice, other.Choice)) > 0 {
+		return
+	}
 	r.outcomes[at][int(c.Seed)] = o
+}
+
+// notes are the study's, and what its trainings chose.
+func (r *Results) notes() []string {
+	var chosen []string
+	for i, row := range r.Study.Rows {
+		choices := r.Study.Choices(row)
+		counts := make([]int, len(choices))
+		for j := range r.Study.Columns {
+			for _, o := range r.Of(i, j) {
+				if o.Choice > 0 {
+					counts[o.Choice-1]++
+				}
+			}
+		}
+		var list []string
+		for k, n := range counts {
+			if n > 0 {
+				list = append(list, fmt.Sprintf("%s (%d)", strings.Join(choices[k], " "), n))
+			}
+		}
+		if len(list) > 0 {
+			chosen = append(chosen, row.Name+": "+strings.Join(list, ", "))
+		}
+	}
+	if len(chosen) == 0 {
+		return r.Study.Notes
+	}
+	return append(slices.Clone(r.Study.Notes), "Settings that each training chose by its validation split, and how many did: "+strings.Join(chosen, "; ")+".")
 }
 
 // Of returns the outcomes of a row on a column by seed.
@@ -154,4 +192,4 @@ func (s *Study) scale(measure string) float64 {
 }
 
 // notShares are measures that are no shares.
-var notShares = []string{"seconds", "kept_classes"}
+var notShares = []string{"seconds", "kept_classes", "maw", "sdaw"}

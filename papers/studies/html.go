@@ -18,6 +18,7 @@ var pageStyle string
 // pageData is what the page shows.
 type pageData struct {
 	Study       *Study
+	Notes       []string
 	Explanation string
 	Tables      []pageTable
 	Verdicts    []pageVerdict
@@ -93,7 +94,7 @@ type pageChart struct {
 
 // HTML writes one self-contained page: claims, charts, tables.
 func (r *Results) HTML(w io.Writer) error {
-	d := pageData{Study: r.Study, Explanation: r.explanation(), Charts: r.charts(), Tested: r.tested()}
+	d := pageData{Study: r.Study, Notes: r.notes(), Explanation: r.explanation(), Charts: r.charts(), Tested: r.tested()}
 	for _, m := range r.measures() {
 		if lines := r.grid(m); len(lines) > 1 {
 			d.Tables = append(d.Tables, pageTable{lines[0], lines[1:]})

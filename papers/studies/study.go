@@ -28,6 +28,7 @@ type Study struct {
 	Unit     string   `yaml:"unit"`     // of the paper's numbers, and of ours when printed: percent or share
 	Measures []string `yaml:"measures"` // the first ones are the paper's, in the order of its cells
 	Set      []string `yaml:"set"`      // settings of all rows
+	Tune     []Names  `yaml:"tune"`     // settings that each training of a recipe chooses from by its validation split
 	Chart    *Chart   `yaml:"chart"`
 	Columns  []Column `yaml:"columns"`
 	Rows     []Row    `yaml:"rows"`
@@ -63,6 +64,7 @@ type Row struct {
 	Name   string   `yaml:"name"`
 	Recipe string   `yaml:"recipe"` // of papers/recipes, or default: winnow's own settings
 	Set    []string `yaml:"set"`
+	Tune   []Names  `yaml:"tune"`   // instead of the study's
 	Labels string   `yaml:"labels"` // Noisy (also ""), True or Topline
 	Ratio  *Ratio   `yaml:"ratio"`  // the row is computed from two others, seed by seed
 
@@ -81,6 +83,17 @@ const (
 	Frozen   = "frozen"
 	Whitened = "whitened"
 )
+
+// Choices returns the settings that a row's trainings choose from; none where there is nothing to choose.
+func (s *Study) Choices(row Row) []Names {
+	switch {
+	case row.Recipe == "":
+		return nil
+	case len(row.Tune) > 0:
+		return row.Tune
+	}
+	return s.Tune
+}
 
 // Runs reports whether a row has cells, and is not computed from others.
 func (r Row) Runs() bool { return r.Ratio == nil }
@@ -319,7 +332,7 @@ func (s *Study) ColumnNames() (names []string) {
 func (s *Study) Cells() (n int) {
 	for _, row := range s.Rows {
 		if row.Runs() {
-			n += len(s.Columns) - len(row.Skip)
+			n += (len(s.Columns) - len(row.Skip)) * max(len(s.Choices(row)), 1)
 		}
 	}
 	return n

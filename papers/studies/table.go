@@ -280,7 +280,7 @@ func (r *Results) Text(w io.Writer) error {
 			}
 		}
 	}
-	for _, note := range s.Notes {
+	for _, note := range r.notes() {
 		fmt.Fprintf(&b, "\nnote: %s\n", note)
 	}
 	_, err := io.WriteString(w, b.String())

@@ -29,7 +29,7 @@ func (r *Results) Markdown(w io.Writer) error {
 			}
 		}
 	}
-	for _, note := range s.Notes {
+	for _, note := range r.notes() {
 		fmt.Fprintf(&b, "\n%s\n", note)
 	}
 	_, err := io.WriteString(w, b.String())

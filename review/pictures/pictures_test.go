@@ -53,7 +53,7 @@ func TestCropIsSent(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "wide.png"), pngFile(300, 100, red), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	root, err := imageroot.OpenClosed(dir)
+	root, err := imageroot.OpenClosed(t.Context(), dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"winnow/datasets"
 	"winnow/datasets/glyphs"
 	"winnow/datasets/imageroot"
+	"winnow/datasets/location"
 	"winnow/extraction"
 	"winnow/features"
 	"winnow/internal/hint"
@@ -39,12 +39,15 @@ const glyphnet = "glyphnet"
 // Photos judges the labels of images, whatever their split. It computes their features where the store does not hold
 // them: those of all images, so that one store serves every choice of splits.
 func Photos(ctx context.Context, in Images, o Options) (*Report, error) {
-	in.Host, o, in.Source = in.Host.Complete(), o.completed(), filepath.Clean(in.Source)
+	in.Host, o, in.Source = in.Host.Complete(), o.completed(), location.Clean(in.Source)
 	if err := o.untuned(); err != nil {
 		return nil, err
 	}
 	_, stored := datasets.ShardRoot(in.Source)
-	info, err := os.Stat(in.Source)
+	info, err := location.Stat(ctx, in.Source)
+	if err != nil && !stored && location.IsRemote(in.Source) {
+		return nil, fmt.Errorf("audit: %w", err)
+	}
 	if err != nil && !stored {
 		return nil, fmt.Errorf("audit: %s: there is no such run folder, folder of images, .zip file or manifest", in.Source)
 	}
@@ -60,7 +63,7 @@ func Photos(ctx context.Context, in Images, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	looks, why, err := in.extractions(whole)
+	looks, why, err := in.extractions(ctx, whole)
 	if err != nil {
 		return nil, err
 	}
@@ -144,8 +147,8 @@ func counts(splits map[string]int) string {
 }
 
 // extractions finds the images and the backbones; why says why it is these.
-func (in Images) extractions(d *datasets.Dataset) (looks []*extraction.Extraction, why string, err error) {
-	root, err := imageroot.Open(imageroot.Resolve(in.Root, in.Source))
+func (in Images) extractions(ctx context.Context, d *datasets.Dataset) (looks []*extraction.Extraction, why string, err error) {
+	root, err := imageroot.Open(ctx, imageroot.Resolve(in.Root, in.Source))
 	if err != nil {
 		return nil, "", err
 	}
@@ -204,7 +207,7 @@ func (in Images) strays(root fs.FS, d *datasets.Dataset, note func(string, ...an
 	if _, stored := datasets.ShardRoot(in.Source); stored {
 		return nil
 	}
-	if info, err := os.Stat(in.Source); err != nil || !info.IsDir() && !datasets.IsZip(in.Source) {
+	if info, err := location.Stat(context.Background(), in.Source); err != nil || !info.IsDir() && !datasets.IsZip(in.Source) {
 		return err
 	}
 	all, err := datasets.Images(root, ".")

@@ -49,10 +49,12 @@ func (c *Run) refuseMetric() error {
 		return fmt.Errorf("bank.size: found %d, expected 0: %s", c.Bank.Size, own)
 	case c.Filter.Scorer != NoFilter:
 		return fmt.Errorf("filter.scorer: found %q, expected %s: %s", c.Filter.Scorer, NoFilter, own)
+	case c.Sampler.Views > 1:
+		return fmt.Errorf("sampler.views: found %d, expected 1: %s has no pairs of rows", c.Sampler.Views, c.Method)
 	case c.SelfPaced.On():
 		return fmt.Errorf("selfpaced.every: found %s, expected 0: %s judges its samples itself", c.SelfPaced.Every, c.Method)
-	case c.Finetune.On():
-		return fmt.Errorf("finetune.weights: found %q, expected %s: %s trains heads on stored features", c.Finetune.Weights, NoWeights, c.Method)
+	case c.Finetune.On() && c.IsSelective() && c.Finetune.Augment == NoAugmentation:
+		return fmt.Errorf("finetune.augment: found %s, expected the name of a recipe: %s compares two views of each image, which would be the same", NoAugmentation, c.Method)
 	case c.Scores.Record && c.Scores.Watch != NoFilter && slices.Contains(watches, c.Scores.Watch):
 		return fmt.Errorf("scores.watch: found %q, expected %s: %s trains logits, which are no embedding", c.Scores.Watch, NoFilter, c.Method)
 	}

@@ -26,20 +26,27 @@ type Sampler struct {
 	// have every image at any balance, those of small classes more than once, in a longer epoch.
 	Balance float64 `yaml:"balance"`
 
+	// Views is how many views of each image a batch shows, which are positives of each other: 1, or 2 as SupCon has them. Where
+	// images do not vary there is one.
+	Views int `yaml:"views"`
+
 	Unlabelled int `yaml:"unlabelled"` // rows without a label that every batch gets besides
 }
 
 // DefaultSampler returns a variant with its usual size; an unknown one is left for [Sampler.Sampling] to complain about.
 func DefaultSampler(variant string) Sampler {
 	if variant == Shuffle {
-		return Sampler{Variant: variant, Rows: 128, Balance: 1}
+		return Sampler{Variant: variant, Rows: 128, Balance: 1, Views: 1}
 	}
-	s := Sampler{Variant: variant, Classes: 16, Images: 4}
+	s := Sampler{Variant: variant, Classes: 16, Images: 4, Views: 1}
 	if variant == Groups {
 		s.Balance = 1
 	}
 	return s
 }
+
+// mostViews bounds the views of an image in a batch.
+const mostViews = 16
 
 // IsUsual reports whether classes are drawn as the variant draws them where no balance is given.
 func (s Sampler) IsUsual() bool { return s.Balance == DefaultSampler(s.Variant).Balance }
@@ -47,6 +54,8 @@ func (s Sampler) IsUsual() bool { return s.Balance == DefaultSampler(s.Variant).
 // Sampling returns the sampling that is meant, and refuses numbers that belong to another.
 func (s Sampler) Sampling() (train.Sampling, error) {
 	switch {
+	case s.Views < 0 || s.Views > mostViews:
+		return nil, fmt.Errorf("train: sampler: %d views of an image, expected 1 to %d", s.Views, mostViews)
 	case s.Variant != Groups && s.Variant != Uniform && s.Variant != Shuffle:
 		return nil, fmt.Errorf("train: sampler: variant is %q, expected %s, %s or %s", s.Variant, Groups, Uniform, Shuffle)
 	case s.Variant == Shuffle && (s.Classes != 0 || s.Images != 0):
@@ -67,12 +76,16 @@ func (s Sampler) New(labels []int, seed uint64) (*train.Sampler, error) {
 	if err != nil {
 		return nil, err
 	}
-	return train.NewSampler(how, labels, seed)
+	made, err := train.NewSampler(how, labels, seed)
+	if err == nil {
+		made.ShowViews(max(s.Views, 1))
+	}
+	return made, err
 }
 
 // SetBatch reads PxK, or N rows where the variant draws rows.
 func (s *Sampler) SetBatch(text string) (err error) {
-	of := Sampler{Variant: s.Variant, Unlabelled: s.Unlabelled, Balance: s.Balance}
+	of := Sampler{Variant: s.Variant, Unlabelled: s.Unlabelled, Balance: s.Balance, Views: s.Views}
 	if s.Variant == Shuffle {
 		if of.Rows, err = strconv.Atoi(text); err != nil {
 			return fmt.Errorf("found %q, expected a number of images, as the sampler is %s", text, s.Variant)

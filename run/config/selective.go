@@ -9,17 +9,18 @@ import (
 
 // Selective is [selective.Config] with its lengths as spans. It is empty where the method is not of that package.
 type Selective struct {
-	selective.Config `yaml:",inline" hide:"method epoch warm_up queue_start"`
+	selective.Config `yaml:",inline" hide:"method epoch warm_up queue_start second_stage"`
 
-	WarmUp     Span `yaml:"warm_up"`     // sel-cl: contrast without labels so long; tcl: all labels are believed so long; whole epochs
-	QueueStart Span `yaml:"queue_start"` // sel-cl: the queue of mixed rows is only filled so long; whole epochs
+	WarmUp      Span `yaml:"warm_up"`      // sel-cl: contrast without labels so long; tcl: all labels are believed so long; whole epochs
+	SecondStage Span `yaml:"second_stage"` // sel-cl: Sel-CL+'s second stage begins after so long; whole epochs; 0: never
+	QueueStart  Span `yaml:"queue_start"`  // sel-cl: the queue of mixed rows is only filled so long; whole epochs
 }
 
 // In returns the configuration of a method for epochs of so many steps.
 func (s Selective) In(method string, stepsPerEpoch int) selective.Config {
 	c := s.Config
 	whole := func(s Span) int { return (s.In(stepsPerEpoch) + stepsPerEpoch - 1) / stepsPerEpoch }
-	c.Method, c.Epoch, c.WarmUp, c.QueueStart = method, stepsPerEpoch, whole(s.WarmUp), whole(s.QueueStart)
+	c.Method, c.Epoch, c.WarmUp, c.QueueStart, c.SecondStage = method, stepsPerEpoch, whole(s.WarmUp), whole(s.QueueStart), whole(s.SecondStage)
 	return c
 }
 
@@ -39,7 +40,7 @@ func defaultSelective(method string) Selective {
 	if c.QueueStart > 0 {
 		s.QueueStart = Epochs(float64(c.QueueStart))
 	}
-	s.Config.Method, s.Config.Epoch, s.Config.WarmUp, s.Config.QueueStart = "", 0, 0, 0 // known later
+	s.Config.Method, s.Config.Epoch, s.Config.WarmUp, s.Config.QueueStart, s.Config.SecondStage = "", 0, 0, 0, 0 // known later
 	return s
 }
 

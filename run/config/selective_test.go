@@ -50,7 +50,9 @@ func TestSelectiveRefuses(t *testing.T) {
 		{"method: co-teaching\n", "selective.mixup=1", "config: selective: found settings of another method than co-teaching"},
 		{"", "selective.mixup=1", "config: selective: found settings of another method than metric"},
 		{"method: tcl\n", "losses=[{name: triplet}]", "config: losses: found 1, expected none: tcl has its own loss"},
-		{"method: tcl\n", "finetune.weights=all", "config: finetune.weights: found \"all\", expected none: tcl trains heads on stored features"},
+		{"method: tcl\n", "finetune.weights=all", "config: finetune.augment: found none, expected the name of a recipe: tcl compares two views"},
+		{"method: co-teaching\n", "sampler.views=2", "config: sampler.views: found 2, expected 1: co-teaching has no pairs of rows"},
+		{"method: metric\n", "sampler.views=17", "config: train: sampler: 17 views of an image, expected 1 to 16"},
 		{"method: tcl\n", "solver.lr=0.001", "config: the schedule of solver: train: schedule cosine: lr_min: found 0.01"},
 		{"method: moco\n", "seed=1", `config: method: found "moco", expected metric, co-teaching, co-teaching-plus, co-teaching-temperature, f-correction, cross-entropy, sel-cl, tcl`},
 	} {

@@ -120,6 +120,8 @@ func (c *Run) checkAutoLR() error {
 		return fmt.Errorf("solver.lr: found %s, expected a number: what %s minimises changes on its way, so that its first steps tell nothing of its rate", train.AutoLR, c.Method)
 	case c.LossSolver.LR == train.UsualLR, c.Solver.LR == train.UsualLR:
 		return fmt.Errorf("solver.lr, loss_solver.lr: found %s, expected a number: only a backbone has such a rate, backbone_solver.lr", train.UsualLR)
+	case c.BackboneSolver.LR == train.AutoLR && c.Method != Metric:
+		return fmt.Errorf("backbone_solver.lr: found %s, expected a number: what %s minimises changes on its way, so that its first steps tell nothing of its rate", train.AutoLR, c.Method)
 	case c.BackboneSolver.LR == train.AutoLR && !c.Finetune.On():
 		return fmt.Errorf("backbone_solver.lr: found %s without a backbone that is trained: expected a number, or finetune.weights", train.AutoLR)
 	}

@@ -1,12 +1,13 @@
 package folder
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"io"
-	"os"
 
+	"winnow/datasets/location"
 	"winnow/filters/noiserate"
 )
 
@@ -52,7 +53,7 @@ func (s Share) Percent() string {
 
 // FileSum returns the sha256 of a file, "" for a folder.
 func FileSum(path string) (string, error) {
-	f, err := os.Open(path)
+	f, err := location.Open(context.Background(), path)
 	if err != nil {
 		return "", err
 	}

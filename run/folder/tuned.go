@@ -117,7 +117,7 @@ func (r *Run) tunedStore(ctx context.Context, b *models.Backbone, meta models.He
 	}
 	e.Out = ofNetwork + "-" + features.HashPaths(e.Paths)[:8]
 	root := r.ImageRoot()
-	if e.Root, err = imageroot.Open(root); err != nil {
+	if e.Root, err = imageroot.Open(ctx, root); err != nil {
 		return nil, hint.With(err, "the backbone was fine-tuned: its features are computed from the images, whose folder --root names")
 	}
 	r.Host.Note("the backbone was fine-tuned: its features are computed from the images, once, into %s", e.Out)

@@ -50,6 +50,9 @@ type Input struct {
 	Batch   int          // rows of a batch
 	Resting func() bool  // reports whether the network rests in the running step
 
+	Raw  bool       // rows are the head's as they come out of its last layer, not of unit length
+	Peer *rand.Rand // not nil: a network beside the first encoder's, on the same views; one that was drawn is drawn anew
+
 	// Source gives the random numbers of a batch's views: of the running step's (0) and the next one's (1).
 	Source func(ahead int) *rand.Rand
 }
@@ -64,6 +67,9 @@ func (Stored) Close() error         { return nil }
 
 // Encoder returns the head on the stored features.
 func (Stored) Encoder(_ context.Context, h *head.Head, in Input) (Encoder, error) {
+	if in.Raw {
+		return head.NewRawEncoder(h, in.Stored, in.Batch)
+	}
 	return head.NewEncoder(h, in.Stored, in.Batch)
 }
 

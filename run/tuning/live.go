@@ -53,8 +53,11 @@ func (t *Live) sized() *graph.Model {
 	return t.model
 }
 
-// Encoder loads the network for training, with a head on it.
+// Encoder loads the network for training, with a head on it; or, where there is one already, a second network beside it.
 func (t *Live) Encoder(ctx context.Context, h *head.Head, in Input) (Encoder, error) {
+	if in.Peer != nil {
+		return t.peerEncoder(h, in)
+	}
 	err := t.differentiate(t.rt.Kernels()) // the runtime was not known when the weights were chosen
 	if err != nil {
 		return nil, err
@@ -72,9 +75,28 @@ func (t *Live) Encoder(ctx context.Context, h *head.Head, in Input) (Encoder, er
 	if err != nil {
 		return nil, err
 	}
+	inputs, t.second = live.Share(inputs)
+	return t.encoder(t.net, inputs, h, in)
+}
+
+func (t *Live) encoder(net *ort.Live, inputs live.Inputs, h *head.Head, in Input) (Encoder, error) {
 	return live.New(live.Config{
-		Network: t.net, Inputs: inputs, Head: h, Labels: in.Train.Labels, IDs: in.Train.IDs, Batch: in.Batch, Chunk: t.Settings.Chunk, Resting: in.Resting,
+		Network: net, Inputs: inputs, Head: h, Labels: in.Train.Labels, IDs: in.Train.IDs, Batch: in.Batch, Raw: in.Raw, Chunk: t.Settings.Chunk, Resting: in.Resting,
 	})
+}
+
+// peerEncoder loads a second network, which begins as the first does, or, where the first was drawn, with its weights in another
+// order: numbers drawn alike are as likely in any.
+func (t *Live) peerEncoder(h *head.Head, in Input) (_ Encoder, err error) {
+	if t.peer, err = ort.NewLive(t.rt, t.derivative, ort.LiveOptions{Model: t.live}); err != nil {
+		return nil, fmt.Errorf("finetune: %s, a second time: %w", t.Backbone.Name, err)
+	}
+	if t.Drawn {
+		for _, p := range t.peer.Params() {
+			in.Peer.Shuffle(len(p.Data), func(i, j int) { p.Data[i], p.Data[j] = p.Data[j], p.Data[i] })
+		}
+	}
+	return t.encoder(t.peer, t.second, h, in)
 }
 
 // inputs returns what the live part is fed: pixels, or the activations of the frozen part, kept if they may be.
@@ -195,6 +217,9 @@ func (t *Live) Close() error {
 	var err error
 	if t.net != nil {
 		err = t.net.Close()
+	}
+	if t.peer != nil {
+		err = errors.Join(err, t.peer.Close())
 	}
 	if t.prefix != nil {
 		err = errors.Join(err, t.prefix.Close())

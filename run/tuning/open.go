@@ -1,6 +1,7 @@
 package tuning
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -25,7 +26,7 @@ func Open(run config.Run, paths []string, cfg Config) (*Live, error) {
 		}
 	}
 	cfg.RootName = imageroot.Resolve(run.Data.Root, run.Data.Manifest)
-	if cfg.Root, err = imageroot.Open(cfg.RootName); err != nil {
+	if cfg.Root, err = imageroot.Open(context.Background(), cfg.RootName); err != nil {
 		return nil, hint.With(err, "fine-tuning looks at the images: name their folder with --root")
 	}
 	if err := cfg.findBackbone(run.Data); err != nil {

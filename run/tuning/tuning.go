@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"winnow/backbone"
+	"winnow/backbone/live"
 	"winnow/backbone/ort"
 	"winnow/graph"
 	"winnow/graph/gradient"
@@ -43,6 +44,8 @@ type Live struct {
 	derivative   *gradient.Derivative // of live
 	rt           *ort.Runtime
 	net          *ort.Live
+	peer         *ort.Live   // a second network; nil: there is none
+	second       live.Inputs // of the second network
 	prefix       *ort.Prefix
 	views        *Views // nil before they are compared
 }

@@ -75,8 +75,8 @@ func (c Config) exchanges() bool {
 	return c.Method == CoTeaching || c.Method == CoTeachingPlus || c.Method == CoTeachingTemperature
 }
 
-// estimates reports whether a first network is trained to estimate the transition matrix.
-func (c Config) estimates() bool { return c.Method == FCorrection && c.Transition == Estimated }
+// Estimates reports whether a first network is trained to estimate the transition matrix.
+func (c Config) Estimates() bool { return c.Method == FCorrection && c.Transition == Estimated }
 
 // plan returns R(e).
 func (c Config) plan() ForgetPlan {
@@ -85,7 +85,7 @@ func (c Config) plan() ForgetPlan {
 
 // networks returns how many there are.
 func (c Config) networks() int {
-	if c.exchanges() || c.estimates() {
+	if c.exchanges() || c.Estimates() {
 		return 2
 	}
 	return 1
@@ -108,7 +108,7 @@ func (c Config) Validate() error {
 	check.That(c.Epoch >= 1, "epoch", c.Epoch, "at least 1 step")
 	kinds := []string{Symmetric, Inclusive, Pair, Estimated}
 	check.That(slices.Contains(kinds, c.Transition), "transition", c.Transition, strings.Join(kinds, ", "))
-	check.That(!c.estimates() || c.FirstStage >= 1, "first_stage", c.FirstStage, "at least 1 step, as the matrix is estimated by it")
+	check.That(!c.Estimates() || c.FirstStage >= 1, "first_stage", c.FirstStage, "at least 1 step, as the matrix is estimated by it")
 	check.That(c.Percentile >= 0 && c.Percentile <= 100, "percentile", c.Percentile, "a number from 0 to 100")
 	return cmp.Or(check.Err, c.checkOthers())
 }
@@ -120,6 +120,6 @@ func (c Config) checkOthers() error {
 	check.That(c.Classifier == Cosine || c.Temperature == d.Temperature, "temperature", c.Temperature, none)
 	check.That(c.exchanges() || c.Exponent == d.Exponent, "exponent", c.Exponent, none)
 	check.That(c.Method == FCorrection || c.Transition == d.Transition, "transition", c.Transition, none)
-	check.That(c.estimates() || c.Percentile == d.Percentile, "percentile", c.Percentile, none)
+	check.That(c.Estimates() || c.Percentile == d.Percentile, "percentile", c.Percentile, none)
 	return check.Err
 }

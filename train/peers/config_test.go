@@ -151,7 +151,7 @@ func TestStagesOfTheEstimate(t *testing.T) {
 	if slices.Equal(copyOf(0), start[0]) || !slices.Equal(copyOf(1), ended) {
 		t.Error("the second stage moved the wrong network")
 	}
-	if _, err := b.networks.Groups(3, nil, nil); err == nil || !strings.Contains(err.Error(), "first_stage: 3 steps, expected fewer than the 3 of the run") {
+	if _, err := b.networks.Groups(3, 0, nil); err == nil || !strings.Contains(err.Error(), "first_stage: 3 steps, expected fewer than the 3 of the run") {
 		t.Error(err)
 	}
 }

@@ -88,11 +88,14 @@ func newBed(t testing.TB, cfg Config, set features.Set, truth []int, classes int
 	}
 	t.Cleanup(func() { b.networks.Close() })
 	b.cfg = train.Config{Encoder: b.networks, Sampler: sampler, Terms: []train.Term{b.networks.Term()}, Steps: steps, Clock: clock}
-	b.cfg.Groups, err = b.networks.Groups(steps,
-		func() (train.Solver, error) { return train.NewSolver(train.DefaultSolver("adam")) },
-		func(n int) (train.Schedule, error) {
-			return train.NewSchedule(train.ScheduleConfig{Name: "linear", Hold: 0.4, Beta1: 0.1}, 3e-3, n, sampler.Batches())
-		})
+	b.cfg.Groups, err = b.networks.Groups(steps, 0, func(_ string, n int) (train.Solver, train.Schedule, error) {
+		solver, err := train.NewSolver(train.DefaultSolver("adam"))
+		if err != nil {
+			return nil, train.Schedule{}, err
+		}
+		schedule, err := train.NewSchedule(train.ScheduleConfig{Name: "linear", Hold: 0.4, Beta1: 0.1}, 3e-3, n, sampler.Batches())
+		return solver, schedule, err
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -85,7 +85,7 @@ func (l *Loss) Eval(grad *blas32.General, z features.Set, _ *features.Set) float
 	}
 	l.exchange.chosen[1] = l.chosen
 	learner := 0
-	if l.cfg.estimates() {
+	if l.cfg.Estimates() {
 		if l.clock.Step() <= l.cfg.FirstStage {
 			learner = 1
 		}

@@ -1,8 +1,11 @@
 package peers
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
@@ -20,15 +23,24 @@ type Networks struct {
 	clock   *train.Clock
 	list    []*network
 	loss    *Loss
-	rows    int // of the training set
+	rows    int   // of the training set
+	next    []int // rows of the step after the next Forward
 	z       blas32.General
 }
 
 // network is a head and a classifier behind it.
 type network struct {
 	head       *head.Head
-	encoder    *head.Encoder
+	encoder    Encoder
 	classifier *classifier
+	backbone   []*features.Param // what the encoder trains beside the head
+	state      []*features.Param // of the encoder
+}
+
+// Encoder gives the rows y of a head, as they come out of its last layer: of stored features, or behind a backbone.
+type Encoder interface {
+	train.Encoder
+	Close() error
 }
 
 // Input is what the networks see and start from.
@@ -40,11 +52,14 @@ type Input struct {
 	Batch   int          // rows of the largest batch
 	Clock   *train.Clock // the trainer's
 	Seed    uint64
+
+	// Encoder makes the encoder of the first network, then of the peer; nil: the heads are trained on stored features.
+	Encoder func(h *head.Head, peer bool) (Encoder, error)
 }
 
 // New builds the networks of a method. The second head is drawn as the first was, from a source of its own: random
 // heads differ; whitened ones start alike, as two copies of a pretrained network do, and only their classifiers
-// differ.
+// differ. Where it fails nothing is left open.
 func New(ctx context.Context, cfg Config, in Input) (*Networks, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -57,29 +72,53 @@ func New(ctx context.Context, cfg Config, in Input) (*Networks, error) {
 		in.Stored = in.Train
 	}
 	n.z = features.NewMatrix(in.Batch, cfg.networks()*in.Classes)
+	if in.Encoder == nil {
+		in.Encoder = func(h *head.Head, _ bool) (Encoder, error) { return head.NewRawEncoder(h, in.Stored, in.Batch) }
+	}
 	for i := range cfg.networks() {
 		h, prefix := in.Head, ""
 		if i > 0 {
 			prefix = "peer."
 			var err error
 			if h, err = head.New(ctx, in.Head.Config(), in.Train.X, train.Rand(in.Seed, "peer head", 0)); err != nil {
-				return nil, err
+				return nil, errors.Join(err, n.Close())
 			}
 			for _, p := range h.Params() {
 				p.Name = prefix + p.Name
 			}
 		}
-		e, err := head.NewRawEncoder(h, in.Stored, in.Batch)
+		e, err := in.Encoder(h, i > 0)
 		if err != nil {
-			return nil, err
+			return nil, errors.Join(err, n.Close())
 		}
 		c := newClassifier(cfg, prefix, in.Classes, h.Config().Out, train.Rand(in.Seed, prefix+"classifier", 0))
-		n.list = append(n.list, &network{h, e, c})
+		net := &network{head: h, encoder: e, classifier: c}
+		net.backbone = named(prefix, slices.DeleteFunc(slices.Clone(e.Params()), func(p *features.Param) bool { return slices.Contains(h.Params(), p) }))
+		if s, ok := e.(train.Stateful); ok {
+			net.state = named(prefix, s.State())
+		}
+		n.list = append(n.list, net)
 	}
 	var err error
-	n.loss, err = newLoss(cfg, in.Classes, in.Clock)
-	return n, err
+	if n.loss, err = newLoss(cfg, in.Classes, in.Clock); err != nil {
+		return nil, errors.Join(err, n.Close())
+	}
+	return n, nil
 }
+
+// named returns parameters, whose memory stays where it is, under names that begin with a prefix.
+func named(prefix string, params []*features.Param) []*features.Param {
+	list := make([]*features.Param, len(params))
+	for i, p := range params {
+		other := *p
+		other.Name = prefix + p.Name
+		list[i] = &other
+	}
+	return list
+}
+
+// Announce names the rows of the next step to the first network that learns.
+func (n *Networks) Announce(rows []int) { n.next = rows }
 
 // Forward computes the logits of the networks that learn in the running step; those of one that rests are 0.
 func (n *Networks) Forward(rows []int) (features.Set, error) {
@@ -94,6 +133,10 @@ func (n *Networks) Forward(rows []int) (features.Set, error) {
 	for i, net := range n.list {
 		if !n.learns(i) {
 			continue
+		}
+		if e, ok := net.encoder.(train.Announced); ok && n.next != nil {
+			e.Announce(n.next)
+			n.next = nil
 		}
 		y, err := net.encoder.Forward(rows)
 		if err != nil {
@@ -133,17 +176,17 @@ func columns(m blas32.General, from, n int) blas32.General {
 // learns reports whether a network learns in the running step: both do, but where the second is trained first and for
 // the estimate alone.
 func (n *Networks) learns(i int) bool {
-	return !n.cfg.estimates() || (i == 1) == n.firstStage()
+	return !n.cfg.Estimates() || (i == 1) == n.firstStage()
 }
 
-func (n *Networks) firstStage() bool { return n.cfg.estimates() && n.clock.Step() <= n.cfg.FirstStage }
+func (n *Networks) firstStage() bool { return n.cfg.Estimates() && n.clock.Step() <= n.cfg.FirstStage }
 
 // estimating reports whether the running step is the first that needs the estimate.
 func (n *Networks) estimating() bool {
-	return n.cfg.estimates() && n.clock.Step() == n.cfg.FirstStage+1
+	return n.cfg.Estimates() && n.clock.Step() == n.cfg.FirstStage+1
 }
 
-// Params returns the parameters of all networks: head, then classifier, of each.
+// Params returns the parameters of all networks: head, classifier, then backbone, of each.
 func (n *Networks) Params() []*features.Param {
 	var list []*features.Param
 	for i := range n.list {
@@ -153,15 +196,23 @@ func (n *Networks) Params() []*features.Param {
 }
 
 func (n *Networks) paramsOf(i int) []*features.Param {
-	return append(n.list[i].head.Params(), n.list[i].classifier.Params()...)
+	return slices.Concat(n.list[i].own(), n.list[i].backbone)
 }
 
-// State returns the estimated transition matrix, if there is one.
-func (n *Networks) State() []*features.Param {
-	if n.cfg.estimates() {
-		return []*features.Param{n.loss.transition.dense}
+// own returns what a network has beside its backbone.
+func (net *network) own() []*features.Param {
+	return slices.Concat(net.head.Params(), net.classifier.Params())
+}
+
+// State returns the estimated transition matrix, if there is one, and what the backbones keep.
+func (n *Networks) State() (list []*features.Param) {
+	if n.cfg.Estimates() {
+		list = append(list, n.loss.transition.dense)
 	}
-	return nil
+	for _, net := range n.list {
+		list = append(list, net.state...)
+	}
+	return list
 }
 
 // Term returns the method as the trainer's loss.
@@ -169,34 +220,47 @@ func (n *Networks) Term() train.Term {
 	return train.Term{Name: n.cfg.Method, Loss: n.loss, Weight: 1}
 }
 
-// Groups gives each network its own solver, and a schedule for the steps it learns in: a run of so many steps.
-func (n *Networks) Groups(steps int, solver func() (train.Solver, error), schedule func(steps int) (train.Schedule, error)) ([]train.Group, error) {
-	groups := []train.Group{{Name: train.HeadGroup, Start: 1}}
-	if len(n.list) > 1 {
-		groups = append(groups, train.Group{Name: train.PeerGroup, Start: 1})
+// Groups gives each network its own solver, and a schedule for the steps it learns in, in a run of so many steps; and so its
+// backbone, if it learns, which rests for the first ones of these. plan makes both for a group and a number of steps.
+func (n *Networks) Groups(steps, rest int, plan func(group string, steps int) (train.Solver, train.Schedule, error)) ([]train.Group, error) {
+	if n.cfg.Estimates() && n.cfg.FirstStage >= steps {
+		return nil, fmt.Errorf("peers: %s: first_stage: %d steps, expected fewer than the %d of the run", n.cfg.Method, n.cfg.FirstStage, steps)
 	}
-	if n.cfg.estimates() {
-		if n.cfg.FirstStage >= steps {
-			return nil, fmt.Errorf("peers: %s: first_stage: %d steps, expected fewer than the %d of the run", n.cfg.Method, n.cfg.FirstStage, steps)
+	var groups []train.Group
+	for i, net := range n.list {
+		names := [2]string{train.HeadGroup, train.BackboneGroup}
+		if i > 0 {
+			names = [2]string{train.PeerGroup, train.PeerBackboneGroup}
 		}
-		groups[0].Start, groups[1].Stop = n.cfg.FirstStage+1, n.cfg.FirstStage
-	}
-	for i := range groups {
-		g := &groups[i]
-		last := steps
-		if g.Stop > 0 {
-			last = g.Stop
+		from, stop := n.span(i)
+		for k, params := range [2][]*features.Param{net.own(), net.backbone} {
+			if len(params) == 0 {
+				continue
+			}
+			g := train.Group{Name: names[k], Params: params, Start: from + k*rest, Stop: stop}
+			last := cmp.Or(stop, steps)
+			if g.Start > last {
+				return nil, fmt.Errorf("peers: %s: the backbone rests for %d steps, and a network has %d: it would never be trained", n.cfg.Method, rest, last-from+1)
+			}
+			var err error
+			if g.Solver, g.Schedule, err = plan(g.Name, last-g.Start+1); err != nil {
+				return nil, err
+			}
+			groups = append(groups, g)
 		}
-		var err error
-		if g.Solver, err = solver(); err != nil {
-			return nil, err
-		}
-		if g.Schedule, err = schedule(last - g.Start + 1); err != nil {
-			return nil, err
-		}
-		g.Params = n.paramsOf(i)
 	}
 	return groups, nil
+}
+
+// span returns the first and the last step in which a network learns; 0: that of the run.
+func (n *Networks) span(i int) (from, stop int) {
+	switch {
+	case !n.cfg.Estimates():
+		return 1, 0
+	case i == 0:
+		return n.cfg.FirstStage + 1, 0
+	}
+	return 1, n.cfg.FirstStage
 }
 
 // Close releases the networks' graphs.

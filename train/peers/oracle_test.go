@@ -556,13 +556,16 @@ func TestTrainingAgainstLoops(t *testing.T) {
 		defer networks.Close()
 		const lr, epochs = 0.1, 4
 		tc := train.Config{Encoder: networks, Sampler: sampler, Terms: []train.Term{networks.Term()}, Steps: epochs * 5, Clock: clock}
-		tc.Groups, err = networks.Groups(tc.Steps,
-			func() (train.Solver, error) {
-				c := train.DefaultSolver("sgd")
-				c.LR = lr
-				return train.NewSolver(c)
-			},
-			func(n int) (train.Schedule, error) { return train.NewSchedule(train.ScheduleConfig{}, lr, n, 5) })
+		tc.Groups, err = networks.Groups(tc.Steps, 0, func(_ string, n int) (train.Solver, train.Schedule, error) {
+			c := train.DefaultSolver("sgd")
+			c.LR = lr
+			solver, err := train.NewSolver(c)
+			if err != nil {
+				return nil, train.Schedule{}, err
+			}
+			schedule, err := train.NewSchedule(train.ScheduleConfig{}, lr, n, 5)
+			return solver, schedule, err
+		})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,11 +1,12 @@
 // Package selective holds two baselines that choose, at the start of every epoch, which given labels to believe, and
-// learn from the others without them: Sel-CL and TCL, both on frozen features.
+// learn from the others without them: Sel-CL and TCL, on frozen features or, with a [Live] backbone, on images.
 //
-// "On frozen features" is part of their names here, as neither is the published system. That trains a network on
+// "On frozen features" is part of their names where features are stored, as neither is the published system then. That trains a network on
 // images: two random crops of an image are its views, images are mixed, the running average is of the whole network.
 // Here the features of each image are stored, and a head is all that learns. A view of an image is its stored
 // feature under noise and dropout ([View]), since no second crop is stored; features are mixed, not images; the
-// running average is of the head. What decides about labels is computed as published (package filters/detectors).
+// running average is of the head. A live backbone is shown images: views are augmented, images are mixed, and the
+// average is of all that learns. What decides about labels is computed as published (package filters/detectors).
 //
 //	x → head → u (n×D, unit rows: the embedding that is kept) → logits l = 4·u·Wᵀ + b (n×C)
 //
@@ -61,6 +62,9 @@ type Config struct {
 	Classify   float64 `yaml:"class_weight"`      // sel-cl: weight of cross entropy of selected rows
 	Similarity float64 `yaml:"similarity_weight"` // sel-cl: weight of the loss of predicted similarities
 
+	SecondStage int     `yaml:"second_stage"` // sel-cl: from this epoch on selected rows alone are learned from, by cross entropy (Sel-CL+); 0: never
+	Bootstrap   float64 `yaml:"bootstrap"`    // sel-cl: share of the network's own word in the targets of the second stage
+
 	PerClass bool    `yaml:"per_class"`      // tcl: a mixture for each class instead of one
 	Trust    float64 `yaml:"trust"`          // tcl: s, what P(clean) is multiplied by in targets; 0: the share of labels found clean
 	Cross    float64 `yaml:"cross_weight"`   // tcl: weight of the bootstrapped cross entropies
@@ -78,7 +82,7 @@ func Default(method string) Config {
 	case SelCL:
 		s := detectors.DefaultSelCL()
 		c.Temperature, c.WarmUp, c.K, c.Alpha, c.Beta = 0.1, 1, s.K, s.Alpha, s.Beta
-		c.Average, c.Negatives, c.Queue, c.QueueStart, c.Classify, c.Similarity = 0.999, 10000, 100, 3, 1, 0.01
+		c.Average, c.Negatives, c.Queue, c.QueueStart, c.Classify, c.Similarity, c.Bootstrap = 0.999, 10000, 100, 3, 1, 0.01, 0.2
 	case TCL:
 		c.Temperature, c.WarmUp = detectors.DefaultTCL().Temperature, 20
 		c.Cross, c.Entropy, c.Balance, c.Align = 1, 1, 1, 1
@@ -93,6 +97,9 @@ func (c Config) selcl() detectors.SelCL {
 func (c Config) tcl() detectors.TCL {
 	return detectors.TCL{Temperature: c.Temperature, PerClass: c.PerClass}
 }
+
+// second reports whether an epoch, from 0, is of the second stage.
+func (c Config) second(epoch int) bool { return c.SecondStage > 0 && epoch >= c.SecondStage }
 
 // maxQueue bounds a queue: positions in it are kept as float32.
 const maxQueue = 1 << 24
@@ -114,6 +121,8 @@ func (c Config) Validate() error {
 	check.That(c.QueueStart >= 0, "queue_start", c.QueueStart, "0 or more epochs")
 	check.That(c.Average >= 0 && c.Average < 1, "average", c.Average, "a share from 0 to below 1")
 	check.That(c.Trust >= 0 && c.Trust <= 1, "trust", c.Trust, "a share up to 1, or 0 for that of labels found clean")
+	check.That(c.SecondStage == 0 || c.SecondStage > c.WarmUp, "second_stage", c.SecondStage, fmt.Sprintf("0 for none, or more epochs than the %d of the warm-up", c.WarmUp))
+	check.That(c.Bootstrap >= 0 && c.Bootstrap < 1, "bootstrap", c.Bootstrap, "a share from 0 to below 1")
 	check.That(c.Epoch >= 1, "epoch", c.Epoch, "at least 1 step")
 	for _, w := range []struct {
 		name  string
@@ -142,6 +151,7 @@ func (c Config) checkOthers() error {
 		{"k", c.K, zero.K, SelCL}, {"alpha", c.Alpha, zero.Alpha, SelCL}, {"beta", c.Beta, zero.Beta, SelCL},
 		{"average", c.Average, zero.Average, SelCL}, {"negatives", c.Negatives, zero.Negatives, SelCL},
 		{"queue", c.Queue, zero.Queue, SelCL}, {"queue_start", c.QueueStart, zero.QueueStart, SelCL},
+		{"second_stage", c.SecondStage, zero.SecondStage, SelCL}, {"bootstrap", c.Bootstrap, zero.Bootstrap, SelCL},
 		{"class_weight", c.Classify, zero.Classify, SelCL}, {"similarity_weight", c.Similarity, zero.Similarity, SelCL},
 		{"per_class", c.PerClass, zero.PerClass, TCL}, {"trust", c.Trust, zero.Trust, TCL}, {"cross_weight", c.Cross, zero.Cross, TCL},
 		{"entropy_weight", c.Entropy, zero.Entropy, TCL}, {"balance_weight", c.Balance, zero.Balance, TCL}, {"align_weight", c.Align, zero.Align, TCL},

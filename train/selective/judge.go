@@ -6,14 +6,19 @@ import (
 )
 
 // judge is head and classifier as the running epoch began: what it says of the whole set is not kept but computed
-// from them, also by a run that is resumed within the epoch.
+// from them, also by a run that is resumed within the epoch. Of a backbone that learns, what it gave of the set is kept.
 type judge struct {
-	head       *head.Head
+	head       *head.Head      // nil where z is kept
+	z          *features.Param // the training set, as the epoch began
 	classifier head.Classifier
 	epoch      int // judged last; -1: none
 }
 
 func newJudge(l *Learner) (judge, error) {
+	if l.live != nil {
+		dim := l.head.Config().Out
+		return judge{z: features.NewParam("judge.z", l.set.Len(), dim), classifier: head.NewClassifier("judge.", l.classes, dim, classifierLength), epoch: -1}, nil
+	}
 	h, err := copyHead(l.head, "judge.")
 	return judge{head: h, classifier: head.NewClassifier("judge.", l.classes, l.head.Config().Out, classifierLength), epoch: -1}, err
 }
@@ -35,6 +40,9 @@ func copyHead(h *head.Head, prefix string) (*head.Head, error) {
 }
 
 func (j *judge) params() []*features.Param {
+	if j.z != nil {
+		return append([]*features.Param{j.z}, j.classifier.Params()...)
+	}
 	return append(j.head.Params(), j.classifier.Params()...)
 }
 
@@ -44,18 +52,39 @@ func (j *judge) consider(l *Learner, step int) error {
 	if epoch == j.epoch {
 		return nil
 	}
-	if (step-1)%l.cfg.Epoch == 0 {
-		now := l.Params()
-		for i, p := range j.params() {
-			copy(p.Data, now[i].Data)
+	if (step-1)%l.cfg.Epoch == 0 && !(l.cfg.second(epoch) && l.cfg.second(epoch-1)) { // the second stage goes on with what it began with
+		if err := j.look(l); err != nil {
+			return err
 		}
 	}
 	j.epoch = epoch
 	return l.method.consider(j, epoch)
 }
 
+// look takes over what learns.
+func (j *judge) look(l *Learner) error {
+	from, now := j.params(), l.own()
+	if j.z != nil {
+		z, err := l.live.Embed()
+		if err != nil {
+			return err
+		}
+		for i := range z.Len() {
+			copy(features.Row(j.z.Matrix(), i), z.Row(i))
+		}
+		from, now = from[1:], l.classifier.Params()
+	}
+	for i, p := range from {
+		copy(p.Data, now[i].Data)
+	}
+	return nil
+}
+
 // embed returns the judge's view of a set: unit rows and given labels.
 func (j *judge) embed(set features.Set) (features.Set, error) {
+	if j.z != nil {
+		return features.Set{X: j.z.Matrix(), Labels: set.Labels, IDs: set.IDs}, nil
+	}
 	z, err := j.head.Embed(set.X)
 	return features.Set{X: z, Labels: set.Labels, IDs: set.IDs}, err
 }

@@ -28,11 +28,14 @@ func crossEntropyRun(t *testing.T, set features.Set, truth []int, classes, epoch
 	}
 	defer n.Close()
 	cfg := train.Config{Encoder: n, Sampler: sampler, Terms: []train.Term{n.Term()}, Steps: epochs * sampler.Batches(), Clock: clock}
-	cfg.Groups, err = n.Groups(cfg.Steps,
-		func() (train.Solver, error) { return train.NewSolver(train.DefaultSolver("adam")) },
-		func(steps int) (train.Schedule, error) {
-			return train.NewSchedule(train.ScheduleConfig{Name: "cosine"}, 3e-3, steps, sampler.Batches())
-		})
+	cfg.Groups, err = n.Groups(cfg.Steps, 0, func(_ string, steps int) (train.Solver, train.Schedule, error) {
+		solver, err := train.NewSolver(train.DefaultSolver("adam"))
+		if err != nil {
+			return nil, train.Schedule{}, err
+		}
+		schedule, err := train.NewSchedule(train.ScheduleConfig{Name: "cosine"}, 3e-3, steps, sampler.Batches())
+		return solver, schedule, err
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,12 +30,14 @@ type Learner struct {
 	clock      *train.Clock
 	seed       uint64
 	head       *head.Head
-	encoder    *head.Encoder
+	encoder    Encoder
 	classifier head.Classifier
-	input      features.Set   // what the head sees: blocks·batch rows, rewritten for each step
-	all        []int          // 0 … blocks·batch-1
-	set        features.Set   // stored features
-	stored     blas32.General // of all their views
+	live       Live              // nil: features are stored
+	backbone   []*features.Param // what the encoder trains beside the head
+	input      features.Set      // what the head sees: blocks·batch rows, rewritten for each step
+	all        []int             // 0 … blocks·batch-1
+	set        features.Set      // stored features
+	stored     blas32.General    // of all their views
 	judge      judge
 	method     method
 	loss       *Loss
@@ -68,6 +70,7 @@ type Input struct {
 	Batch   int          // rows of the largest batch
 	Clock   *train.Clock // the trainer's
 	Seed    uint64
+	Live    Live // a backbone that learns too; nil: features are stored
 }
 
 // New builds the learner of a method.
@@ -87,15 +90,25 @@ func New(cfg Config, in Input) (*Learner, error) {
 		in.Stored = in.Train
 	}
 	dim := in.Head.Config().Out
-	l := &Learner{cfg: cfg, classes: in.Classes, clock: in.Clock, seed: in.Seed, head: in.Head, set: in.Train, stored: in.Stored.X}
-	l.input = features.Set{X: features.NewMatrix(blocks*in.Batch, in.Train.Dim())}
+	l := &Learner{cfg: cfg, classes: in.Classes, clock: in.Clock, seed: in.Seed, head: in.Head, set: in.Train, stored: in.Stored.X, live: in.Live}
+	size := in.Train.Dim()
+	if l.live != nil {
+		size = l.live.Size()
+	}
+	l.input = features.Set{X: features.NewMatrix(blocks*in.Batch, size)}
 	for i := range blocks * in.Batch {
 		l.all = append(l.all, i)
 	}
 	var err error
-	if l.encoder, err = head.NewEncoder(in.Head, l.input, blocks*in.Batch); err != nil {
+	if l.live != nil {
+		l.encoder, err = l.live.Encoder(in.Head, l.input.X)
+	} else {
+		l.encoder, err = head.NewEncoder(in.Head, l.input, blocks*in.Batch)
+	}
+	if err != nil {
 		return nil, err
 	}
+	l.backbone = slices.DeleteFunc(slices.Clone(l.encoder.Params()), func(p *features.Param) bool { return slices.Contains(in.Head.Params(), p) })
 	l.classifier = head.NewClassifier("", in.Classes, dim, classifierLength)
 	l.classifier.Draw(train.Rand(in.Seed, "classifier", 0), l.classifier.Weight)
 	if l.judge, err = newJudge(l); err == nil {
@@ -180,23 +193,33 @@ func (l *Learner) Backward(dz blas32.General) error {
 	return l.encoder.Backward(l.du)
 }
 
-// Params returns the head's parameters, then the classifier's.
-func (l *Learner) Params() []*features.Param {
-	return append(l.head.Params(), l.classifier.Params()...)
+// Params returns the head's parameters, the classifier's, then the backbone's.
+func (l *Learner) Params() []*features.Param { return slices.Concat(l.own(), l.backbone) }
+
+// own returns the parameters beside the backbone's.
+func (l *Learner) own() []*features.Param {
+	return slices.Concat(l.head.Params(), l.classifier.Params())
 }
 
-// State returns what an epoch began with, and what the method keeps.
+// State returns what an epoch began with, and what the method and the backbone keep.
 func (l *Learner) State() []*features.Param {
-	return slices.Concat(l.judge.params(), l.method.state())
+	list := slices.Concat(l.judge.params(), l.method.state())
+	if s, ok := l.encoder.(train.Stateful); ok {
+		list = append(list, s.State()...)
+	}
+	return list
 }
 
 // Term returns the method as the trainer's loss.
 func (l *Learner) Term() train.Term { return train.Term{Name: l.cfg.Method, Loss: l.loss, Weight: 1} }
 
-// Group returns all that learns, stepped by one solver.
+// Group returns all that learns but the backbone, stepped by one solver.
 func (l *Learner) Group(solver train.Solver, schedule train.Schedule) train.Group {
-	return train.Group{Name: train.HeadGroup, Params: l.Params(), Solver: solver, Schedule: schedule, Start: 1}
+	return train.Group{Name: train.HeadGroup, Params: l.own(), Solver: solver, Schedule: schedule, Start: 1}
 }
+
+// Backbone returns the parameters of the backbone, if it learns.
+func (l *Learner) Backbone() []*features.Param { return l.backbone }
 
 // Close releases the head's graph.
 func (l *Learner) Close() error { return l.encoder.Close() }

@@ -3,15 +3,15 @@ package selective
 import (
 	"context"
 	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"winnow/features"
 	"winnow/filters/detectors"
-	"winnow/head"
 )
 
-// selcl is Sel-CL on frozen features. From the end of the warm-up on, with a batch of n images:
+// selcl is Sel-CL. From the end of the warm-up on, with a batch of n images:
 //
 //	L = U + S(batch) + S(queue) + Classify·CE + Similarity·M
 //	U = 1/n Σ_i [i has no partner] InfoNCE(u_i; its key, the negatives)
@@ -29,16 +29,19 @@ import (
 //
 // In the warm-up L = U over all images; without selected rows CE is 0. The queue is compared with from QueueStart on.
 // Differs from the released code beside what the package says: M over the batch alone, no cut of its gradient, and an
-// image that is both of a's and of b's partners counts once on each side. Sel-CL+'s second training of a classifier is
-// no part of it.
+// image that is both of a's and of b's partners counts once on each side.
+//
+// From SecondStage on (Sel-CL+) L = Classify·CE of the rows selected when it begins, all that learns being trained, with targets
+// that are a share Bootstrap of the class that the network finds likeliest now, a constant to the gradient. The released code
+// begins it with the classifier drawn anew and a rate of its own; here the run goes on.
 // Source: Li et al., CVPR 2022, equations 5 to 10 and the released code; METHODS 13.1.
 type selcl struct {
 	cfg       Config
 	classes   int
 	set       features.Set
-	views     *views
-	average   *head.Head
-	now       []*features.Param // of the head
+	views     drawer
+	average   Average
+	now       []*features.Param // what it follows
 	negatives *queue            // of keys
 	queue     *queue            // of mixed rows
 
@@ -59,31 +62,32 @@ type selclStep struct {
 	picked   []int      // selected rows of the training set, drawn; none: no cross entropy
 	pickedBy [2]mixture
 	warm     bool // warm-up
+	second   bool // second stage
 	useQueue bool
 }
 
 func newSelCL(l *Learner, batch int) (*selcl, error) {
-	average, err := copyHead(l.head, "average.")
+	average, now, err := l.average()
 	if err != nil {
 		return nil, err
 	}
 	dim := l.head.Config().Out
 	size := min(2*l.cfg.Queue*l.classes, 2*l.set.Len())
 	return &selcl{
-		cfg: l.cfg, classes: l.classes, set: l.set, views: newViews(l.cfg.View, l.set, l.stored), average: average, now: l.head.Params(),
+		cfg: l.cfg, classes: l.classes, set: l.set, views: l.drawer(), average: average, now: now,
 		negatives: newQueue("negatives", l.cfg.Negatives+batch, dim), queue: newQueue("queue", max(size, 2*batch), dim),
-		second: features.NewMatrix(batch, l.set.Dim()), mixed: features.NewMatrix(batch, l.set.Dim()), keys: features.NewMatrix(3*batch, dim),
+		second: features.NewMatrix(batch, l.input.Dim()), mixed: features.NewMatrix(batch, l.input.Dim()), keys: features.NewMatrix(3*batch, dim),
 	}, nil
 }
 
 func (m *selcl) state() []*features.Param {
-	list := append(m.average.Params(), m.negatives.params()...)
+	list := append(slices.Clone(m.average.Params()), m.negatives.params()...)
 	return append(list, m.queue.params()...)
 }
 
 // consider selects rows and pairs, once the warm-up is over.
 func (m *selcl) consider(j *judge, epoch int) error {
-	m.step.warm, m.step.useQueue = epoch < m.cfg.WarmUp, epoch >= m.cfg.QueueStart
+	m.step.warm, m.step.useQueue, m.step.second = epoch < m.cfg.WarmUp, epoch >= m.cfg.QueueStart, m.cfg.second(epoch)
 	m.selected = m.selected[:0]
 	if m.step.warm {
 		return nil
@@ -115,30 +119,47 @@ func (m *selcl) fill(input blas32.General, rows []int, step int, rng *rand.Rand)
 	s.rows = append(s.rows[:0], rows...)
 	s.mixed = [2]mixture{drawMixture(m.cfg.Mixup, n, rng), drawMixture(m.cfg.Mixup, n, rng)}
 	first, second := features.Part(input, 0, n), features.Part(m.second, 0, n)
-	m.views.draw(first, rows, rng)
-	m.views.draw(second, rows, rng)
+	if err := m.views.draw(first, rows, rng); err != nil {
+		return 0, err
+	}
+	if s.second {
+		return m.pick(input, 0, rng)
+	}
+	if err := m.views.draw(second, rows, rng); err != nil {
+		return 0, err
+	}
 	s.mixed[0].mix(features.Part(input, n, n), first)
 	s.mixed[1].mix(features.Part(input, 2*n, n), second)
 	if err := m.remember(second, features.Part(input, n, 2*n)); err != nil {
 		return 0, err
 	}
-	s.picked = s.picked[:0]
 	if s.warm {
+		s.picked = s.picked[:0]
 		return 1, nil
 	}
+	return m.pick(input, 3, rng)
+}
+
+// pick writes mixed views of selected rows, as many as the batch has, behind so many blocks, and says how many blocks there are
+// then; without selected rows there is at least one.
+func (m *selcl) pick(input blas32.General, behind int, rng *rand.Rand) (int, error) {
+	n, s := len(m.step.rows), &m.step
+	s.picked = s.picked[:0]
 	if len(m.selected) == 0 {
-		return 3, nil
+		return max(behind, 1), nil
 	}
 	for range n {
 		s.picked = append(s.picked, m.selected[rng.IntN(len(m.selected))])
 	}
 	for v := range s.pickedBy {
 		plain := features.Part(m.mixed, 0, n)
-		m.views.draw(plain, s.picked, rng)
+		if err := m.views.draw(plain, s.picked, rng); err != nil {
+			return 0, err
+		}
 		s.pickedBy[v] = drawMixture(m.cfg.Mixup, n, rng)
-		s.pickedBy[v].mix(features.Part(input, (3+v)*n, n), plain)
+		s.pickedBy[v].mix(features.Part(input, (behind+v)*n, n), plain)
 	}
-	return 5, nil
+	return behind + 2, nil
 }
 
 // follow lets the running average follow the head: what it was a step ago, and a little of what it is now.

@@ -24,6 +24,12 @@ type selclScratch struct {
 func (m *selcl) eval(du, dl, u, l blas32.General) float64 {
 	n := len(m.step.rows)
 	everyone := func(int) bool { return true }
+	if m.step.second {
+		if len(m.step.picked) == 0 {
+			return 0
+		}
+		return m.cfg.Classify * m.classify(features.Part(dl, 0, 2*n), features.Part(l, 0, 2*n))
+	}
 	if m.step.warm {
 		return m.unsupervised(features.Part(du, 0, n), features.Part(u, 0, n), everyone)
 	}
@@ -216,6 +222,15 @@ func (m *selcl) classify(dl, l blas32.General) float64 {
 		c.target[m.set.Labels[m.step.picked[mixed.partner[i]]]] += 1 - mixed.share
 		logits := features.Row(l, r)
 		logSum := features.Softmax(c.row, logits)
+		if b := m.cfg.Bootstrap; m.step.second && b > 0 {
+			likeliest := 0
+			for k, p := range c.row {
+				if c.target[k] *= 1 - b; p > c.row[likeliest] {
+					likeliest = k
+				}
+			}
+			c.target[likeliest] += b
+		}
 		value += crossEntropy(features.Row(dl, r), logits, c.row, logSum, c.target, m.cfg.Classify/float64(2*n))
 	}
 	return value / float64(2*n)

@@ -10,8 +10,8 @@ import (
 	"winnow/features"
 )
 
-// tcl is TCL on frozen features. A batch of n images is seen as two views, with embeddings and logits u¹, u², l¹, l²,
-// and as 3n mixtures λ x_r + (1-λ) x_π(r) of both views and the stored features themselves:
+// tcl is TCL. A batch of n images is seen as two views, with embeddings and logits u¹, u², l¹, l²,
+// and as 3n mixtures λ x_r + (1-λ) x_π(r) of both views and the image as it is (stored features, or the evaluation view):
 //
 //	L = SimCLR(u¹, u²) + Cross·{ CE(l¹, T¹) + CE(l², T²) + CE(l^mix, T^mix) } + Align·CE(u^mix·c/t, T^mix)
 //	    + Entropy·mean H(p) + Balance·Σ_k p̄_k log p̄_k
@@ -26,7 +26,7 @@ type tcl struct {
 	cfg     Config
 	classes int
 	set     features.Set
-	views   *views
+	views   drawer
 
 	centres blas32.General
 	clean   []float64 // w of each training row
@@ -60,7 +60,7 @@ func (m *blas64) size(n, cols int) { m.cols, m.data = cols, features.Grow(m.data
 func (m *blas64) row(i int) []float64 { return m.data[i*m.cols : (i+1)*m.cols] }
 
 func newTCL(l *Learner) *tcl {
-	return &tcl{cfg: l.cfg, classes: l.classes, set: l.set, views: newViews(l.cfg.View, l.set, l.stored)}
+	return &tcl{cfg: l.cfg, classes: l.classes, set: l.set, views: l.drawer()}
 }
 
 // state is none: all that an epoch knows comes from its judge.
@@ -108,12 +108,14 @@ func (m *tcl) fill(input blas32.General, rows []int, _ int, rng *rand.Rand) (int
 	n := len(rows)
 	m.rows = append(m.rows[:0], rows...)
 	m.plain = features.Resize(m.plain, 3*n, input.Cols)
-	for i, row := range rows {
-		copy(features.Row(m.plain, i), m.set.Row(row))
+	if err := m.views.plain(features.Part(m.plain, 0, n), rows); err != nil {
+		return 0, err
 	}
 	for v := range 2 {
 		view := features.Part(input, v*n, n)
-		m.views.draw(view, rows, rng)
+		if err := m.views.draw(view, rows, rng); err != nil {
+			return 0, err
+		}
 		copy(features.Part(m.plain, (1+v)*n, n).Data, view.Data)
 	}
 	m.mixed = drawMixture(m.cfg.Mixup, 3*n, rng)

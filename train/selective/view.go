@@ -52,7 +52,7 @@ func newViews(v View, set features.Set, stored blas32.General) *views {
 }
 
 // draw overwrites the rows of dst with a view of each row named. Four numbers are drawn from 64 random bits.
-func (v *views) draw(dst blas32.General, named []int, rng *rand.Rand) {
+func (v *views) draw(dst blas32.General, named []int, rng *rand.Rand) error {
 	n := v.set.Len()
 	several := v.stored.Rows / max(n, 1)
 	drop, scale := uint64(v.Dropout*0x10000), float32(1/(1-v.Dropout))
@@ -81,6 +81,15 @@ func (v *views) draw(dst blas32.General, named []int, rng *rand.Rand) {
 			bits >>= 16
 		}
 	}
+	return nil
+}
+
+// plain overwrites the rows of dst with the rows named, as they are.
+func (v *views) plain(dst blas32.General, named []int) error {
+	for to, from := range named {
+		copy(features.Row(dst, to), v.set.Row(from))
+	}
+	return nil
 }
 
 func (v *views) addNoise(row []float32, rng *rand.Rand) {

@@ -82,7 +82,7 @@ func run(ctx context.Context, p *term.Program, o Options) error {
 	if err != nil {
 		return err
 	}
-	list, err := imagelist.Open(o.Images, o.Root, o.Stdin)
+	list, err := imagelist.Open(ctx, o.Images, o.Root, o.Stdin)
 	if err != nil {
 		return err
 	}

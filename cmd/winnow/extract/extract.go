@@ -152,7 +152,7 @@ func (o Options) extraction(ctx context.Context, p *term.Program) (*extraction.E
 	if o.DType != features.Float32 {
 		e.DType = o.DType
 	}
-	if e.Root, err = imageroot.Open(imageroot.Resolve(o.Root, o.Manifest)); err != nil {
+	if e.Root, err = imageroot.Open(ctx, imageroot.Resolve(o.Root, o.Manifest)); err != nil {
 		return nil, err
 	}
 	if e.Model, e.Cut, err = extraction.OpenBackbone(o.Model, o.Settings); err != nil {

@@ -34,6 +34,7 @@ func read(c *cli.Context) (o Options, err error) {
 	}
 	o.Dir, o.Jobs = c.String("out"), c.Int("jobs")
 	o.Rows, o.Columns, o.Set = c.StringSlice("rows"), c.StringSlice("columns"), c.StringSlice("set")
+	o.Finetune, o.Model, o.Root = c.String("finetune"), c.String("model"), c.String("root")
 	if o.Seeds, err = cells.ParseSeeds(c.String("seeds")); err != nil {
 		return o, term.Misused("--seeds: %w", err)
 	}
@@ -49,5 +50,5 @@ func read(c *cli.Context) (o Options, err error) {
 	if o.Data == nil {
 		o.Glyphs = &runner.Glyphs{Classes: c.Int("classes"), Images: c.Int("images")}
 	}
-	return o, nil
+	return o, o.Check()
 }

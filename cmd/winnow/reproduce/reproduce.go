@@ -30,21 +30,27 @@ func command(call term.Call[Options]) *cli.Command {
 		Usage:     "run a table or figure of a paper, and put our numbers beside its own",
 		ArgsUsage: "STUDY",
 		Description: "A study is a table of rows (recipes) and columns (datasets with label noise); a cell is one training of a head\n" +
-			"on stored features, for one seed. Cells that are done are kept in --out/cells and not run again, by no study: a\n" +
-			"killed run goes on where it was. Below the table stands of each claim of the paper's whether it holds, does not, or\n" +
+			"on stored features, for one seed; with --finetune, of the whole network or its last stages. Cells that are done are\n" +
+			"kept in --out/cells and not run again, by no study, and networks keep checkpoints: a killed run goes on where it was.\n" +
+			"Below the table stands of each claim of the paper's whether it holds, does not, or\n" +
 			"nothing can be said, paired over the seeds (t-tests from 5 seeds on). Without a STUDY the studies are listed.\n\n" +
 			"--data says what to run on. NAME=MANIFEST,FEATURES is the paper's dataset of that name (with the paper's splits:\n" +
 			"winnow data import --protocol), and its numbers are shown beside ours; columns of other datasets are left out.\n" +
 			"MANIFEST,FEATURES stands in for every dataset of the study, and glyphs is the dataset that is part of winnow;\n" +
 			"then the claims are tested and the paper's numbers are not shown. own=MANIFEST,FEATURES is a manifest whose labels are\n" +
 			"taken as given, for the studies of what filters do beside the truth: prism-figure2, prism-figure3 (scores of right\n" +
-			"and wrong labels) and prism-figure5 (concentrations of the classes); cells hold each step's numbers. Studies that fine-tune look at the images below\n" +
-			"the manifest's folder, or MANIFEST,FEATURES,ROOT; {seed} in FEATURES stands for the seed.\n\n" +
+			"and wrong labels) and prism-figure5 (concentrations of the classes); cells hold each step's numbers. What trains\n" +
+			"networks looks at the images below the manifest's folder, --root or MANIFEST,FEATURES,ROOT; --model makes features\n" +
+			"that are not named; {seed} in FEATURES and --model stands for the seed.\n\n" +
 			"   winnow reproduce prism-table1 --data cars196=cars.csv,cars.features --seeds 5\n" +
 			"   winnow reproduce prism-table1 --data glyphs --dry-run\n" +
+			"   winnow reproduce prism-table2 --data birds.csv --root birds/ --model mobilenetv2 --finetune all --columns \"sym 50\" --rows MCL --jobs 1\n" +
 			"   winnow reproduce prism-figure2 --data own=noisy.csv,birds.features --rows vMF --set filter.rate=0.4",
 		Flags: []cli.Flag{
 			&cli.StringSliceFlag{Name: "data", Usage: "`[NAME=]MANIFEST,FEATURES[,ROOT]`, or glyphs; may be repeated"},
+			&cli.StringFlag{Name: "finetune", Usage: "train the network too, in every row: all, a `STAGE` to train from, or a pattern with * over names of weights"},
+			&cli.StringFlag{Name: "model", DefaultText: "the one that made the features", Usage: "`NAME` or ONNX file of the network that is trained, and that makes features where --data names none"},
+			&cli.StringFlag{Name: "root", DefaultText: "the manifest's folder", Usage: "`DIR` (or .zip file) that the manifests' paths start from"},
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Value: "reproduced", Usage: "`DIR` for the cells and the results"},
 			&cli.StringFlag{Name: "seeds", DefaultText: "the study's", Usage: "`N` repetitions, seeds 1 to N, or a list as 1,3,7-9"},
 			&cli.StringSliceFlag{Name: "rows", Usage: "only rows whose name has `TEXT` in it; may be repeated"},

@@ -44,7 +44,7 @@ func RunFlags(names ...string) []cli.Flag {
 		&cli.StringFlag{Name: "recipe", Usage: "settings of a paper, `NAME` of winnow recipes list"},
 		&cli.StringFlag{Name: "config", Usage: "settings, YAML `FILE`; with --resume the run's own by default"},
 		&cli.StringSliceFlag{Name: "set", Usage: "one setting, `KEY=VALUE`: solver.name=sgd, losses.0.weight=2, schedule.warm_up=\"1 epoch\""},
-		&cli.StringFlag{Name: "method", DefaultText: d.Method, Usage: "`NAME` of the way to train: " + strings.Join(config.Methods(), ", ") + " (the last two on frozen features)"},
+		&cli.StringFlag{Name: "method", DefaultText: d.Method, Usage: "`NAME` of the way to train: " + strings.Join(config.Methods(), ", ")},
 		&cli.StringSliceFlag{Name: "loss", DefaultText: strings.Join(losses, ", ") + "; of a drawn network cross_entropy, where it knows validation's classes", Usage: "`NAME` of a loss (winnow losses lists them), NAME:bank for against the memory bank, NAME:0.5 with a weight; may be repeated"},
 		&cli.StringFlag{Name: "filter", DefaultText: d.Filter.Scorer, Usage: "`NAME` of the filter's scorer, or none"},
 		&cli.StringFlag{Name: "screen", DefaultText: config.NoScreen + ", with --finetune combined", Usage: "judge `NAME` of winnow audit: images whose labels it calls wrong before training take no part; or none"},

@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
+	"winnow/datasets/location"
 	"winnow/internal/atomicfile"
 	"winnow/internal/hint"
 )
@@ -43,6 +45,17 @@ func CheckTargets(files []Target, inputs []string) error {
 			if info, err := os.Stat(in); err == nil && none == nil && os.SameFile(info, old) {
 				return fmt.Errorf("--%s %s: is read here, expected another file to write", f.Flag, f.Path)
 			}
+		}
+	}
+	return nil
+}
+
+// keptHere refuses addresses in object stores but for manifests and images, which are only read.
+func keptHere(c *cli.Context) error {
+	for _, flag := range c.Command.Flags {
+		name := flag.Names()[0]
+		if value := c.String(name); location.IsRemote(value) && !slices.Contains([]string{"manifest", "labels", "root"}, name) {
+			return Misused("--%s: found %s, expected a path on this machine: manifests and images alone are read from object stores, and nothing is written there", name, value)
 		}
 	}
 	return nil

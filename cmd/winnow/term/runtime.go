@@ -71,8 +71,8 @@ func (p *Program) OpenRuntimeThreads(threads int) (*ort.Runtime, error) {
 // computing reads --device, --threads and the options of the GPU.
 func computing(c *cli.Context) (ort.Config, error) {
 	cfg := ort.Config{Device: c.String("device"), Threads: c.Int("threads")}
-	if _, err := ort.ParseDevice(cfg.Device); err != nil {
-		return cfg, Misused("--device: found %q, expected cpu, cuda, cuda:N or auto", cfg.Device)
+	if _, err := ort.ParseDevices(cfg.Device); err != nil {
+		return cfg, Misused("--device: found %q, expected cpu, cuda, cuda:N or auto, or several GPUs, each once, as cuda:0,1", cfg.Device)
 	}
 	if cfg.Threads < 0 {
 		return cfg, Misused("--threads: found %d, expected 0 (one a core) or more", cfg.Threads)

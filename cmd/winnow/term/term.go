@@ -40,6 +40,9 @@ type Call[O any] func(ctx context.Context, p *Program, o O) error
 // Action is a command's action: read turns the flags into options and refuses misuse, call does the work.
 func Action[O any](read func(*cli.Context) (O, error), call Call[O]) cli.ActionFunc {
 	return func(c *cli.Context) error {
+		if err := keptHere(c); err != nil {
+			return err
+		}
 		o, err := read(c)
 		if err != nil {
 			return err

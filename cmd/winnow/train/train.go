@@ -46,7 +46,7 @@ func command(call term.Call[Options]) *cli.Command {
 			"winnow audit ranks by it; settings under scores), TensorBoard events, and checkpoint.winnow, from which\n" +
 			"--resume goes on to the same bits as a run never stopped. --mlflow records all but the weights in MLflow's store, too.\n\n" +
 			"--method names another way to train than by losses and a filter: two classifiers that teach each other, or one\n" +
-			"that reckons with the noise (settings under peers), or Sel-CL and TCL on frozen features, which judge all labels\n" +
+			"that reckons with the noise (settings under peers), or Sel-CL and TCL, which judge all labels\n" +
 			"at the start of each epoch (settings under selective; each brings its published length, batch and solver).\n\n" +
 			"--set selfpaced.every=\"1 epoch\" with --loss weighted_multi_similarity finds a weight from 0 to 1 for every training\n" +
 			"image after each epoch (BSPML); the last ones go into weights.csv, and winnow audit ranks by them.\n\n" +

@@ -48,7 +48,7 @@ func (m *maker) digits(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	root, err := imageroot.Open(m.mnist)
+	root, err := imageroot.Open(ctx, m.mnist)
 	if err != nil {
 		return err
 	}

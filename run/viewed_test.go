@@ -1,13 +1,15 @@
-package train
+package run
 
 import (
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"winnow/features"
+	"winnow/train"
 )
 
 // rowsSeen is an encoder that notes its rows.
@@ -32,10 +34,10 @@ func (e *withState) State() []*features.Param { return e.list }
 func TestViewed(t *testing.T) {
 	const n, views, batch, steps = 50, 4, 20, 500
 	draw := func(seed uint64, from int) [][]int {
-		clock, seen := new(Clock), &rowsSeen{}
-		e := &Viewed{Encoder: seen, Rows: n, Views: views, Source: clock.Source(seed, "stored view")}
+		at, seen := 0, &rowsSeen{}
+		e := &viewed{Encoder: seen, Rows: n, Views: views, Source: func() *rand.Rand { return train.Rand(seed, "stored view", at) }}
 		for step := from; step <= steps; step++ {
-			clock.step = step
+			at = step
 			rows := make([]int, batch)
 			for i := range rows {
 				rows[i] = (step*7 + i*i) % n
@@ -81,10 +83,34 @@ func TestViewed(t *testing.T) {
 
 func TestViewedHasItsEncodersState(t *testing.T) {
 	p := features.NewParam("mean", 1, 2)
-	if got := (&Viewed{Encoder: &withState{list: []*features.Param{p}}}).State(); len(got) != 1 || got[0] != p {
+	if got := (&viewed{Encoder: &withState{list: []*features.Param{p}}}).State(); len(got) != 1 || got[0] != p {
 		t.Errorf("found %v", got)
 	}
-	if got := (&Viewed{Encoder: &rowsSeen{}}).State(); got != nil {
+	if got := (&viewed{Encoder: &rowsSeen{}}).State(); got != nil {
 		t.Errorf("found %v", got)
+	}
+}
+
+// A row that a batch names twice is shown in two different stored views, and in all of them before one comes again.
+func TestViewedApart(t *testing.T) {
+	to := &rowsSeen{}
+	for seed := range uint64(20) {
+		e := &viewed{Encoder: to, Rows: 5, Views: 3, Apart: true, Source: func() *rand.Rand { return rand.New(rand.NewPCG(seed, 1)) }}
+		if _, err := e.Forward([]int{4, 2, 4, 2, 4, 4}); err != nil {
+			t.Fatal(err)
+		}
+		var of4 []int
+		shown := to.rows[len(to.rows)-1]
+		for i, row := range []int{4, 2, 4, 2, 4, 4} {
+			if shown[i]%5 != row {
+				t.Errorf("row %d is shown as %d", row, shown[i])
+			}
+			if row == 4 {
+				of4 = append(of4, shown[i]/5)
+			}
+		}
+		if first := slices.Sorted(slices.Values(of4[:3])); !slices.Equal(first, []int{0, 1, 2}) || shown[1] == shown[3] {
+			t.Errorf("seed %d: views %v, and %v", seed, of4, shown)
+		}
 	}
 }

@@ -1,0 +1,78 @@
+package bucket
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/minio/minio-go/v7"
+	"github.com/minio/minio-go/v7/pkg/credentials"
+	"golang.org/x/oauth2"
+)
+
+// machineWait bounds the question to the machine for its role's credentials, which outside a cloud nobody answers.
+const machineWait = 2 * time.Second
+
+// asAmazon signs requests with the credentials that Amazon's own tools find: of the environment, of a profile's file, of the
+// role of a container or a machine.
+func (c *client) asAmazon(a Address, o *minio.Options) {
+	if a.option(anonymousOption) == "true" {
+		c.signed, o.Creds = "no credentials, as anonymous=true asks", credentials.NewStatic("", "", "", credentials.SignatureAnonymous)
+		return
+	}
+	profile := a.option(profileOption)
+	file := &credentials.FileAWSCredentials{Profile: profile}
+	chain := []credentials.Provider{&credentials.EnvAWS{}, file}
+	if profile != "" { // asked for before what the environment says
+		chain = []credentials.Provider{file}
+	}
+	if c.getenv("AWS_EC2_METADATA_DISABLED") != "true" {
+		chain = append(chain, &credentials.IAM{Client: &http.Client{Timeout: machineWait}})
+	}
+	switch {
+	case profile != "":
+		c.signed = "those of the profile " + profile
+	case c.getenv("AWS_ACCESS_KEY_ID") != "":
+		c.signed = "those of AWS_ACCESS_KEY_ID"
+	case c.getenv("AWS_PROFILE") != "":
+		c.signed = "those of the profile " + c.getenv("AWS_PROFILE")
+	default:
+		c.signed = "those of the default profile or of the machine's role, or none"
+	}
+	o.Creds = credentials.NewChainCredentials(chain)
+}
+
+// asGoogle sends Google's tokens along, which its storage takes in S3's protocol too.
+func (c *client) asGoogle(ctx context.Context, a Address, o *minio.Options, plain http.RoundTripper) error {
+	o.Creds = credentials.NewStatic("", "", "", credentials.SignatureAnonymous)
+	c.signed = "no credentials"
+	if a.option(anonymousOption) == "true" || c.getenv("STORAGE_EMULATOR_HOST") != "" {
+		return nil
+	}
+	tokens, err := c.google(ctx, c.getenv)
+	if err != nil {
+		return fmt.Errorf("Google's credentials: %w", err)
+	}
+	if tokens != nil {
+		o.Transport, c.signed = &oauth2.Transport{Source: tokens, Base: plain}, "Google's default credentials"
+	}
+	return nil
+}
+
+// endpointOf returns the host of a server's address, and whether it is spoken to by TLS.
+func endpointOf(address string) (host string, secure bool, err error) {
+	if !strings.Contains(address, "://") {
+		address = "https://" + address
+	}
+	u, err := url.Parse(address)
+	switch {
+	case err != nil:
+		return "", false, fmt.Errorf("the endpoint: %w", err)
+	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || strings.Trim(u.Path, "/") != "":
+		return "", false, fmt.Errorf("found the endpoint %q, expected http://HOST:PORT or https://HOST", u.Redacted())
+	}
+	return u.Host, u.Scheme == "https", nil
+}

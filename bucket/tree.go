@@ -1,0 +1,187 @@
+package bucket
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"iter"
+	"path"
+	"slices"
+	"strings"
+
+	"winnow/datasets/location"
+
+	"github.com/minio/minio-go/v7"
+)
+
+// Tree is the objects below an address as a tree of files; what is asked of it ends with its context.
+type Tree struct {
+	ctx context.Context
+	c   *client
+	key string // of the folder; "": the bucket
+}
+
+// Open opens a folder of objects by its address, or an object as a tree whose name is ".": what [location.Use] takes. Nothing is asked of
+// the server yet.
+func Open(ctx context.Context, address string) (location.Tree, error) {
+	a, err := Parse(address)
+	if err != nil {
+		return nil, err
+	}
+	c, err := clientOf(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	return &Tree{ctx, c, a.Key}, nil
+}
+
+// at returns the key of a name.
+func (t *Tree) at(op, name string) (string, error) {
+	if !fs.ValidPath(name) {
+		return "", &fs.PathError{Op: op, Path: name, Err: fs.ErrInvalid}
+	}
+	return strings.TrimPrefix(path.Join("/", t.key, name), "/"), nil
+}
+
+// Open implements fs.FS. A file is an io.ReaderAt, too.
+func (t *Tree) Open(name string) (fs.File, error) {
+	key, err := t.at("open", name)
+	if err != nil {
+		return nil, err
+	}
+	o := t.c.known(key)
+	if o == nil && key != "" { // its first answer says all that there is to know
+		body, i, err := t.c.get(t.ctx, key, "", 0, 0)
+		if err == nil {
+			return &file{t.ctx, t.c, t.c.remember(objectOf(i)), body, 0}, nil
+		}
+		if err = t.c.explain(t.ctx, "open", key, err); !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+	}
+	if o == nil {
+		if o, err = t.c.folder(t.ctx, key); err != nil {
+			return nil, err
+		}
+	}
+	f := &file{ctx: t.ctx, c: t.c, o: o}
+	if o.folder {
+		return &folder{file: f}, nil
+	}
+	return f, nil
+}
+
+// OnlyFiles reports that there are no pipes in buckets ([regular.OnlyFiles]).
+func (t *Tree) OnlyFiles() bool { return true }
+
+// Stat implements fs.StatFS.
+func (t *Tree) Stat(name string) (fs.FileInfo, error) {
+	key, err := t.at("stat", name)
+	if err != nil {
+		return nil, err
+	}
+	o, err := t.c.stat(t.ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	return info{o}, nil
+}
+
+// ReadDir implements fs.ReadDirFS.
+func (t *Tree) ReadDir(name string) ([]fs.DirEntry, error) {
+	key, err := t.at("readdir", name)
+	if err != nil {
+		return nil, err
+	}
+	var list []fs.DirEntry
+	for o, err := range t.c.list(t.ctx, below(key), false) {
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, info{o})
+	}
+	if len(list) == 0 && key != "" {
+		return nil, &fs.PathError{Op: "readdir", Path: t.c.root + "/" + key, Err: fs.ErrNotExist}
+	}
+	slices.SortFunc(list, func(a, b fs.DirEntry) int { return cmp.Compare(a.Name(), b.Name()) })
+	return slices.CompactFunc(list, func(a, b fs.DirEntry) bool { return a.Name() == b.Name() }), nil // a/ beside a
+}
+
+// Names lists the names of all objects of the tree whose names begin so, sorted.
+func (t *Tree) Names(prefix string) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		base := below(t.key)
+		for o, err := range t.c.list(t.ctx, base+prefix, true) {
+			if err != nil {
+				yield("", err)
+				return
+			}
+			if !yield(strings.TrimPrefix(o.key, base), nil) {
+				return
+			}
+		}
+	}
+}
+
+// list lists the objects whose keys begin so, and unless they are listed with all that lies below them the folders, and remembers
+// them. Names that no file can have are passed over, as S3 tolerates what a path does not.
+func (c *client) list(ctx context.Context, prefix string, deep bool) iter.Seq2[*object, error] {
+	return func(yield func(*object, error) bool) {
+		inner, stop := context.WithCancel(ctx)
+		defer stop()
+		for i := range c.core.ListObjectsIter(inner, c.name, minio.ListObjectsOptions{Prefix: prefix, Recursive: deep}) {
+			if i.Err != nil {
+				yield(nil, c.explain(ctx, "list", prefix, i.Err))
+				return
+			}
+			o := objectOf(i)
+			if strings.HasSuffix(o.key, "/") {
+				if deep || o.key == prefix { // a mark that a folder is one
+					continue
+				}
+				o = &object{key: strings.TrimSuffix(o.key, "/"), folder: true}
+			}
+			if !fs.ValidPath(o.key) {
+				continue
+			}
+			if !yield(c.remember(o), nil) {
+				return
+			}
+		}
+		if err := ctx.Err(); err != nil {
+			yield(nil, err)
+		}
+	}
+}
+
+// folder is a folder that is open.
+type folder struct {
+	*file
+	list []fs.DirEntry
+	read bool
+}
+
+// ReadDir implements fs.ReadDirFile.
+func (f *folder) ReadDir(n int) ([]fs.DirEntry, error) {
+	if !f.read {
+		t := &Tree{f.ctx, f.c, f.o.key}
+		list, err := t.ReadDir(".")
+		if err != nil {
+			return nil, err
+		}
+		f.list, f.read = list, true
+	}
+	if n <= 0 {
+		list := f.list
+		f.list = nil
+		return list, nil
+	}
+	if len(f.list) == 0 {
+		return nil, io.EOF
+	}
+	list := f.list[:min(n, len(f.list))]
+	f.list = f.list[len(list):]
+	return list, nil
+}

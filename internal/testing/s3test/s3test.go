@@ -1,0 +1,109 @@
+// Package s3test serves a bucket to tests by S3's protocol, in the test's own process, and spoils answers as it is told.
+package s3test
+
+import (
+	"bytes"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/johannesboyne/gofakes3"
+	"github.com/johannesboyne/gofakes3/backend/s3mem"
+)
+
+// Bucket is the name of the server's bucket.
+const Bucket = "birds"
+
+// changed is when all objects were last changed.
+const changed = "Sat, 21 Nov 2026 10:00:00 GMT"
+
+// Server is a server with one bucket.
+type Server struct {
+	*httptest.Server
+	backend *s3mem.Backend
+
+	mu    sync.Mutex
+	spoil Spoil
+	asked []string
+}
+
+// Spoil answers a request itself, or says that it does not.
+type Spoil func(w http.ResponseWriter, r *http.Request) bool
+
+// Serve starts a server with objects, and lets the environment of the test name it.
+func Serve(t testing.TB, objects map[string][]byte) *Server {
+	t.Helper()
+	s := &Server{backend: s3mem.New()}
+	if err := s.backend.CreateBucket(Bucket); err != nil {
+		t.Fatal(err)
+	}
+	for key, data := range objects {
+		s.Put(t, key, data)
+	}
+	inner := gofakes3.New(s.backend).Server()
+	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.mu.Lock()
+		s.asked = append(s.asked, strings.TrimSpace(r.Method+" "+strings.TrimPrefix(r.URL.Path, "/"+Bucket+"/")+" "+r.Header.Get("Range")))
+		spoil := s.spoil
+		s.mu.Unlock()
+		if spoil == nil || !spoil(w, r) {
+			inner.ServeHTTP(w, r)
+		}
+	}))
+	t.Cleanup(s.Close)
+	for name, value := range s.Env() {
+		t.Setenv(name, value)
+	}
+	return s
+}
+
+// Env is the environment in which the server is the one that is meant.
+func (s *Server) Env() map[string]string {
+	return map[string]string{"AWS_ENDPOINT_URL": s.URL, "AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_REGION": "us-east-1"}
+}
+
+// Put stores an object.
+func (s *Server) Put(t testing.TB, key string, data []byte) {
+	t.Helper()
+	if _, err := s.backend.PutObject(Bucket, key, map[string]string{"Last-Modified": changed}, bytes.NewReader(data), int64(len(data)), nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// PutFolder stores all files of a folder, their paths behind prefix.
+func (s *Server) PutFolder(t testing.TB, prefix, dir string) {
+	t.Helper()
+	root := os.DirFS(dir)
+	err := fs.WalkDir(root, ".", func(name string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		data, err := fs.ReadFile(root, name)
+		if err == nil {
+			s.Put(t, prefix+name, data)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Set spoils answers from now on, nil none, and forgets what was asked.
+func (s *Server) Set(spoil Spoil) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.spoil, s.asked = spoil, nil
+}
+
+// Asked lists the requests since the last Set: method, key and range.
+func (s *Server) Asked() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.asked)
+}

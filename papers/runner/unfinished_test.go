@@ -1,0 +1,216 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"winnow/backbone/ort"
+	"winnow/datasets/glyphs"
+	"winnow/internal/testing/orttest"
+	"winnow/papers/studies"
+)
+
+// drawnStudy is a study with one row, on drawn characters in files, that trains all of their network, and the steps of its
+// cell that were told so far.
+func drawnStudy(t *testing.T, study, row string, set ...string) (o Options, told *int) {
+	t.Helper()
+	orttest.Runtime(t)
+	dir := t.TempDir()
+	d, files, err := glyphs.New(glyphs.Config{Classes: 16, Images: 8, Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	manifest := filepath.Join(dir, "manifest.csv")
+	if err := glyphs.Write(t.Context(), d, files, filepath.Join(dir, "drawn"), manifest); err != nil {
+		t.Fatal(err)
+	}
+	s, err := studies.Find(study)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Columns = slices.Clone(s.Columns[:1])
+	told = new(int)
+	o = Options{Study: s, Data: []Source{{Manifest: manifest}}, Dir: filepath.Join(dir, "out"), Seeds: []uint64{1}, Rows: []string{row}, Jobs: 1, Threads: 1,
+		Finetune: "all", Model: "glyphnet", Root: filepath.Join(dir, "drawn"),
+		Set: append([]string{"length=12 steps", "validation.every=4 steps", "checkpoint=3 steps", "head.out=24", "finetune.augment=digits"}, set...)}
+	o.Runtime = func(threads int) (*ort.Runtime, error) { return ort.Open(ort.Config{Threads: threads}) }
+	o.Watch = func(string) (func(done, total int), func()) { return func(int, int) { *told++ }, func() {} }
+	return o, told
+}
+
+// outcomeOf returns what came of the one cell that is a training's, without what a clock told.
+func outcomeOf(t *testing.T, o Options) studies.Outcome {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(o.Dir, "cells", "*.json"))
+	if err != nil || len(files) != 1 {
+		t.Fatal(files, err)
+	}
+	out, ok, err := newStore(o.Dir).Get(strings.TrimSuffix(filepath.Base(files[0]), ".json"))
+	if err != nil || !ok || out.Steps != 12 {
+		t.Fatal(out, err)
+	}
+	if out.Seconds <= 0 || out.Measures[seconds] <= 0 {
+		t.Errorf("took %v s, trained %v s", out.Seconds, out.Measures[seconds])
+	}
+	out.Seconds = 0
+	delete(out.Measures, seconds)
+	maps.DeleteFunc(out.Settings, func(key, _ string) bool { return strings.HasPrefix(key, "data.") }) // another folder
+	return out
+}
+
+// A cell that trains a network, killed at any step, goes on from its checkpoint to the bits of one that was never stopped,
+// what its filter did beside the truth among them; afterwards nothing is left of it, and it is not run again.
+func TestUnfinishedCellGoesOn(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains for seconds")
+	}
+	metric := []string{"sampler.classes=6", "sampler.images=3", "filter.avgsim=4 steps", "bank.size=60"}
+	for _, c := range []struct {
+		study, row, state string
+		set               []string
+	}{
+		{"prism-figure2", "vMF-Sim", studies.Last, metric}, {"prism-table2", "SoftTriple + PRISM (vMF-Sim)", studies.Best, metric},
+		{"prism-table2", "Co-teaching+", studies.Best, []string{"sampler.rows=18", "peers.warm_up=2 epochs", "peers.gradual=2 epochs"}},
+		{"prism-table2", "F-correction", studies.Best, []string{"sampler.rows=18", "peers.transition=estimated", "peers.first_stage=7 steps"}},
+		{"sclrhe-table3", "Sel-CL", studies.Best, []string{"sampler.rows=18", "selective.second_stage=2 epochs", "selective.queue_start=1 epoch"}},
+		{"sclrhe-table3", "TCL", studies.Last, []string{"sampler.rows=18", "selective.warm_up=1 epoch"}},
+		{"sclrhe-table3", "SupCon", studies.Last, []string{"sampler.rows=18"}},
+	} {
+		ask := func() (Options, *int) {
+			o, told := drawnStudy(t, c.study, c.row, c.set...)
+			o.Study.State, o.Study.Measures = c.state, []string{"p@1"}
+			if c.study == "prism-figure2" {
+				o.Study.Measures = append(o.Study.Measures, filterAccuracy, auroc)
+			}
+			o.Study.Columns = o.Study.Columns[len(o.Study.Columns)-1:]
+			o.Study.Columns[0].Noise, o.Study.Columns[0].Rate = "symmetric", 0.3
+			return o, told
+		}
+		whole, _ := ask()
+		if _, err := Run(t.Context(), whole); err != nil {
+			t.Fatal(err)
+		}
+		want := outcomeOf(t, whole)
+		kills := []int{9}
+		if c.study == "prism-figure2" {
+			kills = []int{5, 9}
+		}
+		for _, kill := range kills { // behind the checkpoints of steps 3 and 6, as a step is told before it is saved
+			o, told := ask()
+			left := filepath.Join(t.TempDir(), "left")
+			ctx, cancel := context.WithCancel(t.Context())
+			watch := o.Watch
+			o.Watch = func(what string) (func(done, total int), func()) {
+				at, end := watch(what)
+				return func(done, total int) {
+					if at(done, total); *told == kill { // what a kill leaves is what is on the disk now
+						if err := os.CopyFS(left, os.DirFS(filepath.Join(o.Dir, "unfinished"))); err != nil {
+							t.Error(err)
+						}
+						cancel()
+					}
+				}, end
+			}
+			if _, err := Run(ctx, o); !errors.Is(err, context.Canceled) {
+				t.Fatal(err)
+			}
+			unfinished := filepath.Join(o.Dir, "unfinished")
+			if err := errors.Join(os.RemoveAll(unfinished), os.CopyFS(unfinished, os.DirFS(left))); err != nil {
+				t.Fatal(err)
+			}
+			*told, o.Watch = 0, watch
+			var notes []string
+			o.Host.Note = func(format string, _ ...any) { notes = append(notes, format) }
+			if _, err := Run(t.Context(), o); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, outcomeOf(t, o)); diff != "" {
+				t.Errorf("%s, killed at step %d: %s", c.row, kill, diff)
+			}
+			if !strings.Contains(strings.Join(notes, "\n"), "goes on after step") || *told >= 12 {
+				t.Errorf("%s, killed at step %d: %d steps were told: it began again", c.row, kill, *told)
+			}
+			if rest, err := os.ReadDir(unfinished); err != nil || len(rest) > 0 {
+				t.Errorf("%v %v are left", rest, err)
+			}
+			*told = 0
+			if _, err := Run(t.Context(), o); err != nil || *told != 0 {
+				t.Errorf("run again: %d steps, %v", *told, err)
+			}
+		}
+	}
+}
+
+// What does not fit together is thrown away, and the cell begins again.
+func TestUnfinishedCellBeginsAgain(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains for seconds")
+	}
+	whole, _ := drawnStudy(t, "prism-figure2", "AvgSim", "sampler.classes=6", "sampler.images=3", "bank.size=60")
+	if _, err := Run(t.Context(), whole); err != nil {
+		t.Fatal(err)
+	}
+	want := outcomeOf(t, whole)
+	for name, spoil := range map[string]func(file string) error{
+		seenFile: os.Remove, "checkpoint.winnow": func(file string) error { return os.Truncate(file, 100) },
+	} {
+		o, told := drawnStudy(t, "prism-figure2", "AvgSim", "sampler.classes=6", "sampler.images=3", "bank.size=60")
+		ctx, cancel := context.WithCancel(t.Context())
+		watch := o.Watch
+		o.Watch = func(what string) (func(done, total int), func()) {
+			at, end := watch(what)
+			return func(done, total int) {
+				if at(done, total); *told == 7 {
+					cancel()
+				}
+			}, end
+		}
+		if _, err := Run(ctx, o); !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+		files, err := filepath.Glob(filepath.Join(o.Dir, "unfinished", "*", name))
+		if err != nil || len(files) != 1 {
+			t.Fatal(files, err)
+		}
+		if err := spoil(files[0]); err != nil {
+			t.Fatal(err)
+		}
+		o.Watch = watch
+		if _, err := Run(t.Context(), o); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if diff := cmp.Diff(want, outcomeOf(t, o)); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+}
+
+// What --finetune, --model and --root do not fit is said before anything is read.
+func TestTunedRefuses(t *testing.T) {
+	find := func(name string) studies.Study {
+		s, err := studies.Find(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	for want, o := range map[string]Options{
+		"says itself what each":    {Study: find("finetune-mnist"), Finetune: "all", Data: []Source{{Manifest: "a", Features: "b"}}},
+		"no image files":           {Study: find("prism-table2"), Finetune: "all", Glyphs: &Glyphs{}},
+		"its own network":          {Study: find("prism-table2"), Model: "mobilenetv2", Glyphs: &Glyphs{}},
+		"no features are named":    {Study: find("prism-table2"), Finetune: "all", Data: []Source{{Manifest: "a"}}},
+		"expected MANIFEST,FEATUR": {Study: find("prism-table2"), Data: []Source{{Manifest: "a"}}},
+	} {
+		if _, err := Run(t.Context(), o); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, expected %q", err, want)
+		}
+	}
+}

@@ -1,0 +1,186 @@
+package run
+
+import (
+	"bytes"
+	"fmt"
+	"image"
+	"image/png"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"winnow/features"
+	"winnow/graph"
+	"winnow/internal/testing/orttest"
+	"winnow/models"
+	"winnow/models/architecture"
+	"winnow/run/config"
+	"winnow/run/tuning"
+	"winnow/train"
+)
+
+// drawnTraining is a training of a method on a drawn network and some grey images of three classes, built as far as its
+// encoder; its head is drawn, too.
+func drawnTraining(t *testing.T, method string, set ...string) *training {
+	t.Helper()
+	rt := orttest.Runtime(t)
+	dir := t.TempDir()
+	var paths []string
+	for i := range 12 {
+		img := image.NewGray(image.Rect(0, 0, 28, 28))
+		for at := range img.Pix {
+			img.Pix[at] = byte(at * (i + 3))
+		}
+		var file bytes.Buffer
+		if err := png.Encode(&file, img); err != nil {
+			t.Fatal(err)
+		}
+		paths = append(paths, fmt.Sprintf("%d.png", i))
+		if err := os.WriteFile(filepath.Join(dir, paths[i]), file.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	net, err := architecture.Embedded("lenet5")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := net.Model(1)
+	m.Metadata = append(m.Metadata, graph.Property{Key: models.PreprocessingKey, Value: net.Preprocessing.Key()})
+	model := filepath.Join(dir, "lenet5.onnx")
+	if err := os.WriteFile(model, m.Marshal(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	cfg, err := config.Parse("test", []byte("method: "+method+"\nhead: {out: 6, init: random}\nsampler: {rows: 8}\nfinetune: {weights: all}\nlength: 3 epochs\n"), set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.Data = config.Data{Root: dir, Model: model}
+	cfg.ResolveUsualLR(true)
+	live, err := tuning.Open(cfg, paths, tuning.Config{Note: func(string, ...any) {}, Watch: func(string) (func(int, int), func()) { return func(int, int) {}, func() {} }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	live.Use(rt)
+	t.Cleanup(func() { live.Close() })
+	data := Data{Train: features.Set{X: features.NewMatrix(12, 500)}, Classes: []string{"a", "b", "c"}, Paths: paths}
+	for i := range data.Train.X.Data {
+		data.Train.X.Data[i] = float32(math.Sin(float64(i * i)))
+	}
+	for i := range 12 {
+		data.Train.Labels, data.Train.IDs = append(data.Train.Labels, i%3), append(data.Train.IDs, i)
+	}
+	data.Stored = data.Train
+	r := &training{backbone: live, cfg: cfg, data: data}
+	if err := r.prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.buildConfig(); err != nil {
+		t.Fatal(err)
+	}
+	if r.encoder, err = r.openEncoder(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { r.encoder.Close() })
+	return r
+}
+
+// checkSlopes compares the gradients of an encoder's parameters with differences of its loss.
+func checkSlopes(t *testing.T, r *training, rows []int, of func(*features.Param) bool) {
+	t.Helper()
+	loss := r.config.Terms[0].Loss
+	value := func(grad bool) float64 {
+		z, err := r.encoder.Forward(rows)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !grad {
+			return loss.Eval(nil, z, nil)
+		}
+		dz := features.NewMatrix(z.X.Rows, z.X.Cols)
+		v := loss.Eval(&dz, z, nil)
+		if err := r.encoder.Backward(dz); err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	r.timing = true // the network does not rest, and before the first step nothing is left out
+	value(true)
+	checked := 0
+	for _, p := range r.encoder.Params() {
+		if !of(p) {
+			continue
+		}
+		g := slices.Clone(p.Grad)
+		at := 0
+		for i, v := range g {
+			if math.Abs(float64(v)) > math.Abs(float64(g[at])) {
+				at = i
+			}
+		}
+		const h = 2e-3
+		was := p.Data[at]
+		p.Data[at] = was + h
+		up := value(false)
+		p.Data[at] = was - h
+		down := value(false)
+		p.Data[at] = was
+		if slope := (up - down) / (2 * h); math.Abs(slope-float64(g[at])) > 0.03*math.Abs(slope)+2e-3 {
+			t.Errorf("%s: gradient %v, differences say %v", p.Name, g[at], slope)
+		}
+		checked++
+	}
+	if checked < 8 {
+		t.Errorf("%d parameters were checked", checked)
+	}
+}
+
+// The gradients of both networks of Co-teaching go through heads and classifiers into both backbones, which begin apart; a
+// method of one network has one.
+func TestPeersOnBackbones(t *testing.T) {
+	for _, c := range []struct {
+		method            string
+		params, backbones int
+	}{{"co-teaching", 2 * 10, 2}, {"cross-entropy", 10, 1}} {
+		r := drawnTraining(t, c.method, "peers.rate=0.3")
+		if n := len(r.encoder.Params()); n != c.params {
+			t.Errorf("%s: %d parameters, expected %d", c.method, n, c.params)
+		}
+		checkSlopes(t, r, []int{0, 1, 2, 3, 4, 5, 6, 7}, func(*features.Param) bool { return true })
+		byName := map[string]*features.Param{}
+		for _, p := range r.encoder.Params() {
+			byName[p.Name] = p
+		}
+		for name, p := range byName {
+			if q := byName["peer."+name]; q != nil && p.Rows > 1 && slices.Equal(p.Data, q.Data) {
+				t.Errorf("%s: the networks begin with the same %s", c.method, name)
+			}
+		}
+		var groups []string
+		for _, g := range r.config.Groups {
+			groups = append(groups, g.Name)
+		}
+		want := []string{"head", "backbone", "peer", "peer backbone"}[:2*c.backbones]
+		if !slices.Equal(groups, want) {
+			t.Errorf("%s: groups %v, expected %v", c.method, groups, want)
+		}
+	}
+}
+
+// The gradient of TCL goes through mixtures of images into the backbone.
+func TestSelectiveOnBackbone(t *testing.T) {
+	r := drawnTraining(t, "tcl", "finetune.augment=digits", "selective.warm_up=2 epochs", "sampler.rows=4")
+	r.config.Encoder, r.config.Steps = r.encoder, 1 // the step that the slopes are of
+	tr, err := train.New(r.config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tr.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	checkSlopes(t, r, []int{0, 1, 2, 3}, func(*features.Param) bool { return true })
+	if n := len(r.config.Groups); n != 2 || r.config.Groups[1].Name != "backbone" || len(r.config.Groups[1].Params) != 6 {
+		t.Errorf("%d groups", n)
+	}
+}
