@@ -71,7 +71,10 @@ var unequal = map[string]string{
 // What a paper's rows must share to be compared: head, length, batches, and how the head is stepped.
 func TestRecipesAreFair(t *testing.T) {
 	type shared struct{ Head, Length, Sampler, Solver, Schedule any }
-	of := func(c config.Run) shared { return shared{c.Head, c.Length, c.Sampler, c.Solver, c.Schedule} }
+	of := func(c config.Run) shared {
+		c.Sampler.Views = 1 // methods of pairs alone have several
+		return shared{c.Head, c.Length, c.Sampler, c.Solver, c.Schedule}
+	}
 	first := map[string]shared{}
 	for _, r := range recipes.List() {
 		c, err := parseRecipe(r.Text)

@@ -152,7 +152,6 @@ func TestTrainMethodMisuse(t *testing.T) {
 		{w.peersArgs("co-teaching", out, "--loss", "triplet"), 2, "losses: found 1, expected none: co-teaching has its own loss"},
 		{w.peersArgs("coteaching", out, "--filter", "vmf"), 2, `method: found "coteaching" (did you mean "co-teaching"?), expected metric, co-teaching,`},
 		{w.peersArgs("co-teaching", out, "--filter", "vmf"), 2, `filter.scorer: found "vmf", expected none: co-teaching has its own loss`},
-		{w.peersArgs("f-correction", out, "--finetune", "all"), 2, `finetune.weights: found "all", expected none: f-correction trains heads on stored features`},
 		{w.peersArgs("mentornet", out), 2, `method: found "mentornet", expected metric, co-teaching, co-teaching-plus, co-teaching-temperature, f-correction, cross-entropy`},
 		{w.peersArgs("co-teaching", out, "--batch", "8x4"), 2, `--batch: found "8x4", expected a number of images, as the sampler is shuffle`},
 		{w.peersArgs("co-teaching", out, "--set", "bank.size=9"), 2, "bank.size: found 9, expected 0: co-teaching has its own loss"},

@@ -140,7 +140,7 @@ func TestTrainSelectiveMisuse(t *testing.T) {
 		want string
 	}{
 		{w.selectiveArgs("sel-cl", out, "--loss", "triplet"), 2, "losses: found 1, expected none: sel-cl has its own loss"},
-		{w.selectiveArgs("tcl", out, "--finetune", "all"), 2, `finetune.weights: found "all", expected none: tcl trains heads on stored features`},
+		{w.selectiveArgs("tcl", out, "--finetune", "all"), 2, "finetune.augment: found none, expected the name of a recipe: tcl compares two views"},
 		{w.selectiveArgs("tcl", out, "--set", "selective.beta=0.3"), 2, "selective: tcl: beta: found 0.3, expected none: it belongs to sel-cl"},
 		{w.selectiveArgs("sel-cl", out, "--set", "selective.gmm=1"), 2, "unknown key selective.gmm: known here are"},
 		{w.selectiveArgs("sel-cl", out, "--batch", "1"), 1, "batches of 1 rows, expected at least 2"},

@@ -18,9 +18,9 @@ import (
 // little-endian; the header lists the arrays (name, kind, length) in their order, and the sum is of all
 // bytes before it. Numbers keep their bits.
 const (
-	magic   = "WINNOWCK"
-	version = 2
-	fixedSize   = len(magic) + 8
+	magic     = "WINNOWCK"
+	version   = 2
+	fixedSize = len(magic) + 8
 )
 
 // Array is one named list of numbers; exactly one of the slices is used, as kind says.
