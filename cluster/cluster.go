@@ -24,7 +24,21 @@ type Command struct {
 }
 
 // dealt reports whether machines can share the command's work.
-func (c Command) dealt() bool { return slices.Contains(c.Known, "shard") }
+func (c Command) dealt() bool {
+	if !slices.Contains(c.Known, "shard") {
+		return false
+	}
+	return c.Name != "audit" && c.Name != "noise" || c.Flags["fit-sample"] != "" // else every image is compared with all others
+}
+
+// passes is how often the command runs with --shard and is joined: audits and estimates of noise sum up first, and judge by what the
+// join of the sums fits.
+func (c Command) passes() int {
+	if c.dealt() && (c.Name == "audit" || c.Name == "noise") {
+		return 2
+	}
+	return 1
+}
 
 // with returns the words with more flags, right behind the command's name.
 func (c Command) with(flags ...string) []string {
@@ -73,7 +87,7 @@ func stages(commands []Command, o Options) ([]stage, error) {
 	}
 	var list []stage
 	for i, c := range commands {
-		s := stage{Command: c, number: i + 1, out: filepath.Clean(c.Flags["out"])}
+		s := stage{Command: c, out: filepath.Clean(c.Flags["out"])}
 		if c.dealt() {
 			s.tasks = o.Tasks
 		}
@@ -87,7 +101,10 @@ func stages(commands []Command, o Options) ([]stage, error) {
 		case strings.ContainsFunc(strings.Join(c.Words, ""), control):
 			return nil, hint.Misused("cluster: winnow %s: found a line feed or another control character in %q, expected none", c.Name, strings.Join(c.Words, " "))
 		}
-		list = append(list, s)
+		for range c.passes() {
+			s.number = len(list) + 1
+			list = append(list, s)
+		}
 	}
 	return list, nil
 }

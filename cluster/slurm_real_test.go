@@ -333,7 +333,7 @@ func TestSlurm(t *testing.T) {
 	words := []string{"--threads", "1", "extract", "--manifest", "drawn/manifest.csv", "--root", "drawn", "--model", "glyphnet", "--views", "5*prism", "--workers", "1"}
 	winnow(t, 0, append(words, "--out", "one", "--batch", "32")...)
 	audit := func(features string) []string {
-		return []string{"audit", "--manifest", "drawn/manifest.csv", "--features", features, "--scorer", "fitted", "--out", features + ".suspects.csv", "--classes", features + ".classes.csv"}
+		return []string{"audit", "--manifest", "drawn/manifest.csv", "--features", features, "--scorer", "centres", "--fit-sample", "2000", "--out", features + ".suspects.csv", "--classes", features + ".classes.csv"}
 	}
 	winnow(t, 0, audit("one")...)
 	t.Logf("%.1f s: one machine is done", time.Since(began).Seconds())

@@ -113,6 +113,33 @@ func TestSlurmSubmits(t *testing.T) {
 	}
 }
 
+// An audit that is dealt sums up, fits, judges and joins; one that is not runs in one task.
+func TestTwoPasses(t *testing.T) {
+	audit := Command{Name: "audit", Words: []string{"audit", "--features", "features", "--fit-sample", "9", "--out", "s.csv"}, At: 1,
+		Flags: map[string]string{"out": "s.csv", "fit-sample": "9"}, Known: []string{"shard", "out", "fit-sample"}}
+	submits := func(c Command) (list []string) {
+		h, _ := hosted(t, "/w")
+		script, err := WriteSlurm(t.Context(), h, []Command{extraction("features"), c}, Options{Tasks: 8})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(script) {
+			if name, found := strings.CutPrefix(line, `echo "`); found && strings.Contains(name, ": job ") {
+				name, _, _ = strings.Cut(name, ":")
+				list = append(list, name)
+			}
+		}
+		return list
+	}
+	if diff := cmp.Diff([]string{"1-extract", "1-extract-join", "2-audit", "2-audit-join", "3-audit", "3-audit-join"}, submits(audit)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	audit.Flags = map[string]string{"out": "s.csv"}
+	if diff := cmp.Diff([]string{"1-extract", "1-extract-join", "2-audit"}, submits(audit)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 // What a task is given: what is said, else what the dry run says.
 func TestSlurmAsks(t *testing.T) {
 	for _, c := range []struct {
