@@ -54,7 +54,7 @@ func (c *client) asGoogle(ctx context.Context, a Address, o *minio.Options, plai
 	}
 	tokens, err := c.google(ctx, c.getenv)
 	if err != nil {
-		return fmt.Errorf("Google's credentials: %w", err)
+		return fmt.Errorf("credentials of Google: %w", err)
 	}
 	if tokens != nil {
 		o.Transport, c.signed = &oauth2.Transport{Source: tokens, Base: plain}, "Google's default credentials"
