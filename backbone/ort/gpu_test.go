@@ -34,7 +34,7 @@ func TestGPUOptions(t *testing.T) {
 			if device.CUDA {
 				want += c.marks
 			}
-			if got := (&Runtime{device: device, gpu: c.gpu}).Where(); got != want {
+			if got := (&Runtime{device: device, devices: []Device{device}, gpu: c.gpu}).Where(); got != want {
 				t.Errorf("%s on %v: made on %q, expected %q", name, device, got, want)
 			}
 		}
