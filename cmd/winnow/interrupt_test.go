@@ -93,7 +93,7 @@ var working = []struct {
 }
 
 // idle are the commands that are done before anybody could interrupt them, or whose work is to wait.
-var idle = strings.Split("data topline,data join,models list,models show,models get,models add,models remove,models new,models architectures,join,"+
+var idle = strings.Split("data topline,data join,models list,models show,models get,models add,models remove,models new,models architectures,join,cluster slurm,cluster kubernetes,cluster status,"+
 	"review,recipes,recipes list,recipes show,theory,losses,losses list,losses show,metrics,metrics list,metrics show,runtime install,runtime show,doctor,manual,completion", ",")
 
 // Every command that works ends with its context and exits with 130: not after all is done, as if nothing had been said.

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"os"
 
 	"winnow/datasets/location"
 	"winnow/filters/noiserate"
@@ -53,14 +54,14 @@ func (s Share) Percent() string {
 
 // FileSum returns the sha256 of a file, "" for a folder.
 func FileSum(path string) (string, error) {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return "", nil
+	}
 	f, err := location.Open(context.Background(), path)
 	if err != nil {
 		return "", err
 	}
 	defer f.Close()
-	if info, err := f.Stat(); err == nil && info.IsDir() {
-		return "", nil
-	}
 	h := sha256.New()
 	if _, err := io.Copy(h, f); err != nil {
 		return "", err

@@ -22,7 +22,7 @@ func TestRead(t *testing.T) {
 		t.Errorf("found %+v, expected the list", got)
 	}
 	do("--data", "cub200=a.csv,b", "--seeds", "1,3,7-9", "--rows", "MCL", "--set", "length=5 steps", "--jobs", "2", "--dry-run", "prism-table2")
-	if diff := cmp.Diff([]runner.Source{{Name: "cub200", Manifest: "a.csv", Features: "b"}}, got.Data); diff != "" {
+	if diff := cmp.Diff([]runner.Source{{Name: "cub200", Manifest: "a.csv", Features: "b"}}, got.Data, cmp.AllowUnexported(runner.Source{})); diff != "" {
 		t.Error(diff)
 	}
 	if diff := cmp.Diff([]uint64{1, 3, 7, 8, 9}, got.Seeds); diff != "" || got.Study.Name != "prism-table2" || got.Dir != "reproduced" || !got.DryRun || got.Jobs != 2 || got.List || got.Glyphs != nil {
