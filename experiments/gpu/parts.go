@@ -152,6 +152,8 @@ func (r *Results) tryPart(ctx context.Context, o options, args []string, i int, 
 			err = readErr
 		case errors.As(err, &code) && code.ExitCode() == exitTime:
 			return ": the time was over; call again for the rest"
+		case errors.Is(err, context.DeadlineExceeded): // a slow machine, or a measurement that lasts
+			return fmt.Sprintf(": the time was over, and it was ended %v later amid a measurement; call again for the rest", patience)
 		case found.State == stateFailed: // by its own account
 			return ": " + found.Error
 		}
