@@ -351,7 +351,7 @@ func TestNewChecksGroups(t *testing.T) {
 		`train: parameter "proxies" is in no group: nothing would step it`:                                   func(c *Config) { c.Groups = c.Groups[:2] },
 		`train: parameter "backbone.b" is in the groups "backbone" and "head", expected one`:                 func(c *Config) { c.Groups[1].Params = c.Encoder.Params() },
 		`train: group "loss" holds the parameter "stranger", which neither the encoder nor a loss has`:       func(c *Config) { c.Groups[2].Params = append(slices.Clone(c.Groups[2].Params), stranger) },
-		`train: group "body" is unknown: known are backbone, head, peer, peer backbone, loss`:                               func(c *Config) { c.Groups[0].Name = "body" },
+		`train: group "body" is unknown: known are backbone, head, peer, peer backbone, loss`:                func(c *Config) { c.Groups[0].Name = "body" },
 		`train: two groups are named "backbone", expected different names`:                                   func(c *Config) { c.Groups[1].Name = "backbone" },
 		`train: group "head" has no solver`:                                                                  func(c *Config) { c.Groups[1].Solver = nil },
 		`train: group "head" has no parameters`:                                                              func(c *Config) { c.Groups[1].Params = nil },
