@@ -133,7 +133,7 @@ func (r *training) buildTerm(l config.Loss, i int) (train.Term, error) {
 func (r *training) identity() map[string]string {
 	cfg, data := r.cfg, r.data
 	id := config.Flatten(cfg)
-	elsewhere := []string{"finetune.loss", "data.manifest", "data.root", "data.features", "data.model", "checkpoint", "diagnostics.every"}
+	elsewhere := []string{"finetune.loss", "data.manifest", "data.root", "data.features", "data.model", "checkpoint", "diagnostics.every", "validation.hold_out"}
 	unused := map[string]bool{"peers.": !cfg.HasPeers(), "selective.": !cfg.IsSelective(), "selfpaced.": !cfg.SelfPaced.On(), "correct.": !cfg.Correct.On(), "scores.": !cfg.Scores.Record, "average.": cfg.Average.Horizon.N == 0, "paper_variant": !cfg.PaperVariant, "sampler.balance": cfg.Sampler.IsUsual(), "sampler.views": cfg.Sampler.Views <= 1}
 	maps.DeleteFunc(id, func(key, _ string) bool {
 		for block, off := range unused {

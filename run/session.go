@@ -67,6 +67,10 @@ func OpenWith(ctx context.Context, cfg config.Run, d *datasets.Dataset, o Option
 	if s.options.Watch == nil {
 		s.options.Watch = func(string) (func(done, total int), func()) { return func(int, int) {}, func() {} }
 	}
+	d, held := d.WithValidation(cfg.Validation.Share(), cfg.Seed)
+	if held.Images > 0 {
+		s.options.Note("no validation split: %s (--set validation.hold_out=0 trains on all)", tellHeld(held))
+	}
 	open := s.openHead
 	if cfg.Finetune.On() {
 		open = s.openBackbone
@@ -141,7 +145,7 @@ func (s *Session) chooseLoss(drawn bool) error {
 	}
 	s.Config.ResolveUsualLR(drawn)
 	if s.Data.Validation.Len() == 0 && s.Config.ResolveBlindLength(drawn, labelled) {
-		s.options.Note("%s without a validation split: a pretrained network is near its best by then, and later learns the images by heart (--epochs sets another length)", s.Config.Length)
+		s.options.Note("%s without a validation split: a pretrained network may learn the images by heart after that (--epochs sets another length)", s.Config.Length)
 	}
 	return s.Config.Validate()
 }

@@ -559,3 +559,33 @@ func TestFinetuneByTheShortestCommand(t *testing.T) {
 	}
 	mustCall(t, "train", "--resume", "--out", "run")
 }
+
+// Where nothing is there to validate by, some classes are held out: the run is the one of a manifest that says so, all that looks at it knows
+// them as its validation split, and an audit judges their labels, too.
+func TestFinetuneHoldsOut(t *testing.T) {
+	orttest.Runtime(t)
+	t.Chdir(t.TempDir())
+	mustRun(t, "winnow data glyphs --out drawn --classes 120 --images 10")
+	train := func(images, out string, more ...string) string {
+		_, stderr := mustCall(t, append([]string{"train", images, "--finetune", "--model", "glyphnet", "--steps", "6", "--out", out}, more...)...)
+		return stderr
+	}
+	told := train("drawn/train", "run")
+	if want := "no validation split: 6 of 60 classes, 60 images, are held out to find the best state (--set validation.hold_out=0 trains on all)"; !strings.Contains(told, want) || !strings.Contains(told, "validation P@1") {
+		t.Errorf("standard error lacks %q, or what validation found:\n%s", want, told)
+	}
+	mustCall(t, "train", "--resume", "--out", "run")
+	var result struct{ N int }
+	stdout, _ := mustCall(t, "eval", "run", "--split", "validation", "--json")
+	if err := json.Unmarshal([]byte(stdout), &result); err != nil || result.N != 60 {
+		t.Errorf("%d queries in the validation split, expected 60: %v", result.N, err)
+	}
+	var audited struct{ Images []struct{ Path string } }
+	stdout, _ = mustCall(t, "audit", "run", "--json")
+	if err := json.Unmarshal([]byte(stdout), &audited); err != nil || len(audited.Images) != 600 {
+		t.Errorf("%d images judged, expected all 600 of the folder: %v", len(audited.Images), err)
+	}
+	if told = train("drawn/train", "whole", "--set", "validation.hold_out=0"); strings.Contains(told, "held out") || !strings.Contains(told, "600 images of 60 classes to train on, 0 for validation") {
+		t.Errorf("told to hold nothing out:\n%s", told)
+	}
+}

@@ -42,7 +42,7 @@ func Run(ctx context.Context, r *folder.Run, o Options) (*Report, error) {
 	if !o.JustRank { // findings look at stored features
 		whitened, judged = r.Store.Dim, max(judged, min(r.Store.Dim, head.Widest))
 	}
-	err := o.within(r.Manifest, whitened, 0, judged)
+	err := o.within(r.Given, whitened, 0, judged)
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +61,7 @@ func Run(ctx context.Context, r *folder.Run, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.View, a.from, a.source = r.Look(), r.ManifestFile, r.Manifest
+	a.View, a.from, a.source = r.Look(), r.ManifestFile, r.Given
 	return a, nil
 }
 
@@ -73,7 +73,7 @@ func open(d *datasets.Dataset, store *features.Store, opts audit.Options) (judge
 
 // byJudge judges the embedding of a run by a judge of the catalog.
 func byJudge(ctx context.Context, r *folder.Run, o Options) (*Report, error) {
-	j, err := open(o.asJudged(r.Manifest), r.Store, o.Options)
+	j, err := open(o.asJudged(r.Given), r.Store, o.Options)
 	if err != nil {
 		return nil, err
 	}
@@ -93,10 +93,10 @@ func byFilter(ctx context.Context, r *folder.Run, o Options) (*Report, error) {
 	if own != nil && o.IncludeEval {
 		return nil, unfit("--include-eval: the proxies of %s are of the classes it was trained on: name another --scorer", r.Dir)
 	}
-	d := o.asJudged(r.Manifest)
+	d := o.asJudged(r.Given)
 	filter, h, store, backbone := r.Config.Filter.In(1), r.Head, r.Store, r.TunedFile()
-	if own != nil {
-		h, store = own.head, own.store
+	if own != nil { // of the classes that were trained on
+		d, h, store = r.Manifest, own.head, own.store
 		if o.Rate != nil {
 			filter.Rate = *o.Rate
 		}

@@ -92,6 +92,21 @@ type Validation struct {
 	Every    Span   `yaml:"every"`
 	Measure  string `yaml:"measure"`  // what the best is best at: p@1 or nearest-class-mean
 	Patience int    `yaml:"patience"` // validations without a new best before the run stops; 0: never
+
+	// HoldOut is about the share of the training images that is validation split, and not trained on, where the manifest has none
+	// ([datasets.Dataset.WithValidation]); 0: nothing is held out.
+	HoldOut float64 `yaml:"hold_out"`
+}
+
+// tunedHoldOut is held out unless it is said where the backbone is trained too.
+const tunedHoldOut = 0.1
+
+// Share returns the share of the training images to be held out: whole classes would have no mean to be near.
+func (v Validation) Share() float64 {
+	if v.Measure != MeasureP1 {
+		return 0
+	}
+	return v.HoldOut
 }
 
 // Diagnostics says how often the filter is looked into.

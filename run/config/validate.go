@@ -158,6 +158,8 @@ func (c *Run) checkRest() error {
 		return fmt.Errorf("validation.every: found %s, expected for example \"1 epoch\"", c.Validation.Every)
 	case c.Validation.Measure != MeasureP1 && c.Validation.Measure != MeasureClassMean:
 		return fmt.Errorf("validation.measure: found %q, expected %s or %s", c.Validation.Measure, MeasureP1, MeasureClassMean)
+	case !(c.Validation.HoldOut >= 0 && c.Validation.HoldOut <= 0.5):
+		return fmt.Errorf("validation.hold_out: found %v, expected a share of the training images from 0 (none) to 0.5", c.Validation.HoldOut)
 	case c.Validation.Patience < 0:
 		return fmt.Errorf("validation.patience: found %d, expected 0 or more validations", c.Validation.Patience)
 	case c.LogEvery < 1:

@@ -20,9 +20,10 @@ func OpenStore(o Options) (*Run, error) {
 	o.Host = o.Host.Complete()
 	r := &Run{Options: o, Dir: o.Features, ManifestFile: o.Manifest}
 	var err error
-	if r.Manifest, err = datasets.Read(r.ManifestFile, datasets.ReadOptions{}); err != nil {
+	if r.Given, err = datasets.Read(r.ManifestFile, datasets.ReadOptions{}); err != nil {
 		return nil, err
 	}
+	r.Manifest = r.Given
 	if r.Store, err = features.Open(r.Dir); err != nil {
 		return nil, err
 	}

@@ -29,10 +29,11 @@ type Run struct {
 	HeadFile     string // its name in Dir
 	Head         *head.Head
 	Meta         models.HeadMeta
-	ManifestFile string // may be a folder
-	Manifest     *datasets.Dataset
-	Store        *features.Store  // of the network that the head belongs to
-	Tuned        *models.Backbone // that network, where the run trained it; else nil
+	ManifestFile string            // may be a folder
+	Manifest     *datasets.Dataset // what the run held out for validation is its validation split
+	Given        *datasets.Dataset // as ManifestFile has it
+	Store        *features.Store   // of the network that the head belongs to
+	Tuned        *models.Backbone  // that network, where the run trained it; else nil
 
 	sum string // that its heads carry; "" where an earlier winnow wrote config.yaml
 }
@@ -61,8 +62,11 @@ func Open(ctx context.Context, dir string, o Options) (*Run, error) {
 	if r.ManifestFile = o.Manifest; o.Manifest == "" {
 		r.ManifestFile = r.Config.Data.Manifest
 	}
-	if r.Manifest, err = datasets.Read(r.ManifestFile, datasets.ReadOptions{}); err != nil {
+	if r.Given, err = datasets.Read(r.ManifestFile, datasets.ReadOptions{}); err != nil {
 		return nil, hint.With(err, "if it moved, name it with --manifest")
+	}
+	if r.Manifest = r.Given; o.Manifest == "" {
+		r.Manifest, _ = r.Given.WithValidation(r.Config.Validation.Share(), r.Config.Seed)
 	}
 	if r.Config.Finetune.On() {
 		if err := r.openTuned(ctx); err != nil {

@@ -156,11 +156,11 @@ func (r *Run) refuseLost(s *features.Store, root string) error {
 		"put them back, name their folder with --root, or take them out of the manifest and name it with --manifest")
 }
 
-// pathsOf lists the images of some splits, or of all.
+// pathsOf lists the images of some splits, be it of the manifest's or the run's, or of all.
 func (r *Run) pathsOf(splits []string) []string {
 	var paths []string
-	for _, s := range r.Manifest.Samples {
-		if len(splits) == 0 || slices.Contains(splits, s.Split) {
+	for i, s := range r.Manifest.Samples {
+		if len(splits) == 0 || slices.Contains(splits, s.Split) || slices.Contains(splits, r.Given.Samples[i].Split) {
 			paths = append(paths, s.Path)
 		}
 	}

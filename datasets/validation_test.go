@@ -1,0 +1,85 @@
+package datasets
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+)
+
+// alike returns a dataset of classes with as many training images each, and some without a label.
+func alike(classes, each int) *Dataset {
+	d := &Dataset{}
+	for c := range classes {
+		d.Classes = append(d.Classes, fmt.Sprint("class ", c))
+		for i := range each {
+			d.Samples = append(d.Samples, Sample{Path: fmt.Sprint(c, "/", i), Label: c, True: Unlabelled, Split: Train})
+		}
+	}
+	for i := range 20 {
+		d.Samples = append(d.Samples, Sample{Path: fmt.Sprint("none/", i), Label: Unlabelled, True: Unlabelled, Split: Train})
+	}
+	return d
+}
+
+func TestWithValidation(t *testing.T) {
+	for name, c := range map[string]struct {
+		classes, each   int
+		share           float64
+		images, holding int // held out, and whole classes of them
+	}{
+		"new classes":              {100, 30, 0.1, 300, 10},
+		"images of few classes":    {10, 100, 0.1, 100, 0},
+		"at most 2,000":            {100, 1000, 0.1, 2000, 2},
+		"at most 2,000, by images": {10, 5000, 0.1, 2000, 0},
+		"too few":                  {60, 4, 0.1, 0, 0},
+		"pairs":                    {40, 10, 0.1, 80, 0},
+		"small classes":            {40, 7, 0.3, 0, 0},
+		"none asked for":           {100, 30, 0, 0, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := alike(c.classes, c.each)
+			got, held := d.WithValidation(c.share, 1)
+			if held.Images != c.images || held.Classes != c.holding {
+				t.Fatalf("held out %+v, expected %d images, %d whole classes", held, c.images, c.holding)
+			}
+			rows := got.Select(Validation)
+			if len(rows) != c.images || len(d.Select(Validation)) != 0 {
+				t.Fatalf("%d images for validation, %d in the dataset it was made of; expected %d and 0", len(rows), len(d.Select(Validation)), c.images)
+			}
+			of := map[int]int{}
+			for _, i := range rows {
+				of[got.Samples[i].Label]++
+			}
+			for class, n := range of {
+				if class == Unlabelled || c.holding > 0 && n != c.each || c.holding == 0 && (n < 2 || n > c.each/4) {
+					t.Errorf("%d of %d images of class %d are held out", n, c.each, class)
+				}
+			}
+			again, _ := d.WithValidation(c.share, 1)
+			other, _ := d.WithValidation(c.share, 2)
+			if !slices.Equal(again.Select(Validation), rows) || c.images > 0 && slices.Equal(other.Select(Validation), rows) {
+				t.Errorf("the draw is not the seed's")
+			}
+		})
+	}
+}
+
+// A class that is larger than what may be held out stays where it is.
+func TestWithValidationLeavesLargeClasses(t *testing.T) {
+	d := alike(60, 20)
+	for i := range 3000 {
+		d.Samples = append(d.Samples, Sample{Path: fmt.Sprint("large/", i), Label: 0, True: Unlabelled, Split: Train})
+	}
+	got, held := d.WithValidation(0.1, 3)
+	if held.Images != 420 || slices.ContainsFunc(got.Select(Validation), func(i int) bool { return got.Samples[i].Label == 0 }) {
+		t.Errorf("held out %+v, expected 21 classes of 20", held)
+	}
+}
+
+func TestWithValidationKeepsOne(t *testing.T) {
+	d := alike(100, 30)
+	d.Samples[7].Split = Validation
+	if got, held := d.WithValidation(0.1, 1); got != d || held != (Held{}) {
+		t.Errorf("held out %+v of a dataset with a validation split", held)
+	}
+}
