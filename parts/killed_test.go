@@ -1,13 +1,12 @@
 package parts
 
 import (
-	"bufio"
-	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"strings"
 	"testing"
+
+	"winnow/internal/testing/killed"
 )
 
 // killedOut names the output of which a process of its own makes a part: TestKilledChild.
@@ -23,9 +22,7 @@ func TestKilledChild(t *testing.T) {
 		if _, err := io.WriteString(w, strings.Repeat("x\n", 1<<16)); err != nil {
 			return err
 		}
-		fmt.Println("halfway")
-		_, err := io.Copy(io.Discard, os.Stdin) // until the end
-		return err
+		return killed.Halfway()
 	})
 	t.Fatal("went on after its half:", err)
 }
@@ -43,25 +40,7 @@ func TestKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 3 {
-		child := exec.Command(os.Args[0], "-test.run=^TestKilledChild$")
-		child.Env = append(os.Environ(), killedOut+"="+out)
-		said, err := child.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := child.StdinPipe(); err != nil { // stays open
-			t.Fatal(err)
-		}
-		if err := child.Start(); err != nil {
-			t.Fatal(err)
-		}
-		line, err := bufio.NewReader(said).ReadString('\n')
-		if killed := child.Process.Kill(); killed != nil || err != nil || line != "halfway\n" {
-			t.Fatal(killed, err, line)
-		}
-		if err := child.Wait(); err == nil {
-			t.Fatal("ended as if nothing had happened")
-		}
+		killed.Child(t, "TestKilledChild", killedOut+"="+out)
 		w, err := Look(out)
 		if err != nil {
 			t.Fatal(err)

@@ -263,6 +263,8 @@ var rooms = []Room{
 		"features"},
 	{"internal/tfevents", "writes scalars as TensorBoard reads them",
 		""},
+	{"internal/testing/killed", "kills processes of tests in the middle of their work",
+		""},
 	{"internal/testing/mattest", "writes MATLAB's files for tests",
 		"datasets/matfile"},
 	{"internal/testing/memory", "bounds in tests what a call allocates",

@@ -1,7 +1,6 @@
 package auditing
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -9,7 +8,6 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,6 +18,7 @@ import (
 	"winnow/audit"
 	"winnow/audit/judges"
 	"winnow/features"
+	"winnow/internal/testing/killed"
 	"winnow/parts"
 )
 
@@ -268,8 +267,7 @@ func TestKilledChild(t *testing.T) {
 	o := sampledBy(judges.Centres)
 	o.Told = func(done, total, _ int, _ string) {
 		if 2*done > total {
-			fmt.Println("halfway")
-			_, _ = io.Copy(io.Discard, os.Stdin) // until the end
+			_ = killed.Halfway()
 		}
 	}
 	in := Stored{Manifest: filepath.Join(dir, "m.csv"), Features: filepath.Join(dir, "store"), View: "center"}
@@ -289,25 +287,7 @@ func TestKilledPart(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		child := exec.Command(os.Args[0], "-test.run=^TestKilledChild$")
-		child.Env = append(os.Environ(), killedIn+"="+dir)
-		said, err := child.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := child.StdinPipe(); err != nil { // stays open
-			t.Fatal(err)
-		}
-		if err := child.Start(); err != nil {
-			t.Fatal(err)
-		}
-		line, err := bufio.NewReader(said).ReadString('\n')
-		if killed := child.Process.Kill(); killed != nil || err != nil || line != "halfway\n" {
-			t.Fatal(killed, err, line)
-		}
-		if err := child.Wait(); err == nil {
-			t.Fatal("ended as if nothing had happened")
-		}
+		killed.Child(t, "TestKilledChild", killedIn+"="+dir)
 		if _, err := joinAll(t.Context(), f.Out); err == nil || !strings.Contains(err.Error(), "2") {
 			t.Fatalf("pass %d without a part: %v", pass, err)
 		}
