@@ -132,6 +132,13 @@ func (b *Bank) Newest(id int) (v []float32, behind int, ok bool) {
 	return nil, 0, false
 }
 
+// Clear takes all members out.
+func (b *Bank) Clear() {
+	if err := b.SetState(NewBank(b.Cap(), b.Dim(), b.Classes()).State()); err != nil {
+		panic(err) // its own shape
+	}
+}
+
 // Push appends the rows of z one by one, each evicting the oldest member once the bank is full; of more
 // rows than the capacity the last ones stay. A label outside the classes is our bug and panics.
 func (b *Bank) Push(z Set) {

@@ -3,6 +3,8 @@ package run
 import (
 	"context"
 
+	"winnow/features"
+	"winnow/head"
 	"winnow/train"
 )
 
@@ -10,20 +12,24 @@ import (
 // once, in a drawn order, as many as there is room for. A filter then judges the first batches by a network that has not
 // seen a wrong label yet, instead of keeping them all; a resumed run takes the bank of its checkpoint.
 func (r *training) fillBank(ctx context.Context) error {
-	bank, set := r.config.Bank, r.data.Train
-	if bank == nil || !r.cfg.Bank.Fill {
+	if r.config.Bank == nil || !r.cfg.Bank.Fill {
 		return nil
 	}
-	var rows []int
-	for _, row := range train.Rand(r.cfg.Seed, "bank", 0).Perm(set.Len()) {
-		if set.Labels[row] >= 0 && len(rows) < bank.Cap() {
-			rows = append(rows, row)
-		}
-	}
-	z, err := r.head.EmbedSet(ctx, set.Rows(rows))
+	z, err := r.remembered(ctx, r.head, r.data.Train, 0)
 	if err != nil {
 		return err
 	}
-	bank.Push(z)
+	r.config.Bank.Push(z)
 	return nil
+}
+
+// remembered embeds what the memory bank is filled with, of the training images in set; time is how often it was filled before.
+func (r *training) remembered(ctx context.Context, h *head.Head, set features.Set, time int) (features.Set, error) {
+	var rows []int
+	for _, row := range train.Rand(r.cfg.Seed, "bank", time).Perm(set.Len()) {
+		if set.Labels[row] >= 0 && len(rows) < r.config.Bank.Cap() {
+			rows = append(rows, row)
+		}
+	}
+	return h.EmbedSet(ctx, set.Rows(rows))
 }

@@ -54,6 +54,7 @@ type Plan struct {
 	Labelled     int    // training images with a label
 	Validates    bool   // there is a validation split
 	Rests        int    // steps in which the backbone rests
+	Refits       int    // steps after which the head begins again; 0: it does not
 	Sum          string // sha256 of the settings and data that make the run what it is
 
 	Rates     *folder.RateTest      // of the learning rates that were to be found, unless they were before; else nil
@@ -217,6 +218,7 @@ func (r *training) buildTrainer(ctx context.Context) (err error) {
 	if err := r.fillBank(ctx); err != nil {
 		return err
 	}
+	r.config.Refit = r.refit()
 	if r.trainer, err = train.New(r.config); err != nil {
 		return err
 	}
@@ -243,6 +245,9 @@ func (r *training) begin(ctx context.Context) (err error) {
 	}
 	if r.tuned() {
 		plan.Rests = r.cfg.Finetune.Start.In(r.epoch)
+	}
+	if f := r.config.Refit; f != nil && f.After < r.config.Steps {
+		plan.Refits = f.After
 	}
 	if r.tuned() && !r.cfg.IsSelective() { // a step of these fills queues
 		if plan.Duration, err = r.duration(plan); err != nil {

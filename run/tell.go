@@ -115,6 +115,9 @@ func (s *Session) tellPlan(plan Plan) {
 	if plan.Rests > 0 {
 		note("the backbone rests for the first %d of %d steps, while the head warms up", plan.Rests, plan.Steps)
 	}
+	if plan.Refits > 0 {
+		note("after %d steps the head begins again, whitened by what the network has learned (--set finetune.refit=\"0 steps\": it does not)", plan.Refits)
+	}
 	patience := plan.Validates && plan.Config.Validation.Patience > 0
 	switch took := text.About(plan.Duration); {
 	case plan.Duration > 0 && patience:

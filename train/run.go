@@ -23,6 +23,7 @@ type Progress struct {
 	Stale     int     `json:"stale"`             // validations since the best
 	Idle      int     `json:"idle"`              // steps in which no loss had anything to learn from
 	Weighed   int     `json:"weighed,omitempty"` // step of the last round of weights; 0: none yet
+	Refitted  bool    `json:"refitted,omitempty"`
 }
 
 // Result is what a run came to.
@@ -59,6 +60,8 @@ func (t *Trainer) loop(ctx context.Context, j journal) error {
 		switch {
 		case t.roundDue():
 			err = t.round(ctx, j)
+		case t.refitDue():
+			err = t.refit(ctx)
 		case t.validationDue():
 			err = t.validate(ctx, j)
 		case t.CheckpointEvery > 0 && t.progress.Step%t.CheckpointEvery == 0 && t.progress.Step > saved:

@@ -27,6 +27,7 @@ type Config struct {
 	Filter    *filters.Filter       // nil: every row is kept
 	Bank      *features.Bank        // nil: no memory
 	SelfPaced *SelfPaced            // nil: the losses weigh all samples alike
+	Refit     *Refit                // nil: the head goes on as it began
 	Corrector *correction.Corrector // of labels that the filter drops for long; nil: labels stay as given. Its rows are the encoder's
 	Samples   *samples.Record       // of what the run sees of each sample, for an audit; nil: nothing is kept
 	Watch     *filters.Filter       // judges the batches for Samples, by the bank, and drops nothing; nil: the filter does

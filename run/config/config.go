@@ -81,6 +81,9 @@ var (
 	tunedHorizon = Span{}
 )
 
+// tunedRefit is when the head begins again unless it is said where the backbone is trained too.
+var tunedRefit = Epochs(1)
+
 // What screens labels: nobody, and whoever does unless it is said where the backbone is trained too and labels are filtered.
 const (
 	NoScreen    = "none"

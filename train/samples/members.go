@@ -66,6 +66,12 @@ func (r *Record) Follow(bank *features.Bank) error {
 	return nil
 }
 
+// FollowAnew makes the record know the members of a bank that was emptied and filled again.
+func (r *Record) FollowAnew(bank *features.Bank) error {
+	r.members = nil
+	return r.Follow(bank)
+}
+
 // Pushed notes that the bank took these training rows in, in this order.
 func (r *Record) Pushed(rows []int) { r.members.push(rows) }
 

@@ -1,0 +1,96 @@
+package train
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// refitted makes the head of a bed begin again after so many steps: twice would be seen in its numbers. It counts how often.
+func refitted(after int, times *int) func(*Config) {
+	return func(c *Config) {
+		e := c.Encoder.(*linear)
+		c.Refit = &Refit{After: after, Do: func(context.Context) error {
+			*times++
+			for i := range e.w.Data {
+				e.w.Data[i] = -e.w.Data[i] / 2
+			}
+			set := e.set.Rows([]int{3, 1, 4, 1, 5, 9})
+			set.X, _ = e.embed(set.X)
+			c.Bank.Clear()
+			c.Bank.Push(set)
+			return nil
+		}}
+	}
+}
+
+// Wherever a run is cut off, before the refit or after it, it goes on to the bits of one that was not.
+func TestResumedRefitIsTheSame(t *testing.T) {
+	const after = 18 // when validation and a checkpoint are due, too
+	var times int
+	dir := t.TempDir()
+	b := newBed(t, dir, refitted(after, &times))
+	tr := b.trainer(t)
+	must(tr.Run(t.Context()))
+	want := endOf(t, b, tr, dir)
+	if times != 1 {
+		t.Fatalf("begun again %d times, expected once", times)
+	}
+	for cut := 1; cut < b.cfg.Steps; cut++ {
+		dir := t.TempDir()
+		ctx, cancel := context.WithCancel(t.Context())
+		first := newBed(t, dir, refitted(after, new(int)))
+		first.cfg.Stepped = func(s Step) {
+			if s.Number == cut {
+				cancel()
+			}
+		}
+		if _, err := first.trainer(t).Run(ctx); !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+		times = 0
+		b := newBed(t, dir, refitted(after, &times))
+		tr := b.trainer(t)
+		must(tr.Resume())
+		must(tr.Run(t.Context()))
+		if before := cut <= after; before != (times == 1) {
+			t.Errorf("cut after step %d: begun again %d times", cut, times)
+		}
+		if diff := cmp.Diff(want, endOf(t, b, tr, dir)); diff != "" {
+			t.Fatalf("cut after step %d: resumed run differs (-whole +resumed):\n%s", cut, diff)
+		}
+	}
+}
+
+// The solver of the head and the average of the weights begin again with it; the losses' solver goes on.
+func TestRefitForgets(t *testing.T) {
+	b := newBed(t, "", refitted(20, new(int)))
+	tr := b.trainer(t)
+	for range 20 {
+		must(tr.step())
+	}
+	if !tr.refitDue() {
+		t.Fatal("nothing is due after step 20")
+	}
+	if err := tr.refit(t.Context()); err != nil || tr.refitDue() || !tr.progress.Refitted {
+		t.Fatalf("%v; due again: %v", err, tr.refitDue())
+	}
+	if head, losses := tr.groups[0].Solver.State(), tr.groups[1].Solver.State(); len(head.Params) > 0 || len(losses.Params) == 0 {
+		t.Errorf("the head's solver remembers %d parameters, expected none; the losses' %d, expected some", len(head.Params), len(losses.Params))
+	}
+	if !slices.Equal(tr.average[0], b.encoder.w.Data) {
+		t.Error("the average is not at the new weights")
+	}
+}
+
+// What cannot be refitted stops the run, as it was.
+func TestRefitFails(t *testing.T) {
+	b := newBed(t, "", refitted(20, new(int)))
+	b.cfg.Refit.Do = func(context.Context) error { return errors.New("no images") }
+	if _, err := b.trainer(t).Run(t.Context()); err == nil || err.Error() != "train: the head begins again after step 20: no images" {
+		t.Errorf("%v", err)
+	}
+}
