@@ -226,7 +226,7 @@ func (r *reproduction) key(cell studies.Cell) (string, error) {
 	if row.Judge+row.Untrained+row.Estimate != "" {
 		fmt.Fprintf(h, "%s %s %s\n", row.Judge, row.Untrained, row.Estimate)
 	}
-	if cell.Choice > 0 {
+	if cell.Choice > 0 || row.Untrained != "" && r.followsValidation() {
 		fmt.Fprintln(h, "validated")
 	}
 	flat := config.Flatten(cfg)
