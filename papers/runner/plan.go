@@ -143,7 +143,7 @@ func (r *reproduction) config(cell studies.Cell) (config.Run, error) {
 	if of := r.of(column, cell.Seed); of != nil && column.Noise == givenLabels {
 		rate = of.clean.Noise(datasets.Train).Rate
 	}
-	if column.Says != nil {
+	if column.Says != nil && !(column.Noise == givenLabels && rate > 0) { // labels that are known to be wrong are counted
 		rate = *column.Says
 	}
 	if row.Labels == studies.True || row.Labels == studies.Topline || column.Noise == trueLabels || column.Noise == "" {

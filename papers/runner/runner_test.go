@@ -2,12 +2,14 @@ package runner
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"winnow/datasets"
 	"winnow/internal/lock"
 	"winnow/papers/studies"
 	"winnow/run"
@@ -74,6 +76,29 @@ func TestTauIsTold(t *testing.T) {
 			if got := cfg.Losses[0].Settings["tau"]; got != want {
 				t.Errorf("%v, %s: τ %v, want %v", c.set, s.Columns[j].Name, got, want)
 			}
+		}
+	}
+}
+
+// Of labels as given τ is the share that the manifest knows to be wrong, and what the study says where it knows none.
+func TestTauOfOwnData(t *testing.T) {
+	s, err := studies.Find("sclrhe-table3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for wrong, want := range map[int]float64{0: 0.033, 4: 0.4} {
+		d := &datasets.Dataset{Classes: []string{"a", "b"}}
+		for i := range 10 {
+			sample := datasets.Sample{Path: fmt.Sprint(i), Split: datasets.Train, Label: 0, True: 0}
+			if i < wrong {
+				sample.Label = 1
+			}
+			d.Samples = append(d.Samples, sample)
+		}
+		r := reproduction{Options: Options{Study: s}, standIn: &data{clean: d}}
+		cfg, err := r.config(studies.Cell{Row: slices.Index(s.RowNames(), "SCL-RHE"), Seed: 1})
+		if err != nil || cfg.Losses[0].Settings["tau"] != want {
+			t.Errorf("%d of 10 labels wrong: τ %v, expected %v: %v", wrong, cfg.Losses[0].Settings["tau"], want, err)
 		}
 	}
 }
