@@ -21,7 +21,7 @@ func (r *training) validator() (func(context.Context) (float64, error), error) {
 	measure := r.cfg.Validation.Measure
 	if measure == config.MeasureClassMean && !features.ShareLabel(r.data.datasetLabels(), r.data.Validation.Labels) {
 		return nil, hint.With(fmt.Errorf("train: validation.measure is %s, and no image of the validation split has a class of the train split", config.MeasureClassMean),
-			"validate by retrieval: --set validation.measure="+config.MeasureP1+"; or make a validation split of the classes that are trained")
+			"validate by retrieval: --set validation.measure=%s; or make a validation split of the classes that are trained", config.MeasureP1)
 	}
 	return func(ctx context.Context) (float64, error) { return r.data.Score(ctx, measure, r.embedNow) }, nil
 }

@@ -268,7 +268,10 @@ func (r *reproduction) traces() []string {
 	return []string{r.Study.Chart.Trace, fmt.Sprint(r.Study.Chart.At)}
 }
 
-// matches reports whether a name has one of the texts in it; no texts match everything.
+// matches reports whether a name has one of the texts in it, or is one that begins with =; no texts match everything.
 func matches(name string, texts []string) bool {
-	return len(texts) == 0 || slices.ContainsFunc(texts, func(t string) bool { return strings.Contains(strings.ToLower(name), strings.ToLower(t)) })
+	return len(texts) == 0 || slices.ContainsFunc(texts, func(t string) bool {
+		whole, exact := strings.CutPrefix(t, "=")
+		return exact && strings.EqualFold(name, whole) || strings.Contains(strings.ToLower(name), strings.ToLower(t))
+	})
 }

@@ -27,6 +27,24 @@ func TestSettingsOf(t *testing.T) {
 	}
 }
 
+// Rows and columns are asked for by a part of their name, or by all of it.
+func TestMatches(t *testing.T) {
+	for _, c := range []struct {
+		name, text string
+		want       bool
+	}{
+		{"Co-teaching", "co-teach", true}, {"Co-teaching+", "co-teach", true}, {"Co-teaching", "=co-teaching", true}, {"Co-teaching+", "=co-teaching", false},
+		{"λ = 2", "λ = 2", true}, {"MCL", "MS", false},
+	} {
+		if got := matches(c.name, []string{c.text}); got != c.want {
+			t.Errorf("%q for %q: %v", c.name, c.text, got)
+		}
+	}
+	if !matches("MCL", nil) {
+		t.Error("nothing asked for is everything")
+	}
+}
+
 // A study's folder has one writer; another study goes on beside it.
 func TestOneWriterAStudy(t *testing.T) {
 	dir := t.TempDir()
