@@ -15,34 +15,33 @@ import (
 // validator returns what scores the present state of a run on its validation split, as validation.measure says; nil where there is
 // no such split.
 func (r *training) validator() (func(context.Context) (float64, error), error) {
-	data := r.data
-	if data.Validation.Len() == 0 {
+	if r.data.Validation.Len() == 0 {
 		return nil, nil
 	}
-	var fit *features.Set // the train split, under the dataset's class ids, which validation has
-	if r.cfg.Validation.Measure == config.MeasureClassMean {
-		set := data.Train
-		set.Labels = data.datasetLabels()
-		if fit = &set; !features.ShareLabel(set.Labels, data.Validation.Labels) {
-			return nil, hint.With(fmt.Errorf("train: validation.measure is %s, and no image of the validation split has a class of the train split", config.MeasureClassMean),
-				"validate by retrieval: --set validation.measure=%s; or make a validation split of the classes that are trained", config.MeasureP1)
-		}
+	measure := r.cfg.Validation.Measure
+	if measure == config.MeasureClassMean && !features.ShareLabel(r.data.datasetLabels(), r.data.Validation.Labels) {
+		return nil, hint.With(fmt.Errorf("train: validation.measure is %s, and no image of the validation split has a class of the train split", config.MeasureClassMean),
+			"validate by retrieval: --set validation.measure=%s; or make a validation split of the classes that are trained", config.MeasureP1)
 	}
-	return func(ctx context.Context) (float64, error) {
-		now, err := r.embedNow(ctx, data.Validation)
-		if err != nil {
-			return 0, err
-		}
-		if fit == nil {
-			return precisionAt1(ctx, now)
-		}
-		trained, err := r.embedNow(ctx, *fit)
-		if err != nil {
-			return 0, err
-		}
-		a, err := eval.NearestClassMean(ctx, trained, now, eval.ClassifierOptions{})
-		return a.Accuracy, err
-	}, nil
+	return func(ctx context.Context) (float64, error) { return r.data.Score(ctx, measure, r.embedNow) }, nil
+}
+
+// Score returns what a measure of validation (config.Validation) finds on the validation split in an embedding.
+func (d Data) Score(ctx context.Context, measure string, embed func(context.Context, features.Set) (features.Set, error)) (float64, error) {
+	now, err := embed(ctx, d.Validation)
+	if err != nil {
+		return 0, err
+	}
+	if measure != config.MeasureClassMean {
+		return precisionAt1(ctx, now)
+	}
+	fit := d.Train
+	fit.Labels = d.datasetLabels() // validation has the dataset's class ids
+	if fit, err = embed(ctx, fit); err != nil {
+		return 0, err
+	}
+	a, err := eval.NearestClassMean(ctx, fit, now, eval.ClassifierOptions{})
+	return a.Accuracy, err
 }
 
 // embedNow embeds a set as the run does now. An error names the image.

@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -102,7 +103,7 @@ func (r *reproduction) try(ctx context.Context, cell studies.Cell) (studies.Outc
 	case row.Untrained != "":
 		var embed embedder
 		if embed, err = untrained(ctx, row.Untrained, t); err == nil {
-			err = r.measure(ctx, &o, embed, t)
+			err = errors.Join(r.measure(ctx, &o, embed, t), r.validate(ctx, &o, embed, t))
 		}
 	default:
 		err = r.judge(ctx, &o, t, t.data.Train, audit.Options{Scorer: row.Judge, Whiten: true, Shared: r.shared(cell)})
@@ -124,6 +125,16 @@ func untrained(ctx context.Context, how string, t training) (embedder, error) {
 		return nil, err
 	}
 	return func(set features.Set) (features.Set, error) { return white.EmbedSet(ctx, set) }, nil
+}
+
+// validate notes what validation measures of a row that is not trained, where the study's chart follows that over the steps.
+func (r *reproduction) validate(ctx context.Context, o *studies.Outcome, embed embedder, t training) error {
+	if !r.followsValidation() || t.data.Validation.Len() == 0 {
+		return nil
+	}
+	score, err := t.data.Score(ctx, t.cfg.Validation.Measure, func(_ context.Context, set features.Set) (features.Set, error) { return embed(set) })
+	o.Traces = map[string]studies.Trace{validation: {X: []float64{0}, Y: []float64{score}}}
+	return err
 }
 
 // trained returns what the head makes of images, on the network as it is now.

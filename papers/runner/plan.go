@@ -23,6 +23,12 @@ func (r *reproduction) plan() error {
 	if err := r.checkSettings(); err != nil {
 		return err
 	}
+	if err := r.checkChoices(); err != nil {
+		return err
+	}
+	if r.Finetune != "" && slices.ContainsFunc(r.Study.Rows, func(row studies.Row) bool { return slices.ContainsFunc(r.Study.Choices(row), choosesRate) }) {
+		r.Study.Notes = append(slices.Clone(r.Study.Notes), scaledRates)
+	}
 	r.results = studies.NewResults(&r.Study, r.words(), r.standIn != nil)
 	var columns []int
 	var left []string
@@ -118,11 +124,7 @@ func (r *reproduction) config(cell studies.Cell) (config.Run, error) {
 		}
 	}
 	settings := slices.Concat([]string{"screen=" + config.NoScreen, "bank.fill=false"}, r.Study.Set, column.Set, r.tunes(row), row.Set) // a study compares what it names
-	if cell.Choice > 0 {
-		settings = append(settings, r.Study.Choices(row)[cell.Choice-1]...)
-	}
-	settings = append(settings, r.settingsOf(row)...)
-	cfg, err := config.Parse(recipe.Name, []byte(recipe.Text), settings)
+	cfg, err := r.read(recipe, settings, row, cell.Choice)
 	if err != nil {
 		return cfg, err
 	}
@@ -141,12 +143,13 @@ func (r *reproduction) config(cell studies.Cell) (config.Run, error) {
 	if of := r.of(column, cell.Seed); of != nil && column.Noise == givenLabels {
 		rate = of.clean.Noise(datasets.Train).Rate
 	}
-	if column.Says != nil {
+	if column.Says != nil && !(column.Noise == givenLabels && rate > 0) { // labels that are known to be wrong are counted
 		rate = *column.Says
 	}
 	if row.Labels == studies.True || row.Labels == studies.Topline || column.Noise == trueLabels || column.Noise == "" {
 		rate = 0
 	}
+	settings = slices.Concat(settings, r.settingsOf(row))
 	if !slices.ContainsFunc(settings, func(s string) bool { return strings.HasPrefix(s, "filter.rate=") }) {
 		cfg.Filter.Rate = config.Rate(rate)
 	}
@@ -187,6 +190,7 @@ func (r *reproduction) settingsOf(row studies.Row) (settings []string) {
 		key, value, _ := strings.Cut(s, "=")
 		name, own, named := strings.Cut(key, ":")
 		switch {
+		case row.Untrained != "" && !ofUntrained(key):
 		case !named:
 			settings = append(settings, s)
 		case matches(row.Name, []string{name}):
@@ -194,6 +198,11 @@ func (r *reproduction) settingsOf(row studies.Row) (settings []string) {
 		}
 	}
 	return settings
+}
+
+// ofUntrained reports whether a setting of all rows is one of rows that are not trained: batches and losses need not fit these.
+func ofUntrained(key string) bool {
+	return strings.HasPrefix(key, "head.") || strings.HasPrefix(key, "validation.") || strings.Contains(key, ":")
 }
 
 // checkSettings refuses a --set for rows that there are not: it would change nothing.
@@ -226,7 +235,7 @@ func (r *reproduction) key(cell studies.Cell) (string, error) {
 	if row.Judge+row.Untrained+row.Estimate != "" {
 		fmt.Fprintf(h, "%s %s %s\n", row.Judge, row.Untrained, row.Estimate)
 	}
-	if cell.Choice > 0 {
+	if cell.Choice > 0 || row.Untrained != "" && r.followsValidation() {
 		fmt.Fprintln(h, "validated")
 	}
 	flat := config.Flatten(cfg)
@@ -259,7 +268,10 @@ func (r *reproduction) traces() []string {
 	return []string{r.Study.Chart.Trace, fmt.Sprint(r.Study.Chart.At)}
 }
 
-// matches reports whether a name has one of the texts in it; no texts match everything.
+// matches reports whether a name has one of the texts in it, or is one that begins with =; no texts match everything.
 func matches(name string, texts []string) bool {
-	return len(texts) == 0 || slices.ContainsFunc(texts, func(t string) bool { return strings.Contains(strings.ToLower(name), strings.ToLower(t)) })
+	return len(texts) == 0 || slices.ContainsFunc(texts, func(t string) bool {
+		whole, exact := strings.CutPrefix(t, "=")
+		return exact && strings.EqualFold(name, whole) || strings.Contains(strings.ToLower(name), strings.ToLower(t))
+	})
 }

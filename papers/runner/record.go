@@ -37,6 +37,11 @@ func (r *reproduction) watchesFilter() bool {
 	return r.Study.Chart != nil && slices.Contains([]string{accuracy, scores, kappa}, r.Study.Chart.Trace)
 }
 
+// followsValidation reports whether the chart draws what validation measures.
+func (r *reproduction) followsValidation() bool {
+	return r.Study.Chart != nil && r.Study.Chart.Trace == validation
+}
+
 // scoreWindow is how many steps' scores a histogram counts.
 const scoreWindow = 50
 

@@ -2,12 +2,14 @@ package runner
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"winnow/datasets"
 	"winnow/internal/lock"
 	"winnow/papers/studies"
 	"winnow/run"
@@ -22,6 +24,24 @@ func TestSettingsOf(t *testing.T) {
 		if diff := cmp.Diff(want, r.settingsOf(studies.Row{Name: name})); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
+	}
+}
+
+// Rows and columns are asked for by a part of their name, or by all of it.
+func TestMatches(t *testing.T) {
+	for _, c := range []struct {
+		name, text string
+		want       bool
+	}{
+		{"Co-teaching", "co-teach", true}, {"Co-teaching+", "co-teach", true}, {"Co-teaching", "=co-teaching", true}, {"Co-teaching+", "=co-teaching", false},
+		{"λ = 2", "λ = 2", true}, {"MCL", "MS", false},
+	} {
+		if got := matches(c.name, []string{c.text}); got != c.want {
+			t.Errorf("%q for %q: %v", c.name, c.text, got)
+		}
+	}
+	if !matches("MCL", nil) {
+		t.Error("nothing asked for is everything")
 	}
 }
 
@@ -74,6 +94,29 @@ func TestTauIsTold(t *testing.T) {
 			if got := cfg.Losses[0].Settings["tau"]; got != want {
 				t.Errorf("%v, %s: τ %v, want %v", c.set, s.Columns[j].Name, got, want)
 			}
+		}
+	}
+}
+
+// Of labels as given τ is the share that the manifest knows to be wrong, and what the study says where it knows none.
+func TestTauOfOwnData(t *testing.T) {
+	s, err := studies.Find("sclrhe-table3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for wrong, want := range map[int]float64{0: 0.033, 4: 0.4} {
+		d := &datasets.Dataset{Classes: []string{"a", "b"}}
+		for i := range 10 {
+			sample := datasets.Sample{Path: fmt.Sprint(i), Split: datasets.Train, Label: 0, True: 0}
+			if i < wrong {
+				sample.Label = 1
+			}
+			d.Samples = append(d.Samples, sample)
+		}
+		r := reproduction{Options: Options{Study: s}, standIn: &data{clean: d}}
+		cfg, err := r.config(studies.Cell{Row: slices.Index(s.RowNames(), "SCL-RHE"), Seed: 1})
+		if err != nil || cfg.Losses[0].Settings["tau"] != want {
+			t.Errorf("%d of 10 labels wrong: τ %v, expected %v: %v", wrong, cfg.Losses[0].Settings["tau"], want, err)
 		}
 	}
 }

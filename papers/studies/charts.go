@@ -92,10 +92,12 @@ func (r *Results) overColumns(data string) chart.Lines {
 	return lines
 }
 
-// overSteps draws what was recorded on a column: means over the seeds, and a standard deviation around them.
+// overSteps draws what was recorded on a column: means over the seeds, and a standard deviation around them. Rows that are not
+// trained are level lines.
 func (r *Results) overSteps(column int) chart.Lines {
 	c := r.Study.Chart
 	lines := chart.Lines{Frame: chart.Frame{Title: r.Study.Title + ": " + r.Study.Columns[column].Name, X: c.X, Y: c.Y}}
+	end := r.end(column)
 	for i, row := range r.Study.Rows {
 		at := map[float64][]float64{}
 		for _, o := range r.Of(i, column) {
@@ -103,6 +105,9 @@ func (r *Results) overSteps(column int) chart.Lines {
 			for k, x := range t.X {
 				at[x] = append(at[x], t.Y[k])
 			}
+		}
+		if row.Untrained != "" && len(at) > 0 && end > 0 {
+			at[end] = at[0]
 		}
 		if len(at) == 0 {
 			continue
@@ -119,6 +124,18 @@ func (r *Results) overSteps(column int) chart.Lines {
 		lines.Series = append(lines.Series, line)
 	}
 	return lines
+}
+
+// end returns the last step at which anything was recorded on a column.
+func (r *Results) end(column int) (last float64) {
+	for i := range r.Study.Rows {
+		for _, o := range r.Of(i, column) {
+			for _, x := range o.Traces[r.Study.Chart.Trace].X {
+				last = max(last, x)
+			}
+		}
+	}
+	return last
 }
 
 // first returns the outcome of the lowest seed.

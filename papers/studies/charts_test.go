@@ -47,6 +47,25 @@ func TestSpreads(t *testing.T) {
 	}
 }
 
+// Rows that are not trained are level lines over the steps of those that are; a seed's value counts once at each end.
+func TestUntrainedRowsAreLevel(t *testing.T) {
+	text := strings.Replace(example, "columns:\n", "chart: {kind: trace, trace: validation}\ncolumns:\n", 1)
+	r := NewResults(parsed(t, strings.Replace(text, "name: top, recipe: prism/mcl, labels: topline", "name: top, untrained: frozen", 1)), "birds.csv", true)
+	trace := func(row, seed int, x, y []float64) {
+		r.Add(Cell{Row: row, Seed: uint64(seed)}, Outcome{Measures: map[string]float64{"p@1": 1}, Traces: map[string]Trace{"validation": {X: x, Y: y}}})
+	}
+	trace(0, 1, []float64{0, 50, 100}, []float64{.5, .6, .7})
+	trace(2, 1, []float64{0}, []float64{.5})
+	trace(2, 2, []float64{0}, []float64{.7})
+	lines := r.overSteps(0).Series
+	if len(lines) != 2 || !slices.Equal(lines[0].Y, []float64{.5, .6, .7}) {
+		t.Fatalf("found %+v, expected the trained row and the frozen one", lines)
+	}
+	if l := lines[1]; l.Name != "top" || !slices.Equal(l.X, []float64{0, 100}) || math.Abs(l.Y[0]-.6) > 1e-9 || l.Y[1] != l.Y[0] || l.Low[1] != l.Low[0] {
+		t.Errorf("found %+v, expected 0.6 at the steps 0 and 100", l)
+	}
+}
+
 // On the line of a claim a comparison lies right of what is asked for where it is above it, and its mark says its state.
 func TestDots(t *testing.T) {
 	of := func(mean float64, state State) Comparison {

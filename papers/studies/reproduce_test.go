@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -96,6 +97,58 @@ func TestEveryStudy(t *testing.T) {
 	}
 	if _, err := Find("nothing"); err == nil || !strings.Contains(err.Error(), all[0].Name) {
 		t.Error(err)
+	}
+}
+
+// ofVectors reports whether a measure is one of embedded images, which untrained features have too.
+func ofVectors(measure string) bool {
+	return strings.HasPrefix(measure, "r@") || slices.Contains([]string{"p@1", "r-precision", "map@r", "nmi", "nmi-geo", "ami", "f1", "ncm", "probe"}, measure)
+}
+
+// missingRows returns which rows a study that shows measures of embedded images has not: frozen and whitened features, on
+// every column.
+func missingRows(s Study) (missing []string) {
+	if !slices.ContainsFunc(s.Measures, ofVectors) {
+		return nil
+	}
+	for _, name := range []string{Frozen, Whitened} {
+		if i := s.row(name); i < 0 || s.Rows[i].Untrained != name || len(s.Rows[i].Skip) > 0 {
+			missing = append(missing, name)
+		}
+	}
+	return missing
+}
+
+// What training brings is only seen beside features that nothing was trained on. Where a chart shows ratios alone, theirs are
+// among them.
+func TestUntrainedRowsInEveryStudy(t *testing.T) {
+	all, err := List()
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := 0
+	for _, s := range all {
+		if missing := missingRows(s); len(missing) > 0 {
+			t.Errorf("%s shows %v and has no row %v", s.Name, s.Measures, missing)
+		}
+		if slices.ContainsFunc(s.Measures, ofVectors) {
+			shown++
+		}
+		var ratios []string
+		for _, row := range s.Rows {
+			if row.Ratio != nil {
+				ratios = append(ratios, row.Ratio.Of)
+			}
+		}
+		if s.Chart != nil && len(ratios) > 0 && !(slices.Contains(ratios, Frozen) && slices.Contains(ratios, Whitened)) {
+			t.Errorf("%s draws the ratios of %q, and not of untrained features", s.Name, ratios)
+		}
+	}
+	if shown < 25 {
+		t.Errorf("looked at %d studies: measures have other names now", shown)
+	}
+	if got := missingRows(*parsed(t, example)); len(got) != 2 {
+		t.Errorf("a study without them: %v", got)
 	}
 }
 

@@ -47,7 +47,7 @@ type Column struct {
 	Data  string   `yaml:"data"`  // the paper's dataset
 	Noise string   `yaml:"noise"` // a model of winnow data corrupt; given: labels as the manifest gives them; none: the true ones
 	Rate  float64  `yaml:"rate"`  // of noise
-	Says  *float64 `yaml:"says"`  // the rate that filters are told; nil: Rate, or the one of given labels as far as it is known
+	Says  *float64 `yaml:"says"`  // the rate that filters are told; nil: Rate. Of given labels the share that is known to be wrong counts before it
 	X     *float64 `yaml:"x"`     // place on the chart's axis; nil: Rate
 	Set   []string `yaml:"set"`
 }
