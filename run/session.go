@@ -189,7 +189,7 @@ func (s *Session) Train(ctx context.Context) (Outcome, folder.Result, error) {
 		return Outcome{}, none, err
 	}
 	if s.noise != nil {
-		s.options.Note("estimated from the features: about %s of the labels are wrong", s.noise)
+		s.options.Note("estimated from the features%s: about %s of the labels are wrong", s.noise.Asked(), s.noise)
 	}
 	if err := s.earlierRates(); err != nil {
 		return Outcome{}, none, err
