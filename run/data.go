@@ -183,13 +183,17 @@ func (d *Data) readViews(ctx context.Context, s *features.Store) error {
 
 // number gives the classes of the train split ids without gaps, in the order of the dataset's ids.
 func (d *Data) number(names []string) {
-	present := slices.Clone(d.Train.Labels)
-	slices.Sort(present)
-	ids := map[int]int{}
-	for _, label := range slices.Compact(present) {
+	present := make([]bool, len(names))
+	for _, label := range d.Train.Labels {
 		if label != datasets.Unlabelled {
+			present[label] = true
+		}
+	}
+	ids := make([]int, len(names))
+	for label, name := range names {
+		if present[label] {
 			ids[label] = len(d.Classes)
-			d.Classes, d.ClassIDs = append(d.Classes, names[label]), append(d.ClassIDs, label)
+			d.Classes, d.ClassIDs = append(d.Classes, name), append(d.ClassIDs, label)
 		}
 	}
 	for i, label := range d.Train.Labels {
