@@ -234,6 +234,7 @@ func readCSV(r io.Reader, name string, comma rune, opts reading) (*Dataset, erro
 	}
 	fields := len(header) // whose names have been looked at
 	var b builder
+	var next row
 	for {
 		record, err := in.Read()
 		if errors.Is(err, io.EOF) {
@@ -246,14 +247,14 @@ func readCSV(r io.Reader, name string, comma rune, opts reading) (*Dataset, erro
 		if len(record) != fields {
 			return nil, fmt.Errorf("datasets: %s:%d: %d fields, expected %d as in the header", name, line, len(record), fields)
 		}
-		r := at.row(record, extra, len(b.samples))
-		if err := opts.complete(&r); err != nil {
+		next = at.row(record, extra, len(b.samples))
+		if err := opts.complete(&next); err != nil {
 			return nil, fmt.Errorf("datasets: %s:%d: %w", name, line, err)
 		}
 		if len(extra) == 0 {
-			r.path = b.keep(r.path)
+			next.path = b.keep(next.path)
 		}
-		b.add(r)
+		b.add(next)
 		if len(b.samples) == guessAfter {
 			b.expect(float64(opts.size) / float64(in.InputOffset()))
 		}

@@ -76,7 +76,7 @@ func JoinTrain(ctx context.Context, d *datasets.Dataset, s *features.Store) (t D
 }
 
 func join(d *datasets.Dataset, s *features.Store, splits []string, read func(features.Stored) (features.Set, error)) (Data, error) {
-	t := Data{Paths: d.Paths(), Key: s.Key, StoreSum: s.Sum, ModelFile: s.ModelFile}
+	t := Data{Key: s.Key, StoreSum: s.Sum, ModelFile: s.ModelFile}
 	sum := sha256.New()
 	for _, split := range splits {
 		stored, left, err := lookup.Stored(d, s, split)
@@ -101,7 +101,7 @@ func join(d *datasets.Dataset, s *features.Store, splits []string, read func(fea
 	t.Validation = t.Validation.Labelled()
 	t.Unjudged -= t.Validation.Len()
 	t.number(d.Classes)
-	t.Stored = t.Train
+	t.Stored, t.Paths = t.Train, d.Paths()
 	return t, t.check()
 }
 

@@ -9,6 +9,7 @@ import (
 	"winnow/features"
 	"winnow/head"
 	"winnow/internal/hint"
+	"winnow/run/comparison"
 	"winnow/run/config"
 )
 
@@ -36,12 +37,16 @@ func (r *training) validator() (func(context.Context) (float64, error), error) {
 		if fit == nil {
 			return precisionAt1(ctx, now)
 		}
-		trained, err := r.embedNow(ctx, *fit)
+		present, err := r.backbone.Now(ctx, *fit)
 		if err != nil {
 			return 0, err
 		}
+		trained, free, err := r.head.EmbedSpilled(ctx, present)
+		if err != nil {
+			return 0, errors.Join(r.named(err, *fit), free())
+		}
 		a, err := eval.NearestClassMean(ctx, trained, now, eval.ClassifierOptions{})
-		return a.Accuracy, err
+		return a.Accuracy, errors.Join(err, free())
 	}, nil
 }
 
@@ -52,15 +57,20 @@ func (r *training) embedNow(ctx context.Context, set features.Set) (features.Set
 		return now, err
 	}
 	z, err := r.head.EmbedSet(ctx, now)
+	return z, r.named(err, set)
+}
+
+// named names the image of a set that an error of the head is about.
+func (r *training) named(err error, set features.Set) error {
 	if bad := new(head.NotFinite); errors.As(err, &bad) {
-		err = fmt.Errorf("%s: %w", r.data.Paths[set.IDs[bad.Row]], err)
+		return fmt.Errorf("%s: %w", r.data.Paths[set.IDs[bad.Row]], err)
 	}
-	return z, err
+	return err
 }
 
 // precisionAt1 scores embedded images, each asking the others.
 func precisionAt1(ctx context.Context, z features.Set) (float64, error) {
-	r, err := eval.Retrieve(ctx, z, nil, eval.RetrievalOptions{K: []int{1}})
+	r, err := eval.Retrieve(ctx, z, nil, eval.RetrievalOptions{K: []int{1}, MaxMem: comparison.MaxMem})
 	if err == nil && r.N == 0 {
 		err = fmt.Errorf("no class of the %d validation images has two of them: nothing can be retrieved", z.Len())
 	}

@@ -50,7 +50,7 @@ func Split(ctx context.Context, d *datasets.Dataset, s *features.Store, split st
 }
 
 // Rows finds the images at these positions of a manifest in a store: ids are the positions of the readable
-// ones, rows where the store has them. which describes the images in an error: "train ", or "" for all.
+// ones, or at itself where all are, rows where the store has them. which describes the images in an error: "train ", or "" for all.
 func Rows(d *datasets.Dataset, s *features.Store, at []int, which string) (rows, ids []int, left []LeftOut, err error) {
 	found := make([]int, len(at))
 	var missing []string
@@ -68,6 +68,9 @@ func Rows(d *datasets.Dataset, s *features.Store, at []int, which string) (rows,
 			"extract again with this manifest: winnow extract --manifest FILE --root DIR --model MODEL --out DIR")
 	}
 	bad := s.BadRows()
+	if len(bad) == 0 {
+		return found, at, nil, nil
+	}
 	rows, ids = found[:0], make([]int, 0, len(at))
 	for i, id := range at {
 		if reason, ok := bad[found[i]]; ok {
