@@ -20,29 +20,11 @@ type row struct {
 
 // build turns rows into a Dataset: the classes are all given and true labels, numbered in order.
 func build(rows []row, columns []string) *Dataset {
-	names := make(map[string]int)
+	b := builder{samples: make([]Sample, 0, len(rows))}
 	for _, r := range rows {
-		names[r.label], names[r.truth] = 0, 0
+		b.add(r)
 	}
-	delete(names, "")
-	d := &Dataset{Columns: columns, Samples: make([]Sample, len(rows))}
-	for name := range names {
-		d.Classes = append(d.Classes, name)
-	}
-	sortClasses(d.Classes)
-	for id, name := range d.Classes {
-		names[name] = id
-	}
-	id := func(name string) int {
-		if name == "" {
-			return Unlabelled
-		}
-		return names[name]
-	}
-	for i, r := range rows {
-		d.Samples[i] = Sample{Path: r.path, Label: id(r.label), True: id(r.truth), Split: r.split, Extra: r.extra}
-	}
-	return d
+	return b.dataset(columns)
 }
 
 // sortClasses orders class names: numerically if every one is an integer, otherwise as text.

@@ -36,7 +36,16 @@ type Dataset struct {
 
 // Select returns the positions of the samples of a split, in order.
 func (d *Dataset) Select(split string) []int {
-	var rows []int
+	n := 0
+	for i := range d.Samples {
+		if d.Samples[i].Split == split {
+			n++
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	rows := make([]int, 0, n)
 	for i := range d.Samples {
 		if d.Samples[i].Split == split {
 			rows = append(rows, i)

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"strconv"
 	"strings"
 
@@ -66,6 +67,7 @@ type reading struct {
 	ReadOptions
 	unlabelled *bool            // where labels may be missing, set if they are
 	within     func(*row) error // completes a row
+	size       int64            // bytes of the file, 0: not known
 }
 
 // Read reads a dataset from a manifest file, an image folder, a .zip file of one, or shards: one, a pattern of their names
@@ -123,6 +125,11 @@ func ReadManifest(r io.Reader, name string, opts ReadOptions) (*Dataset, error) 
 }
 
 func (opts reading) manifest(r io.Reader, name string) (*Dataset, error) {
+	if f, ok := r.(interface{ Stat() (fs.FileInfo, error) }); ok {
+		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+			opts.size = info.Size()
+		}
+	}
 	in := bufio.NewReaderSize(r, 1<<16)
 	if bom, _ := in.Peek(3); string(bom) == "\ufeff" {
 		_, _ = in.Discard(3) // just peeked
@@ -213,7 +220,7 @@ func guess(in *bufio.Reader) Format {
 // readCSV reads a manifest with a header, whose fields have a comma or a tab between them.
 func readCSV(r io.Reader, name string, comma rune, opts reading) (*Dataset, error) {
 	in := csv.NewReader(r)
-	in.Comma, in.FieldsPerRecord = comma, -1 // told in our words below
+	in.Comma, in.FieldsPerRecord, in.ReuseRecord = comma, -1, true // their number is told in our words below
 	header, err := in.Read()
 	if errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("datasets: %s: file is empty, expected a header path,label,split", name)
@@ -225,21 +232,31 @@ func readCSV(r io.Reader, name string, comma rune, opts reading) (*Dataset, erro
 	if err != nil {
 		return nil, fmt.Errorf("datasets: %s:1: %w", name, err)
 	}
-	var rows []row
+	fields := len(header) // whose names have been looked at
+	var b builder
+	var next row
 	for {
 		record, err := in.Read()
 		if errors.Is(err, io.EOF) {
-			return build(rows, columns), nil
+			return b.dataset(columns), nil
 		}
 		if err != nil {
 			return nil, fmt.Errorf("datasets: %s: %w", name, err)
 		}
 		line, _ := in.FieldPos(0)
-		if len(record) != len(header) {
-			return nil, fmt.Errorf("datasets: %s:%d: %d fields, expected %d as in the header", name, line, len(record), len(header))
+		if len(record) != fields {
+			return nil, fmt.Errorf("datasets: %s:%d: %d fields, expected %d as in the header", name, line, len(record), fields)
 		}
-		if rows, err = appendRow(rows, at.row(record, extra, len(rows)), opts); err != nil {
+		next = at.row(record, extra, len(b.samples))
+		if err := opts.complete(&next); err != nil {
 			return nil, fmt.Errorf("datasets: %s:%d: %w", name, line, err)
+		}
+		if len(extra) == 0 {
+			next.path = b.keep(next.path)
+		}
+		b.add(next)
+		if len(b.samples) == guessAfter {
+			b.expect(float64(opts.size) / float64(in.InputOffset()))
 		}
 	}
 }
@@ -273,22 +290,27 @@ func readPRISM(r io.Reader, name string, opts reading) (*Dataset, error) {
 	return build(rows, nil), nil
 }
 
-// appendRow checks and completes a row.
+// appendRow checks, completes and appends a row.
 func appendRow(rows []row, r row, opts reading) ([]row, error) {
-	var err error
-	if r.path, err = cleanPath(r.path, opts.StripPrefix); err != nil {
+	if err := opts.complete(&r); err != nil {
 		return nil, err
 	}
+	return append(rows, r), nil
+}
+
+// complete checks and completes a row.
+func (opts reading) complete(r *row) (err error) {
+	if r.path, err = cleanPath(r.path, opts.StripPrefix); err != nil {
+		return err
+	}
 	if opts.within != nil {
-		if err = opts.within(&r); err != nil {
-			return nil, err
+		if err = opts.within(r); err != nil {
+			return err
 		}
 	}
 	if r.split == "" {
 		r.split = opts.Split
 	}
-	if r.split, err = ParseSplit(r.split); err != nil {
-		return nil, err
-	}
-	return append(rows, r), nil
+	r.split, err = ParseSplit(r.split)
+	return err
 }

@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"winnow/internal/interrupt"
 )
@@ -73,9 +74,9 @@ type Store struct {
 	Dir   string
 	Paths []string // image of each row
 
-	rows   map[string]int // first row of each path
-	offset int64          // of the first value in features.npy
-	mean   bool           // Read averages the views
+	rows   *places // of Paths
+	offset int64   // of the first value in features.npy
+	mean   bool    // Read averages the views
 }
 
 // Open reads a finished store and checks that its parts fit together; the vectors stay on disk.
@@ -100,12 +101,7 @@ func Open(dir string) (*Store, error) {
 	if err := s.checkMatrix(); err != nil {
 		return nil, err
 	}
-	s.rows = make(map[string]int, len(s.Paths))
-	for i, p := range s.Paths {
-		if _, ok := s.rows[p]; !ok {
-			s.rows[p] = i
-		}
-	}
+	s.rows = newPlaces(s.Paths)
 	return s, nil
 }
 
@@ -140,15 +136,23 @@ func (info *Info) unmarshal(data []byte) error {
 
 func (s *Store) readPaths() error {
 	name := filepath.Join(s.Dir, pathsFile)
-	data, err := os.ReadFile(name)
+	f, err := os.Open(name)
 	if err != nil {
 		return fmt.Errorf("features: %w", err)
 	}
-	if sum := sha256.Sum256(data); hex.EncodeToString(sum[:]) != s.Key.Images {
-		return fmt.Errorf("features: %s: sha256 %s, expected %s as %s says", name,
-			short(hex.EncodeToString(sum[:])), short(s.Key.Images), storeFile)
+	defer f.Close()
+	var all strings.Builder // which paths are parts of
+	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+		all.Grow(int(info.Size()))
 	}
-	s.Paths = DecodePaths(string(data))
+	hash := sha256.New()
+	if _, err := io.Copy(io.MultiWriter(hash, &all), f); err != nil {
+		return fmt.Errorf("features: %w", err)
+	}
+	if sum := hex.EncodeToString(hash.Sum(nil)); sum != s.Key.Images {
+		return fmt.Errorf("features: %s: sha256 %s, expected %s as %s says", name, short(sum), short(s.Key.Images), storeFile)
+	}
+	s.Paths = DecodePaths(all.String())
 	if len(s.Paths) != s.Rows {
 		return fmt.Errorf("features: %s: %d paths, expected %d", name, len(s.Paths), s.Rows)
 	}
@@ -190,16 +194,16 @@ func checkMatrixFile(f *os.File, key Key, rows, dim int) (int64, error) {
 	return h.size, nil
 }
 
+// Row returns the first row of a path, -1 where the store does not have it.
+func (s *Store) Row(path string) int { return s.rows.find(path) }
+
 // Lookup finds the row of each path; paths the store does not have are returned as missing, with row -1.
 func (s *Store) Lookup(paths []string) (rows []int, missing []string) {
 	rows = make([]int, len(paths))
 	for i, p := range paths {
-		row, ok := s.rows[p]
-		if !ok {
-			row = -1
+		if rows[i] = s.Row(p); rows[i] < 0 {
 			missing = append(missing, p)
 		}
-		rows[i] = row
 	}
 	return rows, missing
 }

@@ -76,7 +76,7 @@ func JoinTrain(ctx context.Context, d *datasets.Dataset, s *features.Store) (t D
 }
 
 func join(d *datasets.Dataset, s *features.Store, splits []string, read func(features.Stored) (features.Set, error)) (Data, error) {
-	t := Data{Paths: d.Paths(), Key: s.Key, StoreSum: s.Sum, ModelFile: s.ModelFile}
+	t := Data{Key: s.Key, StoreSum: s.Sum, ModelFile: s.ModelFile}
 	sum := sha256.New()
 	for _, split := range splits {
 		stored, left, err := lookup.Stored(d, s, split)
@@ -101,7 +101,7 @@ func join(d *datasets.Dataset, s *features.Store, splits []string, read func(fea
 	t.Validation = t.Validation.Labelled()
 	t.Unjudged -= t.Validation.Len()
 	t.number(d.Classes)
-	t.Stored = t.Train
+	t.Stored, t.Paths = t.Train, d.Paths()
 	return t, t.check()
 }
 
@@ -183,13 +183,17 @@ func (d *Data) readViews(ctx context.Context, s *features.Store) error {
 
 // number gives the classes of the train split ids without gaps, in the order of the dataset's ids.
 func (d *Data) number(names []string) {
-	present := slices.Clone(d.Train.Labels)
-	slices.Sort(present)
-	ids := map[int]int{}
-	for _, label := range slices.Compact(present) {
+	present := make([]bool, len(names))
+	for _, label := range d.Train.Labels {
 		if label != datasets.Unlabelled {
+			present[label] = true
+		}
+	}
+	ids := make([]int, len(names))
+	for label, name := range names {
+		if present[label] {
 			ids[label] = len(d.Classes)
-			d.Classes, d.ClassIDs = append(d.Classes, names[label]), append(d.ClassIDs, label)
+			d.Classes, d.ClassIDs = append(d.Classes, name), append(d.ClassIDs, label)
 		}
 	}
 	for i, label := range d.Train.Labels {

@@ -31,7 +31,7 @@ func (s *Session) judge(ctx context.Context, o Outcome) (folder.Result, error) {
 	if err != nil {
 		return r, err
 	}
-	c, err := comparison.Measure(ctx, o.Head, data.Train, data.Validation, now, eval.RetrievalOptions{})
+	c, err := comparison.Measure(ctx, o.Head, data.Train, data.Validation, now, eval.RetrievalOptions{MaxMem: comparison.MaxMem})
 	if err != nil {
 		return r, err
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"math"
 
+	"gonum.org/v1/gonum/blas/blas32"
+
 	"winnow/features"
 	"winnow/filters/noiserate"
 	"winnow/head"
@@ -19,19 +21,63 @@ func JudgedVectors(ctx context.Context, data Data) (features.Set, error) {
 	return head.WhitenSet(ctx, data.Train, head.Widest)
 }
 
-// ResolveRate puts an estimate where the configuration asks for one; nil: it asks for none.
+// whitened is vectors that are whitened as they are looked at, and held nowhere.
+type whitened struct {
+	features.Source
+	head *head.Head
+	raw  *[]float32
+}
+
+// Dim returns the dimension of the whitened vectors.
+func (w whitened) Dim() int { return w.head.Config().Out }
+
+// Part whitens the vectors of n rows from one on.
+func (w whitened) Part(ctx context.Context, scratch *[]float32, from, n int) (blas32.General, error) {
+	in, err := w.Source.Part(ctx, w.raw, from, n)
+	if err != nil {
+		return in, err
+	}
+	x := features.Resize(blas32.General{Data: *scratch}, n, w.Dim())
+	*scratch = x.Data
+	return x, w.head.EmbedInto(x, in)
+}
+
+// ResolveRate puts an estimate where the configuration asks for one; nil: it asks for none. Of many images it compares some, drawn,
+// with the classes of all ([noiserate.Enough]).
 func ResolveRate(ctx context.Context, cfg *config.Run, data Data) (*folder.NoiseRate, error) {
 	if !cfg.NeedsRate() {
 		return nil, nil
 	}
-	z, err := JudgedVectors(ctx, data)
-	if err != nil {
-		return nil, err
+	return resolveRate(ctx, cfg, data, noiserate.Enough(len(data.Classes)))
+}
+
+// resolveRate asks no more images than enough.
+func resolveRate(ctx context.Context, cfg *config.Run, data Data, enough int) (*folder.NoiseRate, error) {
+	rng, labelled := train.Rand(cfg.Seed, "noise rate", 0), data.Train.Len()-data.Unlabelled
+	ask := func() (noiserate.Estimate, error) {
+		z, err := JudgedVectors(ctx, data)
+		if err != nil {
+			return noiserate.Estimate{}, err
+		}
+		return noiserate.NewEstimate(ctx, z, len(data.Classes), noiserate.Auto, rng)
 	}
-	e, err := noiserate.NewEstimate(ctx, z, len(data.Classes), noiserate.Auto, train.Rand(cfg.Seed, "noise rate", 0))
+	if labelled > enough {
+		ask = func() (noiserate.Estimate, error) {
+			h, err := head.SelfWhitening(ctx, data.Train, head.Widest)
+			if err != nil {
+				return noiserate.Estimate{}, err
+			}
+			return noiserate.NewSampledEstimate(ctx, whitened{data.Train, h, new([]float32)}, len(data.Classes), enough, noiserate.Auto, rng)
+		}
+	}
+	e, err := ask()
 	if err != nil {
 		return nil, hint.With(err, "give the share of wrong labels: --noise-rate P")
 	}
 	cfg.SetRate(math.Round(1e4*e.Rate) / 1e4)
-	return new(folder.WrittenRate(e)), nil
+	written := folder.WrittenRate(e)
+	if labelled > enough {
+		written.Of = labelled
+	}
+	return &written, nil
 }

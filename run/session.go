@@ -55,7 +55,15 @@ func Open(ctx context.Context, cfg config.Run, o Options) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	return OpenWith(ctx, cfg, d, o)
+	long := len(d.Samples) > 1<<20
+	if long { // what reading them left would stand until the heap has doubled
+		runtime.GC()
+	}
+	s, err := OpenWith(ctx, cfg, d, o)
+	if long { // the manifest goes
+		runtime.GC()
+	}
+	return s, err
 }
 
 // OpenWith does what Open does, with a manifest that is read already.
@@ -193,7 +201,7 @@ func (s *Session) Train(ctx context.Context) (Outcome, folder.Result, error) {
 		return Outcome{}, none, err
 	}
 	if s.noise != nil {
-		s.options.Note("estimated from the features: about %s of the labels are wrong", s.noise)
+		s.options.Note("estimated from the features%s: about %s of the labels are wrong", s.noise.Asked(), s.noise)
 	}
 	if err := s.earlierRates(); err != nil {
 		return Outcome{}, none, err

@@ -9,6 +9,7 @@ import (
 	"winnow/features"
 	"winnow/head"
 	"winnow/internal/hint"
+	"winnow/run/comparison"
 	"winnow/run/config"
 )
 
@@ -23,11 +24,13 @@ func (r *training) validator() (func(context.Context) (float64, error), error) {
 		return nil, hint.With(fmt.Errorf("train: validation.measure is %s, and no image of the validation split has a class of the train split", config.MeasureClassMean),
 			"validate by retrieval: --set validation.measure=%s; or make a validation split of the classes that are trained", config.MeasureP1)
 	}
-	return func(ctx context.Context) (float64, error) { return r.data.Score(ctx, measure, r.embedNow) }, nil
+	return func(ctx context.Context) (float64, error) { return r.data.Score(ctx, measure, r.embedNow, r.spillNow) }, nil
 }
 
-// Score returns what a measure of validation (config.Validation) finds on the validation split in an embedding.
-func (d Data) Score(ctx context.Context, measure string, embed func(context.Context, features.Set) (features.Set, error)) (float64, error) {
+// Score returns what a measure of validation (config.Validation) finds on the validation split in an embedding. Of the train split,
+// where it is looked at, too, spill may leave the vectors elsewhere until they are freed.
+func (d Data) Score(ctx context.Context, measure string, embed func(context.Context, features.Set) (features.Set, error),
+	spill func(context.Context, features.Set) (z features.Set, free func() error, err error)) (float64, error) {
 	now, err := embed(ctx, d.Validation)
 	if err != nil {
 		return 0, err
@@ -37,11 +40,12 @@ func (d Data) Score(ctx context.Context, measure string, embed func(context.Cont
 	}
 	fit := d.Train
 	fit.Labels = d.datasetLabels() // validation has the dataset's class ids
-	if fit, err = embed(ctx, fit); err != nil {
+	fit, free, err := spill(ctx, fit)
+	if err != nil {
 		return 0, err
 	}
 	a, err := eval.NearestClassMean(ctx, fit, now, eval.ClassifierOptions{})
-	return a.Accuracy, err
+	return a.Accuracy, errors.Join(err, free())
 }
 
 // embedNow embeds a set as the run does now. An error names the image.
@@ -51,15 +55,32 @@ func (r *training) embedNow(ctx context.Context, set features.Set) (features.Set
 		return now, err
 	}
 	z, err := r.head.EmbedSet(ctx, now)
-	if bad := new(head.NotFinite); errors.As(err, &bad) {
-		err = fmt.Errorf("%s: %w", r.data.Paths[set.IDs[bad.Row]], err)
+	return z, r.named(err, set)
+}
+
+// spillNow is embedNow whose vectors are not to be written, and not looked at after free.
+func (r *training) spillNow(ctx context.Context, set features.Set) (z features.Set, free func() error, err error) {
+	now, err := r.backbone.Now(ctx, set)
+	if err != nil {
+		return now, nil, err
 	}
-	return z, err
+	if z, free, err = r.head.EmbedSpilled(ctx, now); err != nil {
+		return z, nil, errors.Join(r.named(err, set), free())
+	}
+	return z, free, nil
+}
+
+// named names the image of a set that an error of the head is about.
+func (r *training) named(err error, set features.Set) error {
+	if bad := new(head.NotFinite); errors.As(err, &bad) {
+		return fmt.Errorf("%s: %w", r.data.Paths[set.IDs[bad.Row]], err)
+	}
+	return err
 }
 
 // precisionAt1 scores embedded images, each asking the others.
 func precisionAt1(ctx context.Context, z features.Set) (float64, error) {
-	r, err := eval.Retrieve(ctx, z, nil, eval.RetrievalOptions{K: []int{1}})
+	r, err := eval.Retrieve(ctx, z, nil, eval.RetrievalOptions{K: []int{1}, MaxMem: comparison.MaxMem})
 	if err == nil && r.N == 0 {
 		err = fmt.Errorf("no class of the %d validation images has two of them: nothing can be retrieved", z.Len())
 	}

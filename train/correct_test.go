@@ -114,10 +114,10 @@ func TestCorrectionsReachAll(t *testing.T) {
 	}
 	last := tr.epoch
 	labels := b.cfg.Corrector.LabelsAfter(last * b.cfg.Sampler.Batches())
-	if wrong := checkEpoch(tr.batches, labels, 6, 4, b.cfg.Sampler.Batches(), false); wrong != "" {
+	if wrong := checkEpoch(b.cfg.Sampler.Epoch(last), labels, 6, 4, b.cfg.Sampler.Batches(), false); wrong != "" {
 		t.Errorf("the last epoch does not draw by the labels that it began with: %s", wrong)
 	}
-	if wrong := checkEpoch(tr.batches, given, 6, 4, b.cfg.Sampler.Batches(), false); wrong == "" {
+	if wrong := checkEpoch(b.cfg.Sampler.Epoch(last), given, 6, 4, b.cfg.Sampler.Batches(), false); wrong == "" {
 		t.Error("the last epoch draws by the given labels")
 	}
 }

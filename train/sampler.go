@@ -3,6 +3,7 @@ package train
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"maps"
 	"math"
 	"math/rand/v2"
@@ -59,20 +60,23 @@ type Shuffle struct {
 // K rows of one class repeat a row only where the class has fewer than K; then every row of it
 // is taken before one is taken again.
 //
+// It holds 4 bytes a row, and while an epoch is drawn up to 4 more of each row that the epoch visits; batches are made when
+// they are asked for.
+//
 // groups follows the sampler released with PRISM and XBM, which ends an epoch when fewer than P classes
 // remain and so leaves rows out; this one does not. uniform is MPerClassSampler of
 // pytorch-metric-learning with the epoch's length fixed.
 type Sampler struct {
-	rows    [][]int // of each class that has any, ascending; shuffle by size: of all as one
-	classes bool    // rows are by class
+	rows    [][]int32 // of each class that has any, ascending, one array behind all; shuffle by size: of all as one
+	classes bool      // rows are by class
 	p, k    int
 	balance float64
-	draw    func(rng *rand.Rand) [][]int // the labelled rows of an epoch's batches
+	draw    func(rng *rand.Rand) func() []int // begins an epoch: gives the labelled rows of one batch after the other
 	seed    uint64
 	batches int
-	views   int   // rows of each image that is drawn
-	free    []int // rows without a label, if any are drawn
-	u       int   // of these in a batch
+	views   int     // rows of each image that is drawn
+	free    []int32 // rows without a label, if any are drawn
+	u       int     // of these in a batch
 }
 
 // NewSampler prepares the draws from the rows 0 … len(labels)-1.
@@ -83,6 +87,9 @@ func NewSampler(how Sampling, labels []int, seed uint64) (*Sampler, error) {
 	}
 	if err != nil {
 		return nil, err
+	}
+	if len(labels) > math.MaxInt32 {
+		return nil, fmt.Errorf("train: sampler: %d rows, expected at most %d", len(labels), math.MaxInt32)
 	}
 	rows := rowsByClass(labels)
 	if len(rows) == 0 {
@@ -119,7 +126,7 @@ func checkBalance(b *float64) error {
 
 func (u Uniform) build(s *Sampler) error {
 	s.p, s.k, s.draw = min(u.Classes, len(s.rows)), u.Images, s.uniform
-	s.batches = (len(slices.Concat(s.rows...)) + s.p*s.k - 1) / (s.p * s.k)
+	s.batches = (total(s.rows) + s.p*s.k - 1) / (s.p * s.k)
 	if u.Balance != nil && *u.Balance > 0 {
 		s.balance, s.draw = *u.Balance, s.weighted
 	}
@@ -127,25 +134,34 @@ func (u Uniform) build(s *Sampler) error {
 }
 
 func (h Shuffle) build(s *Sampler) error {
-	all := slices.Sorted(slices.Values(slices.Concat(s.rows...)))
-	s.classes, s.p, s.k = false, 1, min(h.Rows, len(all))
+	all := total(s.rows)
+	s.classes, s.p, s.k = false, 1, min(h.Rows, all)
 	if h.Balance != nil && *h.Balance < 1 {
 		s.balance, s.draw = *h.Balance, s.repeated
-		total := 0
+		visits := 0
 		for _, n := range s.visits(1) {
-			total += n
+			visits += n
 		}
-		s.batches = total / s.k
-		return s.bounded(len(all))
+		s.batches = visits / s.k
+		return s.bounded(all)
 	}
-	s.rows, s.draw = [][]int{all}, s.shuffled
-	s.batches = len(all) / s.k
+	s.rows, s.draw = [][]int32{slices.Concat(s.rows...)}, s.shuffled
+	slices.Sort(s.rows[0])
+	s.batches = all / s.k
 	return nil
+}
+
+// total returns how many rows all classes have.
+func total(rows [][]int32) (n int) {
+	for _, class := range rows {
+		n += len(class)
+	}
+	return n
 }
 
 // visits returns how many groups of k rows of each class an epoch has by the balance.
 func (s *Sampler) visits(k int) []int {
-	largest := len(slices.MaxFunc(s.rows, func(a, b []int) int { return len(a) - len(b) }))
+	largest := len(slices.MaxFunc(s.rows, func(a, b []int32) int { return len(a) - len(b) }))
 	most := float64((largest + k - 1) / k)
 	visits := make([]int, len(s.rows))
 	for c, rows := range s.rows {
@@ -169,27 +185,36 @@ func (s *Sampler) bounded(rows int) error {
 }
 
 // rowsWithout lists the rows that have no label.
-func rowsWithout(labels []int) []int {
-	var rows []int
+func rowsWithout(labels []int) []int32 {
+	var rows []int32
 	for row, label := range labels {
 		if label < 0 {
-			rows = append(rows, row)
+			rows = append(rows, int32(row))
 		}
 	}
 	return rows
 }
 
-// rowsByClass lists the rows of each class that has any, in the order of the class ids.
-func rowsByClass(labels []int) [][]int {
-	byClass := map[int][]int{}
-	for row, label := range labels {
+// rowsByClass lists the rows of each class that has any, in the order of the class ids: parts of one array, filled by a counting sort.
+func rowsByClass(labels []int) [][]int32 {
+	count, all := map[int]int{}, 0
+	for _, label := range labels {
 		if label >= 0 {
-			byClass[label] = append(byClass[label], row)
+			count[label]++
+			all++
 		}
 	}
-	rows := make([][]int, 0, len(byClass))
-	for _, c := range slices.Sorted(maps.Keys(byClass)) {
-		rows = append(rows, byClass[c])
+	flat, rows := make([]int32, all), make([][]int32, 0, len(count))
+	for _, c := range slices.Sorted(maps.Keys(count)) {
+		n := count[c]
+		count[c] = len(rows) // from now on its place
+		rows, flat = append(rows, flat[:0:n]), flat[n:]
+	}
+	for row, label := range labels {
+		if label >= 0 {
+			c := count[label]
+			rows[c] = append(rows[c], int32(row))
+		}
 	}
 	return rows
 }
@@ -229,55 +254,74 @@ func (s *Sampler) Labelled() int { return s.views * s.drawn() }
 
 // Epoch lists the batches of epoch e, each the positions of its rows.
 func (s *Sampler) Epoch(e int) [][]int {
-	batches := s.draw(Rand(s.seed, "sampler", e))
-	if s.views > 1 {
-		for b := range batches {
-			batches[b] = slices.Repeat(batches[b], s.views)
+	epoch, next := make([][]int, s.batches), s.begin(e)
+	for b := range epoch {
+		epoch[b] = next()
+	}
+	return epoch
+}
+
+// Each goes through the batches that Epoch lists, of which no more is held than one.
+func (s *Sampler) Each(e int) iter.Seq[[]int] {
+	return func(yield func([]int) bool) {
+		next := s.begin(e)
+		for range s.batches {
+			if !yield(next()) {
+				return
+			}
 		}
 	}
+}
+
+// begin returns a function that gives the batches of epoch e, one after the other.
+func (s *Sampler) begin(e int) func() []int {
+	draw := s.draw(Rand(s.seed, "sampler", e))
 	if s.u == 0 {
-		return batches
+		return func() []int { return s.viewed(draw()) }
 	}
 	rng := Rand(s.seed, "unlabelled", e)
-	var queue []int
-	for b := range batches {
+	var queue []int32
+	return func() []int {
+		free := make([]int, 0, s.views*s.u)
 		for range s.u {
 			if len(queue) == 0 { // each once before any comes again
 				queue = slices.Clone(s.free)
 				shuffle(queue, rng)
 			}
-			batches[b] = append(batches[b], queue[0])
+			free = append(free, int(queue[0]))
 			queue = queue[1:]
 		}
-		if free := batches[b][s.Labelled():]; s.views > 1 {
-			batches[b] = append(batches[b], slices.Repeat(free, s.views-1)...)
-		}
+		return append(s.viewed(draw()), s.viewed(free)...)
 	}
-	return batches
 }
 
-func (s *Sampler) uniform(rng *rand.Rand) [][]int {
+// viewed names rows once for each view.
+func (s *Sampler) viewed(rows []int) []int {
+	if s.views > 1 {
+		return slices.Repeat(rows, s.views)
+	}
+	return rows
+}
+
+func (s *Sampler) uniform(rng *rand.Rand) func() []int {
 	order := features.AllRows(len(s.rows))
-	epoch := make([][]int, s.batches)
-	for b := range epoch {
+	return func() []int {
 		batch := make([]int, 0, s.Images())
 		for _, c := range chooseFirst(order, s.p, rng) {
 			batch = s.some(batch, c, rng)
 		}
-		epoch[b] = batch
+		return batch
 	}
-	return epoch
 }
 
 // weighted draws the classes of a batch one after the other, each by its weight among those that are left.
-func (s *Sampler) weighted(rng *rand.Rand) [][]int {
+func (s *Sampler) weighted(rng *rand.Rand) func() []int {
 	weight, key := make([]float64, len(s.rows)), make([]float64, len(s.rows))
 	for c, rows := range s.rows {
 		weight[c] = math.Pow(float64(len(rows)), s.balance)
 	}
 	order := features.AllRows(len(s.rows))
-	epoch := make([][]int, s.batches)
-	for b := range epoch {
+	return func() []int {
 		for c := range key { // the first of exponential waiting times are such draws
 			key[c] = rng.ExpFloat64() / weight[c]
 		}
@@ -286,53 +330,64 @@ func (s *Sampler) weighted(rng *rand.Rand) [][]int {
 		for _, c := range order[:s.p] {
 			batch = s.some(batch, c, rng)
 		}
-		epoch[b] = batch
+		return batch
 	}
-	return epoch
 }
 
-func (s *Sampler) shuffled(rng *rand.Rand) [][]int { return s.inBatches(slices.Clone(s.rows[0]), rng) }
+func (s *Sampler) shuffled(rng *rand.Rand) func() []int {
+	return s.inBatches(slices.Clone(s.rows[0]), rng)
+}
 
 // repeated is shuffled with the rows of small classes more than once.
-func (s *Sampler) repeated(rng *rand.Rand) [][]int {
-	var order []int
+func (s *Sampler) repeated(rng *rand.Rand) func() []int {
+	var order []int32
 	for c, n := range s.visits(1) {
-		order = s.fill(order, s.rows[c], n, rng)
+		order = fill(order, s.rows[c], n, rng)
 	}
 	return s.inBatches(order, rng)
 }
 
-func (s *Sampler) inBatches(order []int, rng *rand.Rand) [][]int {
+func (s *Sampler) inBatches(order []int32, rng *rand.Rand) func() []int {
 	shuffle(order, rng)
-	epoch := make([][]int, s.batches)
-	for b := range epoch {
-		epoch[b] = order[b*s.k : (b+1)*s.k : (b+1)*s.k]
+	return func() []int {
+		batch := named(make([]int, 0, s.Images()), order[:s.k])
+		order = order[s.k:]
+		return batch
 	}
-	return epoch
 }
 
-// some appends K rows of a class.
-func (s *Sampler) some(batch []int, class int, rng *rand.Rand) []int {
-	return s.fill(batch, s.rows[class], s.k, rng)
-}
-
-// fill appends n rows, each once before any comes again.
-func (s *Sampler) fill(batch, rows []int, n int, rng *rand.Rand) []int {
-	pool := slices.Clone(rows)
-	for n > 0 {
-		some := chooseFirst(pool, min(n, len(pool)), rng)
-		batch = append(batch, some...)
-		n -= len(some)
+// named appends rows to a batch.
+func named(batch []int, rows []int32) []int {
+	for _, row := range rows {
+		batch = append(batch, int(row))
 	}
 	return batch
 }
 
-func shuffle(list []int, rng *rand.Rand) {
+// some appends K rows of a class.
+func (s *Sampler) some(batch []int, class int, rng *rand.Rand) []int {
+	return fill(batch, s.rows[class], s.k, rng)
+}
+
+// fill appends n rows, each once before any comes again.
+func fill[T int | int32](to []T, rows []int32, n int, rng *rand.Rand) []T {
+	pool := slices.Clone(rows)
+	for n > 0 {
+		some := chooseFirst(pool, min(n, len(pool)), rng)
+		for _, row := range some {
+			to = append(to, T(row))
+		}
+		n -= len(some)
+	}
+	return to
+}
+
+func shuffle[T any](list []T, rng *rand.Rand) {
 	rng.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
 }
 
 // chooseFirst moves n random members of list to its front and returns them: a draw without replacement.
-func chooseFirst(list []int, n int, rng *rand.Rand) []int {
+func chooseFirst[T any](list []T, n int, rng *rand.Rand) []T {
 	for i := range n {
 		j := i + rng.IntN(len(list)-i)
 		list[i], list[j] = list[j], list[i]

@@ -39,7 +39,7 @@ func (g Groups) build(s *Sampler) error {
 }
 
 // fit takes groups from the largest classes until all that are left have a place.
-func (s *Sampler) fit(left *weights, queues [][]int) {
+func (s *Sampler) fit(left *weights, queues [][]int32) {
 	for {
 		c := 0
 		for k, n := range left.of {
@@ -58,26 +58,18 @@ func (s *Sampler) fit(left *weights, queues [][]int) {
 // groups spreads the groups over the batches. A class with as many groups left as there are batches left
 // must be in each of them; these are at most P, because all groups left never exceed P times the
 // batches left. The other places are drawn in proportion to the groups left.
-func (s *Sampler) groups(rng *rand.Rand) [][]int {
-	queues := make([][]int, len(s.rows)) // rows of each class, K at a time
-	left := newWeights(len(s.rows))
-	for c, n := range s.visits(s.k) {
-		for len(queues[c]) < n*s.k {
-			queues[c] = append(queues[c], s.cut(c, rng)...)
-		}
-		queues[c] = queues[c][:n*s.k]
-		left.add(c, len(queues[c])/s.k)
-	}
-	s.fit(left, queues)
-	epoch := make([][]int, s.batches)
+func (s *Sampler) groups(rng *rand.Rand) func() []int {
+	queues, left := s.queues(rng)
+	batches := s.batches // left
 	chosen := make([]int, 0, s.p)
 	rest := features.AllRows(len(s.rows))
 	taken := make([]bool, len(s.rows))
-	for b := range epoch {
-		chosen = s.choose(chosen[:0], left, s.batches-b, rng)
+	return func() []int {
+		chosen = s.choose(chosen[:0], left, batches, rng)
+		batches--
 		batch := make([]int, 0, s.Images())
 		for _, c := range chosen {
-			batch = append(batch, queues[c][:s.k]...)
+			batch = named(batch, queues[c][:s.k])
 			queues[c] = queues[c][s.k:]
 			left.add(c, -1)
 			taken[c] = true
@@ -92,9 +84,28 @@ func (s *Sampler) groups(rng *rand.Rand) [][]int {
 		for _, c := range chosen {
 			taken[c] = false
 		}
-		epoch[b] = batch
+		return batch
 	}
-	return epoch
+}
+
+// queues returns the rows of each class, K at a time, parts of one array, and how many groups of them there are.
+func (s *Sampler) queues(rng *rand.Rand) ([][]int32, *weights) {
+	visits, all := s.visits(s.k), 0
+	for _, n := range visits {
+		all += n * s.k
+	}
+	queues, left, flat := make([][]int32, len(s.rows)), newWeights(len(s.rows)), make([]int32, all)
+	var scratch []int32
+	for c, n := range visits {
+		queues[c], flat = flat[:n*s.k:n*s.k], flat[n*s.k:]
+		for done := 0; done < n*s.k; {
+			scratch = s.cut(scratch[:0], c, rng)
+			done += copy(queues[c][done:], scratch)
+		}
+		left.add(c, n)
+	}
+	s.fit(left, queues)
+	return queues, left
 }
 
 // choose appends at most P distinct classes with groups left.
@@ -125,16 +136,16 @@ func (s *Sampler) choose(chosen []int, left *weights, batchesLeft int, rng *rand
 	return chosen
 }
 
-// cut shuffles a class and pads it to a multiple of K.
-func (s *Sampler) cut(class int, rng *rand.Rand) []int {
-	rows := slices.Clone(s.rows[class])
+// cut appends a class, shuffled and padded to a multiple of K.
+func (s *Sampler) cut(rows []int32, class int, rng *rand.Rand) []int32 {
+	rows = append(rows, s.rows[class]...)
 	shuffle(rows, rng)
 	rest := len(rows) % s.k
 	if rest == 0 {
 		return rows
 	}
 	if len(rows) < s.k {
-		return s.fill(rows, s.rows[class], s.k-rest, rng)
+		return fill(rows, s.rows[class], s.k-rest, rng)
 	}
 	others := slices.Clone(rows[:len(rows)-rest]) // not those of the group that is filled
 	return append(rows, chooseFirst(others, s.k-rest, rng)...)

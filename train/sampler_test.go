@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"math"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -308,6 +309,54 @@ func BenchmarkSamplerEpoch(b *testing.B) {
 	}
 	for i := 0; b.Loop(); i++ {
 		s.Epoch(i)
+	}
+}
+
+// A sampler takes 4 bytes a row, and an epoch as many of the rows it visits; what else it allocates depends on classes and batches alone.
+func TestSamplerMemory(t *testing.T) {
+	const rows, classes = 1 << 20, 1 << 10
+	labels := make([]int, rows)
+	for i := range labels {
+		labels[i] = i * 7 % classes
+	}
+	allocated := func(do func()) float64 {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		do()
+		runtime.ReadMemStats(&after)
+		return float64(after.TotalAlloc-before.TotalAlloc) / rows
+	}
+	for _, how := range []Sampling{Groups{Classes: 8, Images: 4}, Uniform{Classes: 8, Images: 4}, Shuffle{Rows: 32}} {
+		var s *Sampler
+		made, most := allocated(func() { s, _ = NewSampler(how, labels, 1) }), 4.5
+		if _, ok := how.(Shuffle); ok {
+			most += 4 // by class once, then as they are
+		}
+		begun := allocated(func() {
+			for range s.Each(0) {
+				break
+			}
+		})
+		if made > most || begun > 4.5 {
+			t.Errorf("%T: %.2f bytes a row to make, %.2f to begin an epoch, expected at most %v and 4.5", how, made, begun, most)
+		}
+	}
+}
+
+// Batches that are asked for one after the other are those that are listed.
+func TestSamplerEach(t *testing.T) {
+	labels := []int{0, 0, 0, 1, 1, 2, 2, 2, 2, -1, -1}
+	for _, how := range []Sampling{Groups{Classes: 2, Images: 2, Unlabelled: 1}, Uniform{Classes: 2, Images: 2}, Shuffle{Rows: 3}} {
+		s, err := NewSampler(how, labels, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, views := range []int{1, 2} {
+			s.ShowViews(views)
+			if each := slices.Collect(s.Each(4)); len(each) != s.Batches() || !cmp.Equal(each, s.Epoch(4)) {
+				t.Errorf("%T: %v, expected %v", how, each, s.Epoch(4))
+			}
+		}
 	}
 }
 

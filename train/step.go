@@ -70,13 +70,22 @@ func (t *Trainer) step() (*Step, error) {
 // next returns the batch of the next step.
 func (t *Trainer) next() []int {
 	n := t.Sampler.Batches()
-	if e := t.progress.Step / n; e != t.epoch {
-		if t.Corrector != nil {
-			t.Sampler.Relabel(t.Corrector.LabelsAfter(e * n))
-		}
-		t.epoch, t.batches = e, t.Sampler.Epoch(e)
+	e, b := t.progress.Step/n, t.progress.Step%n
+	if e != t.epoch && t.Corrector != nil {
+		t.Sampler.Relabel(t.Corrector.LabelsAfter(e * n))
 	}
-	return t.batches[t.progress.Step%n]
+	if e != t.epoch || b < t.drawn-1 {
+		t.epoch, t.drawn, t.draw = e, 0, t.Sampler.begin(e)
+	}
+	return t.batch(b)
+}
+
+// batch draws the epoch as far as batch b, the last that was drawn or a later one.
+func (t *Trainer) batch(b int) []int {
+	for ; t.drawn <= b; t.drawn++ {
+		t.last = t.draw()
+	}
+	return t.last
 }
 
 // announce names the next step's rows to an encoder that can begin with them. Those of another epoch are not known yet: its
@@ -84,7 +93,7 @@ func (t *Trainer) next() []int {
 func (t *Trainer) announce() {
 	next := t.progress.Step + 1
 	if e, ok := t.Encoder.(Announced); ok && next < t.Steps && next%t.Sampler.Batches() != 0 {
-		e.Announce(t.batches[next%t.Sampler.Batches()])
+		e.Announce(t.batch(next % t.Sampler.Batches()))
 	}
 }
 

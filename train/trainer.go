@@ -152,9 +152,11 @@ type Trainer struct {
 	average   [][]float32 // of the same; nil without Average
 	weights   []float64   // of samples by ID, as the losses have them; nil unless SelfPaced
 
-	epoch   int     // of batches
-	batches [][]int // of that epoch
-	all     []int   // 0 … batch-1
+	epoch   int          // of draw
+	draw    func() []int // gives its batches, one after the other
+	drawn   int          // batches so far
+	last    []int        // of them
+	all     []int        // 0 … batch-1
 	kept    features.Set
 	labels  []int // of the batch, corrected
 	dKept   blas32.General

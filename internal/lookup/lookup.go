@@ -50,13 +50,15 @@ func Split(ctx context.Context, d *datasets.Dataset, s *features.Store, split st
 }
 
 // Rows finds the images at these positions of a manifest in a store: ids are the positions of the readable
-// ones, rows where the store has them. which describes the images in an error: "train ", or "" for all.
+// ones, or at itself where all are, rows where the store has them. which describes the images in an error: "train ", or "" for all.
 func Rows(d *datasets.Dataset, s *features.Store, at []int, which string) (rows, ids []int, left []LeftOut, err error) {
-	paths := make([]string, len(at))
+	found := make([]int, len(at))
+	var missing []string
 	for i, id := range at {
-		paths[i] = d.Samples[id].Path
+		if found[i] = s.Row(d.Samples[id].Path); found[i] < 0 {
+			missing = append(missing, d.Samples[id].Path)
+		}
 	}
-	found, missing := s.Lookup(paths)
 	if len(missing) > 0 && s.Shard != nil {
 		return nil, nil, nil, hint.With(fmt.Errorf("features %s: is shard %v, without %d of the %d %simages", s.Dir, *s.Shard, len(missing), len(at), which),
 			"put all shards together first: winnow join OUT, with the --out of winnow extract")
@@ -66,9 +68,13 @@ func Rows(d *datasets.Dataset, s *features.Store, at []int, which string) (rows,
 			"extract again with this manifest: winnow extract --manifest FILE --root DIR --model MODEL --out DIR")
 	}
 	bad := s.BadRows()
+	if len(bad) == 0 {
+		return found, at, nil, nil
+	}
+	rows, ids = found[:0], make([]int, 0, len(at))
 	for i, id := range at {
 		if reason, ok := bad[found[i]]; ok {
-			left = append(left, LeftOut{paths[i], reason})
+			left = append(left, LeftOut{d.Samples[id].Path, reason})
 			continue
 		}
 		rows, ids = append(rows, found[i]), append(ids, id)

@@ -117,7 +117,7 @@ func (t Training) Each(ctx context.Context, set features.Set, visit func(number 
 	}
 	batches := cmp.Or(t.batches, sampler.Batches())
 	for number, epoch := 0, 0; number < batches; epoch++ {
-		for _, rows := range sampler.Epoch(epoch) {
+		for rows := range sampler.Each(epoch) {
 			if number == batches {
 				break
 			}

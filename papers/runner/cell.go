@@ -132,7 +132,12 @@ func (r *reproduction) validate(ctx context.Context, o *studies.Outcome, embed e
 	if !r.followsValidation() || t.data.Validation.Len() == 0 {
 		return nil
 	}
-	score, err := t.data.Score(ctx, t.cfg.Validation.Measure, func(_ context.Context, set features.Set) (features.Set, error) { return embed(set) })
+	score, err := t.data.Score(ctx, t.cfg.Validation.Measure,
+		func(_ context.Context, set features.Set) (features.Set, error) { return embed(set) },
+		func(_ context.Context, set features.Set) (features.Set, func() error, error) {
+			z, err := embed(set)
+			return z, func() error { return nil }, err
+		})
 	o.Traces = map[string]studies.Trace{validation: {X: []float64{0}, Y: []float64{score}}}
 	return err
 }

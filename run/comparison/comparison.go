@@ -151,6 +151,9 @@ func Each[S features.Source](ctx context.Context, h *head.Head, train S, stored,
 // Untrained is the P@1 of a set of images by features that nothing was trained on.
 type Untrained struct{ Frozen, Whitened float64 }
 
+// MaxMem bounds the similarities that a training holds while it validates, in bytes: less than what eval may take, which has the machine for itself.
+const MaxMem = 1 << 27
+
 // MeasureUntrained measures the stored features of images as they are and whitened, as [Measure] does. h is the head's
 // configuration.
 func MeasureUntrained(ctx context.Context, h head.Config, train, stored features.Set) (*Untrained, error) {
@@ -170,7 +173,7 @@ func MeasureUntrained(ctx context.Context, h head.Config, train, stored features
 		if err != nil {
 			return nil, err
 		}
-		r, err := eval.Retrieve(ctx, z, nil, eval.RetrievalOptions{K: []int{1}})
+		r, err := eval.Retrieve(ctx, z, nil, eval.RetrievalOptions{K: []int{1}, MaxMem: MaxMem})
 		if err != nil {
 			return nil, err
 		}

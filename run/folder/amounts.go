@@ -18,12 +18,21 @@ type NoiseRate struct {
 	Rate   float64 `json:"rate"`
 	Low    float64 `json:"low"` // of the interval of 95 %
 	High   float64 `json:"high"`
-	Judged int     `json:"judged"` // images
+	Judged int     `json:"judged"`       // images
+	Of     int     `json:"of,omitempty"` // images with a label, of which these were drawn; 0: they are all
 }
 
 // WrittenRate returns an estimate in the form that is written.
 func WrittenRate(e noiserate.Estimate) NoiseRate {
 	return NoiseRate{Method: e.Method, Rate: e.Rate, Low: e.Low, High: e.High, Judged: e.Judged}
+}
+
+// Asked says of how many images the estimate is, where it is not of all; else "".
+func (e NoiseRate) Asked() string {
+	if e.Of == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" of %d of %d images", e.Judged, e.Of)
 }
 
 // String returns the estimate for people.

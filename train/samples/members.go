@@ -48,16 +48,21 @@ func (r *Record) Follow(bank *features.Bank) error {
 	if held.Len() > pushed || held.Len() < min(pushed, bank.Cap()) {
 		return fmt.Errorf("samples: the bank holds %d vectors after %d pushes, expected %d", held.Len(), pushed, min(pushed, bank.Cap()))
 	}
-	rowOf := make(map[int]int, len(r.cfg.IDs))
+	rowOf := make(map[int]int, held.Len()) // of what the bank holds
+	for _, id := range held.IDs {
+		rowOf[id] = -1
+	}
 	for row, id := range r.cfg.IDs {
-		rowOf[id] = row
+		if _, wanted := rowOf[id]; wanted {
+			rowOf[id] = row
+		}
 	}
 	m := newMembers(len(r.cfg.IDs), bank.Cap())
 	m.pushed = pushed - held.Len()
 	for range held.Len() {
 		id := held.IDs[m.pushed%m.capacity]
-		row, ok := rowOf[id]
-		if !ok {
+		row := rowOf[id]
+		if row < 0 {
 			return fmt.Errorf("samples: the bank holds a vector of sample %d, which is not trained on", id)
 		}
 		m.push([]int{row})
