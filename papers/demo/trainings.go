@@ -49,7 +49,7 @@ func filtered(t *Trio) *eval.Retrieval   { return &t.PRISM }
 
 // tunedSettings are those of the fine-tuned trainings. docs/log/2026-11.md says how they were chosen.
 var tunedSettings = []string{
-	"length=4.8 epochs", "bank.size=4096", "solver.lr=1e-3", "backbone_solver.lr=7e-4", "finetune.weights=all", "finetune.augment=none", "finetune.batch_norm=frozen", "screen=none", "bank.fill=false", "finetune.start=1.5 epochs",
+	"length=4.8 epochs", "bank.size=4096", "solver.lr=1e-3", "backbone_solver.lr=7e-4", "finetune.weights=all", "finetune.augment=none", "finetune.batch_norm=frozen", "screen=none", "bank.fill=false", "finetune.start=1.5 epochs", "finetune.refit=0 steps",
 	"filter.warm_up=0.4 epochs", "filter.avgsim=0", "validation.every=1 epoch", "checkpoint=0",
 }
 
