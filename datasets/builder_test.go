@@ -7,11 +7,14 @@ import (
 	"path/filepath"
 	"runtime"
 	"testing"
+
+	"winnow/internal/testing/memory"
 )
 
 // A long manifest takes its samples (72 bytes each), its paths, and, of what the reader throws away, no more than lines as they are.
 // Named classes and a file whose first lines are the shortest make it no more.
 func TestManifestMemory(t *testing.T) {
+	memory.Exactly(t)
 	const rows = 200_000
 	var text bytes.Buffer
 	text.WriteString("path,label,split\n")

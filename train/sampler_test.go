@@ -11,6 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"winnow/internal/testing/memory"
 )
 
 // checkEpoch returns what is wrong with an epoch of PK batches, or "".
@@ -314,6 +316,7 @@ func BenchmarkSamplerEpoch(b *testing.B) {
 
 // A sampler takes 4 bytes a row, and an epoch as many of the rows it visits; what else it allocates depends on classes and batches alone.
 func TestSamplerMemory(t *testing.T) {
+	memory.Exactly(t)
 	const rows, classes = 1 << 20, 1 << 10
 	labels := make([]int, rows)
 	for i := range labels {
