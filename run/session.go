@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"path/filepath"
 	"runtime"
@@ -13,8 +12,6 @@ import (
 	"winnow/datasets"
 	"winnow/extraction"
 	"winnow/features"
-	"winnow/internal/lookup"
-	"winnow/internal/text"
 	"winnow/run/config"
 	"winnow/run/folder"
 	"winnow/run/mlflow"
@@ -252,103 +249,6 @@ func (s *Session) trainAndJudge(ctx context.Context, o Options) (Outcome, folder
 	}
 	result.Seconds = time.Since(s.start).Seconds()
 	return out, result, folder.Finish(o.Dir, result)
-}
-
-// screen leaves out the labels that are called wrong before the training, those that an earlier part of it left out if
-// there was one.
-func (s *Session) screen(ctx context.Context) error {
-	var before *Screening
-	if dir := s.options.Dir; s.options.Resume && folder.Begun(dir) {
-		facts, err := folder.ReadFacts(dir)
-		if err != nil {
-			return err
-		}
-		if facts.Screening != nil {
-			before = &Screening{Screening: *facts.Screening}
-			if before.List, err = folder.ReadScreening(dir); err != nil {
-				return err
-			}
-		}
-	}
-	at, end := s.options.Watch("steps of judging labels")
-	found, err := Screen(ctx, &s.Config, &s.Data, before, at)
-	end()
-	if found == nil || err != nil {
-		return err
-	}
-	s.screened = found
-	if found.Blind {
-		s.options.Note("the features tell nothing of the labels: none is called wrong before the training")
-		return nil
-	}
-	s.options.Note("of %d labels %s calls %d wrong: their images take no part (%s); of the others about %s are", found.Judged, found.By, found.Wrong,
-		folder.ScreenedFile, text.Percent(found.Left))
-	return nil
-}
-
-// earlierRates takes the learning rates that an earlier part of the run has found.
-func (s *Session) earlierRates() error {
-	if dir := s.options.Dir; s.options.Resume && folder.Begun(dir) {
-		facts, err := folder.ReadFacts(dir)
-		if err != nil {
-			return err
-		}
-		if s.rates = facts.RateTest; s.rates != nil {
-			s.rates.Resolve(&s.Config)
-		}
-	}
-	return nil
-}
-
-// begin throws away the run that is to be overwritten, and writes config.yaml and run.json. A run that goes on keeps what
-// it wrote when it began.
-func (s *Session) begin(plan Plan) error {
-	s.Config.Length, s.Config.Validation = plan.Config.Length, plan.Config.Validation // as they were chosen
-	if s.options.Overwrite {
-		if err := folder.Clear(s.options.Dir); err != nil {
-			return err
-		}
-	}
-	if plan.Resumed > 0 && folder.Begun(s.options.Dir) {
-		return nil
-	}
-	facts, err := s.facts(plan)
-	if err != nil {
-		return err
-	}
-	if plan.Rates != nil {
-		if err := folder.WriteRange(s.options.Dir, plan.Rates.Curve); err != nil {
-			return err
-		}
-	}
-	if s.screened != nil {
-		if err := folder.WriteScreening(s.options.Dir, s.screened.List); err != nil {
-			return err
-		}
-	}
-	return folder.Begin(s.options.Dir, s.Config, plan.Sum, facts)
-}
-
-// facts returns what run.json holds: what the caller knows of the machine, completed with configuration and data.
-func (s *Session) facts(plan Plan) (folder.Facts, error) {
-	f, data := s.options.About, s.Data
-	f.Winnow, f.Go, f.Started, f.NoiseRate = s.options.Winnow, runtime.Version(), s.start.UTC(), s.noise
-	f.RateTest = cmp.Or(plan.Rates, s.rates)
-	if s.screened != nil {
-		f.Screening = &s.screened.Screening
-	}
-	f.Seed, f.Manifest, f.ImagesSHA256, f.FeaturesSHA256, f.FeaturesKey = s.Config.Seed, s.Config.Data.Manifest, data.Sum, data.StoreSum, data.Key
-	f.Places = folder.PlacesOf(s.options.Dir, s.Config.Data, data.ModelFile)
-	f.Images, f.Unlabelled, f.Validation, f.Classes = data.Train.Len(), data.Unlabelled, data.Validation.Len(), data.Classes
-	f.LeftOut, f.StepsPerEpoch, f.Steps = append([]lookup.LeftOut{}, data.LeftOut...), plan.Epoch, plan.Steps
-	if share := s.backbone.Share(); share != nil {
-		f.Backbone, f.TunedWeights = share.From, s.backbone.Weights()
-	}
-	var err error
-	if f.ManifestSHA256, err = folder.FileSum(f.Manifest); err != nil {
-		return f, fmt.Errorf("train: %w", err)
-	}
-	return f, nil
 }
 
 // Now returns a set of images with the features that the backbone gives of them now: those stored where it is not trained.

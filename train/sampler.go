@@ -1,15 +1,11 @@
 package train
 
 import (
-	"cmp"
 	"fmt"
 	"iter"
-	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
-
-	"winnow/features"
 )
 
 // Sampling is how batches are put together: [Groups], [Uniform] or [Shuffle]. Each may ask for rows without a label in
@@ -17,21 +13,6 @@ import (
 type Sampling interface {
 	check() (unlabelled int, err error)
 	build(s *Sampler) error // s knows its rows
-}
-
-// Uniform draws P classes with K rows each, every class as likely as any other.
-type Uniform struct {
-	Classes    int // P ≥ 1; more than there are: all of them
-	Images     int // K ≥ 1
-	Unlabelled int
-	Balance    *float64 // classes are drawn by their sizes to this power, 0 to 1; nil: 0
-}
-
-// Shuffle draws any rows.
-type Shuffle struct {
-	Rows       int // of a batch, ≥ 1; more than there are: all of them
-	Unlabelled int
-	Balance    *float64 // classes are drawn by their sizes to this power, 0 to 1; nil: 1
 }
 
 // Sampler draws batches. An epoch is a pure function of (seed, number of the epoch) and always has the same number
@@ -108,55 +89,11 @@ func NewSampler(how Sampling, labels []int, seed uint64) (*Sampler, error) {
 	return s, nil
 }
 
-func (u Uniform) check() (unlabelled int, err error) { return Groups(u).check() }
-
-func (h Shuffle) check() (unlabelled int, err error) {
-	if h.Rows < 1 {
-		err = fmt.Errorf("train: sampler: batches of %d rows, expected at least 1", h.Rows)
-	}
-	return h.Unlabelled, cmp.Or(err, checkBalance(h.Balance))
-}
-
 func checkBalance(b *float64) error {
 	if b != nil && !(*b >= 0 && *b <= 1) {
 		return fmt.Errorf("train: sampler: balance %v, expected a power of the classes' sizes from 0 (all equally often) to 1 (by size)", *b)
 	}
 	return nil
-}
-
-func (u Uniform) build(s *Sampler) error {
-	s.p, s.k, s.draw = min(u.Classes, len(s.rows)), u.Images, s.uniform
-	s.batches = (total(s.rows) + s.p*s.k - 1) / (s.p * s.k)
-	if u.Balance != nil && *u.Balance > 0 {
-		s.balance, s.draw = *u.Balance, s.weighted
-	}
-	return nil
-}
-
-func (h Shuffle) build(s *Sampler) error {
-	all := total(s.rows)
-	s.classes, s.p, s.k = false, 1, min(h.Rows, all)
-	if h.Balance != nil && *h.Balance < 1 {
-		s.balance, s.draw = *h.Balance, s.repeated
-		visits := 0
-		for _, n := range s.visits(1) {
-			visits += n
-		}
-		s.batches = visits / s.k
-		return s.bounded(all)
-	}
-	s.rows, s.draw = [][]int32{slices.Concat(s.rows...)}, s.shuffled
-	slices.Sort(s.rows[0])
-	s.batches = all / s.k
-	return nil
-}
-
-// total returns how many rows all classes have.
-func total(rows [][]int32) (n int) {
-	for _, class := range rows {
-		n += len(class)
-	}
-	return n
 }
 
 // visits returns how many groups of k rows of each class an epoch has by the balance.
@@ -182,41 +119,6 @@ func (s *Sampler) bounded(rows int) error {
 		return fmt.Errorf("train: sampler: balance %v makes an epoch of %d rows of %d, as small classes come as often as large ones: expected at most %d; a larger balance, or uniform batches", s.balance, n, rows, maxEpoch)
 	}
 	return nil
-}
-
-// rowsWithout lists the rows that have no label.
-func rowsWithout(labels []int) []int32 {
-	var rows []int32
-	for row, label := range labels {
-		if label < 0 {
-			rows = append(rows, int32(row))
-		}
-	}
-	return rows
-}
-
-// rowsByClass lists the rows of each class that has any, in the order of the class ids: parts of one array, filled by a counting sort.
-func rowsByClass(labels []int) [][]int32 {
-	count, all := map[int]int{}, 0
-	for _, label := range labels {
-		if label >= 0 {
-			count[label]++
-			all++
-		}
-	}
-	flat, rows := make([]int32, all), make([][]int32, 0, len(count))
-	for _, c := range slices.Sorted(maps.Keys(count)) {
-		n := count[c]
-		count[c] = len(rows) // from now on its place
-		rows, flat = append(rows, flat[:0:n]), flat[n:]
-	}
-	for row, label := range labels {
-		if label >= 0 {
-			c := count[label]
-			rows[c] = append(rows[c], int32(row))
-		}
-	}
-	return rows
 }
 
 // Relabel makes the epochs that are asked for from now on draw by other labels, which have all classes of the first
@@ -303,94 +205,7 @@ func (s *Sampler) viewed(rows []int) []int {
 	return rows
 }
 
-func (s *Sampler) uniform(rng *rand.Rand) func() []int {
-	order := features.AllRows(len(s.rows))
-	return func() []int {
-		batch := make([]int, 0, s.Images())
-		for _, c := range chooseFirst(order, s.p, rng) {
-			batch = s.some(batch, c, rng)
-		}
-		return batch
-	}
-}
-
-// weighted draws the classes of a batch one after the other, each by its weight among those that are left.
-func (s *Sampler) weighted(rng *rand.Rand) func() []int {
-	weight, key := make([]float64, len(s.rows)), make([]float64, len(s.rows))
-	for c, rows := range s.rows {
-		weight[c] = math.Pow(float64(len(rows)), s.balance)
-	}
-	order := features.AllRows(len(s.rows))
-	return func() []int {
-		for c := range key { // the first of exponential waiting times are such draws
-			key[c] = rng.ExpFloat64() / weight[c]
-		}
-		slices.SortFunc(order, func(a, b int) int { return cmp.Or(cmp.Compare(key[a], key[b]), a-b) })
-		batch := make([]int, 0, s.Images())
-		for _, c := range order[:s.p] {
-			batch = s.some(batch, c, rng)
-		}
-		return batch
-	}
-}
-
-func (s *Sampler) shuffled(rng *rand.Rand) func() []int {
-	return s.inBatches(slices.Clone(s.rows[0]), rng)
-}
-
-// repeated is shuffled with the rows of small classes more than once.
-func (s *Sampler) repeated(rng *rand.Rand) func() []int {
-	var order []int32
-	for c, n := range s.visits(1) {
-		order = fill(order, s.rows[c], n, rng)
-	}
-	return s.inBatches(order, rng)
-}
-
-func (s *Sampler) inBatches(order []int32, rng *rand.Rand) func() []int {
-	shuffle(order, rng)
-	return func() []int {
-		batch := named(make([]int, 0, s.Images()), order[:s.k])
-		order = order[s.k:]
-		return batch
-	}
-}
-
-// named appends rows to a batch.
-func named(batch []int, rows []int32) []int {
-	for _, row := range rows {
-		batch = append(batch, int(row))
-	}
-	return batch
-}
-
 // some appends K rows of a class.
 func (s *Sampler) some(batch []int, class int, rng *rand.Rand) []int {
 	return fill(batch, s.rows[class], s.k, rng)
-}
-
-// fill appends n rows, each once before any comes again.
-func fill[T int | int32](to []T, rows []int32, n int, rng *rand.Rand) []T {
-	pool := slices.Clone(rows)
-	for n > 0 {
-		some := chooseFirst(pool, min(n, len(pool)), rng)
-		for _, row := range some {
-			to = append(to, T(row))
-		}
-		n -= len(some)
-	}
-	return to
-}
-
-func shuffle[T any](list []T, rng *rand.Rand) {
-	rng.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
-}
-
-// chooseFirst moves n random members of list to its front and returns them: a draw without replacement.
-func chooseFirst[T any](list []T, n int, rng *rand.Rand) []T {
-	for i := range n {
-		j := i + rng.IntN(len(list)-i)
-		list[i], list[j] = list[j], list[i]
-	}
-	return list[:n]
 }

@@ -1,0 +1,84 @@
+package train
+
+import (
+	"maps"
+	"math/rand/v2"
+	"slices"
+)
+
+// total returns how many rows all classes have.
+func total(rows [][]int32) (n int) {
+	for _, class := range rows {
+		n += len(class)
+	}
+	return n
+}
+
+// rowsWithout lists the rows that have no label.
+func rowsWithout(labels []int) []int32 {
+	var rows []int32
+	for row, label := range labels {
+		if label < 0 {
+			rows = append(rows, int32(row))
+		}
+	}
+	return rows
+}
+
+// rowsByClass lists the rows of each class that has any, in the order of the class ids: parts of one array, filled by a counting sort.
+func rowsByClass(labels []int) [][]int32 {
+	count, all := map[int]int{}, 0
+	for _, label := range labels {
+		if label >= 0 {
+			count[label]++
+			all++
+		}
+	}
+	flat, rows := make([]int32, all), make([][]int32, 0, len(count))
+	for _, c := range slices.Sorted(maps.Keys(count)) {
+		n := count[c]
+		count[c] = len(rows) // from now on its place
+		rows, flat = append(rows, flat[:0:n]), flat[n:]
+	}
+	for row, label := range labels {
+		if label >= 0 {
+			c := count[label]
+			rows[c] = append(rows[c], int32(row))
+		}
+	}
+	return rows
+}
+
+// named appends rows to a batch.
+func named(batch []int, rows []int32) []int {
+	for _, row := range rows {
+		batch = append(batch, int(row))
+	}
+	return batch
+}
+
+// fill appends n rows, each once before any comes again.
+func fill[T int | int32](to []T, rows []int32, n int, rng *rand.Rand) []T {
+	pool := slices.Clone(rows)
+	for n > 0 {
+		some := chooseFirst(pool, min(n, len(pool)), rng)
+		for _, row := range some {
+			to = append(to, T(row))
+		}
+		n -= len(some)
+	}
+	return to
+}
+
+func shuffle[T any](list []T, rng *rand.Rand) {
+	rng.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+}
+
+// chooseFirst moves n random members of list to its front and returns them: a draw without replacement.
+func chooseFirst[T any](list []T, n int, rng *rand.Rand) []T {
+	for i := range n {
+		j := i + rng.IntN(len(list)-i)
+		list[i], list[j] = list[j], list[i]
+	}
+	return list[:n]
+}

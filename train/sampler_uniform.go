@@ -1,0 +1,60 @@
+package train
+
+import (
+	"cmp"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"winnow/features"
+)
+
+// Uniform draws P classes with K rows each, every class as likely as any other.
+type Uniform struct {
+	Classes    int // P ≥ 1; more than there are: all of them
+	Images     int // K ≥ 1
+	Unlabelled int
+	Balance    *float64 // classes are drawn by their sizes to this power, 0 to 1; nil: 0
+}
+
+func (u Uniform) check() (unlabelled int, err error) { return Groups(u).check() }
+
+func (u Uniform) build(s *Sampler) error {
+	s.p, s.k, s.draw = min(u.Classes, len(s.rows)), u.Images, s.uniform
+	s.batches = (total(s.rows) + s.p*s.k - 1) / (s.p * s.k)
+	if u.Balance != nil && *u.Balance > 0 {
+		s.balance, s.draw = *u.Balance, s.weighted
+	}
+	return nil
+}
+
+func (s *Sampler) uniform(rng *rand.Rand) func() []int {
+	order := features.AllRows(len(s.rows))
+	return func() []int {
+		batch := make([]int, 0, s.Images())
+		for _, c := range chooseFirst(order, s.p, rng) {
+			batch = s.some(batch, c, rng)
+		}
+		return batch
+	}
+}
+
+// weighted draws the classes of a batch one after the other, each by its weight among those that are left.
+func (s *Sampler) weighted(rng *rand.Rand) func() []int {
+	weight, key := make([]float64, len(s.rows)), make([]float64, len(s.rows))
+	for c, rows := range s.rows {
+		weight[c] = math.Pow(float64(len(rows)), s.balance)
+	}
+	order := features.AllRows(len(s.rows))
+	return func() []int {
+		for c := range key { // the first of exponential waiting times are such draws
+			key[c] = rng.ExpFloat64() / weight[c]
+		}
+		slices.SortFunc(order, func(a, b int) int { return cmp.Or(cmp.Compare(key[a], key[b]), a-b) })
+		batch := make([]int, 0, s.Images())
+		for _, c := range order[:s.p] {
+			batch = s.some(batch, c, rng)
+		}
+		return batch
+	}
+}
