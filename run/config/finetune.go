@@ -39,7 +39,7 @@ type Finetune struct {
 	BatchNorm  string  `yaml:"batch_norm"`  // frozen, train or auto
 	Momentum   float64 `yaml:"momentum"`    // of the running statistics, with batch_norm: train: the share of the old that stays
 	Start      Span    `yaml:"start"`       // the backbone rests so long, while the head warms up
-	Refit      Span    `yaml:"refit"`       // so long after it the head begins again, from whitening by a trained network as it is then; 0: never
+	Refit      Span    `yaml:"refit"`       // so long after that the head begins again, whitened by a trained network as it is then; 0: never
 	Chunk      int     `yaml:"chunk"`       // images a pass of the network; 0: the whole batch
 	CacheLimit Bytes   `yaml:"cache_limit"` // most memory for the frozen prefix's activations, or for decoded pictures where these cannot be kept; 0: none
 	Augment    string  `yaml:"augment"`     // none, auto, or a recipe of package backbone
