@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"winnow/audit/crossfit"
@@ -25,11 +26,12 @@ func Trains(scorer string) bool { return scorer == Crossfit || scorer == judges.
 // Scorers lists the scorers that judge a set by the set alone.
 func Scorers() []string { return append(append(judges.Names(), Crossfit), BankScorers()...) }
 
-// BankScorers lists those of them that are a filter's, with the set as its memory bank.
+// BankScorers lists those of them that are a filter's, with the set as its memory bank. Where a judge has a filter's name, as the
+// vote of neighbours, it is the judge.
 func BankScorers() []string {
 	var names []string
 	for _, e := range filters.Catalog {
-		if e.NeedsBank {
+		if e.NeedsBank && !slices.Contains(judges.Names(), e.Name) {
 			names = append(names, e.Name)
 		}
 	}

@@ -11,12 +11,14 @@ type Entry struct {
 	Paper       string // the source, in short
 	Equation    string
 	Settings    []Setting
-	NeedsBank   bool   // judges against the memory bank
-	NeedsProxy  bool   // judges against the proxies of the loss
-	Probability bool   // scores are P_clean in [0, 1]; otherwise similarities in [-1, 1], or 1 where nothing is known
-	FixedBar    bool   // a fixed threshold makes sense
-	LeastDim    int    // dimensions needed, if more than 1
-	Printed     string // what Config.Printed changes, "" for nothing
+	NeedsBank   bool    // judges against the memory bank
+	NeedsAll    bool    // the bank must hold what was shown, and not only what was kept
+	NeedsProxy  bool    // judges against the proxies of the loss
+	Probability bool    // scores are P_clean in [0, 1]; otherwise similarities in [-1, 1], or 1 where nothing is known
+	FixedBar    bool    // a fixed threshold makes sense
+	Bar         float64 // the fixed threshold that is taken unless another is named; 0: by rank
+	LeastDim    int     // dimensions needed, if more than 1
+	Printed     string  // what Config.Printed changes, "" for nothing
 
 	build func(Config, Env) Scorer
 }
@@ -94,6 +96,12 @@ var Catalog = []Entry{
 		Name: "memory_positive", Title: "Memory-positive", Paper: prism, Equation: "21",
 		NeedsBank: true,
 		build:     func(Config, Env) Scorer { return MemoryPositive{} },
+	},
+	{
+		Name: "knn", Title: "Vote of neighbours", Paper: "Galanakis et al. 2024", Equation: "code",
+		NeedsBank: true, NeedsAll: true, FixedBar: true, Bar: 0.5,
+		Settings: []Setting{{Name: "neighbours", Default: 200, Doc: "members of the bank that vote"}},
+		build:    func(c Config, _ Env) Scorer { return &KNN{K: c.Neighbours} },
 	},
 }
 

@@ -38,6 +38,7 @@ type Config struct {
 	MinMembers  int     `yaml:"min_members" json:"min_members,omitempty"`   // vmf: images from which a class has a κ of its own, ≥ 2
 	MaxLength   float64 `yaml:"max_length" json:"max_length,omitempty"`     // vmf: largest mean length, in (0, 1)
 	MaxKappa    float64 `yaml:"max_kappa" json:"max_kappa,omitempty"`       // vmf: largest κ, above 0
+	Neighbours  int     `yaml:"neighbours" json:"neighbours,omitempty"`     // knn: members of the bank that vote, ≥ 1
 	Denominator string  `yaml:"denominator" json:"denominator,omitempty"`   // members or all
 	Printed     bool    `yaml:"-" json:"printed,omitempty"`                 // build the scorer as its paper prints it where that differs: Entry.Printed
 }
@@ -48,7 +49,7 @@ func Default() Config {
 	return Config{
 		Scorer: "vmf", Threshold: ThresholdSTRM, Rate: 0.5, Window: 30, Fixed: 0.5,
 		AvgSimSteps: 1500, Kappa: "banerjee", Denominator: DenominatorMembers,
-		MinMembers: 2, MaxLength: DefaultLimits().Length, MaxKappa: DefaultLimits().Kappa,
+		Neighbours: 200, MinMembers: 2, MaxLength: DefaultLimits().Length, MaxKappa: DefaultLimits().Kappa,
 	}
 }
 
@@ -83,6 +84,7 @@ func (c Config) Validate() error {
 	check.That(c.Window >= 1, "window", c.Window, "1 or more batches")
 	check.That(c.WarmUp >= 0, "warm_up", c.WarmUp, "0 or more iterations")
 	check.That(c.AvgSimSteps >= 0, "avgsim_steps", c.AvgSimSteps, "0 or more iterations")
+	check.That(c.Neighbours >= 1, "neighbours", c.Neighbours, "1 or more members of the bank")
 	check.That(c.MinMembers >= 2, "min_members", c.MinMembers, "2 or more")
 	check.That(c.MaxLength > 0 && c.MaxLength < 1, "max_length", c.MaxLength, "a length above 0 and below 1")
 	check.That(c.MaxKappa > 0 && !math.IsInf(c.MaxKappa, 0), "max_kappa", c.MaxKappa, "a finite number above 0")

@@ -13,7 +13,7 @@ func TestConfigErrors(t *testing.T) {
 		change func(*Config)
 		want   string
 	}{
-		{func(c *Config) { c.Scorer = "vmff" }, `filters: scorer "vmff" is unknown (did you mean "vmf"?): known are vmf, avgsim, proxysim, batch_positive, memory_positive`},
+		{func(c *Config) { c.Scorer = "vmff" }, `filters: scorer "vmff" is unknown (did you mean "vmf"?): known are vmf, avgsim, proxysim, batch_positive, memory_positive, knn`},
 		{func(c *Config) { c.Threshold = "top" }, `filters: threshold "top" is unknown: known are strm, trm, paper, fixed`},
 		{func(c *Config) { c.Kappa = "" }, `filters: kappa "" is unknown: known are banerjee, sra`},
 		{func(c *Config) { c.Denominator = "some" }, `filters: denominator "some" is unknown: known are members, all`},

@@ -208,6 +208,7 @@ var options = map[string]map[string]func(*Config){
 		"pooled":  func(c *Config) { c.MinMembers = 5 },
 		"all":     func(c *Config) { c.Denominator = DenominatorAll },
 	},
+	"knn":           {"5": func(c *Config) { c.Neighbours = 5 }},
 	"avgsim":        {"all": func(c *Config) { c.Denominator = DenominatorAll }},
 	"avgsim_direct": {"all": func(c *Config) { c.Denominator = DenominatorAll }},
 }

@@ -167,6 +167,9 @@ func (f *Filter) meet(labels []int, order []float64) (first bool) {
 // NeedsBank says that Keep must be given a bank.
 func (f *Filter) NeedsBank() bool { return f.entry.NeedsBank }
 
+// NeedsAll says that Keep must be given a bank of all rows shown, the dropped ones too.
+func (f *Filter) NeedsAll() bool { return f.entry.NeedsAll }
+
 // Scorer returns the scorer that an audit uses: the one named in the configuration, warm-up or not.
 func (f *Filter) Scorer() Scorer { return f.scorer }
 

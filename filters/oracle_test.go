@@ -3,6 +3,8 @@ package filters
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
+	"sort"
 	"testing"
 
 	"winnow/features"
@@ -106,6 +108,29 @@ func slowBatchPositive(w world) []float64 {
 		}
 		if out[i] = 1; n > 0 {
 			out[i] = sum / n
+		}
+	}
+	return out
+}
+
+// slowKNN sorts all members by similarity and lets the first ones vote, those of the row's own image left out.
+func slowKNN(w world, k int) []float64 {
+	out := make([]float64, w.z.Len())
+	for i, y := range w.z.Labels[:w.z.Len()] {
+		sims, votes := cosines(w.z.Row(i), w.members), make([]float64, w.classes)
+		var order []int
+		for m := range sims {
+			if w.members.IDs[m] != w.z.IDs[i] {
+				order = append(order, m)
+			}
+		}
+		sort.Slice(order, func(a, b int) bool { return sims[order[a]] > sims[order[b]] })
+		for _, m := range order[:min(k, len(order))] {
+			votes[w.members.Labels[m]]++
+		}
+		out[i] = 1
+		if _, counts := slowMeans(w.z.Row(i), w); counts[y] > 0 && len(order) > 0 {
+			out[i] = votes[y] / slices.Max(votes)
 		}
 	}
 	return out
@@ -244,6 +269,8 @@ func TestScorersAgreeWithLoops(t *testing.T) {
 		{"proxysim", "", nil, slowProxySim},
 		{"batch_positive", "", nil, slowBatchPositive},
 		{"memory_positive", "", nil, slowMemoryPositive},
+		{"knn", "200", func(c *Config) { c.Neighbours = 200 }, func(w world) []float64 { return slowKNN(w, 200) }},
+		{"knn", "5", func(c *Config) { c.Neighbours = 5 }, func(w world) []float64 { return slowKNN(w, 5) }},
 		{"vmf", "banerjee", nil, func(w world) []float64 { return slowVMF(w, "banerjee", false, false) }},
 		{"vmf", "all", all, func(w world) []float64 { return slowVMF(w, "banerjee", false, true) }},
 		{"vmf", "printed", func(c *Config) { c.Printed = true }, func(w world) []float64 { return slowVMF(w, "printed", false, false) }},

@@ -20,6 +20,9 @@ func (r *training) fillBank(ctx context.Context) error {
 		return err
 	}
 	r.config.Bank.Push(z)
+	if r.config.Shown != nil {
+		r.config.Shown.Push(z)
+	}
 	return nil
 }
 

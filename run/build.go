@@ -53,6 +53,9 @@ func (r *training) buildConfig() error {
 			return err
 		}
 		r.config.Filter = filter
+		if filter.NeedsAll() {
+			r.config.Shown = features.NewBank(min(cfg.Bank.Size, r.data.Train.Len()-r.data.Unlabelled), cfg.Head.Out, classes)
+		}
 	}
 	if cfg.Correct.On() {
 		corrector, err := correction.New(cfg.Correct.In(epoch), r.data.Train.Labels, classes)
@@ -134,7 +137,7 @@ func (r *training) identity() map[string]string {
 	cfg, data := r.cfg, r.data
 	id := config.Flatten(cfg)
 	elsewhere := []string{"finetune.loss", "data.manifest", "data.root", "data.features", "data.model", "checkpoint", "diagnostics.every", "validation.hold_out"}
-	unused := map[string]bool{"peers.": !cfg.HasPeers(), "selective.": !cfg.IsSelective(), "selfpaced.": !cfg.SelfPaced.On(), "correct.": !cfg.Correct.On(), "scores.": !cfg.Scores.Record, "average.": cfg.Average.Horizon.N == 0, "paper_variant": !cfg.PaperVariant, "sampler.balance": cfg.Sampler.IsUsual(), "sampler.views": cfg.Sampler.Views <= 1, "finetune.refit": cfg.Finetune.Refit.N == 0}
+	unused := map[string]bool{"peers.": !cfg.HasPeers(), "selective.": !cfg.IsSelective(), "selfpaced.": !cfg.SelfPaced.On(), "correct.": !cfg.Correct.On(), "scores.": !cfg.Scores.Record, "average.": cfg.Average.Horizon.N == 0, "paper_variant": !cfg.PaperVariant, "sampler.balance": cfg.Sampler.IsUsual(), "sampler.views": cfg.Sampler.Views <= 1, "finetune.refit": cfg.Finetune.Refit.N == 0, "filter.neighbours": cfg.Filter.Scorer != "knn"}
 	maps.DeleteFunc(id, func(key, _ string) bool {
 		for block, off := range unused {
 			if off && strings.HasPrefix(key, block) {

@@ -46,9 +46,11 @@ func (r *training) beginAgain(ctx context.Context) error {
 	for i, p := range r.head.Params() {
 		copy(p.Data, h.Params()[i].Data)
 	}
-	if bank != nil {
-		bank.Clear()
-		bank.Push(members)
+	for _, bank := range []*features.Bank{bank, r.config.Shown} {
+		if bank != nil {
+			bank.Clear()
+			bank.Push(members)
+		}
 	}
 	return nil
 }

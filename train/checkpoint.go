@@ -28,6 +28,7 @@ type state struct {
 	HasAverage bool                `json:"has_average,omitempty"`
 	Groups     []groupState        `json:"groups"`
 	Bank       *features.BankState `json:"bank"`
+	Shown      *features.BankState `json:"shown,omitempty"`
 	Filter     *filters.State      `json:"filter"`
 	Judged     []Judged            `json:"judged,omitempty"` // since the last diagnosis
 	SelfPaced  *selfpaced.State    `json:"selfpaced,omitempty"`
@@ -107,13 +108,8 @@ func (t *Trainer) capture() (state, []archive.Array) {
 		g.Solver, arrays = detach("solver/"+g.Name, t.groups[i].Solver.State(), arrays)
 		s.Groups = append(s.Groups, g)
 	}
-	if t.Bank != nil {
-		b := t.Bank.State()
-		arrays = append(arrays, archive.Ints("bank/labels", b.Labels), archive.Ints("bank/ids", b.IDs), archive.Float32s("bank/x", b.X),
-			archive.Float64s("bank/sums", b.Sums), archive.Ints("bank/changes", b.Changes))
-		b.Labels, b.IDs, b.X, b.Sums, b.Changes = nil, nil, nil, nil, nil
-		s.Bank = &b
-	}
+	s.Bank, arrays = detachBank("bank", t.Bank, arrays)
+	s.Shown, arrays = detachBank("shown", t.Shown, arrays)
 	if t.Corrector != nil {
 		c := t.Corrector.State()
 		s.Corrects = true
@@ -135,6 +131,29 @@ func (t *Trainer) capture() (state, []archive.Array) {
 		s.SelfPaced = &w
 	}
 	return s, arrays
+}
+
+// detachBank moves a bank's members and sums into arrays named after it; nil stays nil.
+func detachBank(name string, bank *features.Bank, arrays []archive.Array) (*features.BankState, []archive.Array) {
+	if bank == nil {
+		return nil, arrays
+	}
+	b := bank.State()
+	arrays = append(arrays, archive.Ints(name+"/labels", b.Labels), archive.Ints(name+"/ids", b.IDs), archive.Float32s(name+"/x", b.X),
+		archive.Float64s(name+"/sums", b.Sums), archive.Ints(name+"/changes", b.Changes))
+	b.Labels, b.IDs, b.X, b.Sums, b.Changes = nil, nil, nil, nil, nil
+	return &b, arrays
+}
+
+// attachBank undoes detachBank.
+func attachBank(name string, bank *features.Bank, s *features.BankState, arrays map[string]archive.Array) error {
+	if s == nil {
+		return nil
+	}
+	b := *s
+	b.Labels, b.IDs, b.X = arrays[name+"/labels"].Ints, arrays[name+"/ids"].Ints, arrays[name+"/x"].F32
+	b.Sums, b.Changes = arrays[name+"/sums"].F64, arrays[name+"/changes"].Ints
+	return bank.SetState(b)
 }
 
 // detach moves a solver's buffers into arrays named after their place.

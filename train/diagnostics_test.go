@@ -151,7 +151,7 @@ func TestLostPatienceIsDiagnosed(t *testing.T) {
 
 // Looking changes nothing of a run, and without a filter there is nothing to look at.
 func TestDiagnosingChangesNothing(t *testing.T) {
-	want := uninterrupted(t)
+	want := uninterrupted(t, nil)
 	dir := t.TempDir()
 	b := newBed(t, dir, func(c *Config) { c.DiagnoseEvery = 0 })
 	tr := b.trainer(t)

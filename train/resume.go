@@ -128,7 +128,7 @@ func (t *Trainer) restore(s state, arrays map[string]archive.Array) error {
 	if err := t.sameShapes(s); err != nil {
 		return err
 	}
-	if (s.Bank != nil) != (t.Bank != nil) || (s.Filter != nil) != (t.Filter != nil) || s.Corrects != (t.Corrector != nil) {
+	if (s.Bank != nil) != (t.Bank != nil) || (s.Shown != nil) != (t.Shown != nil) || (s.Filter != nil) != (t.Filter != nil) || s.Corrects != (t.Corrector != nil) {
 		return fmt.Errorf("bank, filter or correction is there in one of checkpoint and run only")
 	}
 	if (s.SelfPaced != nil) != (t.SelfPaced != nil) {
@@ -219,13 +219,11 @@ func (t *Trainer) restoreStates(s state, arrays map[string]archive.Array) error 
 			return err
 		}
 	}
-	if s.Bank != nil {
-		b := *s.Bank
-		b.Labels, b.IDs, b.X = arrays["bank/labels"].Ints, arrays["bank/ids"].Ints, arrays["bank/x"].F32
-		b.Sums, b.Changes = arrays["bank/sums"].F64, arrays["bank/changes"].Ints
-		if err := t.Bank.SetState(b); err != nil {
-			return err
-		}
+	if err := attachBank("bank", t.Bank, s.Bank, arrays); err != nil {
+		return err
+	}
+	if err := attachBank("shown", t.Shown, s.Shown, arrays); err != nil {
+		return err
 	}
 	if s.SelfPaced != nil {
 		w := *s.SelfPaced

@@ -265,6 +265,7 @@ type end struct {
 	Weights, Proxies []float32
 	Best, Average    [][]float32
 	Bank             features.BankState
+	Shown            *features.BankState
 	Filter           filters.State
 	Solver           SolverState
 	Progress         Progress
@@ -273,13 +274,18 @@ type end struct {
 }
 
 func endOf(t *testing.T, b *bed, tr *Trainer, dir string) end {
-	return end{b.encoder.w.Data, b.cfg.Terms[2].Params[0].Data, tr.best, tr.average, b.cfg.Bank.State(), b.cfg.Filter.State(), b.cfg.Groups[0].Solver.State(), tr.progress, string(read(t, dir, MetricsFile)), string(read(t, dir, DiagnosticsFile))}
+	e := end{b.encoder.w.Data, b.cfg.Terms[2].Params[0].Data, tr.best, tr.average, b.cfg.Bank.State(), nil, b.cfg.Filter.State(), b.cfg.Groups[0].Solver.State(), tr.progress, string(read(t, dir, MetricsFile)), string(read(t, dir, DiagnosticsFile))}
+	if b.cfg.Shown != nil {
+		s := b.cfg.Shown.State()
+		e.Shown = &s
+	}
+	return e
 }
 
-func uninterrupted(t *testing.T) end {
+func uninterrupted(t *testing.T, change func(*Config)) end {
 	t.Helper()
 	dir := t.TempDir()
-	b := newBed(t, dir, nil)
+	b := newBed(t, dir, change)
 	tr := b.trainer(t)
 	if _, err := tr.Run(context.Background()); err != nil {
 		t.Fatal(err)
@@ -292,15 +298,26 @@ func uninterrupted(t *testing.T) end {
 
 // A run that is cut off at random steps, by Ctrl-C (which saves) or by a kill (which does not, and may leave a torn
 // line), and resumed each time, ends with the same bits as one that is not.
-func TestResumedRunIsTheSame(t *testing.T) {
-	want := uninterrupted(t)
-	for seed := range uint64(6) {
+func TestResumedRunIsTheSame(t *testing.T) { resumedIsTheSame(t, nil, 6) }
+
+// So does one whose filter judges by all that was shown.
+func TestResumedVoteIsTheSame(t *testing.T) {
+	resumedIsTheSame(t, func(c *Config) {
+		fc := c.Filter.Config()
+		fc.Scorer, fc.Neighbours, fc.Threshold, fc.Fixed = "knn", 9, filters.ThresholdFixed, 0.5
+		c.Filter, c.Shown = must(filters.New(fc, filters.Env{Dim: testDim, Classes: 12})), features.NewBank(70, testDim, 12)
+	}, 3)
+}
+
+func resumedIsTheSame(t *testing.T, change func(*Config), seeds uint64) {
+	want := uninterrupted(t, change)
+	for seed := range seeds {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		dir := t.TempDir()
 		cuts := 0
 		for {
 			ctx, cancel := context.WithCancel(context.Background())
-			b := newBed(t, dir, nil)
+			b := newBed(t, dir, change)
 			left, kill := 1+rng.IntN(14), rng.IntN(2) == 0
 			var killed error
 			count := func(Step) {
@@ -353,7 +370,7 @@ func TestResumedRunIsTheSame(t *testing.T) {
 
 // The comparison above sees each part of the state: with one forgotten, a resumed run ends elsewhere.
 func TestForgettingAnyStateIsSeen(t *testing.T) {
-	want := uninterrupted(t)
+	want := uninterrupted(t, nil)
 	for name, forget := range map[string]func(*state, map[string]archive.Array){
 		"weights":        func(_ *state, a map[string]archive.Array) { a["param/0"].F32[0] += 1e-6 },
 		"proxies":        func(_ *state, a map[string]archive.Array) { a["loss_param/0"].F32[0] += 1e-6 },
@@ -482,7 +499,7 @@ func TestValidationFails(t *testing.T) {
 
 // Ctrl-C during a validation: it is done again after resuming.
 func TestInterruptedValidation(t *testing.T) {
-	want := uninterrupted(t)
+	want := uninterrupted(t, nil)
 	dir := t.TempDir()
 	ctx, cancel := context.WithCancel(context.Background())
 	b := newBed(t, dir, nil)
@@ -523,5 +540,27 @@ func TestNewRefuses(t *testing.T) {
 		if _, err := New(newBed(t, "", c.change).cfg); err == nil || err.Error() != c.want {
 			t.Errorf("%v, expected %s", err, c.want)
 		}
+	}
+}
+
+// The bank of what was shown gets what the filter drops, too.
+func TestShownHoldsWhatIsDropped(t *testing.T) {
+	b := newBed(t, "", func(c *Config) {
+		fc := c.Filter.Config()
+		fc.Scorer, fc.Neighbours, fc.Threshold, fc.Fixed = "knn", 9, filters.ThresholdFixed, 0.5
+		c.Filter, c.Shown, c.Bank = must(filters.New(fc, filters.Env{Dim: testDim, Classes: 12})), features.NewBank(5000, testDim, 12), features.NewBank(5000, testDim, 12)
+	})
+	if _, err := b.trainer(t).Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	kept := 0
+	for _, f := range b.facts {
+		kept += len(f.Kept)
+	}
+	if shown := 24 * len(b.facts); b.cfg.Shown.Len() != shown || b.cfg.Bank.Len() != kept || kept >= shown {
+		t.Errorf("%d rows of %d steps were kept: the banks hold %d and %d, expected %d shown and %d kept", kept, len(b.facts), b.cfg.Shown.Len(), b.cfg.Bank.Len(), shown, kept)
+	}
+	if _, err := New(func() Config { c := newBed(t, "", nil).cfg; c.Shown = c.Bank; return c }()); err == nil || !strings.Contains(err.Error(), "a bank of all that is shown") {
+		t.Errorf("a bank that no filter asks for: %v", err)
 	}
 }

@@ -60,6 +60,9 @@ func (t *Trainer) step() (*Step, error) {
 		t.Bank.Push(kept)
 		f.Bank = t.Bank.Len()
 	}
+	if t.Shown != nil {
+		t.Shown.Push(known)
+	}
 	t.progress.Step++
 	if !active {
 		t.progress.Idle++
@@ -104,7 +107,11 @@ func (t *Trainer) judge(z features.Set) {
 		f.Kept = t.all[:z.Len()]
 		return
 	}
-	f.Kept, f.Scores = t.Filter.Keep(z, t.Bank)
+	by := t.Bank
+	if t.Shown != nil {
+		by = t.Shown
+	}
+	f.Kept, f.Scores = t.Filter.Keep(z, by)
 	f.Judge, f.Unjudged = t.Filter.Judge(), t.Filter.Unjudged()
 	f.Threshold = t.Filter.Threshold()
 	f.HasThreshold = finite(f.Threshold)

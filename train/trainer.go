@@ -26,6 +26,7 @@ type Config struct {
 	Terms     []Term
 	Filter    *filters.Filter       // nil: every row is kept
 	Bank      *features.Bank        // nil: no memory
+	Shown     *features.Bank        // what batches have shown, kept or not, for a filter that judges by that; nil: it judges by Bank
 	SelfPaced *SelfPaced            // nil: the losses weigh all samples alike
 	Refit     *Refit                // nil: the head goes on as it began
 	Corrector *correction.Corrector // of labels that the filter drops for long; nil: labels stay as given. Its rows are the encoder's
@@ -243,6 +244,8 @@ func (t *Trainer) check() error {
 		return fmt.Errorf("train: length is %d steps, expected at least 1", t.Steps)
 	case t.Filter != nil && t.Filter.NeedsBank() && t.Bank == nil:
 		return fmt.Errorf("train: filter %q judges by the memory bank, and there is none: give it a size", t.Filter.Config().Scorer)
+	case (t.Filter != nil && t.Filter.NeedsAll()) != (t.Shown != nil):
+		return fmt.Errorf("train: a bank of all that is shown is there for filters that judge by it: found a bank: %v, such a filter: %v", t.Shown != nil, t.Shown == nil)
 	case t.Validate != nil && t.ValidateEvery < 1:
 		return fmt.Errorf("train: validation every %d steps, expected at least 1", t.ValidateEvery)
 	case t.Patience > 0 && t.Validate == nil:

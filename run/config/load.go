@@ -10,6 +10,7 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 
+	"winnow/filters"
 	"winnow/train"
 )
 
@@ -65,6 +66,9 @@ func (c *Run) choose(root ast.Node, settings []string) {
 	}
 	if name := named("sampler", "variant"); name != "" && name != c.Sampler.Variant {
 		c.Sampler = DefaultSampler(name)
+	}
+	if scorer, err := filters.Find(named("filter", "scorer")); err == nil && scorer.Bar > 0 {
+		c.Filter.Threshold, c.Filter.Fixed = filters.ThresholdFixed, scorer.Bar
 	}
 	if weights := named("finetune", "weights"); weights != "" && weights != NoWeights {
 		c.Average.Horizon = tunedHorizon
