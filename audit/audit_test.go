@@ -203,3 +203,28 @@ func TestEntries(t *testing.T) {
 		}
 	}
 }
+
+// A scorer that judges by proxies judges a set only where it is given some, whether it needs the set as its bank besides or not.
+func TestRunByProxies(t *testing.T) {
+	z, truth := mislabelled(5, 10, 24, 20, 0.25)
+	wrong, p := make([]bool, z.Len()), features.NewParam("proxies", 2*10, 20)
+	for i, y := range truth {
+		wrong[i] = z.Labels[i] != y
+		for j, v := range z.Row(i) {
+			features.Row(p.Matrix(), 2*y+1)[j] += v // the second centre of its class
+			features.Row(p.Matrix(), 2*z.Labels[i])[j] -= v
+		}
+	}
+	for _, scorer := range []string{"proxysim", "sub_center"} {
+		r, err := Run(t.Context(), z, Options{Scorer: scorer, Classes: 10, Proxies: p})
+		if err != nil {
+			t.Fatalf("%s: %v", scorer, err)
+		}
+		if d, err := r.Measure(wrong); err != nil || d.AUROC < 0.9 {
+			t.Errorf("%s: AUROC %v, %v", scorer, d.AUROC, err)
+		}
+		if _, err := Run(t.Context(), z, Options{Scorer: scorer, Classes: 10}); err == nil || slices.Contains(Scorers(), scorer) {
+			t.Errorf("%s judges a set without proxies", scorer)
+		}
+	}
+}

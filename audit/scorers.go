@@ -31,7 +31,7 @@ func Scorers() []string { return append(append(judges.Names(), Crossfit), BankSc
 func BankScorers() []string {
 	var names []string
 	for _, e := range filters.Catalog {
-		if e.NeedsBank && !slices.Contains(judges.Names(), e.Name) {
+		if e.ByBankAlone() && !slices.Contains(judges.Names(), e.Name) {
 			names = append(names, e.Name)
 		}
 	}
@@ -153,7 +153,7 @@ func (n *networks) why(scorer string) string {
 // filterScorer builds the scorer of a filter.
 func filterScorer(dim int, o Options) (filters.Scorer, error) {
 	entry, err := filters.Find(o.Scorer)
-	if err != nil || !entry.NeedsBank && !(entry.NeedsProxy && o.Proxies != nil) {
+	if err != nil || !entry.ByBankAlone() && !(entry.NeedsProxy && o.Proxies != nil) {
 		return nil, fmt.Errorf("audit: scorer %q cannot judge a set%s, expected one of %v", o.Scorer, catalog.Ask(o.Scorer, Scorers()), Scorers())
 	}
 	cfg := filters.Default()

@@ -23,6 +23,10 @@ type Entry struct {
 	build func(Config, Env) Scorer
 }
 
+// ByBankAlone reports whether the scorer needs the memory bank and nothing else, so that it can judge any set of labelled
+// vectors by the set itself.
+func (e Entry) ByBankAlone() bool { return e.NeedsBank && !e.NeedsProxy }
+
 // Setting is one of a scorer's own settings, by its key in the configuration.
 type Setting = catalog.Setting
 
@@ -87,6 +91,11 @@ var Catalog = []Entry{
 		Name: "proxysim", Title: "ProxySim", Paper: prism, Equation: "8-9",
 		NeedsProxy: true, Probability: true,
 		build: func(_ Config, e Env) Scorer { return &ProxySim{Proxies: e.Proxies, PerClass: e.PerClass} },
+	},
+	{
+		Name: "sub_center", Title: "Dominant sub-centre", Paper: "Deng et al. 2020", Equation: "section 3",
+		NeedsBank: true, NeedsProxy: true, FixedBar: true, Bar: 0.2588, // cos 75°
+		build: func(_ Config, e Env) Scorer { return &SubCenter{Proxies: e.Proxies, PerClass: e.PerClass} },
 	},
 	{
 		Name: "batch_positive", Title: "Batch-positive", Paper: prism, Equation: "20",

@@ -30,7 +30,7 @@ type Config struct {
 	Threshold   string  `yaml:"threshold" json:"threshold"`                 // strm, trm, paper or fixed
 	Rate        float64 `yaml:"rate" json:"rate"`                           // all but fixed: share to drop, the estimated noise rate, in [0, 1)
 	Window      int     `yaml:"window" json:"window,omitempty"`             // strm, paper: batches averaged, τ ≥ 1
-	Fixed       float64 `yaml:"fixed" json:"fixed,omitempty"`               // fixed: keep P > Fixed, in [0, 1)
+	Fixed       float64 `yaml:"fixed" json:"fixed,omitempty"`               // fixed: keep scores > Fixed, in [0, 1)
 	WarmUp      int     `yaml:"warm_up" json:"warm_up"`                     // iterations that keep everything
 	AvgSimSteps int     `yaml:"avgsim_steps" json:"avgsim_steps,omitempty"` // vmf: iterations judged by AvgSim first
 	Kappa       string  `yaml:"kappa" json:"kappa,omitempty"`               // vmf: banerjee or sra
@@ -80,7 +80,7 @@ func (c Config) Validate() error {
 	}
 	check := catalog.Checker{Where: "filters"}
 	check.That(c.Rate >= 0 && c.Rate < 1, "rate", c.Rate, "a share from 0 to below 1")
-	check.That(c.Fixed >= 0 && c.Fixed < 1, "fixed", c.Fixed, "a probability from 0 to below 1")
+	check.That(c.Fixed >= 0 && c.Fixed < 1, "fixed", c.Fixed, "a probability or a cosine from 0 to below 1")
 	check.That(c.Window >= 1, "window", c.Window, "1 or more batches")
 	check.That(c.WarmUp >= 0, "warm_up", c.WarmUp, "0 or more iterations")
 	check.That(c.AvgSimSteps >= 0, "avgsim_steps", c.AvgSimSteps, "0 or more iterations")

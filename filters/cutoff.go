@@ -8,8 +8,8 @@ import (
 	"winnow/features"
 )
 
-// Fixed keeps a row iff its score is above M. Only vMF-Sim has scores on a scale that makes a fixed bar
-// meaningful; those of AvgSim and ProxySim lie in a narrow band around 1/C (PRISM, section III-E).
+// Fixed keeps a row iff its score is above M. Only vMF-Sim, and the cosine of SubCenter, have scores on a scale that
+// makes a fixed bar meaningful; those of AvgSim and ProxySim lie in a narrow band around 1/C (PRISM, section III-E).
 type Fixed struct{ M float64 }
 
 // Keep returns the rows with score > M.

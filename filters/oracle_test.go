@@ -85,6 +85,43 @@ func slowProxySim(w world) []float64 {
 	return out
 }
 
+// slowSubCenter counts the members of each centre's own, then takes the cosine to the centre with most.
+func slowSubCenter(w world) []float64 {
+	cosine := func(v []float32, k, h int) float64 {
+		var dot, norm float64
+		for j, p := range features.Row(w.proxies.Matrix(), k*w.perClass+h) {
+			dot += float64(p) * float64(v[j])
+			norm += float64(p) * float64(p)
+		}
+		return dot / math.Sqrt(norm)
+	}
+	out := make([]float64, w.z.Len())
+	for i, y := range w.z.Labels[:w.z.Len()] {
+		nearest := make([]int, w.perClass)
+		for m, k := range w.members.Labels[:w.members.Len()] {
+			best := 0
+			for h := range w.perClass {
+				if cosine(w.members.Row(m), k, h) > cosine(w.members.Row(m), k, best) {
+					best = h
+				}
+			}
+			if k == y {
+				nearest[best]++
+			}
+		}
+		most := -1
+		for h, n := range nearest {
+			if n > 0 && (most < 0 || n > nearest[most]) {
+				most = h
+			}
+		}
+		if out[i] = 1; most >= 0 {
+			out[i] = cosine(w.z.Row(i), y, most)
+		}
+	}
+	return out
+}
+
 func slowMemoryPositive(w world) []float64 {
 	out := make([]float64, w.z.Len())
 	for i, y := range w.z.Labels[:w.z.Len()] {
@@ -267,6 +304,7 @@ func TestScorersAgreeWithLoops(t *testing.T) {
 		{"avgsim_direct", "members", nil, func(w world) []float64 { return slowAvgSim(w, false) }},
 		{"avgsim_direct", "all", all, func(w world) []float64 { return slowAvgSim(w, true) }},
 		{"proxysim", "", nil, slowProxySim},
+		{"sub_center", "", nil, slowSubCenter},
 		{"batch_positive", "", nil, slowBatchPositive},
 		{"memory_positive", "", nil, slowMemoryPositive},
 		{"knn", "200", func(c *Config) { c.Neighbours = 200 }, func(w world) []float64 { return slowKNN(w, 200) }},

@@ -82,6 +82,9 @@ var Catalog = []Entry{
 	proxyNCAEntry,
 	proxyAnchorEntry,
 	normSoftmaxEntry,
+	cosFaceEntry,
+	arcFaceEntry,
+	subCenterEntry,
 	crossEntropyEntry,
 }
 

@@ -192,6 +192,7 @@ func TestOneClassAlone(t *testing.T) {
 	clear(in.labels)
 	for name, settings := range map[string]map[string]any{
 		"proxy_nca": {"form": "original"}, "norm_softmax": nil, "cross_entropy": nil, "soft_triple": {"centers": 1},
+		"cosface": nil, "arcface": nil, "sub_center_arcface": nil,
 	} {
 		l := mustNew(t, name, settings, testEnv(conformDim, 1, 3)).(Trainable)
 		loss, grad := public(l, in)
@@ -209,10 +210,13 @@ func TestOneClassAlone(t *testing.T) {
 // Extremes of the settings neither overflow nor lose the sum: the rows are at the proxies, or opposite.
 func TestClassLossesAtExtremes(t *testing.T) {
 	for name, list := range map[string][]map[string]any{
-		"proxy_nca":    {{"scale": 1e4}, {"scale": 1e4, "form": "original"}},
-		"proxy_anchor": {{"alpha": 256, "margin": 1}},
-		"norm_softmax": {{"temperature": 1e-4}},
-		"soft_triple":  {{"gamma": 300, "la": 1e4, "margin": 2, "centers": 2}},
+		"proxy_nca":          {{"scale": 1e4}, {"scale": 1e4, "form": "original"}},
+		"proxy_anchor":       {{"alpha": 256, "margin": 1}},
+		"norm_softmax":       {{"temperature": 1e-4}},
+		"soft_triple":        {{"gamma": 300, "la": 1e4, "margin": 2, "centers": 2}},
+		"cosface":            {{"scale": 1e4, "margin": 2}},
+		"arcface":            {{"scale": 1e4, "margin": 1.5}, {"scale": 1e4, "margin": 0}},
+		"sub_center_arcface": {{"scale": 1e4, "margin": 1.5, "centers": 2}},
 	} {
 		for _, settings := range list {
 			l := mustNew(t, name, settings, testEnv(conformDim, 2, 3)).(Proxied)

@@ -22,7 +22,7 @@ type Loss struct {
 	Parameters bool          `json:"parameters"`
 	Weighted   bool          `json:"weighted"` // takes a weight for every sample
 	Draws      bool          `json:"draws"`
-	Proxies    bool          `json:"proxies"`           // vectors of its own that --filter proxysim may judge by
+	Proxies    bool          `json:"proxies"`           // vectors of its own that --filter proxysim and sub_center may judge by
 	Unlabelled bool          `json:"unlabelled"`        // learns from images without a label, too
 	Printed    string        `json:"printed,omitempty"` // what --paper-variant changes
 	Settings   []LossSetting `json:"settings"`
@@ -87,7 +87,7 @@ func WriteLoss(out io.Writer, e losses.Entry) error {
 		fmt.Fprintln(w, "learns\tparameters of its own (loss_solver, loss_schedule)")
 	}
 	if e.Proxied {
-		fmt.Fprintln(w, "filter\tproxysim may judge by its vectors")
+		fmt.Fprintln(w, "filter\tproxysim and sub_center may judge by its vectors")
 	}
 	if e.Unlabelled {
 		fmt.Fprintln(w, "unlabelled\timages help, too (sampler.unlabelled=N of them in a batch)")

@@ -55,6 +55,8 @@ func filterTable() string {
 		for _, e := range filters.Catalog {
 			by := "the batch"
 			switch {
+			case e.NeedsProxy && e.NeedsBank:
+				by = "the loss's vectors of classes, and the memory bank"
 			case e.NeedsProxy:
 				by = "the loss's vectors of classes"
 			case e.NeedsBank:

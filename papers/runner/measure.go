@@ -182,7 +182,7 @@ func testOf(ctx context.Context, d *datasets.Dataset, s *features.Store) (test f
 func auditOutcome(ctx context.Context, o *studies.Outcome, out run.Outcome, t training) error {
 	d := t.labels.data
 	cfg := out.Filter
-	if entry, err := filters.Find(cfg.Scorer); cfg.Scorer == config.NoFilter || err != nil || !entry.NeedsBank {
+	if entry, err := filters.Find(cfg.Scorer); cfg.Scorer == config.NoFilter || err != nil || !entry.ByBankAlone() {
 		cfg = filters.Default()
 	}
 	set, _, err := lookup.Split(ctx, d, t.from.store, datasets.Train)

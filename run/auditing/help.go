@@ -2,6 +2,7 @@ package auditing
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"winnow/audit"
@@ -36,8 +37,8 @@ func Help() string {
 		"replaced, nothing else. Of a folder of images a CSV manifest is made.\n\n" +
 		"Scorers:\n\n" + scorerHelp() + "\n\n" +
 		"Of a run, scores are those of the run's filter (P_clean: 0 surely wrong, 1 surely right), each image left out of its\n" +
-		"own judgement; ProxySim judges by the run's last state, whose proxies are in its checkpoint. Of a run that weighed\n" +
-		"its samples (selfpaced) the scores are the final weights, 0 to 1; images of equal weight, as many are 0 or 1, are\n" +
+		"own judgement; ProxySim and sub_center judge by the run's last state, whose proxies are in its checkpoint. Of a run\n" +
+		"that weighed its samples (selfpaced) the scores are the final weights, 0 to 1; images of equal weight, as many are 0 or 1, are\n" +
 		"ranked by how far their losses ξ⁺+ξ⁻ lie above the mean of their class; those of weight 0 are called\n" +
 		"wrong unless --noise-rate says how many; labels are then suggested by vmf. Where the manifest knows true labels, the\n" +
 		"detection is measured too. The noise rate, the classes, outliers and copies are those of the stored features, whitened,\n" +
@@ -52,7 +53,7 @@ func scorerHelp() string {
 	}
 	fmt.Fprintf(&out, "   %-15s  %s\n", audit.Crossfit, crossfitHelp)
 	for _, e := range filters.Catalog {
-		if e.NeedsBank {
+		if slices.Contains(audit.BankScorers(), e.Name) {
 			fmt.Fprintf(&out, "   %-15s  %s of %s, eq. %s\n", e.Name, e.Title, e.Paper, e.Equation)
 		}
 	}

@@ -15,7 +15,7 @@ import (
 	"winnow/train"
 )
 
-// runProxies is what ProxySim judges by: the proxies of a run's last state and the head of the same state.
+// runProxies is what ProxySim and SubCenter judge by: the proxies of a run's last state and the head of the same state.
 type runProxies struct {
 	param   *features.Param
 	head    *head.Head

@@ -125,7 +125,7 @@ func filterFor(cfg config.Run, o Options) (filters.Config, error) {
 	f := cfg.Filter.In(1)
 	f.Rate = ownRate(cfg)
 	entry, err := filters.Find(f.Scorer)
-	if err != nil || !entry.NeedsBank {
+	if err != nil || !entry.ByBankAlone() {
 		if o.Scorer == "" && cfg.Method != config.Metric {
 			o.Note("the run's method, %s, has no filter: judging its embedding with vmf", run.MethodTitle(cfg.Method))
 		} else if o.Scorer == "" {
@@ -137,7 +137,7 @@ func filterFor(cfg config.Run, o Options) (filters.Config, error) {
 		f.Scorer = o.Scorer
 		if entry, err = filters.Find(f.Scorer); err == nil && entry.NeedsProxy {
 			return f, unfit("--scorer: %s judges by the proxies of a run that was trained with --filter %s, and this one was not: expected one of %s", f.Scorer, f.Scorer, strings.Join(Scorers(), ", "))
-		} else if err != nil || !entry.NeedsBank {
+		} else if err != nil || !entry.ByBankAlone() {
 			return f, unfit("--scorer: %q cannot audit%s, expected one of %s", f.Scorer, catalog.Ask(f.Scorer, Scorers()), strings.Join(Scorers(), ", "))
 		}
 		f.Threshold = filters.ThresholdSTRM

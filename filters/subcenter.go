@@ -1,0 +1,112 @@
+package filters
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"winnow/features"
+)
+
+// SubCenter is the cosine to the dominant centre of the given class among the loss's proxies: the one that most of the
+// class's members in the bank are nearest to.
+//
+//	h(v) = argmax_h cos(p_y^h, v),  H_y = argmax_h |{v in class y: h(v) = h}|,  score = cos(p_y^{H_y}, z), in [-1, 1]
+//
+// Trained with several centres a class, right labels gather around one and wrong ones around the others; a row beyond a
+// fixed angle of the dominant one is dropped, 75° in the paper (threshold fixed, fixed 0.2588). What lies at another
+// centre of its class lies far from the dominant one as a rule, and is dropped by that; two centres that share
+// the right labels lie close together, and then it does not matter which of them a row is nearest to. The paper drops once, and trains anew
+// without the other centres; here every batch is judged.
+//
+// Proxies is (C·H)×d as of [ProxySim], read again at every call. The bank is all that is remembered: it holds what was
+// kept, so that the dominant centre stays so. Equal counts: the first of them. An own row counts for no centre. A label
+// without members scores 1, and so does an own row that is its class's only one. A zero proxy has cosine 0. With one proxy a class it is
+// the dominant one, and nothing is counted.
+//
+// Time O((n+M)·H·d), where M members have a class of the batch: beside the product of the batch with the bank at most
+// H/n of it. Source: Deng et al., "Sub-center ArcFace", ECCV 2020, section 3.
+type SubCenter struct {
+	Proxies  *features.Param
+	PerClass int
+
+	scales []float64 // 1/‖p‖ of the proxies of the batch's classes, class after class
+	counts []int     // members nearest to each of them
+	slots  []int     // of every class: its place among those of the batch, -1 where it has none
+	row    []float64 // cosines of one vector
+}
+
+// Score returns the cosine for each row of z.
+func (s *SubCenter) Score(dst []float64, z features.Set, ref *features.Bank, own bool) []float64 {
+	return similarities(s.marked(dst, z, ref, own))
+}
+
+func (s *SubCenter) marked(dst []float64, z features.Set, ref *features.Bank, own bool) []float64 {
+	dst = features.Grow(dst, z.Len())
+	s.enter(z.Labels[:z.Len()])
+	if s.PerClass > 1 {
+		members := ref.Set()
+		for m, y := range members.Labels {
+			if slot := s.slots[y]; slot >= 0 {
+				s.counts[slot*s.PerClass+s.nearest(members.Row(m), y)]++
+			}
+		}
+	}
+	for i, y := range z.Labels[:z.Len()] {
+		if ref.Count(y) == 0 || own && ref.Count(y) == 1 {
+			dst[i] = Unjudged
+			continue
+		}
+		h := s.nearest(z.Row(i), y)
+		counts := s.counts[s.slots[y]*s.PerClass:][:s.PerClass]
+		if own {
+			counts[h]--
+		}
+		dst[i] = s.row[slices.Index(counts, slices.Max(counts))]
+		if own {
+			counts[h]++
+		}
+	}
+	return dst
+}
+
+// enter gives the classes of a batch their slots, forgets what was counted and takes 1/‖p‖ of their proxies.
+func (s *SubCenter) enter(labels []int) {
+	s.slots = features.Grow(s.slots, s.Proxies.Rows/s.PerClass)
+	for k := range s.slots {
+		s.slots[k] = -1
+	}
+	s.scales, s.row = s.scales[:0], features.Grow(s.row, s.PerClass)
+	classes := 0
+	for _, y := range labels {
+		if s.slots[y] >= 0 {
+			continue
+		}
+		s.slots[y] = classes
+		classes++
+		for h := range s.PerClass {
+			p := s.proxy(y, h)
+			s.scales = append(s.scales, 1/math.Max(math.Sqrt(blas32.DDot(p, p)), 1e-12))
+		}
+	}
+	s.counts = features.Grow(s.counts, classes*s.PerClass)
+	clear(s.counts)
+}
+
+// nearest returns the centre of class y that v is nearest to, and leaves the cosines to all of them in s.row.
+func (s *SubCenter) nearest(v []float32, y int) int {
+	x, scales := blas32.Vector{N: len(v), Inc: 1, Data: v}, s.scales[s.slots[y]*s.PerClass:]
+	best := 0
+	for h := range s.row {
+		s.row[h] = float64(blas32.Dot(s.proxy(y, h), x)) * scales[h]
+		if s.row[h] > s.row[best] {
+			best = h
+		}
+	}
+	return best
+}
+
+func (s *SubCenter) proxy(y, h int) blas32.Vector {
+	return blas32.Vector{N: s.Proxies.Cols, Inc: 1, Data: features.Row(s.Proxies.Matrix(), y*s.PerClass+h)}
+}

@@ -1,0 +1,40 @@
+package losses
+
+// marginSoftmax is a cross entropy over cosines to classes, of which the own class's is made smaller first.
+//
+//	L = 1/n Σ_i -log softmax_c(λ u_ic)[y_i],   u_iy = own(s_iy),  u_ic = s_ic for c ≠ y
+//
+// own is a rising function below the identity: the row has to be nearer to its class by a margin before the loss is
+// as low as without. Defined for any batch; a class that is absent is still pushed away, one class alone gives 0.
+// Time O(n·C·d), memory O(n·C). Source: the form that ArcFace (arcface.go) and CosFace (cosface.go) share.
+type marginSoftmax struct {
+	own   func(s float64) (u, slope float64)
+	scale float64   // λ
+	row   []float64 // u of a row, then its derivative, where none is asked for
+}
+
+func (l *marginSoftmax) eval(dS, S []float64, p *pairs) (sum, terms float64) {
+	r := len(p.cols)
+	l.row = grow(l.row, r)
+	for i, y := range p.rows {
+		d := l.row
+		if dS != nil {
+			d = dS[i*r : (i+1)*r]
+		}
+		copy(d, S[i*r:(i+1)*r])
+		sum += l.loss(d, y)
+	}
+	return sum, float64(len(p.rows))
+}
+
+// loss returns that of one row; s, its cosines to the classes, becomes its derivative by them.
+func (l *marginSoftmax) loss(s []float64, y int) float64 {
+	u, slope := l.own(s[y])
+	s[y] = u
+	loss := softmaxLoss(s, s, l.scale, y)
+	s[y] *= slope
+	return loss
+}
+
+// scaleSetting is λ of the losses with a margin. Both papers take 64 for faces, and so does pytorch-metric-learning for all.
+var scaleSetting = Setting{Name: "scale", Symbol: "λ", Default: 64.0, Min: 1e-3, Max: 1e4, Doc: "multiplies the cosines: the larger, the more the nearest classes count"}
