@@ -16,14 +16,14 @@ import (
 //
 // Trained with several centres a class, right labels gather around one and wrong ones around the others; a row beyond a
 // fixed angle of the dominant one is dropped, 75° in the paper (threshold fixed, fixed 0.2588). What lies at another
-// centre of its class lies far from the dominant one as a rule, and is dropped by that; two centres that share
-// the right labels lie close together, and then it does not matter which of them a row is nearest to. The paper drops once, and trains anew
-// without the other centres; here every batch is judged.
+// centre of its class lies far from the dominant one as a rule, and is dropped by that. To be nearer to another is not
+// enough: two centres may share the right labels. The paper drops once, and trains anew without the other centres; here
+// every batch is judged.
 //
 // Proxies is (C·H)×d as of [ProxySim], read again at every call. The bank is all that is remembered: it holds what was
 // kept, so that the dominant centre stays so. Equal counts: the first of them. An own row counts for no centre. A label
-// without members scores 1, and so does an own row that is its class's only one. A zero proxy has cosine 0. With one proxy a class it is
-// the dominant one, and nothing is counted.
+// without members scores 1, and so does an own row that is its class's only one. A zero proxy has cosine 0. With one
+// proxy a class it is the dominant one, and nothing is counted.
 //
 // Time O((n+M)·H·d), where M members have a class of the batch: beside the product of the batch with the bank at most
 // H/n of it. Source: Deng et al., "Sub-center ArcFace", ECCV 2020, section 3.

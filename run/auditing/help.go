@@ -38,8 +38,8 @@ func Help() string {
 		"Scorers:\n\n" + scorerHelp() + "\n\n" +
 		"Of a run, scores are those of the run's filter (P_clean: 0 surely wrong, 1 surely right), each image left out of its\n" +
 		"own judgement; ProxySim and sub_center judge by the run's last state, whose proxies are in its checkpoint. Of a run\n" +
-		"that weighed its samples (selfpaced) the scores are the final weights, 0 to 1; images of equal weight, as many are 0 or 1, are\n" +
-		"ranked by how far their losses ξ⁺+ξ⁻ lie above the mean of their class; those of weight 0 are called\n" +
+		"that weighed its samples (selfpaced) the scores are the final weights, 0 to 1; images of equal weight, as many are 0 or 1,\n" +
+		"are ranked by how far their losses ξ⁺+ξ⁻ lie above the mean of their class; those of weight 0 are called\n" +
 		"wrong unless --noise-rate says how many; labels are then suggested by vmf. Where the manifest knows true labels, the\n" +
 		"detection is measured too. The noise rate, the classes, outliers and copies are those of the stored features, whitened,\n" +
 		"which have not learnt the labels.\n\n" + ProbabilityHelp() + "\n\n" + ColumnHelp
