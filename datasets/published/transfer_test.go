@@ -390,8 +390,8 @@ func numbered(format string, n int) []string {
 }
 
 // TestCountsTransfer makes lists and folders of the published sizes: nothing is told, and one image less is. The million and
-// more training images of ImageNet and Places365 would take 5 seconds each, and iNaturalist's of 2017 half of that: of these
-// a twentieth is made.
+// more training images of ImageNet and Places365 would take 5 seconds each, and iNaturalist's half of that: of these a twentieth is
+// made.
 func TestCountsTransfer(t *testing.T) {
 	t.Run("pets", func(t *testing.T) {
 		list := func(n int) *fstest.MapFile {
@@ -467,7 +467,7 @@ func TestCountsTransfer(t *testing.T) {
 		want                string
 	}{
 		{"2017", 579184 / 20, 95986, 5089, "train: found 28959 images, expected 579184 as published"},
-		{"2018", 437513, 24426, 8142, ""},
+		{"2018", 437513 / 20, 24426, 8142, "train: found 21875 images, expected 437513 as published"},
 	} {
 		t.Run("inat"+c.year, func(t *testing.T) {
 			list := func(n int) *fstest.MapFile {
