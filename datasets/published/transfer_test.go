@@ -113,7 +113,7 @@ func TestTransferRefuse(t *testing.T) {
 		`annotations/test.txt:1: class "0" is not a number from 1`:                         {"pets", "annotations/test.txt", []string{"Abyssinian_2 0 1 1"}, petFiles()},
 		`annotations/test.txt:1: species is "3", expected 1 (cat) or 2 (dog)`:              {"pets", "annotations/test.txt", []string{"Abyssinian_2 1 3 1"}, petFiles()},
 		`annotations/test.txt:1: image "Abyssinian" is not of the form`:                    {"pets", "annotations/test.txt", []string{"Abyssinian 1 1 1"}, petFiles()},
-		`annotations/test.txt:1: class 2 is named "Abyssinian", expected one name`:         {"pets", "annotations/test.txt", []string{"Abyssinian_2 2 1 1"}, petFiles()},
+		`annotations/test.txt:1: class 1 is named "Bengal", expected one name`:             {"pets", "annotations/test.txt", []string{"Bengal_2 1 1 1"}, petFiles()},
 		`annotations/test.txt:1: class 3 is named "Abyssinian", expected one name`:         {"pets", "annotations/test.txt", []string{"Abyssinian_2 3 1 1"}, petFiles()},
 		`annotations/test.txt:1: path "images/../../x_1.jpg" is not relative`:              {"pets", "annotations/test.txt", []string{"../../x_1 3 1 1"}, petFiles()},
 		`found no annotations/trainval.txt, expected the folder of Oxford-IIIT Pets`:       {"pets", "annotations/trainval.txt", nil, petFiles()},
