@@ -149,6 +149,11 @@ func Read10(fsys fs.FS) (*datasets.Dataset, error) { return ten().dataset(fsys) 
 // Read100 lists the images of CIFAR-100 with their fine labels; the coarse ones are the column coarse.
 func Read100(fsys fs.FS) (*datasets.Dataset, error) { return hundred().dataset(fsys) }
 
+// CoarseNames returns the names of CIFAR-100's 20 superclasses, or their numbers where coarse_label_names.txt is not there.
+func CoarseNames(fsys fs.FS) []string {
+	return layout{classes: 20, names: "coarse_label_names.txt"}.classNames(fsys)
+}
+
 func (l layout) dataset(fsys fs.FS) (*datasets.Dataset, error) {
 	d := &datasets.Dataset{Classes: l.classNames(fsys)}
 	if l.labels == 2 {

@@ -11,9 +11,9 @@ const Help = "A SOURCE is a folder of class folders (perhaps below train/, val/,
 	"   winnow data import photos --split train=0.6,validation=0.2,test=0.2 --out manifest.csv\n" +
 	"   winnow data import --format prism --strip-prefix /data/ CUB_train.csv=train CUB_test.csv=test --out cub.csv\n\n" +
 	"A source may be a .zip file with such folders. --preset reads the files in which a dataset is published, in the\n" +
-	"folder --root, split as --protocol says: official, half (half the classes train, the others test) or prism (training,\n" +
-	"validation and test classes); what differs from the published counts is told. Other commands find the images with\n" +
-	"the same --root:\n\n" +
+	"folder --root, split as --protocol says: official, half (half the classes train, the others test), prism (training,\n" +
+	"validation and test classes) or usual (some images of each class, drawn once, train); what differs from the\n" +
+	"published counts is told. Other commands find the images with the same --root:\n\n" +
 	"   winnow data import --preset mnist --root mnist/ --validation 0.1 --out mnist.csv\n" +
 	"   winnow data import --preset cub200 --root CUB_200_2011/ --protocol half --out cub.csv\n" +
 	"   winnow data import --preset cub200 --root CUB_200_2011/ --protocol prism --given CUB_0.2noised_train.csv --out noisy.csv\n\n" +

@@ -3,6 +3,8 @@ package published
 // Catalog lists the datasets that winnow knows, by name. A new one is a file with its Preset and a line here.
 func Catalog() []Preset {
 	return []Preset{
+		caltech101,
+		caltech256,
 		cars196,
 		cars98N,
 		cifar10,
@@ -14,8 +16,13 @@ func Catalog() []Preset {
 		flowers102,
 		food101,
 		food101N,
+		imageNet,
+		iNat2017,
+		iNat2018,
 		inShop,
 		mnistDigits,
+		pets,
+		places365,
 		sop,
 	}
 }

@@ -19,10 +19,11 @@ const noLabel = -1
 //
 // The file is one of the label-errors project's: the votes of people on suspects (JSON: the suspect's number in the
 // test set, its given and its guessed label, how many voted for given, guessed, both and neither), or all labels of
-// the test set in order (npy).
+// the test set in order (npy). Images are counted from first; where that is 1 (ImageNet), npy files have another order and are
+// refused.
 // Source: Northcutt, Athalye, Mueller, "Pervasive Label Errors in Test Sets Destabilize Machine Learning Benchmarks",
 // NeurIPS Datasets and Benchmarks 2021.
-func correct(samples []Sample, file File, opts Options) error {
+func correct(samples []Sample, file File, first int, opts Options) error {
 	names := make(map[int]string)
 	var test []int
 	for i := range samples {
@@ -42,7 +43,7 @@ func correct(samples []Sample, file File, opts Options) error {
 	if bytes.HasPrefix(file.Data, []byte(npyMagic)) {
 		read = readCorrected
 	}
-	right, note, err := read(file.Data, published)
+	right, note, err := read(file.Data, published, first)
 	if err != nil {
 		return fmt.Errorf("%s: %w", file.Name, err)
 	}
@@ -88,14 +89,14 @@ func (s suspect) right() int {
 }
 
 // check returns why a suspect cannot be one of a test set with these labels.
-func (s suspect) check(published []int) error {
+func (s suspect) check(published []int, first int) error {
 	switch {
 	case s.ID == nil || s.Given == nil || s.Guessed == nil || len(s.Votes) == 0:
 		return fmt.Errorf("expected id, given_original_label, our_guessed_label and mturk")
-	case *s.ID < 0 || *s.ID >= len(published):
-		return fmt.Errorf("id %d, expected 0 to %d: the test set has %d images", *s.ID, len(published)-1, len(published))
-	case published[*s.ID] != *s.Given:
-		return fmt.Errorf("image %d has the label %d here, the file says %d: it is of another dataset, or of another order", *s.ID, published[*s.ID], *s.Given)
+	case *s.ID < first || *s.ID-first >= len(published):
+		return fmt.Errorf("id %d, expected %d to %d: the test set has %d images", *s.ID, first, len(published)-1+first, len(published))
+	case published[*s.ID-first] != *s.Given:
+		return fmt.Errorf("image %d has the label %d here, the file says %d: it is of another dataset, or of another order", *s.ID, published[*s.ID-first], *s.Given)
 	}
 	for kind, n := range s.Votes {
 		if n < 0 || n > 1<<20 {
@@ -105,8 +106,8 @@ func (s suspect) check(published []int) error {
 	return nil
 }
 
-// readVotes reads the votes on suspects: right labels by the image's number in the test set.
-func readVotes(data []byte, published []int) (map[int]int, string, error) {
+// readVotes reads the votes on suspects: right labels by the image's place in the test set.
+func readVotes(data []byte, published []int, first int) (map[int]int, string, error) {
 	var list []suspect
 	if err := json.Unmarshal(data, &list); err != nil {
 		return nil, "", fmt.Errorf("expected the label-errors project's JSON or npy: %w", err)
@@ -114,14 +115,15 @@ func readVotes(data []byte, published []int) (map[int]int, string, error) {
 	right := make(map[int]int, len(list))
 	kept, changed, without := 0, 0, 0
 	for i, s := range list {
-		if err := s.check(published); err != nil {
+		if err := s.check(published, first); err != nil {
 			return nil, "", fmt.Errorf("element %d: %w", i, err)
 		}
-		if _, twice := right[*s.ID]; twice {
+		at := *s.ID - first
+		if _, twice := right[at]; twice {
 			return nil, "", fmt.Errorf("element %d: image %d appears twice", i, *s.ID)
 		}
 		label := s.right()
-		right[*s.ID] = label
+		right[at] = label
 		switch label {
 		case *s.Given:
 			kept++
@@ -135,7 +137,10 @@ func readVotes(data []byte, published []int) (map[int]int, string, error) {
 }
 
 // readCorrected reads the labels of all test images.
-func readCorrected(data []byte, published []int) (map[int]int, string, error) {
+func readCorrected(data []byte, published []int, first int) (map[int]int, string, error) {
+	if first != 0 {
+		return nil, "", fmt.Errorf("found npy, which has the images in another order, expected the label-errors project's JSON")
+	}
 	labels, err := readNPYLabels(data)
 	if err != nil {
 		return nil, "", err

@@ -111,7 +111,7 @@ func TestCorrectedReal(t *testing.T) {
 			for _, class := range labels {
 				samples = append(samples, Sample{Class: class, Label: fmt.Sprint(class), Split: datasets.Test})
 			}
-			if err := correct(samples, votes, Options{notes: &notes}); err != nil {
+			if err := correct(samples, votes, 0, Options{notes: &notes}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -130,7 +130,7 @@ func FuzzCorrected(f *testing.F) {
 		for class := range 10 {
 			samples = append(samples, Sample{Class: class, Label: fmt.Sprint(class), Split: datasets.Test})
 		}
-		if correct(samples, File{"c", data}, Options{}) != nil {
+		if correct(samples, File{"c", data}, 0, Options{}) != nil {
 			return
 		}
 		for i, s := range samples {

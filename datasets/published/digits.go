@@ -1,7 +1,9 @@
 package published
 
 import (
+	"fmt"
 	"io/fs"
+	"strconv"
 
 	"winnow/datasets"
 	"winnow/datasets/cifar"
@@ -28,10 +30,43 @@ var cifar10 = Preset{
 	Protocols: sixtyThousand(50000, 10), Default: Official, Packed: true, Corrects: true, Read: whole(cifar.Read10),
 }
 
-// cifar100 is CIFAR-100 in its binary version, with the fine labels. Source: Krizhevsky 2009.
+// cifar100 is CIFAR-100 in its binary version, with the fine labels, or by the protocol coarse with the 20 superclasses;
+// the other labels are a column. Source: Krizhevsky 2009.
 var cifar100 = Preset{
 	Name: "cifar100", Title: "CIFAR-100, binary version (Krizhevsky 2009)", Files: []string{"train.bin", "test.bin"},
-	Protocols: sixtyThousand(50000, 100), Default: Official, Packed: true, Corrects: true, Columns: []string{"coarse"}, Read: whole(cifar.Read100),
+	Default: Official, Packed: true, Corrects: true, Columns: []string{"coarse", "fine"}, Read: readCIFAR100,
+	Protocols: map[string]Protocol{
+		Official: sixtyThousand(50000, 100)[Official],
+		Coarse: {
+			Note:   "the official split, labelled by the 20 superclasses",
+			Counts: []Count{{datasets.Train, 50000, 20}, {datasets.Test, 10000, 20}},
+		},
+	},
+}
+
+// readCIFAR100 reads the images with the labels of the protocol.
+func readCIFAR100(fsys fs.FS, opts Options) ([]Sample, error) {
+	samples, err := whole(cifar.Read100)(fsys, opts)
+	if err != nil {
+		return nil, err
+	}
+	if opts.Protocol == Coarse && opts.Corrected != nil {
+		return nil, fmt.Errorf("%s: found corrected labels beside the protocol %s, expected the protocol %s: they are of the fine classes", opts.Corrected.Name, Coarse, Official)
+	}
+	names := cifar.CoarseNames(fsys)
+	for i := range samples {
+		s := &samples[i]
+		if opts.Protocol != Coarse {
+			s.Extra = append(s.Extra, "")
+			continue
+		}
+		coarse, err := strconv.Atoi(s.Extra[0])
+		if err != nil || coarse >= len(names) {
+			return nil, fmt.Errorf("%s has the coarse label %s, expected 0 to %d", s.Path, s.Extra[0], len(names)-1)
+		}
+		s.Class, s.Label, s.Extra = coarse, names[coarse], []string{"", s.Label}
+	}
+	return samples, nil
 }
 
 // sixtyThousand returns the official split of the sets with 10,000 test images.

@@ -83,7 +83,7 @@ func cars98NFiles() fstest.MapFS {
 }
 
 func layouts() []layout {
-	return []layout{
+	return append(transferLayouts(), []layout{
 		{"sop", "", sopFiles(), []string{
 			"bicycle_final/111085122871_0.JPG 1 - train bicycle", "bicycle_final/111085122871_1.JPG 1 - train bicycle", "toaster_final/2_4.JPG 11318 - train toaster",
 			"bicycle_final/3_0.JPG 11319 - test bicycle", "sofa_final/4_0.JPG 16977 - test sofa"}, nil},
@@ -106,7 +106,7 @@ func layouts() []layout {
 		{"cars98n", "", cars98NFiles(), []string{"img_v3/0/419.jpg 1 - train", "img_v3/39/ca84, used (1).jpg 34 - train"}, nil},
 		{"cars98n", Prism, cars98NFiles(), []string{"img_v3/0/419.jpg 1 - train", "img_v3/39/ca84, used (1).jpg 34 - train",
 			"cars196/images/FIAT 500 Abarth 2012/07729.jpg 99 - validation", "cars196/images/smart fortwo Convertible 2012/02054.jpg 196 - test"}, nil},
-	}
+	}...)
 }
 
 func TestLayouts(t *testing.T) {

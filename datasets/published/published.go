@@ -4,7 +4,7 @@
 // there should be. Classes are numbered as the publisher numbers them, which is what the papers' "classes 1-100"
 // means. Paths are relative to the folder that was read. Nothing is decoded.
 //
-// It imports datasets, datasets/cifar, datasets/matfile and datasets/mnist.
+// It imports datasets, datasets/cifar, datasets/matfile, datasets/mnist and internal/jsontext.
 package published
 
 import (
@@ -25,6 +25,8 @@ const (
 	Official = "official" // the split that the publisher made
 	Half     = "half"     // the first half of the classes trains, the other half tests: retrieval of unseen classes
 	Prism    = "prism"    // PRISM's: training, validation and test classes are different ones
+	Coarse   = "coarse"   // the publisher's split, labelled by superclasses
+	Usual    = "usual"    // the split that papers draw where the publisher made none
 )
 
 // Preset is a published dataset.
@@ -37,6 +39,7 @@ type Preset struct {
 	Columns   []string // names of Sample.Extra
 	Human     []string // names of the sets of human labels it comes with, nil where it has none
 	Corrects  bool     // corrected test labels have been published for it
+	FirstTest int      // the number that they give its first test image
 	Packed    bool     // the images lie inside the files, not in files of their own
 	// Read lists all labelled images of the folder. A file that is not there is an error that wraps fs.ErrNotExist;
 	// Dataset adds to it what was expected and what is there.
@@ -133,7 +136,7 @@ func (p Preset) Dataset(fsys fs.FS, opts Options) (*Result, error) {
 	samples, err := p.Read(fsys, opts)
 	if err == nil && opts.Corrected != nil {
 		p.Columns = append(slices.Clone(p.Columns), correctedColumn)
-		err = correct(samples, *opts.Corrected, opts)
+		err = correct(samples, *opts.Corrected, p.FirstTest, opts)
 	}
 	if errors.Is(err, fs.ErrNotExist) || err != nil && p.Packed && !p.here(fsys) { // packed readers say it in words of their own
 		err = p.elsewhere(fsys, err)

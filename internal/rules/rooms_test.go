@@ -49,7 +49,7 @@ var rooms = []Room{
 	{"datasets/imagelist", "gathers images from files, folders, zip files, shards, manifests and standard input",
 		"datasets datasets/imageroot datasets/location"},
 	{"datasets/published", "is the catalog of known data sets, read as published, with the papers' splits",
-		"datasets datasets/cifar datasets/matfile datasets/mnist"},
+		"datasets datasets/cifar datasets/matfile datasets/mnist internal/jsontext"},
 
 	{"features", "holds labelled vectors and parameters in memory, the memory bank, and the feature store on disk",
 		""},

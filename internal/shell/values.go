@@ -62,7 +62,7 @@ var known = map[string]values{
 	"data import format":   words("auto", "folders", "csv", "tsv", "jsonl", "prism", "coco", "labelstudio", "webdataset", "parquet"),
 	"data import human":    words("aggre", "worse", "random1", "random2", "random3"),
 	"data import preset":   {list: dataSets},
-	"data import protocol": words("official", "half", "prism"),
+	"data import protocol": words("official", "half", "prism", "usual", "coarse"),
 	"data import split":    {},
 	"extract decoder":      words("exact", "fast"),
 	"eval fit":             {list: listed("train", "gallery")},

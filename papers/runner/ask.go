@@ -12,10 +12,10 @@ import (
 const GlyphsData = "glyphs"
 
 // ParseData reads which files stand for a study's datasets: NAME=MANIFEST,FEATURES[,ROOT] each, or one without a name for
-// all of them. FEATURES may be left away, which [Options.Model] then makes. It returns nil for [GlyphsData] alone. Errors go on
-// from the word --data.
+// all of them. NAME@NETWORK is for the rows of another network than the table's. FEATURES may be left away, which [Options.Model]
+// then makes, of the table's network alone. It returns nil for [GlyphsData] alone. Errors go on from the word --data.
 func ParseData(given []string, study studies.Study) (list []Source, err error) {
-	known := study.Datasets()
+	known := study.Sources()
 	if len(given) == 0 {
 		return nil, fmt.Errorf(" is missing: NAME=MANIFEST,FEATURES for %s; MANIFEST,FEATURES for any data in their place; or glyphs", strings.Join(known, ", "))
 	}
@@ -40,6 +40,8 @@ func ParseData(given []string, study studies.Study) (list []Source, err error) {
 			return nil, fmt.Errorf(": %s has no dataset %q, it has %s", study.Name, name, strings.Join(known, ", "))
 		case manifest == "" || both && store == "" && root == "":
 			return nil, fmt.Errorf(": found %q, expected MANIFEST,FEATURES or MANIFEST,FEATURES,ROOT; with --model MANIFEST or MANIFEST,,ROOT", files)
+		case strings.Contains(name, "@") && store == "":
+			return nil, fmt.Errorf(": found %q without features, expected them: --model makes those of the table's own network", text)
 		}
 		list = append(list, Source{Name: name, Manifest: manifest, Features: store, Root: root})
 	}

@@ -33,7 +33,7 @@ type training struct {
 // prepare joins a cell's labels with their features.
 func (r *reproduction) prepare(ctx context.Context, cell studies.Cell) (t training, err error) {
 	row, column := r.Study.Rows[cell.Row], r.Study.Columns[cell.Column]
-	t.from, t.on = r.of(column, cell.Seed), tuning.Stored{}
+	t.from, t.on = r.of(row, column, cell.Seed), tuning.Stored{}
 	if t.cfg, err = r.config(cell); err != nil {
 		return t, err
 	}
@@ -86,7 +86,7 @@ func (r *reproduction) say(format string, args ...any) {
 // try makes a cell: by a training, or by what needs none.
 func (r *reproduction) try(ctx context.Context, cell studies.Cell) (studies.Outcome, error) {
 	row, column := r.Study.Rows[cell.Row], r.Study.Columns[cell.Column]
-	o := studies.Outcome{Study: r.Study.Name, Row: row.Name, Column: column.Name, Seed: cell.Seed, Data: r.of(column, cell.Seed).name, Version: r.Winnow, Measures: map[string]float64{}}
+	o := studies.Outcome{Study: r.Study.Name, Row: row.Name, Column: column.Name, Seed: cell.Seed, Data: r.of(row, column, cell.Seed).name, Version: r.Winnow, Measures: map[string]float64{}}
 	t, err := r.prepare(ctx, cell)
 	if err != nil {
 		return o, err

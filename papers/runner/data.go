@@ -66,7 +66,9 @@ func (r *reproduction) openData(ctx context.Context) (err error) {
 		}
 	}
 	for _, s := range r.Data {
-		s.Root, s.model = cmp.Or(s.Root, r.Root), r.Model
+		if s.Root = cmp.Or(s.Root, r.Root); !strings.Contains(s.Name, "@") { // another network than the table's is the one that made the features
+			s.model = r.Model
+		}
 		for _, seed := range r.seeds() {
 			d := r.data[s.Name]
 			if of := s.at(seed); d == nil || d.from != of {
@@ -100,12 +102,7 @@ func seeded(name string, seed uint64) string { return fmt.Sprintf("%s {%d}", nam
 
 // checkData says before anything is trained what would end a cell after its training.
 func (r *reproduction) checkData(ctx context.Context) error {
-	checked := map[*data]bool{}
 	for _, d := range r.used() {
-		if checked[d] {
-			continue
-		}
-		checked[d] = true
 		if err := r.checkOne(ctx, d); err != nil {
 			return err
 		}
@@ -203,9 +200,13 @@ func (r *reproduction) openGlyphs(ctx context.Context) (*data, error) {
 	return newData(fmt.Sprintf("%d drawn characters (glyphs)", len(d.Classes)), d, s), nil
 }
 
-// of returns what a column is trained on for a seed; nil where there is no such data.
-func (r *reproduction) of(column studies.Column, seed uint64) *data {
-	name := column.Data
+// of returns what a row is trained on in a column, for a seed; nil where there is no such data. What stands in for every dataset
+// has features of one network.
+func (r *reproduction) of(row studies.Row, column studies.Column, seed uint64) *data {
+	name := row.Source(column)
+	if row.Network != "" {
+		return r.data[seeded(name, seed)]
+	}
 	if r.standIn != nil {
 		name = ""
 	}
@@ -215,16 +216,23 @@ func (r *reproduction) of(column studies.Column, seed uint64) *data {
 	return r.standIn
 }
 
-// used returns all that columns are trained on.
+// used returns all that rows are trained on.
 func (r *reproduction) used() (list []*data) {
 	for _, column := range r.Study.Columns {
 		for _, seed := range r.seeds() {
-			if d := r.of(column, seed); d != nil {
-				list = append(list, d)
+			for _, row := range r.Study.Rows {
+				if d := r.of(row, column, seed); d != nil && !slices.Contains(list, d) {
+					list = append(list, d)
+				}
 			}
 		}
 	}
 	return list
+}
+
+// given reports whether there are data for a row in any column.
+func (r *reproduction) given(row studies.Row) bool {
+	return slices.ContainsFunc(r.Study.Columns, func(c studies.Column) bool { return r.of(row, c, r.seeds()[0]) != nil })
 }
 
 // The noise of a column besides the models of winnow data corrupt.

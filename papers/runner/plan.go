@@ -34,7 +34,8 @@ func (r *reproduction) plan() error {
 	var left []string
 	seen := map[string]bool{}
 	for j, c := range r.Study.Columns {
-		if r.of(c, r.seeds()[0]) == nil {
+		of := r.first(c)
+		if of == nil {
 			left = append(left, c.Name)
 			continue
 		}
@@ -43,7 +44,7 @@ func (r *reproduction) plan() error {
 			continue
 		}
 		seen[same] = true
-		if of := r.of(c, r.seeds()[0]); c.Noise == givenLabels && r.watchesFilter() && of.clean.Noise(datasets.Train).Corrupted == 0 {
+		if c.Noise == givenLabels && r.watchesFilter() && of.clean.Noise(datasets.Train).Corrupted == 0 {
 			if r.standIn == nil {
 				return hint.With(fmt.Errorf("reproduce: %s: has no label that is known to be wrong, nothing to compare filters with", of.name), "make a manifest with known wrong labels: winnow data corrupt")
 			}
@@ -55,10 +56,15 @@ func (r *reproduction) plan() error {
 	if len(left) > 0 {
 		r.Host.Note("no --data for the columns %s: they are left out", strings.Join(left, ", "))
 	}
+	for _, row := range r.Study.Rows {
+		if row.Network != "" && r.wanted(row) && !r.given(row) {
+			r.Host.Note("no --data %s=MANIFEST,FEATURES, or of another column, with the features of a %s: the row %s is left out", row.Source(r.Study.Columns[0]), row.Network, row.Name)
+		}
+	}
 	for _, seed := range r.seeds() {
 		for _, j := range columns {
 			for i, row := range r.Study.Rows {
-				if !row.Runs() || slices.Contains(row.Skip, r.Study.Columns[j].Name) || !r.wanted(row) {
+				if !row.Runs() || slices.Contains(row.Skip, r.Study.Columns[j].Name) || !r.wanted(row) || r.of(row, r.Study.Columns[j], seed) == nil {
 					continue
 				}
 				choices := len(r.Study.Choices(row))
@@ -75,6 +81,16 @@ func (r *reproduction) plan() error {
 	}
 	if len(r.cells) == 0 {
 		return hint.Misused("reproduce: no cell of %s has --rows and --columns in the names of its row and column; rows: %s; columns: %s", r.Study.Name, strings.Join(r.Study.RowNames(), ", "), strings.Join(r.Study.ColumnNames(), ", "))
+	}
+	return nil
+}
+
+// first returns what the first row with data is trained on in a column; nil where none has any.
+func (r *reproduction) first(c studies.Column) *data {
+	for _, row := range r.Study.Rows {
+		if d := r.of(row, c, r.seeds()[0]); d != nil {
+			return d
+		}
 	}
 	return nil
 }
@@ -105,7 +121,7 @@ func (r *reproduction) words() string {
 		return r.standIn.name
 	}
 	var names []string
-	for _, name := range r.Study.Datasets() {
+	for _, name := range r.Study.Sources() {
 		if data := r.data[name]; data != nil {
 			names = append(names, name+": "+data.name)
 		}
@@ -140,7 +156,7 @@ func (r *reproduction) config(cell studies.Cell) (config.Run, error) {
 		cfg.Finetune.BatchNorm = config.FrozenNorm
 	}
 	rate := column.Rate
-	if of := r.of(column, cell.Seed); of != nil && column.Noise == givenLabels {
+	if of := r.of(row, column, cell.Seed); of != nil && column.Noise == givenLabels {
 		rate = of.clean.Noise(datasets.Train).Rate
 	}
 	if column.Says != nil && !(column.Noise == givenLabels && rate > 0) { // labels that are known to be wrong are counted
@@ -227,7 +243,7 @@ func (r *reproduction) key(cell studies.Cell) (string, error) {
 		return "", fmt.Errorf("reproduce: %s trains the network too, and --data glyphs has no image files: write them with winnow data glyphs", r.describe(cell))
 	}
 	column, row := r.Study.Columns[cell.Column], r.Study.Rows[cell.Row]
-	data := r.of(column, cell.Seed)
+	data := r.of(row, column, cell.Seed)
 	h := sha256.New()
 	fmt.Fprintf(h, "%d\n%s\n%s\n%s\n", cellVersion, data.store.Sum, data.store.Key.Images, manifestSum(data.clean))
 	fmt.Fprintf(h, "%s %g %s %d %s\n", column.Noise, column.Rate, row.Labels, cell.Seed, r.Study.State)

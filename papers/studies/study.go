@@ -66,7 +66,10 @@ type Row struct {
 	Set    []string `yaml:"set"`
 	Tune   []Names  `yaml:"tune"`   // instead of the study's
 	Labels string   `yaml:"labels"` // Noisy (also ""), True or Topline
-	Ratio  *Ratio   `yaml:"ratio"`  // the row is computed from two others, seed by seed
+	// Network is what made the features that the row is trained on, where it is another one than the table's: data sets
+	// go by other names then, see [Row.Source].
+	Network string `yaml:"network"`
+	Ratio   *Ratio `yaml:"ratio"` // the row is computed from two others, seed by seed
 
 	// Judge is the scorer of winnow audit that judges the training labels: in the embedding that the recipe reached, by what its
 	// training saw of them, or, without a recipe, of the stored features.
@@ -97,6 +100,15 @@ func (s *Study) Choices(row Row) []Names {
 
 // Runs reports whether a row has cells, and is not computed from others.
 func (r Row) Runs() bool { return r.Ratio == nil }
+
+// Source returns the name under which the row's data of a column are given: the column's data set, and behind @ the network that
+// made its features, where it is not the table's.
+func (r Row) Source(c Column) string {
+	if r.Network == "" {
+		return c.Data
+	}
+	return c.Data + "@" + r.Network
+}
 
 // kinds counts the ways in which a row is made: exactly one is right.
 func (r Row) kinds() (n int) {
@@ -237,6 +249,9 @@ func (s *Study) checkRow(i int, r Row) error {
 	if !slices.Contains([]string{"", Noisy, True, Topline}, r.Labels) {
 		return fmt.Errorf("row %q: labels are %q, expected %s, %s or %s", r.Name, r.Labels, Noisy, True, Topline)
 	}
+	if r.Network != "" && (r.Ratio != nil || r.Judge != "") {
+		return fmt.Errorf("row %q: network is %q, expected none: ratios and judges look at the table's", r.Name, r.Network)
+	}
 	if len(r.Paper) > 0 && len(r.Paper) != len(s.Columns) {
 		return fmt.Errorf("row %q: %d numbers of the paper, expected one for each of %d columns", r.Name, len(r.Paper), len(s.Columns))
 	}
@@ -307,6 +322,19 @@ func (s *Study) Datasets() []string {
 	for _, c := range s.Columns {
 		if !slices.Contains(names, c.Data) {
 			names = append(names, c.Data)
+		}
+	}
+	return names
+}
+
+// Sources returns the names that data can be given under: those of the datasets, then those of rows with a network of their own.
+func (s *Study) Sources() []string {
+	names := s.Datasets()
+	for _, r := range s.Rows {
+		for _, c := range s.Columns {
+			if name := r.Source(c); !slices.Contains(names, name) && !slices.Contains(r.Skip, c.Name) {
+				names = append(names, name)
+			}
 		}
 	}
 	return names

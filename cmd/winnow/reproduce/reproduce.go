@@ -41,7 +41,7 @@ func command(call term.Call[Options]) *cli.Command {
 			"taken as given, for the studies of what filters do beside the truth: prism-figure2, prism-figure3 (scores of right\n" +
 			"and wrong labels) and prism-figure5 (concentrations of the classes); cells hold each step's numbers. What trains\n" +
 			"networks looks at the images below the manifest's folder, --root or MANIFEST,FEATURES,ROOT; --model makes features\n" +
-			"that are not named; {seed} in FEATURES and --model stands for the seed.\n\n" +
+			"that are not named; {seed} in FEATURES and --model stands for the seed; cub200@vit=… is for a row that names a network.\n\n" +
 			"   winnow reproduce prism-table1 --data cars196=cars.csv,cars.features --seeds 5\n" +
 			"   winnow reproduce prism-table1 --data glyphs --dry-run\n" +
 			"   winnow reproduce prism-table2 --data birds.csv --root birds/ --model mobilenetv2 --finetune all --columns \"sym 50\" --rows MCL --jobs 1\n" +

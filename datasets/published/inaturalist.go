@@ -1,0 +1,168 @@
+package published
+
+import (
+	"encoding/json"
+	"fmt"
+	"io/fs"
+
+	"winnow/datasets"
+	"winnow/internal/jsontext"
+)
+
+// iNat2017 and iNat2018 are the data of the iNaturalist competitions: train2017.json and val2017.json beside the images, which
+// lie where the lists say (train_val_images/ in 2017, train_val2018/ in 2018). The labels of the test images were never
+// published, so that the validation images test. A class is named as its category, with its number behind where two categories
+// have one name; in 2018 the names are numbers, as published. The column supercategory is the category's.
+//
+// Source: Van Horn et al., "The iNaturalist species classification and detection dataset", CVPR 2018, and the competitions' pages.
+var (
+	iNat2017 = iNaturalist("2017", []Count{{datasets.Train, 579184, 5089}, {datasets.Test, 95986, 5089}})
+	iNat2018 = iNaturalist("2018", []Count{{datasets.Train, 437513, 8142}, {datasets.Test, 24426, 8142}})
+)
+
+func iNaturalist(year string, counts []Count) Preset {
+	train, val := "train"+year+".json", "val"+year+".json"
+	return Preset{
+		Name: "inat" + year, Title: "iNaturalist " + year + " (Van Horn et al. 2018)",
+		Files: []string{train, val}, Default: Official, Columns: []string{"supercategory"},
+		Protocols: map[string]Protocol{Official: {Note: "the training images train, the validation images test", Counts: counts}},
+		Read: func(fsys fs.FS, _ Options) ([]Sample, error) {
+			samples, err := readINat(fsys, train, datasets.Train)
+			if err != nil {
+				return nil, err
+			}
+			more, err := readINat(fsys, val, datasets.Test)
+			return append(samples, more...), err
+		},
+	}
+}
+
+// inatExpected is what the file is to be.
+const inatExpected = "an object with the lists images, annotations and categories"
+
+type (
+	inatImage struct {
+		ID   *int   `json:"id"`
+		File string `json:"file_name"`
+	}
+	inatAnnotation struct {
+		Image    *int `json:"image_id"`
+		Category *int `json:"category_id"`
+	}
+	inatCategory struct {
+		ID    *int   `json:"id"`
+		Name  string `json:"name"`
+		Super string `json:"supercategory"`
+	}
+)
+
+// inat is what is kept of a file while it is read: of an image its path, of an annotation two numbers, of a category its names.
+type inat struct {
+	split      string
+	samples    []Sample
+	images     map[int]int // id → sample
+	labelled   [][2]int    // image, category
+	categories map[int]inatCategory
+	named      map[string]int // how many categories have a name
+}
+
+// readINat reads a file element by element, in whatever order its lists stand.
+func readINat(fsys fs.FS, name, split string) ([]Sample, error) {
+	f, _, err := openList(fsys, name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	list := inat{split: split, images: map[int]int{}, categories: map[int]inatCategory{}, named: map[string]int{}}
+	in := json.NewDecoder(f)
+	var other json.RawMessage
+	err = jsontext.Each(in, inatExpected, func(key string, _ int) error {
+		switch key {
+		case "images":
+			return list.image(in)
+		case "annotations":
+			return list.annotation(in)
+		case "categories":
+			return list.category(in)
+		}
+		return in.Decode(&other)
+	})
+	if err == nil {
+		err = list.label()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return list.samples, nil
+}
+
+func (l *inat) image(in *json.Decoder) error {
+	var m inatImage
+	if err := in.Decode(&m); err != nil {
+		return err
+	}
+	if m.ID == nil || m.File == "" {
+		return fmt.Errorf("found no id or no file_name, expected both")
+	}
+	if _, twice := l.images[*m.ID]; twice {
+		return fmt.Errorf("id %d appears twice", *m.ID)
+	}
+	l.images[*m.ID] = len(l.samples)
+	l.samples = append(l.samples, Sample{Path: m.File, Split: l.split})
+	return inRoot(m.File)
+}
+
+func (l *inat) annotation(in *json.Decoder) error {
+	var a inatAnnotation
+	if err := in.Decode(&a); err != nil {
+		return err
+	}
+	if a.Image == nil || a.Category == nil {
+		return fmt.Errorf("found no image_id or no category_id, expected both")
+	}
+	l.labelled = append(l.labelled, [2]int{*a.Image, *a.Category})
+	return nil
+}
+
+func (l *inat) category(in *json.Decoder) error {
+	var c inatCategory
+	if err := in.Decode(&c); err != nil {
+		return err
+	}
+	if c.ID == nil || c.Name == "" {
+		return fmt.Errorf("found no id or no name, expected both")
+	}
+	if _, twice := l.categories[*c.ID]; twice {
+		return fmt.Errorf("id %d appears twice", *c.ID)
+	}
+	l.categories[*c.ID] = c
+	l.named[c.Name]++
+	return nil
+}
+
+// label gives each image the category of its one annotation.
+func (l *inat) label() error {
+	for i, a := range l.labelled {
+		at, known := l.images[a[0]]
+		c, named := l.categories[a[1]]
+		switch {
+		case !known:
+			return fmt.Errorf("annotations[%d]: image_id %d is not among the %d images", i, a[0], len(l.images))
+		case !named:
+			return fmt.Errorf("annotations[%d]: category_id %d is not among the %d categories", i, a[1], len(l.categories))
+		case l.samples[at].Label != "":
+			return fmt.Errorf("annotations[%d]: image_id %d is annotated twice, expected one category an image", i, a[0])
+		}
+		s := &l.samples[at]
+		s.Class, s.Label, s.Extra = a[1], c.Name, []string{c.Super}
+		if l.named[c.Name] > 1 {
+			s.Label = fmt.Sprintf("%s (%d)", c.Name, a[1])
+		}
+	}
+	for _, s := range l.samples {
+		if s.Label == "" {
+			return fmt.Errorf("found no annotation of the image %s, expected one: lists of test images have none", s.Path)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,108 @@
+package runner
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"winnow/datasets"
+	"winnow/datasets/published"
+	"winnow/features"
+	"winnow/papers/studies"
+)
+
+// TestNetworkRow: the row of another network is trained on its own features, and left out where there are none.
+func TestNetworkRow(t *testing.T) {
+	s, err := studies.Find("sclrhe-table4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &datasets.Dataset{Classes: []string{"a"}, Samples: []datasets.Sample{{Path: "1", True: datasets.Unlabelled, Split: datasets.Train}}}
+	made := func(name string) *data { return newData(name, d, &features.Store{Info: features.Info{Sum: name}}) }
+	const left = "with the features of a vit: the row ViT cross entropy is left out"
+	for given, want := range map[string]struct {
+		cells map[string]int // by the data they are trained on
+		told  bool           // that the row is left out
+	}{
+		"cifar100 cub200":                      {map[string]int{"cifar100": 7, "cub200": 7}, true},
+		"cifar100 cub200 cub200@vit":           {map[string]int{"cifar100": 7, "cub200": 7, "cub200@vit": 1}, false},
+		"cifar100 cifar100@vit flowers102@vit": {map[string]int{"cifar100": 7, "cifar100@vit": 1, "flowers102@vit": 1}, false},
+		"":                                     {map[string]int{"any": 7}, true},
+	} {
+		var notes strings.Builder
+		r := reproduction{Options: Options{Study: s, Seeds: []uint64{1}}, data: map[string]*data{}}
+		r.Host.Note = func(format string, args ...any) { fmt.Fprintf(&notes, format+"\n", args...) }
+		for _, name := range strings.Fields(given) {
+			r.data[seeded(name, 1)] = made(name)
+		}
+		if given == "" {
+			r.standIn = made("any")
+		}
+		if err := r.plan(); err != nil {
+			t.Fatalf("%q: %v", given, err)
+		}
+		cells, keys := map[string]int{}, map[string]bool{}
+		for _, cell := range r.cells {
+			row := s.Rows[cell.Row]
+			of := r.of(row, s.Columns[cell.Column], 1).name
+			if cells[of]++; strings.HasSuffix(of, "@vit") != (row.Name == "ViT cross entropy") || keys[cell.Key] {
+				t.Errorf("%q: %s is trained on %s, key %s", given, r.describe(cell), of, cell.Key)
+			}
+			keys[cell.Key] = true
+		}
+		if diff := cmp.Diff(want.cells, cells); diff != "" || strings.Contains(notes.String(), left) != want.told {
+			t.Errorf("%q: notes %q\n%s", given, notes.String(), diff)
+		}
+		if n := len(r.used()); given != "" && n != len(strings.Fields(given)) {
+			t.Errorf("%q: %d data are checked", given, n)
+		}
+	}
+}
+
+// TestNetworkData: features of another network are given by name, and are not made.
+func TestNetworkData(t *testing.T) {
+	s, err := studies.Find("sclrhe-table4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := ParseData([]string{"pets=p.csv", "pets@vit=p.csv,v"}, s)
+	if diff := cmp.Diff([]Source{{Name: "pets", Manifest: "p.csv"}, {Name: "pets@vit", Manifest: "p.csv", Features: "v"}}, list, cmp.AllowUnexported(Source{})); err != nil || diff != "" {
+		t.Errorf("%v %s", err, diff)
+	}
+	for text, want := range map[string]string{
+		"pets@vit=p.csv":      `: found "pets@vit=p.csv" without features, expected them`,
+		"pets@beit=p.csv,v":   `has no dataset "pets@beit", it has cifar100,`,
+		"pets@vit=p.csv,,img": `without features, expected them`,
+	} {
+		if _, err := ParseData([]string{text}, s); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, expected %q", text, err, want)
+		}
+	}
+}
+
+// TestStudiesOfPresets: what the tables of SCL-RHE (004) call their data is what winnow data import calls them, with what it
+// corrects behind.
+func TestStudiesOfPresets(t *testing.T) {
+	all, err := studies.List()
+	if err != nil {
+		t.Fatal(err)
+	}
+	met := 0
+	for _, s := range all {
+		if !strings.HasPrefix(s.Name, "sclrhe-") {
+			continue
+		}
+		for _, name := range s.Datasets() {
+			name, corrected := strings.CutSuffix(name, "-corrected")
+			p, err := published.Find(name)
+			if met++; err != nil || corrected && !p.Corrects {
+				t.Errorf("%s: %s (corrected: %v): %v", s.Name, name, corrected, err)
+			}
+		}
+	}
+	if met == 0 {
+		t.Error("found no study of SCL-RHE")
+	}
+}
