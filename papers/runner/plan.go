@@ -34,7 +34,7 @@ func (r *reproduction) plan() error {
 	var left []string
 	seen := map[string]bool{}
 	for j, c := range r.Study.Columns {
-		if r.of(c, r.seeds()[0]) == nil {
+		if r.of(c, r.seeds()[0]) == nil && !r.Study.Drawn() {
 			left = append(left, c.Name)
 			continue
 		}
@@ -103,6 +103,9 @@ func (r *reproduction) seeds() []uint64 {
 func (r *reproduction) words() string {
 	if r.standIn != nil {
 		return r.standIn.name
+	}
+	if r.Study.Drawn() {
+		return drawnData
 	}
 	var names []string
 	for _, name := range r.Study.Datasets() {
@@ -219,6 +222,9 @@ func (r *reproduction) checkSettings() error {
 
 // key tells a cell from every other: its settings, data, noise and measures.
 func (r *reproduction) key(cell studies.Cell) (string, error) {
+	if r.Study.Drawn() {
+		return r.keyDrawn(cell)
+	}
 	cfg, err := r.config(cell)
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", r.describe(cell), err)

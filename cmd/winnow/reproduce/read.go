@@ -47,7 +47,7 @@ func read(c *cli.Context) (o Options, err error) {
 	if o.Data, err = runner.ParseData(data, o.Study); err != nil {
 		return o, term.Misused("--data%w", err)
 	}
-	if o.Data == nil {
+	if o.Data == nil && !o.Study.Drawn() {
 		o.Glyphs = &runner.Glyphs{Classes: c.Int("classes"), Images: c.Int("images")}
 	}
 	return o, o.Check()
