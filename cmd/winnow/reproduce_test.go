@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"winnow/papers/inventory"
 	"winnow/papers/runner"
 	"winnow/papers/studies"
 	"winnow/papers/theory/concentration"
@@ -260,6 +261,27 @@ func TestReproduceDrawn(t *testing.T) {
 		if code, text, errs := call(t.Context(), append([]string{"reproduce", "prism-figure4", "--out", at}, strings.Fields(more)...)...); code != 2 || text != "" || !strings.Contains(errs, want) {
 			t.Errorf("%s: exit code %d: %s", more, code, errs)
 		}
+	}
+}
+
+// --list is of every table and figure of the papers, as JSON too; the plain list stays that of the studies.
+func TestReproduceList(t *testing.T) {
+	text := mustRun(t, "winnow reproduce --list")
+	for _, want := range []string{"003    Fig. 1", "– (illustration: the pipeline)", "winnow pairs", "hours (250 cells)", "not measured"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("has no %q: %s", want, text)
+		}
+	}
+	var items []inventory.Item
+	if err := json.Unmarshal([]byte(mustRun(t, "winnow reproduce --list --json")), &items); err != nil || len(items) != strings.Count(text, "\n")-4 {
+		t.Errorf("found %d items, %v", len(items), err)
+	}
+	var list []studies.Listed
+	if err := json.Unmarshal([]byte(mustRun(t, "winnow reproduce --json")), &list); err != nil || !slices.ContainsFunc(list, func(s studies.Listed) bool { return s.Name == "prism-table2" && s.Cells == 148 }) {
+		t.Errorf("found %+v, %v", list, err)
+	}
+	if code, _, errs := call(t.Context(), "reproduce", "--list", "prism-table2"); code != 2 || !strings.Contains(errs, "--list: found the study prism-table2") {
+		t.Errorf("exit code %d: %s", code, errs)
 	}
 }
 

@@ -169,6 +169,8 @@ var rooms = []Room{
 		"features filters internal/hint internal/spread papers/studies run run/config run/tuning train"},
 	{"papers/runner", "runs the cells of studies: trains, judges, estimates, measures, keeps, writes",
 		"audit backbone backbone/ort datasets datasets/glyphs datasets/imageroot eval extraction features filters filters/noiserate head internal/hint internal/lookup models papers/cost papers/recipes papers/studies papers/theory/concentration papers/watch run run/auditing run/cells run/comparison run/config run/folder run/tuning train train/samples"},
+	{"papers/inventory", "lists every table and figure of the papers: what makes it, of which data, how long",
+		"papers/runner papers/studies"},
 	{"papers/embedded", "opens labelled training images as vectors, with the batches of a training",
 		"datasets features internal/hint internal/lookup run run/config run/folder train"},
 	{"papers/theory", "computes what label noise does to pairs, triplets and bounds",
