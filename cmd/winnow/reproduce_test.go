@@ -7,13 +7,16 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"winnow/papers/inventory"
 	"winnow/papers/runner"
 	"winnow/papers/studies"
+	"winnow/papers/theory/concentration"
 	"winnow/train"
 )
 
@@ -200,6 +203,85 @@ func TestReproduceFilters(t *testing.T) {
 		if code, _, errs := call(t.Context(), append([]string{"reproduce", "prism-figure2", "--out", out}, tt.args...)...); code != tt.code || !strings.Contains(errs, tt.want) {
 			t.Errorf("%v: exit code %d: %s", tt.args, code, errs)
 		}
+	}
+}
+
+// The studies that need no data run without --data: steps are timed for every row, and beside the paper's seconds stand ours; estimates
+// of κ have the error that winnow theory kappa prints.
+func TestReproduceDrawn(t *testing.T) {
+	needRuntime(t)
+	out := t.TempDir()
+	small := strings.Fields("--set steps=3 --set repeat=1 --set classes=6 --set images=6 --set bank=12 --set inputs=8 --set dim=4 --set batch=3x2 --seeds 1 --quiet")
+	for study, want := range map[string]string{"prism-table5": "(1777.38", "prism-table6": "(1641.63"} {
+		text := mustRun(t, "winnow reproduce "+study+" --out "+out+" "+strings.Join(small, " "))
+		if !strings.Contains(text, want) || !strings.Contains(text, "in the paper's numbers 2 of 2") {
+			t.Errorf("%s: %s", study, text)
+		}
+	}
+	times := outcomes(t, out)
+	for _, o := range times {
+		bare := !strings.Contains(o.Row, "PRISM")
+		if _, added := o.Measures[studies.AddedMillis]; !(o.Measures[studies.Seconds5000] > 0) || added == bare || o.Settings["classes"] != "6" {
+			t.Errorf("%s: %v by %v", o.Row, o.Measures, o.Settings)
+		}
+	}
+	if len(times) != 4+7 {
+		t.Errorf("found %d cells, expected those of Table V and of Table VI, whose two columns are one at the same sizes", len(times))
+	}
+	at := t.TempDir()
+	mustRun(t, "winnow reproduce prism-figure4 --seeds 1 --set trials=20 --columns =5 --columns =20 --quiet --out "+at)
+	var kappa concentration.Result
+	if err := json.Unmarshal([]byte(mustRun(t, "winnow theory kappa --trials 20 --samples 5,20 --json")), &kappa); err != nil {
+		t.Fatal(err)
+	}
+	want, got := map[string]float64{}, map[string]float64{}
+	for _, e := range kappa.Errors {
+		want[fmt.Sprint(e.Samples, " ", e.Estimator)] = e.RMSE
+	}
+	figure, err := studies.Find("prism-figure4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range outcomes(t, at) {
+		got[o.Column+" "+figure.Rows[slices.Index(figure.RowNames(), o.Row)].Estimator] = o.Measures[studies.RMSE]
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("winnow theory kappa says something else (-): %s", diff)
+	}
+	if page := readFile(t, at, "prism-figure4", "report.html"); strings.Count(page, "<svg") != 1 {
+		t.Errorf("%d drawings", strings.Count(page, "<svg"))
+	}
+	var plan runner.Plan
+	if err := json.Unmarshal([]byte(mustRun(t, "winnow reproduce prism-figure4 --seeds 1 --set trials=2 --dry-run --json --quiet --out "+t.TempDir())), &plan); err != nil || plan.Cells != 40 || plan.Left != 40 || plan.Seconds <= 0 {
+		t.Errorf("%v %+v", err, plan)
+	}
+	for more, want := range map[string]string{
+		"--data glyphs": "expected no --data", "--finetune all": "expected none of them", "--set nope=1": "nope", "--set samples=[1]": "1 samples, expected", "--set kappa=0": "kappa is 0",
+	} {
+		if code, text, errs := call(t.Context(), append([]string{"reproduce", "prism-figure4", "--out", at}, strings.Fields(more)...)...); code != 2 || text != "" || !strings.Contains(errs, want) {
+			t.Errorf("%s: exit code %d: %s", more, code, errs)
+		}
+	}
+}
+
+// --list is of every table and figure of the papers, as JSON too; the plain list stays that of the studies.
+func TestReproduceList(t *testing.T) {
+	text := mustRun(t, "winnow reproduce --list")
+	for _, want := range []string{"003    Fig. 1", "– (illustration: the pipeline)", "winnow pairs", "hours (250 cells)", "not measured"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("has no %q: %s", want, text)
+		}
+	}
+	var items []inventory.Item
+	if err := json.Unmarshal([]byte(mustRun(t, "winnow reproduce --list --json")), &items); err != nil || len(items) != strings.Count(text, "\n")-4 {
+		t.Errorf("found %d items, %v", len(items), err)
+	}
+	var list []studies.Listed
+	if err := json.Unmarshal([]byte(mustRun(t, "winnow reproduce --json")), &list); err != nil || !slices.ContainsFunc(list, func(s studies.Listed) bool { return s.Name == "prism-table2" && s.Cells == 148 }) {
+		t.Errorf("found %+v, %v", list, err)
+	}
+	if code, _, errs := call(t.Context(), "reproduce", "--list", "prism-table2"); code != 2 || !strings.Contains(errs, "--list: found the study prism-table2") {
+		t.Errorf("exit code %d: %s", code, errs)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"winnow/internal/hint"
 	"winnow/internal/spread"
 	"winnow/internal/text"
+	"winnow/papers/studies"
 	"winnow/run"
 	"winnow/run/config"
 	"winnow/run/tuning"
@@ -32,6 +33,7 @@ type Options struct {
 	Steps   int      `json:"steps"`   // timed in each repetition, after as many as fill the bank
 	Repeat  int      `json:"repeat"`  // repetitions
 	Losses  []string `json:"-"`       // mcl and soft_triple, or one of them
+	Filters []string `json:"-"`       // those timed beside none; nil: all
 	Seed    uint64   `json:"-"`       // of everything that is drawn
 }
 
@@ -42,21 +44,18 @@ type Result struct {
 	Rows []Row `json:"rows"`
 }
 
-// Variant is one loss with one filter, and what PRISM says of the two.
-type Variant struct {
-	Loss, Filter string
-	paper        [3]float64 // seconds of 5,000 iterations on SOP (Table V), CARS and CUB (Table VI); 0: not there
-}
+// Variant is one loss with one filter.
+type Variant struct{ Loss, Filter string }
 
 // Variants are those of PRISM's Tables V and VI; the first of a loss is without a filter.
 var Variants = []Variant{
-	{"mcl", config.NoFilter, [3]float64{1679.22, 1153.18, 1149.74}},
-	{"mcl", "avgsim", [3]float64{1777.38, 1253.99, 1266.04}},
-	{"mcl", "vmf", [3]float64{0, 1604.06, 1602.64}},
-	{"soft_triple", config.NoFilter, [3]float64{1685.47, 1146.38, 1134.76}},
-	{"soft_triple", "avgsim", [3]float64{1767.97, 1250.15, 1271.18}},
-	{"soft_triple", "proxysim", [3]float64{0, 1200.84, 1161.77}},
-	{"soft_triple", "vmf", [3]float64{0, 1636.11, 1641.63}},
+	{"mcl", config.NoFilter},
+	{"mcl", "avgsim"},
+	{"mcl", "vmf"},
+	{"soft_triple", config.NoFilter},
+	{"soft_triple", "avgsim"},
+	{"soft_triple", "proxysim"},
+	{"soft_triple", "vmf"},
 }
 
 // base returns the place of the variant of the same loss without a filter.
@@ -91,6 +90,10 @@ func Run(ctx context.Context, o Options, progress func(done, total int)) (Result
 	if err != nil {
 		return r, err
 	}
+	paper, err := papers()
+	if err != nil {
+		return r, err
+	}
 	data := o.draw()
 	r.Rows = make([]Row, len(variants))
 	millis, ratios := make([][]float64, len(variants)), make([][]float64, len(variants))
@@ -111,7 +114,7 @@ func Run(ctx context.Context, o Options, progress func(done, total int)) (Result
 	}
 	for i, v := range variants {
 		row := &r.Rows[i]
-		row.Loss, row.Filter, row.Paper = v.Loss, v.Filter, v.papers()
+		row.Loss, row.Filter, row.Paper = v.Loss, v.Filter, paper[v]
 		row.StepMillis, row.Ratios = spread.New(millis[i]), spread.New(ratios[i])
 		bare := r.Rows[v.base(variants)].StepMillis.Least // stands before
 		row.Ratio, row.Added = row.StepMillis.Least/bare, row.StepMillis.Least-bare
@@ -130,7 +133,7 @@ func (o Options) plan() (variants []Variant, configs []config.Run, err error) {
 	for _, name := range o.Losses {
 		n := len(variants)
 		for _, v := range Variants {
-			if v.Loss == name {
+			if v.Loss == name && (o.Filters == nil || v.Filter == config.NoFilter || slices.Contains(o.Filters, v.Filter)) {
 				variants = append(variants, v)
 			}
 		}
@@ -218,23 +221,35 @@ func (o Options) draw() run.Data {
 // paperSets are the datasets of PRISM's Tables V and VI.
 var paperSets = [3]string{"SOP", "CARS", "CUB"}
 
-// paperSteps is the length of the trainings that the paper timed.
-const paperSteps = 5000
+// Timed is the length, in steps, of the trainings that the paper timed.
+const Timed = 5000
 
-// papers compares the paper's seconds with those without a filter, where it has both.
-func (v Variant) papers() map[string]Paper {
-	list := map[string]Paper{}
-	for _, o := range Variants {
-		if o.Loss != v.Loss || o.Filter != config.NoFilter || v.Filter == config.NoFilter {
-			continue
+// papers compares the paper's seconds with those without a filter, where it has both: those of the studies of Tables V and VI.
+func papers() (map[Variant]map[string]Paper, error) {
+	all := map[Variant]map[string]Paper{}
+	for _, name := range []string{"prism-table5", "prism-table6"} {
+		s, err := studies.Find(name)
+		if err != nil {
+			return nil, err
 		}
-		for i, set := range paperSets {
-			if v.paper[i] > 0 {
-				list[set] = Paper{v.paper[i] / o.paper[i], 1e3 * (v.paper[i] - o.paper[i]) / paperSteps}
+		bare := map[string][]studies.Number{} // by loss
+		for _, row := range s.Rows {
+			loss, filter := row.Cost[0], row.Cost[1]
+			v := Variant{loss, filter}
+			if all[v] == nil {
+				all[v] = map[string]Paper{}
+			}
+			if filter == config.NoFilter {
+				bare[loss] = row.Paper
+				continue
+			}
+			for i, column := range s.Columns {
+				of, to := row.Paper[i].Values[0], bare[loss][i].Values[0]
+				all[v][column.Name] = Paper{of / to, 1e3 * (of - to) / Timed}
 			}
 		}
 	}
-	return list
+	return all, nil
 }
 
 // Text writes the result as a table.

@@ -13,9 +13,16 @@ const GlyphsData = "glyphs"
 
 // ParseData reads which files stand for a study's datasets: NAME=MANIFEST,FEATURES[,ROOT] each, or one without a name for
 // all of them. NAME@NETWORK is for the rows of another network than the table's. FEATURES may be left away, which [Options.Model]
-// then makes, of the table's network alone. It returns nil for [GlyphsData] alone. Errors go on from the word --data.
+// then makes, of the table's network alone. It returns nil for [GlyphsData] alone, and where the study needs no data. Errors go on
+// from the word --data.
 func ParseData(given []string, study studies.Study) (list []Source, err error) {
 	known := study.Sources()
+	switch {
+	case study.Drawn() && len(given) > 0:
+		return nil, fmt.Errorf(": %s draws what it needs: expected no --data", study.Name)
+	case study.Drawn():
+		return nil, nil
+	}
 	if len(given) == 0 {
 		return nil, fmt.Errorf(" is missing: NAME=MANIFEST,FEATURES for %s; MANIFEST,FEATURES for any data in their place; or glyphs", strings.Join(known, ", "))
 	}

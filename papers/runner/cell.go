@@ -86,7 +86,11 @@ func (r *reproduction) say(format string, args ...any) {
 // try makes a cell: by a training, or by what needs none.
 func (r *reproduction) try(ctx context.Context, cell studies.Cell) (studies.Outcome, error) {
 	row, column := r.Study.Rows[cell.Row], r.Study.Columns[cell.Column]
-	o := studies.Outcome{Study: r.Study.Name, Row: row.Name, Column: column.Name, Seed: cell.Seed, Data: r.of(row, column, cell.Seed).name, Version: r.Winnow, Measures: map[string]float64{}}
+	o := studies.Outcome{Study: r.Study.Name, Row: row.Name, Column: column.Name, Seed: cell.Seed, Version: r.Winnow, Measures: map[string]float64{}}
+	if r.Study.Drawn() {
+		return o, r.drawn(ctx, &o, cell)
+	}
+	o.Data = r.of(row, column, cell.Seed).name
 	t, err := r.prepare(ctx, cell)
 	if err != nil {
 		return o, err

@@ -10,7 +10,6 @@ import (
 	"winnow/internal/text"
 	"winnow/papers/studies"
 	"winnow/run"
-	"winnow/run/cells"
 )
 
 // Steps of a training that a dry run makes: the first ones warm up, the others are timed.
@@ -25,7 +24,7 @@ func Estimate(ctx context.Context, o Options) (Plan, error) {
 	if err != nil {
 		return Plan{}, err
 	}
-	jobs, threads := cells.Share(r.Jobs, r.Threads)
+	jobs, threads := r.share()
 	queue := r.queue(jobs)
 	plan := Plan{Study: r.Study.Name, Jobs: jobs}
 	rt, err := r.Runtime(threads)
@@ -61,7 +60,11 @@ func Estimate(ctx context.Context, o Options) (Plan, error) {
 		}
 		p := PlannedRow{Row: row.Name, Cells: at.cells, Done: at.done}
 		if cell, ok := first[i]; ok {
-			r.Host.Note("timing %d steps of %s", drySteps, row.Name)
+			if r.Study.Drawn() {
+				r.Host.Note("measuring %s once", row.Name)
+			} else {
+				r.Host.Note("timing %d steps of %s", drySteps, row.Name)
+			}
 			if p.Steps, at.each, err = r.estimate(ctx, cell); err != nil {
 				return plan, fmt.Errorf("%s: %w", r.describe(cell), err)
 			}

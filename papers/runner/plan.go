@@ -35,7 +35,7 @@ func (r *reproduction) plan() error {
 	seen := map[string]bool{}
 	for j, c := range r.Study.Columns {
 		of := r.first(c)
-		if of == nil {
+		if of == nil && !r.Study.Drawn() {
 			left = append(left, c.Name)
 			continue
 		}
@@ -64,7 +64,7 @@ func (r *reproduction) plan() error {
 	for _, seed := range r.seeds() {
 		for _, j := range columns {
 			for i, row := range r.Study.Rows {
-				if !row.Runs() || slices.Contains(row.Skip, r.Study.Columns[j].Name) || !r.wanted(row) || r.of(row, r.Study.Columns[j], seed) == nil {
+				if !row.Runs() || slices.Contains(row.Skip, r.Study.Columns[j].Name) || !r.wanted(row) || r.of(row, r.Study.Columns[j], seed) == nil && !r.Study.Drawn() {
 					continue
 				}
 				choices := len(r.Study.Choices(row))
@@ -119,6 +119,9 @@ func (r *reproduction) seeds() []uint64 {
 func (r *reproduction) words() string {
 	if r.standIn != nil {
 		return r.standIn.name
+	}
+	if r.Study.Drawn() {
+		return drawnData
 	}
 	var names []string
 	for _, name := range r.Study.Sources() {
@@ -235,6 +238,9 @@ func (r *reproduction) checkSettings() error {
 
 // key tells a cell from every other: its settings, data, noise and measures.
 func (r *reproduction) key(cell studies.Cell) (string, error) {
+	if r.Study.Drawn() {
+		return r.keyDrawn(cell)
+	}
 	cfg, err := r.config(cell)
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", r.describe(cell), err)

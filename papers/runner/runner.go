@@ -56,7 +56,9 @@ type reproduction struct {
 
 	line     *line
 	sharing  sync.Mutex
-	shares   *audit.Shared // by the judges of the last column and seed
+	drawing  sync.Mutex
+	columns  map[[2]uint64]drawnColumn // of a study without data, by column and seed
+	shares   *audit.Shared             // by the judges of the last column and seed
 	sharesOf [2]uint64
 }
 
@@ -95,7 +97,7 @@ func Run(ctx context.Context, o Options) (*studies.Results, error) {
 }
 
 func (r *reproduction) run(ctx context.Context) error {
-	jobs, threads := cells.Share(r.Jobs, r.Threads)
+	jobs, threads := r.share()
 	rt, err := r.Runtime(threads)
 	if err != nil {
 		return err

@@ -34,6 +34,8 @@ func (o *Options) Check() error {
 		own = own || says(row.Set)
 	}
 	switch {
+	case o.Study.Drawn() && o.Finetune+o.Model+o.Root != "":
+		return hint.Misused("--finetune, --model, --root: %s draws what it needs: expected none of them", o.Study.Name)
 	case o.Finetune != "" && own:
 		return hint.Misused("--finetune: %s says itself what each of its rows trains: expected no --finetune", o.Study.Name)
 	case o.Finetune != "" && o.Glyphs != nil:

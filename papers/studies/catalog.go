@@ -2,11 +2,14 @@ package studies
 
 import (
 	"embed"
+	"io"
 	"io/fs"
 	"slices"
+	"strconv"
 	"strings"
 
 	"winnow/internal/catalog"
+	"winnow/internal/text"
 )
 
 //go:embed studies/*.yaml
@@ -50,12 +53,31 @@ type Listed struct {
 	Paper    string   `json:"paper"`
 	Source   string   `json:"source"`
 	Datasets []string `json:"datasets"`
+	Cells    int      `json:"cells_a_seed"`
 	Rows     int      `json:"rows"`
 	Columns  int      `json:"columns"`
 	Claims   int      `json:"claims"`
 }
 
-// Listed sums the study up.
-func (s *Study) Listed() Listed {
-	return Listed{s.Name, s.Title, s.Paper, s.Source, s.Datasets(), len(s.Rows), len(s.Columns), len(s.Claims)}
+// Summaries sums up every study of the program.
+func Summaries() (list []Listed, err error) {
+	all, err := List()
+	for _, s := range all {
+		list = append(list, s.listed())
+	}
+	return list, err
+}
+
+// WriteTable writes studies as a table, a line each.
+func WriteTable(to io.Writer, all []Listed) error {
+	w := text.NewTable(to)
+	w.Row("study", "what", "source", "data", "cells a seed")
+	for _, s := range all {
+		w.Row(s.Name, s.Title, s.Paper+", "+s.Source, strings.Join(s.Datasets, " "), strconv.Itoa(s.Cells))
+	}
+	return w.Flush()
+}
+
+func (s *Study) listed() Listed {
+	return Listed{s.Name, s.Title, s.Paper, s.Source, s.Datasets(), s.Cells(), len(s.Rows), len(s.Columns), len(s.Claims)}
 }

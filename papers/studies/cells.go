@@ -185,11 +185,20 @@ func sorted[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Key
 
 // scale returns what turns a measure into what is printed.
 func (s *Study) scale(measure string) float64 {
-	if s.Unit == "percent" && !slices.Contains(notShares, measure) {
+	if _, other := notShares[measure]; s.Unit == "percent" && !other {
 		return 100
 	}
 	return 1
 }
 
-// notShares are measures that are no shares.
-var notShares = []string{"seconds", "kept_classes", "maw", "sdaw"}
+// notShares are measures that are no shares, with the digits that are printed of them.
+var notShares = map[string]int{"seconds": 1, "kept_classes": 4, "maw": 4, "sdaw": 4, Seconds5000: 2, AddedMillis: 3, RMSE: 1, Bias: 1}
+
+// Measures of what is drawn.
+const (
+	Seconds5000 = "seconds of 5000 steps"
+	Added       = "added"    // share of the time of a step without a filter
+	AddedMillis = "added ms" // a step
+	RMSE        = "rmse"
+	Bias        = "bias"
+)

@@ -59,7 +59,7 @@ func (r *Results) charts() []pageChart {
 func (r *Results) overColumns(data string) chart.Lines {
 	s, c := r.Study, r.Study.Chart
 	measure := cmp.Or(c.Measure, s.Measures[0])
-	lines := chart.Lines{Frame: chart.Frame{Title: s.Title, X: c.X, Y: c.Y}}
+	lines := chart.Lines{Frame: chart.Frame{Title: s.Title, X: c.X, Y: c.Y, LogX: c.Log, LogY: c.Log}}
 	if len(s.Datasets()) > 1 {
 		lines.Title += ": " + data
 	}

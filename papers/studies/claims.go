@@ -15,6 +15,7 @@ type Claim struct {
 	Better  Names    `yaml:"better"`   // rows
 	Than    Names    `yaml:"than"`     // rows, each of Better against each of these
 	AtLeast *float64 `yaml:"at_least"` // instead of Than: a value, in the measure's own scale (a share)
+	AtMost  *float64 `yaml:"at_most"`  // likewise, from the other side
 	By      float64  `yaml:"by"`       // least difference, in the measure's own scale; may be below 0
 	Measure string   `yaml:"measure"`  // the first one where it is empty
 	Columns Names    `yaml:"columns"`  // all where it is empty
@@ -29,13 +30,13 @@ func (s *Study) checkClaim(c Claim) error {
 		return fmt.Errorf("say and better are needed")
 	}
 	ways := 0
-	for _, there := range []bool{len(c.Than) > 0, c.AtLeast != nil, len(c.BetterColumns) > 0 && len(c.ThanColumns) > 0} {
+	for _, there := range []bool{len(c.Than) > 0, c.AtLeast != nil, c.AtMost != nil, len(c.BetterColumns) > 0 && len(c.ThanColumns) > 0} {
 		if there {
 			ways++
 		}
 	}
 	if ways != 1 {
-		return fmt.Errorf("expected exactly one of than, at_least, and better_columns with than_columns")
+		return fmt.Errorf("expected exactly one of than, at_least, at_most, and better_columns with than_columns")
 	}
 	for _, name := range slices.Concat(c.Better, c.Than) {
 		if s.row(name) < 0 {
@@ -47,6 +48,9 @@ func (s *Study) checkClaim(c Claim) error {
 	}
 	return s.checkColumns(slices.Concat(c.Columns, c.BetterColumns, c.ThanColumns))
 }
+
+// limit returns the value that a claim compares with; nil where it compares rows.
+func (c Claim) limit() *float64 { return cmp.Or(c.AtLeast, c.AtMost) }
 
 // State is what can be said of a comparison or a claim.
 type State string
@@ -198,7 +202,7 @@ func (r *Results) pairs(c Claim) [][2]side {
 					out = append(out, [2]side{{b, i}, {b, j}})
 				}
 			}
-		case c.AtLeast != nil:
+		case c.limit() != nil:
 			for _, i := range columns(c.Columns) {
 				out = append(out, [2]side{{b, i}, {-1, -1}})
 			}
@@ -215,20 +219,24 @@ func (r *Results) pairs(c Claim) [][2]side {
 
 // compare pairs the two sides by seed.
 func (r *Results) compare(c Claim, measure string, a, b side) (Comparison, bool) {
-	less := c.By
+	less, sign := c.By, 1.0 // what is compared is sign times the difference of the values, less what the claim asks for
 	out := Comparison{Better: r.describe(a, c), Than: r.describe(b, c)}
 	mine := r.values(a.row, a.column, measure)
 	var theirs map[int]float64
+	limit := 0.0
 	if b.row < 0 {
-		less += *c.AtLeast
-		out.Than = fmt.Sprintf("%v", *c.AtLeast)
+		limit = *c.limit()
+		out.Than = fmt.Sprintf("%v", limit)
+		if c.AtMost != nil {
+			sign = -1
+		}
 	} else {
 		theirs = r.values(b.row, b.column, measure)
 	}
 	var differences []float64
 	for _, seed := range sorted(mine) {
 		if b.row < 0 {
-			differences = append(differences, mine[seed]-less)
+			differences = append(differences, sign*(mine[seed]-limit)-less)
 		} else if other, ok := theirs[seed]; ok {
 			differences = append(differences, mine[seed]-other-less)
 		}
@@ -238,12 +246,12 @@ func (r *Results) compare(c Claim, measure string, a, b side) (Comparison, bool)
 	}
 	out.alike = slices.Min(differences) > paired.Rounding || slices.Max(differences) < -paired.Rounding
 	p, known := r.paperValue(a, measure)
-	q, other := 0.0, true
+	q, other := limit, true
 	if b.row >= 0 {
 		q, other = r.paperValue(b, measure)
 	}
 	if known && other {
-		out.Paper = new(p-q-less > 0)
+		out.Paper = new(sign*(p-q)-less > 0)
 	}
 	return out, true
 }

@@ -71,6 +71,8 @@ func TestStrict(t *testing.T) {
 		"labels":          {"labels: topline", "labels: best"},
 		"two ways":        {"than: [plain]}", "than: [plain], at_least: 1}"},
 		"ratio of ratios": {"to: top}", "to: share of top}"},
+		"drawn in part":   {"{name: ten, data: birds", "{name: ten, data: drawn"},
+		"cost of data":    {"recipe: prism/mcl, labels: topline", "cost: [mcl, none]"},
 	} {
 		text := strings.Replace(example, change[0], change[1], 1)
 		if text == example {
@@ -191,6 +193,23 @@ func TestVerdicts(t *testing.T) {
 }
 
 // A claim must be able to fail.
+// A claim of at most a value holds where the one of at least that value does not, in the paper's numbers too.
+func TestAtMost(t *testing.T) {
+	const sized = "at_least: 0.7, columns: ten}"
+	for _, claim := range []string{"at_least: 0.5", "at_most: 0.5", "at_least: 0.9", "at_most: 0.9", "at_most: 0.9, by: 0.3"} {
+		r := filled(t, false)
+		r.Study = parsed(t, strings.Replace(example, sized, claim+", columns: ten}", 1))
+		c := r.Verdicts()[1].Comparisons[0]
+		want := map[string]float64{"at_least: 0.5": 0.235, "at_most: 0.5": -0.235, "at_least: 0.9": -0.165, "at_most: 0.9": 0.165, "at_most: 0.9, by: 0.3": -0.135}[claim]
+		if math.Abs(c.Mean-want) > 1e-9 || c.Paper == nil || *c.Paper != (want > 0) {
+			t.Errorf("%s of .72 and .75, .715 in the paper: found %+.3f, %v", claim, c.Mean, *c.Paper)
+		}
+	}
+	if _, err := Parse("example", []byte(strings.Replace(example, sized, "at_least: 0.1, at_most: 0.7}", 1))); err == nil {
+		t.Error("two limits were let through")
+	}
+}
+
 func TestVerdictFails(t *testing.T) {
 	r := filled(t, false)
 	for seed := range 3 {

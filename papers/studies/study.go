@@ -44,13 +44,17 @@ const (
 // Column is what all rows are trained on.
 type Column struct {
 	Name  string   `yaml:"name"`
-	Data  string   `yaml:"data"`  // the paper's dataset
+	Data  string   `yaml:"data"`  // the paper's dataset, or Drawn
 	Noise string   `yaml:"noise"` // a model of winnow data corrupt; given: labels as the manifest gives them; none: the true ones
 	Rate  float64  `yaml:"rate"`  // of noise
 	Says  *float64 `yaml:"says"`  // the rate that filters are told; nil: Rate. Of given labels the share that is known to be wrong counts before it
 	X     *float64 `yaml:"x"`     // place on the chart's axis; nil: Rate
 	Set   []string `yaml:"set"`
 }
+
+// Drawn is the data of a column that needs none: what it needs is drawn from the seed. Settings of such a study are those of the
+// command that measures it.
+const Drawn = "drawn"
 
 // How labels come to a row.
 const (
@@ -76,6 +80,10 @@ type Row struct {
 	Judge     string `yaml:"judge"`
 	Untrained string `yaml:"untrained"` // instead of a recipe: the features as stored (frozen), or whitened
 	Estimate  string `yaml:"estimate"`  // instead of a recipe: a method of winnow noise
+
+	// Of columns whose data is Drawn.
+	Cost      Names  `yaml:"cost"`      // a loss and a filter (or none) whose training steps winnow cost times
+	Estimator string `yaml:"estimator"` // of a class's concentration, as winnow theory kappa names it
 
 	Skip  []string `yaml:"skip"`  // columns that the method is not made for
 	Paper []Number `yaml:"paper"` // one a column, or none
@@ -112,13 +120,16 @@ func (r Row) Source(c Column) string {
 
 // kinds counts the ways in which a row is made: exactly one is right.
 func (r Row) kinds() (n int) {
-	for _, is := range []bool{r.Recipe != "", r.Ratio != nil, r.Untrained != "", r.Estimate != "", r.Judge != "" && r.Recipe == ""} {
+	for _, is := range []bool{r.Recipe != "", r.Ratio != nil, r.Untrained != "", r.Estimate != "", r.Judge != "" && r.Recipe == "", r.draws()} {
 		if is {
 			n++
 		}
 	}
 	return n
 }
+
+// draws reports whether a row is measured on what is drawn.
+func (r Row) draws() bool { return len(r.Cost) > 0 || r.Estimator != "" }
 
 // Ratio is one row divided by another.
 type Ratio struct {
@@ -134,6 +145,7 @@ type Chart struct {
 	At      []float64 `yaml:"at"`      // after which shares of the training histograms and boxes are taken
 	X       string    `yaml:"x"`       // the axis in words, with its unit
 	Y       string    `yaml:"y"`
+	Log     bool      `yaml:"log"` // both axes are logarithmic
 }
 
 // Kinds of charts.
@@ -220,6 +232,9 @@ func (s *Study) check() error {
 			return fmt.Errorf("column %q: rate is %v, expected 0 to below 1", c.Name, c.Rate)
 		}
 	}
+	if err := s.checkDrawn(); err != nil {
+		return err
+	}
 	for i, r := range s.Rows {
 		if err := s.checkRow(i, r); err != nil {
 			return err
@@ -238,7 +253,7 @@ func (s *Study) checkRow(i int, r Row) error {
 		return fmt.Errorf("row %d is named %q, expected a name of its own", i+1, r.Name)
 	}
 	if r.kinds() != 1 {
-		return fmt.Errorf("row %q: expected one of recipe, ratio, judge, untrained and estimate", r.Name)
+		return fmt.Errorf("row %q: expected one of recipe, ratio, judge, untrained, estimate, cost and estimator", r.Name)
 	}
 	if !slices.Contains([]string{"", Frozen, Whitened}, r.Untrained) {
 		return fmt.Errorf("row %q: untrained is %q, expected %s or %s", r.Name, r.Untrained, Frozen, Whitened)
@@ -261,6 +276,29 @@ func (s *Study) checkRow(i int, r Row) error {
 		}
 	}
 	return s.checkColumns(r.Skip)
+}
+
+// Drawn reports whether a study needs no data.
+func (s *Study) Drawn() bool { return s.Columns[0].Data == Drawn }
+
+// checkDrawn refuses a study of which a part is drawn, or is measured in two ways.
+func (s *Study) checkDrawn() error {
+	for _, c := range s.Columns {
+		if (c.Data == Drawn) != s.Drawn() {
+			return fmt.Errorf("column %q: data is %q beside %q, expected %s of all columns or of none", c.Name, c.Data, s.Columns[0].Data, Drawn)
+		}
+	}
+	for _, r := range s.Rows {
+		switch {
+		case r.draws() != s.Drawn() && r.Ratio == nil:
+			return fmt.Errorf("row %q: expected cost or estimator where the columns' data is %s, and nowhere else", r.Name, Drawn)
+		case len(r.Cost) > 0 && len(r.Cost) != 2:
+			return fmt.Errorf("row %q: cost is %v, expected a loss and a filter", r.Name, r.Cost)
+		case r.draws() && (len(r.Cost) > 0) != (len(s.Rows[0].Cost) > 0):
+			return fmt.Errorf("row %q: expected cost in all rows or in none", r.Name)
+		}
+	}
+	return nil
 }
 
 // trained reports whether a row of this name is run.

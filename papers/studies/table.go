@@ -54,10 +54,10 @@ func (r *Results) printed(row int, measure string) float64 {
 
 // digits of what is printed: two of percent, four of shares.
 func (s *Study) digits(measure string) int {
-	switch {
-	case measure == "seconds":
-		return 1
-	case s.scale(measure) == 100:
+	if n, ok := notShares[measure]; ok {
+		return n
+	}
+	if s.scale(measure) == 100 {
 		return 2
 	}
 	return 4

@@ -17,10 +17,12 @@ func read(c *cli.Context) (o Options, err error) {
 		return o, term.Misused("reproduce: found %s, expected one study", strings.Join(given, " "))
 	case c.Int("jobs") < 0:
 		return o, term.Misused("--jobs: found %d, expected at least 1", c.Int("jobs"))
+	case len(given) > 0 && c.Bool("list"):
+		return o, term.Misused("--list: found the study %s, expected none", given[0])
 	case len(given) == 0 && (c.IsSet("data") || c.Bool("dry-run")):
 		return o, term.Misused("reproduce: found no study, expected one of those that winnow reproduce lists")
 	}
-	o.DryRun, o.JSON = c.Bool("dry-run"), c.Bool("json")
+	o.Papers, o.DryRun, o.JSON = c.Bool("list"), c.Bool("dry-run"), c.Bool("json")
 	if o.List = c.NArg() == 0; o.List {
 		return o, nil
 	}
@@ -47,7 +49,7 @@ func read(c *cli.Context) (o Options, err error) {
 	if o.Data, err = runner.ParseData(data, o.Study); err != nil {
 		return o, term.Misused("--data%w", err)
 	}
-	if o.Data == nil {
+	if o.Data == nil && !o.Study.Drawn() {
 		o.Glyphs = &runner.Glyphs{Classes: c.Int("classes"), Images: c.Int("images")}
 	}
 	return o, o.Check()

@@ -3,14 +3,12 @@ package reproduce
 
 import (
 	"context"
-	"fmt"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"winnow/backbone/ort"
 	"winnow/cmd/winnow/term"
-	"winnow/internal/text"
+	"winnow/papers/inventory"
 	"winnow/papers/runner"
 	"winnow/papers/studies"
 )
@@ -18,7 +16,7 @@ import (
 // Options are what winnow reproduce is asked. Without a study the studies are listed.
 type Options struct {
 	runner.Options
-	List, DryRun, JSON bool
+	List, Papers, DryRun, JSON bool // Papers: the list is of all tables and figures of the papers
 }
 
 // Command is winnow reproduce.
@@ -60,6 +58,7 @@ func command(call term.Call[Options]) *cli.Command {
 			&cli.IntFlag{Name: "jobs", DefaultText: "one a thread", Usage: "`N` cells at once, each with its share of --threads"},
 			&cli.IntFlag{Name: "classes", DefaultText: "240", Usage: "--data glyphs: draw `N` characters"},
 			&cli.IntFlag{Name: "images", DefaultText: "50", Usage: "--data glyphs: draw `N` images of each"},
+			&cli.BoolFlag{Name: "list", Usage: "list every table and figure of the five papers: what makes it, of which data, how long"},
 			&cli.BoolFlag{Name: "dry-run", Usage: "list the cells and how long they will take, and stop"},
 			&cli.BoolFlag{Name: "json", Usage: "print as JSON"},
 		},
@@ -69,7 +68,7 @@ func command(call term.Call[Options]) *cli.Command {
 
 func run(ctx context.Context, p *term.Program, o Options) error {
 	if o.List {
-		return list(p, o.JSON)
+		return list(p, o)
 	}
 	o.Threads, o.Winnow, o.Host, o.Watch = p.Compute.Threads, term.Version(), p.Host(), p.Watch
 	o.Runtime = func(threads int) (*ort.Runtime, error) { return p.OpenRuntimeThreads(threads) }
@@ -93,23 +92,24 @@ func run(ctx context.Context, p *term.Program, o Options) error {
 	return results.Text(p.Out)
 }
 
-// list prints what can be reproduced.
-func list(p *term.Program, asJSON bool) error {
-	all, err := studies.List()
-	if err != nil {
-		return err
-	}
-	if asJSON {
-		lines := []studies.Listed{}
-		for _, s := range all {
-			lines = append(lines, s.Listed())
+// list prints what can be reproduced: the studies, or every table and figure of the papers.
+func list(p *term.Program, o Options) error {
+	if o.Papers {
+		all, err := inventory.List()
+		switch {
+		case err != nil:
+			return err
+		case o.JSON:
+			return p.JSON(all)
 		}
-		return p.JSON(lines)
+		return inventory.WriteTable(p.Out, all)
 	}
-	w := text.NewTable(p.Out)
-	w.Row("study", "what", "source", "data", "cells a seed")
-	for _, s := range all {
-		w.Row(s.Name, s.Title, s.Paper+", "+s.Source, strings.Join(s.Datasets(), " "), fmt.Sprint(s.Cells()))
+	all, err := studies.Summaries()
+	switch {
+	case err != nil:
+		return err
+	case o.JSON:
+		return p.JSON(all)
 	}
-	return w.Flush()
+	return studies.WriteTable(p.Out, all)
 }

@@ -59,7 +59,7 @@ type Errors struct {
 // Study draws Trials classes for each number of samples and compares what each estimator makes of them with the
 // truth. All estimators see the same draws. The paper's Fig. 4 calls its axis MSE; its numbers are RMSE.
 func Study(ctx context.Context, s Setting) ([]Errors, error) {
-	if err := s.check(); err != nil {
+	if err := s.Check(); err != nil {
 		return nil, err
 	}
 	var all []Errors
@@ -103,7 +103,8 @@ func meanLength(s Setting, n int, r *rand.Rand) float64 {
 	return math.Sqrt(norm) / float64(n)
 }
 
-func (s Setting) check() error {
+// Check refuses what cannot be drawn.
+func (s Setting) Check() error {
 	switch most := filters.DefaultLimits().Kappa; {
 	case !(s.Kappa > 0 && s.Kappa <= most):
 		return fmt.Errorf("theory: kappa is %v, expected a number above 0 and up to %g", s.Kappa, most)

@@ -1,0 +1,199 @@
+// Package inventory lists every table and figure of the papers: what makes it, of which data, and how long that takes, as far as
+// seconds of a step were measured.
+package inventory
+
+import (
+	_ "embed"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/goccy/go-yaml"
+
+	"winnow/internal/text"
+	"winnow/papers/runner"
+	"winnow/papers/studies"
+)
+
+//go:embed figures.yaml
+var figures []byte
+
+// Item is a table or a figure of a paper.
+type Item struct {
+	Paper   string   `yaml:"paper" json:"paper"` // 001
+	Item    string   `yaml:"item" json:"item"`   // Table I
+	Studies []string `yaml:"studies" json:"studies,omitempty"`
+	Columns []string `yaml:"columns" json:"columns,omitempty"` // of the study; all where there are none
+	Command string   `yaml:"command" json:"command,omitempty"` // where no study makes it
+	Why     string   `yaml:"why" json:"why_not,omitempty"`     // it cannot be run
+	Data    []string `yaml:"data" json:"data,omitempty"`
+	Cells   int      `yaml:"-" json:"cells_a_seed,omitempty"`
+	Seeds   int      `yaml:"-" json:"seeds,omitempty"`
+	Heads   Time     `yaml:"-" json:"heads_2_cores"`    // on stored features
+	Whole   Time     `yaml:"-" json:"networks_2_cores"` // with --finetune all
+	GPU     Time     `yaml:"-" json:"networks_gpu"`
+}
+
+// Time is how long all seeds take.
+type Time struct {
+	Hours float64 `json:"hours,omitempty"` // 0: not known
+	Of    string  `json:"estimated_from"`  // what was measured, or why nothing is known
+	From  string  `json:"source,omitempty"`
+}
+
+// What stands where no time is known.
+const (
+	notMeasured = "not measured"
+	noTraining  = "–"
+)
+
+// List returns every table and figure, in the papers' order.
+func List() ([]Item, error) {
+	var all []Item
+	if err := yaml.UnmarshalWithOptions(figures, &all, yaml.Strict()); err != nil {
+		return nil, fmt.Errorf("inventory: %s", yaml.FormatError(err, false, false))
+	}
+	for i := range all {
+		if err := all[i].count(); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// count fills in what the item's studies say.
+func (it *Item) count() error {
+	it.Heads.Of, it.Whole.Of, it.GPU.Of = noTraining, noTraining, noTraining
+	if it.Command != "" {
+		it.Heads.Of, it.Whole.Of, it.GPU.Of = notMeasured, notMeasured, notMeasured
+	}
+	for k, name := range it.Studies {
+		s, err := studies.Find(name)
+		if err != nil {
+			return err
+		}
+		for _, column := range s.Columns {
+			if it.has(column.Name) && !slices.Contains(it.Data, column.Data) {
+				it.Data = append(it.Data, column.Data)
+			}
+		}
+		it.Seeds = s.Seeds
+		steps, cells, err := it.steps(&s)
+		if err != nil {
+			return err
+		}
+		it.Cells += cells
+		heads, whole := estimated(heads, name, steps*s.Seeds), estimated(networks, name, steps*s.Seeds)
+		gpu := Time{Of: notMeasured}
+		if s.Drawn() {
+			heads, whole, gpu = Time{Of: notMeasured}, Time{Of: noTraining}, Time{Of: noTraining}
+		}
+		if k == 0 {
+			it.Heads, it.Whole, it.GPU = heads, whole, gpu
+			continue
+		}
+		it.Heads, it.Whole = it.Heads.and(heads), it.Whole.and(whole)
+	}
+	return nil
+}
+
+// has reports whether a column is the item's.
+func (it *Item) has(column string) bool {
+	return len(it.Columns) == 0 || slices.Contains(it.Columns, column)
+}
+
+// steps adds up the steps of all trainings of a seed, below 0 where a dataset's images are not known, and the cells.
+func (it *Item) steps(s *studies.Study) (steps, cells int, err error) {
+	unknown := false
+	for j, column := range s.Columns {
+		if !it.has(column.Name) {
+			continue
+		}
+		for i, row := range s.Rows {
+			if !row.Runs() || slices.Contains(row.Skip, column.Name) {
+				continue
+			}
+			choices := max(len(s.Choices(row)), 1)
+			cells += choices
+			if row.Recipe == "" {
+				continue
+			}
+			n, err := runner.Steps(*s, i, j, images[column.Data])
+			if err != nil {
+				return 0, 0, err
+			}
+			unknown = unknown || n == 0
+			steps += choices * n
+		}
+	}
+	if unknown {
+		steps = -1
+	}
+	return steps, cells, nil
+}
+
+// estimated returns how long steps take by the first rate that is of a study.
+func estimated(rates []rate, study string, steps int) Time {
+	for _, r := range rates {
+		switch {
+		case !strings.HasPrefix(study, r.begins):
+			continue
+		case steps < 0:
+			return Time{Of: "its images are not counted"}
+		}
+		return Time{Hours: r.seconds * float64(steps) / 3600, Of: r.of, From: r.from}
+	}
+	return Time{Of: notMeasured}
+}
+
+// and adds the time of another study of the same item; of an unknown part the sum is unknown.
+func (t Time) and(other Time) Time {
+	if t.Hours == 0 || other.Hours == 0 {
+		if t.Hours > 0 {
+			return other
+		}
+		return t
+	}
+	t.Hours += other.Hours
+	return t
+}
+
+// String says a time with what it was estimated from.
+func (t Time) String() string {
+	if t.Hours == 0 {
+		return t.Of
+	}
+	return text.About(time.Duration(t.Hours*float64(time.Hour))) + " (" + t.Of + ")"
+}
+
+// WriteTable writes items as a table, a line each.
+func WriteTable(to io.Writer, all []Item) error {
+	w := text.NewTable(to)
+	w.Row("paper", "what", "made by", "data", "cells a seed", "seeds", "heads, 2 cores", "networks, 2 cores", "networks, one GPU")
+	for _, it := range all {
+		by := it.Command
+		switch {
+		case it.Why != "":
+			by = "– (" + it.Why + ")"
+		case len(it.Studies) > 0:
+			by = strings.Join(it.Studies, " ")
+		}
+		cells, seeds := noTraining, noTraining
+		if it.Cells > 0 {
+			cells, seeds = fmt.Sprint(it.Cells), fmt.Sprint(it.Seeds)
+		}
+		data := strings.Join(it.Data, " ")
+		if data == "" {
+			data = noTraining
+		}
+		w.Row(it.Paper, it.Item, by, data, cells, seeds, it.Heads.String(), it.Whole.String(), it.GPU.String())
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	_, err := fmt.Fprint(to, "\nTimes are of all seeds, estimated from the measured cells, or the measured steps of a network, in brackets: of a head whatever a cell took, measuring\n"+
+		"included; of a network its steps alone, on the network measured and not the paper's. --json names the source of each. No step was measured on a GPU.\n")
+	return err
+}

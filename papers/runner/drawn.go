@@ -1,0 +1,188 @@
+package runner
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/goccy/go-yaml"
+
+	"winnow/internal/hint"
+	"winnow/papers/cost"
+	"winnow/papers/studies"
+	"winnow/papers/theory/concentration"
+	"winnow/run/cells"
+	"winnow/run/config"
+)
+
+// drawnData says in words what a study without data is run on.
+const drawnData = "what is drawn from the seed"
+
+// drawnColumn is what came of a column of a study without data for a seed: one measurement makes all rows, as filters are timed in
+// turns and estimators see the same draws.
+type drawnColumn struct {
+	rows    map[string]map[string]float64 // measures by row
+	seconds float64                       // that a row took
+}
+
+// timesSteps reports whether the study's rows are times, which nothing else may disturb.
+func (r *reproduction) timesSteps() bool { return len(r.Study.Rows[0].Cost) > 0 }
+
+// share returns how many cells run at once, and on how many threads each computes: one on all of them where steps are timed.
+func (r *reproduction) share() (atOnce, each int) {
+	if r.timesSteps() {
+		return cells.Share(1, r.Threads)
+	}
+	return cells.Share(r.Jobs, r.Threads)
+}
+
+// drawn fills in a cell of a study without data.
+func (r *reproduction) drawn(ctx context.Context, o *studies.Outcome, cell studies.Cell) error {
+	r.drawing.Lock()
+	defer r.drawing.Unlock()
+	at := [2]uint64{uint64(cell.Column), cell.Seed}
+	column, ok := r.columns[at]
+	if !ok {
+		measure := r.estimators
+		if r.timesSteps() {
+			measure = r.timings
+		}
+		start := time.Now()
+		rows, err := measure(ctx, cell)
+		if err != nil {
+			return err
+		}
+		column = drawnColumn{rows, time.Since(start).Seconds() / float64(len(rows))}
+		if r.columns == nil {
+			r.columns = map[[2]uint64]drawnColumn{}
+		}
+		r.columns[at] = column
+	}
+	o.Data, o.Measures, o.Seconds = drawnData, column.rows[o.Row], column.seconds
+	o.Settings = r.settingsDrawn(cell)
+	return nil
+}
+
+// timings times the training steps of all rows that are wanted, in turns.
+func (r *reproduction) timings(ctx context.Context, cell studies.Cell) (map[string]map[string]float64, error) {
+	o, err := r.timed(cell)
+	if err != nil {
+		return nil, err
+	}
+	result, err := cost.Run(ctx, o, func(int, int) {})
+	if err != nil {
+		return nil, err
+	}
+	rows := map[string]map[string]float64{}
+	for _, row := range r.Study.Rows {
+		for _, found := range result.Rows {
+			if !row.Runs() || found.Loss != row.Cost[0] || found.Filter != row.Cost[1] {
+				continue
+			}
+			rows[row.Name] = map[string]float64{studies.Seconds5000: found.StepMillis.Least / 1e3 * cost.Timed}
+			if found.Filter != config.NoFilter {
+				rows[row.Name][studies.Added], rows[row.Name][studies.AddedMillis] = found.Ratio-1, found.Added
+			}
+		}
+	}
+	return rows, nil
+}
+
+// timed returns what is timed of a column.
+func (r *reproduction) timed(cell studies.Cell) (o cost.Options, err error) {
+	if err := r.readDrawn(cell, &o); err != nil {
+		return o, err
+	}
+	o.Seed, o.Filters = cell.Seed, []string{}
+	for _, row := range r.Study.Rows {
+		if row.Runs() && r.wanted(row) {
+			if !slices.Contains(o.Losses, row.Cost[0]) {
+				o.Losses = append(o.Losses, row.Cost[0])
+			}
+			o.Filters = append(o.Filters, row.Cost[1])
+		}
+	}
+	return o, o.Check()
+}
+
+// estimators compares the study's estimates of a concentration with the truth.
+func (r *reproduction) estimators(ctx context.Context, cell studies.Cell) (map[string]map[string]float64, error) {
+	s, err := r.concentrated(cell)
+	if err != nil {
+		return nil, err
+	}
+	errors, err := concentration.Study(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	rows := map[string]map[string]float64{}
+	for _, row := range r.Study.Rows {
+		for _, e := range errors {
+			if e.Estimator == row.Estimator {
+				rows[row.Name] = map[string]float64{studies.RMSE: e.RMSE, studies.Bias: e.Bias}
+			}
+		}
+	}
+	return rows, nil
+}
+
+// concentrated returns what is drawn of a column.
+func (r *reproduction) concentrated(cell studies.Cell) (s concentration.Setting, err error) {
+	if err := r.readDrawn(cell, &s); err != nil {
+		return s, err
+	}
+	if len(s.Samples) != 1 {
+		return s, hint.Misused("--set: samples are %v, expected those of one column", s.Samples)
+	}
+	s.Seed = cell.Seed
+	return s, s.Check()
+}
+
+// settingsDrawn returns the settings of a column as texts: the study's, its own, and those of --set, of which later ones count.
+func (r *reproduction) settingsDrawn(cell studies.Cell) map[string]string {
+	all := map[string]string{}
+	for _, s := range slices.Concat(r.Study.Set, r.Study.Columns[cell.Column].Set, r.Set) {
+		key, value, _ := strings.Cut(s, "=")
+		all[key] = value
+	}
+	return all
+}
+
+// readDrawn reads a column's settings into what measures it.
+func (r *reproduction) readDrawn(cell studies.Cell, to any) error {
+	settings := r.settingsDrawn(cell)
+	var text strings.Builder
+	for _, key := range slices.Sorted(maps.Keys(settings)) {
+		fmt.Fprintf(&text, "%s: %s\n", key, settings[key])
+	}
+	if err := yaml.UnmarshalWithOptions([]byte(text.String()), to, yaml.Strict()); err != nil {
+		return hint.Misused("--set: %s", strings.TrimSpace(yaml.FormatError(err, false, false)))
+	}
+	return nil
+}
+
+// keyDrawn tells a cell of a study without data from every other. Times are also those of a number of threads and of a program.
+func (r *reproduction) keyDrawn(cell studies.Cell) (string, error) {
+	h := sha256.New()
+	row := r.Study.Rows[cell.Row]
+	if r.timesSteps() {
+		o, err := r.timed(cell)
+		if err != nil {
+			return "", err
+		}
+		_, threads := r.share()
+		fmt.Fprintf(h, "%d cost %+v %v on %d, %s\n", cellVersion, o, row.Cost, threads, r.Winnow)
+	} else {
+		s, err := r.concentrated(cell)
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(h, "%d concentration %+v %s\n", cellVersion, s, row.Estimator)
+	}
+	return hex.EncodeToString(h.Sum(nil))[:24], nil
+}
