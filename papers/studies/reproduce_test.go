@@ -71,6 +71,8 @@ func TestStrict(t *testing.T) {
 		"labels":          {"labels: topline", "labels: best"},
 		"two ways":        {"than: [plain]}", "than: [plain], at_least: 1}"},
 		"ratio of ratios": {"to: top}", "to: share of top}"},
+		"ratio's network": {"name: share of top,", "name: share of top, network: vit,"},
+		"judge's network": {"name: top,", "name: top, network: vit, judge: knn,"},
 	} {
 		text := strings.Replace(example, change[0], change[1], 1)
 		if text == example {
