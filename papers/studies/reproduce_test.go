@@ -73,6 +73,8 @@ func TestStrict(t *testing.T) {
 		"ratio of ratios": {"to: top}", "to: share of top}"},
 		"drawn in part":   {"{name: ten, data: birds", "{name: ten, data: drawn"},
 		"cost of data":    {"recipe: prism/mcl, labels: topline", "cost: [mcl, none]"},
+		"ratio's network": {"name: share of top,", "name: share of top, network: vit,"},
+		"judge's network": {"name: top,", "name: top, network: vit, judge: knn,"},
 	} {
 		text := strings.Replace(example, change[0], change[1], 1)
 		if text == example {
