@@ -11,7 +11,9 @@ import (
 
 	"winnow/datasets"
 	"winnow/internal/lock"
+	"winnow/papers/cost"
 	"winnow/papers/studies"
+	"winnow/papers/theory/concentration"
 	"winnow/run"
 )
 
@@ -129,6 +131,10 @@ func TestStudiesResolve(t *testing.T) {
 	}
 	for _, s := range all {
 		r := reproduction{Options: Options{Study: s}}
+		if s.Drawn() {
+			checkDrawnStudy(t, &r)
+			continue
+		}
 		for _, m := range s.Measures {
 			if !knownMeasure(m) {
 				t.Errorf("%s: measure %q is unknown", s.Name, m)
@@ -149,6 +155,33 @@ func TestStudiesResolve(t *testing.T) {
 				if !known[column.Noise] {
 					t.Errorf("%s: %s: noise %q is unknown", s.Name, column.Name, column.Noise)
 				}
+			}
+		}
+	}
+}
+
+// checkDrawnStudy: the settings of every column are valid, what each row names is there, and so are the measures.
+func checkDrawnStudy(t *testing.T, r *reproduction) {
+	known := []string{studies.RMSE, studies.Bias}
+	if r.timesSteps() {
+		known = []string{studies.Seconds5000, studies.Added, studies.AddedMillis}
+	}
+	for _, m := range r.Study.Measures {
+		if !slices.Contains(known, m) {
+			t.Errorf("%s: measure %q is unknown", r.Study.Name, m)
+		}
+	}
+	for i, row := range r.Study.Rows {
+		named := slices.ContainsFunc(concentration.Estimators, func(e concentration.Estimator) bool { return e.Name == row.Estimator })
+		if r.timesSteps() {
+			named = slices.Contains(cost.Variants, cost.Variant{Loss: row.Cost[0], Filter: row.Cost[1]})
+		}
+		if !named {
+			t.Errorf("%s: %s: nothing is called %q %v", r.Study.Name, row.Name, row.Estimator, row.Cost)
+		}
+		for j := range r.Study.Columns {
+			if _, err := r.key(studies.Cell{Row: i, Column: j, Seed: 1}); err != nil {
+				t.Errorf("%s: %s: %v", r.Study.Name, r.Study.Columns[j].Name, err)
 			}
 		}
 	}
