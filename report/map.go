@@ -80,9 +80,11 @@ func DrawMap(ctx context.Context, h Host, run *folder.Run, o MapOptions) (*Map, 
 func chooseMap(ctx context.Context, run *folder.Run, o MapOptions) (m *Map, err error) {
 	m = &Map{sheet: o.Sheet, Split: o.Split, Method: o.Method, View: run.Look(), Seed: o.TSNE.Seed, LeftOut: []lookup.LeftOut{}, Files: []string{}}
 	if m.Split == "" {
-		if m.Split, err = folder.UsualSplits(run.Manifest); err != nil {
+		usual, err := folder.UsualSplits(run.Manifest)
+		if err != nil {
 			return nil, err
 		}
+		m.Split = strings.Join(usual, ",")
 	}
 	at, err := run.Manifest.Choose(m.Split)
 	if err != nil {

@@ -120,7 +120,7 @@ func (it *Item) steps(s *studies.Study) (steps, cells int, err error) {
 			if row.Recipe == "" {
 				continue
 			}
-			n, err := runner.Steps(*s, i, j, images[column.Data])
+			n, err := runner.Steps(*s, i, j, trained(s.Name, column.Data))
 			if err != nil {
 				return 0, 0, err
 			}
@@ -132,6 +132,14 @@ func (it *Item) steps(s *studies.Study) (steps, cells int, err error) {
 		steps = -1
 	}
 	return steps, cells, nil
+}
+
+// trained returns how many images of a dataset a study trains on, 0 where that is not known.
+func trained(study, dataset string) int {
+	if n, ok := images[study+" "+dataset]; ok {
+		return n
+	}
+	return images[dataset]
 }
 
 // estimated returns how long steps take by the first rate that is of a study.

@@ -83,11 +83,14 @@ func TestEstimates(t *testing.T) {
 	if got, want := of("000", "Fig. 2"), 8*6*3*20*97*2.47/1000/2/3600; math.Abs(got.Heads.Hours-want) > 1e-9 || got.Seeds != 3 {
 		t.Errorf("found %+v, expected %v hours", got, want)
 	}
-	if got := of("000", "Fig. 3"); got.Heads.Hours != 0 || got.Heads.Of != "its images are not counted" {
-		t.Errorf("of Flowers: %+v", got)
+	if got, want := of("000", "Fig. 4"), of("000", "Fig. 1").Heads.Hours+of("000", "Fig. 2").Heads.Hours+of("000", "Fig. 3").Heads.Hours; math.Abs(got.Heads.Hours-want) > 1e-9 || got.Cells != 3*64 {
+		t.Errorf("of three sets: %+v, expected %v hours", got, want)
 	}
-	if got := of("000", "Fig. 4"); got.Heads.Hours != 0 || got.Cells != 3*64 {
-		t.Errorf("of three sets, one of which is not counted: %+v", got)
+	if got := estimated(heads, "prism-table1", -1); got.Hours != 0 || got.Of != "its images are not counted" {
+		t.Errorf("of a set that is not counted: %+v", got)
+	}
+	if trained("prism-table2", "cub200") != 5864 || trained("sclrhe-table4", "cub200") != 5994 || trained("prism-table2", "dogs") != 0 {
+		t.Error("half of the classes of CUB, all of them, and another set")
 	}
 	if got := of("001", "Table II"); !(got.Whole.Hours > got.Heads.Hours) || got.Whole.Of == "" || got.Heads.From != "experiments/reproduce/prism-table2" {
 		t.Errorf("found %+v", got)

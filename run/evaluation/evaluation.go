@@ -62,7 +62,7 @@ type Result struct {
 
 // Splits lists the splits whose features are looked at.
 func (o Options) Splits() []string {
-	splits := []string{datasets.Test, datasets.Query, datasets.Gallery}
+	splits := folder.AnyUsual()
 	if o.Split != "" {
 		splits = []string{o.Split}
 	}

@@ -237,3 +237,25 @@ func TestNoise(t *testing.T) {
 		t.Errorf("found\n%s", text.String())
 	}
 }
+
+// Where a manifest has no test split and no queries, what is looked at without a name is its validation split.
+func TestValidationWithoutTest(t *testing.T) {
+	r := trained(t, Options{})
+	for i := range r.Manifest.Samples {
+		if s := &r.Manifest.Samples[i]; s.Split == datasets.Test {
+			s.Split = datasets.Validation
+		}
+	}
+	var notes []string
+	r.Host.Note = func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
+	got, err := Run(t.Context(), r, Options{Metrics: chosen(t, "retrieval"), MaxMem: 256 << 20, Note: t.Logf})
+	if err != nil || got.Split != datasets.Validation || got.N != tests-2 || len(notes) != 1 || !strings.Contains(notes[0], "no test split") {
+		t.Errorf("%v, %+v, notes %q", err, got, notes)
+	}
+	for i := range r.Manifest.Samples {
+		r.Manifest.Samples[i].Split = datasets.Train
+	}
+	if _, err := Run(t.Context(), r, Options{Metrics: chosen(t, "retrieval"), Note: t.Logf}); err == nil || !strings.Contains(err.Error(), "none of the splits test, query and validation; it has train") {
+		t.Errorf("training images alone: %v", err)
+	}
+}

@@ -25,15 +25,20 @@ type Images struct {
 // ErrFitSplit says that the split to fit on is the one to measure on.
 var ErrFitSplit = errors.New("expected another split to fit on")
 
-// Asked finds the labelled images of a split, or where none is named those of test, or those of query with gallery. Of what
-// it returns Was, Train and Fitted are empty.
+// Asked finds the labelled images of a split, or where none is named those of [folder.UsualSplits]. Of what it returns Was, Train and
+// Fitted are empty.
 func Asked(r *folder.Run, split string) (Images, error) {
 	images := Images{Split: split, LeftOut: []lookup.LeftOut{}}
 	var gallery *features.Stored
 	if split == "" {
-		images.Split = datasets.Test
-		if len(r.Manifest.Select(datasets.Test)) == 0 && len(r.Manifest.Select(datasets.Query)) > 0 {
-			images.Split = datasets.Query
+		usual, err := folder.UsualSplits(r.Manifest)
+		if err != nil {
+			return images, fmt.Errorf("eval: %w", err)
+		}
+		switch images.Split = usual[0]; images.Split {
+		case datasets.Validation:
+			r.Host.Note("the manifest has no test split: its validation split is looked at")
+		case datasets.Query:
 			g, left, err := lookup.Stored(r.Manifest, r.Store, datasets.Gallery)
 			if err != nil {
 				return images, err

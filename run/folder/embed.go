@@ -94,13 +94,30 @@ func Draw(list []int, n int, seed uint64, purpose string) []int {
 	return drawn
 }
 
-// UsualSplits returns the splits to look at where none is named: test, or query and gallery.
-func UsualSplits(d *datasets.Dataset) (string, error) {
-	if len(d.Select(datasets.Test)) > 0 {
-		return datasets.Test, nil
+// AnyUsual are the splits one of which, or two, are looked at where none is named: [UsualSplits] says which.
+func AnyUsual() []string { return []string{datasets.Test, datasets.Query, datasets.Gallery} }
+
+// UsualSplits returns the splits to look at where none is named: test, or query and gallery, or else validation.
+func UsualSplits(d *datasets.Dataset) ([]string, error) {
+	for _, splits := range [][]string{{datasets.Test}, {datasets.Query, datasets.Gallery}, {datasets.Validation}} {
+		if len(d.Select(splits[0])) > 0 {
+			return splits, nil
+		}
 	}
-	if len(d.Select(datasets.Query)) > 0 {
-		return datasets.Query + "," + datasets.Gallery, nil
+	return nil, hint.With(fmt.Errorf("the manifest has none of the splits test, query and validation; it has %s", d.SplitNames()), "name one with --split")
+}
+
+// settleSplits puts those that the manifest has in the place of AnyUsual.
+func (r *Run) settleSplits() error {
+	for _, name := range AnyUsual() {
+		if !slices.Contains(r.Splits, name) {
+			return nil
+		}
 	}
-	return "", hint.With(fmt.Errorf("the manifest has neither a test split nor query and gallery; it has %s", d.SplitNames()), "name one with --split")
+	usual, err := UsualSplits(r.Manifest)
+	if err != nil {
+		return err
+	}
+	r.Splits = append(usual, slices.DeleteFunc(slices.Clone(r.Splits), func(s string) bool { return slices.Contains(AnyUsual(), s) || slices.Contains(usual, s) })...)
+	return nil
 }

@@ -46,7 +46,7 @@ type Options struct {
 	Features string          // store
 	Root     string          // of the images
 	View     string          // that is looked at of stores with several: the centre, or [MeanView]
-	Splits   []string        // whose features will be looked at, all where none is named: where they must be computed, no others are
+	Splits   []string        // whose features will be looked at, all where none is named: where they must be computed, no others are. [AnyUsual] stands for [UsualSplits]
 	For      string          // the command, for what it cannot do
 	Host     extraction.Host // computes the features of a fine-tuned network
 }
@@ -67,6 +67,9 @@ func Open(ctx context.Context, dir string, o Options) (*Run, error) {
 	}
 	if r.Manifest = r.Given; o.Manifest == "" {
 		r.Manifest, _ = r.Given.WithValidation(r.Config.Validation.Share(), r.Config.Seed)
+	}
+	if err := r.settleSplits(); err != nil {
+		return nil, err
 	}
 	if r.Config.Finetune.On() {
 		if err := r.openTuned(ctx); err != nil {

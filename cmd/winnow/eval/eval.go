@@ -40,7 +40,7 @@ func command(call term.Call[Options]) *cli.Command {
 			"compares the clusters with their labels; nearest-class-mean and linear-probe learn the classes of the --fit\n" +
 			"split from its given labels and name those of the split's images.",
 		Flags: append([]cli.Flag{
-			&cli.StringFlag{Name: "split", DefaultText: "test, or query against gallery", Usage: "the `SPLIT` to measure on"},
+			&cli.StringFlag{Name: "split", DefaultText: "test, or query against gallery, or validation", Usage: "the `SPLIT` to measure on"},
 			&cli.StringFlag{Name: "metrics", Value: "retrieval", Usage: "`NAME,...` of winnow metrics, or all"},
 			&cli.StringFlag{Name: "fit", DefaultText: "train, or gallery for queries", Usage: "the `SPLIT` that nearest-class-mean and linear-probe are fitted on"},
 			&cli.StringFlag{Name: "k", Value: "1,2,4,8,16,32", Usage: "`K,...` of Recall@K"},

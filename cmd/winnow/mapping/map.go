@@ -37,7 +37,7 @@ func command(call term.Call[Options]) *cli.Command {
 		Flags: append([]cli.Flag{
 			&cli.StringSliceFlag{Name: "out", Aliases: []string{"o"}, Usage: "write `FILE`.html (a page to explore), .svg (a drawing), .csv or .tsv (coordinates); may be repeated"},
 			&cli.StringFlag{Name: "projector", Usage: "write the vectors to `DIR` as TensorBoard's projector reads them: tensors.tsv, metadata.tsv"},
-			&cli.StringFlag{Name: "split", DefaultText: "test, or query and gallery", Usage: "`SPLIT,...` to draw, or all"},
+			&cli.StringFlag{Name: "split", DefaultText: "test, or query and gallery, or validation", Usage: "`SPLIT,...` to draw, or all"},
 			&cli.StringFlag{Name: "color", Value: report.ColourLabel, Usage: "what colours show, `WHAT`: " + strings.Join(colourings, ", ")},
 			&cli.StringFlag{Name: "audit", Aliases: []string{"scores"}, Usage: "`FILE`.csv of winnow audit, for --color score, suspect and the page"},
 			&cli.IntFlag{Name: "max", Value: 10_000, Usage: "draw at most `N` images, chosen by --seed"},
@@ -115,7 +115,7 @@ func (o Options) check() error {
 // splitsToLookAt returns those whose features are needed; none where all are.
 func splitsToLookAt(split string) []string {
 	if split == "" {
-		return []string{datasets.Test, datasets.Query, datasets.Gallery}
+		return folder.AnyUsual()
 	}
 	names := strings.Split(split, ",")
 	for i := range names {

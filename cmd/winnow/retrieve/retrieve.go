@@ -9,7 +9,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/cmd/winnow/term"
-	"winnow/datasets"
 	"winnow/internal/atomicfile"
 	"winnow/internal/budget"
 	"winnow/report"
@@ -31,7 +30,7 @@ func command(call term.Call[Options]) *cli.Command {
 			"   winnow retrieve run --queries 12 --k 8 --out retrieval.html",
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Required: true, Usage: "write the page to `FILE`.html"},
-			&cli.StringFlag{Name: "split", DefaultText: "test, or query against gallery", Usage: "the `SPLIT` to look at"},
+			&cli.StringFlag{Name: "split", DefaultText: "test, or query against gallery, or validation", Usage: "the `SPLIT` to look at"},
 			&cli.IntFlag{Name: "queries", Value: 12, Usage: "`N` images that ask"},
 			&cli.IntFlag{Name: "k", Value: 8, Usage: "`K` nearest of each"},
 			&cli.StringFlag{Name: "choose", Value: evaluation.ChooseRandom, Usage: "which ask, `WHICH`: random (by --seed), or worst: fewest hits among the K nearest, of those the nearest misses first"},
@@ -70,7 +69,7 @@ func read(c *cli.Context) (o Options, err error) {
 	case filepath.Ext(o.Out) != ".html":
 		return o, term.Misused("--out: %q does not end in .html", o.Out)
 	}
-	splits := []string{datasets.Test, datasets.Query, datasets.Gallery}
+	splits := folder.AnyUsual()
 	if c.IsSet("split") {
 		splits = []string{o.Split}
 	}

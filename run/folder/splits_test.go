@@ -1,0 +1,38 @@
+package folder
+
+import (
+	"fmt"
+	"testing"
+
+	"winnow/datasets"
+)
+
+// Splits that no one named are those that the manifest has; named ones stay as they are.
+func TestSettleSplits(t *testing.T) {
+	for _, c := range []struct {
+		has, asked []string
+		want       string
+	}{
+		{[]string{"train", "test", "validation"}, AnyUsual(), "[test]"},
+		{[]string{"train", "query", "gallery"}, AnyUsual(), "[query gallery]"},
+		{[]string{"train", "validation"}, append(AnyUsual(), "train"), "[validation train]"},
+		{[]string{"train", "validation"}, append(AnyUsual(), "validation"), "[validation]"},
+		{[]string{"train", "validation"}, []string{"test"}, "[test]"},
+		{[]string{"train", "validation"}, nil, "[]"},
+		{[]string{"train"}, AnyUsual(), "the manifest has none of the splits test, query and validation; it has train"},
+	} {
+		r := &Run{Manifest: &datasets.Dataset{Classes: []string{"a"}}, Options: Options{Splits: c.asked}}
+		for _, split := range c.has {
+			r.Manifest.Samples = append(r.Manifest.Samples, datasets.Sample{Split: split})
+		}
+		got := ""
+		if err := r.settleSplits(); err != nil {
+			got = err.Error()
+		} else {
+			got = fmt.Sprint(r.Splits)
+		}
+		if got != c.want {
+			t.Errorf("asked for %v of %v: %s, expected %s", c.asked, c.has, got, c.want)
+		}
+	}
+}
