@@ -21,7 +21,7 @@ type rate struct {
 // heads are the rates of heads on stored features: the mean seconds of the trainings in a results.csv, over their steps, by the cells
 // that ran at once.
 var heads = []rate{
-	{"adapted-figure4", 23.00 / 2000 / 2, "18 cells", "experiments/reproduce/adapted-figure4"},
+	{"adapted-figure", 23.00 / 2000 / 2, "18 cells", "experiments/reproduce/adapted-figure4"},
 	{"adapted-", 8.11 / 2000 / 2, "35 cells", "experiments/reproduce/adapted-table1"},
 	{"bspml-", 6.04 / 1000 / 2, "135 cells", "experiments/reproduce/bspml-table2"},
 	{"noisy-", 2.47 / 1000 / 2, "144 cells", "experiments/reproduce/noisy-figure2"}, // 20 epochs of 2,990 images, 60 a batch

@@ -56,7 +56,7 @@ func recallOf(name string) (k int, ok bool) {
 func (r *reproduction) measure(ctx context.Context, o *studies.Outcome, embed embedder, t training) error {
 	d, s := t.labels.data, t.from.store
 	metrics := r.metrics(d)
-	if len(metrics) == 0 {
+	if len(metrics) == 0 && !r.shows() {
 		return nil
 	}
 	test, gallery, err := testOf(ctx, d, s)
@@ -64,6 +64,9 @@ func (r *reproduction) measure(ctx context.Context, o *studies.Outcome, embed em
 		return err
 	}
 	if test, err = embed(test); err != nil {
+		return err
+	}
+	if err := r.show(ctx, o, test, d.Classes); err != nil {
 		return err
 	}
 	in := eval.Input{Test: test, Seed: o.Seed, MaxMem: eval.DefaultMaxMem / 4}

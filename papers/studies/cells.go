@@ -41,6 +41,14 @@ type Counts struct {
 	N     []int     `json:"n"`
 }
 
+// Points are the images of the test split as points of a plane: X[i], Y[i] is one of class Class[i], a place in Classes.
+type Points struct {
+	X       []float64 `json:"x"`
+	Y       []float64 `json:"y"`
+	Class   []int     `json:"class"`
+	Classes []string  `json:"classes"`
+}
+
 // Outcome is what came of a cell.
 type Outcome struct {
 	Study, Row, Column string
@@ -51,6 +59,7 @@ type Outcome struct {
 	Last               map[string]float64  `json:",omitempty"` // the measures of the last state, where Measures are of the one that validation chose
 	Traces             map[string]Trace    `json:",omitempty"`
 	Spreads            map[string][]Spread `json:",omitempty"`
+	Points             *Points             `json:",omitempty"` // where the study's chart is a map
 	Steps              int
 	Score              float64           `json:",omitempty"` // of the state that is measured, on the validation split, where settings are chosen by it
 	Choice             int               `json:"-"`          // see [Cell]
@@ -192,7 +201,7 @@ func (s *Study) scale(measure string) float64 {
 }
 
 // notShares are measures that are no shares, with the digits that are printed of them.
-var notShares = map[string]int{"seconds": 1, "kept_classes": 4, "maw": 4, "sdaw": 4, Seconds5000: 2, AddedMillis: 3, RMSE: 1, Bias: 1}
+var notShares = map[string]int{"seconds": 1, "kept_classes": 4, "maw": 4, "sdaw": 4, "silhouette": 3, "worst silhouette": 3, Seconds5000: 2, AddedMillis: 3, RMSE: 1, Bias: 1}
 
 // Measures of what is drawn.
 const (

@@ -10,6 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
+	"winnow/report/atlas"
 	"winnow/report/chart"
 )
 
@@ -41,6 +42,14 @@ func (r *Results) charts() []pageChart {
 		for j := range r.Study.Columns {
 			if boxes := r.boxes(j); len(boxes.Places) > 0 {
 				add(boxes.Title, boxes)
+			}
+		}
+	case Maps:
+		for j := range r.Study.Columns {
+			for i := range r.Study.Rows {
+				if m, ok := r.mapOf(i, j); ok {
+					add(m.Title, m)
+				}
 			}
 		}
 	case Histograms:
@@ -136,6 +145,25 @@ func (r *Results) end(column int) (last float64) {
 		}
 	}
 	return last
+}
+
+// drawnMap is a map as a drawing of the page.
+type drawnMap struct{ atlas.Map }
+
+// Caption returns the title.
+func (m drawnMap) Caption() string { return m.Title }
+
+// mapOf returns a row's map of a column, of the lowest seed.
+func (r *Results) mapOf(row, column int) (drawnMap, bool) {
+	o, ok := r.first(row, column)
+	if !ok || o.Points == nil {
+		return drawnMap{}, false
+	}
+	m := atlas.Map{Title: r.Study.Rows[row].Name + ", " + r.Study.Columns[column].Name, Groups: o.Points.Classes}
+	for i, x := range o.Points.X {
+		m.Points = append(m.Points, atlas.Point{X: x, Y: o.Points.Y[i], Group: o.Points.Class[i]})
+	}
+	return drawnMap{m}, true
 }
 
 // first returns the outcome of the lowest seed.

@@ -89,3 +89,19 @@ func TestDots(t *testing.T) {
 		t.Error("a claim that was not run has a line")
 	}
 }
+
+// A map is drawn for each row of each column that has points, by the lowest seed.
+func TestMaps(t *testing.T) {
+	r := NewResults(parsed(t, strings.Replace(example, "columns:\n", "chart: {kind: map}\ncolumns:\n", 1)), "birds.csv", true)
+	for _, seed := range []uint64{2, 1} {
+		r.Add(Cell{Seed: seed}, Outcome{Seed: seed, Measures: map[string]float64{"p@1": 1}, Points: &Points{X: []float64{0, 1}, Y: []float64{float64(seed), 3}, Class: []int{1, 0}, Classes: []string{"jay", "wren"}}})
+	}
+	m, ok := r.mapOf(0, 0)
+	if !ok || len(m.Points) != 2 || m.Points[0].Y != 1 || m.Points[0].Group != 1 || m.Groups[1] != "wren" {
+		t.Errorf("found %+v", m)
+	}
+	all := r.charts()
+	if len(all) != 1 || !strings.Contains(string(all[0].Drawing), "<circle") || !strings.Contains(string(all[0].Drawing), "wren") || all[0].Title != r.Study.Rows[0].Name+", "+r.Study.Columns[0].Name {
+		t.Errorf("%d charts: %+v", len(all), all)
+	}
+}

@@ -139,7 +139,7 @@ type Ratio struct {
 
 // Chart says how a study is drawn.
 type Chart struct {
-	Kind    string    `yaml:"kind"`    // OverColumns, OverSteps, Histograms or Boxes
+	Kind    string    `yaml:"kind"`    // OverColumns, OverSteps, Histograms, Boxes or Maps
 	Measure string    `yaml:"measure"` // of columns; the first one where it is empty
 	Trace   string    `yaml:"trace"`   // name of what was recorded
 	At      []float64 `yaml:"at"`      // after which shares of the training histograms and boxes are taken
@@ -154,6 +154,7 @@ const (
 	OverSteps   = "trace"      // what a run recorded over its steps, a line a row
 	Histograms  = "histograms" // scores of right and wrong labels, one for each row and step
 	Boxes       = "boxes"      // how values are spread after some steps, a box a row
+	Maps        = "map"        // the test images as points of a plane, by t-SNE, one for each row
 )
 
 // Number is a cell of the paper's table: values in the order of the study's measures. "83.30/26.49", "77.6 ?" for a
@@ -325,8 +326,9 @@ func (s *Study) checkChart() error {
 		if c.Measure != "" && !slices.Contains(s.Measures, c.Measure) {
 			return fmt.Errorf("chart: measure %q is not in the study", c.Measure)
 		}
+	case c.Kind == Maps:
 	case !slices.Contains([]string{OverSteps, Histograms, Boxes}, c.Kind):
-		return fmt.Errorf("chart: kind is %q, expected %s, %s, %s or %s", c.Kind, OverColumns, OverSteps, Histograms, Boxes)
+		return fmt.Errorf("chart: kind is %q, expected %s, %s, %s, %s or %s", c.Kind, OverColumns, OverSteps, Histograms, Boxes, Maps)
 	case c.Trace == "":
 		return fmt.Errorf("chart: %s needs the name of a trace", c.Kind)
 	case c.Kind != OverSteps && len(c.At) == 0 || slices.ContainsFunc(c.At, func(v float64) bool { return !(v > 0 && v <= 1) }):
