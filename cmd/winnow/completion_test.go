@@ -22,7 +22,7 @@ var completions = map[string]string{
 	"winnow data im":                                   "import",
 	"winnow --threads 2 -q ex":                         "extract export",
 	"winnow train --fil":                               "--filter",
-	"winnow train --filter ":                           "vmf avgsim proxysim sub_center batch_positive memory_positive none",
+	"winnow train --filter ":                           "vmf avgsim proxysim sub_center batch_positive memory_positive knn none",
 	"winnow train --filter=me":                         "--filter=memory_positive",
 	"winnow train --loss contrastive:":                 "contrastive:bank",
 	"winnow train --loss=contrastive:b":                "--loss=contrastive:bank",
