@@ -94,7 +94,7 @@ var Catalog = []Entry{
 	},
 	{
 		Name: "sub_center", Title: "Dominant sub-centre", Paper: "Deng et al. 2020", Equation: "section 3",
-		NeedsBank: true, NeedsProxy: true, FixedBar: true, Bar: 0.2588, // cos 75°
+		NeedsBank: true, NeedsProxy: true, FixedBar: true,
 		build: func(_ Config, e Env) Scorer { return &SubCenter{Proxies: e.Proxies, PerClass: e.PerClass} },
 	},
 	{

@@ -18,7 +18,8 @@ import (
 // fixed angle of the dominant one is dropped, 75° in the paper (threshold fixed, fixed 0.2588). What lies at another
 // centre of its class lies far from the dominant one as a rule, and is dropped by that. To be nearer to another is not
 // enough: two centres may share the right labels. The paper drops once, and trains anew without the other centres; here
-// every batch is judged.
+// every batch is judged. Centres as they are drawn are 75° and more from every row, so that a fixed bar wants a warm-up
+// (filter.warm_up); a threshold by rank does not.
 //
 // Proxies is (C·H)×d as of [ProxySim], read again at every call. The bank is all that is remembered: it holds what was
 // kept, so that the dominant centre stays so. Equal counts: the first of them. An own row counts for no centre. A label
