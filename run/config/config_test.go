@@ -168,7 +168,7 @@ func TestErrorsSayWhereAndWhat(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"solver:\n  lr: 1e-3\n  lrr: 2\n", "config: run.yaml:3:3: unknown key solver.lrr (did you mean \"lr\"?): known here are alpha, amsgrad, beta1, beta2, centered, dampening, eps, lr, momentum, name, nesterov, weight_decay"},
 		{"sead: 1\n", "config: run.yaml:1:1: unknown key sead (did you mean \"seed\"?): known here are average, backbone_schedule, backbone_solver, bank, checkpoint, clip, correct, data, diagnostics, filter, finetune, head, length, log_every, loss_schedule, loss_solver, losses, method, paper_variant, peers, sampler, schedule, scores, screen, seed, selective, selfpaced, solver, step_idle, validation"},
-		{"filter:\n  avgsim_steps: 3\n", "config: run.yaml:2:3: unknown key filter.avgsim_steps: known here are avgsim, debias, denominator, fixed, kappa, max_kappa, max_length, min_members, rate, scorer, threshold, warm_up, window"},
+		{"filter:\n  avgsim_steps: 3\n", "config: run.yaml:2:3: unknown key filter.avgsim_steps: known here are avgsim, debias, denominator, fixed, kappa, max_kappa, max_length, min_members, neighbours, rate, scorer, threshold, warm_up, window"},
 		{"losses:\n  - name: contrastive\n    wieght: 1\n", "config: run.yaml:3:5: unknown key losses.0.wieght (did you mean \"weight\"?): known here are against, name, settings, start, weight"},
 		{"head: {out: 1.5}", `config: run.yaml:1:13: head.out: found "1.5", expected an integer`},
 		{"head: {out: [1]}", "config: run.yaml:1:13: head.out: found a list, expected one value"},
