@@ -89,7 +89,7 @@ func TestPresetWrong(t *testing.T) {
 		want string
 	}{
 		{"--preset mnist", 2, "--preset needs --root"},
-		{"--preset minst --root " + dir, 2, `--preset: "minst" is unknown (did you mean "mnist"?), expected one of cars196, cars98n, cifar10, `},
+		{"--preset minst --root " + dir, 2, `--preset: "minst" is unknown (did you mean "mnist"?), expected one of caltech101, caltech256, cars196, cars98n, cifar10, `},
 		{"--preset mnist --root " + dir, 1, "mnist: found no train-images-idx3-ubyte.gz"},
 		{"--preset cifar10 --root " + dir, 1, "cifar: found neither data_batch_1.bin nor test_batch.bin"},
 		{"--preset mnist --root " + dir + "/none", 1, "no such file"},

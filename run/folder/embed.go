@@ -107,17 +107,14 @@ func UsualSplits(d *datasets.Dataset) ([]string, error) {
 	return nil, hint.With(fmt.Errorf("the manifest has none of the splits test, query and validation; it has %s", d.SplitNames()), "name one with --split")
 }
 
-// settleSplits puts those that the manifest has in the place of AnyUsual.
+// settleSplits adds to AnyUsual what stands for them where the manifest has none of them.
 func (r *Run) settleSplits() error {
 	for _, name := range AnyUsual() {
-		if !slices.Contains(r.Splits, name) {
+		if !slices.Contains(r.Splits, name) || len(r.Manifest.Select(name)) > 0 {
 			return nil
 		}
 	}
 	usual, err := UsualSplits(r.Manifest)
-	if err != nil {
-		return err
-	}
-	r.Splits = append(usual, slices.DeleteFunc(slices.Clone(r.Splits), func(s string) bool { return slices.Contains(AnyUsual(), s) || slices.Contains(usual, s) })...)
-	return nil
+	r.Splits = slices.Concat(r.Splits, usual)
+	return err
 }

@@ -13,10 +13,10 @@ func TestSettleSplits(t *testing.T) {
 		has, asked []string
 		want       string
 	}{
-		{[]string{"train", "test", "validation"}, AnyUsual(), "[test]"},
-		{[]string{"train", "query", "gallery"}, AnyUsual(), "[query gallery]"},
-		{[]string{"train", "validation"}, append(AnyUsual(), "train"), "[validation train]"},
-		{[]string{"train", "validation"}, append(AnyUsual(), "validation"), "[validation]"},
+		{[]string{"train", "test", "validation"}, AnyUsual(), "[test query gallery]"},
+		{[]string{"train", "query", "gallery"}, AnyUsual(), "[test query gallery]"},
+		{[]string{"train", "validation"}, append(AnyUsual(), "train"), "[test query gallery train validation]"},
+		{[]string{"train", "test", "gallery"}, append(AnyUsual(), "gallery"), "[test query gallery gallery]"},
 		{[]string{"train", "validation"}, []string{"test"}, "[test]"},
 		{[]string{"train", "validation"}, nil, "[]"},
 		{[]string{"train"}, AnyUsual(), "the manifest has none of the splits test, query and validation; it has train"},
