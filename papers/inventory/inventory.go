@@ -55,8 +55,12 @@ func List() ([]Item, error) {
 	if err := yaml.UnmarshalWithOptions(figures, &all, yaml.Strict()); err != nil {
 		return nil, fmt.Errorf("inventory: %s", yaml.FormatError(err, false, false))
 	}
+	list, err := studies.List()
+	if err != nil {
+		return nil, err
+	}
 	for i := range all {
-		if err := all[i].count(); err != nil {
+		if err := all[i].count(list); err != nil {
 			return nil, err
 		}
 	}
@@ -64,16 +68,17 @@ func List() ([]Item, error) {
 }
 
 // count fills in what the item's studies say.
-func (it *Item) count() error {
+func (it *Item) count(list []studies.Study) error {
 	it.Heads.Of, it.Whole.Of, it.GPU.Of = noTraining, noTraining, noTraining
 	if it.Command != "" {
 		it.Heads.Of, it.Whole.Of, it.GPU.Of = notMeasured, notMeasured, notMeasured
 	}
 	for k, name := range it.Studies {
-		s, err := studies.Find(name)
-		if err != nil {
-			return err
+		at := slices.IndexFunc(list, func(s studies.Study) bool { return s.Name == name })
+		if at < 0 {
+			return fmt.Errorf("inventory: %s: there is no study %s", it.Item, name)
 		}
+		s := list[at]
 		for _, column := range s.Columns {
 			if it.has(column.Name) && !slices.Contains(it.Data, column.Data) {
 				it.Data = append(it.Data, column.Data)
