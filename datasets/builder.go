@@ -12,6 +12,7 @@ type builder struct {
 	names   []string       // of classes, as they came
 	ids     map[string]int // their places
 	paths   strings.Builder
+	list    *[]string // nil, or what takes the paths in place of the samples
 }
 
 // pathsRoom is how many bytes of paths are kept behind each other.
@@ -19,6 +20,10 @@ const pathsRoom = 1 << 16
 
 // add adds a row.
 func (b *builder) add(r row) {
+	if b.list != nil {
+		*b.list = append(*b.list, r.path)
+		return
+	}
 	b.samples = append(b.samples, Sample{Path: r.path, Label: b.id(r.label), True: b.id(r.truth), Split: r.split, Extra: r.extra})
 }
 
@@ -56,9 +61,21 @@ const guessAfter = 1 << 12
 // expect makes room for as many times the rows so far, and a hundredth more, so that a list that grows is not copied again and again.
 // Room costs no memory before it is used.
 func (b *builder) expect(times float64) {
-	if more := int(times * 1.01 * float64(len(b.samples))); more > len(b.samples) {
-		b.samples = slices.Grow(b.samples, more-len(b.samples))
+	switch more := int((times*1.01 - 1) * float64(b.rows())); {
+	case more <= 0:
+	case b.list != nil:
+		*b.list = slices.Grow(*b.list, more)
+	default:
+		b.samples = slices.Grow(b.samples, more)
 	}
+}
+
+// rows counts those that were added.
+func (b *builder) rows() int {
+	if b.list != nil {
+		return len(*b.list)
+	}
+	return len(b.samples)
 }
 
 // dataset returns the samples, their classes numbered in order.

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"testing"
 
 	"winnow/internal/testing/memory"
@@ -38,6 +39,50 @@ func TestManifestMemory(t *testing.T) {
 	for _, i := range []int{0, 4095, 4096, rows - 1} {
 		if s := d.Samples[i]; s.Path != fmt.Sprintf("c%05d/%07d.jpg", i%1000, i) || d.LabelName(s) != fmt.Sprintf("class %d", i%1000) {
 			t.Errorf("row %d: %+v", i, s)
+		}
+	}
+}
+
+// The paths of a long manifest take their bytes and a string's head each, and what the reader throws away; those of other forms, and of
+// tables with further columns, are the same as those of the samples.
+func TestPaths(t *testing.T) {
+	memory.Exactly(t)
+	const rows = 200_000
+	var text bytes.Buffer
+	text.WriteString("path,label,split\n")
+	for i := range rows {
+		fmt.Fprintf(&text, "c%05d/%07d.jpg,class %d,train\n", i%1000, i, i%1000)
+	}
+	dir := t.TempDir()
+	name := filepath.Join(dir, "list.csv")
+	if err := os.WriteFile(name, text.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	paths, err := Paths(name, ReadOptions{})
+	runtime.ReadMemStats(&after)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if each := float64(after.TotalAlloc-before.TotalAlloc) / rows; each > 16+18+48+12 || len(paths) != rows || paths[rows-1] != "c00999/0199999.jpg" {
+		t.Errorf("%.0f bytes a path were allocated, expected at most 94; %d paths, the last %q", each, len(paths), paths[len(paths)-1])
+	}
+	for file, text := range map[string]string{
+		"more.csv": "label,other,path\na,1,./x/1.png\nb,2,x/2.png\n", "tabs.tsv": "path\tlabel\nx/1.png\ta\n", "list.jsonl": `{"path":"x/1.png","label":"a"}`,
+		"prism.txt": "x/1.png,4\nx/2.png,5\n", "bad.csv": "path,label\n../1.png,a\n", "split.csv": "path,label,split\n1.png,a,nowhere\n", "none.csv": "path,label\n", "empty.csv": "",
+	} {
+		name := filepath.Join(dir, file)
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		d, err := Read(name, ReadOptions{})
+		got, pathsErr := Paths(name, ReadOptions{})
+		if fmt.Sprint(err) != fmt.Sprint(pathsErr) {
+			t.Errorf("%s: paths say %v, samples %v", file, pathsErr, err)
+		}
+		if err == nil && !slices.Equal(got, d.Paths()) {
+			t.Errorf("%s: paths %q, expected %q", file, got, d.Paths())
 		}
 	}
 }

@@ -68,11 +68,28 @@ type reading struct {
 	unlabelled *bool            // where labels may be missing, set if they are
 	within     func(*row) error // completes a row
 	size       int64            // bytes of the file, 0: not known
+	list       *[]string        // nil, or what takes the paths of CSV and TSV in place of samples
 }
 
 // Read reads a dataset from a manifest file, an image folder, a .zip file of one, or shards: one, a pattern of their names
 // (shard-{000..099}.tar, train-*.tar) or a folder of them.
 func Read(source string, opts ReadOptions) (*Dataset, error) {
+	return readInto(nil, source, opts)
+}
+
+// Paths reads the paths of a dataset's samples, in order, which must be read as [Read] reads them. Of a table it holds nothing else:
+// some 20 bytes an image and the path.
+func Paths(source string, opts ReadOptions) ([]string, error) {
+	var list []string
+	d, err := readInto(&list, source, opts)
+	if err != nil || len(list) > 0 {
+		return list, err
+	}
+	return d.Paths(), nil
+}
+
+// readInto reads a dataset. A list, where there is one, takes the paths of a CSV or TSV manifest in place of samples.
+func readInto(list *[]string, source string, opts ReadOptions) (*Dataset, error) {
 	if opts.Format == "" {
 		opts.Format = Auto
 	}
@@ -111,11 +128,12 @@ func Read(source string, opts ReadOptions) (*Dataset, error) {
 		return nil, fmt.Errorf("datasets: %w", err)
 	}
 	defer f.Close()
+	how := reading{ReadOptions: opts, list: list}
 	if opts.Once == nil {
-		return ReadManifest(f, source, opts)
+		return how.manifest(f, source)
 	}
 	defer context.AfterFunc(opts.Once, func() { f.Close() })() // so that what waits for a writer waits no longer
-	d, err := ReadManifest(f, source, opts)
+	d, err := how.manifest(f, source)
 	return d, cmp.Or(opts.Once.Err(), err)
 }
 
@@ -178,7 +196,7 @@ func (opts reading) manifest(r io.Reader, name string) (*Dataset, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(d.Samples) == 0 {
+	if len(d.Samples) == 0 && (opts.list == nil || len(*opts.list) == 0) {
 		return nil, fmt.Errorf("datasets: %s: no sample found, expected at least one path and label", name)
 	}
 	return d, nil
@@ -233,7 +251,7 @@ func readCSV(r io.Reader, name string, comma rune, opts reading) (*Dataset, erro
 		return nil, fmt.Errorf("datasets: %s:1: %w", name, err)
 	}
 	fields := len(header) // whose names have been looked at
-	var b builder
+	b := builder{list: opts.list}
 	var next row
 	for {
 		record, err := in.Read()
@@ -247,15 +265,15 @@ func readCSV(r io.Reader, name string, comma rune, opts reading) (*Dataset, erro
 		if len(record) != fields {
 			return nil, fmt.Errorf("datasets: %s:%d: %d fields, expected %d as in the header", name, line, len(record), fields)
 		}
-		next = at.row(record, extra, len(b.samples))
+		next = at.row(record, extra, b.rows())
 		if err := opts.complete(&next); err != nil {
 			return nil, fmt.Errorf("datasets: %s:%d: %w", name, line, err)
 		}
-		if len(extra) == 0 {
+		if len(extra) == 0 || opts.list != nil {
 			next.path = b.keep(next.path)
 		}
 		b.add(next)
-		if len(b.samples) == guessAfter {
+		if b.rows() == guessAfter {
 			b.expect(float64(opts.size) / float64(in.InputOffset()))
 		}
 	}

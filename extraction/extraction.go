@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"winnow/backbone"
@@ -213,14 +212,4 @@ func Absolute(path string) string {
 		return full
 	}
 	return path
-}
-
-// Distinct returns the list without repetitions: an image under two rows of a manifest is computed once.
-func Distinct(paths []string) []string {
-	seen := make(map[string]bool, len(paths))
-	return slices.DeleteFunc(paths, func(p string) bool {
-		again := seen[p]
-		seen[p] = true
-		return again
-	})
 }

@@ -28,8 +28,25 @@ func (e *Extraction) TakeShard(s parts.Shard) error {
 	if err != nil {
 		return err
 	}
-	e.shard, e.Paths, e.deal = &shard, paths, s
+	e.shard, e.Paths, e.deal = &shard, own(paths), s
 	return nil
+}
+
+// own copies a part of a list, so that the rest may go.
+func own(paths []string) []string {
+	size := 0
+	for _, p := range paths {
+		size += len(p)
+	}
+	var all strings.Builder
+	all.Grow(size)
+	list := make([]string, len(paths))
+	for i, p := range paths {
+		at := all.Len()
+		all.WriteString(p)
+		list[i] = all.String()[at:]
+	}
+	return list
 }
 
 // header says what the part is of.

@@ -1,6 +1,7 @@
 package features
 
 import (
+	"bufio"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -148,8 +149,11 @@ func (e *DamageError) Unwrap() error { return e.Err }
 
 // HashPaths returns the sha256 of an image list as paths.txt holds it: one path a line.
 func HashPaths(paths []string) string {
-	sum := sha256.Sum256([]byte(EncodePaths(paths)))
-	return hex.EncodeToString(sum[:])
+	sum := sha256.New()
+	w := bufio.NewWriter(sum)
+	_ = writePaths(w, paths) // a sum takes all
+	_ = w.Flush()
+	return hex.EncodeToString(sum.Sum(nil))
 }
 
 // checkPaths refuses lists that no store has.

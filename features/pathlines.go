@@ -1,6 +1,7 @@
 package features
 
 import (
+	"io"
 	"strconv"
 	"strings"
 )
@@ -9,14 +10,30 @@ import (
 // JSON do: "two\nlines.png".
 func EncodePaths(paths []string) string {
 	var b strings.Builder
+	_ = writePaths(&b, paths) // takes all
+	return b.String()
+}
+
+// lineWriter is what paths are written to, line by line.
+type lineWriter interface {
+	io.StringWriter
+	io.ByteWriter
+}
+
+// writePaths writes what [EncodePaths] returns.
+func writePaths(w lineWriter, paths []string) error {
 	for _, p := range paths {
 		if quotable(p) {
 			p = strconv.Quote(p)
 		}
-		b.WriteString(p)
-		b.WriteByte('\n')
+		if _, err := w.WriteString(p); err != nil {
+			return err
+		}
+		if err := w.WriteByte('\n'); err != nil {
+			return err
+		}
 	}
-	return b.String()
+	return nil
 }
 
 // DecodePaths is the inverse of [EncodePaths].

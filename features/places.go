@@ -10,17 +10,37 @@ type places struct {
 }
 
 func newPlaces(list []string) *places {
-	size := 8
-	for size < len(list)+len(list)/2 {
-		size *= 2
-	}
-	p := &places{list, maphash.MakeSeed(), make([]uint32, size)}
+	p := emptyPlaces(len(list))
+	p.list = list
 	for i, s := range list {
 		if at, known := p.slot(s); !known {
 			p.table[at] = uint32(i + 1)
 		}
 	}
 	return p
+}
+
+// emptyPlaces has room for n strings.
+func emptyPlaces(n int) *places {
+	size := 8
+	for size < n+n/2 {
+		size *= 2
+	}
+	return &places{seed: maphash.MakeSeed(), table: make([]uint32, size)}
+}
+
+// Distinct keeps the first of equal strings of a list, in order and in its place.
+func Distinct(list []string) []string {
+	p := emptyPlaces(len(list))
+	p.list = list[:0]
+	for _, s := range list {
+		if at, known := p.slot(s); !known {
+			p.list = append(p.list, s)
+			p.table[at] = uint32(len(p.list))
+		}
+	}
+	clear(list[len(p.list):])
+	return p.list
 }
 
 // slot returns where the table names s, or would.

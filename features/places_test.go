@@ -3,6 +3,7 @@ package features
 import (
 	"fmt"
 	"runtime"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -42,4 +43,19 @@ func TestPlacesMemory(t *testing.T) {
 	if each := float64(after.TotalAlloc-before.TotalAlloc) / float64(len(list)); each > 12 || p.find("299999") != 299_999 {
 		t.Errorf("%.1f bytes a string, expected at most 12", each)
 	}
+}
+
+func TestDistinct(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		list := rapid.SliceOf(rapid.StringMatching(`[ab]{0,3}`)).Draw(t, "list")
+		var want []string
+		for i, s := range list {
+			if slices.Index(list, s) == i {
+				want = append(want, s)
+			}
+		}
+		if got := Distinct(slices.Clone(list)); !slices.Equal(got, want) {
+			t.Errorf("%q: found %q, expected %q", list, got, want)
+		}
+	})
 }

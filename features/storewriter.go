@@ -1,6 +1,8 @@
 package features
 
 import (
+	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -221,7 +223,10 @@ func (w *Writer) Finish(ctx context.Context) (*Store, error) {
 func writeInfo(dir string, info Info, paths []string) error {
 	data, err := marshalLines(info)
 	if err == nil {
-		err = atomicfile.WriteBytes(filepath.Join(dir, pathsFile), []byte(EncodePaths(paths)))
+		err = atomicfile.Write(filepath.Join(dir, pathsFile), func(w io.Writer) error {
+			b := bufio.NewWriterSize(w, 1<<16)
+			return cmp.Or(writePaths(b, paths), b.Flush())
+		})
 	}
 	if err == nil {
 		err = atomicfile.WriteBytes(filepath.Join(dir, storeFile), data)

@@ -13,7 +13,7 @@ import (
 
 	"winnow/backbone"
 	"winnow/datasets/imageroot"
-	"winnow/extraction"
+	"winnow/features"
 	"winnow/internal/hint"
 	"winnow/internal/lookup"
 	"winnow/run/folder"
@@ -91,7 +91,7 @@ func pictureFiles(ctx context.Context, h Host, run *folder.Run, paths []string, 
 
 // pictureFilesIn is pictureFiles of the images of a folder or .zip file, for a command.
 func pictureFilesIn(ctx context.Context, h Host, where, command string, paths []string, side int) (map[string][]byte, error) {
-	paths = extraction.Distinct(paths)
+	paths = features.Distinct(paths)
 	small, err := thumbnailsIn(ctx, h, where, command, paths, side)
 	if err != nil {
 		return nil, err

@@ -76,7 +76,7 @@ func (r *reproduction) openMade(ctx context.Context, s Source) (*data, error) {
 	if b.Preprocessing, err = r.evaluated(b.Preprocessing); err != nil {
 		return nil, err
 	}
-	e := extraction.Extraction{Root: root, Paths: extraction.Distinct(d.Paths()), Model: b, Cut: cut,
+	e := extraction.Extraction{Root: root, Paths: features.Distinct(d.Paths()), Model: b, Cut: cut,
 		Config: backbone.ExtractConfig{Preprocessing: b.Preprocessing, Batch: extraction.UsualBatch}}
 	key, err := json.Marshal(e.Key())
 	if err != nil {

@@ -161,7 +161,7 @@ func (in Images) extractions(ctx context.Context, d *datasets.Dataset) (looks []
 		if name = strings.TrimSpace(name); name == "" {
 			return nil, "", hint.Misused("--model: found an empty name in %q, expected a backbone, or several with a comma between two", all)
 		}
-		e := &extraction.Extraction{Root: root, Paths: extraction.Distinct(d.Paths())}
+		e := &extraction.Extraction{Root: root, Paths: features.Distinct(d.Paths())}
 		if e.Model, e.Cut, err = extraction.OpenBackbone(name, models.Settings{EXIF: new(true)}); err != nil {
 			return nil, "", err
 		}

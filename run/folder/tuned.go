@@ -97,7 +97,7 @@ func (r *Run) tunedStore(ctx context.Context, b *models.Backbone, meta models.He
 	if err != nil {
 		return nil, err
 	}
-	e := &extraction.Extraction{Paths: extraction.Distinct(r.pathsOf(splits)), Model: b, Cut: cut}
+	e := &extraction.Extraction{Paths: features.Distinct(r.pathsOf(splits)), Model: b, Cut: cut}
 	if len(e.Paths) == 0 {
 		return nil, fmt.Errorf("%s: the manifest has no image in the split %s; it has %s", r.For, strings.Join(splits, " or "), r.Manifest.SplitNames())
 	}

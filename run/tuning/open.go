@@ -128,7 +128,7 @@ func (c *Config) compareDecoder(store *features.Store) {
 // Extraction returns how the features of the backbone before the run are made into a store.
 func (t *Live) Extraction(dir string) *extraction.Extraction {
 	return &extraction.Extraction{
-		Out: dir, Root: t.Root, Paths: extraction.Distinct(slices.Clone(t.Paths)), Model: t.Backbone, Cut: t.Cut,
+		Out: dir, Root: t.Root, Paths: features.Distinct(slices.Clone(t.Paths)), Model: t.Backbone, Cut: t.Cut,
 		Config: backbone.ExtractConfig{Preprocessing: t.Backbone.Preprocessing, Batch: t.Batch},
 	}
 }

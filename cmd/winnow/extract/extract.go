@@ -150,11 +150,11 @@ func run(ctx context.Context, p *term.Program, o Options) error {
 
 // extraction reads manifest and model.
 func (o Options) extraction(ctx context.Context, p *term.Program) (*extraction.Extraction, error) {
-	d, err := datasets.Read(o.Manifest, datasets.ReadOptions{Once: ctx, Note: p.Note})
+	paths, err := datasets.Paths(o.Manifest, datasets.ReadOptions{Once: ctx, Note: p.Note})
 	if err != nil {
 		return nil, err
 	}
-	e := &extraction.Extraction{Out: o.Out, Overwrite: o.Overwrite, Paths: extraction.Distinct(d.Paths()), Config: o.Extract}
+	e := &extraction.Extraction{Out: o.Out, Overwrite: o.Overwrite, Paths: features.Distinct(paths), Config: o.Extract}
 	if o.DType != features.Float32 {
 		e.DType = o.DType
 	}
