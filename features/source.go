@@ -23,6 +23,9 @@ func (s Set) Part(_ context.Context, _ *[]float32, from, n int) (blas32.General,
 	return Part(s.X, from, n), nil
 }
 
+// Some copies the named rows, in the order given, into a new set.
+func (s Set) Some(_ context.Context, rows []int) (Set, error) { return s.Rows(rows), nil }
+
 // Bare returns labels and ids without vectors.
 func (s Set) Bare() Set { return Set{Labels: s.Labels, IDs: s.IDs} }
 
@@ -63,6 +66,9 @@ func (s Stored) Read(ctx context.Context) (Set, error) {
 	set.X, err = s.Part(ctx, new([]float32), 0, s.Len())
 	return set, err
 }
+
+// Some reads the named rows, in the order given.
+func (s Stored) Some(ctx context.Context, rows []int) (Set, error) { return s.Rows(rows).Read(ctx) }
 
 // View returns the set with its vectors, which are not to be written and not looked at after free: where the store has
 // them behind each other as float32 they stay there, mapped, else they are read, as [Spill] does.

@@ -65,7 +65,7 @@ func (j Job[Options, Fit, Said]) fit(ctx context.Context, sums *leaveout.Sums) (
 }
 
 func (j Job[Options, Fit, Said]) judge(ctx context.Context, f Fit, first, end int) (said []Said, err error) {
-	err = j.Rows.each(ctx, first, end, func(block features.Set) error {
+	err = j.Rows.Each(ctx, first, end, func(block features.Set) error {
 		one, err := j.Judge(ctx, f, block)
 		said = append(said, one)
 		j.Progress(block.IDs[len(block.IDs)-1]+1-first, end-first)
