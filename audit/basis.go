@@ -23,6 +23,16 @@ import (
 // Dealt lists the scorers that judge rows apart from each other ([Basis]), the default first.
 func Dealt() []string { return []string{judges.Combined, Crossfit, judges.Centres} }
 
+// Together reports whether rows of so many classes are to be judged all at once where nobody says how: up to about a million, and a
+// billion similarities to classes, which lie in files meanwhile. More are judged apart, by a [Basis] fitted to [Fitted] of them, which
+// costs some hundredths of average precision (docs/find-wrong-labels.md).
+func Together(rows, classes int) bool {
+	return rows <= 1<<20 && int64(rows)*int64(classes) <= 1<<30
+}
+
+// Fitted is how many rows a [Basis] is fitted to where nobody says.
+const Fitted = 100_000
+
 // Basis is what the rows of a set are judged by, some at a time, on one machine or several: whitening and class centres by the
 // sums of all rows, each row left out of its own class, and what was fitted to a sample of them:
 //

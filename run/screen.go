@@ -1,13 +1,17 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"winnow/audit"
+	"winnow/audit/judges"
 	"winnow/features"
 	"winnow/run/config"
+	"winnow/run/dealt"
 	"winnow/run/folder"
 )
 
@@ -50,8 +54,6 @@ func Screen(ctx context.Context, cfg *config.Run, data *Data, before *Screening,
 
 // judge asks the judge which labels are wrong.
 func (d *Data) judge(ctx context.Context, cfg config.Run, at func(done, total int)) (*Screening, error) {
-	set := d.Train
-	set.Labels = append([]int(nil), set.Labels...)
 	o := audit.Options{Scorer: cfg.Screen, Classes: len(d.Classes), Whiten: true, Seed: cfg.Seed}
 	if at != nil {
 		o.Told = func(done, total, _ int, _ string) { at(done, total) }
@@ -59,14 +61,14 @@ func (d *Data) judge(ctx context.Context, cfg config.Run, at func(done, total in
 	if rate := float64(cfg.Filter.Rate); cfg.Filter.Rate != config.AutoRate {
 		o.Rate = &rate
 	}
-	result, err := audit.Run(ctx, set, o)
+	result, err := d.audited(ctx, o, audit.Together(d.Train.Len()-d.Unlabelled, o.Classes))
 	if err != nil {
 		return nil, fmt.Errorf("train: screen: %w", err)
 	}
 	if result.Blind {
-		return &Screening{Screening: folder.Screening{By: result.Scorer, Judged: len(result.Suspects), Blind: true}}, nil
+		return &Screening{Screening: folder.Screening{By: result.Scorer, Judged: len(result.Suspects), Sampled: result.Sampled, Blind: true}}, nil
 	}
-	found := &Screening{Screening: folder.Screening{By: result.Scorer, Judged: len(result.Suspects)}}
+	found := &Screening{Screening: folder.Screening{By: result.Scorer, Judged: len(result.Suspects), Sampled: result.Sampled}}
 	kept := 0
 	for _, s := range result.Suspects {
 		if s.Wrong && !s.Alone {
@@ -82,6 +84,45 @@ func (d *Data) judge(ctx context.Context, cfg config.Run, at func(done, total in
 		found.Left = 0
 	}
 	return found, nil
+}
+
+// audited judges the training images: all together, or where these are too many apart from each other.
+func (d *Data) audited(ctx context.Context, o audit.Options, together bool) (audit.Result, error) {
+	if set := d.Train; together || !slices.Contains(audit.Dealt(), judges.Named(cmp.Or(o.Scorer, judges.Default))) {
+		set.Labels = append([]int(nil), set.Labels...)
+		return audit.Run(ctx, set, o)
+	}
+	rows := dealt.Blocks{Source: d.Train, Classes: o.Classes, Bad: func(row int) error {
+		return fmt.Errorf("%s: its features are not finite numbers: extract them again", d.Paths[d.Train.IDs[row]])
+	}}
+	told := func(done int) {
+		if o.Told != nil {
+			o.Told(done, 2*rows.Len(), 0, "images")
+		}
+	}
+	sums, err := rows.Sums(ctx, 0, rows.Len(), told)
+	if err != nil {
+		return audit.Result{}, err
+	}
+	sample, err := rows.Sample(ctx, audit.Fitted, o.Seed)
+	if err != nil {
+		return audit.Result{}, err
+	}
+	b, err := audit.NewBasis(ctx, sums, sample, audit.Options{Scorer: o.Scorer, Seed: o.Seed})
+	if err != nil {
+		return audit.Result{}, err
+	}
+	var said []audit.Judged
+	err = rows.Each(ctx, 0, rows.Len(), func(block features.Set) error {
+		one, err := b.Judge(ctx, block.X, block.Labels, block.IDs)
+		said = append(said, one)
+		told(rows.Len() + block.IDs[block.Len()-1] + 1)
+		return err
+	})
+	if err != nil {
+		return audit.Result{}, err
+	}
+	return b.Conclude(ctx, d.Train.Labels, said, o)
 }
 
 // leaveOut takes the labels of images away.

@@ -38,7 +38,11 @@ func (s *Session) screen(ctx context.Context) error {
 		s.options.Note("the features tell nothing of the labels: none is called wrong before the training")
 		return nil
 	}
-	s.options.Note("of %d labels %s calls %d wrong: their images take no part (%s); of the others about %s are", found.Judged, found.By, found.Wrong,
+	by := found.By
+	if found.Sampled > 0 {
+		by = fmt.Sprintf("%s, fitted to %d of them,", by, found.Sampled)
+	}
+	s.options.Note("of %d labels %s calls %d wrong: their images take no part (%s); of the others about %s are", found.Judged, by, found.Wrong,
 		folder.ScreenedFile, text.Percent(found.Left))
 	return nil
 }

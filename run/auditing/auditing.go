@@ -33,7 +33,8 @@ import (
 type Options struct {
 	audit.Options                                               // Scorer "": the run's; without a run the default
 	IncludeEval   bool                                          // judges the images of all splits together
-	FitSample     int                                           // by stored features: images that is fitted to, beside sums of all (audit.Basis); 0: all are looked at together
+	FitSample     int                                           // by stored features: images that is fitted to, beside sums of all (audit.Basis); 0: all are looked at together, or where they are too many ([audit.Together]) as with audit.Fitted
+	Together      bool                                          // looks at all together, however many they are
 	Held          int64                                         // bytes of MaxMem, here the memory of all that is held, that the caller holds
 	Tuning        Tuning                                        // of networks that judge beside heads
 	Note          func(format string, args ...any)              // takes a fact for the user; may be nil
@@ -145,6 +146,11 @@ func Store(ctx context.Context, in Stored, o Options) (*Report, error) {
 			return nil, err
 		}
 	}
+	if n, k := len(d.Select(datasets.Train)), len(d.Classes); o.apart(n, k, len(stores)) {
+		o.Note("%d images of %d classes are judged apart from each other, fitted to %d of them (--fit-sample N, 0: all together)", n, k, audit.Fitted)
+		o.FitSample = audit.Fitted
+		return bySample(ctx, in, o)
+	}
 	a, err := o.stored(ctx, d, stores...)
 	if err != nil {
 		return nil, err
@@ -154,6 +160,11 @@ func Store(ctx context.Context, in Stored, o Options) (*Report, error) {
 		a.View = in.View
 	}
 	return a, nil
+}
+
+// apart reports whether n images of some classes are too many to be judged together where nobody asks for it, and the judge can do without.
+func (o Options) apart(n, classes, stores int) bool {
+	return !o.Together && stores == 1 && o.Tuning.Weights == "" && o.Rounds <= 1 && (o.Scorer == "" || slices.Contains(audit.Dealt(), o.Scorer)) && !audit.Together(n, classes)
 }
 
 // fit makes the memory of the whole audit that which is left for similarities, and chooses the scorer where none is asked for.

@@ -11,11 +11,12 @@ import (
 
 // Screening is what was found out about the labels before a training.
 type Screening struct {
-	By     string  `json:"by"`            // the judge
-	Blind  bool    `json:"blind"`         // the features foretell labels no better than chance: none is called wrong
-	Judged int     `json:"judged"`        // images
-	Wrong  int     `json:"wrong"`         // of them, called so and left out
-	Left   float64 `json:"wrong_of_rest"` // share of the others that is expected to be wrong
+	By      string  `json:"by"`                   // the judge
+	Blind   bool    `json:"blind"`                // the features foretell labels no better than chance: none is called wrong
+	Judged  int     `json:"judged"`               // images
+	Sampled int     `json:"fit_sample,omitempty"` // images that the judge was fitted to, where it is not all
+	Wrong   int     `json:"wrong"`                // of the judged, called so and left out
+	Left    float64 `json:"wrong_of_rest"`        // share of the others that is expected to be wrong
 }
 
 // Screened is an image whose label was called wrong before the training.

@@ -42,7 +42,7 @@ type Options struct {
 func read(c *cli.Context) (o Options, err error) {
 	o.Files = auditing.Files{Out: c.String("out"), Classes: c.String("classes"), Clean: c.String("clean"), Relabel: c.Bool("relabel"), Top: c.Int("top"), Sheet: c.Bool("spreadsheet")}
 	o.JSON = c.Bool("json")
-	o.Audit = auditing.Options{IncludeEval: c.Bool("include-eval"), FitSample: c.Int("fit-sample"), Tuning: auditing.Tuning{Weights: c.String("finetune"), Augment: c.String("augment")}, Options: audit.Options{
+	o.Audit = auditing.Options{IncludeEval: c.Bool("include-eval"), FitSample: c.Int("fit-sample"), Together: c.IsSet("fit-sample") || c.IsSet("copies") || c.IsSet("neighbours"), Tuning: auditing.Tuning{Weights: c.String("finetune"), Augment: c.String("augment")}, Options: audit.Options{
 		Rounds: c.Int("seeds"), Scorer: c.String("scorer"), Neighbours: c.Int("neighbours"), Folds: c.Int("folds"), Copies: c.Float64("copies"), Seed: c.Uint64("seed"),
 	}}
 	if p := c.Float64("noise-rate"); c.IsSet("noise-rate") {
@@ -159,7 +159,7 @@ func (o Options) check() error {
 		return term.Misused("--copies: found %v, expected a cosine above 0, at most 1", s)
 	}
 	if n := o.Audit.FitSample; n < 0 {
-		return term.Misused("--fit-sample: found %d, expected 1 or more", n)
+		return term.Misused("--fit-sample: found %d, expected 1 or more, or 0 for all together", n)
 	}
 	if n := o.Audit.Neighbours; n < 1 {
 		return term.Misused("--neighbours: found %d, expected 1 or more", n)

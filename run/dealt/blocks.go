@@ -1,0 +1,127 @@
+package dealt
+
+import (
+	"context"
+
+	"winnow/features"
+	"winnow/filters/leaveout"
+	"winnow/train"
+)
+
+// Source is vectors of which some can be had as a set of their own: those of a [features.Set], or of a store.
+type Source interface {
+	features.Source
+	Some(ctx context.Context, rows []int) (features.Set, error)
+}
+
+// Blocks looks at the vectors of a source in blocks, at unit length.
+type Blocks struct {
+	Source  Source
+	Classes int
+	Bad     func(row int) error // says that the vector of a row holds what is no number
+}
+
+// Len returns the number of rows.
+func (b *Blocks) Len() int { return b.Source.Len() }
+
+const (
+	mostOfBlock  = 1 << 10
+	leastOfBlock = 16
+	entries      = 1 << 24 // similarities of a block with all classes, at most
+)
+
+// block returns the number of rows of a block: small ones of small sets, so that many machines have some.
+func (b *Blocks) block() int {
+	return max(leastOfBlock, min(mostOfBlock, b.Len()>>10, entries/max(b.Classes, 1)))
+}
+
+// Each looks at the rows from first, where a block begins, to before end, block by block. IDs are the rows; do keeps nothing of them.
+func (b *Blocks) Each(ctx context.Context, first, end int, do func(features.Set) error) error {
+	var scratch []float32
+	var set features.Set
+	labels := b.Source.Bare().Labels
+	for ; first < end; first += b.block() {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		n := min(b.block(), end-first)
+		x, err := b.Source.Part(ctx, &scratch, first, n)
+		if err != nil {
+			return err
+		}
+		set = features.Set{X: features.Resize(set.X, n, x.Cols), Labels: labels[first:][:n], IDs: make([]int, n)}
+		for i := range set.IDs {
+			set.IDs[i] = first + i
+			if err := b.unit(set.Row(i), features.Row(x, i), first+i); err != nil {
+				return err
+			}
+		}
+		if err := do(set); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unit scales the vector of a row to unit length.
+func (b *Blocks) unit(to, from []float32, row int) error {
+	if norm := features.UnitRow(to, from); norm-norm != 0 {
+		return b.Bad(row)
+	}
+	return nil
+}
+
+// Sums adds up the rows from first, where a block begins, to before end.
+func (b *Blocks) Sums(ctx context.Context, first, end int, progress func(done int)) (*leaveout.Sums, error) {
+	s := leaveout.NewSums(b.Source.Dim(), b.Classes)
+	return s, b.Each(ctx, first, end, func(set features.Set) error {
+		progress(set.IDs[len(set.IDs)-1] + 1 - first)
+		return s.Add(set.X, set.Labels)
+	})
+}
+
+// LeastOfClass is how many rows of each class a sample holds at least, or all that the class has.
+const LeastOfClass = 10
+
+// Sample draws about n of the labelled rows, of each class its share, but no fewer than [LeastOfClass]. IDs are the rows, rising.
+func (b *Blocks) Sample(ctx context.Context, n int, seed uint64) (features.Set, error) {
+	rows := Draw(b.Source.Bare().Labels, b.Classes, n, seed)
+	set, err := b.Source.Some(ctx, rows)
+	if err != nil {
+		return set, err
+	}
+	set.IDs = rows
+	for i, row := range rows {
+		if err := b.unit(set.Row(i), set.Row(i), row); err != nil {
+			return set, err
+		}
+	}
+	return set, nil
+}
+
+// Draw returns the rows of a sample, rising: the same for the same labels and seed.
+func Draw(labels []int, classes, n int, seed uint64) (rows []int) {
+	left, all := make([]int, classes), 0 // of each class, still to be looked at
+	for _, y := range labels {
+		if y >= 0 {
+			left[y]++
+			all++
+		}
+	}
+	wanted := make([]int, classes)
+	for k, m := range left {
+		wanted[k] = min(m, max(LeastOfClass, int(int64(n)*int64(m)/int64(max(all, 1)))))
+	}
+	rng := train.Rand(seed, "fit sample", 0)
+	for i, y := range labels {
+		if y < 0 {
+			continue
+		}
+		if rng.IntN(left[y]) < wanted[y] {
+			rows = append(rows, i)
+			wanted[y]--
+		}
+		left[y]--
+	}
+	return rows
+}
