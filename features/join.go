@@ -44,8 +44,9 @@ func Join(dirs []string, dir string, overwrite bool, progress func(done, total i
 		return nil, err
 	}
 	j := &joiner{dir: dir, shards: shards, info: joinedInfo(shards), progress: progress}
-	for _, s := range shards {
-		j.paths = append(j.paths, s.Paths...)
+	for _, s := range shards { // of many images the names are what is held: once is enough
+		j.paths = append(slices.Grow(j.paths, j.info.Rows-len(j.paths)), s.Paths...)
+		s.Paths, s.rows = nil, nil
 	}
 	if HashPaths(j.paths) != j.info.Key.Images {
 		return nil, fmt.Errorf("features: join: the paths of the shards are not the list %s that they say they are of", short(j.info.Key.Images))
@@ -69,6 +70,7 @@ func Join(dirs []string, dir string, overwrite bool, progress func(done, total i
 	if err := j.write(); err != nil {
 		return nil, err
 	}
+	j.paths = nil
 	return Open(dir)
 }
 
