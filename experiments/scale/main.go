@@ -16,7 +16,7 @@ const seeds = 101
 
 func main() {
 	base := plan.Job{Images: 100_000_000, ImageBytes: 110e3, Tasks: 256, Workers: 64, Storage: 5e9, Between: 30 * 24 * time.Hour,
-		Requeue: 2 * time.Minute, Kept: 10 * time.Second, Vector: 1280 * 4, JoinRate: plan.JoinRate, Start: 7 * time.Minute}
+		Requeue: 2 * time.Minute, Kept: 10 * time.Second, Vector: 1280 * 4, JoinRate: plan.JoinRate, Start: 2 * time.Minute}
 	fmt.Println("| case | images/s | extract | failures | lost | join | in all | bound by |\n|---|---:|---:|---:|---:|---:|---:|---|")
 	for _, c := range []struct {
 		name   string
