@@ -124,7 +124,11 @@ func (r *Results) notes() []string {
 		var list []string
 		for k, n := range counts {
 			if n > 0 {
-				list = append(list, fmt.Sprintf("%s (%d)", strings.Join(choices[k], " "), n))
+				end := ""
+				if k == 0 || k == len(choices)-1 {
+					end = ", the end of the list"
+				}
+				list = append(list, fmt.Sprintf("%s (%d%s)", strings.Join(choices[k], " "), n, end))
 			}
 		}
 		if len(list) > 0 {

@@ -344,3 +344,22 @@ func TestPages(t *testing.T) {
 		t.Error(err, other.String())
 	}
 }
+
+// Below the table stands what trainings chose, and where that is the end of what they were offered.
+func TestChosen(t *testing.T) {
+	s := &Study{Measures: []string{"p@1"}, Tune: []Names{{"solver.lr=1"}, {"solver.lr=2"}, {"solver.lr=3"}}, Rows: []Row{{Name: "a", Recipe: "x"}}, Columns: []Column{{Name: "x"}}}
+	r := NewResults(s, "x", true)
+	for seed, best := range []int{3, 2, 3} {
+		for choice := 1; choice <= 3; choice++ {
+			o := Outcome{Measures: map[string]float64{"p@1": .5}, Score: .1}
+			if choice == best {
+				o.Score = .2
+			}
+			r.Add(Cell{Seed: uint64(seed + 1), Choice: choice}, o)
+		}
+	}
+	want := "Settings that each training chose by its validation split, and how many did: a: solver.lr=2 (1), solver.lr=3 (2, the end of the list)."
+	if got := r.notes(); len(got) != 1 || got[0] != want {
+		t.Errorf("found %q, expected %q", got, want)
+	}
+}
