@@ -193,6 +193,15 @@ func (o Options) fill(cfg config.Run) int {
 	return min(int(float64(o.Bank)/max(kept, 1))+1, 20000)
 }
 
+// Length returns the steps of a variant in all repetitions, those that fill the bank among them.
+func (o Options) Length() (int, error) {
+	_, configs, err := o.plan()
+	if err != nil {
+		return 0, err
+	}
+	return o.Repeat * configs[0].Length.In(0), nil
+}
+
 // draw draws classes around directions, as many labels wrong as the rate says.
 func (o Options) draw() run.Data {
 	rng := train.Rand(o.Seed, "cost", 0)
