@@ -51,6 +51,7 @@ type Variant struct{ Loss, Filter string }
 var Variants = []Variant{
 	{"mcl", config.NoFilter},
 	{"mcl", "avgsim"},
+	{"mcl", "avgsim_direct"}, // without class centres
 	{"mcl", "vmf"},
 	{"soft_triple", config.NoFilter},
 	{"soft_triple", "avgsim"},
