@@ -225,7 +225,7 @@ func TestReproduceDrawn(t *testing.T) {
 			t.Errorf("%s: %v by %v", o.Row, o.Measures, o.Settings)
 		}
 	}
-	if len(times) != 4+7 {
+	if len(times) != 5+7 {
 		t.Errorf("found %d cells, expected those of Table V and of Table VI, whose two columns are one at the same sizes", len(times))
 	}
 	at := t.TempDir()
