@@ -73,19 +73,19 @@ func FindExamples(ctx context.Context, r *folder.Run, split string, o ExampleOpt
 	if err != nil {
 		return Examples{}, err
 	}
-	e, err := ExamplesAmong(ctx, r, images.Split, of, o)
-	e.LeftOut = images.LeftOut
+	e, err := ExamplesAmong(ctx, r.Manifest, images.Split, of, o)
+	e.View, e.LeftOut = r.Look(), images.LeftOut
 	return e, err
 }
 
-// ExamplesAmong finds what some of the embedded images of a split find.
-func ExamplesAmong(ctx context.Context, r *folder.Run, split string, of comparison.Asked[features.Set], o ExampleOptions) (Examples, error) {
+// ExamplesAmong finds what some of the embedded images of a manifest's split find.
+func ExamplesAmong(ctx context.Context, d *datasets.Dataset, split string, of comparison.Asked[features.Set], o ExampleOptions) (Examples, error) {
 	gallery := of.Query
 	if of.Gallery != nil {
 		gallery = *of.Gallery
 	}
 	rows := Askers(of)
-	e := Examples{Split: split, View: r.Look(), Choice: o.Choice, Seed: o.Seed, Of: len(rows), Gallery: gallery.Len(), K: o.K}
+	e := Examples{Split: split, Choice: o.Choice, Seed: o.Seed, Of: len(rows), Gallery: gallery.Len(), K: o.K}
 	if len(rows) == 0 {
 		return e, fmt.Errorf("retrieve: no image of the split %s has another of its label to find", split)
 	}
@@ -104,7 +104,7 @@ func ExamplesAmong(ctx context.Context, r *folder.Run, split string, of comparis
 		if own == 1 {
 			list = slices.DeleteFunc(list, func(near eval.Neighbour) bool { return near.Row == rows[i] })
 		}
-		e.Queries = append(e.Queries, example(r.Manifest, of.Query.IDs[rows[i]], gallery, list[:min(o.K, len(list))]))
+		e.Queries = append(e.Queries, example(d, of.Query.IDs[rows[i]], gallery, list[:min(o.K, len(list))]))
 	}
 	if o.Choice == ChooseWorst {
 		slices.SortStableFunc(e.Queries, func(a, b Example) int {
