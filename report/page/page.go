@@ -152,6 +152,7 @@ func (r Report) WriteHTML(w io.Writer) error {
 		"finish":  func() template.HTML { return look.End },
 		"uri":     dataURI,
 		"tiny":    tiny,
+		"legend":  func() template.HTML { return QueryLegend },
 		"queries": Queries,
 		"breaks":  breakable,
 		"tail":    tail,

@@ -8,6 +8,7 @@ import (
 
 // QueryCard shows one query and its nearest images, of which the Good ones are hits.
 type QueryCard struct {
+	By      string // who found them, where several are asked; else ""
 	Query   Picture
 	Nearest []Picture
 }
@@ -29,6 +30,9 @@ var queriesPart string
 //
 //go:embed queries.css
 var QueryStyle string
+
+// QueryLegend says what the marks of [Queries] mean.
+const QueryLegend template.HTML = `<p class="soft">Pictures that ask, and their nearest neighbours, nearest first. <span class="mark right">✓</span> and a solid frame: of the same class; <span class="mark wrong">✗</span> and a dashed frame: of another.</p>`
 
 // Queries draws cards as a part of a page whose style holds [QueryStyle].
 func Queries(cards []QueryCard) (template.HTML, error) {
