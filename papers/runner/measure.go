@@ -57,7 +57,7 @@ func recallOf(name string) (k int, ok bool) {
 func (r *reproduction) measure(ctx context.Context, o *studies.Outcome, embed embedder, t training) error {
 	d, s := t.labels.data, t.from.store
 	metrics := r.metrics(d)
-	if len(metrics) == 0 && !r.shows() && !r.showsNeighbours() {
+	if len(metrics) == 0 && !r.shows() && !r.countsHits() {
 		return nil
 	}
 	test, gallery, err := testOf(ctx, d, s)

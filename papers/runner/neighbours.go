@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"io/fs"
+	"slices"
 
 	"winnow/datasets"
 	"winnow/datasets/glyphs"
@@ -27,9 +28,15 @@ func (r *reproduction) showsNeighbours() bool {
 	return r.Study.Chart != nil && r.Study.Chart.Kind == studies.Neighbours
 }
 
-// neighbours counts the hits among the nearest images of all that have another of their class to find, and keeps what some of them find.
+// countsHits reports whether the study looks at what images find.
+func (r *reproduction) countsHits() bool {
+	return r.showsNeighbours() || slices.Contains(r.Study.Measures, studies.Hits10)
+}
+
+// neighbours counts the hits among the nearest images of all that have another of their class to find, and keeps what some of them find
+// where the study shows it.
 func (r *reproduction) neighbours(ctx context.Context, o *studies.Outcome, d *datasets.Dataset, of comparison.Asked[features.Set]) error {
-	if !r.showsNeighbours() {
+	if !r.countsHits() {
 		return nil
 	}
 	split := datasets.Test
@@ -46,6 +53,9 @@ func (r *reproduction) neighbours(ctx context.Context, o *studies.Outcome, d *da
 		hits += q.Hits
 	}
 	o.Measures[studies.Hits10] = float64(hits) / float64(len(all.Queries))
+	if !r.showsNeighbours() {
+		return nil
+	}
 	asked.Choice = evaluation.ChooseSpread
 	some, err := evaluation.ExamplesAmong(ctx, d, split, of, asked)
 	for _, q := range some.Queries {

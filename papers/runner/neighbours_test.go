@@ -69,8 +69,12 @@ func TestNeighbours(t *testing.T) {
 		t.Errorf("%v hits in a gallery, expected %v", o.Measures[studies.Hits10], want)
 	}
 	s.Chart = nil
+	if o = found(s, comparison.Asked[features.Set]{Query: z}); len(o.Measures) != 1 || len(o.Queries) != 0 {
+		t.Errorf("a study that shows none: %+v", o)
+	}
+	s.Measures = []string{"p@1"}
 	if o = found(s, comparison.Asked[features.Set]{Query: z}); len(o.Measures) != 0 || len(o.Queries) != 0 {
-		t.Errorf("a study of another kind: %+v", o)
+		t.Errorf("a study of another measure: %+v", o)
 	}
 }
 
