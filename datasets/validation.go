@@ -1,6 +1,7 @@
 package datasets
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -19,6 +20,14 @@ type Held struct {
 	Images  int
 	Classes int // whole ones; 0: images of each class
 	Of      int // classes with two images or more in the train split
+}
+
+// String says what was held out.
+func (h Held) String() string {
+	if h.Classes > 0 {
+		return fmt.Sprintf("%d of %d classes, %d images", h.Classes, h.Of, h.Images)
+	}
+	return fmt.Sprintf("%d images, some of each class", h.Images)
 }
 
 // WithValidation returns the dataset with about a share of its labelled training images, at most 2,000, as validation split, where it has none:

@@ -35,7 +35,7 @@ func BenchmarkStep(b *testing.B) {
 			for i := range proxies.Data {
 				proxies.Data[i] = float32(r.NormFloat64())
 			}
-			f, err := newEvery(config, Env{Dim: benchDim, Classes: benchClasses, Proxies: proxies, PerClass: benchPerClass})
+			f, err := New(config, Env{Dim: benchDim, Classes: benchClasses, Proxies: proxies, PerClass: benchPerClass})
 			if err != nil {
 				b.Fatal(err)
 			}

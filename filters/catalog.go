@@ -114,7 +114,10 @@ var Catalog = []Entry{
 	},
 }
 
-// Find returns the catalog's entry of that name; the error of an unknown one lists those that are known.
+// Find returns the catalog's entry of that name, or that of [AvgSimDirect]; the error of an unknown one lists those of the catalog.
 func Find(name string) (Entry, error) {
+	if name == direct.Name {
+		return direct, nil
+	}
 	return catalog.Find("filters: scorer", name, Catalog, func(e Entry) []string { return []string{e.Name} })
 }

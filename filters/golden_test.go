@@ -93,7 +93,7 @@ func goldenPClean(t *testing.T, c reference.Case) {
 	bank.Push(memory)
 
 	want := part(t, c, "avgsim")
-	for _, s := range []struct{ plain, all Scorer }{{&AvgSim{}, &AvgSim{All: true}}, {&avgSimDirect{}, &avgSimDirect{All: true}}} {
+	for _, s := range []struct{ plain, all Scorer }{{&AvgSim{}, &AvgSim{All: true}}, {&AvgSimDirect{}, &AvgSimDirect{All: true}}} {
 		nearAll(t, "avgsim", s.plain.Score(nil, z, bank, false), want.Floats(t, "p_clean"), 1e-6, 0)
 		nearAll(t, "avgsim all", s.all.Score(nil, z, bank, false), want.Floats(t, "p_clean_all_zero_centres"), 1e-6, 0)
 	}

@@ -379,14 +379,14 @@ func TestExpUnit(t *testing.T) {
 func TestCentresChangeNothing(t *testing.T) {
 	w, _ := newWorld(rand.New(rand.NewPCG(7, 7)), 64, 20, 64, 500, 0.3, 0.5)
 	bank := w.bank()
-	nearAll(t, "P", (&AvgSim{}).Score(nil, w.z, bank, false), (&avgSimDirect{}).Score(nil, w.z, bank, false), 1e-6, 0)
-	nearAll(t, "P", (&AvgSim{}).Score(nil, w.members, bank, true), (&avgSimDirect{}).Score(nil, w.members, bank, true), 1e-6, 0)
+	nearAll(t, "P", (&AvgSim{}).Score(nil, w.z, bank, false), (&AvgSimDirect{}).Score(nil, w.z, bank, false), 1e-6, 0)
+	nearAll(t, "P", (&AvgSim{}).Score(nil, w.members, bank, true), (&AvgSimDirect{}).Score(nil, w.members, bank, true), 1e-6, 0)
 }
 
 // A set larger than one block is scored as its rows one by one.
 func TestBlocksAgreeWithRows(t *testing.T) {
 	w, _ := newWorld(rand.New(rand.NewPCG(8, 8)), 3, 40, 3000, 600, 0.9, 0.2)
-	s, bank := &avgSimDirect{}, w.bank()
+	s, bank := &AvgSimDirect{}, w.bank()
 	got := s.Score(nil, w.z, bank, false)
 	if w.z.Len() <= blockEntries/bank.Len() {
 		t.Fatal("one block is enough: the test tests nothing")

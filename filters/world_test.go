@@ -79,12 +79,15 @@ func (w world) build(t *testing.T, name string, options func(*Config)) Scorer {
 	if options != nil {
 		options(&c)
 	}
-	f, err := newEvery(c, w.env())
+	f, err := New(c, w.env())
 	if err != nil {
 		t.Fatal(err)
 	}
 	return f.Scorer()
 }
+
+// everyEntry is the catalog and AvgSimDirect, which has all of AvgSim's promises to keep.
+var everyEntry = append(slices.Clone(Catalog), direct)
 
 // renamed gives every class another id, in labels and proxies alike.
 func (w world) renamed(r *rand.Rand) world {

@@ -37,7 +37,7 @@ func (r *Run) Illustrate(ctx context.Context, h Host, content *page.Report, o Il
 	h = h.complete()
 	var examples evaluation.Examples
 	if len(evaluation.Askers(r.now)) > 0 {
-		examples, err = evaluation.ExamplesAmong(ctx, r.Run, r.split, r.now, evaluation.ExampleOptions{Choice: evaluation.ChooseRandom, Queries: shownQueries, K: shownNearest, Seed: shownSeed})
+		examples, err = evaluation.ExamplesAmong(ctx, r.Manifest, r.split, r.now, evaluation.ExampleOptions{Choice: evaluation.ChooseRandom, Queries: shownQueries, K: shownNearest, Seed: shownSeed})
 		if err != nil {
 			return nil, err
 		}

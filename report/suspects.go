@@ -74,11 +74,15 @@ func pictured(ctx context.Context, h Host, where, command string, list []suspect
 	if len(list) == 0 {
 		return nil, nil
 	}
-	large, err := pictureFilesIn(ctx, h, where, command, faces, faceSide)
+	p, err := OpenPictures(ctx, where, command)
 	if err != nil {
 		return nil, err
 	}
-	small, err := pictureFilesIn(ctx, h, where, command, near, nearSide)
+	large, err := p.Files(ctx, h, faces, faceSide)
+	if err != nil {
+		return nil, err
+	}
+	small, err := p.Files(ctx, h, near, nearSide)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"image/draw"
 	"image/jpeg"
 	"image/png"
+	"io/fs"
 	"sync"
 
 	"winnow/backbone"
@@ -40,25 +41,46 @@ func (h Host) complete() Host {
 // Thumbnails reads images of a run small, at most side pixels wide and high. One that cannot be read is nil, and noted;
 // that none can is an error.
 func Thumbnails(ctx context.Context, h Host, run *folder.Run, paths []string, side int) ([]image.Image, error) {
-	return thumbnailsIn(ctx, h, run.ImageRoot(), run.For, paths, side)
+	p, err := OpenPictures(ctx, run.ImageRoot(), run.For)
+	if err != nil {
+		return nil, err
+	}
+	return p.thumbnails(ctx, h, paths, side)
 }
 
-// thumbnailsIn is Thumbnails of the images of a folder or .zip file, for a command.
-func thumbnailsIn(ctx context.Context, h Host, where, command string, paths []string, side int) ([]image.Image, error) {
-	h = h.complete()
+// Pictures are the images that a command shows.
+type Pictures struct {
+	Root  fs.FS
+	Where string // Root, in words
+	For   string // the command
+}
+
+// OpenPictures opens a folder of images or a .zip file of it.
+func OpenPictures(ctx context.Context, where, command string) (p Pictures, err error) {
+	p = Pictures{Where: where, For: command}
+	if p.Root, err = imageroot.Open(ctx, where); err != nil {
+		err = hint.With(err, "%s", p.advice())
+	}
+	return p, err
+}
+
+// advice says what to do where pictures cannot be read.
+func (p Pictures) advice() string {
 	advice := "name the folder of the images, or a .zip file of it, with --root"
-	if command == "map" {
+	if p.For == "map" {
 		advice += "; --no-pictures leaves them out"
 	}
-	root, err := imageroot.Open(ctx, where)
-	if err != nil {
-		return nil, hint.With(err, "%s", advice)
-	}
+	return advice
+}
+
+// thumbnails is [Thumbnails] of these.
+func (p Pictures) thumbnails(ctx context.Context, h Host, paths []string, side int) ([]image.Image, error) {
+	h = h.complete()
 	at, end := h.Watch("pictures")
 	defer end()
 	var mutex sync.Mutex
 	n := 0
-	small, err := backbone.Thumbnails(ctx, root, paths, side, func() {
+	small, err := backbone.Thumbnails(ctx, p.Root, paths, side, func() {
 		mutex.Lock()
 		defer mutex.Unlock()
 		n++
@@ -76,7 +98,7 @@ func thumbnailsIn(ctx context.Context, h Host, where, command string, paths []st
 		out[i] = s.Image
 	}
 	if len(bad) > 0 && len(bad) == len(paths) {
-		return nil, hint.With(fmt.Errorf("%s: none of %d pictures below %s can be read, the first is %s: %s", command, len(paths), where, bad[0].Path, bad[0].Reason), "%s", advice)
+		return nil, hint.With(fmt.Errorf("%s: none of %d pictures below %s can be read, the first is %s: %s", p.For, len(paths), p.Where, bad[0].Path, bad[0].Reason), "%s", p.advice())
 	}
 	if len(bad) > 0 {
 		h.Note("%d of %d pictures cannot be shown, the first is %s: %s", len(bad), len(paths), bad[0].Path, bad[0].Reason)
@@ -86,13 +108,17 @@ func thumbnailsIn(ctx context.Context, h Host, where, command string, paths []st
 
 // pictureFiles returns the pictures by path as files, each once; those that cannot be read are missing.
 func pictureFiles(ctx context.Context, h Host, run *folder.Run, paths []string, side int) (map[string][]byte, error) {
-	return pictureFilesIn(ctx, h, run.ImageRoot(), run.For, paths, side)
+	p, err := OpenPictures(ctx, run.ImageRoot(), run.For)
+	if err != nil {
+		return nil, err
+	}
+	return p.Files(ctx, h, paths, side)
 }
 
-// pictureFilesIn is pictureFiles of the images of a folder or .zip file, for a command.
-func pictureFilesIn(ctx context.Context, h Host, where, command string, paths []string, side int) (map[string][]byte, error) {
+// Files returns the pictures by path as files, at most side pixels wide and high, each once; those that cannot be read are missing.
+func (p Pictures) Files(ctx context.Context, h Host, paths []string, side int) (map[string][]byte, error) {
 	paths = features.Distinct(paths)
-	small, err := thumbnailsIn(ctx, h, where, command, paths, side)
+	small, err := p.thumbnails(ctx, h, paths, side)
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +128,7 @@ func pictureFilesIn(ctx context.Context, h Host, where, command string, paths []
 			continue
 		}
 		if files[paths[i]], err = encodePicture(img); err != nil {
-			return nil, fmt.Errorf("%s: %s: %w", command, paths[i], err)
+			return nil, fmt.Errorf("%s: %s: %w", p.For, paths[i], err)
 		}
 	}
 	return files, nil

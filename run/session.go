@@ -74,7 +74,7 @@ func OpenWith(ctx context.Context, cfg config.Run, d *datasets.Dataset, o Option
 	}
 	d, held := d.WithValidation(cfg.Validation.Share(), cfg.Seed)
 	if held.Images > 0 {
-		s.options.Note("no validation split: %s (--set validation.hold_out=0 trains on all)", tellHeld(held))
+		s.options.Note("no validation split: %s, are held out to find the best state (--set validation.hold_out=0 trains on all)", held)
 	}
 	open := s.openHead
 	if cfg.Finetune.On() {

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"winnow/datasets"
 	"winnow/filters"
 	"winnow/head"
 	"winnow/internal/hint"
@@ -17,14 +16,6 @@ import (
 	"winnow/run/folder"
 	"winnow/train"
 )
-
-// tellHeld says what was held out for validation.
-func tellHeld(h datasets.Held) string {
-	if h.Classes > 0 {
-		return fmt.Sprintf("%d of %d classes, %d images, are held out to find the best state", h.Classes, h.Of, h.Images)
-	}
-	return fmt.Sprintf("%d images, some of each class, are held out to find the best state", h.Images)
-}
 
 // tellData notes what is trained on and what is not.
 func (s *Session) tellData() {

@@ -120,7 +120,8 @@ func (s *Sweep) estimate(ctx context.Context, queue cells.Queue[cell, Outcome]) 
 // time makes a few steps of a training that leaves nothing behind.
 func (s *Sweep) time(ctx context.Context, c cell) (t timing, err error) {
 	cfg, on := c.cfg, tuning.Backbone(tuning.Stored{})
-	data, err := run.Load(ctx, s.data, cfg.Data.Features, !cfg.Finetune.On())
+	d, _ := s.data.WithValidation(cfg.Validation.Share(), cfg.Seed)
+	data, err := run.Load(ctx, d, cfg.Data.Features, !cfg.Finetune.On())
 	if err != nil {
 		return t, err
 	}

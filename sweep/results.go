@@ -22,6 +22,7 @@ type Results struct {
 	Points []Setting
 	Held   string // the split of the test numbers, "" where there is none
 	Cells  []Result
+	held   string // what trainings held out to be chosen by, in words
 	dir    string
 	shared string // what all trainings share, as a command
 }
@@ -54,7 +55,7 @@ type Result struct {
 }
 
 func newResults(s *Sweep) *Results {
-	r := &Results{Axes: s.Axes, Held: s.held, dir: s.Dir, shared: s.Asked.Command("")}
+	r := &Results{Axes: s.Axes, Held: s.held, held: s.heldOut, dir: s.Dir, shared: s.Asked.Command("")}
 	for _, p := range s.Points {
 		r.Points = append(r.Points, Setting{Words: s.words(p), Values: p})
 	}

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -54,6 +55,7 @@ type Sweep struct {
 
 	data    *datasets.Dataset
 	held    string // the split that is measured beside validation, "" where there is none
+	heldOut string // what trainings hold out to be chosen by, in words, "" where the manifest has a validation split
 	results *Results
 	rt      *ort.Runtime
 	jobs    int
@@ -169,35 +171,61 @@ func (s *Sweep) Run(ctx context.Context, dry bool) (Plan, *Results, error) {
 	return plan, s.results, err
 }
 
-// read reads the manifest, and refuses one by which nothing can be chosen.
+// read reads the manifest, sees to it that there is something to choose by, and refuses what has nothing.
 func (s *Sweep) read() (err error) {
-	first := s.cells[0].cfg
-	if s.data, err = datasets.Read(first.Data.Manifest, datasets.ReadOptions{Note: s.Host.Note}); err != nil {
+	if s.data, err = datasets.Read(s.cells[0].cfg.Data.Manifest, datasets.ReadOptions{Note: s.Host.Note}); err != nil {
 		return err
 	}
-	labelled := func(split string) int {
-		n := 0
-		for _, i := range s.data.Select(split) {
-			if s.data.Samples[i].Label != datasets.Unlabelled {
-				n++
-			}
+	if len(s.data.Labelled(datasets.Validation)) == 0 {
+		if err := s.holdOut(); err != nil {
+			return err
 		}
-		return n
-	}
-	if labelled(datasets.Validation) == 0 {
-		return hint.With(fmt.Errorf("sweep: %s: found no labelled image in the split validation, expected some: the best is chosen by them", first.Data.Manifest),
-			"winnow data import --split makes one")
 	}
 	switch {
-	case labelled(datasets.Test) > 0:
+	case len(s.data.Labelled(datasets.Test)) > 0:
 		s.held = datasets.Test
-	case labelled(datasets.Query) > 0 && labelled(datasets.Gallery) > 0:
+	case len(s.data.Labelled(datasets.Query)) > 0 && len(s.data.Labelled(datasets.Gallery)) > 0:
 		s.held = datasets.Query
 	default:
 		s.Host.Note("the manifest has no test split: nothing stands beside validation, which chooses and so is too kind to the best")
 	}
 	return nil
 }
+
+// holdOut has every training hold out images to be chosen by, a tenth where nothing says how many.
+func (s *Sweep) holdOut() error {
+	type draw struct {
+		share float64
+		seed  uint64
+	}
+	drawn := map[draw]datasets.Held{}
+	for i := range s.cells {
+		c := &s.cells[i]
+		said := slices.ContainsFunc(c.asked["set"], func(set string) bool { return strings.HasPrefix(set, holdOutKey+"=") })
+		if c.cfg.Validation.HoldOut == 0 && !said {
+			c.cfg.Validation.HoldOut = config.UsualHoldOut
+			c.asked = c.asked.With(holdOutKey, fmt.Sprint(config.UsualHoldOut))
+		}
+		of := draw{c.cfg.Validation.Share(), c.seed}
+		held, ok := drawn[of]
+		if !ok {
+			_, held = s.data.WithValidation(of.share, of.seed)
+			drawn[of] = held
+		}
+		if held.Images == 0 {
+			return hint.With(fmt.Errorf("sweep: %s: found no labelled image in the split validation, and none that can be held out by %s: expected some: the best is chosen by them", c.cfg.Data.Manifest, holdOutKey),
+				"winnow data import --split makes one; or hold out more of the training images: --set validation.hold_out=0.3")
+		}
+		if i == 0 {
+			s.heldOut = fmt.Sprintf("no validation split: %s, are held out to choose by, for each seed others", held)
+			s.Host.Note("%s", s.heldOut)
+		}
+	}
+	return nil
+}
+
+// holdOutKey is the setting that says what is held out.
+const holdOutKey = "validation.hold_out"
 
 // makeFeatures makes the features that fine-tunings start from, once for all, where none are named.
 func (s *Sweep) makeFeatures(ctx context.Context) error {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"winnow/datasets"
 	"winnow/internal/hint"
 	"winnow/run/settings"
 )
@@ -256,5 +257,46 @@ func TestResultsWithGaps(t *testing.T) {
 	}
 	if err := r.Text(&text); err != nil || !strings.Contains(text.String(), "No training is done") {
 		t.Error(err, text.String())
+	}
+}
+
+// Without a validation split each training holds out a tenth, of its seed, and the command that trains it again says so; a share that is said
+// stays, and where nothing can be held out nothing can be chosen.
+func TestHoldOut(t *testing.T) {
+	sweep := func(images int, set ...string) (*Sweep, error) {
+		asked := settings.Asked{"manifest": {"m.csv"}, "features": {"f"}}
+		if len(set) > 0 {
+			asked["set"] = set
+		}
+		s, err := sweepOf(t, Options{Asked: asked}, "lr=1e-4,1e-2")
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Host.Note = func(string, ...any) {}
+		s.data = &datasets.Dataset{}
+		for class := range 60 {
+			s.data.Classes = append(s.data.Classes, fmt.Sprint(class))
+			for range images {
+				s.data.Samples = append(s.data.Samples, datasets.Sample{Label: class, True: class, Split: datasets.Train})
+			}
+		}
+		return s, s.holdOut()
+	}
+	s, err := sweep(10)
+	if err != nil || !strings.Contains(s.heldOut, "6 of 60 classes, 60 images") {
+		t.Fatal(s.heldOut, err)
+	}
+	for _, c := range s.cells {
+		if again := c.asked.Command("best"); c.cfg.Validation.HoldOut != 0.1 || !strings.Contains(again, "validation.hold_out=0.1") {
+			t.Errorf("%v held out, again by %s", c.cfg.Validation.HoldOut, again)
+		}
+	}
+	if s, err = sweep(10, "validation.hold_out=0.2"); err != nil || s.cells[0].cfg.Validation.HoldOut != 0.2 || !strings.Contains(s.heldOut, "120 images") {
+		t.Error(s.heldOut, err)
+	}
+	for images, set := range map[int][]string{10: {"validation.hold_out=0"}, 11: {"validation.measure=nearest-class-mean"}, 2: nil} {
+		if _, err := sweep(images, set...); err == nil || !strings.Contains(err.Error(), "none that can be held out") {
+			t.Errorf("%d images a class, %v: %v", images, set, err)
+		}
 	}
 }

@@ -117,6 +117,9 @@ func (r *Results) cautions() (lines []string) {
 	if r.Held == "" {
 		lines = append(lines, "The manifest has no test split: validation chose the best setting, and so is too kind to it.")
 	}
+	if r.held != "" {
+		lines = append(lines, "The manifest has "+r.held+".")
+	}
 	untrained, done := 0, r.ranked()
 	for _, i := range done {
 		if !slices.ContainsFunc(r.of(i), func(c Result) bool { return c.Outcome.BestStep != 0 }) {

@@ -17,6 +17,7 @@ import (
 	"winnow/papers/runner"
 	"winnow/papers/studies"
 	"winnow/papers/theory/concentration"
+	"winnow/run/evaluation"
 	"winnow/train"
 )
 
@@ -225,7 +226,7 @@ func TestReproduceDrawn(t *testing.T) {
 			t.Errorf("%s: %v by %v", o.Row, o.Measures, o.Settings)
 		}
 	}
-	if len(times) != 4+7 {
+	if len(times) != 5+7 {
 		t.Errorf("found %d cells, expected those of Table V and of Table VI, whose two columns are one at the same sizes", len(times))
 	}
 	at := t.TempDir()
@@ -342,5 +343,50 @@ func TestReproduceRefuses(t *testing.T) {
 	stop[len(stop)-1] = file
 	if code, _, stderr := call(t.Context(), stop...); code != 1 || strings.Contains(stderr, "p@1") {
 		t.Errorf("%d %s", code, stderr)
+	}
+}
+
+// pictureTag begins a picture of a query or a neighbour.
+const pictureTag = `<img class="mid`
+
+// A study of neighbours shows what winnow retrieve finds, by paths without a root, and by pictures where one is named: cells that are done
+// are not run again for them.
+func TestReproduceNeighbours(t *testing.T) {
+	drawnRun(t)
+	args := append(strings.Fields("reproduce adapted-figure7 --data cub200=noisy.csv,features --seeds 1 --set sampler.classes=6 --set sampler.images=4 --out figure"), "--set", "length=20 steps")
+	text, _ := mustCall(t, args...)
+	page := func() string { return readFile(t, "figure", "adapted-figure7", "report.html") }
+	if !strings.Contains(text, "hits@10") || strings.Contains(page(), pictureTag) || !strings.Contains(page(), "not at hand") {
+		t.Errorf("without a root: %d pictures\n%s", strings.Count(page(), pictureTag), text)
+	}
+	_, stderr := mustCall(t, append(args, "--root", "drawn")...)
+	if n := strings.Count(page(), pictureTag); n != 2*4*11 || !strings.Contains(stderr, "4 done before") {
+		t.Errorf("with a root: %d pictures, expected those of two trainings, 4 queries and 10 neighbours of each\n%s", n, stderr)
+	}
+	var found evaluation.Examples
+	if err := json.Unmarshal([]byte(mustRun(t, "winnow retrieve --manifest noisy.csv --features features --root drawn --choose spread --queries 4 --k 10 --json --out found.html")), &found); err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range outcomes(t, "figure") {
+		if o.Row != "frozen" {
+			continue
+		}
+		if len(o.Queries) != 4 || len(found.Queries) != 4 {
+			t.Fatalf("%d queries shown, %d retrieved", len(o.Queries), len(found.Queries))
+		}
+		for i, q := range o.Queries {
+			for k, n := range q.Nearest {
+				if want := found.Queries[i].Nearest[k]; q.Path != found.Queries[i].Path || n.Path != want.Path || n.Hit != want.Hit {
+					t.Errorf("%s: found %+v at %d, winnow retrieve %+v", q.Path, n, k+1, want)
+				}
+			}
+		}
+	}
+	if code, _, stderr := call(t.Context(), append(args, "--root", "nowhere")...); code != 1 || !strings.Contains(stderr, "--root") {
+		t.Errorf("a root that is not there: %d %s", code, stderr)
+	}
+	mustCall(t, append(strings.Fields("reproduce adapted-figure7 --data glyphs --classes 12 --images 6 --seeds 1 --rows =frozen --rows triplet --set sampler.classes=3 --set sampler.images=2 --quiet --out glyphs"), "--set", "length=2 steps")...)
+	if n := strings.Count(readFile(t, "glyphs", "adapted-figure7", "report.html"), pictureTag); n == 0 {
+		t.Error("no picture of the embedded data set")
 	}
 }

@@ -180,17 +180,22 @@ func TestSweepDraws(t *testing.T) {
 	if states["p@1"] != "done" || states["nearest-class-mean"] != "failed" {
 		t.Error(states)
 	}
-	// Nothing can be chosen without validation, and nothing is left behind.
-	manifest := strings.ReplaceAll(readFile(t, "noisy.csv"), "validation", "test")
+	// Without a validation split images are held out; where none are, nothing can be chosen, and nothing is left behind.
+	manifest := strings.ReplaceAll(readFile(t, "noisy.csv"), ",validation", ",train")
 	if err := os.WriteFile("blind.csv", []byte(manifest), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if code, _, stderr := call(t.Context(), "sweep", "--manifest", "blind.csv", "--features", "features", "--vary", "lr=1e-3,1e-2", "--out", "blind"); code != 1 || !strings.Contains(stderr, "no labelled image in the split validation") {
+	if code, _, stderr := call(t.Context(), "sweep", "--manifest", "blind.csv", "--features", "features", "--vary", "lr=1e-3,1e-2", "--set", "validation.hold_out=0", "--out", "blind"); code != 1 || !strings.Contains(stderr, "no labelled image in the split validation") {
 		t.Error(code, stderr)
 	}
 	if _, err := os.Stat("blind"); err == nil {
 		t.Error("a refused sweep leaves a folder")
 	}
+	stdout, stderr := mustCall(t, "sweep", "--manifest", "blind.csv", "--features", "features", "--steps", "6", "--vary", "lr=1e-3,1e-2", "--seeds", "1", "--set", "validation.hold_out=0.3", "--out", "blind")
+	if !strings.Contains(stderr, "are held out to choose by") || !strings.Contains(stdout, "The manifest has no validation split") {
+		t.Errorf("%s\n%s", stdout, stderr)
+	}
+	mustCall(t, "eval", "blind/cells/lr=0.001_seed=1", "--split", "validation")
 }
 
 // Fine-tunings of a sweep share the features that they start from; without a test split that is said.

@@ -51,6 +51,7 @@ type Variant struct{ Loss, Filter string }
 var Variants = []Variant{
 	{"mcl", config.NoFilter},
 	{"mcl", "avgsim"},
+	{"mcl", "avgsim_direct"}, // without class centres
 	{"mcl", "vmf"},
 	{"soft_triple", config.NoFilter},
 	{"soft_triple", "avgsim"},
@@ -191,6 +192,15 @@ func (o Options) config(v Variant, base config.Run) config.Run {
 func (o Options) fill(cfg config.Run) int {
 	kept := float64(cfg.Sampler.Classes*cfg.Sampler.Images) * (1 - o.Rate)
 	return min(int(float64(o.Bank)/max(kept, 1))+1, 20000)
+}
+
+// Length returns the steps of a variant in all repetitions, those that fill the bank among them.
+func (o Options) Length() (int, error) {
+	_, configs, err := o.plan()
+	if err != nil {
+		return 0, err
+	}
+	return o.Repeat * configs[0].Length.In(0), nil
 }
 
 // draw draws classes around directions, as many labels wrong as the rate says.

@@ -28,14 +28,17 @@ func TestRun(t *testing.T) {
 			t.Errorf("found %+v", row)
 		}
 	}
-	if bare := r.Rows[0]; strings.Join(filters, " ") != "none avgsim vmf" || done != 6 || of != 6 || bare.Ratio != 1 || bare.Added != 0 || bare.Kept != 1 || len(bare.Paper) != 0 {
+	if bare := r.Rows[0]; strings.Join(filters, " ") != "none avgsim avgsim_direct vmf" || done != 8 || of != 8 || bare.Ratio != 1 || bare.Added != 0 || bare.Kept != 1 || len(bare.Paper) != 0 {
 		t.Errorf("found %v, %d of %d trainings and first %+v", filters, done, of, r.Rows[0])
 	}
-	if p, ok := r.Rows[2].Paper["SOP"]; ok || r.Rows[2].Paper["CUB"].Ratio < 1.39 || r.Rows[2].Paper["CUB"].Ratio > 1.4 {
-		t.Errorf("found SOP %+v (the paper has none) and %+v", p, r.Rows[2].Paper)
+	if p, ok := r.Rows[3].Paper["SOP"]; ok || r.Rows[3].Paper["CUB"].Ratio < 1.39 || r.Rows[3].Paper["CUB"].Ratio > 1.4 {
+		t.Errorf("found SOP %+v (the paper has none) and %+v", p, r.Rows[3].Paper)
+	}
+	if p := r.Rows[2].Paper["SOP"]; p.Ratio < 7.32 || p.Ratio > 7.33 || len(r.Rows[2].Paper) != 1 { // 12,294.76 s to 1,679.22 s
+		t.Errorf("found %+v of AvgSim without centres", r.Rows[2].Paper)
 	}
 	var text strings.Builder
-	if err := r.Text(&text); err != nil || !strings.Contains(text.String(), "vmf") || strings.Count(text.String(), "\n") != 6 {
+	if err := r.Text(&text); err != nil || !strings.Contains(text.String(), "vmf") || strings.Count(text.String(), "\n") != 7 {
 		t.Errorf("found %v:\n%s", err, text.String())
 	}
 }

@@ -22,6 +22,7 @@ import (
 	"winnow/internal/lookup"
 	"winnow/models"
 	"winnow/papers/studies"
+	"winnow/report"
 	"winnow/run"
 )
 
@@ -44,6 +45,8 @@ type data struct {
 	from  Source
 	clean *datasets.Dataset
 	store *features.Store
+
+	pictures report.Pictures // of the images; Root is nil where no folder of them is known
 
 	mu     sync.Mutex
 	labels map[string]*labelled // by noise, rate, seed and protocol
@@ -197,7 +200,9 @@ func (r *reproduction) openGlyphs(ctx context.Context) (*data, error) {
 			return nil, err
 		}
 	}
-	return newData(fmt.Sprintf("%d drawn characters (glyphs)", len(d.Classes)), d, s), nil
+	made := newData(fmt.Sprintf("%d drawn characters (glyphs)", len(d.Classes)), d, s)
+	made.pictures = drawnPictures(images)
+	return made, nil
 }
 
 // of returns what a row is trained on in a column, for a seed; nil where there is no such data. What stands in for every dataset

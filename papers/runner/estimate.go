@@ -18,7 +18,8 @@ const (
 	drySteps  = 30
 )
 
-// Estimate lists what [Run] would do, and how long it takes as far as a few steps of each row tell.
+// Estimate lists what [Run] would do, and how long it takes as far as a few steps of each row tell. Of a study of times it times
+// nothing: what is known of them are cells that are done.
 func Estimate(ctx context.Context, o Options) (Plan, error) {
 	r, err := open(ctx, o)
 	if err != nil {
@@ -27,12 +28,12 @@ func Estimate(ctx context.Context, o Options) (Plan, error) {
 	jobs, threads := r.share()
 	queue := r.queue(jobs)
 	plan := Plan{Study: r.Study.Name, Jobs: jobs}
-	rt, err := r.Runtime(threads)
-	if err != nil {
-		return plan, err
+	if !r.timesSteps() {
+		if r.rt, err = r.Runtime(threads); err != nil {
+			return plan, err
+		}
+		defer r.rt.Close()
 	}
-	defer rt.Close()
-	r.rt = rt
 	type line struct {
 		cells, done int
 		each        time.Duration
@@ -59,7 +60,16 @@ func Estimate(ctx context.Context, o Options) (Plan, error) {
 			continue
 		}
 		p := PlannedRow{Row: row.Name, Cells: at.cells, Done: at.done}
-		if cell, ok := first[i]; ok {
+		if cell, ok := first[i]; ok && r.timesSteps() {
+			timed, err := r.timed(cell)
+			if err == nil {
+				p.Steps, err = timed.Length()
+			}
+			if err != nil {
+				return plan, fmt.Errorf("%s: %w", r.describe(cell), err)
+			}
+			plan.Untimed = plan.Untimed || at.done == 0
+		} else if ok {
 			if r.Study.Drawn() {
 				r.Host.Note("measuring %s once", row.Name)
 			} else {
@@ -82,8 +92,9 @@ type Plan struct {
 	Study   string       `json:"study"`
 	Jobs    int          `json:"jobs"` // cells at once
 	Cells   int          `json:"cells"`
-	Left    int          `json:"left"`    // cells that are not done
-	Seconds float64      `json:"seconds"` // that these will take
+	Left    int          `json:"left"`              // cells that are not done
+	Seconds float64      `json:"seconds"`           // that these will take
+	Untimed bool         `json:"untimed,omitempty"` // rows are left whose time is not known: it is what the study measures
 	Rows    []PlannedRow `json:"rows"`
 }
 
@@ -105,9 +116,17 @@ func (p Plan) Text(to io.Writer) error {
 			steps = fmt.Sprint(row.Steps)
 		}
 		rest := each * time.Duration(row.Cells-row.Done)
-		rows = append(rows, []string{fmt.Sprint(row.Cells), fmt.Sprint(row.Done), steps, each.Round(100 * time.Millisecond).String(), rest.Round(time.Second).String(), row.Row})
+		line := []string{fmt.Sprint(row.Cells), fmt.Sprint(row.Done), steps, each.Round(100 * time.Millisecond).String(), rest.Round(time.Second).String(), row.Row}
+		if p.Untimed && row.Done == 0 {
+			line[3], line[4] = "–", "–"
+		}
+		rows = append(rows, line)
 	}
 	text.Aligned(to, rows, 5)
+	if p.Untimed {
+		_, err := fmt.Fprintf(to, "%d of %d cells left to run, %d at once: how long they take is what they measure, and nothing was timed\n", p.Left, p.Cells, p.Jobs)
+		return err
+	}
 	all := time.Duration(p.Seconds * float64(time.Second)).Round(time.Second)
 	_, err := fmt.Fprintf(to, "%d of %d cells left to run: about %s, %d at once\n", p.Left, p.Cells, all, p.Jobs)
 	return err

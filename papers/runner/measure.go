@@ -15,6 +15,7 @@ import (
 	"winnow/papers/studies"
 	"winnow/run"
 	"winnow/run/auditing"
+	"winnow/run/comparison"
 	"winnow/run/config"
 )
 
@@ -56,7 +57,7 @@ func recallOf(name string) (k int, ok bool) {
 func (r *reproduction) measure(ctx context.Context, o *studies.Outcome, embed embedder, t training) error {
 	d, s := t.labels.data, t.from.store
 	metrics := r.metrics(d)
-	if len(metrics) == 0 && !r.shows() {
+	if len(metrics) == 0 && !r.shows() && !r.countsHits() {
 		return nil
 	}
 	test, gallery, err := testOf(ctx, d, s)
@@ -76,6 +77,9 @@ func (r *reproduction) measure(ctx context.Context, o *studies.Outcome, embed em
 			return err
 		}
 		in.Gallery = &g
+	}
+	if err := r.neighbours(ctx, o, d, comparison.Asked[features.Set]{Query: test, Gallery: in.Gallery}); err != nil {
+		return err
 	}
 	var fit *features.Set
 	fitted := func() (*features.Set, error) {

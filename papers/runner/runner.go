@@ -75,6 +75,9 @@ func open(ctx context.Context, o Options) (*reproduction, error) {
 	if err := r.openData(ctx); err != nil {
 		return nil, err
 	}
+	if err := r.openPictures(ctx); err != nil {
+		return nil, err
+	}
 	return r, r.plan()
 }
 
@@ -91,9 +94,9 @@ func Run(ctx context.Context, o Options) (*studies.Results, error) {
 	}
 	defer held.Close()
 	if err := r.run(ctx); err != nil {
-		return nil, errors.Join(err, r.write()) // what is done is worth a table
+		return nil, errors.Join(err, r.write(ctx)) // what is done is worth a table
 	}
-	return r.results, r.write()
+	return r.results, r.write(ctx)
 }
 
 func (r *reproduction) run(ctx context.Context) error {
@@ -172,10 +175,11 @@ func (r *reproduction) hold() (io.Closer, error) {
 func (r *reproduction) folder() string { return filepath.Join(r.Dir, r.Study.Name) }
 
 // write writes the results beside each other.
-func (r *reproduction) write() error {
+func (r *reproduction) write(ctx context.Context) error {
 	if r.results.Len() == 0 {
 		return nil
 	}
+	r.readPictures(ctx)
 	dir := r.folder()
 	for _, f := range []struct {
 		name string

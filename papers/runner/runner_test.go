@@ -191,5 +191,5 @@ func checkDrawnStudy(t *testing.T, r *reproduction) {
 func knownMeasure(name string) bool {
 	_, recall := recallOf(name)
 	_, known := studyMeasures[name]
-	return recall || known || isCorrection(name) || slices.Contains(judgements, name) || slices.Contains(estimates, name) || isFilterMeasure(name) || name == seconds || name == maw || name == sdaw || name == meanSilhouette || name == worstSilhouette
+	return recall || known || isCorrection(name) || slices.Contains(judgements, name) || slices.Contains(estimates, name) || isFilterMeasure(name) || name == seconds || name == maw || name == sdaw || name == studies.Hits10 || name == meanSilhouette || name == worstSilhouette
 }

@@ -49,6 +49,21 @@ type Points struct {
 	Classes []string  `json:"classes"`
 }
 
+// Query is an image of the test split with the images nearest to it, the nearest first.
+type Query struct {
+	Path    string `json:"path"`
+	Class   string `json:"class"`
+	Nearest []Near `json:"nearest"`
+}
+
+// Near is an image that a query found.
+type Near struct {
+	Path       string  `json:"path"`
+	Class      string  `json:"class"`
+	Similarity float32 `json:"similarity"`
+	Hit        bool    `json:"hit"` // it is of the query's class
+}
+
 // Outcome is what came of a cell.
 type Outcome struct {
 	Study, Row, Column string
@@ -60,6 +75,7 @@ type Outcome struct {
 	Traces             map[string]Trace    `json:",omitempty"`
 	Spreads            map[string][]Spread `json:",omitempty"`
 	Points             *Points             `json:",omitempty"` // where the study's chart is a map
+	Queries            []Query             `json:",omitempty"` // where it shows neighbours
 	Steps              int
 	Score              float64           `json:",omitempty"` // of the state that is measured, on the validation split, where settings are chosen by it
 	Choice             int               `json:"-"`          // see [Cell]
@@ -84,8 +100,9 @@ func (o Outcome) Whole() bool { return o.Seed > 0 && len(o.Measures) > 0 }
 // Results are the outcomes of a study's cells so far.
 type Results struct {
 	Study    *Study
-	Data     string // what the study was run on, in words
-	StandIn  bool   // it is not the paper's data: its numbers are not put beside ours
+	Data     string              // what the study was run on, in words
+	StandIn  bool                // it is not the paper's data: its numbers are not put beside ours
+	Pictures []map[string][]byte // by column, small ones by path as PNG or JPEG; none of those that are not at hand
 	outcomes map[[2]int]map[int]Outcome
 }
 
@@ -205,7 +222,10 @@ func (s *Study) scale(measure string) float64 {
 }
 
 // notShares are measures that are no shares, with the digits that are printed of them.
-var notShares = map[string]int{"seconds": 1, "kept_classes": 4, "maw": 4, "sdaw": 4, "silhouette": 3, "worst silhouette": 3, Seconds5000: 2, AddedMillis: 3, RMSE: 1, Bias: 1}
+var notShares = map[string]int{"seconds": 1, "kept_classes": 4, "maw": 4, "sdaw": 4, "silhouette": 3, "worst silhouette": 3, Hits10: 2, Seconds5000: 2, AddedMillis: 3, RMSE: 1, Bias: 1}
+
+// Hits10 is how many of the 10 nearest images of a test image are of its class, in the mean over all that have another one to find.
+const Hits10 = "hits@10"
 
 // Measures of what is drawn.
 const (

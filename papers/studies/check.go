@@ -115,9 +115,9 @@ func (s *Study) checkChart() error {
 		if c.Measure != "" && !slices.Contains(s.Measures, c.Measure) {
 			return fmt.Errorf("chart: measure %q is not in the study", c.Measure)
 		}
-	case c.Kind == Maps:
+	case c.Kind == Maps || c.Kind == Neighbours:
 	case !slices.Contains([]string{OverSteps, Histograms, Boxes}, c.Kind):
-		return fmt.Errorf("chart: kind is %q, expected %s, %s, %s, %s or %s", c.Kind, OverColumns, OverSteps, Histograms, Boxes, Maps)
+		return fmt.Errorf("chart: kind is %q, expected %s, %s, %s, %s, %s or %s", c.Kind, OverColumns, OverSteps, Histograms, Boxes, Maps, Neighbours)
 	case c.Trace == "":
 		return fmt.Errorf("chart: %s needs the name of a trace", c.Kind)
 	case c.Kind != OverSteps && len(c.At) == 0 || slices.ContainsFunc(c.At, func(v float64) bool { return !(v > 0 && v <= 1) }):

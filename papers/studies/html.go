@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"winnow/internal/look"
+	"winnow/report/page"
 )
 
 //go:embed report.html.tmpl
@@ -23,6 +24,7 @@ type pageData struct {
 	Tables      []pageTable
 	Verdicts    []pageVerdict
 	Charts      []pageChart
+	Found       []pageFound
 	Tested      string // how the comparisons are made
 }
 
@@ -52,6 +54,9 @@ type pageDot struct {
 	Kind string // yes, no, unsure
 	Says string
 }
+
+// Legend says what the marks of neighbours mean.
+func (pageData) Legend() template.HTML { return page.QueryLegend }
 
 // Zero and Left put a place on a line into a style.
 func (pageData) Zero(at float64) template.CSS {
@@ -92,6 +97,13 @@ type pageChart struct {
 	Drawing template.HTML
 }
 
+// pageFound is what queries of a column find.
+type pageFound struct {
+	Title   string
+	Note    string
+	Queries []template.HTML
+}
+
 // HTML writes one self-contained page: claims, charts, tables.
 func (r *Results) HTML(w io.Writer) error {
 	d := pageData{Study: r.Study, Notes: r.notes(), Explanation: r.explanation(), Charts: r.charts(), Tested: r.tested()}
@@ -100,6 +112,14 @@ func (r *Results) HTML(w io.Writer) error {
 			d.Tables = append(d.Tables, pageTable{lines[0], lines[1:]})
 		}
 	}
+	var err error
+	if d.Found, err = r.found(); err != nil {
+		return err
+	}
+	style := pageStyle
+	if len(d.Found) > 0 {
+		style += page.QueryStyle + foundStyle
+	}
 	for _, v := range r.Verdicts() {
 		p := pageVerdict{Sentence: v.sentence(r.StandIn), State: kinds[v.State()], Says: v.says(), Others: v.others(), Dots: v.dots()}
 		if len(v.Comparisons) == 0 {
@@ -107,12 +127,12 @@ func (r *Results) HTML(w io.Writer) error {
 		}
 		d.Verdicts = append(d.Verdicts, p)
 	}
-	page, err := template.New("report").Funcs(template.FuncMap{
-		"begin":  look.Page{Command: "reproduce", Title: r.Study.Name + " – winnow reproduce", Style: pageStyle}.Begin,
+	t, err := template.New("report").Funcs(template.FuncMap{
+		"begin":  look.Page{Command: "reproduce", Title: r.Study.Name + " – winnow reproduce", Style: style}.Begin,
 		"finish": func() template.HTML { return look.End },
 	}).Parse(pageText)
 	if err != nil {
 		return err
 	}
-	return page.Execute(w, d)
+	return t.Execute(w, d)
 }

@@ -139,7 +139,7 @@ type Ratio struct {
 
 // Chart says how a study is drawn.
 type Chart struct {
-	Kind    string    `yaml:"kind"`    // OverColumns, OverSteps, Histograms, Boxes or Maps
+	Kind    string    `yaml:"kind"`    // OverColumns, OverSteps, Histograms, Boxes, Maps or Neighbours
 	Measure string    `yaml:"measure"` // of columns; the first one where it is empty
 	Trace   string    `yaml:"trace"`   // name of what was recorded
 	At      []float64 `yaml:"at"`      // after which shares of the training histograms and boxes are taken
@@ -154,6 +154,7 @@ const (
 	OverSteps   = "trace"      // what a run recorded over its steps, a line a row
 	Histograms  = "histograms" // scores of right and wrong labels, one for each row and step
 	Boxes       = "boxes"      // how values are spread after some steps, a box a row
+	Neighbours  = "neighbours" // some test images with their nearest, as pictures: what each training finds, below each other
 	Maps        = "map"        // the test images as points of a plane, by t-SNE, one for each row
 )
 

@@ -97,22 +97,6 @@ type SuspectCard struct {
 // Right reports whether the suspicion was right, where the truth is known.
 func (s SuspectCard) Right() bool { return s.True != "" && s.True != s.Given }
 
-// QueryCard shows one query and its nearest images, of which the Good ones are hits.
-type QueryCard struct {
-	Query   Picture
-	Nearest []Picture
-}
-
-// Hits counts those of the nearest that are.
-func (q QueryCard) Hits() (n int) {
-	for _, p := range q.Nearest {
-		if p.Good {
-			n++
-		}
-	}
-	return n
-}
-
 // Headings of the page's parts, where there is no better one.
 const (
 	retrievalTitle   = "Retrieval"
@@ -164,10 +148,12 @@ var style string
 // WriteHTML writes the report as one self-contained page: no font, no address outside it, and no script but the map's.
 func (r Report) WriteHTML(w io.Writer) error {
 	page, err := template.New("report").Funcs(template.FuncMap{
-		"begin":   look.Page{Command: r.Command, Title: r.Title, Style: style}.Begin,
+		"begin":   look.Page{Command: r.Command, Title: r.Title, Style: style + QueryStyle}.Begin,
 		"finish":  func() template.HTML { return look.End },
 		"uri":     dataURI,
 		"tiny":    tiny,
+		"legend":  func() template.HTML { return QueryLegend },
+		"queries": Queries,
 		"breaks":  breakable,
 		"tail":    tail,
 		"percent": func(v float64) string { return measured("%.1f", 100*v) },

@@ -101,8 +101,8 @@ type Validation struct {
 	HoldOut float64 `yaml:"hold_out"`
 }
 
-// tunedHoldOut is held out unless it is said where the backbone is trained too.
-const tunedHoldOut = 0.1
+// UsualHoldOut is held out unless it is said where the backbone is trained too, and in sweeps.
+const UsualHoldOut = 0.1
 
 // Share returns the share of the training images to be held out: whole classes would have no mean to be near.
 func (v Validation) Share() float64 {

@@ -17,8 +17,18 @@ import (
 // Ways to choose queries.
 const (
 	ChooseRandom = "random"
-	ChooseWorst  = "worst" // fewest hits, then the most similar nearest miss
+	ChooseWorst  = "worst"  // fewest hits, then the most similar nearest miss
+	ChooseSpread = "spread" // the first one of each of as many classes, which lie evenly among all in the manifest's order: whoever looks sees the same
+	ChooseAll    = "all"    // however many are asked for
 )
+
+// Choices are those that show some of the queries, in words.
+const Choices = ChooseRandom + ", " + ChooseWorst + " or " + ChooseSpread
+
+// IsChoice reports whether a name is one of [Choices].
+func IsChoice(name string) bool {
+	return name == ChooseRandom || name == ChooseWorst || name == ChooseSpread
+}
 
 // ExampleOptions choose examples of retrieval.
 type ExampleOptions struct {
@@ -73,24 +83,27 @@ func FindExamples(ctx context.Context, r *folder.Run, split string, o ExampleOpt
 	if err != nil {
 		return Examples{}, err
 	}
-	e, err := ExamplesAmong(ctx, r, images.Split, of, o)
-	e.LeftOut = images.LeftOut
+	e, err := ExamplesAmong(ctx, r.Manifest, images.Split, of, o)
+	e.View, e.LeftOut = r.Look(), images.LeftOut
 	return e, err
 }
 
-// ExamplesAmong finds what some of the embedded images of a split find.
-func ExamplesAmong(ctx context.Context, r *folder.Run, split string, of comparison.Asked[features.Set], o ExampleOptions) (Examples, error) {
+// ExamplesAmong finds what some of the embedded images of a manifest's split find.
+func ExamplesAmong(ctx context.Context, d *datasets.Dataset, split string, of comparison.Asked[features.Set], o ExampleOptions) (Examples, error) {
 	gallery := of.Query
 	if of.Gallery != nil {
 		gallery = *of.Gallery
 	}
 	rows := Askers(of)
-	e := Examples{Split: split, View: r.Look(), Choice: o.Choice, Seed: o.Seed, Of: len(rows), Gallery: gallery.Len(), K: o.K}
+	e := Examples{Split: split, Choice: o.Choice, Seed: o.Seed, Of: len(rows), Gallery: gallery.Len(), K: o.K}
 	if len(rows) == 0 {
 		return e, fmt.Errorf("retrieve: no image of the split %s has another of its label to find", split)
 	}
-	if o.Choice == ChooseRandom {
+	switch o.Choice {
+	case ChooseRandom:
 		rows = folder.Draw(rows, o.Queries, o.Seed, "retrieve")
+	case ChooseSpread:
+		rows = spread(rows, of.Query.Labels, o.Queries)
 	}
 	own := 0 // of a query that is in the gallery itself
 	if of.Gallery == nil {
@@ -104,7 +117,7 @@ func ExamplesAmong(ctx context.Context, r *folder.Run, split string, of comparis
 		if own == 1 {
 			list = slices.DeleteFunc(list, func(near eval.Neighbour) bool { return near.Row == rows[i] })
 		}
-		e.Queries = append(e.Queries, example(r.Manifest, of.Query.IDs[rows[i]], gallery, list[:min(o.K, len(list))]))
+		e.Queries = append(e.Queries, example(d, of.Query.IDs[rows[i]], gallery, list[:min(o.K, len(list))]))
 	}
 	if o.Choice == ChooseWorst {
 		slices.SortStableFunc(e.Queries, func(a, b Example) int {
@@ -138,6 +151,24 @@ func Askers(of comparison.Asked[features.Set]) (rows []int) {
 		}
 	}
 	return rows
+}
+
+// spread returns the first row of each of n classes, which lie evenly among those of the rows in the order of their first ones; of all where
+// there are no more.
+func spread(rows, labels []int, n int) (first []int) {
+	seen := map[int]bool{}
+	for _, i := range rows {
+		if !seen[labels[i]] {
+			seen[labels[i]] = true
+			first = append(first, i)
+		}
+	}
+	n = min(n, len(first))
+	out := make([]int, n)
+	for k := range out {
+		out[k] = first[k*len(first)/n]
+	}
+	return out
 }
 
 // example names a query and its neighbours.
@@ -178,7 +209,10 @@ func (e Examples) Paths() (list []string) {
 // Summary says in words what the examples are and what they come to.
 func (e Examples) Summary() string {
 	how := fmt.Sprintf("%d queries, drawn by seed %d from the %d of %s", len(e.Queries), e.Seed, e.Of, e.Split)
-	if e.Choice == ChooseWorst {
+	switch e.Choice {
+	case ChooseSpread:
+		how = fmt.Sprintf("%d queries, the first of evenly spaced classes, of the %d of %s", len(e.Queries), e.Of, e.Split)
+	case ChooseWorst:
 		how = fmt.Sprintf("the %d worst of %d queries of %s", len(e.Queries), e.Of, e.Split)
 	}
 	return fmt.Sprintf("%s; %.1f %% of their %d nearest are hits", how, 100*e.Precision, e.K)

@@ -24,11 +24,11 @@ func command(call term.Call[Options]) *cli.Command {
 	return &cli.Command{
 		Name:  "cost",
 		Usage: "what each filter adds to the time of a training step, beside PRISM's numbers",
-		Description: "Trains heads on drawn features, memory contrastive loss (MCL) and SoftTriple, without a filter and with each, and\n" +
-			"times the steps: PRISM's (001) Tables V and VI. All variants take turns in every repetition, so that what else\n" +
-			"the machine does falls on all; a repetition's time is that of an undisturbed step, the lower quartile of its\n" +
-			"steps, and the table's the least over repetitions; beside it stands how ratios within a repetition vary. The\n" +
-			"paper's step is a whole network's, hundreds of times longer than a head's: compare the milliseconds that a\n" +
+		Description: "Trains heads on drawn features, memory contrastive loss (MCL) and SoftTriple, without a filter and with each (AvgSim\n" +
+			"without class centres, too), and times the steps: PRISM's (001) Tables V and VI. All variants take turns in every\n" +
+			"repetition, so that what else the machine does falls on all; a repetition's time is that of an undisturbed step, the\n" +
+			"lower quartile of its steps, and the table's the least over repetitions; beside it stands how ratios within a repetition\n" +
+			"vary. The paper's step is a whole network's, hundreds of times longer than a head's: compare the milliseconds that a\n" +
 			"filter adds. It adds them by judging; one that also drops rows (--rate) saves the loss's work on these.\n\n" +
 			"   winnow cost\n" +
 			"   winnow cost --dim 128 --classes 11318 --images 5 --bank 55000 --steps 100",

@@ -33,7 +33,7 @@ func command(call term.Call[Options]) *cli.Command {
 			&cli.StringFlag{Name: "split", DefaultText: "test, or query against gallery, or validation", Usage: "the `SPLIT` to look at"},
 			&cli.IntFlag{Name: "queries", Value: 12, Usage: "`N` images that ask"},
 			&cli.IntFlag{Name: "k", Value: 8, Usage: "`K` nearest of each"},
-			&cli.StringFlag{Name: "choose", Value: evaluation.ChooseRandom, Usage: "which ask, `WHICH`: random (by --seed), or worst: fewest hits among the K nearest, of those the nearest misses first"},
+			&cli.StringFlag{Name: "choose", Value: evaluation.ChooseRandom, Usage: "which ask, `WHICH`: random (by --seed), worst: fewest hits among the K nearest, of those the nearest misses first, or spread: the first image of each of evenly spaced classes"},
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "`N` that queries are drawn by"},
 			&cli.StringFlag{Name: "max-mem", Value: "1GiB", Usage: budget.Usage},
 			&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},
@@ -64,8 +64,8 @@ func read(c *cli.Context) (o Options, err error) {
 	switch {
 	case n < 1 || k < 1 || n > mostShown || k > mostShown || n*k > mostShown:
 		return o, term.Misused("--queries %d --k %d: expected at least one of each and at most %d pictures", n, k, mostShown)
-	case o.Find.Choice != evaluation.ChooseRandom && o.Find.Choice != evaluation.ChooseWorst:
-		return o, term.Misused("--choose: found %q, expected %s or %s", o.Find.Choice, evaluation.ChooseRandom, evaluation.ChooseWorst)
+	case !evaluation.IsChoice(o.Find.Choice):
+		return o, term.Misused("--choose: found %q, expected %s", o.Find.Choice, evaluation.Choices)
 	case filepath.Ext(o.Out) != ".html":
 		return o, term.Misused("--out: %q does not end in .html", o.Out)
 	}

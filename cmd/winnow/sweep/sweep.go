@@ -37,7 +37,7 @@ func command(call term.Call[Options]) *cli.Command {
 			"DIR/cells, for winnow eval, report, export. What is stopped goes on by the same command; values at any place, --draws and\n" +
 			"--seeds may be added to it. A training that fails does not end the others. results.csv, results.json and report.html are\n" +
 			"written after each: the settings by mean validation P@1, each compared with the first, seed by seed, so let the first value be\n" +
-			"what you have now. Test P@1 stands beside it and chooses nothing.\n\n" +
+			"what you have now. Test P@1 stands beside it and chooses nothing. A manifest without a\nvalidation split has a tenth of its training images held out (--set validation.hold_out=SHARE).\n\n" +
 			"   winnow sweep --manifest birds.csv --features birds.features --vary lr=1e-4,3e-4,1e-3 --vary loss=contrastive:bank,soft_triple --out lr\n" +
 			"   winnow sweep --manifest birds.csv --features birds.features --vary lr=1e-5..1e-2:log --vary solver.weight_decay=0..0.01 --draws 20 --out drawn\n" +
 			"   winnow sweep --manifest birds.csv --root birds/ --model mobilenetv2 --finetune all --vary backbone-lr=3e-5,1e-4 --seeds 5 --out tuned",

@@ -1,18 +1,21 @@
 package filters
 
 import (
-	"slices"
-
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"winnow/features"
 )
 
-// avgSimDirect is [AvgSim] without class centres: it compares with every member of the bank and averages the
-// similarities. The values are the same up to rounding, the time is O(n·|M|·d): it is the check of the centres, and
+// AvgSimDirect is [AvgSim] without class centres: it compares with every member of the bank and averages the
+// similarities.
+//
+//	T(z,k) = 1/M_k Σ_{v in class k} z·v, member by member
+//
+// The values are the same up to rounding, the time is O(n·|M|·d): it is the check of the centres, and
 // what they save (PRISM's Table V, SOP: 5,000 iterations take 12,295 s with it, 1,777 s with centres, 1,679 s without
-// a filter).
-type avgSimDirect struct {
+// a filter). [Find] knows it as avgsim_direct, for who times it; [Catalog] does not list it, as it is AvgSim, only slower.
+// Source: PRISM, eq. 2.
+type AvgSimDirect struct {
 	All bool
 
 	sims    []float32
@@ -21,13 +24,20 @@ type avgSimDirect struct {
 	means   []float32
 }
 
+// direct is its entry.
+var direct = Entry{
+	Name: "avgsim_direct", Title: "AvgSim without centres", Paper: prism, Equation: "2",
+	NeedsBank: true, Probability: true, Settings: []Setting{denominator},
+	build: func(c Config, _ Env) Scorer { return &AvgSimDirect{All: c.Denominator == DenominatorAll} },
+}
+
 // Score returns P for each row of z.
-func (a *avgSimDirect) Score(dst []float64, z features.Set, ref *features.Bank, own bool) []float64 {
+func (a *AvgSimDirect) Score(dst []float64, z features.Set, ref *features.Bank, own bool) []float64 {
 	return probabilities(a.LogOdds(dst, z, ref, own))
 }
 
 // LogOdds returns log(P/(1-P)) for each row of z.
-func (a *avgSimDirect) LogOdds(dst []float64, z features.Set, ref *features.Bank, own bool) []float64 {
+func (a *AvgSimDirect) LogOdds(dst []float64, z features.Set, ref *features.Bank, own bool) []float64 {
 	dst = features.Grow(dst, z.Len())
 	a.classes = known(a.classes, ref, a.All)
 	a.sums = features.Grow(a.sums, ref.Classes())
@@ -60,20 +70,4 @@ func (a *avgSimDirect) LogOdds(dst []float64, z features.Set, ref *features.Bank
 		}
 	})
 	return dst
-}
-
-// everyEntry is the catalog and avgSimDirect, which has all of AvgSim's promises to keep.
-var everyEntry = append(slices.Clone(Catalog), Entry{Name: "avgsim_direct", NeedsBank: true, Probability: true})
-
-// newEvery is New for everyEntry.
-func newEvery(c Config, env Env) (*Filter, error) {
-	if c.Scorer != "avgsim_direct" {
-		return New(c, env)
-	}
-	c.Scorer = "avgsim"
-	f, err := New(c, env)
-	if err == nil {
-		f.scorer = &avgSimDirect{All: c.Denominator == DenominatorAll}
-	}
-	return f, err
 }
