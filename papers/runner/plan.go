@@ -142,7 +142,11 @@ func (r *reproduction) config(cell studies.Cell) (config.Run, error) {
 			return config.Run{}, err
 		}
 	}
-	settings := slices.Concat([]string{"screen=" + config.NoScreen, "bank.fill=false"}, r.Study.Set, column.Set, r.tunes(row), row.Set) // a study compares what it names
+	shared := slices.Concat(r.Study.Set, column.Set)
+	if row.Untrained != "" { // of what rows share, what is about trainings is not for this one
+		shared = slices.DeleteFunc(shared, func(s string) bool { return !ofUntrained(s) })
+	}
+	settings := slices.Concat([]string{"screen=" + config.NoScreen, "bank.fill=false"}, shared, r.tunes(row), row.Set) // a study compares what it names
 	cfg, err := r.read(recipe, settings, row, cell.Choice)
 	if err != nil {
 		return cfg, err
@@ -220,7 +224,8 @@ func (r *reproduction) settingsOf(row studies.Row) (settings []string) {
 }
 
 // ofUntrained reports whether a setting of all rows is one of rows that are not trained: batches and losses need not fit these.
-func ofUntrained(key string) bool {
+func ofUntrained(setting string) bool {
+	key, _, _ := strings.Cut(setting, "=")
 	return strings.HasPrefix(key, "head.") || strings.HasPrefix(key, "validation.") || strings.Contains(key, ":")
 }
 

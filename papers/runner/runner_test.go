@@ -142,7 +142,7 @@ func TestStudiesResolve(t *testing.T) {
 		}
 		for i, row := range s.Rows {
 			for j, column := range s.Columns {
-				if row.Recipe == "" {
+				if row.Recipe+row.Untrained == "" {
 					continue
 				}
 				if _, err := r.config(studies.Cell{Row: i, Column: j, Seed: 1}); err != nil {
