@@ -2,7 +2,6 @@ package dealt
 
 import (
 	"context"
-	"encoding/gob"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -151,8 +150,7 @@ func (j Job[Options, Fit, Said]) readFit(out string) (f Fit, sum string, err err
 
 // OptionsOf returns what the parts of w were asked for: of the sums, or of what was said.
 func OptionsOf[Options any](w *parts.Whole) (Options, error) {
-	var some struct{ Options Options }
-	err := w.Parts[0].Read(func(r io.Reader) error { return gob.NewDecoder(r).Decode(&some) })
+	some, err := parts.Value[struct{ Options Options }](&w.Parts[0])
 	return some.Options, err
 }
 
