@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/goccy/go-yaml"
 
+	"winnow/datasets/location"
 	"winnow/internal/hint"
 )
 
@@ -21,6 +21,8 @@ type Kubernetes struct {
 	Claim  string // persistent volume claim that holds manifest, images and output
 	Mount  string // where it is found: the folder that relative paths start from
 	Secret string // whose keys become variables: a bucket's
+
+	scratch bool // the output lies in an object store: what is put there is made in a volume that goes with the pod
 }
 
 // What follows is as much of Kubernetes' types as is printed; internal/testing/kubernetestest holds it to the whole ones.
@@ -74,14 +76,15 @@ type (
 		Volumes        []volume    `yaml:"volumes,omitempty"`
 	}
 	container struct {
-		Name         string    `yaml:"name"`
-		Image        string    `yaml:"image"`
-		Command      []string  `yaml:"command,omitempty"`
-		Args         []string  `yaml:"args,omitempty"`
-		WorkingDir   string    `yaml:"workingDir,omitempty"`
-		EnvFrom      []envFrom `yaml:"envFrom,omitempty"`
-		Resources    resources `yaml:"resources"`
-		VolumeMounts []mount   `yaml:"volumeMounts,omitempty"`
+		Name         string     `yaml:"name"`
+		Image        string     `yaml:"image"`
+		Command      []string   `yaml:"command,omitempty"`
+		Args         []string   `yaml:"args,omitempty"`
+		WorkingDir   string     `yaml:"workingDir,omitempty"`
+		Env          []variable `yaml:"env,omitempty"`
+		EnvFrom      []envFrom  `yaml:"envFrom,omitempty"`
+		Resources    resources  `yaml:"resources"`
+		VolumeMounts []mount    `yaml:"volumeMounts,omitempty"`
 	}
 	envFrom struct {
 		SecretRef named `yaml:"secretRef"`
@@ -98,13 +101,22 @@ type (
 		MountPath string `yaml:"mountPath"`
 	}
 	volume struct {
+		Name     string    `yaml:"name"`
+		Claim    *claim    `yaml:"persistentVolumeClaim,omitempty"`
+		EmptyDir *emptyDir `yaml:"emptyDir,omitempty"`
+	}
+	emptyDir struct{}
+	variable struct {
 		Name  string `yaml:"name"`
-		Claim claim  `yaml:"persistentVolumeClaim"`
+		Value string `yaml:"value"`
 	}
 	claim struct {
 		ClaimName string `yaml:"claimName"`
 	}
 )
+
+// scratch is where pods find the folder of temporary files that goes with them.
+const scratch = "/scratch"
 
 // grace is how long a pod has to keep its work before it is killed, in seconds.
 const grace = 120
@@ -123,13 +135,16 @@ func WriteKubernetes(ctx context.Context, h Host, commands []Command, o Options)
 	if o.Kubernetes.Image == "" {
 		return "", hint.Misused("cluster: --image missing: the container that holds winnow")
 	}
-	if o.Kubernetes.Claim == "" && !strings.Contains(s.out, ":/") {
-		return "", hint.Misused("cluster: --claim missing: --out %s lies on a volume that all pods see, expected the name of its claim", s.out)
+	for _, flag := range []string{"out", "manifest", "root"} {
+		if at := s.Flags[flag]; o.Kubernetes.Claim == "" && at != "" && !location.IsRemote(at) {
+			return "", hint.Misused("cluster: --claim missing: --%s %s lies on a volume that all pods see, expected the name of its claim, or an address in an object store", flag, at)
+		}
 	}
 	name, err := jobName(o.Kubernetes.Name, s.out)
 	if err != nil {
 		return "", err
 	}
+	o.Kubernetes.scratch = location.IsRemote(s.out)
 	tasks, join := indexedJob(name, s, o, e), joinJob(name, s, o, e)
 	var b strings.Builder
 	fmt.Fprintf(&b, "# winnow %s in %d pods, and the join of what they make. kubectl apply -f THIS\n", s.Name, s.tasks)
@@ -221,6 +236,12 @@ func (o Options) container(name string) container {
 	}
 	if o.Kubernetes.Claim != "" {
 		c.VolumeMounts = []mount{{"data", o.Kubernetes.Mount}}
+	} else {
+		c.WorkingDir = scratch
+	}
+	if o.Kubernetes.scratch {
+		c.VolumeMounts = append(c.VolumeMounts, mount{"scratch", scratch})
+		c.Env = []variable{{"TMPDIR", scratch}}
 	}
 	return c
 }
@@ -229,7 +250,10 @@ func (o Options) manifest(name string, j job, c container) manifest {
 	labels := map[string]string{"app.kubernetes.io/name": "winnow", "app.kubernetes.io/instance": name}
 	j.Template = podTemplate{Metadata: meta{Labels: labels}, Spec: pod{RestartPolicy: "Never", Grace: grace, Containers: []container{c}}}
 	if o.Kubernetes.Claim != "" {
-		j.Template.Spec.Volumes = []volume{{"data", claim{o.Kubernetes.Claim}}}
+		j.Template.Spec.Volumes = []volume{{Name: "data", Claim: &claim{o.Kubernetes.Claim}}}
+	}
+	if o.Kubernetes.scratch {
+		j.Template.Spec.Volumes = append(j.Template.Spec.Volumes, volume{Name: "scratch", EmptyDir: &emptyDir{}})
 	}
 	return manifest{"batch/v1", "Job", meta{name, labels}, j}
 }
@@ -244,7 +268,7 @@ var (
 func jobName(asked, out string) (string, error) {
 	name := asked
 	if name == "" {
-		name = "winnow-" + strings.Trim(unnamed.ReplaceAllString(strings.ToLower(filepath.Base(out)), "-"), "-")
+		name = "winnow-" + strings.Trim(unnamed.ReplaceAllString(strings.ToLower(location.Base(out)), "-"), "-")
 		name = strings.TrimRight(name[:min(len(name), 50)], "-")
 	}
 	if !nameForm.MatchString(name) {

@@ -112,7 +112,7 @@ func TestValue(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	w, err := Look(out)
+	w, err := Look(t.Context(), out)
 	if err != nil {
 		t.Fatal(err)
 	}

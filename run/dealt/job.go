@@ -121,7 +121,7 @@ func (j Job[Options, Fit, Said]) Part(ctx context.Context, out string, s parts.S
 		made.Out, made.Then = at, "these are sums: then run the same command again, on all machines"
 		return made, err
 	}
-	f, sum, err := j.readFit(at)
+	f, sum, err := j.readFit(ctx, at)
 	if err != nil {
 		return parts.Made{}, err
 	}
@@ -135,8 +135,8 @@ func (j Job[Options, Fit, Said]) Part(ctx context.Context, out string, s parts.S
 }
 
 // readFit reads what was fitted, and its sum.
-func (j Job[Options, Fit, Said]) readFit(out string) (f Fit, sum string, err error) {
-	w, err := parts.Look(out + fitted)
+func (j Job[Options, Fit, Said]) readFit(ctx context.Context, out string) (f Fit, sum string, err error) {
+	w, err := parts.Look(ctx, out+fitted)
 	if err != nil {
 		return f, "", err
 	}
@@ -183,11 +183,11 @@ func (j Job[Options, Fit, Said]) JoinSums(ctx context.Context, w *parts.Whole) (
 }
 
 // Joined reads what was said of all rows, in their order, and by what.
-func (j Job[Options, Fit, Said]) Joined(w *parts.Whole) (f Fit, said []Said, err error) {
+func (j Job[Options, Fit, Said]) Joined(ctx context.Context, w *parts.Whole) (f Fit, said []Said, err error) {
 	if err := j.unchanged(w); err != nil {
 		return f, nil, err
 	}
-	f, sum, err := j.readFit(w.Out)
+	f, sum, err := j.readFit(ctx, w.Out)
 	if err != nil {
 		return f, nil, err
 	}
