@@ -21,8 +21,6 @@ type Kubernetes struct {
 	Claim  string // persistent volume claim that holds manifest, images and output
 	Mount  string // where it is found: the folder that relative paths start from
 	Secret string // whose keys become variables: a bucket's
-
-	scratch bool // the output lies in an object store: what is put there is made in a volume that goes with the pod
 }
 
 // What follows is as much of Kubernetes' types as is printed; internal/testing/kubernetestest holds it to the whole ones.
@@ -144,7 +142,6 @@ func WriteKubernetes(ctx context.Context, h Host, commands []Command, o Options)
 	if err != nil {
 		return "", err
 	}
-	o.Kubernetes.scratch = location.IsRemote(s.out)
 	tasks, join := indexedJob(name, s, o, e), joinJob(name, s, o, e)
 	var b strings.Builder
 	fmt.Fprintf(&b, "# winnow %s in %d pods, and the join of what they make. kubectl apply -f THIS\n", s.Name, s.tasks)
@@ -169,7 +166,7 @@ func WriteKubernetes(ctx context.Context, h Host, commands []Command, o Options)
 
 // indexedJob makes the parts.
 func indexedJob(name string, s stage, o Options, e estimate) manifest {
-	c := o.container("winnow")
+	c := o.container("winnow", s.out)
 	c.Args = literally(s.with("--shard", "auto/"+strconv.Itoa(s.tasks))...)
 	c.Resources.set("cpu", strconv.Itoa(max(o.CPUs, 1)), false)
 	if bytes := cmp.Or(o.Memory, e.memory()); bytes > 0 {
@@ -183,7 +180,7 @@ func indexedJob(name string, s stage, o Options, e estimate) manifest {
 		atOnce = min(atOnce, o.AtOnce)
 	}
 	failed := s.tasks / 10 // more than a tenth: something is wrong with all
-	m := o.manifest(name, job{
+	m := o.manifest(name, s.out, job{
 		CompletionMode: "Indexed", Completions: s.tasks, Parallelism: atOnce, BackoffLimitPerIndex: &o.Retries, MaxFailedIndexes: &failed,
 		PodFailurePolicy: &failurePolicy{Rules: []failureRule{
 			{Action: "Ignore", OnPodConditions: []condition{{Type: "DisruptionTarget", Status: "True"}}},
@@ -195,7 +192,7 @@ func indexedJob(name string, s stage, o Options, e estimate) manifest {
 
 // joinJob waits for the parts in an init container, which needs no rights in the cluster, and joins them.
 func joinJob(name string, s stage, o Options, e estimate) manifest {
-	wait, c := o.container("wait"), o.container("winnow")
+	wait, c := o.container("wait", s.out), o.container("winnow", s.out)
 	wait.Command = literally("sh", "-c", `until winnow cluster status "$0"; do sleep 30; done`, s.out)
 	c.Args = literally("join", s.out)
 	for _, each := range []*container{&wait, &c} {
@@ -206,7 +203,7 @@ func joinJob(name string, s stage, o Options, e estimate) manifest {
 		c.Resources.set("memory", fmt.Sprintf("%dMi", megabytes(bytes)), true)
 	}
 	retries := max(o.Retries, 1)
-	m := o.manifest(name+"-join", job{BackoffLimit: &retries}, c)
+	m := o.manifest(name+"-join", s.out, job{BackoffLimit: &retries}, c)
 	m.Spec.Template.Spec.InitContainers = []container{wait}
 	return m
 }
@@ -229,7 +226,8 @@ func (r *resources) set(name, value string, limited bool) {
 	}
 }
 
-func (o Options) container(name string) container {
+// container returns one of a pod; where the output lies in an object store, what is put there is made in a volume that goes with the pod.
+func (o Options) container(name, out string) container {
 	c := container{Name: name, Image: o.Kubernetes.Image, WorkingDir: o.Kubernetes.Mount}
 	if o.Kubernetes.Secret != "" {
 		c.EnvFrom = []envFrom{{named{o.Kubernetes.Secret}}}
@@ -239,20 +237,20 @@ func (o Options) container(name string) container {
 	} else {
 		c.WorkingDir = scratch
 	}
-	if o.Kubernetes.scratch {
+	if location.IsRemote(out) {
 		c.VolumeMounts = append(c.VolumeMounts, mount{"scratch", scratch})
 		c.Env = []variable{{"TMPDIR", scratch}}
 	}
 	return c
 }
 
-func (o Options) manifest(name string, j job, c container) manifest {
+func (o Options) manifest(name, out string, j job, c container) manifest {
 	labels := map[string]string{"app.kubernetes.io/name": "winnow", "app.kubernetes.io/instance": name}
 	j.Template = podTemplate{Metadata: meta{Labels: labels}, Spec: pod{RestartPolicy: "Never", Grace: grace, Containers: []container{c}}}
 	if o.Kubernetes.Claim != "" {
 		j.Template.Spec.Volumes = []volume{{Name: "data", Claim: &claim{o.Kubernetes.Claim}}}
 	}
-	if o.Kubernetes.scratch {
+	if location.IsRemote(out) {
 		j.Template.Spec.Volumes = append(j.Template.Spec.Volumes, volume{Name: "scratch", EmptyDir: &emptyDir{}})
 	}
 	return manifest{"batch/v1", "Job", meta{name, labels}, j}
