@@ -1,5 +1,5 @@
 // Package bucket reads the objects of a bucket as files: of Amazon's S3 and all that speak its protocol, and of Google's Cloud
-// Storage, which speaks it too and takes Google's own tokens. It writes nothing.
+// Storage, which speaks it too and takes Google's own tokens. Objects are put and removed whole ([Tree.Put]).
 //
 // A file is read from its beginning by one request, and from anywhere by blocks, which are kept and, where one follows the
 // other, fetched several at once. A request that breaks off goes on where it broke.

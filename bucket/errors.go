@@ -44,7 +44,11 @@ func (c *client) explain(ctx context.Context, op, key string, err error) error {
 		c.forget(key)
 		return &fs.PathError{Op: op, Path: at, Err: errors.New("it changed while it was read: try again")}
 	case answer.StatusCode == http.StatusForbidden || answer.StatusCode == http.StatusUnauthorized:
-		return outage("access denied (%s) with %s: expected credentials that may read and list the bucket", cmp.Or(code, answer.Message), c.signed)
+		may := "read and list the bucket"
+		if op == "put" || op == "remove" {
+			may = "write to the bucket"
+		}
+		return outage("access denied (%s) with %s: expected credentials that may %s", cmp.Or(code, answer.Message), c.signed, may)
 	}
 	return outage("%s answered %d %s, and so at %d attempts: %s", c.host, answer.StatusCode, answer.Code, c.attempts, answer.Message)
 }

@@ -18,8 +18,8 @@ import (
 )
 
 const (
-	// readOnly is what winnow may do with Google's storage.
-	readOnly = "https://www.googleapis.com/auth/devstorage.read_only"
+	// readAndWrite is what winnow may do with Google's storage, as far as the account may.
+	readAndWrite = "https://www.googleapis.com/auth/devstorage.read_write"
 	// googleIssues gives tokens to who is logged in.
 	googleIssues = "https://oauth2.googleapis.com/token"
 	// machineAsks is where a machine of Google's, or a pod of its Kubernetes, gets the tokens of its account.
@@ -66,7 +66,7 @@ func tokensOf(ctx context.Context, data []byte) (oauth2.TokenSource, error) {
 	}
 	switch f.Type {
 	case "service_account":
-		c := jwt.Config{Email: f.Email, PrivateKey: []byte(f.Key), PrivateKeyID: f.KeyID, Scopes: []string{readOnly}, TokenURL: cmp.Or(f.Tokens, googleIssues)}
+		c := jwt.Config{Email: f.Email, PrivateKey: []byte(f.Key), PrivateKeyID: f.KeyID, Scopes: []string{readAndWrite}, TokenURL: cmp.Or(f.Tokens, googleIssues)}
 		return c.TokenSource(ctx), nil
 	case "authorized_user":
 		c := oauth2.Config{ClientID: f.ClientID, ClientSecret: f.ClientSecret, Endpoint: oauth2.Endpoint{TokenURL: cmp.Or(f.Tokens, googleIssues)}}

@@ -11,7 +11,8 @@ const (
 		"   winnow cluster slurm --tasks 64 --gpus 1 -- extract --manifest birds.csv --root birds --model resnet50 --out features > birds.sh\n" +
 		"   winnow cluster slurm --tasks 8 --submit -- data check birds.csv --root birds --out check.json"
 	AboutKubernetes = "Prints manifests for kubectl apply: an Indexed Job whose pods each make one part, and a Job whose pod waits until all are there and\n" +
-		"joins them. All pods see the volume of --claim, at --mount; a pod that is disrupted does not count as failed, one that is misused\n" +
+		"joins them. All pods see the volume of --claim, at --mount; where --manifest, --root and --out of extract are addresses in an object store\n" +
+		"none is needed, and pods make their parts in a folder that goes with them. A pod that is disrupted does not count as failed, one that is misused\n" +
 		"(exit code 2) is not tried again, others --retries times. --tasks is needed unless the paths of COMMAND lead to the images here, too.\n\n" +
 		"   winnow cluster kubernetes --tasks 64 --mem 4GiB --image winnow --claim birds -- extract --manifest birds.csv --root birds --model resnet50 --out features"
 	AboutStatus = "Reads the parts in OUT.parts, and where winnow cluster slurm made the job its notes in OUT.slurm, squeue and sacct. Every part that is not\n" +

@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/goccy/go-yaml"
 
+	"winnow/datasets/location"
 	"winnow/internal/hint"
 )
 
@@ -74,14 +74,15 @@ type (
 		Volumes        []volume    `yaml:"volumes,omitempty"`
 	}
 	container struct {
-		Name         string    `yaml:"name"`
-		Image        string    `yaml:"image"`
-		Command      []string  `yaml:"command,omitempty"`
-		Args         []string  `yaml:"args,omitempty"`
-		WorkingDir   string    `yaml:"workingDir,omitempty"`
-		EnvFrom      []envFrom `yaml:"envFrom,omitempty"`
-		Resources    resources `yaml:"resources"`
-		VolumeMounts []mount   `yaml:"volumeMounts,omitempty"`
+		Name         string     `yaml:"name"`
+		Image        string     `yaml:"image"`
+		Command      []string   `yaml:"command,omitempty"`
+		Args         []string   `yaml:"args,omitempty"`
+		WorkingDir   string     `yaml:"workingDir,omitempty"`
+		Env          []variable `yaml:"env,omitempty"`
+		EnvFrom      []envFrom  `yaml:"envFrom,omitempty"`
+		Resources    resources  `yaml:"resources"`
+		VolumeMounts []mount    `yaml:"volumeMounts,omitempty"`
 	}
 	envFrom struct {
 		SecretRef named `yaml:"secretRef"`
@@ -98,13 +99,22 @@ type (
 		MountPath string `yaml:"mountPath"`
 	}
 	volume struct {
+		Name     string    `yaml:"name"`
+		Claim    *claim    `yaml:"persistentVolumeClaim,omitempty"`
+		EmptyDir *emptyDir `yaml:"emptyDir,omitempty"`
+	}
+	emptyDir struct{}
+	variable struct {
 		Name  string `yaml:"name"`
-		Claim claim  `yaml:"persistentVolumeClaim"`
+		Value string `yaml:"value"`
 	}
 	claim struct {
 		ClaimName string `yaml:"claimName"`
 	}
 )
+
+// scratch is where pods find the folder of temporary files that goes with them.
+const scratch = "/scratch"
 
 // grace is how long a pod has to keep its work before it is killed, in seconds.
 const grace = 120
@@ -123,8 +133,10 @@ func WriteKubernetes(ctx context.Context, h Host, commands []Command, o Options)
 	if o.Kubernetes.Image == "" {
 		return "", hint.Misused("cluster: --image missing: the container that holds winnow")
 	}
-	if o.Kubernetes.Claim == "" && !strings.Contains(s.out, ":/") {
-		return "", hint.Misused("cluster: --claim missing: --out %s lies on a volume that all pods see, expected the name of its claim", s.out)
+	for _, flag := range []string{"out", "manifest", "root"} {
+		if at := s.Flags[flag]; o.Kubernetes.Claim == "" && at != "" && !location.IsRemote(at) {
+			return "", hint.Misused("cluster: --claim missing: --%s %s lies on a volume that all pods see, expected the name of its claim, or an address in an object store", flag, at)
+		}
 	}
 	name, err := jobName(o.Kubernetes.Name, s.out)
 	if err != nil {
@@ -154,7 +166,7 @@ func WriteKubernetes(ctx context.Context, h Host, commands []Command, o Options)
 
 // indexedJob makes the parts.
 func indexedJob(name string, s stage, o Options, e estimate) manifest {
-	c := o.container("winnow")
+	c := o.container("winnow", s.out)
 	c.Args = literally(s.with("--shard", "auto/"+strconv.Itoa(s.tasks))...)
 	c.Resources.set("cpu", strconv.Itoa(max(o.CPUs, 1)), false)
 	if bytes := cmp.Or(o.Memory, e.memory()); bytes > 0 {
@@ -168,7 +180,7 @@ func indexedJob(name string, s stage, o Options, e estimate) manifest {
 		atOnce = min(atOnce, o.AtOnce)
 	}
 	failed := s.tasks / 10 // more than a tenth: something is wrong with all
-	m := o.manifest(name, job{
+	m := o.manifest(name, s.out, job{
 		CompletionMode: "Indexed", Completions: s.tasks, Parallelism: atOnce, BackoffLimitPerIndex: &o.Retries, MaxFailedIndexes: &failed,
 		PodFailurePolicy: &failurePolicy{Rules: []failureRule{
 			{Action: "Ignore", OnPodConditions: []condition{{Type: "DisruptionTarget", Status: "True"}}},
@@ -180,7 +192,7 @@ func indexedJob(name string, s stage, o Options, e estimate) manifest {
 
 // joinJob waits for the parts in an init container, which needs no rights in the cluster, and joins them.
 func joinJob(name string, s stage, o Options, e estimate) manifest {
-	wait, c := o.container("wait"), o.container("winnow")
+	wait, c := o.container("wait", s.out), o.container("winnow", s.out)
 	wait.Command = literally("sh", "-c", `until winnow cluster status "$0"; do sleep 30; done`, s.out)
 	c.Args = literally("join", s.out)
 	for _, each := range []*container{&wait, &c} {
@@ -191,7 +203,7 @@ func joinJob(name string, s stage, o Options, e estimate) manifest {
 		c.Resources.set("memory", fmt.Sprintf("%dMi", megabytes(bytes)), true)
 	}
 	retries := max(o.Retries, 1)
-	m := o.manifest(name+"-join", job{BackoffLimit: &retries}, c)
+	m := o.manifest(name+"-join", s.out, job{BackoffLimit: &retries}, c)
 	m.Spec.Template.Spec.InitContainers = []container{wait}
 	return m
 }
@@ -214,22 +226,32 @@ func (r *resources) set(name, value string, limited bool) {
 	}
 }
 
-func (o Options) container(name string) container {
+// container returns one of a pod; where the output lies in an object store, what is put there is made in a volume that goes with the pod.
+func (o Options) container(name, out string) container {
 	c := container{Name: name, Image: o.Kubernetes.Image, WorkingDir: o.Kubernetes.Mount}
 	if o.Kubernetes.Secret != "" {
 		c.EnvFrom = []envFrom{{named{o.Kubernetes.Secret}}}
 	}
 	if o.Kubernetes.Claim != "" {
 		c.VolumeMounts = []mount{{"data", o.Kubernetes.Mount}}
+	} else {
+		c.WorkingDir = scratch
+	}
+	if location.IsRemote(out) {
+		c.VolumeMounts = append(c.VolumeMounts, mount{"scratch", scratch})
+		c.Env = []variable{{"TMPDIR", scratch}}
 	}
 	return c
 }
 
-func (o Options) manifest(name string, j job, c container) manifest {
+func (o Options) manifest(name, out string, j job, c container) manifest {
 	labels := map[string]string{"app.kubernetes.io/name": "winnow", "app.kubernetes.io/instance": name}
 	j.Template = podTemplate{Metadata: meta{Labels: labels}, Spec: pod{RestartPolicy: "Never", Grace: grace, Containers: []container{c}}}
 	if o.Kubernetes.Claim != "" {
-		j.Template.Spec.Volumes = []volume{{"data", claim{o.Kubernetes.Claim}}}
+		j.Template.Spec.Volumes = []volume{{Name: "data", Claim: &claim{o.Kubernetes.Claim}}}
+	}
+	if location.IsRemote(out) {
+		j.Template.Spec.Volumes = append(j.Template.Spec.Volumes, volume{Name: "scratch", EmptyDir: &emptyDir{}})
 	}
 	return manifest{"batch/v1", "Job", meta{name, labels}, j}
 }
@@ -244,7 +266,7 @@ var (
 func jobName(asked, out string) (string, error) {
 	name := asked
 	if name == "" {
-		name = "winnow-" + strings.Trim(unnamed.ReplaceAllString(strings.ToLower(filepath.Base(out)), "-"), "-")
+		name = "winnow-" + strings.Trim(unnamed.ReplaceAllString(strings.ToLower(location.Base(out)), "-"), "-")
 		name = strings.TrimRight(name[:min(len(name), 50)], "-")
 	}
 	if !nameForm.MatchString(name) {

@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 
+	"winnow/datasets/location"
 	"winnow/internal/text"
 	"winnow/parts"
 )
@@ -52,7 +53,7 @@ type Step struct {
 func Look(ctx context.Context, out string, verify bool, queue Queue) (Status, error) {
 	out = parts.Out(out)
 	s := Status{Out: out}
-	w, err := parts.Look(out)
+	w, err := parts.Look(ctx, out)
 	notes := slurmNotes(out)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && notes.tasks > 0: // no task has begun its part
@@ -68,7 +69,7 @@ func Look(ctx context.Context, out string, verify bool, queue Queue) (Status, er
 		} // what it found stands in the states
 	}
 	s.Job, s.Parts = w.Job, w.Of
-	_, err = os.Stat(out)
+	_, err = location.Stat(ctx, out)
 	s.Joined = err == nil
 	queued := notes.queued(ctx, queue)
 	for _, p := range w.Parts {

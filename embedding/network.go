@@ -15,20 +15,29 @@ import (
 	"winnow/search"
 )
 
-// Network is an embedder whose network is loaded. It implements backbone.Network.
+// Network is an embedder whose network is loaded, on each device of the runtime. It implements backbone.Lanes.
 type Network struct {
 	*Embedder
 	host    Host
 	runtime *ort.Runtime
-	net     *ort.Network
-	fill    int  // above 0: the size of every batch, see Infer
-	unit    bool // divide by the length
+	nets    ort.Networks
+	lanes   []*lane
+}
+
+// lane makes vectors on one device. It implements backbone.Network.
+type lane struct {
+	*Embedder
+	net  *ort.Network
+	fill int  // above 0: the size of every batch, see Infer
+	unit bool // divide by the length
 
 	pixels []float32
 	x      []float32
 }
 
-// Load loads the network onto the host's runtime. With fill above 0 it always computes batches of that size; with unit it
+var _ backbone.Lanes = (*Network)(nil)
+
+// Load loads the network onto the devices of the host's runtime. With fill above 0 it always computes batches of that size; with unit it
 // divides vectors by their length.
 func (e *Embedder) Load(h Host, fill int, unit bool) (*Network, error) {
 	h = h.Complete()
@@ -37,48 +46,71 @@ func (e *Embedder) Load(h Host, fill int, unit bool) (*Network, error) {
 		return nil, err
 	}
 	p := e.Backbone.Preprocessing
-	net, err := ort.NewNetwork(rt, e.cut.Model, e.cut.Tensor, ort.NetworkInput{Name: e.cut.Input, Channels: p.Planes(), Height: p.Crop, Width: p.Crop})
+	nets, err := ort.NewNetworks(rt, e.cut.Model, e.cut.Tensor, ort.NetworkInput{Name: e.cut.Input, Channels: p.Planes(), Height: p.Crop, Width: p.Crop})
 	if err != nil {
 		return nil, errors.Join(err, rt.Close())
 	}
-	return &Network{Embedder: e, host: h, runtime: rt, net: net, unit: unit, fill: fill}, nil
+	n := &Network{Embedder: e, host: h, runtime: rt, nets: nets}
+	for _, net := range nets {
+		n.lanes = append(n.lanes, &lane{Embedder: e, net: net, fill: fill, unit: unit})
+	}
+	return n, nil
 }
 
 // Dim implements backbone.Network.
-func (n *Network) Dim() int {
-	if n.head != nil {
-		return n.head.Config().Out
+func (n *Network) Dim() int { return n.lanes[0].Dim() }
+
+// Infer computes vectors on the first device.
+func (n *Network) Infer(dst blas32.General, pixels []float32, count int) error {
+	return n.lanes[0].Infer(dst, pixels, count)
+}
+
+// Lanes implements backbone.Lanes.
+func (n *Network) Lanes() (list []backbone.Network) {
+	for _, l := range n.lanes {
+		list = append(list, l)
 	}
-	return n.net.Dim()
+	return list
+}
+
+// Close frees network and runtime.
+func (n *Network) Close() error { return errors.Join(n.nets.Close(), n.runtime.Close()) }
+
+// Dim implements backbone.Network.
+func (l *lane) Dim() int {
+	if l.head != nil {
+		return l.head.Config().Out
+	}
+	return l.net.Dim()
 }
 
 // Infer implements backbone.Network. With fill, a batch of fewer pictures is filled up with black ones: an image's last
 // bits depend on the size of its batch (one alone and the same one among 46 differed, after MobileNetV2 and a head of
 // 256), and an index made in steps must equal one made at once.
-func (n *Network) Infer(dst blas32.General, pixels []float32, count int) error {
-	run, size := count, n.Backbone.Preprocessing.Size()
-	if count < n.fill {
-		if n.pixels == nil {
-			n.pixels = make([]float32, n.fill*size)
+func (l *lane) Infer(dst blas32.General, pixels []float32, count int) error {
+	run, size := count, l.Backbone.Preprocessing.Size()
+	if count < l.fill {
+		if l.pixels == nil {
+			l.pixels = make([]float32, l.fill*size)
 		}
-		copy(n.pixels, pixels[:count*size])
-		clear(n.pixels[count*size:])
-		pixels, run = n.pixels, n.fill
+		copy(l.pixels, pixels[:count*size])
+		clear(l.pixels[count*size:])
+		pixels, run = l.pixels, l.fill
 	}
-	if need := run * n.net.Dim(); len(n.x) < need {
-		n.x = make([]float32, need)
+	if need := run * l.net.Dim(); len(l.x) < need {
+		l.x = make([]float32, need)
 	}
-	x := blas32.General{Rows: run, Cols: n.net.Dim(), Stride: n.net.Dim(), Data: n.x[:run*n.net.Dim()]}
-	if err := n.net.Infer(x, pixels, run); err != nil {
+	x := blas32.General{Rows: run, Cols: l.net.Dim(), Stride: l.net.Dim(), Data: l.x[:run*l.net.Dim()]}
+	if err := l.net.Infer(x, pixels, run); err != nil {
 		return err
 	}
-	if n.head != nil {
+	if l.head != nil {
 		var err error
-		if x, err = n.head.Embed(x); err != nil {
+		if x, err = l.head.Embed(x); err != nil {
 			return err
 		}
 	}
-	if n.unit {
+	if l.unit {
 		search.UnitRows(x)
 	}
 	for i := range count {
@@ -86,9 +118,6 @@ func (n *Network) Infer(dst blas32.General, pixels []float32, count int) error {
 	}
 	return nil
 }
-
-// Close frees network and runtime.
-func (n *Network) Close() error { return errors.Join(n.net.Close(), n.runtime.Close()) }
 
 // embed sends images through the network into rows.
 func (n *Network) embed(ctx context.Context, images fs.FS, paths []string, rows backbone.RowWriter, o Options) error {

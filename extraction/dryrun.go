@@ -42,7 +42,7 @@ func (e *Extraction) DryRun(ctx context.Context, h Host) (DryRun, error) {
 	}
 	e.settleBatch(h, rt)
 	p := e.Config.Preprocessing
-	net, err := ort.NewNetwork(rt, e.Cut.Model, e.Cut.Tensor, ort.NetworkInput{Name: e.Cut.Input, Channels: p.Planes(), Height: p.Crop, Width: p.Crop})
+	net, err := ort.NewNetworks(rt, e.Cut.Model, e.Cut.Tensor, ort.NetworkInput{Name: e.Cut.Input, Channels: p.Planes(), Height: p.Crop, Width: p.Crop})
 	if err != nil {
 		return DryRun{}, err
 	}

@@ -6,9 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 
+	"winnow/datasets/location"
 	"winnow/features"
 	"winnow/internal/hint"
 	"winnow/parts"
@@ -64,17 +67,41 @@ func (e *Extraction) part(ctx context.Context, h Host) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	state, err := parts.Begin(ctx, e.Out, header, e.Overwrite)
+	at, state, err := parts.Begin(ctx, e.Out, header, e.Overwrite)
 	if err != nil {
 		return Result{}, err
 	}
 	own := *e
-	own.Out = parts.Path(e.Out, header.Shard, header.Of)
+	own.Out = at
+	if state == parts.Present && location.IsRemote(at) {
+		s, err := openPart(ctx, at)
+		if err != nil {
+			return Result{}, err
+		}
+		r := own.result(s)
+		r.Complete, r.Resumed = true, s.Rows
+		return r, own.strictly(s.Bad)
+	}
 	r, err := own.store(ctx, h)
 	if err == nil && state != parts.Present {
-		err = parts.Finish(ctx, e.Out, header)
+		err = parts.Finish(ctx, e.Out, header, at)
+	}
+	if r.Store = parts.Path(e.Out, header.Shard, header.Of); location.IsRemote(r.Store) {
+		r.Complete = false // it was not there
 	}
 	return r, err
+}
+
+// openPart opens the store that is a part, or that parts were joined to, also in an object store.
+func openPart(ctx context.Context, at string) (*features.Store, error) {
+	if !location.IsRemote(at) {
+		return features.Open(at)
+	}
+	files, err := location.Dir(ctx, at)
+	if err != nil {
+		return nil, err
+	}
+	return features.OpenIn(files, at)
 }
 
 // Joined is an outcome of JoinParts, as `winnow join --json` prints it.
@@ -90,14 +117,21 @@ type Joined struct {
 
 // JoinParts puts the parts of an extraction together into the store of one machine, byte for byte.
 func JoinParts(ctx context.Context, w *parts.Whole, o parts.JoinOptions) (parts.Result, error) {
-	var dirs []string
-	for _, p := range w.Parts {
-		dirs = append(dirs, p.Path)
+	shards := make([]*features.Store, len(w.Parts))
+	for i, p := range w.Parts {
+		var err error
+		if shards[i], err = openPart(ctx, p.Path); err != nil {
+			return nil, err
+		}
 	}
-	s, err := features.Join(dirs, w.Out, o.Overwrite, o.Progress)
+	join := joinHere
+	if location.IsRemote(w.Out) {
+		join = joinThere
+	}
+	s, err := join(ctx, shards, w.Out, o)
 	complete := errors.Is(err, features.ErrComplete)
 	if complete {
-		s, err = features.Open(w.Out)
+		s, err = openPart(ctx, w.Out)
 	}
 	_, other := errors.AsType[*features.KeyError](err)
 	if _, damaged := errors.AsType[*features.DamageError](err); other || damaged {
@@ -110,6 +144,36 @@ func JoinParts(ctx context.Context, w *parts.Whole, o parts.JoinOptions) (parts.
 		o.Note("the shards were made on different devices (%s): their last bits are not those of one", s.Device)
 	}
 	return Joined{Store: w.Out, Shards: w.Of, Rows: s.Rows, Dim: s.Dim, Device: s.Device, Bad: len(s.Bad), Complete: complete}, nil
+}
+
+func joinHere(_ context.Context, shards []*features.Store, out string, o parts.JoinOptions) (*features.Store, error) {
+	return features.JoinStores(shards, out, o.Overwrite, o.Progress)
+}
+
+// joinThere joins in the folder of temporary files, and puts what it made into an object store, store.json last.
+func joinThere(ctx context.Context, shards []*features.Store, out string, o parts.JoinOptions) (_ *features.Store, err error) {
+	if old, err := openPart(ctx, out); err == nil && !o.Overwrite {
+		key := shards[0].Key
+		key.Images = shards[0].Shard.Images
+		if why := old.Differs(key, nil); why != "" {
+			return nil, &features.KeyError{Dir: out, Why: why}
+		}
+		return nil, features.ErrComplete
+	}
+	dir, err := os.MkdirTemp("", "winnow-join-")
+	if err != nil {
+		return nil, fmt.Errorf("extract: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	s, err := features.JoinStores(shards, dir, true, o.Progress)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, file := range s.Files() { // the last of them is the one that is written last
+		names = append(names, filepath.Base(file))
+	}
+	return s, parts.PutFolder(ctx, out, dir, names...)
 }
 
 // Write writes the outcome for people.

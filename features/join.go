@@ -39,7 +39,19 @@ func (e *MissingShards) Error() string {
 // A store that stands in dir gives ErrComplete where it is the same, otherwise a *KeyError; a begun one likewise.
 // With overwrite it is replaced. Until the last moment the old one is whole.
 func Join(dirs []string, dir string, overwrite bool, progress func(done, total int)) (*Store, error) {
-	shards, err := openShards(dirs)
+	shards := make([]*Store, len(dirs))
+	for i, from := range dirs {
+		var err error
+		if shards[i], err = Open(from); err != nil {
+			return nil, err
+		}
+	}
+	return JoinStores(shards, dir, overwrite, progress)
+}
+
+// JoinStores is [Join] of shards that are open, also by [OpenIn].
+func JoinStores(given []*Store, dir string, overwrite bool, progress func(done, total int)) (*Store, error) {
+	shards, err := order(given)
 	if err != nil {
 		return nil, err
 	}
@@ -74,19 +86,15 @@ func Join(dirs []string, dir string, overwrite bool, progress func(done, total i
 	return Open(dir)
 }
 
-// openShards opens the shards and puts them in order.
-func openShards(dirs []string) ([]*Store, error) {
-	if len(dirs) == 0 {
+// order puts shards in order.
+func order(given []*Store) ([]*Store, error) {
+	if len(given) == 0 {
 		return nil, fmt.Errorf("features: join: no shard is given")
 	}
 	var ordered []*Store
-	for _, dir := range dirs {
-		s, err := Open(dir)
-		if err != nil {
-			return nil, err
-		}
+	for _, s := range given {
 		if s.Shard == nil {
-			return nil, fmt.Errorf("features: join: %s: holds a whole image list, expected a shard", dir)
+			return nil, fmt.Errorf("features: join: %s: holds a whole image list, expected a shard", s.Dir)
 		}
 		if ordered == nil {
 			ordered = make([]*Store, s.Shard.Of)
@@ -246,8 +254,11 @@ func (j *joiner) writeMatrix() (err error) {
 	before := 0
 	for i, s := range j.shards {
 		copied, of := 0, int64(1)
-		if info, err := os.Stat(filepath.Join(s.Dir, featuresFile)); err == nil {
-			of = max(info.Size(), 1)
+		if f, err := s.file(featuresFile); err == nil {
+			if info, err := f.Stat(); err == nil {
+				of = max(info.Size(), 1)
+			}
+			_ = f.Close() // only looked at
 		}
 		counted := writerFunc(func(b []byte) {
 			if copied += len(b); j.progress != nil {
@@ -271,7 +282,7 @@ func (j *joiner) writeMatrix() (err error) {
 // copyRows appends the rows of a shard, after the header of the whole where it is the first, and checks the
 // shard's sum on the way. like is the first shard's header: the others have rows of the same type and shape.
 func copyRows(to io.Writer, s *Store, first bool, like *npyHeader, rows int) error {
-	f, err := os.Open(filepath.Join(s.Dir, featuresFile))
+	f, err := s.file(featuresFile)
 	if err != nil {
 		return err
 	}

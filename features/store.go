@@ -74,15 +74,37 @@ type Store struct {
 	Dir   string
 	Paths []string // image of each row
 
+	files  fs.FS   // that hold it; nil: the folder Dir
 	rows   *places // of Paths
 	offset int64   // of the first value in features.npy
 	mean   bool    // Read averages the views
 }
 
 // Open reads a finished store and checks that its parts fit together; the vectors stay on disk.
-func Open(dir string) (*Store, error) {
-	s := &Store{Dir: dir}
-	data, err := os.ReadFile(filepath.Join(dir, storeFile))
+func Open(dir string) (*Store, error) { return open(&Store{Dir: dir}) }
+
+// OpenIn reads what a finished store says of itself among files that are no folder of this machine, as those of an object store; its vectors
+// cannot be read, but joined. dir is the name of their place.
+func OpenIn(files fs.FS, dir string) (*Store, error) { return open(&Store{Dir: dir, files: files}) }
+
+// file opens one of the store's files.
+func (s *Store) file(name string) (fs.File, error) {
+	if s.files != nil {
+		return s.files.Open(name)
+	}
+	return os.Open(filepath.Join(s.Dir, name))
+}
+
+func (s *Store) readFile(name string) ([]byte, error) {
+	if s.files != nil {
+		return fs.ReadFile(s.files, name)
+	}
+	return os.ReadFile(filepath.Join(s.Dir, name))
+}
+
+func open(s *Store) (*Store, error) {
+	dir := s.Dir
+	data, err := s.readFile(storeFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		if p, perr := readProgress(filepath.Join(dir, progressFile)); perr == nil {
 			return nil, fmt.Errorf("features: %s: unfinished store, %d of %d rows are there", dir, p.Rows, p.Total)
@@ -136,7 +158,7 @@ func (info *Info) unmarshal(data []byte) error {
 
 func (s *Store) readPaths() error {
 	name := filepath.Join(s.Dir, pathsFile)
-	f, err := os.Open(name)
+	f, err := s.file(pathsFile)
 	if err != nil {
 		return fmt.Errorf("features: %w", err)
 	}
@@ -162,7 +184,7 @@ func (s *Store) readPaths() error {
 // checkMatrix compares header and size of features.npy with what store.json says.
 func (s *Store) checkMatrix() error {
 	name := filepath.Join(s.Dir, featuresFile)
-	f, err := os.Open(name)
+	f, err := s.file(featuresFile)
 	if err != nil {
 		return fmt.Errorf("features: %w", err)
 	}
@@ -176,7 +198,7 @@ func (s *Store) checkMatrix() error {
 }
 
 // checkMatrixFile checks that f is the whole matrix of a store with this key and returns where its data begin.
-func checkMatrixFile(f *os.File, key Key, rows, dim int) (int64, error) {
+func checkMatrixFile(f fs.File, key Key, rows, dim int) (int64, error) {
 	stat, err := f.Stat()
 	if err != nil {
 		return 0, err

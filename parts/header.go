@@ -5,12 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 
+	"winnow/datasets/location"
 	"winnow/internal/text"
 )
 
@@ -110,17 +109,17 @@ func parseHeader(line []byte, into any, h *Header) error {
 const suffix = ".parts"
 
 // Out returns the output that a user means, be it named itself or by the folder of its parts.
-func Out(name string) string { return strings.TrimSuffix(filepath.Clean(name), suffix) }
+func Out(name string) string { return location.TrimSuffix(location.Clean(name), suffix) }
 
 // Dir returns the folder of the parts of an output.
-func Dir(out string) string { return Out(out) + suffix }
+func Dir(out string) string { return location.Append(Out(out), suffix) }
 
 // First returns the output of the first pass of a job that makes the output out in two.
-func First(out string) string { return out + ".sums" }
+func First(out string) string { return location.Append(out, ".sums") }
 
 // Path returns the name of the part of a shard.
 func Path(out string, index, of int) string {
-	return filepath.Join(Dir(out), fmt.Sprintf("%d-of-%d", index, of))
+	return location.Join(Dir(out), fmt.Sprintf("%d-of-%d", index, of))
 }
 
 var partName = regexp.MustCompile(`^([1-9][0-9]{0,6})-of-([1-9][0-9]{0,6})$`)

@@ -10,12 +10,14 @@ import (
 	"slices"
 	"strings"
 
+	"winnow/datasets/location"
 	"winnow/internal/hint"
 )
 
 // JoinOptions are those of every join; Progress and Note are set.
 type JoinOptions struct {
-	Overwrite bool // replace what stands where the output goes
+	Overwrite bool   // replace what stands where the output goes
+	To        string // where the output of parts in an object store goes instead; "": beside them
 	Progress  func(done, total int)
 	Note      func(format string, args ...any)
 	Runtime   func() (io.Closer, error) // has matrices multiplied fast until it is closed, by joins that compute
@@ -30,9 +32,9 @@ type Joiner func(ctx context.Context, w *Whole, o JoinOptions) (Result, error)
 // Join finds the parts of an output, verifies them and lets the joiner of their job put them together. Of a job of two passes these are
 // those of the first ([First]) until there are some of the second.
 func Join(ctx context.Context, out string, joiners map[string]Joiner, o JoinOptions) (Result, error) {
-	w, err := Look(out)
+	w, err := Look(ctx, out)
 	if errors.Is(err, fs.ErrNotExist) {
-		if first, of := Look(First(Out(out))); !errors.Is(of, fs.ErrNotExist) {
+		if first, of := Look(ctx, First(Out(out))); !errors.Is(of, fs.ErrNotExist) {
 			w, err = first, of
 		}
 	}
@@ -41,6 +43,12 @@ func Join(ctx context.Context, out string, joiners map[string]Joiner, o JoinOpti
 	}
 	if err := w.Verify(ctx); err != nil {
 		return nil, err
+	}
+	if o.To != "" {
+		if !location.IsRemote(w.Out) {
+			return nil, hint.Misused("--out: found parts on this machine, expected some in an object store: others are joined beside them")
+		}
+		w.Out = o.To
 	}
 	join, ok := joiners[w.Job]
 	if !ok {

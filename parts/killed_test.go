@@ -41,7 +41,7 @@ func TestKilled(t *testing.T) {
 	}
 	for range 3 {
 		killed.Child(t, "TestKilledChild", killedOut+"="+out)
-		w, err := Look(out)
+		w, err := Look(t.Context(), out)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -55,7 +55,7 @@ func TestKilled(t *testing.T) {
 	if got, err := os.ReadFile(second); err != nil || string(got) != string(want) {
 		t.Errorf("found %q, %v, expected %q", got, err, want)
 	}
-	w, err := Look(out)
+	w, err := Look(t.Context(), out)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,13 +10,12 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
+	"winnow/datasets/location"
 	"winnow/internal/hint"
 	"winnow/internal/interrupt"
-	"winnow/internal/regular"
 )
 
 // State says how far a part is.
@@ -35,6 +34,8 @@ type Part struct {
 	Path   string `json:"path"`
 	State  State  `json:"state"`
 	Why    string `json:"why,omitempty"` // it is torn
+
+	ctx context.Context // that what is asked of an object store ends with
 }
 
 // Whole is what stands of the parts of an output.
@@ -52,10 +53,10 @@ func (e *ApartError) Error() string {
 }
 
 // Look finds the parts of an output, which is named itself or by the folder of its parts, and reads their headers and lengths. Parts of
-// different jobs give an *ApartError, none at all an error that is fs.ErrNotExist.
-func Look(out string) (*Whole, error) {
+// different jobs give an *ApartError, none at all an error that is fs.ErrNotExist. Reading parts in an object store ends with ctx, too.
+func Look(ctx context.Context, out string) (*Whole, error) {
 	dir := Dir(out)
-	entries, err := os.ReadDir(dir)
+	entries, err := location.ReadDir(ctx, dir)
 	if err != nil {
 		return nil, fmt.Errorf("parts: %w", err)
 	}
@@ -67,12 +68,12 @@ func Look(out string) (*Whole, error) {
 		if !ok {
 			continue
 		}
-		path := filepath.Join(dir, e.Name())
+		path := location.Join(dir, e.Name())
 		if at == "" {
 			at, w.Of = path, of
 			w.Parts = make([]Part, of)
 			for i := range w.Parts {
-				w.Parts[i] = Part{Header: Header{Shard: i + 1, Of: of}, Path: Path(out, i+1, of), State: Missing}
+				w.Parts[i] = Part{Header: Header{Shard: i + 1, Of: of}, Path: Path(out, i+1, of), State: Missing, ctx: ctx}
 			}
 		}
 		if of != w.Of {
@@ -191,7 +192,7 @@ func (p *Part) look(dir bool) (Header, State, error) {
 	if dir {
 		return p.lookFolder()
 	}
-	f, err := regular.Open(p.Path)
+	f, err := location.Open(p.ctx, p.Path)
 	if err != nil {
 		return Header{}, Torn, err
 	}
@@ -217,7 +218,7 @@ func readHead(r io.Reader) (h Header, n int64, err error) {
 }
 
 // readSeal returns the sum of a part's file and checks its length.
-func readSeal(f *os.File) ([]byte, error) {
+func readSeal(f location.File) ([]byte, error) {
 	info, err := f.Stat()
 	if err != nil {
 		return nil, err
@@ -238,7 +239,7 @@ func readSeal(f *os.File) ([]byte, error) {
 
 // sealedFolder reads what a folder says of itself.
 func (p *Part) sealedFolder() (s sealed, err error) {
-	f, err := regular.Open(filepath.Join(p.Path, headerFile))
+	f, err := location.Open(p.ctx, location.Join(p.Path, headerFile))
 	if err != nil {
 		return s, err
 	}
@@ -261,15 +262,22 @@ func (p *Part) lookFolder() (Header, State, error) {
 	if s.Files == nil {
 		return s.Header, Begun, nil
 	}
+	entries, err := location.ReadDir(p.ctx, p.Path)
+	if err != nil {
+		return s.Header, Torn, err
+	}
+	sizes := map[string]int64{}
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil {
+			sizes[e.Name()] = info.Size()
+		}
+	}
 	for _, f := range s.Files {
-		info, err := os.Stat(filepath.Join(p.Path, filepath.Base(f.Name)))
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
+		switch size, ok := sizes[f.Name]; {
+		case !ok:
 			return s.Header, Torn, fmt.Errorf("is without %s", f.Name)
-		case err != nil:
-			return s.Header, Torn, err
-		case info.Size() != f.Bytes:
-			return s.Header, Torn, fmt.Errorf("has a %s of %d bytes, expected %d", f.Name, info.Size(), f.Bytes)
+		case size != f.Bytes:
+			return s.Header, Torn, fmt.Errorf("has a %s of %d bytes, expected %d", f.Name, size, f.Bytes)
 		}
 	}
 	return s.Header, Present, nil
@@ -277,7 +285,7 @@ func (p *Part) lookFolder() (Header, State, error) {
 
 // verify reads the part and compares its sums.
 func (p *Part) verify(ctx context.Context) error {
-	if info, err := os.Stat(p.Path); err != nil {
+	if info, err := location.Stat(ctx, p.Path); err != nil {
 		return err
 	} else if info.IsDir() {
 		s, err := p.sealedFolder()
@@ -285,7 +293,7 @@ func (p *Part) verify(ctx context.Context) error {
 			return err
 		}
 		for _, f := range s.Files {
-			if n, sum, err := digest(ctx, filepath.Join(p.Path, filepath.Base(f.Name))); err != nil {
+			if n, sum, err := digest(ctx, location.Join(p.Path, filepath.Base(f.Name))); err != nil {
 				return err
 			} else if n != f.Bytes || sum != f.SHA256 {
 				return fmt.Errorf("has a %s that changed since it was written", f.Name)
@@ -293,7 +301,7 @@ func (p *Part) verify(ctx context.Context) error {
 		}
 		return nil
 	}
-	f, err := regular.Open(p.Path)
+	f, err := location.Open(ctx, p.Path)
 	if err != nil {
 		return err
 	}
@@ -318,7 +326,7 @@ func (p *Part) verify(ctx context.Context) error {
 
 // Read calls read with what the job wrote into a part that is a file.
 func (p *Part) Read(read func(io.Reader) error) error {
-	f, err := regular.Open(p.Path)
+	f, err := location.Open(p.ctx, p.Path)
 	if err != nil {
 		return err
 	}

@@ -49,7 +49,7 @@ func TestMake(t *testing.T) {
 		t.Errorf("%s, %v", told.String(), err)
 	}
 	for _, name := range []string{out, out + ".parts", out + ".parts/"} {
-		w, err := Look(name)
+		w, err := Look(t.Context(), name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -104,7 +104,7 @@ func TestTorn(t *testing.T) {
 		if err := os.WriteFile(path, spoil(b), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		w, err := Look(out)
+		w, err := Look(t.Context(), out)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -115,7 +115,7 @@ func TestTorn(t *testing.T) {
 		if m, err := Make(t.Context(), out, header(t, 2, 3), content("x\nx\n")); err != nil || m.Complete {
 			t.Errorf("%s: %v, %v", name, m, err)
 		}
-		if w, err = Look(out); err != nil || w.Verify(t.Context()) != nil {
+		if w, err = Look(t.Context(), out); err != nil || w.Verify(t.Context()) != nil {
 			t.Errorf("%s: is not mended: %v", name, err)
 		}
 	}
@@ -128,14 +128,14 @@ func TestMissing(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	w, err := Look(out)
+	w, err := Look(t.Context(), out)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := w.Verify(t.Context()); err == nil || !strings.Contains(err.Error(), "4 of 8 parts cannot be joined: missing: 2-4,8") {
 		t.Error(err)
 	}
-	if _, err := Look(filepath.Join(t.TempDir(), "nothing")); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := Look(t.Context(), filepath.Join(t.TempDir(), "nothing")); !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
 	}
 }
@@ -163,7 +163,7 @@ func TestApart(t *testing.T) {
 		if err := os.Rename(Path(other, 2, h.Of), Path(out, 2, h.Of)); err != nil {
 			t.Fatal(err)
 		}
-		_, err := Look(out)
+		_, err := Look(t.Context(), out)
 		if _, ok := errors.AsType[*ApartError](err); !ok || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", want, err)
 		}
@@ -183,7 +183,7 @@ func TestFolder(t *testing.T) {
 	}
 	state := func() State {
 		t.Helper()
-		w, err := Look(out)
+		w, err := Look(t.Context(), out)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -192,7 +192,7 @@ func TestFolder(t *testing.T) {
 	}
 	begin := func(want State) {
 		t.Helper()
-		if s, err := Begin(t.Context(), out, h, false); err != nil || s != want {
+		if at, s, err := Begin(t.Context(), out, h, false); err != nil || s != want || at != Path(out, h.Shard, h.Of) {
 			t.Fatalf("%s, %v, expected %s", s, err, want)
 		}
 	}
@@ -202,7 +202,7 @@ func TestFolder(t *testing.T) {
 	}
 	fill()
 	begin(Begun)
-	if err := Finish(t.Context(), out, h); err != nil {
+	if err := Finish(t.Context(), out, h, Path(out, h.Shard, h.Of)); err != nil {
 		t.Fatal(err)
 	}
 	begin(Present)
@@ -225,16 +225,16 @@ func TestFolder(t *testing.T) {
 			t.Errorf("%s: the damaged file stays", name)
 		}
 		fill()
-		if err := Finish(t.Context(), out, h); err != nil {
+		if err := Finish(t.Context(), out, h, Path(out, h.Shard, h.Of)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	other := h
 	other.Settings = nil
-	if _, err := Begin(t.Context(), out, other, false); err == nil {
+	if _, _, err := Begin(t.Context(), out, other, false); err == nil {
 		t.Error("another job's part is begun")
 	}
-	if _, err := Begin(t.Context(), out, other, true); err != nil {
+	if _, _, err := Begin(t.Context(), out, other, true); err != nil {
 		t.Error(err)
 	}
 }
@@ -257,7 +257,7 @@ func FuzzPart(f *testing.F) {
 		if err := os.WriteFile(Path(out, 1, 1), b, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		w, err := Look(out)
+		w, err := Look(t.Context(), out)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -21,9 +21,19 @@ func MakeValue[T any](compute func() (T, error)) func(io.Writer) error {
 func Values[T any](w *Whole) ([]T, error) {
 	list := make([]T, len(w.Parts))
 	for i := range w.Parts {
-		if err := w.Parts[i].Read(func(r io.Reader) error { return gob.NewDecoder(r).Decode(&list[i]) }); err != nil {
-			return nil, fmt.Errorf("%w: was it made by another version of winnow?", err)
+		v, err := Value[T](&w.Parts[i])
+		if err != nil {
+			return nil, err
 		}
+		list[i] = v
 	}
 	return list, nil
+}
+
+// Value reads the value of a part. Fields that T does not have are passed over.
+func Value[T any](p *Part) (v T, err error) {
+	if err := p.Read(func(r io.Reader) error { return gob.NewDecoder(r).Decode(&v) }); err != nil {
+		return v, fmt.Errorf("%w: was it made by another version of winnow?", err)
+	}
+	return v, nil
 }

@@ -13,11 +13,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 
+	"winnow/datasets/location"
 	"winnow/internal/atomicfile"
 	"winnow/internal/hint"
 	"winnow/internal/interrupt"
-	"winnow/internal/regular"
 )
 
 // A part that is a file is a line of JSON, the header; what the job wrote; and the seal: the sha256 of all before it, its length in
@@ -78,6 +79,9 @@ func Make(ctx context.Context, out string, h Header, write func(io.Writer) error
 		m.Complete = err == nil
 		return m, err
 	}
+	if location.IsRemote(out) {
+		return m, hint.Misused("parts: %s: expected a path on this machine: parts of winnow %s are files, and of those in object stores only folders are written, by winnow extract", out, h.Job)
+	}
 	if err := os.MkdirAll(Dir(out), 0o755); err != nil {
 		return m, fmt.Errorf("parts: %w", err)
 	}
@@ -120,33 +124,60 @@ func (s *sum) Write(b []byte) (int, error) {
 	return s.to.Write(b)
 }
 
-// Begin makes ready for a part that is a folder, whose files the caller writes before [Finish], and reports what was there: nothing is
-// to do for one that is Present; what was torn is removed. With overwrite parts of another job do not matter, otherwise they are an error.
-func Begin(ctx context.Context, out string, h Header, overwrite bool) (State, error) {
+// Begin makes ready for a part that is a folder, whose files the caller writes into the folder at before [Finish], and reports what was
+// there: nothing is to do for one that is Present; what was torn is removed. With overwrite parts of another job do not matter, otherwise
+// they are an error. Of an output in an object store the folder lies in that of temporary files, the same for the same part, so that what
+// was begun goes on there.
+func Begin(ctx context.Context, out string, h Header, overwrite bool) (at string, s State, err error) {
 	own := Part{State: Missing}
 	if !overwrite {
-		var err error
 		if own, err = stand(ctx, out, h); err != nil || own.State == Present {
-			return own.State, err
+			return Path(out, h.Shard, h.Of), own.State, err
 		}
 	}
-	path := Path(out, h.Shard, h.Of)
-	if err := os.MkdirAll(path, 0o755); err != nil {
-		return own.State, fmt.Errorf("parts: %w", err)
+	if location.IsRemote(out) {
+		at, err = workplace(out, h)
+		return at, own.State, err
 	}
-	if err := writeHeader(path, sealed{Header: h}); err != nil {
-		return own.State, err
+	at = Path(out, h.Shard, h.Of)
+	if err := os.MkdirAll(at, 0o755); err != nil {
+		return at, own.State, fmt.Errorf("parts: %w", err)
+	}
+	if err := writeHeader(at, sealed{Header: h}); err != nil {
+		return at, own.State, err
 	}
 	if own.State != Torn {
-		return own.State, nil
+		return at, own.State, nil
 	}
-	entries, err := os.ReadDir(path)
+	entries, err := os.ReadDir(at)
 	for _, e := range entries { // what is damaged is made again
 		if err == nil && contents(e) {
-			err = os.Remove(filepath.Join(path, e.Name()))
+			err = os.Remove(filepath.Join(at, e.Name()))
 		}
 	}
-	return own.State, err
+	return at, own.State, err
+}
+
+// workplace makes the folder in which a part of an object store is filled; nobody else may have made it.
+func workplace(out string, h Header) (string, error) {
+	h.Winnow = ""
+	text, err := json.Marshal(h)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(append([]byte(Out(out)+"\n"), text...))
+	at := filepath.Join(os.TempDir(), fmt.Sprintf("winnow-part-%x", sum[:8]))
+	if err := os.Mkdir(at, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return "", fmt.Errorf("parts: %w", err)
+	}
+	info, err := os.Lstat(at)
+	if err != nil {
+		return "", fmt.Errorf("parts: %w", err)
+	}
+	if !info.IsDir() || runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
+		return "", fmt.Errorf("parts: %s: found %v, expected a folder that nobody else can open: remove it, or set TMPDIR", at, info.Mode())
+	}
+	return at, nil
 }
 
 // contents reports whether an entry of a folder's part is one of its files.
@@ -154,10 +185,10 @@ func contents(e fs.DirEntry) bool {
 	return e.Name() != headerFile && e.Name()[0] != '.' && e.Type().IsRegular()
 }
 
-// Finish seals a folder's part: it lists its files with their sums. Files whose names begin with a dot are left out.
-func Finish(ctx context.Context, out string, h Header) error {
-	path := Path(out, h.Shard, h.Of)
-	entries, err := os.ReadDir(path)
+// Finish seals a folder's part, which was filled at the place that [Begin] named: it lists its files with their sums. Files whose names begin
+// with a dot are left out. Of an output in an object store the files are put there, the list of them last, and removed here.
+func Finish(ctx context.Context, out string, h Header, at string) error {
+	entries, err := os.ReadDir(at)
 	if err != nil {
 		return fmt.Errorf("parts: %w", err)
 	}
@@ -166,13 +197,37 @@ func Finish(ctx context.Context, out string, h Header) error {
 		if !contents(e) {
 			continue
 		}
-		n, sum, err := digest(ctx, filepath.Join(path, e.Name()))
+		n, sum, err := digest(ctx, filepath.Join(at, e.Name()))
 		if err != nil {
 			return err
 		}
 		all.Files = append(all.Files, file{e.Name(), n, sum})
 	}
-	return writeHeader(path, all)
+	if err := writeHeader(at, all); err != nil || !location.IsRemote(out) {
+		return err
+	}
+	names := []string{}
+	for _, f := range all.Files {
+		names = append(names, f.Name)
+	}
+	if err := PutFolder(ctx, Path(out, h.Shard, h.Of), at, append(names, headerFile)...); err != nil {
+		return hint.With(fmt.Errorf("parts: %w", err), "run the same command again: what was made lies in %s", at)
+	}
+	return os.RemoveAll(at)
+}
+
+// PutFolder puts files of a folder into one of an object store, so that the last of them stands there only while all others do: what stands
+// under its name is removed first.
+func PutFolder(ctx context.Context, to, from string, names ...string) error {
+	if err := location.Remove(ctx, location.Join(to, names[len(names)-1])); err != nil {
+		return err
+	}
+	for _, name := range names {
+		if err := location.Put(ctx, location.Join(to, name), filepath.Join(from, name)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func writeHeader(path string, s sealed) error {
@@ -185,7 +240,7 @@ func writeHeader(path string, s sealed) error {
 
 // digest returns a file's length and sha256.
 func digest(ctx context.Context, path string) (int64, string, error) {
-	f, err := regular.Open(path)
+	f, err := location.Open(ctx, path)
 	if err != nil {
 		return 0, "", err
 	}
@@ -197,7 +252,7 @@ func digest(ctx context.Context, path string) (int64, string, error) {
 
 // stand looks at the part h and those beside it.
 func stand(ctx context.Context, out string, h Header) (Part, error) {
-	w, err := Look(out)
+	w, err := Look(ctx, out)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Part{State: Missing}, nil
 	}
@@ -213,7 +268,7 @@ func stand(ctx context.Context, out string, h Header) (Part, error) {
 		return Part{}, hint.With(fmt.Errorf("%s: holds one of %d parts, asked for one of %d", Dir(out), w.Of, h.Of), "%s", advice)
 	}
 	own := w.Parts[h.Shard-1]
-	if own.State == Present {
+	if own.State == Present && !location.IsRemote(own.Path) { // there its sizes must do: what was put was checked
 		if err := own.verify(ctx); ctx.Err() != nil {
 			return own, ctx.Err()
 		} else if err != nil {

@@ -94,6 +94,24 @@ func TestFinetune(t *testing.T) {
 	exportTuned(t, "whole")
 }
 
+// TestFinetuneOnDevices: features for the validations of a fine-tuning, and those of its evaluation, are shared by the devices, here two
+// sessions on the CPU: the bytes of one.
+func TestFinetuneOnDevices(t *testing.T) {
+	atelier(t)
+	mustCall(t, append([]string{"--device", "cpu"}, tuneArgs("one", "stage3")...)...)
+	mustCall(t, append([]string{"--device", "cpu,cpu"}, tuneArgs("two", "stage3")...)...)
+	for _, name := range []string{folder.BestHeadFile, folder.BestBackboneFile, folder.LastBackboneFile, train.MetricsFile} {
+		if readFile(t, "one", name) != readFile(t, "two", name) {
+			t.Errorf("%s differs between one device and two", name)
+		}
+	}
+	a, _ := mustCall(t, "--device", "cpu", "embed", "one", "drawn", "--out", "one.npy")
+	b, _ := mustCall(t, "--device", "cpu,cpu", "embed", "two", "drawn", "--out", "two.npy")
+	if readFile(t, "one.npy") != readFile(t, "two.npy") || readFile(t, "one.ids.csv") != readFile(t, "two.ids.csv") {
+		t.Errorf("vectors of one device and two differ:\n%s%s", a, b)
+	}
+}
+
 // weightsApart is the largest difference of any weight from glyphnet's.
 func weightsApart(t *testing.T, file string) float64 {
 	t.Helper()

@@ -203,6 +203,28 @@ func TestGPUFlags(t *testing.T) {
 	}
 }
 
+// TestDoctorOnDevices: the doctor looks at every GPU that is asked for, and at the first where none is.
+func TestDoctorOnDevices(t *testing.T) {
+	lib := realLibrary(t)
+	for devices, want := range map[string]string{"cpu": "cuda", "cuda:1": "cuda", "cpu,cpu": "cuda", "cuda:0,1": "cuda:0 cuda:1", "cuda:2,cuda:0,3": "cuda:2 cuda:0 cuda:3"} {
+		var out, errs bytes.Buffer
+		code := execute(t.Context(), []string{"winnow", "--ort-lib", lib, "--device", devices, "doctor", "--json"}, &out, &errs)
+		var d diagnosis.Diagnosis
+		if err := json.Unmarshal(out.Bytes(), &d); err != nil || code != 0 {
+			t.Fatalf("%s: code %d, %v: %s", devices, code, err, errs.String())
+		}
+		var found []string
+		for _, c := range d.Checks {
+			if strings.HasPrefix(c.Name, "cuda") && c.Name != "cuda options" {
+				found = append(found, c.Name)
+			}
+		}
+		if strings.Join(found, " ") != want {
+			t.Errorf("%s: found checks of %q, expected %q", devices, found, want)
+		}
+	}
+}
+
 // withRuntime runs winnow with one more command, whose action is given what the program's OpenRuntime returns.
 func withRuntime(t *testing.T, args []string, action func(*cli.Context, *ort.Runtime) error) (stderr string, code int) {
 	t.Helper()

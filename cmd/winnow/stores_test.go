@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"winnow/features"
 	"winnow/internal/testing/orttest"
 	"winnow/internal/testing/s3test"
@@ -155,4 +157,124 @@ func TestObjectStore(t *testing.T) {
 			t.Errorf("%s: exit code %d: %s", address, code, errs)
 		}
 	}
+}
+
+// TestPartsInObjectStore: machines that share nothing but a bucket put their parts there, and the join makes the store of one machine of
+// them, there and here, to the byte. A part of which the last file is not there is not there: the same command puts it, and computes
+// nothing again.
+func TestPartsInObjectStore(t *testing.T) {
+	a := newAlbum(t, 23)
+	if _, errs, code := a.extract(t, t.Context()); code != 0 {
+		t.Fatal(errs)
+	}
+	want := a.files(t)
+	s := s3test.Serve(t, nil)
+	s.PutFolder(t, "photos/", a.root)
+	s.Put(t, "list.csv", []byte(readFile(t, a.manifest)))
+	here := a.out
+	scratch := t.TempDir()
+	t.Setenv("TMPDIR", scratch)
+	server := "?endpoint=" + s.URL // of this test, while others may have been asked before
+	a.manifest, a.root, a.out = "s3://birds/list.csv"+server, "s3://birds/photos"+server, "s3://birds/runs/features"+server
+	part := func(shard string, code int, told string, more ...string) {
+		t.Helper()
+		if out, errs, got := a.extract(t, t.Context(), append(more, "--shard", shard)...); got != code || !strings.Contains(out+errs, told) {
+			t.Errorf("shard %s: exit code %d: %s%s, expected %d and %q", shard, got, out, errs, code, told)
+		}
+	}
+	winnow := func(code int, told string, args ...string) {
+		t.Helper()
+		if got, out, errs := call(t.Context(), args...); got != code || !strings.Contains(out+errs, told) {
+			t.Errorf("%q: exit code %d: %s%s, expected %d and %q", args, got, out, errs, code, told)
+		}
+	}
+	puts := func(in string) (list []string) {
+		for _, request := range s.Asked() {
+			if strings.HasPrefix(request, "PUT "+in) {
+				list = append(list, strings.TrimPrefix(request, "PUT "+in))
+			}
+		}
+		return list
+	}
+	left := func(count int) {
+		t.Helper()
+		if list, err := os.ReadDir(scratch); err != nil || len(list) != count {
+			t.Errorf("%d temporary files are left, %v, expected %d: %v", len(list), err, count, list)
+		}
+	}
+
+	part("1/3", 0, "s3://birds/runs/features.parts/1-of-3"+server)
+	if list := puts("runs/features.parts/1-of-3/"); len(list) != 4 || list[3] != "part.json" {
+		t.Errorf("put %q, expected part.json last", list)
+	}
+	left(0)
+	part("3/3", 0, "")
+	stopped := func(w http.ResponseWriter, r *http.Request) bool { // as if the machine had stopped before the last file
+		if r.Method != http.MethodPut || !strings.HasSuffix(r.URL.Path, "part.json") {
+			return false
+		}
+		w.WriteHeader(http.StatusForbidden)
+		_, _ = io.WriteString(w, "<Error><Code>AccessDenied</Code></Error>")
+		return true
+	}
+	s.Set(stopped)
+	part("2/3", 1, "part.json: access denied (AccessDenied) with those of AWS_ACCESS_KEY_ID: expected credentials that may write to the bucket")
+	left(1)
+	s.Set(nil)
+	winnow(1, "2 of 3 parts of winnow extract are there", "cluster", "status", a.out)
+	winnow(1, "  2  begun", "cluster", "status", a.out)
+	winnow(1, "1 of 3 parts cannot be joined: begun: 2", "join", a.out)
+	s.Set(func(_ http.ResponseWriter, r *http.Request) bool { return strings.Contains(r.URL.Path, "photos/c") }) // no image is asked for
+	part("2/3", 0, "")
+	left(0)
+	s.Set(nil)
+	part("2/3", 0, "nothing to do")
+	if list := puts(""); list != nil {
+		t.Errorf("of a part that was there %q were put", list)
+	}
+	part("2/3", 1, "holds parts of another job", "--batch", "2")
+	s.Put(t, "runs/features.parts/2-of-3/features.npy", []byte("cut"))
+	winnow(1, "  2  torn  has a features.npy of 3 bytes", "cluster", "status", a.out)
+	part("2/3", 0, "")
+	s.Set(stopped)
+	part("2/3", 1, "access denied", "--overwrite") // what was there is not whole any more, though all its files are
+	s.Set(nil)
+	winnow(1, "  2  begun", "cluster", "status", a.out)
+	part("2/3", 0, "", "--overwrite")
+	winnow(0, "3 of 3 parts", "cluster", "status", "--verify", "s3://birds/runs/features.parts/"+server)
+
+	s.Set(nil)
+	winnow(0, "23 images × 7 values from 3 shards", "join", a.out)
+	if list := puts("runs/features/"); len(list) != 3 || list[2] != "store.json" {
+		t.Errorf("put %q, expected store.json last", list)
+	}
+	winnow(0, "it was complete: nothing to do", "join", a.out)
+	winnow(0, "joined", "cluster", "status", a.out)
+	winnow(0, "23 images", "join", a.out, "--out", here+"-joined")
+	winnow(2, "expected some in an object store", "join", joinable(t), "--out", here+"-other")
+	left(0)
+	files := s.Files(t, "runs/features/")
+	for name, data := range want {
+		if files[name] != data {
+			t.Errorf("%s in the bucket differs", name)
+		}
+	}
+	a.out = here + "-joined"
+	if diff := cmp.Diff(want, a.files(t)); diff != "" {
+		t.Errorf("joined here (-one +parts):\n%s", diff)
+	}
+	a.out = "s3://birds/runs/other"
+	if _, errs, code := a.extract(t, t.Context()); code != 2 || !strings.Contains(errs, "with --shard (1/1: all in one part)") {
+		t.Errorf("without --shard: exit code %d: %s", code, errs)
+	}
+}
+
+// joinable returns an output on this machine that one part is of.
+func joinable(t *testing.T) string {
+	t.Helper()
+	b := newAlbum(t, 5)
+	if _, errs, code := b.extract(t, t.Context(), "--shard", "1/1"); code != 0 {
+		t.Fatal(errs)
+	}
+	return b.out
 }

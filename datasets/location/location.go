@@ -1,6 +1,10 @@
 // Package location opens files and folders by where they lie: paths of this machine, also as file:// addresses, and addresses in
 // object stores. What is asked of a store ends with a context.
 //
+// A store is a [Tree], which is read, and where it takes files a [Sink]: an object is put whole or not at all, and there is no other way to
+// write. What is written bit by bit, or in several files that belong together, is made on this machine first; then its files are put,
+// the one last by which the others are found.
+//
 // It speaks to no store itself, so that programs without one link no client: [Use] gives it one, as the command line does
 // (winnow/bucket).
 package location
@@ -46,6 +50,13 @@ type Tree interface {
 	fs.StatFS
 	fs.ReadDirFS
 	Names(prefix string) iter.Seq2[string, error] // of all its files whose paths begin so, sorted
+}
+
+// Sink is a folder of an object store that takes files.
+type Sink interface {
+	Tree
+	Put(name string, from io.ReaderAt, size int64) error // whole or not at all, in the place of what was there
+	Remove(name string) error                            // does nothing where there is none
 }
 
 // stores opens folders of object stores, and files as trees whose name is ".".
@@ -112,6 +123,56 @@ func Dir(ctx context.Context, name string) (fs.FS, error) {
 		return regular.Dir(Local(name)), nil
 	}
 	return open(ctx, name)
+}
+
+// ReadDir lists a folder.
+func ReadDir(ctx context.Context, name string) ([]fs.DirEntry, error) {
+	if !IsRemote(name) {
+		return os.ReadDir(Local(name))
+	}
+	tree, err := open(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	return tree.ReadDir(".")
+}
+
+// Put copies a file of this machine to an address in an object store.
+func Put(ctx context.Context, name, file string) (err error) {
+	to, err := sink(ctx, name)
+	if err != nil {
+		return err
+	}
+	f, err := regular.Open(file)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	return to.Put(".", f, info.Size())
+}
+
+// Remove removes what lies at an address in an object store, if anything does.
+func Remove(ctx context.Context, name string) error {
+	from, err := sink(ctx, name)
+	if err != nil {
+		return err
+	}
+	return from.Remove(".")
+}
+
+func sink(ctx context.Context, name string) (Sink, error) {
+	tree, err := open(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	if s, ok := tree.(Sink); ok {
+		return s, nil
+	}
+	return nil, fmt.Errorf("location: %s: can only be read", name)
 }
 
 // Names lists the files of a folder of an object store whose paths in it begin so, at any depth.
@@ -194,6 +255,24 @@ func Absolute(name string) (string, error) {
 		return name, nil
 	}
 	return filepath.Abs(Local(name))
+}
+
+// Append returns a location whose last name has an ending more.
+func Append(name, ending string) string {
+	scheme, inner, options := Cut(name)
+	if scheme == "" {
+		return inner + ending
+	}
+	return scheme + inner + ending + options
+}
+
+// TrimSuffix returns a location whose last name lacks an ending, if it has it.
+func TrimSuffix(name, ending string) string {
+	scheme, inner, options := Cut(name)
+	if scheme == "" {
+		return strings.TrimSuffix(inner, ending)
+	}
+	return scheme + strings.TrimSuffix(inner, ending) + options
 }
 
 // cutOptions cuts the options from an address, with their question mark: what begins with a known one, since a question mark

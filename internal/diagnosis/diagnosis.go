@@ -70,7 +70,11 @@ func Make(o Options) (*Diagnosis, error) {
 	if rt != nil {
 		d.add(Check{Name: "products", OK: true, Found: ort.Doctor().String()})
 	}
-	d.cuda(rt, asked[0].Index)
+	for i, device := range asked {
+		if i == 0 || device.CUDA {
+			d.cuda(rt, device, len(asked) > 1)
+		}
+	}
 	d.add(Check{Name: "cuda options", OK: true, Found: gpuText(o.Compute.GPU)})
 	d.npm()
 	d.cache()
@@ -129,9 +133,12 @@ func (d *Diagnosis) library(o Options) *ort.Runtime {
 	return rt
 }
 
-// cuda checks whether networks can run on a GPU of that number, and lists the missing libraries if not.
-func (d *Diagnosis) cuda(rt *ort.Runtime, index int) {
+// cuda checks whether networks can run on a GPU, and lists the missing libraries if not. It is one of several that were asked for, or not.
+func (d *Diagnosis) cuda(rt *ort.Runtime, device ort.Device, several bool) {
 	look := Check{Name: "cuda"}
+	if several && device.CUDA {
+		look.Name = device.String()
+	}
 	if rt == nil {
 		look.Found, look.Fix = "not looked at without ONNX Runtime", ortlib.InstallHint
 		d.add(look)
@@ -143,10 +150,10 @@ func (d *Diagnosis) cuda(rt *ort.Runtime, index int) {
 	if len(look.Missing) > 0 {
 		look.Found = "not there: " + strings.Join(look.Missing, ", ")
 		look.Fix = cudaFix(look.Missing)
-	} else if err := rt.CheckCUDA(index); err != nil {
+	} else if err := rt.CheckCUDA(device.Index); err != nil {
 		look.Found, look.Fix = err.Error(), ort.GPUHint(err, "see that nvidia-smi lists a device")
 	} else {
-		look.OK, look.Found = true, fmt.Sprintf("a matrix product ran on device %d", index)
+		look.OK, look.Found = true, fmt.Sprintf("a matrix product ran on device %d", device.Index)
 	}
 	look.Found += "; " + ort.CUDAState
 	d.add(look)

@@ -54,7 +54,7 @@ var rooms = []Room{
 	{"features", "holds labelled vectors and parameters in memory, the memory bank, and the feature store on disk",
 		""},
 	{"parts", "says how one job is dealt among machines, and joins what they made",
-		"internal/hint"},
+		"datasets/location internal/hint"},
 	{"graph", "holds an ONNX model as data: read, check, infer shapes, cut, join, write",
 		""},
 	{"graph/gradient", "writes a model's derivative as two more models; knows which of its weights can be trained",
@@ -103,7 +103,7 @@ var rooms = []Room{
 	{"models/architecture", "builds untrained networks from a YAML description and a seed",
 		"backbone graph internal/document"},
 	{"extraction", "turns a list of images into a feature store",
-		"backbone backbone/ort features internal/hint models parts"},
+		"backbone backbone/ort datasets/location features internal/hint models parts"},
 
 	{"eval", "measures retrieval, clusters, classifiers and the detection of wrong labels",
 		"datasets features filters internal/spread"},
@@ -194,7 +194,7 @@ var rooms = []Room{
 		"backbone backbone/ort datasets datasets/imagelist datasets/imageroot extraction features graph head internal/hint internal/lookup internal/vectorfile models parts run/folder search search/pgvector search/qdrant search/vectordb"},
 
 	{"cluster", "hands commands that machines can share to Slurm and Kubernetes, and says how far they are",
-		"cluster/plan internal/hint parts"},
+		"cluster/plan datasets/location internal/hint parts"},
 	{"cluster/plan", "says how long a job takes that many workers share, and that fail",
 		""},
 

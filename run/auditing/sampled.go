@@ -216,7 +216,7 @@ func JoinParts(ctx context.Context, w *parts.Whole, o parts.JoinOptions) (parts.
 	if err != nil {
 		return nil, err
 	}
-	b, said, err := a.job.Joined(w)
+	b, said, err := a.job.Joined(ctx, w)
 	if err != nil {
 		return nil, err
 	}

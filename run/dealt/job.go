@@ -2,7 +2,6 @@ package dealt
 
 import (
 	"context"
-	"encoding/gob"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -122,7 +121,7 @@ func (j Job[Options, Fit, Said]) Part(ctx context.Context, out string, s parts.S
 		made.Out, made.Then = at, "these are sums: then run the same command again, on all machines"
 		return made, err
 	}
-	f, sum, err := j.readFit(at)
+	f, sum, err := j.readFit(ctx, at)
 	if err != nil {
 		return parts.Made{}, err
 	}
@@ -136,8 +135,8 @@ func (j Job[Options, Fit, Said]) Part(ctx context.Context, out string, s parts.S
 }
 
 // readFit reads what was fitted, and its sum.
-func (j Job[Options, Fit, Said]) readFit(out string) (f Fit, sum string, err error) {
-	w, err := parts.Look(out + fitted)
+func (j Job[Options, Fit, Said]) readFit(ctx context.Context, out string) (f Fit, sum string, err error) {
+	w, err := parts.Look(ctx, out+fitted)
 	if err != nil {
 		return f, "", err
 	}
@@ -151,8 +150,7 @@ func (j Job[Options, Fit, Said]) readFit(out string) (f Fit, sum string, err err
 
 // OptionsOf returns what the parts of w were asked for: of the sums, or of what was said.
 func OptionsOf[Options any](w *parts.Whole) (Options, error) {
-	var some struct{ Options Options }
-	err := w.Parts[0].Read(func(r io.Reader) error { return gob.NewDecoder(r).Decode(&some) })
+	some, err := parts.Value[struct{ Options Options }](&w.Parts[0])
 	return some.Options, err
 }
 
@@ -185,11 +183,11 @@ func (j Job[Options, Fit, Said]) JoinSums(ctx context.Context, w *parts.Whole) (
 }
 
 // Joined reads what was said of all rows, in their order, and by what.
-func (j Job[Options, Fit, Said]) Joined(w *parts.Whole) (f Fit, said []Said, err error) {
+func (j Job[Options, Fit, Said]) Joined(ctx context.Context, w *parts.Whole) (f Fit, said []Said, err error) {
 	if err := j.unchanged(w); err != nil {
 		return f, nil, err
 	}
-	f, sum, err := j.readFit(w.Out)
+	f, sum, err := j.readFit(ctx, w.Out)
 	if err != nil {
 		return f, nil, err
 	}

@@ -183,7 +183,7 @@ func JoinNoise(ctx context.Context, w *parts.Whole, o parts.JoinOptions) (parts.
 	if err != nil {
 		return nil, err
 	}
-	c, said, err := j.Joined(w)
+	c, said, err := j.Joined(ctx, w)
 	if err != nil {
 		return nil, err
 	}

@@ -70,7 +70,7 @@ func (t *Live) Saved(file string) (Features, error) {
 // of extraction. It is what winnow extract would compute with m as a file.
 func (t *Live) featuresBy(ctx context.Context, m *graph.Model, set features.Set) (features.Set, error) {
 	p := t.Backbone.Preprocessing
-	net, err := ort.NewNetwork(t.rt, m.Marshal(), t.Cut.Tensor, ort.NetworkInput{Name: t.Cut.Input, Channels: p.Planes(), Height: p.Crop, Width: p.Crop})
+	net, err := ort.NewNetworks(t.rt, m.Marshal(), t.Cut.Tensor, ort.NetworkInput{Name: t.Cut.Input, Channels: p.Planes(), Height: p.Crop, Width: p.Crop})
 	if err != nil {
 		return set, err
 	}

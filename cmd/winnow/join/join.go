@@ -18,7 +18,7 @@ import (
 
 // Options name the output that is put together.
 type Options struct {
-	Out             string
+	Out, To         string
 	Overwrite, JSON bool
 }
 
@@ -50,6 +50,7 @@ func command(call term.Call[Options]) *cli.Command {
 			"   winnow extract … --shard 1/2 --out birds.features    winnow extract … --shard 2/2 --out birds.features\n" +
 			"   winnow join birds.features",
 		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, DefaultText: "OUT", Usage: "`DIR` for the whole of parts that lie in an object store"},
 			&cli.BoolFlag{Name: "overwrite", Usage: "replace another feature store that stands at OUT"},
 			&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},
 		},
@@ -59,12 +60,12 @@ func command(call term.Call[Options]) *cli.Command {
 
 func read(c *cli.Context) (Options, error) {
 	out, err := term.OneArgument(c, "the --out that machines made parts of")
-	return Options{Out: out, Overwrite: c.Bool("overwrite"), JSON: c.Bool("json")}, err
+	return Options{Out: out, To: c.String("out"), Overwrite: c.Bool("overwrite"), JSON: c.Bool("json")}, err
 }
 
 func run(ctx context.Context, p *term.Program, o Options) error {
 	at, end := p.Watch("rows")
-	r, err := parts.Join(ctx, o.Out, joiners, parts.JoinOptions{Overwrite: o.Overwrite, Progress: at, Note: p.Note, Runtime: func() (io.Closer, error) { return p.OpenRuntime() }})
+	r, err := parts.Join(ctx, o.Out, joiners, parts.JoinOptions{Overwrite: o.Overwrite, To: o.To, Progress: at, Note: p.Note, Runtime: func() (io.Closer, error) { return p.OpenRuntime() }})
 	end()
 	return p.Result(r, o.JSON, err)
 }

@@ -115,7 +115,7 @@ func NewApp(groups []Group, stdout, stderr io.Writer) *cli.App {
 func globalFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "ort-lib", Usage: "`FILE` of ONNX Runtime's shared library", EnvVars: []string{"WINNOW_ORT_LIB"}},
-		&cli.StringFlag{Name: "device", Value: "cpu", Usage: "`DEVICE` that networks run on: cpu, cuda, cuda:N, auto; several GPUs, as cuda:0,1, share an extraction", EnvVars: []string{"WINNOW_DEVICE"}},
+		&cli.StringFlag{Name: "device", Value: "cpu", Usage: "`DEVICE` that networks run on: cpu, cuda, cuda:N, auto; several GPUs, as cuda:0,1, share what makes vectors of images", EnvVars: []string{"WINNOW_DEVICE"}},
 		&cli.StringFlag{Name: "gpu-memory", DefaultText: "no limit", Usage: "most of the GPU's memory that one network takes, `SIZE`: 4GiB, 800MiB"},
 		&cli.BoolFlag{Name: "tf32", Usage: "let the GPU round products to TF32: faster, and vectors differ from the CPU's"},
 		&cli.StringFlag{Name: "cudnn-search", Value: string(ort.SearchHeuristic), Usage: "how the GPU chooses a convolution's algorithm, `WAY`: heuristic, exhaustive (timed, may vary from run to run), default"},

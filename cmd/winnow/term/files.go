@@ -50,12 +50,12 @@ func CheckTargets(files []Target, inputs []string) error {
 	return nil
 }
 
-// keptHere refuses addresses in object stores but for manifests and images, which are only read.
+// keptHere refuses addresses in object stores but for manifests and images, which are only read, and the parts of extract.
 func keptHere(c *cli.Context) error {
 	for _, flag := range c.Command.Flags {
 		name := flag.Names()[0]
-		if value := c.String(name); location.IsRemote(value) && !slices.Contains([]string{"manifest", "labels", "root"}, name) {
-			return Misused("--%s: found %s, expected a path on this machine: manifests and images alone are read from object stores, and nothing is written there", name, value)
+		if value := c.String(name); location.IsRemote(value) && !slices.Contains([]string{"manifest", "labels", "root"}, name) && (name != "out" || c.Command.Name != "extract" || !c.IsSet("shard") && !c.Bool("dry-run")) {
+			return Misused("--%s: found %s, expected a path on this machine: manifests and images are read from object stores, and extract alone writes there, with --shard (1/1: all in one part)", name, value)
 		}
 	}
 	return nil

@@ -139,6 +139,65 @@ func TestKubernetes(t *testing.T) {
 	}
 }
 
+// Without a claim all lies in a bucket: pods have a folder of their own for what they put there, which goes with them, and no other volume.
+// What lies on a volume is named by its flag.
+func TestBucketAlone(t *testing.T) {
+	in := func(manifest, root, out string) cluster.Command {
+		c := extract(out)
+		c.Flags = map[string]string{"manifest": manifest, "root": root, "out": out, "model": "no"}
+		return c
+	}
+	o := cluster.Options{Tasks: 64, Memory: 1 << 30, Kubernetes: cluster.Kubernetes{Image: "winnow", Mount: "/data"}}
+	text, err := cluster.WriteKubernetes(context.Background(), host, []cluster.Command{in("s3://b/a.csv", "gs://b/photos", "s3://b/birds")}, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tasks, join, err := read(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if join.Spec.Template.Spec.Containers[0].Args[1] != "s3://b/birds" || tasks.Name != "winnow-birds" {
+		t.Errorf("%+v", join.Spec.Template.Spec.Containers[0])
+	}
+	for _, pod := range []core.PodSpec{tasks.Spec.Template.Spec, join.Spec.Template.Spec} {
+		if len(pod.Volumes) != 1 || pod.Volumes[0].EmptyDir == nil || pod.Volumes[0].PersistentVolumeClaim != nil {
+			t.Errorf("%+v", pod.Volumes)
+		}
+		for _, c := range slices.Concat(pod.InitContainers, pod.Containers) {
+			if len(c.VolumeMounts) != 1 || len(c.Env) != 1 || c.Env[0].Name != "TMPDIR" || c.Env[0].Value != c.VolumeMounts[0].MountPath || c.WorkingDir != c.Env[0].Value {
+				t.Errorf("%s: %+v", c.Name, c)
+			}
+		}
+	}
+	o.Kubernetes.Claim = "birds" // images on a volume, parts in a bucket: both
+	if text, err = cluster.WriteKubernetes(context.Background(), host, []cluster.Command{in("a.csv", "", "s3://b/birds")}, o); err != nil {
+		t.Fatal(err)
+	}
+	if tasks, _, err = read(text); err != nil || len(tasks.Spec.Template.Spec.Volumes) != 2 || tasks.Spec.Template.Spec.Containers[0].WorkingDir != "/data" {
+		t.Errorf("%v, %+v", err, tasks.Spec.Template.Spec)
+	}
+	o.Kubernetes.Claim = ""
+	for want, c := range map[string]cluster.Command{
+		"--claim missing: --manifest a.csv lies on a volume": in("a.csv", "s3://b/photos", "s3://b/birds"),
+		"--claim missing: --root photos lies on a volume":    in("s3://b/a.csv", "photos", "s3://b/birds"),
+		"--claim missing: --out birds lies on a volume":      in("s3://b/a.csv", "", "birds"),
+	} {
+		if _, err := cluster.WriteKubernetes(context.Background(), host, []cluster.Command{c}, o); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, expected %q", err, want)
+		}
+	}
+	embed := in("s3://b/a.csv", "", "s3://b/birds.npy")
+	embed.Name = "embed"
+	for _, write := range []func(context.Context, cluster.Host, []cluster.Command, cluster.Options) (string, error){cluster.WriteKubernetes, cluster.WriteSlurm} {
+		if _, err := write(context.Background(), host, []cluster.Command{embed}, o); err == nil || !strings.Contains(err.Error(), "extract alone writes its parts into object stores") {
+			t.Error(err)
+		}
+	}
+	if _, err := cluster.WriteSlurm(context.Background(), host, []cluster.Command{in("s3://b/a.csv", "", "s3://b/birds")}, cluster.Options{Tasks: 2, Memory: 1 << 30, Slurm: cluster.Slurm{Time: "1:00:00"}}); err == nil || !strings.Contains(err.Error(), "expected a path in a folder that all nodes see") {
+		t.Error(err)
+	}
+}
+
 // A dry run says what is not said: tasks of an hour each and their memory, half as much again and whole 256 MiB.
 func TestByDryRun(t *testing.T) {
 	o := cluster.Options{Kubernetes: cluster.Kubernetes{Image: "winnow", Claim: "birds", Mount: "/data", Name: "night"}}

@@ -3,6 +3,8 @@ package s3test
 
 import (
 	"bytes"
+	"errors"
+	"io"
 	"io/fs"
 	"net/http"
 	"net/http/httptest"
@@ -92,6 +94,28 @@ func (s *Server) PutFolder(t testing.TB, prefix, dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// Files returns the objects whose keys begin so, by what follows.
+func (s *Server) Files(t testing.TB, prefix string) map[string]string {
+	t.Helper()
+	list, err := s.backend.ListBucket(Bucket, &gofakes3.Prefix{HasPrefix: true, Prefix: prefix}, gofakes3.ListBucketPage{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := map[string]string{}
+	for _, o := range list.Contents {
+		found, err := s.backend.GetObject(Bucket, o.Key, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := io.ReadAll(found.Contents)
+		if err = errors.Join(err, found.Contents.Close()); err != nil {
+			t.Fatal(err)
+		}
+		files[strings.TrimPrefix(o.Key, prefix)] = string(data)
+	}
+	return files
 }
 
 // Set spoils answers from now on, nil none, and forgets what was asked.
