@@ -49,7 +49,7 @@ func Join(dirs []string, dir string, overwrite bool, progress func(done, total i
 	return JoinStores(shards, dir, overwrite, progress)
 }
 
-// JoinStores is [Join] of shards that are open, also by [OpenIn].
+// JoinStores is [Join] of shards that are open, also by [OpenIn]; they give up their paths.
 func JoinStores(given []*Store, dir string, overwrite bool, progress func(done, total int)) (*Store, error) {
 	shards, err := order(given)
 	if err != nil {
