@@ -106,7 +106,7 @@ func TestMapMisuse(t *testing.T) {
 		"retrieve -o a.svg run":                              {2, `"a.svg" does not end in .html`},
 		"retrieve -o a.html --k 0":                           {2, "--k 0: expected at least one"},
 		"retrieve -o a.html --queries 1000 --k 1000":         {2, "at most 5000 pictures"},
-		"retrieve -o a.html --choose best":                   {2, `found "best", expected random or worst`},
+		"retrieve -o a.html --choose best":                   {2, `found "best", expected random, worst or spread`},
 		"retrieve -o a.html":                                 {2, "takes a run folder, or --features DIR"},
 		"retrieve -o a.html --features nowhere --manifest x": {1, "x"},
 	} {

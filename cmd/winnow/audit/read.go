@@ -42,7 +42,7 @@ type Options struct {
 func read(c *cli.Context) (o Options, err error) {
 	o.Files = auditing.Files{Out: c.String("out"), Classes: c.String("classes"), Clean: c.String("clean"), Relabel: c.Bool("relabel"), Top: c.Int("top"), Sheet: c.Bool("spreadsheet")}
 	o.JSON = c.Bool("json")
-	o.Audit = auditing.Options{IncludeEval: c.Bool("include-eval"), FitSample: c.Int("fit-sample"), Together: c.IsSet("fit-sample") || c.IsSet("copies") || c.IsSet("neighbours"), Tuning: auditing.Tuning{Weights: c.String("finetune"), Augment: c.String("augment")}, Options: audit.Options{
+	o.Audit = auditing.Options{IncludeEval: c.Bool("include-eval"), FitSample: c.Int("fit-sample"), Together: c.IsSet("copies") || c.IsSet("neighbours") || c.IsSet("fit-sample") && c.Int("fit-sample") == 0, Tuning: auditing.Tuning{Weights: c.String("finetune"), Augment: c.String("augment")}, Options: audit.Options{
 		Rounds: c.Int("seeds"), Scorer: c.String("scorer"), Neighbours: c.Int("neighbours"), Folds: c.Int("folds"), Copies: c.Float64("copies"), Seed: c.Uint64("seed"),
 	}}
 	if p := c.Float64("noise-rate"); c.IsSet("noise-rate") {

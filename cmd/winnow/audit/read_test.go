@@ -38,11 +38,13 @@ func TestFlagsBecomeOptions(t *testing.T) {
 	old := usual
 	old.Scorer = "probe" // the name that self-confidence had
 	few := usual
-	few.Rate, few.MaxMem, few.Folds, few.Neighbours, few.Copies, few.Scorer = &none, 1<<20, 3, 4, 0.5, "crossfit"
+	few.Rate, few.MaxMem, few.Folds, few.Neighbours, few.Copies, few.Scorer, few.Together = &none, 1<<20, 3, 4, 0.5, "crossfit", true
 	tuned := usual
 	tuned.Rounds, tuned.Tuning = 3, auditing.Tuning{Weights: "layer4", Augment: "digits", Kept: "s.finetune"}
 	sampled := usual
 	sampled.FitSample = 1000
+	together := usual
+	together.Together = true
 	for line, want := range map[string]Options{
 		"--labels m.csv --features f --root r --model m --finetune layer4 --augment digits --seeds 3 -o s.csv": {Files: auditing.Files{Out: "s.csv", Top: 20}, Audit: tuned, Stored: auditing.Stored{Manifest: "m.csv", Features: "f", View: "center", Root: "r", Model: "m"}},
 		"--labels m.csv --features f":                {Files: auditing.Files{Top: 20}, Audit: usual, Stored: auditing.Stored{Manifest: "m.csv", Features: "f", View: "center"}},
@@ -57,6 +59,7 @@ func TestFlagsBecomeOptions(t *testing.T) {
 		"photos": {Files: auditing.Files{Out: "suspects.csv", Top: 10}, Audit: usual, Page: "suspects.html", Images: auditing.Images{Source: "photos", Store: "suspects.features"}},
 		"list.csv --root photos --model m.onnx --split test,val -o out/s.json --top 3 --noise-rate 0 --max-mem 1MiB --folds 3 --neighbours 4 --copies 0.5 --scorer crossfit": {Files: auditing.Files{Out: "out/s.json", Top: 3}, Audit: few, Page: "out/s.html", Images: auditing.Images{Source: "list.csv", Root: "photos", Model: "m.onnx", Splits: []string{"test", "validation"}, Store: "out/s.features"}},
 		"--labels m.csv --features f --fit-sample 1000 --shard 2/3 -o s.csv":                                                                                                 {Files: auditing.Files{Out: "s.csv", Top: 20}, Audit: sampled, Shard: parts.Shard{Index: 2, Of: 3}, Stored: auditing.Stored{Manifest: "m.csv", Features: "f", View: "center"}},
+		"--labels m.csv --features f --fit-sample 0":                                                                                                                         {Files: auditing.Files{Top: 20}, Audit: together, Stored: auditing.Stored{Manifest: "m.csv", Features: "f", View: "center"}},
 		"run --out s.csv --spreadsheet": {Files: auditing.Files{Out: "s.csv", Sheet: true, Top: 20}, Audit: usual, Run: "run", Open: folder.Options{View: "center", Splits: []string{"train", "validation"}, For: "audit"}},
 		"run --clean c.csv --drop":      {Files: auditing.Files{Top: 20, Clean: "c.csv"}, Audit: usual, Run: "run", Open: folder.Options{View: "center", Splits: []string{"train", "validation"}, For: "audit"}},
 	} {
