@@ -71,6 +71,9 @@ func (p *Pictures) Small(ctx context.Context, path string, side int) ([]byte, er
 		return data, nil
 	}
 	return p.making.do(ctx, k, func(ctx context.Context) ([]byte, error) {
+		if data, ok := p.memory.get(k); ok { // somebody else's, which has just become ready
+			return data, nil
+		}
 		if data, ok := p.disk.get(k); ok {
 			p.memory.put(k, data)
 			return data, nil
