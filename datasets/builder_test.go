@@ -12,11 +12,9 @@ import (
 	"winnow/internal/testing/memory"
 )
 
-// A long manifest takes its samples (72 bytes each), its paths, and, of what the reader throws away, no more than lines as they are.
-// Named classes and a file whose first lines are the shortest make it no more.
-func TestManifestMemory(t *testing.T) {
-	memory.Exactly(t)
-	const rows = 200_000
+// longManifest writes a manifest of 1,000 classes.
+func longManifest(t *testing.T, rows int) string {
+	t.Helper()
 	var text bytes.Buffer
 	text.WriteString("path,label,split\n")
 	for i := range rows {
@@ -26,6 +24,15 @@ func TestManifestMemory(t *testing.T) {
 	if err := os.WriteFile(name, text.Bytes(), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	return name
+}
+
+// A long manifest takes its samples (72 bytes each), its paths, and, of what the reader throws away, no more than lines as they are.
+// Named classes and a file whose first lines are the shortest make it no more.
+func TestManifestMemory(t *testing.T) {
+	memory.Exactly(t)
+	const rows = 200_000
+	name := longManifest(t, rows)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	d, err := Read(name, ReadOptions{})
@@ -48,16 +55,8 @@ func TestManifestMemory(t *testing.T) {
 func TestPaths(t *testing.T) {
 	memory.Exactly(t)
 	const rows = 200_000
-	var text bytes.Buffer
-	text.WriteString("path,label,split\n")
-	for i := range rows {
-		fmt.Fprintf(&text, "c%05d/%07d.jpg,class %d,train\n", i%1000, i, i%1000)
-	}
-	dir := t.TempDir()
-	name := filepath.Join(dir, "list.csv")
-	if err := os.WriteFile(name, text.Bytes(), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	name := longManifest(t, rows)
+	dir := filepath.Dir(name)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	paths, err := Paths(name, ReadOptions{})

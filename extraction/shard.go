@@ -37,17 +37,9 @@ func (e *Extraction) TakeShard(s parts.Shard) error {
 
 // own copies a part of a list, so that the rest may go.
 func own(paths []string) []string {
-	size := 0
-	for _, p := range paths {
-		size += len(p)
-	}
-	var all strings.Builder
-	all.Grow(size)
-	list := make([]string, len(paths))
+	all, list := strings.Join(paths, ""), make([]string, len(paths))
 	for i, p := range paths {
-		at := all.Len()
-		all.WriteString(p)
-		list[i] = all.String()[at:]
+		list[i], all = all[:len(p)], all[len(p):]
 	}
 	return list
 }

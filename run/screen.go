@@ -10,6 +10,7 @@ import (
 	"winnow/audit"
 	"winnow/audit/judges"
 	"winnow/features"
+	"winnow/filters/leaveout"
 	"winnow/run/config"
 	"winnow/run/dealt"
 	"winnow/run/folder"
@@ -92,33 +93,28 @@ func (d *Data) audited(ctx context.Context, o audit.Options, together bool) (aud
 		set.Labels = append([]int(nil), set.Labels...)
 		return audit.Run(ctx, set, o)
 	}
-	rows := dealt.Blocks{Source: d.Train, Classes: o.Classes, Bad: func(row int) error {
-		return fmt.Errorf("%s: its features are not finite numbers: extract them again", d.Paths[d.Train.IDs[row]])
-	}}
-	told := func(done int) {
-		if o.Told != nil {
-			o.Told(done, 2*rows.Len(), 0, "images")
-		}
+	before, last := 0, 0 // rows of a first pass, and of this one so far
+	job := dealt.Job[struct{}, *audit.Basis, audit.Judged]{
+		Rows: &dealt.Rows{Blocks: dealt.Blocks{Source: d.Train, Classes: o.Classes, Bad: func(row int) error {
+			return fmt.Errorf("%s: its features are not finite numbers: extract them again", d.Paths[d.Train.IDs[row]])
+		}}},
+		Drawn: audit.Fitted, Seed: o.Seed,
+		Fit: func(ctx context.Context, sums *leaveout.Sums, sample features.Set) (*audit.Basis, error) {
+			return audit.NewBasis(ctx, sums, sample, audit.Options{Scorer: o.Scorer, Seed: o.Seed})
+		},
+		Judge: func(ctx context.Context, b *audit.Basis, block features.Set) (audit.Judged, error) {
+			return b.Judge(ctx, block.X, block.Labels, block.IDs)
+		},
+		Progress: func(done, total int) {
+			if done <= last {
+				before = total
+			}
+			if last = done; o.Told != nil {
+				o.Told(before+done, 2*total, 0, "images")
+			}
+		},
 	}
-	sums, err := rows.Sums(ctx, 0, rows.Len(), told)
-	if err != nil {
-		return audit.Result{}, err
-	}
-	sample, err := rows.Sample(ctx, audit.Fitted, o.Seed)
-	if err != nil {
-		return audit.Result{}, err
-	}
-	b, err := audit.NewBasis(ctx, sums, sample, audit.Options{Scorer: o.Scorer, Seed: o.Seed})
-	if err != nil {
-		return audit.Result{}, err
-	}
-	var said []audit.Judged
-	err = rows.Each(ctx, 0, rows.Len(), func(block features.Set) error {
-		one, err := b.Judge(ctx, block.X, block.Labels, block.IDs)
-		said = append(said, one)
-		told(rows.Len() + block.IDs[block.Len()-1] + 1)
-		return err
-	})
+	b, said, err := job.Run(ctx)
 	if err != nil {
 		return audit.Result{}, err
 	}

@@ -122,7 +122,7 @@ var rooms = []Room{
 		"internal/parquetguard"},
 
 	{"run", "turns a configuration and data into a training run and its folder",
-		"audit audit/judges datasets eval extraction features filters filters/correction filters/noiserate filters/selfpaced graph head internal/hint internal/lookup losses models run/comparison run/config run/dealt run/folder run/mlflow run/tuning train train/peers train/samples train/selective"},
+		"audit audit/judges datasets eval extraction features filters filters/correction filters/leaveout filters/noiserate filters/selfpaced graph head internal/hint internal/lookup losses models run/comparison run/config run/dealt run/folder run/mlflow run/tuning train train/peers train/samples train/selective"},
 	{"run/cells", "runs many trainings, of a study or a sweep: several at once, each kept when it is done",
 		"internal/hint"},
 	{"run/config", "is the configuration of a training run",

@@ -53,8 +53,10 @@ func (j Job[Options, Fit, Said]) Run(ctx context.Context) (f Fit, said []Said, e
 }
 
 func (j Job[Options, Fit, Said]) fit(ctx context.Context, sums *leaveout.Sums) (f Fit, err error) {
-	if err := j.Rows.Store.Verify(ctx); err != nil {
-		return f, hint.With(err, "make the features again: winnow extract --overwrite")
+	if j.Rows.Store != nil {
+		if err := j.Rows.Store.Verify(ctx); err != nil {
+			return f, hint.With(err, "make the features again: winnow extract --overwrite")
+		}
 	}
 	sample, err := j.Rows.Sample(ctx, j.Drawn, j.Seed)
 	if err != nil {

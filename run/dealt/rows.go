@@ -20,9 +20,9 @@ import (
 type Rows struct {
 	Blocks
 	Manifest *datasets.Dataset
-	Store    *features.Store
-	Labels   []int // classes of the manifest, or [features.Unlabelled]
-	IDs      []int // positions in the manifest
+	Store    *features.Store // nil: the source is no store's, and its vectors are known to be whole
+	Labels   []int           // classes of the manifest, or [features.Unlabelled]
+	IDs      []int           // positions in the manifest
 	LeftOut  []lookup.LeftOut
 }
 
