@@ -55,12 +55,14 @@ func WriteSlurm(ctx context.Context, h Host, commands []Command, o Options) (str
 			return "", err
 		}
 	}
+	for _, c := range commands { // before anything is tried
+		if out := c.Flags["out"]; location.IsRemote(out) {
+			return "", hint.Misused("cluster: --out %s: expected a path in a folder that all nodes see: scripts, logs and notes lie beside it. Parts in an object store need none: run extract with --shard auto in an array of your own", out)
+		}
+	}
 	list, e, err := prepare(ctx, h, commands, &o, o.Memory == 0 || o.Slurm.Time == "")
 	if err != nil {
 		return "", err
-	}
-	if out := list[0].out; location.IsRemote(out) {
-		return "", hint.Misused("cluster: --out %s: expected a path in a folder that all nodes see: scripts, logs and notes lie beside it. Parts in an object store need none: run extract with --shard auto in an array of your own", out)
 	}
 	for _, text := range append([]string{h.Dir, o.Program, o.Slurm.Partition, o.Slurm.Time}, o.Slurm.More...) {
 		if strings.ContainsFunc(text, control) {
