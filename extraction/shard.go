@@ -96,7 +96,10 @@ func openPart(ctx context.Context, at string) (*features.Store, error) {
 	return features.OpenIn(files, at)
 }
 
-// Joined is an outcome of JoinParts, as `winnow join --json` prints it.
+// Joiner puts the parts of an extraction together. It reads their vectors once: their sums are compared while they are copied.
+var Joiner = parts.Joiner{Join: joinParts, Sums: features.VectorsFile}
+
+// Joined is an outcome of Joiner, as `winnow join --json` prints it.
 type Joined struct {
 	Store    string `json:"store"`
 	Shards   int    `json:"shards"`
@@ -107,13 +110,13 @@ type Joined struct {
 	Complete bool   `json:"complete"` // it was there already: nothing was done
 }
 
-// JoinParts puts the parts of an extraction together into the store of one machine, byte for byte.
-func JoinParts(ctx context.Context, w *parts.Whole, o parts.JoinOptions) (parts.Result, error) {
+// joinParts makes the store of one machine from parts, byte for byte. Where one of them is damaged, all of them are looked at.
+func joinParts(ctx context.Context, w *parts.Whole, o parts.JoinOptions) (parts.Result, error) {
 	shards := make([]*features.Store, len(w.Parts))
 	for i, p := range w.Parts {
 		var err error
 		if shards[i], err = openPart(ctx, p.Path); err != nil {
-			return nil, err
+			return nil, cmp.Or(w.Verify(ctx), err)
 		}
 	}
 	join := joinHere
@@ -124,6 +127,9 @@ func JoinParts(ctx context.Context, w *parts.Whole, o parts.JoinOptions) (parts.
 	complete := errors.Is(err, features.ErrComplete)
 	if complete {
 		s, err = openPart(ctx, w.Out)
+	}
+	if _, changed := errors.AsType[*features.ShardError](err); changed {
+		err = cmp.Or(w.Verify(ctx), err)
 	}
 	_, other := errors.AsType[*features.KeyError](err)
 	if _, damaged := errors.AsType[*features.DamageError](err); other || damaged {

@@ -45,7 +45,7 @@ func TestOldStoreGoesFirst(t *testing.T) {
 	dir := t.TempDir()
 	plan := testPlan(10)
 	makeStore(t, dir, plan)
-	before, err := os.Stat(filepath.Join(dir, featuresFile))
+	before, err := os.Stat(filepath.Join(dir, VectorsFile))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +55,7 @@ func TestOldStoreGoesFirst(t *testing.T) {
 		if _, err := os.Stat(filepath.Join(of, storeFile)); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("store.json still stands: %v", err)
 		}
-		if now, err := os.Stat(filepath.Join(of, featuresFile)); err != nil || !os.SameFile(before, now) {
+		if now, err := os.Stat(filepath.Join(of, VectorsFile)); err != nil || !os.SameFile(before, now) {
 			t.Errorf("the vectors have been replaced: %v", err)
 		}
 		return actual(of)

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
 	"io/fs"
 	"os"
@@ -31,10 +30,20 @@ func (e *MissingShards) Error() string {
 	return fmt.Sprintf("features: join: %d of %d shards are missing: %s", len(e.Missing), e.Of, strings.Join(names, ", "))
 }
 
+// ShardError is a shard whose vectors are not those that it was written with.
+type ShardError struct {
+	Dir string
+	Err error
+}
+
+func (e *ShardError) Error() string { return fmt.Sprintf("%s: %v", e.Dir, e.Err) }
+
+func (e *ShardError) Unwrap() error { return e.Err }
+
 // Join puts all shards of an image list, given in any order, together into a store in dir: byte for byte the one that
 // is made in one go with the same batches on the same device. It checks that the shards are of the same list, model,
-// tensor, preprocessing and views, that none is missing or given twice, that no file has changed since it was written,
-// and that the paths together are the whole list. Rows are copied as they lie, whatever their type.
+// tensor, preprocessing and views, that none is missing or given twice, that no file has changed since it was written
+// (*ShardError), and that the paths together are the whole list. Rows are copied as they lie, whatever their type.
 //
 // A store that stands in dir gives ErrComplete where it is the same, otherwise a *KeyError; a begun one likewise.
 // With overwrite it is replaced. Until the last moment the old one is whole.
@@ -235,7 +244,7 @@ func (j *joiner) write() error {
 	if err := removeInfo(j.dir); err != nil {
 		return err
 	}
-	if err := os.Rename(j.path(partFile), j.path(featuresFile)); err != nil {
+	if err := os.Rename(j.path(partFile), j.path(VectorsFile)); err != nil {
 		return fmt.Errorf("features: %w", err)
 	}
 	return writeInfo(j.dir, j.info, j.paths)
@@ -254,7 +263,7 @@ func (j *joiner) writeMatrix() (err error) {
 	before := 0
 	for i, s := range j.shards {
 		copied, of := 0, int64(1)
-		if f, err := s.file(featuresFile); err == nil {
+		if f, err := s.file(VectorsFile); err == nil {
 			if info, err := f.Stat(); err == nil {
 				of = max(info.Size(), 1)
 			}
@@ -266,7 +275,7 @@ func (j *joiner) writeMatrix() (err error) {
 			}
 		})
 		if err := copyRows(io.MultiWriter(to, counted), s, i == 0, &like, j.info.Rows); err != nil {
-			return fmt.Errorf("features: join: %s: %w", s.Dir, err)
+			return fmt.Errorf("features: join: %w", err)
 		}
 		if before += s.Rows; j.progress != nil {
 			j.progress(before, j.info.Rows)
@@ -282,19 +291,20 @@ func (j *joiner) writeMatrix() (err error) {
 // copyRows appends the rows of a shard, after the header of the whole where it is the first, and checks the
 // shard's sum on the way. like is the first shard's header: the others have rows of the same type and shape.
 func copyRows(to io.Writer, s *Store, first bool, like *npyHeader, rows int) error {
-	f, err := s.file(featuresFile)
+	f, err := s.file(VectorsFile)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
+	damaged := func(format string, args ...any) error { return &ShardError{s.Dir, fmt.Errorf(format, args...)} }
 	sum := sha256.New()
 	from := io.TeeReader(f, sum)
 	h, err := readNPYHeader(from)
 	if err != nil {
-		return err
+		return damaged("%w", err)
 	}
 	if h.shape[0] != s.Rows {
-		return fmt.Errorf("%d rows, expected %d as %s says", h.shape[0], s.Rows, storeFile)
+		return damaged("%d rows, expected %d as %s says", h.shape[0], s.Rows, storeFile)
 	}
 	if first {
 		*like = h
@@ -303,12 +313,15 @@ func copyRows(to io.Writer, s *Store, first bool, like *npyHeader, rows int) err
 		}
 	}
 	if h.descr != like.descr || !slices.Equal(h.shape[1:], like.shape[1:]) {
-		return fmt.Errorf("rows of %s %v, expected %s %v as in the first shard", h.descr, h.shape[1:], like.descr, like.shape[1:])
+		return damaged("rows of %s %v, expected %s %v as in the first shard", h.descr, h.shape[1:], like.descr, like.shape[1:])
 	}
 	if _, err := io.CopyBuffer(onlyWriter{to}, from, make([]byte, 1<<20)); err != nil {
-		return err
+		return fmt.Errorf("%s: %w", s.Dir, err)
 	}
-	return checkSum(sum, s)
+	if got := hex.EncodeToString(sum.Sum(nil)); got != s.Sum {
+		return damaged("%s: sha256 %s, expected %s: the file has changed since it was written", VectorsFile, short(got), short(s.Sum))
+	}
+	return nil
 }
 
 // writerFunc is told of what is written.
@@ -321,10 +334,3 @@ func (f writerFunc) Write(b []byte) (int, error) {
 
 // onlyWriter hides what else a writer can do, so that copying goes through the given buffer.
 type onlyWriter struct{ io.Writer }
-
-func checkSum(sum hash.Hash, s *Store) error {
-	if got := hex.EncodeToString(sum.Sum(nil)); got != s.Sum {
-		return fmt.Errorf("%s: sha256 %s, expected %s: the file has changed since it was written", featuresFile, short(got), short(s.Sum))
-	}
-	return nil
-}

@@ -174,7 +174,7 @@ func TestJoinRefuses(t *testing.T) {
 			return []string{dirs[0], dirs[1] + "b", dirs[2]}
 		}, "shard 2/4"},
 		"flipped": {func(t *testing.T, dirs []string) []string {
-			name := filepath.Join(dirs[1], featuresFile)
+			name := filepath.Join(dirs[1], VectorsFile)
 			data, err := os.ReadFile(name)
 			if err != nil {
 				t.Fatal(err)
@@ -304,10 +304,10 @@ func TestCopyRowsOfAnyType(t *testing.T) {
 			rows := strings.Repeat(fill, size)
 			want += rows
 			data := string(encodeNPYHeader("<f2", shape...)) + rows
-			if err := os.WriteFile(filepath.Join(dir, featuresFile), []byte(data), 0o644); err != nil {
+			if err := os.WriteFile(filepath.Join(dir, VectorsFile), []byte(data), 0o644); err != nil {
 				t.Fatal(err)
 			}
-			sum, err := hashFile(t.Context(), filepath.Join(dir, featuresFile))
+			sum, err := hashFile(t.Context(), filepath.Join(dir, VectorsFile))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -92,7 +92,7 @@ func (s Stored) mapped() (x blas32.General, free func() error) {
 			return x, nil
 		}
 	}
-	f, err := os.Open(filepath.Join(s.store.Dir, featuresFile))
+	f, err := os.Open(filepath.Join(s.store.Dir, VectorsFile))
 	if err != nil {
 		return x, nil
 	}

@@ -20,7 +20,7 @@ import (
 
 // Files of a store. A finished store has the first three; a begun one has the last two.
 const (
-	featuresFile = "features.npy"      // n×d or n×views×d, float32 or float16, C order; numpy can map it
+	VectorsFile  = "features.npy"      // n×d or n×views×d, float32 or float16, C order; numpy can map it
 	pathsFile    = "paths.txt"         // line i is the image of row i, see EncodePaths
 	storeFile    = "store.json"        // written last: where it stands, the store is whole
 	partFile     = "features.npy.part" // grows by whole batches
@@ -129,7 +129,7 @@ func open(s *Store) (*Store, error) {
 
 // Files returns the files of the store.
 func (s *Store) Files() []string {
-	return []string{filepath.Join(s.Dir, featuresFile), filepath.Join(s.Dir, pathsFile), filepath.Join(s.Dir, storeFile)}
+	return []string{filepath.Join(s.Dir, VectorsFile), filepath.Join(s.Dir, pathsFile), filepath.Join(s.Dir, storeFile)}
 }
 
 func (info *Info) unmarshal(data []byte) error {
@@ -183,8 +183,8 @@ func (s *Store) readPaths() error {
 
 // checkMatrix compares header and size of features.npy with what store.json says.
 func (s *Store) checkMatrix() error {
-	name := filepath.Join(s.Dir, featuresFile)
-	f, err := s.file(featuresFile)
+	name := filepath.Join(s.Dir, VectorsFile)
+	f, err := s.file(VectorsFile)
 	if err != nil {
 		return fmt.Errorf("features: %w", err)
 	}
@@ -241,13 +241,13 @@ func (s *Store) BadRows() map[int]string {
 
 // Verify reads features.npy and compares its sha256 with the one in store.json.
 func (s *Store) Verify(ctx context.Context) error {
-	sum, err := hashFile(ctx, filepath.Join(s.Dir, featuresFile))
+	sum, err := hashFile(ctx, filepath.Join(s.Dir, VectorsFile))
 	if err != nil {
 		return fmt.Errorf("features: %w", err)
 	}
 	if sum != s.Sum {
 		return fmt.Errorf("features: %s: sha256 %s, expected %s: the file has changed since it was written",
-			filepath.Join(s.Dir, featuresFile), short(sum), short(s.Sum))
+			filepath.Join(s.Dir, VectorsFile), short(sum), short(s.Sum))
 	}
 	return nil
 }

@@ -175,9 +175,9 @@ func TestDeathAtEveryMoment(t *testing.T) {
 	}
 	w.Close()
 	full := pictures[len(pictures)-1]
-	renamed := map[string]string{progressFile: full[progressFile], featuresFile: full[partFile]}
+	renamed := map[string]string{progressFile: full[progressFile], VectorsFile: full[partFile]}
 	pictures = append(pictures, renamed)
-	withPaths := map[string]string{pathsFile: want[pathsFile], progressFile: full[progressFile], featuresFile: full[partFile]}
+	withPaths := map[string]string{pathsFile: want[pathsFile], progressFile: full[progressFile], VectorsFile: full[partFile]}
 	pictures = append(pictures, withPaths)
 	for i, picture := range pictures {
 		dir := restore(t, picture)
@@ -207,7 +207,7 @@ func TestDeathAtEveryMoment(t *testing.T) {
 func TestFinishNotesAllRowsFirst(t *testing.T) {
 	plan := testPlan(10)
 	dir := t.TempDir()
-	block := filepath.Join(dir, featuresFile, "in the way")
+	block := filepath.Join(dir, VectorsFile, "in the way")
 	if err := os.MkdirAll(block, 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -376,8 +376,8 @@ func TestOpenRefuses(t *testing.T) {
 		want  string
 	}{
 		"nothing":       {func(f map[string]string) { clear(f) }, "no feature store"},
-		"no vectors":    {func(f map[string]string) { delete(f, featuresFile) }, "no such file"},
-		"short vectors": {func(f map[string]string) { f[featuresFile] = f[featuresFile][:200] }, "bytes of data for shape"},
+		"no vectors":    {func(f map[string]string) { delete(f, VectorsFile) }, "no such file"},
+		"short vectors": {func(f map[string]string) { f[VectorsFile] = f[VectorsFile][:200] }, "bytes of data for shape"},
 		"no paths":      {func(f map[string]string) { delete(f, pathsFile) }, "no such file"},
 		"other paths":   {func(f map[string]string) { f[pathsFile] += "more.jpg\n" }, "paths.txt: sha256"},
 		"version": {func(f map[string]string) {
@@ -408,9 +408,9 @@ func TestOpenRefuses(t *testing.T) {
 	for k, v := range files {
 		flipped[k] = v
 	}
-	b := []byte(flipped[featuresFile])
+	b := []byte(flipped[VectorsFile])
 	b[len(b)-3] ^= 1
-	flipped[featuresFile] = string(b)
+	flipped[VectorsFile] = string(b)
 	s, err := Open(restore(t, flipped))
 	if err != nil {
 		t.Fatal(err)

@@ -117,7 +117,7 @@ func (s *Store) named(rows []int) ([]int, error) {
 // fill reads, of each row, count values from one on, and writes them behind each other; where that is whole rows,
 // neighbours are read together.
 func (s *Store) fill(ctx context.Context, dst []float32, rows []int, from, count int) error {
-	f, err := os.Open(filepath.Join(s.Dir, featuresFile))
+	f, err := os.Open(filepath.Join(s.Dir, VectorsFile))
 	if err != nil {
 		return fmt.Errorf("features: %w", err)
 	}

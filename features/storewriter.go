@@ -201,7 +201,7 @@ func (w *Writer) Finish(ctx context.Context) (*Store, error) {
 	if err := w.replaceMatrix(); err != nil {
 		return nil, err
 	}
-	sum, err := hashFile(ctx, w.path(featuresFile))
+	sum, err := hashFile(ctx, w.path(VectorsFile))
 	if err != nil {
 		return nil, fmt.Errorf("features: %w", err)
 	}
@@ -251,17 +251,17 @@ func (w *Writer) replaceMatrix() error {
 			return fmt.Errorf("features: %w", err)
 		}
 		w.part = nil
-		if err := os.Rename(w.path(partFile), w.path(featuresFile)); err != nil {
+		if err := os.Rename(w.path(partFile), w.path(VectorsFile)); err != nil {
 			return fmt.Errorf("features: %w", err)
 		}
 	}
-	f, err := os.Open(w.path(featuresFile))
+	f, err := os.Open(w.path(VectorsFile))
 	if err != nil {
 		return fmt.Errorf("features: %w", err)
 	}
 	defer f.Close()
 	if _, err := checkMatrixFile(f, w.plan.Key, w.rows, w.plan.Dim); err != nil {
-		return fmt.Errorf("features: %s: %w", w.path(featuresFile), err)
+		return fmt.Errorf("features: %s: %w", w.path(VectorsFile), err)
 	}
 	return nil
 }

@@ -76,7 +76,7 @@ func TestViews(t *testing.T) {
 		if slices.Equal(first.Data, mean.Data) {
 			t.Error("the mean is the first view")
 		}
-		data, err := os.ReadFile(filepath.Join(s.Dir, featuresFile))
+		data, err := os.ReadFile(filepath.Join(s.Dir, VectorsFile))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -139,8 +139,8 @@ func TestOneViewIsAsEver(t *testing.T) {
 	if got[storeFile] != want {
 		t.Errorf("store.json (-want +got):\n%s", cmp.Diff(want, got[storeFile]))
 	}
-	if head := got[featuresFile][:128]; !strings.Contains(head, "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 3), }") || len(got[featuresFile]) != 128+36 {
-		t.Errorf("features.npy is %d bytes long and begins with %q", len(got[featuresFile]), head)
+	if head := got[VectorsFile][:128]; !strings.Contains(head, "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 3), }") || len(got[VectorsFile]) != 128+36 {
+		t.Errorf("features.npy is %d bytes long and begins with %q", len(got[VectorsFile]), head)
 	}
 	if x, err := s.Averaged().Read(t.Context(), []int{2}); err != nil || x.Data[1] != value(plan, 2, 0, 1) {
 		t.Errorf("mean of one view: %v, %v", x.Data, err)
@@ -296,7 +296,7 @@ func FuzzOpen(f *testing.F) {
 		if err != nil {
 			f.Fatal(err)
 		}
-		matrix, err := os.ReadFile(filepath.Join(s.Dir, featuresFile))
+		matrix, err := os.ReadFile(filepath.Join(s.Dir, VectorsFile))
 		if err != nil {
 			f.Fatal(err)
 		}
@@ -305,7 +305,7 @@ func FuzzOpen(f *testing.F) {
 	paths := []byte(strings.Join(testPlan(7).Paths, "\n") + "\n")
 	dir := f.TempDir()
 	f.Fuzz(func(t *testing.T, info, matrix []byte) {
-		for name, data := range map[string][]byte{storeFile: info, featuresFile: matrix, pathsFile: paths} {
+		for name, data := range map[string][]byte{storeFile: info, VectorsFile: matrix, pathsFile: paths} {
 			if err := os.WriteFile(filepath.Join(dir, name), data, 0o644); err != nil {
 				t.Fatal(err)
 			}

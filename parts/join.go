@@ -26,8 +26,13 @@ type JoinOptions struct {
 // Result is what a join has made, for people and as JSON.
 type Result interface{ Write(io.Writer) error }
 
-// Joiner writes the output of a job. All parts are there, whole and of one job.
-type Joiner func(ctx context.Context, w *Whole, o JoinOptions) (Result, error)
+// Joiner puts the parts of a job together.
+type Joiner struct {
+	// Join writes the output. All parts are there, of one job, and whole but for what Sums names.
+	Join func(ctx context.Context, w *Whole, o JoinOptions) (Result, error)
+
+	Sums string // the file of parts that are folders whose sum Join compares while it copies the file; "": none
+}
 
 // Join finds the parts of an output, verifies them and lets the joiner of their job put them together. Of a job of two passes these are
 // those of the first ([First]) until there are some of the second.
@@ -41,7 +46,8 @@ func Join(ctx context.Context, out string, joiners map[string]Joiner, o JoinOpti
 	if err != nil {
 		return nil, hint.With(err, "name the output that the parts are of, or the folder of its parts: both machines and join must see it")
 	}
-	if err := w.Verify(ctx); err != nil {
+	join := joiners[w.Job]
+	if err := w.verify(ctx, join.Sums); err != nil {
 		return nil, err
 	}
 	if o.To != "" {
@@ -50,8 +56,7 @@ func Join(ctx context.Context, out string, joiners map[string]Joiner, o JoinOpti
 		}
 		w.Out = o.To
 	}
-	join, ok := joiners[w.Job]
-	if !ok {
+	if join.Join == nil {
 		return nil, fmt.Errorf("parts: %s: made by winnow %s, expected one of %s", Dir(out), w.Job, strings.Join(slices.Sorted(maps.Keys(joiners)), ", "))
 	}
 	versions := map[string]bool{}
@@ -61,5 +66,5 @@ func Join(ctx context.Context, out string, joiners map[string]Joiner, o JoinOpti
 	if len(versions) > 1 {
 		o.Note("the parts were made by different versions of winnow: %s", strings.Join(slices.Sorted(maps.Keys(versions)), ", "))
 	}
-	return join(ctx, w, o)
+	return join.Join(ctx, w, o)
 }

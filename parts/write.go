@@ -269,7 +269,7 @@ func stand(ctx context.Context, out string, h Header) (Part, error) {
 	}
 	own := w.Parts[h.Shard-1]
 	if own.State == Present && !location.IsRemote(own.Path) { // there its sizes must do: what was put was checked
-		if err := own.verify(ctx); ctx.Err() != nil {
+		if err := own.verify(ctx, ""); ctx.Err() != nil {
 			return own, ctx.Err()
 		} else if err != nil {
 			own.State, own.Why = Torn, err.Error()

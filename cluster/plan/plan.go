@@ -18,8 +18,8 @@ const (
 	JoinRate = 100e6
 )
 
-// Join is how long it takes to put parts together: they are read twice, to verify and to copy, and written once.
-func Join(bytes int64, rate float64) time.Duration { return seconds(3 * float64(bytes) / rate) }
+// Join is how long it takes to put parts together: they are read and written once.
+func Join(bytes int64, rate float64) time.Duration { return seconds(2 * float64(bytes) / rate) }
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 

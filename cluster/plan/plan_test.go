@@ -23,7 +23,7 @@ func TestDrawSound(t *testing.T) {
 	if want := 10 * (100 + 60) * time.Second; o.Extract != want || o.Failures != 0 || o.Lost != 0 || o.Bound != "workers" || o.Rate != 1000 {
 		t.Errorf("%+v, expected %v", o, want)
 	}
-	if want := 61_440 * time.Millisecond; o.Join != want || o.Wall() != o.Extract+want { // 3 × 2.048 GB at 100 MB/s
+	if want := 40_960 * time.Millisecond; o.Join != want || o.Wall() != o.Extract+want { // 2 × 2.048 GB at 100 MB/s
 		t.Errorf("join %v, expected %v", o.Join, want)
 	}
 	narrow := sound

@@ -69,6 +69,9 @@ func TestExtractShardsAndJoin(t *testing.T) {
 		"begun":   {func() error { return os.Remove(filepath.Join(second, "part.json")) }, "begun: 2"},
 		"torn":    {func() error { return os.Truncate(filepath.Join(second, "features.npy"), 100) }, "torn: 2; " + second + " has a features.npy of 100 bytes"},
 		"changed": {func() error { return flip(filepath.Join(second, "features.npy")) }, "torn: 2; " + second + " has a features.npy that changed"},
+		"no array": {func() error {
+			return os.WriteFile(filepath.Join(second, "features.npy"), bytes.Repeat([]byte{'x'}, 128+4*7*4), 0o644)
+		}, "torn: 2; " + second + " has a features.npy that changed"},
 		"header": {func() error {
 			return os.WriteFile(filepath.Join(second, "part.json"), []byte(`{"winnow_part": 1, `), 0o644)
 		}, "torn: 2; " + second + " its header"},
@@ -79,6 +82,9 @@ func TestExtractShardsAndJoin(t *testing.T) {
 		_, errs, code := winnow(t, "join", a.out)
 		if code != 1 || !strings.Contains(errs, spoil.want) || !strings.Contains(errs, "--shard 2/3") || strings.Count(errs, "\n") != 2 {
 			t.Errorf("%s: exit code %d: %s", name, code, errs)
+		}
+		if left, err := filepath.Glob(filepath.Join(a.out, "features.npy*")); err != nil || left != nil {
+			t.Errorf("%s: left %v, %v", name, left, err)
 		}
 		if _, errs, code = shard("2/3"); code != 0 {
 			t.Fatalf("%s, made again: exit code %d: %s", name, code, errs)

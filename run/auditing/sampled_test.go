@@ -77,7 +77,7 @@ func sampledBy(scorer string) Options {
 
 // joinAll joins what is there of an output, without the fast products.
 func joinAll(ctx context.Context, out string) (parts.Result, error) {
-	return parts.Join(ctx, out, map[string]parts.Joiner{Job: JoinParts, SumsJob: JoinSums}, parts.JoinOptions{
+	return parts.Join(ctx, out, map[string]parts.Joiner{Job: {Join: JoinParts}, SumsJob: {Join: JoinSums}}, parts.JoinOptions{
 		Progress: func(int, int) {}, Note: func(string, ...any) {}, Runtime: func() (io.Closer, error) { return io.NopCloser(nil), nil }})
 }
 

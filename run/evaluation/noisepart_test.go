@@ -29,7 +29,7 @@ func TestNoiseDealt(t *testing.T) {
 	}
 	join := func(out string) parts.Result {
 		t.Helper()
-		joined, err := parts.Join(t.Context(), out, map[string]parts.Joiner{NoiseJob: JoinNoise, NoiseSumsJob: JoinNoiseSums}, parts.JoinOptions{
+		joined, err := parts.Join(t.Context(), out, map[string]parts.Joiner{NoiseJob: {Join: JoinNoise}, NoiseSumsJob: {Join: JoinNoiseSums}}, parts.JoinOptions{
 			Progress: func(int, int) {}, Note: quiet, Runtime: func() (io.Closer, error) { return io.NopCloser(nil), nil }})
 		if err != nil {
 			t.Fatal(err)

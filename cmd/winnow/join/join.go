@@ -24,15 +24,15 @@ type Options struct {
 
 // joiners put the parts of a job together, by the command that made them.
 var joiners = map[string]parts.Joiner{
-	checking.Job:            checking.JoinParts,
-	extraction.Job:          extraction.JoinParts,
-	embedding.Job:           embedding.JoinParts,
-	embedding.SearchJob:     embedding.JoinSearch,
-	evaluation.Job:          evaluation.JoinParts,
-	auditing.Job:            auditing.JoinParts,
-	auditing.SumsJob:        auditing.JoinSums,
-	evaluation.NoiseJob:     evaluation.JoinNoise,
-	evaluation.NoiseSumsJob: evaluation.JoinNoiseSums,
+	checking.Job:            {Join: checking.JoinParts},
+	extraction.Job:          extraction.Joiner,
+	embedding.Job:           {Join: embedding.JoinParts},
+	embedding.SearchJob:     {Join: embedding.JoinSearch},
+	evaluation.Job:          {Join: evaluation.JoinParts},
+	auditing.Job:            {Join: auditing.JoinParts},
+	auditing.SumsJob:        {Join: auditing.JoinSums},
+	evaluation.NoiseJob:     {Join: evaluation.JoinNoise},
+	evaluation.NoiseSumsJob: {Join: evaluation.JoinNoiseSums},
 }
 
 // Command is winnow join.
