@@ -135,10 +135,13 @@ func (r *reproduction) words() string {
 // config returns the resolved configuration of a cell.
 func (r *reproduction) config(cell studies.Cell) (config.Run, error) {
 	row, column := r.Study.Rows[cell.Row], r.Study.Columns[cell.Column]
-	recipe := recipes.Recipe{Name: "default"}
-	if row.Recipe != "" && row.Recipe != recipe.Name {
+	recipe, name := recipes.Recipe{Name: "default"}, row.Recipe
+	if r.Finetune != "" && row.Whole != "" {
+		name = row.Whole
+	}
+	if name != "" && name != recipe.Name {
 		var err error
-		if recipe, err = recipes.Find(row.Recipe); err != nil {
+		if recipe, err = recipes.Find(name); err != nil {
 			return config.Run{}, err
 		}
 	}

@@ -145,8 +145,13 @@ func TestStudiesResolve(t *testing.T) {
 				if row.Recipe+row.Untrained == "" {
 					continue
 				}
-				if _, err := r.config(studies.Cell{Row: i, Column: j, Seed: 1}); err != nil {
+				cell := studies.Cell{Row: i, Column: j, Seed: 1}
+				if _, err := r.config(cell); err != nil {
 					t.Errorf("%s: %s, %s: %v", s.Name, row.Name, column.Name, err)
+				}
+				whole := reproduction{Options: Options{Study: s, Finetune: "all"}}
+				if cfg, err := whole.config(cell); err != nil || row.Whole != "" && (cfg.Solver.LR != 1e-3 || cfg.Head.Init != "random") {
+					t.Errorf("%s: %s, %s, whole: %v, learns at %v from %s", s.Name, row.Name, column.Name, err, cfg.Solver.LR, cfg.Head.Init)
 				}
 				known := map[string]bool{"": true, trueLabels: true, givenLabels: true}
 				for _, m := range run.NoiseModels() {

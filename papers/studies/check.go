@@ -57,6 +57,9 @@ func (s *Study) checkRow(i int, r Row) error {
 	if !slices.Contains([]string{"", Noisy, True, Topline}, r.Labels) {
 		return fmt.Errorf("row %q: labels are %q, expected %s, %s or %s", r.Name, r.Labels, Noisy, True, Topline)
 	}
+	if r.Whole != "" && r.Recipe == "" {
+		return fmt.Errorf("row %q: whole is %q, expected a recipe for stored features beside it", r.Name, r.Whole)
+	}
 	if r.Network != "" && (r.Ratio != nil || r.Judge != "") {
 		return fmt.Errorf("row %q: network is %q, expected none: ratios and judges look at the table's", r.Name, r.Network)
 	}
