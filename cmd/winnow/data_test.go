@@ -113,8 +113,7 @@ func TestDataRefuses(t *testing.T) {
 		`--split: "train" is not SPLIT=SHARE`:                {2, "import DIR/photos --out OUT --split train"},
 		"shares sum to 0.5, expected 1":                      {1, "import DIR/photos --out OUT --split train=0.5"},
 		`found a prefix to strip, "c", expected none`:        {1, "import DIR/photos --out OUT --strip-prefix c"},
-		"winnow: write DIR/nowhere/x.csv: no such file":      {1, "import DIR/photos --out DIR/nowhere/x.csv"},
-		"winnow: write DIR/photos: ":                         {1, "import DIR/photos --out DIR/photos"},
+		"winnow: --out: write DIR/photos: ":                  {1, "import DIR/photos --out DIR/photos"},
 		"no image found, expected one folder per class":      {1, "import DIR/empty --out OUT"},
 		"nowhere: no such file":                              {1, "import DIR/nowhere --out OUT"},
 		"winnow data check: found 0 arguments, expected one": {2, "check"},
@@ -130,6 +129,12 @@ func TestDataRefuses(t *testing.T) {
 		code, _, errs := call(t.Context(), args...)
 		if code != c.code || !strings.Contains(errs, strings.ReplaceAll(want, "DIR", dir)) || strings.Count(errs, "\n") != 1 {
 			t.Errorf("%s: exit code %d: %s, want %d and one line with %q", c.args, code, errs, c.code, want)
+		}
+	}
+	for _, source := range [][]string{{filepath.Join(dir, "photos")}, {"--preset", "mnist", "--root", dir}} { // before anything is read
+		code, _, errs := call(t.Context(), append([]string{"data", "import", "--out", filepath.Join(dir, "nowhere", "x.csv")}, source...)...)
+		if code != 1 || !strings.Contains(errs, "there is no folder "+filepath.Join(dir, "nowhere")+"\nwinnow: make it first: mkdir -p ") {
+			t.Errorf("%v: exit code %d: %s", source, code, errs)
 		}
 	}
 	if got := readFile(t, list) + readFile(t, out); !strings.HasPrefix(got, "path,") || !strings.HasSuffix(got, "\nold") {

@@ -80,6 +80,8 @@ func readImport(c *cli.Context) (o importing.Job, err error) {
 	}
 	if tar := datasets.IsShardName(o.Out); c.IsSet("shard-size") && !tar || o.Preset == glyphsPreset && tar {
 		return o, term.Misused("--out: found %s, expected shards (.tar) with --shard-size, and a manifest of %s", o.Out, glyphsPreset)
+	} else if err := term.KeepInput(c, c.Args().Slice()...); err != nil && !tar && o.Preset != glyphsPreset { // these make their folders
+		return o, err
 	}
 	if c.IsSet("preset") {
 		return o, readPreset(c, o)
@@ -100,10 +102,8 @@ func readImport(c *cli.Context) (o importing.Job, err error) {
 		source, split := importing.SourceAndSplit(arg)
 		o.Sources = append(o.Sources, importing.Source{Path: source, Read: datasets.ReadOptions{Format: datasets.Format(c.String("format")), Split: split, StripPrefix: c.String("strip-prefix"), Names: names, CropMargin: c.Float64("crop-margin"), MinBox: c.Int("min-box")}})
 	}
-	if text := c.String("split"); text != "" {
-		if o.Shares, err = datasets.ParseShares(text); err != nil {
-			return o, term.Misused("--split: %w", err)
-		}
+	if o.Shares, err = datasets.ParseShares(c.String("split")); c.IsSet("split") && err != nil {
+		return o, term.Misused("--split: %w", err)
 	}
 	return o, nil
 }
