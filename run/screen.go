@@ -25,13 +25,14 @@ type Screening struct {
 // Screen judges the labels of the training images by the judge of audits that the configuration names, on the stored features,
 // before anything is trained: images whose label is called wrong take part as images without a label, and what the filter
 // is told to drop besides is what the judge expects to be left; where the features tell nothing of labels none is. before is what an earlier part of the run found, or nil; at is
-// told how much of the judging is done and may be nil. It returns nil where nothing is to be screened, or it was already.
+// told how much of the judging is done and may be nil. It returns nil where nothing is to be screened, or it was already, or nothing
+// can be: only one class has two images, or none.
 //
 // A network learns wrong labels in its first epoch, before what it remembers can tell them from others; features that no
 // label has touched can. It is the pruning of confident learning (Northcutt, Jiang & Chuang 2021, section 3.2), by
 // winnow's own judge.
 func Screen(ctx context.Context, cfg *config.Run, data *Data, before *Screening, at func(done, total int)) (found *Screening, err error) {
-	if cfg.Screen == config.NoScreen || data.Screened {
+	if cfg.Screen == config.NoScreen || data.Screened || !data.comparable() {
 		return nil, nil
 	}
 	if found = before; found == nil {
@@ -142,6 +143,17 @@ func (d *Data) leaveOut(wrong []folder.Screened) {
 		take(&d.Stored)
 	}
 	d.Screened = true
+}
+
+// comparable reports whether two classes have two training images: a judge compares an image with others of its class.
+func (d *Data) comparable() bool {
+	images, classes := map[int]int{}, 0
+	for _, y := range d.Train.Labels {
+		if images[y]++; y != features.Unlabelled && images[y] == 2 {
+			classes++
+		}
+	}
+	return classes > 1
 }
 
 // stillClasses refuses what screening left nothing of.

@@ -54,7 +54,7 @@ var tunedSettings = []string{
 }
 
 // headSettings are those of the trainings of a head alone.
-var headSettings = []string{"length=10 epochs", "checkpoint=0"}
+var headSettings = []string{"length=10 epochs", "screen=none", "checkpoint=0"}
 
 // config is the setting of one training.
 func (o Options) config(t training) (config.Run, error) {

@@ -95,13 +95,16 @@ func byFilter(ctx context.Context, r *folder.Run, o Options) (*Report, error) {
 	}
 	d := o.asJudged(r.Given)
 	filter, h, store, backbone := r.Config.Filter.In(1), r.Head, r.Store, r.TunedFile()
+	if filter.Rate, err = wholeRate(r); err != nil {
+		return nil, err
+	}
 	if own != nil { // of the classes that were trained on
 		d, h, store = r.Manifest, own.head, own.store
 		if o.Rate != nil {
 			filter.Rate = *o.Rate
 		}
 		backbone = lastBackbone(r)
-	} else if filter, err = filterFor(r.Config, o); err != nil {
+	} else if filter, err = filterFor(r.Config, filter.Rate, o); err != nil {
 		return nil, err
 	}
 	o.Scorer, o.Filter, o.Rate = filter.Scorer, &filter, &filter.Rate
@@ -120,10 +123,10 @@ func byFilter(ctx context.Context, r *folder.Run, o Options) (*Report, error) {
 	return j.report(ctx, o.Note)
 }
 
-// filterFor returns the run's filter, or vMF-Sim where that cannot judge a whole set by the set alone.
-func filterFor(cfg config.Run, o Options) (filters.Config, error) {
+// filterFor returns the run's filter at a rate, or vMF-Sim where that cannot judge a whole set by the set alone.
+func filterFor(cfg config.Run, rate float64, o Options) (filters.Config, error) {
 	f := cfg.Filter.In(1)
-	f.Rate = ownRate(cfg)
+	f.Rate = rate
 	entry, err := filters.Find(f.Scorer)
 	if err != nil || !entry.ByBankAlone() {
 		if o.Scorer == "" && cfg.Method != config.Metric {
@@ -148,7 +151,21 @@ func filterFor(cfg config.Run, o Options) (filters.Config, error) {
 	return f, f.Validate()
 }
 
-// ownRate returns the share of wrong labels that a run was told.
+// wholeRate returns the share of wrong labels among all that a run was given: those that were called wrong before the training, and of
+// the others the share that it was told.
+func wholeRate(r *folder.Run) (float64, error) {
+	facts, err := folder.ReadFacts(r.Dir)
+	if err != nil {
+		return 0, err
+	}
+	rate := ownRate(r.Config)
+	if s := facts.Screening; s != nil && s.Judged > 0 {
+		rate = (float64(s.Wrong) + rate*float64(s.Judged-s.Wrong)) / float64(s.Judged)
+	}
+	return rate, nil
+}
+
+// ownRate returns the share of wrong labels that a run was told of those that it was trained on.
 func ownRate(cfg config.Run) float64 {
 	if cfg.HasPeers() {
 		return float64(cfg.Peers.Rate)

@@ -84,10 +84,10 @@ var (
 // tunedRefit is when the head begins again unless it is said where the backbone is trained too.
 var tunedRefit = Epochs(1)
 
-// What screens labels: nobody, and whoever does unless it is said where the backbone is trained too and labels are filtered.
+// What screens labels: nobody, and whoever does unless it is said where labels are filtered.
 const (
 	NoScreen    = "none"
-	tunedScreen = judges.Default
+	usualScreen = judges.Default
 )
 
 // Validation says how the best state is chosen; without a validation split the last one is.
@@ -132,7 +132,7 @@ const (
 func Default() Run {
 	c := Run{
 		Seed:           1,
-		Screen:         NoScreen,
+		Screen:         usualScreen,
 		Method:         Metric,
 		Head:           head.Default(),
 		MetricLearning: defaultMetric(),

@@ -82,7 +82,7 @@ backbone_schedule: {warm_up: 5 steps}
 	want.LossSolver.Momentum = 0.9
 	want.Validation.Patience = 3
 	want.Checkpoint = Steps(200)
-	want.StepIdle = true
+	want.StepIdle, want.Screen = true, NoScreen
 	want.Sampler.Images = 2
 	want.Finetune = Finetune{Weights: "layer4", BatchNorm: "train", Momentum: 0.95, Start: Epochs(1), CacheLimit: 512 << 20, Augment: "flip", Loss: GivenLoss}
 	want.BackboneSolver = train.DefaultSolver("sgd")
@@ -94,8 +94,10 @@ backbone_schedule: {warm_up: 5 steps}
 }
 
 func TestEmptyFilesAreDefaults(t *testing.T) {
-	for _, text := range []string{"", "# nothing yet\n", "solver:\n", "---\n"} {
-		if diff := cmp.Diff(Default(), parseText(t, text)); diff != "" {
+	unscreened := Default()
+	unscreened.Screen = NoScreen
+	for text, want := range map[string]Run{"": Default(), "# nothing yet\n": Default(), "---\n": Default(), "solver:\n": unscreened} {
+		if diff := cmp.Diff(want, parseText(t, text)); diff != "" {
 			t.Errorf("%q: %s", text, diff)
 		}
 	}
@@ -115,8 +117,8 @@ func TestAnotherSolverBringsItsDefaults(t *testing.T) {
 	}
 }
 
-// A command that trains the backbone and filters labels screens them first and begins with a full memory, unless it is said
-// or a file has all settings.
+// A command that filters labels screens them first, and one that trains the backbone too begins with a full memory, unless it is
+// said or a file has all settings.
 func TestFilteringOfFinetuning(t *testing.T) {
 	for _, c := range []struct {
 		text     string
@@ -124,13 +126,19 @@ func TestFilteringOfFinetuning(t *testing.T) {
 		screen   string
 		fill     bool
 	}{
-		{"", nil, NoScreen, false},
-		{"", []string{"finetune.weights=all"}, tunedScreen, true},
-		{"", []string{"finetune.weights=none"}, NoScreen, false},
+		{"", nil, usualScreen, false},
+		{"", []string{"filter.scorer=avgsim"}, usualScreen, false},
+		{"", []string{"filter.scorer=none"}, NoScreen, false},
+		{"", []string{"method=co-teaching"}, NoScreen, false},
+		{"", []string{"screen=none"}, NoScreen, false},
+		{"seed: 2", nil, NoScreen, false},
+		{"", []string{"method=co-teaching", "finetune.weights=all"}, usualScreen, true},
+		{"", []string{"finetune.weights=all"}, usualScreen, true},
+		{"", []string{"finetune.weights=none"}, usualScreen, false},
 		{"", []string{"finetune.weights=all", "filter.scorer=none"}, NoScreen, false},
 		{"", []string{"finetune.weights=all", "filter.scorer=none", "screen=fitted"}, "fitted", false},
 		{"", []string{"finetune.weights=all", "screen=none"}, NoScreen, true},
-		{"", []string{"finetune.weights=all", "bank.fill=false"}, tunedScreen, false},
+		{"", []string{"finetune.weights=all", "bank.fill=false"}, usualScreen, false},
 		{"seed: 2", []string{"finetune.weights=all"}, NoScreen, false},
 	} {
 		got := parseText(t, c.text, c.settings...)

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"reflect"
@@ -70,11 +71,15 @@ func (c *Run) choose(root ast.Node, settings []string) {
 	if scorer, err := filters.Find(named("filter", "scorer")); err == nil && scorer.Bar > 0 {
 		c.Filter.Threshold, c.Filter.Fixed = filters.ThresholdFixed, scorer.Bar
 	}
-	if weights := named("finetune", "weights"); weights != "" && weights != NoWeights {
+	weights, filtered := named("finetune", "weights"), cmp.Or(named("filter", "scorer"), c.Filter.Scorer) != NoFilter
+	tuned := weights != "" && weights != NoWeights
+	if root == nil && (filtered || tuned && named("filter", "scorer") == "") {
+		c.Bank.Fill = tuned
+	} else { // a file, as a recipe is, is a whole set of settings
+		c.Screen = NoScreen
+	}
+	if tuned {
 		c.Average.Horizon = tunedHorizon
-		if root == nil && named("filter", "scorer") != NoFilter { // a file, as a recipe is, is a whole set of settings
-			c.Screen, c.Bank.Fill = tunedScreen, true
-		}
 		if root == nil && c.Method == Metric {
 			c.Length, c.Finetune.Augment, c.Finetune.BatchNorm, c.BackboneSolver.LR = AutoLength, AutoAugmentation, AutoNorm, train.UsualLR
 			c.Validation.HoldOut, c.Finetune.Refit = UsualHoldOut, tunedRefit

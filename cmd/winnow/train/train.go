@@ -54,7 +54,7 @@ func command(call term.Call[Options]) *cli.Command {
 			"lists them), or the weights that a pattern names. It then looks at the images below --root; the features of the\n" +
 			"backbone before that, which the head starts from, are made in the run's folder unless --features names them, which\n" +
 			"also sets how the images are prepared. Beside head.winnow stands backbone.onnx, beside last.winnow last.onnx.\n\n" +
-			"Before that labels are screened: images whose label the judge of winnow audit calls wrong take part without one, and\n" +
+			"Before training labels are screened: images whose label the judge of winnow audit calls wrong take part without one, and\n" +
 			"screened.csv lists them (--screen). A recipe or a --config says it by itself (screen, bank.fill).\n\n" +
 			"--lr auto and --backbone-lr auto find the learning rates by range tests of some tens of steps before the first one, which\n" +
 			"leave nothing behind but lr_range.csv.\n\n" +
