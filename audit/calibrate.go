@@ -19,6 +19,7 @@ func calibrate(list []Suspect, wrong []float64) {
 		rows       []int
 		sum, count float64
 	}
+	join := func(a, b block) block { return block{append(a.rows, b.rows...), a.sum + b.sum, a.count + b.count} }
 	order := make([]int, 0, len(list))
 	total := 0.0
 	for i, v := range wrong {
@@ -36,16 +37,21 @@ func calibrate(list []Suspect, wrong []float64) {
 			if last := pooled[n-1]; last.sum*b.count > b.sum*last.count && list[last.rows[0]].Order != list[i].Order {
 				break
 			}
-			b = block{append(pooled[n-1].rows, b.rows...), b.sum + pooled[n-1].sum, b.count + pooled[n-1].count}
-			pooled = pooled[:n-1]
+			b, pooled = join(pooled[n-1], b), pooled[:n-1]
 		}
 		pooled = append(pooled, b)
 	}
-	right := 0.0
-	for _, b := range pooled {
-		right = math.Max(right, 1-(b.sum+rate)/(b.count+1)) // so many labels say no more than that
+	expected := func(b block) float64 { return (b.sum + rate) / (b.count + 1) } // so many labels say no more than that
+	var falling []block
+	for _, b := range pooled { // few labels say less than their neighbours: they are seen together
+		for n := len(falling); n > 0 && expected(falling[n-1]) <= expected(b); n-- {
+			b, falling = join(falling[n-1], b), falling[:n-1]
+		}
+		falling = append(falling, b)
+	}
+	for _, b := range falling {
 		for _, i := range b.rows {
-			list[i].rescore(right)
+			list[i].rescore(1 - expected(b))
 		}
 	}
 }

@@ -135,3 +135,23 @@ func TestExpectedRateOfConfusions(t *testing.T) {
 		t.Errorf("%.3f are wrong: fitted is off by %.3f, all classes alike by %.3f", wrong, far["fitted"], far["centres"])
 	}
 }
+
+// One label that the estimate is sure of at the front of the order, or at its end, says no more than one label can, and takes nothing
+// of what hundreds behind it say.
+func TestCalibrateFewBesideMany(t *testing.T) {
+	var list []Suspect
+	var estimate []float64
+	for i := range 600 {
+		v := 0.98
+		if i >= 300 {
+			v = 0.01
+		}
+		estimate = append(estimate, v)
+		list = append(list, Suspect{Row: i, Given: 1, Score: 0.5, Order: float64(i), Suggested: 2, SuggestedScore: 0.5})
+	}
+	estimate[0], estimate[599] = 0.999, 0.0001
+	calibrate(list, estimate)
+	if first, last := list[0].Score, list[599].Score; math.Abs(first-0.02) > 0.005 || math.Abs(last-0.99) > 0.005 {
+		t.Errorf("the first is said to be right with %v, the last with %v; expected .02 and .99", first, last)
+	}
+}

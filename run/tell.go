@@ -83,6 +83,8 @@ func (s *Session) tellPlan(plan Plan) {
 	}
 	if rate := 100 * float64(cfg.Filter.Rate); filtered && cfg.Filter.Threshold == filters.ThresholdPaper {
 		note("the filter %s is told that %.0f %% of the labels are wrong; with filter.threshold paper vmf drops more than it is told (strm: as many)", cfg.Filter.Scorer, rate)
+	} else if filtered && cfg.Filter.Threshold != filters.ThresholdFixed && s.screened != nil && !s.screened.Blind {
+		note("the filter %s drops about %.0f %% of the other labels while they are learned", cfg.Filter.Scorer, rate)
 	} else if filtered && cfg.Filter.Threshold != filters.ThresholdFixed {
 		note("the filter %s drops about %.0f %% of the labels (--noise-rate sets another share)", cfg.Filter.Scorer, rate)
 	}

@@ -48,7 +48,7 @@ func RunFlags(names ...string) []cli.Flag {
 		&cli.StringSliceFlag{Name: "loss", DefaultText: strings.Join(losses, ", ") + "; of a drawn network cross_entropy, where it knows validation's classes", Usage: "`NAME` of a loss (winnow losses lists them), NAME:bank for against the memory bank, NAME:0.5 with a weight; may be repeated"},
 		&cli.StringFlag{Name: "filter", DefaultText: d.Filter.Scorer, Usage: "`NAME` of the filter's scorer, or none"},
 		&cli.StringFlag{Name: "screen", DefaultText: "combined, " + config.NoScreen + " with --filter none, a recipe or a file", Usage: "judge `NAME` of winnow audit: images whose labels it calls wrong before training take no part; or none"},
-		&cli.StringFlag{Name: "noise-rate", DefaultText: d.Filter.Rate.String(), Usage: "share `P` of the labels thought to be wrong, or auto, which estimates it: the filter drops as many"},
+		&cli.StringFlag{Name: "noise-rate", DefaultText: d.Filter.Rate.String(), Usage: "share `P` of the labels thought to be wrong, or auto, which estimates it: screening and the filter leave out as many"},
 		&cli.IntFlag{Name: "dim", DefaultText: text(d.Head.Out), Usage: "dimension `N` of the embedding"},
 		&cli.StringFlag{Name: "hidden", DefaultText: "none", Usage: "widths of the head's hidden layers, `N,...`, or none for a linear head"},
 		&cli.StringFlag{Name: "init", DefaultText: d.Head.Init, Usage: "start `WAY` of the head: whiten or random"},
