@@ -71,11 +71,11 @@ func (c *Run) choose(root ast.Node, settings []string) {
 	if scorer, err := filters.Find(named("filter", "scorer")); err == nil && scorer.Bar > 0 {
 		c.Filter.Threshold, c.Filter.Fixed = filters.ThresholdFixed, scorer.Bar
 	}
-	weights, filtered := named("finetune", "weights"), cmp.Or(named("filter", "scorer"), c.Filter.Scorer) != NoFilter
+	weights, scorer := named("finetune", "weights"), named("filter", "scorer")
 	tuned := weights != "" && weights != NoWeights
-	if root == nil && (filtered || tuned && named("filter", "scorer") == "") {
-		c.Bank.Fill = tuned
-	} else { // a file, as a recipe is, is a whole set of settings
+	doubts := root == nil && (cmp.Or(scorer, c.Filter.Scorer) != NoFilter || tuned && scorer == "") // a file, as a recipe is, is a whole set of settings
+	c.Bank.Fill = doubts && tuned
+	if corrects := cmp.Or(named("correct", "visits"), "0") != "0"; !doubts || corrects { // labels that are to be corrected are not left out
 		c.Screen = NoScreen
 	}
 	if tuned {
