@@ -139,6 +139,9 @@ func (r *Run) trainedFacts() []page.Fact {
 	if f.NoiseRate != nil {
 		add("share of wrong labels", "estimated before the training: %s", f.NoiseRate)
 	}
+	if f.Screening != nil {
+		add("screened", "%s", f.Screening)
+	}
 	add("manifest", "%s%s; labels and images %.12s…", r.ManifestFile, shaText(f.ManifestSHA256), f.ImagesSHA256)
 	add("images", "%d to train on, of %d classes; %d for validation", f.Images, len(f.Classes), f.Validation)
 	add("features", "%s (sha256 %.12s…), network %.12s…, output %s", cmp.Or(r.Config.Data.Features, f.Features, r.Store.Dir), f.FeaturesSHA256, f.FeaturesKey.Model, f.FeaturesKey.Output)

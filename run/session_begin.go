@@ -7,7 +7,6 @@ import (
 	"runtime"
 
 	"winnow/internal/lookup"
-	"winnow/internal/text"
 	"winnow/run/folder"
 )
 
@@ -34,16 +33,7 @@ func (s *Session) screen(ctx context.Context) error {
 		return err
 	}
 	s.screened = found
-	if found.Blind {
-		s.options.Note("the features tell nothing of the labels: none is called wrong before the training")
-		return nil
-	}
-	by := found.By
-	if found.Sampled > 0 {
-		by = fmt.Sprintf("%s, fitted to %d of them,", by, found.Sampled)
-	}
-	s.options.Note("of %d labels %s calls %d wrong: their images take no part (%s); of the others about %s are", found.Judged, by, found.Wrong,
-		folder.ScreenedFile, text.Percent(found.Left))
+	s.options.Note("%s", found.Screening)
 	return nil
 }
 

@@ -20,6 +20,7 @@ import (
 	"winnow/audit/suspects"
 	"winnow/internal/text"
 	"winnow/run/auditing"
+	"winnow/run/folder"
 )
 
 // noted adds a column to a manifest, quoted and not.
@@ -280,4 +281,16 @@ func TestAuditCleansRun(t *testing.T) {
 		t.Errorf("the noise rate by a run's audit is not that of the stored features (-store +run):\n%s", diff)
 	}
 	mustCall(t, "train", "--manifest", "clean.csv", "--root", "drawn", "--features", "features", "--noise-rate", "0.1", "--epochs", "1", "--out", "again")
+
+	// What was screened before a training counts in the share that its audit calls wrong, and stands on its page.
+	mustCall(t, "train", "--manifest", "noisy.csv", "--features", "features", "--epochs", "3", "--out", "screened")
+	mustCall(t, "audit", "screened", "--clean", "again.csv", "--relabel")
+	facts, err := folder.ReadFacts("screened")
+	if n := changes("again.csv"); err != nil || facts.Screening == nil || n["train"] < 30 {
+		t.Fatalf("%v, %+v; labels changed: %v", err, facts.Screening, n)
+	}
+	mustCall(t, "report", "screened", "--root", "drawn", "--no-map", "--no-pictures", "--out", "screened.html")
+	if page := readFile(t, "screened.html"); !strings.Contains(page, facts.Screening.String()) {
+		t.Errorf("the page does not say that %s", facts.Screening)
+	}
 }

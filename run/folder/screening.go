@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+
+	"winnow/internal/text"
 )
 
 // Screening is what was found out about the labels before a training.
@@ -17,6 +19,18 @@ type Screening struct {
 	Sampled int     `json:"fit_sample,omitempty"` // images that the judge was fitted to, where it is not all
 	Wrong   int     `json:"wrong"`                // of the judged, called so and left out
 	Left    float64 `json:"wrong_of_rest"`        // share of the others that is expected to be wrong
+}
+
+// String says it for people.
+func (s Screening) String() string {
+	if s.Blind {
+		return "the features tell nothing of the labels: none is called wrong before the training"
+	}
+	by := s.By
+	if s.Sampled > 0 {
+		by = fmt.Sprintf("%s, fitted to %d of them,", by, s.Sampled)
+	}
+	return fmt.Sprintf("of %d labels %s calls %d wrong: their images take no part (%s); of the others about %s are", s.Judged, by, s.Wrong, ScreenedFile, text.Percent(s.Left))
 }
 
 // Screened is an image whose label was called wrong before the training.
