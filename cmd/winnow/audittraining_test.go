@@ -55,7 +55,7 @@ func TestAuditByTraining(t *testing.T) {
 	needRuntime(t)
 	w := newWorld(t, 2, 0.3)
 	known := w.knownManifest(t)
-	settings := []string{"--noise-rate", "0.3", "--screen", "none", "--loss", "norm_softmax", "--set", "filter.warm_up=2 epochs", "--set", "filter.avgsim=1 epoch", "--set", "checkpoint=15 steps"}
+	settings := []string{"--noise-rate", "0.3", "--loss", "norm_softmax", "--set", "filter.warm_up=2 epochs", "--set", "filter.avgsim=1 epoch", "--set", "checkpoint=15 steps"}
 	whole, cut := filepath.Join(w.dir, "whole"), filepath.Join(w.dir, "cut")
 	mustCall(t, w.args(whole, settings...)...)
 	cutAgain(t, w.args(cut, append(settings, "--resume")...))

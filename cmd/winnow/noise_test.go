@@ -79,7 +79,7 @@ func TestTrainEstimatesTheRate(t *testing.T) {
 	needRuntime(t)
 	w := newWorld(t, 3, 0.3)
 	auto, given := filepath.Join(w.dir, "auto"), filepath.Join(w.dir, "given")
-	code, _, stderr := call(context.Background(), w.args(auto, "--noise-rate", "auto", "--screen", "none")...)
+	code, _, stderr := call(context.Background(), w.args(auto, "--noise-rate", "auto")...)
 	if code != 0 || !strings.Contains(stderr, "estimated from the features: about ") {
 		t.Fatalf("exit %d\n%s", code, stderr)
 	}
@@ -91,7 +91,7 @@ func TestTrainEstimatesTheRate(t *testing.T) {
 	if err != nil || facts.NoiseRate == nil || math.Abs(float64(cfg.Filter.Rate)-facts.NoiseRate.Rate) > 1e-4 || math.Abs(facts.NoiseRate.Rate-0.3) > 0.12 {
 		t.Fatalf("%v: config.yaml has %v, run.json %+v", err, cfg.Filter.Rate, facts.NoiseRate)
 	}
-	if code, _, stderr := call(context.Background(), w.args(given, "--noise-rate", cfg.Filter.Rate.String(), "--screen", "none")...); code != 0 {
+	if code, _, stderr := call(context.Background(), w.args(given, "--noise-rate", cfg.Filter.Rate.String())...); code != 0 {
 		t.Fatal(stderr)
 	}
 	for _, name := range []string{folder.BestHeadFile, folder.ConfigFile} {

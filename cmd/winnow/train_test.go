@@ -133,14 +133,14 @@ func call(ctx context.Context, args ...string) (code int, stdout, stderr string)
 // args are those of a short training of the world.
 func (w world) args(out string, more ...string) []string {
 	return append([]string{"train", "--manifest", w.manifest, "--root", w.dir, "--features", w.store, "--out", out,
-		"--dim", "24", "--batch", "8x4", "--lr", "2e-3", "--epochs", "8"}, more...)
+		"--dim", "24", "--batch", "8x4", "--lr", "2e-3", "--epochs", "8", "--screen", "none"}, more...)
 }
 
 func TestTrainCommand(t *testing.T) {
 	needRuntime(t)
 	w := newWorld(t, 1, 0.3)
 	out := filepath.Join(w.dir, "runs", "one")
-	code, stdout, stderr := call(context.Background(), w.args(out, "--noise-rate", "0.3", "--json")...)
+	code, stdout, stderr := call(context.Background(), w.args(out, "--noise-rate", "0.3", "--screen", "combined", "--json")...)
 	if code != 0 {
 		t.Fatalf("exit %d\n%s", code, stderr)
 	}

@@ -33,7 +33,7 @@ func TestValidationByClassMean(t *testing.T) {
 	}
 	mixed := filepath.Join(w.dir, "mixed.csv")
 	write(t, mixed, strings.TrimSpace(list.String())+"\n")
-	measure := []string{"--screen", "none", "--set", "validation.measure=nearest-class-mean", "--set", "validation.every=10 steps"}
+	measure := []string{"--set", "validation.measure=nearest-class-mean", "--set", "validation.every=10 steps"}
 	out := filepath.Join(w.dir, "out")
 	code, _, stderr := call(context.Background(), w.args(out, append(measure, "--manifest", mixed)...)...)
 	if code != 0 || !strings.Contains(stderr, "validation accuracy by nearest class mean 0.") {

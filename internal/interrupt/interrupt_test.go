@@ -19,15 +19,13 @@ func TestMain(m *testing.M) {
 	if how == "" {
 		os.Exit(m.Run())
 	}
-	patience := time.Duration(0)
-	if how == "late" || how == "stops" {
-		patience = time.Millisecond
-	}
+	patience := map[string]time.Duration{"late": time.Millisecond, "stops": 300 * time.Millisecond}[how] // the latter is long enough to stop in
 	ctx, stop := Listen(context.Background(), patience, func() { fmt.Println("last words") })
 	fmt.Println("listening")
 	<-ctx.Done()
 	if how == "stops" {
 		stop()
+		time.Sleep(2 * patience)
 	}
 	fmt.Println("told")
 	if how == "obeys" {
