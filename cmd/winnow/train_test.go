@@ -133,7 +133,7 @@ func call(ctx context.Context, args ...string) (code int, stdout, stderr string)
 // args are those of a short training of the world.
 func (w world) args(out string, more ...string) []string {
 	return append([]string{"train", "--manifest", w.manifest, "--root", w.dir, "--features", w.store, "--out", out,
-		"--dim", "24", "--batch", "8x4", "--lr", "2e-3", "--epochs", "8", "--screen", "none"}, more...)
+		"--screen", "none", "--dim", "24", "--batch", "8x4", "--lr", "2e-3", "--epochs", "8"}, more...)
 }
 
 func TestTrainCommand(t *testing.T) {
