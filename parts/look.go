@@ -2,7 +2,6 @@ package parts
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -10,12 +9,9 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"path/filepath"
 	"strings"
 
 	"winnow/datasets/location"
-	"winnow/internal/hint"
-	"winnow/internal/interrupt"
 )
 
 // State says how far a part is.
@@ -119,42 +115,6 @@ func (w *Whole) Again() []int {
 		}
 	}
 	return list
-}
-
-// Verify reads all parts, marks those as torn whose sums differ, and returns an error unless all are there and whole.
-func (w *Whole) Verify(ctx context.Context) error { return w.verify(ctx, "") }
-
-// verify is Verify, except of a file of parts that are folders.
-func (w *Whole) verify(ctx context.Context, except string) error {
-	for i := range w.Parts {
-		p := &w.Parts[i]
-		if p.State != Present {
-			continue
-		}
-		if err := p.verify(ctx, except); ctx.Err() != nil {
-			return ctx.Err()
-		} else if err != nil {
-			p.State, p.Why = Torn, err.Error()
-		}
-	}
-	again := w.Again()
-	if len(again) == 0 {
-		return nil
-	}
-	var told []string
-	for _, s := range []State{Missing, Begun, Torn} {
-		if in := w.In(s); len(in) > 0 {
-			told = append(told, fmt.Sprintf("%s: %s", s, List(in)))
-		}
-	}
-	for _, p := range w.Parts {
-		if p.State == Torn {
-			told = append(told, fmt.Sprintf("%s %s", p.Path, p.Why))
-			break
-		}
-	}
-	return hint.With(fmt.Errorf("parts: %s: %d of %d parts cannot be joined: %s", Dir(w.Out), len(again), w.Of, strings.Join(told, "; ")),
-		"run the same command again with --shard %d/%d and so on, or as tasks %s of the array with --shard auto/%d", again[0], w.Of, List(again), w.Of)
 }
 
 // List writes rising numbers as the arrays of Slurm and the ranges of pages do: 1-3,7.
@@ -284,50 +244,6 @@ func (p *Part) lookFolder() (Header, State, error) {
 		}
 	}
 	return s.Header, Present, nil
-}
-
-// verify reads the part and compares its sums, except that of a file in it.
-func (p *Part) verify(ctx context.Context, except string) error {
-	if info, err := location.Stat(ctx, p.Path); err != nil {
-		return err
-	} else if info.IsDir() {
-		s, err := p.sealedFolder()
-		if err != nil {
-			return err
-		}
-		for _, f := range s.Files {
-			if f.Name == except {
-				continue
-			}
-			if n, sum, err := digest(ctx, location.Join(p.Path, filepath.Base(f.Name))); err != nil {
-				return err
-			} else if n != f.Bytes || sum != f.SHA256 {
-				return fmt.Errorf("has a %s that changed since it was written", f.Name)
-			}
-		}
-		return nil
-	}
-	f, err := location.Open(ctx, p.Path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	want, err := readSeal(f)
-	if err != nil {
-		return err
-	}
-	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	sum := sha256.New()
-	if _, err := io.Copy(sum, interrupt.NewReader(ctx, io.NewSectionReader(f, 0, info.Size()-int64(sealBytes)))); err != nil {
-		return err
-	}
-	if !bytes.Equal(sum.Sum(nil), want) {
-		return errors.New("changed since it was written")
-	}
-	return nil
 }
 
 // Read calls read with what the job wrote into a part that is a file.
