@@ -140,7 +140,7 @@ func TestTrainCommand(t *testing.T) {
 	needRuntime(t)
 	w := newWorld(t, 1, 0.3)
 	out := filepath.Join(w.dir, "runs", "one")
-	code, stdout, stderr := call(context.Background(), w.args(out, "--noise-rate", "0.3", "--screen", "combined", "--json")...)
+	code, stdout, stderr := call(context.Background(), w.args(out, "--noise-rate", "0.3", "--json")...)
 	if code != 0 {
 		t.Fatalf("exit %d\n%s", code, stderr)
 	}
@@ -164,7 +164,7 @@ func TestTrainCommand(t *testing.T) {
 		t.Error(err)
 	}
 	cfg, err := config.Load(filepath.Join(out, folder.ConfigFile), nil)
-	if err != nil || cfg.Screen != "combined" || !(cfg.Filter.Rate > 0.01 && cfg.Filter.Rate < 0.15) || cfg.Solver.LR != 2e-3 || cfg.Losses[1].Settings["margin"] != 0.5 || cfg.Data.Manifest != w.manifest {
+	if err != nil || cfg.Filter.Rate != 0.3 || cfg.Solver.LR != 2e-3 || cfg.Losses[1].Settings["margin"] != 0.5 || cfg.Data.Manifest != w.manifest {
 		t.Errorf("%v: resolved settings %+v", err, cfg)
 	}
 	var facts folder.Facts
