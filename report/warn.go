@@ -68,9 +68,9 @@ func (r *Run) warnings() (list []string) {
 		say("The filter kept %.0f %% of the labels in the second half of the training: so little teaches slowly; a smaller --noise-rate keeps more.", 100*share)
 	}
 	if d := r.audited.Detection; d != nil && d.Samples > 0 && r.Config.Filter.Scorer != config.NoFilter && r.Config.Filter.Threshold != filters.ThresholdFixed {
-		told, is := float64(r.Config.Filter.Rate), float64(d.Wrong)/float64(d.Samples)
+		told, is := r.facts.WholeRate(float64(r.Config.Filter.Rate)), float64(d.Wrong)/float64(d.Samples)
 		if math.Abs(told-is) > farOff {
-			say("The filter was told that %.0f %% of the labels are wrong, and %.0f %% are: --noise-rate %.2f, or auto, would tell it better.", 100*told, 100*is, is)
+			say("The training was told, or found, that %.0f %% of the labels are wrong, and %.0f %% are: --noise-rate %.2f, or auto, would tell it better.", 100*told, 100*is, is)
 		}
 	}
 	return list

@@ -155,14 +155,7 @@ func filterFor(cfg config.Run, rate float64, o Options) (filters.Config, error) 
 // the others the share that it was told.
 func wholeRate(r *folder.Run) (float64, error) {
 	facts, err := folder.ReadFacts(r.Dir)
-	if err != nil {
-		return 0, err
-	}
-	rate := ownRate(r.Config)
-	if s := facts.Screening; s != nil && s.Judged > 0 {
-		rate = (float64(s.Wrong) + rate*float64(s.Judged-s.Wrong)) / float64(s.Judged)
-	}
-	return rate, nil
+	return facts.WholeRate(ownRate(r.Config)), err
 }
 
 // ownRate returns the share of wrong labels that a run was told of those that it was trained on.

@@ -21,6 +21,16 @@ type Screening struct {
 	Left    float64 `json:"wrong_of_rest"`        // share of the others that is expected to be wrong
 }
 
+// WholeRate returns the share of wrong labels among all that a run was given: those that were called wrong before the training, and
+// of the others a share. Where nothing was screened that is the share itself.
+func (f Facts) WholeRate(rest float64) float64 {
+	s := f.Screening
+	if s == nil || s.Judged == 0 {
+		return rest
+	}
+	return (float64(s.Wrong) + rest*float64(s.Judged-s.Wrong)) / float64(s.Judged)
+}
+
 // String says it for people.
 func (s Screening) String() string {
 	if s.Blind {
