@@ -4,9 +4,10 @@ package losses
 //
 //	L = 1/n Σ_i -log softmax_c(λ u_ic)[y_i],   u_iy = own(s_iy),  u_ic = s_ic for c ≠ y
 //
-// own is a rising function below the identity: the row has to be nearer to its class by a margin before the loss is
-// as low as without. Defined for any batch; a class that is absent is still pushed away, one class alone gives 0.
-// Time O(n·C·d), memory O(n·C). Source: the form that ArcFace (arcface.go) and CosFace (cosface.go) share.
+// own is a rising function below the identity, or the identity itself: the row has to be nearer to its class by a margin before the
+// loss is as low as without. Defined for any batch; a class that is absent is still pushed away, one class alone gives 0.
+// Time O(n·C·d), memory O(n·C). Source: the form that ArcFace (arcface.go), CosFace (cosface.go) and, without a margin, the
+// normalised softmax (normsoftmax.go) share.
 type marginSoftmax struct {
 	own   func(s float64) (u, slope float64)
 	scale float64   // λ

@@ -9,11 +9,6 @@ package losses
 // affair. Time O(n·C·d), memory O(n·C).
 // Source: Zhai, Wu, "Classification is a strong baseline for deep metric learning", BMVC 2019; as a baseline
 // with t = 0.05 in PRISM (001). METHODS 5.4.
-type normSoftmax struct {
-	scale  float64   // 1/t
-	logits []float64 // of a row, where no derivative is asked for
-}
-
 var normSoftmaxEntry = Entry{
 	Name:     "norm_softmax",
 	Title:    "Normalised softmax",
@@ -28,21 +23,9 @@ var normSoftmaxEntry = Entry{
 		{Name: "init", Default: "uniform", Choices: proxyDraws, Doc: proxyDrawsDoc},
 	},
 	New: func(v Values, env Env) (Loss, error) {
-		loss := newProxied("norm_softmax", &normSoftmax{scale: 1 / v.Number("temperature")}, env, 1)
+		fn := &marginSoftmax{own: func(s float64) (u, slope float64) { return s, 1 }, scale: 1 / v.Number("temperature")}
+		loss := newProxied("norm_softmax", fn, env, 1)
 		drawProxies(loss.p, v.Word("init"), env.Init)
 		return loss, nil
 	},
-}
-
-func (l *normSoftmax) eval(dS, S []float64, p *pairs) (sum, terms float64) {
-	r := len(p.cols)
-	l.logits = grow(l.logits, r)
-	for i, y := range p.rows {
-		d := l.logits
-		if dS != nil {
-			d = dS[i*r : (i+1)*r]
-		}
-		sum += softmaxLoss(d, S[i*r:(i+1)*r], l.scale, y)
-	}
-	return sum, float64(len(p.rows))
 }
