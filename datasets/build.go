@@ -85,32 +85,44 @@ func ParseSplit(name string) (string, error) {
 // Merge joins datasets into one, in order; class names keep their meaning, ids are assigned again.
 func Merge(parts ...*Dataset) *Dataset {
 	var columns []string
+	n := 0
 	for _, p := range parts {
+		n += len(p.Samples)
 		for _, c := range p.Columns {
 			if !slices.Contains(columns, c) {
 				columns = append(columns, c)
 			}
 		}
 	}
-	var rows []row
+	b := builder{samples: make([]Sample, 0, n)}
 	for _, p := range parts {
 		at := make([]int, len(p.Columns))
 		for i, c := range p.Columns {
 			at[i] = slices.Index(columns, c)
 		}
-		for i := range p.Samples {
-			s := &p.Samples[i]
-			r := row{path: s.Path, label: p.className(s.Label), truth: p.className(s.True), split: s.Split}
-			if len(columns) > 0 {
-				r.extra = make([]string, len(columns))
-				for j, v := range s.Extra {
-					r.extra[at[j]] = v
-				}
+		ids := make([]int, len(p.Classes)) // each class's place in b, and one more; 0: not asked for yet
+		class := func(id int) int {
+			if id == Unlabelled {
+				return Unlabelled
 			}
-			rows = append(rows, r)
+			if ids[id] == 0 {
+				ids[id] = b.id(p.Classes[id]) + 1
+			}
+			return ids[id] - 1
+		}
+		for _, s := range p.Samples {
+			s.Label, s.True = class(s.Label), class(s.True)
+			if len(columns) > 0 {
+				extra := make([]string, len(columns))
+				for j, v := range s.Extra {
+					extra[at[j]] = v
+				}
+				s.Extra = extra
+			}
+			b.samples = append(b.samples, s)
 		}
 	}
-	return build(rows, columns)
+	return b.dataset(columns)
 }
 
 // className returns the name of a class id, "" for Unlabelled.

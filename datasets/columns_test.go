@@ -142,3 +142,25 @@ func BenchmarkMillion(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkMillionMerged joins two datasets of half a million images each.
+func BenchmarkMillionMerged(b *testing.B) {
+	var parts []*Dataset
+	for part := range 2 {
+		var text strings.Builder
+		text.WriteString("file_name,class\n")
+		for i := range 500_000 {
+			fmt.Fprintf(&text, "images%d/%07d.jpg,%d\n", part, i, i%1000)
+		}
+		d, err := ReadManifest(strings.NewReader(text.String()), "m", ReadOptions{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		parts = append(parts, d)
+	}
+	for b.Loop() {
+		if d := Merge(parts...); len(d.Samples) != 1_000_000 {
+			b.Fatal(len(d.Samples))
+		}
+	}
+}
