@@ -34,6 +34,8 @@ type Options struct {
 	Written   func(train.Metric) // a line of metrics.jsonl
 	Saving    func() error       // before each checkpoint: whoever keeps something beside it keeps it now
 
+	Screenings *Screenings // a [Session] shares what it finds of labels with others; nil: it judges them for itself
+
 	MLflow string // folder of MLflow's files in which a [Session] records the run, too; "": none
 }
 

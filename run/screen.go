@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 
 	"winnow/audit"
 	"winnow/audit/judges"
@@ -52,6 +53,47 @@ func Screen(ctx context.Context, cfg *config.Run, data *Data, before *Screening,
 		cfg.Peers.Rate = cfg.Filter.Rate
 	}
 	return found, nil
+}
+
+// Screenings keeps what was found of labels, so that of trainings that differ in other settings the first alone judges them. The zero
+// value is ready, and trainings that run at the same time may share it: the others wait for the first.
+type Screenings struct {
+	mu sync.Mutex
+	of map[screeningOf]*sharedScreening
+}
+
+// screeningOf is what decides what is found.
+type screeningOf struct {
+	images, features, judge string
+	rate                    config.Rate
+	seed                    uint64
+}
+
+type sharedScreening struct {
+	mu    sync.Mutex
+	found *Screening
+}
+
+// Screen is [Screen] with what another training found of the same labels on the same features by the same settings and seed.
+func (s *Screenings) Screen(ctx context.Context, cfg *config.Run, data *Data, at func(done, total int)) (*Screening, error) {
+	of := screeningOf{images: data.Sum, features: data.StoreSum, judge: cfg.Screen, rate: cfg.Filter.Rate, seed: cfg.Seed}
+	s.mu.Lock()
+	shared := s.of[of]
+	if shared == nil {
+		if s.of == nil {
+			s.of = map[screeningOf]*sharedScreening{}
+		}
+		shared = new(sharedScreening)
+		s.of[of] = shared
+	}
+	s.mu.Unlock()
+	shared.mu.Lock()
+	defer shared.mu.Unlock()
+	found, err := Screen(ctx, cfg, data, shared.found, at)
+	if found != nil {
+		shared.found = found
+	}
+	return found, err
 }
 
 // judge asks the judge which labels are wrong.

@@ -27,7 +27,13 @@ func (s *Session) screen(ctx context.Context) error {
 		}
 	}
 	at, end := s.options.Watch("steps of judging labels")
-	found, err := Screen(ctx, &s.Config, &s.Data, before, at)
+	var found *Screening
+	var err error
+	if before == nil && s.options.Screenings != nil {
+		found, err = s.options.Screenings.Screen(ctx, &s.Config, &s.Data, at)
+	} else {
+		found, err = Screen(ctx, &s.Config, &s.Data, before, at)
+	}
 	end()
 	if found == nil || err != nil {
 		return err

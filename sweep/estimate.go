@@ -69,12 +69,16 @@ func kind(cfg config.Run) string {
 type timing struct {
 	steps   int
 	seconds float64
+	judging float64 // seconds of judging the labels, which trainings of one seed share: not in seconds
+
+	screened *run.Screening // what was found then
 }
 
 // estimate times a few steps of each kind of training that is left.
 func (s *Sweep) estimate(ctx context.Context, queue cells.Queue[cell, Outcome]) (Plan, error) {
 	plan := Plan{Settings: len(s.Points), Seeds: len(s.Seeds), Cells: len(s.cells), Jobs: s.jobs}
 	left, first, order := map[string]int{}, map[string]cell{}, []string(nil)
+	seeds := map[uint64]bool{}
 	for _, c := range s.cells {
 		_, done, err := queue.KeptWhole(c)
 		if err != nil {
@@ -84,6 +88,7 @@ func (s *Sweep) estimate(ctx context.Context, queue cells.Queue[cell, Outcome]) 
 			continue
 		}
 		plan.Left++
+		seeds[c.seed] = true
 		plan.AtMost = plan.AtMost || c.cfg.Validation.Patience > 0 || c.cfg.Length == config.AutoLength
 		k := kind(c.cfg)
 		if left[k]++; left[k] == 1 {
@@ -92,7 +97,7 @@ func (s *Sweep) estimate(ctx context.Context, queue cells.Queue[cell, Outcome]) 
 	}
 	var sum timing
 	var failed error
-	n := 0
+	n, told := 0, false
 	for i, k := range order {
 		if i >= mostTimed {
 			break
@@ -106,13 +111,17 @@ func (s *Sweep) estimate(ctx context.Context, queue cells.Queue[cell, Outcome]) 
 			continue
 		}
 		sum.steps, sum.seconds, n = sum.steps+t.steps*left[k], sum.seconds+t.seconds*float64(left[k]), n+left[k]
+		if sum.judging = max(sum.judging, t.judging); t.screened != nil && !told {
+			s.Host.Note("trainings of a seed share what is found of its labels; seed %d: %s", first[k].seed, t.screened.Screening)
+			told = true
+		}
 	}
 	if n == 0 && plan.Left == plan.Cells {
 		return plan, failed // none can be trained
 	}
 	if n > 0 {
 		plan.Steps = int(float64(sum.steps) / float64(n) * float64(plan.Left))
-		plan.Seconds = sum.seconds / float64(n) * float64(plan.Left) / float64(min(plan.Jobs, plan.Left))
+		plan.Seconds = (sum.seconds/float64(n)*float64(plan.Left) + sum.judging*float64(len(seeds)-1)) / float64(min(plan.Jobs, plan.Left))
 	}
 	return plan, nil
 }
@@ -125,6 +134,11 @@ func (s *Sweep) time(ctx context.Context, c cell) (t timing, err error) {
 	if err != nil {
 		return t, err
 	}
+	start := time.Now()
+	if t.screened, err = s.screens.Screen(ctx, &cfg, &data, nil); err != nil {
+		return t, err
+	}
+	t.judging = time.Since(start).Seconds()
 	skip, most := warmUp, timedSteps
 	if cfg.Finetune.On() {
 		live, err := tuning.Open(cfg, s.data.Paths(), tuning.Config{Note: func(string, ...any) {}, Watch: unwatched})
@@ -137,7 +151,7 @@ func (s *Sweep) time(ctx context.Context, c cell) (t timing, err error) {
 		cfg.ResolveUsualLR(live.Drawn)
 		on, skip, most = live, 0, 1
 	}
-	start := time.Now()
+	start = time.Now()
 	timed, err := run.Time(ctx, on, cfg, data, skip, most)
 	if err != nil {
 		return t, err

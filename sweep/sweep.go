@@ -20,6 +20,7 @@ import (
 	"winnow/features"
 	"winnow/internal/hint"
 	"winnow/internal/text"
+	"winnow/run"
 	"winnow/run/cells"
 	"winnow/run/config"
 	"winnow/run/folder"
@@ -59,6 +60,7 @@ type Sweep struct {
 	results *Results
 	rt      *ort.Runtime
 	jobs    int
+	screens run.Screenings // labels are judged once a seed, not once a training
 
 	line  sync.Mutex // guards what follows
 	at    func(done, total, earlier int)
