@@ -2,6 +2,7 @@ package runner
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -57,6 +58,24 @@ func TestNetworkRow(t *testing.T) {
 		}
 		if n := len(r.used()); given != "" && n != len(strings.Fields(given)) {
 			t.Errorf("%q: %d data are checked", given, n)
+		}
+	}
+}
+
+// TestHeadNotes: what is said of heads alone is not said where the network is trained.
+func TestHeadNotes(t *testing.T) {
+	s, err := studies.Find("sclrhe-table4")
+	if err != nil || len(s.HeadNotes) == 0 {
+		t.Fatal(err, s.HeadNotes)
+	}
+	for stage, want := range map[string]bool{"": true, "all": false} {
+		r := reproduction{Options: Options{Study: s, Seeds: []uint64{1}, Finetune: stage}, standIn: newData("any", &datasets.Dataset{}, &features.Store{})}
+		r.Host.Note = func(string, ...any) {}
+		if err := r.plan(); err != nil {
+			t.Fatal(err)
+		}
+		if said := slices.Contains(r.Study.Notes, s.HeadNotes[0]); said != want {
+			t.Errorf("--finetune %q: said %v, expected %v", stage, said, want)
 		}
 	}
 }

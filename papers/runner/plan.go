@@ -29,6 +29,9 @@ func (r *reproduction) plan() error {
 	if r.Finetune != "" && slices.ContainsFunc(r.Study.Rows, func(row studies.Row) bool { return slices.ContainsFunc(r.Study.Choices(row), choosesRate) }) {
 		r.Study.Notes = append(slices.Clone(r.Study.Notes), scaledRates)
 	}
+	if r.Finetune == "" {
+		r.Study.Notes = slices.Concat(r.Study.Notes, r.Study.HeadNotes)
+	}
 	r.results = studies.NewResults(&r.Study, r.words(), r.standIn != nil)
 	var columns []int
 	var left []string

@@ -18,21 +18,22 @@ import (
 
 // Study is a table or figure of a paper.
 type Study struct {
-	Name     string   `yaml:"name"`
-	Title    string   `yaml:"title"`
-	Paper    string   `yaml:"paper"`    // PRISM (001)
-	Source   string   `yaml:"source"`   // Table I
-	Notes    []string `yaml:"notes"`    // printed below the table
-	Seeds    int      `yaml:"seeds"`    // repetitions unless asked for otherwise
-	State    string   `yaml:"state"`    // last or best: which state of a training is measured
-	Unit     string   `yaml:"unit"`     // of the paper's numbers, and of ours when printed: percent or share
-	Measures []string `yaml:"measures"` // the first ones are the paper's, in the order of its cells
-	Set      []string `yaml:"set"`      // settings of all rows
-	Tune     []Names  `yaml:"tune"`     // settings that each training of a recipe chooses from by its validation split
-	Chart    *Chart   `yaml:"chart"`
-	Columns  []Column `yaml:"columns"`
-	Rows     []Row    `yaml:"rows"`
-	Claims   []Claim  `yaml:"claims"`
+	Name      string   `yaml:"name"`
+	Title     string   `yaml:"title"`
+	Paper     string   `yaml:"paper"`      // PRISM (001)
+	Source    string   `yaml:"source"`     // Table I
+	Notes     []string `yaml:"notes"`      // printed below the table
+	HeadNotes []string `yaml:"head_notes"` // and these, where heads on stored features are trained
+	Seeds     int      `yaml:"seeds"`      // repetitions unless asked for otherwise
+	State     string   `yaml:"state"`      // last or best: which state of a training is measured
+	Unit      string   `yaml:"unit"`       // of the paper's numbers, and of ours when printed: percent or share
+	Measures  []string `yaml:"measures"`   // the first ones are the paper's, in the order of its cells
+	Set       []string `yaml:"set"`        // settings of all rows
+	Tune      []Names  `yaml:"tune"`       // settings that each training of a recipe chooses from by its validation split
+	Chart     *Chart   `yaml:"chart"`
+	Columns   []Column `yaml:"columns"`
+	Rows      []Row    `yaml:"rows"`
+	Claims    []Claim  `yaml:"claims"`
 }
 
 // The state of a training that is measured: the one it ends with, or the best on the validation split.
