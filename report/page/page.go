@@ -131,6 +131,11 @@ func (r Report) Contents() []Heading {
 	return list
 }
 
+// Supported reports whether any suspect has pictures beside it: none has where images were judged apart from each other.
+func (r Report) Supported() bool {
+	return slices.ContainsFunc(r.Suspects, func(s SuspectCard) bool { return len(s.ForGiven)+len(s.ForSuggested) > 0 })
+}
+
 // Section names a section for links.
 func (r Report) Section(i int) string { return fmt.Sprintf("section-%d", i+1) }
 

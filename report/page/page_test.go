@@ -64,6 +64,18 @@ func TestReportHTML(t *testing.T) {
 	}
 }
 
+// Pictures beside the suspects are promised where there are some.
+func TestReportOfSuspectsAlone(t *testing.T) {
+	r := sampleReport()
+	for _, there := range []bool{true, false} {
+		var out bytes.Buffer
+		if err := r.WriteHTML(&out); err != nil || strings.Contains(out.String(), "nearest pictures that carry it") != there {
+			t.Errorf("%v: expected the nearest pictures to be promised: %v", err, there)
+		}
+		r.Suspects[0].ForGiven, r.Suspects[0].ForSuggested = nil, nil
+	}
+}
+
 // A map that cannot be drawn is an error, not a page without one.
 func TestReportOfABrokenMap(t *testing.T) {
 	broken := errors.New("no ink")

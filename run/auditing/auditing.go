@@ -146,9 +146,9 @@ func Store(ctx context.Context, in Stored, o Options) (*Report, error) {
 			return nil, err
 		}
 	}
-	if n, k := len(d.Select(datasets.Train)), len(d.Classes); o.apart(n, k, len(stores)) {
-		o.Note("%d images of %d classes are judged apart from each other, fitted to %d of them (--fit-sample N, 0: all together)", n, k, audit.Fitted)
-		o.FitSample = audit.Fitted
+	if apart, err := o.sampled(len(d.Select(datasets.Train)), len(d.Classes), in.Features, len(stores)); err != nil {
+		return nil, err
+	} else if apart {
 		return bySample(ctx, in, o)
 	}
 	a, err := o.stored(ctx, d, stores...)
@@ -165,6 +165,20 @@ func Store(ctx context.Context, in Stored, o Options) (*Report, error) {
 // apart reports whether n images of some classes are too many to be judged together where nobody asks for it, and the judge can do without.
 func (o Options) apart(n, classes, stores int) bool {
 	return !o.Together && stores == 1 && o.Tuning.Weights == "" && o.Rounds <= 1 && (o.Scorer == "" || slices.Contains(audit.Dealt(), o.Scorer)) && !audit.Together(n, classes)
+}
+
+// sampled reports whether n images of some classes, looked at by backbones or stores of these names, are judged apart from each other: where
+// that is asked for, and is possible, or where they are too many.
+func (o *Options) sampled(n, classes int, names string, stores int) (bool, error) {
+	if o.FitSample == 0 {
+		if !o.apart(n, classes, stores) {
+			return false, nil
+		}
+		o.FitSample = audit.Fitted
+		o.Note("%d images of %d classes are judged apart from each other, fitted to %d of them (--fit-sample N, 0: all together)", n, classes, o.FitSample)
+	}
+	_, err := askedFor(Stored{Features: names}, o, Files{})
+	return err == nil, err
 }
 
 // fit makes the memory of the whole audit that which is left for similarities, and chooses the scorer where none is asked for.

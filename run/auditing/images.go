@@ -83,22 +83,37 @@ func Photos(ctx context.Context, in Images, o Options) (*Report, error) {
 		dim, known = dim+e.Cut.Dim, known && e.Cut.Dim > 0
 		o.Names = append(o.Names, e.Model.Name)
 	}
+	n := len(d.Select(datasets.Train))
+	apart, err := o.sampled(n, len(d.Classes), in.Model, len(looks))
+	if err != nil {
+		return nil, err
+	}
 	if known { // too little memory is told before the images are read
 		ahead := o
 		ahead.Note = func(string, ...any) {}
-		if err := ahead.fit(d, dim); err != nil {
+		if apart {
+			err = ahead.withinApart(n, dim, len(d.Classes), n, true)
+		} else {
+			err = ahead.fit(d, dim)
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
 	names := strings.Join(o.Names, ", ")
 	o.Note("%d images in %d classes, looked at by %s, %s", len(whole.Samples), len(whole.Classes), names, why)
-	o.Stage("extract", 0, o.guess(len(d.Select(datasets.Train)), dim))
+	o.Stage("extract", 0, o.guess(n, dim))
 	stores, err := in.features(ctx, looks, o.Note)
 	if err != nil {
 		return nil, err
 	}
-	o.Stage("judge", o.guess(len(d.Select(datasets.Train)), values(stores)), 0)
-	a, err := o.stored(ctx, d, stores...)
+	o.Stage("judge", o.guess(n, values(stores)), 0)
+	var a *Report
+	if apart {
+		a, err = o.storedApart(ctx, d, stores[0].Dir)
+	} else {
+		a, err = o.stored(ctx, d, stores...)
+	}
 	if err != nil {
 		return nil, err
 	}

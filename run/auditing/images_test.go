@@ -21,6 +21,7 @@ import (
 	"winnow/audit/suspects"
 	"winnow/backbone"
 	"winnow/backbone/ort"
+	"winnow/datasets"
 	"winnow/datasets/glyphs"
 	"winnow/eval"
 	"winnow/extraction"
@@ -175,6 +176,51 @@ func TestPhotos(t *testing.T) {
 				t.Errorf("%v, %.300s", err, out.String())
 			}
 		})
+	}
+}
+
+// Images of any split are judged apart from each other where that is asked for, as stored features of the same images are; what needs all of
+// them at once is refused before they are looked at.
+func TestPhotosApart(t *testing.T) {
+	dir, wrong := drawn(t, byClass)
+	s := newStudio(t, dir)
+	s.Scorer, s.FitSample = "", 120
+	a := s.audit(t)
+	slices.Sort(wrong)
+	if got := paths(a, len(wrong)); a.Sampled != s.FitSample || len(a.Images) != drawnClasses*drawnImages || !slices.Equal(got, wrong) {
+		t.Errorf("fitted to %d of %d, the most suspect are %q, expected %d, %d and %q", a.Sampled, len(a.Images), got, s.FitSample, drawnClasses*drawnImages, wrong)
+	}
+	if a.Source() != dir || a.Store != s.Store || a.Model != "glyphnet" {
+		t.Errorf("of %q in %q by %q", a.Source(), a.Store, a.Model)
+	}
+	manifest := filepath.Join(t.TempDir(), "all.csv")
+	d, err := datasets.Read(dir, datasets.ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range d.Samples {
+		d.Samples[i].Split = datasets.Train
+	}
+	if err := datasets.WriteFile(manifest, d); err != nil {
+		t.Fatal(err)
+	}
+	stored, err := Store(t.Context(), Stored{Manifest: manifest, Features: s.Store, View: "center"}, s.Options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, e := range stored.Images {
+		if got := a.Images[i]; got.Path != e.Path || got.Score != e.Score || got.Suggested != e.Suggested {
+			t.Fatalf("place %d: found %+v, by stored features %+v", i, got, e)
+		}
+	}
+	fresh := newStudio(t, dir)
+	fresh.FitSample = 120 // by "fitted"
+	if _, err := Photos(t.Context(), fresh.Images, fresh.Options); err == nil || !strings.Contains(err.Error(), "needs all images at once") || fresh.seen != 0 {
+		t.Errorf("%v, %d images looked at", err, fresh.seen)
+	}
+	fresh.Scorer, fresh.MaxMem = "", 1
+	if _, err := Photos(t.Context(), fresh.Images, fresh.Options); err == nil || fresh.seen != 0 {
+		t.Errorf("memory of one byte: %v, %d images looked at", err, fresh.seen)
 	}
 }
 

@@ -46,13 +46,18 @@ type apart struct {
 	d    *datasets.Dataset // as it was read
 }
 
-// open reads the manifest and finds the features. rows is how many rows this machine keeps all that is said of; 0: those of all.
+// open reads the manifest and finds the features.
 func (q asked) open(ctx context.Context, o Options, winnow string) (*apart, error) {
-	a := &apart{asked: q, opts: o}
-	var err error
-	if a.d, err = datasets.Read(q.Manifest, datasets.ReadOptions{Once: ctx, Note: o.Note}); err != nil {
+	d, err := datasets.Read(q.Manifest, datasets.ReadOptions{Once: ctx, Note: o.Note})
+	if err != nil {
 		return nil, err
 	}
+	return q.of(d, o, winnow)
+}
+
+// of finds the features of a manifest that is read.
+func (q asked) of(d *datasets.Dataset, o Options, winnow string) (*apart, error) {
+	a := &apart{asked: q, opts: o, d: d}
 	rows, err := dealt.Open(o.asJudged(a.d), q.Features, q.View, o.Note)
 	if err != nil {
 		return nil, err
@@ -103,15 +108,19 @@ func askedFor(in Stored, o *Options, f Files) (q asked, err error) {
 
 // within refuses what does not go into the memory: of rows with all that is said of them, and of the sample where it is learned from here.
 func (a *apart) within(said int, learns bool) error {
-	rows, classes := a.job.Rows, len(a.d.Classes)
-	dim, judged := int64(rows.Store.Dim), int64(min(rows.Store.Dim, head.Widest))
-	u := budget.Use{What: fmt.Sprintf("audit: %d images of %d values in %d classes", rows.Len(), dim, classes),
-		Beside: int64(rows.Len())*budget.Named + int64(said)*budget.Told + int64(classes)*(16*dim+8*judged)}
-	if u.Other = u.Beside + budget.Covariance(int(dim)); learns {
-		sample := min(max(a.FitSample, dealt.LeastOfClass*classes), rows.Len())
-		u.Other += crossfit.Held(sample, int(dim), classes) + int64(sample)*8*dim + int64(max(a.Folds, 5))*int64(classes)*8*judged
+	return a.opts.withinApart(a.job.Rows.Len(), a.job.Rows.Store.Dim, len(a.d.Classes), said, learns)
+}
+
+// withinApart is [apart.within] of so many rows and classes, before there are any features.
+func (o Options) withinApart(rows, wide, classes, said int, learns bool) error {
+	dim, judged := int64(wide), int64(min(wide, head.Widest))
+	u := budget.Use{What: fmt.Sprintf("audit: %d images of %d values in %d classes", rows, dim, classes),
+		Beside: int64(rows)*budget.Named + int64(said)*budget.Told + int64(classes)*(16*dim+8*judged)}
+	if u.Other = u.Beside + budget.Covariance(wide); learns {
+		sample := min(max(o.FitSample, dealt.LeastOfClass*classes), rows)
+		u.Other += crossfit.Held(sample, wide, classes) + int64(sample)*8*dim + int64(max(o.Folds, 5))*int64(classes)*8*judged
 	}
-	_, err := u.With(a.opts.Held).Similarities(a.opts.MaxMem)
+	_, err := u.With(o.Held).Similarities(o.MaxMem)
 	return err
 }
 
@@ -125,6 +134,29 @@ func bySample(ctx context.Context, in Stored, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
+	r, err := a.whole(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r.from = in.Manifest
+	return r, nil
+}
+
+// storedApart judges the training images of d, which is read, apart from each other.
+func (o Options) storedApart(ctx context.Context, d *datasets.Dataset, store string) (*Report, error) {
+	q, err := askedFor(Stored{Features: store}, &o, Files{})
+	if err != nil {
+		return nil, err
+	}
+	a, err := q.of(d, o, "")
+	if err != nil {
+		return nil, err
+	}
+	return a.whole(ctx)
+}
+
+// whole judges all rows here.
+func (a *apart) whole(ctx context.Context) (*Report, error) {
 	if err := a.within(a.job.Rows.Len(), true); err != nil {
 		return nil, err
 	}
@@ -132,11 +164,11 @@ func bySample(ctx context.Context, in Stored, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	return a.report(ctx, in.Manifest, b, said)
+	return a.report(ctx, b, said)
 }
 
 // report names what was found.
-func (a *apart) report(ctx context.Context, from string, b *audit.Basis, said []audit.Judged) (*Report, error) {
+func (a *apart) report(ctx context.Context, b *audit.Basis, said []audit.Judged) (*Report, error) {
 	rows := a.job.Rows
 	result, err := b.Conclude(ctx, rows.Labels, said, a.opts.Options)
 	if err != nil {
@@ -145,7 +177,7 @@ func (a *apart) report(ctx context.Context, from string, b *audit.Basis, said []
 	if n := len(rows.Labels) - len(result.Suspects); n > 0 {
 		a.opts.Note("%d images have no label and are not judged", n)
 	}
-	r := &Report{LeftOut: rows.LeftOut, from: from, source: a.d}
+	r := &Report{LeftOut: rows.LeftOut, from: a.Manifest, source: a.d}
 	if rows.Store.Views() > 1 {
 		r.View = a.View
 	}
@@ -220,7 +252,7 @@ func JoinParts(ctx context.Context, w *parts.Whole, o parts.JoinOptions) (parts.
 	if err != nil {
 		return nil, err
 	}
-	r, err := a.report(ctx, a.Manifest, b, said)
+	r, err := a.report(ctx, b, said)
 	if err != nil {
 		return nil, err
 	}

@@ -64,14 +64,14 @@ func read(c *cli.Context) (o Options, err error) {
 		return o, err
 	}
 	switch {
+	case o.Audit.FitSample > 0 && (c.IsSet("copies") || c.IsSet("neighbours")):
+		return o, term.Misused("--copies and --neighbours compare all images with each other: leave them out, or --fit-sample")
 	case images:
 		if err := readImages(c, &o); err != nil {
 			return o, err
 		}
 	case !stored && (c.IsSet("fit-sample") || c.IsSet("shard")):
-		return o, term.Misused("--fit-sample and --shard are about stored features: give --labels FILE and --features DIR (winnow extract makes them)")
-	case o.Audit.FitSample > 0 && (c.IsSet("copies") || c.IsSet("neighbours")):
-		return o, term.Misused("--copies and --neighbours compare all images with each other: leave them out, or --fit-sample")
+		return o, term.Misused("--fit-sample and --shard judge by stored features: give --labels FILE and --features DIR (winnow extract makes them), or images to --fit-sample")
 	case c.IsSet("model") && !(stored && c.IsSet("finetune")) || c.IsSet("split"):
 		return o, term.Misused("--model and --split are about images: name a folder of them, a .zip file or a manifest")
 	case stored:
@@ -125,7 +125,7 @@ func read(c *cli.Context) (o Options, err error) {
 
 // readImages reads what is about images, and where what is made of them lies: beside the suspects.
 func readImages(c *cli.Context, o *Options) error {
-	for _, flag := range []string{"manifest", "features", "probs", "view", "include-eval", "fit-sample", "shard"} {
+	for _, flag := range []string{"manifest", "features", "probs", "view", "include-eval", "shard"} {
 		if c.IsSet(flag) {
 			return term.Misused("--%s does not go with %s, all images of which are looked at and judged; --labels FILE with --features DIR or --probs FILE goes by what is there", flag, c.Args().First())
 		}
