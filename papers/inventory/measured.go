@@ -33,6 +33,8 @@ var heads = []rate{
 
 // networks are those of whole networks: core-seconds of single runs, by 2 cores (docs/log, 2026-11-25, "What a step costs").
 var networks = []rate{
+	{"adapted-figure4", 0.09 / 2, "LeNet, 256 images", "docs/log/2026-11.md"},
+	{"adapted-figure6", 0.09 / 2, "LeNet, 256 images", "docs/log/2026-11.md"},
 	{"bspml-", 0.07 / 2, "convnet4, 64 images", "docs/log/2026-11.md"},
 	{"prism-", 0.61 / 2, "SqueezeNet 112², 64 images", "docs/log/2026-11.md"},
 	{"sclrhe-", 0.45 / 2, "ResNet-8, 128 images", "docs/log/2026-11.md"},
