@@ -86,13 +86,16 @@ func (p problem) String() string {
 	return fmt.Sprintf("%d rows, rate %v, plus %v", len(p.labels), p.rate, p.plus)
 }
 
-// drawProblem draws logits, some rows of them equal in both networks, some twice.
+// drawProblem draws logits, some rows of them equal in both networks, some twice. Each row's own logit is moved by a little of its own, so
+// that rows with other logits have losses farther apart than rounding: which of (1, 1) and (0, 0) has the smaller one the formula decides.
 func drawProblem(t *rapid.T) problem {
 	n, classes := rapid.IntRange(1, 12).Draw(t, "rows"), rapid.IntRange(2, 5).Draw(t, "classes")
 	row := rapid.SliceOfN(rapid.Float64Range(-4, 4), classes, classes)
 	p := problem{rate: rapid.Float64Range(0, 0.99).Draw(t, "rate"), plus: rapid.Bool().Draw(t, "plus")}
-	for range n {
-		a, b := row.Draw(t, "l1"), row.Draw(t, "l2")
+	for i := range n {
+		a, b, label := row.Draw(t, "l1"), row.Draw(t, "l2"), rapid.IntRange(0, classes-1).Draw(t, "label")
+		a[label] += 1e-6 * float64(i+1)
+		b[label] += 1e-6 * float64(i+1)
 		switch rapid.IntRange(0, 3).Draw(t, "kind") {
 		case 0:
 			b = slices.Clone(a)
@@ -102,7 +105,7 @@ func drawProblem(t *rapid.T) problem {
 			}
 		}
 		p.l1, p.l2 = append(p.l1, a), append(p.l2, b)
-		p.labels = append(p.labels, rapid.IntRange(0, classes-1).Draw(t, "label"))
+		p.labels = append(p.labels, label)
 	}
 	return p
 }
