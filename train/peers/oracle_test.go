@@ -86,11 +86,13 @@ func (p problem) String() string {
 	return fmt.Sprintf("%d rows, rate %v, plus %v", len(p.labels), p.rate, p.plus)
 }
 
-// drawProblem draws logits, some rows of them equal in both networks, some twice. Each row's own logit is moved by a little of its own, so
-// that rows with other logits have losses farther apart than rounding: which of (1, 1) and (0, 0) has the smaller one the formula decides.
+// drawProblem draws logits, some rows of them equal in both networks, some twice. They are thousandths, and the logit of each row's label is
+// moved by a little of its own: losses are then equal to the bit or farther apart than rounding, which decides whether (1, 1) or (0, 0) has the
+// smaller one.
 func drawProblem(t *rapid.T) problem {
 	n, classes := rapid.IntRange(1, 12).Draw(t, "rows"), rapid.IntRange(2, 5).Draw(t, "classes")
-	row := rapid.SliceOfN(rapid.Float64Range(-4, 4), classes, classes)
+	thousandth := rapid.Map(rapid.IntRange(-4096, 4096), func(n int) float64 { return float64(n) / 1024 })
+	row := rapid.SliceOfN(thousandth, classes, classes)
 	p := problem{rate: rapid.Float64Range(0, 0.99).Draw(t, "rate"), plus: rapid.Bool().Draw(t, "plus")}
 	for i := range n {
 		a, b, label := row.Draw(t, "l1"), row.Draw(t, "l2"), rapid.IntRange(0, classes-1).Draw(t, "label")
