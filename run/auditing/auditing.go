@@ -146,9 +146,7 @@ func Store(ctx context.Context, in Stored, o Options) (*Report, error) {
 			return nil, err
 		}
 	}
-	if apart, err := o.sampled(len(d.Select(datasets.Train)), len(d.Classes), in.Features, len(stores)); err != nil {
-		return nil, err
-	} else if apart {
+	if o.sampled(len(d.Select(datasets.Train)), len(d.Classes), len(stores)) {
 		return bySample(ctx, in, o)
 	}
 	a, err := o.stored(ctx, d, stores...)
@@ -167,18 +165,13 @@ func (o Options) apart(n, classes, stores int) bool {
 	return !o.Together && stores == 1 && o.Tuning.Weights == "" && o.Rounds <= 1 && (o.Scorer == "" || slices.Contains(audit.Dealt(), o.Scorer)) && !audit.Together(n, classes)
 }
 
-// sampled reports whether n images of some classes, looked at by backbones or stores of these names, are judged apart from each other: where
-// that is asked for, and is possible, or where they are too many.
-func (o *Options) sampled(n, classes int, names string, stores int) (bool, error) {
-	if o.FitSample == 0 {
-		if !o.apart(n, classes, stores) {
-			return false, nil
-		}
+// sampled reports whether n images of some classes are judged apart from each other: where that is asked for, or they are too many.
+func (o *Options) sampled(n, classes, stores int) bool {
+	if o.FitSample == 0 && o.apart(n, classes, stores) {
 		o.FitSample = audit.Fitted
 		o.Note("%d images of %d classes are judged apart from each other, fitted to %d of them (--fit-sample N, 0: all together)", n, classes, o.FitSample)
 	}
-	_, err := askedFor(Stored{Features: names}, o, Files{})
-	return err == nil, err
+	return o.FitSample > 0
 }
 
 // fit makes the memory of the whole audit that which is left for similarities, and chooses the scorer where none is asked for.

@@ -84,9 +84,12 @@ func Photos(ctx context.Context, in Images, o Options) (*Report, error) {
 		o.Names = append(o.Names, e.Model.Name)
 	}
 	n := len(d.Select(datasets.Train))
-	apart, err := o.sampled(n, len(d.Classes), in.Model, len(looks))
-	if err != nil {
-		return nil, err
+	var sampled asked // of what judges images apart
+	apart := o.sampled(n, len(d.Classes), len(looks))
+	if apart {
+		if sampled, err = askedFor(Stored{Features: in.Model}, &o, Files{}); err != nil {
+			return nil, err
+		}
 	}
 	if known { // too little memory is told before the images are read
 		ahead := o
@@ -110,7 +113,8 @@ func Photos(ctx context.Context, in Images, o Options) (*Report, error) {
 	o.Stage("judge", o.guess(n, values(stores)), 0)
 	var a *Report
 	if apart {
-		a, err = o.storedApart(ctx, d, stores[0].Dir)
+		sampled.Features = stores[0].Dir
+		a, err = sampled.whole(ctx, d, o)
 	} else {
 		a, err = o.stored(ctx, d, stores...)
 	}

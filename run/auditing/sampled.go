@@ -48,11 +48,15 @@ type apart struct {
 
 // open reads the manifest and finds the features.
 func (q asked) open(ctx context.Context, o Options, winnow string) (*apart, error) {
-	d, err := datasets.Read(q.Manifest, datasets.ReadOptions{Once: ctx, Note: o.Note})
+	d, err := q.read(ctx, o)
 	if err != nil {
 		return nil, err
 	}
 	return q.of(d, o, winnow)
+}
+
+func (q asked) read(ctx context.Context, o Options) (*datasets.Dataset, error) {
+	return datasets.Read(q.Manifest, datasets.ReadOptions{Once: ctx, Note: o.Note})
 }
 
 // of finds the features of a manifest that is read.
@@ -88,7 +92,7 @@ func askedFor(in Stored, o *Options, f Files) (q asked, err error) {
 	case !slices.Contains(audit.Dealt(), o.Scorer):
 		return q, hint.Misused("--fit-sample: scorer %s needs all images at once, expected one of %s", o.Scorer, strings.Join(audit.Dealt(), ", "))
 	case in.Probs != "" || o.Tuning.Weights != "" || o.Rounds > 1 || strings.Contains(in.Features, ","):
-		return q, hint.Misused("--fit-sample judges by heads or centres on the features of one store: leave --probs, --finetune, --seeds and further stores out")
+		return q, hint.Misused("--fit-sample judges by heads or centres on the features of one store: leave --probs, --finetune, --seeds and further stores or backbones out")
 	}
 	q = asked{View: in.View, Scorer: o.Scorer, IncludeEval: o.IncludeEval, Folds: o.Folds, FitSample: o.FitSample, Seed: o.Seed, Rate: o.Rate, Files: f}
 	for _, path := range []struct {
@@ -130,11 +134,11 @@ func bySample(ctx context.Context, in Stored, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	a, err := q.open(ctx, o, "")
+	d, err := q.read(ctx, o)
 	if err != nil {
 		return nil, err
 	}
-	r, err := a.whole(ctx)
+	r, err := q.whole(ctx, d, o)
 	if err != nil {
 		return nil, err
 	}
@@ -142,21 +146,12 @@ func bySample(ctx context.Context, in Stored, o Options) (*Report, error) {
 	return r, nil
 }
 
-// storedApart judges the training images of d, which is read, apart from each other.
-func (o Options) storedApart(ctx context.Context, d *datasets.Dataset, store string) (*Report, error) {
-	q, err := askedFor(Stored{Features: store}, &o, Files{})
-	if err != nil {
-		return nil, err
-	}
+// whole judges all images of d here.
+func (q asked) whole(ctx context.Context, d *datasets.Dataset, o Options) (*Report, error) {
 	a, err := q.of(d, o, "")
 	if err != nil {
 		return nil, err
 	}
-	return a.whole(ctx)
-}
-
-// whole judges all rows here.
-func (a *apart) whole(ctx context.Context) (*Report, error) {
 	if err := a.within(a.job.Rows.Len(), true); err != nil {
 		return nil, err
 	}
