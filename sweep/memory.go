@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 
-	"winnow/features"
 	"winnow/internal/atomicfile"
 	"winnow/internal/hint"
 	"winnow/internal/text"
@@ -37,20 +36,13 @@ type memory struct {
 
 // sameAsBefore refuses a folder whose trainings cannot stand beside these. Values, draws and seeds may be added, or left out.
 func (s *Sweep) sameAsBefore(dry bool) error {
-	now := memory{Winnow: s.Winnow, Shared: s.Asked, Images: imagesSum(s.data), Axes: s.Axes, Draws: s.Draws, Seed: s.Seed, Seeds: s.Seeds}
+	now := memory{Winnow: s.Winnow, Shared: s.Asked, Images: imagesSum(s.data), Features: s.features, Axes: s.Axes, Draws: s.Draws, Seed: s.Seed, Seeds: s.Seeds}
 	if file := s.Asked["config"]; len(file) > 0 {
 		content, err := os.ReadFile(file[0])
 		if err != nil {
 			return fmt.Errorf("sweep: %w", err)
 		}
 		now.Config = string(content)
-	}
-	if dir := s.cells[0].cfg.Data.Features; dir != "" && len(s.Asked["features"]) > 0 {
-		store, err := features.Open(dir)
-		if err != nil {
-			return hint.With(err, "make the features first: winnow extract")
-		}
-		now.Features = store.Sum
 	}
 	path := filepath.Join(s.Dir, File)
 	content, err := os.ReadFile(path)

@@ -54,13 +54,14 @@ type Sweep struct {
 	Points []Point
 	cells  []cell
 
-	data    *datasets.Dataset
-	held    string // the split that is measured beside validation, "" where there is none
-	heldOut string // what trainings hold out to be chosen by, in words, "" where the manifest has a validation split
-	results *Results
-	rt      *ort.Runtime
-	jobs    int
-	screens run.Screenings // labels are judged once a seed, not once a training
+	data     *datasets.Dataset
+	held     string // the split that is measured beside validation, "" where there is none
+	features string // sha256 of the store that all share, "" where each has its own
+	heldOut  string // what trainings hold out to be chosen by, in words, "" where the manifest has a validation split
+	results  *Results
+	rt       *ort.Runtime
+	jobs     int
+	screens  run.Screenings // labels are judged once a seed, not once a training
 
 	line  sync.Mutex // guards what follows
 	at    func(done, total, earlier int)
@@ -173,10 +174,17 @@ func (s *Sweep) Run(ctx context.Context, dry bool) (Plan, *Results, error) {
 	return plan, s.results, err
 }
 
-// read reads the manifest, sees to it that there is something to choose by, and refuses what has nothing.
+// read reads the manifest and looks for the features, sees to it that there is something to choose by, and refuses what has nothing.
 func (s *Sweep) read() (err error) {
 	if s.data, err = datasets.Read(s.cells[0].cfg.Data.Manifest, datasets.ReadOptions{Note: s.Host.Note}); err != nil {
 		return err
+	}
+	if dir := s.cells[0].cfg.Data.Features; dir != "" && len(s.Asked["features"]) > 0 {
+		store, err := features.Open(dir)
+		if err != nil {
+			return hint.With(err, "make the features first: winnow extract")
+		}
+		s.features = store.Sum
 	}
 	if len(s.data.Labelled(datasets.Validation)) == 0 {
 		if err := s.holdOut(); err != nil {

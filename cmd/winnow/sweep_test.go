@@ -185,8 +185,10 @@ func TestSweepDraws(t *testing.T) {
 	if err := os.WriteFile("blind.csv", []byte(manifest), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if code, _, stderr := call(t.Context(), "sweep", "--manifest", "blind.csv", "--features", "features", "--vary", "lr=1e-3,1e-2", "--set", "validation.hold_out=0", "--out", "blind"); code != 1 || !strings.Contains(stderr, "no labelled image in the split validation") {
-		t.Error(code, stderr)
+	for want, features := range map[string]string{"no labelled image in the split validation": "features", "make the features first": "none"} {
+		if code, _, stderr := call(t.Context(), "sweep", "--manifest", "blind.csv", "--features", features, "--vary", "lr=1e-3,1e-2", "--set", "validation.hold_out=0", "--out", "blind"); code != 1 || !strings.Contains(stderr, want) {
+			t.Error(code, stderr)
+		}
 	}
 	if _, err := os.Stat("blind"); err == nil {
 		t.Error("a refused sweep leaves a folder")
