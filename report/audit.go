@@ -7,7 +7,7 @@ import (
 	"strconv"
 
 	"winnow/audit"
-	"winnow/datasets/glyphs"
+	"winnow/datasets/glyphs/names"
 	"winnow/extraction"
 	"winnow/internal/atomicfile"
 	"winnow/report/chart"
@@ -62,9 +62,9 @@ func auditedClasses(a *auditing.Report) page.Section {
 			estimate = fmt.Sprintf("%.0f (%.0f to %.0f)", 100*(1-p.Purity), 100*(1-p.High), 100*(1-p.Low))
 		}
 		if k.Times > 0 {
-			instead = fmt.Sprintf("%s, %d of %d", glyphs.Readable(k.Suggested), k.Times, k.Called)
+			instead = fmt.Sprintf("%s, %d of %d", names.Readable(k.Suggested), k.Times, k.Called)
 		}
-		rows = append(rows, []string{glyphs.Readable(k.Class), strconv.Itoa(k.Images), strconv.Itoa(k.Called), percentText(float64(k.Called) / float64(k.Images)), estimate, instead})
+		rows = append(rows, []string{names.Readable(k.Class), strconv.Itoa(k.Images), strconv.Itoa(k.Called), percentText(float64(k.Called) / float64(k.Images)), estimate, instead})
 	}
 	if len(rows) > 0 {
 		s.Tables = classTables("The classes with the most labels called wrong", fmt.Sprintf("All %d classes with any", len(rows)),
@@ -75,7 +75,7 @@ func auditedClasses(a *auditing.Report) page.Section {
 		if len(rows) == auditedConfusions || c.Times < 2 {
 			break
 		}
-		rows = append(rows, []string{glyphs.Readable(c.Given), glyphs.Readable(c.Suggested), strconv.Itoa(c.Times)})
+		rows = append(rows, []string{names.Readable(c.Given), names.Readable(c.Suggested), strconv.Itoa(c.Times)})
 	}
 	if len(rows) > 0 {
 		s.Tables = append(s.Tables, page.Table{Caption: "What is most often called what", Head: []string{"labelled", "looks like", "images"}, Rows: rows})

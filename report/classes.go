@@ -8,7 +8,7 @@ import (
 
 	"winnow/audit/suspects"
 	"winnow/datasets"
-	"winnow/datasets/glyphs"
+	"winnow/datasets/glyphs/names"
 	"winnow/eval"
 	"winnow/filters"
 	"winnow/internal/text"
@@ -52,9 +52,9 @@ func (r *Run) classes() page.Section {
 		values = append(values, c.Retrieval.PrecisionAt1)
 		instead := "–"
 		if c.Times > 0 {
-			instead = fmt.Sprintf("%s, %d of %d", glyphs.Readable(r.Manifest.Classes[c.Instead]), c.Times, c.Misses)
+			instead = fmt.Sprintf("%s, %d of %d", names.Readable(r.Manifest.Classes[c.Instead]), c.Times, c.Misses)
 		}
-		rows = append(rows, []string{glyphs.Readable(r.Manifest.Classes[c.Label]), strconv.Itoa(c.Retrieval.N), percentText(c.Retrieval.PrecisionAt1), percentText(c.Retrieval.Recall[8]),
+		rows = append(rows, []string{names.Readable(r.Manifest.Classes[c.Label]), strconv.Itoa(c.Retrieval.N), percentText(c.Retrieval.PrecisionAt1), percentText(c.Retrieval.Recall[8]),
 			percentText(c.Retrieval.RPrecision), percentText(c.Retrieval.MAPAtR), strconv.Itoa(trained[c.Label]), instead})
 	}
 	s.Charts = []chart.Drawing{chart.Histogram{Frame: chart.Frame{Title: "How often the nearest image is of the same class", X: "P@1 of a class", Y: "share of the classes", Percent: true}, Bars: []chart.Bars{chart.Count("classes", values, 0, 1, 20, 0)}}}
@@ -159,7 +159,7 @@ func (r *Run) labelRows() [][]string {
 		if k.kapp > 0 {
 			kappa = fmt.Sprintf("%.3g", k.kapp)
 		}
-		rows[i] = []string{glyphs.Readable(k.name), strconv.Itoa(k.n), strconv.Itoa(k.dropped), percentText(float64(k.dropped) / float64(k.n)), mean, kappa}
+		rows[i] = []string{names.Readable(k.name), strconv.Itoa(k.n), strconv.Itoa(k.dropped), percentText(float64(k.dropped) / float64(k.n)), mean, kappa}
 	}
 	return rows
 }

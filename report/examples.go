@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"winnow/datasets/glyphs"
+	"winnow/datasets/glyphs/names"
 	"winnow/report/page"
 	"winnow/run/evaluation"
 	"winnow/run/folder"
@@ -42,9 +42,9 @@ func Retrieval(ctx context.Context, h Host, run *folder.Run, e evaluation.Exampl
 // queryCards shows the queries with pictures by path.
 func queryCards(e evaluation.Examples, files map[string][]byte) (list []page.QueryCard) {
 	for _, q := range e.Queries {
-		card := page.QueryCard{Query: page.Picture{Data: files[q.Path], Caption: glyphs.Readable(q.Label), File: q.Path}}
+		card := page.QueryCard{Query: page.Picture{Data: files[q.Path], Caption: names.Readable(q.Label), File: q.Path}}
 		for _, n := range q.Nearest {
-			card.Nearest = append(card.Nearest, page.Picture{Data: files[n.Path], Caption: glyphs.Readable(n.Label), Note: fmt.Sprintf("similarity %.3f", n.Similarity), File: n.Path, Good: n.Hit})
+			card.Nearest = append(card.Nearest, page.Picture{Data: files[n.Path], Caption: names.Readable(n.Label), Note: fmt.Sprintf("similarity %.3f", n.Similarity), File: n.Path, Good: n.Hit})
 		}
 		list = append(list, card)
 	}

@@ -14,7 +14,7 @@ import (
 
 	"winnow/audit/suspects"
 	"winnow/datasets"
-	"winnow/datasets/glyphs"
+	"winnow/datasets/glyphs/names"
 	"winnow/eval/tsne"
 	"winnow/features"
 	"winnow/internal/atomicfile"
@@ -232,11 +232,11 @@ func (m *Map) put(path string, write func(io.Writer) error) error {
 func readable(m atlas.Map) atlas.Map {
 	m.Points, m.Groups = slices.Clone(m.Points), slices.Clone(m.Groups)
 	for i := range m.Groups {
-		m.Groups[i] = glyphs.Readable(m.Groups[i])
+		m.Groups[i] = names.Readable(m.Groups[i])
 	}
 	for i := range m.Points {
 		p := &m.Points[i]
-		p.Label, p.True = glyphs.Readable(p.Label), glyphs.Readable(p.True)
+		p.Label, p.True = names.Readable(p.Label), names.Readable(p.True)
 	}
 	return m
 }

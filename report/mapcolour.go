@@ -12,7 +12,7 @@ import (
 
 	"winnow/audit/suspects"
 	"winnow/datasets"
-	"winnow/datasets/glyphs"
+	"winnow/datasets/glyphs/names"
 	"winnow/internal/hint"
 	"winnow/internal/regular"
 	"winnow/report/atlas"
@@ -37,7 +37,7 @@ type Score struct {
 // colourText says for people what colours show.
 func colourText(colour string) string {
 	if class, ok := strings.CutPrefix(colour, ColourClass); ok {
-		return "whether its given label is " + glyphs.Readable(class)
+		return "whether its given label is " + names.Readable(class)
 	}
 	return map[string]string{ColourLabel: "its given label", ColourTrue: "its true label", ColourSplit: "its split",
 		ColourScore: "how right its given label looks to the audit", ColourSuspect: "whether the audit calls its given label wrong"}[colour]

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"winnow/audit/suspects"
-	"winnow/datasets/glyphs"
+	"winnow/datasets/glyphs/names"
 	"winnow/features"
 	"winnow/internal/text"
 	"winnow/report/chart"
@@ -18,7 +18,7 @@ func SuspectCards(images []suspects.Entry, at []int, picture func(path, caption 
 	var cards []page.SuspectCard
 	for _, i := range at {
 		e := images[i]
-		card := page.SuspectCard{Given: glyphs.Readable(e.Given), Suggested: glyphs.Readable(e.Suggested), True: glyphs.Readable(e.True), Said: e.Said()}
+		card := page.SuspectCard{Given: names.Readable(e.Given), Suggested: names.Readable(e.Suggested), True: names.Readable(e.True), Said: e.Said()}
 		if e.GivenProbability != nil {
 			card.Said += " right"
 		} else if !e.Unjudged {

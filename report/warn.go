@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"winnow/datasets"
-	"winnow/datasets/glyphs"
+	"winnow/datasets/glyphs/names"
 	"winnow/filters"
 	"winnow/run/config"
 	"winnow/run/folder"
@@ -49,7 +49,7 @@ func (r *Run) warnings() (list []string) {
 	var few []string
 	for label, n := range r.trainLabels() {
 		if n < fewMembers {
-			few = append(few, glyphs.Readable(r.Manifest.Classes[label]))
+			few = append(few, names.Readable(r.Manifest.Classes[label]))
 		}
 	}
 	if slices.Sort(few); len(few) > 0 {

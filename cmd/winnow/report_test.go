@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"winnow/datasets/glyphs"
+	"winnow/datasets/glyphs/names"
 	"winnow/report"
 	"winnow/run/auditing"
 	"winnow/run/evaluation"
@@ -59,7 +59,7 @@ func TestReport(t *testing.T) {
 	for _, want := range []string{
 		row, "classes never seen in training: test", "On test, the trained head is ", `<th scope="row">length</th><td>10 epochs</td><td>20 epochs</td>`, `<th scope="row">filter.rate</th><td>0.33</td>`,
 		"data:image/png", "concentration κ", "P_clean by avgsim", "look to the filter, to step 7 ", "P_clean by vmf", "look to the filter, to step 70 ", "Training loss and its terms", "Learning rates", "Score below which labels are dropped",
-		fmt.Sprintf("AUROC %.4f", judged.Detection.AUROC), `id="map"`, "noisy.csv", `alt="image given as ` + glyphs.Readable(first.Given) + `"`, "Musgrave",
+		fmt.Sprintf("AUROC %.4f", judged.Detection.AUROC), `id="map"`, "noisy.csv", `alt="image given as ` + names.Readable(first.Given) + `"`, "Musgrave",
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page holds no %q", want)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"unicode"
 )
 
 // Pretrain is the split of the characters that train glyphnet; the dataset has no image of them.
@@ -20,18 +19,6 @@ type Character struct {
 
 // Class returns the name of the character's class, which is also its folder: U+0416_cyrillic_capital_letter_zhe.
 func (c Character) Class() string { return fmt.Sprintf("U+%04X_%s", c.Char, c.Name) }
-
-// Readable makes a class of the glyphs readable: "U+00AE_registered_sign" becomes "® registered sign". Other names are
-// unchanged, even those that could be numbers of characters: 5, face, 0041_x.
-func Readable(class string) string {
-	text, ours := strings.CutPrefix(class, "U+")
-	code, name, _ := strings.Cut(text, "_")
-	char, err := strconv.ParseUint(code, 16, 21)
-	if !ours || err != nil || !unicode.IsPrint(rune(char)) {
-		return class
-	}
-	return string(rune(char)) + " " + strings.ReplaceAll(name, "_", " ")
-}
 
 // table was chosen by measurement (choose_test.go): no two characters look alike in any two fonts, a letter
 // and its other forms never straddle two splits of the dataset, each character is in at least 12 fonts of 3

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"runtime"
 
-	"winnow/datasets/glyphs"
+	"winnow/datasets/glyphs/names"
 	"winnow/eval"
 	"winnow/features"
 	"winnow/filters"
@@ -133,7 +133,7 @@ func (d *demo) queryCard(z features.Set, row int, list []eval.Neighbour, k int) 
 	sample := d.clean.Samples[z.IDs[row]]
 	var card page.QueryCard
 	var err error
-	if card.Query, err = d.picture(sample.Path, glyphs.Readable(d.clean.Classes[sample.Label])); err != nil {
+	if card.Query, err = d.picture(sample.Path, names.Readable(d.clean.Classes[sample.Label])); err != nil {
 		return card, err
 	}
 	for _, near := range list {
@@ -141,7 +141,7 @@ func (d *demo) queryCard(z features.Set, row int, list []eval.Neighbour, k int) 
 			continue
 		}
 		other := d.clean.Samples[z.IDs[near.Row]]
-		pic, err := d.picture(other.Path, glyphs.Readable(d.clean.Classes[other.Label]))
+		pic, err := d.picture(other.Path, names.Readable(d.clean.Classes[other.Label]))
 		if err != nil {
 			return card, err
 		}

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"winnow/datasets"
-	"winnow/datasets/glyphs"
+	"winnow/datasets/glyphs/names"
 	"winnow/eval"
 	"winnow/features"
 	"winnow/papers/studies"
@@ -59,9 +59,9 @@ func (r *reproduction) neighbours(ctx context.Context, o *studies.Outcome, d *da
 	asked.Choice = evaluation.ChooseSpread
 	some, err := evaluation.ExamplesAmong(ctx, d, split, of, asked)
 	for _, q := range some.Queries {
-		shown := studies.Query{Path: q.Path, Class: glyphs.Readable(q.Label)}
+		shown := studies.Query{Path: q.Path, Class: names.Readable(q.Label)}
 		for _, n := range q.Nearest {
-			shown.Nearest = append(shown.Nearest, studies.Near{Path: n.Path, Class: glyphs.Readable(n.Label), Similarity: n.Similarity, Hit: n.Hit})
+			shown.Nearest = append(shown.Nearest, studies.Near{Path: n.Path, Class: names.Readable(n.Label), Similarity: n.Similarity, Hit: n.Hit})
 		}
 		o.Queries = append(o.Queries, shown)
 	}

@@ -13,7 +13,7 @@ import (
 	"winnow/audit"
 	"winnow/backbone"
 	"winnow/datasets"
-	"winnow/datasets/glyphs"
+	"winnow/datasets/glyphs/names"
 	"winnow/datasets/imageroot"
 	"winnow/datasets/location"
 	"winnow/extraction"
@@ -250,7 +250,7 @@ func (in Images) backbone(d *datasets.Dataset) (name, why string, err error) {
 	if in.Model != "" {
 		return in.Model, "as asked", nil
 	}
-	if !slices.ContainsFunc(d.Classes, func(class string) bool { return glyphs.Readable(class) == class }) {
+	if !slices.ContainsFunc(d.Classes, func(class string) bool { return names.Readable(class) == class }) {
 		return glyphnet, "made for drawn characters", nil
 	}
 	registry, err := models.OpenDefault()

@@ -1,4 +1,4 @@
-package glyphs
+package names
 
 import "testing"
 

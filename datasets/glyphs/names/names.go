@@ -1,0 +1,20 @@
+// Package names reads the names of the classes of drawn characters.
+package names
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// Readable makes a class of the glyphs readable: "U+00AE_registered_sign" becomes "® registered sign". Other names are
+// unchanged, even those that could be numbers of characters: 5, face, 0041_x.
+func Readable(class string) string {
+	text, ours := strings.CutPrefix(class, "U+")
+	code, name, _ := strings.Cut(text, "_")
+	char, err := strconv.ParseUint(code, 16, 21)
+	if !ours || err != nil || !unicode.IsPrint(rune(char)) {
+		return class
+	}
+	return string(rune(char)) + " " + strings.ReplaceAll(name, "_", " ")
+}
