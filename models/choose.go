@@ -2,7 +2,11 @@ package models
 
 import (
 	"fmt"
+	"os"
 	"slices"
+
+	"winnow/graph"
+	"winnow/models/architecture"
 )
 
 // byQuality are the known backbones of photographs, the one first whose features tell the classes of photographs apart
@@ -18,15 +22,16 @@ var byQuality = []string{
 
 // Choose returns the backbone that photographs are looked at with where none is named, and why: of those whose files are
 // there the one that the user added last under a name of its own, else the best of the known ones. ok is false where none
-// is there; what is compiled in is for drawn characters.
+// is there; what is compiled in is for drawn characters, and networks whose weights are drawn have learned nothing.
 func (r *Registry) Choose() (name, why string, ok bool) {
 	var there, own []string
 	for _, m := range r.List() {
-		if !m.Found || m.Path == "" {
+		ours := !slices.Contains(byQuality, m.Name)
+		if !m.Found || m.Path == "" || ours && drawn(m.Path) {
 			continue
 		}
 		there = append(there, m.Name)
-		if !slices.Contains(byQuality, m.Name) {
+		if ours {
 			own = append(own, m.Name)
 		}
 	}
@@ -40,4 +45,14 @@ func (r *Registry) Choose() (name, why string, ok bool) {
 	}
 	best := slices.IndexFunc(byQuality, func(n string) bool { return slices.Contains(there, n) })
 	return byQuality[best], fmt.Sprintf("the best known of %d backbones installed", len(there)), true
+}
+
+// drawn reports whether a file is a network that says that its weights are drawn. What cannot be read is for others to refuse.
+func drawn(file string) bool {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return false
+	}
+	m, err := graph.Read(data)
+	return err == nil && architecture.Drawn(m)
 }

@@ -5,9 +5,11 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"winnow/models/architecture"
 )
 
-// The best known backbone whose file is there is taken, before it what the user added last; never what is compiled in.
+// The best known backbone whose file is there is taken, before it what the user added last; never what is compiled in, or drawn.
 func TestChoose(t *testing.T) {
 	dir := t.TempDir()
 	r, err := Open(filepath.Join(dir, "models.json"), dir)
@@ -40,6 +42,20 @@ func TestChoose(t *testing.T) {
 		r.user = append(r.user, Entry{Name: name, File: filepath.Join(dir, name+".onnx"), SHA256: "0", Preprocessing: presets["imagenet"]})
 	}
 	expect("yours", "of 6 backbones installed the one added last")
+	network, err := architecture.Embedded("lenet")
+	if err != nil {
+		t.Fatal(err)
+	}
+	made := network.Model(1)
+	if err := os.WriteFile(filepath.Join(dir, "gone.onnx"), made.Marshal(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	expect("yours", "of 6 backbones installed the one added last")
+	made.Metadata = architecture.Trained(made.Metadata)
+	if err := os.WriteFile(filepath.Join(dir, "gone.onnx"), made.Marshal(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	expect("gone", "of 7 backbones installed the one added last")
 }
 
 // Every known backbone has its place in the order, and nothing else has.

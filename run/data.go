@@ -217,17 +217,44 @@ func (d *Data) datasetLabels() []int {
 	return ids
 }
 
+// learnable refuses a manifest that nothing can be learned from.
+func learnable(d *datasets.Dataset) error {
+	present := make([]bool, len(d.Classes))
+	rows := d.Select(datasets.Train)
+	for _, i := range rows {
+		if label := d.Samples[i].Label; label != datasets.Unlabelled {
+			present[label] = true
+		}
+	}
+	var classes []string
+	for label, name := range d.Classes {
+		if present[label] {
+			classes = append(classes, name)
+		}
+	}
+	return tooLittle(len(rows), classes)
+}
+
+// tooLittle says why nothing can be learned from so many images with labels of these classes; nil where something can.
+func tooLittle(images int, classes []string) error {
+	switch {
+	case images == 0:
+		return fmt.Errorf("train: the manifest has no images in the split %q", datasets.Train)
+	case len(classes) == 0:
+		return fmt.Errorf("train: none of the %d images of the train split has a label", images)
+	case len(classes) == 1:
+		return fmt.Errorf("train: the train split has one class, %q: expected at least two, as there is nothing to tell apart", classes[0])
+	}
+	return nil
+}
+
 // check refuses data that nothing can be learned from.
 func (d *Data) check() error {
-	switch n := d.Train.Len(); {
-	case n == 0 && len(d.LeftOut) > 0:
+	if len(d.LeftOut) > 0 && d.Train.Len() == 0 {
 		return fmt.Errorf("train: none of the images of the train split could be read, the first is %q: %s", d.LeftOut[0].Path, d.LeftOut[0].Reason)
-	case n == 0:
-		return fmt.Errorf("train: the manifest has no images in the split %q", datasets.Train)
-	case len(d.Classes) == 0:
-		return fmt.Errorf("train: none of the %d images of the train split has a label", n)
-	case len(d.Classes) == 1:
-		return fmt.Errorf("train: the train split has one class, %q: expected at least two, as there is nothing to tell apart", d.Classes[0])
+	}
+	if err := tooLittle(d.Train.Len(), d.Classes); err != nil {
+		return err
 	}
 	for _, set := range []features.Set{d.Train, d.Validation} {
 		if i, ok := nonFiniteRow(set.X); ok {

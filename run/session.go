@@ -4,14 +4,17 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"path/filepath"
 	"runtime"
 	"time"
 
 	"winnow/datasets"
+	"winnow/datasets/imageroot"
 	"winnow/extraction"
 	"winnow/features"
+	"winnow/internal/hint"
 	"winnow/run/config"
 	"winnow/run/folder"
 	"winnow/run/mlflow"
@@ -76,6 +79,9 @@ func OpenWith(ctx context.Context, cfg config.Run, d *datasets.Dataset, o Option
 	if held.Images > 0 {
 		s.options.Note("no validation split: %s, are held out to find the best state (--set validation.hold_out=0 trains on all)", held)
 	}
+	if err := learnable(d); err != nil {
+		return nil, err
+	}
 	open := s.openHead
 	if cfg.Finetune.On() {
 		open = s.openBackbone
@@ -87,9 +93,17 @@ func OpenWith(ctx context.Context, cfg config.Run, d *datasets.Dataset, o Option
 	return s, nil
 }
 
-// openHead reads what a head on stored features is trained on, then makes the folder.
+// openHead reads what a head on stored features is trained on, then makes the folder. Where no features are named they are made in
+// it, of the images.
 func (s *Session) openHead(ctx context.Context, d *datasets.Dataset) (err error) {
-	if s.Data, s.free, err = loadViewed(ctx, d, s.Config.Data.Features); err != nil {
+	store := s.Config.Data.Features
+	if store == "" {
+		store = s.ownFeatures()
+		if err := s.lookAtImages(ctx, d); err != nil {
+			return err
+		}
+	}
+	if s.Data, s.free, err = loadViewed(ctx, d, store); err != nil {
 		return err
 	}
 	if s.options.Host.Runtime != nil { // else products are computed in Go
@@ -99,21 +113,68 @@ func (s *Session) openHead(ctx context.Context, d *datasets.Dataset) (err error)
 		}
 		s.options.About.ORT = rt.Version()
 	}
+	if s.folder != nil {
+		return nil
+	}
 	return s.prepare()
+}
+
+// lookAtImages makes the folder, and in it the features of the images.
+func (s *Session) lookAtImages(ctx context.Context, d *datasets.Dataset) error {
+	host := s.options.Host.Complete()
+	host.Note = s.options.Note
+	e, err := ExtractionOf(ctx, &s.Config.Data, d, host)
+	if err != nil {
+		return err
+	}
+	if err := s.prepare(); err != nil {
+		return err
+	}
+	e.Out = s.ownFeatures()
+	e.Fit(host)
+	return s.makeFeatures(ctx, e)
+}
+
+// ExtractionOf returns how the features of all images of a manifest are made for heads where none are named, by the backbone that from
+// names, or one that is chosen and named there then. The caller says where the store lies.
+func ExtractionOf(ctx context.Context, from *config.Data, d *datasets.Dataset, h extraction.Host) (*extraction.Extraction, error) {
+	root, err := imageroot.Open(ctx, imageroot.Resolve(from.Root, from.Manifest))
+	if err != nil {
+		return nil, hint.With(err, "features are made of the images: name their folder with --root, or a store of winnow extract with --features")
+	}
+	if err := ChooseBackbone(from, d, h.Complete().Note); err != nil {
+		return nil, err
+	}
+	return extraction.Look(from.Model, root, d.Paths(), h)
+}
+
+// ChooseBackbone names the backbone that is to look at a manifest's images, or to be trained on them, where neither it nor features are
+// named.
+func ChooseBackbone(from *config.Data, d *datasets.Dataset, note func(string, ...any)) error {
+	if from.Model != "" || from.Features != "" {
+		return nil
+	}
+	name, why, err := extraction.Choose(d.Classes)
+	if err != nil {
+		return fmt.Errorf("train: %w", err)
+	}
+	from.Model = name
+	note("the backbone is %s, %s (--model names another)", name, why)
+	return nil
 }
 
 // openBackbone is openHead for a backbone that is trained too: whatever can be wrong is found before the features are made
 // that the run starts from.
 func (s *Session) openBackbone(ctx context.Context, d *datasets.Dataset) (err error) {
 	host := s.options.Host.Complete()
+	if err := ChooseBackbone(&s.Config.Data, d, s.options.Note); err != nil {
+		return err
+	}
 	tuned, err := tuning.Open(s.Config, d.Paths(), tuning.Config{Note: host.Note, Watch: s.options.Watch})
 	if err != nil {
 		return err
 	}
 	s.backbone, s.Config.Finetune = tuned, tuned.Settings // as they were chosen
-	if s.Config.Data.Model == "" && s.Config.Data.Features == "" {
-		s.Config.Data.Model = tuned.Backbone.Name
-	}
 	if usual := s.Config.BackboneSolver.LR == train.UsualLR; usual && tuned.Drawn {
 		s.options.Note("the network has learned nothing yet: its learning rate is higher than a trained one's (--backbone-lr sets another)")
 	}

@@ -38,7 +38,7 @@ func (s *Session) tellData() {
 		note("%d unreadable images are left out (all are in run.json), the first is %s: %s", n, d.LeftOut[0].Path, d.LeftOut[0].Reason)
 	}
 	if d.Validation.Len() == 0 {
-		note("no validation split: the last state is kept")
+		note("no validation split: the last state is kept (--set validation.hold_out=0.1 holds a tenth out to find the best by, and to say what training was worth)")
 	} else if s.Config.Validation.Measure == config.MeasureP1 && oneClass(d.Validation.Labels) {
 		note("warning: the validation split has one class: whatever is found there is right, so that validation chooses nothing; give it two classes or more, as winnow data import --split does with a larger share")
 	}

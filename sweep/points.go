@@ -119,7 +119,11 @@ func (s *Sweep) plan() (err error) {
 			if c.cfg, err = s.configure(c, p); err != nil {
 				return err
 			}
-			tunes = tunes || c.cfg.Finetune.On()
+			if c.cfg.Finetune.On() {
+				tunes = true
+			} else {
+				c.asked = c.asked.OfHead()
+			}
 			s.cells = append(s.cells, c)
 			if seed != s.Seeds[0] {
 				continue

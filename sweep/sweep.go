@@ -25,7 +25,6 @@ import (
 	"winnow/run/config"
 	"winnow/run/folder"
 	"winnow/run/settings"
-	"winnow/run/tuning"
 )
 
 // Options say what is trained, and where it is kept.
@@ -122,6 +121,10 @@ func (s *Sweep) Run(ctx context.Context, dry bool) (Plan, *Results, error) {
 	if err := s.read(); err != nil {
 		return plan, nil, err
 	}
+	sources, err := s.sources(ctx)
+	if err != nil {
+		return plan, nil, err
+	}
 	held, err := cells.Hold(s.Dir, "sweep")
 	if err != nil {
 		return plan, nil, err
@@ -145,7 +148,7 @@ func (s *Sweep) Run(ctx context.Context, dry bool) (Plan, *Results, error) {
 	if err := s.sameAsBefore(dry); err != nil {
 		return plan, nil, err
 	}
-	if err := s.makeFeatures(ctx); err != nil {
+	if err := s.makeFeatures(ctx, sources); err != nil {
 		return plan, nil, err
 	}
 	queue := s.queue(store)
@@ -236,35 +239,6 @@ func (s *Sweep) holdOut() error {
 
 // holdOutKey is the setting that says what is held out.
 const holdOutKey = "validation.hold_out"
-
-// makeFeatures makes the features that fine-tunings start from, once for all, where none are named.
-func (s *Sweep) makeFeatures(ctx context.Context) error {
-	i := slices.IndexFunc(s.cells, func(c cell) bool { return c.cfg.Finetune.On() && c.cfg.Data.Features == "" })
-	differ := func(keys ...string) bool {
-		return slices.ContainsFunc(s.Axes, func(a Axis) bool { return slices.Contains(keys, a.Key) })
-	}
-	if i < 0 || differ("model", "data.model", "augment", "finetune.augment", "features", "data.features", "config", "recipe") {
-		return nil // each makes its own
-	}
-	live, err := tuning.Open(s.cells[i].cfg, s.data.Paths(), tuning.Config{Note: s.Host.Note, Watch: unwatched})
-	if err != nil {
-		return err
-	}
-	live.Use(s.rt)
-	e := live.Extraction(filepath.Join(s.Dir, folder.OwnFeatures))
-	if old, err := features.Open(e.Out); err != nil || old.Key.Differs(e.Key()) != "" {
-		s.Host.Note("making the features of the backbone before training, into %s, for all trainings", e.Out)
-	}
-	if _, err := e.Store(ctx, s.Host); err != nil {
-		return errors.Join(err, live.Close())
-	}
-	for k := range s.cells {
-		if c := &s.cells[k]; c.cfg.Data.Features == "" {
-			c.asked, c.cfg.Data.Features = c.asked.With("features", e.Out), e.Out
-		}
-	}
-	return live.Close()
-}
 
 func unwatched(string) (func(done, total int), func()) { return func(int, int) {}, func() {} }
 

@@ -400,8 +400,8 @@ func TestFinetuneMisuse(t *testing.T) {
 		code int
 		want string
 	}{
-		{[]string{"train", "--manifest", "noisy.csv", "--root", "drawn", "--finetune", "--out", "run"}, 1, "no backbone is installed, and none is named"},
-		{[]string{"train", "--manifest", "noisy.csv", "--root", "drawn", "--model", "glyphnet", "--out", "run"}, 2, "--model is about a backbone that is trained: add --finetune all"},
+		{[]string{"train", "photos.csv", "--root", "drawn", "--finetune", "--out", "run"}, 1, "train: no backbone is installed"},
+		{[]string{"train", "--manifest", "noisy.csv", "--features", "features", "--model", "glyphnet", "--out", "run"}, 2, "--model is the backbone that is trained, or that makes the features: add --finetune all"},
 		{[]string{"train", "--manifest", "noisy.csv", "--features", "frozen", "--backbone-lr", "1", "--out", "run"}, 2, "--backbone-lr is about a backbone that is trained: add --finetune all, or a stage"},
 		{tuneArgs("run", "all", "--augment", "blur"), 2, `augmentation "blur" is unknown: known are none, flip`},
 		{tuneArgs("run", "all", "--cache-limit", "much"), 2, `--cache-limit: found "much", expected for example "2 GiB"`},

@@ -217,3 +217,48 @@ func TestSweepFinetune(t *testing.T) {
 	}
 	mustCall(t, "eval", "tuned/cells/head.init=whiten_seed=1", "--split", "validation")
 }
+
+// Trainings that name no features share those of each backbone, heads and fine-tunings, and of each way to see the images; more values
+// find those that are there.
+func TestSweepOnImages(t *testing.T) {
+	atelier(t)
+	t.Setenv("WINNOW_MODELS", filepath.Join(t.TempDir(), "models.json"))
+	mustRun(t, "winnow models new other --arch convnet4 --seed 1 --out other.onnx")
+	sweep := func(out string, vary ...string) []string {
+		args := []string{"sweep", "--manifest", "noisy.csv", "--root", "drawn", "--steps", "6", "--batch", "6x3", "--dim", "24", "--screen", "none", "--seeds", "1", "--out", out}
+		for _, v := range vary {
+			args = append(args, "--vary", v)
+		}
+		return args
+	}
+	stores := func(out string) int {
+		t.Helper()
+		made, err := filepath.Glob(filepath.Join(out, "features*", "store.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(made)
+	}
+	mustCall(t, sweep("heads", "model=glyphnet")...)
+	_, stderr := mustCall(t, sweep("heads", "model=other.onnx,glyphnet")...)
+	if stores("heads") != 2 || !strings.Contains(stderr, "2 cells, 1 done before") || !strings.Contains(stderr, "into heads/features-2, for all trainings") || strings.Contains(stderr, "into heads/features, ") {
+		t.Errorf("%d stores\n%s", stores("heads"), stderr)
+	}
+	stdout, _ := mustCall(t, sweep("tuned", "augment=none,digits", "finetune=none,all", "model=glyphnet,other.onnx")...)
+	if stores("tuned") != 2 || len(sweepCells(t, "tuned")) != 8 {
+		t.Errorf("%d stores, %d trainings\n%s", stores("tuned"), len(sweepCells(t, "tuned")), stdout)
+	}
+	for _, dir := range []string{"heads", "tuned"} {
+		var found struct{ Best struct{ Command string } }
+		if err := json.Unmarshal([]byte(readFile(t, dir, "results.json")), &found); err != nil {
+			t.Fatal(err)
+		}
+		mustRun(t, strings.Replace(found.Best.Command, "--out best", "--out best-of-"+dir, 1))
+	}
+	if code, _, stderr := call(t.Context(), sweep("none", "model=glyphnet,nix")...); code != 1 || !strings.Contains(stderr, "no model has this name") {
+		t.Error(code, stderr)
+	}
+	if _, err := os.Stat("none"); err == nil {
+		t.Error("a refused sweep leaves a folder")
+	}
+}

@@ -483,3 +483,50 @@ func readTrainData(manifest, store string) (run.Data, error) {
 	}
 	return run.Load(context.Background(), d, store, false)
 }
+
+// Features that are not named are made of the images: the head is that of features of winnow extract, other commands find them, and
+// the run goes on by them. Where they cannot be made nothing is left behind.
+func TestTrainOnImages(t *testing.T) {
+	atelier(t)
+	train := func(out string, more ...string) []string {
+		return append([]string{"train", "--manifest", "noisy.csv", "--root", "drawn", "--batch", "6x3", "--steps", "12", "--dim", "24", "--screen", "none", "--out", out}, more...)
+	}
+	for want, args := range map[string][]string{
+		"name their folder with --root":             train("none", "--root", "nowhere"),
+		"no model has this name":                    train("none", "--model", "nix"),
+		"the train split has one class":             {"train", "one.csv", "--root", "drawn", "--out", "none"},
+		"datasets: stat photos: no such file or di": {"train", "photos", "--out", "none"},
+	} {
+		write(t, "one.csv", "path,label,split\na.png,a,train\nb.png,a,train\n")
+		if code, _, stderr := call(t.Context(), args...); code != 1 || !strings.Contains(stderr, want) {
+			t.Errorf("exit %d, %s, expected %q", code, stderr, want)
+		}
+		if _, err := os.Stat("none"); err == nil {
+			t.Errorf("%q: a folder is left", want)
+		}
+	}
+	_, stderr := mustCall(t, train("whole")...)
+	for _, want := range []string{"the backbone is glyphnet, made for drawn characters", "making the features of the backbone before training, into whole/features"} {
+		if !strings.Contains(stderr, want) {
+			t.Errorf("standard error lacks %q:\n%s", want, stderr)
+		}
+	}
+	mustRun(t, "winnow extract --manifest noisy.csv --root drawn --model glyphnet --exif --out features")
+	mustCall(t, train("stored", "--features", "features")...)
+	if readFile(t, "whole", folder.BestHeadFile) != readFile(t, "stored", folder.BestHeadFile) {
+		t.Error("the head is another than that of features of winnow extract")
+	}
+	mustCall(t, "train", "drawn", "--finetune", "--steps", "2", "--batch", "6x3", "--out", "tuned")
+	if err := os.RemoveAll("drawn"); err != nil {
+		t.Fatal(err)
+	}
+	if out, _ := mustCall(t, "eval", "whole"); !strings.Contains(out, "trained") {
+		t.Error(out)
+	}
+	if err := os.Mkdir("drawn", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if _, stderr := mustCall(t, train("whole", "--resume")...); !strings.Contains(stderr, "going on after step 12 of 12") || strings.Contains(stderr, "making the features") {
+		t.Error(stderr)
+	}
+}

@@ -105,7 +105,7 @@ var rooms = []Room{
 	{"models/architecture", "builds untrained networks from a YAML description and a seed",
 		"backbone graph internal/document"},
 	{"extraction", "turns a list of images into a feature store",
-		"backbone backbone/ort datasets/location features internal/hint models parts"},
+		"backbone backbone/ort datasets/glyphs/names datasets/location features internal/hint models parts"},
 
 	{"eval", "measures retrieval, clusters, classifiers and the detection of wrong labels",
 		"datasets features filters internal/spread"},
@@ -124,7 +124,7 @@ var rooms = []Room{
 		"internal/parquetguard"},
 
 	{"run", "turns a configuration and data into a training run and its folder",
-		"audit audit/judges datasets eval extraction features filters filters/correction filters/leaveout filters/noiserate filters/selfpaced graph head internal/hint internal/lookup losses models run/comparison run/config run/dealt run/folder run/mlflow run/tuning train train/peers train/samples train/selective"},
+		"audit audit/judges datasets datasets/imageroot eval extraction features filters filters/correction filters/leaveout filters/noiserate filters/selfpaced graph head internal/hint internal/lookup losses models run/comparison run/config run/dealt run/folder run/mlflow run/tuning train train/peers train/samples train/selective"},
 	{"run/cells", "runs many trainings, of a study or a sweep: several at once, each kept when it is done",
 		"internal/hint"},
 	{"run/config", "is the configuration of a training run",
@@ -144,7 +144,7 @@ var rooms = []Room{
 	{"run/tuning", "trains a backbone with its head: weights, images, state on disk",
 		"backbone backbone/live backbone/ort datasets/imageroot extraction features graph graph/gradient head internal/hint models models/architecture run/config run/folder train train/selective"},
 	{"run/auditing", "audits the labels of images, of a manifest by stored features, or of a run, and writes the mended manifest",
-		"audit audit/crossfit audit/findings audit/judges audit/suspects backbone datasets datasets/glyphs/names datasets/imageroot datasets/location eval extraction features filters filters/leaveout filters/selfpaced head internal/budget internal/hint internal/lookup internal/parquetguard losses models parts run run/config run/dealt run/folder run/tuning train train/samples"},
+		"audit audit/crossfit audit/findings audit/judges audit/suspects backbone datasets datasets/imageroot datasets/location eval extraction features filters filters/leaveout filters/selfpaced head internal/budget internal/hint internal/lookup internal/parquetguard losses models parts run run/config run/dealt run/folder run/tuning train train/samples"},
 
 	{"report", "draws the pages of runs and audits: one or several, what images find, maps",
 		"audit audit/suspects backbone datasets datasets/glyphs/names datasets/imageroot eval eval/tsne extraction features filters internal/budget internal/hint internal/lookup report/atlas report/chart report/page run/auditing run/comparison run/config run/evaluation run/folder train"},

@@ -2,7 +2,6 @@ package auditing
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io/fs"
 	"path/filepath"
@@ -13,14 +12,12 @@ import (
 	"winnow/audit"
 	"winnow/backbone"
 	"winnow/datasets"
-	"winnow/datasets/glyphs/names"
 	"winnow/datasets/imageroot"
 	"winnow/datasets/location"
 	"winnow/extraction"
 	"winnow/features"
 	"winnow/internal/hint"
 	"winnow/internal/text"
-	"winnow/models"
 )
 
 // Images names images that are judged by what a backbone makes of them.
@@ -32,9 +29,6 @@ type Images struct {
 	Store  string   // folder for the features, which the next audit of the same images uses again; of several backbones one each, called after it
 	Host   extraction.Host
 }
-
-// glyphnet is the backbone that is part of the program.
-const glyphnet = "glyphnet"
 
 // Photos judges the labels of images, whatever their split. It computes their features where the store does not hold
 // them: those of all images, so that one store serves every choice of splits.
@@ -171,17 +165,19 @@ func (in Images) extractions(ctx context.Context, d *datasets.Dataset) (looks []
 	if err != nil {
 		return nil, "", err
 	}
-	all, why, err := in.backbone(d)
-	if err != nil {
-		return nil, "", err
+	all, why := in.Model, "as asked"
+	if all == "" {
+		if all, why, err = extraction.Choose(d.Classes); err != nil {
+			return nil, "", fmt.Errorf("audit: %w", err)
+		}
 	}
 	names, said := strings.Split(all, ","), map[string]bool{}
 	for _, name := range names {
 		if name = strings.TrimSpace(name); name == "" {
 			return nil, "", hint.Misused("--model: found an empty name in %q, expected a backbone, or several with a comma between two", all)
 		}
-		e := &extraction.Extraction{Root: root, Paths: features.Distinct(d.Paths())}
-		if e.Model, e.Cut, err = extraction.OpenBackbone(name, models.Settings{EXIF: new(true)}); err != nil {
+		e, err := extraction.Look(name, root, d.Paths(), in.Host)
+		if err != nil {
 			return nil, "", err
 		}
 		for _, other := range looks {
@@ -189,13 +185,6 @@ func (in Images) extractions(ctx context.Context, d *datasets.Dataset) (looks []
 				return nil, "", hint.Misused("--model: %s and %s are one network: name each once", other.Model.Name, name)
 			}
 		}
-		for _, line := range slices.Concat(e.Model.Warnings, e.Cut.Warnings) {
-			in.Host.Note("%s", line)
-		}
-		if e.Model.Name == "" {
-			e.Model.Name = name
-		}
-		e.Config = backbone.ExtractConfig{Preprocessing: e.Model.Preprocessing}
 		e.Out = in.Store
 		if len(names) > 1 {
 			e.Out = in.storeOf(e, said)
@@ -242,27 +231,6 @@ func (in Images) strays(root fs.FS, d *datasets.Dataset, note func(string, ...an
 		note("%s in no folder of a class, not judged: %s", plural(len(all), "image"), text.Line(strings.Join(text.First(all, shownImages), ", ")))
 	}
 	return nil
-}
-
-// backbone returns the name of the backbone that the images are looked at by: the one named, for drawn characters the one
-// made for them, else the best that is installed.
-func (in Images) backbone(d *datasets.Dataset) (name, why string, err error) {
-	if in.Model != "" {
-		return in.Model, "as asked", nil
-	}
-	if !slices.ContainsFunc(d.Classes, func(class string) bool { return names.Readable(class) == class }) {
-		return glyphnet, "made for drawn characters", nil
-	}
-	registry, err := models.OpenDefault()
-	if err != nil {
-		return "", "", err
-	}
-	name, why, ok := registry.Choose()
-	if !ok {
-		return "", "", hint.With(errors.New("audit: no backbone is installed, expected a pretrained network to look at photographs with"),
-			"name an ONNX file of any image classifier or feature network with --model FILE, or install one for good: winnow models get mobilenetv2-7, or winnow models add FILE")
-	}
-	return name, why, nil
 }
 
 // features returns the stores of the images' features, made or brought up to date.

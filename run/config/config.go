@@ -47,8 +47,8 @@ type Run struct {
 type Data struct {
 	Manifest string `yaml:"manifest"`
 	Root     string `yaml:"root"`     // folder that the manifest's paths start from
-	Features string `yaml:"features"` // feature store
-	Model    string `yaml:"model"`    // the backbone, by name or file; fine-tuning alone needs it
+	Features string `yaml:"features"` // feature store; "": one is made of the images
+	Model    string `yaml:"model"`    // the backbone that is fine-tuned, or that makes the features, by name or file; "": one is chosen
 }
 
 // Schedule is [train.ScheduleConfig] with its lengths as spans.

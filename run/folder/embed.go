@@ -104,7 +104,8 @@ func UsualSplits(d *datasets.Dataset) ([]string, error) {
 			return splits, nil
 		}
 	}
-	return nil, hint.With(fmt.Errorf("the manifest has none of the splits test, query and validation; it has %s", d.SplitNames()), "name one with --split")
+	return nil, hint.With(fmt.Errorf("the manifest has none of the splits test, query and validation; it has %s", d.SplitNames()),
+		"name one with --split; or train on a part, and measure on the rest: winnow data import --split, or winnow train --set validation.hold_out=0.1")
 }
 
 // settleSplits adds to AnyUsual what stands for them where the manifest has none of them.

@@ -170,26 +170,36 @@ func (a Asked) change(cfg *config.Run) (err error) {
 	return nil
 }
 
-// Needs refuses a configuration that names too little to be trained.
+// Needs refuses a configuration that names too little to be trained. Features and backbone may be missing: a backbone is chosen, and
+// makes the features.
 func Needs(cfg config.Run) error {
-	needed := [][2]string{{"manifest", cfg.Data.Manifest}}
-	if !cfg.Finetune.On() { // a network is chosen where none is named
-		needed = append(needed, [2]string{"features", cfg.Data.Features})
-	}
-	for _, n := range needed {
-		if n[1] == "" {
-			return hint.Misused("--%s is missing", n[0])
-		}
+	if cfg.Data.Manifest == "" {
+		return hint.Misused("--manifest is missing: expected a manifest, or a folder with a folder of images for each class")
 	}
 	return nil
 }
 
-// NeedsBackbone refuses flags that are about a backbone that is trained, where none is.
+// ofTraining are flags that are about a backbone that is trained.
+var ofTraining = []string{"backbone-lr", "augment", "cache-limit"}
+
+// OfHead returns what of the flags is about a head.
+func (a Asked) OfHead() Asked {
+	of := maps.Clone(a)
+	for _, flag := range ofTraining {
+		delete(of, flag)
+	}
+	return of
+}
+
+// NeedsBackbone refuses flags that are about a backbone, where none is trained and none is to look at images.
 func (a Asked) NeedsBackbone() error {
-	for _, flag := range []string{"backbone-lr", "augment", "cache-limit", "model"} {
+	for _, flag := range ofTraining {
 		if a.is(flag) {
 			return hint.Misused("--%s is about a backbone that is trained: add --finetune all, or a stage", flag)
 		}
+	}
+	if a.is("model") && a.is("features") {
+		return hint.Misused("--model is the backbone that is trained, or that makes the features: add --finetune all, or leave --features away")
 	}
 	return nil
 }

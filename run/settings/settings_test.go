@@ -46,10 +46,13 @@ func TestConfig(t *testing.T) {
 			t.Errorf("%v: %v, expected %q", asked, err, want)
 		}
 	}
-	if err := Needs(c); err == nil || err.Error() != "--manifest is missing" {
+	if err := Needs(c); err == nil || !strings.HasPrefix(err.Error(), "--manifest is missing") {
 		t.Error(err)
 	}
-	if err := (Asked{"model": {"x"}}).NeedsBackbone(); err == nil || (Asked{}).NeedsBackbone() != nil {
+	if of := (Asked{"model": {"x"}, "augment": {"flip"}}).OfHead(); len(of) != 1 || of.NeedsBackbone() != nil {
+		t.Error(of)
+	}
+	if err := (Asked{"model": {"x"}, "features": {"f"}}).NeedsBackbone(); err == nil || (Asked{"model": {"x"}}).NeedsBackbone() != nil {
 		t.Error(err)
 	}
 }

@@ -88,19 +88,14 @@ func (c *Config) findBackbone(from config.Data) (err error) {
 		output = store.Key.Output
 		c.compareDecoder(store)
 	} else {
+		if from.Model == "" {
+			return errors.New("finetune: no backbone is named, expected one, or features of one")
+		}
 		registry, err := models.OpenDefault()
 		if err != nil {
 			return err
 		}
-		name := from.Model
-		if name == "" {
-			var why string
-			if name, why, _ = registry.Choose(); name == "" {
-				return hint.With(errors.New("finetune: no backbone is installed, and none is named"), "winnow models add FILE.onnx --preset imagenet, or winnow models get mobilenetv2-7; or --model FILE.onnx")
-			}
-			c.Note("the backbone is %s, %s (--model names another)", name, why)
-		}
-		if c.Backbone, err = registry.Resolve(name, models.Settings{}); errors.Is(err, models.ErrUnprepared) {
+		if c.Backbone, err = registry.Resolve(from.Model, models.Settings{}); errors.Is(err, models.ErrUnprepared) {
 			return hint.With(err, "how a network wants its images is said once: to winnow models add, or to winnow extract, whose store --features names")
 		} else if err != nil {
 			return err

@@ -34,10 +34,10 @@ func RunFlags(names ...string) []cli.Flag {
 	text := func(v any) string { return fmt.Sprint(v) }
 	all := []cli.Flag{
 		&cli.StringFlag{Name: "manifest", Usage: "manifest `FILE`, or image folder"},
-		&cli.StringFlag{Name: "root", DefaultText: "the manifest's folder", Usage: "`DIR` (or .zip file) that the manifest's paths start from (for --finetune; kept for the other commands)"},
-		&cli.StringFlag{Name: "features", Usage: "feature store `DIR` of winnow extract"},
+		&cli.StringFlag{Name: "root", DefaultText: "the manifest's folder", Usage: "`DIR` (or .zip file) that the manifest's paths start from"},
+		&cli.StringFlag{Name: "features", DefaultText: "made of the images", Usage: "feature store `DIR` of winnow extract"},
 		&cli.StringFlag{Name: "finetune", DefaultText: d.Finetune.Weights, Usage: "train the backbone too: all (without a value, too), a `STAGE` to train from, or a pattern with * over names of weights"},
-		&cli.StringFlag{Name: "model", Usage: "the backbone to fine-tune: `NAME` of winnow models list, or an ONNX file"},
+		&cli.StringFlag{Name: "model", DefaultText: "the best installed", Usage: "the backbone that makes the features, or is fine-tuned: `NAME` of winnow models list, or an ONNX file"},
 		&cli.StringFlag{Name: "backbone-lr", DefaultText: text(d.BackboneSolver.LR) + ", of a drawn network 0.001, with its cross entropy 0.003", Usage: "learning rate of the backbone, `RATE` or auto, which finds it"},
 		&cli.StringFlag{Name: "augment", DefaultText: "flip for coloured pictures where all is trained, else none", Usage: "`RECIPE` by which training images vary: auto, " + strings.Join(augmentations, ", ")},
 		&cli.StringFlag{Name: "cache-limit", DefaultText: d.Finetune.CacheLimit.String(), Usage: "most memory for what the untrained part gives, or for decoded images, `SIZE`: 512MiB, 2GiB, 0 for none"},

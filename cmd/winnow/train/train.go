@@ -38,8 +38,8 @@ func command(call term.Call[Options]) *cli.Command {
 		Name:      "train",
 		Usage:     "train a head on stored features, or a whole backbone, on labels that may be wrong",
 		ArgsUsage: "[MANIFEST | PHOTOS]",
-		Description: "Trains on the split train of the manifest, or on a folder of images with a folder for each class; the split validation,\n" +
-			"if there is one, chooses the best state. Images and features are joined by path.\n\n" +
+		Description: "Trains on the split train of a manifest, or on a folder of images with a folder for each class. The split validation, if there is\n" +
+			"one, chooses the best state. Features are made of the images, in the run's folder, unless --features names a store of them.\n\n" +
 			"Everything goes into the run's folder: head.winnow (the best head),\n" +
 			"last.winnow, config.yaml (every setting as it was used), run.json (what went in, and where it lies), result.json,\n" +
 			"metrics.jsonl, diagnostics.jsonl (what the filter saw of itself), samples.csv (what training saw of each image:\n" +
@@ -51,9 +51,8 @@ func command(call term.Call[Options]) *cli.Command {
 			"--set selfpaced.every=\"1 epoch\" with --loss weighted_multi_similarity finds a weight from 0 to 1 for every training\n" +
 			"image after each epoch (BSPML); the last ones go into weights.csv, and winnow audit ranks by them.\n\n" +
 			"With --finetune the backbone is trained together with the head: all of it, from a stage on (winnow models show\n" +
-			"lists them), or the weights that a pattern names. It then looks at the images below --root; the features of the\n" +
-			"backbone before that, which the head starts from, are made in the run's folder unless --features names them, which\n" +
-			"also sets how the images are prepared. Beside head.winnow stands backbone.onnx, beside last.winnow last.onnx.\n\n" +
+			"lists them), or the weights that a pattern names. The features are then of the backbone before that, and set how the\n" +
+			"images below --root are prepared. Beside head.winnow stands backbone.onnx, beside last.winnow last.onnx.\n\n" +
 			"Before training labels are screened: images whose label the judge of winnow audit calls wrong take part without one, and\n" +
 			"screened.csv lists them (--screen). A recipe or a --config says it by itself (screen, bank.fill).\n\n" +
 			"--lr auto and --backbone-lr auto find the learning rates by range tests of some tens of steps before the first one, which\n" +
@@ -64,6 +63,7 @@ func command(call term.Call[Options]) *cli.Command {
 			"another class, that class's label; the run's corrections.csv lists them.\n\n" +
 			"Settings: defaults, then --recipe (a paper's: winnow recipes list) or --config, then --set, then the other flags;\n" +
 			"--set losses.N… is about the losses that --loss names. 'winnow train --defaults' prints them.\n\n" +
+			"   winnow train birds/ --out runs/birds0\n" +
 			"   winnow train --manifest birds.csv --features birds.features --noise-rate 0.3 --out runs/birds\n" +
 			"   winnow train --recipe prism/soft-triple-vmf --manifest birds.csv --features birds.features --noise-rate 0.3 --out runs/birds5\n" +
 			"   winnow train --manifest birds.csv --features birds.features --loss soft_triple --filter proxysim --out runs/birds2\n" +
