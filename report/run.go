@@ -13,6 +13,7 @@ import (
 	"winnow/internal/budget"
 	"winnow/internal/lookup"
 	"winnow/run/comparison"
+	"winnow/run/evaluation"
 	"winnow/run/folder"
 	"winnow/train"
 )
@@ -102,7 +103,7 @@ func (r *Run) Measured() Measured { return r.measured }
 
 // comparison is what the page's rows show.
 func (r *Run) comparison() comparison.Comparison {
-	return comparison.Comparison{FineTuned: r.Tuned != nil, Chose: r.split == datasets.Validation, Frozen: r.measured.Frozen, Whitened: r.measured.Whitened, Trained: r.measured.Trained}
+	return comparison.Comparison{FineTuned: r.Tuned != nil, Known: evaluation.Known(r.split), Frozen: r.measured.Frozen, Whitened: r.measured.Whitened, Trained: r.measured.Trained}
 }
 
 // SplitText names the split measured, for people.

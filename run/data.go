@@ -221,6 +221,9 @@ func (d *Data) datasetLabels() []int {
 func learnable(d *datasets.Dataset) error {
 	present := make([]bool, len(d.Classes))
 	rows := d.Select(datasets.Train)
+	if len(rows) == 0 && len(d.Samples) > 0 {
+		return hint.With(fmt.Errorf("%w; it has %s", tooLittle(0, nil), d.SplitNames()), "winnow data import --split deals its images anew; of a folder of folders name the one that holds the classes")
+	}
 	for _, i := range rows {
 		if label := d.Samples[i].Label; label != datasets.Unlabelled {
 			present[label] = true

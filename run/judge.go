@@ -35,7 +35,7 @@ func (s *Session) judge(ctx context.Context, o Outcome) (folder.Result, error) {
 	if err != nil {
 		return r, err
 	}
-	c.FineTuned, c.Chose = share != nil, true
+	c.FineTuned, c.Known = share != nil, comparison.ChoseState
 	worse, verdict := c.Better() == "no", c.Verdict()
 	if o.BestStep == 0 { // whatever its start scores, training added nothing
 		worse = true

@@ -15,16 +15,22 @@ import (
 
 // Comparison measures the trained head beside what needs no training at all, on the same images.
 type Comparison struct {
-	FineTuned bool `json:"finetuned,omitempty"` // the row "trained" is that of a network trained with its head
-	Chose     bool `json:"-"`                   // these images chose the state that is measured
+	FineTuned bool   `json:"finetuned,omitempty"` // the row "trained" is that of a network trained with its head
+	Known     string `json:"-"`                   // what the state that is measured has from these images: [ChoseState], [Learned], or nothing, ""
 
 	Frozen   eval.Retrieval `json:"frozen"`   // the features themselves
 	Whitened eval.Retrieval `json:"whitened"` // their PCA whitening to the head's dimension, which uses no label
 	Trained  eval.Retrieval `json:"trained"`
 }
 
+// What a state can have from images, as a sentence says it.
+const (
+	ChoseState = "that chose its state"
+	Learned    = "that it was trained on"
+)
+
 // Verdict says in plain words whether training was worth it, by P@1: better is only what an interval of 95 % over the
-// queries calls so ([eval.Paired]), and never on the images that chose the state.
+// queries calls so ([eval.Paired]), and never on images that the state knows.
 func (c Comparison) Verdict() string {
 	what := "the trained head"
 	if c.FineTuned {
@@ -38,8 +44,8 @@ func (c Comparison) Verdict() string {
 		return fmt.Sprintf("%s is NOT better than whitening, which uses no labels (P@1 %.4f, whitened %.4f)", what, trained, white)
 	case trained <= frozen:
 		return fmt.Sprintf("%s is NOT better than the frozen features as they are (P@1 %.4f, frozen %.4f)", what, trained, frozen)
-	case c.Chose:
-		return fmt.Sprintf("%s has P@1 %.4f on the images that chose its state (frozen %.4f, whitened %.4f): how good it is others say, as winnow eval does of a test split", what, trained, frozen, white)
+	case c.Known != "":
+		return fmt.Sprintf("%s has P@1 %.4f on the images %s (frozen %.4f, whitened %.4f): how good it is others say, as winnow eval does of a test split", what, trained, c.Known, frozen, white)
 	}
 	overFrozen, overWhite := eval.Paired(c.Trained.Hits, c.Frozen.Hits), eval.Paired(c.Trained.Hits, c.Whitened.Hits)
 	over := func(name string, d eval.Difference) string {
@@ -61,12 +67,12 @@ func certain(over ...eval.Difference) bool {
 	return !slices.ContainsFunc(over, func(d eval.Difference) bool { return d.Low <= 0 })
 }
 
-// Better says "yes", "no" or "not shown", as Verdict does; "" on the images that chose a state that is ahead.
+// Better says "yes", "no" or "not shown", as Verdict does; "" on images that a state knows that is ahead.
 func (c Comparison) Better() string {
 	switch {
 	case c.Trained.PrecisionAt1 <= max(c.Whitened.PrecisionAt1, c.Frozen.PrecisionAt1):
 		return "no"
-	case c.Chose:
+	case c.Known != "":
 		return ""
 	case certain(eval.Paired(c.Trained.Hits, c.Frozen.Hits), eval.Paired(c.Trained.Hits, c.Whitened.Hits)):
 		return "yes"

@@ -53,5 +53,10 @@ func TestVerdict(t *testing.T) {
 		if v := got.Verdict(); !strings.Contains(v, c.says) || got.Better() != c.better {
 			t.Errorf("%+v: %q, %q", c, v, got.Better())
 		}
+		for _, known := range []string{comparison.ChoseState, comparison.Learned} { // nothing is called better on them
+			if got.Known = known; c.better != "no" && (!strings.Contains(got.Verdict(), "on the images "+known) || got.Better() != "") {
+				t.Errorf("%+v: %q, %q", c, got.Verdict(), got.Better())
+			}
+		}
 	}
 }

@@ -125,12 +125,17 @@ func newResult(r *folder.Run, images Images) Result {
 	}
 }
 
+// Known says what a state has from the images of a split ([comparison.Comparison]).
+func Known(split string) string {
+	return map[string]string{datasets.Train: comparison.Learned, datasets.Validation: comparison.ChoseState}[split]
+}
+
 // conclude adds the verdict to the numbers of a retrieval.
 func (r *Result) conclude() error {
 	if r.N == 0 {
 		return fmt.Errorf("eval: no image of the split %s has another of its class to find", r.Split)
 	}
-	all := comparison.Comparison{FineTuned: r.FineTuned, Chose: r.Split == datasets.Validation, Frozen: *r.Frozen, Whitened: *r.Whitened, Trained: *r.Retrieval}
+	all := comparison.Comparison{FineTuned: r.FineTuned, Known: Known(r.Split), Frozen: *r.Frozen, Whitened: *r.Whitened, Trained: *r.Retrieval}
 	r.Verdict = all.Verdict()
 	return nil
 }
