@@ -392,6 +392,7 @@ func TestFinetuneMisuse(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(t, "other.onnx", string(changed.Marshal()))
+	write(t, "photos.csv", "path,label,split\na.png,cat,train\nb.png,dog,train\n")
 	if err := os.Mkdir("empty", 0o755); err != nil {
 		t.Fatal(err)
 	}

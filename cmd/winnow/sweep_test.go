@@ -248,6 +248,7 @@ func TestSweepOnImages(t *testing.T) {
 	if stores("tuned") != 2 || len(sweepCells(t, "tuned")) != 8 {
 		t.Errorf("%d stores, %d trainings\n%s", stores("tuned"), len(sweepCells(t, "tuned")), stdout)
 	}
+	mustCall(t, "sweep", "drawn", "--steps", "2", "--batch", "6x3", "--vary", "lr=1e-4", "--seeds", "1", "--out", "folder")
 	for _, dir := range []string{"heads", "tuned"} {
 		var found struct{ Best struct{ Command string } }
 		if err := json.Unmarshal([]byte(readFile(t, dir, "results.json")), &found); err != nil {

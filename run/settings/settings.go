@@ -170,6 +170,16 @@ func (a Asked) change(cfg *config.Run) (err error) {
 	return nil
 }
 
+// Enough refuses flags and the configuration that they make where too little is named, or what does not go together.
+func (a Asked) Enough(cfg config.Run) error {
+	if !cfg.Finetune.On() {
+		if err := a.NeedsBackbone(); err != nil {
+			return err
+		}
+	}
+	return Needs(cfg)
+}
+
 // Needs refuses a configuration that names too little to be trained. Features and backbone may be missing: a backbone is chosen, and
 // makes the features.
 func Needs(cfg config.Run) error {

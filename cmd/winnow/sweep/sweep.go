@@ -27,7 +27,7 @@ func Command() *cli.Command { return command(run) }
 func command(call term.Call[Options]) *cli.Command {
 	shared := slices.DeleteFunc(term.RunFlags(), func(f cli.Flag) bool { return f.Names()[0] == "seed" })
 	return &cli.Command{
-		Name:  "sweep",
+		Name: "sweep", ArgsUsage: "[MANIFEST | PHOTOS]",
 		Usage: "train a grid of settings, or drawn ones, over seeds, and choose by validation",
 		Description: "Trains every combination of what --vary lists, for each seed, several at once; all other flags are those of winnow\n" +
 			"train and shared. KEY is one of these flags without its dashes (lr, loss, filter, noise-rate, batch …) or a setting that\n" +
@@ -39,6 +39,7 @@ func command(call term.Call[Options]) *cli.Command {
 			"written after each: the settings by mean validation P@1, each compared with the first, seed by seed, so let the first value be\n" +
 			"what you have now. Test P@1 stands beside it and chooses nothing. A manifest without a\nvalidation split has a tenth of its training images held out (--set validation.hold_out=SHARE).\n\n" +
 			"   winnow sweep --manifest birds.csv --features birds.features --vary lr=1e-4,3e-4,1e-3 --vary loss=contrastive:bank,soft_triple --out lr\n" +
+			"   winnow sweep birds/ --vary model=mobilenetv2,resnet18 --vary lr=1e-4,1e-3 --seeds 5 --out backbones\n" +
 			"   winnow sweep --manifest birds.csv --features birds.features --vary lr=1e-5..1e-2:log --vary solver.weight_decay=0..0.01 --draws 20 --out drawn\n" +
 			"   winnow sweep --manifest birds.csv --root birds/ --model mobilenetv2 --finetune all --vary backbone-lr=3e-5,1e-4 --seeds 5 --out tuned",
 		Flags: append([]cli.Flag{
@@ -57,7 +58,7 @@ func command(call term.Call[Options]) *cli.Command {
 }
 
 func read(c *cli.Context) (o Options, err error) {
-	if err := term.NoArguments(c); err != nil {
+	if err := term.OneManifest(c); err != nil {
 		return o, err
 	}
 	o.DryRun, o.JSON = c.Bool("dry-run"), c.Bool("json")

@@ -40,6 +40,14 @@ func NoArguments(c *cli.Context) error {
 	return nil
 }
 
+// OneManifest refuses arguments that are not one manifest or folder of images, named once.
+func OneManifest(c *cli.Context) error {
+	if n := c.NArg(); n > 1 || n == 1 && c.IsSet("manifest") {
+		return Misused("%s takes one manifest or folder of images and flags, found %q", c.Command.HelpName, strings.Join(append(c.Args().Slice(), c.String("manifest")), " "))
+	}
+	return nil
+}
+
 // Size reads a flag that holds a number of bytes: 1GiB, 512MB, 300000.
 func Size(c *cli.Context, flag string) (int64, error) {
 	n, err := ParseSize(c.String(flag))

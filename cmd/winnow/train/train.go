@@ -4,7 +4,6 @@ package train
 import (
 	"context"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -16,7 +15,6 @@ import (
 	"winnow/run"
 	"winnow/run/config"
 	"winnow/run/folder"
-	"winnow/run/settings"
 )
 
 // Options are what the command is asked for.
@@ -36,7 +34,7 @@ func Command() *cli.Command { return command(train) }
 func command(call term.Call[Options]) *cli.Command {
 	return &cli.Command{
 		Name:      "train",
-		Usage:     "train a head on stored features, or a whole backbone, on labels that may be wrong",
+		Usage:     "train a head on a backbone, or the whole backbone, on labels that may be wrong",
 		ArgsUsage: "[MANIFEST | PHOTOS]",
 		Description: "Trains on the split train of a manifest, or on a folder of images with a folder for each class. The split validation, if there is\n" +
 			"one, chooses the best state. Features are made of the images, in the run's folder, unless --features names a store of them.\n\n" +
@@ -45,9 +43,8 @@ func command(call term.Call[Options]) *cli.Command {
 			"metrics.jsonl, diagnostics.jsonl (what the filter saw of itself), samples.csv (what training saw of each image:\n" +
 			"winnow audit ranks by it; settings under scores), TensorBoard events, and checkpoint.winnow, from which\n" +
 			"--resume goes on to the same bits as a run never stopped. --mlflow records all but the weights in MLflow's store, too.\n\n" +
-			"--method names another way to train than by losses and a filter: two classifiers that teach each other, or one\n" +
-			"that reckons with the noise (settings under peers), or Sel-CL and TCL, which judge all labels\n" +
-			"at the start of each epoch (settings under selective; each brings its published length, batch and solver).\n\n" +
+			"--method names another way to train than by losses and a filter: two classifiers that teach each other, or one that reckons with\n" +
+			"the noise (settings under peers), or Sel-CL and TCL, which judge all labels anew each epoch (under selective; of published length).\n\n" +
 			"--set selfpaced.every=\"1 epoch\" with --loss weighted_multi_similarity finds a weight from 0 to 1 for every training\n" +
 			"image after each epoch (BSPML); the last ones go into weights.csv, and winnow audit ranks by them.\n\n" +
 			"With --finetune the backbone is trained together with the head: all of it, from a stage on (winnow models show\n" +
@@ -55,8 +52,7 @@ func command(call term.Call[Options]) *cli.Command {
 			"images below --root are prepared. Beside head.winnow stands backbone.onnx, beside last.winnow last.onnx.\n\n" +
 			"Before training labels are screened: images whose label the judge of winnow audit calls wrong take part without one, and\n" +
 			"screened.csv lists them (--screen). A recipe or a --config says it by itself (screen, bank.fill).\n\n" +
-			"--lr auto and --backbone-lr auto find the learning rates by range tests of some tens of steps before the first one, which\n" +
-			"leave nothing behind but lr_range.csv.\n\n" +
+			"--lr auto and --backbone-lr auto find the learning rates by range tests of some tens of steps, of which lr_range.csv is left.\n\n" +
 			"--noise-rate auto estimates the share of wrong labels from the features before the first step (winnow noise prints it).\n" +
 			"--set filter.threshold=paper averages the thresholds of the filter as PRISM does: vmf then drops more than it is told.\n" +
 			"--set correct.visits=3 gives images that the filter has dropped three visits in a row, while the memory bank agreed on\n" +
@@ -83,19 +79,14 @@ func command(call term.Call[Options]) *cli.Command {
 
 func read(c *cli.Context) (Options, error) {
 	o := Options{Recipe: c.String("recipe"), Out: c.String("out"), Resume: c.Bool("resume"), Overwrite: c.Bool("overwrite"), Defaults: c.Bool("defaults"), JSON: c.Bool("json"), MLflow: c.String("mlflow")}
-	if n := c.NArg(); n > 1 || n == 1 && c.IsSet("manifest") {
-		return o, term.Misused("winnow train takes one manifest or folder of images and flags, found %q", strings.Join(append(c.Args().Slice(), c.String("manifest")), " "))
+	err := term.OneManifest(c)
+	if err != nil {
+		return o, err
 	}
-	var err error
 	if o.Config, err = term.ReadRun(c); err != nil || o.Defaults {
 		return o, err
 	}
-	if !o.Config.Finetune.On() {
-		if err := term.AskedRun(c).NeedsBackbone(); err != nil {
-			return o, err
-		}
-	}
-	if err := settings.Needs(o.Config); err != nil {
+	if err := term.AskedRun(c).Enough(o.Config); err != nil {
 		return o, err
 	}
 	if o.Out == "" {
