@@ -25,12 +25,14 @@ var byQuality = []string{
 // is there; what is compiled in is for drawn characters, and networks whose weights are drawn have learned nothing.
 func (r *Registry) Choose() (name, why string, ok bool) {
 	var there, own []string
-	for _, m := range r.List() {
+	list := r.List()
+	for at, newest := len(list)-1, true; at >= 0; at-- { // a file is only read where it may be the one
+		m := list[at]
 		ours := !slices.Contains(byQuality, m.Name)
-		if !m.Found || m.Path == "" || ours && drawn(m.Path) {
+		if !m.Found || m.Path == "" || ours && newest && drawn(m.Path) {
 			continue
 		}
-		there = append(there, m.Name)
+		there, newest = append(there, m.Name), newest && !ours
 		if ours {
 			own = append(own, m.Name)
 		}
@@ -41,7 +43,7 @@ func (r *Registry) Choose() (name, why string, ok bool) {
 	case len(there) == 1:
 		return there[0], "the only backbone installed", true
 	case len(own) > 0:
-		return own[len(own)-1], fmt.Sprintf("of %d backbones installed the one added last", len(there)), true
+		return own[0], fmt.Sprintf("of %d backbones installed the one added last", len(there)), true
 	}
 	best := slices.IndexFunc(byQuality, func(n string) bool { return slices.Contains(there, n) })
 	return byQuality[best], fmt.Sprintf("the best known of %d backbones installed", len(there)), true
