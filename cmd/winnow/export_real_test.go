@@ -30,7 +30,7 @@ func TestExportRealBackbones(t *testing.T) {
 			s := studio{dir: dir, images: filepath.Join(dir, "images"), manifest: filepath.Join(dir, "list.csv"), store: filepath.Join(dir, "store"), run: filepath.Join(dir, "run")}
 			s.unpack(t, &photos.Reader, 3)
 			s.call(t, "extract", "--manifest", s.manifest, "--root", s.images, "--model", name, "--out", s.store)
-			s.call(t, "train", "--manifest", s.manifest, "--root", s.images, "--features", s.store, "--out", s.run, "--dim", "16", "--batch", "5x3", "--steps", "20")
+			s.call(t, "train", "--manifest", s.manifest, "--root", s.images, "--features", s.store, "--out", s.run, "--dim", "16", "--batch", "5x3", "--steps", "20", "--screen", "none")
 			npy, onnx := filepath.Join(dir, "e.npy"), filepath.Join(dir, "e.onnx")
 			stdout, _ := s.call(t, "export", s.run, "--npy", npy, "--onnx", onnx, "--json", "--check", "30")
 			var result exportResult
