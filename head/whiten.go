@@ -61,33 +61,91 @@ func whitening(ctx context.Context, x features.Source, out int, centre bool) (wh
 	if !centre {
 		clear(mean)
 	}
-	cov, err := covariance(ctx, x, mean)
-	if err != nil {
-		return whitened{}, err
-	}
 	limit := n
 	if centre {
 		limit--
 	}
+	if n < len(mean) {
+		return whiteningOfFew(ctx, x, mean, limit, out)
+	}
+	cov, err := covariance(ctx, x, mean)
+	if err != nil {
+		return whitened{}, err
+	}
 	return whiteningBy(mean, cov, n, limit, out)
+}
+
+// whiteningOfFew is whitening for fewer rows than features. The matrix X·Xᵀ/n of centred rows has the eigenvalues of their
+// covariance Xᵀ·X/n and is smaller; Xᵀv/√(nλ) is the eigenvector of the covariance for its eigenvector v. Time n²·d.
+func whiteningOfFew(ctx context.Context, x features.Source, mean []float64, limit, out int) (whitened, error) {
+	n, d := x.Len(), len(mean)
+	rows := mat.NewDense(n, d, nil)
+	err := eachBlock(ctx, x, func(from int, block blas32.General) error {
+		for i := range block.Rows {
+			row := rows.RawRowView(from + i)
+			for j, v := range features.Row(block, i) {
+				row[j] = float64(v) - mean[j]
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return whitened{}, err
+	}
+	var product mat.Dense
+	product.Mul(rows, rows.T())
+	gram := mat.NewSymDense(n, nil)
+	for i := range n {
+		for j := i; j < n; j++ {
+			gram.SetSym(i, j, (product.At(i, j)+product.At(j, i))/(2*float64(n)))
+		}
+	}
+	trace := mat.Trace(gram)
+	if err := checkVariance(trace, n); err != nil {
+		return whitened{}, err
+	}
+	values, left := topEigen(gram, min(out, n))
+	values = values[:rankOf(values, limit)]
+	var vectors mat.Dense
+	vectors.Mul(rows.T(), left.Slice(0, n, 0, len(values)))
+	for k, value := range values {
+		length := math.Sqrt(float64(n) * value)
+		for i := range d {
+			vectors.Set(i, k, vectors.At(i, k)/length)
+		}
+	}
+	return scaled(&vectors, values, mean, out, ridge*trace/float64(d)), nil
 }
 
 // whiteningBy is whitening by the moments of n rows, which vary in no more directions than limit.
 func whiteningBy(mean []float64, cov *mat.SymDense, n, limit, out int) (whitened, error) {
 	d := len(mean)
 	trace := mat.Trace(cov)
-	if !finite(trace) {
-		return whitened{}, fmt.Errorf("head: whitening: the variance of the training rows overflows float32, expected features of a moderate size")
-	}
-	if trace == 0 {
-		return whitened{}, fmt.Errorf("head: whitening: the %d training rows are all equal, expected features that vary", n)
+	if err := checkVariance(trace, n); err != nil {
+		return whitened{}, err
 	}
 	values, vectors := topEigen(cov, min(out, d))
+	return scaled(vectors, values[:rankOf(values, limit)], mean, out, ridge*trace/float64(d)), nil
+}
+
+// checkVariance refuses n rows whose variances add up to this trace where they cannot be whitened.
+func checkVariance(trace float64, n int) error {
+	if !finite(trace) || trace > math.MaxFloat32 {
+		return fmt.Errorf("head: whitening: the variance of the training rows overflows float32, expected features of a moderate size")
+	}
+	if trace == 0 {
+		return fmt.Errorf("head: whitening: the %d training rows are all equal, expected features that vary", n)
+	}
+	return nil
+}
+
+// rankOf returns how many of the falling eigenvalues are of directions in which the features vary, at most limit.
+func rankOf(values []float64, limit int) int {
 	rank := 0
 	for rank < len(values) && rank < limit && values[rank] > minEigen*values[0] && values[rank] > 0 {
 		rank++
 	}
-	return scaled(vectors, values[:rank], mean, out, ridge*trace/float64(d)), nil
+	return rank
 }
 
 // WhiteningOf returns the head that whitens n rows of these moments, centred, to at most most dimensions, as [SelfWhitening] does where

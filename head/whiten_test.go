@@ -445,3 +445,37 @@ func TestWhiteningOf(t *testing.T) {
 		t.Error("rows that are all equal were whitened")
 	}
 }
+
+// Fewer rows than features are whitened as their covariance says.
+func TestWhiteningOfFewRows(t *testing.T) {
+	for _, n := range []int{2, 9, 39} {
+		x := spectrum(rand.New(rand.NewPCG(9, uint64(n))), n, 40, 1)
+		mean, err := columnMeans(t.Context(), x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cov, err := covariance(t.Context(), x, mean)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out := min(16, n-1)
+		want, err := WhiteningOf(mean, cov, n, out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := SelfWhitening(t.Context(), x, out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.Rank() != want.Rank() || got.Rank() != out {
+			t.Errorf("%d rows: rank %d, by the covariance %d, expected %d", n, got.Rank(), want.Rank(), out)
+		}
+		for i, p := range want.Params() {
+			for j, v := range p.Data {
+				if d := math.Abs(float64(v - got.Params()[i].Data[j])); !(d < 2e-4) { // the covariance is of products in float32
+					t.Fatalf("%d rows: %s, value %d: found %v, by the covariance %v", n, p.Name, j, got.Params()[i].Data[j], v)
+				}
+			}
+		}
+	}
+}
