@@ -18,12 +18,13 @@ func TestOtherColumns(t *testing.T) {
 		"filename,class\na.jpg,x\nb.jpg,y\n": `took the column "filename" for the path and "class" for the label`,
 		"image,label\na.jpg,x\nb.jpg,y\n":    `took the column "image" for the path (`,
 		"path,category\na.jpg,x\nb.jpg,y\n":  `took the column "category" for the label (`,
-		"\ufeffFile " +
-			"Name,Class-Name\r\na.jpg,x\r\nb.jpg,y\r\n": `"File Name" for the path and "Class-Name" for the label`,
+		"\ufeffFile Name,Class-Name\r\n" +
+			"a.jpg,x\r\nb.jpg,y\r\n": `"File Name" for the path and "Class-Name" for the label`,
 		"file_name\tlabel\na.jpg\tx\nb.jpg\ty\n": `"file_name" for the path`,
 		"path\tlabel\n\"a.jpg\"\tx\nb.jpg\ty\n":  "",
 
-		"{\"file_name\":\"a.jpg\",\"label\":\"x\"}\n{\"file_name\":\"b.jpg\",\"label\":\"y\"}": `"file_name" for the path`,
+		"{\"file_name\":\"a.jpg\",\"label\":\"x\"}\n" +
+			"{\"file_name\":\"b.jpg\",\"label\":\"y\"}": `"file_name" for the path`,
 	} {
 		var told []string
 		d := read(t, text, ReadOptions{Note: func(format string, args ...any) {

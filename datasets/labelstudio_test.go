@@ -104,13 +104,17 @@ photos/11.jpg,heron,test,stork,21,,"{""a"": [1]}"
 // minimal is JSON_MIN's form: no skipped annotations, and one object per annotation.
 const minimal = `[
  {"image": "/data/local-files/?d=photos/1.jpg", "split": "test", "id": 3, "choice": "heron",
- "annotator": 1, "annotation_id": 5, "created_at": "2024-05-01T10:00:00Z", "updated_at": "2024-05-01T10:00:00Z", "lead_time": 2.5},
+ "annotator": 1, "annotation_id": 5, "created_at": "2024-05-01T10:00:00Z",
+ "updated_at": "2024-05-01T10:00:00Z", "lead_time": 2.5},
  {"image": "/data/local-files/?d=photos/2.jpg", "split": "test", "id": 4, "choice": "stork",
- "annotator": 2, "annotation_id": 7, "created_at": "2024-05-01T10:00:00Z", "updated_at": "2024-05-01T10:00:00Z", "lead_time": 2.5},
+ "annotator": 2, "annotation_id": 7, "created_at": "2024-05-01T10:00:00Z",
+ "updated_at": "2024-05-01T10:00:00Z", "lead_time": 2.5},
  {"image": "/data/local-files/?d=photos/2.jpg", "split": "test", "id": 4, "choice": "heron",
- "annotator": 1, "annotation_id": 6, "created_at": "2024-05-01T10:00:00Z", "updated_at": "2024-05-01T10:00:00Z", "lead_time": 2.5},
+ "annotator": 1, "annotation_id": 6, "created_at": "2024-05-01T10:00:00Z",
+ "updated_at": "2024-05-01T10:00:00Z", "lead_time": 2.5},
  {"image": "/data/local-files/?d=photos/3.jpg", "split": "train", "id": 5, "choice": {"choices": ["stork", "heron"]},
- "annotator": 1, "annotation_id": 8, "created_at": "2024-05-01T10:00:00Z", "updated_at": "2024-05-01T10:00:00Z", "lead_time": 2.5}
+ "annotator": 1, "annotation_id": 8, "created_at": "2024-05-01T10:00:00Z",
+ "updated_at": "2024-05-01T10:00:00Z", "lead_time": 2.5}
 ]`
 
 func TestLabelStudioMin(t *testing.T) {

@@ -9,14 +9,16 @@ import (
 )
 
 // JoinHelp says for a command what a list is, and how its images are found.
-const JoinHelp = "LIST is one of PRISM's released training lists with label noise (lines path,label). Its images are found by\n" +
-	"folder and file name among the training images of MANIFEST, whose labels become the true ones. Training images that\n" +
-	"LIST does not have are left out; the other splits stay as they are. It is what data import --preset does with --given,\n" +
-	"for manifests from elsewhere, as PRISM's own lists without noise:\n\n" +
-	"   winnow data import --strip-prefix /data/ CUB_train.csv=train CUB_test.csv=test --out cub.csv\n" +
-	"   winnow data join cub.csv CUB_0.2noised_train.csv --out cub-noisy.csv\n\n" +
-	"LIST numbers the classes of MANIFEST from 1 in the order of their names, unless these are the numbers themselves; lists\n" +
-	"with small-cluster noise start numbering from 0, and each number stands for the class it holds whole."
+const JoinHelp = `LIST is one of PRISM's released training lists with label noise (lines path,label). Its images are identified
+by folder and file name among the training images of MANIFEST, whose labels become the true ones. Training images
+that are not in LIST are left out; the other splits stay as they are. data import --preset does the same with
+--given; this command is for other manifests, such as those of PRISM's lists without noise:
+
+   winnow data import --strip-prefix /data/ CUB_train.csv=train CUB_test.csv=test --out cub.csv
+   winnow data join cub.csv CUB_0.2noised_train.csv --out cub-noisy.csv
+
+LIST numbers the classes of MANIFEST from 1 in the order of their names, or by their names if these are all numbers.
+Lists with small-cluster noise number from 0, and each number stands for the class that it holds completely.`
 
 // JoinedFiles is what [JoinFiles] came to.
 type JoinedFiles struct {
