@@ -7,8 +7,8 @@ import (
 
 // Help explains a command's sources and how they are split.
 const Help = `A SOURCE is a folder of class folders (optionally below train/, val/, test/), a .zip file of such
-a folder, or a manifest. =SPLIT sets the split of rows that name none. --split splits the images, by whole classes
-by default:
+a folder, or a file such as a manifest. =SPLIT sets the split of rows that name none. --split splits the images, by
+whole classes by default:
 
    winnow data import photos --split train=0.6,validation=0.2,test=0.2 --out manifest.csv
    winnow data import --format prism --strip-prefix /data/ CUB_train.csv=train CUB_test.csv=test --out cub.csv
