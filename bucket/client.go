@@ -26,7 +26,7 @@ type settings struct {
 	attempts int           // of a request; reset when a broken answer makes progress
 	pause    time.Duration // after the first attempt; doubles with each, up to longestPause
 	getenv   func(string) string
-	// nil tokens if nobody is logged in
+	// google returns Google's tokens, nil if nobody is logged in.
 	google func(ctx context.Context, getenv func(string) string) (oauth2.TokenSource, error)
 }
 

@@ -106,7 +106,7 @@ func (t *Tree) ReadDir(name string) ([]fs.DirEntry, error) {
 		return nil, &fs.PathError{Op: "readdir", Path: t.c.root + "/" + key, Err: fs.ErrNotExist}
 	}
 	slices.SortFunc(list, func(a, b fs.DirEntry) int { return cmp.Compare(a.Name(), b.Name()) })
-	// an object "a/" next to "a"
+	// An object "a" and a folder "a/" give one entry.
 	return slices.CompactFunc(list, func(a, b fs.DirEntry) bool { return a.Name() == b.Name() }), nil
 }
 
@@ -158,7 +158,7 @@ func (c *client) list(ctx context.Context, prefix string, deep bool) iter.Seq2[*
 	}
 }
 
-// folder is an open folder.
+// folder is an open folder and what is left to list of it.
 type folder struct {
 	*file
 	list []fs.DirEntry

@@ -18,7 +18,7 @@ type builder struct {
 // pathsRoom is the size in bytes of the blocks in which paths are stored.
 const pathsRoom = 1 << 16
 
-// add adds a row.
+// add adds a row as a sample, or only its path to the list.
 func (b *builder) add(r row) {
 	if b.list != nil {
 		*b.list = append(*b.list, r.path)

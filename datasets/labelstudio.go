@@ -128,7 +128,7 @@ func (s *studied) head(t *labelstudio.Task) error {
 		return fmt.Errorf("found the data %.200s, expected the image: name its key with winnow data import "+
 			"--path-column", strings.Join(t.Keys, ", "))
 	}
-	// in later tasks
+	// Later tasks may have these.
 	s.keys = [len(ownNames)]string{splitColumn: ownNames[splitColumn], trueColumn: ownNames[trueColumn]}
 	for k := range at {
 		if at[k] >= 0 {

@@ -28,7 +28,8 @@ const (
 	CSV   Format = "csv"   // header path,label[,split][,true_label][,…]
 	TSV   Format = "tsv"   // the same with tabs
 	JSONL Format = "jsonl" // one object per line with the same keys
-	// a folder per class, optionally below train/, validation/, test/ …; Auto reads an imagefolder by its metadata
+	// Folders is a folder per class, optionally below train/, validation/, test/ …; Auto reads an imagefolder by
+	// its metadata
 	Folders Format = "folders"
 	PRISM   Format = "prism" // headerless path,label, as in PRISM's released lists
 	COCO    Format = "coco"  // JSON with images, annotations and categories

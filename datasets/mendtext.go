@@ -266,7 +266,7 @@ func span(text []byte, line, column int, comma rune) (from, to int) {
 	if n := bytes.IndexAny(rest, string(comma)+"\n"); n >= 0 {
 		rest = rest[:n]
 	}
-	// of \r\n; any other \r is part of the field, as for the reader
+	// Only the \r of \r\n is cut; any other is part of the field, as for the reader.
 	return from, from + len(bytes.TrimSuffix(rest, []byte("\r")))
 }
 

@@ -17,11 +17,11 @@ import (
 // Source: PRISM, section on small cluster noise; the rule is METHODS 14.2.
 type SmallCluster struct {
 	Rate float64
-	// reference vectors, one row per sample
+	// X holds the reference vectors, one row per sample.
 	X blas32.General
-	// splits rows into k clusters, numbered below k
+	// Cluster splits rows into k clusters, numbered below k.
 	Cluster func(x blas32.General, k int, rng *rand.Rand) (clusters []int, _ error)
-	// draw targets only from the classes that will never be dissolved
+	// OneShot draws targets only from the classes that will never be dissolved.
 	OneShot bool
 }
 
@@ -95,7 +95,7 @@ func Dissolved(sizes, order []int, rate float64) int {
 		all += n
 	}
 	for k, class := range order {
-		// compare shares: rate·all may round to above a whole number
+		// Compare shares: rate·all may round to above a whole number.
 		if k == len(order)-1 || float64(moved)/float64(all) >= rate {
 			return k
 		}

@@ -70,7 +70,7 @@ func (d *Dataset) WithValidation(share float64, seed uint64) (*Dataset, Held) {
 				continue
 			}
 			rng.Shuffle(len(of), func(a, b int) { of[a], of[b] = of[b], of[a] })
-			// a single image has no other of its class to find
+			// At least two: a single image has no other of its class to find.
 			rows = append(rows, of[:max(2, int(math.Round(part*float64(len(of)))))]...)
 		}
 	}

@@ -18,7 +18,7 @@ import (
 type Entry struct {
 	Name string `json:"name"`
 	File string `json:"file"` // its path; a bare name is searched in the folders
-	// of the file, hex; "" if users export the file themselves
+	// SHA256 is the hex sha256 of the file, "" if users export the file themselves.
 	SHA256        string                 `json:"sha256,omitempty"`
 	Input         string                 `json:"input,omitempty"`  // tensor to feed; "": the model's only input
 	Output        string                 `json:"output,omitempty"` // tensor to cut at; "": found in the graph

@@ -18,7 +18,7 @@ type Report struct {
 	Choices    []ChoiceReport  `json:"choices"`             // features of a vision transformer by name
 	Stages     []StageReport   `json:"stages"`              // where fine-tuning may start, from the input on
 	Published  *Published      `json:"published,omitempty"` // where the file can be fetched from
-	// how the preprocessing was checked; "" for a file without an entry
+	// Checked says how the preprocessing was checked; "" for a file without an entry.
 	Checked  string   `json:"checked,omitempty"`
 	Problems []string `json:"problems"`
 	Warnings []string `json:"warnings"`

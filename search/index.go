@@ -45,7 +45,7 @@ type Embedder struct {
 	Decoder       string `json:"decoder"`        // the image decoder and its version
 	Source        string `json:"source"`         // where the embedder was found: a hint, not part of the identity
 
-	// the location of Source if it is a file or a folder; filled in by [Create]
+	// Place is the location of Source if that is a file or a folder; [Create] fills it in.
 	Place place.Place `json:"place,omitzero"`
 }
 

@@ -107,7 +107,7 @@ func merge(best []Hit, k, self int, list []eval.Neighbour, at func(int) int, x b
 			best = append(best, Hit{at(near.Row), features.Dot(query, features.Row(x, near.Row))})
 		}
 	}
-	// blocks come in order, so ties stay sorted by row
+	// Blocks come in order, so ties stay sorted by row.
 	slices.SortStableFunc(best, func(a, b Hit) int { return cmp.Compare(b.Similarity, a.Similarity) })
 	return best[:min(k, len(best))]
 }

@@ -13,8 +13,9 @@ import (
 // inShop is DeepFashion's In-Shop Clothes Retrieval benchmark. Its test images are queries and a gallery: each
 // query searches for images of the same article in the gallery, never among the queries.
 //
-// The list is next to the images or in Eval/; the images are in img/ or Img/img/, as its archives unpack. Source:
-// Liu et al., "DeepFashion", CVPR 2016. The counts of queries and gallery are the usually cited ones.
+// The list is next to the images or in Eval/; the images are in img/ or Img/img/, as its archives unpack.
+//
+// Source: Liu et al., "DeepFashion", CVPR 2016. The counts of queries and gallery are the usually cited ones.
 var inShop = Preset{
 	Name: "inshop", Title: "In-Shop Clothes Retrieval of DeepFashion (Liu et al. 2016)",
 	Files: inShopLists(), Default: Official, Read: readInShop,

@@ -6,9 +6,10 @@ import (
 	"fmt"
 )
 
-// A pickle is a program for a small stack machine. This one runs what Python writes for dictionaries, lists, texts,
-// numbers and numpy's arrays of integers. It calls nothing: the four functions it knows are implemented here, any
-// other is an error.
+// pickle runs a pickle, which is a program for a small stack machine. This one runs what Python writes for
+// dictionaries, lists, texts, numbers and numpy's arrays of integers. It calls nothing: the four functions it knows
+// are implemented here, any other is an error.
+//
 // Source: Python's pickletools, protocols 2 to 5; numpy's ndarray.__reduce__.
 type pickle struct {
 	data  []byte

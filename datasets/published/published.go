@@ -140,7 +140,7 @@ func (p Preset) Dataset(fsys fs.FS, opts Options) (*Result, error) {
 		p.Columns = append(slices.Clone(p.Columns), correctedColumn)
 		err = correct(samples, *opts.Corrected, p.FirstTest, opts)
 	}
-	// packed readers have their own error
+	// Packed readers have their own error for a missing file.
 	if errors.Is(err, fs.ErrNotExist) || err != nil && p.Packed && !p.here(fsys) {
 		err = p.elsewhere(fsys, err)
 	}

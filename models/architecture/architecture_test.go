@@ -49,7 +49,7 @@ func outputs(t *testing.T, m *graph.Model, net *Network, n int, names ...string)
 
 // TestEmbedded runs every embedded network and checks its parameter count against sums made by hand.
 func TestEmbedded(t *testing.T) {
-	// conv without bias; scale, shift and statistics of the norm
+	// block counts a conv without bias, and scale, shift and statistics of its norm.
 	block := func(in, out, kernel int64) int64 { return in*out*kernel*kernel + 4*out }
 	stage := func(in, out int64, blocks int64) int64 {
 		n := block(in, out, 3) + block(out, out, 3)

@@ -19,7 +19,7 @@ const (
 	maxHalf = 4000 // of a halfvec
 )
 
-// table describes a table.
+// table describes the columns of an existing table.
 type table struct {
 	oid     uint32
 	dim     int            // of the vectors; -1: any

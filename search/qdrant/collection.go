@@ -140,7 +140,7 @@ func (s *Server) take(ctx context.Context) (c vectordb.Opened, err error) {
 			s.options.Model)
 	}
 	if s.deferred {
-		// the upload that made the collection may have died before this step
+		// The upload that made the collection may have died before this step.
 		err = s.index(ctx, info.GetPayloadSchema())
 	}
 	return c, err
