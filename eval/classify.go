@@ -60,10 +60,12 @@ func classesOf(labels []int) (classes, of []int) {
 func fittable(what string, train, test features.Set) (features.Set, features.Set, error) {
 	train, test = labelled(train), labelled(test)
 	if train.Len() == 0 || test.Len() == 0 {
-		return train, test, fmt.Errorf("eval: %s: %d rows with a label to fit and %d to judge, expected at least one of each", what, train.Len(), test.Len())
+		return train, test, fmt.Errorf("eval: %s: %d rows with a label to fit and %d to judge, expected at "+
+			"least one of each", what, train.Len(), test.Len())
 	}
 	if train.Dim() != test.Dim() {
-		return train, test, fmt.Errorf("eval: %s: rows to judge have %d dimensions, expected the %d of those to fit", what, test.Dim(), train.Dim())
+		return train, test, fmt.Errorf("eval: %s: rows to judge have %d dimensions, expected the %d of those to fit",
+			what, test.Dim(), train.Dim())
 	}
 	for _, of := range []struct {
 		name string
@@ -71,7 +73,8 @@ func fittable(what string, train, test features.Set) (features.Set, features.Set
 	}{{"fit", train}, {"judge", test}} {
 		for i := range of.Len() {
 			if slices.ContainsFunc(of.Row(i), notFinite) {
-				return train, test, fmt.Errorf("eval: %s: row %d to %s holds a number that is not finite", what, i, of.name)
+				return train, test, fmt.Errorf("eval: %s: row %d to %s holds a number that is not finite",
+					what, i, of.name)
 			}
 		}
 	}
@@ -81,5 +84,6 @@ func fittable(what string, train, test features.Set) (features.Set, features.Set
 			return train, test, nil
 		}
 	}
-	return train, test, fmt.Errorf("eval: %s: %d rows to fit, %d to judge: %w", what, train.Len(), test.Len(), ErrNoSharedClass)
+	return train, test, fmt.Errorf("eval: %s: %d rows to fit, %d to judge: %w", what, train.Len(), test.Len(),
+		ErrNoSharedClass)
 }

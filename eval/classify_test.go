@@ -101,7 +101,8 @@ func TestClassMeanAgainstLoops(t *testing.T) {
 		}
 		for _, unseen := range []bool{false, true} {
 			for _, mem := range []int64{0, int64(4 * (classes + 1))} {
-				got, err := NearestClassMean(context.Background(), train, test, ClassifierOptions{CountUnseen: unseen, MaxMem: mem})
+				got, err := NearestClassMean(context.Background(), train, test,
+					ClassifierOptions{CountUnseen: unseen, MaxMem: mem})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -139,7 +140,9 @@ func TestClassMeanDecidesInFloat64(t *testing.T) {
 }
 
 // slowProbe returns what a probe minimises and its gradient, in float64 by loops.
-func slowProbe(train features.Set, classes []int, w [][]float64, bias []float64, l2 float64) (loss float64, gw [][]float64, gb []float64) {
+func slowProbe(
+	train features.Set, classes []int, w [][]float64, bias []float64, l2 float64,
+) (loss float64, gw [][]float64, gb []float64) {
 	gb = make([]float64, len(w))
 	for k := range w {
 		gw = append(gw, make([]float64, len(w[k])))
@@ -211,7 +214,8 @@ func TestProbeIsTheMinimum(t *testing.T) {
 				opts.MaxMem = mem
 				p, err := FitProbe(context.Background(), train, opts)
 				if err != nil || !p.Converged {
-					t.Fatalf("seed %d, l2 %g: %v, after %d steps the gradient is %v", seed, l2, err, p.Iterations, p.Gradient)
+					t.Fatalf("seed %d, l2 %g: %v, after %d steps the gradient is %v", seed, l2, err,
+						p.Iterations, p.Gradient)
 				}
 				if err := solved(train, p, l2, 1e-4); err != nil {
 					t.Errorf("seed %d, l2 %g, %d steps: %v", seed, l2, p.Iterations, err)
@@ -239,14 +243,17 @@ func TestProbeDegenerate(t *testing.T) {
 	for i := range same.Len() {
 		same.Row(i)[0], same.Labels[i] = 1, i%2
 	}
-	if p, err = LinearProbe(ctx, same, same, ProbeOptions{L2: 1e-3}); err != nil || math.Abs(p.Loss-math.Ln2) > 1e-6 || p.Accuracy.Accuracy != 0.5 {
+	if p, err = LinearProbe(ctx, same, same, ProbeOptions{L2: 1e-3}); err != nil || math.Abs(p.Loss-math.Ln2) > 1e-6 ||
+		p.Accuracy.Accuracy != 0.5 {
 		t.Errorf("equal rows of two classes: %+v, %v, expected a loss of log 2 and half of them right", p, err)
 	}
 	apart := blobs(2, 30, 8, 3, 0.01) // can be separated: no finite solution without a penalty
-	if p, err = LinearProbe(ctx, apart, apart, ProbeOptions{}); err != nil || p.Accuracy.Accuracy != 1 || math.IsNaN(p.Loss) {
+	if p, err = LinearProbe(ctx, apart, apart, ProbeOptions{}); err != nil || p.Accuracy.Accuracy != 1 ||
+		math.IsNaN(p.Loss) {
 		t.Errorf("separable, no penalty: %+v, %v", p, err)
 	}
-	if p, err = LinearProbe(ctx, apart, apart, ProbeOptions{L2: 1e-6, Iterations: 2}); err != nil || p.Converged || p.Iterations != 2 {
+	if p, err = LinearProbe(ctx, apart, apart, ProbeOptions{L2: 1e-6, Iterations: 2}); err != nil || p.Converged ||
+		p.Iterations != 2 {
 		t.Errorf("two steps: %+v, %v", p, err)
 	}
 }
@@ -272,7 +279,8 @@ func TestClassifierDoors(t *testing.T) {
 		if err := run(train, other); !errors.Is(err, ErrNoSharedClass) {
 			t.Errorf("%s: no shared class: %v", name, err)
 		}
-		for what, sets := range map[string][2]features.Set{"dimensions": {train, narrow}, "nothing to fit": {none, test}, "nothing to judge": {train, none}, "NaN": {spoilt, test}} {
+		for what, sets := range map[string][2]features.Set{"dimensions": {train, narrow},
+			"nothing to fit": {none, test}, "nothing to judge": {train, none}, "NaN": {spoilt, test}} {
 			if run(sets[0], sets[1]) == nil {
 				t.Errorf("%s: %s: no error", name, what)
 			}
@@ -309,7 +317,8 @@ func TestLBFGSBearsNoise(t *testing.T) {
 		l := lbfgs{limit: 500, tolerance: 1e-5}
 		value, slope, steps, done, err := l.minimise(x, f)
 		if err != nil || !done || slope > 1e-5 || math.Abs(value-1) > 1e-6 {
-			t.Errorf("noise %g: value %v, gradient %v after %d steps, done %v, %v", noisy, value, slope, steps, done, err)
+			t.Errorf("noise %g: value %v, gradient %v after %d steps, done %v, %v", noisy, value, slope,
+				steps, done, err)
 		}
 		for i, v := range x {
 			if math.Abs(v-1) > 0.03 {
@@ -329,7 +338,8 @@ func TestLBFGSBearsNoise(t *testing.T) {
 		t.Errorf("with only noise left: %d steps, done %v, %v", steps, done, err)
 	}
 	l := lbfgs{limit: 5, tolerance: 1e-5}
-	if _, _, _, _, err := l.minimise([]float64{1}, func(_, grad []float64) (float64, error) { grad[0] = 1; return math.NaN(), nil }); err == nil {
+	if _, _, _, _, err := l.minimise([]float64{1},
+		func(_, grad []float64) (float64, error) { grad[0] = 1; return math.NaN(), nil }); err == nil {
 		t.Error("NaN was let through")
 	}
 }

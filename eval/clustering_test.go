@@ -27,8 +27,10 @@ func slowAgree(labels, clusters []int) map[string]float64 {
 			}
 		}
 	}
-	out := map[string]float64{"f1": 2 * both / (2*both + inClass + inCluster), "p": both / (both + inCluster), "r": both / (both + inClass)}
-	out["ari"] = 2 * (both*neither - inClass*inCluster) / ((both+inClass)*(inClass+neither) + (both+inCluster)*(inCluster+neither))
+	out := map[string]float64{"f1": 2 * both / (2*both + inClass + inCluster), "p": both / (both + inCluster),
+		"r": both / (both + inClass)}
+	out["ari"] = 2 * (both*neither - inClass*inCluster) /
+		((both+inClass)*(inClass+neither) + (both+inCluster)*(inCluster+neither))
 	h := slowInformation(labels, labels)
 	g := slowInformation(clusters, clusters)
 	mi := slowInformation(labels, clusters)
@@ -77,7 +79,8 @@ func slowInformation(a, b []int) float64 {
 
 func compareAgree(labels, clusters []int, got Agreement) error {
 	for key, want := range slowAgree(labels, clusters) {
-		v := map[string]float64{"f1": got.F1, "p": got.PairPrecision, "r": got.PairRecall, "ari": got.ARI, "mi": got.Information, "nmi": got.NMI, "geo": got.NMIGeometric, "ami": got.AMI}[key]
+		v := map[string]float64{"f1": got.F1, "p": got.PairPrecision, "r": got.PairRecall, "ari": got.ARI,
+			"mi": got.Information, "nmi": got.NMI, "geo": got.NMIGeometric, "ami": got.AMI}[key]
 		if math.IsNaN(want) || math.IsInf(want, 0) {
 			continue // nothing to divide by: TestAgreeDegenerate
 		}
@@ -139,8 +142,10 @@ func TestExpectedInformationAgainstPlainSum(t *testing.T) {
 		for _, a := range table.classes {
 			for _, b := range table.clusters {
 				for m := max(1, a+b-n); m <= min(a, b); m++ {
-					p := logChoose(float64(a), float64(m)) + logChoose(float64(n-a), float64(b-m)) - logChoose(float64(n), float64(b))
-					want += float64(m) / float64(n) * math.Log(float64(n)*float64(m)/(float64(a)*float64(b))) * math.Exp(p)
+					p := logChoose(float64(a), float64(m)) + logChoose(float64(n-a), float64(b-m)) -
+						logChoose(float64(n), float64(b))
+					want += float64(m) / float64(n) * math.Log(float64(n)*float64(m)/(float64(a)*float64(b))) *
+						math.Exp(p)
 				}
 			}
 		}
@@ -170,7 +175,8 @@ func TestAgreeDegenerate(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, v := range [][2]float64{{got.NMI, c.nmi}, {got.AMI, c.ami}, {got.ARI, c.ari}, {got.F1, c.f1}, {got.PairPrecision, c.p}, {got.PairRecall, c.r}} {
+		for _, v := range [][2]float64{{got.NMI, c.nmi}, {got.AMI, c.ami}, {got.ARI, c.ari}, {got.F1, c.f1},
+			{got.PairPrecision, c.p}, {got.PairRecall, c.r}} {
 			if !(math.Abs(v[0]-v[1]) < 1e-12) {
 				t.Errorf("%s: found %+v, expected %+v", c.name, got, c)
 				break

@@ -14,19 +14,21 @@ import (
 // wrong"; a sample is more suspect the lower its score. Ties count half (AUROC) or as one step (AP), as in
 // scikit-learn.
 type Detection struct {
-	Samples        int     `json:"samples"`
-	Wrong          int     `json:"wrong"`
-	AUROC          float64 `json:"auroc"` // 0.5 where one kind is missing; in JSON null
-	AP             float64 `json:"ap"`
-	Removed        int     `json:"removed"`         // samples not kept
-	Precision      float64 `json:"precision"`       // wrong among removed
-	Recall         float64 `json:"recall"`          // removed among wrong; null in JSON where none is wrong, as are the recalls at a budget and AP
+	Samples   int     `json:"samples"`
+	Wrong     int     `json:"wrong"`
+	AUROC     float64 `json:"auroc"` // 0.5 where one kind is missing; in JSON null
+	AP        float64 `json:"ap"`
+	Removed   int     `json:"removed"`   // samples not kept
+	Precision float64 `json:"precision"` // wrong among removed
+	// removed among wrong; null in JSON where none is wrong, as are the recalls at a budget and AP
+	Recall         float64 `json:"recall"`
 	F1             float64 `json:"f1"`              // of those two
 	FilterAccuracy float64 `json:"filter_accuracy"` // clean among kept (PRISM, Fig. 2)
 	KeepRecall     float64 `json:"keep_recall"`     // kept among clean
 	Found1         float64 `json:"recall_at_1_percent"`
-	Found5         float64 `json:"recall_at_5_percent"` // of the wrong ones, those among the most suspect 5 % of the samples
-	FoundAll       float64 `json:"recall_at_wrong"`     // among as many as are wrong
+	// of the wrong ones, those among the most suspect 5 % of the samples
+	Found5   float64 `json:"recall_at_5_percent"`
+	FoundAll float64 `json:"recall_at_wrong"` // among as many as are wrong
 }
 
 // MarshalJSON writes null for what cannot be measured where labels of one kind are missing.
@@ -53,7 +55,8 @@ func (d Detection) MarshalJSON() ([]byte, error) {
 // Detect compares scores (higher: cleaner) and the kept samples with the truth.
 func Detect(scores []float64, wrong, kept []bool) (Detection, error) {
 	if len(scores) != len(wrong) || len(scores) != len(kept) {
-		return Detection{}, fmt.Errorf("eval: detection of %d scores with %d truths and %d decisions", len(scores), len(wrong), len(kept))
+		return Detection{}, fmt.Errorf("eval: detection of %d scores with %d truths and %d decisions", len(scores),
+			len(wrong), len(kept))
 	}
 	d := Detection{Samples: len(scores), AUROC: 0.5}
 	var both, clean float64
@@ -81,7 +84,8 @@ func Detect(scores []float64, wrong, kept []bool) (Detection, error) {
 	d.FilterAccuracy = share(clean, len(kept)-d.Removed)
 	d.KeepRecall = share(clean, d.Samples-d.Wrong)
 	if d.Wrong > 0 {
-		d.Found1, d.Found5, d.FoundAll = budget(scores, wrong, d.Samples/100), budget(scores, wrong, d.Samples/20), budget(scores, wrong, d.Wrong)
+		d.Found1, d.Found5, d.FoundAll = budget(scores, wrong, d.Samples/100), budget(scores, wrong, d.Samples/20),
+			budget(scores, wrong, d.Wrong)
 	}
 	if d.Wrong > 0 && d.Wrong < d.Samples {
 		d.AUROC, d.AP = curves(scores, wrong, d.Wrong)

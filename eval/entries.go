@@ -47,12 +47,14 @@ func (in Input) Labelled() (query features.Set, gallery *features.Set) {
 
 // Retrieval returns the options that a retrieval's settings come to.
 func (in Input) Retrieval(v Values) RetrievalOptions {
-	return RetrievalOptions{K: v.Counts("k"), CountLonely: v.Flag("count_lonely"), MaxMem: in.MaxMem, Queries: v.Count("queries"), Seed: in.Seed}
+	return RetrievalOptions{K: v.Counts("k"), CountLonely: v.Flag("count_lonely"), MaxMem: in.MaxMem,
+		Queries: v.Count("queries"), Seed: in.Seed}
 }
 
 var clusteringEntry = Entry{
 	Name: "clustering", Title: "NMI, AMI, ARI, F1 of k-means", Command: "eval", Costly: true, Draws: true,
-	Paper: "Vinh et al. 2010; Hubert & Arabie 1985; Le & Odobez (000); BSPML (002)", Equation: "NMI as in 002, geometric as in 000; AMI Eq. 24 of Vinh et al.; ARI of Hubert & Arabie",
+	Paper:    "Vinh et al. 2010; Hubert & Arabie 1985; Le & Odobez (000); BSPML (002)",
+	Equation: "NMI as in 002, geometric as in 000; AMI Eq. 24 of Vinh et al.; ARI of Hubert & Arabie",
 	Formula: "k-means++ with as many clusters as classes; I, H of the table n_ij of classes and clusters\n" +
 		"NMI = 2I/(H(a) + H(b)); geometric: I/√(H(a)·H(b))\n" +
 		"AMI = (I - E[I])/((H(a) + H(b))/2 - E[I])\n" +
@@ -69,7 +71,8 @@ var clusteringEntry = Entry{
 	},
 	Settings: []Setting{
 		{Name: "clusters", Default: 0, Max: 1e6, Doc: "clusters (0: as many as classes)"},
-		{Name: "starts", Default: 5, Min: 1, Max: 1000, Doc: "starts of k-means, of which the one with the least inertia counts"},
+		{Name: "starts", Default: 5, Min: 1, Max: 1000,
+			Doc: "starts of k-means, of which the one with the least inertia counts"},
 		{Name: "iterations", Default: 100, Min: 1, Max: 1e6, Doc: "most iterations of a start"},
 	},
 	Cost: "starts × iterations × n images × k clusters × d numbers",
@@ -97,11 +100,14 @@ var probeEntry = Entry{
 	Paper: "SCL-RHE (004)", Equation: "section 6.1, unnumbered",
 	Formula: "softmax regression on the unit embeddings: min over W, b of\n" +
 		"mean of -log softmax(W·z + b)[y] + l2/2·|W|², solved by L-BFGS",
-	Numbers: []Number{{"accuracy", "top-1", "images whose class has the greatest logit"}, {"fit_accuracy", "fitted", "the same on the images it was fitted on"}},
+	Numbers: []Number{{"accuracy", "top-1", "images whose class has the greatest logit"},
+		{"fit_accuracy", "fitted", "the same on the images it was fitted on"}},
 	Settings: []Setting{
-		{Name: "l2", Default: 1e-5, Max: 1e6, Doc: "penalty of the weights (of unit embeddings; less fits clean labels better, more bears wrong ones)"},
+		{Name: "l2", Default: 1e-5, Max: 1e6,
+			Doc: "penalty of the weights (of unit embeddings; less fits clean labels better, more bears wrong ones)"},
 		{Name: "iterations", Default: 1000, Min: 1, Max: 1e6, Doc: "most steps of L-BFGS"},
-		{Name: "tolerance", Default: 1e-3, Min: 1e-9, Max: 1, Doc: "done when no entry of the gradient is larger than this share of the largest at W = 0"},
+		{Name: "tolerance", Default: 1e-3, Min: 1e-9, Max: 1,
+			Doc: "done when no entry of the gradient is larger than this share of the largest at W = 0"},
 		{Name: "count_unseen", Default: false, Doc: countUnseenDoc},
 	},
 	Cost: "steps × n images × C classes × d numbers, twice",

@@ -23,7 +23,8 @@ func ExampleRetrieve() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("%d queries (%d have no other of their label): P@1 %.2f, R@2 %.2f, MAP@R %.2f\n", r.N, r.Lonely, r.PrecisionAt1, r.Recall[2], r.MAPAtR)
+	fmt.Printf("%d queries (%d have no other of their label): P@1 %.2f, R@2 %.2f, MAP@R %.2f\n", r.N, r.Lonely,
+		r.PrecisionAt1, r.Recall[2], r.MAPAtR)
 	// Output:
 	// 3 queries (1 have no other of their label): P@1 1.00, R@2 1.00, MAP@R 0.83
 }

@@ -60,8 +60,9 @@ func goldenClustering(t *testing.T, c reference.Case) {
 		t.Fatal(err)
 	}
 	for key, v := range map[string]float64{
-		"mutual_information": got.Information, "entropy_labels": got.ClassEntropy, "entropy_clusters": got.ClusterEntropy,
-		"nmi_arithmetic": got.NMI, "nmi_geometric": got.NMIGeometric, "ami": got.AMI, "ari": got.ARI,
+		"mutual_information": got.Information, "entropy_labels": got.ClassEntropy,
+		"entropy_clusters": got.ClusterEntropy,
+		"nmi_arithmetic":   got.NMI, "nmi_geometric": got.NMIGeometric, "ami": got.AMI, "ari": got.ARI,
 		"f1": got.F1, "pair_precision": got.PairPrecision, "pair_recall": got.PairRecall,
 	} {
 		goldenNear(t, c, key, v)
@@ -88,14 +89,16 @@ func goldenKMeans(t *testing.T, c reference.Case) {
 			length += v * v
 		}
 	}
-	if want := c.Float(t, "inertia"); !(math.Abs(got.Inertia-want) <= 1e-6*want+math.Sqrt(want*length)/(1<<23)) || !got.Converged {
+	if want := c.Float(t, "inertia"); !(math.Abs(got.Inertia-want) <= 1e-6*want+math.Sqrt(want*length)/(1<<23)) ||
+		!got.Converged {
 		t.Errorf("%s: inertia %v, converged %v, expected %v", c.Name, got.Inertia, got.Converged, want)
 	}
 }
 
 func goldenClassMean(t *testing.T, c reference.Case) {
 	onlyParams(t, c)
-	train, test := asGiven(c.Matrix(t, "train"), c.Ints(t, "train_labels")), asGiven(c.Matrix(t, "test"), c.Ints(t, "test_labels"))
+	train, test := asGiven(c.Matrix(t, "train"), c.Ints(t, "train_labels")),
+		asGiven(c.Matrix(t, "test"), c.Ints(t, "test_labels"))
 	m := FitClassMeans(train)
 	means := c.Matrix(t, "means")
 	for k, class := range m.Classes {

@@ -22,7 +22,8 @@ type points struct {
 }
 
 func newPoints(x blas32.General, maxMem int64) (*points, error) {
-	p := &points{x: features.NewMatrix(x.Rows, x.Cols), mean: make([]float64, x.Cols), square: make([]float64, x.Rows), maxMem: maxMem}
+	p := &points{x: features.NewMatrix(x.Rows, x.Cols), mean: make([]float64, x.Cols), square: make([]float64, x.Rows),
+		maxMem: maxMem}
 	for i := range x.Rows {
 		for j, v := range features.Row(x, i) {
 			p.mean[j] += float64(v)
@@ -38,7 +39,8 @@ func newPoints(x blas32.General, maxMem int64) (*points, error) {
 			p.square[i] += float64(row[j]) * float64(row[j])
 		}
 		if math.IsNaN(p.square[i]) || math.IsInf(p.square[i], 0) {
-			return nil, fmt.Errorf("eval: row %d: squared distance from the mean is %v, expected a finite number", i, p.square[i])
+			return nil, fmt.Errorf("eval: row %d: squared distance from the mean is %v, expected a finite number", i,
+				p.square[i])
 		}
 	}
 	return p, nil

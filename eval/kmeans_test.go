@@ -81,7 +81,8 @@ func fixedPoint(rows [][]float64, c Clusters) error {
 		total += distance(i, own)
 		for k := range c.Centres.Rows {
 			if d := distance(i, k); d < distance(i, own)-1e-5 {
-				return fmt.Errorf("row %d is %v from its centre %d and %v from centre %d", i, distance(i, own), own, d, k)
+				return fmt.Errorf("row %d is %v from its centre %d and %v from centre %d", i,
+					distance(i, own), own, d, k)
 			}
 		}
 	}
@@ -135,7 +136,8 @@ func TestKMeansLarger(t *testing.T) {
 		t.Errorf("the seed plays no part (%v)", err)
 	}
 	few, err := KMeans(ctx, s.X, 30, KMeansOptions{Seed: 9, Iterations: 1, Starts: 1})
-	if err != nil || few.Converged || few.Iterations != 1 || math.Abs(few.Inertia-slowInertia(rows64(s), few.Of)) > 1e-6*few.Inertia {
+	if err != nil || few.Converged || few.Iterations != 1 ||
+		math.Abs(few.Inertia-slowInertia(rows64(s), few.Of)) > 1e-6*few.Inertia {
 		t.Errorf("one iteration: %d, converged %v, inertia %v (%v)", few.Iterations, few.Converged, few.Inertia, err)
 	}
 	if few.Inertia < got.Inertia {
@@ -204,8 +206,11 @@ func TestKMeansDoor(t *testing.T) {
 			_, err := KMeans(context.Background(), features.NewMatrix(0, 4), 2, KMeansOptions{})
 			return err
 		},
-		"NaN":       func() error { _, err := KMeans(context.Background(), spoilt.X, 2, KMeansOptions{}); return err },
-		"no memory": func() error { _, err := KMeans(context.Background(), s.X, 8, KMeansOptions{MaxMem: 4}); return err },
+		"NaN": func() error { _, err := KMeans(context.Background(), spoilt.X, 2, KMeansOptions{}); return err },
+		"no memory": func() error {
+			_, err := KMeans(context.Background(), s.X, 8, KMeansOptions{MaxMem: 4})
+			return err
+		},
 		"cancelled": func() error { _, err := KMeans(cancelled, s.X, 2, KMeansOptions{}); return err },
 	} {
 		if run() == nil {
@@ -255,7 +260,8 @@ func TestKMeansOfCopies(t *testing.T) {
 	for seed := range uint64(5) {
 		got, err := KMeans(context.Background(), s.X, 9, KMeansOptions{Seed: seed, Starts: 1})
 		if err != nil || got.Centres.Rows != 5 || !got.Converged || got.Inertia != 0 {
-			t.Errorf("seed %d: %d centres of 5 distinct rows, converged %v, inertia %v (%v)", seed, got.Centres.Rows, got.Converged, got.Inertia, err)
+			t.Errorf("seed %d: %d centres of 5 distinct rows, converged %v, inertia %v (%v)", seed, got.Centres.Rows,
+				got.Converged, got.Inertia, err)
 		}
 	}
 	p, err := newPoints(s.X, 0)

@@ -36,8 +36,11 @@ const (
 // minimise changes x; f writes its gradient at x and returns its value, or an error that ends it all. It returns the
 // value, the largest entry of the gradient, the steps taken, and whether that is within the tolerance; if not, the
 // steps were up or only noise was left.
-func (l *lbfgs) minimise(x []float64, f func(x, grad []float64) (float64, error)) (value, slope float64, steps int, done bool, err error) {
-	grad, next, nextGrad, dir := make([]float64, len(x)), make([]float64, len(x)), make([]float64, len(x)), make([]float64, len(x))
+func (l *lbfgs) minimise(
+	x []float64, f func(x, grad []float64) (float64, error),
+) (value, slope float64, steps int, done bool, err error) {
+	grad, next, nextGrad, dir := make([]float64, len(x)), make([]float64, len(x)), make([]float64, len(x)),
+		make([]float64, len(x))
 	if value, err = f(x, grad); err != nil {
 		return value, 0, 0, false, err
 	}
@@ -46,7 +49,8 @@ func (l *lbfgs) minimise(x []float64, f func(x, grad []float64) (float64, error)
 	for {
 		slope = floats.Norm(grad, math.Inf(1))
 		if math.IsNaN(value) || floats.HasNaN(grad) {
-			return value, slope, steps, false, fmt.Errorf("step %d: the function is %v, its gradient up to %v", steps, value, slope)
+			return value, slope, steps, false, fmt.Errorf("step %d: the function is %v, its gradient up to %v", steps,
+				value, slope)
 		}
 		if since++; value < lowest-math.Abs(lowest)*1e-8 || math.IsInf(lowest, 1) {
 			lowest, since = value, 0
@@ -108,7 +112,10 @@ func (l *lbfgs) direction(dir, grad []float64) {
 
 // search looks for a length that meets the conditions, doubling while the slope is still steep and then between the
 // two ends; next and nextGrad are the point found and its gradient.
-func (l *lbfgs) search(x, dir []float64, value, along, length float64, next, nextGrad []float64, f func(x, grad []float64) (float64, error)) (float64, bool, error) {
+func (l *lbfgs) search(
+	x, dir []float64, value, along, length float64, next, nextGrad []float64,
+	f func(x, grad []float64) (float64, error),
+) (float64, bool, error) {
 	low, high := 0.0, math.Inf(1)
 	lowSlope, highSlope := along, math.NaN()
 	for range 30 {

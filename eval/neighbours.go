@@ -19,7 +19,9 @@ type Neighbour struct {
 
 // Nearest finds the k nearest gallery rows of every query, nearest first, ties by lower index; fewer where
 // the gallery is smaller. A nil gallery is the queries themselves, each left out of its own list.
-func Nearest(ctx context.Context, query features.Set, gallery *features.Set, k int, maxMem int64) ([][]Neighbour, error) {
+func Nearest(
+	ctx context.Context, query features.Set, gallery *features.Set, k int, maxMem int64,
+) ([][]Neighbour, error) {
 	self := gallery == nil
 	if self {
 		gallery = &query

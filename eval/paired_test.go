@@ -43,7 +43,8 @@ func TestPaired(t *testing.T) {
 		square += (v - mean) * (v - mean) / float64(len(means))
 	}
 	half := 1.96 * math.Sqrt(square)
-	if math.Abs(got.Mean-mean) > 0.002 || math.Abs(got.Low-(mean-half)) > 0.004 || math.Abs(got.High-(mean+half)) > 0.004 {
+	if math.Abs(got.Mean-mean) > 0.002 || math.Abs(got.Low-(mean-half)) > 0.004 ||
+		math.Abs(got.High-(mean+half)) > 0.004 {
 		t.Errorf("%+v, one by one %.4f ± %.4f", got, mean, half)
 	}
 	outside := 0

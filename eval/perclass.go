@@ -22,7 +22,9 @@ type ClassRetrieval struct {
 // RetrieveClasses is Retrieve, and the same for the queries of each class: the mean of the classes' numbers, weighted by
 // their queries, is the whole's. Classes are in the order of their labels; one without a query that counts has N = 0.
 // Time twice that of Retrieve.
-func RetrieveClasses(ctx context.Context, query features.Set, gallery *features.Set, opts RetrievalOptions) (Retrieval, []ClassRetrieval, error) {
+func RetrieveClasses(
+	ctx context.Context, query features.Set, gallery *features.Set, opts RetrievalOptions,
+) (Retrieval, []ClassRetrieval, error) {
 	all, err := Ask(ctx, query, gallery, opts, 0, opts.Asking(query.Len()))
 	if err != nil {
 		return Retrieval{}, nil, err

@@ -75,7 +75,8 @@ func TestRetrieveClasses(t *testing.T) {
 			}
 		}
 		if n != all.N || cmp.Diff(right/float64(n), all.PrecisionAt1, cmpopts.EquateApprox(0, 1e-12)) != "" {
-			t.Errorf("the classes have %d queries and a P@1 of %v, the whole %d and %v", n, right/float64(n), all.N, all.PrecisionAt1)
+			t.Errorf("the classes have %d queries and a P@1 of %v, the whole %d and %v", n, right/float64(n), all.N,
+				all.PrecisionAt1)
 		}
 	}
 }

@@ -19,7 +19,8 @@ type ProbeOptions struct {
 	ClassifierOptions
 	L2         float64 // weight of the penalty; 0: none, and then what can be separated has no finite solution
 	Iterations int     // most steps; default 1000
-	Tolerance  float64 // done when no entry of the gradient is larger than this share of the largest at W = 0; default 1e-3
+	// done when no entry of the gradient is larger than this share of the largest at W = 0; default 1e-3
+	Tolerance float64
 }
 
 // Probe is softmax regression on rows that stay as they are:

@@ -54,5 +54,6 @@ func (p Probed) Shown() []Value {
 
 // Shown implements Result.
 func (d Detection) Shown() []Value {
-	return shown(detectionEntry.Numbers, d.AUROC, d.AP, d.Precision, d.Recall, d.F1, d.FilterAccuracy, d.KeepRecall, d.Found1, d.Found5, d.FoundAll)
+	return shown(detectionEntry.Numbers, d.AUROC, d.AP, d.Precision, d.Recall, d.F1, d.FilterAccuracy, d.KeepRecall,
+		d.Found1, d.Found5, d.FoundAll)
 }

@@ -47,14 +47,18 @@ type Retrieval struct {
 	RPrecision   float64         `json:"r_precision"`
 	MAPAtR       float64         `json:"map_at_r"`
 	Lonely       int             `json:"queries_without_positive"`
-	DrawnFrom    int             `json:"queries_drawn_from,omitempty"` // where only some of the queries asked: how many there are
-	Hits         []bool          `json:"-"`                            // whether the first found is a positive, of each query that counts, in their order
+	// where only some of the queries asked: how many there are
+	DrawnFrom int `json:"queries_drawn_from,omitempty"`
+	// whether the first found is a positive, of each query that counts, in their order
+	Hits []bool `json:"-"`
 }
 
 // Retrieve ranks gallery for every query. Rows are unit vectors; a nil gallery is the queries themselves,
 // each left out of its own ranking. Unlabelled queries are left out. Time O(q·n·d), through blas32 in blocks
 // of at most MaxMem bytes: an n×n matrix is never held.
-func Retrieve(ctx context.Context, query features.Set, gallery *features.Set, opts RetrievalOptions) (Retrieval, error) {
+func Retrieve(
+	ctx context.Context, query features.Set, gallery *features.Set, opts RetrievalOptions,
+) (Retrieval, error) {
 	found, err := Ask(ctx, query, gallery, opts, 0, opts.Asking(query.Len()))
 	if err != nil {
 		return Retrieval{}, err
@@ -90,7 +94,9 @@ func (o RetrievalOptions) depths() []int {
 
 // Ask does [Retrieve]'s work for the queries first to end, without end, of those that ask: several machines can share it. Time
 // O((end-first)·n·d).
-func Ask(ctx context.Context, query features.Set, gallery *features.Set, opts RetrievalOptions, first, end int) (Answers, error) {
+func Ask(
+	ctx context.Context, query features.Set, gallery *features.Set, opts RetrievalOptions, first, end int,
+) (Answers, error) {
 	self := gallery == nil
 	if self {
 		whole := query
@@ -107,7 +113,8 @@ func Ask(ctx context.Context, query features.Set, gallery *features.Set, opts Re
 		positives[label] = append(positives[label], int32(j))
 	}
 	deepest := slices.Max(opts.depths())
-	out := Answers{first, from, query.Labels, make([]int, query.Len()), make([]float64, query.Len()), make([]float64, query.Len())}
+	out := Answers{first, from, query.Labels, make([]int, query.Len()), make([]float64, query.Len()),
+		make([]float64, query.Len())}
 	err := eachRow(ctx, query.X, gallery.X, opts.MaxMem, func(i int, s []float32, scratch *ranker) {
 		out.Rank[i] = -1
 		own := -1
@@ -201,7 +208,9 @@ func (r *Retrieval) add(a Answers, countLonely bool) {
 }
 
 // eachRow calls visit with every row of the similarities q·gᵀ, on all cores, a block of queries at a time.
-func eachRow(ctx context.Context, q, g blas32.General, maxMem int64, visit func(i int, s []float32, scratch *ranker)) error {
+func eachRow(
+	ctx context.Context, q, g blas32.General, maxMem int64, visit func(i int, s []float32, scratch *ranker),
+) error {
 	if q.Rows == 0 || g.Rows == 0 {
 		return fmt.Errorf("eval: %d queries against a gallery of %d, expected at least one of each", q.Rows, g.Rows)
 	}
@@ -244,7 +253,8 @@ func blockRows(queries, gallery int, maxMem int64) (int, error) {
 	}
 	block := int(min(maxMem/(4*int64(gallery)), int64(queries), 2048))
 	if block < 1 {
-		return 0, fmt.Errorf("eval: one query against a gallery of %d needs %d bytes, --max-mem allows %d", gallery, 4*gallery, maxMem)
+		return 0, fmt.Errorf("eval: one query against a gallery of %d needs %d bytes, --max-mem allows %d", gallery,
+			4*gallery, maxMem)
 	}
 	return block, nil
 }

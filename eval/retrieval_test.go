@@ -345,7 +345,8 @@ func TestCopiesTie(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got.N != want.N || math.Abs(got.MAPAtR-want.MAPAtR/float64(max(want.N, 1))) > 1e-12 {
-			t.Errorf("seed %d: MAP@R %v of %d queries, by the lists %v of %d", seed, got.MAPAtR, got.N, want.MAPAtR/float64(max(want.N, 1)), want.N)
+			t.Errorf("seed %d: MAP@R %v of %d queries, by the lists %v of %d", seed, got.MAPAtR, got.N,
+				want.MAPAtR/float64(max(want.N, 1)), want.N)
 		}
 	}
 }
@@ -402,7 +403,8 @@ func goldenRetrieval(t *testing.T, c reference.Case) {
 		if got.N != int(c.Float(t, "num_valid_queries")) {
 			t.Errorf("%s: %d queries count, expected %v", c.Name, got.N, c.Float(t, "num_valid_queries"))
 		}
-		for key, v := range map[string]float64{"precision_at_1": got.PrecisionAt1, "r_precision": got.RPrecision, "mean_average_precision_at_r": got.MAPAtR} {
+		for key, v := range map[string]float64{"precision_at_1": got.PrecisionAt1, "r_precision": got.RPrecision,
+			"mean_average_precision_at_r": got.MAPAtR} {
 			if !(math.Abs(v-c.Float(t, key)) <= 1e-8) {
 				t.Errorf("%s: %s is %v, expected %v", c.Name, key, v, c.Float(t, key))
 			}
@@ -445,7 +447,8 @@ func goldenDetection(t *testing.T, c reference.Case) {
 	}
 	for i, score := range scores {
 		if bar := c.Param("threshold", 0.5); keep[i] != (score > bar) {
-			t.Errorf("%s: sample %d with score %v is kept: %v, against the threshold %v", c.Name, i, score, keep[i], bar)
+			t.Errorf("%s: sample %d with score %v is kept: %v, against the threshold %v", c.Name, i, score,
+				keep[i], bar)
 		}
 	}
 	got, err := Detect(scores, flags("is_noisy"), keep)
@@ -454,10 +457,12 @@ func goldenDetection(t *testing.T, c reference.Case) {
 	}
 	for key, v := range map[string]float64{
 		"precision": got.Precision, "recall": got.Recall, "f1": got.F1,
-		"filter_accuracy": got.FilterAccuracy, "keep_recall": got.KeepRecall, "auroc": got.AUROC, "average_precision": got.AP,
+		"filter_accuracy": got.FilterAccuracy, "keep_recall": got.KeepRecall, "auroc": got.AUROC,
+		"average_precision": got.AP,
 	} {
 		// What is not defined, as the AUROC of one kind alone, has a stand-in of ours.
-		if want := c.Float(t, key); !(math.Abs(v-want) <= 1e-8*math.Max(1, want)) && !(math.IsNaN(want) && !math.IsNaN(v)) {
+		if want := c.Float(t, key); !(math.Abs(v-want) <= 1e-8*math.Max(1, want)) &&
+			!(math.IsNaN(want) && !math.IsNaN(v)) {
 			t.Errorf("%s: %s is %v, expected %v", c.Name, key, v, want)
 		}
 	}

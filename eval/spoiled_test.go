@@ -126,7 +126,8 @@ func TestSpoiledMetricsAreSeen(t *testing.T) {
 		}
 		for name, c := range spoils {
 			err := c.check(c.spoil(s))
-			if err == nil && !(s.entry.Truth && (name == "always the same" || name == "not adjusted for chance" || name == "upside down")) {
+			if err == nil && !(s.entry.Truth && (name == "always the same" || name == "not adjusted for chance" ||
+				name == "upside down")) {
 				t.Errorf("%s: %s: not seen", s.entry.Name, name)
 			}
 		}
@@ -145,7 +146,8 @@ func TestDetectionByChance(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]float64{"auroc": 0.5, "ap": 0.3, "precision": 0.3, "recall": 0.4, "f1": 2 * 0.3 * 0.4 / 0.7, "filter_accuracy": 0.7, "keep_recall": 0.6,
+	want := map[string]float64{"auroc": 0.5, "ap": 0.3, "precision": 0.3, "recall": 0.4, "f1": 2 * 0.3 * 0.4 / 0.7,
+		"filter_accuracy": 0.7, "keep_recall": 0.6,
 		"recall_at_1_percent": 0.01, "recall_at_5_percent": 0.05, "recall_at_wrong": 0.3}
 	for _, v := range d.Shown() {
 		if math.Abs(v.Value-want[v.Key]) > 0.02 {

@@ -42,7 +42,8 @@ const refreshAfter = 1000
 // NewBank allocates an empty bank for capacity vectors of dimension dim with labels 0 … classes-1.
 func NewBank(capacity, dim, classes int) *Bank {
 	if capacity < 1 || dim < 1 || classes < 1 {
-		panic(fmt.Sprintf("features: bank of %d vectors, dimension %d, %d classes: all must be positive", capacity, dim, classes))
+		panic(fmt.Sprintf("features: bank of %d vectors, dimension %d, %d classes: all must be positive", capacity,
+			dim, classes))
 	}
 	b := newBank(NewSet(capacity, dim), classes)
 	b.copies = map[shown]int{}
@@ -53,7 +54,8 @@ func NewBank(capacity, dim, classes int) *Bank {
 // image of its own. It shares the vectors of z, which must not change while the bank is used; a Push would overwrite them.
 func BankOf(z Set, classes int) *Bank {
 	if z.Len() < 1 || z.Dim() < 1 || classes < 1 || z.X.Stride != z.X.Cols || len(z.Labels) != z.Len() {
-		panic(fmt.Sprintf("features: bank of a set of %d×%d, stride %d, %d labels, %d classes", z.Len(), z.Dim(), z.X.Stride, len(z.Labels), classes))
+		panic(fmt.Sprintf("features: bank of a set of %d×%d, stride %d, %d labels, %d classes", z.Len(), z.Dim(),
+			z.X.Stride, len(z.Labels), classes))
 	}
 	ring := Set{X: z.X, Labels: append([]int(nil), z.Labels...), IDs: make([]int, z.Len())}
 	copy(ring.IDs, z.IDs)
@@ -117,7 +119,8 @@ func (b *Bank) Version(k int) uint64 { return b.versions[k] }
 // Set returns a view of the members, in ring order (not the order of arrival); valid until the next Push.
 func (b *Bank) Set() Set {
 	s := Set{Labels: b.set.Labels[:b.filled], IDs: b.set.IDs[:b.filled]}
-	s.X = blas32.General{Rows: b.filled, Cols: b.set.X.Cols, Stride: b.set.X.Stride, Data: b.set.X.Data[:b.filled*b.set.X.Stride]}
+	s.X = blas32.General{Rows: b.filled, Cols: b.set.X.Cols, Stride: b.set.X.Stride,
+		Data: b.set.X.Data[:b.filled*b.set.X.Stride]}
 	return s
 }
 

@@ -31,12 +31,14 @@ func halfErrors(convert func(float32) uint16) int {
 		}
 		next := half(uint16(b + 1))
 		middle := float32((float64(v) + float64(next)) / 2)
-		list = append(list, v, math.Nextafter32(v, 1e38), math.Nextafter32(v, -1e38), middle, math.Nextafter32(middle, 1e38), math.Nextafter32(middle, -1e38))
+		list = append(list, v, math.Nextafter32(v, 1e38), math.Nextafter32(v, -1e38), middle,
+			math.Nextafter32(middle, 1e38), math.Nextafter32(middle, -1e38))
 	}
 	for range 200000 {
 		list = append(list, math.Float32frombits(rng.Uint32()), float32(math.Ldexp(rng.NormFloat64(), rng.IntN(60)-40)))
 	}
-	list = append(list, 0, float32(math.Copysign(0, -1)), 65519.996, 65520, math.MaxFloat32, math.SmallestNonzeroFloat32)
+	list = append(list, 0, float32(math.Copysign(0, -1)), 65519.996, 65520, math.MaxFloat32,
+		math.SmallestNonzeroFloat32)
 	wrong := 0
 	for _, v := range list {
 		if v == v && !sameFloat(float64(half(convert(v))), slowHalf(v)) {

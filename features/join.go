@@ -27,7 +27,8 @@ func (e *MissingShards) Error() string {
 	for i, n := range e.Missing {
 		names[i] = Shard{Index: n, Of: e.Of}.String()
 	}
-	return fmt.Sprintf("features: join: %d of %d shards are missing: %s", len(e.Missing), e.Of, strings.Join(names, ", "))
+	return fmt.Sprintf("features: join: %d of %d shards are missing: %s", len(e.Missing), e.Of,
+		strings.Join(names, ", "))
 }
 
 // ShardError is a shard whose vectors are not those that it was written with.
@@ -70,7 +71,8 @@ func JoinStores(given []*Store, dir string, overwrite bool, progress func(done, 
 		s.Paths, s.rows = nil, nil
 	}
 	if HashPaths(j.paths) != j.info.Key.Images {
-		return nil, fmt.Errorf("features: join: the paths of the shards are not the list %s that they say they are of", short(j.info.Key.Images))
+		return nil, fmt.Errorf("features: join: the paths of the shards are not the list %s that they say they are of",
+			short(j.info.Key.Images))
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("features: %w", err)
@@ -125,7 +127,8 @@ func order(given []*Store) ([]*Store, error) {
 	next := 0
 	for _, s := range ordered {
 		if s.Shard.First != next {
-			return nil, fmt.Errorf("features: join: %s: shard %v begins at image %d, expected %d", s.Dir, *s.Shard, s.Shard.First, next)
+			return nil, fmt.Errorf("features: join: %s: shard %v begins at image %d, expected %d", s.Dir, *s.Shard,
+				s.Shard.First, next)
 		}
 		next += len(s.Paths)
 	}
@@ -140,13 +143,15 @@ func fits(ordered []*Store, s *Store) error {
 	}
 	other := ordered[at]
 	apart := func(format string, args ...any) error {
-		return fmt.Errorf("features: join: %s and %s cannot be put together: %s", other.Dir, s.Dir, fmt.Sprintf(format, args...))
+		return fmt.Errorf("features: join: %s and %s cannot be put together: %s", other.Dir, s.Dir,
+			fmt.Sprintf(format, args...))
 	}
 	if *s.Shard == *other.Shard {
 		return apart("both are shard %v", *s.Shard)
 	}
 	if s.Shard.Of != other.Shard.Of || s.Shard.Images != other.Shard.Images || s.Shard.Total != other.Shard.Total {
-		return apart("shard %v of the image list %s, shard %v of %s", *other.Shard, short(other.Shard.Images), *s.Shard, short(s.Shard.Images))
+		return apart("shard %v of the image list %s, shard %v of %s", *other.Shard, short(other.Shard.Images), *s.Shard,
+			short(s.Shard.Images))
 	}
 	if twin := ordered[s.Shard.Index-1]; twin != nil {
 		return fmt.Errorf("features: join: %s and %s are both shard %v", twin.Dir, s.Dir, *s.Shard)
@@ -157,7 +162,8 @@ func fits(ordered []*Store, s *Store) error {
 		return apart("%s", why)
 	}
 	if s.Batch != other.Batch || s.Dim != other.Dim {
-		return apart("batches of %d with %d values a row, batches of %d with %d", other.Batch, other.Dim, s.Batch, s.Dim)
+		return apart("batches of %d with %d values a row, batches of %d with %d", other.Batch, other.Dim,
+			s.Batch, s.Dim)
 	}
 	return nil
 }
@@ -206,7 +212,8 @@ func (j *joiner) apart() error {
 	}
 	for _, s := range j.shards {
 		if from, err := os.Stat(s.Dir); err == nil && os.SameFile(from, to) {
-			return fmt.Errorf("features: join: %s: is shard %v itself, expected another folder for the whole", j.dir, *s.Shard)
+			return fmt.Errorf("features: join: %s: is shard %v itself, expected another folder for the whole",
+				j.dir, *s.Shard)
 		}
 	}
 	return nil
@@ -235,7 +242,8 @@ func (j *joiner) checkStanding() error {
 
 // write makes the files, store.json last.
 func (j *joiner) write() error {
-	if err := os.Remove(j.path(progressFile)); err != nil && !errors.Is(err, fs.ErrNotExist) { // its part is written over
+	// its part is written over
+	if err := os.Remove(j.path(progressFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("features: %w", err)
 	}
 	if err := j.writeMatrix(); err != nil {
@@ -313,13 +321,15 @@ func copyRows(to io.Writer, s *Store, first bool, like *npyHeader, rows int) err
 		}
 	}
 	if h.descr != like.descr || !slices.Equal(h.shape[1:], like.shape[1:]) {
-		return damaged("rows of %s %v, expected %s %v as in the first shard", h.descr, h.shape[1:], like.descr, like.shape[1:])
+		return damaged("rows of %s %v, expected %s %v as in the first shard", h.descr, h.shape[1:], like.descr,
+			like.shape[1:])
 	}
 	if _, err := io.CopyBuffer(onlyWriter{to}, from, make([]byte, 1<<20)); err != nil {
 		return fmt.Errorf("%s: %w", s.Dir, err)
 	}
 	if got := hex.EncodeToString(sum.Sum(nil)); got != s.Sum {
-		return damaged("%s: sha256 %s, expected %s: the file has changed since it was written", VectorsFile, short(got), short(s.Sum))
+		return damaged("%s: sha256 %s, expected %s: the file has changed since it was written", VectorsFile, short(got),
+			short(s.Sum))
 	}
 	return nil
 }

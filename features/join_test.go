@@ -103,7 +103,8 @@ func TestShardsAreTheList(t *testing.T) {
 				t.Fatal(err)
 			}
 			if s.First != len(all) || s.First%batch != 0 || s.Total != n || len(part) == 0 {
-				t.Fatalf("shard %v of %d images in batches of %d: %+v with %d images behind %d", s, n, batch, s, len(part), len(all))
+				t.Fatalf("shard %v of %d images in batches of %d: %+v with %d images behind %d", s, n, batch, s,
+					len(part), len(all))
 			}
 			all = append(all, part...)
 			size := (len(part) + batch - 1) / batch
@@ -148,11 +149,16 @@ func TestJoinRefuses(t *testing.T) {
 		change func(t *testing.T, dirs []string) []string
 		want   string
 	}{
-		"one missing":  {func(t *testing.T, dirs []string) []string { return []string{dirs[2], dirs[0]} }, "1 of 3 shards are missing: 2/3"},
-		"two missing":  {func(t *testing.T, dirs []string) []string { return dirs[1:2] }, "2 of 3 shards are missing: 1/3, 3/3"},
-		"one twice":    {func(t *testing.T, dirs []string) []string { return append(dirs, dirs[1]) }, "both"},
-		"none":         {func(t *testing.T, dirs []string) []string { return nil }, "no shard is given"},
-		"its own name": {func(t *testing.T, dirs []string) []string { return append(dirs, filepath.Join(dirs[0], "no")) }, "no feature store"},
+		"one missing": {func(t *testing.T, dirs []string) []string { return []string{dirs[2], dirs[0]} },
+			"1 of 3 shards are missing: 2/3"},
+		"two missing": {func(t *testing.T, dirs []string) []string { return dirs[1:2] },
+			"2 of 3 shards are missing: 1/3, 3/3"},
+		"one twice": {func(t *testing.T, dirs []string) []string { return append(dirs, dirs[1]) }, "both"},
+		"none":      {func(t *testing.T, dirs []string) []string { return nil }, "no shard is given"},
+		"its own name": {func(t *testing.T,
+			dirs []string) []string {
+			return append(dirs, filepath.Join(dirs[0], "no"))
+		}, "no feature store"},
 		"a whole store": {func(t *testing.T, dirs []string) []string {
 			makeStore(t, filepath.Join(dirs[0], "whole"), plan)
 			return append(dirs, filepath.Join(dirs[0], "whole"))

@@ -20,7 +20,8 @@ func Part(m blas32.General, from, n int) blas32.General {
 	if n == 0 {
 		return blas32.General{Cols: m.Cols, Stride: m.Stride}
 	}
-	return blas32.General{Rows: n, Cols: m.Cols, Stride: m.Stride, Data: m.Data[from*m.Stride : (from+n-1)*m.Stride+m.Cols]}
+	return blas32.General{Rows: n, Cols: m.Cols, Stride: m.Stride,
+		Data: m.Data[from*m.Stride : (from+n-1)*m.Stride+m.Cols]}
 }
 
 // Resize returns a contiguous n×d matrix in the memory of m, or in new memory where that is too small. What it holds

@@ -50,8 +50,9 @@ func TestReadNPYOfNumpy(t *testing.T) {
 	want := map[string]Array{
 		"float32": {Shape: []int{2, 3}, Floats: []float32{0, 0.25, 0.5, 0.75, 1, 1.25}},
 		"float64": {Shape: []int{1, 2}, Floats: []float32{1.5, -2}},
-		"float16": {Shape: []int{7}, Floats: []float32{0, float32(math.Copysign(0, -1)), 1, -2.5, 65504, 1.0 / (1 << 24), inf}},
-		"int64":   {Shape: []int{2}, Ints: []int64{3, -1}},
+		"float16": {Shape: []int{7}, Floats: []float32{0, float32(math.Copysign(0, -1)), 1, -2.5, 65504,
+			1.0 / (1 << 24), inf}},
+		"int64": {Shape: []int{2}, Ints: []int64{3, -1}},
 	}
 	for name, w := range want {
 		data := unpack(t, name)

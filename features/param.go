@@ -13,7 +13,8 @@ type Param struct {
 
 // NewParam allocates a zero parameter.
 func NewParam(name string, rows, cols int) *Param {
-	return &Param{Name: name, Rows: rows, Cols: cols, Data: make([]float32, rows*cols), Grad: make([]float32, rows*cols)}
+	return &Param{Name: name, Rows: rows, Cols: cols, Data: make([]float32, rows*cols),
+		Grad: make([]float32, rows*cols)}
 }
 
 // Matrix returns a view of the values.

@@ -40,7 +40,8 @@ func TestPlacesMemory(t *testing.T) {
 	runtime.ReadMemStats(&before)
 	p := newPlaces(list)
 	runtime.ReadMemStats(&after)
-	if each := float64(after.TotalAlloc-before.TotalAlloc) / float64(len(list)); each > 12 || p.find("299999") != 299_999 {
+	if each := float64(after.TotalAlloc-before.TotalAlloc) / float64(len(list)); each > 12 ||
+		p.find("299999") != 299_999 {
 		t.Errorf("%.1f bytes a string, expected at most 12", each)
 	}
 }

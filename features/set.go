@@ -31,7 +31,8 @@ func NewSet(n, d int) Set {
 // FromRows copies vectors, all equally long, and their labels into a set, with the ids 0 … n-1.
 func FromRows(rows [][]float32, labels []int) (Set, error) {
 	if len(rows) == 0 || len(labels) != len(rows) {
-		return Set{}, fmt.Errorf("features: found %d vectors and %d labels, expected as many, and at least one", len(rows), len(labels))
+		return Set{}, fmt.Errorf("features: found %d vectors and %d labels, expected as many, and at least one",
+			len(rows), len(labels))
 	}
 	s := NewSet(len(rows), len(rows[0]))
 	copy(s.Labels, labels)

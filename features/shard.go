@@ -21,7 +21,8 @@ func (s Shard) String() string { return fmt.Sprintf("%d/%d", s.Index, s.Of) }
 func ShardOf(paths []string, index, of, batch int) (Shard, []string, error) {
 	batches := (len(paths) + batch - 1) / batch
 	if of > batches {
-		return Shard{}, nil, fmt.Errorf("features: %d images in batches of %d make at most %d shards, asked for %d", len(paths), batch, batches, of)
+		return Shard{}, nil, fmt.Errorf("features: %d images in batches of %d make at most %d shards, asked for %d",
+			len(paths), batch, batches, of)
 	}
 	border := func(i int) int { return min(int(int64(batches)*int64(i)/int64(of))*batch, len(paths)) }
 	s := Shard{Index: index, Of: of, First: border(index - 1), Total: len(paths), Images: HashPaths(paths)}
@@ -38,7 +39,8 @@ func shardDiffers(made, asked *Shard) string {
 	case asked == nil:
 		return fmt.Sprintf("made as shard %v of an image list, asked for a whole one", *made)
 	}
-	return fmt.Sprintf("made as shard %v of the image list %s, asked for %v of %s", *made, short(made.Images), *asked, short(asked.Images))
+	return fmt.Sprintf("made as shard %v of the image list %s, asked for %v of %s", *made, short(made.Images), *asked,
+		short(asked.Images))
 }
 
 // Differs describes in what the store is not what was asked for, or "".

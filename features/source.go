@@ -102,7 +102,8 @@ func (s Stored) mapped() (x blas32.General, free func() error) {
 	if data == nil {
 		return x, nil
 	}
-	return blas32.General{Rows: s.Len(), Cols: d, Stride: d, Data: data[s.store.offset/4:][s.rows[0]*d:][:s.Len()*d]}, free
+	return blas32.General{Rows: s.Len(), Cols: d, Stride: d, Data: data[s.store.offset/4:][s.rows[0]*d:][:s.Len()*d]},
+		free
 }
 
 // Rows returns the set of the named rows, in the order given.

@@ -18,7 +18,9 @@ const (
 // Spill returns rows×cols numbers, to be read only, that fill makes some rows at a time. A large matrix is in a file without
 // a name among the system's temporary ones, mapped: its pages are the system's to take back, and no memory of the program's
 // own. free, never nil, lets go of it.
-func Spill(rows, cols int, fill func(from int, x blas32.General) error) (x blas32.General, free func() error, err error) {
+func Spill(
+	rows, cols int, fill func(from int, x blas32.General) error,
+) (x blas32.General, free func() error, err error) {
 	size, free := 4*int64(rows)*int64(cols), func() error { return nil }
 	if size < SpillFrom {
 		x = NewMatrix(rows, cols)

@@ -31,7 +31,8 @@ func TestSpill(t *testing.T) {
 			t.Fatal(err)
 		}
 		runtime.ReadMemStats(&after)
-		if took := after.TotalAlloc - before.TotalAlloc; large && took > 4*cols*(spillRows+1)+1<<16 { // 64 KiB for what else the process does
+		// 64 KiB for what else the process does
+		if took := after.TotalAlloc - before.TotalAlloc; large && took > 4*cols*(spillRows+1)+1<<16 {
 			t.Errorf("%d rows: %d bytes allocated", rows, took)
 		}
 		for i := range rows {
@@ -44,7 +45,8 @@ func TestSpill(t *testing.T) {
 		}
 	}
 	stop := errors.New("stop")
-	if _, free, err := Spill(SpillFrom, 1, func(int, blas32.General) error { return stop }); !errors.Is(err, stop) || free() != nil {
+	if _, free, err := Spill(SpillFrom, 1, func(int, blas32.General) error { return stop }); !errors.Is(err, stop) ||
+		free() != nil {
 		t.Errorf("found %v, expected what stopped it", err)
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {

@@ -145,7 +145,8 @@ func (info *Info) unmarshal(data []byte) error {
 	if info.Rows < 1 || info.Dim < 1 {
 		return fmt.Errorf("%d rows of %d values, expected at least one of each", info.Rows, info.Dim)
 	}
-	if s := info.Shard; s != nil && (s.Index < 1 || s.Index > s.Of || s.Of > maxShards || s.First < 0 || s.First >= s.Total) {
+	if s := info.Shard; s != nil && (s.Index < 1 || s.Index > s.Of || s.Of > maxShards || s.First < 0 ||
+		s.First >= s.Total) {
 		return fmt.Errorf("shard %v from image %d of %d cannot be", *s, s.First, s.Total)
 	}
 	for _, b := range info.Bad {
@@ -172,7 +173,8 @@ func (s *Store) readPaths() error {
 		return fmt.Errorf("features: %w", err)
 	}
 	if sum := hex.EncodeToString(hash.Sum(nil)); sum != s.Key.Images {
-		return fmt.Errorf("features: %s: sha256 %s, expected %s as %s says", name, short(sum), short(s.Key.Images), storeFile)
+		return fmt.Errorf("features: %s: sha256 %s, expected %s as %s says", name, short(sum),
+			short(s.Key.Images), storeFile)
 	}
 	s.Paths = DecodePaths(all.String())
 	if len(s.Paths) != s.Rows {

@@ -177,7 +177,8 @@ func TestDeathAtEveryMoment(t *testing.T) {
 	full := pictures[len(pictures)-1]
 	renamed := map[string]string{progressFile: full[progressFile], VectorsFile: full[partFile]}
 	pictures = append(pictures, renamed)
-	withPaths := map[string]string{pathsFile: want[pathsFile], progressFile: full[progressFile], VectorsFile: full[partFile]}
+	withPaths := map[string]string{pathsFile: want[pathsFile], progressFile: full[progressFile],
+		VectorsFile: full[partFile]}
 	pictures = append(pictures, withPaths)
 	for i, picture := range pictures {
 		dir := restore(t, picture)
@@ -310,7 +311,8 @@ func TestAnotherKeyIsRefused(t *testing.T) {
 func TestPreprocessingApart(t *testing.T) {
 	a := Key{Preprocessing: `{"resize":256,"crop":224,"mean":[0.5,0.4],"exif":false}`}
 	b := Key{Preprocessing: `{"resize":256,"crop":192,"mean":[0.5,0.4],"exif":true}`}
-	if got, want := a.Differs(b), "made with preprocessing crop 224, exif false, asked for crop 192, exif true"; got != want {
+	if got, want := a.Differs(b),
+		"made with preprocessing crop 224, exif false, asked for crop 192, exif true"; got != want {
 		t.Errorf("%q, expected %q", got, want)
 	}
 	b.Preprocessing = `{"resize":256}`
@@ -361,7 +363,8 @@ func TestOverwriteKeepsTheOldStore(t *testing.T) {
 func TestLock(t *testing.T) {
 	dir := t.TempDir()
 	w := mustCreate(t, dir, testPlan(10), false)
-	if _, err := Create(dir, testPlan(10), false); err == nil || !strings.Contains(err.Error(), "another winnow (process ") {
+	if _, err := Create(dir, testPlan(10), false); err == nil ||
+		!strings.Contains(err.Error(), "another winnow (process ") {
 		t.Errorf("second writer: %v", err)
 	}
 	w.Close()
@@ -375,11 +378,12 @@ func TestOpenRefuses(t *testing.T) {
 		spoil func(map[string]string)
 		want  string
 	}{
-		"nothing":       {func(f map[string]string) { clear(f) }, "no feature store"},
-		"no vectors":    {func(f map[string]string) { delete(f, VectorsFile) }, "no such file"},
-		"short vectors": {func(f map[string]string) { f[VectorsFile] = f[VectorsFile][:200] }, "bytes of data for shape"},
-		"no paths":      {func(f map[string]string) { delete(f, pathsFile) }, "no such file"},
-		"other paths":   {func(f map[string]string) { f[pathsFile] += "more.jpg\n" }, "paths.txt: sha256"},
+		"nothing":    {func(f map[string]string) { clear(f) }, "no feature store"},
+		"no vectors": {func(f map[string]string) { delete(f, VectorsFile) }, "no such file"},
+		"short vectors": {func(f map[string]string) { f[VectorsFile] = f[VectorsFile][:200] },
+			"bytes of data for shape"},
+		"no paths":    {func(f map[string]string) { delete(f, pathsFile) }, "no such file"},
+		"other paths": {func(f map[string]string) { f[pathsFile] += "more.jpg\n" }, "paths.txt: sha256"},
 		"version": {func(f map[string]string) {
 			f[storeFile] = strings.Replace(f[storeFile], `"version": 1`, `"version": 2`, 1)
 		}, "store version 2, expected 1"},
@@ -510,7 +514,8 @@ func TestReadInterrupted(t *testing.T) {
 	s := makeStore(t, filepath.Join(t.TempDir(), "store"), testPlan(10))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	for name, read := range map[string]func(context.Context, []int) (blas32.General, error){"Read": s.Read, "ReadViews": s.ReadViews, "averaged": s.Averaged().Read} {
+	for name, read := range map[string]func(context.Context, []int) (blas32.General, error){"Read": s.Read,
+		"ReadViews": s.ReadViews, "averaged": s.Averaged().Read} {
 		if _, err := read(ctx, nil); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: %v", name, err)
 		}

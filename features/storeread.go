@@ -49,7 +49,8 @@ func (s *Store) ReadView(ctx context.Context, rows []int, view int) (blas32.Gene
 		return blas32.General{}, err
 	}
 	if view < 0 || view >= s.Views() {
-		return blas32.General{}, fmt.Errorf("features: %s: view %d asked for, expected 0 to %d", s.Dir, view, s.Views()-1)
+		return blas32.General{}, fmt.Errorf("features: %s: view %d asked for, expected 0 to %d", s.Dir, view,
+			s.Views()-1)
 	}
 	x := NewMatrix(len(rows), s.Dim)
 	return x, s.fill(ctx, x.Data, rows, view*s.Dim, s.Dim)

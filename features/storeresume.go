@@ -91,7 +91,8 @@ func (w *Writer) resume(p progress, header []byte) (err error) {
 	if stat, err := w.part.Stat(); err != nil {
 		return fmt.Errorf("features: %w", err)
 	} else if stat.Size() < end {
-		return fmt.Errorf("features: %s: %d bytes, expected at least %d as %s says", w.part.Name(), stat.Size(), end, progressFile)
+		return fmt.Errorf("features: %s: %d bytes, expected at least %d as %s says", w.part.Name(), stat.Size(), end,
+			progressFile)
 	}
 	if err := w.part.Truncate(end); err != nil {
 		return fmt.Errorf("features: %w", err)

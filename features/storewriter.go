@@ -69,7 +69,8 @@ func Create(dir string, plan Plan, overwrite bool) (_ *Writer, err error) {
 		return nil, err
 	}
 	if plan.Dim < 1 || plan.Batch < 1 {
-		return nil, fmt.Errorf("features: %s: %d values a row in batches of %d, expected at least 1", dir, plan.Dim, plan.Batch)
+		return nil, fmt.Errorf("features: %s: %d values a row in batches of %d, expected at least 1", dir,
+			plan.Dim, plan.Batch)
 	}
 	if plan.Key.DType == Float32 {
 		plan.Key.DType = ""
@@ -160,12 +161,14 @@ func (w *Writer) fitsHalf(x blas32.General) error {
 			for _, v := range row[from : from+w.plan.Dim] {
 				h := toHalf(v)
 				if h&0x7c00 == 0x7c00 {
-					return fmt.Errorf("features: %s: found the value %v, expected at most %d, the largest of %s", w.plan.Paths[w.rows+i], v, maxHalf, Float16)
+					return fmt.Errorf("features: %s: found the value %v, expected at most %d, the largest of %s",
+						w.plan.Paths[w.rows+i], v, maxHalf, Float16)
 				}
 				before, after = before || v != 0, after || h&0x7fff != 0
 			}
 			if before && !after {
-				return fmt.Errorf("features: %s: all values are below 3e-08, which %s cannot tell from 0", w.plan.Paths[w.rows+i], Float16)
+				return fmt.Errorf("features: %s: all values are below 3e-08, which %s cannot tell from 0",
+					w.plan.Paths[w.rows+i], Float16)
 			}
 		}
 	}
@@ -180,8 +183,9 @@ func (w *Writer) Flush() error {
 	if err := w.part.Sync(); err != nil {
 		return fmt.Errorf("features: %w", err)
 	}
-	data, err := marshalLines(progress{Version: w.plan.Key.storeVersion(), Key: w.plan.Key, Rows: w.rows, Total: len(w.plan.Paths),
-		Dim: w.plan.Dim, Batch: w.plan.Batch, Device: w.plan.Device, Bad: w.bad, Shard: w.plan.Shard})
+	data, err := marshalLines(progress{Version: w.plan.Key.storeVersion(), Key: w.plan.Key, Rows: w.rows,
+		Total: len(w.plan.Paths),
+		Dim:   w.plan.Dim, Batch: w.plan.Batch, Device: w.plan.Device, Bad: w.bad, Shard: w.plan.Shard})
 	if err != nil {
 		return fmt.Errorf("features: %w", err)
 	}
@@ -205,8 +209,10 @@ func (w *Writer) Finish(ctx context.Context) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("features: %w", err)
 	}
-	info := Info{Version: w.plan.Key.storeVersion(), Key: w.plan.Key, Rows: w.rows, Dim: w.plan.Dim, Batch: w.plan.Batch,
-		Device: w.plan.Device, Winnow: w.plan.Winnow, ModelFile: w.plan.ModelFile, Bad: w.bad, Sum: sum, Shard: w.plan.Shard}
+	info := Info{Version: w.plan.Key.storeVersion(), Key: w.plan.Key, Rows: w.rows, Dim: w.plan.Dim,
+		Batch:  w.plan.Batch,
+		Device: w.plan.Device, Winnow: w.plan.Winnow, ModelFile: w.plan.ModelFile, Bad: w.bad, Sum: sum,
+		Shard: w.plan.Shard}
 	if info.Bad == nil {
 		info.Bad = []Bad{}
 	}

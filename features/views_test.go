@@ -43,7 +43,8 @@ func TestViews(t *testing.T) {
 			for i, r := range rows {
 				for j, got := range Row(x, i) {
 					if got != value(plan, r, v, j) {
-						t.Errorf("%q: row %d, view %d, number %d: %v, expected %v", dtype, r, v, j, got, value(plan, r, v, j))
+						t.Errorf("%q: row %d, view %d, number %d: %v, expected %v", dtype, r, v, j, got,
+							value(plan, r, v, j))
 					}
 				}
 			}
@@ -139,7 +140,8 @@ func TestOneViewIsAsEver(t *testing.T) {
 	if got[storeFile] != want {
 		t.Errorf("store.json (-want +got):\n%s", cmp.Diff(want, got[storeFile]))
 	}
-	if head := got[VectorsFile][:128]; !strings.Contains(head, "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 3), }") || len(got[VectorsFile]) != 128+36 {
+	if head := got[VectorsFile][:128]; !strings.Contains(head,
+		"{'descr': '<f4', 'fortran_order': False, 'shape': (3, 3), }") || len(got[VectorsFile]) != 128+36 {
 		t.Errorf("features.npy is %d bytes long and begins with %q", len(got[VectorsFile]), head)
 	}
 	if x, err := s.Averaged().Read(t.Context(), []int{2}); err != nil || x.Data[1] != value(plan, 2, 0, 1) {
@@ -181,16 +183,19 @@ func TestOtherTypeIsRefused(t *testing.T) {
 	plan := viewPlan(10, Float16)
 	dir := makeStore(t, t.TempDir(), plan).Dir
 	plan.Key.DType = ""
-	if _, err := Create(dir, plan, false); err == nil || !strings.Contains(err.Error(), "made of float16 numbers, asked for float32") {
+	if _, err := Create(dir, plan, false); err == nil ||
+		!strings.Contains(err.Error(), "made of float16 numbers, asked for float32") {
 		t.Error(err)
 	}
 	plan.Key.DType = "float8"
-	if _, err := Create(t.TempDir(), plan, false); err == nil || !strings.Contains(err.Error(), `element type "float8"`) {
+	if _, err := Create(t.TempDir(), plan, false); err == nil ||
+		!strings.Contains(err.Error(), `element type "float8"`) {
 		t.Error(err)
 	}
 	plan = viewPlan(10, "")
 	plan.Key.Views = make([]string, MaxViews+1)
-	if _, err := Create(t.TempDir(), plan, false); err == nil || !strings.Contains(err.Error(), "257 views, expected at most 256") {
+	if _, err := Create(t.TempDir(), plan, false); err == nil ||
+		!strings.Contains(err.Error(), "257 views, expected at most 256") {
 		t.Error(err)
 	}
 }
@@ -224,7 +229,8 @@ func TestViewStoresRefuse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.ReadView(t.Context(), []int{1}, 3); err == nil || !strings.Contains(err.Error(), "view 3 asked for, expected 0 to 2") {
+	if _, err := s.ReadView(t.Context(), []int{1}, 3); err == nil ||
+		!strings.Contains(err.Error(), "view 3 asked for, expected 0 to 2") {
 		t.Error(err)
 	}
 	for _, read := range []func() error{
@@ -244,7 +250,8 @@ func TestFloat16Limits(t *testing.T) {
 		value float32
 		want  string
 	}{
-		{65519, ""}, {65520, "birds/002.jpg: found the value 65520, expected at most 65504"}, {-1e9, "found the value -1e+09"},
+		{65519, ""}, {65520, "birds/002.jpg: found the value 65520, expected at most 65504"},
+		{-1e9, "found the value -1e+09"},
 		{float32(math.NaN()), "found the value NaN"}, {6e-8, ""}, {2e-8, "birds/002.jpg: all values are below"},
 	} {
 		w := mustCreate(t, t.TempDir(), plan, false)

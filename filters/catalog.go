@@ -54,8 +54,10 @@ func orders(s Scorer, dst []float64, z features.Set, ref *features.Bank) []float
 
 const prism = "PRISM (001)"
 
-var denominator = Setting{Name: "denominator", Default: DenominatorMembers, Choices: []string{DenominatorMembers, DenominatorAll},
-	Doc: "classes that P is divided among: members (those with members in the bank) or all (an unseen one counts as a zero vector, as in the authors' code)"}
+var denominator = Setting{Name: "denominator", Default: DenominatorMembers,
+	Choices: []string{DenominatorMembers, DenominatorAll},
+	Doc: "classes that P is divided among: members (those with members in the bank) or all (an unseen one counts as " +
+		"a zero vector, as in the authors' code)"}
 
 // Catalog lists the scorers, in the order they are shown.
 var Catalog = []Entry{
@@ -65,7 +67,8 @@ var Catalog = []Entry{
 		LeastDim: 2, // the sphere of R^1 is two points
 		Printed:  "kappa banerjee: R(D-R)/(1-R²) (eq. 13)",
 		Settings: []Setting{
-			{Name: "kappa", Default: "banerjee", Choices: []string{"banerjee", "sra"}, Doc: "estimate of the concentration: banerjee, or sra (two Newton steps more)"},
+			{Name: "kappa", Default: "banerjee", Choices: []string{"banerjee", "sra"},
+				Doc: "estimate of the concentration: banerjee, or sra (two Newton steps more)"},
 			{Name: "debias", Default: false, Doc: "correct the mean length of small classes"},
 			{Name: "avgsim_steps", Default: 1500, Doc: "iterations that AvgSim judges before vMF-Sim takes over"},
 			{Name: "min_members", Default: 2, Doc: "images from which a class has a concentration of its own"},

@@ -26,21 +26,24 @@ var thresholds = []string{ThresholdSTRM, ThresholdTRM, ThresholdPaper, Threshold
 // Config names a filter and its settings. [Default] is the paper's; settings that the scorer or the
 // threshold named does not read are ignored.
 type Config struct {
-	Scorer      string  `yaml:"scorer" json:"scorer"`                       // a name of the catalog
-	Threshold   string  `yaml:"threshold" json:"threshold"`                 // strm, trm, paper or fixed
-	Rate        float64 `yaml:"rate" json:"rate"`                           // all but fixed: share to drop, the estimated noise rate, in [0, 1)
+	Scorer    string `yaml:"scorer" json:"scorer"`       // a name of the catalog
+	Threshold string `yaml:"threshold" json:"threshold"` // strm, trm, paper or fixed
+	// all but fixed: share to drop, the estimated noise rate, in [0, 1)
+	Rate        float64 `yaml:"rate" json:"rate"`
 	Window      int     `yaml:"window" json:"window,omitempty"`             // strm, paper: batches averaged, τ ≥ 1
 	Fixed       float64 `yaml:"fixed" json:"fixed,omitempty"`               // fixed: keep scores > Fixed, in [0, 1)
 	WarmUp      int     `yaml:"warm_up" json:"warm_up"`                     // iterations that keep everything
 	AvgSimSteps int     `yaml:"avgsim_steps" json:"avgsim_steps,omitempty"` // vmf: iterations judged by AvgSim first
 	Kappa       string  `yaml:"kappa" json:"kappa,omitempty"`               // vmf: banerjee or sra
 	Debias      bool    `yaml:"debias" json:"debias,omitempty"`             // vmf
-	MinMembers  int     `yaml:"min_members" json:"min_members,omitempty"`   // vmf: images from which a class has a κ of its own, ≥ 2
-	MaxLength   float64 `yaml:"max_length" json:"max_length,omitempty"`     // vmf: largest mean length, in (0, 1)
-	MaxKappa    float64 `yaml:"max_kappa" json:"max_kappa,omitempty"`       // vmf: largest κ, above 0
-	Neighbours  int     `yaml:"neighbours" json:"neighbours,omitempty"`     // knn: members of the bank that vote, ≥ 1
-	Denominator string  `yaml:"denominator" json:"denominator,omitempty"`   // members or all
-	Printed     bool    `yaml:"-" json:"printed,omitempty"`                 // build the scorer as its paper prints it where that differs: Entry.Printed
+	// vmf: images from which a class has a κ of its own, ≥ 2
+	MinMembers  int     `yaml:"min_members" json:"min_members,omitempty"`
+	MaxLength   float64 `yaml:"max_length" json:"max_length,omitempty"`   // vmf: largest mean length, in (0, 1)
+	MaxKappa    float64 `yaml:"max_kappa" json:"max_kappa,omitempty"`     // vmf: largest κ, above 0
+	Neighbours  int     `yaml:"neighbours" json:"neighbours,omitempty"`   // knn: members of the bank that vote, ≥ 1
+	Denominator string  `yaml:"denominator" json:"denominator,omitempty"` // members or all
+	// build the scorer as its paper prints it where that differs: Entry.Printed
+	Printed bool `yaml:"-" json:"printed,omitempty"`
 }
 
 // Default returns vMF-Sim with the settings of the authors' code: rate 0.5 and a window of 30 (of log odds, which
@@ -109,7 +112,8 @@ func New(c Config, env Env) (*Filter, error) {
 	if err := env.check(entry); err != nil {
 		return nil, err
 	}
-	f := &Filter{entry: entry, config: c, scorer: entry.build(c, env), cutoff: c.cutoff(), seen: make([]bool, env.Classes)}
+	f := &Filter{entry: entry, config: c, scorer: entry.build(c, env), cutoff: c.cutoff(),
+		seen: make([]bool, env.Classes)}
 	_, f.byOdds = f.cutoff.(*Quantile)
 	if vmf, ok := f.scorer.(*VMF); ok {
 		f.early, f.earlyCutoff = &AvgSim{All: vmf.All}, f.cutoff

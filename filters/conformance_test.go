@@ -45,7 +45,8 @@ func checkInvariance(_ Entry, build maker) string {
 		return why
 	}
 	rotated := w.rotated(r)
-	if why := differ("rotating everything", build(rotated).Score(nil, rotated.z, rotated.bank(), false), want); why != "" {
+	if why := differ("rotating everything", build(rotated).Score(nil, rotated.z, rotated.bank(), false),
+		want); why != "" {
 		return why
 	}
 	order := r.Perm(w.z.Len())
@@ -149,7 +150,8 @@ func checkDegenerate(entry Entry, build maker) string {
 				}
 				alone := bank.Count(z.Labels[i]) == 0 || own && bank.Count(z.Labels[i]) == 1
 				if alone && entry.NeedsBank && s != 1 {
-					return fmt.Sprintf("%s (own %v): nothing is known of class %d, but score %d is %v", name, own, z.Labels[i], i, s)
+					return fmt.Sprintf("%s (own %v): nothing is known of class %d, but score %d is %v", name, own,
+						z.Labels[i], i, s)
 				}
 			}
 		}

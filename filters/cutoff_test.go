@@ -16,13 +16,15 @@ func TestFixedIsStrict(t *testing.T) {
 func TestTopRByHand(t *testing.T) {
 	c := &TopR{Rate: 0.5, Size: 2}
 	follow(t, c, []cutoffStep{
-		{"all new, empty window: the lowest ranks go, the first of equals first", []float64{1, 1, 1, 1}, []int{2, 3}, math.Inf(-1), nil},
+		{"all new, empty window: the lowest ranks go, the first of equals first", []float64{1, 1, 1, 1}, []int{2, 3},
+			math.Inf(-1), nil},
 		{"half new, empty window: ranks", []float64{1, 0.2, 1, 1}, []int{2, 3}, math.Inf(-1), nil},
 		{"the second smallest, itself dropped", []float64{0.1, 0.9, 0.3, 0.8}, []int{1, 3}, 0.3, []float64{0.3}},
 		{"mean of two", []float64{0.5, 0.6, 0.4, 0.7}, []int{0, 1, 3}, 0.4, []float64{0.3, 0.5}},
 		{"too small a batch: nothing is dropped", []float64{0.001}, []int{0}, math.Inf(-1), []float64{0.3, 0.5}},
 		{"all new: the window's mean as before", []float64{1, 1, 1}, []int{0, 1, 2}, 0.4, []float64{0.3, 0.5}},
-		{"nothing passes: ranks, and the window shrinks", []float64{0.1, 0.2, 0.05, 0.15}, []int{1, 3}, 0.1, []float64{0.1}},
+		{"nothing passes: ranks, and the window shrinks", []float64{0.1, 0.2, 0.05, 0.15}, []int{1, 3}, 0.1,
+			[]float64{0.1}},
 		{"ties at the threshold go", []float64{0.1, 0.1, 0.1, 0.7}, []int{3}, 0.1, []float64{0.1, 0.1}},
 		{"the oldest leaves", []float64{0.5, 0.5, 0.9, 0.9}, []int{0, 1, 2, 3}, 0.3, []float64{0.1, 0.5}},
 	})

@@ -219,10 +219,12 @@ func (f *Filter) SetState(s State) error {
 		return fmt.Errorf("filters: state: AvgSim judged last, but scorer %q never begins with it", f.entry.Name)
 	}
 	if len(s.Window) > f.config.Window {
-		return fmt.Errorf("filters: state: window holds %d thresholds, expected at most %d", len(s.Window), f.config.Window)
+		return fmt.Errorf("filters: state: window holds %d thresholds, expected at most %d", len(s.Window),
+			f.config.Window)
 	}
 	if s.ByOdds != f.byOdds && len(s.Window) > 0 {
-		return fmt.Errorf("filters: state: window holds thresholds of %s, expected those of %s: it is of a version of the program whose threshold %q was another",
+		return fmt.Errorf("filters: state: window holds thresholds of %s, expected those of %s: it is of a version "+
+			"of the program whose threshold %q was another",
 			scale(s.ByOdds), scale(f.byOdds), f.config.Threshold)
 	}
 	for i, q := range s.Window {

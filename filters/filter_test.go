@@ -119,7 +119,8 @@ func TestVMFBeginsWithAvgSim(t *testing.T) {
 				}
 			}
 			if got := f.State(); len(got.Window) != size || got.Early != early {
-				t.Errorf("%s: iteration %d: window %v, early %v; expected %d values", threshold, i, got.Window, got.Early, size)
+				t.Errorf("%s: iteration %d: window %v, early %v; expected %d values", threshold, i, got.Window,
+					got.Early, size)
 			}
 			bank.Push(z.Rows(kept))
 		}
@@ -200,7 +201,8 @@ func checkResumed(t *testing.T, entry Entry, threshold string) {
 			z, _ := s.batch(20, 0.4)
 			kept, scores := f.Keep(z, bank)
 			again, scoresAgain := resumed.Keep(z, resumedBank)
-			if !slices.Equal(kept, again) || !slices.Equal(scores, scoresAgain) || f.Threshold() != resumed.Threshold() {
+			if !slices.Equal(kept, again) || !slices.Equal(scores, scoresAgain) ||
+				f.Threshold() != resumed.Threshold() {
 				t.Fatalf("%s stopped at %d goes another way after %d more", entry.Name, stop, i)
 			}
 			bank.Push(z.Rows(kept))
@@ -223,7 +225,8 @@ func TestBadFilterStatesAreRefused(t *testing.T) {
 		{"avgsim", State{Early: true}, `AvgSim judged last, but scorer "avgsim" never begins with it`},
 		{"avgsim", State{Window: make([]float64, 31), ByOdds: true}, "window holds 31 thresholds, expected at most 30"},
 		{"avgsim", State{Window: []float64{0.1, math.NaN()}, ByOdds: true}, "threshold 1 of the window is NaN"},
-		{"avgsim", State{Window: []float64{0.1}}, `window holds thresholds of scores, expected those of log odds: it is of a version of the program whose threshold "strm" was another`},
+		{"avgsim", State{Window: []float64{0.1}},
+			`window holds thresholds of scores, expected those of log odds: it is of a version of the program whose threshold "strm" was another`},
 		{"proxysim", State{Seen: []int{4}}, "class 4 was met, expected 0 to 3"},
 	} {
 		f := mustNew(t, s.world, func(config *Config) { config.Scorer = c.scorer })

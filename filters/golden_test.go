@@ -93,7 +93,8 @@ func goldenPClean(t *testing.T, c reference.Case) {
 	bank.Push(memory)
 
 	want := part(t, c, "avgsim")
-	for _, s := range []struct{ plain, all Scorer }{{&AvgSim{}, &AvgSim{All: true}}, {&AvgSimDirect{}, &AvgSimDirect{All: true}}} {
+	for _, s := range []struct{ plain, all Scorer }{{&AvgSim{}, &AvgSim{All: true}},
+		{&AvgSimDirect{}, &AvgSimDirect{All: true}}} {
 		nearAll(t, "avgsim", s.plain.Score(nil, z, bank, false), want.Floats(t, "p_clean"), 1e-6, 0)
 		nearAll(t, "avgsim all", s.all.Score(nil, z, bank, false), want.Floats(t, "p_clean_all_zero_centres"), 1e-6, 0)
 	}
@@ -129,8 +130,10 @@ func goldenPClean(t *testing.T, c reference.Case) {
 	nearAll(t, "proxysim", proxySim.Score(nil, z, nil, false), want.Floats(t, "p_clean"), 1e-6, 0)
 
 	want = part(t, c, "ablations")
-	nearAll(t, "batch positive", BatchPositive{}.Score(nil, z, nil, false), want.Floats(t, "batch_positive"), 1e-6, 1e-7)
-	nearAll(t, "memory positive", MemoryPositive{}.Score(nil, z, bank, false), want.Floats(t, "memory_positive"), 1e-6, 1e-7)
+	nearAll(t, "batch positive", BatchPositive{}.Score(nil, z, nil, false),
+		want.Floats(t, "batch_positive"), 1e-6, 1e-7)
+	nearAll(t, "memory positive", MemoryPositive{}.Score(nil, z, bank, false), want.Floats(t, "memory_positive"), 1e-6,
+		1e-7)
 }
 
 // goldenFits checks what vMF-Sim knows of every class after a batch.
@@ -191,7 +194,8 @@ func goldenTrace(t *testing.T, c reference.Case) {
 	classes := int(c.Param("num_classes", 0))
 	config := Default()
 	config.Threshold = ThresholdPaper
-	config.Scorer, config.Rate, config.Window = "avgsim", c.Param("R", config.Rate), int(c.Param("tau", float64(config.Window)))
+	config.Scorer, config.Rate, config.Window = "avgsim", c.Param("R", config.Rate),
+		int(c.Param("tau", float64(config.Window)))
 	var bank *features.Bank
 	var f *Filter
 	for i, step := range steps(t, c) {

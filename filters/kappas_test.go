@@ -46,7 +46,8 @@ func TestKappasAreOfTheMembers(t *testing.T) {
 			r := math.Sqrt(norm) / float64(members)
 			want = append(want, ClassKappa{k, members, r, r * (16 - r*r) / (1 - r*r)})
 		}
-		if diff := cmp.Diff(want, got, cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) <= 1e-6*math.Abs(b) })); diff != "" {
+		if diff := cmp.Diff(want, got,
+			cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) <= 1e-6*math.Abs(b) })); diff != "" {
 			t.Fatal(diff)
 		}
 		if len(want) == 0 {
@@ -129,7 +130,8 @@ func TestHistogram(t *testing.T) {
 					}
 				}
 				if inside != n {
-					t.Fatalf("%s: bin %d from %v to %v holds %d, expected %d", c.name, i, edges[i], edges[i+1], n, inside)
+					t.Fatalf("%s: bin %d from %v to %v holds %d, expected %d", c.name, i, edges[i],
+						edges[i+1], n, inside)
 				}
 			}
 		}

@@ -21,7 +21,8 @@ func TestKNNCopies(t *testing.T) {
 	}
 	z.Labels[1] = 1
 	got = (&KNN{K: 1}).Score(nil, z, features.BankOf(z, 2), true)
-	if want := []float64{1, 0, 0}; !slices.Equal(got, want) { // row 0 is the first of the two that row 2 finds equally far
+	// row 0 is the first of the two that row 2 finds equally far
+	if want := []float64{1, 0, 0}; !slices.Equal(got, want) {
 		t.Errorf("copies with two labels score %v, expected %v", got, want)
 	}
 }

@@ -311,13 +311,28 @@ func TestScorersAgreeWithLoops(t *testing.T) {
 		{"knn", "5", func(c *Config) { c.Neighbours = 5 }, func(w world) []float64 { return slowKNN(w, 5) }},
 		{"vmf", "banerjee", nil, func(w world) []float64 { return slowVMF(w, "banerjee", false, false) }},
 		{"vmf", "all", all, func(w world) []float64 { return slowVMF(w, "banerjee", false, true) }},
-		{"vmf", "printed", func(c *Config) { c.Printed = true }, func(w world) []float64 { return slowVMF(w, "printed", false, false) }},
-		{"vmf", "debias", func(c *Config) { c.Debias = true }, func(w world) []float64 { return slowVMF(w, "banerjee", true, false) }},
-		{"vmf", "min_members", func(c *Config) { c.MinMembers = 4 }, func(w world) []float64 { return slowLimitedVMF(w, "banerjee", false, false, 4, 1-1e-6, 1e5) }},
-		{"vmf", "min_members all", func(c *Config) { c.MinMembers, c.Denominator = 6, DenominatorAll }, func(w world) []float64 { return slowLimitedVMF(w, "banerjee", false, true, 6, 1-1e-6, 1e5) }},
-		{"vmf", "max_length", func(c *Config) { c.MaxLength = 0.5 }, func(w world) []float64 { return slowLimitedVMF(w, "banerjee", false, false, 2, 0.5, 1e5) }},
-		{"vmf", "max_kappa", func(c *Config) { c.MaxKappa = 3 }, func(w world) []float64 { return slowLimitedVMF(w, "banerjee", false, false, 2, 1-1e-6, 3) }},
-		{"vmf", "sra", func(c *Config) { c.Kappa = "sra" }, func(w world) []float64 { return slowVMF(w, "sra", false, false) }},
+		{"vmf", "printed", func(c *Config) { c.Printed = true }, func(w world) []float64 {
+			return slowVMF(w, "printed", false, false)
+		}},
+		{"vmf", "debias", func(c *Config) { c.Debias = true }, func(w world) []float64 {
+			return slowVMF(w, "banerjee", true, false)
+		}},
+		{"vmf", "min_members", func(c *Config) { c.MinMembers = 4 }, func(w world) []float64 {
+			return slowLimitedVMF(w, "banerjee", false, false, 4, 1-1e-6, 1e5)
+		}},
+		{"vmf", "min_members all", func(c *Config) { c.MinMembers, c.Denominator = 6, DenominatorAll },
+			func(w world) []float64 {
+				return slowLimitedVMF(w, "banerjee", false, true, 6, 1-1e-6, 1e5)
+			}},
+		{"vmf", "max_length", func(c *Config) { c.MaxLength = 0.5 }, func(w world) []float64 {
+			return slowLimitedVMF(w, "banerjee", false, false, 2, 0.5, 1e5)
+		}},
+		{"vmf", "max_kappa", func(c *Config) { c.MaxKappa = 3 }, func(w world) []float64 {
+			return slowLimitedVMF(w, "banerjee", false, false, 2, 1-1e-6, 3)
+		}},
+		{"vmf", "sra", func(c *Config) { c.Kappa = "sra" }, func(w world) []float64 {
+			return slowVMF(w, "sra", false, false)
+		}},
 	} {
 		t.Run(c.scorer+"/"+c.name, func(t *testing.T) {
 			for seed, members := range []int{60, 9, 3, 40, 7} {
@@ -331,7 +346,8 @@ func TestScorersAgreeWithLoops(t *testing.T) {
 				if c.name == "sra" {
 					relative = 1e-3 // two steps, not the solution
 				}
-				nearAll(t, "score", w.build(t, c.scorer, c.option).Score(nil, w.z, w.bank(), false), c.slow(w), relative, 1e-7)
+				nearAll(t, "score", w.build(t, c.scorer, c.option).Score(nil, w.z, w.bank(), false), c.slow(w),
+					relative, 1e-7)
 			}
 		})
 	}
@@ -380,7 +396,8 @@ func TestCentresChangeNothing(t *testing.T) {
 	w, _ := newWorld(rand.New(rand.NewPCG(7, 7)), 64, 20, 64, 500, 0.3, 0.5)
 	bank := w.bank()
 	nearAll(t, "P", (&AvgSim{}).Score(nil, w.z, bank, false), (&AvgSimDirect{}).Score(nil, w.z, bank, false), 1e-6, 0)
-	nearAll(t, "P", (&AvgSim{}).Score(nil, w.members, bank, true), (&AvgSimDirect{}).Score(nil, w.members, bank, true), 1e-6, 0)
+	nearAll(t, "P", (&AvgSim{}).Score(nil, w.members, bank, true), (&AvgSimDirect{}).Score(nil, w.members, bank, true),
+		1e-6, 0)
 }
 
 // A set larger than one block is scored as its rows one by one.

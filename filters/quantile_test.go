@@ -47,7 +47,8 @@ func TestQuantileDropsTheShareAnnounced(t *testing.T) {
 		}
 	}
 	if share := dropped(&TopR{Rate: 0.21, Size: 30}, 64, probabilities); share < 0.25 {
-		t.Errorf("the published form drops %.3f when told 0.21: the scores of this test do not show what it is for", share)
+		t.Errorf("the published form drops %.3f when told 0.21: the scores of this test do not show what it is for",
+			share)
 	}
 }
 
@@ -57,10 +58,13 @@ func TestQuantileByHand(t *testing.T) {
 	follow(t, c, []cutoffStep{
 		{"all unjudged", []float64{Unjudged, Unjudged}, []int{0, 1}, math.Inf(-1), nil},
 		{"between the second and the third", []float64{-300, 9, -1, 7}, []int{1, 3}, 3, []float64{3}},
-		{"the unjudged have no part in it", []float64{Unjudged, -4, Unjudged, 6, Unjudged}, []int{0, 2, 3, 4}, 2, []float64{3, 1}},
-		{"one alone does not pass: it stays, and the window shrinks", []float64{Unjudged, 0}, []int{0, 1}, 0, []float64{0}},
+		{"the unjudged have no part in it", []float64{Unjudged, -4, Unjudged, 6, Unjudged}, []int{0, 2, 3, 4}, 2,
+			[]float64{3, 1}},
+		{"one alone does not pass: it stays, and the window shrinks", []float64{Unjudged, 0}, []int{0, 1}, 0,
+			[]float64{0}},
 		{"all unjudged: the bar stays", []float64{Unjudged}, []int{0}, 0, []float64{0}},
-		{"nothing passes: ranks, and the window shrinks", []float64{-8, -4, -9, -5}, []int{1, 3}, -6.5, []float64{-6.5}},
+		{"nothing passes: ranks, and the window shrinks", []float64{-8, -4, -9, -5}, []int{1, 3}, -6.5,
+			[]float64{-6.5}},
 		{"an odd batch: its middle, which goes", []float64{-6.5, 1, -7}, []int{1}, -6.5, []float64{-6.5, -6.5}},
 	})
 }
@@ -83,7 +87,8 @@ func TestQuantileKeepsTheBest(t *testing.T) {
 				t.Fatalf("of %v, now %v, kept %v", before, scores, kept)
 			}
 			for i, s := range scores {
-				if !slices.Contains(kept, i) && (s == Unjudged || slices.ContainsFunc(kept, func(k int) bool { return scores[k] < s })) {
+				if !slices.Contains(kept, i) &&
+					(s == Unjudged || slices.ContainsFunc(kept, func(k int) bool { return scores[k] < s })) {
 					t.Fatalf("of %v kept %v, but not row %d", scores, kept, i)
 				}
 			}
@@ -132,7 +137,8 @@ func TestFilterDropsTheShareOfSaturatedScores(t *testing.T) {
 			t.Errorf("dimension %d: told 0.2, dropped %.3f", dim, share)
 		}
 		if share := dropped(ThresholdPaper, dim); share < 0.24 {
-			t.Errorf("dimension %d: the published form drops %.3f: this stream does not show what the test is for", dim, share)
+			t.Errorf("dimension %d: the published form drops %.3f: this stream does not show what the test is for", dim,
+				share)
 		}
 	}
 }
@@ -156,7 +162,8 @@ func TestFilterDropsWhatItIsTold(t *testing.T) {
 			for row, unjudged := range f.Unjudged() {
 				switch {
 				case unjudged && (scores[row] != 1 || !slices.Contains(kept, row)):
-					t.Fatalf("%s: of row %d nothing was known, its score is %v, kept are %v", scorer, row, scores[row], kept)
+					t.Fatalf("%s: of row %d nothing was known, its score is %v, kept are %v", scorer, row,
+						scores[row], kept)
 				case unjudged:
 					first++
 				case i > 0:

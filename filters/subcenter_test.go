@@ -39,7 +39,8 @@ func axes(dim int) *features.Param {
 func TestSubCenterDropsTheOtherCentre(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	bank := features.NewBank(100, 8, 2)
-	for _, members := range []features.Set{around(r, 0, 12, 8, 0), around(r, 1, 5, 8, 0), around(r, 2, 5, 8, 1), around(r, 3, 12, 8, 1)} {
+	for _, members := range []features.Set{around(r, 0, 12, 8, 0), around(r, 1, 5, 8, 0), around(r, 2, 5, 8, 1),
+		around(r, 3, 12, 8, 1)} {
 		bank.Push(members)
 	}
 	c := Default()

@@ -58,7 +58,8 @@ func TestFilterFindsWrongLabels(t *testing.T) {
 			}
 			if ranker, ok := f.Scorer().(Ranker); ok {
 				if a := auroc(ranker.LogOdds(nil, z, audit, true), truth); a < detection {
-					t.Errorf("%s, seed %d: log odds have an AUROC of %.3f, expected %.2f", entry.Name, seed, a, detection)
+					t.Errorf("%s, seed %d: log odds have an AUROC of %.3f, expected %.2f", entry.Name, seed,
+						a, detection)
 				}
 			}
 		}

@@ -28,7 +28,8 @@ func (m *Model) check() error {
 		if IsONNX(domain) {
 			domain = ""
 			if o.Version < 1 || o.Version > newestOpset {
-				return fmt.Errorf("operator set: found version %d, expected 1 to %d: export the model again with one of them", o.Version, newestOpset)
+				return fmt.Errorf("operator set: found version %d, expected 1 to %d: export the model again "+
+					"with one of them", o.Version, newestOpset)
 			}
 		}
 		if old, twice := versions[domain]; twice && old != o.Version {

@@ -63,7 +63,8 @@ func (n *Node) uses() []string {
 	names := filter(n.Inputs, func(name string) bool { return name != "" })
 	for _, sub := range n.Subgraphs() {
 		for _, inner := range sub.Nodes {
-			names = append(names, inner.uses()...) // more than needed where the subgraph makes the name itself: harmless
+			// more than needed where the subgraph makes the name itself: harmless
+			names = append(names, inner.uses()...)
 		}
 		for _, out := range sub.Outputs {
 			names = append(names, out.Name) // a branch may hand an outer tensor through

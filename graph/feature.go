@@ -52,7 +52,8 @@ func FeatureTensor(m *Model) (Feature, error) {
 	if slices.ContainsFunc(g.Outputs, func(v *ValueInfo) bool { return len(facts[v.Name].shape) == 3 }) {
 		choices = fmt.Sprintf("%s, %s or a tensor, ", ClassToken, MeanOfTokens)
 	}
-	return Feature{}, fmt.Errorf("graph: found no classifier (Gemm, MatMul, or 1×1 Conv under a global average) on the way to %s, "+
+	return Feature{}, fmt.Errorf("graph: found no classifier (Gemm, MatMul, or 1×1 Conv under a global average) on "+
+		"the way to %s, "+
 		"expected one: name the feature tensor with --output: %s%s", names(g.Outputs), choices, g.suggest(""))
 }
 
@@ -190,7 +191,8 @@ func Vector(m *Model, tensor string) (cut *Model, output string, dim int, err er
 		if shape == nil {
 			return cut, tensor, 0, nil
 		}
-		return nil, "", 0, fmt.Errorf("graph: tensor %q: found shape %v, expected one vector an image: [N,D], [N,C,H,W] or [N,T,C]", tensor, shape)
+		return nil, "", 0, fmt.Errorf("graph: tensor %q: found shape %v, expected one vector an image: [N,D], "+
+			"[N,C,H,W] or [N,T,C]", tensor, shape)
 	}
 	b.SetOutputs(output)
 	cut = b.Model()
@@ -212,13 +214,15 @@ func Candidates(m *Model, limit int) []*ValueInfo {
 			continue
 		}
 		f := facts[n.Outputs[0]]
-		single := n.is("Flatten", "GlobalAveragePool", "GlobalMaxPool", "Gemm", "MatMul", "ReduceMean", "Gather", "Reshape", "Squeeze")
+		single := n.is("Flatten", "GlobalAveragePool", "GlobalMaxPool", "Gemm", "MatMul", "ReduceMean", "Gather",
+			"Reshape", "Squeeze")
 		joined := n.is("Concat", "Add") && len(f.shape) == 4
 		if len(f.shape) == 4 && n.is("MatMul", "Reshape", "Gather") { // inside an attention
 			single = false
 		}
 		if len(f.shape) == 3 { // tokens: only where blocks end, and those that features are made of
-			single = n.Outputs[0] == last || n.is("Add") && len(facts[n.input(0)].shape) == 3 && len(facts[n.input(1)].shape) == 3
+			single = n.Outputs[0] == last || n.is("Add") && len(facts[n.input(0)].shape) == 3 &&
+				len(facts[n.input(1)].shape) == 3
 		}
 		if len(f.shape) > 0 && otherCount(m, f.shape[0]) {
 			continue

@@ -60,7 +60,8 @@ func footprint(m *Model, input string, n, planes, side int) (int64, error) {
 	}
 	for k, node := range g.Nodes {
 		if len(node.Subgraphs()) > 0 {
-			return 0, fmt.Errorf("graph: footprint: node %q (%s) runs graphs of its own, which are not followed", node.Name, node.Op)
+			return 0, fmt.Errorf("graph: footprint: node %q (%s) runs graphs of its own, which are not followed",
+				node.Name, node.Op)
 		}
 		for _, name := range node.Outputs {
 			if _, read := last[name]; !read {

@@ -14,7 +14,8 @@ func TestFootprint(t *testing.T) {
 		b := graph.NewBuilder("net", 13)
 		x := b.Input("x", graph.Float32, graph.Shape{graph.Free("N"), graph.Fixed(3), graph.Free("h"), graph.Free("w")})
 		first := b.Node("Conv", []string{x, weight(b, 6, 3, 1, 1)})
-		third := b.Node("Conv", []string{b.Node("Conv", []string{first, weight(b, 10, 6, 1, 1)}), weight(b, 6, 10, 1, 1)})
+		third := b.Node("Conv", []string{b.Node("Conv", []string{first, weight(b, 10, 6, 1, 1)}),
+			weight(b, 6, 10, 1, 1)})
 		if shortcut {
 			third = b.Node("Add", []string{third, first})
 		}
@@ -30,7 +31,8 @@ func TestFootprint(t *testing.T) {
 		t.Errorf("at twice the side: %d bytes, %v", got, err)
 	}
 	// Exporters compute the shapes of tokens from that of the input.
-	if got, err := graph.Footprint(vision(17, 0, 1, true), "x", 3, 8); err != nil || got < 4*2*6*5 || got > 4*(3*64+6*4+6*5)*4 {
+	if got, err := graph.Footprint(vision(17, 0, 1, true), "x", 3, 8); err != nil || got < 4*2*6*5 ||
+		got > 4*(3*64+6*4+6*5)*4 {
 		t.Errorf("a transformer: %d bytes, %v", got, err)
 	}
 	b := graph.NewBuilder("unknown", 13)
@@ -50,7 +52,8 @@ func TestRealFootprint(t *testing.T) {
 	}
 	for _, name := range realModels[:3] {
 		_, m := realModel(t, name)
-		if got, err := graph.Footprint(m, m.Graph.DataInputs()[0].Name, 3, 224); err != nil || got < 1<<20 || got > 64<<20 {
+		if got, err := graph.Footprint(m, m.Graph.DataInputs()[0].Name, 3, 224); err != nil || got < 1<<20 ||
+			got > 64<<20 {
 			t.Errorf("%s: %d bytes, %v", name, got, err)
 		}
 	}

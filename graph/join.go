@@ -24,10 +24,12 @@ const oldestJoin = 7
 // no CUDA kernel.
 func Join(m *Model, layers []Layer, normalise bool, output string) (*Model, error) {
 	if len(m.Graph.Outputs) != 1 {
-		return nil, fmt.Errorf("graph: join: found %d outputs %s, expected one: cut the model first", len(m.Graph.Outputs), names(m.Graph.Outputs))
+		return nil, fmt.Errorf("graph: join: found %d outputs %s, expected one: cut the model first",
+			len(m.Graph.Outputs), names(m.Graph.Outputs))
 	}
 	if v := m.Opset(); v < oldestJoin || v > newestOpset {
-		return nil, fmt.Errorf("graph: join: found operator set %d, expected %d to %d: export the model again with one of them", v, oldestJoin, newestOpset)
+		return nil, fmt.Errorf("graph: join: found operator set %d, expected %d to %d: export the model again "+
+			"with one of them", v, oldestJoin, newestOpset)
 	}
 	at := m.Graph.Outputs[0]
 	if s := at.Shape; s != nil && (len(s) != 2 || len(layers) > 0 && s[1].Known() && s[1].Size != int64(layers[0].In)) {
@@ -44,7 +46,8 @@ func Join(m *Model, layers []Layer, normalise bool, output string) (*Model, erro
 			return nil, fmt.Errorf("graph: join: layer %d: %w", i+1, err)
 		}
 		if i > 0 && l.In != layers[i-1].Out {
-			return nil, fmt.Errorf("graph: join: layer %d takes %d numbers, the one before gives %d", i+1, l.In, layers[i-1].Out)
+			return nil, fmt.Errorf("graph: join: layer %d takes %d numbers, the one before gives %d", i+1, l.In,
+				layers[i-1].Out)
 		}
 		x = b.Affine(x, l)
 	}
@@ -65,7 +68,8 @@ func wanted(layers []Layer) string {
 
 func (l Layer) check() error {
 	if l.In <= 0 || l.Out <= 0 || len(l.Weight) != l.In*l.Out || (l.Bias != nil && len(l.Bias) != l.Out) {
-		return fmt.Errorf("found %d weights and %d biases, expected %d×%d and %d (or no bias)", len(l.Weight), len(l.Bias), l.Out, l.In, l.Out)
+		return fmt.Errorf("found %d weights and %d biases, expected %d×%d and %d (or no bias)", len(l.Weight),
+			len(l.Bias), l.Out, l.In, l.Out)
 	}
 	return nil
 }

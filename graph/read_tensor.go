@@ -53,7 +53,8 @@ func (t *Tensor) read(f *field) error {
 		return err
 	}
 	if location == 1 {
-		t.external = append(make([]Property, 0, len(t.external)), t.external...) // external data, even if it says nothing more
+		// external data, even if it says nothing more
+		t.external = append(make([]Property, 0, len(t.external)), t.external...)
 	} else {
 		t.external = nil
 	}

@@ -69,7 +69,8 @@ func TestRealFeatures(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if got := exec(t, cut, photo(2))[0]; farthest(got.F32, whole[i].F32) > 1e-5 || !slices.Equal(got.Shape, whole[i].Shape) {
+				if got := exec(t, cut, photo(2))[0]; farthest(got.F32, whole[i].F32) > 1e-5 ||
+					!slices.Equal(got.Shape, whole[i].Shape) {
 					t.Errorf("%s: shape %v, off by %g", tensor, got.Shape, farthest(got.F32, whole[i].F32))
 				}
 				if i > 0 {

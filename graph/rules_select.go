@@ -17,7 +17,8 @@ func slice(c *call) {
 			axes = append(axes, int64(i))
 		}
 	}
-	if !ok1 || !ok2 || !ok3 || !ok4 || len(starts) != len(ends) || len(starts) != len(axes) || (steps != nil && len(steps) != len(axes)) {
+	if !ok1 || !ok2 || !ok3 || !ok4 || len(starts) != len(ends) || len(starts) != len(axes) ||
+		(steps != nil && len(steps) != len(axes)) {
 		c.set(0, x.typ, unknown(len(x.shape)))
 		return
 	}
@@ -104,7 +105,8 @@ func gather(c *call) {
 	if !ok || at.shape == nil {
 		return
 	}
-	c.set(0, x.typ, append(append(append(Shape{}, x.shape[:a]...), at.shape...), x.shape[a+1:]...)) // a scalar's is empty, not nil
+	// a scalar's is empty, not nil
+	c.set(0, x.typ, append(append(append(Shape{}, x.shape[:a]...), at.shape...), x.shape[a+1:]...))
 	places, ok := known(at.ints)
 	if x.ints == nil || !ok {
 		return

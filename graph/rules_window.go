@@ -83,7 +83,8 @@ func (c *call) windows(in Shape, kernel []int64) Shape {
 	auto := c.Text("auto_pad", "NOTSET")
 	for i := range out {
 		out[i] = Free("")
-		if !in[i].Known() || len(kernel) != n || kernel[i] < 1 || strides == nil || dilations == nil || pads == nil || strides[i] < 1 {
+		if !in[i].Known() || len(kernel) != n || kernel[i] < 1 || strides == nil || dilations == nil || pads == nil ||
+			strides[i] < 1 {
 			continue
 		}
 		if auto == "SAME_UPPER" || auto == "SAME_LOWER" {

@@ -42,7 +42,8 @@ func ChannelsFirst(m *Model) *Model {
 	g.Inputs = filter(g.Inputs, func(v *ValueInfo) bool { return v != in })
 	nodes := g.Nodes
 	g.Nodes = nil
-	b.NodeTo(in.Name, "Transpose", []string{b.Input(in.Name+"_first", Float32, Shape{s[0], s[3], s[1], s[2]})}, Ints("perm", 0, 2, 3, 1))
+	b.NodeTo(in.Name, "Transpose", []string{b.Input(in.Name+"_first", Float32, Shape{s[0], s[3], s[1], s[2]})},
+		Ints("perm", 0, 2, 3, 1))
 	g.Nodes = append(g.Nodes, nodes...)
 	return b.Model()
 }

@@ -33,8 +33,10 @@ func realModel(t testing.TB, name string) ([]byte, *graph.Model) {
 
 // everything compares models with their unexported parts.
 var everything = cmp.Options{
-	cmp.AllowUnexported(graph.Model{}, graph.Graph{}, graph.Node{}, graph.Attribute{}, graph.Tensor{}, graph.ValueInfo{}, graph.Dim{}, graph.Opset{}),
-	cmp.FilterValues(func(a, b []byte) bool { return len(a)+len(b) > 0 }, cmp.Comparer(bytes.Equal)), cmpopts.EquateEmpty(), cmpopts.EquateNaNs(),
+	cmp.AllowUnexported(graph.Model{}, graph.Graph{}, graph.Node{}, graph.Attribute{}, graph.Tensor{},
+		graph.ValueInfo{}, graph.Dim{}, graph.Opset{}),
+	cmp.FilterValues(func(a, b []byte) bool { return len(a)+len(b) > 0 }, cmp.Comparer(bytes.Equal)),
+	cmpopts.EquateEmpty(), cmpopts.EquateNaNs(),
 }
 
 // numbers are n random numbers from -1 to 1.
@@ -86,11 +88,13 @@ func small(opset int64) *graph.Model {
 	b := graph.NewBuilder("small", opset)
 	x := b.Input("x", graph.Float32, graph.Shape{graph.Free("N"), graph.Fixed(1), graph.Fixed(8), graph.Fixed(8)})
 	w := b.Constant(graph.NewTensor("w", numbers(1, 4*9), 4, 1, 3, 3))
-	c := b.Node("Conv", []string{x, w}, graph.Ints("kernel_shape", 3, 3), graph.Ints("pads", 1, 1, 1, 1), graph.Ints("strides", 2, 2))
+	c := b.Node("Conv", []string{x, w}, graph.Ints("kernel_shape", 3, 3), graph.Ints("pads", 1, 1, 1, 1),
+		graph.Ints("strides", 2, 2))
 	r := b.Node("Relu", []string{c})
 	p := b.Node("GlobalAveragePool", []string{r})
 	f := b.Node("Flatten", []string{p}, graph.Int("axis", 1))
-	g := b.Node("Gemm", []string{f, b.Constant(graph.NewTensor("fc", numbers(2, 5*4), 5, 4)), b.Constant(graph.NewTensor("fcb", numbers(3, 5), 5))},
+	g := b.Node("Gemm", []string{f, b.Constant(graph.NewTensor("fc", numbers(2, 5*4), 5, 4)),
+		b.Constant(graph.NewTensor("fcb", numbers(3, 5), 5))},
 		graph.Int("transB", 1), graph.Float("alpha", 1))
 	b.Output(b.NodeTo("prob", "Softmax", []string{g}, graph.Int("axis", 1)))
 	m := b.Model()

@@ -79,7 +79,8 @@ func (t *Tensor) check() error {
 func (t *Tensor) here() error {
 	if file := t.External(); file != "" {
 		return fmt.Errorf("tensor %q: its values are in another file, %q, expected them in the model: "+
-			"save the model as one file (in Python: onnx.save(onnx.load(path), path, save_as_external_data=False))", t.Name, file)
+			"save the model as one file (in Python: onnx.save(onnx.load(path), path, save_as_external_data=False))",
+			t.Name, file)
 	}
 	return nil
 }

@@ -83,14 +83,16 @@ func pooledTensor(m *Model, facts map[string]fact) (string, error) {
 	if err == nil && len(facts[f.Tensor].shape) == 2 {
 		return f.Tensor, nil
 	}
-	return "", fmt.Errorf("graph: %q: found no output [N,C] that begins with \"pool\" and no classifier behind a vector among %s, expected one: %s",
+	return "", fmt.Errorf("graph: %q: found no output [N,C] that begins with \"pool\" and no classifier behind a "+
+		"vector among %s, expected one: %s",
 		PooledTokens, names(m.Graph.Outputs), m.Graph.suggest(""))
 }
 
 // pooledOutput returns the output that says of itself that it is a vector.
 func pooledOutput(m *Model, facts map[string]fact) (string, bool) {
 	for _, out := range m.Graph.Outputs {
-		if strings.HasPrefix(strings.ToLower(out.Name), "pool") && len(facts[out.Name].shape) == 2 && m.Graph.Producers()[out.Name] != nil {
+		if strings.HasPrefix(strings.ToLower(out.Name), "pool") && len(facts[out.Name].shape) == 2 &&
+			m.Graph.Producers()[out.Name] != nil {
 			return out.Name, true
 		}
 	}
@@ -104,7 +106,8 @@ func tokens(m *Model, facts map[string]fact) (string, bool) {
 	makers := g.Producers()
 	is := func(name string, width Dim) bool {
 		f := facts[name]
-		return makers[name] != nil && f.typ.Floating() && len(f.shape) == 3 && f.shape[2] != Fixed(1) && f.shape[1] != Fixed(1) &&
+		return makers[name] != nil && f.typ.Floating() && len(f.shape) == 3 && f.shape[2] != Fixed(1) &&
+			f.shape[1] != Fixed(1) &&
 			(f.shape[2] == width || !width.Known())
 	}
 	for _, out := range g.Outputs {
@@ -166,12 +169,14 @@ func tokenVector(m *Model, name string) (*Model, string, error) {
 	output := b.Fresh("features")
 	switch {
 	case name == ClassToken && n > 0 && all.Known() && all.Size <= n:
-		return nil, "", fmt.Errorf("graph: %q: found %d tokens in %q for %d patches, expected a class token before them: ask for %s or %s",
+		return nil, "", fmt.Errorf("graph: %q: found %d tokens in %q for %d patches, expected a class token before "+
+			"them: ask for %s or %s",
 			name, all.Size, at, n, MeanOfTokens, PooledTokens)
 	case name == ClassToken:
 		b.NodeTo(output, "Gather", []string{at, b.Constant(NewTensor("first_token", []int64{0}))}, Int("axis", 1))
 	case n == 0:
-		return nil, "", fmt.Errorf("graph: %q: found no convolution that cuts the picture into patches of known number, expected one to tell "+
+		return nil, "", fmt.Errorf("graph: %q: found no convolution that cuts the picture into patches of known "+
+			"number, expected one to tell "+
 			"patches from other tokens: ask for %s or %s", name, ClassToken, PooledTokens)
 	case all.Known() && all.Size < n:
 		return nil, "", fmt.Errorf("graph: %q: found %d tokens in %q for %d patches, expected one for each: ask for %s",
@@ -190,7 +195,8 @@ func (b *Builder) meanOfLast(output, tensor string, n int64) {
 	if b.Opset() < 10 {
 		last = b.Node("Slice", []string{tensor}, Ints("axes", 1), Ints("starts", -n), Ints("ends", math.MaxInt64))
 	} else {
-		last = b.Node("Slice", []string{tensor, axis("first_patch", -n), axis("end", math.MaxInt64), axis("tokens_axis", 1)})
+		last = b.Node("Slice", []string{tensor, axis("first_patch", -n), axis("end", math.MaxInt64),
+			axis("tokens_axis", 1)})
 	}
 	if b.Opset() < 18 {
 		b.NodeTo(output, "ReduceMean", []string{last}, Ints("axes", 1), Int("keepdims", 0))

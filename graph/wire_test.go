@@ -51,7 +51,8 @@ func TestUnknownFields(t *testing.T) {
 		t.Fatal(err)
 	}
 	out := m.Marshal()
-	for _, place := range []string{"dim", "shape", "tensor type", "type", "value info", "attribute", "node", "tensor", "graph", "model", "opset"} {
+	for _, place := range []string{"dim", "shape", "tensor type", "type", "value info", "attribute", "node", "tensor",
+		"graph", "model", "opset"} {
 		if field := (msg{}).text(900, "in "+place); !bytes.Contains(out, field) {
 			t.Errorf("the field in %s is gone", place)
 		}
@@ -77,9 +78,11 @@ func TestTensorForms(t *testing.T) {
 	}
 	minus := func(v int64) uint64 { return uint64(-v) }
 	tensor := func(typ graph.DataType) msg { return msg{}.num(1, 2).num(2, uint64(typ)).text(8, "w") }
-	unpacked := protowire.AppendFixed32(protowire.AppendTag(tensor(graph.Float32), 4, protowire.Fixed32Type), math.Float32bits(1.5))
+	unpacked := protowire.AppendFixed32(protowire.AppendTag(tensor(graph.Float32), 4, protowire.Fixed32Type),
+		math.Float32bits(1.5))
 	unpacked = protowire.AppendFixed32(protowire.AppendTag(unpacked, 4, protowire.Fixed32Type), math.Float32bits(-2))
-	doubles := binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, math.Float64bits(1.5)), math.Float64bits(-2))
+	doubles := binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, math.Float64bits(1.5)),
+		math.Float64bits(-2))
 	for name, c := range map[string]struct {
 		m    msg
 		want []float64
@@ -91,17 +94,18 @@ func TestTensorForms(t *testing.T) {
 		"double":           {tensor(graph.Float64).bytes(10, doubles), []float64{1.5, -2}},
 		"int64":            {tensor(graph.Int64).bytes(7, packed(7, minus(3))), []float64{7, -3}},
 		"int64 one by one": {tensor(graph.Int64).num(7, 7).num(7, minus(3)), []float64{7, -3}},
-		"int64 raw":        {tensor(graph.Int64).bytes(9, append(make([]byte, 8), bytes.Repeat([]byte{0xff}, 8)...)), []float64{0, -1}},
-		"int32":            {tensor(graph.Int32).bytes(5, packed(7, minus(3))), []float64{7, -3}},
-		"int16":            {tensor(graph.Int16).bytes(5, packed(7, minus(3))), []float64{7, -3}},
-		"int8":             {tensor(graph.Int8).bytes(5, packed(7, minus(3))), []float64{7, -3}},
-		"uint8":            {tensor(graph.Uint8).bytes(5, packed(7, 200)), []float64{7, 200}},
-		"bool":             {tensor(graph.Bool).bytes(5, packed(1, 0)), []float64{1, 0}},
-		"uint32":           {tensor(graph.Uint32).bytes(11, packed(7, 1<<31)), []float64{7, 1 << 31}},
-		"uint64":           {tensor(graph.Uint64).bytes(11, packed(7, 1<<40)), []float64{7, 1 << 40}},
-		"float16":          {tensor(graph.Float16).bytes(5, packed(0x3e00, 0xc000)), []float64{1.5, -2}},
-		"float16 small":    {tensor(graph.Float16).bytes(5, packed(0x0001, 0x7bff)), []float64{0x1p-24, 65504}},
-		"bfloat16":         {tensor(graph.BFloat16).bytes(5, packed(0x3fc0, 0xc000)), []float64{1.5, -2}},
+		"int64 raw": {tensor(graph.Int64).bytes(9, append(make([]byte, 8), bytes.Repeat([]byte{0xff}, 8)...)),
+			[]float64{0, -1}},
+		"int32":         {tensor(graph.Int32).bytes(5, packed(7, minus(3))), []float64{7, -3}},
+		"int16":         {tensor(graph.Int16).bytes(5, packed(7, minus(3))), []float64{7, -3}},
+		"int8":          {tensor(graph.Int8).bytes(5, packed(7, minus(3))), []float64{7, -3}},
+		"uint8":         {tensor(graph.Uint8).bytes(5, packed(7, 200)), []float64{7, 200}},
+		"bool":          {tensor(graph.Bool).bytes(5, packed(1, 0)), []float64{1, 0}},
+		"uint32":        {tensor(graph.Uint32).bytes(11, packed(7, 1<<31)), []float64{7, 1 << 31}},
+		"uint64":        {tensor(graph.Uint64).bytes(11, packed(7, 1<<40)), []float64{7, 1 << 40}},
+		"float16":       {tensor(graph.Float16).bytes(5, packed(0x3e00, 0xc000)), []float64{1.5, -2}},
+		"float16 small": {tensor(graph.Float16).bytes(5, packed(0x0001, 0x7bff)), []float64{0x1p-24, 65504}},
+		"bfloat16":      {tensor(graph.BFloat16).bytes(5, packed(0x3fc0, 0xc000)), []float64{1.5, -2}},
 	} {
 		m, err := graph.Read(file(msg{}.bytes(5, c.m)))
 		if err != nil {
@@ -140,27 +144,31 @@ func TestReadRefuses(t *testing.T) {
 		data []byte
 		want string
 	}{
-		"empty":            {nil, "found an empty file"},
-		"text":             {[]byte("#!/bin/sh\necho this is no model\n"), "not an ONNX model"},
-		"half":             {whole[:len(whole)/2], "cut short"},
-		"no graph":         {msg{}.num(1, 8), "found no graph"},
-		"no operator set":  {msg{}.num(1, 8).bytes(7, nil), "found no operator set"},
-		"two graphs":       {append(file(nil), file(nil)...), "two graphs"},
-		"no operator":      {file(msg{}.bytes(1, msg{}.text(1, "x"))), "node 1 \"\": found no operator"},
-		"too few values":   {weight(msg{}.num(1, 3).num(2, 1).bytes(9, make([]byte, 8))), "float32 [3]: found 8 bytes of data, expected 12"},
-		"huge":             {weight(msg{}.num(1, 1<<40).num(1, 1<<40).num(2, 1)), "are not sizes"},
-		"negative":         {weight(msg{}.num(1, math.MaxUint64).num(2, 1)), "are not sizes"},
-		"unknown type":     {weight(msg{}.num(1, 1).num(2, 99)), "element type 99 is not known"},
-		"two forms":        {weight(msg{}.num(1, 1).num(2, 1).bytes(9, make([]byte, 4)).bytes(4, make([]byte, 4))), "two forms"},
+		"empty":           {nil, "found an empty file"},
+		"text":            {[]byte("#!/bin/sh\necho this is no model\n"), "not an ONNX model"},
+		"half":            {whole[:len(whole)/2], "cut short"},
+		"no graph":        {msg{}.num(1, 8), "found no graph"},
+		"no operator set": {msg{}.num(1, 8).bytes(7, nil), "found no operator set"},
+		"two graphs":      {append(file(nil), file(nil)...), "two graphs"},
+		"no operator":     {file(msg{}.bytes(1, msg{}.text(1, "x"))), "node 1 \"\": found no operator"},
+		"too few values": {weight(msg{}.num(1, 3).num(2, 1).bytes(9, make([]byte, 8))),
+			"float32 [3]: found 8 bytes of data, expected 12"},
+		"huge":         {weight(msg{}.num(1, 1<<40).num(1, 1<<40).num(2, 1)), "are not sizes"},
+		"negative":     {weight(msg{}.num(1, math.MaxUint64).num(2, 1)), "are not sizes"},
+		"unknown type": {weight(msg{}.num(1, 1).num(2, 99)), "element type 99 is not known"},
+		"two forms": {weight(msg{}.num(1, 1).num(2, 1).bytes(9, make([]byte, 4)).bytes(4, make([]byte, 4))),
+			"two forms"},
 		"wrong wire type":  {msg{}.text(1, "eight"), "found wire type 2, expected 0"},
 		"number in middle": {append(whole, 0x08, 0xff), "cut short"},
 	} {
 		_, err := graph.Read(c.data)
-		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), "graph: ") || strings.Contains(err.Error(), "\n") {
+		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), "graph: ") ||
+			strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: found %v, expected %q", name, err, c.want)
 		}
 	}
-	if _, err := graph.ReadNamed("resnet.onnx", whole[:99]); err == nil || !strings.HasPrefix(err.Error(), "graph: resnet.onnx: ") {
+	if _, err := graph.ReadNamed("resnet.onnx", whole[:99]); err == nil ||
+		!strings.HasPrefix(err.Error(), "graph: resnet.onnx: ") {
 		t.Errorf("found %v, expected the file's name", err)
 	}
 }
@@ -191,7 +199,8 @@ func TestExternal(t *testing.T) {
 	}
 	_, valuesErr := m.Graph.Initializers[0].Float32s()
 	for _, err := range []error{m.Check(), valuesErr} {
-		if err == nil || !strings.Contains(err.Error(), `"weights.bin"`) || !strings.Contains(err.Error(), "save_as_external_data=False") {
+		if err == nil || !strings.Contains(err.Error(), `"weights.bin"`) ||
+			!strings.Contains(err.Error(), "save_as_external_data=False") {
 			t.Errorf("found %v", err)
 		}
 	}
@@ -204,7 +213,8 @@ func TestExternal(t *testing.T) {
 func TestDamaged(t *testing.T) {
 	whole := small(13).Marshal()
 	for n := range whole {
-		if m, err := graph.Read(whole[:n]); err == nil && m.Check() == nil && n < bytes.LastIndex(whole, []byte("prob")) {
+		if m, err := graph.Read(whole[:n]); err == nil && m.Check() == nil &&
+			n < bytes.LastIndex(whole, []byte("prob")) {
 			t.Errorf("cut at %d of %d bytes: no error", n, len(whole))
 		}
 	}

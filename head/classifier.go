@@ -22,7 +22,8 @@ type Classifier struct {
 
 // NewClassifier makes one of zeros with a bias; prefix begins its parameters' names.
 func NewClassifier(prefix string, classes, dim int, scale float32) Classifier {
-	c := Classifier{features.NewParam(prefix+"classifier.weight", classes, dim), features.NewParam(prefix+"classifier.bias", 1, classes), scale}
+	c := Classifier{features.NewParam(prefix+"classifier.weight", classes, dim),
+		features.NewParam(prefix+"classifier.bias", 1, classes), scale}
 	c.Bias.NoDecay = true
 	return c
 }

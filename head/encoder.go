@@ -97,7 +97,8 @@ func (e *Encoder) Backward(dz blas32.General) error {
 		return fmt.Errorf("head: Backward without a Forward before it")
 	}
 	if dz.Rows != e.n || dz.Cols != e.head.cfg.Out {
-		return fmt.Errorf("head: gradient of the embeddings: found %d×%d, expected %d×%d", dz.Rows, dz.Cols, e.n, e.head.cfg.Out)
+		return fmt.Errorf("head: gradient of the embeddings: found %d×%d, expected %d×%d", dz.Rows, dz.Cols, e.n,
+			e.head.cfg.Out)
 	}
 	e.n = 0
 	return e.graph.backward(dz)

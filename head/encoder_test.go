@@ -266,8 +266,12 @@ func TestSpoiledGradientsAreSeen(t *testing.T) {
 	x, dz := train.Rows(rows).X, randomSet(source(2), 6, cfg.Out).X
 	want := slowOf(h).gradient(x, dz)
 	spoil := map[string]func(dz blas32.General){
-		"value × 1.001":     func(dz blas32.General) { blas32.Scal(1.001, blas32.Vector{N: len(dz.Data), Inc: 1, Data: dz.Data}) },
-		"sign":              func(dz blas32.General) { blas32.Scal(-1, blas32.Vector{N: len(dz.Data), Inc: 1, Data: dz.Data}) },
+		"value × 1.001": func(dz blas32.General) {
+			blas32.Scal(1.001, blas32.Vector{N: len(dz.Data), Inc: 1, Data: dz.Data})
+		},
+		"sign": func(dz blas32.General) {
+			blas32.Scal(-1, blas32.Vector{N: len(dz.Data), Inc: 1, Data: dz.Data})
+		},
 		"one row forgotten": func(dz blas32.General) { clear(features.Row(dz, 3)) },
 	}
 	for what, do := range spoil {
@@ -324,7 +328,8 @@ func TestForwardEqualsEmbed(t *testing.T) {
 		}
 		for i, row := range rows {
 			if z.IDs[i] != train.IDs[row] || z.Labels[i] != train.Labels[row] {
-				t.Fatalf("row %d: label %d id %d, expected %d and %d", i, z.Labels[i], z.IDs[i], train.Labels[row], train.IDs[row])
+				t.Fatalf("row %d: label %d id %d, expected %d and %d", i, z.Labels[i], z.IDs[i], train.Labels[row],
+					train.IDs[row])
 			}
 		}
 	})
@@ -358,7 +363,8 @@ func TestDroppedRows(t *testing.T) {
 		for i := range kept {
 			for j := range kept[i] {
 				if math.Abs(float64(kept[i][j]-all[i][j])) > 1e-6 {
-					t.Fatalf("%s: parameter %d[%d]: %v without, %v with dropped rows", name(cfg), i, j, kept[i][j], all[i][j])
+					t.Fatalf("%s: parameter %d[%d]: %v without, %v with dropped rows", name(cfg), i, j,
+						kept[i][j], all[i][j])
 				}
 			}
 		}

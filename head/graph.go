@@ -13,7 +13,8 @@ import (
 
 // graph is a head as a Gorgonia program for a fixed number of rows: forward half, gate, backward half.
 type graph struct {
-	x, z   blas32.General // batch×in and batch×out; x is the program's own input memory; z is y where no unit rows are asked for
+	// batch×in and batch×out; x is the program's own input memory; z is y where no unit rows are asked for
+	x, z   blas32.General
 	dz     blas32.General // batch×out, the gate's output memory
 	gate   *gateOp
 	params []*features.Param
@@ -137,7 +138,8 @@ func (b *builder) input(name string, rows, cols int, data []float32) *gorgonia.N
 		data = make([]float32, rows*cols)
 	}
 	value := tensor.New(tensor.WithShape(rows, cols), tensor.WithBacking(data))
-	n := gorgonia.NewMatrix(b.g, tensor.Float32, gorgonia.WithName(name), gorgonia.WithShape(rows, cols), gorgonia.WithValue(value))
+	n := gorgonia.NewMatrix(b.g, tensor.Float32, gorgonia.WithName(name), gorgonia.WithShape(rows, cols),
+		gorgonia.WithValue(value))
 	b.inputs = append(b.inputs, n)
 	return n
 }

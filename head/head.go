@@ -53,7 +53,8 @@ func start(ctx context.Context, cfg Config, train features.Source, rng *rand.Ran
 		return h, nil
 	}
 	if train.Dim() != cfg.In {
-		return nil, fmt.Errorf("head: training features: found dimension %d, expected %d as in the settings", train.Dim(), cfg.In)
+		return nil, fmt.Errorf("head: training features: found dimension %d, expected %d as in the settings",
+			train.Dim(), cfg.In)
 	}
 	w, err := whitening(ctx, train, cfg.Out, cfg.Bias)
 	if err != nil {

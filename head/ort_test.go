@@ -18,7 +18,10 @@ type counted struct {
 	n *int
 }
 
-func (c counted) Sgemm(tA, tB blas.Transpose, m, n, k int, alpha float32, a []float32, lda int, b []float32, ldb int, beta float32, x []float32, ldx int) {
+func (c counted) Sgemm(
+	tA, tB blas.Transpose, m, n, k int, alpha float32, a []float32, lda int, b []float32, ldb int, beta float32,
+	x []float32, ldx int,
+) {
 	*c.n++
 	c.Implementation.Sgemm(tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, x, ldx)
 }

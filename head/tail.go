@@ -63,7 +63,8 @@ func (t *Tail) Backward(dz blas32.General) (blas32.General, error) {
 		return blas32.General{}, fmt.Errorf("head: Backward without a Forward before it")
 	}
 	if dz.Rows != t.n || dz.Cols != t.head.cfg.Out {
-		return blas32.General{}, fmt.Errorf("head: gradient of the embeddings: found %d×%d, expected %d×%d", dz.Rows, dz.Cols, t.n, t.head.cfg.Out)
+		return blas32.General{}, fmt.Errorf("head: gradient of the embeddings: found %d×%d, expected %d×%d", dz.Rows,
+			dz.Cols, t.n, t.head.cfg.Out)
 	}
 	n := t.n
 	t.n = 0

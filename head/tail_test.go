@@ -108,7 +108,8 @@ func TestTail(t *testing.T) {
 				for k, p := range tail.Params() {
 					for i, g := range p.Grad {
 						if g != e.Params()[k].Grad[i] {
-							t.Fatalf("n=%d: gradient %d of %s is %v, the encoder's %v", n, i, p.Name, g, e.Params()[k].Grad[i])
+							t.Fatalf("n=%d: gradient %d of %s is %v, the encoder's %v", n, i, p.Name, g,
+								e.Params()[k].Grad[i])
 						}
 					}
 				}

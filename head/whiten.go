@@ -52,7 +52,8 @@ type whitened struct {
 func whitening(ctx context.Context, x features.Source, out int, centre bool) (whitened, error) {
 	n := x.Len()
 	if n < 2 {
-		return whitened{}, fmt.Errorf("head: whitening: found %d training rows, expected at least 2 (or init %q)", n, Random)
+		return whitened{}, fmt.Errorf("head: whitening: found %d training rows, expected at least 2 (or init %q)", n,
+			Random)
 	}
 	mean, err := columnMeans(ctx, x)
 	if err != nil {
@@ -77,10 +78,12 @@ func whiteningBy(mean []float64, cov *mat.SymDense, n, limit, out int) (whitened
 	d := len(mean)
 	trace := mat.Trace(cov)
 	if !finite(trace) {
-		return whitened{}, fmt.Errorf("head: whitening: the variance of the training rows overflows float32, expected features of a moderate size")
+		return whitened{}, fmt.Errorf("head: whitening: the variance of the training rows overflows float32, " +
+			"expected features of a moderate size")
 	}
 	if trace == 0 {
-		return whitened{}, fmt.Errorf("head: whitening: the %d training rows are all equal, expected features that vary", n)
+		return whitened{}, fmt.Errorf("head: whitening: the %d training rows are all equal, expected "+
+			"features that vary", n)
 	}
 	values, vectors := topEigen(cov, min(out, d))
 	rank := 0
@@ -173,7 +176,8 @@ func columnMeans(ctx context.Context, x features.Source) ([]float64, error) {
 		for i := range block.Rows {
 			for j, v := range features.Row(block, i) {
 				if !finite(float64(v)) {
-					return fmt.Errorf("head: whitening: training row %d, feature %d: found %v, expected a finite number", from+i, j, v)
+					return fmt.Errorf("head: whitening: training row %d, feature %d: found %v, expected "+
+						"a finite number", from+i, j, v)
 				}
 				mean[j] += float64(v)
 			}

@@ -30,7 +30,8 @@ func BenchmarkWhiten(b *testing.B) {
 		}
 		b.Run(fmt.Sprintf("%d_to_512", dim), func(b *testing.B) {
 			for b.Loop() {
-				if _, err := New(b.Context(), Config{In: dim, Out: 512, Bias: true, Activation: ReLU, Init: Whiten}, x, rng); err != nil {
+				if _, err := New(b.Context(), Config{In: dim, Out: 512, Bias: true, Activation: ReLU, Init: Whiten}, x,
+					rng); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -128,7 +128,8 @@ func TestWhitenedCovariance(t *testing.T) {
 				for i := range w.Rows {
 					w.Data[i*w.Cols+3] *= 1.1
 				}
-				if d := identityError(covarianceOf(outputs(h, train.X), bias), values, ridge*trace/float64(cfg.In)); d < 1e-2 {
+				if d := identityError(covarianceOf(outputs(h, train.X), bias), values,
+					ridge*trace/float64(cfg.In)); d < 1e-2 {
 					t.Errorf("a spoiled whitening passed: %.2g", d)
 				}
 			})
@@ -148,7 +149,8 @@ func TestPerceptronStartsLinear(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, hidden := range [][]int{{16}, {40}, {17, 30, 16}} {
-		h, err := New(t.Context(), Config{In: 24, Out: 8, Hidden: hidden, Bias: true, Activation: ReLU, Init: Whiten}, train.X, source(2))
+		h, err := New(t.Context(), Config{In: 24, Out: 8, Hidden: hidden, Bias: true, Activation: ReLU, Init: Whiten},
+			train.X, source(2))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -255,7 +257,8 @@ func TestWhitenRefuses(t *testing.T) {
 	nan := randomSet(source(1), 10, 5).X
 	nan.Data[17] = float32(math.NaN())
 	for what, x := range map[string]blas32.General{
-		"one row": features.NewMatrix(1, 5), "equal rows": constant, "another dimension": features.NewMatrix(10, 6), "NaN": nan,
+		"one row": features.NewMatrix(1, 5), "equal rows": constant, "another dimension": features.NewMatrix(10, 6),
+		"NaN": nan,
 	} {
 		if _, err := New(t.Context(), cfg, x, source(1)); err == nil {
 			t.Errorf("%s: was accepted", what)
@@ -293,7 +296,8 @@ func TestSubspaceAgainstWhole(t *testing.T) {
 				along += vectors.At(i, j) * wantVectors.At(i, j)
 			}
 			if math.Abs(values[j]/wantValues[j]-1) > 1e-4 || math.Abs(math.Abs(along)-1) > 1e-3 {
-				t.Errorf("power %v: pair %d: eigenvalue %v, expected %v; |cosine| %v", power, j, values[j], wantValues[j], along)
+				t.Errorf("power %v: pair %d: eigenvalue %v, expected %v; |cosine| %v", power, j, values[j],
+					wantValues[j], along)
 			}
 		}
 		var gram mat.Dense

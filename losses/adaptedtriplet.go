@@ -55,12 +55,18 @@ var adaptedTripletEntry = Entry{
 	Draws:      true,
 	Unlabelled: true,
 	Settings: []Setting{
-		{Name: "margin", Symbol: "α", Default: 0.2, Min: 0, Max: 4, Doc: "by how much the negative must be farther, squared distances"},
-		{Name: "lambda", Symbol: "λ", Default: 0.01, Min: 0, Max: 1e4, Doc: "weight of the class means (the paper: 0.001-0.5, on MNIST 2)"},
-		{Name: "reduction", Symbol: "R", Default: "mean", Choices: []string{"mean", "sum"}, Doc: "mean over the triplets, or their sum"},
-		{Name: "lambda_u", Symbol: "λ_u", Default: -1.0, Min: -1, Max: 1e4, Doc: "weight of the mean of unlabelled rows; below 0: the same as λ"},
-		{Name: "ridge", Default: 0.0, Min: 0, Max: 1e3, Doc: "added to the diagonal when θ is solved for; a singular system gets 1e-6 of its mean diagonal anyway"},
-		{Name: "theta", Symbol: "θ", Default: "free", Choices: []string{"free", "simplex"}, Doc: "as solved; or the nearest that are shares (≥ 0)"},
+		{Name: "margin", Symbol: "α", Default: 0.2, Min: 0, Max: 4,
+			Doc: "by how much the negative must be farther, squared distances"},
+		{Name: "lambda", Symbol: "λ", Default: 0.01, Min: 0, Max: 1e4,
+			Doc: "weight of the class means (the paper: 0.001-0.5, on MNIST 2)"},
+		{Name: "reduction", Symbol: "R", Default: "mean", Choices: []string{"mean", "sum"},
+			Doc: "mean over the triplets, or their sum"},
+		{Name: "lambda_u", Symbol: "λ_u", Default: -1.0, Min: -1, Max: 1e4,
+			Doc: "weight of the mean of unlabelled rows; below 0: the same as λ"},
+		{Name: "ridge", Default: 0.0, Min: 0, Max: 1e3,
+			Doc: "added to the diagonal when θ is solved for; a singular system gets 1e-6 of its mean diagonal anyway"},
+		{Name: "theta", Symbol: "θ", Default: "free", Choices: []string{"free", "simplex"},
+			Doc: "as solved; or the nearest that are shares (≥ 0)"},
 	},
 	Printed: "θ of unlabelled rows by Eq. 19, with u in place of u - Φ_0",
 	Former:  Values{"printed": false},
@@ -141,7 +147,8 @@ func (l *adaptedTriplet) split(labels []int) {
 		case y == features.Unlabelled:
 			l.others = append(l.others, i)
 		default:
-			panic(fmt.Sprintf("losses: adapted_triplet: row %d has label %d, expected %d or more", i, y, features.Unlabelled))
+			panic(fmt.Sprintf("losses: adapted_triplet: row %d has label %d, expected %d or more", i, y,
+				features.Unlabelled))
 		}
 	}
 }

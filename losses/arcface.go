@@ -72,4 +72,5 @@ var arcFaceEntry = Entry{
 }
 
 // angularSetting is m. A right angle and more would ask the own class to lie farther off than any other can.
-var angularSetting = Setting{Name: "margin", Symbol: "m", Default: 0.5, Min: 0, Max: 1.5, Doc: "angle in radians by which the own class must be nearer (other tools: 28.6 degrees)"}
+var angularSetting = Setting{Name: "margin", Symbol: "m", Default: 0.5, Min: 0, Max: 1.5,
+	Doc: "angle in radians by which the own class must be nearer (other tools: 28.6 degrees)"}

@@ -23,10 +23,13 @@ const (
 // Env is what a loss is told about the run it is part of.
 type Env struct {
 	Dim, Classes int
-	Views        bool              // rows of one image in a batch are views of it, and positives of each other; else they are no pair
-	Printed      bool              // build the loss as its paper prints it where that is not what we build: Entry.Printed
-	Init         *rand.Rand        // draws the initial parameters; needed by entries with Params
-	Step         func() *rand.Rand // a fresh source that is a function of (seed, "loss", step), so that a resumed run repeats its draws; needed by entries that Draw
+	// rows of one image in a batch are views of it, and positives of each other; else they are no pair
+	Views bool
+	// build the loss as its paper prints it where that is not what we build: Entry.Printed
+	Printed bool
+	Init    *rand.Rand // draws the initial parameters; needed by entries with Params
+	// a fresh source that is a function of (seed, "loss", step), so that a resumed run repeats its draws; needed by entries that Draw
+	Step func() *rand.Rand
 }
 
 // Entry is one loss as the catalog tells it: to people (`winnow losses`), to the configuration, to tests.
@@ -96,7 +99,9 @@ type (
 
 // Find returns the entry of that name or alias; capitals and hyphens do not count: "Proxy-Anchor" is proxy_anchor.
 func Find(name string) (Entry, error) {
-	return catalog.Find("losses: loss", name, Catalog, func(e Entry) []string { return append([]string{e.Name}, e.Aliases...) })
+	return catalog.Find("losses: loss", name, Catalog, func(e Entry) []string {
+		return append([]string{e.Name}, e.Aliases...)
+	})
 }
 
 // Resolve checks settings and completes them with the defaults: what a run writes down as its own.
@@ -112,7 +117,8 @@ func (e Entry) resolve(name string, settings map[string]any) (Values, error) {
 	settings = maps.Clone(settings)
 	for _, key := range slices.Sorted(maps.Keys(e.Former)) {
 		if value, ok := settings[key]; ok && fmt.Sprint(value) != fmt.Sprint(e.Former[key]) {
-			return nil, fmt.Errorf("losses: %s: %s: found %v, expected %v: what the paper prints is built where paper_variant is set", name, key, value, e.Former[key])
+			return nil, fmt.Errorf("losses: %s: %s: found %v, expected %v: what the paper prints is built where "+
+				"paper_variant is set", name, key, value, e.Former[key])
 		}
 		delete(settings, key)
 	}
@@ -130,7 +136,8 @@ func New(name string, settings map[string]any, env Env) (Loss, error) {
 		return nil, err
 	}
 	if env.Dim < 1 || env.Classes < 1 {
-		return nil, fmt.Errorf("losses: %s: found %d dimensions and %d classes, expected at least one of each", name, env.Dim, env.Classes)
+		return nil, fmt.Errorf("losses: %s: found %d dimensions and %d classes, expected at least one of each", name,
+			env.Dim, env.Classes)
 	}
 	if entry.Params && env.Init == nil {
 		return nil, fmt.Errorf("losses: %s: has parameters to draw, found no random source (Env.Init)", name)

@@ -27,21 +27,33 @@ func TestNewSaysWhatIsWrong(t *testing.T) {
 		env      Env
 		want     string
 	}{
-		{"contrastiv", nil, env, `losses: loss "contrastiv" is unknown (did you mean "contrastive"?): known are ` + strings.Join(names, ", ")},
-		{"contrastive", map[string]any{"margn": 1, "zzz": 2}, env, `losses: contrastive: setting "margn" is unknown (did you mean "margin"?): known are form, margin (λ), eps (ε)`},
-		{"contrastive", map[string]any{"margin": 1.5}, env, `losses: contrastive: margin: found 1.5, expected a number from -1 to 1`},
-		{"contrastive", map[string]any{"margin": math.NaN()}, env, `losses: contrastive: margin: found NaN, expected a number from -1 to 1`},
-		{"contrastive", map[string]any{"margin": "wide"}, env, `losses: contrastive: margin: found wide (string), expected a number from -1 to 1`},
-		{"contrastive", map[string]any{"margin": nil}, env, `losses: contrastive: margin: found <nil> (<nil>), expected a number from -1 to 1`},
-		{"contrastive", map[string]any{"form": "Spec"}, env, `losses: contrastive: form: found "Spec", expected spec | code`},
-		{"contrastive", map[string]any{"form": 3}, env, `losses: contrastive: form: found 3 (int), expected spec | code`},
-		{"scl_rhe", map[string]any{"sign": "printed"}, env, `losses: scl_rhe: sign: found printed, expected derived: what the paper prints is built where paper_variant is set`},
+		{"contrastiv", nil, env, `losses: loss "contrastiv" is unknown (did you mean "contrastive"?): known are ` +
+			strings.Join(names, ", ")},
+		{"contrastive", map[string]any{"margn": 1, "zzz": 2}, env,
+			`losses: contrastive: setting "margn" is unknown (did you mean "margin"?): known are form, margin (λ), eps (ε)`},
+		{"contrastive", map[string]any{"margin": 1.5}, env,
+			`losses: contrastive: margin: found 1.5, expected a number from -1 to 1`},
+		{"contrastive", map[string]any{"margin": math.NaN()}, env,
+			`losses: contrastive: margin: found NaN, expected a number from -1 to 1`},
+		{"contrastive", map[string]any{"margin": "wide"}, env,
+			`losses: contrastive: margin: found wide (string), expected a number from -1 to 1`},
+		{"contrastive", map[string]any{"margin": nil}, env,
+			`losses: contrastive: margin: found <nil> (<nil>), expected a number from -1 to 1`},
+		{"contrastive", map[string]any{"form": "Spec"}, env,
+			`losses: contrastive: form: found "Spec", expected spec | code`},
+		{"contrastive", map[string]any{"form": 3}, env,
+			`losses: contrastive: form: found 3 (int), expected spec | code`},
+		{"scl_rhe", map[string]any{"sign": "printed"}, env,
+			`losses: scl_rhe: sign: found printed, expected derived: what the paper prints is built where paper_variant is set`},
 		{"triplet", map[string]any{"smooth": 1}, env, `losses: triplet: smooth: found 1 (int), expected true or false`},
-		{"soft_triple", map[string]any{"centers": 2.5}, env, `losses: soft_triple: centers: found 2.5, expected a whole number from 0 to 1000`},
-		{"arcface", map[string]any{"margin": 28.6}, env, `losses: arcface: margin: found 28.6, expected a number from 0 to 1.5`},
+		{"soft_triple", map[string]any{"centers": 2.5}, env,
+			`losses: soft_triple: centers: found 2.5, expected a whole number from 0 to 1000`},
+		{"arcface", map[string]any{"margin": 28.6}, env,
+			`losses: arcface: margin: found 28.6, expected a number from 0 to 1.5`},
 		{"soft_triple", nil, blind, `losses: soft_triple: has parameters to draw, found no random source (Env.Init)`},
 		{"triplet", nil, blind, `losses: triplet: draws at every step, found no random source (Env.Step)`},
-		{"contrastive", nil, Env{Dim: 0, Classes: 3}, `losses: contrastive: found 0 dimensions and 3 classes, expected at least one of each`},
+		{"contrastive", nil, Env{Dim: 0, Classes: 3},
+			`losses: contrastive: found 0 dimensions and 3 classes, expected at least one of each`},
 	} {
 		if _, err := New(c.name, c.settings, c.env); err == nil || err.Error() != c.want {
 			t.Errorf("found %v\nexpected %s", err, c.want)
@@ -139,7 +151,8 @@ func TestEvalPanicsOnShapes(t *testing.T) {
 	} {
 		func() {
 			defer func() {
-				if said, _ := recover().(string); !strings.HasPrefix(said, "losses: ") || !strings.Contains(said, c.want) {
+				if said, _ := recover().(string); !strings.HasPrefix(said, "losses: ") ||
+					!strings.Contains(said, c.want) {
 					t.Errorf("%s: panics with %q, expected %q", c.loss, said, c.want)
 				}
 			}()

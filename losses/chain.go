@@ -281,6 +281,7 @@ func clearMatrix(m blas32.General) {
 
 func checkGrad(grad *blas32.General, z features.Set) {
 	if grad != nil && (grad.Rows != z.Len() || grad.Cols != z.Dim()) {
-		panic(fmt.Sprintf("losses: gradient is %d×%d, expected %d×%d as the batch", grad.Rows, grad.Cols, z.Len(), z.Dim()))
+		panic(fmt.Sprintf("losses: gradient is %d×%d, expected %d×%d as the batch", grad.Rows, grad.Cols,
+			z.Len(), z.Dim()))
 	}
 }

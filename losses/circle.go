@@ -32,9 +32,12 @@ var circleEntry = Entry{
 	Formula:  "mean₊_i softplus( LSE_N γ [s + m]₊ (s - m) + LSE_P -γ [1 + m - s]₊ (s - 1 + m) )",
 	Against:  Both,
 	Settings: []Setting{
-		{Name: "form", Default: "per_anchor", Choices: []string{"per_anchor", "global"}, Doc: "one term for every anchor, or one for all pairs of the batch"},
-		{Name: "margin", Symbol: "m", Default: 0.4, Min: 0, Max: 1, Doc: "radius: positives are wanted above 1 - m, negatives below m"},
-		{Name: "gamma", Symbol: "γ", Default: 80.0, Min: 1e-3, Max: 1e4, Doc: "scale of the similarities: how sharply the hardest pairs count"},
+		{Name: "form", Default: "per_anchor", Choices: []string{"per_anchor", "global"},
+			Doc: "one term for every anchor, or one for all pairs of the batch"},
+		{Name: "margin", Symbol: "m", Default: 0.4, Min: 0, Max: 1,
+			Doc: "radius: positives are wanted above 1 - m, negatives below m"},
+		{Name: "gamma", Symbol: "γ", Default: 80.0, Min: 1e-3, Max: 1e4,
+			Doc: "scale of the similarities: how sharply the hardest pairs count"},
 	},
 	New: func(v Values, env Env) (Loss, error) {
 		fn := circle{m: v.Number("margin"), gamma: v.Number("gamma")}

@@ -76,7 +76,8 @@ func checkDegenerate(s subject) error {
 		opposite.z[1][k] *= -1
 	}
 	one := conformInput(12, 1)
-	for name, in := range map[string]exactInput{"one class": oneClass, "distinct labels": distinct, "equal rows": twins, "opposite rows": opposite, "one row": one} {
+	for name, in := range map[string]exactInput{"one class": oneClass, "distinct labels": distinct, "equal rows": twins,
+		"opposite rows": opposite, "one row": one} {
 		for _, in := range withBank(s, in) {
 			l := s.build()
 			loss, grad := public(l, in)

@@ -118,7 +118,8 @@ func checkSimilarities(s subject) error {
 			down := value(nil)
 			S[k] = old
 			if d := (up - down) / (2 * h); !(math.Abs(d-dS[k]) <= 1e-6*top+1e-7) {
-				return fmt.Errorf("∂sum/∂S at row %d, column %d: %.9g, by differences %.9g", k/len(p.cols), k%len(p.cols), dS[k], d)
+				return fmt.Errorf("∂sum/∂S at row %d, column %d: %.9g, by differences %.9g", k/len(p.cols),
+					k%len(p.cols), dS[k], d)
 			}
 		}
 	}

@@ -70,7 +70,8 @@ func settingVariants(e Entry) []map[string]any {
 // moreVariants are combinations that no single setting reaches.
 var moreVariants = map[string][]map[string]any{
 	"contrastive_margin": {
-		{"distance": "l2", "pos_margin": 0, "neg_margin": 1}, {"distance": "l2sq", "pos_margin": 0.1, "neg_margin": 1.5},
+		{"distance": "l2", "pos_margin": 0, "neg_margin": 1},
+		{"distance": "l2sq", "pos_margin": 0.1, "neg_margin": 1.5},
 		{"reduction": "mean", "neg_margin": 0.5},
 	},
 	"multi_similarity":   {{"miner": false, "base": 1}, {"epsilon": 0, "alpha": 5, "beta": 10}, {"match": 3.0}},
@@ -86,20 +87,29 @@ var moreVariants = map[string][]map[string]any{
 	"snr_contrastive":    {{"reg": 0.5}},
 	"n_pair":             {{"l2": 0.02}},
 	"ntxent":             {{"temperature": 0.5}},
-	"supcon":             {{"kind": "in", "reduction": "mean_all"}, {"kind": "in", "temperature": 0.5, "reduction": "avg_nonzero"}},
+	"supcon": {{"kind": "in", "reduction": "mean_all"},
+		{"kind": "in", "temperature": 0.5, "reduction": "avg_nonzero"}},
 	"scl_rhe": {
-		{"beta": 0.0, "beta_neg": 0.0, "tau": 0.0}, {"beta": 1.0, "beta_neg": 1.0, "printed": true, "tau_p": 0.05, "tau_n": 0.0}, {"sign": "printed"},
-		{"beta": 0.3, "beta_neg": 2.0, "scale": "inv_k"}, {"printed": true}, {"beta": 1.0, "beta_neg": 0.25, "temperature": 0.5, "tau_p": 0.75, "tau_n": 0.25},
+		{"beta": 0.0, "beta_neg": 0.0, "tau": 0.0}, {"beta": 1.0, "beta_neg": 1.0, "printed": true, "tau_p": 0.05,
+			"tau_n": 0.0}, {"sign": "printed"},
+		{"beta": 0.3, "beta_neg": 2.0, "scale": "inv_k"}, {"printed": true},
+		{"beta": 1.0, "beta_neg": 0.25, "temperature": 0.5, "tau_p": 0.75, "tau_n": 0.25},
 	},
 	"margin": {
-		{"learn": "class", "nu": 0.3}, {"learn": "one", "nu": 0.3}, {"select": "distance_weighted", "learn": "class", "nu": 0.1},
-		{"select": "distance_weighted", "far": 3.0}, {"select": "distance_weighted", "far": 0.9, "otherwise": "uniform"},
-		{"margin": 0.0, "beta": 0.0}, {"match": 2.0}, {"match": 2.0, "learn": "class", "nu": 0.3, "select": "distance_weighted"},
+		{"learn": "class", "nu": 0.3}, {"learn": "one", "nu": 0.3},
+		{"select": "distance_weighted", "learn": "class", "nu": 0.1},
+		{"select": "distance_weighted", "far": 3.0},
+		{"select": "distance_weighted", "far": 0.9, "otherwise": "uniform"},
+		{"margin": 0.0, "beta": 0.0}, {"match": 2.0},
+		{"match": 2.0, "learn": "class", "nu": 0.3, "select": "distance_weighted"},
 	},
-	"marginal":        {{"match": 2.0}, {"match": 2.0, "select": "random_semihard"}, {"select": "random_semihard", "reduction": "avg_nonzero"}, {"select": "random_semihard", "margin": 0.0}},
-	"auxiliary_pair":  {{"w_neg": -1.0, "w_pos": 2.0}, {"w_neg": 0.0}},
-	"quadruplet":      {{"squared": false, "margin1": 0.2, "margin2": 0.2}, {"margin1": 4.0, "margin2": 4.0}, {"margin1": 0.0, "margin2": 0.0}},
-	"adapted_triplet": {{"lambda": 1.0}, {"lambda": 0.5, "reduction": "sum", "lambda_u": 2.0}, {"lambda": 0.0, "lambda_u": 3.0, "theta": "simplex"}, {"lambda_u": 1.0, "printed": true, "ridge": 0.1}},
+	"marginal": {{"match": 2.0}, {"match": 2.0, "select": "random_semihard"},
+		{"select": "random_semihard", "reduction": "avg_nonzero"}, {"select": "random_semihard", "margin": 0.0}},
+	"auxiliary_pair": {{"w_neg": -1.0, "w_pos": 2.0}, {"w_neg": 0.0}},
+	"quadruplet": {{"squared": false, "margin1": 0.2, "margin2": 0.2}, {"margin1": 4.0, "margin2": 4.0},
+		{"margin1": 0.0, "margin2": 0.0}},
+	"adapted_triplet": {{"lambda": 1.0}, {"lambda": 0.5, "reduction": "sum", "lambda_u": 2.0},
+		{"lambda": 0.0, "lambda_u": 3.0, "theta": "simplex"}, {"lambda_u": 1.0, "printed": true, "ridge": 0.1}},
 }
 
 // plainSettings make a loss that draws at every step one that does not: what is drawn carries no gradient, so that
@@ -197,7 +207,8 @@ func checkEntry(s subject) error {
 	if trainable {
 		for _, p := range owner.Params() {
 			if p.Name == "" || len(p.Data) != p.Rows*p.Cols || len(p.Grad) != len(p.Data) {
-				return fmt.Errorf("parameter %q: %d weights and %d gradients for %d×%d", p.Name, len(p.Data), len(p.Grad), p.Rows, p.Cols)
+				return fmt.Errorf("parameter %q: %d weights and %d gradients for %d×%d", p.Name, len(p.Data),
+					len(p.Grad), p.Rows, p.Cols)
 			}
 		}
 	}
@@ -212,7 +223,8 @@ func checkEntry(s subject) error {
 			return fmt.Errorf("setting %s has no explanation", setting.Name)
 		}
 		if len(setting.Each) != 0 && len(setting.Each) != len(setting.Choices) {
-			return fmt.Errorf("setting %s explains %d of %d choices", setting.Name, len(setting.Each), len(setting.Choices))
+			return fmt.Errorf("setting %s explains %d of %d choices", setting.Name, len(setting.Each),
+				len(setting.Choices))
 		}
 		if _, err := setting.Check(setting.Default); err != nil {
 			return fmt.Errorf("the default of setting %s: %w", setting.Name, err)

@@ -26,9 +26,12 @@ var contrastiveEntry = Entry{
 	Formula:  "1/n Σ_i { Σ_P (1 - s) + Σ_N [s - λ]₊ }",
 	Against:  Both,
 	Settings: []Setting{
-		{Name: "form", Default: "spec", Choices: []string{"spec", "code"}, Doc: "mean over anchors; the official code, whose value keeps λ"},
-		{Name: "margin", Symbol: "λ", Default: 0.5, Min: -1, Max: 1, Doc: "similarity below which a negative is left alone"},
-		{Name: "eps", Symbol: "ε", Default: 1e-5, Min: 0, Max: 1, Doc: "form code: positives closer than this are duplicates"},
+		{Name: "form", Default: "spec", Choices: []string{"spec", "code"},
+			Doc: "mean over anchors; the official code, whose value keeps λ"},
+		{Name: "margin", Symbol: "λ", Default: 0.5, Min: -1, Max: 1,
+			Doc: "similarity below which a negative is left alone"},
+		{Name: "eps", Symbol: "ε", Default: 1e-5, Min: 0, Max: 1,
+			Doc: "form code: positives closer than this are duplicates"},
 	},
 	Printed: "form spec: sums -s and [s - λ]₊, not divided by n (Eq. 16)",
 	New: func(v Values, env Env) (Loss, error) {

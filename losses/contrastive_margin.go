@@ -32,14 +32,20 @@ var contrastiveMarginEntry = Entry{
 	Formula:  "R_P [m⁺ - s]₊ + R_N [s - m⁻]₊",
 	Against:  Both,
 	Settings: []Setting{
-		{Name: "distance", Symbol: "δ", Default: "cosine", Choices: distances, Doc: "cosine: margins are similarities; l2, l2sq: distances"},
-		{Name: "pos_margin", Symbol: "m⁺", Default: 1.0, Min: -1, Max: 4, Doc: "where a positive is near enough (usual with l2: 0)"},
-		{Name: "neg_margin", Symbol: "m⁻", Default: 0.0, Min: -1, Max: 4, Doc: "where a negative is far enough (usual with l2: 1)"},
-		{Name: "reduction", Symbol: "R", Default: "avg_nonzero", Choices: []string{"avg_nonzero", "mean", "sum"}, Doc: "mean over the pairs that cost something, mean over all, or their sum; of positives and of negatives separately"},
+		{Name: "distance", Symbol: "δ", Default: "cosine", Choices: distances,
+			Doc: "cosine: margins are similarities; l2, l2sq: distances"},
+		{Name: "pos_margin", Symbol: "m⁺", Default: 1.0, Min: -1, Max: 4,
+			Doc: "where a positive is near enough (usual with l2: 0)"},
+		{Name: "neg_margin", Symbol: "m⁻", Default: 0.0, Min: -1, Max: 4,
+			Doc: "where a negative is far enough (usual with l2: 1)"},
+		{Name: "reduction", Symbol: "R", Default: "avg_nonzero", Choices: []string{"avg_nonzero", "mean", "sum"},
+			Doc: "mean over the pairs that cost something, mean over all, or their sum; of positives and of " +
+				"negatives separately"},
 	},
 	New: func(v Values, env Env) (Loss, error) {
 		fn := &contrastiveMargin{
-			distance: asDistance(v.Word("distance")), pos: v.Number("pos_margin"), neg: v.Number("neg_margin"), reduce: asReduction(v.Word("reduction")),
+			distance: asDistance(v.Word("distance")), pos: v.Number("pos_margin"), neg: v.Number("neg_margin"),
+			reduce: asReduction(v.Word("reduction")),
 		}
 		return &similarity{chain{fn: fn, exact: true}}, nil
 	},

@@ -22,7 +22,8 @@ var cosFaceEntry = Entry{
 	Proxied:  true,
 	Settings: []Setting{
 		scaleSetting,
-		{Name: "margin", Symbol: "m", Default: 0.35, Min: 0, Max: 2, Doc: "cosine by which the own class must be nearer"},
+		{Name: "margin", Symbol: "m", Default: 0.35, Min: 0, Max: 2,
+			Doc: "cosine by which the own class must be nearer"},
 		{Name: "init", Default: "normal", Choices: proxyDraws, Doc: proxyDrawsDoc},
 	},
 	New: func(v Values, env Env) (Loss, error) {

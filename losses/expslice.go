@@ -19,9 +19,10 @@ const (
 	expLow   = 0x1.a39ef35793c76p-33 / (1 << expBits)
 	expThird = 1.0/6 + 0.87*expReach*expReach/120
 	expReach = math.Ln2 / (2 << expBits) // the largest |r|
-	expRound = 0x1.8p52                  // added and taken off again: the nearest integer, which is in the low bits between
-	expZero  = 0x4338000000000000        // the bits of expRound
-	expLimit = 1021 << expBits           // beyond 2^±1021 a result may be not normal, or infinite
+	// added and taken off again: the nearest integer, which is in the low bits between
+	expRound = 0x1.8p52
+	expZero  = 0x4338000000000000 // the bits of expRound
+	expLimit = 1021 << expBits    // beyond 2^±1021 a result may be not normal, or infinite
 )
 
 // expSlice writes e^(scale·x_j + shift) to dst, which may be x, and returns the sum, added up in order. One call

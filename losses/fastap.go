@@ -31,7 +31,8 @@ var fastAPEntry = Entry{
 	Formula:  "mean_i 1 - 1/|P| Σ_l h⁺_l H⁺_l / H_l",
 	Against:  Both,
 	Settings: []Setting{
-		{Name: "bins", Symbol: "B", Default: 10, Min: 1, Max: 1000, Doc: "stretches into which squared distances from 0 to 4 are cut"},
+		{Name: "bins", Symbol: "B", Default: 10, Min: 1, Max: 1000,
+			Doc: "stretches into which squared distances from 0 to 4 are cut"},
 	},
 	New: func(v Values, env Env) (Loss, error) {
 		b := v.Count("bins")

@@ -23,7 +23,8 @@ func multiSimilaritySettings(c reference.Case) map[string]any {
 func goldenWeightedMS(t *testing.T, c reference.Case) {
 	in := goldenInput(t, c)
 	in.ids = seq(len(in.z))
-	l := mustNew(t, "weighted_multi_similarity", renamed(map[string]string{"rho": "base"})(c), goldenEnv(t, c)).(*weightedSimilarity)
+	l := mustNew(t, "weighted_multi_similarity", renamed(map[string]string{"rho": "base"})(c),
+		goldenEnv(t, c)).(*weightedSimilarity)
 	l.SetWeights(c.Floats(t, "weights"))
 	want, wantGrad := c.Float(t, "loss"), c.Matrix(t, "grad")
 	loss, grad := exactPairs(&l.similarity, in)

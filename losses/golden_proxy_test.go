@@ -80,7 +80,9 @@ func exactCrossEntropy(l Loss, in exactInput) (loss float64, grad [][]float64, p
 }
 
 // exactLinear evaluates the function of W z at weights and biases in float64.
-func exactLinear(l *crossEntropy, in exactInput, weights, bias [][]float64) (loss float64, grad [][]float64, params [][][]float64) {
+func exactLinear(
+	l *crossEntropy, in exactInput, weights, bias [][]float64,
+) (loss float64, grad [][]float64, params [][][]float64) {
 	z, norms := in.z, []float64(nil)
 	if in.normalize {
 		z, norms = unit64(in.z)

@@ -144,7 +144,8 @@ func centred64(row []float64) []float64 {
 // A mapping that swallowed a parameter would compare a golden case with another loss.
 func TestUnknownGoldenParametersAreRefused(t *testing.T) {
 	for name, settings := range map[string]func(reference.Case) map[string]any{
-		"snr_contrastive": asGiven, "n_pair": nPairSettings, "ntxent": asGiven, "supcon": asGiven, "scl_rhe": sclRHESettings,
+		"snr_contrastive": asGiven, "n_pair": nPairSettings, "ntxent": asGiven, "supcon": asGiven,
+		"scl_rhe":     sclRHESettings,
 		"contrastive": contrastiveSettings, "multi_similarity": multiSimilaritySettings, "marginal": sameNames,
 	} {
 		c := reference.Case{Params: map[string]any{"something_new": 1.0}}

@@ -12,7 +12,8 @@ import (
 
 // tripletNames are the settings of a golden case's parameters.
 var tripletNames = map[string]string{
-	"distance": "distance", "margin": "margin", "smooth": "smooth", "swap": "swap", "reduction": "reduction", "triplets": "select",
+	"distance": "distance", "margin": "margin", "smooth": "smooth", "swap": "swap", "reduction": "reduction",
+	"triplets": "select",
 }
 
 // Words of the reference for our own.
@@ -98,7 +99,9 @@ func goldenTripletIndices(t *testing.T, c reference.Case) {
 const batchHard = "batch_hard"
 
 // mined returns a triplet loss and the distances it selects by.
-func mined(t *testing.T, c reference.Case, kind string, names map[string]string) (l *triplet, in exactInput, matrix []float64) {
+func mined(
+	t *testing.T, c reference.Case, kind string, names map[string]string,
+) (l *triplet, in exactInput, matrix []float64) {
 	settings := caseSettings(t, c, map[string]any{"select": kind, "smooth": true}, names)
 	l = mustNew(t, "triplet", settings, goldenEnv(t, c)).(*similarity).fn.(*triplet)
 	in = goldenInput(t, c)

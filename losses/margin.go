@@ -53,14 +53,22 @@ var marginEntry = Entry{
 	Params:   true,
 	Draws:    true,
 	Settings: []Setting{
-		{Name: "margin", Symbol: "α", Default: 0.2, Min: 0, Max: 2, Doc: "how far positives are wanted below the threshold and negatives above"},
+		{Name: "margin", Symbol: "α", Default: 0.2, Min: 0, Max: 2,
+			Doc: "how far positives are wanted below the threshold and negatives above"},
 		{Name: "beta", Symbol: "β", Default: 1.2, Min: 0, Max: 4, Doc: "threshold of the distance, or where it starts"},
-		{Name: "learn", Default: "fixed", Choices: []string{"fixed", "one", "class"}, Doc: "β is fixed, learnt, or learnt for every class"},
-		{Name: "nu", Symbol: "ν", Default: 0.0, Min: 0, Max: 1e3, Doc: "learn one or class: weight of β itself, which draws it down"},
-		{Name: "select", Default: "all", Choices: []string{"all", "distance_weighted"}, Doc: "which triplets of an anchor: all, or with every positive a negative drawn so that all distances are as likely"},
+		{Name: "learn", Default: "fixed", Choices: []string{"fixed", "one", "class"},
+			Doc: "β is fixed, learnt, or learnt for every class"},
+		{Name: "nu", Symbol: "ν", Default: 0.0, Min: 0, Max: 1e3,
+			Doc: "learn one or class: weight of β itself, which draws it down"},
+		{Name: "select", Default: "all", Choices: []string{"all", "distance_weighted"},
+			Doc: "which triplets of an anchor: all, or with every positive a negative drawn so that all " +
+				"distances are as likely"},
 		{Name: "near", Default: 0.5, Min: 0, Max: 2, Doc: "distance_weighted: nearer negatives count as this near"},
-		{Name: "far", Default: 1.4, Min: 0, Max: 3, Doc: "distance_weighted: negatives from here on are not drawn; above 2 (the authors): all can be"},
-		{Name: "otherwise", Default: "skip", Choices: []string{"skip", "uniform"}, Doc: "distance_weighted: an anchor without such a negative is left out, or (the authors) draws from all evenly"},
+		{Name: "far", Default: 1.4, Min: 0, Max: 3,
+			Doc: "distance_weighted: negatives from here on are not drawn; above 2 (the authors): all can be"},
+		{Name: "otherwise", Default: "skip", Choices: []string{"skip", "uniform"},
+			Doc: "distance_weighted: an anchor without such a negative is left out, or (the authors) draws " +
+				"from all evenly"},
 		matchSetting,
 	},
 	New: func(v Values, env Env) (Loss, error) {
@@ -84,7 +92,8 @@ var marginEntry = Entry{
 		}
 		if v.Word("select") == "distance_weighted" {
 			fn.sampler = &distanceWeighted{
-				dim: float64(env.Dim), near: v.Number("near"), far: v.Number("far"), uniform: v.Word("otherwise") == "uniform",
+				dim: float64(env.Dim), near: v.Number("near"), far: v.Number("far"),
+				uniform: v.Word("otherwise") == "uniform",
 			}
 			loss.draw = env.Step
 		}

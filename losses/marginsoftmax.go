@@ -38,4 +38,5 @@ func (l *marginSoftmax) loss(s []float64, y int) float64 {
 }
 
 // scaleSetting is λ of the losses with a margin. Both papers take 64 for faces, and so does pytorch-metric-learning for all.
-var scaleSetting = Setting{Name: "scale", Symbol: "λ", Default: 64.0, Min: 1e-3, Max: 1e4, Doc: "multiplies the cosines: the larger, the more the nearest classes count"}
+var scaleSetting = Setting{Name: "scale", Symbol: "λ", Default: 64.0, Min: 1e-3, Max: 1e4,
+	Doc: "multiplies the cosines: the larger, the more the nearest classes count"}

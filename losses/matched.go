@@ -29,7 +29,8 @@ type matched struct {
 
 // matchSetting is λ of a loss that can be matched.
 var matchSetting = Setting{Name: "match", Default: 0.0, Min: 0, Max: 1e4,
-	Doc: "003's weight of the distances between the means of a class's chosen rows and of all its rows; 0: none; against the batch only"}
+	Doc: "003's weight of the distances between the means of a class's chosen rows and of all its rows; 0: none; " +
+		"against the batch only"}
 
 // withMatch puts the term beside a loss whose chain is c, and which counts what it chooses by s; not where λ is 0.
 func withMatch(l Loss, c *chain, s selected, lambda float64) Loss {

@@ -139,7 +139,8 @@ func slowCounts(in exactInput, name string) []float64 {
 }
 
 func TestMatchedAgainstLists(t *testing.T) {
-	for name, settings := range map[string]map[string]any{"marginal": {}, "multi_similarity": {}, "triplet": {"select": "all"}} {
+	for name, settings := range map[string]map[string]any{"marginal": {}, "multi_similarity": {},
+		"triplet": {"select": "all"}} {
 		for seed := range uint64(3) {
 			in := conformInput(seed, 40)
 			in.normalize = false

@@ -34,7 +34,8 @@ func TestMiningIsTheLoss(t *testing.T) {
 		source := func() *rand.Rand { return rand.New(rand.NewPCG(seed, 2)) }
 		m := NewMining(z)
 		for _, choose := range Select1to1 {
-			loss, err := New("triplet", map[string]any{"select": choose, "distance": "l2", "margin": 0.2, "reduction": "sum"},
+			loss, err := New("triplet", map[string]any{"select": choose, "distance": "l2", "margin": 0.2,
+				"reduction": "sum"},
 				Env{Dim: 5, Classes: 3, Step: source})
 			if err != nil {
 				t.Fatal(err)
@@ -67,7 +68,8 @@ func checkChoice(t *testing.T, m *Mining, choose string, a, p, n int) {
 	ap, nearest, some := m.Distance(a, p), -1, false
 	in := func(k int) bool {
 		an := m.Distance(a, k)
-		return m.Negative(a, k) && (choose == "fixed_semihard" && an > ap || choose == "random_semihard" && an < ap+0.2 || choose == "semihard" && an >= ap && an < ap+0.2)
+		return m.Negative(a, k) && (choose == "fixed_semihard" && an > ap || choose == "random_semihard" &&
+			an < ap+0.2 || choose == "semihard" && an >= ap && an < ap+0.2)
 	}
 	for k := range m.Len() {
 		if in(k) && (!some || m.Distance(a, k) < m.Distance(a, nearest)) {
@@ -75,7 +77,8 @@ func checkChoice(t *testing.T, m *Mining, choose string, a, p, n int) {
 		}
 	}
 	if some != (n >= 0) || n >= 0 && !in(n) || choose == "fixed_semihard" && n != nearest {
-		t.Errorf("%s: found negative %d of (%d, %d), expected one of the window, the nearest is %d", choose, n, a, p, nearest)
+		t.Errorf("%s: found negative %d of (%d, %d), expected one of the window, the nearest is %d", choose, n,
+			a, p, nearest)
 	}
 }
 

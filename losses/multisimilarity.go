@@ -31,7 +31,8 @@ var multiSimilarityEntry = Entry{
 	Formula:  "1/n Σ_i { 1/α log[1 + Σ_P' e^{-α(s-λ)}] + 1/β log[1 + Σ_N' e^{β(s-λ)}] }",
 	Against:  Both,
 	Settings: append(msSettings(0.5),
-		Setting{Name: "miner", Default: true, Doc: "only pairs that the hardest of the other kind make informative"}, matchSetting),
+		Setting{Name: "miner", Default: true, Doc: "only pairs that the hardest of the other kind make informative"},
+		matchSetting),
 	New: func(v Values, env Env) (Loss, error) {
 		fn := newMultiSimilarity(v)
 		fn.miner.off = !v.Flag("miner")
@@ -43,16 +44,21 @@ var multiSimilarityEntry = Entry{
 // msSettings lists the settings of both forms.
 func msSettings(base float64) []Setting {
 	return []Setting{
-		{Name: "alpha", Symbol: "α", Default: 2.0, Min: 1e-3, Max: 1e4, Doc: "how sharply the least similar positive is taken"},
-		{Name: "beta", Symbol: "β", Default: 50.0, Min: 1e-3, Max: 1e4, Doc: "how sharply the most similar negative is taken"},
-		{Name: "base", Symbol: "λ", Default: base, Min: -1, Max: 1, Doc: "similarity around which pairs count (the authors' code: 0.5, 002: 1)"},
-		{Name: "epsilon", Symbol: "ε", Default: 0.1, Min: 0, Max: 4, Doc: "of the miner: how much less informative than the bound a pair may be"},
+		{Name: "alpha", Symbol: "α", Default: 2.0, Min: 1e-3, Max: 1e4,
+			Doc: "how sharply the least similar positive is taken"},
+		{Name: "beta", Symbol: "β", Default: 50.0, Min: 1e-3, Max: 1e4,
+			Doc: "how sharply the most similar negative is taken"},
+		{Name: "base", Symbol: "λ", Default: base, Min: -1, Max: 1,
+			Doc: "similarity around which pairs count (the authors' code: 0.5, 002: 1)"},
+		{Name: "epsilon", Symbol: "ε", Default: 0.1, Min: 0, Max: 4,
+			Doc: "of the miner: how much less informative than the bound a pair may be"},
 	}
 }
 
 func newMultiSimilarity(v Values) *multiSimilarity {
 	return &multiSimilarity{
-		alpha: v.Number("alpha"), beta: v.Number("beta"), base: v.Number("base"), miner: msMiner{epsilon: v.Number("epsilon")},
+		alpha: v.Number("alpha"), beta: v.Number("beta"), base: v.Number("base"),
+		miner: msMiner{epsilon: v.Number("epsilon")},
 	}
 }
 

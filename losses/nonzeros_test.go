@@ -48,7 +48,8 @@ func TestNonzeros(t *testing.T) {
 			t.Fatalf("%v: listed %v", c, list.few)
 		}
 		if !list.few {
-			if got := len(list.cols); got > c.n*c.r/sparsest || blas32.Nrm2(blas32.Vector{N: c.r, Inc: 1, Data: features.Row(w, c.n-1)}) == 0 {
+			if got := len(list.cols); got > c.n*c.r/sparsest ||
+				blas32.Nrm2(blas32.Vector{N: c.r, Inc: 1, Data: features.Row(w, c.n-1)}) == 0 {
 				t.Errorf("%v: %d entries listed, or the last row not written", c, got)
 			}
 			continue

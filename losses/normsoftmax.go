@@ -19,11 +19,13 @@ var normSoftmaxEntry = Entry{
 	Params:   true,
 	Proxied:  true,
 	Settings: []Setting{
-		{Name: "temperature", Symbol: "t", Default: 0.05, Min: 1e-4, Max: 1e4, Doc: "divides the similarities: the smaller, the more the nearest vectors count"},
+		{Name: "temperature", Symbol: "t", Default: 0.05, Min: 1e-4, Max: 1e4,
+			Doc: "divides the similarities: the smaller, the more the nearest vectors count"},
 		{Name: "init", Default: "uniform", Choices: proxyDraws, Doc: proxyDrawsDoc},
 	},
 	New: func(v Values, env Env) (Loss, error) {
-		fn := &marginSoftmax{own: func(s float64) (u, slope float64) { return s, 1 }, scale: 1 / v.Number("temperature")}
+		fn := &marginSoftmax{own: func(s float64) (u, slope float64) { return s, 1 },
+			scale: 1 / v.Number("temperature")}
 		loss := newProxied("norm_softmax", fn, env, 1)
 		drawProxies(loss.p, v.Word("init"), env.Init)
 		return loss, nil

@@ -31,7 +31,8 @@ var nPairEntry = Entry{
 	Formula:  "1/m Σ_a -log softmax_b(z_a·z_{p_b})[a], one pair (a, p_a) a class",
 	Against:  Both,
 	Settings: []Setting{
-		{Name: "l2", Symbol: "λ", Default: 0.0, Min: 0, Max: 10, Doc: "weight of the squared lengths; on unit rows a constant that trains nothing"},
+		{Name: "l2", Symbol: "λ", Default: 0.0, Min: 0, Max: 10,
+			Doc: "weight of the squared lengths; on unit rows a constant that trains nothing"},
 	},
 	New: func(v Values, env Env) (Loss, error) {
 		return &similarity{chain{fn: &nPair{l2: v.Number("l2")}, whole: true}}, nil

@@ -29,7 +29,8 @@ var ntxentEntry = Entry{
 	Formula:  "mean_{i,p} -log e^{s_ip/t} / (e^{s_ip/t} + Σ_N e^{s_in/t})",
 	Against:  Both,
 	Settings: []Setting{
-		{Name: "temperature", Symbol: "t", Default: 0.07, Min: 1e-3, Max: 100, Doc: "divides the similarities: the smaller, the more the nearest vectors count (SimCLR: 0.5)"},
+		{Name: "temperature", Symbol: "t", Default: 0.07, Min: 1e-3, Max: 100,
+			Doc: "divides the similarities: the smaller, the more the nearest vectors count (SimCLR: 0.5)"},
 	},
 	New: func(v Values, env Env) (Loss, error) {
 		return &similarity{chain{fn: &ntxent{temperature: v.Number("temperature")}}}, nil

@@ -182,7 +182,8 @@ func TestAdaptedTripletByLoops(t *testing.T) {
 			if rel, abs := worst(grad, differences(in.z, grad, slow)); rel > 1e-6 && abs > 1e-8 {
 				t.Errorf("%s: gradient is off by %.3g of its largest entry", what, rel)
 			}
-			if _, free := slowAdapted(in, l.lambda, lambdaU, margin, false, nil); free != nil && theta == nil && lambdaU > 0 {
+			if _, free := slowAdapted(in, l.lambda, lambdaU, margin, false, nil); free != nil && theta == nil &&
+				lambdaU > 0 {
 				for y := range free {
 					if !near(l.matching.theta[y], free[y], 1e-7, 1e-9) {
 						t.Errorf("%s: θ %v, expected %v", what, l.matching.theta, free)

@@ -19,7 +19,8 @@ type slowPairs struct {
 
 // slow takes the constants from the input as it is now.
 func (in exactInput) slow() slowPairs {
-	v := slowPairs{rows: len(in.z), cols: in.columns(), self: in.ref == nil, anchors: in.ids, members: in.ids, s: in.similarity, kind: in.kind}
+	v := slowPairs{rows: len(in.z), cols: in.columns(), self: in.ref == nil, anchors: in.ids, members: in.ids,
+		s: in.similarity, kind: in.kind}
 	if in.ref != nil {
 		v.members = in.bankIDs
 	}
@@ -199,7 +200,9 @@ func slowFastAP(v slowPairs, bins int) (sum, terms float64) {
 }
 
 // byLoops compares a loss with its oracle on all inputs.
-func byLoops(t *testing.T, name string, settings map[string]any, weights []float64, slow func(v slowPairs) (sum, terms float64)) {
+func byLoops(
+	t *testing.T, name string, settings map[string]any, weights []float64, slow func(v slowPairs) (sum, terms float64),
+) {
 	for input, in := range oracleInputs() {
 		if weights != nil {
 			if in.ids == nil {
@@ -222,12 +225,16 @@ func byLoops(t *testing.T, name string, settings map[string]any, weights []float
 }
 
 func TestContrastiveMarginByLoops(t *testing.T) {
-	for dist, margins := range map[string][]float64{"cosine": {1, 0, 0.7, 0.3}, "l2": {0, 1, 0.6, 1.2}, "l2sq": {0, 1, 0.1, 1.5}} {
+	for dist, margins := range map[string][]float64{"cosine": {1, 0, 0.7, 0.3}, "l2": {0, 1, 0.6, 1.2},
+		"l2sq": {0, 1, 0.1, 1.5}} {
 		for _, reduce := range []string{"avg_nonzero", "mean", "sum"} {
 			for k := 0; k < len(margins); k += 2 {
 				pos, neg := margins[k], margins[k+1]
-				byLoops(t, "contrastive_margin", map[string]any{"distance": dist, "pos_margin": pos, "neg_margin": neg, "reduction": reduce}, nil,
-					func(v slowPairs) (sum, terms float64) { return slowContrastiveMargin(v, dist, pos, neg, reduce), 1 })
+				byLoops(t, "contrastive_margin", map[string]any{"distance": dist, "pos_margin": pos, "neg_margin": neg,
+					"reduction": reduce}, nil,
+					func(v slowPairs) (sum, terms float64) {
+						return slowContrastiveMargin(v, dist, pos, neg, reduce), 1
+					})
 			}
 		}
 	}
@@ -237,8 +244,11 @@ func TestMultiSimilarityByLoops(t *testing.T) {
 	for _, mine := range []bool{true, false} {
 		for _, base := range []float64{0.5, 1} {
 			for _, epsilon := range []float64{0.1, 0} {
-				byLoops(t, "multi_similarity", map[string]any{"alpha": 3, "beta": 20, "base": base, "miner": mine, "epsilon": epsilon}, nil,
-					func(v slowPairs) (sum, terms float64) { return slowMultiSimilarity(v, 3, 20, base, mine, epsilon) })
+				byLoops(t, "multi_similarity", map[string]any{"alpha": 3, "beta": 20, "base": base, "miner": mine,
+					"epsilon": epsilon}, nil,
+					func(v slowPairs) (sum, terms float64) {
+						return slowMultiSimilarity(v, 3, 20, base, mine, epsilon)
+					})
 			}
 		}
 	}
@@ -247,7 +257,8 @@ func TestMultiSimilarityByLoops(t *testing.T) {
 func TestWeightedMultiSimilarityByLoops(t *testing.T) {
 	for _, w := range [][]float64{nil, testWeights(20), make([]float64, 20)} {
 		for _, drop := range []bool{false, true} {
-			byLoops(t, "weighted_multi_similarity", map[string]any{"alpha": 3, "beta": 20, "epsilon": 0.2, "drop_zero_weight": drop}, w,
+			byLoops(t, "weighted_multi_similarity",
+				map[string]any{"alpha": 3, "beta": 20, "epsilon": 0.2, "drop_zero_weight": drop}, w,
 				func(v slowPairs) (sum, terms float64) { return slowWeightedMS(v, 3, 20, 1, 0.2, w, drop) })
 		}
 	}
@@ -275,6 +286,8 @@ func TestCircleByLoops(t *testing.T) {
 
 func TestFastAPByLoops(t *testing.T) {
 	for _, bins := range []int{10, 1, 2, 37} {
-		byLoops(t, "fastap", map[string]any{"bins": bins}, nil, func(v slowPairs) (sum, terms float64) { return slowFastAP(v, bins) })
+		byLoops(t, "fastap", map[string]any{"bins": bins}, nil, func(v slowPairs) (sum, terms float64) {
+			return slowFastAP(v, bins)
+		})
 	}
 }

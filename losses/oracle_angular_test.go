@@ -60,10 +60,11 @@ func TestMarginLossesByLoops(t *testing.T) {
 		for name, in := range classInputs() {
 			l := mustNew(t, c.name, c.settings, testEnv(conformDim, conformClasses, 1)).(*proxied)
 			centres := widen64(l.p.Data, l.p.Cols)
-			checkOwner(t, fmt.Sprint(c.name, c.settings, name), in, [][][]float64{centres}, func() (float64, [][]float64, [][][]float64) {
-				loss, grad, own := exactProxies(l, in, centres)
-				return loss, grad, [][][]float64{own}
-			}, func() float64 { return slowMargin(in, centres, c.centres, c.scale, c.own) })
+			checkOwner(t, fmt.Sprint(c.name, c.settings, name), in, [][][]float64{centres},
+				func() (float64, [][]float64, [][][]float64) {
+					loss, grad, own := exactProxies(l, in, centres)
+					return loss, grad, [][][]float64{own}
+				}, func() float64 { return slowMargin(in, centres, c.centres, c.scale, c.own) })
 		}
 	}
 }

@@ -142,8 +142,10 @@ func TestMarginByLoops(t *testing.T) {
 					fn.beta[c] += 0.03 * float64(c%3)
 				}
 				m := marginCase{
-					alpha: values.Number("margin"), nu: values.Number("nu"), beta: slices.Clone(fn.beta), dim: conformDim,
-					sampled: values.Word("select") == "distance_weighted", near: values.Number("near"), far: values.Number("far"),
+					alpha: values.Number("margin"), nu: values.Number("nu"), beta: slices.Clone(fn.beta),
+					dim:     conformDim,
+					sampled: values.Word("select") == "distance_weighted", near: values.Number("near"),
+					far:     values.Number("far"),
 					uniform: values.Word("otherwise") == "uniform", fixed: learn == "fixed", scalar: learn == "one",
 				}
 				what := fmt.Sprint(name, settings)
@@ -190,12 +192,14 @@ func TestMarginLearnsBeta(t *testing.T) {
 		if rows == 0 && len(params) == 0 {
 			continue
 		}
-		if len(params) != 1 || params[0].Rows != rows || params[0].Name != "beta" || !params[0].NoDecay || params[0].Data[rows-1] != 1.5 {
+		if len(params) != 1 || params[0].Rows != rows || params[0].Name != "beta" || !params[0].NoDecay ||
+			params[0].Data[rows-1] != 1.5 {
 			t.Errorf("%s: parameters %+v", learn, params)
 		}
 	}
 	// Gradient descent on β alone comes to rest where as many negatives as positives cost something.
-	l := mustNew(t, "margin", map[string]any{"learn": "one", "beta": 0.3}, testEnv(conformDim, conformClasses, 1)).(Trainable)
+	l := mustNew(t, "margin", map[string]any{"learn": "one", "beta": 0.3},
+		testEnv(conformDim, conformClasses, 1)).(Trainable)
 	beta := l.Params()[0]
 	for range 200 {
 		public(l, conformInput(1, 40))
@@ -262,13 +266,16 @@ func TestDistanceWeightedDraws(t *testing.T) {
 	if w := (&distanceWeighted{dim: 3, far: 3}); w.prepare(far, []int{1, 2, 2}, 1) {
 		t.Error("draws at distance 2 or 0")
 	}
-	if w := (&distanceWeighted{dim: 512, near: 0.5, far: 3, uniform: true}); !w.prepare(far, []int{1, 1, 2}, 1) || w.draw(rng) != 2 {
+	if w := (&distanceWeighted{dim: 512, near: 0.5, far: 3, uniform: true}); !w.prepare(far, []int{1, 1, 2}, 1) ||
+		w.draw(rng) != 2 {
 		t.Error("does not draw the one negative there is")
 	}
 }
 
 // pairCase are the settings of a pair loss for the oracle: l = at + slope·d.
-func slowDistancePairs(in exactInput, pos, neg func(d float64) float64, mined bool, alpha float64, reduce string) float64 {
+func slowDistancePairs(
+	in exactInput, pos, neg func(d float64) float64, mined bool, alpha float64, reduce string,
+) float64 {
 	var sum, count, active float64
 	add := func(v float64) {
 		sum += v
@@ -312,7 +319,8 @@ func TestPairLossesByLoops(t *testing.T) {
 				for _, alpha := range []float64{0.2, 0} {
 					const beta = 1.3
 					choose := map[bool]string{false: "all", true: "random_semihard"}[mined]
-					l := mustNew(t, "marginal", map[string]any{"select": choose, "reduction": reduce, "margin": alpha, "beta": beta}, env)
+					l := mustNew(t, "marginal", map[string]any{"select": choose, "reduction": reduce, "margin": alpha,
+						"beta": beta}, env)
 					checkOracle(t, fmt.Sprint(name, choose, reduce, alpha), l.(*similarity), in, func() float64 {
 						return slowDistancePairs(in, func(d float64) float64 { return math.Max(d-beta+alpha, 0) },
 							func(d float64) float64 { return math.Max(beta-d+alpha, 0) }, mined, alpha, reduce)
@@ -322,7 +330,8 @@ func TestPairLossesByLoops(t *testing.T) {
 		}
 		l := mustNew(t, "unhinged_marginal", map[string]any{"margin": 0.3, "beta": 1.1}, env)
 		checkOracle(t, name+"unhinged", l.(*similarity), in, func() float64 {
-			return slowDistancePairs(in, func(d float64) float64 { return 2 + (d - 1.1) + 0.3 }, func(d float64) float64 { return 2 - (d - 1.1) + 0.3 }, false, 0, "mean")
+			return slowDistancePairs(in, func(d float64) float64 { return 2 + (d - 1.1) + 0.3 },
+				func(d float64) float64 { return 2 - (d - 1.1) + 0.3 }, false, 0, "mean")
 		})
 		for _, w := range []float64{1, 0.3, 0, -1} {
 			l := mustNew(t, "auxiliary_pair", map[string]any{"w_neg": w, "w_pos": 1.5}, env)
@@ -330,7 +339,8 @@ func TestPairLossesByLoops(t *testing.T) {
 				w = 1.0 / conformClasses
 			}
 			checkOracle(t, name+"auxiliary", l.(*similarity), in, func() float64 {
-				return slowDistancePairs(in, func(d float64) float64 { return 1.5 * d }, func(d float64) float64 { return w * (2 - d) }, false, 0, "mean")
+				return slowDistancePairs(in, func(d float64) float64 { return 1.5 * d },
+					func(d float64) float64 { return w * (2 - d) }, false, 0, "mean")
 			})
 		}
 	}
@@ -390,15 +400,16 @@ func TestSpoiledParameterFails(t *testing.T) {
 			t.Errorf("%s: ∂L/∂β × 1.01 is not seen", learn)
 		}
 		bad.build = func() Loss {
-			return spoilLoss(good.build(), func(l Loss, grad *blas32.General, z features.Set, ref *features.Set) float64 {
-				p := l.(Trainable).Params()[0]
-				old := slices.Clone(p.Grad)
-				v := l.Eval(grad, z, ref)
-				for i, g := range old {
-					p.Grad[i] += g
-				}
-				return v
-			})
+			return spoilLoss(good.build(),
+				func(l Loss, grad *blas32.General, z features.Set, ref *features.Set) float64 {
+					p := l.(Trainable).Params()[0]
+					old := slices.Clone(p.Grad)
+					v := l.Eval(grad, z, ref)
+					for i, g := range old {
+						p.Grad[i] += g
+					}
+					return v
+				})
 		}
 		if checkOverwritten(bad) == nil {
 			t.Errorf("%s: a gradient that is added up is not seen", learn)

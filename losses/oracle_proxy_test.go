@@ -126,19 +126,26 @@ func TestProxyLossesByLoops(t *testing.T) {
 		slow     func(in exactInput, proxies [][]float64) float64
 	}{
 		{"proxy_nca", nil, func(in exactInput, p [][]float64) float64 { return slowProxyNCA(in, p, "pml", 3) }},
-		{"proxy_nca", map[string]any{"form": "original", "scale": 2}, func(in exactInput, p [][]float64) float64 { return slowProxyNCA(in, p, "original", 2) }},
+		{"proxy_nca", map[string]any{"form": "original", "scale": 2}, func(in exactInput, p [][]float64) float64 {
+			return slowProxyNCA(in, p, "original", 2)
+		}},
 		{"proxy_anchor", nil, func(in exactInput, p [][]float64) float64 { return slowProxyAnchor(in, p, 32, 0.1) }},
-		{"proxy_anchor", map[string]any{"alpha": 4, "margin": 0.3}, func(in exactInput, p [][]float64) float64 { return slowProxyAnchor(in, p, 4, 0.3) }},
+		{"proxy_anchor", map[string]any{"alpha": 4, "margin": 0.3}, func(in exactInput, p [][]float64) float64 {
+			return slowProxyAnchor(in, p, 4, 0.3)
+		}},
 		{"norm_softmax", nil, func(in exactInput, p [][]float64) float64 { return slowNormSoftmax(in, p, 0.05) }},
-		{"norm_softmax", map[string]any{"temperature": 1}, func(in exactInput, p [][]float64) float64 { return slowNormSoftmax(in, p, 1) }},
+		{"norm_softmax", map[string]any{"temperature": 1}, func(in exactInput, p [][]float64) float64 {
+			return slowNormSoftmax(in, p, 1)
+		}},
 	} {
 		for name, in := range classInputs() {
 			l := mustNew(t, c.name, c.settings, testEnv(conformDim, conformClasses, 1)).(*proxied)
 			proxies := widen64(l.p.Data, l.p.Cols)
-			checkOwner(t, fmt.Sprint(c.name, c.settings, name), in, [][][]float64{proxies}, func() (float64, [][]float64, [][][]float64) {
-				loss, grad, own := exactProxies(l, in, proxies)
-				return loss, grad, [][][]float64{own}
-			}, func() float64 { return c.slow(in, proxies) })
+			checkOwner(t, fmt.Sprint(c.name, c.settings, name), in, [][][]float64{proxies},
+				func() (float64, [][]float64, [][][]float64) {
+					loss, grad, own := exactProxies(l, in, proxies)
+					return loss, grad, [][][]float64{own}
+				}, func() float64 { return c.slow(in, proxies) })
 		}
 	}
 }
@@ -147,7 +154,8 @@ func TestCrossEntropyByLoops(t *testing.T) {
 	for name, in := range classInputs() {
 		in.normalize = false // the rows have several lengths
 		for _, with := range []bool{true, false} {
-			l := mustNew(t, "cross_entropy", map[string]any{"bias": with}, testEnv(conformDim, conformClasses, 1)).(*crossEntropy)
+			l := mustNew(t, "cross_entropy", map[string]any{"bias": with},
+				testEnv(conformDim, conformClasses, 1)).(*crossEntropy)
 			params := [][][]float64{widen64(l.w.Data, l.w.Cols)}
 			var bias [][]float64
 			if with {
@@ -287,7 +295,8 @@ func blocksDiffer(l Trainable, name string) bool {
 func TestClassLossesInBlocks(t *testing.T) {
 	const classes = 200 // of which the batch has conformClasses
 	for _, e := range Catalog {
-		if e.Against == Proxies && blocksDiffer(mustNew(t, e.Name, nil, testEnv(conformDim, classes, 3)).(Trainable), e.Name) {
+		if e.Against == Proxies &&
+			blocksDiffer(mustNew(t, e.Name, nil, testEnv(conformDim, classes, 3)).(Trainable), e.Name) {
 			t.Errorf("%s: blocks give another loss or gradient than the whole", e.Name)
 		}
 	}

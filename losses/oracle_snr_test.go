@@ -83,7 +83,8 @@ func TestSNRByLoops(t *testing.T) {
 				if in.normalize = unit; !unit && name == "one image twice" {
 					continue
 				}
-				l := mustNew(t, "snr_contrastive", map[string]any{"pos_margin": c[0], "neg_margin": c[1], "reg": c[2]}, testEnv(conformDim, conformClasses, 1))
+				l := mustNew(t, "snr_contrastive", map[string]any{"pos_margin": c[0], "neg_margin": c[1], "reg": c[2]},
+					testEnv(conformDim, conformClasses, 1))
 				slow := func() float64 { return slowSNR(in, c[0], c[1], c[2]) }
 				loss, grad, _ := exactSNR(l, in)
 				what := fmt.Sprint(name, c, unit)
@@ -119,8 +120,10 @@ func TestSNRConstantAndNearRows(t *testing.T) {
 			in.z[i][k] = float64(float32(v)) // so that both paths get the same rows
 		}
 	}
-	in.z[3][0] = float64(math.Nextafter32(float32(in.z[3][0]), 1))                                                // constant but for the rounding of a coordinate
-	l := mustNew(t, "snr_contrastive", map[string]any{"neg_margin": 1.5}, testEnv(conformDim, conformClasses, 1)) // from the constant row all are at 1
+	// constant but for the rounding of a coordinate
+	in.z[3][0] = float64(math.Nextafter32(float32(in.z[3][0]), 1))
+	// from the constant row all are at 1
+	l := mustNew(t, "snr_contrastive", map[string]any{"neg_margin": 1.5}, testEnv(conformDim, conformClasses, 1))
 	want, wantGrad, _ := exactSNR(l, in)
 	got, grad := public(l, in)
 	compare(t, "float32", got, want, grad, wantGrad, 1e-5, 1e-4)

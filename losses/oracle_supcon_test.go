@@ -131,8 +131,11 @@ func slowNPair(in exactInput, l2 float64) float64 {
 func TestNTXentByLoops(t *testing.T) {
 	for name, in := range oracleInputs() {
 		for _, temperature := range []float64{0.07, 0.5} {
-			l := mustNew(t, "ntxent", map[string]any{"temperature": temperature}, testEnv(conformDim, conformClasses, 1))
-			checkOracle(t, fmt.Sprint(name, temperature), l.(*similarity), in, func() float64 { return slowNTXent(in, temperature) })
+			l := mustNew(t, "ntxent", map[string]any{"temperature": temperature},
+				testEnv(conformDim, conformClasses, 1))
+			checkOracle(t, fmt.Sprint(name, temperature), l.(*similarity), in, func() float64 {
+				return slowNTXent(in, temperature)
+			})
 		}
 	}
 }
@@ -141,8 +144,11 @@ func TestSupConByLoops(t *testing.T) {
 	for name, in := range oracleInputs() {
 		for _, kind := range []string{"out", "in"} {
 			for _, reduce := range []string{"mean_valid", "mean_all", "avg_nonzero"} {
-				l := mustNew(t, "supcon", map[string]any{"kind": kind, "reduction": reduce, "temperature": 0.2, "base_temperature": 0.1}, testEnv(conformDim, conformClasses, 1))
-				checkOracle(t, fmt.Sprint(name, kind, reduce), l.(*similarity), in, func() float64 { return slowSupCon(in, kind, reduce, 0.2, 0.1) })
+				l := mustNew(t, "supcon", map[string]any{"kind": kind, "reduction": reduce, "temperature": 0.2,
+					"base_temperature": 0.1}, testEnv(conformDim, conformClasses, 1))
+				checkOracle(t, fmt.Sprint(name, kind, reduce), l.(*similarity), in, func() float64 {
+					return slowSupCon(in, kind, reduce, 0.2, 0.1)
+				})
 			}
 		}
 	}
@@ -169,8 +175,9 @@ func TestSCLRHEByLoops(t *testing.T) {
 			for _, clamp := range []bool{true, false} {
 				invK := r.beta == 0.5
 				settings := map[string]any{
-					"temperature": r.t, "beta": r.beta, "beta_neg": r.betaNeg, "tau_p": r.tauP, "tau_n": r.tauN, "clamp": clamp,
-					"sign": "derived", "scale": "one",
+					"temperature": r.t, "beta": r.beta, "beta_neg": r.betaNeg, "tau_p": r.tauP, "tau_n": r.tauN,
+					"clamp": clamp,
+					"sign":  "derived", "scale": "one",
 				}
 				if r.sign > 0 {
 					settings["sign"] = "printed"
@@ -179,7 +186,9 @@ func TestSCLRHEByLoops(t *testing.T) {
 					settings["scale"] = "inv_k"
 				}
 				l := mustNew(t, "scl_rhe", settings, testEnv(conformDim, conformClasses, 1))
-				checkOracle(t, fmt.Sprint(name, r, clamp), l.(*similarity), in, func() float64 { return slowSCLRHE(in, r, invK, clamp) })
+				checkOracle(t, fmt.Sprint(name, r, clamp), l.(*similarity), in, func() float64 {
+					return slowSCLRHE(in, r, invK, clamp)
+				})
 			}
 		}
 	}
@@ -188,7 +197,8 @@ func TestSCLRHEByLoops(t *testing.T) {
 // Both sides of SCL-RHE are held up where what is subtracted outweighs the rest: a false share of nearly all.
 func TestSCLRHEClamps(t *testing.T) {
 	in := oracleInputs()["plain"]
-	for _, r := range []rhe{{t: 0.5, tauP: 0.99, tauN: 0.01}, {t: 0.5, tauP: 0.01, tauN: 0.99}, {t: 0.5, tauP: 0.99, tauN: 0.99}} {
+	for _, r := range []rhe{{t: 0.5, tauP: 0.99, tauN: 0.01}, {t: 0.5, tauP: 0.01, tauN: 0.99},
+		{t: 0.5, tauP: 0.99, tauN: 0.99}} {
 		settings := map[string]any{"temperature": r.t, "beta": 0.0, "beta_neg": 0.0, "tau_p": r.tauP, "tau_n": r.tauN}
 		l := mustNew(t, "scl_rhe", settings, testEnv(conformDim, conformClasses, 1))
 		checkOracle(t, fmt.Sprint(r), l.(*similarity), in, func() float64 { return slowSCLRHE(in, r, false, true) })
@@ -266,7 +276,8 @@ func TestSharpestSettingsStayFinite(t *testing.T) {
 		{"supcon", map[string]any{"temperature": 1e-3, "kind": "in", "reduction": "mean_all"}},
 		{"scl_rhe", map[string]any{"temperature": 0.01, "beta": 5, "beta_neg": 5}},
 		{"scl_rhe", map[string]any{"temperature": 0.01, "beta": 5, "beta_neg": 5, "sign": "printed", "tau": 1}},
-		{"scl_rhe", map[string]any{"temperature": 0.01, "beta": 4.5, "beta_neg": 5, "clamp": false, "tau_p": 0.999, "tau_n": 0.999}},
+		{"scl_rhe", map[string]any{"temperature": 0.01, "beta": 4.5, "beta_neg": 5, "clamp": false, "tau_p": 0.999,
+			"tau_n": 0.999}},
 		{"snr_contrastive", map[string]any{"pos_margin": 100, "neg_margin": 100, "reg": 100}},
 		{"n_pair", map[string]any{"l2": 10}},
 	} {

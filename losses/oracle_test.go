@@ -144,7 +144,8 @@ func oracleInputs() map[string]exactInput {
 	}
 	memory := conformInput(26, 17)
 	bank.ref, bank.refIDs = memory.z, memory.labels
-	return map[string]exactInput{"plain": plain, "one image twice": twice, "one class": one, "distinct labels": distinct, "bank": bank}
+	return map[string]exactInput{"plain": plain, "one image twice": twice, "one class": one,
+		"distinct labels": distinct, "bank": bank}
 }
 
 func checkOracle(t *testing.T, what string, l *similarity, in exactInput, slow func() float64) {
@@ -163,8 +164,11 @@ func TestContrastiveByLoops(t *testing.T) {
 	for name, in := range oracleInputs() {
 		for _, form := range []string{"spec", "eq_sum", "code"} {
 			for _, lambda := range []float64{0.5, 0.1, -1} {
-				l := mustNew(t, "contrastive", map[string]any{"form": form, "margin": lambda}, testEnv(conformDim, conformClasses, 1))
-				checkOracle(t, fmt.Sprint(name, form, lambda), l.(*similarity), in, func() float64 { return slowContrastive(in, form, lambda, 1e-5) })
+				l := mustNew(t, "contrastive", map[string]any{"form": form, "margin": lambda},
+					testEnv(conformDim, conformClasses, 1))
+				checkOracle(t, fmt.Sprint(name, form, lambda), l.(*similarity), in, func() float64 {
+					return slowContrastive(in, form, lambda, 1e-5)
+				})
 			}
 		}
 	}
@@ -177,7 +181,8 @@ func TestSoftTripleByLoops(t *testing.T) {
 				if in.ref != nil || name == "one image twice" {
 					continue // no difference to a proxy loss
 				}
-				l := mustNew(t, "soft_triple", map[string]any{"centers": k, "margin": 0.1, "tau": tau}, testEnv(conformDim, conformClasses, 1)).(*proxied)
+				l := mustNew(t, "soft_triple", map[string]any{"centers": k, "margin": 0.1, "tau": tau},
+					testEnv(conformDim, conformClasses, 1)).(*proxied)
 				proxies := widen64(l.p.Data, l.p.Cols)
 				slow := func() float64 {
 					if k == 1 {

@@ -18,7 +18,8 @@ type slowSettings struct {
 }
 
 func (s slowSettings) values() map[string]any {
-	return map[string]any{"distance": s.dist, "select": s.choose, "reduction": s.reduce, "margin": s.margin, "gap": s.gap, "smooth": s.smooth, "swap": s.swap}
+	return map[string]any{"distance": s.dist, "select": s.choose, "reduction": s.reduce, "margin": s.margin,
+		"gap": s.gap, "smooth": s.smooth, "swap": s.swap}
 }
 
 func slowDistance(dist string, s float64) float64 {
@@ -145,7 +146,9 @@ func TestTripletByLoops(t *testing.T) {
 					}
 					s.dist, s.choose, s.margin, s.gap = dist, choose, 0.3, 0.2
 					l := mustNew(t, "triplet", s.values(), testEnv(conformDim, conformClasses, 1))
-					checkOracle(t, fmt.Sprintf("%s %+v", name, s), l.(*similarity), in, func() float64 { return slowTriplet(in, s) })
+					checkOracle(t, fmt.Sprintf("%s %+v", name, s), l.(*similarity), in, func() float64 {
+						return slowTriplet(in, s)
+					})
 				}
 			}
 		}
@@ -156,7 +159,8 @@ func TestTripletByLoops(t *testing.T) {
 func TestTripletLoopsTellSetsApart(t *testing.T) {
 	in := oracleInputs()["plain"]
 	value := func(s slowSettings) float64 {
-		loss, _ := exactPairs(mustNew(t, "triplet", s.values(), testEnv(conformDim, conformClasses, 1)).(*similarity), in)
+		loss, _ := exactPairs(mustNew(t, "triplet", s.values(), testEnv(conformDim, conformClasses, 1)).(*similarity),
+			in)
 		return loss
 	}
 	s := slowSettings{dist: "l2", reduce: "mean", margin: 0.3, gap: 0.2, smooth: true}
@@ -182,7 +186,8 @@ func TestUnhingedTripletByLoops(t *testing.T) {
 			slow := func() float64 {
 				return slowAllTriplets(in, "l2", "mean", func(dp, dn float64) float64 { return 1.5 + dp - dn + margin })
 			}
-			l := mustNew(t, "unhinged_triplet", map[string]any{"d_max": 1.5, "margin": margin}, testEnv(conformDim, conformClasses, 1))
+			l := mustNew(t, "unhinged_triplet", map[string]any{"d_max": 1.5, "margin": margin},
+				testEnv(conformDim, conformClasses, 1))
 			checkOracle(t, fmt.Sprint(name, margin), l.(*similarity), in, slow)
 		}
 	}
@@ -199,7 +204,8 @@ func TestRDMLByLoops(t *testing.T) {
 							return (1 - math.Exp(-eta*h)) / (1 - math.Exp(-eta))
 						})
 					}
-					l := mustNew(t, "rdml", map[string]any{"eta": eta, "margin": 0.4, "distance": dist, "reduction": reduce}, testEnv(conformDim, conformClasses, 1))
+					l := mustNew(t, "rdml", map[string]any{"eta": eta, "margin": 0.4, "distance": dist,
+						"reduction": reduce}, testEnv(conformDim, conformClasses, 1))
 					checkOracle(t, fmt.Sprint(name, dist, eta, reduce), l.(*similarity), in, slow)
 				}
 			}
@@ -211,8 +217,10 @@ func TestRDMLByLoops(t *testing.T) {
 func TestRDMLBecomesTheHinge(t *testing.T) {
 	in := conformInput(31, 60)
 	env := testEnv(conformDim, conformClasses, 1)
-	rescaled, gradRescaled := exactPairs(mustNew(t, "rdml", map[string]any{"eta": 1e-4, "margin": 0.7}, env).(*similarity), in)
-	hinge, gradHinge := exactPairs(mustNew(t, "triplet", map[string]any{"select": "all", "margin": 0.7}, env).(*similarity), in)
+	rescaled, gradRescaled := exactPairs(mustNew(t, "rdml", map[string]any{"eta": 1e-4, "margin": 0.7},
+		env).(*similarity), in)
+	hinge, gradHinge := exactPairs(mustNew(t, "triplet", map[string]any{"select": "all", "margin": 0.7},
+		env).(*similarity), in)
 	if !near(rescaled, hinge, 1e-4, 0) {
 		t.Errorf("RDML %.12g, the hinge %.12g", rescaled, hinge)
 	}
@@ -338,9 +346,11 @@ func TestSetsTripletByTriplet(t *testing.T) {
 	for seed := range uint64(12) {
 		for c, choose := range []string{"all", "violating", "hard", "semihard_all", "easy"} {
 			for k := range 4 {
-				s := slowSettings{dist: distances[(int(seed)+c+k)%3], choose: choose, reduce: "mean", margin: 0.25, gap: 0.15, smooth: k%2 == 1, swap: k > 1}
+				s := slowSettings{dist: distances[(int(seed)+c+k)%3], choose: choose, reduce: "mean", margin: 0.25,
+					gap: 0.15, smooth: k%2 == 1, swap: k > 1}
 				p, S := crowd(seed, 5, 70, 2+int(seed)%2, seed%3 != 0)
-				l := mustNew(t, "triplet", s.values(), testEnv(conformDim, conformClasses, 1)).(*similarity).fn.(*triplet)
+				l := mustNew(t, "triplet", s.values(),
+					testEnv(conformDim, conformClasses, 1)).(*similarity).fn.(*triplet)
 				dS := make([]float64, len(S))
 				sum, terms := l.eval(dS, S, p)
 				want, count, slopes := tripletByTriplet(s, p, S)
@@ -400,7 +410,8 @@ func TestNodesKeepTheirError(t *testing.T) {
 					slopes[k] = g
 				}
 				if !near(got, want, 0, 500*3e-14) || !near(gotSlope, wantSlope, 0, 500*3e-14) {
-					t.Errorf("length %v from %v, δ %v: sums are off by %.3g and %.3g", length, start, delta, got-want, gotSlope-wantSlope)
+					t.Errorf("length %v from %v, δ %v: sums are off by %.3g and %.3g", length, start, delta, got-want,
+						gotSlope-wantSlope)
 				}
 				for i, g := range q.interpolate(slopes) {
 					if _, exact := softplus(points[i] - delta); !near(g, exact, 0, 1e-13) {

@@ -33,12 +33,16 @@ var proxyAnchorEntry = Entry{
 	Params:   true,
 	Proxied:  true,
 	Settings: []Setting{
-		{Name: "alpha", Symbol: "α", Default: 32.0, Min: 1e-3, Max: 256, Doc: "scale of the similarities: how sharply the hardest rows of a proxy count"},
-		{Name: "margin", Symbol: "δ", Default: 0.1, Min: 0, Max: 1, Doc: "how much similar is similar enough, and how little dissimilar"},
-		{Name: "init", Default: "normal", Choices: append([]string{"kaiming"}, proxyDraws...), Doc: proxyDrawsDoc + "; kaiming: N(0, 2/C), the official code"},
+		{Name: "alpha", Symbol: "α", Default: 32.0, Min: 1e-3, Max: 256,
+			Doc: "scale of the similarities: how sharply the hardest rows of a proxy count"},
+		{Name: "margin", Symbol: "δ", Default: 0.1, Min: 0, Max: 1,
+			Doc: "how much similar is similar enough, and how little dissimilar"},
+		{Name: "init", Default: "normal", Choices: append([]string{"kaiming"}, proxyDraws...),
+			Doc: proxyDrawsDoc + "; kaiming: N(0, 2/C), the official code"},
 	},
 	New: func(v Values, env Env) (Loss, error) {
-		fn := &proxyAnchor{alpha: v.Number("alpha"), delta: v.Number("margin"), classes: env.Classes, present: make([]int, env.Classes)}
+		fn := &proxyAnchor{alpha: v.Number("alpha"), delta: v.Number("margin"), classes: env.Classes,
+			present: make([]int, env.Classes)}
 		loss := newProxied("proxy_anchor", fn, env, 1)
 		loss.columns = true
 		drawProxies(loss.p, v.Word("init"), env.Init)

@@ -30,8 +30,10 @@ var proxyNCAEntry = Entry{
 	Params:   true,
 	Proxied:  true,
 	Settings: []Setting{
-		{Name: "form", Default: "pml", Choices: []string{"pml", "original"}, Doc: "the sum runs over all classes, or over all others"},
-		{Name: "scale", Symbol: "σ", Default: 3.0, Min: 1e-3, Max: 1e4, Doc: "scale of the squared distances: how sharply the nearest proxies count"},
+		{Name: "form", Default: "pml", Choices: []string{"pml", "original"},
+			Doc: "the sum runs over all classes, or over all others"},
+		{Name: "scale", Symbol: "σ", Default: 3.0, Min: 1e-3, Max: 1e4,
+			Doc: "scale of the squared distances: how sharply the nearest proxies count"},
 		{Name: "init", Default: "normal", Choices: proxyDraws, Doc: proxyDrawsDoc},
 	},
 	New: func(v Values, env Env) (Loss, error) {

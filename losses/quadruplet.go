@@ -70,8 +70,10 @@ var quadrupletEntry = Entry{
 	Against:  Batch,
 	Settings: []Setting{
 		{Name: "squared", Default: true, Doc: "g is the squared distance (false: the distance)"},
-		{Name: "margin1", Symbol: "m₁", Default: 1.0, Min: 0, Max: 4, Doc: "to the negatives of the anchor (0.2 where g is not squared)"},
-		{Name: "margin2", Symbol: "m₂", Default: 0.5, Min: 0, Max: 4, Doc: "to pairs of two other classes (0.2 where g is not squared)"},
+		{Name: "margin1", Symbol: "m₁", Default: 1.0, Min: 0, Max: 4,
+			Doc: "to the negatives of the anchor (0.2 where g is not squared)"},
+		{Name: "margin2", Symbol: "m₂", Default: 0.5, Min: 0, Max: 4,
+			Doc: "to pairs of two other classes (0.2 where g is not squared)"},
 	},
 	New: func(v Values, env Env) (Loss, error) {
 		fn := &quadruplet{distance: l2, m1: v.Number("margin1"), m2: v.Number("margin2")}

@@ -38,13 +38,15 @@ var rdmlEntry = Entry{
 	Formula:  "R_{(a,p,n)} (1 - e^{-ηh}) / (1 - e^{-η}),  h = [m + D_ap - D_an]₊",
 	Against:  Both,
 	Settings: []Setting{
-		{Name: "eta", Symbol: "η", Default: 1.0, Min: 1e-4, Max: 100, Doc: "how soon a violated triplet is let go; towards 0 the hinge"},
+		{Name: "eta", Symbol: "η", Default: 1.0, Min: 1e-4, Max: 100,
+			Doc: "how soon a violated triplet is let go; towards 0 the hinge"},
 		{Name: "margin", Symbol: "m", Default: 1.0, Min: 0, Max: 4, Doc: "by how much the negative must be farther"},
 		{Name: "distance", Symbol: "D", Default: "l2sq", Choices: distances, Doc: distancesDoc},
 		overTerms("triplets"),
 	},
 	New: func(v Values, env Env) (Loss, error) {
-		fn := &rdml{distance: asDistance(v.Word("distance")), eta: v.Number("eta"), margin: v.Number("margin"), reduce: asReduction(v.Word("reduction"))}
+		fn := &rdml{distance: asDistance(v.Word("distance")), eta: v.Number("eta"), margin: v.Number("margin"),
+			reduce: asReduction(v.Word("reduction"))}
 		return &similarity{chain{fn: fn, exact: true}}, nil
 	},
 }

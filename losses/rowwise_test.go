@@ -30,7 +30,8 @@ func TestWhichLossesHaveTerms(t *testing.T) {
 	for _, s := range []struct {
 		name     string
 		settings map[string]any
-	}{{"circle", map[string]any{"form": "global"}}, {"triplet", map[string]any{"swap": true}}, {"multi_similarity", map[string]any{"match": 3.0}}} {
+	}{{"circle", map[string]any{"form": "global"}}, {"triplet", map[string]any{"swap": true}},
+		{"multi_similarity", map[string]any{"match": 3.0}}} {
 		e, err := Find(s.name)
 		if err != nil {
 			t.Fatal(err)
@@ -92,7 +93,8 @@ func TestTermsAddUp(t *testing.T) {
 
 // Of a loss whose sum is divided by the number of rows a term is what the row alone costs.
 func TestTermOfARowAlone(t *testing.T) {
-	for _, name := range []string{"multi_similarity", "supcon", "contrastive", "proxy_nca", "soft_triple", "norm_softmax", "cross_entropy"} {
+	for _, name := range []string{"multi_similarity", "supcon", "contrastive", "proxy_nca", "soft_triple",
+		"norm_softmax", "cross_entropy"} {
 		e, err := Find(name)
 		if err != nil {
 			t.Fatal(err)

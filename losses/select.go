@@ -44,7 +44,8 @@ const (
 )
 
 // selections are their words.
-var selections = []string{"semihard", "random_semihard", "fixed_semihard", "batch_hard", "all", "violating", "hard", "semihard_all", "easy"}
+var selections = []string{"semihard", "random_semihard", "fixed_semihard", "batch_hard", "all", "violating", "hard",
+	"semihard_all", "easy"}
 
 func asTake(word string) take { return take(slices.Index(selections, word)) }
 

@@ -23,7 +23,10 @@ func TestSlopes(t *testing.T) {
 	}
 	seen := 0
 	for _, entry := range Catalog {
-		loss, err := New(entry.Name, nil, Env{Dim: 6, Classes: 4, Init: rand.New(rand.NewPCG(1, 1)), Step: func() *rand.Rand { return rand.New(rand.NewPCG(7, 8)) }})
+		loss, err := New(entry.Name, nil, Env{Dim: 6, Classes: 4, Init: rand.New(rand.NewPCG(1, 1)),
+			Step: func() *rand.Rand {
+				return rand.New(rand.NewPCG(7, 8))
+			}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -43,9 +43,12 @@ var snrEntry = Entry{
 	Formula:  "mean₊_P [v - m₊]₊ + mean₊_N [m₋ - v]₊, v_ij = var(z_i - z_j)/var(z_i)",
 	Against:  Both,
 	Settings: []Setting{
-		{Name: "pos_margin", Symbol: "m₊", Default: 0.0, Min: 0, Max: 100, Doc: "ratio below which a positive is left alone"},
-		{Name: "neg_margin", Symbol: "m₋", Default: 1.0, Min: 0, Max: 100, Doc: "ratio above which a negative is left alone"},
-		{Name: "reg", Symbol: "λ", Default: 0.0, Min: 0, Max: 100, Doc: "draws the coordinate sum of every vector to 0 (0.005 where it is used)"},
+		{Name: "pos_margin", Symbol: "m₊", Default: 0.0, Min: 0, Max: 100,
+			Doc: "ratio below which a positive is left alone"},
+		{Name: "neg_margin", Symbol: "m₋", Default: 1.0, Min: 0, Max: 100,
+			Doc: "ratio above which a negative is left alone"},
+		{Name: "reg", Symbol: "λ", Default: 0.0, Min: 0, Max: 100,
+			Doc: "draws the coordinate sum of every vector to 0 (0.005 where it is used)"},
 	},
 	New: func(v Values, env Env) (Loss, error) {
 		return &snr{posMargin: v.Number("pos_margin"), negMargin: v.Number("neg_margin"), reg: v.Number("reg")}, nil

@@ -41,10 +41,15 @@ var supconEntry = Entry{
 	Formula:  "R_i { LSE_A(s/t) - mean_P s/t } (out), R_i { LSE_A(s/t) - LSE_P(s/t) + log|P| } (in), A = P and N",
 	Against:  Both,
 	Settings: []Setting{
-		{Name: "kind", Default: "out", Choices: []string{"out", "in"}, Doc: "mean over the positives outside or inside the logarithm"},
-		{Name: "temperature", Symbol: "t", Default: 0.1, Min: 1e-3, Max: 100, Doc: "divides the similarities: the smaller, the more the nearest vectors count"},
-		{Name: "reduction", Symbol: "R", Default: "mean_valid", Choices: []string{"mean_valid", "mean_all", "avg_nonzero"}, Doc: "mean over the anchors with a positive; over all, times t/t₀; over those that cost something"},
-		{Name: "base_temperature", Symbol: "t₀", Default: 0.07, Min: 1e-3, Max: 100, Doc: "mean_all: temperature that its factor is 1 at"},
+		{Name: "kind", Default: "out", Choices: []string{"out", "in"},
+			Doc: "mean over the positives outside or inside the logarithm"},
+		{Name: "temperature", Symbol: "t", Default: 0.1, Min: 1e-3, Max: 100,
+			Doc: "divides the similarities: the smaller, the more the nearest vectors count"},
+		{Name: "reduction", Symbol: "R", Default: "mean_valid", Choices: []string{"mean_valid", "mean_all",
+			"avg_nonzero"}, Doc: "mean over the anchors with a positive; over all, times t/t₀; over those " +
+			"that cost something"},
+		{Name: "base_temperature", Symbol: "t₀", Default: 0.07, Min: 1e-3, Max: 100,
+			Doc: "mean_all: temperature that its factor is 1 at"},
 	},
 	New: func(v Values, env Env) (Loss, error) {
 		fn := &supcon{inside: v.Word("kind") == "in", temperature: v.Number("temperature"), scale: 1}

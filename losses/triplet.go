@@ -71,9 +71,12 @@ var tripletEntry = Entry{
 		{Name: "distance", Symbol: "δ", Default: "l2sq", Choices: distances, Doc: distancesDoc},
 		{Name: "margin", Symbol: "m", Default: 0.2, Min: 0, Max: 4, Doc: "by how much the negative must be farther"},
 		{Name: "smooth", Default: false, Doc: "softplus instead of the hinge"},
-		{Name: "swap", Default: false, Doc: "the negative's distance is that to the anchor or to the positive, the smaller one"},
-		{Name: "select", Default: "semihard", Choices: selections, Each: selectionDocs, Doc: "which triplets of an anchor"},
-		{Name: "gap", Symbol: "g", Default: -1.0, Min: -1, Max: 4, Doc: "how much farther a negative may be and count as semi-hard; below 0: the margin"},
+		{Name: "swap", Default: false,
+			Doc: "the negative's distance is that to the anchor or to the positive, the smaller one"},
+		{Name: "select", Default: "semihard", Choices: selections, Each: selectionDocs,
+			Doc: "which triplets of an anchor"},
+		{Name: "gap", Symbol: "g", Default: -1.0, Min: -1, Max: 4,
+			Doc: "how much farther a negative may be and count as semi-hard; below 0: the margin"},
 		overTerms("triplets"),
 		matchSetting,
 	},
@@ -82,14 +85,16 @@ var tripletEntry = Entry{
 
 func newTriplet(v Values, env Env) (Loss, error) {
 	fn := &triplet{
-		distance: asDistance(v.Word("distance")), margin: v.Number("margin"), smooth: v.Flag("smooth"), swap: v.Flag("swap"),
+		distance: asDistance(v.Word("distance")), margin: v.Number("margin"), smooth: v.Flag("smooth"),
+		swap:   v.Flag("swap"),
 		reduce: asReduction(v.Word("reduction")), choose: selection{asTake(v.Word("select")), v.Number("gap")},
 	}
 	if fn.choose.gap < 0 {
 		fn.choose.gap = fn.margin
 	}
 	if fn.choose.take == takeEasy && fn.choose.gap >= fn.margin && !fn.smooth && !fn.swap {
-		return nil, fmt.Errorf("losses: triplet: select: found easy with gap %g and a hinge of margin %g, whose loss is always 0: expected smooth, swap or a gap below the margin", fn.choose.gap, fn.margin)
+		return nil, fmt.Errorf("losses: triplet: select: found easy with gap %g and a hinge of margin %g, whose loss "+
+			"is always 0: expected smooth, swap or a gap below the margin", fn.choose.gap, fn.margin)
 	}
 	loss := &similarity{chain{fn: fn, exact: true, whole: fn.swap}}
 	if fn.choose.draws() {

@@ -19,8 +19,10 @@ var unhingedMarginalEntry = Entry{
 	Formula:  "mean_{(i,j)} d_max + (d_ij - β) t_ij + α",
 	Against:  Both,
 	Settings: []Setting{
-		{Name: "margin", Symbol: "α", Default: 0.2, Min: 0, Max: 2, Doc: "added to every term; moves the value, not the gradient"},
-		{Name: "beta", Symbol: "β", Default: 1.4, Min: 0, Max: 4, Doc: "threshold of the distance; moves the value, not the gradient"},
+		{Name: "margin", Symbol: "α", Default: 0.2, Min: 0, Max: 2,
+			Doc: "added to every term; moves the value, not the gradient"},
+		{Name: "beta", Symbol: "β", Default: 1.4, Min: 0, Max: 4,
+			Doc: "threshold of the distance; moves the value, not the gradient"},
 		largestDistance,
 	},
 	New: func(v Values, env Env) (Loss, error) {
@@ -47,7 +49,8 @@ var auxiliaryPairEntry = Entry{
 	Against:  Both,
 	Settings: []Setting{
 		{Name: "w_pos", Symbol: "w⁺", Default: 1.0, Min: 0, Max: 1e3, Doc: "weight of a positive pair"},
-		{Name: "w_neg", Symbol: "w⁻", Default: 1.0, Min: -1, Max: 1e3, Doc: "weight of a negative pair; below 0: 1/K for K classes, as the paper weighs"},
+		{Name: "w_neg", Symbol: "w⁻", Default: 1.0, Min: -1, Max: 1e3,
+			Doc: "weight of a negative pair; below 0: 1/K for K classes, as the paper weighs"},
 		largestDistance,
 	},
 	New: func(v Values, env Env) (Loss, error) {
@@ -60,4 +63,5 @@ var auxiliaryPairEntry = Entry{
 	},
 }
 
-var largestDistance = Setting{Name: "d_max", Default: 2.0, Min: 0, Max: 1e3, Doc: "the largest distance, added to keep the loss above 0"}
+var largestDistance = Setting{Name: "d_max", Default: 2.0, Min: 0, Max: 1e3,
+	Doc: "the largest distance, added to keep the loss above 0"}

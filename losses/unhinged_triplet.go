@@ -26,7 +26,8 @@ var unhingedTripletEntry = Entry{
 	Against:  Both,
 	Settings: []Setting{
 		largestDistance,
-		{Name: "margin", Symbol: "α", Default: 0.2, Min: 0, Max: 4, Doc: "added to every term; moves the value, not the gradient"},
+		{Name: "margin", Symbol: "α", Default: 0.2, Min: 0, Max: 4,
+			Doc: "added to every term; moves the value, not the gradient"},
 	},
 	New: func(v Values, env Env) (Loss, error) {
 		fn := &unhingedTriplet{farthest: v.Number("d_max"), margin: v.Number("margin")}

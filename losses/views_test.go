@@ -103,7 +103,8 @@ func TestViewsOfEveryLoss(t *testing.T) {
 // Gradients with views are those of differences.
 func TestViewsGradient(t *testing.T) {
 	for name, settings := range map[string]map[string]any{
-		"supcon": nil, "scl_rhe": {"tau": 0.1}, "ntxent": nil, "contrastive": {"margin": -0.5}, "snr_contrastive": nil, "multi_similarity": {"miner": false},
+		"supcon": nil, "scl_rhe": {"tau": 0.1}, "ntxent": nil, "contrastive": {"margin": -0.5}, "snr_contrastive": nil,
+		"multi_similarity": {"miner": false},
 	} {
 		loss, err := New(name, settings, viewsEnv(true))
 		if err != nil {

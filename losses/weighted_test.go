@@ -134,12 +134,14 @@ func TestDroppedWeights(t *testing.T) {
 	rest := exactInput{normalize: true}
 	for i := range in.z {
 		if w[i] > 0 {
-			rest.z, rest.labels, rest.ids = append(rest.z, in.z[i]), append(rest.labels, in.labels[i]), append(rest.ids, i)
+			rest.z, rest.labels, rest.ids = append(rest.z, in.z[i]), append(rest.labels, in.labels[i]),
+				append(rest.ids, i)
 		}
 	}
 	for _, drop := range []bool{true, false} {
 		build := func() Loss {
-			l := mustNew(t, "weighted_multi_similarity", map[string]any{"drop_zero_weight": drop}, testEnv(conformDim, conformClasses, 1))
+			l := mustNew(t, "weighted_multi_similarity", map[string]any{"drop_zero_weight": drop},
+				testEnv(conformDim, conformClasses, 1))
 			l.(Weighted).SetWeights(w)
 			return l
 		}

@@ -99,7 +99,8 @@ func (l *weightedMS) members(ids []int, r int) {
 // weight returns that of row i of those with the ids.
 func (l *weightedMS) weight(ids []int, i int) float64 {
 	if i >= len(ids) || ids[i] < 0 || ids[i] >= len(l.w) {
-		panic(fmt.Sprintf("losses: weighted_multi_similarity: row %d has no ID with a weight: found %d ids and %d weights", i, len(ids), len(l.w)))
+		panic(fmt.Sprintf("losses: weighted_multi_similarity: row %d has no ID with a weight: found %d "+
+			"ids and %d weights", i, len(ids), len(l.w)))
 	}
 	return l.w[ids[i]]
 }

@@ -197,7 +197,8 @@ func TestAverageGoesOutAgain(t *testing.T) {
 		return 0.5, nil
 	}
 	tr := b.trainer(t)
-	if _, err := tr.Run(context.Background()); !errors.Is(err, context.Canceled) || tr.progress.Step != 6 || tr.progress.Validated != 0 {
+	if _, err := tr.Run(context.Background()); !errors.Is(err, context.Canceled) || tr.progress.Step != 6 ||
+		tr.progress.Validated != 0 {
 		t.Fatalf("%v after step %d", err, tr.progress.Step)
 	}
 	if !slices.Equal(learning, b.encoder.w.Data) {
@@ -208,7 +209,8 @@ func TestAverageGoesOutAgain(t *testing.T) {
 func TestAverageIsChecked(t *testing.T) {
 	for _, steps := range []int{-1, 1} {
 		_, err := New(newBed(t, "", averaged(steps)).cfg)
-		if want := fmt.Sprintf("train: average: over %d steps, expected at least 2, or 0 for none", steps); err == nil || err.Error() != want {
+		if want := fmt.Sprintf("train: average: over %d steps, expected at least 2, or 0 for none",
+			steps); err == nil || err.Error() != want {
 			t.Errorf("%v, expected %s", err, want)
 		}
 	}

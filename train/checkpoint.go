@@ -87,7 +87,8 @@ func (t *Trainer) writeCheckpoint() error {
 // capture describes the state. The arrays are views, the solvers' memory among them: nothing as large as the
 // weights is copied, and all must be written before the next step.
 func (t *Trainer) capture() (state, []archive.Array) {
-	s := state{Identity: t.Identity, Progress: t.progress, Params: shapes(t.params), State: shapes(t.state), LossParams: shapes(t.objective.params), HasBest: t.best != nil, HasAverage: t.average != nil}
+	s := state{Identity: t.Identity, Progress: t.progress, Params: shapes(t.params), State: shapes(t.state),
+		LossParams: shapes(t.objective.params), HasBest: t.best != nil, HasAverage: t.average != nil}
 	var arrays []archive.Array
 	for _, part := range []struct {
 		name   string
@@ -113,8 +114,10 @@ func (t *Trainer) capture() (state, []archive.Array) {
 	if t.Corrector != nil {
 		c := t.Corrector.State()
 		s.Corrects = true
-		arrays = append(arrays, archive.Ints("correct/vote", c.Vote), archive.Ints("correct/votes", c.Votes), archive.Ints("correct/rows", c.Rows),
-			archive.Ints("correct/to", c.To), archive.Ints("correct/steps", c.Steps), archive.Float64s("correct/confidence", c.Confidence))
+		arrays = append(arrays, archive.Ints("correct/vote", c.Vote), archive.Ints("correct/votes", c.Votes),
+			archive.Ints("correct/rows", c.Rows),
+			archive.Ints("correct/to", c.To), archive.Ints("correct/steps", c.Steps),
+			archive.Float64s("correct/confidence", c.Confidence))
 	}
 	if t.Filter != nil {
 		f := t.Filter.State()
@@ -139,7 +142,8 @@ func detachBank(name string, bank *features.Bank, arrays []archive.Array) (*feat
 		return nil, arrays
 	}
 	b := bank.State()
-	arrays = append(arrays, archive.Ints(name+"/labels", b.Labels), archive.Ints(name+"/ids", b.IDs), archive.Float32s(name+"/x", b.X),
+	arrays = append(arrays, archive.Ints(name+"/labels", b.Labels), archive.Ints(name+"/ids", b.IDs),
+		archive.Float32s(name+"/x", b.X),
 		archive.Float64s(name+"/sums", b.Sums), archive.Ints(name+"/changes", b.Changes))
 	b.Labels, b.IDs, b.X, b.Sums, b.Changes = nil, nil, nil, nil, nil
 	return &b, arrays

@@ -31,7 +31,8 @@ func newChoosy() choosy {
 func TestChoosersAreHeard(t *testing.T) {
 	dir := t.TempDir()
 	b := newBed(t, dir, func(c *Config) {
-		c.Terms, c.Groups, c.Filter, c.Bank, c.Steps, c.Validate = []Term{{Name: "choosy", Loss: newChoosy(), Weight: 1}}, c.Groups[:1], nil, nil, 3, nil
+		c.Terms, c.Groups, c.Filter, c.Bank, c.Steps, c.Validate = []Term{{Name: "choosy", Loss: newChoosy(),
+			Weight: 1}}, c.Groups[:1], nil, nil, 3, nil
 	})
 	if _, err := b.trainer(t).Run(context.Background()); err != nil {
 		t.Fatal(err)
@@ -45,7 +46,8 @@ func TestChoosersAreHeard(t *testing.T) {
 		t.Errorf("metrics:\n%s", text)
 	}
 	b = newBed(t, "", func(c *Config) { c.Terms[0].Loss = newChoosy() })
-	if _, err := New(b.cfg); err == nil || !strings.Contains(err.Error(), "train: a loss that chooses its rows stands alone: found 4 terms, a filter: true, a bank: true") {
+	if _, err := New(b.cfg); err == nil || !strings.Contains(err.Error(),
+		"train: a loss that chooses its rows stands alone: found 4 terms, a filter: true, a bank: true") {
 		t.Error(err)
 	}
 }
@@ -63,8 +65,10 @@ func TestGroupsStop(t *testing.T) {
 	}
 	whole, _ := run(0)
 	cut, rates := run(20)
-	if cut[20] != whole[20] || cut[21] != cut[20] || cut[45] != cut[20] || whole[45] == whole[20] || cut[19] == cut[20] {
-		t.Errorf("a weight after steps 19, 20, 21, 45: %v, %v, %v, %v; without a stop after 20, 45: %v, %v", cut[19], cut[20], cut[21], cut[45], whole[20], whole[45])
+	if cut[20] != whole[20] || cut[21] != cut[20] || cut[45] != cut[20] || whole[45] == whole[20] ||
+		cut[19] == cut[20] {
+		t.Errorf("a weight after steps 19, 20, 21, 45: %v, %v, %v, %v; without a stop after 20, 45: %v, %v", cut[19],
+			cut[20], cut[21], cut[45], whole[20], whole[45])
 	}
 	if rates[20] == 0 || rates[21] != 0 {
 		t.Errorf("rates %v, %v", rates[20], rates[21])
@@ -76,7 +80,8 @@ func TestGroupsStop(t *testing.T) {
 func TestBeta1ChangesWithTheSchedule(t *testing.T) {
 	const steps = 12
 	gradient := func(step int) float32 { return float32(step%5) - 1.3 }
-	g := group{Group: Group{Start: 1, Schedule: must(NewSchedule(ScheduleConfig{Name: "linear", Hold: 0.5, Beta1: 0.1}, 1e-2, steps, 3)), Solver: must(NewSolver(DefaultSolver("adam")))}}
+	g := group{Group: Group{Start: 1, Schedule: must(NewSchedule(ScheduleConfig{Name: "linear", Hold: 0.5, Beta1: 0.1},
+		1e-2, steps, 3)), Solver: must(NewSolver(DefaultSolver("adam")))}}
 	p := features.NewParam("w", 1, 600)
 	g.Params, g.encoder = []*features.Param{p}, []*features.Param{p}
 	var x, m, v, b1, b2 = 0.0, 0.0, 0.0, 0.9, 0.999

@@ -36,7 +36,8 @@ func newClaim(b *testing.B) *claim {
 	orttest.UseBLAS(b)
 	rng := rand.New(rand.NewPCG(1, 1))
 	c := &claim{set: claimSet(rng, 2000, claimIn), rng: rng, rows: make([]int, claimBatch)}
-	h, err := head.New(b.Context(), head.Config{In: claimIn, Out: claimOut, Bias: true, Activation: head.ReLU, Init: head.Random}, c.set.X, rng)
+	h, err := head.New(b.Context(), head.Config{In: claimIn, Out: claimOut, Bias: true, Activation: head.ReLU,
+		Init: head.Random}, c.set.X, rng)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -88,7 +89,8 @@ func (c *claim) backward(b *testing.B, dz blas32.General) {
 func BenchmarkClaimHeadStep(b *testing.B) {
 	c := newClaim(b)
 	x, dz := claimSet(c.rng, claimBatch, claimIn).X, claimSet(c.rng, claimBatch, claimOut).X
-	w, y, grad := features.NewMatrix(claimIn, claimOut), features.NewMatrix(claimBatch, claimOut), features.NewMatrix(claimIn, claimOut)
+	w, y, grad := features.NewMatrix(claimIn, claimOut), features.NewMatrix(claimBatch, claimOut),
+		features.NewMatrix(claimIn, claimOut)
 	var steps, floors []time.Duration
 	for b.Loop() {
 		start := time.Now()
@@ -230,8 +232,10 @@ type products struct {
 }
 
 func newProducts(c *claim, compared blas32.General, learned bool) *products {
-	p := &products{x: claimSet(c.rng, claimBatch, claimIn).X, z: claimSet(c.rng, claimBatch, claimOut).X, compared: compared}
-	p.w, p.dw, p.dz = features.NewMatrix(claimIn, claimOut), features.NewMatrix(claimIn, claimOut), features.NewMatrix(claimBatch, claimOut)
+	p := &products{x: claimSet(c.rng, claimBatch, claimIn).X, z: claimSet(c.rng, claimBatch, claimOut).X,
+		compared: compared}
+	p.w, p.dw, p.dz = features.NewMatrix(claimIn, claimOut), features.NewMatrix(claimIn, claimOut),
+		features.NewMatrix(claimBatch, claimOut)
 	p.s = features.NewMatrix(claimBatch, compared.Rows)
 	if learned {
 		p.own = features.NewMatrix(compared.Rows, compared.Cols)

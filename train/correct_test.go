@@ -62,7 +62,8 @@ func TestCorrectedRunResumes(t *testing.T) {
 			t.Errorf("cut after step %d: differs (-whole +resumed):\n%s", cut, diff)
 		}
 	}
-	if _, err := newBed(t, dir, nil).trainer(t).Resume(); err == nil || !strings.Contains(err.Error(), "bank, filter or correction is there in one of checkpoint and run only") {
+	if _, err := newBed(t, dir, nil).trainer(t).Resume(); err == nil ||
+		!strings.Contains(err.Error(), "bank, filter or correction is there in one of checkpoint and run only") {
 		t.Errorf("a run without correction took the checkpoint over: %v", err)
 	}
 }
@@ -89,7 +90,8 @@ func TestCorrectionsReachAll(t *testing.T) {
 			for i, id := range z.IDs {
 				row := id - 1000
 				if z.Labels[i] != labels[row] {
-					t.Errorf("step %d: row %d is shown with label %d, expected %d", b.cfg.Clock.Step(), row, z.Labels[i], labels[row])
+					t.Errorf("step %d: row %d is shown with label %d, expected %d", b.cfg.Clock.Step(), row,
+						z.Labels[i], labels[row])
 				}
 				if labels[row] != b.encoder.set.Labels[row] {
 					seen++
@@ -110,7 +112,8 @@ func TestCorrectionsReachAll(t *testing.T) {
 		}
 	}
 	if seen == 0 || moved == 0 || !slices.Equal(given, b.encoder.set.Labels) {
-		t.Errorf("corrected labels: %d shown to the loss, %d in the bank; the encoder's labels changed: %v", seen, moved, !slices.Equal(given, b.encoder.set.Labels))
+		t.Errorf("corrected labels: %d shown to the loss, %d in the bank; the encoder's labels changed: %v", seen,
+			moved, !slices.Equal(given, b.encoder.set.Labels))
 	}
 	last := tr.epoch
 	labels := b.cfg.Corrector.LabelsAfter(last * b.cfg.Sampler.Batches())
@@ -160,7 +163,8 @@ func TestRelabelledSampler(t *testing.T) {
 			most = max(most, (n+k-1)/k)
 		}
 		fits := groups <= min(p, len(sizes))*batches && most <= batches
-		if wrong := checkEpoch(s.Epoch(3), after, p, k, batches, grouped && fits); wrong != "" || s.Batches() != batches || s.Size() != size {
+		if wrong := checkEpoch(s.Epoch(3), after, p, k, batches, grouped && fits); wrong != "" ||
+			s.Batches() != batches || s.Size() != size {
 			t.Fatalf("relabelled: %s; %d batches of %d, before %d of %d", wrong, s.Batches(), s.Size(), batches, size)
 		}
 		s.Relabel(labels)

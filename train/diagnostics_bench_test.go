@@ -15,8 +15,10 @@ func BenchmarkDiagnosis(b *testing.B) {
 	const classes, dim = 100, 512
 	c := filters.Default()
 	filter := must(filters.New(c, filters.Env{Dim: dim, Classes: classes}))
-	tr := &Trainer{Config: Config{Filter: filter, Sampler: &Sampler{batches: 1}, DiagnoseEvery: 1, Diagnosed: func(Diagnosis) {}}}
-	s := Step{Judge: "vmf", Scores: make([]float64, 64), Unjudged: make([]bool, 64), Kept: features.AllRows(32), HasThreshold: true, Threshold: 0.5}
+	tr := &Trainer{Config: Config{Filter: filter, Sampler: &Sampler{batches: 1}, DiagnoseEvery: 1,
+		Diagnosed: func(Diagnosis) {}}}
+	s := Step{Judge: "vmf", Scores: make([]float64, 64), Unjudged: make([]bool, 64), Kept: features.AllRows(32),
+		HasThreshold: true, Threshold: 0.5}
 	for i := range s.Scores {
 		s.Scores[i] = rng.Float64()
 	}

@@ -66,7 +66,8 @@ func TestDiagnosesAreOfTheSteps(t *testing.T) {
 					if want.Threshold == nil {
 						want.Threshold = &Thresholds{Least: math.Inf(1), Most: math.Inf(-1)}
 					}
-					*want.Threshold = Thresholds{f.Threshold, min(want.Threshold.Least, f.Threshold), max(want.Threshold.Most, f.Threshold)}
+					*want.Threshold = Thresholds{f.Threshold, min(want.Threshold.Least, f.Threshold),
+						max(want.Threshold.Most, f.Threshold)}
 				}
 			}
 			want.KeptShare = float64(want.Kept) / float64(want.Rows)
@@ -77,7 +78,8 @@ func TestDiagnosesAreOfTheSteps(t *testing.T) {
 		if d.Drift == nil || d.Drift.Images < 1 || d.Drift.Cosine > 1.001 || d.Drift.Behind >= float64(d.Bank) {
 			t.Errorf("step %d: drift %+v of a bank of %d", d.Step, d.Drift, d.Bank)
 		}
-		if d.Kappa == nil || d.Kappa.N != len(d.Kappa.Values) || d.Kappa.Median <= 0 || d.Bank != b.facts[d.Step-1].Bank {
+		if d.Kappa == nil || d.Kappa.N != len(d.Kappa.Values) || d.Kappa.Median <= 0 ||
+			d.Bank != b.facts[d.Step-1].Bank {
 			t.Errorf("step %d: concentrations %+v, bank %d", d.Step, d.Kappa, d.Bank)
 		}
 	}
@@ -105,7 +107,8 @@ func TestDrift(t *testing.T) {
 	}
 	bank.Push(set([]int{8, 7, 7, 8}, 0, 1, 0, 1, 1, 0, 0.6, 0.8)) // the first falls out
 	want := &Drift{Images: 2, Cosine: 0.9, Behind: 0.5}
-	if d := drifted(batch, bank); d == nil || d.Images != 2 || math.Abs(d.Cosine-want.Cosine) > 1e-6 || d.Behind != want.Behind {
+	if d := drifted(batch, bank); d == nil || d.Images != 2 || math.Abs(d.Cosine-want.Cosine) > 1e-6 ||
+		d.Behind != want.Behind {
 		t.Errorf("%+v, expected %+v", d, want)
 	}
 }
@@ -136,7 +139,8 @@ func TestLostPatienceIsDiagnosed(t *testing.T) {
 	if _, err := b.trainer(t).Run(ctx); !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, DiagnosticsFile), []byte(want), 0o644); err != nil { // told, and then killed
+	// told, and then killed
+	if err := os.WriteFile(filepath.Join(dir, DiagnosticsFile), []byte(want), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	tr := newBed(t, dir, change).trainer(t)
@@ -181,7 +185,8 @@ func TestManyClassesAreQuantiles(t *testing.T) {
 		list = append(list, filters.ClassKappa{Class: k, Members: 3, Kappa: float64(2000 - k)})
 	}
 	s := SpreadOf(list)
-	if s.Values != nil || s.Classes != nil || len(s.Quantiles) != 101 || s.Quantiles[25] != 500 || s.Quantiles[100] != 2000 || s.Median != 1000 || s.N != 2001 {
+	if s.Values != nil || s.Classes != nil || len(s.Quantiles) != 101 || s.Quantiles[25] != 500 ||
+		s.Quantiles[100] != 2000 || s.Median != 1000 || s.N != 2001 {
 		t.Errorf("%+v", s)
 	}
 	few := SpreadOf(list[:1000])
@@ -199,7 +204,8 @@ func TestForeignDiagnosticsAreNotTouched(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := newBed(t, dir, nil).trainer(t).Run(context.Background())
-	if err == nil || !strings.Contains(err.Error(), DiagnosticsFile+":1: not a line of diagnostics") || string(read(t, dir, DiagnosticsFile)) != "[]\n" {
+	if err == nil || !strings.Contains(err.Error(), DiagnosticsFile+":1: not a line of diagnostics") ||
+		string(read(t, dir, DiagnosticsFile)) != "[]\n" {
 		t.Error(err)
 	}
 }

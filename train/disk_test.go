@@ -19,7 +19,8 @@ import (
 // there before is whole.
 func TestFullDiskKeepsTheOldCheckpoint(t *testing.T) {
 	const here = "WINNOW_TEST_FULL_DISK"
-	if os.Getenv(here) == "" { // a process of its own: the limit would hold for the log of files that go test keeps, too
+	// a process of its own: the limit would hold for the log of files that go test keeps, too
+	if os.Getenv(here) == "" {
 		c := exec.Command(os.Args[0], "-test.run=^TestFullDiskKeepsTheOldCheckpoint$")
 		c.Env = append(os.Environ(), here+"=1")
 		if out, err := c.CombinedOutput(); err != nil {
@@ -78,7 +79,8 @@ func TestFullDiskStopsTheMetrics(t *testing.T) {
 		t.Fatal(err)
 	}
 	m.terms = []string{"a", "b", "c", "d"}
-	if err := m.step(fact); !errors.Is(err, syscall.ENOSPC) || !strings.HasPrefix(err.Error(), "train: metrics.jsonl: step 1: ") {
+	if err := m.step(fact); !errors.Is(err, syscall.ENOSPC) ||
+		!strings.HasPrefix(err.Error(), "train: metrics.jsonl: step 1: ") {
 		t.Errorf("%v, expected no space left", err)
 	}
 }

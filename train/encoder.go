@@ -11,8 +11,9 @@ import (
 // Encoder is what the trainer trains: a head on stored features, or a head on a live backbone; the trainer
 // cannot tell which. Rows are positions in the training set.
 type Encoder interface {
-	Forward(rows []int) (features.Set, error) // unit rows, or NaN where there is none, given labels, IDs; valid until the next Forward
-	Backward(dz blas32.General) error         // ∂loss/∂z of the last Forward; overwrites the gradients of Params
+	// unit rows, or NaN where there is none, given labels, IDs; valid until the next Forward
+	Forward(rows []int) (features.Set, error)
+	Backward(dz blas32.General) error // ∂loss/∂z of the last Forward; overwrites the gradients of Params
 	Params() []*features.Param
 }
 

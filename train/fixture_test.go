@@ -195,8 +195,10 @@ func newBed(t testing.TB, dir string, change func(*Config)) *bed {
 		Now:      func() time.Time { return time.Unix(1700000000, 0) },
 	}
 	b.cfg.Groups = []Group{
-		{Name: HeadGroup, Params: b.encoder.Params(), Solver: must(NewSolver(DefaultSolver("adam"))), Schedule: must(NewSchedule(ScheduleConfig{Name: "cosine", Warmup: 4}, 3e-2, steps, sampler.Batches()))},
-		{Name: LossGroup, Params: b.cfg.Terms[2].Params, Solver: must(NewSolver(DefaultSolver("rmsprop"))), Schedule: must(NewSchedule(ScheduleConfig{}, 1e-2, steps, sampler.Batches()))},
+		{Name: HeadGroup, Params: b.encoder.Params(), Solver: must(NewSolver(DefaultSolver("adam"))),
+			Schedule: must(NewSchedule(ScheduleConfig{Name: "cosine", Warmup: 4}, 3e-2, steps, sampler.Batches()))},
+		{Name: LossGroup, Params: b.cfg.Terms[2].Params, Solver: must(NewSolver(DefaultSolver("rmsprop"))),
+			Schedule: must(NewSchedule(ScheduleConfig{}, 1e-2, steps, sampler.Batches()))},
 	}
 	b.cfg.Validate = func(ctx context.Context) (float64, error) {
 		return b.encoder.precision1(validation, validTruth), ctx.Err()

@@ -88,9 +88,11 @@ func newGroups(list []Group, encoder, losses []*features.Param, steps int) ([]gr
 		for _, p := range g.Params {
 			switch other, known := where[p]; {
 			case !known:
-				return nil, fmt.Errorf("train: group %q holds the parameter %q, which neither the encoder nor a loss has", g.Name, p.Name)
+				return nil, fmt.Errorf("train: group %q holds the parameter %q, which neither the "+
+					"encoder nor a loss has", g.Name, p.Name)
 			case other != "":
-				return nil, fmt.Errorf("train: parameter %q is in the groups %q and %q, expected one", p.Name, other, g.Name)
+				return nil, fmt.Errorf("train: parameter %q is in the groups %q and %q, expected one", p.Name,
+					other, g.Name)
 			}
 			where[p] = g.Name
 		}
@@ -124,11 +126,14 @@ func (g Group) check(before []Group, steps int) error {
 	case len(g.Params) == 0:
 		return fmt.Errorf("train: group %q has no parameters", g.Name)
 	case g.Start < 1 || g.Start > steps:
-		return fmt.Errorf("train: group %q starts at step %d, expected one of the %d steps of the run", g.Name, g.Start, steps)
+		return fmt.Errorf("train: group %q starts at step %d, expected one of the %d steps of the run", g.Name,
+			g.Start, steps)
 	case g.Stop != 0 && (g.Stop < g.Start || g.Stop > steps):
-		return fmt.Errorf("train: group %q stops after step %d, expected one from its first, %d, to the last, %d, or 0", g.Name, g.Stop, g.Start, steps)
+		return fmt.Errorf("train: group %q stops after step %d, expected one from its first, %d, to the last, %d, or 0",
+			g.Name, g.Stop, g.Start, steps)
 	case g.Schedule.Beta1 > 0 && !hasBeta1(g.Solver):
-		return fmt.Errorf("train: group %q: its schedule changes beta1, and its solver has none: expected adam or adamw", g.Name)
+		return fmt.Errorf("train: group %q: its schedule changes beta1, and its solver has none: "+
+			"expected adam or adamw", g.Name)
 	}
 	return nil
 }

@@ -31,8 +31,10 @@ func learn(t *testing.T, seed uint64, filtered bool) (before, after, clean float
 	var right, kept int
 	cfg := Config{
 		Encoder: e, Sampler: sampler, Steps: steps, Bank: features.NewBank(2048, dim, classes),
-		Terms:  []Term{{Name: "batch", Loss: contrastive(), Weight: 1}, {Name: "bank", Loss: contrastive(), Weight: 1, Bank: true}},
-		Groups: oneGroup(e, DefaultSolver("adam"), must(NewSchedule(ScheduleConfig{Name: "cosine"}, 1e-2, steps, sampler.Batches()))),
+		Terms: []Term{{Name: "batch", Loss: contrastive(), Weight: 1},
+			{Name: "bank", Loss: contrastive(), Weight: 1, Bank: true}},
+		Groups: oneGroup(e, DefaultSolver("adam"),
+			must(NewSchedule(ScheduleConfig{Name: "cosine"}, 1e-2, steps, sampler.Batches()))),
 		Stepped: func(s Step) {
 			if s.Number < steps*2/3 {
 				return
@@ -63,7 +65,8 @@ func TestFilteredTrainingBeatsUnfiltered(t *testing.T) {
 	for seed := range uint64(4) {
 		before, plain, chance := learn(t, seed, false)
 		_, filtered, clean := learn(t, seed, true)
-		t.Logf("seed %d: P@1 %.3f untrained, %.3f unfiltered, %.3f filtered; right labels among kept %.3f, without filter %.3f", seed, before, plain, filtered, clean, chance)
+		t.Logf("seed %d: P@1 %.3f untrained, %.3f unfiltered, %.3f filtered; right labels among kept %.3f, "+
+			"without filter %.3f", seed, before, plain, filtered, clean, chance)
 		if chance > 0.66 || clean < chance+0.15 {
 			t.Errorf("seed %d: %.3f of the kept labels are right, without a filter %.3f", seed, clean, chance)
 		}
@@ -103,13 +106,15 @@ func stillTrainer(t testing.TB, filtered bool) *Trainer {
 	encoder := &still{z, features.NewParam("w", 1, 1)}
 	cfg := Config{
 		Encoder: encoder, Sampler: must(NewSampler(Groups{Classes: 16, Images: 4}, labels, 1)), Steps: 1 << 40,
-		Terms: []Term{{Name: "ones", Weight: 1, Loss: fakeLoss(func(g *blas32.General, z features.Set, _ *features.Set) float64 {
-			for i := range g.Data[:g.Rows*g.Cols] {
-				g.Data[i] = 1
-			}
-			return 1
-		})}},
-		Bank: features.NewBank(8192, d, classes), Groups: oneGroup(encoder, DefaultSolver("sgd"), must(NewSchedule(ScheduleConfig{}, 1e-3, 1<<40, 60))),
+		Terms: []Term{{Name: "ones", Weight: 1,
+			Loss: fakeLoss(func(g *blas32.General, z features.Set, _ *features.Set) float64 {
+				for i := range g.Data[:g.Rows*g.Cols] {
+					g.Data[i] = 1
+				}
+				return 1
+			})}},
+		Bank:   features.NewBank(8192, d, classes),
+		Groups: oneGroup(encoder, DefaultSolver("sgd"), must(NewSchedule(ScheduleConfig{}, 1e-3, 1<<40, 60))),
 	}
 	if filtered {
 		fc := filters.Default()
@@ -150,7 +155,8 @@ func BenchmarkTrainerStepFiltered(b *testing.B) {
 func TestLearnedParametersHaveDifferentNames(t *testing.T) {
 	b := newBed(t, "", nil)
 	b.cfg.Terms[2].Params[0].Name = "head.0.weight"
-	if _, err := New(b.cfg); err == nil || err.Error() != `train: two parameters are named "head.0.weight", expected different names` {
+	if _, err := New(b.cfg); err == nil ||
+		err.Error() != `train: two parameters are named "head.0.weight", expected different names` {
 		t.Error(err)
 	}
 }

@@ -30,8 +30,9 @@ type Metric struct {
 	KeptShare    *float64           `json:"kept_share,omitempty"`
 	Threshold    *float64           `json:"threshold,omitempty"`
 	GradientNorm *float64           `json:"gradient_norm,omitempty"`
-	Pulls        map[string]float64 `json:"pulls,omitempty"` // of several terms: the length of each one's weighted gradient at the embedding
-	Pull         *float64           `json:"pull,omitempty"`  // and of their sum
+	// of several terms: the length of each one's weighted gradient at the embedding
+	Pulls        map[string]float64 `json:"pulls,omitempty"`
+	Pull         *float64           `json:"pull,omitempty"` // and of their sum
 	Bank         int                `json:"bank,omitempty"`
 	Corrected    int                `json:"corrected,omitempty"`
 	Skipped      bool               `json:"skipped,omitempty"`
@@ -89,9 +90,11 @@ func scalar(tag string, value float64) tfevents.Scalar {
 // step writes one training step.
 func (m *metrics) step(s *Step) error {
 	kept, share := len(s.Kept), s.KeptShare()
-	l := Metric{Step: s.Number, Epoch: s.Epoch, Loss: &s.Loss, LR: &s.LR, Rows: len(s.IDs), Kept: &kept, KeptShare: &share,
+	l := Metric{Step: s.Number, Epoch: s.Epoch, Loss: &s.Loss, LR: &s.LR, Rows: len(s.IDs), Kept: &kept,
+		KeptShare:    &share,
 		GradientNorm: &s.GradientNorm, Bank: s.Bank, Corrected: s.Corrected, Skipped: s.Skipped}
-	values := []tfevents.Scalar{scalar("loss", s.Loss), scalar("lr", s.LR), scalar("kept_share", share), scalar("gradient_norm", s.GradientNorm)}
+	values := []tfevents.Scalar{scalar("loss", s.Loss), scalar("lr", s.LR), scalar("kept_share", share),
+		scalar("gradient_norm", s.GradientNorm)}
 	if len(s.Terms) > 1 {
 		l.Terms = make(map[string]float64, len(s.Terms))
 		for i, v := range s.Terms {
@@ -132,7 +135,8 @@ func (m *metrics) validated(v Validation) error {
 	if v.Averaged != nil {
 		values = append(values, scalar("validation_averaged", *v.Averaged))
 	}
-	return m.put(Metric{Step: v.Step, Epoch: v.Epoch, Validation: &v.Score, Averaged: v.Averaged, Best: &v.Best, BestAveraged: v.BestAveraged}, values)
+	return m.put(Metric{Step: v.Step, Epoch: v.Epoch, Validation: &v.Score, Averaged: v.Averaged, Best: &v.Best,
+		BestAveraged: v.BestAveraged}, values)
 }
 
 func (m *metrics) put(l Metric, values []tfevents.Scalar) error {

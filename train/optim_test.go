@@ -21,7 +21,8 @@ func onlyParams(t *testing.T, c reference.Case, known ...string) {
 // goldenSolver reads the settings of a case of topic optim; one that its solver does not have fails Validate.
 func goldenSolver(t *testing.T, c reference.Case) SolverConfig {
 	t.Helper()
-	known := []string{"lr", "weight_decay", "momentum", "dampening", "nesterov", "amsgrad", "centered", "alpha", "eps", "betas"}
+	known := []string{"lr", "weight_decay", "momentum", "dampening", "nesterov", "amsgrad", "centered", "alpha",
+		"eps", "betas"}
 	if c.Method == "sgd+cosine" {
 		known = append(known, "T_max", "eta_min")
 	}
@@ -92,8 +93,9 @@ func farthest(got, want [][]float64) float64 {
 
 func TestGolden(t *testing.T) {
 	reference.Check(t, "optim", reference.Checks{
-		"sgd": goldenTrajectory, "adam": goldenTrajectory, "adamw": goldenTrajectory, "rmsprop": goldenTrajectory, "sgd+cosine": goldenTrajectory,
-		"cosine_lr": goldenSchedule, "multistep_lr": goldenSchedule, "supcon_lr": goldenSchedule,
+		"sgd": goldenTrajectory, "adam": goldenTrajectory, "adamw": goldenTrajectory, "rmsprop": goldenTrajectory,
+		"sgd+cosine": goldenTrajectory,
+		"cosine_lr":  goldenSchedule, "multistep_lr": goldenSchedule, "supcon_lr": goldenSchedule,
 	})
 }
 
@@ -107,7 +109,8 @@ func goldenTrajectory(t *testing.T, c reference.Case) {
 	a, b, x0, want := c.Matrix(t, "A"), c.Floats(t, "b"), c.Floats(t, "x0"), c.Matrix(t, "trajectory")
 	lr := func(int) float64 { return float64(cfg.LR) }
 	if c.Method == "sgd+cosine" {
-		s, err := NewSchedule(ScheduleConfig{Name: "cosine", Min: c.Param("eta_min", 0)}, float64(cfg.LR), int(c.Param("T_max", 0)), 1)
+		s, err := NewSchedule(ScheduleConfig{Name: "cosine", Min: c.Param("eta_min", 0)}, float64(cfg.LR),
+			int(c.Param("T_max", 0)), 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -151,7 +154,8 @@ func goldenSchedule(t *testing.T, c reference.Case) {
 		onlyParams(t, c, "lr", "epochs", "lr_decay_rate", "warm_epochs", "warmup_from", "batches_per_epoch")
 		epoch = int(c.Param("batches_per_epoch", 0))
 		total = epoch * int(c.Param("epochs", 0))
-		cfg = ScheduleConfig{Name: "supcon", Gamma: c.Param("lr_decay_rate", 0.1), Warmup: epoch * int(c.Param("warm_epochs", 0)),
+		cfg = ScheduleConfig{Name: "supcon", Gamma: c.Param("lr_decay_rate", 0.1),
+			Warmup:     epoch * int(c.Param("warm_epochs", 0)),
 			WarmupFrom: max(c.Param("warmup_from", 0.01), math.SmallestNonzeroFloat64)} // 0 is our word for lr/warmup
 	}
 	s, err := NewSchedule(cfg, c.Param("lr", 0), total, epoch)

@@ -21,7 +21,8 @@ func Rising(from, to float64, steps int) Schedule {
 // number. Then the encoder's parameters and state and the clock are as they were: whoever trains next must bring solvers,
 // losses, filter and bank of their own. Nothing is validated, written or told but Stepped.
 func Probe(ctx context.Context, cfg Config) (losses []float64, err error) {
-	t, err := New(Config{Encoder: cfg.Encoder, Sampler: cfg.Sampler, Terms: cfg.Terms, Filter: cfg.Filter, Bank: cfg.Bank, Steps: cfg.Steps,
+	t, err := New(Config{Encoder: cfg.Encoder, Sampler: cfg.Sampler, Terms: cfg.Terms, Filter: cfg.Filter,
+		Bank: cfg.Bank, Steps: cfg.Steps,
 		Groups: cfg.Groups, Clip: cfg.Clip, StepIdle: cfg.StepIdle, Clock: cfg.Clock})
 	if err != nil {
 		return nil, err

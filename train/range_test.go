@@ -38,7 +38,8 @@ func TestFindRate(t *testing.T) {
 		fell     bool
 	}{
 		{"a valley", curveOf(valley), 0.8e-4, 1.25e-4, true},
-		{"a noisy valley", curveOf(func(i int, lg float64) float64 { return valley(i, lg) + 0.1*rng.NormFloat64() }), 0.4e-4, 2.5e-4, true},
+		{"a noisy valley", curveOf(func(i int, lg float64) float64 { return valley(i, lg) + 0.1*rng.NormFloat64() }),
+			0.4e-4, 2.5e-4, true},
 		{"a valley with batches far off", curveOf(func(i int, lg float64) float64 {
 			if i%5 == 2 {
 				return 50 - float64(i%2)*100
@@ -52,7 +53,8 @@ func TestFindRate(t *testing.T) {
 		{"it falls by less than counts", curveOf(func(int, float64) float64 { return -0.001 }), 3e-4, 3e-4, false},
 		{"numbers end in the valley", curveOf(valley)[:24], 0.7e-4, 1.25e-4, true},
 		{"numbers end at once", nil, 3e-4, 3e-4, false},
-		{"no loss is active", Range(Rising(1e-6, 0.1, 40), make([]float64, 40), make([]float64, 40)), 3e-4, 3e-4, false},
+		{"no loss is active", Range(Rising(1e-6, 0.1, 40), make([]float64, 40), make([]float64, 40)), 3e-4,
+			3e-4, false},
 	} {
 		f := FindRate(c.curve, 0.1, 3e-4)
 		if !(f.Rate >= c.from*0.999 && f.Rate <= c.to*1.001) || (f.Lowest > 0) != c.fell {
@@ -115,8 +117,11 @@ func probing(t *testing.T) (Config, *linear) {
 	fc := filters.Default()
 	fc.Rate = 0.2
 	solver := DefaultSolver("adam")
-	cfg := Config{Encoder: e, Sampler: sampler, Terms: []Term{{Name: "batch", Loss: loss, Weight: 1}, {Name: "bank", Loss: loss, Weight: 1, Bank: true}}, Bank: features.NewBank(24, 4, 6), Filter: must(filters.New(fc, filters.Env{Dim: 4, Classes: 6})), Steps: 12, Clock: new(Clock)}
-	cfg.Groups = oneGroup(e, solver, Schedule{ScheduleConfig: ScheduleConfig{Name: "constant"}, LR: 0.01, Total: 12, Epoch: 12})
+	cfg := Config{Encoder: e, Sampler: sampler, Terms: []Term{{Name: "batch", Loss: loss, Weight: 1},
+		{Name: "bank", Loss: loss, Weight: 1, Bank: true}}, Bank: features.NewBank(24, 4, 6),
+		Filter: must(filters.New(fc, filters.Env{Dim: 4, Classes: 6})), Steps: 12, Clock: new(Clock)}
+	cfg.Groups = oneGroup(e, solver, Schedule{ScheduleConfig: ScheduleConfig{Name: "constant"}, LR: 0.01,
+		Total: 12, Epoch: 12})
 	return cfg, e
 }
 

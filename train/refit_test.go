@@ -78,8 +78,10 @@ func TestRefitForgets(t *testing.T) {
 	if err := tr.refit(t.Context()); err != nil || tr.refitDue() || !tr.progress.Refitted {
 		t.Fatalf("%v; due again: %v", err, tr.refitDue())
 	}
-	if head, losses := tr.groups[0].Solver.State(), tr.groups[1].Solver.State(); len(head.Params) > 0 || len(losses.Params) == 0 {
-		t.Errorf("the head's solver remembers %d parameters, expected none; the losses' %d, expected some", len(head.Params), len(losses.Params))
+	if head, losses := tr.groups[0].Solver.State(), tr.groups[1].Solver.State(); len(head.Params) > 0 ||
+		len(losses.Params) == 0 {
+		t.Errorf("the head's solver remembers %d parameters, expected none; the losses' %d, expected some",
+			len(head.Params), len(losses.Params))
 	}
 	if !slices.Equal(tr.average[0], b.encoder.w.Data) {
 		t.Error("the average is not at the new weights")
@@ -90,7 +92,8 @@ func TestRefitForgets(t *testing.T) {
 func TestRefitFails(t *testing.T) {
 	b := newBed(t, "", refitted(20, new(int)))
 	b.cfg.Refit.Do = func(context.Context) error { return errors.New("no images") }
-	if _, err := b.trainer(t).Run(t.Context()); err == nil || err.Error() != "train: the head begins again after step 20: no images" {
+	if _, err := b.trainer(t).Run(t.Context()); err == nil ||
+		err.Error() != "train: the head begins again after step 20: no images" {
 		t.Errorf("%v", err)
 	}
 }

@@ -34,7 +34,9 @@ func SameRun(dir string, identity map[string]string) error {
 }
 
 // ownCheckpoint reads the checkpoint in dir, if there is one; one of a run with another identity is an error.
-func ownCheckpoint(dir string, identity map[string]string) (s state, arrays map[string]archive.Array, found bool, err error) {
+func ownCheckpoint(
+	dir string, identity map[string]string,
+) (s state, arrays map[string]archive.Array, found bool, err error) {
 	path := filepath.Join(dir, CheckpointFile)
 	s, arrays, err = readCheckpoint(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -87,7 +89,8 @@ func ReadLossParams(dir string) ([]*features.Param, error) {
 	for i, shape := range s.LossParams {
 		values := arrays[fmt.Sprintf("loss_param/%d", i)].F32
 		if shape.Rows < 1 || shape.Cols < 1 || len(values)/shape.Rows != shape.Cols || len(values)%shape.Rows != 0 {
-			return nil, &CheckpointError{Path: path, Err: fmt.Errorf("loss parameter %q has %d numbers, expected %d×%d", shape.Name, len(values), shape.Rows, shape.Cols)}
+			return nil, &CheckpointError{Path: path, Err: fmt.Errorf("loss parameter %q has %d numbers, expected %d×%d",
+				shape.Name, len(values), shape.Rows, shape.Cols)}
 		}
 		list[i] = &features.Param{Name: shape.Name, Rows: shape.Rows, Cols: shape.Cols, Data: values}
 	}
@@ -128,7 +131,8 @@ func (t *Trainer) restore(s state, arrays map[string]archive.Array) error {
 	if err := t.sameShapes(s); err != nil {
 		return err
 	}
-	if (s.Bank != nil) != (t.Bank != nil) || (s.Shown != nil) != (t.Shown != nil) || (s.Filter != nil) != (t.Filter != nil) || s.Corrects != (t.Corrector != nil) {
+	if (s.Bank != nil) != (t.Bank != nil) || (s.Shown != nil) != (t.Shown != nil) ||
+		(s.Filter != nil) != (t.Filter != nil) || s.Corrects != (t.Corrector != nil) {
 		return fmt.Errorf("bank, filter or correction is there in one of checkpoint and run only")
 	}
 	if (s.SelfPaced != nil) != (t.SelfPaced != nil) {
@@ -141,17 +145,20 @@ func (t *Trainer) restore(s state, arrays map[string]archive.Array) error {
 		return fmt.Errorf("an average of the weights is there in one of checkpoint and run only")
 	}
 	p := s.Progress
-	if p.Averaged < 0 || p.Averaged > p.Step || p.Averaged > 0 && !s.HasAverage || p.BestAveraged && (p.Averaged == 0 || !s.HasBest) {
+	if p.Averaged < 0 || p.Averaged > p.Step || p.Averaged > 0 && !s.HasAverage || p.BestAveraged &&
+		(p.Averaged == 0 || !s.HasBest) {
 		return fmt.Errorf("progress %+v contradicts itself: average there: %v", p, s.HasAverage)
 	}
-	if p.Step < 0 || p.Step > t.Steps || p.Validated < -1 || p.Validated > p.Step || p.BestStep > p.Validated || p.Weighed < 0 || p.Weighed > p.Step || s.HasBest != (p.BestStep >= 0) {
+	if p.Step < 0 || p.Step > t.Steps || p.Validated < -1 || p.Validated > p.Step || p.BestStep > p.Validated ||
+		p.Weighed < 0 || p.Weighed > p.Step || s.HasBest != (p.BestStep >= 0) {
 		return fmt.Errorf("progress %+v contradicts itself or the length of %d steps", p, t.Steps)
 	}
 	type part struct {
 		name   string
 		params []*features.Param
 	}
-	now, best, average := []part{{"param", t.params}, {"state", t.state}, {"loss_param", t.objective.params}}, part{name: "best"}, part{name: "average"}
+	now, best, average := []part{{"param", t.params}, {"state", t.state}, {"loss_param", t.objective.params}},
+		part{name: "best"}, part{name: "average"}
 	if s.HasBest {
 		best.params = t.numbers()
 	}
@@ -190,7 +197,8 @@ func (t *Trainer) sameShapes(s state) error {
 		what   string
 		found  []paramShape
 		wanted []*features.Param
-	}{{"parameters", s.Params, t.params}, {"the encoder's state", s.State, t.state}, {"the losses' parameters", s.LossParams, t.objective.params}} {
+	}{{"parameters", s.Params, t.params}, {"the encoder's state", s.State, t.state},
+		{"the losses' parameters", s.LossParams, t.objective.params}} {
 		if want := shapes(part.wanted); !slices.Equal(part.found, want) {
 			return fmt.Errorf("%s: found %v, expected %v", part.what, part.found, want)
 		}
@@ -239,8 +247,10 @@ func (t *Trainer) restoreStates(s state, arrays map[string]archive.Array) error 
 		}
 	}
 	if s.Corrects {
-		err := t.Corrector.SetState(correction.State{Vote: arrays["correct/vote"].Ints, Votes: arrays["correct/votes"].Ints, Rows: arrays["correct/rows"].Ints,
-			To: arrays["correct/to"].Ints, Steps: arrays["correct/steps"].Ints, Confidence: arrays["correct/confidence"].F64})
+		err := t.Corrector.SetState(correction.State{Vote: arrays["correct/vote"].Ints,
+			Votes: arrays["correct/votes"].Ints, Rows: arrays["correct/rows"].Ints,
+			To: arrays["correct/to"].Ints, Steps: arrays["correct/steps"].Ints,
+			Confidence: arrays["correct/confidence"].F64})
 		if err != nil {
 			return err
 		}

@@ -167,7 +167,8 @@ func (t *Trainer) score(ctx context.Context, averaged bool) (score float64, err 
 	case err != nil:
 		err = fmt.Errorf("train: validation after step %d: %w", t.progress.Step, err)
 	case !finite(score):
-		err = fmt.Errorf("train: validation after step %d: score is %v, expected a finite number", t.progress.Step, score)
+		err = fmt.Errorf("train: validation after step %d: score is %v, expected a finite number",
+			t.progress.Step, score)
 	}
 	return score, err
 }

@@ -51,7 +51,8 @@ func TestStepsFollowTheAlgorithm(t *testing.T) {
 			if step >= 3 && bank.Len() > 0 {
 				members := bank.Set()
 				value += 0.5 * loss.Eval(&gb, zk, &members)
-				blas32.Axpy(0.5, blas32.Vector{N: len(gb.Data), Inc: 1, Data: gb.Data}, blas32.Vector{N: len(g.Data), Inc: 1, Data: g.Data})
+				blas32.Axpy(0.5, blas32.Vector{N: len(gb.Data), Inc: 1, Data: gb.Data},
+					blas32.Vector{N: len(g.Data), Inc: 1, Data: g.Data})
 			}
 			dz := features.NewMatrix(z.Len(), testDim)
 			for from, to := range kept {
@@ -63,7 +64,8 @@ func TestStepsFollowTheAlgorithm(t *testing.T) {
 			adam.Step(e.Params(), b.cfg.Groups[0].Schedule.At(step-1))
 			bank.Push(zk)
 			f := b.facts[step-1]
-			if f.Loss != value || !slices.Equal(f.Kept, kept) || !slices.Equal(f.Scores, scores) || f.Number != step || f.Epoch != epoch+1 || f.Bank != bank.Len() {
+			if f.Loss != value || !slices.Equal(f.Kept, kept) || !slices.Equal(f.Scores, scores) || f.Number != step ||
+				f.Epoch != epoch+1 || f.Bank != bank.Len() {
 				t.Fatalf("step %d: told %+v, expected loss %v, kept %v", step, f, value, kept)
 			}
 		}
@@ -164,7 +166,8 @@ func TestWhatNoGradientMovesRests(t *testing.T) {
 		b := newBed(t, "", func(cfg *Config) {
 			heavy := SolverConfig{Name: "sgd", Momentum: 0.9, WeightDecay: 0.1}
 			group := func(name string, params []*features.Param) Group {
-				return Group{Name: name, Params: params, Solver: must(NewSolver(heavy)), Schedule: must(NewSchedule(ScheduleConfig{}, 0.1, 6, 3))}
+				return Group{Name: name, Params: params, Solver: must(NewSolver(heavy)),
+					Schedule: must(NewSchedule(ScheduleConfig{}, 0.1, 6, 3))}
 			}
 			cfg.Terms = []Term{{Name: "fake", Loss: fakeLoss(loss), Weight: 1, Params: []*features.Param{a, c}}}
 			cfg.Groups = []Group{group(HeadGroup, cfg.Encoder.Params()), group(LossGroup, cfg.Terms[0].Params)}
@@ -172,7 +175,8 @@ func TestWhatNoGradientMovesRests(t *testing.T) {
 		})
 		tr := b.trainer(t)
 		for n := 1; n <= 6; n++ {
-			before := map[string][]float32{"z": slices.Clone(b.encoder.w.Data), "a": slices.Clone(a.Data), "c": slices.Clone(c.Data)}
+			before := map[string][]float32{"z": slices.Clone(b.encoder.w.Data), "a": slices.Clone(a.Data),
+				"c": slices.Clone(c.Data)}
 			f := must(tr.step())
 			for name, now := range map[string][]float32{"z": b.encoder.w.Data, "a": a.Data, "c": c.Data} {
 				moved, want := !slices.Equal(before[name], now), stepIdle || slices.Contains(pulls[name], n)
@@ -209,13 +213,14 @@ func TestNonFiniteStops(t *testing.T) {
 		return func(b *bed) {
 			calls := 0
 			b.cfg.Groups = b.cfg.Groups[:1]
-			b.cfg.Terms = []Term{{Name: "spoiled", Weight: 1, Loss: fakeLoss(func(g *blas32.General, z features.Set, ref *features.Set) float64 {
-				value := good.Eval(g, z, ref)
-				if calls++; calls == at {
-					return spoil(g, value)
-				}
-				return value
-			})}}
+			b.cfg.Terms = []Term{{Name: "spoiled", Weight: 1,
+				Loss: fakeLoss(func(g *blas32.General, z features.Set, ref *features.Set) float64 {
+					value := good.Eval(g, z, ref)
+					if calls++; calls == at {
+						return spoil(g, value)
+					}
+					return value
+				})}}
 		}
 	}
 	for _, c := range []struct {
@@ -224,9 +229,12 @@ func TestNonFiniteStops(t *testing.T) {
 		want   string
 		count  int
 	}{
-		{"loss", spoiled(12, func(*blas32.General, float64) float64 { return math.NaN() }), "train: step 12 (epoch 2): loss is NaN; samples ", 0},
-		{"infinite loss", spoiled(12, func(*blas32.General, float64) float64 { return math.Inf(1) }), "train: step 12 (epoch 2): loss is +Inf; samples ", 0},
-		{"gradient", spoiled(12, func(g *blas32.General, v float64) float64 { g.Data[2*testDim+1] = nan; return v }), "train: step 12 (epoch 2): the loss's gradient is NaN; samples ", 1},
+		{"loss", spoiled(12, func(*blas32.General, float64) float64 { return math.NaN() }),
+			"train: step 12 (epoch 2): loss is NaN; samples ", 0},
+		{"infinite loss", spoiled(12, func(*blas32.General, float64) float64 { return math.Inf(1) }),
+			"train: step 12 (epoch 2): loss is +Inf; samples ", 0},
+		{"gradient", spoiled(12, func(g *blas32.General, v float64) float64 { g.Data[2*testDim+1] = nan; return v }),
+			"train: step 12 (epoch 2): the loss's gradient is NaN; samples ", 1},
 		{"embedding", func(b *bed) {
 			b.encoder.spoil = func(step int, z features.Set) {
 				if step == 12 {
@@ -248,14 +256,16 @@ func TestNonFiniteStops(t *testing.T) {
 			t.Errorf("%s: samples %v", c.name, bad.IDs)
 		}
 		if s, _, err := readArchive[state](read(t, dir, CheckpointFile)); err != nil || s.Progress.Step != 9 {
-			t.Errorf("%s: checkpoint of step %d, %v; expected the last good one, of step 9", c.name, s.Progress.Step, err)
+			t.Errorf("%s: checkpoint of step %d, %v; expected the last good one, of step 9", c.name,
+				s.Progress.Step, err)
 		}
 	}
 }
 
 func TestNonFiniteNamesFewSamples(t *testing.T) {
 	err := &NonFinite{Step: 412, Epoch: 3, What: "loss", Value: math.NaN(), IDs: features.AllRows(40)}
-	if want := "train: step 412 (epoch 3): loss is NaN; samples 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, … (40 in all)"; err.Error() != want {
+	if want := "train: step 412 (epoch 3): loss is NaN; samples 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, " +
+		"15, … (40 in all)"; err.Error() != want {
 		t.Errorf("%v, expected %s", err, want)
 	}
 }
@@ -274,7 +284,9 @@ type end struct {
 }
 
 func endOf(t *testing.T, b *bed, tr *Trainer, dir string) end {
-	e := end{b.encoder.w.Data, b.cfg.Terms[2].Params[0].Data, tr.best, tr.average, b.cfg.Bank.State(), nil, b.cfg.Filter.State(), b.cfg.Groups[0].Solver.State(), tr.progress, string(read(t, dir, MetricsFile)), string(read(t, dir, DiagnosticsFile))}
+	e := end{b.encoder.w.Data, b.cfg.Terms[2].Params[0].Data, tr.best, tr.average, b.cfg.Bank.State(), nil,
+		b.cfg.Filter.State(), b.cfg.Groups[0].Solver.State(), tr.progress, string(read(t, dir, MetricsFile)),
+		string(read(t, dir, DiagnosticsFile))}
 	if b.cfg.Shown != nil {
 		s := b.cfg.Shown.State()
 		e.Shown = &s
@@ -305,7 +317,8 @@ func TestResumedVoteIsTheSame(t *testing.T) {
 	resumedIsTheSame(t, func(c *Config) {
 		fc := c.Filter.Config()
 		fc.Scorer, fc.Neighbours, fc.Threshold, fc.Fixed = "knn", 9, filters.ThresholdFixed, 0.5
-		c.Filter, c.Shown = must(filters.New(fc, filters.Env{Dim: testDim, Classes: 12})), features.NewBank(70, testDim, 12)
+		c.Filter, c.Shown = must(filters.New(fc, filters.Env{Dim: testDim, Classes: 12})),
+			features.NewBank(70, testDim, 12)
 	}, 3)
 }
 
@@ -387,8 +400,10 @@ func TestForgettingAnyStateIsSeen(t *testing.T) {
 		"step":           func(s *state, _ map[string]archive.Array) { s.Progress.Step--; s.Progress.Averaged-- },
 		"average":        func(_ *state, a map[string]archive.Array) { a["average/0"].F32[0] += 1e-4 },
 		"averaged steps": func(s *state, _ map[string]archive.Array) { s.Progress.Averaged -= 20 },
-		"best averaged":  func(s *state, _ map[string]archive.Array) { s.Progress.BestAveraged = !s.Progress.BestAveraged },
-		"diagnosis":      func(s *state, _ map[string]archive.Array) { s.Judged = nil },
+		"best averaged": func(s *state, _ map[string]archive.Array) {
+			s.Progress.BestAveraged = !s.Progress.BestAveraged
+		},
+		"diagnosis": func(s *state, _ map[string]archive.Array) { s.Judged = nil },
 	} {
 		dir := t.TempDir()
 		ctx, cancel := context.WithCancel(context.Background())
@@ -490,7 +505,9 @@ func TestValidationFails(t *testing.T) {
 		"error": {0, errors.New("no gallery"), "train: validation after step 0: no gallery"},
 		"NaN":   {math.NaN(), nil, "train: validation after step 0: score is NaN, expected a finite number"},
 	} {
-		b := newBed(t, "", func(cfg *Config) { cfg.Validate = func(context.Context) (float64, error) { return c.score, c.err } })
+		b := newBed(t, "", func(cfg *Config) {
+			cfg.Validate = func(context.Context) (float64, error) { return c.score, c.err }
+		})
 		if _, err := b.trainer(t).Run(context.Background()); err == nil || err.Error() != c.want {
 			t.Errorf("%s: %v, expected %s", name, err, c.want)
 		}
@@ -510,7 +527,8 @@ func TestInterruptedValidation(t *testing.T) {
 		}
 		return validate(ctx)
 	}
-	if _, err := b.trainer(t).Run(ctx); !errors.Is(err, context.Canceled) || err.Error() != "train: stopped after step 12: context canceled" && !strings.Contains(err.Error(), "step 12") {
+	if _, err := b.trainer(t).Run(ctx); !errors.Is(err, context.Canceled) ||
+		err.Error() != "train: stopped after step 12: context canceled" && !strings.Contains(err.Error(), "step 12") {
 		t.Fatal(err)
 	}
 	again := newBed(t, dir, nil)
@@ -528,12 +546,17 @@ func TestNewRefuses(t *testing.T) {
 		want   string
 	}{
 		{func(c *Config) { c.Terms = nil }, "train: no loss is given"},
-		{func(c *Config) { c.Terms[1].Name = "contrastive" }, `train: two terms are named "contrastive", expected different names`},
-		{func(c *Config) { c.Bank = nil }, `train: term "contrastive:bank" compares with the memory bank, and there is none: give it a size`},
-		{func(c *Config) { c.Bank, c.Terms = nil, c.Terms[:1] }, `train: filter "vmf" judges by the memory bank, and there is none: give it a size`},
-		{func(c *Config) { c.Terms[0].Weight = 0 }, `train: term "contrastive": weight is 0, expected a positive number`},
+		{func(c *Config) { c.Terms[1].Name = "contrastive" },
+			`train: two terms are named "contrastive", expected different names`},
+		{func(c *Config) { c.Bank = nil },
+			`train: term "contrastive:bank" compares with the memory bank, and there is none: give it a size`},
+		{func(c *Config) { c.Bank, c.Terms = nil, c.Terms[:1] },
+			`train: filter "vmf" judges by the memory bank, and there is none: give it a size`},
+		{func(c *Config) { c.Terms[0].Weight = 0 },
+			`train: term "contrastive": weight is 0, expected a positive number`},
 		{func(c *Config) { c.Steps = 0 }, "train: length is 0 steps, expected at least 1"},
-		{func(c *Config) { c.Validate, c.Patience = nil, 1 }, "train: early stopping needs a validation split, and there is none"},
+		{func(c *Config) { c.Validate, c.Patience = nil, 1 },
+			"train: early stopping needs a validation split, and there is none"},
 		{func(c *Config) { c.ValidateEvery = 0 }, "train: validation every 0 steps, expected at least 1"},
 		{func(c *Config) { c.Clip = math.NaN() }, "train: clip is NaN, expected a norm, or 0 for none"},
 	} {
@@ -548,7 +571,8 @@ func TestShownHoldsWhatIsDropped(t *testing.T) {
 	b := newBed(t, "", func(c *Config) {
 		fc := c.Filter.Config()
 		fc.Scorer, fc.Neighbours, fc.Threshold, fc.Fixed = "knn", 9, filters.ThresholdFixed, 0.5
-		c.Filter, c.Shown, c.Bank = must(filters.New(fc, filters.Env{Dim: testDim, Classes: 12})), features.NewBank(5000, testDim, 12), features.NewBank(5000, testDim, 12)
+		c.Filter, c.Shown, c.Bank = must(filters.New(fc, filters.Env{Dim: testDim, Classes: 12})),
+			features.NewBank(5000, testDim, 12), features.NewBank(5000, testDim, 12)
 	})
 	if _, err := b.trainer(t).Run(context.Background()); err != nil {
 		t.Fatal(err)
@@ -558,9 +582,11 @@ func TestShownHoldsWhatIsDropped(t *testing.T) {
 		kept += len(f.Kept)
 	}
 	if shown := 24 * len(b.facts); b.cfg.Shown.Len() != shown || b.cfg.Bank.Len() != kept || kept >= shown {
-		t.Errorf("%d rows of %d steps were kept: the banks hold %d and %d, expected %d shown and %d kept", kept, len(b.facts), b.cfg.Shown.Len(), b.cfg.Bank.Len(), shown, kept)
+		t.Errorf("%d rows of %d steps were kept: the banks hold %d and %d, expected %d shown and %d kept", kept,
+			len(b.facts), b.cfg.Shown.Len(), b.cfg.Bank.Len(), shown, kept)
 	}
-	if _, err := New(func() Config { c := newBed(t, "", nil).cfg; c.Shown = c.Bank; return c }()); err == nil || !strings.Contains(err.Error(), "a bank of all that is shown") {
+	if _, err := New(func() Config { c := newBed(t, "", nil).cfg; c.Shown = c.Bank; return c }()); err == nil ||
+		!strings.Contains(err.Error(), "a bank of all that is shown") {
 		t.Errorf("a bank that no filter asks for: %v", err)
 	}
 }

@@ -82,7 +82,8 @@ func NewSampler(how Sampling, labels []int, seed uint64) (*Sampler, error) {
 	}
 	if unlabelled > 0 {
 		if s.free = rowsWithout(labels); len(s.free) == 0 {
-			return nil, fmt.Errorf("train: sampler: unlabelled: found %d for a batch, and every row has a label: expected 0", unlabelled)
+			return nil, fmt.Errorf("train: sampler: unlabelled: found %d for a batch, and every row has a "+
+				"label: expected 0", unlabelled)
 		}
 		s.u = min(unlabelled, len(s.free))
 	}
@@ -91,7 +92,8 @@ func NewSampler(how Sampling, labels []int, seed uint64) (*Sampler, error) {
 
 func checkBalance(b *float64) error {
 	if b != nil && !(*b >= 0 && *b <= 1) {
-		return fmt.Errorf("train: sampler: balance %v, expected a power of the classes' sizes from 0 (all equally often) to 1 (by size)", *b)
+		return fmt.Errorf("train: sampler: balance %v, expected a power of the classes' sizes from 0 (all equally "+
+			"often) to 1 (by size)", *b)
 	}
 	return nil
 }
@@ -116,7 +118,9 @@ const maxEpoch = 1 << 26
 // bounded returns an error where an epoch of so many rows has become too long.
 func (s *Sampler) bounded(rows int) error {
 	if n := s.batches * s.p * s.k; s.balance < 1 && n > maxEpoch && n > 4*rows {
-		return fmt.Errorf("train: sampler: balance %v makes an epoch of %d rows of %d, as small classes come as often as large ones: expected at most %d; a larger balance, or uniform batches", s.balance, n, rows, maxEpoch)
+		return fmt.Errorf("train: sampler: balance %v makes an epoch of %d rows of %d, as small classes come as "+
+			"often as large ones: expected at most %d; a larger balance, or uniform batches", s.balance, n,
+			rows, maxEpoch)
 	}
 	return nil
 }

@@ -11,14 +11,15 @@ import (
 
 // ScheduleConfig names how the learning rate moves over a run. Steps are iterations, counted from 0.
 type ScheduleConfig struct {
-	Name       string  `yaml:"name" json:"name"`               // constant | cosine | linear | multistep | supcon
-	Min        float64 `yaml:"lr_min" json:"lr_min"`           // cosine: the rate at the end; supcon: see Schedule
-	Milestones []int   `yaml:"milestones" json:"milestones"`   // multistep: the steps at which the rate falls
-	Gamma      float64 `yaml:"gamma" json:"gamma"`             // multistep, supcon: the factor of each fall
-	Warmup     int     `yaml:"warmup" json:"warmup"`           // steps of linear rise before everything
-	WarmupFrom float64 `yaml:"warmup_from" json:"warmup_from"` // the rate it rises from; 0: lr/warmup, as a first step of rate 0 would be wasted
-	Hold       float64 `yaml:"hold" json:"hold"`               // linear: the share of the run before the rate falls
-	Beta1      float64 `yaml:"beta1" json:"beta1"`             // linear: the solver's β₁ from epoch E on; 0: as before
+	Name       string  `yaml:"name" json:"name"`             // constant | cosine | linear | multistep | supcon
+	Min        float64 `yaml:"lr_min" json:"lr_min"`         // cosine: the rate at the end; supcon: see Schedule
+	Milestones []int   `yaml:"milestones" json:"milestones"` // multistep: the steps at which the rate falls
+	Gamma      float64 `yaml:"gamma" json:"gamma"`           // multistep, supcon: the factor of each fall
+	Warmup     int     `yaml:"warmup" json:"warmup"`         // steps of linear rise before everything
+	// the rate it rises from; 0: lr/warmup, as a first step of rate 0 would be wasted
+	WarmupFrom float64 `yaml:"warmup_from" json:"warmup_from"`
+	Hold       float64 `yaml:"hold" json:"hold"`   // linear: the share of the run before the rate falls
+	Beta1      float64 `yaml:"beta1" json:"beta1"` // linear: the solver's β₁ from epoch E on; 0: as before
 }
 
 // Schedule is the learning rate as a function of the step alone, η the base rate and T the run's steps.
@@ -50,16 +51,20 @@ func NewSchedule(cfg ScheduleConfig, lr float64, total, epoch int) (Schedule, er
 
 func (s Schedule) validate() error {
 	falls := s.Name == "multistep" || s.Name == "supcon"
-	if err := catalog.Check("train: schedule", s.Name, "constant", "cosine", "linear", "multistep", "supcon"); err != nil {
+	if err := catalog.Check("train: schedule", s.Name, "constant", "cosine", "linear", "multistep",
+		"supcon"); err != nil {
 		return err
 	}
 	check := catalog.Checker{Where: "train: schedule " + s.Name}
 	check.That(s.LR >= 0 && !math.IsInf(s.LR, 0), "lr", s.LR, "a finite number from 0")
 	check.That(s.Total >= 1, "total steps", s.Total, "at least 1")
 	check.That(s.Epoch >= 1, "steps in an epoch", s.Epoch, "at least 1")
-	check.That(s.Warmup == 0 || s.Warmup > 0 && s.Warmup < s.Total, "warmup", s.Warmup, fmt.Sprintf("fewer than the %d steps of the run", s.Total))
-	check.That(s.WarmupFrom >= 0 && s.WarmupFrom <= s.LR, "warmup_from", s.WarmupFrom, fmt.Sprintf("a number from 0 to the lr %v", s.LR))
-	check.That(s.Name != "cosine" || s.Min >= 0 && s.Min <= s.LR, "lr_min", s.Min, fmt.Sprintf("a number from 0 to the lr %v", s.LR))
+	check.That(s.Warmup == 0 || s.Warmup > 0 && s.Warmup < s.Total, "warmup", s.Warmup,
+		fmt.Sprintf("fewer than the %d steps of the run", s.Total))
+	check.That(s.WarmupFrom >= 0 && s.WarmupFrom <= s.LR, "warmup_from", s.WarmupFrom,
+		fmt.Sprintf("a number from 0 to the lr %v", s.LR))
+	check.That(s.Name != "cosine" || s.Min >= 0 && s.Min <= s.LR, "lr_min", s.Min,
+		fmt.Sprintf("a number from 0 to the lr %v", s.LR))
 	check.That(s.Name == "cosine" || s.Min == 0, "lr_min", s.Min, "none: it belongs to cosine")
 	check.That(!falls || s.Gamma > 0 && s.Gamma <= 1, "gamma", s.Gamma, "a number above 0, at most 1")
 	check.That(falls || s.Gamma == 0, "gamma", s.Gamma, "none: it belongs to multistep and supcon")
@@ -67,7 +72,8 @@ func (s Schedule) validate() error {
 	check.That(s.Beta1 >= 0 && s.Beta1 < 1, "beta1", s.Beta1, "a number from 0 to below 1")
 	check.That(s.Name == "linear" || s.Hold == 0, "hold", s.Hold, "none: it belongs to linear")
 	check.That(s.Name == "linear" || s.Beta1 == 0, "beta1", s.Beta1, "none: it belongs to linear")
-	check.That(s.Name == "multistep" || len(s.Milestones) == 0, "milestones", s.Milestones, "none: they belong to multistep")
+	check.That(s.Name == "multistep" || len(s.Milestones) == 0, "milestones", s.Milestones,
+		"none: they belong to multistep")
 	check.That(slices.IsSorted(s.Milestones), "milestones", s.Milestones, "rising steps")
 	return check.Err
 }

@@ -34,7 +34,8 @@ func newPaced(t testing.TB, dir string, change func(*Config, *selfpaced.Config))
 	p.bed = newBed(t, dir, func(c *Config) {
 		env := losses.Env{Dim: testDim, Classes: 12, Init: Rand(1, "proxies", 0), Step: c.Clock.Source(1, "loss")}
 		for i, name := range []string{"weighted_multi_similarity", "weighted_multi_similarity:bank"} {
-			c.Terms[i] = Term{Name: name, Loss: must(losses.New("weighted_multi_similarity", nil, env)), Weight: 1, Bank: i == 1}
+			c.Terms[i] = Term{Name: name, Loss: must(losses.New("weighted_multi_similarity", nil, env)), Weight: 1,
+				Bank: i == 1}
 		}
 		settings := selfpaced.Default()
 		settings.Mu, settings.Growth, settings.Start, settings.LambdaMax = 0.5, 1.02, 0.2, 50
@@ -153,7 +154,8 @@ func TestResumedPacedRunIsTheSame(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := p.endOf(t, tr, dir)
-	if first, last := want.SelfPaced.Weights[0], want.SelfPaced; last.Rounds != 7 || slices.Max(last.Weights) == slices.Min(last.Weights) {
+	if first, last := want.SelfPaced.Weights[0], want.SelfPaced; last.Rounds != 7 ||
+		slices.Max(last.Weights) == slices.Min(last.Weights) {
 		t.Fatalf("weights that say nothing: %v, %d rounds", first, last.Rounds)
 	}
 	for seed := range uint64(6) {
@@ -191,7 +193,8 @@ func TestResumedPacedRunIsTheSame(t *testing.T) {
 				t.Fatal(cuts, err)
 			}
 			f := must(os.OpenFile(filepath.Join(dir, MetricsFile), os.O_APPEND|os.O_WRONLY, 0))
-			fmt.Fprintf(f, `{"step":%d,"epoch":9,"selfpaced":{"number":3}}`+"\n"+`{"step":99,"lo`, 44) // of later steps that were lost
+			// of later steps that were lost
+			fmt.Fprintf(f, `{"step":%d,"epoch":9,"selfpaced":{"number":3}}`+"\n"+`{"step":99,"lo`, 44)
 			f.Close()
 		}
 		if cuts == 0 || inRound == 0 && seed == 0 {
@@ -243,7 +246,8 @@ func TestForgettingWeightsIsSeen(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := again.endOf(t, tr, dir)
-		if same := cmp.Equal(want.SelfPaced, got.SelfPaced) && slices.Equal(want.Rest.Weights, got.Rest.Weights); same != (name == "nothing") {
+		if same := cmp.Equal(want.SelfPaced, got.SelfPaced) &&
+			slices.Equal(want.Rest.Weights, got.Rest.Weights); same != (name == "nothing") {
 			t.Errorf("%s forgotten: the run ends the same: %v", name, same)
 		}
 	}
@@ -313,13 +317,15 @@ func TestWeightsOfOneChangeNothing(t *testing.T) {
 	}
 	for i, s := range ones.facts {
 		if o := plain.facts[i]; s.Loss != o.Loss || s.GradientNorm != o.GradientNorm || s.Skipped {
-			t.Fatalf("step %d: loss %v and gradient %v, on the plain loss %v and %v", i+1, s.Loss, s.GradientNorm, o.Loss, o.GradientNorm)
+			t.Fatalf("step %d: loss %v and gradient %v, on the plain loss %v and %v", i+1, s.Loss, s.GradientNorm,
+				o.Loss, o.GradientNorm)
 		}
 	}
 	if len(ones.facts) != 45 || !slices.Equal(ones.encoder.w.Data, plain.encoder.w.Data) {
 		t.Error("the weights of the encoder differ")
 	}
-	if other := run("weighted_multi_similarity", map[string]any{"base": 0.7}, 1); slices.Equal(other.encoder.w.Data, plain.encoder.w.Data) {
+	if other := run("weighted_multi_similarity", map[string]any{"base": 0.7}, 1); slices.Equal(other.encoder.w.Data,
+		plain.encoder.w.Data) {
 		t.Error("samples that weigh less change nothing")
 	}
 }
@@ -327,8 +333,13 @@ func TestWeightsOfOneChangeNothing(t *testing.T) {
 // What cannot run, or not go on, says why.
 func TestPacedRunRefuses(t *testing.T) {
 	for want, change := range map[string]func(*Config, *selfpaced.Config){
-		"train: self-paced weights every 0 steps, expected at least 1":                   func(c *Config, _ *selfpaced.Config) { c.SelfPaced.Every = 0 },
-		"train: self-paced weights without a loss that weighs its samples, expected one": func(c *Config, _ *selfpaced.Config) { c.Terms = c.Terms[2:] },
+		"train: self-paced weights every 0 steps, expected at least 1": func(c *Config, _ *selfpaced.Config) {
+			c.SelfPaced.Every = 0
+		},
+		"train: self-paced weights without a loss that weighs its samples, expected one": func(c *Config,
+			_ *selfpaced.Config) {
+			c.Terms = c.Terms[2:]
+		},
 	} {
 		if _, err := New(newPaced(t, "", change).cfg); err == nil || err.Error() != want {
 			t.Errorf("%v, expected %s", err, want)
@@ -353,8 +364,11 @@ func TestPacedRunRefuses(t *testing.T) {
 		}
 	}
 	p := newPaced(t, "", nil)
-	p.cfg.SelfPaced.Embed = func(context.Context) (features.Set, error) { return features.Set{}, errors.New("no picture") }
-	if _, err := p.trainer(t).Run(context.Background()); err == nil || err.Error() != "train: weights after step 7: no picture" {
+	p.cfg.SelfPaced.Embed = func(context.Context) (features.Set, error) {
+		return features.Set{}, errors.New("no picture")
+	}
+	if _, err := p.trainer(t).Run(context.Background()); err == nil ||
+		err.Error() != "train: weights after step 7: no picture" {
 		t.Error(err)
 	}
 }

@@ -62,7 +62,8 @@ func (s *solver) Step(params []*features.Param, lr float64) {
 			s.slots[p.Name] = mem
 		}
 		if len(mem.buffers) > 0 && len(mem.buffers[0]) != len(p.Data) {
-			panic(fmt.Sprintf("train: solver: parameter %s has %d weights, had %d", p.Name, len(p.Data), len(mem.buffers[0])))
+			panic(fmt.Sprintf("train: solver: parameter %s has %d weights, had %d", p.Name, len(p.Data),
+				len(mem.buffers[0])))
 		}
 		mem.steps++
 		u := s.cfg.update(lr, mem.steps, p.NoDecay)
@@ -110,15 +111,18 @@ func (s *solver) SetState(state SolverState, params []*features.Param) error {
 	for _, p := range state.Params {
 		size, ok := sizes[p.Name]
 		if !ok || slots[p.Name] != nil {
-			return fmt.Errorf("train: solver state: found parameter %q (unknown or twice), expected one of %d parameters once each", p.Name, len(params))
+			return fmt.Errorf("train: solver state: found parameter %q (unknown or twice), expected one of %d "+
+				"parameters once each", p.Name, len(params))
 		}
 		if want := s.cfg.Buffers(); len(p.Buffers) != len(want) || p.Steps < 0 {
-			return fmt.Errorf("train: solver state: %s: found %d buffers after %d steps, expected %v", p.Name, len(p.Buffers), p.Steps, want)
+			return fmt.Errorf("train: solver state: %s: found %d buffers after %d steps, expected %v", p.Name,
+				len(p.Buffers), p.Steps, want)
 		}
 		mem := &solverSlot{steps: p.Steps, buffers: make([][]float32, len(p.Buffers))}
 		for i, b := range p.Buffers {
 			if len(b) != size {
-				return fmt.Errorf("train: solver state: %s: %s has %d numbers, expected %d", p.Name, s.cfg.Buffers()[i], len(b), size)
+				return fmt.Errorf("train: solver state: %s: %s has %d numbers, expected %d", p.Name, s.cfg.Buffers()[i],
+					len(b), size)
 			}
 			mem.buffers[i] = append([]float32(nil), b...)
 		}

@@ -107,17 +107,21 @@ func (c SolverConfig) Validate() error {
 	for _, s := range c.settings() {
 		mine := s.everywhere || slices.Contains(has, s.name)
 		if !mine && s.value != 0 && s.value != s.otherwise {
-			return fmt.Errorf("train: solver %s: setting %q is unknown: known are lr, weight_decay, %s", c.Name, s.name, strings.Join(has, ", "))
+			return fmt.Errorf("train: solver %s: setting %q is unknown: known are lr, weight_decay, %s", c.Name, s.name,
+				strings.Join(has, ", "))
 		}
 		if mine && !(s.value >= 0 && s.value <= s.most) {
-			return fmt.Errorf("train: solver %s: %s: found %v, expected a number from 0 to %.4g", c.Name, s.name, s.value, s.most)
+			return fmt.Errorf("train: solver %s: %s: found %v, expected a number from 0 to %.4g", c.Name, s.name,
+				s.value, s.most)
 		}
 	}
 	if c.Nesterov && (c.Momentum == 0 || c.Dampening != 0) {
-		return fmt.Errorf("train: solver %s: nesterov: found momentum %v and dampening %v, expected a momentum and no dampening", c.Name, c.Momentum, c.Dampening)
+		return fmt.Errorf("train: solver %s: nesterov: found momentum %v and dampening %v, expected a momentum "+
+			"and no dampening", c.Name, c.Momentum, c.Dampening)
 	}
 	if c.Name != "sgd" && c.Eps == 0 {
-		return fmt.Errorf("train: solver %s: eps: found 0, expected more (start from DefaultSolver: an all-zero gradient would give 0/0)", c.Name)
+		return fmt.Errorf("train: solver %s: eps: found 0, expected more (start from DefaultSolver: an all-zero "+
+			"gradient would give 0/0)", c.Name)
 	}
 	return nil
 }

@@ -64,9 +64,11 @@ func BenchmarkSolverPlace(b *testing.B) {
 			b.Fatal(err)
 		}
 		defer s.Close()
-		in := []ort.Tensor{ort.Float32s(draw(), n), ort.Float32s(draw(), n), ort.Float32s(draw(), n), ort.Float32s(draw(), n),
+		in := []ort.Tensor{ort.Float32s(draw(), n), ort.Float32s(draw(), n), ort.Float32s(draw(), n),
+			ort.Float32s(draw(), n),
 			ort.Float32s([]float32{1e-6}), ort.Float32s([]float32{1})}
-		out := []ort.Tensor{ort.Float32s(make([]float32, n), n), ort.Float32s(make([]float32, n), n), ort.Float32s(make([]float32, n), n)}
+		out := []ort.Tensor{ort.Float32s(make([]float32, n), n), ort.Float32s(make([]float32, n), n),
+			ort.Float32s(make([]float32, n), n)}
 		for b.Loop() {
 			if err := s.Run(in, out); err != nil {
 				b.Fatal(err)

@@ -23,11 +23,12 @@ func solverCases() map[string]SolverConfig {
 		return c
 	}
 	return map[string]SolverConfig{
-		"sgd":               DefaultSolver("sgd"),
-		"sgd decay":         with("sgd", func(c *SolverConfig) { c.WeightDecay = 0.1 }),
-		"sgd momentum":      with("sgd", func(c *SolverConfig) { c.Momentum = 0.9; c.WeightDecay = 1e-2 }),
-		"sgd dampening":     with("sgd", func(c *SolverConfig) { c.Momentum = 0.8; c.Dampening = 0.3 }),
-		"sgd nesterov":      with("sgd", func(c *SolverConfig) { c.Momentum = 0.9; c.Nesterov = true; c.WeightDecay = 1e-3 }),
+		"sgd":           DefaultSolver("sgd"),
+		"sgd decay":     with("sgd", func(c *SolverConfig) { c.WeightDecay = 0.1 }),
+		"sgd momentum":  with("sgd", func(c *SolverConfig) { c.Momentum = 0.9; c.WeightDecay = 1e-2 }),
+		"sgd dampening": with("sgd", func(c *SolverConfig) { c.Momentum = 0.8; c.Dampening = 0.3 }),
+		"sgd nesterov": with("sgd",
+			func(c *SolverConfig) { c.Momentum = 0.9; c.Nesterov = true; c.WeightDecay = 1e-3 }),
 		"adam":              DefaultSolver("adam"),
 		"adam decay":        with("adam", func(c *SolverConfig) { c.WeightDecay = 5e-2 }),
 		"adam amsgrad":      with("adam", func(c *SolverConfig) { c.AMSGrad = true }),
@@ -308,17 +309,23 @@ func TestSolverTreatsParametersApart(t *testing.T) {
 
 func TestSolverConfigIsChecked(t *testing.T) {
 	for want, change := range map[string]func(*SolverConfig){
-		`solver "adm" is unknown (did you mean "adam"?): known are adam, adamw, rmsprop, sgd`: func(c *SolverConfig) { c.Name = "adm" },
+		`solver "adm" is unknown (did you mean "adam"?): known are adam, adamw, rmsprop, sgd`: func(c *SolverConfig) {
+			c.Name = "adm"
+		},
 		"lr: found -1":   func(c *SolverConfig) { c.LR = -1 },
 		"lr: found NaN":  func(c *SolverConfig) { c.LR = LearningRate(math.NaN()) },
 		"lr: found +Inf": func(c *SolverConfig) { c.LR = LearningRate(math.Inf(1)) },
 		"beta1: found 1": func(c *SolverConfig) { c.Beta1 = 1 },
 		"eps: found 0":   func(c *SolverConfig) { c.Eps = 0 },
-		`solver adam: setting "momentum" is unknown: known are lr, weight_decay, beta1, beta2, amsgrad, eps`: func(c *SolverConfig) { c.Momentum = 0.9 },
-		`setting "nesterov" is unknown`:                    func(c *SolverConfig) { c.Nesterov = true },
-		`setting "alpha" is unknown`:                       func(c *SolverConfig) { c.Alpha = 0.5 },
-		"nesterov: found momentum 0 and dampening 0":       func(c *SolverConfig) { c.Name, c.Nesterov = "sgd", true },
-		"nesterov: found momentum 0.9 and dampening 0.1":   func(c *SolverConfig) { c.Name, c.Nesterov, c.Momentum, c.Dampening = "sgd", true, 0.9, 0.1 },
+		`solver adam: setting "momentum" is unknown: known are lr, weight_decay, beta1, beta2, amsgrad, eps`: func(c *SolverConfig) {
+			c.Momentum = 0.9
+		},
+		`setting "nesterov" is unknown`:              func(c *SolverConfig) { c.Nesterov = true },
+		`setting "alpha" is unknown`:                 func(c *SolverConfig) { c.Alpha = 0.5 },
+		"nesterov: found momentum 0 and dampening 0": func(c *SolverConfig) { c.Name, c.Nesterov = "sgd", true },
+		"nesterov: found momentum 0.9 and dampening 0.1": func(c *SolverConfig) {
+			c.Name, c.Nesterov, c.Momentum, c.Dampening = "sgd", true, 0.9, 0.1
+		},
 		"momentum: found 1, expected a number from 0 to 1": func(c *SolverConfig) { c.Name, c.Momentum = "sgd", 1 },
 	} {
 		c := DefaultSolver("adam")

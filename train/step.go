@@ -199,7 +199,8 @@ func (t *Trainer) rateOf(name string) float64 {
 }
 
 func (t *Trainer) nonFinite(what string, value float64, ids []int) error {
-	return &NonFinite{Step: t.fact.Number, Epoch: t.fact.Epoch, What: what, Value: value, IDs: append([]int(nil), ids...)}
+	return &NonFinite{Step: t.fact.Number, Epoch: t.fact.Epoch, What: what, Value: value,
+		IDs: append([]int(nil), ids...)}
 }
 
 // encoderNorm returns the common norm of the gradients of the encoder's parameters that a step moves.

@@ -55,7 +55,9 @@ func newObjective(terms []Term) *objective {
 // eval overwrites grad, n×d, with ∂L/∂z and the gradients of the losses' own parameters, and returns L. The first
 // labelled rows of z have a label; terms that do not take others are shown these alone. Active is false where all
 // gradients are zero.
-func (o *objective) eval(grad blas32.General, z features.Set, labelled int, bank *features.Bank, step int) (value float64, active bool) {
+func (o *objective) eval(
+	grad blas32.General, z features.Set, labelled int, bank *features.Bank, step int,
+) (value float64, active bool) {
 	clear(grad.Data[:grad.Rows*grad.Cols])
 	o.forget(labelled)
 	if need := grad.Rows * grad.Cols; len(o.one) < need {

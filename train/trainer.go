@@ -21,27 +21,33 @@ import (
 // Config is everything that a run consists of. Steps are counted from 1, and all lengths are in steps: an
 // epoch is Sampler.Batches() of them.
 type Config struct {
-	Encoder   Encoder
-	Sampler   *Sampler
-	Terms     []Term
-	Filter    *filters.Filter       // nil: every row is kept
-	Bank      *features.Bank        // nil: no memory
-	Shown     *features.Bank        // what batches have shown, kept or not, for a filter that judges by that; nil: it judges by Bank
-	SelfPaced *SelfPaced            // nil: the losses weigh all samples alike
-	Refit     *Refit                // nil: the head goes on as it began
-	Corrector *correction.Corrector // of labels that the filter drops for long; nil: labels stay as given. Its rows are the encoder's
-	Samples   *samples.Record       // of what the run sees of each sample, for an audit; nil: nothing is kept
-	Watch     *filters.Filter       // judges the batches for Samples, by the bank, and drops nothing; nil: the filter does
-	Steps     int                   // length of the run
+	Encoder Encoder
+	Sampler *Sampler
+	Terms   []Term
+	Filter  *filters.Filter // nil: every row is kept
+	Bank    *features.Bank  // nil: no memory
+	// what batches have shown, kept or not, for a filter that judges by that; nil: it judges by Bank
+	Shown     *features.Bank
+	SelfPaced *SelfPaced // nil: the losses weigh all samples alike
+	Refit     *Refit     // nil: the head goes on as it began
+	// of labels that the filter drops for long; nil: labels stay as given. Its rows are the encoder's
+	Corrector *correction.Corrector
+	Samples   *samples.Record // of what the run sees of each sample, for an audit; nil: nothing is kept
+	// judges the batches for Samples, by the bank, and drops nothing; nil: the filter does
+	Watch *filters.Filter
+	Steps int // length of the run
 
-	Groups   []Group // who steps which parameters: each of the encoder's and the losses' in one
-	Clip     float64 // the gradient of all encoder parameters of running groups is scaled down to this common norm; 0: never
-	StepIdle bool    // step the solvers even of what no gradient moves: momentum and weight decay then go on
-	Average  int     // steps that a moving average of the encoder's weights reaches back; 0: none. It is validated beside the last state
+	Groups []Group // who steps which parameters: each of the encoder's and the losses' in one
+	// the gradient of all encoder parameters of running groups is scaled down to this common norm; 0: never
+	Clip     float64
+	StepIdle bool // step the solvers even of what no gradient moves: momentum and weight decay then go on
+	// steps that a moving average of the encoder's weights reaches back; 0: none. It is validated beside the last state
+	Average int
 
 	Validate      func(context.Context) (score float64, err error) // larger is better; nil: none
 	ValidateEvery int                                              // steps; also before the first and after the last
-	Patience      int                                              // stop after so many validations without a new best; 0: never
+	// stop after so many validations without a new best; 0: never
+	Patience int
 
 	// SaveHead is called while the encoder holds a new best (best), or the state that goes into a checkpoint.
 	// Without validation the last state is the best, or its average where there is one.
@@ -70,20 +76,22 @@ type Step struct {
 	Pulls         []float64 // ‖weight·∂term/∂z‖ of each term, in the same order: what it asks of the embedding
 	Pull          float64   // ‖∂loss/∂z‖ of all: of two terms (Pull² - p² - q²)/2pq is their cosine
 	IDs           []int     // of the rows of the batch
-	Kept          []int     // positions in the batch, rising: what the filter kept, or what a loss that is a Chooser chose
-	Scores        []float64 // the filter's, of all rows; nil without a filter
-	Unjudged      []bool    // of the rows: nothing was known of the label, and its score says nothing; nil without a filter
-	Judge         string    // the scorer of the filter that gave them; "" without a filter
-	Threshold     float64   // scores above it were kept
-	HasThreshold  bool      // false without a filter, and where it kept everything
-	LR            float64   // of the head
-	LossLR        float64   // of the losses' own parameters; 0: none, or not stepped
-	BackboneLR    float64   // 0: none, resting, or not stepped
-	PeerLR        float64   // of the second network; 0: none, resting, or not stepped
-	GradientNorm  float64   // of the encoder's parameters that the step moves, before clipping
-	Bank          int       // members after the step
-	Corrected     int       // corrections of labels so far, those of this step included
-	Skipped       bool      // no term was active and the solver did not step
+	// positions in the batch, rising: what the filter kept, or what a loss that is a Chooser chose
+	Kept   []int
+	Scores []float64 // the filter's, of all rows; nil without a filter
+	// of the rows: nothing was known of the label, and its score says nothing; nil without a filter
+	Unjudged     []bool
+	Judge        string  // the scorer of the filter that gave them; "" without a filter
+	Threshold    float64 // scores above it were kept
+	HasThreshold bool    // false without a filter, and where it kept everything
+	LR           float64 // of the head
+	LossLR       float64 // of the losses' own parameters; 0: none, or not stepped
+	BackboneLR   float64 // 0: none, resting, or not stepped
+	PeerLR       float64 // of the second network; 0: none, resting, or not stepped
+	GradientNorm float64 // of the encoder's parameters that the step moves, before clipping
+	Bank         int     // members after the step
+	Corrected    int     // corrections of labels so far, those of this step included
+	Skipped      bool    // no term was active and the solver did not step
 }
 
 // KeptShare returns the share of the batch that was kept.
@@ -120,7 +128,8 @@ func (e *NonFinite) Error() string {
 		list, more = list[:16], fmt.Sprintf(", … (%d in all)", len(e.IDs))
 	}
 	text := strings.ReplaceAll(strings.Trim(fmt.Sprint(list), "[]"), " ", ", ")
-	return fmt.Sprintf("train: step %d (epoch %d): %s is %v; samples %s%s", e.Step, e.Epoch, e.What, e.Value, text, more)
+	return fmt.Sprintf("train: step %d (epoch %d): %s is %v; samples %s%s", e.Step, e.Epoch, e.What,
+		e.Value, text, more)
 }
 
 // Clock tells the step that runs to those who draw in it.
@@ -171,7 +180,8 @@ type Trainer struct {
 
 // New checks what a Config must hold together.
 func New(cfg Config) (*Trainer, error) {
-	t := &Trainer{Config: cfg, params: cfg.Encoder.Params(), objective: newObjective(cfg.Terms), epoch: -1, all: features.AllRows(cfg.Sampler.Size())}
+	t := &Trainer{Config: cfg, params: cfg.Encoder.Params(), objective: newObjective(cfg.Terms), epoch: -1,
+		all: features.AllRows(cfg.Sampler.Size())}
 	if s, ok := cfg.Encoder.(Stateful); ok {
 		t.state = s.State()
 	}
@@ -213,7 +223,8 @@ func (t *Trainer) check() error {
 		case names[term.Name]:
 			return fmt.Errorf("train: two terms are named %q, expected different names", term.Name)
 		case term.Bank && t.Bank == nil:
-			return fmt.Errorf("train: term %q compares with the memory bank, and there is none: give it a size", term.Name)
+			return fmt.Errorf("train: term %q compares with the memory bank, and there is none: give it a size",
+				term.Name)
 		case !(term.Weight > 0) || math.IsInf(term.Weight, 0):
 			return fmt.Errorf("train: term %q: weight is %v, expected a positive number", term.Name, term.Weight)
 		}
@@ -235,17 +246,22 @@ func (t *Trainer) check() error {
 	case len(t.Terms) == 0:
 		return fmt.Errorf("train: no loss is given")
 	case t.chooser != nil && (len(t.Terms) > 1 || t.Filter != nil || t.Bank != nil):
-		return fmt.Errorf("train: a loss that chooses its rows stands alone: found %d terms, a filter: %v, a bank: %v", len(t.Terms), t.Filter != nil, t.Bank != nil)
+		return fmt.Errorf("train: a loss that chooses its rows stands alone: found %d terms, a filter: %v, a bank: %v",
+			len(t.Terms), t.Filter != nil, t.Bank != nil)
 	case t.Corrector != nil && (t.Filter == nil || t.Bank == nil):
-		return fmt.Errorf("train: labels are corrected where a filter drops them, by the memory bank: found a filter: %v, a bank: %v", t.Filter != nil, t.Bank != nil)
+		return fmt.Errorf("train: labels are corrected where a filter drops them, by the memory bank: found a "+
+			"filter: %v, a bank: %v", t.Filter != nil, t.Bank != nil)
 	case t.Watch != nil && (t.Samples == nil || t.Bank == nil):
-		return fmt.Errorf("train: a filter watches what is kept of samples, by the memory bank: found samples: %v, a bank: %v", t.Samples != nil, t.Bank != nil)
+		return fmt.Errorf("train: a filter watches what is kept of samples, by the memory bank: found "+
+			"samples: %v, a bank: %v", t.Samples != nil, t.Bank != nil)
 	case t.Steps < 1:
 		return fmt.Errorf("train: length is %d steps, expected at least 1", t.Steps)
 	case t.Filter != nil && t.Filter.NeedsBank() && t.Bank == nil:
-		return fmt.Errorf("train: filter %q judges by the memory bank, and there is none: give it a size", t.Filter.Config().Scorer)
+		return fmt.Errorf("train: filter %q judges by the memory bank, and there is none: give it a size",
+			t.Filter.Config().Scorer)
 	case (t.Filter != nil && t.Filter.NeedsAll()) != (t.Shown != nil):
-		return fmt.Errorf("train: a bank of all that is shown is there for filters that judge by it: found a bank: %v, such a filter: %v", t.Shown != nil, t.Shown == nil)
+		return fmt.Errorf("train: a bank of all that is shown is there for filters that judge by it: found a bank: "+
+			"%v, such a filter: %v", t.Shown != nil, t.Shown == nil)
 	case t.Validate != nil && t.ValidateEvery < 1:
 		return fmt.Errorf("train: validation every %d steps, expected at least 1", t.ValidateEvery)
 	case t.Patience > 0 && t.Validate == nil:

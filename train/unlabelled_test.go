@@ -106,9 +106,11 @@ func TestUnlabelledRowsInAStep(t *testing.T) {
 	dropped := 0
 	cfg := Config{
 		Encoder: e, Sampler: sampler, Steps: 12, Bank: features.NewBank(200, 8, 6),
-		Terms:  []Term{{Name: "takes", Loss: takes, Weight: 1, Unlabelled: true}, {Name: "leaves", Loss: leaves, Weight: 2}},
+		Terms: []Term{{Name: "takes", Loss: takes, Weight: 1, Unlabelled: true},
+			{Name: "leaves", Loss: leaves, Weight: 2}},
 		Filter: must(filters.New(fc, filters.Env{Dim: 8, Classes: 6})),
-		Groups: oneGroup(e, DefaultSolver("sgd"), must(NewSchedule(ScheduleConfig{Name: "constant"}, 1e-3, 12, sampler.Batches()))),
+		Groups: oneGroup(e, DefaultSolver("sgd"),
+			must(NewSchedule(ScheduleConfig{Name: "constant"}, 1e-3, 12, sampler.Batches()))),
 	}
 	bank := 0
 	cfg.Stepped = func(s Step) {
@@ -116,7 +118,8 @@ func TestUnlabelledRowsInAStep(t *testing.T) {
 		dropped += 12 - kept
 		bank += kept
 		if len(s.IDs) != 12 || len(s.Scores) != 12 || s.Bank != min(bank, 200) {
-			t.Fatalf("step %d: %d rows, %d scores, a bank of %d after %d", s.Number, len(s.IDs), len(s.Scores), s.Bank, bank)
+			t.Fatalf("step %d: %d rows, %d scores, a bank of %d after %d", s.Number, len(s.IDs), len(s.Scores),
+				s.Bank, bank)
 		}
 		if len(leaves.ids) != kept || len(takes.ids) != kept+5 || !slices.Equal(takes.ids[:kept], leaves.ids) {
 			t.Fatalf("step %d: %d kept, shown %v and %v", s.Number, kept, takes.ids, leaves.ids)

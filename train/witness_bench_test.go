@@ -84,8 +84,10 @@ func newTurn(b *testing.B, name string, record bool) turn {
 	sampler := or(train.NewSampler(train.Shuffle{Rows: claimBatch}, c.set.Labels, 1))(b)
 	schedule := or(train.NewSchedule(train.ScheduleConfig{}, 1e-6, recordSteps, sampler.Batches()))(b)
 	tc := train.Config{
-		Encoder: c.encoder, Sampler: sampler, Steps: recordSteps, Bank: features.NewBank(claimBank, claimOut, claimClasses),
-		Groups: []train.Group{{Name: train.HeadGroup, Params: c.encoder.Params(), Solver: c.solver, Schedule: schedule}},
+		Encoder: c.encoder, Sampler: sampler, Steps: recordSteps,
+		Bank: features.NewBank(claimBank, claimOut, claimClasses),
+		Groups: []train.Group{{Name: train.HeadGroup, Params: c.encoder.Params(), Solver: c.solver,
+			Schedule: schedule}},
 	}
 	for _, against := range []string{"batch", "bank"} {
 		loss := or(losses.New("contrastive", nil, losses.Env{Dim: claimOut, Classes: claimClasses}))(b)

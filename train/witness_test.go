@@ -39,7 +39,9 @@ func newRecord(t testing.TB, c *Config) *samples.Record {
 	return r
 }
 
-var names = samples.Names{Path: func(row int) string { return fmt.Sprint("image ", row) }, Class: func(k int) string { return fmt.Sprint("class ", k) }}
+var names = samples.Names{Path: func(row int) string { return fmt.Sprint("image ", row) }, Class: func(k int) string {
+	return fmt.Sprint("class ", k)
+}}
 
 // told is a trainer's record as it is told.
 func told(tr *Trainer) []samples.Sample { return slices.Collect(tr.Samples.All(names)) }
@@ -274,7 +276,8 @@ func TestRecordResumes(t *testing.T) {
 func TestRecordOfLosses(t *testing.T) {
 	var recorder *rowRecorder
 	b := witnessed(t, "", func(c *Config) {
-		recorder = &rowRecorder{RowWise: c.Terms[0].Loss.(losses.RowWise), sum: map[int]float64{}, n: map[int]int{}, from: c.Steps / 2}
+		recorder = &rowRecorder{RowWise: c.Terms[0].Loss.(losses.RowWise), sum: map[int]float64{}, n: map[int]int{},
+			from: c.Steps / 2}
 		c.Terms = c.Terms[:1]
 		c.Terms[0].Loss, c.Terms[0].Weight = recorder, 0.5
 		c.Groups = c.Groups[:1]

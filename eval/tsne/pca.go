@@ -26,7 +26,8 @@ type Components struct {
 // Time O(n·d²).
 func PCA(x blas32.General) (Components, error) {
 	if x.Rows < 2 || x.Cols < 1 {
-		return Components{}, fmt.Errorf("tsne: principal components: found %d rows of %d dimensions, expected at least 2 of 1", x.Rows, x.Cols)
+		return Components{}, fmt.Errorf("tsne: principal components: found %d rows of %d dimensions, expected "+
+			"at least 2 of 1", x.Rows, x.Cols)
 	}
 	centred := features.NewMatrix(x.Rows, x.Cols)
 	mean := make([]float64, x.Cols)
@@ -39,7 +40,8 @@ func PCA(x blas32.General) (Components, error) {
 		row := features.Row(centred, i)
 		for j, v := range features.Row(x, i) {
 			if v-v != 0 {
-				return Components{}, fmt.Errorf("tsne: principal components: row %d holds %v, expected finite numbers", i, v)
+				return Components{}, fmt.Errorf("tsne: principal components: row %d holds %v, expected finite numbers",
+					i, v)
 			}
 			row[j] = float32(float64(v) - mean[j])
 		}

@@ -105,7 +105,8 @@ func Embed(ctx context.Context, x blas32.General, o Options) ([]Point, Report, e
 		}
 	}
 	if r.KL = d.kl(); math.IsNaN(r.KL) || math.IsInf(r.KL, 0) {
-		return nil, r, fmt.Errorf("tsne: after %d iterations the divergence is %v: expected a smaller learning rate than %g", o.Iterations, r.KL, o.LearningRate)
+		return nil, r, fmt.Errorf("tsne: after %d iterations the divergence is %v: expected a smaller "+
+			"learning rate than %g", o.Iterations, r.KL, o.LearningRate)
 	}
 	return d.y, r, nil
 }

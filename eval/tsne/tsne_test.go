@@ -166,7 +166,8 @@ func TestAffinities(t *testing.T) {
 	if d := farthest(dense(affinitiesOf(t, x, 15, 5)), want); d > 1e-4 {
 		t.Errorf("P differs from that by loops by %.2g of its greatest entry", d)
 	}
-	for name, other := range map[string]affinity{"another perplexity": affinitiesOf(t, x, 15, 5.1), "a neighbour less": affinitiesOf(t, x, 14, 5)} {
+	for name, other := range map[string]affinity{"another perplexity": affinitiesOf(t, x, 15, 5.1),
+		"a neighbour less": affinitiesOf(t, x, 14, 5)} {
 		if d := farthest(dense(other), want); d < 1e-3 {
 			t.Errorf("%s was let through: %.2g", name, d)
 		}
@@ -245,7 +246,8 @@ func TestTreeIsNearExact(t *testing.T) {
 		z := d.repel()
 		off := gradientOff(d.repelled, exact)
 		if off > c.force || math.Abs(z-sum)/sum > c.z || off >= last {
-			t.Errorf("theta %g: force off by %.2g of its length, Z by %.2g; expected at most %g, %g", c.theta, off, math.Abs(z-sum)/sum, c.force, c.z)
+			t.Errorf("theta %g: force off by %.2g of its length, Z by %.2g; expected at most %g, %g", c.theta, off,
+				math.Abs(z-sum)/sum, c.force, c.z)
 		}
 		last = off
 	}
@@ -255,7 +257,8 @@ func TestTreeIsNearExact(t *testing.T) {
 func TestTreeHoldsAll(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 50).Draw(t, "n")
-		number := rapid.OneOf(rapid.Float64Range(-2, 2), rapid.SampledFrom([]float64{0, 1, math.Nextafter(1, 2), 1e-300, 1e12}))
+		number := rapid.OneOf(rapid.Float64Range(-2, 2),
+			rapid.SampledFrom([]float64{0, 1, math.Nextafter(1, 2), 1e-300, 1e12}))
 		y := make([]Point, n)
 		for i := range y {
 			y[i] = Point{number.Draw(t, "x"), number.Draw(t, "y")}
@@ -428,12 +431,15 @@ func TestPCA(t *testing.T) {
 			cross += p.X * p.Y / float64(x.Rows)
 		}
 		for k := range min(2, d) {
-			if want := all[d-1-k]; math.Abs(got.Variance[k]-want) > 1e-5*all[d-1] || math.Abs(got.Share[k]-want/total) > 1e-5 {
-				t.Errorf("%d dimensions: variance %v and share %v along direction %d, expected %v and %v", d, got.Variance[k], got.Share[k], k, want, want/total)
+			if want := all[d-1-k]; math.Abs(got.Variance[k]-want) > 1e-5*all[d-1] ||
+				math.Abs(got.Share[k]-want/total) > 1e-5 {
+				t.Errorf("%d dimensions: variance %v and share %v along direction %d, expected %v and %v", d,
+					got.Variance[k], got.Share[k], k, want, want/total)
 			}
 		}
 		if math.Abs(variance-got.Variance[0]) > 1e-5*variance || math.Abs(cross) > 1e-5*variance {
-			t.Errorf("%d dimensions: the points have variance %v and covariance %v, expected %v and 0", d, variance, cross, got.Variance[0])
+			t.Errorf("%d dimensions: the points have variance %v and covariance %v, expected %v and 0", d, variance,
+				cross, got.Variance[0])
 		}
 	}
 	if _, err := PCA(features.NewMatrix(1, 3)); err == nil {

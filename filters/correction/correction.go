@@ -74,8 +74,10 @@ func New(c Config, labels []int, classes int) (*Corrector, error) {
 		return nil, err
 	}
 	n := len(labels)
-	r := &Corrector{config: c, given: append([]int(nil), labels...), labels: append([]int(nil), labels...), sizes: make([]int, classes),
-		vote: make([]int, n), votes: make([]int, n), last: make([]int, n), judge: filters.VMF{Kappa: filters.KappaBanerjee}}
+	r := &Corrector{config: c, given: append([]int(nil), labels...), labels: append([]int(nil), labels...),
+		sizes: make([]int, classes),
+		vote:  make([]int, n), votes: make([]int, n), last: make([]int, n),
+		judge: filters.VMF{Kappa: filters.KappaBanerjee}}
 	for i, y := range labels {
 		if y >= classes {
 			return nil, fmt.Errorf("correction: row %d: label %d, expected one of %d classes", i, y, classes)

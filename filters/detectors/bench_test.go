@@ -23,7 +23,8 @@ func BenchmarkSelect(b *testing.B) {
 		start := time.Now()
 		for from := 0; from < u.Len(); from += blockRows {
 			for left := 0; left < u.Len(); left += blockCols {
-				features.Products(&scratch, features.Part(u.X, from, min(blockRows, u.Len()-from)), features.Part(u.X, left, min(blockCols, u.Len()-left)))
+				features.Products(&scratch, features.Part(u.X, from, min(blockRows, u.Len()-from)),
+					features.Part(u.X, left, min(blockCols, u.Len()-left)))
 			}
 		}
 		middle := time.Now()

@@ -34,7 +34,8 @@ func unit(z features.Set, classes int) (features.Set, error) {
 		return z, fmt.Errorf("detectors: %d classes, expected at least 1", classes)
 	}
 	if top := slices.Max(z.Labels); top >= classes {
-		return z, fmt.Errorf("detectors: row %d: label %d, expected one of %d classes", slices.Index(z.Labels, top), top, classes)
+		return z, fmt.Errorf("detectors: row %d: label %d, expected one of %d classes", slices.Index(z.Labels, top),
+			top, classes)
 	}
 	out := features.Set{X: features.NewMatrix(z.Len(), z.Dim()), Labels: z.Labels, IDs: z.IDs}
 	for i := range z.Len() {

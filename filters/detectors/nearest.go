@@ -46,7 +46,8 @@ func nearest(ctx context.Context, z features.Set, k int) (*Neighbours, error) {
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
-			s := features.Products(&scratch, features.Part(z.X, from, height), features.Part(z.X, left, min(blockCols, n-left)))
+			s := features.Products(&scratch, features.Part(z.X, from, height),
+				features.Part(z.X, left, min(blockCols, n-left)))
 			for i := range height {
 				lists[i].offer(features.Row(s, i), left)
 			}

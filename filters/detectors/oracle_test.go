@@ -57,7 +57,8 @@ type slowSelection struct {
 
 func slowSelCL(z features.Set, classes int, cfg SelCL) *slowSelection {
 	n := z.Len()
-	o := &slowSelection{pseudo: make([]int, n), share: make([]float64, n), discrepancy: make([]float64, n), agree: make([]bool, n), selected: make([]bool, n)}
+	o := &slowSelection{pseudo: make([]int, n), share: make([]float64, n), discrepancy: make([]float64, n),
+		agree: make([]bool, n), selected: make([]bool, n)}
 	unit := features.Set{X: features.NewMatrix(n, z.Dim())}
 	copy(unit.X.Data, z.X.Data)
 	if err := features.Normalize(unit.X); err != nil {
@@ -171,11 +172,13 @@ func (o *slowSelection) differs(s *Selection, p *Pairs, labels []int) string {
 		return fmt.Sprintf("threshold %v, expected %v", p.Threshold, o.threshold)
 	}
 	for i, want := range o.share {
-		if math.Abs(s.Share[i]-want) > 1e-12 || s.Discrepancy[i] != o.discrepancy[i] && math.Abs(s.Discrepancy[i]-o.discrepancy[i]) > 1e-9 {
+		if math.Abs(s.Share[i]-want) > 1e-12 || s.Discrepancy[i] != o.discrepancy[i] &&
+			math.Abs(s.Discrepancy[i]-o.discrepancy[i]) > 1e-9 {
 			return fmt.Sprintf("share of row %d", i)
 		}
 		for j := range o.share {
-			want := labels[i] >= 0 && labels[i] == labels[j] && (i == j || o.selected[i] && o.selected[j] || o.s[i][j] >= p.Threshold)
+			want := labels[i] >= 0 && labels[i] == labels[j] &&
+				(i == j || o.selected[i] && o.selected[j] || o.s[i][j] >= p.Threshold)
 			if p.Confident(i, j) != want {
 				return fmt.Sprintf("pair %d, %d", i, j)
 			}
@@ -415,7 +418,8 @@ func TestDetectionIsTheOracles(t *testing.T) {
 func checkPosterior(t *testing.T, d *Detection, labels []int, perClass bool) {
 	t.Helper()
 	density := func(m Mixture, k int, x float64) float64 {
-		return m.Weight[k] / math.Sqrt(2*math.Pi*m.Variance[k]) * math.Exp(-(x-m.Mean[k])*(x-m.Mean[k])/(2*m.Variance[k]))
+		return m.Weight[k] / math.Sqrt(2*math.Pi*m.Variance[k]) *
+			math.Exp(-(x-m.Mean[k])*(x-m.Mean[k])/(2*m.Variance[k]))
 	}
 	for i, y := range labels {
 		if y < 0 {

@@ -71,7 +71,8 @@ func (a alike) each(ctx context.Context, scratch *[]float32, do func(i, j int, s
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			s := features.Products(scratch, features.Part(a.X, from, height), features.Part(a.X, left, min(blockCols, n-left)))
+			s := features.Products(scratch, features.Part(a.X, from, height),
+				features.Part(a.X, left, min(blockCols, n-left)))
 			eachAbove(s, from, left, do)
 		}
 	}
@@ -160,7 +161,9 @@ func binWith(counts []int, rank int) int {
 
 // closeTo collects, sorted and in float64, the similarities whose float32 value lies from lo to hi, each as often as
 // its weight, and counts those below.
-func closeTo(ctx context.Context, groups []alike, scratch *[]float32, lo, hi float64) (below int, list []float64, err error) {
+func closeTo(
+	ctx context.Context, groups []alike, scratch *[]float32, lo, hi float64,
+) (below int, list []float64, err error) {
 	for _, g := range groups {
 		err := g.each(ctx, scratch, func(i, j int, s float32, weight int) {
 			switch v := float64(s); {

@@ -29,7 +29,8 @@ import (
 // Source: Li, Xia, Ge & Liu, Selective-Supervised Contrastive Learning with Noisy Labels, CVPR 2022, section 3.2 and
 // its code; METHODS 13.1.
 type SelCL struct {
-	K     int     `yaml:"k"`     // neighbours that vote, ≥ 1; 0: 250 as published, and half the mean class where that is less
+	// neighbours that vote, ≥ 1; 0: 250 as published, and half the mean class where that is less
+	K     int     `yaml:"k"`
 	Alpha float64 `yaml:"alpha"` // 0 … 1, quantile of agreeing counts that is the quota
 	Beta  float64 `yaml:"beta"`  // 0 … 1, quantile of similarities that other pairs must reach
 }
@@ -47,7 +48,8 @@ const (
 func (c SelCL) Validate() error {
 	switch {
 	case c.K < 0:
-		return fmt.Errorf("detectors: k: found %d neighbours, expected at least 1, or 0 for as many as fit the classes", c.K)
+		return fmt.Errorf("detectors: k: found %d neighbours, expected at least 1, or 0 for as many as fit the classes",
+			c.K)
 	case !(c.Alpha >= 0 && c.Alpha <= 1):
 		return fmt.Errorf("detectors: alpha: found %v, expected a quantile from 0 to 1", c.Alpha)
 	case !(c.Beta >= 0 && c.Beta <= 1):

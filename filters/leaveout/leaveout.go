@@ -169,7 +169,8 @@ func (s *Set) Among(ctx context.Context, from, to, step int, do func(i, y int, r
 			return err
 		}
 		n := min(height, (to-from+step-1)/step)
-		part := blas32.General{Rows: n, Cols: s.Z.Dim(), Stride: s.Z.X.Stride * step, Data: s.Z.X.Data[from*s.Z.X.Stride:]}
+		part := blas32.General{Rows: n, Cols: s.Z.Dim(), Stride: s.Z.X.Stride * step,
+			Data: s.Z.X.Data[from*s.Z.X.Stride:]}
 		out := features.Products(&scratch, part, s.centres)
 		for b := range n {
 			i := from + b*step

@@ -30,14 +30,16 @@ const (
 
 // NewSums returns the sums of no rows.
 func NewSums(dim, classes int) *Sums {
-	return &Sums{Dim: dim, Count: make([]int64, classes), All: make([]int64, dim), Squares: make([]int64, dim*dim), Classes: make([]int64, classes*dim)}
+	return &Sums{Dim: dim, Count: make([]int64, classes), All: make([]int64, dim), Squares: make([]int64, dim*dim),
+		Classes: make([]int64, classes*dim)}
 }
 
 // Add adds a block of unit rows, whose labels are negative for none. Products are float32, of the block as it is: the same blocks give
 // the same sums.
 func (s *Sums) Add(x blas32.General, labels []int) error {
 	if x.Cols != s.Dim || len(labels) != x.Rows {
-		return fmt.Errorf("leaveout: found %d rows of %d values and %d labels, expected rows of %d values and as many labels", x.Rows, x.Cols, len(labels), s.Dim)
+		return fmt.Errorf("leaveout: found %d rows of %d values and %d labels, expected rows of %d values "+
+			"and as many labels", x.Rows, x.Cols, len(labels), s.Dim)
 	}
 	if s.Rows += int64(x.Rows); s.Rows > mostRows {
 		return fmt.Errorf("leaveout: found more than %d rows, expected sums of fewer", mostRows)
@@ -72,12 +74,14 @@ func whole(v float32) int64 { return int64(math.RoundToEven(float64(v) * one)) }
 // Join adds the sums of other rows.
 func (s *Sums) Join(others *Sums) error {
 	if s.Dim != others.Dim || len(s.Count) != len(others.Count) {
-		return fmt.Errorf("leaveout: found sums of %d values and %d classes, expected %d values and %d classes", others.Dim, len(others.Count), s.Dim, len(s.Count))
+		return fmt.Errorf("leaveout: found sums of %d values and %d classes, expected %d values and %d classes",
+			others.Dim, len(others.Count), s.Dim, len(s.Count))
 	}
 	if s.Rows += others.Rows; s.Rows > mostRows {
 		return fmt.Errorf("leaveout: found more than %d rows, expected sums of fewer", mostRows)
 	}
-	for _, pair := range [][2][]int64{{s.Count, others.Count}, {s.All, others.All}, {s.Squares, others.Squares}, {s.Classes, others.Classes}} {
+	for _, pair := range [][2][]int64{{s.Count, others.Count}, {s.All, others.All}, {s.Squares, others.Squares},
+		{s.Classes, others.Classes}} {
 		for i, v := range pair[1] {
 			pair[0][i] += v
 		}

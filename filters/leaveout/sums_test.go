@@ -79,7 +79,8 @@ func TestWholeCompare(t *testing.T) {
 	if err := sums.Add(s.X, s.Labels); err != nil {
 		t.Fatal(err)
 	}
-	weight, bias := blas32.General{Rows: 5, Cols: 3, Stride: 3, Data: []float32{1, 0, 0.5, 0, 2, 0, -1, 0, 1, 0.25, 1, 0, 0, 0, 3}}, []float32{0.1, -0.2, 0.3}
+	weight, bias := blas32.General{Rows: 5, Cols: 3, Stride: 3,
+		Data: []float32{1, 0, 0.5, 0, 2, 0, -1, 0, 1, 0.25, 1, 0, 0, 0, 3}}, []float32{0.1, -0.2, 0.3}
 	w, err := sums.Turned(weight, bias)
 	if err != nil {
 		t.Fatal(err)

@@ -96,7 +96,9 @@ func FromSet(ctx context.Context, s *leaveout.Set, method string, rng *rand.Rand
 func Dealt() []string { return []string{Likelihood, Ranks} }
 
 // FromSaid is FromSet for rows that were asked apart, with labels of so many classes, of which columns were compared with.
-func FromSaid(ctx context.Context, said Said, labels []int, classes, columns int, method string, rng *rand.Rand) (Estimate, error) {
+func FromSaid(
+	ctx context.Context, said Said, labels []int, classes, columns int, method string, rng *rand.Rand,
+) (Estimate, error) {
 	e := Estimate{Method: method}
 	if err := catalog.Check("noise rate: method", method, Dealt()...); err != nil {
 		return e, err

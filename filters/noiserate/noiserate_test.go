@@ -52,9 +52,12 @@ func TestRanksFindTheRate(t *testing.T) {
 		for seed := range uint64(4) {
 			z, wrong := clusters(seed, 30, 40, 32, rate, false)
 			e := estimate(t, z, 30, Ranks)
-			off := 0.01 + 6*math.Sqrt(rate/2*(1-rate/2)/1200) // three deviations of twice a share, and a little for what is hard
-			if math.Abs(e.Rate-wrong) > off || e.Low > e.Rate || e.High < e.Rate || e.High-e.Low > 0.12 || rate > 0 && e.High == e.Low {
-				t.Errorf("rate %v, seed %d: found %.3f [%.3f, %.3f], %.3f are wrong", rate, seed, e.Rate, e.Low, e.High, wrong)
+			// three deviations of twice a share, and a little for what is hard
+			off := 0.01 + 6*math.Sqrt(rate/2*(1-rate/2)/1200)
+			if math.Abs(e.Rate-wrong) > off || e.Low > e.Rate || e.High < e.Rate || e.High-e.Low > 0.12 || rate > 0 &&
+				e.High == e.Low {
+				t.Errorf("rate %v, seed %d: found %.3f [%.3f, %.3f], %.3f are wrong", rate, seed, e.Rate, e.Low,
+					e.High, wrong)
 			}
 			if e.Judged != 1200 || len(e.Classes) != 30 {
 				t.Errorf("%d rows judged, %d classes", e.Judged, len(e.Classes))
@@ -72,7 +75,8 @@ func TestLikelihoodFindsTheRate(t *testing.T) {
 			z, wrong := clusters(seed, 60, 25, 24, rate, false)
 			e, ranks := estimate(t, z, 60, Likelihood), estimate(t, z, 60, Ranks)
 			if math.Abs(e.Rate-wrong) > 0.02+1.5*math.Sqrt(wrong*(1-wrong)/1500) {
-				t.Errorf("rate %v, seed %d: found %.3f [%.3f, %.3f], %.3f are wrong", rate, seed, e.Rate, e.Low, e.High, wrong)
+				t.Errorf("rate %v, seed %d: found %.3f [%.3f, %.3f], %.3f are wrong", rate, seed, e.Rate, e.Low,
+					e.High, wrong)
 			}
 			if cases++; e.Low <= wrong && wrong <= e.High {
 				held++
@@ -205,10 +209,12 @@ func TestAgainstLoops(t *testing.T) {
 	for seed := range uint64(4) {
 		for _, classes := range []int{2, 5, 8} {
 			z, _ := clusters(seed, classes, 12, 10, 0.3, false)
-			if got, want := estimate(t, z, classes, Ranks).Rate, clamp(slowRanks(z, classes, true)); math.Abs(got-want) > 1e-12 {
+			if got, want := estimate(t, z, classes, Ranks).Rate,
+				clamp(slowRanks(z, classes, true)); math.Abs(got-want) > 1e-12 {
 				t.Errorf("ranks, seed %d, %d classes: %v, by loops %v", seed, classes, got, want)
 			}
-			if got, want := estimate(t, z, classes, Confident).Rate, clamp(slowConfident(z, classes)); math.Abs(got-want) > 1e-12 {
+			if got, want := estimate(t, z, classes, Confident).Rate,
+				clamp(slowConfident(z, classes)); math.Abs(got-want) > 1e-12 {
 				t.Errorf("confident, seed %d, %d classes: %v, by loops %v", seed, classes, got, want)
 			}
 		}
@@ -234,7 +240,8 @@ func TestWhoIsJudged(t *testing.T) {
 	}
 	more.Labels[z.Len()], more.Labels[z.Len()+1] = features.Unlabelled, 6 // the only one of its class
 	e := estimate(t, more, 8, Ranks)                                      // class 7 is empty
-	if e.Rate != whole.Rate || e.Judged != z.Len() || !slices.Equal(e.Classes[:6], whole.Classes) || !math.IsNaN(e.Classes[6]) || !math.IsNaN(e.Classes[7]) {
+	if e.Rate != whole.Rate || e.Judged != z.Len() || !slices.Equal(e.Classes[:6], whole.Classes) ||
+		!math.IsNaN(e.Classes[6]) || !math.IsNaN(e.Classes[7]) {
 		t.Errorf("%+v, without the two rows %+v", e, whole)
 	}
 }
@@ -293,7 +300,8 @@ func TestRefused(t *testing.T) {
 		"noise rate: 3 labels, expected one for each of 12 vectors":                         {short, Ranks, 3},
 		"noise rate: features: row 1: squared norm is 0, expected a positive finite number": {zero, Ranks, 3},
 	} {
-		if _, err := NewEstimate(t.Context(), c.z, c.n, c.method, source(1)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := NewEstimate(t.Context(), c.z, c.n, c.method, source(1)); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("found %v, expected %s", err, want)
 		}
 	}

@@ -19,7 +19,9 @@ const sampleBlock = 2048
 // NewSampledEstimate is [NewEstimate] that compares only n of the rows with a label, drawn, with the classes of all rows. Vectors,
 // which need unit length here, are looked at once, some at a time, so that memory grows with n and the classes alone. Time O(N·d² + n·C·d)
 // for N rows. Judged counts the n; what is said of classes is said by their rows among the n.
-func NewSampledEstimate(ctx context.Context, z features.Source, classes, n int, method string, rng *rand.Rand) (Estimate, error) {
+func NewSampledEstimate(
+	ctx context.Context, z features.Source, classes, n int, method string, rng *rand.Rand,
+) (Estimate, error) {
 	labels := z.Bare().Labels
 	rows := drawLabelled(labels, n, rng)
 	sums, asked := leaveout.NewSums(z.Dim(), classes), features.NewSet(len(rows), z.Dim())

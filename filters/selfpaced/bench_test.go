@@ -86,7 +86,8 @@ func BenchmarkVisit(b *testing.B) {
 	for name, draws := range map[string]int{"complete": 0, "sampled": 5} {
 		b.Run(name, func(b *testing.B) {
 			w := make([]float64, z.Len())
-			d := descent{problem: newProblem(g, l, 2, 3, w), step: scaledStep, rate: 0.5, classes: draws, perClass: draws}
+			d := descent{problem: newProblem(g, l, 2, 3, w), step: scaledStep, rate: 0.5, classes: draws,
+				perClass: draws}
 			for b.Loop() {
 				d.visit(rng)
 			}

@@ -26,7 +26,8 @@ import (
 // How a coordinate moves against its gradient G = ∂L/∂w.
 const (
 	StepScaled = "scaled" // w ← clip(w - γ·N_c·G): all of G carries 1/N_c, so that a plain γ hardly moves large classes
-	StepExact  = "exact"  // to the minimum along the coordinate, w ← clip(w - N_c²/(2μ)·G); 0 or 1 where there is no curvature
+	// to the minimum along the coordinate, w ← clip(w - N_c²/(2μ)·G); 0 or 1 where there is no curvature
+	StepExact = "exact"
 )
 
 // Config is the settings of the weights. [Default] is the paper's where it says so, and METHODS' where it does not.
@@ -35,20 +36,23 @@ type Config struct {
 	Beta  float64 `yaml:"beta" json:"beta"`   // sharpness of ξ⁻, > 0
 	Base  float64 `yaml:"base" json:"base"`   // similarity ρ that both compare with
 
-	Hard bool    `yaml:"hard" json:"hard,omitempty"` // classic self-paced weights instead: 1 where ξ⁺+ξ⁻ ≤ λ, else 0 (eq. 2)
-	Mu   float64 `yaml:"mu" json:"mu"`               // balance μ ≥ 0; 0: the SPMS ablation
+	// classic self-paced weights instead: 1 where ξ⁺+ξ⁻ ≤ λ, else 0 (eq. 2)
+	Hard bool    `yaml:"hard" json:"hard,omitempty"`
+	Mu   float64 `yaml:"mu" json:"mu"` // balance μ ≥ 0; 0: the SPMS ablation
 
-	Lambda    float64 `yaml:"lambda" json:"lambda,omitempty"` // λ of the first round; 0: found by Start
-	Start     float64 `yaml:"start" json:"start"`             // share of the samples below λ in the first round, in (0, 1]
-	Growth    float64 `yaml:"growth" json:"growth"`           // c ≥ 1, factor of λ from round to round
-	LambdaMax float64 `yaml:"lambda_max" json:"lambda_max"`   // λ∞ > 0
+	Lambda float64 `yaml:"lambda" json:"lambda,omitempty"` // λ of the first round; 0: found by Start
+	// share of the samples below λ in the first round, in (0, 1]
+	Start     float64 `yaml:"start" json:"start"`
+	Growth    float64 `yaml:"growth" json:"growth"`         // c ≥ 1, factor of λ from round to round
+	LambdaMax float64 `yaml:"lambda_max" json:"lambda_max"` // λ∞ > 0
 
-	Step     string  `yaml:"step" json:"step"`           // scaled or exact
-	Printed  bool    `yaml:"-" json:"-"`                 // scaled: w ← clip(w - γ·G), as Algorithm 3 prints it
-	Rate     float64 `yaml:"rate" json:"rate"`           // γ > 0; not read by exact
-	Visits   int     `yaml:"visits" json:"visits"`       // times that a round visits every sample, in random order
-	Classes  int     `yaml:"classes" json:"classes"`     // P: other classes drawn for a gradient; 0 (with PerClass 0): all samples of all
-	PerClass int     `yaml:"per_class" json:"per_class"` // K: samples drawn of each class
+	Step    string  `yaml:"step" json:"step"`     // scaled or exact
+	Printed bool    `yaml:"-" json:"-"`           // scaled: w ← clip(w - γ·G), as Algorithm 3 prints it
+	Rate    float64 `yaml:"rate" json:"rate"`     // γ > 0; not read by exact
+	Visits  int     `yaml:"visits" json:"visits"` // times that a round visits every sample, in random order
+	// P: other classes drawn for a gradient; 0 (with PerClass 0): all samples of all
+	Classes  int `yaml:"classes" json:"classes"`
+	PerClass int `yaml:"per_class" json:"per_class"` // K: samples drawn of each class
 
 	Complete   int `yaml:"complete" json:"complete"`     // up to so many samples ξ is a sum over all of them
 	References int `yaml:"references" json:"references"` // beyond: over so many, drawn for each block of samples
@@ -92,7 +96,8 @@ func (c Config) Check() error {
 	check.That(c.Alpha > 0 && c.Alpha*(1+base) <= steepest, "alpha", c.Alpha, limit)
 	check.That(c.Beta > 0 && c.Beta*(1+base) <= steepest, "beta", c.Beta, limit)
 	check.That(c.Mu >= 0 && c.Mu <= most, "mu", c.Mu, "0 or more")
-	check.That(c.Lambda >= 0 && c.Lambda <= most, "lambda", c.Lambda, "above 0, or 0 to begin with a share of the samples")
+	check.That(c.Lambda >= 0 && c.Lambda <= most, "lambda", c.Lambda,
+		"above 0, or 0 to begin with a share of the samples")
 	check.That(c.Start > 0 && c.Start <= 1, "start", c.Start, "a share above 0, at most 1")
 	check.That(c.Growth >= 1 && c.Growth <= most, "growth", c.Growth, "1 or more")
 	check.That(c.LambdaMax > 0 && c.LambdaMax <= most, "lambda_max", c.LambdaMax, "above 0")

@@ -68,7 +68,8 @@ func goldenObjective(t *testing.T, c reference.Case) {
 		single := complete(config, z.X, g)
 		nearScaled(t, "ξ⁺ in float32", single.Pos, want.Pos, 1e-4)
 		nearScaled(t, "ξ⁻ in float32", single.Neg, want.Neg, 1e-4)
-		near(t, "objective in float32", newProblem(g, single, lambda, config.Mu, w).objective(), c.Float(t, "loss"), 1e-4, 1e-5)
+		near(t, "objective in float32", newProblem(g, single, lambda, config.Mu, w).objective(),
+			c.Float(t, "loss"), 1e-4, 1e-5)
 	}
 
 	var slope, wantSlope []float64
@@ -123,7 +124,8 @@ func goldenAlgorithm3(t *testing.T, c reference.Case) {
 	c.Decode(t, "steps", &steps)
 	for k, s := range steps {
 		a := s.Coordinate
-		if most := int(c.Param("P", 0)); len(s.Others) != min(most, len(g.members)-1) || len(s.OtherClasses) != len(s.Others) {
+		if most := int(c.Param("P", 0)); len(s.Others) != min(most, len(g.members)-1) ||
+			len(s.OtherClasses) != len(s.Others) {
 			t.Fatalf("step %d: %d classes drawn, expected %d", k, len(s.Others), most)
 		}
 		got := p.gradientOf(a, s.Same, s.Others)

@@ -41,9 +41,11 @@ func New(config Config, train features.Set) (*Weights, error) {
 	}
 	n := train.Len()
 	if n == 0 || len(train.Labels) != n || train.IDs != nil && len(train.IDs) != n {
-		return nil, fmt.Errorf("selfpaced: %d samples with %d labels and %d ids, expected at least one sample and a label for each", n, len(train.Labels), len(train.IDs))
+		return nil, fmt.Errorf("selfpaced: %d samples with %d labels and %d ids, expected at least one sample and "+
+			"a label for each", n, len(train.Labels), len(train.IDs))
 	}
-	w := &Weights{config: config, labels: slices.Clone(train.Labels), rowOf: make(map[int]int, n), w: make([]float64, n), lambda: config.Lambda}
+	w := &Weights{config: config, labels: slices.Clone(train.Labels), rowOf: make(map[int]int, n),
+		w: make([]float64, n), lambda: config.Lambda}
 	for i, label := range train.Labels {
 		if label < 0 {
 			return nil, fmt.Errorf("selfpaced: row %d has no label: samples without one get no weight", i)
@@ -120,7 +122,8 @@ func (r *Round) measure(labels []int, weights []float64) {
 // check is the door of Update.
 func (w *Weights) check(z features.Set) error {
 	if z.Len() != len(w.w) || !slices.Equal(z.Labels, w.labels) {
-		return fmt.Errorf("selfpaced: embeddings of %d rows, expected the %d of the training set with their labels, in order", z.Len(), len(w.w))
+		return fmt.Errorf("selfpaced: embeddings of %d rows, expected the %d of the training set with their "+
+			"labels, in order", z.Len(), len(w.w))
 	}
 	for i := range z.Len() {
 		norm := 0.0

@@ -71,7 +71,8 @@ func TestWeightsFindWrongLabels(t *testing.T) {
 				}
 			}
 			if excluded != round.Excluded || excluded > 0 && c.auroc >= 0.9 && float64(wrong) < 0.8*float64(excluded) {
-				t.Errorf("%s, seed %d: %v of %v excluded are wrong, the report says %d", name, seed, wrong, excluded, round.Excluded)
+				t.Errorf("%s, seed %d: %v of %v excluded are wrong, the report says %d", name, seed, wrong, excluded,
+					round.Excluded)
 			}
 		}
 	}
@@ -238,7 +239,8 @@ func TestDoors(t *testing.T) {
 	without.Labels[4], twice.IDs[5] = features.Unlabelled, 2
 	below := cloud(6, 3, 2, 1, rand.New(rand.NewPCG(1, 1)))
 	below.IDs[1] = -3
-	for want, set := range map[string]features.Set{"row 1 has the id -3": below, "row 4 has no label": without, "rows 2 and 5 have the same id, 2": twice, "0 samples": {}} {
+	for want, set := range map[string]features.Set{"row 1 has the id -3": below, "row 4 has no label": without,
+		"rows 2 and 5 have the same id, 2": twice, "0 samples": {}} {
 		if _, err := New(Default(), set); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("found %v, expected %q", err, want)
 		}
@@ -247,11 +249,13 @@ func TestDoors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	other, long, bad := z.Rows([]int{0, 1, 2, 3, 4, 5}), z.Rows([]int{0, 1, 2, 3, 4, 5}), z.Rows([]int{0, 1, 2, 3, 4, 5})
+	other, long, bad := z.Rows([]int{0, 1, 2, 3, 4, 5}), z.Rows([]int{0, 1, 2, 3, 4, 5}),
+		z.Rows([]int{0, 1, 2, 3, 4, 5})
 	other.Labels[0]++
 	long.Row(2)[0] += 1
 	bad.Row(3)[1] = float32(nan)
-	for want, set := range map[string]features.Set{"expected the 6": other, "5 rows": z.Rows([]int{0, 1, 2, 3, 4}), "row 2 has the squared norm": long, "row 3 has the squared norm NaN": bad} {
+	for want, set := range map[string]features.Set{"expected the 6": other, "5 rows": z.Rows([]int{0, 1, 2, 3, 4}),
+		"row 2 has the squared norm": long, "row 3 has the squared norm NaN": bad} {
 		if _, err := w.Update(set, rand.New(rand.NewPCG(1, 1))); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("found %v, expected %q", err, want)
 		}

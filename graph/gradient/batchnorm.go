@@ -62,7 +62,9 @@ func fixStatistics(b *graph.Builder, n *graph.Node, nodes []*graph.Node, o Optio
 	}
 	fixed := *n
 	fixed.Outputs = n.Outputs[:1]
-	fixed.Attributes = slices.DeleteFunc(slices.Clone(n.Attributes), func(a *graph.Attribute) bool { return a.Name == "training_mode" })
+	fixed.Attributes = slices.DeleteFunc(slices.Clone(n.Attributes), func(a *graph.Attribute) bool {
+		return a.Name == "training_mode"
+	})
 	b.Add(&fixed)
 	return nil
 }
@@ -99,11 +101,13 @@ func (w *writer) write(x *graph.ValueInfo) error {
 	centred := w.b.Node("Sub", []string{in, mean})
 	variance := w.vector(w.mean(w.b.Node("Mul", []string{centred, centred}), axes))
 	count := w.b.Node("Div", []string{
-		w.b.Node("Cast", []string{w.b.Node("Size", []string{in})}, graph.Int("to", int64(w.typ))), w.constant("channels", float64(w.size), 0),
+		w.b.Node("Cast", []string{w.b.Node("Size", []string{in})}, graph.Int("to", int64(w.typ))),
+		w.constant("channels", float64(w.size), 0),
 	})
 	epsilon := w.Float("epsilon", 1e-5)
 	w.b.NodeTo(w.Outputs[0], "BatchNormalization",
-		[]string{centred, w.Inputs[1], w.Inputs[2], w.constant("zeros", 0, w.size), variance}, graph.Float("epsilon", epsilon))
+		[]string{centred, w.Inputs[1], w.Inputs[2], w.constant("zeros", 0, w.size), variance},
+		graph.Float("epsilon", epsilon))
 
 	one := w.constant("one", 1, 0)
 	rest := w.b.Node("Max", []string{w.b.Node("Sub", []string{count, one}), one})
@@ -136,10 +140,12 @@ func (w *writer) check(x *graph.ValueInfo) error {
 			return fmt.Errorf("running statistic %q: expected an initializer of one axis", name)
 		}
 		if slices.Contains(w.o.Weights, name) {
-			return fmt.Errorf("running statistic %q: found it among the weights, expected it to be moved by the batches alone", name)
+			return fmt.Errorf("running statistic %q: found it among the weights, expected it to be moved by "+
+				"the batches alone", name)
 		}
 		if other := otherReader(w.all, name, 3+i); other != nil {
-			return fmt.Errorf("running statistic %q: %s of node %q reads it as something else and would move with it, expected an initializer of its own", name, other.Op, other.Name)
+			return fmt.Errorf("running statistic %q: %s of node %q reads it as something else and would move with "+
+				"it, expected an initializer of its own", name, other.Op, other.Name)
 		}
 		w.typ, w.size = t.Type, t.Dims[0]
 	}

@@ -17,11 +17,13 @@ import (
 // direction.
 func fold(b *graph.Builder, n *graph.Node, o Options, readers map[string]int) bool {
 	g := b.Model().Graph
-	if b.Opset() < 7 || len(n.Inputs) < 5 || n.Int("spatial", 1) == 0 || n.Inputs[0] == o.Output || readers[n.Inputs[0]] != 1 {
+	if b.Opset() < 7 || len(n.Inputs) < 5 || n.Int("spatial", 1) == 0 || n.Inputs[0] == o.Output ||
+		readers[n.Inputs[0]] != 1 {
 		return false
 	}
 	at := slices.IndexFunc(g.Nodes, func(c *graph.Node) bool { return slices.Contains(c.Outputs, n.Inputs[0]) })
-	if at < 0 || !graph.IsONNX(g.Nodes[at].Domain) || g.Nodes[at].Op != "Conv" || !slices.Contains(o.Weights, g.Nodes[at].Inputs[1]) {
+	if at < 0 || !graph.IsONNX(g.Nodes[at].Domain) || g.Nodes[at].Op != "Conv" ||
+		!slices.Contains(o.Weights, g.Nodes[at].Inputs[1]) {
 		return false
 	}
 	conv := g.Nodes[at]

@@ -31,19 +31,23 @@ func (c foldCase) run(t *testing.T, apart bool) (results []array, left bool) {
 		}
 		return b.Constant(graph.NewTensor(name, short, a.dims...))
 	}
-	in := []string{b.Input("x", graph.Float32, graph.Shape{graph.Free("N"), graph.Fixed(4), graph.Fixed(5), graph.Fixed(5)}), weight("filters", x(2, 4, 4/c.groups, 3, 3))}
+	in := []string{b.Input("x", graph.Float32, graph.Shape{graph.Free("N"), graph.Fixed(4), graph.Fixed(5),
+		graph.Fixed(5)}), weight("filters", x(2, 4, 4/c.groups, 3, 3))}
 	if c.bias {
 		in = append(in, weight("bias", x(3, 4)))
 	}
-	conv := b.Node("Conv", in, graph.Int("group", c.groups), graph.Ints("pads", 1, 1, 1, 1), graph.Ints("strides", 2, 2))
-	norm := []string{conv, weight("scale", x(4, 4)), weight("level", x(5, 4)), weight("mean", x(6, 4)), weight("variance", positive(7, 4))}
+	conv := b.Node("Conv", in, graph.Int("group", c.groups), graph.Ints("pads", 1, 1, 1, 1),
+		graph.Ints("strides", 2, 2))
+	norm := []string{conv, weight("scale", x(4, 4)), weight("level", x(5, 4)), weight("mean", x(6, 4)),
+		weight("variance", positive(7, 4))}
 	y := b.Node("BatchNormalization", norm, graph.Float("epsilon", 0.01))
 	if c.between || apart {
 		share := float32(0)
 		if c.between {
 			share = 0.5
 		}
-		y = b.Node("Add", []string{y, b.Node("Mul", []string{conv, b.Constant(graph.NewTensor("share", []float32{share}))})})
+		y = b.Node("Add", []string{y,
+			b.Node("Mul", []string{conv, b.Constant(graph.NewTensor("share", []float32{share}))})})
 	}
 	b.Output(b.Node("Relu", []string{y}))
 	d, err := gradient.Differentiate(b.Model(), gradient.Options{Weights: c.weights, Inputs: []string{"x"}})

@@ -62,7 +62,8 @@ func (c *call) ops(op string, n int, inputs []string, attributes ...*graph.Attri
 func (c *call) contrib(op string, inputs []string, attributes ...*graph.Attribute) string {
 	c.r.contrib = true
 	out := c.r.b.Fresh(op)
-	c.r.b.Add(&graph.Node{Name: out, Op: op, Domain: "com.microsoft", Inputs: inputs, Outputs: []string{out}, Attributes: attributes})
+	c.r.b.Add(&graph.Node{Name: out, Op: op, Domain: "com.microsoft", Inputs: inputs, Outputs: []string{out},
+		Attributes: attributes})
 	return out
 }
 
@@ -73,7 +74,8 @@ func (c *call) before(op string, inputs []string, attributes ...*graph.Attribute
 	if name := c.r.fixed[key]; name != "" && len(attributes) == 0 {
 		return name
 	}
-	name := c.r.f.b.NodeTo(c.r.b.Fresh(op), op, inputs, attributes...) // fresh in the backward model too, which reads it
+	// fresh in the backward model too, which reads it
+	name := c.r.f.b.NodeTo(c.r.b.Fresh(op), op, inputs, attributes...)
 	c.r.late = nil
 	if len(attributes) == 0 {
 		c.r.fixed[key] = name

@@ -40,8 +40,10 @@ func Choose(m *graph.Model, output, what string) ([]string, error) {
 	for _, s := range stages {
 		known = append(known, s.Name)
 	}
-	return nil, fmt.Errorf("gradient: weights %q: found no such stage%s, and none of the %d weights or their nodes is named so: expected %s, a pattern such as %q, or one of the stages %s",
-		what, catalog.Ask(what, known), len(weights), AllWeights, weights[0].Name[:min(3, len(weights[0].Name))]+"*", strings.Join(known, ", "))
+	return nil, fmt.Errorf("gradient: weights %q: found no such stage%s, and none of the %d weights or their nodes "+
+		"is named so: expected %s, a pattern such as %q, or one of the stages %s",
+		what, catalog.Ask(what, known), len(weights), AllWeights, weights[0].Name[:min(3, len(weights[0].Name))]+"*",
+		strings.Join(known, ", "))
 }
 
 // matches reports whether a name is a pattern in which * stands for any text, slashes and dots among it.

@@ -159,7 +159,8 @@ func (r *torchRun) model(t testing.TB) *graph.Model {
 		if err != nil {
 			t.Fatal(err)
 		}
-		g.Initializers[i] = graph.NewTensor(w.Name, formula(fmt.Sprint(r.Seed, " ", w.Name), n, mean, spread), w.Dims...)
+		g.Initializers[i] = graph.NewTensor(w.Name, formula(fmt.Sprint(r.Seed, " ", w.Name), n, mean, spread),
+			w.Dims...)
 	}
 	at := slices.IndexFunc(g.Inputs, func(v *graph.ValueInfo) bool { return v == g.DataInputs()[0] })
 	in := *g.Inputs[at]

@@ -80,13 +80,15 @@ func weightsToInputs(m *graph.Model, weights []string, state []State) error {
 	for _, name := range names {
 		t := g.Initializer(name)
 		if t == nil {
-			return fmt.Errorf("gradient: weight %q: the part of the model that is kept has no initializer of that name", name)
+			return fmt.Errorf("gradient: weight %q: the part of the model that is kept has no initializer of that name",
+				name)
 		}
 		if t.Type != graph.Float32 && t.Type != graph.Float64 {
 			return fmt.Errorf("gradient: weight %q: found %v, expected float32 or float64", name, t.Type)
 		}
 		g.Initializers = slices.DeleteFunc(g.Initializers, func(t *graph.Tensor) bool { return t.Name == name })
-		g.Inputs = slices.DeleteFunc(g.Inputs, func(v *graph.ValueInfo) bool { return v.Name == name }) // IR version 3 lists it already
+		// IR version 3 lists it already
+		g.Inputs = slices.DeleteFunc(g.Inputs, func(v *graph.ValueInfo) bool { return v.Name == name })
 		g.Inputs = append(g.Inputs, &graph.ValueInfo{Name: name, Type: t.Type, Shape: graph.ShapeOf(t.Dims...)})
 	}
 	return nil

@@ -35,7 +35,8 @@ func (r *reverse) hasten() {
 // slowConv returns a convolution that is faster as one product over the batch; nil where it is not, or no convolution.
 func (r *reverse) slowConv(n *graph.Node) *convolution {
 	v := r.liveConv(n)
-	if v == nil || v.groups != 1 || !v.isFloat32(v.call.in(0)) || v.places() > few || v.taps()*v.from*v.to >= light || v.to <= 16 || v.from <= 16 {
+	if v == nil || v.groups != 1 || !v.isFloat32(v.call.in(0)) || v.places() > few || v.taps()*v.from*v.to >= light ||
+		v.to <= 16 || v.from <= 16 {
 		return nil
 	}
 	if op, _ := v.ours(); op != "" {

@@ -20,7 +20,8 @@ func wholeGelu(m *graph.Model, output string) {
 	for _, n := range m.Graph.Nodes {
 		if x, parts := s.gelu(n); parts != nil {
 			last := parts[len(parts)-1]
-			whole[last] = &graph.Node{Name: last.Name, Op: "Gelu", Domain: "com.microsoft", Inputs: []string{x}, Outputs: last.Outputs}
+			whole[last] = &graph.Node{Name: last.Name, Op: "Gelu", Domain: "com.microsoft", Inputs: []string{x},
+				Outputs: last.Outputs}
 			for _, p := range parts {
 				gone[p] = true
 			}

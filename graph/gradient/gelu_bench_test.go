@@ -12,7 +12,8 @@ func geluParts(factor float32) func(b *graph.Builder, in []string) string {
 	return func(b *graph.Builder, in []string) string {
 		scalar := func(v float32) string { return b.Constant(graph.NewTensor("number", []float32{v})) }
 		e := b.Node("Erf", []string{b.Node("Div", []string{in[0], scalar(1.4142135)})})
-		return b.Node("Mul", []string{b.Node("Mul", []string{in[0], b.Node("Add", []string{e, scalar(1)})}), scalar(factor)})
+		return b.Node("Mul", []string{b.Node("Mul", []string{in[0], b.Node("Add", []string{e, scalar(1)})}),
+			scalar(factor)})
 	}
 }
 

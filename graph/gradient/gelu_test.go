@@ -11,7 +11,8 @@ import (
 func TestWholeGelu(t *testing.T) {
 	scalar := func(b *graph.Builder, v float32) string { return b.Constant(graph.NewTensor("number", []float32{v})) }
 	rise := func(b *graph.Builder, x string) string { // 1 + erf(x/√2)
-		return b.Node("Add", []string{scalar(b, 1), b.Node("Erf", []string{b.Node("Mul", []string{scalar(b, 0.70710677), x})})})
+		return b.Node("Add", []string{scalar(b, 1),
+			b.Node("Erf", []string{b.Node("Mul", []string{scalar(b, 0.70710677), x})})})
 	}
 	before := func(build func(b *graph.Builder, x string) string) func(b *graph.Builder, in []string) string {
 		return func(b *graph.Builder, in []string) string {
@@ -25,13 +26,19 @@ func TestWholeGelu(t *testing.T) {
 		whole bool
 	}{
 		{"torch", func(b *graph.Builder, x string) string { return geluParts(0.5)(b, []string{x}) }, true},
-		{"half first", func(b *graph.Builder, x string) string { return mul(b, mul(b, x, scalar(b, 0.5)), rise(b, x)) }, true},
-		{"half of the rest", func(b *graph.Builder, x string) string { return mul(b, x, mul(b, scalar(b, 0.5), rise(b, x))) }, true},
-		{"half last", func(b *graph.Builder, x string) string { return mul(b, mul(b, rise(b, x), x), scalar(b, 0.5)) }, true},
+		{"half first", func(b *graph.Builder, x string) string { return mul(b, mul(b, x, scalar(b, 0.5)), rise(b, x)) },
+			true},
+		{"half of the rest", func(b *graph.Builder,
+			x string) string {
+			return mul(b, x, mul(b, scalar(b, 0.5), rise(b, x)))
+		}, true},
+		{"half last", func(b *graph.Builder, x string) string { return mul(b, mul(b, rise(b, x), x), scalar(b, 0.5)) },
+			true},
 		{"two of them", func(b *graph.Builder, x string) string {
 			return geluParts(0.5)(b, []string{geluParts(0.5)(b, []string{x})})
 		}, true},
-		{"a third", func(b *graph.Builder, x string) string { return mul(b, mul(b, rise(b, x), x), scalar(b, 0.3)) }, false},
+		{"a third", func(b *graph.Builder, x string) string { return mul(b, mul(b, rise(b, x), x), scalar(b, 0.3)) },
+			false},
 		{"without half", func(b *graph.Builder, x string) string { return mul(b, rise(b, x), x) }, false},
 		{"half twice", func(b *graph.Builder, x string) string {
 			return mul(b, mul(b, rise(b, x), scalar(b, 0.5)), scalar(b, 0.5))

@@ -39,7 +39,8 @@ func (n *network) weight(name string, seed uint64, dims ...int64) string {
 // state says in the file what shape a tensor has, as exporters do where winnow's inference has no rule.
 func (n *network) state(tensor string, dims ...int64) string {
 	g := n.b.Model().Graph
-	g.ValueInfo = append(g.ValueInfo, &graph.ValueInfo{Name: tensor, Type: graph.Float64, Shape: graph.ShapeOf(dims...)})
+	g.ValueInfo = append(g.ValueInfo,
+		&graph.ValueInfo{Name: tensor, Type: graph.Float64, Shape: graph.ShapeOf(dims...)})
 	return tensor
 }
 
@@ -132,7 +133,8 @@ func TestConstantNodes(t *testing.T) {
 	w := n.weight("w", 2, 4)
 	half := n.b.Node("Constant", nil, graph.TensorValue("value", graph.NewTensor("half", []float64{0.5})))
 	scaled := n.node("Mul", w, half)
-	n.check(t, n.node("Mul", n.node("Pow", n.node("Add", n.x, scaled), n.b.Node("Constant", nil, graph.TensorValue("value", graph.NewTensor("two", []float64{2})))), half), w)
+	n.check(t, n.node("Mul", n.node("Pow", n.node("Add", n.x, scaled),
+		n.b.Node("Constant", nil, graph.TensorValue("value", graph.NewTensor("two", []float64{2})))), half), w)
 }
 
 // Up to version 3 of the format initializers are listed as inputs.
@@ -198,21 +200,26 @@ func TestRefused(t *testing.T) {
 			n.b.Add(&graph.Node{Op: "Relu", Domain: "acme", Inputs: []string{w}, Outputs: []string{"y"}})
 			return "y"
 		}},
-		{"weight cut off", `weight "w": the part of the model that is kept has no initializer`, func(n *network, _ string) string {
-			return n.node("Neg", n.x)
-		}},
-		{"pad reflects", `mode "reflect", expected constant`, at("Pad", [][]int64{{0, 1, 0, 0}}, graph.String("mode", "reflect"))},
+		{"weight cut off", `weight "w": the part of the model that is kept has no initializer`,
+			func(n *network, _ string) string {
+				return n.node("Neg", n.x)
+			}},
+		{"pad reflects", `mode "reflect", expected constant`,
+			at("Pad", [][]int64{{0, 1, 0, 0}}, graph.String("mode", "reflect"))},
 		{"pad by a weight", "its value", func(n *network, w string) string {
 			return n.node("Pad", n.x, ints(n.b, 0, 1, 0, 0), n.node("ReduceSum", w))
 		}},
 		{"dropout trains", "training_mode", func(n *network, w string) string {
-			yes := n.b.Node("Cast", []string{n.b.Constant(graph.NewTensor("yes", []int64{1}))}, graph.Int("to", int64(graph.Bool)))
+			yes := n.b.Node("Cast", []string{n.b.Constant(graph.NewTensor("yes", []int64{1}))},
+				graph.Int("to", int64(graph.Bool)))
 			return n.node("Dropout", n.node("Mul", n.x, w), "", yes)
 		}},
 		{"limits move", "limits depend on a weight", func(n *network, w string) string {
 			return n.node("Clip", n.x, n.node("ReduceSum", w))
 		}},
-		{"three maxima", "found 3 inputs, expected at most 2", func(n *network, w string) string { return n.node("Max", n.x, w, w) }},
+		{"three maxima", "found 3 inputs, expected at most 2", func(n *network, w string) string {
+			return n.node("Max", n.x, w, w)
+		}},
 		{"norm of another power", "p = 1, expected 2", at("LpNormalization", nil, graph.Int("p", 1))},
 		{"slice of the batch", "expected a known size", at("Slice", [][]int64{{1}, {2}, {0}, nil})},
 		{"slice found late", "computed when the network runs", func(n *network, w string) string {
@@ -225,15 +232,20 @@ func TestRefused(t *testing.T) {
 		}},
 		{"read inside a branch", `a graph inside it reads`, func(n *network, w string) string {
 			inner := func(op string) *graph.Graph {
-				return &graph.Graph{Name: op, Nodes: []*graph.Node{{Op: op, Inputs: []string{w}, Outputs: []string{op + "_y"}}},
+				return &graph.Graph{Name: op,
+					Nodes:   []*graph.Node{{Op: op, Inputs: []string{w}, Outputs: []string{op + "_y"}}},
 					Outputs: []*graph.ValueInfo{{Name: op + "_y", Type: graph.Float64}}}
 			}
 			yes := n.b.Constant(graph.NewTensor("yes", []int64{1}))
-			n.b.Add(&graph.Node{Op: "If", Name: "either", Inputs: []string{n.b.Node("Cast", []string{yes}, graph.Int("to", int64(graph.Bool)))}, Outputs: []string{"branch"},
+			n.b.Add(&graph.Node{Op: "If", Name: "either",
+				Inputs:  []string{n.b.Node("Cast", []string{yes}, graph.Int("to", int64(graph.Bool)))},
+				Outputs: []string{"branch"},
 				Attributes: []*graph.Attribute{
-					{Name: "then_branch", Kind: graph.KindGraph, Graph: inner("Exp")}, {Name: "else_branch", Kind: graph.KindGraph, Graph: inner("Neg")},
+					{Name: "then_branch", Kind: graph.KindGraph, Graph: inner("Exp")},
+					{Name: "else_branch", Kind: graph.KindGraph, Graph: inner("Neg")},
 				}})
-			return n.node("Mul", n.node("Add", n.x, w), n.state("branch", 4)) // by the sum alone the gradient would look complete
+			// by the sum alone the gradient would look complete
+			return n.node("Mul", n.node("Add", n.x, w), n.state("branch", 4))
 		}},
 		{"quantized on the way", "operator DequantizeLinear", func(n *network, w string) string {
 			step := n.b.Constant(graph.NewTensor("step", []float32{0.1}))
@@ -242,30 +254,37 @@ func TestRefused(t *testing.T) {
 			g := n.b.Model().Graph
 			g.ValueInfo[len(g.ValueInfo)-1].Type = graph.Uint8
 			back := n.node("DequantizeLinear", whole, step)
-			return n.node("Add", n.node("Mul", n.x, w), n.b.Node("Cast", []string{n.state(back, 3, 4)}, graph.Int("to", int64(graph.Float64))))
+			return n.node("Add", n.node("Mul", n.x, w),
+				n.b.Node("Cast", []string{n.state(back, 3, 4)}, graph.Int("to", int64(graph.Float64))))
 		}},
 		{"values of one-hot", "operator OneHot", func(n *network, w string) string {
 			values := n.b.Node("Slice", []string{w, ints(n.b, 0), ints(n.b, 2)})
-			return n.node("Add", n.state(n.node("OneHot", n.node("ArgMax", n.x), ints(n.b, 4), values), 3, 4), n.node("Mul", n.x, w))
+			return n.node("Add", n.state(n.node("OneHot", n.node("ArgMax", n.x), ints(n.b, 4), values), 3, 4),
+				n.node("Mul", n.x, w))
 		}},
 		{"columns first", "storage_order 1", func(n *network, w string) string {
 			image := n.node("Reshape", n.node("Mul", n.x, w), ints(n.b, -1, 1, 2, 2))
 			return n.b.Node("MaxPool", []string{image}, graph.Ints("kernel_shape", 2, 2), graph.Int("storage_order", 1))
 		}},
 		{"pool of unknown rank", "expected known sizes", func(n *network, w string) string {
-			n.b.Add(&graph.Node{Op: "Compress", Inputs: []string{n.x, n.node("Not", n.node("Equal", n.x, n.x))}, Outputs: []string{"any"}})
+			n.b.Add(&graph.Node{Op: "Compress", Inputs: []string{n.x, n.node("Not", n.node("Equal", n.x, n.x))},
+				Outputs: []string{"any"}})
 			return n.node("GlobalMaxPool", n.node("Mul", "any", w))
 		}},
 		{"statistics of places", "spatial 0", func(n *network, w string) string {
-			return n.b.Node("BatchNormalization", []string{n.x, w, w, n.weight("mean", 3, 4), n.weight("var", 4, 4)}, graph.Int("spatial", 0))
+			return n.b.Node("BatchNormalization", []string{n.x, w, w, n.weight("mean", 3, 4), n.weight("var", 4, 4)},
+				graph.Int("spatial", 0))
 		}},
 		{"no axis to square over", "no axes and noop_with_empty_axes", func(n *network, w string) string {
 			none := n.b.Constant(graph.NewTensor("none", []int64{}, 0))
-			return n.b.Node("ReduceSumSquare", []string{n.node("Mul", n.x, w), none}, graph.Int("noop_with_empty_axes", 1))
+			return n.b.Node("ReduceSumSquare", []string{n.node("Mul", n.x, w), none},
+				graph.Int("noop_with_empty_axes", 1))
 		}},
 		{"shape found late", "expected", func(n *network, w string) string {
-			n.b.Add(&graph.Node{Op: "Compress", Inputs: []string{n.x, n.node("Not", n.node("Equal", n.x, n.x))}, Outputs: []string{"some"}})
-			return n.node("Mul", n.node("ReduceSum", "some"), n.b.Node("ReduceMean", []string{n.node("Mul", "some", w)}))
+			n.b.Add(&graph.Node{Op: "Compress", Inputs: []string{n.x, n.node("Not", n.node("Equal", n.x, n.x))},
+				Outputs: []string{"some"}})
+			return n.node("Mul", n.node("ReduceSum", "some"),
+				n.b.Node("ReduceMean", []string{n.node("Mul", "some", w)}))
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -44,7 +44,8 @@ func (c *call) planes(tensor string) bool {
 // fused adds a node of [Domain] to the backward model. Wanted outputs are named, the others "".
 func (c *call) fused(op string, inputs []string, wanted []bool, attributes []*graph.Attribute) []string {
 	c.r.backwardKernels = true
-	node := &graph.Node{Name: c.r.b.Fresh(op), Domain: Domain, Op: op, Inputs: inputs, Attributes: attributes, Outputs: make([]string, len(wanted))}
+	node := &graph.Node{Name: c.r.b.Fresh(op), Domain: Domain, Op: op, Inputs: inputs, Attributes: attributes,
+		Outputs: make([]string, len(wanted))}
 	for i, want := range wanted {
 		if want {
 			node.Outputs[i] = c.r.b.Fresh(op)
@@ -119,7 +120,8 @@ func (v *convolution) ours() (op string, windows []*graph.Attribute) {
 // enough to fill vectors.
 func (v *convolution) winograd() bool {
 	wide := func(p int64) bool { return p > 2 }
-	return v.groups == 1 && v.dense() && slices.Equal(v.kernel, []int64{3, 3}) && slices.Equal(v.dilation, []int64{1, 1}) &&
+	return v.groups == 1 && v.dense() && slices.Equal(v.kernel, []int64{3, 3}) &&
+		slices.Equal(v.dilation, []int64{1, 1}) &&
 		!slices.ContainsFunc(slices.Concat(v.window.before, v.window.after), wide) && v.from >= 16 && v.to >= 16
 }
 
@@ -128,7 +130,8 @@ func (w *window) attributes() []*graph.Attribute {
 	if len(w.in) != 2 || slices.ContainsFunc(w.before, func(p int64) bool { return p < 0 }) {
 		return nil
 	}
-	return []*graph.Attribute{graph.Ints("strides", w.stride...), graph.Ints("dilations", w.dilation...), graph.Ints("pads", slices.Concat(w.before, w.after)...)}
+	return []*graph.Attribute{graph.Ints("strides", w.stride...), graph.Ints("dilations", w.dilation...),
+		graph.Ints("pads", slices.Concat(w.before, w.after)...)}
 }
 
 // poolKernels gives the gradient of a MaxPool by kernels, which take its place in the forward model, too. cutBefore:
@@ -142,8 +145,10 @@ func (c *call) poolKernels(w *window, cutBefore bool) bool {
 	y := *c.r.info(c.Outputs[0])
 	tap := graph.ValueInfo{Name: c.r.b.Fresh(y.Name + "_tap"), Type: graph.Uint8, Shape: y.Shape}
 	g := c.r.f.b.Model().Graph
-	g.ValueInfo = append(slices.DeleteFunc(g.ValueInfo, func(v *graph.ValueInfo) bool { return v.Name == y.Name }), &y, &tap)
-	g.Nodes[slices.Index(g.Nodes, c.Node)] = &graph.Node{Name: c.Name, Domain: Domain, Op: "MaxPool", Inputs: c.Inputs[:1], Outputs: []string{y.Name, tap.Name},
+	g.ValueInfo = append(slices.DeleteFunc(g.ValueInfo, func(v *graph.ValueInfo) bool { return v.Name == y.Name }), &y,
+		&tap)
+	g.Nodes[slices.Index(g.Nodes, c.Node)] = &graph.Node{Name: c.Name, Domain: Domain, Op: "MaxPool",
+		Inputs: c.Inputs[:1], Outputs: []string{y.Name, tap.Name},
 		Attributes: append(slices.Clone(windows), unlimited.attributes()...)}
 	c.r.f.b.Import(Domain, 1)
 	c.r.late = nil
@@ -163,7 +168,8 @@ func (v *convolution) kernelGrad(op string, windows []*graph.Attribute) {
 		inputs[0], limits = k.Inputs[0], k.between
 		inputs = append(inputs, k.Inputs[1])
 	}
-	grads := v.fused(op+"Grad", inputs, []bool{v.wants(0), v.wants(1), v.wants(2)}, append(windows, limits.attributes()...))
+	grads := v.fused(op+"Grad", inputs, []bool{v.wants(0), v.wants(1), v.wants(2)},
+		append(windows, limits.attributes()...))
 	for i, grad := range grads {
 		v.give(i, grad)
 	}
@@ -197,8 +203,10 @@ func (r *reverse) useKernels(saved []string) {
 			}
 		}
 		info := *r.info(out)
-		g.ValueInfo = append(slices.DeleteFunc(g.ValueInfo, func(v *graph.ValueInfo) bool { return v.Name == out }), &info)
-		g.Nodes[i] = &graph.Node{Name: n.Name, Domain: Domain, Op: op, Inputs: n.Inputs, Outputs: []string{out}, Attributes: append(windows, limits.attributes()...)}
+		g.ValueInfo = append(slices.DeleteFunc(g.ValueInfo, func(v *graph.ValueInfo) bool { return v.Name == out }),
+			&info)
+		g.Nodes[i] = &graph.Node{Name: n.Name, Domain: Domain, Op: op, Inputs: n.Inputs, Outputs: []string{out},
+			Attributes: append(windows, limits.attributes()...)}
 		r.f.b.Import(Domain, 1)
 	}
 	g.Nodes = slices.DeleteFunc(g.Nodes, func(n *graph.Node) bool { return dropped[n] })

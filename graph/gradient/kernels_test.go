@@ -24,7 +24,8 @@ var behind = map[string]func(b *graph.Builder, x string) string{
 	"nothing": func(b *graph.Builder, x string) string { return x },
 	"Relu":    func(b *graph.Builder, x string) string { return b.Node("Relu", []string{x}) },
 	"Clip": func(b *graph.Builder, x string) string {
-		low, high := b.Constant(graph.NewTensor("low", []float32{-0.5})), b.Constant(graph.NewTensor("high", []float32{0.7}))
+		low, high := b.Constant(graph.NewTensor("low", []float32{-0.5})),
+			b.Constant(graph.NewTensor("high", []float32{0.7}))
 		return b.Node("Clip", []string{x, low, high})
 	},
 	"Clip from below": func(b *graph.Builder, x string) string {
@@ -40,12 +41,15 @@ var behind = map[string]func(b *graph.Builder, x string) string{
 func drawDepthwise(t *rapid.T) geometry {
 	size, pad := rapid.Int64Range(1, 35), rapid.Int64Range(0, 3)
 	channels := rapid.Int64Range(1, 67).Draw(t, "channels")
-	g := geometry{batch: rapid.Int64Range(1, 3).Draw(t, "batch"), from: channels, to: channels, groups: channels, pads: make([]int64, 4), bias: rapid.Bool().Draw(t, "bias")}
+	g := geometry{batch: rapid.Int64Range(1, 3).Draw(t, "batch"), from: channels, to: channels, groups: channels,
+		pads: make([]int64, 4), bias: rapid.Bool().Draw(t, "bias")}
 	for i := range 2 {
-		k, s, d := rapid.Int64Range(1, 5).Draw(t, "kernel"), rapid.Int64Range(1, 4).Draw(t, "stride"), rapid.Int64Range(1, 3).Draw(t, "dilation")
+		k, s, d := rapid.Int64Range(1, 5).Draw(t, "kernel"), rapid.Int64Range(1, 4).Draw(t, "stride"),
+			rapid.Int64Range(1, 3).Draw(t, "dilation")
 		g.pads[i], g.pads[2+i] = pad.Draw(t, "before"), pad.Draw(t, "after")
 		in := max(size.Draw(t, "size"), d*(k-1)+1-g.pads[i]-g.pads[2+i])
-		g.in, g.kernel, g.stride, g.dilation = append(g.in, in), append(g.kernel, k), append(g.stride, s), append(g.dilation, d)
+		g.in, g.kernel, g.stride, g.dilation = append(g.in, in), append(g.kernel, k), append(g.stride, s),
+			append(g.dilation, d)
 	}
 	g.fill()
 	return g
@@ -57,8 +61,11 @@ func (g geometry) followed(next func(b *graph.Builder, x string) string, kernels
 	if g.bias {
 		in = append(in, drawn(3, -1, 1, g.to))
 	}
-	conv := op("Conv", graph.Ints("strides", g.stride...), graph.Ints("dilations", g.dilation...), graph.Ints("pads", g.pads...), graph.Int("group", g.groups))
-	return ruleCase{typ: graph.Float32, in: in, kernels: kernels, build: func(b *graph.Builder, in []string) string { return next(b, conv(b, in)) }}
+	conv := op("Conv", graph.Ints("strides", g.stride...), graph.Ints("dilations", g.dilation...),
+		graph.Ints("pads", g.pads...), graph.Int("group", g.groups))
+	return ruleCase{typ: graph.Float32, in: in, kernels: kernels, build: func(b *graph.Builder, in []string) string {
+		return next(b, conv(b, in))
+	}}
 }
 
 // run returns the output and all gradients of a case, and the operators of ours in both of its models. No gradient comes to the
@@ -115,8 +122,10 @@ func farthest(a, b array, least float64) float64 {
 // around the widths of vectors, more than a group of tiles.
 func drawConv3x3(t *rapid.T) geometry {
 	size, pad, channels := rapid.Int64Range(1, 19), rapid.Int64Range(0, 2), rapid.Int64Range(16, 70)
-	g := geometry{batch: rapid.Int64Range(1, 3).Draw(t, "batch"), from: channels.Draw(t, "from"), to: channels.Draw(t, "to"), groups: 1,
-		kernel: []int64{3, 3}, stride: []int64{1, 1}, dilation: []int64{1, 1}, pads: make([]int64, 4), bias: rapid.Bool().Draw(t, "bias")}
+	g := geometry{batch: rapid.Int64Range(1, 3).Draw(t, "batch"), from: channels.Draw(t, "from"),
+		to: channels.Draw(t, "to"), groups: 1,
+		kernel: []int64{3, 3}, stride: []int64{1, 1}, dilation: []int64{1, 1}, pads: make([]int64, 4),
+		bias: rapid.Bool().Draw(t, "bias")}
 	for i := range 2 {
 		g.pads[i], g.pads[2+i] = pad.Draw(t, "before"), pad.Draw(t, "after")
 		g.in = append(g.in, max(size.Draw(t, "size"), 3-g.pads[i]-g.pads[2+i]))
@@ -143,7 +152,8 @@ func testKernel(t *testing.T, op string, draw func(*rapid.T) geometry, limit flo
 		terms := float64(len(want[0].data)) / float64(g.to)
 		for i := range want {
 			if off := farthest(want[i], got[i], math.Sqrt(terms)); !(off < limit) {
-				r.Fatalf("%v kernel %v strides %v dilations %v pads %v: result %d is off by %.3g", g.x.dims, g.kernel, g.stride, g.dilation, g.pads, i, off)
+				r.Fatalf("%v kernel %v strides %v dilations %v pads %v: result %d is off by %.3g", g.x.dims, g.kernel,
+					g.stride, g.dilation, g.pads, i, off)
 			}
 		}
 	})
@@ -162,7 +172,8 @@ func TestConv3x3NotFinite(t *testing.T) {
 			row, col := i/11%11, i%11
 			near := i < 17*11*11 && row >= 4 && row <= 7 && col >= 4 && col <= 7
 			if !finite(v) && finite(got[0].data[i]) || !near && !(math.Abs(v-got[0].data[i]) < 1e-4) {
-				t.Fatalf("%v at row 5, column 6: at row %d, column %d of %d found %g, the operators %g", bad, row, col, i/121, got[0].data[i], v)
+				t.Fatalf("%v at row 5, column 6: at row %d, column %d of %d found %g, the operators %g", bad, row, col,
+					i/121, got[0].data[i], v)
 			}
 		}
 		for i, v := range want[2].data {
@@ -182,7 +193,8 @@ func TestKernelInstructions(t *testing.T) {
 	}
 	tested := 0
 	for _, set := range []string{"plain", "avx2", "avx512"} {
-		c := exec.Command(os.Args[0], "-test.run=^TestKernels$|^TestConv3x3NotFinite$|^TestPoolKernels$|^TestConvAgainstDefinition$|^TestNetworkKernels$/^(mobilenet|resnet18)", "-rapid.checks=30")
+		c := exec.Command(os.Args[0],
+			"-test.run=^TestKernels$|^TestConv3x3NotFinite$|^TestPoolKernels$|^TestConvAgainstDefinition$|^TestNetworkKernels$/^(mobilenet|resnet18)", "-rapid.checks=30")
 		c.Env = append(os.Environ(), "WINNOW_TEST_KERNELS="+set)
 		out, err := c.CombinedOutput()
 		switch {
@@ -200,7 +212,8 @@ func TestKernelInstructions(t *testing.T) {
 // supports reports whether the processor has a set of instructions, as the kernel of the system says.
 func supports(set string) bool {
 	text, err := os.ReadFile("/proc/cpuinfo")
-	return err == nil && strings.Contains(string(text), map[string]string{"avx2": " avx2 ", "avx512": " avx512bw "}[set])
+	return err == nil && strings.Contains(string(text),
+		map[string]string{"avx2": " avx2 ", "avx512": " avx512bw "}[set])
 }
 
 // TestPoolKernels: the same for MaxPool, alone and behind a Relu, with values that are often equal.
@@ -221,7 +234,8 @@ func TestPoolKernels(t *testing.T) {
 			if behindRelu {
 				y = b.Node("Relu", []string{y})
 			}
-			return b.Node("MaxPool", []string{y}, graph.Ints("kernel_shape", g.kernel...), graph.Ints("strides", g.stride...),
+			return b.Node("MaxPool", []string{y}, graph.Ints("kernel_shape", g.kernel...),
+				graph.Ints("strides", g.stride...),
 				graph.Ints("dilations", g.dilation...), graph.Ints("pads", g.pads...), graph.Int("ceil_mode", ceil))
 		}}
 		want, _ := c.run(t)
@@ -232,7 +246,8 @@ func TestPoolKernels(t *testing.T) {
 		}
 		for i := range want {
 			if off := farthest(want[i], got[i], 1); !(off < 1e-6) {
-				r.Fatalf("%v kernel %v strides %v dilations %v pads %v: result %d is off by %.3g", x.dims, g.kernel, g.stride, g.dilation, g.pads, i, off)
+				r.Fatalf("%v kernel %v strides %v dilations %v pads %v: result %d is off by %.3g", x.dims, g.kernel,
+					g.stride, g.dilation, g.pads, i, off)
 			}
 		}
 	})

@@ -136,7 +136,8 @@ func TestNetworkShapes(t *testing.T) {
 			facts := graph.Infer(m)
 			for _, n := range m.Graph.Nodes {
 				v := facts[n.Outputs[0]]
-				if v == nil || v.Type == 0 || v.Shape == nil || slices.ContainsFunc(v.Shape, func(d graph.Dim) bool { return !d.Known() && !strings.HasSuffix(d.Name, "N") }) {
+				if v == nil || v.Type == 0 || v.Shape == nil || slices.ContainsFunc(v.Shape,
+					func(d graph.Dim) bool { return !d.Known() && !strings.HasSuffix(d.Name, "N") }) {
 					t.Errorf("%s %q: inferred %v", n.Op, n.Name, v)
 				}
 			}

@@ -42,7 +42,8 @@ func isBlind(n *graph.Node) bool { return graph.IsONNX(n.Domain) && blind[n.Op] 
 
 func newReverse(f *forward, o Options) (*reverse, error) {
 	m := f.b.Model()
-	r := &reverse{o: o, f: f, nodes: slices.Clone(m.Graph.Nodes), flows: map[string][]string{}, fixed: map[string]string{}, passed: map[string]bool{}, cuts: map[string]cutting{}}
+	r := &reverse{o: o, f: f, nodes: slices.Clone(m.Graph.Nodes), flows: map[string][]string{},
+		fixed: map[string]string{}, passed: map[string]bool{}, cuts: map[string]cutting{}}
 	r.b = graph.NewBuilder("gradient of "+m.Graph.Name, Opset)
 	r.b.Reserve(m.Graph)
 	r.mark()
@@ -164,7 +165,8 @@ func (r *reverse) sum(tensor string) string {
 
 // finish declares what goes in and out of both models.
 func (r *reverse) finish() (*Derivative, error) {
-	d := &Derivative{Output: r.o.Output, GradOutput: r.dOutput, Weights: r.o.Weights, Inputs: r.o.Inputs, State: r.f.state}
+	d := &Derivative{Output: r.o.Output, GradOutput: r.dOutput, Weights: r.o.Weights, Inputs: r.o.Inputs,
+		State: r.f.state}
 	if err := r.gradients(d); err != nil {
 		return nil, err
 	}

@@ -41,7 +41,8 @@ func (t trainedNorm) rule(c *call) error {
 			return numbers(c.dtype(t.x), name, slices.Repeat([]float64{v}, int(t.size)), t.size)
 		})
 	}
-	line := c.op("BatchNormalization", []string{dy, slope, level, vector(0), vector(1 - float64(float32(epsilon)))}, graph.Float("epsilon", epsilon))
+	line := c.op("BatchNormalization", []string{dy, slope, level, vector(0), vector(1 - float64(float32(epsilon)))},
+		graph.Float("epsilon", epsilon))
 	c.giveTo(t.x, c.plus(line, c.mul(t.centred, c.op("Reshape", []string{tilt, column}))))
 	return nil
 }

@@ -69,7 +69,8 @@ func (w *window) dense() bool {
 // for what lies outside: index says for each window and tap which place, or -1. With the channels last a
 // place is one run of memory, and Gather copies on all cores where Slice, Pad and Concat use one.
 func (c *call) columns(t string, channels, places int64, index []int32, taps int64) string {
-	last := c.op("Transpose", []string{c.op("Reshape", []string{t, c.ints(0, channels, places)})}, graph.Ints("perm", 0, 2, 1))
+	last := c.op("Transpose", []string{c.op("Reshape", []string{t, c.ints(0, channels, places)})},
+		graph.Ints("perm", 0, 2, 1))
 	if slices.Contains(index, -1) {
 		last = c.op("Pad", []string{last, c.ints(0, 0, 0, 0, 1, 0)})
 		index = behind(index, places)

@@ -22,7 +22,8 @@ func (v *convolution) input() string {
 		return v.inputByColumns()
 	case dense && v.pointwise():
 		filters := v.op("Reshape", []string{v.call.in(1), v.ints(v.to, v.from)})
-		return v.like(v.call.product(filters, 2, true, v.op("Reshape", []string{v.dy, v.ints(0, v.to, v.places())}), 2, false), v.call.in(0))
+		return v.like(v.call.product(filters, 2, true, v.op("Reshape", []string{v.dy, v.ints(0, v.to, v.places())}), 2,
+			false), v.call.in(0))
 	case v.dense() && v.turnable():
 		return v.inputByConv()
 	}
@@ -34,15 +35,18 @@ func (v *convolution) inputByColumns() string {
 	taps, places := v.taps(), product(v.window.in)
 	filters, columns := v.call.in(1), ""
 	if v.pointwise() {
-		columns = v.op("Transpose", []string{v.op("Reshape", []string{v.dy, v.ints(0, v.to, places)})}, graph.Ints("perm", 0, 2, 1))
+		columns = v.op("Transpose", []string{v.op("Reshape", []string{v.dy, v.ints(0, v.to, places)})},
+			graph.Ints("perm", 0, 2, 1))
 		filters = v.op("Reshape", []string{filters, v.ints(v.to, v.from)})
 	} else {
 		columns = v.columns(v.dy, v.to, v.places(), v.readBy(), taps)
-		filters = v.op("Transpose", []string{v.op("Reshape", []string{filters, v.ints(v.to, v.from, taps)})}, graph.Ints("perm", 2, 0, 1))
+		filters = v.op("Transpose", []string{v.op("Reshape", []string{filters, v.ints(v.to, v.from, taps)})},
+			graph.Ints("perm", 2, 0, 1))
 		filters = v.op("Reshape", []string{filters, v.ints(taps*v.to, v.from)})
 	}
 	dx := v.op("MatMul", []string{v.op("Reshape", []string{columns, v.ints(-1, taps*v.to)}), filters})
-	dx = v.op("Transpose", []string{v.op("Reshape", []string{dx, v.ints(-1, places, v.from)})}, graph.Ints("perm", 0, 2, 1))
+	dx = v.op("Transpose", []string{v.op("Reshape", []string{dx, v.ints(-1, places, v.from)})},
+		graph.Ints("perm", 0, 2, 1))
 	return v.like(dx, v.call.in(0))
 }
 
@@ -65,7 +69,8 @@ func (v *convolution) inputByConv() string {
 	taps, g := v.taps(), v.groups
 	filters := v.call.in(1)
 	if v.to/g > 1 && v.from/g > 1 {
-		filters = v.op("Transpose", []string{v.op("Reshape", []string{filters, v.ints(g, v.to/g, v.from/g, taps)})}, graph.Ints("perm", 0, 2, 1, 3))
+		filters = v.op("Transpose", []string{v.op("Reshape", []string{filters, v.ints(g, v.to/g, v.from/g, taps)})},
+			graph.Ints("perm", 0, 2, 1, 3))
 	}
 	filters = v.op("Reshape", []string{filters, v.ints(v.from*v.to/g, taps)})
 	if taps > 1 {
@@ -73,7 +78,8 @@ func (v *convolution) inputByConv() string {
 	}
 	filters = v.op("Reshape", []string{filters, v.ints(slices.Concat([]int64{v.from, v.to / g}, v.kernel)...)})
 	before, after := v.turnedPads()
-	return v.op("Conv", []string{v.dy, filters}, graph.Ints("kernel_shape", v.kernel...), graph.Ints("dilations", v.dilation...),
+	return v.op("Conv", []string{v.dy, filters}, graph.Ints("kernel_shape", v.kernel...),
+		graph.Ints("dilations", v.dilation...),
 		graph.Ints("pads", slices.Concat(before, after)...), graph.Int("group", g))
 }
 
@@ -87,7 +93,8 @@ func (c *call) transposedConv(w *window, dy, filters string, groups int64) strin
 		after[i] = max(w.after[i], w.declaredAfter[i])
 		beyond[i] = after[i] - w.after[i]
 	}
-	return c.op("ConvTranspose", []string{dy, filters}, graph.Ints("kernel_shape", w.kernel...), graph.Ints("strides", w.stride...),
+	return c.op("ConvTranspose", []string{dy, filters}, graph.Ints("kernel_shape", w.kernel...),
+		graph.Ints("strides", w.stride...),
 		graph.Ints("dilations", w.dilation...), graph.Ints("pads", slices.Concat(w.before, after)...),
 		graph.Ints("output_padding", beyond...), graph.Int("group", groups))
 }

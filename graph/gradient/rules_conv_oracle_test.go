@@ -25,12 +25,14 @@ type geometry struct {
 func drawGeometry(t *rapid.T) geometry {
 	axes := rapid.SampledFrom([]int{2, 2, 2, 1, 3}).Draw(t, "axes")
 	many := axes == 2 && rapid.Bool().Draw(t, "many places")
-	g := geometry{batch: rapid.Int64Range(1, 2).Draw(t, "batch"), groups: 1, pads: make([]int64, 2*axes), bias: rapid.Bool().Draw(t, "bias")}
+	g := geometry{batch: rapid.Int64Range(1, 2).Draw(t, "batch"), groups: 1, pads: make([]int64, 2*axes),
+		bias: rapid.Bool().Draw(t, "bias")}
 	channels := rapid.SampledFrom([]int64{1, 2, 3, 9, 17})
 	g.from, g.to = channels.Draw(t, "from"), channels.Draw(t, "to")
 	switch rapid.SampledFrom([]string{"one", "one", "groups", "depthwise"}).Draw(t, "groups") {
 	case "groups":
-		g.groups, g.from, g.to = 2, 2*rapid.Int64Range(1, 3).Draw(t, "half from"), 2*rapid.Int64Range(1, 3).Draw(t, "half to")
+		g.groups, g.from, g.to = 2, 2*rapid.Int64Range(1, 3).Draw(t, "half from"),
+			2*rapid.Int64Range(1, 3).Draw(t, "half to")
 	case "depthwise":
 		g.groups, g.to = g.from, g.from*rapid.Int64Range(1, 2).Draw(t, "filters a channel")
 	}
@@ -39,10 +41,12 @@ func drawGeometry(t *rapid.T) geometry {
 		if many {
 			size = rapid.Int64Range(14, 19).Draw(t, "large size")
 		}
-		k, s, d := rapid.Int64Range(1, 3).Draw(t, "kernel"), rapid.SampledFrom([]int64{1, 1, 2, 3}).Draw(t, "stride"), rapid.Int64Range(1, 2).Draw(t, "dilation")
+		k, s, d := rapid.Int64Range(1, 3).Draw(t, "kernel"), rapid.SampledFrom([]int64{1, 1, 2, 3}).Draw(t, "stride"),
+			rapid.Int64Range(1, 2).Draw(t, "dilation")
 		g.pads[i], g.pads[axes+i] = rapid.Int64Range(0, 2).Draw(t, "before"), rapid.Int64Range(0, 2).Draw(t, "after")
 		size = max(size, d*(k-1)+1-g.pads[i]-g.pads[axes+i])
-		g.in, g.kernel, g.stride, g.dilation = append(g.in, size), append(g.kernel, k), append(g.stride, s), append(g.dilation, d)
+		g.in, g.kernel, g.stride, g.dilation = append(g.in, size), append(g.kernel, k), append(g.stride, s),
+			append(g.dilation, d)
 		g.out = append(g.out, (size+g.pads[i]+g.pads[axes+i]-d*(k-1)-1)/s+1)
 	}
 	if rapid.Bool().Draw(t, "same stride") {
@@ -65,8 +69,9 @@ func (g geometry) derivative(t interface{ Fatal(...any) }) (*gradient.Derivative
 	if g.bias {
 		in = append(in, drawn(3, -1, 1, g.to))
 	}
-	d, values, err := ruleCase{typ: graph.Float32, in: in, build: op("Conv", graph.Ints("strides", g.stride...), graph.Ints("dilations", g.dilation...),
-		graph.Ints("pads", g.pads...), graph.Int("group", g.groups)), kernels: g.kernels}.derivative()
+	d, values, err := ruleCase{typ: graph.Float32, in: in,
+		build: op("Conv", graph.Ints("strides", g.stride...), graph.Ints("dilations", g.dilation...),
+			graph.Ints("pads", g.pads...), graph.Int("group", g.groups)), kernels: g.kernels}.derivative()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +138,8 @@ func (g geometry) slow(dy array) (grads, sizes [3][]float64) {
 // beside large ones is as far off as these.
 func (g geometry) tiled() bool {
 	ones := []int64{1, 1}
-	return g.groups == 1 && slices.Equal(g.kernel, []int64{3, 3}) && slices.Equal(g.stride, ones) && slices.Equal(g.dilation, ones)
+	return g.groups == 1 && slices.Equal(g.kernel, []int64{3, 3}) && slices.Equal(g.stride, ones) &&
+		slices.Equal(g.dilation, ones)
 }
 
 // spread gives each number of a plane of n the largest of the plane.
@@ -205,7 +211,8 @@ var chosen = []struct {
 }
 
 func square(from, to, groups, side, kernel, stride int64) geometry {
-	g := geometry{batch: 2, from: from, to: to, groups: groups, in: []int64{side, side}, kernel: []int64{kernel, kernel},
+	g := geometry{batch: 2, from: from, to: to, groups: groups, in: []int64{side, side},
+		kernel: []int64{kernel, kernel},
 		stride: []int64{stride, stride}, dilation: []int64{1, 1}, pads: []int64{1, 1, 1, 1}, bias: true}
 	g.out = []int64{(side+2-kernel)/stride + 1, (side+2-kernel)/stride + 1}
 	g.fill()

@@ -35,7 +35,8 @@ func (v *convolution) product(x string) string {
 	dy := v.op("Reshape", []string{v.dy, v.ints(0, v.to, places)})
 	x = v.op("Reshape", []string{x, v.ints(0, v.from, places)})
 	if places > few && v.to*v.from < (v.to+v.from)*places {
-		return v.op("ReduceSum", []string{v.call.product(dy, 3, false, x, 3, true), v.ints(0)}, graph.Int("keepdims", 0))
+		return v.op("ReduceSum", []string{v.call.product(dy, 3, false, x, 3, true), v.ints(0)},
+			graph.Int("keepdims", 0))
 	}
 	return v.call.product(v.batchInside(dy, v.to), 2, false, v.batchInside(x, v.from), 2, true)
 }
@@ -88,7 +89,8 @@ func (v *convolution) crosswise() bool {
 // makes kw + kh copies instead of kw·kh, and the product is nearer to a square.
 func (v *convolution) weightsCrosswise() string {
 	kh, kw, h, ow := v.kernel[0], v.kernel[1], v.window.in[0], v.window.out[1]
-	line := &window{in: v.window.in[1:], out: v.window.out[1:], kernel: v.kernel[1:], stride: v.stride[1:], dilation: v.dilation[1:], before: v.window.before[1:], after: v.after[1:]}
+	line := &window{in: v.window.in[1:], out: v.window.out[1:], kernel: v.kernel[1:], stride: v.stride[1:],
+		dilation: v.dilation[1:], before: v.window.before[1:], after: v.after[1:]}
 	var index []int32
 	for y := range h {
 		for _, x := range line.reads() {
@@ -129,7 +131,8 @@ func (v *convolution) weightsByRows() string {
 	var parts []string
 	for t := range kw {
 		start := t * v.dilation[1]
-		parts = append(parts, v.op("Slice", []string{padded, v.ints(start), v.ints(start + (v.out[1]-1)*v.stride[1] + 1), v.ints(3), v.ints(v.stride[1])}))
+		parts = append(parts, v.op("Slice", []string{padded, v.ints(start),
+			v.ints(start + (v.out[1]-1)*v.stride[1] + 1), v.ints(3), v.ints(v.stride[1])}))
 	}
 	columns := parts[0]
 	if len(parts) > 1 {
@@ -144,8 +147,10 @@ func (v *convolution) weightsByRows() string {
 	columns = v.op("Gather", []string{columns, v.indices(rows, v.out[0])}, graph.Int("axis", 2))
 	columns = v.op("Reshape", []string{columns, v.ints(0, kw*v.from*kh, v.places())})
 	dy := v.op("Reshape", []string{v.dy, v.ints(0, v.to, v.places())})
-	sum := v.op("ReduceSum", []string{v.call.product(columns, 3, false, dy, 3, true), v.ints(0)}, graph.Int("keepdims", 0))
-	sum = v.op("Transpose", []string{v.op("Reshape", []string{sum, v.ints(kw, v.from, kh, v.to)})}, graph.Ints("perm", 3, 1, 2, 0))
+	sum := v.op("ReduceSum", []string{v.call.product(columns, 3, false, dy, 3, true), v.ints(0)},
+		graph.Int("keepdims", 0))
+	sum = v.op("Transpose", []string{v.op("Reshape", []string{sum, v.ints(kw, v.from, kh, v.to)})},
+		graph.Ints("perm", 3, 1, 2, 0))
 	return sum
 }
 
@@ -180,6 +185,7 @@ func (v *convolution) taken(x string) func(at []int64) string {
 	return func(at []int64) string {
 		y, x := at[0]*v.dilation[0], at[1]*v.dilation[1]
 		part := (y%s*s + x%s) * v.from
-		return v.op("Slice", []string{dealt, v.ints(part, y/s, x/s), v.ints(part+v.from, y/s+v.window.out[0], x/s+v.window.out[1]), v.ints(1, 2, 3)})
+		return v.op("Slice", []string{dealt, v.ints(part, y/s, x/s),
+			v.ints(part+v.from, y/s+v.window.out[0], x/s+v.window.out[1]), v.ints(1, 2, 3)})
 	}
 }

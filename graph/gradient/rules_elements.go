@@ -34,7 +34,8 @@ func (c *call) where(dy, y string) string {
 		return c.cut(dy, y, between{0, math.Inf(1)})
 	}
 	if c.isFloat32(y) {
-		return c.op("Mul", []string{dy, c.op("HardSigmoid", []string{y}, graph.Float("alpha", 0x1p127), graph.Float("beta", 0))})
+		return c.op("Mul", []string{dy, c.op("HardSigmoid", []string{y}, graph.Float("alpha", 0x1p127),
+			graph.Float("beta", 0))})
 	}
 	positive := c.op("Cast", []string{y}, graph.Int("to", int64(graph.Bool)))
 	return c.op("Mul", []string{dy, c.op("Cast", []string{positive}, graph.Int("to", int64(c.dtype(y))))})

@@ -70,7 +70,8 @@ func instanceNorm(c *call) error {
 		return nil
 	}
 	centred := c.minus(x, c.mean(x, axes))
-	r := c.op("Reciprocal", []string{c.op("Sqrt", []string{c.plus(c.mean(c.mul(centred, centred), axes), c.scalar(x, float64(c.Float("epsilon", 1e-5))))})})
+	r := c.op("Reciprocal", []string{c.op("Sqrt",
+		[]string{c.plus(c.mean(c.mul(centred, centred), axes), c.scalar(x, float64(c.Float("epsilon", 1e-5))))})})
 	unit := c.mul(centred, r)
 	if c.wants(1) {
 		c.give(1, sum(c.mul(dy, unit)))

@@ -67,7 +67,8 @@ func matMul(c *call) error {
 		dy = c.op("Unsqueeze", []string{dy, c.ints(-1)})
 	}
 	if c.wants(0) {
-		if err := c.giveMatrix(0, c.product(dy, len(full)+count(row, column), false, b, len(bs), true), lead, as, row); err != nil {
+		if err := c.giveMatrix(0, c.product(dy, len(full)+count(row, column), false, b, len(bs), true), lead, as,
+			row); err != nil {
 			return err
 		}
 	}

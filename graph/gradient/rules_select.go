@@ -33,7 +33,8 @@ func (c *call) cuts(rank int) ([]cut, error) {
 		steps = slices.Repeat([]int64{1}, len(starts))
 	}
 	if len(ends) != len(starts) || len(axes) != len(starts) || len(steps) != len(starts) {
-		return nil, fmt.Errorf("found %d starts, %d ends, %d axes, %d steps, expected as many of each", len(starts), len(ends), len(axes), len(steps))
+		return nil, fmt.Errorf("found %d starts, %d ends, %d axes, %d steps, expected as many of each", len(starts),
+			len(ends), len(axes), len(steps))
 	}
 	list := make([]cut, len(starts))
 	for i, a := range axes {
@@ -117,7 +118,8 @@ func (c *call) putBack(grad string, axis, n int64, places []int64) string {
 	rank := len(c.shape(c.in(0)))
 	pads := make([]int64, 2*rank)
 	pads[rank+int(axis)] = 1
-	return c.op("Gather", []string{c.op("Pad", []string{grad, c.ints(pads...)}), c.ints(from...)}, graph.Int("axis", axis))
+	return c.op("Gather", []string{c.op("Pad", []string{grad, c.ints(pads...)}), c.ints(from...)},
+		graph.Int("axis", axis))
 }
 
 // gather sums the gradient over all places that were filled from the same one.
@@ -186,7 +188,8 @@ func (c *call) scatter(axis int64, shape graph.Shape, rank int) string {
 	rows := c.op("Reshape", []string{c.grad[0], c.op("Concat", parts, graph.Int("axis", 0))})
 	column := slices.Repeat([]int64{1}, len(shape))
 	column[axis] = -1
-	at := c.op("Reshape", []string{c.op("Cast", []string{c.in(1)}, graph.Int("to", int64(graph.Int64))), c.ints(column...)})
+	at := c.op("Reshape", []string{c.op("Cast", []string{c.in(1)}, graph.Int("to", int64(graph.Int64))),
+		c.ints(column...)})
 	at = c.op("Expand", []string{at, c.op("Shape", []string{rows})})
 	zeros := c.op("Expand", []string{c.scalar(x, 0), whole})
 	return c.op("ScatterElements", []string{zeros, at, rows}, graph.Int("axis", axis), graph.String("reduction", "add"))

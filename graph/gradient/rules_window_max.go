@@ -11,7 +11,8 @@ import (
 // ONNX Runtime's Indices have it, and torch).
 func maxPool(c *call) error {
 	if c.Int("storage_order", 0) != 0 {
-		return fmt.Errorf("found storage_order %d: its indices count columns first, expected 0", c.Int("storage_order", 0))
+		return fmt.Errorf("found storage_order %d: its indices count columns first, expected 0",
+			c.Int("storage_order", 0))
 	}
 	if c.r.f.opset() < 8 {
 		return fmt.Errorf("found operator set %d, expected 8 or later, in which it tells its places", c.r.f.opset())
@@ -36,8 +37,10 @@ func maxPool(c *call) error {
 		c.r.passed[c.in(0)] = true
 	}
 	batch := c.op("Shape", []string{dy}, graph.Int("start", 0), graph.Int("end", 1))
-	zeros := c.op("ConstantOfShape", []string{c.op("Mul", []string{batch, c.ints(channels * product(w.in))})}, graph.TensorValue("value", c.zero(c.in(0))))
-	sum := c.op("ScatterElements", []string{zeros, c.op("Reshape", []string{indices, flat}), c.op("Reshape", []string{dy, flat})},
+	zeros := c.op("ConstantOfShape", []string{c.op("Mul", []string{batch, c.ints(channels * product(w.in))})},
+		graph.TensorValue("value", c.zero(c.in(0))))
+	sum := c.op("ScatterElements", []string{zeros, c.op("Reshape", []string{indices, flat}),
+		c.op("Reshape", []string{dy, flat})},
 		graph.String("reduction", "add"))
 	c.give(0, c.like(sum, c.in(0)))
 	return nil

@@ -56,7 +56,9 @@ func (c *call) shares(w *window) string {
 		}
 		counts = next
 	}
-	return c.numbers(fmt.Sprint("shares", include, *w), c.in(0), counts, w.out, func(v float64) float64 { return 1 / max(v, 1) })
+	return c.numbers(fmt.Sprint("shares", include, *w), c.in(0), counts, w.out, func(v float64) float64 {
+		return 1 / max(v, 1)
+	})
 }
 
 // numbers returns a constant with the element type of a forward tensor, f of each value.

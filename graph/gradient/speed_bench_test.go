@@ -41,7 +41,8 @@ type timedNetwork struct {
 func (n timedNetwork) drawing() (*drawing, *graph.Model) {
 	b := graph.NewBuilder(n.name, gradient.Opset)
 	s := &drawing{b: b, rng: rand.New(rand.NewPCG(5, 0)), norm: n.norm, channel: map[string]int64{}}
-	x := b.Input("x", graph.Float32, graph.Shape{graph.Free("N"), graph.Fixed(n.channels), graph.Fixed(n.side), graph.Fixed(n.side)})
+	x := b.Input("x", graph.Float32, graph.Shape{graph.Free("N"), graph.Fixed(n.channels), graph.Fixed(n.side),
+		graph.Fixed(n.side)})
 	s.channel[x] = n.channels
 	b.Output(n.build(s, x))
 	return s, b.Model()
@@ -92,7 +93,8 @@ func (s *drawing) same(op, x string, more ...*graph.Attribute) string {
 func (s *drawing) relu(x string) string { return s.same("Relu", x) }
 
 func (s *drawing) clip(x string) string {
-	y := s.b.Node("Clip", []string{x, s.b.Constant(graph.NewTensor("zero", []float32{0})), s.b.Constant(graph.NewTensor("six", []float32{6}))})
+	y := s.b.Node("Clip", []string{x, s.b.Constant(graph.NewTensor("zero", []float32{0})),
+		s.b.Constant(graph.NewTensor("six", []float32{6}))})
 	s.channel[y] = s.channel[x]
 	return y
 }
@@ -111,7 +113,8 @@ func (s *drawing) pooled(x string) string {
 func resNet(blocks []int, bottleneck bool) func(s *drawing, x string) string {
 	return func(s *drawing, x string) string {
 		x = s.relu(s.conv(x, 64, 7, 2, 1))
-		x = s.same("MaxPool", x, graph.Ints("kernel_shape", 3, 3), graph.Ints("strides", 2, 2), graph.Ints("pads", 1, 1, 1, 1))
+		x = s.same("MaxPool", x, graph.Ints("kernel_shape", 3, 3), graph.Ints("strides", 2, 2),
+			graph.Ints("pads", 1, 1, 1, 1))
 		for stage, n := range blocks {
 			width, stride := int64(64)<<stage, int64(1)
 			for block := range n {
@@ -142,7 +145,8 @@ func resNet(blocks []int, bottleneck bool) func(s *drawing, x string) string {
 // mobileNet is Sandler et al. 2018, table 2, without the classifier.
 func mobileNet(s *drawing, x string) string {
 	x = s.clip(s.conv(x, 32, 3, 2, 1))
-	for _, stage := range [][4]int64{{1, 16, 1, 1}, {6, 24, 2, 2}, {6, 32, 3, 2}, {6, 64, 4, 2}, {6, 96, 3, 1}, {6, 160, 3, 2}, {6, 320, 1, 1}} {
+	for _, stage := range [][4]int64{{1, 16, 1, 1}, {6, 24, 2, 2}, {6, 32, 3, 2}, {6, 64, 4, 2}, {6, 96, 3, 1},
+		{6, 160, 3, 2}, {6, 320, 1, 1}} {
 		for i := range stage[2] {
 			in, stride := x, int64(1)
 			if i == 0 {
@@ -174,7 +178,8 @@ func glyphNet(s *drawing, x string) string {
 
 var timedNetworks = []timedNetwork{
 	{name: "ResNet-18", batch: 8, side: 224, channels: 3, build: resNet([]int{2, 2, 2, 2}, false)},
-	{name: "ResNet-18 normalised", batch: 8, side: 224, channels: 3, norm: true, build: resNet([]int{2, 2, 2, 2}, false)},
+	{name: "ResNet-18 normalised", batch: 8, side: 224, channels: 3, norm: true,
+		build: resNet([]int{2, 2, 2, 2}, false)},
 	{name: "ResNet-50", batch: 8, side: 224, channels: 3, build: resNet([]int{3, 4, 6, 3}, true)},
 	{name: "MobileNetV2", batch: 8, side: 224, channels: 3, build: mobileNet},
 	{name: "glyphnet", batch: 64, side: 32, channels: 1, build: glyphNet},

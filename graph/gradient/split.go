@@ -77,7 +77,8 @@ func newParting(m *graph.Model, output string, weights []string) (*parting, erro
 	}
 	s := &parting{
 		m: named(m), images: map[string]bool{}, batch: map[string]bool{}, varies: map[string]bool{},
-		live: map[*graph.Node]bool{}, copied: map[*graph.Node]bool{}, crosses: map[string]bool{}, direct: map[string]bool{},
+		live: map[*graph.Node]bool{}, copied: map[*graph.Node]bool{}, crosses: map[string]bool{},
+		direct: map[string]bool{},
 		shapes: map[*graph.Node]bool{},
 	}
 	s.makers, s.facts = s.m.Graph.Producers(), graph.Infer(s.m)
@@ -111,7 +112,8 @@ func (s *parting) mark(output string, weights []string) error {
 	for _, w := range weights {
 		n := s.makers[w]
 		if s.m.Graph.Initializer(w) == nil && (n == nil || n.ConstantValue() == nil) {
-			return fmt.Errorf("gradient: weight %q: the part of the model that makes %q has no initializer of that name", w, output)
+			return fmt.Errorf("gradient: weight %q: the part of the model that makes %q has no "+
+				"initializer of that name", w, output)
 		}
 		changes[w] = true
 	}

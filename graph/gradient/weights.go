@@ -54,7 +54,8 @@ var carriers = map[string]bool{
 // A weight may reach its node through operators that rearrange or repeat it. A constant that is also the mean or
 // the variance of a BatchNormalization, as exporters share equal constants, is left out: see [Untie].
 func Weights(m *graph.Model, output string) []Weight {
-	w := &weighing{m: m, constant: m.Graph.Constants(), origin: map[string]string{}, behind: map[string]bool{}, found: map[string]bool{}}
+	w := &weighing{m: m, constant: m.Graph.Constants(), origin: map[string]string{}, behind: map[string]bool{},
+		found: map[string]bool{}}
 	w.reach(output)
 	for i, n := range m.Graph.Nodes {
 		w.visit(i, n)
@@ -158,7 +159,8 @@ func (w *weighing) take(name string, at int, n *graph.Node, input int) {
 	if node == "" {
 		node = n.Outputs[0]
 	}
-	w.list = append(w.list, Weight{Name: name, Node: node, Op: n.Op, Input: input, Dims: slices.Clone(w.constant[name].Dims), Depth: at})
+	w.list = append(w.list, Weight{Name: name, Node: node, Op: n.Op, Input: input,
+		Dims: slices.Clone(w.constant[name].Dims), Depth: at})
 }
 
 func single(t *graph.Tensor) bool {
@@ -209,7 +211,8 @@ func Untie(m *graph.Model) *graph.Model {
 		made[t.Name] = &t
 		g.Initializers = append(g.Initializers, &t)
 		if m.IRVersion < 4 {
-			g.Inputs = append(slices.Clip(g.Inputs), &graph.ValueInfo{Name: t.Name, Type: t.Type, Shape: graph.ShapeOf(t.Dims...)})
+			g.Inputs = append(slices.Clip(g.Inputs),
+				&graph.ValueInfo{Name: t.Name, Type: t.Type, Shape: graph.ShapeOf(t.Dims...)})
 		}
 	}
 	return &c

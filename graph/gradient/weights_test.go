@@ -42,9 +42,12 @@ func block() *graph.Model {
 	constant := func(name string, dims ...int64) string {
 		return b.Constant(graph.NewTensor(name, make([]float32, size(dims)), dims...))
 	}
-	x = b.Node("Div", []string{b.Node("Sub", []string{x, constant("input_mean", 3, 1, 1)}), constant("input_deviation", 3, 1, 1)})
-	x = b.Node("Conv", []string{x, constant("conv", 3, 3, 3, 3), constant("conv_bias", 3)}, graph.Ints("pads", 1, 1, 1, 1))
-	x = b.Node("BatchNormalization", []string{x, constant("scale", 3), constant("shift", 3), constant("mean", 3), constant("variance", 3)})
+	x = b.Node("Div", []string{b.Node("Sub", []string{x, constant("input_mean", 3, 1, 1)}),
+		constant("input_deviation", 3, 1, 1)})
+	x = b.Node("Conv", []string{x, constant("conv", 3, 3, 3, 3), constant("conv_bias", 3)},
+		graph.Ints("pads", 1, 1, 1, 1))
+	x = b.Node("BatchNormalization", []string{x, constant("scale", 3), constant("shift", 3), constant("mean", 3),
+		constant("variance", 3)})
 	x = b.Node("PRelu", []string{x, constant("slope", 3, 1, 1)})
 	x = b.Node("Mul", []string{x, constant("layer_scale", 3, 1, 1)})
 	x = b.Node("Add", []string{x, b.Constant(graph.NewTensor("epsilon", []float32{1e-5}))})
@@ -53,7 +56,8 @@ func block() *graph.Model {
 	turned := b.Node("Transpose", []string{constant("linear", 5, 3)})
 	x = b.Node("MatMul", []string{x, turned})
 	x = b.Node("Add", []string{constant("linear_bias", 5), x})
-	class := b.Node("Expand", []string{constant("class_token", 1, 1, 5), b.Constant(graph.NewTensor("to", []int64{2, 1, 5}, 3))})
+	class := b.Node("Expand",
+		[]string{constant("class_token", 1, 1, 5), b.Constant(graph.NewTensor("to", []int64{2, 1, 5}, 3))})
 	x = b.Node("Concat", []string{class, x}, graph.Int("axis", 1))
 	b.Output(b.NodeTo("y", "Relu", []string{x}))
 	side := b.Node("MatMul", []string{x, constant("side", 5, 2)})
@@ -93,8 +97,10 @@ func TestUntie(t *testing.T) {
 	x := b.Input("x", graph.Float32, graph.Shape{graph.Free("N"), graph.Fixed(2), graph.Fixed(3), graph.Fixed(3)})
 	zero := b.Constant(graph.NewTensor("zero", []float32{0, 0}, 2))
 	one := b.Constant(graph.NewTensor("one", []float32{1, 1}, 2))
-	y := b.Node("BatchNormalization", []string{x, one, zero, b.NodeTo("mean", "Identity", []string{zero}), b.NodeTo("variance", "Identity", []string{one})})
-	y = b.Node("BatchNormalization", []string{y, b.NodeTo("scale", "Identity", []string{one}), b.NodeTo("shift", "Identity", []string{zero}),
+	y := b.Node("BatchNormalization", []string{x, one, zero, b.NodeTo("mean", "Identity", []string{zero}),
+		b.NodeTo("variance", "Identity", []string{one})})
+	y = b.Node("BatchNormalization", []string{y, b.NodeTo("scale", "Identity", []string{one}),
+		b.NodeTo("shift", "Identity", []string{zero}),
 		b.NodeTo("mean2", "Identity", []string{"mean"}), b.NodeTo("variance2", "Identity", []string{one})})
 	b.Output(b.NodeTo("y", "Identity", []string{y}))
 	m := b.Model()
@@ -112,8 +118,10 @@ func TestUntie(t *testing.T) {
 	if diff := cmp.Diff([]string{"one", "zero", "scale", "shift"}, names); diff != "" {
 		t.Error(diff)
 	}
-	if len(m.Graph.Nodes) != 9 || len(free.Graph.Nodes) != 3 || len(m.Graph.Initializers) != 2 || len(free.Graph.Initializers) != 8 {
-		t.Errorf("found %d and %d nodes, %d and %d initializers", len(m.Graph.Nodes), len(free.Graph.Nodes), len(m.Graph.Initializers), len(free.Graph.Initializers))
+	if len(m.Graph.Nodes) != 9 || len(free.Graph.Nodes) != 3 || len(m.Graph.Initializers) != 2 ||
+		len(free.Graph.Initializers) != 8 {
+		t.Errorf("found %d and %d nodes, %d and %d initializers", len(m.Graph.Nodes), len(free.Graph.Nodes),
+			len(m.Graph.Initializers), len(free.Graph.Initializers))
 	}
 	in := map[string]ort.Tensor{"x": ort.Float32s(formula("tied", 36, 0, 1), 2, 2, 3, 3)}
 	outs := [][]float32{}

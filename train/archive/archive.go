@@ -120,8 +120,10 @@ func (a Array) write(w io.Writer, buf []byte) error {
 // bear out. The bytes pass through a small buffer, so that a large network's numbers are in memory once.
 func Read[T any](r io.ReaderAt, size int64) (state T, arrays map[string]Array, err error) {
 	fixed := make([]byte, fixedSize)
-	if n, _ := r.ReadAt(fixed, 0); n < fixedSize || size < int64(fixedSize+sha256.Size) || string(fixed[:len(magic)]) != magic {
-		return state, nil, fmt.Errorf("not a checkpoint of winnow, or cut short: %d bytes, expected to start with %q", size, magic)
+	if n, _ := r.ReadAt(fixed, 0); n < fixedSize || size < int64(fixedSize+sha256.Size) ||
+		string(fixed[:len(magic)]) != magic {
+		return state, nil, fmt.Errorf("not a checkpoint of winnow, or cut short: %d bytes, expected to start with %q",
+			size, magic)
 	}
 	if v := binary.LittleEndian.Uint32(fixed[len(magic):]); v != version {
 		return state, nil, fmt.Errorf("format version is %d, expected %d", v, version)
@@ -165,7 +167,8 @@ func readArrays(list []Array, r *io.SectionReader) (map[string]Array, error) {
 	for _, a := range list {
 		size, ok := kindSizes[a.Kind]
 		if _, twice := arrays[a.Name]; twice || !ok || a.Len < 0 || int64(a.Len) > left/int64(size) {
-			return nil, fmt.Errorf("array %q: %d of kind %q do not fit the %d bytes left, or come twice", a.Name, a.Len, a.Kind, left)
+			return nil, fmt.Errorf("array %q: %d of kind %q do not fit the %d bytes left, or come twice", a.Name, a.Len,
+				a.Kind, left)
 		}
 		if err := a.read(r, buf); err != nil {
 			return nil, fmt.Errorf("array %q: %w", a.Name, err)

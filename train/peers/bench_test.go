@@ -32,7 +32,8 @@ func wide(t testing.TB, method string, classes int) (*Networks, []int) {
 	}
 	cfg := Default(method)
 	cfg.Gradual = 0
-	networks, err := New(t.Context(), cfg, Input{Head: h, Train: set, Classes: classes, Batch: batch, Clock: new(train.Clock), Seed: 1})
+	networks, err := New(t.Context(), cfg, Input{Head: h, Train: set, Classes: classes, Batch: batch,
+		Clock: new(train.Clock), Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +82,9 @@ func BenchmarkStep(b *testing.B) {
 	orttest.UseBLAS(b)
 	for _, method := range []string{CoTeaching, CoTeachingTemperature, FCorrection} {
 		for _, classes := range []int{100, 11318} {
-			b.Run(fmt.Sprintf("%s/classes=%d", method, classes), func(b *testing.B) { benchmarkStep(b, method, classes) })
+			b.Run(fmt.Sprintf("%s/classes=%d", method, classes), func(b *testing.B) {
+				benchmarkStep(b, method, classes)
+			})
 		}
 	}
 }

@@ -49,21 +49,25 @@ type Config struct {
 	Method      string  `yaml:"method"`
 	Classifier  string  `yaml:"classifier"`  // linear or cosine
 	Temperature float64 `yaml:"temperature"` // t of the cosine classifier
-	Rate        float64 `yaml:"rate"`        // share of the labels thought to be wrong: R of Co-teaching, p of F-correction's known matrix
-	Exponent    float64 `yaml:"exponent"`    // co-teaching: c of R(e)
-	Gradual     int     `yaml:"gradual"`     // co-teaching: T_k of R(e), in epochs
-	WarmUp      int     `yaml:"warm_up"`     // co-teaching-plus: epochs of plain Co-teaching before disagreement counts
-	Transition  string  `yaml:"transition"`  // f-correction: symmetric, inclusive, pair or estimated
-	FirstStage  int     `yaml:"first_stage"` // f-correction, estimated: steps of cross entropy that the estimate comes from
-	Percentile  float64 `yaml:"percentile"`  // f-correction, estimated: anchors are sought below this one of each class's probabilities; 0: among all
-	Epoch       int     `yaml:"epoch"`       // steps in an epoch
+	// share of the labels thought to be wrong: R of Co-teaching, p of F-correction's known matrix
+	Rate       float64 `yaml:"rate"`
+	Exponent   float64 `yaml:"exponent"`   // co-teaching: c of R(e)
+	Gradual    int     `yaml:"gradual"`    // co-teaching: T_k of R(e), in epochs
+	WarmUp     int     `yaml:"warm_up"`    // co-teaching-plus: epochs of plain Co-teaching before disagreement counts
+	Transition string  `yaml:"transition"` // f-correction: symmetric, inclusive, pair or estimated
+	// f-correction, estimated: steps of cross entropy that the estimate comes from
+	FirstStage int `yaml:"first_stage"`
+	// f-correction, estimated: anchors are sought below this one of each class's probabilities; 0: among all
+	Percentile float64 `yaml:"percentile"`
+	Epoch      int     `yaml:"epoch"` // steps in an epoch
 }
 
 // Default returns a method's published settings (METHODS 12), for a rate of one half and epochs of one step. Where the
 // estimate's first stage ends is not published as a length: ten epochs. The warm-up of Co-teaching+ is that of
 // CIFAR-100, the one with most classes among those published.
 func Default(method string) Config {
-	c := Config{Method: method, Classifier: Linear, Temperature: 0.05, Rate: 0.5, Exponent: 1, Gradual: 10, WarmUp: 5, Transition: Symmetric, FirstStage: 10, Epoch: 1}
+	c := Config{Method: method, Classifier: Linear, Temperature: 0.05, Rate: 0.5, Exponent: 1, Gradual: 10, WarmUp: 5,
+		Transition: Symmetric, FirstStage: 10, Epoch: 1}
 	if method == CoTeachingTemperature {
 		c.Classifier = Cosine
 	}
@@ -99,7 +103,8 @@ func (c Config) Validate() error {
 	}
 	check := catalog.Checker{Where: "peers: " + c.Method}
 	check.That(c.Classifier == Linear || c.Classifier == Cosine, "classifier", c.Classifier, Linear+" or "+Cosine)
-	check.That(c.Method != CoTeachingTemperature || c.Classifier == Cosine, "classifier", c.Classifier, Cosine+", or the method "+CoTeaching)
+	check.That(c.Method != CoTeachingTemperature || c.Classifier == Cosine, "classifier", c.Classifier,
+		Cosine+", or the method "+CoTeaching)
 	check.That(c.Temperature > 0 && c.Temperature <= 1e6, "temperature", c.Temperature, "a number above 0")
 	check.That(c.Rate >= 0 && c.Rate < 1, "rate", c.Rate, "a share from 0 to below 1")
 	check.That(c.Exponent > 0 && c.Exponent <= 1e3, "exponent", c.Exponent, "a number above 0")
@@ -108,7 +113,8 @@ func (c Config) Validate() error {
 	check.That(c.Epoch >= 1, "epoch", c.Epoch, "at least 1 step")
 	kinds := []string{Symmetric, Inclusive, Pair, Estimated}
 	check.That(slices.Contains(kinds, c.Transition), "transition", c.Transition, strings.Join(kinds, ", "))
-	check.That(!c.Estimates() || c.FirstStage >= 1, "first_stage", c.FirstStage, "at least 1 step, as the matrix is estimated by it")
+	check.That(!c.Estimates() || c.FirstStage >= 1, "first_stage", c.FirstStage,
+		"at least 1 step, as the matrix is estimated by it")
 	check.That(c.Percentile >= 0 && c.Percentile <= 100, "percentile", c.Percentile, "a number from 0 to 100")
 	return cmp.Or(check.Err, c.checkOthers())
 }

@@ -95,7 +95,8 @@ func (c *classifier) some(from, n int) *classifier {
 	cut := func(p *features.Param, rows, cols, at int) *features.Param {
 		return &features.Param{Name: p.Name, Rows: rows, Cols: cols, Data: p.Data[at : at+rows*cols]}
 	}
-	s := &classifier{cosine: c.cosine, Classifier: head.Classifier{Weight: cut(c.Weight, n, c.Weight.Cols, from*c.Weight.Cols), Scale: c.Scale}}
+	s := &classifier{cosine: c.cosine,
+		Classifier: head.Classifier{Weight: cut(c.Weight, n, c.Weight.Cols, from*c.Weight.Cols), Scale: c.Scale}}
 	if c.Bias != nil {
 		s.Bias = cut(c.Bias, 1, n, from)
 	}

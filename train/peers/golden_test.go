@@ -130,7 +130,8 @@ func goldenTeach(t *testing.T, c reference.Case) {
 
 func goldenPlan(t *testing.T, c reference.Case) {
 	onlyParams(t, c, "n_epoch", "forget_rate", "num_gradual", "exponent")
-	p := ForgetPlan{Rate: c.Param("forget_rate", math.NaN()), Exponent: c.Param("exponent", 1), Gradual: int(c.Param("num_gradual", 10))}
+	p := ForgetPlan{Rate: c.Param("forget_rate", math.NaN()), Exponent: c.Param("exponent", 1),
+		Gradual: int(c.Param("num_gradual", 10))}
 	got := make([]float64, int(c.Param("n_epoch", -1)))
 	for e := range got {
 		got[e] = p.At(e)
@@ -143,7 +144,8 @@ func goldenAdamPlan(t *testing.T, c reference.Case) {
 	onlyParams(t, c, "lr", "n_epoch", "epoch_decay_start", "mom1", "mom2")
 	epochs, first := int(c.Param("n_epoch", 200)), c.Param("mom1", 0.9)
 	for _, steps := range []int{1, 7} {
-		cfg := train.ScheduleConfig{Name: "linear", Hold: c.Param("epoch_decay_start", 80) / float64(epochs), Beta1: c.Param("mom2", 0.1)}
+		cfg := train.ScheduleConfig{Name: "linear", Hold: c.Param("epoch_decay_start", 80) / float64(epochs),
+			Beta1: c.Param("mom2", 0.1)}
 		s, err := train.NewSchedule(cfg, c.Param("lr", 1e-3), epochs*steps, steps)
 		if err != nil {
 			t.Fatal(err)
@@ -176,7 +178,8 @@ func given(t *testing.T, rows [][]float64) *Transition {
 }
 
 // kinds maps the golden set's names of matrices.
-var kinds = map[string]string{"symmetric": Symmetric, "symmetric_exclusive": Symmetric, "symmetric_inclusive": Inclusive, "pair": Pair}
+var kinds = map[string]string{"symmetric": Symmetric, "symmetric_exclusive": Symmetric,
+	"symmetric_inclusive": Inclusive, "pair": Pair}
 
 func goldenCorrection(t *testing.T, c reference.Case) {
 	onlyParams(t, c, "kind", "p")
@@ -196,7 +199,8 @@ func goldenCorrection(t *testing.T, c reference.Case) {
 	number64(t, "loss", corrected(d, logits, labels, known, &scratch), c.Float(t, "loss"))
 	gradient64(t, "grad_logits", d, c.Matrix(t, "grad_logits"))
 	// The same as numbers: an estimated matrix is float32.
-	if got, want := corrected(Matrix[float64]{}, logits, labels, given(t, matrix), &scratch), c.Float(t, "loss"); math.Abs(got-want) > 1e-6*want {
+	if got, want := corrected(Matrix[float64]{}, logits, labels, given(t, matrix), &scratch),
+		c.Float(t, "loss"); math.Abs(got-want) > 1e-6*want {
 		t.Errorf("loss with the matrix as numbers: %v, expected %v", got, want)
 	}
 }
@@ -241,7 +245,8 @@ func goldenEstimate(t *testing.T, c reference.Case) {
 func goldenTemperature(t *testing.T, c reference.Case) {
 	onlyParams(t, c, "temperature")
 	x, proxies, labels := c.Matrix(t, "embeddings"), c.Matrix(t, "proxies"), c.Ints(t, "labels")
-	cl := newClassifier(Config{Classifier: Cosine, Temperature: c.Param("temperature", 0.05)}, "", len(proxies), len(x[0]), train.Rand(1, "test", 0))
+	cl := newClassifier(Config{Classifier: Cosine, Temperature: c.Param("temperature", 0.05)}, "", len(proxies),
+		len(x[0]), train.Rand(1, "test", 0))
 	for i, row := range proxies {
 		for j, v := range row {
 			cl.Weight.Data[i*len(row)+j] = float32(v)
@@ -267,7 +272,8 @@ func goldenTemperature(t *testing.T, c reference.Case) {
 	losses, sums := make([]float64, len(x)), make([]float64, len(x))
 	entropies(losses, sums, exact, labels)
 	numbers64(t, "per_sample_loss", losses, c.Floats(t, "per_sample_loss"))
-	entropies(losses, sums, Matrix[float32]{Rows: logits.Rows, Cols: logits.Cols, Stride: logits.Stride, Data: logits.Data}, labels)
+	entropies(losses, sums, Matrix[float32]{Rows: logits.Rows, Cols: logits.Cols, Stride: logits.Stride,
+		Data: logits.Data}, labels)
 	for i, w := range c.Floats(t, "per_sample_loss") {
 		if math.Abs(losses[i]-w) > 1e-4*math.Max(1, w) {
 			t.Errorf("loss of row %d: %v, expected %v", i, losses[i], w)

@@ -14,7 +14,9 @@ import (
 
 // clusters are classes that some of the features tell apart, under features that say nothing and are larger; a share
 // of the labels is another class's. truth stays with the test.
-func clusters(seed uint64, classes, each int, corrupt func(c int, draw func() float64) int) (set features.Set, truth []int) {
+func clusters(
+	seed uint64, classes, each int, corrupt func(c int, draw func() float64) int,
+) (set features.Set, truth []int) {
 	const dim = 24
 	rng := train.Rand(seed, "clusters", 0)
 	centres := features.NewMatrix(classes, dim)
@@ -79,21 +81,25 @@ func newBed(t testing.TB, cfg Config, set features.Set, truth []int, classes int
 	for i, id := range set.IDs {
 		b.right[id] = truth[i] == set.Labels[i]
 	}
-	if b.head, err = head.New(t.Context(), head.Config{In: set.Dim(), Out: 12, Bias: true, Init: head.Random}, set.X, train.Rand(seed, "head", 0)); err != nil {
+	if b.head, err = head.New(t.Context(), head.Config{In: set.Dim(), Out: 12, Bias: true, Init: head.Random}, set.X,
+		train.Rand(seed, "head", 0)); err != nil {
 		t.Fatal(err)
 	}
 	clock := new(train.Clock)
-	if b.networks, err = New(t.Context(), cfg, Input{Head: b.head, Train: set, Classes: classes, Batch: sampler.Size(), Clock: clock, Seed: seed}); err != nil {
+	if b.networks, err = New(t.Context(), cfg, Input{Head: b.head, Train: set, Classes: classes, Batch: sampler.Size(),
+		Clock: clock, Seed: seed}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { b.networks.Close() })
-	b.cfg = train.Config{Encoder: b.networks, Sampler: sampler, Terms: []train.Term{b.networks.Term()}, Steps: steps, Clock: clock}
+	b.cfg = train.Config{Encoder: b.networks, Sampler: sampler, Terms: []train.Term{b.networks.Term()}, Steps: steps,
+		Clock: clock}
 	b.cfg.Groups, err = b.networks.Groups(steps, 0, func(_ string, n int) (train.Solver, train.Schedule, error) {
 		solver, err := train.NewSolver(train.DefaultSolver("adam"))
 		if err != nil {
 			return nil, train.Schedule{}, err
 		}
-		schedule, err := train.NewSchedule(train.ScheduleConfig{Name: "linear", Hold: 0.4, Beta1: 0.1}, 3e-3, n, sampler.Batches())
+		schedule, err := train.NewSchedule(train.ScheduleConfig{Name: "linear", Hold: 0.4, Beta1: 0.1}, 3e-3, n,
+			sampler.Batches())
 		return solver, schedule, err
 	})
 	if err != nil {
@@ -178,7 +184,8 @@ func TestTeachingEachOther(t *testing.T) {
 			before := b.precision1(t, set, truth)
 			b.run(t)
 			score[method], clean[method] = b.precision1(t, set, truth), b.clean()
-			t.Logf("seed %d: %s: right labels among chosen %.3f, P@1 %.3f → %.3f, names the true class %.3f", seed, method, b.clean(), before, score[method], b.accuracy(t, set, truth))
+			t.Logf("seed %d: %s: right labels among chosen %.3f, P@1 %.3f → %.3f, names the true class %.3f", seed,
+				method, b.clean(), before, score[method], b.accuracy(t, set, truth))
 			if score[method] < before+0.1 {
 				t.Errorf("seed %d: %s: P@1 rises from %.3f to %.3f only", seed, method, before, score[method])
 			}
@@ -189,11 +196,13 @@ func TestTeachingEachOther(t *testing.T) {
 		}
 		for _, method := range []string{CoTeaching, CoTeachingTemperature} {
 			if !cleaner(clean[method], chance) {
-				t.Errorf("seed %d: %s: %.3f of the labels chosen are right, by chance %.3f", seed, method, clean[method], chance)
+				t.Errorf("seed %d: %s: %.3f of the labels chosen are right, by chance %.3f", seed, method,
+					clean[method], chance)
 			}
 		}
 		if score[CoTeaching] < score[CrossEntropy]+0.02 {
-			t.Errorf("seed %d: P@1 of co-teaching is %.3f, of cross entropy %.3f", seed, score[CoTeaching], score[CrossEntropy])
+			t.Errorf("seed %d: P@1 of co-teaching is %.3f, of cross entropy %.3f", seed, score[CoTeaching],
+				score[CrossEntropy])
 		}
 	}
 }
@@ -230,9 +239,11 @@ func TestDisagreementIsSifted(t *testing.T) {
 		}
 		b.run(t)
 		share := float64(right) / float64(among)
-		t.Logf("seed %d: right labels among disagreeing %.3f, among chosen %.3f; %d of %d rows; P@1 %.3f", seed, share, b.clean(), b.kept[0], 50*b.cfg.Steps/3, b.precision1(t, set, truth))
+		t.Logf("seed %d: right labels among disagreeing %.3f, among chosen %.3f; %d of %d rows; P@1 %.3f", seed, share,
+			b.clean(), b.kept[0], 50*b.cfg.Steps/3, b.precision1(t, set, truth))
 		if b.clean() < share+0.05 || among > 50*b.cfg.Steps/6 {
-			t.Errorf("seed %d: of %d disagreeing rows %.3f have right labels, of the chosen ones %.3f", seed, among, share, b.clean())
+			t.Errorf("seed %d: of %d disagreeing rows %.3f have right labels, of the chosen ones %.3f", seed, among,
+				share, b.clean())
 		}
 	}
 }
@@ -260,7 +271,8 @@ func TestForwardCorrectionLearnsThroughTheNoise(t *testing.T) {
 				checkEstimate(t, b.networks.loss.transition, classes, rate)
 			}
 		}
-		t.Logf("seed %d: names the true class: cross entropy %.3f, known matrix %.3f, estimated %.3f", seed, named[CrossEntropy], named[Pair], named[Estimated])
+		t.Logf("seed %d: names the true class: cross entropy %.3f, known matrix %.3f, estimated %.3f", seed,
+			named[CrossEntropy], named[Pair], named[Estimated])
 		if named[Pair] < named[CrossEntropy]+0.05 || named[Estimated] < named[CrossEntropy]+0.03 {
 			t.Errorf("seed %d: %v", seed, named)
 		}

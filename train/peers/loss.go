@@ -73,7 +73,8 @@ func (l *Loss) Eval(grad *blas32.General, z features.Set, _ *features.Set) float
 		grad = &blas32.General{}
 	}
 	if l.cfg.exchanges() {
-		v1, v2 := teach(&l.exchange, l.part(*grad, 0), l.part(*grad, 1), l.part(z.X, 0), l.part(z.X, 1), z.Labels, l.forget(), l.disagrees())
+		v1, v2 := teach(&l.exchange, l.part(*grad, 0), l.part(*grad, 1), l.part(z.X, 0), l.part(z.X, 1), z.Labels,
+			l.forget(), l.disagrees())
 		l.chosen = l.exchange.chosen[1]
 		l.note(z.Len())
 		return v1 + v2
@@ -137,7 +138,9 @@ func (e *exchange) size(n int) {
 
 // teach returns the loss of each of two networks on the rows that the other chose, and overwrites d1 and d2, if they
 // have rows, with the gradients.
-func teach[T number](e *exchange, d1, d2, l1, l2 Matrix[T], labels []int, forget float64, disagreeing bool) (float64, float64) {
+func teach[T number](
+	e *exchange, d1, d2, l1, l2 Matrix[T], labels []int, forget float64, disagreeing bool,
+) (float64, float64) {
 	n := len(labels)
 	e.size(n)
 	for i, l := range []Matrix[T]{l1, l2} {

@@ -93,7 +93,8 @@ func New(ctx context.Context, cfg Config, in Input) (*Networks, error) {
 		}
 		c := newClassifier(cfg, prefix, in.Classes, h.Config().Out, train.Rand(in.Seed, prefix+"classifier", 0))
 		net := &network{head: h, encoder: e, classifier: c}
-		net.backbone = named(prefix, slices.DeleteFunc(slices.Clone(e.Params()), func(p *features.Param) bool { return slices.Contains(h.Params(), p) }))
+		net.backbone = named(prefix, slices.DeleteFunc(slices.Clone(e.Params()),
+			func(p *features.Param) bool { return slices.Contains(h.Params(), p) }))
 		if s, ok := e.(train.Stateful); ok {
 			net.state = named(prefix, s.State())
 		}
@@ -222,9 +223,12 @@ func (n *Networks) Term() train.Term {
 
 // Groups gives each network its own solver, and a schedule for the steps it learns in, in a run of so many steps; and so its
 // backbone, if it learns, which rests for the first ones of these. plan makes both for a group and a number of steps.
-func (n *Networks) Groups(steps, rest int, plan func(group string, steps int) (train.Solver, train.Schedule, error)) ([]train.Group, error) {
+func (n *Networks) Groups(
+	steps, rest int, plan func(group string, steps int) (train.Solver, train.Schedule, error),
+) ([]train.Group, error) {
 	if n.cfg.Estimates() && n.cfg.FirstStage >= steps {
-		return nil, fmt.Errorf("peers: %s: first_stage: %d steps, expected fewer than the %d of the run", n.cfg.Method, n.cfg.FirstStage, steps)
+		return nil, fmt.Errorf("peers: %s: first_stage: %d steps, expected fewer than the %d of the run", n.cfg.Method,
+			n.cfg.FirstStage, steps)
 	}
 	var groups []train.Group
 	for i, net := range n.list {
@@ -240,7 +244,8 @@ func (n *Networks) Groups(steps, rest int, plan func(group string, steps int) (t
 			g := train.Group{Name: names[k], Params: params, Start: from + k*rest, Stop: stop}
 			last := cmp.Or(stop, steps)
 			if g.Start > last {
-				return nil, fmt.Errorf("peers: %s: the backbone rests for %d steps, and a network has %d: it would never be trained", n.cfg.Method, rest, last-from+1)
+				return nil, fmt.Errorf("peers: %s: the backbone rests for %d steps, and a network has %d: it would "+
+					"never be trained", n.cfg.Method, rest, last-from+1)
 			}
 			var err error
 			if g.Solver, g.Schedule, err = plan(g.Name, last-g.Start+1); err != nil {

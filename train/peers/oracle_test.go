@@ -113,7 +113,8 @@ func drawProblem(t *rapid.T) problem {
 }
 
 // teacher is what checkTeach checks.
-type teacher func(e *exchange, d1, d2, l1, l2 Matrix[float64], labels []int, forget float64, disagreeing bool) (float64, float64)
+type teacher func(e *exchange, d1, d2, l1, l2 Matrix[float64], labels []int, forget float64,
+	disagreeing bool) (float64, float64)
 
 // checkTeach compares a step with the slow one, and its gradient with central differences of the slow values, the
 // choices held.
@@ -134,8 +135,13 @@ func checkTeach(p problem, do teacher) error {
 	for n, rows := range [][][]float64{p.l1, p.l2} {
 		for i := range rows {
 			for c := range rows[i] {
-				if want := differ(rows[i], c, func() float64 { return meanOf(rows, p.labels, chosen[1-n]) }); !(math.Abs(d[n].Row(i)[c]-want) <= 1e-7) {
-					return fmt.Errorf("gradient of logit %d of row %d of network %d: %v, expected %v", c, i, n+1, d[n].Row(i)[c], want)
+				if want := differ(rows[i], c,
+					func() float64 {
+						return meanOf(rows, p.labels,
+							chosen[1-n])
+					}); !(math.Abs(d[n].Row(i)[c]-want) <= 1e-7) {
+					return fmt.Errorf("gradient of logit %d of row %d of network %d: %v, expected %v", c, i, n+1,
+						d[n].Row(i)[c], want)
 				}
 			}
 		}
@@ -189,30 +195,38 @@ func TestSpoiledTeachersAreSeen(t *testing.T) {
 			t.Fatal(err)
 		}
 		for name, do := range map[string]teacher{
-			"value × 1.001": func(e *exchange, d1, d2, l1, l2 Matrix[float64], y []int, r float64, dis bool) (float64, float64) {
+			"value × 1.001": func(e *exchange, d1, d2, l1, l2 Matrix[float64], y []int, r float64,
+				dis bool) (float64, float64) {
 				a, b := teach(e, d1, d2, l1, l2, y, r, dis)
 				return a * 1.001, b
 			},
-			"divided by the number kept once more": func(e *exchange, d1, d2, l1, l2 Matrix[float64], y []int, r float64, dis bool) (float64, float64) {
+			"divided by the number kept once more": func(e *exchange, d1, d2, l1, l2 Matrix[float64], y []int,
+				r float64, dis bool) (float64, float64) {
 				a, b := teach(e, d1, d2, l1, l2, y, r, dis)
 				return a / float64(len(e.chosen[1])), b / float64(len(e.chosen[0]))
 			},
-			"no gradient for the second": func(e *exchange, d1, d2, l1, l2 Matrix[float64], y []int, r float64, dis bool) (float64, float64) {
+			"no gradient for the second": func(e *exchange, d1, d2, l1, l2 Matrix[float64], y []int, r float64,
+				dis bool) (float64, float64) {
 				a, b := teach(e, d1, d2, l1, l2, y, r, dis)
 				d2.clear()
 				return a, b
 			},
-			"each learns from its own choice": func(e *exchange, d1, d2, l1, l2 Matrix[float64], y []int, r float64, dis bool) (float64, float64) {
+			"each learns from its own choice": func(e *exchange, d1, d2, l1, l2 Matrix[float64], y []int, r float64,
+				dis bool) (float64, float64) {
 				teach(e, d1, d2, l1, l2, y, r, dis)
-				return meanEntropy(d1, l1, y, e.chosen[0], e.losses[0], e.sums[0]), meanEntropy(d2, l2, y, e.chosen[1], e.losses[1], e.sums[1])
+				return meanEntropy(d1, l1, y, e.chosen[0], e.losses[0], e.sums[0]),
+					meanEntropy(d2, l2, y, e.chosen[1], e.losses[1], e.sums[1])
 			},
-			"one row more is left out": func(e *exchange, d1, d2, l1, l2 Matrix[float64], y []int, r float64, dis bool) (float64, float64) {
+			"one row more is left out": func(e *exchange, d1, d2, l1, l2 Matrix[float64], y []int, r float64,
+				dis bool) (float64, float64) {
 				return teach(e, d1, d2, l1, l2, y, r+0.2, dis)
 			},
-			"disagreement the other way round": func(e *exchange, d1, d2, l1, l2 Matrix[float64], y []int, r float64, dis bool) (float64, float64) {
+			"disagreement the other way round": func(e *exchange, d1, d2, l1, l2 Matrix[float64], y []int, r float64,
+				dis bool) (float64, float64) {
 				return teach(e, d1, d2, l1, l2, y, r, !dis)
 			},
-			"row 0 is lost": func(e *exchange, d1, d2, l1, l2 Matrix[float64], y []int, r float64, dis bool) (float64, float64) {
+			"row 0 is lost": func(e *exchange, d1, d2, l1, l2 Matrix[float64], y []int, r float64,
+				dis bool) (float64, float64) {
 				a, b := teach(e, d1, d2, l1, l2, y, r, dis)
 				e.chosen[0] = slices.DeleteFunc(e.chosen[0], func(i int) bool { return i == e.chosen[0][0] })
 				return a, b
@@ -267,7 +281,8 @@ func TestCorrectedAgainstLoops(t *testing.T) {
 			}
 		}
 		var scratch []float64
-		if err := checkCorrected(p.l1, p.labels, tr, func(d, l Matrix[float64]) float64 { return corrected(d, l, p.labels, tr, &scratch) }); err != nil {
+		if err := checkCorrected(p.l1, p.labels, tr,
+			func(d, l Matrix[float64]) float64 { return corrected(d, l, p.labels, tr, &scratch) }); err != nil {
 			t.Fatalf("%s: %v: %v", kind, p, err)
 		}
 	})
@@ -460,7 +475,8 @@ func TestEstimateAgainstLoops(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		networks, err := New(t.Context(), full, Input{Head: h, Train: set, Classes: classes, Batch: 30, Clock: new(train.Clock), Seed: 1})
+		networks, err := New(t.Context(), full,
+			Input{Head: h, Train: set, Classes: classes, Batch: 30, Clock: new(train.Clock), Seed: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -545,7 +561,8 @@ func TestTrainingAgainstLoops(t *testing.T) {
 	for _, method := range []string{CoTeaching, CoTeachingPlus} {
 		cfg := Default(method)
 		cfg.Rate, cfg.Gradual, cfg.WarmUp, cfg.Epoch = 0.3, 2, 1, 5
-		h, err := head.New(t.Context(), head.Config{In: dim, Out: out, Init: head.Random}, set.X, train.Rand(1, "head", 0))
+		h, err := head.New(t.Context(), head.Config{In: dim, Out: out, Init: head.Random}, set.X,
+			train.Rand(1, "head", 0))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -554,13 +571,15 @@ func TestTrainingAgainstLoops(t *testing.T) {
 			t.Fatal(err)
 		}
 		clock := new(train.Clock)
-		networks, err := New(t.Context(), cfg, Input{Head: h, Train: set, Classes: classes, Batch: batch, Clock: clock, Seed: 1})
+		networks, err := New(t.Context(), cfg, Input{Head: h, Train: set, Classes: classes, Batch: batch,
+			Clock: clock, Seed: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer networks.Close()
 		const lr, epochs = 0.1, 4
-		tc := train.Config{Encoder: networks, Sampler: sampler, Terms: []train.Term{networks.Term()}, Steps: epochs * 5, Clock: clock}
+		tc := train.Config{Encoder: networks, Sampler: sampler, Terms: []train.Term{networks.Term()}, Steps: epochs * 5,
+			Clock: clock}
 		tc.Groups, err = networks.Groups(tc.Steps, 0, func(_ string, n int) (train.Solver, train.Schedule, error) {
 			c := train.DefaultSolver("sgd")
 			c.LR = lr
@@ -592,12 +611,14 @@ func TestTrainingAgainstLoops(t *testing.T) {
 				labels = append(labels, set.Labels[r])
 			}
 			epoch := (s.Number - 1) / 5
-			values, chosen := slowTeach(logits[0], logits[1], labels, []float64{0, 0.3, 0.3, 0.3}[epoch], method == CoTeachingPlus && epoch >= 1)
+			values, chosen := slowTeach(logits[0], logits[1], labels, []float64{0, 0.3, 0.3, 0.3}[epoch],
+				method == CoTeachingPlus && epoch >= 1)
 			for n := range slow {
 				slow[n].descend(set, rows, logits[n], labels, chosen[1-n], lr)
 			}
 			if math.Abs(s.Loss-values[0]-values[1]) > 1e-4 || !slices.Equal(s.Kept, chosen[1]) {
-				t.Errorf("%s: step %d: loss %v, kept %v, expected %v, %v", method, s.Number, s.Loss, s.Kept, values[0]+values[1], chosen[1])
+				t.Errorf("%s: step %d: loss %v, kept %v, expected %v, %v", method, s.Number, s.Loss, s.Kept,
+					values[0]+values[1], chosen[1])
 			}
 		}
 		bedOf(tc).run(t)
@@ -606,7 +627,8 @@ func TestTrainingAgainstLoops(t *testing.T) {
 			for i, list := range [][2][]float64{{now.v, slow[n].v}, {now.w, slow[n].w}, {now.b, slow[n].b}} {
 				for j := range list[0] {
 					if math.Abs(list[0][j]-list[1][j]) > 1e-4 {
-						t.Fatalf("%s: network %d: array %d, number %d: %v, expected %v", method, n+1, i, j, list[0][j], list[1][j])
+						t.Fatalf("%s: network %d: array %d, number %d: %v, expected %v", method, n+1, i, j,
+							list[0][j], list[1][j])
 					}
 				}
 			}

@@ -60,7 +60,8 @@ func ending(t testing.TB, b *bed, tr *train.Trainer, dir string) [][]byte {
 func bytesOf(p *features.Param) []byte {
 	out := []byte(p.Name)
 	for _, v := range p.Data {
-		out = append(out, []byte{byte(math.Float32bits(v)), byte(math.Float32bits(v) >> 8), byte(math.Float32bits(v) >> 16), byte(math.Float32bits(v) >> 24)}...)
+		out = append(out, []byte{byte(math.Float32bits(v)), byte(math.Float32bits(v) >> 8),
+			byte(math.Float32bits(v) >> 16), byte(math.Float32bits(v) >> 24)}...)
 	}
 	return out
 }
@@ -78,7 +79,8 @@ func TestResumedRunIsTheSame(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := ending(t, b, tr, dir)
-		for _, cut := range []int{1, 5, 8, 10, 11, 12, 13, 17, 22, b.cfg.Steps - 1} { // the estimate is made between 11 and 12
+		// the estimate is made between 11 and 12
+		for _, cut := range []int{1, 5, 8, 10, 11, 12, 13, 17, 22, b.cfg.Steps - 1} {
 			dir := t.TempDir()
 			ctx, cancel := context.WithCancel(context.Background())
 			b, _ := resumeBed(t, cfg, dir)

@@ -52,7 +52,8 @@ func NewTransition(kind string, classes int, p float64) (*Transition, error) {
 	case Estimated:
 		t.dense = features.NewParam("transition", classes, classes)
 	default:
-		return nil, fmt.Errorf("peers: transition %q is unknown: known are %s, %s, %s, %s", kind, Symmetric, Inclusive, Pair, Estimated)
+		return nil, fmt.Errorf("peers: transition %q is unknown: known are %s, %s, %s, %s", kind, Symmetric, Inclusive,
+			Pair, Estimated)
 	}
 	t.logSame, t.logOff = math.Log(t.same), math.Log(t.other)
 	return t, nil

@@ -46,7 +46,8 @@ func (r *Record) Follow(bank *features.Bank) error {
 		pushed = r.members.pushed
 	}
 	if held.Len() > pushed || held.Len() < min(pushed, bank.Cap()) {
-		return fmt.Errorf("samples: the bank holds %d vectors after %d pushes, expected %d", held.Len(), pushed, min(pushed, bank.Cap()))
+		return fmt.Errorf("samples: the bank holds %d vectors after %d pushes, expected %d", held.Len(), pushed,
+			min(pushed, bank.Cap()))
 	}
 	rowOf := make(map[int]int, held.Len()) // of what the bank holds
 	for _, id := range held.IDs {

@@ -30,14 +30,16 @@ type Record struct {
 	members *members // of the bank; nil: there is none
 	judge   string   // whose scores are averaged
 
-	visits, right, forgotten []uint32 // of rows: judged visits, those that believed the label, changes from belief to doubt
+	// of rows: judged visits, those that believed the label, changes from belief to doubt
+	visits, right, forgotten []uint32
 	believed                 []uint32 // 1: at the last judged visit
 	seen, kept               []uint32 // visits in the part that is averaged, and those at which the filter kept the row
 	scored                   []uint32 // of seen, those judged by judge
 	p                        []float64
-	best, lead               []uint32 // class+1 ahead in the vote over what explains the row best, and its lead; 0: none
-	lossed                   []uint32 // of seen, those with a loss
-	loss                     []float64
+	// class+1 ahead in the vote over what explains the row best, and its lead; 0: none
+	best, lead []uint32
+	lossed     []uint32 // of seen, those with a loss
+	loss       []float64
 }
 
 // New makes an empty record.
@@ -154,8 +156,10 @@ type namedSums struct {
 }
 
 func (r *Record) counts() []namedCounts {
-	return []namedCounts{{"visits", &r.visits}, {"right", &r.right}, {"forgotten", &r.forgotten}, {"believed", &r.believed},
-		{"seen", &r.seen}, {"kept", &r.kept}, {"scored", &r.scored}, {"best", &r.best}, {"lead", &r.lead}, {"lossed", &r.lossed}}
+	return []namedCounts{{"visits", &r.visits}, {"right", &r.right}, {"forgotten", &r.forgotten},
+		{"believed", &r.believed},
+		{"seen", &r.seen}, {"kept", &r.kept}, {"scored", &r.scored}, {"best", &r.best}, {"lead", &r.lead},
+		{"lossed", &r.lossed}}
 }
 
 func (r *Record) sums() []namedSums {

@@ -23,7 +23,9 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-var names = Names{Path: func(row int) string { return fmt.Sprintf("dir, \"%d\".jpg", row) }, Class: func(k int) string { return fmt.Sprint("class ", k) }}
+var names = Names{Path: func(row int) string { return fmt.Sprintf("dir, \"%d\".jpg", row) }, Class: func(k int) string {
+	return fmt.Sprint("class ", k)
+}}
 
 func listed(r *Record) []Sample { return slices.Collect(r.All(names)) }
 
@@ -129,7 +131,8 @@ func TestForgetting(t *testing.T) {
 func TestAverages(t *testing.T) {
 	r := must(New(Config{IDs: []int{3, 4, 9}, Labels: []int{0, 1, -1}, From: 3}))
 	add := func(step int, judge string, label int, loss float64, kept []int, v ...filters.Verdict) {
-		r.Add(Visit{Step: step, Rows: []int{0, 1}, Labels: []int{label, 1}, Judge: judge, Verdicts: v, Kept: kept, Losses: []float64{loss, math.NaN()}, Lossed: []int{0, 1}})
+		r.Add(Visit{Step: step, Rows: []int{0, 1}, Labels: []int{label, 1}, Judge: judge, Verdicts: v, Kept: kept,
+			Losses: []float64{loss, math.NaN()}, Lossed: []int{0, 1}})
 	}
 	odds := math.Log(3.0) // P = 0.75
 	add(1, "vmf", 0, 100, []int{0, 1}, verdict(-odds, 1), verdict(0, 1))
@@ -139,7 +142,8 @@ func TestAverages(t *testing.T) {
 	want := []Sample{
 		{Path: `dir, "0".jpg`, Label: "class 0", Visits: 4, Right: 1, Forgotten: 1, Seen: 3, Kept: 2,
 			Score: 0.75 / 2, Loss: 1.5, Suggested: "class 2"},
-		{Path: `dir, "1".jpg`, Label: "class 1", Visits: 3, Right: 3, Seen: 3, Kept: 1, Score: 1, Suggested: "class 1", Loss: math.NaN()},
+		{Path: `dir, "1".jpg`, Label: "class 1", Visits: 3, Right: 3, Seen: 3, Kept: 1, Score: 1, Suggested: "class 1",
+			Loss: math.NaN()},
 	}
 	if diff := cmp.Diff(want, listed(r), cmpopts.EquateNaNs(), cmpopts.EquateApprox(1e-12, 1e-12)); diff != "" {
 		t.Error(diff)
@@ -151,8 +155,10 @@ func some() []Sample {
 	return []Sample{
 		{Path: "a", Label: "x", Visits: 4, Right: 4, Seen: 2, Kept: 2, Score: 0.9, Suggested: "x", Loss: 0.1},
 		{Path: "b", Label: "x", Visits: 4, Right: 0, Seen: 2, Kept: 0, Score: 0.1, Suggested: "y", Loss: nan},
-		{Path: "c,\"", Label: "y", Visits: 4, Right: 3, Forgotten: 1, Seen: 2, Kept: 2, Score: 0.5, Suggested: "y", Loss: 7},
-		{Path: "d\nd", Label: "y", Visits: 5, Right: 4, Forgotten: 1, Seen: 2, Kept: 1, Score: 0.4, Suggested: "x", Loss: 0.3},
+		{Path: "c,\"", Label: "y", Visits: 4, Right: 3, Forgotten: 1, Seen: 2, Kept: 2, Score: 0.5,
+			Suggested: "y", Loss: 7},
+		{Path: "d\nd", Label: "y", Visits: 5, Right: 4, Forgotten: 1, Seen: 2, Kept: 1, Score: 0.4,
+			Suggested: "x", Loss: 0.3},
 		{Path: "e", Label: "y", Score: nan, Loss: nan},
 		{Path: "f", Label: "x", Visits: 4, Right: 0, Seen: 2, Kept: 0, Score: 0, Suggested: "y", Loss: nan},
 	}
@@ -256,7 +262,8 @@ func BenchmarkAdd(b *testing.B) {
 		cfg.IDs, cfg.Labels = append(cfg.IDs, row), append(cfg.Labels, row%1000)
 	}
 	r := must(New(cfg))
-	v := Visit{Judge: "vmf", Labels: make([]int, batch), Rows: make([]int, batch), Kept: make([]int, batch), Losses: make([]float64, batch), Lossed: make([]int, batch), Verdicts: make([]filters.Verdict, batch)}
+	v := Visit{Judge: "vmf", Labels: make([]int, batch), Rows: make([]int, batch), Kept: make([]int, batch),
+		Losses: make([]float64, batch), Lossed: make([]int, batch), Verdicts: make([]filters.Verdict, batch)}
 	b.Run("step", func(b *testing.B) {
 		for b.Loop() {
 			v.Step++
@@ -271,7 +278,8 @@ func BenchmarkAdd(b *testing.B) {
 	b.Run("table of a million", func(b *testing.B) {
 		for b.Loop() {
 			var n counter
-			if err := Write(&n, r.All(Names{Path: func(row int) string { return fmt.Sprint("images/", row, ".jpg") }, Class: func(k int) string { return fmt.Sprint(k) }})); err != nil {
+			if err := Write(&n, r.All(Names{Path: func(row int) string { return fmt.Sprint("images/", row, ".jpg") },
+				Class: func(k int) string { return fmt.Sprint(k) }})); err != nil {
 				b.Fatal(err)
 			}
 			b.ReportMetric(float64(n)/rows, "bytes/row")

@@ -19,8 +19,9 @@ type Sample struct {
 	Forgotten   int     // of these, from belief to doubt
 	Seen, Kept  int     // visits in the last part; of these, learned from
 	Score       float64 // mean P of the given label; NaN: never judged in the last part
-	Suggested   string  // the class that explained the image best most often, if one did at more than half of the visits; "" where none was judged
-	Loss        float64 // mean own term of the loss; NaN: none in the last part
+	// the class that explained the image best most often, if one did at more than half of the visits; "" where none was judged
+	Suggested string
+	Loss      float64 // mean own term of the loss; NaN: none in the last part
 }
 
 // Names tell what the record knows by number.
@@ -43,7 +44,8 @@ func (r *Record) All(names Names) iter.Seq[Sample] {
 func (r *Record) sample(row int, names Names) Sample {
 	s := Sample{
 		Path: names.Path(row), Label: names.Class(r.cfg.Labels[row]),
-		Visits: int(r.visits[row]), Right: int(r.right[row]), Forgotten: int(r.forgotten[row]), Seen: int(r.seen[row]), Kept: int(r.kept[row]),
+		Visits: int(r.visits[row]), Right: int(r.right[row]), Forgotten: int(r.forgotten[row]), Seen: int(r.seen[row]),
+		Kept:  int(r.kept[row]),
 		Score: r.p[row] / float64(r.scored[row]), Loss: r.loss[row] / float64(r.lossed[row]),
 	}
 	if r.best[row] > 0 {
@@ -60,7 +62,8 @@ func Write(w io.Writer, list iter.Seq[Sample]) error {
 	out := csv.NewWriter(w)
 	out.Write(header) // the error is kept by the writer
 	for s := range list {
-		out.Write([]string{s.Path, s.Label, strconv.Itoa(s.Visits), strconv.Itoa(s.Right), strconv.Itoa(s.Forgotten), strconv.Itoa(s.Seen), strconv.Itoa(s.Kept),
+		out.Write([]string{s.Path, s.Label, strconv.Itoa(s.Visits), strconv.Itoa(s.Right), strconv.Itoa(s.Forgotten),
+			strconv.Itoa(s.Seen), strconv.Itoa(s.Kept),
 			cell(s.Score), s.Suggested, cell(s.Loss)})
 	}
 	out.Flush()
@@ -136,7 +139,8 @@ func parse(record []string) (Sample, error) {
 		return s, fmt.Errorf("score is %v, expected 0 to 1", s.Score)
 	}
 	if s.Right > s.Visits || s.Forgotten > s.Right || s.Kept > s.Seen {
-		return s, fmt.Errorf("%d right and %d forgotten of %d visits, %d kept of %d: more than there are", s.Right, s.Forgotten, s.Visits, s.Kept, s.Seen)
+		return s, fmt.Errorf("%d right and %d forgotten of %d visits, %d kept of %d: more than there are", s.Right,
+			s.Forgotten, s.Visits, s.Kept, s.Seen)
 	}
 	return s, nil
 }

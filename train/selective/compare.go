@@ -19,7 +19,10 @@ type comparison struct {
 // rows adds up weighted contrasts of u's rows with candidates and adds the gradient to du. each may change the
 // similarities of row r, -Inf taking a candidate out, and says which candidate the row itself is (-1: none), what it
 // should be near to and its weight. Where the candidates are u's own rows, both sides of a similarity move.
-func (c *comparison) rows(du, u, candidates blas32.General, both bool, t float64, each func(r int, s []float32) (own int, sides []pull, weight float64)) float64 {
+func (c *comparison) rows(
+	du, u, candidates blas32.General, both bool, t float64,
+	each func(r int, s []float32) (own int, sides []pull, weight float64),
+) float64 {
 	m := candidates.Rows
 	if m == 0 {
 		return 0

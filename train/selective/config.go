@@ -48,29 +48,38 @@ func Title(method string) string {
 type Config struct {
 	Method      string  `yaml:"method"`
 	Temperature float64 `yaml:"temperature"` // of contrast, and of TCL's assignments
-	WarmUp      int     `yaml:"warm_up"`     // sel-cl: contrast without labels so long; tcl: all given labels are believed so long
-	Mixup       float64 `yaml:"mixup"`       // a of the Beta(a, a) that shares of a mixture are drawn from; 0: nothing is mixed
-	View        View    `yaml:"view"`
+	// sel-cl: contrast without labels so long; tcl: all given labels are believed so long
+	WarmUp int `yaml:"warm_up"`
+	// a of the Beta(a, a) that shares of a mixture are drawn from; 0: nothing is mixed
+	Mixup float64 `yaml:"mixup"`
+	View  View    `yaml:"view"`
 
-	K          int     `yaml:"k"`                 // sel-cl: neighbours that vote; 0: 250, and half the mean class where that is less
-	Alpha      float64 `yaml:"alpha"`             // sel-cl: quantile, over classes, of agreeing rows: how many of each class are selected
-	Beta       float64 `yaml:"beta"`              // sel-cl: quantile of selected pairs' similarities that other pairs must reach
-	Average    float64 `yaml:"average"`           // sel-cl: what the head's running average keeps in a step
-	Negatives  int     `yaml:"negatives"`         // sel-cl: queue of contrast without labels
-	Queue      int     `yaml:"queue"`             // sel-cl: queue of contrast with labels, in rows of each view for each class; at most the training set
+	// sel-cl: neighbours that vote; 0: 250, and half the mean class where that is less
+	K int `yaml:"k"`
+	// sel-cl: quantile, over classes, of agreeing rows: how many of each class are selected
+	Alpha float64 `yaml:"alpha"`
+	// sel-cl: quantile of selected pairs' similarities that other pairs must reach
+	Beta      float64 `yaml:"beta"`
+	Average   float64 `yaml:"average"`   // sel-cl: what the head's running average keeps in a step
+	Negatives int     `yaml:"negatives"` // sel-cl: queue of contrast without labels
+	// sel-cl: queue of contrast with labels, in rows of each view for each class; at most the training set
+	Queue      int     `yaml:"queue"`
 	QueueStart int     `yaml:"queue_start"`       // sel-cl: the second queue is only filled so long
 	Classify   float64 `yaml:"class_weight"`      // sel-cl: weight of cross entropy of selected rows
 	Similarity float64 `yaml:"similarity_weight"` // sel-cl: weight of the loss of predicted similarities
 
-	SecondStage int     `yaml:"second_stage"` // sel-cl: from this epoch on selected rows alone are learned from, by cross entropy (Sel-CL+); 0: never
-	Bootstrap   float64 `yaml:"bootstrap"`    // sel-cl: share of the network's own word in the targets of the second stage
+	// sel-cl: from this epoch on selected rows alone are learned from, by cross entropy (Sel-CL+); 0: never
+	SecondStage int `yaml:"second_stage"`
+	// sel-cl: share of the network's own word in the targets of the second stage
+	Bootstrap float64 `yaml:"bootstrap"`
 
-	PerClass bool    `yaml:"per_class"`      // tcl: a mixture for each class instead of one
-	Trust    float64 `yaml:"trust"`          // tcl: s, what P(clean) is multiplied by in targets; 0: the share of labels found clean
-	Cross    float64 `yaml:"cross_weight"`   // tcl: weight of the bootstrapped cross entropies
-	Entropy  float64 `yaml:"entropy_weight"` // tcl: weight of the entropy of predictions
-	Balance  float64 `yaml:"balance_weight"` // tcl: weight of the negative entropy of the mean prediction
-	Align    float64 `yaml:"align_weight"`   // tcl: weight of the alignment with class centres
+	PerClass bool `yaml:"per_class"` // tcl: a mixture for each class instead of one
+	// tcl: s, what P(clean) is multiplied by in targets; 0: the share of labels found clean
+	Trust   float64 `yaml:"trust"`
+	Cross   float64 `yaml:"cross_weight"`   // tcl: weight of the bootstrapped cross entropies
+	Entropy float64 `yaml:"entropy_weight"` // tcl: weight of the entropy of predictions
+	Balance float64 `yaml:"balance_weight"` // tcl: weight of the negative entropy of the mean prediction
+	Align   float64 `yaml:"align_weight"`   // tcl: weight of the alignment with class centres
 
 	Epoch int `yaml:"epoch"` // steps in an epoch
 }
@@ -82,7 +91,8 @@ func Default(method string) Config {
 	case SelCL:
 		s := detectors.DefaultSelCL()
 		c.Temperature, c.WarmUp, c.K, c.Alpha, c.Beta = 0.1, 1, s.K, s.Alpha, s.Beta
-		c.Average, c.Negatives, c.Queue, c.QueueStart, c.Classify, c.Similarity, c.Bootstrap = 0.999, 10000, 100, 3, 1, 0.01, 0.2
+		c.Average, c.Negatives, c.Queue, c.QueueStart, c.Classify, c.Similarity, c.Bootstrap = 0.999, 10000, 100, 3,
+			1, 0.01, 0.2
 	case TCL:
 		c.Temperature, c.WarmUp = detectors.DefaultTCL().Temperature, 20
 		c.Cross, c.Entropy, c.Balance, c.Align = 1, 1, 1, 1
@@ -116,12 +126,15 @@ func (c Config) Validate() error {
 	check.That(c.Mixup >= 0 && c.Mixup <= 1e6, "mixup", c.Mixup, "a number above 0, or 0 for none")
 	check.That(c.View.Noise >= 0 && c.View.Noise <= 1e3, "view.noise", c.View.Noise, "0 or more standard deviations")
 	check.That(c.View.Dropout >= 0 && c.View.Dropout < 1, "view.dropout", c.View.Dropout, "a share from 0 to below 1")
-	check.That(c.Negatives >= 0 && c.Negatives <= maxQueue, "negatives", c.Negatives, fmt.Sprintf("0 to %d vectors", maxQueue))
-	check.That(c.Queue >= 0 && c.Queue <= maxQueue, "queue", c.Queue, fmt.Sprintf("0 to %d vectors of each view for each class", maxQueue))
+	check.That(c.Negatives >= 0 && c.Negatives <= maxQueue, "negatives", c.Negatives,
+		fmt.Sprintf("0 to %d vectors", maxQueue))
+	check.That(c.Queue >= 0 && c.Queue <= maxQueue, "queue", c.Queue,
+		fmt.Sprintf("0 to %d vectors of each view for each class", maxQueue))
 	check.That(c.QueueStart >= 0, "queue_start", c.QueueStart, "0 or more epochs")
 	check.That(c.Average >= 0 && c.Average < 1, "average", c.Average, "a share from 0 to below 1")
 	check.That(c.Trust >= 0 && c.Trust <= 1, "trust", c.Trust, "a share up to 1, or 0 for that of labels found clean")
-	check.That(c.SecondStage == 0 || c.SecondStage > c.WarmUp, "second_stage", c.SecondStage, fmt.Sprintf("0 for none, or more epochs than the %d of the warm-up", c.WarmUp))
+	check.That(c.SecondStage == 0 || c.SecondStage > c.WarmUp, "second_stage", c.SecondStage,
+		fmt.Sprintf("0 for none, or more epochs than the %d of the warm-up", c.WarmUp))
 	check.That(c.Bootstrap >= 0 && c.Bootstrap < 1, "bootstrap", c.Bootstrap, "a share from 0 to below 1")
 	check.That(c.Epoch >= 1, "epoch", c.Epoch, "at least 1 step")
 	for _, w := range []struct {
@@ -153,8 +166,10 @@ func (c Config) checkOthers() error {
 		{"queue", c.Queue, zero.Queue, SelCL}, {"queue_start", c.QueueStart, zero.QueueStart, SelCL},
 		{"second_stage", c.SecondStage, zero.SecondStage, SelCL}, {"bootstrap", c.Bootstrap, zero.Bootstrap, SelCL},
 		{"class_weight", c.Classify, zero.Classify, SelCL}, {"similarity_weight", c.Similarity, zero.Similarity, SelCL},
-		{"per_class", c.PerClass, zero.PerClass, TCL}, {"trust", c.Trust, zero.Trust, TCL}, {"cross_weight", c.Cross, zero.Cross, TCL},
-		{"entropy_weight", c.Entropy, zero.Entropy, TCL}, {"balance_weight", c.Balance, zero.Balance, TCL}, {"align_weight", c.Align, zero.Align, TCL},
+		{"per_class", c.PerClass, zero.PerClass, TCL}, {"trust", c.Trust, zero.Trust, TCL},
+		{"cross_weight", c.Cross, zero.Cross, TCL},
+		{"entropy_weight", c.Entropy, zero.Entropy, TCL}, {"balance_weight", c.Balance, zero.Balance, TCL},
+		{"align_weight", c.Align, zero.Align, TCL},
 	} {
 		check.That(s.of == c.Method || s.found == s.none, s.name, s.found, "none: it belongs to "+s.of)
 	}

@@ -62,15 +62,18 @@ func newBed(t testing.TB, cfg Config, set features.Set, truth []int, classes, ep
 	for i, id := range set.IDs {
 		b.right[id] = truth[i] == set.Labels[i]
 	}
-	if b.head, err = head.New(t.Context(), head.Config{In: set.Dim(), Out: 12, Bias: true, Init: head.Random}, set.X, train.Rand(seed, "head", 0)); err != nil {
+	if b.head, err = head.New(t.Context(), head.Config{In: set.Dim(), Out: 12, Bias: true, Init: head.Random}, set.X,
+		train.Rand(seed, "head", 0)); err != nil {
 		t.Fatal(err)
 	}
 	clock := new(train.Clock)
-	if b.learner, err = New(cfg, Input{Head: b.head, Train: set, Classes: classes, Batch: sampler.Size(), Clock: clock, Seed: seed}); err != nil {
+	if b.learner, err = New(cfg, Input{Head: b.head, Train: set, Classes: classes, Batch: sampler.Size(), Clock: clock,
+		Seed: seed}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { b.learner.Close() })
-	b.cfg = train.Config{Encoder: b.learner, Sampler: sampler, Terms: []train.Term{b.learner.Term()}, Steps: steps, Clock: clock}
+	b.cfg = train.Config{Encoder: b.learner, Sampler: sampler, Terms: []train.Term{b.learner.Term()}, Steps: steps,
+		Clock: clock}
 	sgd := train.DefaultSolver("sgd")
 	sgd.Momentum, sgd.WeightDecay = 0.9, 1e-4
 	lr := 0.1

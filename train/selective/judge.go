@@ -17,10 +17,12 @@ type judge struct {
 func newJudge(l *Learner) (judge, error) {
 	if l.live != nil {
 		dim := l.head.Config().Out
-		return judge{z: features.NewParam("judge.z", l.set.Len(), dim), classifier: head.NewClassifier("judge.", l.classes, dim, classifierLength), epoch: -1}, nil
+		return judge{z: features.NewParam("judge.z", l.set.Len(), dim),
+			classifier: head.NewClassifier("judge.", l.classes, dim, classifierLength), epoch: -1}, nil
 	}
 	h, err := copyHead(l.head, "judge.")
-	return judge{head: h, classifier: head.NewClassifier("judge.", l.classes, l.head.Config().Out, classifierLength), epoch: -1}, err
+	return judge{head: h, classifier: head.NewClassifier("judge.", l.classes, l.head.Config().Out, classifierLength),
+		epoch: -1}, err
 }
 
 // copyHead returns a head of the same weights, named otherwise.
@@ -52,7 +54,8 @@ func (j *judge) consider(l *Learner, step int) error {
 	if epoch == j.epoch {
 		return nil
 	}
-	if (step-1)%l.cfg.Epoch == 0 && !(l.cfg.second(epoch) && l.cfg.second(epoch-1)) { // the second stage goes on with what it began with
+	// the second stage goes on with what it began with
+	if (step-1)%l.cfg.Epoch == 0 && !(l.cfg.second(epoch) && l.cfg.second(epoch-1)) {
 		if err := j.look(l); err != nil {
 			return err
 		}

@@ -129,14 +129,17 @@ func TestContrastOfNothing(t *testing.T) {
 	for name, c := range map[string]struct {
 		sides  []pull
 		weight float64
-	}{"no side": {nil, 1}, "no positives": {[]pull{{0.5, nil}, {0.5, nil}}, 1}, "no weight": {[]pull{{1, []int{0}}}, 0}} {
+	}{"no side": {nil, 1}, "no positives": {[]pull{{0.5, nil}, {0.5, nil}}, 1},
+		"no weight": {[]pull{{1, []int{0}}}, 0}} {
 		s := []float32{0.3, 0.2, float32(math.Inf(-1))}
-		if v := contrast(s, 1, c.sides, 0.1, c.weight, make([]float64, 3)); v != 0 || s[0] != 0 || s[1] != 0 || s[2] != 0 {
+		if v := contrast(s, 1, c.sides, 0.1, c.weight, make([]float64, 3)); v != 0 || s[0] != 0 ||
+			s[1] != 0 || s[2] != 0 {
 			t.Errorf("%s: %v, gradient %v", name, v, s)
 		}
 	}
 	s := []float32{900, -900, float32(math.Inf(-1))} // far apart, and one candidate taken out
-	if v := contrast(s, -1, []pull{{1, []int{1}}}, 0.01, 1, make([]float64, 3)); math.Abs(v-180000) > 1 || math.IsNaN(float64(s[0]+s[1]+s[2])) {
+	if v := contrast(s, -1, []pull{{1, []int{1}}}, 0.01, 1, make([]float64, 3)); math.Abs(v-180000) > 1 ||
+		math.IsNaN(float64(s[0]+s[1]+s[2])) {
 		t.Errorf("%v, gradient %v", v, s)
 	}
 }

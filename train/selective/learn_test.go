@@ -17,17 +17,20 @@ func crossEntropyRun(t *testing.T, set features.Set, truth []int, classes, epoch
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := head.New(t.Context(), head.Config{In: set.Dim(), Out: 12, Bias: true, Init: head.Random}, set.X, train.Rand(seed, "head", 0))
+	h, err := head.New(t.Context(), head.Config{In: set.Dim(), Out: 12, Bias: true, Init: head.Random}, set.X,
+		train.Rand(seed, "head", 0))
 	if err != nil {
 		t.Fatal(err)
 	}
 	clock := new(train.Clock)
-	n, err := peers.New(t.Context(), peers.Default(peers.CrossEntropy), peers.Input{Head: h, Train: set, Classes: classes, Batch: sampler.Size(), Clock: clock, Seed: seed})
+	n, err := peers.New(t.Context(), peers.Default(peers.CrossEntropy),
+		peers.Input{Head: h, Train: set, Classes: classes, Batch: sampler.Size(), Clock: clock, Seed: seed})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer n.Close()
-	cfg := train.Config{Encoder: n, Sampler: sampler, Terms: []train.Term{n.Term()}, Steps: epochs * sampler.Batches(), Clock: clock}
+	cfg := train.Config{Encoder: n, Sampler: sampler, Terms: []train.Term{n.Term()}, Steps: epochs * sampler.Batches(),
+		Clock: clock}
 	cfg.Groups, err = n.Groups(cfg.Steps, 0, func(_ string, steps int) (train.Solver, train.Schedule, error) {
 		solver, err := train.NewSolver(train.DefaultSolver("adam"))
 		if err != nil {
@@ -71,9 +74,11 @@ func TestLearnFromWrongLabels(t *testing.T) {
 			before := precision1(t, b.head, set, truth)
 			b.run(t)
 			after := precision1(t, b.head, set, truth)
-			t.Logf("seed %d: %s: right labels among %d chosen %.3f, of all %.3f; P@1 %.3f → %.3f, cross entropy %.3f", seed, method, b.kept[0], b.clean(), chance, before, after, plain)
+			t.Logf("seed %d: %s: right labels among %d chosen %.3f, of all %.3f; P@1 %.3f → %.3f, cross entropy %.3f",
+				seed, method, b.kept[0], b.clean(), chance, before, after, plain)
 			if !cleaner(b.clean(), chance) || cleaner(chance, chance) { // choosing all is the spoiled twin
-				t.Errorf("seed %d: %s: %.3f of the labels chosen are right, by chance %.3f", seed, method, b.clean(), chance)
+				t.Errorf("seed %d: %s: %.3f of the labels chosen are right, by chance %.3f", seed, method,
+					b.clean(), chance)
 			}
 			if after < plain+0.02 {
 				t.Errorf("seed %d: %s: P@1 is %.3f, of cross entropy %.3f", seed, method, after, plain)

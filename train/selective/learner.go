@@ -90,7 +90,8 @@ func New(cfg Config, in Input) (*Learner, error) {
 		in.Stored = in.Train
 	}
 	dim := in.Head.Config().Out
-	l := &Learner{cfg: cfg, classes: in.Classes, clock: in.Clock, seed: in.Seed, head: in.Head, set: in.Train, stored: in.Stored.X, live: in.Live}
+	l := &Learner{cfg: cfg, classes: in.Classes, clock: in.Clock, seed: in.Seed, head: in.Head, set: in.Train,
+		stored: in.Stored.X, live: in.Live}
 	size := in.Train.Dim()
 	if l.live != nil {
 		size = l.live.Size()
@@ -108,7 +109,9 @@ func New(cfg Config, in Input) (*Learner, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.backbone = slices.DeleteFunc(slices.Clone(l.encoder.Params()), func(p *features.Param) bool { return slices.Contains(in.Head.Params(), p) })
+	l.backbone = slices.DeleteFunc(slices.Clone(l.encoder.Params()), func(p *features.Param) bool {
+		return slices.Contains(in.Head.Params(), p)
+	})
 	l.classifier = head.NewClassifier("", in.Classes, dim, classifierLength)
 	l.classifier.Draw(train.Rand(in.Seed, "classifier", 0), l.classifier.Weight)
 	if l.judge, err = newJudge(l); err == nil {

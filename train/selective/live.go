@@ -17,8 +17,9 @@ type Live interface {
 	Draw(images blas32.General, rows []int, rng *rand.Rand) error // writes an augmented view of each row
 	Plain(images blas32.General, rows []int) error                // writes each row as it is evaluated
 	Encoder(h *head.Head, images blas32.General) (Encoder, error) // whose row i is the i-th of images, as it is then
-	Average(h *head.Head) (Average, error)                        // a running average of network and head, which begins as they are
-	Embed() (features.Set, error)                                 // the training set, as network and head are now
+	// a running average of network and head, which begins as they are
+	Average(h *head.Head) (Average, error)
+	Embed() (features.Set, error) // the training set, as network and head are now
 }
 
 // Encoder embeds images, and is trained.

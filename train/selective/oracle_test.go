@@ -102,7 +102,8 @@ func slowSelCL(m *selcl, u, l [][]float64, spoiled string) float64 {
 			fresh = fresh || m.negatives.at(i) == at
 		}
 		if !fresh {
-			older = append(older, wideRows(1, func(int) []float32 { return features.Row(m.negatives.vectors(), at) })[0])
+			older = append(older, wideRows(1,
+				func(int) []float32 { return features.Row(m.negatives.vectors(), at) })[0])
 		}
 	}
 	unsupervised := func(i int) float64 {
@@ -146,11 +147,13 @@ func slowSelCL(m *selcl, u, l [][]float64, spoiled string) float64 {
 				return func(at int) bool { return confident(image, m.queue.row(at)) }
 			}
 			if inBatch {
-				value += (share*slowSupCon(mixed[r], mixed, own, of(a), t) + (1-share)*slowSupCon(mixed[r], mixed, own, of(b), t)) / float64(2*n)
+				value += (share*slowSupCon(mixed[r], mixed, own, of(a), t) + (1-share)*slowSupCon(mixed[r], mixed, own,
+					of(b), t)) / float64(2*n)
 			}
 			if inQueue && spoiled != "queue" {
 				own := m.queue.at(r)
-				value += (share*slowSupCon(mixed[r], queue, own, inq(a), t) + (1-share)*slowSupCon(mixed[r], queue, own, inq(b), t)) / float64(2*n)
+				value += (share*slowSupCon(mixed[r], queue, own, inq(a), t) + (1-share)*slowSupCon(mixed[r], queue, own,
+					inq(b), t)) / float64(2*n)
 			}
 		}
 	}
@@ -246,7 +249,8 @@ func TestLossesAreTheOracles(t *testing.T) {
 		spoiled []string
 	}{
 		{"sel-cl in its warm-up", func() Config { return Default(SelCL) }, 1, []string{"temperature"}},
-		{"sel-cl without its queue", func() Config { return Default(SelCL) }, 3, []string{"temperature", "share", "own"}},
+		{"sel-cl without its queue", func() Config { return Default(SelCL) }, 3,
+			[]string{"temperature", "share", "own"}},
 		{"sel-cl", func() Config {
 			c := Default(SelCL)
 			c.QueueStart, c.Queue, c.Similarity, c.Classify, c.Beta = 1, 9, 0.7, 1.3, 0.8
@@ -261,7 +265,10 @@ func TestLossesAreTheOracles(t *testing.T) {
 	} {
 		b := trained(t, c.cfg(), c.epochs)
 		n := b.learner
-		u, l := wideRows(n.u.Rows, func(i int) []float32 { return features.Row(n.u, i) }), wideRows(n.l.Rows, func(i int) []float32 { return features.Row(n.l, i) })
+		u, l := wideRows(n.u.Rows, func(i int) []float32 { return features.Row(n.u, i) }),
+			wideRows(n.l.Rows, func(i int) []float32 {
+				return features.Row(n.l, i)
+			})
 		fixed := wideRows(n.l.Rows, func(i int) []float32 { return features.Row(n.l, i) })
 		definition := func(spoiled string) float64 {
 			if m, ok := n.method.(*selcl); ok {

@@ -76,7 +76,8 @@ func newSelCL(l *Learner, batch int) (*selcl, error) {
 	return &selcl{
 		cfg: l.cfg, classes: l.classes, set: l.set, views: l.drawer(), average: average, now: now,
 		negatives: newQueue("negatives", l.cfg.Negatives+batch, dim), queue: newQueue("queue", max(size, 2*batch), dim),
-		second: features.NewMatrix(batch, l.input.Dim()), mixed: features.NewMatrix(batch, l.input.Dim()), keys: features.NewMatrix(3*batch, dim),
+		second: features.NewMatrix(batch, l.input.Dim()), mixed: features.NewMatrix(batch, l.input.Dim()),
+		keys: features.NewMatrix(3*batch, dim),
 	}, nil
 }
 

@@ -105,19 +105,20 @@ func (m *selcl) partners(i int) (batch, queue bool) {
 func (m *selcl) unsupervised(du, u blas32.General, takes func(i int) bool) float64 {
 	n := u.Rows
 	var one [1]int
-	return m.scratch.rows(du, u, m.negatives.vectors(), false, m.cfg.Temperature, func(i int, s []float32) (int, []pull, float64) {
-		if !takes(i) {
-			return -1, nil, 0
-		}
-		one[0] = m.negatives.at(i)
-		for j := range n { // keys of this step are no negatives yet
-			if j != i {
-				s[m.negatives.at(j)] = float32(math.Inf(-1))
+	return m.scratch.rows(du, u, m.negatives.vectors(), false, m.cfg.Temperature,
+		func(i int, s []float32) (int, []pull, float64) {
+			if !takes(i) {
+				return -1, nil, 0
 			}
-		}
-		m.scratch.sides[0] = pull{1, one[:]}
-		return -1, m.scratch.sides[:1], 1 / float64(n)
-	})
+			one[0] = m.negatives.at(i)
+			for j := range n { // keys of this step are no negatives yet
+				if j != i {
+					s[m.negatives.at(j)] = float32(math.Inf(-1))
+				}
+			}
+			m.scratch.sides[0] = pull{1, one[:]}
+			return -1, m.scratch.sides[:1], 1 / float64(n)
+		})
 }
 
 // withinBatch is S(batch).
@@ -169,7 +170,8 @@ const unsure = 1e-7
 // similar is M; dl has Similarity times its gradient added.
 func (m *selcl) similar(dl, l blas32.General) float64 {
 	c, n, rows := &m.scratch, len(m.step.rows), l.Rows
-	c.p, c.g, c.dp = features.Resize(c.p, rows, l.Cols), features.Resize(c.g, rows, rows), features.Resize(c.dp, rows, l.Cols)
+	c.p, c.g, c.dp = features.Resize(c.p, rows, l.Cols), features.Resize(c.g, rows, rows),
+		features.Resize(c.dp, rows, l.Cols)
 	c.row, c.grad = features.Grow(c.row, l.Cols), features.Grow(c.grad, l.Cols)
 	for r := range rows {
 		features.Softmax(c.row, features.Row(l, r))

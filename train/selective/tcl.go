@@ -137,7 +137,8 @@ func (m *tcl) eval(du, dl, u, l blas32.General) float64 {
 	c, n := &m.scratch, len(m.rows)
 	c.p.size(l.Rows, l.Cols)
 	c.targets.size(n, l.Cols)
-	c.logSums, c.target, c.mean = features.Grow(c.logSums, l.Rows), features.Grow(c.target, l.Cols), features.Grow(c.mean, l.Cols)
+	c.logSums, c.target, c.mean = features.Grow(c.logSums, l.Rows), features.Grow(c.target, l.Cols),
+		features.Grow(c.mean, l.Cols)
 	c.grad, c.row = features.Grow(c.grad, l.Cols), features.Grow(c.row, l.Cols)
 	for r := range l.Rows {
 		c.logSums[r] = features.Softmax(c.p.row(r), features.Row(l, r))
@@ -180,7 +181,8 @@ func (m *tcl) crossed(dl, l blas32.General) (value float64) {
 	for r := range 2 * n {
 		other := c.p.row((r + n) % (2 * n))
 		m.believed(c.target, r%n, func(k int) float64 { return other[k] })
-		value += crossEntropy(features.Row(dl, r), features.Row(l, r), c.p.row(r), c.logSums[r], c.target, m.cfg.Cross/float64(n))
+		value += crossEntropy(features.Row(dl, r), features.Row(l, r), c.p.row(r), c.logSums[r], c.target,
+			m.cfg.Cross/float64(n))
 	}
 	return value / float64(n)
 }
@@ -204,12 +206,14 @@ func (m *tcl) mixtures(du, dl, u, l blas32.General) float64 {
 			c.target[k] = m.mixed.share*a[k] + (1-m.mixed.share)*b[k]
 		}
 		at := 2*n + r
-		cross += crossEntropy(features.Row(dl, at), features.Row(l, at), c.p.row(at), c.logSums[at], c.target, m.cfg.Cross/float64(rows))
+		cross += crossEntropy(features.Row(dl, at), features.Row(l, at), c.p.row(at), c.logSums[at], c.target,
+			m.cfg.Cross/float64(rows))
 		logits := features.Row(c.logits, r)
 		logSum := features.Softmax(c.row, logits)
 		align += crossEntropy(features.Row(c.dLogits, r), logits, c.row, logSum, c.target, m.cfg.Align/float64(rows))
 	}
-	blas32.Gemm(blas.NoTrans, blas.NoTrans, float32(1/m.cfg.Temperature), c.dLogits, m.centres, 1, features.Part(du, 2*n, rows))
+	blas32.Gemm(blas.NoTrans, blas.NoTrans, float32(1/m.cfg.Temperature), c.dLogits, m.centres, 1,
+		features.Part(du, 2*n, rows))
 	return (m.cfg.Cross*cross + m.cfg.Align*align) / float64(rows)
 }
 

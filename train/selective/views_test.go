@@ -27,7 +27,9 @@ func TestStoredViews(t *testing.T) {
 	newViews(View{}, set, stored).draw(x, rows, train.Rand(1, "views", 1))
 	var counts [3]int
 	for i, r := range rows {
-		v := slices.IndexFunc([]int{0, 1, 2}, func(v int) bool { return slices.Equal(features.Row(x, i), features.Row(stored, v*n+r)) })
+		v := slices.IndexFunc([]int{0, 1, 2}, func(v int) bool {
+			return slices.Equal(features.Row(x, i), features.Row(stored, v*n+r))
+		})
 		if v < 0 {
 			t.Fatalf("draw %d is no view of row %d", i, r)
 		}
@@ -50,7 +52,8 @@ func TestStoredViews(t *testing.T) {
 func TestLearnsFromStoredViews(t *testing.T) {
 	set, truth := clusters(7, 5, 40, 0.3)
 	n := set.Len()
-	stored := features.Set{X: features.NewMatrix(2*n, set.Dim()), Labels: append(slices.Clone(set.Labels), set.Labels...), IDs: append(slices.Clone(set.IDs), set.IDs...)}
+	stored := features.Set{X: features.NewMatrix(2*n, set.Dim()),
+		Labels: append(slices.Clone(set.Labels), set.Labels...), IDs: append(slices.Clone(set.IDs), set.IDs...)}
 	rng := train.Rand(1, "second view", 0)
 	for i := range n {
 		copy(stored.Row(i), set.Row(i))
@@ -64,13 +67,15 @@ func TestLearnsFromStoredViews(t *testing.T) {
 		for i, of := range []features.Set{{}, stored, stored} {
 			b := newBed(t, cfg, set, truth, 5, 3, 1)
 			if of.Len() > 0 {
-				l, err := New(b.learner.cfg, Input{Head: b.head, Train: set, Stored: of, Classes: 5, Batch: b.cfg.Sampler.Size(), Clock: b.cfg.Clock, Seed: 1})
+				l, err := New(b.learner.cfg, Input{Head: b.head, Train: set, Stored: of, Classes: 5,
+					Batch: b.cfg.Sampler.Size(), Clock: b.cfg.Clock, Seed: 1})
 				if err != nil {
 					t.Fatal(err)
 				}
 				defer l.Close()
 				group := b.cfg.Groups[0]
-				b.cfg.Encoder, b.cfg.Terms, b.cfg.Groups = l, []train.Term{l.Term()}, []train.Group{l.Group(group.Solver, group.Schedule)}
+				b.cfg.Encoder, b.cfg.Terms, b.cfg.Groups = l, []train.Term{l.Term()},
+					[]train.Group{l.Group(group.Solver, group.Schedule)}
 			}
 			b.run(t)
 			ends[i] = slices.Clone(b.head.Params()[0].Data)
