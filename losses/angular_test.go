@@ -14,8 +14,8 @@ import (
 //	L = 1/n Σ_i log Σ_c exp(λ (u_ic - u_iy)),  u_ic = cos θ_ic,  θ_ic = min_k arccos(z_i·p_ck / ‖z_i‖‖p_ck‖)
 //	u_iy = cos(θ_iy + m), or cos θ_iy - m sin m where θ_iy + m ≥ π;   CosFace: cos θ_iy - m
 //
-// and its gradients by differences of fourth order, (8 (f(x+h)-f(x-h)) - (f(x+2h)-f(x-2h))) / 12h with h = 10⁻³. The last row
-// lies 172.5° off its class of one centre, past π with either margin.
+// and its gradients by differences of fourth order, (8 (f(x+h)-f(x-h)) - (f(x+2h)-f(x-2h))) / 12h with h =
+// 10⁻³. The last row lies 172.5° off its class of one centre, past π with either margin.
 func TestMarginLossesByAnotherProgram(t *testing.T) {
 	in := exactInput{z: [][]float64{{1, 2, -1}, {-2, 1, 0.5}, {0.5, -1, 2}, {-1, -1, 0.3}}, labels: []int{0, 1, 2, 0},
 		normalize: true}
@@ -99,8 +99,8 @@ func TestMarginLossesThatAreOneAnother(t *testing.T) {
 	}
 }
 
-// The margin of angles over all cosines, and those that rounding makes: values by the angle, slopes by differences, falling
-// nowhere, bounded everywhere.
+// The margin of angles over all cosines, and those that rounding makes: values by the angle, slopes by
+// differences, falling nowhere, bounded everywhere.
 func TestAngularMargin(t *testing.T) {
 	for _, m := range []float64{0, 1e-9, 0.1, 0.5, 1, 1.5} {
 		a := newAngularMargin(m)

@@ -9,8 +9,8 @@ import (
 	"winnow/internal/testing/reference"
 )
 
-// exactAdapted returns the float64 twin of the adapted triplet loss: its triplets by exactPairs, its means by the loss's
-// own functions on float64 rows.
+// exactAdapted returns the float64 twin of the adapted triplet loss: its triplets by exactPairs, its means by
+// the loss's own functions on float64 rows.
 func exactAdapted(l *adaptedTriplet, in exactInput) (loss float64, grad [][]float64) {
 	z, norms := in.z, []float64(nil)
 	if in.normalize {

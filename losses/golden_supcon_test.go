@@ -80,8 +80,8 @@ func exactSNR(l Loss, in exactInput) (loss float64, grad [][]float64, params [][
 	return loss, grad, nil
 }
 
-// exactGroup returns the mean over the active positives (kind 1) or negatives (-1), its gradient, and how many pairs there
-// are at all.
+// exactGroup returns the mean over the active positives (kind 1) or negatives (-1), its gradient, and how many
+// pairs there are at all.
 func (l *snr) exactGroup(in exactInput, z, other [][]float64, kind int) (value float64, grad [][]float64, seen int) {
 	grad = zeros64(len(z), len(z[0]))
 	active := 0.0

@@ -169,8 +169,8 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// The tests see Go's own products, whether there is an ONNX Runtime or not: those allocate nothing, and do not depend on the
-// size of a batch. Benchmarks ask for the other.
+// The tests see Go's own products, whether there is an ONNX Runtime or not: those allocate nothing, and do not
+// depend on the size of a batch. Benchmarks ask for the other.
 func TestMain(m *testing.M) {
 	blas32.Use(gonum.Implementation{})
 	reference.Main(m)

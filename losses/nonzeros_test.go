@@ -72,7 +72,8 @@ func TestNonzeros(t *testing.T) {
 	}
 }
 
-// BenchmarkNonzeros is W·v of 64 rows and a bank of 8,192 with 512 numbers, by the list and as a product, by the share of entries.
+// BenchmarkNonzeros is W·v of 64 rows and a bank of 8,192 with 512 numbers, by the list and as a product, by
+// the share of entries.
 func BenchmarkNonzeros(b *testing.B) {
 	fastProducts(b)
 	v, out := benchSet(8192, benchDim, benchClasses, 1).X, features.NewMatrix(64, benchDim)

@@ -1,9 +1,9 @@
 package losses
 
-// The pair losses without a hinge that carry the theory of Le & Odobez (000): a noisy pair label only scales and
-// shifts their risk, which is why minimising it under noise finds the same minimum. They are for the study of
-// that claim; every negative is pushed, however far it is. Both are [distancePairs] without a hinge, the mean over
-// all ordered pairs. d_max is the largest distance of unit vectors, 2.
+// The pair losses without a hinge carry the theory of Le & Odobez (000): a noisy pair label only scales and
+// shifts their risk, so minimising it under noise finds the same minimum. They are for studying that claim;
+// every negative is pushed away, however far it is. Both are [distancePairs] without a hinge: the mean over all
+// ordered pairs. d_max is the largest distance of unit vectors, 2.
 
 // unhinged_marginal:
 //
@@ -36,8 +36,9 @@ var unhingedMarginalEntry = Entry{
 //
 //	l(+1) = w⁺ d_ij,  l(-1) = w⁻ (d_max - d_ij);  unweighted l(-t) = d_max - l(t)
 //
-// divided by the number of pairs, not by the sum of the weights. The paper weighs with w⁺ = 1 and w⁻ = 1/K for K
-// classes (w_neg: 0), about the ratio of positive to negative pairs; exactly that would be (s-1)/((K-1)s) for s images a class.
+// divided by the number of pairs, not by the sum of the weights. The paper uses w⁺ = 1 and w⁻ = 1/K for K
+// classes (w_neg below 0). That is about the ratio of positive to negative pairs, which is exactly
+// (s-1)/((K-1)s) for s images per class.
 // Settings: w⁺, w⁻, d_max ≥ 0.
 // Source: 000, Eq. 9, weighted Definition 2 and Eq. 14-15; METHODS 4.3, 000-3.
 var auxiliaryPairEntry = Entry{
