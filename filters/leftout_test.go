@@ -10,9 +10,9 @@ import (
 	"winnow/features"
 )
 
-// crowd returns a batch whose rows have earlier vectors of their own image, near the row and with its label, in a bank of
-// several vectors a class; own lists their positions. Rows 0 and 1 have none, row 2 has two, the rest one; the member
-// of row 3 carries another label.
+// crowd returns a batch whose rows have earlier vectors of their own image, near the row and with its label, in
+// a bank of several vectors a class; own lists their positions. Rows 0 and 1 have none, row 2 has two, the rest
+// one; the member of row 3 carries another label.
 func crowd(seed uint64, dim, classes, each int) (z features.Set, members features.Set, own [][]int) {
 	r := rand.New(rand.NewPCG(seed, 3))
 	w, _ := newWorld(r, dim, classes, 0, 0, 1.2, 0)

@@ -10,8 +10,8 @@ import (
 	"winnow/features"
 )
 
-// saturated draws log odds as vMF-Sim gives them for narrow classes: nearly all P are 0 or 1 to many digits, hard images'
-// as well as wrong labels', and a batch's quantile is now at 1e-30, now at 0.4.
+// saturated draws log odds as vMF-Sim gives them for narrow classes: nearly all P are 0 or 1 to many digits,
+// hard images' as well as wrong labels', and a batch's quantile is now at 1e-30, now at 0.4.
 func saturated(r *rand.Rand, n int, wrong float64) []float64 {
 	odds := make([]float64, n)
 	for i := range odds {

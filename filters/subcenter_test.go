@@ -34,8 +34,8 @@ func axes(dim int) *features.Param {
 	return p
 }
 
-// Wrong labels that have a centre of their class to themselves are dropped by the paper's 75°, whichever class and however
-// near that centre; what has the most members is right, be it the first centre or the second.
+// Wrong labels that have a centre of their class to themselves are dropped by the paper's 75°, whichever class
+// and however near that centre; what has the most members is right, be it the first centre or the second.
 func TestSubCenterDropsTheOtherCentre(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	bank := features.NewBank(100, 8, 2)
@@ -66,8 +66,8 @@ func TestSubCenterDropsTheOtherCentre(t *testing.T) {
 	}
 }
 
-// An own row is no witness for its centre: of two members at one centre and one at the other each is judged by the other two,
-// equal counts going to the first.
+// An own row is no witness for its centre: of two members at one centre and one at the other each is judged by
+// the other two, equal counts going to the first.
 func TestSubCenterLeavesOwnRowOut(t *testing.T) {
 	z := features.Set{X: features.NewMatrix(3, 8), Labels: []int{0, 0, 0}, IDs: []int{0, 1, 2}}
 	for i, axis := range []int{0, 1, 1} {
@@ -83,7 +83,8 @@ func TestSubCenterLeavesOwnRowOut(t *testing.T) {
 	}
 }
 
-// With one centre a class, as of arcface, the score is the cosine to it, whoever the members are; an unseen class scores 1.
+// With one centre a class, as of arcface, the score is the cosine to it, whoever the members are; an unseen
+// class scores 1.
 func TestSubCenterOfOneCentre(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 2))
 	bank := features.NewBank(10, 8, 4)

@@ -2,7 +2,7 @@ package correction
 
 import "fmt"
 
-// State is all that a corrector remembers, as lists of equal lengths.
+// State is the memory of a corrector; the lists of each group have equal lengths.
 type State struct {
 	Vote, Votes []int // of each row
 
@@ -10,7 +10,7 @@ type State struct {
 	Confidence      []float64
 }
 
-// State copies the memory into plain data.
+// State returns a copy of the corrector's memory.
 func (r *Corrector) State() State {
 	s := State{Vote: append([]int(nil), r.vote...), Votes: append([]int(nil), r.votes...)}
 	for _, c := range r.list {
@@ -20,8 +20,8 @@ func (r *Corrector) State() State {
 	return s
 }
 
-// SetState makes a fresh corrector go on where the one that gave the state stopped. A state that cannot have come
-// from a corrector of these labels is an error and changes nothing.
+// SetState makes a new corrector continue from a saved state. A state that cannot come from a corrector of
+// these labels is an error and changes nothing.
 func (r *Corrector) SetState(s State) error {
 	next, err := New(r.config, r.given, len(r.sizes))
 	if err != nil {

@@ -76,7 +76,8 @@ func (c TCL) Clean(z features.Set, classes int) ([]float64, error) {
 	return d.Clean, nil
 }
 
-// Clean returns P(clean) of each row: the share of its neighbours whose pseudo label is its given label. 0 without a label.
+// Clean returns P(clean) of each row: the share of its neighbours whose pseudo label is its given label. 0
+// without a label.
 func (c SelCL) Clean(ctx context.Context, z features.Set, classes int) ([]float64, error) {
 	s, err := c.Select(ctx, z, classes)
 	if err != nil {

@@ -66,8 +66,8 @@ func TestRanksFindTheRate(t *testing.T) {
 	}
 }
 
-// Likelihood must find it to two points where Ranks does not: fine-grained classes of few images, which are hard to tell
-// apart; and its interval must hold the truth, also of a dozen images without a wrong label.
+// Likelihood must find it to two points where Ranks does not: fine-grained classes of few images, which are
+// hard to tell apart; and its interval must hold the truth, also of a dozen images without a wrong label.
 func TestLikelihoodFindsTheRate(t *testing.T) {
 	worse, held, cases := 0, 0, 0
 	for _, rate := range []float64{0, 0.1, 0.2, 0.5} {
