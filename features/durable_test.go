@@ -74,8 +74,8 @@ func TestOldStoreGoesFirst(t *testing.T) {
 	}
 }
 
-// TestFinishInterrupted: the sum of the vectors, which takes seconds of a large store, ends with the context, and Create goes on
-// from there.
+// TestFinishInterrupted: the sum of the vectors, which takes seconds of a large store, ends with the context,
+// and Create goes on from there.
 func TestFinishInterrupted(t *testing.T) {
 	dir := t.TempDir()
 	plan := testPlan(10)
