@@ -10,10 +10,12 @@ import (
 	"gorgonia.org/gorgonia"
 )
 
-// shareProducts makes Gorgonia, in the whole process, multiply matrices with what serves blas32 and blas64.
+// shareProducts makes Gorgonia, in the whole process, multiply matrices with the implementations of blas32 and
+// blas64.
 var shareProducts = sync.OnceFunc(func() { gorgonia.Use(products{}) })
 
-// products is gonum's BLAS but for the products of matrices, which blas32's and blas64's current implementations compute.
+// products is gonum's BLAS, except that the current implementations of blas32 and blas64 compute the matrix
+// products.
 type products struct{ gonum.Implementation }
 
 func (products) Sgemm(
