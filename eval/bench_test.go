@@ -71,7 +71,8 @@ func BenchmarkKMeans(b *testing.B) {
 	run("overlapping/5", 4, 5)
 }
 
-// BenchmarkNearest finds the 90 nearest of each of 10,000 rows, as t-SNE does at its usual perplexity, and says how many times their bare product that takes.
+// BenchmarkNearest finds the 90 nearest of each of 10,000 rows, as t-SNE does at its usual perplexity, and says
+// how many times their bare product that takes.
 func BenchmarkNearest(b *testing.B) {
 	orttest.UseBLAS(b)
 	const most = 2000 // rows of the product held at once

@@ -75,8 +75,8 @@ const (
 	conformClasses = 7
 )
 
-// conformInput returns rows of separate clusters, in turn, a share of which have the label of another: of those to judge,
-// and of those to fit on.
+// conformInput returns rows of separate clusters, in turn, a share of which have the label of another: of those
+// to judge, and of those to fit on.
 func conformInput(seed uint64, n int, wrong, fitWrong float64) Input {
 	rng := rand.New(rand.NewPCG(seed, 31))
 	all := blobs(seed, 2*n, conformDim, conformClasses, 0.15)

@@ -19,7 +19,8 @@ func TestKeepShare(t *testing.T) {
 	}
 }
 
-// Recall at a budget is that of the list's head, averaged over the orders of what is tied, and no less than one sample is looked at.
+// Recall at a budget is that of the list's head, averaged over the orders of what is tied, and no less than one
+// sample is looked at.
 func TestRecallAtBudget(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 2))
 	scores, wrong, kept := make([]float64, 240), make([]bool, 240), make([]bool, 240)

@@ -37,7 +37,7 @@ var retrievalEntry = Entry{
 	},
 }
 
-// Labelled returns the queries and the gallery of a retrieval without the rows that have no label.
+// Labelled returns the queries and the gallery of a retrieval without unlabelled rows.
 func (in Input) Labelled() (query features.Set, gallery *features.Set) {
 	if in.Gallery != nil {
 		gallery = new(labelled(*in.Gallery))
@@ -45,7 +45,7 @@ func (in Input) Labelled() (query features.Set, gallery *features.Set) {
 	return labelled(in.Test), gallery
 }
 
-// Retrieval returns the options that a retrieval's settings come to.
+// Retrieval returns the options for these settings of a retrieval.
 func (in Input) Retrieval(v Values) RetrievalOptions {
 	return RetrievalOptions{K: v.Counts("k"), CountLonely: v.Flag("count_lonely"), MaxMem: in.MaxMem,
 		Queries: v.Count("queries"), Seed: in.Seed}

@@ -12,10 +12,10 @@ import (
 	"winnow/internal/testing/orttest"
 )
 
-// BenchmarkRetrieveProducts asks galleries of the papers' sizes and says how many times the bare products of the same blocks
-// that takes, both measured in turn in the same run. The gallery is all 60,502 test images of SOP in its 11,316
-// classes, or 6,000 images in 100; easy: neighbours share the label, hard: the vectors know nothing of it. One call
-// asks 6,144 queries; all 60,502 take ten times as long and the same ratio.
+// BenchmarkRetrieveProducts asks galleries of the papers' sizes and says how many times the bare products of
+// the same blocks that takes, both measured in turn in the same run. The gallery is all 60,502 test images of
+// SOP in its 11,316 classes, or 6,000 images in 100; easy: neighbours share the label, hard: the vectors know
+// nothing of it. One call asks 6,144 queries; all 60,502 take ten times as long and the same ratio.
 func BenchmarkRetrieveProducts(b *testing.B) {
 	orttest.UseBLAS(b)
 	for _, size := range []struct {

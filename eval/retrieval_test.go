@@ -232,7 +232,8 @@ func TestNearest(t *testing.T) {
 	}
 }
 
-// Many rows that are as near as each other, to rounding, and some that are the same: the lists are those of a whole sort by float64.
+// Many rows that are as near as each other, to rounding, and some that are the same: the lists are those of a
+// whole sort by float64.
 func TestNearestOfMany(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 7))
 	for _, spread := range []float64{1, 1e-3} {
