@@ -20,7 +20,7 @@ import (
 //
 // If all l are equal, w = 1. A class to which no row is likely to belong has the centre 0. A row without a
 // label has l = 0 and w = 0 and is not in the mixture. PerClass fits a mixture to the rows of each label; w = 1
-// where these are all equal. ¶
+// where these are all equal.
 // Time O(n·C·d), memory O(n + C·d).
 // Source: Huang, Zhang & Shan, Twin Contrastive Learning with Noisy Labels, CVPR 2023, section 3.2 and its
 // code; METHODS 13.2.
