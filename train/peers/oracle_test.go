@@ -86,9 +86,9 @@ func (p problem) String() string {
 	return fmt.Sprintf("%d rows, rate %v, plus %v", len(p.labels), p.rate, p.plus)
 }
 
-// drawProblem draws logits, some rows of them equal in both networks, some twice. They are thousandths, and the logit of each row's label is
-// moved by a little of its own: losses are then equal to the bit or farther apart than rounding, which decides whether (1, 1) or (0, 0) has the
-// smaller one.
+// drawProblem draws logits, some rows of them equal in both networks, some twice. They are thousandths, and the
+// logit of each row's label is moved by a little of its own: losses are then equal to the bit or farther apart
+// than rounding, which decides whether (1, 1) or (0, 0) has the smaller one.
 func drawProblem(t *rapid.T) problem {
 	n, classes := rapid.IntRange(1, 12).Draw(t, "rows"), rapid.IntRange(2, 5).Draw(t, "classes")
 	thousandth := rapid.Map(rapid.IntRange(-4096, 4096), func(n int) float64 { return float64(n) / 1024 })

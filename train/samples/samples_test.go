@@ -127,7 +127,8 @@ func TestForgetting(t *testing.T) {
 	}
 }
 
-// Averages are of the last part and of one judge; a corrected label is doubted; a class ahead at most visits is suggested.
+// Averages are of the last part and of one judge; a corrected label is doubted; a class ahead at most visits is
+// suggested.
 func TestAverages(t *testing.T) {
 	r := must(New(Config{IDs: []int{3, 4, 9}, Labels: []int{0, 1, -1}, From: 3}))
 	add := func(step int, judge string, label int, loss float64, kept []int, v ...filters.Verdict) {
