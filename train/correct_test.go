@@ -125,7 +125,8 @@ func TestCorrectionsReachAll(t *testing.T) {
 	}
 }
 
-// Whatever the labels become, an epoch keeps its number of batches and their size, and leaves out only what has no place.
+// Whatever the labels become, an epoch keeps its number of batches and their size, and leaves out only what has
+// no place.
 func TestRelabelledSampler(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		sizes := rapid.SliceOfN(rapid.IntRange(1, 12), 1, 10).Draw(t, "class sizes")

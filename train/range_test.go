@@ -12,7 +12,8 @@ import (
 	"winnow/losses"
 )
 
-// curveOf makes a test's curve of 40 steps from 1e-6 to 0.1: weights at rest have a loss of 2, learning adds change(log₁₀ of the rate).
+// curveOf makes a test's curve of 40 steps from 1e-6 to 0.1: weights at rest have a loss of 2, learning adds
+// change(log₁₀ of the rate).
 func curveOf(change func(i int, lg float64) float64) []RangePoint {
 	s := Rising(1e-6, 0.1, 40)
 	var losses, still []float64

@@ -9,7 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// refitted makes the head of a bed begin again after so many steps: twice would be seen in its numbers. It counts how often.
+// refitted makes the head of a bed begin again after so many steps: twice would be seen in its numbers. It
+// counts how often.
 func refitted(after int, times *int) func(*Config) {
 	return func(c *Config) {
 		e := c.Encoder.(*linear)

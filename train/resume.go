@@ -14,8 +14,8 @@ import (
 	"winnow/train/archive"
 )
 
-// Resume takes over the checkpoint in Dir and reports whether there is one. A checkpoint of other settings
-// is refused, naming the first that differs.
+// Resume restores the checkpoint in Dir and reports whether there is one. A checkpoint with other settings is
+// an error that names the first difference.
 func (t *Trainer) Resume() (found bool, err error) {
 	s, arrays, found, err := ownCheckpoint(t.Dir, t.Identity)
 	if err != nil || !found {
@@ -27,13 +27,14 @@ func (t *Trainer) Resume() (found bool, err error) {
 	return true, nil
 }
 
-// SameRun refuses the checkpoint in dir if it is of a run with another identity, as Resume would; there may be none.
+// SameRun returns an error if dir has a checkpoint of a run with another identity, which Resume would reject.
 func SameRun(dir string, identity map[string]string) error {
 	_, _, _, err := ownCheckpoint(dir, identity)
 	return err
 }
 
-// ownCheckpoint reads the checkpoint in dir, if there is one; one of a run with another identity is an error.
+// ownCheckpoint reads the checkpoint in dir, if there is one. A checkpoint of a run with another identity is an
+// error.
 func ownCheckpoint(
 	dir string, identity map[string]string,
 ) (s state, arrays map[string]archive.Array, found bool, err error) {
@@ -48,7 +49,7 @@ func ownCheckpoint(
 	return s, arrays, err == nil, err
 }
 
-// readCheckpoint reads a checkpoint's file.
+// readCheckpoint reads a checkpoint file.
 func readCheckpoint(path string) (state, map[string]archive.Array, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -66,7 +67,8 @@ func readCheckpoint(path string) (state, map[string]archive.Array, error) {
 	return s, arrays, nil
 }
 
-// CheckpointError is a checkpoint that no run can take over: damaged, of another version, or at odds with itself.
+// CheckpointError is an error: a checkpoint is damaged, of another version, or inconsistent, so that no run can
+// continue it.
 type CheckpointError struct {
 	Path string
 	Err  error
@@ -74,11 +76,11 @@ type CheckpointError struct {
 
 func (e *CheckpointError) Error() string { return fmt.Sprintf("train: %s: %v", e.Path, e.Err) }
 
-// Unwrap is what is wrong with it.
+// Unwrap returns the cause.
 func (e *CheckpointError) Unwrap() error { return e.Err }
 
-// ReadLossParams reads the losses' own parameters, such as proxies, from the checkpoint in dir. They belong to the
-// run's last state, not to its best.
+// ReadLossParams reads the losses' own parameters, such as proxies, from the checkpoint in dir. They belong to
+// the run's last state, not its best.
 func ReadLossParams(dir string) ([]*features.Param, error) {
 	path := filepath.Join(dir, CheckpointFile)
 	s, arrays, err := readCheckpoint(path)
@@ -97,7 +99,7 @@ func ReadLossParams(dir string) ([]*features.Param, error) {
 	return list, nil
 }
 
-// OtherRunError is a checkpoint of a run with other settings or data.
+// OtherRunError is an error: a checkpoint belongs to a run with other settings or data.
 type OtherRunError struct {
 	Path string
 	Why  string // the first difference
@@ -105,8 +107,8 @@ type OtherRunError struct {
 
 func (e *OtherRunError) Error() string { return fmt.Sprintf("train: %s: %s", e.Path, e.Why) }
 
-// identityDiffers names the first setting, in the order of the alphabet, that two runs do not share; "" if
-// they share all.
+// identityDiffers describes the first setting, in alphabetical order, in which two runs differ, or returns ""
+// if there is none.
 func identityDiffers(made, asked map[string]string) string {
 	both := map[string]string{}
 	maps.Copy(both, made)
@@ -126,7 +128,7 @@ func identityDiffers(made, asked map[string]string) string {
 	return ""
 }
 
-// restore checks everything against this trainer before it changes the first weight.
+// restore validates everything against this trainer before it changes the first weight.
 func (t *Trainer) restore(s state, arrays map[string]archive.Array) error {
 	if err := t.sameShapes(s); err != nil {
 		return err
@@ -191,7 +193,7 @@ func (t *Trainer) restore(s state, arrays map[string]archive.Array) error {
 	return nil
 }
 
-// sameShapes refuses a state of other parameters, or of parameters that are grouped in another way.
+// sameShapes returns an error for a state with other parameters or other groups of parameters.
 func (t *Trainer) sameShapes(s state) error {
 	for _, part := range []struct {
 		what   string
@@ -219,7 +221,7 @@ func (t *Trainer) sameShapes(s state) error {
 	return nil
 }
 
-// restoreStates hands each part its own state; each checks it.
+// restoreStates passes each part its own state, which the part validates.
 func (t *Trainer) restoreStates(s state, arrays map[string]archive.Array) error {
 	for i := range t.groups {
 		g := &t.groups[i]

@@ -325,7 +325,8 @@ func BenchmarkSamplerEpoch(b *testing.B) {
 	}
 }
 
-// A sampler takes 4 bytes a row, and an epoch as many of the rows it visits; what else it allocates depends on classes and batches alone.
+// A sampler takes 4 bytes a row, and an epoch as many of the rows it visits; what else it allocates depends on
+// classes and batches alone.
 func TestSamplerMemory(t *testing.T) {
 	memory.Exactly(t)
 	const rows, classes = 1 << 20, 1 << 10
