@@ -7,19 +7,19 @@ import (
 	"winnow/graph"
 )
 
-// forward is the forward model while it is being rewritten: plain nodes, no Constant among them, the weights
-// already inputs.
+// forward is the forward model while it is rewritten: without Constant nodes, and with the weights as inputs.
 type forward struct {
-	b      *graph.Builder // over the rewritten model; nodes are added for values that the derivative wants early
+	b      *graph.Builder // over the rewritten model; it adds nodes for values that the derivative needs early
 	facts  map[string]*graph.ValueInfo
 	known  map[string][]int64
-	consts map[string]*graph.Tensor // that stay constant
+	consts map[string]*graph.Tensor // those that stay constant
 	state  []State
-	own    map[string]rule // of nodes that stand for several, by their first output: in place of their operators'
+	// rules of nodes that replace several others, by their first output; they override the operators' rules
+	own map[string]rule
 }
 
 // prepare rewrites a model so that it can be differentiated: Constant nodes become initializers, weights become
-// inputs, and nodes that behave differently in training are written out.
+// inputs, and nodes that behave differently in training are expanded.
 func prepare(m *graph.Model, o Options) (*forward, error) {
 	c := *m
 	g := *m.Graph
@@ -56,7 +56,7 @@ func prepare(m *graph.Model, o Options) (*forward, error) {
 	return f, nil
 }
 
-// nameSizes names the free sizes of inputs that have no name, so that inference can tell which are equal.
+// nameSizes gives names to unnamed free sizes of inputs, so that inference can tell which sizes are equal.
 func nameSizes(inputs []*graph.ValueInfo) {
 	for i, v := range inputs {
 		named := *v
@@ -70,7 +70,7 @@ func nameSizes(inputs []*graph.ValueInfo) {
 	}
 }
 
-// weightsToInputs turns initializers into inputs of the same name, type and shape.
+// weightsToInputs turns initializers into inputs with the same name, type and shape.
 func weightsToInputs(m *graph.Model, weights []string, state []State) error {
 	g := m.Graph
 	names := slices.Clone(weights)
@@ -87,12 +87,12 @@ func weightsToInputs(m *graph.Model, weights []string, state []State) error {
 			return fmt.Errorf("gradient: weight %q: found %v, expected float32 or float64", name, t.Type)
 		}
 		g.Initializers = slices.DeleteFunc(g.Initializers, func(t *graph.Tensor) bool { return t.Name == name })
-		// IR version 3 lists it already
+		// IR version 3 already lists it.
 		g.Inputs = slices.DeleteFunc(g.Inputs, func(v *graph.ValueInfo) bool { return v.Name == name })
 		g.Inputs = append(g.Inputs, &graph.ValueInfo{Name: name, Type: t.Type, Shape: graph.ShapeOf(t.Dims...)})
 	}
 	return nil
 }
 
-// opset returns the operator set version that the forward model is written for.
+// opset returns the operator set version of the forward model.
 func (f *forward) opset() int64 { return f.b.Opset() }

@@ -15,8 +15,8 @@ import (
 	"winnow/internal/testing/orttest"
 )
 
-// bends are where the functions behind a convolution have no derivative: what lies within a rounding of one may be taken either
-// way.
+// bends are where the functions behind a convolution have no derivative: what lies within a rounding of one may
+// be taken either way.
 var bends = []float64{-0.5, 0, 0.1, 0.7}
 
 // behind is what follows a convolution whose derivative the kernels take with it.
@@ -68,8 +68,8 @@ func (g geometry) followed(next func(b *graph.Builder, x string) string, kernels
 	}}
 }
 
-// run returns the output and all gradients of a case, and the operators of ours in both of its models. No gradient comes to the
-// places of the output that are listed.
+// run returns the output and all gradients of a case, and the operators of ours in both of its models. No
+// gradient comes to the places of the output that are listed.
 func (c ruleCase) run(t testing.TB, silent ...int) (results []array, ours []string) {
 	t.Helper()
 	d, values, err := c.derivative()
@@ -105,7 +105,8 @@ func (g geometry) bent(t testing.TB) (at []int) {
 	return at
 }
 
-// farthest returns the largest difference of two arrays over the norm of the first, or over a least one: sums may cancel.
+// farthest returns the largest difference of two arrays over the norm of the first, or over a least one: sums
+// may cancel.
 func farthest(a, b array, least float64) float64 {
 	if !slices.Equal(a.dims, b.dims) {
 		return math.Inf(1)
@@ -118,8 +119,8 @@ func farthest(a, b array, least float64) float64 {
 	return worst / math.Sqrt(norm)
 }
 
-// drawConv3x3 draws a convolution for Winograd's way: maps of one place and of one column, odd ones among them, channels
-// around the widths of vectors, more than a group of tiles.
+// drawConv3x3 draws a convolution for Winograd's way: maps of one place and of one column, odd ones among them,
+// channels around the widths of vectors, more than a group of tiles.
 func drawConv3x3(t *rapid.T) geometry {
 	size, pad, channels := rapid.Int64Range(1, 19), rapid.Int64Range(0, 2), rapid.Int64Range(16, 70)
 	g := geometry{batch: rapid.Int64Range(1, 3).Draw(t, "batch"), from: channels.Draw(t, "from"),
@@ -159,8 +160,8 @@ func testKernel(t *testing.T, op string, draw func(*rapid.T) geometry, limit flo
 	})
 }
 
-// TestConv3x3NotFinite: what is not finite where the operators compute it is not finite here, and it spreads no farther than over
-// the tiles that read it.
+// TestConv3x3NotFinite: what is not finite where the operators compute it is not finite here, and it spreads no
+// farther than over the tiles that read it.
 func TestConv3x3NotFinite(t *testing.T) {
 	for _, bad := range []float64{math.NaN(), math.Inf(1)} {
 		g := square(16, 17, 1, 11, 3, 1)

@@ -14,8 +14,8 @@ import (
 
 // networkLimit bounds the relative error of each weight's gradient in float32 against torch's in float64. The
 // inputs are such that no decision of the network (the sign before a Relu, the largest of a window) is as close
-// as six rounding errors (three of 4.6 million are in googlenet-bvlc), so nothing but rounding is left: a single decision taken the other way costs 10⁻³ to
-// 10⁻², in torch's own float32 too.
+// as six rounding errors (three of 4.6 million are in googlenet-bvlc), so nothing but rounding is left: a
+// single decision taken the other way costs 10⁻³ to 10⁻², in torch's own float32 too.
 const networkLimit = 1e-4
 
 // networks are the files of numbers.

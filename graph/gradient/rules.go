@@ -1,8 +1,8 @@
 package gradient
 
-// rules maps operators to their derivatives; the files rules_*.go hold them by kind.
+// rules maps operators to their derivatives, which are grouped in the files rules_*.go.
 var rules = map[string]rule{
-	// Arithmetic, repeating what is short.
+	// Arithmetic with broadcasting.
 	"Sub": sub, "Mul": mul, "Div": div, "Pow": pow, "Sum": sum, "Mean": mean, "Max": larger, "Min": larger,
 	"Where": where,
 
@@ -36,7 +36,7 @@ var rules = map[string]rule{
 	"Softmax": softmax, "LogSoftmax": logSoftmax, "LayerNormalization": layerNorm,
 	"InstanceNormalization": instanceNorm, "LpNormalization": lpNorm,
 
-	// Other arrangements of the same elements.
+	// Rearrangements of the same elements.
 	"Reshape": rearranged, "Flatten": rearranged, "Squeeze": rearranged, "Unsqueeze": rearranged,
 	"Transpose": transpose, "Concat": concat, "Split": split, "Slice": slice, "Pad": pad, "Expand": expand,
 	"Tile": tile, "Gather": gather,

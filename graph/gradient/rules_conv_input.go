@@ -6,15 +6,15 @@ import (
 	"winnow/graph"
 )
 
-// few is how many places a map may have for one product over the whole batch to be faster than the runtime's
-// convolution, which multiplies image by image: 14×14 and below.
+// few is the largest number of places in a map for which one product over the whole batch is faster than the
+// runtime's convolution, which multiplies image by image: 14×14 and below.
 const few = 256
 
 // input returns ∂L/∂X. In order of preference:
-//   - 1×1: Wᵀ·∂L/∂Y, or for few places (∂L/∂Y)ᵀ·W over the whole batch
+//   - 1×1: Wᵀ·∂L/∂Y or, with few places, (∂L/∂Y)ᵀ·W over the whole batch
 //   - stride 1, few places: the columns of ∂L/∂Y times W, one product over the whole batch
-//   - stride 1: Conv of ∂L/∂Y with the filters turned round and their channels swapped
-//   - else ConvTranspose, whose products are as fast and whose sums into the image run on one core
+//   - stride 1: Conv of ∂L/∂Y with the filters reversed and their channels swapped
+//   - else ConvTranspose, whose products are as fast but whose sums into the image run on one core
 func (v *convolution) input() string {
 	dense := v.dense() && v.groups == 1
 	switch {
@@ -50,7 +50,7 @@ func (v *convolution) inputByColumns() string {
 	return v.like(dx, v.call.in(0))
 }
 
-// turnable reports whether the padding that the turned filters need is not negative.
+// turnable reports whether the padding needed by the reversed filters is not negative.
 func (w *window) turnable() bool {
 	before, after := w.turnedPads()
 	return !slices.ContainsFunc(slices.Concat(before, after), func(p int64) bool { return p < 0 })
@@ -64,7 +64,7 @@ func (w *window) turnedPads() (before, after []int64) {
 	return before, after
 }
 
-// inputByConv convolves ∂L/∂Y with W turned round: [O, C/g, taps] becomes [C, O/g, taps], last tap first.
+// inputByConv convolves ∂L/∂Y with W reversed: [O, C/g, taps] becomes [C, O/g, taps], last tap first.
 func (v *convolution) inputByConv() string {
 	taps, g := v.taps(), v.groups
 	filters := v.call.in(1)
@@ -83,9 +83,9 @@ func (v *convolution) inputByConv() string {
 		graph.Ints("pads", slices.Concat(before, after)...), graph.Int("group", g))
 }
 
-// transposedConv spreads dy [N, O, out…] with filters [O, C/g, kernel…] over [N, C, in…]. Its padding is the
-// convolution's own, which is most often even, as CUDA's kernel wants it; output_padding makes up for what the
-// stride left over.
+// transposedConv spreads dy [N, O, out…] with filters [O, C/g, kernel…] over [N, C, in…]. It uses the padding
+// of the convolution, which is usually even, as the CUDA kernel requires; output_padding adds what the stride
+// left over.
 func (c *call) transposedConv(w *window, dy, filters string, groups int64) string {
 	n := len(w.in)
 	beyond, after := make([]int64, n), make([]int64, n)

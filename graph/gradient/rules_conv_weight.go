@@ -8,7 +8,7 @@ import (
 
 // weights returns ∂L/∂W: what the windows read of X, times ∂L/∂Y, summed over windows and batch. In order of
 // preference:
-//   - depthwise: for each tap a product element by element, summed
+//   - depthwise: an elementwise product for each tap, summed
 //   - 1×1: ∂L/∂Y·Xᵀ, image by image or, where that leaves much to sum, over the whole batch at once
 //   - two axes and few channels (a network's first layer): columns with the places last
 //   - two axes, stride 1, many places, few channels: the width's taps of X times the height's taps of ∂L/∂Y
@@ -28,8 +28,8 @@ func (v *convolution) weights() string {
 	return v.weightsByColumns()
 }
 
-// product returns ∂L/∂Y·Xᵀ [O, C] of a pointwise convolution. Over the whole batch at once both must be copied,
-// image by image [N, O, C] must be summed: the smaller wins, and short rows multiply badly.
+// product returns ∂L/∂Y·Xᵀ [O, C] of a pointwise convolution. Over the whole batch at once both must be copied;
+// image by image [N, O, C] must be summed. The smaller amount of data wins, and short rows multiply slowly.
 func (v *convolution) product(x string) string {
 	places := v.places()
 	dy := v.op("Reshape", []string{v.dy, v.ints(0, v.to, places)})
@@ -41,13 +41,13 @@ func (v *convolution) product(x string) string {
 	return v.call.product(v.batchInside(dy, v.to), 2, false, v.batchInside(x, v.from), 2, true)
 }
 
-// batchInside makes [channels, N·places] of [N, channels, places].
+// batchInside converts [N, channels, places] to [channels, N·places].
 func (v *convolution) batchInside(t string, channels int64) string {
 	t = v.op("Transpose", []string{t}, graph.Ints("perm", 1, 0, 2))
 	return v.op("Reshape", []string{t, v.ints(channels, -1)})
 }
 
-// weightsByColumns returns [g, O/g, N·out]·[g, N·out, taps·C/g].
+// weightsByColumns computes the product [g, O/g, N·out]·[g, N·out, taps·C/g].
 func (v *convolution) weightsByColumns() string {
 	g, taps, places := v.groups, v.taps(), v.places()
 	columns := v.columns(v.call.in(0), v.from, product(v.window.in), v.reads(), taps)
@@ -67,8 +67,8 @@ func (v *convolution) weightsByColumns() string {
 	return v.channelsFirst(sum)
 }
 
-// channelsFirst makes the gradient [O, C/g, kernel…] of [O, taps·C/g]. Its last node moves the numbers, as one that only
-// renames them would copy them once more into the memory they are wanted in.
+// channelsFirst converts the gradient [O, taps·C/g] to [O, C/g, kernel…]. Its last node moves the numbers: a
+// node that only reshapes them would need another copy into the output memory.
 func (v *convolution) channelsFirst(sum string) string {
 	sum = v.op("Reshape", []string{sum, v.ints(slices.Concat([]int64{v.to}, v.kernel, []int64{v.from / v.groups})...)})
 	perm := []int64{0, int64(len(v.kernel)) + 1}
@@ -78,15 +78,15 @@ func (v *convolution) channelsFirst(sum string) string {
 	return v.op("Transpose", []string{sum}, graph.Ints("perm", perm...))
 }
 
-// crosswise reports whether the taps are better split: with few output channels the whole columns are read for
-// little to compute.
+// crosswise reports whether splitting the taps is better: with few output channels whole columns would be read
+// for little computation.
 func (v *convolution) crosswise() bool {
 	return len(v.kernel) == 2 && v.kernel[0] > 1 && v.groups == 1 && v.dense() && v.to <= 128 && v.places() > few
 }
 
-// weightsCrosswise returns Σ_N [O·kh, h·ow]·[h·ow, kw·C] for images of h rows: on the right what each tap of a
-// window's row reads, on the left the gradients of the windows that read the row with each of their rows. It
-// makes kw + kh copies instead of kw·kh, and the product is nearer to a square.
+// weightsCrosswise returns Σ_N [O·kh, h·ow]·[h·ow, kw·C] for images of h rows. On the right is what each tap of
+// a window's row reads, on the left the gradients of the windows that read the row with each of their rows. It
+// makes kw + kh copies instead of kw·kh, and the product is closer to a square.
 func (v *convolution) weightsCrosswise() string {
 	kh, kw, h, ow := v.kernel[0], v.kernel[1], v.window.in[0], v.window.out[1]
 	line := &window{in: v.window.in[1:], out: v.window.out[1:], kernel: v.kernel[1:], stride: v.stride[1:],
@@ -123,8 +123,8 @@ func (v *convolution) weightsCrosswise() string {
 	return v.channelsFirst(sum)
 }
 
-// weightsByRows returns Σ_N [N, kw·C·kh, out]·[N, O, out]ᵀ: a slice for each place along the width, then whole rows
-// are gathered.
+// weightsByRows returns Σ_N [N, kw·C·kh, out]·[N, O, out]ᵀ: it takes a slice for each tap along the width, then
+// gathers whole rows.
 func (v *convolution) weightsByRows() string {
 	kh, kw := v.kernel[0], v.kernel[1]
 	padded := v.padded(v.call.in(0), v.window, "")
@@ -168,8 +168,9 @@ func (v *convolution) weightsByTap() string {
 	return v.like(v.op("Concat", parts, graph.Int("axis", 1)), v.call.in(1))
 }
 
-// taken returns how each tap of the windows is taken from x. Slice with a step copies number by number; with the
-// same stride s along both of two axes the image is dealt into s·s smaller ones first, in which steps are 1.
+// taken returns a function that takes a tap of the windows from x. Slice with a step copies number by number.
+// With the same stride s along two axes, the image is therefore first split into s·s smaller ones, in which
+// steps are 1.
 func (v *convolution) taken(x string) func(at []int64) string {
 	s := v.stride[0]
 	if len(v.kernel) != 2 || s == 1 || v.stride[1] != s {

@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// batchNorm differentiates BatchNormalization with fixed statistics, an affine map a channel:
+// batchNorm differentiates BatchNormalization with fixed statistics, an affine map per channel:
 //
 //	y = scale·(x-mean)·r + bias,  r = 1/√(var+ε)
 //	∂L/∂x = ∂L/∂y·scale·r   ∂L/∂scale = r·Σ ∂L/∂y·(x-mean)   ∂L/∂bias = Σ ∂L/∂y
 //	∂L/∂mean = -scale·r·Σ ∂L/∂y   ∂L/∂var = -½·scale·r³·Σ ∂L/∂y·(x-mean)
 //
-// with the sums over batch and places.
+// where the sums are over batch and places.
 func batchNorm(c *call) error {
 	x, scale, mean, variance := c.in(0), c.in(1), c.in(3), c.in(4)
 	if c.Int("training_mode", 0) != 0 {

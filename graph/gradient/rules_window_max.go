@@ -7,8 +7,8 @@ import (
 	"winnow/graph"
 )
 
-// maxPool gives each window's gradient to the place of its maximum, the first one where several are equal (as
-// ONNX Runtime's Indices have it, and torch).
+// maxPool gives each window's gradient to the place of its maximum, the first of several equal ones (as in ONNX
+// Runtime's Indices, and in torch).
 func maxPool(c *call) error {
 	if c.Int("storage_order", 0) != 0 {
 		return fmt.Errorf("found storage_order %d: its indices count columns first, expected 0",
@@ -46,9 +46,9 @@ func maxPool(c *call) error {
 	return nil
 }
 
-// reluBefore reports whether a node reads a Relu's output that nothing else reads. A window's maximum is positive
-// exactly where the Relu passes the gradient it gets, and there are fewer windows than places: so the gradient is
-// cut before it is spread, and the Relu's output need not be kept.
+// reluBefore reports whether a node reads a Relu's output that nothing else reads. A window's maximum is
+// positive exactly where the Relu passes on the gradient, and there are fewer windows than places. So the
+// gradient is cut before it is spread, and the Relu's output need not be stored.
 func (r *reverse) reluBefore(n *graph.Node) bool {
 	x, relu, readers := n.Inputs[0], false, 0
 	for _, other := range r.nodes {
@@ -60,7 +60,7 @@ func (r *reverse) reluBefore(n *graph.Node) bool {
 	return relu && readers == 1 && x != r.o.Output
 }
 
-// zero returns a tensor of one zero with the element type of a forward tensor.
+// zero returns a tensor with one zero of the element type of a forward tensor.
 func (c *call) zero(like string) *graph.Tensor {
 	if c.dtype(like) == graph.Float64 {
 		return graph.NewTensor("zero", []float64{0}, 1)

@@ -39,7 +39,8 @@ func newTorch(b *testing.B, python, network string) *torch {
 	return t
 }
 
-// step makes a step and returns its times in seconds and the growth of the process's memory since before the network, in bytes.
+// step makes a step and returns its times in seconds and the growth of the process's memory since before the
+// network, in bytes.
 func (t *torch) step(b *testing.B) (forward, backward, peak float64) {
 	fmt.Fprintln(t.in, "step")
 	if !t.out.Scan() {
