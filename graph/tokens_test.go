@@ -9,8 +9,9 @@ import (
 	"winnow/graph"
 )
 
-// vision is the skeleton of a vision transformer over pictures of side×side (0: free): patches of 4×4, extra tokens before
-// them, a normalisation, and a classifier on the class token or, as DINOv2 is exported, tokens and a pooled vector.
+// vision is the skeleton of a vision transformer over pictures of side×side (0: free): patches of 4×4, extra
+// tokens before them, a normalisation, and a classifier on the class token or, as DINOv2 is exported, tokens
+// and a pooled vector.
 func vision(opset, side, extra int64, classifier bool) *graph.Model {
 	b := graph.NewBuilder("vision", opset)
 	size := graph.Fixed(side)

@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// WithValues puts numbers into a model: each named initializer, or tensor that a Constant node makes, gets the values
-// given, row-major, and keeps its shape and its type, float32. It is how trained weights and running statistics go
-// back into the model that they came from, which then is an ordinary file again.
+// WithValues stores numbers in a model. Each named initializer, or tensor made by a Constant node, gets the
+// given values, row-major, and keeps its shape and its type, float32. This puts trained weights and running
+// statistics back into the original model, which is then an ordinary file again.
 func WithValues(m *Model, values map[string][]float32) (*Model, error) {
 	c := Extend(m).Model()
 	left := maps.Clone(values)
