@@ -46,7 +46,8 @@ func (l *lbfgs) minimise(
 		return value, 0, 0, false, err
 	}
 	enough := l.tolerance * floats.Norm(grad, math.Inf(1))
-	lowest, flattest, since := math.Inf(1), math.Inf(1), 0 // best value and gradient, and the number of steps without a better one
+	// best value and gradient, and the number of steps without a better one
+	lowest, flattest, since := math.Inf(1), math.Inf(1), 0
 	for {
 		slope = floats.Norm(grad, math.Inf(1))
 		if math.IsNaN(value) || floats.HasNaN(grad) {

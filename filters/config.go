@@ -37,11 +37,12 @@ type Config struct {
 	Kappa       string  `yaml:"kappa" json:"kappa,omitempty"`               // vmf: banerjee or sra
 	Debias      bool    `yaml:"debias" json:"debias,omitempty"`             // vmf
 	// MinMembers, for vmf, is the number of images, ≥ 2, from which a class has a κ of its own.
-	MinMembers  int     `yaml:"min_members" json:"min_members,omitempty"`
-	MaxLength   float64 `yaml:"max_length" json:"max_length,omitempty"`   // vmf: largest mean length, in (0, 1)
-	MaxKappa    float64 `yaml:"max_kappa" json:"max_kappa,omitempty"`     // vmf: largest κ, above 0
-	Neighbours  int     `yaml:"neighbours" json:"neighbours,omitempty"`   // knn: number of voting members of the bank, ≥ 1
-	Denominator string  `yaml:"denominator" json:"denominator,omitempty"` // members or all
+	MinMembers int     `yaml:"min_members" json:"min_members,omitempty"`
+	MaxLength  float64 `yaml:"max_length" json:"max_length,omitempty"` // vmf: largest mean length, in (0, 1)
+	MaxKappa   float64 `yaml:"max_kappa" json:"max_kappa,omitempty"`   // vmf: largest κ, above 0
+	// knn: number of voting members of the bank, ≥ 1
+	Neighbours  int    `yaml:"neighbours" json:"neighbours,omitempty"`
+	Denominator string `yaml:"denominator" json:"denominator,omitempty"` // members or all
 	// Printed builds the scorer as its paper prints it, if that differs: Entry.Printed.
 	Printed bool `yaml:"-" json:"printed,omitempty"`
 }

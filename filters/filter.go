@@ -49,7 +49,9 @@ type Cutoff interface {
 //
 //   - If the bank is empty, every row is kept and the window does not change.
 //   - The first WarmUp iterations also keep every row.
-//   - vMF-Sim starts with AvgSim for AvgSimSteps iterations, because its estimates need members, and returns to it for a batch when no class has two members. The scales differ, so a change between the two clears the window.
+//   - vMF-Sim starts with AvgSim for AvgSimSteps iterations, because its estimates need members, and returns
+//     to it for a batch when no class has two members. The scales differ, so a change between the two clears
+//     the window.
 type Filter struct {
 	scorer, early Scorer // early: AvgSim before vMF-Sim; nil for other scorers
 	cutoff        Cutoff

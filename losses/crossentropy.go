@@ -99,7 +99,8 @@ func (l *crossEntropy) Eval(grad *blas32.General, z features.Set, ref *features.
 		scaleMatrix(l.w.GradMatrix(), float32(1/terms))
 		if l.b != nil {
 			for c, v := range l.linear.slope {
-				l.b.Grad[c] = float32((v + 0*sum) / terms) // the multiple of sum makes it NaN when rows are not finite, in which case no slope was added up
+				// the multiple of sum makes it NaN when rows are not finite, in which case no slope was added up
+				l.b.Grad[c] = float32((v + 0*sum) / terms)
 			}
 		}
 	}

@@ -102,7 +102,8 @@ func (l *supcon) anchor(d, s []float64, top float64) float64 {
 	if l.inside {
 		value = math.Log(total/l.among(s, highest)*count) + (top-highest)*inverse
 	}
-	if value = l.scale * max(value, 0); d == nil || value == 0 { // negative only by rounding, for example with a single pair
+	// negative only by rounding, for example with a single pair
+	if value = l.scale * max(value, 0); d == nil || value == 0 {
 		return value
 	}
 	slope := l.scale * inverse

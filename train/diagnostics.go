@@ -53,12 +53,13 @@ func drifted(z features.Set, bank *features.Bank) *Drift {
 // Judged describes what one scorer did since the previous diagnosis. There are two when vMF-Sim took over from
 // AvgSim.
 type Judged struct {
-	Judge        string            `json:"judge"` // name in the catalog of filters
-	Steps        int               `json:"steps"`
-	Rows         int               `json:"rows"`
-	Kept         int               `json:"kept"`
-	KeptShare    float64           `json:"kept_share"`
-	NothingKnown int               `json:"nothing_known"` // rows about whose label nothing was known; not among the scores
+	Judge     string  `json:"judge"` // name in the catalog of filters
+	Steps     int     `json:"steps"`
+	Rows      int     `json:"rows"`
+	Kept      int     `json:"kept"`
+	KeptShare float64 `json:"kept_share"`
+	// rows about whose label nothing was known; not among the scores
+	NothingKnown int               `json:"nothing_known"`
 	Scores       filters.Histogram `json:"scores"`
 	Threshold    *Thresholds       `json:"threshold,omitempty"` // of the steps that had one
 }

@@ -22,7 +22,8 @@ const (
 // Group is a set of parameters stepped by one solver. Every parameter of the encoder and of the losses is in
 // exactly one.
 type Group struct {
-	Name     string // BackboneGroup, HeadGroup, PeerGroup, PeerBackboneGroup or LossGroup; used in metrics and checkpoints
+	// BackboneGroup, HeadGroup, PeerGroup, PeerBackboneGroup or LossGroup; used in metrics and checkpoints
+	Name     string
 	Params   []*features.Param
 	Solver   Solver
 	Schedule Schedule // its step 0 is step Start of the run

@@ -20,11 +20,18 @@ type Sampling interface {
 // classes with K rows each, class by class. The third draws rows. Rows with a negative label have none; they
 // are only in batches that ask for unlabelled rows, and come last there.
 //
-//   - groups: the rows of a class are shuffled, padded by resampling to a multiple of K and cut into groups of K. A batch takes P classes without replacement, with probability proportional to the number of groups they have left. Every row is in every epoch. When fewer than P classes have groups left, finished classes contribute new draws of K, so that no batch is smaller than the others.
+//   - groups: the rows of a class are shuffled, padded by resampling to a multiple of K and cut into groups of
+//     K. A batch takes P classes without replacement, with probability proportional to the number of groups
+//     they have left. Every row is in every epoch. When fewer than P classes have groups left, finished
+//     classes contribute new draws of K, so that no batch is smaller than the others.
 //
-//   - uniform: every batch takes P classes at random, all equally likely, and K rows of each. An epoch has ⌈rows/(P·K)⌉ batches. Whether a row is in an epoch is up to chance: rows of small classes often are, rows of large classes seldom.
+//   - uniform: every batch takes P classes at random, all equally likely, and K rows of each. An epoch has
+//     ⌈rows/(P·K)⌉ batches. Whether a row is in an epoch is up to chance: rows of small classes often are,
+//     rows of large classes seldom.
 //
-//   - shuffle: all rows in random order, cut into batches. The rows left over, fewer than a batch, wait for another epoch: like a DataLoader with shuffle and drop_last. (Classifiers are usually trained on batches that ignore classes.)
+//   - shuffle: all rows in random order, cut into batches. The rows left over, fewer than a batch, wait for
+//     another epoch: like a DataLoader with shuffle and drop_last. (Classifiers are usually trained on batches
+//     that ignore classes.)
 //
 // A balance b below 1 repeats small classes in groups and shuffle: an epoch has the rows of the largest class
 // as often as before, and m·(n/m)^b rows instead of n of a class of n, where the largest class has m. Every row
@@ -42,11 +49,13 @@ type Sampling interface {
 // remain, and so leaves out rows; this one does not. uniform is MPerClassSampler of pytorch-metric-learning
 // with a fixed epoch length.
 type Sampler struct {
-	rows    [][]int32 // of each class that has any, ascending, parts of one array; shuffle without classes: all rows as one
-	classes bool      // rows are grouped by class
+	// of each class that has any, ascending, parts of one array; shuffle without classes: all rows as one
+	rows    [][]int32
+	classes bool // rows are grouped by class
 	p, k    int
 	balance float64
-	draw    func(rng *rand.Rand) func() []int // starts an epoch; the result returns the labelled rows of one batch after another
+	// starts an epoch; the result returns the labelled rows of one batch after another
+	draw    func(rng *rand.Rand) func() []int
 	seed    uint64
 	batches int
 	views   int     // rows per drawn image

@@ -15,8 +15,9 @@ import (
 // must be zero or its default, so that a misplaced one is an error and not ignored. Start from [DefaultSolver]:
 // zero means zero.
 type SolverConfig struct {
-	Name        string       `yaml:"name" json:"name"` // sgd | adam | adamw | rmsprop
-	LR          LearningRate `yaml:"lr" json:"lr"`     // initial rate of the schedule; Step receives the rate of its step
+	Name string `yaml:"name" json:"name"` // sgd | adam | adamw | rmsprop
+	// initial rate of the schedule; Step receives the rate of its step
+	LR          LearningRate `yaml:"lr" json:"lr"`
 	WeightDecay float64      `yaml:"weight_decay" json:"weight_decay"`
 	Momentum    float64      `yaml:"momentum" json:"momentum"`
 	Dampening   float64      `yaml:"dampening" json:"dampening"`

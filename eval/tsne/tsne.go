@@ -35,10 +35,11 @@ type Options struct {
 	Early        int     // number of first iterations with exaggeration and low momentum; default 250
 	Exaggeration float64 // factor of the attraction in these, at least 1; default 12
 	LearningRate float64 // default n / (4·Exaggeration), at least 50
-	Theta        float64 // a cell narrower than Theta times its distance counts as one point; 0 < Theta ≤ 0.7, default 0.5
-	Start        string  // StartPCA (default) or StartRandom
-	Seed         uint64  // of the start
-	MaxMem       int64   // bytes of similarities in memory at once; default eval.DefaultMaxMem
+	// a cell narrower than Theta times its distance counts as one point; 0 < Theta ≤ 0.7, default 0.5
+	Theta  float64
+	Start  string // StartPCA (default) or StartRandom
+	Seed   uint64 // of the start
+	MaxMem int64  // bytes of similarities in memory at once; default eval.DefaultMaxMem
 
 	Stepped func(iteration int) // called after each iteration; may be nil
 }

@@ -26,7 +26,8 @@ import (
 
 // How a coordinate moves along its gradient G = ∂L/∂w.
 const (
-	StepScaled = "scaled" // w ← clip(w - γ·N_c·G): G contains the factor 1/N_c, so a plain γ would hardly move large classes
+	// w ← clip(w - γ·N_c·G): G contains the factor 1/N_c, so a plain γ would hardly move large classes
+	StepScaled = "scaled"
 	// StepExact goes to the minimum along the coordinate, w ← clip(w - N_c²/(2μ)·G), or to 0 or 1 if there is
 	// no curvature.
 	StepExact = "exact"
@@ -58,8 +59,9 @@ type Config struct {
 	Classes  int `yaml:"classes" json:"classes"`
 	PerClass int `yaml:"per_class" json:"per_class"` // K: samples drawn from each class
 
-	Complete   int `yaml:"complete" json:"complete"`     // for at most this many samples ξ is a sum over all of them
-	References int `yaml:"references" json:"references"` // for more, a sum over this many, drawn for each block of samples
+	Complete int `yaml:"complete" json:"complete"` // for at most this many samples ξ is a sum over all of them
+	// for more, a sum over this many, drawn for each block of samples
+	References int `yaml:"references" json:"references"`
 }
 
 // Default returns the paper's settings where it states them; λ∞ = μ = 3 is the middle of its range [1, 5].

@@ -19,7 +19,8 @@ var Rankings = []string{SmallLoss, Ensemble, Forgetting}
 // Rank gives every sample a score (higher is cleaner) and an order, the lowest being most suspect. The order
 // ranks like the score but with fewer ties. ok is false if there is nothing to rank a sample by.
 //
-//   - small-loss: minus the mean loss. A sample that the filter dropped at every visit of the last part has no loss and ranks before all others, by its mean P; its score is that of the worst loss.
+//   - small-loss: minus the mean loss. A sample that the filter dropped at every visit of the last part has no
+//     loss and ranks before all others, by its mean P; its score is that of the worst loss.
 //   - ensemble: the mean P.
 //   - forgetting: 1/(1 + forgettings), or 0 for a label that was never believed. Ties are ranked by their mean P.
 func Rank(list []Sample, by string) (scores, orders []float64, ok []bool) {
