@@ -42,8 +42,8 @@ type Agreement struct {
 // Agree compares the label and the cluster number of each of n rows; both may be any integers.
 func Agree(labels, clusters []int) (Agreement, error) {
 	if len(labels) != len(clusters) || len(labels) == 0 {
-		return Agreement{}, fmt.Errorf("eval: clustering: %d labels and %d clusters, expected as many, "+
-			"and at least one", len(labels), len(clusters))
+		return Agreement{}, fmt.Errorf("eval: clustering: %d labels and %d clusters, expected equal numbers, "+
+			"at least one", len(labels), len(clusters))
 	}
 	t := count(labels, clusters)
 	a := Agreement{Samples: len(labels), Classes: len(t.classes), Clusters: len(t.clusters)}

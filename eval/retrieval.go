@@ -105,7 +105,7 @@ func Ask(
 	from := query.Len()
 	query, at := opts.draw(query)
 	if first < 0 || end > query.Len() || first > end {
-		return Answers{}, fmt.Errorf("eval: queries %d to %d, expected some of %d", first, end, query.Len())
+		return Answers{}, fmt.Errorf("eval: queries %d to %d, expected a range within %d", first, end, query.Len())
 	}
 	query = features.Set{X: features.Part(query.X, first, end-first), Labels: query.Labels[first:end]}
 	positives := make(map[int][]int32) // label → gallery rows, rising

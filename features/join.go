@@ -72,7 +72,7 @@ func JoinStores(given []*Store, dir string, overwrite bool, progress func(done, 
 		s.Paths, s.rows = nil, nil
 	}
 	if HashPaths(j.paths) != j.info.Key.Images {
-		return nil, fmt.Errorf("features: join: the paths of the shards are not the list %s that they say they are of",
+		return nil, fmt.Errorf("features: join: the paths of the shards are not those of their image list %s",
 			short(j.info.Key.Images))
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -144,7 +144,7 @@ func fits(ordered []*Store, s *Store) error {
 	}
 	other := ordered[at]
 	apart := func(format string, args ...any) error {
-		return fmt.Errorf("features: join: %s and %s cannot be put together: %s", other.Dir, s.Dir,
+		return fmt.Errorf("features: join: %s and %s cannot be joined: %s", other.Dir, s.Dir,
 			fmt.Sprintf(format, args...))
 	}
 	if *s.Shard == *other.Shard {
@@ -224,7 +224,7 @@ func (j *joiner) apart() error {
 // checkStanding checks what the folder holds already.
 func (j *joiner) checkStanding() error {
 	if p, err := readProgress(j.path(progressFile)); err == nil && p.Rows > 0 {
-		return &KeyError{j.dir, fmt.Sprintf("an extraction was begun here, %d of %d rows are there", p.Rows, p.Total)}
+		return &KeyError{j.dir, fmt.Sprintf("an extraction was begun here: %d of %d rows", p.Rows, p.Total)}
 	}
 	if _, err := os.Stat(j.path(storeFile)); errors.Is(err, fs.ErrNotExist) {
 		return nil

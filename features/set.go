@@ -31,7 +31,7 @@ func NewSet(n, d int) Set {
 // FromRows copies vectors of equal length, and their labels, into a set with the IDs 0 … n-1.
 func FromRows(rows [][]float32, labels []int) (Set, error) {
 	if len(rows) == 0 || len(labels) != len(rows) {
-		return Set{}, fmt.Errorf("features: found %d vectors and %d labels, expected as many, and at least one",
+		return Set{}, fmt.Errorf("features: found %d vectors and %d labels, expected equal numbers, at least one",
 			len(rows), len(labels))
 	}
 	s := NewSet(len(rows), len(rows[0]))

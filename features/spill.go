@@ -28,7 +28,7 @@ func Spill(
 	}
 	f, err := os.CreateTemp("", "winnow-*.vectors")
 	if err != nil {
-		return x, free, fmt.Errorf("features: room for %d vectors: %w", rows, err)
+		return x, free, fmt.Errorf("features: temporary file for %d vectors: %w", rows, err)
 	}
 	defer f.Close() // the mapping outlives the file
 	unnamed := os.Remove(f.Name()) == nil
@@ -39,7 +39,7 @@ func Spill(
 			return err
 		}
 		if _, err := f.Write(unsafe.Slice((*byte)(unsafe.Pointer(&part.Data[0])), 4*n*cols)); err != nil {
-			return fmt.Errorf("features: room for %d vectors of %d values, which TMPDIR moves: %w", rows, cols, err)
+			return fmt.Errorf("features: temporary file for %d vectors of %d values (TMPDIR sets its folder): %w", rows, cols, err)
 		}
 		return nil
 	})

@@ -108,7 +108,7 @@ func open(s *Store) (*Store, error) {
 	data, err := s.readFile(storeFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		if p, perr := readProgress(filepath.Join(dir, progressFile)); perr == nil {
-			return nil, fmt.Errorf("features: %s: unfinished store, %d of %d rows are there", dir, p.Rows, p.Total)
+			return nil, fmt.Errorf("features: %s: unfinished store: %d of %d rows", dir, p.Rows, p.Total)
 		}
 		return nil, fmt.Errorf("features: %s: no feature store: no %s in it", dir, storeFile)
 	}
@@ -148,7 +148,7 @@ func (info *Info) unmarshal(data []byte) error {
 	}
 	if s := info.Shard; s != nil && (s.Index < 1 || s.Index > s.Of || s.Of > maxShards || s.First < 0 ||
 		s.First >= s.Total) {
-		return fmt.Errorf("shard %v from image %d of %d cannot be", *s, s.First, s.Total)
+		return fmt.Errorf("shard %v from image %d of %d is impossible", *s, s.First, s.Total)
 	}
 	for _, b := range info.Bad {
 		if b.Row < 0 || b.Row >= info.Rows {

@@ -49,7 +49,7 @@ func (s *Store) ReadView(ctx context.Context, rows []int, view int) (blas32.Gene
 		return blas32.General{}, err
 	}
 	if view < 0 || view >= s.Views() {
-		return blas32.General{}, fmt.Errorf("features: %s: view %d asked for, expected 0 to %d", s.Dir, view,
+		return blas32.General{}, fmt.Errorf("features: %s: found view %d, expected 0 to %d", s.Dir, view,
 			s.Views()-1)
 	}
 	x := NewMatrix(len(rows), s.Dim)
@@ -109,7 +109,7 @@ func (s *Store) named(rows []int) ([]int, error) {
 	}
 	for i, r := range rows {
 		if r < 0 || r >= s.Rows {
-			return nil, fmt.Errorf("features: %s: row %d asked for at %d, expected 0 to %d", s.Dir, r, i, s.Rows-1)
+			return nil, fmt.Errorf("features: %s: found row %d at position %d, expected 0 to %d", s.Dir, r, i, s.Rows-1)
 		}
 	}
 	return rows, nil

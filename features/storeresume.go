@@ -142,7 +142,7 @@ func readProgress(name string) (progress, error) {
 		return p, fmt.Errorf("store version %d, expected %d", p.Version, expected)
 	}
 	if p.Rows < 0 || p.Rows > p.Total || p.Dim < 1 || p.Batch < 1 || p.Rows%p.Batch != 0 && p.Rows != p.Total {
-		return p, fmt.Errorf("%d of %d rows in batches of %d cannot be", p.Rows, p.Total, p.Batch)
+		return p, fmt.Errorf("%d of %d rows in batches of %d is impossible", p.Rows, p.Total, p.Batch)
 	}
 	return p, nil
 }

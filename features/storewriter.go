@@ -169,7 +169,7 @@ func (w *Writer) fitsHalf(x blas32.General) error {
 				before, after = before || v != 0, after || h&0x7fff != 0
 			}
 			if before && !after {
-				return fmt.Errorf("features: %s: all values are below 3e-08, which %s cannot tell from 0",
+				return fmt.Errorf("features: %s: all values are below 3e-08, which %s rounds to 0",
 					w.plan.Paths[w.rows+i], Float16)
 			}
 		}

@@ -224,8 +224,8 @@ func (f *Filter) SetState(s State) error {
 			f.config.Window)
 	}
 	if s.ByOdds != f.byOdds && len(s.Window) > 0 {
-		return fmt.Errorf("filters: state: window holds thresholds of %s, expected those of %s: it is of a version "+
-			"of the program whose threshold %q was another",
+		return fmt.Errorf("filters: state: window holds thresholds of %s, expected those of %s: it was saved by a version "+
+			"of winnow with another threshold %q",
 			scale(s.ByOdds), scale(f.byOdds), f.config.Threshold)
 	}
 	for i, q := range s.Window {
@@ -236,7 +236,7 @@ func (f *Filter) SetState(s State) error {
 	seen := make([]bool, len(f.seen))
 	for _, k := range s.Seen {
 		if k < 0 || k >= len(seen) {
-			return fmt.Errorf("filters: state: class %d was met, expected 0 to %d", k, len(seen)-1)
+			return fmt.Errorf("filters: state: found class %d, expected 0 to %d", k, len(seen)-1)
 		}
 		seen[k] = true
 	}

@@ -226,8 +226,8 @@ func TestBadFilterStatesAreRefused(t *testing.T) {
 		{"avgsim", State{Window: make([]float64, 31), ByOdds: true}, "window holds 31 thresholds, expected at most 30"},
 		{"avgsim", State{Window: []float64{0.1, math.NaN()}, ByOdds: true}, "threshold 1 of the window is NaN"},
 		{"avgsim", State{Window: []float64{0.1}},
-			`window holds thresholds of scores, expected those of log odds: it is of a version of the program whose threshold "strm" was another`},
-		{"proxysim", State{Seen: []int{4}}, "class 4 was met, expected 0 to 3"},
+			`window holds thresholds of scores, expected those of log odds: it was saved by a version of winnow with another threshold "strm"`},
+		{"proxysim", State{Seen: []int{4}}, "found class 4, expected 0 to 3"},
 	} {
 		f := mustNew(t, s.world, func(config *Config) { config.Scorer = c.scorer })
 		before := f.State()

@@ -61,7 +61,7 @@ func footprint(m *Model, input string, n, planes, side int) (int64, error) {
 	}
 	for k, node := range g.Nodes {
 		if len(node.Subgraphs()) > 0 {
-			return 0, fmt.Errorf("graph: footprint: node %q (%s) runs graphs of its own, which are not followed",
+			return 0, fmt.Errorf("graph: footprint: node %q (%s) contains graphs, which are not counted",
 				node.Name, node.Op)
 		}
 		for _, name := range node.Outputs {
@@ -103,12 +103,12 @@ const maxFootprint = 1 << 40
 // bytes returns the size of a tensor whose shape is completely known.
 func (f fact) bytes() (int64, error) {
 	if kinds[f.typ].bits == 0 || f.shape == nil {
-		return 0, errors.New("type or shape does not follow from the graph")
+		return 0, errors.New("type or shape cannot be inferred from the graph")
 	}
 	n := int64(1)
 	for _, d := range f.shape {
 		if !d.Known() {
-			return 0, fmt.Errorf("shape %v does not follow from the graph", f.shape)
+			return 0, fmt.Errorf("shape %v cannot be fully inferred from the graph", f.shape)
 		}
 		if d.Size > 0 && n > maxFootprint/d.Size {
 			return 0, fmt.Errorf("shape %v is too large", f.shape)

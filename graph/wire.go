@@ -55,7 +55,7 @@ func (f *field) parse(b []byte) (int, error) {
 	case protowire.BytesType:
 		length, k := protowire.ConsumeVarint(value)
 		if k >= 0 && length > uint64(len(value)-k) {
-			return 0, fmt.Errorf("cut short: field %d has %d bytes, %d are there", number, length, len(value)-k)
+			return 0, fmt.Errorf("cut short: field %d has %d bytes, found %d", number, length, len(value)-k)
 		}
 		f.bytes, m = protowire.ConsumeBytes(value)
 	default: // groups, which ONNX does not use

@@ -119,8 +119,8 @@ func (e Entry) resolve(name string, settings map[string]any) (Values, error) {
 	settings = maps.Clone(settings)
 	for _, key := range slices.Sorted(maps.Keys(e.Former)) {
 		if value, ok := settings[key]; ok && fmt.Sprint(value) != fmt.Sprint(e.Former[key]) {
-			return nil, fmt.Errorf("losses: %s: %s: found %v, expected %v: what the paper prints is built where "+
-				"paper_variant is set", name, key, value, e.Former[key])
+			return nil, fmt.Errorf("losses: %s: %s: found %v, expected %v: set paper_variant to build "+
+				"what the paper prints", name, key, value, e.Former[key])
 		}
 		delete(settings, key)
 	}

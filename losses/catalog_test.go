@@ -44,7 +44,7 @@ func TestNewSaysWhatIsWrong(t *testing.T) {
 		{"contrastive", map[string]any{"form": 3}, env,
 			`losses: contrastive: form: found 3 (int), expected spec | code`},
 		{"scl_rhe", map[string]any{"sign": "printed"}, env,
-			`losses: scl_rhe: sign: found printed, expected derived: what the paper prints is built where paper_variant is set`},
+			`losses: scl_rhe: sign: found printed, expected derived: set paper_variant to build what the paper prints`},
 		{"triplet", map[string]any{"smooth": 1}, env, `losses: triplet: smooth: found 1 (int), expected true or false`},
 		{"soft_triple", map[string]any{"centers": 2.5}, env,
 			`losses: soft_triple: centers: found 2.5, expected a whole number from 0 to 1000`},

@@ -38,7 +38,7 @@ var crossEntropyEntry = Entry{
 	Against:  Proxies,
 	Params:   true,
 	Settings: []Setting{
-		{Name: "bias", Symbol: "b", Default: true, Doc: "a number for each class besides the weights"},
+		{Name: "bias", Symbol: "b", Default: true, Doc: "learn a bias for each class"},
 	},
 	New: func(v Values, env Env) (Loss, error) {
 		l := &crossEntropy{linear: new(linearSoftmax), cols: features.AllRows(env.Classes)}

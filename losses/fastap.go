@@ -33,7 +33,7 @@ var fastAPEntry = Entry{
 	Against:  Both,
 	Settings: []Setting{
 		{Name: "bins", Symbol: "B", Default: 10, Min: 1, Max: 1000,
-			Doc: "stretches into which squared distances from 0 to 4 are cut"},
+			Doc: "bins for squared distances from 0 to 4"},
 	},
 	New: func(v Values, env Env) (Loss, error) {
 		b := v.Count("bins")

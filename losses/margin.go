@@ -54,12 +54,12 @@ var marginEntry = Entry{
 	Draws:    true,
 	Settings: []Setting{
 		{Name: "margin", Symbol: "α", Default: 0.2, Min: 0, Max: 2,
-			Doc: "how far positives are wanted below the threshold and negatives above"},
-		{Name: "beta", Symbol: "β", Default: 1.2, Min: 0, Max: 4, Doc: "threshold of the distance, or where it starts"},
+			Doc: "how far positives must be below the threshold and negatives above"},
+		{Name: "beta", Symbol: "β", Default: 1.2, Min: 0, Max: 4, Doc: "threshold of the distance, or its start if learnt"},
 		{Name: "learn", Default: "fixed", Choices: []string{"fixed", "one", "class"},
 			Doc: "β is fixed, learnt, or learnt for every class"},
 		{Name: "nu", Symbol: "ν", Default: 0.0, Min: 0, Max: 1e3,
-			Doc: "learn one or class: weight of β itself, which draws it down"},
+			Doc: "learn one or class: weight of β itself, which lowers it"},
 		{Name: "select", Default: "all", Choices: []string{"all", "distance_weighted"},
 			Doc: "which triplets of an anchor: all, or with every positive a negative drawn so that all " +
 				"distances are as likely"},

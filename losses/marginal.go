@@ -50,7 +50,7 @@ var marginalEntry = Entry{
 	Draws:    true,
 	Settings: []Setting{
 		{Name: "margin", Symbol: "α", Default: 0.2, Min: 0, Max: 2,
-			Doc: "how far positives are wanted below the threshold and negatives above"},
+			Doc: "how far positives must be below the threshold and negatives above"},
 		{Name: "beta", Symbol: "β", Default: 1.4, Min: 0, Max: 4, Doc: "threshold of the distance"},
 		{Name: "select", Default: "all", Choices: []string{"all", "random_semihard"},
 			Doc: "every pair; or every positive pair and with it one negative of its anchor, drawn from " +

@@ -37,7 +37,7 @@ var proxyAnchorEntry = Entry{
 		{Name: "alpha", Symbol: "α", Default: 32.0, Min: 1e-3, Max: 256,
 			Doc: "scale of the similarities: how sharply the hardest rows of a proxy count"},
 		{Name: "margin", Symbol: "δ", Default: 0.1, Min: 0, Max: 1,
-			Doc: "how much similar is similar enough, and how little dissimilar"},
+			Doc: "positives are wanted above δ, negatives below -δ"},
 		{Name: "init", Default: "normal", Choices: append([]string{"kaiming"}, proxyDraws...),
 			Doc: proxyDrawsDoc + "; kaiming: N(0, 2/C), the official code"},
 	},

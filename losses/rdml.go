@@ -39,7 +39,7 @@ var rdmlEntry = Entry{
 	Against:  Both,
 	Settings: []Setting{
 		{Name: "eta", Symbol: "η", Default: 1.0, Min: 1e-4, Max: 100,
-			Doc: "how soon a violated triplet is let go; towards 0 the hinge"},
+			Doc: "how soon a violated triplet loses weight; towards 0: the hinge"},
 		{Name: "margin", Symbol: "m", Default: 1.0, Min: 0, Max: 4, Doc: "by how much the negative must be farther"},
 		{Name: "distance", Symbol: "D", Default: "l2sq", Choices: distances, Doc: distancesDoc},
 		overTerms("triplets"),

@@ -65,7 +65,7 @@ var sclRHEEntry = Entry{
 			Doc: "share of false among assigned positives; -1: from tau and the classes"},
 		{Name: "tau_n", Symbol: "τ_n", Default: -1.0, Min: -1, Max: 0.999,
 			Doc: "share of false among assigned negatives; -1: from tau and the classes"},
-		{Name: "clamp", Default: true, Doc: "keep both sides above their least value"},
+		{Name: "clamp", Default: true, Doc: "keep both sides above a minimum"},
 	},
 	Printed: "positives are tilted by +β (Eq. 11-13), and the term is divided by their number (Eq. 5)",
 	Former:  Values{"sign": "derived", "scale": "one"},

@@ -50,7 +50,7 @@ var snrEntry = Entry{
 		{Name: "neg_margin", Symbol: "m₋", Default: 1.0, Min: 0, Max: 100,
 			Doc: "ratio above which a negative is left alone"},
 		{Name: "reg", Symbol: "λ", Default: 0.0, Min: 0, Max: 100,
-			Doc: "draws the coordinate sum of every vector to 0 (0.005 where it is used)"},
+			Doc: "pulls the coordinate sum of every vector to 0 (usual if used: 0.005)"},
 	},
 	New: func(v Values, env Env) (Loss, error) {
 		return &snr{posMargin: v.Number("pos_margin"), negMargin: v.Number("neg_margin"), reg: v.Number("reg")}, nil

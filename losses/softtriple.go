@@ -33,13 +33,13 @@ var softTripleEntry = Entry{
 	Proxied:  true,
 	Settings: []Setting{
 		{Name: "centers", Symbol: "K", Default: 0, Min: 0, Max: 1000,
-			Doc: "centres a class; 0: 10 below 500 classes, else 2"},
+			Doc: "centres per class; 0: 10 below 500 classes, else 2"},
 		{Name: "la", Symbol: "λ", Default: 20.0, Min: 1e-3, Max: 1e4, Doc: "scale of the class logits"},
 		{Name: "gamma", Symbol: "γ", Default: 10.0, Min: 1e-3, Max: 300,
 			Doc: "how sharply the nearest centre of a class is taken (a multiplier)"},
 		{Name: "margin", Symbol: "δ", Default: 0.01, Min: 0, Max: 2, Doc: "by how much the own class must be nearer"},
 		{Name: "tau", Symbol: "τ", Default: 0.0, Min: 0, Max: 1e3,
-			Doc: "draws the centres of a class together (the original: 0.2)"},
+			Doc: "pulls the centres of a class together (the original: 0.2)"},
 		{Name: "init", Default: "normal", Choices: proxyDraws, Doc: proxyDrawsDoc},
 	},
 	New: func(v Values, env Env) (Loss, error) {

@@ -49,7 +49,7 @@ var supconEntry = Entry{
 			"avg_nonzero"}, Doc: "mean over the anchors with a positive; over all, times t/t₀; over those " +
 			"that cost something"},
 		{Name: "base_temperature", Symbol: "t₀", Default: 0.07, Min: 1e-3, Max: 100,
-			Doc: "mean_all: temperature that its factor is 1 at"},
+			Doc: "mean_all: temperature at which its factor is 1"},
 	},
 	New: func(v Values, env Env) (Loss, error) {
 		fn := &supcon{inside: v.Word("kind") == "in", temperature: v.Number("temperature"), scale: 1}

@@ -73,7 +73,7 @@ var tripletEntry = Entry{
 		{Name: "margin", Symbol: "m", Default: 0.2, Min: 0, Max: 4, Doc: "by how much the negative must be farther"},
 		{Name: "smooth", Default: false, Doc: "softplus instead of the hinge"},
 		{Name: "swap", Default: false,
-			Doc: "the negative's distance is that to the anchor or to the positive, the smaller one"},
+			Doc: "the negative's distance is the smaller of those to the anchor and to the positive"},
 		{Name: "select", Default: "semihard", Choices: selections, Each: selectionDocs,
 			Doc: "which triplets of an anchor"},
 		{Name: "gap", Symbol: "g", Default: -1.0, Min: -1, Max: 4,

@@ -47,7 +47,7 @@ func TestChoosersAreHeard(t *testing.T) {
 	}
 	b = newBed(t, "", func(c *Config) { c.Terms[0].Loss = newChoosy() })
 	if _, err := New(b.cfg); err == nil || !strings.Contains(err.Error(),
-		"train: a loss that chooses its rows stands alone: found 4 terms, a filter: true, a bank: true") {
+		"train: a loss that chooses its rows must be the only term, without filter and bank: found 4 terms, a filter: true, a bank: true") {
 		t.Error(err)
 	}
 }

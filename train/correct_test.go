@@ -63,7 +63,7 @@ func TestCorrectedRunResumes(t *testing.T) {
 		}
 	}
 	if _, err := newBed(t, dir, nil).trainer(t).Resume(); err == nil ||
-		!strings.Contains(err.Error(), "bank, filter or correction is there in one of checkpoint and run only") {
+		!strings.Contains(err.Error(), "only one of checkpoint and run has a bank, a filter or corrections") {
 		t.Errorf("a run without correction took the checkpoint over: %v", err)
 	}
 }

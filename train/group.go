@@ -109,7 +109,7 @@ func newGroups(list []Group, encoder, losses []*features.Param, steps int) ([]gr
 	}
 	for _, p := range slices.Concat(encoder, losses) {
 		if where[p] == "" {
-			return nil, fmt.Errorf("train: parameter %q is in no group: nothing would step it", p.Name)
+			return nil, fmt.Errorf("train: parameter %q is in no group, so no solver would step it", p.Name)
 		}
 	}
 	return groups, nil
@@ -134,7 +134,7 @@ func (g Group) check(before []Group, steps int) error {
 		return fmt.Errorf("train: group %q stops after step %d, expected one from its first, %d, to the last, %d, or 0",
 			g.Name, g.Stop, g.Start, steps)
 	case g.Schedule.Beta1 > 0 && !hasBeta1(g.Solver):
-		return fmt.Errorf("train: group %q: its schedule changes beta1, and its solver has none: "+
+		return fmt.Errorf("train: group %q: its schedule changes beta1, which its solver does not have: "+
 			"expected adam or adamw", g.Name)
 	}
 	return nil

@@ -359,10 +359,10 @@ func TestResumeRefusesAnotherGrouping(t *testing.T) {
 func TestNewChecksGroups(t *testing.T) {
 	stranger := features.NewParam("stranger", 1, 1)
 	for want, change := range map[string]func(*Config){
-		`train: parameter "backbone.b" is in no group: nothing would step it`: func(c *Config) {
+		`train: parameter "backbone.b" is in no group, so no solver would step it`: func(c *Config) {
 			c.Groups = c.Groups[1:]
 		},
-		`train: parameter "proxies" is in no group: nothing would step it`: func(c *Config) {
+		`train: parameter "proxies" is in no group, so no solver would step it`: func(c *Config) {
 			c.Groups = c.Groups[:2]
 		},
 		`train: parameter "backbone.b" is in the groups "backbone" and "head", expected one`: func(c *Config) {
@@ -389,7 +389,7 @@ func TestNewChecksGroups(t *testing.T) {
 		`train: group "backbone" stops after step 3, expected one from its first, 10, to the last, 45, or 0`: func(c *Config) {
 			c.Groups[0].Start, c.Groups[0].Stop = 10, 3
 		},
-		`train: group "backbone": its schedule changes beta1, and its solver has none: expected adam or adamw`: func(c *Config) {
+		`train: group "backbone": its schedule changes beta1, which its solver does not have: expected adam or adamw`: func(c *Config) {
 			c.Groups[0].Schedule.Beta1, c.Groups[0].Solver = 0.1, must(NewSolver(DefaultSolver("sgd")))
 		},
 		`train: two parameters are named "head.0.weight", expected different names`: func(c *Config) {

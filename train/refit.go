@@ -26,7 +26,7 @@ func (t *Trainer) refitDue() bool {
 func (t *Trainer) refit(ctx context.Context) error {
 	p := &t.progress
 	if err := t.Refit.Do(ctx); err != nil {
-		return fmt.Errorf("train: the head begins again after step %d: %w", p.Step, err)
+		return fmt.Errorf("train: restarting the head after step %d: %w", p.Step, err)
 	}
 	for i := range t.groups {
 		if g := &t.groups[i]; g.Name == HeadGroup {

@@ -94,7 +94,7 @@ func TestRefitFails(t *testing.T) {
 	b := newBed(t, "", refitted(20, new(int)))
 	b.cfg.Refit.Do = func(context.Context) error { return errors.New("no images") }
 	if _, err := b.trainer(t).Run(t.Context()); err == nil ||
-		err.Error() != "train: the head begins again after step 20: no images" {
+		err.Error() != "train: restarting the head after step 20: no images" {
 		t.Errorf("%v", err)
 	}
 }

@@ -135,21 +135,21 @@ func (t *Trainer) restore(s state, arrays map[string]archive.Array) error {
 	}
 	if (s.Bank != nil) != (t.Bank != nil) || (s.Shown != nil) != (t.Shown != nil) ||
 		(s.Filter != nil) != (t.Filter != nil) || s.Corrects != (t.Corrector != nil) {
-		return fmt.Errorf("bank, filter or correction is there in one of checkpoint and run only")
+		return fmt.Errorf("only one of checkpoint and run has a bank, a filter or corrections")
 	}
 	if (s.SelfPaced != nil) != (t.SelfPaced != nil) {
-		return fmt.Errorf("self-paced weights are there in one of checkpoint and run only")
+		return fmt.Errorf("only one of checkpoint and run has self-paced weights")
 	}
 	if (s.Samples != nil) != (t.Samples != nil) || s.Samples != nil && (s.Samples.Watch != nil) != (t.Watch != nil) {
-		return fmt.Errorf("what training sees of its samples is there in one of checkpoint and run only")
+		return fmt.Errorf("only one of checkpoint and run records its samples")
 	}
 	if s.HasAverage != (t.average != nil) {
-		return fmt.Errorf("an average of the weights is there in one of checkpoint and run only")
+		return fmt.Errorf("only one of checkpoint and run has an average of the weights")
 	}
 	p := s.Progress
 	if p.Averaged < 0 || p.Averaged > p.Step || p.Averaged > 0 && !s.HasAverage || p.BestAveraged &&
 		(p.Averaged == 0 || !s.HasBest) {
-		return fmt.Errorf("progress %+v contradicts itself: average there: %v", p, s.HasAverage)
+		return fmt.Errorf("progress %+v contradicts itself: has an average: %v", p, s.HasAverage)
 	}
 	if p.Step < 0 || p.Step > t.Steps || p.Validated < -1 || p.Validated > p.Step || p.BestStep > p.Validated ||
 		p.Weighed < 0 || p.Weighed > p.Step || s.HasBest != (p.BestStep >= 0) {

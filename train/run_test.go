@@ -545,18 +545,18 @@ func TestNewRefuses(t *testing.T) {
 		change func(*Config)
 		want   string
 	}{
-		{func(c *Config) { c.Terms = nil }, "train: no loss is given"},
+		{func(c *Config) { c.Terms = nil }, "train: found no loss, expected at least one"},
 		{func(c *Config) { c.Terms[1].Name = "contrastive" },
 			`train: two terms are named "contrastive", expected different names`},
 		{func(c *Config) { c.Bank = nil },
-			`train: term "contrastive:bank" compares with the memory bank, and there is none: give it a size`},
+			`train: term "contrastive:bank" needs a memory bank, found none: give it a size`},
 		{func(c *Config) { c.Bank, c.Terms = nil, c.Terms[:1] },
-			`train: filter "vmf" judges by the memory bank, and there is none: give it a size`},
+			`train: filter "vmf" needs a memory bank, found none: give it a size`},
 		{func(c *Config) { c.Terms[0].Weight = 0 },
 			`train: term "contrastive": weight is 0, expected a positive number`},
 		{func(c *Config) { c.Steps = 0 }, "train: length is 0 steps, expected at least 1"},
 		{func(c *Config) { c.Validate, c.Patience = nil, 1 },
-			"train: early stopping needs a validation split, and there is none"},
+			"train: early stopping needs a validation split, found none"},
 		{func(c *Config) { c.ValidateEvery = 0 }, "train: validation every 0 steps, expected at least 1"},
 		{func(c *Config) { c.Clip = math.NaN() }, "train: clip is NaN, expected a norm, or 0 for none"},
 	} {
@@ -586,7 +586,7 @@ func TestShownHoldsWhatIsDropped(t *testing.T) {
 			len(b.facts), b.cfg.Shown.Len(), b.cfg.Bank.Len(), shown, kept)
 	}
 	if _, err := New(func() Config { c := newBed(t, "", nil).cfg; c.Shown = c.Bank; return c }()); err == nil ||
-		!strings.Contains(err.Error(), "a bank of all that is shown") {
+		!strings.Contains(err.Error(), "a bank of all rows shown") {
 		t.Errorf("a bank that no filter asks for: %v", err)
 	}
 }

@@ -85,8 +85,8 @@ func NewSampler(how Sampling, labels []int, seed uint64) (*Sampler, error) {
 	}
 	if unlabelled > 0 {
 		if s.free = rowsWithout(labels); len(s.free) == 0 {
-			return nil, fmt.Errorf("train: sampler: unlabelled: found %d for a batch, and every row has a "+
-				"label: expected 0", unlabelled)
+			return nil, fmt.Errorf("train: sampler: unlabelled: found %d per batch, expected 0: every row has "+
+				"a label", unlabelled)
 		}
 		s.u = min(unlabelled, len(s.free))
 	}
@@ -121,8 +121,8 @@ const maxEpoch = 1 << 26
 // bounded returns an error if an epoch of this many rows is too long.
 func (s *Sampler) bounded(rows int) error {
 	if n := s.batches * s.p * s.k; s.balance < 1 && n > maxEpoch && n > 4*rows {
-		return fmt.Errorf("train: sampler: balance %v makes an epoch of %d rows of %d, as small classes come as "+
-			"often as large ones: expected at most %d; a larger balance, or uniform batches", s.balance, n,
+		return fmt.Errorf("train: sampler: balance %v makes an epoch of %d rows from %d, because small classes are "+
+			"repeated: expected at most %d: take a larger balance, or uniform batches", s.balance, n,
 			rows, maxEpoch)
 	}
 	return nil

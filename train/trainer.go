@@ -229,7 +229,7 @@ func (t *Trainer) check() error {
 		case names[term.Name]:
 			return fmt.Errorf("train: two terms are named %q, expected different names", term.Name)
 		case term.Bank && t.Bank == nil:
-			return fmt.Errorf("train: term %q compares with the memory bank, and there is none: give it a size",
+			return fmt.Errorf("train: term %q needs a memory bank, found none: give it a size",
 				term.Name)
 		case !(term.Weight > 0) || math.IsInf(term.Weight, 0):
 			return fmt.Errorf("train: term %q: weight is %v, expected a positive number", term.Name, term.Weight)
@@ -250,28 +250,29 @@ func (t *Trainer) check() error {
 	}
 	switch {
 	case len(t.Terms) == 0:
-		return fmt.Errorf("train: no loss is given")
+		return fmt.Errorf("train: found no loss, expected at least one")
 	case t.chooser != nil && (len(t.Terms) > 1 || t.Filter != nil || t.Bank != nil):
-		return fmt.Errorf("train: a loss that chooses its rows stands alone: found %d terms, a filter: %v, a bank: %v",
+		return fmt.Errorf("train: a loss that chooses its rows must be the only term, without filter and bank: "+
+			"found %d terms, a filter: %v, a bank: %v",
 			len(t.Terms), t.Filter != nil, t.Bank != nil)
 	case t.Corrector != nil && (t.Filter == nil || t.Bank == nil):
-		return fmt.Errorf("train: labels are corrected where a filter drops them, by the memory bank: found a "+
+		return fmt.Errorf("train: correcting labels needs a filter and a memory bank: found a "+
 			"filter: %v, a bank: %v", t.Filter != nil, t.Bank != nil)
 	case t.Watch != nil && (t.Samples == nil || t.Bank == nil):
-		return fmt.Errorf("train: a filter watches what is kept of samples, by the memory bank: found "+
+		return fmt.Errorf("train: watching samples needs their record and a memory bank: found "+
 			"samples: %v, a bank: %v", t.Samples != nil, t.Bank != nil)
 	case t.Steps < 1:
 		return fmt.Errorf("train: length is %d steps, expected at least 1", t.Steps)
 	case t.Filter != nil && t.Filter.NeedsBank() && t.Bank == nil:
-		return fmt.Errorf("train: filter %q judges by the memory bank, and there is none: give it a size",
+		return fmt.Errorf("train: filter %q needs a memory bank, found none: give it a size",
 			t.Filter.Config().Scorer)
 	case (t.Filter != nil && t.Filter.NeedsAll()) != (t.Shown != nil):
-		return fmt.Errorf("train: a bank of all that is shown is there for filters that judge by it: found a bank: "+
+		return fmt.Errorf("train: a bank of all rows shown is for filters that judge by it: found a bank: "+
 			"%v, such a filter: %v", t.Shown != nil, t.Shown == nil)
 	case t.Validate != nil && t.ValidateEvery < 1:
 		return fmt.Errorf("train: validation every %d steps, expected at least 1", t.ValidateEvery)
 	case t.Patience > 0 && t.Validate == nil:
-		return fmt.Errorf("train: early stopping needs a validation split, and there is none")
+		return fmt.Errorf("train: early stopping needs a validation split, found none")
 	case t.Average < 0 || t.Average == 1:
 		return fmt.Errorf("train: average: over %d steps, expected at least 2, or 0 for none", t.Average)
 	case !(t.Clip >= 0):

@@ -135,7 +135,7 @@ func (o Options) resolved(n int) (Options, error) {
 	case !(o.Perplexity >= 1):
 		return o, fmt.Errorf("tsne: perplexity is %v, expected at least 1", o.Perplexity)
 	case o.Iterations < 0 || o.Early < 0:
-		return o, fmt.Errorf("tsne: %d iterations, %d of them early: expected none below 0", o.Iterations, o.Early)
+		return o, fmt.Errorf("tsne: %d iterations, %d of them early: expected 0 or more of each", o.Iterations, o.Early)
 	case !(o.Exaggeration >= 1):
 		return o, fmt.Errorf("tsne: exaggeration is %v, expected at least 1", o.Exaggeration)
 	case !(o.LearningRate > 0):

@@ -46,7 +46,7 @@ func (r *Corrector) SetState(s State) error {
 	for i, row := range s.Rows {
 		if row < 0 || row >= len(r.given) || s.To[i] < 0 || s.To[i] >= len(r.sizes) || next.labels[row] < 0 || i > 0 &&
 			s.Steps[i] < s.Steps[i-1] || s.Steps[i] < 1 {
-			return fmt.Errorf("correction: state: correction %d, of row %d to class %d after step %d, cannot be", i,
+			return fmt.Errorf("correction: state: correction %d, of row %d to class %d after step %d, is impossible", i,
 				row, s.To[i], s.Steps[i])
 		}
 		next.change(Correction{Row: row, From: next.labels[row], To: s.To[i], Step: s.Steps[i],

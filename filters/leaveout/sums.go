@@ -42,7 +42,7 @@ func (s *Sums) Add(x blas32.General, labels []int) error {
 			"and as many labels", x.Rows, x.Cols, len(labels), s.Dim)
 	}
 	if s.Rows += int64(x.Rows); s.Rows > mostRows {
-		return fmt.Errorf("leaveout: found more than %d rows, expected sums of fewer", mostRows)
+		return fmt.Errorf("leaveout: found more than %d rows, expected at most as many", mostRows)
 	}
 	for i, y := range labels {
 		if y >= len(s.Count) {
@@ -78,7 +78,7 @@ func (s *Sums) Join(others *Sums) error {
 			others.Dim, len(others.Count), s.Dim, len(s.Count))
 	}
 	if s.Rows += others.Rows; s.Rows > mostRows {
-		return fmt.Errorf("leaveout: found more than %d rows, expected sums of fewer", mostRows)
+		return fmt.Errorf("leaveout: found more than %d rows, expected at most as many", mostRows)
 	}
 	for _, pair := range [][2][]int64{{s.Count, others.Count}, {s.All, others.All}, {s.Squares, others.Squares},
 		{s.Classes, others.Classes}} {

@@ -45,7 +45,7 @@ func Methods() []string { return []string{Likelihood, Ranks, Confident} }
 func Caution(method string) string {
 	switch method {
 	case Likelihood:
-		return "; of mistakes by habit, such as one class taken for another, it counts few or none"
+		return "; it finds few or none of the systematic mistakes, such as one class taken for another"
 	case Ranks:
 		return "; too many where classes are hard to tell apart"
 	case Confident:

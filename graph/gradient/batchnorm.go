@@ -140,12 +140,12 @@ func (w *writer) check(x *graph.ValueInfo) error {
 			return fmt.Errorf("running statistic %q: expected an initializer of one axis", name)
 		}
 		if slices.Contains(w.o.Weights, name) {
-			return fmt.Errorf("running statistic %q: found it among the weights, expected it to be moved by "+
-				"the batches alone", name)
+			return fmt.Errorf("running statistic %q: found it among the weights, but batches "+
+				"update it", name)
 		}
 		if other := otherReader(w.all, name, 3+i); other != nil {
-			return fmt.Errorf("running statistic %q: %s of node %q reads it as something else and would move with "+
-				"it, expected an initializer of its own", name, other.Op, other.Name)
+			return fmt.Errorf("running statistic %q: %s of node %q reads it for another purpose and would change with "+
+				"it, expected its own initializer", name, other.Op, other.Name)
 		}
 		w.typ, w.size = t.Type, t.Dims[0]
 	}

@@ -44,7 +44,7 @@ func prepare(m *graph.Model, o Options) (*forward, error) {
 	}
 	for _, name := range o.Inputs {
 		if !slices.ContainsFunc(c.Graph.DataInputs(), func(v *graph.ValueInfo) bool { return v.Name == name }) {
-			return nil, fmt.Errorf("gradient: input %q: the model has none of that name", name)
+			return nil, fmt.Errorf("gradient: input %q: the model has no such input", name)
 		}
 	}
 	f.b = graph.Extend(&c)

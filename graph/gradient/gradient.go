@@ -68,7 +68,7 @@ func Differentiate(m *graph.Model, o Options) (*Derivative, error) {
 		o.Output = m.Graph.Outputs[0].Name
 	}
 	if len(o.Weights)+len(o.Inputs) == 0 {
-		return nil, fmt.Errorf("gradient: nothing to differentiate by: expected a weight or an input")
+		return nil, fmt.Errorf("gradient: nothing to differentiate with respect to: expected a weight or an input")
 	}
 	m, err := graph.Cut(m, o.Output)
 	if err != nil {

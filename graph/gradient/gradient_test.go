@@ -305,12 +305,12 @@ func TestRefusedOptions(t *testing.T) {
 	n.b.Output(n.node("Mul", n.x, size))
 	m := n.b.Model()
 	for want, o := range map[string]gradient.Options{
-		"nothing to differentiate by":                {},
-		`input "z": the model has none of that name`: {Inputs: []string{"z"}},
-		`weight "v": the part of the model that is`:  {Weights: []string{"v"}},
-		`output "Mul" depends on none`:               {Weights: []string{"w"}},
-		`"w": the output does not depend on it`:      {Weights: []string{"w"}, Inputs: []string{"x"}},
-		`graph: tensor "q": no node makes it`:        {Output: "q", Inputs: []string{"x"}},
+		"nothing to differentiate with respect to":  {},
+		`input "z": the model has no such input`:    {Inputs: []string{"z"}},
+		`weight "v": the part of the model that is`: {Weights: []string{"v"}},
+		`output "Mul" depends on none`:              {Weights: []string{"w"}},
+		`"w": the output does not depend on it`:     {Weights: []string{"w"}, Inputs: []string{"x"}},
+		`graph: tensor "q": no node makes it`:       {Output: "q", Inputs: []string{"x"}},
 	} {
 		if _, err := gradient.Differentiate(m, o); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: found %v, expected an error with %q", o, err, want)

@@ -98,7 +98,7 @@ func (r *reverse) run() error {
 		}
 		err := r.apply(c)
 		if inside != "" {
-			err = fmt.Errorf("a graph inside it reads %q, through which no gradient is led", inside)
+			err = fmt.Errorf("a graph inside it reads %q, through which no gradient passes", inside)
 		}
 		if err != nil {
 			return fmt.Errorf("gradient: operator %s of node %q (making %q): %w", key(n), n.Name, n.Outputs[0], err)

@@ -33,7 +33,7 @@ func (c *call) cuts(rank int) ([]cut, error) {
 		steps = slices.Repeat([]int64{1}, len(starts))
 	}
 	if len(ends) != len(starts) || len(axes) != len(starts) || len(steps) != len(starts) {
-		return nil, fmt.Errorf("found %d starts, %d ends, %d axes, %d steps, expected as many of each", len(starts),
+		return nil, fmt.Errorf("found %d starts, %d ends, %d axes, %d steps, expected equal numbers", len(starts),
 			len(ends), len(axes), len(steps))
 	}
 	list := make([]cut, len(starts))

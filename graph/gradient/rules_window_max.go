@@ -15,7 +15,7 @@ func maxPool(c *call) error {
 			c.Int("storage_order", 0))
 	}
 	if c.r.f.opset() < 8 {
-		return fmt.Errorf("found operator set %d, expected 8 or later, in which it tells its places", c.r.f.opset())
+		return fmt.Errorf("found operator set %d, expected 8 or later, where it outputs its places", c.r.f.opset())
 	}
 	w, err := c.window(c.Ints("kernel_shape"))
 	if err != nil {

@@ -82,7 +82,7 @@ func (s *parting) countImages(b *graph.Builder, count *string) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("gradient: split: the live part reads no tensor that tells the number of images")
+	return fmt.Errorf("gradient: split: the live part reads no tensor with the number of images among its sizes")
 }
 
 // dropInputs removes inputs that nothing reads.

@@ -115,7 +115,7 @@ func (c Config) Validate() error {
 	kinds := []string{Symmetric, Inclusive, Pair, Estimated}
 	check.That(slices.Contains(kinds, c.Transition), "transition", c.Transition, strings.Join(kinds, ", "))
 	check.That(!c.Estimates() || c.FirstStage >= 1, "first_stage", c.FirstStage,
-		"at least 1 step, as the matrix is estimated by it")
+		"at least 1 step, from which the matrix is estimated")
 	check.That(c.Percentile >= 0 && c.Percentile <= 100, "percentile", c.Percentile, "a number from 0 to 100")
 	return cmp.Or(check.Err, c.checkOthers())
 }
@@ -123,7 +123,7 @@ func (c Config) Validate() error {
 // checkOthers returns an error for settings of other methods.
 func (c Config) checkOthers() error {
 	d, check := Default(c.Method), catalog.Checker{Where: "peers: " + c.Method}
-	const none = "none: it has no such setting here"
+	const none = "none: the method does not use it"
 	check.That(c.Classifier == Cosine || c.Temperature == d.Temperature, "temperature", c.Temperature, none)
 	check.That(c.exchanges() || c.Exponent == d.Exponent, "exponent", c.Exponent, none)
 	check.That(c.Method == FCorrection || c.Transition == d.Transition, "transition", c.Transition, none)

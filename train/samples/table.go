@@ -140,7 +140,7 @@ func parse(record []string) (Sample, error) {
 		return s, fmt.Errorf("score is %v, expected 0 to 1", s.Score)
 	}
 	if s.Right > s.Visits || s.Forgotten > s.Right || s.Kept > s.Seen {
-		return s, fmt.Errorf("%d right and %d forgotten of %d visits, %d kept of %d: more than there are", s.Right,
+		return s, fmt.Errorf("%d right and %d forgotten of %d visits, %d kept of %d: a part exceeds the whole", s.Right,
 			s.Forgotten, s.Visits, s.Kept, s.Seen)
 	}
 	return s, nil
