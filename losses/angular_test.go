@@ -9,13 +9,13 @@ import (
 	"winnow/features"
 )
 
-// The numbers were made by a program of its own, in another language, by loops over
+// The numbers come from a separate program in another language, by loops over
 //
 //	L = 1/n Σ_i log Σ_c exp(λ (u_ic - u_iy)),  u_ic = cos θ_ic,  θ_ic = min_k arccos(z_i·p_ck / ‖z_i‖‖p_ck‖)
 //	u_iy = cos(θ_iy + m), or cos θ_iy - m sin m where θ_iy + m ≥ π;   CosFace: cos θ_iy - m
 //
-// and its gradients by differences of fourth order, (8 (f(x+h)-f(x-h)) - (f(x+2h)-f(x-2h))) / 12h with h =
-// 10⁻³. The last row lies 172.5° off its class of one centre, past π with either margin.
+// and its gradients by fourth-order differences, (8 (f(x+h)-f(x-h)) - (f(x+2h)-f(x-2h))) / 12h with h = 10⁻³.
+// The last row is 172.5° away from its class of one centre, past π with either margin.
 func TestMarginLossesByAnotherProgram(t *testing.T) {
 	in := exactInput{z: [][]float64{{1, 2, -1}, {-2, 1, 0.5}, {0.5, -1, 2}, {-1, -1, 0.3}}, labels: []int{0, 1, 2, 0},
 		normalize: true}
@@ -70,7 +70,7 @@ func TestMarginLossesByAnotherProgram(t *testing.T) {
 	}
 }
 
-// Without a margin all three are norm_softmax, and one centre a class is arcface, to the bit.
+// Without a margin all three are norm_softmax, and one centre per class gives arcface, bit for bit.
 func TestMarginLossesThatAreOneAnother(t *testing.T) {
 	in := conformInput(41, 90)
 	z, _ := in.sets()
@@ -99,8 +99,8 @@ func TestMarginLossesThatAreOneAnother(t *testing.T) {
 	}
 }
 
-// The margin of angles over all cosines, and those that rounding makes: values by the angle, slopes by
-// differences, falling nowhere, bounded everywhere.
+// The angular margin over all cosines, including those beyond ±1 by rounding: values from the angle, slopes
+// from differences, never decreasing, always bounded.
 func TestAngularMargin(t *testing.T) {
 	for _, m := range []float64{0, 1e-9, 0.1, 0.5, 1, 1.5} {
 		a := newAngularMargin(m)
@@ -134,10 +134,10 @@ func TestAngularMargin(t *testing.T) {
 	}
 }
 
-// A row moves the nearest centre of each class alone; of equally near ones the first.
+// A row moves only the nearest centre of each class; of equally near ones the first.
 func TestSubCentersTie(t *testing.T) {
 	l := mustNew(t, "sub_center_arcface", map[string]any{"scale": 2}, testEnv(2, 2, 1)).(*proxied)
-	// the second and third are one, as are the fourth and sixth
+	// the second and third are equal, and so are the fourth and sixth
 	copy(l.p.Data, []float32{0, 1, 3, 4, 3, 4, 1, 0, -1, 0, 2, 0})
 	z := features.Set{X: features.NewMatrix(1, 2), Labels: []int{0}, IDs: []int{0}}
 	copy(z.X.Data, []float32{0.8, 0.6})

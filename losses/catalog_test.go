@@ -61,7 +61,7 @@ func TestNewSaysWhatIsWrong(t *testing.T) {
 	}
 }
 
-// Numbers come as whatever a decoder makes of them.
+// Numbers have whatever type a decoder gives them.
 func TestResolveTakesNumbersOfAnyType(t *testing.T) {
 	var fromJSON map[string]any
 	if err := json.Unmarshal([]byte(`{"centers": 3, "la": 10, "tau": 0.5}`), &fromJSON); err != nil {
@@ -82,7 +82,7 @@ func TestResolveTakesNumbersOfAnyType(t *testing.T) {
 			t.Error(diff)
 		}
 	}
-	again, err := Resolve("soft_triple", want) // what a run has written down is what it reads
+	again, err := Resolve("soft_triple", want) // a run can read back what it has written
 	if diff := cmp.Diff(want, again); err != nil || diff != "" {
 		t.Error(err, diff)
 	}
@@ -119,7 +119,7 @@ func TestProxiesAreDrawnFromTheSeed(t *testing.T) {
 	}
 }
 
-// Breaking the contract of Eval is a mistake of ours and says which.
+// A violation of Eval's contract is our bug, and the panic says which.
 func TestEvalPanicsOnShapes(t *testing.T) {
 	env := testEnv(8, 4, 1)
 	batch := func(n, d, label int) features.Set {

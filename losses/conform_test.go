@@ -8,14 +8,14 @@ import (
 	"winnow/features"
 )
 
-// The checks that every loss of the catalog must pass, as functions that return an error, so that
-// spoiled_test.go can see each of them fail. A subject is a loss as it is built, and what is known of it.
+// The checks that every loss of the catalog must pass are functions that return an error, so that
+// spoiled_test.go can see each of them fail. A subject is a loss as it is built, with what is known about it.
 type subject struct {
 	entry Entry
 	given map[string]any           // its settings
-	build func() Loss              // fresh, always with the same seeds; may be spoiled
+	build func() Loss              // new, always with the same seeds; may be spoiled
 	exact func() Loss              // the same loss from the catalog itself
-	spoil func(fn simLoss) simLoss // what was done to its function of similarities, or nil
+	spoil func(fn simLoss) simLoss // what was changed in its function of similarities, or nil
 }
 
 const (
@@ -67,7 +67,7 @@ func settingVariants(e Entry) []map[string]any {
 	return out
 }
 
-// moreVariants are combinations that no single setting reaches.
+// moreVariants are combinations that varying single settings does not cover.
 var moreVariants = map[string][]map[string]any{
 	"contrastive_margin": {
 		{"distance": "l2", "pos_margin": 0, "neg_margin": 1},
@@ -112,13 +112,13 @@ var moreVariants = map[string][]map[string]any{
 		{"lambda": 0.0, "lambda_u": 3.0, "theta": "simplex"}, {"lambda_u": 1.0, "printed": true, "ridge": 0.1}},
 }
 
-// plainSettings make a loss that draws at every step one that does not: what is drawn carries no gradient, so that
-// a drawn choice has no directional difference.
+// plainSettings turn a loss that draws at every step into one that does not: a draw has no gradient, so a drawn
+// selection has no directional difference.
 var plainSettings = map[string]map[string]any{
 	"triplet": {"select": "batch_hard"},
 }
 
-// drawn reports whether this subject draws when it is evaluated.
+// drawn reports whether this subject draws random numbers when it is evaluated.
 func (s subject) drawn() bool {
 	if !s.entry.Draws {
 		return false
@@ -169,7 +169,7 @@ var conformChecks = []struct {
 	{"not a number", checkNaN},
 }
 
-// inputs returns the comparisons the entry allows: against itself, and against a bank.
+// inputs returns the comparisons that the entry allows: with itself, and with a bank.
 func (s subject) inputs(seed uint64, n int) []exactInput {
 	in := conformInput(seed, n)
 	if s.entry.Unlabelled {
@@ -188,7 +188,7 @@ func (s subject) inputs(seed uint64, n int) []exactInput {
 	return []exactInput{in, with}
 }
 
-// takesBank reports whether the loss, as it is set, may be compared with a bank.
+// takesBank reports whether the loss, with its settings, can be compared with a bank.
 func (s subject) takesBank() bool {
 	_, matched := s.given["match"]
 	return s.entry.Against == Both && !matched

@@ -2,7 +2,7 @@ package losses
 
 import "maps"
 
-// tripletVariants are combinations of the triplet loss that no single setting reaches.
+// tripletVariants are combinations of the triplet loss that varying single settings does not cover.
 var tripletVariants = []map[string]any{
 	{"select": "all", "distance": "l2", "reduction": "avg_nonzero"},
 	{"select": "all", "smooth": true},
@@ -20,7 +20,7 @@ var tripletVariants = []map[string]any{
 	{"select": "fixed_semihard", "swap": true, "distance": "l2", "smooth": true},
 }
 
-// companions are the settings that a word needs: an easy triplet has no loss under the hinge.
+// companions are further settings that a value needs: with the hinge an easy triplet has no loss.
 var companions = map[string]map[string]any{
 	"triplet select easy": {"smooth": true},
 }
@@ -31,8 +31,8 @@ func withCompanions(entry, setting, word string) map[string]any {
 	return out
 }
 
-// tripletJumps reports whether the number of terms, or the chosen ones, change with the distances: then the value
-// has steps that a gradient cannot tell, and only the sum over similarities has a slope to check.
+// tripletJumps reports whether the number of terms, or the selected ones, change with the distances. Then the
+// value has jumps that a gradient cannot show, and only the sum over similarities has a slope to check.
 func tripletJumps(l Loss) bool {
 	s, ok := unmatched(l).(*similarity)
 	if !ok {

@@ -8,7 +8,7 @@ import (
 	"winnow/internal/testing/reference"
 )
 
-// Golden folders from elsewhere hold what the public one does not: these cases are made here.
+// Other golden folders contain what the public one does not; these cases are made here.
 
 func madeCase(t *testing.T, topic, method string, params, fields map[string]any) reference.Case {
 	t.Helper()
@@ -40,7 +40,7 @@ func TestGoldenCaseOfAnEmptyMemory(t *testing.T) {
 	}
 }
 
-// A listed triplet that costs nothing still says which rows were chosen. By hand: Φ^S = (1, 0), Φ = (2/3, 1/3).
+// A listed triplet without a loss still says which rows were selected. By hand: Φ^S = (1, 0), Φ = (2/3, 1/3).
 func TestGoldenCaseOfAnIdleTriplet(t *testing.T) {
 	checkMade(t, madeCase(t, "losses_triplet", "adapted_triplet",
 		map[string]any{"lam": 1.0, "margin": 0.2, "reduction": "mean"}, map[string]any{
@@ -50,7 +50,7 @@ func TestGoldenCaseOfAnIdleTriplet(t *testing.T) {
 		}))
 }
 
-// A float32 product of an odd width tells equal rows apart in the last bit, here and there.
+// A float32 product of an odd width may differ between equal rows in the last bit.
 func TestGoldenCasesOfEquallyHardRows(t *testing.T) {
 	for seed := range uint64(30) {
 		in := oddBatch(seed)
@@ -80,7 +80,7 @@ func oddBatch(seed uint64) exactInput {
 	return in
 }
 
-// Parameters that a case leaves out, or null, have the defaults of METHODS: all triplets; ε = 0.1.
+// Parameters that a case omits, or gives as null, have the defaults of METHODS: all triplets; ε = 0.1.
 func TestGoldenCasesWithParametersLeftOut(t *testing.T) {
 	in := oddBatch(1)
 	loss, grad, _ := exactEval(mustNew(t, "triplet", map[string]any{"distance": "l2", "select": "all"},

@@ -16,13 +16,13 @@ var tripletNames = map[string]string{
 	"triplets": "select",
 }
 
-// Words of the reference for our own.
+// tripletWords maps words of the reference to ours.
 var tripletWords = map[string]map[any]string{
 	"triplets": {"all": "all", "hard": "hard", "semihard": "semihard_all", "easy": "easy"},
 	"type":     {"all": "violating", "hard": "hard", "semihard": "semihard_all", "easy": "easy"},
 }
 
-// caseSettings turns every parameter of a case into a setting; one without a name fails the test.
+// caseSettings turns every parameter of a case into a setting; a parameter without a name fails the test.
 func caseSettings(t *testing.T, c reference.Case, base map[string]any, names map[string]string) map[string]any {
 	t.Helper()
 	out := maps.Clone(base)
@@ -74,7 +74,7 @@ func (l listed) eval(dS, S []float64, p *pairs) (sum, terms float64) {
 	return t.sum, t.divisor(l.reduce, p)
 }
 
-// Given triplets; where they are said to be a set of the margin miner, that selection too.
+// Given triplets; if they are stated to be a set of the margin miner, that selection too.
 func goldenTripletIndices(t *testing.T, c reference.Case) {
 	names := maps.Clone(tripletNames)
 	delete(names, "swap")
@@ -111,7 +111,7 @@ func mined(
 	return l, in, matrix
 }
 
-// byAnchor hands over every anchor with its distances in place.
+// byAnchor calls use for every anchor with its distances in place.
 func byAnchor(l *triplet, in exactInput, matrix []float64, use func(a int, p *pairs)) {
 	n := len(in.labels)
 	p := &pairs{rows: in.labels, cols: in.labels, self: true}
@@ -140,7 +140,7 @@ func compareSets(t *testing.T, c reference.Case, field string, got []string) {
 	}
 }
 
-// setTriplets lists what a set selection chooses for anchor a, from the stretches its sums are made of.
+// setTriplets lists what a set selection takes for anchor a, from the ranges that its sums use.
 func setTriplets(l *triplet, a int, p *pairs) (out [][3]int) {
 	if l.mates.rank(l.delta, a, p, l.choose, l.margin) == 0 {
 		return nil
@@ -179,7 +179,7 @@ func goldenBatchHard(t *testing.T, c reference.Case) {
 	compareSets(t, c, "triplets", got)
 }
 
-// What a draw can be, for every ordered positive pair.
+// goldenCandidates compares the possible results of a draw, for every ordered positive pair.
 func goldenCandidates(kind string) func(*testing.T, reference.Case) {
 	return func(t *testing.T, c reference.Case) {
 		l, in, matrix := mined(t, c, kind, map[string]string{"alpha": "gap", "distance": "distance"})

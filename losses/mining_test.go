@@ -26,8 +26,8 @@ func miningBatch(t *testing.T, rng *rand.Rand, n int) features.Set {
 	return z
 }
 
-// TestMiningIsTheLoss: the triplets listed cost what the triplet loss with the same draws costs, and are what the
-// definitions say.
+// TestMiningIsTheLoss: the listed triplets have the value of the triplet loss with the same draws, and satisfy
+// the definitions.
 func TestMiningIsTheLoss(t *testing.T) {
 	for seed := range uint64(5) {
 		z := miningBatch(t, rand.New(rand.NewPCG(seed, 1)), 24)
@@ -62,7 +62,7 @@ func TestMiningIsTheLoss(t *testing.T) {
 	}
 }
 
-// checkChoice compares a choice with the definition, in a plain loop.
+// checkChoice compares a choice with the definition in a plain loop.
 func checkChoice(t *testing.T, m *Mining, choose string, a, p, n int) {
 	t.Helper()
 	ap, nearest, some := m.Distance(a, p), -1, false
@@ -82,7 +82,7 @@ func checkChoice(t *testing.T, m *Mining, choose string, a, p, n int) {
 	}
 }
 
-// TestMiningStops: a caller that has seen enough is left alone, and no batch is none.
+// TestMiningStops: iteration stops when the caller stops, and an empty batch has no triplets.
 func TestMiningStops(t *testing.T) {
 	m := NewMining(miningBatch(t, rand.New(rand.NewPCG(1, 1)), 12))
 	for _, choose := range Select1to1 {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// slowPairs is what the oracles of this file loop over: the similarities s, and those at which they take what the
-// loss counts as constant in its gradient.
+// slowPairs is what the oracles of this file loop over: the similarities s, and those from which they take what
+// the loss treats as constant in its gradient.
 type slowPairs struct {
 	rows, cols       int
 	self             bool
@@ -17,7 +17,7 @@ type slowPairs struct {
 	kind             func(i, j int) int // as exactInput.kind
 }
 
-// slow takes the constants from the input as it is now.
+// slow takes the constants from the current input.
 func (in exactInput) slow() slowPairs {
 	v := slowPairs{rows: len(in.z), cols: in.columns(), self: in.ref == nil, anchors: in.ids, members: in.ids,
 		s: in.similarity, kind: in.kind}
@@ -80,7 +80,7 @@ func slowContrastiveMargin(v slowPairs, dist string, pos, neg float64, reduce st
 	return loss
 }
 
-// slowMined returns the pairs of row i that the miner chooses.
+// slowMined returns the pairs of row i that the miner selects.
 func slowMined(v slowPairs, i int, epsilon float64, without func(j int) bool) (pos, neg []int) {
 	p, n := slices.DeleteFunc(v.of(i, 1), without), slices.DeleteFunc(v.of(i, -1), without)
 	for _, j := range p {
@@ -264,7 +264,7 @@ func TestWeightedMultiSimilarityByLoops(t *testing.T) {
 	}
 }
 
-// testWeights has zeros, ones and all between.
+// testWeights has zeros, ones and values in between.
 func testWeights(n int) []float64 {
 	w := make([]float64, n)
 	for i := range w {

@@ -161,7 +161,7 @@ func TestMarginByLoops(t *testing.T) {
 					want := (up - slow()) / (2 * h)
 					m.beta[c] = old
 					if learn == "fixed" {
-						want = gradBeta[c][0] // is not used
+						want = gradBeta[c][0] // not used
 					}
 					if !near(gradBeta[c][0], want, 1e-6, 1e-7) {
 						t.Errorf("%s: ∂L/∂β[%d] = %.9g, by differences %.9g", what, c, gradBeta[c][0], want)
@@ -184,7 +184,8 @@ func TestMarginPanicsOnAnUnknownClass(t *testing.T) {
 	l.Eval(nil, z, nil)
 }
 
-// β is a parameter for the solver: it starts where it should, is not decayed, and its gradient is overwritten.
+// β is a parameter for the solver: it starts at the right value, is not decayed, and its gradient is
+// overwritten.
 func TestMarginLearnsBeta(t *testing.T) {
 	for learn, rows := range map[string]int{"fixed": 0, "one": 1, "class": 7} {
 		l := mustNew(t, "margin", map[string]any{"learn": learn, "beta": 1.5}, testEnv(8, 7, 1)).(Trainable)
@@ -197,7 +198,7 @@ func TestMarginLearnsBeta(t *testing.T) {
 			t.Errorf("%s: parameters %+v", learn, params)
 		}
 	}
-	// Gradient descent on β alone comes to rest where as many negatives as positives cost something.
+	// Gradient descent on β alone comes to rest where as many negatives as positives have a term above 0.
 	l := mustNew(t, "margin", map[string]any{"learn": "one", "beta": 0.3},
 		testEnv(conformDim, conformClasses, 1)).(Trainable)
 	beta := l.Params()[0]
@@ -210,8 +211,8 @@ func TestMarginLearnsBeta(t *testing.T) {
 	}
 }
 
-// What is drawn comes with the probability that the definition gives it, and an anchor without eligible negative
-// is treated as the settings say.
+// Draws have the probabilities of the definition, and an anchor without eligible negatives is treated as the
+// settings say.
 func TestDistanceWeightedDraws(t *testing.T) {
 	const n, rounds, dim = 40, 40000, 16
 	rng := rand.New(rand.NewPCG(3, 3))
@@ -272,7 +273,7 @@ func TestDistanceWeightedDraws(t *testing.T) {
 	}
 }
 
-// pairCase are the settings of a pair loss for the oracle: l = at + slope·d.
+// slowDistancePairs is a pair loss by loops: l = at + slope·d.
 func slowDistancePairs(
 	in exactInput, pos, neg func(d float64) float64, mined bool, alpha float64, reduce string,
 ) float64 {
@@ -377,7 +378,7 @@ func TestLadderCounts(t *testing.T) {
 	})
 }
 
-// A β whose gradient is wrong is seen.
+// A β with a wrong gradient is detected.
 func TestSpoiledParameterFails(t *testing.T) {
 	e, err := Find("margin")
 	if err != nil {
@@ -417,8 +418,8 @@ func TestSpoiledParameterFails(t *testing.T) {
 	}
 }
 
-// Nor do the settings that work otherwise take memory after the first step: TestNoAllocationAfterTheFirstStep has
-// the defaults.
+// Settings that use other code do not allocate after the first step either; TestNoAllocationAfterTheFirstStep
+// covers the defaults.
 func TestNoAllocationWithOtherSettings(t *testing.T) {
 	z := benchSet(40, 8, 5, 1)
 	some := benchSet(40, 8, 5, 1)

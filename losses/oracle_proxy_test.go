@@ -10,7 +10,7 @@ import (
 	"winnow/features"
 )
 
-// The losses of classes by loops over the definition, from raw rows and raw proxies on.
+// The losses of classes by loops over the definition, from raw rows and raw proxies.
 
 func slowCosine(a, b []float64) float64 {
 	return exactInput{z: [][]float64{a}, ref: [][]float64{b}}.similarity(0, 0)
@@ -93,7 +93,8 @@ func slowCrossEntropy(in exactInput, weights, bias [][]float64) float64 {
 	return loss
 }
 
-// classInputs returns those of oracleInputs that a loss of classes can tell apart. Rows hold conformClasses or fewer.
+// classInputs returns the oracleInputs that differ for a loss of classes. Rows have at most conformClasses
+// labels.
 func classInputs() map[string]exactInput {
 	all := oracleInputs()
 	delete(all, "bank")
@@ -101,7 +102,8 @@ func classInputs() map[string]exactInput {
 	return all
 }
 
-// checkOwner compares a loss of classes with loops: exact is its float64 path at the rows params, which slow reads too.
+// checkOwner compares a loss of classes with loops: exact is its float64 path for the rows params, which slow
+// also reads.
 func checkOwner(t *testing.T, what string, in exactInput, params [][][]float64,
 	exact func() (float64, [][]float64, [][][]float64), slow func() float64) {
 	t.Helper()
@@ -169,7 +171,7 @@ func TestCrossEntropyByLoops(t *testing.T) {
 	}
 }
 
-// A class that no row has is pushed away all the same, by every loss of classes.
+// A class without rows is still pushed away, by every loss of classes.
 func TestAbsentClassIsPushed(t *testing.T) {
 	in := conformInput(31, 40)
 	const absent = 3
@@ -194,7 +196,7 @@ func TestAbsentClassIsPushed(t *testing.T) {
 	}
 }
 
-// One class alone is nothing to decide: the sum of Proxy-NCA's original form has no term, a softmax is 1.
+// A single class leaves nothing to decide: the sum of Proxy-NCA's original form has no term, a softmax is 1.
 func TestOneClassAlone(t *testing.T) {
 	in := conformInput(32, 6)
 	clear(in.labels)
@@ -215,7 +217,7 @@ func TestOneClassAlone(t *testing.T) {
 	}
 }
 
-// Extremes of the settings neither overflow nor lose the sum: the rows are at the proxies, or opposite.
+// Extreme settings neither overflow nor lose the sum: the rows are at the proxies, or opposite.
 func TestClassLossesAtExtremes(t *testing.T) {
 	for name, list := range map[string][]map[string]any{
 		"proxy_nca":          {{"scale": 1e4}, {"scale": 1e4, "form": "original"}},
@@ -235,7 +237,7 @@ func TestClassLossesAtExtremes(t *testing.T) {
 				for k, v := range z.Row(j) {
 					z.Row(p.Rows + j)[k] = -v
 				}
-				z.Labels[j], z.Labels[p.Rows+j] = 1-j/perClass, j/perClass // at the other class's, opposite to the own
+				z.Labels[j], z.Labels[p.Rows+j] = 1-j/perClass, j/perClass // at the other class's proxy, opposite to its own
 			}
 			if err := features.Normalize(z.X); err != nil {
 				t.Fatal(err)
@@ -249,7 +251,7 @@ func TestClassLossesAtExtremes(t *testing.T) {
 	}
 }
 
-// A filter by proxies takes directions: where the lengths of a loss's rows count it may not have them.
+// A filter by proxies uses directions: it must not get rows whose lengths matter.
 func TestWhoHasProxies(t *testing.T) {
 	in := conformInput(33, 40)
 	for _, e := range Catalog {
@@ -279,7 +281,8 @@ func TestKaimingProxies(t *testing.T) {
 	}
 }
 
-// blocksDiffer evaluates a loss of classes in blocks and compares with its float64 twin, which sees all at once.
+// blocksDiffer evaluates a loss of classes in blocks and compares it with its float64 twin, which uses all rows
+// at once.
 func blocksDiffer(l Trainable, name string) bool {
 	in := conformInput(34, 150)
 	want, wantGrad, wantParams := exactEval(l, name, in)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// The losses of exponentials and the N-pair loss once more, by loops over the printed definitions.
+// The losses of exponentials and the N-pair loss again, by loops over the printed definitions.
 
 // around splits the logits s/t of anchor i into positives and negatives.
 func (in exactInput) around(i int, temperature float64) (pos, neg []float64) {
@@ -194,7 +194,7 @@ func TestSCLRHEByLoops(t *testing.T) {
 	}
 }
 
-// Both sides of SCL-RHE are held up where what is subtracted outweighs the rest: a false share of nearly all.
+// Both sides of SCL-RHE are clamped where what is subtracted outweighs the rest: for false shares close to 1.
 func TestSCLRHEClamps(t *testing.T) {
 	in := oracleInputs()["plain"]
 	for _, r := range []rhe{{t: 0.5, tauP: 0.99, tauN: 0.01}, {t: 0.5, tauP: 0.01, tauN: 0.99},
@@ -208,7 +208,8 @@ func TestSCLRHEClamps(t *testing.T) {
 	}
 }
 
-// The rates of false pairs by counting: every pair of labels, each wrong with probability τ, all wrong ones alike.
+// The rates of false pairs by counting: every pair of labels, each wrong with probability τ, all wrong labels
+// equally likely.
 func TestFalseRates(t *testing.T) {
 	for _, classes := range []int{2, 3, 10} {
 		for _, tau := range []float64{0, 0.05, 0.5, 1} {
@@ -218,7 +219,7 @@ func TestFalseRates(t *testing.T) {
 				}
 				return tau / float64(classes-1)
 			}
-			var positive, negative float64 // of given labels 0, 0 and 0, 1: every true class is as likely
+			var positive, negative float64 // of given labels 0, 0 and 0, 1; every true class is equally likely
 			for a := range classes {
 				for b := range classes {
 					if a != b {
@@ -258,7 +259,8 @@ func TestSCLRHERatesComeFromTauAndClasses(t *testing.T) {
 	}
 }
 
-// At the ends of the allowed settings nothing overflows: rows that are equal and opposite, the sharpest tilts.
+// At the limits of the allowed settings nothing overflows: rows that are equal and opposite, the sharpest
+// tilts.
 func TestSharpestSettingsStayFinite(t *testing.T) {
 	in := conformInput(31, 24)
 	for i := range 8 {

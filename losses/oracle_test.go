@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Every loss once more, by loops over the definition and from the raw rows on, sharing nothing with the
-// code under test; its gradient is the oracle's own central difference.
+// Every loss again, by loops over the definition from the raw rows, sharing nothing with the code under test.
+// Its gradient is the oracle's own central difference.
 
 func (in exactInput) similarity(i, j int) float64 {
 	other := in.z
@@ -104,8 +104,8 @@ func slowSoftTriple(in exactInput, proxies [][]float64, perClass int, la, gamma,
 	return loss
 }
 
-// differences returns the gradient of f with respect to rows, at every eighth coordinate; the others are taken
-// from grad, to save time.
+// differences returns the gradient of f with respect to rows, at every eighth coordinate; to save time, the
+// others are copied from grad.
 func differences(rows, grad [][]float64, f func() float64) [][]float64 {
 	const h = 1e-6
 	out := zeros64(len(rows), len(rows[0]))
@@ -123,7 +123,8 @@ func differences(rows, grad [][]float64, f func() float64) [][]float64 {
 	return out
 }
 
-// oracleInputs returns raw rows of several norms: plain, with one image twice, one class, all distinct, a bank.
+// oracleInputs returns raw rows with several norms: ordinary ones, with an image that occurs twice, of one
+// class, all distinct, and a bank.
 func oracleInputs() map[string]exactInput {
 	raw := func(seed uint64, n int) exactInput {
 		in := conformInput(seed, n)
@@ -179,7 +180,7 @@ func TestSoftTripleByLoops(t *testing.T) {
 		for _, k := range []int{1, 3} {
 			for _, tau := range []float64{0, 0.2} {
 				if in.ref != nil || name == "one image twice" {
-					continue // no difference to a proxy loss
+					continue // makes no difference to a proxy loss
 				}
 				l := mustNew(t, "soft_triple", map[string]any{"centers": k, "margin": 0.1, "tau": tau},
 					testEnv(conformDim, conformClasses, 1)).(*proxied)

@@ -32,7 +32,7 @@ func slowDistance(dist string, s float64) float64 {
 	return 1 - s
 }
 
-// inSet is METHODS 6.2 to 6.4 as printed; drawn and nearest ones are taken from the set afterwards.
+// inSet is METHODS 6.2 to 6.4 as printed; drawn and nearest ones are then taken from the set.
 func (s slowSettings) inSet(dp, dn float64) bool {
 	gap := dn - dp
 	switch s.choose {
@@ -115,7 +115,7 @@ func slowTriplet(in exactInput, s slowSettings) float64 {
 	return reduced(terms, s.reduce)
 }
 
-// reduced returns mean, avg_nonzero or sum of terms, 0 of none.
+// reduced returns mean, avg_nonzero or sum of terms, 0 if there are none.
 func reduced(terms []float64, reduce string) float64 {
 	var sum, active float64
 	for _, v := range terms {
@@ -131,7 +131,7 @@ func reduced(terms []float64, reduce string) float64 {
 	return sum / n
 }
 
-// Every selection with every distance; what else may vary does so with them.
+// Every selection with every distance; the other settings vary along with them.
 func TestTripletByLoops(t *testing.T) {
 	variants := []slowSettings{
 		{reduce: "mean"}, {reduce: "mean", smooth: true}, {reduce: "mean", swap: true},
@@ -155,7 +155,7 @@ func TestTripletByLoops(t *testing.T) {
 	}
 }
 
-// Loops over other sets, or without swap, must not pass for the loss.
+// Loops over other sets, or without swap, must not agree with the loss.
 func TestTripletLoopsTellSetsApart(t *testing.T) {
 	in := oracleInputs()["plain"]
 	value := func(s slowSettings) float64 {
@@ -213,7 +213,7 @@ func TestRDMLByLoops(t *testing.T) {
 	}
 }
 
-// Towards η = 0 RDML is the hinge over all triplets, to the last digits that η leaves.
+// As η approaches 0 RDML becomes the hinge over all triplets, up to the digits that η leaves.
 func TestRDMLBecomesTheHinge(t *testing.T) {
 	in := conformInput(31, 60)
 	env := testEnv(conformDim, conformClasses, 1)
@@ -250,8 +250,8 @@ func slowAllTriplets(in exactInput, dist, reduce string, term func(dp, dn float6
 	return reduced(terms, reduce)
 }
 
-// crowd returns a block of similarities with few classes, so that anchors have many positives, and many equal
-// distances; against itself or a bank.
+// crowd returns a block of similarities with few classes, so that anchors have many positives, and with many
+// equal distances; against itself or a bank.
 func crowd(seed uint64, n, r, classes int, self bool) (*pairs, []float64) {
 	rng := rand.New(rand.NewPCG(seed, 3))
 	label := func(n int) []int {
@@ -339,7 +339,7 @@ func tripletByTriplet(s slowSettings, p *pairs, S []float64) (sum float64, count
 	return sum, count, dS
 }
 
-// Stretches, tails, nodes and products of many factors against the plain triple loop, where anchors have many
+// Ranges, tails, nodes and products of many factors against the plain triple loop, for anchors with many
 // positives.
 func TestSetsTripletByTriplet(t *testing.T) {
 	tight := 0
@@ -380,7 +380,7 @@ func TestSetsTripletByTriplet(t *testing.T) {
 	}
 }
 
-// What the nodes are off by, on intervals of every length and with the worst distances.
+// The error of the nodes, on intervals of every length and with the worst distances.
 func TestNodesKeepTheirError(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 8))
 	for _, length := range []float64{0, 1e-9, 0.1, 0.7, 2, 4} {
@@ -476,7 +476,7 @@ func TestAmidABank(t *testing.T) {
 	}
 }
 
-// A bank whose members of a class are taken some at a time, through the public path.
+// A bank whose members of a class are processed in parts, through the public path.
 func TestSwapAgainstALargeBank(t *testing.T) {
 	const r, d = 2000, 4
 	rng := rand.New(rand.NewPCG(3, 14))

@@ -8,7 +8,7 @@ import (
 	"winnow/features"
 )
 
-// TestSlopes: for every loss of pairs (W + Wᵀ)z is its gradient, which a slope that is off does not pass.
+// TestSlopes: for every loss of pairs (W + Wᵀ)z is its gradient; a wrong slope fails.
 func TestSlopes(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	z := features.Set{X: features.NewMatrix(24, 6)}
