@@ -14,7 +14,7 @@ import (
 	"winnow/features"
 )
 
-// parted draws rows to fit and rows to judge of the same classes, some labels of both being wrong, some missing.
+// parted draws rows to fit and rows to judge of the same classes; some labels of both are wrong, some missing.
 func parted(seed uint64, n, d, classes int, spread float64) (train, test features.Set) {
 	rng := rand.New(rand.NewPCG(seed, 21))
 	s := blobs(seed, 2*n, d, classes, spread)
@@ -37,7 +37,7 @@ func parted(seed uint64, n, d, classes int, spread float64) (train, test feature
 	return s.Rows(first), s.Rows(second)
 }
 
-// slowClassMean goes by the definition, in float64, row by row.
+// slowClassMean follows the definition, in float64, row by row.
 func slowClassMean(train, test features.Set, countUnseen bool) Accuracy {
 	out := Accuracy{}
 	members := map[int][][]float64{}
@@ -95,7 +95,7 @@ func TestClassMeanAgainstLoops(t *testing.T) {
 		classes := 2 + rng.IntN(9)
 		train, test := parted(seed, 20+rng.IntN(80), 2+rng.IntN(12), classes, 1.5)
 		for i, label := range train.Labels {
-			if label == 1 { // a class that only test has, and gaps in the numbers
+			if label == 1 { // a class that is only in test, and gaps in the numbers
 				train.Labels[i] = 40
 			}
 		}
@@ -114,7 +114,7 @@ func TestClassMeanAgainstLoops(t *testing.T) {
 	}
 }
 
-// Two means nearer each other than float32 products can tell: float64 decides; equal ones: the lower id.
+// Two means closer to each other than float32 products can resolve: float64 decides; equal ones: the lower ID.
 func TestClassMeanDecidesInFloat64(t *testing.T) {
 	const d, ulp = 64, 1.0 / (1 << 26) // of 1/8 in float32
 	train, test := features.NewSet(3, d), features.NewSet(1, d)
@@ -139,7 +139,7 @@ func TestClassMeanDecidesInFloat64(t *testing.T) {
 	}
 }
 
-// slowProbe returns what a probe minimises and its gradient, in float64 by loops.
+// slowProbe returns the function that a probe minimises and its gradient, in float64 by loops.
 func slowProbe(
 	train features.Set, classes []int, w [][]float64, bias []float64, l2 float64,
 ) (loss float64, gw [][]float64, gb []float64) {
@@ -176,7 +176,7 @@ func slowProbe(
 	return loss, gw, gb
 }
 
-// solved checks that a probe is the minimum: the function is convex, so a gradient of (almost) 0 is all it takes.
+// solved checks that a probe is the minimum: the function is convex, so an (almost) zero gradient suffices.
 func solved(train features.Set, p *Probe, l2, tolerance float64) error {
 	zero := make([][]float64, len(p.W))
 	for k := range zero {
@@ -299,7 +299,7 @@ func allOf(n int) []int {
 	return rows
 }
 
-// A badly scaled quadratic with noise in its values and gradients, as of float32 products.
+// A badly scaled quadratic with noise in its values and gradients, like that of float32 products.
 func TestLBFGSBearsNoise(t *testing.T) {
 	const d = 60
 	for _, noisy := range []float64{0, 1e-7} {
@@ -344,7 +344,7 @@ func TestLBFGSBearsNoise(t *testing.T) {
 	}
 }
 
-// Of two sets that cannot be, the same is told every time.
+// If both sets are bad, the same one is reported every time.
 func TestTheFirstBadRowIsTold(t *testing.T) {
 	bad := features.NewSet(2, 1)
 	bad.Labels, bad.X.Data[1] = []int{0, 1}, float32(math.NaN())

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// slowAgree goes by the definitions: pairs of rows one by one, shares of rows, and for the expected information all
-// orders of the clusters.
+// slowAgree follows the definitions: pairs of rows one by one, shares of rows and, for the expected
+// information, all orders of the clusters.
 func slowAgree(labels, clusters []int) map[string]float64 {
 	n := float64(len(labels))
 	var both, inClass, inCluster, neither float64
@@ -57,7 +57,7 @@ func slowAgree(labels, clusters []int) map[string]float64 {
 	return out
 }
 
-// slowInformation returns Σ p(a,b) log(p(a,b)/(p(a)p(b))): with itself, the entropy.
+// slowInformation returns Σ p(a,b) log(p(a,b)/(p(a)p(b))); of a partition with itself this is the entropy.
 func slowInformation(a, b []int) float64 {
 	share := func(is func(i int) bool) float64 {
 		count := 0.0
@@ -112,7 +112,7 @@ func TestAgreeAgainstDefinition(t *testing.T) {
 		}
 		if n <= 7 && got.AMI != 0 && got.AMI != 1 {
 			adjusted++
-			got.AMI = got.NMI // what is not adjusted for chance must be seen
+			got.AMI = got.NMI // a measure not adjusted for chance must be detected
 			if compareAgree(labels, clusters, got) == nil {
 				t.Errorf("seed %d: an AMI that is the NMI was not seen", seed)
 			}

@@ -104,7 +104,8 @@ var probeEntry = Entry{
 		{"fit_accuracy", "fitted", "the same on the images it was fitted on"}},
 	Settings: []Setting{
 		{Name: "l2", Default: 1e-5, Max: 1e6,
-			Doc: "penalty of the weights (for unit embeddings; less fits clean labels better, more tolerates wrong ones)"},
+			Doc: "penalty of the weights (for unit embeddings; less fits clean labels better, more " +
+				"tolerates wrong ones)"},
 		{Name: "iterations", Default: 1000, Min: 1, Max: 1e6, Doc: "limit of L-BFGS steps"},
 		{Name: "tolerance", Default: 1e-3, Min: 1e-9, Max: 1,
 			Doc: "stop when no entry of the gradient is larger than this share of the largest at W = 0"},

@@ -17,7 +17,7 @@ func birds() features.Set {
 	return z
 }
 
-// Each vector asks the others, which are ranked by their cosine; what counts is who has its label.
+// Each vector is a query for the others, which are ranked by cosine; those with its label count.
 func ExampleRetrieve() {
 	r, err := eval.Retrieve(context.Background(), birds(), nil, eval.RetrievalOptions{K: []int{1, 2}})
 	if err != nil {

@@ -69,9 +69,9 @@ func goldenClustering(t *testing.T, c reference.Case) {
 	}
 }
 
-// The rows are rounded to float32, so the inertia Σ|x-c|² is compared to 1e-6 and to what moving every coordinate by
-// half a unit in the last place can change; the one that our partition has on the rows as they are written must be the
-// golden one.
+// The rows are rounded to float32, so the inertia Σ|x-c|² is compared to 1e-6, and to the change from moving
+// every coordinate by half a unit in the last place. The inertia of our partition on the unrounded rows must be
+// the golden one.
 func goldenKMeans(t *testing.T, c reference.Case) {
 	onlyParams(t, c, "k")
 	rows, k := c.Matrix(t, "points"), int(c.Param("k", 0))

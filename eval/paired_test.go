@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// The interval of a paired difference is that of resampled queries, drawn one by one, and excludes 0 in 5 % of
-// the cases where there is no difference.
+// The interval of a paired difference equals that of queries resampled one by one, and excludes 0 in 5 % of the
+// cases without a difference.
 func TestPaired(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	draw := func(n int, both, one, other float64) (a, b []bool) {

@@ -132,7 +132,7 @@ func TestRetrieveAgainstSorting(t *testing.T) {
 		g := randomSet(rng, 1+rng.IntN(80), d, 1+rng.IntN(12), grid)
 		opts := RetrievalOptions{K: []int{1, 2, 5, 1000}, CountLonely: seed%3 == 0}
 		if seed%4 >= 2 {
-			opts.K = []int{2, 1} // most positives lie beyond all K, and are given up on the way
+			opts.K = []int{2, 1} // most positives are beyond every K, and are dropped on the way
 		}
 		for name, gallery := range map[string]*features.Set{"self": nil, "gallery": &g} {
 			want := slowRetrieve(q, gallery, opts)
@@ -150,7 +150,7 @@ func TestRetrieveAgainstSorting(t *testing.T) {
 	}
 }
 
-// Drawn queries ask the whole gallery, each without itself.
+// Drawn queries search the whole gallery, each without itself.
 func TestRetrieveDrawnQueries(t *testing.T) {
 	ctx := context.Background()
 	rng := rand.New(rand.NewPCG(5, 6))
@@ -232,8 +232,8 @@ func TestNearest(t *testing.T) {
 	}
 }
 
-// Many rows that are as near as each other, to rounding, and some that are the same: the lists are those of a
-// whole sort by float64.
+// With many rows equally near up to rounding, and some equal, the lists are those of a complete sort in
+// float64.
 func TestNearestOfMany(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 7))
 	for _, spread := range []float64{1, 1e-3} {
@@ -304,7 +304,7 @@ func b2i(b bool) int {
 	return 0
 }
 
-// TestCopiesTie: rows that are there several times rank by index, whatever the float32 products of each copy are.
+// TestCopiesTie: equal rows rank by index, whatever the float32 products of each copy.
 func TestCopiesTie(t *testing.T) {
 	for seed := range uint64(30) {
 		rng := rand.New(rand.NewPCG(seed, 17))
@@ -461,7 +461,7 @@ func goldenDetection(t *testing.T, c reference.Case) {
 		"filter_accuracy": got.FilterAccuracy, "keep_recall": got.KeepRecall, "auroc": got.AUROC,
 		"average_precision": got.AP,
 	} {
-		// What is not defined, as the AUROC of one kind alone, has a stand-in of ours.
+		// For an undefined value, such as the AUROC of a single kind, we have a substitute.
 		if want := c.Float(t, key); !(math.Abs(v-want) <= 1e-8*math.Max(1, want)) &&
 			!(math.IsNaN(want) && !math.IsNaN(v)) {
 			t.Errorf("%s: %s is %v, expected %v", c.Name, key, v, want)

@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// member is one vector of the slow bank: a plain list, newest last.
+// member is one vector of the slow bank, which is a plain list, newest last.
 type member struct {
 	row   []float32
 	label int
@@ -71,7 +71,7 @@ func compare(b *Bank, want []member) string {
 	return ""
 }
 
-// randomSet draws n vectors; ids go on from first.
+// randomSet draws n vectors with IDs from first on.
 func randomSet(r *rand.Rand, n, dim, classes, first int) Set {
 	z := NewSet(n, dim)
 	for i := range n {
@@ -109,7 +109,7 @@ func TestBankIsAQueue(t *testing.T) {
 	})
 }
 
-// The check above must see a bank that forgets to subtract, loses a row, or leaves a centre behind.
+// The check above must detect a bank that forgets to subtract, loses a row, or keeps an old centre.
 func TestSpoiledBanksAreSeen(t *testing.T) {
 	for name, spoil := range map[string]func(*Bank){
 		"sum":    func(b *Bank) { b.Sum(1)[0] += 1e-9 },
@@ -144,7 +144,7 @@ func TestDriftIsStopped(t *testing.T) {
 		}
 	}
 	push(10)
-	b.Sum(0)[1] += 0.5 // more drift than ever seen
+	b.Sum(0)[1] += 0.5 // more drift than ever occurs
 	push(1)
 	if compare(b, want) == "" {
 		t.Fatal("the drift was not there")
@@ -274,8 +274,8 @@ func TestBugsPanic(t *testing.T) {
 	}
 }
 
-// Images counts every id once for its label, through evictions and a restored state; rows without an id are images of
-// their own.
+// Images counts every ID once for its label, through evictions and a restored state; rows without an ID are
+// separate images.
 func TestImagesCountsCopiesOnce(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 7))
 	b := NewBank(30, 4, 3)

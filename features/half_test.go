@@ -20,11 +20,11 @@ func slowHalf(v float32) float64 {
 
 func sameFloat(a, b float64) bool { return a == b && math.Signbit(a) == math.Signbit(b) }
 
-// halfErrors counts where a conversion is not that of slowHalf.
+// halfErrors counts where a conversion differs from slowHalf.
 func halfErrors(convert func(float32) uint16) int {
 	rng := rand.New(rand.NewPCG(1, 2))
 	var list []float32
-	for b := range 1 << 16 { // every half, both neighbours, and the middles between two, where ties are
+	for b := range 1 << 16 { // every half, both neighbours, and the midpoints, where ties are
 		v := half(uint16(b))
 		if v != v {
 			continue
@@ -49,7 +49,7 @@ func halfErrors(convert func(float32) uint16) int {
 }
 
 func TestHalf(t *testing.T) {
-	for b := range 1 << 16 { // what is a half stays one, subnormals, infinities and signs included
+	for b := range 1 << 16 { // every half converts to itself, including subnormals, infinities and signs
 		v := half(uint16(b))
 		if v != v {
 			if back := half(toHalf(v)); back == back {

@@ -15,7 +15,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// makeShard makes one shard of a plan; every row is that of the whole list.
+// makeShard makes one shard of a plan, with the rows of the whole list.
 func makeShard(t testing.TB, dir string, plan Plan, index, of int) {
 	t.Helper()
 	shard, paths, err := ShardOf(plan.Paths, index, of, plan.Batch)
@@ -44,7 +44,7 @@ func makeShard(t testing.TB, dir string, plan Plan, index, of int) {
 	}
 }
 
-// shardsOf makes all shards, each in a folder of its own.
+// shardsOf makes all shards, each in its own folder.
 func shardsOf(t testing.TB, dir string, plan Plan, of int) []string {
 	t.Helper()
 	var dirs []string
@@ -88,7 +88,7 @@ func TestJoinIsTheStoreMadeInOneGo(t *testing.T) {
 	}
 }
 
-// Whatever the sizes, shards are runs of whole batches that together are the list.
+// For any sizes, shards are runs of whole batches that together are the list.
 func TestShardsAreTheList(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n, batch := rapid.IntRange(1, 200).Draw(t, "n"), rapid.IntRange(1, 40).Draw(t, "batch")
@@ -260,7 +260,7 @@ func TestJoinLeavesAnotherStore(t *testing.T) {
 	}
 }
 
-// A shard is resumed as itself and as nothing else.
+// A shard can be resumed only as itself.
 func TestShardResumes(t *testing.T) {
 	plan, dir := testPlan(20), t.TempDir()
 	shard, paths, err := ShardOf(plan.Paths, 1, 1, plan.Batch)
@@ -295,7 +295,7 @@ func TestShardResumes(t *testing.T) {
 	}
 }
 
-// Rows are copied as they lie: float16, and several numbers of axes.
+// Rows are copied unchanged: float16, and several numbers of axes.
 func TestCopyRowsOfAnyType(t *testing.T) {
 	for _, shape := range [][]int{{2, 3}, {2, 5, 3}} {
 		var got strings.Builder

@@ -11,7 +11,7 @@ import (
 
 func TestPlaces(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		list := rapid.SliceOf(rapid.StringMatching(`[ab]{0,3}`)).Draw(t, "list") // short, so that some are twice in it
+		list := rapid.SliceOf(rapid.StringMatching(`[ab]{0,3}`)).Draw(t, "list") // short, so that some occur twice
 		first := map[string]int{}
 		for i, s := range list {
 			if _, ok := first[s]; !ok {

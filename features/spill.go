@@ -39,7 +39,8 @@ func Spill(
 			return err
 		}
 		if _, err := f.Write(unsafe.Slice((*byte)(unsafe.Pointer(&part.Data[0])), 4*n*cols)); err != nil {
-			return fmt.Errorf("features: temporary file for %d vectors of %d values (TMPDIR sets its folder): %w", rows, cols, err)
+			return fmt.Errorf("features: temporary file for %d vectors of %d values (TMPDIR sets its folder): %w",
+				rows, cols, err)
 		}
 		return nil
 	})

@@ -12,14 +12,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// viewPlan is a plan of three views, stored as a type.
+// viewPlan is a plan of three views, stored in the given type.
 func viewPlan(n int, dtype string) Plan {
 	plan := testPlan(n)
 	plan.Key.Views, plan.Key.DType = []string{"center", "flip", "prism.1@7"}, dtype
 	return plan
 }
 
-// value is what batchAt says view v of an image has at j.
+// value returns number j of view v of an image, as made by batchAt.
 func value(plan Plan, row, v, j int) float32 {
 	if row == 5 {
 		return 0
@@ -88,7 +88,7 @@ func TestViews(t *testing.T) {
 	}
 }
 
-// TestMeanOfManyRows: more of them than are averaged at a time.
+// TestMeanOfManyRows: more rows than are averaged at a time.
 func TestMeanOfManyRows(t *testing.T) {
 	plan := viewPlan(4000, Float16)
 	plan.Dim, plan.Batch = 11, 500
@@ -111,7 +111,7 @@ func TestMeanOfManyRows(t *testing.T) {
 	}
 }
 
-// TestOneViewIsAsEver: what earlier versions wrote and read.
+// TestOneViewIsAsEver: the format that earlier versions wrote and read.
 func TestOneViewIsAsEver(t *testing.T) {
 	plan := testPlan(3)
 	plan.Key.DType = Float32 // spelled out
@@ -149,7 +149,7 @@ func TestOneViewIsAsEver(t *testing.T) {
 	}
 }
 
-// TestViewsResume: stopped after each batch, the store goes on to the same bytes.
+// TestViewsResume: stopped after any batch, the store continues to the same bytes.
 func TestViewsResume(t *testing.T) {
 	for _, dtype := range []string{"", Float16} {
 		plan := viewPlan(10, dtype)
@@ -243,7 +243,7 @@ func TestViewStoresRefuse(t *testing.T) {
 	}
 }
 
-// TestFloat16Limits: what float16 cannot hold is refused with the image, what it can only hold as a subnormal is kept.
+// TestFloat16Limits: values that float16 cannot hold are an error that names the image; subnormals are kept.
 func TestFloat16Limits(t *testing.T) {
 	plan := viewPlan(4, Float16)
 	for _, c := range []struct {
@@ -280,7 +280,7 @@ func TestFloat16Limits(t *testing.T) {
 	}
 }
 
-// FuzzOpen spoils store.json and the head of features.npy: an open store can be read, whatever they say.
+// FuzzOpen corrupts store.json and the head of features.npy: a store that opens can be read, whatever they say.
 func FuzzOpen(f *testing.F) {
 	for _, plan := range []Plan{testPlan(7), viewPlan(7, ""), viewPlan(7, Float16)} {
 		s, err := func() (*Store, error) {

@@ -58,7 +58,7 @@ func TestConfigErrors(t *testing.T) {
 	}
 }
 
-// The catalog, the configuration's keys and their defaults say the same.
+// The catalog, the configuration's keys and their defaults agree.
 func TestCatalogIsConsistent(t *testing.T) {
 	defaults := map[string]reflect.Value{}
 	config := reflect.ValueOf(Default())

@@ -12,7 +12,7 @@ func TestFixedIsStrict(t *testing.T) {
 	equal(t, 0, "kept", (&Fixed{M: 0.5}).Keep([]float64{0.1}), []int{})
 }
 
-// One history through every rule of METHODS 7.5, worked out by hand.
+// One history through every rule of METHODS 7.5, computed by hand.
 func TestTopRByHand(t *testing.T) {
 	c := &TopR{Rate: 0.5, Size: 2}
 	follow(t, c, []cutoffStep{
@@ -30,7 +30,7 @@ func TestTopRByHand(t *testing.T) {
 	})
 }
 
-// cutoffStep is a batch, and what a cutoff makes of it after those before.
+// cutoffStep is a batch, with the cutoff's result for it after the previous ones.
 type cutoffStep struct {
 	name      string
 	scores    []float64
@@ -39,7 +39,7 @@ type cutoffStep struct {
 	window    []float64
 }
 
-// follow gives a cutoff batch after batch.
+// follow passes batch after batch to a cutoff.
 func follow(t *testing.T, c Cutoff, steps []cutoffStep) {
 	t.Helper()
 	for i, step := range steps {
@@ -49,7 +49,7 @@ func follow(t *testing.T, c Cutoff, steps []cutoffStep) {
 	}
 }
 
-// TRM by its own words, without a window, on batches without ties or ones: the lowest ⌊R n⌋ go.
+// TRM by its definition, without a window, on batches without ties or ones: the lowest ⌊R n⌋ are dropped.
 func TestTRMDropsTheLowestShare(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 200 {

@@ -224,7 +224,8 @@ func (f *Filter) SetState(s State) error {
 			f.config.Window)
 	}
 	if s.ByOdds != f.byOdds && len(s.Window) > 0 {
-		return fmt.Errorf("filters: state: window holds thresholds of %s, expected those of %s: it was saved by a version "+
+		return fmt.Errorf("filters: state: window holds thresholds of %s, expected those of %s: it was "+
+			"saved by a version "+
 			"of winnow with another threshold %q",
 			scale(s.ByOdds), scale(f.byOdds), f.config.Threshold)
 	}

@@ -14,7 +14,7 @@ import (
 	"winnow/features"
 )
 
-// stream is a world whose batches never end.
+// stream is a world with an endless supply of batches.
 type stream struct {
 	world
 	r *rand.Rand
@@ -26,7 +26,7 @@ func newStream(seed uint64, dim, classes int, shift float64) stream {
 	return stream{w, r}
 }
 
-// batch draws n rows of random classes, the share wrong of them mislabelled.
+// batch draws n rows of random classes and mislabels the share wrong of them.
 func (s stream) batch(n int, wrong float64) (features.Set, []bool) {
 	z, right := s.draw(s.r, n, wrong)
 	order := s.r.Perm(n)
@@ -95,7 +95,7 @@ func TestWarmUpKeepsAll(t *testing.T) {
 	}
 }
 
-// AvgSim's scores lie near 1/C, vMF-Sim's near 0 and 1; the window must not mix them.
+// AvgSim's scores are near 1/C, vMF-Sim's near 0 and 1; the window must not mix them.
 func TestVMFBeginsWithAvgSim(t *testing.T) {
 	for _, threshold := range []string{ThresholdSTRM, ThresholdFixed} {
 		s := newStream(3, 16, 5, 0.9)
@@ -127,7 +127,7 @@ func TestVMFBeginsWithAvgSim(t *testing.T) {
 	}
 }
 
-// Where no class has two members vMF-Sim has nothing to go by, whatever the iteration.
+// If no class has two members vMF-Sim cannot judge, whatever the iteration.
 func TestVMFFallsBackToAvgSim(t *testing.T) {
 	s := newStream(4, 8, 6, 0.8)
 	f := mustNew(t, s.world, nil)
@@ -142,7 +142,7 @@ func TestVMFFallsBackToAvgSim(t *testing.T) {
 	nearAll(t, "P", scores, (&VMF{Kappa: KappaBanerjee}).Score(nil, z, bank, false), 1e-12, 0)
 }
 
-// Without a bank, classes that were not met in an earlier batch score 1.
+// Without a bank, classes not seen in an earlier batch score 1.
 func TestProxySimRemembersClasses(t *testing.T) {
 	s := newStream(5, 8, 4, 0.8)
 	f := mustNew(t, s.world, func(c *Config) { c.Scorer = "proxysim" })
@@ -168,7 +168,8 @@ func rowsWith(z features.Set, labels ...int) []int {
 	return rows
 }
 
-// A filter and a bank restored in the middle go on to the same bits, for every scorer, whenever it stops.
+// A filter and a bank restored in the middle continue with the same bits, for every scorer and any stopping
+// point.
 func TestResumedFilterIsTheSame(t *testing.T) {
 	for _, entry := range Catalog {
 		for _, threshold := range thresholds {
@@ -241,7 +242,7 @@ func TestBadFilterStatesAreRefused(t *testing.T) {
 	}
 }
 
-// Batch-positive judges by the batch alone; a class it meets for the first time is no exception.
+// Batch-positive judges by the batch alone, also for a class that it sees for the first time.
 func TestBatchPositiveJudgesNewClasses(t *testing.T) {
 	s := newStream(8, 8, 4, 0.8)
 	f := mustNew(t, s.world, func(c *Config) { c.Scorer = "batch_positive" })

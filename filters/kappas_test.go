@@ -10,7 +10,7 @@ import (
 	"winnow/features"
 )
 
-// The concentrations are those of the members, class by class, counted again.
+// The concentrations are those of the members, recomputed class by class.
 func TestKappasAreOfTheMembers(t *testing.T) {
 	s := newStream(8, 16, 7, 0.8)
 	f := mustNew(t, s.world, func(c *Config) { c.MinMembers = 3 })
@@ -60,7 +60,7 @@ func TestKappasAreOfTheMembers(t *testing.T) {
 	}
 }
 
-// A filter that is asked at every step keeps and scores as one that never is, to the bit.
+// A filter that is asked for Kappas at every step keeps and scores bit for bit like one that never is.
 func TestAskingForKappasChangesNothing(t *testing.T) {
 	a, b := newStream(9, 16, 6, 0.8), newStream(9, 16, 6, 0.8)
 	asked := mustNew(t, a.world, func(c *Config) { c.AvgSimSteps = 3 })
@@ -87,7 +87,7 @@ func TestAskingForKappasChangesNothing(t *testing.T) {
 	}
 }
 
-// Whatever the order and however split, a histogram counts the same; every score lies in its bin.
+// A histogram does not depend on the order or division of the scores, and every score is in its bin.
 func TestHistogram(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 4))
 	for _, c := range []struct {

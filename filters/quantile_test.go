@@ -11,7 +11,7 @@ import (
 )
 
 // saturated draws log odds as vMF-Sim gives them for narrow classes: nearly all P are 0 or 1 to many digits,
-// hard images' as well as wrong labels', and a batch's quantile is now at 1e-30, now at 0.4.
+// for hard images as for wrong labels, and a batch's quantile may be 1e-30 or 0.4.
 func saturated(r *rand.Rand, n int, wrong float64) []float64 {
 	odds := make([]float64, n)
 	for i := range odds {
@@ -52,7 +52,7 @@ func TestQuantileDropsTheShareAnnounced(t *testing.T) {
 	}
 }
 
-// One history worked out by hand, half of the rows to be dropped: h = n/2 + ½ lies between the ranks of an even batch.
+// One history computed by hand, dropping half of the rows: h = n/2 + ½ is between the ranks of an even batch.
 func TestQuantileByHand(t *testing.T) {
 	c := &Quantile{Rate: 0.5, Size: 2}
 	follow(t, c, []cutoffStep{
@@ -69,7 +69,7 @@ func TestQuantileByHand(t *testing.T) {
 	})
 }
 
-// Whatever the rate, a batch is never emptied, its order is respected and its scores are left alone.
+// At any rate a batch is never emptied, its order is respected and its scores are not changed.
 func TestQuantileKeepsTheBest(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 2000 {
@@ -107,7 +107,7 @@ func TestQuantileTakesTheMedian(t *testing.T) {
 	}
 }
 
-// Narrow classes, a third of whose images are hard: the published form drops far more than it is told.
+// Narrow classes, a third of whose images are hard: the published form drops far more than the rate.
 func TestFilterDropsTheShareOfSaturatedScores(t *testing.T) {
 	dropped := func(threshold string, dim int) float64 {
 		s := newStream(11, dim, 40, 4)
@@ -143,7 +143,7 @@ func TestFilterDropsTheShareOfSaturatedScores(t *testing.T) {
 	}
 }
 
-// A stream of batches through a whole filter: now and then there is a class that the bank has not seen.
+// A stream of batches through a whole filter; now and then a class is new to the bank.
 func TestFilterDropsWhatItIsTold(t *testing.T) {
 	for _, scorer := range []string{"vmf", "avgsim", "proxysim", "memory_positive"} {
 		s := newStream(11, 32, 40, 4)
@@ -155,7 +155,7 @@ func TestFilterDropsWhatItIsTold(t *testing.T) {
 		dropped, judged, first := 0, 0, 0
 		for i := range 300 {
 			z, _ := s.batch(64, 0.2)
-			if i < 100 { // half of the classes come later
+			if i < 100 { // half of the classes appear later
 				z = z.Rows(rowsBelow(z, 20+i/5))
 			}
 			kept, scores := f.Keep(z, bank)
@@ -175,7 +175,7 @@ func TestFilterDropsWhatItIsTold(t *testing.T) {
 			}
 			if bank != nil {
 				for i := range kept {
-					z.IDs[i] = -1 // images of their own
+					z.IDs[i] = -1 // separate images
 				}
 				bank.Push(z.Rows(kept))
 			}
@@ -196,7 +196,8 @@ func rowsBelow(z features.Set, class int) []int {
 	return rows
 }
 
-// A class that is one image over and over has no spread of its own: κ would be at its ceiling and refuse every other.
+// A class that is one image over and over has no spread of its own: κ would be at its ceiling and reject every
+// other image.
 func TestCopiesOfOneImageAreOneMember(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	w, _ := newWorld(r, 16, 3, 1, 0, 0.9, 0)
@@ -204,7 +205,7 @@ func TestCopiesOfOneImageAreOneMember(t *testing.T) {
 	z, _ := w.draw(r, 30, 0)
 	bank.Push(z)
 	for range 30 {
-		bank.Push(z.Rows([]int{0})) // class 0; drives the others of class 0 out
+		bank.Push(z.Rows([]int{0})) // class 0; evicts the other members of class 0
 	}
 	others := z.Rows(rowsWith(z, 1, 2))
 	bank.Push(others)

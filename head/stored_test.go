@@ -11,8 +11,8 @@ import (
 	"winnow/internal/testing/memory"
 )
 
-// Features that lie in a store are whitened and embedded there: what is held is blocks of them and the result,
-// which is that of the same features in memory to the bit.
+// Stored features are whitened and embedded without loading them: memory holds blocks of them and the result,
+// which equals that of the same features in memory bit for bit.
 func TestStoredStay(t *testing.T) {
 	const n, dim, out = 60_000, 64, 8
 	plan := features.Plan{Key: features.Key{Model: "m", Output: "o", Preprocessing: "{}", Views: []string{"center"}},

@@ -55,7 +55,8 @@ var marginEntry = Entry{
 	Settings: []Setting{
 		{Name: "margin", Symbol: "α", Default: 0.2, Min: 0, Max: 2,
 			Doc: "how far positives must be below the threshold and negatives above"},
-		{Name: "beta", Symbol: "β", Default: 1.2, Min: 0, Max: 4, Doc: "threshold of the distance, or its start if learnt"},
+		{Name: "beta", Symbol: "β", Default: 1.2, Min: 0, Max: 4,
+			Doc: "threshold of the distance, or its start if learnt"},
 		{Name: "learn", Default: "fixed", Choices: []string{"fixed", "one", "class"},
 			Doc: "β is fixed, learnt, or learnt for every class"},
 		{Name: "nu", Symbol: "ν", Default: 0.0, Min: 0, Max: 1e3,

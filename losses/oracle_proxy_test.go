@@ -237,7 +237,8 @@ func TestClassLossesAtExtremes(t *testing.T) {
 				for k, v := range z.Row(j) {
 					z.Row(p.Rows + j)[k] = -v
 				}
-				z.Labels[j], z.Labels[p.Rows+j] = 1-j/perClass, j/perClass // at the other class's proxy, opposite to its own
+				// at the other class's proxy, opposite to its own
+				z.Labels[j], z.Labels[p.Rows+j] = 1-j/perClass, j/perClass
 			}
 			if err := features.Normalize(z.X); err != nil {
 				t.Fatal(err)

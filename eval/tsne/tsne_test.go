@@ -47,7 +47,7 @@ func cloud(n int, seed uint64) []Point {
 	return y
 }
 
-// slowP returns P by loops over all pairs, its zeros included.
+// slowP returns P by loops over all pairs, including its zeros.
 func slowP(t *testing.T, x blas32.General, k int, perplexity float64) [][]float64 {
 	t.Helper()
 	n := x.Rows
@@ -187,7 +187,7 @@ func TestAffinities(t *testing.T) {
 	}
 }
 
-// The gradient is the divergence's by central differences where the tree is exact, and near it where it is not.
+// The gradient equals the central differences of the divergence if the tree is exact, and is close if not.
 func TestGradient(t *testing.T) {
 	x := clusters(40, 8, 4, 0.7, 5)
 	a := affinitiesOf(t, x, 12, 4)
@@ -225,7 +225,7 @@ func gradientOff(got, want []Point) float64 {
 	return math.Sqrt(wrong / length)
 }
 
-// The tree's repulsion is near the exact one at the usual angle, nearer at a smaller one, exact at none.
+// The tree's repulsion is close to the exact one at the usual angle, closer at a smaller one, and exact at 0.
 func TestTreeIsNearExact(t *testing.T) {
 	y := cloud(3000, 7)
 	copy(y[10:20], y[20:30]) // equal points
@@ -253,7 +253,7 @@ func TestTreeIsNearExact(t *testing.T) {
 	}
 }
 
-// Every point lies in exactly one leaf, cells know their points, and the walk ends.
+// Every point is in exactly one leaf, cells know their points, and the walk ends.
 func TestTreeHoldsAll(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 50).Draw(t, "n")
@@ -287,7 +287,7 @@ func TestTreeHoldsAll(t *testing.T) {
 	})
 }
 
-// Clusters stay together on the map, the divergence falls, and cores change no bit.
+// Clusters stay together on the map, the divergence falls, and the number of cores changes no bit.
 func TestEmbed(t *testing.T) {
 	x := clusters(400, 16, 5, 0.5, 9)
 	for i := 10; i < 15; i++ { // equal rows
@@ -321,7 +321,7 @@ func TestEmbed(t *testing.T) {
 	}
 }
 
-// sameNearest returns the share of points whose nearest other is of the same cluster.
+// sameNearest returns the share of points whose nearest neighbour is of the same cluster.
 func sameNearest(y []Point, classes int) float64 {
 	same := 0.0
 	for i := range y {
@@ -397,7 +397,7 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
-// The components are those of the full eigenvalue problem, in few and in many dimensions.
+// The components equal those of the full eigenvalue problem, in few and in many dimensions.
 func TestPCA(t *testing.T) {
 	for _, d := range []int{1, 2, 5, 100} {
 		x := clusters(300, d, 3, 0.6, 4)
@@ -447,7 +447,7 @@ func TestPCA(t *testing.T) {
 	}
 }
 
-// BenchmarkEmbed is the claim: 10,000 points in a minute on two cores.
+// BenchmarkEmbed measures the claim: 10,000 points in a minute on two cores.
 func BenchmarkEmbed(b *testing.B) {
 	for _, d := range []int{64, 512} {
 		x := clusters(10_000, d, 100, 0.8, 1)

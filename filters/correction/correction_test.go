@@ -14,7 +14,7 @@ import (
 
 const dim = 12
 
-// scene is a training set around class directions, a bank of clean members, and which class each row is of.
+// scene is a training set around class directions, a bank of clean members, and the true class of each row.
 type scene struct {
 	set     features.Set
 	truth   []int
@@ -66,7 +66,7 @@ func (s scene) corrector(t testing.TB, c Config) *Corrector {
 	return r
 }
 
-// visit shows rows with their labels of now, and keeps those whose label is the truth.
+// visit shows rows with their current labels, and keeps those whose label is true.
 func (s scene) visit(r *Corrector, step int, rows ...int) {
 	z := s.set.Rows(rows)
 	var kept []int
@@ -212,7 +212,7 @@ func TestEmptyBankSaysNothing(t *testing.T) {
 	}
 }
 
-// Stopped anywhere and restored, a corrector goes on as if it had not been.
+// Stopped anywhere and restored, a corrector continues as if it had not been stopped.
 func TestStateGoesOn(t *testing.T) {
 	s := newScene(5, 6, 10, 0.5)
 	play := func(stop int) State {
@@ -280,7 +280,7 @@ func TestStateRefused(t *testing.T) {
 	}
 }
 
-// Best must name the class that the scorer itself finds likeliest when it is asked about each.
+// Best must return the class that the scorer itself finds likeliest when asked about each class.
 func TestBestIsTheScorersBest(t *testing.T) {
 	for seed := range uint64(3) {
 		s := newScene(seed, 6, 10, 0)

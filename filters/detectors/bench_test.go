@@ -9,7 +9,7 @@ import (
 	"winnow/internal/testing/orttest"
 )
 
-// The votes of a set against the bare products of all its pairs.
+// BenchmarkSelect compares the votes of a set with the bare products of all its pairs.
 func BenchmarkSelect(b *testing.B) {
 	orttest.UseBLAS(b)
 	z, _ := world(1, 12000, 128, 100, 0.2)

@@ -33,8 +33,8 @@ func auc(scores []float64, right []bool) float64 {
 	return wins / pairs
 }
 
-// On clusters with 40 % wrong labels both find most of them, and what Sel-CL selects and pairs is far cleaner than
-// chance; shuffled scores, the spoiled twin, are chance.
+// On clusters with 40 % wrong labels both methods find most of them, and the selections and pairs of Sel-CL are
+// far cleaner than chance. Shuffled scores, the spoiled twin, are at chance.
 func TestBothFindWrongLabels(t *testing.T) {
 	for seed := range uint64(4) {
 		z, right := world(100+seed, 600, 24, 8, 0.4)
@@ -75,7 +75,7 @@ func TestBothFindWrongLabels(t *testing.T) {
 	}
 }
 
-// Lengths of rows, a turn of space and the names of classes change nothing.
+// Lengths of rows, rotations and the names of classes change nothing.
 func TestInvariance(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		seed := rapid.Uint64().Draw(t, "seed")
@@ -95,7 +95,7 @@ func TestInvariance(t *testing.T) {
 		for i := range n {
 			changed.Labels[i] = z.Labels[i]
 			scale := float32(int(1) << (i % 5)) // exact
-			for j := range 6 {                  // a turn that is exact: coordinates swapped, one mirrored
+			for j := range 6 {                  // an exact rotation: coordinates swapped, one mirrored
 				changed.Row(i)[(j+2)%6] = scale * z.Row(i)[j]
 			}
 			changed.Row(i)[0] *= -1
@@ -112,14 +112,14 @@ func TestInvariance(t *testing.T) {
 			t.Fatal("Sel-CL differs")
 		}
 		for i := range ta {
-			if math.Abs(ta[i]-tb[i]) > 1e-2 { // the mixture's end is not sharp
+			if math.Abs(ta[i]-tb[i]) > 1e-2 { // where the fit of the mixture stops is not sharp
 				t.Fatalf("TCL: row %d: %v and %v", i, ta[i], tb[i])
 			}
 		}
 	})
 }
 
-// Sets that hardly are any give numbers all the same.
+// Degenerate sets still give numbers.
 func TestDegenerateSets(t *testing.T) {
 	same := features.NewSet(30, 4)
 	for i := range same.X.Data {
@@ -242,7 +242,7 @@ func TestDoorsRefuse(t *testing.T) {
 	}
 }
 
-// A collapsed embedding has all pairs at the quantile: the answer is a bin, and memory stays bounded.
+// In a collapsed embedding all pairs are at the quantile: the answer is a bin, and memory stays bounded.
 func TestCollapsedPairs(t *testing.T) {
 	z := features.NewSet(4200, 2)
 	for i := range z.Len() {

@@ -12,7 +12,8 @@ import (
 
 func source(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 17)) }
 
-// clusters draws classes as directions and gives a share of the rows another label, drawn evenly or the next class.
+// clusters draws classes as directions and gives a share of the rows another label, drawn uniformly or the next
+// class.
 func clusters(seed uint64, classes, each, dim int, rate float64, next bool) (z features.Set, wrong float64) {
 	rng := source(seed)
 	centres := features.NewMatrix(classes, dim)
@@ -46,13 +47,13 @@ func estimate(t testing.TB, z features.Set, classes int, method string) Estimate
 	return e
 }
 
-// Ranks must find the rate of random flips, and see that clean labels are clean.
+// Ranks must find the rate of random flips, and recognise clean labels as clean.
 func TestRanksFindTheRate(t *testing.T) {
 	for _, rate := range []float64{0, 0.1, 0.3, 0.5, 0.7} {
 		for seed := range uint64(4) {
 			z, wrong := clusters(seed, 30, 40, 32, rate, false)
 			e := estimate(t, z, 30, Ranks)
-			// three deviations of twice a share, and a little for what is hard
+			// three standard deviations of twice a share, and a little for hard rows
 			off := 0.01 + 6*math.Sqrt(rate/2*(1-rate/2)/1200)
 			if math.Abs(e.Rate-wrong) > off || e.Low > e.Rate || e.High < e.Rate || e.High-e.Low > 0.12 || rate > 0 &&
 				e.High == e.Low {
@@ -66,8 +67,9 @@ func TestRanksFindTheRate(t *testing.T) {
 	}
 }
 
-// Likelihood must find it to two points where Ranks does not: fine-grained classes of few images, which are
-// hard to tell apart; and its interval must hold the truth, also of a dozen images without a wrong label.
+// Likelihood must find the rate to two points where Ranks does not: in fine-grained classes of few images,
+// which are hard to tell apart. Its interval must contain the truth, even for a dozen images without a wrong
+// label.
 func TestLikelihoodFindsTheRate(t *testing.T) {
 	worse, held, cases := 0, 0, 0
 	for _, rate := range []float64{0, 0.1, 0.2, 0.5} {
@@ -95,7 +97,7 @@ func TestLikelihoodFindsTheRate(t *testing.T) {
 	}
 }
 
-// Every method rises with the rate; that they are not equally near is the experiments' business.
+// Every method rises with the rate; how accurate they are is left to the experiments.
 func TestMethodsRiseWithTheRate(t *testing.T) {
 	for _, method := range Methods() {
 		before := -1.0
@@ -110,7 +112,7 @@ func TestMethodsRiseWithTheRate(t *testing.T) {
 	}
 }
 
-// slowRows returns every row's similarity to every class, in loops, the row itself left out of its own.
+// slowRows returns every row's similarity to every class by loops, leaving the row out of its own class.
 func slowRows(z features.Set, classes int, leaveOut bool) [][]float64 {
 	unit := make([][]float64, z.Len())
 	for i := range unit {
@@ -221,7 +223,7 @@ func TestAgainstLoops(t *testing.T) {
 	}
 }
 
-// A row that takes part in its own judgement looks better than it is: the check above would see it.
+// A row that takes part in its own judgement looks better than it is; the check above would detect it.
 func TestLeavingOutMatters(t *testing.T) {
 	z, _ := clusters(1, 8, 4, 64, 0.5, false)
 	if in, out := slowRanks(z, 8, false), slowRanks(z, 8, true); in >= out {
@@ -270,7 +272,7 @@ func TestSmall(t *testing.T) {
 	opposite := features.NewSet(4, 2)
 	for i := range 4 {
 		opposite.Labels[i] = i / 2
-		opposite.Row(i)[i/2] = float32(1 - 2*(i%2)) // a class sums up to nothing
+		opposite.Row(i)[i/2] = float32(1 - 2*(i%2)) // the sum of a class is 0
 	}
 	for name, z := range map[string]features.Set{"equal": same, "opposite": opposite} {
 		for _, method := range Methods() {

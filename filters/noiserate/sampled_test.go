@@ -7,8 +7,9 @@ import (
 	"winnow/features"
 )
 
-// Of all rows it is what the whole says; of some it is as near as chance lets it, since classes are those of
-// all rows: with the classes of 300 rows alone, five of each, labels would say next to nothing.
+// For all rows the sampled estimate is the full one. For some it is as close as chance allows, because the
+// classes are those of all rows: with the classes of 300 rows only, five of each, labels would show next to
+// nothing.
 func TestSampledEstimate(t *testing.T) {
 	for _, rate := range []float64{0, 0.2, 0.5} {
 		for seed := range uint64(2) {

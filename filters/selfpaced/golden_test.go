@@ -22,7 +22,7 @@ func TestGolden(t *testing.T) {
 	})
 }
 
-// known fails the test on parameters that its check does not map.
+// known fails the test for parameters that its check does not map.
 func known(t *testing.T, c reference.Case, names ...string) {
 	t.Helper()
 	for key := range c.Params {
@@ -33,8 +33,8 @@ func known(t *testing.T, c reference.Case, names ...string) {
 }
 
 // goldenObjective checks ξ in float64 from the vectors as given, then the objective and its gradient in the
-// weights on the case's own ξ, then the whole on the public float32 path. The gradient in the embeddings, which
-// nothing of this package computes, is that of our objective by central differences.
+// weights for the case's own ξ, then everything on the public float32 path. The gradient in the embeddings,
+// which this package does not compute, is that of our objective by central differences.
 func goldenObjective(t *testing.T, c reference.Case) {
 	known(t, c, "lam", "mu", "alpha", "beta", "rho")
 	config := Default()
@@ -206,7 +206,7 @@ func nearAll(t *testing.T, what string, got, want []float64, relative, absolute 
 	}
 }
 
-// nearScaled compares to a share of the largest entry expected.
+// nearScaled compares relative to the largest expected entry.
 func nearScaled(t *testing.T, what string, got, want []float64, share float64) {
 	t.Helper()
 	most := 0.0

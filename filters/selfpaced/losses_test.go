@@ -46,7 +46,7 @@ func TestLossesInBlocks(t *testing.T) {
 	nearAll(t, "ξ⁻", got.Neg, want.Neg, 1e-5, 1e-7)
 }
 
-// TestSampledIsUnbiased: the sums under the logarithm are right on average, for few references too.
+// TestSampledIsUnbiased: the sums under the logarithm are right on average, even with few references.
 func TestSampledIsUnbiased(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	z := cloud(120, 6, 3, 1, rng)
