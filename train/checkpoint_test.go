@@ -32,7 +32,7 @@ func readArchive[T any](data []byte) (state T, arrays map[string]archive.Array, 
 	return archive.Read[T](bytes.NewReader(data), int64(len(data)))
 }
 
-// sealed puts the right checksum at the end, so that what lies under it is looked at.
+// sealed appends the right checksum, so that the content is checked.
 func sealed(data []byte) []byte {
 	body := data[:max(0, len(data)-sha256.Size)]
 	sum := sha256.Sum256(body)
@@ -55,7 +55,7 @@ func FuzzCheckpoint(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if err := victim.restore(s, arrays); err == nil { // what is taken over can be gone on with
+		if err := victim.restore(s, arrays); err == nil { // a restored state can be continued
 			if _, err := victim.step(); err != nil && !strings.Contains(err.Error(), "samples") &&
 				victim.progress.Step < victim.Steps {
 				t.Fatal(err)
@@ -118,7 +118,7 @@ func TestIdentityDiffersNamesTheFirst(t *testing.T) {
 	}
 }
 
-// Nothing as large as the weights is copied for a checkpoint: a large network's solver remembers twice as much.
+// A checkpoint copies nothing of the size of the weights: a large network's solver holds twice as much.
 func TestCheckpointsAreViews(t *testing.T) {
 	b, d := newDeepBed(t, "", func(c *Config) { c.Groups[0].Start = 0 })
 	tr := b.trainer(t)

@@ -27,7 +27,7 @@ func newChoosy() choosy {
 	}}
 }
 
-// Observers and metrics are told what a loss chose, and it stands alone.
+// Observers and metrics receive what a loss chose, and it must be the only term.
 func TestChoosersAreHeard(t *testing.T) {
 	dir := t.TempDir()
 	b := newBed(t, dir, func(c *Config) {
@@ -47,12 +47,13 @@ func TestChoosersAreHeard(t *testing.T) {
 	}
 	b = newBed(t, "", func(c *Config) { c.Terms[0].Loss = newChoosy() })
 	if _, err := New(b.cfg); err == nil || !strings.Contains(err.Error(),
-		"train: a loss that chooses its rows must be the only term, without filter and bank: found 4 terms, a filter: true, a bank: true") {
+		"train: a loss that chooses its rows must be the only term, without filter and bank: found 4 terms, a "+
+			"filter: true, a bank: true") {
 		t.Error(err)
 	}
 }
 
-// A group that stops keeps its weights from then on, and moves as it would otherwise before.
+// A group that stops keeps its weights from then on, and before that moves as usual.
 func TestGroupsStop(t *testing.T) {
 	run := func(stop int) (after map[int]float32, rates map[int]float64) {
 		after, rates = map[int]float32{}, map[int]float64{}
@@ -75,8 +76,8 @@ func TestGroupsStop(t *testing.T) {
 	}
 }
 
-// The solver is told the schedule's beta1: the weights are those of Adam whose beta1 is changed by hand, as torch does
-// it, between two steps.
+// The solver gets the schedule's beta1: the weights equal those of Adam with beta1 changed by hand between two
+// steps, as in torch.
 func TestBeta1ChangesWithTheSchedule(t *testing.T) {
 	const steps = 12
 	gradient := func(step int) float32 { return float32(step%5) - 1.3 }

@@ -8,8 +8,9 @@ import (
 	"winnow/filters"
 )
 
-// BenchmarkDiagnosis is what looking into the filter costs: "step" at every step (a batch of 64), "diagnosis" once
-// in an epoch by default (100 classes of 50 in 512 dimensions, every class changed since the last one).
+// BenchmarkDiagnosis measures the cost of diagnosing the filter: "step" occurs at every step (a batch of 64),
+// "diagnosis" by default once per epoch (100 classes of 50 in 512 dimensions, every class changed since the
+// last one).
 func BenchmarkDiagnosis(b *testing.B) {
 	rng := Rand(1, "bench", 0)
 	const classes, dim = 100, 512

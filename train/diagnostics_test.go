@@ -17,7 +17,7 @@ import (
 	"winnow/filters"
 )
 
-// The file tells what the observer of every step has seen, summed up, and the bank's concentrations.
+// The file contains the sums of what an observer of every step has seen, and the bank's concentrations.
 func TestDiagnosesAreOfTheSteps(t *testing.T) {
 	dir := t.TempDir()
 	var told []Diagnosis
@@ -92,7 +92,7 @@ func TestDiagnosesAreOfTheSteps(t *testing.T) {
 	}
 }
 
-// Drift is of a batch's images and their newest vectors in the bank; what the bank has not seen does not count.
+// Drift is between a batch's images and their newest vectors in the bank; images new to the bank do not count.
 func TestDrift(t *testing.T) {
 	set := func(ids []int, x ...float32) features.Set {
 		s := features.NewSet(len(ids), 2)
@@ -105,7 +105,7 @@ func TestDrift(t *testing.T) {
 	if d := drifted(batch, bank); d != nil {
 		t.Errorf("an empty bank: %+v", d)
 	}
-	bank.Push(set([]int{8, 7, 7, 8}, 0, 1, 0, 1, 1, 0, 0.6, 0.8)) // the first falls out
+	bank.Push(set([]int{8, 7, 7, 8}, 0, 1, 0, 1, 1, 0, 0.6, 0.8)) // evicts the first
 	want := &Drift{Images: 2, Cosine: 0.9, Behind: 0.5}
 	if d := drifted(batch, bank); d == nil || d.Images != 2 || math.Abs(d.Cosine-want.Cosine) > 1e-6 ||
 		d.Behind != want.Behind {
@@ -113,8 +113,8 @@ func TestDrift(t *testing.T) {
 	}
 }
 
-// A run that stops early tells what its filter did last, once, also where it was killed between the telling and the
-// checkpoint.
+// A run that stops early writes the last diagnosis of its filter exactly once, even if it was killed between
+// the diagnosis and the checkpoint.
 func TestLostPatienceIsDiagnosed(t *testing.T) {
 	change := func(c *Config) {
 		c.Validate = func(context.Context) (float64, error) { return 0, nil }
@@ -139,7 +139,7 @@ func TestLostPatienceIsDiagnosed(t *testing.T) {
 	if _, err := b.trainer(t).Run(ctx); !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
-	// told, and then killed
+	// written, and then killed
 	if err := os.WriteFile(filepath.Join(dir, DiagnosticsFile), []byte(want), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +153,7 @@ func TestLostPatienceIsDiagnosed(t *testing.T) {
 	}
 }
 
-// Looking changes nothing of a run, and without a filter there is nothing to look at.
+// Diagnosing does not change a run, and without a filter there is nothing to diagnose.
 func TestDiagnosingChangesNothing(t *testing.T) {
 	want := uninterrupted(t, nil)
 	dir := t.TempDir()

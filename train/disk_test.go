@@ -15,11 +15,11 @@ import (
 	"testing"
 )
 
-// A full disk, simulated by a limit on the size of files: the run ends with one clear line, and what was
-// there before is whole.
+// A full disk, simulated by a limit on the size of files: the run ends with one clear line, and what existed
+// before is intact.
 func TestFullDiskKeepsTheOldCheckpoint(t *testing.T) {
 	const here = "WINNOW_TEST_FULL_DISK"
-	// a process of its own: the limit would hold for the log of files that go test keeps, too
+	// in a separate process, because the limit would also apply to the log of files that go test keeps
 	if os.Getenv(here) == "" {
 		c := exec.Command(os.Args[0], "-test.run=^TestFullDiskKeepsTheOldCheckpoint$")
 		c.Env = append(os.Environ(), here+"=1")

@@ -17,14 +17,14 @@ import (
 	"winnow/train/archive"
 )
 
-// deep is a linear encoder behind a backbone: z = (xB - mean)W/‖…‖, where mean is a running mean of xB that no
+// deep is a linear encoder after a backbone: z = (xB - mean)W/‖…‖, where mean is a running mean of xB that no
 // solver steps.
 type deep struct {
 	*linear
 	b, mean *features.Param
 	x       blas32.General // of the last Forward, before the backbone
 	raw     features.Set
-	frozen  bool // to see what a run would be without the backbone's training
+	frozen  bool // to run without training the backbone
 }
 
 func newDeep(set features.Set, mid, dim int, seed uint64) *deep {
@@ -100,7 +100,7 @@ func newDeepBed(t testing.TB, dir string, change func(*Config)) (*bed, *deep) {
 		}
 		c.Encoder = d
 		c.Validate = func(ctx context.Context) (float64, error) {
-			var moved float64 // best where the backbone has moved so far and no farther
+			var moved float64 // the best state has the backbone moved this far
 			for i, v := range start {
 				moved += math.Abs(float64(d.b.Data[i] - v))
 			}
@@ -120,7 +120,7 @@ func newDeepBed(t testing.TB, dir string, change func(*Config)) (*bed, *deep) {
 	return b, d
 }
 
-// deepEnd is everything that a run with two groups leaves behind.
+// deepEnd is everything that a run with two groups leaves.
 type deepEnd struct {
 	Backbone, Head, Mean []float32
 	Best, Average        [][]float32
@@ -181,7 +181,7 @@ func TestGroupsStart(t *testing.T) {
 	}
 }
 
-// What the backbone's gradients are while it rests does not matter, not even for clipping.
+// The gradients of a resting backbone do not matter, not even for clipping.
 func TestRestingGradientsAreIgnored(t *testing.T) {
 	run := func(frozen bool, steps int) []float32 {
 		b, d := newDeepBed(t, "", func(c *Config) { c.Clip, c.Validate = 0.05, nil })
@@ -200,7 +200,7 @@ func TestRestingGradientsAreIgnored(t *testing.T) {
 	}
 }
 
-// All running groups of the encoder are clipped by one factor; the losses' own gradients are not.
+// All running groups of the encoder are clipped by one factor; the losses' own gradients are not clipped.
 func TestClipIsCommon(t *testing.T) {
 	norms := func(limit float64) (all, backbone, loss, told float64) {
 		b, d := newDeepBed(t, "", func(c *Config) { c.Clip, c.Groups[0].Start = limit, 0 })
@@ -221,7 +221,8 @@ func TestClipIsCommon(t *testing.T) {
 	}
 }
 
-// A run with a backbone that starts in the middle, cut off every few steps and resumed, ends with the same bits.
+// A run with a backbone that starts in the middle, interrupted every few steps and resumed, ends with the same
+// bits.
 func TestGroupsResume(t *testing.T) {
 	want := deepRun(t)
 	if want.Progress.BestStep <= restsUntil || want.Progress.BestStep == 45 {

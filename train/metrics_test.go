@@ -16,7 +16,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// event is what a reader of TensorBoard's files sees.
+// event is what a reader of TensorBoard's files gets.
 type event struct {
 	wall    float64
 	step    int64
@@ -25,7 +25,8 @@ type event struct {
 	scalars map[string]float32
 }
 
-// readEvents reads an event file with its own arithmetic: the checksum's mask is undone instead of applied.
+// readEvents reads an event file with its own arithmetic: it removes the checksum's mask instead of applying
+// it.
 func readEvents(t *testing.T, path string) []event {
 	t.Helper()
 	data, err := os.ReadFile(path)
@@ -220,7 +221,8 @@ func TestMetricsLines(t *testing.T) {
 	}
 }
 
-// A line that a killed run left torn is not read, one that is none is an error, no file is no metrics.
+// An incomplete last line of a killed run is ignored, an invalid line is an error, and no file means no
+// metrics.
 func TestReadMetrics(t *testing.T) {
 	dir := t.TempDir()
 	if lines, err := ReadMetrics(dir); len(lines) > 0 || err != nil {

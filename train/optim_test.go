@@ -18,7 +18,8 @@ func onlyParams(t *testing.T, c reference.Case, known ...string) {
 	}
 }
 
-// goldenSolver reads the settings of a case of topic optim; one that its solver does not have fails Validate.
+// goldenSolver reads the settings of a case of topic optim; Validate rejects those that its solver does not
+// have.
 func goldenSolver(t *testing.T, c reference.Case) SolverConfig {
 	t.Helper()
 	known := []string{"lr", "weight_decay", "momentum", "dampening", "nesterov", "amsgrad", "centered", "alpha",
@@ -76,7 +77,7 @@ func walk[T realNumber](cfg SolverConfig, a [][]float64, b, x0 []float64, steps 
 	return out
 }
 
-// farthest is the largest difference, relative where the expected number is above 1.
+// farthest is the largest difference, relative if the expected number is above 1.
 func farthest(got, want [][]float64) float64 {
 	var worst float64
 	for i := range want {
@@ -119,7 +120,7 @@ func goldenTrajectory(t *testing.T, c reference.Case) {
 	if d := farthest(walk[float64](cfg, a, b, x0, len(want), lr), want); d > 1e-10 {
 		t.Errorf("float64 is off by %.3g", d)
 	}
-	// A path may part from its neighbours, as RMSProp's does where a gradient is near 0; float32 starts as one of them.
+	// Paths can diverge, as RMSProp's do when a gradient is near 0; float32 starts as a neighbouring path.
 	beside := make([]float64, len(x0))
 	for i, v := range x0 {
 		beside[i] = v * (1 + 0x1p-22)
@@ -128,7 +129,7 @@ func goldenTrajectory(t *testing.T, c reference.Case) {
 	if d := farthest(walk[float32](cfg, a, b, x0, len(want), lr), want); !(d <= limit) {
 		t.Errorf("float32 is off by %.3g, at most %.3g", d, limit)
 	}
-	still := func(int) float64 { return 0 } // a path that hardly moves hardly shows its rate
+	still := func(int) float64 { return 0 } // a path that hardly moves hardly depends on its rate
 	moved := farthest(walk[float64](cfg, a, b, x0, len(want), still), want)
 	off := func(step int) float64 { return lr(step) * (1 + 1e-6) }
 	if d := farthest(walk[float64](cfg, a, b, x0, len(want), off), want); d < 1e-10 && moved > 1e-3 {
@@ -156,7 +157,7 @@ func goldenSchedule(t *testing.T, c reference.Case) {
 		total = epoch * int(c.Param("epochs", 0))
 		cfg = ScheduleConfig{Name: "supcon", Gamma: c.Param("lr_decay_rate", 0.1),
 			Warmup:     epoch * int(c.Param("warm_epochs", 0)),
-			WarmupFrom: max(c.Param("warmup_from", 0.01), math.SmallestNonzeroFloat64)} // 0 is our word for lr/warmup
+			WarmupFrom: max(c.Param("warmup_from", 0.01), math.SmallestNonzeroFloat64)} // 0 means lr/warmup here
 	}
 	s, err := NewSchedule(cfg, c.Param("lr", 0), total, epoch)
 	if err != nil {

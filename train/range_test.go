@@ -12,7 +12,7 @@ import (
 	"winnow/losses"
 )
 
-// curveOf makes a test's curve of 40 steps from 1e-6 to 0.1: weights at rest have a loss of 2, learning adds
+// curveOf returns a test's curve of 40 steps from 1e-6 to 0.1: fixed weights have a loss of 2, learning adds
 // change(log₁₀ of the rate).
 func curveOf(change func(i int, lg float64) float64) []RangePoint {
 	s := Rising(1e-6, 0.1, 40)
@@ -26,7 +26,7 @@ func curveOf(change func(i int, lg float64) float64) []RangePoint {
 	return Range(s, losses, still)
 }
 
-// Curves of all kinds lead to a rate, and what is known of none to the usual one.
+// Curves of all kinds lead to a rate, and a curve that shows nothing to the usual one.
 func TestFindRate(t *testing.T) {
 	valley := func(_ int, lg float64) float64 { return (lg+3)*(lg+3)/2 - 0.5 } // lowest at 1e-3
 	falls := func(_ int, lg float64) float64 { return -math.Pow(10, lg) * 10 }
@@ -64,7 +64,7 @@ func TestFindRate(t *testing.T) {
 	}
 }
 
-// A probe leaves nothing behind, whatever it did to the weights: the run behind it is the run without it.
+// A probe leaves no trace, whatever it did to the weights: a run after it equals the run without it.
 func TestProbePutsBack(t *testing.T) {
 	run := func(probed bool, rate float64) []float32 {
 		cfg, e := probing(t)
@@ -92,7 +92,7 @@ func TestProbePutsBack(t *testing.T) {
 		return e.w.Data
 	}
 	want := run(false, 0)
-	for _, rate := range []float64{0.1, 1e38} { // the second leaves the numbers
+	for _, rate := range []float64{0.1, 1e38} { // the second one overflows
 		if !slices.Equal(run(true, rate), want) {
 			t.Errorf("after a probe to %g the run differs", rate)
 		}

@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// refitted makes the head of a bed begin again after so many steps: twice would be seen in its numbers. It
-// counts how often.
+// refitted makes the head of a bed restart after this many steps; a second restart would show in its numbers.
+// It counts the restarts.
 func refitted(after int, times *int) func(*Config) {
 	return func(c *Config) {
 		e := c.Encoder.(*linear)
@@ -28,9 +28,9 @@ func refitted(after int, times *int) func(*Config) {
 	}
 }
 
-// Wherever a run is cut off, before the refit or after it, it goes on to the bits of one that was not.
+// Interrupted anywhere, before the refit or after it, a run ends with the bits of an uninterrupted one.
 func TestResumedRefitIsTheSame(t *testing.T) {
-	const after = 18 // when validation and a checkpoint are due, too
+	const after = 18 // when validation and a checkpoint are also due
 	var times int
 	dir := t.TempDir()
 	b := newBed(t, dir, refitted(after, &times))
@@ -66,7 +66,7 @@ func TestResumedRefitIsTheSame(t *testing.T) {
 	}
 }
 
-// The solver of the head and the average of the weights begin again with it; the losses' solver goes on.
+// The solver of the head and the average of the weights restart with it; the losses' solver continues.
 func TestRefitForgets(t *testing.T) {
 	b := newBed(t, "", refitted(20, new(int)))
 	tr := b.trainer(t)
@@ -89,7 +89,7 @@ func TestRefitForgets(t *testing.T) {
 	}
 }
 
-// What cannot be refitted stops the run, as it was.
+// A refit that fails stops the run, without changing it.
 func TestRefitFails(t *testing.T) {
 	b := newBed(t, "", refitted(20, new(int)))
 	b.cfg.Refit.Do = func(context.Context) error { return errors.New("no images") }

@@ -22,8 +22,8 @@ import (
 	"winnow/train/archive"
 )
 
-// The trainer's steps, replayed by a loop that is written out straight from METHODS 7.1 with its own
-// filter, bank and solver: same weights, same bank, bit for bit.
+// The trainer's steps against a loop that follows METHODS 7.1 directly, with its own filter, bank and solver:
+// same weights, same bank, bit for bit.
 func TestStepsFollowTheAlgorithm(t *testing.T) {
 	b := newBed(t, "", func(c *Config) {
 		c.Terms, c.Groups, c.Validate, c.Clip = c.Terms[:2], c.Groups[:1], nil, 0
@@ -139,8 +139,8 @@ func TestIdleStepsAreSkipped(t *testing.T) {
 	}
 }
 
-// What no gradient moves rests, though momentum and weight decay would move it: an encoder that only the losses' own
-// parameters learn beside, and a loss's own parameter where another loss has more to learn from.
+// What no gradient moves rests, although momentum and weight decay would move it: an encoder while only the
+// losses' own parameters learn, and a loss's own parameter while another loss has something to learn.
 func TestWhatNoGradientMovesRests(t *testing.T) {
 	for _, stepIdle := range []bool{false, true} {
 		a, c := features.NewParam("a", 1, 20), features.NewParam("c", 1, 20)
@@ -270,7 +270,7 @@ func TestNonFiniteNamesFewSamples(t *testing.T) {
 	}
 }
 
-// end is everything a run leaves behind.
+// end is everything a run leaves.
 type end struct {
 	Weights, Proxies []float32
 	Best, Average    [][]float32
@@ -308,11 +308,11 @@ func uninterrupted(t *testing.T, change func(*Config)) end {
 	return endOf(t, b, tr, dir)
 }
 
-// A run that is cut off at random steps, by Ctrl-C (which saves) or by a kill (which does not, and may leave a torn
-// line), and resumed each time, ends with the same bits as one that is not.
+// A run that is interrupted at random steps, by Ctrl-C (which saves) or by a kill (which does not, and may
+// leave an incomplete line), and resumed each time, ends with the same bits as an uninterrupted one.
 func TestResumedRunIsTheSame(t *testing.T) { resumedIsTheSame(t, nil, 6) }
 
-// So does one whose filter judges by all that was shown.
+// So does a run whose filter judges by all rows shown.
 func TestResumedVoteIsTheSame(t *testing.T) {
 	resumedIsTheSame(t, func(c *Config) {
 		fc := c.Filter.Config()
@@ -340,7 +340,7 @@ func resumedIsTheSame(t *testing.T, change func(*Config), seeds uint64) {
 			}
 			b.cfg.Stepped = count
 			if kill {
-				b.cfg.SaveHead = func(best bool) error { // called before a checkpoint is written: nothing is
+				b.cfg.SaveHead = func(best bool) error { // called before a checkpoint is written: no checkpoint
 					if !best && left <= 0 {
 						killed = errors.New("killed")
 						return killed
@@ -381,7 +381,7 @@ func resumedIsTheSame(t *testing.T, change func(*Config), seeds uint64) {
 	}
 }
 
-// The comparison above sees each part of the state: with one forgotten, a resumed run ends elsewhere.
+// The comparison above detects each part of the state: with one forgotten, a resumed run ends differently.
 func TestForgettingAnyStateIsSeen(t *testing.T) {
 	want := uninterrupted(t, nil)
 	for name, forget := range map[string]func(*state, map[string]archive.Array){
@@ -410,7 +410,7 @@ func TestForgettingAnyStateIsSeen(t *testing.T) {
 		b := newBed(t, dir, nil)
 		n := 0
 		b.cfg.Stepped = func(Step) {
-			if n++; n == 44 || name == "filter steps" && n == 5 { // AvgSim is left after step 7
+			if n++; n == 44 || name == "filter steps" && n == 5 { // AvgSim stops after step 7
 				cancel()
 			}
 		}
@@ -514,7 +514,7 @@ func TestValidationFails(t *testing.T) {
 	}
 }
 
-// Ctrl-C during a validation: it is done again after resuming.
+// Ctrl-C during a validation: the validation is repeated after resuming.
 func TestInterruptedValidation(t *testing.T) {
 	want := uninterrupted(t, nil)
 	dir := t.TempDir()
@@ -566,7 +566,7 @@ func TestNewRefuses(t *testing.T) {
 	}
 }
 
-// The bank of what was shown gets what the filter drops, too.
+// The bank of all rows shown also gets the rows that the filter drops.
 func TestShownHoldsWhatIsDropped(t *testing.T) {
 	b := newBed(t, "", func(c *Config) {
 		fc := c.Filter.Config()

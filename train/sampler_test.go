@@ -15,7 +15,7 @@ import (
 	"winnow/internal/testing/memory"
 )
 
-// checkEpoch returns what is wrong with an epoch of PK batches, or "".
+// checkEpoch describes what is wrong with an epoch of PK batches, or returns "".
 func checkEpoch(epoch [][]int, labels []int, p, k, batches int, visitsAll bool) string {
 	if len(epoch) != batches {
 		return fmt.Sprintf("%d batches, expected %d", len(epoch), batches)
@@ -85,7 +85,7 @@ func TestSamplerProperties(t *testing.T) {
 		var labels []int
 		for class, n := range sizes {
 			for range n {
-				labels = append(labels, class*3) // ids need not be dense
+				labels = append(labels, class*3) // IDs need not be dense
 			}
 		}
 		labels = append(labels, 1, -1, -1)
@@ -116,7 +116,7 @@ func TestSamplerProperties(t *testing.T) {
 	})
 }
 
-// A check that cannot fail proves nothing: each way of spoiling an epoch is seen.
+// A check that cannot fail proves nothing: each way of spoiling an epoch is detected.
 func TestCheckEpochSeesFaults(t *testing.T) {
 	labels := []int{0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, -1}
 	s, err := NewSampler(Groups{Classes: 2, Images: 2}, labels, 7)
@@ -166,7 +166,7 @@ func TestSamplerDrawsDiffer(t *testing.T) {
 	}
 }
 
-// Uniform gives each class the same chance whatever its size.
+// Uniform gives each class the same chance, whatever its size.
 func TestUniformIgnoresClassSize(t *testing.T) {
 	var labels []int
 	for class, n := range []int{2, 10, 100, 300} {
@@ -190,8 +190,8 @@ func TestUniformIgnoresClassSize(t *testing.T) {
 	}
 }
 
-// An epoch of shuffled rows has each labelled row at most once, in whole batches, and another order than the next; what
-// one leaves over another has.
+// An epoch of shuffled rows has each labelled row at most once, in whole batches, in another order than the
+// next epoch; rows left out of one epoch are in another.
 func TestShuffledRows(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		labels := rapid.SliceOfN(rapid.IntRange(-1, 5), 1, 60).Draw(t, "labels")
@@ -325,8 +325,8 @@ func BenchmarkSamplerEpoch(b *testing.B) {
 	}
 }
 
-// A sampler takes 4 bytes a row, and an epoch as many of the rows it visits; what else it allocates depends on
-// classes and batches alone.
+// A sampler takes 4 bytes per row, and an epoch as many for each row it visits; all other allocations depend on
+// classes and batches only.
 func TestSamplerMemory(t *testing.T) {
 	memory.Exactly(t)
 	const rows, classes = 1 << 20, 1 << 10
@@ -345,7 +345,7 @@ func TestSamplerMemory(t *testing.T) {
 		var s *Sampler
 		made, most := allocated(func() { s, _ = NewSampler(how, labels, 1) }), 4.5
 		if _, ok := how.(Shuffle); ok {
-			most += 4 // by class once, then as they are
+			most += 4 // by class once, then unchanged
 		}
 		begun := allocated(func() {
 			for range s.Each(0) {
@@ -359,7 +359,7 @@ func TestSamplerMemory(t *testing.T) {
 	}
 }
 
-// Batches that are asked for one after the other are those that are listed.
+// Batches requested one after another equal the list.
 func TestSamplerEach(t *testing.T) {
 	labels := []int{0, 0, 0, 1, 1, 2, 2, 2, 2, -1, -1}
 	for _, how := range []Sampling{Groups{Classes: 2, Images: 2, Unlabelled: 1}, Uniform{Classes: 2, Images: 2},
@@ -377,7 +377,7 @@ func TestSamplerEach(t *testing.T) {
 	}
 }
 
-// A balance keeps every row in the epoch, and lets classes come as often as its power says.
+// With a balance every row is in the epoch, and classes occur as often as the power says.
 func TestSamplerBalance(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		sizes := rapid.SliceOfN(rapid.IntRange(1, 40), 1, 10).Draw(t, "class sizes")
@@ -477,7 +477,7 @@ func TestBalanceShares(t *testing.T) {
 	}
 }
 
-// What a variant does where no balance is given is its usual one, to the bit as before there was any.
+// Without a balance, a variant uses its default, bit for bit as before balances existed.
 func TestUsualBalance(t *testing.T) {
 	labels := make([]int, 90)
 	for i := range labels {
@@ -500,7 +500,7 @@ func TestUsualBalance(t *testing.T) {
 	}
 }
 
-// A class that comes as often as one a million times larger would make an epoch that no memory holds.
+// A class that occurs as often as one a million times larger would make an epoch too long for memory.
 func TestBalanceBoundsTheEpoch(t *testing.T) {
 	labels := make([]int, 200_000)
 	for i := range 1000 {

@@ -20,8 +20,8 @@ import (
 	"winnow/train/archive"
 )
 
-// paced is a bed whose terms weigh their samples, against the batch and against the bank, and whose weights are found
-// anew after every 7th of 45 steps.
+// paced is a bed whose terms weight their samples, against the batch and against the bank; its weights are
+// recomputed after every 7th of 45 steps.
 type paced struct {
 	*bed
 	embeds int
@@ -52,7 +52,7 @@ func newPaced(t testing.TB, dir string, change func(*Config, *selfpaced.Config))
 	return p
 }
 
-// embed is the training set as the encoder maps it now.
+// embed returns the training set as embedded by the encoder now.
 func (p *paced) embed(ctx context.Context) (features.Set, error) {
 	p.embeds++
 	set := p.encoder.set
@@ -60,7 +60,7 @@ func (p *paced) embed(ctx context.Context) (features.Set, error) {
 	return features.Set{X: z, Labels: set.Labels, IDs: set.IDs}, ctx.Err()
 }
 
-// pacedEnd is all that such a run leaves behind.
+// pacedEnd is everything that such a run leaves.
 type pacedEnd struct {
 	Rest       end
 	SelfPaced  selfpaced.State
@@ -71,8 +71,8 @@ func (p *paced) endOf(t *testing.T, tr *Trainer, dir string) pacedEnd {
 	return pacedEnd{endOf(t, p.bed, tr, dir), p.cfg.SelfPaced.Weights.State(), read(t, dir, CheckpointFile)}
 }
 
-// Rounds come after their steps and after the last one; the steps between two of them are taken with the weights
-// that the first left, by the IDs of the samples; metrics tell each round.
+// Rounds come after their steps and after the last one. The steps between two rounds use the weights of the
+// first, by the IDs of the samples; metrics report each round.
 func TestRoundsAlternateWithSteps(t *testing.T) {
 	dir := t.TempDir()
 	p := newPaced(t, dir, nil)
@@ -131,7 +131,7 @@ func TestRoundsAlternateWithSteps(t *testing.T) {
 	}
 }
 
-// watchedWeights notes what it is given.
+// watchedWeights records what it receives.
 type watchedWeights struct {
 	losses.Weighted
 	w []float64
@@ -145,7 +145,7 @@ func (l *watchedWeights) SetWeights(w []float64) {
 // epochOf is the epoch of a step, from 1.
 func (s *Sampler) epochOf(step int) int { return (step + s.Batches() - 1) / s.Batches() }
 
-// Interrupted anywhere, in the middle of a round too, and resumed, a run leaves the same bytes.
+// Interrupted anywhere, even in the middle of a round, and resumed, a run leaves the same bytes.
 func TestResumedPacedRunIsTheSame(t *testing.T) {
 	dir := t.TempDir()
 	p := newPaced(t, dir, nil)
@@ -193,7 +193,7 @@ func TestResumedPacedRunIsTheSame(t *testing.T) {
 				t.Fatal(cuts, err)
 			}
 			f := must(os.OpenFile(filepath.Join(dir, MetricsFile), os.O_APPEND|os.O_WRONLY, 0))
-			// of later steps that were lost
+			// lost later steps
 			fmt.Fprintf(f, `{"step":%d,"epoch":9,"selfpaced":{"number":3}}`+"\n"+`{"step":99,"lo`, 44)
 			f.Close()
 		}
@@ -203,7 +203,7 @@ func TestResumedPacedRunIsTheSame(t *testing.T) {
 	}
 }
 
-// The comparison sees each part of the state.
+// The comparison detects each part of the state.
 func TestForgettingWeightsIsSeen(t *testing.T) {
 	whole := newPaced(t, t.TempDir(), nil)
 	tr := whole.trainer(t)
@@ -253,8 +253,8 @@ func TestForgettingWeightsIsSeen(t *testing.T) {
 	}
 }
 
-// A run that stops early ends with a round too, after the validation that stopped it: the weights that it leaves are
-// those of its last embedding, also where it was cut off before that round.
+// A run that stops early also ends with a round, after the validation that stopped it: its weights belong to
+// its last embedding, even if it was interrupted before that round.
 func TestLostPatienceEndsWithARound(t *testing.T) {
 	change := func(c *Config, _ *selfpaced.Config) {
 		c.Validate = func(context.Context) (float64, error) { return 0, nil }
@@ -292,7 +292,8 @@ func TestLostPatienceEndsWithARound(t *testing.T) {
 	}
 }
 
-// With weights of 1 throughout, a run is one on the plain loss with the same settings, bit for bit, step for step.
+// With weights of 1 throughout, a run equals one on the plain loss with the same settings, bit for bit, step
+// for step.
 func TestWeightsOfOneChangeNothing(t *testing.T) {
 	run := func(name string, settings map[string]any, lambda float64) *paced {
 		p := newPaced(t, "", func(c *Config, s *selfpaced.Config) {
@@ -330,7 +331,7 @@ func TestWeightsOfOneChangeNothing(t *testing.T) {
 	}
 }
 
-// What cannot run, or not go on, says why.
+// A run that cannot start or continue says why.
 func TestPacedRunRefuses(t *testing.T) {
 	for want, change := range map[string]func(*Config, *selfpaced.Config){
 		"train: self-paced weights every 0 steps, expected at least 1": func(c *Config, _ *selfpaced.Config) {

@@ -35,7 +35,7 @@ func adamGraph(n int64) *graph.Model {
 }
 
 // BenchmarkSolverPlace compares Adam in Go with Adam as a graph in ONNX Runtime, on the largest weight of a
-// ResNet (512×4608) with both reading and writing the same memory every step.
+// ResNet (512×4608), with both reading and writing the same memory at every step.
 func BenchmarkSolverPlace(b *testing.B) {
 	const n = 512 * 4608
 	draw := func() []float32 {

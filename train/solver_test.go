@@ -15,7 +15,7 @@ import (
 	"winnow/features"
 )
 
-// every solver with every setting that changes its arithmetic.
+// solverCases are all solvers with every setting that changes their arithmetic.
 func solverCases() map[string]SolverConfig {
 	with := func(name string, change func(*SolverConfig)) SolverConfig {
 		c := DefaultSolver(name)
@@ -42,8 +42,8 @@ func solverCases() map[string]SolverConfig {
 	}
 }
 
-// slowSolver is torch's documentation read aloud, one weight, unrolled over the history of its gradients.
-// reach is how far from 0 the weight was at most.
+// slowSolver follows torch's documentation literally, for one weight, unrolled over the history of its
+// gradients. reach is the largest distance of the weight from 0.
 func slowSolver(c SolverConfig, x float64, gradients []float64, lr float64) (last, reach float64) {
 	var v, m, sq, top float64
 	for i, g := range gradients {
@@ -97,7 +97,7 @@ func slowSolver(c SolverConfig, x float64, gradients []float64, lr float64) (las
 	return x, max(reach, math.Abs(x))
 }
 
-// fixedGradients are independent of the weights, so that every weight can be followed alone.
+// fixedGradients are independent of the weights, so that every weight can be computed alone.
 func fixedGradients(n, steps int) [][]float32 {
 	rng := rand.New(rand.NewPCG(3, 4))
 	out := make([][]float32, steps)
@@ -177,7 +177,7 @@ func TestSolverAgainstLoops(t *testing.T) {
 	}
 }
 
-// The vectors and the scalar loop are two ways to the same numbers.
+// Vector instructions and the scalar loop give the same numbers.
 func TestFastUpdateAgreesWithScalar(t *testing.T) {
 	const n = 3*blockWeights + 5
 	gradients := fixedGradients(n, 5)

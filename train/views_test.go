@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Batches with several views are those without, each row named as often, rows with a label before those without.
+// Batches with several views are those without, with each row repeated, labelled rows before unlabelled ones.
 func TestSamplerShowsViews(t *testing.T) {
 	labels := []int{0, 0, 0, 1, 1, 1, 2, 2, 2, -1, -1, -1}
 	for _, how := range []Sampling{Groups{Classes: 2, Images: 2, Unlabelled: 2}, Uniform{Classes: 3, Images: 1},

@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// state is one that a caller may have.
+// state is an example of a caller's state.
 type state struct {
 	Seed string `json:"seed"`
 }
@@ -35,7 +35,7 @@ func readArchive[T any](data []byte) (state T, arrays map[string]Array, err erro
 	return Read[T](bytes.NewReader(data), int64(len(data)))
 }
 
-// sealed puts the right checksum at the end, so that what lies under it is looked at.
+// sealed appends the right checksum, so that the content is checked.
 func sealed(data []byte) []byte {
 	body := data[:max(0, len(data)-sha256.Size)]
 	sum := sha256.Sum256(body)
@@ -105,7 +105,7 @@ func TestDamagedArchiveIsRefused(t *testing.T) {
 	}
 }
 
-// Sizes that the file does not bear out must not be believed, let alone allocated.
+// Sizes that the file does not confirm must not be believed, let alone allocated.
 func TestArchiveSizesAreChecked(t *testing.T) {
 	build := func(header string, headerLen uint32, payload int) []byte {
 		b := []byte(magic)

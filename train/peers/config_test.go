@@ -81,7 +81,7 @@ func TestForgetPlanAtItsEdges(t *testing.T) {
 	}
 }
 
-// Equal losses keep their order, and the share is cut off, not rounded.
+// Equal losses keep their order, and the share is truncated, not rounded.
 func TestSmallLossAtItsEdges(t *testing.T) {
 	losses := []float64{2, 1, 1, 2, 1}
 	for _, c := range []struct {
@@ -99,7 +99,7 @@ func TestSmallLossAtItsEdges(t *testing.T) {
 	}
 }
 
-// The two networks start apart, in names and numbers; whitened heads start alike, their classifiers do not.
+// The two networks start different, in names and numbers; whitened heads start equal, their classifiers do not.
 func TestNetworksStartApart(t *testing.T) {
 	set, _ := clusters(1, 4, 20, nextOne(4, 0))
 	for _, start := range []string{head.Random, head.Whiten} {
@@ -134,7 +134,7 @@ func TestNetworksStartApart(t *testing.T) {
 	}
 }
 
-// A network that rests costs nothing, moves nowhere and has logits 0.
+// A resting network costs nothing, does not move and has logits 0.
 func TestStagesOfTheEstimate(t *testing.T) {
 	set, _ := clusters(1, 4, 20, nextOne(4, 0.3))
 	cfg := Default(FCorrection)

@@ -86,7 +86,7 @@ func largest(rows [][]float64) (top float64) {
 	return top
 }
 
-// pack is a matrix of rows, with a gap behind each to see that strides are heeded.
+// pack returns a matrix of rows with gaps between them, to test that strides are respected.
 func pack(rows [][]float64) Matrix[float64] {
 	m := Matrix[float64]{Rows: len(rows), Cols: len(rows[0]), Stride: len(rows[0]) + 2}
 	m.Data = make([]float64, m.Rows*m.Stride)
@@ -96,7 +96,7 @@ func pack(rows [][]float64) Matrix[float64] {
 	return m
 }
 
-// like is a matrix of the same shape, full of what must be overwritten.
+// like returns a matrix of the same shape, full of values that must be overwritten.
 func like(m Matrix[float64]) Matrix[float64] {
 	m.Data = make([]float64, len(m.Data))
 	for i := range m.Data {
@@ -164,7 +164,7 @@ func goldenAdamPlan(t *testing.T, c reference.Case) {
 	}
 }
 
-// given is a transition matrix as the case states it, row for row.
+// given returns the case's transition matrix, row for row.
 func given(t *testing.T, rows [][]float64) *Transition {
 	t.Helper()
 	tr, err := NewTransition(Estimated, len(rows), 0)
@@ -198,7 +198,7 @@ func goldenCorrection(t *testing.T, c reference.Case) {
 	d := like(logits)
 	number64(t, "loss", corrected(d, logits, labels, known, &scratch), c.Float(t, "loss"))
 	gradient64(t, "grad_logits", d, c.Matrix(t, "grad_logits"))
-	// The same as numbers: an estimated matrix is float32.
+	// The same as explicit numbers: an estimated matrix is float32.
 	if got, want := corrected(Matrix[float64]{}, logits, labels, given(t, matrix), &scratch),
 		c.Float(t, "loss"); math.Abs(got-want) > 1e-6*want {
 		t.Errorf("loss with the matrix as numbers: %v, expected %v", got, want)

@@ -12,8 +12,8 @@ import (
 	"winnow/train"
 )
 
-// clusters are classes that some of the features tell apart, under features that say nothing and are larger; a share
-// of the labels is another class's. truth stays with the test.
+// clusters returns classes that some of the features separate, hidden under larger features that are unrelated
+// to the class; a share of the labels is another class's. Only the test knows truth.
 func clusters(
 	seed uint64, classes, each int, corrupt func(c int, draw func() float64) int,
 ) (set features.Set, truth []int) {
@@ -66,7 +66,7 @@ type bed struct {
 	head     *head.Head
 	cfg      train.Config
 	right    map[int]bool // by ID, whether the label is the true one
-	kept     [2]int       // rows chosen in the last third, and the right ones among them
+	kept     [2]int       // rows chosen in the last third, and how many of them are right
 }
 
 func newBed(t testing.TB, cfg Config, set features.Set, truth []int, classes int, epochs int, seed uint64) *bed {
@@ -129,7 +129,7 @@ func (b *bed) run(t testing.TB) {
 	}
 }
 
-// clean is the share of right labels among the rows chosen in the last third.
+// clean returns the share of right labels among the rows chosen in the last third.
 func (b *bed) clean() float64 { return float64(b.kept[1]) / float64(b.kept[0]) }
 
 // precision1 is P@1 of the first network's unit rows.
@@ -152,7 +152,7 @@ func (b *bed) precision1(t testing.TB, set features.Set, labels []int) float64 {
 	return float64(hits) / float64(z.Rows)
 }
 
-// accuracy is how often the first network names the true class.
+// accuracy returns how often the first network predicts the true class.
 func (b *bed) accuracy(t testing.TB, set features.Set, truth []int) float64 {
 	t.Helper()
 	net := b.networks.list[0]
@@ -170,8 +170,8 @@ func (b *bed) accuracy(t testing.TB, set features.Set, truth []int) float64 {
 	return float64(hits) / float64(len(truth))
 }
 
-// With 40 % wrong labels the rows that two networks choose for each other are far cleaner than chance, and the
-// embedding comes out better than that of one network that believes all labels.
+// With 40 % wrong labels, the rows that two networks choose for each other are far cleaner than chance, and the
+// embedding is better than that of one network that believes all labels.
 func TestTeachingEachOther(t *testing.T) {
 	const classes, rate = 10, 0.4
 	for seed := range uint64(3) {
@@ -190,7 +190,7 @@ func TestTeachingEachOther(t *testing.T) {
 				t.Errorf("seed %d: %s: P@1 rises from %.3f to %.3f only", seed, method, before, score[method])
 			}
 		}
-		chance := clean[CrossEntropy] // which chooses all: the spoiled twin of the check below
+		chance := clean[CrossEntropy] // which chooses all rows: the spoiled twin of the check below
 		if cleaner(chance, chance) {
 			t.Errorf("seed %d: the check lets %.3f through, which is chance", seed, chance)
 		}
@@ -207,11 +207,11 @@ func TestTeachingEachOther(t *testing.T) {
 	}
 }
 
-// cleaner reports whether a choice beats chance by far.
+// cleaner reports whether a selection is far better than chance.
 func cleaner(clean, chance float64) bool { return clean > chance+0.2 }
 
-// Co-teaching+ learns from rows that the networks disagree on, and these have wrong labels more often than others:
-// what is chosen is cleaner than what there was to choose from.
+// Co-teaching+ learns from rows on which the networks disagree, and these have wrong labels more often than
+// others: the selection is cleaner than the rows it was made from.
 func TestDisagreementIsSifted(t *testing.T) {
 	const classes, rate = 10, 0.4
 	for seed := range uint64(3) {
@@ -248,8 +248,8 @@ func TestDisagreementIsSifted(t *testing.T) {
 	}
 }
 
-// Where 40 % of the labels are the next class's, a network that knows so, or found out, names true classes better
-// than one that does not.
+// If 40 % of the labels are the next class's, a network that knows this, or has estimated it, predicts true
+// classes better than one that does not.
 func TestForwardCorrectionLearnsThroughTheNoise(t *testing.T) {
 	const classes, rate = 6, 0.4
 	for seed := range uint64(3) {
@@ -279,7 +279,7 @@ func TestForwardCorrectionLearnsThroughTheNoise(t *testing.T) {
 	}
 }
 
-// checkEstimate tests how far an estimate is from the matrix that the labels were made with.
+// checkEstimate checks how far an estimate is from the matrix by which the labels were made.
 func checkEstimate(t *testing.T, got *Transition, classes int, rate float64) {
 	t.Helper()
 	want, err := NewTransition(Pair, classes, rate)
@@ -298,7 +298,7 @@ func checkEstimate(t *testing.T, got *Transition, classes int, rate float64) {
 		}
 	}
 	t.Logf("a row of the estimate is off by %.3f on average", far)
-	if far > 0.72 { // an estimate of no noise at all is off by 0.8
+	if far > 0.72 { // an estimate of no noise is off by 0.8
 		t.Errorf("a row of the estimate is off by %.3f on average", far)
 	}
 }

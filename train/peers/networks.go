@@ -247,7 +247,8 @@ func (n *Networks) Groups(
 			g := train.Group{Name: names[k], Params: params, Start: from + k*rest, Stop: stop}
 			last := cmp.Or(stop, steps)
 			if g.Start > last {
-				return nil, fmt.Errorf("peers: %s: the backbone rests for %d steps and a network learns for %d: it would "+
+				return nil, fmt.Errorf("peers: %s: the backbone rests for %d steps and a network learns "+
+					"for %d: it would "+
 					"never be trained", n.cfg.Method, rest, last-from+1)
 			}
 			var err error

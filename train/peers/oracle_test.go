@@ -14,7 +14,7 @@ import (
 	"winnow/train"
 )
 
-// softmax64 is written straight from its definition: logits here are small.
+// softmax64 follows the definition; the logits here are small.
 func softmax64(row []float64) []float64 {
 	p, sum := make([]float64, len(row)), 0.0
 	for c, v := range row {
@@ -27,7 +27,7 @@ func softmax64(row []float64) []float64 {
 	return p
 }
 
-// slowChoice is the small-loss choice by counting: a row is chosen if fewer than k rows come before it.
+// slowChoice is the small-loss selection by counting: a row is chosen if fewer than k rows come before it.
 func slowChoice(losses []float64, among []int, rate float64) (chosen []int) {
 	k := int((1 - rate) * float64(len(among)))
 	if k == 0 {
@@ -47,7 +47,7 @@ func slowChoice(losses []float64, among []int, rate float64) (chosen []int) {
 	return chosen
 }
 
-// slowTeach is Co-teaching's step from its definition.
+// slowTeach is Co-teaching's step by its definition.
 func slowTeach(l1, l2 [][]float64, labels []int, rate float64, disagreeing bool) (values [2]float64, chosen [2][]int) {
 	var losses [2][]float64
 	var among []int
@@ -86,9 +86,10 @@ func (p problem) String() string {
 	return fmt.Sprintf("%d rows, rate %v, plus %v", len(p.labels), p.rate, p.plus)
 }
 
-// drawProblem draws logits, some rows of them equal in both networks, some twice. They are thousandths, and the
-// logit of each row's label is moved by a little of its own: losses are then equal to the bit or farther apart
-// than rounding, which decides whether (1, 1) or (0, 0) has the smaller one.
+// drawProblem draws logits; some rows are equal in both networks, some occur twice. The logits are thousandths,
+// and the logit of each row's label is shifted by a small amount of its own. Losses are thus either equal bit
+// for bit or farther apart than rounding errors, which would otherwise decide whether (1, 1) or (0, 0) has the
+// smaller one.
 func drawProblem(t *rapid.T) problem {
 	n, classes := rapid.IntRange(1, 12).Draw(t, "rows"), rapid.IntRange(2, 5).Draw(t, "classes")
 	thousandth := rapid.Map(rapid.IntRange(-4096, 4096), func(n int) float64 { return float64(n) / 1024 })
@@ -116,8 +117,8 @@ func drawProblem(t *rapid.T) problem {
 type teacher func(e *exchange, d1, d2, l1, l2 Matrix[float64], labels []int, forget float64,
 	disagreeing bool) (float64, float64)
 
-// checkTeach compares a step with the slow one, and its gradient with central differences of the slow values, the
-// choices held.
+// checkTeach compares a step with the slow one, and its gradient with central differences of the slow values
+// with fixed selections.
 func checkTeach(p problem, do teacher) error {
 	l := [2]Matrix[float64]{pack(p.l1), pack(p.l2)}
 	d := [2]Matrix[float64]{like(l[0]), like(l[1])}
@@ -149,7 +150,7 @@ func checkTeach(p problem, do teacher) error {
 	return nil
 }
 
-// meanOf is the mean cross entropy of the rows chosen.
+// meanOf is the mean cross entropy of the chosen rows.
 func meanOf(rows [][]float64, labels, chosen []int) (sum float64) {
 	for _, i := range chosen {
 		sum -= math.Log(softmax64(rows[i])[labels[i]])
@@ -178,7 +179,7 @@ func TestTeachAgainstLoops(t *testing.T) {
 	})
 }
 
-// Each of these is a mistake that was made somewhere, or could be: the check must see it.
+// Each of these is a mistake that was made somewhere, or could be made: the check must detect it.
 func TestSpoiledTeachersAreSeen(t *testing.T) {
 	p := problem{rate: 0.4, labels: []int{0, 1, 2, 0, 1, 2, 0, 1, 1, 2, 0, 0, 2, 1, 2, 0}}
 	rng := train.Rand(3, "spoiled", 0)
@@ -295,7 +296,7 @@ func TestSpoiledCorrectionsAreSeen(t *testing.T) {
 	for i := range 3 {
 		row := make([]float64, 3)
 		for j := range row {
-			row[j] = tr.At(j, i) // given and true mistaken for each other
+			row[j] = tr.At(j, i) // given and true swapped
 		}
 		turned.setRow(i, row)
 	}
@@ -315,7 +316,7 @@ func TestSpoiledCorrectionsAreSeen(t *testing.T) {
 	}
 }
 
-// Logits far apart neither overflow nor underflow, and impossible labels are infinitely wrong, not NaN.
+// Logits far apart neither overflow nor underflow, and impossible labels cost +Inf, not NaN.
 func TestExtremes(t *testing.T) {
 	far := pack([][]float64{{1e5, -1e5, 0}, {-1e5, 1e5, 0}})
 	var e exchange
@@ -336,7 +337,7 @@ func TestExtremes(t *testing.T) {
 	for _, v := range []float64{math.NaN(), math.Inf(1)} {
 		bad := pack([][]float64{{1, v, 0}, {0, 1, 0}})
 		if v1, _ := teach(&e, d1, d2, bad, far, []int{0, 0}, 0.5, false); !math.IsNaN(v1) && !math.IsInf(v1, 0) {
-			// The second network may have chosen the other row: then the first one's own choice shows it.
+			// The second network may have chosen the other row: then the first one's own selection shows it.
 			if len(e.chosen[1]) != 1 || e.chosen[1][0] != 1 {
 				t.Errorf("a logit of %v gives the loss %v", v, v1)
 			}
@@ -460,7 +461,7 @@ func TestCosineOfNothing(t *testing.T) {
 	}
 }
 
-// The estimate, done in blocks, against all probabilities at once.
+// The estimate, made in blocks, against all probabilities at once.
 func TestEstimateAgainstLoops(t *testing.T) {
 	const n, dim, classes = 2*estimateRows + 37, 5, estimateClasses + 9
 	set := features.NewSet(n, dim)
@@ -482,7 +483,7 @@ func TestEstimateAgainstLoops(t *testing.T) {
 		}
 		defer networks.Close()
 		for i := range networks.list[1].classifier.Weight.Data {
-			networks.list[1].classifier.Weight.Data[i] *= 4 // surer of itself
+			networks.list[1].classifier.Weight.Data[i] *= 4 // more confident
 		}
 		if err := networks.estimate(); err != nil {
 			t.Fatal(err)
@@ -528,7 +529,7 @@ func slowProbabilities(net *network, set features.Set) [][]float64 {
 	return logits
 }
 
-// slowAnchor leaves out what has too few smaller ones before it.
+// slowAnchor leaves out values with too few smaller ones.
 func slowAnchor(p []float64, percentile float64) int {
 	best, at := -1.0, 0
 	sorted := slices.Clone(p)
@@ -546,7 +547,7 @@ func slowAnchor(p []float64, percentile float64) int {
 }
 
 // A whole training of two linear networks by plain gradient descent, in float64 loops from the definitions: the
-// weights of the run are the same to float32's accuracy, step after step.
+// weights of the run agree to float32's accuracy, step after step.
 func TestTrainingAgainstLoops(t *testing.T) {
 	const classes, dim, out, batch = 4, 6, 3, 16
 	rng := train.Rand(8, "replay", 0)

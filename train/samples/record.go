@@ -45,7 +45,8 @@ type Record struct {
 // New returns an empty record.
 func New(cfg Config) (*Record, error) {
 	if len(cfg.IDs) != len(cfg.Labels) {
-		return nil, fmt.Errorf("samples: found %d ids and %d labels, expected equal numbers", len(cfg.IDs), len(cfg.Labels))
+		return nil, fmt.Errorf("samples: found %d ids and %d labels, expected equal numbers", len(cfg.IDs),
+			len(cfg.Labels))
 	}
 	if cfg.From < 1 {
 		return nil, fmt.Errorf("samples: averages begin with step %d, expected 1 or more", cfg.From)

@@ -31,8 +31,8 @@ func listed(r *Record) []Sample { return slices.Collect(r.All(names)) }
 
 func verdict(odds float64, best int) filters.Verdict { return filters.Verdict{Odds: odds, Best: best} }
 
-// The places of a row's vectors, whatever is pushed, are where the bank holds its ID; and so they are after the index
-// is allocated again from the bank.
+// After any pushes, the positions of a row's vectors are where the bank holds its ID, also after the index is
+// rebuilt from the bank.
 func TestMembersAreWhereTheBankHasThem(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		const rows = 9
@@ -104,7 +104,7 @@ func TestFollowRefusesAnotherBank(t *testing.T) {
 	}
 }
 
-// Forgetting, as the definition says, one visit after another.
+// Forgetting, as in the definition, visit after visit.
 func TestForgetting(t *testing.T) {
 	for _, c := range []struct {
 		best             []int // of a sample of class 0; -1: nothing known
@@ -127,8 +127,8 @@ func TestForgetting(t *testing.T) {
 	}
 }
 
-// Averages are of the last part and of one judge; a corrected label is doubted; a class ahead at most visits is
-// suggested.
+// Averages are over the last part and one judge; a corrected label is doubted; a class that leads at most
+// visits is suggested.
 func TestAverages(t *testing.T) {
 	r := must(New(Config{IDs: []int{3, 4, 9}, Labels: []int{0, 1, -1}, From: 3}))
 	add := func(step int, judge string, label int, loss float64, kept []int, v ...filters.Verdict) {
@@ -225,7 +225,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// What can be read is written the same, and nothing else is read.
+// What can be read is written back the same, and nothing else is read.
 func FuzzRead(f *testing.F) {
 	var text bytes.Buffer
 	must(0, Write(&text, slices.Values(some())))
@@ -255,7 +255,8 @@ func TestNewRefuses(t *testing.T) {
 	}
 }
 
-// BenchmarkAdd is a step's batch of 64 in a record of a million rows, and the list of it is what the file holds.
+// BenchmarkAdd records a step's batch of 64 in a record of a million rows, and lists what is written to the
+// file.
 func BenchmarkAdd(b *testing.B) {
 	const rows, batch = 1_000_000, 64
 	cfg := Config{From: 1}

@@ -77,7 +77,7 @@ func TestNewRefuses(t *testing.T) {
 	}
 }
 
-// Batches of one class, of two images, sets whose every label is different: numbers stay numbers.
+// Batches of one class, of two images, sets with all labels different: numbers stay finite.
 func TestDegenerateBatches(t *testing.T) {
 	for name, labels := range map[string]func(i int) int{
 		"one class": func(int) int { return 1 }, "every label different": func(i int) int { return i },

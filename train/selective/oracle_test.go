@@ -9,7 +9,7 @@ import (
 	"winnow/train"
 )
 
-// trained is a bed after so many epochs, with one more batch in its learner: queues are full, an epoch is judged.
+// trained is a bed after some epochs, with one more batch in its learner: queues are full, an epoch is judged.
 func trained(t *testing.T, cfg Config, epochs int) *bed {
 	t.Helper()
 	set, truth := clusters(3, 5, 36, 0.3)
@@ -86,7 +86,7 @@ func slowSupCon(u []float64, candidates [][]float64, leave int, positive func(j 
 	return sum / math.Max(float64(n), 1)
 }
 
-// slowSelCL is Sel-CL's loss from its definition, wrong in one way where spoiled names one.
+// slowSelCL is Sel-CL's loss by its definition, with one error if spoiled names one.
 func slowSelCL(m *selcl, u, l [][]float64, spoiled string) float64 {
 	n, s, t := len(m.step.rows), &m.step, m.cfg.Temperature
 	if spoiled == "temperature" {
@@ -184,7 +184,7 @@ func slowSelCL(m *selcl, u, l [][]float64, spoiled string) float64 {
 	return value
 }
 
-// slowTCL is TCL's loss from its definition; targets are made of fixed logits, as they are constants.
+// slowTCL is TCL's loss by its definition; targets are made from fixed logits, because they are constants.
 func slowTCL(m *tcl, u, l, fixed [][]float64, spoiled string) float64 {
 	n, t := len(m.rows), m.cfg.Temperature
 	target := func(i int, p func(k int) float64) []float64 {
@@ -239,8 +239,8 @@ func slowTCL(m *tcl, u, l, fixed [][]float64, spoiled string) float64 {
 	return value
 }
 
-// Both losses are those of their definitions, in every phase, and their gradients are those of the definitions; a
-// definition that is wrong in one place is seen to differ.
+// Both losses and their gradients equal those of their definitions in every phase; a definition with one error
+// differs.
 func TestLossesAreTheOracles(t *testing.T) {
 	for _, c := range []struct {
 		name    string

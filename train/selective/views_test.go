@@ -8,8 +8,8 @@ import (
 	"winnow/train"
 )
 
-// TestStoredViews: with several stored views of each row each draw is of one of them, all come up, and with one
-// nothing is drawn for it: the numbers are those of the set alone.
+// TestStoredViews: with several stored views of each row, each draw uses one of them, and all are used. With a
+// single view no number is drawn for it: the results are those of the set alone.
 func TestStoredViews(t *testing.T) {
 	set, _ := clusters(3, 4, 5, 0)
 	n := set.Len()
@@ -48,7 +48,8 @@ func TestStoredViews(t *testing.T) {
 	}
 }
 
-// TestLearnsFromStoredViews: both methods take them, and they change what is learned; the same run gives the same bits.
+// TestLearnsFromStoredViews: both methods use them, and they change what is learned; the same run gives the
+// same bits.
 func TestLearnsFromStoredViews(t *testing.T) {
 	set, truth := clusters(7, 5, 40, 0.3)
 	n := set.Len()
