@@ -200,11 +200,11 @@ func TestJoinRefuses(t *testing.T) {
 				edit(t, d, func(i *Info) { i.Shard.Images = "0000" })
 			}
 			return dirs
-		}, "are not the list"},
+		}, "are not those of their image list"},
 		"impossible": {func(t *testing.T, dirs []string) []string {
 			edit(t, dirs[0], func(i *Info) { i.Shard.Of = 1 << 40 })
 			return dirs
-		}, "cannot be"},
+		}, "is impossible"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()

@@ -437,7 +437,7 @@ func TestUnfinishedIsSaid(t *testing.T) {
 		t.Error("8 of 10 rows were finished")
 	}
 	w.Close()
-	if _, err := Open(dir); err == nil || !strings.Contains(err.Error(), "unfinished store, 8 of 10 rows") {
+	if _, err := Open(dir); err == nil || !strings.Contains(err.Error(), "unfinished store: 8 of 10 rows") {
 		t.Errorf("Open: %v", err)
 	}
 }

@@ -230,7 +230,7 @@ func TestViewStoresRefuse(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := s.ReadView(t.Context(), []int{1}, 3); err == nil ||
-		!strings.Contains(err.Error(), "view 3 asked for, expected 0 to 2") {
+		!strings.Contains(err.Error(), "found view 3, expected 0 to 2") {
 		t.Error(err)
 	}
 	for _, read := range []func() error{

@@ -7,7 +7,7 @@ import (
 	"winnow/graph"
 )
 
-// A name that is taken often costs no more than one that is taken once.
+// A name that is requested often costs no more than one that is requested once.
 func TestFreshCost(t *testing.T) {
 	b := graph.NewBuilder("many", 17)
 	for range 1000 {
@@ -75,7 +75,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestSubgraphs: a branch may use what the graph around it has made so far, and a cut keeps it.
+// TestSubgraphs: a branch may use what the outer graph has made so far, and a cut keeps it.
 func TestSubgraphs(t *testing.T) {
 	b := graph.NewBuilder("branches", 13)
 	x := b.Input("x", graph.Float32, graph.Shape{graph.Free("N"), graph.Fixed(2)})

@@ -8,7 +8,7 @@ import (
 	"winnow/graph"
 )
 
-// net builds a network over [N,3,8,8] behind one convolution to 16 maps of 8×8, whose name is handed on.
+// net builds a network over [N,3,8,8] after one convolution to 16 maps of 8×8, whose name is passed on.
 func net(opset int64, rest func(b *graph.Builder, maps string) string) *graph.Model {
 	b := graph.NewBuilder("net", opset)
 	x := b.Input("x", graph.Float32, graph.Shape{graph.Free("N"), graph.Fixed(3), graph.Fixed(8), graph.Fixed(8)})
@@ -25,8 +25,8 @@ func weight(b *graph.Builder, dims ...int64) string {
 	return b.Constant(graph.NewTensor("weight", numbers(uint64(n), int(n)), dims...))
 }
 
-// transformer is the skeleton of a vision transformer: patches, tokens, a class token picked, a classifier.
-// Batch and token count go through Shape, Concat and Reshape as exporters write them.
+// transformer is the skeleton of a vision transformer: patches, tokens, selection of a class token, a
+// classifier. Batch and token count go through Shape, Concat and Reshape as exporters write them.
 func transformer(opset int64) *graph.Model {
 	return net(opset, func(b *graph.Builder, maps string) string {
 		n := b.Node("Gather", []string{b.Node("Shape", []string{maps}),
@@ -46,7 +46,7 @@ func transformer(opset int64) *graph.Model {
 	})
 }
 
-// TestFeatureTensor: the classifier is found in every form exporters give it.
+// TestFeatureTensor: the classifier is found in every form that exporters use.
 func TestFeatureTensor(t *testing.T) {
 	pooled := func(b *graph.Builder, maps string) string {
 		return b.NodeTo("pooled", "Flatten", []string{b.NodeTo("gap", "GlobalAveragePool", []string{maps})})
@@ -128,8 +128,8 @@ func TestFeatureTensor(t *testing.T) {
 	}
 }
 
-// TestVector: what is made of maps is their mean, of tokens the first; by plain loops over what the runtime
-// says of the uncut tensor.
+// TestVector: maps become their mean, tokens the first one; compared with plain loops over the runtime's values
+// of the uncut tensor.
 func TestVector(t *testing.T) {
 	in := ort.Float32s(numbers(4, 2*3*64), 2, 3, 8, 8)
 	m := transformer(17)

@@ -7,8 +7,9 @@ import (
 	"winnow/graph"
 )
 
-// TestFootprint: counted by hand. The input (3·8·8 numbers) and the first map (6·8·8) are there together; the shortcut
-// keeps the first map while the second (10·8·8) and third (6·8·8) are made; the sum needs two and makes one.
+// TestFootprint: counted by hand. The input (3·8·8 numbers) and the first map (6·8·8) exist together; the
+// shortcut keeps the first map while the second (10·8·8) and third (6·8·8) are made; the sum needs two and
+// makes one.
 func TestFootprint(t *testing.T) {
 	net := func(shortcut bool) *graph.Model {
 		b := graph.NewBuilder("net", 13)
@@ -43,8 +44,9 @@ func TestFootprint(t *testing.T) {
 	}
 }
 
-// TestRealFootprint: MobileNetV2's worst moment is the widest stride: 96 channels at 112×112 become 96 at 56×56, or
-// 32 and 16 channels meet at 112×112 before; in any case the map of 96×112×112 with its activated copy.
+// TestRealFootprint: the peak of MobileNetV2 is at the widest stride: 96 channels at 112×112 become 96 at
+// 56×56, or 32 and 16 channels meet at 112×112 before. In any case it includes the map of 96×112×112 with its
+// activated copy.
 func TestRealFootprint(t *testing.T) {
 	_, m := realModel(t, "mobilenetv2-features")
 	if got, err := graph.Footprint(m, "input", 3, 224); err != nil || got != 4*112*112*(96+96) {

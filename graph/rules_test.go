@@ -8,25 +8,25 @@ import (
 	"winnow/graph"
 )
 
-// ruleCase is one node behind inputs of known shape; the first size is the free batch "N".
+// ruleCase is one node after inputs of known shape; the first size is the free batch "N".
 type ruleCase struct {
 	name   string
 	opset  int64
 	shapes [][]int64 // of the float32 inputs at run time; the first size of each of rank > 0 is N
 	build  func(b *graph.Builder, in []string) string
-	exact  bool // every size must be known before running
+	exact  bool // every size must be known before the run
 }
 
 func ints(b *graph.Builder, values ...int64) string {
 	return b.Constant(graph.NewTensor("ints", values, int64(len(values))))
 }
 
-// one makes the build function of a single node.
+// one returns the build function of a single node.
 func one(op string, attributes ...*graph.Attribute) func(*graph.Builder, []string) string {
 	return func(b *graph.Builder, in []string) string { return b.Node(op, in, attributes...) }
 }
 
-// with is one with a further input that lists integers.
+// with is one with a further input, a list of integers.
 func with(op string, list []int64, attributes ...*graph.Attribute) func(*graph.Builder, []string) string {
 	return func(b *graph.Builder, in []string) string {
 		return b.Node(op, append(in, ints(b, list...)), attributes...)
@@ -158,7 +158,7 @@ var ruleCases = []ruleCase{
 			b.Node("Concat", []string{same, half, ints(b, -1)}, graph.Int("axis", 0))})
 	}, true},
 	{"shape with Equal and Where", 13, [][]int64{{3, 6, 1}}, func(b *graph.Builder, in []string) string {
-		asked := ints(b, -1, 6, 5) // -1: as it is, in PyTorch's expand
+		asked := ints(b, -1, 6, 5) // -1: unchanged, in PyTorch's expand
 		ones := b.Node("ConstantOfShape", []string{ints(b, 3)},
 			graph.TensorValue("value", graph.NewTensor("", []int64{1}, 1)))
 		stay := b.Node("Equal", []string{asked, b.Node("Mul", []string{ones, ints(b, -1)})})
@@ -208,7 +208,7 @@ func slices4(lists ...[]int64) func(*graph.Builder, []string) string {
 	}
 }
 
-// TestRules runs each case through ONNX Runtime and holds the inferred shape against the real one.
+// TestRules runs each case through ONNX Runtime and compares the inferred shape with the real one.
 func TestRules(t *testing.T) {
 	for _, c := range ruleCases {
 		t.Run(c.name, func(t *testing.T) {
@@ -229,7 +229,7 @@ func TestRules(t *testing.T) {
 			b.Output(out)
 			m := b.Model()
 			inferred := graph.Infer(m)[out]
-			if out := m.Graph.Outputs[0]; out.Shape == nil || !c.exact { // let the runtime find its own
+			if out := m.Graph.Outputs[0]; out.Shape == nil || !c.exact { // let the runtime infer it
 				out.Shape = nil
 			}
 			real := exec(t, m, feed...)[0]
@@ -241,7 +241,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// TestSpoiledShape: the comparison above sees a wrong size, a wrong rank and a size left open.
+// TestSpoiledShape: the comparison above detects a wrong size, a wrong rank and an unknown size.
 func TestSpoiledShape(t *testing.T) {
 	for _, shape := range []graph.Shape{{graph.Fixed(3), graph.Fixed(5)}, {graph.Free("N")},
 		{graph.Free("N"), graph.Free("")}, nil} {
@@ -253,7 +253,7 @@ func TestSpoiledShape(t *testing.T) {
 	}
 }
 
-// TestRankBomb: a graph that doubles a tensor's rank at every node is followed no further than is sane.
+// TestRankBomb: a graph that doubles a tensor's rank at every node is only tracked up to a limit.
 func TestRankBomb(t *testing.T) {
 	b := graph.NewBuilder("bomb", 13)
 	x := b.Input("x", graph.Int64, graph.ShapeOf(1, 1))

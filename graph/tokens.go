@@ -177,7 +177,8 @@ func tokenVector(m *Model, name string) (*Model, string, error) {
 		b.NodeTo(output, "Gather", []string{at, b.Constant(NewTensor("first_token", []int64{0}))}, Int("axis", 1))
 	case n == 0:
 		return nil, "", fmt.Errorf("graph: %q: found no convolution that cuts the picture into a known number of "+
-			"patches, which is needed to tell patches from other tokens: ask for %s or %s", name, ClassToken, PooledTokens)
+			"patches, which is needed to tell patches from other tokens: ask for %s or %s", name, ClassToken,
+			PooledTokens)
 	case all.Known() && all.Size < n:
 		return nil, "", fmt.Errorf("graph: %q: found %d tokens in %q for %d patches, expected one for each: ask for %s",
 			name, all.Size, at, n, PooledTokens)

@@ -10,7 +10,7 @@ import (
 )
 
 // vision is the skeleton of a vision transformer over pictures of side×side (0: free): patches of 4×4, extra
-// tokens before them, a normalisation, and a classifier on the class token or, as DINOv2 is exported, tokens
+// tokens before them, a normalisation, and a classifier on the class token or, as in exports of DINOv2, tokens
 // and a pooled vector.
 func vision(opset, side, extra int64, classifier bool) *graph.Model {
 	b := graph.NewBuilder("vision", opset)
@@ -42,7 +42,7 @@ func vision(opset, side, extra int64, classifier bool) *graph.Model {
 	return b.Model()
 }
 
-// TestTokens: the features by name are what loops over the tokens give, under every way to write them.
+// TestTokens: the named features equal loops over the tokens, for every way to write them.
 func TestTokens(t *testing.T) {
 	const patches = 4 // of 8×8
 	for _, c := range []struct {
@@ -111,7 +111,7 @@ func TestTokensRefused(t *testing.T) {
 	if list := graph.Choices(plain); list != nil {
 		t.Errorf("found %v", list)
 	}
-	// A tensor that is called like a choice is meant itself.
+	// A tensor with the name of a choice takes precedence.
 	b := graph.Extend(plain)
 	b.SetOutputs(b.NodeTo("mean", "Identity", []string{plain.Graph.Outputs[0].Name}))
 	if _, output, _, err := graph.Vector(b.Model(), "mean"); err != nil || output != "mean" {

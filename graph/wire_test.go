@@ -15,7 +15,7 @@ import (
 	"winnow/internal/testing/memory"
 )
 
-// msg writes protobuf by hand: what the reader must understand, built without the writer.
+// msg writes protobuf by hand, without the writer, as input for the reader.
 type msg []byte
 
 func (m msg) num(field protowire.Number, v uint64) msg {
@@ -28,12 +28,12 @@ func (m msg) bytes(field protowire.Number, b []byte) msg {
 
 func (m msg) text(field protowire.Number, s string) msg { return m.bytes(field, []byte(s)) }
 
-// file is a model around the fields of a graph.
+// file wraps the fields of a graph in a model.
 func file(graph msg) []byte {
 	return msg{}.num(1, 8).bytes(7, graph).bytes(8, msg{}.num(2, 17))
 }
 
-// TestUnknownFields: an unknown field, at any level, is still there after reading and writing.
+// TestUnknownFields: unknown fields at any level survive reading and writing.
 func TestUnknownFields(t *testing.T) {
 	mark := func(m msg, text string) msg { return m.text(900, text) }
 	dim := mark(msg{}.text(2, "N"), "in dim")
@@ -62,7 +62,7 @@ func TestUnknownFields(t *testing.T) {
 	}
 }
 
-// TestTensorForms reads one tensor in each of the forms the format has for it.
+// TestTensorForms reads one tensor in each form that the format has for it.
 func TestTensorForms(t *testing.T) {
 	packed := func(list ...uint64) (b []byte) {
 		for _, v := range list {
@@ -136,7 +136,7 @@ func TestHalfEnds(t *testing.T) {
 	}
 }
 
-// TestReadRefuses: each bad file gives one line that says what is wrong.
+// TestReadRefuses: each bad file gives a one-line error that says what is wrong.
 func TestReadRefuses(t *testing.T) {
 	whole := small(13).Marshal()
 	weight := func(m msg) []byte { return file(msg{}.bytes(5, m.text(8, "w"))) }
@@ -173,7 +173,7 @@ func TestReadRefuses(t *testing.T) {
 	}
 }
 
-// TestDepth: graphs inside graphs end at some depth, with an error and not with the stack.
+// TestDepth: too deeply nested graphs are an error, not a stack overflow.
 func TestDepth(t *testing.T) {
 	g := msg{}
 	for range 1000 {
@@ -184,7 +184,8 @@ func TestDepth(t *testing.T) {
 	}
 }
 
-// TestExternal: a tensor whose values are in another file is read, and refused with what to do when used.
+// TestExternal: a tensor whose values are in another file can be read; using it is an error that says what to
+// do.
 func TestExternal(t *testing.T) {
 	place := msg{}.text(1, "location").text(2, "weights.bin")
 	w := msg{}.num(1, 1000).num(2, 1).text(8, "w").bytes(13, place).num(14, 1)
@@ -209,7 +210,8 @@ func TestExternal(t *testing.T) {
 	}
 }
 
-// TestDamaged cuts a file everywhere and flips every bit of it: an error or another model, never a panic.
+// TestDamaged cuts a file everywhere and flips every bit of it: the result is an error or another model, never
+// a panic.
 func TestDamaged(t *testing.T) {
 	whole := small(13).Marshal()
 	for n := range whole {
@@ -225,7 +227,8 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
-// walkAll does with arbitrary bytes what the program does with a file; deep also compares field by field.
+// walkAll does with arbitrary bytes what the program does with a file; with deep it also compares field by
+// field.
 func walkAll(t *testing.T, data []byte, deep bool) {
 	t.Helper()
 	m, err := graph.Read(data)
@@ -277,7 +280,7 @@ func FuzzRead(f *testing.F) {
 				graph.Infer(m)
 			}
 		})
-		if len(data) < 1<<16 { // what matters is how fields nest; big inputs only slow the search
+		if len(data) < 1<<16 { // the nesting of fields matters; large inputs only slow the search
 			walkAll(t, data, true)
 		}
 	})

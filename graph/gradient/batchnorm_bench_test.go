@@ -7,8 +7,8 @@ import (
 	"winnow/graph/gradient"
 )
 
-// BenchmarkTrainedNorm compares the derivative of BatchNormalization as a whole with that of the primitives it
-// is made of, on a batch of ResNet's first stage.
+// BenchmarkTrainedNorm compares the derivative of BatchNormalization as a whole with that of its primitives, on
+// a batch of ResNet's first stage.
 func BenchmarkTrainedNorm(b *testing.B) {
 	in := []array{drawn(1, -1, 3, 8, 64, 56, 56), x(2, 64), x(3, 64)}
 	stat := func(b *graph.Builder, name string) string {

@@ -10,7 +10,8 @@ import (
 	"winnow/graph/gradient"
 )
 
-// norm makes a case's build: BatchNormalization over the inputs x, scale, bias with running statistics 0.5, 2.
+// norm returns a case's build: BatchNormalization over the inputs x, scale, bias with running statistics 0.5,
+// 2.
 func norm(channels int64, attributes ...*graph.Attribute) func(b *graph.Builder, in []string) string {
 	return func(b *graph.Builder, in []string) string {
 		running := func(name string, v float64) string {
@@ -152,7 +153,7 @@ func TestRunningStatistics(t *testing.T) {
 	}
 }
 
-// A network that runs the same layer on two tensors moves its statistics twice.
+// A network that runs the same layer on two tensors updates its statistics twice.
 func TestSharedStatistics(t *testing.T) {
 	in := []array{drawn(1, -1, 3, 4, 3), x(2, 3), x(3, 3), drawn(4, 0, 9, 5, 3)}
 	d, values, err := ruleCase{typ: graph.Float64, in: in, norms: gradient.BatchNorm{Train: true},
@@ -239,7 +240,7 @@ func TestNormOptions(t *testing.T) {
 	}
 }
 
-// A statistic that is also a bias would take the bias with it.
+// A statistic that is also a bias would change the bias with it.
 func TestStatisticOfAnotherUse(t *testing.T) {
 	for name, build := range map[string]func(n *network, zeros string) string{
 		"a bias": func(n *network, zeros string) string { return n.node("Add", n.x, zeros) },

@@ -11,8 +11,8 @@ import (
 	"winnow/graph"
 )
 
-// ladder is a small network whose names tell its stages: image → stem → layer1 (two convolutions, added to what
-// they start from) → layer2 → features.
+// ladder is a small network whose names show its stages: image → stem → layer1 (two convolutions, added to
+// their input) → layer2 → features.
 func ladder() *graph.Model {
 	m := &graph.Model{IRVersion: 8, Opsets: []graph.Opset{{Version: 17}}, Graph: &graph.Graph{Name: "ladder"}}
 	m.Graph.Inputs = []*graph.ValueInfo{{Name: "image", Type: graph.Float32,
@@ -49,7 +49,7 @@ func TestChoose(t *testing.T) {
 		"stem":    both("stem", "layer1.0", "layer1.1", "layer2.0", "layer2.1"),
 		"layer1":  both("layer1.0", "layer1.1", "layer2.0", "layer2.1"),
 		"layer2":  both("layer2.0", "layer2.1"),
-		"layer1*": both("layer1.0", "layer1.1"), // a pattern does not go on behind
+		"layer1*": both("layer1.0", "layer1.1"), // a pattern must match the whole name
 		"*.1.*":   both("layer1.1", "layer2.1"),
 		"*bias": {"stem.conv.bias", "layer1.0.conv.bias", "layer1.1.conv.bias", "layer2.0.conv.bias",
 			"layer2.1.conv.bias"},
@@ -70,7 +70,7 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-// On names without slashes a pattern means what the standard library's means.
+// For names without slashes a pattern means what the standard library's means.
 func TestMatchesLikePath(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		pattern := rapid.StringMatching(`[ab*]{0,8}`).Draw(t, "pattern")

@@ -17,7 +17,7 @@ func geluParts(factor float32) func(b *graph.Builder, in []string) string {
 	}
 }
 
-// BenchmarkGelu compares Gelu that is recognised with one that is not, at the size of a small vision transformer.
+// BenchmarkGelu compares a recognised Gelu with one that is not, at the size of a small vision transformer.
 func BenchmarkGelu(b *testing.B) {
 	in := []array{drawn(1, -3, 3, 8, 197, 1536)}
 	for _, c := range []ruleCase{{name: "whole", build: geluParts(0.5)}, {name: "parts", build: geluParts(0.6)}} {
@@ -26,7 +26,7 @@ func BenchmarkGelu(b *testing.B) {
 	}
 }
 
-// benchmark measures both models of a case of one output.
+// benchmark measures both models of a case with one output.
 func benchmark(b *testing.B, c ruleCase) {
 	d, values, err := c.derivative()
 	if err != nil {

@@ -7,7 +7,8 @@ import (
 	"winnow/graph"
 )
 
-// TestWholeGelu: however an exporter orders x, ½ and 1+erf(x/√2), it becomes one operator, and nothing else does.
+// TestWholeGelu: in whatever order an exporter writes x, ½ and 1+erf(x/√2), it becomes one operator, and
+// nothing else does.
 func TestWholeGelu(t *testing.T) {
 	scalar := func(b *graph.Builder, v float32) string { return b.Constant(graph.NewTensor("number", []float32{v})) }
 	rise := func(b *graph.Builder, x string) string { // 1 + erf(x/√2)
@@ -67,7 +68,7 @@ func TestWholeGelu(t *testing.T) {
 			if got := difference(t, d, values, graph.Float32); !(got < 1e-2) {
 				t.Errorf("the gradient is off by %.3g of its size", got)
 			}
-			// The value is that of the parts.
+			// The value equals that of the parts.
 			b := graph.NewBuilder("parts", 17)
 			b.Output(before(c.build)(b, []string{b.Input("x0", graph.Float32, graph.ShapeOf(3, 8))}))
 			run := newMachine(t, d, graph.Float32).forward(values)

@@ -10,19 +10,19 @@ import (
 	"winnow/graph/gradient"
 )
 
-// network is a model with weights: what a test differentiates by name.
+// network is a model with weights, which a test differentiates by name.
 type network struct {
 	b      *graph.Builder
 	x      string
 	values map[string]array
 }
 
-// newNetwork has one input x of this shape, its first size free unless fixed.
+// newNetwork has one input x of this shape; its first size is free unless fixed.
 func newNetwork(opset int64, fixed bool, dims ...int64) *network {
 	n := &network{b: graph.NewBuilder("net", opset), values: map[string]array{}}
 	shape := graph.ShapeOf(dims...)
 	if !fixed {
-		shape[0] = graph.Free("") // as many exporters leave it
+		shape[0] = graph.Free("") // as many exporters write it
 	}
 	n.x = n.b.Input("x", graph.Float64, shape)
 	n.values[n.x] = x(1, dims...)
@@ -36,7 +36,7 @@ func (n *network) weight(name string, seed uint64, dims ...int64) string {
 	return name
 }
 
-// state says in the file what shape a tensor has, as exporters do where winnow's inference has no rule.
+// state states a tensor's shape in the file, as exporters do, for operators without an inference rule.
 func (n *network) state(tensor string, dims ...int64) string {
 	g := n.b.Model().Graph
 	g.ValueInfo = append(g.ValueInfo,
@@ -46,7 +46,7 @@ func (n *network) state(tensor string, dims ...int64) string {
 
 func (n *network) node(op string, inputs ...string) string { return n.b.Node(op, inputs) }
 
-// check differentiates by the weights (and x) and compares.
+// check differentiates with respect to the weights (and x) and compares.
 func (n *network) check(t *testing.T, output string, weights ...string) *gradient.Derivative {
 	t.Helper()
 	n.b.Output(output)
@@ -73,7 +73,8 @@ func TestFixedBatch(t *testing.T) {
 	n.check(t, n.node("Mul", n.node("Tanh", n.node("MatMul", n.x, w)), v), w, v)
 }
 
-// A free size of one input may be 1 and another input's not: which axes are summed is known only then.
+// A free size of one input may be 1 while another input's is not: which axes are summed is known only at run
+// time.
 func TestSizesFoundLate(t *testing.T) {
 	for _, sizes := range [][2]int64{{1, 3}, {3, 3}, {3, 1}} {
 		n := newNetwork(17, false, sizes[0], 4)
@@ -90,7 +91,7 @@ func TestSizesFoundLate(t *testing.T) {
 	}
 }
 
-// One derivative serves every batch.
+// One derivative works for every batch size.
 func TestBatches(t *testing.T) {
 	n := newNetwork(17, false, 2, 3, 4)
 	w := n.weight("w", 2, 4, 5)
@@ -105,8 +106,8 @@ func TestBatches(t *testing.T) {
 	}
 }
 
-// Who frees the batch of a file by its input alone leaves a 1 in what the file says of other tensors: it must not
-// pass for a size that is repeated, or the gradients of all images end up in each.
+// If the batch of a file is freed in its input only, the file still states 1 for other tensors. That 1 must not
+// be taken for a broadcast size, or the gradients of all images would be added up in each.
 func TestFreedBatch(t *testing.T) {
 	n := newNetwork(17, false, 3, 4)
 	w := n.weight("w", 2, 4, 4)
@@ -114,7 +115,7 @@ func TestFreedBatch(t *testing.T) {
 	n.check(t, n.node("Mul", n.node("Add", n.x, n.node("Tanh", n.x)), gate), w)
 }
 
-// Exporters compute the shape for Reshape from that of another tensor.
+// Exporters compute the shape for a Reshape from that of another tensor.
 func TestIntegerPath(t *testing.T) {
 	n := newNetwork(17, false, 2, 3, 4)
 	w := n.weight("w", 2, 12, 2)
@@ -127,7 +128,7 @@ func TestIntegerPath(t *testing.T) {
 	}
 }
 
-// Constants may be nodes, and a weight's neighbour.
+// Constants may be nodes, next to weights.
 func TestConstantNodes(t *testing.T) {
 	n := newNetwork(17, false, 3, 4)
 	w := n.weight("w", 2, 4)
@@ -137,7 +138,7 @@ func TestConstantNodes(t *testing.T) {
 		n.b.Node("Constant", nil, graph.TensorValue("value", graph.NewTensor("two", []float64{2})))), half), w)
 }
 
-// Up to version 3 of the format initializers are listed as inputs.
+// Up to version 3 of the format initializers are also listed as inputs.
 func TestOldFormat(t *testing.T) {
 	n := newNetwork(8, false, 3, 4)
 	w, v := n.weight("w", 2, 4, 5), n.weight("v", 3, 5)
@@ -244,7 +245,7 @@ func TestRefused(t *testing.T) {
 					{Name: "then_branch", Kind: graph.KindGraph, Graph: inner("Exp")},
 					{Name: "else_branch", Kind: graph.KindGraph, Graph: inner("Neg")},
 				}})
-			// by the sum alone the gradient would look complete
+			// from the sum alone the gradient would look complete
 			return n.node("Mul", n.node("Add", n.x, w), n.state("branch", 4))
 		}},
 		{"quantized on the way", "operator DequantizeLinear", func(n *network, w string) string {
@@ -318,7 +319,7 @@ func TestRefusedOptions(t *testing.T) {
 	}
 }
 
-// Before set 8 MaxPool does not tell where its maxima lie.
+// Before set 8 MaxPool does not output the places of its maxima.
 func TestRefusedOperatorSet(t *testing.T) {
 	n := newNetwork(7, false, 3, 2, 4)
 	w := n.weight("w", 2, 4)
@@ -329,7 +330,7 @@ func TestRefusedOperatorSet(t *testing.T) {
 	}
 }
 
-// A row of zeros has no direction: its gradient is 0, not NaN, which one step would carry into every weight.
+// A row of zeros has no direction: its gradient is 0, not NaN, which one step would spread to every weight.
 func TestNormOfZero(t *testing.T) {
 	n := newNetwork(17, false, 2, 3)
 	clear(n.values["x"].data[:3])
@@ -345,7 +346,7 @@ func TestNormOfZero(t *testing.T) {
 	}
 }
 
-// The models only rely on what a stock runtime knows.
+// The models use only operators of a standard runtime.
 func TestModelsStandAlone(t *testing.T) {
 	n := newNetwork(17, false, 2, 3, 4)
 	w := n.weight("w", 2, 2, 4, 4)

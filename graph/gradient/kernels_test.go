@@ -15,11 +15,11 @@ import (
 	"winnow/internal/testing/orttest"
 )
 
-// bends are where the functions behind a convolution have no derivative: what lies within a rounding of one may
-// be taken either way.
+// bends are where the functions after a convolution have no derivative: values within a rounding error of one
+// may go either way.
 var bends = []float64{-0.5, 0, 0.1, 0.7}
 
-// behind is what follows a convolution whose derivative the kernels take with it.
+// behind lists what may follow a convolution so that the kernels include its derivative.
 var behind = map[string]func(b *graph.Builder, x string) string{
 	"nothing": func(b *graph.Builder, x string) string { return x },
 	"Relu":    func(b *graph.Builder, x string) string { return b.Node("Relu", []string{x}) },
@@ -31,13 +31,13 @@ var behind = map[string]func(b *graph.Builder, x string) string{
 	"Clip from below": func(b *graph.Builder, x string) string {
 		return b.Node("Clip", []string{x, b.Constant(graph.NewTensor("low", []float32{0.1}))})
 	},
-	// What is between is read twice, so it cannot stay inside.
+	// The value in between is read twice, so it must be an output.
 	"Relu and a sum": func(b *graph.Builder, x string) string {
 		return b.Node("Add", []string{x, b.Node("Relu", []string{x})})
 	},
 }
 
-// drawDepthwise draws a depthwise convolution along two axes: sizes around the widths of vectors, of 4, 8 and 16.
+// drawDepthwise draws a depthwise convolution along two axes, with sizes around the vector widths 4, 8 and 16.
 func drawDepthwise(t *rapid.T) geometry {
 	size, pad := rapid.Int64Range(1, 35), rapid.Int64Range(0, 3)
 	channels := rapid.Int64Range(1, 67).Draw(t, "channels")
@@ -55,7 +55,7 @@ func drawDepthwise(t *rapid.T) geometry {
 	return g
 }
 
-// followed is the convolution with what is behind it.
+// followed is the convolution with what follows it.
 func (g geometry) followed(next func(b *graph.Builder, x string) string, kernels bool) ruleCase {
 	in := []array{g.x, g.w}
 	if g.bias {
@@ -68,8 +68,8 @@ func (g geometry) followed(next func(b *graph.Builder, x string) string, kernels
 	}}
 }
 
-// run returns the output and all gradients of a case, and the operators of ours in both of its models. No
-// gradient comes to the places of the output that are listed.
+// run returns the output and all gradients of a case, and the names of our operators in both models. The output
+// places in silent get no gradient.
 func (c ruleCase) run(t testing.TB, silent ...int) (results []array, ours []string) {
 	t.Helper()
 	d, values, err := c.derivative()
@@ -94,7 +94,7 @@ func (c ruleCase) run(t testing.TB, silent ...int) (results []array, ours []stri
 	return append([]array{y}, m.backward(tensors, dy)...), ours
 }
 
-// bent lists the places of a convolution's output that lie at a bend of what is behind it, but for rounding.
+// bent lists the output places of a convolution that are within rounding of a bend of what follows.
 func (g geometry) bent(t testing.TB) (at []int) {
 	results, _ := g.followed(behind["nothing"], false).run(t)
 	for i, v := range results[0].data {
@@ -105,8 +105,8 @@ func (g geometry) bent(t testing.TB) (at []int) {
 	return at
 }
 
-// farthest returns the largest difference of two arrays over the norm of the first, or over a least one: sums
-// may cancel.
+// farthest returns the largest difference of two arrays relative to the norm of the first, or to least if that
+// is larger: sums may cancel.
 func farthest(a, b array, least float64) float64 {
 	if !slices.Equal(a.dims, b.dims) {
 		return math.Inf(1)
@@ -119,8 +119,8 @@ func farthest(a, b array, least float64) float64 {
 	return worst / math.Sqrt(norm)
 }
 
-// drawConv3x3 draws a convolution for Winograd's way: maps of one place and of one column, odd ones among them,
-// channels around the widths of vectors, more than a group of tiles.
+// drawConv3x3 draws a convolution for Winograd's algorithm: maps of one place and of one column, odd sizes,
+// channels around the vector widths, more than one group of tiles.
 func drawConv3x3(t *rapid.T) geometry {
 	size, pad, channels := rapid.Int64Range(1, 19), rapid.Int64Range(0, 2), rapid.Int64Range(16, 70)
 	g := geometry{batch: rapid.Int64Range(1, 3).Draw(t, "batch"), from: channels.Draw(t, "from"),
@@ -135,7 +135,7 @@ func drawConv3x3(t *rapid.T) geometry {
 	return g
 }
 
-// TestKernels: the kernels' outputs and gradients are those of ONNX's operators.
+// TestKernels: the outputs and gradients of the kernels equal those of ONNX's operators.
 func TestKernels(t *testing.T) {
 	t.Run("Depthwise", func(t *testing.T) { testKernel(t, "Depthwise", drawDepthwise, 2e-6) })
 	t.Run("Conv3x3", func(t *testing.T) { testKernel(t, "Conv3x3", drawConv3x3, 2e-6) })
@@ -160,7 +160,7 @@ func testKernel(t *testing.T, op string, draw func(*rapid.T) geometry, limit flo
 	})
 }
 
-// TestConv3x3NotFinite: what is not finite where the operators compute it is not finite here, and it spreads no
+// TestConv3x3NotFinite: what is not finite with the operators is not finite here either, and it spreads no
 // farther than over the tiles that read it.
 func TestConv3x3NotFinite(t *testing.T) {
 	for _, bad := range []float64{math.NaN(), math.Inf(1)} {
@@ -178,15 +178,15 @@ func TestConv3x3NotFinite(t *testing.T) {
 			}
 		}
 		for i, v := range want[2].data {
-			if i/9%16 == 0 && !finite(v) && finite(got[2].data[i]) { // others read numbers alone
+			if i/9%16 == 0 && !finite(v) && finite(got[2].data[i]) { // the others read only numbers
 				t.Fatalf("%v: the gradient of weight %d is %g, the operators' %g", bad, i, got[2].data[i], v)
 			}
 		}
 	}
 }
 
-// TestKernelInstructions repeats the tests of the kernels in each set of instructions that the processor has, a process
-// for each, and without them.
+// TestKernelInstructions repeats the tests of the kernels with each instruction set of the processor, in a
+// separate process, and without them.
 func TestKernelInstructions(t *testing.T) {
 	orttest.Runtime(t)
 	if os.Getenv("WINNOW_TEST_KERNELS") != "" {
@@ -210,14 +210,14 @@ func TestKernelInstructions(t *testing.T) {
 	t.Logf("%d sets of instructions tested", tested)
 }
 
-// supports reports whether the processor has a set of instructions, as the kernel of the system says.
+// supports reports whether the processor has an instruction set, according to the operating system.
 func supports(set string) bool {
 	text, err := os.ReadFile("/proc/cpuinfo")
 	return err == nil && strings.Contains(string(text),
 		map[string]string{"avx2": " avx2 ", "avx512": " avx512bw "}[set])
 }
 
-// TestPoolKernels: the same for MaxPool, alone and behind a Relu, with values that are often equal.
+// TestPoolKernels: the same for MaxPool, alone and after a Relu, with values that are often equal.
 func TestPoolKernels(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		g := drawDepthwise(r)

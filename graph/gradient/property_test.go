@@ -11,13 +11,13 @@ import (
 	"winnow/graph/gradient"
 )
 
-// grown is a random network of smooth operators: every new node reads tensors made before, so that some are
-// read often, some once and some never.
+// grown is a random network of smooth operators. Every new node reads earlier tensors, so that some are read
+// often, some once and some never.
 type grown struct {
 	*network
 	rt   *rapid.T
 	rows []string // [N, 4] or what broadcasts to it
-	full []string // [N, 4] for certain
+	full []string // certainly [N, 4]
 }
 
 // grow adds one node.
@@ -81,8 +81,8 @@ func (g *grown) grow() {
 	}
 }
 
-// TestRandomNetworks holds the gradients of random networks against central differences, by weights and inputs,
-// for a batch that is free.
+// TestRandomNetworks compares the gradients of random networks with central differences, for weights and
+// inputs, with a free batch.
 func TestRandomNetworks(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		batch := rapid.Int64Range(1, 3).Draw(rt, "batch")
@@ -123,7 +123,7 @@ func reached(m *graph.Model, weights []string) []string {
 	return slices.DeleteFunc(slices.Clone(weights), func(w string) bool { return !slices.Contains(needed, w) })
 }
 
-// listing writes a model out, a node a line.
+// listing writes out a model, one node per line.
 func listing(m *graph.Model) (text string) {
 	for _, n := range m.Graph.Nodes {
 		text += fmt.Sprintf("%q = %s%q\n", n.Outputs, n.Op, n.Inputs)

@@ -12,7 +12,7 @@ import (
 	"winnow/graph/gradient"
 )
 
-// geometry is a convolution of drawn shape.
+// geometry is a convolution with a drawn shape.
 type geometry struct {
 	batch, from, to, groups            int64
 	in, kernel, stride, dilation, pads []int64
@@ -21,7 +21,7 @@ type geometry struct {
 	x, w                               array
 }
 
-// drawGeometry draws along 1, 2 or 3 axes: sizes on both sides of every choice that the rule makes.
+// drawGeometry draws along 1, 2 or 3 axes, with sizes on both sides of every choice that the rule makes.
 func drawGeometry(t *rapid.T) geometry {
 	axes := rapid.SampledFrom([]int{2, 2, 2, 1, 3}).Draw(t, "axes")
 	many := axes == 2 && rapid.Bool().Draw(t, "many places")
@@ -103,8 +103,8 @@ func flat(at, sizes []int64) (i int64) {
 	return i
 }
 
-// slow is the gradient of Σ dy·Conv(x, w, b) by x, w and b by its definition, in float64, and the sums of the
-// sizes of their terms, which the rounding of each is to be measured by.
+// slow returns the gradients of Σ dy·Conv(x, w, b) with respect to x, w and b by definition, in float64, and
+// the sums of the magnitudes of their terms, the scale of their rounding errors.
 func (g geometry) slow(dy array) (grads, sizes [3][]float64) {
 	for i, n := range []int{len(g.x.data), len(g.w.data), int(g.to)} {
 		grads[i], sizes[i] = make([]float64, n), make([]float64, n)
@@ -134,15 +134,15 @@ func (g geometry) slow(dy array) (grads, sizes [3][]float64) {
 	return grads, sizes
 }
 
-// tiled reports whether Winograd's way may be taken, which adds and subtracts whole tiles of a plane: a small number
-// beside large ones is as far off as these.
+// tiled reports whether Winograd's algorithm may be used. It adds and subtracts whole tiles of a plane, so a
+// small number next to large ones has the error of these.
 func (g geometry) tiled() bool {
 	ones := []int64{1, 1}
 	return g.groups == 1 && slices.Equal(g.kernel, []int64{3, 3}) && slices.Equal(g.stride, ones) &&
 		slices.Equal(g.dilation, ones)
 }
 
-// spread gives each number of a plane of n the largest of the plane.
+// spread replaces each number in a plane of n by the largest of the plane.
 func spread(sizes []float64, n int) {
 	for plane := range slices.Chunk(sizes, n) {
 		largest := slices.Max(plane)
@@ -152,7 +152,8 @@ func spread(sizes []float64, n int) {
 	}
 }
 
-// compare runs a derivative and returns the largest difference to a slow gradient over the size of its terms.
+// compare runs a derivative and returns the largest difference to a slow gradient, relative to the magnitude of
+// its terms.
 func (g geometry) compare(t testing.TB, d *gradient.Derivative, values map[string]array) float64 {
 	m := newMachine(t, d, graph.Float32)
 	defer m.close()
@@ -192,7 +193,7 @@ func TestConvAgainstDefinition(t *testing.T) {
 	})
 }
 
-// chosen are convolutions of which each is differentiated another way, with a part of that way to spoil.
+// chosen are convolutions that are each differentiated in another way, with a part of that way to spoil.
 var chosen = []struct {
 	name  string
 	g     geometry
@@ -224,7 +225,7 @@ func withKernels(g geometry) geometry {
 	return g
 }
 
-// spoilTable exchanges the first two different numbers of a constant table that an operator reads.
+// spoilTable swaps the first two different numbers of a constant table that an operator reads.
 func spoilTable(op string) func(*graph.Model) bool {
 	return func(m *graph.Model) bool {
 		for _, n := range m.Graph.Nodes {
@@ -257,7 +258,7 @@ func spoilTable(op string) func(*graph.Model) bool {
 	}
 }
 
-// without makes an operator hand on its first input.
+// without makes an operator return its first input.
 func without(op string) func(*graph.Model) bool {
 	return func(m *graph.Model) bool {
 		for _, n := range m.Graph.Nodes {
@@ -283,7 +284,7 @@ func exchanged(op string) func(*graph.Model) bool {
 	}
 }
 
-// spoilInts gives an operator another list.
+// spoilInts gives an operator a different list.
 func spoilInts(op, name string, list ...int64) func(*graph.Model) bool {
 	return func(m *graph.Model) bool {
 		for _, n := range m.Graph.Nodes {
@@ -296,7 +297,8 @@ func spoilInts(op, name string, list ...int64) func(*graph.Model) bool {
 	}
 }
 
-// TestSpoiledConvIsSeen runs each way of differentiating right and spoiled: the comparison must tell.
+// TestSpoiledConvIsSeen runs each way of differentiating, right and spoiled; the comparison must detect the
+// difference.
 func TestSpoiledConvIsSeen(t *testing.T) {
 	for _, c := range chosen {
 		t.Run(c.name, func(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"winnow/graph"
 )
 
-// f32 is a case in float32: the CPU has no kernel of the operator in double.
+// f32 is a case in float32, because the CPU has no float64 kernel of the operator.
 func f32(name string, build func(*graph.Builder, []string) string, in ...array) ruleCase {
 	return ruleCase{name: name, typ: graph.Float32, in: in, build: build}
 }

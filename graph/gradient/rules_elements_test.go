@@ -7,7 +7,7 @@ import (
 	"winnow/graph"
 )
 
-// kinked are numbers at least 0.05 away from every place where a piecewise rule of these tests bends.
+// kinked returns numbers at least 0.05 away from every kink of the piecewise rules in these tests.
 func kinked(dims ...int64) array {
 	a := drawn(5, -4, 4, dims...)
 	for i, v := range a.data {
@@ -74,7 +74,7 @@ func TestElements(t *testing.T) {
 	runCases(t, cases)
 }
 
-// piecewise64 have kernels for float64 too.
+// piecewise64 also have kernels for float64.
 var piecewise64 = map[string]string{"Relu float64": "Relu"}
 
 func TestClip(t *testing.T) {

@@ -67,7 +67,7 @@ func TestLayerNorms(t *testing.T) {
 	})
 }
 
-// Where several are equal, central differences say nothing; torch's choice is held here.
+// For equal values central differences are meaningless; this checks torch's choice.
 func TestTies(t *testing.T) {
 	for _, c := range []struct {
 		name  string

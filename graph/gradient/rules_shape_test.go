@@ -7,7 +7,7 @@ import (
 	"winnow/graph"
 )
 
-// with makes a case's build: one node over the case's inputs and constant lists of integers.
+// with returns a case's build: one node over the case's inputs and constant lists of integers.
 func with(name string, lists [][]int64, attributes ...*graph.Attribute) func(*graph.Builder, []string) string {
 	return func(b *graph.Builder, in []string) string {
 		for _, l := range lists {

@@ -6,7 +6,7 @@ import (
 	"winnow/graph"
 )
 
-// x is a drawn array away from 0 where a rule has a kink there.
+// x is a drawn array, away from 0 if a rule has a kink there.
 func x(seed uint64, dims ...int64) array { return drawn(seed, -1, 1, dims...) }
 
 func positive(seed uint64, dims ...int64) array { return drawn(seed, 0.3, 2, dims...) }

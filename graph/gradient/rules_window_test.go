@@ -8,8 +8,8 @@ import (
 	"winnow/graph"
 )
 
-// apart holds different numbers at least 0.1 from each other, in random order: no step of a central difference
-// changes which is the largest.
+// apart returns numbers that differ by at least 0.1, in random order: no step of a central difference changes
+// which is the largest.
 func apart(seed uint64, dims ...int64) array {
 	a := drawn(seed, 0, 1, dims...)
 	for i, p := range rand.New(rand.NewPCG(seed, 2)).Perm(len(a.data)) {
@@ -72,7 +72,7 @@ func TestPools(t *testing.T) {
 	})
 }
 
-// TestMaxPoolBehindRelu: the gradient is cut before it is spread, unless something else reads the Relu too.
+// TestMaxPoolBehindRelu: the gradient is cut before it is spread, unless something else also reads the Relu.
 func TestMaxPoolBehindRelu(t *testing.T) {
 	pool := func(b *graph.Builder, x string) string {
 		return b.Node("MaxPool", []string{x}, graph.Ints("kernel_shape", 3, 3), graph.Ints("strides", 2, 2),
@@ -122,7 +122,7 @@ func TestBatchStatistics(t *testing.T) {
 	})
 }
 
-// TestMaxPoolTies: where several places of a window hold its maximum, the first of them gets the whole gradient.
+// TestMaxPoolTies: if several places of a window have its maximum, the first of them gets the whole gradient.
 func TestMaxPoolTies(t *testing.T) {
 	ones := array{dims: []int64{1, 1, 4, 4}, data: slices.Repeat([]float64{1}, 16)}
 	for _, c := range []struct {
@@ -154,7 +154,7 @@ func TestMaxPoolTies(t *testing.T) {
 	}
 }
 
-// TestSpoiledPoolsAndNormsAreSeen breaks one node of each derivative: central differences must tell.
+// TestSpoiledPoolsAndNormsAreSeen breaks one node of each derivative; central differences must show it.
 func TestSpoiledPoolsAndNormsAreSeen(t *testing.T) {
 	kernel, overlap := graph.Ints("kernel_shape", 3, 3), graph.Ints("strides", 1, 1)
 	for _, c := range []struct {

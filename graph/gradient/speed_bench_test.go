@@ -20,16 +20,16 @@ import (
 	"winnow/internal/testing/orttest"
 )
 
-// drawing builds the networks that are timed: their real shapes with drawn weights (He et al. 2015, eq. 10).
+// drawing builds the networks to be timed: their real shapes with drawn weights (He et al. 2015, eq. 10).
 type drawing struct {
 	b       *graph.Builder
 	rng     *rand.Rand
-	norm    bool // BatchNormalization behind each convolution; else its bias holds it, as exporters fold
+	norm    bool // BatchNormalization after each convolution; otherwise it is folded into the bias
 	weights []string
 	channel map[string]int64
 }
 
-// timedNetwork is one that is timed: images of side×side.
+// timedNetwork is a network to be timed, with images of side×side.
 type timedNetwork struct {
 	name        string
 	batch, side int64
@@ -185,15 +185,16 @@ var timedNetworks = []timedNetwork{
 	{name: "glyphnet", batch: 64, side: 32, channels: 1, build: glyphNet},
 }
 
-// pair is a network to run forward as it is shipped, its weights constants, and to train as winnow does.
+// pair is a network in two forms: forward only, with constant weights as shipped, and for training as winnow
+// does it.
 type pair struct {
-	baked             *ort.Session // nil where only training is timed
+	baked             *ort.Session // nil if only training is timed
 	live              *ort.Live
 	in, out           []ort.Tensor
 	pixels            [][]float32
 	features, grad    blas32.General
 	batch             int
-	activations, kept int64 // bytes of all the network's tensors, and of those that wait for the backward pass
+	activations, kept int64 // bytes of all tensors of the network, and of those kept for the backward pass
 }
 
 func newPair(b testing.TB, n timedNetwork, baked bool) *pair {
@@ -246,7 +247,7 @@ func newPair(b testing.TB, n timedNetwork, baked bool) *pair {
 	return p
 }
 
-// timed is how long something takes.
+// timed returns how long run takes.
 func timed(b testing.TB, run func() error) float64 {
 	start := time.Now()
 	if err := run(); err != nil {
@@ -255,11 +256,11 @@ func timed(b testing.TB, run func() error) float64 {
 	return time.Since(start).Seconds()
 }
 
-// resident is the memory the process holds now, and the most since it was last asked to forget; 0 where the
-// system does not say.
+// resident returns the memory that the process holds now, and its peak since the last call with forget; 0 if
+// the system does not report it.
 func resident(forget bool) (now, most int64) {
 	if forget {
-		os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) // the peak begins again
+		os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) // reset the peak
 	}
 	text, err := os.ReadFile("/proc/self/status")
 	if err != nil {
@@ -272,9 +273,10 @@ func resident(forget bool) (now, most int64) {
 	return now << 10, most << 10
 }
 
-// BenchmarkTraining compares forward and backward with the shipped network's forward, run in turns: the shortest
-// time of each, and their ratio. The time per operation is that of all three. peak/activations is the memory that
-// training takes beside the weights and what the process held before, over the sum of all the network's tensors.
+// BenchmarkTraining compares forward and backward with the shipped network's forward, run alternately: the
+// shortest time of each, and their ratio. The time per operation is that of all three. peak/activations is the
+// memory of training, besides the weights and what the process held before, relative to the sum of all tensors
+// of the network.
 func BenchmarkTraining(b *testing.B) {
 	for _, n := range timedNetworks {
 		b.Run(n.name, func(b *testing.B) {

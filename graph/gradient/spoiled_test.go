@@ -10,7 +10,7 @@ import (
 	"winnow/graph/gradient"
 )
 
-// replace puts a node of the same outputs in the place of the first node that fits.
+// replace replaces the first node that fits by a node with the same outputs.
 func replace(m *graph.Model, fits func(n *graph.Node) bool, by func(n *graph.Node) *graph.Node) bool {
 	i := slices.IndexFunc(m.Graph.Nodes, fits)
 	if i < 0 {
@@ -70,7 +70,7 @@ func attribute(op string, a *graph.Attribute) func(m *graph.Model) bool {
 	}
 }
 
-// shifted changes every scalar of the backward model by a thousandth of itself.
+// shifted changes every scalar of the backward model by a relative thousandth.
 func shifted(m *graph.Model) (found bool) {
 	for i, t := range m.Graph.Initializers {
 		if v, err := t.Float64s(); err == nil && t.Type == graph.Float64 && len(v) == 1 {
@@ -81,7 +81,7 @@ func shifted(m *graph.Model) (found bool) {
 	return found
 }
 
-// TestSpoiled: the check against central differences sees backward models that were broken on purpose.
+// TestSpoiled: the check against central differences detects backward models that were broken on purpose.
 func TestSpoiled(t *testing.T) {
 	square := func(seed uint64) array { return x(seed, 4, 4) }
 	twice := func(b *graph.Builder, in []string) string {

@@ -13,7 +13,7 @@ import (
 	"winnow/internal/testing/reference"
 )
 
-// stages is what a person would be shown: name, number of weights, sizes at the end.
+// stages returns what a user would see: name, number of weights, sizes at the end.
 func stages(m *graph.Model, output string) []string {
 	var list []string
 	for _, s := range gradient.Stages(m, output) {

@@ -13,7 +13,7 @@ import (
 	"winnow/internal/testing/orttest"
 )
 
-// TestWeightsOfNetworks: the weights found are those that torch has gradients for.
+// TestWeightsOfNetworks: the weights found are those for which torch has gradients.
 func TestWeightsOfNetworks(t *testing.T) {
 	for _, name := range networks(t) {
 		t.Run(name, func(t *testing.T) {
@@ -35,7 +35,7 @@ func TestWeightsOfNetworks(t *testing.T) {
 	}
 }
 
-// block is a small network over three channels in which each kind of constant has its place.
+// block is a small network over three channels with each kind of constant.
 func block() *graph.Model {
 	b := graph.NewBuilder("block", 17)
 	x := b.Input("x", graph.Float32, graph.Shape{graph.Free("N"), graph.Fixed(3), graph.Fixed(4), graph.Fixed(4)})
@@ -73,7 +73,7 @@ func size(dims []int64) int64 {
 	return n
 }
 
-// TestWeights: what is a weight and what is not, in which role, behind which nodes.
+// TestWeights: what is a weight and what is not, in which role, after which nodes.
 func TestWeights(t *testing.T) {
 	var got []string
 	for _, w := range gradient.Weights(block(), "") {
@@ -90,8 +90,8 @@ func TestWeights(t *testing.T) {
 	}
 }
 
-// TestUntie: constants that an exporter merged because they were equal are one each again, and the model
-// computes what it did; merged, none of them may be trained, for the statistics hang on them too.
+// TestUntie: equal constants that an exporter merged are separate again, and the model computes the same.
+// Merged, none of them may be trained, because the statistics would change with them.
 func TestUntie(t *testing.T) {
 	b := graph.NewBuilder("tied", 17)
 	x := b.Input("x", graph.Float32, graph.Shape{graph.Free("N"), graph.Fixed(2), graph.Fixed(3), graph.Fixed(3)})
