@@ -36,11 +36,11 @@ type Clusters struct {
 //	Σ_i min_c |x_i - μ_c|²
 //
 // It returns the best of several starts of Lloyd's iteration. Each start uses k-means++: the first row is drawn
-// uniformly, each further one with probability proportional to its squared distance from the nearest row drawn
-// so far. Rows are n×d of any length and are centred on a copy; distances are float32 products |x|² - 2x·μ +
-// |μ|², sums are float64. A cluster that loses its last row gets the row farthest from its own centre; ties go
-// to the lower cluster and the lower row. The result is determined by the seed, bit for bit on the same
-// machine. Fewer than k distinct rows, within the resolution of float32, give one cluster per distinct row.
+// uniformly, each further one with probability proportional to its squared distance from the nearest row drawn so
+// far. Rows are n×d of any length and are centred on a copy; distances are float32 products |x|² - 2x·μ + |μ|²,
+// sums are float64. A cluster that loses its last row gets the row farthest from its own centre; ties go to the
+// lower cluster and the lower row. The result is determined by the seed, bit for bit on the same machine. Fewer
+// than k distinct rows, within the resolution of float32, give one cluster per distinct row.
 // Time O(starts·iterations·n·k·d), through blas32 in blocks of at most MaxMem; memory another n×d.
 // Source: Lloyd, Least Squares Quantization in PCM, 1982; Arthur and Vassilvitskii, k-means++, SODA 2007.
 func KMeans(ctx context.Context, x blas32.General, k int, opts KMeansOptions) (Clusters, error) {

@@ -19,8 +19,8 @@ type ProbeOptions struct {
 	ClassifierOptions
 	L2         float64 // weight of the penalty; 0: no penalty, and separable data have no finite solution
 	Iterations int     // most steps; default 1000
-	// Tolerance ends the fit when no entry of the gradient is larger than this fraction of the largest at W =
-	// 0; default 1e-3.
+	// Tolerance ends the fit when no entry of the gradient is larger than this fraction of the largest at W = 0;
+	// default 1e-3.
 	Tolerance float64
 }
 

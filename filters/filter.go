@@ -5,10 +5,10 @@
 // A [Filter] combines both in the order of PRISM's Algorithm 1. [Catalog] lists the scorers; a [Config] names
 // one with its settings, and [New] builds the filter.
 //
-// Symbols: z a unit vector with given label y, C classes, class k with M_k members v in the bank, T(z,k) =
-// 1/M_k Σ_v z·v the mean similarity of z to class k. Products are float32 (blas32), everything computed from
-// similarities is float64. About a class without members nothing is known: P = 1. [Filter.Unjudged]
-// distinguishes this from a probability that rounds to 1.
+// Symbols: z a unit vector with given label y, C classes, class k with M_k members v in the bank, T(z,k) = 1/M_k
+// Σ_v z·v the mean similarity of z to class k. Products are float32 (blas32), everything computed from
+// similarities is float64. About a class without members nothing is known: P = 1. [Filter.Unjudged] distinguishes
+// this from a probability that rounds to 1.
 //
 // Source: Liu, Yu, Li, Shen, Gao, Ren, Xie, Cui, "Noise-resistant Deep Metric Learning with Probabilistic
 // Instance Filtering", the journal version of PRISM (CVPR 2021).

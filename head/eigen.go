@@ -123,9 +123,9 @@ func chebyshev(c, q *mat.Dense, edge float64, degree int) *mat.Dense {
 	return now
 }
 
-// condition writes to q a nearly orthonormal basis of the columns of y: it applies y·R⁻¹ twice, where RᵀR = yᵀy
-// + shift·I. All of it is matrix products. The shift keeps the factor defined if y has lost directions to
-// rounding, or never had them. (Fukaya et al., SIAM J. Sci. Comput. 2020, shifted Cholesky QR.)
+// condition writes to q a nearly orthonormal basis of the columns of y: it applies y·R⁻¹ twice, where
+// RᵀR = yᵀy + shift·I. All of it is matrix products. The shift keeps the factor defined if y has lost directions
+// to rounding, or never had them. (Fukaya et al., SIAM J. Sci. Comput. 2020, shifted Cholesky QR.)
 func condition(q, y *mat.Dense) {
 	for range 2 {
 		var gram, factor mat.Dense

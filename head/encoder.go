@@ -89,8 +89,8 @@ func (e *Encoder) Forward(rows []int) (features.Set, error) {
 	return out, nil
 }
 
-// Backward overwrites the gradients of the parameters with those of the loss of the last Forward, given dz =
-// ∂loss/∂z, one row for each row of z. It may be called once per Forward. Afterwards the parameters' Grad is
+// Backward overwrites the gradients of the parameters with those of the loss of the last Forward, given
+// dz = ∂loss/∂z, one row for each row of z. It may be called once per Forward. Afterwards the parameters' Grad is
 // Gorgonia's own memory, so that no copy of the size of the weights is made: read it from the Param.
 func (e *Encoder) Backward(dz blas32.General) error {
 	if e.n == 0 {

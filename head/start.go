@@ -31,10 +31,10 @@ func (l layer) draw(rng *rand.Rand) {
 
 // startWhitened makes the head compute the whitening w, whatever its layers.
 //
-// A hidden layer of width ≥ 2r passes r dimensions unchanged as the pair relu(a), relu(-a), because relu(a) -
-// relu(-a) = a. A perceptron thus starts as the whitened linear head and cannot start worse. Units beyond the
-// pairs start as random directions that the next layer ignores (weight 0) until training uses them. If a layer
-// is narrower than 2·Out, r is half its width and the last outputs start at zero.
+// A hidden layer of width ≥ 2r passes r dimensions unchanged as the pair relu(a), relu(-a), because
+// relu(a) - relu(-a) = a. A perceptron thus starts as the whitened linear head and cannot start worse. Units
+// beyond the pairs start as random directions that the next layer ignores (weight 0) until training uses them. If
+// a layer is narrower than 2·Out, r is half its width and the last outputs start at zero.
 func (h *Head) startWhitened(w whitened, rng *rand.Rand) {
 	first := h.layers[0]
 	if len(h.layers) == 1 {

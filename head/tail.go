@@ -57,8 +57,8 @@ func (t *Tail) Forward(n int) (blas32.General, error) {
 	return features.Part(t.graph.z, 0, n), nil
 }
 
-// Backward overwrites the gradients of the parameters with those of the loss of the last Forward, given dz =
-// ∂L/∂z, and returns ∂L/∂x, n×In, which the next Backward overwrites. It may be called once per Forward.
+// Backward overwrites the gradients of the parameters with those of the loss of the last Forward, given
+// dz = ∂L/∂z, and returns ∂L/∂x, n×In, which the next Backward overwrites. It may be called once per Forward.
 func (t *Tail) Backward(dz blas32.General) (blas32.General, error) {
 	if t.n == 0 {
 		return blas32.General{}, fmt.Errorf("head: Backward without a Forward before it")

@@ -9,8 +9,8 @@ import (
 	"winnow/features"
 )
 
-// Mining shows a batch as the losses of triplets see it, for studies of what a selection takes: the distances d
-// = ‖z_i - z_j‖, the positives of every row, and the choices of [selection], computed by the same code.
+// Mining shows a batch as the losses of triplets see it, for studies of what a selection takes: the distances
+// d = ‖z_i - z_j‖, the positives of every row, and the choices of [selection], computed by the same code.
 type Mining struct {
 	chain
 	labels []int

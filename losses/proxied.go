@@ -12,9 +12,9 @@ import (
 	"winnow/features"
 )
 
-// Proxied is a loss that compares with vectors of its own: classes·perClass rows, class-major (row c·perClass +
-// k is centre k of class c), not normalised; only their directions matter. A filter may judge by them. The rows
-// of a linear classifier are not proxies, because their lengths matter too.
+// Proxied is a loss that compares with vectors of its own: classes·perClass rows, class-major (row c·perClass + k
+// is centre k of class c), not normalised; only their directions matter. A filter may judge by them. The rows of
+// a linear classifier are not proxies, because their lengths matter too.
 type Proxied interface {
 	Trainable
 	Proxies() (p *features.Param, perClass int)

@@ -12,8 +12,8 @@ import "math"
 // term only. The loss is a sum over columns: a proxy needs the whole batch at once, so the chain passes whole
 // columns.
 // Time O(n·C·d), memory O(n·C).
-// Source: Kim et al., "Proxy anchor loss for deep metric learning", CVPR 2020, Eq. 4; as a baseline with α =
-// 32, δ = 0.1 in BSPML (002). METHODS 5.2.
+// Source: Kim et al., "Proxy anchor loss for deep metric learning", CVPR 2020, Eq. 4; as a baseline with α = 32,
+// δ = 0.1 in BSPML (002). METHODS 5.2.
 type proxyAnchor struct {
 	alpha, delta float64
 	classes      int

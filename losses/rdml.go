@@ -6,14 +6,14 @@ import "math"
 //
 //	L = R over all (a, p, n) of  (1 - e^{-ηh}) / (1 - e^{-η}),    h = [m + D_ap - D_an]₊
 //
-// D is a distance of unit vectors, squared in the paper (h ≤ 5 there); p ∈ P(a), n ∈ N(a). ∂l/∂h = η e^{-ηh} /
-// (1 - e^{-η}): a triplet weighs less the more it is violated. η → 0: the hinge itself. R is the mean over all
-// triplets, including those with h = 0; avg_nonzero and sum are as for the triplet loss. No triplet: 0.
+// D is a distance of unit vectors, squared in the paper (h ≤ 5 there); p ∈ P(a), n ∈ N(a).
+// ∂l/∂h = η e^{-ηh} / (1 - e^{-η}): a triplet weighs less the more it is violated. η → 0: the hinge itself. R is the mean
+// over all triplets, including those with h = 0; avg_nonzero and sum are as for the triplet loss. No triplet: 0.
 // Settings: η > 0, margin m ∈ [0, 4], distance D (l2sq), reduction R.
 //
-// With c = m + D_ap and the positives sorted by distance, those with c > D_an come last, and 1 - e^{-ηh} = -(X
-// + Q·Y) for X = e^{-ηc} - 1, Q = e^{-ηc}, Y = e^{ηD_an} - 1: tails of X and Q give the sum over the positives,
-// and at the smallest η at most four digits are lost.
+// With c = m + D_ap and the positives sorted by distance, those with c > D_an come last, and
+// 1 - e^{-ηh} = -(X + Q·Y) for X = e^{-ηc} - 1, Q = e^{-ηc}, Y = e^{ηD_an} - 1: tails of X and Q give the sum
+// over the positives, and at the smallest η at most four digits are lost.
 // Time O(r log |P|) and one exp per column for each anchor, after the products O(n·r·d). Memory O(n·r).
 // Source: Al-Obaidi et al., "Robust metric learning based on the rescaled hinge loss", IJMLC 2020, as used in
 // BSPML (002), η ∈ {0.5, 1, 2, 3, 4} there; METHODS 4.4. Differs from the print: a deep loss on all triplets of

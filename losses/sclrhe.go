@@ -23,11 +23,10 @@ import (
 // With clamp false there are no maxima, and anchors with A ≤ 0 or A + B ≤ 0, whose term is undefined, are left
 // out. Without any anchor: 0. β = β' = τ = 0 gives supcon's in less log|P|.
 //
-// Differs from the print (METHODS 2): the sign of the tilt (004-3), which is copied from a loss of negatives;
-// two rates in place of one pair (004-4); the logarithm of a negative number (004-1), the mixed-up sides
-// (004-5), P_FP and P_FN as enumeration gives them (004-6), the clamps of HCL (004-7). Env.Printed builds it
-// with +β, so that easier positives weigh more, and with l_i/Q (Eq. 5); the print also has tau_p = τ⁻ and tau_n
-// = τ⁺.
+// Differs from the print (METHODS 2): the sign of the tilt (004-3), which is copied from a loss of negatives; two
+// rates in place of one pair (004-4); the logarithm of a negative number (004-1), the mixed-up sides (004-5),
+// P_FP and P_FN as enumeration gives them (004-6), the clamps of HCL (004-7). Env.Printed builds it with +β, so
+// that easier positives weigh more, and with l_i/Q (Eq. 5); the print also has tau_p = τ⁻ and tau_n = τ⁺.
 // Time O(n·r·d); a pair costs one exponential and a root where β = β' = 1/2, two or three exponentials
 // otherwise. No sum needs a shift: with unit rows exponents stay within ±(1+5)/0.01 = ±600, and float64 holds
 // e^{±700}.

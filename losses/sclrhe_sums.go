@@ -62,8 +62,8 @@ func (l *sclRHE) collect(i int, p *pairs) (pos, neg tilted) {
 	return pos, tilted{float64(count), sumEH, sumH, sumEF, sumF}
 }
 
-// pull returns the coefficients k of the derivatives for one group: ∂l_i/∂s_j = h_j (k₀ e_j + k₁) + f_j (k₂ e_j
-// + k₃), from ∂iw(v, b)/∂v_j = e^{bv_j} [(1+b) e^{v_j} - b·iw] / Σ e^{bv}.
+// pull returns the coefficients k of the derivatives for one group: ∂l_i/∂s_j = h_j (k₀ e_j + k₁) + f_j (k₂
+// e_j + k₃), from ∂iw(v, b)/∂v_j = e^{bv_j} [(1+b) e^{v_j} - b·iw] / Σ e^{bv}.
 func (l *sclRHE) pull(g *tilted, byTilt, byTiltNeg float64) [4]float64 {
 	u, w := byTilt*l.inverse/g.h, byTiltNeg*l.inverse/g.f
 	return [4]float64{

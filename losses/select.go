@@ -93,8 +93,8 @@ func (s selection) window(ap float64) (low, high float64) {
 // above returns the next larger number, so that d ≤ x is the same as d < above(x).
 func above(x float64) float64 { return math.Nextafter(x, math.Inf(1)) }
 
-// positives are P(i) of one anchor sorted by distance, each with the window of its negatives and its reach c =
-// δ_ap + m. For a negative at distance δ, the positives whose window contains it are contiguous, and so are
+// positives are P(i) of one anchor sorted by distance, each with the window of its negatives and its reach
+// c = δ_ap + m. For a negative at distance δ, the positives whose window contains it are contiguous, and so are
 // those with c > δ, whose triplet with it has a hinge above 0: two searches replace |P| terms.
 type positives struct {
 	band

@@ -7,8 +7,8 @@ package losses
 //	s_ic = max_k s_ick,  s_ick = z_i·p̂_ck
 //
 // A row needs to be near only one of its class's K centres. Right labels therefore gather around one dominant
-// centre and wrong labels around the rest, which the filter sub_center uses. Settings: centers K ≥ 1, scale λ >
-// 0, margin m ∈ [0, 1.5] in radians. K = 3, λ = 64 and m = 0.5 are the values of the paper and of
+// centre and wrong labels around the rest, which the filter sub_center uses. Settings: centers K ≥ 1, scale
+// λ > 0, margin m ∈ [0, 1.5] in radians. K = 3, λ = 64 and m = 0.5 are the values of the paper and of
 // pytorch-metric-learning. K = 1 equals arcface bit for bit. A row moves only the nearest centre of each class,
 // the first of equally near ones. A centre that is nearest to no row of a batch does not move; centres of an
 // absent class are still pushed away. [angularMargin] describes θ + m > π and θ near 0.

@@ -15,8 +15,8 @@ import "math"
 //	avg_nonzero  the mean over l_i > 0 (pytorch-metric-learning)
 //
 // Settings: temperature t > 0, base_temperature t₀ > 0 (for mean_all only). An anchor without positives
-// contributes 0. An anchor without negatives only equalises its positives (out) or is constant (in). ∂l_i/∂s =
-// (softmax_A - 1_P/|P|)/t for out, (softmax_A - softmax_P)/t for in.
+// contributes 0. An anchor without negatives only equalises its positives (out) or is constant (in).
+// ∂l_i/∂s = (softmax_A - 1_P/|P|)/t for out, (softmax_A - softmax_P)/t for in.
 // Time O(n·r·d), one exponential per pair (in: one more per positive); memory O(n·r).
 // Source: Khosla et al., "Supervised contrastive learning", NeurIPS 2020; Eq. 2-3 of Long et al.,
 // "Understanding and mitigating human-labelling errors in supervised contrastive learning", 2024 (004), whose

@@ -29,11 +29,11 @@ import (
 //	the other sets, smooth             O(|P|·r) at about 2 ns: every negative has its own range of positives
 //	all sets with swap                 O(|P|·r) at 3 to 6 ns: min(δ_an, δ_pn) depends on the whole triplet
 //
-// With 4 images per class the loss takes 1 to 2.9 times as long as its products (ONNX Runtime's, d = 512) at B
-// = 64 and 256; smooth swap takes 3.9 times as long, with a division and an unpredictable branch for each of
-// three triplets per pair. At B = 1024 random_semihard takes 3.7, as it sorts nearly all negatives, "all,
-// smooth" 3.8, "easy, smooth" 4.4, swap 3.1 and 9 (smooth): these grow with the number of triplets. Against a
-// bank of 8,192 "all, smooth" takes 4.1, "easy, smooth" 12, and swap 24 and 71 (smooth).
+// With 4 images per class the loss takes 1 to 2.9 times as long as its products (ONNX Runtime's, d = 512) at
+// B = 64 and 256; smooth swap takes 3.9 times as long, with a division and an unpredictable branch for each of
+// three triplets per pair. At B = 1024 random_semihard takes 3.7, as it sorts nearly all negatives, "all, smooth"
+// 3.8, "easy, smooth" 4.4, swap 3.1 and 9 (smooth): these grow with the number of triplets. Against a bank of
+// 8,192 "all, smooth" takes 4.1, "easy, smooth" 12, and swap 24 and 71 (smooth).
 //
 // swap needs all of δ at once. Against a bank it also needs, for the selections of sets, a product of (rows of
 // the bank with a label of the batch)·r·d, for the others only the selected pairs. Memory O(n·r).

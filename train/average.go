@@ -11,10 +11,10 @@ import "github.com/viterin/vek/vek32"
 // influence within tens of steps because of the ramp: until step 9·Average, a covers the last ninth of the
 // steps done. Weights that do not move keep their bits, because x - a is 0. In float32 an average over n steps
 // comes to rest within about n·3e-8 of a weight's size. The losses' own parameters are not averaged: no measure
-// of a run uses them, and whoever reads them afterwards ([ReadLossParams]) wants the last state.
+// of a run uses them, and readers of them ([ReadLossParams]) want the last state.
 //
-// Source: Polyak & Juditsky 1992 (averaging); Tarvainen & Valpola, NeurIPS 2017, section 2 (θ′ ← αθ′ + (1 -
-// α)θ, with a smaller α at the start).
+// Source: Polyak & Juditsky 1992 (averaging); Tarvainen & Valpola, NeurIPS 2017, section 2 (θ′ ← αθ′ + (1 - α)θ,
+// with a smaller α at the start).
 
 // startAverage starts the average at the current state.
 func (t *Trainer) startAverage() {

@@ -49,7 +49,7 @@ func (t *Trainer) Run(ctx context.Context) (result Result, err error) {
 	return t.result(), t.end(j)
 }
 
-// loop does whatever is due until nothing is left.
+// loop does what is due until nothing is left.
 func (t *Trainer) loop(ctx context.Context, j journal) error {
 	saved := t.progress.Step
 	for !t.finished() {

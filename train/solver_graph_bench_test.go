@@ -12,8 +12,8 @@ import (
 	"winnow/train"
 )
 
-// adamGraph is Adam's update of one parameter of n weights as a graph for the runtime: x, g, m, v, step, scale →
-// x', m', v', where step and scale hold the bias corrections.
+// adamGraph is Adam's update of one parameter of n weights as a graph for the runtime: x, g, m, v, step,
+// scale → x', m', v', where step and scale hold the bias corrections.
 func adamGraph(n int64) *graph.Model {
 	b := graph.NewBuilder("adam", 17)
 	shape := graph.ShapeOf(n)

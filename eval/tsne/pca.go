@@ -21,9 +21,8 @@ type Components struct {
 }
 
 // PCA projects the centred rows onto the two eigenvectors of their covariance with the largest eigenvalues. The
-// covariance is a float32 product. The eigenvectors are found in float64 by iterating a block of vectors,
-// because only two of d are needed. The sign of a direction makes its largest entry positive. With one column Y
-// = 0.
+// covariance is a float32 product. The eigenvectors are found in float64 by iterating a block of vectors, because
+// only two of d are needed. The sign of a direction makes its largest entry positive. With one column Y = 0.
 // Time O(n·d²).
 func PCA(x blas32.General) (Components, error) {
 	if x.Rows < 2 || x.Cols < 1 {

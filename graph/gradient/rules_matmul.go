@@ -40,8 +40,8 @@ func transposed(a, b bool) []*graph.Attribute {
 	return []*graph.Attribute{graph.Int("transA", flag[a]), graph.Int("transB", flag[b])}
 }
 
-// matMul: Y = A·B over the last two axes, with broadcasting of the leading ones: ∂L/∂A = ∂L/∂Y·Bᵀ and ∂L/∂B =
-// Aᵀ·∂L/∂Y, summed over repeated axes. A vector is a row on the left and a column on the right.
+// matMul: Y = A·B over the last two axes, with broadcasting of the leading ones: ∂L/∂A = ∂L/∂Y·Bᵀ and
+// ∂L/∂B = Aᵀ·∂L/∂Y, summed over repeated axes. A vector is a row on the left and a column on the right.
 func matMul(c *call) error {
 	a, b, dy := c.in(0), c.in(1), c.grad[0]
 	as, bs := c.shape(a), c.shape(b)
