@@ -10,9 +10,9 @@ import "math"
 // Past θ + m = π the cosine would rise again and pull a row away from its class. There u continues with slope 1,
 // as in the authors' code (InsightFace) and pytorch-metric-learning. It is monotone for m up to 2.3, but drops by
 // cos m + m sin m - 1 at that point (.12 at m = .5); no derivative shows this drop.
-// ∂u/∂s = cos m + sin m·s/√(1-s²) is unbounded as s → 1. From s = 1 - 10⁻⁶ on, where a float32 determines θ poorly, √(1-s²) is
-// replaced by its tangent, so that the slope is at most cos m + 707 sin m, also where rounding puts s at 1 or
-// above. m = 0 leaves every bit unchanged.
+// ∂u/∂s = cos m + sin m·s/√(1-s²) is unbounded as s → 1. From s = 1 - 10⁻⁶ on, where a float32 determines θ
+// poorly, √(1-s²) is replaced by its tangent, so that the slope is at most cos m + 707 sin m, also where rounding
+// puts s at 1 or above. m = 0 leaves every bit unchanged.
 // Source: Deng et al., CVPR 2019, Eq. 3.
 type angularMargin struct {
 	cos, sin float64 // of m

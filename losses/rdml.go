@@ -7,8 +7,9 @@ import "math"
 //	L = R over all (a, p, n) of  (1 - e^{-ηh}) / (1 - e^{-η}),    h = [m + D_ap - D_an]₊
 //
 // D is a distance of unit vectors, squared in the paper (h ≤ 5 there); p ∈ P(a), n ∈ N(a).
-// ∂l/∂h = η e^{-ηh} / (1 - e^{-η}): a triplet weighs less the more it is violated. η → 0: the hinge itself. R is the mean
-// over all triplets, including those with h = 0; avg_nonzero and sum are as for the triplet loss. No triplet: 0.
+// ∂l/∂h = η e^{-ηh} / (1 - e^{-η}): a triplet weighs less the more it is violated. η → 0: the hinge itself. R is
+// the mean over all triplets, including those with h = 0; avg_nonzero and sum are as for the triplet loss. No
+// triplet: 0.
 // Settings: η > 0, margin m ∈ [0, 4], distance D (l2sq), reduction R.
 //
 // With c = m + D_ap and the positives sorted by distance, those with c > D_an come last, and

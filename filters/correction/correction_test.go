@@ -257,7 +257,7 @@ func TestStateRefused(t *testing.T) {
 		"of row 1 to class 4 after step 1": func(s *State) {
 			s.Rows, s.To, s.Steps, s.Confidence = []int{1}, []int{4}, []int{1}, []float64{1}
 		},
-		"after step 0, cannot be": func(s *State) {
+		"after step 0, is impossible": func(s *State) {
 			s.Rows, s.To, s.Steps, s.Confidence = []int{1}, []int{1}, []int{0}, []float64{1}
 		},
 	} {
