@@ -263,7 +263,7 @@ func row(block []float64, i, r int) []float64 {
 	return block[i*r : (i+1)*r]
 }
 
-// grow shortens [features.Grow], which most losses call several times.
+// grow is a short name for [features.Grow], which most losses call several times.
 func grow[T any](s []T, n int) []T { return features.Grow(s, n) }
 
 // scaleMatrix multiplies a matrix by k, using vector instructions; the matrix may be a view. The scaling factor

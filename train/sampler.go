@@ -12,7 +12,7 @@ import (
 // batch: 0 or more, or all of them if there are fewer.
 type Sampling interface {
 	check() (unlabelled int, err error)
-	build(s *Sampler) error // the rows of s are known
+	build(s *Sampler) error // called once the rows of s are known
 }
 
 // Sampler draws batches. An epoch is a pure function of (seed, number of the epoch), and always has the same
