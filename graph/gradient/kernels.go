@@ -18,8 +18,8 @@ import (
 //	DepthwiseGrad(dY, X, W, Y; windows, low, high) → dX, dW, dB
 //	    its derivative by X, W and B; without Y nothing was cut
 //	Conv3x3(X, W, B; windows, low, high) → Y
-//	    Conv of one group with filters 3×3, stride 1, dilation 1 and pads to 2, cut to low … high; what is not finite in X
-//	    spreads over the tiles of 2×2 places that read it
+//	    Conv of one group with filters 3×3, stride 1, dilation 1 and pads to 2, cut to low … high;
+//	    non-finite values of X spread over the tiles of 2×2 places that read them
 //	Conv3x3Grad(dY, X, W, Y; windows, low, high) → dX, dW, dB
 //	    its derivative, as DepthwiseGrad
 //	MaxPool(X; windows, kernel, in) → Y, tap
