@@ -27,10 +27,16 @@ man: build
 demo: runtime
 	bin/winnow demo --out demo
 
-# The second line decodes and resizes without vector instructions, as other processors do.
-test: runtime consumer kubernetes pgserver
-	$(GO) test ./...
-	GODEBUG=cpu.avx2=off $(GO) test ./backbone ./backbone/jfif
+# costs runs go test, and prints the packages and tests that took the most processor time. The last line decodes and resizes
+# without vector instructions, as other processors do, where the pixels are known. vet is make vet's.
+TEST = $(GO) test -vet=off -timeout 30m
+
+test: runtime consumer kubernetes pgserver bin/costs
+	GO="$(GO)" bin/costs -vet=off -timeout 30m ./...
+	GODEBUG=cpu.avx2=off $(TEST) -run 'AsPIL|Decode|Transform|Photo|Scaled' ./backbone ./backbone/jfif
+
+bin/costs: internal/testing/costs/main.go
+	$(GO) build -o $@ ./internal/testing/costs
 
 # PostgreSQL with pgvector for the tests, from npm. Without npm they say that pgvector is NOT tested; with CI=true that is an error.
 pgserver:
@@ -44,11 +50,11 @@ pgserver:
 
 # A program of another module, which ./... does not see.
 consumer:
-	cd $(CONSUMER) && $(GO) test ./...
+	cd $(CONSUMER) && $(TEST) ./...
 
 # What winnow cluster kubernetes prints, held to the API's own types, which are a module of their own.
 kubernetes:
-	cd $(KUBERNETES) && $(GO) test ./...
+	cd $(KUBERNETES) && $(TEST) ./...
 
 # extract, join and audit as 8 tasks of a real Slurm on this machine, whose daemons are killed meanwhile: a minute.
 cluster: runtime
@@ -74,8 +80,8 @@ lint:
 # The race detector, which takes ten times as long, watches the packages that start goroutines or share state under a lock,
 # and the commands that drive them; all else has one goroutine, and make test tests it.
 race: runtime pgserver
-	$(GO) test -race -timeout 30m $$(grep -rlE --include='*.go' '^[[:space:]]*go [a-z]|\.Go\(|"sync' . | grep -v _test.go | xargs -n1 dirname | sort -u)
-	$(GO) test -race -timeout 30m -run '^Test(DataCheck|Embed|Extract(Command|Interrupted|Damaged|Shards)|Finetuned?$$|Review|Reproduce$$|Search|Map$$|Report$$|Retrieve|ExportTo)' ./cmd/winnow
+	$(TEST) -race $$(grep -rlE --include='*.go' '^[[:space:]]*go [a-z]|\.Go\(|"sync' . | grep -v _test.go | xargs -n1 dirname | sort -u)
+	$(TEST) -race -run '^Test(DataCheck|Embed|Extract(Command|Interrupted|Damaged|Shards)|Finetuned?$$|Review|Reproduce$$|Search|Map$$|Report$$|Retrieve|ExportTo)' ./cmd/winnow
 
 # The pages of winnow in a real Chromium: review, and those that are files. Without Chromium or npm it says that they are NOT tested; with CI=true that is an
 # error.
@@ -97,23 +103,23 @@ pictures: runtime
 
 # The golden values ($WINNOW_GOLDEN, else ../shared/golden, else the committed copy) through every package, and the table of what ran.
 golden:
-	@out=$$(mktemp); $(GO) test -count=1 -run Golden -v ./... >$$out 2>&1; code=$$?; \
+	@out=$$(mktemp); $(TEST) -count=1 -run Golden -v ./... >$$out 2>&1; code=$$?; \
 	grep -E '^(--- FAIL|    --- FAIL|FAIL|panic)|has no check|is not known' $$out; \
 	awk '/^golden cases/ {on = 1; next} /^all  / {on = 0; next} on {n += $$2; print} END {printf "golden cases in all: %d\n", n}' $$out; \
 	rm -f $$out; exit $$code
 
 # kill -9 at 50 random points of extract, train, fine-tuning, index and review; thousands of damaged images.
 faults: runtime
-	$(GO) test -count=1 -tags faults -run 'Killed|Damaged' ./cmd/winnow ./backbone
+	$(TEST) -count=1 -tags faults -run 'Killed|Damaged' ./cmd/winnow ./backbone
 
 # Every fuzz target for a few seconds. Go's fuzzing may end with "context deadline exceeded" where the time is up amid an input: tried
 # again; an input that fails is kept, and fails again.
 fuzz: runtime
 	@for pkg in $$(grep -rlE --include='*_test.go' '^func Fuzz' . | xargs -n1 dirname | sort -u); do \
-		for f in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz'); do \
+		for f in $$($(TEST) -list '^Fuzz' $$pkg | grep '^Fuzz'); do \
 			echo "$$pkg $$f"; \
 			for try in 1 2 3; do \
-				out=$$($(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1s $$pkg 2>&1) && break; \
+				out=$$($(TEST) -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1s $$pkg 2>&1) && break; \
 				echo "$$out"; \
 				case $$try$$out in 3*) exit 1;; *"context deadline exceeded"*) ;; *) exit 1;; esac; \
 			done; \

@@ -19,6 +19,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"winnow/cmd/winnow/program"
 	"winnow/internal/testing/orttest"
 )
 
@@ -31,7 +32,7 @@ func TestCommandChild(t *testing.T) {
 	if !ok {
 		t.Skip("only run by other tests")
 	}
-	os.Exit(listening(append([]string{"winnow", "--threads", "1", "-q"}, strings.Split(args, "\x1f")...)))
+	os.Exit(program.Main(append([]string{"winnow", "--threads", "1", "-q"}, strings.Split(args, "\x1f")...)))
 }
 
 // command returns winnow with args, not yet started, and what it will write to standard error.

@@ -291,6 +291,8 @@ var rooms = []Room{
 	{"internal/testing/tarfile", "makes tar files for tests",
 		""},
 
+	{"internal/testing/winnowtest", "runs the command line in tests, with files in memory",
+		"cmd/winnow/program internal/diagnosis"},
 	{"experiments/audit", "plants oddities into a set and counts which are found",
 		"audit/findings audit/judges datasets features head run train"},
 	{"experiments/finetune/why", "watches fine-tunings beside the truth: drift, terms, filter, bank",

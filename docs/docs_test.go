@@ -1,8 +1,7 @@
-package main
+// Package docs holds the pages to the program: their commands run and print what the pages show.
+package docs
 
 import (
-	"bytes"
-	"context"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
@@ -20,9 +19,12 @@ import (
 	"winnow/datasets/fiftyone"
 	"winnow/internal/testing/orttest"
 	"winnow/internal/testing/reference"
+	"winnow/internal/testing/winnowtest"
 	"winnow/losses"
 	"winnow/papers/recipes"
 )
+
+func TestMain(m *testing.M) { winnowtest.Main(m) }
 
 // notRun holds why a block of commands may be left out: `<!-- not run: REASON -->` stands before it.
 var notRun = []string{"a GPU", "a server that waits for a browser", "servers of databases", "somebody's data or model", "minutes", "installs software"}
@@ -102,7 +104,7 @@ func TestDocsCommands(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	program := fmt.Sprintf("#!/bin/sh\nWINNOW_TEST_PROGRAM=yes exec %q \"$@\"\n", self)
+	program := fmt.Sprintf("#!/bin/sh\n%s=yes exec %q \"$@\"\n", winnowtest.Variable, self)
 	if err := os.WriteFile(filepath.Join(s.bin, "winnow"), []byte(program), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -357,21 +359,6 @@ func TestNotPrinted(t *testing.T) {
 			t.Errorf("%q: found %q missing, expected %q", shown, got, want)
 		}
 	}
-}
-
-// mustRun runs one command line as a shell would split it (words and "$NAME" only).
-func mustRun(t *testing.T, line string) string {
-	t.Helper()
-	args := strings.Fields(line)
-	for i, a := range args {
-		args[i] = os.ExpandEnv(strings.Trim(a, `"`))
-	}
-	var stdout, stderr bytes.Buffer
-	if code := execute(context.Background(), args, &stdout, &stderr); code != 0 {
-		t.Fatalf("%s: exit code %d\n%s%s", line, code, stdout.String(), stderr.String())
-	}
-	t.Logf("%s\n%s%s", line, stdout.String(), stderr.String())
-	return stdout.String()
 }
 
 // TestDocsCounts holds the pages to the number of recipes and losses there are.

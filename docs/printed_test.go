@@ -1,4 +1,4 @@
-package main
+package docs
 
 import (
 	"flag"
@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"winnow/internal/testing/reference"
+	"winnow/internal/testing/winnowtest"
 )
 
 var update = flag.Bool("update", false, "write what commands print into docs")
@@ -35,20 +36,20 @@ func TestDocsPrinted(t *testing.T) {
 		want := printed.ReplaceAllStringFunc(text, func(part string) string {
 			parts++
 			m := printed.FindStringSubmatch(part)
-			out := strings.TrimRight(mustRun(t, m[2]), "\n") + "\n"
+			out := strings.TrimRight(winnowtest.MustRun(t, m[2]), "\n") + "\n"
 			if m[1] != "" {
 				out = "```text\n" + out + "```\n"
 			}
 			return "<!-- printed" + m[1] + " by " + m[2] + " -->\n" + out + "<!-- end -->"
 		})
 		if page == "cli.md" {
-			want = mustRun(t, "winnow manual")
+			want = winnowtest.MustRun(t, "winnow manual")
 		}
 		if want == text {
 			continue
 		}
 		if !*update {
-			t.Errorf("docs/%s: is not what the commands print; go test ./cmd/winnow -run TestDocsPrinted -update writes it", page)
+			t.Errorf("docs/%s: is not what the commands print; go test ./docs -run TestDocsPrinted -update writes it", page)
 			continue
 		}
 		if err := os.WriteFile(filepath.Join(reference.Root(t), "docs", page), []byte(want), 0o644); err != nil {

@@ -1,4 +1,4 @@
-package main
+package docs
 
 import (
 	"fmt"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"winnow/cmd/winnow/program"
 	"winnow/cmd/winnow/term"
 )
 
@@ -34,7 +35,7 @@ func TestDocsLines(t *testing.T) {
 		}
 	}
 	docs := len(shown)
-	app := term.NewApp(commands(), io.Discard, io.Discard)
+	app := term.NewApp(program.Commands(), io.Discard, io.Discard)
 	var walk func(path string, list []*cli.Command)
 	walk = func(path string, list []*cli.Command) {
 		for _, c := range list {

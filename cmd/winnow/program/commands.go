@@ -1,4 +1,4 @@
-package main
+package program
 
 import (
 	"github.com/urfave/cli/v2"
@@ -34,8 +34,8 @@ import (
 	"winnow/cmd/winnow/train"
 )
 
-// commands lists every command under what it is for, in the order of the work.
-func commands() []term.Group {
+// Commands lists every command under what it is for, in the order of the work.
+func Commands() []term.Group {
 	return []term.Group{
 		{Heading: "Data and features", Commands: []*cli.Command{
 			data.Command(),

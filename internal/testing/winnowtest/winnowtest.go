@@ -1,0 +1,64 @@
+// Package winnowtest runs winnow's command line in tests.
+package winnowtest
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"winnow/cmd/winnow/program"
+	"winnow/internal/diagnosis"
+)
+
+// Variable, where it is set, makes a test program that calls [Main] winnow itself: shells of tests start it.
+const Variable = "WINNOW_TEST_PROGRAM"
+
+// Main runs the tests of a package. Their files are kept in memory where Linux has room for them and TMPDIR names no other
+// place: commands sync what they write, a dozen files a training, and many tests waited longer for the disk than they
+// computed.
+func Main(m *testing.M) {
+	if os.Getenv(Variable) != "" {
+		os.Exit(program.Main(append([]string{"winnow"}, os.Args[1:]...)))
+	}
+	code, err := inMemory("/dev/shm", m)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+// room is what all tests of a package together may need: one has a few hundred MiB at most.
+const room = 2 << 30
+
+func inMemory(folder string, m *testing.M) (int, error) {
+	if free, known := diagnosis.FreeDisk(folder); !known || free < room || os.Getenv("TMPDIR") != "" {
+		return m.Run(), nil
+	}
+	dir, err := os.MkdirTemp(folder, "winnow-test-")
+	if err != nil {
+		return m.Run(), nil // not ours to write in
+	}
+	defer os.RemoveAll(dir)
+	if err := os.Setenv("TMPDIR", dir); err != nil {
+		return 1, err
+	}
+	return m.Run(), nil
+}
+
+// MustRun runs one command line as a shell would split it (words and "$NAME" only), and returns its standard output.
+func MustRun(t testing.TB, line string) string {
+	t.Helper()
+	args := strings.Fields(line)
+	for i, a := range args {
+		args[i] = os.ExpandEnv(strings.Trim(a, `"`))
+	}
+	var stdout, stderr bytes.Buffer
+	if code := program.Execute(context.Background(), args, &stdout, &stderr); code != 0 {
+		t.Fatalf("%s: exit code %d\n%s%s", line, code, stdout.String(), stderr.String())
+	}
+	return stdout.String()
+}
