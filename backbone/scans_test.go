@@ -38,7 +38,7 @@ func TestScansAreBounded(t *testing.T) {
 		data []byte
 		want string
 	}{
-		"twice":              {again(1, ""), "brings bits of coefficients that another has brought"},
+		"twice":              {again(1, ""), "brings bits of coefficients twice"},
 		"4000 times":         {again(4000, ""), "brings bits of coefficients"},
 		"twice, in RGB":      {rgb(again(1, "")), "brings bits of coefficients"},
 		"twice, behind zero": {again(1, "\xff\x00"), "brings bits of coefficients"},
