@@ -45,7 +45,7 @@ func TestScansAreBounded(t *testing.T) {
 		"twice, after fill":  {again(1, "\xff\xff"), "brings bits of coefficients"},
 		"twice, behind RST":  {again(1, "\xff\xd3"), "brings bits of coefficients"},
 		"twice, after text":  {again(1, "text"), "brings bits of coefficients"},
-		"before its time":    {ahead, "or before their time"},
+		"before its time":    {ahead, "out of order"},
 		"empty scans":        {manyScans(data, 200), "jpeg: more than 100 scans"},
 	} {
 		if _, err := jfif.Inspect(c.data); err == nil || !strings.Contains(err.Error(), c.want) {
