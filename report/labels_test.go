@@ -30,7 +30,7 @@ func TestLabelsOfWhichNoneIsWrong(t *testing.T) {
 		return b.String()
 	}
 	got := text()
-	for _, want := range []string{"none of 3, as the manifest knows", "2; none is called wrong", "<dt>not judged</dt><dd>1, alone in their class</dd>", "<td>not judged</td>", "<td>0.6</td>"} {
+	for _, want := range []string{"none of 3, by the true labels of the manifest", "2; none is called wrong", "<dt>not judged</dt><dd>1, alone in their class</dd>", "<td>not judged</td>", "<td>0.6</td>"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the page holds no %q", want)
 		}

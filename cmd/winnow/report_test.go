@@ -164,7 +164,7 @@ func reportWarnings(t *testing.T) {
 	}
 	put(folder.FactsFile, strings.Replace(facts, `"steps": 70`, `"steps": 140`, 1))
 	mustRun(t, line)
-	if !strings.Contains(readFile(t, "w.html"), "is not finished: it has come to step 70 of 140") {
+	if !strings.Contains(readFile(t, "w.html"), "is not finished: it has reached step 70 of 140") {
 		t.Error("nothing says that the training is not finished")
 	}
 }
