@@ -118,8 +118,9 @@ func scaleByScore(m *atlas.Map, file string) error {
 		}
 	}
 	if n == 0 {
-		err := fmt.Errorf("map: --color score: %s has no score for any of the %d images", file, len(m.Points))
-		return hint.With(err, "winnow audit judges the train split: --split train")
+		return hint.With(
+			fmt.Errorf("map: --color score: %s has no score for any of the %d images", file, len(m.Points)),
+			"winnow audit judges the train split: --split train")
 	}
 	if low >= 0 && high <= 1 {
 		low, high = 0, 1
@@ -148,9 +149,10 @@ func ReadScores(path string) (map[string]Score, error) {
 	}
 	at, score := slices.Index(header, "path"), slices.Index(header, "score")
 	if at < 0 || score < 0 {
-		err := fmt.Errorf("--audit: %s: found the columns %.200q, expected path and score among them",
-			path, strings.Join(header, ","))
-		return nil, hint.With(err, "make the file: winnow audit RUN --out suspects.csv")
+		return nil, hint.With(
+			fmt.Errorf("--audit: %s: found the columns %.200q, expected path and score among them",
+				path, strings.Join(header, ",")),
+			"make the file: winnow audit RUN --out suspects.csv")
 	}
 	scores, unjudged, wrong := map[string]Score{}, slices.Index(header, "unjudged"), slices.Index(header, "dropped")
 	for {

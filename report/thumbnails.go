@@ -98,9 +98,10 @@ func (p Pictures) thumbnails(ctx context.Context, h Host, paths []string, side i
 		out[i] = s.Image
 	}
 	if len(bad) > 0 && len(bad) == len(paths) {
-		err := fmt.Errorf("%s: none of %d pictures below %s can be read, the first is %s: %s",
-			p.For, len(paths), p.Where, bad[0].Path, bad[0].Reason)
-		return nil, hint.With(err, "%s", p.advice())
+		return nil, hint.With(
+			fmt.Errorf("%s: none of %d pictures below %s can be read, the first is %s: %s",
+				p.For, len(paths), p.Where, bad[0].Path, bad[0].Reason),
+			"%s", p.advice())
 	}
 	if len(bad) > 0 {
 		h.Note("%d of %d pictures cannot be shown, the first is %s: %s",
