@@ -86,7 +86,7 @@ var working = []struct {
 	{line: "pairs run --out OUT"},
 	{line: "theory skew run"},
 	{line: "theory kappa --trials 20 --samples 5,20 --dim 64"},
-	{line: "cost --classes 20 --images 4 --steps 2", at: 40},
+	{line: "cost --classes 4 --images 4 --inputs 16 --dim 8 --batch 2x2 --bank 100 --steps 2", at: 40},
 	{line: "reproduce prism-table1 --data glyphs --classes 24 --images 10 --seeds 1 --out OUT", at: spoken},
 	{line: "sweep --manifest noisy.csv --features features --vary lr=1e-3,1e-2 --steps 10 --seeds 1 --out OUT", at: spoken},
 	{line: "demo --classes 12 --images 10 --out OUT", at: spoken},
