@@ -131,7 +131,7 @@ func TestDecideRefuses(t *testing.T) {
 		`{"tab":"t"}`: "found 0, expected 1 to 500", `{"tab":"t","decisions":[` + many[:len(many)-1] + `]}`: "found 501",
 		`{"tab":"","decisions":[{"id":1,"action":"keep","version":0}]}`:                                       "name of a tab",
 		`{"tab":"` + strings.Repeat("x", 101) + `","decisions":[{"id":1,"action":"keep","version":0}]}`:       "name of a tab",
-		`{"tab":"t","decisions":[{"action":"keep","version":0}]}`:                                             "its id is not that of an image, 0 to 89",
+		`{"tab":"t","decisions":[{"action":"keep","version":0}]}`:                                             "its id is missing or not an image's, expected 0 to 89",
 		`{"tab":"t","decisions":[{"id":-1,"action":"keep","version":0}]}`:                                     "its id",
 		`{"tab":"t","decisions":[{"id":90,"action":"keep","version":0}]}`:                                     "its id",
 		`{"tab":"t","decisions":[{"id":1.5,"action":"keep","version":0}]}`:                                    "cannot unmarshal",

@@ -126,7 +126,7 @@ func TestFormsRefuse(t *testing.T) {
 	if err := os.WriteFile(f.DecisionsFile(), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Export(f); err == nil || !strings.Contains(err.Error(), "name the suspects") {
+	if _, err := Export(f); err == nil || !strings.Contains(err.Error(), "name the file of suspects") {
 		t.Error(err)
 	}
 	f.Out, f.Root = filepath.Join(dir, "x.labelstudio.json"), t.TempDir()

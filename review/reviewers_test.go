@@ -233,7 +233,7 @@ func TestReviewersRefused(t *testing.T) {
 	for i := range mostReviewers {
 		w.as(fmt.Sprint("reviewer ", i), 200, on(0, "keep", "", 0))
 	}
-	if a := w.as("one more", 400, on(0, "keep", "", 0)); !strings.Contains(a.Error, "more there cannot be") {
+	if a := w.as("one more", 400, on(0, "keep", "", 0)); !strings.Contains(a.Error, "100 reviewers, the most possible") {
 		t.Errorf("got %+v", a)
 	}
 	w.as("reviewer 3", 200, on(1, "keep", "", 0))

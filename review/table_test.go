@@ -33,8 +33,8 @@ func TestDoor(t *testing.T) {
 	}{
 		{"x.png,a\ny.png,b\nx.png,b\n", nil, `m.csv: image "x.png" appears twice, in rows 1 and 3`},
 		{"x.png,a\ny.png,b\n", []suspects.Entry{entry("x.png", "a"), entry("z.png", "a")}, `a.csv: image "z.png": is not in m.csv`},
-		{"x.png,a\ny.png,b\n", []suspects.Entry{entry("y.png", "a")}, `image "y.png": was given "a" when it was audited, which is not its label in m.csv`},
-		{"x.png,a\ny.png,\n", []suspects.Entry{entry("y.png", "a")}, `image "y.png": was given "a"`},
+		{"x.png,a\ny.png,b\n", []suspects.Entry{entry("y.png", "a")}, `image "y.png": had the label "a" when it was audited, which is not its label in m.csv`},
+		{"x.png,a\ny.png,\n", []suspects.Entry{entry("y.png", "a")}, `image "y.png": had the label "a"`},
 		{"x.png,a\ny.png,b\n", []suspects.Entry{entry("x.png", "a"), entry("x.png", "a")}, "appears twice in the audit"},
 	} {
 		if _, err := newTable(read(c.manifest), each(c.list), "a.csv", "m.csv"); err == nil || !strings.Contains(err.Error(), c.want) {

@@ -159,7 +159,7 @@ func reportWarnings(t *testing.T) {
 		t.Fatal(err)
 	}
 	mustRun(t, line)
-	if page := readFile(t, "w.html"); strings.Contains(page, "is not finished") || !strings.Contains(page, "was not written down: there is no result.json") {
+	if page := readFile(t, "w.html"); strings.Contains(page, "is not finished") || !strings.Contains(page, "was not saved: there is no result.json") {
 		t.Error("of a training that came to its end the page does not say just that its result is missing")
 	}
 	put(folder.FactsFile, strings.Replace(facts, `"steps": 70`, `"steps": 140`, 1))

@@ -326,7 +326,7 @@ func TestForeign(t *testing.T) {
 		data []byte
 		want string
 	}{
-		"text":    {[]byte("path,label\na.jpg,cat\n" + strings.Repeat("b.jpg,dog\n", 100)), "no file of decisions"},
+		"text":    {[]byte("path,label\na.jpg,cat\n" + strings.Repeat("b.jpg,dog\n", 100)), "not a file of decisions"},
 		"newer":   {spoil("n", run("PRAGMA user_version=3")), "version 3, expected 1 to 2"},
 		"foreign": {spoil("f", run("PRAGMA application_id=5")), "another program"},
 		"cut":     {data[:5000], "damaged"},
