@@ -82,7 +82,7 @@ func TestCOCOErrors(t *testing.T) {
 		strings.Replace(cocoFile, `[10.2, 20.5, 30, 40]`, `[200, 20.5, 30, 30]`, 1):     `bbox [200 20.5 30 30] lies outside the picture of 100×80 pixels`,
 		strings.Replace(cocoFile, `"file_name": "b.jpg"`, `"file_name": "../b.jpg"`, 1): `images[1]: path "../b.jpg" leaves the root`,
 		strings.Replace(cocoFile, `{"id": 3, "name"`, `{"id": 18, "name"`, 1):           `categories: id "18": found twice`,
-		strings.Replace(cocoFile, `"categories"`, `"annotations"`, 1):                   `annotations stands twice`,
+		strings.Replace(cocoFile, `"categories"`, `"annotations"`, 1):                   `annotations appears twice`,
 		strings.Replace(cocoFile, `"id": 5`, `"id": {"x": 5}`, 1):                       `annotations[4]: found "{\"x\": 5}", expected a number or a text`,
 		cocoFile[:len(cocoFile)/2]: `the file ends early, at byte`,
 		cocoFile + "{}":            `behind the object, expected nothing`,

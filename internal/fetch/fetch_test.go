@@ -187,7 +187,7 @@ func TestOtherThings(t *testing.T) {
 			w.Write(data)
 			w.Write(other)
 		}, "found more than 200000 bytes"},
-		"pointer":         {func(w http.ResponseWriter, _ *http.Request, _ int) { w.Write([]byte(pointer)) }, "found the pointer of Git LFS instead of the file"},
+		"pointer":         {func(w http.ResponseWriter, _ *http.Request, _ int) { w.Write([]byte(pointer)) }, "found a Git LFS pointer instead of the file"},
 		"page":            {func(w http.ResponseWriter, _ *http.Request, _ int) { w.Write([]byte("<!DOCTYPE html><p>Sign in")) }, "found a web page instead of the file"},
 		"missing":         {func(w http.ResponseWriter, r *http.Request, _ int) { http.NotFound(w, r) }, "answered 404 Not Found"},
 		"forbidden":       {func(w http.ResponseWriter, _ *http.Request, _ int) { w.WriteHeader(http.StatusForbidden) }, "answered 403 Forbidden"},
@@ -294,7 +294,7 @@ func TestFromFile(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for place, want := range map[string]string{pointer: "pointer of Git LFS", filepath.Join(dir, "none"): "no such file", dir: "expected a"} {
+	for place, want := range map[string]string{pointer: "Git LFS pointer", filepath.Join(dir, "none"): "no such file", dir: "expected a"} {
 		if err := known(data).To(t.Context(), path, Options{Places: []string{place}}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: found %v, expected %s", place, err, want)
 		}

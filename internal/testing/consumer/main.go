@@ -1,4 +1,5 @@
-// Consumer is a program of another module: it reads labels and features, writes suspects.csv, and trains head.winnow with PRISM.
+// Consumer is a program in another module: it reads labels and features, writes suspects.csv, and trains
+// head.winnow with PRISM.
 package main
 
 import (

@@ -23,14 +23,16 @@ var training []byte
 //go:embed digits.html.tmpl
 var digitsPage string
 
-// shownDigits is how many wrong labels the picture has.
+// shownDigits is the number of wrong labels in the picture.
 const shownDigits = 12
 
-// rejected are the test images of MNIST whose label most of five people did not see in them, by the numbers in its files: of the 100
-// that the label-errors project (Northcutt et al. 2021, github.com/cleanlab/label-errors, Apache-2.0) showed to people.
+// rejected are the test images of MNIST, by their numbers in its files, whose label most of five people rejected. They
+// are among the 100 that the label-errors project (Northcutt et al. 2021, github.com/cleanlab/label-errors, Apache-2.0)
+// showed to people.
 var rejected = []int{947, 1621, 1901, 2130, 2462, 2597, 2654, 3520, 3558, 5937, 6651, 6783, 8527, 9679, 9729}
 
-// digits shows wrong labels of MNIST's test images: the most suspect of those that people rejected and for which another label is suggested.
+// digits shows wrong labels of MNIST's test images: the most suspect of those that people rejected and for which another
+// label is suggested.
 func (m *maker) digits(ctx context.Context) error {
 	const manifest, list = "mnist.csv", "mnist-suspects.csv"
 	if err := m.run(ctx, "data", "import", "--preset", "mnist", "--root", m.mnist, "--out", manifest); err != nil {

@@ -1,9 +1,10 @@
-// Command pictures makes the pictures of the documentation: it runs winnow as its users would, and has a headless Chromium
-// look at the pages. Only drawn characters and MNIST are shown, whose licences let us pass them on.
+// Command pictures makes the pictures of the documentation. It runs winnow as its users would, and takes
+// screenshots of the pages with a headless Chromium. The pictures show only drawn characters and MNIST, whose
+// licences allow it.
 //
 //	make pictures                                  # of drawn characters, two minutes
-//	make pictures MNIST=mnist/                     # and of MNIST's wrong labels: a training of some ten minutes
-//	make pictures MNIST=mnist/ MNIST_MODEL=m.onnx  # by a network that is there
+//	make pictures MNIST=mnist/                     # also of MNIST's wrong labels: a training of some ten minutes
+//	make pictures MNIST=mnist/ MNIST_MODEL=m.onnx  # with an existing network
 package main
 
 import (
@@ -23,7 +24,7 @@ import (
 	"winnow/internal/atomicfile"
 )
 
-// limit is the most bytes of a picture.
+// limit is the largest size of a picture in bytes.
 const limit = 200_000
 
 func main() {
@@ -41,7 +42,7 @@ func main() {
 	}
 }
 
-// maker makes the pictures in a folder that is thrown away.
+// maker makes the pictures in a temporary folder.
 type maker struct {
 	winnow, out, mnist, model string
 	chromium, dir             string
@@ -137,7 +138,7 @@ func (m *maker) review(ctx context.Context, args ...string) error {
 			return serving.Err()
 		}
 	}
-	// Cookies belong to a host, whatever the port: this one gives the name and sends the browser on.
+	// A cookie belongs to a host, not to a port: this server sets the name and redirects the browser.
 	door, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
@@ -155,7 +156,7 @@ func (m *maker) review(ctx context.Context, args ...string) error {
 func (m *maker) command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, m.winnow, args...)
 	cmd.Dir, cmd.Stderr = m.dir, os.Stderr
-	cmd.Env = append(os.Environ(), "WINNOW_MODELS="+filepath.Join(m.dir, "models.json")) // the user's list of backbones stays as it is
+	cmd.Env = append(os.Environ(), "WINNOW_MODELS="+filepath.Join(m.dir, "models.json")) // do not change the user's list of backbones
 	return cmd
 }
 
@@ -173,7 +174,7 @@ func (m *maker) shoot(ctx context.Context, name, address string, width, height i
 	args := []string{"--headless", "--disable-gpu", "--hide-scrollbars", "--force-device-scale-factor=1", "--user-data-dir=" + filepath.Join(m.dir, "chromium"),
 		"--virtual-time-budget=10000", fmt.Sprintf("--window-size=%d,%d", width, height), "--screenshot=" + file}
 	if os.Getuid() == 0 {
-		args = append(args, "--no-sandbox") // Chromium has none for root
+		args = append(args, "--no-sandbox") // Chromium has no sandbox for root
 	}
 	if out, err := exec.CommandContext(ctx, m.chromium, append(args, address)...).CombinedOutput(); err != nil {
 		return fmt.Errorf("%s: %w: %.400s", name, err, out)

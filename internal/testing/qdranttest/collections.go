@@ -15,7 +15,7 @@ type collections struct {
 	s *Server
 }
 
-// find returns a collection, or Qdrant's answer where there is none.
+// find returns a collection, or Qdrant's error if there is none.
 func (s *Server) find(name string) (*Collection, error) {
 	if c := s.Collections[name]; c != nil {
 		return c, nil

@@ -81,7 +81,7 @@ func (p points) Scroll(_ context.Context, r *client.ScrollPoints) (*client.Scrol
 	return answer, nil
 }
 
-// shown returns a point with what was asked for of it.
+// shown returns a point with the parts that were requested.
 func shown(p *client.RetrievedPoint, payload *client.WithPayloadSelector, vectors *client.WithVectorsSelector) *client.RetrievedPoint {
 	out := &client.RetrievedPoint{Id: p.GetId(), Payload: map[string]*client.Value{}}
 	for name, value := range p.GetPayload() {

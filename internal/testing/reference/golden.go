@@ -18,8 +18,8 @@ import (
 	"text/tabwriter"
 )
 
-// rooms says for every method of every topic of the golden set which package's tests check it. A method that
-// stands nowhere here fails the tests of every package that reads its topic.
+// rooms says which package's tests check each method of the golden set. A method that is missing here fails the
+// tests of every package that reads its topic.
 var rooms = map[string]map[string]string{
 	"losses_pair": in("losses", "contrastive_pml contrastive_prism memory_contrastive multi_similarity circle fastap "+
 		"snr_contrastive npairs ntxent supcon scl_rhe"),
@@ -63,9 +63,9 @@ var (
 	ran     = map[string]map[string]int{}
 )
 
-// Check runs every case of a topic that is this package's to check, as a subtest. A method that is not known at
-// all is an error, as is one that this package should check and does not; the public set must hold a case of
-// each, another one ($WINNOW_GOLDEN) may hold fewer.
+// Check runs every case of a topic that belongs to this package, as a subtest. An unknown method is an error,
+// and so is one that belongs to this package and has no check. The public set must have a case of each method;
+// another set ($WINNOW_GOLDEN) may have fewer.
 func Check(t *testing.T, topic string, checks Checks) {
 	t.Helper()
 	room := here(t)
@@ -103,7 +103,7 @@ func Check(t *testing.T, topic string, checks Checks) {
 	ran[topic] = count
 }
 
-// here is the running package's folder below the module: "losses", "train/peers".
+// here returns the running package's folder within the module: "losses", "train/peers".
 func here(t testing.TB) string {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -116,7 +116,7 @@ func here(t testing.TB) string {
 	return filepath.ToSlash(room)
 }
 
-// Main is the TestMain of a package with golden checks: it runs the tests and ends with the table of cases.
+// Main is the TestMain of a package with golden checks: it runs the tests and then prints the table of cases.
 func Main(m *testing.M) {
 	code := m.Run()
 	if len(ran) > 0 {
@@ -146,8 +146,8 @@ func Table(ran map[string]map[string]int) string {
 	return b.String()
 }
 
-// Golden reads the cases of one topic ("prism", "losses_pair"). A folder of one's own ($WINNOW_GOLDEN) may hold some topics
-// only: a test of another one is skipped.
+// Golden reads the cases of one topic ("prism", "losses_pair"). A folder of your own ($WINNOW_GOLDEN) may hold
+// only some topics; tests of the others are skipped.
 func Golden(t testing.TB, topic string) []Case {
 	t.Helper()
 	folder := goldenFolder(t)
@@ -179,7 +179,7 @@ func Golden(t testing.TB, topic string) []Case {
 	return cases
 }
 
-// goldenFolder is $WINNOW_GOLDEN, else ../shared/golden where it is there, else the committed copy.
+// goldenFolder returns $WINNOW_GOLDEN, else ../shared/golden if it exists, else the committed copy.
 func goldenFolder(t testing.TB) fs.FS {
 	t.Helper()
 	if folder := os.Getenv("WINNOW_GOLDEN"); folder != "" {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Of returns a tar file of regular files, given as names and contents in turns.
+// Of returns a tar file of regular files; names and contents alternate.
 func Of(t testing.TB, files ...string) []byte {
 	t.Helper()
 	var out bytes.Buffer
