@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestRecipes: the names are found, sizes follow the network's, an unknown name is told what there is.
+// TestRecipes: the names are found, sizes follow the network's, and the error for an unknown name lists the
+// known ones.
 func TestRecipes(t *testing.T) {
 	for _, r := range Recipes() {
 		a, err := ParseAugmentation(r.Name)

@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestAnyView: whatever the picture's size and the augmentation, every value is written and is one of the 256.
+// TestAnyView: for any picture size and augmentation, every value is written and is one of the 256.
 func TestAnyView(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		img := photograph(rapid.IntRange(1, 50).Draw(r, "w"), rapid.IntRange(1, 50).Draw(r, "h"), 1)
@@ -92,7 +92,8 @@ func TestGreyHasNoColour(t *testing.T) {
 	}
 }
 
-// TestBGRViews: a network that wants blue first sees the same views with the planes exchanged, colours included.
+// TestBGRViews: a network that expects blue first sees the same views with the planes exchanged, including
+// their colours.
 func TestBGRViews(t *testing.T) {
 	img := resizePicture(t)
 	rgb, bgr := plain(36, 28, "bilinear"), plain(36, 28, "bilinear")

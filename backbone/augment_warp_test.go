@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestShiftIsMovedCrop: a shift by whole pixels, where the picture goes on beside the crop, is the crop cut out
-// elsewhere, padding included: a warp sees what the crop left out.
+// TestShiftIsMovedCrop: a shift by whole pixels gives the crop cut elsewhere, including padding, because a warp
+// sees what the crop left out.
 func TestShiftIsMovedCrop(t *testing.T) {
 	img := resizePicture(t)
 	p := plain(40, 16, "bilinear")
@@ -35,7 +35,7 @@ func TestShiftIsMovedCrop(t *testing.T) {
 	}
 }
 
-// TestBorderRepeats: beyond the picture its border goes on.
+// TestBorderRepeats: beyond the picture its border is repeated.
 func TestBorderRepeats(t *testing.T) {
 	p := plain(0, 20, "bilinear")
 	img := photograph(20, 20, 3)

@@ -12,7 +12,8 @@ import (
 	"winnow/datasets"
 )
 
-// TestCrop: of every decoder's pictures a crop is a part of what is seen whole and upright, whatever the options say of turning.
+// TestCrop: for every decoder a crop is a part of the whole upright picture, even if the options do not turn
+// pictures.
 func TestCrop(t *testing.T) {
 	root := os.DirFS("testdata/pil")
 	for _, name := range []string{"exif-6.png", "exif-3.png", "exif-jpg.jpg", "exif-webp.webp", "jpeg-420.jpg"} {
@@ -51,7 +52,7 @@ func TestCropOutside(t *testing.T) {
 	}
 }
 
-// TestCropsAreShown: thumbnails, the training's images and the look for equal files take the crop.
+// TestCropsAreShown: thumbnails, training images and the search for equal files use the crop.
 func TestCropsAreShown(t *testing.T) {
 	root := os.DirFS("testdata/pil")
 	paths := []string{"jpeg-420.jpg#xywh=3,4,20,10&id=1", "jpeg-420.jpg#xywh=3,4,20,10&id=2", "jpeg-420.jpg#xywh=3,4,20,11", "jpeg-420.jpg"}

@@ -16,10 +16,11 @@ import (
 // damaged is how many pictures TestDamagedImages reads.
 const damaged = 2000
 
-// TestDamagedImages reads pictures of all kinds that were cut, flipped, swapped and stretched, as extract and review do:
-// each is a picture or an error in one line, none takes more memory than a small one may, and the program lives on.
+// TestDamagedImages reads pictures of all kinds that were cut, flipped, swapped and stretched, as extract and
+// review do. Each gives a picture or a one-line error, none takes more memory than a small one may, and the
+// program survives.
 func TestDamagedImages(t *testing.T) {
-	const most = 64 << 20 // bytes allocated for one, those set free included
+	const most = 64 << 20 // bytes allocated for one picture, including freed ones
 	names := seeds(t)
 	files := make([][]byte, len(names))
 	for i, name := range names {
@@ -48,7 +49,7 @@ func TestDamagedImages(t *testing.T) {
 			err = r.read(dst, "a")
 			thumbnail = small.thumbnail("a", 8)
 		})
-		if (err == nil) != (thumbnail.Err == nil) && !strings.HasSuffix(name, ".jpg") { // reduced, a JPEG's damage may lie beside
+		if (err == nil) != (thumbnail.Err == nil) && !strings.HasSuffix(name, ".jpg") { // a reduced JPEG may skip the damage
 			t.Errorf("%d, of %s: %v, but small: %v", i, name, err, thumbnail.Err)
 		}
 		if err == nil {

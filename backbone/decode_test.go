@@ -39,7 +39,7 @@ func rgbOf(img image.Image) []byte {
 	return out
 }
 
-// seenByPIL is what PIL made of a file (testdata/pil/make.py), as RGB bytes.
+// seenByPIL returns what PIL made of a file (testdata/pil/make.py), as RGB bytes.
 func seenByPIL(t testing.TB, name string) (pix []byte, w, h int) {
 	t.Helper()
 	img, err := png.Decode(bytes.NewReader(readFile(t, name)))
@@ -67,8 +67,8 @@ func difference(a, b []byte) (mean float64, most int) {
 	return mean, most
 }
 
-// TestDecodeAsPIL compares pixels with PIL's: they agree to the byte, but for JPEG in CMYK, which the standard library
-// decodes, with an inverse cosine transform that rounds otherwise.
+// TestDecodeAsPIL compares pixels with PIL's. They agree to the byte, except for CMYK JPEGs, which the standard
+// library decodes with an inverse cosine transform that rounds differently.
 func TestDecodeAsPIL(t *testing.T) {
 	names, err := filepath.Glob("testdata/pil/*.*.png")
 	if err != nil || len(names) < 25 {
@@ -167,7 +167,7 @@ func TestRowsByPart(t *testing.T) {
 	}
 }
 
-// TestUnknownImages: what no decoder makes is read colour by colour, with the same result.
+// TestUnknownImages: image types that no decoder makes are read colour by colour, with the same result.
 func TestUnknownImages(t *testing.T) {
 	img, err := Decode(readFile(t, "testdata/pil/png-alpha.png"), DecodeOptions{})
 	if err != nil {
@@ -184,8 +184,8 @@ func TestUnknownImages(t *testing.T) {
 	}
 }
 
-// TestCutFiles: every beginning of every file is an error, never a picture and never a panic. What lies
-// behind the last pixel may be missing: PIL too accepts a PNG, GIF, BMP or WebP without its last bytes.
+// TestCutFiles: every beginning of every file is an error, never a picture and never a panic. What follows the
+// last pixel may be missing: PIL too accepts a PNG, GIF, BMP or WebP without its last bytes.
 func TestCutFiles(t *testing.T) {
 	for _, name := range []string{"jpeg-420.jpg", "jpeg-progressive.jpg", "jpeg-grey.jpg", "png-rgb.png", "gif.gif",
 		"bmp-24.bmp", "webp-lossy.webp", "webp-lossless.webp"} {
@@ -276,7 +276,7 @@ func TestDecodeRefuses(t *testing.T) {
 	}
 }
 
-// TestPanicIsAnError: a decoder that panics spoils its own image only.
+// TestPanicIsAnError: a decoder that panics makes only its own image unreadable.
 func TestPanicIsAnError(t *testing.T) {
 	bad := formats()[1]
 	bad.decode = func([]byte, int) (image.Image, error) { panic("index out of range") }

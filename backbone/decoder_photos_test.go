@@ -46,8 +46,8 @@ func largePhotographs(t *testing.T, least int) map[string][]byte {
 	return files
 }
 
-// What the fast decoder costs on real photographs: how far the network's pixels and its features are from those of the
-// exact one. The help of --decoder quotes the numbers that this logs.
+// This measures the cost of the fast decoder on real photographs: how far the network's pixels and features are from
+// those of the exact one. The help of --decoder quotes the numbers that it logs.
 func TestFastOnPhotographs(t *testing.T) {
 	files := largePhotographs(t, 512)
 	if len(files) < 8 {

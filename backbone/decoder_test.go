@@ -12,7 +12,7 @@ func fast(p Preprocessing) Preprocessing {
 	return p
 }
 
-// A photograph comes out as small as the views allow, never below what they are cut from.
+// A photograph is reduced as far as the views allow, never below the size that they are cut from.
 func TestEnough(t *testing.T) {
 	exact := fast(imageNet)
 	exact.Exact = true
@@ -42,7 +42,7 @@ func TestEnough(t *testing.T) {
 	}
 }
 
-// What the network sees of a reduced photograph is close to what it sees of the whole one, and not the same.
+// The network's input from a reduced photograph is close to that from the whole one, but not the same.
 func TestFastIsClose(t *testing.T) {
 	data := photographJPEG(t, 1200, 800, 3)
 	seen := func(p Preprocessing) ([]float32, image.Rectangle) {

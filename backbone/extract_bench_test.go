@@ -20,11 +20,11 @@ import (
 	"winnow/internal/testing/reference"
 )
 
-// BenchmarkExtract runs the whole pipeline, from JPEG files of 500×375 pixels to stored vectors, and beside
-// it the bare network on pixels that are ready, with the same threads. The two take turns and the median of
-// the turns' ratios is reported: img/s of either, and the share of the bare speed that the pipeline reaches.
-// On a machine that others use too, clocks say little; %cpu is the same share in processor time, which is
-// what the pipeline reaches if no side ever waits.
+// BenchmarkExtract runs the whole pipeline, from JPEG files of 500×375 pixels to stored vectors, and for
+// comparison the bare network on prepared pixels with the same threads. The two take turns, and the median of
+// the turns' ratios is reported: img/s of each, and the share of the bare speed that the pipeline reaches. On a
+// machine with other work the clock says little; %cpu is the same share by processor time, which the pipeline
+// reaches if no side ever waits.
 func BenchmarkExtract(b *testing.B) {
 	imageNet := backbone.Preprocessing{Resize: 256, Crop: 224, Interpolation: "bilinear", Channels: "RGB", Scale: 1. / 255,
 		Mean: [3]float32{0.485, 0.456, 0.406}, Std: [3]float32{0.229, 0.224, 0.225}}

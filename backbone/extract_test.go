@@ -23,7 +23,7 @@ import (
 	"winnow/features"
 )
 
-// sums is a network whose vectors are moments of the pixels; at runs of its choice it misbehaves.
+// sums is a network whose vectors are moments of the pixels. It misbehaves at chosen runs.
 type sums struct {
 	size   int
 	runs   atomic.Int64
@@ -41,7 +41,7 @@ func (s *sums) Infer(dst blas32.General, pixels []float32, n int) error {
 			return err
 		}
 	}
-	var all float32 // of the whole batch: no pixel may be left over from another one
+	var all float32 // over the whole batch: no pixel may be left from another batch
 	for _, v := range pixels {
 		all += v
 	}
@@ -133,10 +133,10 @@ func (o *opened) Open(name string) (fs.File, error) {
 	return o.FS.Open(name)
 }
 
-// The image that shows that the folder is the right one is not read again, and is the first that can be read.
+// The probed image, the first that can be read, is not read a second time.
 func TestImagesAreReadOnce(t *testing.T) {
 	files, paths := album(t, 23)
-	paths = paths[3:] // the first of them is none
+	paths = paths[3:] // the first one is not an image
 	dir, cfg := t.TempDir(), ExtractConfig{Preprocessing: tiny, Batch: 4, Workers: 3}
 	o := &opened{FS: struct{ fs.FS }{files}, times: map[string]int{}}
 	if err := extractTo(t, t.Context(), dir, newSums(), o, paths, cfg, nil); err != nil {
@@ -227,8 +227,8 @@ func fileData(files fstest.MapFS, path string) []byte {
 	return nil
 }
 
-// TestExtractAgainAndAgain lets the network cancel, fail and panic at random batches and goes on until the
-// store is whole: the bytes are those of the run that was left in peace.
+// TestExtractAgainAndAgain lets the network cancel, fail and panic at random batches and resumes until the
+// store is complete. The bytes equal those of an undisturbed run.
 func TestExtractAgainAndAgain(t *testing.T) {
 	files, paths := album(t, 61)
 	cfg := ExtractConfig{Preprocessing: tiny, Batch: 4, Workers: 2}
@@ -285,8 +285,8 @@ func TestExtractAgainAndAgain(t *testing.T) {
 	}
 }
 
-// TestShiftedBatchesAreSeen: the network of these tests tells in which company an image was computed, so the
-// comparison above would notice batches put together differently after a restart.
+// TestShiftedBatchesAreSeen: the vectors of this test network depend on the batch of an image, so the
+// comparison above would notice batches composed differently after a restart.
 func TestShiftedBatchesAreSeen(t *testing.T) {
 	files, paths := album(t, 22)
 	var stores [][]string
@@ -302,7 +302,7 @@ func TestShiftedBatchesAreSeen(t *testing.T) {
 	}
 }
 
-// TestCancelKeepsWhatIsDone: the batch at work is finished and stored.
+// TestCancelKeepsWhatIsDone: the current batch is finished and stored.
 func TestCancelKeepsWhatIsDone(t *testing.T) {
 	files, paths := album(t, 61)
 	dir := t.TempDir()
@@ -333,7 +333,7 @@ func TestCancelKeepsWhatIsDone(t *testing.T) {
 	}
 }
 
-// TestKilledProcess kills a real process at work, with the signal that cannot be caught, and goes on.
+// TestKilledProcess kills a real process at work, with the signal that cannot be caught, and resumes.
 func TestKilledProcess(t *testing.T) {
 	files, paths := album(t, 61)
 	cfg := ExtractConfig{Preprocessing: tiny, Batch: 4, Workers: 2}
@@ -409,8 +409,8 @@ func TestExtractRefuses(t *testing.T) {
 	}
 }
 
-// TestNotFinite: an image whose vector is not finite keeps a row of zeros and is listed; all others have the bits that they
-// have beside a network without fault.
+// TestNotFinite: an image whose vector is not finite keeps a row of zeros and is listed; all others have the
+// same bits as with a correct network.
 func TestNotFinite(t *testing.T) {
 	files, paths := album(t, 23)
 	cfg := ExtractConfig{Preprocessing: tiny, Batch: 4}

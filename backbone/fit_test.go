@@ -29,7 +29,8 @@ func striped(w, h int) image.Image {
 	return img
 }
 
-// Squashed and resized by the longer side a picture shows its ends, cropped it does not; beside the latter it is black.
+// A picture shows its ends when squashed or resized by the longer side, but not when cropped. Resized by the longer side,
+// the rest is black.
 func TestFitted(t *testing.T) {
 	for _, c := range []struct {
 		fit                  string

@@ -25,8 +25,8 @@ import (
 const clearBeyond = "GIF89a\x02\x00\x02\x00\x80\x00\x00\xff\x00\x00\x00\xff\x00!\xf9\x04\x01\x00\x00\xc8\x00" +
 	",\x00\x00\x00\x00\x01\x00\x01\x00\x00\x02\x02D\x01\x00;"
 
-// TestColourBeyondPalette: an index that leads out of a palette is black, and panics nowhere: in a goroutine of imaging it
-// would end the program.
+// TestColourBeyondPalette: an index outside a palette is black and never panics; in a goroutine of imaging a
+// panic would end the program.
 func TestColourBeyondPalette(t *testing.T) {
 	files := fstest.MapFS{"a.gif": {Data: []byte(clearBeyond)}}
 	want := []byte{255, 0, 0, 255, 0, 0, 0, 255, 0, 0, 0, 255, 0, 0, 0, 255}
@@ -62,7 +62,8 @@ func pngHead(w, h uint32, depth, kind, interlaced byte, more ...[]byte) []byte {
 	return append(append(out, bytes.Join(more, nil)...), chunk("IDAT", nil)...)
 }
 
-// TestBytesAreBounded: the memory that a picture takes is bounded, not its pixels alone, before any of it is allocated.
+// TestBytesAreBounded: not only the pixels of a picture are limited but also its memory, before any of it is
+// allocated.
 func TestBytesAreBounded(t *testing.T) {
 	progressive := bytes.Clone(readFile(t, "testdata/scaled/444-progressive.jpg"))
 	sof := bytes.Index(progressive, []byte{0xff, 0xc2})
@@ -89,7 +90,7 @@ func TestBytesAreBounded(t *testing.T) {
 			}
 		})
 	}
-	o := DecodeOptions{MaxPixels: 13000 * 13000 * 2} // who wants larger ones gets them
+	o := DecodeOptions{MaxPixels: 13000 * 13000 * 2} // a larger limit allows larger pictures
 	if _, err := o.plan(pngHead(13000, 13000, 16, 6, 0)); err != nil {
 		t.Error(err)
 	}
@@ -108,7 +109,7 @@ func TestBytesAreBounded(t *testing.T) {
 	}
 }
 
-// TestSpaceForPictures: where the address space is limited, pictures that do not fit into it are refused.
+// TestSpaceForPictures: if the address space is limited, pictures that do not fit into it are refused.
 func TestSpaceForPictures(t *testing.T) {
 	for limit, want := range map[uint64]int64{0: math.MaxInt64, 8 << 30: 25 << 27, 3 << 30: 5 << 27, 2 << 30: 1 << 27, 1 << 30: 16 << 20} {
 		if got := spaceWithin(limit); got != want {
@@ -125,7 +126,7 @@ func TestSpaceForPictures(t *testing.T) {
 	}
 }
 
-// TestPlannedBytes: no picture takes more than was counted before it was decoded.
+// TestPlannedBytes: no picture takes more memory than was planned before it was decoded.
 func TestPlannedBytes(t *testing.T) {
 	for _, name := range seeds(t) {
 		data := readFile(t, name)
@@ -146,7 +147,7 @@ func TestPlannedBytes(t *testing.T) {
 	}
 }
 
-// TestBudget: what is held at one time never exceeds the total; a request for more than that gets all of it, alone.
+// TestBudget: what is held at one time never exceeds the total; a larger request gets all of it, alone.
 func TestBudget(t *testing.T) {
 	const total = 100
 	b := newBudget(total)
@@ -169,7 +170,8 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// TestLargeMemoryGoesBack: what a large picture took is the system's again before the next one is decoded.
+// TestLargeMemoryGoesBack: the memory of a large picture is returned to the system before the next one is
+// decoded.
 func TestLargeMemoryGoesBack(t *testing.T) {
 	release := newBudget(2 * collected).hold(collected)
 	runtime.KeepAlive(make([]byte, collected))
@@ -181,8 +183,8 @@ func TestLargeMemoryGoesBack(t *testing.T) {
 	}
 }
 
-// TestReadersHoldMemory: reading a picture holds its bytes until it has been used, whichever way it is read, and gives them
-// back when it fails too.
+// TestReadersHoldMemory: every way of reading a picture holds its bytes until it has been used, and releases
+// them even after an error.
 func TestReadersHoldMemory(t *testing.T) {
 	data := readFile(t, "testdata/pil/png-rgb.png")
 	files := fstest.MapFS{"a.png": {Data: data}, "cut.png": {Data: data[:len(data)/2]}, "text.png": {Data: []byte("text")}}
@@ -234,7 +236,7 @@ func animated(still []byte, at, screen image.Point) []byte {
 	return append(binary.LittleEndian.AppendUint32([]byte("RIFF"), uint32(len(body))), body...)
 }
 
-// TestAnimatedWebP: of an animation the first frame is seen, at its place on a black screen.
+// TestAnimatedWebP: an animation shows its first frame, at its place on a black screen.
 func TestAnimatedWebP(t *testing.T) {
 	for _, name := range []string{"webp-lossy", "webp-lossless", "webp-alpha"} {
 		still := readFile(t, "testdata/pil/"+name+".webp")

@@ -34,8 +34,8 @@ func imageAt(t testing.TB, c *ImageCache, row int, v *Viewer) image.Image {
 	return img
 }
 
-// TestImageCacheKeeps: what fits is decoded once and stays, the rest is decoded each time, the bytes stay
-// below the limit, and every picture is that of its row.
+// TestImageCacheKeeps: pictures that fit are decoded once and stay, others are decoded each time, the bytes
+// stay within the limit, and every picture is that of its row.
 func TestImageCacheKeeps(t *testing.T) {
 	files, paths := photographs(t, 6)
 	one := bytesOf(imageAt(t, NewImageCache(files, paths, 0, DecodeOptions{}), 0, nil))
@@ -148,7 +148,7 @@ func viewAt(t testing.TB, p Preprocessing, a Augmentation, img image.Image, seed
 	return dst
 }
 
-// TestReducedViews: over all test pictures, a picture kept resized gives the same views as the whole one.
+// TestReducedViews: for all test pictures, a resized picture gives the same views as the whole one.
 func TestReducedViews(t *testing.T) {
 	grey := plain(0, 18, "bicubic")
 	grey.Channels = "L"

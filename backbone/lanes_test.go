@@ -44,8 +44,8 @@ func extractBy(t *testing.T, ctx context.Context, dir string, net Network, files
 	return w.Rows(), err
 }
 
-// TestLanes: networks that share the work compute at the same time, each in its turn, and make the store of one to the byte, also
-// where they go on with what one began.
+// TestLanes: networks that share the work compute at the same time, in turns, and make the same store as one
+// network, to the byte, even if they resume what one network began.
 func TestLanes(t *testing.T) {
 	files, paths := album(t, 61)
 	one := t.TempDir()

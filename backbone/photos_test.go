@@ -130,8 +130,7 @@ func farFromPIL(t testing.TB, decode func([]byte) (image.Image, error)) (mean ma
 	return mean, most, shift
 }
 
-// Of real photographs a network sees what PIL and torchvision would show it, to the bit, whichever way they are
-// prepared.
+// A network sees real photographs as PIL and torchvision would show them, to the bit, with every preparation.
 func TestPhotosAsPIL(t *testing.T) {
 	mean, most, shift := farFromPIL(t, func(data []byte) (image.Image, error) { return backbone.Decode(data, backbone.DecodeOptions{}) })
 	t.Logf("mean %v, most %d, shift of a channel %.4f", mean, most, shift)
@@ -140,7 +139,7 @@ func TestPhotosAsPIL(t *testing.T) {
 	}
 }
 
-// All pixels of the archives' photographs, of every tenth at least, are PIL's.
+// All pixels of the archives' photographs, or at least of every tenth photograph, are PIL's.
 func TestArchivesAsPIL(t *testing.T) {
 	p, _ := seenPhotos(t)
 	if len(p.Whole) != 2 {

@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// TestPipesAreNoImages: a pipe that is named like an image is refused and not waited for, a device not read without end.
+// TestPipesAreNoImages: a pipe named like an image is refused without waiting, and a device is not read without
+// end.
 func TestPipesAreNoImages(t *testing.T) {
 	dir := t.TempDir()
 	if err := syscall.Mkfifo(filepath.Join(dir, "pipe.jpg"), 0o600); err != nil {

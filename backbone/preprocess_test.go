@@ -87,8 +87,7 @@ func TestResizeAsPIL(t *testing.T) {
 	}
 }
 
-// general is the same preprocessing on the road everybody takes: a whole NRGBA picture, imaging's resize
-// in floating point, crop.
+// general is the same preprocessing in the usual way: a whole NRGBA picture, imaging's resize in floating point, crop.
 func general(img image.Image, p Preprocessing, filter imaging.ResampleFilter) []byte {
 	b := img.Bounds()
 	full := image.NewNRGBA(image.Rect(0, 0, b.Dx(), b.Dy()))
@@ -172,7 +171,8 @@ func slowly(img image.Image, p Preprocessing) []byte {
 	return out
 }
 
-// TestFusedAsSlow: random sizes, ratios and crops; the slow way to the byte, imaging's float64 to two (a tie that falls differently in each pass).
+// TestFusedAsSlow: random sizes, ratios and crops equal the slow way to the byte, and imaging's float64 to within two (a
+// tie may be rounded differently in each pass).
 func TestFusedAsSlow(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		w, h := rapid.IntRange(1, 90).Draw(r, "w"), rapid.IntRange(1, 90).Draw(r, "h")

@@ -71,8 +71,8 @@ func TestDraftsAsPIL(t *testing.T) {
 	}
 }
 
-// What a network sees of a reduced picture is what PIL makes of its own, where the whole picture ends: these are odd
-// sizes, of which the last samples stand half outside.
+// A network sees a reduced picture as PIL shows its own. These are odd sizes, whose last samples are half outside the
+// picture.
 func TestDraftViewsAsPIL(t *testing.T) {
 	views := readDrafts(t).Views
 	if len(views) != 11 {
@@ -109,7 +109,7 @@ func TestDraftViewsAsPIL(t *testing.T) {
 	}
 }
 
-// Training views of a reduced picture, and of one that a cache has resized, are those of the same place.
+// Training views of a reduced picture, and of one resized by a cache, show the same place.
 func TestDraftAugmented(t *testing.T) {
 	data := readFile(t, "testdata/scaled/420.jpg")
 	p := fast(plain(24, 20, "bilinear"))

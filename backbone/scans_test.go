@@ -13,8 +13,9 @@ import (
 // lastScan is where the last scan of a JPEG file begins; it ends two bytes before the file.
 func lastScan(data []byte) int { return bytes.LastIndex(data, []byte{0xff, 0xda}) }
 
-// TestScansAreBounded: a scan that brings nothing new is refused, and so are very many, before any decoder works: also where
-// the picture is one that only the standard library's decoder takes, and where scans hide behind bytes that it passes over.
+// TestScansAreBounded: a scan that brings nothing new is refused, and so are very many scans, before any
+// decoder runs. This holds for pictures that only the standard library's decoder takes, and for scans hidden
+// after bytes that it skips.
 func TestScansAreBounded(t *testing.T) {
 	data := readFile(t, "testdata/scaled/420-progressive.jpg")
 	if _, err := jfif.Inspect(data); err != nil {
@@ -31,7 +32,7 @@ func TestScansAreBounded(t *testing.T) {
 	rgb := func(data []byte) []byte { // says that its planes are red, green and blue
 		return append(append([]byte("\xff\xd8"), "\xff\xee\x00\x0eAdobe\x00\x64\x00\x00\x00\x00\x00"...), data[2:]...)
 	}
-	ahead := bytes.Clone(data) // its first refinement comes before its time
+	ahead := bytes.Clone(data) // its first refinement comes too early
 	low := bytes.Index(ahead, []byte{0xff, 0xda})
 	ahead[low+4+2*3+3] = 2
 	for name, c := range map[string]struct {
@@ -87,7 +88,7 @@ func TestInspectCounts(t *testing.T) {
 	}
 }
 
-// FuzzInspect: no file of few bytes announces many samples and is let through, and Inspect itself allocates next to nothing.
+// FuzzInspect: no small file passes that announces many samples, and Inspect itself allocates almost nothing.
 func FuzzInspect(f *testing.F) {
 	data := readFile(f, "testdata/scaled/420-progressive.jpg")
 	f.Add(data)

@@ -75,7 +75,7 @@ func compareKernels(t *testing.T, seed uint64, n int) {
 	compareResampling(t, rng, n, random, same)
 }
 
-// compareResampling makes windows and weights of any kind, those of no kernel too.
+// compareResampling uses windows and weights of any kind, even ones that no filter has.
 func compareResampling(t *testing.T, rng *rand.Rand, n int, random func(int) []byte, same func(string, any, any, bool)) {
 	t.Helper()
 	line := random(3 * n)

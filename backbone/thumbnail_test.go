@@ -54,8 +54,8 @@ func TestThumbnails(t *testing.T) {
 	}
 }
 
-// TestReadThumbnail: one picture alone looks as it does among others, though a photograph is reduced while it is decoded,
-// and is turned upright too.
+// TestReadThumbnail: a single picture looks as it does among others, although a photograph is reduced while it
+// is decoded, and it is turned upright.
 func TestReadThumbnail(t *testing.T) {
 	files, paths := fstest.MapFS{}, []string{"exif-6.png", "exif-jpg.jpg", "jpeg-420.jpg"}
 	for _, path := range paths {

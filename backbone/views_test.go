@@ -108,7 +108,7 @@ func picturesOf(t testing.TB, cfg ExtractConfig, paths []string) map[string][][]
 	return out
 }
 
-// TestViewsDependOnImageAndNameAlone: not on the order, the worker, or which other views there are.
+// TestViewsDependOnImageAndNameAlone: views do not depend on the order, the worker, or the other views.
 func TestViewsDependOnImageAndNameAlone(t *testing.T) {
 	_, all := album(t, 8)
 	paths := slices.DeleteFunc(all, func(p string) bool { return p == "class/003.jpg" })
@@ -166,8 +166,8 @@ func viewsTo(t testing.TB, dir string, net *sums, cfg ExtractConfig, dtype strin
 	return err
 }
 
-// TestExtractViews: the first view has the bits of a store of one view, unreadable images are zeros in all, and a run
-// that is stopped in the middle of a batch's views goes on to the same bytes.
+// TestExtractViews: the first view has the bits of a store of one view, unreadable images are zeros in all
+// views, and a run that stops in the middle of a batch's views resumes to the same bytes.
 func TestExtractViews(t *testing.T) {
 	cfg := ExtractConfig{Preprocessing: tiny, Batch: 4, Workers: 3}
 	single := t.TempDir()

@@ -85,7 +85,7 @@ func TestCOCOErrors(t *testing.T) {
 		strings.Replace(cocoFile, `"categories"`, `"annotations"`, 1):                   `annotations appears twice`,
 		strings.Replace(cocoFile, `"id": 5`, `"id": {"x": 5}`, 1):                       `annotations[4]: found "{\"x\": 5}", expected a number or a text`,
 		cocoFile[:len(cocoFile)/2]: `the file ends early, at byte`,
-		cocoFile + "{}":            `behind the object, expected nothing`,
+		cocoFile + "{}":            `after the object, expected nothing`,
 		`{"images":[{"id":1,"file_name":"a.jpg"}],"annotations":[],"categories":[]}`: `no sample found`,
 		`{"images":[{"id":1,"file_name":"a.jpg"}],"annotations":[{"id":1,]}`:         `annotations[0]: byte`,
 	} {

@@ -14,8 +14,8 @@ import (
 	"winnow/run/folder"
 )
 
-// The page of an audit shows what is called wrong and nothing else as suspect, names where it is, escapes what labels and
-// paths hold, and writes no more digits than mean something.
+// The page of an audit shows only labels called wrong as suspects, names their classes, escapes labels and paths, and
+// writes no more digits than are meaningful.
 func TestAuditedPage(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, name := range []string{"<i>a.png", "b.png"} {

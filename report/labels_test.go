@@ -11,7 +11,7 @@ import (
 	"winnow/report/page"
 )
 
-// Where the manifest knows no wrong label nothing is said of how they were found; where none is called wrong none is shown as
+// If the manifest has no wrong label, the page says nothing about finding them; if none is called wrong, none is shown as
 // suspect; an image alone in its class has no score.
 func TestLabelsOfWhichNoneIsWrong(t *testing.T) {
 	images := []suspects.Entry{

@@ -13,8 +13,8 @@ import (
 	"winnow/report/page"
 )
 
-// Ten thousand images on the map, and suspects and queries as many as there are at most, all of them the worst of
-// pictures, noise, stay within the page's limit.
+// Ten thousand images on the map, and the most suspects and queries, all with the worst pictures, noise, stay within the
+// page's limit.
 func TestReportLimit(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compresses ten million pixels several times")

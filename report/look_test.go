@@ -11,8 +11,8 @@ import (
 	"winnow/report/page"
 )
 
-// A few classes far above all others do not press their boxes flat; where there are none, or a number that has no
-// logarithm, the axis stays linear.
+// A few classes far above all others do not press the other boxes flat. Without such classes, or with a number that has
+// no logarithm, the axis stays linear.
 func TestReadableBoxes(t *testing.T) {
 	drawing := func(low float64, beyond ...float64) chart.Boxes {
 		box := chart.Box{Name: "κ", Low: low, Q1: 100, Median: 150, Q3: 200, High: 300, Beyond: beyond}
@@ -56,7 +56,7 @@ func TestNamedScores(t *testing.T) {
 	}
 }
 
-// What a page holds besides the map is taken from the map's room.
+// The rest of a page reduces the room for the map.
 func TestReportGivesTheMapWhatIsLeft(t *testing.T) {
 	for _, rest := range []int{1000, 6 << 20} {
 		report := page.Report{Title: "x", Sections: []page.Section{{Title: "long", Notes: []string{strings.Repeat("word ", rest/5)}}}}
@@ -72,7 +72,7 @@ func TestReportGivesTheMapWhatIsLeft(t *testing.T) {
 	}
 }
 
-// The page of several runs names all that are as good as the best.
+// The page of several runs names all runs that are as good as the best.
 func TestReportOfEquals(t *testing.T) {
 	runOf := func(name string, p float64) *Run {
 		return &Run{name: name, split: "test", measured: Measured{Trained: eval.Retrieval{PrecisionAt1: p}}}

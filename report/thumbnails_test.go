@@ -10,7 +10,7 @@ import (
 	"winnow/run/folder"
 )
 
-// A program that shows nothing of the way gives no functions for it.
+// A host without progress functions works.
 func TestThumbnailsUnwatched(t *testing.T) {
 	dir := t.TempDir()
 	f, err := os.Create(filepath.Join(dir, "a.png"))

@@ -18,7 +18,7 @@ import (
 	"winnow/datasets"
 )
 
-// TestSession: what the page asks first, before and after decisions.
+// TestSession: the page's first request, before and after decisions.
 func TestSession(t *testing.T) {
 	w := newWorld(t, 100)
 	var s session
@@ -55,7 +55,7 @@ func TestSession(t *testing.T) {
 	}
 }
 
-// TestRow: a row says what the audit says.
+// TestRow: a row has what the audit says.
 func TestRow(t *testing.T) {
 	w := newWorld(t, 100)
 	e := w.list[5]
@@ -98,7 +98,7 @@ func other(given string) string {
 	return "class a"
 }
 
-// TestDecideAnswers: a batch is applied or refused as a whole, and refusals say how things stand.
+// TestDecideAnswers: a batch is applied or refused as a whole, and a refusal returns the current states.
 func TestDecideAnswers(t *testing.T) {
 	w := newWorld(t, 100)
 	given := w.list[3].Given
@@ -121,7 +121,7 @@ func TestDecideAnswers(t *testing.T) {
 	}
 }
 
-// TestDecideRefuses: every mistake is told, and changes nothing.
+// TestDecideRefuses: every mistake is reported and changes nothing.
 func TestDecideRefuses(t *testing.T) {
 	w := newWorld(t, 100)
 	many := strings.Repeat(`{"id":1,"action":"keep","version":0},`, 501)
@@ -158,7 +158,7 @@ func TestDecideRefuses(t *testing.T) {
 	}
 }
 
-// TestUndoRedo: through the requests, with the counts that follow.
+// TestUndoRedo: undo and redo through requests, with the resulting counts.
 func TestUndoRedo(t *testing.T) {
 	w := newWorld(t, 100)
 	w.decide("one", 200, on(0, "drop", "", 0), on(1, "drop", "", 0))
@@ -233,7 +233,7 @@ func TestHistoryAndChanges(t *testing.T) {
 	}
 }
 
-// TestManyChanges: a tab that comes back late is told in parts, none of them left out.
+// TestManyChanges: a tab that returns late gets the changes in parts, and misses none.
 func TestManyChanges(t *testing.T) {
 	w := newWorld(t, 3000)
 	for i := 0; i < 2700; i += 300 {
@@ -264,7 +264,7 @@ func TestManyChanges(t *testing.T) {
 	}
 }
 
-// TestTypical: the least suspect of a class, without those found wrong.
+// TestTypical: the least suspect images of a class, without those found wrong.
 func TestTypical(t *testing.T) {
 	w := newWorld(t, 100)
 	var ids []int
@@ -329,7 +329,8 @@ func TestConfusions(t *testing.T) {
 	}
 }
 
-// TestExport: the mended manifest is the manifest with what was decided, and can be read; test images stay.
+// TestExport: the mended manifest is the manifest with the decisions applied, and can be read; test images
+// stay.
 func TestExport(t *testing.T) {
 	w := newWorld(t, 100)
 	given := w.list[2].Given
@@ -372,8 +373,8 @@ func TestExport(t *testing.T) {
 	}
 }
 
-// TestExportRefused: without --out there is only the download; a manifest that changed meanwhile is told, and no half
-// file is left.
+// TestExportRefused: without --out there is only the download; a manifest that has changed is reported, and no
+// partial file is left.
 func TestExportRefused(t *testing.T) {
 	w := newWorld(t, 100)
 	w.decide("t", 200, on(0, "drop", "", 0))
@@ -444,7 +445,7 @@ func TestPictures(t *testing.T) {
 	}
 }
 
-// TestSimilar: by a key and by an image that is sent.
+// TestSimilar: search by a key and by an uploaded image.
 func TestSimilar(t *testing.T) {
 	w := newWorld(t, 100)
 	var a struct{ Pictures []similar }
@@ -498,8 +499,8 @@ func TestSimilar(t *testing.T) {
 	}
 }
 
-// TestTwoTabs: many requests of two tabs on the same images at the same time. Of those with the same version one wins;
-// nothing is lost, and what is counted is what was answered.
+// TestTwoTabs: two tabs send many requests about the same images at the same time. Of those with the same
+// version one wins, nothing is lost, and the counts match the answers.
 func TestTwoTabs(t *testing.T) {
 	w := newWorld(t, 60)
 	var wait sync.WaitGroup
@@ -537,7 +538,7 @@ func TestTwoTabs(t *testing.T) {
 	}
 }
 
-// TestOtherAudit: a page that shows another audit decides nothing here: its numbers stand for other images.
+// TestOtherAudit: a page that shows another audit cannot decide here, because its ids mean other images.
 func TestOtherAudit(t *testing.T) {
 	w := newWorld(t, 60)
 	var s session

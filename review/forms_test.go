@@ -12,7 +12,7 @@ import (
 	"winnow/datasets"
 )
 
-// What was decided leaves in every form there is, by the file's name or by the form's.
+// Decisions are exported in every form, chosen by the file's name or by the form's name.
 func TestForms(t *testing.T) {
 	f, list := shelf(t)
 	decide(t, f, list)
@@ -145,7 +145,7 @@ func TestFormsRefuse(t *testing.T) {
 	}
 }
 
-// The server sends every form, and tells names that are none.
+// The server sends every form and refuses unknown names.
 func TestDownloadForms(t *testing.T) {
 	w := newWorld(t, 40)
 	for path, want := range map[string]string{

@@ -50,7 +50,7 @@ func with(base map[string]string, more ...string) map[string]string {
 	return m
 }
 
-// TestGuard: who may ask what.
+// TestGuard: which requests are allowed.
 func TestGuard(t *testing.T) {
 	w := newWorld(t, 60)
 	host := strings.TrimPrefix(w.server.URL, "http://")
@@ -137,7 +137,7 @@ func TestGuard(t *testing.T) {
 	}
 }
 
-// TestEnter: the address that is printed gives the cookie and leaves no token in the address.
+// TestEnter: the printed address sets the cookie and leaves no token in the browser's address.
 func TestEnter(t *testing.T) {
 	w := newWorld(t, 60)
 	a := w.knock("GET", "/?token="+testToken, "", nil)
@@ -191,7 +191,7 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-// TestServe: a request under way is answered when the server is told to end.
+// TestServe: a current request is answered when the server is told to end.
 func TestServe(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -220,7 +220,7 @@ func TestServe(t *testing.T) {
 	}
 }
 
-// TestHeaderBound: headers without end are cut off.
+// TestHeaderBound: endless headers are cut off.
 func TestHeaderBound(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -261,8 +261,8 @@ func TestOwnNames(t *testing.T) {
 	}
 }
 
-// TestServeBreaksOff: a request that outlasts the grace is broken off, and Serve returns when it has ended, for what it
-// reads is closed then.
+// TestServeBreaksOff: a request that outlasts the grace period is aborted. Serve returns when it has ended,
+// because what it reads is closed then.
 func TestServeBreaksOff(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -23,7 +23,7 @@ import (
 	"winnow/review/pictures"
 )
 
-// world is a server of a small dataset with what lies around it.
+// world is a server of a small dataset with its files.
 type world struct {
 	t        testing.TB
 	dir      string

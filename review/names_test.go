@@ -96,7 +96,7 @@ func TestManifestNames(t *testing.T) {
 	}
 }
 
-// TestNamesStayOutside: names are shown; labels are asked for, decided and written.
+// TestNamesStayOutside: names are only shown; requests, decisions and files use labels.
 func TestNamesStayOutside(t *testing.T) {
 	w := newWorld(t, 100)
 	if _, err := w.reopened(func(c *Config) { c.Names = map[string]string{"class a": "Cat", "class b": "Dog"} }); err != nil {
@@ -117,7 +117,7 @@ func TestNamesStayOutside(t *testing.T) {
 	}
 }
 
-// FuzzNames: no file of names makes it fail, and what it takes can be shown.
+// FuzzNames: no file of names causes a panic, and accepted names can be shown.
 func FuzzNames(f *testing.F) {
 	for _, seed := range []string{"class,name\nn1,x\n", "", "class,name\nn1,\"x\n", "\ufeffname,class\nx,n1\nx,n2\n", "\"0\n0\"\n"} {
 		f.Add(seed)

@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// TestOpenPage: what a program is told to open names no token; the file is for its owner alone, lets in once, and goes.
+// TestOpenPage: the argument of the opened program contains no token; the file is readable only by its owner,
+// works once, and is then removed.
 func TestOpenPage(t *testing.T) {
 	w := newWorld(t, 60)
 	dir, shown := t.TempDir(), ""

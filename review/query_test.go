@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestFind against a slow loop over the list as it was made, for any filter and any decisions.
+// TestFind compares with a slow loop over the list, for any filter and any decisions.
 func TestFind(t *testing.T) {
 	w := newWorld(t, 200)
 	rng := rand.New(rand.NewPCG(5, 6))
@@ -80,7 +80,7 @@ func TestFind(t *testing.T) {
 	})
 }
 
-// TestQueryRefuses: every parameter that makes no sense is told.
+// TestQueryRefuses: every invalid parameter is reported.
 func TestQueryRefuses(t *testing.T) {
 	w := newWorld(t, 100)
 	for query, want := range map[string]string{

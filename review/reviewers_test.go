@@ -43,7 +43,7 @@ func (w *world) found(query string) (ids []int32) {
 	return ids
 }
 
-// TestOutcome: a decision counts if more than half of those want it who were sure.
+// TestOutcome: a decision counts if more than half of the reviewers who were sure want it.
 func TestOutcome(t *testing.T) {
 	for text, want := range map[string]string{
 		"": "undecided", "k": "keep", "u": "unsure", "uu": "unsure", "-": "undecided", "-u": "unsure", "ku": "keep", "uk": "keep", "uuk": "keep", "kd": "disagreed", "kdu": "disagreed",
@@ -71,7 +71,8 @@ func TestOutcome(t *testing.T) {
 	}
 }
 
-// TestUnsureAndNotes: unsure is a decision that leaves the label as given; a note stays until it is changed, with a decision or without one.
+// TestUnsureAndNotes: unsure is a decision that leaves the label as given; a note stays until it is changed,
+// with or without a decision.
 func TestUnsureAndNotes(t *testing.T) {
 	w := newWorld(t, 100)
 	a := w.as("", 200, withNote(on(0, "unsure", "", 0), "two birds"), on(1, "unsure", "", 0), withNote(on(2, "undecided", "", 0), "ask Ben"), on(3, "drop", "", 0))
@@ -121,7 +122,8 @@ func TestUnsureAndNotes(t *testing.T) {
 	}
 }
 
-// TestReviewers: each has a list to decide of their own, all see who decided what, and the mended manifest follows the majority.
+// TestReviewers: each reviewer has a separate list to decide, all see who decided what, and the mended manifest
+// follows the majority.
 func TestReviewers(t *testing.T) {
 	w := newWorld(t, 100)
 	label := func(id int) string { return other(w.list[id].Given) }
@@ -197,7 +199,8 @@ func TestReviewers(t *testing.T) {
 	}
 }
 
-// TestReviewersRefused: a name or a note that cannot be one is told, and nothing is kept; only so many reviewers there can be.
+// TestReviewersRefused: invalid names and notes are reported and not stored, and the number of reviewers is
+// limited.
 func TestReviewersRefused(t *testing.T) {
 	w := newWorld(t, 100)
 	long := strings.Repeat("x", 1001)
@@ -239,7 +242,7 @@ func TestReviewersRefused(t *testing.T) {
 	w.as("reviewer 3", 200, on(1, "keep", "", 0))
 }
 
-// TestReviewersBehindToken: without the token neither decisions nor the list of them are served, whatever the name.
+// TestReviewersBehindToken: without the token neither decisions nor their list are served, for any name.
 func TestReviewersBehindToken(t *testing.T) {
 	w := newWorld(t, 60)
 	for _, c := range [][2]string{{"GET", "/api/decided.csv"}, {"GET", "/api/rows?reviewer=Ann"}, {"POST", "/api/decide"}, {"POST", "/api/undo"}} {

@@ -12,8 +12,8 @@ import (
 	"winnow/review/decisions"
 )
 
-// TestDeletedDecisions: a decision into a file that was removed is refused, with the way to save those before; the file
-// downloaded and put in its place holds them, and the server goes on where it was.
+// TestDeletedDecisions: a decision is refused when the file was removed, with a way to save the earlier ones.
+// The downloaded file, put in its place, contains them, and the server continues from there.
 func TestDeletedDecisions(t *testing.T) {
 	w := newWorld(t, 60)
 	file := filepath.Join(w.dir, "m.decisions.db")
@@ -58,7 +58,7 @@ func TestDeletedDecisions(t *testing.T) {
 	}
 }
 
-// TestUnknownAction: a file of decisions with a word that is no action is refused in one line.
+// TestUnknownAction: a file of decisions with an unknown action is refused in one line.
 func TestUnknownAction(t *testing.T) {
 	w := newWorld(t, 60)
 	w.decide("t", http.StatusOK, on(0, "drop", "", 0))

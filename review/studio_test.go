@@ -85,7 +85,7 @@ func chosen(control string, values ...string) []map[string]any {
 	return []map[string]any{{"id": "x1", "from_name": control, "to_name": "image", "type": "choices", "value": map[string]any{"choices": values}}}
 }
 
-// Tasks leave, are annotated as Label Studio would keep it, and come back as decisions.
+// Tasks are exported, annotated as Label Studio would store it, and come back as decisions.
 func TestLabelStudioThereAndBack(t *testing.T) {
 	f, list := shelf(t)
 	decide(t, f, list)
@@ -300,8 +300,8 @@ func FuzzTake(f *testing.F) {
 	})
 }
 
-// BenchmarkMillionStudio sends a million images to Label Studio and takes a million annotations, of which a hundredth relabel. Long:
-// -bench MillionStudio -benchtime 1x
+// BenchmarkMillionStudio exports a million images to Label Studio and imports a million annotations, of which one in a
+// hundred relabels. It takes long: -bench MillionStudio -benchtime 1x
 func BenchmarkMillionStudio(b *testing.B) {
 	full, _ := million(b)
 	r, err := New(Config{ManifestFile: "m.csv", Manifest: full.Manifest, Decisions: full.Decisions, Root: b.TempDir()})

@@ -14,7 +14,7 @@ import (
 	"winnow/datasets"
 )
 
-// TestDoor: an audit and a manifest that do not belong together are refused, with the image that tells.
+// TestDoor: an audit and a manifest that do not belong together are refused, naming the image that shows it.
 func TestDoor(t *testing.T) {
 	read := func(text string) *datasets.Dataset {
 		d, err := datasets.ReadManifest(strings.NewReader("path,label\n"+text), "m.csv", datasets.ReadOptions{})
@@ -53,7 +53,7 @@ func TestDoor(t *testing.T) {
 	}
 }
 
-// TestNoSuspects: where the audit calls no label wrong none is a suspect.
+// TestNoSuspects: if the audit calls no label wrong, there are no suspects.
 func TestNoSuspects(t *testing.T) {
 	w := newWorld(t, 20)
 	file := filepath.Join(w.dir, "x.csv")
@@ -75,8 +75,8 @@ func TestNoSuspects(t *testing.T) {
 	}
 }
 
-// TestSuspectsOfOthers: lists of other tools call no label wrong; then those are suspects for whom another label is
-// suggested.
+// TestSuspectsOfOthers: lists of other tools call no label wrong; then the images with another suggested label
+// are suspects.
 func TestSuspectsOfOthers(t *testing.T) {
 	w := newWorld(t, 100)
 	for i := range w.list {
@@ -119,8 +119,8 @@ func (w *world) reopened(change func(*Config)) (*Reviewer, error) {
 	return r, nil
 }
 
-// TestCarriedOver: another audit of the same manifest keeps the decisions; a mended manifest needs no more of those that
-// were carried out; those about other images are refused.
+// TestCarriedOver: another audit of the same manifest keeps the decisions. A mended manifest does not need
+// those that were applied. Decisions about other images are refused.
 func TestCarriedOver(t *testing.T) {
 	w := newWorld(t, 100)
 	given := w.list[2].Given
@@ -196,7 +196,7 @@ func (w *world) read(name string) string {
 	return data
 }
 
-// TestReopened: a server that starts again says what the one before said.
+// TestReopened: a restarted server says the same as before.
 func TestReopened(t *testing.T) {
 	w := newWorld(t, 100)
 	w.decide("one", 200, on(0, "drop", "", 0), on(1, "keep", "", 0))
@@ -217,8 +217,8 @@ func TestReopened(t *testing.T) {
 	w.must("POST", "/api/undo", `{"tab":"two"}`, nil)
 }
 
-// TestOrder: whatever the order of an audit's rows, the most suspect image comes first, by rank or else by score, with its
-// own neighbours.
+// TestOrder: for any order of an audit's rows, the most suspect image comes first, by rank or else by score,
+// with its own neighbours.
 func TestOrder(t *testing.T) {
 	w := newWorld(t, 200)
 	d, err := datasets.Read(w.manifest, datasets.ReadOptions{})
@@ -261,7 +261,8 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestTypicalOfSuspects: of a list that holds suspects only, what the list leaves out is typical of a class.
+// TestTypicalOfSuspects: if a list holds only suspects, the images that it leaves out are typical of their
+// class.
 func TestTypicalOfSuspects(t *testing.T) {
 	w := newWorld(t, 100)
 	var list []suspects.Entry
@@ -294,8 +295,8 @@ func TestTypicalOfSuspects(t *testing.T) {
 	}
 }
 
-// TestNewLabelWhileSearching: undo may bring back a label that neither the manifest nor the audit knows; a search at that
-// moment reads the list of labels. It shows faults under -race only.
+// TestNewLabelWhileSearching: undo may bring back a label that neither the manifest nor the audit has, while a
+// search reads the list of labels. Faults show only under -race.
 func TestNewLabelWhileSearching(t *testing.T) {
 	w := newWorld(t, 100)
 	w.list[0].Suggested = "extra"
@@ -334,7 +335,7 @@ func TestNewLabelWhileSearching(t *testing.T) {
 	}
 }
 
-// TestManyCopies: a row stays small, however many copies an image has.
+// TestManyCopies: a row stays small even if an image has many copies.
 func TestManyCopies(t *testing.T) {
 	w := newWorld(t, 200)
 	d, err := datasets.Read(w.manifest, datasets.ReadOptions{})
@@ -354,7 +355,7 @@ func TestManyCopies(t *testing.T) {
 	}
 }
 
-// TestOneClass: where there is one class only, and its name is hard on lists, images are kept or dropped.
+// TestOneClass: if there is only one class, with an awkward name, images are kept or dropped.
 func TestOneClass(t *testing.T) {
 	w := newWorld(t, 40)
 	const label = `crow, "black" | 鳥; =1+1`

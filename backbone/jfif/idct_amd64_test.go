@@ -68,7 +68,7 @@ func FuzzVectorTransforms(f *testing.F) {
 	})
 }
 
-// Whole pictures, reduced ones too, come out the same in both ways.
+// Whole and reduced pictures are the same in both ways.
 func TestVectorDecode(t *testing.T) {
 	needVectors(t)
 	defer func() { avx2 = true }()

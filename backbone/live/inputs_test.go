@@ -33,8 +33,8 @@ func folder(t *testing.T, g *gratings) (fstest.MapFS, []string) {
 	return files, paths
 }
 
-// Views are a function of (seed, step, place in the batch), whatever the number of goroutines, and the plain view is
-// the one that features are extracted from.
+// Views are a function of (seed, step, place in the batch) for any number of goroutines, and the plain view is the one
+// that features are extracted from.
 func TestPixels(t *testing.T) {
 	g := newGratings(1, 12)
 	files, paths := folder(t, g)
@@ -123,7 +123,7 @@ func TestUnreadable(t *testing.T) {
 	}
 }
 
-// The last stage alone: on pixels, behind a frozen prefix run each time, and behind one that was run once. All give
+// The last stage is trained alone: on pixels, after a frozen prefix run each time, and after a prefix run once. All give
 // the whole network's gradients of that stage.
 func TestFrozenPrefix(t *testing.T) {
 	g := newGratings(1, 24)

@@ -79,8 +79,7 @@ func augmentation(step *int) (backbone.Augmentation, func(ahead int) *rand.Rand)
 	return backbone.Augmentation{Crop: "random", Pad: 1}, func(ahead int) *rand.Rand { return rand.New(rand.NewPCG(11, uint64(*step+ahead))) }
 }
 
-// The network learns the directions of stripes, from each of several seeds; the head alone does not learn them as
-// well.
+// The network learns the directions of stripes with each of several seeds; the head alone does not learn them as well.
 func TestLearns(t *testing.T) {
 	for seed := uint64(1); seed <= 3; seed++ {
 		g := newGratings(seed, 96)

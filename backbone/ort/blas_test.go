@@ -57,8 +57,8 @@ func drawGemm(t *rapid.T) gemm {
 	return g
 }
 
-// numbers fills rows×cols numbers in [-1, 1) and the gaps with NaN, which no product may touch or let in; the
-// slice ends with the last row, as BLAS allows.
+// numbers returns rows×cols numbers in [-1, 1), with NaN in the gaps, which no product may read or change. The slice ends
+// with the last row, as BLAS allows.
 func numbers(seed uint64, rows, cols, stride int) []float32 {
 	s := make([]float32, stride*(rows-1)+cols)
 	for i := range s {
@@ -198,7 +198,7 @@ func TestSgemmPanicsAsGonum(t *testing.T) {
 	}
 }
 
-// TestSgemmConcurrent lets several goroutines multiply at once; each must get the bits of the lone call.
+// TestSgemmConcurrent lets several goroutines multiply at once; each must get the bits of a single call.
 func TestSgemmConcurrent(t *testing.T) {
 	b, err := orttest.Runtime(t).BLAS()
 	if err != nil {

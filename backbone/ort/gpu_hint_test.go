@@ -48,7 +48,7 @@ func TestGPUHint(t *testing.T) {
 	}
 }
 
-// What is told has the library's words and nothing around them; what is not known stays whole.
+// The brief error has only the library's message; an unknown error stays as it is.
 func TestBriefly(t *testing.T) {
 	for text, want := range map[string]string{
 		`x.cc:62 f(int) Failed to parse provider option "device_id": CUDA failure 100: no CUDA-capable device is detected ; GPU=0 ; hostname=box ; file=a ; line=69 ; expr=cudaGetDeviceCount(&n);`: "CUDA failure 100: no CUDA-capable device is detected",

@@ -8,8 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// The names and values are those of ONNX Runtime's documentation of the CUDA provider; that it takes them can only be
-// seen where there is a GPU.
+// The names and values are those of ONNX Runtime's documentation of the CUDA provider. Whether it accepts them can only
+// be tested on a GPU.
 func TestGPUOptions(t *testing.T) {
 	for name, c := range map[string]struct {
 		gpu   GPU

@@ -177,7 +177,7 @@ func TestLiveAdds(t *testing.T) {
 		if err := l.Forward(features.NewMatrix(2, 5), [][]float32{x}, 2, true); err != nil {
 			t.Fatal(err)
 		}
-		// What is computed in between must not disturb what was kept.
+		// A pass in between must not change what was kept.
 		if err := l.Forward(features.NewMatrix(1, 5), [][]float32{drawnFloats(77, 72)}, 1, false); err != nil {
 			t.Fatal(err)
 		}
@@ -205,7 +205,7 @@ func TestLiveAdds(t *testing.T) {
 	}
 }
 
-// After some steps the trained values, put back into the model, give what the live network gives.
+// After some steps the model with the trained values computes what the live network computes.
 func TestLiveWrittenBack(t *testing.T) {
 	m, _ := smallNet()
 	l := openLive(t, m, []string{"b.weight", "a.bias"})
@@ -357,7 +357,7 @@ func step(t testing.TB, l *ort.Live, n int) (vectors []float32, grads [][]float3
 	return y.Data, grads
 }
 
-// Weights in the runtime's memory, as on a device, and shapes that only the runtime can tell, change no bit.
+// Weights in the runtime's memory, as on a device, and shapes that only the runtime knows change no bit.
 func TestLiveOtherWays(t *testing.T) {
 	m, weights := smallNet()
 	plain, uploaded, unknown := openLive(t, m, weights), openLive(t, m, weights), openLive(t, m, weights)
@@ -386,7 +386,7 @@ func TestLiveOtherWays(t *testing.T) {
 	}
 }
 
-// The last layer's gradient stands last, nothing but the order changes, and every node still comes after what it reads.
+// The last layer's gradient comes last, only the order changes, and every node still comes after what it reads.
 func TestInMemoryOrder(t *testing.T) {
 	m, weights := smallNet()
 	d, err := gradient.Differentiate(m, gradient.Options{Output: "features", Weights: weights})
@@ -414,7 +414,7 @@ func TestInMemoryOrder(t *testing.T) {
 	}
 }
 
-// BenchmarkLive measures the three passes of a real network beside ordinary inference in the same run.
+// BenchmarkLive measures the three passes of a real network and, in the same run, ordinary inference.
 func BenchmarkLive(b *testing.B) {
 	data, err := os.ReadFile(reference.Asset(b, "models/mobilenetv2-features.onnx"))
 	if err != nil {

@@ -72,7 +72,7 @@ func (v value) info() []byte {
 	return m.Bytes(2, ort.Message{}.Bytes(1, ort.Message{}.Number(1, uint64(v.typ)).Bytes(2, shape)))
 }
 
-// TestSignature holds the reader of inputs and outputs against ONNX Runtime's own word.
+// TestSignature compares the reader of inputs and outputs with ONNX Runtime's own answer.
 func TestSignature(t *testing.T) {
 	orttest.Runtime(t)
 	models := map[string][]byte{

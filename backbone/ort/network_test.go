@@ -13,8 +13,8 @@ import (
 	"winnow/internal/testing/reference"
 )
 
-// TestRealNetworks runs the models that lie beside the repository: as a batch, one by one and into a matrix
-// with gaps must give the same vectors.
+// TestRealNetworks runs the models next to the repository as a batch, one by one, and into a matrix with gaps;
+// all must give the same vectors.
 func TestRealNetworks(t *testing.T) {
 	rt := orttest.Runtime(t)
 	for _, c := range []struct {

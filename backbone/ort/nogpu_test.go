@@ -74,7 +74,8 @@ func matMul(d int64) []byte {
 	return b.Model().Marshal()
 }
 
-// Tensors reach the device, stay there, are replaced and come back; a live network's weights, what it keeps and its gradients too.
+// Tensors are copied to the device, stay there, are replaced and come back; so are a live network's weights, kept tensors
+// and gradients.
 func TestOnNoGPU(t *testing.T) {
 	cuda, cpu := standIn(t, ort.GPU{})
 	var found [2][]float32
@@ -135,7 +136,7 @@ func TestOnNoGPU(t *testing.T) {
 	}
 }
 
-// Where the memory is full it is told in the library's words, and what is smaller still runs, in the same session.
+// Full memory is reported in the library's words, and a smaller run still works in the same session.
 func TestFullNoGPU(t *testing.T) {
 	for limit, want := range map[int64]string{0: "Failed to allocate memory for requested buffer of size ", 32 << 20: "Available memory of "} {
 		rt, _ := standIn(t, ort.GPU{Memory: limit})
@@ -165,7 +166,8 @@ func TestFullNoGPU(t *testing.T) {
 	}
 }
 
-// A driver that does not fit, no device, a number that none has: one line in the library's words, advice, and auto computes on the CPU.
+// An unsuitable driver, no device, a wrong number: each gives one line in the library's words and advice, and auto
+// computes on the CPU.
 func TestBrokenNoGPU(t *testing.T) {
 	library, want, device := os.Getenv("NOGPU_LIBRARY"), os.Getenv("WANT"), "cuda:0"
 	if library == "" {

@@ -58,7 +58,7 @@ func square(n, modulus int) blas32.General {
 	return x
 }
 
-// A program that links the package and calls nothing multiplies with ONNX Runtime from its first large product on.
+// A program that only imports the package multiplies with ONNX Runtime from its first large product on.
 func TestServedWithoutACall(t *testing.T) {
 	if again(t, "") {
 		return

@@ -23,7 +23,7 @@ func nearest() []byte {
 	return m.Marshal()
 }
 
-// What stays on the device is computed as what goes there and back with every run.
+// Tensors that stay on the device give the same results as tensors copied with every run.
 func TestResident(t *testing.T) {
 	rt := orttest.Runtime(t)
 	d, err := rt.NewResident(nearest(), ort.SessionOptions{})
@@ -86,7 +86,7 @@ func TestResident(t *testing.T) {
 	}
 }
 
-// An output that has no room yet is told, not crashed on.
+// An output without memory gives an error, not a crash.
 func TestResidentUnbound(t *testing.T) {
 	d, err := orttest.Runtime(t).NewResident(nearest(), ort.SessionOptions{})
 	if err != nil {

@@ -93,8 +93,8 @@ func TestParseDevices(t *testing.T) {
 	}
 }
 
-// TestCUDAWithoutProvider asks for a GPU where the library lies alone: cuda must name what is missing, auto
-// must say that it fell back.
+// TestCUDAWithoutProvider requests a GPU from a library without its provider: cuda must name what is missing, auto must
+// say that it fell back.
 func TestCUDAWithoutProvider(t *testing.T) {
 	rt := orttest.Runtime(t)
 	missing := rt.MissingCUDA()
@@ -138,8 +138,8 @@ func TestMissingNamesEachLibrary(t *testing.T) {
 		t.Errorf("absent provider: found %q", found["libonnxruntime_providers_cuda.so"])
 	}
 
-	// A provider that says what it needs is believed: a library that is there is not missing, one that is
-	// nowhere is named, and one beside the provider counts as there.
+	// The provider's own list of needs is used: a library that exists is not missing, one that does not is named, and one
+	// next to the provider counts as existing.
 	compile(t, filepath.Join(folder, "libwinnowbeside.so.7"), "int beside(void) { return 7; }", "-Wl,-soname,libwinnowbeside.so.7")
 	compile(t, filepath.Join(folder, "libwinnownowhere.so.3"), "int nowhere(void) { return 3; }", "-Wl,-soname,libwinnownowhere.so.3")
 	compile(t, filepath.Join(folder, "libonnxruntime_providers_shared.so"), "int shared(void) { return 1; }")

@@ -150,8 +150,8 @@ func TestSessionErrors(t *testing.T) {
 	}
 }
 
-// TestSessionKeepsMemory lets the garbage collector loose between runs over memory that only the session
-// still knows.
+// TestSessionKeepsMemory runs the garbage collector between runs over memory that only the session still
+// references.
 func TestSessionKeepsMemory(t *testing.T) {
 	s := open(t, ort.GemmModel(ort.Float, false, false), ort.SessionOptions{})
 	in, out := make([]ort.Tensor, 2), make([]ort.Tensor, 1)

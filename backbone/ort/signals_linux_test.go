@@ -25,8 +25,8 @@ func swap(t *testing.T, s syscall.Signal, set *action) (old action) {
 	return old
 }
 
-// TestKeepSignals lets a stand-in for NVIDIA's libraries steal signals behind Go's back; afterwards the
-// kernel must know Go's handlers again, and Go must hear.
+// TestKeepSignals lets a stand-in for NVIDIA's libraries replace signal handlers without Go's knowledge.
+// Afterwards the kernel must have Go's handlers again, and Go must receive signals.
 func TestKeepSignals(t *testing.T) {
 	heard := make(chan os.Signal, 1)
 	signal.Notify(heard, syscall.SIGUSR1)

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// TestWrite: a file is the old one or the new one, whatever goes wrong, and nothing lies beside it.
+// TestWrite: after any failure a file is the old one or the new one, and no temporary file is left.
 func TestWrite(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "file")
@@ -45,7 +45,7 @@ func check(t *testing.T, dir, want string) {
 	}
 }
 
-// TestWriteNames: an error names the file that was to be written, not the one beside it.
+// TestWriteNames: an error names the file that was to be written, not the temporary one.
 func TestWriteNames(t *testing.T) {
 	dir := t.TempDir()
 	missing := filepath.Join(dir, "nowhere", "file")

@@ -28,8 +28,7 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// What a killed process left is swept with the next writing of the same file; what a living one writes, and what is not
-// ours, stays.
+// The next write of a file removes what a killed process left; files of a living process and of other programs stay.
 func TestSweep(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "file")

@@ -36,7 +36,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// What a configuration holds is compared with: it is written exactly, or refused.
+// Names in a configuration must be written exactly, or they are refused.
 func TestCheck(t *testing.T) {
 	if err := Check("test: solver", "adam", "sgd", "adam"); err != nil {
 		t.Error(err)

@@ -7,7 +7,7 @@ import (
 	"winnow/internal/testing/memory"
 )
 
-// mostMemory is what no text may cost: the largest one's tokens and nodes take half of it.
+// mostMemory is the limit for any text: the largest one's tokens and nodes take half of it.
 const mostMemory = 64 << 20
 
 // Texts that nest, of the largest size and of the megabyte that took ten gigabytes.

@@ -172,7 +172,7 @@ func put(t *testing.T, path string, part []byte) {
 	}
 }
 
-// What is not the file is told apart, never kept, and the next place is asked.
+// Anything but the file is recognised and never kept, and the next place is asked.
 func TestOtherThings(t *testing.T) {
 	data, other := content(1), content(2)
 	pointer := fmt.Sprintf("version https://git-lfs.github.com/spec/v1\noid sha256:%s\nsize %d\n", known(data).SHA256, len(data))
@@ -220,7 +220,7 @@ func TestOtherThings(t *testing.T) {
 	}
 }
 
-// A part that came from the same place is gone on with only if the file there is still the same.
+// A part from the same place is resumed only if the file there is still the same.
 func TestIfRange(t *testing.T) {
 	data := content(1)
 	version, asked := content(2), ""
@@ -248,7 +248,7 @@ func TestIfRange(t *testing.T) {
 	}
 }
 
-// What was interrupted is kept, and one call at a time writes it.
+// An interrupted download is kept, and only one call at a time writes it.
 func TestInterrupted(t *testing.T) {
 	data := content(1)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -308,7 +308,7 @@ func TestFromFile(t *testing.T) {
 	}
 }
 
-// A full disk is this machine's: no other place is tried, and the line says what to do.
+// A full disk is a local error: no other place is tried, and the message says what to do.
 func TestFullDisk(t *testing.T) {
 	if _, err := os.Stat("/dev/full"); err != nil {
 		t.Skip("this system has no device that is always full")

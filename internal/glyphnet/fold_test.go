@@ -61,7 +61,7 @@ func distance(a, b []float32) float64 {
 	return most / largest
 }
 
-// The file, normalisations folded, computes what the live network and the network with its normalisations compute.
+// The file with folded normalisations computes the same as the live network and the unfolded network.
 func TestFileIsTheNetwork(t *testing.T) {
 	n := open(t, odd, 4, 1)
 	shake(n)
@@ -117,7 +117,7 @@ func TestFoldRefuses(t *testing.T) {
 		return b.Model()
 	}
 	for what, m := range map[string]*graph.Model{"no convolution": build(false), "a second reader": build(true)} {
-		if _, err := fold(m); err == nil || !strings.Contains(err.Error(), "for it alone") {
+		if _, err := fold(m); err == nil || !strings.Contains(err.Error(), "that it alone reads") {
 			t.Errorf("%s: %v", what, err)
 		}
 	}

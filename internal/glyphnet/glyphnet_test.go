@@ -210,7 +210,7 @@ func TestSameSeedSameFile(t *testing.T) {
 	}
 }
 
-// The written file must name characters on images that training has not shown, far above guessing.
+// The written file must recognise characters on images not used in training, far better than chance.
 func TestTrainingLearns(t *testing.T) {
 	characters := glyphs.Characters(glyphs.Pretrain)[:6]
 	data, err := newStream(characters, glyphs.Printed(), 4)
@@ -291,7 +291,7 @@ func outline(m *graph.Model) (parts []string) {
 	return append(parts, fmt.Sprint(m.Opset(), m.IRVersion, m.Graph.Name, m.Producer, m.Doc))
 }
 
-// What training the embedded description writes has the shipped file's layers, names and sizes.
+// A file trained from the embedded description has the shipped file's layers, names and sizes.
 func TestFileHasTheShippedForm(t *testing.T) {
 	shipped, err := os.ReadFile(filepath.Join(reference.Root(t), "models", "glyphnet.onnx"))
 	if err != nil {

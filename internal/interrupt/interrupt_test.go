@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// TestMain is the program under test where the environment says so: it listens, says when it does and when the first signal
-// came, and then works on without looking at its context.
+// TestMain is the program under test if the environment says so. It reports when it listens and when the first signal
+// comes, and then continues without checking its context.
 func TestMain(m *testing.M) {
 	how := os.Getenv("INTERRUPT_TEST")
 	if how == "" {

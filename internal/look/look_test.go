@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// A page says its title escaped, has its own style behind that of all pages, and asks nobody for anything.
+// A page escapes its title, has its own style after the common one, and loads nothing from outside.
 func TestBegin(t *testing.T) {
 	page := string(Page{Command: "audit", Title: "a <b> & c", Style: ".own { color:red }"}.Begin() + "<p>x</p>" + End)
 	for _, want := range []string{"<title>a &lt;b&gt; &amp; c</title>", "winnow <b>audit</b>", "<main>\n<p>x</p></main>", `lang="en"`} {

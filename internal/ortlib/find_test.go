@@ -24,7 +24,7 @@ func put(t *testing.T, content string, parts ...string) string {
 	return path
 }
 
-// TestOrder puts a library in every place and takes away the one that is found, place by place.
+// TestOrder puts a library in every place and removes the found one, place by place.
 func TestOrder(t *testing.T) {
 	root := t.TempDir()
 	s := Search{OS: "linux", Executable: filepath.Join(root, "bin"), Cache: filepath.Join(root, "cache"),

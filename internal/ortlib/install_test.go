@@ -172,7 +172,7 @@ func TestInstallFrom(t *testing.T) {
 	}
 }
 
-// TestInstallAgain checks what is left alone, what is mended, and what --force does.
+// TestInstallAgain checks what is left alone, what is repaired, and what --force does.
 func TestInstallAgain(t *testing.T) {
 	root := t.TempDir()
 	one := put(t, string(tarball(npmMembers("v1"))), root, "one.tgz")
@@ -242,7 +242,7 @@ func TestInstallCUDA(t *testing.T) {
 	}
 }
 
-// TestInstallFailures breaks the source in every way; the file of before must stay whole.
+// TestInstallFailures breaks the source in every way; the previous file must stay intact.
 func TestInstallFailures(t *testing.T) {
 	root := t.TempDir()
 	good := tarball(npmMembers(strings.Repeat("some body ", 6000)))
@@ -303,7 +303,7 @@ func pinned(name, version string, data []byte) npmPackage {
 	return npmPackage{name, version, hex.EncodeToString(sum[:])}
 }
 
-// TestInstallThroughNPM stands a script in for the npm client: no network is touched.
+// TestInstallThroughNPM uses a script in place of the npm client, without network access.
 func TestInstallThroughNPM(t *testing.T) {
 	main, cuda := tarball(npmMembers("v1")), tarball(releaseMembers("v1")[2:])
 	store := t.TempDir()

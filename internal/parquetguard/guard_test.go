@@ -69,7 +69,7 @@ func guarded(data []byte) (err error) {
 	return nil
 }
 
-// What writers write is let through: all ways to pack, both versions of pages, several groups of rows.
+// Files of ordinary writers pass: all compressions, both versions of pages, several row groups.
 func TestSound(t *testing.T) {
 	for _, codec := range []compress.Codec{&parquet.Uncompressed, &parquet.Snappy, &parquet.Gzip, &parquet.Zstd, &parquet.Lz4Raw} {
 		for _, version := range []int{1, 2} {
@@ -86,7 +86,7 @@ func TestSound(t *testing.T) {
 	}
 }
 
-// Least and largest values stand in the header of a page, and may be long.
+// The header of a page holds its least and largest values, which may be long.
 func TestLongHeaders(t *testing.T) {
 	list := made(2)
 	list[0].Path, list[1].Path = strings.Repeat("a", 1<<20), strings.Repeat("b", 1<<20)
@@ -142,7 +142,7 @@ func zstded(n int) []byte {
 	return w.EncodeAll(make([]byte, n), nil)
 }
 
-// Small files that ask for much are refused before much is allocated.
+// Small files that state large sizes are refused before much is allocated.
 func TestBombs(t *testing.T) {
 	plain := format.DataPageHeader{NumValues: 10, Encoding: format.Plain}
 	many := format.DataPageHeader{NumValues: 1 << 30, Encoding: format.Plain}
@@ -187,7 +187,7 @@ func TestBombs(t *testing.T) {
 	}
 }
 
-// FuzzGuard: what is let through can be read within the bounds.
+// FuzzGuard: files that pass can be read within the limits.
 func FuzzGuard(f *testing.F) {
 	for _, codec := range []compress.Codec{&parquet.Uncompressed, &parquet.Snappy, &parquet.Gzip, &parquet.Zstd, &parquet.Lz4Raw} {
 		for _, version := range []int{1, 2} {

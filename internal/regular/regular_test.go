@@ -91,7 +91,8 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// TestStream: a pipe that is open already can be read by its name where once is enough; elsewhere the refusal says what to do.
+// TestStream: an open pipe can be read by its name if reading once is enough; otherwise the error says what to
+// do.
 func TestStream(t *testing.T) {
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -122,7 +123,7 @@ func TestStream(t *testing.T) {
 	}
 }
 
-// TestReadFile reads whole files; one that says to be larger than memory is refused, not allocated.
+// TestReadFile reads whole files; a file that claims to be larger than memory is refused without allocating.
 func TestReadFile(t *testing.T) {
 	dir := folder(t)
 	good := filepath.Join(dir, "good")
@@ -140,7 +141,7 @@ func TestReadFile(t *testing.T) {
 	}
 }
 
-// TestDir: the tree behaves as the standard library says a tree must, and tells a name that it cannot serve.
+// TestDir: the tree behaves as the standard library requires, and reports names that it cannot serve.
 func TestDir(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.CopyFS(dir, fstest.MapFS{"a/b": {Data: []byte("1")}, "c": {Data: []byte("2")}}); err != nil {

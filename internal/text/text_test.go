@@ -25,7 +25,7 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// Columns are as wide as their widest cell in letters, not bytes; the second part of a table has widths of its own.
+// Columns are as wide as their widest cell in letters, not bytes; the second part of a table has its own widths.
 func TestTable(t *testing.T) {
 	var out bytes.Buffer
 	w := NewTable(&out)
@@ -42,7 +42,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// Labels and paths stay in their cell whatever they hold.
+// Labels and paths stay in their cell, whatever characters they contain.
 func TestLine(t *testing.T) {
 	var out bytes.Buffer
 	w := NewTable(&out)
@@ -57,7 +57,7 @@ func TestLine(t *testing.T) {
 	}
 }
 
-// What people read is not escaped for a page, and what is no JSON is an error.
+// JSON is not escaped for HTML, and a value that is not JSON is an error.
 func TestJSON(t *testing.T) {
 	var out bytes.Buffer
 	if err := JSON(&out, map[string]string{"a<b": "κ & λ"}); err != nil || out.String() != "{\n  \"a<b\": \"κ & λ\"\n}\n" {
@@ -68,7 +68,7 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// Cells stand under each other by letters, not bytes, to the left or to the right; no line ends in spaces.
+// Cells are aligned by letters, not bytes, left or right; no line ends in spaces.
 func TestAligned(t *testing.T) {
 	var out bytes.Buffer
 	Aligned(&out, [][]string{{"κ", "n", "image"}, {"größe", "12", ""}}, 0, 2)
@@ -77,7 +77,7 @@ func TestAligned(t *testing.T) {
 	}
 }
 
-// A probability and a score have no more digits than mean something.
+// A probability and a score have no more digits than are meaningful.
 func TestChanceAndScore(t *testing.T) {
 	for p, want := range map[float64]string{0: "< 0.1 %", 0.0009: "< 0.1 %", 0.001: "0.1 %", 0.5: "50.0 %", 0.999: "99.9 %", 1: "> 99.9 %"} {
 		if got := Chance(p); got != want {

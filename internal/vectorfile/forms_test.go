@@ -237,7 +237,7 @@ func TestValuesRoundTripBitForBit(t *testing.T) {
 	}
 }
 
-// What fails leaves the older files as they were and nothing new.
+// A failure leaves the older files unchanged and nothing new.
 func TestFailedWritesLeaveNothing(t *testing.T) {
 	cut := errors.New("cut off")
 	for _, form := range Forms {

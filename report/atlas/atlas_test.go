@@ -82,7 +82,7 @@ func TestSVG(t *testing.T) {
 	}
 }
 
-// Points keep their proportions and stay on the drawing; a group's name stands where most of it is.
+// Points keep their proportions and stay on the drawing; a group's name is where most of the group is.
 func TestPlace(t *testing.T) {
 	m := sample(400, 4)
 	at, height := m.place()
@@ -114,8 +114,8 @@ func nearestOf(at [][2]float64, p [2]float64) (best int) {
 	return best
 }
 
-// The colours of few groups are told apart by people with any of the common kinds of colour vision, on the paper they
-// are for. Red and green of one lightness are not, which the check sees.
+// People with any common kind of colour vision can tell the colours of few groups apart, on the paper they are for. The
+// check notices that red and green of the same lightness cannot be told apart.
 func TestColoursForAllEyes(t *testing.T) {
 	for name, list := range map[string][]string{"light": few[:], "dark": fewDark[:], "pair": pair} {
 		if d := nearestColours(list); d < 0.045 {
@@ -192,8 +192,7 @@ func tiles(n, side int) []image.Image {
 	return out
 }
 
-// The page holds every point under its own name with its own picture, escapes what people call things, and asks for
-// nothing from outside.
+// The page has every point under its own name with its own picture, escapes names, and loads nothing from outside.
 func TestPage(t *testing.T) {
 	m, pictures := sample(1500, 4), tiles(1500, 30)
 	var b bytes.Buffer
@@ -240,7 +239,7 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// A part is the page without what belongs to a page of its own, and within the bytes it is given.
+// A part is the page without its own head, within its limit of bytes.
 func TestPart(t *testing.T) {
 	m, pictures := sample(300, 4), tiles(300, 30)
 	var b bytes.Buffer
@@ -273,8 +272,8 @@ func decodeURI(t *testing.T, uri string) image.Image {
 
 func abs(a, b uint8) int { return max(int(a), int(b)) - min(int(a), int(b)) }
 
-// Ten thousand points with the worst of pictures, noise, stay within the page's limit; where no quality is low enough
-// there are none, and the page says so.
+// Ten thousand points with the worst pictures, noise, stay within the page's limit. If no quality is low enough, there
+// are no pictures, and the page says so.
 func TestPageLimit(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compresses ten million pixels several times")

@@ -47,7 +47,7 @@ func TestSamplesAreWellFormed(t *testing.T) {
 	}
 }
 
-// Drawings of almost nothing, of one number again and again, and of numbers far from each other stay readable.
+// Drawings of almost nothing, of a single repeated number, and of numbers far from each other stay readable.
 func TestOddSeries(t *testing.T) {
 	line := func(f Frame, y ...float64) Drawing {
 		s := Line{Name: "s", Y: y}
@@ -110,7 +110,7 @@ func TestCount(t *testing.T) {
 	}
 }
 
-// A value lands where its axis says: the places of what is drawn are read back.
+// A value is drawn where its axis says: the test reads the places back.
 func TestPlaces(t *testing.T) {
 	c := newCanvas(Frame{}, (&span{from: 0, to: 10}).axis(false, false, false), (&span{from: 1, to: 1000, log: true}).axis(false, false, false), nil)
 	if got, want := c.px(2.5), c.left+c.plotW/4; math.Abs(got-want) > 1e-9 {

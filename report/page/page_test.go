@@ -64,7 +64,7 @@ func TestReportHTML(t *testing.T) {
 	}
 }
 
-// Pictures beside the suspects are promised where there are some.
+// The page mentions supporting pictures only if there are some.
 func TestReportOfSuspectsAlone(t *testing.T) {
 	r := sampleReport()
 	for _, there := range []bool{true, false} {
@@ -84,7 +84,7 @@ func TestReportOfABrokenMap(t *testing.T) {
 	}
 }
 
-// The page of a report with almost nothing in it, and with what people call their classes.
+// The page of an almost empty report, and one with unusual names of classes.
 func TestReportOfOddParts(t *testing.T) {
 	long := strings.Repeat("überlang-", 60)
 	for name, r := range map[string]Report{

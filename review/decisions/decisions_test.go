@@ -29,7 +29,7 @@ func open(t testing.TB, path string) *Store {
 
 func fresh(t testing.TB) *Store { return open(t, filepath.Join(t.TempDir(), "d.db")) }
 
-// said returns an image's state; the note stands behind the version.
+// said returns an image's state, ending with its version and note.
 func said(i Image) string {
 	return strings.TrimSuffix(fmt.Sprintf("%s %s v%d %s", i.Action, i.Label, i.Version, i.Note), " ")
 }
@@ -86,9 +86,9 @@ func dog(path string, version int64) Change {
 	return Change{Path: path, Given: "cat", Action: Relabel, Label: "dog", Version: version}
 }
 
-// TestDecide: a batch is made whole or not at all, and is there when the file is opened again.
+// TestDecide: a batch is made completely or not at all, and is there when the file is opened again.
 func TestDecide(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "a b?#%41.db") // no part of it means anything to an address
+	path := filepath.Join(t.TempDir(), "a b?#%41.db") // characters with a meaning in a URL
 	s := open(t, path)
 	got, err := s.Decide(by("one"), []Change{keepIt("a", 0), dog("b", 0)})
 	must(t, got, err)
@@ -133,7 +133,7 @@ func TestDurable(t *testing.T) {
 	}
 }
 
-// TestUndo: a tab takes back its own batches, newest first, and makes them again in the order they were made.
+// TestUndo: a tab undoes its own batches, newest first, and redoes them in the order they were made.
 func TestUndo(t *testing.T) {
 	s := fresh(t)
 	step := func(what string, list []Image, err error, want string) {
@@ -184,7 +184,7 @@ func TestUndo(t *testing.T) {
 	}
 }
 
-// TestUndoConflict: what another tab has decided since is not taken back; the step is passed over the next time.
+// TestUndoConflict: what another tab has decided since is not undone; the next undo skips that step.
 func TestUndoConflict(t *testing.T) {
 	s := fresh(t)
 	for _, step := range []struct {
@@ -269,7 +269,7 @@ func TestOthers(t *testing.T) {
 	}
 }
 
-// TestOneHolder: a file that is open is refused, in plain words; one that was closed is not.
+// TestOneHolder: a file that is open is refused in plain words; one that was closed is not.
 func TestOneHolder(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "d.db")
 	s := open(t, path)
@@ -284,7 +284,7 @@ func TestOneHolder(t *testing.T) {
 	open(t, path)
 }
 
-// TestForeign: files that are none of ours are refused and stay as they were.
+// TestForeign: files of other programs are refused and stay unchanged.
 func TestForeign(t *testing.T) {
 	dir := t.TempDir()
 	ours := filepath.Join(dir, "ours.db")
@@ -361,7 +361,8 @@ func TestForeign(t *testing.T) {
 	}
 }
 
-// TestFull: a decision for which there is no room is refused, whole; with room again the next one is made.
+// TestFull: a decision for which the disk has no space is refused as a whole; with space again the next one is
+// made.
 func TestFull(t *testing.T) {
 	s := fresh(t)
 	list, err := s.Decide(by("t"), []Change{keepIt("a", 0)})
@@ -389,7 +390,7 @@ func TestFull(t *testing.T) {
 	must(t, list, err)
 }
 
-// BenchmarkDecide is a decision from the request to the disk.
+// BenchmarkDecide measures a decision from the request to the disk.
 func BenchmarkDecide(b *testing.B) {
 	s := fresh(b)
 	for i := 0; b.Loop(); i++ {

@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestGone: nothing is acknowledged that would be lost with a file that is no longer where it was opened. What was
-// acknowledged before can be copied, and lies beside the place when the store is closed.
+// TestGone: nothing is acknowledged that would be lost with a file that was moved or removed. What was
+// acknowledged before can be copied, and is saved nearby when the store is closed.
 func TestGone(t *testing.T) {
 	for what, c := range map[string]struct {
 		spoil func(path string) error
@@ -77,7 +77,7 @@ func TestGone(t *testing.T) {
 	}
 }
 
-// TestBack: a file that is put back is gone no longer.
+// TestBack: a file that is put back is usable again.
 func TestBack(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "d.db")
 	s := open(t, path)
@@ -97,7 +97,7 @@ func TestBack(t *testing.T) {
 	}
 }
 
-// TestWrittenInto: what another program writes into the open file is noticed before the next decision.
+// TestWrittenInto: a write of another program into the open file is noticed before the next decision.
 func TestWrittenInto(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "d.db")
 	s := open(t, path)
@@ -117,7 +117,7 @@ func TestWrittenInto(t *testing.T) {
 	}
 }
 
-// TestWrittenIntoConflict: what another program writes is noticed behind a refused undo too.
+// TestWrittenIntoConflict: a write of another program is noticed after a refused undo too.
 func TestWrittenIntoConflict(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "d.db")
 	s := open(t, path)
@@ -154,7 +154,7 @@ func many(t testing.TB, n int) []byte {
 	return data
 }
 
-// TestCut: a file that lost its end is refused, unless nothing of it was lost.
+// TestCut: a file that lost its end is refused, unless nothing was lost with it.
 func TestCut(t *testing.T) {
 	const n = 150
 	data, dir, refused := many(t, n), t.TempDir(), 0
@@ -180,7 +180,8 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// TestUnknownAction: a word that is no action, written by another program, is told with its place and reaches nothing.
+// TestUnknownAction: an unknown action, written by another program, is reported with its place and used
+// nowhere.
 func TestUnknownAction(t *testing.T) {
 	for table, use := range map[string]func(*Store) error{
 		"images":  func(s *Store) error { return s.Images(func(Image) error { return nil }) },

@@ -22,8 +22,8 @@ func actionsOf(m map[string]string) map[string]string {
 	return out
 }
 
-// TestAnyOrder: whatever three tabs do in whatever order, what is answered is what is stored, a refusal changes nothing,
-// undo and redo are each other's opposite, versions grow by one, and the file opened again says the same.
+// TestAnyOrder: three tabs act in any order. What is answered is what is stored, a refusal changes nothing,
+// undo and redo are opposites, versions grow by one, and the file says the same when it is opened again.
 func TestAnyOrder(t *testing.T) {
 	dir, n := t.TempDir(), 0
 	rapid.Check(t, func(r *rapid.T) {

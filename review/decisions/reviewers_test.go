@@ -20,8 +20,8 @@ func everybody(t *testing.T, s *Store) (lines []string) {
 	return lines
 }
 
-// TestReviewers: each reviewer has a decision and a note of their own about an image, with versions of their own, and takes
-// back nothing of another one, not even in the same tab.
+// TestReviewers: each reviewer has a separate decision and note about an image, with separate versions, and
+// cannot undo another reviewer's, not even in the same tab.
 func TestReviewers(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "d.db")
 	s := open(t, path)
@@ -91,8 +91,8 @@ func old(t *testing.T, path string, more ...string) {
 	}
 }
 
-// TestUpgrade: a file of the version before is taken over whole: decisions, history, audits and what can be undone; and
-// what it then is can be opened again.
+// TestUpgrade: a file of the previous version is converted completely: decisions, history, audits and what can
+// be undone. The result can be opened again.
 func TestUpgrade(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "d.db")
 	old(t, path)
@@ -123,7 +123,7 @@ func TestUpgrade(t *testing.T) {
 	}
 }
 
-// TestUpgradeRefused: a file of the version before that holds what winnow does not write stays as it was.
+// TestUpgradeRefused: a file of the previous version with content that winnow does not write stays unchanged.
 func TestUpgradeRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "d.db")
 	old(t, path, "CREATE VIEW mine AS SELECT 1")
@@ -141,7 +141,7 @@ func TestUpgradeRefused(t *testing.T) {
 	}
 }
 
-// TestWords: names and notes that are too long or no text are refused, and never read from a file either.
+// TestWords: names and notes that are too long or not text are refused, even when read from a file.
 func TestWords(t *testing.T) {
 	for name, fine := range map[string]bool{"": true, "Ann": true, "Zoë B. 李": true, strings.Repeat("é", 60): true, strings.Repeat("é", 61): false, " Ann": false, "Ann ": false, "a\nb": false, "a\x00": false, "\xff": false} {
 		if err := CheckReviewer(name); (err == nil) != fine {

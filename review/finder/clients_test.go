@@ -130,8 +130,8 @@ func (t *taken) report(b *testing.B, name string) {
 	}
 }
 
-// BenchmarkClients is a round of a hundred people who all search for images alike at once; while they wait, each looks at
-// a page of the list and decides.
+// BenchmarkClients is a round of a hundred users who all search for similar images at once. While they wait,
+// each loads a page of the list and decides.
 func BenchmarkClients(b *testing.B) {
 	const clients = 100
 	f := &begun{Finder: &Finder{in: madeIndex(b)}}

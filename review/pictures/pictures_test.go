@@ -47,7 +47,7 @@ func decoded(t *testing.T, data []byte) image.Image {
 	return img
 }
 
-// TestCropIsSent: of a crop the page gets the crop, small and whole.
+// TestCropIsSent: for a crop the page gets the crop, small and whole.
 func TestCropIsSent(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "wide.png"), pngFile(300, 100, red), 0o600); err != nil {
@@ -79,7 +79,7 @@ func TestCropIsSent(t *testing.T) {
 	}
 }
 
-// TestSmall: sizes, proportions, and white behind what lets light through.
+// TestSmall: sizes, proportions, and white behind transparent pixels.
 func TestSmall(t *testing.T) {
 	fsys := fstest.MapFS{
 		"wide.png":  {Data: pngFile(300, 100, red)},
@@ -113,7 +113,7 @@ func TestSmall(t *testing.T) {
 	}
 }
 
-// TestUnreadable: every way in which there is no picture is told as such, and nothing of it is kept.
+// TestUnreadable: every reason for a missing picture is reported as such, and nothing is cached.
 func TestUnreadable(t *testing.T) {
 	whole := pngFile(50, 50, red)
 	var bomb bytes.Buffer
@@ -186,8 +186,8 @@ func (f *slowFile) Read(b []byte) (int, error) {
 	return f.File.Read(b)
 }
 
-// TestOnce: many who ask for one picture are given the same bytes of one decoding, and many pictures are decoded two at
-// a time.
+// TestOnce: many who ask for one picture get the bytes of a single decoding, and different pictures are decoded
+// two at a time.
 func TestOnce(t *testing.T) {
 	files := fstest.MapFS{}
 	names := []string{}
@@ -225,7 +225,7 @@ func TestOnce(t *testing.T) {
 	}
 }
 
-// TestGone: a caller that goes away does not wait, and a picture that nothing waits for is not begun.
+// TestGone: a caller that leaves does not wait, and a picture that nobody waits for is not begun.
 func TestGone(t *testing.T) {
 	s := &slowFS{FS: fstest.MapFS{"a.png": {Data: pngFile(30, 30, red)}, "b.png": {Data: pngFile(30, 30, red)}}, held: make(chan struct{})}
 	p := New(s, Options{})
@@ -270,7 +270,7 @@ func (p *Pictures) waiting(path string, side int) int {
 	return 0
 }
 
-// TestMemory: bytes in memory stay within the bound, and the ones asked for last stay.
+// TestMemory: bytes in memory stay within the limit, and the most recently used pictures stay.
 func TestMemory(t *testing.T) {
 	m := newMemory(10 * (1000 + overhead))
 	for i := range 100 {
@@ -291,8 +291,8 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// TestDisk: pictures outlive the program, bounded; a broken file is made again, and so is the picture of another file
-// under the same name.
+// TestDisk: pictures outlive the program, within the limit; a broken file is made again, and so is the picture
+// of another file with the same name.
 func TestDisk(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "small")
 	files := fstest.MapFS{"a.png": {Data: pngFile(30, 30, red)}}
@@ -334,7 +334,7 @@ func TestDisk(t *testing.T) {
 	}
 }
 
-// TestDiskBound: the oldest go when a folder is full.
+// TestDiskBound: the oldest files are removed when a folder is full.
 func TestDiskBound(t *testing.T) {
 	d := newDisk(t.TempDir(), 256*10_000)
 	for i := range 50 {
@@ -374,8 +374,8 @@ func (d *disk) whole(k key) string {
 	return filepath.Join(d.folder, folder, file)
 }
 
-// TestDiskOfOthers: what others put into the folder of pictures, which may come with a data set, leads to nothing that is
-// written, removed or waited for elsewhere.
+// TestDiskOfOthers: files that others put into the folder of pictures, which may come with a data set, cause no
+// writing, removing or waiting elsewhere.
 func TestDiskOfOthers(t *testing.T) {
 	picture := []byte("\xff\xd8" + strings.Repeat("x", 1000) + "\xff\xd9")
 	const text = "a text of mine"
@@ -417,7 +417,7 @@ func TestDiskOfOthers(t *testing.T) {
 			}
 		})
 	}
-	// A file that is none of ours stays, however old.
+	// A file that the cache has not written stays, however old it is.
 	d := newDisk(t.TempDir(), 256*3000)
 	d.put(key{7}, picture)
 	mine := filepath.Join(filepath.Dir(d.whole(key{7})), "mine.txt")
@@ -458,7 +458,7 @@ func BenchmarkSmall(b *testing.B) {
 	}
 }
 
-// TestPipe: a named pipe among the images is an error, and nothing waits for its writer.
+// TestPipe: a named pipe among the images is an error; nothing waits for its writer.
 func TestPipe(t *testing.T) {
 	dir := t.TempDir()
 	if err := syscall.Mkfifo(filepath.Join(dir, "pipe.jpg"), 0o600); err != nil {

@@ -139,8 +139,8 @@ func TestKubernetes(t *testing.T) {
 	}
 }
 
-// Without a claim all lies in a bucket: pods have a folder of their own for what they put there, which goes with them, and no other volume.
-// What lies on a volume is named by its flag.
+// Without a claim everything is in a bucket: pods have a temporary folder of their own and no other volume. A flag that
+// names a path on a volume is reported.
 func TestBucketAlone(t *testing.T) {
 	in := func(manifest, root, out string) cluster.Command {
 		c := extract(out)
@@ -211,7 +211,7 @@ func TestByDryRun(t *testing.T) {
 	}
 }
 
-// What an API server would refuse is seen here: the checks fail on copies broken on purpose.
+// The checks fail on copies broken on purpose, as an API server would.
 func TestFaultsAreSeen(t *testing.T) {
 	text, err := cluster.WriteKubernetes(context.Background(), host, []cluster.Command{extract("features")}, cluster.Options{Tasks: 64, Memory: 1 << 30,
 		Kubernetes: cluster.Kubernetes{Image: "winnow", Claim: "birds", Mount: "/data"}})

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// What smaller writes has a pixel's own colour, but for eyes, where an image has few, and a near one where it has many.
+// smaller keeps a pixel's colour, up to invisible bits, if an image has few colours, and uses a near one if it has many.
 func TestSmaller(t *testing.T) {
 	const w, h = 64, 48
 	for _, c := range []struct {

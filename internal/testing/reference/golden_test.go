@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// Every file of the golden folder is a topic, and every method in it belongs to a package that is there.
+// Every file of the golden folder is a topic, and every method in it belongs to an existing package.
 func TestGoldenTopicsAreKnown(t *testing.T) {
 	list := topics(t, goldenFolder(t))
 	if len(list) == 0 {
@@ -31,7 +31,7 @@ func TestGoldenTopicsAreKnown(t *testing.T) {
 	}
 }
 
-// The committed copy holds every topic, and the very bytes of ../shared/golden where that is there.
+// The committed copy has every topic, with the same bytes as ../shared/golden if that exists.
 func TestGoldenCommitted(t *testing.T) {
 	t.Setenv("WINNOW_GOLDEN", "")
 	if list := topics(t, committed{}); !slices.Equal(list, slices.Sorted(maps.Keys(rooms))) {
@@ -71,7 +71,7 @@ func TestGoldenOrder(t *testing.T) {
 		})
 		Golden(t, "prism")
 	})
-	// A clone with nothing beside it reads the committed copy.
+	// A clone without ../shared reads the committed copy.
 	t.Setenv("WINNOW_GOLDEN", "")
 	clone := filepath.Join(own, "winnow")
 	if err := os.Mkdir(clone, 0o700); err != nil {
