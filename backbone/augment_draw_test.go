@@ -113,7 +113,8 @@ func sum(counts []int) int {
 func TestResizedCropOfExtremeAspect(t *testing.T) {
 	a := Augmentation{Crop: cropResized, Scale: [2]float64{1, 1}}
 	for _, c := range []struct{ w, h, x, y, bw, bh int }{
-		{1000, 10, 493, 0, 13, 10}, {10, 1000, 0, 493, 10, 13}, {1, 900, 0, 449, 1, 1}, {900, 1, 449, 0, 1, 1}, {7, 3, 1, 0, 4, 3},
+		{1000, 10, 493, 0, 13, 10}, {10, 1000, 0, 493, 10, 13}, {1, 900, 0, 449, 1, 1}, {900, 1, 449, 0, 1, 1},
+		{7, 3, 1, 0, 4, 3},
 	} {
 		for _, v := range plans(a, plain(0, 8, "bilinear"), c.w, c.h, 20) {
 			if got := [4]int{v.across.from, v.down.from, v.across.n, v.down.n}; got != [4]int{c.x, c.y, c.bw, c.bh} {
@@ -127,7 +128,8 @@ func TestResizedCropOfExtremeAspect(t *testing.T) {
 // four changes appear in every order.
 func TestFrequencies(t *testing.T) {
 	const n = 24000
-	a := Augmentation{Flip: 0.3, Jitter: [4]float64{0.4, 2, 0.1, 0.2}, JitterP: 0.8, Grey: 0.1, Rotate: 15, Shift: 0.2, Zoom: 0.25}
+	a := Augmentation{Flip: 0.3, Jitter: [4]float64{0.4, 2, 0.1, 0.2}, JitterP: 0.8, Grey: 0.1, Rotate: 15,
+		Shift: 0.2, Zoom: 0.25}
 	flips, jitters, greys := 0, 0, 0
 	orders := map[[4]uint8]int{}
 	low, high := [7]float64{9, 9, 9, 9, 9, 9, 9}, [7]float64{-9, -9, -9, -9, -9, -9, -9}
@@ -166,7 +168,8 @@ func TestFrequencies(t *testing.T) {
 	checkUniform(t, "order", counts)
 	wantLow, wantHigh := [7]float64{-1, -0.2, 0.75, 0.6, 0, 0.9, -0.2}, [7]float64{1, 0.2, 1.25, 1.4, 3, 1.1, 0.2}
 	for i := range low {
-		if slack := (wantHigh[i] - wantLow[i]) / 500; low[i] < wantLow[i] || high[i] > wantHigh[i] || low[i] > wantLow[i]+slack || high[i] < wantHigh[i]-slack {
+		if slack := (wantHigh[i] - wantLow[i]) / 500; low[i] < wantLow[i] || high[i] > wantHigh[i] ||
+			low[i] > wantLow[i]+slack || high[i] < wantHigh[i]-slack {
 			t.Errorf("value %d is in %.3f … %.3f, expected %.3f … %.3f", i, low[i], high[i], wantLow[i], wantHigh[i])
 		}
 	}

@@ -138,7 +138,8 @@ func TestSpoiledViewsUnlikePIL(t *testing.T) {
 		if c.Kind == "colour" && len(c.Steps) > 1 {
 			spoil = func(w *view) { slices.Reverse(w.colour.order[:w.colour.steps]) }
 		}
-		constant := c.Kind == "resized" && c.Box[2] == 1 || c.Kind == "colour" && c.Steps[0][1] == 0.0 && c.Steps[0][0] != "hue" && c.Steps[0][0] != "saturation"
+		constant := c.Kind == "resized" && c.Box[2] == 1 || c.Kind == "colour" && c.Steps[0][1] == 0.0 &&
+			c.Steps[0][0] != "hue" && c.Steps[0][0] != "saturation"
 		if _, most := againstPIL(t, c, want[i], spoil); most == 0 && !constant && !c.Grey {
 			t.Errorf("%+v: spoiled it is still PIL's", c)
 		}

@@ -45,6 +45,7 @@ func Recipes() []Recipe {
 
 // ParseAugmentation returns the augmentation of the Recipe with this name.
 func ParseAugmentation(name string) (Augmentation, error) {
-	r, err := catalog.Find("backbone: augmentation", name, Recipes(), func(r Recipe) []string { return []string{r.Name} })
+	r, err := catalog.Find("backbone: augmentation", name, Recipes(),
+		func(r Recipe) []string { return []string{r.Name} })
 	return r.Augmentation, err
 }

@@ -34,7 +34,8 @@ func TestRecipes(t *testing.T) {
 			t.Errorf("crop %d: resize to %d, exact %v, expected %d", crop, q.Resize, q.Exact, want)
 		}
 	}
-	if _, err := ParseAugmentation("prsim"); err == nil || !strings.Contains(err.Error(), `augmentation "prsim" is unknown (did you mean "prism"?): known are none, flip, prism`) {
+	if _, err := ParseAugmentation("prsim"); err == nil ||
+		!strings.Contains(err.Error(), `augmentation "prsim" is unknown (did you mean "prism"?): known are none, flip, prism`) {
 		t.Errorf("%v", err)
 	}
 }

@@ -31,8 +31,8 @@ func testPictures(t testing.TB) map[string]image.Image {
 	return pictures
 }
 
-// evaluationOf renders the evaluation view through plan with nothing drawn, as other views are made, and not through the
-// short cut of the zero Augmentation. spoil may change the plan.
+// evaluationOf renders the evaluation view through plan with nothing drawn, as other views are made, and not
+// through the short cut of the zero Augmentation. spoil may change the plan.
 func evaluationOf(t testing.TB, img image.Image, p Preprocessing, spoil func(*view)) []float32 {
 	t.Helper()
 	v, err := NewViewer(p, Augmentation{})
@@ -90,8 +90,8 @@ func TestNoAugmentationAsEvaluation(t *testing.T) {
 	}
 }
 
-// An augmentation that fits a cropping evaluation no longer squashes: views of square pictures keep their bits, those of
-// others change, and the evaluation stays the same. If pictures are squashed, nothing changes.
+// An augmentation that fits a cropping evaluation no longer squashes: views of square pictures keep their bits,
+// those of others change, and the evaluation stays the same. If pictures are squashed, nothing changes.
 func TestFittingViews(t *testing.T) {
 	crop := imageNet
 	crop.Resize, crop.Crop = 40, 32

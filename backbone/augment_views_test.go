@@ -20,9 +20,11 @@ func TestAnyView(t *testing.T) {
 			p.Channels = "L"
 		}
 		unit := rapid.Float64Range(0, 1)
-		a := Augmentation{Crop: rapid.SampledFrom([]string{cropCentre, cropRandom, cropResized}).Draw(r, "how"), Flip: unit.Draw(r, "flip"),
+		a := Augmentation{Crop: rapid.SampledFrom([]string{cropCentre, cropRandom, cropResized}).Draw(r, "how"),
+			Flip:   unit.Draw(r, "flip"),
 			Rotate: 180 * unit.Draw(r, "rotate"), Shift: unit.Draw(r, "shift"), Zoom: 0.9 * unit.Draw(r, "zoom"),
-			Jitter: [4]float64{unit.Draw(r, "b"), 2 * unit.Draw(r, "c"), unit.Draw(r, "s"), unit.Draw(r, "h") / 2}, JitterP: 1, Grey: unit.Draw(r, "togrey")}
+			Jitter: [4]float64{unit.Draw(r, "b"), 2 * unit.Draw(r, "c"), unit.Draw(r, "s"),
+				unit.Draw(r, "h") / 2}, JitterP: 1, Grey: unit.Draw(r, "togrey")}
 		if a.Crop == cropRandom {
 			a.Pad = rapid.IntRange(0, p.Crop-1).Draw(r, "pad")
 			if p.Resize > 0 && p.Resize+2*a.Pad < p.Crop && a.Pad > 0 {

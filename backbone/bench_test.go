@@ -38,7 +38,8 @@ func photograph(w, h int, seed uint64) *image.NRGBA {
 				r, g, b = g, b, r
 			}
 			n := rng.NormFloat64() * 4 // the sensor
-			copy(img.Pix[img.PixOffset(x, y):], []byte{clip8(int32(r + n)), clip8(int32(g + n)), clip8(int32(b + n)), 255})
+			copy(img.Pix[img.PixOffset(x, y):],
+				[]byte{clip8(int32(r + n)), clip8(int32(g + n)), clip8(int32(b + n)), 255})
 		}
 	}
 	return img

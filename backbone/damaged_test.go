@@ -27,7 +27,8 @@ func TestDamagedImages(t *testing.T) {
 		files[i] = readFile(t, name)
 	}
 	views := []View{Center(), {Name: "flip", Augmentation: Augmentation{Flip: 1}}}
-	readers, err := newReaders(ExtractConfig{Preprocessing: tiny, Batch: 1, Workers: 1, MaxPixels: 1 << 20, Views: views}, nil)
+	readers, err := newReaders(ExtractConfig{Preprocessing: tiny, Batch: 1, Workers: 1, MaxPixels: 1 << 20,
+		Views: views}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +50,8 @@ func TestDamagedImages(t *testing.T) {
 			err = r.read(dst, "a")
 			thumbnail = small.thumbnail("a", 8)
 		})
-		if (err == nil) != (thumbnail.Err == nil) && !strings.HasSuffix(name, ".jpg") { // a reduced JPEG may skip the damage
+		// a reduced JPEG may skip the damage
+		if (err == nil) != (thumbnail.Err == nil) && !strings.HasSuffix(name, ".jpg") {
 			t.Errorf("%d, of %s: %v, but small: %v", i, name, err, thumbnail.Err)
 		}
 		if err == nil {

@@ -146,7 +146,8 @@ func TestVerticalChroma(t *testing.T) {
 
 // TestRowsByPart: a part of a row is the part of the whole row.
 func TestRowsByPart(t *testing.T) {
-	for _, name := range []string{"jpeg-444.jpg", "jpeg-422.jpg", "jpeg-420.jpg", "jpeg-cmyk.jpg", "png-palette.png", "png-16.png"} {
+	for _, name := range []string{"jpeg-444.jpg", "jpeg-422.jpg", "jpeg-420.jpg", "jpeg-cmyk.jpg",
+		"png-palette.png", "png-16.png"} {
 		img, err := Decode(readFile(t, "testdata/pil/"+name), DecodeOptions{})
 		if err != nil {
 			t.Fatal(err)
@@ -252,18 +253,20 @@ func TestDecodeRefuses(t *testing.T) {
 		o    DecodeOptions
 		want string
 	}{
-		"text":       {[]byte("path,label\n1.jpg,3\n"), DecodeOptions{}, `not an image: starts with "path,label\n1.jpg"`},
-		"empty":      {nil, DecodeOptions{}, "the file is empty"},
-		"tiff":       {[]byte("II*\x00\x08\x00\x00\x00"), DecodeOptions{}, "not an image"},
-		"huge png":   {hugePNG(60000, 60000), DecodeOptions{}, "png: 60000×60000 pixels, expected at most 178956970"},
-		"huge jpeg":  {hugeJPEG(t, 60000, 60000), DecodeOptions{}, "jpeg: 60000×60000 pixels"},
-		"huge gif":   {hugeGIF(t), DecodeOptions{}, "gif: 60000×60000 pixels"},
-		"huge bmp":   {huge, DecodeOptions{}, "bmp: 60000×60000 pixels"},
-		"huge webp":  {webpFile, DecodeOptions{}, "webp: 16384×16384 pixels"},
-		"own limit":  {small, DecodeOptions{MaxPixels: 37*29 - 1}, "png: 37×29 pixels, expected at most 1072"},
-		"half jpeg":  {jpg[:len(jpg)/2], DecodeOptions{}, "jpeg: "},
-		"no end":     {jpg[:len(jpg)-2], DecodeOptions{}, "jpeg: the file is cut short"},
-		"half, end":  {append(bytes.Clone(jpg[:len(jpg)/2]), 0xff, 0xd9), DecodeOptions{}, "jpeg: the picture's data end early"},
+		"text": {[]byte("path,label\n1.jpg,3\n"), DecodeOptions{},
+			`not an image: starts with "path,label\n1.jpg"`},
+		"empty":     {nil, DecodeOptions{}, "the file is empty"},
+		"tiff":      {[]byte("II*\x00\x08\x00\x00\x00"), DecodeOptions{}, "not an image"},
+		"huge png":  {hugePNG(60000, 60000), DecodeOptions{}, "png: 60000×60000 pixels, expected at most 178956970"},
+		"huge jpeg": {hugeJPEG(t, 60000, 60000), DecodeOptions{}, "jpeg: 60000×60000 pixels"},
+		"huge gif":  {hugeGIF(t), DecodeOptions{}, "gif: 60000×60000 pixels"},
+		"huge bmp":  {huge, DecodeOptions{}, "bmp: 60000×60000 pixels"},
+		"huge webp": {webpFile, DecodeOptions{}, "webp: 16384×16384 pixels"},
+		"own limit": {small, DecodeOptions{MaxPixels: 37*29 - 1}, "png: 37×29 pixels, expected at most 1072"},
+		"half jpeg": {jpg[:len(jpg)/2], DecodeOptions{}, "jpeg: "},
+		"no end":    {jpg[:len(jpg)-2], DecodeOptions{}, "jpeg: the file is cut short"},
+		"half, end": {append(bytes.Clone(jpg[:len(jpg)/2]), 0xff, 0xd9), DecodeOptions{},
+			"jpeg: the picture's data end early"},
 		"no picture": {jpg[:20], DecodeOptions{}, "jpeg: the file is cut short"},
 	} {
 		_, err := Decode(c.data, c.o)
@@ -288,11 +291,13 @@ func TestPanicIsAnError(t *testing.T) {
 }
 
 func FuzzDecode(f *testing.F) {
-	for _, name := range []string{"jpeg-420.jpg", "jpeg-5x2.jpg", "jpeg-cmyk.jpg", "png-palette.png", "gif-part.gif", "bmp-8.bmp",
+	for _, name := range []string{"jpeg-420.jpg", "jpeg-5x2.jpg", "jpeg-cmyk.jpg", "png-palette.png",
+		"gif-part.gif", "bmp-8.bmp",
 		"webp-alpha.webp", "webp-lossless.webp"} {
 		f.Add(readFile(f, "testdata/pil/"+name))
 	}
-	progressive, lossless := readFile(f, "testdata/scaled/420-progressive.jpg"), readFile(f, "testdata/pil/webp-lossless.webp")
+	progressive, lossless := readFile(f, "testdata/scaled/420-progressive.jpg"),
+		readFile(f, "testdata/pil/webp-lossless.webp")
 	f.Add(progressive)
 	f.Add(manyScans(progressive, 101))
 	f.Add(animated(lossless, image.Pt(2, 2), image.Pt(100, 90)))
@@ -307,7 +312,8 @@ func FuzzDecode(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var img image.Image
 		var err error
-		memory.Check(t, 16<<20+64*uint64(len(data)), func() { img, err = Decode(data, DecodeOptions{MaxPixels: 1 << 16, EXIF: true}) })
+		memory.Check(t, 16<<20+64*uint64(len(data)),
+			func() { img, err = Decode(data, DecodeOptions{MaxPixels: 1 << 16, EXIF: true}) })
 		if err != nil {
 			return
 		}

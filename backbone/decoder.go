@@ -8,8 +8,9 @@ const (
 	FastDecoder  = "fast"  // large files are reduced by 2, 4 or 8 while decoding, as in PIL's draft mode
 )
 
-// Versions of the decoders. They are part of a store's key, so that one store never holds vectors of pictures decoded in
-// two ways: raise the number when any pixel changes. Stores without a version are older than this distinction.
+// Versions of the decoders. They are part of a store's key, so that one store never holds vectors of pictures
+// decoded in two ways: raise the number when any pixel changes. Stores without a version are older than this
+// distinction.
 const (
 	exactVersion = 2
 	fastVersion  = 1

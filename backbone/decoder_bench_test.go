@@ -21,7 +21,8 @@ func BenchmarkDecoder(b *testing.B) {
 	for _, size := range [][2]int{{500, 375}, {800, 600}, {1200, 900}, {2400, 1800}} {
 		b.Run(fmt.Sprintf("%dx%d", size[0], size[1]), func(b *testing.B) {
 			var file bytes.Buffer
-			if err := jpeg.Encode(&file, backbone.Photograph(size[0], size[1], 1), &jpeg.Options{Quality: 92}); err != nil {
+			if err := jpeg.Encode(&file, backbone.Photograph(size[0], size[1], 1),
+				&jpeg.Options{Quality: 92}); err != nil {
 				b.Fatal(err)
 			}
 			b.Logf("%d bytes", file.Len())

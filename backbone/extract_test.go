@@ -57,7 +57,8 @@ func (s *sums) Infer(dst blas32.General, pixels []float32, n int) error {
 	return nil
 }
 
-var tiny = Preprocessing{Resize: 20, Crop: 16, Interpolation: "bilinear", Channels: "RGB", Scale: 1. / 255, Std: [3]float32{1, 1, 1}}
+var tiny = Preprocessing{Resize: 20, Crop: 16, Interpolation: "bilinear", Channels: "RGB", Scale: 1. / 255,
+	Std: [3]float32{1, 1, 1}}
 
 // album is n small images, three of them unreadable.
 func album(t testing.TB, n int) (fstest.MapFS, []string) {
@@ -65,7 +66,8 @@ func album(t testing.TB, n int) (fstest.MapFS, []string) {
 	files := fstest.MapFS{}
 	paths := make([]string, n)
 	pictures := [][]byte{readFile(t, "testdata/pil/jpeg-420.jpg"), readFile(t, "testdata/pil/png-palette.png"),
-		readFile(t, "testdata/pil/jpeg-grey.jpg"), readFile(t, "testdata/pil/gif.gif"), readFile(t, "testdata/pil/resize.png")}
+		readFile(t, "testdata/pil/jpeg-grey.jpg"), readFile(t, "testdata/pil/gif.gif"), readFile(t,
+			"testdata/pil/resize.png")}
 	for i := range n {
 		paths[i] = fmt.Sprintf("class/%03d.jpg", i)
 		data := pictures[i*i%len(pictures)]
@@ -83,11 +85,13 @@ func album(t testing.TB, n int) (fstest.MapFS, []string) {
 }
 
 func plan(paths []string, batch int) features.Plan {
-	return features.Plan{Key: features.Key{Model: "sums", Views: []string{"center"}}, Paths: paths, Dim: 5, Batch: batch, Device: "cpu"}
+	return features.Plan{Key: features.Key{Model: "sums", Views: []string{"center"}}, Paths: paths, Dim: 5,
+		Batch: batch, Device: "cpu"}
 }
 
 // extractTo runs one extraction into dir as far as it goes.
-func extractTo(t testing.TB, ctx context.Context, dir string, net *sums, files fs.FS, paths []string, cfg ExtractConfig, observe func(Progress)) error {
+func extractTo(t testing.TB, ctx context.Context, dir string, net *sums, files fs.FS, paths []string,
+	cfg ExtractConfig, observe func(Progress)) error {
 	t.Helper()
 	w, err := features.Create(dir, plan(paths, cfg.Batch), false)
 	if err != nil {
@@ -165,7 +169,8 @@ func TestExtract(t *testing.T) {
 	cfg := ExtractConfig{Preprocessing: tiny, Batch: 4, Workers: 3}
 	dir := t.TempDir()
 	var told []Progress
-	if err := extractTo(t, t.Context(), dir, newSums(), files, paths, cfg, func(p Progress) { told = append(told, p) }); err != nil {
+	if err := extractTo(t, t.Context(), dir, newSums(), files, paths, cfg,
+		func(p Progress) { told = append(told, p) }); err != nil {
 		t.Fatal(err)
 	}
 	s, err := features.Open(dir)
@@ -292,7 +297,8 @@ func TestShiftedBatchesAreSeen(t *testing.T) {
 	var stores [][]string
 	for _, batch := range []int{4, 5} {
 		dir := t.TempDir()
-		if err := extractTo(t, t.Context(), dir, newSums(), files, paths, ExtractConfig{Preprocessing: tiny, Batch: batch}, nil); err != nil {
+		if err := extractTo(t, t.Context(), dir, newSums(), files, paths,
+			ExtractConfig{Preprocessing: tiny, Batch: batch}, nil); err != nil {
 			t.Fatal(err)
 		}
 		stores = append(stores, storeBytes(t, dir))
@@ -318,7 +324,8 @@ func TestCancelKeepsWhatIsDone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := Extract(ctx, ExtractConfig{Preprocessing: tiny, Batch: 4}, net, files, paths, w, nil); !errors.Is(err, context.Canceled) {
+	if err := Extract(ctx, ExtractConfig{Preprocessing: tiny, Batch: 4}, net, files, paths, w, nil); !errors.Is(err,
+		context.Canceled) {
 		t.Fatal(err)
 	}
 	if err := w.Close(); err != nil {
@@ -361,7 +368,8 @@ func TestKilledProcess(t *testing.T) {
 	if err == nil || bytes.Contains(out, []byte("FAIL")) {
 		t.Fatalf("the child was not killed: %v\n%s", err, out)
 	}
-	if _, err := features.Open(dir); err == nil || !strings.Contains(err.Error(), "unfinished store") || strings.Contains(err.Error(), " 0 of") {
+	if _, err := features.Open(dir); err == nil || !strings.Contains(err.Error(), "unfinished store") ||
+		strings.Contains(err.Error(), " 0 of") {
 		t.Fatalf("after the kill: %v", err)
 	}
 	if err := extractTo(t, t.Context(), dir, newSums(), files, paths, cfg, nil); err != nil {
@@ -391,16 +399,19 @@ func TestExtractRefuses(t *testing.T) {
 		store *counting
 		want  string
 	}{
-		"strict":     {strict, newSums(), files, paths, &counting{}, "backbone: class/003.jpg: not an image"},
-		"batch":      {noBatch, newSums(), files, paths, &counting{}, "batch 0"},
-		"crop":       {noCrop, newSums(), files, paths, &counting{}, "crop is 0"},
-		"wrong root": {good, newSums(), fstest.MapFS{}, paths, &counting{}, "none of the first 23 images can be read; class/000.jpg: file does not exist"},
-		"no images":  {good, newSums(), files, nil, &counting{}, "the image list is empty"},
-		"network":    {good, failing, files, paths, &counting{}, "images 0 to 3: out of memory"},
-		"nan":        {strict, nan, files, paths[4:], &counting{}, "class/006.jpg: value 1 of its features is NaN, expected a finite number"},
-		"all nan":    {good, none, files, paths, &counting{}, "value 1 of its features is NaN, expected a finite number"},
-		"disk full":  {good, newSums(), files, paths, &counting{full: 8}, "no space left"},
-		"odd rows":   {good, newSums(), files, paths, &counting{rows: 3}, "3 of 23 rows are there"},
+		"strict": {strict, newSums(), files, paths, &counting{}, "backbone: class/003.jpg: not an image"},
+		"batch":  {noBatch, newSums(), files, paths, &counting{}, "batch 0"},
+		"crop":   {noCrop, newSums(), files, paths, &counting{}, "crop is 0"},
+		"wrong root": {good, newSums(), fstest.MapFS{}, paths, &counting{},
+			"none of the first 23 images can be read; class/000.jpg: file does not exist"},
+		"no images": {good, newSums(), files, nil, &counting{}, "the image list is empty"},
+		"network":   {good, failing, files, paths, &counting{}, "images 0 to 3: out of memory"},
+		"nan": {strict, nan, files, paths[4:], &counting{},
+			"class/006.jpg: value 1 of its features is NaN, expected a finite number"},
+		"all nan": {good, none, files, paths, &counting{},
+			"value 1 of its features is NaN, expected a finite number"},
+		"disk full": {good, newSums(), files, paths, &counting{full: 8}, "no space left"},
+		"odd rows":  {good, newSums(), files, paths, &counting{rows: 3}, "3 of 23 rows are there"},
 	} {
 		err := Extract(t.Context(), c.cfg, c.net, c.files, c.paths, c.store, nil)
 		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Count(err.Error(), "\n") > 0 {
@@ -510,7 +521,8 @@ func TestReadRefuses(t *testing.T) {
 	}
 	dst := make([]float32, tiny.Size())
 	for path, want := range map[string]string{
-		"a.jpg": "is a folder", "b.jpg": "file of 2147483648 bytes", "c.jpg": "no such file", "../d.jpg": "invalid argument", "/etc/e.jpg": "invalid argument",
+		"a.jpg": "is a folder", "b.jpg": "file of 2147483648 bytes", "c.jpg": "no such file",
+		"../d.jpg": "invalid argument", "/etc/e.jpg": "invalid argument",
 	} {
 		if err := readers[0].read([][]float32{dst}, path); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", path, err, want)

@@ -34,7 +34,8 @@ func TestColourBeyondPalette(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, one := range map[string]Thumbnail{"among others": small[0], "alone": ReadThumbnail(files, "a.gif", 2), "smaller": ReadThumbnail(files, "a.gif", 1)} {
+	for name, one := range map[string]Thumbnail{"among others": small[0], "alone": ReadThumbnail(files, "a.gif", 2),
+		"smaller": ReadThumbnail(files, "a.gif", 1)} {
 		if one.Err != nil {
 			t.Errorf("%s: %v", name, one.Err)
 		} else if name != "smaller" && !bytes.Equal(one.Image.Pix, want) {
@@ -78,8 +79,10 @@ func TestBytesAreBounded(t *testing.T) {
 		data []byte
 		want string
 	}{
-		"16-bit colours and alpha":  {pngHead(13000, 13000, 16, 6, 0), "png: 13000×13000 pixels take 1352000000 bytes to decode, expected at most 1073741824"},
-		"16-bit transparent grey":   {pngHead(13000, 13000, 16, 0, 0, chunk("tRNS", []byte{0, 1})), "take 1352000000 bytes"},
+		"16-bit colours and alpha": {pngHead(13000, 13000, 16, 6, 0),
+			"png: 13000×13000 pixels take 1352000000 bytes to decode, expected at most 1073741824"},
+		"16-bit transparent grey": {pngHead(13000, 13000, 16, 0, 0, chunk("tRNS", []byte{0, 1})),
+			"take 1352000000 bytes"},
 		"progressive":               {enough, "jpeg: 12000×12000 pixels take 1296000000 bytes to decode"},
 		"progressive, of few bytes": {progressive, "jpeg: the file is cut short"},
 		"of four inks":              {append(cmyk, make([]byte, 1<<20)...), "jpeg: 10000×10000 pixels take 12"},
@@ -111,7 +114,8 @@ func TestBytesAreBounded(t *testing.T) {
 
 // TestSpaceForPictures: if the address space is limited, pictures that do not fit into it are refused.
 func TestSpaceForPictures(t *testing.T) {
-	for limit, want := range map[uint64]int64{0: math.MaxInt64, 8 << 30: 25 << 27, 3 << 30: 5 << 27, 2 << 30: 1 << 27, 1 << 30: 16 << 20} {
+	for limit, want := range map[uint64]int64{0: math.MaxInt64, 8 << 30: 25 << 27, 3 << 30: 5 << 27,
+		2 << 30: 1 << 27, 1 << 30: 16 << 20} {
 		if got := spaceWithin(limit); got != want {
 			t.Errorf("of %d bytes: %d, expected %d", limit, got, want)
 		}
@@ -120,7 +124,8 @@ func TestSpaceForPictures(t *testing.T) {
 	defer func() { spaceForPictures = before }()
 	spaceForPictures = 1 << 20
 	for _, pixels := range []int{0, 1 << 30} {
-		if _, err := (DecodeOptions{MaxPixels: pixels}).plan(pngHead(1000, 1000, 8, 2, 0)); err == nil || !strings.Contains(err.Error(), "take 4000000 bytes to decode, expected at most 1048576") {
+		if _, err := (DecodeOptions{MaxPixels: pixels}).plan(pngHead(1000, 1000, 8, 2, 0)); err == nil ||
+			!strings.Contains(err.Error(), "take 4000000 bytes to decode, expected at most 1048576") {
 			t.Errorf("at most %d pixels: %v", pixels, err)
 		}
 	}
@@ -187,7 +192,8 @@ func TestLargeMemoryGoesBack(t *testing.T) {
 // them even after an error.
 func TestReadersHoldMemory(t *testing.T) {
 	data := readFile(t, "testdata/pil/png-rgb.png")
-	files := fstest.MapFS{"a.png": {Data: data}, "cut.png": {Data: data[:len(data)/2]}, "text.png": {Data: []byte("text")}}
+	files := fstest.MapFS{"a.png": {Data: data}, "cut.png": {Data: data[:len(data)/2]},
+		"text.png": {Data: []byte("text")}}
 	free := func(b *budget) bool {
 		if b.left.TryAcquire(b.total) {
 			b.left.Release(b.total)
@@ -232,7 +238,8 @@ func animated(still []byte, at, screen image.Point) []byte {
 	}
 	frame = append(frame, content...)
 	head := three(three([]byte{0x12, 0, 0, 0}, screen.X-1), screen.Y-1)
-	body := bytes.Join([][]byte{[]byte("WEBP"), riff("VP8X", head), riff("ANIM", make([]byte, 6)), riff("ANMF", frame), riff("ANMF", frame)}, nil)
+	body := bytes.Join([][]byte{[]byte("WEBP"), riff("VP8X", head), riff("ANIM", make([]byte, 6)),
+		riff("ANMF", frame), riff("ANMF", frame)}, nil)
 	return append(binary.LittleEndian.AppendUint32([]byte("RIFF"), uint32(len(body))), body...)
 }
 
@@ -266,7 +273,8 @@ func TestAnimatedWebP(t *testing.T) {
 		if diff := cmp.Diff(want, rgbOf(placed)); placed.Bounds().Max != screen || diff != "" {
 			t.Errorf("%s: of %v:\n%s", name, placed.Bounds(), diff)
 		}
-		if _, err := Decode(animated(still, at, size), DecodeOptions{}); err == nil || !strings.Contains(err.Error(), "webp: the first frame leaves the screen") {
+		if _, err := Decode(animated(still, at, size), DecodeOptions{}); err == nil ||
+			!strings.Contains(err.Error(), "webp: the first frame leaves the screen") {
 			t.Errorf("%s beyond the screen: %v", name, err)
 		}
 		cut := animated(still, at, screen)
@@ -290,7 +298,8 @@ func TestGrey16(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := rgbOf(img), []byte{0, 0, 0, 0x12, 0x12, 0x12, 0x80, 0x80, 0x80, 0xff, 0xff, 0xff}; !bytes.Equal(got, want) {
+	if got, want := rgbOf(img), []byte{0, 0, 0, 0x12, 0x12, 0x12, 0x80, 0x80, 0x80, 0xff, 0xff,
+		0xff}; !bytes.Equal(got, want) {
 		t.Errorf("%x, expected %x", got, want)
 	}
 }
@@ -298,7 +307,8 @@ func TestGrey16(t *testing.T) {
 // seeds are small pictures of all kinds.
 func seeds(t testing.TB) (names []string) {
 	t.Helper()
-	for _, pattern := range []string{"testdata/pil/jpeg-*.jpg", "testdata/pil/png-*[a-z0-9].png", "testdata/pil/gif*.gif", "testdata/pil/bmp*.bmp", "testdata/pil/*.webp",
+	for _, pattern := range []string{"testdata/pil/jpeg-*.jpg", "testdata/pil/png-*[a-z0-9].png",
+		"testdata/pil/gif*.gif", "testdata/pil/bmp*.bmp", "testdata/pil/*.webp",
 		"testdata/pil/exif-jpg.jpg", "testdata/pil/exif-6.png", "testdata/scaled/4*.jpg"} {
 		found, err := filepath.Glob(pattern)
 		if err != nil || len(found) == 0 {

@@ -57,7 +57,8 @@ func TestImageCacheKeeps(t *testing.T) {
 		}
 		kept, bytes := c.Kept()
 		if want := min(int(limit/one), len(paths)); kept != want || bytes != int64(want)*one {
-			t.Errorf("limit %d: %d pictures of %d bytes are kept, expected %d of %d", limit, kept, bytes, want, int64(want)*one)
+			t.Errorf("limit %d: %d pictures of %d bytes are kept, expected %d of %d", limit, kept, bytes, want,
+				int64(want)*one)
 		}
 		for row := range paths {
 			if again := imageAt(t, c, row, nil) == first[row]; again != (row < kept) {
@@ -95,7 +96,8 @@ func TestImageCacheErrors(t *testing.T) {
 func TestImageCacheShared(t *testing.T) {
 	files, paths := photographs(t, 5)
 	p := plain(20, 16, "bilinear")
-	a := Augmentation{Crop: cropRandom, Resize: 20, Flip: 0.5, Rotate: 5, Jitter: [4]float64{.1, .1, .1, .1}, JitterP: 1}
+	a := Augmentation{Crop: cropRandom, Resize: 20, Flip: 0.5, Rotate: 5, Jitter: [4]float64{.1, .1, .1, .1},
+		JitterP: 1}
 	want := make([][]float32, len(paths))
 	for row := range paths {
 		want[row] = viewAt(t, p, a, imageAt(t, NewImageCache(files, paths, 0, DecodeOptions{}), row, nil), uint64(row))
@@ -164,11 +166,13 @@ func TestReducedViews(t *testing.T) {
 				if reduced != img {
 					smaller++
 					if n := bytesOf(reduced); n >= bytesOf(img) || n != v.reducedBytes(img) {
-						t.Errorf("%s, %s: %d bytes, were %d, foretold %d", name, r.Name, n, bytesOf(img), v.reducedBytes(img))
+						t.Errorf("%s, %s: %d bytes, were %d, foretold %d", name, r.Name, n, bytesOf(img),
+							v.reducedBytes(img))
 					}
 				}
 				for seed := range uint64(3) {
-					if !slices.Equal(viewAt(t, p, r.Augmentation, reduced, seed), viewAt(t, p, r.Augmentation, img, seed)) {
+					if !slices.Equal(viewAt(t, p, r.Augmentation, reduced, seed),
+						viewAt(t, p, r.Augmentation, img, seed)) {
 						t.Errorf("%s, %s, %s: views differ", name, r.Name, p.Key())
 					}
 				}

@@ -30,14 +30,16 @@ func (s several) Infer(dst blas32.General, pixels []float32, n int) error {
 }
 
 // extractBy is extractTo with any network.
-func extractBy(t *testing.T, ctx context.Context, dir string, net Network, files fs.FS, paths []string) (rows int, err error) {
+func extractBy(t *testing.T, ctx context.Context, dir string, net Network, files fs.FS, paths []string) (rows int,
+	err error) {
 	t.Helper()
 	w, err := features.Create(dir, plan(paths, 4), false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer w.Close()
-	if err := Extract(ctx, ExtractConfig{Preprocessing: tiny, Batch: 4, Workers: 3}, net, files, paths, flushing{w}, nil); err != nil {
+	if err := Extract(ctx, ExtractConfig{Preprocessing: tiny, Batch: 4, Workers: 3}, net, files, paths, flushing{w},
+		nil); err != nil {
 		return w.Rows(), err
 	}
 	_, err = w.Finish(t.Context())

@@ -20,11 +20,13 @@ func TestPipesAreNoImages(t *testing.T) {
 	if err := os.Symlink("/dev/zero", filepath.Join(dir, "zero.jpg")); err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]string{"pipe.jpg": "is a named pipe, expected a file", "zero.jpg": "is a device, expected a file"} {
+	for name, want := range map[string]string{"pipe.jpg": "is a named pipe, expected a file",
+		"zero.jpg": "is a device, expected a file"} {
 		if _, err := Inspect(os.DirFS(dir), name); err == nil || err.Error() != want {
 			t.Errorf("%s: %v, expected %q", name, err, want)
 		}
-		if small := ReadThumbnail(os.DirFS(dir), name, 8); small.Err == nil || !strings.Contains(small.Err.Error(), want) {
+		if small := ReadThumbnail(os.DirFS(dir), name, 8); small.Err == nil ||
+			!strings.Contains(small.Err.Error(), want) {
 			t.Errorf("%s, small: %v", name, small.Err)
 		}
 	}

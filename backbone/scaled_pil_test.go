@@ -31,7 +31,8 @@ type drafts struct {
 
 func readDrafts(t *testing.T) (d drafts) {
 	t.Helper()
-	if err := json.Unmarshal(readFile(t, "testdata/scaled/scaled.json"), &d); err != nil || len(d.Files) < 20 || len(d.Archives) != 2 {
+	if err := json.Unmarshal(readFile(t, "testdata/scaled/scaled.json"), &d); err != nil || len(d.Files) < 20 ||
+		len(d.Archives) != 2 {
 		t.Fatalf("%d files, %d archives, %v", len(d.Files), len(d.Archives), err)
 	}
 	return d
@@ -64,7 +65,8 @@ func TestDraftsAsPIL(t *testing.T) {
 			}
 			sum := sha256.New()
 			hashColours(sum, img)
-			if size := img.Bounds().Max; float64(size.X) != want[0] || float64(size.Y) != want[1] || hex.EncodeToString(sum.Sum(nil)) != want[2] {
+			if size := img.Bounds().Max; float64(size.X) != want[0] || float64(size.Y) != want[1] ||
+				hex.EncodeToString(sum.Sum(nil)) != want[2] {
 				t.Errorf("%s by %d: found %v and other pixels, expected %v×%v", name, n, size, want[0], want[1])
 			}
 		}
@@ -101,7 +103,8 @@ func TestDraftViewsAsPIL(t *testing.T) {
 				if err := Preprocess(planes, samplesOf(img), p); err != nil {
 					t.Fatal(err)
 				}
-				if got := sha256.Sum256(pixelsOf(planes, size, 3)); name == "420.jpg" && hex.EncodeToString(got[:]) == want {
+				if got := sha256.Sum256(pixelsOf(planes, size, 3)); name == "420.jpg" &&
+					hex.EncodeToString(got[:]) == want {
 					t.Errorf("%s at %d: the test does not see where the picture ends", name, size)
 				}
 			}
@@ -127,7 +130,8 @@ func TestDraftAugmented(t *testing.T) {
 			if err := v.Into(got, img, rand.New(rand.NewPCG(seed, 1))); err != nil {
 				t.Fatal(err)
 			}
-			if err := v.Into(again, v.Reduced(img), rand.New(rand.NewPCG(seed, 1))); err != nil || !slices.Equal(got, again) {
+			if err := v.Into(again, v.Reduced(img), rand.New(rand.NewPCG(seed, 1))); err != nil ||
+				!slices.Equal(got, again) {
 				t.Errorf("%+v: resized before, it is another view: %v", a, err)
 			}
 		}
@@ -180,7 +184,8 @@ func TestArchiveDraftsAsPIL(t *testing.T) {
 			count++
 		}
 		if got := hex.EncodeToString(sum.Sum(nil)); got != want.SHA256 || count != want.Count {
-			t.Errorf("%s: %d photographs with sha256 %s, expected %d with %s", name, count, got, want.Count, want.SHA256)
+			t.Errorf("%s: %d photographs with sha256 %s, expected %d with %s", name, count, got, want.Count,
+				want.SHA256)
 		}
 	}
 }

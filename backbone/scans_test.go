@@ -70,7 +70,8 @@ func TestScansAreBounded(t *testing.T) {
 func manyScans(data []byte, n int) []byte {
 	at := bytes.Index(data, []byte{0xff, 0xda})
 	id := data[at+5]
-	return append(append(bytes.Clone(data[:at]), bytes.Repeat([]byte{0xff, 0xda, 0, 8, 1, id, 0, 9, 8, 0}, n)...), data[at:]...)
+	return append(append(bytes.Clone(data[:at]), bytes.Repeat([]byte{0xff, 0xda, 0, 8, 1, id, 0, 9, 8, 0}, n)...),
+		data[at:]...)
 }
 
 // TestInspectCounts: samples are those of the planes as decoders hold them.

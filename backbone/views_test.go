@@ -125,7 +125,8 @@ func TestViewsDependOnImageAndNameAlone(t *testing.T) {
 	cfg.Views = mustViews(t, "1*supcon", 8)
 	seeded := picturesOf(t, cfg, paths)
 	for _, p := range paths {
-		if !slices.Equal(one[p][4], other[p][1]) || !slices.Equal(one[p][2], other[p][2]) || !slices.Equal(one[p][3], other[p][3]) {
+		if !slices.Equal(one[p][4], other[p][1]) || !slices.Equal(one[p][2], other[p][2]) ||
+			!slices.Equal(one[p][3], other[p][3]) {
 			t.Errorf("%s: beside other views a view is another", p)
 		}
 		if slices.Equal(one[p][2], one[p][3]) || slices.Equal(other[p][4], one[p][3]) {
@@ -143,7 +144,8 @@ func TestViewsDependOnImageAndNameAlone(t *testing.T) {
 	}
 	twin := "class/000.jpg" // two paths, the same file: what is drawn differs
 	copied := picturesOf(t, cfg, []string{twin, "class/005.jpg"})
-	if !slices.Equal(copied[twin][0], copied["class/005.jpg"][0]) || slices.Equal(copied[twin][1], copied["class/005.jpg"][1]) {
+	if !slices.Equal(copied[twin][0], copied["class/005.jpg"][0]) ||
+		slices.Equal(copied[twin][1], copied["class/005.jpg"][1]) {
 		t.Error("the path plays no part in what is drawn")
 	}
 }
@@ -247,7 +249,8 @@ func TestViewsThatDoNotFit(t *testing.T) {
 	small := tiny
 	small.Crop = 4
 	cfg := ExtractConfig{Preprocessing: small, Batch: 2, Views: mustViews(t, "1*cifar", 1)}
-	if err := Extract(t.Context(), cfg, newSums(), files, paths, &counting{}, nil); err == nil || !strings.Contains(err.Error(), "pad is 4, expected less than the network's size of 4") {
+	if err := Extract(t.Context(), cfg, newSums(), files, paths, &counting{}, nil); err == nil ||
+		!strings.Contains(err.Error(), "pad is 4, expected less than the network's size of 4") {
 		t.Error(err)
 	}
 }

@@ -112,7 +112,8 @@ func (r *Run) labels() page.Section {
 		share := 100 * float64(d.Wrong) / float64(max(d.Samples, 1))
 		s.Facts = append(s.Facts,
 			page.Fact{Name: "truly wrong",
-				Value: fmt.Sprintf("%d of %d (%.1f %%), by the true labels of the manifest", d.Wrong, d.Samples, share)},
+				Value: fmt.Sprintf("%d of %d (%.1f %%), by the true labels of the manifest", d.Wrong, d.Samples,
+					share)},
 			page.Fact{Name: "ranking",
 				Value: fmt.Sprintf("AUROC %.4f, AP %.4f; the most suspect 1 %% hold %.1f %% of the wrong labels, "+
 					"5 %% hold %.1f %%, and as many as are wrong hold %.1f %%",

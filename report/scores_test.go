@@ -13,7 +13,9 @@ import (
 // Scores are found by the images' paths, also in a file for spreadsheets; images that were not judged have none.
 func TestReadScores(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "s.csv")
-	if err := suspects.WriteSpreadsheet(file, []suspects.Entry{{Rank: 1, Path: "=1.jpg", Given: "a", Suggested: "b", Score: 0.25, Dropped: true}, {Rank: 2, Path: "alone.jpg", Given: "c", Score: 1, Unjudged: true}}); err != nil {
+	if err := suspects.WriteSpreadsheet(file,
+		[]suspects.Entry{{Rank: 1, Path: "=1.jpg", Given: "a", Suggested: "b", Score: 0.25, Dropped: true},
+			{Rank: 2, Path: "alone.jpg", Given: "c", Score: 1, Unjudged: true}}); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := ReadScores(file); err != nil || len(got) != 1 || got["=1.jpg"] != (Score{0.25, true}) {

@@ -12,7 +12,8 @@ func TestNewShare(t *testing.T) {
 	for _, n := range []int{1, 2, 10, 50, 1000} {
 		for w := 0; w <= n; w += max(n/7, 1) {
 			got, p := newShare(w, n), float64(w)/float64(n)
-			if got.Wrong != w || got.Judged != n || got.Estimate != p || got.Low > p || got.High < p || got.Low < 0 || got.High > 1 {
+			if got.Wrong != w || got.Judged != n || got.Estimate != p || got.Low > p || got.High < p ||
+				got.Low < 0 || got.High > 1 {
 				t.Errorf("%d of %d: %+v", w, n, got)
 			}
 			for _, bound := range []float64{got.Low, got.High} {
@@ -87,7 +88,8 @@ func TestHintOthers(t *testing.T) {
 		}
 	}
 	a := w.decide("t", 200, list...)
-	if a.Precision.Recent.Judged != 33 || a.Precision.Judged != 33 || odd == 0 || a.Hint != "All 33 suspects are decided." {
+	if a.Precision.Recent.Judged != 33 || a.Precision.Judged != 33 || odd == 0 ||
+		a.Hint != "All 33 suspects are decided." {
 		t.Errorf("%d others, %+v, %q", odd, a.Precision, a.Hint)
 	}
 }

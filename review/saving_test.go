@@ -24,11 +24,13 @@ func TestDeletedDecisions(t *testing.T) {
 	}
 	var a struct{ Error, Save string }
 	status, _ := w.ask("POST", "/api/decide", `{"tab":"t","decisions":[{"id":2,"action":"drop","version":0}]}`, &a)
-	if status != http.StatusServiceUnavailable || a.Save != "/api/decisions.db" || !strings.Contains(a.Error, file+": it was moved or removed while it was open") {
+	if status != http.StatusServiceUnavailable || a.Save != "/api/decisions.db" ||
+		!strings.Contains(a.Error, file+": it was moved or removed while it was open") {
 		t.Fatalf("a decision into a removed file: %d %+v", status, a)
 	}
 	for _, path := range []string{"/api/undo", "/api/redo"} {
-		if status, text := w.ask("POST", path, `{"tab":"t"}`, nil); path == "/api/undo" && status != http.StatusServiceUnavailable {
+		if status, text := w.ask("POST", path, `{"tab":"t"}`, nil); path == "/api/undo" &&
+			status != http.StatusServiceUnavailable {
 			t.Errorf("%s: %d %s", path, status, text)
 		}
 	}
@@ -77,7 +79,8 @@ func TestUnknownAction(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Decisions.Close()
-	if _, err := New(c); err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), `"burn" is not keep`) || strings.Contains(err.Error(), "\n") {
+	if _, err := New(c); err == nil || !strings.Contains(err.Error(), path) ||
+		!strings.Contains(err.Error(), `"burn" is not keep`) || strings.Contains(err.Error(), "\n") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -14,8 +14,8 @@ import (
 	"testing"
 )
 
-// Package backbone compares pixels with PIL's, to the bit. Here samples are compared with the standard library's decoder,
-// which rounds differently, and the transform with its formula.
+// Package backbone compares pixels with PIL's, to the bit. Here samples are compared with the standard
+// library's decoder, which rounds differently, and the transform with its formula.
 
 // painted is a JPEG of shading and noise, as the standard library writes it: chroma at a quarter.
 func painted(t testing.TB, w, h, quality int) []byte {
@@ -113,8 +113,8 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// Samples of random blocks equal the formula's (A.3.3), rounded, to within one; with one cosine a thousandth off they do
-// not.
+// Samples of random blocks equal the formula's (A.3.3), rounded, to within one; with one cosine a thousandth
+// off they do not.
 func TestTransform(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	var quant [64]int32

@@ -178,8 +178,8 @@ func (n *told) Forward(dst blas32.General, inputs [][]float32, count int, keep b
 	return n.LiveNetwork.Forward(dst, inputs, count, keep)
 }
 
-// No chunk is a small rest: in training BatchNorm a single image would be normalised by itself, to its shift alone if the
-// maps have one place.
+// No chunk is a small rest: in training BatchNorm a single image would be normalised by itself, to its shift
+// alone if the maps have one place.
 func TestChunksAreEven(t *testing.T) {
 	g := newGratings(1, 24)
 	m, weights := network(2)
@@ -250,7 +250,8 @@ func TestResting(t *testing.T) {
 	m, weights := network(2)
 	net := open(t, m, weights, gradient.BatchNorm{Train: true})
 	resting := true
-	e, err := live.New(live.Config{Network: net, Inputs: pixels(t, g, backbone.Augmentation{}, nil), Head: newHead(t, 5),
+	e, err := live.New(live.Config{Network: net, Inputs: pixels(t, g, backbone.Augmentation{}, nil),
+		Head:   newHead(t, 5),
 		Labels: g.labels, IDs: g.ids, Batch: 6, Resting: func() bool { return resting }})
 	if err != nil {
 		t.Fatal(err)
@@ -275,7 +276,8 @@ func TestResting(t *testing.T) {
 		return network, head
 	}
 	if n, h := step(); n != 0 || h == 0 || !slices.Equal(before, net.State()[0].Data) {
-		t.Errorf("resting: gradients %v of the network, %v of the head, statistics moved: %v", n, h, !slices.Equal(before, net.State()[0].Data))
+		t.Errorf("resting: gradients %v of the network, %v of the head, statistics moved: %v", n, h,
+			!slices.Equal(before, net.State()[0].Data))
 	}
 	resting = false
 	if n, h := step(); n == 0 || h == 0 || slices.Equal(before, net.State()[0].Data) {
@@ -298,7 +300,8 @@ func TestRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	narrow, err := head.New(t.Context(), head.Config{In: width - 1, Out: 8, Init: head.Random}, blas32.General{}, rand.New(rand.NewPCG(1, 1)))
+	narrow, err := head.New(t.Context(), head.Config{In: width - 1, Out: 8, Init: head.Random}, blas32.General{},
+		rand.New(rand.NewPCG(1, 1)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -316,7 +319,8 @@ func TestRefuses(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	if _, err := live.NewPixels(live.PixelsConfig{Pictures: g, Preprocessing: greyInput(), Augmentation: backbone.Augmentation{Flip: 0.5}}); err == nil {
+	if _, err := live.NewPixels(live.PixelsConfig{Pictures: g, Preprocessing: greyInput(),
+		Augmentation: backbone.Augmentation{Flip: 0.5}}); err == nil {
 		t.Error("an augmentation without random numbers was accepted")
 	}
 	e := encode(t, g, net, in, 4, 0)

@@ -41,7 +41,8 @@ func TestPixels(t *testing.T) {
 	rows := []int{3, 7, 3, 0, 11}
 	load := func(workers int, a backbone.Augmentation, seed uint64) []float32 {
 		p, err := live.NewPixels(live.PixelsConfig{
-			Pictures: backbone.NewImageCache(files, paths, 1<<20, backbone.DecodeOptions{}), Preprocessing: greyInput(), Augmentation: a, Workers: workers,
+			Pictures:      backbone.NewImageCache(files, paths, 1<<20, backbone.DecodeOptions{}),
+			Preprocessing: greyInput(), Augmentation: a, Workers: workers,
 			Source: func(int) *rand.Rand { return rand.New(rand.NewPCG(seed, 5)) },
 		})
 		if err != nil {
@@ -86,7 +87,8 @@ func TestPicturesAreKeptSmall(t *testing.T) {
 	}
 	p := greyInput()
 	p.Resize = side + 4
-	cache := backbone.NewImageCache(fstest.MapFS{"photo.png": {Data: out.Bytes()}}, []string{"photo.png"}, 1<<20, backbone.DecodeOptions{})
+	cache := backbone.NewImageCache(fstest.MapFS{"photo.png": {Data: out.Bytes()}}, []string{"photo.png"}, 1<<20,
+		backbone.DecodeOptions{})
 	in, err := live.NewPixels(live.PixelsConfig{Pictures: cache, Preprocessing: p})
 	if err != nil {
 		t.Fatal(err)
@@ -104,7 +106,8 @@ func TestUnreadable(t *testing.T) {
 	files, paths := folder(t, g)
 	files["set/e.png"] = &fstest.MapFile{Data: []byte("no picture")}
 	delete(files, "set/k.png")
-	p, err := live.NewPixels(live.PixelsConfig{Pictures: backbone.NewImageCache(files, paths, 0, backbone.DecodeOptions{}), Preprocessing: greyInput()})
+	p, err := live.NewPixels(live.PixelsConfig{Pictures: backbone.NewImageCache(files, paths, 0,
+		backbone.DecodeOptions{}), Preprocessing: greyInput()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,8 +126,8 @@ func TestUnreadable(t *testing.T) {
 	}
 }
 
-// The last stage is trained alone: on pixels, after a frozen prefix run each time, and after a prefix run once. All give
-// the whole network's gradients of that stage.
+// The last stage is trained alone: on pixels, after a frozen prefix run each time, and after a prefix run once.
+// All give the whole network's gradients of that stage.
 func TestFrozenPrefix(t *testing.T) {
 	g := newGratings(1, 24)
 	m, weights := network(2)

@@ -29,7 +29,8 @@ func (c *counted) ImageFor(row int, v *backbone.Viewer) (image.Image, error) {
 func preparable(t *testing.T, pictures live.Pictures, workers int, step *int) *live.Pixels {
 	t.Helper()
 	a, source := augmentation(step)
-	p, err := live.NewPixels(live.PixelsConfig{Pictures: pictures, Preprocessing: greyInput(), Augmentation: a, Source: source, Workers: workers})
+	p, err := live.NewPixels(live.PixelsConfig{Pictures: pictures, Preprocessing: greyInput(), Augmentation: a,
+		Source: source, Workers: workers})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// What onnxruntime_go v1.35.0 offers for a GPU: the provider's options, which are used here, and IoBinding. But the
-// values to bind are in the computer's pageable memory: the only memory description that it makes (GetMemoryInfo) is the
-// CPU's, and its functions for allocators (CreateAndRegisterAllocatorV2) take a description as a C type that no other
-// package can make. So the wrapper has no pinned memory, no tensors on the device and no way to ask how much of the
-// device's memory is free; GetEpDevices only names devices. Therefore pictures go to the device from pageable memory,
-// and --batch auto needs --gpu-memory.
+// What onnxruntime_go v1.35.0 offers for a GPU: the provider's options, which are used here, and IoBinding. But
+// the values to bind are in the computer's pageable memory: the only memory description that it makes
+// (GetMemoryInfo) is the CPU's, and its functions for allocators (CreateAndRegisterAllocatorV2) take a
+// description as a C type that no other package can make. So the wrapper has no pinned memory, no tensors on
+// the device and no way to ask how much of the device's memory is free; GetEpDevices only names devices.
+// Therefore pictures go to the device from pageable memory, and --batch auto needs --gpu-memory.
 //
 // The library itself has a "CudaPinned" allocator, which could be reached past the wrapper, as live_memory.go reaches
 // the device's for [Resident]. That, and two sessions at the same time, are not built into the commands, because there

@@ -45,7 +45,8 @@ func smallNet() (*graph.Model, []string) {
 	y = b.NodeTo("pooled", "MaxPool", []string{y}, graph.Ints("kernel_shape", 2, 2), graph.Ints("strides", 2, 2))
 	z := b.Node("Conv", []string{y, w("b.weight", 3, 5, 4, 3, 3), w("b.bias", 4, 5)}, graph.Ints("pads", 1, 1, 1, 1))
 	r := b.Node("Conv", []string{y, w("c.weight", 5, 5, 4, 1, 1)})
-	b.Output(b.NodeTo("features", "GlobalAveragePool", []string{b.Node("Relu", []string{b.Node("Add", []string{z, r})})}))
+	b.Output(b.NodeTo("features", "GlobalAveragePool",
+		[]string{b.Node("Relu", []string{b.Node("Add", []string{z, r})})}))
 	return b.Model(), []string{"a.weight", "a.bias", "b.weight", "b.bias", "c.weight"}
 }
 
@@ -71,7 +72,8 @@ func openLive(t testing.TB, m *graph.Model, weights []string) *ort.Live {
 // whole computes a model's features by ordinary inference.
 func whole(t testing.TB, m *graph.Model, x []float32, n, dim int) blas32.General {
 	t.Helper()
-	net, err := ort.NewNetwork(orttest.Runtime(t), m.Marshal(), "features", ort.NetworkInput{Channels: 2, Height: 6, Width: 6})
+	net, err := ort.NewNetwork(orttest.Runtime(t), m.Marshal(), "features",
+		ort.NetworkInput{Channels: 2, Height: 6, Width: 6})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +132,8 @@ func TestLive(t *testing.T) {
 	if l.Dim() != 5 || len(l.Inputs()) != 1 || l.Inputs()[0] != 72 {
 		t.Fatalf("dimension %d, inputs %v", l.Dim(), l.Inputs())
 	}
-	for i, want := range []string{"a.weight 4×18 false", "a.bias 1×4 true", "b.weight 5×36 false", "b.bias 1×5 true", "c.weight 5×4 false"} {
+	for i, want := range []string{"a.weight 4×18 false", "a.bias 1×4 true", "b.weight 5×36 false",
+		"b.bias 1×5 true", "c.weight 5×4 false"} {
 		p := l.Params()[i]
 		if got := fmt.Sprintf("%s %d×%d %v", p.Name, p.Rows, p.Cols, p.NoDecay); got != want {
 			t.Errorf("parameter %d: %s, expected %s", i, got, want)
@@ -348,7 +351,8 @@ func step(t testing.TB, l *ort.Live, n int) (vectors []float32, grads [][]float3
 	if err := l.Forward(y, [][]float32{drawnFloats(uint64(n), n*l.Inputs()[0])}, n, true); err != nil {
 		t.Fatal(err)
 	}
-	if err := l.Backward(blas32.General{Rows: n, Cols: l.Dim(), Stride: l.Dim(), Data: drawnFloats(7, n*l.Dim())}, false); err != nil {
+	if err := l.Backward(blas32.General{Rows: n, Cols: l.Dim(), Stride: l.Dim(), Data: drawnFloats(7, n*l.Dim())},
+		false); err != nil {
 		t.Fatal(err)
 	}
 	for _, p := range l.Params() {
@@ -431,7 +435,8 @@ func BenchmarkLive(b *testing.B) {
 	}
 	const n = 8
 	l := openLive(b, m, weights)
-	net, err := ort.NewNetwork(orttest.Runtime(b), data, "features", ort.NetworkInput{Channels: 3, Height: 224, Width: 224})
+	net, err := ort.NewNetwork(orttest.Runtime(b), data, "features",
+		ort.NetworkInput{Channels: 3, Height: 224, Width: 224})
 	if err != nil {
 		b.Fatal(err)
 	}

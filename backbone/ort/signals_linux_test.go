@@ -19,7 +19,8 @@ type action struct {
 // swap reads a signal's handler from the kernel, after setting it if one is given.
 func swap(t *testing.T, s syscall.Signal, set *action) (old action) {
 	t.Helper()
-	if _, _, errno := syscall.RawSyscall6(syscall.SYS_RT_SIGACTION, uintptr(s), uintptr(unsafe.Pointer(set)), uintptr(unsafe.Pointer(&old)), 8, 0, 0); errno != 0 {
+	if _, _, errno := syscall.RawSyscall6(syscall.SYS_RT_SIGACTION, uintptr(s), uintptr(unsafe.Pointer(set)),
+		uintptr(unsafe.Pointer(&old)), 8, 0, 0); errno != 0 {
 		t.Fatal(errno)
 	}
 	return old

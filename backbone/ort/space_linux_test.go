@@ -14,7 +14,8 @@ func TestTooLittleAddressSpace(t *testing.T) {
 		cmd := exec.Command("sh", "-c", "ulimit -v "+limit+` && exec "$0" -test.run NONE`, os.Args[0])
 		out, err := cmd.CombinedOutput()
 		var exit *exec.ExitError
-		if !errors.As(err, &exit) || exit.ExitCode() != 1 || strings.Count(string(out), "\n") != 1 || !strings.Contains(string(out), "the address space is limited to ") {
+		if !errors.As(err, &exit) || exit.ExitCode() != 1 || strings.Count(string(out), "\n") != 1 ||
+			!strings.Contains(string(out), "the address space is limited to ") {
 			t.Errorf("ulimit -v %s: %v, %q", limit, err, out)
 		}
 	}

@@ -49,7 +49,8 @@ func check(t *testing.T, dir, want string) {
 func TestWriteNames(t *testing.T) {
 	dir := t.TempDir()
 	missing := filepath.Join(dir, "nowhere", "file")
-	if err := WriteBytes(missing, nil); !errors.Is(err, fs.ErrNotExist) || !strings.HasPrefix(err.Error(), "write "+missing+": ") {
+	if err := WriteBytes(missing, nil); !errors.Is(err, fs.ErrNotExist) ||
+		!strings.HasPrefix(err.Error(), "write "+missing+": ") {
 		t.Errorf("a missing folder: got %v", err)
 	}
 	if err := WriteBytes(dir, nil); err == nil || !strings.HasPrefix(err.Error(), "write "+dir+": ") {

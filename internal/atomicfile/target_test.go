@@ -36,7 +36,8 @@ func TestLinks(t *testing.T) {
 		}
 	}
 	for name, real := range map[string]string{
-		"there": "a/old", "missing": "a/new", "chain": "a/old", "b/c/up": "a/up", "folder/up": "a/up", "absolute": "a/absolute",
+		"there": "a/old", "missing": "a/new", "chain": "a/old", "b/c/up": "a/up", "folder/up": "a/up",
+		"absolute": "a/absolute",
 	} {
 		if err := WriteBytes(at(name), []byte(name)); err != nil {
 			t.Errorf("%s: %v", name, err)

@@ -50,7 +50,8 @@ func TestSweep(t *testing.T) {
 	if _, err := io.ReadFull(out, said); err != nil {
 		t.Fatal(err)
 	}
-	others := []string{".file.tmp-", ".file.tmp-12x", ".file.tmp-1.txt", ".filex.tmp-12", ".other.tmp-12", "file.tmp-12"}
+	others := []string{".file.tmp-", ".file.tmp-12x", ".file.tmp-1.txt", ".filex.tmp-12", ".other.tmp-12",
+		"file.tmp-12"}
 	for _, name := range others {
 		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o644); err != nil {
 			t.Fatal(err)

@@ -16,7 +16,8 @@ import (
 // vectors runs a model on images of 3×7×7.
 func vectors(t *testing.T, model []byte, pixels []float32, rows int) []float32 {
 	t.Helper()
-	network, err := ort.NewNetwork(orttest.Runtime(t), model, outputName, ort.NetworkInput{Name: inputName, Channels: 3, Height: 7, Width: 7})
+	network, err := ort.NewNetwork(orttest.Runtime(t), model, outputName,
+		ort.NetworkInput{Name: inputName, Channels: 3, Height: 7, Width: 7})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +36,8 @@ func liveVectors(t *testing.T, n *network, pixels []float32, rows int) []float32
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := gradient.Differentiate(m, gradient.Options{Output: architecture.Output, Weights: []string{"block1.conv1.weight"}})
+	d, err := gradient.Differentiate(m, gradient.Options{Output: architecture.Output,
+		Weights: []string{"block1.conv1.weight"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +103,8 @@ func TestFileIsTheNetwork(t *testing.T) {
 func TestFoldRefuses(t *testing.T) {
 	build := func(branch bool) *graph.Model {
 		b := graph.NewBuilder("m", 13)
-		x := b.Input(inputName, graph.Float32, graph.Shape{graph.Free("N"), graph.Fixed(1), graph.Fixed(4), graph.Fixed(4)})
+		x := b.Input(inputName, graph.Float32,
+			graph.Shape{graph.Free("N"), graph.Fixed(1), graph.Fixed(4), graph.Fixed(4)})
 		if branch {
 			x = b.Node("Conv", []string{x, b.Constant(graph.NewTensor("w", []float32{2}, 1, 1, 1, 1))})
 		}

@@ -53,7 +53,9 @@ func TestOtherProcess(t *testing.T) {
 	}
 	_, err = Folder(dir)
 	var held *Held
-	if !errors.As(err, &held) || held.PID != child.Process.Pid || !strings.Contains(err.Error(), fmt.Sprintf("%s: another winnow (process %d) is writing here", dir, child.Process.Pid)) {
+	if !errors.As(err, &held) || held.PID != child.Process.Pid ||
+		!strings.Contains(err.Error(), fmt.Sprintf("%s: another winnow (process %d) is writing here", dir,
+			child.Process.Pid)) {
 		t.Errorf("beside process %d: %v", child.Process.Pid, err)
 	}
 	child.Process.Kill()

@@ -11,10 +11,13 @@ func TestNumbers(t *testing.T) {
 	share := 0.25
 	for _, c := range []struct{ found, want string }{
 		{Number(12.34567), "12.35"}, {Number(-1e-7), "-1e-07"},
-		{Percent(0.123456), "12.35 %"}, {Percent(0), "0.00 %"}, {Percent(0.000123456), "0.0123 %"}, {Percent(-0.0042), "-0.42 %"},
+		{Percent(0.123456), "12.35 %"}, {Percent(0), "0.00 %"}, {Percent(0.000123456), "0.0123 %"},
+		{Percent(-0.0042), "-0.42 %"},
 		{PercentOr(&share, "–"), "25.00 %"}, {PercentOr(nil, "–"), "–"},
-		{Approx(0), "0 bytes"}, {Approx(1023), "1023 bytes"}, {Approx(1024), "1.0 KiB"}, {Approx(3 << 19), "1.5 MiB"}, {Approx(5 << 29), "2.5 GiB"},
-		{Shortened("Größe", 5), "Größe"}, {Shortened("Größen", 5), "Größ…"}, {Shortened("ab", 0), "…"}, {Shortened("", 0), ""},
+		{Approx(0), "0 bytes"}, {Approx(1023), "1023 bytes"}, {Approx(1024), "1.0 KiB"},
+		{Approx(3 << 19), "1.5 MiB"}, {Approx(5 << 29), "2.5 GiB"},
+		{Shortened("Größe", 5), "Größe"}, {Shortened("Größen", 5), "Größ…"}, {Shortened("ab", 0), "…"},
+		{Shortened("", 0), ""},
 	} {
 		if c.found != c.want {
 			t.Errorf("found %q, expected %q", c.found, c.want)
@@ -60,7 +63,8 @@ func TestLine(t *testing.T) {
 // JSON is not escaped for HTML, and a value that is not JSON is an error.
 func TestJSON(t *testing.T) {
 	var out bytes.Buffer
-	if err := JSON(&out, map[string]string{"a<b": "κ & λ"}); err != nil || out.String() != "{\n  \"a<b\": \"κ & λ\"\n}\n" {
+	if err := JSON(&out, map[string]string{"a<b": "κ & λ"}); err != nil ||
+		out.String() != "{\n  \"a<b\": \"κ & λ\"\n}\n" {
 		t.Errorf("found %v: %s", err, out.String())
 	}
 	if err := JSON(&out, math.NaN()); err == nil {
@@ -79,7 +83,8 @@ func TestAligned(t *testing.T) {
 
 // A probability and a score have no more digits than are meaningful.
 func TestChanceAndScore(t *testing.T) {
-	for p, want := range map[float64]string{0: "< 0.1 %", 0.0009: "< 0.1 %", 0.001: "0.1 %", 0.5: "50.0 %", 0.999: "99.9 %", 1: "> 99.9 %"} {
+	for p, want := range map[float64]string{0: "< 0.1 %", 0.0009: "< 0.1 %", 0.001: "0.1 %", 0.5: "50.0 %",
+		0.999: "99.9 %", 1: "> 99.9 %"} {
 		if got := Chance(p); got != want {
 			t.Errorf("%v: %s, expected %s", p, got, want)
 		}
@@ -93,7 +98,8 @@ func TestChanceAndScore(t *testing.T) {
 
 func TestAbout(t *testing.T) {
 	for d, want := range map[time.Duration]string{
-		0: "1 s", 40 * time.Second: "40 s", 7*time.Minute + 10*time.Second: "7 minutes", 89 * time.Minute: "89 minutes", 150 * time.Minute: "2.5 hours",
+		0: "1 s", 40 * time.Second: "40 s", 7*time.Minute + 10*time.Second: "7 minutes",
+		89 * time.Minute: "89 minutes", 150 * time.Minute: "2.5 hours",
 	} {
 		if got := About(d); got != want {
 			t.Errorf("%v: found %q, expected %q", d, got, want)

@@ -92,7 +92,8 @@ func TestDecide(t *testing.T) {
 	s := open(t, path)
 	got, err := s.Decide(by("one"), []Change{keepIt("a", 0), dog("b", 0)})
 	must(t, got, err)
-	if len(got) != 2 || got[1].Label != "dog" || got[1].Version != 1 || got[1].Change != 1 || got[1].Given != "cat" || got[1].At.UnixMilli() != 1_700_000_001_000 {
+	if len(got) != 2 || got[1].Label != "dog" || got[1].Version != 1 || got[1].Change != 1 ||
+		got[1].Given != "cat" || got[1].At.UnixMilli() != 1_700_000_001_000 {
 		t.Errorf("got %+v", got)
 	}
 	_, err = s.Decide(by("two"), []Change{dropIt("c", 0), dropIt("a", 0), dropIt("b", 7)})
@@ -125,7 +126,8 @@ func TestDecide(t *testing.T) {
 // TestDurable: commits reach the disk one by one.
 func TestDurable(t *testing.T) {
 	s := fresh(t)
-	for pragma, want := range map[string]string{"journal_mode": "wal", "synchronous": "2", "locking_mode": "exclusive"} {
+	for pragma, want := range map[string]string{"journal_mode": "wal", "synchronous": "2",
+		"locking_mode": "exclusive"} {
 		var got string
 		if err := s.db.QueryRow("PRAGMA " + pragma).Scan(&got); err != nil || got != want {
 			t.Errorf("%s is %q, %v, expected %q", pragma, got, err, want)
@@ -233,7 +235,8 @@ func TestUndoConflict(t *testing.T) {
 func TestHistory(t *testing.T) {
 	s := fresh(t)
 	for i := range 5 {
-		list, err := s.Decide(by("t"), []Change{{"a", "cat", []Action{Keep, Drop, Relabel, Drop, Keep}[i], []string{"", "", "dog", "", ""}[i], "", int64(i)}})
+		list, err := s.Decide(by("t"), []Change{{"a", "cat", []Action{Keep, Drop, Relabel, Drop, Keep}[i],
+			[]string{"", "", "dog", "", ""}[i], "", int64(i)}})
 		must(t, list, err)
 	}
 	list, err := s.Undo(by("t"))
@@ -244,7 +247,8 @@ func TestHistory(t *testing.T) {
 	}
 	at := time.UnixMilli(1_700_000_000_000)
 	want := []Entry{
-		{N: 4, At: at.Add(4 * time.Second), Tab: "t", Path: "a", Action: Drop, BeforeAction: Relabel, BeforeLabel: "dog"},
+		{N: 4, At: at.Add(4 * time.Second), Tab: "t", Path: "a", Action: Drop, BeforeAction: Relabel,
+			BeforeLabel: "dog"},
 		{N: 3, At: at.Add(3 * time.Second), Tab: "t", Path: "a", Action: Relabel, Label: "dog", BeforeAction: Drop},
 	}
 	if diff := cmp.Diff(want, entries); diff != "" {
@@ -273,7 +277,9 @@ func TestOthers(t *testing.T) {
 func TestOneHolder(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "d.db")
 	s := open(t, path)
-	if _, err := Open(path); err == nil || !strings.Contains(err.Error(), path+": another winnow review has it open") || strings.Contains(err.Error(), "\n") {
+	if _, err := Open(path); err == nil ||
+		!strings.Contains(err.Error(), path+": another winnow review has it open") ||
+		strings.Contains(err.Error(), "\n") {
 		t.Errorf("got %v", err)
 	}
 	list, err := s.Decide(by("t"), []Change{keepIt("a", 0)})
@@ -330,13 +336,15 @@ func TestForeign(t *testing.T) {
 		"newer":   {spoil("n", run("PRAGMA user_version=3")), "version 3, expected 1 to 2"},
 		"foreign": {spoil("f", run("PRAGMA application_id=5")), "another program"},
 		"cut":     {data[:5000], "damaged"},
-		"trigger": {spoil("t", run("CREATE TRIGGER kept AFTER INSERT ON images BEGIN UPDATE images SET action = 'keep'; END")), "trigger"},
+		"trigger": {spoil("t", run("CREATE TRIGGER kept AFTER INSERT ON images BEGIN UPDATE images SET action = "+
+			"'keep'; END")), "trigger"},
 	} {
 		file := filepath.Join(dir, name+".db")
 		if err := os.WriteFile(file, c.data, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if s, err := Open(file); err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), file) {
+		if s, err := Open(file); err == nil || !strings.Contains(err.Error(), c.want) ||
+			!strings.Contains(err.Error(), file) {
 			t.Errorf("%s: got %v, expected %q", name, err, c.want)
 			if err == nil {
 				s.Close()
@@ -379,7 +387,8 @@ func TestFull(t *testing.T) {
 	room(pages)
 	before := all(t, s)
 	long := strings.Repeat("x", 20_000)
-	if _, err := s.Decide(by("t"), []Change{keepIt("b", 0), keepIt(long, 0)}); err == nil || !strings.Contains(err.Error(), "full") {
+	if _, err := s.Decide(by("t"), []Change{keepIt("b", 0), keepIt(long, 0)}); err == nil ||
+		!strings.Contains(err.Error(), "full") {
 		t.Errorf("got %v", err)
 	}
 	if diff := cmp.Diff(before, all(t, s)); diff != "" {

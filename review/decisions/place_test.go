@@ -19,10 +19,11 @@ func TestGone(t *testing.T) {
 		spoil func(path string) error
 		how   string
 	}{
-		"removed":          {os.Remove, "moved or removed"},
-		"moved":            {func(p string) error { return os.Rename(p, p+".old") }, "moved or removed"},
-		"its folder moved": {func(p string) error { return os.Rename(filepath.Dir(p), filepath.Dir(p)+".old") }, "moved or removed"},
-		"its log removed":  {func(p string) error { return os.Remove(p + "-wal") }, "moved or removed"},
+		"removed": {os.Remove, "moved or removed"},
+		"moved":   {func(p string) error { return os.Rename(p, p+".old") }, "moved or removed"},
+		"its folder moved": {func(p string) error { return os.Rename(filepath.Dir(p), filepath.Dir(p)+".old") },
+			"moved or removed"},
+		"its log removed": {func(p string) error { return os.Remove(p + "-wal") }, "moved or removed"},
 		"replaced": {func(p string) error {
 			return errors.Join(os.WriteFile(p+".new", nil, 0o600), os.Rename(p+".new", p))
 		}, "another file was put in its place"},
@@ -47,7 +48,8 @@ func TestGone(t *testing.T) {
 				"undo":   func() error { _, err := s.Undo(by("t")); return err },
 				"opened": func() error { _, err := s.Opened(Audit{"x", "a.csv", 3}); return err },
 			} {
-				if err := write(); !errors.As(err, &gone) || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), c.how) {
+				if err := write(); !errors.As(err, &gone) || !strings.Contains(err.Error(), path) ||
+					!strings.Contains(err.Error(), c.how) {
 					t.Errorf("%s: got %v, expected %q", name, err, c.how)
 				}
 			}
@@ -200,7 +202,8 @@ func TestUnknownAction(t *testing.T) {
 			t.Fatal(err)
 		}
 		db.Close()
-		if err := use(open(t, path)); err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), `"burn" is not keep, drop`) {
+		if err := use(open(t, path)); err == nil || !strings.Contains(err.Error(), path) ||
+			!strings.Contains(err.Error(), `"burn" is not keep, drop`) {
 			t.Errorf("%s: got %v", table, err)
 		}
 	}

@@ -64,9 +64,11 @@ func TestAnyOrder(t *testing.T) {
 				list, err = s.Redo(by(tab))
 			default:
 				var batch []Change
-				for _, p := range rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"a", "b", "c", "d"}), 1, 3, rapid.ID[string]).Draw(r, "images") {
-					c := Change{Path: p, Given: "cat", Action: rapid.SampledFrom([]Action{Keep, Drop, Unsure, Undecided}).Draw(r, "action"),
-						Note: rapid.SampledFrom([]string{"", "blurred"}).Draw(r, "note"), Version: versions[p]}
+				for _, p := range rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"a", "b", "c", "d"}), 1, 3,
+					rapid.ID[string]).Draw(r, "images") {
+					c := Change{Path: p, Given: "cat",
+						Action: rapid.SampledFrom([]Action{Keep, Drop, Unsure, Undecided}).Draw(r, "action"),
+						Note:   rapid.SampledFrom([]string{"", "blurred"}).Draw(r, "note"), Version: versions[p]}
 					if rapid.IntRange(0, 9).Draw(r, "stale") == 0 {
 						c.Version++
 					}

@@ -37,7 +37,8 @@ func madeIndex(b *testing.B) *search.Gallery {
 	for i := range paths {
 		paths[i] = imagePath(i)
 	}
-	x, err := search.Create(dir, search.Embedder{Model: "aa", Output: "embedding", Preprocessing: "{}", Decoder: "exact 1", Source: "made"}, width, "float32", paths)
+	x, err := search.Create(dir, search.Embedder{Model: "aa", Output: "embedding", Preprocessing: "{}",
+		Decoder: "exact 1", Source: "made"}, width, "float32", paths)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -83,7 +84,8 @@ func served(b *testing.B, f review.Finder) *httptest.Server {
 	for i := range indexed {
 		fmt.Fprintf(&manifest, "%s,%d\n", imagePath(i), i%100)
 		if i < audited {
-			list[i] = suspects.Entry{Rank: i + 1, Path: imagePath(i), Given: fmt.Sprint(i % 100), Suggested: fmt.Sprint((i + 1) % 100), Score: float64(i), Dropped: true}
+			list[i] = suspects.Entry{Rank: i + 1, Path: imagePath(i), Given: fmt.Sprint(i % 100),
+				Suggested: fmt.Sprint((i + 1) % 100), Score: float64(i), Dropped: true}
 		}
 	}
 	if err := suspects.Write(&audit, suspects.CSV, list); err != nil {
@@ -155,7 +157,8 @@ func BenchmarkClients(b *testing.B) {
 		t.mutex.Lock()
 		defer t.mutex.Unlock()
 		switch {
-		case err != nil || a.StatusCode != http.StatusOK && a.StatusCode != http.StatusServiceUnavailable || !json.Valid(data):
+		case err != nil || a.StatusCode != http.StatusOK && a.StatusCode != http.StatusServiceUnavailable ||
+			!json.Valid(data):
 			b.Errorf("%s %s: %d %.200s, %v", method, path, a.StatusCode, data, err)
 		case a.StatusCode == http.StatusServiceUnavailable:
 			t.refused++
@@ -180,7 +183,8 @@ func BenchmarkClients(b *testing.B) {
 			id := next + i
 			all.Go(func() {
 				ask(&rows, "GET", fmt.Sprintf("/api/rows?state=undecided&limit=24&offset=%d", id), "")
-				ask(&decided, "POST", "/api/decide", fmt.Sprintf(`{"tab":"tab %d","decisions":[{"id":%d,"action":"keep","version":0}]}`, i, id))
+				ask(&decided, "POST", "/api/decide",
+					fmt.Sprintf(`{"tab":"tab %d","decisions":[{"id":%d,"action":"keep","version":0}]}`, i, id))
 			})
 		}
 		all.Wait()

@@ -71,7 +71,8 @@ func TestCropIsSent(t *testing.T) {
 		t.Fatal(err)
 	}
 	data, err := io.ReadAll(f)
-	if img, derr := png.Decode(bytes.NewReader(data)); errors.Join(err, derr, f.Close()) != nil || f.Type != "image/png" || int64(len(data)) != f.Size || img.Bounds().Size() != image.Pt(10, 40) {
+	if img, derr := png.Decode(bytes.NewReader(data)); errors.Join(err, derr, f.Close()) != nil ||
+		f.Type != "image/png" || int64(len(data)) != f.Size || img.Bounds().Size() != image.Pt(10, 40) {
 		t.Errorf("%v, %v, %+v", err, derr, f)
 	}
 	if _, err := p.Open("wide.png#xywh=300,0,1,1"); err == nil {
@@ -92,7 +93,8 @@ func TestSmall(t *testing.T) {
 		side, w, h int
 		r, g, b    uint32
 	}{
-		{"wide.png", 150, 150, 50, 255, 0, 0}, {"wide.png", 1, LeastSide, 5, 255, 0, 0}, {"wide.png", 10_000, 300, 100, 255, 0, 0},
+		{"wide.png", 150, 150, 50, 255, 0, 0}, {"wide.png", 1, LeastSide, 5, 255, 0, 0},
+		{"wide.png", 10_000, 300, 100, 255, 0, 0},
 		{"small.png", 160, 20, 10, 255, 0, 0}, {"clear.png", 16, 16, 16, 255, 255, 255},
 	} {
 		data, err := p.Small(t.Context(), c.path, c.side)
@@ -121,12 +123,14 @@ func TestUnreadable(t *testing.T) {
 	bomb.Write([]byte{0, 1, 0, 0, 0, 1, 0, 0}) // 65536×65536
 	bomb.Write(whole[24:])
 	fsys := fstest.MapFS{
-		"text.jpg": {Data: []byte("<html><script>alert(1)</script>")}, "empty.jpg": {}, "cut.png": {Data: whole[:len(whole)/2]},
+		"text.jpg": {Data: []byte("<html><script>alert(1)</script>")}, "empty.jpg": {},
+		"cut.png":  {Data: whole[:len(whole)/2]},
 		"bomb.png": {Data: bomb.Bytes()}, "folder/x": {Data: whole},
 	}
 	folder := t.TempDir()
 	p := New(fsys, Options{Folder: folder})
-	for _, path := range []string{"text.jpg", "empty.jpg", "cut.png", "bomb.png", "folder", "missing.jpg", "../text.jpg", "/etc/passwd", ""} {
+	for _, path := range []string{"text.jpg", "empty.jpg", "cut.png", "bomb.png", "folder", "missing.jpg",
+		"../text.jpg", "/etc/passwd", ""} {
 		if _, err := p.Small(t.Context(), path, 100); !errors.As(err, new(*Unreadable)) {
 			t.Errorf("%s: got %v", path, err)
 		}
@@ -227,7 +231,8 @@ func TestOnce(t *testing.T) {
 
 // TestGone: a caller that leaves does not wait, and a picture that nobody waits for is not begun.
 func TestGone(t *testing.T) {
-	s := &slowFS{FS: fstest.MapFS{"a.png": {Data: pngFile(30, 30, red)}, "b.png": {Data: pngFile(30, 30, red)}}, held: make(chan struct{})}
+	s := &slowFS{FS: fstest.MapFS{"a.png": {Data: pngFile(30, 30, red)}, "b.png": {Data: pngFile(30, 30, red)}},
+		held: make(chan struct{})}
 	p := New(s, Options{})
 	for range atOnce {
 		p.slots <- struct{}{} // all at work
@@ -387,8 +392,14 @@ func TestDiskOfOthers(t *testing.T) {
 		"a link in place of a new file": func(d *disk, k key, mine string) error {
 			return os.Symlink(mine, d.whole(k)+".new")
 		},
-		"a pipe in place of a file":   func(d *disk, k key, _ string) error { return syscall.Mkfifo(d.whole(k), 0o600) },
-		"a device in place of a file": func(d *disk, k key, _ string) error { return os.Symlink("/dev/zero", d.whole(k)) },
+		"a pipe in place of a file": func(d *disk, k key,
+			_ string) error {
+			return syscall.Mkfifo(d.whole(k), 0o600)
+		},
+		"a device in place of a file": func(d *disk, k key,
+			_ string) error {
+			return os.Symlink("/dev/zero", d.whole(k))
+		},
 	} {
 		t.Run(what, func(t *testing.T) {
 			d, k, mine := newDisk(t.TempDir(), 256*3000), key{7}, filepath.Join(t.TempDir(), "mine.txt")

@@ -68,7 +68,8 @@ func Texts(name string, list ...string) *matfile.Array {
 
 // Struct returns a row of elements, each with a value for each field.
 func Struct(name string, fields []string, elements ...[]*matfile.Array) *matfile.Array {
-	a := &matfile.Array{Name: name, Class: matfile.Struct, Dims: []int{1, len(elements)}, Fields: fields, Cells: []*matfile.Array{}}
+	a := &matfile.Array{Name: name, Class: matfile.Struct, Dims: []int{1, len(elements)}, Fields: fields,
+		Cells: []*matfile.Array{}}
 	for _, e := range elements {
 		a.Cells = append(a.Cells, e...)
 	}

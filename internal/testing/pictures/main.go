@@ -71,7 +71,8 @@ func (m *maker) make(ctx context.Context) (err error) {
 		return err
 	}
 	if m.mnist == "" {
-		fmt.Println("mnist-wrong-labels.png stays as it is: it needs a folder with MNIST's four files, make pictures MNIST=DIR")
+		fmt.Println("mnist-wrong-labels.png stays as it is: it needs a folder with MNIST's four files, make " +
+			"pictures MNIST=DIR")
 		return nil
 	}
 	return m.digits(ctx)
@@ -84,7 +85,8 @@ func (m *maker) characters(ctx context.Context) error {
 		{"demo", "--out", "demo", "--classes", "120", "--images", "30", "--noise-rate", "0.4"},
 		{"report", "demo/heads/prism", "--root", images, "--out", "report.html"},
 		{"audit", manifest, "--root", images, "--out", list},
-		{"map", "demo/heads/prism", "--root", images, "--split", "train", "--color", "suspect", "--audit", list, "--out", "map.html"},
+		{"map", "demo/heads/prism", "--root", images, "--split", "train", "--color", "suspect", "--audit", list,
+			"--out", "map.html"},
 	} {
 		if err := m.run(ctx, line...); err != nil {
 			return err
@@ -102,7 +104,8 @@ func (m *maker) characters(ctx context.Context) error {
 			return err
 		}
 	}
-	return m.review(ctx, list, "--manifest", manifest, "--root", images, "--features", "suspects.features", "--decisions", "decisions.db", "--out", "mended.csv")
+	return m.review(ctx, list, "--manifest", manifest, "--root", images, "--features", "suspects.features",
+		"--decisions", "decisions.db", "--out", "mended.csv")
 }
 
 // review shows the page of winnow review, as one sees it who has told a name.
@@ -156,7 +159,8 @@ func (m *maker) review(ctx context.Context, args ...string) error {
 func (m *maker) command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, m.winnow, args...)
 	cmd.Dir, cmd.Stderr = m.dir, os.Stderr
-	cmd.Env = append(os.Environ(), "WINNOW_MODELS="+filepath.Join(m.dir, "models.json")) // do not change the user's list of backbones
+	// do not change the user's list of backbones
+	cmd.Env = append(os.Environ(), "WINNOW_MODELS="+filepath.Join(m.dir, "models.json"))
 	return cmd
 }
 
@@ -171,7 +175,8 @@ func (m *maker) run(ctx context.Context, args ...string) error {
 // shoot writes what a browser shows at an address.
 func (m *maker) shoot(ctx context.Context, name, address string, width, height int) error {
 	file := filepath.Join(m.dir, name)
-	args := []string{"--headless", "--disable-gpu", "--hide-scrollbars", "--force-device-scale-factor=1", "--user-data-dir=" + filepath.Join(m.dir, "chromium"),
+	args := []string{"--headless", "--disable-gpu", "--hide-scrollbars", "--force-device-scale-factor=1",
+		"--user-data-dir=" + filepath.Join(m.dir, "chromium"),
 		"--virtual-time-budget=10000", fmt.Sprintf("--window-size=%d,%d", width, height), "--screenshot=" + file}
 	if os.Getuid() == 0 {
 		args = append(args, "--no-sandbox") // Chromium has no sandbox for root

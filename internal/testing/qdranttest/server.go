@@ -93,12 +93,14 @@ func (s *Server) Address() string { return s.listener.Addr().String() }
 func (s *Server) URL() string { return "http://" + s.Address() }
 
 // intercept counts calls, checks the key, and applies faults.
-func (s *Server) intercept(ctx context.Context, request any, info *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error) {
+func (s *Server) intercept(ctx context.Context, request any, info *grpc.UnaryServerInfo,
+	handle grpc.UnaryHandler) (any, error) {
 	s.mu.Lock()
 	s.Calls[info.FullMethod]++
 	n, fault, key := s.Calls[info.FullMethod], s.Fault, s.Key
 	s.mu.Unlock()
-	if md, _ := metadata.FromIncomingContext(ctx); key != "" && (len(md.Get("api-key")) != 1 || md.Get("api-key")[0] != key) {
+	if md, _ := metadata.FromIncomingContext(ctx); key != "" &&
+		(len(md.Get("api-key")) != 1 || md.Get("api-key")[0] != key) {
 		return nil, unauthenticated
 	}
 	if err := s.fails(fault, info.FullMethod, n, false); err != nil {

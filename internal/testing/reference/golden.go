@@ -23,7 +23,8 @@ import (
 var rooms = map[string]map[string]string{
 	"losses_pair": in("losses", "contrastive_pml contrastive_prism memory_contrastive multi_similarity circle fastap "+
 		"snr_contrastive npairs ntxent supcon scl_rhe"),
-	"losses_triplet": in("losses", "triplet triplet_batch_hard triplet_indices margin unhinged_triplet unhinged_marginal "+
+	"losses_triplet": in("losses", "triplet triplet_batch_hard triplet_indices margin unhinged_triplet "+
+		"unhinged_marginal "+
 		"auxiliary_pair marginal_pairs rdml quadruplet adapted_triplet adapted_match_only semi_match"),
 	"losses_proxy": in("losses", "proxy_nca proxy_anchor soft_triple norm_softmax linear_cross_entropy"),
 	"miners": in("losses", "ms_miner triplet_margin_miner batch_hard random_semihard fixed_semihard facenet_semihard "+
@@ -31,12 +32,14 @@ var rooms = map[string]map[string]string{
 	"prism": in("filters", "vmf_log_normalizer kappa pclean thresholds fifo prism_trace ema"),
 	"bspml": merge(in("losses", "weighted_ms"),
 		in("filters/selfpaced", "bspml_objective bspml_algorithm3 maw_sdaw lambda_schedule spl_hard")),
-	"classification_baselines": in("train/peers", "coteaching coteaching_plus coteaching_schedule coteaching_adam_plan "+
-		"forward_correction transition estimate_T temperature_logits"),
+	"classification_baselines": in("train/peers",
+		"coteaching coteaching_plus coteaching_schedule coteaching_adam_plan "+
+			"forward_correction transition estimate_T temperature_logits"),
 	"detectors": in("filters/detectors", "selcl_selection tcl_detect"),
 	"metrics":   in("eval", "retrieval clustering kmeans nearest_class_mean noise_detection linear_probe"),
 	"optim":     in("train", "sgd adam adamw rmsprop sgd+cosine cosine_lr multistep_lr supcon_lr"),
-	"theory": in("papers/theory", "pair_noise unhinged_bound triplet_bound marginal_bound inverse_pair_noise one_to_one_weights "+
+	"theory": in("papers/theory", "pair_noise unhinged_bound triplet_bound marginal_bound inverse_pair_noise "+
+		"one_to_one_weights "+
 		"fp_fn triplet_cases"),
 	"noise": in("datasets", "bspml_noise small_cluster_stop human_like reference_statistics"),
 }
@@ -71,7 +74,8 @@ func Check(t *testing.T, topic string, checks Checks) {
 	room := here(t)
 	for method := range checks {
 		if rooms[topic][method] != room {
-			t.Errorf("reference: %s: method %q is checked in %s, but belongs to %q", topic, method, room, rooms[topic][method])
+			t.Errorf("reference: %s: method %q is checked in %s, but belongs to %q", topic, method, room,
+				rooms[topic][method])
 		}
 	}
 	count, reported := map[string]int{}, map[string]bool{}

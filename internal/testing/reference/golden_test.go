@@ -49,14 +49,16 @@ func TestGoldenCommitted(t *testing.T) {
 		}
 		got, err := fs.ReadFile(committed{}, topic+".json")
 		if err != nil || !bytes.Equal(got, want) {
-			t.Errorf("%s: %d bytes (%v), expected %d; golden/README.md says how to renew the copy", topic, len(got), err, len(want))
+			t.Errorf("%s: %d bytes (%v), expected %d; golden/README.md says how to renew the copy", topic, len(got),
+				err, len(want))
 		}
 	}
 }
 
 func TestGoldenOrder(t *testing.T) {
 	own := t.TempDir()
-	if err := os.WriteFile(filepath.Join(own, "theory.json"), []byte(`{"cases": [{"name": "mine", "method": "fp_fn"}]}`), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(own, "theory.json"),
+		[]byte(`{"cases": [{"name": "mine", "method": "fp_fn"}]}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("WINNOW_GOLDEN", own)
@@ -113,7 +115,8 @@ func TestRoomsAreThere(t *testing.T) {
 
 func TestParam(t *testing.T) {
 	c := Case{Params: map[string]any{"a": 2.5, "inf": "Inf", "low": "-Inf", "none": nil, "word": "high", "flag": true}}
-	for name, want := range map[string]float64{"a": 2.5, "inf": math.Inf(1), "low": math.Inf(-1), "none": 7, "missing": 7} {
+	for name, want := range map[string]float64{"a": 2.5, "inf": math.Inf(1), "low": math.Inf(-1), "none": 7,
+		"missing": 7} {
 		if got := c.Param(name, 7); got != want {
 			t.Errorf("%s is %v, expected %v", name, got, want)
 		}

@@ -51,7 +51,8 @@ func Serve(t testing.TB, objects map[string][]byte) *Server {
 	inner := gofakes3.New(s.backend).Server()
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.mu.Lock()
-		s.asked = append(s.asked, strings.TrimSpace(r.Method+" "+strings.TrimPrefix(r.URL.Path, "/"+Bucket+"/")+" "+r.Header.Get("Range")))
+		s.asked = append(s.asked, strings.TrimSpace(r.Method+" "+strings.TrimPrefix(r.URL.Path,
+			"/"+Bucket+"/")+" "+r.Header.Get("Range")))
 		spoil := s.spoil
 		s.mu.Unlock()
 		if spoil == nil || !spoil(w, r) {
@@ -67,13 +68,15 @@ func Serve(t testing.TB, objects map[string][]byte) *Server {
 
 // Env is the environment in which the server is the one that is meant.
 func (s *Server) Env() map[string]string {
-	return map[string]string{"AWS_ENDPOINT_URL": s.URL, "AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_REGION": "us-east-1"}
+	return map[string]string{"AWS_ENDPOINT_URL": s.URL, "AWS_ACCESS_KEY_ID": "id",
+		"AWS_SECRET_ACCESS_KEY": "secret", "AWS_REGION": "us-east-1"}
 }
 
 // Put stores an object.
 func (s *Server) Put(t testing.TB, key string, data []byte) {
 	t.Helper()
-	if _, err := s.backend.PutObject(Bucket, key, map[string]string{"Last-Modified": changed}, bytes.NewReader(data), int64(len(data)), nil); err != nil {
+	if _, err := s.backend.PutObject(Bucket, key, map[string]string{"Last-Modified": changed},
+		bytes.NewReader(data), int64(len(data)), nil); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -100,7 +103,8 @@ func (s *Server) PutFolder(t testing.TB, prefix, dir string) {
 // Files returns the objects whose keys have this prefix, by the rest of the key.
 func (s *Server) Files(t testing.TB, prefix string) map[string]string {
 	t.Helper()
-	list, err := s.backend.ListBucket(Bucket, &gofakes3.Prefix{HasPrefix: true, Prefix: prefix}, gofakes3.ListBucketPage{})
+	list, err := s.backend.ListBucket(Bucket, &gofakes3.Prefix{HasPrefix: true, Prefix: prefix},
+		gofakes3.ListBucketPage{})
 	if err != nil {
 		t.Fatal(err)
 	}

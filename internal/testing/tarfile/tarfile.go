@@ -13,7 +13,8 @@ func Of(t testing.TB, files ...string) []byte {
 	var out bytes.Buffer
 	w := tar.NewWriter(&out)
 	for i := 0; i < len(files); i += 2 {
-		if err := w.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: files[i], Size: int64(len(files[i+1]))}); err != nil {
+		if err := w.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: files[i],
+			Size: int64(len(files[i+1]))}); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := w.Write([]byte(files[i+1])); err != nil {
