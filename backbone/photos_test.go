@@ -36,7 +36,7 @@ type photos struct {
 	}
 	Whole map[string]struct { // of each archive
 		Every, Count int
-		SHA256       string // of the pixels of so many photographs
+		SHA256       string // of the pixels of Count photographs
 	}
 }
 

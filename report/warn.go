@@ -61,7 +61,7 @@ func (r *Run) warnings() (list []string) {
 			len(few), len(r.facts.Classes), fewMembers, strings.Join(shortList(few, 8), ", "))
 	}
 	if n := len(r.measured.LeftOut); n > 0 {
-		say("%d images could not be read and are left out, the first is %s: %s.",
+		say("Images that could not be read and are left out: %d. The first is %s: %s.",
 			n, r.measured.LeftOut[0].Path, r.measured.LeftOut[0].Reason)
 	}
 	if n := r.facts.Unlabelled; n > 0 {

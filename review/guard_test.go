@@ -208,7 +208,7 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-// TestServe: a current request is answered when the server is told to end.
+// A request that is being handled is still answered when the server is told to stop.
 func TestServe(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -150,7 +150,7 @@ func reportWarnings(t *testing.T) {
 	put(folder.FactsFile, strings.Replace(facts, `"left_out": []`, `"left_out": [{"path":"gone.png","reason":"is no picture"}]`, 1))
 	put(folder.ResultFile, regexp.MustCompile(`"idle_steps": \d+`).ReplaceAllString(result, `"idle_steps": 60`))
 	mustRun(t, line)
-	for _, want := range []string{"In 60 of 70 steps no loss", "1 images could not be read and are left out, the first is gone.png: is no picture"} {
+	for _, want := range []string{"In 60 of 70 steps no loss", "Images that could not be read and are left out: 1. The first is gone.png: is no picture"} {
 		if !strings.Contains(readFile(t, "w.html"), want) {
 			t.Errorf("no warning %q", want)
 		}

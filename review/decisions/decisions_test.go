@@ -34,7 +34,7 @@ func said(i Image) string {
 	return strings.TrimSuffix(fmt.Sprintf("%s %s v%d %s", i.Action, i.Label, i.Version, i.Note), " ")
 }
 
-// all returns what stands in the store, by path.
+// all returns the contents of the store, by path.
 func all(t testing.TB, s *Store) map[string]string {
 	t.Helper()
 	m := map[string]string{}

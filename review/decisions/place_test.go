@@ -137,7 +137,7 @@ func TestWrittenIntoConflict(t *testing.T) {
 	}
 }
 
-// many returns the bytes of a file with so many decisions.
+// many returns the bytes of a file with the given number of decisions.
 func many(t testing.TB, n int) []byte {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "d.db")

@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// actionsOf returns what stands in the store, versions aside.
+// actionsOf returns the contents of the store without the versions.
 func actionsOf(m map[string]string) map[string]string {
 	out := map[string]string{}
 	for path, text := range m {

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// everybody returns what stands in the store, a line for each reviewer of an image.
+// everybody returns the contents of the store, one line for each reviewer of an image.
 func everybody(t *testing.T, s *Store) (lines []string) {
 	t.Helper()
 	if err := s.Images(func(i Image) error {

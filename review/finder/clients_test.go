@@ -25,7 +25,7 @@ import (
 	"winnow/search"
 )
 
-// The benchmark's world: an index of so many vectors, an audit of so many images.
+// The benchmark's world: an index with the given number of vectors and an audit of the given number of images.
 const indexed, width, audited = 200_000, 256, 20_000
 
 func imagePath(i int) string { return fmt.Sprintf("images/%06d.png", i) }
