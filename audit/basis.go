@@ -25,7 +25,7 @@ func Dealt() []string { return []string{judges.Combined, Crossfit, judges.Centre
 
 // Together reports whether rows of so many classes are to be judged all at once where nobody says how: up to about a million, and a
 // billion similarities to classes, which lie in files meanwhile. More are judged apart, by a [Basis] fitted to [Fitted] of them, which
-// costs some hundredths of average precision (docs/find-wrong-labels.md).
+// costs some hundredths of average precision (docs/audit-many-images.md).
 func Together(rows, classes int) bool {
 	return rows <= 1<<20 && int64(rows)*int64(classes) <= 1<<30
 }

@@ -1,8 +1,9 @@
-// Package bucket reads the objects of a bucket as files: of Amazon's S3 and all that speak its protocol, and of Google's Cloud
-// Storage, which speaks it too and takes Google's own tokens. Objects are put and removed whole ([Tree.Put]).
+// Package bucket reads the objects of a bucket as files. It speaks the protocol of Amazon's S3, which many other
+// servers and Google Cloud Storage understand too; for Google it can use Google's own tokens. Objects are written
+// and removed as a whole ([Tree.Put]).
 //
-// A file is read from its beginning by one request, and from anywhere by blocks, which are kept and, where one follows the
-// other, fetched several at once. A request that breaks off goes on where it broke.
+// Reading a file from its start takes one request. ReadAt fetches blocks, which are cached; if reads are
+// sequential, several blocks are fetched at once. A request that breaks off is resumed where it broke.
 package bucket
 
 import (
@@ -16,25 +17,25 @@ import (
 	"winnow/datasets/location"
 )
 
-// Address is where objects lie: s3://BUCKET/KEY or gs://BUCKET/KEY, with options behind a question mark.
+// Address is the location of objects: s3://BUCKET/KEY or gs://BUCKET/KEY, with options after a question mark.
 type Address struct {
 	Scheme, Bucket string
-	Key            string // of an object, or of a folder of them, without slashes at its ends
-	options        string // as they were given
+	Key            string // of an object or a folder, without leading and trailing slashes
+	options        string // as given, with the question mark
 }
 
-// The options of an address, which go before what the environment says.
+// The options of an address take precedence over the environment.
 const (
-	endpointOption  = "endpoint"   // of another server than the usual one
-	regionOption    = "region"     // of the bucket
-	profileOption   = "profile"    // of the files that credentials are taken from
-	anonymousOption = "anonymous"  // true: no credentials
-	pathOption      = "path_style" // true: the bucket's name stands in the path and not before the host
+	endpointOption  = "endpoint"   // a server other than the default
+	regionOption    = "region"     // the bucket's region
+	profileOption   = "profile"    // the profile in the credentials files
+	anonymousOption = "anonymous"  // "true": send no credentials
+	pathOption      = "path_style" // "true": put the bucket's name in the path, not in the host
 )
 
 var options = []string{anonymousOption, endpointOption, pathOption, profileOption, regionOption}
 
-// Parse takes an address apart.
+// Parse parses an address.
 func Parse(name string) (Address, error) {
 	a, err := parse(name)
 	if err != nil {
@@ -46,19 +47,22 @@ func Parse(name string) (Address, error) {
 func parse(name string) (a Address, err error) {
 	scheme, rest, given := location.Cut(name)
 	at, key, _ := strings.Cut(rest, "/")
-	a = Address{Scheme: strings.TrimSuffix(scheme, "://"), Bucket: at, Key: strings.Trim(path.Clean("/"+key), "/"), options: given}
+	a = Address{Scheme: strings.TrimSuffix(scheme, "://"), Bucket: at, Key: strings.Trim(path.Clean("/"+key), "/"),
+		options: given}
 	if scheme == "" {
-		return a, fmt.Errorf("is no address in an object store, expected %s://BUCKET/KEY or %s://BUCKET/KEY", location.S3, location.Google)
+		return a, fmt.Errorf("not an object-store address, expected %s://BUCKET/KEY or %s://BUCKET/KEY", location.S3,
+			location.Google)
 	}
 	if at == "" {
-		return a, errors.New("names no bucket, expected " + scheme + "BUCKET/KEY")
+		return a, errors.New("found no bucket, expected " + scheme + "BUCKET/KEY")
 	}
 	if strings.ContainsAny(at, "@: ") {
-		return a, fmt.Errorf("found the bucket %q, expected a name alone: credentials come from the environment, another server is named by ?endpoint=", at)
+		return a, fmt.Errorf("found the bucket %q, expected only a name: credentials come from the environment, "+
+			"another server from ?endpoint=", at)
 	}
 	values, err := url.ParseQuery(strings.TrimPrefix(given, "?"))
 	if err != nil {
-		return a, fmt.Errorf("its options: %w", err)
+		return a, fmt.Errorf("options: %w", err)
 	}
 	for option := range values {
 		if !slices.Contains(options, option) {
@@ -70,9 +74,9 @@ func parse(name string) (a Address, err error) {
 
 // option returns an option's value.
 func (a Address) option(name string) string {
-	values, _ := url.ParseQuery(strings.TrimPrefix(a.options, "?")) // parsed before
+	values, _ := url.ParseQuery(strings.TrimPrefix(a.options, "?")) // valid: parse checked them
 	return values.Get(name)
 }
 
-// root is the address of the bucket, without options.
+// root returns the bucket's address, without options.
 func (a Address) root() string { return a.Scheme + "://" + a.Bucket }

@@ -9,17 +9,17 @@ import (
 
 const (
 	blockSize  = 1 << 17
-	mostBlocks = 512 // kept of a bucket: 64 MiB
-	mostAhead  = 64  // fetched at once: 8 MiB
+	mostBlocks = 512 // blocks cached per bucket: 64 MiB
+	mostAhead  = 64  // blocks fetched in one request: 8 MiB
 )
 
-// blockID names a stretch of one version of an object.
+// blockID identifies a block of one version of an object.
 type blockID struct {
 	key, version string
 	n            int64
 }
 
-// block is a stretch of an object, fetched once for all that wait for it.
+// block is a block of an object, fetched once for all its readers.
 type block struct {
 	ready chan struct{} // closed when data or err is set
 	data  []byte
@@ -45,8 +45,8 @@ func (f *file) ReadAt(p []byte, from int64) (n int, err error) {
 	return n, nil
 }
 
-// block returns a block of an object. Where it must be fetched those before end come with it, and more if the one before was the last
-// that was fetched: twice as many as then.
+// block returns block n of an object. If it is not cached, the blocks before end are fetched with it. If reads are
+// sequential, that is, n follows the last block fetched, twice as many are fetched as last time.
 func (c *client) block(ctx context.Context, o *object, n, end int64) ([]byte, error) {
 	for {
 		c.mu.Lock()
@@ -65,13 +65,13 @@ func (c *client) block(ctx context.Context, o *object, n, end int64) ([]byte, er
 			return nil, ctx.Err()
 		}
 		if errors.Is(b.err, context.Canceled) && ctx.Err() == nil {
-			continue // another's work was stopped
+			continue // another reader's fetch was cancelled
 		}
 		return b.data, b.err
 	}
 }
 
-// begin puts blocks that are to be fetched among those that are kept, from n to the first that is there.
+// begin caches empty blocks to be fetched, from n up to the first block that is already cached.
 func (c *client) begin(o *object, n, end int64) (list []*block) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -94,7 +94,7 @@ func (c *client) begin(o *object, n, end int64) (list []*block) {
 	return list
 }
 
-// fetch fills blocks that follow each other from n on.
+// fetch fills consecutive blocks, starting with block n.
 func (c *client) fetch(ctx context.Context, o *object, n int64, list []*block) {
 	done := 0
 	at := func() int64 { return (n + int64(done)) * blockSize }
@@ -114,7 +114,7 @@ func (c *client) fetch(ctx context.Context, o *object, n int64, list []*block) {
 				attempt = 1
 			}
 		}
-		_ = body.Close() // what matters was read
+		_ = body.Close() // the data has been read
 		if err == nil {
 			break
 		}

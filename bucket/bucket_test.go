@@ -30,14 +30,14 @@ import (
 	"winnow/internal/testing/s3test"
 )
 
-// quick are settings for servers that answer at once or not at all.
+// quick returns settings for servers that answer at once or not at all.
 func quick(env map[string]string) settings {
 	return settings{patience: 5 * time.Second, attempts: 3, pause: time.Microsecond,
 		getenv: func(name string) string { return env[name] },
 		google: func(context.Context, func(string) string) (oauth2.TokenSource, error) { return nil, nil }}
 }
 
-// treeOf opens an address with a client of its own.
+// treeOf opens an address with its own client.
 func treeOf(t *testing.T, address string, with settings) *Tree {
 	t.Helper()
 	a, err := Parse(address)
@@ -59,9 +59,10 @@ func noise(n int) []byte {
 	return data
 }
 
-// TestTree: the objects below an address are a tree of files as the standard library wants one, in S3's and Google's addresses.
+// TestTree: the objects below an s3:// or gs:// address form a file tree that passes the standard library's fstest.
 func TestTree(t *testing.T) {
-	s := s3test.Serve(t, map[string][]byte{"photos/a/1.jpg": []byte("one"), "photos/a/2.jpg": []byte("two"), "photos/b.csv": noise(3 * blockSize), "photos/empty": nil, "photos/a/": nil, "other": []byte("x")})
+	s := s3test.Serve(t, map[string][]byte{"photos/a/1.jpg": []byte("one"), "photos/a/2.jpg": []byte("two"),
+		"photos/b.csv": noise(3 * blockSize), "photos/empty": nil, "photos/a/": nil, "other": []byte("x")})
 	for _, address := range []string{"s3://birds/photos", "s3://birds/photos/?path_style=true", "gs://birds/photos"} {
 		env := s.Env()
 		env["STORAGE_EMULATOR_HOST"] = s.URL
@@ -90,8 +91,8 @@ func TestTree(t *testing.T) {
 	}
 }
 
-// TestRequests: an image that nothing is known of is read by one request, a listed one too, and a part of a file by its blocks; blocks
-// that follow each other come several at once.
+// TestRequests: reading an image takes one request, whether or not it was listed before; reading part of a file
+// fetches its blocks, several at once if they are consecutive.
 func TestRequests(t *testing.T) {
 	data := noise(40*blockSize + 17)
 	s := s3test.Serve(t, map[string][]byte{"1.jpg": []byte("one"), "big.tar": data})
@@ -149,7 +150,8 @@ func TestRequests(t *testing.T) {
 			p := make([]byte, 2*blockSize)
 			for range 50 {
 				from := rng.IntN(len(data) - len(p))
-				if _, err := f.(io.ReaderAt).ReadAt(p, int64(from)); err != nil || !bytes.Equal(p, data[from:from+len(p)]) {
+				if _, err := f.(io.ReaderAt).ReadAt(p, int64(from)); err != nil ||
+					!bytes.Equal(p, data[from:from+len(p)]) {
 					wrong.Add(1)
 				}
 			}
@@ -161,8 +163,8 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-// TestBroken: an answer that breaks off goes on where it broke, by Read and by ReadAt; one that always does is an outage, and so are
-// refusals and silence. Each says so in a line, with what it is about.
+// TestBroken: Read and ReadAt resume a broken answer where it broke. An answer that breaks every time is an outage,
+// as are refusals and silence. Each error is one line that names the object.
 func TestBroken(t *testing.T) {
 	data := noise(5*blockSize + 3)
 	s := s3test.Serve(t, map[string][]byte{"big": data})
@@ -183,7 +185,7 @@ func TestBroken(t *testing.T) {
 			w.Header().Set("Last-Modified", time.Now().UTC().Format(http.TimeFormat))
 			w.Header().Set("Content-Length", fmt.Sprint(end+1-from))
 			w.WriteHeader(http.StatusPartialContent)
-			_, _ = w.Write(data[from : from+(end+1-from)/2]) // and no more
+			_, _ = w.Write(data[from : from+(end+1-from)/2]) // and then breaks off
 			return true
 		}
 	}
@@ -236,26 +238,35 @@ func TestBroken(t *testing.T) {
 		for what, c := range map[string]struct {
 			spoil func(w http.ResponseWriter, r *http.Request) bool
 			want  string
-			file  bool // the error is of the file alone
+			file  bool // the error concerns only this file
 		}{
-			"broken":  {short(1 << 20), "s3://birds/big: at byte", false},
-			"busy":    {status(503, ""), "answered 503", false},
-			"denied":  {status(403, "<Error><Code>AccessDenied</Code></Error>"), "s3://birds/big: access denied (AccessDenied) with those of AWS_ACCESS_KEY_ID: expected credentials that may read", false},
-			"moved":   {status(301, "<Error><Code>PermanentRedirect</Code><Region>eu-west-1</Region></Error>"), "s3://birds/big: the bucket lies in eu-west-1 and was asked for in us-east-1: set AWS_REGION", false},
-			"signed":  {status(400, "<Error><Code>AuthorizationHeaderMalformed</Code><Region>eu-west-1</Region></Error>"), "the bucket lies in eu-west-1", false},
-			"gone":    {status(404, "<Error><Code>NoSuchKey</Code></Error>"), "s3://birds/big: file does not exist", true},
-			"bucket":  {status(404, "<Error><Code>NoSuchBucket</Code></Error>"), "s3://birds/big: found no bucket of this name at", false},
-			"changed": {status(412, "<Error><Code>PreconditionFailed</Code></Error>"), "s3://birds/big: it changed while it was read", true},
+			"broken": {short(1 << 20), "s3://birds/big: at byte", false},
+			"busy":   {status(503, ""), "answered 503", false},
+			"denied": {status(403, "<Error><Code>AccessDenied</Code></Error>"),
+				"s3://birds/big: access denied (AccessDenied) with those of AWS_ACCESS_KEY_ID: expected " +
+					"credentials that may read", false},
+			"moved": {status(301, "<Error><Code>PermanentRedirect</Code><Region>eu-west-1</Region></Error>"),
+				"s3://birds/big: the bucket is in eu-west-1, but the request went to us-east-1: set AWS_REGION", false},
+			"signed": {status(400,
+				"<Error><Code>AuthorizationHeaderMalformed</Code><Region>eu-west-1</Region></Error>"),
+				"the bucket is in eu-west-1", false},
+			"gone": {status(404, "<Error><Code>NoSuchKey</Code></Error>"), "s3://birds/big: file does not exist",
+				true},
+			"bucket": {status(404, "<Error><Code>NoSuchBucket</Code></Error>"),
+				"s3://birds/big: found no such bucket at", false},
+			"changed": {status(412, "<Error><Code>PreconditionFailed</Code></Error>"),
+				"s3://birds/big: it changed while being read", true},
 		} {
 			f, _ := open()
 			s.Set(c.spoil)
 			_, err := read(f)
 			outage, isOutage := errors.AsType[*regular.Outage](err)
-			if err == nil || isOutage == c.file || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+			if err == nil || isOutage == c.file || !strings.Contains(err.Error(), c.want) ||
+				strings.Contains(err.Error(), "\n") {
 				t.Errorf("%s, %s: %v (outage %v), expected …%s…", how, what, err, outage, c.want)
 			}
 		}
-		// silence, before an answer and within one
+		// silence before the answer and within it
 		for _, begun := range []bool{false, true} {
 			impatient := quick(s.Env())
 			impatient.patience, impatient.attempts = 20*time.Millisecond, 2
@@ -283,14 +294,15 @@ func TestBroken(t *testing.T) {
 			})
 			_, err = read(f)
 			f.Close()
-			if _, ok := errors.AsType[*regular.Outage](err); !ok || !strings.Contains(err.Error(), "was silent for 20ms") {
+			if _, ok := errors.AsType[*regular.Outage](err); !ok ||
+				!strings.Contains(err.Error(), "was silent for 20ms") {
 				t.Errorf("%s of a silent server, begun %v: %v", how, begun, err)
 			}
 		}
 	}
 }
 
-// TestEnded: what waits for a server ends with its context, as that says.
+// TestEnded: waiting for a server ends with the context, with the context's error.
 func TestEnded(t *testing.T) {
 	s := s3test.Serve(t, map[string][]byte{"big": noise(100)})
 	tree := treeOf(t, "s3://birds", quick(s.Env()))
@@ -310,7 +322,7 @@ func TestEnded(t *testing.T) {
 	}
 }
 
-// TestGoogle: requests to Google's storage carry its token.
+// TestGoogle: requests to Google's storage carry a Google token.
 func TestGoogle(t *testing.T) {
 	s := s3test.Serve(t, map[string][]byte{"1.jpg": []byte("one")})
 	with := quick(nil)
@@ -332,7 +344,7 @@ func TestGoogle(t *testing.T) {
 	}
 }
 
-// TestGoogleCredentials: tokens come from the file that is named, by what gcloud left, and from the machine.
+// TestGoogleCredentials: tokens come from the named file, from gcloud's file, or from the machine.
 func TestGoogleCredentials(t *testing.T) {
 	issuer := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		token := "of a machine"
@@ -351,11 +363,15 @@ func TestGoogleCredentials(t *testing.T) {
 	}
 	private := pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})
 	for what, c := range map[string]struct{ file, want string }{
-		"an account": {fmt.Sprintf(`{"type": "service_account", "client_email": "a@b", "private_key": %q, "token_uri": %q}`, private, issuer.URL), "of urn:ietf:params:oauth:grant-type:jwt-bearer"},
-		"a person":   {fmt.Sprintf(`{"type": "authorized_user", "refresh_token": "!", "token_uri": %q}`, issuer.URL), "of refresh_token!"},
+		"an account": {
+			fmt.Sprintf(`{"type": "service_account", "client_email": "a@b", "private_key": %q, "token_uri": %q}`,
+				private, issuer.URL), "of urn:ietf:params:oauth:grant-type:jwt-bearer"},
+		"a person": {fmt.Sprintf(`{"type": "authorized_user", "refresh_token": "!", "token_uri": %q}`, issuer.URL),
+			"of refresh_token!"},
 		"a machine":  {"", "of a machine"},
 		"no machine": {"", ""},
-		"others":     {`{"type": "external_account"}`, `found the type "external_account", expected service_account or authorized_user`},
+		"others": {`{"type": "external_account"}`,
+			`found type "external_account", expected service_account or authorized_user`},
 	} {
 		env := map[string]string{"HOME": t.TempDir(), "GCE_METADATA_HOST": strings.TrimPrefix(issuer.URL, "http://")}
 		if what == "no machine" {
@@ -387,9 +403,11 @@ func TestGoogleCredentials(t *testing.T) {
 func TestParse(t *testing.T) {
 	for name, want := range map[string]string{
 		"s3://b": "s3 b  ", "s3://b/": "s3 b  ", "gs://b/a/c.csv": "gs b a/c.csv ", "s3://b//a/../c/": "s3 b c ",
-		"s3://b/k?region=eu-west-1": "s3 b k ?region=eu-west-1", "s3://b/a-0?.tar": "s3 b a-0?.tar ", "s3://b/a-0?.tar?anonymous=true": "s3 b a-0?.tar ?anonymous=true",
-		"s3:///k": "s3:///k: names no bucket", "s3://id:key@b/k": "expected a name alone", "s3://b/k?colour=red": `found the option "colour", expected one of anonymous`,
-		"http://b/k": "is no address in an object store",
+		"s3://b/k?region=eu-west-1": "s3 b k ?region=eu-west-1", "s3://b/a-0?.tar": "s3 b a-0?.tar ",
+		"s3://b/a-0?.tar?anonymous=true": "s3 b a-0?.tar ?anonymous=true",
+		"s3:///k":                        "s3:///k: found no bucket", "s3://id:key@b/k": "expected only a name",
+		"s3://b/k?colour=red": `found the option "colour", expected one of anonymous`,
+		"http://b/k":          "not an object-store address",
 	} {
 		a, err := Parse(name)
 		found := fmt.Sprintf("%s %s %s %s", a.Scheme, a.Bucket, a.Key, a.options)

@@ -16,21 +16,23 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// usual is how requests are made.
-var usual = settings{patience: 20 * time.Second, attempts: 5, pause: 200 * time.Millisecond, getenv: os.Getenv, google: googleTokens}
+// usual are the default settings.
+var usual = settings{patience: 20 * time.Second, attempts: 5, pause: 200 * time.Millisecond, getenv: os.Getenv,
+	google: googleTokens}
 
 // settings say how requests are made.
 type settings struct {
-	patience time.Duration // how long a server may be silent
-	attempts int           // at a request, and at what is left of one that broke off
-	pause    time.Duration // after a first attempt; it doubles with each, up to longestPause
+	patience time.Duration // how long a server may stay silent
+	attempts int           // of a request; reset when a broken answer makes progress
+	pause    time.Duration // after the first attempt; doubles with each, up to longestPause
 	getenv   func(string) string
-	google   func(ctx context.Context, getenv func(string) string) (oauth2.TokenSource, error) // nil tokens where nobody is logged in
+	// google returns Google's tokens, nil if nobody is logged in.
+	google func(ctx context.Context, getenv func(string) string) (oauth2.TokenSource, error)
 }
 
 const longestPause = 5 * time.Second
 
-// wait waits before another attempt, from 1.
+// wait sleeps after the given attempt, counted from 1.
 func (s settings) wait(ctx context.Context, attempt int) error {
 	timer := time.NewTimer(min(s.pause<<(attempt-1), longestPause))
 	defer timer.Stop()
@@ -42,20 +44,20 @@ func (s settings) wait(ctx context.Context, attempt int) error {
 	}
 }
 
-// clients are the buckets that this process has opened, by their addresses without keys: they share connections, what is
-// known of objects and the blocks that were read.
+// clients holds the buckets that this process has opened, by address without key. All users of a bucket share its
+// connections, object metadata and cached blocks.
 var clients struct {
 	sync.Mutex
 	open map[Address]*client
 }
 
-// client is a bucket.
+// client is an open bucket.
 type client struct {
 	settings
-	root    string // its address
+	root    string // the bucket's address
 	name    string
-	signed  string // whose credentials requests are signed with, in words
-	region  string // that was asked for; "": found out
+	signed  string // the source of the credentials, in words
+	region  string // the region asked for; "" if it is to be found out
 	host    string
 	core    minio.Core
 	mu      sync.Mutex
@@ -63,10 +65,11 @@ type client struct {
 	blocks  *kept[blockID, *block]
 }
 
-// mostObjects is how many objects are remembered by size and version, some 300 bytes each: as many as a pattern of shards may name.
+// mostObjects is how many objects' sizes and versions are remembered, some 300 bytes each: as many as one shard
+// pattern may name.
 const mostObjects = 1 << 17
 
-// clientOf returns the client of a bucket.
+// clientOf returns the client of a bucket and makes it on the first call.
 func clientOf(ctx context.Context, a Address) (*client, error) {
 	a.Key = ""
 	clients.Lock()
@@ -85,7 +88,7 @@ func clientOf(ctx context.Context, a Address) (*client, error) {
 	return c, nil
 }
 
-// newClient makes a client; it asks nobody anything yet, but for the tokens of Google.
+// newClient makes a client. It sends no request except, for Google, the one for a token.
 func newClient(ctx context.Context, a Address, s settings) (*client, error) {
 	c := &client{settings: s, root: a.root(), name: a.Bucket,
 		objects: newKept[string, *object](mostObjects), blocks: newKept[blockID, *block](mostBlocks)}
@@ -97,7 +100,7 @@ func newClient(ctx context.Context, a Address, s settings) (*client, error) {
 		ResponseHeaderTimeout: s.patience,
 		MaxIdleConnsPerHost:   256,
 		IdleConnTimeout:       time.Minute,
-		DisableCompression:    true, // bytes are counted
+		DisableCompression:    true, // Content-Length must be the object's size
 	}
 	o.Transport = transport
 	endpoint := a.option(endpointOption)
@@ -107,7 +110,8 @@ func newClient(ctx context.Context, a Address, s settings) (*client, error) {
 		o.Region = "auto"
 		err = c.asGoogle(ctx, a, o, transport)
 	} else {
-		endpoint = cmp.Or(endpoint, s.getenv("AWS_ENDPOINT_URL_S3"), s.getenv("AWS_ENDPOINT_URL"), "https://s3.amazonaws.com")
+		endpoint = cmp.Or(endpoint, s.getenv("AWS_ENDPOINT_URL_S3"), s.getenv("AWS_ENDPOINT_URL"),
+			"https://s3.amazonaws.com")
 		o.Region = cmp.Or(a.option(regionOption), s.getenv("AWS_REGION"), s.getenv("AWS_DEFAULT_REGION"))
 		c.asAmazon(a, o)
 	}

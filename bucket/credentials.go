@@ -13,20 +13,21 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// machineWait bounds the question to the machine for its role's credentials, which outside a cloud nobody answers.
+// machineWait is how long to wait for the machine's metadata server, which exists only inside a cloud.
 const machineWait = 2 * time.Second
 
-// asAmazon signs requests with the credentials that Amazon's own tools find: of the environment, of a profile's file, of the
-// role of a container or a machine.
+// asAmazon signs requests with the credentials that Amazon's own tools would find: from the environment, a
+// profile's file, or the role of a container or machine.
 func (c *client) asAmazon(a Address, o *minio.Options) {
 	if a.option(anonymousOption) == "true" {
-		c.signed, o.Creds = "no credentials, as anonymous=true asks", credentials.NewStatic("", "", "", credentials.SignatureAnonymous)
+		c.signed, o.Creds = "no credentials, as anonymous=true asks",
+			credentials.NewStatic("", "", "", credentials.SignatureAnonymous)
 		return
 	}
 	profile := a.option(profileOption)
 	file := &credentials.FileAWSCredentials{Profile: profile}
 	chain := []credentials.Provider{&credentials.EnvAWS{}, file}
-	if profile != "" { // asked for before what the environment says
+	if profile != "" { // the profile in the address overrides the environment
 		chain = []credentials.Provider{file}
 	}
 	if c.getenv("AWS_EC2_METADATA_DISABLED") != "true" {
@@ -45,7 +46,7 @@ func (c *client) asAmazon(a Address, o *minio.Options) {
 	o.Creds = credentials.NewChainCredentials(chain)
 }
 
-// asGoogle sends Google's tokens along, which its storage takes in S3's protocol too.
+// asGoogle sends Google's tokens, which Google's storage accepts with the S3 protocol too.
 func (c *client) asGoogle(ctx context.Context, a Address, o *minio.Options, plain http.RoundTripper) error {
 	o.Creds = credentials.NewStatic("", "", "", credentials.SignatureAnonymous)
 	c.signed = "no credentials"
@@ -54,7 +55,7 @@ func (c *client) asGoogle(ctx context.Context, a Address, o *minio.Options, plai
 	}
 	tokens, err := c.google(ctx, c.getenv)
 	if err != nil {
-		return fmt.Errorf("credentials of Google: %w", err)
+		return fmt.Errorf("Google credentials: %w", err)
 	}
 	if tokens != nil {
 		o.Transport, c.signed = &oauth2.Transport{Source: tokens, Base: plain}, "Google's default credentials"
@@ -62,7 +63,7 @@ func (c *client) asGoogle(ctx context.Context, a Address, o *minio.Options, plai
 	return nil
 }
 
-// endpointOf returns the host of a server's address, and whether it is spoken to by TLS.
+// endpointOf returns the host of a server's address and whether to use TLS.
 func endpointOf(address string) (host string, secure bool, err error) {
 	if !strings.Contains(address, "://") {
 		address = "https://" + address
@@ -70,7 +71,7 @@ func endpointOf(address string) (host string, secure bool, err error) {
 	u, err := url.Parse(address)
 	switch {
 	case err != nil:
-		return "", false, fmt.Errorf("the endpoint: %w", err)
+		return "", false, fmt.Errorf("endpoint: %w", err)
 	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || strings.Trim(u.Path, "/") != "":
 		return "", false, fmt.Errorf("found the endpoint %q, expected http://HOST:PORT or https://HOST", u.Redacted())
 	}

@@ -18,16 +18,17 @@ import (
 )
 
 const (
-	// readAndWrite is what winnow may do with Google's storage, as far as the account may.
+	// readAndWrite is the OAuth scope winnow asks for.
 	readAndWrite = "https://www.googleapis.com/auth/devstorage.read_write"
-	// googleIssues gives tokens to who is logged in.
+	// googleIssues issues tokens for a login.
 	googleIssues = "https://oauth2.googleapis.com/token"
-	// machineAsks is where a machine of Google's, or a pod of its Kubernetes, gets the tokens of its account.
+	// machineAsks is where a machine in Google's cloud, or a pod of its Kubernetes, gets tokens of its account.
 	machineAsks = "metadata.google.internal"
 	machinePath = "/computeMetadata/v1/instance/service-accounts/default/token"
 )
 
-// googleFile is a file of credentials, of an account for programs or of what gcloud auth application-default login left.
+// googleFile is a credentials file: of a service account, or the one that gcloud auth application-default login
+// writes.
 type googleFile struct {
 	Type         string `json:"type"`
 	Email        string `json:"client_email"`
@@ -39,11 +40,14 @@ type googleFile struct {
 	Refresh      string `json:"refresh_token"`
 }
 
-// googleTokens finds Google's default credentials as its own tools do: the file that GOOGLE_APPLICATION_CREDENTIALS names, what gcloud
-// left, the account of the machine; nil where there are none.
+// googleTokens finds Google's default credentials as Google's own tools do: in the file named by
+// GOOGLE_APPLICATION_CREDENTIALS, in gcloud's file, or from the machine's account. It returns nil if there are
+// none.
 func googleTokens(ctx context.Context, getenv func(string) string) (oauth2.TokenSource, error) {
 	name := getenv("GOOGLE_APPLICATION_CREDENTIALS")
-	data, err := os.ReadFile(cmp.Or(name, filepath.Join(cmp.Or(getenv("CLOUDSDK_CONFIG"), filepath.Join(getenv("HOME"), ".config", "gcloud")), "application_default_credentials.json")))
+	data, err := os.ReadFile(cmp.Or(name,
+		filepath.Join(cmp.Or(getenv("CLOUDSDK_CONFIG"), filepath.Join(getenv("HOME"), ".config", "gcloud")),
+			"application_default_credentials.json")))
 	switch {
 	case err == nil:
 		return tokensOf(context.WithoutCancel(ctx), data)
@@ -53,29 +57,31 @@ func googleTokens(ctx context.Context, getenv func(string) string) (oauth2.Token
 	m := machine{ctx: context.WithoutCancel(ctx), from: cmp.Or(getenv("GCE_METADATA_HOST"), machineAsks)}
 	first, err := m.Token()
 	if err != nil {
-		return nil, nil // no machine of Google's
+		return nil, nil // not a machine in Google's cloud
 	}
 	return oauth2.ReuseTokenSource(first, m), nil
 }
 
-// tokensOf returns what a file of credentials gives tokens by.
+// tokensOf returns the token source that a credentials file describes.
 func tokensOf(ctx context.Context, data []byte) (oauth2.TokenSource, error) {
 	var f googleFile
 	if err := json.Unmarshal(data, &f); err != nil {
-		return nil, fmt.Errorf("the file of credentials: %w", err)
+		return nil, fmt.Errorf("credentials file: %w", err)
 	}
 	switch f.Type {
 	case "service_account":
-		c := jwt.Config{Email: f.Email, PrivateKey: []byte(f.Key), PrivateKeyID: f.KeyID, Scopes: []string{readAndWrite}, TokenURL: cmp.Or(f.Tokens, googleIssues)}
+		c := jwt.Config{Email: f.Email, PrivateKey: []byte(f.Key), PrivateKeyID: f.KeyID,
+			Scopes: []string{readAndWrite}, TokenURL: cmp.Or(f.Tokens, googleIssues)}
 		return c.TokenSource(ctx), nil
 	case "authorized_user":
-		c := oauth2.Config{ClientID: f.ClientID, ClientSecret: f.ClientSecret, Endpoint: oauth2.Endpoint{TokenURL: cmp.Or(f.Tokens, googleIssues)}}
+		c := oauth2.Config{ClientID: f.ClientID, ClientSecret: f.ClientSecret,
+			Endpoint: oauth2.Endpoint{TokenURL: cmp.Or(f.Tokens, googleIssues)}}
 		return c.TokenSource(ctx, &oauth2.Token{RefreshToken: f.Refresh}), nil
 	}
-	return nil, fmt.Errorf("the file of credentials: found the type %q, expected service_account or authorized_user", f.Type)
+	return nil, fmt.Errorf("credentials file: found type %q, expected service_account or authorized_user", f.Type)
 }
 
-// machine gives the tokens of a machine's account.
+// machine issues the tokens of a machine's account.
 type machine struct {
 	ctx  context.Context
 	from string
@@ -99,7 +105,8 @@ func (m machine) Token() (*oauth2.Token, error) {
 		Token   string `json:"access_token"`
 		Seconds int64  `json:"expires_in"`
 	}
-	if err := json.NewDecoder(io.LimitReader(answer.Body, 1<<20)).Decode(&t); err != nil || answer.StatusCode != http.StatusOK || t.Token == "" {
+	if err := json.NewDecoder(io.LimitReader(answer.Body, 1<<20)).Decode(&t); err != nil ||
+		answer.StatusCode != http.StatusOK || t.Token == "" {
 		return nil, fmt.Errorf("the machine's account: found %s, expected a token", answer.Status)
 	}
 	return &oauth2.Token{AccessToken: t.Token, Expiry: time.Now().Add(time.Duration(t.Seconds) * time.Second)}, nil

@@ -2,10 +2,10 @@ package bucket
 
 import "container/list"
 
-// kept holds what was used last, up to so many values. It is not safe for several goroutines.
+// kept is a least-recently-used cache of at most `most` values. It is not safe for concurrent use.
 type kept[K comparable, V any] struct {
 	most  int
-	order *list.List // of entries, those used last at the front
+	order *list.List // entries, the most recently used first
 	at    map[K]*list.Element
 }
 
@@ -18,7 +18,7 @@ func newKept[K comparable, V any](most int) *kept[K, V] {
 	return &kept[K, V]{most: most, order: list.New(), at: map[K]*list.Element{}}
 }
 
-// get returns a value, if it is held.
+// get returns a value if it is cached.
 func (k *kept[K, V]) get(key K) (value V, ok bool) {
 	e := k.at[key]
 	if e == nil {
@@ -28,7 +28,7 @@ func (k *kept[K, V]) get(key K) (value V, ok bool) {
 	return e.Value.(*entry[K, V]).value, true
 }
 
-// put holds a value, in the place of the one that was used longest ago if there are too many.
+// put caches a value and drops the least recently used one if there are too many.
 func (k *kept[K, V]) put(key K, value V) {
 	k.drop(key)
 	k.at[key] = k.order.PushFront(&entry[K, V]{key, value})
@@ -37,7 +37,7 @@ func (k *kept[K, V]) put(key K, value V) {
 	}
 }
 
-// drop forgets a value.
+// drop removes a value.
 func (k *kept[K, V]) drop(key K) {
 	if e := k.at[key]; e != nil {
 		k.order.Remove(e)

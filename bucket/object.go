@@ -13,7 +13,7 @@ import (
 	"github.com/minio/minio-go/v7"
 )
 
-// object is one version of an object, or a folder of objects.
+// object is one version of an object, or a folder.
 type object struct {
 	key     string
 	version string // ETag
@@ -22,11 +22,11 @@ type object struct {
 	folder  bool
 
 	mu   sync.Mutex
-	next int64 // the block behind the last that was fetched ahead
-	run  int64 // how many were fetched then
+	next int64 // the block after the last one fetched ahead
+	run  int64 // the number of blocks fetched then
 }
 
-// info describes an object as a file; it is a directory's entry too.
+// info describes an object as a file. It is also a directory entry.
 type info struct{ *object }
 
 func (i info) Name() string               { return path.Base("/" + i.key) }
@@ -43,7 +43,7 @@ func (i info) Mode() fs.FileMode {
 	return 0o444
 }
 
-// known returns what is remembered of a key.
+// known returns what is remembered of a key, or nil.
 func (c *client) known(key string) *object {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -51,7 +51,7 @@ func (c *client) known(key string) *object {
 	return o
 }
 
-// remember keeps what was learned of an object, and returns what was known if that is the same version.
+// remember stores what was learned about an object. If the same version is known already, it returns that one.
 func (c *client) remember(o *object) *object {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -72,7 +72,7 @@ func objectOf(i minio.ObjectInfo) *object {
 	return &object{key: i.Key, version: i.ETag, size: i.Size, changed: i.LastModified}
 }
 
-// stat asks for an object, or else whether the key is that of a folder.
+// stat describes a key: an object or, if there is none, a folder.
 func (c *client) stat(ctx context.Context, key string) (*object, error) {
 	if o := c.known(key); o != nil {
 		return o, nil
@@ -89,7 +89,7 @@ func (c *client) stat(ctx context.Context, key string) (*object, error) {
 	return c.folder(ctx, key)
 }
 
-// folder returns a key as a folder, if objects lie below it.
+// folder returns a key as a folder if there are objects below it.
 func (c *client) folder(ctx context.Context, key string) (*object, error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -105,7 +105,7 @@ func (c *client) folder(ctx context.Context, key string) (*object, error) {
 	return nil, &fs.PathError{Op: "stat", Path: c.root + "/" + key, Err: fs.ErrNotExist}
 }
 
-// below is what the keys in a folder begin with.
+// below returns the common prefix of all keys in a folder.
 func below(key string) string {
 	if key == "" {
 		return ""
@@ -113,8 +113,11 @@ func below(key string) string {
 	return key + "/"
 }
 
-// get asks for an object from a byte on, to before end if that is not 0. The version, if it is known, must be the same.
-func (c *client) get(ctx context.Context, key, version string, from, end int64) (io.ReadCloser, minio.ObjectInfo, error) {
+// get requests an object from byte from on, up to but excluding end unless end is 0. If version is set, the object
+// must have it.
+func (c *client) get(ctx context.Context, key, version string, from, end int64) (
+	io.ReadCloser, minio.ObjectInfo, error,
+) {
 	ctx, stop := context.WithCancelCause(ctx)
 	o := minio.GetObjectOptions{}
 	var err error
@@ -137,7 +140,7 @@ func (c *client) get(ctx context.Context, key, version string, from, end int64) 
 		stop(nil)
 		return nil, i, err
 	case from > 0 && header.Get("Content-Range") == "":
-		err = errors.New("the server sends whole objects alone, expected ranges of bytes")
+		err = errors.New("the server sends only whole objects, expected byte ranges")
 	case version != "" && i.ETag != version:
 		err = minio.ErrorResponse{Code: minio.PreconditionFailed, StatusCode: 412}
 	}
@@ -149,7 +152,7 @@ func (c *client) get(ctx context.Context, key, version string, from, end int64) 
 	return &watched{body, ctx, stop, time.AfterFunc(c.patience, func() { stop(errSilent) }), c.patience}, i, nil
 }
 
-// watched is an answer that is given up if nothing comes for a while.
+// watched is an answer that is given up if the server falls silent.
 type watched struct {
 	io.ReadCloser
 	ctx      context.Context
@@ -176,12 +179,12 @@ func (w *watched) Close() error {
 	return w.ReadCloser.Close()
 }
 
-// file is an object that is open. Its reads follow each other by Read, or lie anywhere by ReadAt.
+// file is an open object, for sequential reads by Read and random ones by ReadAt.
 type file struct {
 	ctx  context.Context
 	c    *client
 	o    *object
-	body io.ReadCloser // from at on; nil: not asked for yet
+	body io.ReadCloser // starts at byte at; nil if not requested yet
 	at   int64
 }
 
@@ -198,7 +201,7 @@ func (f *file) Close() error {
 	return body.Close()
 }
 
-// Read implements io.Reader. What breaks off is asked for again from there.
+// Read implements io.Reader. It resumes a broken answer where it broke.
 func (f *file) Read(p []byte) (n int, err error) {
 	if f.o.folder {
 		return 0, &fs.PathError{Op: "read", Path: f.c.root + "/" + f.o.key, Err: errors.New("is a folder")}
@@ -215,7 +218,7 @@ func (f *file) Read(p []byte) (n int, err error) {
 		n, err = f.body.Read(p)
 		f.at += int64(n)
 		if n > 0 || err == nil {
-			return n, nil // an error comes again, or what is left is asked for
+			return n, nil // the next call sees the error again, or resumes
 		}
 		_ = f.Close() // broken already
 		if attempt == f.c.attempts {
@@ -232,5 +235,5 @@ func (c *client) broken(err error, at, size int64) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		err = errors.New("the answer ends early")
 	}
-	return fmt.Errorf("at byte %d of %d, at %d attempts: %w", at, size, c.attempts, c.silence(err))
+	return fmt.Errorf("at byte %d of %d, after %d attempts: %w", at, size, c.attempts, c.silence(err))
 }

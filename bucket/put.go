@@ -20,14 +20,15 @@ import (
 
 var _ location.Sink = (*Tree)(nil)
 
-// partSize is what a larger object is sent in, one part held in memory after the other; of one that would have more than mostParts they are larger.
+// partSize is the size of the parts in which larger objects are sent; one part is in memory at a time. The parts
+// are larger where there would be more than mostParts.
 const (
 	partSize  = 16 << 20
 	mostParts = 10_000
 )
 
-// Put stores an object of so many bytes, in the place of what had the name: whole, or not at all. What breaks off is sent again, a large
-// object part by part.
+// Put stores an object of size bytes and replaces any of the same name, completely or not at all. It repeats what
+// breaks off; a large object is sent, and repeated, part by part.
 func (t *Tree) Put(name string, from io.ReaderAt, size int64) error {
 	key, err := t.at("put", name)
 	if err != nil {
@@ -45,7 +46,7 @@ func (t *Tree) Put(name string, from io.ReaderAt, size int64) error {
 	return nil
 }
 
-// Remove removes an object, if there is one.
+// Remove removes an object. It is no error if there is none.
 func (t *Tree) Remove(name string) error {
 	key, err := t.at("remove", name)
 	if err != nil {
@@ -66,12 +67,13 @@ func (c *client) putAtOnce(ctx context.Context, key string, from io.ReaderAt, si
 		return err
 	}
 	return c.send(ctx, b, func(ctx context.Context, body io.Reader) error {
-		_, err := c.core.PutObject(ctx, c.name, key, body, size, b.md5, b.sha256, minio.PutObjectOptions{DisableContentSha256: true})
+		_, err := c.core.PutObject(ctx, c.name, key, body, size, b.md5, b.sha256,
+			minio.PutObjectOptions{DisableContentSha256: true})
 		return err
 	})
 }
 
-// putInParts sends an object in parts, of which the server makes one when all are there.
+// putInParts sends an object in parts, which the server joins once all have arrived.
 func (c *client) putInParts(ctx context.Context, key string, from io.ReaderAt, size int64) error {
 	id, err := c.core.NewMultipartUpload(ctx, c.name, key, minio.PutObjectOptions{})
 	if err != nil {
@@ -86,7 +88,8 @@ func (c *client) putInParts(ctx context.Context, key string, from io.ReaderAt, s
 		}
 		n := len(parts) + 1
 		err = c.send(ctx, b, func(ctx context.Context, body io.Reader) error {
-			p, err := c.core.PutObjectPart(ctx, c.name, key, id, n, body, int64(len(b.data)), minio.PutObjectPartOptions{Md5Base64: b.md5, Sha256Hex: b.sha256, DisableContentSha256: true})
+			p, err := c.core.PutObjectPart(ctx, c.name, key, id, n, body, int64(len(b.data)),
+				minio.PutObjectPartOptions{Md5Base64: b.md5, Sha256Hex: b.sha256, DisableContentSha256: true})
 			if err == nil {
 				parts = append(parts, minio.CompletePart{PartNumber: n, ETag: p.ETag})
 			}
@@ -96,7 +99,7 @@ func (c *client) putInParts(ctx context.Context, key string, from io.ReaderAt, s
 	if err == nil {
 		_, err = c.core.CompleteMultipartUpload(ctx, c.name, key, id, parts, minio.PutObjectOptions{})
 	}
-	if err != nil { // nobody is to pay for parts of nothing, also where the context has ended
+	if err != nil { // stored parts cost money: remove them, even after the context has ended
 		ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), c.patience)
 		defer stop()
 		_ = c.core.AbortMultipartUpload(ctx, c.name, key, id)
@@ -104,7 +107,7 @@ func (c *client) putInParts(ctx context.Context, key string, from io.ReaderAt, s
 	return err
 }
 
-// body is what a request carries, with the sums by which the server knows that it came as it was sent.
+// body is what a request carries, with the checksums by which the server verifies it.
 type body struct {
 	data        []byte
 	md5, sha256 string
@@ -120,8 +123,9 @@ func readBody(from io.ReaderAt, at, n int64) (body, error) {
 	return b, nil
 }
 
-// send makes a request that carries a body, and makes it again where that may help. Each has a reader of its own, which cannot be turned back: the
-// client of S3 would begin with the same one again, while the connection of before may still read from it.
+// send makes a request that carries a body, and repeats it if that may help. Each attempt gets its own reader,
+// which cannot seek: the S3 client would rewind and reuse a reader that the previous connection may still be
+// reading.
 func (c *client) send(ctx context.Context, b body, request func(ctx context.Context, body io.Reader) error) error {
 	for attempt := 1; ; attempt++ {
 		err := c.sendOnce(ctx, b, request)
@@ -134,7 +138,7 @@ func (c *client) send(ctx context.Context, b body, request func(ctx context.Cont
 	}
 }
 
-// helps reports whether a request that was answered so may succeed later.
+// helps reports whether repeating a request that failed with err may help.
 func helps(err error) bool {
 	answer := minio.ErrorResponse{}
 	if !errors.As(err, &answer) {
@@ -159,8 +163,8 @@ func (c *client) sendOnce(ctx context.Context, b body, request func(ctx context.
 	return err
 }
 
-// sent is what is read to be sent. Where nothing is asked for any more before all of it was, the server takes nothing; then it is waited for
-// an answer, which has a limit of its own.
+// sent is the body as the connection reads it. If the connection stops reading before the end, the server accepts
+// no more and the request is given up; after the end the wait for the answer has its own limit.
 type sent struct {
 	from     *bytes.Reader
 	timer    *time.Timer

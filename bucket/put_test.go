@@ -14,7 +14,8 @@ import (
 	"winnow/internal/testing/s3test"
 )
 
-// Objects are put whole, small ones and those that are sent in parts, over what was there, and removed; what is known of them follows.
+// Put stores small objects and objects sent in parts, over existing ones, and Remove removes them; the cached
+// metadata follows.
 func TestPut(t *testing.T) {
 	s := s3test.Serve(t, nil)
 	tree := treeOf(t, "s3://birds/runs", quick(s.Env()))
@@ -57,7 +58,7 @@ func TestPut(t *testing.T) {
 	}
 }
 
-// An object that cannot be sent to its end is not there, and what stood there still is; errors say what would help.
+// An object that cannot be sent completely does not appear, and the old one stays; the errors say what would help.
 func TestPutFails(t *testing.T) {
 	s := s3test.Serve(t, map[string][]byte{"old": []byte("as it was")})
 	large := noise(2*partSize + 5)
@@ -77,8 +78,10 @@ func TestPutFails(t *testing.T) {
 		spoil s3test.Spoil
 		want  string
 	}{
-		"denied": {status(403, "<Error><Code>AccessDenied</Code></Error>"), "s3://birds/old: access denied (AccessDenied) with those of AWS_ACCESS_KEY_ID: expected credentials that may write to the bucket"},
-		"busy":   {status(503, ""), "answered 503"},
+		"denied": {status(403, "<Error><Code>AccessDenied</Code></Error>"),
+			"s3://birds/old: access denied (AccessDenied) with those of AWS_ACCESS_KEY_ID: expected credentials " +
+				"that may write to the bucket"},
+		"busy": {status(503, ""), "answered 503"},
 		"silent": {func(_ http.ResponseWriter, r *http.Request) bool {
 			if r.Method == http.MethodPut {
 				<-closing
@@ -94,7 +97,8 @@ func TestPutFails(t *testing.T) {
 			tree := treeOf(t, "s3://birds", with)
 			s.Set(c.spoil)
 			err := tree.Put("old", bytes.NewReader(large[:size]), int64(size))
-			if _, outage := errors.AsType[*regular.Outage](err); !outage || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+			if _, outage := errors.AsType[*regular.Outage](err); !outage || !strings.Contains(err.Error(), c.want) ||
+				strings.Contains(err.Error(), "\n") {
 				t.Errorf("%s, %d bytes: %v, expected %q", what, size, err, c.want)
 			}
 			s.Set(nil)

@@ -16,15 +16,15 @@ import (
 	"github.com/minio/minio-go/v7"
 )
 
-// Tree is the objects below an address as a tree of files; what is asked of it ends with its context.
+// Tree presents the objects below an address as a file tree. All its requests end with its context.
 type Tree struct {
 	ctx context.Context
 	c   *client
-	key string // of the folder; "": the bucket
+	key string // of the folder; "" for the whole bucket
 }
 
-// Open opens a folder of objects by its address, or an object as a tree whose name is ".": what [location.Use] takes. Nothing is asked of
-// the server yet.
+// Open opens a folder of objects by its address, or a single object as a tree whose only name is ".", as
+// [location.Use] needs. It sends no request.
 func Open(ctx context.Context, address string) (location.Tree, error) {
 	a, err := Parse(address)
 	if err != nil {
@@ -37,7 +37,7 @@ func Open(ctx context.Context, address string) (location.Tree, error) {
 	return &Tree{ctx, c, a.Key}, nil
 }
 
-// at returns the key of a name.
+// at returns the key of a file name.
 func (t *Tree) at(op, name string) (string, error) {
 	if !fs.ValidPath(name) {
 		return "", &fs.PathError{Op: op, Path: name, Err: fs.ErrInvalid}
@@ -45,14 +45,14 @@ func (t *Tree) at(op, name string) (string, error) {
 	return strings.TrimPrefix(path.Join("/", t.key, name), "/"), nil
 }
 
-// Open implements fs.FS. A file is an io.ReaderAt, too.
+// Open implements fs.FS. Files also implement io.ReaderAt.
 func (t *Tree) Open(name string) (fs.File, error) {
 	key, err := t.at("open", name)
 	if err != nil {
 		return nil, err
 	}
 	o := t.c.known(key)
-	if o == nil && key != "" { // its first answer says all that there is to know
+	if o == nil && key != "" { // the answer to a read describes the object too
 		body, i, err := t.c.get(t.ctx, key, "", 0, 0)
 		if err == nil {
 			return &file{t.ctx, t.c, t.c.remember(objectOf(i)), body, 0}, nil
@@ -73,7 +73,7 @@ func (t *Tree) Open(name string) (fs.File, error) {
 	return f, nil
 }
 
-// OnlyFiles reports that there are no pipes in buckets ([regular.OnlyFiles]).
+// OnlyFiles reports that a bucket contains no pipes ([regular.OnlyFiles]).
 func (t *Tree) OnlyFiles() bool { return true }
 
 // Stat implements fs.StatFS.
@@ -106,10 +106,11 @@ func (t *Tree) ReadDir(name string) ([]fs.DirEntry, error) {
 		return nil, &fs.PathError{Op: "readdir", Path: t.c.root + "/" + key, Err: fs.ErrNotExist}
 	}
 	slices.SortFunc(list, func(a, b fs.DirEntry) int { return cmp.Compare(a.Name(), b.Name()) })
-	return slices.CompactFunc(list, func(a, b fs.DirEntry) bool { return a.Name() == b.Name() }), nil // a/ beside a
+	// An object "a" and a folder "a/" give one entry.
+	return slices.CompactFunc(list, func(a, b fs.DirEntry) bool { return a.Name() == b.Name() }), nil
 }
 
-// Names lists the names of all objects of the tree whose names begin so, sorted.
+// Names lists the names of all objects of the tree that begin with prefix, sorted.
 func (t *Tree) Names(prefix string) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		base := below(t.key)
@@ -125,20 +126,21 @@ func (t *Tree) Names(prefix string) iter.Seq2[string, error] {
 	}
 }
 
-// list lists the objects whose keys begin so, and unless they are listed with all that lies below them the folders, and remembers
-// them. Names that no file can have are passed over, as S3 tolerates what a path does not.
+// list lists and remembers the objects whose keys begin with prefix: all of them if deep, else one level with its
+// folders. It skips keys that are not valid file paths, which S3 permits.
 func (c *client) list(ctx context.Context, prefix string, deep bool) iter.Seq2[*object, error] {
 	return func(yield func(*object, error) bool) {
 		inner, stop := context.WithCancel(ctx)
 		defer stop()
-		for i := range c.core.ListObjectsIter(inner, c.name, minio.ListObjectsOptions{Prefix: prefix, Recursive: deep}) {
+		for i := range c.core.ListObjectsIter(inner, c.name,
+			minio.ListObjectsOptions{Prefix: prefix, Recursive: deep}) {
 			if i.Err != nil {
 				yield(nil, c.explain(ctx, "list", prefix, i.Err))
 				return
 			}
 			o := objectOf(i)
 			if strings.HasSuffix(o.key, "/") {
-				if deep || o.key == prefix { // a mark that a folder is one
+				if deep || o.key == prefix { // the marker object of a folder
 					continue
 				}
 				o = &object{key: strings.TrimSuffix(o.key, "/"), folder: true}
@@ -156,7 +158,7 @@ func (c *client) list(ctx context.Context, prefix string, deep bool) iter.Seq2[*
 	}
 }
 
-// folder is a folder that is open.
+// folder is an open folder and what is left to list of it.
 type folder struct {
 	*file
 	list []fs.DirEntry

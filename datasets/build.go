@@ -18,7 +18,7 @@ type row struct {
 	extra                     []string
 }
 
-// build turns rows into a Dataset: the classes are all given and true labels, numbered in order.
+// build turns rows into a Dataset. Its classes are all given and true labels, numbered in sorted order.
 func build(rows []row, columns []string) *Dataset {
 	b := builder{samples: make([]Sample, 0, len(rows))}
 	for _, r := range rows {
@@ -27,7 +27,7 @@ func build(rows []row, columns []string) *Dataset {
 	return b.dataset(columns)
 }
 
-// sortClasses orders class names: numerically if every one is an integer, otherwise as text.
+// sortClasses orders class names numerically if all are integers, otherwise as text.
 func sortClasses(names []string) {
 	numbers := make(map[string]int, len(names))
 	for _, name := range names {
@@ -39,11 +39,11 @@ func sortClasses(names []string) {
 		numbers[name] = n
 	}
 	slices.SortFunc(names, func(a, b string) int {
-		return cmp.Or(cmp.Compare(numbers[a], numbers[b]), cmp.Compare(a, b)) // "7" and "07" stay apart
+		return cmp.Or(cmp.Compare(numbers[a], numbers[b]), cmp.Compare(a, b)) // "7" and "07" are different classes
 	})
 }
 
-// cleanPath checks a path of a manifest and returns it slash-separated and relative.
+// cleanPath checks a path of a manifest and returns it relative and slash-separated.
 func cleanPath(p, strip string) (string, error) {
 	if strip != "" {
 		rest, ok := strings.CutPrefix(p, strip)
@@ -57,7 +57,8 @@ func cleanPath(p, strip string) (string, error) {
 	case p == "":
 		return "", fmt.Errorf("path is empty")
 	case path.IsAbs(p):
-		return "", fmt.Errorf("path %.200q is absolute, expected one relative to the root (a prefix can be stripped)", p)
+		return "", fmt.Errorf("path %.200q is absolute, expected one relative to the root (a prefix can be stripped)",
+			p)
 	case !validPath(p):
 		p = path.Clean(p)
 		if !validPath(p) {
@@ -67,10 +68,11 @@ func cleanPath(p, strip string) (string, error) {
 	return p, nil
 }
 
-// validPath is [fs.ValidPath] for names of any bytes: one that is no UTF-8 spoils its own image, not the manifest.
+// validPath is [fs.ValidPath] for names of any bytes: a name that is not UTF-8 affects only its image, not the
+// manifest.
 func validPath(p string) bool { return fs.ValidPath(strings.ToValidUTF8(p, "?")) }
 
-// splits are the names of each split, the one it goes by first.
+// splits are the accepted names of each split, the canonical one first.
 var splits = [][]string{{Train}, {Validation, "val", "valid"}, {Test}, {Query}, {Gallery}}
 
 // ParseSplit returns the split that a name means: "val" and "valid" are validation.
@@ -82,7 +84,7 @@ func ParseSplit(name string) (string, error) {
 	return names[0], nil
 }
 
-// Merge joins datasets into one, in order; class names keep their meaning, ids are assigned again.
+// Merge joins datasets into one, in order. Class names keep their meaning; ids are assigned again.
 func Merge(parts ...*Dataset) *Dataset {
 	var columns []string
 	n := 0
@@ -100,7 +102,7 @@ func Merge(parts ...*Dataset) *Dataset {
 		for i, c := range p.Columns {
 			at[i] = slices.Index(columns, c)
 		}
-		ids := make([]int, len(p.Classes)) // each class's place in b, and one more; 0: not asked for yet
+		ids := make([]int, len(p.Classes)) // each class's place in b plus one; 0: not looked up yet
 		class := func(id int) int {
 			if id == Unlabelled {
 				return Unlabelled

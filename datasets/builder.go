@@ -5,29 +5,30 @@ import (
 	"strings"
 )
 
-// builder makes samples of rows as they come, so that of a long manifest nothing is held but its samples: names of classes are kept
-// once each, and paths without the lines that they were read from.
+// builder turns rows into samples one by one, so a long manifest takes no memory except for its samples: class
+// names are stored once, and paths without the lines they were read from.
 type builder struct {
 	samples []Sample
-	names   []string       // of classes, as they came
-	ids     map[string]int // their places
+	names   []string       // of classes, in order of appearance
+	ids     map[string]int // their indexes in names
 	paths   strings.Builder
-	list    *[]string // nil, or what takes the paths in place of the samples
+	list    *[]string // if not nil, receives the paths instead of samples
 }
 
-// pathsRoom is how many bytes of paths are kept behind each other.
+// pathsRoom is the size in bytes of the blocks in which paths are stored.
 const pathsRoom = 1 << 16
 
-// add adds a row.
+// add adds a row as a sample, or only its path to the list.
 func (b *builder) add(r row) {
 	if b.list != nil {
 		*b.list = append(*b.list, r.path)
 		return
 	}
-	b.samples = append(b.samples, Sample{Path: r.path, Label: b.id(r.label), True: b.id(r.truth), Split: r.split, Extra: r.extra})
+	b.samples = append(b.samples, Sample{Path: r.path, Label: b.id(r.label), True: b.id(r.truth), Split: r.split,
+		Extra: r.extra})
 }
 
-// id returns the place of a class.
+// id returns the index of a class.
 func (b *builder) id(name string) int {
 	if name == "" {
 		return Unlabelled
@@ -44,10 +45,10 @@ func (b *builder) id(name string) int {
 	return id
 }
 
-// keep returns a path as a string of its own, not part of a line.
+// keep returns a copy of path, so that the line it is part of can be freed.
 func (b *builder) keep(path string) string {
 	if b.paths.Cap()-b.paths.Len() < len(path) {
-		b.paths = strings.Builder{} // what was kept stays where it is
+		b.paths = strings.Builder{} // earlier paths keep the old block
 		b.paths.Grow(max(pathsRoom, len(path)))
 	}
 	at := b.paths.Len()
@@ -55,11 +56,11 @@ func (b *builder) keep(path string) string {
 	return b.paths.String()[at:]
 }
 
-// guessAfter rows a file's length says how many are to come.
+// guessAfter is the number of rows after which the file's length predicts the total.
 const guessAfter = 1 << 12
 
-// expect makes room for as many times the rows so far, and a hundredth more, so that a list that grows is not copied again and again.
-// Room costs no memory before it is used.
+// expect reserves room for times as many rows as so far, and one percent more, so that a growing list is not copied
+// repeatedly. Reserved room costs no memory before it is used.
 func (b *builder) expect(times float64) {
 	switch more := int((times*1.01 - 1) * float64(b.rows())); {
 	case more <= 0:
@@ -70,7 +71,7 @@ func (b *builder) expect(times float64) {
 	}
 }
 
-// rows counts those that were added.
+// rows returns the number of rows added.
 func (b *builder) rows() int {
 	if b.list != nil {
 		return len(*b.list)
@@ -78,7 +79,7 @@ func (b *builder) rows() int {
 	return len(b.samples)
 }
 
-// dataset returns the samples, their classes numbered in order.
+// dataset returns the samples, with classes numbered in sorted order.
 func (b *builder) dataset(columns []string) *Dataset {
 	d := &Dataset{Columns: columns, Samples: b.samples, Classes: append([]string(nil), b.names...)}
 	sortClasses(d.Classes)

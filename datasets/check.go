@@ -12,19 +12,19 @@ import (
 	"winnow/internal/regular"
 )
 
-// Problem is a sample that cannot be used, and why.
+// Problem is a sample that cannot be used, and the reason.
 type Problem struct {
 	Path   string `json:"path"`
 	Reason string `json:"reason"`
 }
 
-// Duplicates are samples whose files hold the same bytes (or are the same file named twice).
+// Duplicates are samples whose files hold the same bytes, or that name the same file.
 type Duplicates struct {
 	Paths      []string `json:"paths"`
 	Labels     []string `json:"labels"`      // the given label of each
 	Splits     []string `json:"splits"`      // the split of each
-	LabelsVary bool     `json:"labels_vary"` // at least one of the given labels is wrong
-	Leak       bool     `json:"leak"`        // the same picture is in two splits
+	LabelsVary bool     `json:"labels_vary"` // the labels differ: at least one is wrong
+	Leak       bool     `json:"leak"`        // the image is in two splits
 }
 
 // SplitCount counts the images and classes of a split.
@@ -35,25 +35,28 @@ type SplitCount struct {
 	Classes    int            `json:"classes"`
 	Smallest   int            `json:"smallest_class"` // images of the smallest and largest class
 	Largest    int            `json:"largest_class"`
-	Singletons []string       `json:"singletons"`   // classes with one image: no positive pair
+	Singletons []string       `json:"singletons"`   // classes with one image, hence no positive pair
 	Labels     map[string]int `json:"label_counts"` // images of each class
 }
 
-// CheckReport is what Check found.
+// CheckReport is the result of Check.
 type CheckReport struct {
 	Samples    int          `json:"samples"`
 	Splits     []SplitCount `json:"splits"`
 	Unreadable []Problem    `json:"unreadable"`
 	Duplicates []Duplicates `json:"duplicates"`
-	// Shared counts the classes that are both in train and in another split; in the papers' protocol none does.
+	// Shared counts the classes that train has in common with each other split; in the papers' protocol there are
+	// none.
 	Shared map[string]int `json:"classes_shared_with_train"`
-	Noise  *NoiseReport   `json:"train_noise,omitempty"` // where true_label is known
-	Uneven *Uneven        `json:"uneven,omitempty"`      // where drawing all classes equally often pays
+	Noise  *NoiseReport   `json:"train_noise,omitempty"` // if true labels are known
+	Uneven *Uneven        `json:"uneven,omitempty"`      // if drawing all classes equally often pays off
 }
 
-// Check looks at every file once and reports the obstacles to training on d. look returns the sha256 of a file, or why it is
-// no picture (it decodes; this room does not); progress, if not nil, is called with the number of files done.
-func Check(ctx context.Context, d *Dataset, look func(path string) ([sha256.Size]byte, error), progress func(done, total int)) (*CheckReport, error) {
+// Check reads every file once and reports obstacles to training on d. look returns the sha256 of a file, or why it
+// is not an image; it decodes the image, which this package does not. progress, if not nil, receives the number of
+// files done.
+func Check(ctx context.Context, d *Dataset, look func(path string) ([sha256.Size]byte, error),
+	progress func(done, total int)) (*CheckReport, error) {
 	sums, reasons, err := d.Look(ctx, 0, len(d.Samples), look, progress)
 	if err != nil {
 		return nil, err
@@ -61,9 +64,10 @@ func Check(ctx context.Context, d *Dataset, look func(path string) ([sha256.Size
 	return d.Report(sums, reasons), nil
 }
 
-// Report is what [Check] reports, of the sums and reasons that [Dataset.Look] found for all samples.
+// Report builds the report of [Check] from the sums and reasons that [Dataset.Look] returned for all samples.
 func (d *Dataset) Report(sums [][sha256.Size]byte, reasons []string) *CheckReport {
-	r := &CheckReport{Samples: len(d.Samples), Splits: d.Count(), Shared: d.shared(), Unreadable: []Problem{}, Duplicates: []Duplicates{}}
+	r := &CheckReport{Samples: len(d.Samples), Splits: d.Count(), Shared: d.shared(), Unreadable: []Problem{},
+		Duplicates: []Duplicates{}}
 	r.Uneven = r.uneven()
 	groups := make(map[[sha256.Size]byte][]int)
 	for i, reason := range reasons {
@@ -73,7 +77,7 @@ func (d *Dataset) Report(sums [][sha256.Size]byte, reasons []string) *CheckRepor
 		}
 		groups[sums[i]] = append(groups[sums[i]], i)
 	}
-	for i, sum := range sums { // in the order of the samples, not of the map
+	for i, sum := range sums { // in sample order, not map order
 		if rows := groups[sum]; reasons[i] == "" && len(rows) > 1 && rows[0] == i {
 			r.Duplicates = append(r.Duplicates, d.duplicates(rows))
 		}
@@ -85,8 +89,10 @@ func (d *Dataset) Report(sums [][sha256.Size]byte, reasons []string) *CheckRepor
 	return r
 }
 
-// Look looks at the samples from first to before end on all cores. It returns for each its sum and why it is no picture, "" if it is one.
-func (d *Dataset) Look(ctx context.Context, first, end int, look func(path string) ([sha256.Size]byte, error), progress func(done, total int)) (sums [][sha256.Size]byte, reasons []string, err error) {
+// Look examines the samples from first up to end on all cores. For each it returns the sha256, and the reason if it
+// is not an image, else "".
+func (d *Dataset) Look(ctx context.Context, first, end int, look func(path string) ([sha256.Size]byte, error),
+	progress func(done, total int)) (sums [][sha256.Size]byte, reasons []string, err error) {
 	samples := d.Samples[first:end]
 	sums, reasons = make([][sha256.Size]byte, len(samples)), make([]string, len(samples))
 	workers := runtime.GOMAXPROCS(0)
@@ -139,8 +145,7 @@ func (d *Dataset) duplicates(rows []int) Duplicates {
 	return dup
 }
 
-// Count returns what each split holds, in the order train, validation, test, query, gallery; empty ones are
-// left out.
+// Count describes each split that has samples, in the order train, validation, test, query, gallery.
 func (d *Dataset) Count() []SplitCount {
 	var counts []SplitCount
 	for _, split := range []string{Train, Validation, Test, Query, Gallery} {
@@ -174,7 +179,7 @@ func (d *Dataset) Count() []SplitCount {
 	return counts
 }
 
-// shared counts the classes each other split has in common with train.
+// shared counts the classes that each other split has in common with train.
 func (d *Dataset) shared() map[string]int {
 	in := make(map[string]map[int]bool)
 	for i := range d.Samples {

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// EverySplit as a split's name means all of them.
+// EverySplit is the name that stands for all splits.
 const EverySplit = "all"
 
-// Choose finds the samples of the splits named, with commas between, in the order of the manifest.
+// Choose returns the positions of the samples in the named, comma-separated splits, in the order of the manifest.
 func (d *Dataset) Choose(splits string) (at []int, err error) {
 	wanted := map[string]bool{}
 	for name := range strings.SplitSeq(splits, ",") {

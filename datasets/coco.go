@@ -11,7 +11,7 @@ import (
 	"winnow/internal/jsontext"
 )
 
-// The lists of a COCO file, and the columns that keep the numbers of its rows.
+// The lists of a COCO file, and the columns that keep the ids of its rows.
 const (
 	cocoImages      = "images"
 	cocoAnnotations = "annotations"
@@ -21,7 +21,7 @@ const (
 	imageID      = "image_id"
 )
 
-// ident is an id as JSON has it, a number or a text.
+// ident is a JSON id, a number or a string.
 type ident string
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -44,7 +44,7 @@ type cocoAnnotation struct {
 	ID       ident     `json:"id"`
 	Image    ident     `json:"image_id"`
 	Category ident     `json:"category_id"`
-	Box      []float64 `json:"bbox"` // x, y, width, height; none: the whole image
+	Box      []float64 `json:"bbox"` // x, y, width, height; if missing, the whole image
 	Crowd    ident     `json:"iscrowd"`
 }
 
@@ -53,7 +53,7 @@ type cocoCategory struct {
 	Name string `json:"name"`
 }
 
-// names are the labels of categories: their names, or where two have the same or one has none, the ids of all.
+// names returns the labels of categories: their names or, if two are equal or one is empty, the ids of all.
 func (list categoryList) names() (label map[ident]string, id map[string]ident, byID bool, err error) {
 	label, id = make(map[ident]string, len(list)), make(map[string]ident, len(list))
 	for _, c := range list {
@@ -62,7 +62,8 @@ func (list categoryList) names() (label map[ident]string, id map[string]ident, b
 			byID = true
 		}
 		if _, twice := label[c.ID]; twice || c.ID == "" {
-			return nil, nil, false, fmt.Errorf("%s: id %.40q: found twice or empty, expected one of its own for each", cocoCategories, c.ID)
+			return nil, nil, false, fmt.Errorf("%s: id %.40q: found twice or empty, expected a unique id",
+				cocoCategories, c.ID)
 		}
 		label[c.ID], id[name] = name, c.ID
 	}
@@ -77,11 +78,11 @@ func (list categoryList) names() (label map[ident]string, id map[string]ident, b
 
 type categoryList []cocoCategory
 
-// cocoLists are what COCO's JSON is expected to be.
+// cocoLists describes the expected form of COCO's JSON.
 const cocoLists = "an object with the lists images, annotations and categories"
 
-// readCOCO reads COCO's JSON: a row for each annotation, a box as a crop of its image; without boxes, as data sets for
-// classification have it, the image itself. Crowds and small boxes are left out.
+// readCOCO reads COCO's JSON. Each annotation becomes a row: a box as a crop of its image or, without a box, as in
+// classification data sets, the image itself. Crowds and small boxes are left out.
 func readCOCO(r io.Reader, name string, opts reading) (*Dataset, error) {
 	rows, err := opts.coco(r, name)
 	if err != nil {
@@ -99,7 +100,7 @@ func (opts reading) coco(r io.Reader, name string) ([]row, error) {
 		case cocoImages:
 			var m cocoImage
 			if err = in.Decode(&m); err == nil && (m.ID == "" || images[m.ID].ID != "") {
-				err = fmt.Errorf("id %.40q: found twice or empty, expected one of its own for each", m.ID)
+				err = fmt.Errorf("id %.40q: found twice or empty, expected a unique id", m.ID)
 			}
 			if err == nil {
 				m.File, err = cleanPath(m.File, opts.StripPrefix)
@@ -127,13 +128,13 @@ func (opts reading) coco(r io.Reader, name string) ([]row, error) {
 	}
 	rows, seen := make([]row, 0, len(annotations)), make(map[ident]bool, len(annotations))
 	crowds, small := 0, 0
-	opts.StripPrefix = "" // it is off
+	opts.StripPrefix = "" // it has been stripped
 	for i, a := range annotations {
 		m, known := images[a.Image]
 		label, named := labels[a.Category]
 		switch {
 		case a.ID == "" || seen[a.ID]:
-			err = fmt.Errorf("id %.40q: found twice or empty, expected one of its own for each", a.ID)
+			err = fmt.Errorf("id %.40q: found twice or empty, expected a unique id", a.ID)
 		case !known:
 			err = fmt.Errorf("image_id %.40q is not among the %d images", a.Image, len(images))
 		case !named:
@@ -154,7 +155,8 @@ func (opts reading) coco(r io.Reader, name string) ([]row, error) {
 			path = c.of(path, string(a.ID))
 		}
 		if err == nil {
-			rows, err = appendRow(rows, row{path: path, label: label, extra: []string{string(a.ID), string(a.Image)}}, opts)
+			rows, err = appendRow(rows, row{path: path, label: label, extra: []string{string(a.ID), string(a.Image)}},
+				opts)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s[%d]: %w", cocoAnnotations, i, err)
@@ -163,25 +165,27 @@ func (opts reading) coco(r io.Reader, name string) ([]row, error) {
 	if opts.Note != nil {
 		said := fmt.Sprintf("%s: read as COCO's annotations", name)
 		if crowds+small > 0 {
-			said += fmt.Sprintf("; left out %d crowds and %d boxes with a side below %d pixels", crowds, small, max(opts.MinBox, 1))
+			said += fmt.Sprintf("; left out %d crowds and %d boxes with a side below %d pixels", crowds, small,
+				max(opts.MinBox, 1))
 		}
 		if byID {
-			said += "; labels are ids, for categories have no names or the same"
+			said += "; labels are ids, because category names are missing or not unique"
 		}
 		opts.Note("%s", said)
 	}
 	return rows, nil
 }
 
-// crop returns the pixels that a box x, y, width, height touches, with a margin; large is false where a side of the box is
-// below the least. width and height are the picture's, or 0.
+// crop returns the pixels that a box x, y, width, height touches, with a margin. large is false if a side of the
+// box is below the minimum. width and height are the image's, or 0 if unknown.
 func (o ReadOptions) crop(box []float64, width, height float64) (c Crop, large bool, err error) {
 	if len(box) != 4 {
 		return c, false, fmt.Errorf("bbox holds %d numbers, expected x, y, width, height", len(box))
 	}
 	for _, v := range append(box, width, height, o.CropMargin) {
 		if math.IsNaN(v) || math.Abs(v) > mostPixels {
-			return c, false, fmt.Errorf("bbox %v in a picture of %v×%v pixels, expected numbers up to %d", box, width, height, mostPixels)
+			return c, false, fmt.Errorf("bbox %v in a picture of %v×%v pixels, expected numbers up to %d", box, width,
+				height, mostPixels)
 		}
 	}
 	if width <= 0 || height <= 0 {
@@ -204,7 +208,7 @@ func (o ReadOptions) crop(box []float64, width, height float64) (c Crop, large b
 	return c, true, nil
 }
 
-// isCOCO reports whether JSON that begins so is an object with lists of objects by COCO's names.
+// isCOCO reports whether JSON with this beginning is an object with COCO's lists of objects.
 func isCOCO(head []byte) bool {
 	in := json.NewDecoder(bytes.NewReader(head))
 	if t, err := in.Token(); err != nil || t != json.Delim('{') {
@@ -218,7 +222,7 @@ func isCOCO(head []byte) bool {
 		}
 		key, more := t.(string)
 		if !more {
-			return listed // and all lists are empty
+			return listed // all lists are empty
 		}
 		var value, first json.Token
 		if value, err = in.Token(); err != nil {
@@ -226,7 +230,8 @@ func isCOCO(head []byte) bool {
 		}
 		switch {
 		case value == json.Delim('['):
-			if key != cocoImages && key != cocoAnnotations && key != cocoCategories && key != "licenses" && key != "videos" {
+			if key != cocoImages && key != cocoAnnotations && key != cocoCategories && key != "licenses" &&
+				key != "videos" {
 				return false
 			}
 			if first, err = in.Token(); err != nil || first != json.Delim(']') {
@@ -239,7 +244,7 @@ func isCOCO(head []byte) bool {
 			}
 			for depth := 1; depth > 0; {
 				if first, err = in.Token(); err != nil {
-					return true // long, so it is no line of a manifest
+					return true // too long for a line of a manifest
 				}
 				if d, ok := first.(json.Delim); ok {
 					depth += map[json.Delim]int{'{': 1, '[': 1, '}': -1, ']': -1}[d]

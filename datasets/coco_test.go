@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// cocoFile is as COCO's format says: categories behind, a crowd, a box of no height, keys that are not known.
+// cocoFile follows COCO's format, with categories at the end, a crowd, a box of no height, and unknown keys.
 const cocoFile = `{
   "info": {"year": 2017, "contributor": {"name": "x"}},
   "licenses": [{"id": 1, "name": "y"}],
@@ -23,7 +23,8 @@ const cocoFile = `{
   ],
   "annotations": [
     {"id": 1, "image_id": 9, "category_id": 18, "bbox": [10.2, 20.5, 30, 40], "iscrowd": 0, "segmentation": [[1, 2.5]]},
-    {"id": 2, "image_id": 9, "category_id": 18, "bbox": [0, 0, 90, 70], "iscrowd": 1, "segmentation": {"counts": [3, 4], "size": [80, 100]}},
+    {"id": 2, "image_id": 9, "category_id": 18, "bbox": [0, 0, 90, 70], "iscrowd": 1,
+   "segmentation": {"counts": [3, 4], "size": [80, 100]}},
     {"category_id" : 3, "id": 3, "image_id": 9, "bbox": [90, 70, 20, 20], "note": {"category_id": 3}},
     {"id": 4, "image_id": 9, "category_id": 3, "bbox": [5, 5, 5, 0]},
     {"id": 5, "image_id": "ten", "category_id": 3, "bbox": [1000, 2, 4, 6]}
@@ -34,11 +35,15 @@ const cocoFile = `{
 
 func TestReadCOCO(t *testing.T) {
 	var said string
-	d := read(t, cocoFile, ReadOptions{Split: "val", Note: func(format string, args ...any) { said = fmt.Sprintf(format, args...) }})
+	d := read(t, cocoFile,
+		ReadOptions{Split: "val", Note: func(format string, args ...any) { said = fmt.Sprintf(format, args...) }})
 	want := &Dataset{Classes: []string{"car, red", "dog"}, Columns: []string{annotationID, imageID}, Samples: []Sample{
-		{Path: "a/1.jpg#xywh=10,20,31,41&id=1", Label: 1, True: Unlabelled, Split: Validation, Extra: []string{"1", "9"}},
-		{Path: "a/1.jpg#xywh=90,70,10,10&id=3", Label: 0, True: Unlabelled, Split: Validation, Extra: []string{"3", "9"}},
-		{Path: "b.jpg#xywh=1000,2,4,6&id=5", Label: 0, True: Unlabelled, Split: Validation, Extra: []string{"5", "ten"}},
+		{Path: "a/1.jpg#xywh=10,20,31,41&id=1", Label: 1, True: Unlabelled, Split: Validation,
+			Extra: []string{"1", "9"}},
+		{Path: "a/1.jpg#xywh=90,70,10,10&id=3", Label: 0, True: Unlabelled, Split: Validation,
+			Extra: []string{"3", "9"}},
+		{Path: "b.jpg#xywh=1000,2,4,6&id=5", Label: 0, True: Unlabelled, Split: Validation,
+			Extra: []string{"5", "ten"}},
 	}}
 	if diff := cmp.Diff(want, d); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
@@ -54,14 +59,17 @@ func TestReadCOCO(t *testing.T) {
 		t.Errorf("by way of CSV:\n%s", diff)
 	}
 	d = read(t, cocoFile, ReadOptions{CropMargin: 0.5, MinBox: 6, StripPrefix: ""})
-	if got := d.Paths(); len(got) != 2 || got[0] != "a/1.jpg#xywh=0,0,56,80&id=1" || got[1] != "a/1.jpg#xywh=80,60,20,20&id=3" {
+	if got := d.Paths(); len(got) != 2 || got[0] != "a/1.jpg#xywh=0,0,56,80&id=1" ||
+		got[1] != "a/1.jpg#xywh=80,60,20,20&id=3" {
 		t.Errorf("with a margin: %q", got)
 	}
 }
 
-// TestReadWholeImages: annotations without boxes, as data sets for classification have them; names that repeat are replaced by ids.
+// TestReadWholeImages: annotations without boxes, as in classification data sets; names that repeat are replaced by
+// ids.
 func TestReadWholeImages(t *testing.T) {
-	text := `{"categories":[{"id":0,"name":"x"},{"id":1,"name":"x"}],"annotations":[{"id":7,"image_id":1,"category_id":1},{"id":8,"image_id":2,"category_id":0,"bbox":[]}],` +
+	text := `{"categories":[{"id":0,"name":"x"},{"id":1,"name":"x"}],"annotations":[{"id":7,"image_id":1,` +
+		`"category_id":1},{"id":8,"image_id":2,"category_id":0,"bbox":[]}],` +
 		`"images":[{"id":1,"file_name":"root/p.jpg"},{"id":2,"file_name":"root/q.jpg"}]}`
 	d := read(t, text, ReadOptions{StripPrefix: "root/"})
 	if diff := cmp.Diff([]string{"p.jpg", "q.jpg"}, d.Paths()); diff != "" {
@@ -73,24 +81,32 @@ func TestReadWholeImages(t *testing.T) {
 }
 
 func TestCOCOErrors(t *testing.T) {
+	with := func(old, text string) string { return strings.Replace(cocoFile, old, text, 1) }
 	for text, want := range map[string]string{
-		strings.Replace(cocoFile, `"image_id": "ten"`, `"image_id": 4`, 1):              `annotations[4]: image_id "4" is not among the 2 images`,
-		strings.Replace(cocoFile, `"id": 5`, `"id": 3`, 1):                              `annotations[4]: id "3": found twice or empty`,
-		strings.Replace(cocoFile, `"id": 18, "name"`, `"id": 17, "name"`, 1):            `annotations[0]: category_id "18" is not among the 2 categories`,
-		strings.Replace(cocoFile, `[10.2, 20.5, 30, 40]`, `[10.2, 20.5, 30]`, 1):        `bbox holds 3 numbers, expected x, y, width, height`,
-		strings.Replace(cocoFile, `[10.2, 20.5, 30, 40]`, `[10.2, 20.5, 30, 1e99]`, 1):  `expected numbers up to`,
-		strings.Replace(cocoFile, `[10.2, 20.5, 30, 40]`, `[200, 20.5, 30, 30]`, 1):     `bbox [200 20.5 30 30] lies outside the picture of 100×80 pixels`,
-		strings.Replace(cocoFile, `"file_name": "b.jpg"`, `"file_name": "../b.jpg"`, 1): `images[1]: path "../b.jpg" leaves the root`,
-		strings.Replace(cocoFile, `{"id": 3, "name"`, `{"id": 18, "name"`, 1):           `categories: id "18": found twice`,
-		strings.Replace(cocoFile, `"categories"`, `"annotations"`, 1):                   `annotations appears twice`,
-		strings.Replace(cocoFile, `"id": 5`, `"id": {"x": 5}`, 1):                       `annotations[4]: found "{\"x\": 5}", expected a number or a text`,
+		with(`"image_id": "ten"`, `"image_id": 4`): `annotations[4]: image_id "4" is not among the 2 images`,
+		with(`"id": 5`, `"id": 3`):                 `annotations[4]: id "3": found twice or empty`,
+		with(`"id": 18, "name"`,
+			`"id": 17, "name"`): `annotations[0]: category_id "18" is not among the 2 categories`,
+		with(`[10.2, 20.5, 30, 40]`, `[10.2, 20.5, 30]`): `bbox holds 3 numbers, expected x, y, width, height`,
+
+		with(`[10.2, 20.5, 30, 40]`, `[10.2, 20.5, 30, 1e99]`): `expected numbers up to`,
+		with(`[10.2, 20.5, 30, 40]`, `[200, 20.5, 30, 30]`): `bbox [200 20.5 30 30] lies outside ` +
+			`the picture of 100×80 pixels`,
+		with(`"file_name": "b.jpg"`, `"file_name": "../b.jpg"`): `images[1]: path "../b.jpg" leaves the root`,
+		with(`{"id": 3, "name"`, `{"id": 18, "name"`):           `categories: id "18": found twice`,
+		with(`"categories"`, `"annotations"`):                   `annotations appears twice`,
+		with(`"id": 5`, `"id": {"x": 5}`): `annotations[4]: found "{\"x\": 5}", expected a ` +
+			`number or a text`,
+
 		cocoFile[:len(cocoFile)/2]: `the file ends early, at byte`,
 		cocoFile + "{}":            `after the object, expected nothing`,
+
 		`{"images":[{"id":1,"file_name":"a.jpg"}],"annotations":[],"categories":[]}`: `no sample found`,
 		`{"images":[{"id":1,"file_name":"a.jpg"}],"annotations":[{"id":1,]}`:         `annotations[0]: byte`,
 	} {
 		_, err := ReadManifest(strings.NewReader(text), "x.json", ReadOptions{})
-		if err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), "datasets: x.json: ") || strings.Contains(err.Error(), "\n") {
+		if err == nil || !strings.Contains(err.Error(), want) ||
+			!strings.HasPrefix(err.Error(), "datasets: x.json: ") || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%v, expected %q", err, want)
 		}
 	}
@@ -99,7 +115,7 @@ func TestCOCOErrors(t *testing.T) {
 	}
 }
 
-// TestGuessJSON: what is a manifest of JSON lines stays one.
+// TestGuessJSON: a manifest of JSON lines is not taken for COCO.
 func TestGuessJSON(t *testing.T) {
 	for text, want := range map[string]Format{
 		cocoFile:                                 COCO,
@@ -123,8 +139,10 @@ func TestGuessJSON(t *testing.T) {
 }
 
 func TestMendCOCO(t *testing.T) {
-	const first, third, fifth = "a/1.jpg#xywh=10,20,31,41&id=1", "a/1.jpg#xywh=90,70,10,10&id=3", "b.jpg#xywh=1000,2,4,6&id=5"
-	for _, text := range []string{cocoFile, "\ufeff" + cocoFile, compact(t, cocoFile), strings.ReplaceAll(cocoFile, "\n", "\r\n")} {
+	const first, third, fifth = "a/1.jpg#xywh=10,20,31,41&id=1", "a/1.jpg#xywh=90,70,10,10&id=3",
+		"b.jpg#xywh=1000,2,4,6&id=5"
+	for _, text := range []string{cocoFile, "\ufeff" + cocoFile, compact(t, cocoFile),
+		strings.ReplaceAll(cocoFile, "\n", "\r\n")} {
 		got, did, err := mended(t, text, map[string]Decision{first: {Label: "car, red"}, third: {Label: "dog"}})
 		want := strings.Replace(text, `"category_id": 18, "bbox": [10.2`, `"category_id": 3, "bbox": [10.2`, 1)
 		want = strings.Replace(want, `"category_id":18,"bbox":[10.2`, `"category_id":3,"bbox":[10.2`, 1)
@@ -160,17 +178,19 @@ func TestMendCOCO(t *testing.T) {
 			t.Errorf("%q dropped: %d crowds, expected the one", drop, n)
 		}
 	}
-	if _, _, err := mended(t, cocoFile, map[string]Decision{first: {Label: "cat"}}); err == nil || !strings.Contains(err.Error(), `"cat" is not among the categories`) {
+	if _, _, err := mended(t, cocoFile, map[string]Decision{first: {Label: "cat"}}); err == nil ||
+		!strings.Contains(err.Error(), `"cat" is not among the categories`) {
 		t.Errorf("a label that is no category: %v", err)
 	}
 	text := strings.ReplaceAll(cocoFile, `"category_id": 18`, `"category_id": "18"`)
 	got, _, err := mended(t, text, map[string]Decision{first: {Label: "car, red"}})
-	if want := strings.Replace(text, `"category_id": "18", "bbox": [10.2`, `"category_id": "3", "bbox": [10.2`, 1); err != nil || got != want {
+	if want := strings.Replace(text, `"category_id": "18", "bbox": [10.2`, `"category_id": "3", "bbox": [10.2`,
+		1); err != nil || got != want {
 		t.Errorf("an id that is a text: %v\n%s", err, cmp.Diff(want, got))
 	}
 }
 
-// TestMendChangedCOCO: a file that is another than was read is not mended.
+// TestMendChangedCOCO: a file that has changed since it was read is not mended.
 func TestMendChangedCOCO(t *testing.T) {
 	source := filepath.Join(t.TempDir(), "m.json")
 	d := read(t, cocoFile, ReadOptions{})
@@ -181,7 +201,8 @@ func TestMendChangedCOCO(t *testing.T) {
 		if err := os.WriteFile(source, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Mend(&bytes.Buffer{}, source, d, nil); err == nil || !strings.Contains(err.Error(), "the file has changed") {
+		if _, err := Mend(&bytes.Buffer{}, source, d, nil); err == nil ||
+			!strings.Contains(err.Error(), "the file has changed") {
 			t.Errorf("%v, expected that the file has changed", err)
 		}
 	}
@@ -198,7 +219,8 @@ func compact(t *testing.T, text string) string {
 
 func FuzzCOCO(f *testing.F) {
 	f.Add([]byte(cocoFile), uint8(1))
-	f.Add([]byte(`{"images":[{"id":1,"file_name":"a"}],"annotations":[{"id":1,"image_id":1,"category_id":1}],"categories":[{"id":1,"name":"x"}]}`), uint8(0))
+	f.Add([]byte(`{"images":[{"id":1,"file_name":"a"}],"annotations":[{"id":1,"image_id":1,"category_id":1}],`+
+		`"categories":[{"id":1,"name":"x"}]}`), uint8(0))
 	f.Fuzz(func(t *testing.T, data []byte, which uint8) {
 		source := filepath.Join(t.TempDir(), "m.json")
 		if err := os.WriteFile(source, data, 0o600); err != nil {
@@ -236,7 +258,8 @@ func BenchmarkMillionBoxes(b *testing.B) {
 	text.Truncate(text.Len() - 1)
 	text.WriteString(`],"annotations":[`)
 	for i := range n {
-		fmt.Fprintf(&text, `{"segmentation":[[%d.5,20.25,30.75,40.5,50.25,60.75]],"area":1200.5,"iscrowd":0,"image_id":%d,"bbox":[%d.25,17.5,80.75,96.5],"category_id":%d,"id":%d},`, i%400, i/8, i%400, i%80, i)
+		fmt.Fprintf(&text, `{"segmentation":[[%d.5,20.25,30.75,40.5,50.25,60.75]],"area":1200.5,"iscrowd":0,`+
+			`"image_id":%d,"bbox":[%d.25,17.5,80.75,96.5],"category_id":%d,"id":%d},`, i%400, i/8, i%400, i%80, i)
 	}
 	text.Truncate(text.Len() - 1)
 	text.WriteString(`],"categories":[`)

@@ -9,10 +9,10 @@ import (
 	"winnow/internal/catalog"
 )
 
-// Names are what a table calls its columns (or keys): "" is winnow's own name, or for the path and the label a guess.
+// Names gives a table's column names (or keys). "" means winnow's own name or, for path and label, a guess.
 type Names struct{ Path, Label, Split, True string }
 
-// The columns of a table that have a meaning, by their places in ownNames.
+// The columns that have a meaning, as indexes into ownNames.
 const (
 	pathColumn = iota
 	labelColumn
@@ -20,27 +20,29 @@ const (
 	trueColumn
 )
 
-// ownNames are what winnow calls the columns.
+// ownNames are winnow's own column names.
 var ownNames = [...]string{pathColumn: "path", labelColumn: "label", splitColumn: "split", trueColumn: "true_label"}
 
-// usualNames are what others call the path and the label, the surer first, in lower case with _ between words. A split is
-// not guessed, since its values go by too many names, and never the truth.
+// usualNames are common names for path and label, most certain first, in lower case with _ between words. The split
+// is not guessed, because its values have too many names, and the truth never is.
 var usualNames = [...][]string{
-	pathColumn:  {fileName, "filename", "filepath", "file_path", "filepaths", "image_path", "img_path", "image_file", "image_name", "image_filename", "file", "image", "img", "image_id"},
-	labelColumn: {"labels", "class", "class_name", "class_label", "category", "category_name", "label_name", "target", "class_id", "label_id", "category_id", "choice"},
+	pathColumn: {fileName, "filename", "filepath", "file_path", "filepaths", "image_path", "img_path", "image_file",
+		"image_name", "image_filename", "file", "image", "img", "image_id"},
+	labelColumn: {"labels", "class", "class_name", "class_label", "category", "category_name", "label_name", "target",
+		"class_id", "label_id", "category_id", "choice"},
 }
 
-// fileName is Hugging Face's column of paths.
+// fileName is Hugging Face's path column.
 const fileName = "file_name"
 
-// places are where columns stand in a header, -1 where there is none.
+// places are the positions of the columns in a header, -1 if missing.
 type places [len(ownNames)]int
 
-// named reports whether any column is named.
+// named reports whether any column name is given.
 func (o ReadOptions) named() bool { return o.Names != Names{} }
 
-// place finds the columns in a header: those that are named, those with winnow's own names, and for the path and the label
-// the usual names of others. guessed says in a line which of these were taken, "" where none was.
+// place finds the columns in a header: by the given names, by winnow's own names, and path and label also by usual
+// names. guessed describes the columns found by a usual name, "" if there are none.
 func (o ReadOptions) place(header []string) (at places, guessed string, err error) {
 	at = places{-1, -1, -1, -1}
 	for k, name := range []string{o.Names.Path, o.Names.Label, o.Names.Split, o.Names.True} {
@@ -49,10 +51,12 @@ func (o ReadOptions) place(header []string) (at places, guessed string, err erro
 		}
 		i := find(header, name)
 		if i < 0 {
-			return at, "", fmt.Errorf("header is %.200q, expected the column %.80q for the %s%s", strings.Join(header, ","), name, strings.ReplaceAll(ownNames[k], "_", " "), catalog.Ask(name, header))
+			return at, "", fmt.Errorf("header is %.200q, expected the column %.80q for the %s%s",
+				strings.Join(header, ","), name, strings.ReplaceAll(ownNames[k], "_", " "), catalog.Ask(name, header))
 		}
 		if was := slices.Index(at[:], i); was >= 0 {
-			return at, "", fmt.Errorf("column %.80q is named for the %s and for the %s, expected one of each", name, ownNames[was], ownNames[k])
+			return at, "", fmt.Errorf("column %.80q is named for the %s and for the %s, expected one of each", name,
+				ownNames[was], ownNames[k])
 		}
 		at[k] = i
 	}
@@ -78,12 +82,13 @@ func (o ReadOptions) place(header []string) (at places, guessed string, err erro
 		}
 	}
 	if o.Numbered {
-		said = nil // what judged lists are called is no guess
+		said = nil // the names of judged lists are no guess
 	}
 	return at, strings.Join(said, " and "), nil
 }
 
-// find returns where a column stands, by its name as it is or else in any letter case and with any space between words.
+// find returns the position of a column, by its exact name or else ignoring letter case and the separators between
+// words.
 func find(header []string, name string) int {
 	if i := slices.Index(header, name); i >= 0 {
 		return i
@@ -96,21 +101,22 @@ func plainly(name string) string {
 	return strings.NewReplacer(" ", "_", "-", "_").Replace(strings.ToLower(strings.TrimSpace(name)))
 }
 
-// tell says aloud what of a table was guessed.
+// tell notes which columns of a table were guessed.
 func (o ReadOptions) tell(name, guessed string) {
 	if guessed != "" && o.Note != nil {
 		o.Note("%s: took the column %s (winnow data import --path-column --label-column names others)", name, guessed)
 	}
 }
 
-// header finds the columns of a table called so, with the names and places of those that have no meaning.
+// header finds the columns of a table, and the names and positions of those without a meaning.
 func (o reading) header(name string, header []string) (at places, columns []string, extra []int, err error) {
 	at, guessed, err := o.place(header)
 	if err != nil {
 		return at, nil, nil, err
 	}
 	for i, h := range header {
-		if own := plainly(h); slices.Contains(ownNames[:], own) && find(header[i+1:], own) >= 0 && slices.Contains(at[:], find(header, own)) {
+		if own := plainly(h); slices.Contains(ownNames[:], own) && find(header[i+1:], own) >= 0 &&
+			slices.Contains(at[:], find(header, own)) {
 			return at, nil, nil, fmt.Errorf("column %q appears twice in the header", own)
 		}
 		if slices.Contains(at[:], i) {
@@ -126,13 +132,14 @@ func (o reading) header(name string, header []string) (at places, columns []stri
 		*o.unlabelled = at[labelColumn] < 0
 	}
 	if at[pathColumn] < 0 && !o.Numbered || at[labelColumn] < 0 && o.unlabelled == nil {
-		return at, nil, nil, fmt.Errorf("header is %.200q, expected the columns path and label, or others that winnow data import --path-column --label-column names", strings.Join(header, ","))
+		return at, nil, nil, fmt.Errorf("header is %.200q, expected the columns path and label, or others named by "+
+			"winnow data import --path-column --label-column", strings.Join(header, ","))
 	}
 	o.tell(name, guessed)
 	return at, columns, extra, nil
 }
 
-// row takes a record apart, the n-th; where there is no column of paths, n stands for it.
+// row builds a row from the n-th record. Without a path column, n is the path.
 func (at places) row(record []string, extra []int, n int) row {
 	get := func(k int) string {
 		if at[k] < 0 {
@@ -150,7 +157,8 @@ func (at places) row(record []string, extra []int, n int) row {
 	return r
 }
 
-// further returns the name of a column without a meaning: one that stands in the place of winnow's own is called other_NAME.
+// further returns the name of a column without a meaning. If the name is one of winnow's own, it becomes
+// other_NAME.
 func further(name string) string {
 	if own := plainly(name); slices.Contains(ownNames[:], own) {
 		return "other_" + own
@@ -158,7 +166,7 @@ func further(name string) string {
 	return name
 }
 
-// looksNamed reports whether the fields of a first line name columns.
+// looksNamed reports whether the fields of a first line are column names.
 func looksNamed(fields []string) bool {
 	if find(fields, ownNames[labelColumn]) >= 0 || find(fields, "given_label") >= 0 {
 		return true

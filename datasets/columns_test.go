@@ -9,41 +9,50 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Tables of others are read by their own names, and what is guessed is told in one line.
+// Foreign tables are read by their own column names, and one line tells what was guessed.
 func TestOtherColumns(t *testing.T) {
-	samples := []Sample{{Path: "a.jpg", Label: 0, True: Unlabelled, Split: Train}, {Path: "b.jpg", Label: 1, True: Unlabelled, Split: Train}}
+	samples := []Sample{{Path: "a.jpg", Label: 0, True: Unlabelled, Split: Train},
+		{Path: "b.jpg", Label: 1, True: Unlabelled, Split: Train}}
 	for text, said := range map[string]string{
-		"path,label\na.jpg,x\nb.jpg,y\n":                                                       "",
-		"filename,class\na.jpg,x\nb.jpg,y\n":                                                   `took the column "filename" for the path and "class" for the label`,
-		"image,label\na.jpg,x\nb.jpg,y\n":                                                      `took the column "image" for the path (`,
-		"path,category\na.jpg,x\nb.jpg,y\n":                                                    `took the column "category" for the label (`,
-		"\ufeffFile Name,Class-Name\r\na.jpg,x\r\nb.jpg,y\r\n":                                 `"File Name" for the path and "Class-Name" for the label`,
-		"file_name\tlabel\na.jpg\tx\nb.jpg\ty\n":                                               `"file_name" for the path`,
-		"path\tlabel\n\"a.jpg\"\tx\nb.jpg\ty\n":                                                "",
-		"{\"file_name\":\"a.jpg\",\"label\":\"x\"}\n{\"file_name\":\"b.jpg\",\"label\":\"y\"}": `"file_name" for the path`,
+		"path,label\na.jpg,x\nb.jpg,y\n":     "",
+		"filename,class\na.jpg,x\nb.jpg,y\n": `took the column "filename" for the path and "class" for the label`,
+		"image,label\na.jpg,x\nb.jpg,y\n":    `took the column "image" for the path (`,
+		"path,category\na.jpg,x\nb.jpg,y\n":  `took the column "category" for the label (`,
+		"\ufeffFile Name,Class-Name\r\n" +
+			"a.jpg,x\r\nb.jpg,y\r\n": `"File Name" for the path and "Class-Name" for the label`,
+		"file_name\tlabel\na.jpg\tx\nb.jpg\ty\n": `"file_name" for the path`,
+		"path\tlabel\n\"a.jpg\"\tx\nb.jpg\ty\n":  "",
+
+		"{\"file_name\":\"a.jpg\",\"label\":\"x\"}\n" +
+			"{\"file_name\":\"b.jpg\",\"label\":\"y\"}": `"file_name" for the path`,
 	} {
 		var told []string
-		d := read(t, text, ReadOptions{Note: func(format string, args ...any) { told = append(told, fmt.Sprintf(format, args...)) }})
+		d := read(t, text, ReadOptions{Note: func(format string, args ...any) {
+			told = append(told, fmt.Sprintf(format, args...))
+		}})
 		if diff := cmp.Diff(&Dataset{Classes: []string{"x", "y"}, Samples: samples}, d); diff != "" {
 			t.Errorf("%q (-want +got):\n%s", text, diff)
 		}
-		if got := strings.Join(told, "\n"); (got == "") != (said == "") || !strings.Contains(got, said) || strings.Contains(got, "\n") {
+		if got := strings.Join(told, "\n"); (got == "") != (said == "") || !strings.Contains(got, said) ||
+			strings.Contains(got, "\n") {
 			t.Errorf("%q: told %q, expected %q", text, got, said)
 		}
 	}
 }
 
-// Columns that are named go before winnow's own, which become further columns; both read the same from JSON lines.
+// Named columns take precedence over winnow's own, which become other columns; JSON lines behave the same.
 func TestNamedColumns(t *testing.T) {
 	want := &Dataset{
 		Classes: []string{"x", "y"}, Columns: []string{"other_label"},
-		Samples: []Sample{{Path: "a.jpg", Label: 0, True: 1, Split: Test, Extra: []string{"7"}}, {Path: "b.jpg", Label: 1, True: Unlabelled, Split: Train, Extra: []string{"8"}}},
+		Samples: []Sample{{Path: "a.jpg", Label: 0, True: 1, Split: Test, Extra: []string{"7"}},
+			{Path: "b.jpg", Label: 1, True: Unlabelled, Split: Train, Extra: []string{"8"}}},
 	}
 	opts := ReadOptions{Names: Names{Path: "photo", Label: "noisy", Split: "Part", True: "clean"}}
 	for _, text := range []string{
 		"photo,label,noisy,part,clean\na.jpg,7,x,test,y\nb.jpg,8,y,,\n",
 		"photo\tlabel\tnoisy\tpart\tclean\na.jpg\t7\tx\ttest\ty\nb.jpg\t8\ty\t\t\n",
-		`{"photo":"a.jpg","label":7,"noisy":"x","part":"test","clean":"y"}` + "\n" + `{"photo":"b.jpg","label":8,"noisy":"y","part":null,"clean":null}`,
+		`{"photo":"a.jpg","label":7,"noisy":"x","part":"test","clean":"y"}` + "\n" +
+			`{"photo":"b.jpg","label":8,"noisy":"y","part":null,"clean":null}`,
 	} {
 		d := read(t, text, opts)
 		if diff := cmp.Diff(want, d); diff != "" {
@@ -65,23 +74,32 @@ func TestWrongColumns(t *testing.T) {
 		names Names
 		want  string
 	}{
-		{"photo,kind\na.jpg,x\n", Names{}, `m:1: header is "photo,kind", expected the columns path and label, or others that winnow data import --path-column`},
+		{"photo,kind\na.jpg,x\n", Names{},
+			`m:1: header is "photo,kind", expected the columns path and label, or others named by winnow data ` +
+				`import --path-column`},
 		{"photo\tkind\na.jpg\tx\n", Names{}, `m:1: header is "photo,kind", expected`},
-		{"photo,kind\na.jpg,x\n", Names{Path: "phto", Label: "kind"}, `m:1: header is "photo,kind", expected the column "phto" for the path (did you mean "photo"?)`},
-		{"photo,kind\na.jpg,x\n", Names{Path: "kind", Label: "kind"}, `m:1: column "kind" is named for the path and for the label`},
+		{"photo,kind\na.jpg,x\n", Names{Path: "phto", Label: "kind"},
+			`m:1: header is "photo,kind", expected the column "phto" for the path (did you mean "photo"?)`},
+		{"photo,kind\na.jpg,x\n", Names{Path: "kind", Label: "kind"},
+			`m:1: column "kind" is named for the path and for the label`},
 		{"{\"photo\":\"a.jpg\",\"kind\":1}", Names{}, `m:1: found the keys kind, photo, no key "label", expected`},
 		{"{\"photo\":\"a.jpg\",\"kind\":1}", Names{Label: "king"}, `(did you mean "kind"?)`},
 		{"path,label,other_label,more\na.jpg,1,2,x\n", Names{Label: "more"}, `m:1: column "other_label" appears twice`},
-		{"{\"path\":\"a.jpg\",\"label\":1,\"other_label\":1,\"more\":2}", Names{Label: "more"}, `m:1: key "other_label" appears twice`},
+		{"{\"path\":\"a.jpg\",\"label\":1,\"other_label\":1,\"more\":2}", Names{Label: "more"},
+			`m:1: key "other_label" appears twice`},
 	} {
-		if _, err := ReadManifest(strings.NewReader(c.text), "m", ReadOptions{Names: c.names}); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := ReadManifest(strings.NewReader(c.text), "m", ReadOptions{Names: c.names}); err == nil ||
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%q: %v, expected %q in it", c.text, err, c.want)
 		}
 	}
-	if _, err := ReadManifest(strings.NewReader("a.jpg,1\n"), "m", ReadOptions{Format: PRISM, Names: Names{Path: "x"}}); err == nil || !strings.Contains(err.Error(), "columns have no names") {
+	if _, err := ReadManifest(strings.NewReader("a.jpg,1\n"), "m",
+		ReadOptions{Format: PRISM, Names: Names{Path: "x"}}); err == nil ||
+		!strings.Contains(err.Error(), "found column names, expected none") {
 		t.Errorf("names for a list without a header: %v", err)
 	}
-	if _, err := Read(t.TempDir(), ReadOptions{Names: Names{Path: "x"}}); err == nil || !strings.Contains(err.Error(), "and no table") {
+	if _, err := Read(t.TempDir(), ReadOptions{Names: Names{Path: "x"}}); err == nil ||
+		!strings.Contains(err.Error(), "not a table") {
 		t.Errorf("names for a folder: %v", err)
 	}
 }
@@ -90,8 +108,10 @@ func TestWrongColumns(t *testing.T) {
 func TestMendOtherColumns(t *testing.T) {
 	decisions := map[string]Decision{"b.jpg": {Drop: true}, "c.jpg": {Label: "3"}, "d.jpg": {Label: "a\tb"}}
 	for text, want := range map[string]string{
-		"n\tclass\tfilename\nx,y\t1\ta.jpg\n\t1\tb.jpg\r\n\"q\tr\"\t\"1\"\tc.jpg\n\t 1\td.jpg\n": "n\tclass\tfilename\nx,y\t1\ta.jpg\n\"q\tr\"\t3\tc.jpg\n\t\"a\tb\"\td.jpg\n",
-		"{\"file_name\":\"b.jpg\",\"class\":1}\n{\"file_name\":\"c.jpg\",\"class\": 1}\n":        "{\"file_name\":\"c.jpg\",\"class\": 3}\n",
+		"n\tclass\tfilename\nx,y\t1\ta.jpg\n\t1\tb.jpg\r\n\"q\tr\"\t\"1\"\tc.jpg\n\t " +
+			"1\td.jpg\n": "n\tclass\tfilename\nx,y\t1\ta.jpg\n\"q\tr\"\t3\tc.jpg\n\t\"a\tb\"\td.jpg\n",
+		"{\"file_name\":\"b.jpg\",\"class\":1}\n{\"file_name\":\"c.jpg\",\"class\": " +
+			"1}\n": "{\"file_name\":\"c.jpg\",\"class\": 3}\n",
 	} {
 		if got, _, err := mended(t, text, decisions); err != nil || got != want {
 			t.Errorf("%q became %q, %v, expected %q", text, got, err, want)
@@ -99,7 +119,7 @@ func TestMendOtherColumns(t *testing.T) {
 	}
 }
 
-// What is read with names of any columns is written as a manifest that reads the same.
+// A source read with any column names is written as a manifest that reads the same.
 func FuzzNamedColumns(f *testing.F) {
 	f.Add("filename,class\na.jpg,1\n", "", "", "", "")
 	f.Add("photo\tlabel\tnoisy\tpart\na.jpg\t7\tx\ttest\n", "photo", "noisy", "part", "label")
@@ -120,9 +140,11 @@ func FuzzNamedColumns(f *testing.F) {
 	})
 }
 
-// BenchmarkMillion reads a table of a million rows by guessed names. Long: go test ./datasets -run none -bench Million -benchtime 1x
+// BenchmarkMillion reads a table of a million rows by guessed names. Long: go test ./datasets -run none -bench
+// Million -benchtime 1x
 func BenchmarkMillion(b *testing.B) {
-	for form, row := range map[string]string{"csv": "images/%07d.jpg,%d\n", "tsv": "images/%07d.jpg\t%d\n", "jsonl": "{\"file_name\":\"images/%07d.jpg\",\"class\":%d}\n"} {
+	for form, row := range map[string]string{"csv": "images/%07d.jpg,%d\n", "tsv": "images/%07d.jpg\t%d\n",
+		"jsonl": "{\"file_name\":\"images/%07d.jpg\",\"class\":%d}\n"} {
 		var text strings.Builder
 		switch form {
 		case "csv":
@@ -135,7 +157,8 @@ func BenchmarkMillion(b *testing.B) {
 		}
 		b.Run(form, func(b *testing.B) {
 			for b.Loop() {
-				if d, err := ReadManifest(strings.NewReader(text.String()), "m", ReadOptions{}); err != nil || len(d.Samples) != 1_000_000 {
+				if d, err := ReadManifest(strings.NewReader(text.String()), "m", ReadOptions{}); err != nil ||
+					len(d.Samples) != 1_000_000 {
 					b.Fatal(err)
 				}
 			}

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// Crop is a rectangle of a picture in pixels, from its upper left corner: of the picture as people see it, turned as EXIF says.
+// Crop is a rectangle of an image in pixels, from the upper left corner, after the rotation that EXIF asks for.
 type Crop struct{ X, Y, W, H int }
 
-// cropMark stands between a file and its crop, as W3C's media fragments have it.
+// cropMark separates a file from its crop, as in W3C's media fragments.
 const cropMark = "#xywh="
 
 // mostMargin is the largest margin of a crop, in sides of its box.
@@ -19,8 +19,8 @@ const mostMargin = 10
 // mostPixels is the longest side that a crop may have.
 const mostPixels = 1 << 24
 
-// CutCrop takes the path of a crop apart: FILE#xywh=X,Y,W,H, perhaps with &id=NAME behind, which tells crops of the same
-// rectangle apart. Any other path is a file's, and its picture is whole.
+// CutCrop splits the path of a crop: FILE#xywh=X,Y,W,H, optionally followed by &id=NAME, which distinguishes crops
+// of the same rectangle. For any other path, cropped is false and file is the path.
 func CutCrop(path string) (file string, c Crop, cropped bool) {
 	at := strings.LastIndex(path, cropMark)
 	if at < 1 {
@@ -44,20 +44,21 @@ func CutCrop(path string) (file string, c Crop, cropped bool) {
 	return path[:at], c, true
 }
 
-// String returns what follows the file in a path.
+// String returns the part of a path that follows the file.
 func (c Crop) String() string {
 	return fmt.Sprintf("%s%d,%d,%d,%d", cropMark, c.X, c.Y, c.W, c.H)
 }
 
-// of returns the path of a crop of a file, told apart by an id.
+// of returns the path of a crop of a file; id distinguishes equal crops.
 func (c Crop) of(file, id string) string {
 	return file + c.String() + "&id=" + url.QueryEscape(id)
 }
 
-// checkBoxes refuses what no crop can be made with.
+// checkBoxes rejects settings with which no crop can be made.
 func (o ReadOptions) checkBoxes() error {
 	if o.CropMargin >= 0 && o.CropMargin <= mostMargin && o.MinBox >= 0 {
 		return nil
 	}
-	return fmt.Errorf("found a margin of %v and a least side of %d pixels, expected a share from 0 to %d of a box's side, and 0 pixels or more", o.CropMargin, o.MinBox, mostMargin)
+	return fmt.Errorf("found a margin of %v and a least side of %d pixels, expected a share from 0 to %d of a "+
+		"box's side, and 0 pixels or more", o.CropMargin, o.MinBox, mostMargin)
 }

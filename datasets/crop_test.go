@@ -17,14 +17,17 @@ func TestCutCrop(t *testing.T) {
 		}
 	}
 	for _, path := range []string{
-		"a.jpg", "#xywh=1,2,3,4", "a.jpg#xywh=1,2,3", "a.jpg#xywh=1,2,3,4,5", "a.jpg#xywh=-1,2,3,4", "a.jpg#xywh=01,2,3,4", "a.jpg#xywh=1,2,0,4",
-		"a.jpg#xywh=1,2,3,4&id=", "a.jpg#xywh=1,2,3,4&id=/", "a.jpg#xywh=1,2,3,99999999999", "a.jpg#xywh=percent:1,2,3,4", "a#b.jpg",
+		"a.jpg", "#xywh=1,2,3,4", "a.jpg#xywh=1,2,3", "a.jpg#xywh=1,2,3,4,5", "a.jpg#xywh=-1,2,3,4",
+		"a.jpg#xywh=01,2,3,4", "a.jpg#xywh=1,2,0,4",
+		"a.jpg#xywh=1,2,3,4&id=", "a.jpg#xywh=1,2,3,4&id=/", "a.jpg#xywh=1,2,3,99999999999",
+		"a.jpg#xywh=percent:1,2,3,4", "a#b.jpg",
 	} {
 		if file, c, ok := CutCrop(path); ok || file != path || c != (Crop{}) {
 			t.Errorf("%s: %q, %v, %v, expected a file", path, file, c, ok)
 		}
 	}
-	if file, c, ok := CutCrop(Crop{1, 2, 3, 4}.of("x.png", "a/b&c=d#ü")); !ok || file != "x.png" || c != (Crop{1, 2, 3, 4}) {
+	if file, c, ok := CutCrop(Crop{1, 2, 3, 4}.of("x.png", "a/b&c=d#ü")); !ok || file != "x.png" ||
+		c != (Crop{1, 2, 3, 4}) {
 		t.Errorf("%q, %v, %v", file, c, ok)
 	}
 }

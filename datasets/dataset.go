@@ -1,6 +1,6 @@
-// Package datasets says which samples there are, how they are labelled and how they should be; it holds
-// the noise models and the readers of manifests. It reads files and draws from the random source it is
-// given; it never decodes an image, and nothing on the training side may import it: the truth stays here.
+// Package datasets describes samples: their paths, given labels and true labels. It holds the readers of manifests
+// and the noise models. It reads files and draws from the random source that it is given, but never decodes an
+// image. No package on the training side may import it, so that training cannot see the truth.
 package datasets
 
 import "slices"
@@ -8,8 +8,8 @@ import "slices"
 // Unlabelled marks a sample without a given label (or, in True, without a known true label).
 const Unlabelled = -1
 
-// Names of the splits winnow knows. Retrieval evaluation uses test (queries = gallery, self excluded), or
-// query and gallery where a manifest has them.
+// Names of the splits that winnow knows. Retrieval evaluation uses test (queries = gallery, self excluded), or
+// query and gallery if a manifest has them.
 const (
 	Train      = "train"
 	Validation = "validation"
@@ -18,20 +18,20 @@ const (
 	Gallery    = "gallery"
 )
 
-// Sample is one image: its path, its given label and its true one.
+// Sample is one image: its path, given label and true label.
 type Sample struct {
 	Path  string   // slash-separated, relative to the dataset's root
 	Label int      // given class id, or Unlabelled
-	True  int      // true class id, or Unlabelled where it is not known
+	True  int      // true class id, or Unlabelled if unknown
 	Split string   // Train, Validation, Test, Query or Gallery
-	Extra []string // values of the further columns, parallel to Dataset.Columns
+	Extra []string // values of the other columns, parallel to Dataset.Columns
 }
 
 // Dataset is a list of samples and the names of their classes.
 type Dataset struct {
 	Classes []string // name of each class id: integers in numeric order, otherwise in text order
 	Samples []Sample
-	Columns []string // names of the further columns, kept as they were
+	Columns []string // names of the other columns, unchanged
 }
 
 // Select returns the positions of the samples of a split, in order.
@@ -63,7 +63,7 @@ func (d *Dataset) Paths() []string {
 	return paths
 }
 
-// LabelName returns the name of a sample's given class, "" where it has none.
+// LabelName returns the name of a sample's given class, "" if it has none.
 func (d *Dataset) LabelName(s Sample) string { return d.className(s.Label) }
 
 // Labels lists the given class ids of all samples, in order.
@@ -89,7 +89,7 @@ func (d *Dataset) HasTruth(split string) bool {
 	return found
 }
 
-// TrueLabels returns the dataset with the given labels of a split replaced by the true ones, where these are known.
+// TrueLabels returns the dataset with the given labels of a split replaced by the true ones where they are known.
 func (d *Dataset) TrueLabels(split string) *Dataset {
 	out := &Dataset{Classes: d.Classes, Columns: d.Columns, Samples: slices.Clone(d.Samples)}
 	for i := range out.Samples {

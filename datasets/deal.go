@@ -12,7 +12,7 @@ import (
 	"winnow/internal/atomicfile"
 )
 
-// ParseShares reads SPLIT=SHARE,... such as train=0.6,test=0.4. Deal checks that the shares sum to 1.
+// ParseShares parses SPLIT=SHARE,... such as train=0.6,test=0.4. Deal checks that the shares sum to 1.
 func ParseShares(text string) ([]Share, error) {
 	var shares []Share
 	for _, part := range strings.Split(text, ",") {
@@ -26,7 +26,7 @@ func ParseShares(text string) ([]Share, error) {
 	return shares, nil
 }
 
-// Deal splits d, by whole classes or by images of each class, with draws from the seed.
+// Deal splits d, by whole classes or by images of each class; seed determines the draw.
 func (d *Dataset) Deal(shares []Share, byImage bool, seed uint64) error {
 	rng := rand.New(rand.NewPCG(seed, 0x73706c6974)) // "split"
 	if byImage {
@@ -43,7 +43,8 @@ func (d *Dataset) HoldOut(share float64, seed uint64) error {
 		part.Samples = append(part.Samples, d.Samples[i])
 	}
 	rng := rand.New(rand.NewPCG(seed, 0x686f6c64)) // "hold"
-	if err := part.SplitByImage([]Share{{Split: Train, Share: 1 - share}, {Split: Validation, Share: share}}, rng); err != nil {
+	if err := part.SplitByImage([]Share{{Split: Train, Share: 1 - share}, {Split: Validation, Share: share}},
+		rng); err != nil {
 		return err
 	}
 	for k, i := range train {
@@ -57,16 +58,18 @@ func ToplineRand(seed uint64) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, 0x746f706c696e65)) // "topline"
 }
 
-// WriteFile writes d as a CSV manifest, completely or not at all; in the form that Write knows by the file's name.
+// WriteFile writes d atomically, in the form that Write chooses by the file's name.
 func WriteFile(path string, d *Dataset) error {
 	if base := filepath.Base(path); base == metadataParquet || strings.HasSuffix(base, ".labelstudio.json") {
-		return fmt.Errorf("datasets: %s: cannot be written here, expected %s or %s; tasks for Label Studio are written by winnow review --export", path, metadataCSV, metadataJSONL)
+		return fmt.Errorf("datasets: %s: cannot be written here, expected %s or %s; tasks for Label Studio are "+
+			"written by winnow review --export", path, metadataCSV, metadataJSONL)
 	}
 	return atomicfile.Write(path, func(w io.Writer) error { return Write(w, path, d) })
 }
 
-// Write writes d as what a file of this name holds: metadata.csv or metadata.jsonl the metadata of an imagefolder, with the column
-// file_name; labels.json the labels of FiftyOne's FiftyOneImageClassificationDataset; any other a CSV manifest.
+// Write writes d in the form that the file name implies: metadata.csv or metadata.jsonl as an imagefolder's
+// metadata, with the column file_name; labels.json as the labels of FiftyOne's FiftyOneImageClassificationDataset;
+// any other name as a CSV manifest.
 func Write(w io.Writer, name string, d *Dataset) error {
 	switch filepath.Base(name) {
 	case metadataCSV:
@@ -92,7 +95,7 @@ func writeFiftyOne(w io.Writer, d *Dataset) error {
 	return labels.Write(w)
 }
 
-// Leaks returns how many pictures are in two splits.
+// Leaks returns how many images are in two splits.
 func (r *CheckReport) Leaks() (n int) {
 	for _, dup := range r.Duplicates {
 		if dup.Leak {

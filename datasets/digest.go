@@ -7,8 +7,8 @@ import (
 	"fmt"
 )
 
-// Digest returns a sha256 of the samples in their order: paths, splits, given and true classes by name. Manifests of one digest mean the
-// same, whatever their form and further columns.
+// Digest returns a sha256 of the samples in order: paths, splits, given and true class names. Manifests with the
+// same digest mean the same, whatever their form and other columns.
 func (d *Dataset) Digest() string {
 	sum := sha256.New()
 	to := bufio.NewWriter(sum)

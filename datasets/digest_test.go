@@ -5,10 +5,11 @@ import (
 	"testing"
 )
 
-// What a sample means is in the digest; what its classes are numbered by and what else a manifest tells is not.
+// The digest depends on what a sample means, not on how classes are numbered or what else a manifest says.
 func TestDigest(t *testing.T) {
 	plain := func() *Dataset {
-		return &Dataset{Classes: []string{"a", "b"}, Samples: []Sample{{Path: "x", Label: 0, True: 1, Split: Train}, {Path: "y", Label: 1, True: Unlabelled, Split: Test}}}
+		return &Dataset{Classes: []string{"a", "b"}, Samples: []Sample{{Path: "x", Label: 0, True: 1, Split: Train},
+			{Path: "y", Label: 1, True: Unlabelled, Split: Test}}}
 	}
 	want := plain().Digest()
 	for name, change := range map[string]func(*Dataset){

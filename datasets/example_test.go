@@ -10,7 +10,7 @@ import (
 	"winnow/datasets"
 )
 
-// A manifest says which images there are, how they are labelled, and perhaps how they should be.
+// A manifest says which images there are, their labels, and optionally their true labels.
 func ExampleReadManifest() {
 	manifest := "path,label,split\na.jpg,heron,train\nb.jpg,stork,train\nc.jpg,heron,test\n"
 	d, err := datasets.ReadManifest(strings.NewReader(manifest), "birds.csv", datasets.ReadOptions{})
@@ -25,14 +25,15 @@ func ExampleReadManifest() {
 	// datasets: birds.csv:2: 1 fields, expected 2 as in the header
 }
 
-// Noise changes given labels, and the dataset remembers the true ones for measuring.
+// Noise changes given labels; the dataset keeps the true ones for measuring.
 func ExampleDataset_Corrupt() {
 	manifest := "path,label\n1.jpg,heron\n2.jpg,heron\n3.jpg,stork\n4.jpg,stork\n"
 	d, err := datasets.ReadManifest(strings.NewReader(manifest), "birds.csv", datasets.ReadOptions{})
 	if err != nil {
 		log.Fatal(err)
 	}
-	noisy, err := d.Corrupt(datasets.Train, datasets.Symmetric{Rate: 0.25, Count: datasets.Exact}, rand.New(rand.NewPCG(1, 2)))
+	noisy, err := d.Corrupt(datasets.Train, datasets.Symmetric{Rate: 0.25, Count: datasets.Exact},
+		rand.New(rand.NewPCG(1, 2)))
 	if err != nil {
 		log.Fatal(err)
 	}

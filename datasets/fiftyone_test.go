@@ -9,8 +9,9 @@ import (
 	"testing"
 )
 
-// TestFiftyOne reads what WriteFile writes as FiftyOne's importer of FiftyOneImageClassificationDataset does by its documentation: every
-// file below data_path is known by its path without the ending, and labels_path names the number of its class, null for none.
+// TestFiftyOne reads what WriteFile writes as FiftyOne's importer of FiftyOneImageClassificationDataset does by its
+// documentation: it identifies a file below data_path by its path without the ending, and labels_path gives the
+// number of its class, or null.
 func TestFiftyOne(t *testing.T) {
 	dir := t.TempDir()
 	want := map[string]string{"train/cat.1/a.b.jpg": "cat.1", "train/dog/1.png": "dog", "train/dog/2.jpeg": "dog"}
@@ -64,7 +65,8 @@ func TestFiftyOne(t *testing.T) {
 	if text, _ := os.ReadFile(labels); string(text) != `{"classes":[],"labels":{"a":null}}`+"\n" {
 		t.Errorf("%s", text)
 	}
-	for paths, refused := range map[string]string{"a.jpg a.png": "differs in its ending only", "a.jpg#xywh=1,2,3,4": "is a crop", "a\xff.jpg": "expected UTF-8"} {
+	for paths, refused := range map[string]string{"a.jpg a.png": "differs in its ending only",
+		"a.jpg#xywh=1,2,3,4": "is a crop", "a\xff.jpg": "expected UTF-8"} {
 		bad := &Dataset{}
 		for _, p := range strings.Fields(paths) {
 			bad.Samples = append(bad.Samples, Sample{Path: p, Label: Unlabelled, True: Unlabelled, Split: Train})
@@ -73,7 +75,8 @@ func TestFiftyOne(t *testing.T) {
 			t.Errorf("%q: %v, expected %q", paths, err, refused)
 		}
 	}
-	if err := WriteFile(filepath.Join(dir, "x.labelstudio.json"), none); err == nil || !strings.Contains(err.Error(), "winnow review --export") {
+	if err := WriteFile(filepath.Join(dir, "x.labelstudio.json"), none); err == nil ||
+		!strings.Contains(err.Error(), "winnow review --export") {
 		t.Error(err)
 	}
 }

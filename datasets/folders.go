@@ -16,23 +16,24 @@ import (
 	"winnow/datasets/location"
 )
 
-// imageNames are the endings of files that a folder import takes for images; their content is checked later. Those of
-// otherNames are images that cannot be read: they are taken too, so that they are reported and not passed over.
+// imageNames are the file endings that a folder import takes for images; their content is checked later. otherNames
+// are image formats that cannot be read; they are taken too, so that they are reported rather than ignored.
 var (
 	imageNames = []string{".jpg", ".jpeg", ".png", ".gif", ".bmp", ".webp", ".jpe", ".jfif"}
 	otherNames = []string{".tif", ".tiff", ".heic", ".heif", ".avif", ".jxl", ".jp2"}
 )
 
-// isImageName reports whether a path ends like an image.
+// isImageName reports whether a path has the ending of an image.
 func isImageName(p string) bool {
 	end := strings.ToLower(path.Ext(p))
 	return slices.Contains(imageNames, end) || slices.Contains(otherNames, end)
 }
 
-// IsZip reports whether a path has the name of a zip file, which is read as the folder that it holds.
+// IsZip reports whether a path names a zip file, which is read as the folder it holds.
 func IsZip(path string) bool { return strings.EqualFold(filepath.Ext(location.Base(path)), ".zip") }
 
-// isTree reports whether a source is a folder, zipped or not, or shards: it has no form that a mended copy could have.
+// isTree reports whether a source is a folder, zipped or not, or shards. Such a source has no form that a mended
+// copy could keep.
 func isTree(source string) bool {
 	ctx := context.Background()
 	return isFolder(ctx, source) || isShards(ctx, source, Auto)
@@ -62,15 +63,17 @@ func readZip(source string, opts ReadOptions) (*Dataset, error) {
 	return ReadFolders(root, source, opts)
 }
 
-// ReadFolders reads a folder per class, of Pascal VOC the boxes, or where it holds metadata.csv, .jsonl or .parquet with a column file_name what that
-// lists, as Hugging Face's imagefolder has it. Where the top folders are named after splits (train, val, test, …)
-// the classes are looked for below them. A folder that holds nothing but one folder of folders, as many a zip file, only
-// wraps that one. Files that do not end like an image, names that begin with a dot, and pipes and devices are passed over;
-// nested folders belong to the class folder they lie in. A folder whose name is not UTF-8 cannot be opened, and stands for
+// ReadFolders reads a folder with one folder per class. If it is a Pascal VOC folder, it reads the boxes. If it
+// holds metadata.csv, .jsonl or .parquet with a column file_name, it reads what that lists, as Hugging Face's
+// imagefolder does. If the top folders are named after splits (train, val, test, …), the class folders are one
+// level below. A folder that holds nothing but one folder of folders, as in many zip files, is replaced by that
+// one. Files without the ending of an image, names that begin with a dot, pipes and devices are ignored. Nested
+// folders belong to their class folder. A folder whose name is not UTF-8 cannot be opened; it is listed in place of
 // its images.
 func ReadFolders(fsys fs.FS, name string, opts ReadOptions) (*Dataset, error) {
 	if opts.StripPrefix != "" {
-		return nil, fmt.Errorf("datasets: %s: found a prefix to strip, %q, expected none: paths are relative to the folder", name, opts.StripPrefix)
+		return nil, fmt.Errorf("datasets: %s: found a prefix to strip, %q, expected none: paths are relative to "+
+			"the folder", name, opts.StripPrefix)
 	}
 	opts.Split = cmp.Or(opts.Split, Train)
 	split, err := ParseSplit(opts.Split)
@@ -95,7 +98,8 @@ func ReadFolders(fsys fs.FS, name string, opts ReadOptions) (*Dataset, error) {
 		return readVOC(ctx, fsys, name, at, opts)
 	}
 	if opts.named() {
-		return nil, fmt.Errorf("datasets: %s: found names of columns, expected none: it is a folder with a folder for each class, and no table", name)
+		return nil, fmt.Errorf("datasets: %s: found column names, expected none: it is a folder of class folders, "+
+			"not a table", name)
 	}
 	splits := make(map[string]string, len(tops)) // top folder → split
 	for _, top := range tops {
@@ -103,7 +107,7 @@ func ReadFolders(fsys fs.FS, name string, opts ReadOptions) (*Dataset, error) {
 			splits[top] = s
 		}
 	}
-	if len(splits) > 0 && len(splits) < len(tops) { // a feature store beside them, say, is no class
+	if len(splits) > 0 && len(splits) < len(tops) { // a feature store next to them, for example, is not a class
 		if tops, err = withImages(ctx, fsys, at, tops); err != nil {
 			return nil, fmt.Errorf("datasets: %s: %w", name, err)
 		}
@@ -140,15 +144,16 @@ func ReadFolders(fsys fs.FS, name string, opts ReadOptions) (*Dataset, error) {
 	return build(rows, nil), nil
 }
 
-// noImage is the error of a folder, called so, without images.
+// noImage is the error for a folder without images.
 type noImage struct{ name string }
 
 func (n *noImage) Error() string {
-	return fmt.Sprintf("datasets: %s: no image found, expected one folder per class with files ending in %s", n.name, strings.Join(imageNames, ", "))
+	return fmt.Sprintf("datasets: %s: no image found, expected one folder per class with files ending in %s", n.name,
+		strings.Join(imageNames, ", "))
 }
 
-// unwrapped returns the folder that the classes or splits lie in, and them: the top one, or where that holds nothing but
-// one folder of folders, the one inside.
+// unwrapped returns the folder that holds the classes or splits, and their names: the top folder or, if it holds
+// nothing but one folder of folders, the inner one.
 func unwrapped(ctx context.Context, fsys fs.FS) (at string, tops []string, err error) {
 	for at = "."; ; at = path.Join(at, tops[0]) {
 		if tops, err = folders(ctx, fsys, at); err != nil || len(tops) != 1 {
@@ -158,7 +163,7 @@ func unwrapped(ctx context.Context, fsys fs.FS) (at string, tops []string, err e
 			return at, tops, nil
 		}
 		below, err := fs.ReadDir(fsys, path.Join(at, tops[0]))
-		if err != nil { // it is told where its images are looked for
+		if err != nil { // reported when its images are listed
 			return at, tops, nil
 		}
 		isImage := func(e fs.DirEntry) bool { return isImageName(e.Name()) }
@@ -168,7 +173,7 @@ func unwrapped(ctx context.Context, fsys fs.FS) (at string, tops []string, err e
 	}
 }
 
-// withImages returns those of the folders that an image lies below.
+// withImages returns the folders that have an image below them.
 func withImages(ctx context.Context, fsys fs.FS, at string, tops []string) (list []string, err error) {
 	for _, top := range tops {
 		images := 0
@@ -182,7 +187,7 @@ func withImages(ctx context.Context, fsys fs.FS, at string, tops []string) (list
 	return list, nil
 }
 
-// folders lists the visible folders of dir in order, without what macOS puts beside the files of a zip.
+// folders lists the visible folders of dir in order, without the one that macOS adds to zip files.
 func folders(ctx context.Context, fsys fs.FS, dir string) ([]string, error) {
 	entries, err := fs.ReadDir(fsys, dir)
 	if err != nil {
@@ -196,7 +201,7 @@ func folders(ctx context.Context, fsys fs.FS, dir string) ([]string, error) {
 		if strings.HasPrefix(e.Name(), ".") || e.Name() == "__MACOSX" {
 			continue
 		}
-		info, err := fs.Stat(fsys, path.Join(dir, e.Name())) // links count
+		info, err := fs.Stat(fsys, path.Join(dir, e.Name())) // follows links
 		if err == nil && info.IsDir() || e.IsDir() && !utf8.ValidString(e.Name()) {
 			names = append(names, e.Name())
 		}
@@ -209,8 +214,8 @@ func addClass(ctx context.Context, rows []row, fsys fs.FS, dir, class, split str
 	return rows, err
 }
 
-// Images lists the images of a folder and all below it, in text order: files that end like one, names that begin with a
-// dot passed over.
+// Images lists the images in a folder and below, in text order: files with the ending of an image whose names do
+// not begin with a dot.
 func Images(fsys fs.FS, dir string) (paths []string, err error) {
 	err = walkImages(context.Background(), fsys, dir, func(p string) { paths = append(paths, p) })
 	return paths, err
@@ -239,7 +244,8 @@ func walkImages(ctx context.Context, fsys fs.FS, dir string, visit func(p string
 	})
 }
 
-// isFile reports whether an entry is a file, or a link to one; a link that leads nowhere stays, for its reader to report.
+// isFile reports whether an entry is a file or a link to one. A broken link counts as a file, so that its reader
+// reports it.
 func isFile(fsys fs.FS, p string, entry fs.DirEntry) bool {
 	if entry.Type()&fs.ModeSymlink == 0 {
 		return entry.Type().IsRegular()

@@ -12,19 +12,23 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Where the classes are is found through a folder around them, and past folders without images.
+// Class folders are found inside a wrapping folder, and folders without images are skipped.
 func TestFoldersFound(t *testing.T) {
 	for what, c := range map[string]struct {
 		files, want string
 	}{
-		"classes":            {"cat/1.jpg dog/2.jpg", "cat/1.jpg cat train,dog/2.jpg dog train"},
-		"wrapped":            {"photos/cat/1.jpg photos/dog/2.jpg", "photos/cat/1.jpg cat train,photos/dog/2.jpg dog train"},
-		"wrapped splits":     {"p/q/train/cat/1.jpg p/q/test/dog/2.jpg", "p/q/test/dog/2.jpg dog test,p/q/train/cat/1.jpg cat train"},
-		"one class":          {"cat/1.jpg cat/old/2.jpg", "cat/1.jpg cat train,cat/old/2.jpg cat train"},
-		"one split":          {"val/cat/1.jpg val/dog/2.jpg", "val/cat/1.jpg cat validation,val/dog/2.jpg dog validation"},
-		"from macOS":         {"photos/cat/1.jpg photos/dog/2.jpg __MACOSX/photos/cat/._1.jpg", "photos/cat/1.jpg cat train,photos/dog/2.jpg dog train"},
-		"store beside":       {"train/cat/1.jpg test/dog/2.jpg suspects.features/paths.txt", "test/dog/2.jpg dog test,train/cat/1.jpg cat train"},
-		"formats not read":   {"cat/1.HEIC cat/2.tiff dog/3.png dog/4.txt", "cat/1.HEIC cat train,cat/2.tiff cat train,dog/3.png dog train"},
+		"classes": {"cat/1.jpg dog/2.jpg", "cat/1.jpg cat train,dog/2.jpg dog train"},
+		"wrapped": {"photos/cat/1.jpg photos/dog/2.jpg", "photos/cat/1.jpg cat train,photos/dog/2.jpg dog train"},
+		"wrapped splits": {"p/q/train/cat/1.jpg p/q/test/dog/2.jpg",
+			"p/q/test/dog/2.jpg dog test,p/q/train/cat/1.jpg cat train"},
+		"one class": {"cat/1.jpg cat/old/2.jpg", "cat/1.jpg cat train,cat/old/2.jpg cat train"},
+		"one split": {"val/cat/1.jpg val/dog/2.jpg", "val/cat/1.jpg cat validation,val/dog/2.jpg dog validation"},
+		"from macOS": {"photos/cat/1.jpg photos/dog/2.jpg __MACOSX/photos/cat/._1.jpg",
+			"photos/cat/1.jpg cat train,photos/dog/2.jpg dog train"},
+		"store beside": {"train/cat/1.jpg test/dog/2.jpg suspects.features/paths.txt",
+			"test/dog/2.jpg dog test,train/cat/1.jpg cat train"},
+		"formats not read": {"cat/1.HEIC cat/2.tiff dog/3.png dog/4.txt",
+			"cat/1.HEIC cat train,cat/2.tiff cat train,dog/3.png dog train"},
 		"split and class":    {"train/cat/1.jpg cat/2.jpg", "cat/2.jpg cat train,train/cat/1.jpg train train"},
 		"nothing in a split": {"train/cat/1.jpg test/README.md", "train/cat/1.jpg cat train"},
 	} {
@@ -63,7 +67,7 @@ func TestFoldersFound(t *testing.T) {
 	}
 }
 
-// A zipped folder is mended as a folder is: into a manifest of what it holds.
+// Mending a zipped folder, like mending a folder, writes a manifest of its content.
 func TestMendZip(t *testing.T) {
 	packed := filepath.Join(t.TempDir(), "some.zip")
 	f, err := os.Create(packed)
@@ -89,7 +93,8 @@ func TestMendZip(t *testing.T) {
 	}
 	var out bytes.Buffer
 	did, err := Mend(&out, packed, d, map[int]Decision{0: {Label: "dog"}, 2: {Drop: true}})
-	if want := "path,label,split\ncat/1.jpg,dog,train\ndog/2.jpg,dog,train\n"; err != nil || out.String() != want || did.Relabelled != 1 || did.Dropped != 1 {
+	if want := "path,label,split\ncat/1.jpg,dog,train\ndog/2.jpg,dog,train\n"; err != nil || out.String() != want ||
+		did.Relabelled != 1 || did.Dropped != 1 {
 		t.Errorf("%q, %+v, %v, expected %q", out.String(), did, err, want)
 	}
 }

@@ -13,8 +13,8 @@ import (
 	"winnow/datasets"
 )
 
-// TestFoldersWithPipes: what is named like an image and is a pipe or a device is no sample; links to files are, and so are
-// links that lead nowhere, which their reader reports. A manifest that is a pipe is refused, not waited for.
+// TestFoldersWithPipes: a pipe or device named like an image is not a sample. Links to files are, and so are broken
+// links, which their reader reports. A manifest that is a pipe is rejected, not waited for.
 func TestFoldersWithPipes(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, "birds", name) }
@@ -44,8 +44,8 @@ func TestFoldersWithPipes(t *testing.T) {
 	}
 }
 
-// TestFoldersNotUTF8: a folder whose name cannot be said stands in the place of its images, for their reader to report; the
-// others are read.
+// TestFoldersNotUTF8: a folder whose name is not UTF-8 is listed in place of its images, for their reader to
+// report; the other folders are read.
 func TestFoldersNotUTF8(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"birds/a.png", "birds/un\xff/b.png", "cl\xffass/c.png", "fish/d.png"} {
@@ -60,7 +60,8 @@ func TestFoldersNotUTF8(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := d.Paths(), []string{"birds/a.png", "birds/un\xff", "cl\xffass", "fish/d.png"}; !slices.Equal(got, want) {
+	if got, want := d.Paths(), []string{"birds/a.png", "birds/un\xff", "cl\xffass", "fish/d.png"}; !slices.Equal(got,
+		want) {
 		t.Errorf("%q, expected %q", got, want)
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// magics are the beginnings of files that people have beside a manifest.
+// magics are the first bytes of files that people have next to a manifest.
 var magics = []struct {
 	at   int
 	text string
@@ -32,7 +32,7 @@ var magics = []struct {
 	{0, "\xfe\xff", "text in UTF-16"},
 }
 
-// foreign returns an error that names what begins with head, if it is no text.
+// foreign returns an error that names the file type if head is not the start of a text.
 func foreign(head []byte) error {
 	const expected = "expected a manifest (CSV, JSON lines or a list path,label) in UTF-8, or a folder of images"
 	for _, m := range magics {
@@ -41,7 +41,7 @@ func foreign(head []byte) error {
 		}
 	}
 	if at := bytes.IndexByte(head, 0); at >= 0 {
-		return fmt.Errorf("is no text (byte %d is 0), %s", at+1, expected)
+		return fmt.Errorf("is not text (byte %d is 0), %s", at+1, expected)
 	}
 	return nil
 }

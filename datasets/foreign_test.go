@@ -11,7 +11,7 @@ import (
 	"winnow/internal/testing/memory"
 )
 
-// What is no text is named, and none of it is shown.
+// A file that is not text is named, and none of its content is shown.
 func TestForeign(t *testing.T) {
 	var archive bytes.Buffer
 	to := tar.NewWriter(&archive)
@@ -23,19 +23,20 @@ func TestForeign(t *testing.T) {
 		"PAR1\x15\x04\x15":                     "m: is a Parquet file, expected a manifest",
 		"PK\x03\x04rest":                       "m: is a zip archive, expected",
 		"\xff\xfep\x00a\x00":                   "m: is text in UTF-16, expected",
-		"path,label\na\x00b.jpg,1\n":           "m: is no text (byte 13 is 0), expected",
+		"path,label\na\x00b.jpg,1\n":           "m: is not text (byte 13 is 0), expected",
 		strings.Repeat("x", 99_000) + ",y,1\n": "m:1: header is \"xxx",
 		strings.Repeat("x", 99_000) + "\n":     "m:1: header is \"xxx",
 		"{\"path\":\"a\",\"label\":1,\"" + strings.Repeat("k", 1<<20) + "\":[}": "m:1: invalid character",
 	} {
 		_, err := ReadManifest(strings.NewReader(text), "m", ReadOptions{})
-		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want) || len(err.Error()) > 400) {
+		if want == "" && err != nil || want != "" &&
+			(err == nil || !strings.Contains(err.Error(), want) || len(err.Error()) > 400) {
 			t.Errorf("%.40q: got %.500v, expected %q in it, and not much more", text, err, want)
 		}
 	}
 }
 
-// A new key in every row makes a table of the square of the rows: refused before it is made.
+// A new key in every row would make a table that is quadratic in the rows: it is rejected before it is built.
 func TestJSONLines(t *testing.T) {
 	rows := func(n, keys int) string {
 		var text strings.Builder
@@ -47,7 +48,8 @@ func TestJSONLines(t *testing.T) {
 	text := rows(20_000, 20_000)
 	var err error
 	memory.Check(t, 64<<20, func() { _, err = ReadManifest(strings.NewReader(text), "m", ReadOptions{}) })
-	if err == nil || !strings.Contains(err.Error(), "rows with 1024 different keys make a table") && !strings.Contains(err.Error(), "rows with 1025 different keys make a table") {
+	if err == nil || !strings.Contains(err.Error(), "rows with 1024 different keys make a table") &&
+		!strings.Contains(err.Error(), "rows with 1025 different keys make a table") {
 		t.Errorf("a new key a row: %v", err)
 	}
 	if d := read(t, rows(20_000, 40), ReadOptions{}); len(d.Columns) != 40 || len(d.Samples[0].Extra) != 40 {
@@ -55,7 +57,7 @@ func TestJSONLines(t *testing.T) {
 	}
 }
 
-// Of a large group of copies some are written.
+// Only some files of a large group of copies are written.
 func TestCopiesAreCut(t *testing.T) {
 	manifest := "path,label\n"
 	for i := range 100 {
@@ -69,7 +71,8 @@ func TestCopiesAreCut(t *testing.T) {
 	}
 	var out strings.Builder
 	r.Write(&out, d, 10)
-	if !strings.Contains(out.String(), " 004.jpg (1, train) … and 95 more\n") || strings.Contains(out.String(), "005.jpg") {
+	if !strings.Contains(out.String(), " 004.jpg (1, train) … and 95 more\n") ||
+		strings.Contains(out.String(), "005.jpg") {
 		t.Error(out.String())
 	}
 }

@@ -25,7 +25,7 @@ func TestGolden(t *testing.T) {
 	})
 }
 
-// known fails the test on parameters that its check does not map.
+// known fails the test for parameters that its check does not use.
 func known(t *testing.T, c reference.Case, names ...string) {
 	t.Helper()
 	for key := range c.Params {
@@ -82,7 +82,8 @@ func goldenDissolved(t *testing.T, c reference.Case) {
 
 func goldenHumanLike(t *testing.T, c reference.Case) {
 	known(t, c, "top_m", "t_h", "tau")
-	h := HumanLike{Rate: c.Param("tau", math.NaN()), Similar: int(c.Param("top_m", 0)), Temperature: c.Param("t_h", 0)}.filled()
+	h := HumanLike{Rate: c.Param("tau", math.NaN()), Similar: int(c.Param("top_m", 0)),
+		Temperature: c.Param("t_h", 0)}.filled()
 	z, labels := c.Matrix(t, "embeddings"), c.Ints(t, "labels")
 	for i := range z {
 		scaleToOne(z[i])
@@ -122,7 +123,8 @@ func goldenLists(t *testing.T, c reference.Case) {
 	archive := reference.Asset(t, "data/prism-lists.zip")
 	var rows [][]any
 	c.Decode(t, "rows", &rows)
-	if diff := cmp.Diff([]any{"list", "n", "classes", "labels_after", "fraction_flipped", "per_class_rate_sd", "binomial_sd"}, rows[0]); diff != "" {
+	if diff := cmp.Diff([]any{"list", "n", "classes", "labels_after", "fraction_flipped", "per_class_rate_sd",
+		"binomial_sd"}, rows[0]); diff != "" {
 		t.Fatalf("columns (-want +got):\n%s", diff)
 	}
 	for _, row := range rows[1:] {
@@ -133,7 +135,7 @@ func goldenLists(t *testing.T, c reference.Case) {
 		}
 		kind := map[string]string{"sym": "noised", "small": "smallclusternoised"}[name[1]]
 		d := twoLists(t, archive, name[0]+"_train.csv", fmt.Sprintf("%s_%s%s_train.csv", name[0], name[2], kind))
-		if name[1] == "small" { // the lists number their classes again: a class is dissolved if its images part
+		if name[1] == "small" { // the lists renumber their classes: a class is dissolved if its images part
 			intact(d)
 		}
 		r := d.Noise(Train)
@@ -142,19 +144,22 @@ func goldenLists(t *testing.T, c reference.Case) {
 		}
 		near(t, fmt.Sprintf("%s: rate", row[0]), r.Rate, row[4].(float64), 5.1e-5)
 		if row[5] != nil {
-			near(t, fmt.Sprintf("%s: deviation of the classes' rates", row[0]), r.ClassDeviation, row[5].(float64), 5.1e-5)
-			near(t, fmt.Sprintf("%s: binomial deviation", row[0]), BinomialDeviation(rate, r.Samples, r.Classes), row[6].(float64), 5.1e-5)
+			near(t, fmt.Sprintf("%s: deviation of the classes' rates", row[0]), r.ClassDeviation, row[5].(float64),
+				5.1e-5)
+			near(t, fmt.Sprintf("%s: binomial deviation", row[0]), BinomialDeviation(rate, r.Samples, r.Classes),
+				row[6].(float64), 5.1e-5)
 		}
 	}
 }
 
-// twoLists reads a noisy list with the labels of a clean one as the truth.
+// twoLists reads a noisy list, with the labels of a clean one as the truth.
 func twoLists(t *testing.T, archive, clean, noisy string) *Dataset {
 	t.Helper()
 	truth := make(map[string]string)
 	var rows []row
 	for k, name := range []string{clean, noisy} {
-		list, err := ReadManifest(bytes.NewReader(unzip(t, archive, name)), name, ReadOptions{Format: PRISM, StripPrefix: "/", Split: Train})
+		list, err := ReadManifest(bytes.NewReader(unzip(t, archive, name)), name,
+			ReadOptions{Format: PRISM, StripPrefix: "/", Split: Train})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -174,8 +179,8 @@ func twoLists(t *testing.T, archive, clean, noisy string) *Dataset {
 	return build(rows, nil)
 }
 
-// intact gives the classes whose images all have one new label this label as their true one, and to the others
-// one that no image has.
+// intact gives classes whose images all have one new label that label as their true one, and the others a label
+// that no image has.
 func intact(d *Dataset) {
 	label := make(map[int]int)
 	for i := range d.Samples {

@@ -20,18 +20,18 @@ import (
 	"winnow/datasets/parquetrows"
 )
 
-// The files in which Hugging Face's imagefolder keeps what is said of images, beside them or above.
+// The files in which Hugging Face's imagefolder stores metadata, next to the images or above them.
 const (
 	metadataCSV     = "metadata.csv"
 	metadataJSONL   = "metadata.jsonl"
 	metadataParquet = "metadata.parquet"
 )
 
-// metadata is such a file in a folder of a tree.
+// metadata is a metadata file in a folder of the tree.
 type metadata struct{ dir, name string }
 
-// imageFolder reads the images that the metadata files of a folder list; nil, where it has none with a column file_name.
-// They are looked for in the folders down to at, and where these have none, in those below.
+// imageFolder reads the images listed in the metadata files of a folder, or returns nil if no such file has a
+// column file_name. It searches the folders from the root down to at and, if they have none, the folders below.
 func imageFolder(ctx context.Context, fsys fs.FS, name, at string, tops []string, opts ReadOptions) (*Dataset, error) {
 	var files []metadata
 	look := func(dir string) error {
@@ -84,7 +84,8 @@ func imageFolder(ctx context.Context, fsys fs.FS, name, at string, tops []string
 		return nil, fmt.Errorf("datasets: %s: %w", name, err)
 	}
 	if opts.Note != nil {
-		opts.Note("%s: read as an imagefolder, by its %s (winnow data import --format folders takes the folders' names)", name, files[0].name)
+		opts.Note("%s: read as an imagefolder, by its %s (winnow data import --format folders takes the folders' "+
+			"names)", name, files[0].name)
 		if others > 0 {
 			opts.Note("%s: left out %d images that no metadata file lists", name, others)
 		}
@@ -92,7 +93,7 @@ func imageFolder(ctx context.Context, fsys fs.FS, name, at string, tops []string
 	return Merge(parts...), nil
 }
 
-// metadataIn returns the metadata file of a folder, "" where none has a column of paths; one without is told.
+// metadataIn returns the metadata file of a folder, or "" if none has a path column; it notes a file without one.
 func (o ReadOptions) metadataIn(fsys fs.FS, name, dir string) (string, error) {
 	var found []string
 	if !utf8.ValidString(dir) {
@@ -109,24 +110,26 @@ func (o ReadOptions) metadataIn(fsys fs.FS, name, dir string) (string, error) {
 		header, err := firstNames(in, file)
 		in.Close()
 		if err != nil {
-			return "", fmt.Errorf("datasets: %s: %w: mend it, or move it away to read the folders' names", path.Join(name, dir, file), err)
+			return "", fmt.Errorf("datasets: %s: %w: fix it, or move it away to read the folders' names",
+				path.Join(name, dir, file), err)
 		}
 		if find(header, o.paths()) >= 0 {
 			found = append(found, file)
 		} else if o.Note != nil {
-			o.Note("%s: passed over, for it has no column %s", path.Join(name, dir, file), o.paths())
+			o.Note("%s: ignored: it has no column %s", path.Join(name, dir, file), o.paths())
 		}
 	}
 	if len(found) > 1 {
-		return "", fmt.Errorf("datasets: %s: found %s, expected one of them: move the others away", path.Join(name, dir), strings.Join(found, " and "))
+		return "", fmt.Errorf("datasets: %s: found %s, expected one of them: move the others away",
+			path.Join(name, dir), strings.Join(found, " and "))
 	}
 	return strings.Join(found, ""), nil
 }
 
-// paths names the column of paths in a metadata file.
+// paths returns the name of the path column in a metadata file.
 func (o ReadOptions) paths() string { return cmp.Or(o.Names.Path, fileName) }
 
-// firstNames returns the columns of a metadata file; of JSON lines the first's keys.
+// firstNames returns the columns of a metadata file; for JSON lines, the keys of the first line.
 func firstNames(f fs.File, name string) (header []string, err error) {
 	if name == metadataParquet {
 		rows, err := openParquet(f)
@@ -141,7 +144,7 @@ func firstNames(f fs.File, name string) (header []string, err error) {
 	}
 	if name == metadataCSV {
 		if header, err = csv.NewReader(in).Read(); errors.Is(err, io.EOF) {
-			err = nil // says nothing
+			err = nil // cannot tell
 		}
 		return header, err
 	}
@@ -163,7 +166,7 @@ func firstNames(f fs.File, name string) (header []string, err error) {
 	}
 }
 
-// openParquet opens a table; what a zip file holds is taken into memory for it.
+// openParquet opens a table. One inside a zip file is read into memory.
 func openParquet(f fs.File) (*parquetrows.Table, error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -184,8 +187,9 @@ func openParquet(f fs.File) (*parquetrows.Table, error) {
 	return parquetrows.Open(src, info.Size())
 }
 
-// read reads a metadata file. Its paths begin in its folder; splits are those of a column split, or else of the folder train,
-// validation or test that the image or the file lies in; labels those of a column, or else of the folder of the image.
+// read reads a metadata file. Its paths are relative to its folder. Splits come from a column split, or else from
+// the train, validation or test folder that contains the image or the file; labels come from a column, or else from
+// the folder of the image.
 func (m metadata) read(fsys fs.FS, name string, options ReadOptions) (*Dataset, error) {
 	file := path.Join(m.dir, m.name)
 	in, err := fsys.Open(file)
@@ -196,7 +200,7 @@ func (m metadata) read(fsys fs.FS, name string, options ReadOptions) (*Dataset, 
 	unlabelled := false
 	opts := reading{ReadOptions: options, unlabelled: &unlabelled}
 	opts.Names.Path = opts.paths()
-	above := "" // the split that the file lies in
+	above := "" // the split whose folder contains the file
 	if s, err := ParseSplit(path.Base(m.dir)); err == nil {
 		above = s
 	}
@@ -210,7 +214,8 @@ func (m metadata) read(fsys fs.FS, name string, options ReadOptions) (*Dataset, 
 		r.split = cmp.Or(r.split, above)
 		if unlabelled {
 			if !deep {
-				return fmt.Errorf("%.200q lies in no folder of a class, and there is no column label: name it with winnow data import --label-column", r.path)
+				return fmt.Errorf("%.200q is in no class folder, and there is no column label: name one with "+
+					"winnow data import --label-column", r.path)
 			}
 			r.label = top
 		}

@@ -14,7 +14,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// tree makes files of texts; images hold an x.
+// tree makes files with the given texts; images contain an x.
 func tree(files map[string]string) fstest.MapFS {
 	fsys := fstest.MapFS{}
 	for name, text := range files {
@@ -23,13 +23,16 @@ func tree(files map[string]string) fstest.MapFS {
 	return fsys
 }
 
-// noted returns options that keep what is told.
+// noted returns options that record the notes.
 func noted() (ReadOptions, *[]string) {
 	told := new([]string)
-	return ReadOptions{Note: func(format string, args ...any) { *told = append(*told, fmt.Sprintf(format, args...)) }}, told
+	return ReadOptions{Note: func(format string, args ...any) {
+		*told = append(*told, fmt.Sprintf(format, args...))
+	}}, told
 }
 
-// metadataRow is a row as Hugging Face's libraries write it: one more column, a list among them, and a number for a label.
+// metadataRow is a row as Hugging Face's libraries write it: with an additional column, a list column, and a
+// numeric label.
 type metadataRow struct {
 	FileName string    `parquet:"file_name"`
 	Label    *int64    `parquet:"label,optional"`
@@ -50,8 +53,8 @@ func parquetOf[R any](t testing.TB, rows []R) string {
 	return out.String()
 }
 
-// One imagefolder in each form of its metadata reads the same, above the splits and inside of them, labels in a column
-// and in the folders' names.
+// An imagefolder reads the same with each form of metadata, above the splits and inside them, with labels in a
+// column or in folder names.
 func TestImageFolder(t *testing.T) {
 	want := []Sample{
 		{Path: "test/c/3.jpg", Label: 0, True: Unlabelled, Split: Test},
@@ -59,10 +62,12 @@ func TestImageFolder(t *testing.T) {
 		{Path: "val/2.jpg", Label: Unlabelled, True: Unlabelled, Split: Validation},
 	}
 	one, two := int64(1), int64(2)
-	images := map[string]string{"test/c/3.jpg": "x", "train/a/1.jpg": "x", "val/2.jpg": "x", "train/a/not-listed.png": "x"}
+	images := map[string]string{"test/c/3.jpg": "x", "train/a/1.jpg": "x", "val/2.jpg": "x",
+		"train/a/not-listed.png": "x"}
 	for name, files := range map[string]map[string]string{
-		"csv above":   {"metadata.csv": "label,file_name\n1,test/c/3.jpg\n2,train/a/1.jpg\n,val/2.jpg\n"},
-		"jsonl above": {"metadata.jsonl": `{"file_name":"test/c/3.jpg","label":1}` + "\n" + `{"file_name":"train/a/1.jpg","label":"2"}` + "\n" + `{"file_name":"val/2.jpg","label":null}` + "\n"},
+		"csv above": {"metadata.csv": "label,file_name\n1,test/c/3.jpg\n2,train/a/1.jpg\n,val/2.jpg\n"},
+		"jsonl above": {"metadata.jsonl": `{"file_name":"test/c/3.jpg","label":1}` + "\n" +
+			`{"file_name":"train/a/1.jpg","label":"2"}` + "\n" + `{"file_name":"val/2.jpg","label":null}` + "\n"},
 		"inside, of all forms": {
 			"test/metadata.csv":  "file_name,label\nc/3.jpg,1\n",
 			"val/metadata.jsonl": `{"file_name":"2.jpg","label":null}`,
@@ -83,7 +88,8 @@ func TestImageFolder(t *testing.T) {
 		if diff := cmp.Diff(want, d.Samples); diff != "" || strings.Join(d.Classes, ",") != "1,2" {
 			t.Errorf("%s: classes %v (-want +got):\n%s", name, d.Classes, diff)
 		}
-		if len(*told) != 2 || !strings.Contains((*told)[0], "read as an imagefolder, by its metadata.") || !strings.Contains((*told)[1], "left out 1 images") {
+		if len(*told) != 2 || !strings.Contains((*told)[0], "read as an imagefolder, by its metadata.") ||
+			!strings.Contains((*told)[1], "left out 1 images") {
 			t.Errorf("%s: told %q", name, *told)
 		}
 		opts.Format = Folders
@@ -91,7 +97,8 @@ func TestImageFolder(t *testing.T) {
 			t.Errorf("%s: read by the folders' names: %v, %v", name, d, err)
 		}
 	}
-	table := parquetOf(t, []metadataRow{{"test/c/3.jpg", &one, []float64{1, 2}, 640}, {"train/a/1.jpg", &two, nil, 0.5}, {"val/2.jpg", nil, nil, 1}})
+	table := parquetOf(t, []metadataRow{{"test/c/3.jpg", &one, []float64{1, 2}, 640},
+		{"train/a/1.jpg", &two, nil, 0.5}, {"val/2.jpg", nil, nil, 1}})
 	d, err := ReadFolders(tree(map[string]string{"metadata.parquet": table, "val/2.jpg": "x"}), "m", ReadOptions{})
 	if err != nil || strings.Join(d.Columns, ",") != "width" || d.Samples[1].Extra[0] != "0.5" {
 		t.Fatalf("parquet: %+v, %v", d, err)
@@ -102,12 +109,16 @@ func TestImageFolder(t *testing.T) {
 	if diff := cmp.Diff(want, d.Samples); diff != "" {
 		t.Errorf("parquet (-want +got):\n%s", diff)
 	}
-	d, err = ReadFolders(tree(map[string]string{"metadata.csv": "file_name,text\ntrain/a/1.jpg,one\ntest/b/2.jpg,two\n", "train/a/1.jpg": "x"}), "m", ReadOptions{})
-	if err != nil || d.className(d.Samples[0].Label) != "a" || d.className(d.Samples[1].Label) != "b" || d.Samples[1].Split != Test {
+	d, err = ReadFolders(tree(map[string]string{"train/a/1.jpg": "x",
+		"metadata.csv": "file_name,text\ntrain/a/1.jpg,one\ntest/b/2.jpg,two\n"}), "m", ReadOptions{})
+	if err != nil || d.className(d.Samples[0].Label) != "a" || d.className(d.Samples[1].Label) != "b" ||
+		d.Samples[1].Split != Test {
 		t.Errorf("labels by folders: %+v, %v", d, err)
 	}
-	opts, told := noted() // somebody's table of another kind
-	if d, err = ReadFolders(tree(map[string]string{"metadata.csv": "key,value\na,b\n", "a/1.jpg": "x", "b/2.jpg": "x"}), "m", opts); err != nil || len(d.Classes) != 2 || len(*told) != 1 || !strings.Contains((*told)[0], "m/metadata.csv: passed over") {
+	opts, told := noted() // a foreign table of another kind
+	if d, err = ReadFolders(tree(map[string]string{"metadata.csv": "key,value\na,b\n", "a/1.jpg": "x",
+		"b/2.jpg": "x"}), "m", opts); err != nil || len(d.Classes) != 2 || len(*told) != 1 ||
+		!strings.Contains((*told)[0], "m/metadata.csv: ignored") {
 		t.Errorf("another table: %+v, %v, told %q", d, err, *told)
 	}
 }
@@ -117,15 +128,20 @@ func TestWrongImageFolder(t *testing.T) {
 		files map[string]string
 		want  string
 	}{
-		{map[string]string{"metadata.csv": "file_name,text\n1.jpg,x\n"}, "m/metadata.csv:2: \"1.jpg\" lies in no folder of a class, and there is no column label"},
-		{map[string]string{"metadata.csv": "file_name,label\n../1.jpg,x\n"}, "m/metadata.csv:2: path \"../1.jpg\" leaves the root"},
+		{map[string]string{"metadata.csv": "file_name,text\n1.jpg,x\n"},
+			"m/metadata.csv:2: \"1.jpg\" is in no class folder, and there is no column label"},
+		{map[string]string{"metadata.csv": "file_name,label\n../1.jpg,x\n"},
+			"m/metadata.csv:2: path \"../1.jpg\" leaves the root"},
 		{map[string]string{"metadata.csv": "file_name,label\n"}, "m/metadata.csv: no sample found"},
-		{map[string]string{"metadata.csv": "file_name,label\n1.jpg,x\n", "metadata.jsonl": `{"file_name":"1.jpg"}`}, "m: found metadata.csv and metadata.jsonl, expected one"},
+		{map[string]string{"metadata.csv": "file_name,label\n1.jpg,x\n", "metadata.jsonl": `{"file_name":"1.jpg"}`},
+			"m: found metadata.csv and metadata.jsonl, expected one"},
 		{map[string]string{"metadata.jsonl": "[1]"}, "m/metadata.jsonl: its first line is no JSON object"},
 		{map[string]string{"metadata.parquet": "PAR1 and no more"}, "m/metadata.parquet: is no Parquet file"},
-		{map[string]string{"metadata.parquet": parquetOf(t, []metadataRow{{FileName: "/1.jpg"}})}, "m/metadata.parquet: row 1: path \"/1.jpg\" is absolute"},
+		{map[string]string{"metadata.parquet": parquetOf(t, []metadataRow{{FileName: "/1.jpg"}})},
+			"m/metadata.parquet: row 1: path \"/1.jpg\" is absolute"},
 	} {
-		if _, err := ReadFolders(tree(c.files), "m", ReadOptions{}); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := ReadFolders(tree(c.files), "m", ReadOptions{}); err == nil ||
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v: %v, expected %q in it", c.files, err, c.want)
 		}
 	}
@@ -133,7 +149,8 @@ func TestWrongImageFolder(t *testing.T) {
 
 // A manifest written as metadata reads the same from the folder of its images.
 func TestImageFolderRoundTrip(t *testing.T) {
-	want := read(t, "path,label,split,true_label,who\na/1.jpg,x,train,y,\"me, \"\"too\"\"\"\nb.jpg,,test,,\n", ReadOptions{})
+	want := read(t, "path,label,split,true_label,who\na/1.jpg,x,train,y,\"me, \"\"too\"\"\"\nb.jpg,,test,,\n",
+		ReadOptions{})
 	for _, name := range []string{"metadata.csv", "metadata.jsonl"} {
 		dir := t.TempDir()
 		if err := WriteFile(filepath.Join(dir, name), want); err != nil {
@@ -151,21 +168,24 @@ func TestImageFolderRoundTrip(t *testing.T) {
 		}
 	}
 	spoiled := &Dataset{Samples: []Sample{{Path: "a\xff.jpg", Label: Unlabelled, True: Unlabelled, Split: Train}}}
-	if err := WriteFile(filepath.Join(t.TempDir(), "metadata.jsonl"), spoiled); err == nil || !strings.Contains(err.Error(), "expected UTF-8") {
+	if err := WriteFile(filepath.Join(t.TempDir(), "metadata.jsonl"), spoiled); err == nil ||
+		!strings.Contains(err.Error(), "expected UTF-8") {
 		t.Errorf("a path that JSON cannot hold: %v", err)
 	}
-	if err := WriteFile(filepath.Join(t.TempDir(), "metadata.parquet"), want); err == nil || !strings.Contains(err.Error(), "expected metadata.csv or metadata.jsonl") {
+	if err := WriteFile(filepath.Join(t.TempDir(), "metadata.parquet"), want); err == nil ||
+		!strings.Contains(err.Error(), "expected metadata.csv or metadata.jsonl") {
 		t.Errorf("parquet: %v", err)
 	}
 }
 
-// What an imagefolder lists stays inside of it, whatever its metadata holds.
+// The images that an imagefolder lists stay inside it, whatever its metadata holds.
 func FuzzImageFolder(f *testing.F) {
 	f.Add("csv", "file_name,label\ntrain/a.jpg,1\n")
 	f.Add("jsonl", "\n{\"file_name\":\"a/b.jpg\"}\n{\"file_name\":\"val/c/d.jpg\",\"label\":[1]}")
 	f.Add("parquet", parquetOf(f, []metadataRow{{FileName: "a/1.jpg", Box: []float64{1}}}))
 	f.Fuzz(func(t *testing.T, form, text string) {
-		d, err := ReadFolders(tree(map[string]string{"top/metadata." + form: text, "top/a/1.jpg": "x", "top/b/1.jpg": "x"}), "m", ReadOptions{})
+		d, err := ReadFolders(tree(map[string]string{"top/metadata." + form: text, "top/a/1.jpg": "x",
+			"top/b/1.jpg": "x"}), "m", ReadOptions{})
 		if err != nil {
 			return
 		}
@@ -180,7 +200,8 @@ func FuzzImageFolder(f *testing.F) {
 	})
 }
 
-// BenchmarkMillionMetadata reads an imagefolder of a million rows. Long: go test ./datasets -run none -bench MillionMetadata -benchtime 1x
+// BenchmarkMillionMetadata reads an imagefolder of a million rows. Long: go test ./datasets -run none -bench
+// MillionMetadata -benchtime 1x
 func BenchmarkMillionMetadata(b *testing.B) {
 	rows := make([]metadataRow, 1_000_000)
 	for i := range rows {

@@ -7,19 +7,21 @@ import (
 	"slices"
 )
 
-// leastUneven is the least ratio of large to small classes at which evenly drawn ones were measured to pay
-// (docs/log/2026-11.md, "Classes of uneven sizes"): sizes that fall evenly from n to n/10 have 6.3.
+// leastUneven is the smallest ratio of large to small classes at which drawing classes equally often was measured
+// to pay off (docs/log/2026-11.md, "Classes of uneven sizes"). Sizes that fall evenly from n to n/10 have a ratio
+// of 6.3.
 const leastUneven = 6
 
-// Uneven are the train split's classes where they differ in size so much that drawing all equally often pays.
+// Uneven describes the train split's classes if their sizes differ so much that drawing all equally often pays off.
 type Uneven struct {
-	Small int `json:"small"` // images of a class that a tenth of the classes fall short of
-	Large int `json:"large"` // and of one that a tenth exceed
-	// Known is how many of them another split has, too: it pays for these, not for classes that were not trained on.
+	Small int `json:"small"` // 10th percentile of images per class
+	Large int `json:"large"` // 90th percentile
+	// Known is how many of the classes another split has too. It pays off for these, not for classes that were not
+	// trained on.
 	Known int `json:"known"`
 }
 
-// uneven returns nil where drawing classes equally often was not found to pay.
+// uneven returns nil if drawing classes equally often was not found to pay off.
 func (r *CheckReport) uneven() *Uneven {
 	known := slices.Max(append(slices.Collect(maps.Values(r.Shared)), 0))
 	for _, s := range r.Splits {
@@ -37,5 +39,6 @@ func (r *CheckReport) uneven() *Uneven {
 }
 
 func (u *Uneven) write(w io.Writer) {
-	fmt.Fprintf(w, "train classes have from %d to %d images, tenths at both ends aside, and %d of them are looked for: winnow train --set sampler.balance=0 finds small ones more often\n", u.Small, u.Large, u.Known)
+	fmt.Fprintf(w, "train classes have %d to %d images (10th to 90th percentile), and %d of them are in other "+
+		"splits too: winnow train --set sampler.balance=0 finds small ones more often\n", u.Small, u.Large, u.Known)
 }

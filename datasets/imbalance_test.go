@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// Evenly drawn classes are advised where train's sizes differ by far and these classes are looked for, in one line.
+// Drawing classes evenly is advised, in one line, if the sizes of train's classes differ widely and other splits
+// have these classes.
 func TestUneven(t *testing.T) {
 	falling := func(most, least int) (sizes []int) { // in equal steps
 		for i := range 20 {
@@ -22,7 +23,8 @@ func TestUneven(t *testing.T) {
 		known bool
 		want  string
 	}{
-		{"uneven and looked for", falling(60, 1), true, "train classes have from 8 to 54 images, tenths at both ends aside, and 20 of them are looked for: winnow train --set sampler.balance=0"},
+		{"uneven and looked for", falling(60, 1), true, "train classes have 8 to 54 images (10th to 90th " +
+			"percentile), and 20 of them are in other splits too: winnow train --set sampler.balance=0"},
 		{"uneven, other classes looked for", falling(60, 1), false, ""},
 		{"even", falling(30, 20), true, ""},
 		{"two classes stand out", outlier, true, ""},
@@ -40,13 +42,15 @@ func TestUneven(t *testing.T) {
 			}
 			d.Samples = append(d.Samples, Sample{Path: fmt.Sprint(class, "/test"), Label: looked, Split: Test})
 		}
-		report, err := Check(t.Context(), d, func(path string) ([sha256.Size]byte, error) { return sha256.Sum256([]byte(path)), nil }, nil)
+		report, err := Check(t.Context(), d,
+			func(path string) ([sha256.Size]byte, error) { return sha256.Sum256([]byte(path)), nil }, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var out strings.Builder
 		report.Write(&out, d, 5)
-		if n := strings.Count(out.String(), "sampler.balance"); c.want == "" && n != 0 || c.want != "" && (n != 1 || !strings.Contains(out.String(), c.want)) {
+		if n := strings.Count(out.String(), "sampler.balance"); c.want == "" && n != 0 || c.want != "" &&
+			(n != 1 || !strings.Contains(out.String(), c.want)) {
 			t.Errorf("%s:\n%s", c.name, out.String())
 		}
 	}

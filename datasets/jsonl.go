@@ -13,17 +13,18 @@ import (
 	"winnow/internal/jsontext"
 )
 
-// leastCells is how many values of further columns any manifest may have in its rows, empty ones too; a longer one may
-// have one for each of its bytes.
+// leastCells is how many values of other columns, empty ones included, any manifest may have; a file with more
+// bytes than this may have one per byte.
 const leastCells = 1 << 20
 
-// readJSONL reads one object a line; keys beside path, label, split and true_label become columns, a value
+// readJSONL reads one object per line. Keys other than path, label, split and true_label become columns; a value
 // that is not a string keeps its JSON text.
 func readJSONL(r io.Reader, name string, opts reading) (*Dataset, error) {
 	in := bufio.NewScanner(r)
 	in.Buffer(make([]byte, 0, 1<<16), 1<<24)
 	var rows []row
-	t := others{maybe: opts.unlabelled != nil, at: make(map[string]int), named: func(keys []string) ([len(ownNames)]string, error) { return opts.keys(name, keys) }}
+	t := others{maybe: opts.unlabelled != nil, at: make(map[string]int),
+		named: func(keys []string) ([len(ownNames)]string, error) { return opts.keys(name, keys) }}
 	for line, size := 1, 0; in.Scan(); line++ {
 		size += len(in.Bytes())
 		if len(bytes.TrimSpace(in.Bytes())) == 0 {
@@ -48,16 +49,16 @@ func readJSONL(r io.Reader, name string, opts reading) (*Dataset, error) {
 	return build(rows, t.columns), nil
 }
 
-// others are the columns of a JSONL manifest that have no meaning here, in the order in which they appear.
+// others are the columns of a JSONL manifest that have no meaning here, in order of appearance.
 type others struct {
 	columns []string
 	at      map[string]int
 	maybe   bool // labels may be missing
 	named   func(keys []string) ([len(ownNames)]string, error)
-	keys    [len(ownNames)]string // those with a meaning; known from the first row on
+	keys    [len(ownNames)]string // keys with a meaning; known from the first row on
 }
 
-// keys returns what the keys with a meaning are called, by those of the first row.
+// keys returns the names of the keys with a meaning, found in the first row.
 func (o reading) keys(name string, first []string) (keys [len(ownNames)]string, err error) {
 	at, guessed, err := o.place(first)
 	if err != nil {
@@ -75,14 +76,14 @@ func (o reading) keys(name string, first []string) (keys [len(ownNames)]string, 
 	return keys, nil
 }
 
-// row reads a line, the last of so many rows in so many bytes.
+// row reads a line; rows and size count the rows and bytes read so far, with this line.
 func (t *others) row(line []byte, rows, size int) (r row, err error) {
 	var object map[string]json.RawMessage
 	if err := json.Unmarshal(line, &object); err != nil {
 		return r, err
 	}
 	values := make(map[string]string, len(object))
-	sorted := slices.Sorted(maps.Keys(object)) // a map has no order: keep the columns' the same in every run
+	sorted := slices.Sorted(maps.Keys(object)) // maps have no order: keep the order of columns the same in every run
 	if rows == 1 {
 		if t.keys, err = t.named(sorted); err != nil {
 			return r, err
@@ -101,10 +102,12 @@ func (t *others) row(line []byte, rows, size int) (r row, err error) {
 		}
 	}
 	if n := rows * len(t.columns); n > max(leastCells, size) {
-		return r, fmt.Errorf("%d rows with %d different keys make a table of %d values, expected keys that rows share", rows, len(t.columns), n)
+		return r, fmt.Errorf("%d rows with %d different keys make a table of %d values, expected keys that rows "+
+			"share", rows, len(t.columns), n)
 	}
 	if _, ok := object[t.keys[labelColumn]]; !ok && !t.maybe {
-		return r, fmt.Errorf("found the keys %.200s, no key %q, expected path and label, or others that winnow data import --path-column --label-column names", strings.Join(sorted, ", "), t.keys[labelColumn])
+		return r, fmt.Errorf("found the keys %.200s, no key %q, expected path and label, or others named by winnow "+
+			"data import --path-column --label-column", strings.Join(sorted, ", "), t.keys[labelColumn])
 	}
 	r.path, r.label = values[t.keys[pathColumn]], strings.TrimSpace(values[t.keys[labelColumn]])
 	r.split, r.truth = values[t.keys[splitColumn]], strings.TrimSpace(values[t.keys[trueColumn]])

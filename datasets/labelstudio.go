@@ -12,8 +12,8 @@ import (
 // taskID is the column that keeps the number of a row's task.
 const taskID = "task_id"
 
-// readLabelStudio reads an export of Label Studio: a row for each task, whose label is what more than half of its annotators chose.
-// Tasks without such a choice have no label; those that the annotators drop are left out.
+// readLabelStudio reads an export of Label Studio. Each task becomes a row; its label is the choice of more than
+// half of its annotators. Tasks without such a choice have no label; tasks that the annotators drop are left out.
 func readLabelStudio(r io.Reader, name string, opts reading) (*Dataset, error) {
 	s := &studied{reading: opts, controls: labelstudio.Controls{}, at: map[string]int{}}
 	err := labelstudio.Each(r, s.take)
@@ -26,12 +26,12 @@ func readLabelStudio(r io.Reader, name string, opts reading) (*Dataset, error) {
 	return build(s.rows, s.columns), nil
 }
 
-// studied are the tasks of an export.
+// studied is what has been read of an export.
 type studied struct {
 	reading
-	keys     [len(ownNames)]string // of the data, known from the first task on
-	columns  []string              // task_id, then the data without a meaning, in the order in which they appear
-	at       map[string]int        // their places by their keys
+	keys     [len(ownNames)]string // of the data; known from the first task on
+	columns  []string              // task_id, then the data keys without a meaning, in order of appearance
+	at       map[string]int        // the positions of the columns by key
 	rows     []row
 	answers  [][]labelstudio.Answer // of the rows
 	controls labelstudio.Controls
@@ -58,19 +58,20 @@ func (s *studied) take(t *labelstudio.Task) error {
 	if from == labelstudio.Uploaded {
 		s.uploaded++
 	}
-	r := row{path: path, split: t.Data[s.keys[splitColumn]], truth: strings.TrimSpace(t.Data[s.keys[trueColumn]]), label: t.Data[s.keys[labelColumn]]}
+	r := row{path: path, split: t.Data[s.keys[splitColumn]], truth: strings.TrimSpace(t.Data[s.keys[trueColumn]]),
+		label: t.Data[s.keys[labelColumn]]}
 	if err := s.further(&r, t); err != nil {
 		return err
 	}
 	s.controls.Add(t)
 	s.answers = append(s.answers, t.Answers)
 	opts := s.reading
-	opts.StripPrefix = "" // it is off
+	opts.StripPrefix = "" // it has been stripped
 	s.rows, err = appendRow(s.rows, r, opts)
 	return err
 }
 
-// further keeps the data that have no meaning.
+// further keeps the data without a meaning.
 func (s *studied) further(r *row, t *labelstudio.Task) error {
 	r.extra = append(make([]string, 0, len(s.columns)), t.ID)
 	s.size += len(t.ID)
@@ -94,7 +95,8 @@ func (s *studied) further(r *row, t *labelstudio.Task) error {
 		r.extra[at] = t.Data[key]
 	}
 	if n := (len(s.rows) + 1) * len(s.columns); n > max(leastCells, s.size) {
-		return fmt.Errorf("%d tasks with %d different keys make a table of %d values, expected keys that tasks share", len(s.rows)+1, len(s.columns), n)
+		return fmt.Errorf("%d tasks with %d different keys make a table of %d values, expected keys that tasks share",
+			len(s.rows)+1, len(s.columns), n)
 	}
 	return nil
 }
@@ -104,7 +106,7 @@ func (s *studied) head(t *labelstudio.Task) error {
 	s.min, s.columns = t.Min, []string{taskID}
 	o := s.ReadOptions
 	if !t.Min && !slices.Contains(t.Keys, o.Names.Label) {
-		o.Names.Label = "" // of a control, if it is one
+		o.Names.Label = "" // of a control, if it names one
 	}
 	if t.Min && o.Names.Label == "" {
 		o.Names.Label, _ = labelstudio.Usual(t.Keys)
@@ -114,7 +116,7 @@ func (s *studied) head(t *labelstudio.Task) error {
 		return err
 	}
 	if !t.Min && o.Names.Label == "" {
-		at[labelColumn] = -1 // what the data say of a label is not what annotators chose
+		at[labelColumn] = -1 // a label in the data is not the annotators' choice
 	}
 	if at[pathColumn] < 0 {
 		at[pathColumn] = slices.IndexFunc(t.Keys, func(key string) bool {
@@ -123,37 +125,41 @@ func (s *studied) head(t *labelstudio.Task) error {
 		})
 	}
 	if at[pathColumn] < 0 {
-		return fmt.Errorf("found the data %.200s, expected the image: name its key with winnow data import --path-column", strings.Join(t.Keys, ", "))
+		return fmt.Errorf("found the data %.200s, expected the image: name its key with winnow data import "+
+			"--path-column", strings.Join(t.Keys, ", "))
 	}
-	s.keys = [len(ownNames)]string{splitColumn: ownNames[splitColumn], trueColumn: ownNames[trueColumn]} // in later tasks
+	// Later tasks may have these.
+	s.keys = [len(ownNames)]string{splitColumn: ownNames[splitColumn], trueColumn: ownNames[trueColumn]}
 	for k := range at {
 		if at[k] >= 0 {
 			s.keys[k] = t.Keys[at[k]]
 		}
 	}
 	if t.Min && at[labelColumn] < 0 {
-		return fmt.Errorf("found the keys %.200s, expected that of the choices: name it with winnow data import --label-column", strings.Join(t.Keys, ", "))
+		return fmt.Errorf("found the keys %.200s, expected that of the choices: name it with winnow data import "+
+			"--label-column", strings.Join(t.Keys, ", "))
 	}
 	return nil
 }
 
-// ImageOfTask returns the path of a task's image, from which a prefix is stripped. An image at an address is a file only where the
-// prefix leads to it.
+// ImageOfTask returns the path of a task's image, without the prefix strip. An image given by a URL is a file only
+// if the URL begins with the prefix.
 func ImageOfTask(value, strip string) (path string, from labelstudio.Origin, err error) {
 	path, from = labelstudio.Locate(value)
 	switch {
 	case strip != "" && strings.HasPrefix(value, strip):
 		path, from = value, labelstudio.Plain
 	case from == labelstudio.Inside:
-		return "", from, fmt.Errorf("its image stands in the task itself, expected a file")
+		return "", from, fmt.Errorf("its image is embedded in the task, expected a file")
 	case from == labelstudio.Elsewhere && strip == "":
-		return "", from, fmt.Errorf("its image is at %.200q, expected a file: download the images, and name what stands before their paths with winnow data import --strip-prefix", value)
+		return "", from, fmt.Errorf("its image is at %.200q, expected a file: download the images, and give the "+
+			"part before their paths to winnow data import --strip-prefix", value)
 	}
 	path, err = cleanPath(path, strip)
 	return path, from, err
 }
 
-// label gives the rows the labels that were chosen, leaves those out that were dropped, and tells what it took.
+// label sets the chosen labels, leaves out dropped rows, and notes what it took.
 func (s *studied) label(name string) error {
 	if len(s.rows) == 0 {
 		return nil
@@ -195,7 +201,7 @@ func (s *studied) label(name string) error {
 	return nil
 }
 
-// tell says aloud what was taken for the labels, and what has none.
+// tell notes which data were taken for the labels, and what has none.
 func (s *studied) tell(name, control string, fromData bool, tally *labelstudio.Tally) {
 	if s.Note == nil {
 		return
@@ -204,8 +210,10 @@ func (s *studied) tell(name, control string, fromData bool, tally *labelstudio.T
 	if fromData {
 		what = "data"
 	}
-	s.Note("%s: read as tasks of Label Studio, images by %q, labels by the %s %q%s", name, s.keys[pathColumn], what, control, tally)
+	s.Note("%s: read as tasks of Label Studio, images by %q, labels by the %s %q%s", name, s.keys[pathColumn], what,
+		control, tally)
 	if s.uploaded > 0 {
-		s.Note("%s: %d images were uploaded into Label Studio: their paths begin in the folder media of its data, which --root names", name, s.uploaded)
+		s.Note("%s: %d images were uploaded into Label Studio: their paths begin in the folder media of its data, "+
+			"which --root names", name, s.uploaded)
 	}
 }

@@ -16,18 +16,23 @@ import (
 func annotated(id, user int, at, more string, choices ...string) string {
 	result := []any{}
 	if len(choices) > 0 {
-		result = append(result, map[string]any{"value": map[string]any{"choices": choices}, "id": fmt.Sprintf("r%d", id), "from_name": "kind", "to_name": "img", "type": "choices", "origin": "manual"})
+		result = append(result,
+			map[string]any{"value": map[string]any{"choices": choices}, "id": fmt.Sprintf("r%d", id),
+				"from_name": "kind", "to_name": "img", "type": "choices", "origin": "manual"})
 	}
 	text, err := json.Marshal(result)
 	if err != nil {
 		panic(err)
 	}
-	return fmt.Sprintf(`{"id": %d, "completed_by": %d, "result": %s, "was_cancelled": false, "ground_truth": false, "created_at": "2024-05-01T10:00:00Z", "updated_at": "%s", "lead_time": 3.5%s}`, id, user, text, at, more)
+	return fmt.Sprintf(`{"id": %d, "completed_by": %d, "result": %s, "was_cancelled": false, "ground_truth": false,`+
+		` "created_at": "2024-05-01T10:00:00Z", "updated_at": "%s", "lead_time": 3.5%s}`, id, user, text, at, more)
 }
 
 // exported is a task with its annotations.
 func exported(id int, data string, annotations ...string) string {
-	return fmt.Sprintf(`{"id": %d, "annotations": [%s], "file_upload": null, "drafts": [], "predictions": [], "data": %s, "meta": {}, "created_at": "2024-05-01T09:00:00Z", "inner_id": %[1]d, "total_annotations": 1, "cancelled_annotations": 0, "project": 4}`,
+	return fmt.Sprintf(`{"id": %d, "annotations": [%s], "file_upload": null, "drafts": [], "predictions": [], `+
+		`"data": %s, "meta": {}, "created_at": "2024-05-01T09:00:00Z", "inner_id": %[1]d, "total_annotations": 1, `+
+		`"cancelled_annotations": 0, "project": 4}`,
 		id, strings.Join(annotations, ", "), data)
 }
 
@@ -37,22 +42,31 @@ func image(path string) string {
 
 // export is an export with every case that has a rule.
 var export = "[" + strings.Join([]string{
-	exported(11, image("/data/local-files/?d=photos/h%C3%A9ron%2017.jpg"), annotated(1, 1, "2024-05-01T10:00:00Z", "", "heron")),
+	exported(11, image("/data/local-files/?d=photos/h%C3%A9ron%2017.jpg"),
+		annotated(1, 1, "2024-05-01T10:00:00Z", "", "heron")),
 	exported(12, image("/data/upload/4/3ffb2de1-stork.jpg"), annotated(2, 1, "2024-05-01T10:00:00Z", "", "stork")),
-	exported(13, image("http://localhost:8080/data/local-files/?d=photos/3.jpg"), annotated(3, 1, "2024-05-01T10:00:00Z", "", "stork", "heron")),
+	exported(13, image("http://localhost:8080/data/local-files/?d=photos/3.jpg"),
+		annotated(3, 1, "2024-05-01T10:00:00Z", "", "stork", "heron")),
 	exported(14, image("photos/4.jpg"), annotated(4, 1, "2024-05-01T10:00:00Z", `, "was_cancelled": true`)),
 	exported(15, image("photos/5.jpg")),
-	exported(16, image("photos/6.jpg"), annotated(5, 1, "2024-05-01T10:00:00Z", "", "stork"), annotated(6, 2, "2024-05-01T10:00:00Z", "", "heron")),
-	exported(17, image("photos/7.jpg"), annotated(7, 1, "2024-05-01T10:00:00Z", "", "stork"), annotated(8, 2, "2024-05-01T10:00:00Z", "", "heron"), annotated(9, 3, "2024-05-01T10:00:00Z", "", "heron")),
-	exported(18, image("photos/8.jpg"), annotated(10, 1, "2024-05-02T10:00:00Z", "", "heron"), annotated(11, 1, "2024-05-01T10:00:00Z", "", "stork")),
-	exported(19, image("photos/9.jpg"), annotated(12, 1, "2024-05-01T10:00:00Z", "", "stork"), annotated(13, 2, "2024-05-01T10:00:00Z", `, "ground_truth": true`, "heron")),
-	exported(20, `{"image": "photos/10.jpg", "split": "test"}`, strings.Replace(annotated(14, 1, "2024-05-01T10:00:00Z", "", "drop this image"), `"kind"`, `"winnow"`, 1)),
-	exported(21, `{"image": "photos/11.jpg", "split": "test", "true_label": "stork", "other": {"a": [1]}}`, annotated(15, 1, "2024-05-01T10:00:00Z", "", "heron")),
+	exported(16, image("photos/6.jpg"), annotated(5, 1, "2024-05-01T10:00:00Z", "", "stork"),
+		annotated(6, 2, "2024-05-01T10:00:00Z", "", "heron")),
+	exported(17, image("photos/7.jpg"), annotated(7, 1, "2024-05-01T10:00:00Z", "", "stork"),
+		annotated(8, 2, "2024-05-01T10:00:00Z", "", "heron"), annotated(9, 3, "2024-05-01T10:00:00Z", "", "heron")),
+	exported(18, image("photos/8.jpg"), annotated(10, 1, "2024-05-02T10:00:00Z", "", "heron"),
+		annotated(11, 1, "2024-05-01T10:00:00Z", "", "stork")),
+	exported(19, image("photos/9.jpg"), annotated(12, 1, "2024-05-01T10:00:00Z", "", "stork"),
+		annotated(13, 2, "2024-05-01T10:00:00Z", `, "ground_truth": true`, "heron")),
+	exported(20, `{"image": "photos/10.jpg", "split": "test"}`,
+		strings.Replace(annotated(14, 1, "2024-05-01T10:00:00Z", "", "drop this image"), `"kind"`, `"winnow"`, 1)),
+	exported(21, `{"image": "photos/11.jpg", "split": "test", "true_label": "stork", "other": {"a": [1]}}`,
+		annotated(15, 1, "2024-05-01T10:00:00Z", "", "heron")),
 }, ",\n") + "]"
 
 func TestLabelStudio(t *testing.T) {
 	var notes []string
-	d, err := ReadManifest(strings.NewReader(export), "export.json", ReadOptions{Note: func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }})
+	d, err := ReadManifest(strings.NewReader(export), "export.json",
+		ReadOptions{Note: func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,20 +90,31 @@ photos/11.jpg,heron,test,stork,21,,"{""a"": [1]}"
 		t.Error(diff)
 	}
 	wantNotes := []string{
-		`export.json: read as tasks of Label Studio, images by "image", labels by the choices of "kind"; without a label: 1 not annotated (as task 15), 1 skipped (as task 14), 1 with several choices (as task 13), 1 on which no choice has a majority (as task 16); left out: 1 that annotators dropped`,
-		`export.json: 1 images were uploaded into Label Studio: their paths begin in the folder media of its data, which --root names`,
+		`export.json: read as tasks of Label Studio, images by "image", labels by the choices of "kind"; without a ` +
+			`label: 1 not annotated (as task 15), 1 skipped (as task 14), 1 with several choices (as task 13), 1 ` +
+			`on which no choice has a majority (as task 16); left out: 1 that annotators dropped`,
+		`export.json: 1 images were uploaded into Label Studio: their paths begin in the folder media of its data, ` +
+			`which --root names`,
 	}
 	if diff := cmp.Diff(wantNotes, notes); diff != "" {
 		t.Error(diff)
 	}
 }
 
-// minimal is what JSON_MIN has: no skipped annotations, and one object for each annotation.
+// minimal is JSON_MIN's form: no skipped annotations, and one object per annotation.
 const minimal = `[
- {"image": "/data/local-files/?d=photos/1.jpg", "split": "test", "id": 3, "choice": "heron", "annotator": 1, "annotation_id": 5, "created_at": "2024-05-01T10:00:00Z", "updated_at": "2024-05-01T10:00:00Z", "lead_time": 2.5},
- {"image": "/data/local-files/?d=photos/2.jpg", "split": "test", "id": 4, "choice": "stork", "annotator": 2, "annotation_id": 7, "created_at": "2024-05-01T10:00:00Z", "updated_at": "2024-05-01T10:00:00Z", "lead_time": 2.5},
- {"image": "/data/local-files/?d=photos/2.jpg", "split": "test", "id": 4, "choice": "heron", "annotator": 1, "annotation_id": 6, "created_at": "2024-05-01T10:00:00Z", "updated_at": "2024-05-01T10:00:00Z", "lead_time": 2.5},
- {"image": "/data/local-files/?d=photos/3.jpg", "split": "train", "id": 5, "choice": {"choices": ["stork", "heron"]}, "annotator": 1, "annotation_id": 8, "created_at": "2024-05-01T10:00:00Z", "updated_at": "2024-05-01T10:00:00Z", "lead_time": 2.5}
+ {"image": "/data/local-files/?d=photos/1.jpg", "split": "test", "id": 3, "choice": "heron",
+ "annotator": 1, "annotation_id": 5, "created_at": "2024-05-01T10:00:00Z",
+ "updated_at": "2024-05-01T10:00:00Z", "lead_time": 2.5},
+ {"image": "/data/local-files/?d=photos/2.jpg", "split": "test", "id": 4, "choice": "stork",
+ "annotator": 2, "annotation_id": 7, "created_at": "2024-05-01T10:00:00Z",
+ "updated_at": "2024-05-01T10:00:00Z", "lead_time": 2.5},
+ {"image": "/data/local-files/?d=photos/2.jpg", "split": "test", "id": 4, "choice": "heron",
+ "annotator": 1, "annotation_id": 6, "created_at": "2024-05-01T10:00:00Z",
+ "updated_at": "2024-05-01T10:00:00Z", "lead_time": 2.5},
+ {"image": "/data/local-files/?d=photos/3.jpg", "split": "train", "id": 5, "choice": {"choices": ["stork", "heron"]},
+ "annotator": 1, "annotation_id": 8, "created_at": "2024-05-01T10:00:00Z",
+ "updated_at": "2024-05-01T10:00:00Z", "lead_time": 2.5}
 ]`
 
 func TestLabelStudioMin(t *testing.T) {
@@ -102,13 +127,14 @@ func TestLabelStudioMin(t *testing.T) {
 	if diff := cmp.Diff(want, out.String()); diff != "" {
 		t.Error(diff)
 	}
-	d = read(t, strings.ReplaceAll(minimal, "choice\"", "Art\""), ReadOptions{Names: Names{Label: "Art"}, StripPrefix: "photos/"})
+	d = read(t, strings.ReplaceAll(minimal, "choice\"", "Art\""),
+		ReadOptions{Names: Names{Label: "Art"}, StripPrefix: "photos/"})
 	if d.Samples[0].Path != "1.jpg" || d.className(d.Samples[0].Label) != "heron" {
 		t.Errorf("%+v", d.Samples[0])
 	}
 }
 
-// The control that holds the labels is the only one, one with a usual name, or the one that is named; a key of the data will do.
+// The label control is the only one, one with a usual name, or the named one; a key of the data also works.
 func TestLabelStudioControls(t *testing.T) {
 	of := func(control, value string) string {
 		return strings.Replace(annotated(1, 1, "2024", "", value), `"kind"`, fmt.Sprintf("%q", control), 1)
@@ -116,11 +142,13 @@ func TestLabelStudioControls(t *testing.T) {
 	both := func(a, b string) string { // one annotation with both
 		_, result, _ := strings.Cut(of(b, "good"), `"result": [`)
 		result, _, _ = strings.Cut(result, `], "was_cancelled`)
-		return "[" + exported(1, `{"image": "a.jpg", "species": "stork"}`, strings.Replace(of(a, "heron"), `"result": [`, `"result": [`+result+", ", 1)) + "]"
+		return "[" + exported(1, `{"image": "a.jpg", "species": "stork"}`,
+			strings.Replace(of(a, "heron"), `"result": [`, `"result": [`+result+", ", 1)) + "]"
 	}
 	for _, c := range []struct{ text, named, want, refused string }{
 		{both("choice", "quality"), "", "heron", ""},
-		{both("kind", "quality"), "", "", "found choices of the controls kind, quality, expected one that holds the labels: name it"},
+		{both("kind", "quality"), "", "",
+			"found choices of the controls kind, quality, expected one that holds the labels: name it"},
 		{both("kind", "quality"), "quality", "good", ""},
 		{both("kind", "quality"), "species", "stork", ""},
 		{both("kind", "quality"), "nix", "", `found no choice of a control "nix"`},
@@ -144,26 +172,33 @@ func TestLabelStudioRefuses(t *testing.T) {
 		return "[" + exported(7, image(value), annotated(1, 1, "2024", "", "a")) + "]"
 	}
 	for text, want := range map[string]string{
-		task("https://example.com/a.jpg"):                   `e.json: task 7: its image is at "https://example.com/a.jpg", expected a file: download`,
-		task("s3://bucket/a.jpg"):                           `its image is at "s3://bucket/a.jpg"`,
-		task("data:image/png;base64,AAAA"):                  "its image stands in the task itself",
-		task("/srv/a.jpg"):                                  "is absolute",
-		task("/data/local-files/?d=../../etc/passwd"):       "leaves the root",
-		`[{"a": 1}]`:                                        "task 1 of the list: found the keys a, expected data and annotations, or annotation_id",
-		`[{"data": {"text": "x"}}]`:                         "found the data text, expected the image: name its key",
-		`[{"data": {"image": "a"}}, {"data": {"img": ""}}]`: `task without an id, 2 of the list: its data lack the key "image", found img`,
-		`[{"data": {"image": "a"}}, {"id": 3}]`:             "task 2 of the list: it has no data",
-		task("a.jpg")[:200]:                                 "task 1 of the list: the file ends early",
-		task("a.jpg") + "x":                                 "invalid character 'x'",
-		`[{"image": "a", "annotation_id": 1}]`:              "found the keys image, expected that of the choices",
-		`[{"data": {"image": "a"}, "annotations": 3}]`:      "task 1 of the list: json: cannot unmarshal number into Go struct field element.annotations",
-		`[{"data": {"image": "a"}, "annotations": [{"result": [{"type": "choices", "value": {"choices": 3}}]}]}]`: "task 1 of the list: choices: found 3, expected a text or a list of them",
+		task("https://example.com/a.jpg"): `e.json: task 7: its image is at ` +
+			`"https://example.com/a.jpg", expected a file: download`,
+		task("s3://bucket/a.jpg"):                     `its image is at "s3://bucket/a.jpg"`,
+		task("data:image/png;base64,AAAA"):            "its image is embedded in the task",
+		task("/srv/a.jpg"):                            "is absolute",
+		task("/data/local-files/?d=../../etc/passwd"): "leaves the root",
+		`[{"a": 1}]`: "task 1 of the list: found the keys a, expected data " +
+			"and annotations, or annotation_id",
+		`[{"data": {"text": "x"}}]`: "found the data text, expected the image: name its key",
+		`[{"data": {"image": "a"}}, {"data": {"img": ""}}]`: `task without an id, 2 of the list: its data lack the ` +
+			`key "image", found img`,
+		`[{"data": {"image": "a"}}, {"id": 3}]`: "task 2 of the list: it has no data",
+		task("a.jpg")[:200]:                     "task 1 of the list: the file ends early",
+		task("a.jpg") + "x":                     "invalid character 'x'",
+		`[{"image": "a", "annotation_id": 1}]`:  "found the keys image, expected that of the choices",
+		`[{"data": {"image": "a"}, "annotations": 3}]`: "task 1 of the list: json: cannot unmarshal number " +
+			"into Go struct field element.annotations",
+		`[{"data": {"image": "a"}, "annotations": [{"result": [{"type": "choices", "value": {"choices": ` +
+			`3}}]}]}]`: "task 1 of the list: choices: found 3, expected a text or a list of them",
 	} {
-		if _, err := ReadManifest(strings.NewReader(text), "e.json", ReadOptions{}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := ReadManifest(strings.NewReader(text), "e.json", ReadOptions{}); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%.200s: %v, expected %q", text, err, want)
 		}
 	}
-	if d := read(t, task("https://example.com/x/a.jpg"), ReadOptions{StripPrefix: "https://example.com/x/"}); d.Samples[0].Path != "a.jpg" {
+	if d := read(t, task("https://example.com/x/a.jpg"),
+		ReadOptions{StripPrefix: "https://example.com/x/"}); d.Samples[0].Path != "a.jpg" {
 		t.Errorf("%+v", d)
 	}
 }
@@ -180,7 +215,8 @@ func TestMendLabelStudio(t *testing.T) {
 	}
 	var out bytes.Buffer
 	did, err := Mend(&out, source, d, map[int]Decision{0: {Label: "stork"}, 2: {Drop: true}})
-	if want := "path,label,split,task_id\nphotos/1.jpg,stork,test,3\nphotos/2.jpg,,test,4\n"; err != nil || out.String() != want || did.Relabelled != 1 || did.Dropped != 1 {
+	if want := "path,label,split,task_id\nphotos/1.jpg,stork,test,3\nphotos/2.jpg,,test,4\n"; err != nil ||
+		out.String() != want || did.Relabelled != 1 || did.Dropped != 1 {
 		t.Errorf("%q, %+v, %v", out.String(), did, err)
 	}
 	if form, err := FormOf(source); form != LabelStudio || err != nil {
@@ -191,7 +227,8 @@ func TestMendLabelStudio(t *testing.T) {
 func FuzzLabelStudio(f *testing.F) {
 	f.Add([]byte(export))
 	f.Add([]byte(minimal))
-	f.Add([]byte(`[{"id": "x", "data": {"image": "/data/upload/1/a.jpg"}, "completions": [{"completed_by": {"email": "a@b"}, "skipped": true, "result": [{"type": "choices", "value": {"choices": "x"}}]}]}]`))
+	f.Add([]byte(`[{"id": "x", "data": {"image": "/data/upload/1/a.jpg"}, "completions": [{"completed_by": ` +
+		`{"email": "a@b"}, "skipped": true, "result": [{"type": "choices", "value": {"choices": "x"}}]}]}]`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		d, err := ReadManifest(bytes.NewReader(data), "m", ReadOptions{Format: LabelStudio})
 		if err != nil {
@@ -218,7 +255,8 @@ func BenchmarkMillionTasks(b *testing.B) {
 		if i > 0 {
 			text.WriteString(",\n")
 		}
-		text.WriteString(exported(i, fmt.Sprintf(`{"image": "/data/local-files/?d=photos/%07d.jpg"}`, i), annotated(i, i%5, "2024-05-01T10:00:00Z", "", fmt.Sprintf("class %d", i%100))))
+		text.WriteString(exported(i, fmt.Sprintf(`{"image": "/data/local-files/?d=photos/%07d.jpg"}`, i),
+			annotated(i, i%5, "2024-05-01T10:00:00Z", "", fmt.Sprintf("class %d", i%100))))
 	}
 	text.WriteString("]")
 	b.SetBytes(int64(text.Len()))

@@ -19,42 +19,45 @@ import (
 	"winnow/internal/regular"
 )
 
-// Format names a way to write down a dataset.
+// Format is a way to store a dataset.
 type Format string
 
-// The formats Read knows.
+// The formats that Read knows.
 const (
-	Auto    Format = "auto"    // by what is there: a folder, or the first line of a file
-	CSV     Format = "csv"     // header path,label[,split][,true_label][,…]
-	TSV     Format = "tsv"     // the same with tabs
-	JSONL   Format = "jsonl"   // one object a line with the same keys
-	Folders Format = "folders" // a folder per class, perhaps below train/, validation/, test/ …; Auto reads an imagefolder by its metadata
-	PRISM   Format = "prism"   // headerless path,label as PRISM's released lists
-	COCO    Format = "coco"    // JSON with images, annotations and categories
-	// WebDataset is tar files with the files of a sample beside each other: a pattern of their names, one of them, a folder.
+	Auto  Format = "auto"  // by content: a folder, or the first line of a file
+	CSV   Format = "csv"   // header path,label[,split][,true_label][,…]
+	TSV   Format = "tsv"   // the same with tabs
+	JSONL Format = "jsonl" // one object per line with the same keys
+	// Folders is a folder per class, optionally below train/, validation/, test/ …; Auto reads an imagefolder by
+	// its metadata
+	Folders Format = "folders"
+	PRISM   Format = "prism" // headerless path,label, as in PRISM's released lists
+	COCO    Format = "coco"  // JSON with images, annotations and categories
+	// WebDataset is tar files in which the files of a sample follow each other: a name pattern, a single file, or a
+	// folder.
 	WebDataset Format = "webdataset"
-	// Parquet is tables with a column of images, as Hugging Face's datasets have them: files in the same ways.
+	// Parquet is tables with an image column, as Hugging Face's datasets have them; sources as for WebDataset.
 	Parquet Format = "parquet"
 
-	LabelStudio Format = "labelstudio" // Label Studio's exports JSON and JSON_MIN
+	LabelStudio Format = "labelstudio" // Label Studio's JSON and JSON_MIN exports
 )
 
-// ReadOptions say how to take a source; the zero value guesses.
+// ReadOptions say how to read a source. The zero value guesses.
 type ReadOptions struct {
 	Format      Format  // "" means Auto
-	Split       string  // split of rows that name none; "" means train
+	Split       string  // split of rows without one; "" means train
 	StripPrefix string  // removed from the front of every path
-	Names       Names   // of a table's columns
-	CropMargin  float64 // of boxes: added on each side of the crop, a share of the box's
-	MinBox      int     // boxes with a side below so many pixels are left out; 0 means 1
-	Numbered    bool    // a table with a header and no column path is read: its images are called by their rows, from 0
-	// Once, where it is given, says that the source is read this once, so that a pipe which the shell opened, or - for standard
-	// input, will do; the reading of a pipe or a folder ends with it.
+	Names       Names   // of the table's columns
+	CropMargin  float64 // added to a box on each side, as a share of the box's side
+	MinBox      int     // boxes with a shorter side are left out; 0 means 1
+	Numbered    bool    // accept a table with a header and no column path: its images are named by row, from 0
+	// Once, if not nil, promises that the source is read only once, which allows a pipe opened by the shell or -
+	// for standard input. Reading a pipe or a folder stops when it ends.
 	Once context.Context
-	Note func(format string, args ...any) // is told in a line what was guessed; may be nil
+	Note func(format string, args ...any) // receives a line about each guess; may be nil
 }
 
-// context ends the reading.
+// context returns the context that stops the reading.
 func (o ReadOptions) context() context.Context {
 	if o.Once == nil {
 		return context.Background()
@@ -62,23 +65,23 @@ func (o ReadOptions) context() context.Context {
 	return o.Once
 }
 
-// reading is how a table is read, from a file of its own or as the metadata of a folder.
+// reading says how to read a table, from its own file or as the metadata of a folder.
 type reading struct {
 	ReadOptions
-	unlabelled *bool            // where labels may be missing, set if they are
+	unlabelled *bool            // if not nil, labels may be missing, and it is set if some are
 	within     func(*row) error // completes a row
-	size       int64            // bytes of the file, 0: not known
-	list       *[]string        // nil, or what takes the paths of CSV and TSV in place of samples
+	size       int64            // bytes of the file; 0: unknown
+	list       *[]string        // if not nil, receives the paths of CSV and TSV instead of samples
 }
 
-// Read reads a dataset from a manifest file, an image folder, a .zip file of one, or shards: one, a pattern of their names
-// (shard-{000..099}.tar, train-*.tar) or a folder of them.
+// Read reads a dataset from a manifest file, an image folder, a .zip file of one, or shards: a single shard, a name
+// pattern (shard-{000..099}.tar, train-*.tar) or a folder of shards.
 func Read(source string, opts ReadOptions) (*Dataset, error) {
 	return readInto(nil, source, opts)
 }
 
-// Paths reads the paths of a dataset's samples, in order, which must be read as [Read] reads them. Of a table it holds nothing else:
-// some 20 bytes an image and the path.
+// Paths returns the paths of a dataset's samples in the order in which [Read] returns them. For a table it keeps
+// nothing else in memory: the path and some 20 bytes per image.
 func Paths(source string, opts ReadOptions) ([]string, error) {
 	var list []string
 	d, err := readInto(&list, source, opts)
@@ -88,13 +91,13 @@ func Paths(source string, opts ReadOptions) ([]string, error) {
 	return d.Paths(), nil
 }
 
-// readInto reads a dataset. A list, where there is one, takes the paths of a CSV or TSV manifest in place of samples.
+// readInto reads a dataset. If list is not nil, it receives the paths of a CSV or TSV manifest instead of samples.
 func readInto(list *[]string, source string, opts ReadOptions) (*Dataset, error) {
 	if opts.Format == "" {
 		opts.Format = Auto
 	}
 	ctx := opts.context()
-	if location.IsRemote(source) && !shards.IsPattern(source) { // what stands in the way of all that follows is told first
+	if location.IsRemote(source) && !shards.IsPattern(source) { // report an unreachable source first
 		if _, err := location.Stat(ctx, source); err != nil {
 			return nil, fmt.Errorf("datasets: %w", err)
 		}
@@ -132,12 +135,12 @@ func readInto(list *[]string, source string, opts ReadOptions) (*Dataset, error)
 	if opts.Once == nil {
 		return how.manifest(f, source)
 	}
-	defer context.AfterFunc(opts.Once, func() { f.Close() })() // so that what waits for a writer waits no longer
+	defer context.AfterFunc(opts.Once, func() { f.Close() })() // stop waiting for a pipe's writer
 	d, err := how.manifest(f, source)
 	return d, cmp.Or(opts.Once.Err(), err)
 }
 
-// ReadManifest reads a CSV, TSV, JSONL or PRISM manifest; name stands in the errors.
+// ReadManifest reads a CSV, TSV, JSONL or PRISM manifest; name is used in errors.
 func ReadManifest(r io.Reader, name string, opts ReadOptions) (*Dataset, error) {
 	return reading{ReadOptions: opts}.manifest(r, name)
 }
@@ -152,7 +155,7 @@ func (opts reading) manifest(r io.Reader, name string) (*Dataset, error) {
 	if bom, _ := in.Peek(3); string(bom) == "\ufeff" {
 		_, _ = in.Discard(3) // just peeked
 	}
-	head, _ := in.Peek(4096) // as much as there is
+	head, _ := in.Peek(4096) // a short file gives less
 	if err := foreign(head); err != nil {
 		return nil, fmt.Errorf("datasets: %s: %w", name, err)
 	}
@@ -187,11 +190,13 @@ func (opts reading) manifest(r io.Reader, name string) (*Dataset, error) {
 		d, err = readLabelStudio(in, name, opts)
 	case PRISM:
 		if opts.named() {
-			return nil, fmt.Errorf("datasets: %s: is read as a list without a header (%s), whose columns have no names: found names for them, expected none", name, PRISM)
+			return nil, fmt.Errorf("datasets: %s: read as a list without a header (%s): found column names, "+
+				"expected none", name, PRISM)
 		}
 		d, err = readPRISM(in, name, opts)
 	default:
-		return nil, fmt.Errorf("datasets: %s: format %q is unknown, expected %s, %s, %s, %s, %s, %s, %s or %s", name, opts.Format, Auto, CSV, TSV, JSONL, Folders, PRISM, COCO, LabelStudio)
+		return nil, fmt.Errorf("datasets: %s: format %q is unknown, expected %s, %s, %s, %s, %s, %s, %s or %s", name,
+			opts.Format, Auto, CSV, TSV, JSONL, Folders, PRISM, COCO, LabelStudio)
 	}
 	if err != nil {
 		return nil, err
@@ -202,9 +207,9 @@ func (opts reading) manifest(r io.Reader, name string) (*Dataset, error) {
 	return d, nil
 }
 
-// guess returns the format by the first line, of JSON by how it begins.
+// guess returns the format implied by the first line; for JSON, by its beginning.
 func guess(in *bufio.Reader) Format {
-	head, _ := in.Peek(4096) // as much as there is
+	head, _ := in.Peek(4096) // a short file gives less
 	line, _, _ := bytes.Cut(head, []byte("\n"))
 	line = bytes.TrimSpace(line)
 	if isCOCO(head) {
@@ -230,15 +235,15 @@ func guess(in *bufio.Reader) Format {
 	_, notNumber := strconv.Atoi(fields[len(fields)-1])
 	listed := len(fields) == 2 && (isImageName(fields[0]) || strings.Contains(fields[0], "/"))
 	if !looksNamed(fields) && (listed || len(fields) > 1 && notNumber == nil) {
-		return PRISM // a comma in a path does not fool it
+		return PRISM // a comma in a path does no harm
 	}
 	return CSV
 }
 
-// readCSV reads a manifest with a header, whose fields have a comma or a tab between them.
+// readCSV reads a manifest with a header and fields separated by comma.
 func readCSV(r io.Reader, name string, comma rune, opts reading) (*Dataset, error) {
 	in := csv.NewReader(r)
-	in.Comma, in.FieldsPerRecord, in.ReuseRecord = comma, -1, true // their number is told in our words below
+	in.Comma, in.FieldsPerRecord, in.ReuseRecord = comma, -1, true // a wrong count is reported below, in our own words
 	header, err := in.Read()
 	if errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("datasets: %s: file is empty, expected a header path,label,split", name)
@@ -250,7 +255,7 @@ func readCSV(r io.Reader, name string, comma rune, opts reading) (*Dataset, erro
 	if err != nil {
 		return nil, fmt.Errorf("datasets: %s:1: %w", name, err)
 	}
-	fields := len(header) // whose names have been looked at
+	fields := len(header) // the header itself has been checked
 	b := builder{list: opts.list}
 	var next row
 	for {
@@ -263,7 +268,8 @@ func readCSV(r io.Reader, name string, comma rune, opts reading) (*Dataset, erro
 		}
 		line, _ := in.FieldPos(0)
 		if len(record) != fields {
-			return nil, fmt.Errorf("datasets: %s:%d: %d fields, expected %d as in the header", name, line, len(record), fields)
+			return nil, fmt.Errorf("datasets: %s:%d: %d fields, expected %d as in the header", name, line,
+				len(record), fields)
 		}
 		next = at.row(record, extra, b.rows())
 		if err := opts.complete(&next); err != nil {
@@ -279,7 +285,7 @@ func readCSV(r io.Reader, name string, comma rune, opts reading) (*Dataset, erro
 	}
 }
 
-// readPRISM reads PRISM's released lists: the label is what follows the last comma.
+// readPRISM reads PRISM's released lists: the label is the part after the last comma.
 func readPRISM(r io.Reader, name string, opts reading) (*Dataset, error) {
 	in := bufio.NewScanner(r)
 	in.Buffer(make([]byte, 0, 1<<16), 1<<20)

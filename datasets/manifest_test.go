@@ -34,11 +34,13 @@ func TestReadManifest(t *testing.T) {
 		},
 	}
 	for name, text := range map[string]string{
-		"csv":           "path,label,split,true_label\na/1.jpg,10,train,2\n\"b,c.jpg\",2,val,2\n./d.jpg,,,10\n",
-		"bom crlf":      "\ufeffPath,Label,Split,True_Label\r\na/1.jpg,10,train,2\r\n\"b,c.jpg\",2,valid,2\r\nd.jpg,,,10\r\n",
+		"csv": "path,label,split,true_label\na/1.jpg,10,train,2\n\"b,c.jpg\",2,val,2\n./d.jpg,,,10\n",
+		"bom crlf": "\ufeffPath,Label,Split,True_Label\r\n" +
+			"a/1.jpg,10,train,2\r\n\"b,c.jpg\",2,valid,2\r\nd.jpg,,,10\r\n",
 		"columns moved": "true_label,split,label,path\n2,train,10,a/1.jpg\n2,validation,2,\"b,c.jpg\"\n10,,,d.jpg\n",
 		"jsonl": `{"path":"a/1.jpg","label":10,"split":"train","true_label":"2"}` + "\n\n" +
-			`{"path":"b,c.jpg","label":"2","split":"val","true_label":2}` + "\n" + `{"path":"d.jpg","label":null,"true_label":10}`,
+			`{"path":"b,c.jpg","label":"2","split":"val","true_label":2}` + "\n" +
+			`{"path":"d.jpg","label":null,"true_label":10}`,
 	} {
 		if diff := cmp.Diff(want, read(t, text, ReadOptions{})); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
@@ -47,7 +49,8 @@ func TestReadManifest(t *testing.T) {
 }
 
 func TestReadPRISM(t *testing.T) {
-	d := read(t, "/data/CUB/images/001.A, B/x_1.jpg,2\n/data/CUB/images/002/y.jpg,1\n", ReadOptions{StripPrefix: "/data/CUB", Split: Test})
+	d := read(t, "/data/CUB/images/001.A, B/x_1.jpg,2\n/data/CUB/images/002/y.jpg,1\n",
+		ReadOptions{StripPrefix: "/data/CUB", Split: Test})
 	want := []Sample{
 		{Path: "images/001.A, B/x_1.jpg", Label: 1, True: Unlabelled, Split: Test},
 		{Path: "images/002/y.jpg", Label: 0, True: Unlabelled, Split: Test},
@@ -59,7 +62,8 @@ func TestReadPRISM(t *testing.T) {
 
 func TestReadFolders(t *testing.T) {
 	file := &fstest.MapFile{Data: []byte("x")}
-	flat := fstest.MapFS{"a/1.jpg": file, "a/deep/2.PNG": file, "b/3.webp": file, "b/notes.txt": file, ".git/4.jpg": file, "b/.5.jpg": file}
+	flat := fstest.MapFS{"a/1.jpg": file, "a/deep/2.PNG": file, "b/3.webp": file, "b/notes.txt": file,
+		".git/4.jpg": file, "b/.5.jpg": file}
 	d, err := ReadFolders(flat, "m", ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -84,12 +88,13 @@ func TestReadFolders(t *testing.T) {
 	if diff := cmp.Diff(want, d.Samples); diff != "" {
 		t.Errorf("split (-want +got):\n%s", diff)
 	}
-	if _, err = ReadFolders(fstest.MapFS{"readme.txt": file}, "m", ReadOptions{}); err == nil || !strings.Contains(err.Error(), "no image found") {
+	if _, err = ReadFolders(fstest.MapFS{"readme.txt": file}, "m", ReadOptions{}); err == nil ||
+		!strings.Contains(err.Error(), "no image found") {
 		t.Errorf("a folder without images: got %v", err)
 	}
 }
 
-// lastEntry is a folder tree that ends a context when a folder is listed.
+// lastEntry is a folder tree that cancels a context when a folder is listed.
 type lastEntry struct {
 	fstest.MapFS
 	dir    string
@@ -146,7 +151,8 @@ func TestBadManifests(t *testing.T) {
 }
 
 func TestWriteRoundTrip(t *testing.T) {
-	d := read(t, "path,label,split,true_label,who,when\na.jpg,x,train,y,\"me, too\",1\nb.jpg,,test,,\"\",2\n", ReadOptions{})
+	d := read(t, "path,label,split,true_label,who,when\na.jpg,x,train,y,\"me, too\",1\nb.jpg,,test,,\"\",2\n",
+		ReadOptions{})
 	var out bytes.Buffer
 	if err := WriteCSV(&out, d); err != nil {
 		t.Fatal(err)
@@ -172,7 +178,7 @@ func TestMerge(t *testing.T) {
 	}
 }
 
-// The released lists, as PROVENANCE.md counted them.
+// The released lists have the numbers that PROVENANCE.md gives.
 func TestReleasedPRISMLists(t *testing.T) {
 	for name, want := range map[string]struct{ samples, classes int }{
 		"CUB_train.csv":  {5864, 100},
@@ -186,7 +192,8 @@ func TestReleasedPRISMLists(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(d.Samples) != want.samples || len(d.Classes) != want.classes {
-			t.Errorf("%s: %d samples of %d classes, expected %d of %d", name, len(d.Samples), len(d.Classes), want.samples, want.classes)
+			t.Errorf("%s: %d samples of %d classes, expected %d of %d", name, len(d.Samples), len(d.Classes),
+				want.samples, want.classes)
 		}
 	}
 }

@@ -10,27 +10,29 @@ import (
 	"winnow/datasets/location"
 )
 
-// Decision is what becomes of a sample: it is left out, or given another label.
+// Decision says what happens to a sample: it is left out, or gets another label.
 type Decision struct {
 	Drop  bool
-	Label string // the new given label, where it is not dropped
+	Label string // the new given label, if it is not dropped
 }
 
-// Mended counts what Mend did.
+// Mended counts what Mend changed.
 type Mended struct {
 	Rows       int            // samples written
-	Dropped    int            // left out
-	Relabelled int            // given a label that they did not have
-	Changed    map[string]int // of both, by split
+	Dropped    int            // samples left out
+	Relabelled int            // samples that got a different label
+	Changed    map[string]int // dropped and relabelled samples by split
 }
 
-// Mend copies a manifest with some samples left out and some labels replaced. d is what Read made of source, with paths
-// as they stand there or with a prefix stripped; decisions are by positions in d.Samples; samples without one are copied.
+// Mend copies a manifest, leaving out some samples and replacing some labels. d is what Read returned for source,
+// with paths as they are there or with a prefix stripped. decisions are indexed by position in d.Samples; samples
+// without a decision are copied.
 //
-// The copy has the form of the source: of CSV, TSV, JSON lines and PRISM's lists every byte stays, of a header, of other
-// columns, of quotes and line ends, but for the rows left out and the labels replaced; in JSON a label that was a number
-// stays one where it can. Of COCO's JSON only values of category_id change, and annotations are left out; their images stay. A
-// folder of images, shards and an export of Label Studio have nothing to copy: they become a CSV manifest of what was read.
+// The copy keeps the form of the source. CSV, TSV, JSON lines and PRISM's lists are copied byte by byte, with their
+// header, other columns, quotes and line ends, except for the dropped rows and replaced labels; in JSON a label
+// that was a number remains one if possible. In COCO's JSON only values of category_id change and annotations are
+// left out; their images stay. A folder of images, shards and an export of Label Studio cannot be copied: they
+// become a CSV manifest of what was read.
 func Mend(w io.Writer, source string, d *Dataset, decisions map[int]Decision) (Mended, error) {
 	m := &mender{d: d, decisions: decisions, did: Mended{Changed: map[string]int{}}}
 	if err := m.check(); err != nil {
@@ -66,7 +68,7 @@ func Mend(w io.Writer, source string, d *Dataset, decisions map[int]Decision) (M
 	return did, nil
 }
 
-// Apply returns d with some samples left out and some labels replaced, as Mend does it in a copy.
+// Apply returns d with some samples left out and some labels replaced, as in the copy that Mend writes.
 func Apply(d *Dataset, decisions map[int]Decision) (*Dataset, Mended, error) {
 	m := &mender{d: d, decisions: decisions, did: Mended{Changed: map[string]int{}}}
 	if err := m.check(); err != nil {
@@ -76,7 +78,8 @@ func Apply(d *Dataset, decisions map[int]Decision) (*Dataset, Mended, error) {
 	return mended, did, nil
 }
 
-// FormOf returns the format of a source and of its mended copy: CSV for a folder, zipped or not, and for shards. The copy of LabelStudio is CSV.
+// FormOf returns the format of a source and of its mended copy: CSV for a folder, zipped or not, and for shards.
+// The copy of a LabelStudio source is CSV.
 func FormOf(source string) (Format, error) {
 	if isTree(source) {
 		return CSV, nil
@@ -86,20 +89,20 @@ func FormOf(source string) (Format, error) {
 		return "", fmt.Errorf("datasets: %w", err)
 	}
 	defer f.Close()
-	in := bufio.NewReaderSize(f, 1<<12) // what guess looks at
+	in := bufio.NewReaderSize(f, 1<<12) // as much as guess looks at
 	if _, err := mark(in); err != nil {
 		return "", fmt.Errorf("datasets: %s: %w", source, err)
 	}
 	return guess(in), nil
 }
 
-// mender goes through a source, sample after sample.
+// mender walks through a source sample by sample.
 type mender struct {
 	d         *Dataset
 	decisions map[int]Decision
 	out       *bufio.Writer
-	next      int // sample
-	line      int // that the reader is at
+	next      int // index of the next sample
+	line      int // the line the reader is at
 	comma     rune
 	keys      [len(ownNames)]string // of JSON lines, once the first is read
 	labels    map[ident]string      // of COCO's categories
@@ -107,7 +110,7 @@ type mender struct {
 	did       Mended
 }
 
-// lookUp reads the categories of COCO's file, which may stand behind its annotations.
+// lookUp reads the categories of a COCO file, which may come after its annotations.
 func (m *mender) lookUp(f io.ReadSeeker) (err error) {
 	in := bufio.NewReaderSize(f, 1<<16)
 	if _, err = mark(in); err == nil {
@@ -119,7 +122,7 @@ func (m *mender) lookUp(f io.ReadSeeker) (err error) {
 	return err
 }
 
-// check refuses decisions that cannot be carried out.
+// check rejects decisions that cannot be carried out.
 func (m *mender) check() error {
 	dropped := 0
 	for i, what := range m.decisions {
@@ -129,26 +132,29 @@ func (m *mender) check() error {
 		case what.Drop:
 			dropped++
 		case what.Label == "" || what.Label != strings.TrimSpace(what.Label):
-			return fmt.Errorf("%s: found the new label %q, expected one that neither is empty nor begins or ends with a space", m.d.Samples[i].Path, what.Label)
+			return fmt.Errorf("%s: found the new label %q, expected one that is not empty and has no space at "+
+				"either end", m.d.Samples[i].Path, what.Label)
 		}
 	}
 	if dropped == len(m.d.Samples) {
-		return fmt.Errorf("all %d samples are to be dropped, expected some that stay", dropped)
+		return fmt.Errorf("all %d samples are to be dropped, expected some to stay", dropped)
 	}
 	return nil
 }
 
-// decide counts the next sample and returns what becomes of it; path and label are those in the source.
+// decide counts the next sample and returns its decision; path and label are those in the source.
 func (m *mender) decide(path, label string) (Decision, error) {
 	i := m.next
 	m.next++
-	if i >= len(m.d.Samples) || m.d.className(m.d.Samples[i].Label) != label || !strings.HasSuffix(path, m.d.Samples[i].Path) && !sameFile(path, m.d.Samples[i].Path) {
-		return Decision{}, fmt.Errorf(":%d: %q with label %q is not what was read before: the file has changed", m.line, path, label)
+	if i >= len(m.d.Samples) || m.d.className(m.d.Samples[i].Label) != label ||
+		!strings.HasSuffix(path, m.d.Samples[i].Path) && !sameFile(path, m.d.Samples[i].Path) {
+		return Decision{}, fmt.Errorf(":%d: %q with label %q is not what was read before: the file has changed",
+			m.line, path, label)
 	}
 	return m.carry(i, label), nil
 }
 
-// carry returns and counts what becomes of a sample that has a label.
+// carry returns and counts the decision on a sample that has a label.
 func (m *mender) carry(i int, label string) Decision {
 	what, decided := m.decisions[i]
 	if !decided || !what.Drop && what.Label == label {
@@ -170,13 +176,14 @@ func sameFile(path, clean string) bool {
 	return err == nil && p == clean
 }
 
-// apply returns the remaining samples with the labels decided.
+// apply returns the remaining samples with the decided labels.
 func (m *mender) apply() (*Dataset, Mended) {
 	kept := make([]row, 0, len(m.d.Samples))
 	for i := range m.d.Samples {
 		s := &m.d.Samples[i]
 		if what := m.carry(i, m.d.className(s.Label)); !what.Drop {
-			kept = append(kept, row{path: s.Path, label: what.Label, split: s.Split, truth: m.d.className(s.True), extra: s.Extra})
+			kept = append(kept, row{path: s.Path, label: what.Label, split: s.Split, truth: m.d.className(s.True),
+				extra: s.Extra})
 		}
 	}
 	return build(kept, m.d.Columns), m.did

@@ -34,22 +34,30 @@ func mended(t *testing.T, text string, decisions map[string]Decision) (string, M
 }
 
 func TestMend(t *testing.T) {
-	decisions := map[string]Decision{"b.jpg": {Drop: true}, "c.jpg": {Label: "3"}, "d,e.jpg": {Label: "3"}, "f.jpg": {Label: `say "x, y"`}, "same.jpg": {Label: "2"}}
+	decisions := map[string]Decision{"b.jpg": {Drop: true}, "c.jpg": {Label: "3"}, "d,e.jpg": {Label: "3"},
+		"f.jpg": {Label: `say "x, y"`}, "same.jpg": {Label: "2"}}
 	delete(decisions, "f.jpg")
 	for name, c := range map[string]struct{ text, want string }{
 		"csv": {
-			"note,Label ,path,split,true_label,label2\n\" a, \"\"b\",1,a.jpg,train,1,x\n,\"1\",./b.jpg,test,,y\n\n\"q\nr\", 1,c.jpg,val,2,\"1\"\nz,\"1\",\"d,e.jpg\",,,\nz,,\"g.jpg\",,,\nlast,2,same.jpg,,,1",
-			"note,Label ,path,split,true_label,label2\n\" a, \"\"b\",1,a.jpg,train,1,x\n\n\"q\nr\",3,c.jpg,val,2,\"1\"\nz,3,\"d,e.jpg\",,,\nz,,\"g.jpg\",,,\nlast,2,same.jpg,,,1",
+			"note,Label ,path,split,true_label,label2\n\" a, " +
+				"\"\"b\",1,a.jpg,train,1,x\n,\"1\",./b.jpg,test,,y\n\n\"q\nr\", " +
+				"1,c.jpg,val,2,\"1\"\nz,\"1\",\"d,e.jpg\",,,\nz,,\"g.jpg\",,,\nlast,2,same.jpg,,,1",
+			"note,Label ,path,split,true_label,label2\n\" a, " +
+				"\"\"b\",1,a.jpg,train,1,x\n\n\"q\nr\",3,c.jpg,val,2,\"1\"\n" +
+				"z,3,\"d,e.jpg\",,,\nz,,\"g.jpg\",,,\nlast,2,same.jpg,,,1",
 		},
 		"label last, marked, windows": {
 			"\ufeffpath,label\r\na.jpg,1\r\nb.jpg,1\r\nc.jpg,1\r\n\"d,e.jpg\",\"1\"\r\nsame.jpg,2\r\n\r\n",
 			"\ufeffpath,label\r\na.jpg,1\r\nc.jpg,3\r\n\"d,e.jpg\",3\r\nsame.jpg,2\r\n\r\n",
 		},
-		"prism": {"x/a.jpg,1\r\nb.jpg,1\n\nc.jpg, 1\nd,e.jpg,1\nsame.jpg,2", "x/a.jpg,1\r\n\nc.jpg,3\nd,e.jpg,3\nsame.jpg,2"},
+		"prism": {"x/a.jpg,1\r\nb.jpg,1\n\nc.jpg, 1\nd,e.jpg,1\nsame.jpg,2",
+			"x/a.jpg,1\r\n\nc.jpg,3\nd,e.jpg,3\nsame.jpg,2"},
 		"jsonl": {
-			`{"label": 1, "path":"a.jpg","more":{"label":"z"}}` + "\n" + `{"path":"b.jpg","label":1}` + "\n\n" + `{ "x":[1, {"label":2}], "label" : 1 ,"path":"c.jpg"}` + "\r\n" +
+			`{"label": 1, "path":"a.jpg","more":{"label":"z"}}` + "\n" + `{"path":"b.jpg","label":1}` + "\n\n" +
+				`{ "x":[1, {"label":2}], "label" : 1 ,"path":"c.jpg"}` + "\r\n" +
 				`{"label":"0","path":"d,e.jpg","label":"1"}` + "\n" + `{"path":"same.jpg","label":"2"}`,
-			`{"label": 1, "path":"a.jpg","more":{"label":"z"}}` + "\n\n" + `{ "x":[1, {"label":2}], "label" : 3 ,"path":"c.jpg"}` + "\r\n" +
+			`{"label": 1, "path":"a.jpg","more":{"label":"z"}}` + "\n\n" +
+				`{ "x":[1, {"label":2}], "label" : 3 ,"path":"c.jpg"}` + "\r\n" +
 				`{"label":"3","path":"d,e.jpg","label":"3"}` + "\n" + `{"path":"same.jpg","label":"2"}`,
 		},
 	} {
@@ -64,7 +72,8 @@ func TestMend(t *testing.T) {
 		for _, n := range did.Changed {
 			changed += n
 		}
-		if did.Dropped != 1 || did.Relabelled != 2 || changed != 3 || did.Rows != len(read(t, got, ReadOptions{}).Samples) {
+		if did.Dropped != 1 || did.Relabelled != 2 || changed != 3 ||
+			did.Rows != len(read(t, got, ReadOptions{}).Samples) {
 			t.Errorf("%s: %+v", name, did)
 		}
 		if name == "csv" && (did.Changed[Test] != 1 || did.Changed[Validation] != 1 || did.Changed[Train] != 1) {
@@ -97,7 +106,8 @@ func TestMendFolder(t *testing.T) {
 	}
 	var out bytes.Buffer
 	did, err := Mend(&out, dir, d, map[int]Decision{0: {Drop: true}, 1: {Label: "owl"}})
-	if want := "path,label,split\ncat/2.jpg,owl,train\ndog/3.jpg,dog,train\n"; err != nil || out.String() != want || did.Rows != 2 {
+	if want := "path,label,split\ncat/2.jpg,owl,train\ndog/3.jpg,dog,train\n"; err != nil || out.String() != want ||
+		did.Rows != 2 {
 		t.Errorf("%q, %+v, %v", out.String(), did, err)
 	}
 	if form, err := FormOf(dir); err != nil || form != CSV {
@@ -116,7 +126,8 @@ func TestMendRefuses(t *testing.T) {
 		{"path,label\na.jpg,1\n", Decision{Label: ""}, `found the new label ""`},
 		{"path,label\na.jpg,1\n", Decision{Drop: true}, "all 1 samples are to be dropped"},
 	} {
-		if _, _, err := mended(t, c.text, map[string]Decision{"a.jpg": c.what}); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, _, err := mended(t, c.text, map[string]Decision{"a.jpg": c.what}); err == nil ||
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%q: got %v, expected %q in it", c.text, err, c.want)
 		}
 	}
@@ -144,12 +155,13 @@ func TestMendRefuses(t *testing.T) {
 		}
 	}
 	d := read(t, "path,label\na.jpg,1\n", ReadOptions{})
-	if _, err := Mend(&bytes.Buffer{}, source, d, map[int]Decision{1: {Drop: true}}); err == nil || !strings.Contains(err.Error(), "a decision on sample 1") {
+	if _, err := Mend(&bytes.Buffer{}, source, d, map[int]Decision{1: {Drop: true}}); err == nil ||
+		!strings.Contains(err.Error(), "a decision on sample 1") {
 		t.Errorf("a decision on nothing: %v", err)
 	}
 }
 
-// What Mend leaves is what Read reads, but for the samples decided on.
+// Read returns the mended copy with the decided changes and no others.
 func FuzzMend(f *testing.F) {
 	f.Add("path,label,split,true_label\na.jpg,1,train,2\n\"b\n\",\"x\",,\n", 1)
 	f.Add("{\"path\":\"a.jpg\",\"label\":3,\"k\":[1]}\n{\"path\":\"b.jpg\",\"label\":\"x\",\"l\":{}}", 0)
@@ -180,17 +192,19 @@ func FuzzMend(f *testing.F) {
 				want = "17"
 			}
 			b := back.Samples[i]
-			if b.Path != s.Path || b.Split != s.Split || back.className(b.Label) != want || fmt.Sprint(b.Extra) != fmt.Sprint(s.Extra) {
+			if b.Path != s.Path || b.Split != s.Split || back.className(b.Label) != want ||
+				fmt.Sprint(b.Extra) != fmt.Sprint(s.Extra) {
 				t.Fatalf("%q became %q: sample %d is %+v, was %+v", text, out.String(), i, b, s)
 			}
 		}
 	})
 }
 
-// A table whose images are called by their rows is mended by them; every other byte stays.
+// A table whose images are named by row is mended by row; every other byte stays.
 func TestMendNumbered(t *testing.T) {
 	source := filepath.Join(t.TempDir(), "labels.csv")
-	if err := os.WriteFile(source, []byte("given_label,true_label,note\r\n4,6,\"a, b\"\r\n9,9,\r\n0,9,x\r\n"), 0o644); err != nil {
+	if err := os.WriteFile(source, []byte("given_label,true_label,note\r\n4,6,\"a, b\"\r\n9,9,\r\n0,9,x\r\n"),
+		0o644); err != nil {
 		t.Fatal(err)
 	}
 	d, err := Read(source, ReadOptions{Numbered: true})
@@ -199,7 +213,8 @@ func TestMendNumbered(t *testing.T) {
 	}
 	var out bytes.Buffer
 	did, err := Mend(&out, source, d, map[int]Decision{0: {Label: "6"}, 1: {Drop: true}})
-	if want := "given_label,true_label,note\r\n6,6,\"a, b\"\r\n0,9,x\r\n"; err != nil || out.String() != want || did.Relabelled != 1 || did.Dropped != 1 {
+	if want := "given_label,true_label,note\r\n6,6,\"a, b\"\r\n0,9,x\r\n"; err != nil || out.String() != want ||
+		did.Relabelled != 1 || did.Dropped != 1 {
 		t.Errorf("mended %q %+v %v, expected %q", out.String(), did, err, want)
 	}
 }

@@ -30,17 +30,17 @@ func categoriesOf(r io.Reader) (label map[ident]string, id map[string]ident, err
 	return label, id, err
 }
 
-// coco copies COCO's JSON: of annotations that get another label the category_id is replaced, those dropped are left out with
-// the comma before them, and every other byte stays.
+// coco copies COCO's JSON. It replaces the category_id of relabelled annotations and leaves out dropped ones with
+// the comma before them; all other bytes stay.
 func (m *mender) coco(raw io.Reader) error {
 	column := slices.Index(m.d.Columns, annotationID)
 	if column < 0 {
 		return fmt.Errorf(": was not read as COCO's annotations before: the file has changed")
 	}
-	var passed bytes.Buffer // what the parser has read and is not yet copied
+	var passed bytes.Buffer // what the parser has read and is not copied yet
 	in := json.NewDecoder(io.TeeReader(raw, &passed))
 	at, kept := int64(0), 0
-	next := func() []byte { // the bytes up to where the parser is
+	next := func() []byte { // the bytes up to the parser's position
 		n := in.InputOffset() - at
 		at += n
 		return passed.Next(int(n))
@@ -51,7 +51,7 @@ func (m *mender) coco(raw io.Reader) error {
 			if err := in.Decode(&element); err != nil {
 				return err
 			}
-			_, _ = m.out.Write(next()) // told by Flush, here and below
+			_, _ = m.out.Write(next()) // errors are returned by Flush, here and below
 			return nil
 		}
 		if n == 0 {
@@ -81,7 +81,7 @@ func (m *mender) coco(raw io.Reader) error {
 	return nil
 }
 
-// annotation mends one; nil: it is dropped. One that was not read as a sample stays.
+// annotation mends an annotation; nil: it is dropped. One that was not read as a sample stays.
 func (m *mender) annotation(text []byte, column int) ([]byte, error) {
 	var a cocoAnnotation
 	if err := json.Unmarshal(text, &a); err != nil {
@@ -93,7 +93,8 @@ func (m *mender) annotation(text []byte, column int) ([]byte, error) {
 	was := m.labels[a.Category]
 	what, err := m.decide(m.d.Samples[m.next].Path, was)
 	if err != nil {
-		return nil, fmt.Errorf("annotation %s with the category %q is not what was read before: the file has changed", a.ID, was)
+		return nil, fmt.Errorf("annotation %s with the category %q is not what was read before: the file has changed",
+			a.ID, was)
 	}
 	if what.Drop {
 		return nil, nil
@@ -103,7 +104,8 @@ func (m *mender) annotation(text []byte, column int) ([]byte, error) {
 	}
 	id, known := m.ids[what.Label]
 	if !known {
-		return nil, fmt.Errorf("annotation %s: the new label %q is not among the categories: add one of that name to the file", a.ID, what.Label)
+		return nil, fmt.Errorf("annotation %s: the new label %q is not among the categories: add one of that name "+
+			"to the file", a.ID, what.Label)
 	}
 	return replaced(text, "category_id", func(was []byte) []byte {
 		if was[0] == '"' {
@@ -113,7 +115,7 @@ func (m *mender) annotation(text []byte, column int) ([]byte, error) {
 	})
 }
 
-// replaced returns an object with other values of a key, and every other byte as it is.
+// replaced returns an object with the values of a key replaced and all other bytes unchanged.
 func replaced(object []byte, key string, value func(was []byte) []byte) ([]byte, error) {
 	in := json.NewDecoder(bytes.NewReader(object))
 	var out []byte

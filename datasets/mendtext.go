@@ -16,7 +16,7 @@ import (
 	"winnow/internal/jsontext"
 )
 
-// run reads the source once more and writes the copy. Its errors begin with ":LINE: " or ": ".
+// run reads the source again and writes the copy. Its errors begin with ":LINE: " or ": ".
 func (m *mender) run(w io.Writer, r io.Reader) (Mended, error) {
 	m.out = bufio.NewWriter(w)
 	err := m.copy(bufio.NewReaderSize(r, 1<<16))
@@ -33,7 +33,7 @@ func (m *mender) copy(in *bufio.Reader) error {
 	if err != nil {
 		return fmt.Errorf(": %w", err)
 	}
-	_, _ = m.out.Write(begin) // told by Flush, here and below
+	_, _ = m.out.Write(begin) // errors are returned by Flush, here and below
 	m.line = 1
 	switch guess(in) {
 	case COCO:
@@ -55,7 +55,7 @@ func (m *mender) copy(in *bufio.Reader) error {
 	return err
 }
 
-// mark takes a byte order mark.
+// mark consumes a byte order mark.
 func mark(in *bufio.Reader) ([]byte, error) {
 	begin, err := in.Peek(3)
 	if string(begin) != "\ufeff" {
@@ -68,7 +68,7 @@ func mark(in *bufio.Reader) ([]byte, error) {
 	return []byte("\ufeff"), nil
 }
 
-// lines copies a source of a sample a line.
+// lines copies a source with one sample per line.
 func (m *mender) lines(in *bufio.Reader, sample func(text []byte) ([]byte, error)) error {
 	for ; ; m.line++ {
 		text, err := in.ReadBytes('\n')
@@ -109,7 +109,8 @@ func (m *mender) prism(text []byte) ([]byte, error) {
 		return text, nil
 	}
 	if _, err := strconv.Atoi(what.Label); err != nil {
-		return nil, fmt.Errorf(":%d: %s: the new label %q is not an integer, as a list without a header needs: give the file a header path,label", m.line, text[:comma], what.Label)
+		return nil, fmt.Errorf(":%d: %s: the new label %q is not an integer, as a list without a header needs: "+
+			"give the file a header path,label", m.line, text[:comma], what.Label)
 	}
 	return append(bytes.Clone(text[:comma+1]), what.Label...), nil
 }
@@ -171,18 +172,18 @@ func (m *mender) jsonl(line []byte) ([]byte, error) {
 	return append(out, line[from:]...), nil
 }
 
-// quoted returns a string in JSON.
+// quoted returns a JSON string.
 func quoted(s string) []byte {
 	var out bytes.Buffer
 	to := json.NewEncoder(&out)
 	to.SetEscapeHTML(false)
-	_ = to.Encode(s) // strings can be written, and buffers take all
+	_ = to.Encode(s) // cannot fail: a string, into a buffer
 	return bytes.TrimSpace(out.Bytes())
 }
 
-// csv copies a manifest with a header: the parser tells where records and labels lie, and their bytes are copied.
+// csv copies a manifest with a header: the parser locates records and labels, whose bytes are copied.
 func (m *mender) csv(raw io.Reader) error {
-	var passed bytes.Buffer // what the parser has read and is not yet copied
+	var passed bytes.Buffer // what the parser has read and is not copied yet
 	in := csv.NewReader(io.TeeReader(raw, &passed))
 	in.Comma, in.FieldsPerRecord = m.comma, -1
 	at, path, label := int64(0), -1, -1 // path stays -1 in a numbered table
@@ -217,7 +218,7 @@ func (m *mender) csv(raw io.Reader) error {
 	}
 }
 
-// record mends one record, whose bytes are text.
+// record mends one record; text is its bytes.
 func (m *mender) record(in *csv.Reader, record []string, path, label int, text []byte) error {
 	if len(record) <= max(path, label) {
 		return fmt.Errorf(":%d: %d fields, expected more", m.line, len(record))
@@ -243,7 +244,7 @@ func (m *mender) record(in *csv.Reader, record []string, path, label int, text [
 	return err
 }
 
-// span returns where the field lies that begins at a column of a line of the record, both from 0.
+// span returns the bounds of the field that begins at a column of a line of the record, both counted from 0.
 func span(text []byte, line, column int, comma rune) (from, to int) {
 	for range line {
 		from += bytes.IndexByte(text[from:], '\n') + 1
@@ -265,15 +266,16 @@ func span(text []byte, line, column int, comma rune) (from, to int) {
 	if n := bytes.IndexAny(rest, string(comma)+"\n"); n >= 0 {
 		rest = rest[:n]
 	}
-	return from, from + len(bytes.TrimSuffix(rest, []byte("\r"))) // of \r\n; any other \r is part of the field, as the reader has it
+	// Only the \r of \r\n is cut; any other is part of the field, as for the reader.
+	return from, from + len(bytes.TrimSuffix(rest, []byte("\r")))
 }
 
-// field returns a field of CSV, quoted if it must be.
+// field returns a CSV field, quoted if necessary.
 func field(s string, comma rune) string {
 	var out strings.Builder
 	to := csv.NewWriter(&out)
 	to.Comma = comma
-	_ = to.Write([]string{s}) // builders take all
+	_ = to.Write([]string{s}) // cannot fail: a builder
 	to.Flush()
 	return strings.TrimSuffix(out.String(), "\n")
 }

@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// Noise is a model of wrong labels. Corrupt returns new labels for samples whose labels are 0 ≤ label <
-// len(classes), the classes' names; labels is not changed.
+// Noise is a model of wrong labels. Corrupt returns new labels and leaves labels unchanged; 0 ≤ label <
+// len(classes), and classes are the classes' names.
 type Noise interface {
 	Corrupt(labels []int, classes []string, rng *rand.Rand) ([]int, error)
 }
@@ -20,9 +20,9 @@ const (
 	PerClass    = "per-class"   // ⌊Rate·n + 1/2⌋ of each class of n
 )
 
-// Symmetric changes labels to others drawn uniformly, the own one excluded (Le & Odobez eq. 6; PRISM, symmetric
-// noise). With Own the label drawn may be the own one, as in the code of Sel-CL and TCL: the rate of wrong labels
-// is then Rate·(C-1)/C.
+// Symmetric changes labels to other classes drawn uniformly (Le & Odobez eq. 6; PRISM, symmetric noise). With Own
+// the new label may equal the old one, as in the code of Sel-CL and TCL; the rate of wrong labels is then
+// Rate·(C-1)/C.
 type Symmetric struct {
 	Rate  float64
 	Count string // Independent (also ""), Exact or PerClass
@@ -60,7 +60,7 @@ func (s Symmetric) draw(label, classes int, rng *rand.Rand) int {
 	return another(label, classes, rng)
 }
 
-// another draws uniformly from the classes beside one.
+// another draws uniformly from the classes other than label.
 func another(label, classes int, rng *rand.Rand) int {
 	other := rng.IntN(classes - 1)
 	if other >= label {
@@ -69,7 +69,7 @@ func another(label, classes int, rng *rand.Rand) int {
 	return other
 }
 
-// Pair changes each label independently with probability Rate to the next class, the last to the first
+// Pair changes each label independently with probability Rate to the next class; the last class becomes the first
 // (Co-teaching's pair noise).
 type Pair struct{ Rate float64 }
 
@@ -84,8 +84,8 @@ func (p Pair) Corrupt(labels []int, classes []string, rng *rand.Rand) ([]int, er
 	return out, nil
 }
 
-// Stratified changes max(1, ⌊Rate·n + 1/2⌋ ) labels of every class of n ≥ 2, none of a lone sample, to others
-// drawn uniformly: every class has wrong labels (BSPML's noise, METHODS 14.3).
+// Stratified changes max(1, ⌊Rate·n + 1/2⌋) labels of every class of n ≥ 2 samples to others drawn uniformly, and
+// none of a class of one. So every class of two or more has wrong labels (BSPML's noise, METHODS 14.3).
 type Stratified struct{ Rate float64 }
 
 // Corrupt implements Noise.
@@ -107,7 +107,7 @@ func (s Stratified) Flips(n int) int {
 	return max(1, halfUp(s.Rate*float64(n)))
 }
 
-// membersOf lists the samples of each class, rising.
+// membersOf lists the samples of each class in increasing order.
 func membersOf(labels []int, classes int) [][]int {
 	members := make([][]int, classes)
 	for i, label := range labels {
@@ -116,7 +116,7 @@ func membersOf(labels []int, classes int) [][]int {
 	return members
 }
 
-// choose draws n of the items.
+// choose draws n of the items without replacement.
 func choose(items []int, n int, rng *rand.Rand) []int {
 	chosen := make([]int, n)
 	for k, at := range rng.Perm(len(items))[:n] {
@@ -128,7 +128,7 @@ func choose(items []int, n int, rng *rand.Rand) []int {
 // halfUp rounds to the nearest whole number, halves up.
 func halfUp(v float64) int { return int(math.Floor(v + 0.5)) }
 
-// NewNoise makes a noise model that needs a rate only, by name: symmetric, pair, bspml, cifar10 or cifar100.
+// NewNoise returns the noise model of a name that needs only a rate: symmetric, pair, bspml, cifar10 or cifar100.
 func NewNoise(name string, rate float64) (Noise, error) {
 	if err := CheckRate(rate); err != nil {
 		return nil, err
@@ -148,7 +148,7 @@ func NewNoise(name string, rate float64) (Noise, error) {
 	return nil, fmt.Errorf("datasets: noise %q is unknown, expected symmetric, pair, bspml, cifar10 or cifar100", name)
 }
 
-// CheckRate refuses rates outside 0 ≤ rate < 1.
+// CheckRate rejects rates outside 0 ≤ rate < 1.
 func CheckRate(rate float64) error {
 	if !(rate >= 0 && rate < 1) {
 		return fmt.Errorf("datasets: noise rate is %v, expected 0 ≤ rate < 1", rate)
@@ -156,15 +156,16 @@ func CheckRate(rate float64) error {
 	return nil
 }
 
-// Corrupt returns a copy of d whose given labels of one split are changed by noise; the classes noise draws
-// from are those of that split. The truth is kept in True: what was known, or else the label as given. A model
-// that looks at samples sees those of [Dataset.Labelled], in its order.
+// Corrupt returns a copy of d in which noise has changed the given labels of one split; new labels are drawn from
+// the classes of that split. True keeps the truth: the known true label, or else the old given label. A noise model
+// that uses samples gets those of [Dataset.Labelled], in its order.
 func (d *Dataset) Corrupt(split string, noise Noise, rng *rand.Rand) (*Dataset, error) {
 	out := &Dataset{Classes: d.Classes, Columns: d.Columns, Samples: slices.Clone(d.Samples)}
 	rows := d.Labelled(split)
 	labels, classes := numbered(d, rows)
 	if len(classes) < 2 {
-		return nil, fmt.Errorf("datasets: split %s has %d class(es), expected at least 2 to change labels between", split, len(classes))
+		return nil, fmt.Errorf("datasets: split %s has %d class(es), expected at least 2 to change labels between",
+			split, len(classes))
 	}
 	names := make([]string, len(classes))
 	for k, id := range classes {
@@ -184,7 +185,7 @@ func (d *Dataset) Corrupt(split string, noise Noise, rng *rand.Rand) (*Dataset, 
 	return out, nil
 }
 
-// Labelled returns the positions of the samples of a split that have a given label, in order.
+// Labelled returns the positions of a split's samples that have a given label, in order.
 func (d *Dataset) Labelled(split string) []int {
 	return slices.DeleteFunc(d.Select(split), func(i int) bool { return d.Samples[i].Label == Unlabelled })
 }

@@ -8,18 +8,21 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// SmallCluster is open-set noise (PRISM's small cluster noise, as its released lists show it): whole classes are
-// dissolved, one after another in a random order, until their own images are the share Rate of all, or one class
-// is left. A dissolved class, with the guests that came to it, falls into clusters of about two images; each
-// cluster goes as a whole to one class drawn uniformly from those not dissolved yet. The given labels of the other
-// classes stay, so that fewer classes are left.
+// SmallCluster is open-set noise (PRISM's small cluster noise, as in its released lists). Whole classes are
+// dissolved one after another in random order, until their own images are the share Rate of all, or one class is
+// left. A dissolved class, together with images it received before, is split into clusters of about two images.
+// Each cluster is given as a whole to one class, drawn uniformly from those not dissolved yet. The other classes
+// keep their given labels, so fewer classes remain.
 //
 // Source: PRISM, section on small cluster noise; the rule is METHODS 14.2.
 type SmallCluster struct {
-	Rate    float64
-	X       blas32.General                                                          // reference vectors, a row a sample
-	Cluster func(x blas32.General, k int, rng *rand.Rand) (clusters []int, _ error) // parts rows into k clusters, numbered below k
-	OneShot bool                                                                    // targets are drawn from the classes that will not be dissolved at all
+	Rate float64
+	// X holds the reference vectors, one row per sample.
+	X blas32.General
+	// Cluster splits rows into k clusters, numbered below k.
+	Cluster func(x blas32.General, k int, rng *rand.Rand) (clusters []int, _ error)
+	// OneShot draws targets only from the classes that will never be dissolved.
+	OneShot bool
 }
 
 // Corrupt implements Noise.
@@ -84,15 +87,16 @@ func (s SmallCluster) part(rows []int, rng *rand.Rand) ([]int, error) {
 	return clusters, err
 }
 
-// Dissolved returns how many classes of the order small cluster noise dissolves: as few as hold the share rate of all
-// samples, and never the last one.
+// Dissolved returns how many classes of the order small cluster noise dissolves: the fewest that hold the share
+// rate of all samples, but never the last class.
 func Dissolved(sizes, order []int, rate float64) int {
 	all, moved := 0, 0
 	for _, n := range sizes {
 		all += n
 	}
 	for k, class := range order {
-		if k == len(order)-1 || float64(moved)/float64(all) >= rate { // a share: rate·all may round above a whole number
+		// Compare shares: rate·all may round to above a whole number.
+		if k == len(order)-1 || float64(moved)/float64(all) >= rate {
 			return k
 		}
 		moved += sizes[class]
@@ -100,14 +104,15 @@ func Dissolved(sizes, order []int, rate float64) int {
 	return len(order)
 }
 
-// Clusters returns the number of clusters that a class of n images falls into: ⌊n/2 + 1/2⌋, at least 2. A lone image is
-// its own.
+// Clusters returns the number of clusters for a class of n images: ⌊n/2 + 1/2⌋, at least 2. A single image forms
+// its own cluster.
 func Clusters(n int) int { return max(2, halfUp(float64(n)/2)) }
 
-// checkVectors checks the vectors of the models that look at samples.
+// checkVectors checks the vectors given to noise models that use samples.
 func checkVectors(x blas32.General, samples int) error {
 	if x.Rows != samples || x.Cols < 1 {
-		return fmt.Errorf("datasets: %d vectors of dimension %d, expected one for each of the %d labelled samples", x.Rows, x.Cols, samples)
+		return fmt.Errorf("datasets: %d vectors of dimension %d, expected one for each of the %d labelled samples",
+			x.Rows, x.Cols, samples)
 	}
 	return nil
 }

@@ -10,26 +10,27 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// HumanLike changes the labels that a person would get wrong (METHODS 14.5, a construction of this project after
-// the observations of SCL-RHE): samples that lie between their class and a similar one, to similar classes.
+// HumanLike changes the labels that a person would get wrong: samples that lie between their class and a similar
+// one, to that similar class (METHODS 14.5, a construction of this project based on the observations of SCL-RHE).
 //
-// μ_c is the mean of the unit vectors of class c, scaled to length 1. The candidates of c are the Similar classes of
-// largest cosine; a wrong label of c is candidate k with probability softmax_k(cos(μ_c, μ_k)/Temperature). In every
-// class round(Rate·n) samples are drawn without replacement, with weights e^{a/Sharpness} for the ambiguity
+// μ_c is the mean of the unit vectors of class c, scaled to length 1. The candidates of c are the Similar classes
+// with the largest cosine; a wrong label of c is candidate k with probability softmax_k(cos(μ_c, μ_k)/Temperature).
+// In every class round(Rate·n) samples are drawn without replacement, with weights e^{a/Sharpness} for the
+// ambiguity
 //
 //	a = max over the candidates k of z·μ_k - z·μ_c
 //
-// Classes of one sample stay, as their mean says nothing beside it. Time O(C²·d + N·m·d).
+// Classes of one sample keep their label: their mean is the sample itself. Time O(C²·d + N·m·d).
 type HumanLike struct {
-	Rate        float64        // share of labels to change, of every class
-	X           blas32.General // reference vectors, a row a sample
+	Rate        float64        // share of labels to change in every class
+	X           blas32.General // reference vectors, one row per sample
 	Similar     int            // candidates m of a class; 0: 3
 	Temperature float64        // of the classes; 0: 0.1
 	Sharpness   float64        // of the samples; 0: 0.05
-	Nearest     bool           // the label becomes the sample's own nearest candidate instead of one drawn
+	Nearest     bool           // use the sample's nearest candidate instead of a drawn one
 }
 
-// filled has the defaults in place of zeros.
+// filled returns h with defaults in place of zeros.
 func (h HumanLike) filled() HumanLike {
 	h.Similar = cmp.Or(h.Similar, 3)
 	h.Temperature = cmp.Or(h.Temperature, 0.1)
@@ -98,10 +99,10 @@ func (h HumanLike) confusion(class int, cosines []float64) (candidates []int, ch
 	return candidates, chances
 }
 
-// ambiguity returns how much nearer z is to another class's mean than to its own.
+// ambiguity returns how much closer z is to another class's mean than to its own.
 func ambiguity(z, own, other []float64) float64 { return dot(z, other) - dot(z, own) }
 
-// gumbel draws from the standard Gumbel distribution: the n largest of log weight + gumbel are n items drawn
+// gumbel draws from the standard Gumbel distribution. The n largest of log weight + gumbel are n items drawn
 // without replacement with these weights.
 func gumbel(rng *rand.Rand) float64 { return -math.Log(rng.ExpFloat64()) }
 
@@ -115,7 +116,7 @@ func largest(values []float64, n int) []int {
 	return at[:n]
 }
 
-// drawn returns a position drawn with these probabilities.
+// drawn returns a position drawn with the given probabilities.
 func drawn(chances []float64, rng *rand.Rand) int {
 	u := rng.Float64()
 	for j, p := range chances {
@@ -160,7 +161,7 @@ func classMeans(z [][]float64, labels []int, classes int) ([][]float64, error) {
 	return means, nil
 }
 
-// scaleToOne divides v by its length; false if that is 0 or not finite.
+// scaleToOne divides v by its length. It reports false if the length is 0 or not finite.
 func scaleToOne(v []float64) bool {
 	norm := math.Sqrt(dot(v, v))
 	if !(norm > 0) || math.IsInf(norm, 0) {

@@ -7,8 +7,8 @@ import (
 	"strconv"
 )
 
-// Renaming changes each label independently with probability Rate to the one class that To names for it; classes
-// that To does not name keep their labels (asymmetric noise, METHODS 14.4).
+// Renaming changes each label independently with probability Rate to the class that To gives for it. Classes that
+// are not in To keep their labels (asymmetric noise, METHODS 14.4).
 type Renaming struct {
 	Rate float64
 	To   map[string]string // class name → class name
@@ -30,7 +30,8 @@ func (r Renaming) Corrupt(labels []int, classes []string, rng *rand.Rand) ([]int
 		}
 	}
 	if moved == 0 {
-		return nil, fmt.Errorf("datasets: none of the %d classes (%q, …) is one that this noise renames into another of them", len(classes), classes[0])
+		return nil, fmt.Errorf("datasets: this noise renames none of the %d classes (%q, …) to another of them",
+			len(classes), classes[0])
 	}
 	out := slices.Clone(labels)
 	for i, label := range labels {
@@ -41,15 +42,16 @@ func (r Renaming) Corrupt(labels []int, classes []string, rng *rand.Rand) ([]int
 	return out, nil
 }
 
-// CIFAR10 returns the asymmetric noise usual for CIFAR-10: truck → automobile, bird → airplane, cat ↔ dog, deer →
-// horse. Classes go by their names or by their numbers, 0 to 9.
+// CIFAR10 returns the usual asymmetric noise for CIFAR-10: truck → automobile, bird → airplane, cat ↔ dog, deer →
+// horse. Classes are given by name and by number, 0 to 9.
 func CIFAR10() map[string]string {
 	names := []string{"airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"}
-	return withNumbers(names, map[string]string{"truck": "automobile", "bird": "airplane", "cat": "dog", "dog": "cat", "deer": "horse"})
+	return withNumbers(names, map[string]string{"truck": "automobile", "bird": "airplane", "cat": "dog", "dog": "cat",
+		"deer": "horse"})
 }
 
-// CIFAR100 returns the asymmetric noise usual for CIFAR-100: every class becomes the next of the five of its
-// superclass, the last the first. Classes go by their names or by their numbers, 0 to 99.
+// CIFAR100 returns the usual asymmetric noise for CIFAR-100: every class becomes the next of the five in its
+// superclass, the last becomes the first. Classes are given by name and by number, 0 to 99.
 func CIFAR100() map[string]string {
 	to := make(map[string]string)
 	var names []string
@@ -59,11 +61,11 @@ func CIFAR100() map[string]string {
 			names = append(names, name)
 		}
 	}
-	slices.Sort(names) // the dataset numbers its classes by their names
+	slices.Sort(names) // the dataset numbers its classes in this order
 	return withNumbers(names, to)
 }
 
-// withNumbers adds to a map of names the same map of their numbers.
+// withNumbers adds the same map by number to a map by name.
 func withNumbers(names []string, to map[string]string) map[string]string {
 	for k, name := range names {
 		if target, ok := to[name]; ok {

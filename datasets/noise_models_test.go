@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// named is n classes and count samples of each but for the last, which has one.
+// named returns n classes and the labels of count samples each, except for the last class, which has one.
 func named(n, count int) (labels []int, classes []string) {
 	for c := range n {
 		classes = append(classes, "c"+strconv.Itoa(c))
@@ -37,8 +37,8 @@ func changed(labels, noisy []int, classes int) []int {
 	return count
 }
 
-// TestNoiseModels: whatever the model, the rate and the sizes, old labels stay as they were, new ones are classes,
-// rate 0 changes nothing and the same seed gives the same labels.
+// TestNoiseModels: for every model, rate and size, the input labels are unchanged, new ones are valid classes, rate
+// 0 changes nothing, and the same seed gives the same labels.
 func TestNoiseModels(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		labels, classes := named(rapid.IntRange(2, 8).Draw(t, "classes"), rapid.IntRange(1, 12).Draw(t, "each"))
@@ -54,9 +54,11 @@ func TestNoiseModels(t *testing.T) {
 			"bspml":     func(p float64) Noise { return Stratified{p} },
 			"renaming":  func(p float64) Noise { return Renaming{p, map[string]string{"c0": "c1", "c1": "c0"}} },
 			"clusters":  func(p float64) Noise { return SmallCluster{Rate: p, X: x, Cluster: byRemainder} },
-			"one shot":  func(p float64) Noise { return SmallCluster{Rate: p, X: x, Cluster: byRemainder, OneShot: true} },
-			"human":     func(p float64) Noise { return HumanLike{Rate: p, X: x} },
-			"nearest":   func(p float64) Noise { return HumanLike{Rate: p, X: x, Nearest: true} },
+			"one shot": func(p float64) Noise {
+				return SmallCluster{Rate: p, X: x, Cluster: byRemainder, OneShot: true}
+			},
+			"human":   func(p float64) Noise { return HumanLike{Rate: p, X: x} },
+			"nearest": func(p float64) Noise { return HumanLike{Rate: p, X: x, Nearest: true} },
 		} {
 			before := slices.Clone(labels)
 			noisy, err := model(rate).Corrupt(labels, classes, rand.New(rand.NewPCG(seed, 1)))
@@ -134,7 +136,7 @@ func sum(list []int) (total int) {
 	return total
 }
 
-// TestOwnLabel: drawn with the own one, the rate of wrong labels is p(C-1)/C.
+// TestOwnLabel: if the own label may be drawn, the rate of wrong labels is p(C-1)/C.
 func TestOwnLabel(t *testing.T) {
 	labels, classes := named(5, 4001)
 	noisy, _ := Symmetric{Rate: 0.5, Own: true}.Corrupt(labels, classes, rand.New(rand.NewPCG(1, 1)))
@@ -150,7 +152,8 @@ func TestRenaming(t *testing.T) {
 		to        map[string]string
 		from, end string
 	}{
-		{to10, "truck", "automobile"}, {to10, "9", "1"}, {to10, "3", "5"}, {to10, "dog", "cat"}, {to10, "0", ""}, {to10, "ship", ""},
+		{to10, "truck", "automobile"}, {to10, "9", "1"}, {to10, "3", "5"}, {to10, "dog", "cat"}, {to10, "0", ""},
+		{to10, "ship", ""},
 		{to100, "beaver", "dolphin"}, {to100, "whale", "beaver"}, {to100, "4", "30"}, // beaver, dolphin
 		{to100, "99", "26"}, {to100, "tractor", "lawn_mower"}, {to100, "0", "51"}, // worm → crab; apple → mushroom
 	} {
@@ -161,7 +164,7 @@ func TestRenaming(t *testing.T) {
 	if len(to10) != 10 || len(to100) != 200 {
 		t.Errorf("%d and %d classes are renamed, by name and by number, expected 10 and 200", len(to10), len(to100))
 	}
-	seen := make(map[string]bool) // every class of CIFAR-100 is the next of one
+	seen := make(map[string]bool) // every class of CIFAR-100 is the successor of one
 	for _, name := range to100 {
 		seen[name] = true
 	}
@@ -173,18 +176,19 @@ func TestRenaming(t *testing.T) {
 	if err != nil || slices.Max(noisy[:8]) != 1 || slices.Min(noisy[:8]) != 0 || noisy[8] != 1 || noisy[9] != 2 {
 		t.Errorf("found %v, %v: expected some birds as airplanes", noisy, err)
 	}
-	if _, err := (Renaming{0.5, to10}).Corrupt([]int{0, 1}, []string{"cat", "frog"}, nil); err == nil || !strings.Contains(err.Error(), "none of the 2 classes") {
+	if _, err := (Renaming{0.5, to10}).Corrupt([]int{0, 1}, []string{"cat", "frog"}, nil); err == nil ||
+		!strings.Contains(err.Error(), "none of the 2 classes") {
 		t.Errorf("a cat cannot become a dog where there is none: found %v", err)
 	}
 }
 
-// TestSmallCluster: classes dissolve as a whole until the rate is reached, in clusters that stay together and
-// never go back to a dissolved class.
+// TestSmallCluster: classes dissolve as a whole until the rate is reached, in clusters that stay together and are
+// never given to a dissolved class.
 func TestSmallCluster(t *testing.T) {
 	labels, classes := named(12, 20)
 	x := randomRows(len(labels), 3, rand.New(rand.NewPCG(1, 1)))
 	for i := range x.Rows {
-		x.Data[i*x.Stride] = float32(i) // each row knows its sample
+		x.Data[i*x.Stride] = float32(i) // the vector identifies the sample
 	}
 	for _, oneShot := range []bool{false, true} {
 		for seed := range uint64(5) {
@@ -203,7 +207,8 @@ func TestSmallCluster(t *testing.T) {
 				}
 				return of, nil
 			}
-			noisy, err := SmallCluster{Rate: 0.4, X: x, Cluster: split, OneShot: oneShot}.Corrupt(labels, classes, rand.New(rand.NewPCG(seed, 2)))
+			noisy, err := SmallCluster{Rate: 0.4, X: x, Cluster: split, OneShot: oneShot}.Corrupt(labels, classes,
+				rand.New(rand.NewPCG(seed, 2)))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -228,7 +233,7 @@ func TestSmallCluster(t *testing.T) {
 				}
 				c, ok := last[i]
 				if !ok {
-					continue // of a lone sample's class
+					continue // of a single sample's class
 				}
 				if to, ok := target[c]; ok && to != label {
 					t.Fatalf("cluster %v went to %d and %d", c, to, label)
@@ -242,7 +247,7 @@ func TestSmallCluster(t *testing.T) {
 	}
 }
 
-// TestOneShot: targets are survivors only, so that no image is clustered twice; otherwise some are.
+// TestOneShot: targets are only surviving classes, so no image is clustered twice; without OneShot some are.
 func TestOneShot(t *testing.T) {
 	labels, classes := named(10, 20)
 	for _, oneShot := range []bool{true, false} {
@@ -252,7 +257,8 @@ func TestOneShot(t *testing.T) {
 			return byRemainder(x, k, rng)
 		}
 		x := randomRows(len(labels), 3, rand.New(rand.NewPCG(1, 1)))
-		noisy, err := SmallCluster{Rate: 0.6, X: x, Cluster: count, OneShot: oneShot}.Corrupt(labels, classes, rand.New(rand.NewPCG(3, 3)))
+		noisy, err := SmallCluster{Rate: 0.6, X: x, Cluster: count, OneShot: oneShot}.Corrupt(labels, classes,
+			rand.New(rand.NewPCG(3, 3)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -262,8 +268,8 @@ func TestOneShot(t *testing.T) {
 	}
 }
 
-// TestHumanLike: the samples changed lie nearer to another class than the rest, and become one of the most
-// similar classes; with Nearest the one that they themselves are most similar to.
+// TestHumanLike: the changed samples lie closer to another class than the rest do, and get one of the most similar
+// classes; with Nearest, the class that they are themselves most similar to.
 func TestHumanLike(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	const classes, each, dim = 8, 100, 6
@@ -349,7 +355,8 @@ func TestNoiseRefuses(t *testing.T) {
 		"no clusters today":                                        SmallCluster{Rate: 0.9, X: x, Cluster: fail},
 		"1 samples were clustered":                                 SmallCluster{Rate: 0.9, X: x, Cluster: few},
 	} {
-		if _, err := noise.Corrupt(labels, classes, rand.New(rand.NewPCG(1, 1))); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := noise.Corrupt(labels, classes, rand.New(rand.NewPCG(1, 1))); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("found %v, expected %q", err, want)
 		}
 	}
@@ -358,7 +365,7 @@ func TestNoiseRefuses(t *testing.T) {
 	}
 }
 
-// The share of moved images is compared as a share: 0.81·300 rounds above 243, and 243 of 300 are enough.
+// The share of moved images is compared as a share: 0.81·300 rounds to above 243, and 243 of 300 are enough.
 func TestDissolvedStopsAtTheShare(t *testing.T) {
 	sizes, order := make([]int, 100), make([]int, 100)
 	for k := range sizes {

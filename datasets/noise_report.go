@@ -11,14 +11,14 @@ type NoiseReport struct {
 	Corrupted int     `json:"corrupted"` // given ≠ true
 	Rate      float64 `json:"rate"`
 	Classes   int     `json:"classes"`   // true classes
-	Labels    int     `json:"labels"`    // given classes, fewer where whole classes were dissolved
+	Labels    int     `json:"labels"`    // given classes; fewer if whole classes were dissolved
 	ClassMin  float64 `json:"class_min"` // smallest and largest rate of a true class
 	ClassMax  float64 `json:"class_max"`
-	// Standard deviation of the true classes' rates, and the one expected of independent flips.
+	// Standard deviation of the true classes' rates, and the value expected for independent flips.
 	ClassDeviation    float64 `json:"class_deviation"`
 	BinomialDeviation float64 `json:"binomial_deviation"`
-	// Shares of wrong pairs: q₊ of the pairs said to be alike, q₋ of those said to differ, beside what
-	// symmetric noise of this rate leads one to expect (Le & Odobez eq. 7–8, corrected).
+	// Shares of wrong pairs: q₊ of the pairs labelled alike, q₋ of those labelled different, and the values
+	// expected for symmetric noise of this rate (Le & Odobez eq. 7–8, corrected).
 	WrongPositive         float64 `json:"wrong_positive_pairs"`
 	WrongNegative         float64 `json:"wrong_negative_pairs"`
 	ExpectedWrongPositive float64 `json:"expected_wrong_positive_pairs"`
@@ -67,13 +67,13 @@ func (d *Dataset) Noise(split string) NoiseReport {
 	return r
 }
 
-// perClass fills in how the rates of the true classes differ.
+// perClass fills in how the rates of the true classes vary.
 func (r *NoiseReport) perClass(size, bad map[int]int) {
 	var rates []float64
 	for class, n := range size {
 		rates = append(rates, float64(bad[class])/float64(n))
 	}
-	slices.Sort(rates) // sums in a fixed order
+	slices.Sort(rates) // sum in a fixed order
 	r.ClassMin, r.ClassMax = rates[0], rates[len(rates)-1]
 	mean := 0.0
 	for _, v := range rates {
@@ -86,7 +86,7 @@ func (r *NoiseReport) perClass(size, bad map[int]int) {
 	r.ClassDeviation = math.Sqrt(r.ClassDeviation)
 }
 
-// BinomialDeviation returns the standard deviation of the rate within a class of mean size, if samples are flipped
+// BinomialDeviation returns the standard deviation of the rate within a class of mean size if samples are flipped
 // independently: √(p(1-p)·classes/samples).
 func BinomialDeviation(rate float64, samples, classes int) float64 {
 	return math.Sqrt(rate * (1 - rate) * float64(classes) / float64(samples))

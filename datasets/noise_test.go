@@ -17,7 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// unzip reads one file whose name ends as given.
+// unzip reads the file whose name has the given ending.
 func unzip(t *testing.T, path, name string) []byte {
 	t.Helper()
 	z, err := zip.OpenReader(path)
@@ -43,7 +43,7 @@ func unzip(t *testing.T, path, name string) []byte {
 	return nil
 }
 
-// labelled makes classes×each training samples and as many test samples of other classes.
+// labelled returns classes×each training samples and as many test samples of other classes.
 func labelled(classes, each int) *Dataset {
 	var rows []row
 	for i := range classes * each {
@@ -93,8 +93,10 @@ func TestCorruptSymmetric(t *testing.T) {
 	if len(targets) != classes-1 {
 		t.Errorf("%d different shifts, expected %d", len(targets), classes-1)
 	}
-	if math.Abs(r.WrongPositive-r.ExpectedWrongPositive) > 0.02 || math.Abs(r.WrongNegative-r.ExpectedWrongNegative) > 0.003 {
-		t.Errorf("pair rates %.4f, %.4f; expected %.4f, %.4f", r.WrongPositive, r.WrongNegative, r.ExpectedWrongPositive, r.ExpectedWrongNegative)
+	if math.Abs(r.WrongPositive-r.ExpectedWrongPositive) > 0.02 ||
+		math.Abs(r.WrongNegative-r.ExpectedWrongNegative) > 0.003 {
+		t.Errorf("pair rates %.4f, %.4f; expected %.4f, %.4f", r.WrongPositive, r.WrongNegative,
+			r.ExpectedWrongPositive, r.ExpectedWrongNegative)
 	}
 	again, err := d.Corrupt(Train, Symmetric{Rate: rate}, rand.New(rand.NewPCG(1, 2)))
 	if err != nil {
@@ -128,7 +130,8 @@ func TestCorruptPairKeepsTruth(t *testing.T) {
 }
 
 func TestCorruptOneClass(t *testing.T) {
-	if _, err := labelled(1, 5).Corrupt(Train, Symmetric{Rate: 0.5}, rand.New(rand.NewPCG(1, 1))); err == nil || !strings.Contains(err.Error(), "expected at least 2") {
+	if _, err := labelled(1, 5).Corrupt(Train, Symmetric{Rate: 0.5}, rand.New(rand.NewPCG(1, 1))); err == nil ||
+		!strings.Contains(err.Error(), "expected at least 2") {
 		t.Errorf("one class: got %v", err)
 	}
 	for _, rate := range []float64{-0.1, 1, math.NaN()} {
@@ -172,12 +175,14 @@ func TestSplits(t *testing.T) {
 			t.Fatalf("class %d (-want +got):\n%s", class, diff)
 		}
 	}
-	for name, deal := range map[string]func([]Share, *rand.Rand) error{"class": d.SplitByClass, "image": d.SplitByImage} {
+	for name, deal := range map[string]func([]Share, *rand.Rand) error{"class": d.SplitByClass,
+		"image": d.SplitByImage} {
 		if err := deal([]Share{{"Train", 0.5}, {"val", 0.5}}, rand.New(rand.NewPCG(1, 1))); err != nil {
 			t.Fatal(err)
 		}
 		if n := len(d.Select(Train)) + len(d.Select(Validation)); n != len(d.Samples) {
-			t.Errorf("by %s: found %d of %d samples in train and validation, dealt to Train and val", name, n, len(d.Samples))
+			t.Errorf("by %s: found %d of %d samples in train and validation, dealt to Train and val", name, n,
+				len(d.Samples))
 		}
 	}
 	if err := d.SplitByClass([]Share{{Train, 0.5}, {Test, 0.4}}, nil); err == nil {
@@ -213,12 +218,15 @@ func TestCheck(t *testing.T) {
 	want := &CheckReport{
 		Samples: 6,
 		Splits: []SplitCount{
-			{Split: Train, Samples: 3, Classes: 2, Smallest: 1, Largest: 2, Singletons: []string{"y"}, Labels: map[string]int{"x": 2, "y": 1}},
-			{Split: Test, Samples: 3, Classes: 3, Smallest: 1, Largest: 1, Singletons: []string{"x", "y", "z"}, Labels: map[string]int{"x": 1, "y": 1, "z": 1}},
+			{Split: Train, Samples: 3, Classes: 2, Smallest: 1, Largest: 2, Singletons: []string{"y"},
+				Labels: map[string]int{"x": 2, "y": 1}},
+			{Split: Test, Samples: 3, Classes: 3, Smallest: 1, Largest: 1, Singletons: []string{"x", "y", "z"},
+				Labels: map[string]int{"x": 1, "y": 1, "z": 1}},
 		},
 		Unreadable: []Problem{{"d.png", "not a picture"}, {"gone.png", "open gone.png: file does not exist"}},
-		Duplicates: []Duplicates{{Paths: []string{"a.png", "c.png"}, Labels: []string{"x", "y"}, Splits: []string{Train, Test}, LabelsVary: true, Leak: true}},
-		Shared:     map[string]int{Test: 2},
+		Duplicates: []Duplicates{{Paths: []string{"a.png", "c.png"}, Labels: []string{"x", "y"},
+			Splits: []string{Train, Test}, LabelsVary: true, Leak: true}},
+		Shared: map[string]int{Test: 2},
 	}
 	if diff := cmp.Diff(want, r); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -15,15 +15,15 @@ import (
 	"winnow/datasets/shards"
 )
 
-// parquetShard is what is read of a Parquet file with images.
+// parquetShard is the content of a Parquet file with images.
 type parquetShard struct {
 	rows    []row
 	columns []string
 	lost    int64  // rows that hold no image
-	images  string // column
+	images  string // the image column
 }
 
-// readParquet reads Parquet files with images as Hugging Face's datasets have them.
+// readParquet reads Parquet files with images, in the form of Hugging Face's datasets.
 func readParquet(ctx context.Context, source string, list *shards.List, opts ReadOptions) (*Dataset, error) {
 	all := make([]*parquetShard, len(list.Names))
 	told := make([]string, len(list.Names))
@@ -57,15 +57,17 @@ func readParquet(ctx context.Context, source string, list *shards.List, opts Rea
 			opts.Note("%s", told[0])
 		}
 		if lost.n > 0 {
-			opts.Note("%s: %d rows hold no bytes of an image, as the files state, the first in %s: they are unreadable", source, lost.n, lost.first)
+			opts.Note("%s: %d rows have no image according to the files, the first in %s: they are unreadable",
+				source, lost.n, lost.first)
 		}
 	}
 	opts.tellOdd(source, rows, odd{})
 	return Merge(parts...), nil
 }
 
-// parquet reads the columns of a file but for those of images.
-func (o ReadOptions) parquet(ctx context.Context, name, source string, src io.ReaderAt, size int64) (*parquetShard, error) {
+// parquet reads the columns of a file except the image columns.
+func (o ReadOptions) parquet(ctx context.Context, name, source string, src io.ReaderAt,
+	size int64) (*parquetShard, error) {
 	f, err := parquetimages.Open(src, size)
 	if err != nil {
 		return nil, err
@@ -80,7 +82,7 @@ func (o ReadOptions) parquet(ctx context.Context, name, source string, src io.Re
 	}
 	s.lost = f.Nulls(s.images)
 	for _, other := range f.Images {
-		table.Leave(other) // bytes are no text
+		table.Leave(other) // bytes are not text
 	}
 	ending := -1
 	if at := f.PathColumn(s.images); at != nil {
@@ -123,8 +125,8 @@ func (o ReadOptions) parquet(ctx context.Context, name, source string, src io.Re
 	return s, err
 }
 
-// imageColumn chooses the column of images: the one that is named, or that the file notes as one, or with a usual name, or
-// the only one.
+// imageColumn chooses the image column: the one that is named, or that the file marks as one, or that has a usual
+// name, or the only one.
 func (o ReadOptions) imageColumn(f *parquetimages.File, others []string) (string, error) {
 	if name := o.Names.Path; name != "" {
 		if i := find(f.Images, name); i >= 0 {
@@ -158,7 +160,7 @@ func (o ReadOptions) imageColumn(f *parquetimages.File, others []string) (string
 	return "", fmt.Errorf("found %s and the columns %.200s, expected %s", found, strings.Join(others, ", "), named)
 }
 
-// classNames returns the names of the classes of those columns that hold their numbers, by place.
+// classNames returns, by position, the class names of the columns that hold class numbers.
 func classNames(f *parquetimages.File, columns []string) map[int][]string {
 	names := map[int][]string{}
 	for i, column := range columns {
@@ -169,7 +171,8 @@ func classNames(f *parquetimages.File, columns []string) map[int][]string {
 	return names
 }
 
-// className returns the name of a class by its number; -1, as Hugging Face's test sets have it, and nothing are none.
+// className returns the class name for a number. An empty number and -1, as in Hugging Face's test sets, mean no
+// class.
 func className(number string, names []string) (string, error) {
 	n, err := strconv.Atoi(number)
 	switch {
@@ -181,7 +184,7 @@ func className(number string, names []string) (string, error) {
 	return names[n], nil
 }
 
-// onlyClass returns the only column of classes where no column has a usual name of a label's, else "".
+// onlyClass returns the only column of classes if no column has a usual label name, else "".
 func onlyClass(f *parquetimages.File, columns []string) string {
 	own := append([]string{ownNames[labelColumn]}, usualNames[labelColumn]...)
 	if slices.ContainsFunc(own, func(name string) bool { return find(columns, name) >= 0 }) {

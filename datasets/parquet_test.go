@@ -28,15 +28,17 @@ type imageRow struct {
 	Note  string   `parquet:"note,dict"`
 }
 
-const imageNotes = `{"info":{"features":{"image":{"_type":"Image"},"label":{"names":["heron","stork"],"_type":"ClassLabel"},"boxes":[{"_type":"Value"}]}}}`
+const imageNotes = `{"info":{"features":{"image":{"_type":"Image"},"label":{"names":["heron","stork"],` +
+	`"_type":"ClassLabel"},"boxes":[{"_type":"Value"}]}}}`
 
-// imagesParquet makes a file with images of so many rows; each 5th has none, of each 4th the label is -1 or none.
+// imagesParquet makes a file of rows with images; each 5th has none, and of each 4th the label is -1 or missing.
 func imagesParquet(t testing.TB, rows int, options ...parquet.WriterOption) (file string, images []string) {
 	t.Helper()
 	var list []imageRow
 	for i := range rows {
 		name := fmt.Sprintf("%d.JPG", i)
-		r := imageRow{Image: embedded{[]byte(strings.Repeat(fmt.Sprintf("picture %d ", i), i%7)), &name}, Label: new(int64(i % 2)), Note: fmt.Sprint(i / 3)}
+		r := imageRow{Image: embedded{[]byte(strings.Repeat(fmt.Sprintf("picture %d ", i), i%7)), &name},
+			Label: new(int64(i % 2)), Note: fmt.Sprint(i / 3)}
 		images = append(images, string(r.Image.Bytes))
 		if i%5 == 4 {
 			r.Image, images[i] = embedded{Path: &name}, "none"
@@ -49,7 +51,8 @@ func imagesParquet(t testing.TB, rows int, options ...parquet.WriterOption) (fil
 		list = append(list, r)
 	}
 	var out bytes.Buffer
-	w := parquet.NewGenericWriter[imageRow](&out, append(options, parquet.KeyValueMetadata("huggingface", imageNotes))...)
+	w := parquet.NewGenericWriter[imageRow](&out,
+		append(options, parquet.KeyValueMetadata("huggingface", imageNotes))...)
 	if _, err := w.Write(list); err != nil {
 		t.Fatal(err)
 	}
@@ -59,8 +62,8 @@ func imagesParquet(t testing.TB, rows int, options ...parquet.WriterOption) (fil
 	return out.String(), images
 }
 
-// Shards of all forms of pages are read, labels by the names of their classes, splits by the names of the files; each image
-// is found in its row.
+// Shards with all forms of pages are read: labels by class name, splits by file name. Each image is found by its
+// row.
 func TestParquetImages(t *testing.T) {
 	files, images := map[string]string{}, map[string][]string{}
 	for i, options := range [][]parquet.WriterOption{
@@ -80,20 +83,24 @@ func TestParquetImages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(d.Samples) != 240 || strings.Join(d.Classes, ",") != "heron,stork" || strings.Join(d.Columns, ",") != "note,image.path" {
+	if len(d.Samples) != 240 || strings.Join(d.Classes, ",") != "heron,stork" ||
+		strings.Join(d.Columns, ",") != "note,image.path" {
 		t.Fatalf("%d samples, classes %v, columns %v", len(d.Samples), d.Classes, d.Columns)
 	}
-	if all := strings.Join(*told, "\n"); !strings.Contains(all, "240 images in 6 files") || !strings.Contains(all, "60 of 240 images have no label") {
+	if all := strings.Join(*told, "\n"); !strings.Contains(all, "240 images in 6 files") ||
+		!strings.Contains(all, "60 of 240 images have no label") {
 		t.Errorf("told %q", *told)
 	}
 	root := shards.FS(regular.Dir(dir))
 	for k, s := range d.Samples {
 		i := k % 40
 		file := strings.Join(strings.Split(s.Path, "/")[:2], "/")
-		if want := fmt.Sprintf("%s/image/%06d.JPG", file, i); s.Path != want || s.Extra[0] != fmt.Sprint(i/3) || s.Extra[1] != fmt.Sprintf("%d.JPG", i) {
+		if want := fmt.Sprintf("%s/image/%06d.JPG", file, i); s.Path != want || s.Extra[0] != fmt.Sprint(i/3) ||
+			s.Extra[1] != fmt.Sprintf("%d.JPG", i) {
 			t.Fatalf("found %+v, expected %s", s, want)
 		}
-		if label := d.className(s.Label); (i%4 == 3) != (label == "") || label != "" && label != []string{"heron", "stork"}[i%2] {
+		if label := d.className(s.Label); (i%4 == 3) != (label == "") || label != "" &&
+			label != []string{"heron", "stork"}[i%2] {
 			t.Errorf("%s: label %q", s.Path, label)
 		}
 		if !strings.HasPrefix(s.Path, "data/"+s.Split+"-") {
@@ -115,7 +122,7 @@ func TestParquetImages(t *testing.T) {
 	}
 }
 
-// Columns by other names, labels that are texts, and what is not there.
+// Other column names, text labels, and missing columns.
 func TestParquetColumns(t *testing.T) {
 	type plain struct {
 		Img   []byte `parquet:"img"`
@@ -134,11 +141,16 @@ func TestParquetColumns(t *testing.T) {
 		opts ReadOptions
 		want string
 	}{
-		"named":        {two, ReadOptions{Names: Names{Path: "mask", Label: "kind", Split: "fold"}}, "path,label,split,width\nx.parquet/mask/000000,heron,test,3\n"},
-		"guessed":      {two, ReadOptions{}, "path,label,split,kind,fold,width\nx.parquet/img/000000,,train,heron,test,3\n"},
-		"no such one":  {two, ReadOptions{Names: Names{Path: "photo"}}, `found columns of images img, mask and the columns img, mask, kind, fold, width, expected the images in "photo"`},
-		"no label":     {two, ReadOptions{Names: Names{Label: "class"}}, `expected the column "class" for the label`},
-		"no image":     {parquetOf(t, []text{{"a.jpg", "x"}}), ReadOptions{}, "found no column of bytes and the columns path, label, expected one column image with the parts bytes and path"},
+		"named": {two, ReadOptions{Names: Names{Path: "mask", Label: "kind", Split: "fold"}},
+			"path,label,split,width\nx.parquet/mask/000000,heron,test,3\n"},
+		"guessed": {two, ReadOptions{}, "path,label,split,kind,fold,width\nx.parquet/img/000000,,train,heron,test,3\n"},
+		"no such one": {two, ReadOptions{Names: Names{Path: "photo"}},
+			`found columns of images img, mask and the columns img, mask, kind, fold, width, expected the images ` +
+				`in "photo"`},
+		"no label": {two, ReadOptions{Names: Names{Label: "class"}}, `expected the column "class" for the label`},
+		"no image": {parquetOf(t, []text{{"a.jpg", "x"}}), ReadOptions{},
+			"found no column of bytes and the columns path, label, expected one column image with the parts bytes " +
+				"and path"},
 		"cut":          {two[:len(two)-20], ReadOptions{}, "is no Parquet file"},
 		"cut in front": {two[:4] + two[60:], ReadOptions{}, ""},
 		"empty":        {parquetOf(t, []plain{}), ReadOptions{}, "no row found"},
@@ -146,7 +158,8 @@ func TestParquetColumns(t *testing.T) {
 		dir := written(t, map[string]string{"x.parquet": c.data})
 		d, err := Read(filepath.Join(dir, "x.parquet"), c.opts)
 		switch {
-		case err != nil && (c.want == "" || strings.Contains(err.Error(), c.want)) && !strings.Contains(err.Error(), "\n"):
+		case err != nil && (c.want == "" || strings.Contains(err.Error(), c.want)) &&
+			!strings.Contains(err.Error(), "\n"):
 		case err != nil:
 			t.Errorf("%s: %v, expected %q", what, err, c.want)
 		default:
@@ -160,9 +173,11 @@ func TestParquetColumns(t *testing.T) {
 	}
 }
 
-// FuzzParquetImages: any file is read, or refused in a line, and so is each of its images.
+// FuzzParquetImages: any file, and each of its images, is read or rejected with a one-line error.
 func FuzzParquetImages(f *testing.F) {
-	for _, options := range [][]parquet.WriterOption{nil, {parquet.DataPageVersion(1), parquet.Compression(&parquet.Snappy)}, {parquet.DefaultEncodingFor(parquet.ByteArray, &parquet.RLEDictionary)}} {
+	for _, options := range [][]parquet.WriterOption{nil,
+		{parquet.DataPageVersion(1), parquet.Compression(&parquet.Snappy)},
+		{parquet.DefaultEncodingFor(parquet.ByteArray, &parquet.RLEDictionary)}} {
 		file, _ := imagesParquet(f, 6, options...)
 		f.Add([]byte(file))
 	}
@@ -178,7 +193,7 @@ func FuzzParquetImages(f *testing.F) {
 		}
 		var cache parquetimages.Cache
 		for _, r := range s.rows[:min(len(s.rows), 20)] {
-			_, _ = file.Image(src, &cache, strings.TrimPrefix(r.path, "x/")) // broken pages are refused
+			_, _ = file.Image(src, &cache, strings.TrimPrefix(r.path, "x/")) // broken pages are rejected
 		}
 	})
 }

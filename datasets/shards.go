@@ -15,30 +15,33 @@ import (
 	"winnow/internal/regular"
 )
 
-// pictures is what the column of images is called in a table that is made of shards.
+// pictures is the name of the image column in a table made from shards.
 const pictures = "(image)"
 
 // shardKinds are the formats that are stored in shards.
 var shardKinds = map[Format]shards.Kind{WebDataset: shards.Tar, Parquet: shards.Parquet, Auto: shards.None}
 
-// isShards reports whether a source is to be read as shards: it is one, or a pattern of their names, or asked to be.
+// isShards reports whether a source is read as shards: because it is one, is a pattern of their names, or format
+// says so.
 func isShards(ctx context.Context, source string, format Format) bool {
 	_, stored := shardKinds[format]
 	return stored && (format != Auto || !regular.Given(source) && shards.Are(ctx, source))
 }
 
-// holdsShards reports whether shards lie below a folder; one that cannot be looked through is told as a folder of images.
+// holdsShards reports whether there are shards below a folder. A folder that cannot be read is reported later, as
+// an image folder.
 func holdsShards(dir string, opts ReadOptions) bool {
 	files, err := shards.Below(opts.context(), dir, shards.None)
 	return err == nil && len(files) > 0
 }
 
-// readShards reads the samples of shards. Their paths begin with the shard's, relative to the folder that the pattern of
-// names begins with, and go on through it as through a folder.
+// readShards reads the samples of shards. A path begins with the shard's path, relative to the folder at the start
+// of the name pattern, and continues inside the shard as if it were a folder.
 func readShards(source string, opts ReadOptions) (*Dataset, error) {
 	opts.Format = cmp.Or(opts.Format, Auto)
 	if opts.StripPrefix != "" {
-		return nil, fmt.Errorf("datasets: %s: found a prefix to strip, %q, expected none: paths begin with those of the shards", source, opts.StripPrefix)
+		return nil, fmt.Errorf("datasets: %s: found a prefix to strip, %q, expected none: paths begin with those "+
+			"of the shards", source, opts.StripPrefix)
 	}
 	ctx := opts.context()
 	list, err := shards.Find(ctx, source, shardKinds[opts.Format])
@@ -58,7 +61,8 @@ func readShards(source string, opts ReadOptions) (*Dataset, error) {
 	return readWebDataset(ctx, source, list, opts)
 }
 
-// eachShard opens the shards, as many at a time as there are cores, and gives them to read with their places in the list.
+// eachShard opens the shards, as many at a time as there are cores, and passes each to read with its position in
+// the list.
 func eachShard(ctx context.Context, list *shards.List, read func(i int, src io.ReaderAt, size int64) error) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(runtime.GOMAXPROCS(0))
@@ -86,24 +90,27 @@ func eachShard(ctx context.Context, list *shards.List, read func(i int, src io.R
 	return group.Wait()
 }
 
-// splitOf returns the split that a shard's name says, "" where it says none.
+// splitOf returns the split in a shard's name, "" if there is none.
 func splitOf(name string) string {
-	split, err := ParseSplit(shards.Split(name, func(word string) bool { _, err := ParseSplit(word); return err == nil }))
+	split, err := ParseSplit(shards.Split(name, func(word string) bool {
+		_, err := ParseSplit(word)
+		return err == nil
+	}))
 	if err != nil {
 		return ""
 	}
 	return split
 }
 
-// records is a table whose columns are known when its last row is.
+// records is a table whose columns are known only after its last row.
 type records struct {
 	columns []string
 	at      map[string]int
-	rows    [][]string // as long as the columns were that were known then
+	rows    [][]string // each as long as the columns known when it was added
 	bytes   int
 }
 
-// put sets a value of a row, the newest unless it is sparse with columns.
+// put sets a value of a row, which must be the newest, and adds the column if it is new.
 func (t *records) put(row *[]string, column, value string) error {
 	i, known := t.at[column]
 	if !known {
@@ -120,12 +127,13 @@ func (t *records) put(row *[]string, column, value string) error {
 	(*row)[i] = value
 	t.bytes += len(value)
 	if n := len(t.rows) * len(t.columns); n > max(leastCells, t.bytes) {
-		return fmt.Errorf("%d samples with %d different keys make a table of %d values, expected keys that samples share", len(t.rows), len(t.columns), n)
+		return fmt.Errorf("%d samples with %d different keys make a table of %d values, expected keys that samples "+
+			"share", len(t.rows), len(t.columns), n)
 	}
 	return nil
 }
 
-// joined lists the columns of several tables, and where those of each stand among them.
+// joined returns the columns of several tables, and the position of each table's columns among them.
 func joined(tables []*records) (columns []string, at [][]int) {
 	places := map[string]int{}
 	for _, t := range tables {
@@ -144,7 +152,8 @@ func joined(tables []*records) (columns []string, at [][]int) {
 	return columns, at
 }
 
-// ShardRoot returns the folder that the paths of a source of shards begin in; ok is false for any other source.
+// ShardRoot returns the folder that the paths of a source of shards are relative to. ok is false for any other
+// source.
 func ShardRoot(source string) (dir string, ok bool) {
 	ctx := context.Background()
 	if !shards.IsPattern(source) {
@@ -155,14 +164,14 @@ func ShardRoot(source string) (dir string, ok bool) {
 	return shards.Folder(source), true
 }
 
-// ShardFiles lists the files of a source of shards; nil for any other source.
+// ShardFiles lists the files of a source of shards, nil for any other source.
 func ShardFiles(source string) (files []string) {
 	if _, ok := ShardRoot(source); !ok && !isFolder(context.Background(), source) {
 		return nil
 	}
 	list, err := shards.Find(context.Background(), source, shards.None)
 	if err != nil {
-		return nil // there are none, or the reading tells it
+		return nil // none, or an error that reading will report
 	}
 	for _, name := range list.Names {
 		files = append(files, location.Join(list.Root, name))
@@ -170,5 +179,5 @@ func ShardFiles(source string) (files []string) {
 	return files
 }
 
-// withPictures is a header with the column of images before the others.
+// withPictures puts the image column before the others.
 func withPictures(columns []string) []string { return slices.Concat([]string{pictures}, columns) }

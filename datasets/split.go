@@ -7,14 +7,14 @@ import (
 	"slices"
 )
 
-// Share is a part of a dataset to be given to a split.
+// Share is the part of a dataset that a split gets.
 type Share struct {
 	Split string
 	Share float64 // of the classes, or of the images of each class
 }
 
-// SplitByClass gives whole classes to the splits, in the shares asked for, after a shuffle by rng: the
-// task of the papers, where test classes are never seen in training. Unlabelled samples go to train.
+// SplitByClass distributes whole classes over the splits in the given shares, after a shuffle by rng. This is the
+// papers' task: test classes are never seen in training. Unlabelled samples go to train.
 func (d *Dataset) SplitByClass(shares []Share, rng *rand.Rand) error {
 	shares, err := checkShares(shares)
 	if err != nil {
@@ -32,7 +32,7 @@ func (d *Dataset) SplitByClass(shares []Share, rng *rand.Rand) error {
 	return nil
 }
 
-// SplitByImage divides the images of every class among the splits.
+// SplitByImage distributes the images of every class over the splits.
 func (d *Dataset) SplitByImage(shares []Share, rng *rand.Rand) error {
 	shares, err := checkShares(shares)
 	if err != nil {
@@ -53,7 +53,7 @@ func (d *Dataset) SplitByImage(shares []Share, rng *rand.Rand) error {
 	return nil
 }
 
-// assign deals items out by cumulated shares, so that rounding never loses one.
+// assign distributes items by cumulative shares, so that rounding never loses one.
 func assign(items []int, shares []Share, give func(item int, split string)) {
 	from, sum := 0, 0.0
 	for k, share := range shares {
@@ -69,7 +69,7 @@ func assign(items []int, shares []Share, give func(item int, split string)) {
 	}
 }
 
-// checkShares returns the shares with the splits by winnow's own names.
+// checkShares returns the shares with canonical split names.
 func checkShares(shares []Share) ([]Share, error) {
 	sum := 0.0
 	shares = slices.Clone(shares)

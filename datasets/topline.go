@@ -6,19 +6,19 @@ import (
 	"slices"
 )
 
-// toplineLeast is how many images a class keeps, if it has them: one alone makes no pair.
+// toplineLeast is how many images a class keeps if it has that many: a single image makes no pair.
 const toplineLeast = 2
 
-// Topline returns the data left at a label noise p if every wrong label were known and thrown away: of each true
+// Topline returns the data that remain at a label noise p if every wrong label were known and dropped: of each true
 // class of n images of the split
 //
 //	max(2, ⌊(1-p)·n + 1/2⌋)
 //
-// drawn by rng, all with their true labels; a class of one image keeps it. The same source keeps, at a higher rate, a
-// part of what it keeps at a lower one. Where the split has true labels every labelled image needs one; where it has
-// none, the given ones are taken for true. Images without a given label, other splits and the order are
-// unchanged.
-// Source: 000 section 6.1, "only 1-p clean random data samples"; which ones it does not say, METHODS 000-13.
+// drawn by rng, all with their true labels; a class of one image keeps it. With the same random source, the images
+// kept at a higher rate are a subset of those kept at a lower one. If the split has true labels, every labelled
+// image needs one; if it has none, the given labels count as true. Images without a given label, other splits and
+// the order are unchanged.
+// Source: 000 section 6.1, "only 1-p clean random data samples"; it does not say which ones, see METHODS 000-13.
 func (d *Dataset) Topline(split string, rate float64, rng *rand.Rand) (*Dataset, ToplineReport, error) {
 	r := ToplineReport{Split: split, Rate: rate}
 	if err := CheckRate(rate); err != nil {
@@ -57,15 +57,15 @@ func (d *Dataset) Topline(split string, rate float64, rng *rand.Rand) (*Dataset,
 type ToplineReport struct {
 	Split     string   `json:"split"`
 	Rate      float64  `json:"rate"`
-	Truth     bool     `json:"truth"`     // true labels are known; else the given ones are taken for true
+	Truth     bool     `json:"truth"`     // true labels are known; else the given ones count as true
 	Images    int      `json:"images"`    // with a label
-	Kept      int      `json:"kept"`      // of them
+	Kept      int      `json:"kept"`      // of the images
 	Relabeled int      `json:"relabeled"` // images whose given label was wrong, kept or not
 	Classes   int      `json:"classes"`
-	Smallest  int      `json:"smallest"` // images of the smallest and largest class that is kept
+	Smallest  int      `json:"smallest"` // images of the smallest and largest kept class
 	Largest   int      `json:"largest"`
-	Raised    int      `json:"raised"` // classes that keep more than their share, to have two
-	Lone      []string `json:"lone"`   // classes of one image: nothing is like it
+	Raised    int      `json:"raised"` // classes that keep more than their share, to have two images
+	Lone      []string `json:"lone"`   // classes of one image, which have no positive pair
 }
 
 // trueLabels returns the true class ids of the rows.
@@ -82,13 +82,14 @@ func (d *Dataset) trueLabels(split string, rows []int, r *ToplineReport) ([]int,
 		}
 	}
 	if unknown > 0 && unknown < len(rows) {
-		return nil, fmt.Errorf("datasets: split %s: the true label of %d of %d images is not known, expected of all or of none", split, unknown, len(rows))
+		return nil, fmt.Errorf("datasets: split %s: the true label of %d of %d images is not known, expected of "+
+			"all or of none", split, unknown, len(rows))
 	}
 	r.Truth, r.Images, r.Lone = unknown == 0, len(rows), []string{}
 	return labels, nil
 }
 
-// count adds a class of n images that keeps so many.
+// count adds a class of n images of which keep are kept.
 func (r *ToplineReport) count(name string, n, keep int) {
 	r.Classes++
 	r.Kept += keep

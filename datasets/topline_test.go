@@ -9,13 +9,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// toplineWorld has classes of 10, 5, 2 and 1 training images, one unlabelled image, test images, a further column,
-// and every third label wrong if noisy.
+// toplineWorld has classes of 10, 5, 2 and 1 training images, one unlabelled image, test images, another column,
+// and, if noisy, every third label wrong.
 func toplineWorld(noisy bool) *Dataset {
 	d := &Dataset{Classes: []string{"a", "b", "c", "d"}, Columns: []string{"photographer"}}
 	add := func(label, truth int, split string) {
 		i := len(d.Samples)
-		d.Samples = append(d.Samples, Sample{Path: fmt.Sprintf("%d.jpg", i), Label: label, True: truth, Split: split, Extra: []string{fmt.Sprint("p", i)}})
+		d.Samples = append(d.Samples, Sample{Path: fmt.Sprintf("%d.jpg", i), Label: label, True: truth, Split: split,
+			Extra: []string{fmt.Sprint("p", i)}})
 	}
 	for class, n := range []int{10, 5, 2, 1} {
 		for k := range n {
@@ -37,9 +38,10 @@ func toplineWorld(noisy bool) *Dataset {
 	return d
 }
 
-// TestTopline: the counts of every true class, true labels, and all that stays as it was, in order.
+// TestTopline: the counts of every true class, true labels, and everything that must stay, in order.
 func TestTopline(t *testing.T) {
-	for rate, want := range map[float64][]int{0: {10, 5, 2, 1}, 0.3: {7, 4, 2, 1}, 0.5: {5, 3, 2, 1}, 0.9: {2, 2, 2, 1}} {
+	for rate, want := range map[float64][]int{0: {10, 5, 2, 1}, 0.3: {7, 4, 2, 1}, 0.5: {5, 3, 2, 1},
+		0.9: {2, 2, 2, 1}} {
 		for seed := range uint64(4) {
 			d := toplineWorld(true)
 			before := toplineWorld(true)
@@ -73,8 +75,10 @@ func TestTopline(t *testing.T) {
 			if diff := cmp.Diff(want, got); diff != "" || len(out.Samples) != kept+5 {
 				t.Errorf("rate %v: classes:\n%s", rate, diff)
 			}
-			wantReport := ToplineReport{Split: Train, Rate: rate, Truth: true, Images: 18, Kept: kept, Relabeled: 6, Classes: 4,
-				Smallest: 1, Largest: want[0], Raised: map[float64]int{0.3: 1, 0.5: 1, 0.9: 3}[rate], Lone: []string{"d"}}
+			wantReport := ToplineReport{Split: Train, Rate: rate, Truth: true, Images: 18, Kept: kept, Relabeled: 6,
+				Classes:  4,
+				Smallest: 1, Largest: want[0], Raised: map[float64]int{0.3: 1, 0.5: 1, 0.9: 3}[rate],
+				Lone: []string{"d"}}
 			if diff := cmp.Diff(wantReport, report); diff != "" {
 				t.Errorf("rate %v: report:\n%s", rate, diff)
 			}
@@ -82,7 +86,8 @@ func TestTopline(t *testing.T) {
 	}
 }
 
-// TestToplineSeeds: the same source keeps the same images and, at a higher rate, a part of them; another keeps others.
+// TestToplineSeeds: the same source keeps the same images and, at a higher rate, a subset of them; another source
+// keeps others.
 func TestToplineSeeds(t *testing.T) {
 	keep := func(rate float64, seed uint64) string {
 		out, _, err := toplineWorld(true).Topline(Train, rate, rand.New(rand.NewPCG(seed, 1)))
@@ -106,7 +111,8 @@ func TestToplineSeeds(t *testing.T) {
 	}
 }
 
-// TestToplineTruth: without any truth the given labels are it; half a truth is none; nothing to keep is an error.
+// TestToplineTruth: without any truth the given labels count as true; a partial truth is an error, and so is
+// nothing to keep.
 func TestToplineTruth(t *testing.T) {
 	out, report, err := toplineWorld(false).Topline(Train, 0.5, rand.New(rand.NewPCG(1, 1)))
 	if err != nil || report.Truth || report.Relabeled != 0 || report.Kept != 11 || out.HasTruth(Train) {
@@ -114,13 +120,16 @@ func TestToplineTruth(t *testing.T) {
 	}
 	half := toplineWorld(true)
 	half.Samples[0].True = Unlabelled
-	if _, _, err := half.Topline(Train, 0.5, rand.New(rand.NewPCG(1, 1))); err == nil || !strings.Contains(err.Error(), "1 of 18 images is not known") {
+	if _, _, err := half.Topline(Train, 0.5, rand.New(rand.NewPCG(1, 1))); err == nil ||
+		!strings.Contains(err.Error(), "1 of 18 images is not known") {
 		t.Errorf("found %v", err)
 	}
-	if _, _, err := half.Topline(Gallery, 0.5, rand.New(rand.NewPCG(1, 1))); err == nil || !strings.Contains(err.Error(), "no image with a label") {
+	if _, _, err := half.Topline(Gallery, 0.5, rand.New(rand.NewPCG(1, 1))); err == nil ||
+		!strings.Contains(err.Error(), "no image with a label") {
 		t.Errorf("found %v", err)
 	}
-	if _, _, err := half.Topline(Train, 1, rand.New(rand.NewPCG(1, 1))); err == nil || !strings.Contains(err.Error(), "rate is 1") {
+	if _, _, err := half.Topline(Train, 1, rand.New(rand.NewPCG(1, 1))); err == nil ||
+		!strings.Contains(err.Error(), "rate is 1") {
 		t.Errorf("found %v", err)
 	}
 }

@@ -7,22 +7,23 @@ import (
 	"slices"
 )
 
-// What is held out for validation: whole classes where there are many, as new classes are what an embedding is for, else images of each class.
+// WithValidation holds out whole classes if there are many, because an embedding is meant for new classes, else
+// images of each class.
 const (
 	manyClasses = 50    // with two images or more
-	leastPart   = 8     // images of a class of which some are held out
-	mostHeld    = 2_000 // images: a share of right answers is known to one in a hundred by then
-	leastHeld   = 50    // images: fewer tell two states of a training apart by chance alone
+	leastPart   = 8     // smallest class of which images are held out
+	mostHeld    = 2_000 // images: enough to know a share of right answers to one in a hundred
+	leastHeld   = 50    // images: with fewer, two training states differ by chance alone
 )
 
-// Held says what was held out for validation: of no images nothing was.
+// Held says what was held out for validation. Zero images mean that nothing was.
 type Held struct {
 	Images  int
-	Classes int // whole ones; 0: images of each class
+	Classes int // whole classes; 0: images of each class
 	Of      int // classes with two images or more in the train split
 }
 
-// String says what was held out.
+// String describes what was held out.
 func (h Held) String() string {
 	if h.Classes > 0 {
 		return fmt.Sprintf("%d of %d classes, %d images", h.Classes, h.Of, h.Images)
@@ -30,9 +31,9 @@ func (h Held) String() string {
 	return fmt.Sprintf("%d images, some of each class", h.Images)
 }
 
-// WithValidation returns the dataset with about a share of its labelled training images, at most 2,000, as validation split, where it has none:
-// whole classes, or images of each class where there are fewer than 50. A dataset that has such a split, or too few images for one, is returned
-// as it is. The draw is the seed's.
+// WithValidation adds a validation split if the dataset has none: about a share of its labelled training images, at
+// most 2,000, as whole classes or, if there are fewer than 50 classes, as images of each class. A dataset that has
+// a validation split, or too few images for one, is returned unchanged. seed determines the draw.
 func (d *Dataset) WithValidation(share float64, seed uint64) (*Dataset, Held) {
 	if !(share > 0) || len(d.Select(Validation)) > 0 {
 		return d, Held{}
@@ -69,7 +70,8 @@ func (d *Dataset) WithValidation(share float64, seed uint64) (*Dataset, Held) {
 				continue
 			}
 			rng.Shuffle(len(of), func(a, b int) { of[a], of[b] = of[b], of[a] })
-			rows = append(rows, of[:max(2, int(math.Round(part*float64(len(of)))))]...) // a lone image finds nothing of its class
+			// At least two: a single image has no other of its class to find.
+			rows = append(rows, of[:max(2, int(math.Round(part*float64(len(of)))))]...)
 		}
 	}
 	if held.Images = len(rows); len(rows) < leastHeld {

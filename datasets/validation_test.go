@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// alike returns a dataset of classes with as many training images each, and some without a label.
+// alike returns a dataset of classes with equally many training images each, and some without a label.
 func alike(classes, each int) *Dataset {
 	d := &Dataset{}
 	for c := range classes {
@@ -16,7 +16,8 @@ func alike(classes, each int) *Dataset {
 		}
 	}
 	for i := range 20 {
-		d.Samples = append(d.Samples, Sample{Path: fmt.Sprint("none/", i), Label: Unlabelled, True: Unlabelled, Split: Train})
+		d.Samples = append(d.Samples, Sample{Path: fmt.Sprint("none/", i), Label: Unlabelled, True: Unlabelled,
+			Split: Train})
 	}
 	return d
 }
@@ -25,7 +26,7 @@ func TestWithValidation(t *testing.T) {
 	for name, c := range map[string]struct {
 		classes, each   int
 		share           float64
-		images, holding int // held out, and whole classes of them
+		images, holding int // images and whole classes held out
 	}{
 		"new classes":              {100, 30, 0.1, 300, 10},
 		"images of few classes":    {10, 100, 0.1, 100, 0},
@@ -44,7 +45,8 @@ func TestWithValidation(t *testing.T) {
 			}
 			rows := got.Select(Validation)
 			if len(rows) != c.images || len(d.Select(Validation)) != 0 {
-				t.Fatalf("%d images for validation, %d in the dataset it was made of; expected %d and 0", len(rows), len(d.Select(Validation)), c.images)
+				t.Fatalf("%d images for validation, %d in the dataset it was made of; expected %d and 0", len(rows),
+					len(d.Select(Validation)), c.images)
 			}
 			of := map[int]int{}
 			for _, i := range rows {
@@ -57,21 +59,23 @@ func TestWithValidation(t *testing.T) {
 			}
 			again, _ := d.WithValidation(c.share, 1)
 			other, _ := d.WithValidation(c.share, 2)
-			if !slices.Equal(again.Select(Validation), rows) || c.images > 0 && slices.Equal(other.Select(Validation), rows) {
+			if !slices.Equal(again.Select(Validation), rows) || c.images > 0 &&
+				slices.Equal(other.Select(Validation), rows) {
 				t.Errorf("the draw is not the seed's")
 			}
 		})
 	}
 }
 
-// A class that is larger than what may be held out stays where it is.
+// A class larger than the limit on held-out images stays in train.
 func TestWithValidationLeavesLargeClasses(t *testing.T) {
 	d := alike(60, 20)
 	for i := range 3000 {
 		d.Samples = append(d.Samples, Sample{Path: fmt.Sprint("large/", i), Label: 0, True: Unlabelled, Split: Train})
 	}
 	got, held := d.WithValidation(0.1, 3)
-	if held.Images != 420 || slices.ContainsFunc(got.Select(Validation), func(i int) bool { return got.Samples[i].Label == 0 }) {
+	if held.Images != 420 ||
+		slices.ContainsFunc(got.Select(Validation), func(i int) bool { return got.Samples[i].Label == 0 }) {
 		t.Errorf("held out %+v, expected 21 classes of 20", held)
 	}
 }

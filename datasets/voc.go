@@ -19,10 +19,11 @@ const (
 	vocLists       = "ImageSets/Main"
 )
 
-// vocColumns are kept of each object: its place in the file, from 1, and whether it is marked as hard to recognise.
+// vocColumns are stored for each object: its number in the file, from 1, and whether it is marked as hard to
+// recognise.
 var vocColumns = []string{"object", "difficult"}
 
-// mostXML is the largest file of annotations.
+// mostXML is the largest annotation file in bytes.
 const mostXML = 16 << 20
 
 type vocFile struct {
@@ -34,7 +35,7 @@ type vocFile struct {
 		Name      string `xml:"name"`
 		Difficult string `xml:"difficult"`
 		Box       *struct {
-			Left   float64 `xml:"xmin"` // pixels are counted from 1, and the last belongs to the box
+			Left   float64 `xml:"xmin"` // pixels are counted from 1, and the last one belongs to the box
 			Top    float64 `xml:"ymin"`
 			Right  float64 `xml:"xmax"`
 			Bottom float64 `xml:"ymax"`
@@ -42,8 +43,8 @@ type vocFile struct {
 	} `xml:"object"`
 }
 
-// readVOC reads the boxes of a folder as Pascal VOC has it, each a crop of its image. Where ImageSets/Main lists train, val or
-// test, images in none of them are left out.
+// readVOC reads the boxes of a Pascal VOC folder, each as a crop of its image. If ImageSets/Main lists train, val
+// or test, images in none of them are left out.
 func readVOC(ctx context.Context, fsys fs.FS, name, at string, opts ReadOptions) (*Dataset, error) {
 	splits, err := vocSplits(fsys, path.Join(at, vocLists))
 	if err != nil {
@@ -76,16 +77,18 @@ func readVOC(ctx context.Context, fsys fs.FS, name, at string, opts ReadOptions)
 		small += few
 	}
 	if len(rows) == 0 {
-		return nil, fmt.Errorf("datasets: %s: no box found in the files %s/*.xml, expected at least one", name, vocAnnotations)
+		return nil, fmt.Errorf("datasets: %s: no box found in the files %s/*.xml, expected at least one", name,
+			vocAnnotations)
 	}
 	if opts.Note != nil {
-		opts.Note("%s: read as Pascal VOC's boxes (winnow data import --format folders takes the folders' names); left out %d images that %s does not list and %d boxes with a side below %d pixels",
+		opts.Note("%s: read as Pascal VOC's boxes (winnow data import --format folders takes the folders' names); "+
+			"left out %d images that %s does not list and %d boxes with a side below %d pixels",
 			name, unlisted, vocLists, small, max(opts.MinBox, 1))
 	}
 	return build(rows, vocColumns), nil
 }
 
-// voc reads a file of annotations.
+// voc reads an annotation file.
 func (o ReadOptions) voc(rows []row, fsys fs.FS, file, images, split string) (_ []row, small int, err error) {
 	f, err := fsys.Open(file)
 	if err != nil {
@@ -109,14 +112,16 @@ func (o ReadOptions) voc(rows []row, fsys fs.FS, file, images, split string) (_ 
 			return nil, 0, fmt.Errorf("object %d: %w", i+1, err)
 		}
 		b := object.Box
-		c, large, err := o.crop([]float64{b.Left - 1, b.Top - 1, b.Right - b.Left + 1, b.Bottom - b.Top + 1}, v.Width, v.Height)
+		c, large, err := o.crop([]float64{b.Left - 1, b.Top - 1, b.Right - b.Left + 1, b.Bottom - b.Top + 1}, v.Width,
+			v.Height)
 		if err == nil && !large {
 			small++
 			continue
 		}
 		id := fmt.Sprint(i + 1)
 		if err == nil {
-			rows, err = appendRow(rows, row{path: c.of(picture, id), label: strings.TrimSpace(object.Name), split: split, extra: []string{id, strings.TrimSpace(object.Difficult)}}, reading{ReadOptions: o})
+			rows, err = appendRow(rows, row{path: c.of(picture, id), label: strings.TrimSpace(object.Name),
+				split: split, extra: []string{id, strings.TrimSpace(object.Difficult)}}, reading{ReadOptions: o})
 		}
 		if err != nil {
 			return nil, 0, fmt.Errorf("object %d: %w", i+1, err)
@@ -125,7 +130,7 @@ func (o ReadOptions) voc(rows []row, fsys fs.FS, file, images, split string) (_ 
 	return rows, small, nil
 }
 
-// vocSplits reads which image is in which split; an image in two is an error.
+// vocSplits reads the split of each image. An image in two splits is an error.
 func vocSplits(fsys fs.FS, dir string) (map[string]string, error) {
 	splits := map[string]string{}
 	for file, split := range map[string]string{"train.txt": Train, "val.txt": Validation, "test.txt": Test} {
@@ -150,7 +155,7 @@ func vocSplits(fsys fs.FS, dir string) (map[string]string, error) {
 	return splits, nil
 }
 
-// isVOC reports whether folders are those of Pascal VOC.
+// isVOC reports whether the folders are Pascal VOC's.
 func isVOC(tops []string) bool {
 	return slices.Contains(tops, vocAnnotations) && slices.Contains(tops, vocImages)
 }

@@ -9,9 +9,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-const vocXML = `<annotation><folder>VOC2007</folder><filename>%s.jpg</filename><size><width>100</width><height>80</height><depth>3</depth></size>
-<object><name>dog</name><difficult>1</difficult><bndbox><xmin>1</xmin><ymin>1</ymin><xmax>20</xmax><ymax>30</ymax></bndbox></object>
-<object><name>car</name><part><name>wheel</name><bndbox><xmin>9</xmin><ymin>9</ymin><xmax>9</xmax><ymax>9</ymax></bndbox></part>
+const vocXML = `<annotation><folder>VOC2007</folder><filename>%s.jpg</filename>
+<size><width>100</width><height>80</height><depth>3</depth></size>
+<object><name>dog</name><difficult>1</difficult>
+<bndbox><xmin>1</xmin><ymin>1</ymin><xmax>20</xmax><ymax>30</ymax></bndbox></object>
+<object><name>car</name><part><name>wheel</name>
+<bndbox><xmin>9</xmin><ymin>9</ymin><xmax>9</xmax><ymax>9</ymax></bndbox></part>
 <bndbox><ymin>71</ymin><xmin>91</xmin><xmax>100</xmax><ymax>80</ymax></bndbox></object></annotation>`
 
 func vocTree() fstest.MapFS {
@@ -35,10 +38,14 @@ func TestReadVOC(t *testing.T) {
 	}
 	const images = "VOCdevkit/VOC2007/JPEGImages/"
 	want := &Dataset{Classes: []string{"car", "dog"}, Columns: vocColumns, Samples: []Sample{
-		{Path: images + "000001.jpg#xywh=0,0,20,30&id=1", Label: 1, True: Unlabelled, Split: Train, Extra: []string{"1", "1"}},
-		{Path: images + "000001.jpg#xywh=90,70,10,10&id=2", Label: 0, True: Unlabelled, Split: Train, Extra: []string{"2", ""}},
-		{Path: images + "000003.jpg#xywh=0,0,20,30&id=1", Label: 1, True: Unlabelled, Split: Validation, Extra: []string{"1", "1"}},
-		{Path: images + "000003.jpg#xywh=90,70,10,10&id=2", Label: 0, True: Unlabelled, Split: Validation, Extra: []string{"2", ""}},
+		{Path: images + "000001.jpg#xywh=0,0,20,30&id=1", Label: 1, True: Unlabelled, Split: Train,
+			Extra: []string{"1", "1"}},
+		{Path: images + "000001.jpg#xywh=90,70,10,10&id=2", Label: 0, True: Unlabelled, Split: Train,
+			Extra: []string{"2", ""}},
+		{Path: images + "000003.jpg#xywh=0,0,20,30&id=1", Label: 1, True: Unlabelled, Split: Validation,
+			Extra: []string{"1", "1"}},
+		{Path: images + "000003.jpg#xywh=90,70,10,10&id=2", Label: 0, True: Unlabelled, Split: Validation,
+			Extra: []string{"2", ""}},
 	}}
 	if diff := cmp.Diff(want, d); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
@@ -46,18 +53,21 @@ func TestReadVOC(t *testing.T) {
 	if !strings.Contains(said, "left out 1 images that ImageSets/Main does not list and 0 boxes") {
 		t.Errorf("said %q", said)
 	}
-	if d, err = ReadFolders(vocTree(), "voc", ReadOptions{MinBox: 11, CropMargin: 0.1}); err != nil || len(d.Samples) != 2 || d.Samples[0].Path != images+"000001.jpg#xywh=0,0,22,33&id=1" {
+	if d, err = ReadFolders(vocTree(), "voc", ReadOptions{MinBox: 11, CropMargin: 0.1}); err != nil ||
+		len(d.Samples) != 2 || d.Samples[0].Path != images+"000001.jpg#xywh=0,0,22,33&id=1" {
 		t.Errorf("%+v, %v", d, err)
 	}
 }
 
 func TestVOCErrors(t *testing.T) {
 	for want, spoil := range map[string]func(fstest.MapFS){
-		"000001.xml: object 1: found no name":            func(m fstest.MapFS) { change(m, "<name>dog</name>", "") },
-		"000001.xml: object 1: found no filename":        func(m fstest.MapFS) { change(m, "000001.jpg", "") },
-		"000001.xml: object 1: bbox":                     func(m fstest.MapFS) { change(m, "<xmax>20<", "<xmax>NaN<") },
-		"000001.xml: object 2: bbox [190 70 10 10] lies": func(m fstest.MapFS) { change(m, "<xmin>91</xmin><xmax>100<", "<xmin>191</xmin><xmax>200<") },
-		"000001.xml: XML syntax error":                   func(m fstest.MapFS) { change(m, "</annotation>", "") },
+		"000001.xml: object 1: found no name":     func(m fstest.MapFS) { change(m, "<name>dog</name>", "") },
+		"000001.xml: object 1: found no filename": func(m fstest.MapFS) { change(m, "000001.jpg", "") },
+		"000001.xml: object 1: bbox":              func(m fstest.MapFS) { change(m, "<xmax>20<", "<xmax>NaN<") },
+		"000001.xml: object 2: bbox [190 70 10 10] lies": func(m fstest.MapFS) {
+			change(m, "<xmin>91</xmin><xmax>100<", "<xmin>191</xmin><xmax>200<")
+		},
+		"000001.xml: XML syntax error": func(m fstest.MapFS) { change(m, "</annotation>", "") },
 		`image "000001" is in two splits`: func(m fstest.MapFS) {
 			m["VOCdevkit/VOC2007/ImageSets/Main/test.txt"] = &fstest.MapFile{Data: []byte("000001\n")}
 		},

@@ -16,37 +16,37 @@ import (
 	"winnow/internal/jsontext"
 )
 
-// What the files of a WebDataset's sample end with that are read: the class, a text, an object with any keys.
+// Endings of the files of a WebDataset sample that are read: the class, a text, an object with any keys.
 const (
 	webClass = "cls"
 	webText  = "txt"
 	webJSON  = "json"
 )
 
-// mostText is the largest file of a label or of JSON.
+// mostText is the largest label or JSON file in bytes.
 const mostText = 1 << 20
 
-// webShard is what a tar file holds: samples, with the keys of their JSON and their texts as columns.
+// webShard is the content of a tar file: samples, with the keys of their JSON and their texts as columns.
 type webShard struct {
 	records
 	samples []webSample
 	texts   map[string]bool // endings that are read as text
 }
 
-// webSample is the files of one name up to its first dot.
+// webSample is the files whose names agree up to the first dot.
 type webSample struct {
 	key     string
 	endings []string
 }
 
-// WebDataset's samples: a key, and what follows it.
+// webName splits a file name into the sample's key and the ending that follows it.
 func webName(name string) (key, ending string, ok bool) {
 	dir, base := path.Split(name)
 	stem, ending, ok := strings.Cut(base, ".")
 	return dir + stem, ending, ok && stem != "" && ending != ""
 }
 
-// readWebDataset reads tar files as WebDataset has them: files of one name, but for their endings, are a sample.
+// readWebDataset reads tar files in WebDataset's form: files whose names differ only in their endings are a sample.
 func readWebDataset(ctx context.Context, source string, list *shards.List, opts ReadOptions) (*Dataset, error) {
 	all := make([]*webShard, len(list.Names))
 	texts := map[string]bool{webClass: true, webText: true, webJSON: true}
@@ -106,7 +106,7 @@ func (s *webShard) text(n int, ending string, size int64, content io.Reader) err
 	}
 	var object map[string]json.RawMessage
 	if err := json.Unmarshal(data, &object); err != nil {
-		return fmt.Errorf("is no JSON object: %w", err)
+		return fmt.Errorf("is not a JSON object: %w", err)
 	}
 	for _, key := range slices.Sorted(maps.Keys(object)) {
 		value, err := jsontext.Plain(object[key])
@@ -120,8 +120,8 @@ func (s *webShard) text(n int, ending string, size int64, content io.Reader) err
 	return nil
 }
 
-// picture returns the ending of the sample's image, "" where there is none: the one that is named, or else the only one that
-// is an image's, such as jpg rather than mask.png.
+// picture returns the ending of the sample's image, "" if it has none: the named one, or else the only plain image
+// ending, such as jpg rather than mask.png.
 func (w webSample) picture(named string) (string, error) {
 	var plain, any []string
 	for _, ending := range w.endings {
@@ -142,7 +142,8 @@ func (w webSample) picture(named string) (string, error) {
 		return "", nil
 	}
 	if len(plain) > 1 {
-		return "", fmt.Errorf("sample %.200q has the images %s, expected one: name its ending with winnow data import --path-column", w.key, strings.Join(plain, " and "))
+		return "", fmt.Errorf("sample %.200q has the images %s, expected one: name its ending with winnow data "+
+			"import --path-column", w.key, strings.Join(plain, " and "))
 	}
 	return plain[0], nil
 }
@@ -159,7 +160,7 @@ func (o ReadOptions) webDataset(source string, list *shards.List, all []*webShar
 	unlabelled := false
 	opts := reading{ReadOptions: o, unlabelled: &unlabelled}
 	opts.Names.Path = pictures
-	drop := -1 // the number of a class whose name is known
+	drop := -1 // the column of class numbers, if the class names are known
 	if opts.Names.Label != webClass {
 		drop = slices.Index(columns, webClass)
 	}
@@ -200,10 +201,12 @@ func (o ReadOptions) webDataset(source string, list *shards.List, all []*webShar
 		s.samples, s.rows = nil, nil
 	}
 	if len(rows) == 0 && ending != "" {
-		return nil, fmt.Errorf("datasets: %s: holds no image called KEY.%s, as --path-column names it; found %s", source, ending, found)
+		return nil, fmt.Errorf("datasets: %s: holds no image called KEY.%s, as --path-column names it; found %s",
+			source, ending, found)
 	}
 	if len(rows) == 0 {
-		return nil, fmt.Errorf("datasets: %s: holds no image, expected files such as KEY.jpg beside KEY.cls or KEY.json; found %s", source, found)
+		return nil, fmt.Errorf("datasets: %s: holds no image, expected files such as KEY.jpg beside KEY.cls or "+
+			"KEY.json; found %s", source, found)
 	}
 	if o.Note != nil {
 		o.Note("%s: read as WebDataset's shards: %d images in %d files%s", source, len(rows), len(list.Names), said)
@@ -212,8 +215,8 @@ func (o ReadOptions) webDataset(source string, list *shards.List, all []*webShar
 	return build(rows, kept), nil
 }
 
-// webColumns chooses the label where none is named: the key label of JSON, else .cls, else a usual name, else .txt if it
-// repeats itself as labels do; it says what was taken.
+// webColumns chooses the label column if none is named: the JSON key label, else .cls, else a usual name, else .txt
+// if its values repeat as labels do. It returns a note of its choice.
 func (o *ReadOptions) webColumns(columns []string, places [][]int, tables []*records) string {
 	if o.Names.Label != "" || find(columns, ownNames[labelColumn]) >= 0 {
 		return ""
@@ -230,7 +233,8 @@ func (o *ReadOptions) webColumns(columns []string, places [][]int, tables []*rec
 	return ""
 }
 
-// repeats reports whether the values of a column look like labels: short ones, of which there are at most half as many as rows.
+// repeats reports whether the values of a column look like labels: they are short, and there are at most half as
+// many values as rows.
 func repeats(column int, places [][]int, tables []*records) bool {
 	const longest = 100
 	values, n := map[string]bool{}, 0
@@ -249,7 +253,7 @@ func repeats(column int, places [][]int, tables []*records) bool {
 	return n > 0 && len(values) <= n/2
 }
 
-// endingsOf lists endings of files that were found, for the error that none is an image's.
+// endingsOf lists file endings that were found, for the error that none is an image's.
 func endingsOf(all []*webShard) string {
 	found := map[string]bool{}
 	for _, s := range all {
@@ -266,7 +270,7 @@ func endingsOf(all []*webShard) string {
 	return "." + strings.Join(list[:min(len(list), 10)], ", .")
 }
 
-// odd counts samples, and keeps the first.
+// odd counts samples and remembers the first.
 type odd struct {
 	n     int
 	first string
@@ -278,7 +282,7 @@ func (o *odd) add(name string) {
 	}
 }
 
-// tellOdd says which samples have no image, and which no label.
+// tellOdd notes which samples have no image and which have no label.
 func (o ReadOptions) tellOdd(source string, rows []row, lost odd) {
 	if o.Note == nil {
 		return

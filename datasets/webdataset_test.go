@@ -19,7 +19,7 @@ import (
 	"winnow/internal/testing/tarfile"
 )
 
-// tarOf makes a tar file of names and contents in turns.
+// tarOf makes a tar file of alternating names and contents.
 func tarOf(t testing.TB, files ...string) string { return string(tarfile.Of(t, files...)) }
 
 // written puts files into a new folder.
@@ -38,7 +38,7 @@ func written(t *testing.T, files map[string]string) (dir string) {
 	return dir
 }
 
-// rowsOf writes a dataset as a manifest, to be compared.
+// rowsOf writes a dataset as a manifest, for comparison.
 func rowsOf(t *testing.T, d *Dataset) string {
 	t.Helper()
 	var out bytes.Buffer
@@ -48,11 +48,11 @@ func rowsOf(t *testing.T, d *Dataset) string {
 	return out.String()
 }
 
-// Samples of all forms are read by the pattern of their shards, by one of these, and by the folder.
+// Samples of all forms are read by a name pattern, by a single shard, and by the folder.
 func TestWebDataset(t *testing.T) {
 	for what, c := range map[string]struct {
 		files  map[string]string
-		source string // below the folder; "" is that itself
+		source string // below the folder; "" for the folder itself
 		names  Names
 		want   string
 		told   []string
@@ -61,24 +61,37 @@ func TestWebDataset(t *testing.T) {
 			"train-00.tar": tarOf(t, "./a.jpg", "1", "./a.cls", "7\n", "b/c.PNG", "2", "b/c.cls", "11"),
 			"val-00.tar":   tarOf(t, "a.cls", "7", "a.jpg", "3", "a.npy", "…"),
 			"notes.txt":    "not a shard",
-		}, "", Names{}, "path,label,split\ntrain-00.tar/a.jpg,7,train\ntrain-00.tar/b/c.PNG,11,train\nval-00.tar/a.jpg,7,validation\n",
+		}, "", Names{}, "path,label,split\ntrain-00.tar/a.jpg,7,train\n" +
+			"train-00.tar/b/c.PNG,11,train\nval-00.tar/a.jpg,7,validation\n",
 			[]string{"read as WebDataset's shards: 3 images in 2 files, labels by .cls"}},
 		"json": {map[string]string{
 			"x/0.tar": tarOf(t, "a.jpg", "1", "a.json", `{"label":"heron","split":"test","width":640}`, "a.cls", "0"),
-			"x/1.tar": tarOf(t, "b.jpg", "1", "b.json", `{"true_label":"stork","label":"heron","note":null}`, "b.cls", "0"),
-		}, "x/{0..1}.tar", Names{}, "path,label,split,true_label,width\n0.tar/a.jpg,heron,test,,640\n1.tar/b.jpg,heron,train,stork,\n",
+			"x/1.tar": tarOf(t, "b.jpg", "1", "b.json", `{"true_label":"stork","label":"heron","note":null}`, "b.cls",
+				"0"),
+		}, "x/{0..1}.tar", Names{},
+			"path,label,split,true_label,width\n0.tar/a.jpg,heron,test,,640\n1.tar/b.jpg,heron,train,stork,\n",
 			[]string{"2 images in 2 files"}},
-		"a usual key": {map[string]string{"a.tar": tarOf(t, "a.jpg", "1", "a.json", `{"category":3,"path":"x/a.jpg"}`)}, "a.tar", Names{},
-			"path,label,split,other_path\na.tar/a.jpg,3,train,x/a.jpg\n", []string{`took the column "category" for the label`, "1 images in 1 files"}},
-		"texts that are labels": {map[string]string{"a.tar": tarOf(t, "a.jpg", "1", "a.txt", "heron\n", "b.jpg", "1", "b.txt", "heron")}, "*.tar", Names{},
+		"a usual key": {map[string]string{"a.tar": tarOf(t, "a.jpg", "1", "a.json",
+			`{"category":3,"path":"x/a.jpg"}`)}, "a.tar", Names{},
+			"path,label,split,other_path\na.tar/a.jpg,3,train,x/a.jpg\n",
+			[]string{`took the column "category" for the label`, "1 images in 1 files"}},
+		"texts that are labels": {map[string]string{"a.tar": tarOf(t, "a.jpg", "1", "a.txt", "heron\n", "b.jpg", "1",
+			"b.txt", "heron")}, "*.tar", Names{},
 			"path,label,split\na.tar/a.jpg,heron,train\na.tar/b.jpg,heron,train\n", []string{"labels by .txt"}},
-		"texts that are none": {map[string]string{"a.tar": tarOf(t, "a.jpg", "1", "a.txt", "a heron\nat sea", "b.jpg", "1", "b.txt", "a stork")}, "a.tar", Names{},
-			"path,label,split,txt\na.tar/a.jpg,,train,\"a heron\nat sea\"\na.tar/b.jpg,,train,a stork\n", []string{"read as", `2 of 2 images have no label, the first "a.tar/a.jpg"`}},
-		"names": {map[string]string{"a.tar": tarOf(t, "a.left.jpg", "1", "a.right.jpg", "2", "a.kind", "heron", "a.json", `{"fold":"test"}`)}, "a.tar", Names{Path: "right.jpg", Label: "kind", Split: "fold"},
+		"texts that are none": {map[string]string{"a.tar": tarOf(t, "a.jpg", "1", "a.txt", "a heron\nat sea", "b.jpg",
+			"1", "b.txt", "a stork")}, "a.tar", Names{},
+			"path,label,split,txt\na.tar/a.jpg,,train,\"a heron\nat sea\"\na.tar/b.jpg,,train,a stork\n",
+			[]string{"read as", `2 of 2 images have no label, the first "a.tar/a.jpg"`}},
+		"names": {map[string]string{"a.tar": tarOf(t, "a.left.jpg", "1", "a.right.jpg", "2", "a.kind", "heron",
+			"a.json", `{"fold":"test"}`)}, "a.tar", Names{Path: "right.jpg", Label: "kind", Split: "fold"},
 			"path,label,split\na.tar/a.right.jpg,heron,test\n", []string{"read as"}},
-		"a mask beside": {map[string]string{"a.tar": tarOf(t, "a.jpg", "1", "a.mask.png", "2", "a.cls", "1")}, "a.tar", Names{}, "path,label,split\na.tar/a.jpg,1,train\n", []string{"read as"}},
-		"odd ones": {map[string]string{"a.tar": tarOf(t, "a.jpg", "1", "a.cls", "1", "b.cls", "2", "c.jpg", "1", "README", "x", ".hidden", "x", "e.cls", "1")}, "a.tar", Names{},
-			"path,label,split\na.tar/a.jpg,1,train\na.tar/c.jpg,,train\n", []string{"read as", `left out 2 samples without an image, the first "a.tar/b"`, `1 of 2 images have no label, the first "a.tar/c.jpg"`}},
+		"a mask beside": {map[string]string{"a.tar": tarOf(t, "a.jpg", "1", "a.mask.png", "2", "a.cls", "1")},
+			"a.tar", Names{}, "path,label,split\na.tar/a.jpg,1,train\n", []string{"read as"}},
+		"odd ones": {map[string]string{"a.tar": tarOf(t, "a.jpg", "1", "a.cls", "1", "b.cls", "2", "c.jpg", "1",
+			"README", "x", ".hidden", "x", "e.cls", "1")}, "a.tar", Names{},
+			"path,label,split\na.tar/a.jpg,1,train\na.tar/c.jpg,,train\n",
+			[]string{"read as", `left out 2 samples without an image, the first "a.tar/b"`,
+				`1 of 2 images have no label, the first "a.tar/c.jpg"`}},
 	} {
 		dir := written(t, c.files)
 		opts, told := noted()
@@ -110,21 +123,35 @@ func TestWrongWebDataset(t *testing.T) {
 		opts  ReadOptions
 		want  string
 	}{
-		"no image":        {map[string]string{"a.tar": tarOf(t, "a.npy", "1", "a.cls", "1")}, ReadOptions{}, "a.tar: holds no image, expected files such as KEY.jpg beside KEY.cls or KEY.json; found .cls, .npy"},
-		"nothing":         {map[string]string{"a.tar": tarOf(t, "README", "x")}, ReadOptions{}, "found no file with an ending"},
-		"cut":             {map[string]string{"a.tar": cut[:1500]}, ReadOptions{}, `a.tar: ends early, in or behind "a.jpg"`},
-		"twice":           {map[string]string{"a.tar": tarOf(t, "a.jpg", "1", "b.jpg", "1", "a.jpg", "1")}, ReadOptions{}, `a.tar: holds two files called "a.jpg"`},
-		"outside":         {map[string]string{"a.tar": tarOf(t, "../../a.jpg", "1")}, ReadOptions{}, `a.tar: holds a file called "../../a.jpg"`},
-		"JSON":            {map[string]string{"a.tar": tarOf(t, "a.json", "[1]", "a.jpg", "1")}, ReadOptions{}, "a.tar: a.json: is no JSON object"},
-		"long":            {map[string]string{"a.tar": tarOf(t, "a.cls", strings.Repeat("1", mostText+1), "a.jpg", "1")}, ReadOptions{}, "a.tar: a.cls: has 1048577 bytes, expected at most 1048576"},
-		"two images":      {map[string]string{"a.tar": tarOf(t, "a.png", "1", "a.jpg", "1")}, ReadOptions{}, `sample "a" has the images png and jpg, expected one: name its ending with winnow data import --path-column`},
-		"a split":         {map[string]string{"a.tar": tarOf(t, "a.json", `{"split":"later"}`, "a.jpg", "1")}, ReadOptions{}, `a: split "later" is unknown`},
-		"no such column":  {map[string]string{"a.tar": tarOf(t, "a.cls", "1", "a.jpg", "1")}, ReadOptions{Names: Names{Label: "kind"}}, `header is "(image),cls", expected the column "kind" for the label`},
-		"no such picture": {map[string]string{"a.tar": tarOf(t, "a.cls", "1", "a.jpg", "1")}, ReadOptions{Names: Names{Path: "png"}}, `holds no image called KEY.png`},
-		"a prefix":        {map[string]string{"a.tar": tarOf(t, "a.cls", "1", "a.jpg", "1")}, ReadOptions{StripPrefix: "x"}, `found a prefix to strip`},
-		"another format":  {map[string]string{"a.tar": "path,label\na.jpg,1\n"}, ReadOptions{Format: WebDataset}, "is neither a tar nor a Parquet file, expected a tar file"},
-		"as a manifest":   {map[string]string{"a.tar": tarOf(t, "a.cls", "1", "a.jpg", "1")}, ReadOptions{Format: CSV}, "a.tar: is a tar archive"},
-		"too many keys":   {map[string]string{"a.tar": manyKeys(t)}, ReadOptions{}, "different keys make a table"},
+		"no image": {map[string]string{"a.tar": tarOf(t, "a.npy", "1", "a.cls", "1")}, ReadOptions{},
+			"a.tar: holds no image, expected files such as KEY.jpg beside KEY.cls or KEY.json; found .cls, .npy"},
+		"nothing": {map[string]string{"a.tar": tarOf(t, "README", "x")}, ReadOptions{}, "found no file with an ending"},
+		"cut":     {map[string]string{"a.tar": cut[:1500]}, ReadOptions{}, `a.tar: ends early, in or behind "a.jpg"`},
+		"twice": {map[string]string{"a.tar": tarOf(t, "a.jpg", "1", "b.jpg", "1", "a.jpg", "1")}, ReadOptions{},
+			`a.tar: holds two files called "a.jpg"`},
+		"outside": {map[string]string{"a.tar": tarOf(t, "../../a.jpg", "1")}, ReadOptions{},
+			`a.tar: holds a file called "../../a.jpg"`},
+		"JSON": {map[string]string{"a.tar": tarOf(t, "a.json", "[1]", "a.jpg", "1")}, ReadOptions{},
+			"a.tar: a.json: is not a JSON object"},
+		"long": {map[string]string{"a.tar": tarOf(t, "a.cls", strings.Repeat("1", mostText+1), "a.jpg", "1")},
+			ReadOptions{}, "a.tar: a.cls: has 1048577 bytes, expected at most 1048576"},
+		"two images": {map[string]string{"a.tar": tarOf(t, "a.png", "1", "a.jpg", "1")}, ReadOptions{},
+			`sample "a" has the images png and jpg, expected one: name its ending with winnow data import ` +
+				`--path-column`},
+		"a split": {map[string]string{"a.tar": tarOf(t, "a.json", `{"split":"later"}`, "a.jpg", "1")}, ReadOptions{},
+			`a: split "later" is unknown`},
+		"no such column": {map[string]string{"a.tar": tarOf(t, "a.cls", "1", "a.jpg", "1")},
+			ReadOptions{Names: Names{Label: "kind"}},
+			`header is "(image),cls", expected the column "kind" for the label`},
+		"no such picture": {map[string]string{"a.tar": tarOf(t, "a.cls", "1", "a.jpg", "1")},
+			ReadOptions{Names: Names{Path: "png"}}, `holds no image called KEY.png`},
+		"a prefix": {map[string]string{"a.tar": tarOf(t, "a.cls", "1", "a.jpg", "1")}, ReadOptions{StripPrefix: "x"},
+			`found a prefix to strip`},
+		"another format": {map[string]string{"a.tar": "path,label\na.jpg,1\n"}, ReadOptions{Format: WebDataset},
+			"is neither a tar nor a Parquet file, expected a tar file"},
+		"as a manifest": {map[string]string{"a.tar": tarOf(t, "a.cls", "1", "a.jpg", "1")}, ReadOptions{Format: CSV},
+			"a.tar: is a tar archive"},
+		"too many keys": {map[string]string{"a.tar": manyKeys(t)}, ReadOptions{}, "different keys make a table"},
 	} {
 		dir := written(t, c.files)
 		_, err := Read(filepath.Join(dir, "a.tar"), c.opts)
@@ -132,7 +159,8 @@ func TestWrongWebDataset(t *testing.T) {
 			t.Errorf("%s: %v, expected %q", what, err, c.want)
 		}
 	}
-	if _, err := Read(filepath.Join(t.TempDir(), "a-{0..3}.tar"), ReadOptions{}); err == nil || !strings.Contains(err.Error(), "4 of 4 files are not there") {
+	if _, err := Read(filepath.Join(t.TempDir(), "a-{0..3}.tar"), ReadOptions{}); err == nil ||
+		!strings.Contains(err.Error(), "4 of 4 files are not there") {
 		t.Errorf("no files: %v", err)
 	}
 	stopped, cancel := context.WithCancel(t.Context())
@@ -152,14 +180,16 @@ func manyKeys(t *testing.T) string {
 	return tarOf(t, files...)
 }
 
-// What is written reads back the same, but for where the images lie; so does what is written of that.
+// Written shards read back the same, except for the locations of the images, and so do shards written from those.
 func TestShardsRoundTrip(t *testing.T) {
 	images := fstest.MapFS{}
 	var list strings.Builder
 	list.WriteString("path,label,split,true_label,note\n")
 	for i, name := range []string{"a/1.jpg", "a/1.png", "a/1.b.jpg", "a/1_b.jpg", "b/two.JPEG", "b/raw"} {
-		images[name] = &fstest.MapFile{Data: []byte("\xff\xd8\xff" + strings.Repeat(name, 200)), ModTime: time.Unix(9, 0)}
-		fmt.Fprintf(&list, "%s,%s,%s,%s,\"<%d> é\"\n", name, []string{"heron", "stork", ""}[i%3], []string{Train, Test}[i%2], []string{"", "stork"}[i%2], i)
+		images[name] = &fstest.MapFile{Data: []byte("\xff\xd8\xff" + strings.Repeat(name, 200)),
+			ModTime: time.Unix(9, 0)}
+		fmt.Fprintf(&list, "%s,%s,%s,%s,\"<%d> é\"\n", name, []string{"heron", "stork", ""}[i%3],
+			[]string{Train, Test}[i%2], []string{"", "stork"}[i%2], i)
 	}
 	d, err := ReadManifest(strings.NewReader(list.String()), "m", ReadOptions{})
 	if err != nil {
@@ -167,7 +197,9 @@ func TestShardsRoundTrip(t *testing.T) {
 	}
 	dir := t.TempDir()
 	var told []string
-	w := ShardWriter{Name: filepath.Join(dir, "{split}-%03d.tar"), Size: 10 << 10, Root: func(int) fs.FS { return images }, Note: func(format string, args ...any) { told = append(told, fmt.Sprintf(format, args...)) }}
+	w := ShardWriter{Name: filepath.Join(dir, "{split}-%03d.tar"), Size: 10 << 10,
+		Root: func(int) fs.FS { return images },
+		Note: func(format string, args ...any) { told = append(told, fmt.Sprintf(format, args...)) }}
 	done, err := w.Write(t.Context(), d)
 	if err != nil || done.Images != 6 || done.Shards != 4 || done.Kept != 0 || len(told) != 0 {
 		t.Fatalf("%+v, %v, told %q", done, err, told)
@@ -200,7 +232,8 @@ func TestShardsRoundTrip(t *testing.T) {
 	}
 	for _, s := range d.Samples {
 		f := found[s.Path]
-		if d.className(s.Label) != back.className(f.Label) || d.className(s.True) != back.className(f.True) || s.Split != f.Split || s.Extra[0] != f.Extra[at["note"]] {
+		if d.className(s.Label) != back.className(f.Label) || d.className(s.True) != back.className(f.True) ||
+			s.Split != f.Split || s.Extra[0] != f.Extra[at["note"]] {
 			t.Errorf("%s: %+v came back as %+v", s.Path, s, f)
 		}
 	}
@@ -214,7 +247,9 @@ func TestShardsRoundTrip(t *testing.T) {
 		t.Error("another writing made other bytes")
 	}
 	w.Size = 1 << 20
-	if done, err = w.Write(t.Context(), d); err != nil || done.Shards != 2 || len(told) != 1 || !strings.Contains(told[0], "2 files are called like these shards and were not written now, the first "+filepath.Join(dir, "test-001.tar")) {
+	if done, err = w.Write(t.Context(), d); err != nil || done.Shards != 2 || len(told) != 1 ||
+		!strings.Contains(told[0], "2 other files are named like these shards, the first "+filepath.Join(dir,
+			"test-001.tar")) {
 		t.Errorf("larger ones: %+v, %v, told %q", done, err, told)
 	}
 }
@@ -249,11 +284,12 @@ func TestShardsNotWritten(t *testing.T) {
 		"another sign":  {"%s.tar", "a.jpg", "and no other %"},
 		"a crop":        {"x.tar", "a.jpg#xywh=0,0,1,1", "is a crop of a picture, expected whole images"},
 		"missing":       {"x.tar", "c.jpg", "datasets: c.jpg: open c.jpg: file does not exist"},
-		"no image":      {"x.tar", "b", "datasets: b: is no image by its name or content"},
+		"no image":      {"x.tar", "b", "datasets: b: is not an image by its name or content"},
 		"its own input": {"there.tar", "a.jpg", "images are read from it, expected another name"},
 	} {
 		d := &Dataset{Samples: []Sample{{Path: c.path, Label: Unlabelled, True: Unlabelled, Split: Train}}}
-		w := ShardWriter{Name: filepath.Join(dir, c.name), Size: 1 << 20, Root: func(int) fs.FS { return images }, Read: []string{there}}
+		w := ShardWriter{Name: filepath.Join(dir, c.name), Size: 1 << 20, Root: func(int) fs.FS { return images },
+			Read: []string{there}}
 		if _, err := w.Write(t.Context(), d); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, expected %q", what, err, c.want)
 		}
@@ -263,7 +299,7 @@ func TestShardsNotWritten(t *testing.T) {
 	}
 }
 
-// The mended copy of shards is a manifest of what they hold.
+// The mended copy of shards is a manifest of their content.
 func TestMendShards(t *testing.T) {
 	dir := written(t, map[string]string{"a-0.tar": tarOf(t, "1.jpg", "x", "1.cls", "3", "2.jpg", "x", "2.cls", "4")})
 	source := filepath.Join(dir, "a-*.tar")
@@ -275,14 +311,16 @@ func TestMendShards(t *testing.T) {
 		t.Errorf("form %s, %v", form, err)
 	}
 	var out bytes.Buffer
-	if _, err := Mend(&out, source, d, map[int]Decision{1: {Label: "3"}}); err != nil || out.String() != "path,label,split\na-0.tar/1.jpg,3,train\na-0.tar/2.jpg,3,train\n" {
+	if _, err := Mend(&out, source, d, map[int]Decision{1: {Label: "3"}}); err != nil ||
+		out.String() != "path,label,split\na-0.tar/1.jpg,3,train\na-0.tar/2.jpg,3,train\n" {
 		t.Errorf("%s%v", out.String(), err)
 	}
 }
 
-// FuzzWebDataset: any tar file is read, or refused in a line; rows have paths into the shard.
+// FuzzWebDataset: any tar file is read or rejected with a one-line error; rows have paths into the shard.
 func FuzzWebDataset(f *testing.F) {
-	f.Add([]byte(tarOf(f, "a.jpg", "x", "a.cls", "1", "b/c.png", "y", "b/c.json", `{"label":"heron","split":"val","n":[1]}`)))
+	f.Add([]byte(tarOf(f, "a.jpg", "x", "a.cls", "1", "b/c.png", "y", "b/c.json",
+		`{"label":"heron","split":"val","n":[1]}`)))
 	f.Add([]byte(tarOf(f, "a.jpg", "x", "a.txt", "heron", "b.jpg", "x", "b.txt", "heron", "b.mask.png", "z")))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		s := &webShard{texts: map[string]bool{webClass: true, webText: true, webJSON: true}}

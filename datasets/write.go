@@ -8,10 +8,10 @@ import (
 	"unicode/utf8"
 )
 
-// WriteCSV writes d as a manifest: path,label,split, true_label if any is known, then the further columns.
+// WriteCSV writes d as a manifest: path, label, split, true_label if any is known, then the other columns.
 func WriteCSV(w io.Writer, d *Dataset) error { return writeCSV(w, d, ownNames[pathColumn]) }
 
-// header returns the columns of d, the first called so, and whether any true label is known.
+// header returns the columns of d, with paths as the name of the first, and whether any true label is known.
 func (d *Dataset) header(paths string) (header []string, truth bool) {
 	for i := range d.Samples {
 		truth = truth || d.Samples[i].True != Unlabelled
@@ -68,7 +68,7 @@ func writeMetadata(w io.Writer, d *Dataset) error {
 	return out.Flush()
 }
 
-// writeJSONField writes a key and a text behind lead. What is wrong with writing out's Flush tells.
+// writeJSONField writes lead, a key and a text. Write errors are returned by Flush.
 func writeJSONField(out interface {
 	io.Writer
 	io.ByteWriter

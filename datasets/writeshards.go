@@ -17,15 +17,15 @@ import (
 	"winnow/internal/regular"
 )
 
-// ShardWriter writes a dataset as WebDataset's tar files: of each sample the image as it is, KEY.cls with the number of its
-// class, and KEY.json with its label and all else that a manifest says of it.
+// ShardWriter writes a dataset as WebDataset's tar files. For each sample they hold the unchanged image, KEY.cls
+// with its class number, and KEY.json with its label and everything else in the manifest.
 type ShardWriter struct {
-	// Name of the tar files: %06d in it becomes the number of a shard, {split} the split, each with shards of its own. Without a
-	// number there is one file.
+	// Name is the name of the tar files. %06d in it becomes the number of the shard; {split} becomes the split, and
+	// each split has its own shards. Without a number there is one file.
 	Name     string
-	Size     int64                  // the most bytes of a shard, unless one sample alone has more
-	Root     func(sample int) fs.FS // where the path of a sample begins
-	Read     []string               // files that images are read from, and that no shard may take the place of
+	Size     int64                  // largest shard in bytes, unless a single sample is larger
+	Root     func(sample int) fs.FS // the root of a sample's path
+	Read     []string               // files that images are read from, and that no shard may overwrite
 	Note     func(format string, args ...any)
 	Progress func(done, total int) // in samples; may be nil
 	d        *Dataset
@@ -34,15 +34,15 @@ type ShardWriter struct {
 
 // ShardsWritten says what a ShardWriter did.
 type ShardsWritten struct {
-	Shards int // there are now
-	Kept   int // of these were there before, as they would have been written
+	Shards int // shards that exist now
+	Kept   int // of these, shards that already existed with the same content
 	Images int
 }
 
-// tarEnding is that of WebDataset's shards.
+// tarEnding is the ending of WebDataset's shards.
 const tarEnding = ".tar"
 
-// IsShardName reports whether a name is one of shards that are written: it ends in .tar.
+// IsShardName reports whether a name is that of a shard to be written: it ends in .tar.
 func IsShardName(name string) bool { return strings.EqualFold(filepath.Ext(name), tarEnding) }
 
 const splitMark = "{split}"
@@ -55,12 +55,13 @@ type shardPlan struct {
 	samples []int
 }
 
-// Write writes the shards of d. The same data make the same bytes; a shard that is there as it would be written is left alone,
-// so that a writing that was stopped goes on where it was.
+// Write writes the shards of d. The same data give the same bytes. A shard that exists with the right content is
+// kept, so an interrupted call can be resumed.
 func (w ShardWriter) Write(ctx context.Context, d *Dataset) (done ShardsWritten, err error) {
 	w.d = d
 	if marks := numberMark.FindAllString(w.Name, -1); len(marks) > 1 || strings.Count(w.Name, "%") > len(marks) {
-		return done, fmt.Errorf("datasets: %s: found %d numbers, expected at most one, such as %%06d, and no other %%", w.Name, len(marks))
+		return done, fmt.Errorf("datasets: %s: found %d numbers, expected at most one, such as %%06d, and no other "+
+			"%%", w.Name, len(marks))
 	}
 	if err := w.nameKeys(); err != nil {
 		return done, err
@@ -74,7 +75,8 @@ func (w ShardWriter) Write(ctx context.Context, d *Dataset) (done ShardsWritten,
 		names[p.name] = true
 		for _, read := range w.Read {
 			if tarshards.Same(p.name, read) {
-				return done, fmt.Errorf("datasets: %s: images are read from it, expected another name for what is written", p.name)
+				return done, fmt.Errorf("datasets: %s: images are read from it, expected another name for what is "+
+					"written", p.name)
 			}
 		}
 	}
@@ -94,14 +96,15 @@ func (w ShardWriter) Write(ctx context.Context, d *Dataset) (done ShardsWritten,
 	return done, nil
 }
 
-// nameKeys gives each sample a key of its own: its path without the ending and without dots.
+// nameKeys gives each sample a unique key: its path without the ending and without dots.
 func (w *ShardWriter) nameKeys() error {
 	w.keys = make([]string, len(w.d.Samples))
 	taken := make(map[string]bool, len(w.keys))
 	for i := range w.d.Samples {
 		p := w.d.Samples[i].Path
 		if _, _, cropped := CutCrop(p); cropped {
-			return fmt.Errorf("datasets: %s: is a crop of a picture, expected whole images: a shard holds the bytes of files", p)
+			return fmt.Errorf("datasets: %s: is a crop of a picture, expected whole images: a shard holds the "+
+				"bytes of files", p)
 		}
 		dir, base := path.Split(p)
 		stem := base
@@ -117,11 +120,11 @@ func (w *ShardWriter) nameKeys() error {
 	return nil
 }
 
-// plan deals the samples out among shards, in their order, each split by itself if it has files of its own.
+// plan distributes the samples over shards in order, each split separately if it has its own files.
 func (w *ShardWriter) plan(ctx context.Context) (plan []shardPlan, err error) {
-	open := map[string]int{}     // last shard of a split, by its place in plan
-	numbers := map[string]int{}  // of its next
-	filled := map[string]int64{} // bytes in it
+	open := map[string]int{}     // index in plan of a split's last shard
+	numbers := map[string]int{}  // number of its next shard
+	filled := map[string]int64{} // bytes in the last shard
 	numbered := numberMark.MatchString(w.Name)
 	for i := range w.d.Samples {
 		if err := ctx.Err(); err != nil {
@@ -139,7 +142,9 @@ func (w *ShardWriter) plan(ctx context.Context) (plan []shardPlan, err error) {
 		if !begun || numbered && filled[split]+length > w.Size {
 			at = len(plan)
 			name := strings.ReplaceAll(w.Name, splitMark, split)
-			name = numberMark.ReplaceAllStringFunc(name, func(mark string) string { return fmt.Sprintf(mark, numbers[split]) })
+			name = numberMark.ReplaceAllStringFunc(name, func(mark string) string {
+				return fmt.Sprintf(mark, numbers[split])
+			})
 			plan = append(plan, shardPlan{name: name})
 			open[split], filled[split] = at, endOfTar
 			numbers[split]++
@@ -150,10 +155,10 @@ func (w *ShardWriter) plan(ctx context.Context) (plan []shardPlan, err error) {
 	return plan, nil
 }
 
-// endOfTar is how many bytes end a tar file.
+// endOfTar is the number of bytes that end a tar file.
 const endOfTar = 1024
 
-// length returns the bytes of a sample in a shard.
+// length returns the bytes that a sample takes in a shard.
 func (w *ShardWriter) length(i int) (n int64, err error) {
 	files, err := w.files(i)
 	for k := range files {
@@ -196,12 +201,13 @@ func (w *ShardWriter) files(i int) ([]tarshards.File, error) {
 	}
 	files := []tarshards.File{picture}
 	if s.Label != Unlabelled {
-		files = append(files, tarshards.File{Name: w.keys[i] + "." + webClass, Data: strconv.AppendInt(nil, int64(s.Label), 10)})
+		files = append(files,
+			tarshards.File{Name: w.keys[i] + "." + webClass, Data: strconv.AppendInt(nil, int64(s.Label), 10)})
 	}
 	return append(files, tarshards.File{Name: w.keys[i] + "." + webJSON, Data: text}), nil
 }
 
-// describe writes what is known of a sample as JSON; its path where that is not its name in the shard.
+// describe writes the manifest's data of a sample as JSON, with the path if it differs from the name in the shard.
 func (w *ShardWriter) describe(s *Sample, name string) ([]byte, error) {
 	keys := append([]string{"label", "split", "true_label", "path"}, w.d.Columns...)
 	values := append([]string{w.d.className(s.Label), s.Split, w.d.className(s.True), ""}, s.Extra...)
@@ -223,7 +229,7 @@ func (w *ShardWriter) describe(s *Sample, name string) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// sniffed returns the ending of an image that has none in its name.
+// sniffed returns the ending for an image whose name has none.
 func sniffed(open func() (io.ReadCloser, error)) (ending string, err error) {
 	f, err := open()
 	if err != nil {
@@ -235,15 +241,16 @@ func sniffed(open func() (io.ReadCloser, error)) (ending string, err error) {
 	if err != nil && n == 0 {
 		return "", err
 	}
-	for _, magic := range [][2]string{{"\xff\xd8\xff", ".jpg"}, {"\x89PNG", ".png"}, {"GIF8", ".gif"}, {"BM", ".bmp"}, {"RIFF", ".webp"}} {
+	for _, magic := range [][2]string{{"\xff\xd8\xff", ".jpg"}, {"\x89PNG", ".png"}, {"GIF8", ".gif"}, {"BM", ".bmp"},
+		{"RIFF", ".webp"}} {
 		if strings.HasPrefix(string(head[:n]), magic[0]) {
 			return magic[1], nil
 		}
 	}
-	return "", fmt.Errorf("is no image by its name or content, expected JPEG, PNG, GIF, BMP or WebP")
+	return "", fmt.Errorf("is not an image by its name or content, expected JPEG, PNG, GIF, BMP or WebP")
 }
 
-// shard writes a shard, unless it is there.
+// shard writes a shard, unless it exists.
 func (w *ShardWriter) shard(ctx context.Context, p shardPlan) (kept bool, err error) {
 	var files []tarshards.File
 	for _, i := range p.samples {
@@ -262,7 +269,7 @@ func (w *ShardWriter) shard(ctx context.Context, p shardPlan) (kept bool, err er
 	return false, tarshards.Write(ctx, p.name, files)
 }
 
-// tellOthers names files beside the shards that could be taken for more of them.
+// tellOthers notes other files that could be taken for shards of this set.
 func (w *ShardWriter) tellOthers(written map[string]bool) {
 	if w.Note == nil || !numberMark.MatchString(w.Name) {
 		return
@@ -279,6 +286,6 @@ func (w *ShardWriter) tellOthers(written map[string]bool) {
 		}
 	}
 	if others.n > 0 {
-		w.Note("%d files are called like these shards and were not written now, the first %s", others.n, others.first)
+		w.Note("%d other files are named like these shards, the first %s", others.n, others.first)
 	}
 }

@@ -34,8 +34,9 @@ func blobs(seed uint64, n, d, classes int, spread float64) features.Set {
 	return s
 }
 
-// BenchmarkKMeans clusters 10,000 rows of 512 numbers into 100, from the five starts that are the default and from
-// one, for which it says how long an iteration takes, seeding and all, in bare products n×d×k, of which it needs one.
+// BenchmarkKMeans clusters 10,000 rows of 512 numbers into 100, with the default five starts and with one. For
+// one start it reports the time of an iteration, including seeding, relative to the one product n×d×k that it
+// needs.
 func BenchmarkKMeans(b *testing.B) {
 	orttest.UseBLAS(b)
 	run := func(name string, spread float64, starts int) {
@@ -71,10 +72,11 @@ func BenchmarkKMeans(b *testing.B) {
 	run("overlapping/5", 4, 5)
 }
 
-// BenchmarkNearest finds the 90 nearest of each of 10,000 rows, as t-SNE does at its usual perplexity, and says how many times their bare product that takes.
+// BenchmarkNearest finds the 90 nearest of each of 10,000 rows, as t-SNE does at its usual perplexity, and
+// reports the time relative to the bare product.
 func BenchmarkNearest(b *testing.B) {
 	orttest.UseBLAS(b)
-	const most = 2000 // rows of the product held at once
+	const most = 2000 // rows of the product in memory at once
 	s := blobs(1, 10000, 1280, 100, 8)
 	product := features.NewMatrix(most, s.Len())
 	bare := time.Duration(1 << 62)
@@ -94,8 +96,8 @@ func BenchmarkNearest(b *testing.B) {
 	b.ReportMetric(took.Seconds()/bare.Seconds(), "products")
 }
 
-// BenchmarkProbe fits a probe on 5,000 rows of 512 numbers in 100 classes and says how many times the bare products
-// of its steps that took: two of n×d×C a step.
+// BenchmarkProbe fits a probe on 5,000 rows of 512 numbers in 100 classes and reports the time relative to the
+// bare products of its steps, two of n×d×C per step.
 func BenchmarkProbe(b *testing.B) {
 	orttest.UseBLAS(b)
 	for name, spread := range map[string]float64{"separate": 1, "overlapping": 4} {

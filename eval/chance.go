@@ -6,12 +6,12 @@ import (
 	"slices"
 )
 
-// expectedInformation returns E[I] where clusters of the given sizes are drawn at random (Vinh, Epps and Bailey, JMLR
-// 2010, eq. 24a):
+// expectedInformation returns E[I] if clusters of the given sizes are drawn at random (Vinh, Epps and Bailey,
+// JMLR 2010, eq. 24a):
 //
 //	E[I] = Σ_ij Σ_m m/n · log(n·m/(a_i·b_j)) · P(m), P(m) = C(a_i, m)·C(n-a_i, b_j-m)/C(n, b_j)
 //
-// Only the distinct sizes are gone through, and of m only those about the mode that have a part in the sum.
+// It visits each pair of distinct sizes once, and only those m around the mode that contribute to the sum.
 func (t table) expectedInformation() float64 {
 	total := 0.0
 	sizes := func(counts []int) (distinct []int, times map[int]float64) {
@@ -31,10 +31,11 @@ func (t table) expectedInformation() float64 {
 	return total
 }
 
-// negligible is a probability whose term cannot be seen in the sum.
+// negligible is a probability whose term is too small to change the sum.
 const negligible = 1e-25
 
-// expectedCell sums over how many rows m a class of a and a cluster of b rows may share, outwards from the likeliest.
+// expectedCell sums over the numbers m of rows that a class of a rows and a cluster of b rows may share,
+// outwards from the likeliest m.
 func expectedCell(a, b, n float64) float64 {
 	least, most := math.Max(0, a+b-n), math.Min(a, b)
 	mode := math.Min(most, math.Max(least, math.Floor((a+1)*(b+1)/(n+2))))

@@ -8,21 +8,22 @@ import (
 	"winnow/features"
 )
 
-// ErrNoSharedClass says that a classifier cannot be measured: no row asked about has a class it was fitted on, as
-// where the classes of test are other than those of train on purpose.
+// ErrNoSharedClass means that a classifier cannot be measured: none of the rows to judge has a class it was
+// fitted on. This is so when train and test have different classes by design.
 var ErrNoSharedClass = errors.New("no class is on both sides")
 
-// Accuracy is how often a classifier fitted on one set names the class of another's rows. A row whose class is not
-// in the first set cannot be right: it is left out and counted in Unseen, or counts as wrong where asked.
+// Accuracy tells how often a classifier fitted on one set predicts the class of another set's rows. A row whose
+// class is not in the first set cannot be right: it is left out and counted in Unseen or, on request, counted
+// as wrong.
 type Accuracy struct {
 	Accuracy float64 `json:"accuracy"`
 	N        int     `json:"n"` // rows that count
 	Unseen   int     `json:"unseen"`
 	Fitted   int     `json:"fitted_on"` // rows
-	Classes  int     `json:"classes"`   // of those
+	Classes  int     `json:"classes"`   // of those rows
 }
 
-// score compares predicted classes with the labels of test, both without unlabelled rows.
+// score compares predicted classes with the labels of test. Neither set has unlabelled rows.
 func score(predicted []int, train, test features.Set, classes []int, countUnseen bool) Accuracy {
 	a := Accuracy{Fitted: train.Len(), Classes: len(classes)}
 	right := 0.0
@@ -44,7 +45,7 @@ func score(predicted []int, train, test features.Set, classes []int, countUnseen
 
 func notFinite(v float32) bool { return v-v != 0 }
 
-// classesOf lists the labels, each once, rising, and says for every row which of them it has.
+// classesOf lists the distinct labels in rising order and returns the index of each row's label in that list.
 func classesOf(labels []int) (classes, of []int) {
 	classes = slices.Clone(labels)
 	slices.Sort(classes)
@@ -56,14 +57,16 @@ func classesOf(labels []int) (classes, of []int) {
 	return classes, of
 }
 
-// fittable takes the labelled rows of both sets and refuses what no classifier can be measured on.
+// fittable returns the labelled rows of both sets, or an error if no classifier can be measured on them.
 func fittable(what string, train, test features.Set) (features.Set, features.Set, error) {
 	train, test = labelled(train), labelled(test)
 	if train.Len() == 0 || test.Len() == 0 {
-		return train, test, fmt.Errorf("eval: %s: %d rows with a label to fit and %d to judge, expected at least one of each", what, train.Len(), test.Len())
+		return train, test, fmt.Errorf("eval: %s: %d rows with a label to fit and %d to judge, expected at "+
+			"least one of each", what, train.Len(), test.Len())
 	}
 	if train.Dim() != test.Dim() {
-		return train, test, fmt.Errorf("eval: %s: rows to judge have %d dimensions, expected the %d of those to fit", what, test.Dim(), train.Dim())
+		return train, test, fmt.Errorf("eval: %s: rows to judge have %d dimensions, expected the %d of those to fit",
+			what, test.Dim(), train.Dim())
 	}
 	for _, of := range []struct {
 		name string
@@ -71,7 +74,8 @@ func fittable(what string, train, test features.Set) (features.Set, features.Set
 	}{{"fit", train}, {"judge", test}} {
 		for i := range of.Len() {
 			if slices.ContainsFunc(of.Row(i), notFinite) {
-				return train, test, fmt.Errorf("eval: %s: row %d to %s holds a number that is not finite", what, i, of.name)
+				return train, test, fmt.Errorf("eval: %s: row %d to %s holds a number that is not finite",
+					what, i, of.name)
 			}
 		}
 	}
@@ -81,5 +85,6 @@ func fittable(what string, train, test features.Set) (features.Set, features.Set
 			return train, test, nil
 		}
 	}
-	return train, test, fmt.Errorf("eval: %s: %d rows to fit, %d to judge: %w", what, train.Len(), test.Len(), ErrNoSharedClass)
+	return train, test, fmt.Errorf("eval: %s: %d rows to fit, %d to judge: %w", what, train.Len(), test.Len(),
+		ErrNoSharedClass)
 }

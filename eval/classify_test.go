@@ -14,7 +14,7 @@ import (
 	"winnow/features"
 )
 
-// parted draws rows to fit and rows to judge of the same classes, some labels of both being wrong, some missing.
+// parted draws rows to fit and rows to judge of the same classes; some labels of both are wrong, some missing.
 func parted(seed uint64, n, d, classes int, spread float64) (train, test features.Set) {
 	rng := rand.New(rand.NewPCG(seed, 21))
 	s := blobs(seed, 2*n, d, classes, spread)
@@ -37,7 +37,7 @@ func parted(seed uint64, n, d, classes int, spread float64) (train, test feature
 	return s.Rows(first), s.Rows(second)
 }
 
-// slowClassMean goes by the definition, in float64, row by row.
+// slowClassMean follows the definition, in float64, row by row.
 func slowClassMean(train, test features.Set, countUnseen bool) Accuracy {
 	out := Accuracy{}
 	members := map[int][][]float64{}
@@ -95,13 +95,14 @@ func TestClassMeanAgainstLoops(t *testing.T) {
 		classes := 2 + rng.IntN(9)
 		train, test := parted(seed, 20+rng.IntN(80), 2+rng.IntN(12), classes, 1.5)
 		for i, label := range train.Labels {
-			if label == 1 { // a class that only test has, and gaps in the numbers
+			if label == 1 { // a class that is only in test, and gaps in the numbers
 				train.Labels[i] = 40
 			}
 		}
 		for _, unseen := range []bool{false, true} {
 			for _, mem := range []int64{0, int64(4 * (classes + 1))} {
-				got, err := NearestClassMean(context.Background(), train, test, ClassifierOptions{CountUnseen: unseen, MaxMem: mem})
+				got, err := NearestClassMean(context.Background(), train, test,
+					ClassifierOptions{CountUnseen: unseen, MaxMem: mem})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -113,7 +114,7 @@ func TestClassMeanAgainstLoops(t *testing.T) {
 	}
 }
 
-// Two means nearer each other than float32 products can tell: float64 decides; equal ones: the lower id.
+// Two means closer to each other than float32 products can resolve: float64 decides; equal ones: the lower ID.
 func TestClassMeanDecidesInFloat64(t *testing.T) {
 	const d, ulp = 64, 1.0 / (1 << 26) // of 1/8 in float32
 	train, test := features.NewSet(3, d), features.NewSet(1, d)
@@ -138,8 +139,10 @@ func TestClassMeanDecidesInFloat64(t *testing.T) {
 	}
 }
 
-// slowProbe returns what a probe minimises and its gradient, in float64 by loops.
-func slowProbe(train features.Set, classes []int, w [][]float64, bias []float64, l2 float64) (loss float64, gw [][]float64, gb []float64) {
+// slowProbe returns the function that a probe minimises and its gradient, in float64 by loops.
+func slowProbe(
+	train features.Set, classes []int, w [][]float64, bias []float64, l2 float64,
+) (loss float64, gw [][]float64, gb []float64) {
 	gb = make([]float64, len(w))
 	for k := range w {
 		gw = append(gw, make([]float64, len(w[k])))
@@ -173,7 +176,7 @@ func slowProbe(train features.Set, classes []int, w [][]float64, bias []float64,
 	return loss, gw, gb
 }
 
-// solved checks that a probe is the minimum: the function is convex, so a gradient of (almost) 0 is all it takes.
+// solved checks that a probe is the minimum: the function is convex, so an (almost) zero gradient suffices.
 func solved(train features.Set, p *Probe, l2, tolerance float64) error {
 	zero := make([][]float64, len(p.W))
 	for k := range zero {
@@ -211,7 +214,8 @@ func TestProbeIsTheMinimum(t *testing.T) {
 				opts.MaxMem = mem
 				p, err := FitProbe(context.Background(), train, opts)
 				if err != nil || !p.Converged {
-					t.Fatalf("seed %d, l2 %g: %v, after %d steps the gradient is %v", seed, l2, err, p.Iterations, p.Gradient)
+					t.Fatalf("seed %d, l2 %g: %v, after %d steps the gradient is %v", seed, l2, err,
+						p.Iterations, p.Gradient)
 				}
 				if err := solved(train, p, l2, 1e-4); err != nil {
 					t.Errorf("seed %d, l2 %g, %d steps: %v", seed, l2, p.Iterations, err)
@@ -239,14 +243,17 @@ func TestProbeDegenerate(t *testing.T) {
 	for i := range same.Len() {
 		same.Row(i)[0], same.Labels[i] = 1, i%2
 	}
-	if p, err = LinearProbe(ctx, same, same, ProbeOptions{L2: 1e-3}); err != nil || math.Abs(p.Loss-math.Ln2) > 1e-6 || p.Accuracy.Accuracy != 0.5 {
+	if p, err = LinearProbe(ctx, same, same, ProbeOptions{L2: 1e-3}); err != nil || math.Abs(p.Loss-math.Ln2) > 1e-6 ||
+		p.Accuracy.Accuracy != 0.5 {
 		t.Errorf("equal rows of two classes: %+v, %v, expected a loss of log 2 and half of them right", p, err)
 	}
 	apart := blobs(2, 30, 8, 3, 0.01) // can be separated: no finite solution without a penalty
-	if p, err = LinearProbe(ctx, apart, apart, ProbeOptions{}); err != nil || p.Accuracy.Accuracy != 1 || math.IsNaN(p.Loss) {
+	if p, err = LinearProbe(ctx, apart, apart, ProbeOptions{}); err != nil || p.Accuracy.Accuracy != 1 ||
+		math.IsNaN(p.Loss) {
 		t.Errorf("separable, no penalty: %+v, %v", p, err)
 	}
-	if p, err = LinearProbe(ctx, apart, apart, ProbeOptions{L2: 1e-6, Iterations: 2}); err != nil || p.Converged || p.Iterations != 2 {
+	if p, err = LinearProbe(ctx, apart, apart, ProbeOptions{L2: 1e-6, Iterations: 2}); err != nil || p.Converged ||
+		p.Iterations != 2 {
 		t.Errorf("two steps: %+v, %v", p, err)
 	}
 }
@@ -272,7 +279,8 @@ func TestClassifierDoors(t *testing.T) {
 		if err := run(train, other); !errors.Is(err, ErrNoSharedClass) {
 			t.Errorf("%s: no shared class: %v", name, err)
 		}
-		for what, sets := range map[string][2]features.Set{"dimensions": {train, narrow}, "nothing to fit": {none, test}, "nothing to judge": {train, none}, "NaN": {spoilt, test}} {
+		for what, sets := range map[string][2]features.Set{"dimensions": {train, narrow},
+			"nothing to fit": {none, test}, "nothing to judge": {train, none}, "NaN": {spoilt, test}} {
 			if run(sets[0], sets[1]) == nil {
 				t.Errorf("%s: %s: no error", name, what)
 			}
@@ -291,7 +299,7 @@ func allOf(n int) []int {
 	return rows
 }
 
-// A badly scaled quadratic with noise in its values and gradients, as of float32 products.
+// A badly scaled quadratic with noise in its values and gradients, like that of float32 products.
 func TestLBFGSBearsNoise(t *testing.T) {
 	const d = 60
 	for _, noisy := range []float64{0, 1e-7} {
@@ -309,7 +317,8 @@ func TestLBFGSBearsNoise(t *testing.T) {
 		l := lbfgs{limit: 500, tolerance: 1e-5}
 		value, slope, steps, done, err := l.minimise(x, f)
 		if err != nil || !done || slope > 1e-5 || math.Abs(value-1) > 1e-6 {
-			t.Errorf("noise %g: value %v, gradient %v after %d steps, done %v, %v", noisy, value, slope, steps, done, err)
+			t.Errorf("noise %g: value %v, gradient %v after %d steps, done %v, %v", noisy, value, slope,
+				steps, done, err)
 		}
 		for i, v := range x {
 			if math.Abs(v-1) > 0.03 {
@@ -329,12 +338,13 @@ func TestLBFGSBearsNoise(t *testing.T) {
 		t.Errorf("with only noise left: %d steps, done %v, %v", steps, done, err)
 	}
 	l := lbfgs{limit: 5, tolerance: 1e-5}
-	if _, _, _, _, err := l.minimise([]float64{1}, func(_, grad []float64) (float64, error) { grad[0] = 1; return math.NaN(), nil }); err == nil {
+	if _, _, _, _, err := l.minimise([]float64{1},
+		func(_, grad []float64) (float64, error) { grad[0] = 1; return math.NaN(), nil }); err == nil {
 		t.Error("NaN was let through")
 	}
 }
 
-// Of two sets that cannot be, the same is told every time.
+// If both sets are bad, the same one is reported every time.
 func TestTheFirstBadRowIsTold(t *testing.T) {
 	bad := features.NewSet(2, 1)
 	bad.Labels, bad.X.Data[1] = []int{0, 1}, float32(math.NaN())

@@ -9,19 +9,19 @@ import (
 	"winnow/features"
 )
 
-// ClassMeans names the class whose mean is nearest:
+// ClassMeans predicts the class with the nearest mean:
 //
 //	ŷ(x) = argmin_y |Φ(x) - 1/n_y Σ_{i: y_i = y} Φ(x_i)|²
 //
-// Φ are the rows as given (winnow gives unit rows); means are not normalised again. Equal distances go to the lower
-// class id. Time O((n + m·C)·d) for n rows to fit and m to judge.
+// Φ are the rows as given (winnow gives unit rows); means are not normalised again. For equal distances it
+// predicts the lower class ID. Time O((n + m·C)·d) for n rows to fit and m to judge.
 // Source: adapted triplet (003), eq. 21.
 type ClassMeans struct {
-	Classes []int       // ids, rising
-	Means   [][]float64 // one a class
+	Classes []int       // IDs, rising
+	Means   [][]float64 // one per class
 }
 
-// FitClassMeans takes the mean of every class of train, whose rows are all labelled.
+// FitClassMeans computes the mean of every class of train, whose rows must all be labelled.
 func FitClassMeans(train features.Set) *ClassMeans {
 	classes, of := classesOf(train.Labels)
 	m := &ClassMeans{Classes: classes, Means: make([][]float64, len(classes))}
@@ -43,8 +43,8 @@ func FitClassMeans(train features.Set) *ClassMeans {
 	return m
 }
 
-// Predict names a class for every row. Classes are compared by float32 products; those too near each other to tell so
-// are measured again in float64.
+// Predict returns the predicted class of every row. It compares classes by float32 products, and again in
+// float64 if these are too close.
 func (m *ClassMeans) Predict(ctx context.Context, x blas32.General, maxMem int64) ([]int, error) {
 	means := features.NewMatrix(len(m.Means), x.Cols)
 	half, longest := make([]float64, len(m.Means)), 0.0 // |μ|²/2: the nearest mean has the greatest x·μ - |μ|²/2
@@ -86,14 +86,14 @@ func squaredDistance(x []float32, mean []float64) float64 {
 	return sum
 }
 
-// ClassifierOptions say what to do about classes without fitted rows, and bound the memory.
+// ClassifierOptions set how to treat classes without fitted rows, and limit the memory.
 type ClassifierOptions struct {
-	CountUnseen bool  // a row of a class that train has not counts as wrong
-	MaxMem      int64 // bytes of products held at once; default DefaultMaxMem
+	CountUnseen bool  // a row whose class is not in train counts as wrong
+	MaxMem      int64 // bytes of products in memory at once; default DefaultMaxMem
 }
 
-// NearestClassMean fits the means on train and measures how often they name the class of test's rows. Rows without a
-// label take no part.
+// NearestClassMean fits the means on train and measures how often they predict the class of test's rows. Rows
+// without a label are ignored.
 func NearestClassMean(ctx context.Context, train, test features.Set, opts ClassifierOptions) (Accuracy, error) {
 	train, test, err := fittable("nearest class mean", train, test)
 	if err != nil {

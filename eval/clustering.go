@@ -8,8 +8,8 @@ import (
 	"winnow/features"
 )
 
-// Agreement compares clusters with classes, n_ij rows being in class i and cluster j, a_i in the class and b_j in
-// the cluster:
+// Agreement compares clusters with classes; n_ij rows are in class i and cluster j, a_i in class i and b_j in
+// cluster j:
 //
 //	I = Σ_ij n_ij/n · log(n·n_ij / (a_i·b_j)), H(a) = -Σ_i a_i/n · log(a_i/n)
 //	NMI (arithmetic) = I / ((H(a) + H(b))/2), NMI (geometric) = I / √(H(a)·H(b))
@@ -17,16 +17,16 @@ import (
 //	ARI = (T - E[T]) / (max T - E[T]) over pairs of rows, T = Σ_ij C(n_ij, 2)
 //	F1  = 2·P·R/(P + R), P = T / Σ_j C(b_j, 2), R = T / Σ_i C(a_i, 2)
 //
-// E[·] is over all ways to draw clusters of these sizes. Logarithms are natural. Neither the names of classes or
-// clusters nor the order of rows plays a part. The same partition under other names gives 1 throughout, also where
-// all rows are in one cluster or every row is in its own; where I is 0 both NMI are 0; without any pair in a
-// cluster P is 0, without any in a class R is.
+// E[·] is over all ways to draw clusters of these sizes. Logarithms are natural. The result depends neither on
+// the names of classes and clusters nor on the order of rows. If the two partitions are the same, all measures
+// are 1, even if all rows are in one cluster or every row is in its own. If I is 0 both NMI are 0; without any
+// pair in a cluster P is 0, without any pair in a class R is 0.
 // Sources: NMI arithmetic as BSPML (002), geometric as Le and Odobez (000), both in Strehl and Ghosh, JMLR
 // 2002; AMI: Vinh, Epps and Bailey, JMLR 2010; ARI: Hubert and Arabie, 1985. The numbers are scikit-learn's.
 type Agreement struct {
 	Samples        int     `json:"samples"`
 	Classes        int     `json:"classes"`
-	Clusters       int     `json:"clusters"` // that hold a row
+	Clusters       int     `json:"clusters"` // non-empty clusters
 	Information    float64 `json:"mutual_information"`
 	ClassEntropy   float64 `json:"entropy_labels"`
 	ClusterEntropy float64 `json:"entropy_clusters"`
@@ -39,10 +39,11 @@ type Agreement struct {
 	PairRecall     float64 `json:"pair_recall"`
 }
 
-// Agree compares a label and a cluster number of each of n rows; any integers do.
+// Agree compares the label and the cluster number of each of n rows; both may be any integers.
 func Agree(labels, clusters []int) (Agreement, error) {
 	if len(labels) != len(clusters) || len(labels) == 0 {
-		return Agreement{}, fmt.Errorf("eval: clustering: %d labels and %d clusters, expected as many, and at least one", len(labels), len(clusters))
+		return Agreement{}, fmt.Errorf("eval: clustering: %d labels and %d clusters, expected equal numbers, "+
+			"at least one", len(labels), len(clusters))
 	}
 	t := count(labels, clusters)
 	a := Agreement{Samples: len(labels), Classes: len(t.classes), Clusters: len(t.clusters)}
@@ -57,14 +58,14 @@ func Agree(labels, clusters []int) (Agreement, error) {
 	if a.Information > 0 {
 		a.NMI, a.NMIGeometric = a.Information/mean, a.Information/math.Sqrt(a.ClassEntropy*a.ClusterEntropy)
 	}
-	// Not the same partition: the mean entropy is above E[I], unless one side says nothing at all.
+	// If the partitions differ, the mean entropy is above E[I], unless one side is trivial.
 	if expected := t.expectedInformation(); mean-expected > 1e-15*mean {
 		a.AMI = (a.Information - expected) / (mean - expected)
 	}
 	return a, nil
 }
 
-// pairs fills in what counts pairs of rows.
+// pairs computes the measures that count pairs of rows.
 func (a *Agreement) pairs(t table) {
 	both, inClass, inCluster, all := 0.0, 0.0, 0.0, pairsOf(t.n)
 	for _, c := range t.cells {
@@ -94,11 +95,11 @@ func (a *Agreement) pairs(t table) {
 
 func pairsOf(n float64) float64 { return n * (n - 1) / 2 }
 
-// table counts rows by class and cluster; classes, clusters and cells stand in the order of their first rows, so
+// table counts rows by class and cluster. Classes, clusters and cells are in the order of their first rows, so
 // that sums do not depend on names.
 type table struct {
 	n                 float64
-	classes, clusters []int // rows of each
+	classes, clusters []int // number of rows in each
 	cells             []cell
 }
 
@@ -126,7 +127,7 @@ func count(labels, clusters []int) table {
 	return t
 }
 
-// place numbers keys in the order in which they come.
+// place numbers keys in order of appearance.
 func place[K comparable](seen map[K]int, key K) int {
 	at, ok := seen[key]
 	if !ok {
@@ -136,7 +137,7 @@ func place[K comparable](seen map[K]int, key K) int {
 	return at
 }
 
-// same reports whether classes and clusters are one partition under two names.
+// same reports whether classes and clusters are the same partition.
 func (t table) same() bool { return len(t.cells) == len(t.classes) && len(t.cells) == len(t.clusters) }
 
 func (t table) information() float64 {
@@ -148,7 +149,7 @@ func (t table) information() float64 {
 		n, ab := float64(c.n), float64(t.classes[c.class])*float64(t.clusters[c.cluster])
 		sum += n / t.n * math.Log(n/ab*t.n)
 	}
-	if sum < 1e-15 { // rounding, where the two are independent
+	if sum < 1e-15 { // rounding, if the two are independent
 		return 0
 	}
 	return sum
@@ -162,7 +163,7 @@ func entropy(counts []int, n float64) float64 {
 	return sum
 }
 
-// Clustering is how well k-means finds the classes again.
+// Clustering tells how well k-means recovers the classes.
 type Clustering struct {
 	Agreement
 	Inertia    float64 `json:"inertia"`
@@ -170,8 +171,8 @@ type Clustering struct {
 	Converged  bool    `json:"converged"`
 }
 
-// Cluster parts the rows of z by k-means into k clusters, or as many as there are classes where k is 0, and compares
-// them with the labels. Rows without a label take no part.
+// Cluster divides the rows of z into k clusters by k-means, or as many as there are classes if k is 0, and
+// compares them with the labels. Rows without a label are ignored.
 func Cluster(ctx context.Context, z features.Set, k int, opts KMeansOptions) (Clustering, error) {
 	z = labelled(z)
 	if k == 0 {

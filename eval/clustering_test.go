@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// slowAgree goes by the definitions: pairs of rows one by one, shares of rows, and for the expected information all
-// orders of the clusters.
+// slowAgree follows the definitions: pairs of rows one by one, shares of rows and, for the expected
+// information, all orders of the clusters.
 func slowAgree(labels, clusters []int) map[string]float64 {
 	n := float64(len(labels))
 	var both, inClass, inCluster, neither float64
@@ -27,8 +27,10 @@ func slowAgree(labels, clusters []int) map[string]float64 {
 			}
 		}
 	}
-	out := map[string]float64{"f1": 2 * both / (2*both + inClass + inCluster), "p": both / (both + inCluster), "r": both / (both + inClass)}
-	out["ari"] = 2 * (both*neither - inClass*inCluster) / ((both+inClass)*(inClass+neither) + (both+inCluster)*(inCluster+neither))
+	out := map[string]float64{"f1": 2 * both / (2*both + inClass + inCluster), "p": both / (both + inCluster),
+		"r": both / (both + inClass)}
+	out["ari"] = 2 * (both*neither - inClass*inCluster) /
+		((both+inClass)*(inClass+neither) + (both+inCluster)*(inCluster+neither))
 	h := slowInformation(labels, labels)
 	g := slowInformation(clusters, clusters)
 	mi := slowInformation(labels, clusters)
@@ -55,7 +57,7 @@ func slowAgree(labels, clusters []int) map[string]float64 {
 	return out
 }
 
-// slowInformation returns Σ p(a,b) log(p(a,b)/(p(a)p(b))): with itself, the entropy.
+// slowInformation returns Σ p(a,b) log(p(a,b)/(p(a)p(b))); of a partition with itself this is the entropy.
 func slowInformation(a, b []int) float64 {
 	share := func(is func(i int) bool) float64 {
 		count := 0.0
@@ -77,7 +79,8 @@ func slowInformation(a, b []int) float64 {
 
 func compareAgree(labels, clusters []int, got Agreement) error {
 	for key, want := range slowAgree(labels, clusters) {
-		v := map[string]float64{"f1": got.F1, "p": got.PairPrecision, "r": got.PairRecall, "ari": got.ARI, "mi": got.Information, "nmi": got.NMI, "geo": got.NMIGeometric, "ami": got.AMI}[key]
+		v := map[string]float64{"f1": got.F1, "p": got.PairPrecision, "r": got.PairRecall, "ari": got.ARI,
+			"mi": got.Information, "nmi": got.NMI, "geo": got.NMIGeometric, "ami": got.AMI}[key]
 		if math.IsNaN(want) || math.IsInf(want, 0) {
 			continue // nothing to divide by: TestAgreeDegenerate
 		}
@@ -109,7 +112,7 @@ func TestAgreeAgainstDefinition(t *testing.T) {
 		}
 		if n <= 7 && got.AMI != 0 && got.AMI != 1 {
 			adjusted++
-			got.AMI = got.NMI // what is not adjusted for chance must be seen
+			got.AMI = got.NMI // a measure not adjusted for chance must be detected
 			if compareAgree(labels, clusters, got) == nil {
 				t.Errorf("seed %d: an AMI that is the NMI was not seen", seed)
 			}
@@ -139,8 +142,10 @@ func TestExpectedInformationAgainstPlainSum(t *testing.T) {
 		for _, a := range table.classes {
 			for _, b := range table.clusters {
 				for m := max(1, a+b-n); m <= min(a, b); m++ {
-					p := logChoose(float64(a), float64(m)) + logChoose(float64(n-a), float64(b-m)) - logChoose(float64(n), float64(b))
-					want += float64(m) / float64(n) * math.Log(float64(n)*float64(m)/(float64(a)*float64(b))) * math.Exp(p)
+					p := logChoose(float64(a), float64(m)) + logChoose(float64(n-a), float64(b-m)) -
+						logChoose(float64(n), float64(b))
+					want += float64(m) / float64(n) * math.Log(float64(n)*float64(m)/(float64(a)*float64(b))) *
+						math.Exp(p)
 				}
 			}
 		}
@@ -170,7 +175,8 @@ func TestAgreeDegenerate(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, v := range [][2]float64{{got.NMI, c.nmi}, {got.AMI, c.ami}, {got.ARI, c.ari}, {got.F1, c.f1}, {got.PairPrecision, c.p}, {got.PairRecall, c.r}} {
+		for _, v := range [][2]float64{{got.NMI, c.nmi}, {got.AMI, c.ami}, {got.ARI, c.ari}, {got.F1, c.f1},
+			{got.PairPrecision, c.p}, {got.PairRecall, c.r}} {
 			if !(math.Abs(v[0]-v[1]) < 1e-12) {
 				t.Errorf("%s: found %+v, expected %+v", c.name, got, c)
 				break

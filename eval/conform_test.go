@@ -16,15 +16,15 @@ import (
 	"winnow/features"
 )
 
-// The checks that every metric of the catalog must pass, as functions that return an error, so that
-// TestSpoiledMetricsAreSeen can see each of them fail. A subject is a metric as it is measured.
+// The checks that every metric of the catalog must pass are functions that return an error, so that
+// TestSpoiledMetricsAreSeen can see each of them fail. A subject is a metric with a way to measure it.
 type subject struct {
 	entry   Entry
 	measure func(in Input) (Result, error)
 }
 
-// subjects returns the metrics of the catalog with their defaults, but that a probe is fitted to more digits than its
-// accuracy needs: where it stops depends on the roundings.
+// subjects returns the metrics of the catalog with their defaults, except that a probe is fitted to more digits
+// than its accuracy needs: where it stops depends on rounding.
 func subjects(t testing.TB) []subject {
 	var list []subject
 	for _, e := range Catalog {
@@ -45,8 +45,8 @@ func subjects(t testing.TB) []subject {
 	return list
 }
 
-// detects finds the labels of Test that are not those of the cluster they lie in, which the means of Train tell, by how
-// near the nearest row of Train with the label is: not as well as could be where Train has wrong labels.
+// detects finds the labels of Test that differ from those of the cluster they lie in, by the distance to the
+// nearest row of Train with the label. It is not optimal when Train has wrong labels.
 func detects(in Input) (Result, error) {
 	z, fit := labelled(in.Test), labelled(*in.Train)
 	truth, err := FitClassMeans(fit).Predict(context.Background(), z.X, 0)
@@ -75,8 +75,8 @@ const (
 	conformClasses = 7
 )
 
-// conformInput returns rows of separate clusters, in turn, a share of which have the label of another: of those to judge,
-// and of those to fit on.
+// conformInput returns rows of separate clusters in turn, to judge and to fit on; given shares of them have the
+// label of another cluster.
 func conformInput(seed uint64, n int, wrong, fitWrong float64) Input {
 	rng := rand.New(rand.NewPCG(seed, 31))
 	all := blobs(seed, 2*n, conformDim, conformClasses, 0.15)
@@ -100,7 +100,7 @@ func conformInput(seed uint64, n int, wrong, fitWrong float64) Input {
 	return Input{Test: test, Train: &train, Seed: seed}
 }
 
-// changed returns a copy of in with every set through f.
+// changed returns a copy of in with f applied to every set.
 func changed(in Input, f func(features.Set) features.Set) Input {
 	in.Test = f(in.Test)
 	for _, set := range []**features.Set{&in.Gallery, &in.Train} {
@@ -112,7 +112,7 @@ func changed(in Input, f func(features.Set) features.Set) Input {
 	return in
 }
 
-// withGallery asks half of the rows against the other half.
+// withGallery uses half of the rows as queries and the other half as the gallery.
 func withGallery(in Input) Input {
 	n := in.Test.Len() / 2
 	gallery := in.Test.Rows(allOf(n))
@@ -138,7 +138,7 @@ func sameAs(a, b Result, tolerance float64) error {
 	return nil
 }
 
-// unchanged measures before and after a change that must not matter.
+// unchanged measures before and after a change that must have no effect.
 func (s subject) unchanged(tolerance float64, change func(Input) Input) error {
 	for seed := range uint64(3) {
 		in := conformInput(seed, 40*conformClasses, 0.3, 0.05)
@@ -159,7 +159,7 @@ func (s subject) unchanged(tolerance float64, change func(Input) Input) error {
 	return nil
 }
 
-// roundings is what a few similarities that change places in float32 may do to MAP@R.
+// roundings is the effect on MAP@R of a few similarities that swap ranks in float32.
 const roundings = 5e-5
 
 func checkRenaming(s subject) error {
@@ -236,7 +236,7 @@ func rotated(x blas32.General, turn [][]float64) blas32.General {
 	return out
 }
 
-// checkUnlabelled: rows without a label, whatever they are, take no part.
+// checkUnlabelled: rows without a label are ignored, whatever they contain.
 func checkUnlabelled(s subject) error {
 	return s.unchanged(1e-12, func(in Input) Input {
 		return changed(in, func(set features.Set) features.Set {
@@ -252,7 +252,7 @@ func checkUnlabelled(s subject) error {
 	})
 }
 
-// checkPerfect: where clusters and labels agree every number is 1.
+// checkPerfect: if clusters and labels agree every number is 1.
 func checkPerfect(s subject) error {
 	for seed := range uint64(3) {
 		in := conformInput(seed, 30*conformClasses, 0, 0)
@@ -275,7 +275,7 @@ func checkPerfect(s subject) error {
 	return nil
 }
 
-// checkChance: labels that have nothing to do with the vectors give what guessing gives.
+// checkChance: labels unrelated to the vectors give the result of guessing.
 func checkChance(s subject) error {
 	if s.entry.Truth {
 		return nil // the truth is made of the vectors here: TestDetectionByChance
@@ -316,7 +316,7 @@ func checkChance(s subject) error {
 			case "ami", "ari":
 				want, band = 0, 0.015
 			case "fit_accuracy":
-				want, band = 0.4, 0.2 // fits a little of any labels
+				want, band = 0.4, 0.2 // fits any labels a little
 			}
 			if !(math.Abs(v.Value-want) <= band) {
 				return fmt.Errorf("seed %d: %s is %v, expected about %v", seed, v.Key, v.Value, want)
@@ -326,8 +326,8 @@ func checkChance(s subject) error {
 	return nil
 }
 
-// checkDegenerate: whatever is small or the same, numbers stay in their range, or it is said that nothing can be
-// measured.
+// checkDegenerate: for tiny or uniform inputs, numbers stay in their range, or an error says that nothing can
+// be measured.
 func checkDegenerate(s subject) error {
 	base := conformInput(1, 6*conformClasses, 0.3, 0.05)
 	labels := func(f func(i int) int) Input {
@@ -373,7 +373,7 @@ func checkDegenerate(s subject) error {
 	return nil
 }
 
-// checkRepetition: the same again, to the bit, and the vectors and labels are left as they were.
+// checkRepetition: a repetition gives the same bits and leaves vectors and labels unchanged.
 func checkRepetition(s subject) error {
 	in := conformInput(2, 20*conformClasses, 0.3, 0.05)
 	was := changed(in, func(set features.Set) features.Set { return set.Rows(allOf(set.Len())) })
@@ -394,7 +394,7 @@ func checkRepetition(s subject) error {
 	return nil
 }
 
-// checkMonotone: the more labels are wrong, the worse. It is not so for finding the wrong ones.
+// checkMonotone: the more labels are wrong, the worse the result, except for finding the wrong ones.
 func checkMonotone(s subject) error {
 	if s.entry.Truth {
 		return nil
@@ -418,7 +418,7 @@ func checkMonotone(s subject) error {
 	return nil
 }
 
-// checkKeys: what is shown is what the entry lists and what the JSON says.
+// checkKeys: what is shown matches the entry's list and the JSON.
 func checkKeys(s subject) error {
 	got, err := s.measure(conformInput(4, 10*conformClasses, 0.3, 0.05))
 	if err != nil {

@@ -10,26 +10,28 @@ import (
 	"winnow/features"
 )
 
-// Detection is how well scores of cleanness find the wrong labels. The positive class is "the given label is
-// wrong"; a sample is more suspect the lower its score. Ties count half (AUROC) or as one step (AP), as in
-// scikit-learn.
+// Detection tells how well scores of cleanness find the wrong labels. The positive class is "the given label is
+// wrong"; a lower score is more suspect. Ties count half (AUROC) or as one step (AP), as in scikit-learn.
 type Detection struct {
-	Samples        int     `json:"samples"`
-	Wrong          int     `json:"wrong"`
-	AUROC          float64 `json:"auroc"` // 0.5 where one kind is missing; in JSON null
-	AP             float64 `json:"ap"`
-	Removed        int     `json:"removed"`         // samples not kept
-	Precision      float64 `json:"precision"`       // wrong among removed
-	Recall         float64 `json:"recall"`          // removed among wrong; null in JSON where none is wrong, as are the recalls at a budget and AP
-	F1             float64 `json:"f1"`              // of those two
-	FilterAccuracy float64 `json:"filter_accuracy"` // clean among kept (PRISM, Fig. 2)
-	KeepRecall     float64 `json:"keep_recall"`     // kept among clean
+	Samples   int     `json:"samples"`
+	Wrong     int     `json:"wrong"`
+	AUROC     float64 `json:"auroc"` // 0.5 if all labels are of one kind, in JSON null
+	AP        float64 `json:"ap"`
+	Removed   int     `json:"removed"`   // samples not kept
+	Precision float64 `json:"precision"` // share of wrong labels among the removed
+	// Recall is the share of the wrong labels that were removed. In JSON it is null if no label is wrong, like
+	// AP and the recalls at a budget.
+	Recall         float64 `json:"recall"`
+	F1             float64 `json:"f1"`              // of Precision and Recall
+	FilterAccuracy float64 `json:"filter_accuracy"` // share of clean labels among the kept (PRISM, Fig. 2)
+	KeepRecall     float64 `json:"keep_recall"`     // share of the clean labels that were kept
 	Found1         float64 `json:"recall_at_1_percent"`
-	Found5         float64 `json:"recall_at_5_percent"` // of the wrong ones, those among the most suspect 5 % of the samples
-	FoundAll       float64 `json:"recall_at_wrong"`     // among as many as are wrong
+	// Found5 is the share of the wrong labels that are among the most suspect 5 % of the samples.
+	Found5   float64 `json:"recall_at_5_percent"`
+	FoundAll float64 `json:"recall_at_wrong"` // the same among as many samples as are wrong
 }
 
-// MarshalJSON writes null for what cannot be measured where labels of one kind are missing.
+// MarshalJSON writes null for measures that are undefined because all labels are right or all are wrong.
 func (d Detection) MarshalJSON() ([]byte, error) {
 	type plain Detection // without this method
 	out := struct {
@@ -53,7 +55,8 @@ func (d Detection) MarshalJSON() ([]byte, error) {
 // Detect compares scores (higher: cleaner) and the kept samples with the truth.
 func Detect(scores []float64, wrong, kept []bool) (Detection, error) {
 	if len(scores) != len(wrong) || len(scores) != len(kept) {
-		return Detection{}, fmt.Errorf("eval: detection of %d scores with %d truths and %d decisions", len(scores), len(wrong), len(kept))
+		return Detection{}, fmt.Errorf("eval: detection of %d scores with %d truths and %d decisions", len(scores),
+			len(wrong), len(kept))
 	}
 	d := Detection{Samples: len(scores), AUROC: 0.5}
 	var both, clean float64
@@ -81,7 +84,8 @@ func Detect(scores []float64, wrong, kept []bool) (Detection, error) {
 	d.FilterAccuracy = share(clean, len(kept)-d.Removed)
 	d.KeepRecall = share(clean, d.Samples-d.Wrong)
 	if d.Wrong > 0 {
-		d.Found1, d.Found5, d.FoundAll = budget(scores, wrong, d.Samples/100), budget(scores, wrong, d.Samples/20), budget(scores, wrong, d.Wrong)
+		d.Found1, d.Found5, d.FoundAll = budget(scores, wrong, d.Samples/100), budget(scores, wrong, d.Samples/20),
+			budget(scores, wrong, d.Wrong)
 	}
 	if d.Wrong > 0 && d.Wrong < d.Samples {
 		d.AUROC, d.AP = curves(scores, wrong, d.Wrong)
@@ -98,7 +102,8 @@ func share(part float64, whole int) float64 {
 	return part / float64(whole)
 }
 
-// budget returns the share of the wrong samples among the n most suspect, at least one; what is tied there counts in part.
+// budget returns the share of the wrong samples that are among the n most suspect. n is at least 1, and samples
+// tied at the limit count in part.
 func budget(scores []float64, wrong []bool, n int) float64 {
 	n = max(n, 1)
 	bar := slices.Sorted(slices.Values(scores))[n-1]
@@ -119,7 +124,7 @@ func budget(scores []float64, wrong []bool, n int) float64 {
 	return (bad + badTied*(float64(n)-below)/tied) / all
 }
 
-// curves walks the samples from most to least suspect, a group of equal scores at a time.
+// curves goes through the samples from most to least suspect, one group of equal scores at a time.
 func curves(scores []float64, wrong []bool, total int) (auroc, ap float64) {
 	order := features.AllRows(len(scores))
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(scores[a], scores[b]) })
@@ -132,7 +137,7 @@ func curves(scores []float64, wrong []bool, total int) (auroc, ap float64) {
 			}
 		}
 		good := float64(to-from) - bad
-		auroc += good * (found + bad/2) // clean ones below every wrong one found, half of the tied
+		auroc += good * (found + bad/2) // clean ones below every wrong one found; ties count half
 		found += bad
 		passed += good
 		ap += bad / float64(total) * found / (found + passed)
@@ -141,7 +146,7 @@ func curves(scores []float64, wrong []bool, total int) (auroc, ap float64) {
 	return auroc / (float64(total) * float64(len(scores)-total)), ap
 }
 
-// KeepShare marks as dropped the ⌊rate·n⌋ lowest scores (ties: lower position first) and keeps the rest.
+// KeepShare marks the ⌊rate·n⌋ lowest scores as dropped (ties: lower position first) and the rest as kept.
 func KeepShare(scores []float64, rate float64) []bool {
 	order, kept := features.AllRows(len(scores)), slices.Repeat([]bool{true}, len(scores))
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(scores[a], scores[b]) })

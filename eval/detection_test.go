@@ -19,7 +19,8 @@ func TestKeepShare(t *testing.T) {
 	}
 }
 
-// Recall at a budget is that of the list's head, averaged over the orders of what is tied, and no less than one sample is looked at.
+// Recall at a budget is that of the head of the list, averaged over the orders of tied samples, for at least
+// one sample.
 func TestRecallAtBudget(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 2))
 	scores, wrong, kept := make([]float64, 240), make([]bool, 240), make([]bool, 240)
@@ -59,7 +60,7 @@ func TestRecallAtBudget(t *testing.T) {
 	}
 }
 
-// What cannot be measured is null in JSON, and reads back as nothing.
+// What cannot be measured is null in JSON and reads back as NaN or 0.
 func TestDetectionJSON(t *testing.T) {
 	for _, c := range []struct {
 		wrong []bool

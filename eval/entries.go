@@ -8,7 +8,7 @@ import (
 
 const (
 	countLonelyDoc = "a query without any positive counts as a miss (otherwise it is left out)"
-	countUnseenDoc = "an image of a class that nothing was fitted on counts as wrong (otherwise it is left out)"
+	countUnseenDoc = "an image of a class without fitted images counts as wrong (otherwise it is left out)"
 )
 
 var retrievalEntry = Entry{
@@ -22,13 +22,13 @@ var retrievalEntry = Entry{
 	Numbers: []Number{
 		{"precision_at_1", "P@1", "the nearest image has the query's label"},
 		{"recall", "R@K", "one of the K nearest has"},
-		{"r_precision", "R-Prec", "share of the R nearest that have, R being as many as there are"},
+		{"r_precision", "R-Prec", "share of the R nearest that have, R = number of positives"},
 		{"map_at_r", "MAP@R", "R-Precision that counts the order"},
 	},
 	Settings: []Setting{
 		{Name: "k", Default: []int{1, 2, 4, 8, 16, 32}, Doc: "the K of Recall@K"},
 		{Name: "count_lonely", Default: false, Doc: countLonelyDoc},
-		{Name: "queries", Default: 0, Min: 0, Max: 1e9, Doc: "how many images ask, drawn by the seed; 0: all"},
+		{Name: "queries", Default: 0, Min: 0, Max: 1e9, Doc: "number of query images, drawn by the seed; 0: all"},
 	},
 	Cost: "n queries × m images × d numbers",
 	Measure: func(ctx context.Context, in Input, v Values) (Result, error) {
@@ -37,7 +37,7 @@ var retrievalEntry = Entry{
 	},
 }
 
-// Labelled returns the queries and the gallery of a retrieval without the rows that have no label.
+// Labelled returns the queries and the gallery of a retrieval without unlabelled rows.
 func (in Input) Labelled() (query features.Set, gallery *features.Set) {
 	if in.Gallery != nil {
 		gallery = new(labelled(*in.Gallery))
@@ -45,32 +45,35 @@ func (in Input) Labelled() (query features.Set, gallery *features.Set) {
 	return labelled(in.Test), gallery
 }
 
-// Retrieval returns the options that a retrieval's settings come to.
+// Retrieval returns the options for these settings of a retrieval.
 func (in Input) Retrieval(v Values) RetrievalOptions {
-	return RetrievalOptions{K: v.Counts("k"), CountLonely: v.Flag("count_lonely"), MaxMem: in.MaxMem, Queries: v.Count("queries"), Seed: in.Seed}
+	return RetrievalOptions{K: v.Counts("k"), CountLonely: v.Flag("count_lonely"), MaxMem: in.MaxMem,
+		Queries: v.Count("queries"), Seed: in.Seed}
 }
 
 var clusteringEntry = Entry{
 	Name: "clustering", Title: "NMI, AMI, ARI, F1 of k-means", Command: "eval", Costly: true, Draws: true,
-	Paper: "Vinh et al. 2010; Hubert & Arabie 1985; Le & Odobez (000); BSPML (002)", Equation: "NMI as in 002, geometric as in 000; AMI Eq. 24 of Vinh et al.; ARI of Hubert & Arabie",
+	Paper:    "Vinh et al. 2010; Hubert & Arabie 1985; Le & Odobez (000); BSPML (002)",
+	Equation: "NMI as in 002, geometric as in 000; AMI Eq. 24 of Vinh et al.; ARI of Hubert & Arabie",
 	Formula: "k-means++ with as many clusters as classes; I, H of the table n_ij of classes and clusters\n" +
 		"NMI = 2I/(H(a) + H(b)); geometric: I/√(H(a)·H(b))\n" +
 		"AMI = (I - E[I])/((H(a) + H(b))/2 - E[I])\n" +
 		"ARI = (T - E[T])/(max T - E[T]), T = Σ C(n_ij, 2)\n" +
 		"F1 = 2PR/(P + R), P = T/Σ_j C(b_j, 2), R = T/Σ_i C(a_i, 2)",
 	Numbers: []Number{
-		{"nmi_arithmetic", "NMI", "what cluster and class tell of each other, over their mean entropy"},
+		{"nmi_arithmetic", "NMI", "mutual information of cluster and class, over their mean entropy"},
 		{"nmi_geometric", "NMI geo", "the same over the geometric mean"},
-		{"ami", "AMI", "NMI less what chance gives: 0 for clusters that know nothing"},
-		{"ari", "ARI", "pairs in agreement less what chance gives"},
+		{"ami", "AMI", "NMI adjusted for chance: 0 for random clusters"},
+		{"ari", "ARI", "pairs in agreement, adjusted for chance"},
 		{"f1", "F1", "of pairs: same cluster, same class"},
 		{"pair_precision", "pair P", "pairs of a cluster that are of one class"},
 		{"pair_recall", "pair R", "pairs of a class that are in one cluster"},
 	},
 	Settings: []Setting{
 		{Name: "clusters", Default: 0, Max: 1e6, Doc: "clusters (0: as many as classes)"},
-		{Name: "starts", Default: 5, Min: 1, Max: 1000, Doc: "starts of k-means, of which the one with the least inertia counts"},
-		{Name: "iterations", Default: 100, Min: 1, Max: 1e6, Doc: "most iterations of a start"},
+		{Name: "starts", Default: 5, Min: 1, Max: 1000,
+			Doc: "starts of k-means; the one with the least inertia counts"},
+		{Name: "iterations", Default: 100, Min: 1, Max: 1e6, Doc: "limit of iterations per start"},
 	},
 	Cost: "starts × iterations × n images × k clusters × d numbers",
 	Measure: func(ctx context.Context, in Input, v Values) (Result, error) {
@@ -97,11 +100,15 @@ var probeEntry = Entry{
 	Paper: "SCL-RHE (004)", Equation: "section 6.1, unnumbered",
 	Formula: "softmax regression on the unit embeddings: min over W, b of\n" +
 		"mean of -log softmax(W·z + b)[y] + l2/2·|W|², solved by L-BFGS",
-	Numbers: []Number{{"accuracy", "top-1", "images whose class has the greatest logit"}, {"fit_accuracy", "fitted", "the same on the images it was fitted on"}},
+	Numbers: []Number{{"accuracy", "top-1", "images whose class has the greatest logit"},
+		{"fit_accuracy", "fitted", "the same on the images it was fitted on"}},
 	Settings: []Setting{
-		{Name: "l2", Default: 1e-5, Max: 1e6, Doc: "penalty of the weights (of unit embeddings; less fits clean labels better, more bears wrong ones)"},
-		{Name: "iterations", Default: 1000, Min: 1, Max: 1e6, Doc: "most steps of L-BFGS"},
-		{Name: "tolerance", Default: 1e-3, Min: 1e-9, Max: 1, Doc: "done when no entry of the gradient is larger than this share of the largest at W = 0"},
+		{Name: "l2", Default: 1e-5, Max: 1e6,
+			Doc: "penalty of the weights (for unit embeddings; less fits clean labels better, more " +
+				"tolerates wrong ones)"},
+		{Name: "iterations", Default: 1000, Min: 1, Max: 1e6, Doc: "limit of L-BFGS steps"},
+		{Name: "tolerance", Default: 1e-3, Min: 1e-9, Max: 1,
+			Doc: "stop when no entry of the gradient is larger than this share of the largest at W = 0"},
 		{Name: "count_unseen", Default: false, Doc: countUnseenDoc},
 	},
 	Cost: "steps × n images × C classes × d numbers, twice",
@@ -130,7 +137,7 @@ var detectionEntry = Entry{
 		{"keep_recall", "right kept", "kept among the right labels"},
 		{"recall_at_1_percent", "R@1 %", "wrong labels among the most suspect 1 %"},
 		{"recall_at_5_percent", "R@5 %", "wrong labels among the most suspect 5 %"},
-		{"recall_at_wrong", "R@wrong", "wrong labels among as many as are wrong"},
+		{"recall_at_wrong", "R@wrong", "wrong labels among the N most suspect, N = number of wrong"},
 	},
 	Cost: "that of the filter, and a sort",
 }

@@ -17,13 +17,14 @@ func birds() features.Set {
 	return z
 }
 
-// Each vector asks the others, which are ranked by their cosine; what counts is who has its label.
+// Each vector is a query for the others, which are ranked by cosine; those with its label count.
 func ExampleRetrieve() {
 	r, err := eval.Retrieve(context.Background(), birds(), nil, eval.RetrievalOptions{K: []int{1, 2}})
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("%d queries (%d have no other of their label): P@1 %.2f, R@2 %.2f, MAP@R %.2f\n", r.N, r.Lonely, r.PrecisionAt1, r.Recall[2], r.MAPAtR)
+	fmt.Printf("%d queries (%d have no other of their label): P@1 %.2f, R@2 %.2f, MAP@R %.2f\n", r.N, r.Lonely,
+		r.PrecisionAt1, r.Recall[2], r.MAPAtR)
 	// Output:
 	// 3 queries (1 have no other of their label): P@1 1.00, R@2 1.00, MAP@R 0.83
 }

@@ -60,17 +60,18 @@ func goldenClustering(t *testing.T, c reference.Case) {
 		t.Fatal(err)
 	}
 	for key, v := range map[string]float64{
-		"mutual_information": got.Information, "entropy_labels": got.ClassEntropy, "entropy_clusters": got.ClusterEntropy,
-		"nmi_arithmetic": got.NMI, "nmi_geometric": got.NMIGeometric, "ami": got.AMI, "ari": got.ARI,
+		"mutual_information": got.Information, "entropy_labels": got.ClassEntropy,
+		"entropy_clusters": got.ClusterEntropy,
+		"nmi_arithmetic":   got.NMI, "nmi_geometric": got.NMIGeometric, "ami": got.AMI, "ari": got.ARI,
 		"f1": got.F1, "pair_precision": got.PairPrecision, "pair_recall": got.PairRecall,
 	} {
 		goldenNear(t, c, key, v)
 	}
 }
 
-// The rows are rounded to float32, so the inertia Σ|x-c|² is compared to 1e-6 and to what moving every coordinate by
-// half a unit in the last place can change; the one that our partition has on the rows as they are written must be the
-// golden one.
+// The rows are rounded to float32, so the inertia Σ|x-c|² is compared to 1e-6, and to the change from moving
+// every coordinate by half a unit in the last place. The inertia of our partition on the unrounded rows must be
+// the golden one.
 func goldenKMeans(t *testing.T, c reference.Case) {
 	onlyParams(t, c, "k")
 	rows, k := c.Matrix(t, "points"), int(c.Param("k", 0))
@@ -88,14 +89,16 @@ func goldenKMeans(t *testing.T, c reference.Case) {
 			length += v * v
 		}
 	}
-	if want := c.Float(t, "inertia"); !(math.Abs(got.Inertia-want) <= 1e-6*want+math.Sqrt(want*length)/(1<<23)) || !got.Converged {
+	if want := c.Float(t, "inertia"); !(math.Abs(got.Inertia-want) <= 1e-6*want+math.Sqrt(want*length)/(1<<23)) ||
+		!got.Converged {
 		t.Errorf("%s: inertia %v, converged %v, expected %v", c.Name, got.Inertia, got.Converged, want)
 	}
 }
 
 func goldenClassMean(t *testing.T, c reference.Case) {
 	onlyParams(t, c)
-	train, test := asGiven(c.Matrix(t, "train"), c.Ints(t, "train_labels")), asGiven(c.Matrix(t, "test"), c.Ints(t, "test_labels"))
+	train, test := asGiven(c.Matrix(t, "train"), c.Ints(t, "train_labels")),
+		asGiven(c.Matrix(t, "test"), c.Ints(t, "test_labels"))
 	m := FitClassMeans(train)
 	means := c.Matrix(t, "means")
 	for k, class := range m.Classes {

@@ -1,6 +1,6 @@
 package eval
 
-// groups lists the rows of every cluster, rising.
+// groups lists the rows of every cluster in rising order.
 type groups struct {
 	rows []int32
 	from []int // cluster k has rows[from[k]:from[k+1]]
@@ -28,9 +28,9 @@ func (g *groups) sort(of []int, k int) {
 	}
 }
 
-// fill gives every empty cluster the row farthest from its own centre, of those that are not alone in theirs; far is
-// the rows' squared distance and is 0 afterwards for those that moved. Where no such row has any distance left the
-// cluster stays empty.
+// fill moves to every empty cluster the row that is farthest from its own centre, among rows that are not alone
+// in their cluster. far are the squared distances of the rows, set to 0 for those that moved. If no such row
+// has a distance above 0, the cluster stays empty.
 func (g *groups) fill(of []int, far []float64) {
 	k := len(g.from) - 1
 	for c := range k {

@@ -13,34 +13,34 @@ import (
 	"winnow/features"
 )
 
-// KMeansOptions bound a clustering; a zero takes the default.
+// KMeansOptions are the settings of a clustering; a zero takes the default.
 type KMeansOptions struct {
-	Starts     int    // independent k-means++ starts, the best of which counts; default 5
-	Iterations int    // most that one start may take; default 100
+	Starts     int    // independent k-means++ starts, of which the best is used; default 5
+	Iterations int    // limit for one start; default 100
 	Seed       uint64 // of all draws
-	MaxMem     int64  // bytes of similarities held at once; default DefaultMaxMem
+	MaxMem     int64  // bytes of similarities in memory at once; default DefaultMaxMem
 }
 
 // Clusters is a partition of n rows around k centres.
 type Clusters struct {
 	Of         []int          // n cluster numbers, 0 … k-1
-	Centres    blas32.General // k×d, the means of their rows; k is less than asked for where fewer rows are distinct
+	Centres    blas32.General // k×d, the means of their rows; k is less than requested if there are fewer distinct rows
 	Inertia    float64        // Σ_i |x_i - centre of x_i|²
 	Iterations int            // of the best start
 	Converged  bool           // its last iteration moved no row
-	Start      int            // which start was the best
+	Start      int            // the number of the best start
 }
 
-// KMeans parts the rows of x into at most k clusters so that the inertia
+// KMeans divides the rows of x into at most k clusters with a small inertia
 //
 //	Σ_i min_c |x_i - μ_c|²
 //
-// is small: the best of several starts of Lloyd's iteration, each from k-means++ (a first row drawn uniformly,
-// every next one with probability in proportion to its squared distance from the nearest one drawn). Rows are n×d
-// of any length and are centred on a copy; distances are float32 products |x|² - 2x·μ + |μ|², sums are float64. A
-// cluster that loses its last row gets the row that lies farthest from its own centre; ties go to the lower cluster
-// and the lower row. The seed decides all: the same bits again on the same machine. Fewer than k distinct rows give
-// as many clusters as there are distinct rows, within the resolution of float32.
+// It returns the best of several starts of Lloyd's iteration. Each start uses k-means++: the first row is drawn
+// uniformly, each further one with probability proportional to its squared distance from the nearest row drawn so
+// far. Rows are n×d of any length and are centred on a copy; distances are float32 products |x|² - 2x·μ + |μ|²,
+// sums are float64. A cluster that loses its last row gets the row farthest from its own centre; ties go to the
+// lower cluster and the lower row. The result is determined by the seed, bit for bit on the same machine. Fewer
+// than k distinct rows, within the resolution of float32, give one cluster per distinct row.
 // Time O(starts·iterations·n·k·d), through blas32 in blocks of at most MaxMem; memory another n×d.
 // Source: Lloyd, Least Squares Quantization in PCM, 1982; Arthur and Vassilvitskii, k-means++, SODA 2007.
 func KMeans(ctx context.Context, x blas32.General, k int, opts KMeansOptions) (Clusters, error) {
@@ -79,7 +79,8 @@ func KMeans(ctx context.Context, x blas32.General, k int, opts KMeansOptions) (C
 	return best, nil
 }
 
-// lloyd gives rows to their nearest centres and moves the centres to the means of their rows until no row moves.
+// lloyd assigns rows to their nearest centres and moves the centres to the means of their rows, until no row
+// moves.
 func (p *points) lloyd(ctx context.Context, centres blas32.General, limit int) (Clusters, error) {
 	out := Clusters{Of: slices.Repeat([]int{-1}, p.x.Rows), Centres: centres}
 	far := make([]float64, p.x.Rows)
@@ -100,7 +101,7 @@ func (p *points) lloyd(ctx context.Context, centres blas32.General, limit int) (
 	return out, nil
 }
 
-// assign finds the nearest centre of every row and how far it is, squared, and reports whether any row moved.
+// assign finds the nearest centre of every row and its squared distance, and reports whether any row moved.
 func (p *points) assign(ctx context.Context, c Clusters, far []float64) (bool, error) {
 	half := make([]float32, c.Centres.Rows) // |μ|²/2: the nearest centre has the greatest x·μ - |μ|²/2
 	for k := range half {
@@ -127,7 +128,8 @@ func (p *points) assign(ctx context.Context, c Clusters, far []float64) (bool, e
 	return slices.Contains(moved, true), err
 }
 
-// means moves every centre to the mean of its rows; each is summed in the order of the rows, on any core.
+// means moves every centre to the mean of its rows. Each is summed in the order of its rows, whichever core
+// does it.
 func (p *points) means(g groups, centres blas32.General) {
 	workers := runtime.GOMAXPROCS(0)
 	var group errgroup.Group
@@ -145,10 +147,10 @@ func (p *points) means(g groups, centres blas32.General) {
 			return nil
 		})
 	}
-	_ = group.Wait() // nothing in it fails
+	_ = group.Wait() // no function returns an error
 }
 
-// mean64 writes the mean of some rows.
+// mean64 writes the mean of the listed rows.
 func (p *points) mean64(dst []float64, rows []int32) {
 	clear(dst)
 	for _, i := range rows {
@@ -161,7 +163,7 @@ func (p *points) mean64(dst []float64, rows []int32) {
 	}
 }
 
-// inertia returns the sum of squared distances from the means, in float64 throughout.
+// inertia returns the sum of squared distances from the means, all in float64.
 func (p *points) inertia(g *groups, of []int, k int) float64 {
 	g.sort(of, k)
 	total, mean := 0.0, make([]float64, p.x.Cols)

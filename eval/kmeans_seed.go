@@ -13,7 +13,7 @@ import (
 	"winnow/features"
 )
 
-// points are rows around their mean, with their squared lengths.
+// points holds rows relative to their mean, with their squared lengths.
 type points struct {
 	x      blas32.General
 	mean   []float64
@@ -22,7 +22,8 @@ type points struct {
 }
 
 func newPoints(x blas32.General, maxMem int64) (*points, error) {
-	p := &points{x: features.NewMatrix(x.Rows, x.Cols), mean: make([]float64, x.Cols), square: make([]float64, x.Rows), maxMem: maxMem}
+	p := &points{x: features.NewMatrix(x.Rows, x.Cols), mean: make([]float64, x.Cols), square: make([]float64, x.Rows),
+		maxMem: maxMem}
 	for i := range x.Rows {
 		for j, v := range features.Row(x, i) {
 			p.mean[j] += float64(v)
@@ -38,16 +39,19 @@ func newPoints(x blas32.General, maxMem int64) (*points, error) {
 			p.square[i] += float64(row[j]) * float64(row[j])
 		}
 		if math.IsNaN(p.square[i]) || math.IsInf(p.square[i], 0) {
-			return nil, fmt.Errorf("eval: row %d: squared distance from the mean is %v, expected a finite number", i, p.square[i])
+			return nil, fmt.Errorf("eval: row %d: squared distance from the mean is %v, expected a finite number", i,
+				p.square[i])
 		}
 	}
 	return p, nil
 }
 
-// resolution is how much of |x|² + |c|² a squared distance in float32 products can be wrong by; below, two rows are one.
+// resolution is the possible error of a squared distance in float32 products, relative to |x|² + |c|². Rows
+// that are closer count as equal.
 const resolution = 1e-6
 
-// seed draws the first centres of every start, all starts abreast: a step is one product with a column for each.
+// seed draws the first centres of every start, all starts in parallel: a step is one product with a column for
+// each start.
 func (p *points) seed(ctx context.Context, k int, opts KMeansOptions) ([]blas32.General, error) {
 	n, starts := p.x.Rows, opts.Starts
 	draws, chosen, distance := make([]*rand.Rand, starts), make([][]int, starts), make([][]float64, starts)
@@ -87,7 +91,7 @@ func (p *points) seed(ctx context.Context, k int, opts KMeansOptions) ([]blas32.
 	return out, nil
 }
 
-// drawShare draws a position with probability in proportion to its share, -1 where all shares are 0.
+// drawShare draws a position with probability proportional to its share, or returns -1 if all shares are 0.
 func drawShare(rng *rand.Rand, shares []float64) int {
 	total := 0.0
 	for _, v := range shares {

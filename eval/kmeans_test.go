@@ -23,7 +23,7 @@ func rows64(s features.Set) [][]float64 {
 	return out
 }
 
-// bestInertia goes through all partitions of the rows into at most k parts.
+// bestInertia tries all partitions of the rows into at most k parts.
 func bestInertia(rows [][]float64, k int) float64 {
 	best, of := math.Inf(1), make([]int, len(rows))
 	var place func(i, used int)
@@ -63,8 +63,8 @@ func TestKMeansFindsTheBestPartition(t *testing.T) {
 	}
 }
 
-// fixedPoint checks by loops that the centres are the means of their rows, that every row is with its nearest centre
-// and that the inertia is theirs.
+// fixedPoint checks by loops that the centres are the means of their rows, that every row belongs to its
+// nearest centre, and that the inertia is right.
 func fixedPoint(rows [][]float64, c Clusters) error {
 	if got := slowInertia(rows, c.Of); math.Abs(got-c.Inertia) > 1e-6*(1+got) {
 		return fmt.Errorf("inertia %v, expected %v", c.Inertia, got)
@@ -81,7 +81,8 @@ func fixedPoint(rows [][]float64, c Clusters) error {
 		total += distance(i, own)
 		for k := range c.Centres.Rows {
 			if d := distance(i, k); d < distance(i, own)-1e-5 {
-				return fmt.Errorf("row %d is %v from its centre %d and %v from centre %d", i, distance(i, own), own, d, k)
+				return fmt.Errorf("row %d is %v from its centre %d and %v from centre %d", i,
+					distance(i, own), own, d, k)
 			}
 		}
 	}
@@ -91,7 +92,7 @@ func fixedPoint(rows [][]float64, c Clusters) error {
 	return nil
 }
 
-// The checks of these tests see what is wrong.
+// The checks of these tests detect errors.
 func TestSpoiledClustersAreSeen(t *testing.T) {
 	s := blobs(3, 200, 8, 6, 1)
 	good, err := KMeans(context.Background(), s.X, 6, KMeansOptions{Seed: 1})
@@ -135,7 +136,8 @@ func TestKMeansLarger(t *testing.T) {
 		t.Errorf("the seed plays no part (%v)", err)
 	}
 	few, err := KMeans(ctx, s.X, 30, KMeansOptions{Seed: 9, Iterations: 1, Starts: 1})
-	if err != nil || few.Converged || few.Iterations != 1 || math.Abs(few.Inertia-slowInertia(rows64(s), few.Of)) > 1e-6*few.Inertia {
+	if err != nil || few.Converged || few.Iterations != 1 ||
+		math.Abs(few.Inertia-slowInertia(rows64(s), few.Of)) > 1e-6*few.Inertia {
 		t.Errorf("one iteration: %d, converged %v, inertia %v (%v)", few.Iterations, few.Converged, few.Inertia, err)
 	}
 	if few.Inertia < got.Inertia {
@@ -174,7 +176,7 @@ func TestKMeansDegenerate(t *testing.T) {
 			t.Errorf("%s: %d clusters, expected %d; %+v", c.name, len(parts), c.parts, got)
 		}
 	}
-	// Far from the origin, float32 products would see nothing but rounding were the rows not centred.
+	// Far from the origin, float32 products would be all rounding error if the rows were not centred.
 	far := blobs(5, 200, 6, 4, 0.1)
 	near, err := KMeans(context.Background(), far.X, 4, KMeansOptions{Seed: 1})
 	if err != nil {
@@ -204,8 +206,11 @@ func TestKMeansDoor(t *testing.T) {
 			_, err := KMeans(context.Background(), features.NewMatrix(0, 4), 2, KMeansOptions{})
 			return err
 		},
-		"NaN":       func() error { _, err := KMeans(context.Background(), spoilt.X, 2, KMeansOptions{}); return err },
-		"no memory": func() error { _, err := KMeans(context.Background(), s.X, 8, KMeansOptions{MaxMem: 4}); return err },
+		"NaN": func() error { _, err := KMeans(context.Background(), spoilt.X, 2, KMeansOptions{}); return err },
+		"no memory": func() error {
+			_, err := KMeans(context.Background(), s.X, 8, KMeansOptions{MaxMem: 4})
+			return err
+		},
 		"cancelled": func() error { _, err := KMeans(cancelled, s.X, 2, KMeansOptions{}); return err },
 	} {
 		if run() == nil {
@@ -214,7 +219,7 @@ func TestKMeansDoor(t *testing.T) {
 	}
 }
 
-// A cluster without rows takes the farthest row of one with several, never the last of its own.
+// A cluster without rows gets the farthest row of a cluster with several, never the last one of a cluster.
 func TestFill(t *testing.T) {
 	of, far := []int{0, 0, 0, 3, 0}, []float64{1, 5, 2, 9, 0}
 	var g groups
@@ -249,13 +254,15 @@ func copies(distinct, n, d int) features.Set {
 	return s
 }
 
-// Rounding makes no second row of a copy: not when centres are drawn, not when an empty cluster looks for a row.
+// Rounding must not make copies look distinct, neither when centres are drawn nor when an empty cluster gets a
+// row.
 func TestKMeansOfCopies(t *testing.T) {
 	s := copies(5, 60, 77)
 	for seed := range uint64(5) {
 		got, err := KMeans(context.Background(), s.X, 9, KMeansOptions{Seed: seed, Starts: 1})
 		if err != nil || got.Centres.Rows != 5 || !got.Converged || got.Inertia != 0 {
-			t.Errorf("seed %d: %d centres of 5 distinct rows, converged %v, inertia %v (%v)", seed, got.Centres.Rows, got.Converged, got.Inertia, err)
+			t.Errorf("seed %d: %d centres of 5 distinct rows, converged %v, inertia %v (%v)", seed, got.Centres.Rows,
+				got.Converged, got.Inertia, err)
 		}
 	}
 	p, err := newPoints(s.X, 0)
@@ -268,7 +275,7 @@ func TestKMeansOfCopies(t *testing.T) {
 	}
 }
 
-// A centre that no row is nearest to is not lost.
+// A centre that is nearest to no row is not lost.
 func TestLloydFillsEmptyClusters(t *testing.T) {
 	s := blobs(6, 120, 6, 4, 0.5)
 	p, err := newPoints(s.X, 0)

@@ -7,19 +7,20 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// lbfgs minimises a smooth convex function whose values are a little noisy, as sums over float32 products are: a
-// step is taken if the slope along it has become flat enough, in place of a fall in value that the noise would hide
-// (the approximate Wolfe conditions). That is why it is our own: the line searches of gonum/optimize give up there.
+// lbfgs minimises a smooth convex function whose values are slightly noisy, like sums over float32 products. It
+// accepts a step if the slope along it has become flat enough, instead of requiring a fall in value that the
+// noise would hide (the approximate Wolfe conditions). That is why it is our own: the line searches of
+// gonum/optimize give up there.
 //
-// Sources: Nocedal, Updating Quasi-Newton Matrices with Limited Storage, 1980 (the two-loop recursion, here of the
-// last `memory` steps); Hager and Zhang, SIAM J. Optim. 2005, eq. 27 (the conditions).
+// Sources: Nocedal, Updating Quasi-Newton Matrices with Limited Storage, 1980 (the two-loop recursion, here
+// over the last `memory` steps); Hager and Zhang, SIAM J. Optim. 2005, eq. 27 (the conditions).
 type lbfgs struct {
-	limit     int     // most steps
-	tolerance float64 // done when no entry of the gradient is larger than this share of the largest one at the start
+	limit     int     // largest number of steps
+	tolerance float64 // done when no entry of the gradient is larger than this fraction of the largest one at the start
 	steps     []secant
 }
 
-// secant is one step and how it changed the gradient.
+// secant is one step and the change of the gradient along it.
 type secant struct {
 	dx, dg []float64
 	rho    float64 // 1/(dx·dg)
@@ -27,26 +28,31 @@ type secant struct {
 
 const (
 	lbfgsMemory = 10
-	patience    = 40   // steps without a fall in value or gradient: all that is left is noise
+	patience    = 40   // stop after this many steps without a fall in value or gradient: the rest is noise
 	armijo      = 0.1  // δ
 	flat        = 0.9  // σ
-	noise       = 1e-6 // of |value|: how far a step may raise it
+	noise       = 1e-6 // relative to |value|: how far a step may raise it
 )
 
-// minimise changes x; f writes its gradient at x and returns its value, or an error that ends it all. It returns the
-// value, the largest entry of the gradient, the steps taken, and whether that is within the tolerance; if not, the
-// steps were up or only noise was left.
-func (l *lbfgs) minimise(x []float64, f func(x, grad []float64) (float64, error)) (value, slope float64, steps int, done bool, err error) {
-	grad, next, nextGrad, dir := make([]float64, len(x)), make([]float64, len(x)), make([]float64, len(x)), make([]float64, len(x))
+// minimise changes x. f writes the gradient at x and returns the value, or an error that stops the search.
+// minimise returns the value, the largest entry of the gradient, the number of steps, and whether the gradient
+// is within the tolerance. If it is not, the limit of steps was reached or only noise was left.
+func (l *lbfgs) minimise(
+	x []float64, f func(x, grad []float64) (float64, error),
+) (value, slope float64, steps int, done bool, err error) {
+	grad, next, nextGrad, dir := make([]float64, len(x)), make([]float64, len(x)), make([]float64, len(x)),
+		make([]float64, len(x))
 	if value, err = f(x, grad); err != nil {
 		return value, 0, 0, false, err
 	}
 	enough := l.tolerance * floats.Norm(grad, math.Inf(1))
-	lowest, flattest, since := math.Inf(1), math.Inf(1), 0 // best value and gradient, and steps without a better one
+	// best value and gradient, and the number of steps without a better one
+	lowest, flattest, since := math.Inf(1), math.Inf(1), 0
 	for {
 		slope = floats.Norm(grad, math.Inf(1))
 		if math.IsNaN(value) || floats.HasNaN(grad) {
-			return value, slope, steps, false, fmt.Errorf("step %d: the function is %v, its gradient up to %v", steps, value, slope)
+			return value, slope, steps, false, fmt.Errorf("step %d: the function is %v, its gradient up to %v", steps,
+				value, slope)
 		}
 		if since++; value < lowest-math.Abs(lowest)*1e-8 || math.IsInf(lowest, 1) {
 			lowest, since = value, 0
@@ -59,7 +65,7 @@ func (l *lbfgs) minimise(x []float64, f func(x, grad []float64) (float64, error)
 		}
 		l.direction(dir, grad)
 		along := floats.Dot(dir, grad)
-		if !(along < 0) { // rounding has spoilt the memory
+		if !(along < 0) { // the memory is corrupted by rounding
 			l.steps = nil
 			floats.ScaleTo(dir, -1, grad)
 			along = -floats.Dot(grad, grad)
@@ -74,7 +80,7 @@ func (l *lbfgs) minimise(x []float64, f func(x, grad []float64) (float64, error)
 		}
 		if !ok {
 			if len(l.steps) > 0 {
-				l.steps = nil // once more, straight downhill
+				l.steps = nil // retry straight downhill
 				continue
 			}
 			return value, slope, steps, false, nil
@@ -87,7 +93,7 @@ func (l *lbfgs) minimise(x []float64, f func(x, grad []float64) (float64, error)
 	}
 }
 
-// direction writes -H·grad, H being the inverse Hessian as the steps remembered tell it.
+// direction writes -H·grad, where H approximates the inverse Hessian from the stored steps.
 func (l *lbfgs) direction(dir, grad []float64) {
 	floats.ScaleTo(dir, -1, grad)
 	alpha := make([]float64, len(l.steps))
@@ -106,9 +112,12 @@ func (l *lbfgs) direction(dir, grad []float64) {
 	}
 }
 
-// search looks for a length that meets the conditions, doubling while the slope is still steep and then between the
-// two ends; next and nextGrad are the point found and its gradient.
-func (l *lbfgs) search(x, dir []float64, value, along, length float64, next, nextGrad []float64, f func(x, grad []float64) (float64, error)) (float64, bool, error) {
+// search finds a step length that meets the conditions: it doubles the length while the slope is steep, then
+// narrows the interval. next and nextGrad are the point found and its gradient.
+func (l *lbfgs) search(
+	x, dir []float64, value, along, length float64, next, nextGrad []float64,
+	f func(x, grad []float64) (float64, error),
+) (float64, bool, error) {
 	low, high := 0.0, math.Inf(1)
 	lowSlope, highSlope := along, math.NaN()
 	for range 30 {
@@ -125,14 +134,14 @@ func (l *lbfgs) search(x, dir []float64, value, along, length float64, next, nex
 			return v, true, nil
 		case falls && slope < 0: // too short
 			low, lowSlope = length, slope
-		default: // too long, or beyond what a float can hold
+		default: // too long, or beyond the range of a float
 			high, highSlope = length, slope
 		}
 		if math.IsInf(high, 1) {
 			length *= 2
 			continue
 		}
-		// Where the slope would be 0 were it a straight line between the ends, kept away from both.
+		// Where a linear interpolation of the slope is 0, but not too close to the ends.
 		length = low + (high-low)/2
 		if highSlope > 0 {
 			length = low + (high-low)*math.Min(0.9, math.Max(0.1, lowSlope/(lowSlope-highSlope)))
@@ -141,8 +150,8 @@ func (l *lbfgs) search(x, dir []float64, value, along, length float64, next, nex
 	return 0, false, nil
 }
 
-// remember notes a step, in the place of the oldest if there are enough; one along which the function does not curve
-// upwards is left out.
+// remember stores a step, replacing the oldest when the memory is full. It ignores a step along which the
+// function does not curve upwards.
 func (l *lbfgs) remember(x, next, grad, nextGrad []float64) {
 	var s secant
 	if len(l.steps) == lbfgsMemory {

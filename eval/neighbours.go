@@ -11,15 +11,18 @@ import (
 	"winnow/internal/spread"
 )
 
-// Neighbour is a gallery row and its cosine to the query.
+// Neighbour is a gallery row with its cosine to the query.
 type Neighbour struct {
 	Row        int
 	Similarity float32
 }
 
-// Nearest finds the k nearest gallery rows of every query, nearest first, ties by lower index; fewer where
-// the gallery is smaller. A nil gallery is the queries themselves, each left out of its own list.
-func Nearest(ctx context.Context, query features.Set, gallery *features.Set, k int, maxMem int64) ([][]Neighbour, error) {
+// Nearest returns the k nearest gallery rows of every query, nearest first, ties by lower index, or fewer if
+// the gallery is smaller. If gallery is nil, the queries are compared with each other and each is left out of
+// its own list.
+func Nearest(
+	ctx context.Context, query features.Set, gallery *features.Set, k int, maxMem int64,
+) ([][]Neighbour, error) {
 	self := gallery == nil
 	if self {
 		gallery = &query
@@ -36,8 +39,8 @@ func Nearest(ctx context.Context, query features.Set, gallery *features.Set, k i
 	return out, err
 }
 
-// nearest returns the k nearest rows but one, nearest first. Only those that the float32 similarities leave in doubt are
-// compared exactly: the others are below the k-th by more than their rounding.
+// nearest returns the k nearest rows, nearest first, leaving out row leave. It computes exactly only those
+// similarities that float32 leaves in doubt: the others are below the k-th by more than their rounding error.
 func (o *order) nearest(k, leave int) []Neighbour {
 	list, bar, room := o.list[:0], float32(math.Inf(-1)), 3*k+64
 	for j := 0; k > 0 && j < len(o.s); j++ {
@@ -49,7 +52,7 @@ func (o *order) nearest(k, leave int) []Neighbour {
 		}
 		if list = append(list, Neighbour{j, o.s[j]}); len(list) == room {
 			list, bar = o.cut(list, k)
-			room = max(room, 2*len(list)) // as many may be as near as the k-th
+			room = max(room, 2*len(list)) // many rows may be as near as the k-th
 		}
 	}
 	if len(list) > k {
@@ -60,7 +63,7 @@ func (o *order) nearest(k, leave int) []Neighbour {
 	return slices.Clone(list[:min(k, len(list))])
 }
 
-// cut drops the rows that cannot be among the k nearest, and returns what similarity the others have at least.
+// cut drops the rows that cannot be among the k nearest, and returns the least similarity of the rest.
 func (o *order) cut(list []Neighbour, k int) ([]Neighbour, float32) {
 	o.sims = o.sims[:0]
 	for _, n := range list {
@@ -70,13 +73,13 @@ func (o *order) cut(list []Neighbour, k int) ([]Neighbour, float32) {
 	return slices.DeleteFunc(list, func(n Neighbour) bool { return n.Similarity < bar }), bar
 }
 
-// EachRow calls visit with every row of the similarities q·gᵀ, on all cores, a block of queries of at most maxMem bytes
-// at a time.
+// EachRow calls visit with every row of the similarities q·gᵀ, on all cores, one block of queries of at most
+// maxMem bytes at a time.
 func EachRow(ctx context.Context, q, g blas32.General, maxMem int64, visit func(i int, s []float32)) error {
 	return eachRow(ctx, q, g, maxMem, func(i int, s []float32, _ *ranker) { visit(i, s) })
 }
 
-// Insert puts n into a list of the nearest, best first, whose capacity is the most it may hold; among equals
+// Insert inserts n into a list of the nearest, best first, whose capacity is its largest length. Among equals
 // the earlier one stays in front.
 func Insert(best []Neighbour, n Neighbour) []Neighbour {
 	if len(best) == cap(best) {

@@ -9,24 +9,25 @@ import (
 	"winnow/features"
 )
 
-// order ranks the gallery's rows for one query: by exact cosine, ties by lower index. The float32 similarities s decide
-// wherever they differ by more than their rounding. Equal rows need not have equal ones, as the order in which a product
-// is summed depends on where in the matrix the row lies; an image that is there twice would else have its copies ranked
-// by chance. The exact value of a row is computed once per query, and only if it is asked for.
+// order ranks the gallery's rows for one query by exact cosine, ties by lower index. The float32 similarities s
+// decide whenever they differ by more than their rounding error. Equal rows may have different float32
+// similarities, because the order of summation in a product depends on the position of the row; without the
+// exact values, two copies of an image would be ranked at random. The exact value of a row is computed at most
+// once per query, on demand.
 type order struct {
 	s, query []float32
 	gallery  blas32.General
-	slack    float32 // what two similarities of unit rows can be off together
+	slack    float32 // combined error of two similarities of unit rows
 
 	exact []float64
-	of    []int32 // whose values those are: number of the query, from 1
+	of    []int32 // the query that each value is for, counted from 1
 	turn  int32
 
 	list []Neighbour // candidates of nearest, and their similarities
 	sims []float32
 }
 
-// next turns to another query.
+// next sets the query.
 func (o *order) next(s, query []float32, gallery blas32.General) {
 	if len(o.of) != gallery.Rows || o.turn == math.MaxInt32 {
 		o.exact, o.of, o.turn = make([]float64, gallery.Rows), make([]int32, gallery.Rows), 0
@@ -36,7 +37,7 @@ func (o *order) next(s, query []float32, gallery blas32.General) {
 	o.turn++
 }
 
-// compare returns a number below 0 if row a stands before row b.
+// compare returns a negative number if row a ranks before row b.
 func (o *order) compare(a, b int) int {
 	d := o.s[a] - o.s[b]
 	if d > o.slack {
@@ -48,7 +49,7 @@ func (o *order) compare(a, b int) int {
 	return o.closer(a, b)
 }
 
-// closer is compare where the similarities leave it open.
+// closer decides where the float32 similarities do not.
 func (o *order) closer(a, b int) int {
 	return cmp.Or(cmp.Compare(o.value(b), o.value(a)), cmp.Compare(a, b))
 }

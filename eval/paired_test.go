@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// The interval of a paired difference is that of resampled queries, drawn one by one, and excludes 0 in 5 % of the cases where
-// there is no difference.
+// The interval of a paired difference equals that of queries resampled one by one, and excludes 0 in 5 % of the
+// cases without a difference.
 func TestPaired(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	draw := func(n int, both, one, other float64) (a, b []bool) {
@@ -43,7 +43,8 @@ func TestPaired(t *testing.T) {
 		square += (v - mean) * (v - mean) / float64(len(means))
 	}
 	half := 1.96 * math.Sqrt(square)
-	if math.Abs(got.Mean-mean) > 0.002 || math.Abs(got.Low-(mean-half)) > 0.004 || math.Abs(got.High-(mean+half)) > 0.004 {
+	if math.Abs(got.Mean-mean) > 0.002 || math.Abs(got.Low-(mean-half)) > 0.004 ||
+		math.Abs(got.High-(mean+half)) > 0.004 {
 		t.Errorf("%+v, one by one %.4f ± %.4f", got, mean, half)
 	}
 	outside := 0

@@ -8,27 +8,30 @@ import (
 	"winnow/features"
 )
 
-// ClassRetrieval is how well the images of one class find each other.
+// ClassRetrieval tells how well the images of one class find each other.
 type ClassRetrieval struct {
 	Label     int       `json:"label"`
 	Retrieval Retrieval `json:"retrieval"` // of the queries of the class
-	// Of the queries that count and whose nearest image is of another class: how many, which class that most often is
-	// (ties: the lower label; features.Unlabelled where there is none), and how often.
+	// Misses counts the queries that count and whose nearest image has another class. Instead is the most
+	// frequent of those classes (ties: the lower label; features.Unlabelled if there is none), Times how often
+	// it occurs.
 	Misses  int `json:"misses"`
 	Instead int `json:"instead"`
 	Times   int `json:"times"`
 }
 
-// RetrieveClasses is Retrieve, and the same for the queries of each class: the mean of the classes' numbers, weighted by
-// their queries, is the whole's. Classes are in the order of their labels; one without a query that counts has N = 0.
-// Time twice that of Retrieve.
-func RetrieveClasses(ctx context.Context, query features.Set, gallery *features.Set, opts RetrievalOptions) (Retrieval, []ClassRetrieval, error) {
+// RetrieveClasses is Retrieve, followed by the same for the queries of each class. The means of the class
+// results, weighted by their numbers of queries, are the overall results. Classes are in the order of their
+// labels; one without a query that counts has N = 0. It takes twice the time of Retrieve.
+func RetrieveClasses(
+	ctx context.Context, query features.Set, gallery *features.Set, opts RetrievalOptions,
+) (Retrieval, []ClassRetrieval, error) {
 	all, err := Ask(ctx, query, gallery, opts, 0, opts.Asking(query.Len()))
 	if err != nil {
 		return Retrieval{}, nil, err
 	}
 	asking, at := opts.draw(query)
-	among, k := &query, 2 // the query itself comes along
+	among, k := &query, 2 // the query itself is among its neighbours
 	if gallery != nil {
 		among, k = gallery, 1
 	}
@@ -66,7 +69,7 @@ func RetrieveClasses(ctx context.Context, query features.Set, gallery *features.
 	return Summarise(opts, all), classes, nil
 }
 
-// mostFrequent returns the label with the highest count, the lowest of several, and the count.
+// mostFrequent returns the label with the highest count (ties: the lowest label), and the count.
 func mostFrequent(counts map[int]int) (label, times int) {
 	label = features.Unlabelled
 	for l, n := range counts {
@@ -77,7 +80,7 @@ func mostFrequent(counts map[int]int) (label, times int) {
 	return label, times
 }
 
-// of returns the answers to some of the queries.
+// of returns the answers to the listed queries.
 func (a Answers) of(rows []int) Answers {
 	var b Answers
 	for _, i := range rows {

@@ -11,14 +11,14 @@ import (
 	"winnow/features"
 )
 
-// The queries of a class alone, against the whole gallery by the slow way, find what the class is said to find; the
-// whole is what Retrieve says.
+// The queries of a class alone, against the whole gallery by the slow way, give the result for the class; the
+// overall result equals that of Retrieve.
 func TestRetrieveClasses(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	ctx, opts := context.Background(), RetrievalOptions{K: []int{1, 3}}
 	for round := range 20 {
 		query, gallery := randomSet(rng, 60, 4, 7, round%2 == 1), (*features.Set)(nil)
-		query.Labels[3], query.Labels[4] = 50, features.Unlabelled // 50: has none to find
+		query.Labels[3], query.Labels[4] = 50, features.Unlabelled // 50: has no positive
 		whole := query
 		if round%3 == 2 {
 			g := randomSet(rng, 40, 4, 6, false)
@@ -75,12 +75,13 @@ func TestRetrieveClasses(t *testing.T) {
 			}
 		}
 		if n != all.N || cmp.Diff(right/float64(n), all.PrecisionAt1, cmpopts.EquateApprox(0, 1e-12)) != "" {
-			t.Errorf("the classes have %d queries and a P@1 of %v, the whole %d and %v", n, right/float64(n), all.N, all.PrecisionAt1)
+			t.Errorf("the classes have %d queries and a P@1 of %v, the whole %d and %v", n, right/float64(n), all.N,
+				all.PrecisionAt1)
 		}
 	}
 }
 
-// ofClass asks with the images of a class one by one, each left out of its gallery.
+// ofClass uses the images of a class as queries one by one, each left out of its gallery.
 func ofClass(z features.Set, label int, opts RetrievalOptions) Retrieval {
 	out := Retrieval{Recall: map[int]float64{}}
 	for _, k := range opts.K {

@@ -14,36 +14,38 @@ import (
 	"winnow/features"
 )
 
-// ProbeOptions bound the fit of a linear probe; a zero takes the default, but for L2.
+// ProbeOptions are the settings of a linear probe; a zero takes the default, except for L2.
 type ProbeOptions struct {
 	ClassifierOptions
-	L2         float64 // weight of the penalty; 0: none, and then what can be separated has no finite solution
+	L2         float64 // weight of the penalty; 0: no penalty, and separable data have no finite solution
 	Iterations int     // most steps; default 1000
-	Tolerance  float64 // done when no entry of the gradient is larger than this share of the largest at W = 0; default 1e-3
+	// Tolerance ends the fit when no entry of the gradient is larger than this fraction of the largest at W = 0;
+	// default 1e-3.
+	Tolerance float64
 }
 
-// Probe is softmax regression on rows that stay as they are:
+// Probe is softmax regression on fixed rows:
 //
 //	min_{W,b} -1/n Σ_i log softmax(W·x_i + b)[y_i] + L2/2 · |W|²
 //
-// W is C×d and 0 at first, b is free of the penalty and sums to 0. The function is convex and is solved to the
-// tolerance by L-BFGS, so that nothing is drawn and the result has no learning rate. A class of one row, one class
-// alone (probability 1, W = 0) and equal rows with different labels are all in order.
-// Rows n×d as given (winnow gives unit rows: L2 counts about d times as much there as on rows whose coordinates have
-// variance 1). They are centred on a copy, which changes nothing but the number of steps. Products are float32, the
-// loss and the sums float64. Time O(n·C·d) a step; memory n×d, MaxMem, and 26 times W in float64.
+// W is C×d and starts at 0; b is not penalised and sums to 0. The function is convex and is solved to the
+// tolerance by L-BFGS, so there are no random draws and no learning rate. A class with one row, a single class
+// (probability 1, W = 0) and equal rows with different labels are all allowed. Rows are n×d, used as given
+// (winnow gives unit rows, where L2 weighs about d times as much as on rows whose coordinates have variance 1).
+// They are centred on a copy, which changes only the number of steps. Products are float32, the loss and the
+// sums float64. Time O(n·C·d) per step; memory n×d, MaxMem, and 26 times W in float64.
 // Source: SCL-RHE (004), section 6.1 and Table 1, which give neither penalty nor solver.
 type Probe struct {
-	Classes    []int // ids, rising
+	Classes    []int // IDs, rising
 	W          [][]float64
 	Bias       []float64
-	Loss       float64 // what was minimised, penalty and all
+	Loss       float64 // the minimised value, including the penalty
 	Gradient   float64 // its largest entry
 	Iterations int
 	Converged  bool
 }
 
-// FitProbe fits a probe on train, whose rows are all labelled.
+// FitProbe fits a probe on train, whose rows must all be labelled.
 func FitProbe(ctx context.Context, train features.Set, opts ProbeOptions) (*Probe, error) {
 	if opts.Iterations < 1 {
 		opts.Iterations = 1000
@@ -75,13 +77,13 @@ func FitProbe(ctx context.Context, train features.Set, opts ProbeOptions) (*Prob
 		p.W = append(p.W, at[k*d:(k+1)*d])
 	}
 	p.Bias = at[classes*d:]
-	for k, w := range p.W { // the rows were centred
+	for k, w := range p.W { // undo the centring of the rows
 		p.Bias[k] -= floats.Dot(w, rows.mean)
 	}
 	return p, nil
 }
 
-// regression is the function a probe minimises, of W row by row and then b.
+// regression is the function that a probe minimises; its arguments are W row by row, then b.
 type regression struct {
 	ctx    context.Context
 	x      blas32.General
@@ -91,7 +93,7 @@ type regression struct {
 	w, gw  blas32.General
 }
 
-// eval writes the gradient and returns the value, a block of rows at a time.
+// eval writes the gradient and returns the value, one block of rows at a time.
 func (r *regression) eval(at, grad []float64) (float64, error) {
 	classes, d := r.w.Rows, r.w.Cols
 	weights, bias := at[:classes*d], at[classes*d:]
@@ -127,7 +129,7 @@ func (r *regression) eval(at, grad []float64) (float64, error) {
 	return loss, nil
 }
 
-// softmax turns logits into their gradient, (softmax - the label's indicator)/n, and writes the rows' losses.
+// softmax replaces logits by their gradient, (softmax - one-hot label)/n, and writes the losses of the rows.
 func (r *regression) softmax(logits blas32.General, bias []float64, of []int, losses []float64) {
 	workers := runtime.GOMAXPROCS(0)
 	n := float64(r.x.Rows)
@@ -150,10 +152,10 @@ func (r *regression) softmax(logits blas32.General, bias []float64, of []int, lo
 			return nil
 		})
 	}
-	_ = group.Wait() // nothing in it fails
+	_ = group.Wait() // no function returns an error
 }
 
-// Weights returns W in float32, as products take it.
+// Weights returns W in float32, for products.
 func (p *Probe) Weights() blas32.General {
 	w := features.NewMatrix(len(p.W), len(p.W[0]))
 	for k, row := range p.W {
@@ -164,7 +166,7 @@ func (p *Probe) Weights() blas32.General {
 	return w
 }
 
-// Predict names the class with the greatest logit for every row; among equals the lowest id.
+// Predict returns the class with the largest logit of every row (ties: the lowest ID).
 func (p *Probe) Predict(ctx context.Context, x blas32.General, maxMem int64) ([]int, error) {
 	out := make([]int, x.Rows)
 	err := eachRow(ctx, x, p.Weights(), maxMem, func(i int, dot []float32, _ *ranker) {
@@ -179,7 +181,7 @@ func (p *Probe) Predict(ctx context.Context, x blas32.General, maxMem int64) ([]
 	return out, err
 }
 
-// Probed is the accuracy of a linear probe, and how its fit ended.
+// Probed is the accuracy of a linear probe, with the state in which its fit ended.
 type Probed struct {
 	Accuracy
 	FitAccuracy float64 `json:"fit_accuracy"` // on the rows it was fitted on
@@ -188,8 +190,8 @@ type Probed struct {
 	Converged   bool    `json:"converged"`
 }
 
-// LinearProbe fits a probe on train and measures how often it names the class of test's rows (top-1). Rows without a
-// label take no part.
+// LinearProbe fits a probe on train and measures how often it predicts the class of test's rows (top-1). Rows
+// without a label are ignored.
 func LinearProbe(ctx context.Context, train, test features.Set, opts ProbeOptions) (Probed, error) {
 	train, test, err := fittable("linear probe", train, test)
 	if err != nil {

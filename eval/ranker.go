@@ -7,18 +7,19 @@ type ranker struct {
 	order  order
 	sorted []int32   // positives, best first
 	sims   []float32 // their similarities
-	before []int     // negatives that come between positive j-1 and positive j
+	before []int     // number of negatives between positive j-1 and positive j
 	out    []int
 }
 
-// ranks returns the places (0 = nearest) of those positives of one query that are among the first window rows, rising,
-// and how many positives there are. The query is the order's, own the row to leave out (or -1); window is at least the
-// number of positives.
+// ranks returns the ranks (0 = nearest) of those positives of one query that are among the first window rows,
+// in rising order, and the number of all positives. The query is that of the order; own is the row to leave
+// out, or -1. window is at least the number of positives.
 //
-// Only the positives are sorted. A negative counts where it beats the last positive that may still be within the
-// window: with every such negative the next bar is nearer, and once a positive is pushed out the bar rises to the one
-// before it. So nearly all of a row is only compared with the bar, in float32, and a row whose positives are
-// all pushed out is not read to its end. Time O(n + R·window·log R) for R positives, mostly far less.
+// Only the positives are sorted. A negative counts if it ranks before the last positive that may still be
+// within the window. Each such negative lowers the room for positives; once a positive is pushed out of the
+// window, the bar rises to the one before it. So nearly all rows are only compared with the bar, in float32,
+// and a row of similarities whose positives are all pushed out is not read to its end. Time O(n + R·window·log
+// R) for R positives, usually much less.
 func (r *ranker) ranks(positives []int32, labels []int, label, own, window int) (places []int, n int) {
 	r.sort(positives, own)
 	s, slack := r.order.s, r.order.slack
@@ -35,7 +36,7 @@ func (r *ranker) ranks(positives []int32, labels []int, label, own, window int) 
 		}
 		at := r.beaten(s[j], j, left)
 		if at == left {
-			continue // nearly as good as the last, and behind it
+			continue // almost as good as the last, but behind it
 		}
 		r.before[at]++
 		for ahead++; left > 0 && left-1+ahead >= window; {
@@ -52,7 +53,7 @@ func (r *ranker) ranks(positives []int32, labels []int, label, own, window int) 
 	return r.out, n
 }
 
-// sort puts the positives in order.
+// sort sorts the positives.
 func (r *ranker) sort(positives []int32, own int) {
 	r.sorted, r.sims = r.sorted[:0], r.sims[:0]
 	for _, j := range positives {
@@ -66,8 +67,8 @@ func (r *ranker) sort(positives []int32, own int) {
 	}
 }
 
-// beaten returns the first of the left best positives that row j with similarity v comes before: it and all after it move
-// down by one. It is left where there is none.
+// beaten returns the first of the left best positives that row j, with similarity v, ranks before: that one and
+// all after it move down by one. It returns left if there is none.
 func (r *ranker) beaten(v float32, j, left int) int {
 	slack := r.order.slack
 	at, end := 0, left
@@ -82,8 +83,8 @@ func (r *ranker) beaten(v float32, j, left int) int {
 	return at
 }
 
-// atLeast returns the first place whose number is not below the bar, len(s) where all are. Eight comparisons at a time,
-// each a branch that is hardly ever taken, run at about the speed at which memory gives the numbers.
+// atLeast returns the first index whose number is not below the bar, or len(s) if there is none. It does eight
+// comparisons at a time, whose branches are hardly ever taken, and runs at about memory speed.
 func atLeast(s []float32, bar float32) int {
 	i := 0
 	for ; i+8 <= len(s); i += 8 {

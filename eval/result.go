@@ -6,10 +6,10 @@ import (
 	"slices"
 )
 
-// Result is what a metric found: a Retrieval, Clustering, Accuracy, Probed or Detection. As JSON it holds all that
-// was found.
+// Result is the result of a metric: a Retrieval, Clustering, Accuracy, Probed or Detection. Its JSON contains
+// everything that was measured.
 type Result interface {
-	Shown() []Value // the numbers of its entry, in that order; Recall@K once for each K
+	Shown() []Value // the numbers of its entry, in order; Recall@K once for each K
 }
 
 // Value is one number of a result.
@@ -18,7 +18,7 @@ type Value struct {
 	Value      float64
 }
 
-// shown puts names to values, one for each of an entry's numbers.
+// shown pairs values with names, one for each of an entry's numbers.
 func shown(numbers []Number, values ...float64) []Value {
 	out := make([]Value, len(numbers))
 	for i, n := range numbers {
@@ -27,7 +27,7 @@ func shown(numbers []Number, values ...float64) []Value {
 	return out
 }
 
-// Shown implements Result. Recall@1 is P@1 and stands only there.
+// Shown implements Result. Recall@1 is shown as P@1 only.
 func (r Retrieval) Shown() []Value {
 	n := retrievalEntry.Numbers
 	out := shown(n[:1], r.PrecisionAt1)
@@ -54,5 +54,6 @@ func (p Probed) Shown() []Value {
 
 // Shown implements Result.
 func (d Detection) Shown() []Value {
-	return shown(detectionEntry.Numbers, d.AUROC, d.AP, d.Precision, d.Recall, d.F1, d.FilterAccuracy, d.KeepRecall, d.Found1, d.Found5, d.FoundAll)
+	return shown(detectionEntry.Numbers, d.AUROC, d.AP, d.Precision, d.Recall, d.F1, d.FilterAccuracy, d.KeepRecall,
+		d.Found1, d.Found5, d.FoundAll)
 }

@@ -1,5 +1,5 @@
-// Package eval measures: retrieval, clusters, classifiers on embeddings, detection of wrong labels, audits, reports.
-// [Catalog] lists the metrics. It changes nothing, and it is the room where given and true labels meet.
+// Package eval measures retrieval, clusters, classifiers on embeddings, and the detection of wrong labels.
+// [Catalog] lists the metrics. The package changes nothing, and given and true labels meet only here.
 package eval
 
 import (
@@ -15,23 +15,23 @@ import (
 	"winnow/features"
 )
 
-// DefaultMaxMem bounds the similarities held at once, in bytes.
+// DefaultMaxMem limits the similarities in memory at once, in bytes.
 const DefaultMaxMem = 1 << 30
 
-// RetrievalOptions say what to measure; the zero value takes K = 1, 2, 4, 8, 16, 32 and DefaultMaxMem.
+// RetrievalOptions set what to measure; the zero value means K = 1, 2, 4, 8, 16, 32 and DefaultMaxMem.
 type RetrievalOptions struct {
 	K      []int
 	MaxMem int64
-	// CountLonely counts a query without any positive in the gallery as a miss; otherwise it is left out,
-	// as pytorch-metric-learning does.
+	// CountLonely counts a query without any positive in the gallery as a miss; otherwise it is left out, as in
+	// pytorch-metric-learning.
 	CountLonely bool
-	// Queries, where it is above 0 and less than there are, is how many of the queries ask, drawn by Seed; the gallery
-	// stays whole, so the numbers estimate those of all, with a standard error of √(p(1-p)/Queries).
+	// Queries, if above 0 and below the number of queries, is how many of them are used, drawn by Seed. The
+	// gallery stays whole, so the numbers are estimates with a standard error of √(p(1-p)/Queries).
 	Queries int
 	Seed    uint64
 }
 
-// Retrieval is how well neighbours share a label. Definitions (METHODS: Musgrave et al., "A Metric Learning
+// Retrieval tells how often neighbours share a label. Definitions (METHODS: Musgrave et al., "A Metric Learning
 // Reality Check", 2020), for a query with R positives in the gallery, ranked by cosine, ties by lower index:
 //
 //	Recall@K     1 if one of the first K is a positive
@@ -47,14 +47,18 @@ type Retrieval struct {
 	RPrecision   float64         `json:"r_precision"`
 	MAPAtR       float64         `json:"map_at_r"`
 	Lonely       int             `json:"queries_without_positive"`
-	DrawnFrom    int             `json:"queries_drawn_from,omitempty"` // where only some of the queries asked: how many there are
-	Hits         []bool          `json:"-"`                            // whether the first found is a positive, of each query that counts, in their order
+	// DrawnFrom is the number of all queries, if only some were used.
+	DrawnFrom int `json:"queries_drawn_from,omitempty"`
+	// Hits tells for each query that counts, in order, whether the nearest row is a positive.
+	Hits []bool `json:"-"`
 }
 
-// Retrieve ranks gallery for every query. Rows are unit vectors; a nil gallery is the queries themselves,
-// each left out of its own ranking. Unlabelled queries are left out. Time O(q·n·d), through blas32 in blocks
-// of at most MaxMem bytes: an n×n matrix is never held.
-func Retrieve(ctx context.Context, query features.Set, gallery *features.Set, opts RetrievalOptions) (Retrieval, error) {
+// Retrieve ranks the gallery for every query. Rows are unit vectors. If gallery is nil, the queries are
+// compared with each other and each is left out of its own ranking. Unlabelled queries are ignored. Time
+// O(q·n·d), through blas32 in blocks of at most MaxMem bytes: the n×n matrix is never stored.
+func Retrieve(
+	ctx context.Context, query features.Set, gallery *features.Set, opts RetrievalOptions,
+) (Retrieval, error) {
 	found, err := Ask(ctx, query, gallery, opts, 0, opts.Asking(query.Len()))
 	if err != nil {
 		return Retrieval{}, err
@@ -62,17 +66,17 @@ func Retrieve(ctx context.Context, query features.Set, gallery *features.Set, op
 	return Summarise(opts, found), nil
 }
 
-// Answers is what some of the queries found, from the one numbered First on. Those of all queries, in order, are what
-// [Summarise] makes numbers of.
+// Answers holds the results of some of the queries, from number First on. [Summarise] computes the measures
+// from the answers to all queries, in order.
 type Answers struct {
 	First  int
-	From   int       // queries that there are, of which some are asked
+	From   int       // number of all queries from which these are drawn
 	Labels []int     // of the queries
-	Rank   []int     // of the first positive, or what is beyond all K; -1: there is none
+	Rank   []int     // of the first positive, or a rank beyond every K; -1: there is no positive
 	RP, AP []float64 // R-Precision and average precision at R
 }
 
-// Asking returns how many of n queries ask.
+// Asking returns how many of n queries are used.
 func (o RetrievalOptions) Asking(n int) int {
 	if o.Queries <= 0 || o.Queries >= n {
 		return n
@@ -80,7 +84,7 @@ func (o RetrievalOptions) Asking(n int) int {
 	return o.Queries
 }
 
-// depths returns the K of Recall@K.
+// depths returns the values K of Recall@K.
 func (o RetrievalOptions) depths() []int {
 	if len(o.K) == 0 {
 		return []int{1, 2, 4, 8, 16, 32}
@@ -88,9 +92,11 @@ func (o RetrievalOptions) depths() []int {
 	return o.K
 }
 
-// Ask does [Retrieve]'s work for the queries first to end, without end, of those that ask: several machines can share it. Time
-// O((end-first)·n·d).
-func Ask(ctx context.Context, query features.Set, gallery *features.Set, opts RetrievalOptions, first, end int) (Answers, error) {
+// Ask does the work of [Retrieve] for the queries from first up to but excluding end, among those used, so that
+// several machines can share it. Time O((end-first)·n·d).
+func Ask(
+	ctx context.Context, query features.Set, gallery *features.Set, opts RetrievalOptions, first, end int,
+) (Answers, error) {
 	self := gallery == nil
 	if self {
 		whole := query
@@ -99,7 +105,7 @@ func Ask(ctx context.Context, query features.Set, gallery *features.Set, opts Re
 	from := query.Len()
 	query, at := opts.draw(query)
 	if first < 0 || end > query.Len() || first > end {
-		return Answers{}, fmt.Errorf("eval: queries %d to %d, expected some of %d", first, end, query.Len())
+		return Answers{}, fmt.Errorf("eval: queries %d to %d, expected a range within %d", first, end, query.Len())
 	}
 	query = features.Set{X: features.Part(query.X, first, end-first), Labels: query.Labels[first:end]}
 	positives := make(map[int][]int32) // label → gallery rows, rising
@@ -107,7 +113,8 @@ func Ask(ctx context.Context, query features.Set, gallery *features.Set, opts Re
 		positives[label] = append(positives[label], int32(j))
 	}
 	deepest := slices.Max(opts.depths())
-	out := Answers{first, from, query.Labels, make([]int, query.Len()), make([]float64, query.Len()), make([]float64, query.Len())}
+	out := Answers{first, from, query.Labels, make([]int, query.Len()), make([]float64, query.Len()),
+		make([]float64, query.Len())}
 	err := eachRow(ctx, query.X, gallery.X, opts.MaxMem, func(i int, s []float32, scratch *ranker) {
 		out.Rank[i] = -1
 		own := -1
@@ -139,7 +146,7 @@ func Ask(ctx context.Context, query features.Set, gallery *features.Set, opts Re
 	return out, err
 }
 
-// draw takes the queries that ask; at is where each stood.
+// draw returns the queries to use; at maps the index of each to its original index.
 func (o RetrievalOptions) draw(query features.Set) (asking features.Set, at func(int) int) {
 	if o.Queries <= 0 || o.Queries >= query.Len() {
 		return query, func(i int) int { return i }
@@ -149,10 +156,10 @@ func (o RetrievalOptions) draw(query features.Set) (asking features.Set, at func
 	return query.Rows(rows), func(i int) int { return rows[i] }
 }
 
-// Summarise returns the means over the answers to all queries, which come in the order of the queries.
+// Summarise returns the means over the answers to all queries, given in the order of the queries.
 func Summarise(opts RetrievalOptions, parts ...Answers) Retrieval {
 	r := Retrieval{Recall: make(map[int]float64)}
-	for _, k := range opts.depths() { // each once, however often it is given
+	for _, k := range opts.depths() { // each once, however often it is listed
 		r.Recall[k] = 0
 	}
 	asked := 0
@@ -201,7 +208,9 @@ func (r *Retrieval) add(a Answers, countLonely bool) {
 }
 
 // eachRow calls visit with every row of the similarities q·gᵀ, on all cores, a block of queries at a time.
-func eachRow(ctx context.Context, q, g blas32.General, maxMem int64, visit func(i int, s []float32, scratch *ranker)) error {
+func eachRow(
+	ctx context.Context, q, g blas32.General, maxMem int64, visit func(i int, s []float32, scratch *ranker),
+) error {
 	if q.Rows == 0 || g.Rows == 0 {
 		return fmt.Errorf("eval: %d queries against a gallery of %d, expected at least one of each", q.Rows, g.Rows)
 	}
@@ -244,7 +253,8 @@ func blockRows(queries, gallery int, maxMem int64) (int, error) {
 	}
 	block := int(min(maxMem/(4*int64(gallery)), int64(queries), 2048))
 	if block < 1 {
-		return 0, fmt.Errorf("eval: one query against a gallery of %d needs %d bytes, --max-mem allows %d", gallery, 4*gallery, maxMem)
+		return 0, fmt.Errorf("eval: one query against a gallery of %d needs %d bytes, --max-mem allows %d", gallery,
+			4*gallery, maxMem)
 	}
 	return block, nil
 }

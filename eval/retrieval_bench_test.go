@@ -12,10 +12,10 @@ import (
 	"winnow/internal/testing/orttest"
 )
 
-// BenchmarkRetrieveProducts asks galleries of the papers' sizes and says how many times the bare products of the same blocks
-// that takes, both measured in turn in the same run. The gallery is all 60,502 test images of SOP in its 11,316
-// classes, or 6,000 images in 100; easy: neighbours share the label, hard: the vectors know nothing of it. One call
-// asks 6,144 queries; all 60,502 take ten times as long and the same ratio.
+// BenchmarkRetrieveProducts searches galleries of the papers' sizes and reports the time relative to the bare
+// products of the same blocks, measured alternately in the same run. The gallery is all 60,502 test images of
+// SOP in its 11,316 classes, or 6,000 images in 100. easy: neighbours share the label; hard: the vectors are
+// unrelated to it. One call has 6,144 queries; all 60,502 take ten times as long with the same ratio.
 func BenchmarkRetrieveProducts(b *testing.B) {
 	orttest.UseBLAS(b)
 	for _, size := range []struct {
@@ -48,7 +48,7 @@ func BenchmarkRetrieveProducts(b *testing.B) {
 	}
 }
 
-// BenchmarkRetrieveSOP is the whole evaluation at SOP's size, every one of 60,502 images against all others, beside the
+// BenchmarkRetrieveSOP is the whole evaluation at SOP's size, each of 60,502 images against all others, and the
 // products alone in the same run. A call takes half a minute on 2 cores.
 func BenchmarkRetrieveSOP(b *testing.B) {
 	orttest.UseBLAS(b)
@@ -66,7 +66,7 @@ func BenchmarkRetrieveSOP(b *testing.B) {
 	b.ReportMetric(all.Seconds()/bare.Seconds(), "×products")
 }
 
-// bareProducts returns the time of the matrix products that Retrieve computes, in its blocks.
+// bareProducts returns the time of the matrix products of Retrieve, in the same blocks.
 func bareProducts(q, g blas32.General) time.Duration {
 	from := time.Now()
 	block, err := blockRows(q.Rows, g.Rows, 0)

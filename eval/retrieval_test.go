@@ -132,7 +132,7 @@ func TestRetrieveAgainstSorting(t *testing.T) {
 		g := randomSet(rng, 1+rng.IntN(80), d, 1+rng.IntN(12), grid)
 		opts := RetrievalOptions{K: []int{1, 2, 5, 1000}, CountLonely: seed%3 == 0}
 		if seed%4 >= 2 {
-			opts.K = []int{2, 1} // most positives lie beyond all K, and are given up on the way
+			opts.K = []int{2, 1} // most positives are beyond every K, and are dropped on the way
 		}
 		for name, gallery := range map[string]*features.Set{"self": nil, "gallery": &g} {
 			want := slowRetrieve(q, gallery, opts)
@@ -150,7 +150,7 @@ func TestRetrieveAgainstSorting(t *testing.T) {
 	}
 }
 
-// Drawn queries ask the whole gallery, each without itself.
+// Drawn queries search the whole gallery, each without itself.
 func TestRetrieveDrawnQueries(t *testing.T) {
 	ctx := context.Background()
 	rng := rand.New(rand.NewPCG(5, 6))
@@ -232,7 +232,8 @@ func TestNearest(t *testing.T) {
 	}
 }
 
-// Many rows that are as near as each other, to rounding, and some that are the same: the lists are those of a whole sort by float64.
+// With many rows equally near up to rounding, and some equal, the lists are those of a complete sort in
+// float64.
 func TestNearestOfMany(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 7))
 	for _, spread := range []float64{1, 1e-3} {
@@ -303,7 +304,7 @@ func b2i(b bool) int {
 	return 0
 }
 
-// TestCopiesTie: rows that are there several times rank by index, whatever the float32 products of each copy are.
+// TestCopiesTie: equal rows rank by index, whatever the float32 products of each copy.
 func TestCopiesTie(t *testing.T) {
 	for seed := range uint64(30) {
 		rng := rand.New(rand.NewPCG(seed, 17))
@@ -345,7 +346,8 @@ func TestCopiesTie(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got.N != want.N || math.Abs(got.MAPAtR-want.MAPAtR/float64(max(want.N, 1))) > 1e-12 {
-			t.Errorf("seed %d: MAP@R %v of %d queries, by the lists %v of %d", seed, got.MAPAtR, got.N, want.MAPAtR/float64(max(want.N, 1)), want.N)
+			t.Errorf("seed %d: MAP@R %v of %d queries, by the lists %v of %d", seed, got.MAPAtR, got.N,
+				want.MAPAtR/float64(max(want.N, 1)), want.N)
 		}
 	}
 }
@@ -402,7 +404,8 @@ func goldenRetrieval(t *testing.T, c reference.Case) {
 		if got.N != int(c.Float(t, "num_valid_queries")) {
 			t.Errorf("%s: %d queries count, expected %v", c.Name, got.N, c.Float(t, "num_valid_queries"))
 		}
-		for key, v := range map[string]float64{"precision_at_1": got.PrecisionAt1, "r_precision": got.RPrecision, "mean_average_precision_at_r": got.MAPAtR} {
+		for key, v := range map[string]float64{"precision_at_1": got.PrecisionAt1, "r_precision": got.RPrecision,
+			"mean_average_precision_at_r": got.MAPAtR} {
 			if !(math.Abs(v-c.Float(t, key)) <= 1e-8) {
 				t.Errorf("%s: %s is %v, expected %v", c.Name, key, v, c.Float(t, key))
 			}
@@ -445,7 +448,8 @@ func goldenDetection(t *testing.T, c reference.Case) {
 	}
 	for i, score := range scores {
 		if bar := c.Param("threshold", 0.5); keep[i] != (score > bar) {
-			t.Errorf("%s: sample %d with score %v is kept: %v, against the threshold %v", c.Name, i, score, keep[i], bar)
+			t.Errorf("%s: sample %d with score %v is kept: %v, against the threshold %v", c.Name, i, score,
+				keep[i], bar)
 		}
 	}
 	got, err := Detect(scores, flags("is_noisy"), keep)
@@ -454,10 +458,12 @@ func goldenDetection(t *testing.T, c reference.Case) {
 	}
 	for key, v := range map[string]float64{
 		"precision": got.Precision, "recall": got.Recall, "f1": got.F1,
-		"filter_accuracy": got.FilterAccuracy, "keep_recall": got.KeepRecall, "auroc": got.AUROC, "average_precision": got.AP,
+		"filter_accuracy": got.FilterAccuracy, "keep_recall": got.KeepRecall, "auroc": got.AUROC,
+		"average_precision": got.AP,
 	} {
-		// What is not defined, as the AUROC of one kind alone, has a stand-in of ours.
-		if want := c.Float(t, key); !(math.Abs(v-want) <= 1e-8*math.Max(1, want)) && !(math.IsNaN(want) && !math.IsNaN(v)) {
+		// For an undefined value, such as the AUROC of a single kind, we have a substitute.
+		if want := c.Float(t, key); !(math.Abs(v-want) <= 1e-8*math.Max(1, want)) &&
+			!(math.IsNaN(want) && !math.IsNaN(v)) {
 			t.Errorf("%s: %s is %v, expected %v", c.Name, key, v, want)
 		}
 	}

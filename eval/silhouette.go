@@ -6,20 +6,23 @@ import (
 	"winnow/features"
 )
 
-// Silhouettes say of each image how much nearer its own class is than the nearest other one, as means over the images of a class.
+// Silhouettes tells how much nearer each image is to its own class than to the nearest other class, as means
+// over the images of a class.
 //
-//	s_i = (b_i - a_i)/max(a_i, b_i),   a_i the mean of 1 - z_i·z_j over the others of the class, b_i the least such mean over another class
+//	s_i = (b_i - a_i)/max(a_i, b_i),   a_i the mean of 1 - z_i·z_j over the others of the class,
+//	b_i the least such mean over another class
 //
-// In [-1, 1]: 1 where a class lies in one point, 0 on the border of two classes. Alone in its class an image has 0; one class has
-// no other, and 0. z are unit rows, all labelled 0 … classes-1. Time O(n·classes·d).
-// Source: Rousseeuw, "Silhouettes: a graphical aid to the interpretation and validation of cluster analysis", 1987.
+// s_i is in [-1, 1]: 1 if a class is a single point, 0 on the border of two classes. It is 0 for an image alone
+// in its class, and for a set of one class. z are unit rows, all labelled 0 … classes-1. Time O(n·classes·d).
+// Source: Rousseeuw, "Silhouettes: a graphical aid to the interpretation and validation of cluster analysis",
+// 1987.
 type Silhouettes struct {
 	Mean    float64
-	ByClass []float64 // 0 of a class without images
-	Worst   int       // the class of the least one; -1: there is none
+	ByClass []float64 // 0 for a class without images
+	Worst   int       // the class with the least one; -1: there is none
 }
 
-// NewSilhouettes measures a set.
+// NewSilhouettes computes the silhouettes of a set.
 func NewSilhouettes(z features.Set, classes int) (Silhouettes, error) {
 	s := Silhouettes{ByClass: make([]float64, classes), Worst: -1}
 	sums, counts := make([]float64, classes*z.Dim()), make([]int, classes)
@@ -45,7 +48,7 @@ func NewSilhouettes(z features.Set, classes int) (Silhouettes, error) {
 	return s, nil
 }
 
-// silhouette returns s_i of a row of class y by the sums of all classes.
+// silhouette returns s_i of a row of class y from the sums of all classes.
 func silhouette(row []float32, y int, sums []float64, counts []int) float64 {
 	own, nearest := 0.0, -1.0
 	for k, n := range counts {

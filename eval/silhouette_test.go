@@ -8,7 +8,7 @@ import (
 	"winnow/features"
 )
 
-// Pair by pair, as the definition has it.
+// slowSilhouettes follows the definition, pair by pair.
 func slowSilhouettes(z features.Set, classes int) []float64 {
 	out := make([]float64, z.Len())
 	for i := range out {

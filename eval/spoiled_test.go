@@ -9,7 +9,7 @@ import (
 	"winnow/features"
 )
 
-// altered is a result whose numbers are others.
+// altered is a result with other numbers.
 type altered struct {
 	Result
 	Values []Value
@@ -20,7 +20,7 @@ func (a altered) Shown() []Value { return a.Values }
 // MarshalJSON writes the result as JSON.
 func (a altered) MarshalJSON() ([]byte, error) { return json.Marshal(a.Result) }
 
-// after changes what a metric says.
+// after changes the results of a metric.
 func (s subject) after(f func(in Input, v Value) Value) subject {
 	measure := s.measure
 	s.measure = func(in Input) (Result, error) {
@@ -37,7 +37,7 @@ func (s subject) after(f func(in Input, v Value) Value) subject {
 	return s
 }
 
-// before changes what a metric sees.
+// before changes the inputs of a metric.
 func (s subject) before(f func(set features.Set) features.Set) subject {
 	measure := s.measure
 	s.measure = func(in Input) (Result, error) { return measure(changed(in, f)) }
@@ -53,7 +53,7 @@ func copied(f func(set features.Set)) func(features.Set) features.Set {
 	}
 }
 
-// Every check sees a metric that is spoiled in the way it looks for.
+// Every check detects a metric that is spoiled in the way it looks for.
 func TestSpoiledMetricsAreSeen(t *testing.T) {
 	spoils := map[string]struct {
 		spoil func(subject) subject
@@ -99,7 +99,7 @@ func TestSpoiledMetricsAreSeen(t *testing.T) {
 		"drawn again": {func(s subject) subject {
 			measure, call := s.measure, 0
 			s.measure = func(in Input) (Result, error) {
-				call++ // the state that a random source of its own would have
+				call++ // the state of its own random source
 				in.Test = in.Test.Rows(allOf(in.Test.Len() - call))
 				return measure(in)
 			}
@@ -119,21 +119,22 @@ func TestSpoiledMetricsAreSeen(t *testing.T) {
 		}, checkKeys},
 	}
 	for _, s := range subjects(t) {
-		for _, check := range conformChecks { // being wrapped is no fault
+		for _, check := range conformChecks { // being wrapped must not fail a check
 			if err := check.run(s.after(func(_ Input, v Value) Value { return v })); err != nil {
 				t.Errorf("%s: %s: %v", s.entry.Name, check.name, err)
 			}
 		}
 		for name, c := range spoils {
 			err := c.check(c.spoil(s))
-			if err == nil && !(s.entry.Truth && (name == "always the same" || name == "not adjusted for chance" || name == "upside down")) {
+			if err == nil && !(s.entry.Truth && (name == "always the same" || name == "not adjusted for chance" ||
+				name == "upside down")) {
 				t.Errorf("%s: %s: not seen", s.entry.Name, name)
 			}
 		}
 	}
 }
 
-// Scores that know nothing find as many wrong labels as guessing does.
+// Random scores find as many wrong labels as guessing.
 func TestDetectionByChance(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 12))
 	const n = 20000
@@ -145,7 +146,8 @@ func TestDetectionByChance(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]float64{"auroc": 0.5, "ap": 0.3, "precision": 0.3, "recall": 0.4, "f1": 2 * 0.3 * 0.4 / 0.7, "filter_accuracy": 0.7, "keep_recall": 0.6,
+	want := map[string]float64{"auroc": 0.5, "ap": 0.3, "precision": 0.3, "recall": 0.4, "f1": 2 * 0.3 * 0.4 / 0.7,
+		"filter_accuracy": 0.7, "keep_recall": 0.6,
 		"recall_at_1_percent": 0.01, "recall_at_5_percent": 0.05, "recall_at_wrong": 0.3}
 	for _, v := range d.Shown() {
 		if math.Abs(v.Value-want[v.Key]) > 0.02 {

@@ -6,54 +6,56 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// Bank is a true first-in first-out memory of unit vectors with, per class, the sum, the number and the
-// mean of its current members (PRISM, section III-B; the official ring, which loses fresh rows, is not
-// followed).
+// Bank is a first-in first-out memory of unit vectors. For each class it keeps the sum, the number and the mean
+// of its current members (PRISM, section III-B; the authors' ring buffer loses new rows and is not copied).
 //
 //	M_k = number of members of class k,  Sum(k) = Σ v,  row k of Centres() = Sum(k)/M_k (zero if M_k = 0)
 //
-// An image that was pushed in several epochs is a member several times, all with its id.
+// An image pushed in several epochs is a member several times, each time with its ID.
 //
-// Vectors are float32, sums float64 and kept current vector by vector: a push costs O(d), whatever the
-// capacity. A class is recomputed from its members after every [refreshAfter] changes, which stops
-// rounding from drifting and depends on nothing but the pushes. Only Push, SetState and their kin write:
-// between them any number of goroutines may read.
+// Vectors are float32. Sums are float64 and updated vector by vector: a push costs O(d), whatever the capacity.
+// A class is recomputed from its members after every [refreshAfter] changes, so that rounding errors do not
+// accumulate; this depends only on the pushes. Only Push, Clear and SetState write; between writes any number
+// of goroutines may read.
 type Bank struct {
 	set      Set            // capacity×dim ring; only the first filled rows are members
-	next     int            // where the next vector goes
+	next     int            // index of the next vector
 	filled   int            // members, ≤ capacity
 	sums     []float64      // classes×dim
 	counts   []int          // classes
-	images   []int          // classes: different ids among the members
-	copies   map[shown]int  // members of one class and id; nil: every member is an image of its own
-	changes  []int          // classes: pushes and evictions since the class was last recomputed
-	versions []uint64       // classes: grows with every change
+	images   []int          // classes: number of different IDs among the members
+	copies   map[shown]int  // members per class and ID; nil: every member is a separate image
+	changes  []int          // classes: pushes and evictions since the last recomputation
+	versions []uint64       // classes: increases with every change
 	centres  blas32.General // classes×dim
-	touched  []int          // scratch: classes changed by the running Push
+	touched  []int          // scratch: classes changed by the current Push
 	stale    []bool         // classes: is in touched
 }
 
-// shown is an image under one label.
+// shown is an image with a label.
 type shown struct{ label, id int }
 
-// refreshAfter changes of a class its sum is computed from its rows again.
+// refreshAfter is the number of changes after which the sum of a class is recomputed from its rows.
 const refreshAfter = 1000
 
 // NewBank allocates an empty bank for capacity vectors of dimension dim with labels 0 … classes-1.
 func NewBank(capacity, dim, classes int) *Bank {
 	if capacity < 1 || dim < 1 || classes < 1 {
-		panic(fmt.Sprintf("features: bank of %d vectors, dimension %d, %d classes: all must be positive", capacity, dim, classes))
+		panic(fmt.Sprintf("features: bank of %d vectors, dimension %d, %d classes: all must be positive", capacity,
+			dim, classes))
 	}
 	b := newBank(NewSet(capacity, dim), classes)
 	b.copies = map[shown]int{}
 	return b
 }
 
-// BankOf returns a full bank that holds every vector of z, for judging a whole set against itself: every row is an
-// image of its own. It shares the vectors of z, which must not change while the bank is used; a Push would overwrite them.
+// BankOf returns a full bank of every vector of z, for judging a whole set against itself; every row is a
+// separate image. The bank shares the vectors of z, which must not change while it is used; a Push would
+// overwrite them.
 func BankOf(z Set, classes int) *Bank {
 	if z.Len() < 1 || z.Dim() < 1 || classes < 1 || z.X.Stride != z.X.Cols || len(z.Labels) != z.Len() {
-		panic(fmt.Sprintf("features: bank of a set of %d×%d, stride %d, %d labels, %d classes", z.Len(), z.Dim(), z.X.Stride, len(z.Labels), classes))
+		panic(fmt.Sprintf("features: bank of a set of %d×%d, stride %d, %d labels, %d classes", z.Len(), z.Dim(),
+			z.X.Stride, len(z.Labels), classes))
 	}
 	ring := Set{X: z.X, Labels: append([]int(nil), z.Labels...), IDs: make([]int, z.Len())}
 	copy(ring.IDs, z.IDs)
@@ -90,39 +92,40 @@ func (b *Bank) Cap() int { return b.set.Len() }
 // Dim returns the dimension of the vectors.
 func (b *Bank) Dim() int { return b.set.Dim() }
 
-// Classes returns the number of class ids; classes without members count.
+// Classes returns the number of class IDs, including classes without members.
 func (b *Bank) Classes() int { return len(b.counts) }
 
 // Count returns M_k, the number of members of class k.
 func (b *Bank) Count(k int) int { return b.counts[k] }
 
-// Images returns the number of images among the members of class k, each counted once; rows pushed without ids are
-// images of their own.
+// Images returns the number of distinct images among the members of class k. Rows pushed without IDs are
+// separate images.
 func (b *Bank) Images(k int) int { return b.images[k] }
 
-// Sum returns a view of the sum of the members of class k; exactly zero if there are none.
+// Sum returns a view of the sum of the members of class k, exactly zero if there are none.
 func (b *Bank) Sum(k int) []float64 {
 	d := b.Dim()
 	return b.sums[k*d : (k+1)*d : (k+1)*d]
 }
 
-// Centres returns a view of the classes×dim matrix of class means (not renormalised), zero rows for classes
-// without members. One product Z·Centresᵀ is the mean similarity of every row of Z to every class.
+// Centres returns a view of the classes×dim matrix of class means (not renormalised), with zero rows for
+// classes without members. One product Z·Centresᵀ gives the mean similarity of every row of Z to every class.
 func (b *Bank) Centres() blas32.General { return b.centres }
 
-// Version grows whenever a member of class k comes or goes, so that what is computed from Sum(k) and
-// Count(k) can be kept until then.
+// Version increases whenever a member of class k is added or removed. Results computed from Sum(k) and Count(k)
+// can be cached until then.
 func (b *Bank) Version(k int) uint64 { return b.versions[k] }
 
-// Set returns a view of the members, in ring order (not the order of arrival); valid until the next Push.
+// Set returns a view of the members in ring order (not in order of arrival), valid until the next Push.
 func (b *Bank) Set() Set {
 	s := Set{Labels: b.set.Labels[:b.filled], IDs: b.set.IDs[:b.filled]}
-	s.X = blas32.General{Rows: b.filled, Cols: b.set.X.Cols, Stride: b.set.X.Stride, Data: b.set.X.Data[:b.filled*b.set.X.Stride]}
+	s.X = blas32.General{Rows: b.filled, Cols: b.set.X.Cols, Stride: b.set.X.Stride,
+		Data: b.set.X.Data[:b.filled*b.set.X.Stride]}
 	return s
 }
 
-// Newest returns a view of the newest vector of an image, and how many members have come after it; not ok where it has none.
-// The view is valid until the next Push. Time O(members).
+// Newest returns a view of the newest vector of an image, and how many members have been added after it. ok is
+// false if the image has none. The view is valid until the next Push. Time O(members).
 func (b *Bank) Newest(id int) (v []float32, behind int, ok bool) {
 	for behind = range b.filled {
 		if at := (b.next - 1 - behind + b.Cap()) % b.Cap(); b.set.IDs[at] == id {
@@ -132,15 +135,15 @@ func (b *Bank) Newest(id int) (v []float32, behind int, ok bool) {
 	return nil, 0, false
 }
 
-// Clear takes all members out.
+// Clear removes all members.
 func (b *Bank) Clear() {
 	if err := b.SetState(NewBank(b.Cap(), b.Dim(), b.Classes()).State()); err != nil {
-		panic(err) // its own shape
+		panic(err) // impossible: the shape is its own
 	}
 }
 
-// Push appends the rows of z one by one, each evicting the oldest member once the bank is full; of more
-// rows than the capacity the last ones stay. A label outside the classes is our bug and panics.
+// Push appends the rows of z one by one; each evicts the oldest member once the bank is full. If there are more
+// rows than the capacity, the last ones stay. A label outside the classes is a bug of ours and panics.
 func (b *Bank) Push(z Set) {
 	if z.Len() > 0 && z.Dim() != b.Dim() {
 		panic(fmt.Sprintf("features: bank of dimension %d is given vectors of dimension %d", b.Dim(), z.Dim()))
@@ -180,7 +183,7 @@ func (b *Bank) pushRow(row []float32, label, id int) {
 	}
 }
 
-// add puts sign·row, of the image id, into the sum of class k and marks the class as changed.
+// add adds sign·row, of the image id, to the sum of class k and marks the class as changed.
 func (b *Bank) add(k, id int, row []float32, sign int) {
 	addTo(b.Sum(k), row, float64(sign))
 	b.counts[k] += sign
@@ -193,7 +196,8 @@ func (b *Bank) add(k, id int, row []float32, sign int) {
 	}
 }
 
-// news counts a member more or less of an image, sign ±1, and returns by how many images that changes its class.
+// news counts one member of an image more or less (sign ±1), and returns the change in the number of images of
+// the class.
 func (b *Bank) news(s shown, sign int) int {
 	if b.copies == nil || s.id < 0 {
 		return sign
@@ -210,7 +214,7 @@ func (b *Bank) news(s shown, sign int) int {
 	return 0
 }
 
-// settle brings the centres of the touched classes up to date.
+// settle updates the centres of the touched classes.
 func (b *Bank) settle() {
 	for _, k := range b.touched {
 		b.stale[k] = false
@@ -245,7 +249,7 @@ func addTo(sum []float64, row []float32, sign float64) {
 	}
 }
 
-// scaleInto writes sum/count, or zeros where count is 0.
+// scaleInto writes sum/count, or zeros if count is 0.
 func scaleInto(dst []float32, sum []float64, count int) {
 	if count == 0 {
 		clear(dst)

@@ -6,18 +6,18 @@ import (
 	"slices"
 )
 
-// BankState is everything a [Bank] is, as plain data for a checkpoint: a bank that has taken a state goes
-// on to the same bits as the one that gave it.
+// BankState is the complete state of a [Bank] as plain data for a checkpoint. A bank with a restored state
+// continues bit for bit like the original.
 type BankState struct {
 	Capacity, Dim, Classes int
 	Next                   int       // ring position of the next vector
 	Labels, IDs            []int     // of the members, in ring order
 	X                      []float32 // members×Dim, in ring order
-	Sums                   []float64 // Classes×Dim: kept, as sums built step by step carry their own rounding
-	Changes                []int     // Classes: changes since each was last recomputed
+	Sums                   []float64 // Classes×Dim; stored because sums built step by step have their own rounding
+	Changes                []int     // Classes: changes since the last recomputation of each
 }
 
-// State copies the bank into plain data.
+// State returns a copy of the bank's state.
 func (b *Bank) State() BankState {
 	return BankState{
 		Capacity: b.Cap(), Dim: b.Dim(), Classes: b.Classes(),
@@ -30,8 +30,8 @@ func (b *Bank) State() BankState {
 	}
 }
 
-// SetState replaces the content of the bank. A state of another size, or one that contradicts itself, is
-// an error and leaves the bank as it was.
+// SetState replaces the content of the bank. A state of another size or an inconsistent one is an error and
+// leaves the bank unchanged.
 func (b *Bank) SetState(s BankState) error {
 	counts, err := b.check(s)
 	if err != nil {
@@ -54,19 +54,22 @@ func (b *Bank) SetState(s BankState) error {
 	return nil
 }
 
-// check compares a state with the bank and with itself, and counts its members per class.
+// check validates a state against the bank and itself, and counts its members per class.
 func (b *Bank) check(s BankState) ([]int, error) {
 	if s.Capacity != b.Cap() || s.Dim != b.Dim() || s.Classes != b.Classes() {
-		return nil, fmt.Errorf("features: bank state: made for %d vectors of dimension %d in %d classes, expected %d, %d, %d",
+		return nil, fmt.Errorf("features: bank state: made for %d vectors of dimension %d in %d classes, "+
+			"expected %d, %d, %d",
 			s.Capacity, s.Dim, s.Classes, b.Cap(), b.Dim(), b.Classes())
 	}
 	n := len(s.Labels)
 	full := n == s.Capacity
 	if n > s.Capacity || s.Next < 0 || s.Next >= s.Capacity || !full && s.Next != n {
-		return nil, fmt.Errorf("features: bank state: %d members of %d, next at %d: next must follow the members", n, s.Capacity, s.Next)
+		return nil, fmt.Errorf("features: bank state: %d members of %d, next at %d: next must follow the members", n,
+			s.Capacity, s.Next)
 	}
 	if len(s.IDs) != n || len(s.X) != n*s.Dim || len(s.Sums) != s.Classes*s.Dim || len(s.Changes) != s.Classes {
-		return nil, fmt.Errorf("features: bank state: %d labels come with %d ids, %d values, %d sums, %d change counts, expected %d, %d, %d, %d",
+		return nil, fmt.Errorf("features: bank state: %d labels come with %d ids, %d values, %d sums, %d change "+
+			"counts, expected %d, %d, %d, %d",
 			n, len(s.IDs), len(s.X), len(s.Sums), len(s.Changes), n, n*s.Dim, s.Classes*s.Dim, s.Classes)
 	}
 	counts := make([]int, s.Classes)
@@ -80,7 +83,8 @@ func (b *Bank) check(s BankState) ([]int, error) {
 	}
 	for j, want := range sums {
 		if got := s.Sums[j]; !(math.Abs(got-want) <= 1e-6*(1+math.Abs(want))) {
-			return nil, fmt.Errorf("features: bank state: class %d: sum holds %v at position %d, its members add up to %v",
+			return nil, fmt.Errorf("features: bank state: class %d: sum holds %v at position %d, its "+
+				"members add up to %v",
 				j/s.Dim, got, j%s.Dim, want)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// member is one vector of the slow bank: a plain list, newest last.
+// member is one vector of the slow bank, which is a plain list, newest last.
 type member struct {
 	row   []float32
 	label int
@@ -39,7 +39,8 @@ func compare(b *Bank, want []member) string {
 	}
 	for id, i := range newest {
 		if v, behind, ok := b.Newest(id); !ok || behind != len(want)-1-i || !slices.Equal(v, want[i].row) {
-			return fmt.Sprintf("newest of %d: %v, %d behind, %v; expected %v, %d", id, v, behind, ok, want[i].row, len(want)-1-i)
+			return fmt.Sprintf("newest of %d: %v, %d behind, %v; expected %v, %d", id, v, behind, ok, want[i].row,
+				len(want)-1-i)
 		}
 	}
 	if _, _, ok := b.Newest(1 << 30); ok {
@@ -70,7 +71,7 @@ func compare(b *Bank, want []member) string {
 	return ""
 }
 
-// randomSet draws n vectors; ids go on from first.
+// randomSet draws n vectors with IDs from first on.
 func randomSet(r *rand.Rand, n, dim, classes, first int) Set {
 	z := NewSet(n, dim)
 	for i := range n {
@@ -91,7 +92,8 @@ func appendSet(list []member, z Set, capacity int) []member {
 
 func TestBankIsAQueue(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		capacity, dim, classes := rapid.IntRange(1, 12).Draw(rt, "capacity"), rapid.IntRange(1, 4).Draw(rt, "dim"), rapid.IntRange(1, 4).Draw(rt, "classes")
+		capacity, dim, classes := rapid.IntRange(1, 12).Draw(rt, "capacity"), rapid.IntRange(1, 4).Draw(rt, "dim"),
+			rapid.IntRange(1, 4).Draw(rt, "classes")
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 0))
 		b := NewBank(capacity, dim, classes)
 		want, id := []member{}, 0
@@ -107,7 +109,7 @@ func TestBankIsAQueue(t *testing.T) {
 	})
 }
 
-// The check above must see a bank that forgets to subtract, loses a row, or leaves a centre behind.
+// The check above must detect a bank that forgets to subtract, loses a row, or keeps an old centre.
 func TestSpoiledBanksAreSeen(t *testing.T) {
 	for name, spoil := range map[string]func(*Bank){
 		"sum":    func(b *Bank) { b.Sum(1)[0] += 1e-9 },
@@ -142,7 +144,7 @@ func TestDriftIsStopped(t *testing.T) {
 		}
 	}
 	push(10)
-	b.Sum(0)[1] += 0.5 // more drift than ever seen
+	b.Sum(0)[1] += 0.5 // more drift than ever occurs
 	push(1)
 	if compare(b, want) == "" {
 		t.Fatal("the drift was not there")
@@ -186,7 +188,8 @@ func TestBankOfIsAPushedBank(t *testing.T) {
 	z := randomSet(rand.New(rand.NewPCG(5, 6)), 30, 4, 3, 100)
 	pushed := NewBank(30, 4, 3)
 	pushed.Push(z)
-	if diff := cmp.Diff(pushed.State(), BankOf(z, 3).State(), cmp.FilterPath(func(p cmp.Path) bool { return p.String() == "Changes" }, cmp.Ignore())); diff != "" {
+	if diff := cmp.Diff(pushed.State(), BankOf(z, 3).State(),
+		cmp.FilterPath(func(p cmp.Path) bool { return p.String() == "Changes" }, cmp.Ignore())); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -221,7 +224,8 @@ func TestBadStatesAreRefused(t *testing.T) {
 		spoil func(*BankState)
 		want  string
 	}{
-		"capacity": {func(s *BankState) { s.Capacity = 11 }, "made for 11 vectors of dimension 3 in 2 classes, expected 10, 3, 2"},
+		"capacity": {func(s *BankState) { s.Capacity = 11 },
+			"made for 11 vectors of dimension 3 in 2 classes, expected 10, 3, 2"},
 		"next":     {func(s *BankState) { s.Next = 10 }, "next at 10"},
 		"negative": {func(s *BankState) { s.Next = -1 }, "next at -1"},
 		"ids":      {func(s *BankState) { s.IDs = s.IDs[1:] }, "9 ids"},
@@ -241,7 +245,8 @@ func TestBadStatesAreRefused(t *testing.T) {
 		before, s := b.State(), a.State()
 		c.spoil(&s)
 		err := b.SetState(s)
-		if err == nil || !strings.HasPrefix(err.Error(), "features: bank state: ") || !strings.Contains(err.Error(), c.want) {
+		if err == nil || !strings.HasPrefix(err.Error(), "features: bank state: ") ||
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error is %v, expected it to say %q", name, err, c.want)
 		}
 		if diff := cmp.Diff(before, b.State()); diff != "" {
@@ -269,8 +274,8 @@ func TestBugsPanic(t *testing.T) {
 	}
 }
 
-// Images counts every id once for its label, through evictions and a restored state; rows without an id are images of
-// their own.
+// Images counts every ID once for its label, through evictions and a restored state; rows without an ID are
+// separate images.
 func TestImagesCountsCopiesOnce(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 7))
 	b := NewBank(30, 4, 3)

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// TestFlushByTime: a slow network's work is on disk after a few seconds, however few rows it is.
+// TestFlushByTime: the work of a slow network is on disk after a few seconds, however few rows it is.
 func TestFlushByTime(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
@@ -40,7 +40,7 @@ func TestFlushByTime(t *testing.T) {
 	})
 }
 
-// TestOldStoreGoesFirst: that store.json is gone is certain before the new vectors take the place of the old ones.
+// TestOldStoreGoesFirst: the removal of store.json is durable before the new vectors replace the old ones.
 func TestOldStoreGoesFirst(t *testing.T) {
 	dir := t.TempDir()
 	plan := testPlan(10)
@@ -74,8 +74,8 @@ func TestOldStoreGoesFirst(t *testing.T) {
 	}
 }
 
-// TestFinishInterrupted: the sum of the vectors, which takes seconds of a large store, ends with the context, and Create goes on
-// from there.
+// TestFinishInterrupted: computing the checksum of the vectors, which takes seconds for a large store, stops
+// when the context is cancelled, and Create continues from there.
 func TestFinishInterrupted(t *testing.T) {
 	dir := t.TempDir()
 	plan := testPlan(10)

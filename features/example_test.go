@@ -28,7 +28,8 @@ func ExampleFromRows() {
 // Vectors come from numpy and go back to it.
 func ExampleReadNPY() {
 	var file bytes.Buffer
-	if err := features.WriteNPY(&file, blas32.General{Rows: 2, Cols: 3, Stride: 3, Data: []float32{1, 2, 3, 4, 5, 6}}); err != nil {
+	if err := features.WriteNPY(&file,
+		blas32.General{Rows: 2, Cols: 3, Stride: 3, Data: []float32{1, 2, 3, 4, 5, 6}}); err != nil {
 		log.Fatal(err)
 	}
 	a, err := features.ReadNPY(&file, int64(file.Len()))
@@ -59,7 +60,8 @@ func ExampleCreate() {
 		log.Fatal(err)
 	}
 	defer w.Close()
-	if err := w.Append(blas32.General{Rows: 2, Cols: 3, Stride: 3, Data: []float32{1, 2, 3, 4, 5, 6}}, nil); err != nil {
+	if err := w.Append(blas32.General{Rows: 2, Cols: 3, Stride: 3, Data: []float32{1, 2, 3, 4, 5, 6}},
+		nil); err != nil {
 		log.Fatal(err)
 	}
 	store, err := w.Finish(context.Background())

@@ -20,23 +20,25 @@ func slowHalf(v float32) float64 {
 
 func sameFloat(a, b float64) bool { return a == b && math.Signbit(a) == math.Signbit(b) }
 
-// halfErrors counts where a conversion is not that of slowHalf.
+// halfErrors counts where a conversion differs from slowHalf.
 func halfErrors(convert func(float32) uint16) int {
 	rng := rand.New(rand.NewPCG(1, 2))
 	var list []float32
-	for b := range 1 << 16 { // every half, both neighbours, and the middles between two, where ties are
+	for b := range 1 << 16 { // every half, both neighbours, and the midpoints, where ties are
 		v := half(uint16(b))
 		if v != v {
 			continue
 		}
 		next := half(uint16(b + 1))
 		middle := float32((float64(v) + float64(next)) / 2)
-		list = append(list, v, math.Nextafter32(v, 1e38), math.Nextafter32(v, -1e38), middle, math.Nextafter32(middle, 1e38), math.Nextafter32(middle, -1e38))
+		list = append(list, v, math.Nextafter32(v, 1e38), math.Nextafter32(v, -1e38), middle,
+			math.Nextafter32(middle, 1e38), math.Nextafter32(middle, -1e38))
 	}
 	for range 200000 {
 		list = append(list, math.Float32frombits(rng.Uint32()), float32(math.Ldexp(rng.NormFloat64(), rng.IntN(60)-40)))
 	}
-	list = append(list, 0, float32(math.Copysign(0, -1)), 65519.996, 65520, math.MaxFloat32, math.SmallestNonzeroFloat32)
+	list = append(list, 0, float32(math.Copysign(0, -1)), 65519.996, 65520, math.MaxFloat32,
+		math.SmallestNonzeroFloat32)
 	wrong := 0
 	for _, v := range list {
 		if v == v && !sameFloat(float64(half(convert(v))), slowHalf(v)) {
@@ -47,7 +49,7 @@ func halfErrors(convert func(float32) uint16) int {
 }
 
 func TestHalf(t *testing.T) {
-	for b := range 1 << 16 { // what is a half stays one, subnormals, infinities and signs included
+	for b := range 1 << 16 { // every half converts to itself, including subnormals, infinities and signs
 		v := half(uint16(b))
 		if v != v {
 			if back := half(toHalf(v)); back == back {

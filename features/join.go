@@ -16,7 +16,7 @@ import (
 	"winnow/internal/lock"
 )
 
-// MissingShards is a list of shards with gaps.
+// MissingShards is an error: the list of shards has gaps.
 type MissingShards struct {
 	Of      int
 	Missing []int // rising
@@ -27,10 +27,11 @@ func (e *MissingShards) Error() string {
 	for i, n := range e.Missing {
 		names[i] = Shard{Index: n, Of: e.Of}.String()
 	}
-	return fmt.Sprintf("features: join: %d of %d shards are missing: %s", len(e.Missing), e.Of, strings.Join(names, ", "))
+	return fmt.Sprintf("features: join: %d of %d shards are missing: %s", len(e.Missing), e.Of,
+		strings.Join(names, ", "))
 }
 
-// ShardError is a shard whose vectors are not those that it was written with.
+// ShardError is an error: the vectors of a shard are not those that were written.
 type ShardError struct {
 	Dir string
 	Err error
@@ -40,13 +41,14 @@ func (e *ShardError) Error() string { return fmt.Sprintf("%s: %v", e.Dir, e.Err)
 
 func (e *ShardError) Unwrap() error { return e.Err }
 
-// Join puts all shards of an image list, given in any order, together into a store in dir: byte for byte the one that
-// is made in one go with the same batches on the same device. It checks that the shards are of the same list, model,
-// tensor, preprocessing and views, that none is missing or given twice, that no file has changed since it was written
-// (*ShardError), and that the paths together are the whole list. Rows are copied as they lie, whatever their type.
+// Join combines all shards of an image list, in any order, into a store in dir. The result equals, byte for
+// byte, the store made in one run with the same batches on the same device. Join checks that the shards have
+// the same list, model, tensor, preprocessing and views, that none is missing or given twice, that no file has
+// changed since it was written (*ShardError), and that the paths together are the whole list. Rows are copied
+// unchanged, whatever their type.
 //
-// A store that stands in dir gives ErrComplete where it is the same, otherwise a *KeyError; a begun one likewise.
-// With overwrite it is replaced. Until the last moment the old one is whole.
+// If dir holds a store, finished or begun, Join returns ErrComplete if it is the same and a *KeyError
+// otherwise. With overwrite it is replaced; the old one stays whole until the last moment.
 func Join(dirs []string, dir string, overwrite bool, progress func(done, total int)) (*Store, error) {
 	shards := make([]*Store, len(dirs))
 	for i, from := range dirs {
@@ -58,19 +60,20 @@ func Join(dirs []string, dir string, overwrite bool, progress func(done, total i
 	return JoinStores(shards, dir, overwrite, progress)
 }
 
-// JoinStores is [Join] of shards that are open, also by [OpenIn]; they give up their paths.
+// JoinStores is [Join] for open shards, including those opened by [OpenIn]. It releases their paths.
 func JoinStores(given []*Store, dir string, overwrite bool, progress func(done, total int)) (*Store, error) {
 	shards, err := order(given)
 	if err != nil {
 		return nil, err
 	}
 	j := &joiner{dir: dir, shards: shards, info: joinedInfo(shards), progress: progress}
-	for _, s := range shards { // of many images the names are what is held: once is enough
+	for _, s := range shards { // the names dominate the memory of large lists: keep them once
 		j.paths = append(slices.Grow(j.paths, j.info.Rows-len(j.paths)), s.Paths...)
 		s.Paths, s.rows = nil, nil
 	}
 	if HashPaths(j.paths) != j.info.Key.Images {
-		return nil, fmt.Errorf("features: join: the paths of the shards are not the list %s that they say they are of", short(j.info.Key.Images))
+		return nil, fmt.Errorf("features: join: the paths of the shards are not those of their image list %s",
+			short(j.info.Key.Images))
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("features: %w", err)
@@ -95,7 +98,7 @@ func JoinStores(given []*Store, dir string, overwrite bool, progress func(done, 
 	return Open(dir)
 }
 
-// order puts shards in order.
+// order sorts shards.
 func order(given []*Store) ([]*Store, error) {
 	if len(given) == 0 {
 		return nil, fmt.Errorf("features: join: no shard is given")
@@ -125,14 +128,15 @@ func order(given []*Store) ([]*Store, error) {
 	next := 0
 	for _, s := range ordered {
 		if s.Shard.First != next {
-			return nil, fmt.Errorf("features: join: %s: shard %v begins at image %d, expected %d", s.Dir, *s.Shard, s.Shard.First, next)
+			return nil, fmt.Errorf("features: join: %s: shard %v begins at image %d, expected %d", s.Dir, *s.Shard,
+				s.Shard.First, next)
 		}
 		next += len(s.Paths)
 	}
 	return ordered, nil
 }
 
-// fits refuses a shard that cannot stand beside those already there.
+// fits returns an error if a shard cannot be combined with those already there.
 func fits(ordered []*Store, s *Store) error {
 	at := slices.IndexFunc(ordered, func(o *Store) bool { return o != nil })
 	if at < 0 {
@@ -140,13 +144,15 @@ func fits(ordered []*Store, s *Store) error {
 	}
 	other := ordered[at]
 	apart := func(format string, args ...any) error {
-		return fmt.Errorf("features: join: %s and %s cannot be put together: %s", other.Dir, s.Dir, fmt.Sprintf(format, args...))
+		return fmt.Errorf("features: join: %s and %s cannot be joined: %s", other.Dir, s.Dir,
+			fmt.Sprintf(format, args...))
 	}
 	if *s.Shard == *other.Shard {
 		return apart("both are shard %v", *s.Shard)
 	}
 	if s.Shard.Of != other.Shard.Of || s.Shard.Images != other.Shard.Images || s.Shard.Total != other.Shard.Total {
-		return apart("shard %v of the image list %s, shard %v of %s", *other.Shard, short(other.Shard.Images), *s.Shard, short(s.Shard.Images))
+		return apart("shard %v of the image list %s, shard %v of %s", *other.Shard, short(other.Shard.Images), *s.Shard,
+			short(s.Shard.Images))
 	}
 	if twin := ordered[s.Shard.Index-1]; twin != nil {
 		return fmt.Errorf("features: join: %s and %s are both shard %v", twin.Dir, s.Dir, *s.Shard)
@@ -157,12 +163,14 @@ func fits(ordered []*Store, s *Store) error {
 		return apart("%s", why)
 	}
 	if s.Batch != other.Batch || s.Dim != other.Dim {
-		return apart("batches of %d with %d values a row, batches of %d with %d", other.Batch, other.Dim, s.Batch, s.Dim)
+		return apart("batches of %d with %d values a row, batches of %d with %d", other.Batch, other.Dim,
+			s.Batch, s.Dim)
 	}
 	return nil
 }
 
-// joinedInfo returns store.json of the whole, but for the sum. What several machines made is said of all of them.
+// joinedInfo returns store.json of the whole, except the checksum. Where shards were made by several machines,
+// it names all of them.
 func joinedInfo(shards []*Store) Info {
 	info := shards[0].Info
 	info.Key.Images, info.Shard = info.Shard.Images, nil
@@ -180,7 +188,7 @@ func joinedInfo(shards []*Store) Info {
 	return info
 }
 
-// eachOnce lists texts, sorted, each once.
+// eachOnce lists distinct texts, sorted.
 func eachOnce(texts []string) string {
 	slices.Sort(texts)
 	return strings.Join(slices.Compact(texts), ", ")
@@ -198,7 +206,7 @@ type joiner struct {
 
 func (j *joiner) path(name string) string { return filepath.Join(j.dir, name) }
 
-// apart refuses to write over what is read.
+// apart returns an error if the destination is one of the sources.
 func (j *joiner) apart() error {
 	to, err := os.Stat(j.dir)
 	if err != nil {
@@ -206,16 +214,17 @@ func (j *joiner) apart() error {
 	}
 	for _, s := range j.shards {
 		if from, err := os.Stat(s.Dir); err == nil && os.SameFile(from, to) {
-			return fmt.Errorf("features: join: %s: is shard %v itself, expected another folder for the whole", j.dir, *s.Shard)
+			return fmt.Errorf("features: join: %s: is shard %v itself, expected another folder for the whole",
+				j.dir, *s.Shard)
 		}
 	}
 	return nil
 }
 
-// checkStanding looks at what is in the folder.
+// checkStanding checks what the folder holds already.
 func (j *joiner) checkStanding() error {
 	if p, err := readProgress(j.path(progressFile)); err == nil && p.Rows > 0 {
-		return &KeyError{j.dir, fmt.Sprintf("an extraction was begun here, %d of %d rows are there", p.Rows, p.Total)}
+		return &KeyError{j.dir, fmt.Sprintf("an extraction was begun here: %d of %d rows", p.Rows, p.Total)}
 	}
 	if _, err := os.Stat(j.path(storeFile)); errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -233,9 +242,10 @@ func (j *joiner) checkStanding() error {
 	return ErrComplete
 }
 
-// write makes the files, store.json last.
+// write writes the files, store.json last.
 func (j *joiner) write() error {
-	if err := os.Remove(j.path(progressFile)); err != nil && !errors.Is(err, fs.ErrNotExist) { // its part is written over
+	// The part is overwritten.
+	if err := os.Remove(j.path(progressFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("features: %w", err)
 	}
 	if err := j.writeMatrix(); err != nil {
@@ -250,7 +260,7 @@ func (j *joiner) write() error {
 	return writeInfo(j.dir, j.info, j.paths)
 }
 
-// writeMatrix copies the rows of all shards behind one header and notes the sum of the whole.
+// writeMatrix copies the rows of all shards after one header and computes the checksum of the whole.
 func (j *joiner) writeMatrix() (err error) {
 	part, err := os.Create(j.path(partFile))
 	if err != nil {
@@ -267,7 +277,7 @@ func (j *joiner) writeMatrix() (err error) {
 			if info, err := f.Stat(); err == nil {
 				of = max(info.Size(), 1)
 			}
-			_ = f.Close() // only looked at
+			_ = f.Close() // only read
 		}
 		counted := writerFunc(func(b []byte) {
 			if copied += len(b); j.progress != nil {
@@ -288,8 +298,9 @@ func (j *joiner) writeMatrix() (err error) {
 	return nil
 }
 
-// copyRows appends the rows of a shard, after the header of the whole where it is the first, and checks the
-// shard's sum on the way. like is the first shard's header: the others have rows of the same type and shape.
+// copyRows appends the rows of a shard, after the header of the whole if it is the first, and verifies the
+// shard's checksum on the way. like is the first shard's header: the others must have rows of the same type and
+// shape.
 func copyRows(to io.Writer, s *Store, first bool, like *npyHeader, rows int) error {
 	f, err := s.file(VectorsFile)
 	if err != nil {
@@ -313,18 +324,20 @@ func copyRows(to io.Writer, s *Store, first bool, like *npyHeader, rows int) err
 		}
 	}
 	if h.descr != like.descr || !slices.Equal(h.shape[1:], like.shape[1:]) {
-		return damaged("rows of %s %v, expected %s %v as in the first shard", h.descr, h.shape[1:], like.descr, like.shape[1:])
+		return damaged("rows of %s %v, expected %s %v as in the first shard", h.descr, h.shape[1:], like.descr,
+			like.shape[1:])
 	}
 	if _, err := io.CopyBuffer(onlyWriter{to}, from, make([]byte, 1<<20)); err != nil {
 		return fmt.Errorf("%s: %w", s.Dir, err)
 	}
 	if got := hex.EncodeToString(sum.Sum(nil)); got != s.Sum {
-		return damaged("%s: sha256 %s, expected %s: the file has changed since it was written", VectorsFile, short(got), short(s.Sum))
+		return damaged("%s: sha256 %s, expected %s: the file has changed since it was written", VectorsFile, short(got),
+			short(s.Sum))
 	}
 	return nil
 }
 
-// writerFunc is told of what is written.
+// writerFunc is called with everything written.
 type writerFunc func(b []byte)
 
 func (f writerFunc) Write(b []byte) (int, error) {
@@ -332,5 +345,5 @@ func (f writerFunc) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// onlyWriter hides what else a writer can do, so that copying goes through the given buffer.
+// onlyWriter hides the other methods of a writer, so that copying uses the given buffer.
 type onlyWriter struct{ io.Writer }

@@ -15,7 +15,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// makeShard makes one shard of a plan; every row is that of the whole list.
+// makeShard makes one shard of a plan, with the rows of the whole list.
 func makeShard(t testing.TB, dir string, plan Plan, index, of int) {
 	t.Helper()
 	shard, paths, err := ShardOf(plan.Paths, index, of, plan.Batch)
@@ -44,7 +44,7 @@ func makeShard(t testing.TB, dir string, plan Plan, index, of int) {
 	}
 }
 
-// shardsOf makes all shards, each in a folder of its own.
+// shardsOf makes all shards, each in its own folder.
 func shardsOf(t testing.TB, dir string, plan Plan, of int) []string {
 	t.Helper()
 	var dirs []string
@@ -88,7 +88,7 @@ func TestJoinIsTheStoreMadeInOneGo(t *testing.T) {
 	}
 }
 
-// Whatever the sizes, shards are runs of whole batches that together are the list.
+// For any sizes, shards are runs of whole batches that together are the list.
 func TestShardsAreTheList(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n, batch := rapid.IntRange(1, 200).Draw(t, "n"), rapid.IntRange(1, 40).Draw(t, "batch")
@@ -103,7 +103,8 @@ func TestShardsAreTheList(t *testing.T) {
 				t.Fatal(err)
 			}
 			if s.First != len(all) || s.First%batch != 0 || s.Total != n || len(part) == 0 {
-				t.Fatalf("shard %v of %d images in batches of %d: %+v with %d images behind %d", s, n, batch, s, len(part), len(all))
+				t.Fatalf("shard %v of %d images in batches of %d: %+v with %d images behind %d", s, n, batch, s,
+					len(part), len(all))
 			}
 			all = append(all, part...)
 			size := (len(part) + batch - 1) / batch
@@ -148,11 +149,16 @@ func TestJoinRefuses(t *testing.T) {
 		change func(t *testing.T, dirs []string) []string
 		want   string
 	}{
-		"one missing":  {func(t *testing.T, dirs []string) []string { return []string{dirs[2], dirs[0]} }, "1 of 3 shards are missing: 2/3"},
-		"two missing":  {func(t *testing.T, dirs []string) []string { return dirs[1:2] }, "2 of 3 shards are missing: 1/3, 3/3"},
-		"one twice":    {func(t *testing.T, dirs []string) []string { return append(dirs, dirs[1]) }, "both"},
-		"none":         {func(t *testing.T, dirs []string) []string { return nil }, "no shard is given"},
-		"its own name": {func(t *testing.T, dirs []string) []string { return append(dirs, filepath.Join(dirs[0], "no")) }, "no feature store"},
+		"one missing": {func(t *testing.T, dirs []string) []string { return []string{dirs[2], dirs[0]} },
+			"1 of 3 shards are missing: 2/3"},
+		"two missing": {func(t *testing.T, dirs []string) []string { return dirs[1:2] },
+			"2 of 3 shards are missing: 1/3, 3/3"},
+		"one twice": {func(t *testing.T, dirs []string) []string { return append(dirs, dirs[1]) }, "both"},
+		"none":      {func(t *testing.T, dirs []string) []string { return nil }, "no shard is given"},
+		"its own name": {func(t *testing.T,
+			dirs []string) []string {
+			return append(dirs, filepath.Join(dirs[0], "no"))
+		}, "no feature store"},
 		"a whole store": {func(t *testing.T, dirs []string) []string {
 			makeStore(t, filepath.Join(dirs[0], "whole"), plan)
 			return append(dirs, filepath.Join(dirs[0], "whole"))
@@ -194,11 +200,11 @@ func TestJoinRefuses(t *testing.T) {
 				edit(t, d, func(i *Info) { i.Shard.Images = "0000" })
 			}
 			return dirs
-		}, "are not the list"},
+		}, "are not those of their image list"},
 		"impossible": {func(t *testing.T, dirs []string) []string {
 			edit(t, dirs[0], func(i *Info) { i.Shard.Of = 1 << 40 })
 			return dirs
-		}, "cannot be"},
+		}, "is impossible"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -254,7 +260,7 @@ func TestJoinLeavesAnotherStore(t *testing.T) {
 	}
 }
 
-// A shard is resumed as itself and as nothing else.
+// A shard can be resumed only as itself.
 func TestShardResumes(t *testing.T) {
 	plan, dir := testPlan(20), t.TempDir()
 	shard, paths, err := ShardOf(plan.Paths, 1, 1, plan.Batch)
@@ -289,7 +295,7 @@ func TestShardResumes(t *testing.T) {
 	}
 }
 
-// Rows are copied as they lie: float16, and several numbers of axes.
+// Rows are copied unchanged: float16, and several numbers of axes.
 func TestCopyRowsOfAnyType(t *testing.T) {
 	for _, shape := range [][]int{{2, 3}, {2, 5, 3}} {
 		var got strings.Builder

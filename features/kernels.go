@@ -7,10 +7,11 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// minNorm is the least length a vector is divided by (the ε of the usual normalize).
+// minNorm is the least length that a vector is divided by (the usual ε of normalisation).
 const minNorm = 1e-12
 
-// Dot returns a·b in float64. It sums in four strands, which fixes the order and lets the processor overlap them.
+// Dot returns a·b in float64. It sums in four chains, which fixes the order and lets the processor overlap
+// them.
 func Dot(a, b []float32) float64 {
 	b = b[:len(a)]
 	var s0, s1, s2, s3 float64
@@ -27,8 +28,8 @@ func Dot(a, b []float32) float64 {
 	return (s0 + s1) + (s2 + s3)
 }
 
-// Normalize divides every row by its Euclidean norm, in place. A zero or non-finite row is an error that
-// names it: callers are doors, and what passes is on the unit sphere.
+// Normalize divides every row by its Euclidean norm, in place. A zero or non-finite row is an error that names
+// the row: callers are doors, and rows that pass are on the unit sphere.
 func Normalize(x blas32.General) error {
 	for i := range x.Rows {
 		row := Row(x, i)
@@ -47,7 +48,7 @@ func Normalize(x blas32.General) error {
 	return nil
 }
 
-// UnitRows reports whether all rows have unit length, but for the rounding of float32.
+// UnitRows reports whether all rows have unit length, up to the rounding of float32.
 func UnitRows(x blas32.General) bool {
 	for i := range x.Rows {
 		if row := Row(x, i); !(math.Abs(Dot(row, row)-1) < 1e-5) {
@@ -57,8 +58,8 @@ func UnitRows(x blas32.General) bool {
 	return true
 }
 
-// UnitRow writes z = y/max(‖y‖, 1e-12), where z may be y, and returns ‖y‖. Where that is not finite, every value of z
-// is NaN.
+// UnitRow writes z = y/max(‖y‖, 1e-12) and returns ‖y‖; z may be y. If ‖y‖ is not finite, every value of z is
+// NaN.
 func UnitRow(z, y []float32) float64 {
 	norm := math.Sqrt(Dot(y, y))
 	scale := float32(1 / max(norm, minNorm))
@@ -71,8 +72,8 @@ func UnitRow(z, y []float32) float64 {
 	return norm
 }
 
-// UnitRowGrad writes ∂L/∂y = (dz - z⟨z, dz⟩)/norm, given z and norm as [UnitRow] made them from y and dz = ∂L/∂z; it
-// writes 0 where norm ≤ 1e-12. dy may be dz.
+// UnitRowGrad writes ∂L/∂y = (dz - z⟨z, dz⟩)/norm, given z and norm as computed by [UnitRow] and dz = ∂L/∂z. It
+// writes 0 if norm ≤ 1e-12. dy may be dz.
 func UnitRowGrad(dy, z, dz []float32, norm float64) {
 	if norm <= minNorm {
 		clear(dy)
@@ -84,8 +85,8 @@ func UnitRowGrad(dy, z, dz []float32, norm float64) {
 	}
 }
 
-// Softmax writes p_c = e^{l_c}/Σ_k e^{l_k}, where p may be l, and returns log Σ_k e^{l_k}. It is shifted by the largest
-// value, so that nothing overflows.
+// Softmax writes p_c = e^{l_c}/Σ_k e^{l_k} and returns log Σ_k e^{l_k}; p may be l. It shifts by the largest
+// value, so nothing overflows.
 func Softmax[T float32 | float64](p []float64, l []T) float64 {
 	top := largest(l)
 	var sum float64
@@ -99,7 +100,7 @@ func Softmax[T float32 | float64](p []float64, l []T) float64 {
 	return top + math.Log(sum)
 }
 
-// LogSumExp returns log Σ_c e^{l_c}, shifted by the largest value; -Inf where all are -Inf.
+// LogSumExp returns log Σ_c e^{l_c}, shifted by the largest value; -Inf if all are -Inf.
 func LogSumExp[T float32 | float64](l []T) float64 {
 	top := largest(l)
 	if math.IsInf(top, -1) {

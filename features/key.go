@@ -14,29 +14,29 @@ import (
 )
 
 // Key describes which features a store holds. Two stores with equal keys hold the same numbers (on the same
-// machine, to the bit); labels are no part of it, so every noise level of a dataset shares one store.
+// machine, bit for bit). Labels are not part of it, so all noise levels of a dataset share one store.
 type Key struct {
 	Model         string   `json:"model"`         // sha256 of the ONNX file, hexadecimal
-	Output        string   `json:"output"`        // name of the tensor the features are
+	Output        string   `json:"output"`        // name of the tensor that holds the features
 	Preprocessing string   `json:"preprocessing"` // canonical text of size, crop, mean, …
-	Views         []string `json:"views"`         // the pictures made of each image, the first of them "center"
+	Views         []string `json:"views"`         // the crops made of each image; the first is "center"
 	Images        string   `json:"images"`        // HashPaths of the image list
 
-	// Decoder is what read the pictures and its version, "" in stores of before it was written down: the same
-	// preprocessing of pictures that were decoded otherwise gives other numbers.
+	// Decoder names the image decoder and its version, "" in stores made before it was recorded. The same
+	// preprocessing of images decoded differently gives other numbers.
 	Decoder string `json:"decoder,omitempty"`
 
-	// DType is Float16 where the numbers are stored so; "" for float32, as stores always were.
+	// DType is Float16 if the numbers are stored as float16, and "" for float32, the original type.
 	DType string `json:"dtype,omitempty"`
 }
 
-// MaxViews bounds the views of an image: more is a mistake.
+// MaxViews limits the views of an image; more is a mistake.
 const MaxViews = 256
 
-// views returns the number of views, of which a store has at least one.
+// views returns the number of views, at least one.
 func (k Key) views() int { return max(len(k.Views), 1) }
 
-// plain reports whether the matrix is n×d of float32, which every winnow reads.
+// plain reports whether the matrix is n×d of float32, which every version of winnow reads.
 func (k Key) plain() bool { return k.views() == 1 && k.DType == "" }
 
 // Element returns the type of the stored numbers.
@@ -55,8 +55,8 @@ func (k Key) descr() string {
 	return "<f4"
 }
 
-// shape returns that of the matrix: n×d, or n×views×d, so that all views of an image lie together: they are made
-// together, shards follow each other, and a reader of one view reads whole vectors.
+// shape returns the shape of the matrix: n×d, or n×views×d. All views of an image are adjacent: they are made
+// together, shards can be concatenated, and a reader of one view reads whole vectors.
 func (k Key) shape(rows, dim int) []int {
 	if k.views() == 1 {
 		return []int{rows, dim}
@@ -64,7 +64,7 @@ func (k Key) shape(rows, dim int) []int {
 	return []int{rows, k.views(), dim}
 }
 
-// check refuses what no store can be.
+// check returns an error if no store can have this key.
 func (k Key) check() error {
 	if k.DType != "" && k.DType != Float16 {
 		return fmt.Errorf("element type %q, expected %s or none, which is %s", k.DType, Float16, Float32)
@@ -75,7 +75,7 @@ func (k Key) check() error {
 	return nil
 }
 
-// Differs describes which part of other is not that of k, or "" where the keys are equal.
+// Differs describes the first part in which other differs from k, or returns "" if the keys are equal.
 func (k Key) Differs(other Key) string {
 	switch {
 	case k.Model != other.Model:
@@ -97,7 +97,7 @@ func (k Key) Differs(other Key) string {
 	return ""
 }
 
-// decoderText returns a key's Decoder for people.
+// decoderText returns a key's Decoder in readable form.
 func decoderText(decoder string) string {
 	if decoder == "" {
 		return "a decoder of an earlier winnow, which did not write it down"
@@ -105,7 +105,7 @@ func decoderText(decoder string) string {
 	return "decoder " + strconv.Quote(decoder)
 }
 
-// settingsApart leaves only what differs of two texts that are JSON objects; other texts stay as they are.
+// settingsApart reduces two texts that are JSON objects to their differences; other texts are unchanged.
 func settingsApart(a, b string) (string, string) {
 	var x, y map[string]any
 	if json.Unmarshal([]byte(a), &x) != nil || json.Unmarshal([]byte(b), &y) != nil {
@@ -124,7 +124,7 @@ func settingsApart(a, b string) (string, string) {
 	return strings.Join(left, ", "), strings.Join(right, ", ")
 }
 
-// short returns the beginning of a hash, enough to tell two apart by eye.
+// short returns the first digits of a hash, enough to distinguish two by eye.
 func short(hash string) string {
 	if len(hash) <= 12 {
 		return hash
@@ -132,31 +132,31 @@ func short(hash string) string {
 	return hash[:12] + "…"
 }
 
-// KeyError is a store, finished or begun, that holds something else than what was asked for.
+// KeyError is an error: a store, finished or begun, holds something other than requested.
 type KeyError struct {
 	Dir string
-	Why string // as Key.Differs says it
+	Why string // as returned by Key.Differs
 }
 
 func (e *KeyError) Error() string { return fmt.Sprintf("features: %s: %s", e.Dir, e.Why) }
 
-// DamageError is a store, finished or begun, that cannot be read as what it says it is.
+// DamageError is an error: a store, finished or begun, is not readable as what it claims to be.
 type DamageError struct{ Err error }
 
 func (e *DamageError) Error() string { return e.Err.Error() }
 
 func (e *DamageError) Unwrap() error { return e.Err }
 
-// HashPaths returns the sha256 of an image list as paths.txt holds it: one path a line.
+// HashPaths returns the sha256 of an image list as stored in paths.txt: one path per line.
 func HashPaths(paths []string) string {
 	sum := sha256.New()
 	w := bufio.NewWriter(sum)
-	_ = writePaths(w, paths) // a sum takes all
+	_ = writePaths(w, paths) // a hash accepts everything
 	_ = w.Flush()
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// checkPaths refuses lists that no store has.
+// checkPaths returns an error for lists that no store can have.
 func checkPaths(paths []string) error {
 	if len(paths) == 0 {
 		return fmt.Errorf("features: the image list is empty")

@@ -4,5 +4,5 @@ package features
 
 import "os"
 
-// MapFloats maps nothing here: blocks are read.
+// MapFloats returns nil: this system reads blocks instead of mapping files.
 func MapFloats(*os.File, int64) ([]float32, func() error) { return nil, nil }

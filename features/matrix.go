@@ -15,21 +15,23 @@ func Row(m blas32.General, i int) []float32 {
 	return m.Data[i*m.Stride : i*m.Stride+m.Cols : i*m.Stride+m.Cols]
 }
 
-// Part returns a view of n rows of m, the first of which is from.
+// Part returns a view of n rows of m, starting at row from.
 func Part(m blas32.General, from, n int) blas32.General {
 	if n == 0 {
 		return blas32.General{Cols: m.Cols, Stride: m.Stride}
 	}
-	return blas32.General{Rows: n, Cols: m.Cols, Stride: m.Stride, Data: m.Data[from*m.Stride : (from+n-1)*m.Stride+m.Cols]}
+	return blas32.General{Rows: n, Cols: m.Cols, Stride: m.Stride,
+		Data: m.Data[from*m.Stride : (from+n-1)*m.Stride+m.Cols]}
 }
 
-// Resize returns a contiguous n×d matrix in the memory of m, or in new memory where that is too small. What it holds
+// Resize returns a contiguous n×d matrix in the memory of m, or in new memory if that is too small. Its content
 // is unspecified.
 func Resize(m blas32.General, n, d int) blas32.General {
 	return blas32.General{Rows: n, Cols: d, Stride: max(d, 1), Data: Grow(m.Data, n*d)}
 }
 
-// Grow returns n values in the memory of s, or in new memory where that is too small. What they are is unspecified.
+// Grow returns a slice of n values in the memory of s, or in new memory if that is too small. Its content is
+// unspecified.
 func Grow[T any](s []T, n int) []T {
 	if cap(s) < n {
 		return make([]T, n)
@@ -37,7 +39,7 @@ func Grow[T any](s []T, n int) []T {
 	return s[:n]
 }
 
-// Products returns a·bᵀ, in the memory of scratch where that is large enough.
+// Products returns a·bᵀ, in the memory of scratch if that is large enough.
 func Products(scratch *[]float32, a, b blas32.General) blas32.General {
 	s := Resize(blas32.General{Data: *scratch}, a.Rows, b.Rows)
 	*scratch = s.Data

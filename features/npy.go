@@ -18,23 +18,24 @@ func WriteNPY(w io.Writer, x blas32.General) error {
 	return writeRows(w, "<f4", x)
 }
 
-// NPYHeader returns what stands before the rows of a float32 array n×d in C order.
+// NPYHeader returns the header of a float32 array n×d in C order.
 func NPYHeader(rows, cols int) []byte { return encodeNPYHeader("<f4", rows, cols) }
 
-// NPYTextHeader returns what stands before n texts of a fixed width in characters, UTF-32 little endian.
+// NPYTextHeader returns the header of an array of n texts of a fixed width in characters, UTF-32 little endian.
 func NPYTextHeader(n, width int) []byte { return encodeNPYHeader("<U"+strconv.Itoa(width), n) }
 
-// EncodeRows writes the values of x as a type of numbers ([Float32] or [Float16]), little endian, without a header.
+// EncodeRows writes the values of x as numbers of a type ([Float32] or [Float16]), little endian, without a
+// header.
 func EncodeRows(w io.Writer, dtype string, x blas32.General) error {
 	return writeRows(w, Key{DType: dtype}.descr(), x)
 }
 
-// DecodeRows fills dst with the values of b, which are as EncodeRows writes them.
+// DecodeRows fills dst with the values of b, as written by EncodeRows.
 func DecodeRows(dst []float32, dtype string, b []byte) {
 	Array{Floats: dst}.decode(0, Key{DType: dtype}.descr(), b)
 }
 
-// ElementSize returns the bytes of a number of a type, [Float32] or [Float16].
+// ElementSize returns the size in bytes of a number of type [Float32] or [Float16].
 func ElementSize(dtype string) int { return elementSize[Key{DType: dtype}.descr()] }
 
 // writeRows writes the values of x as <f4 or <f2, without a header.
@@ -58,14 +59,14 @@ func writeRows(w io.Writer, descr string, x blas32.General) error {
 	return nil
 }
 
-// Array is a npy file in memory: Floats for the types f2, f4 and f8 (f8 is rounded to float32), Ints for i8.
+// Array is an npy file in memory: Floats for the types f2, f4 and f8 (f8 is rounded to float32), Ints for i8.
 type Array struct {
 	Shape  []int
 	Floats []float32
 	Ints   []int64
 }
 
-// Matrix views an array of floats with two axes as a matrix.
+// Matrix returns a view of a two-dimensional array of floats as a matrix.
 func (a Array) Matrix() (blas32.General, error) {
 	if len(a.Shape) != 2 || a.Floats == nil {
 		return blas32.General{}, fmt.Errorf("features: npy: shape %v, expected a matrix of floats", a.Shape)
@@ -74,7 +75,7 @@ func (a Array) Matrix() (blas32.General, error) {
 }
 
 // ReadNPY reads a whole npy file of size bytes (numpy's versions 1.0 to 3.0; little-endian float16, float32,
-// float64 and int64; C order). Nothing is allocated before the shape has been found to fit the size.
+// float64 and int64; C order). It allocates nothing before it has checked that the shape fits the size.
 func ReadNPY(r io.Reader, size int64) (Array, error) {
 	h, err := readNPYHeader(r)
 	if err != nil {
@@ -120,7 +121,7 @@ func (h npyHeader) check(size int64) (int, error) {
 	return n, nil
 }
 
-// decode fills the elements from at on with the bytes of b.
+// decode fills the elements from index at on with the values in b.
 func (a Array) decode(at int, descr string, b []byte) {
 	switch descr {
 	case "<f4":

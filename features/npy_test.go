@@ -50,8 +50,9 @@ func TestReadNPYOfNumpy(t *testing.T) {
 	want := map[string]Array{
 		"float32": {Shape: []int{2, 3}, Floats: []float32{0, 0.25, 0.5, 0.75, 1, 1.25}},
 		"float64": {Shape: []int{1, 2}, Floats: []float32{1.5, -2}},
-		"float16": {Shape: []int{7}, Floats: []float32{0, float32(math.Copysign(0, -1)), 1, -2.5, 65504, 1.0 / (1 << 24), inf}},
-		"int64":   {Shape: []int{2}, Ints: []int64{3, -1}},
+		"float16": {Shape: []int{7}, Floats: []float32{0, float32(math.Copysign(0, -1)), 1, -2.5, 65504,
+			1.0 / (1 << 24), inf}},
+		"int64": {Shape: []int{2}, Ints: []int64{3, -1}},
 	}
 	for name, w := range want {
 		data := unpack(t, name)
@@ -66,8 +67,8 @@ func TestReadNPYOfNumpy(t *testing.T) {
 	}
 }
 
-// TestWriteNPYAsNumpy compares with what numpy writes, apart from the spaces: numpy leaves more of them, so
-// that the first axis could grow.
+// TestWriteNPYAsNumpy compares with numpy's output except for the spaces: numpy leaves more of them, so that
+// the first axis can grow.
 func TestWriteNPYAsNumpy(t *testing.T) {
 	x := NewMatrix(2, 3)
 	for i := range x.Data {
@@ -183,7 +184,7 @@ func FuzzReadNPY(f *testing.F) {
 		if n != len(a.Floats)+len(a.Ints) || n > len(data) {
 			t.Fatalf("shape %v, %d floats, %d ints of %d bytes", a.Shape, len(a.Floats), len(a.Ints), len(data))
 		}
-		if m, err := a.Matrix(); err == nil { // what was read as a matrix is written and read back
+		if m, err := a.Matrix(); err == nil { // a file read as a matrix can be written and read back
 			var out bytes.Buffer
 			if err := WriteNPY(&out, m); err != nil {
 				t.Fatal(err)

@@ -9,20 +9,20 @@ import (
 	"strings"
 )
 
-// npyMagic opens every file of numpy's npy format (numpy.lib.format, versions 1.0 to 3.0).
+// npyMagic starts every file of numpy's npy format (numpy.lib.format, versions 1.0 to 3.0).
 const npyMagic = "\x93NUMPY"
 
-// maxNPYHeader bounds the header's text: real ones have about a hundred bytes.
+// maxNPYHeader limits the length of the header's text; real ones have about a hundred bytes.
 const maxNPYHeader = 1 << 16
 
-// npyHeader is what the header of a npy file says.
+// npyHeader is the content of the header of an npy file.
 type npyHeader struct {
 	descr string // numpy's name of the element type, as "<f4"
 	shape []int  // C order
-	size  int64  // bytes of the header itself: where the data begins
+	size  int64  // bytes of the header, where the data start
 }
 
-// elements returns the product of the shape, or an error where it does not fit an int.
+// elements returns the product of the shape, or an error if it does not fit an int.
 func (h npyHeader) elements() (int, error) {
 	n := 1
 	for _, d := range h.shape {
@@ -37,7 +37,7 @@ func (h npyHeader) elements() (int, error) {
 // elementSize is the number of bytes of one element, by numpy's name of the type.
 var elementSize = map[string]int{"<f4": 4, "<f8": 8, "<f2": 2, "<i8": 8}
 
-// encodeNPYHeader makes the header of a C-order array, padded with spaces so that the data begin at a
+// encodeNPYHeader returns the header of a C-order array, padded with spaces so that the data start at a
 // multiple of 64 bytes, as numpy does (mapped files then have aligned rows).
 func encodeNPYHeader(descr string, shape ...int) []byte {
 	dims := make([]string, len(shape))
@@ -62,7 +62,7 @@ func encodeNPYHeader(descr string, shape ...int) []byte {
 	return append(out, '\n')
 }
 
-// readNPYHeader reads and checks the header at the beginning of r.
+// readNPYHeader reads and validates the header at the start of r.
 func readNPYHeader(r io.Reader) (npyHeader, error) {
 	var h npyHeader
 	var start [8]byte
@@ -100,7 +100,7 @@ func readNPYHeader(r io.Reader) (npyHeader, error) {
 	return h, h.parse(string(text))
 }
 
-// parse reads the dictionary of the header, a small part of Python's literal syntax.
+// parse reads the header's dictionary, a small subset of Python's literal syntax.
 func (h *npyHeader) parse(text string) error {
 	s := literal{rest: strings.TrimRight(text, " \n")}
 	seen := map[string]bool{}
@@ -142,7 +142,7 @@ type literal struct{ rest string }
 
 func (s *literal) skip() { s.rest = strings.TrimLeft(s.rest, " ") }
 
-// take skips blanks and then the word, if it stands there.
+// take skips blanks and then the word, if it comes next.
 func (s *literal) take(word string) bool {
 	s.skip()
 	rest, ok := strings.CutPrefix(s.rest, word)
@@ -180,7 +180,7 @@ func (s *literal) tuple() ([]int, bool) {
 		if err != nil || len(dims) == 32 {
 			return nil, false
 		}
-		s.rest = strings.TrimPrefix(s.rest[end:], "L") // numpy on Python 2 wrote long integers so
+		s.rest = strings.TrimPrefix(s.rest[end:], "L") // numpy on Python 2 wrote long integers like this
 		dims = append(dims, d)
 		if !s.take(",") {
 			return dims, s.take(")")

@@ -2,8 +2,8 @@ package features
 
 import "gonum.org/v1/gonum/blas/blas32"
 
-// Param is a named matrix that training changes: weights of a head, proxies or thresholds of a loss.
-// Its owner fills Grad; a solver reads Grad and changes Data, both row-major Rows×Cols.
+// Param is a named matrix that training changes: weights of a head, proxies or thresholds of a loss. Its owner
+// writes Grad; a solver reads Grad and changes Data. Both are row-major Rows×Cols.
 type Param struct {
 	Name       string
 	Rows, Cols int
@@ -13,7 +13,8 @@ type Param struct {
 
 // NewParam allocates a zero parameter.
 func NewParam(name string, rows, cols int) *Param {
-	return &Param{Name: name, Rows: rows, Cols: cols, Data: make([]float32, rows*cols), Grad: make([]float32, rows*cols)}
+	return &Param{Name: name, Rows: rows, Cols: cols, Data: make([]float32, rows*cols),
+		Grad: make([]float32, rows*cols)}
 }
 
 // Matrix returns a view of the values.

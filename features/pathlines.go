@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// EncodePaths writes paths a line each. One that is no line of text itself, as file names may be, is quoted as Go and
-// JSON do: "two\nlines.png".
+// EncodePaths writes one path per line. A path that cannot be a line of text, as file names may contain line
+// ends, is quoted as in Go and JSON: "two\nlines.png".
 func EncodePaths(paths []string) string {
 	var b strings.Builder
-	_ = writePaths(&b, paths) // takes all
+	_ = writePaths(&b, paths) // accepts everything
 	return b.String()
 }
 
-// lineWriter is what paths are written to, line by line.
+// lineWriter is a destination of paths.
 type lineWriter interface {
 	io.StringWriter
 	io.ByteWriter
@@ -45,7 +45,8 @@ func DecodePaths(text string) []string {
 	return paths
 }
 
-// decodePath returns the path of a line. Other names that stand between quotes stay what they are.
+// decodePath returns the path on a line. Names in quotes that EncodePaths would not have written stay
+// unchanged.
 func decodePath(line string) string {
 	if p, ok := unquoted(line); ok && quotable(p) {
 		return p
@@ -53,7 +54,8 @@ func decodePath(line string) string {
 	return line
 }
 
-// quotable reports whether a path is quoted: it is no line, or it is one that would be read as a quoted path.
+// quotable reports whether a path must be quoted: it cannot be a line, or the line would be read as a quoted
+// path.
 func quotable(p string) bool {
 	inner, ok := unquoted(p)
 	return strings.ContainsAny(p, "\r\n") || ok && quotable(inner)

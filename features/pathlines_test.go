@@ -8,9 +8,10 @@ import (
 	"winnow/features"
 )
 
-// FuzzPaths: any names come back, a line each.
+// FuzzPaths: any names survive the round trip, one per line.
 func FuzzPaths(f *testing.F) {
-	for _, name := range []string{"a.png", "two\nlines.png", "\r", `"quoted".png`, `"`, `"a\nb"`, `"\"a\\nb\""`, "ff\xff.png", `""`, "\"\n\""} {
+	for _, name := range []string{"a.png", "two\nlines.png", "\r", `"quoted".png`, `"`, `"a\nb"`, `"\"a\\nb\""`,
+		"ff\xff.png", `""`, "\"\n\""} {
 		f.Add(name, "b.png")
 	}
 	f.Fuzz(func(t *testing.T, a, b string) {
@@ -28,9 +29,10 @@ func FuzzPaths(f *testing.F) {
 	})
 }
 
-// TestPlainPaths: ordinary names are written as they always were, so that the keys of stores stay.
+// TestPlainPaths: ordinary names are written as before, so that the keys of stores do not change.
 func TestPlainPaths(t *testing.T) {
-	if got, want := features.EncodePaths([]string{"a b.png", `"c".png`, "d\\n.png"}), "a b.png\n\"c\".png\nd\\n.png\n"; got != want {
+	if got, want := features.EncodePaths([]string{"a b.png", `"c".png`, "d\\n.png"}),
+		"a b.png\n\"c\".png\nd\\n.png\n"; got != want {
 		t.Errorf("%q, expected %q", got, want)
 	}
 }

@@ -2,11 +2,12 @@ package features
 
 import "hash/maphash"
 
-// places finds strings of a list by their hashes (open addressing): 6 to 12 bytes a string, where a map takes 40 to 80.
+// places finds strings of a list by their hashes (open addressing). It takes 6 to 12 bytes per string, where a
+// map takes 40 to 80.
 type places struct {
 	list  []string
 	seed  maphash.Seed
-	table []uint32 // a place in list and 1, 0: none
+	table []uint32 // index in list plus 1; 0: empty
 }
 
 func newPlaces(list []string) *places {
@@ -20,7 +21,7 @@ func newPlaces(list []string) *places {
 	return p
 }
 
-// emptyPlaces has room for n strings.
+// emptyPlaces returns a table with room for n strings.
 func emptyPlaces(n int) *places {
 	size := 8
 	for size < n+n/2 {
@@ -29,7 +30,7 @@ func emptyPlaces(n int) *places {
 	return &places{seed: maphash.MakeSeed(), table: make([]uint32, size)}
 }
 
-// Distinct keeps the first of equal strings of a list, in order and in its place.
+// Distinct removes repeated strings from a list, in place and in order.
 func Distinct(list []string) []string {
 	p := emptyPlaces(len(list))
 	p.list = list[:0]
@@ -43,7 +44,7 @@ func Distinct(list []string) []string {
 	return p.list
 }
 
-// slot returns where the table names s, or would.
+// slot returns the table index of s, or the one where it would be.
 func (p *places) slot(s string) (at int, known bool) {
 	mask := len(p.table) - 1
 	for at = int(maphash.String(p.seed, s)) & mask; p.table[at] != 0; at = (at + 1) & mask {
@@ -54,7 +55,7 @@ func (p *places) slot(s string) (at int, known bool) {
 	return at, false
 }
 
-// find returns the first place of s, -1 where it is not in the list.
+// find returns the first index of s, or -1 if it is not in the list.
 func (p *places) find(s string) int {
 	if at, known := p.slot(s); known {
 		return int(p.table[at]) - 1

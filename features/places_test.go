@@ -11,7 +11,7 @@ import (
 
 func TestPlaces(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		list := rapid.SliceOf(rapid.StringMatching(`[ab]{0,3}`)).Draw(t, "list") // short, so that some are twice in it
+		list := rapid.SliceOf(rapid.StringMatching(`[ab]{0,3}`)).Draw(t, "list") // short, so that some occur twice
 		first := map[string]int{}
 		for i, s := range list {
 			if _, ok := first[s]; !ok {
@@ -40,7 +40,8 @@ func TestPlacesMemory(t *testing.T) {
 	runtime.ReadMemStats(&before)
 	p := newPlaces(list)
 	runtime.ReadMemStats(&after)
-	if each := float64(after.TotalAlloc-before.TotalAlloc) / float64(len(list)); each > 12 || p.find("299999") != 299_999 {
+	if each := float64(after.TotalAlloc-before.TotalAlloc) / float64(len(list)); each > 12 ||
+		p.find("299999") != 299_999 {
 		t.Errorf("%.1f bytes a string, expected at most 12", each)
 	}
 }

@@ -1,8 +1,8 @@
-// Package features holds the one noun of winnow: a set of labelled vectors, in memory and on disk.
+// Package features defines the central type of winnow: a set of labelled vectors, in memory and on disk.
 //
-// Conventions: vectors are float32 rows of a contiguous [blas32.General] (Stride == Cols); labels are
-// class ids 0 ≤ id < classes as given, never the truth; IDs are positions in the dataset.
-// It imports nothing else of winnow, and does not know who made a vector or what it is for.
+// Conventions: vectors are float32 rows of a contiguous [blas32.General] (Stride == Cols); labels are given
+// class IDs 0 ≤ id < classes, never the truth; IDs are positions in the dataset. The package imports nothing
+// else of winnow, and does not know who made a vector or what it is for.
 package features
 
 import (
@@ -12,26 +12,27 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// Unlabelled is the class id of a row without a label.
+// Unlabelled is the class ID of a row without a label.
 const Unlabelled = -1
 
 // Set is n labelled vectors of dimension d.
 type Set struct {
-	X      blas32.General // n×d, one vector a row, Stride == Cols
-	Labels []int          // n given class ids; nil where labels play no part
-	IDs    []int          // n positions in the dataset; nil where identity plays no part
+	X      blas32.General // n×d, one vector per row, Stride == Cols
+	Labels []int          // n given class IDs; nil if labels are not used
+	IDs    []int          // n positions in the dataset; nil if identity is not used
 }
 
-// NewSet allocates n zero vectors of dimension d, all of class 0, with the ids 0 … n-1: equal ids would say that
-// they are copies of one image.
+// NewSet allocates n zero vectors of dimension d, all of class 0, with the IDs 0 … n-1. Equal IDs would mean
+// copies of one image.
 func NewSet(n, d int) Set {
 	return Set{X: NewMatrix(n, d), Labels: make([]int, n), IDs: AllRows(n)}
 }
 
-// FromRows copies vectors, all equally long, and their labels into a set, with the ids 0 … n-1.
+// FromRows copies vectors of equal length, and their labels, into a set with the IDs 0 … n-1.
 func FromRows(rows [][]float32, labels []int) (Set, error) {
 	if len(rows) == 0 || len(labels) != len(rows) {
-		return Set{}, fmt.Errorf("features: found %d vectors and %d labels, expected as many, and at least one", len(rows), len(labels))
+		return Set{}, fmt.Errorf("features: found %d vectors and %d labels, expected equal numbers, at least one",
+			len(rows), len(labels))
 	}
 	s := NewSet(len(rows), len(rows[0]))
 	copy(s.Labels, labels)
@@ -53,7 +54,7 @@ func (s Set) Dim() int { return s.X.Cols }
 // Row returns a view of vector i.
 func (s Set) Row(i int) []float32 { return Row(s.X, i) }
 
-// Rows copies the named rows, in the order given, into a new set.
+// Rows copies the listed rows, in that order, into a new set.
 func (s Set) Rows(rows []int) Set {
 	out := Set{X: NewMatrix(len(rows), s.Dim()), Labels: picked(s.Labels, rows), IDs: picked(s.IDs, rows)}
 	for to, from := range rows {
@@ -62,7 +63,7 @@ func (s Set) Rows(rows []int) Set {
 	return out
 }
 
-// picked returns the entries of a list at these places; of none nil.
+// picked returns the entries of a list at these indices, or nil for a nil list.
 func picked(list, at []int) []int {
 	if list == nil {
 		return nil
@@ -74,7 +75,7 @@ func picked(list, at []int) []int {
 	return out
 }
 
-// Labelled returns the set without the rows that have no given label.
+// Labelled returns the set without unlabelled rows.
 func (s Set) Labelled() Set {
 	rows := labelled(s.Labels)
 	if len(rows) == s.Len() {
@@ -83,7 +84,7 @@ func (s Set) Labelled() Set {
 	return s.Rows(rows)
 }
 
-// labelled returns the positions of the labels that are given.
+// labelled returns the positions of the given labels.
 func labelled(labels []int) (rows []int) {
 	for i, label := range labels {
 		if label != Unlabelled {
@@ -102,7 +103,7 @@ func AllRows(n int) []int {
 	return rows
 }
 
-// ShareLabel reports whether a label is on both sides.
+// ShareLabel reports whether a and b have a label in common.
 func ShareLabel(a, b []int) bool {
 	there := map[int]bool{}
 	for _, label := range a {
@@ -111,7 +112,7 @@ func ShareLabel(a, b []int) bool {
 	return slices.ContainsFunc(b, func(label int) bool { return there[label] })
 }
 
-// Thinned returns rows, or where they are more than most as many of them, spread over all.
+// Thinned returns rows if there are at most most of them, else most of them, evenly spread.
 func Thinned(rows []int, most int) []int {
 	if len(rows) <= most {
 		return rows

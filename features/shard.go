@@ -2,33 +2,35 @@ package features
 
 import "fmt"
 
-// Shard describes which part of an image list a store holds: one of several that are made apart, perhaps on several
-// machines, and put together by [Join].
+// Shard describes which part of an image list a store holds. Shards are made separately, perhaps on several
+// machines, and combined by [Join].
 type Shard struct {
 	Index  int    `json:"index"`  // 1 … Of
-	Of     int    `json:"of"`     // shards of the whole list
-	First  int    `json:"first"`  // where in the whole list its first image stands, from 0
-	Total  int    `json:"total"`  // images of the whole list
+	Of     int    `json:"of"`     // number of shards of the whole list
+	First  int    `json:"first"`  // index of its first image in the whole list, from 0
+	Total  int    `json:"total"`  // number of images in the whole list
 	Images string `json:"images"` // HashPaths of the whole list
 }
 
-// String returns the shard as a user writes it.
+// String returns the shard in the form that users write.
 func (s Shard) String() string { return fmt.Sprintf("%d/%d", s.Index, s.Of) }
 
-// ShardOf takes shard index of a list and returns it with its images. Shards are runs of whole batches, as even as
-// these allow, in the order of the list: every image is computed in the batch that it would be in without shards, so
-// that not even the last bits differ. More shards than batches are an error.
+// ShardOf returns shard index of a list, with its images. Shards are runs of whole batches, as equal as
+// possible, in the order of the list: every image is computed in the same batch as without shards, so that even
+// the last bits are equal. More shards than batches are an error.
 func ShardOf(paths []string, index, of, batch int) (Shard, []string, error) {
 	batches := (len(paths) + batch - 1) / batch
 	if of > batches {
-		return Shard{}, nil, fmt.Errorf("features: %d images in batches of %d make at most %d shards, asked for %d", len(paths), batch, batches, of)
+		return Shard{}, nil, fmt.Errorf("features: %d images in batches of %d make at most %d shards, asked for %d",
+			len(paths), batch, batches, of)
 	}
 	border := func(i int) int { return min(int(int64(batches)*int64(i)/int64(of))*batch, len(paths)) }
 	s := Shard{Index: index, Of: of, First: border(index - 1), Total: len(paths), Images: HashPaths(paths)}
 	return s, paths[s.First:border(index)], nil
 }
 
-// shardDiffers describes how a store's shard is another one than was asked for, or "". nil is a whole list.
+// shardDiffers describes how a store's shard differs from the requested one, or returns "". nil is the whole
+// list.
 func shardDiffers(made, asked *Shard) string {
 	switch {
 	case made == nil && asked == nil || made != nil && asked != nil && *made == *asked:
@@ -38,10 +40,11 @@ func shardDiffers(made, asked *Shard) string {
 	case asked == nil:
 		return fmt.Sprintf("made as shard %v of an image list, asked for a whole one", *made)
 	}
-	return fmt.Sprintf("made as shard %v of the image list %s, asked for %v of %s", *made, short(made.Images), *asked, short(asked.Images))
+	return fmt.Sprintf("made as shard %v of the image list %s, asked for %v of %s", *made, short(made.Images), *asked,
+		short(asked.Images))
 }
 
-// Differs describes in what the store is not what was asked for, or "".
+// Differs describes how the store differs from the requested one, or returns "".
 func (info Info) Differs(key Key, shard *Shard) string {
 	if why := info.Key.Differs(key); why != "" {
 		return why

@@ -8,36 +8,38 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// Source is labelled vectors that are looked at some rows at a time: those of a [Set], or of a store, which stay there.
+// Source is a set of labelled vectors read a few rows at a time: from a [Set], or from a store, where they
+// stay.
 type Source interface {
 	Len() int
 	Dim() int
-	// Part returns the vectors of n rows from one on, to be read only, in the memory of scratch where they are nowhere yet.
+	// Part returns n vectors, starting at row from, for reading only. It uses the memory of scratch if they are
+	// not in memory yet.
 	Part(ctx context.Context, scratch *[]float32, from, n int) (blas32.General, error)
-	// Bare returns labels and ids without vectors.
+	// Bare returns labels and IDs without vectors.
 	Bare() Set
 }
 
-// Part returns a view of n rows, the first of which is from.
+// Part returns a view of n rows, starting at row from.
 func (s Set) Part(_ context.Context, _ *[]float32, from, n int) (blas32.General, error) {
 	return Part(s.X, from, n), nil
 }
 
-// Some copies the named rows, in the order given, into a new set.
+// Some copies the listed rows, in that order, into a new set.
 func (s Set) Some(_ context.Context, rows []int) (Set, error) { return s.Rows(rows), nil }
 
-// Bare returns labels and ids without vectors.
+// Bare returns labels and IDs without vectors.
 func (s Set) Bare() Set { return Set{Labels: s.Labels, IDs: s.IDs} }
 
 // Stored is a set whose vectors stay in a store until they are read.
 type Stored struct {
-	Labels, IDs []int // as of a [Set]
+	Labels, IDs []int // as in a [Set]
 
 	store *Store
 	rows  []int // of the store
 }
 
-// NewStored returns the set of the named rows of a store.
+// NewStored returns a set of the listed rows of a store.
 func NewStored(s *Store, rows, labels, ids []int) (Stored, error) {
 	_, err := s.named(rows)
 	return Stored{Labels: labels, IDs: ids, store: s, rows: rows}, err
@@ -49,10 +51,10 @@ func (s Stored) Len() int { return len(s.rows) }
 // Dim returns the dimension of the vectors.
 func (s Stored) Dim() int { return s.store.Dim }
 
-// Bare returns labels and ids without vectors.
+// Bare returns labels and IDs without vectors.
 func (s Stored) Bare() Set { return Set{Labels: s.Labels, IDs: s.IDs} }
 
-// Part reads the vectors of n rows from one on.
+// Part reads n vectors, starting at row from.
 func (s Stored) Part(ctx context.Context, scratch *[]float32, from, n int) (blas32.General, error) {
 	x := Resize(blas32.General{Data: *scratch}, n, s.Dim())
 	*scratch = x.Data
@@ -67,11 +69,11 @@ func (s Stored) Read(ctx context.Context) (Set, error) {
 	return set, err
 }
 
-// Some reads the named rows, in the order given.
+// Some reads the listed rows, in that order.
 func (s Stored) Some(ctx context.Context, rows []int) (Set, error) { return s.Rows(rows).Read(ctx) }
 
-// View returns the set with its vectors, which are not to be written and not looked at after free: where the store has
-// them behind each other as float32 they stay there, mapped, else they are read, as [Spill] does.
+// View returns the set with its vectors for reading only, valid until free is called. If the store holds the
+// rows contiguously as float32, they are mapped in place; otherwise they are read, as in [Spill].
 func (s Stored) View(ctx context.Context) (set Set, free func() error, err error) {
 	set = s.Bare()
 	if set.X, free = s.mapped(); free == nil {
@@ -82,7 +84,7 @@ func (s Stored) View(ctx context.Context) (set Set, free func() error, err error
 	return set, free, err
 }
 
-// mapped returns the vectors in the store's file; without free they cannot be looked at there.
+// mapped returns the vectors in the store's file; free is nil if they cannot be used there.
 func (s Stored) mapped() (x blas32.General, free func() error) {
 	if s.store.Views() > 1 || s.store.Key.Element() != Float32 || s.store.offset%4 != 0 || s.Len() == 0 {
 		return x, nil
@@ -102,15 +104,16 @@ func (s Stored) mapped() (x blas32.General, free func() error) {
 	if data == nil {
 		return x, nil
 	}
-	return blas32.General{Rows: s.Len(), Cols: d, Stride: d, Data: data[s.store.offset/4:][s.rows[0]*d:][:s.Len()*d]}, free
+	return blas32.General{Rows: s.Len(), Cols: d, Stride: d, Data: data[s.store.offset/4:][s.rows[0]*d:][:s.Len()*d]},
+		free
 }
 
-// Rows returns the set of the named rows, in the order given.
+// Rows returns the set of the listed rows, in that order.
 func (s Stored) Rows(rows []int) Stored {
 	return Stored{Labels: picked(s.Labels, rows), IDs: picked(s.IDs, rows), store: s.store, rows: picked(s.rows, rows)}
 }
 
-// Labelled returns the set without the rows that have no given label.
+// Labelled returns the set without unlabelled rows.
 func (s Stored) Labelled() Stored {
 	rows := labelled(s.Labels)
 	if len(rows) == s.Len() {

@@ -10,15 +10,17 @@ import (
 )
 
 const (
-	// SpillFrom is the size of a matrix, in bytes, from which [Spill] holds it in a file.
+	// SpillFrom is the size in bytes from which [Spill] keeps a matrix in a file.
 	SpillFrom = 64 << 20
-	spillRows = 2048 // that are made at a time
+	spillRows = 2048 // rows made at a time
 )
 
-// Spill returns rows×cols numbers, to be read only, that fill makes some rows at a time. A large matrix is in a file without
-// a name among the system's temporary ones, mapped: its pages are the system's to take back, and no memory of the program's
-// own. free, never nil, lets go of it.
-func Spill(rows, cols int, fill func(from int, x blas32.General) error) (x blas32.General, free func() error, err error) {
+// Spill returns rows×cols numbers, for reading only, which fill computes a few rows at a time. A large matrix
+// is stored in an unnamed temporary file and mapped: the system can reclaim its pages, and it takes no memory
+// of the program's own. free, never nil, releases it.
+func Spill(
+	rows, cols int, fill func(from int, x blas32.General) error,
+) (x blas32.General, free func() error, err error) {
 	size, free := 4*int64(rows)*int64(cols), func() error { return nil }
 	if size < SpillFrom {
 		x = NewMatrix(rows, cols)
@@ -26,9 +28,9 @@ func Spill(rows, cols int, fill func(from int, x blas32.General) error) (x blas3
 	}
 	f, err := os.CreateTemp("", "winnow-*.vectors")
 	if err != nil {
-		return x, free, fmt.Errorf("features: room for %d vectors: %w", rows, err)
+		return x, free, fmt.Errorf("features: temporary file for %d vectors: %w", rows, err)
 	}
-	defer f.Close() // what is mapped stays
+	defer f.Close() // the mapping outlives the file
 	unnamed := os.Remove(f.Name()) == nil
 	block := NewMatrix(min(spillRows, rows), cols)
 	err = eachPart(rows, func(from, n int) error {
@@ -37,7 +39,8 @@ func Spill(rows, cols int, fill func(from int, x blas32.General) error) (x blas3
 			return err
 		}
 		if _, err := f.Write(unsafe.Slice((*byte)(unsafe.Pointer(&part.Data[0])), 4*n*cols)); err != nil {
-			return fmt.Errorf("features: room for %d vectors of %d values, which TMPDIR moves: %w", rows, cols, err)
+			return fmt.Errorf("features: temporary file for %d vectors of %d values (TMPDIR sets its folder): %w",
+				rows, cols, err)
 		}
 		return nil
 	})

@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// A large matrix is no memory of the program's own and leaves no file behind.
+// A large matrix takes no memory of the program's own and leaves no file behind.
 func TestSpill(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("TMPDIR", dir)
@@ -31,7 +31,8 @@ func TestSpill(t *testing.T) {
 			t.Fatal(err)
 		}
 		runtime.ReadMemStats(&after)
-		if took := after.TotalAlloc - before.TotalAlloc; large && took > 4*cols*(spillRows+1)+1<<16 { // 64 KiB for what else the process does
+		// 64 KiB for the rest of the process
+		if took := after.TotalAlloc - before.TotalAlloc; large && took > 4*cols*(spillRows+1)+1<<16 {
 			t.Errorf("%d rows: %d bytes allocated", rows, took)
 		}
 		for i := range rows {
@@ -44,7 +45,8 @@ func TestSpill(t *testing.T) {
 		}
 	}
 	stop := errors.New("stop")
-	if _, free, err := Spill(SpillFrom, 1, func(int, blas32.General) error { return stop }); !errors.Is(err, stop) || free() != nil {
+	if _, free, err := Spill(SpillFrom, 1, func(int, blas32.General) error { return stop }); !errors.Is(err, stop) ||
+		free() != nil {
 		t.Errorf("found %v, expected what stopped it", err)
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
@@ -52,7 +54,7 @@ func TestSpill(t *testing.T) {
 	}
 }
 
-// What is viewed is what is read, of rows together or apart, of halves and of means.
+// A view equals what is read, for adjacent and scattered rows, halves and means.
 func TestView(t *testing.T) {
 	halves, several := testPlan(9), testPlan(9)
 	halves.Key.DType, several.Key.Views = Float16, []string{"center", "flip"}

@@ -22,15 +22,15 @@ import (
 const (
 	VectorsFile  = "features.npy"      // n×d or n×views×d, float32 or float16, C order; numpy can map it
 	pathsFile    = "paths.txt"         // line i is the image of row i, see EncodePaths
-	storeFile    = "store.json"        // written last: where it stands, the store is whole
+	storeFile    = "store.json"        // written last: a store that has it is complete
 	partFile     = "features.npy.part" // grows by whole batches
-	progressFile = "progress.json"     // how much of the part is known to be on disk
+	progressFile = "progress.json"     // how many rows of the part are known to be on disk
 )
 
-// maxShards bounds what a damaged file may make us count to.
+// maxShards limits what a damaged file can make us count to.
 const maxShards = 1 << 20
 
-// Versions of a store: what reads only the first refuses the second by its number.
+// Versions of a store. A program that reads only the first rejects the second by its number.
 const (
 	plainVersion = 1 // n×d of float32
 	storeVersion = 2 // several views, or float16
@@ -51,8 +51,8 @@ type Bad struct {
 	Reason string `json:"reason"`
 }
 
-// Info is what store.json says. Batch and Device do not change which features these are, only their last
-// bits; they are kept so that a run that was stopped goes on in the same way.
+// Info is the content of store.json. Batch and Device do not change which features these are, only their last
+// bits; they are stored so that an interrupted run continues in the same way.
 type Info struct {
 	Version int    `json:"version"`
 	Key     Key    `json:"key"`
@@ -63,28 +63,29 @@ type Info struct {
 	Winnow  string `json:"winnow"`          // version of the program that wrote it
 	Bad     []Bad  `json:"bad"`             // unreadable images, rising rows
 	Sum     string `json:"features_sha256"` // of features.npy
-	Shard   *Shard `json:"shard,omitempty"` // the part of an image list that this is; nil: a whole one
+	Shard   *Shard `json:"shard,omitempty"` // the part of an image list that this is; nil: the whole list
 
-	ModelFile string `json:"model_file,omitempty"` // where the model was; "" where the program holds it
+	ModelFile string `json:"model_file,omitempty"` // where the model was; "" if it is built into the program
 }
 
-// Store is a finished feature store: a folder with one vector for each view of each image of a list, and no labels.
+// Store is a finished feature store: a folder with one vector for each view of each image of a list, and no
+// labels.
 type Store struct {
 	Info
 	Dir   string
 	Paths []string // image of each row
 
-	files  fs.FS   // that hold it; nil: the folder Dir
+	files  fs.FS   // the files; nil: the folder Dir
 	rows   *places // of Paths
 	offset int64   // of the first value in features.npy
 	mean   bool    // Read averages the views
 }
 
-// Open reads a finished store and checks that its parts fit together; the vectors stay on disk.
+// Open opens a finished store and checks that its parts match; the vectors stay on disk.
 func Open(dir string) (*Store, error) { return open(&Store{Dir: dir}) }
 
-// OpenIn reads what a finished store says of itself among files that are no folder of this machine, as those of an object store; its vectors
-// cannot be read, but joined. dir is the name of their place.
+// OpenIn opens the description of a finished store in a file system that is not a local folder, such as an
+// object store. Its vectors cannot be read, only joined. dir is the name of its location.
 func OpenIn(files fs.FS, dir string) (*Store, error) { return open(&Store{Dir: dir, files: files}) }
 
 // file opens one of the store's files.
@@ -107,7 +108,7 @@ func open(s *Store) (*Store, error) {
 	data, err := s.readFile(storeFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		if p, perr := readProgress(filepath.Join(dir, progressFile)); perr == nil {
-			return nil, fmt.Errorf("features: %s: unfinished store, %d of %d rows are there", dir, p.Rows, p.Total)
+			return nil, fmt.Errorf("features: %s: unfinished store: %d of %d rows", dir, p.Rows, p.Total)
 		}
 		return nil, fmt.Errorf("features: %s: no feature store: no %s in it", dir, storeFile)
 	}
@@ -127,7 +128,7 @@ func open(s *Store) (*Store, error) {
 	return s, nil
 }
 
-// Files returns the files of the store.
+// Files returns the names of the store's files.
 func (s *Store) Files() []string {
 	return []string{filepath.Join(s.Dir, VectorsFile), filepath.Join(s.Dir, pathsFile), filepath.Join(s.Dir, storeFile)}
 }
@@ -145,8 +146,9 @@ func (info *Info) unmarshal(data []byte) error {
 	if info.Rows < 1 || info.Dim < 1 {
 		return fmt.Errorf("%d rows of %d values, expected at least one of each", info.Rows, info.Dim)
 	}
-	if s := info.Shard; s != nil && (s.Index < 1 || s.Index > s.Of || s.Of > maxShards || s.First < 0 || s.First >= s.Total) {
-		return fmt.Errorf("shard %v from image %d of %d cannot be", *s, s.First, s.Total)
+	if s := info.Shard; s != nil && (s.Index < 1 || s.Index > s.Of || s.Of > maxShards || s.First < 0 ||
+		s.First >= s.Total) {
+		return fmt.Errorf("shard %v from image %d of %d is impossible", *s, s.First, s.Total)
 	}
 	for _, b := range info.Bad {
 		if b.Row < 0 || b.Row >= info.Rows {
@@ -163,7 +165,7 @@ func (s *Store) readPaths() error {
 		return fmt.Errorf("features: %w", err)
 	}
 	defer f.Close()
-	var all strings.Builder // which paths are parts of
+	var all strings.Builder // the paths are substrings of it
 	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
 		all.Grow(int(info.Size()))
 	}
@@ -172,7 +174,8 @@ func (s *Store) readPaths() error {
 		return fmt.Errorf("features: %w", err)
 	}
 	if sum := hex.EncodeToString(hash.Sum(nil)); sum != s.Key.Images {
-		return fmt.Errorf("features: %s: sha256 %s, expected %s as %s says", name, short(sum), short(s.Key.Images), storeFile)
+		return fmt.Errorf("features: %s: sha256 %s, expected %s as %s says", name, short(sum),
+			short(s.Key.Images), storeFile)
 	}
 	s.Paths = DecodePaths(all.String())
 	if len(s.Paths) != s.Rows {
@@ -181,7 +184,7 @@ func (s *Store) readPaths() error {
 	return nil
 }
 
-// checkMatrix compares header and size of features.npy with what store.json says.
+// checkMatrix compares header and size of features.npy with store.json.
 func (s *Store) checkMatrix() error {
 	name := filepath.Join(s.Dir, VectorsFile)
 	f, err := s.file(VectorsFile)
@@ -197,7 +200,7 @@ func (s *Store) checkMatrix() error {
 	return nil
 }
 
-// checkMatrixFile checks that f is the whole matrix of a store with this key and returns where its data begin.
+// checkMatrixFile checks that f is the whole matrix of a store with this key and returns where its data start.
 func checkMatrixFile(f fs.File, key Key, rows, dim int) (int64, error) {
 	stat, err := f.Stat()
 	if err != nil {
@@ -216,10 +219,10 @@ func checkMatrixFile(f fs.File, key Key, rows, dim int) (int64, error) {
 	return h.size, nil
 }
 
-// Row returns the first row of a path, -1 where the store does not have it.
+// Row returns the first row of a path, or -1 if the store does not have it.
 func (s *Store) Row(path string) int { return s.rows.find(path) }
 
-// Lookup finds the row of each path; paths the store does not have are returned as missing, with row -1.
+// Lookup returns the row of each path. Paths that the store does not have are listed in missing and get row -1.
 func (s *Store) Lookup(paths []string) (rows []int, missing []string) {
 	rows = make([]int, len(paths))
 	for i, p := range paths {
@@ -265,7 +268,7 @@ func hashFile(ctx context.Context, name string) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// marshalLines returns indented JSON with a line end: these files are read by people too.
+// marshalLines returns indented JSON with a final line end, because people read these files too.
 func marshalLines(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

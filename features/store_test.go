@@ -48,7 +48,7 @@ func mustCreate(t *testing.T, dir string, plan Plan, overwrite bool) *Writer {
 	return w
 }
 
-// appendTo appends batches until limit rows are there.
+// appendTo appends batches until there are limit rows.
 func appendTo(t *testing.T, w *Writer, plan Plan, limit int) {
 	t.Helper()
 	for w.Rows() < limit {
@@ -147,8 +147,8 @@ func TestLookupOfAPathTwice(t *testing.T) {
 	}
 }
 
-// TestDeathAtEveryMoment takes a picture of the folder after every step of a run, starts again from each
-// picture, and wants the bytes of the uninterrupted run.
+// TestDeathAtEveryMoment copies the folder after every step of a run, restarts from each copy, and expects the
+// bytes of the uninterrupted run.
 func TestDeathAtEveryMoment(t *testing.T) {
 	plan := testPlan(10)
 	want := folder(t, makeStore(t, t.TempDir(), plan).Dir)
@@ -158,11 +158,11 @@ func TestDeathAtEveryMoment(t *testing.T) {
 	w := mustCreate(t, dir, plan, false)
 	for w.Rows() < 10 {
 		appendTo(t, w, plan, w.Rows()+1)
-		take() // rows written, not yet noted
+		take() // rows written but not recorded
 		torn := folder(t, dir)
 		torn[partFile] = torn[partFile][:len(torn[partFile])-5]
 		if w.synced == w.rows-w.rows%4 {
-			pictures = append(pictures, torn) // half a row never reached the disk
+			pictures = append(pictures, torn) // half a row did not reach the disk
 		}
 		if err := w.Flush(); err != nil {
 			t.Fatal(err)
@@ -177,7 +177,8 @@ func TestDeathAtEveryMoment(t *testing.T) {
 	full := pictures[len(pictures)-1]
 	renamed := map[string]string{progressFile: full[progressFile], VectorsFile: full[partFile]}
 	pictures = append(pictures, renamed)
-	withPaths := map[string]string{pathsFile: want[pathsFile], progressFile: full[progressFile], VectorsFile: full[partFile]}
+	withPaths := map[string]string{pathsFile: want[pathsFile], progressFile: full[progressFile],
+		VectorsFile: full[partFile]}
 	pictures = append(pictures, withPaths)
 	for i, picture := range pictures {
 		dir := restore(t, picture)
@@ -191,7 +192,7 @@ func TestDeathAtEveryMoment(t *testing.T) {
 			t.Errorf("picture %d (-want +got):\n%s", i, diff)
 		}
 	}
-	// Cut off between store.json and the removal of progress.json.
+	// Interrupted between store.json and the removal of progress.json.
 	last := folder(t, s.Dir)
 	last[progressFile] = full[progressFile]
 	dir = restore(t, last)
@@ -203,7 +204,7 @@ func TestDeathAtEveryMoment(t *testing.T) {
 	}
 }
 
-// TestFinishNotesAllRowsFirst: where the last step cannot be done, nothing has to be computed again.
+// TestFinishNotesAllRowsFirst: if the last step fails, nothing has to be computed again.
 func TestFinishNotesAllRowsFirst(t *testing.T) {
 	plan := testPlan(10)
 	dir := t.TempDir()
@@ -230,7 +231,7 @@ func TestFinishNotesAllRowsFirst(t *testing.T) {
 	}
 }
 
-// TestSpoiledResumeIsSeen: the comparison above notices a run that goes on at the wrong row.
+// TestSpoiledResumeIsSeen: the comparison above detects a run that continues at the wrong row.
 func TestSpoiledResumeIsSeen(t *testing.T) {
 	plan := testPlan(10)
 	want := folder(t, makeStore(t, t.TempDir(), plan).Dir)
@@ -258,7 +259,7 @@ func TestAnotherKeyIsRefused(t *testing.T) {
 	for name, change := range map[string]struct {
 		change func(*Plan)
 		want   string
-		begun  bool // refused only where a store has been begun
+		begun  bool // an error only if a store has been begun
 	}{
 		"model":   {func(p *Plan) { p.Key.Model = "9c02" }, "made with model 1f3a, asked for 9c02", false},
 		"output":  {func(p *Plan) { p.Key.Output = "logits" }, `made of tensor "pool5", asked for "logits"`, false},
@@ -306,11 +307,12 @@ func TestAnotherKeyIsRefused(t *testing.T) {
 	}
 }
 
-// TestPreprocessingApart: of two long texts only the settings that differ are said.
+// TestPreprocessingApart: of two long texts only the differing settings are reported.
 func TestPreprocessingApart(t *testing.T) {
 	a := Key{Preprocessing: `{"resize":256,"crop":224,"mean":[0.5,0.4],"exif":false}`}
 	b := Key{Preprocessing: `{"resize":256,"crop":192,"mean":[0.5,0.4],"exif":true}`}
-	if got, want := a.Differs(b), "made with preprocessing crop 224, exif false, asked for crop 192, exif true"; got != want {
+	if got, want := a.Differs(b),
+		"made with preprocessing crop 224, exif false, asked for crop 192, exif true"; got != want {
 		t.Errorf("%q, expected %q", got, want)
 	}
 	b.Preprocessing = `{"resize":256}`
@@ -319,7 +321,8 @@ func TestPreprocessingApart(t *testing.T) {
 	}
 }
 
-// TestEmptyBeginningBindsNobody: a run that stopped before its first batch was kept leaves nothing to go on with.
+// TestEmptyBeginningBindsNobody: a run that stopped before its first batch was saved leaves nothing to
+// continue.
 func TestEmptyBeginningBindsNobody(t *testing.T) {
 	dir := t.TempDir()
 	mustCreate(t, dir, testPlan(10), false).Close()
@@ -328,7 +331,7 @@ func TestEmptyBeginningBindsNobody(t *testing.T) {
 	mustCreate(t, dir, other, false).Close()
 }
 
-// TestOverwriteKeepsTheOldStore until the new one is whole.
+// TestOverwriteKeepsTheOldStore: the old store stays until the new one is complete.
 func TestOverwriteKeepsTheOldStore(t *testing.T) {
 	plan := testPlan(10)
 	old := makeStore(t, t.TempDir(), plan)
@@ -361,7 +364,8 @@ func TestOverwriteKeepsTheOldStore(t *testing.T) {
 func TestLock(t *testing.T) {
 	dir := t.TempDir()
 	w := mustCreate(t, dir, testPlan(10), false)
-	if _, err := Create(dir, testPlan(10), false); err == nil || !strings.Contains(err.Error(), "another winnow (process ") {
+	if _, err := Create(dir, testPlan(10), false); err == nil ||
+		!strings.Contains(err.Error(), "another winnow (process ") {
 		t.Errorf("second writer: %v", err)
 	}
 	w.Close()
@@ -375,11 +379,12 @@ func TestOpenRefuses(t *testing.T) {
 		spoil func(map[string]string)
 		want  string
 	}{
-		"nothing":       {func(f map[string]string) { clear(f) }, "no feature store"},
-		"no vectors":    {func(f map[string]string) { delete(f, VectorsFile) }, "no such file"},
-		"short vectors": {func(f map[string]string) { f[VectorsFile] = f[VectorsFile][:200] }, "bytes of data for shape"},
-		"no paths":      {func(f map[string]string) { delete(f, pathsFile) }, "no such file"},
-		"other paths":   {func(f map[string]string) { f[pathsFile] += "more.jpg\n" }, "paths.txt: sha256"},
+		"nothing":    {func(f map[string]string) { clear(f) }, "no feature store"},
+		"no vectors": {func(f map[string]string) { delete(f, VectorsFile) }, "no such file"},
+		"short vectors": {func(f map[string]string) { f[VectorsFile] = f[VectorsFile][:200] },
+			"bytes of data for shape"},
+		"no paths":    {func(f map[string]string) { delete(f, pathsFile) }, "no such file"},
+		"other paths": {func(f map[string]string) { f[pathsFile] += "more.jpg\n" }, "paths.txt: sha256"},
 		"version": {func(f map[string]string) {
 			f[storeFile] = strings.Replace(f[storeFile], `"version": 1`, `"version": 2`, 1)
 		}, "store version 2, expected 1"},
@@ -432,7 +437,7 @@ func TestUnfinishedIsSaid(t *testing.T) {
 		t.Error("8 of 10 rows were finished")
 	}
 	w.Close()
-	if _, err := Open(dir); err == nil || !strings.Contains(err.Error(), "unfinished store, 8 of 10 rows") {
+	if _, err := Open(dir); err == nil || !strings.Contains(err.Error(), "unfinished store: 8 of 10 rows") {
 		t.Errorf("Open: %v", err)
 	}
 }
@@ -505,12 +510,13 @@ func TestWriteNPYNeedsNoCopy(t *testing.T) {
 	}
 }
 
-// Reading ends between rows when its context does.
+// Reading stops between rows when its context is cancelled.
 func TestReadInterrupted(t *testing.T) {
 	s := makeStore(t, filepath.Join(t.TempDir(), "store"), testPlan(10))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	for name, read := range map[string]func(context.Context, []int) (blas32.General, error){"Read": s.Read, "ReadViews": s.ReadViews, "averaged": s.Averaged().Read} {
+	for name, read := range map[string]func(context.Context, []int) (blas32.General, error){"Read": s.Read,
+		"ReadViews": s.ReadViews, "averaged": s.Averaged().Read} {
 		if _, err := read(ctx, nil); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -9,22 +9,22 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// readBlock is how many bytes are read at once at most, whole vectors always.
+// readBlock is the largest number of bytes read at once, always whole vectors.
 const readBlock = 1 << 16
 
-// Views returns the number of vectors of each image. The first is that of the centre.
+// Views returns the number of vectors of each image. The first is the centre view.
 func (s *Store) Views() int { return s.Key.views() }
 
-// Averaged returns the same store, whose Read gives the mean of an image's views instead of the first: of the vectors
-// as they are stored, before any head, in float64, rounded once.
+// Averaged returns the same store, except that Read returns the mean of an image's views instead of the first.
+// The mean is over the stored vectors, before any head, computed in float64 and rounded once.
 func (s *Store) Averaged() *Store {
 	mean := *s
 	mean.mean = s.Views() > 1
 	return &mean
 }
 
-// Read loads the vectors of the rows, in their order: the first view, or of an Averaged store the mean. nil means all
-// rows.
+// Read loads the vectors of the rows, in order: the first view or, for an Averaged store, the mean. nil means
+// all rows.
 func (s *Store) Read(ctx context.Context, rows []int) (blas32.General, error) {
 	rows, err := s.named(rows)
 	if err != nil {
@@ -34,7 +34,7 @@ func (s *Store) Read(ctx context.Context, rows []int) (blas32.General, error) {
 	return x, s.read(ctx, x, rows)
 }
 
-// read is Read of rows that are there, into x.
+// read is Read for valid rows, into x.
 func (s *Store) read(ctx context.Context, x blas32.General, rows []int) error {
 	if s.mean {
 		return s.readMean(ctx, x, rows)
@@ -42,21 +42,22 @@ func (s *Store) read(ctx context.Context, x blas32.General, rows []int) error {
 	return s.fill(ctx, x.Data, rows, 0, s.Dim)
 }
 
-// ReadView loads one view of the rows, in their order. nil means all rows.
+// ReadView loads one view of the rows, in order. nil means all rows.
 func (s *Store) ReadView(ctx context.Context, rows []int, view int) (blas32.General, error) {
 	rows, err := s.named(rows)
 	if err != nil {
 		return blas32.General{}, err
 	}
 	if view < 0 || view >= s.Views() {
-		return blas32.General{}, fmt.Errorf("features: %s: view %d asked for, expected 0 to %d", s.Dir, view, s.Views()-1)
+		return blas32.General{}, fmt.Errorf("features: %s: found view %d, expected 0 to %d", s.Dir, view,
+			s.Views()-1)
 	}
 	x := NewMatrix(len(rows), s.Dim)
 	return x, s.fill(ctx, x.Data, rows, view*s.Dim, s.Dim)
 }
 
-// ReadViews loads all views of the rows below each other: len(rows) first views, then as many second ones, and so on.
-// The first len(rows) rows of the result are those of ReadView(rows, 0). nil means all rows.
+// ReadViews loads all views of the rows, one view after the other: len(rows) first views, then as many second
+// ones, and so on. The first len(rows) rows of the result equal ReadView(rows, 0). nil means all rows.
 func (s *Store) ReadViews(ctx context.Context, rows []int) (blas32.General, error) {
 	rows, err := s.named(rows)
 	if err != nil {
@@ -89,7 +90,7 @@ func (s *Store) readMean(ctx context.Context, x blas32.General, rows []int) erro
 	return nil
 }
 
-// mean overwrites dst with the mean of the vectors that lie behind each other in all.
+// mean overwrites dst with the mean of the vectors stored one after another in all.
 func mean(dst, all []float32) {
 	n := float64(len(all) / len(dst))
 	for j := range dst {
@@ -101,21 +102,21 @@ func mean(dst, all []float32) {
 	}
 }
 
-// named checks a list of rows; nil becomes all.
+// named validates a list of rows; nil becomes all rows.
 func (s *Store) named(rows []int) ([]int, error) {
 	if rows == nil {
 		rows = AllRows(s.Rows)
 	}
 	for i, r := range rows {
 		if r < 0 || r >= s.Rows {
-			return nil, fmt.Errorf("features: %s: row %d asked for at %d, expected 0 to %d", s.Dir, r, i, s.Rows-1)
+			return nil, fmt.Errorf("features: %s: found row %d at position %d, expected 0 to %d", s.Dir, r, i, s.Rows-1)
 		}
 	}
 	return rows, nil
 }
 
-// fill reads, of each row, count values from one on, and writes them behind each other; where that is whole rows,
-// neighbours are read together.
+// fill reads count values of each row, starting at value from, and writes them one after another. Where these
+// are whole rows, adjacent rows are read together.
 func (s *Store) fill(ctx context.Context, dst []float32, rows []int, from, count int) error {
 	f, err := os.Open(filepath.Join(s.Dir, VectorsFile))
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// progress is what progress.json says: Rows rows of the part are on disk for certain.
+// progress is the content of progress.json: this many rows of the part are certainly on disk.
 type progress struct {
 	Version int    `json:"version"`
 	Key     Key    `json:"key"`
@@ -23,14 +23,14 @@ type progress struct {
 	Shard   *Shard `json:"shard,omitempty"`
 }
 
-// begin opens the part: at the last known batch where one was begun, else a new one.
+// begin opens the part: at the last recorded batch of a begun one, else a new one.
 func (w *Writer) begin(overwrite bool) error {
 	header := encodeNPYHeader(w.plan.Key.descr(), w.plan.Key.shape(len(w.plan.Paths), w.plan.Dim)...)
 	w.offset = int64(len(header))
 	p, err := readProgress(w.path(progressFile))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-	case err == nil && p.Rows == 0: // nothing was kept of it
+	case err == nil && p.Rows == 0: // nothing of it was kept
 	case err != nil && !overwrite:
 		return &DamageError{Err: fmt.Errorf("features: %s: %w", w.path(progressFile), err)}
 	case err == nil:
@@ -57,7 +57,7 @@ func (w *Writer) begin(overwrite bool) error {
 	return w.Flush()
 }
 
-// differs returns why the rows of a begun store cannot stand beside those of the plan, or "".
+// differs describes why rows of a begun store do not match the plan, or returns "".
 func (w *Writer) differs(p progress) string {
 	switch why := p.Key.Differs(w.plan.Key); {
 	case why != "":
@@ -72,12 +72,12 @@ func (w *Writer) differs(p progress) string {
 	return shardDiffers(p.Shard, w.plan.Shard)
 }
 
-// resume opens the part and cuts off what may not have reached the disk.
+// resume opens the part and truncates what may not have reached the disk.
 func (w *Writer) resume(p progress, header []byte) (err error) {
 	w.rows, w.synced, w.bad, w.at = p.Rows, p.Rows, p.Bad, time.Now()
 	w.part, err = os.OpenFile(w.path(partFile), os.O_RDWR, 0)
 	if errors.Is(err, fs.ErrNotExist) && p.Rows == p.Total {
-		w.part = nil // Finish was cut off after the renaming: checkMatrix of Finish has the last word
+		w.part = nil // Finish was interrupted after the renaming: its checkMatrix decides
 		return nil
 	}
 	if err != nil {
@@ -91,7 +91,8 @@ func (w *Writer) resume(p progress, header []byte) (err error) {
 	if stat, err := w.part.Stat(); err != nil {
 		return fmt.Errorf("features: %w", err)
 	} else if stat.Size() < end {
-		return fmt.Errorf("features: %s: %d bytes, expected at least %d as %s says", w.part.Name(), stat.Size(), end, progressFile)
+		return fmt.Errorf("features: %s: %d bytes, expected at least %d as %s says", w.part.Name(), stat.Size(), end,
+			progressFile)
 	}
 	if err := w.part.Truncate(end); err != nil {
 		return fmt.Errorf("features: %w", err)
@@ -100,7 +101,7 @@ func (w *Writer) resume(p progress, header []byte) (err error) {
 	return err
 }
 
-// forget lets go of a part that cannot be continued.
+// forget removes a part that cannot be continued.
 func (w *Writer) forget() {
 	if w.part != nil {
 		w.part.Close()
@@ -108,8 +109,8 @@ func (w *Writer) forget() {
 	w.part, w.rows, w.synced, w.bad = nil, 0, 0, nil
 }
 
-// BegunBatch returns the batch of the extraction that was begun in dir and keeps some rows, if there is one: going
-// on with it needs the same.
+// BegunBatch returns the batch size of an extraction begun in dir that has rows on disk, if there is one.
+// Continuing needs the same size.
 func BegunBatch(dir string) (int, bool) {
 	p, err := readProgress(filepath.Join(dir, progressFile))
 	return p.Batch, err == nil && p.Rows > 0
@@ -141,7 +142,7 @@ func readProgress(name string) (progress, error) {
 		return p, fmt.Errorf("store version %d, expected %d", p.Version, expected)
 	}
 	if p.Rows < 0 || p.Rows > p.Total || p.Dim < 1 || p.Batch < 1 || p.Rows%p.Batch != 0 && p.Rows != p.Total {
-		return p, fmt.Errorf("%d of %d rows in batches of %d cannot be", p.Rows, p.Total, p.Batch)
+		return p, fmt.Errorf("%d of %d rows in batches of %d is impossible", p.Rows, p.Total, p.Batch)
 	}
 	return p, nil
 }

@@ -18,58 +18,60 @@ import (
 	"winnow/internal/lock"
 )
 
-// ErrComplete is what Create returns where a finished store with the same key stands already.
+// ErrComplete is returned by Create if a finished store with the same key exists.
 var ErrComplete = errors.New("features: the store is complete")
 
-// Plan is what a store will hold and how its rows are made.
+// Plan describes what a store will hold and how its rows are made.
 type Plan struct {
-	Key    Key      // Images is filled in by Create
+	Key    Key      // Create sets Images
 	Paths  []string // the image of each row
 	Dim    int
-	Batch  int    // rows appended at once: a run that goes on needs the same one to give the same bits
-	Device string // where the rows are computed, likewise
+	Batch  int    // rows appended at once; continuing with another number would change the last bits
+	Device string // where the rows are computed; likewise
 	Winnow string // version of the program
 	Shard  *Shard // nil: Paths is the whole image list
 
-	ModelFile string // where the model is: a hint for people and for winnow export, no part of the key
+	ModelFile string // where the model is: for people and for winnow export, not part of the key
 }
 
-// record returns the numbers of a row: all views of an image.
+// record returns the number of values in a row: all views of an image.
 func (p Plan) record() int { return p.Key.views() * p.Dim }
 
-// Writer makes a store. It is stopped by Close at any point, or by the death of the process, and goes on
-// after the last batch that is known to be on disk when Create is called again with the same plan.
+// Writer creates a store. It can be stopped by Close at any point, or by the death of the process. When Create
+// is called again with the same plan, it continues after the last batch known to be on disk.
 type Writer struct {
 	dir    string
 	plan   Plan
 	part   *os.File
 	lock   io.Closer
 	rows   int       // appended
-	synced int       // of them known to be on disk
+	synced int       // rows known to be on disk
 	at     time.Time // of the last Flush
 	bad    []Bad
 	offset int64 // of the first value
 }
 
-// syncRows and syncTime are how many rows and how much work may be lost by a sudden death, and a batch more.
+// syncRows and syncTime limit how many rows and how much work a sudden death can lose, plus one batch.
 const (
 	syncRows = 256
 	syncTime = 5 * time.Second
 )
 
-// syncDir is what makes removals and renames in a folder durable, in the order in which they are made.
+// syncDir makes removals and renames in a folder durable, in the order in which they were made.
 var syncDir = atomicfile.SyncDir
 
-// Create begins a store in dir, or goes on with one begun with the same plan. A finished store with the same
-// key gives ErrComplete; one with another key, finished or begun, gives a *KeyError, and
-// one that cannot be read a *DamageError; both are left as they are. With overwrite, what stands there counts for nothing, except a beginning with the same plan. The old
-// files stay whole until Finish replaces them.
+// Create starts a store in dir, or continues one begun with the same plan. If a finished store with the same
+// key exists it returns ErrComplete. For a store with another key, finished or begun, it returns a *KeyError,
+// and for an unreadable one a *DamageError; both stores stay unchanged. With overwrite it replaces whatever is
+// there, except that it continues a store begun with the same plan. The old files stay whole until Finish
+// replaces them.
 func Create(dir string, plan Plan, overwrite bool) (_ *Writer, err error) {
 	if err := checkPaths(plan.Paths); err != nil {
 		return nil, err
 	}
 	if plan.Dim < 1 || plan.Batch < 1 {
-		return nil, fmt.Errorf("features: %s: %d values a row in batches of %d, expected at least 1", dir, plan.Dim, plan.Batch)
+		return nil, fmt.Errorf("features: %s: %d values a row in batches of %d, expected at least 1", dir,
+			plan.Dim, plan.Batch)
 	}
 	if plan.Key.DType == Float32 {
 		plan.Key.DType = ""
@@ -98,7 +100,7 @@ func Create(dir string, plan Plan, overwrite bool) (_ *Writer, err error) {
 	return w, w.begin(overwrite)
 }
 
-// checkFinished looks at the finished store in the folder, if there is one.
+// checkFinished checks the finished store in the folder, if there is one.
 func (w *Writer) checkFinished() error {
 	if _, err := os.Stat(filepath.Join(w.dir, storeFile)); errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -114,21 +116,21 @@ func (w *Writer) checkFinished() error {
 		return &DamageError{Err: err}
 	}
 	if p, err := readProgress(w.path(progressFile)); err == nil && p.Rows == p.Total && w.differs(p) == "" {
-		os.Remove(w.path(progressFile)) // left where the last step of Finish was cut off
+		os.Remove(w.path(progressFile)) // left if the last step of Finish was interrupted
 	}
 	return ErrComplete
 }
 
 func (w *Writer) path(name string) string { return filepath.Join(w.dir, name) }
 
-// Rows returns the number of rows that are there: the next Append continues with the image of this number.
+// Rows returns the number of rows present: the next Append continues with the image of this number.
 func (w *Writer) Rows() int { return w.rows }
 
 // Bad lists the unreadable images so far.
 func (w *Writer) Bad() []Bad { return w.bad }
 
-// Append adds the rows of one batch and the unreadable images among them (whose rows are zeros). A row holds the
-// views of an image side by side. Every batch but the last has Plan.Batch rows.
+// Append adds the rows of one batch, and lists the unreadable images among them (their rows are zeros). A row
+// holds the views of an image side by side. Every batch but the last has Plan.Batch rows.
 func (w *Writer) Append(x blas32.General, bad []Bad) error {
 	left := len(w.plan.Paths) - w.rows
 	if x.Cols != w.plan.record() || x.Rows != min(w.plan.Batch, left) || w.part == nil {
@@ -151,7 +153,8 @@ func (w *Writer) Append(x blas32.General, bad []Bad) error {
 	return nil
 }
 
-// fitsHalf refuses vectors that float16 cannot tell: with a number beyond its largest, or of numbers that all become 0.
+// fitsHalf returns an error for vectors that float16 cannot represent: with a number beyond its largest, or
+// with all numbers rounded to 0.
 func (w *Writer) fitsHalf(x blas32.General) error {
 	for i := range x.Rows {
 		row := Row(x, i)
@@ -160,19 +163,21 @@ func (w *Writer) fitsHalf(x blas32.General) error {
 			for _, v := range row[from : from+w.plan.Dim] {
 				h := toHalf(v)
 				if h&0x7c00 == 0x7c00 {
-					return fmt.Errorf("features: %s: found the value %v, expected at most %d, the largest of %s", w.plan.Paths[w.rows+i], v, maxHalf, Float16)
+					return fmt.Errorf("features: %s: found the value %v, expected at most %d, the largest of %s",
+						w.plan.Paths[w.rows+i], v, maxHalf, Float16)
 				}
 				before, after = before || v != 0, after || h&0x7fff != 0
 			}
 			if before && !after {
-				return fmt.Errorf("features: %s: all values are below 3e-08, which %s cannot tell from 0", w.plan.Paths[w.rows+i], Float16)
+				return fmt.Errorf("features: %s: all values are below 3e-08, which %s rounds to 0",
+					w.plan.Paths[w.rows+i], Float16)
 			}
 		}
 	}
 	return nil
 }
 
-// Flush brings the rows so far to the disk and writes down that they are there, in this order.
+// Flush writes the rows so far to disk, and then records that they are there.
 func (w *Writer) Flush() error {
 	if w.part == nil {
 		return nil
@@ -180,8 +185,9 @@ func (w *Writer) Flush() error {
 	if err := w.part.Sync(); err != nil {
 		return fmt.Errorf("features: %w", err)
 	}
-	data, err := marshalLines(progress{Version: w.plan.Key.storeVersion(), Key: w.plan.Key, Rows: w.rows, Total: len(w.plan.Paths),
-		Dim: w.plan.Dim, Batch: w.plan.Batch, Device: w.plan.Device, Bad: w.bad, Shard: w.plan.Shard})
+	data, err := marshalLines(progress{Version: w.plan.Key.storeVersion(), Key: w.plan.Key, Rows: w.rows,
+		Total: len(w.plan.Paths),
+		Dim:   w.plan.Dim, Batch: w.plan.Batch, Device: w.plan.Device, Bad: w.bad, Shard: w.plan.Shard})
 	if err != nil {
 		return fmt.Errorf("features: %w", err)
 	}
@@ -192,8 +198,8 @@ func (w *Writer) Flush() error {
 	return nil
 }
 
-// Finish makes the store out of a part with all its rows, replacing an older one, and opens it. Whenever it
-// is cut off, either the older store or a beginning that Create goes on with is there.
+// Finish turns a part with all its rows into the store, replacing an older one, and opens it. If it is
+// interrupted, either the older store or a beginning that Create can continue is left.
 func (w *Writer) Finish(ctx context.Context) (*Store, error) {
 	if w.rows != len(w.plan.Paths) {
 		return nil, fmt.Errorf("features: %s: %d of %d rows", w.dir, w.rows, len(w.plan.Paths))
@@ -205,8 +211,10 @@ func (w *Writer) Finish(ctx context.Context) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("features: %w", err)
 	}
-	info := Info{Version: w.plan.Key.storeVersion(), Key: w.plan.Key, Rows: w.rows, Dim: w.plan.Dim, Batch: w.plan.Batch,
-		Device: w.plan.Device, Winnow: w.plan.Winnow, ModelFile: w.plan.ModelFile, Bad: w.bad, Sum: sum, Shard: w.plan.Shard}
+	info := Info{Version: w.plan.Key.storeVersion(), Key: w.plan.Key, Rows: w.rows, Dim: w.plan.Dim,
+		Batch:  w.plan.Batch,
+		Device: w.plan.Device, Winnow: w.plan.Winnow, ModelFile: w.plan.ModelFile, Bad: w.bad, Sum: sum,
+		Shard: w.plan.Shard}
 	if info.Bad == nil {
 		info.Bad = []Bad{}
 	}
@@ -219,7 +227,7 @@ func (w *Writer) Finish(ctx context.Context) (*Store, error) {
 	return Open(w.dir)
 }
 
-// writeInfo writes the images of a store's rows, then the file that makes the store whole.
+// writeInfo writes the images of a store's rows, then the file that marks the store as complete.
 func writeInfo(dir string, info Info, paths []string) error {
 	data, err := marshalLines(info)
 	if err == nil {
@@ -237,8 +245,8 @@ func writeInfo(dir string, info Info, paths []string) error {
 	return nil
 }
 
-// replaceMatrix puts the part in the place of features.npy. The old store.json goes first: it must never
-// stand beside vectors that are not its own.
+// replaceMatrix moves the part to features.npy. It removes the old store.json first, which must never describe
+// other vectors.
 func (w *Writer) replaceMatrix() error {
 	if err := w.Flush(); err != nil {
 		return err
@@ -266,7 +274,8 @@ func (w *Writer) replaceMatrix() error {
 	return nil
 }
 
-// removeInfo removes store.json for certain before anything else changes: a file system may do later what was asked first.
+// removeInfo removes store.json durably before anything else changes: a file system may reorder later
+// operations.
 func removeInfo(dir string) error {
 	err := os.Remove(filepath.Join(dir, storeFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -281,7 +290,7 @@ func removeInfo(dir string) error {
 	return nil
 }
 
-// Close lets the folder go. Rows since the last Flush are lost; after Finish nothing is.
+// Close releases the folder. Rows since the last Flush are lost; after Finish none are.
 func (w *Writer) Close() error {
 	var err error
 	if w.part != nil {

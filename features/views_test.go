@@ -12,14 +12,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// viewPlan is a plan of three views, stored as a type.
+// viewPlan is a plan of three views, stored in the given type.
 func viewPlan(n int, dtype string) Plan {
 	plan := testPlan(n)
 	plan.Key.Views, plan.Key.DType = []string{"center", "flip", "prism.1@7"}, dtype
 	return plan
 }
 
-// value is what batchAt says view v of an image has at j.
+// value returns number j of view v of an image, as made by batchAt.
 func value(plan Plan, row, v, j int) float32 {
 	if row == 5 {
 		return 0
@@ -43,7 +43,8 @@ func TestViews(t *testing.T) {
 			for i, r := range rows {
 				for j, got := range Row(x, i) {
 					if got != value(plan, r, v, j) {
-						t.Errorf("%q: row %d, view %d, number %d: %v, expected %v", dtype, r, v, j, got, value(plan, r, v, j))
+						t.Errorf("%q: row %d, view %d, number %d: %v, expected %v", dtype, r, v, j, got,
+							value(plan, r, v, j))
 					}
 				}
 			}
@@ -87,7 +88,7 @@ func TestViews(t *testing.T) {
 	}
 }
 
-// TestMeanOfManyRows: more of them than are averaged at a time.
+// TestMeanOfManyRows: more rows than are averaged at a time.
 func TestMeanOfManyRows(t *testing.T) {
 	plan := viewPlan(4000, Float16)
 	plan.Dim, plan.Batch = 11, 500
@@ -110,7 +111,7 @@ func TestMeanOfManyRows(t *testing.T) {
 	}
 }
 
-// TestOneViewIsAsEver: what earlier versions wrote and read.
+// TestOneViewIsAsEver: the format that earlier versions wrote and read.
 func TestOneViewIsAsEver(t *testing.T) {
 	plan := testPlan(3)
 	plan.Key.DType = Float32 // spelled out
@@ -139,7 +140,8 @@ func TestOneViewIsAsEver(t *testing.T) {
 	if got[storeFile] != want {
 		t.Errorf("store.json (-want +got):\n%s", cmp.Diff(want, got[storeFile]))
 	}
-	if head := got[VectorsFile][:128]; !strings.Contains(head, "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 3), }") || len(got[VectorsFile]) != 128+36 {
+	if head := got[VectorsFile][:128]; !strings.Contains(head,
+		"{'descr': '<f4', 'fortran_order': False, 'shape': (3, 3), }") || len(got[VectorsFile]) != 128+36 {
 		t.Errorf("features.npy is %d bytes long and begins with %q", len(got[VectorsFile]), head)
 	}
 	if x, err := s.Averaged().Read(t.Context(), []int{2}); err != nil || x.Data[1] != value(plan, 2, 0, 1) {
@@ -147,7 +149,7 @@ func TestOneViewIsAsEver(t *testing.T) {
 	}
 }
 
-// TestViewsResume: stopped after each batch, the store goes on to the same bytes.
+// TestViewsResume: stopped after any batch, the store continues to the same bytes.
 func TestViewsResume(t *testing.T) {
 	for _, dtype := range []string{"", Float16} {
 		plan := viewPlan(10, dtype)
@@ -181,16 +183,19 @@ func TestOtherTypeIsRefused(t *testing.T) {
 	plan := viewPlan(10, Float16)
 	dir := makeStore(t, t.TempDir(), plan).Dir
 	plan.Key.DType = ""
-	if _, err := Create(dir, plan, false); err == nil || !strings.Contains(err.Error(), "made of float16 numbers, asked for float32") {
+	if _, err := Create(dir, plan, false); err == nil ||
+		!strings.Contains(err.Error(), "made of float16 numbers, asked for float32") {
 		t.Error(err)
 	}
 	plan.Key.DType = "float8"
-	if _, err := Create(t.TempDir(), plan, false); err == nil || !strings.Contains(err.Error(), `element type "float8"`) {
+	if _, err := Create(t.TempDir(), plan, false); err == nil ||
+		!strings.Contains(err.Error(), `element type "float8"`) {
 		t.Error(err)
 	}
 	plan = viewPlan(10, "")
 	plan.Key.Views = make([]string, MaxViews+1)
-	if _, err := Create(t.TempDir(), plan, false); err == nil || !strings.Contains(err.Error(), "257 views, expected at most 256") {
+	if _, err := Create(t.TempDir(), plan, false); err == nil ||
+		!strings.Contains(err.Error(), "257 views, expected at most 256") {
 		t.Error(err)
 	}
 }
@@ -224,7 +229,8 @@ func TestViewStoresRefuse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.ReadView(t.Context(), []int{1}, 3); err == nil || !strings.Contains(err.Error(), "view 3 asked for, expected 0 to 2") {
+	if _, err := s.ReadView(t.Context(), []int{1}, 3); err == nil ||
+		!strings.Contains(err.Error(), "found view 3, expected 0 to 2") {
 		t.Error(err)
 	}
 	for _, read := range []func() error{
@@ -237,14 +243,15 @@ func TestViewStoresRefuse(t *testing.T) {
 	}
 }
 
-// TestFloat16Limits: what float16 cannot hold is refused with the image, what it can only hold as a subnormal is kept.
+// TestFloat16Limits: values that float16 cannot hold are an error that names the image; subnormals are kept.
 func TestFloat16Limits(t *testing.T) {
 	plan := viewPlan(4, Float16)
 	for _, c := range []struct {
 		value float32
 		want  string
 	}{
-		{65519, ""}, {65520, "birds/002.jpg: found the value 65520, expected at most 65504"}, {-1e9, "found the value -1e+09"},
+		{65519, ""}, {65520, "birds/002.jpg: found the value 65520, expected at most 65504"},
+		{-1e9, "found the value -1e+09"},
 		{float32(math.NaN()), "found the value NaN"}, {6e-8, ""}, {2e-8, "birds/002.jpg: all values are below"},
 	} {
 		w := mustCreate(t, t.TempDir(), plan, false)
@@ -273,7 +280,7 @@ func TestFloat16Limits(t *testing.T) {
 	}
 }
 
-// FuzzOpen spoils store.json and the head of features.npy: an open store can be read, whatever they say.
+// FuzzOpen corrupts store.json and the head of features.npy: a store that opens can be read, whatever they say.
 func FuzzOpen(f *testing.F) {
 	for _, plan := range []Plan{testPlan(7), viewPlan(7, ""), viewPlan(7, Float16)} {
 		s, err := func() (*Store, error) {

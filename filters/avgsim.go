@@ -13,9 +13,9 @@ import (
 //	T(z,k) = 1/M_k Σ_{v in class k} z·v = z·w_k, w_k the class mean (not renormalised)
 //	P = e^{T(z,y)} / Σ_{k: M_k>0} e^{T(z,k)}
 //
-// With All the denominator runs over all classes, those without members adding e^0, as in the authors'
-// code. M_y = 0: P = 1; so it is for a lone class. An own row leaves its class: (M_y T(z,y) - z·z)/(M_y-1).
-// P lies in a narrow band around 1/C, so it wants a threshold by rank. Time O(n·C·d).
+// With All the denominator runs over all classes; those without members add e^0, as in the authors' code. P = 1
+// if M_y = 0 or there is no other class. An own row is taken out of its class: (M_y T(z,y) - z·z)/(M_y-1). P
+// lies in a narrow band around 1/C, so use a threshold by rank. Time O(n·C·d).
 // Source: PRISM, eq. 2-7.
 type AvgSim struct {
 	All bool
@@ -49,13 +49,13 @@ func (a *AvgSim) LogOdds(dst []float64, z features.Set, ref *features.Bank, own 
 	return dst
 }
 
-// ownLogit returns the mean similarity of z to members vectors that add up to rest.
+// ownLogit returns the mean similarity of z to a class of members vectors with sum rest.
 func (a *AvgSim) ownLogit(z []float32, _ int, rest []float64, members int, _ *features.Bank) float64 {
 	sz, _ := dots(rest, z)
 	return sz / float64(members)
 }
 
-// withoutSelf returns the mean similarity of z to its class and the number of its members, z itself left out.
+// withoutSelf returns the mean similarity of z to the other members of its class, and their number.
 func withoutSelf(sum []float64, members int, z []float32) (float64, int) {
 	if members < 2 {
 		return 0, 0
@@ -64,8 +64,8 @@ func withoutSelf(sum []float64, members int, z []float32) (float64, int) {
 	return (sz - zz) / float64(members-1), members - 1
 }
 
-// avgOdds returns the log odds of class y, which has members of mean similarity ty, against the other classes
-// named, with mean similarities t. Similarities lie in [-1, 1], so the sum needs no shift.
+// avgOdds returns the log odds of class y against the other classes listed. ty is the mean similarity to the
+// members of y, t those to all classes. Similarities are in [-1, 1], so the sum needs no shift.
 func avgOdds(t []float32, classes []int, y int, ty float64, members int) float64 {
 	if members == 0 {
 		return Unjudged
@@ -79,8 +79,8 @@ func avgOdds(t []float32, classes []int, y int, ty float64, members int) float64
 	return ty - math.Log(rivals)
 }
 
-// expUnit returns e^x for |x| ≤ 1.1, to 1e-13: the Taylor polynomial of e^{x/4}, to the fourth power. It takes
-// half the time of math.Exp, which is what a batch against thousands of classes otherwise waits for.
+// expUnit returns e^x for |x| ≤ 1.1 with an error of 1e-13: the fourth power of the Taylor polynomial of
+// e^{x/4}. It takes half the time of math.Exp, which otherwise dominates a batch against thousands of classes.
 func expUnit(x float64) float64 {
 	x *= 0.25
 	x2 := x * x

@@ -11,9 +11,10 @@ import (
 //
 //	T(z,k) = 1/M_k Σ_{v in class k} z·v, member by member
 //
-// The values are the same up to rounding, the time is O(n·|M|·d): it is the check of the centres, and
-// what they save (PRISM's Table V, SOP: 5,000 iterations take 12,295 s with it, 1,777 s with centres, 1,679 s without
-// a filter). [Find] knows it as avgsim_direct, for who times it; [Catalog] does not list it, as it is AvgSim, only slower.
+// The values equal those of AvgSim up to rounding; the time is O(n·|M|·d). It verifies the centres and shows
+// what they save (PRISM's Table V, SOP: 5,000 iterations take 12,295 s with it, 1,777 s with centres, 1,679 s
+// without a filter). [Find] knows it as avgsim_direct, for timing. [Catalog] does not list it, because it is a
+// slower AvgSim.
 // Source: PRISM, eq. 2.
 type AvgSimDirect struct {
 	All bool
@@ -24,7 +25,7 @@ type AvgSimDirect struct {
 	means   []float32
 }
 
-// direct is its entry.
+// direct is its catalog entry.
 var direct = Entry{
 	Name: "avgsim_direct", Title: "AvgSim without centres", Paper: prism, Equation: "2",
 	NeedsBank: true, Probability: true, Settings: []Setting{denominator},

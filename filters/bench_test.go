@@ -19,11 +19,11 @@ const (
 	benchInput                                                   = 2048
 )
 
-// BenchmarkStep is what each scorer adds to a training step: judging a batch and pushing what was kept.
-// Each turn also computes the four products that no step can do without: forward X·W and backward Xᵀ·G of a
-// linear head 2048→512, S = Z·Bankᵀ and G = S·Bank of the memory-contrastive loss. floor-ns is their time
-// and added-% the scorer's part on top of it, with the caches as a real step leaves them; a real step also
-// has the loss's own pass over S and the solver, so the share of a step is smaller.
+// BenchmarkStep measures what each scorer adds to a training step: judging a batch and pushing the kept rows.
+// Each round also computes the four products that no step can avoid: forward X·W and backward Xᵀ·G of a linear
+// head 2048→512, S = Z·Bankᵀ and G = S·Bank of the memory-contrastive loss. floor-ns is their time, and added-%
+// the scorer's time relative to it, with the caches as a real step leaves them. A real step also has the loss's
+// own pass over S and the solver, so the share of a step is smaller.
 func BenchmarkStep(b *testing.B) {
 	orttest.UseBLAS(b)
 	for _, entry := range everyEntry {
@@ -63,7 +63,7 @@ func BenchmarkStep(b *testing.B) {
 	}
 }
 
-// BenchmarkPush is the bank's part of BenchmarkStep.
+// BenchmarkPush measures the bank's part of BenchmarkStep.
 func BenchmarkPush(b *testing.B) {
 	bank, batches := benchData(rand.New(rand.NewPCG(1, 1)))
 	for i := 0; b.Loop(); i++ {
@@ -71,7 +71,7 @@ func BenchmarkPush(b *testing.B) {
 	}
 }
 
-// BenchmarkLogNormalizer is one Bessel function on either side of the switch of expansions.
+// BenchmarkLogNormalizer computes one Bessel function on either side of the switch of expansions.
 func BenchmarkLogNormalizer(b *testing.B) {
 	for _, kappa := range []float64{50, 500} {
 		b.Run(fmt.Sprintf("kappa%.0f", kappa), func(b *testing.B) {

@@ -5,46 +5,46 @@ import (
 	"winnow/internal/catalog"
 )
 
-// Entry is one scorer of the catalog: what it is called, what it needs, and how it is built.
+// Entry describes one scorer: its name, what it needs, and how it is built.
 type Entry struct {
 	Name, Title string
 	Paper       string // the source, in short
 	Equation    string
 	Settings    []Setting
 	NeedsBank   bool    // judges against the memory bank
-	NeedsAll    bool    // the bank must hold what was shown, and not only what was kept
+	NeedsAll    bool    // the bank must hold all rows shown, not only the kept ones
 	NeedsProxy  bool    // judges against the proxies of the loss
-	Probability bool    // scores are P_clean in [0, 1]; otherwise similarities in [-1, 1], or 1 where nothing is known
+	Probability bool    // scores are P_clean in [0, 1]; otherwise similarities in [-1, 1], or 1 if nothing is known
 	FixedBar    bool    // a fixed threshold makes sense
-	Bar         float64 // the fixed threshold that is taken unless another is named; 0: by rank
-	LeastDim    int     // dimensions needed, if more than 1
-	Printed     string  // what Config.Printed changes, "" for nothing
+	Bar         float64 // the default fixed threshold; 0: the default is a threshold by rank
+	LeastDim    int     // least number of dimensions, if above 1
+	Printed     string  // what Config.Printed changes; "" if nothing
 
 	build func(Config, Env) Scorer
 }
 
-// ByBankAlone reports whether the scorer needs the memory bank and nothing else, so that it can judge any set of labelled
-// vectors by the set itself.
+// ByBankAlone reports whether the scorer needs nothing but the memory bank, so that it can judge any set of
+// labelled vectors against itself.
 func (e Entry) ByBankAlone() bool { return e.NeedsBank && !e.NeedsProxy }
 
-// Setting is one of a scorer's own settings, by its key in the configuration.
+// Setting is a setting of one scorer, named by its key in the configuration.
 type Setting = catalog.Setting
 
-// Ranker is a scorer of probabilities that can also say log(P/(1-P)): the same order without the ties
-// where P rounds to 0 or 1; [Unjudged] where nothing is known against a label. Every entry of the catalog with
-// Probability is one.
+// Ranker is a scorer of probabilities that can also return log(P/(1-P)): the same order, but without ties where
+// P rounds to 0 or 1. It returns [Unjudged] if nothing is known about a label. Every catalog entry with
+// Probability is a Ranker.
 type Ranker interface {
 	Scorer
 	LogOdds(dst []float64, z features.Set, ref *features.Bank, own bool) []float64
 }
 
-// marker is a scorer of similarities that can also say where nothing is known of a label: [Unjudged] instead of 1. Every
-// entry of the catalog without Probability is one.
+// marker is a scorer of similarities that can also return [Unjudged] instead of 1 if nothing is known about a
+// label. Every catalog entry without Probability is a marker.
 type marker interface {
 	marked(dst []float64, z features.Set, ref *features.Bank, own bool) []float64
 }
 
-// orders returns what [Quantile] ranks and averages.
+// orders returns the scores that [Quantile] ranks and averages.
 func orders(s Scorer, dst []float64, z features.Set, ref *features.Bank) []float64 {
 	if r, ok := s.(Ranker); ok {
 		return r.LogOdds(dst, z, ref, false)
@@ -54,10 +54,12 @@ func orders(s Scorer, dst []float64, z features.Set, ref *features.Bank) []float
 
 const prism = "PRISM (001)"
 
-var denominator = Setting{Name: "denominator", Default: DenominatorMembers, Choices: []string{DenominatorMembers, DenominatorAll},
-	Doc: "classes that P is divided among: members (those with members in the bank) or all (an unseen one counts as a zero vector, as in the authors' code)"}
+var denominator = Setting{Name: "denominator", Default: DenominatorMembers,
+	Choices: []string{DenominatorMembers, DenominatorAll},
+	Doc: "classes that P is divided among: members (those with members in the bank) or all (an unseen one counts as " +
+		"a zero vector, as in the authors' code)"}
 
-// Catalog lists the scorers, in the order they are shown.
+// Catalog lists the scorers in display order.
 var Catalog = []Entry{
 	{
 		Name: "vmf", Title: "vMF-Sim", Paper: prism, Equation: "10-14",
@@ -65,7 +67,8 @@ var Catalog = []Entry{
 		LeastDim: 2, // the sphere of R^1 is two points
 		Printed:  "kappa banerjee: R(D-R)/(1-R²) (eq. 13)",
 		Settings: []Setting{
-			{Name: "kappa", Default: "banerjee", Choices: []string{"banerjee", "sra"}, Doc: "estimate of the concentration: banerjee, or sra (two Newton steps more)"},
+			{Name: "kappa", Default: "banerjee", Choices: []string{"banerjee", "sra"},
+				Doc: "estimate of the concentration: banerjee, or sra (two Newton steps more)"},
 			{Name: "debias", Default: false, Doc: "correct the mean length of small classes"},
 			{Name: "avgsim_steps", Default: 1500, Doc: "iterations that AvgSim judges before vMF-Sim takes over"},
 			{Name: "min_members", Default: 2, Doc: "images from which a class has a concentration of its own"},
@@ -114,7 +117,8 @@ var Catalog = []Entry{
 	},
 }
 
-// Find returns the catalog's entry of that name, or that of [AvgSimDirect]; the error of an unknown one lists those of the catalog.
+// Find returns the entry with that name, including [AvgSimDirect]. The error for an unknown name lists the
+// catalog.
 func Find(name string) (Entry, error) {
 	if name == direct.Name {
 		return direct, nil

@@ -10,11 +10,11 @@ import (
 	"winnow/internal/catalog"
 )
 
-// Names of a configuration.
+// Names of thresholds and other settings.
 const (
 	ThresholdSTRM  = "strm"  // median over the last Window batches of the Rate-quantile, in log odds: [Quantile]
 	ThresholdTRM   = "trm"   // the Rate-quantile of the batch
-	ThresholdPaper = "paper" // the mean, of probabilities, as published (eq. 15): [TopR]; with Window 1, TRM
+	ThresholdPaper = "paper" // the mean of probabilities, as published (eq. 15): [TopR]; with Window 1, TRM
 	ThresholdFixed = "fixed" // the number Fixed
 
 	DenominatorMembers = "members"
@@ -23,28 +23,33 @@ const (
 
 var thresholds = []string{ThresholdSTRM, ThresholdTRM, ThresholdPaper, ThresholdFixed}
 
-// Config names a filter and its settings. [Default] is the paper's; settings that the scorer or the
-// threshold named does not read are ignored.
+// Config names a filter and its settings. [Default] returns the paper's. Settings that the chosen scorer or
+// threshold does not use are ignored.
 type Config struct {
-	Scorer      string  `yaml:"scorer" json:"scorer"`                       // a name of the catalog
-	Threshold   string  `yaml:"threshold" json:"threshold"`                 // strm, trm, paper or fixed
-	Rate        float64 `yaml:"rate" json:"rate"`                           // all but fixed: share to drop, the estimated noise rate, in [0, 1)
+	Scorer    string `yaml:"scorer" json:"scorer"`       // a name of the catalog
+	Threshold string `yaml:"threshold" json:"threshold"` // strm, trm, paper or fixed
+	// Rate is the share to drop, the estimated noise rate, in [0, 1). All thresholds but fixed use it.
+	Rate        float64 `yaml:"rate" json:"rate"`
 	Window      int     `yaml:"window" json:"window,omitempty"`             // strm, paper: batches averaged, τ ≥ 1
 	Fixed       float64 `yaml:"fixed" json:"fixed,omitempty"`               // fixed: keep scores > Fixed, in [0, 1)
-	WarmUp      int     `yaml:"warm_up" json:"warm_up"`                     // iterations that keep everything
-	AvgSimSteps int     `yaml:"avgsim_steps" json:"avgsim_steps,omitempty"` // vmf: iterations judged by AvgSim first
+	WarmUp      int     `yaml:"warm_up" json:"warm_up"`                     // iterations that keep all rows
+	AvgSimSteps int     `yaml:"avgsim_steps" json:"avgsim_steps,omitempty"` // vmf: iterations that AvgSim judges first
 	Kappa       string  `yaml:"kappa" json:"kappa,omitempty"`               // vmf: banerjee or sra
 	Debias      bool    `yaml:"debias" json:"debias,omitempty"`             // vmf
-	MinMembers  int     `yaml:"min_members" json:"min_members,omitempty"`   // vmf: images from which a class has a κ of its own, ≥ 2
-	MaxLength   float64 `yaml:"max_length" json:"max_length,omitempty"`     // vmf: largest mean length, in (0, 1)
-	MaxKappa    float64 `yaml:"max_kappa" json:"max_kappa,omitempty"`       // vmf: largest κ, above 0
-	Neighbours  int     `yaml:"neighbours" json:"neighbours,omitempty"`     // knn: members of the bank that vote, ≥ 1
-	Denominator string  `yaml:"denominator" json:"denominator,omitempty"`   // members or all
-	Printed     bool    `yaml:"-" json:"printed,omitempty"`                 // build the scorer as its paper prints it where that differs: Entry.Printed
+	// MinMembers, for vmf, is the number of images, ≥ 2, from which a class has a κ of its own.
+	MinMembers int     `yaml:"min_members" json:"min_members,omitempty"`
+	MaxLength  float64 `yaml:"max_length" json:"max_length,omitempty"` // vmf: largest mean length, in (0, 1)
+	MaxKappa   float64 `yaml:"max_kappa" json:"max_kappa,omitempty"`   // vmf: largest κ, above 0
+	// knn: number of voting members of the bank, ≥ 1
+	Neighbours  int    `yaml:"neighbours" json:"neighbours,omitempty"`
+	Denominator string `yaml:"denominator" json:"denominator,omitempty"` // members or all
+	// Printed builds the scorer as its paper prints it, if that differs: Entry.Printed.
+	Printed bool `yaml:"-" json:"printed,omitempty"`
 }
 
-// Default returns vMF-Sim with the settings of the authors' code: rate 0.5 and a window of 30 (of log odds, which
-// is ours); the 1,500 iterations of AvgSim are those of the paper's Fig. 2 and too many for a short training.
+// Default returns vMF-Sim with the settings of the authors' code: rate 0.5 and a window of 30 (over log odds,
+// which is our choice). The 1,500 iterations of AvgSim are from the paper's Fig. 2 and too many for a short
+// training.
 func Default() Config {
 	return Config{
 		Scorer: "vmf", Threshold: ThresholdSTRM, Rate: 0.5, Window: 30, Fixed: 0.5,
@@ -53,7 +58,7 @@ func Default() Config {
 	}
 }
 
-// Env is what a filter must know of the training it serves.
+// Env describes the training that a filter serves.
 type Env struct {
 	Dim, Classes int
 	Proxies      *features.Param // of the loss, (Classes·PerClass)×Dim; nil if it has none
@@ -95,8 +100,8 @@ func (c Config) Validate() error {
 	return check.Err
 }
 
-// New builds the filter that c names. Under a fixed threshold vMF-Sim's first iterations, which AvgSim
-// judges, are cut by the published sTRM with Rate and Window, as AvgSim has no fixed scale.
+// New builds the filter that c describes. With a fixed threshold, the first iterations of vMF-Sim, which AvgSim
+// judges, use the published sTRM with Rate and Window, because AvgSim has no fixed scale.
 func New(c Config, env Env) (*Filter, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -105,11 +110,12 @@ func New(c Config, env Env) (*Filter, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.Scorer = entry.Name // as the catalog writes it
+	c.Scorer = entry.Name // spelled as in the catalog
 	if err := env.check(entry); err != nil {
 		return nil, err
 	}
-	f := &Filter{entry: entry, config: c, scorer: entry.build(c, env), cutoff: c.cutoff(), seen: make([]bool, env.Classes)}
+	f := &Filter{entry: entry, config: c, scorer: entry.build(c, env), cutoff: c.cutoff(),
+		seen: make([]bool, env.Classes)}
 	_, f.byOdds = f.cutoff.(*Quantile)
 	if vmf, ok := f.scorer.(*VMF); ok {
 		f.early, f.earlyCutoff = &AvgSim{All: vmf.All}, f.cutoff
@@ -133,7 +139,7 @@ func (c Config) cutoff() Cutoff {
 	return &Quantile{Rate: c.Rate, Size: c.Window}
 }
 
-// check reports whether a scorer can work in this training.
+// check returns an error if a scorer cannot work in this training.
 func (e Env) check(entry Entry) error {
 	switch {
 	case e.Dim < max(1, entry.LeastDim) || e.Classes < 1:

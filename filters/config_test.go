@@ -13,23 +13,30 @@ func TestConfigErrors(t *testing.T) {
 		change func(*Config)
 		want   string
 	}{
-		{func(c *Config) { c.Scorer = "vmff" }, `filters: scorer "vmff" is unknown (did you mean "vmf"?): known are vmf, avgsim, proxysim, sub_center, batch_positive, memory_positive, knn`},
-		{func(c *Config) { c.Threshold = "top" }, `filters: threshold "top" is unknown: known are strm, trm, paper, fixed`},
+		{func(c *Config) { c.Scorer = "vmff" },
+			`filters: scorer "vmff" is unknown (did you mean "vmf"?): known are vmf, avgsim, proxysim, sub_center, batch_positive, memory_positive, knn`},
+		{func(c *Config) { c.Threshold = "top" },
+			`filters: threshold "top" is unknown: known are strm, trm, paper, fixed`},
 		{func(c *Config) { c.Kappa = "" }, `filters: kappa "" is unknown: known are banerjee, sra`},
 		{func(c *Config) { c.Denominator = "some" }, `filters: denominator "some" is unknown: known are members, all`},
 		{func(c *Config) { c.Rate = 1 }, `filters: rate: found 1, expected a share from 0 to below 1`},
 		{func(c *Config) { c.Rate = -0.1 }, `filters: rate: found -0.1, expected a share from 0 to below 1`},
-		{func(c *Config) { c.Fixed = 1 }, `filters: fixed: found 1, expected a probability or a cosine from 0 to below 1`},
+		{func(c *Config) { c.Fixed = 1 },
+			`filters: fixed: found 1, expected a probability or a cosine from 0 to below 1`},
 		{func(c *Config) { c.Window = 0 }, `filters: window: found 0, expected 1 or more batches`},
 		{func(c *Config) { c.WarmUp = -1 }, `filters: warm_up: found -1, expected 0 or more iterations`},
 		{func(c *Config) { c.AvgSimSteps = -1 }, `filters: avgsim_steps: found -1, expected 0 or more iterations`},
 		{func(c *Config) { c.MinMembers = 1 }, `filters: min_members: found 1, expected 2 or more`},
 		{func(c *Config) { c.MaxLength = 1 }, `filters: max_length: found 1, expected a length above 0 and below 1`},
 		{func(c *Config) { c.MaxKappa = 0 }, `filters: max_kappa: found 0, expected a finite number above 0`},
-		{func(c *Config) { c.Scorer, c.Threshold = "avgsim", "fixed" }, `filters: threshold "fixed" with scorer "avgsim": its scores have no fixed scale, expected strm, trm or paper`},
-		{func(c *Config) { c.Scorer, c.Threshold = "batch_positive", "fixed" }, `filters: threshold "fixed" with scorer "batch_positive": its scores have no fixed scale, expected strm, trm or paper`},
-		{func(c *Config) { c.Scorer = "proxysim" }, `filters: scorer "proxysim" needs a loss with proxies, and this loss has none`},
-		{func(c *Config) { c.Scorer = "sub_center" }, `filters: scorer "sub_center" needs a loss with proxies, and this loss has none`},
+		{func(c *Config) { c.Scorer, c.Threshold = "avgsim", "fixed" },
+			`filters: threshold "fixed" with scorer "avgsim": its scores have no fixed scale, expected strm, trm or paper`},
+		{func(c *Config) { c.Scorer, c.Threshold = "batch_positive", "fixed" },
+			`filters: threshold "fixed" with scorer "batch_positive": its scores have no fixed scale, expected strm, trm or paper`},
+		{func(c *Config) { c.Scorer = "proxysim" },
+			`filters: scorer "proxysim" needs a loss with proxies, and this loss has none`},
+		{func(c *Config) { c.Scorer = "sub_center" },
+			`filters: scorer "sub_center" needs a loss with proxies, and this loss has none`},
 	} {
 		config := Default()
 		c.change(&config)
@@ -42,7 +49,8 @@ func TestConfigErrors(t *testing.T) {
 	}
 	config := Default()
 	config.Scorer = "proxysim"
-	if _, err := New(config, Env{Dim: 8, Classes: 3, Proxies: features.NewParam("p", 7, 8), PerClass: 2}); err == nil || !strings.Contains(err.Error(), "7×8 proxies, expected 3 classes of 2 and dimension 8") {
+	if _, err := New(config, Env{Dim: 8, Classes: 3, Proxies: features.NewParam("p", 7, 8), PerClass: 2}); err == nil ||
+		!strings.Contains(err.Error(), "7×8 proxies, expected 3 classes of 2 and dimension 8") {
 		t.Errorf("error is %v", err)
 	}
 	if _, err := New(Default(), Env{Dim: 1, Classes: 3}); err == nil {
@@ -50,7 +58,7 @@ func TestConfigErrors(t *testing.T) {
 	}
 }
 
-// The catalog, the configuration's keys and their defaults say the same.
+// The catalog, the configuration's keys and their defaults agree.
 func TestCatalogIsConsistent(t *testing.T) {
 	defaults := map[string]reflect.Value{}
 	config := reflect.ValueOf(Default())

@@ -14,7 +14,7 @@ import (
 // maker builds a scorer for a world.
 type maker func(world) Scorer
 
-// conform checks what every scorer promises and returns the first promise that is broken, or "".
+// conform checks what every scorer promises and describes the first broken promise, or returns "".
 func conform(entry Entry, build maker) string {
 	for _, check := range []func(Entry, maker) string{
 		checkInvariance, checkMeaning, checkOwn, checkReuse, checkDegenerate,
@@ -45,7 +45,8 @@ func checkInvariance(_ Entry, build maker) string {
 		return why
 	}
 	rotated := w.rotated(r)
-	if why := differ("rotating everything", build(rotated).Score(nil, rotated.z, rotated.bank(), false), want); why != "" {
+	if why := differ("rotating everything", build(rotated).Score(nil, rotated.z, rotated.bank(), false),
+		want); why != "" {
 		return why
 	}
 	order := r.Perm(w.z.Len())
@@ -85,7 +86,7 @@ func checkMeaning(entry Entry, build maker) string {
 	return ""
 }
 
-// checkOwn: judging members out of their own bank is judging them against a bank that never held them.
+// checkOwn: judging members against their own bank equals judging them against a bank that never held them.
 func checkOwn(entry Entry, build maker) string {
 	for seed := range uint64(3) {
 		r := rand.New(rand.NewPCG(3, seed))
@@ -94,7 +95,7 @@ func checkOwn(entry Entry, build maker) string {
 		for i := range w.members.Len() {
 			rest := w.without(i)
 			want := build(rest).Score(nil, rest.z, rest.bank(), false)
-			if entry.Name == "batch_positive" { // judges by its batch, which is the whole set here
+			if entry.Name == "batch_positive" { // judges by its batch, here the whole set
 				want = got[i : i+1]
 			}
 			if why := differ(fmt.Sprintf("%d members, own row %d", w.members.Len(), i), got[i:i+1], want); why != "" {
@@ -105,7 +106,7 @@ func checkOwn(entry Entry, build maker) string {
 	return ""
 }
 
-// checkReuse: dst is used, nothing is left over from another batch or bank, and inputs stay as they are.
+// checkReuse: dst is used, no state of another batch or bank remains, and inputs are unchanged.
 func checkReuse(_ Entry, build maker) string {
 	r := rand.New(rand.NewPCG(4, 4))
 	a, _ := newWorld(r, 12, 4, 20, 30, 0.7, 0.3)
@@ -135,7 +136,7 @@ func checkReuse(_ Entry, build maker) string {
 	return ""
 }
 
-// checkDegenerate: nothing is ever NaN; where nothing is known against a label the score is 1.
+// checkDegenerate: nothing is ever NaN; if nothing is known about a label the score is 1.
 func checkDegenerate(entry Entry, build maker) string {
 	for name, w := range degenerate() {
 		for _, own := range []bool{false, true} {
@@ -149,7 +150,8 @@ func checkDegenerate(entry Entry, build maker) string {
 				}
 				alone := bank.Count(z.Labels[i]) == 0 || own && bank.Count(z.Labels[i]) == 1
 				if alone && entry.NeedsBank && s != 1 {
-					return fmt.Sprintf("%s (own %v): nothing is known of class %d, but score %d is %v", name, own, z.Labels[i], i, s)
+					return fmt.Sprintf("%s (own %v): nothing is known of class %d, but score %d is %v", name, own,
+						z.Labels[i], i, s)
 				}
 			}
 		}
@@ -199,7 +201,7 @@ func degenerate() map[string]world {
 	return worlds
 }
 
-// options are the variants of the scorers under which every promise must hold as well.
+// options are variants of the scorers for which every promise must also hold.
 var options = map[string]map[string]func(*Config){
 	"vmf": {
 		"printed": func(c *Config) { c.Printed = true },

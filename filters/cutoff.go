@@ -8,35 +8,36 @@ import (
 	"winnow/features"
 )
 
-// Fixed keeps a row iff its score is above M. Only vMF-Sim, and the cosine of SubCenter, have scores on a scale that
-// makes a fixed bar meaningful; those of AvgSim and ProxySim lie in a narrow band around 1/C (PRISM, section III-E).
+// Fixed keeps a row if its score is above M. Only vMF-Sim and the cosine of SubCenter have scores on a scale
+// that makes a fixed bar meaningful. The scores of AvgSim and ProxySim lie in a narrow band around 1/C (PRISM,
+// section III-E).
 type Fixed struct{ M float64 }
 
 // Keep returns the rows with score > M.
 func (c *Fixed) Keep(scores []float64) []int { return above(scores, c.M) }
 
-// Threshold returns M, whatever was kept.
+// Threshold returns M.
 func (c *Fixed) Threshold() float64 { return c.M }
 
-// Window returns nothing: a fixed bar has no memory.
+// Window returns nil: a fixed bar has no memory.
 func (c *Fixed) Window() []float64 { return nil }
 
 // SetWindow does nothing.
 func (c *Fixed) SetWindow([]float64) {}
 
 // TopR drops the share Rate of a batch with the lowest scores, by a threshold averaged over the last Size
-// batches: sTRM of PRISM (eq. 15) as published, on probabilities; with Size 1 it is TRM. Where most probabilities are
-// near 0 or 1 the mean of some tiny thresholds and one of middle size is of middle size, and more than the share falls
-// below it: [Quantile] drops what it announces.
+// batches: sTRM of PRISM (eq. 15) as published, on probabilities; with Size 1 it is TRM. If most probabilities
+// are near 0 or 1, the mean of several tiny thresholds and a medium one is medium, and more than the share
+// falls below it. [Quantile] drops the share that it promises.
 //
 //	m = ⌊Rate·n⌋,  Q = m-th smallest score of the batch,  threshold = mean of the last Size values of Q
 //	keep iff score > threshold
 //
-// The current batch's Q counts (the paper's sum has one term more than its divisor; this is what the
-// authors' code does). m = 0 keeps everything and leaves the window alone. Q = 1 exactly says that the
-// batch is mostly new classes: it does not enter the window, nor does NaN. With an empty window, or if
-// nothing is above the threshold, the m lowest ranks are dropped instead; in the second case the window
-// shrinks to its last value.
+// The current batch's Q is included (the paper's sum has one term more than its divisor; this is what the
+// authors' code does). m = 0 keeps everything and does not change the window. Q = 1 exactly means that the
+// batch is mostly new classes: it does not enter the window, nor does NaN. If the window is empty or nothing is
+// above the threshold, the m lowest ranks are dropped instead; in the second case the window shrinks to its
+// last value.
 type TopR struct {
 	Rate float64 // share to drop, an estimate of the noise rate, in [0, 1)
 	Size int     // τ ≥ 1
@@ -44,25 +45,25 @@ type TopR struct {
 	recent
 }
 
-// recent are the thresholds of the last batches.
+// recent holds the thresholds of the last batches.
 type recent struct {
 	window    []float64 // oldest first
 	threshold float64   // of the last Keep
 }
 
-// add remembers the threshold of a batch, and forgets all but the last size.
+// add appends the threshold of a batch and keeps only the last size values.
 func (r *recent) add(q float64, size int) {
 	r.window = append(r.window, q)
 	r.window = r.window[max(0, len(r.window)-size):]
 }
 
-// shrink forgets all but the last threshold.
+// shrink keeps only the last threshold.
 func (r *recent) shrink() {
 	r.window = r.window[len(r.window)-1:]
 	r.threshold = r.window[0]
 }
 
-// Keep returns the rows kept and moves the window.
+// Keep returns the kept rows and updates the window.
 func (c *TopR) Keep(scores []float64) []int {
 	c.threshold = math.Inf(-1)
 	lowest := int(c.Rate * float64(len(scores)))
@@ -84,14 +85,14 @@ func (c *TopR) Keep(scores []float64) []int {
 	return dropRanks(scores, lowest)
 }
 
-// Threshold returns the bar of the last Keep. Where ranks were dropped because nothing was above the bar, it is
-// the window's remaining value.
+// Threshold returns the bar of the last Keep. If ranks were dropped because nothing was above the bar, it is
+// the remaining value of the window.
 func (r *recent) Threshold() float64 { return r.threshold }
 
-// Window returns a copy of the remembered values of Q, oldest first.
+// Window returns a copy of the stored values of Q, oldest first.
 func (r *recent) Window() []float64 { return slices.Clone(r.window) }
 
-// SetWindow replaces the remembered values of Q.
+// SetWindow replaces the stored values of Q.
 func (r *recent) SetWindow(window []float64) { r.window = slices.Clone(window) }
 
 // above returns the positions of the scores greater than the bar.
@@ -112,7 +113,7 @@ func smallest(scores []float64, m int) float64 {
 	return sorted[m-1]
 }
 
-// dropRanks returns the positions of all but the m lowest scores; of equal scores the first go first.
+// dropRanks returns the positions of all but the m lowest scores; of equal scores the first are dropped.
 func dropRanks(scores []float64, m int) []int {
 	order := features.AllRows(len(scores))
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(scores[a], scores[b]) })

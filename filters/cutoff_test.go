@@ -12,23 +12,25 @@ func TestFixedIsStrict(t *testing.T) {
 	equal(t, 0, "kept", (&Fixed{M: 0.5}).Keep([]float64{0.1}), []int{})
 }
 
-// One history through every rule of METHODS 7.5, worked out by hand.
+// One history through every rule of METHODS 7.5, computed by hand.
 func TestTopRByHand(t *testing.T) {
 	c := &TopR{Rate: 0.5, Size: 2}
 	follow(t, c, []cutoffStep{
-		{"all new, empty window: the lowest ranks go, the first of equals first", []float64{1, 1, 1, 1}, []int{2, 3}, math.Inf(-1), nil},
+		{"all new, empty window: the lowest ranks go, the first of equals first", []float64{1, 1, 1, 1}, []int{2, 3},
+			math.Inf(-1), nil},
 		{"half new, empty window: ranks", []float64{1, 0.2, 1, 1}, []int{2, 3}, math.Inf(-1), nil},
 		{"the second smallest, itself dropped", []float64{0.1, 0.9, 0.3, 0.8}, []int{1, 3}, 0.3, []float64{0.3}},
 		{"mean of two", []float64{0.5, 0.6, 0.4, 0.7}, []int{0, 1, 3}, 0.4, []float64{0.3, 0.5}},
 		{"too small a batch: nothing is dropped", []float64{0.001}, []int{0}, math.Inf(-1), []float64{0.3, 0.5}},
 		{"all new: the window's mean as before", []float64{1, 1, 1}, []int{0, 1, 2}, 0.4, []float64{0.3, 0.5}},
-		{"nothing passes: ranks, and the window shrinks", []float64{0.1, 0.2, 0.05, 0.15}, []int{1, 3}, 0.1, []float64{0.1}},
+		{"nothing passes: ranks, and the window shrinks", []float64{0.1, 0.2, 0.05, 0.15}, []int{1, 3}, 0.1,
+			[]float64{0.1}},
 		{"ties at the threshold go", []float64{0.1, 0.1, 0.1, 0.7}, []int{3}, 0.1, []float64{0.1, 0.1}},
 		{"the oldest leaves", []float64{0.5, 0.5, 0.9, 0.9}, []int{0, 1, 2, 3}, 0.3, []float64{0.1, 0.5}},
 	})
 }
 
-// cutoffStep is a batch, and what a cutoff makes of it after those before.
+// cutoffStep is a batch, with the cutoff's result for it after the previous ones.
 type cutoffStep struct {
 	name      string
 	scores    []float64
@@ -37,7 +39,7 @@ type cutoffStep struct {
 	window    []float64
 }
 
-// follow gives a cutoff batch after batch.
+// follow passes batch after batch to a cutoff.
 func follow(t *testing.T, c Cutoff, steps []cutoffStep) {
 	t.Helper()
 	for i, step := range steps {
@@ -47,7 +49,7 @@ func follow(t *testing.T, c Cutoff, steps []cutoffStep) {
 	}
 }
 
-// TRM by its own words, without a window, on batches without ties or ones: the lowest ⌊R n⌋ go.
+// TRM by its definition, without a window, on batches without ties or ones: the lowest ⌊R n⌋ are dropped.
 func TestTRMDropsTheLowestShare(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 200 {

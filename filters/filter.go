@@ -1,17 +1,17 @@
-// Package filters says which given labels look right. A score is P_clean in [0, 1] or a similarity: larger
-// is cleaner. It imports only features; the truth about a label cannot reach it.
+// Package filters judges which given labels look right. A score is P_clean in [0, 1] or a similarity: larger is
+// cleaner. The package imports only features; the truth about a label cannot reach it.
 //
-// A [Scorer] judges a batch against the memory bank, a [Cutoff] turns the scores of a batch into the rows
-// kept, a [Filter] is both with the order of events of PRISM's Algorithm 1. The catalog of scorers is
-// [Catalog]; a [Config] names one of them with its settings, and [New] builds the filter.
+// A [Scorer] judges a batch against the memory bank. A [Cutoff] turns the scores of a batch into the kept rows.
+// A [Filter] combines both in the order of PRISM's Algorithm 1. [Catalog] lists the scorers; a [Config] names
+// one with its settings, and [New] builds the filter.
 //
-// Symbols: z a unit vector with given label y, C classes, class k with M_k members v in the bank,
-// T(z,k) = 1/M_k Σ_v z·v the mean similarity of z to class k. Products are float32 (blas32), everything
-// from the similarity on is float64. A class without members says nothing: P = 1, which [Filter.Unjudged] tells from
-// a probability so near to 1 that it is rounded.
+// Symbols: z a unit vector with given label y, C classes, class k with M_k members v in the bank, T(z,k) = 1/M_k
+// Σ_v z·v the mean similarity of z to class k. Products are float32 (blas32), everything computed from
+// similarities is float64. About a class without members nothing is known: P = 1. [Filter.Unjudged] distinguishes
+// this from a probability that rounds to 1.
 //
-// Source: Liu, Yu, Li, Shen, Gao, Ren, Xie, Cui, "Noise-resistant Deep Metric Learning with Probabilistic Instance
-// Filtering", the journal version of PRISM (CVPR 2021).
+// Source: Liu, Yu, Li, Shen, Gao, Ren, Xie, Cui, "Noise-resistant Deep Metric Learning with Probabilistic
+// Instance Filtering", the journal version of PRISM (CVPR 2021).
 package filters
 
 import (
@@ -22,58 +22,58 @@ import (
 	"winnow/features"
 )
 
-// Scorer judges the given labels of z against ref, the vectors seen before. If own is true every row of z
-// is also a member of ref (same vector, same label) and is left out of its own judgement; that is how an
-// audit scores a whole training set against itself. dst is reused if it has room; the scores are returned.
+// Scorer judges the given labels of z against ref, the vectors seen before. If own is true, every row of z is
+// also a member of ref (same vector, same label) and is left out of its own judgement; an audit uses this to
+// score a whole training set against itself. dst is reused if it has room; the scores are returned.
 //
-// A scorer keeps scratch memory between calls: one goroutine at a time.
+// A scorer keeps scratch memory between calls, so only one goroutine may use it at a time.
 type Scorer interface {
 	Score(dst []float64, z features.Set, ref *features.Bank, own bool) []float64
 }
 
-// Cutoff decides which of a batch's scores are kept; it returns positions in rising order, and may carry
-// a window over past batches. [Quantile] is given log odds, or similarities, with [Unjudged] rows marked; the published
-// ones, [TopR] and [Fixed], are given what a Scorer returns.
+// Cutoff decides which of a batch's scores are kept. It returns positions in rising order, and may keep a
+// window over past batches. [Quantile] receives log odds, or similarities, with [Unjudged] rows marked; the
+// published ones, [TopR] and [Fixed], receive what a Scorer returns.
 type Cutoff interface {
 	Keep(scores []float64) []int
-	// Threshold is the bar of the last Keep: scores above it were kept. It is -Inf if there was none.
+	// Threshold returns the bar of the last Keep: scores above it were kept. It is -Inf if there was none.
 	Threshold() float64
-	// Window is a copy of what the cutoff remembers, oldest first; SetWindow replaces it (nil forgets).
+	// Window returns a copy of the stored thresholds, oldest first; SetWindow replaces them (nil clears).
 	Window() []float64
 	SetWindow(window []float64)
 }
 
-// Filter is a scorer and a cutoff in the order of PRISM's Algorithm 1. Per batch: score against the bank
-// before this batch, cut; the caller then trains on the kept rows and pushes them into the bank.
+// Filter is a scorer and a cutoff in the order of PRISM's Algorithm 1. For every batch it scores the rows
+// against the bank as it was before the batch, and cuts; the caller then trains on the kept rows and pushes
+// them into the bank.
 //
-//   - Nothing seen yet (the bank is empty): every row is kept and the window stays untouched.
-//   - The first WarmUp iterations keep every row, too.
-//   - vMF-Sim begins with AvgSim for AvgSimSteps iterations, as its estimates need members, and falls back
-//     to it in a batch before which no class has two members. The two have different scales: when one
-//     takes over from the other the window is forgotten.
+//   - If the bank is empty, every row is kept and the window does not change.
+//   - The first WarmUp iterations also keep every row.
+//   - vMF-Sim starts with AvgSim for AvgSimSteps iterations, because its estimates need members, and returns
+//     to it for a batch when no class has two members. The scales differ, so a change between the two clears
+//     the window.
 type Filter struct {
-	scorer, early Scorer // early: AvgSim ahead of vMF-Sim, nil for the other scorers
+	scorer, early Scorer // early: AvgSim before vMF-Sim; nil for other scorers
 	cutoff        Cutoff
-	earlyCutoff   Cutoff // beside early; the same as cutoff unless that is fixed
+	earlyCutoff   Cutoff // for early; the same as cutoff unless that is fixed
 	entry         Entry
 	config        Config
 
-	byOdds bool // the cutoff is given log odds
+	byOdds bool // the cutoff receives log odds
 
 	iteration int
-	isEarly   bool    // which scorer judged last
-	seen      []bool  // classes met so far; counts only without a bank
+	isEarly   bool    // early judged last
+	seen      []bool  // classes seen so far; used only without a bank
 	threshold float64 // of the last Keep
 
 	judge    Scorer    // of the last Keep
 	unjudged []bool    // of the last Keep
-	order    []float64 // scratch: what the cutoff is given, if that is not the scores
+	order    []float64 // scratch: what the cutoff receives, if not the scores
 	rest     []float64 // scratch: a class's sum without some members
 }
 
-// Keep judges the rows of z, which are not in the bank yet, and returns the positions kept, in rising
-// order, with the scores of all rows. The bank may be nil where [Filter.NeedsBank] is false. Every call
-// is one iteration.
+// Keep judges the rows of z, which are not in the bank yet. It returns the positions kept, in rising order, and
+// the scores of all rows. The bank may be nil if [Filter.NeedsBank] returns false. Every call is one iteration.
 func (f *Filter) Keep(z features.Set, bank *features.Bank) (kept []int, scores []float64) {
 	if bank == nil && f.entry.NeedsBank {
 		panic(fmt.Sprintf("filters: scorer %q is used without a bank", f.entry.Name))
@@ -108,7 +108,7 @@ func (f *Filter) Keep(z features.Set, bank *features.Bank) (kept []int, scores [
 	return kept, scores
 }
 
-// tell notes the rows of which nothing is known and turns an order into what is told: probabilities, or similarities.
+// tell notes the rows about which nothing is known, and converts an order into probabilities or similarities.
 func (f *Filter) tell(order []float64) []float64 {
 	scores := slices.Clone(order)
 	f.unjudged = features.Grow(f.unjudged, len(order))
@@ -121,11 +121,12 @@ func (f *Filter) tell(order []float64) []float64 {
 	return similarities(scores)
 }
 
-// Unjudged tells of each row of the last Keep whether nothing was known of its label, such as of the first ones of a
-// class: its score is 1 and it was kept, by whatever bar but a fixed one. Valid until the next Keep.
+// Unjudged reports for each row of the last Keep whether nothing was known about its label, as for the first
+// rows of a class. Such a row has score 1 and is kept by every threshold but a fixed one. The result is valid
+// until the next Keep.
 func (f *Filter) Unjudged() []bool { return f.unjudged }
 
-// turn chooses who judges this iteration, and forgets the window when that changes.
+// turn selects the scorer of this iteration, and clears the window when it changes.
 func (f *Filter) turn(iteration int, bank *features.Bank) (Scorer, Cutoff) {
 	if f.early == nil {
 		return f.scorer, f.cutoff
@@ -149,8 +150,8 @@ func (f *Filter) setWindow(window []float64) {
 	}
 }
 
-// meet stands in for the bank where there is none: it notes the labels, reports whether they are the first
-// ones, and marks ProxySim's judgement of classes never met before.
+// meet replaces the bank if there is none: it records the labels, reports whether they are the first, and marks
+// ProxySim's scores for classes not seen before.
 func (f *Filter) meet(labels []int, order []float64) (first bool) {
 	first = !slices.Contains(f.seen, true)
 	for i, k := range labels {
@@ -164,19 +165,19 @@ func (f *Filter) meet(labels []int, order []float64) (first bool) {
 	return first
 }
 
-// NeedsBank says that Keep must be given a bank.
+// NeedsBank reports whether Keep needs a bank.
 func (f *Filter) NeedsBank() bool { return f.entry.NeedsBank }
 
-// NeedsAll says that Keep must be given a bank of all rows shown, the dropped ones too.
+// NeedsAll reports whether Keep needs a bank of all rows shown, including dropped ones.
 func (f *Filter) NeedsAll() bool { return f.entry.NeedsAll }
 
-// Scorer returns the scorer that an audit uses: the one named in the configuration, warm-up or not.
+// Scorer returns the scorer for an audit: the one in the configuration, even during the warm-up.
 func (f *Filter) Scorer() Scorer { return f.scorer }
 
 // Config returns the resolved configuration.
 func (f *Filter) Config() Config { return f.config }
 
-// Threshold returns the bar of the last Keep; -Inf if it kept everything without one.
+// Threshold returns the bar of the last Keep, or -Inf if it kept everything without one.
 func (f *Filter) Threshold() float64 { return f.threshold }
 
 func scale(byOdds bool) string {
@@ -186,16 +187,16 @@ func scale(byOdds bool) string {
 	return "scores"
 }
 
-// State is what a filter carries from batch to batch, for a checkpoint.
+// State is the memory of a filter between batches, for a checkpoint.
 type State struct {
 	Iteration int
-	Early     bool      // AvgSim judged last, ahead of vMF-Sim
+	Early     bool      // AvgSim judged last, in place of vMF-Sim
 	Window    []float64 // oldest first
-	Seen      []int     // classes met, in rising order; only where there is no bank
-	ByOdds    bool      `json:",omitempty"` // the window holds log odds, or similarities, for [Quantile]
+	Seen      []int     // classes seen, in rising order; only without a bank
+	ByOdds    bool      `json:",omitempty"` // the window holds log odds or similarities, for [Quantile]
 }
 
-// State copies the filter's memory into plain data.
+// State returns a copy of the filter's memory.
 func (f *Filter) State() State {
 	s := State{Iteration: f.iteration, Early: f.isEarly, Window: f.cutoff.Window(), ByOdds: f.byOdds}
 	if f.isEarly {
@@ -209,8 +210,8 @@ func (f *Filter) State() State {
 	return s
 }
 
-// SetState makes the filter go on where the one that gave the state stopped. A state that cannot have come
-// from a filter of this configuration is an error and changes nothing.
+// SetState makes the filter continue from a saved state. A state that cannot come from a filter of this
+// configuration is an error and changes nothing.
 func (f *Filter) SetState(s State) error {
 	if s.Iteration < 0 {
 		return fmt.Errorf("filters: state: iteration is %d, expected 0 or more", s.Iteration)
@@ -219,10 +220,13 @@ func (f *Filter) SetState(s State) error {
 		return fmt.Errorf("filters: state: AvgSim judged last, but scorer %q never begins with it", f.entry.Name)
 	}
 	if len(s.Window) > f.config.Window {
-		return fmt.Errorf("filters: state: window holds %d thresholds, expected at most %d", len(s.Window), f.config.Window)
+		return fmt.Errorf("filters: state: window holds %d thresholds, expected at most %d", len(s.Window),
+			f.config.Window)
 	}
 	if s.ByOdds != f.byOdds && len(s.Window) > 0 {
-		return fmt.Errorf("filters: state: window holds thresholds of %s, expected those of %s: it is of a version of the program whose threshold %q was another",
+		return fmt.Errorf("filters: state: window holds thresholds of %s, expected those of %s: it was "+
+			"saved by a version "+
+			"of winnow with another threshold %q",
 			scale(s.ByOdds), scale(f.byOdds), f.config.Threshold)
 	}
 	for i, q := range s.Window {
@@ -233,7 +237,7 @@ func (f *Filter) SetState(s State) error {
 	seen := make([]bool, len(f.seen))
 	for _, k := range s.Seen {
 		if k < 0 || k >= len(seen) {
-			return fmt.Errorf("filters: state: class %d was met, expected 0 to %d", k, len(seen)-1)
+			return fmt.Errorf("filters: state: found class %d, expected 0 to %d", k, len(seen)-1)
 		}
 		seen[k] = true
 	}

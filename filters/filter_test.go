@@ -14,7 +14,7 @@ import (
 	"winnow/features"
 )
 
-// stream is a world whose batches never end.
+// stream is a world with an endless supply of batches.
 type stream struct {
 	world
 	r *rand.Rand
@@ -26,7 +26,7 @@ func newStream(seed uint64, dim, classes int, shift float64) stream {
 	return stream{w, r}
 }
 
-// batch draws n rows of random classes, the share wrong of them mislabelled.
+// batch draws n rows of random classes and mislabels the share wrong of them.
 func (s stream) batch(n int, wrong float64) (features.Set, []bool) {
 	z, right := s.draw(s.r, n, wrong)
 	order := s.r.Perm(n)
@@ -95,7 +95,7 @@ func TestWarmUpKeepsAll(t *testing.T) {
 	}
 }
 
-// AvgSim's scores lie near 1/C, vMF-Sim's near 0 and 1; the window must not mix them.
+// AvgSim's scores are near 1/C, vMF-Sim's near 0 and 1; the window must not mix them.
 func TestVMFBeginsWithAvgSim(t *testing.T) {
 	for _, threshold := range []string{ThresholdSTRM, ThresholdFixed} {
 		s := newStream(3, 16, 5, 0.9)
@@ -119,14 +119,15 @@ func TestVMFBeginsWithAvgSim(t *testing.T) {
 				}
 			}
 			if got := f.State(); len(got.Window) != size || got.Early != early {
-				t.Errorf("%s: iteration %d: window %v, early %v; expected %d values", threshold, i, got.Window, got.Early, size)
+				t.Errorf("%s: iteration %d: window %v, early %v; expected %d values", threshold, i, got.Window,
+					got.Early, size)
 			}
 			bank.Push(z.Rows(kept))
 		}
 	}
 }
 
-// Where no class has two members vMF-Sim has nothing to go by, whatever the iteration.
+// If no class has two members vMF-Sim cannot judge, whatever the iteration.
 func TestVMFFallsBackToAvgSim(t *testing.T) {
 	s := newStream(4, 8, 6, 0.8)
 	f := mustNew(t, s.world, nil)
@@ -141,7 +142,7 @@ func TestVMFFallsBackToAvgSim(t *testing.T) {
 	nearAll(t, "P", scores, (&VMF{Kappa: KappaBanerjee}).Score(nil, z, bank, false), 1e-12, 0)
 }
 
-// Without a bank, classes that were not met in an earlier batch score 1.
+// Without a bank, classes not seen in an earlier batch score 1.
 func TestProxySimRemembersClasses(t *testing.T) {
 	s := newStream(5, 8, 4, 0.8)
 	f := mustNew(t, s.world, func(c *Config) { c.Scorer = "proxysim" })
@@ -167,7 +168,8 @@ func rowsWith(z features.Set, labels ...int) []int {
 	return rows
 }
 
-// A filter and a bank restored in the middle go on to the same bits, for every scorer, whenever it stops.
+// A filter and a bank restored in the middle continue with the same bits, for every scorer and any stopping
+// point.
 func TestResumedFilterIsTheSame(t *testing.T) {
 	for _, entry := range Catalog {
 		for _, threshold := range thresholds {
@@ -200,7 +202,8 @@ func checkResumed(t *testing.T, entry Entry, threshold string) {
 			z, _ := s.batch(20, 0.4)
 			kept, scores := f.Keep(z, bank)
 			again, scoresAgain := resumed.Keep(z, resumedBank)
-			if !slices.Equal(kept, again) || !slices.Equal(scores, scoresAgain) || f.Threshold() != resumed.Threshold() {
+			if !slices.Equal(kept, again) || !slices.Equal(scores, scoresAgain) ||
+				f.Threshold() != resumed.Threshold() {
 				t.Fatalf("%s stopped at %d goes another way after %d more", entry.Name, stop, i)
 			}
 			bank.Push(z.Rows(kept))
@@ -223,8 +226,9 @@ func TestBadFilterStatesAreRefused(t *testing.T) {
 		{"avgsim", State{Early: true}, `AvgSim judged last, but scorer "avgsim" never begins with it`},
 		{"avgsim", State{Window: make([]float64, 31), ByOdds: true}, "window holds 31 thresholds, expected at most 30"},
 		{"avgsim", State{Window: []float64{0.1, math.NaN()}, ByOdds: true}, "threshold 1 of the window is NaN"},
-		{"avgsim", State{Window: []float64{0.1}}, `window holds thresholds of scores, expected those of log odds: it is of a version of the program whose threshold "strm" was another`},
-		{"proxysim", State{Seen: []int{4}}, "class 4 was met, expected 0 to 3"},
+		{"avgsim", State{Window: []float64{0.1}},
+			`window holds thresholds of scores, expected those of log odds: it was saved by a version of winnow with another threshold "strm"`},
+		{"proxysim", State{Seen: []int{4}}, "found class 4, expected 0 to 3"},
 	} {
 		f := mustNew(t, s.world, func(config *Config) { config.Scorer = c.scorer })
 		before := f.State()
@@ -238,7 +242,7 @@ func TestBadFilterStatesAreRefused(t *testing.T) {
 	}
 }
 
-// Batch-positive judges by the batch alone; a class it meets for the first time is no exception.
+// Batch-positive judges by the batch alone, also for a class that it sees for the first time.
 func TestBatchPositiveJudgesNewClasses(t *testing.T) {
 	s := newStream(8, 8, 4, 0.8)
 	f := mustNew(t, s.world, func(c *Config) { c.Scorer = "batch_positive" })

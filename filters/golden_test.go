@@ -14,7 +14,7 @@ import (
 	"winnow/internal/testing/reference"
 )
 
-// goldens says how each method of the topic prism is checked; a method it does not know fails the test.
+// goldens maps each method of the topic prism to its check; an unknown method fails the test.
 var goldens = map[string]func(*testing.T, reference.Case){
 	"vmf_log_normalizer": goldenNormalizer,
 	"kappa":              goldenKappa,
@@ -39,7 +39,7 @@ func onlyParams(t *testing.T, c reference.Case, known ...string) {
 	}
 }
 
-// table reads the rows of a case whose columns are those expected.
+// table reads the rows of a case and checks their columns.
 func table(t *testing.T, c reference.Case, columns ...string) [][]float64 {
 	t.Helper()
 	var names []string
@@ -76,14 +76,14 @@ func goldenKappa(t *testing.T, c reference.Case) {
 		near(t, "banerjee", KappaBanerjee(dim, row[0], most), row[1], 1e-8, 1e-10)
 		near(t, "printed", KappaPrinted(dim, row[0], most), row[2], 1e-8, 1e-10)
 		near(t, "sra", KappaSra(dim, row[0], most), row[3], 1e-8, 1e-10)
-		if row[1] < most.Kappa && row[0] < most.Length { // beyond, the steps start from the clamp
+		if row[1] < most.Kappa && row[0] < most.Length { // beyond, the steps start from the clamped value
 			near(t, "sra and the exact MLE", KappaSra(dim, row[0], most), row[4], 1e-4, 1e-10)
 		}
 	}
 }
 
-// The vectors of the bank are float32 and so are the products: relative 1e-4 at worst, where log densities
-// of some hundreds are subtracted; similarities and probabilities near 1/C are compared to 1e-6.
+// The vectors of the bank are float32, and so are the products: the tolerance is relative 1e-4 at worst, where
+// log densities of some hundreds are subtracted, and 1e-6 for similarities and probabilities near 1/C.
 func goldenPClean(t *testing.T, c reference.Case) {
 	onlyParams(t, c, "num_classes", "H", "min_count", "r_max", "kappa_max")
 	z := unitSet(t, c.Matrix(t, "embeddings"), c.Ints(t, "labels"))
@@ -93,7 +93,8 @@ func goldenPClean(t *testing.T, c reference.Case) {
 	bank.Push(memory)
 
 	want := part(t, c, "avgsim")
-	for _, s := range []struct{ plain, all Scorer }{{&AvgSim{}, &AvgSim{All: true}}, {&AvgSimDirect{}, &AvgSimDirect{All: true}}} {
+	for _, s := range []struct{ plain, all Scorer }{{&AvgSim{}, &AvgSim{All: true}},
+		{&AvgSimDirect{}, &AvgSimDirect{All: true}}} {
 		nearAll(t, "avgsim", s.plain.Score(nil, z, bank, false), want.Floats(t, "p_clean"), 1e-6, 0)
 		nearAll(t, "avgsim all", s.all.Score(nil, z, bank, false), want.Floats(t, "p_clean_all_zero_centres"), 1e-6, 0)
 	}
@@ -129,11 +130,13 @@ func goldenPClean(t *testing.T, c reference.Case) {
 	nearAll(t, "proxysim", proxySim.Score(nil, z, nil, false), want.Floats(t, "p_clean"), 1e-6, 0)
 
 	want = part(t, c, "ablations")
-	nearAll(t, "batch positive", BatchPositive{}.Score(nil, z, nil, false), want.Floats(t, "batch_positive"), 1e-6, 1e-7)
-	nearAll(t, "memory positive", MemoryPositive{}.Score(nil, z, bank, false), want.Floats(t, "memory_positive"), 1e-6, 1e-7)
+	nearAll(t, "batch positive", BatchPositive{}.Score(nil, z, nil, false),
+		want.Floats(t, "batch_positive"), 1e-6, 1e-7)
+	nearAll(t, "memory positive", MemoryPositive{}.Score(nil, z, bank, false), want.Floats(t, "memory_positive"), 1e-6,
+		1e-7)
 }
 
-// goldenFits checks what vMF-Sim knows of every class after a batch.
+// goldenFits checks vMF-Sim's estimates for every class after a batch.
 func goldenFits(t *testing.T, want reference.Case, v *VMF, z features.Set, bank *features.Bank) {
 	p, _ := v.refresh(bank)
 	common := v.spreadOf(bank.Dim(), p.weight/float64(p.members))
@@ -191,7 +194,8 @@ func goldenTrace(t *testing.T, c reference.Case) {
 	classes := int(c.Param("num_classes", 0))
 	config := Default()
 	config.Threshold = ThresholdPaper
-	config.Scorer, config.Rate, config.Window = "avgsim", c.Param("R", config.Rate), int(c.Param("tau", float64(config.Window)))
+	config.Scorer, config.Rate, config.Window = "avgsim", c.Param("R", config.Rate),
+		int(c.Param("tau", float64(config.Window)))
 	var bank *features.Bank
 	var f *Filter
 	for i, step := range steps(t, c) {
@@ -291,7 +295,7 @@ func near(t *testing.T, what string, got, want, relative, absolute float64) {
 	}
 }
 
-// nearBar compares thresholds; where ranks decided as nothing was remembered, the golden one may be not defined.
+// nearBar compares thresholds; if ranks decided because the window was empty, the golden one may be undefined.
 func nearBar(t *testing.T, what string, got, want, relative float64) {
 	t.Helper()
 	if !(math.IsNaN(want) && math.IsInf(got, -1)) {

@@ -2,23 +2,24 @@ package filters
 
 import "math"
 
-// Histogram counts scores in bins whose edges are multiples of a power of two, the smallest with which all that was
-// counted fits into maxBins: scores of vMF-Sim spread over [0, 1] fall into 64 bins, those of AvgSim around 1/C into
-// as many narrow ones. What it comes to does not depend on the order of the scores. A bin holds its lower edge and
-// not its upper one, but 1 belongs to the bin below it. The zero value is empty and ready.
+// Histogram counts scores in bins whose edges are multiples of a power of two: the smallest power for which all
+// scores fit into maxBins. Scores of vMF-Sim, spread over [0, 1], fall into 64 bins, those of AvgSim, close to
+// 1/C, into as many narrow ones. The result does not depend on the order of the scores. A bin includes its
+// lower edge and excludes its upper one, except that 1 belongs to the bin below it. The zero value is empty and
+// ready to use.
 type Histogram struct {
-	Exponent int   `json:"exponent"` // a bin is 2^Exponent wide
-	First    int   `json:"first"`    // lower edge of the first bin, in bins from 0
+	Exponent int   `json:"exponent"` // bins are 2^Exponent wide
+	First    int   `json:"first"`    // number of the first bin: its lower edge in bin widths
 	Counts   []int `json:"counts"`
 }
 
 const (
 	maxBins      = 64
-	leastScoring = -30 // exponent to begin with: differences of float32 similarities
+	leastScoring = -30 // first exponent: differences of float32 similarities
 	mostScoring  = 62
 )
 
-// Add counts scores; those that are not finite are left out.
+// Add counts scores and ignores those that are not finite.
 func (h *Histogram) Add(scores ...float64) {
 	for _, v := range scores {
 		if v-v != 0 {
@@ -47,7 +48,7 @@ func (h *Histogram) bin(v float64) int {
 	return int(max(-far, min(far, math.Floor(v*scale))))
 }
 
-// fits reports whether bins from low to high lie within maxBins together with those that count.
+// fits reports whether bins low to high fit into maxBins together with the non-empty ones.
 func (h *Histogram) fits(low, high int) bool {
 	if len(h.Counts) > 0 {
 		low, high = min(low, h.First), max(high, h.First+len(h.Counts)-1)
@@ -55,7 +56,7 @@ func (h *Histogram) fits(low, high int) bool {
 	return high-low < maxBins
 }
 
-// reach makes room for bins from low to high.
+// reach makes room for bins low to high.
 func (h *Histogram) reach(low, high int) {
 	if len(h.Counts) == 0 {
 		h.First, h.Counts = low, make([]int, high-low+1)
@@ -69,7 +70,7 @@ func (h *Histogram) reach(low, high int) {
 	}
 }
 
-// double makes the bins twice as wide.
+// double doubles the width of the bins.
 func (h *Histogram) double() {
 	h.Exponent++
 	if len(h.Counts) == 0 {
@@ -85,7 +86,7 @@ func (h *Histogram) double() {
 
 func floorHalf(i int) int { return i >> 1 }
 
-// Total returns the number of scores counted.
+// Total returns the number of counted scores.
 func (h *Histogram) Total() int {
 	n := 0
 	for _, c := range h.Counts {
@@ -106,7 +107,7 @@ func (h *Histogram) Edges() []float64 {
 	return edges
 }
 
-// AtLeast returns a copy whose bins are 2^exponent wide or wider, so that histograms can be compared.
+// AtLeast returns a copy whose bins are at least 2^exponent wide, so that histograms can be compared.
 func (h *Histogram) AtLeast(exponent int) Histogram {
 	c := Histogram{h.Exponent, h.First, append([]int(nil), h.Counts...)}
 	for c.Exponent < exponent {

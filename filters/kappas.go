@@ -2,16 +2,17 @@ package filters
 
 import "winnow/features"
 
-// ClassKappa is what vMF-Sim takes the spread of one class to be.
+// ClassKappa is vMF-Sim's estimate of the spread of one class.
 type ClassKappa struct {
 	Class, Members int
-	RBar           float64 // ‖Σv‖/M_k as measured, before any correction
-	Kappa          float64 // as it enters the scores
+	RBar           float64 // ‖Σv‖/M_k as measured, before corrections
+	Kappa          float64 // as used in the scores
 }
 
-// Kappas lists the concentrations of the classes that have one of their own, in the order of the classes, by the
-// members that the bank has now; none where the filter is not vMF-Sim. They are estimated as for a score and kept
-// for the next one: asking changes nothing of what the filter does. Source: PRISM, eq. 12-13 and Fig. 5.
+// Kappas lists the concentrations of the classes that have one of their own, in class order, for the current
+// members of the bank; it lists none if the filter is not vMF-Sim. They are estimated as for a score and cached
+// for the next one, so calling Kappas does not change what the filter does. Source: PRISM, eq. 12-13 and Fig.
+// 5.
 func (f *Filter) Kappas(dst []ClassKappa, bank *features.Bank) []ClassKappa {
 	v, ok := f.scorer.(*VMF)
 	if !ok || bank == nil {
@@ -20,7 +21,7 @@ func (f *Filter) Kappas(dst []ClassKappa, bank *features.Bank) []ClassKappa {
 	return v.Kappas(dst, bank)
 }
 
-// Kappas lists the concentrations as [Filter.Kappas] does.
+// Kappas lists the concentrations, see [Filter.Kappas].
 func (v *VMF) Kappas(dst []ClassKappa, bank *features.Bank) []ClassKappa {
 	v.refresh(bank)
 	dst = dst[:0]
@@ -32,8 +33,8 @@ func (v *VMF) Kappas(dst []ClassKappa, bank *features.Bank) []ClassKappa {
 	return dst
 }
 
-// Judge names the scorer of the catalog that judged last, or that will judge first: AvgSim as long as it stands in
-// for vMF-Sim.
+// Judge returns the catalog name of the scorer that judged last, or will judge first: AvgSim while it replaces
+// vMF-Sim.
 func (f *Filter) Judge() string {
 	if f.isEarly {
 		return "avgsim"

@@ -10,7 +10,7 @@ import (
 	"winnow/features"
 )
 
-// The concentrations are those of the members, class by class, counted again.
+// The concentrations are those of the members, recomputed class by class.
 func TestKappasAreOfTheMembers(t *testing.T) {
 	s := newStream(8, 16, 7, 0.8)
 	f := mustNew(t, s.world, func(c *Config) { c.MinMembers = 3 })
@@ -46,7 +46,8 @@ func TestKappasAreOfTheMembers(t *testing.T) {
 			r := math.Sqrt(norm) / float64(members)
 			want = append(want, ClassKappa{k, members, r, r * (16 - r*r) / (1 - r*r)})
 		}
-		if diff := cmp.Diff(want, got, cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) <= 1e-6*math.Abs(b) })); diff != "" {
+		if diff := cmp.Diff(want, got,
+			cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) <= 1e-6*math.Abs(b) })); diff != "" {
 			t.Fatal(diff)
 		}
 		if len(want) == 0 {
@@ -59,7 +60,7 @@ func TestKappasAreOfTheMembers(t *testing.T) {
 	}
 }
 
-// A filter that is asked at every step keeps and scores as one that never is, to the bit.
+// A filter that is asked for Kappas at every step keeps and scores bit for bit like one that never is.
 func TestAskingForKappasChangesNothing(t *testing.T) {
 	a, b := newStream(9, 16, 6, 0.8), newStream(9, 16, 6, 0.8)
 	asked := mustNew(t, a.world, func(c *Config) { c.AvgSimSteps = 3 })
@@ -86,7 +87,7 @@ func TestAskingForKappasChangesNothing(t *testing.T) {
 	}
 }
 
-// Whatever the order and however split, a histogram counts the same; every score lies in its bin.
+// A histogram does not depend on the order or division of the scores, and every score is in its bin.
 func TestHistogram(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 4))
 	for _, c := range []struct {
@@ -129,7 +130,8 @@ func TestHistogram(t *testing.T) {
 					}
 				}
 				if inside != n {
-					t.Fatalf("%s: bin %d from %v to %v holds %d, expected %d", c.name, i, edges[i], edges[i+1], n, inside)
+					t.Fatalf("%s: bin %d from %v to %v holds %d, expected %d", c.name, i, edges[i],
+						edges[i+1], n, inside)
 				}
 			}
 		}

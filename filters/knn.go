@@ -9,19 +9,20 @@ import (
 	"winnow/features"
 )
 
-// KNN lets the most similar members of the bank vote about a row's label.
+// KNN lets the most similar members of the bank vote on a row's label.
 //
 //	n_c = how many of the K members most similar to z have label c,  score = n_y / max_c n_c, in [0, 1]
 //
-// 1: no label has more votes than the given one; 0: none of the neighbours has it. A fixed bar of 0.5 keeps a label that has
-// more than half of the votes of the first; it needs no noise rate. The bank's members of the row's own image, known by its ID, have
-// no vote, nor has an own row; of equally similar members the first of the ring are taken. A class without (other)
-// members scores 1; a bank of fewer than K members votes whole. No probability. Time O(n·|M|·d): it compares with every member,
-// not with centres.
+// 1 means that no label has more votes than the given one, 0 that no neighbour has it. A fixed bar of 0.5 keeps
+// a label with more than half of the votes of the leading label; it needs no noise rate. Members of the row's
+// own image, known by its ID, have no vote, nor has an own row; of equally similar members the first of the
+// ring are taken. A class without (other) members scores 1; in a bank of fewer than K members all vote. The
+// score is not a probability. Time O(n·|M|·d): it compares with every member, not with centres.
 //
-// Source: Galanakis, Zabulis, Argyros, "Nearest Neighbor-Based Data Denoising for Deep Metric Learning", VISAPP 2024, and their
-// code (K = 200, bar 0.5). There a label with exactly half of the votes stays. The bank
-// is to hold what was shown, kept or not: among what it has kept a class that has lost members has fewer votes, and loses more.
+// Source: Galanakis, Zabulis, Argyros, "Nearest Neighbor-Based Data Denoising for Deep Metric Learning", VISAPP
+// 2024, and their code (K = 200, bar 0.5), where a label with exactly half of the votes is kept. The bank must
+// hold all rows shown, kept or not: in a bank of kept rows, a class that has lost members gets fewer votes and
+// loses more.
 type KNN struct {
 	K int
 
@@ -30,7 +31,7 @@ type KNN struct {
 	votes []int
 }
 
-// neighbour is a member of the bank and how similar it is.
+// neighbour is a member of the bank with its similarity.
 type neighbour struct {
 	similarity float32
 	member     int
@@ -64,13 +65,13 @@ func (s *KNN) marked(dst []float64, z features.Set, ref *features.Bank, own bool
 	return dst
 }
 
-// oneself returns what tells the members that are row i's own image from others.
+// oneself returns a function that reports whether a member is row i's own image.
 func oneself(z features.Set, i int, members features.Set, own bool) func(member int) bool {
 	switch {
 	case z.IDs != nil && z.IDs[i] >= 0:
 		return func(m int) bool { return members.IDs[m] == z.IDs[i] }
 	case own:
-		found := false // of copies one is the row
+		found := false // of several copies only one is the row
 		return func(m int) bool {
 			if found || members.Labels[m] != z.Labels[i] || !slices.Equal(members.Row(m), z.Row(i)) {
 				return false
@@ -98,7 +99,7 @@ func (s *KNN) nearest(sims []float32, skip func(member int) bool) {
 	}
 }
 
-// vote counts the neighbours' labels.
+// vote computes the score from the neighbours' labels.
 func (s *KNN) vote(labels []int, y int) float64 {
 	if len(s.near) == 0 {
 		return Unjudged

@@ -7,7 +7,7 @@ import (
 	"winnow/features"
 )
 
-// Of two copies in a set without ids each is the other's neighbour, and not its own.
+// Of two copies in a set without IDs each is the other's neighbour, but not its own.
 func TestKNNCopies(t *testing.T) {
 	z := features.NewSet(3, 2)
 	for i, row := range [][]float32{{1, 0}, {1, 0}, {0, 1}} {
@@ -21,7 +21,8 @@ func TestKNNCopies(t *testing.T) {
 	}
 	z.Labels[1] = 1
 	got = (&KNN{K: 1}).Score(nil, z, features.BankOf(z, 2), true)
-	if want := []float64{1, 0, 0}; !slices.Equal(got, want) { // row 0 is the first of the two that row 2 finds equally far
+	// row 0 is the first of the two that are equally far from row 2
+	if want := []float64{1, 0, 0}; !slices.Equal(got, want) {
 		t.Errorf("copies with two labels score %v, expected %v", got, want)
 	}
 }

@@ -6,11 +6,11 @@ import (
 	"winnow/features"
 )
 
-// Verdict is what a filter says of one row of a batch when the earlier vectors of the row's own image are left out of
-// the bank.
+// Verdict is the judgement of one row of a batch when the earlier vectors of the row's own image are left out
+// of the bank.
 type Verdict struct {
-	Odds float64 // log(P/(1-P)) of the given label; +Inf where nothing is known against it
-	Best int     // the class that explains the row best, the given one where none is better; -1: nothing known
+	Odds float64 // log(P/(1-P)) of the given label; +Inf if nothing contradicts it
+	Best int     // the class that fits the row best, the given one if no other fits better; -1: nothing known
 }
 
 // Known reports whether there was anything to judge by.
@@ -19,25 +19,25 @@ func (v Verdict) Known() bool { return v.Best >= 0 }
 // P returns the probability of the given label.
 func (v Verdict) P() float64 { return probability(v.Odds) }
 
-// note is what a scorer remembers of a row that it judged, so that the row's own class can be judged again.
+// note stores what is needed to judge a row's own class again.
 type note struct {
 	rivals float64 // log Σ_{k≠y} e^{l_k}; -Inf: none
 	best   int     // the likeliest k ≠ y; -1: none
 	top    float64 // its l_k
 }
 
-// leaver is a scorer that can take vectors out of the class of a row it judged last.
+// leaver is a scorer that can remove vectors from the class of a row it judged last.
 type leaver interface {
 	Scorer
 	observe()
-	// ownLogit is l_y once the class of y is no more than members vectors that add up to rest.
+	// ownLogit returns l_y for a class y that is reduced to members vectors with sum rest.
 	ownLogit(z []float32, y int, rest []float64, members int, ref *features.Bank) float64
 	noted(i int) note
 }
 
-// Observe makes every Keep from now on remember what [Filter.LeaveOut] needs, and reports whether this filter can
-// leave an image out: AvgSim and vMF-Sim can, whose judgement of a row is a function of its class's sum. (Proxies have
-// learned from every image, and the ablations are no probabilities.)
+// Observe makes every later Keep store what [Filter.LeaveOut] needs, and reports whether this filter can leave
+// an image out. AvgSim and vMF-Sim can, because their judgement of a row is a function of its class's sum.
+// (Proxies have learned from every image, and the ablations are not probabilities.)
 func (f *Filter) Observe() bool {
 	l, ok := f.scorer.(leaver)
 	if !ok {
@@ -50,15 +50,15 @@ func (f *Filter) Observe() bool {
 	return true
 }
 
-// LeaveOut judges the rows of the last Keep once more, each without the bank's members of its own image: the bank
-// holds what earlier epochs pushed, and an image that was kept once would speak for itself. own lists the positions,
-// in bank.Set(), of the members of row i's image; those that carry another label than the row stay. The bank must be
-// what it was at that Keep. Rivals keep the concentration that they pool with a class too small for its own, though
-// that knows the members left out.
+// LeaveOut judges the rows of the last Keep again, each without the bank's members of its own image. The bank
+// holds what earlier epochs pushed, so an image that was kept once would otherwise support its own label. own
+// lists the positions, in bank.Set(), of the members of row i's image; members with another label than the row
+// stay. The bank must not have changed since that Keep. Classes too small for a concentration of their own keep
+// the pooled one, although that includes the members left out.
 //
 //	l_y = T(z,y) of AvgSim, log f_y(z) of vMF-Sim, from Sum(y) - Σ own,   odds = l_y - log Σ_{k≠y} e^{l_k}
 //
-// Time O(d) a row and own member, and a Bessel function a row of vMF-Sim: no second product.
+// Time O(d) per row and own member, plus a Bessel function per row for vMF-Sim; there is no second product.
 func (f *Filter) LeaveOut(dst []Verdict, z features.Set, bank *features.Bank, own func(row int) []int) []Verdict {
 	if z.Len() == 0 {
 		return dst[:0]
@@ -99,7 +99,7 @@ func (f *Filter) LeaveOut(dst []Verdict, z features.Set, bank *features.Bank, ow
 	return dst
 }
 
-// observed are the notes of a scorer; the zero value takes none.
+// observed holds the notes of a scorer; the zero value stores none.
 type observed struct {
 	on    bool
 	notes []note
@@ -117,7 +117,7 @@ func (o *observed) size(n int) {
 	o.notes = features.Grow(o.notes, n)
 }
 
-// take notes row i of class y, whose logit is own and whose log odds are odds, among rivals with the logits l.
+// take stores the note of row i of class y, with logit own and log odds odds, among rivals with the logits l.
 func take[T float32 | float64](o *observed, i int, l []T, classes []int, y int, own, odds float64) {
 	if !o.on {
 		return

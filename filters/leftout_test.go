@@ -10,9 +10,9 @@ import (
 	"winnow/features"
 )
 
-// crowd returns a batch whose rows have earlier vectors of their own image, near the row and with its label, in a bank of
-// several vectors a class; own lists their positions. Rows 0 and 1 have none, row 2 has two, the rest one; the member
-// of row 3 carries another label.
+// crowd returns a batch whose rows have earlier vectors of their own image, near the row and with its label, in
+// a bank with several vectors per class; own lists their positions. Rows 0 and 1 have none, row 2 has two, the
+// rest one; the member of row 3 has another label.
 func crowd(seed uint64, dim, classes, each int) (z features.Set, members features.Set, own [][]int) {
 	r := rand.New(rand.NewPCG(seed, 3))
 	w, _ := newWorld(r, dim, classes, 0, 0, 1.2, 0)
@@ -119,7 +119,7 @@ func TestLeaveOut(t *testing.T) {
 	}
 }
 
-// Of a class of which nothing is left, and of a bank of one class, nothing is known.
+// About a class with nothing left, and in a bank of a single class, nothing is known.
 func TestLeaveOutKnowsNothing(t *testing.T) {
 	for _, c := range leaveOutConfigs() {
 		z, members, _ := crowd(1, 12, 3, 4)
@@ -147,7 +147,7 @@ func TestLeaveOutKnowsNothing(t *testing.T) {
 	}
 }
 
-// Observing changes neither scores nor decisions, and filters that cannot say so.
+// Observing changes neither scores nor decisions, and not every filter supports it.
 func TestObserveChangesNothing(t *testing.T) {
 	for _, e := range Catalog {
 		r := rand.New(rand.NewPCG(4, 4))
@@ -176,8 +176,8 @@ func TestObserveChangesNothing(t *testing.T) {
 	}
 }
 
-// BenchmarkLeaveOut is what the verdicts of a batch of 64 cost beside its scores, of 100 classes in 512 dimensions
-// with an own member each.
+// BenchmarkLeaveOut measures what the verdicts of a batch of 64 add to its scores, with 100 classes in 512
+// dimensions and one own member each.
 func BenchmarkLeaveOut(b *testing.B) {
 	const dim, classes, batch = 512, 100, 64
 	r := rand.New(rand.NewPCG(1, 1))

@@ -10,8 +10,8 @@ import (
 	"winnow/features"
 )
 
-// The scorers as slow loops over the members in float64, straight from the formulas, sharing nothing with
-// the package: similarities pair by pair, and the vMF normaliser as an integral.
+// The scorers as slow loops over the members in float64, directly from the formulas, sharing nothing with the
+// package: similarities pair by pair, and the vMF normaliser as an integral.
 
 // cosines returns z·v for every member v.
 func cosines(z []float32, members features.Set) []float64 {
@@ -39,7 +39,7 @@ func slowMeans(z []float32, w world) (means []float64, counts []int) {
 	return means, counts
 }
 
-// slowSoftmax returns e^{l_y}/Σ e^{l_k} over the classes for which counted holds.
+// slowSoftmax returns e^{l_y}/Σ e^{l_k} over the classes for which counted is true.
 func slowSoftmax(l []float64, y int, counted func(k int) bool) float64 {
 	var sum float64
 	for k := range l {
@@ -85,7 +85,7 @@ func slowProxySim(w world) []float64 {
 	return out
 }
 
-// slowSubCenter counts the members of each centre's own, then takes the cosine to the centre with most.
+// slowSubCenter counts the members of each centre, then takes the cosine to the centre with the most.
 func slowSubCenter(w world) []float64 {
 	cosine := func(v []float32, k, h int) float64 {
 		var dot, norm float64
@@ -150,7 +150,7 @@ func slowBatchPositive(w world) []float64 {
 	return out
 }
 
-// slowKNN sorts all members by similarity and lets the first ones vote, those of the row's own image left out.
+// slowKNN sorts all members by similarity and lets the first ones vote, without those of the row's own image.
 func slowKNN(w world, k int) []float64 {
 	out := make([]float64, w.z.Len())
 	for i, y := range w.z.Labels[:w.z.Len()] {
@@ -244,7 +244,7 @@ func slowKappa(d, r float64, method string) float64 {
 	switch method {
 	case "printed":
 		return math.Min(1e5, r*(d-r)/(1-r*r))
-	case "sra": // solve A(κ) = r by bisection: the exact estimate, to which two steps come close
+	case "sra": // solve A(κ) = r by bisection: the exact estimate, which two steps approximate
 		low, high := 0.0, 5000.0
 		for range 40 {
 			middle := (low + high) / 2
@@ -273,8 +273,8 @@ func slowMeanLength(d int, kappa float64) float64 {
 	return integral(d, kappa, math.Cos) / integral(d, kappa, func(float64) float64 { return 1 })
 }
 
-// integral returns ∫_0^π f(θ) e^{κ(cos θ - 1)} sin^{d-2} θ dθ by the trapezoid rule, which for this periodic
-// integrand converges faster than any power of the step (d even) or as its power d-1 (d odd).
+// integral returns ∫_0^π f(θ) e^{κ(cos θ - 1)} sin^{d-2} θ dθ by the trapezoid rule. For this periodic
+// integrand it converges faster than any power of the step (d even), or as its power d-1 (d odd).
 func integral(d int, kappa float64, f func(float64) float64) float64 {
 	const steps = 2000
 	var sum float64
@@ -311,18 +311,33 @@ func TestScorersAgreeWithLoops(t *testing.T) {
 		{"knn", "5", func(c *Config) { c.Neighbours = 5 }, func(w world) []float64 { return slowKNN(w, 5) }},
 		{"vmf", "banerjee", nil, func(w world) []float64 { return slowVMF(w, "banerjee", false, false) }},
 		{"vmf", "all", all, func(w world) []float64 { return slowVMF(w, "banerjee", false, true) }},
-		{"vmf", "printed", func(c *Config) { c.Printed = true }, func(w world) []float64 { return slowVMF(w, "printed", false, false) }},
-		{"vmf", "debias", func(c *Config) { c.Debias = true }, func(w world) []float64 { return slowVMF(w, "banerjee", true, false) }},
-		{"vmf", "min_members", func(c *Config) { c.MinMembers = 4 }, func(w world) []float64 { return slowLimitedVMF(w, "banerjee", false, false, 4, 1-1e-6, 1e5) }},
-		{"vmf", "min_members all", func(c *Config) { c.MinMembers, c.Denominator = 6, DenominatorAll }, func(w world) []float64 { return slowLimitedVMF(w, "banerjee", false, true, 6, 1-1e-6, 1e5) }},
-		{"vmf", "max_length", func(c *Config) { c.MaxLength = 0.5 }, func(w world) []float64 { return slowLimitedVMF(w, "banerjee", false, false, 2, 0.5, 1e5) }},
-		{"vmf", "max_kappa", func(c *Config) { c.MaxKappa = 3 }, func(w world) []float64 { return slowLimitedVMF(w, "banerjee", false, false, 2, 1-1e-6, 3) }},
-		{"vmf", "sra", func(c *Config) { c.Kappa = "sra" }, func(w world) []float64 { return slowVMF(w, "sra", false, false) }},
+		{"vmf", "printed", func(c *Config) { c.Printed = true }, func(w world) []float64 {
+			return slowVMF(w, "printed", false, false)
+		}},
+		{"vmf", "debias", func(c *Config) { c.Debias = true }, func(w world) []float64 {
+			return slowVMF(w, "banerjee", true, false)
+		}},
+		{"vmf", "min_members", func(c *Config) { c.MinMembers = 4 }, func(w world) []float64 {
+			return slowLimitedVMF(w, "banerjee", false, false, 4, 1-1e-6, 1e5)
+		}},
+		{"vmf", "min_members all", func(c *Config) { c.MinMembers, c.Denominator = 6, DenominatorAll },
+			func(w world) []float64 {
+				return slowLimitedVMF(w, "banerjee", false, true, 6, 1-1e-6, 1e5)
+			}},
+		{"vmf", "max_length", func(c *Config) { c.MaxLength = 0.5 }, func(w world) []float64 {
+			return slowLimitedVMF(w, "banerjee", false, false, 2, 0.5, 1e5)
+		}},
+		{"vmf", "max_kappa", func(c *Config) { c.MaxKappa = 3 }, func(w world) []float64 {
+			return slowLimitedVMF(w, "banerjee", false, false, 2, 1-1e-6, 3)
+		}},
+		{"vmf", "sra", func(c *Config) { c.Kappa = "sra" }, func(w world) []float64 {
+			return slowVMF(w, "sra", false, false)
+		}},
 	} {
 		t.Run(c.scorer+"/"+c.name, func(t *testing.T) {
 			for seed, members := range []int{60, 9, 3, 40, 7} {
 				w, _ := newWorld(rand.New(rand.NewPCG(6, uint64(seed))), 12, 6, 20, members, 0.6, 0.4)
-				if seed == 3 { // a class that was never seen
+				if seed == 3 { // a class that never occurs
 					for i, k := range w.members.Labels {
 						w.members.Labels[i] = min(k, 4)
 					}
@@ -331,7 +346,8 @@ func TestScorersAgreeWithLoops(t *testing.T) {
 				if c.name == "sra" {
 					relative = 1e-3 // two steps, not the solution
 				}
-				nearAll(t, "score", w.build(t, c.scorer, c.option).Score(nil, w.z, w.bank(), false), c.slow(w), relative, 1e-7)
+				nearAll(t, "score", w.build(t, c.scorer, c.option).Score(nil, w.z, w.bank(), false), c.slow(w),
+					relative, 1e-7)
 			}
 		})
 	}
@@ -375,15 +391,16 @@ func TestExpUnit(t *testing.T) {
 	}
 }
 
-// AvgSim with centres and without are one formula (PRISM, eq. 7 = eq. 2), to rounding.
+// AvgSim with and without centres is one formula (PRISM, eq. 7 = eq. 2), up to rounding.
 func TestCentresChangeNothing(t *testing.T) {
 	w, _ := newWorld(rand.New(rand.NewPCG(7, 7)), 64, 20, 64, 500, 0.3, 0.5)
 	bank := w.bank()
 	nearAll(t, "P", (&AvgSim{}).Score(nil, w.z, bank, false), (&AvgSimDirect{}).Score(nil, w.z, bank, false), 1e-6, 0)
-	nearAll(t, "P", (&AvgSim{}).Score(nil, w.members, bank, true), (&AvgSimDirect{}).Score(nil, w.members, bank, true), 1e-6, 0)
+	nearAll(t, "P", (&AvgSim{}).Score(nil, w.members, bank, true), (&AvgSimDirect{}).Score(nil, w.members, bank, true),
+		1e-6, 0)
 }
 
-// A set larger than one block is scored as its rows one by one.
+// A set larger than one block is scored like its rows one by one.
 func TestBlocksAgreeWithRows(t *testing.T) {
 	w, _ := newWorld(rand.New(rand.NewPCG(8, 8)), 3, 40, 3000, 600, 0.9, 0.2)
 	s, bank := &AvgSimDirect{}, w.bank()

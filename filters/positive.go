@@ -6,13 +6,14 @@ import "winnow/features"
 //
 //	score = 1/(K-1) Σ_{j≠i, y_j=y_i} z_i·z_j, in [-1, 1]
 //
-// A row without such company scores 1. It looks neither at the bank nor at other classes, and is no
-// probability: thresholds by rank only. The paper's sum includes j = i but divides by K-1; the pair with
-// itself is left out here, and so are copies: of an image that stands in the batch several times (a class smaller
-// than K), known by its ID, one is counted. Computed from class sums in O(n·d). Source: PRISM, eq. 20 (ablation).
+// A row without such a row scores 1. The score uses neither the bank nor other classes. It is not a
+// probability, so thresholds must go by rank. The paper's sum includes j = i but divides by K-1. Here the pair
+// of a row with itself is left out, and so are copies: an image that occurs several times in the batch (a class
+// smaller than K), known by its ID, counts once. Computed from class sums in O(n·d). Source: PRISM, eq. 20
+// (ablation).
 type BatchPositive struct{}
 
-// Score returns the mean similarity for each row of z; the bank is not used.
+// Score returns the mean similarity for each row of z; it does not use the bank.
 func (b BatchPositive) Score(dst []float64, z features.Set, ref *features.Bank, own bool) []float64 {
 	return similarities(b.marked(dst, z, ref, own))
 }
@@ -51,7 +52,8 @@ func (BatchPositive) marked(dst []float64, z features.Set, _ *features.Bank, _ b
 //
 //	score = 1/M_y Σ_{v in class y} z·v, in [-1, 1]
 //
-// A class without members scores 1. No probability: thresholds by rank only. Time O(n·d).
+// A row whose class has no members scores 1. The score is not a probability, so thresholds must go by rank.
+// Time O(n·d).
 // Source: PRISM, eq. 21 (ablation).
 type MemoryPositive struct{}
 

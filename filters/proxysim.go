@@ -12,11 +12,11 @@ import (
 //
 //	S_k = max_h cos(p_k^h, z),  P = e^{S_y} / Σ_k e^{S_k} over all classes
 //
-// Proxies is (C·H)×d with the H = PerClass proxies of a class one after another, raw; they are read again at
-// every call, as training moves them. A zero proxy has cosine 0. The bank, if there is one, only says which
-// classes have been seen: a label without members has P = 1 (Algorithm 1 applied here, too), and so has an
-// own row that is its class's only member. Without a bank the formula stands alone, and [Filter] remembers
-// the classes itself. Time O(n·C·H·d). Source: PRISM, eq. 8-9.
+// Proxies is (C·H)×d, not normalised, with the H = PerClass proxies of a class in a row. They are read at every
+// call, because training moves them. A zero proxy has cosine 0. The bank, if there is one, only tells which
+// classes have been seen: a label without members has P = 1 (Algorithm 1 applies here too), and so has an own
+// row that is its class's only member. Without a bank the formula is used as it is, and [Filter] records the
+// classes itself. Time O(n·C·H·d). Source: PRISM, eq. 8-9.
 type ProxySim struct {
 	Proxies  *features.Param
 	PerClass int
@@ -50,7 +50,7 @@ func (p *ProxySim) LogOdds(dst []float64, z features.Set, ref *features.Bank, ow
 	return dst
 }
 
-// measure takes 1/‖p‖ of every proxy.
+// measure computes 1/‖p‖ of every proxy.
 func (p *ProxySim) measure() {
 	m := p.Proxies.Matrix()
 	p.scales = features.Grow(p.scales, m.Rows)
@@ -63,7 +63,7 @@ func (p *ProxySim) measure() {
 	}
 }
 
-// nearest fills best with S_k from the products of one row with the raw proxies.
+// nearest fills best with S_k, from the products of one row with the unnormalised proxies.
 func (p *ProxySim) nearest(products []float32) {
 	for k := range p.best {
 		best := math.Inf(-1)

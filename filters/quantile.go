@@ -7,20 +7,22 @@ import (
 	"winnow/features"
 )
 
-// Quantile drops the share Rate of the rows that can be judged, by a threshold averaged over the last Size batches:
-// sTRM of PRISM on log odds (or similarities), which have no ends at which scores pile up; with Size 1, TRM.
+// Quantile drops the share Rate of the rows that can be judged, by a threshold averaged over the last Size
+// batches. It is PRISM's sTRM on log odds (or similarities), which do not pile up at the ends of a range as
+// probabilities do; with Size 1 it is TRM.
 //
 //	h = Rate·n + ½ of the n rows judged,  Q = s_⌊h⌋ + (h-⌊h⌋)(s_⌊h⌋₊₁ - s_⌊h⌋) of their ascending scores s
 //	threshold = median of the last Size values of Q,  keep iff score > threshold
 //
-// The median is above the Q of half of the batches and below that of the others on whatever scale. A mean follows the
-// longer tail: of probabilities upwards, so that more is dropped, of log odds downwards, so that less is.
+// The median is above the Q of half of the batches and below that of the other half on every scale. A mean
+// follows the longer tail: for probabilities it is too high and drops more, for log odds it is too low and
+// drops less.
 //
-// A score of [Unjudged] is that of a row of which nothing is known, such as the first ones of a class: it is kept, and
-// neither n nor Q knows of it, so that the others do not pay its share. Between two scores, half a rank up, lies the
-// threshold below which the share is expected of the next batch; that of eq. 15 rounds it down to whole rows. A batch
-// with h < 1 adds nothing to the window. If nothing judged is above the threshold, the ⌊h⌋ lowest ranks, but not all, are dropped instead
-// and the window shrinks to its last value.
+// The score [Unjudged] marks a row about which nothing is known, such as the first rows of a class. It is kept
+// and counts neither in n nor in Q, so that the others are not dropped in its place. The threshold below which
+// the share of the next batch is expected lies between two scores, half a rank up; that of eq. 15 is rounded
+// down to whole rows. A batch with h < 1 adds nothing to the window. If no judged row is above the threshold,
+// the ⌊h⌋ lowest ranks, but never all, are dropped instead and the window shrinks to its last value.
 type Quantile struct {
 	Rate float64 // share to drop, an estimate of the noise rate, in [0, 1)
 	Size int     // batches averaged, ≥ 1
@@ -28,10 +30,10 @@ type Quantile struct {
 	recent
 }
 
-// Unjudged is the score, in the order that [Quantile] is given, of a row of which nothing is known: P = 1.
+// Unjudged is the score that [Quantile] receives for a row about which nothing is known: P = 1.
 var Unjudged = math.Inf(1)
 
-// Keep returns the rows kept and moves the window.
+// Keep returns the kept rows and updates the window.
 func (c *Quantile) Keep(scores []float64) []int {
 	c.threshold = math.Inf(-1)
 	judged := make([]float64, 0, len(scores))
@@ -64,7 +66,7 @@ func (c *Quantile) Keep(scores []float64) []int {
 	return dropRanks(scores, min(lowest, len(judged)-1))
 }
 
-// median returns the middle one of some values, or the mean of the two in the middle.
+// median returns the middle value, or the mean of the two middle values.
 func median(values []float64) float64 {
 	sorted := slices.Sorted(slices.Values(values))
 	n := len(sorted)

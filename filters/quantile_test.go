@@ -10,8 +10,8 @@ import (
 	"winnow/features"
 )
 
-// saturated draws log odds as vMF-Sim gives them for narrow classes: nearly all P are 0 or 1 to many digits, hard images'
-// as well as wrong labels', and a batch's quantile is now at 1e-30, now at 0.4.
+// saturated draws log odds as vMF-Sim gives them for narrow classes: nearly all P are 0 or 1 to many digits,
+// for hard images as for wrong labels, and a batch's quantile may be 1e-30 or 0.4.
 func saturated(r *rand.Rand, n int, wrong float64) []float64 {
 	odds := make([]float64, n)
 	for i := range odds {
@@ -47,25 +47,29 @@ func TestQuantileDropsTheShareAnnounced(t *testing.T) {
 		}
 	}
 	if share := dropped(&TopR{Rate: 0.21, Size: 30}, 64, probabilities); share < 0.25 {
-		t.Errorf("the published form drops %.3f when told 0.21: the scores of this test do not show what it is for", share)
+		t.Errorf("the published form drops %.3f when told 0.21: the scores of this test do not show what it is for",
+			share)
 	}
 }
 
-// One history worked out by hand, half of the rows to be dropped: h = n/2 + ½ lies between the ranks of an even batch.
+// One history computed by hand, dropping half of the rows: h = n/2 + ½ is between the ranks of an even batch.
 func TestQuantileByHand(t *testing.T) {
 	c := &Quantile{Rate: 0.5, Size: 2}
 	follow(t, c, []cutoffStep{
 		{"all unjudged", []float64{Unjudged, Unjudged}, []int{0, 1}, math.Inf(-1), nil},
 		{"between the second and the third", []float64{-300, 9, -1, 7}, []int{1, 3}, 3, []float64{3}},
-		{"the unjudged have no part in it", []float64{Unjudged, -4, Unjudged, 6, Unjudged}, []int{0, 2, 3, 4}, 2, []float64{3, 1}},
-		{"one alone does not pass: it stays, and the window shrinks", []float64{Unjudged, 0}, []int{0, 1}, 0, []float64{0}},
+		{"the unjudged have no part in it", []float64{Unjudged, -4, Unjudged, 6, Unjudged}, []int{0, 2, 3, 4}, 2,
+			[]float64{3, 1}},
+		{"one alone does not pass: it stays, and the window shrinks", []float64{Unjudged, 0}, []int{0, 1}, 0,
+			[]float64{0}},
 		{"all unjudged: the bar stays", []float64{Unjudged}, []int{0}, 0, []float64{0}},
-		{"nothing passes: ranks, and the window shrinks", []float64{-8, -4, -9, -5}, []int{1, 3}, -6.5, []float64{-6.5}},
+		{"nothing passes: ranks, and the window shrinks", []float64{-8, -4, -9, -5}, []int{1, 3}, -6.5,
+			[]float64{-6.5}},
 		{"an odd batch: its middle, which goes", []float64{-6.5, 1, -7}, []int{1}, -6.5, []float64{-6.5, -6.5}},
 	})
 }
 
-// Whatever the rate, a batch is never emptied, its order is respected and its scores are left alone.
+// At any rate a batch is never emptied, its order is respected and its scores are not changed.
 func TestQuantileKeepsTheBest(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 2000 {
@@ -83,7 +87,8 @@ func TestQuantileKeepsTheBest(t *testing.T) {
 				t.Fatalf("of %v, now %v, kept %v", before, scores, kept)
 			}
 			for i, s := range scores {
-				if !slices.Contains(kept, i) && (s == Unjudged || slices.ContainsFunc(kept, func(k int) bool { return scores[k] < s })) {
+				if !slices.Contains(kept, i) &&
+					(s == Unjudged || slices.ContainsFunc(kept, func(k int) bool { return scores[k] < s })) {
 					t.Fatalf("of %v kept %v, but not row %d", scores, kept, i)
 				}
 			}
@@ -102,7 +107,7 @@ func TestQuantileTakesTheMedian(t *testing.T) {
 	}
 }
 
-// Narrow classes, a third of whose images are hard: the published form drops far more than it is told.
+// Narrow classes, a third of whose images are hard: the published form drops far more than the rate.
 func TestFilterDropsTheShareOfSaturatedScores(t *testing.T) {
 	dropped := func(threshold string, dim int) float64 {
 		s := newStream(11, dim, 40, 4)
@@ -132,12 +137,13 @@ func TestFilterDropsTheShareOfSaturatedScores(t *testing.T) {
 			t.Errorf("dimension %d: told 0.2, dropped %.3f", dim, share)
 		}
 		if share := dropped(ThresholdPaper, dim); share < 0.24 {
-			t.Errorf("dimension %d: the published form drops %.3f: this stream does not show what the test is for", dim, share)
+			t.Errorf("dimension %d: the published form drops %.3f: this stream does not show what the test is for", dim,
+				share)
 		}
 	}
 }
 
-// A stream of batches through a whole filter: now and then there is a class that the bank has not seen.
+// A stream of batches through a whole filter; now and then a class is new to the bank.
 func TestFilterDropsWhatItIsTold(t *testing.T) {
 	for _, scorer := range []string{"vmf", "avgsim", "proxysim", "memory_positive"} {
 		s := newStream(11, 32, 40, 4)
@@ -149,14 +155,15 @@ func TestFilterDropsWhatItIsTold(t *testing.T) {
 		dropped, judged, first := 0, 0, 0
 		for i := range 300 {
 			z, _ := s.batch(64, 0.2)
-			if i < 100 { // half of the classes come later
+			if i < 100 { // half of the classes appear later
 				z = z.Rows(rowsBelow(z, 20+i/5))
 			}
 			kept, scores := f.Keep(z, bank)
 			for row, unjudged := range f.Unjudged() {
 				switch {
 				case unjudged && (scores[row] != 1 || !slices.Contains(kept, row)):
-					t.Fatalf("%s: of row %d nothing was known, its score is %v, kept are %v", scorer, row, scores[row], kept)
+					t.Fatalf("%s: of row %d nothing was known, its score is %v, kept are %v", scorer, row,
+						scores[row], kept)
 				case unjudged:
 					first++
 				case i > 0:
@@ -168,7 +175,7 @@ func TestFilterDropsWhatItIsTold(t *testing.T) {
 			}
 			if bank != nil {
 				for i := range kept {
-					z.IDs[i] = -1 // images of their own
+					z.IDs[i] = -1 // separate images
 				}
 				bank.Push(z.Rows(kept))
 			}
@@ -189,7 +196,8 @@ func rowsBelow(z features.Set, class int) []int {
 	return rows
 }
 
-// A class that is one image over and over has no spread of its own: κ would be at its ceiling and refuse every other.
+// A class that is one image over and over has no spread of its own: κ would be at its ceiling and reject every
+// other image.
 func TestCopiesOfOneImageAreOneMember(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	w, _ := newWorld(r, 16, 3, 1, 0, 0.9, 0)
@@ -197,7 +205,7 @@ func TestCopiesOfOneImageAreOneMember(t *testing.T) {
 	z, _ := w.draw(r, 30, 0)
 	bank.Push(z)
 	for range 30 {
-		bank.Push(z.Rows([]int{0})) // class 0; drives the others of class 0 out
+		bank.Push(z.Rows([]int{0})) // class 0; evicts the other members of class 0
 	}
 	others := z.Rows(rowsWith(z, 1, 2))
 	bank.Push(others)

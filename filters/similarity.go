@@ -8,12 +8,12 @@ import (
 	"winnow/features"
 )
 
-// blockEntries bounds the similarity matrix a scorer holds at a time: 4 MiB of float32, so that an audit of
-// a whole training set against ten thousand classes needs no n×C matrix.
+// blockEntries limits the similarity matrix that a scorer holds: 4 MiB of float32, so that an audit of a whole
+// training set against ten thousand classes needs no n×C matrix.
 const blockEntries = 1 << 20
 
-// blocks calls do with S = z[from:to]·refᵀ for consecutive ranges of rows. S lives in scratch, which grows
-// to what one block needs.
+// blocks calls do with S = z[from:to]·refᵀ for consecutive ranges of rows. S is stored in scratch, which grows
+// to the size of one block.
 func blocks(scratch *[]float32, z, ref blas32.General, do func(from, to int, s blas32.General)) {
 	step := max(1, blockEntries/max(1, ref.Rows))
 	for from := 0; from < z.Rows; from += step {
@@ -22,11 +22,11 @@ func blocks(scratch *[]float32, z, ref blas32.General, do func(from, to int, s b
 	}
 }
 
-// logOdds returns log(P/(1-P)) of class y under the softmax of l, restricted to the classes named:
+// logOdds returns log(P/(1-P)) of class y under the softmax of l, restricted to the listed classes:
 //
 //	l_y - log Σ_{k≠y} e^{l_k}
 //
-// shifted by the largest rival, so nothing overflows; +Inf where y has no rival.
+// shifted by the largest rival, so nothing overflows; +Inf if y has no rival.
 func logOdds(l []float64, classes []int, y int) float64 {
 	rival := math.Inf(-1)
 	for _, k := range classes {
@@ -46,7 +46,7 @@ func logOdds(l []float64, classes []int, y int) float64 {
 	return l[y] - rival - math.Log(sum)
 }
 
-// negligible is where e^d vanishes beside 1 even if a million classes add up.
+// negligible is the d below which e^d vanishes beside 1 even if a million classes add up.
 const negligible = -45
 
 // probabilities turns log odds into P, in place.
@@ -57,7 +57,7 @@ func probabilities(odds []float64) []float64 {
 	return odds
 }
 
-// similarities turns those that are marked [Unjudged] into 1, in place.
+// similarities replaces [Unjudged] by 1, in place.
 func similarities(marked []float64) []float64 {
 	for i, s := range marked {
 		if s == Unjudged {

@@ -9,32 +9,32 @@ import (
 	"winnow/features"
 )
 
-// SubCenter is the cosine to the dominant centre of the given class among the loss's proxies: the one that most of the
-// class's members in the bank are nearest to.
+// SubCenter is the cosine to the dominant centre of the given class, among the proxies of the loss: the centre
+// that is nearest to most of the class's members in the bank.
 //
 //	h(v) = argmax_h cos(p_y^h, v),  H_y = argmax_h |{v in class y: h(v) = h}|,  score = cos(p_y^{H_y}, z), in [-1, 1]
 //
-// Trained with several centres a class, right labels gather around one and wrong ones around the others; a row beyond a
-// fixed angle of the dominant one is dropped, 75° in the paper (threshold fixed, fixed 0.2588). What lies at another
-// centre of its class lies far from the dominant one as a rule, and is dropped by that. To be nearer to another is not
-// enough: two centres may share the right labels. The paper drops once, and trains anew without the other centres; here
-// every batch is judged. Centres as they are drawn are 75° and more from every row, so that a fixed bar wants a warm-up
-// (filter.warm_up); a threshold by rank does not.
+// When trained with several centres per class, right labels gather around one centre and wrong ones around the
+// others. A row beyond a fixed angle of the dominant centre is dropped, 75° in the paper (threshold fixed,
+// fixed 0.2588). Rows at another centre of their class are usually far from the dominant one and are dropped by
+// that. Being nearer to another centre is not enough: two centres may share the right labels. The paper drops
+// once and trains again without the other centres; here every batch is judged. Freshly drawn centres are 75°
+// and more from every row, so a fixed bar needs a warm-up (filter.warm_up); a threshold by rank does not.
 //
-// Proxies is (C·H)×d as of [ProxySim], read again at every call. The bank is all that is remembered: it holds what was
-// kept, so that the dominant centre stays so. Equal counts: the first of them. An own row counts for no centre. A label
-// without members scores 1, and so does an own row that is its class's only one. A zero proxy has cosine 0. With one
-// proxy a class it is the dominant one, and nothing is counted.
+// Proxies is (C·H)×d as in [ProxySim], read at every call. The bank is the only memory: it holds the kept rows,
+// so the dominant centre stays dominant. Of equal counts the first centre is taken. An own row counts for no
+// centre. A label without members scores 1, and so does an own row that is its class's only member. A zero
+// proxy has cosine 0. With one proxy per class that proxy is dominant, and nothing is counted.
 //
-// Time O((n+M)·H·d), where M members have a class of the batch: beside the product of the batch with the bank at most
-// H/n of it. Source: Deng et al., "Sub-center ArcFace", ECCV 2020, section 3.
+// Time O((n+M)·H·d), where M members have a class of the batch: at most H/n of the product of the batch with
+// the bank. Source: Deng et al., "Sub-center ArcFace", ECCV 2020, section 3.
 type SubCenter struct {
 	Proxies  *features.Param
 	PerClass int
 
 	scales []float64 // 1/‖p‖ of the proxies of the batch's classes, class after class
 	counts []int     // members nearest to each of them
-	slots  []int     // of every class: its place among those of the batch, -1 where it has none
+	slots  []int     // of every class: its position among those of the batch, or -1
 	row    []float64 // cosines of one vector
 }
 
@@ -72,7 +72,7 @@ func (s *SubCenter) marked(dst []float64, z features.Set, ref *features.Bank, ow
 	return dst
 }
 
-// enter gives the classes of a batch their slots, forgets what was counted and takes 1/‖p‖ of their proxies.
+// enter assigns slots to the classes of a batch, clears the counts and computes 1/‖p‖ of their proxies.
 func (s *SubCenter) enter(labels []int) {
 	s.slots = features.Grow(s.slots, s.Proxies.Rows/s.PerClass)
 	for k := range s.slots {
@@ -95,7 +95,7 @@ func (s *SubCenter) enter(labels []int) {
 	clear(s.counts)
 }
 
-// nearest returns the centre of class y that v is nearest to, and leaves the cosines to all of them in s.row.
+// nearest returns the centre of class y nearest to v, and stores the cosines to all its centres in s.row.
 func (s *SubCenter) nearest(v []float32, y int) int {
 	x, scales := blas32.Vector{N: len(v), Inc: 1, Data: v}, s.scales[s.slots[y]*s.PerClass:]
 	best := 0

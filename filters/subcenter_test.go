@@ -9,7 +9,7 @@ import (
 	"winnow/features"
 )
 
-// around returns n unit vectors of dimension dim near axis, all with that label.
+// around returns n unit vectors of dimension dim near an axis, all with the same label.
 func around(r *rand.Rand, axis, n, dim, label int) features.Set {
 	z := features.NewSet(n, dim)
 	for i := range n {
@@ -25,7 +25,7 @@ func around(r *rand.Rand, axis, n, dim, label int) features.Set {
 	return z
 }
 
-// axes returns two classes of two centres each along the axes 0 to 3, of several lengths.
+// axes returns two classes of two centres each along the axes 0 to 3, with several lengths.
 func axes(dim int) *features.Param {
 	p := features.NewParam("proxies", 4, dim)
 	for j := range 4 {
@@ -34,12 +34,13 @@ func axes(dim int) *features.Param {
 	return p
 }
 
-// Wrong labels that have a centre of their class to themselves are dropped by the paper's 75°, whichever class and however
-// near that centre; what has the most members is right, be it the first centre or the second.
+// Wrong labels at a separate centre of their class are dropped by the paper's 75°, whatever the class and
+// however near that centre. The centre with the most members is right, the first or the second.
 func TestSubCenterDropsTheOtherCentre(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	bank := features.NewBank(100, 8, 2)
-	for _, members := range []features.Set{around(r, 0, 12, 8, 0), around(r, 1, 5, 8, 0), around(r, 2, 5, 8, 1), around(r, 3, 12, 8, 1)} {
+	for _, members := range []features.Set{around(r, 0, 12, 8, 0), around(r, 1, 5, 8, 0), around(r, 2, 5, 8, 1),
+		around(r, 3, 12, 8, 1)} {
 		bank.Push(members)
 	}
 	c := Default()
@@ -59,14 +60,14 @@ func TestSubCenterDropsTheOtherCentre(t *testing.T) {
 			near(t, "cosine to the dominant centre", s, float64(z.Row(i)[dominant]), 0, 1e-6)
 		}
 	}
-	bank.Push(around(r, 1, 8, 8, 0)) // now 13 lie there
+	bank.Push(around(r, 1, 8, 8, 0)) // now 13 are there
 	if kept, _ := f.Keep(around(r, 1, 9, 8, 0), bank); len(kept) != 9 {
 		t.Errorf("keeps %d of 9 around the centre that most members have moved to", len(kept))
 	}
 }
 
-// An own row is no witness for its centre: of two members at one centre and one at the other each is judged by the other two,
-// equal counts going to the first.
+// An own row does not count for its centre: with two members at one centre and one at the other, each is judged
+// by the other two, and equal counts go to the first centre.
 func TestSubCenterLeavesOwnRowOut(t *testing.T) {
 	z := features.Set{X: features.NewMatrix(3, 8), Labels: []int{0, 0, 0}, IDs: []int{0, 1, 2}}
 	for i, axis := range []int{0, 1, 1} {
@@ -82,7 +83,8 @@ func TestSubCenterLeavesOwnRowOut(t *testing.T) {
 	}
 }
 
-// With one centre a class, as of arcface, the score is the cosine to it, whoever the members are; an unseen class scores 1.
+// With one centre per class, as in arcface, the score is the cosine to it, whatever the members; an unseen
+// class scores 1.
 func TestSubCenterOfOneCentre(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 2))
 	bank := features.NewBank(10, 8, 4)

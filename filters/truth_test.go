@@ -6,8 +6,8 @@ import (
 	"winnow/features"
 )
 
-// On clusters with 40 % wrong labels, batch after batch, each of PRISM's scorers keeps far more right rows
-// than chance, and an audit of everything puts the wrong ones last. Chance keeps 60 %.
+// On clusters with 40 % wrong labels, batch after batch, each of PRISM's scorers keeps far more right rows than
+// chance, and an audit of everything ranks the wrong ones last. Chance keeps 60 %.
 func TestFilterFindsWrongLabels(t *testing.T) {
 	for _, entry := range Catalog {
 		share, detection := 0.9, 0.95
@@ -58,14 +58,15 @@ func TestFilterFindsWrongLabels(t *testing.T) {
 			}
 			if ranker, ok := f.Scorer().(Ranker); ok {
 				if a := auroc(ranker.LogOdds(nil, z, audit, true), truth); a < detection {
-					t.Errorf("%s, seed %d: log odds have an AUROC of %.3f, expected %.2f", entry.Name, seed, a, detection)
+					t.Errorf("%s, seed %d: log odds have an AUROC of %.3f, expected %.2f", entry.Name, seed,
+						a, detection)
 				}
 			}
 		}
 	}
 }
 
-// The filter must be what finds them: one that looks at nothing keeps what chance keeps.
+// The filter must be what finds them: one that ignores its input keeps what chance keeps.
 func TestChanceIsSeen(t *testing.T) {
 	s := newStream(1, 32, 10, 0) // no class stands out
 	f := mustNew(t, s.world, func(c *Config) { c.Scorer, c.Rate = "avgsim", 0.4 })

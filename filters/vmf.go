@@ -8,31 +8,32 @@ import (
 	"winnow/features"
 )
 
-// VMF is vMF-Sim: the probability of the given label if every class is a von Mises-Fisher distribution on
-// the sphere, fitted to its members in the bank, with a uniform prior over classes.
+// VMF is vMF-Sim: the probability of the given label if every class is a von Mises-Fisher distribution on the
+// sphere, fitted to its members in the bank, with a uniform prior over classes.
 //
 //	μ_k = Σv/‖Σv‖,  R_k = ‖Σv‖/M_k,  κ_k = R_k(D-R_k²)/(1-R_k²)
 //	log f_k(z) = log C_D(κ_k) + κ_k μ_k·z,  P = f_y(z) / Σ_{k: M_k>0} f_k(z)
 //
-// A class with members of fewer than MinMembers (2) images takes the pooled κ of Σ M_k R_k / Σ M_k over the others. Where
-// no class has so many, the row is judged by [AvgSim]. An image that stands in the bank once for every epoch is one: a
-// class reduced to copies of one image would have R_k = 1 and κ at its ceiling, and refuse all others for good. R_k = 0 (opposite vectors): μ_k = 0, κ_k = 0, the
-// uniform density. M_y = 0: P = 1. Debias corrects R_k for small M_k. With All, a class without members
-// counts with the pooled κ and μ = 0.
+// A class whose members come from fewer than MinMembers (2) images uses the pooled κ, from Σ M_k R_k / Σ M_k
+// over the other classes. If no class has that many images, [AvgSim] judges the row. An image counts once even
+// if the bank holds it once per epoch: otherwise a class reduced to copies of one image would have R_k = 1 and
+// κ at its ceiling, and would reject all others for good. R_k = 0 (opposite vectors) gives μ_k = 0, κ_k = 0,
+// the uniform density. M_y = 0 gives P = 1. Debias corrects R_k for small M_k. With All, a class without
+// members counts with the pooled κ and μ = 0.
 //
-// The paper's eq. 12 and 13 contradict each other about R (length of the sum, or of the mean) and eq. 13
-// prints D-R; both are corrected here, KappaPrinted keeps the latter. κ_k and log C_D(κ_k) are kept per
-// class until its members change, so a batch costs one product with the centres and a Bessel function per
-// touched class. Time O(n·C·d). Source: PRISM, eq. 10-14.
+// The paper's eq. 12 and 13 contradict each other about R (length of the sum, or of the mean) and eq. 13 prints
+// D-R. Both are corrected here; KappaPrinted keeps the latter. κ_k and log C_D(κ_k) are cached per class until
+// its members change, so a batch costs one product with the centres and one Bessel function per changed class.
+// Time O(n·C·d). Source: PRISM, eq. 10-14.
 type VMF struct {
 	Kappa  Estimator // nil: KappaBanerjee
 	Debias bool
 	All    bool
 
-	MinMembers int    // images from which a class has a spread of its own; 0: 2
-	Most       Limits // of R and κ; 0: the default
+	MinMembers int    // images from which a class has its own spread; 0: 2
+	Most       Limits // limits of R and κ; 0: the default
 
-	bank    *features.Bank // whose fits these are
+	bank    *features.Bank // the bank that fits belong to
 	fits    []fit          // per class
 	sims    []float32
 	classes []int
@@ -43,21 +44,21 @@ type VMF struct {
 	pooled pool // of the last LogOdds
 }
 
-// fit is what is known of one class by its own members.
+// fit holds the estimates of one class from its own members.
 type fit struct {
 	version uint64
 	members int
 	images  int
-	length  float64 // ‖Σv‖/M_k as measured: neither clamped nor corrected
-	spread  spread  // for images of MinMembers or more
+	length  float64 // ‖Σv‖/M_k as measured, neither clamped nor corrected
+	spread  spread  // for at least MinMembers images
 	slope   float64 // κ_k/length, so that slope·T(z,k) = κ_k μ_k·z
-	weight  float64 // M_k R_k, its part in the pool; 0 for images of fewer than MinMembers
+	weight  float64 // M_k R_k, its part in the pool; 0 for fewer than MinMembers images
 }
 
-// spread is a concentration with its log normaliser.
+// spread is a concentration with the logarithm of its normaliser.
 type spread struct{ kappa, logC float64 }
 
-// pool adds up the classes with MinMembers or more.
+// pool adds up the classes with at least MinMembers images.
 type pool struct {
 	weight  float64 // Σ M_k R_k
 	members int     // Σ M_k
@@ -68,7 +69,7 @@ func (v *VMF) Score(dst []float64, z features.Set, ref *features.Bank, own bool)
 	return probabilities(v.LogOdds(dst, z, ref, own))
 }
 
-// LogOdds returns log(P/(1-P)) for each row of z: P rounds to 0 or 1 long before this loses its order.
+// LogOdds returns log(P/(1-P)) for each row of z. It still orders rows whose P rounds to 0 or 1.
 func (v *VMF) LogOdds(dst []float64, z features.Set, ref *features.Bank, own bool) []float64 {
 	dst = features.Grow(dst, z.Len())
 	v.classes = known(v.classes, ref, v.All)
@@ -101,8 +102,8 @@ func (v *VMF) LogOdds(dst []float64, z features.Set, ref *features.Bank, own boo
 	return dst
 }
 
-// ownLogit returns log f_y(z) of class y fitted to members vectors that add up to rest; where no class has a spread, the
-// mean similarity.
+// ownLogit returns log f_y(z) for class y fitted to members vectors with sum rest, or the mean similarity if no
+// class has a spread.
 func (v *VMF) ownLogit(z []float32, y int, rest []float64, members int, ref *features.Bank) float64 {
 	sz, _ := dots(rest, z)
 	mean := sz / float64(members)
@@ -120,8 +121,8 @@ func (v *VMF) ownLogit(z []float32, y int, rest []float64, members int, ref *fea
 	return f.spread.logC + f.slope*mean
 }
 
-// Best returns the likeliest class of each row, whatever its label, among those with members (ties: the lower), and its
-// probability; -1 and 0 where no class has a spread to judge by.
+// Best returns the likeliest class of each row regardless of its label, among the classes with members (ties:
+// the lower), and its probability; -1 and 0 if no class has a spread to judge by.
 func (v *VMF) Best(z features.Set, ref *features.Bank) (classes []int, p []float64) {
 	classes, p = make([]int, z.Len()), make([]float64, z.Len())
 	v.classes = known(v.classes, ref, v.All)
@@ -152,7 +153,7 @@ func (v *VMF) Best(z features.Set, ref *features.Bank) (classes []int, p []float
 	return classes, probabilities(p)
 }
 
-// refresh fits the classes that changed since the last call, adds up the pool, and reports whether a class of
+// refresh fits the classes that changed since the last call, computes the pool, and reports whether a class of
 // the denominator needs it.
 func (v *VMF) refresh(ref *features.Bank) (p pool, needed bool) {
 	if v.bank != ref || len(v.fits) != ref.Classes() {
@@ -174,7 +175,7 @@ func (v *VMF) refresh(ref *features.Bank) (p pool, needed bool) {
 	return p, needed
 }
 
-// fit estimates one class from the sum of its members, their number, and how many images they are of.
+// fit estimates one class from the sum of its members, their number, and the number of images they come from.
 func (v *VMF) fit(sum []float64, members, images int) fit {
 	f := fit{members: members, images: images}
 	if members == 0 {
@@ -215,8 +216,8 @@ func slope(kappa, length float64) float64 {
 	return kappa / length
 }
 
-// fillLogits computes log f_k(z) for the classes of the denominator from the mean similarities t; common
-// serves the classes without a spread of their own.
+// fillLogits computes log f_k(z) for the classes of the denominator from the mean similarities t; common is
+// used for classes without their own spread.
 func (v *VMF) fillLogits(t []float32, common spread) {
 	for _, k := range v.classes {
 		f := &v.fits[k]
@@ -228,8 +229,8 @@ func (v *VMF) fillLogits(t []float32, common spread) {
 	}
 }
 
-// ownOdds judges a member z of class y as if it had never been in the bank: its class is fitted without
-// it, and so is the pool.
+// ownOdds judges a member z of class y as if it were not in the bank: its class and the pool are fitted without
+// it.
 func (v *VMF) ownOdds(t []float32, y int, z []float32, ref *features.Bank, p pool, needsPool bool) float64 {
 	mean, members := withoutSelf(ref.Sum(y), ref.Count(y), z)
 	if members == 0 {
@@ -262,10 +263,10 @@ func (v *VMF) ownOdds(t []float32, y int, z []float32, ref *features.Bank, p poo
 	return logOdds(v.logits, v.classes, y)
 }
 
-// least returns the number of images from which a class has a spread of its own.
+// least returns the number of images from which a class has its own spread.
 func (v *VMF) least() int { return max(v.MinMembers, 2) }
 
-// hasSpread reports whether some class has members of so many images that vMF-Sim can judge.
+// hasSpread reports whether vMF-Sim can judge: whether some class has members of enough images.
 func hasSpread(bank *features.Bank, least int) bool {
 	for k := range bank.Classes() {
 		if bank.Images(k) >= least {

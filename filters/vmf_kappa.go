@@ -2,15 +2,15 @@ package filters
 
 import "math"
 
-// Estimator estimates the concentration κ of a von Mises-Fisher distribution on the unit sphere of R^D from R in
-// [0, 1], the length of the mean of unit vectors. R and the closed forms are clamped to the limits, and Sra's steps
-// start from the clamped one; R = 0 gives 0, the uniform distribution.
+// Estimator estimates the concentration κ of a von Mises-Fisher distribution on the unit sphere of R^D from R
+// in [0, 1], the length of the mean of unit vectors. R and the closed forms are clamped to the limits, and the
+// steps of Sra start from the clamped value. R = 0 gives 0, the uniform distribution.
 type Estimator func(dim int, meanLen float64, most Limits) float64
 
-// estimators are those that a configuration may name.
+// estimators are the estimators that a configuration may name.
 var estimators = map[string]Estimator{"banerjee": KappaBanerjee, "sra": KappaSra}
 
-// Limits are what an estimate cannot exceed: R = 1, one vector or copies of it, would mean κ = ∞.
+// Limits bounds an estimate: R = 1, from one vector or copies of it, would mean κ = ∞.
 type Limits struct {
 	Length float64 // largest R, below 1
 	Kappa  float64 // largest κ of the closed forms
@@ -35,7 +35,8 @@ func KappaBanerjee(dim int, meanLen float64, most Limits) float64 {
 	return math.Min(r*(d-r*r)/(1-r*r), most.Kappa)
 }
 
-// KappaPrinted returns R(D-R)/(1-R²): PRISM's eq. 13 as printed, for Config.Printed and the study of estimates.
+// KappaPrinted returns R(D-R)/(1-R²): PRISM's eq. 13 as printed, for Config.Printed and for comparing
+// estimators.
 func KappaPrinted(dim int, meanLen float64, most Limits) float64 {
 	d, r := float64(dim), math.Min(meanLen, most.Length)
 	if !(r > 0) {
@@ -58,7 +59,7 @@ func KappaSra(dim int, meanLen float64, most Limits) float64 {
 	return math.Max(0, kappa)
 }
 
-// Debiased takes from R what chance alone adds: R'² = max(0, (M R² - 1)/(M-1)) for M ≥ 2 members.
+// Debiased removes from R what chance alone adds: R'² = max(0, (M R² - 1)/(M-1)) for M ≥ 2 members.
 func Debiased(meanLen float64, members int) float64 {
 	m := float64(members)
 	return math.Sqrt(math.Max(0, (m*meanLen*meanLen-1)/(m-1)))

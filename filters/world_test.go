@@ -9,24 +9,24 @@ import (
 	"winnow/features"
 )
 
-// world is one situation a scorer may meet: a batch, the members of the bank, the proxies of a loss.
+// world is one situation for a scorer: a batch, the members of the bank, the proxies of a loss.
 type world struct {
 	z, members features.Set
 	classes    int
 	proxies    *features.Param
 	perClass   int
-	shift      float64 // how far class directions stand out of the noise
+	shift      float64 // how far class directions exceed the noise
 }
 
-// newWorld draws class directions, and vectors around them, of which the share wrong has another label.
-// It returns, for each row of z, whether its label is right.
+// newWorld draws class directions, and vectors around them; the share wrong of them gets another label. It also
+// returns, for each row of z, whether its label is right.
 func newWorld(r *rand.Rand, dim, classes, batch, members int, shift, wrong float64) (world, []bool) {
 	w := world{classes: classes, perClass: 2, shift: shift}
 	w.proxies = features.NewParam("proxies", classes*w.perClass, dim)
 	for i := range w.proxies.Data {
 		w.proxies.Data[i] = float32(r.NormFloat64())
 	}
-	for k := range classes { // both proxies of a class near its direction, raw
+	for k := range classes { // both proxies of a class near its direction, not normalised
 		a, b := w.direction(k), features.Row(w.proxies.Matrix(), k*w.perClass+1)
 		for j := range a {
 			b[j] = 3 * (a[j] + 0.3*float32(r.NormFloat64()))
@@ -71,7 +71,7 @@ func (w world) env() Env {
 	return Env{Dim: w.z.Dim(), Classes: w.classes, Proxies: w.proxies, PerClass: w.perClass}
 }
 
-// build makes a scorer of the catalog with the options named.
+// build builds a scorer of the catalog with the given options.
 func (w world) build(t *testing.T, name string, options func(*Config)) Scorer {
 	t.Helper()
 	c := Default()
@@ -86,7 +86,7 @@ func (w world) build(t *testing.T, name string, options func(*Config)) Scorer {
 	return f.Scorer()
 }
 
-// everyEntry is the catalog and AvgSimDirect, which has all of AvgSim's promises to keep.
+// everyEntry is the catalog and AvgSimDirect, which must keep all promises of AvgSim.
 var everyEntry = append(slices.Clone(Catalog), direct)
 
 // renamed gives every class another id, in labels and proxies alike.
@@ -138,7 +138,7 @@ func (w world) rotated(r *rand.Rand) world {
 	return out
 }
 
-// without returns the world whose bank never held member i, asked about that member.
+// without returns the world with a bank that never held member i, and with that member as the batch.
 func (w world) without(i int) world {
 	rest := slices.Delete(features.AllRows(w.members.Len()), i, i+1)
 	out := w

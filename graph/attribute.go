@@ -1,9 +1,9 @@
 package graph
 
-// AttributeKind names which field of an attribute counts; the numbers are ONNX's.
+// AttributeKind tells which field of an attribute is used; the numbers are ONNX's.
 type AttributeKind int32
 
-// The kinds this package reads. Others (sparse tensors, types) are kept as they are.
+// The kinds that this package reads. Others (sparse tensors, types) are kept unchanged.
 const (
 	KindFloat   AttributeKind = 1
 	KindInt     AttributeKind = 2
@@ -36,30 +36,30 @@ type Attribute struct {
 	rest []byte
 }
 
-// Int makes an integer attribute.
+// Int returns an integer attribute.
 func Int(name string, v int64) *Attribute { return &Attribute{Name: name, Kind: KindInt, Int: v} }
 
-// Float makes a float attribute.
+// Float returns a float attribute.
 func Float(name string, v float32) *Attribute {
 	return &Attribute{Name: name, Kind: KindFloat, Float: v}
 }
 
-// Ints makes an attribute that is a list of integers.
+// Ints returns an attribute that is a list of integers.
 func Ints(name string, v ...int64) *Attribute {
 	return &Attribute{Name: name, Kind: KindInts, Ints: v}
 }
 
-// String makes a text attribute.
+// String returns a text attribute.
 func String(name, v string) *Attribute {
 	return &Attribute{Name: name, Kind: KindString, String: v}
 }
 
-// TensorValue makes an attribute that is a tensor.
+// TensorValue returns an attribute that is a tensor.
 func TensorValue(name string, t *Tensor) *Attribute {
 	return &Attribute{Name: name, Kind: KindTensor, Tensor: t}
 }
 
-// Attribute returns the attribute of that name, or nil.
+// Attribute returns the attribute with that name, or nil.
 func (n *Node) Attribute(name string) *Attribute {
 	for _, a := range n.Attributes {
 		if a.Name == name {
@@ -69,7 +69,7 @@ func (n *Node) Attribute(name string) *Attribute {
 	return nil
 }
 
-// Int returns an integer attribute's value, or otherwise where the node does not have it.
+// Int returns the value of an integer attribute, or otherwise if the node does not have it.
 func (n *Node) Int(name string, otherwise int64) int64 {
 	if a := n.Attribute(name); a != nil && a.Kind == KindInt {
 		return a.Int
@@ -77,7 +77,7 @@ func (n *Node) Int(name string, otherwise int64) int64 {
 	return otherwise
 }
 
-// Float returns a float attribute's value, or otherwise where the node does not have it.
+// Float returns the value of a float attribute, or otherwise if the node does not have it.
 func (n *Node) Float(name string, otherwise float32) float32 {
 	if a := n.Attribute(name); a != nil && a.Kind == KindFloat {
 		return a.Float
@@ -85,7 +85,7 @@ func (n *Node) Float(name string, otherwise float32) float32 {
 	return otherwise
 }
 
-// Text returns a text attribute's value, or otherwise where the node does not have it.
+// Text returns the value of a text attribute, or otherwise if the node does not have it.
 func (n *Node) Text(name, otherwise string) string {
 	if a := n.Attribute(name); a != nil && a.Kind == KindString {
 		return a.String
@@ -93,7 +93,7 @@ func (n *Node) Text(name, otherwise string) string {
 	return otherwise
 }
 
-// Ints returns an attribute's list of integers, nil where the node does not have it.
+// Ints returns the value of a list attribute, or nil if the node does not have it.
 func (n *Node) Ints(name string) []int64 {
 	if a := n.Attribute(name); a != nil && a.Kind == KindInts {
 		return a.Ints

@@ -5,15 +5,16 @@ import (
 	"slices"
 )
 
-// Builder adds to a model: constants, nodes, inputs and outputs, with fresh names where the caller gives
-// none. It is how winnow writes graphs; tests build theirs with it too.
+// Builder adds constants, nodes, inputs and outputs to a model, and makes up names where the caller gives none.
+// All graphs that winnow writes are built with it, and so are those of the tests.
 type Builder struct {
 	m     *Model
 	taken map[string]bool // names of tensors and of nodes
-	last  map[string]int  // the number that Fresh put behind a name last: names are not given back
+	last  map[string]int  // the last number that Fresh appended to a name; names are never reused
 }
 
-// irFor returns the oldest file format version that knows an operator set; older readers then understand the file.
+// irFor returns the oldest file format version that supports an operator set, so that older readers understand
+// the file.
 func irFor(opset int64) int64 {
 	switch {
 	case opset <= 8:
@@ -46,7 +47,7 @@ func NewBuilder(name string, opset int64) *Builder {
 	}
 }
 
-// Extend starts from a copy of a model, which shares nodes and tensors with it.
+// Extend starts from a copy of a model, which shares its nodes and tensors.
 func Extend(m *Model) *Builder {
 	c := *m
 	g := *m.Graph
@@ -59,7 +60,7 @@ func Extend(m *Model) *Builder {
 	return b
 }
 
-// takeAll marks every name of a graph and of those inside its nodes as taken.
+// takeAll marks every name in a graph, and in the graphs inside its nodes, as taken.
 func (b *Builder) takeAll(g *Graph) {
 	for _, v := range slices.Concat(g.Inputs, g.Outputs, g.ValueInfo) {
 		b.taken[v.Name] = true
@@ -81,13 +82,13 @@ func (b *Builder) takeAll(g *Graph) {
 	}
 }
 
-// Model returns what has been built so far; the builder is not to be used afterwards.
+// Model returns the built model; the builder must not be used afterwards.
 func (b *Builder) Model() *Model { return b.m }
 
-// Opset returns the version of ONNX's operator set the nodes must fit.
+// Opset returns the version of ONNX's operator set that the nodes must fit.
 func (b *Builder) Opset() int64 { return b.m.Opset() }
 
-// Fresh takes a name that nothing has yet: the one asked for, or that with a number.
+// Fresh reserves and returns an unused name: the one requested, or that with a number.
 func (b *Builder) Fresh(name string) string {
 	try := name
 	for try == "" || b.taken[try] {
@@ -98,15 +99,15 @@ func (b *Builder) Fresh(name string) string {
 	return try
 }
 
-// Input adds an input to feed and returns its name.
+// Input adds a data input and returns its name.
 func (b *Builder) Input(name string, t DataType, shape Shape) string {
 	name = b.Fresh(name)
 	b.m.Graph.Inputs = append(b.m.Graph.Inputs, &ValueInfo{Name: name, Type: t, Shape: shape})
 	return name
 }
 
-// Constant adds an initializer, renamed if its name is taken, and returns the name. Up to file format
-// version 3 a constant must be listed as an input too.
+// Constant adds an initializer, renamed if its name is taken, and returns the name. Up to file format version 3
+// a constant must also be listed as an input.
 func (b *Builder) Constant(t *Tensor) string {
 	c := *t
 	c.Name = b.Fresh(t.Name)
@@ -117,12 +118,13 @@ func (b *Builder) Constant(t *Tensor) string {
 	return c.Name
 }
 
-// Node adds an operation with one output and returns the output's name, made from the operator's.
+// Node adds an operation with one output and returns the output's name, derived from the operator's.
 func (b *Builder) Node(op string, inputs []string, attributes ...*Attribute) string {
 	return b.NodeTo(b.Fresh(op), op, inputs, attributes...)
 }
 
-// NodeTo adds an operation with one output of the given name, which must be free or taken by [Builder.Fresh].
+// NodeTo adds an operation with one output of the given name, which must be unused or reserved by
+// [Builder.Fresh].
 func (b *Builder) NodeTo(output, op string, inputs []string, attributes ...*Attribute) string {
 	b.Add(&Node{Name: output, Op: op, Inputs: inputs, Outputs: []string{output}, Attributes: attributes})
 	return output
@@ -136,7 +138,7 @@ func (b *Builder) Add(n *Node) {
 	b.m.Graph.Nodes = append(b.m.Graph.Nodes, n)
 }
 
-// Output makes tensors outputs, after those that there are; their types and shapes are inferred, once for all.
+// Output appends tensors to the outputs. It infers their types and shapes, once for all of them.
 func (b *Builder) Output(tensors ...string) {
 	facts := Infer(b.m)
 	for _, t := range tensors {

@@ -8,12 +8,12 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// newestOpset is the newest version of ONNX's operator set whose changes this package was written against.
+// newestOpset is the newest version of ONNX's operator set that this package takes into account.
 const newestOpset = 25
 
-// Check returns an error that names what is wrong with the graph: a tensor used before it is made or never made, two
-// makers of one name, an output that no node makes, an operator set that is not imported or not known, values that
-// are in another file. It does not know each operator's own rules; the runtime does.
+// Check returns an error that describes the first fault of the graph: a tensor used before it is made or never
+// made, a name made twice, an output that no node makes, an operator set that is not imported or unknown, or
+// values in another file. It does not know the rules of each operator; the runtime does.
 func (m *Model) Check() error {
 	if err := m.check(); err != nil {
 		return fmt.Errorf("graph: %w", err)
@@ -28,7 +28,8 @@ func (m *Model) check() error {
 		if IsONNX(domain) {
 			domain = ""
 			if o.Version < 1 || o.Version > newestOpset {
-				return fmt.Errorf("operator set: found version %d, expected 1 to %d: export the model again with one of them", o.Version, newestOpset)
+				return fmt.Errorf("operator set: found version %d, expected 1 to %d: export the model again "+
+					"with one of them", o.Version, newestOpset)
 			}
 		}
 		if old, twice := versions[domain]; twice && old != o.Version {
@@ -45,7 +46,7 @@ func (m *Model) check() error {
 	return m.Graph.check(versions, nil)
 }
 
-// scope is the names made so far in a graph and, for a graph inside a node, in those around it.
+// scope holds the names made so far in a graph and, for a graph inside a node, in those around it.
 type scope struct {
 	made  map[string]bool
 	outer *scope // nil: there is none around
@@ -55,7 +56,7 @@ func (s *scope) has(name string) bool {
 	return s.made[name] || s.outer != nil && s.outer.has(name)
 }
 
-// check walks the nodes in order.
+// check visits the nodes in order.
 func (g *Graph) check(versions map[string]int64, outer *scope) error {
 	made, err := g.sources()
 	if err != nil {
@@ -75,7 +76,7 @@ func (g *Graph) check(versions map[string]int64, outer *scope) error {
 	return nil
 }
 
-// check looks at one node and adds what it makes to the names.
+// check validates one node and adds its outputs to the names.
 func (n *Node) check(versions map[string]int64, names *scope) error {
 	domain := n.Domain
 	if IsONNX(domain) {
@@ -106,7 +107,7 @@ func (n *Node) check(versions map[string]int64, names *scope) error {
 	return nil
 }
 
-// sources returns the names a graph starts with: its inputs and initializers.
+// sources returns the names that a graph starts with: its inputs and initializers.
 func (g *Graph) sources() (map[string]bool, error) {
 	names := map[string]bool{}
 	for _, in := range g.Inputs {
@@ -133,10 +134,10 @@ func (g *Graph) sources() (map[string]bool, error) {
 }
 
 // sparse lists the names of sparse initializers, which are otherwise kept unread (field 15 of the graph; the
-// name is that of the tensor of their values).
+// name is that of the tensor with their values).
 func (g *Graph) sparse() (names []string) {
 	at := func(b []byte, number protowire.Number, visit func([]byte)) {
-		_ = each(b, func(f *field) error { // what does not parse has no name
+		_ = each(b, func(f *field) error { // a field that does not parse has no name
 			if f.number == number && f.kind == protowire.BytesType {
 				visit(f.bytes)
 			}

@@ -7,7 +7,7 @@ import (
 	"winnow/graph"
 )
 
-// A name that is taken often costs no more than one that is taken once.
+// A name that is requested often costs no more than one that is requested once.
 func TestFreshCost(t *testing.T) {
 	b := graph.NewBuilder("many", 17)
 	for range 1000 {
@@ -31,22 +31,36 @@ func TestCheck(t *testing.T) {
 		return &n
 	}
 	for want, spoil := range map[string]func(*graph.Model){
-		`node 1 "Conv" (Conv): input "nowhere"`:      func(m *graph.Model) { node(m.Graph, 0).Inputs = []string{"nowhere", "w"} },
-		`input "Conv": no earlier node`:              func(m *graph.Model) { g := m.Graph.Nodes; g[0], g[1] = g[1], g[0] },
-		`output "Conv": the name is taken`:           func(m *graph.Model) { node(m.Graph, 1).Outputs = []string{"Conv"} },
-		`output "x": the name is taken`:              func(m *graph.Model) { node(m.Graph, 1).Outputs = []string{"x"} },
-		`output "answer": no node makes it`:          func(m *graph.Model) { m.Graph.Outputs = []*graph.ValueInfo{{Name: "answer"}} },
-		"found no output":                            func(m *graph.Model) { m.Graph.Outputs = nil },
+		`node 1 "Conv" (Conv): input "nowhere"`: func(m *graph.Model) {
+			node(m.Graph, 0).Inputs = []string{"nowhere", "w"}
+		},
+		`input "Conv": no earlier node`: func(m *graph.Model) {
+			g := m.Graph.Nodes
+			g[0], g[1] = g[1], g[0]
+		},
+		`output "Conv": the name is taken`: func(m *graph.Model) {
+			node(m.Graph, 1).Outputs = []string{"Conv"}
+		},
+		`output "x": the name is taken`: func(m *graph.Model) { node(m.Graph, 1).Outputs = []string{"x"} },
+		`output "answer": no node makes it`: func(m *graph.Model) {
+			m.Graph.Outputs = []*graph.ValueInfo{{Name: "answer"}}
+		},
+		"found no output": func(m *graph.Model) { m.Graph.Outputs = nil },
 		`operator set "com.example" is not imported`: func(m *graph.Model) { node(m.Graph, 1).Domain = "com.example" },
 		"operator set: found version 999":            func(m *graph.Model) { m.Opsets[0].Version = 999 },
-		`found versions 13 and 14`:                   func(m *graph.Model) { m.Opsets = append(m.Opsets, graph.Opset{Domain: "ai.onnx", Version: 14}) },
+		`found versions 13 and 14`: func(m *graph.Model) {
+			m.Opsets = append(m.Opsets, graph.Opset{Domain: "ai.onnx", Version: 14})
+		},
 		`initializer "w": the name is empty or taken`: func(m *graph.Model) {
 			m.Graph.Initializers = append(m.Graph.Initializers, graph.NewTensor("w", []float32{1}))
 		},
-		`input "x": the name is empty or taken`: func(m *graph.Model) { m.Graph.Inputs = append(m.Graph.Inputs, m.Graph.Inputs[0]) },
-		"found no graph":                        func(m *graph.Model) { m.Graph = nil },
+		`input "x": the name is empty or taken`: func(m *graph.Model) {
+			m.Graph.Inputs = append(m.Graph.Inputs, m.Graph.Inputs[0])
+		},
+		"found no graph": func(m *graph.Model) { m.Graph = nil },
 		`input "ghost"`: func(m *graph.Model) {
-			inner := &graph.Graph{Nodes: []*graph.Node{{Op: "Relu", Inputs: []string{"ghost"}, Outputs: []string{"in"}}}}
+			inner := &graph.Graph{Nodes: []*graph.Node{{Op: "Relu", Inputs: []string{"ghost"},
+				Outputs: []string{"in"}}}}
 			node(m.Graph, 1).Attributes = []*graph.Attribute{{Name: "body", Kind: graph.KindGraph, Graph: inner}}
 		},
 	} {
@@ -61,7 +75,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestSubgraphs: a branch may use what the graph around it has made so far, and a cut keeps it.
+// TestSubgraphs: a branch may use what the outer graph has made so far, and a cut keeps it.
 func TestSubgraphs(t *testing.T) {
 	b := graph.NewBuilder("branches", 13)
 	x := b.Input("x", graph.Float32, graph.Shape{graph.Free("N"), graph.Fixed(2)})
@@ -69,7 +83,8 @@ func TestSubgraphs(t *testing.T) {
 	outer := b.NodeTo("outer", "Exp", []string{x})
 	b.NodeTo("unused", "Neg", []string{x})
 	branch := func(op string) *graph.Graph {
-		return &graph.Graph{Nodes: []*graph.Node{{Op: op, Inputs: []string{outer}, Outputs: []string{"in" + op}}}, Outputs: []*graph.ValueInfo{{Name: "in" + op}}}
+		return &graph.Graph{Nodes: []*graph.Node{{Op: op, Inputs: []string{outer}, Outputs: []string{"in" + op}}},
+			Outputs: []*graph.ValueInfo{{Name: "in" + op}}}
 	}
 	b.Output(b.NodeTo("y", "If", []string{yes},
 		&graph.Attribute{Name: "then_branch", Kind: graph.KindGraph, Graph: branch("Relu")},

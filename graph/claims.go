@@ -2,12 +2,13 @@ package graph
 
 import "fmt"
 
-// maxClaim bounds the bytes of one tensor as far as its size is known, and of all that follow from constants alone: a
-// runtime computes those when it loads the model. No weight of a file of ONNX, which has at most 2 GiB, is larger.
+// maxClaim limits the bytes of one tensor, as far as its size is known, and of all tensors that follow from
+// constants: a runtime computes those when it loads the model. No weight in an ONNX file, which has at most 2
+// GiB, is larger.
 const maxClaim = 2 << 30
 
-// checkClaims refuses a model whose nodes make tensors, out of a few numbers, that no memory holds: a file of a hundred
-// bytes can ask for terabytes. It sees what inference sees.
+// checkClaims returns an error if nodes make tensors, from a few numbers, that do not fit into any memory: a
+// file of a hundred bytes can ask for terabytes. It knows what inference knows.
 func (m *Model) checkClaims() error {
 	facts := infer(m)
 	constant := map[string]bool{"": true}
@@ -27,15 +28,16 @@ func (m *Model) checkClaims() error {
 				total += size
 			}
 			if max(size, total) > maxClaim {
-				return fmt.Errorf("node %d %q (%s): makes %v %v, more than %d GiB", i+1, n.Name, n.Op, facts[out].typ, facts[out].shape, maxClaim>>30)
+				return fmt.Errorf("node %d %q (%s): makes %v %v, more than %d GiB", i+1, n.Name, n.Op, facts[out].typ,
+					facts[out].shape, maxClaim>>30)
 			}
 		}
 	}
 	return nil
 }
 
-// leastBytes returns the size of a tensor whose free sizes are 1, at most a little more than maxClaim; 0 where nothing is
-// known of it.
+// leastBytes returns the size of a tensor if its free sizes were 1, capped slightly above maxClaim, or 0 if
+// nothing is known about it.
 func (f fact) leastBytes() int64 {
 	if f.shape == nil {
 		return 0

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Cut keeps of a model what is needed for one tensor, which becomes the only output. The new model shares
-// nodes and tensors with m. Its output carries the type and shape that the file states or inference finds.
+// Cut reduces a model to what is needed for one tensor, which becomes the only output. The new model shares
+// nodes and tensors with m. Its output has the type and shape stated in the file or inferred.
 func Cut(m *Model, tensor string) (*Model, error) {
 	g := m.Graph
 	if g.Producers()[tensor] == nil {
@@ -27,7 +27,8 @@ func Cut(m *Model, tensor string) (*Model, error) {
 	return &c, nil
 }
 
-// behind returns the nodes that some tensors need, in their order, and the names of all that these read.
+// behind returns the nodes needed for some tensors, in order, and the names of all tensors that these nodes
+// read.
 func (g *Graph) behind(tensors ...string) (nodes []*Node, needed map[string]bool) {
 	needed = map[string]bool{}
 	for _, name := range tensors {
@@ -46,7 +47,7 @@ func (g *Graph) behind(tensors ...string) (nodes []*Node, needed map[string]bool
 	return nodes, needed
 }
 
-// describe returns what is known of a tensor; without a known type it is called float32, as features are.
+// describe returns what is known about a tensor. If its type is unknown, it is declared float32, like features.
 func describe(facts map[string]*ValueInfo, tensor string) *ValueInfo {
 	v := facts[tensor]
 	if v == nil {
@@ -58,21 +59,22 @@ func describe(facts map[string]*ValueInfo, tensor string) *ValueInfo {
 	return v
 }
 
-// uses lists the tensors a node reads, those read by graphs inside it among them.
+// uses lists the tensors that a node reads, including those read by graphs inside it.
 func (n *Node) uses() []string {
 	names := filter(n.Inputs, func(name string) bool { return name != "" })
 	for _, sub := range n.Subgraphs() {
 		for _, inner := range sub.Nodes {
-			names = append(names, inner.uses()...) // more than needed where the subgraph makes the name itself: harmless
+			// Includes names that the subgraph makes itself, which is harmless.
+			names = append(names, inner.uses()...)
 		}
 		for _, out := range sub.Outputs {
-			names = append(names, out.Name) // a branch may hand an outer tensor through
+			names = append(names, out.Name) // a branch may pass on an outer tensor
 		}
 	}
 	return names
 }
 
-// suggest names the tensors a user may have meant: those with the text in their names, or the last ones.
+// suggest lists the tensors that a user may have meant: those with the text in their names, or the last ones.
 func (g *Graph) suggest(tensor string) string {
 	var like, all []string
 	for _, n := range slices.Backward(g.Nodes) {

@@ -7,24 +7,24 @@ import (
 	"strings"
 )
 
-// Feature is where a model's feature vector is.
+// Feature is the location of a model's feature vector.
 type Feature struct {
-	Tensor string // to cut at
+	Tensor string // where to cut
 	Why    string // for people: "input of the last Gemm \"fc\""
 }
 
-// FeatureTensor finds the tensor that a classifier decides by.
+// FeatureTensor finds the tensor from which a classifier decides.
 //
-//   - An output called "features" is it.
-//   - Otherwise the path is followed back from each output in turn, through nodes that only rearrange or
-//     scale (softmax, reshape, flatten, dropout, bias, …), to the classifier: the last Gemm, or the last
-//     MatMul by a constant. Its input is the tensor.
-//   - SqueezeNet classifies with a 1×1 convolution whose maps are averaged afterwards. A 1×1 Conv under such
-//     a global average counts as the classifier if a softmax follows or its number of maps is no multiple of
-//     16, as that of class lists is (10, 100, 1000) and that of layers is not; its input is the tensor,
-//     still with height and width, which [Vector] averages.
-//   - Without a classifier a single output of rank 2 is itself the feature vector, or one of several whose name
-//     begins with "pool", as vision transformers have it.
+//   - An output called "features" is that tensor.
+//   - Otherwise it follows the path back from each output in turn, through nodes that only rearrange or scale
+//     (softmax, reshape, flatten, dropout, bias, …), to the classifier: the last Gemm, or the last MatMul by a
+//     constant. The input of the classifier is the tensor.
+//   - SqueezeNet classifies with a 1×1 convolution whose maps are averaged afterwards. A 1×1 Conv under such a
+//     global average is taken as the classifier if a softmax follows, or if its number of maps is not a
+//     multiple of 16: numbers of classes usually are not (10, 100, 1000), those of layers are. Its input is
+//     the tensor, still with height and width, which [Vector] averages.
+//   - Without a classifier, a single output of rank 2 is itself the feature vector, or one of several outputs
+//     whose name begins with "pool", as in vision transformers.
 //
 // Anything else is an error that names the flag to use.
 func FeatureTensor(m *Model) (Feature, error) {
@@ -52,7 +52,8 @@ func FeatureTensor(m *Model) (Feature, error) {
 	if slices.ContainsFunc(g.Outputs, func(v *ValueInfo) bool { return len(facts[v.Name].shape) == 3 }) {
 		choices = fmt.Sprintf("%s, %s or a tensor, ", ClassToken, MeanOfTokens)
 	}
-	return Feature{}, fmt.Errorf("graph: found no classifier (Gemm, MatMul, or 1×1 Conv under a global average) on the way to %s, "+
+	return Feature{}, fmt.Errorf("graph: found no classifier (Gemm, MatMul, or 1×1 Conv under a global average) on "+
+		"the way to %s, "+
 		"expected one: name the feature tensor with --output: %s%s", names(g.Outputs), choices, g.suggest(""))
 }
 
@@ -64,21 +65,21 @@ func names(list []*ValueInfo) string {
 	return strings.Join(quoted, ", ")
 }
 
-// walk is the way back from an output.
+// walk is the path back from an output.
 type walk struct {
 	makers    map[string]*Node
 	constants map[string]*Tensor
 	facts     map[string]fact
 }
 
-// through are the operators behind which a classifier may stand; Add and Mul only with a constant.
+// through are the operators that may follow a classifier; Add and Mul only with a constant.
 var through = []string{"Softmax", "LogSoftmax", "Sigmoid", "Reshape", "Flatten", "Dropout", "Identity", "Squeeze",
 	"Unsqueeze", "Cast", "Transpose", "Gather", "Slice", "ArgMax", "TopK"}
 
-// back follows a tensor to the classifier it comes from.
+// back follows a tensor back to the classifier it comes from.
 func (w *walk) back(tensor string) (Feature, bool) {
 	softmax, averaged := false, false
-	for range len(w.makers) + 1 { // no longer than the graph, whatever the names say
+	for range len(w.makers) + 1 { // ends even if names form a cycle
 		n := w.makers[tensor]
 		if n == nil {
 			return Feature{}, false
@@ -116,7 +117,7 @@ func (w *walk) classifies(n *Node, softmax, averaged bool) bool {
 	if len(filters) != 4 || filters[2] != Fixed(1) || filters[3] != Fixed(1) || n.Int("group", 1) != 1 {
 		return false
 	}
-	// A convolution of a 1×1 map is a matrix product, averaged before it or not at all.
+	// A convolution of a 1×1 map is a matrix product, after an average or without one.
 	x := w.facts[n.input(0)].shape
 	if len(x) == 4 && x[2] == Fixed(1) && x[3] == Fixed(1) {
 		return softmax || filters[0].Size%16 != 0
@@ -142,7 +143,7 @@ func (w *walk) constant(name string) bool {
 	return false
 }
 
-// input returns a node's input before dropout, which does nothing in a trained model.
+// input returns a node's input before any dropout, which does nothing in a trained model.
 func (w *walk) input(n *Node, i int) string {
 	name := n.input(i)
 	for range len(w.makers) {
@@ -155,15 +156,16 @@ func (w *walk) input(n *Node, i int) string {
 	return name
 }
 
-// Vector cuts a model at a tensor and makes one vector an image of it, by the tensor's shape:
+// Vector cuts a model at a tensor and turns the tensor into one vector per image, depending on its shape:
 //
 //	[N,D]        unchanged
 //	[N,C,1,1]    flattened
 //	[N,C,H,W]    averaged over height and width, flattened
 //	[N,T,C]      the first of T tokens, the class token of a vision transformer
 //
-// A name of [Choices] stands for the tensor and for what is made of it. It returns the cut model, the name of its only output, and the vector's length, 0 where it is not known
-// before running. A tensor of unknown shape is left unchanged.
+// A name in [Choices] selects both the tensor and what is made of it. Vector returns the cut model, the name of
+// its only output, and the vector's length, or 0 if that is only known at run time. A tensor of unknown shape
+// is left unchanged.
 func Vector(m *Model, tensor string) (cut *Model, output string, dim int, err error) {
 	if IsChoice(m, tensor) {
 		cut, tensor, err = tokenVector(m, tensor)
@@ -190,7 +192,8 @@ func Vector(m *Model, tensor string) (cut *Model, output string, dim int, err er
 		if shape == nil {
 			return cut, tensor, 0, nil
 		}
-		return nil, "", 0, fmt.Errorf("graph: tensor %q: found shape %v, expected one vector an image: [N,D], [N,C,H,W] or [N,T,C]", tensor, shape)
+		return nil, "", 0, fmt.Errorf("graph: tensor %q: found shape %v, expected one vector an image: [N,D], "+
+			"[N,C,H,W] or [N,T,C]", tensor, shape)
 	}
 	b.SetOutputs(output)
 	cut = b.Model()
@@ -201,8 +204,9 @@ func Vector(m *Model, tensor string) (cut *Model, output string, dim int, err er
 	return cut, output, dim, nil
 }
 
-// Candidates lists the tensors that could serve as features, with their shapes, from the output back: those
-// of rank 2 to 4 in floating point that a pooling, flattening, product or block end makes; at most limit.
+// Candidates lists tensors that could serve as features, with their shapes, from the output backwards: those of
+// rank 2 to 4 in floating point that come from a pooling, flattening, product or the end of a block; at most
+// limit.
 func Candidates(m *Model, limit int) []*ValueInfo {
 	facts := infer(m)
 	last, _ := tokens(m, facts)
@@ -212,13 +216,15 @@ func Candidates(m *Model, limit int) []*ValueInfo {
 			continue
 		}
 		f := facts[n.Outputs[0]]
-		single := n.is("Flatten", "GlobalAveragePool", "GlobalMaxPool", "Gemm", "MatMul", "ReduceMean", "Gather", "Reshape", "Squeeze")
+		single := n.is("Flatten", "GlobalAveragePool", "GlobalMaxPool", "Gemm", "MatMul", "ReduceMean", "Gather",
+			"Reshape", "Squeeze")
 		joined := n.is("Concat", "Add") && len(f.shape) == 4
-		if len(f.shape) == 4 && n.is("MatMul", "Reshape", "Gather") { // inside an attention
+		if len(f.shape) == 4 && n.is("MatMul", "Reshape", "Gather") { // inside an attention block
 			single = false
 		}
-		if len(f.shape) == 3 { // tokens: only where blocks end, and those that features are made of
-			single = n.Outputs[0] == last || n.is("Add") && len(facts[n.input(0)].shape) == 3 && len(facts[n.input(1)].shape) == 3
+		if len(f.shape) == 3 { // tokens: only at the ends of blocks, and those that features are made of
+			single = n.Outputs[0] == last || n.is("Add") && len(facts[n.input(0)].shape) == 3 &&
+				len(facts[n.input(1)].shape) == 3
 		}
 		if len(f.shape) > 0 && otherCount(m, f.shape[0]) {
 			continue
@@ -230,7 +236,7 @@ func Candidates(m *Model, limit int) []*ValueInfo {
 	return list
 }
 
-// otherCount reports whether a size is certainly not that of the images in a batch.
+// otherCount reports whether a size is certainly not the number of images in a batch.
 func otherCount(m *Model, d Dim) bool {
 	inputs := m.Graph.DataInputs()
 	if len(inputs) != 1 || len(inputs[0].Shape) == 0 {

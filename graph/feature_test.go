@@ -8,7 +8,7 @@ import (
 	"winnow/graph"
 )
 
-// net builds a network over [N,3,8,8] behind one convolution to 16 maps of 8×8, whose name is handed on.
+// net builds a network over [N,3,8,8] after one convolution to 16 maps of 8×8, whose name is passed on.
 func net(opset int64, rest func(b *graph.Builder, maps string) string) *graph.Model {
 	b := graph.NewBuilder("net", opset)
 	x := b.Input("x", graph.Float32, graph.Shape{graph.Free("N"), graph.Fixed(3), graph.Fixed(8), graph.Fixed(8)})
@@ -25,23 +25,28 @@ func weight(b *graph.Builder, dims ...int64) string {
 	return b.Constant(graph.NewTensor("weight", numbers(uint64(n), int(n)), dims...))
 }
 
-// transformer is the skeleton of a vision transformer: patches, tokens, a class token picked, a classifier.
-// Batch and token count go through Shape, Concat and Reshape as exporters write them.
+// transformer is the skeleton of a vision transformer: patches, tokens, selection of a class token, a
+// classifier. Batch and token count go through Shape, Concat and Reshape as exporters write them.
 func transformer(opset int64) *graph.Model {
 	return net(opset, func(b *graph.Builder, maps string) string {
-		n := b.Node("Gather", []string{b.Node("Shape", []string{maps}), b.Constant(graph.NewTensor("zero", []int64{0}, 1))}, graph.Int("axis", 0))
-		shape := b.Node("Concat", []string{n, b.Constant(graph.NewTensor("tail", []int64{16, -1}, 2))}, graph.Int("axis", 0))
+		n := b.Node("Gather", []string{b.Node("Shape", []string{maps}),
+			b.Constant(graph.NewTensor("zero", []int64{0}, 1))}, graph.Int("axis", 0))
+		shape := b.Node("Concat", []string{n, b.Constant(graph.NewTensor("tail", []int64{16, -1}, 2))},
+			graph.Int("axis", 0))
 		tokens := b.Node("Transpose", []string{b.Node("Reshape", []string{maps, shape})}, graph.Ints("perm", 0, 2, 1))
-		target := b.Node("Concat", []string{n, b.Constant(graph.NewTensor("one", []int64{1, 16}, 2))}, graph.Int("axis", 0))
+		target := b.Node("Concat", []string{n, b.Constant(graph.NewTensor("one", []int64{1, 16}, 2))},
+			graph.Int("axis", 0))
 		class := b.Node("Expand", []string{weight(b, 1, 1, 16), target})
 		all := b.NodeTo("tokens", "Concat", []string{class, tokens}, graph.Int("axis", 1))
-		normed := b.NodeTo("normed", "LayerNormalization", []string{all, weight(b, 16), weight(b, 16)}, graph.Int("axis", -1))
-		picked := b.NodeTo("class_token", "Gather", []string{normed, b.Constant(graph.NewTensor("first", []int64{0}))}, graph.Int("axis", 1))
+		normed := b.NodeTo("normed", "LayerNormalization", []string{all, weight(b, 16), weight(b, 16)},
+			graph.Int("axis", -1))
+		picked := b.NodeTo("class_token", "Gather", []string{normed, b.Constant(graph.NewTensor("first", []int64{0}))},
+			graph.Int("axis", 1))
 		return b.NodeTo("logits", "Gemm", []string{picked, weight(b, 10, 16)}, graph.Int("transB", 1))
 	})
 }
 
-// TestFeatureTensor: the classifier is found in every form exporters give it.
+// TestFeatureTensor: the classifier is found in every form that exporters use.
 func TestFeatureTensor(t *testing.T) {
 	pooled := func(b *graph.Builder, maps string) string {
 		return b.NodeTo("pooled", "Flatten", []string{b.NodeTo("gap", "GlobalAveragePool", []string{maps})})
@@ -56,7 +61,8 @@ func TestFeatureTensor(t *testing.T) {
 		}), "pooled", 16},
 		"Gemm, Softmax, Reshape": {net(13, func(b *graph.Builder, maps string) string {
 			g := b.Node("Gemm", []string{pooled(b, maps), weight(b, 16, 10)})
-			return b.Node("Reshape", []string{b.Node("Softmax", []string{g}), b.Constant(graph.NewTensor("shape", []int64{-1, 10}, 2))})
+			return b.Node("Reshape", []string{b.Node("Softmax", []string{g}),
+				b.Constant(graph.NewTensor("shape", []int64{-1, 10}, 2))})
 		}), "pooled", 16},
 		"Dropout before": {net(13, func(b *graph.Builder, maps string) string {
 			return b.Node("Gemm", []string{b.Node("Dropout", []string{pooled(b, maps)}), weight(b, 16, 10)})
@@ -78,7 +84,8 @@ func TestFeatureTensor(t *testing.T) {
 			return b.Node("Gemm", []string{b.NodeTo("flat", "Flatten", []string{maps}), weight(b, 1024, 10)})
 		}), "flat", 1024},
 		"1×1 Conv, then average": {net(13, func(b *graph.Builder, maps string) string {
-			c := b.Node("Relu", []string{b.Node("Conv", []string{b.Node("Dropout", []string{maps}), weight(b, 10, 16, 1, 1)})})
+			c := b.Node("Relu", []string{b.Node("Conv",
+				[]string{b.Node("Dropout", []string{maps}), weight(b, 10, 16, 1, 1)})})
 			return pooled(b, c)
 		}), "maps", 16},
 		"average, then 1×1 Conv": {net(13, func(b *graph.Builder, maps string) string {
@@ -95,7 +102,9 @@ func TestFeatureTensor(t *testing.T) {
 		}), "logits", "features"), "features", 16},
 		"transformer": {transformer(17), "class_token", 16},
 		"classifier over all tokens": {beside(net(17, func(b *graph.Builder, maps string) string {
-			tokens := b.NodeTo("tokens", "Transpose", []string{b.Node("Reshape", []string{maps, b.Constant(graph.NewTensor("s", []int64{0, 16, 64}, 3))})}, graph.Ints("perm", 0, 2, 1))
+			tokens := b.NodeTo("tokens", "Transpose",
+				[]string{b.Node("Reshape", []string{maps, b.Constant(graph.NewTensor("s", []int64{0, 16, 64}, 3))})},
+				graph.Ints("perm", 0, 2, 1))
 			return b.NodeTo("logits", "MatMul", []string{tokens, weight(b, 16, 10)})
 		}), "logits"), "tokens", 16},
 	} {
@@ -119,8 +128,8 @@ func TestFeatureTensor(t *testing.T) {
 	}
 }
 
-// TestVector: what is made of maps is their mean, of tokens the first; by plain loops over what the runtime
-// says of the uncut tensor.
+// TestVector: maps become their mean, tokens the first one; compared with plain loops over the runtime's values
+// of the uncut tensor.
 func TestVector(t *testing.T) {
 	in := ort.Float32s(numbers(4, 2*3*64), 2, 3, 8, 8)
 	m := transformer(17)
@@ -148,14 +157,16 @@ func TestVector(t *testing.T) {
 
 func TestFeatureRefuses(t *testing.T) {
 	maps := net(13, func(b *graph.Builder, maps string) string { return b.NodeTo("segments", "Relu", []string{maps}) })
-	if _, err := graph.FeatureTensor(maps); err == nil || !strings.Contains(err.Error(), "--output") || !strings.Contains(err.Error(), `"segments"`) {
+	if _, err := graph.FeatureTensor(maps); err == nil || !strings.Contains(err.Error(), "--output") ||
+		!strings.Contains(err.Error(), `"segments"`) {
 		t.Errorf("found %v, expected an error that names --output and a tensor", err)
 	}
 	product := net(13, func(b *graph.Builder, maps string) string { return b.Node("MatMul", []string{maps, maps}) })
 	if _, err := graph.FeatureTensor(product); err == nil {
 		t.Error("a product of two computed tensors was taken for a classifier")
 	}
-	if _, err := graph.Cut(maps, "seg"); err == nil || !strings.Contains(err.Error(), `expected one like ["segments"]`) {
+	if _, err := graph.Cut(maps, "seg"); err == nil ||
+		!strings.Contains(err.Error(), `expected one like ["segments"]`) {
 		t.Errorf("found %v", err)
 	}
 	if _, err := graph.Cut(maps, "x"); err == nil {
@@ -164,7 +175,8 @@ func TestFeatureRefuses(t *testing.T) {
 	flat := net(13, func(b *graph.Builder, maps string) string {
 		return b.NodeTo("line", "Reshape", []string{maps, b.Constant(graph.NewTensor("s", []int64{-1}, 1))})
 	})
-	if _, _, _, err := graph.Vector(flat, "line"); err == nil || !strings.Contains(err.Error(), "expected one vector an image") {
+	if _, _, _, err := graph.Vector(flat, "line"); err == nil ||
+		!strings.Contains(err.Error(), "expected one vector an image") {
 		t.Errorf("found %v", err)
 	}
 }

@@ -6,15 +6,16 @@ import (
 	"slices"
 )
 
-// Footprint returns how many bytes the tensors between the nodes take for each image of a batch, at the worst moment of
-// a run: a tensor is there from the node that makes it to the last one that reads it, and each node needs its inputs
-// and its outputs at the same time.
+// Footprint returns how many bytes the tensors between the nodes take per image of a batch, at the peak of a
+// run. A tensor exists from the node that makes it to the last one that reads it, and a node needs its inputs
+// and outputs at the same time.
 //
 //	max over nodes k of Σ_{t made at or before k, read at or after k} bytes(t)
 //
-// It is counted from the shapes that follow for pictures of planes×side×side at two images and at one: the difference
-// is what an image more costs. Weights, and what a runtime needs inside a node, are not in it; what the runtime does in
-// place is, so the truth may be smaller. A model with a tensor whose shape does not follow is an error.
+// It computes the shapes for pictures of planes×side×side with two images and with one; the difference is the
+// cost of an image. It does not count weights, or what a runtime needs inside a node. It does count tensors
+// that the runtime may reuse in place, so the true value may be smaller. A model with a tensor of unknown shape
+// is an error.
 func Footprint(m *Model, input string, planes, side int) (int64, error) {
 	one, err := footprint(m, input, 1, planes, side)
 	if err != nil {
@@ -24,7 +25,7 @@ func Footprint(m *Model, input string, planes, side int) (int64, error) {
 	return max(two-one, 0), err
 }
 
-// footprint returns the bytes at the worst moment of a run over n images.
+// footprint returns the bytes at the peak of a run over n images.
 func footprint(m *Model, input string, n, planes, side int) (int64, error) {
 	c := Sized(m, input, planes, side)
 	g := c.Graph
@@ -36,7 +37,7 @@ func footprint(m *Model, input string, n, planes, side int) (int64, error) {
 			g.Inputs[i] = &v
 		}
 	}
-	for i, out := range g.Outputs { // what the file says holds for a batch of its own
+	for i, out := range g.Outputs { // the shapes stated in the file are for its own batch size
 		v := *out
 		v.Shape = nil
 		g.Outputs[i] = &v
@@ -60,11 +61,12 @@ func footprint(m *Model, input string, n, planes, side int) (int64, error) {
 	}
 	for k, node := range g.Nodes {
 		if len(node.Subgraphs()) > 0 {
-			return 0, fmt.Errorf("graph: footprint: node %q (%s) runs graphs of its own, which are not followed", node.Name, node.Op)
+			return 0, fmt.Errorf("graph: footprint: node %q (%s) contains graphs, which are not counted",
+				node.Name, node.Op)
 		}
 		for _, name := range node.Outputs {
 			if _, read := last[name]; !read {
-				continue // an output that is not read: dropout's mask, an old batch normalisation's statistics
+				continue // an output that is never read: the mask of dropout, statistics of an old batch normalisation
 			}
 			if err := enter(name); err != nil {
 				return 0, err
@@ -80,8 +82,8 @@ func footprint(m *Model, input string, n, planes, side int) (int64, error) {
 	return most, nil
 }
 
-// lastReads returns the number of the last node that reads each tensor; outputs of the graph are read after all of
-// them.
+// lastReads returns the index of the last node that reads each tensor. Outputs of the graph are read after all
+// nodes.
 func lastReads(g *Graph) map[string]int {
 	last := map[string]int{}
 	for k, node := range g.Nodes {
@@ -95,18 +97,18 @@ func lastReads(g *Graph) map[string]int {
 	return last
 }
 
-// maxFootprint bounds a tensor that is counted: 1 TiB.
+// maxFootprint limits the size of a tensor: 1 TiB.
 const maxFootprint = 1 << 40
 
-// bytes returns the size of a tensor whose shape is wholly known.
+// bytes returns the size of a tensor whose shape is completely known.
 func (f fact) bytes() (int64, error) {
 	if kinds[f.typ].bits == 0 || f.shape == nil {
-		return 0, errors.New("type or shape does not follow from the graph")
+		return 0, errors.New("type or shape cannot be inferred from the graph")
 	}
 	n := int64(1)
 	for _, d := range f.shape {
 		if !d.Known() {
-			return 0, fmt.Errorf("shape %v does not follow from the graph", f.shape)
+			return 0, fmt.Errorf("shape %v cannot be fully inferred from the graph", f.shape)
 		}
 		if d.Size > 0 && n > maxFootprint/d.Size {
 			return 0, fmt.Errorf("shape %v is too large", f.shape)

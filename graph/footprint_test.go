@@ -7,14 +7,16 @@ import (
 	"winnow/graph"
 )
 
-// TestFootprint: counted by hand. The input (3·8·8 numbers) and the first map (6·8·8) are there together; the shortcut
-// keeps the first map while the second (10·8·8) and third (6·8·8) are made; the sum needs two and makes one.
+// TestFootprint: counted by hand. The input (3·8·8 numbers) and the first map (6·8·8) exist together; the
+// shortcut keeps the first map while the second (10·8·8) and third (6·8·8) are made; the sum needs two and
+// makes one.
 func TestFootprint(t *testing.T) {
 	net := func(shortcut bool) *graph.Model {
 		b := graph.NewBuilder("net", 13)
 		x := b.Input("x", graph.Float32, graph.Shape{graph.Free("N"), graph.Fixed(3), graph.Free("h"), graph.Free("w")})
 		first := b.Node("Conv", []string{x, weight(b, 6, 3, 1, 1)})
-		third := b.Node("Conv", []string{b.Node("Conv", []string{first, weight(b, 10, 6, 1, 1)}), weight(b, 6, 10, 1, 1)})
+		third := b.Node("Conv", []string{b.Node("Conv", []string{first, weight(b, 10, 6, 1, 1)}),
+			weight(b, 6, 10, 1, 1)})
 		if shortcut {
 			third = b.Node("Add", []string{third, first})
 		}
@@ -30,7 +32,8 @@ func TestFootprint(t *testing.T) {
 		t.Errorf("at twice the side: %d bytes, %v", got, err)
 	}
 	// Exporters compute the shapes of tokens from that of the input.
-	if got, err := graph.Footprint(vision(17, 0, 1, true), "x", 3, 8); err != nil || got < 4*2*6*5 || got > 4*(3*64+6*4+6*5)*4 {
+	if got, err := graph.Footprint(vision(17, 0, 1, true), "x", 3, 8); err != nil || got < 4*2*6*5 ||
+		got > 4*(3*64+6*4+6*5)*4 {
 		t.Errorf("a transformer: %d bytes, %v", got, err)
 	}
 	b := graph.NewBuilder("unknown", 13)
@@ -41,8 +44,9 @@ func TestFootprint(t *testing.T) {
 	}
 }
 
-// TestRealFootprint: MobileNetV2's worst moment is the widest stride: 96 channels at 112×112 become 96 at 56×56, or
-// 32 and 16 channels meet at 112×112 before; in any case the map of 96×112×112 with its activated copy.
+// TestRealFootprint: the peak of MobileNetV2 is at the widest stride: 96 channels at 112×112 become 96 at
+// 56×56, or 32 and 16 channels meet at 112×112 before. In any case it includes the map of 96×112×112 with its
+// activated copy.
 func TestRealFootprint(t *testing.T) {
 	_, m := realModel(t, "mobilenetv2-features")
 	if got, err := graph.Footprint(m, "input", 3, 224); err != nil || got != 4*112*112*(96+96) {
@@ -50,7 +54,8 @@ func TestRealFootprint(t *testing.T) {
 	}
 	for _, name := range realModels[:3] {
 		_, m := realModel(t, name)
-		if got, err := graph.Footprint(m, m.Graph.DataInputs()[0].Name, 3, 224); err != nil || got < 1<<20 || got > 64<<20 {
+		if got, err := graph.Footprint(m, m.Graph.DataInputs()[0].Name, 3, 224); err != nil || got < 1<<20 ||
+			got > 64<<20 {
 			t.Errorf("%s: %d bytes, %v", name, got, err)
 		}
 	}

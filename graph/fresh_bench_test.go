@@ -7,7 +7,8 @@ import (
 	"winnow/graph"
 )
 
-// BenchmarkFresh asks for one name many times, as a derivative asks for an operator's: a name's price must not grow with their number.
+// BenchmarkFresh requests one name many times, as a derivative requests an operator's: the cost of a name must
+// not grow with their number.
 func BenchmarkFresh(b *testing.B) {
 	for _, n := range []int{1000, 10000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {

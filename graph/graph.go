@@ -1,10 +1,10 @@
-// Package graph holds an ONNX model as data: read it, check it, infer its shapes, cut it, extend it, write
-// it. It runs nothing and needs no library: bytes in, bytes out.
+// Package graph represents an ONNX model as data: it reads, checks, cuts, extends and writes models, and infers
+// shapes. It runs nothing and needs no library: bytes in, bytes out.
 //
 // Conventions: a [Model] read from bytes keeps pointing into them (tensors are not copied), so they must not
-// change afterwards. Functions that change a model return a new one that shares nodes and tensors with the
-// old; neither is altered. Names of tensors are the edges of the graph; "" is an optional input left out or
-// an unused output. Fields this package does not know are kept and written again.
+// change afterwards. Functions that change a model return a new one that shares nodes and tensors with the old
+// one; the old one is not altered. Names of tensors are the edges of the graph; "" is an omitted optional input
+// or an unused output. Unknown fields are kept and written back.
 //
 // Field and type numbers are those of the ONNX intermediate representation (onnx.proto, IR version 3 to 13).
 package graph
@@ -23,10 +23,10 @@ type Model struct {
 	Graph           *Graph
 	Metadata        []Property
 
-	rest []byte // unknown fields, as they were
+	rest []byte // unknown fields, unchanged
 }
 
-// Opset is the version of an operator set the nodes are written for; Domain "" is ONNX's own.
+// Opset is the version of an operator set that the nodes use; Domain "" is ONNX's own.
 type Opset struct {
 	Domain  string
 	Version int64
@@ -47,7 +47,7 @@ type Graph struct {
 	Initializers []*Tensor // constants; up to IR version 3 each is also listed as an input
 	Inputs       []*ValueInfo
 	Outputs      []*ValueInfo
-	ValueInfo    []*ValueInfo // what the file says about tensors in between
+	ValueInfo    []*ValueInfo // what the file states about intermediate tensors
 
 	rest []byte
 }
@@ -65,7 +65,7 @@ type Node struct {
 	rest []byte
 }
 
-// Opset returns the version of ONNX's own operator set, 0 where the model imports none.
+// Opset returns the version of ONNX's own operator set, or 0 if the model imports none.
 func (m *Model) Opset() int64 {
 	for _, o := range m.Opsets {
 		if IsONNX(o.Domain) {
@@ -78,12 +78,12 @@ func (m *Model) Opset() int64 {
 // IsONNX reports whether a domain is that of ONNX's own operators.
 func IsONNX(domain string) bool { return domain == "" || domain == "ai.onnx" }
 
-// is reports whether the node is one of ONNX's own operators of these names.
+// is reports whether the node is one of ONNX's own operators with these names.
 func (n *Node) is(ops ...string) bool {
 	return IsONNX(n.Domain) && slices.Contains(ops, n.Op)
 }
 
-// input returns the name of the i-th input, "" where it is left out.
+// input returns the name of the i-th input, or "" if it is omitted.
 func (n *Node) input(i int) string {
 	if i >= len(n.Inputs) {
 		return ""
@@ -104,7 +104,7 @@ func (g *Graph) Producers() map[string]*Node {
 	return by
 }
 
-// Initializer returns the constant of that name, or nil.
+// Initializer returns the constant with that name, or nil.
 func (g *Graph) Initializer(name string) *Tensor {
 	for _, t := range g.Initializers {
 		if t.Name == name {
@@ -114,7 +114,7 @@ func (g *Graph) Initializer(name string) *Tensor {
 	return nil
 }
 
-// byName maps the names of the initializers to them.
+// byName maps names to initializers.
 func (g *Graph) byName() map[string]*Tensor {
 	by := make(map[string]*Tensor, len(g.Initializers))
 	for _, t := range g.Initializers {

@@ -6,10 +6,10 @@ import (
 	"slices"
 )
 
-// Infer finds types and shapes of the tensors of a model without running it, from the inputs, the
-// initializers and what the file states. A tensor about which nothing was found is not in the map; an
-// operator without a rule leaves its outputs unknown. Free sizes keep their names, so a batch "N" is still
-// "N" at the output; small integer tensors are followed by value, as exporters compute shapes with them.
+// Infer finds types and shapes of the tensors of a model without running it, from the inputs, the initializers
+// and what the file states. A tensor about which nothing is known is not in the map; an operator without a rule
+// leaves its outputs unknown. Free sizes keep their names, so a batch "N" is still "N" at the output. Values of
+// small integer tensors are tracked, because exporters compute shapes with them.
 func Infer(m *Model) map[string]*ValueInfo {
 	facts := infer(m)
 	out := make(map[string]*ValueInfo, len(facts))
@@ -21,14 +21,14 @@ func Infer(m *Model) map[string]*ValueInfo {
 	return out
 }
 
-// fact is what is known of a tensor.
+// fact is what is known about a tensor.
 type fact struct {
 	typ   DataType
 	shape Shape
-	ints  []number // the elements, for a small tensor of integers of rank 0 or 1; nil where not known
+	ints  []number // the elements of a small integer tensor of rank 0 or 1; nil if unknown
 }
 
-// number is an integer in a tensor followed by value: known, or a free size of some shape with its name.
+// number is an integer in a tensor whose values are tracked: known, or a free size with its name.
 type number struct {
 	known bool
 	value int64
@@ -44,7 +44,7 @@ func numberOf(d Dim) number {
 	return number{name: d.Name}
 }
 
-// dim returns the size that the number stands for.
+// dim returns the size that the number represents.
 func (n number) dim() Dim {
 	if n.known {
 		return sized(n.value)
@@ -52,7 +52,7 @@ func (n number) dim() Dim {
 	return Free(n.name)
 }
 
-// dims returns the shape that numbers stand for.
+// dims returns the shape that the numbers represent.
 func dims(list []number) Shape {
 	s := make(Shape, len(list))
 	for i, n := range list {
@@ -61,10 +61,10 @@ func dims(list []number) Shape {
 	return s
 }
 
-// maxRank bounds the number of axes that are followed; a hostile file could double it with every node.
+// maxRank limits the number of tracked axes; a malicious file could double it with every node.
 const maxRank = 16
 
-// bounded returns the shape, or nothing known where it has too many axes.
+// bounded returns the shape, or an unknown one if it has too many axes.
 func (s Shape) bounded() Shape {
 	if len(s) > maxRank {
 		return nil
@@ -72,14 +72,14 @@ func (s Shape) bounded() Shape {
 	return s
 }
 
-// followed bounds the number of elements of tensors that are followed by value, and allFollowed that of all in a model: a
-// node of ten bytes could otherwise hold a thousand.
+// followed limits the number of elements in tensors whose values are tracked, and allFollowed their total in a
+// model: otherwise a node of ten bytes could hold a thousand.
 const (
 	followed    = 1024
 	allFollowed = 1 << 20
 )
 
-// call is one node with what is known of its inputs; a rule fills in what follows for its outputs.
+// call is one node with what is known about its inputs; a rule sets what follows for its outputs.
 type call struct {
 	*Node
 	opset int64
@@ -87,7 +87,7 @@ type call struct {
 	out   []fact
 }
 
-// arg returns what is known of the i-th input: nothing for one left out.
+// arg returns what is known about the i-th input, or nothing if it is omitted.
 func (c *call) arg(i int) fact {
 	if i < len(c.in) {
 		return c.in[i]
@@ -95,14 +95,14 @@ func (c *call) arg(i int) fact {
 	return fact{}
 }
 
-// set states the type and shape of the i-th output.
+// set sets the type and shape of the i-th output.
 func (c *call) set(i int, t DataType, s Shape) {
 	if i < len(c.out) {
 		c.out[i].typ, c.out[i].shape = t, s.bounded()
 	}
 }
 
-// setInts states the elements of the first output.
+// setInts sets the elements of the first output.
 func (c *call) setInts(v []number) {
 	if len(c.out) > 0 && v != nil && len(v) <= followed {
 		c.out[0].ints = v
@@ -143,7 +143,8 @@ func infer(m *Model) map[string]fact {
 	return facts
 }
 
-// factOf returns what is known of a constant: everything, but values are followed for few integers only.
+// factOf returns what is known about a constant: everything, except that values are tracked for few integers
+// only.
 func factOf(t *Tensor) fact {
 	f := fact{typ: t.Type, shape: ShapeOf(t.Dims...).bounded()}
 	if n, err := t.Size(); err != nil || n > followed || len(t.Dims) > 1 || (t.Type != Int64 && t.Type != Int32) {
@@ -163,9 +164,9 @@ func wholes(list []int64) []number {
 	return out
 }
 
-// with adds what the file states where inference found less. A free size that inference can name is kept against a
-// stated number: a file whose batch was freed by renaming its input's first size has the old 1 everywhere behind
-// it.
+// with adds what the file states where inference found less. A free size with a name is kept even if the file
+// states a number: if the batch of a file was freed by renaming its input's first size, the old 1 is still
+// stated everywhere after it.
 func (f fact) with(v *ValueInfo) fact {
 	if v == nil {
 		return f
@@ -187,7 +188,7 @@ func (f fact) with(v *ValueInfo) fact {
 	return f
 }
 
-// sized returns a size computed from known ones, free where the sum went wrong.
+// sized returns a size computed from known ones, or a free one if the computation failed.
 func sized(n int64) Dim {
 	if n < 0 || n > math.MaxInt32*int64(math.MaxInt32) {
 		return Free("")
@@ -212,7 +213,7 @@ func times(a, b Dim) Dim {
 	return Free("")
 }
 
-// axis brings an axis, counted from the end when negative, into 0..rank-1.
+// axis converts an axis, which counts from the end if negative, to 0..rank-1.
 func axis(a int64, rank int) (int, bool) {
 	if a < 0 {
 		a += int64(rank)
@@ -236,7 +237,7 @@ func known(list []number) ([]int64, bool) {
 }
 
 // listArg returns a list that newer operator sets give as the i-th input and older ones as an attribute. ok is
-// false where it is given and not known; nil with ok where it is left out.
+// false if it is given but unknown; the list is nil with ok true if it is omitted.
 func (c *call) listArg(i int, attribute string) (list []int64, ok bool) {
 	if c.input(i) != "" {
 		return known(c.arg(i).ints)

@@ -2,32 +2,34 @@ package graph
 
 import "fmt"
 
-// Layer is one affine step of a head: y = x·Wᵀ + b, then ReLU if asked for.
+// Layer is one affine step of a head: y = x·Wᵀ + b, followed by ReLU if requested.
 type Layer struct {
 	In, Out int
 	Weight  []float32 // Out×In row-major; In×Out with InByOut
 	InByOut bool
-	Bias    []float32 // Out numbers, or nil for none
+	Bias    []float32 // Out numbers, or nil
 	ReLU    bool
 }
 
-// oldestJoin is the first operator set with numpy's broadcasting, which the nodes added here need.
+// oldestJoin is the first operator set with numpy's broadcasting, which the added nodes need.
 const oldestJoin = 7
 
-// Join puts layers and, if asked for, the normalisation to unit length behind a model's only output, a
-// tensor [N,In]. The only output of the new model has the name given; the old one's shapes, opset and nodes
-// stay. The nodes added are in every operator set from 7 on.
+// Join appends layers and, if normalise is true, the normalisation to unit length to a model's only output, a
+// tensor [N,In]. The only output of the new model gets the name output; the old shapes, opset and nodes are
+// kept. The added nodes exist in every operator set from 7 on.
 //
 //	z = y / max(‖y‖₂, 10⁻¹²)
 //
-// is written in primitives, not as LpNormalization, which leaves a zero vector to the runtime (0/0) and has
-// no CUDA kernel.
+// is written in primitives. LpNormalization would leave a zero vector to the runtime (0/0) and has no CUDA
+// kernel.
 func Join(m *Model, layers []Layer, normalise bool, output string) (*Model, error) {
 	if len(m.Graph.Outputs) != 1 {
-		return nil, fmt.Errorf("graph: join: found %d outputs %s, expected one: cut the model first", len(m.Graph.Outputs), names(m.Graph.Outputs))
+		return nil, fmt.Errorf("graph: join: found %d outputs %s, expected one: cut the model first",
+			len(m.Graph.Outputs), names(m.Graph.Outputs))
 	}
 	if v := m.Opset(); v < oldestJoin || v > newestOpset {
-		return nil, fmt.Errorf("graph: join: found operator set %d, expected %d to %d: export the model again with one of them", v, oldestJoin, newestOpset)
+		return nil, fmt.Errorf("graph: join: found operator set %d, expected %d to %d: export the model again "+
+			"with one of them", v, oldestJoin, newestOpset)
 	}
 	at := m.Graph.Outputs[0]
 	if s := at.Shape; s != nil && (len(s) != 2 || len(layers) > 0 && s[1].Known() && s[1].Size != int64(layers[0].In)) {
@@ -44,7 +46,8 @@ func Join(m *Model, layers []Layer, normalise bool, output string) (*Model, erro
 			return nil, fmt.Errorf("graph: join: layer %d: %w", i+1, err)
 		}
 		if i > 0 && l.In != layers[i-1].Out {
-			return nil, fmt.Errorf("graph: join: layer %d takes %d numbers, the one before gives %d", i+1, l.In, layers[i-1].Out)
+			return nil, fmt.Errorf("graph: join: layer %d takes %d numbers, the one before gives %d", i+1, l.In,
+				layers[i-1].Out)
 		}
 		x = b.Affine(x, l)
 	}
@@ -65,12 +68,13 @@ func wanted(layers []Layer) string {
 
 func (l Layer) check() error {
 	if l.In <= 0 || l.Out <= 0 || len(l.Weight) != l.In*l.Out || (l.Bias != nil && len(l.Bias) != l.Out) {
-		return fmt.Errorf("found %d weights and %d biases, expected %d×%d and %d (or no bias)", len(l.Weight), len(l.Bias), l.Out, l.In, l.Out)
+		return fmt.Errorf("found %d weights and %d biases, expected %d×%d and %d (or no bias)", len(l.Weight),
+			len(l.Bias), l.Out, l.In, l.Out)
 	}
 	return nil
 }
 
-// Affine adds a layer as a Gemm (and a Relu) behind x [N,In] and returns the name of the result [N,Out].
+// Affine adds a layer as a Gemm (and a Relu) after x [N,In] and returns the name of the result [N,Out].
 func (b *Builder) Affine(x string, l Layer) string {
 	rows, cols, transposed := int64(l.Out), int64(l.In), int64(1)
 	if l.InByOut {
@@ -79,7 +83,7 @@ func (b *Builder) Affine(x string, l Layer) string {
 	inputs := []string{x, b.Constant(NewTensor("head_weight", l.Weight, rows, cols))}
 	bias := l.Bias
 	if bias == nil && b.Opset() < 11 {
-		bias = make([]float32, l.Out) // Gemm's third input may be left out only since set 11
+		bias = make([]float32, l.Out) // Gemm's third input is optional only since set 11
 	}
 	if bias != nil {
 		inputs = append(inputs, b.Constant(NewTensor("head_bias", bias, int64(l.Out))))
@@ -91,7 +95,7 @@ func (b *Builder) Affine(x string, l Layer) string {
 	return y
 }
 
-// Normalise adds the division of each row of x [N,D] by its length, at least 10⁻¹², and returns the result.
+// Normalise divides each row of x [N,D] by its length, at least 10⁻¹², and returns the name of the result.
 func (b *Builder) Normalise(x string) string {
 	const least = 1e-12
 	var length string

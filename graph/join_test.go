@@ -10,7 +10,7 @@ import (
 	"winnow/graph"
 )
 
-// headOracle is the slow and plain form of what Join writes.
+// headOracle is the plain, slow form of what Join adds.
 func headOracle(x []float32, layers []graph.Layer, normalise bool) []float32 {
 	for _, l := range layers {
 		y := make([]float32, l.Out)
@@ -47,8 +47,8 @@ func headOracle(x []float32, layers []graph.Layer, normalise bool) []float32 {
 	return out
 }
 
-// TestJoin runs heads behind a small network, written for every operator set Join accepts that the runtime
-// of this machine also takes, and compares with plain loops.
+// TestJoin runs heads after a small network, for every operator set that both Join and this machine's runtime
+// accept, and compares with plain loops.
 func TestJoin(t *testing.T) {
 	layers := []graph.Layer{
 		{In: 4, Out: 6, Weight: numbers(21, 24), Bias: numbers(22, 6), ReLU: true},

@@ -5,19 +5,19 @@ import (
 	"strings"
 )
 
-// A free size times a known number keeps a name that says so, "2*N": attention folds its heads into the batch
-// and takes them out again, and the sizes on the way must still be told apart from any others.
+// A free size times a known number keeps a name that says so, such as "2*N". Attention merges its heads into
+// the batch and splits them again, and the intermediate sizes must be distinguishable from all others.
 
-// maxMultiple bounds the factor; no real size comes near.
+// maxMultiple limits the factor; no real size comes near.
 const maxMultiple = 1 << 40
 
-// maxName bounds the name of a size that is multiplied, as every product has a name of its own.
+// maxName limits the name of a multiplied size, because every product has its own name.
 const maxName = 200
 
-// multiple splits the name of a free size: "2*N" is 2 times "N", "N" once.
+// multiple splits the name of a free size: "2*N" is 2 times "N", "N" is 1 times "N".
 func multiple(name string) (factor int64, base string) {
 	number, rest, found := strings.Cut(name, "*")
-	if !found || rest == "" || len(number) > 13 { // an error of ParseInt holds a copy of what is no number
+	if !found || rest == "" || len(number) > 13 { // an error of ParseInt would hold a copy of the text
 		return 1, name
 	}
 	if k, err := strconv.ParseInt(number, 10, 64); err == nil && k > 0 && k <= maxMultiple {
@@ -26,7 +26,7 @@ func multiple(name string) (factor int64, base string) {
 	return 1, name
 }
 
-// scaled returns a free size times a known number, without a name where it has none to begin with.
+// scaled returns a free size times a known number, unnamed if the size is.
 func scaled(name string, by int64) Dim {
 	k, base := multiple(name)
 	switch {
@@ -38,7 +38,7 @@ func scaled(name string, by int64) Dim {
 	return Free(strconv.FormatInt(k*by, 10) + "*" + base)
 }
 
-// divided returns a free size divided by a known number, without a name where that leaves a remainder.
+// divided returns a free size divided by a known number, unnamed if there is a remainder.
 func divided(name string, by int64) Dim {
 	k, base := multiple(name)
 	if by < 1 || k%by != 0 {

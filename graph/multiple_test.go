@@ -7,13 +7,13 @@ import (
 	"winnow/graph"
 )
 
-// TestMultiples: attention's sizes, heads folded into the batch and out of it again, are followed and right.
+// TestMultiples: attention's sizes, with heads merged into the batch and split again, are tracked correctly.
 func TestMultiples(t *testing.T) {
 	b := graph.NewBuilder("heads", 13)
 	x := b.Input("x", graph.Float32, graph.Shape{graph.Free("N"), graph.Fixed(5), graph.Fixed(8)})
 	list := func(v ...int64) string { return b.Constant(graph.NewTensor("i", v, int64(len(v)))) }
 	number := func(v int64) string { return b.Constant(graph.NewTensor("i", []int64{v})) }
-	size := func(of string, axis int64) string { // a scalar, as exporters take it
+	size := func(of string, axis int64) string { // a scalar, as exporters write it
 		return b.Node("Gather", []string{b.Node("Shape", []string{of}), number(axis)}, graph.Int("axis", 0))
 	}
 	shape := func(scalars ...string) string {

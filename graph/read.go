@@ -6,11 +6,11 @@ import (
 	"fmt"
 )
 
-// maxDepth bounds graphs inside attributes of nodes of graphs; real models have two or three levels.
+// maxDepth limits the nesting of graphs in attributes of nodes; real models have two or three levels.
 const maxDepth = 32
 
-// Read parses an ONNX file. The model points into data, which must not change afterwards. Any bytes are
-// safe: what is not a model gives an error. Whether the graph makes sense is for [Model.Check] to say.
+// Read parses an ONNX file. The model points into data, which must not change afterwards. It is safe for any
+// bytes: what is not a model is an error. Use [Model.Check] to check that the graph makes sense.
 func Read(data []byte) (*Model, error) {
 	m, err := readModel(data)
 	if err != nil {
@@ -19,7 +19,7 @@ func Read(data []byte) (*Model, error) {
 	return m, nil
 }
 
-// ReadNamed is Read and Check with the file's name in the errors: how a file of the user's comes in.
+// ReadNamed is Read and Check with the file's name in the errors, for files of the user.
 func ReadNamed(name string, data []byte) (*Model, error) {
 	m, err := readModel(data)
 	if err == nil {
@@ -110,7 +110,7 @@ func (p *Property) read(f *field) error {
 		case 2:
 			return f.text(&p.Value)
 		}
-		return nil // the format has no third field
+		return nil // the message has no other field
 	})
 }
 
@@ -181,7 +181,7 @@ func (n *Node) read(f *field, depth int) error {
 }
 
 func (a *Attribute) read(f *field, depth int) error {
-	seen := AttributeKind(0) // files of before IR version 3 do not say the kind
+	seen := AttributeKind(0) // files older than IR version 3 do not state the kind
 	err := f.message(func(f *field) error {
 		switch f.number {
 		case 1:

@@ -7,12 +7,12 @@ import (
 	"math/bits"
 )
 
-// read parses a tensor whichever of its fields the values are in.
+// read parses a field of a tensor; the values may be in any of several fields.
 func (t *Tensor) read(f *field) error {
 	var typed gathered   // float_data, double_data
 	var integers []int64 // int32_data, int64_data, uint64_data
 	var location int64
-	var forms uint16 // a bit for each field with values that was seen
+	var forms uint16 // one bit for each value field seen
 	err := f.message(func(f *field) error {
 		switch f.number {
 		case 4, 5, 6, 7, 9, 10, 11:
@@ -53,7 +53,8 @@ func (t *Tensor) read(f *field) error {
 		return err
 	}
 	if location == 1 {
-		t.external = append(make([]Property, 0, len(t.external)), t.external...) // external data, even if it says nothing more
+		// External data, even without further details.
+		t.external = append(make([]Property, 0, len(t.external)), t.external...)
 	} else {
 		t.external = nil
 	}
@@ -71,8 +72,8 @@ func (t *Tensor) read(f *field) error {
 	return t.check()
 }
 
-// packIntegers brings the numbers of int32_data, int64_data and uint64_data into raw form: each number is an
-// element, or the bits of one (float16), or of a byte that two elements share (int4).
+// packIntegers converts the numbers of int32_data, int64_data and uint64_data to raw form. A number is an
+// element, the bits of an element (float16), or a byte shared by two elements (int4).
 func packIntegers(list []int64, t DataType) []byte {
 	width := max(int(kinds[t].bits)/8, 1)
 	if width > 8 {
@@ -145,7 +146,7 @@ func readDim(f *field) (Dim, error) {
 		switch f.number {
 		case 1:
 			err := f.int(&d.Size)
-			d.Size, d.Name = max(d.Size, -1), "" // exporters write -1, and worse, for a free size
+			d.Size, d.Name = max(d.Size, -1), "" // exporters write -1 or other negative numbers for a free size
 			return err
 		case 2:
 			d.Size = -1

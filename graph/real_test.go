@@ -11,8 +11,8 @@ import (
 	"winnow/graph"
 )
 
-// TestRealRoundTrip: a real file read, written and read again is the same model, and its tensors were not
-// copied on the way in.
+// TestRealRoundTrip: a real file that is read, written and read again is the same model, and reading does not
+// copy its tensors.
 func TestRealRoundTrip(t *testing.T) {
 	for _, name := range realModels {
 		t.Run(name, func(t *testing.T) {
@@ -43,15 +43,15 @@ func photo(n int) ort.Tensor {
 	return ort.Float32s(numbers(11, n*3*224*224), int64(n), 3, 224, 224)
 }
 
-// beside is the model with further outputs.
+// beside returns the model with further outputs.
 func beside(m *graph.Model, tensors ...string) *graph.Model {
 	b := graph.Extend(m)
 	b.SetOutputs(tensors...)
 	return b.Model()
 }
 
-// TestRealFeatures: what a model cut anywhere computes is what the whole model computes there, to 1e-5; a cut
-// with one weight changed is seen.
+// TestRealFeatures: a model cut anywhere computes what the whole model computes there, to 1e-5; a cut with one
+// changed weight is detected.
 func TestRealFeatures(t *testing.T) {
 	cuts := map[string][]string{
 		"googlenet-bvlc":             {"features", "pool5/7x7_s1", "inception_4c/output"},
@@ -69,7 +69,8 @@ func TestRealFeatures(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if got := exec(t, cut, photo(2))[0]; farthest(got.F32, whole[i].F32) > 1e-5 || !slices.Equal(got.Shape, whole[i].Shape) {
+				if got := exec(t, cut, photo(2))[0]; farthest(got.F32, whole[i].F32) > 1e-5 ||
+					!slices.Equal(got.Shape, whole[i].Shape) {
 					t.Errorf("%s: shape %v, off by %g", tensor, got.Shape, farthest(got.F32, whole[i].F32))
 				}
 				if i > 0 {
@@ -104,7 +105,7 @@ func spoil(t *testing.T, m *graph.Model) {
 	m.Graph.Initializers[largest] = graph.NewTensor(old.Name, values, old.Dims...)
 }
 
-// TestRealClassifier: with only its logits as output, each whole network still has its feature tensor found,
+// TestRealClassifier: with only its logits as output, the feature tensor of each whole network is still found,
 // and the vector agrees with the network's own features.
 func TestRealClassifier(t *testing.T) {
 	for _, c := range []struct {
@@ -136,7 +137,7 @@ func TestRealClassifier(t *testing.T) {
 	}
 }
 
-// TestRealShapes: the shape inferred for every tensor of every network is the one it has when run.
+// TestRealShapes: the shape inferred for every tensor of every network is its shape at run time.
 func TestRealShapes(t *testing.T) {
 	for _, name := range realModels {
 		t.Run(name, func(t *testing.T) {
@@ -153,7 +154,7 @@ func TestRealShapes(t *testing.T) {
 	}
 }
 
-// compareShape holds an inferred shape against the real one; with exact no size may be left unknown.
+// compareShape compares an inferred shape with the real one; with exact no size may be unknown.
 func compareShape(t *testing.T, v *graph.ValueInfo, name string, real []int64, free map[string]int64, exact bool) {
 	t.Helper()
 	if v == nil || v.Shape == nil {

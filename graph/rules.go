@@ -1,11 +1,11 @@
 package graph
 
-// rule fills in what follows for a node's outputs from what is known of its inputs. It leaves an output alone
-// where nothing follows.
+// rule sets what follows for a node's outputs from what is known about its inputs. It does not change an output
+// about which nothing follows.
 type rule func(c *call)
 
-// rules holds one rule for each operator of ONNX that winnow can see through. A version of the operator set
-// matters only where noted in the rule. Adding an operator is a line here.
+// rules has one rule for each ONNX operator that winnow supports. The version of the operator set matters only
+// where the rule says so. Adding an operator is one line here.
 var rules = map[string]rule{
 	// Element by element.
 	"Relu": same, "LeakyRelu": same, "PRelu": same, "Elu": same, "Selu": same, "Celu": same, "Gelu": same,
@@ -34,7 +34,7 @@ var rules = map[string]rule{
 	"ReduceL1": reduce, "ReduceL2": reduce, "ReduceLogSum": reduce, "ReduceLogSumExp": reduce,
 	"ReduceSumSquare": reduce, "ArgMax": argReduce, "ArgMin": argReduce,
 
-	// Other arrangements of the same elements.
+	// Rearrangements of the same elements.
 	"Reshape": reshape, "Flatten": flatten, "Transpose": transpose, "Squeeze": squeeze, "Unsqueeze": unsqueeze,
 	"Expand": expand, "Tile": tile, "Concat": concat, "Split": split, "Slice": slice, "Gather": gather, "Pad": pad,
 
@@ -43,7 +43,7 @@ var rules = map[string]rule{
 	"Size": func(c *call) { c.set(0, Int64, Shape{}) },
 }
 
-// key returns the name of a node's operator among the rules: those of other domains carry theirs.
+// key returns the name of a node's operator in rules; those of other domains include the domain.
 func (n *Node) key() string {
 	if IsONNX(n.Domain) {
 		return n.Op

@@ -2,7 +2,7 @@ package graph
 
 import "slices"
 
-// flatten: two sizes, the products of those before the axis and of those from it on.
+// flatten: two sizes, the product of those before the axis and of those from it on.
 func flatten(c *call) {
 	x := c.arg(0)
 	at := c.Int("axis", 1)
@@ -23,7 +23,7 @@ func flatten(c *call) {
 	c.set(0, x.typ, out)
 }
 
-// transpose: perm lists which old axis stands at each place; reversed where it is left out.
+// transpose: perm lists the old axis for each new one; if omitted, the order is reversed.
 func transpose(c *call) {
 	x := c.arg(0)
 	if x.shape == nil {
@@ -47,7 +47,7 @@ func transpose(c *call) {
 	c.set(0, x.typ, out)
 }
 
-// squeeze: the axes (attribute before set 13), or all of size 1, go.
+// squeeze removes the given axes (attribute before set 13), or all axes of size 1.
 func squeeze(c *call) {
 	x := c.arg(0)
 	axes, ok := c.listArg(1, "axes")
@@ -72,7 +72,7 @@ func squeeze(c *call) {
 	c.setInts(x.ints)
 }
 
-// unsqueeze: sizes of 1 come in at the axes of the new shape (attribute before set 13).
+// unsqueeze inserts sizes of 1 at the given axes of the new shape (attribute before set 13).
 func unsqueeze(c *call) {
 	x := c.arg(0)
 	axes, ok := c.listArg(1, "axes")
@@ -103,7 +103,7 @@ func unsqueeze(c *call) {
 	}
 }
 
-// expand: broadcast to a shape given as a value.
+// expand broadcasts to a shape given as a value.
 func expand(c *call) {
 	target := c.arg(1).ints
 	if target == nil {
@@ -112,7 +112,7 @@ func expand(c *call) {
 	c.set(0, c.arg(0).typ, broadcastShapes(c.arg(0).shape, dims(target)))
 }
 
-// tile: every size is multiplied.
+// tile multiplies every size.
 func tile(c *call) {
 	x := c.arg(0)
 	repeats := c.arg(1).ints
@@ -127,7 +127,7 @@ func tile(c *call) {
 	c.set(0, x.typ, out)
 }
 
-// concat: sizes add up along the axis; the others are equal, known from whichever input knows.
+// concat adds up sizes along the axis; the other sizes are equal and taken from any input that knows them.
 func concat(c *call) {
 	if len(c.in) == 0 {
 		return
@@ -167,7 +167,7 @@ func concatInts(in []fact) []number {
 	return all
 }
 
-// split: parts along the axis, of the sizes given (attribute before set 13) or equal ones.
+// split: parts along the axis, of the given sizes (attribute before set 13) or of equal ones.
 func split(c *call) {
 	x := c.arg(0)
 	at, ok := axis(c.Int("axis", 0), len(x.shape))
@@ -196,7 +196,7 @@ func split(c *call) {
 	}
 }
 
-// pad: sizes grow by what is put before and after (attribute before set 11), on all axes or those named
+// pad: sizes grow by the padding before and after (attribute before set 11), on all axes or on the listed ones
 // (from set 18 on).
 func pad(c *call) {
 	x := c.arg(0)

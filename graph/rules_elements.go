@@ -17,7 +17,7 @@ func dropout(c *call) {
 	c.set(1, Bool, c.arg(0).shape)
 }
 
-// layerNorm hands out mean and inverse deviation too, float32 of size 1 along the axes normalised.
+// layerNorm also outputs mean and inverse deviation, float32 of size 1 along the normalised axes.
 func layerNorm(c *call) {
 	same(c)
 	x := c.arg(0)
@@ -33,7 +33,7 @@ func layerNorm(c *call) {
 	c.set(2, Float32, kept)
 }
 
-// cast changes the type; integers stay followed from integer to integer.
+// cast changes the type; tracked integers stay tracked if they are cast to integers.
 func cast(c *call) {
 	to := DataType(c.Int("to", 0))
 	c.set(0, to, c.arg(0).shape)
@@ -42,7 +42,7 @@ func cast(c *call) {
 	}
 }
 
-// broadcast: sizes are lined up from the last; where they differ, one of them must be 1.
+// broadcast aligns sizes from the last; where they differ, one of them must be 1.
 func broadcast(c *call) {
 	shape := c.arg(0).shape
 	for i := 1; i < len(c.in); i++ {
@@ -76,10 +76,10 @@ func broadcastDims(a, b Dim) Dim {
 	case b.Known() && !a.Known():
 		return b
 	}
-	return Free("") // two free sizes, either of which may be 1; or sizes that do not fit
+	return Free("") // two free sizes, either of which may be 1, or sizes that do not match
 }
 
-// arithmetic is broadcast that also computes with followed integers.
+// arithmetic is broadcast that also computes tracked integers.
 func arithmetic(c *call) {
 	broadcast(c)
 	c.setInts(pairs(c.arg(0).ints, c.arg(1).ints, func(a, b number) number {
@@ -105,7 +105,7 @@ func arithmetic(c *call) {
 }
 
 func compute(op string, a, b int64) number {
-	const far = 1 << 31 // beyond it a product could overflow; no size is that large
+	const far = 1 << 31 // beyond this a product could overflow; no size is that large
 	if max(a, b) >= far || min(a, b) <= -far {
 		return number{}
 	}
@@ -124,7 +124,8 @@ func compute(op string, a, b int64) number {
 	return number{}
 }
 
-// pairs applies f to two lists of equal length, or to each element of one and the only one of the other.
+// pairs applies f to two lists of equal length, or to each element of one list and the single element of the
+// other.
 func pairs(a, b []number, f func(a, b number) number) []number {
 	if a == nil || b == nil || (len(a) != len(b) && len(a) != 1 && len(b) != 1) || len(a) == 0 || len(b) == 0 {
 		return nil
@@ -136,7 +137,7 @@ func pairs(a, b []number, f func(a, b number) number) []number {
 	return out
 }
 
-// compare is broadcast to truth values; Equal follows integers, as exporters test sizes against -1.
+// compare is broadcast to booleans. Equal tracks integers, because exporters compare sizes with -1.
 func compare(c *call) {
 	broadcast(c)
 	if len(c.out) == 0 {
@@ -157,7 +158,7 @@ func compare(c *call) {
 	}))
 }
 
-// where chooses between the second and the third input by the first.
+// where selects between the second and the third input by the first.
 func where(c *call) {
 	c.set(0, c.arg(1).typ, broadcastShapes(c.arg(0).shape, broadcastShapes(c.arg(1).shape, c.arg(2).shape)))
 	choice, yes, no := c.arg(0).ints, c.arg(1).ints, c.arg(2).ints

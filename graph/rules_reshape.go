@@ -2,7 +2,7 @@ package graph
 
 import "slices"
 
-// reshape: the second input (an attribute before set 5) lists the new sizes: 0 is the old size at that place
+// reshape: the second input (an attribute before set 5) lists the new sizes. 0 is the old size at that position
 // unless allowzero is set, -1 is what is left.
 func reshape(c *call) {
 	x := c.arg(0)
@@ -12,7 +12,7 @@ func reshape(c *call) {
 	}
 	if target == nil {
 		if s := c.arg(1).shape; len(s) == 1 && s[0].Known() && s[0].Size <= followed {
-			c.set(0, x.typ, unknown(int(s[0].Size))) // the rank at least
+			c.set(0, x.typ, unknown(int(s[0].Size))) // at least the rank is known
 		}
 		return
 	}
@@ -46,8 +46,8 @@ func unknown(rank int) Shape {
 	return slices.Repeat(Shape{Free("")}, rank)
 }
 
-// quotient returns the size by which out must be multiplied to hold as many elements as in. Free sizes of one
-// name cancel.
+// quotient returns the size by which out must be multiplied to have as many elements as in. Free sizes with the
+// same name cancel.
 func quotient(in, out Shape) Dim {
 	if in == nil {
 		return Free("")
@@ -72,7 +72,7 @@ func quotient(in, out Shape) Dim {
 	return Free("")
 }
 
-// product of the sizes of a shape: of what is known of them, and the names of the free ones.
+// product returns the product of the known sizes of a shape, and the names of the free ones.
 func product(s Shape) (known int64, free []string, ok bool) {
 	p := Fixed(1)
 	for _, d := range s {

@@ -2,7 +2,7 @@ package graph
 
 import "slices"
 
-// slice: a range of steps along each axis named; attributes before set 10, inputs since.
+// slice: a range with a step along each listed axis; attributes before set 10, inputs since.
 func slice(c *call) {
 	x := c.arg(0)
 	starts, ok1 := c.listArg(1, "starts")
@@ -17,7 +17,8 @@ func slice(c *call) {
 			axes = append(axes, int64(i))
 		}
 	}
-	if !ok1 || !ok2 || !ok3 || !ok4 || len(starts) != len(ends) || len(starts) != len(axes) || (steps != nil && len(steps) != len(axes)) {
+	if !ok1 || !ok2 || !ok3 || !ok4 || len(starts) != len(ends) || len(starts) != len(axes) ||
+		(steps != nil && len(steps) != len(axes)) {
 		c.set(0, x.typ, unknown(len(x.shape)))
 		return
 	}
@@ -48,10 +49,10 @@ func slice(c *call) {
 	}
 }
 
-// progression is the places start, start+step, …, count of them.
+// progression is the places start, start+step, …, count in number.
 type progression struct{ start, step, count int64 }
 
-// taken returns what a slice takes of an axis of known size, with ends beyond the axis brought onto it.
+// taken returns what a slice takes of an axis of known size, with ends beyond the axis clipped.
 func taken(d Dim, start, end, step int64) (progression, bool) {
 	if !d.Known() || step == 0 {
 		return progression{}, false
@@ -69,7 +70,7 @@ func taken(d Dim, start, end, step int64) (progression, bool) {
 	}
 	start, end = clamp(start, 0, n-1), clamp(end, -1, n-1)
 	if step < -n {
-		step = -max(n, 1) // one element either way; keeps the division from overflowing
+		step = -max(n, 1) // one element either way; this keeps the division from overflowing
 	}
 	return progression{start, step, max(0, (start-end-1)/-step+1) * sign(start-end)}, true
 }
@@ -97,14 +98,15 @@ func (p progression) of(list []number) []number {
 	return out
 }
 
-// gather: the axis is replaced by the shape of the places taken.
+// gather replaces the axis by the shape of the indices.
 func gather(c *call) {
 	x, at := c.arg(0), c.arg(1)
 	a, ok := axis(c.Int("axis", 0), len(x.shape))
 	if !ok || at.shape == nil {
 		return
 	}
-	c.set(0, x.typ, append(append(append(Shape{}, x.shape[:a]...), at.shape...), x.shape[a+1:]...)) // a scalar's is empty, not nil
+	// A scalar's shape is empty, not nil.
+	c.set(0, x.typ, append(append(append(Shape{}, x.shape[:a]...), at.shape...), x.shape[a+1:]...))
 	places, ok := known(at.ints)
 	if x.ints == nil || !ok {
 		return
@@ -159,7 +161,7 @@ func constant(c *call) {
 	}
 }
 
-// constantOfShape: the input lists the sizes; every element is value, a float32 zero by default.
+// constantOfShape: the input lists the sizes; every element is value, by default a float32 zero.
 func constantOfShape(c *call) {
 	value := fact{typ: Float32}
 	if a := c.Attribute("value"); a != nil && a.Tensor != nil {

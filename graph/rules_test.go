@@ -8,25 +8,25 @@ import (
 	"winnow/graph"
 )
 
-// ruleCase is one node behind inputs of known shape; the first size is the free batch "N".
+// ruleCase is one node after inputs of known shape; the first size is the free batch "N".
 type ruleCase struct {
 	name   string
 	opset  int64
 	shapes [][]int64 // of the float32 inputs at run time; the first size of each of rank > 0 is N
 	build  func(b *graph.Builder, in []string) string
-	exact  bool // every size must be known before running
+	exact  bool // every size must be known before the run
 }
 
 func ints(b *graph.Builder, values ...int64) string {
 	return b.Constant(graph.NewTensor("ints", values, int64(len(values))))
 }
 
-// one makes the build function of a single node.
+// one returns the build function of a single node.
 func one(op string, attributes ...*graph.Attribute) func(*graph.Builder, []string) string {
 	return func(b *graph.Builder, in []string) string { return b.Node(op, in, attributes...) }
 }
 
-// with is one with a further input that lists integers.
+// with is one with a further input, a list of integers.
 func with(op string, list []int64, attributes ...*graph.Attribute) func(*graph.Builder, []string) string {
 	return func(b *graph.Builder, in []string) string {
 		return b.Node(op, append(in, ints(b, list...)), attributes...)
@@ -46,7 +46,8 @@ var ruleCases = []ruleCase{
 	{"Dropout", 13, [][]int64{{3, 4}}, one("Dropout"), true},
 	{"Softmax", 13, [][]int64{{3, 4}}, one("Softmax"), true},
 	{"Add one axis less", 13, [][]int64{{3, 4, 5}, {3, 1, 1}}, one("Add"), true},
-	{"Mul by a row", 13, [][]int64{{3, 4}}, func(b *graph.Builder, in []string) string { return b.Node("Mul", []string{weight(b, 4), in[0]}) }, true},
+	{"Mul by a row", 13, [][]int64{{3, 4}},
+		func(b *graph.Builder, in []string) string { return b.Node("Mul", []string{weight(b, 4), in[0]}) }, true},
 	{"Max of three", 13, [][]int64{{3, 4}, {3, 1}, {3, 4}}, one("Max"), true},
 	{"Gemm", 13, [][]int64{{3, 4}}, func(b *graph.Builder, in []string) string {
 		return b.Node("Gemm", []string{in[0], weight(b, 5, 4)}, graph.Int("transB", 1))
@@ -64,19 +65,28 @@ var ruleCases = []ruleCase{
 		return b.Node("MatMul", []string{in[0], weight(b, 4)})
 	}, true},
 	{"Conv", 13, [][]int64{{3, 2, 9, 8}}, conv2(), true},
-	{"Conv strides pads dilations", 13, [][]int64{{3, 2, 9, 8}}, conv2(graph.Ints("strides", 2, 3), graph.Ints("pads", 1, 0, 2, 1), graph.Ints("dilations", 2, 1)), true},
-	{"Conv same", 13, [][]int64{{3, 2, 9, 8}}, conv2(graph.String("auto_pad", "SAME_UPPER"), graph.Ints("strides", 2, 2)), true},
-	{"Conv valid", 13, [][]int64{{3, 2, 9, 8}}, conv2(graph.String("auto_pad", "VALID"), graph.Ints("strides", 2, 2)), true},
+	{"Conv strides pads dilations", 13, [][]int64{{3, 2, 9, 8}},
+		conv2(graph.Ints("strides", 2, 3), graph.Ints("pads", 1, 0, 2, 1), graph.Ints("dilations", 2, 1)), true},
+	{"Conv same", 13, [][]int64{{3, 2, 9, 8}},
+		conv2(graph.String("auto_pad", "SAME_UPPER"), graph.Ints("strides", 2, 2)), true},
+	{"Conv valid", 13, [][]int64{{3, 2, 9, 8}}, conv2(graph.String("auto_pad", "VALID"), graph.Ints("strides", 2, 2)),
+		true},
 	{"Conv of rank 3", 13, [][]int64{{3, 2, 9}}, func(b *graph.Builder, in []string) string {
 		return b.Node("Conv", []string{in[0], weight(b, 4, 1, 3)}, graph.Int("group", 2))
 	}, true},
-	{"MaxPool floor", 13, [][]int64{{3, 2, 9, 8}}, one("MaxPool", graph.Ints("kernel_shape", 3, 3), graph.Ints("strides", 2, 2)), true},
-	{"MaxPool ceil", 13, [][]int64{{3, 2, 9, 8}}, one("MaxPool", graph.Ints("kernel_shape", 3, 3), graph.Ints("strides", 2, 2), graph.Int("ceil_mode", 1)), true},
-	{"MaxPool ceil with a last window in the padding", 13, [][]int64{{3, 2, 6, 6}}, one("MaxPool", graph.Ints("kernel_shape", 2, 2), graph.Ints("strides", 4, 4), graph.Ints("pads", 1, 1, 1, 1), graph.Int("ceil_mode", 1)), true},
-	{"AveragePool", 13, [][]int64{{3, 2, 9, 8}}, one("AveragePool", graph.Ints("kernel_shape", 2, 3), graph.Ints("pads", 1, 1, 1, 1)), true},
+	{"MaxPool floor", 13, [][]int64{{3, 2, 9, 8}},
+		one("MaxPool", graph.Ints("kernel_shape", 3, 3), graph.Ints("strides", 2, 2)), true},
+	{"MaxPool ceil", 13, [][]int64{{3, 2, 9, 8}},
+		one("MaxPool", graph.Ints("kernel_shape", 3, 3), graph.Ints("strides", 2, 2), graph.Int("ceil_mode", 1)), true},
+	{"MaxPool ceil with a last window in the padding", 13, [][]int64{{3, 2, 6, 6}},
+		one("MaxPool", graph.Ints("kernel_shape", 2, 2), graph.Ints("strides", 4, 4), graph.Ints("pads", 1, 1, 1, 1),
+			graph.Int("ceil_mode", 1)), true},
+	{"AveragePool", 13, [][]int64{{3, 2, 9, 8}},
+		one("AveragePool", graph.Ints("kernel_shape", 2, 3), graph.Ints("pads", 1, 1, 1, 1)), true},
 	{"GlobalAveragePool", 13, [][]int64{{3, 2, 9, 8}}, one("GlobalAveragePool"), true},
 	{"LRN", 13, [][]int64{{3, 2, 9, 8}}, one("LRN", graph.Int("size", 5)), true},
-	{"ReduceMean attribute", 13, [][]int64{{3, 2, 9, 8}}, one("ReduceMean", graph.Ints("axes", 2, -1), graph.Int("keepdims", 0)), true},
+	{"ReduceMean attribute", 13, [][]int64{{3, 2, 9, 8}},
+		one("ReduceMean", graph.Ints("axes", 2, -1), graph.Int("keepdims", 0)), true},
 	{"ReduceMean input", 18, [][]int64{{3, 2, 9, 8}}, with("ReduceMean", []int64{-1, 2}), true},
 	{"ReduceSum all", 13, [][]int64{{3, 2}}, one("ReduceSum", graph.Int("keepdims", 0)), true},
 	{"ReduceL2", 12, [][]int64{{3, 2}}, one("ReduceL2", graph.Ints("axes", 1)), true},
@@ -99,11 +109,16 @@ var ruleCases = []ruleCase{
 	{"Split equal", 12, [][]int64{{3, 6}}, split(3, nil), true},
 	{"Split sizes", 13, [][]int64{{3, 6}}, split(2, []int64{4, 2}), true},
 	{"Split uneven", 18, [][]int64{{3, 7}}, split(3, nil, graph.Int("num_outputs", 3)), true},
-	{"Slice attribute", 9, [][]int64{{3, 6, 8}}, one("Slice", graph.Ints("axes", 1, 2), graph.Ints("starts", 1, -3), graph.Ints("ends", 4, 100)), true},
-	{"Slice input", 13, [][]int64{{3, 6, 8}}, slices4([]int64{1, 7}, []int64{6, -9}, []int64{1, 2}, []int64{2, -3}), true},
-	{"Slice backwards to the first", 13, [][]int64{{3, 6, 8}}, slices4([]int64{6}, []int64{-100}, []int64{2}, []int64{-3}), true},
-	{"Slice backwards from beyond", 13, [][]int64{{3, 6, 8}}, slices4([]int64{100}, []int64{-100}, []int64{2}, []int64{-7}), true},
-	{"Slice by more than there is", 13, [][]int64{{3, 6, 8}}, slices4([]int64{-1}, []int64{-100}, []int64{2}, []int64{-50}), true},
+	{"Slice attribute", 9, [][]int64{{3, 6, 8}}, one("Slice", graph.Ints("axes", 1, 2), graph.Ints("starts", 1, -3),
+		graph.Ints("ends", 4, 100)), true},
+	{"Slice input", 13, [][]int64{{3, 6, 8}}, slices4([]int64{1, 7}, []int64{6, -9}, []int64{1, 2}, []int64{2, -3}),
+		true},
+	{"Slice backwards to the first", 13, [][]int64{{3, 6, 8}},
+		slices4([]int64{6}, []int64{-100}, []int64{2}, []int64{-3}), true},
+	{"Slice backwards from beyond", 13, [][]int64{{3, 6, 8}},
+		slices4([]int64{100}, []int64{-100}, []int64{2}, []int64{-7}), true},
+	{"Slice by more than there is", 13, [][]int64{{3, 6, 8}},
+		slices4([]int64{-1}, []int64{-100}, []int64{2}, []int64{-50}), true},
 	{"Slice nothing", 13, [][]int64{{3, 6, 8}}, slices4([]int64{4}, []int64{2}, []int64{1}, []int64{1}), true},
 	{"Slice all", 13, [][]int64{{3, 6, 8}}, slices4([]int64{0}, []int64{1 << 40}, []int64{0}, []int64{1}), true},
 	{"Gather one", 13, [][]int64{{3, 6, 8}}, func(b *graph.Builder, in []string) string {
@@ -112,14 +127,16 @@ var ruleCases = []ruleCase{
 	{"Gather some", 13, [][]int64{{3, 6, 8}}, with("Gather", []int64{2, 2, 5, 0}, graph.Int("axis", -1)), true},
 	{"Gather a size", 13, [][]int64{{3, 6, 8}}, func(b *graph.Builder, in []string) string { // x.view(x.size(0), -1)
 		first := b.Node("Gather", []string{b.Node("Shape", in), b.Constant(graph.NewTensor("i", []int64{0}))})
-		to := b.Node("Concat", []string{b.Node("Unsqueeze", []string{first, ints(b, 0)}), ints(b, -1)}, graph.Int("axis", 0))
+		to := b.Node("Concat", []string{b.Node("Unsqueeze", []string{first, ints(b, 0)}), ints(b, -1)},
+			graph.Int("axis", 0))
 		return b.Node("Reshape", []string{in[0], to})
 	}, true},
 	{"Tile", 13, [][]int64{{3, 6, 8}}, with("Tile", []int64{1, 2, 3}), true},
 	{"Tile the batch", 13, [][]int64{{3, 6, 8}}, with("Tile", []int64{2, 2, 3}), false},
 	{"LayerNormalization's deviation", 17, [][]int64{{3, 6, 8}}, func(b *graph.Builder, in []string) string {
 		scale := b.Constant(graph.NewTensor("scale", make([]float32, 8), 8))
-		b.Add(&graph.Node{Op: "LayerNormalization", Inputs: []string{in[0], scale}, Outputs: []string{"y", "mean", "deviation"}})
+		b.Add(&graph.Node{Op: "LayerNormalization", Inputs: []string{in[0], scale},
+			Outputs: []string{"y", "mean", "deviation"}})
 		return "deviation"
 	}, true},
 	{"Pad attribute", 10, [][]int64{{3, 6}}, one("Pad", graph.Ints("pads", 0, 1, 0, 2)), true},
@@ -132,14 +149,18 @@ var ruleCases = []ruleCase{
 		s := b.Node("Shape", []string{in[0]})
 		n := b.Node("Slice", []string{s, ints(b, 0), ints(b, 1), ints(b, 0)})
 		hw := b.Node("Slice", []string{s, ints(b, 1), ints(b, 3), ints(b, 0)})
-		area := b.Node("Mul", []string{b.Node("Gather", []string{hw, ints(b, 0)}), b.Node("Gather", []string{hw, ints(b, 1)})})
-		half := b.Node("Div", []string{b.Node("Sub", []string{b.Node("Add", []string{area, ints(b, 4)}), ints(b, 4)}), ints(b, 2)})
+		area := b.Node("Mul", []string{b.Node("Gather", []string{hw, ints(b, 0)}),
+			b.Node("Gather", []string{hw, ints(b, 1)})})
+		half := b.Node("Div", []string{b.Node("Sub", []string{b.Node("Add", []string{area, ints(b, 4)}), ints(b, 4)}),
+			ints(b, 2)})
 		same := b.Node("Mul", []string{n, ints(b, 1)})
-		return b.Node("Reshape", []string{in[0], b.Node("Concat", []string{same, half, ints(b, -1)}, graph.Int("axis", 0))})
+		return b.Node("Reshape", []string{in[0],
+			b.Node("Concat", []string{same, half, ints(b, -1)}, graph.Int("axis", 0))})
 	}, true},
 	{"shape with Equal and Where", 13, [][]int64{{3, 6, 1}}, func(b *graph.Builder, in []string) string {
-		asked := ints(b, -1, 6, 5) // -1: as it is, in PyTorch's expand
-		ones := b.Node("ConstantOfShape", []string{ints(b, 3)}, graph.TensorValue("value", graph.NewTensor("", []int64{1}, 1)))
+		asked := ints(b, -1, 6, 5) // -1: unchanged, in PyTorch's expand
+		ones := b.Node("ConstantOfShape", []string{ints(b, 3)},
+			graph.TensorValue("value", graph.NewTensor("", []int64{1}, 1)))
 		stay := b.Node("Equal", []string{asked, b.Node("Mul", []string{ones, ints(b, -1)})})
 		return b.Node("Expand", []string{in[0], b.Node("Where", []string{stay, ones, asked})})
 	}, true},
@@ -151,7 +172,8 @@ var ruleCases = []ruleCase{
 		return b.Node("Reshape", []string{in[0], b.Node("Constant", nil, graph.Ints("value_ints", 0, 2, 3))})
 	}, true},
 	{"Shape start end", 15, [][]int64{{3, 6, 7}}, func(b *graph.Builder, in []string) string {
-		return b.Node("Reshape", []string{in[0], b.Node("Concat", []string{b.Node("Shape", []string{in[0]}, graph.Int("end", 1)), ints(b, 42)}, graph.Int("axis", 0))})
+		return b.Node("Reshape", []string{in[0], b.Node("Concat",
+			[]string{b.Node("Shape", []string{in[0]}, graph.Int("end", 1)), ints(b, 42)}, graph.Int("axis", 0))})
 	}, true},
 	{"com.microsoft's Gelu", 13, [][]int64{{3, 6, 7}}, func(b *graph.Builder, in []string) string {
 		b.Import("com.microsoft", 1)
@@ -186,7 +208,7 @@ func slices4(lists ...[]int64) func(*graph.Builder, []string) string {
 	}
 }
 
-// TestRules runs each case through ONNX Runtime and holds the inferred shape against the real one.
+// TestRules runs each case through ONNX Runtime and compares the inferred shape with the real one.
 func TestRules(t *testing.T) {
 	for _, c := range ruleCases {
 		t.Run(c.name, func(t *testing.T) {
@@ -207,7 +229,7 @@ func TestRules(t *testing.T) {
 			b.Output(out)
 			m := b.Model()
 			inferred := graph.Infer(m)[out]
-			if out := m.Graph.Outputs[0]; out.Shape == nil || !c.exact { // let the runtime find its own
+			if out := m.Graph.Outputs[0]; out.Shape == nil || !c.exact { // let the runtime infer it
 				out.Shape = nil
 			}
 			real := exec(t, m, feed...)[0]
@@ -219,9 +241,10 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// TestSpoiledShape: the comparison above sees a wrong size, a wrong rank and a size left open.
+// TestSpoiledShape: the comparison above detects a wrong size, a wrong rank and an unknown size.
 func TestSpoiledShape(t *testing.T) {
-	for _, shape := range []graph.Shape{{graph.Fixed(3), graph.Fixed(5)}, {graph.Free("N")}, {graph.Free("N"), graph.Free("")}, nil} {
+	for _, shape := range []graph.Shape{{graph.Fixed(3), graph.Fixed(5)}, {graph.Free("N")},
+		{graph.Free("N"), graph.Free("")}, nil} {
 		probe := &testing.T{}
 		compareShape(probe, &graph.ValueInfo{Shape: shape}, "y", []int64{3, 4}, map[string]int64{"N": 3}, true)
 		if !probe.Failed() {
@@ -230,7 +253,7 @@ func TestSpoiledShape(t *testing.T) {
 	}
 }
 
-// TestRankBomb: a graph that doubles a tensor's rank at every node is followed no further than is sane.
+// TestRankBomb: a graph that doubles a tensor's rank at every node is only tracked up to a limit.
 func TestRankBomb(t *testing.T) {
 	b := graph.NewBuilder("bomb", 13)
 	x := b.Input("x", graph.Int64, graph.ShapeOf(1, 1))

@@ -18,7 +18,7 @@ func gemm(c *call) {
 	c.set(0, a.typ, Shape{rows, cols})
 }
 
-// matMul: as numpy's: a vector is a row on the left and a column on the right, leading sizes broadcast.
+// matMul is like numpy's: a vector is a row on the left and a column on the right; leading sizes broadcast.
 func matMul(c *call) {
 	a, b := c.arg(0).shape, c.arg(1).shape
 	if len(a) == 0 || len(b) == 0 {
@@ -50,7 +50,7 @@ func conv(c *call) {
 	c.set(0, x.typ, append(out, c.windows(x.shape[2:], kernel)...))
 }
 
-// pool: windows over each channel; MaxPool may also give the places of its maxima.
+// pool: windows over each channel; MaxPool may also output the places of its maxima.
 func pool(c *call) {
 	x := c.arg(0)
 	if len(x.shape) < 3 {
@@ -70,11 +70,11 @@ func sizes(s Shape) []int64 {
 	return out
 }
 
-// windows returns how many windows fit along each axis:
+// windows returns the number of windows along each axis:
 //
 //	⌊(size + padding before + after - dilation·(kernel-1) - 1) / stride⌋ + 1
 //
-// rounded up with ceil_mode, where a last window that would start in the padding after is left out; with
+// rounded up with ceil_mode, where a last window that would start in the padding after is left out. With
 // auto_pad SAME_UPPER or SAME_LOWER it is ⌈size / stride⌉.
 func (c *call) windows(in Shape, kernel []int64) Shape {
 	n := len(in)
@@ -83,7 +83,8 @@ func (c *call) windows(in Shape, kernel []int64) Shape {
 	auto := c.Text("auto_pad", "NOTSET")
 	for i := range out {
 		out[i] = Free("")
-		if !in[i].Known() || len(kernel) != n || kernel[i] < 1 || strides == nil || dilations == nil || pads == nil || strides[i] < 1 {
+		if !in[i].Known() || len(kernel) != n || kernel[i] < 1 || strides == nil || dilations == nil || pads == nil ||
+			strides[i] < 1 {
 			continue
 		}
 		if auto == "SAME_UPPER" || auto == "SAME_LOWER" {
@@ -107,7 +108,8 @@ func (c *call) windows(in Shape, kernel []int64) Shape {
 	return out
 }
 
-// spatial returns an attribute with one number an axis, or the default for each; nil where its length is wrong.
+// spatial returns an attribute with one number per axis, or the default for each, or nil if its length is
+// wrong.
 func (c *call) spatial(name string, n int, otherwise int64) []int64 {
 	list := c.Ints(name)
 	if list == nil {
@@ -119,7 +121,7 @@ func (c *call) spatial(name string, n int, otherwise int64) []int64 {
 	return list
 }
 
-// globalPool: one number a channel.
+// globalPool: one number per channel.
 func globalPool(c *call) {
 	x := c.arg(0)
 	if len(x.shape) < 3 {
@@ -128,7 +130,8 @@ func globalPool(c *call) {
 	c.set(0, x.typ, append(Shape{x.shape[0], x.shape[1]}, slices.Repeat(Shape{Fixed(1)}, len(x.shape)-2)...))
 }
 
-// reduce: the axes become 1, or go. They are an attribute, and an input from set 18 on (ReduceSum: 13).
+// reduce: the axes become 1, or are removed. They are an attribute, and an input from set 18 on (ReduceSum:
+// 13).
 func reduce(c *call) {
 	axes, ok := c.listArg(1, "axes")
 	if !ok {
@@ -141,12 +144,12 @@ func reduce(c *call) {
 	c.set(0, c.arg(0).typ, reduced(c.arg(0).shape, axes, c.Int("keepdims", 1) != 0))
 }
 
-// argReduce: like reduce over one axis, giving places.
+// argReduce is like reduce over one axis, and outputs places.
 func argReduce(c *call) {
 	c.set(0, Int64, reduced(c.arg(0).shape, []int64{c.Int("axis", 0)}, c.Int("keepdims", 1) != 0))
 }
 
-// reduced returns the shape after a reduction over the axes (all where none are named).
+// reduced returns the shape after a reduction over the axes (all if none are listed).
 func reduced(in Shape, axes []int64, keep bool) Shape {
 	if in == nil {
 		return nil

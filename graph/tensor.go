@@ -6,8 +6,8 @@ import (
 	"math"
 )
 
-// Tensor is a constant array: an initializer, or the value of an attribute. Its elements are kept in
-// ONNX's raw form (little-endian, row-major), whichever of the file's two forms they came in.
+// Tensor is a constant array: an initializer, or the value of an attribute. Its elements are stored in ONNX's
+// raw form (little-endian, row-major), whichever of the two forms the file used.
 type Tensor struct {
 	Name string
 	Type DataType
@@ -16,11 +16,11 @@ type Tensor struct {
 
 	raw      []byte
 	texts    []string   // of a Text tensor
-	external []Property // where the values are, if they are in another file
+	external []Property // where the values are, if in another file
 	rest     []byte
 }
 
-// maxElements bounds the number of elements of one tensor, far above what a file can hold.
+// maxElements limits the number of elements of one tensor, far above what a file can hold.
 const maxElements = 1 << 40
 
 // Size returns the number of elements.
@@ -35,7 +35,7 @@ func (t *Tensor) Size() (int64, error) {
 	return n, nil
 }
 
-// External returns in which file the tensor's values lie, "" where they are here.
+// External returns the file that holds the tensor's values, or "" if they are here.
 func (t *Tensor) External() string {
 	if t.external == nil {
 		return ""
@@ -48,10 +48,10 @@ func (t *Tensor) External() string {
 	return "(unnamed)"
 }
 
-// Raw returns the elements as bytes, not to be changed.
+// Raw returns the elements as bytes, which must not be changed.
 func (t *Tensor) Raw() []byte { return t.raw }
 
-// check compares the data with type and dims.
+// check validates the data against type and dims.
 func (t *Tensor) check() error {
 	n, err := t.Size()
 	if err != nil {
@@ -75,19 +75,20 @@ func (t *Tensor) check() error {
 	return nil
 }
 
-// here returns why the values cannot be read, if they cannot.
+// here returns an error if the values cannot be read.
 func (t *Tensor) here() error {
 	if file := t.External(); file != "" {
 		return fmt.Errorf("tensor %q: its values are in another file, %q, expected them in the model: "+
-			"save the model as one file (in Python: onnx.save(onnx.load(path), path, save_as_external_data=False))", t.Name, file)
+			"save the model as one file (in Python: onnx.save(onnx.load(path), path, save_as_external_data=False))",
+			t.Name, file)
 	}
 	return nil
 }
 
-// Float64s returns a copy of the elements as float64, for every type that is a real number.
+// Float64s returns a copy of the elements as float64, for every real type.
 func (t *Tensor) Float64s() ([]float64, error) { return decode[float64](t) }
 
-// Float32s returns a copy of the elements as float32, for every type that is a real number.
+// Float32s returns a copy of the elements as float32, for every real type.
 func (t *Tensor) Float32s() ([]float32, error) { return decode[float32](t) }
 
 // Int64s returns a copy of the elements of an integer or bool tensor.
@@ -117,7 +118,8 @@ func decode[T float32 | float64 | int64](t *Tensor) ([]T, error) {
 	return out, nil
 }
 
-// element is how one element of a type is read, and its width in bytes; nil for types that are not read.
+// element returns the function that reads one element of a type, and its width in bytes; nil for unsupported
+// types.
 func element[T float32 | float64 | int64](t DataType) (get func([]byte) T, width int) {
 	le := binary.LittleEndian
 	switch t {
@@ -168,8 +170,8 @@ func half(h uint16) float32 {
 	return sign * float32(math.Ldexp(1024+fraction, exponent-25))
 }
 
-// NewTensor makes a tensor that holds a copy of data. The number of elements must be the product of dims: no
-// dims for a scalar.
+// NewTensor returns a tensor with a copy of data. The number of elements must be the product of dims; a scalar
+// has no dims.
 func NewTensor[T float32 | float64 | int64 | int32 | uint8](name string, data []T, dims ...int64) *Tensor {
 	t := &Tensor{Name: name, Dims: dims}
 	switch any(data).(type) {
@@ -184,9 +186,9 @@ func NewTensor[T float32 | float64 | int64 | int32 | uint8](name string, data []
 	case []uint8:
 		t.Type = Uint8
 	}
-	t.raw, _ = binary.Append([]byte{}, binary.LittleEndian, data) // numbers of a fixed size: no error
+	t.raw, _ = binary.Append([]byte{}, binary.LittleEndian, data) // numbers of a fixed size cannot fail
 	if err := t.check(); err != nil {
-		panic("graph: tensor " + name + ": " + err.Error()) // the caller's own sizes: our bug
+		panic("graph: tensor " + name + ": " + err.Error()) // the caller's own sizes: a bug of ours
 	}
 	return t
 }

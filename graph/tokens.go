@@ -7,34 +7,34 @@ import (
 	"strings"
 )
 
-// A vision transformer makes tokens [N,T,C]: for each picture a class token (and registers, DINOv2 with registers), then
-// one for each of its P patches. The features of such a network have names of their own, for use where a tensor
-// is named, unless a tensor of the graph has that name:
+// A vision transformer makes tokens [N,T,C]: for each picture a class token (and registers, in DINOv2 with
+// registers), then one token for each of its P patches. The features of such a network have their own names,
+// which can be used instead of a tensor's name unless a tensor of the graph has that name:
 //
-//	cls      token 0 of the last tokens; there must be one more than there are patches
+//	cls      token 0 of the last tokens; there must be more tokens than patches
 //	mean     the mean of the last P tokens, (1/P) Σ_{t ≥ T-P} x_t: the patches without class token and registers
 //	pooled   the vector that the network itself makes of its tokens: its output whose name begins with "pool",
 //	         or what its classifier decides by
 //
-// Sources: Dosovitskiy et al., An image is worth 16×16 words, ICLR 2021, eq. 1 and 4 (class token); Darcet et al., Vision
-// transformers need registers, ICLR 2024, section 2.2.
+// Sources: Dosovitskiy et al., An image is worth 16×16 words, ICLR 2021, eq. 1 and 4 (class token); Darcet et
+// al., Vision transformers need registers, ICLR 2024, section 2.2.
 const (
 	ClassToken   = "cls"
 	MeanOfTokens = "mean"
 	PooledTokens = "pooled"
 )
 
-// tokenNames in the order people choose from.
+// tokenNames lists the names in display order.
 var tokenNames = []string{ClassToken, MeanOfTokens, PooledTokens}
 
-// Choice is a feature that can be asked for by a name that is no tensor's.
+// Choice is a feature with a name that is not a tensor's.
 type Choice struct {
 	Name   string // cls, mean or pooled
-	Tensor string // of the graph, that it is made of
-	Dim    int    // 0: known only when it runs
+	Tensor string // the tensor that it is made of
+	Dim    int    // 0: only known at run time
 }
 
-// Choices lists the features of a vision transformer by name; none for other networks.
+// Choices lists the named features of a vision transformer, and none for other networks.
 func Choices(m *Model) []Choice {
 	var list []Choice
 	if _, ok := tokens(m, infer(m)); !ok {
@@ -55,12 +55,12 @@ func Choices(m *Model) []Choice {
 	return list
 }
 
-// IsChoice reports whether a name is one of [Choices]' and no tensor of the graph has it.
+// IsChoice reports whether a name is in [Choices] and no tensor of the graph has it.
 func IsChoice(m *Model, name string) bool {
 	return slices.Contains(tokenNames, name) && m.Graph.Producers()[name] == nil
 }
 
-// chosen returns the tensor that a feature by name is made of.
+// chosen returns the tensor from which a named feature is made.
 func chosen(m *Model, name string) (string, error) {
 	facts := infer(m)
 	if name == PooledTokens {
@@ -74,7 +74,7 @@ func chosen(m *Model, name string) (string, error) {
 	return at, nil
 }
 
-// pooledTensor returns the vector that the network makes itself.
+// pooledTensor returns the vector that the network itself makes of its tokens.
 func pooledTensor(m *Model, facts map[string]fact) (string, error) {
 	if out, ok := pooledOutput(m, facts); ok {
 		return out, nil
@@ -83,28 +83,31 @@ func pooledTensor(m *Model, facts map[string]fact) (string, error) {
 	if err == nil && len(facts[f.Tensor].shape) == 2 {
 		return f.Tensor, nil
 	}
-	return "", fmt.Errorf("graph: %q: found no output [N,C] that begins with \"pool\" and no classifier behind a vector among %s, expected one: %s",
+	return "", fmt.Errorf("graph: %q: found no output [N,C] that begins with \"pool\" and no classifier behind a "+
+		"vector among %s, expected one: %s",
 		PooledTokens, names(m.Graph.Outputs), m.Graph.suggest(""))
 }
 
-// pooledOutput returns the output that says of itself that it is a vector.
+// pooledOutput returns the output whose name says that it is such a vector.
 func pooledOutput(m *Model, facts map[string]fact) (string, bool) {
 	for _, out := range m.Graph.Outputs {
-		if strings.HasPrefix(strings.ToLower(out.Name), "pool") && len(facts[out.Name].shape) == 2 && m.Graph.Producers()[out.Name] != nil {
+		if strings.HasPrefix(strings.ToLower(out.Name), "pool") && len(facts[out.Name].shape) == 2 &&
+			m.Graph.Producers()[out.Name] != nil {
 			return out.Name, true
 		}
 	}
 	return "", false
 }
 
-// tokens finds the last tokens of a vision transformer: an output [N,T,C], or else the nearest tensor of that kind
-// behind the vector that the network makes, looking through normalisations of the vector. T > 1 where known.
+// tokens finds the last tokens of a vision transformer: an output [N,T,C], or the nearest such tensor before
+// the network's vector, skipping normalisations of the vector. T > 1 if it is known.
 func tokens(m *Model, facts map[string]fact) (string, bool) {
 	g := m.Graph
 	makers := g.Producers()
 	is := func(name string, width Dim) bool {
 		f := facts[name]
-		return makers[name] != nil && f.typ.Floating() && len(f.shape) == 3 && f.shape[2] != Fixed(1) && f.shape[1] != Fixed(1) &&
+		return makers[name] != nil && f.typ.Floating() && len(f.shape) == 3 && f.shape[2] != Fixed(1) &&
+			f.shape[1] != Fixed(1) &&
 			(f.shape[2] == width || !width.Known())
 	}
 	for _, out := range g.Outputs {
@@ -123,10 +126,10 @@ func tokens(m *Model, facts map[string]fact) (string, bool) {
 		queue = queue[1:]
 		if n := makers[name]; n != nil && !seen[name] {
 			seen[name] = true
-			if is(name, width) && !n.is("Slice") { // a slice of the tokens leaves the class token out
+			if is(name, width) && !n.is("Slice") { // a slice of the tokens drops the class token
 				return name, true
 			}
-			if len(facts[name].shape) <= 3 { // maps of a convolution end the way
+			if len(facts[name].shape) <= 3 { // the maps of a convolution end the path
 				queue = append(queue, n.Inputs...)
 			}
 		}
@@ -134,8 +137,8 @@ func tokens(m *Model, facts map[string]fact) (string, bool) {
 	return "", false
 }
 
-// patches returns how many patches the first convolution cuts a picture into: its windows lie side by side. 0: not
-// known.
+// patches returns how many patches the first convolution cuts a picture into, with adjacent windows, or 0 if
+// unknown.
 func patches(m *Model, facts map[string]fact) int64 {
 	at := slices.IndexFunc(m.Graph.Nodes, func(n *Node) bool { return n.is("Conv") })
 	if at < 0 {
@@ -150,7 +153,8 @@ func patches(m *Model, facts map[string]fact) int64 {
 	return maps[2].Size * maps[3].Size
 }
 
-// tokenVector cuts a model at its tokens and makes the class token, or the mean of the patches, its only output.
+// tokenVector cuts a model at its tokens and makes the class token, or the mean of the patches, its only
+// output.
 func tokenVector(m *Model, name string) (*Model, string, error) {
 	at, err := chosen(m, name)
 	if err != nil {
@@ -166,13 +170,15 @@ func tokenVector(m *Model, name string) (*Model, string, error) {
 	output := b.Fresh("features")
 	switch {
 	case name == ClassToken && n > 0 && all.Known() && all.Size <= n:
-		return nil, "", fmt.Errorf("graph: %q: found %d tokens in %q for %d patches, expected a class token before them: ask for %s or %s",
+		return nil, "", fmt.Errorf("graph: %q: found %d tokens in %q for %d patches, expected a class token before "+
+			"them: ask for %s or %s",
 			name, all.Size, at, n, MeanOfTokens, PooledTokens)
 	case name == ClassToken:
 		b.NodeTo(output, "Gather", []string{at, b.Constant(NewTensor("first_token", []int64{0}))}, Int("axis", 1))
 	case n == 0:
-		return nil, "", fmt.Errorf("graph: %q: found no convolution that cuts the picture into patches of known number, expected one to tell "+
-			"patches from other tokens: ask for %s or %s", name, ClassToken, PooledTokens)
+		return nil, "", fmt.Errorf("graph: %q: found no convolution that cuts the picture into a known number of "+
+			"patches, which is needed to tell patches from other tokens: ask for %s or %s", name, ClassToken,
+			PooledTokens)
 	case all.Known() && all.Size < n:
 		return nil, "", fmt.Errorf("graph: %q: found %d tokens in %q for %d patches, expected one for each: ask for %s",
 			name, all.Size, at, n, PooledTokens)
@@ -183,14 +189,16 @@ func tokenVector(m *Model, name string) (*Model, string, error) {
 	return b.Model(), output, nil
 }
 
-// meanOfLast averages the last n of a tensor's axis 1, written as the model's operator set has it.
+// meanOfLast averages the last n entries of a tensor's axis 1, in the form that the model's operator set
+// requires.
 func (b *Builder) meanOfLast(output, tensor string, n int64) {
 	axis := func(name string, v int64) string { return b.Constant(NewTensor(name, []int64{v}, 1)) }
 	var last string
 	if b.Opset() < 10 {
 		last = b.Node("Slice", []string{tensor}, Ints("axes", 1), Ints("starts", -n), Ints("ends", math.MaxInt64))
 	} else {
-		last = b.Node("Slice", []string{tensor, axis("first_patch", -n), axis("end", math.MaxInt64), axis("tokens_axis", 1)})
+		last = b.Node("Slice", []string{tensor, axis("first_patch", -n), axis("end", math.MaxInt64),
+			axis("tokens_axis", 1)})
 	}
 	if b.Opset() < 18 {
 		b.NodeTo(output, "ReduceMean", []string{last}, Ints("axes", 1), Int("keepdims", 0))

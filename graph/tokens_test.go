@@ -9,8 +9,9 @@ import (
 	"winnow/graph"
 )
 
-// vision is the skeleton of a vision transformer over pictures of side×side (0: free): patches of 4×4, extra tokens before
-// them, a normalisation, and a classifier on the class token or, as DINOv2 is exported, tokens and a pooled vector.
+// vision is the skeleton of a vision transformer over pictures of side×side (0: free): patches of 4×4, extra
+// tokens before them, a normalisation, and a classifier on the class token or, as in exports of DINOv2, tokens
+// and a pooled vector.
 func vision(opset, side, extra int64, classifier bool) *graph.Model {
 	b := graph.NewBuilder("vision", opset)
 	size := graph.Fixed(side)
@@ -19,15 +20,19 @@ func vision(opset, side, extra int64, classifier bool) *graph.Model {
 	}
 	x := b.Input("x", graph.Float32, graph.Shape{graph.Free("N"), graph.Fixed(3), size, size})
 	maps := b.NodeTo("patches", "Conv", []string{x, weight(b, 6, 3, 4, 4)}, graph.Ints("strides", 4, 4))
-	n := b.Node("Gather", []string{b.Node("Shape", []string{maps}), b.Constant(graph.NewTensor("zero", []int64{0}, 1))}, graph.Int("axis", 0))
+	n := b.Node("Gather", []string{b.Node("Shape", []string{maps}), b.Constant(graph.NewTensor("zero", []int64{0}, 1))},
+		graph.Int("axis", 0))
 	shape := b.Node("Concat", []string{n, b.Constant(graph.NewTensor("tail", []int64{6, -1}, 2))}, graph.Int("axis", 0))
 	all := b.Node("Transpose", []string{b.Node("Reshape", []string{maps, shape})}, graph.Ints("perm", 0, 2, 1))
 	if extra > 0 {
-		target := b.Node("Concat", []string{n, b.Constant(graph.NewTensor("rest", []int64{extra, 6}, 2))}, graph.Int("axis", 0))
-		all = b.Node("Concat", []string{b.Node("Expand", []string{weight(b, 1, extra, 6), target}), all}, graph.Int("axis", 1))
+		target := b.Node("Concat", []string{n, b.Constant(graph.NewTensor("rest", []int64{extra, 6}, 2))},
+			graph.Int("axis", 0))
+		all = b.Node("Concat", []string{b.Node("Expand", []string{weight(b, 1, extra, 6), target}), all},
+			graph.Int("axis", 1))
 	}
 	tokens := b.NodeTo("tokens", "Mul", []string{all, weight(b, 6)})
-	picked := b.NodeTo("pooler_output", "Gather", []string{tokens, b.Constant(graph.NewTensor("first", []int64{0}))}, graph.Int("axis", 1))
+	picked := b.NodeTo("pooler_output", "Gather", []string{tokens, b.Constant(graph.NewTensor("first", []int64{0}))},
+		graph.Int("axis", 1))
 	if classifier {
 		scaled := b.NodeTo("scaled", "Mul", []string{picked, weight(b, 6)})
 		b.Output(b.NodeTo("logits", "Gemm", []string{scaled, weight(b, 10, 6)}, graph.Int("transB", 1)))
@@ -37,7 +42,7 @@ func vision(opset, side, extra int64, classifier bool) *graph.Model {
 	return b.Model()
 }
 
-// TestTokens: the features by name are what loops over the tokens give, under every way to write them.
+// TestTokens: the named features equal loops over the tokens, for every way to write them.
 func TestTokens(t *testing.T) {
 	const patches = 4 // of 8×8
 	for _, c := range []struct {
@@ -90,10 +95,11 @@ func TestTokensRefused(t *testing.T) {
 		m            *graph.Model
 		choice, want string
 	}{
-		"no tokens":        {plain, "mean", "expected a vision transformer"},
-		"no class token":   {vision(13, 8, 0, false), "cls", "found 4 tokens in \"tokens\" for 4 patches, expected a class token"},
-		"free size":        {vision(13, 0, 1, false), "mean", "patches of known number"},
-		"overlapping":      {transformer(17), "mean", "patches of known number"},
+		"no tokens": {plain, "mean", "expected a vision transformer"},
+		"no class token": {vision(13, 8, 0, false), "cls",
+			"found 4 tokens in \"tokens\" for 4 patches, expected a class token"},
+		"free size":        {vision(13, 0, 1, false), "mean", "known number of patches"},
+		"overlapping":      {transformer(17), "mean", "known number of patches"},
 		"no such tensor":   {plain, "average", "no node makes it"},
 		"nothing pooled":   {beside(vision(13, 8, 1, false), "tokens"), "pooled", `begins with "pool"`},
 		"not even a graph": {beside(vision(13, 8, 1, false), "patches"), "cls", "found no tokens"},
@@ -105,7 +111,7 @@ func TestTokensRefused(t *testing.T) {
 	if list := graph.Choices(plain); list != nil {
 		t.Errorf("found %v", list)
 	}
-	// A tensor that is called like a choice is meant itself.
+	// A tensor with the name of a choice takes precedence.
 	b := graph.Extend(plain)
 	b.SetOutputs(b.NodeTo("mean", "Identity", []string{plain.Graph.Outputs[0].Name}))
 	if _, output, _, err := graph.Vector(b.Model(), "mean"); err != nil || output != "mean" {
@@ -119,7 +125,8 @@ func TestTokensByDefault(t *testing.T) {
 	if err != nil || found.Tensor != "pooler_output" {
 		t.Errorf("found %+v, %v", found, err)
 	}
-	if _, err = graph.FeatureTensor(beside(vision(13, 8, 1, false), "tokens")); err == nil || !strings.Contains(err.Error(), "--output: cls, mean or a tensor") {
+	if _, err = graph.FeatureTensor(beside(vision(13, 8, 1, false), "tokens")); err == nil ||
+		!strings.Contains(err.Error(), "--output: cls, mean or a tensor") {
 		t.Errorf("found %v", err)
 	}
 }

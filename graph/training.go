@@ -4,8 +4,8 @@ import (
 	"slices"
 )
 
-// Known returns the elements of the small integer tensors whose values follow from the model alone, shapes and axes
-// for the most part.
+// Known returns the elements of the small integer tensors whose values follow from the model alone, mostly
+// shapes and axes.
 func Known(m *Model) map[string][]int64 {
 	values := map[string][]int64{}
 	for name, f := range infer(m) {
@@ -16,10 +16,10 @@ func Known(m *Model) map[string][]int64 {
 	return values
 }
 
-// Reserve takes every name of another graph, so that both can be told apart by names alone.
+// Reserve marks every name of another graph as taken, so that names of the two graphs never coincide.
 func (b *Builder) Reserve(g *Graph) { b.takeAll(g) }
 
-// Import makes the model use an operator set of another domain.
+// Import declares that the model uses an operator set of another domain.
 func (b *Builder) Import(domain string, version int64) {
 	for _, o := range b.m.Opsets {
 		if o.Domain == domain {
@@ -29,7 +29,7 @@ func (b *Builder) Import(domain string, version int64) {
 	b.m.Opsets = append(slices.Clone(b.m.Opsets), Opset{Domain: domain, Version: version})
 }
 
-// Prune drops the nodes and constants that none of these tensors needs.
+// Prune removes the nodes and constants that none of these tensors needs.
 func (b *Builder) Prune(tensors []string) {
 	g := b.m.Graph
 	nodes, needed := g.behind(tensors...)
@@ -37,8 +37,8 @@ func (b *Builder) Prune(tensors []string) {
 	g.Initializers = filter(g.Initializers, func(t *Tensor) bool { return needed[t.Name] })
 }
 
-// ConstantValue returns the tensor that a Constant node makes, named as its output; nil for other nodes, and for
-// constants that are text or sparse.
+// ConstantValue returns the tensor that a Constant node makes, named like its output, or nil for other nodes
+// and for constants that are text or sparse.
 func (n *Node) ConstantValue() *Tensor {
 	if !n.is("Constant") || len(n.Outputs) != 1 || len(n.Attributes) != 1 {
 		return nil

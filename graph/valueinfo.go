@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Dim is one size of a shape: fixed, or free with Size -1 and perhaps a name ("N"). Two free sizes of the
+// Dim is one size of a shape: fixed, or free with Size -1 and perhaps a name ("N"). Two free sizes with the
 // same name are equal.
 type Dim struct {
 	Size int64
@@ -17,7 +17,7 @@ type Dim struct {
 // Fixed returns a known size.
 func Fixed(n int64) Dim { return Dim{Size: n} }
 
-// Free returns a size that is only known when the model runs; name may be "".
+// Free returns a size that is only known at run time; name may be "".
 func Free(name string) Dim { return Dim{Size: -1, Name: name} }
 
 // Known reports whether the size is fixed.
@@ -39,10 +39,10 @@ func (d Dim) String() string {
 	return "?"
 }
 
-// Shape lists the sizes of a tensor: nil where even their number is unknown, empty for a scalar.
+// Shape lists the sizes of a tensor: nil if even their number is unknown, empty for a scalar.
 type Shape []Dim
 
-// ShapeOf makes a shape of fixed sizes; -1 is a free one.
+// ShapeOf returns a shape of fixed sizes; -1 is a free one.
 func ShapeOf(sizes ...int64) Shape {
 	s := make(Shape, len(sizes))
 	for i, n := range sizes {
@@ -51,7 +51,7 @@ func ShapeOf(sizes ...int64) Shape {
 	return s
 }
 
-// String returns the shape as people write it: [N,3,224,224], or "?" where nothing is known.
+// String returns the shape in the usual notation, [N,3,224,224], or "?" if nothing is known.
 func (s Shape) String() string {
 	if s == nil {
 		return "?"
@@ -63,8 +63,8 @@ func (s Shape) String() string {
 	return "[" + strings.Join(parts, ",") + "]"
 }
 
-// ValueInfo describes a tensor: an input, an output, or one in between. Type 0 is a value that is no tensor
-// (a sequence, a map) or one about which nothing is said.
+// ValueInfo describes a tensor: an input, an output, or an intermediate one. Type 0 is a value that is not a
+// tensor (a sequence, a map), or whose type is not stated.
 type ValueInfo struct {
 	Name  string
 	Type  DataType
@@ -79,7 +79,7 @@ func (v *ValueInfo) String() string {
 	return strconv.Quote(v.Name) + " " + v.Type.String() + " " + v.Shape.String()
 }
 
-// find returns the value info of that name, or nil.
+// find returns the value info with that name, or nil.
 func find(list []*ValueInfo, name string) *ValueInfo {
 	for _, v := range list {
 		if v.Name == name {

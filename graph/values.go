@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// WithValues puts numbers into a model: each named initializer, or tensor that a Constant node makes, gets the values
-// given, row-major, and keeps its shape and its type, float32. It is how trained weights and running statistics go
-// back into the model that they came from, which then is an ordinary file again.
+// WithValues stores numbers in a model. Each named initializer, or tensor made by a Constant node, gets the
+// given values, row-major, and keeps its shape and its type, float32. This puts trained weights and running
+// statistics back into the original model, which is then an ordinary file again.
 func WithValues(m *Model, values map[string][]float32) (*Model, error) {
 	c := Extend(m).Model()
 	left := maps.Clone(values)
@@ -23,7 +23,8 @@ func WithValues(m *Model, values map[string][]float32) (*Model, error) {
 			return nil, fmt.Errorf("graph: tensor %q: %w", t.Name, err)
 		}
 		if t.Type != Float32 || n != int64(len(v)) {
-			return nil, fmt.Errorf("graph: tensor %q: found %d values for %v %v, expected %d for float32", t.Name, len(v), t.Type, t.Dims, n)
+			return nil, fmt.Errorf("graph: tensor %q: found %d values for %v %v, expected %d for float32", t.Name,
+				len(v), t.Type, t.Dims, n)
 		}
 		f := NewTensor(t.Name, v, t.Dims...)
 		f.Doc, f.rest = t.Doc, t.rest
@@ -50,7 +51,8 @@ func WithValues(m *Model, values map[string][]float32) (*Model, error) {
 		c.Graph.Nodes[i] = &node
 	}
 	if len(left) > 0 {
-		return nil, fmt.Errorf("graph: values %q: the model has no constants of these names", slices.Sorted(maps.Keys(left)))
+		return nil, fmt.Errorf("graph: values %q: the model has no constants of these names",
+			slices.Sorted(maps.Keys(left)))
 	}
 	return c, nil
 }

@@ -17,9 +17,11 @@ func valuesModel() *graph.Model {
 	w := b.Constant(graph.NewTensor("w", []float32{1, 2, 3, 4}, 2, 2))
 	i := b.Constant(graph.NewTensor("i", []int64{1}))
 	c := b.Fresh("c")
-	b.Add(&graph.Node{Op: "Constant", Outputs: []string{c}, Attributes: []*graph.Attribute{graph.TensorValue("value", graph.NewTensor("", []float32{5, 6}, 2))}})
+	b.Add(&graph.Node{Op: "Constant", Outputs: []string{c},
+		Attributes: []*graph.Attribute{graph.TensorValue("value", graph.NewTensor("", []float32{5, 6}, 2))}})
 	f := b.Fresh("f")
-	b.Add(&graph.Node{Op: "Constant", Outputs: []string{f}, Attributes: []*graph.Attribute{graph.Float("value_float", 7)}})
+	b.Add(&graph.Node{Op: "Constant", Outputs: []string{f},
+		Attributes: []*graph.Attribute{graph.Float("value_float", 7)}})
 	y := b.Node("Mul", []string{b.Node("Add", []string{b.Node("MatMul", []string{x, w}), c}), f})
 	b.Output(b.NodeTo("y", "Gather", []string{y, i}, graph.Int("axis", 0)))
 	return b.Model()
@@ -77,10 +79,12 @@ func TestWithValuesRefuses(t *testing.T) {
 		values []float32
 		want   string
 	}{
-		{"nothing", []float32{1}, `"nothing"`}, {"w", []float32{1, 2, 3}, "found 3 values"}, {"i", []float32{1}, "int64"},
+		{"nothing", []float32{1}, `"nothing"`}, {"w", []float32{1, 2, 3}, "found 3 values"},
+		{"i", []float32{1}, "int64"},
 		{"c", []float32{1}, "found 1 values"}, {"y", []float32{1}, `"y"`},
 	} {
-		if _, err := graph.WithValues(valuesModel(), map[string][]float32{c.name: c.values}); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := graph.WithValues(valuesModel(), map[string][]float32{c.name: c.values}); err == nil ||
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, expected %q", c.name, err, c.want)
 		}
 	}

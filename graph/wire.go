@@ -15,7 +15,7 @@ type field struct {
 	kind   protowire.Type
 	num    uint64 // of a varint or a fixed-size number
 	bytes  []byte // of a length-delimited field
-	whole  []byte // key and value, as they stand in the message
+	whole  []byte // key and value, as in the message
 }
 
 // each calls visit with the fields of a message, in order.
@@ -55,10 +55,10 @@ func (f *field) parse(b []byte) (int, error) {
 	case protowire.BytesType:
 		length, k := protowire.ConsumeVarint(value)
 		if k >= 0 && length > uint64(len(value)-k) {
-			return 0, fmt.Errorf("cut short: field %d has %d bytes, %d are there", number, length, len(value)-k)
+			return 0, fmt.Errorf("cut short: field %d has %d bytes, found %d", number, length, len(value)-k)
 		}
 		f.bytes, m = protowire.ConsumeBytes(value)
-	default: // groups, which ONNX does not have
+	default: // groups, which ONNX does not use
 		return 0, errors.New("this is not an ONNX model")
 	}
 	if m < 0 {
@@ -84,7 +84,7 @@ func (f *field) want(kind protowire.Type) error {
 	return nil
 }
 
-// text reads a string (ONNX's are byte strings in effect: what is in them is not our business).
+// text reads a string (in ONNX effectively a byte string; its encoding is not checked).
 func (f *field) text(dst *string) error {
 	*dst = string(f.bytes)
 	return f.want(protowire.BytesType)
@@ -150,11 +150,10 @@ func (f *field) floats(dst *[]float32) error {
 	return nil
 }
 
-// gathered is the bytes of repeated numbers of a fixed size: a packed field that is the only one is not
-// copied.
+// gathered holds the bytes of repeated numbers of a fixed size. A single packed field is not copied.
 type gathered struct {
 	bytes []byte
-	own   bool // bytes is ours to append to, no part of the file
+	own   bool // bytes may be appended to; it is not part of the file
 }
 
 func (g *gathered) add(b []byte) {

@@ -15,7 +15,7 @@ import (
 	"winnow/internal/testing/memory"
 )
 
-// msg writes protobuf by hand: what the reader must understand, built without the writer.
+// msg writes protobuf by hand, without the writer, as input for the reader.
 type msg []byte
 
 func (m msg) num(field protowire.Number, v uint64) msg {
@@ -28,12 +28,12 @@ func (m msg) bytes(field protowire.Number, b []byte) msg {
 
 func (m msg) text(field protowire.Number, s string) msg { return m.bytes(field, []byte(s)) }
 
-// file is a model around the fields of a graph.
+// file wraps the fields of a graph in a model.
 func file(graph msg) []byte {
 	return msg{}.num(1, 8).bytes(7, graph).bytes(8, msg{}.num(2, 17))
 }
 
-// TestUnknownFields: an unknown field, at any level, is still there after reading and writing.
+// TestUnknownFields: unknown fields at any level survive reading and writing.
 func TestUnknownFields(t *testing.T) {
 	mark := func(m msg, text string) msg { return m.text(900, text) }
 	dim := mark(msg{}.text(2, "N"), "in dim")
@@ -51,7 +51,8 @@ func TestUnknownFields(t *testing.T) {
 		t.Fatal(err)
 	}
 	out := m.Marshal()
-	for _, place := range []string{"dim", "shape", "tensor type", "type", "value info", "attribute", "node", "tensor", "graph", "model", "opset"} {
+	for _, place := range []string{"dim", "shape", "tensor type", "type", "value info", "attribute", "node", "tensor",
+		"graph", "model", "opset"} {
 		if field := (msg{}).text(900, "in "+place); !bytes.Contains(out, field) {
 			t.Errorf("the field in %s is gone", place)
 		}
@@ -61,7 +62,7 @@ func TestUnknownFields(t *testing.T) {
 	}
 }
 
-// TestTensorForms reads one tensor in each of the forms the format has for it.
+// TestTensorForms reads one tensor in each form that the format has for it.
 func TestTensorForms(t *testing.T) {
 	packed := func(list ...uint64) (b []byte) {
 		for _, v := range list {
@@ -77,9 +78,11 @@ func TestTensorForms(t *testing.T) {
 	}
 	minus := func(v int64) uint64 { return uint64(-v) }
 	tensor := func(typ graph.DataType) msg { return msg{}.num(1, 2).num(2, uint64(typ)).text(8, "w") }
-	unpacked := protowire.AppendFixed32(protowire.AppendTag(tensor(graph.Float32), 4, protowire.Fixed32Type), math.Float32bits(1.5))
+	unpacked := protowire.AppendFixed32(protowire.AppendTag(tensor(graph.Float32), 4, protowire.Fixed32Type),
+		math.Float32bits(1.5))
 	unpacked = protowire.AppendFixed32(protowire.AppendTag(unpacked, 4, protowire.Fixed32Type), math.Float32bits(-2))
-	doubles := binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, math.Float64bits(1.5)), math.Float64bits(-2))
+	doubles := binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, math.Float64bits(1.5)),
+		math.Float64bits(-2))
 	for name, c := range map[string]struct {
 		m    msg
 		want []float64
@@ -91,17 +94,18 @@ func TestTensorForms(t *testing.T) {
 		"double":           {tensor(graph.Float64).bytes(10, doubles), []float64{1.5, -2}},
 		"int64":            {tensor(graph.Int64).bytes(7, packed(7, minus(3))), []float64{7, -3}},
 		"int64 one by one": {tensor(graph.Int64).num(7, 7).num(7, minus(3)), []float64{7, -3}},
-		"int64 raw":        {tensor(graph.Int64).bytes(9, append(make([]byte, 8), bytes.Repeat([]byte{0xff}, 8)...)), []float64{0, -1}},
-		"int32":            {tensor(graph.Int32).bytes(5, packed(7, minus(3))), []float64{7, -3}},
-		"int16":            {tensor(graph.Int16).bytes(5, packed(7, minus(3))), []float64{7, -3}},
-		"int8":             {tensor(graph.Int8).bytes(5, packed(7, minus(3))), []float64{7, -3}},
-		"uint8":            {tensor(graph.Uint8).bytes(5, packed(7, 200)), []float64{7, 200}},
-		"bool":             {tensor(graph.Bool).bytes(5, packed(1, 0)), []float64{1, 0}},
-		"uint32":           {tensor(graph.Uint32).bytes(11, packed(7, 1<<31)), []float64{7, 1 << 31}},
-		"uint64":           {tensor(graph.Uint64).bytes(11, packed(7, 1<<40)), []float64{7, 1 << 40}},
-		"float16":          {tensor(graph.Float16).bytes(5, packed(0x3e00, 0xc000)), []float64{1.5, -2}},
-		"float16 small":    {tensor(graph.Float16).bytes(5, packed(0x0001, 0x7bff)), []float64{0x1p-24, 65504}},
-		"bfloat16":         {tensor(graph.BFloat16).bytes(5, packed(0x3fc0, 0xc000)), []float64{1.5, -2}},
+		"int64 raw": {tensor(graph.Int64).bytes(9, append(make([]byte, 8), bytes.Repeat([]byte{0xff}, 8)...)),
+			[]float64{0, -1}},
+		"int32":         {tensor(graph.Int32).bytes(5, packed(7, minus(3))), []float64{7, -3}},
+		"int16":         {tensor(graph.Int16).bytes(5, packed(7, minus(3))), []float64{7, -3}},
+		"int8":          {tensor(graph.Int8).bytes(5, packed(7, minus(3))), []float64{7, -3}},
+		"uint8":         {tensor(graph.Uint8).bytes(5, packed(7, 200)), []float64{7, 200}},
+		"bool":          {tensor(graph.Bool).bytes(5, packed(1, 0)), []float64{1, 0}},
+		"uint32":        {tensor(graph.Uint32).bytes(11, packed(7, 1<<31)), []float64{7, 1 << 31}},
+		"uint64":        {tensor(graph.Uint64).bytes(11, packed(7, 1<<40)), []float64{7, 1 << 40}},
+		"float16":       {tensor(graph.Float16).bytes(5, packed(0x3e00, 0xc000)), []float64{1.5, -2}},
+		"float16 small": {tensor(graph.Float16).bytes(5, packed(0x0001, 0x7bff)), []float64{0x1p-24, 65504}},
+		"bfloat16":      {tensor(graph.BFloat16).bytes(5, packed(0x3fc0, 0xc000)), []float64{1.5, -2}},
 	} {
 		m, err := graph.Read(file(msg{}.bytes(5, c.m)))
 		if err != nil {
@@ -132,7 +136,7 @@ func TestHalfEnds(t *testing.T) {
 	}
 }
 
-// TestReadRefuses: each bad file gives one line that says what is wrong.
+// TestReadRefuses: each bad file gives a one-line error that says what is wrong.
 func TestReadRefuses(t *testing.T) {
 	whole := small(13).Marshal()
 	weight := func(m msg) []byte { return file(msg{}.bytes(5, m.text(8, "w"))) }
@@ -140,32 +144,36 @@ func TestReadRefuses(t *testing.T) {
 		data []byte
 		want string
 	}{
-		"empty":            {nil, "found an empty file"},
-		"text":             {[]byte("#!/bin/sh\necho this is no model\n"), "not an ONNX model"},
-		"half":             {whole[:len(whole)/2], "cut short"},
-		"no graph":         {msg{}.num(1, 8), "found no graph"},
-		"no operator set":  {msg{}.num(1, 8).bytes(7, nil), "found no operator set"},
-		"two graphs":       {append(file(nil), file(nil)...), "two graphs"},
-		"no operator":      {file(msg{}.bytes(1, msg{}.text(1, "x"))), "node 1 \"\": found no operator"},
-		"too few values":   {weight(msg{}.num(1, 3).num(2, 1).bytes(9, make([]byte, 8))), "float32 [3]: found 8 bytes of data, expected 12"},
-		"huge":             {weight(msg{}.num(1, 1<<40).num(1, 1<<40).num(2, 1)), "are not sizes"},
-		"negative":         {weight(msg{}.num(1, math.MaxUint64).num(2, 1)), "are not sizes"},
-		"unknown type":     {weight(msg{}.num(1, 1).num(2, 99)), "element type 99 is not known"},
-		"two forms":        {weight(msg{}.num(1, 1).num(2, 1).bytes(9, make([]byte, 4)).bytes(4, make([]byte, 4))), "two forms"},
+		"empty":           {nil, "found an empty file"},
+		"text":            {[]byte("#!/bin/sh\necho this is no model\n"), "not an ONNX model"},
+		"half":            {whole[:len(whole)/2], "cut short"},
+		"no graph":        {msg{}.num(1, 8), "found no graph"},
+		"no operator set": {msg{}.num(1, 8).bytes(7, nil), "found no operator set"},
+		"two graphs":      {append(file(nil), file(nil)...), "two graphs"},
+		"no operator":     {file(msg{}.bytes(1, msg{}.text(1, "x"))), "node 1 \"\": found no operator"},
+		"too few values": {weight(msg{}.num(1, 3).num(2, 1).bytes(9, make([]byte, 8))),
+			"float32 [3]: found 8 bytes of data, expected 12"},
+		"huge":         {weight(msg{}.num(1, 1<<40).num(1, 1<<40).num(2, 1)), "are not sizes"},
+		"negative":     {weight(msg{}.num(1, math.MaxUint64).num(2, 1)), "are not sizes"},
+		"unknown type": {weight(msg{}.num(1, 1).num(2, 99)), "element type 99 is not known"},
+		"two forms": {weight(msg{}.num(1, 1).num(2, 1).bytes(9, make([]byte, 4)).bytes(4, make([]byte, 4))),
+			"two forms"},
 		"wrong wire type":  {msg{}.text(1, "eight"), "found wire type 2, expected 0"},
 		"number in middle": {append(whole, 0x08, 0xff), "cut short"},
 	} {
 		_, err := graph.Read(c.data)
-		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), "graph: ") || strings.Contains(err.Error(), "\n") {
+		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), "graph: ") ||
+			strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: found %v, expected %q", name, err, c.want)
 		}
 	}
-	if _, err := graph.ReadNamed("resnet.onnx", whole[:99]); err == nil || !strings.HasPrefix(err.Error(), "graph: resnet.onnx: ") {
+	if _, err := graph.ReadNamed("resnet.onnx", whole[:99]); err == nil ||
+		!strings.HasPrefix(err.Error(), "graph: resnet.onnx: ") {
 		t.Errorf("found %v, expected the file's name", err)
 	}
 }
 
-// TestDepth: graphs inside graphs end at some depth, with an error and not with the stack.
+// TestDepth: too deeply nested graphs are an error, not a stack overflow.
 func TestDepth(t *testing.T) {
 	g := msg{}
 	for range 1000 {
@@ -176,7 +184,8 @@ func TestDepth(t *testing.T) {
 	}
 }
 
-// TestExternal: a tensor whose values are in another file is read, and refused with what to do when used.
+// TestExternal: a tensor whose values are in another file can be read; using it is an error that says what to
+// do.
 func TestExternal(t *testing.T) {
 	place := msg{}.text(1, "location").text(2, "weights.bin")
 	w := msg{}.num(1, 1000).num(2, 1).text(8, "w").bytes(13, place).num(14, 1)
@@ -191,7 +200,8 @@ func TestExternal(t *testing.T) {
 	}
 	_, valuesErr := m.Graph.Initializers[0].Float32s()
 	for _, err := range []error{m.Check(), valuesErr} {
-		if err == nil || !strings.Contains(err.Error(), `"weights.bin"`) || !strings.Contains(err.Error(), "save_as_external_data=False") {
+		if err == nil || !strings.Contains(err.Error(), `"weights.bin"`) ||
+			!strings.Contains(err.Error(), "save_as_external_data=False") {
 			t.Errorf("found %v", err)
 		}
 	}
@@ -200,11 +210,13 @@ func TestExternal(t *testing.T) {
 	}
 }
 
-// TestDamaged cuts a file everywhere and flips every bit of it: an error or another model, never a panic.
+// TestDamaged cuts a file everywhere and flips every bit of it: the result is an error or another model, never
+// a panic.
 func TestDamaged(t *testing.T) {
 	whole := small(13).Marshal()
 	for n := range whole {
-		if m, err := graph.Read(whole[:n]); err == nil && m.Check() == nil && n < bytes.LastIndex(whole, []byte("prob")) {
+		if m, err := graph.Read(whole[:n]); err == nil && m.Check() == nil &&
+			n < bytes.LastIndex(whole, []byte("prob")) {
 			t.Errorf("cut at %d of %d bytes: no error", n, len(whole))
 		}
 	}
@@ -215,7 +227,8 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
-// walkAll does with arbitrary bytes what the program does with a file; deep also compares field by field.
+// walkAll does with arbitrary bytes what the program does with a file; with deep it also compares field by
+// field.
 func walkAll(t *testing.T, data []byte, deep bool) {
 	t.Helper()
 	m, err := graph.Read(data)
@@ -267,7 +280,7 @@ func FuzzRead(f *testing.F) {
 				graph.Infer(m)
 			}
 		})
-		if len(data) < 1<<16 { // what matters is how fields nest; big inputs only slow the search
+		if len(data) < 1<<16 { // the nesting of fields matters; large inputs only slow the search
 			walkAll(t, data, true)
 		}
 	})

@@ -31,8 +31,8 @@ func (m *Model) Marshal() []byte {
 	return w.assemble()
 }
 
-// message is a protobuf message being written. Big pieces are only noted with their place, so that nesting
-// copies them once, at the end.
+// message is a protobuf message being written. Large pieces are stored as references with their position, so
+// that nested messages copy them only once, at the end.
 type message struct {
 	small []byte
 	big   []piece
@@ -40,11 +40,11 @@ type message struct {
 }
 
 type piece struct {
-	at    int // it stands before small[at]
+	at    int // position in small
 	bytes []byte
 }
 
-// copyBelow is the size up to which bytes are simply copied.
+// copyBelow is the size up to which bytes are copied immediately.
 const copyBelow = 4096
 
 func (w *message) size() int { return len(w.small) + w.extra }
@@ -53,7 +53,7 @@ func (w *message) key(n protowire.Number, t protowire.Type) {
 	w.small = protowire.AppendTag(w.small, n, t)
 }
 
-// num writes a number that is not zero, the default.
+// num writes a number unless it is zero, the default.
 func (w *message) num(n protowire.Number, v int64) {
 	if v != 0 {
 		w.always(n, v)
@@ -65,7 +65,7 @@ func (w *message) always(n protowire.Number, v int64) {
 	w.small = protowire.AppendVarint(w.small, uint64(v))
 }
 
-// text writes a string that is not empty, the default.
+// text writes a string unless it is empty, the default.
 func (w *message) text(n protowire.Number, s string) {
 	if s != "" {
 		w.texts(n, s)
@@ -101,7 +101,7 @@ func (w *message) message(n protowire.Number, e *message) {
 	w.small = append(w.small, e.small...)
 }
 
-// nest writes a field for each of a list's elements.
+// nest writes one field for each element of a list.
 func nest[T interface{ message() message }](w *message, n protowire.Number, list []T) {
 	for _, v := range list {
 		e := v.message()
@@ -130,7 +130,7 @@ func (w *message) properties(n protowire.Number, list []Property) {
 	}
 }
 
-// assemble puts the big pieces in their places.
+// assemble inserts the large pieces at their positions.
 func (w *message) assemble() []byte {
 	out := make([]byte, 0, w.size())
 	from := 0

@@ -14,9 +14,9 @@ import (
 	"winnow/internal/testing/orttest"
 )
 
-// BenchmarkHeadStep measures Forward and Backward of the linear head of the claim (batch 64, 2048→512)
-// and, turn by turn in the same run, the two bare products that no implementation can avoid: with gonum's own
-// products, and with ONNX Runtime's as the command runs it. The solver's share is measured in train.
+// BenchmarkHeadStep measures Forward and Backward of the linear head of the claim (batch 64, 2048→512) and,
+// alternately in the same run, the two bare products that no implementation can avoid: with gonum's products,
+// and with ONNX Runtime's, which the command uses. The solver's share is measured in train.
 func BenchmarkHeadStep(b *testing.B) {
 	b.Run("gonum", func(b *testing.B) {
 		blas32.Use(gonum.Implementation{})

@@ -10,16 +10,24 @@ import (
 	"gorgonia.org/gorgonia"
 )
 
-// shareProducts makes Gorgonia, in the whole process, multiply matrices with what serves blas32 and blas64.
+// shareProducts makes Gorgonia, in the whole process, multiply matrices with the implementations of blas32 and
+// blas64.
 var shareProducts = sync.OnceFunc(func() { gorgonia.Use(products{}) })
 
-// products is gonum's BLAS but for the products of matrices, which blas32's and blas64's current implementations compute.
+// products is gonum's BLAS, except that the current implementations of blas32 and blas64 compute the matrix
+// products.
 type products struct{ gonum.Implementation }
 
-func (products) Sgemm(tA, tB blas.Transpose, m, n, k int, alpha float32, a []float32, lda int, b []float32, ldb int, beta float32, c []float32, ldc int) {
+func (products) Sgemm(
+	tA, tB blas.Transpose, m, n, k int, alpha float32, a []float32, lda int, b []float32, ldb int, beta float32,
+	c []float32, ldc int,
+) {
 	blas32.Implementation().Sgemm(tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
 }
 
-func (products) Dgemm(tA, tB blas.Transpose, m, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int, beta float64, c []float64, ldc int) {
+func (products) Dgemm(
+	tA, tB blas.Transpose, m, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int, beta float64,
+	c []float64, ldc int,
+) {
 	blas64.Implementation().Dgemm(tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
 }

@@ -10,19 +10,20 @@ import (
 	"winnow/features"
 )
 
-// Classifier is a linear layer that names classes from rows u, W being C×D:
+// Classifier is a linear layer that computes class logits l from rows u; W is C×D:
 //
 //	l = s·u·Wᵀ + b        ∂L/∂u = s·dl·W, ∂L/∂W = s·dlᵀ·u, ∂L/∂b = Σ_i dl_i
 //
 // Time: three products of n·D·C.
 type Classifier struct {
-	Weight, Bias *features.Param // C×D; 1×C, nil for none
+	Weight, Bias *features.Param // C×D; 1×C, or nil without a bias
 	Scale        float32         // s
 }
 
-// NewClassifier makes one of zeros with a bias; prefix begins its parameters' names.
+// NewClassifier returns a classifier of zeros with a bias; the names of its parameters start with prefix.
 func NewClassifier(prefix string, classes, dim int, scale float32) Classifier {
-	c := Classifier{features.NewParam(prefix+"classifier.weight", classes, dim), features.NewParam(prefix+"classifier.bias", 1, classes), scale}
+	c := Classifier{features.NewParam(prefix+"classifier.weight", classes, dim),
+		features.NewParam(prefix+"classifier.bias", 1, classes), scale}
 	c.Bias.NoDecay = true
 	return c
 }
@@ -35,7 +36,7 @@ func (c Classifier) Params() []*features.Param {
 	return []*features.Param{c.Weight, c.Bias}
 }
 
-// Draw fills params, which are of the classifier, uniformly in ±1/√D, as torch's Linear starts.
+// Draw fills params, parameters of the classifier, uniformly in ±1/√D, like torch's Linear.
 func (c Classifier) Draw(rng *rand.Rand, params ...*features.Param) {
 	bound := 1 / math.Sqrt(float64(c.Weight.Cols))
 	for _, p := range params {
@@ -59,7 +60,7 @@ func (c Classifier) Forward(logits, u blas32.General) {
 	}
 }
 
-// Backward overwrites the gradients of the parameters and makes du keep·du + ∂L/∂u.
+// Backward overwrites the gradients of the parameters and sets du to keep·du + ∂L/∂u.
 func (c Classifier) Backward(du, u, dl blas32.General, keep float32) {
 	blas32.Gemm(blas.NoTrans, blas.NoTrans, c.Scale, dl, c.Weight.Matrix(), keep, du)
 	blas32.Gemm(blas.Trans, blas.NoTrans, c.Scale, dl, u, 0, c.Weight.GradMatrix())

@@ -2,18 +2,18 @@ package head
 
 import "fmt"
 
-// Ways to fill the weights before training.
+// Initialisations of the weights.
 const (
-	Whiten = "whiten" // PCA whitening of the stored training features; uses no label
+	Whiten = "whiten" // PCA whitening of the stored training features, without labels
 	Random = "random" // He for layers followed by an activation, Glorot for the last
 )
 
-// ReLU is the one activation: max(x, 0).
+// ReLU is the only activation: max(x, 0).
 const ReLU = "relu"
 
-// Config describes what a head is. Without Hidden it is one linear layer.
+// Config describes a head. Without Hidden it is one linear layer.
 type Config struct {
-	In         int    `yaml:"in" json:"in"`                 // dimension of the features; 0: filled from the store
+	In         int    `yaml:"in" json:"in"`                 // dimension of the features; 0: taken from the store
 	Out        int    `yaml:"out" json:"out"`               // dimension of the embedding
 	Hidden     []int  `yaml:"hidden" json:"hidden"`         // widths of the hidden layers, first to last
 	Bias       bool   `yaml:"bias" json:"bias"`             // every layer adds a bias
@@ -21,18 +21,18 @@ type Config struct {
 	Init       string `yaml:"init" json:"init"`             // whiten or random
 }
 
-// Default returns the head that a person gets who asks for none: linear with bias, whitened, 512 dimensions.
+// Default returns the default head: linear with bias, whitened, 512 dimensions.
 func Default() Config {
 	return Config{Out: 512, Bias: true, Activation: ReLU, Init: Whiten}
 }
 
-// Bounds that no head reaches: beyond them is a mistake in a file, found before memory is asked for.
+// Limits that no real head reaches. Larger values are mistakes in a file, found before memory is allocated.
 const (
 	maxWidth   = 1 << 20
 	maxWeights = 1 << 30
 )
 
-// Validate reports the first setting that cannot be.
+// Validate returns an error for the first invalid setting.
 func (c Config) Validate() error {
 	for _, w := range []struct {
 		name string

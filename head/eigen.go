@@ -13,16 +13,16 @@ import (
 )
 
 const (
-	// exactEigen is the largest dimension decomposed whole: that takes a fifth of a second at 640, and eight
-	// times as long at twice that.
+	// exactEigen is the largest dimension decomposed completely. That takes a fifth of a second at 640, and
+	// eight times as long at twice that.
 	exactEigen = 640
-	plainSteps = 3    // products with the matrix before the filter knows where the unwanted spectrum lies
+	plainSteps = 3    // products with the matrix before the filter knows the unwanted part of the spectrum
 	rounds     = 4    // applications of the filter
 	maxDegree  = 4    // of the filter
-	maxStretch = 1e10 // how far a filter may pull directions apart before rounding loses the short ones
+	maxStretch = 1e10 // how far a filter may stretch directions before rounding loses the short ones
 )
 
-// topEigen returns the k largest eigenvalues of a positive semidefinite matrix, falling, and their
+// topEigen returns the k largest eigenvalues of a positive semidefinite matrix, in falling order, and their
 // eigenvectors as columns (d×k). The matrix is finite and not zero.
 func topEigen(c *mat.SymDense, k int) ([]float64, *mat.Dense) {
 	d := c.SymmetricDim()
@@ -48,17 +48,17 @@ func wholeEigen(c mat.Symmetric, k int) ([]float64, *mat.Dense) {
 	return values, vectors
 }
 
-// subspaceEigen is block subspace iteration, sped up by a Chebyshev filter, with a final Rayleigh-Ritz step:
-// almost all of its time is float64 matrix products, 2·d²·wide each. Pairs whose eigenvalues stand apart come
-// out exact; neighbours around place k, which hardly differ, may be mixed, and a whitening by Ritz pairs is
-// still one: VᵀCV is diagonal by construction. The start is a fixed random block, so the result is a
-// function of the matrix alone.
+// subspaceEigen is block subspace iteration, accelerated by a Chebyshev filter, with a final Rayleigh-Ritz
+// step. Almost all of its time is spent in float64 matrix products, 2·d²·wide each. Well separated eigenpairs
+// are exact. Pairs near index k with almost equal eigenvalues may be mixed, but whitening by Ritz pairs is
+// still a whitening: VᵀCV is diagonal by construction. The start is a fixed random block, so the result depends
+// on the matrix only.
 //
-// Sources: Halko, Martinsson & Tropp, SIAM Review 2011, algorithm 4.4; Zhou & Saad, SIAM J. Matrix Anal.
-// Appl. 2007, algorithm 3.1 (the filter: T_m maps the unwanted [0, a] into [-1, 1] and grows fast above).
+// Sources: Halko, Martinsson & Tropp, SIAM Review 2011, algorithm 4.4; Zhou & Saad, SIAM J. Matrix Anal. Appl.
+// 2007, algorithm 3.1 (the filter: T_m maps the unwanted [0, a] into [-1, 1] and grows fast above).
 func subspaceEigen(c *mat.SymDense, k, wide int) ([]float64, *mat.Dense) {
 	d := c.SymmetricDim()
-	full := mat.DenseCopyOf(c) // as a plain matrix: the product of a symmetric one has no fast kernel
+	full := mat.DenseCopyOf(c) // as a general matrix: the product of a symmetric one has no fast kernel
 	rng := rand.New(rand.NewPCG(0x77686974656e, uint64(d)))
 	q, y := mat.NewDense(d, wide, nil), mat.NewDense(d, wide, nil)
 	for i := range d {
@@ -103,7 +103,7 @@ func ritz(c, q *mat.Dense) *mat.SymDense {
 	return out
 }
 
-// chebyshev returns T_m(2c/edge - I)·q by the recurrence T_m = 2x·T_{m-1} - T_{m-2}. q is kept.
+// chebyshev returns T_m(2c/edge - I)·q by the recurrence T_m = 2x·T_{m-1} - T_{m-2}. It does not change q.
 func chebyshev(c, q *mat.Dense, edge float64, degree int) *mat.Dense {
 	step := func(y *mat.Dense, factor float64) *mat.Dense { // factor·(2c/edge - I)·y
 		var out mat.Dense
@@ -123,9 +123,9 @@ func chebyshev(c, q *mat.Dense, edge float64, degree int) *mat.Dense {
 	return now
 }
 
-// condition writes to q a nearly orthonormal basis of the columns of y: twice y·R⁻¹, where RᵀR = yᵀy + shift·I.
-// All of it is matrix products. The shift keeps the factor defined where y has lost directions to rounding, or
-// never had them. (Fukaya et al., SIAM J. Sci. Comput. 2020, shifted Cholesky QR.)
+// condition writes to q a nearly orthonormal basis of the columns of y: it applies y·R⁻¹ twice, where
+// RᵀR = yᵀy + shift·I. All of it is matrix products. The shift keeps the factor defined if y has lost directions
+// to rounding, or never had them. (Fukaya et al., SIAM J. Sci. Comput. 2020, shifted Cholesky QR.)
 func condition(q, y *mat.Dense) {
 	for range 2 {
 		var gram, factor mat.Dense
@@ -154,14 +154,14 @@ func inverseFactor(out, gram *mat.Dense) {
 		var upper, inverse mat.TriDense
 		chol.UTo(&upper)
 		if err := inverse.InverseTri(&upper); err != nil && shift < mat.Trace(gram) {
-			continue // too badly conditioned: a larger shift
+			continue // too badly conditioned: use a larger shift
 		}
 		out.CloneFrom(&inverse)
 		return
 	}
 }
 
-// orthonormal returns an orthonormal basis of the columns of q, by Householder reflections in its memory.
+// orthonormal returns an orthonormal basis of the columns of q, by Householder reflections in place.
 func orthonormal(q *mat.Dense) *mat.Dense {
 	raw := q.RawMatrix()
 	tau, work := make([]float64, raw.Cols), make([]float64, 64*raw.Cols)

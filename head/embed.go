@@ -12,8 +12,8 @@ import (
 	"winnow/features"
 )
 
-// embedBlock rows go through the head at a time: enough for a fast product, little enough for the cache
-// and for the memory of hidden layers.
+// embedBlock is the number of rows embedded at a time: enough for a fast product, few enough for the cache and
+// the memory of hidden layers.
 const embedBlock = 1024
 
 // Embed maps each row of x to a unit row.
@@ -22,14 +22,14 @@ func (h *Head) Embed(x blas32.General) (blas32.General, error) {
 	return dst, h.EmbedInto(dst, x)
 }
 
-// EmbedSet returns the vectors embedded, each with its label and id, unless ctx ends before.
+// EmbedSet returns the embedded vectors with their labels and IDs, unless ctx is cancelled.
 func (h *Head) EmbedSet(ctx context.Context, of features.Source) (features.Set, error) {
 	set := of.Bare()
 	set.X = features.NewMatrix(of.Len(), h.cfg.Out)
 	return set, h.embed(ctx, set.X, of)
 }
 
-// EmbedSpilled is EmbedSet whose vectors are where [features.Spill] has them, not to be written, until free is called.
+// EmbedSpilled is EmbedSet with vectors stored as by [features.Spill]: for reading only, until free is called.
 func (h *Head) EmbedSpilled(ctx context.Context, of features.Source) (set features.Set, free func() error, err error) {
 	set = of.Bare()
 	var scratch []float32
@@ -50,7 +50,8 @@ func (h *Head) EmbedSpilled(ctx context.Context, of features.Source) (set featur
 	return set, free, err
 }
 
-// NotFinite is a row whose embedding holds numbers that are not finite: the features or the weights are not finite, or overflow.
+// NotFinite is an error: the embedding of a row has numbers that are not finite. The features or the weights
+// are not finite, or the product overflows.
 type NotFinite struct {
 	Row  int
 	Norm float64
@@ -66,7 +67,7 @@ func (h *Head) EmbedInto(dst, x blas32.General) error {
 	return h.embed(context.Background(), dst, features.Set{X: x})
 }
 
-// embed is EmbedInto that ends with ctx.
+// embed is EmbedInto that stops when ctx is cancelled.
 func (h *Head) embed(ctx context.Context, dst blas32.General, of features.Source) error {
 	rows := of.Len()
 	if of.Dim() != h.cfg.In {

@@ -8,14 +8,14 @@ import (
 	"winnow/features"
 )
 
-// Encoder trains a head on stored features: it looks rows up, embeds them, and turns ∂L/∂z into the
-// gradients of the head's parameters. It is the train package's Encoder; one goroutine may use it.
+// Encoder trains a head on stored features: it looks up rows, embeds them, and turns ∂L/∂z into the gradients
+// of the head's parameters. It implements the Encoder of package train. Only one goroutine may use it.
 type Encoder struct {
 	head  *Head
 	train features.Set
 	graph *graph
-	z     features.Set // of the last Forward; batch rows of memory
-	n     int          // its rows; 0: none
+	z     features.Set // of the last Forward, in memory for batch rows
+	n     int          // its number of rows; 0: none
 }
 
 // NewEncoder builds the graph once, for batches of at most batch rows. train is kept, not copied.
@@ -23,8 +23,8 @@ func NewEncoder(h *Head, train features.Set, batch int) (*Encoder, error) {
 	return newEncoder(h, train, batch, false)
 }
 
-// NewRawEncoder is NewEncoder without the last step: its Forward returns the rows y as they come out of the last
-// layer, z = y/‖y‖ not taken, and its Backward takes ∂loss/∂y. A classifier behind the head reads them.
+// NewRawEncoder is NewEncoder without the normalisation: Forward returns the outputs y of the last layer
+// instead of z = y/‖y‖, and Backward takes ∂loss/∂y. It is for a classifier behind the head.
 func NewRawEncoder(h *Head, train features.Set, batch int) (*Encoder, error) {
 	return newEncoder(h, train, batch, true)
 }
@@ -51,12 +51,12 @@ func newEncoder(h *Head, train features.Set, batch int, raw bool) (*Encoder, err
 	return e, nil
 }
 
-// Params returns the head's.
+// Params returns the parameters of the head.
 func (e *Encoder) Params() []*features.Param { return e.head.Params() }
 
-// Forward embeds the named rows of the training set: at most the batch size given to [NewEncoder], at least
-// one. A row whose output is not finite is NaN in every value; it is for the caller to look. The result is
-// overwritten by the next Forward.
+// Forward embeds the listed rows of the training set: at least one and at most the batch size given to
+// [NewEncoder]. A row whose output is not finite is NaN in every value; the caller must check. The next Forward
+// overwrites the result.
 func (e *Encoder) Forward(rows []int) (features.Set, error) {
 	e.n = 0
 	if len(rows) < 1 || len(rows) > e.graph.x.Rows {
@@ -89,15 +89,16 @@ func (e *Encoder) Forward(rows []int) (features.Set, error) {
 	return out, nil
 }
 
-// Backward overwrites the gradients of the parameters with those of the last Forward's loss, given
-// dz = ∂loss/∂z, one row for each row of z. It may be called once for each Forward. Afterwards the parameters' Grad is
-// Gorgonia's own memory, so that nothing of the size of the weights is copied: read it from the Param.
+// Backward overwrites the gradients of the parameters with those of the loss of the last Forward, given
+// dz = ∂loss/∂z, one row for each row of z. It may be called once per Forward. Afterwards the parameters' Grad is
+// Gorgonia's own memory, so that no copy of the size of the weights is made: read it from the Param.
 func (e *Encoder) Backward(dz blas32.General) error {
 	if e.n == 0 {
 		return fmt.Errorf("head: Backward without a Forward before it")
 	}
 	if dz.Rows != e.n || dz.Cols != e.head.cfg.Out {
-		return fmt.Errorf("head: gradient of the embeddings: found %d×%d, expected %d×%d", dz.Rows, dz.Cols, e.n, e.head.cfg.Out)
+		return fmt.Errorf("head: gradient of the embeddings: found %d×%d, expected %d×%d", dz.Rows, dz.Cols, e.n,
+			e.head.cfg.Out)
 	}
 	e.n = 0
 	return e.graph.backward(dz)

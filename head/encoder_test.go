@@ -36,7 +36,7 @@ func makeHead(t testing.TB, cfg Config, train features.Set, seed uint64) *Head {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, p := range h.Params() { // biases of a fresh random head are zero: give them something to show
+	for _, p := range h.Params() { // biases of a new random head are zero: set them
 		if p.NoDecay {
 			rng := source(seed + 1)
 			for i := range p.Data {
@@ -61,7 +61,7 @@ func makeEncoder(t testing.TB, h *Head, train features.Set, batch int) *Encoder 
 	return e
 }
 
-// slow is the head in float64 loops, with its parameters as float64: the oracle of value and gradient.
+// slow is the head in float64 loops, with float64 parameters: the oracle of value and gradient.
 type slow struct {
 	cfg    Config
 	params [][]float64
@@ -169,7 +169,7 @@ func (s slow) gradient(x, dz blas32.General) [][]float64 {
 	return grads
 }
 
-// value is ⟨z, dz⟩ over a batch, the function that finite differences probe.
+// value is ⟨z, dz⟩ over a batch, the function used for finite differences.
 func (s slow) value(x, dz blas32.General) float64 {
 	var sum float64
 	for i := range x.Rows {
@@ -219,7 +219,7 @@ func TestGradientAgainstLoops(t *testing.T) {
 						t.Errorf("step %d %s: gradient differs by %.2g", step, h.Params()[i].Name, d)
 					}
 				}
-				for _, p := range h.Params() { // a step, as a solver would make it, in place
+				for _, p := range h.Params() { // a step in place, as a solver would make it
 					for i, g := range p.Grad {
 						p.Data[i] -= 0.01 * g
 					}
@@ -229,7 +229,7 @@ func TestGradientAgainstLoops(t *testing.T) {
 	}
 }
 
-// The oracle itself, against central differences in float64; and a spoiled oracle must be noticed.
+// The oracle itself, against central differences in float64; a spoiled oracle must be detected.
 func TestOracleAgainstDifferences(t *testing.T) {
 	for _, cfg := range shapes() {
 		t.Run(name(cfg), func(t *testing.T) {
@@ -266,8 +266,12 @@ func TestSpoiledGradientsAreSeen(t *testing.T) {
 	x, dz := train.Rows(rows).X, randomSet(source(2), 6, cfg.Out).X
 	want := slowOf(h).gradient(x, dz)
 	spoil := map[string]func(dz blas32.General){
-		"value × 1.001":     func(dz blas32.General) { blas32.Scal(1.001, blas32.Vector{N: len(dz.Data), Inc: 1, Data: dz.Data}) },
-		"sign":              func(dz blas32.General) { blas32.Scal(-1, blas32.Vector{N: len(dz.Data), Inc: 1, Data: dz.Data}) },
+		"value × 1.001": func(dz blas32.General) {
+			blas32.Scal(1.001, blas32.Vector{N: len(dz.Data), Inc: 1, Data: dz.Data})
+		},
+		"sign": func(dz blas32.General) {
+			blas32.Scal(-1, blas32.Vector{N: len(dz.Data), Inc: 1, Data: dz.Data})
+		},
 		"one row forgotten": func(dz blas32.General) { clear(features.Row(dz, 3)) },
 	}
 	for what, do := range spoil {
@@ -324,14 +328,15 @@ func TestForwardEqualsEmbed(t *testing.T) {
 		}
 		for i, row := range rows {
 			if z.IDs[i] != train.IDs[row] || z.Labels[i] != train.Labels[row] {
-				t.Fatalf("row %d: label %d id %d, expected %d and %d", i, z.Labels[i], z.IDs[i], train.Labels[row], train.IDs[row])
+				t.Fatalf("row %d: label %d id %d, expected %d and %d", i, z.Labels[i], z.IDs[i], train.Labels[row],
+					train.IDs[row])
 			}
 		}
 	})
 }
 
-// What a filter has dropped has zero rows in dz: it must count as if it had not been in the batch, to the bit
-// where the order of sums allows, and a batch dropped whole must give exactly zero.
+// Dropped rows have zero rows in dz. They must count as if they had not been in the batch, bit for bit where
+// the order of sums allows, and a fully dropped batch must give exactly zero.
 func TestDroppedRows(t *testing.T) {
 	for _, cfg := range shapes() {
 		train := randomSet(source(1), 40, cfg.In)
@@ -358,7 +363,8 @@ func TestDroppedRows(t *testing.T) {
 		for i := range kept {
 			for j := range kept[i] {
 				if math.Abs(float64(kept[i][j]-all[i][j])) > 1e-6 {
-					t.Fatalf("%s: parameter %d[%d]: %v without, %v with dropped rows", name(cfg), i, j, kept[i][j], all[i][j])
+					t.Fatalf("%s: parameter %d[%d]: %v without, %v with dropped rows", name(cfg), i, j,
+						kept[i][j], all[i][j])
 				}
 			}
 		}
@@ -373,7 +379,8 @@ func TestDroppedRows(t *testing.T) {
 	}
 }
 
-// The embeddings handed out survive Backward and a change of the weights: a memory bank takes them after the step.
+// The returned embeddings survive Backward and a change of the weights: a memory bank takes them after the
+// step.
 func TestEmbeddingsSurviveBackward(t *testing.T) {
 	cfg := Config{In: 7, Out: 4, Bias: true, Init: Random}
 	train := randomSet(source(1), 40, cfg.In)
@@ -395,7 +402,7 @@ func TestEmbeddingsSurviveBackward(t *testing.T) {
 	}
 }
 
-// A forward without a backward (evaluation, a batch with no loss) leaves nothing behind.
+// A forward without a backward (evaluation, a batch with no loss) leaves no state behind.
 func TestForwardAlone(t *testing.T) {
 	cfg := Config{In: 7, Out: 4, Hidden: []int{9}, Bias: true, Activation: ReLU, Init: Random}
 	train := randomSet(source(1), 40, cfg.In)
@@ -449,7 +456,7 @@ func TestEncoderRefuses(t *testing.T) {
 	}
 }
 
-// A row that cannot be embedded must not look like one that can: NaN in every value, for the caller to see.
+// A row that cannot be embedded must be recognisable: NaN in every value.
 func TestEncoderMarksWhatIsNotFinite(t *testing.T) {
 	train := randomSet(source(1), 5, 7)
 	train.Row(2)[3] = float32(math.Inf(1))

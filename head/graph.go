@@ -11,21 +11,22 @@ import (
 	"winnow/features"
 )
 
-// graph is a head as a Gorgonia program for a fixed number of rows: forward half, gate, backward half.
+// graph is a head as a Gorgonia program for a fixed number of rows: forward part, gate, backward part.
 type graph struct {
-	x, z   blas32.General // batch×in and batch×out; x is the program's own input memory; z is y where no unit rows are asked for
+	// x is batch×in, the program's own input memory; z is batch×out, and is y for raw rows.
+	x, z   blas32.General
 	dz     blas32.General // batch×out, the gate's output memory
 	gate   *gateOp
 	params []*features.Param
-	grads  gorgonia.Nodes // of params, in their order, and of x where it is asked for
+	grads  gorgonia.Nodes // gradients of params, in order, and of x if requested
 	run    func() error
 	rewind func()
 	close  func() error
-	used   int // rows of x that the last batch filled
+	used   int // number of rows of x that the last batch filled
 }
 
-// newGraph builds and compiles the program, with ∂/∂x in it if that is wanted, and without the division by the
-// norm if raw rows are. Gorgonia panics on a bad graph; here that becomes an error.
+// newGraph builds and compiles the program, with ∂/∂x if wantX, and without the division by the norm if raw.
+// Gorgonia panics on a bad graph; newGraph returns that as an error.
 func newGraph(h *Head, batch int, wantX, raw bool) (g *graph, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -52,7 +53,7 @@ func newGraph(h *Head, batch int, wantX, raw bool) (g *graph, err error) {
 	if b.err != nil {
 		return nil, fmt.Errorf("head: building the graph: %w", b.err)
 	}
-	// The gradient of ⟨u(W), G⟩ in W with G held constant is what backpropagating G from u yields.
+	// Backpropagating G from u gives the gradient of ⟨u(W), G⟩ in W with G held constant.
 	by := b.weights
 	if wantX {
 		by = append(by, x)
@@ -64,7 +65,7 @@ func newGraph(h *Head, batch int, wantX, raw bool) (g *graph, err error) {
 	return g, g.compile(b)
 }
 
-// compile leaves out what nothing asks for.
+// compile compiles the program, leaving out unused nodes.
 func (g *graph) compile(b *builder) error {
 	program, registers, err := gorgonia.CompileFunction(b.g, b.inputs, g.grads)
 	if err != nil {
@@ -72,14 +73,14 @@ func (g *graph) compile(b *builder) error {
 	}
 	vm := gorgonia.NewTapeMachine(b.g, gorgonia.WithPrecompiled(program, registers))
 	g.run, g.close = vm.RunAll, vm.Close
-	// Reset would also drop the registers, and with them the memory of every intermediate: 4 MiB of gradient
-	// to allocate and clear at each step. A copy of the fresh machine put back rewinds the program only.
+	// Reset would also drop the registers and with them the memory of every intermediate: 4 MiB of gradient to
+	// allocate and clear at each step. Restoring a copy of the fresh machine only rewinds the program.
 	start := *vm
 	g.rewind = func() { *vm = start }
 	return nil
 }
 
-// pad clears what rows beyond n the last batch left in x.
+// pad clears the rows of x from n on that the last batch filled.
 func (g *graph) pad(n int) {
 	if n < g.used {
 		clear(g.x.Data[n*g.x.Stride : g.used*g.x.Stride])
@@ -114,7 +115,7 @@ func (g *graph) backward(dz blas32.General) error {
 	return nil
 }
 
-// builder collects nodes and the first error.
+// builder collects nodes and keeps the first error.
 type builder struct {
 	g       *gorgonia.ExprGraph
 	batch   int
@@ -131,13 +132,14 @@ func (b *builder) must(n *gorgonia.Node, err error) *gorgonia.Node {
 	return n
 }
 
-// input returns a matrix whose values live in data, or in new memory if data is nil.
+// input returns a matrix node whose values are stored in data, or in new memory if data is nil.
 func (b *builder) input(name string, rows, cols int, data []float32) *gorgonia.Node {
 	if data == nil {
 		data = make([]float32, rows*cols)
 	}
 	value := tensor.New(tensor.WithShape(rows, cols), tensor.WithBacking(data))
-	n := gorgonia.NewMatrix(b.g, tensor.Float32, gorgonia.WithName(name), gorgonia.WithShape(rows, cols), gorgonia.WithValue(value))
+	n := gorgonia.NewMatrix(b.g, tensor.Float32, gorgonia.WithName(name), gorgonia.WithShape(rows, cols),
+		gorgonia.WithValue(value))
 	b.inputs = append(b.inputs, n)
 	return n
 }
@@ -148,7 +150,7 @@ func (b *builder) weight(p *features.Param) *gorgonia.Node {
 	return n
 }
 
-// layer returns relu(x·W + 1·b): the bias as a product with a column of ones, because Gorgonia's broadcasts
+// layer returns relu(x·W + 1·b). The bias is a product with a column of ones, because Gorgonia's broadcasts
 // copy element by element.
 func (b *builder) layer(i int, l layer, x *gorgonia.Node) *gorgonia.Node {
 	if b.err != nil {

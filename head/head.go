@@ -2,13 +2,13 @@
 //
 //	y = W_k·…·relu(W_0 x + b_0)… + b_k        z = y / max(‖y‖, 1e-12)
 //
-// A [Head] is plain numbers: weights lie in×out, row-major, so that a batch of feature rows times a weight
-// matrix is one product without a transposition. [Head.Embed] runs it through blas32; an [Encoder] trains it,
-// with Gorgonia differentiating ⟨u(W), G⟩ for the G = ∂L/∂z that a loss has computed. Gorgonia is imported
-// here and nowhere else. The package knows neither losses nor filters, and imports only features.
+// A [Head] is plain numbers: weights are in×out, row-major, so a batch of feature rows times a weight matrix is
+// one product without a transposition. [Head.Embed] runs it through blas32. An [Encoder] trains it: Gorgonia
+// differentiates ⟨u(W), G⟩ for the G = ∂L/∂z that a loss has computed. Only this package imports Gorgonia. It
+// knows neither losses nor filters, and imports only features.
 //
-// The same seed gives the same bits: the initial weights are drawn from the source given to [New], never
-// by Gorgonia, whose initialisers are seeded from the clock.
+// The same seed gives the same bits: the initial weights are drawn from the source given to [New], never by
+// Gorgonia, which seeds its initialisers from the clock.
 package head
 
 import (
@@ -22,27 +22,27 @@ import (
 	"winnow/features"
 )
 
-// Head is a linear map or a small perceptron with a normalised output. It is not safe to train it and
-// embed with it at the same time; several goroutines may embed.
+// Head is a linear map or a small perceptron with a normalised output. Several goroutines may embed with it at
+// once, but not while it is trained.
 type Head struct {
 	cfg    Config
 	layers []layer
 	rank   int
 }
 
-// layer is one affine map; bias is nil where the head has none.
+// layer is one affine map; bias is nil if the head has none.
 type layer struct {
 	weight, bias *features.Param
 	relu         bool
 }
 
-// New makes a head with initial weights. train are the stored training features; only whitening reads
-// them, until ctx ends, and with Init random they may be empty. rng decides every random weight.
+// New returns a head with initial weights. train are the stored training features. Only whitening reads them,
+// until ctx is cancelled; with Init random they may be empty. rng draws all random weights.
 func New(ctx context.Context, cfg Config, train blas32.General, rng *rand.Rand) (*Head, error) {
 	return start(ctx, cfg, features.Set{X: train}, rng)
 }
 
-// start is New of features from anywhere.
+// start is New with features from any source.
 func start(ctx context.Context, cfg Config, train features.Source, rng *rand.Rand) (*Head, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -53,7 +53,8 @@ func start(ctx context.Context, cfg Config, train features.Source, rng *rand.Ran
 		return h, nil
 	}
 	if train.Dim() != cfg.In {
-		return nil, fmt.Errorf("head: training features: found dimension %d, expected %d as in the settings", train.Dim(), cfg.In)
+		return nil, fmt.Errorf("head: training features: found dimension %d, expected %d as in the settings",
+			train.Dim(), cfg.In)
 	}
 	w, err := whitening(ctx, train, cfg.Out, cfg.Bias)
 	if err != nil {
@@ -63,8 +64,8 @@ func start(ctx context.Context, cfg Config, train features.Source, rng *rand.Ran
 	return h, nil
 }
 
-// Restore makes a head from parameter values as read from a file, in the order of [Config.Shapes].
-// The values are not copied.
+// Restore returns a head with parameter values read from a file, in the order of [Config.Shapes]. The values
+// are not copied.
 func Restore(cfg Config, values [][]float32) (*Head, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -101,7 +102,7 @@ func blank(cfg Config) *Head {
 	return h
 }
 
-// skeleton returns a head whose parameters have names and sizes but no memory yet.
+// skeleton returns a head whose parameters have names and sizes but no memory.
 func skeleton(cfg Config) *Head {
 	h := &Head{cfg: cfg, rank: cfg.Out}
 	shapes := cfg.Shapes()
@@ -121,7 +122,7 @@ func skeleton(cfg Config) *Head {
 	return h
 }
 
-// Clone returns a head of the same weights that is trained apart.
+// Clone returns a separate head with the same weights.
 func (h *Head) Clone() *Head {
 	c := blank(h.cfg)
 	c.rank = h.rank
@@ -131,12 +132,12 @@ func (h *Head) Clone() *Head {
 	return c
 }
 
-// Config returns what the head was made from.
+// Config returns the configuration of the head.
 func (h *Head) Config() Config { return h.cfg }
 
-// Rank returns how many output dimensions the initial whitening could fill: the training features vary in no
-// more directions, or a hidden layer passes no more. The other dimensions start at zero and may be learned.
-// It is Out for a random or restored head.
+// Rank returns how many output dimensions the initial whitening could fill: no more than the directions in
+// which the training features vary, or than a hidden layer passes on. The other dimensions start at zero and
+// may be learned. Rank is Out for a random or restored head.
 func (h *Head) Rank() int { return h.rank }
 
 // Params returns the weights and biases, first layer first: head.0.weight (in×out), head.0.bias (1×out), ….
@@ -151,8 +152,8 @@ func (h *Head) Params() []*features.Param {
 	return list
 }
 
-// Layer is one affine map as plain data, for writing it elsewhere. The output of the last layer is
-// normalised to unit length afterwards.
+// Layer is one affine map as plain data, for export. The output of the last layer is then normalised to unit
+// length.
 type Layer struct {
 	Weight     blas32.General // in×out
 	Bias       []float32      // out values, or nil

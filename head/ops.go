@@ -16,7 +16,7 @@ import (
 	"winnow/features"
 )
 
-// rowOp is what the operations below share: n matrices of one shape in, one of that shape out.
+// rowOp is the common part of the operations below: n input matrices of one shape, one output of that shape.
 type rowOp struct {
 	name  string
 	arity int
@@ -48,8 +48,8 @@ func (o rowOp) Hashcode() uint32 {
 	return h.Sum32()
 }
 
-// unitOp is z = y/max(‖y‖, 1e-12) for every row. In Gorgonia's own operations it would be a square, a sum,
-// a root, and a broadcast that materialises the norms, and as many again for the gradient.
+// unitOp is z = y/max(‖y‖, 1e-12) for every row. In Gorgonia's own operations it would be a square, a sum, a
+// root, and a broadcast that stores the norms, and as many again for the gradient.
 type unitOp struct{ rowOp }
 
 func unit(y *gorgonia.Node) (*gorgonia.Node, error) {
@@ -76,8 +76,8 @@ func (o unitOp) SymDiff(in gorgonia.Nodes, z, dz *gorgonia.Node) (gorgonia.Nodes
 	return gorgonia.Nodes{dy}, err
 }
 
-// unitGradOp is dy = (dz - z⟨z, dz⟩)/‖y‖ for every row: only what turns z counts, not what lengthens it.
-// A row with ‖y‖ ≤ 1e-12 has no direction to turn and gets 0.
+// unitGradOp is dy = (dz - z⟨z, dz⟩)/‖y‖ for every row: only the part that turns z counts, not the part that
+// lengthens it. A row with ‖y‖ ≤ 1e-12 has no direction and gets 0.
 type unitGradOp struct{ rowOp }
 
 func (o unitGradOp) Do(in ...gorgonia.Value) (gorgonia.Value, error) {
@@ -94,24 +94,24 @@ func (o unitGradOp) UsePreallocDo(out gorgonia.Value, in ...gorgonia.Value) (gor
 	return out, nil
 }
 
-// errWaiting stops Gorgonia's machine at the gate; the machine stays at that instruction.
+// errWaiting stops Gorgonia's machine at the gate; it stays at that instruction.
 var errWaiting = errors.New("head: waiting for the gradient of the embeddings")
 
-// gateOp stands between the forward and the backward half of the graph. Its input is the embeddings z, its
-// output ∂L/∂z, which is computed outside Gorgonia. Asked before that is known, it copies z out and stops the
-// machine; the next run of the machine goes on from here.
+// gateOp is between the forward and the backward part of the graph. Its input are the embeddings z, its output
+// is ∂L/∂z, which is computed outside Gorgonia. If that is not known yet, it copies z out and stops the
+// machine; the next run continues from here.
 type gateOp struct {
 	rowOp
-	z       blas32.General // what came in, for the outside
-	dz      *tensor.Dense  // what goes out
+	z       blas32.General // the input, for use outside
+	dz      *tensor.Dense  // the output
 	open    bool           // dz is known
 	reached bool           // z is known
 }
 
-// DiffWRT reports that nothing flows back through the gate: G is a constant.
+// DiffWRT returns false: nothing flows back through the gate, because G is a constant.
 func (o *gateOp) DiffWRT(int) []bool { return []bool{false} }
 
-// SymDiff is never asked for.
+// SymDiff is never called.
 func (o *gateOp) SymDiff(gorgonia.Nodes, *gorgonia.Node, *gorgonia.Node) (gorgonia.Nodes, error) {
 	return nil, errors.New("head: the gate is not differentiable")
 }

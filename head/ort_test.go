@@ -12,18 +12,21 @@ import (
 	"winnow/internal/testing/orttest"
 )
 
-// counted counts the products that blas32 asks of it.
+// counted counts the products computed through blas32.
 type counted struct {
 	gonum.Implementation
 	n *int
 }
 
-func (c counted) Sgemm(tA, tB blas.Transpose, m, n, k int, alpha float32, a []float32, lda int, b []float32, ldb int, beta float32, x []float32, ldx int) {
+func (c counted) Sgemm(
+	tA, tB blas.Transpose, m, n, k int, alpha float32, a []float32, lda int, b []float32, ldb int, beta float32,
+	x []float32, ldx int,
+) {
 	*c.n++
 	c.Implementation.Sgemm(tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, x, ldx)
 }
 
-// What serves blas32 serves Gorgonia, also when it changes after the graph was built.
+// Gorgonia uses the implementation of blas32, even if that changes after the graph was built.
 func TestGorgoniaSharesProducts(t *testing.T) {
 	defer blas32.Use(blas32.Implementation())
 	blas32.Use(gonum.Implementation{})
@@ -44,7 +47,7 @@ func TestGorgoniaSharesProducts(t *testing.T) {
 	}
 }
 
-// The encoder as the command runs it: every product by ONNX Runtime, at a size that goes there.
+// The encoder as in the command: every product by ONNX Runtime, at a size that uses it.
 func TestGradientOnONNXRuntime(t *testing.T) {
 	orttest.UseBLAS(t)
 	defer blas64.Use(gonum.Implementation{})

@@ -6,8 +6,7 @@ import (
 	"winnow/features"
 )
 
-// Without the last division, an encoder's rows are the oracle's y, and its gradient is what unit rows would have of
-// y's own derivative: that of ⟨y(W), G⟩.
+// Without the last division, an encoder's rows are the oracle's y, and its gradient is that of ⟨y(W), G⟩.
 func TestRawEncoderAgainstLoops(t *testing.T) {
 	const n, batch = 20, 6
 	for _, cfg := range shapes() {
@@ -51,8 +50,8 @@ func TestRawEncoderAgainstLoops(t *testing.T) {
 	}
 }
 
-// rawGradient is the gradient of Σ ⟨y, dy⟩ by central differences in float64; y is piecewise linear in each weight,
-// so that they are exact but where a difference crosses a kink.
+// rawGradient is the gradient of Σ ⟨y, dy⟩ by central differences in float64. y is piecewise linear in each
+// weight, so the differences are exact unless they cross a kink.
 func rawGradient(s slow, x, dy []float32, n int) [][]float64 {
 	in, out := len(x)/n, len(dy)/n
 	value := func() (sum float64) {

@@ -32,9 +32,9 @@ func (l layer) draw(rng *rand.Rand) {
 // startWhitened makes the head compute the whitening w, whatever its layers.
 //
 // A hidden layer of width ≥ 2r passes r dimensions unchanged as the pair relu(a), relu(-a), because
-// relu(a) - relu(-a) = a: so a perceptron starts as the whitened linear head and cannot begin worse. Units
-// beyond the pairs start as random directions that the next layer ignores (weight 0) until training finds
-// a use for them. Where a layer is narrower than 2·Out, r is half its width and the last outputs start at zero.
+// relu(a) - relu(-a) = a. A perceptron thus starts as the whitened linear head and cannot start worse. Units
+// beyond the pairs start as random directions that the next layer ignores (weight 0) until training uses them. If
+// a layer is narrower than 2·Out, r is half its width and the last outputs start at zero.
 func (h *Head) startWhitened(w whitened, rng *rand.Rand) {
 	first := h.layers[0]
 	if len(h.layers) == 1 {
@@ -59,8 +59,8 @@ func (h *Head) startWhitened(w whitened, rng *rand.Rand) {
 	}
 }
 
-// mirror fills the first layer: unit 2k is whitened direction k, unit 2k+1 its opposite, the rest random
-// unit mixtures of the whitened directions.
+// mirror fills the first layer: unit 2k is whitened direction k, unit 2k+1 its opposite, and the rest are
+// random unit combinations of the whitened directions.
 func mirror(l layer, w whitened, r int, rng *rand.Rand) {
 	mix := features.NewMatrix(w.rank, l.weight.Cols)
 	for k := range r {
@@ -79,8 +79,9 @@ func mirror(l layer, w whitened, r int, rng *rand.Rand) {
 	}
 }
 
-// passPairs makes the first 2r inputs of a layer carry r values on: to a pair again where an activation
-// follows, to one output each at the end. No other input has a weight to those outputs, nor at the end at all.
+// passPairs makes a layer pass on the r values in its first 2r inputs: to a pair again if an activation
+// follows, or to one output each in the last layer. No other input has a weight to those outputs, and in the
+// last layer none has any weight.
 func passPairs(l layer, r int) {
 	w := l.weight
 	if !l.relu {

@@ -11,11 +11,12 @@ import (
 	"winnow/internal/testing/memory"
 )
 
-// Features that lie in a store are whitened and embedded there: what is held is blocks of them and the result, which is that
-// of the same features in memory to the bit.
+// Stored features are whitened and embedded without loading them: memory holds blocks of them and the result,
+// which equals that of the same features in memory bit for bit.
 func TestStoredStay(t *testing.T) {
 	const n, dim, out = 60_000, 64, 8
-	plan := features.Plan{Key: features.Key{Model: "m", Output: "o", Preprocessing: "{}", Views: []string{"center"}}, Dim: dim, Batch: n, Device: "cpu", Winnow: "test"}
+	plan := features.Plan{Key: features.Key{Model: "m", Output: "o", Preprocessing: "{}", Views: []string{"center"}},
+		Dim: dim, Batch: n, Device: "cpu", Winnow: "test"}
 	x := features.NewMatrix(n, dim)
 	for i := range n {
 		plan.Paths = append(plan.Paths, strconv.Itoa(i))
@@ -64,7 +65,8 @@ func TestStoredStay(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" || got.Len() < n/2 {
 		t.Errorf("%d rows (-held +stored):\n%s", got.Len(), diff)
 	}
-	if diff := cmp.Diff(x.Data[held.IDs[5]*dim:held.IDs[5]*dim+dim], held.Row(5)); diff != "" || labels[0] != -1 || held.Labels[0] == -1 {
+	if diff := cmp.Diff(x.Data[held.IDs[5]*dim:held.IDs[5]*dim+dim], held.Row(5)); diff != "" || labels[0] != -1 ||
+		held.Labels[0] == -1 {
 		t.Errorf("labels %v (-written +read):\n%s", held.Labels[:3], diff)
 	}
 	if _, err := features.NewStored(store, []int{n}, nil, nil); err == nil {

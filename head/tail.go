@@ -8,20 +8,21 @@ import (
 	"winnow/features"
 )
 
-// Tail trains a head behind something that is trained too: features come from a network instead of a store,
-// and their gradient goes back into it. One goroutine may use it.
+// Tail trains a head behind a network that is trained too: features come from the network instead of a store,
+// and their gradient goes back into it. Only one goroutine may use it.
 //
 //	x (n×In) → Forward → z (n×Out, unit rows)        ∂L/∂z → Backward → ∂L/∂x, and Grad of the parameters
 type Tail struct {
 	head  *Head
 	graph *graph
-	n     int // rows of the last Forward; 0: none
+	n     int // number of rows of the last Forward; 0: none
 }
 
 // NewTail builds the graph once, for batches of at most batch rows.
 func NewTail(h *Head, batch int) (*Tail, error) { return newTail(h, batch, false) }
 
-// NewRawTail is NewTail without the last step: rows are y as they come out of the last layer, as those of [NewRawEncoder].
+// NewRawTail is NewTail without the normalisation: rows are the outputs y of the last layer, as in
+// [NewRawEncoder].
 func NewRawTail(h *Head, batch int) (*Tail, error) { return newTail(h, batch, true) }
 
 func newTail(h *Head, batch int, raw bool) (*Tail, error) {
@@ -35,14 +36,14 @@ func newTail(h *Head, batch int, raw bool) (*Tail, error) {
 	return &Tail{head: h, graph: g}, nil
 }
 
-// Params returns the head's.
+// Params returns the parameters of the head.
 func (t *Tail) Params() []*features.Param { return t.head.Params() }
 
-// X returns the memory that the features of the next Forward are written into: n×In, at most the batch of [NewTail].
+// X returns the memory for the features of the next Forward: n×In, with n at most the batch of [NewTail].
 func (t *Tail) X(n int) blas32.General { return features.Part(t.graph.x, 0, n) }
 
-// Forward embeds the first n rows of X. A row whose output is not finite is NaN in every value. The result is
-// overwritten by the next Forward.
+// Forward embeds the first n rows of X. A row whose output is not finite is NaN in every value. The next
+// Forward overwrites the result.
 func (t *Tail) Forward(n int) (blas32.General, error) {
 	t.n = 0
 	if n < 1 || n > t.graph.x.Rows {
@@ -56,14 +57,15 @@ func (t *Tail) Forward(n int) (blas32.General, error) {
 	return features.Part(t.graph.z, 0, n), nil
 }
 
-// Backward overwrites the gradients of the parameters with those of the last Forward's loss, given dz = ∂L/∂z,
-// and returns ∂L/∂x, n×In, in memory that the next Backward overwrites. It may be called once for each Forward.
+// Backward overwrites the gradients of the parameters with those of the loss of the last Forward, given
+// dz = ∂L/∂z, and returns ∂L/∂x, n×In, which the next Backward overwrites. It may be called once per Forward.
 func (t *Tail) Backward(dz blas32.General) (blas32.General, error) {
 	if t.n == 0 {
 		return blas32.General{}, fmt.Errorf("head: Backward without a Forward before it")
 	}
 	if dz.Rows != t.n || dz.Cols != t.head.cfg.Out {
-		return blas32.General{}, fmt.Errorf("head: gradient of the embeddings: found %d×%d, expected %d×%d", dz.Rows, dz.Cols, t.n, t.head.cfg.Out)
+		return blas32.General{}, fmt.Errorf("head: gradient of the embeddings: found %d×%d, expected %d×%d", dz.Rows,
+			dz.Cols, t.n, t.head.cfg.Out)
 	}
 	n := t.n
 	t.n = 0

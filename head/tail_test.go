@@ -27,8 +27,8 @@ func (s slow) slopes(x, dz []float32) []float64 {
 	return out
 }
 
-// forwardMoved is z with x[j] moved by h: through the first layer by linearity, so that the step is not lost
-// in float32.
+// forwardMoved is z with x[j] moved by h, computed through the first layer by linearity, so that the step is
+// not lost in float32.
 func (s slow) forwardMoved(x []float32, j int, h float64) []float64 {
 	widths := s.cfg.widths()
 	w := widths[1]
@@ -55,7 +55,7 @@ func (s slow) forwardMoved(x []float32, j int, h float64) []float64 {
 	return z
 }
 
-// worstSlope is the largest difference between dx and the slopes, over the largest slope.
+// worstSlope is the largest difference between dx and the slopes, relative to the largest slope.
 func worstSlope(s slow, x, dz, dx blas32.General) float64 {
 	var worst, size float64
 	for i := range x.Rows {
@@ -79,7 +79,7 @@ func TestTail(t *testing.T) {
 			}
 			defer tail.Close()
 			e := makeEncoder(t, makeHead(t, cfg, train, 2), train, batch)
-			for _, n := range []int{batch, 4, 1, 5} { // fewer rows than before: what lay there must not count
+			for _, n := range []int{batch, 4, 1, 5} { // fewer rows than before: the old ones must not count
 				rows := source(uint64(n)).Perm(40)[:n]
 				for i, r := range rows {
 					copy(features.Row(tail.X(n), i), train.Row(r))
@@ -108,7 +108,8 @@ func TestTail(t *testing.T) {
 				for k, p := range tail.Params() {
 					for i, g := range p.Grad {
 						if g != e.Params()[k].Grad[i] {
-							t.Fatalf("n=%d: gradient %d of %s is %v, the encoder's %v", n, i, p.Name, g, e.Params()[k].Grad[i])
+							t.Fatalf("n=%d: gradient %d of %s is %v, the encoder's %v", n, i, p.Name, g,
+								e.Params()[k].Grad[i])
 						}
 					}
 				}
@@ -116,7 +117,7 @@ func TestTail(t *testing.T) {
 				if off := worstSlope(slowOf(h), x, dz, dx); !(off < 1e-4) {
 					t.Errorf("n=%d: ∂L/∂x is off by %.3g of its size", n, off)
 				}
-				// The twin: a gradient that forgets one column must be seen.
+				// The twin: a gradient that forgets one column must be detected.
 				for i := range dx.Rows {
 					features.Row(dx, i)[3] = 0
 				}

@@ -13,16 +13,17 @@ import (
 )
 
 const (
-	// ridge is added to every eigenvalue as a share of their mean, so that directions in which the features
-	// hardly vary, which are mostly noise, are not blown up to full size. Measured on MobileNetV2 features (of an
-	// earlier image pipeline, see docs/log/2026-11.md) of CUB-200 (2010), whitened on classes 1-100, retrieval on 101-200, 512 outputs: MAP@R 0.1141, 0.1172,
-	// 0.1226, 0.1289 and recall@1 0.522, 0.529, 0.526, 0.525 (± 0.009) for ridge 0, 0.1, 1, 10; frozen features have
-	// 0.1192 and 0.525. A larger ridge approaches plain PCA and gives up what whitening gains elsewhere.
+	// ridge is added to every eigenvalue as a multiple of their mean, so that directions in which the features
+	// hardly vary, which are mostly noise, are not scaled up to full size. Measured on MobileNetV2 features (of
+	// an earlier image pipeline, see docs/log/2026-11.md) of CUB-200 (2010), whitened on classes 1-100,
+	// retrieval on 101-200, 512 outputs: MAP@R 0.1141, 0.1172, 0.1226, 0.1289 and recall@1 0.522, 0.529, 0.526,
+	// 0.525 (± 0.009) for ridge 0, 0.1, 1, 10; frozen features have 0.1192 and 0.525. A larger ridge approaches
+	// plain PCA and loses what whitening gains elsewhere.
 	ridge = 1
-	// minEigen is the share of the largest eigenvalue below which a direction counts as empty: float32
-	// features carry no more.
+	// minEigen is the fraction of the largest eigenvalue below which a direction counts as empty: float32
+	// features are not more precise.
 	minEigen = 1e-6
-	// covarianceBlock rows are summed in float32 before they join the float64 sum.
+	// covarianceBlock is the number of rows summed in float32 before they are added to the float64 sum.
 	covarianceBlock = 2048
 )
 
@@ -33,26 +34,26 @@ type whitened struct {
 	rank   int
 }
 
-// whitening decorrelates the features and gives every direction the same variance, using no label:
+// whitening decorrelates the features and gives every direction the same variance, without labels:
 //
 //	y = c · (Λ + εI)^{-1/2} Uᵀ (x - μ),   ε = trace(C)/d
 //
-// with μ the mean of the n rows of x, C their covariance (÷ n), U its out leading eigenvectors (in×out) and
-// Λ their eigenvalues. Without bias nothing can be centred: then μ = 0 and C is the second moment about the
-// origin. The embedding is normalised, so c > 0 changes no result; it is chosen so that the weights have the
-// root mean square of a Glorot start, √(2/(in+out)), which makes a learning rate mean the same for any
-// backbone and either start. Where the features vary in fewer than out directions (few rows, dead features)
-// the columns from rank on are zero: the caller learns it from rank.
+// with μ the mean of the n rows of x, C their covariance (÷ n), U its out leading eigenvectors (in×out) and Λ
+// their eigenvalues. Without bias nothing can be centred: then μ = 0 and C is the second moment about the
+// origin. The embedding is normalised, so c > 0 changes no result; it gives the weights the root mean square of
+// a Glorot start, √(2/(in+out)), so that a learning rate means the same for any backbone and either start. If
+// the features vary in fewer than out directions (few rows, dead features), the columns from rank on are zero.
 //
-// Whitening rows of unit length instead of raw ones was measured too: no difference at 512 outputs (recall@1
-// 0.525 for 0.526), a hundredth at 64. So the head takes features as they are stored.
+// Whitening rows of unit length instead of raw ones was measured too: it makes no difference at 512 outputs
+// (recall@1 0.525 instead of 0.526) and one of a hundredth at 64. So the head uses features as they are stored.
 //
 // The sign of an eigenvector is fixed by making its component of largest magnitude positive.
 // Source: Kessy, Lewin & Strimmer, The American Statistician 2018, section 2 (PCA whitening).
 func whitening(ctx context.Context, x features.Source, out int, centre bool) (whitened, error) {
 	n := x.Len()
 	if n < 2 {
-		return whitened{}, fmt.Errorf("head: whitening: found %d training rows, expected at least 2 (or init %q)", n, Random)
+		return whitened{}, fmt.Errorf("head: whitening: found %d training rows, expected at least 2 (or init %q)", n,
+			Random)
 	}
 	mean, err := columnMeans(ctx, x)
 	if err != nil {
@@ -61,37 +62,96 @@ func whitening(ctx context.Context, x features.Source, out int, centre bool) (wh
 	if !centre {
 		clear(mean)
 	}
-	cov, err := covariance(ctx, x, mean)
-	if err != nil {
-		return whitened{}, err
-	}
 	limit := n
 	if centre {
 		limit--
 	}
+	if n < len(mean) {
+		return whiteningOfFew(ctx, x, mean, limit, out)
+	}
+	cov, err := covariance(ctx, x, mean)
+	if err != nil {
+		return whitened{}, err
+	}
 	return whiteningBy(mean, cov, n, limit, out)
 }
 
-// whiteningBy is whitening by the moments of n rows, which vary in no more directions than limit.
+// whiteningOfFew is whitening for fewer rows than features. The matrix X·Xᵀ/n of centred rows has the eigenvalues of their
+// covariance Xᵀ·X/n and is smaller; Xᵀv/√(nλ) is the eigenvector of the covariance for its eigenvector v. Time n²·d.
+func whiteningOfFew(ctx context.Context, x features.Source, mean []float64, limit, out int) (whitened, error) {
+	n, d := x.Len(), len(mean)
+	rows := mat.NewDense(n, d, nil)
+	err := eachBlock(ctx, x, func(from int, block blas32.General) error {
+		for i := range block.Rows {
+			row := rows.RawRowView(from + i)
+			for j, v := range features.Row(block, i) {
+				row[j] = float64(v) - mean[j]
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return whitened{}, err
+	}
+	var product mat.Dense
+	product.Mul(rows, rows.T())
+	gram := mat.NewSymDense(n, nil)
+	for i := range n {
+		for j := i; j < n; j++ {
+			gram.SetSym(i, j, (product.At(i, j)+product.At(j, i))/(2*float64(n)))
+		}
+	}
+	trace := mat.Trace(gram)
+	if err := checkVariance(trace, n); err != nil {
+		return whitened{}, err
+	}
+	values, left := topEigen(gram, min(out, n))
+	values = values[:rankOf(values, limit)]
+	var vectors mat.Dense
+	vectors.Mul(rows.T(), left.Slice(0, n, 0, len(values)))
+	for k, value := range values {
+		length := math.Sqrt(float64(n) * value)
+		for i := range d {
+			vectors.Set(i, k, vectors.At(i, k)/length)
+		}
+	}
+	return scaled(&vectors, values, mean, out, ridge*trace/float64(d)), nil
+}
+
+// whiteningBy is whitening from the moments of n rows, which vary in at most limit directions.
 func whiteningBy(mean []float64, cov *mat.SymDense, n, limit, out int) (whitened, error) {
 	d := len(mean)
 	trace := mat.Trace(cov)
-	if !finite(trace) {
-		return whitened{}, fmt.Errorf("head: whitening: the variance of the training rows overflows float32, expected features of a moderate size")
-	}
-	if trace == 0 {
-		return whitened{}, fmt.Errorf("head: whitening: the %d training rows are all equal, expected features that vary", n)
+	if err := checkVariance(trace, n); err != nil {
+		return whitened{}, err
 	}
 	values, vectors := topEigen(cov, min(out, d))
+	return scaled(vectors, values[:rankOf(values, limit)], mean, out, ridge*trace/float64(d)), nil
+}
+
+// checkVariance refuses n rows whose variances add up to this trace where they cannot be whitened.
+func checkVariance(trace float64, n int) error {
+	if !finite(trace) || trace > math.MaxFloat32 {
+		return fmt.Errorf("head: whitening: the variance of the training rows overflows float32, " +
+			"expected features of a moderate size")
+	}
+	if trace == 0 {
+		return fmt.Errorf("head: whitening: the %d training rows are all equal, expected features that vary", n)
+	}
+	return nil
+}
+
+// rankOf returns how many of the falling eigenvalues are of directions in which the features vary, at most limit.
+func rankOf(values []float64, limit int) int {
 	rank := 0
 	for rank < len(values) && rank < limit && values[rank] > minEigen*values[0] && values[rank] > 0 {
 		rank++
 	}
-	return scaled(vectors, values[:rank], mean, out, ridge*trace/float64(d)), nil
+	return rank
 }
 
-// WhiteningOf returns the head that whitens n rows of these moments, centred, to at most most dimensions, as [SelfWhitening] does where
-// the rows are at hand.
+// WhiteningOf returns the head that whitens n rows with these moments, centred, to at most most dimensions. It
+// is [SelfWhitening] for rows that are not at hand.
 func WhiteningOf(mean []float64, covariance *mat.SymDense, n, most int) (*Head, error) {
 	d := len(mean)
 	cfg := Config{In: d, Out: min(most, d, max(n-1, 1)), Bias: true, Init: Whiten}
@@ -107,17 +167,17 @@ func WhiteningOf(mean []float64, covariance *mat.SymDense, n, most int) (*Head, 
 	return h, nil
 }
 
-// Whitening returns the linear head that whitens the rows of x (PCA) to out dimensions of unit length, with no label and
-// no training. centre takes their mean off first.
+// Whitening returns the linear head that whitens the rows of x (PCA) to out dimensions of unit length, without
+// labels or training. If centre is true, it subtracts their mean first.
 func Whitening(ctx context.Context, x features.Source, out int, centre bool) (*Head, error) {
 	return start(ctx, Config{In: x.Dim(), Out: out, Bias: centre, Init: Whiten}, x, nil)
 }
 
-// Widest is the largest dimension that features are whitened to before labels are judged by them.
+// Widest is the largest dimension to which features are whitened before labels are judged.
 const Widest = 512
 
-// WhitenSet returns the vectors whitened by themselves to at most most dimensions, centred and of unit length: what labels
-// are judged by where no trained head is at hand.
+// WhitenSet returns the vectors whitened by their own moments to at most most dimensions, centred and of unit
+// length. Labels are judged by these if there is no trained head.
 func WhitenSet(ctx context.Context, set features.Source, most int) (features.Set, error) {
 	h, err := SelfWhitening(ctx, set, most)
 	if err != nil {
@@ -126,7 +186,7 @@ func WhitenSet(ctx context.Context, set features.Source, most int) (features.Set
 	return h.EmbedSet(ctx, set)
 }
 
-// SelfWhitening returns the head that WhitenSet embeds by.
+// SelfWhitening returns the head used by WhitenSet.
 func SelfWhitening(ctx context.Context, set features.Source, most int) (*Head, error) {
 	return Whitening(ctx, set, min(most, set.Dim(), max(set.Len()-1, 1)), true)
 }
@@ -138,7 +198,7 @@ func scaled(vectors *mat.Dense, values, mean []float64, out int, eps float64) wh
 	var square float64
 	for k := range columns {
 		columns[k] = 1 / math.Sqrt(values[k]+eps)
-		square += columns[k] * columns[k] // the column has unit length before
+		square += columns[k] * columns[k] // the column had unit length
 	}
 	common := math.Sqrt(2/float64(in+out)) / math.Sqrt(square/float64(in*rank))
 	for k := range columns {
@@ -166,14 +226,15 @@ func scaled(vectors *mat.Dense, values, mean []float64, out int, eps float64) wh
 	return w
 }
 
-// columnMeans returns the mean of the rows; a value that is not finite is an error that names its row.
+// columnMeans returns the mean of the rows. A value that is not finite is an error that names its row.
 func columnMeans(ctx context.Context, x features.Source) ([]float64, error) {
 	mean := make([]float64, x.Dim())
 	err := eachBlock(ctx, x, func(from int, block blas32.General) error {
 		for i := range block.Rows {
 			for j, v := range features.Row(block, i) {
 				if !finite(float64(v)) {
-					return fmt.Errorf("head: whitening: training row %d, feature %d: found %v, expected a finite number", from+i, j, v)
+					return fmt.Errorf("head: whitening: training row %d, feature %d: found %v, expected "+
+						"a finite number", from+i, j, v)
 				}
 				mean[j] += float64(v)
 			}
@@ -186,7 +247,7 @@ func columnMeans(ctx context.Context, x features.Source) ([]float64, error) {
 	return mean, err
 }
 
-// eachBlock calls visit with covarianceBlock rows at a time, of which the first is from.
+// eachBlock calls visit with covarianceBlock rows at a time; from is the index of the first.
 func eachBlock(ctx context.Context, x features.Source, visit func(from int, block blas32.General) error) error {
 	var scratch []float32
 	for from := 0; from < x.Len(); from += covarianceBlock {

@@ -14,8 +14,8 @@ import (
 	"winnow/internal/testing/orttest"
 )
 
-// BenchmarkWhiten is the start of a training on the features of MobileNetV2 and ResNet-50: whitening 6,000
-// vectors whose spectrum falls like those of real features, by a power law.
+// BenchmarkWhiten measures the start of a training on the features of MobileNetV2 and ResNet-50: whitening
+// 6,000 vectors whose spectrum falls by a power law, like those of real features.
 func BenchmarkWhiten(b *testing.B) {
 	orttest.UseBLAS(b)
 	defer blas64.Use(gonum.Implementation{})
@@ -30,7 +30,8 @@ func BenchmarkWhiten(b *testing.B) {
 		}
 		b.Run(fmt.Sprintf("%d_to_512", dim), func(b *testing.B) {
 			for b.Loop() {
-				if _, err := New(b.Context(), Config{In: dim, Out: 512, Bias: true, Activation: ReLU, Init: Whiten}, x, rng); err != nil {
+				if _, err := New(b.Context(), Config{In: dim, Out: 512, Bias: true, Activation: ReLU, Init: Whiten}, x,
+					rng); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -15,8 +15,8 @@ import (
 	"winnow/features"
 )
 
-// spectrum draws n rows whose covariance has eigenvalues 1, 2^-power, 3^-power, … in rotated axes, around a mean
-// far from zero, as pooled activations have.
+// spectrum draws n rows whose covariance has the eigenvalues 1, 2^-power, 3^-power, … in rotated axes, around a
+// mean far from zero, like pooled activations.
 func spectrum(rng *rand.Rand, n, d int, power float64) features.Set {
 	s := features.NewSet(n, d)
 	turn := rotation(rng, d)
@@ -64,7 +64,7 @@ func outputs(h *Head, x blas32.General) blas32.General {
 	return in
 }
 
-// covarianceOf is the plain loop in float64, about the mean or about zero.
+// covarianceOf computes the covariance by a plain loop in float64, about the mean or about zero.
 func covarianceOf(x blas32.General, centre bool) *mat.SymDense {
 	mean := make([]float64, x.Cols)
 	for i := range x.Rows {
@@ -86,7 +86,7 @@ func covarianceOf(x blas32.General, centre bool) *mat.SymDense {
 	return cov
 }
 
-// identityError is how far c is from a multiple of diag(λ/(λ+ε)), which the ridge makes of the identity.
+// identityError returns how far c is from a multiple of diag(λ/(λ+ε)), which the ridge turns the identity into.
 func identityError(c *mat.SymDense, eigen []float64, eps float64) float64 {
 	want := func(k int) float64 { return eigen[k] / (eigen[k] + eps) }
 	scale := c.At(0, 0) / want(0)
@@ -123,12 +123,13 @@ func TestWhitenedCovariance(t *testing.T) {
 				if d := identityError(covarianceOf(y, bias), values, ridge*trace/float64(cfg.In)); d > 1e-4 {
 					t.Errorf("covariance of the whitened features is %.2g from the identity", d)
 				}
-				// The twin: one direction a tenth too long must be seen.
+				// The twin: one direction a tenth too long must be detected.
 				w := h.layers[len(h.layers)-1].weight
 				for i := range w.Rows {
 					w.Data[i*w.Cols+3] *= 1.1
 				}
-				if d := identityError(covarianceOf(outputs(h, train.X), bias), values, ridge*trace/float64(cfg.In)); d < 1e-2 {
+				if d := identityError(covarianceOf(outputs(h, train.X), bias), values,
+					ridge*trace/float64(cfg.In)); d < 1e-2 {
 					t.Errorf("a spoiled whitening passed: %.2g", d)
 				}
 			})
@@ -136,7 +137,7 @@ func TestWhitenedCovariance(t *testing.T) {
 	}
 }
 
-// A perceptron wide enough starts as the linear whitened head.
+// A wide enough perceptron starts as the linear whitened head.
 func TestPerceptronStartsLinear(t *testing.T) {
 	train := spectrum(source(1), 400, 24, 1)
 	linear, err := New(t.Context(), Config{In: 24, Out: 8, Bias: true, Init: Whiten}, train.X, source(2))
@@ -148,7 +149,8 @@ func TestPerceptronStartsLinear(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, hidden := range [][]int{{16}, {40}, {17, 30, 16}} {
-		h, err := New(t.Context(), Config{In: 24, Out: 8, Hidden: hidden, Bias: true, Activation: ReLU, Init: Whiten}, train.X, source(2))
+		h, err := New(t.Context(), Config{In: 24, Out: 8, Hidden: hidden, Bias: true, Activation: ReLU, Init: Whiten},
+			train.X, source(2))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -212,7 +214,7 @@ func TestRank(t *testing.T) {
 	}
 }
 
-// Turning the feature space, or scaling it, must not change any cosine between whitened embeddings.
+// Rotating or scaling the feature space must not change any cosine between whitened embeddings.
 func TestWhiteningIgnoresRotation(t *testing.T) {
 	const d = 24
 	train := spectrum(source(1), 300, d, 1)
@@ -255,7 +257,8 @@ func TestWhitenRefuses(t *testing.T) {
 	nan := randomSet(source(1), 10, 5).X
 	nan.Data[17] = float32(math.NaN())
 	for what, x := range map[string]blas32.General{
-		"one row": features.NewMatrix(1, 5), "equal rows": constant, "another dimension": features.NewMatrix(10, 6), "NaN": nan,
+		"one row": features.NewMatrix(1, 5), "equal rows": constant, "another dimension": features.NewMatrix(10, 6),
+		"NaN": nan,
 	} {
 		if _, err := New(t.Context(), cfg, x, source(1)); err == nil {
 			t.Errorf("%s: was accepted", what)
@@ -265,8 +268,8 @@ func TestWhitenRefuses(t *testing.T) {
 	}
 }
 
-// The fast path must agree with gonum's whole decomposition where the spectrum falls, and lose next to
-// nothing of the variance where it does not.
+// The fast path must agree with gonum's complete decomposition if the spectrum falls, and lose next to nothing
+// of the variance if it does not.
 func TestSubspaceAgainstWhole(t *testing.T) {
 	const d, k = 160, 40
 	for _, power := range []float64{0.5, 1, 2} {
@@ -293,7 +296,8 @@ func TestSubspaceAgainstWhole(t *testing.T) {
 				along += vectors.At(i, j) * wantVectors.At(i, j)
 			}
 			if math.Abs(values[j]/wantValues[j]-1) > 1e-4 || math.Abs(math.Abs(along)-1) > 1e-3 {
-				t.Errorf("power %v: pair %d: eigenvalue %v, expected %v; |cosine| %v", power, j, values[j], wantValues[j], along)
+				t.Errorf("power %v: pair %d: eigenvalue %v, expected %v; |cosine| %v", power, j, values[j],
+					wantValues[j], along)
 			}
 		}
 		var gram mat.Dense
@@ -337,7 +341,7 @@ func mustMean(t testing.TB, x blas32.General) []float64 {
 	return mean
 }
 
-// fingerprint trains a little and adds up the bits of every weight.
+// fingerprint trains a little and hashes the bits of every weight.
 func fingerprint(t testing.TB) string {
 	t.Helper()
 	var out strings.Builder
@@ -384,7 +388,7 @@ func fingerprint(t testing.TB) string {
 	return out.String()
 }
 
-// The same seed gives the same bits, again in this process and in another.
+// The same seed gives the same bits, in this process and in another.
 func TestDeterminism(t *testing.T) {
 	const env = "WINNOW_TEST_FINGERPRINT"
 	if path := os.Getenv(env); path != "" {
@@ -412,7 +416,7 @@ func TestDeterminism(t *testing.T) {
 	}
 }
 
-// The head by moments is the one by the rows that have them.
+// The head from moments equals the one from the rows that have them.
 func TestWhiteningOf(t *testing.T) {
 	x := spectrum(rand.New(rand.NewPCG(8, 8)), 400, 12, 1)
 	mean, err := columnMeans(t.Context(), x)
@@ -443,5 +447,39 @@ func TestWhiteningOf(t *testing.T) {
 	}
 	if _, err := WhiteningOf(mean, mat.NewSymDense(12, nil), 400, 8); err == nil {
 		t.Error("rows that are all equal were whitened")
+	}
+}
+
+// Fewer rows than features are whitened as their covariance says.
+func TestWhiteningOfFewRows(t *testing.T) {
+	for _, n := range []int{2, 9, 39} {
+		x := spectrum(rand.New(rand.NewPCG(9, uint64(n))), n, 40, 1)
+		mean, err := columnMeans(t.Context(), x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cov, err := covariance(t.Context(), x, mean)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out := min(16, n-1)
+		want, err := WhiteningOf(mean, cov, n, out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := SelfWhitening(t.Context(), x, out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.Rank() != want.Rank() || got.Rank() != out {
+			t.Errorf("%d rows: rank %d, by the covariance %d, expected %d", n, got.Rank(), want.Rank(), out)
+		}
+		for i, p := range want.Params() {
+			for j, v := range p.Data {
+				if d := math.Abs(float64(v - got.Params()[i].Data[j])); !(d < 2e-4) { // the covariance is of products in float32
+					t.Fatalf("%d rows: %s, value %d: found %v, by the covariance %v", n, p.Name, j, got.Params()[i].Data[j], v)
+				}
+			}
+		}
 	}
 }

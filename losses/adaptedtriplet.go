@@ -10,39 +10,40 @@ import (
 	"winnow/internal/catalog"
 )
 
-// adaptedTriplet is a triplet loss on the chosen triplets D_S, with a term that keeps the choice from bending
-// what the embedding sees of a class.
+// adaptedTriplet is a triplet loss on the selected triplets D_S. A second term keeps the selection from
+// distorting the class means.
 //
 //	L = R_{(a,p,n) ∈ D_S} [D_ap - D_an + α]₊ + λ Σ_y ‖Φ_y^S - Φ_y‖² + λ_u ‖Σ_y θ_y Φ_y^S - u‖²
 //
 //	Φ_y^S = Σ_{i∈y} n_i z_i / Σ_{i∈y} n_i    n_i is how often i occurs in D_S, as a, p or n
 //	Φ_y   = the mean of the class in the batch
-//	u     = the mean of the rows without a label; θ = argmin of that term, Σ_y θ_y = 1: see [matching]
+//	u     = the mean of the rows without a label; θ minimises that term under Σ_y θ_y = 1: see [matching]
 //
-// D are squared distances, R the mean or the sum, and D_S is drawn as [triplet] draws its semihard: with
-// every p one n, uniform among D_ap ≤ D_an < D_ap + α. A class that D_S does not touch adds nothing; an empty D_S
-// gives 0 in all terms, as does λ_u without unlabelled rows. The choice, n_i and θ are constants in the gradient:
+// D are squared distances, R is the mean or the sum, and D_S is drawn as in [triplet] with semihard: one n for
+// every p, uniform among D_ap ≤ D_an < D_ap + α. A class without a row in D_S adds nothing. If D_S is empty all
+// terms are 0; without unlabelled rows the third term is 0. The selection, n_i and θ are constants in the
+// gradient:
 //
 //	∂/∂z_i of the second term = 2 λ (n_i/Σn - 1/N_y) (Φ_y^S - Φ_y),  N_y rows of class y
 //
-// Rows of the batch may be unlabelled (features.Unlabelled): they take part in the last term alone. All vectors
-// are unit vectors, and the means are not. Settings: α, λ ≥ 0; λ_u ≥ 0, or below 0 for λ.
-// Differs from the print: R is the mean where Eq. 5 sums, as λ means little otherwise (Eq. 5 and 8 with
-// R = sum; the second term has no R); Eq. 10 sums three roles alike, which n_i does. Eq. 14 over all triplets is the
-// plain class mean, for there every member of a class occurs equally often.
+// Rows of the batch may be unlabelled (features.Unlabelled): they take part in the last term only. All vectors
+// are unit vectors; the means are not. Settings: α, λ ≥ 0; λ_u ≥ 0, or a negative number to use λ.
+// Differs from the print: R is the mean where Eq. 5 sums, because λ has no fixed meaning otherwise (R = sum
+// gives Eq. 5 and 8; the second term has no R). Eq. 10 adds up the three roles alike, and so does n_i. Over all
+// triplets Eq. 14 is the plain class mean, because every member of a class occurs equally often.
 // Time O(n²·d) for the triplets, O(n·d) for the second term, O(Y²·d + Y³) for θ of Y classes. Memory O(n²).
-// Source: Yu et al., "Correcting the triplet selection bias for triplet loss", ECCV 2018 (003), Eq. 5, 7, 12-15,
-// unlabelled rows 16-20; METHODS 9.
+// Source: Yu et al., "Correcting the triplet selection bias for triplet loss", ECCV 2018 (003), Eq. 5, 7,
+// 12-15, unlabelled rows 16-20; METHODS 9.
 type adaptedTriplet struct {
 	triplets        similarity
 	selected        *selected // what triplets.fn is
 	lambda, lambdaU float64   // λ and λ_u
 	matching        matching
 
-	known     features.Set // the labelled rows, where some are not, and their gradient
+	known     features.Set // the labelled rows, if some have no label, and their gradient
 	knownGrad blas32.General
-	rows      []int // of the batch: labelled
-	others    []int // unlabelled
+	rows      []int // indices of the labelled rows of the batch
+	others    []int // indices of the unlabelled ones
 }
 
 var adaptedTripletEntry = Entry{
@@ -55,12 +56,18 @@ var adaptedTripletEntry = Entry{
 	Draws:      true,
 	Unlabelled: true,
 	Settings: []Setting{
-		{Name: "margin", Symbol: "α", Default: 0.2, Min: 0, Max: 4, Doc: "by how much the negative must be farther, squared distances"},
-		{Name: "lambda", Symbol: "λ", Default: 0.01, Min: 0, Max: 1e4, Doc: "weight of the class means (the paper: 0.001-0.5, on MNIST 2)"},
-		{Name: "reduction", Symbol: "R", Default: "mean", Choices: []string{"mean", "sum"}, Doc: "mean over the triplets, or their sum"},
-		{Name: "lambda_u", Symbol: "λ_u", Default: -1.0, Min: -1, Max: 1e4, Doc: "weight of the mean of unlabelled rows; below 0: the same as λ"},
-		{Name: "ridge", Default: 0.0, Min: 0, Max: 1e3, Doc: "added to the diagonal when θ is solved for; a singular system gets 1e-6 of its mean diagonal anyway"},
-		{Name: "theta", Symbol: "θ", Default: "free", Choices: []string{"free", "simplex"}, Doc: "as solved; or the nearest that are shares (≥ 0)"},
+		{Name: "margin", Symbol: "α", Default: 0.2, Min: 0, Max: 4,
+			Doc: "by how much the negative must be farther, squared distances"},
+		{Name: "lambda", Symbol: "λ", Default: 0.01, Min: 0, Max: 1e4,
+			Doc: "weight of the class means (the paper: 0.001-0.5, on MNIST 2)"},
+		{Name: "reduction", Symbol: "R", Default: "mean", Choices: []string{"mean", "sum"},
+			Doc: "mean over the triplets, or their sum"},
+		{Name: "lambda_u", Symbol: "λ_u", Default: -1.0, Min: -1, Max: 1e4,
+			Doc: "weight of the mean of unlabelled rows; below 0: the same as λ"},
+		{Name: "ridge", Default: 0.0, Min: 0, Max: 1e3,
+			Doc: "added to the diagonal when θ is solved for; a singular system gets 1e-6 of its mean diagonal anyway"},
+		{Name: "theta", Symbol: "θ", Default: "free", Choices: []string{"free", "simplex"},
+			Doc: "as solved; or the nearest that are shares (≥ 0)"},
 	},
 	Printed: "θ of unlabelled rows by Eq. 19, with u in place of u - Φ_0",
 	Former:  Values{"printed": false},
@@ -117,8 +124,8 @@ func (l *adaptedTriplet) Eval(grad *blas32.General, z features.Set, ref *feature
 	return value + matchAll(l, rows, out, z.Labels)
 }
 
-// matchAll adds the second and the third term: the value is returned, the gradient added to grad unless that is
-// empty. It goes by l.rows, l.others and the counts of the triplets.
+// matchAll returns the second and third terms and adds their gradient to grad, unless grad is empty. It uses
+// l.rows, l.others and the counts of the triplets.
 func matchAll[T float32 | float64](l *adaptedTriplet, z, grad rowsOf[T], labels []int) (value float64) {
 	m := &l.matching
 	m.group(l.rows, labels, l.selected.count, z.cols)
@@ -141,12 +148,13 @@ func (l *adaptedTriplet) split(labels []int) {
 		case y == features.Unlabelled:
 			l.others = append(l.others, i)
 		default:
-			panic(fmt.Sprintf("losses: adapted_triplet: row %d has label %d, expected %d or more", i, y, features.Unlabelled))
+			panic(fmt.Sprintf("losses: adapted_triplet: row %d has label %d, expected %d or more", i, y,
+				features.Unlabelled))
 		}
 	}
 }
 
-// labelled returns the batch without its unlabelled rows, and where its gradient goes.
+// labelled returns the batch without its unlabelled rows, and the matrix for its gradient.
 func (l *adaptedTriplet) labelled(grad *blas32.General, z features.Set) (features.Set, *blas32.General) {
 	if len(l.others) == 0 {
 		return z, grad
@@ -174,7 +182,7 @@ func (l *adaptedTriplet) labelled(grad *blas32.General, z features.Set) (feature
 	return known, &l.knownGrad
 }
 
-// finiteRows reports whether those rows hold finite numbers.
+// finiteRows reports whether the given rows hold finite numbers only.
 func finiteRows(z features.Set, rows []int) bool {
 	for _, i := range rows {
 		for _, v := range z.Row(i) {

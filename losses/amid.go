@@ -7,8 +7,9 @@ import (
 	"winnow/features"
 )
 
-// amid gives the similarities of the columns with each other where they are a bank, whose own matrix only a loss
-// with the distance from positive to negative needs. In a batch against itself they stand in S.
+// amid returns the similarities of the columns with each other when the columns are a bank. Only a loss that
+// uses the distance from a positive to a negative needs them. For a batch compared with itself they are already
+// in S.
 type amid interface {
 	pair(j, k int) float64
 	rows(dst []float64, js []int32) // fills a len(js)×len(cols) matrix
@@ -17,10 +18,10 @@ type amid interface {
 // constants are the vectors of a bank, one a row.
 type constants struct {
 	x         blas32.General
-	picked, s blas32.General // of rows
+	picked, s blas32.General // scratch for rows
 }
 
-// pair returns one similarity; of vectors that are near each other from their differences.
+// pair returns one similarity. For vectors close to each other it is computed from their differences.
 func (c *constants) pair(j, k int) float64 {
 	u, v := features.Row(c.x, j), features.Row(c.x, k)
 	var dot float64
@@ -33,7 +34,8 @@ func (c *constants) pair(j, k int) float64 {
 	return dot
 }
 
-// rows costs a product of len(js)·r·d. (A bank that is not finite has been seen before: chain.finite.)
+// rows costs a product of len(js)·r·d. It need not check for non-finite numbers: chain.finite has already done
+// so.
 func (c *constants) rows(dst []float64, js []int32) {
 	c.picked, c.s = features.Resize(c.picked, len(js), c.x.Cols), features.Resize(c.s, len(js), c.x.Rows)
 	for i, j := range js {

@@ -9,15 +9,16 @@ import (
 	"winnow/features"
 )
 
-// The numbers were made by a program of its own, in another language, by loops over
+// The numbers come from a separate program in another language, by loops over
 //
 //	L = 1/n Σ_i log Σ_c exp(λ (u_ic - u_iy)),  u_ic = cos θ_ic,  θ_ic = min_k arccos(z_i·p_ck / ‖z_i‖‖p_ck‖)
 //	u_iy = cos(θ_iy + m), or cos θ_iy - m sin m where θ_iy + m ≥ π;   CosFace: cos θ_iy - m
 //
-// and its gradients by differences of fourth order, (8 (f(x+h)-f(x-h)) - (f(x+2h)-f(x-2h))) / 12h with h = 10⁻³. The last row
-// lies 172.5° off its class of one centre, past π with either margin.
+// and its gradients by fourth-order differences, (8 (f(x+h)-f(x-h)) - (f(x+2h)-f(x-2h))) / 12h with h = 10⁻³.
+// The last row is 172.5° away from its class of one centre, past π with either margin.
 func TestMarginLossesByAnotherProgram(t *testing.T) {
-	in := exactInput{z: [][]float64{{1, 2, -1}, {-2, 1, 0.5}, {0.5, -1, 2}, {-1, -1, 0.3}}, labels: []int{0, 1, 2, 0}, normalize: true}
+	in := exactInput{z: [][]float64{{1, 2, -1}, {-2, 1, 0.5}, {0.5, -1, 2}, {-1, -1, 0.3}}, labels: []int{0, 1, 2, 0},
+		normalize: true}
 	centres := [][]float64{{1, 1, -0.5}, {0.2, -1, 1}, {-1, 1, 1}, {1, 0, -2}, {0, -1, 3}, {2, -1, 1}}
 	for _, c := range []struct {
 		name          string
@@ -33,21 +34,26 @@ func TestMarginLossesByAnotherProgram(t *testing.T) {
 			{-0.265118769, 0.1680097851, 0.0709008013}, {0.0885899694, 0.1100580756, 0.1342437265},
 			{0.0991537912, -0.2563240312, -0.1529504634}, {0.2533667385, -0.1057828072, 0.4919464374},
 		}, [][]float64{
-			{0.2414530049, -0.1547936628, 0.1733186841}, {-0.3282569012, -0.0424013952, 0.0232499851}, {-0.2453629726, 0.2320616486, -0.4774246211},
+			{0.2414530049, -0.1547936628, 0.1733186841}, {-0.3282569012, -0.0424013952, 0.0232499851},
+			{-0.2453629726, 0.2320616486, -0.4774246211},
 		}},
 		{"cosface", map[string]any{"scale": 5, "margin": 0.1}, 3, 4.790145483045943, [][]float64{
 			{-0.0060335278, 0.0048856345, 0.0037377411}, {0.1594272292, 0.4213652115, -0.205021506},
 			{0.2911337624, -0.4960273787, -0.3207971299}, {0.3585053233, -0.1736053878, 0.6163331183},
 		}, [][]float64{
-			{0.0276666729, 0.024468319, 0.1042699838}, {0.2080601407, -0.264155234, -0.3057672621}, {-0.5158569684, 0.2579135305, -0.773770499},
+			{0.0276666729, 0.024468319, 0.1042699838}, {0.2080601407, -0.264155234, -0.3057672621},
+			{-0.5158569684, 0.2579135305, -0.773770499},
 		}},
-		{"sub_center_arcface", map[string]any{"scale": 3, "margin": 0.3, "centers": 2}, 6, 0.6675270413862435, [][]float64{
-			{-0.0232051996, -0.0222474894, -0.0677001785}, {-0.0149885812, -0.0384472449, 0.0169401652},
-			{0.0633883687, -0.0840762901, -0.0578852372}, {-0.1873577661, 0.1980498162, 0.0356401669},
-		}, [][]float64{
-			{0.0704627281, -0.0563701825, 0.0281850912}, {0.3236316787, 0.2033460856, 0.1386197499}, {-0.0086529224, -0.0689007624, 0.0602478399},
-			{0.0161983497, 0.0809917485, 0.0080991748}, {-0.169680293, -0.013701222, -0.004567074}, {0.0057808673, 0.0079486925, -0.003613042},
-		}},
+		{"sub_center_arcface", map[string]any{"scale": 3, "margin": 0.3, "centers": 2}, 6, 0.6675270413862435,
+			[][]float64{
+				{-0.0232051996, -0.0222474894, -0.0677001785}, {-0.0149885812, -0.0384472449, 0.0169401652},
+				{0.0633883687, -0.0840762901, -0.0578852372}, {-0.1873577661, 0.1980498162, 0.0356401669},
+			}, [][]float64{
+				{0.0704627281, -0.0563701825, 0.0281850912}, {0.3236316787, 0.2033460856, 0.1386197499},
+				{-0.0086529224, -0.0689007624, 0.0602478399},
+				{0.0161983497, 0.0809917485, 0.0080991748}, {-0.169680293, -0.013701222, -0.004567074},
+				{0.0057808673, 0.0079486925, -0.003613042},
+			}},
 	} {
 		what := fmt.Sprint(c.name, c.settings)
 		l := mustNew(t, c.name, c.settings, testEnv(3, 3, 1)).(*proxied)
@@ -64,7 +70,7 @@ func TestMarginLossesByAnotherProgram(t *testing.T) {
 	}
 }
 
-// Without a margin all three are norm_softmax, and one centre a class is arcface, to the bit.
+// Without a margin all three are norm_softmax, and one centre per class gives arcface, bit for bit.
 func TestMarginLossesThatAreOneAnother(t *testing.T) {
 	in := conformInput(41, 90)
 	z, _ := in.sets()
@@ -77,9 +83,12 @@ func TestMarginLossesThatAreOneAnother(t *testing.T) {
 		name, other string
 		given, like map[string]any
 	}{
-		{"arcface", "norm_softmax", map[string]any{"margin": 0, "scale": 16}, map[string]any{"temperature": 1.0 / 16, "init": "normal"}},
-		{"cosface", "norm_softmax", map[string]any{"margin": 0, "scale": 16}, map[string]any{"temperature": 1.0 / 16, "init": "normal"}},
-		{"sub_center_arcface", "norm_softmax", map[string]any{"margin": 0, "scale": 16, "centers": 1}, map[string]any{"temperature": 1.0 / 16, "init": "normal"}},
+		{"arcface", "norm_softmax", map[string]any{"margin": 0, "scale": 16},
+			map[string]any{"temperature": 1.0 / 16, "init": "normal"}},
+		{"cosface", "norm_softmax", map[string]any{"margin": 0, "scale": 16},
+			map[string]any{"temperature": 1.0 / 16, "init": "normal"}},
+		{"sub_center_arcface", "norm_softmax", map[string]any{"margin": 0, "scale": 16, "centers": 1},
+			map[string]any{"temperature": 1.0 / 16, "init": "normal"}},
 		{"sub_center_arcface", "arcface", map[string]any{"centers": 1}, nil},
 	} {
 		loss, grad, params := eval(c.name, c.given)
@@ -90,8 +99,8 @@ func TestMarginLossesThatAreOneAnother(t *testing.T) {
 	}
 }
 
-// The margin of angles over all cosines, and those that rounding makes: values by the angle, slopes by differences, falling
-// nowhere, bounded everywhere.
+// The angular margin over all cosines, including those beyond ±1 by rounding: values from the angle, slopes
+// from differences, never decreasing, always bounded.
 func TestAngularMargin(t *testing.T) {
 	for _, m := range []float64{0, 1e-9, 0.1, 0.5, 1, 1.5} {
 		a := newAngularMargin(m)
@@ -125,10 +134,11 @@ func TestAngularMargin(t *testing.T) {
 	}
 }
 
-// A row moves the nearest centre of each class alone; of equally near ones the first.
+// A row moves only the nearest centre of each class; of equally near ones the first.
 func TestSubCentersTie(t *testing.T) {
 	l := mustNew(t, "sub_center_arcface", map[string]any{"scale": 2}, testEnv(2, 2, 1)).(*proxied)
-	copy(l.p.Data, []float32{0, 1, 3, 4, 3, 4, 1, 0, -1, 0, 2, 0}) // the second and third are one, as are the fourth and sixth
+	// the second and third are equal, and so are the fourth and sixth
+	copy(l.p.Data, []float32{0, 1, 3, 4, 3, 4, 1, 0, -1, 0, 2, 0})
 	z := features.Set{X: features.NewMatrix(1, 2), Labels: []int{0}, IDs: []int{0}}
 	copy(z.X.Data, []float32{0.8, 0.6})
 	grad := features.NewMatrix(1, 2)

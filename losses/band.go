@@ -7,24 +7,24 @@ import (
 	"sort"
 )
 
-// band holds columns of one anchor (its negatives within a range of distances, or its positives) in rising
-// distance, so that those between two distances are a stretch of it. Sorted by buckets: O(r) for distances
-// that are spread out, O(r log r) at worst.
+// band holds columns of one anchor (its negatives within a range of distances, or its positives) sorted by
+// distance, so that the columns between two distances are contiguous. It sorts by buckets: O(r) for evenly
+// spread distances, O(r log r) at worst.
 type band struct {
-	order   []int32 // the columns, nearest first, ties by column
+	order   []int32 // the columns, nearest first; ties in column order
 	delta   []float64
-	members []int32 // the same columns in their own order
+	members []int32 // the same columns in column order
 	starts  []int32 // bucket k is order[starts[k]:starts[k+1]]; buckets have equal widths
 	cursors []int32
 	lowest  float64
 	scale   float64 // buckets per unit of distance
 }
 
-// perBucket is how many columns share a bucket where they are spread evenly.
+// perBucket is the average number of columns in a bucket.
 const perBucket = 4
 
-// sort takes over the negatives of an anchor with label y and low ≤ δ < high; delta are the distances of
-// all columns.
+// sort loads the negatives of an anchor with label y and low ≤ δ < high; delta are the distances of all
+// columns.
 func (b *band) sort(delta []float64, cols []int, y int, low, high float64) {
 	b.delta, b.members = delta, b.members[:0]
 	lowest, highest := high, low
@@ -38,7 +38,7 @@ func (b *band) sort(delta []float64, cols []int, y int, low, high float64) {
 	b.arrange(lowest, highest)
 }
 
-// sortPositives takes over P(i).
+// sortPositives loads P(i).
 func (b *band) sortPositives(delta []float64, i int, p *pairs) {
 	b.delta, b.members = delta, b.members[:0]
 	lowest, highest := math.Inf(1), math.Inf(-1)
@@ -52,7 +52,7 @@ func (b *band) sortPositives(delta []float64, i int, p *pairs) {
 	b.arrange(lowest, highest)
 }
 
-// arrange sorts the members, which lie between two distances.
+// arrange sorts the members, all of which lie between two distances.
 func (b *band) arrange(lowest, highest float64) {
 	buckets := len(b.members)/perBucket + 1
 	b.lowest, b.scale = lowest, 0
@@ -67,7 +67,7 @@ func (b *band) arrange(lowest, highest float64) {
 	}
 }
 
-// bucket grows with d, which may be infinite.
+// bucket returns the bucket of distance d; it never decreases as d grows, and d may be infinite.
 func (b *band) bucket(d float64) int {
 	last := len(b.starts) - 2
 	k := (d - b.lowest) * b.scale
@@ -80,7 +80,7 @@ func (b *band) bucket(d float64) int {
 	return int(k)
 }
 
-// fill counts, then places.
+// fill counts the members of every bucket, then places them.
 func (b *band) fill() {
 	clear(b.starts)
 	for _, j := range b.members {
@@ -114,12 +114,12 @@ func (b *band) sortBucket(part []int32) {
 	}
 }
 
-// between returns the stretch of order with low ≤ δ < high, both within the range sorted.
+// between returns the range of order with low ≤ δ < high. Both bounds must lie within the sorted range.
 func (b *band) between(low, high float64) (from, to int) {
 	return b.below(low), b.below(high)
 }
 
-// below counts the members nearer than d.
+// below returns the number of members nearer than d.
 func (b *band) below(d float64) int {
 	k := b.bucket(d)
 	first, part := int(b.starts[k]), b.order[b.starts[k]:b.starts[k+1]]

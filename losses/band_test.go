@@ -11,7 +11,7 @@ import (
 func TestBandIsSortedAndComplete(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(0, 300).Draw(t, "n")
-		// Few different values make ties; a power makes crowded buckets.
+		// Few different values give ties; a power gives crowded buckets.
 		grain := rapid.SampledFrom([]float64{3, 50, 1e9}).Draw(t, "grain")
 		crowd := rapid.IntRange(1, 12).Draw(t, "crowd")
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
@@ -67,8 +67,8 @@ func TestBandIsSortedAndComplete(t *testing.T) {
 	})
 }
 
-// Every candidate is drawn about equally often, and nothing else is. Rows 0 and 1 are the only pair; which
-// negative row 0 was given stands in its row of dS.
+// Every candidate is drawn about equally often, and nothing else is. Rows 0 and 1 are the only positive pair;
+// row 0's row of dS shows which negative it got.
 func TestSemihardDrawsUniformly(t *testing.T) {
 	const n, rounds = 30, 6000
 	l := mustNew(t, "triplet", nil, testEnv(conformDim, conformClasses, 1)).(*similarity)

@@ -17,7 +17,7 @@ import (
 	"winnow/internal/testing/orttest"
 )
 
-// benchSet has 4 rows of a class together, as the sampler gives them, around class centres.
+// benchSet has 4 rows of a class in succession, as the sampler returns them, around class centres.
 func benchSet(n, d, classes int, seed uint64) features.Set {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	centres := features.NewMatrix(classes, d)
@@ -37,13 +37,14 @@ func benchSet(n, d, classes int, seed uint64) features.Set {
 	return s
 }
 
-// BenchmarkLoss times every loss of the catalog with its gradient and, in the same loop, the matrix products that
-// it cannot do without: two against a batch or a bank, three with proxies of its own. The products are ONNX
-// Runtime's, as in the command, where its library is found ($WINNOW_ORT_LIB), else gonum's. The metrics, each of
-// the fastest round: how many times the products, and what they and all the rest take for each similarity.
+// BenchmarkLoss times every loss of the catalog with its gradient and, in the same loop, the matrix products
+// that it cannot avoid: two against a batch or a bank, three with proxies of its own. The products use ONNX
+// Runtime, as in the command, if its library is found ($WINNOW_ORT_LIB), else gonum. The metrics are from the
+// fastest round: the time relative to the products, and the times of the products and of the rest per
+// similarity.
 //
 // Names: LOSS/BATCH, LOSS/BATCHxCLASSES for a loss with proxies (100 classes, and the 11,318 of SOP), and
-// combinations of settings that cost otherwise than the defaults.
+// combinations of settings whose cost differs from the defaults.
 func BenchmarkLoss(b *testing.B) {
 	fastProducts(b)
 	run := func(name, loss string, settings map[string]any, n, classes, bank int) {
@@ -70,10 +71,12 @@ func BenchmarkLoss(b *testing.B) {
 		{"margin_distance_weighted/256", "margin", map[string]any{"select": "distance_weighted"}, 256, 0},
 		{"margin_bank/64", "margin", nil, 64, 8192},
 		{"marginal_semihard/256", "marginal", map[string]any{"select": "random_semihard"}, 256, 0},
-		{"quadruplet_roots/256", "quadruplet", map[string]any{"squared": false, "margin1": 0.2, "margin2": 0.2}, 256, 0},
+		{"quadruplet_roots/256", "quadruplet", map[string]any{"squared": false, "margin1": 0.2, "margin2": 0.2}, 256,
+			0},
 		{"multi_similarity_unmined/256", "multi_similarity", map[string]any{"miner": false}, 256, 0},
 		{"circle_global/256", "circle", map[string]any{"form": "global"}, 256, 0},
-		{"contrastive_margin_l2/256", "contrastive_margin", map[string]any{"distance": "l2", "pos_margin": 0, "neg_margin": 1}, 256, 0},
+		{"contrastive_margin_l2/256", "contrastive_margin",
+			map[string]any{"distance": "l2", "pos_margin": 0, "neg_margin": 1}, 256, 0},
 		{"proxy_nca_original/256", "proxy_nca", map[string]any{"form": "original"}, 256, 0},
 		{"soft_triple_tau/256", "soft_triple", map[string]any{"tau": 0.2}, 256, 0},
 	} {
@@ -89,7 +92,7 @@ func BenchmarkLoss(b *testing.B) {
 
 const benchDim, benchClasses, benchProducts = 512, 100, 11318
 
-// fastProducts serves the products by ONNX Runtime where it is there.
+// fastProducts computes products by ONNX Runtime if it is available.
 func fastProducts(b *testing.B) {
 	if _, err := ortlib.Find(os.Getenv("WINNOW_ORT_LIB")); err != nil {
 		b.Log("the products are gonum's: ", err)
@@ -136,14 +139,14 @@ func benchAgainst(b *testing.B, l Loss, z features.Set, ref *features.Set, colum
 		whole, bare = min(whole, middle.Sub(start)), min(bare, time.Since(middle))
 	}
 	pairs := float64(len(s.Data))
-	b.ReportMetric(0, "ns/op") // both and the products together: says nothing
+	b.ReportMetric(0, "ns/op") // both and the products together: meaningless
 	b.ReportMetric(float64(whole)/float64(bare), "×products")
 	b.ReportMetric(float64(whole-bare)/pairs, "rest-ns/pair")
 	b.ReportMetric(float64(bare)/pairs, "products-ns/pair")
 	b.ReportMetric(float64(whole.Microseconds())/1e3, "loss-ms")
 }
 
-// A step of a size seen before takes no memory. (The products themselves are gonum's or ONNX Runtime's.)
+// A step of a size seen before allocates no memory. (The products themselves are gonum's or ONNX Runtime's.)
 func TestNoAllocationAfterTheFirstStep(t *testing.T) {
 	z, bank := benchSet(16, 8, 5, 1), benchSet(30, 8, 5, 2)
 	source := rand.New(rand.NewPCG(1, 2))

@@ -12,27 +12,31 @@ import (
 // Against says what a loss may compare a batch with.
 type Against string
 
-// A loss of pairs or triplets takes the batch itself (ref == nil) or a bank of constants (ref != nil);
-// a proxy loss brings its own reference and takes no other.
+// A loss of pairs or triplets compares the batch with itself (ref == nil) or with a bank of constants (ref !=
+// nil). A proxy loss has its own reference and accepts no other.
 const (
 	Batch   Against = "batch"   // ref must be nil
 	Both    Against = "both"    // ref may be nil or a bank
-	Proxies Against = "proxies" // ref must be nil; the loss owns what it compares with
+	Proxies Against = "proxies" // ref must be nil; the loss owns the vectors it compares with
 )
 
-// Env is what a loss is told about the run it is part of.
+// Env describes the run that a loss is built for.
 type Env struct {
 	Dim, Classes int
-	Views        bool              // rows of one image in a batch are views of it, and positives of each other; else they are no pair
-	Printed      bool              // build the loss as its paper prints it where that is not what we build: Entry.Printed
-	Init         *rand.Rand        // draws the initial parameters; needed by entries with Params
-	Step         func() *rand.Rand // a fresh source that is a function of (seed, "loss", step), so that a resumed run repeats its draws; needed by entries that Draw
+	// Rows of one image in a batch are views of it and positives of each other. If false, they are no pair.
+	Views bool
+	// Build the loss as its paper prints it where we depart from it, see Entry.Printed.
+	Printed bool
+	Init    *rand.Rand // draws the initial parameters; needed by entries with Params
+	// Step returns a new random source that is a function of (seed, "loss", step), so that a resumed run
+	// repeats its draws. Entries with Draws need it.
+	Step func() *rand.Rand
 }
 
-// Entry is one loss as the catalog tells it: to people (`winnow losses`), to the configuration, to tests.
+// Entry describes one loss: for people (`winnow losses`), for the configuration and for tests.
 type Entry struct {
-	Name       string   // in configurations
-	Aliases    []string // other names of it, as other tools and papers have them
+	Name       string   // as in configurations
+	Aliases    []string // its names in other tools and papers
 	Title      string
 	Paper      string
 	Equation   string // in that paper
@@ -41,17 +45,17 @@ type Entry struct {
 	Against    Against
 	Params     bool   // New returns a Trainable; settings may leave it without parameters
 	Weighted   bool   // New returns a Weighted
-	Proxied    bool   // New returns a Proxied: directions that stand for the classes, which a filter may judge by
+	Proxied    bool   // New returns a Proxied: its directions stand for the classes, and a filter may judge by them
 	Draws      bool   // Eval draws from Env.Step
 	Unlabelled bool   // rows of z may have no label (features.Unlabelled)
-	Printed    string // what Env.Printed changes, "" for nothing
-	Former     Values // settings of earlier versions, each with the one value that it may still be given
+	Printed    string // what Env.Printed changes; "" if nothing
+	Former     Values // settings of earlier versions, each with the only value still accepted
 	New        func(v Values, env Env) (Loss, error)
 }
 
-// Catalog is every loss of winnow. To add one: its file, its line here, its test.
+// Catalog lists every loss of winnow. To add one: its file, its line here, its test.
 var Catalog = []Entry{
-	// Of pairs.
+	// Losses of pairs.
 	contrastiveEntry,
 	contrastiveMarginEntry,
 	marginalEntry,
@@ -59,7 +63,7 @@ var Catalog = []Entry{
 	auxiliaryPairEntry,
 	snrEntry,
 
-	// Of an anchor with all its pairs.
+	// Losses of an anchor with all its pairs.
 	multiSimilarityEntry,
 	weightedMSEntry,
 	circleEntry,
@@ -68,7 +72,7 @@ var Catalog = []Entry{
 	supconEntry,
 	sclRHEEntry,
 
-	// Of triplets and more.
+	// Losses of triplets and quadruplets.
 	tripletEntry,
 	unhingedTripletEntry,
 	rdmlEntry,
@@ -76,7 +80,7 @@ var Catalog = []Entry{
 	quadrupletEntry,
 	adaptedTripletEntry,
 
-	// Of classes.
+	// Losses of classes.
 	nPairEntry,
 	softTripleEntry,
 	proxyNCAEntry,
@@ -88,18 +92,21 @@ var Catalog = []Entry{
 	crossEntropyEntry,
 }
 
-// Setting is one number or word that a person may give to a loss, Values those of one loss, complete and checked.
+// Setting is one number or word that a user may set for a loss. Values are all settings of one loss, complete
+// and checked.
 type (
 	Setting = catalog.Setting
 	Values  = catalog.Values
 )
 
-// Find returns the entry of that name or alias; capitals and hyphens do not count: "Proxy-Anchor" is proxy_anchor.
+// Find returns the entry with that name or alias. It ignores case and hyphens: "Proxy-Anchor" is proxy_anchor.
 func Find(name string) (Entry, error) {
-	return catalog.Find("losses: loss", name, Catalog, func(e Entry) []string { return append([]string{e.Name}, e.Aliases...) })
+	return catalog.Find("losses: loss", name, Catalog, func(e Entry) []string {
+		return append([]string{e.Name}, e.Aliases...)
+	})
 }
 
-// Resolve checks settings and completes them with the defaults: what a run writes down as its own.
+// Resolve checks settings and adds the defaults. The result is what a run records.
 func Resolve(name string, settings map[string]any) (Values, error) {
 	entry, err := Find(name)
 	if err != nil {
@@ -112,14 +119,16 @@ func (e Entry) resolve(name string, settings map[string]any) (Values, error) {
 	settings = maps.Clone(settings)
 	for _, key := range slices.Sorted(maps.Keys(e.Former)) {
 		if value, ok := settings[key]; ok && fmt.Sprint(value) != fmt.Sprint(e.Former[key]) {
-			return nil, fmt.Errorf("losses: %s: %s: found %v, expected %v: what the paper prints is built where paper_variant is set", name, key, value, e.Former[key])
+			return nil, fmt.Errorf("losses: %s: %s: found %v, expected %v: set paper_variant to build "+
+				"what the paper prints", name, key, value, e.Former[key])
 		}
 		delete(settings, key)
 	}
 	return catalog.Resolve("losses: "+name, e.Settings, settings)
 }
 
-// New builds a loss of the catalog. A Loss keeps scratch memory between calls: it is for one goroutine.
+// New builds a loss of the catalog. A Loss keeps scratch memory between calls, so only one goroutine may use
+// it.
 func New(name string, settings map[string]any, env Env) (Loss, error) {
 	entry, err := Find(name)
 	if err != nil {
@@ -130,7 +139,8 @@ func New(name string, settings map[string]any, env Env) (Loss, error) {
 		return nil, err
 	}
 	if env.Dim < 1 || env.Classes < 1 {
-		return nil, fmt.Errorf("losses: %s: found %d dimensions and %d classes, expected at least one of each", name, env.Dim, env.Classes)
+		return nil, fmt.Errorf("losses: %s: found %d dimensions and %d classes, expected at least one of each", name,
+			env.Dim, env.Classes)
 	}
 	if entry.Params && env.Init == nil {
 		return nil, fmt.Errorf("losses: %s: has parameters to draw, found no random source (Env.Init)", name)

@@ -27,21 +27,33 @@ func TestNewSaysWhatIsWrong(t *testing.T) {
 		env      Env
 		want     string
 	}{
-		{"contrastiv", nil, env, `losses: loss "contrastiv" is unknown (did you mean "contrastive"?): known are ` + strings.Join(names, ", ")},
-		{"contrastive", map[string]any{"margn": 1, "zzz": 2}, env, `losses: contrastive: setting "margn" is unknown (did you mean "margin"?): known are form, margin (λ), eps (ε)`},
-		{"contrastive", map[string]any{"margin": 1.5}, env, `losses: contrastive: margin: found 1.5, expected a number from -1 to 1`},
-		{"contrastive", map[string]any{"margin": math.NaN()}, env, `losses: contrastive: margin: found NaN, expected a number from -1 to 1`},
-		{"contrastive", map[string]any{"margin": "wide"}, env, `losses: contrastive: margin: found wide (string), expected a number from -1 to 1`},
-		{"contrastive", map[string]any{"margin": nil}, env, `losses: contrastive: margin: found <nil> (<nil>), expected a number from -1 to 1`},
-		{"contrastive", map[string]any{"form": "Spec"}, env, `losses: contrastive: form: found "Spec", expected spec | code`},
-		{"contrastive", map[string]any{"form": 3}, env, `losses: contrastive: form: found 3 (int), expected spec | code`},
-		{"scl_rhe", map[string]any{"sign": "printed"}, env, `losses: scl_rhe: sign: found printed, expected derived: what the paper prints is built where paper_variant is set`},
+		{"contrastiv", nil, env, `losses: loss "contrastiv" is unknown (did you mean "contrastive"?): known are ` +
+			strings.Join(names, ", ")},
+		{"contrastive", map[string]any{"margn": 1, "zzz": 2}, env,
+			`losses: contrastive: setting "margn" is unknown (did you mean "margin"?): known are form, margin (λ), eps (ε)`},
+		{"contrastive", map[string]any{"margin": 1.5}, env,
+			`losses: contrastive: margin: found 1.5, expected a number from -1 to 1`},
+		{"contrastive", map[string]any{"margin": math.NaN()}, env,
+			`losses: contrastive: margin: found NaN, expected a number from -1 to 1`},
+		{"contrastive", map[string]any{"margin": "wide"}, env,
+			`losses: contrastive: margin: found wide (string), expected a number from -1 to 1`},
+		{"contrastive", map[string]any{"margin": nil}, env,
+			`losses: contrastive: margin: found <nil> (<nil>), expected a number from -1 to 1`},
+		{"contrastive", map[string]any{"form": "Spec"}, env,
+			`losses: contrastive: form: found "Spec", expected spec | code`},
+		{"contrastive", map[string]any{"form": 3}, env,
+			`losses: contrastive: form: found 3 (int), expected spec | code`},
+		{"scl_rhe", map[string]any{"sign": "printed"}, env,
+			`losses: scl_rhe: sign: found printed, expected derived: set paper_variant to build what the paper prints`},
 		{"triplet", map[string]any{"smooth": 1}, env, `losses: triplet: smooth: found 1 (int), expected true or false`},
-		{"soft_triple", map[string]any{"centers": 2.5}, env, `losses: soft_triple: centers: found 2.5, expected a whole number from 0 to 1000`},
-		{"arcface", map[string]any{"margin": 28.6}, env, `losses: arcface: margin: found 28.6, expected a number from 0 to 1.5`},
+		{"soft_triple", map[string]any{"centers": 2.5}, env,
+			`losses: soft_triple: centers: found 2.5, expected a whole number from 0 to 1000`},
+		{"arcface", map[string]any{"margin": 28.6}, env,
+			`losses: arcface: margin: found 28.6, expected a number from 0 to 1.5`},
 		{"soft_triple", nil, blind, `losses: soft_triple: has parameters to draw, found no random source (Env.Init)`},
 		{"triplet", nil, blind, `losses: triplet: draws at every step, found no random source (Env.Step)`},
-		{"contrastive", nil, Env{Dim: 0, Classes: 3}, `losses: contrastive: found 0 dimensions and 3 classes, expected at least one of each`},
+		{"contrastive", nil, Env{Dim: 0, Classes: 3},
+			`losses: contrastive: found 0 dimensions and 3 classes, expected at least one of each`},
 	} {
 		if _, err := New(c.name, c.settings, c.env); err == nil || err.Error() != c.want {
 			t.Errorf("found %v\nexpected %s", err, c.want)
@@ -49,7 +61,7 @@ func TestNewSaysWhatIsWrong(t *testing.T) {
 	}
 }
 
-// Numbers come as whatever a decoder makes of them.
+// Numbers have whatever type a decoder gives them.
 func TestResolveTakesNumbersOfAnyType(t *testing.T) {
 	var fromJSON map[string]any
 	if err := json.Unmarshal([]byte(`{"centers": 3, "la": 10, "tau": 0.5}`), &fromJSON); err != nil {
@@ -70,7 +82,7 @@ func TestResolveTakesNumbersOfAnyType(t *testing.T) {
 			t.Error(diff)
 		}
 	}
-	again, err := Resolve("soft_triple", want) // what a run has written down is what it reads
+	again, err := Resolve("soft_triple", want) // a run can read back what it has written
 	if diff := cmp.Diff(want, again); err != nil || diff != "" {
 		t.Error(err, diff)
 	}
@@ -107,7 +119,7 @@ func TestProxiesAreDrawnFromTheSeed(t *testing.T) {
 	}
 }
 
-// Breaking the contract of Eval is a mistake of ours and says which.
+// A violation of Eval's contract is our bug, and the panic says which.
 func TestEvalPanicsOnShapes(t *testing.T) {
 	env := testEnv(8, 4, 1)
 	batch := func(n, d, label int) features.Set {
@@ -139,7 +151,8 @@ func TestEvalPanicsOnShapes(t *testing.T) {
 	} {
 		func() {
 			defer func() {
-				if said, _ := recover().(string); !strings.HasPrefix(said, "losses: ") || !strings.Contains(said, c.want) {
+				if said, _ := recover().(string); !strings.HasPrefix(said, "losses: ") ||
+					!strings.Contains(said, c.want) {
 					t.Errorf("%s: panics with %q, expected %q", c.loss, said, c.want)
 				}
 			}()

@@ -12,26 +12,26 @@ import (
 	"winnow/features"
 )
 
-// simLoss is what most losses are: a function of similarities. S and dS are blocks of len(p.rows) rows of
-// len(p.cols) similarities; the loss is Σ sum / Σ terms over all blocks, and 0 where there are no terms.
+// simLoss is a loss that is a function of similarities; most losses are. S and dS are blocks of len(p.rows)
+// rows of len(p.cols) similarities. The loss is Σ sum / Σ terms over all blocks, or 0 if there are no terms.
 //
-// eval returns the two sums over its block and, if dS is not nil, overwrites dS with ∂sum/∂S (terms counts
-// as a constant). Entries of S that are no pair, such as a row with itself, must get 0. A loss whose rows
-// depend on each other (quadruplets) is built with chain.whole and sees a single block; one that is a sum over
-// columns (proxy-anchor) with chain.columns, and sees all rows of some columns.
+// eval returns the two sums over its block and, if dS is not nil, overwrites dS with ∂sum/∂S (terms is treated
+// as a constant). Entries of S that are not a pair, such as a row with itself, must get 0. A loss whose rows
+// depend on each other (quadruplets) sets chain.whole and receives a single block. A loss that is a sum over
+// columns (proxy-anchor) sets chain.columns and receives all rows of some columns.
 type simLoss interface {
 	eval(dS, S []float64, p *pairs) (sum, terms float64)
 }
 
-// surveyor is a simLoss that counts or sums something over all rows before it can say anything of one: survey
-// sees every block, in order and without gradients, before eval sees the first. A block with first == 0 is the
-// first of a new pass. Cheaper than chain.whole where the rows need of each other no more than a few numbers.
+// surveyor is a simLoss that needs counts or sums over all rows before it can evaluate any of them. survey
+// receives every block, in order and without gradients, before eval receives the first. A block with first == 0
+// starts a new pass. This is cheaper than chain.whole when the rows need only a few numbers from each other.
 type surveyor interface {
 	simLoss
 	survey(S []float64, p *pairs)
 }
 
-// plain returns the divisor of a loss that is a plain sum: 1 over all blocks together.
+// plain returns the terms of a loss that is not divided: they add up to 1 over all blocks.
 func (p *pairs) plain() float64 {
 	if p.first == 0 && p.left == 0 {
 		return 1
@@ -39,15 +39,16 @@ func (p *pairs) plain() float64 {
 	return 0
 }
 
-// chain carries z → S → loss → dS for any simLoss: the product in float32, everything between S and dS in
-// float64, a block of rows (or of columns) at a time, so that the float64 copies stay in the cache. dS replaces S.
+// chain computes z → S → loss → dS for any simLoss. The product is float32; everything between S and dS is
+// float64, one block of rows (or columns) at a time, so that the float64 copies stay in the cache. dS
+// overwrites S.
 type chain struct {
 	fn      simLoss
 	whole   bool              // fn needs all rows in one block
 	columns bool              // fn needs all rows of a column in one block
-	views   bool              // rows of one image are views of it, and positives
-	exact   bool              // fn works with distances: those of near pairs are computed from differences
-	draw    func() *rand.Rand // nil where fn draws nothing
+	views   bool              // rows of one image are views of it, and positives of each other
+	exact   bool              // fn uses distances: those of near pairs are computed from differences
+	draw    func() *rand.Rand // nil if fn draws nothing
 
 	s       blas32.General // n×r
 	in, out []float64      // a block of S and of dS
@@ -56,28 +57,29 @@ type chain struct {
 	scale   []float64 // proxies: 1/‖p_j‖, so that S = z·p̂; nil otherwise
 	pull    []float64 // proxies: Σ_i dS_ij·s_ij
 
-	listing bool // dS has a list of its entries while they are few
+	listing bool // dS has a list of its non-zero entries while they are few
 	entries nonzeros
 
 	noting bool      // see [RowWise]
-	noted  []float64 // what each row adds to the sum; then its term
+	noted  []float64 // what each row adds to the sum; later its term
 }
 
-// viewed is a loss that can take rows of one image as views of it.
+// viewed is a loss that can treat rows of one image as views of it.
 type viewed interface{ showViews() }
 
 func (c *chain) showViews() { c.views = true }
 
-// blockSize is how many similarities are widened at a time: 2 blocks × 8 bytes × 8192 = 128 KiB.
+// blockSize is the number of similarities converted to float64 at a time: 2 blocks × 8 bytes × 8192 = 128 KiB.
 const blockSize = 8192
 
-// narrowest is how many columns a block of columns has at least: the float32 of a line of the cache.
+// narrowest is the least number of columns in a block of columns: one cache line of float32.
 const narrowest = 16
 
-// nearby is the similarity from which 2 - 2s, with a float32 s, says too little about a distance.
+// nearby is the similarity above which 2 - 2s is too imprecise as a distance, because s is a float32.
 const nearby = 1 - 1e-3
 
-// run leaves dS in c.s if grad. a is n×d, b is r×d; n, r > 0. Rows that are not finite make everything NaN.
+// run evaluates the loss and, if grad, leaves dS in c.s. a is n×d, b is r×d; n, r > 0. If any row is not
+// finite, everything becomes NaN.
 func (c *chain) run(a, b blas32.General, whole pairs, grad bool) (sum, terms float64) {
 	n, r := a.Rows, b.Rows
 	c.s = features.Resize(c.s, n, r)
@@ -124,7 +126,7 @@ func (c *chain) run(a, b blas32.General, whole pairs, grad bool) (sum, terms flo
 	return sum, terms
 }
 
-// cut makes up to high rows from first and wide columns from left the block, and returns their similarities.
+// cut selects the block of up to high rows from first and wide columns from left, and returns its similarities.
 func (c *chain) cut(a, b blas32.General, whole pairs, first, high, left, wide int) []float64 {
 	p := &c.block
 	*p = whole
@@ -159,8 +161,8 @@ func (c *chain) part(s []float64, grad bool) (sum, terms float64) {
 	return sum, terms
 }
 
-// finite looks at one similarity of every row and of every column: a row of a or b with a number that is
-// none cannot hide there, while comparisons such as s > λ would pass over it in silence.
+// finite checks one similarity of every row and of every column. That finds every row of a or b that is not
+// finite; comparisons such as s > λ would silently ignore NaN.
 func (c *chain) finite() bool {
 	bad := false
 	for i := range c.s.Rows {
@@ -173,7 +175,7 @@ func (c *chain) finite() bool {
 	return !bad
 }
 
-// widen reads a block of c.s into float64, as cosines.
+// widen converts a block of c.s to float64 cosines.
 func (c *chain) widen(s []float64, a, b blas32.General, p *pairs) {
 	r := len(p.cols)
 	for i := range p.rows {
@@ -199,12 +201,12 @@ func (c *chain) widen(s []float64, a, b blas32.General, p *pairs) {
 	}
 }
 
-// blockRow returns row i of a block of c.s.
+// blockRow returns row i of the current block of c.s.
 func (c *chain) blockRow(i int, p *pairs) []float32 {
 	return features.Row(c.s, p.first+i)[p.left : p.left+len(p.cols)]
 }
 
-// narrow writes a block of dS over c.s.
+// narrow writes a block of dS over the similarities in c.s.
 func (c *chain) narrow(dS, s []float64, p *pairs) {
 	r := len(p.cols)
 	for i := range p.rows {
@@ -226,7 +228,7 @@ func (c *chain) narrow(dS, s []float64, p *pairs) {
 	}
 }
 
-// squaredDistance returns ‖u - v‖² from the differences: exact 0 for equal vectors.
+// squaredDistance returns ‖u - v‖², computed from the differences: exactly 0 for equal vectors.
 func squaredDistance(u, v []float32) float64 {
 	var sum float64
 	v = v[:len(u)]
@@ -253,7 +255,7 @@ func addTransposed(w blas32.General) {
 	}
 }
 
-// row returns row i of a block with r columns, nil if there is none.
+// row returns row i of a block with r columns, or nil if block is nil.
 func row(block []float64, i, r int) []float64 {
 	if block == nil {
 		return nil
@@ -261,18 +263,18 @@ func row(block []float64, i, r int) []float64 {
 	return block[i*r : (i+1)*r]
 }
 
-// grow is [features.Grow], which most losses call several times.
+// grow is a short name for [features.Grow], which most losses call several times.
 func grow[T any](s []T, n int) []T { return features.Grow(s, n) }
 
-// scaleMatrix multiplies a matrix that may be a view, with vector instructions: the factor that products take, and
-// gonum's Scal, are loops over numbers.
+// scaleMatrix multiplies a matrix by k, using vector instructions; the matrix may be a view. The scaling factor
+// of the products and gonum's Scal would use scalar loops.
 func scaleMatrix(m blas32.General, k float32) {
 	for i := range m.Rows {
 		vek32.MulNumber_Inplace(features.Row(m, i), k)
 	}
 }
 
-// clearMatrix sets a matrix that may be a view to 0.
+// clearMatrix sets a matrix to 0; it may be a view.
 func clearMatrix(m blas32.General) {
 	for i := range m.Rows {
 		clear(features.Row(m, i))
@@ -281,6 +283,7 @@ func clearMatrix(m blas32.General) {
 
 func checkGrad(grad *blas32.General, z features.Set) {
 	if grad != nil && (grad.Rows != z.Len() || grad.Cols != z.Dim()) {
-		panic(fmt.Sprintf("losses: gradient is %d×%d, expected %d×%d as the batch", grad.Rows, grad.Cols, z.Len(), z.Dim()))
+		panic(fmt.Sprintf("losses: gradient is %d×%d, expected %d×%d as the batch", grad.Rows, grad.Cols,
+			z.Len(), z.Dim()))
 	}
 }

@@ -2,11 +2,11 @@ package losses
 
 import "math"
 
-// circleGlobal is the form of circle with one term for all pairs: its sums are taken before the first block is
-// evaluated, as every pair's gradient needs them.
+// circleGlobal is the form of circle with one term for all pairs. Every pair's gradient needs the sums, so they
+// are computed before the first block is evaluated.
 type circleGlobal struct {
 	circle
-	near, far logSum // over all positive pairs, over all negative ones
+	near, far logSum // over all positive pairs; over all negative pairs
 }
 
 func (l *circleGlobal) survey(S []float64, p *pairs) {
@@ -42,7 +42,7 @@ func (l *circleGlobal) eval(dS, S []float64, p *pairs) (sum, terms float64) {
 	return value * p.plain(), p.plain()
 }
 
-// once returns the first column at which anchor i makes pairs that no anchor before it has made.
+// once returns the first column at which anchor i forms pairs that no earlier anchor has formed.
 func (p *pairs) once(i int) int {
 	if p.self {
 		return p.first + i + 1
@@ -50,10 +50,10 @@ func (p *pairs) once(i int) int {
 	return 0
 }
 
-// logSum is the logarithm of a growing sum of exponentials, kept in units of its largest.
+// logSum is the logarithm of a growing sum of exponentials, scaled by the largest of them.
 type logSum struct{ top, sum float64 }
 
-// raise makes room for exponents up to top.
+// raise rescales the sum if top is larger than every exponent so far.
 func (l *logSum) raise(top float64) {
 	if top > l.top {
 		l.sum *= math.Exp(l.top - top)

@@ -10,7 +10,7 @@ import (
 	"winnow/features"
 )
 
-// checkOverwritten fills the gradients with numbers first, and then looks at the padding of a view too.
+// checkOverwritten fills the gradients with numbers first, and also checks the padding of a view.
 func checkOverwritten(s subject) error {
 	for _, in := range s.inputs(2, 40) {
 		z, ref := in.sets()
@@ -45,7 +45,7 @@ func evalFilled(l Loss, z features.Set, ref *features.Set, fill float32, stride 
 		grad = append(grad, features.Row(g, i)...)
 		for _, v := range g.Data[i*stride+z.Dim() : (i+1)*stride] {
 			if v != fill {
-				grad = append(grad, v) // wrote beyond the view: another length
+				grad = append(grad, v) // wrote beyond the view: change the length
 			}
 		}
 	}
@@ -57,7 +57,7 @@ func evalFilled(l Loss, z features.Set, ref *features.Set, fill float32, stride 
 	return grad, params
 }
 
-// checkDegenerate looks for numbers that are none, and for gradients out of nothing.
+// checkDegenerate checks that degenerate inputs give finite values and no gradient out of nothing.
 func checkDegenerate(s subject) error {
 	whole := conformInput(8, 40)
 	oneClass := whole
@@ -76,7 +76,8 @@ func checkDegenerate(s subject) error {
 		opposite.z[1][k] *= -1
 	}
 	one := conformInput(12, 1)
-	for name, in := range map[string]exactInput{"one class": oneClass, "distinct labels": distinct, "equal rows": twins, "opposite rows": opposite, "one row": one} {
+	for name, in := range map[string]exactInput{"one class": oneClass, "distinct labels": distinct, "equal rows": twins,
+		"opposite rows": opposite, "one row": one} {
 		for _, in := range withBank(s, in) {
 			l := s.build()
 			loss, grad := public(l, in)
@@ -118,7 +119,7 @@ func notFinite(loss float64, grad [][]float64, l Loss) string {
 	return ""
 }
 
-// checkNothing: no rows, no reference, or no pair at all give 0 and zeros.
+// checkNothing: without rows, reference or pairs, the value and gradients are 0.
 func checkNothing(s subject, one exactInput) error {
 	empty := features.Set{X: features.NewMatrix(0, conformDim), Labels: []int{}, IDs: []int{}}
 	z, _ := one.sets()
@@ -158,7 +159,7 @@ func checkNothing(s subject, one exactInput) error {
 	return nil
 }
 
-// checkNaN: one number that is none may not drown in a comparison.
+// checkNaN: a single NaN must not be lost in a comparison.
 func checkNaN(s subject) error {
 	for _, bad := range []float64{math.NaN(), math.Inf(1)} {
 		for _, in := range s.inputs(18, 20) {

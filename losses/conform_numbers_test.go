@@ -7,8 +7,9 @@ import (
 	"slices"
 )
 
-// exactTwins are the float64 twins of the losses that are neither a function of similarities nor of proxies, by
-// name in the catalog: loss, gradient with respect to in.z as given, and the gradient of every parameter.
+// exactTwins are the float64 twins of the losses that are functions neither of similarities nor of proxies, by
+// catalog name. They return the loss, the gradient with respect to in.z as given, and the gradient of every
+// parameter.
 var exactTwins = map[string]func(l Loss, in exactInput) (loss float64, grad [][]float64, params [][][]float64){
 	"adapted_triplet": func(l Loss, in exactInput) (float64, [][]float64, [][][]float64) {
 		loss, grad := exactAdapted(l.(*adaptedTriplet), in)
@@ -18,7 +19,7 @@ var exactTwins = map[string]func(l Loss, in exactInput) (loss float64, grad [][]
 	"cross_entropy":   exactCrossEntropy,
 }
 
-// exactEval returns the float64 twin of public for whatever the loss is built on.
+// exactEval evaluates the float64 twin of public for any kind of loss.
 func exactEval(l Loss, name string, in exactInput) (loss float64, grad [][]float64, params [][][]float64) {
 	if twin, ok := exactTwins[name]; ok {
 		return twin(l, in)
@@ -118,15 +119,16 @@ func checkSimilarities(s subject) error {
 			down := value(nil)
 			S[k] = old
 			if d := (up - down) / (2 * h); !(math.Abs(d-dS[k]) <= 1e-6*top+1e-7) {
-				return fmt.Errorf("∂sum/∂S at row %d, column %d: %.9g, by differences %.9g", k/len(p.cols), k%len(p.cols), dS[k], d)
+				return fmt.Errorf("∂sum/∂S at row %d, column %d: %.9g, by differences %.9g", k/len(p.cols),
+					k%len(p.cols), dS[k], d)
 			}
 		}
 	}
 	return nil
 }
 
-// kernel takes a loss apart for one input; fn is nil where there is no function of similarities, and then the
-// float64 twin must have a test of its own.
+// kernel returns the parts of a loss for one input; fn is nil if there is no function of similarities, and then
+// the float64 twin needs its own test.
 func kernel(l Loss, in exactInput) (fn simLoss, draw *rand.Rand, p *pairs, S []float64) {
 	switch l := l.(type) {
 	case *matched:
@@ -157,8 +159,8 @@ func kernel(l Loss, in exactInput) (fn simLoss, draw *rand.Rand, p *pairs, S []f
 	return nil, nil, nil, nil
 }
 
-// countsActive reports whether a loss divides by how many terms are above 0: that number is a constant in the gradient,
-// and the value jumps where it changes.
+// countsActive reports whether a loss divides by the number of terms above 0. That number is a constant in the
+// gradient, and the value jumps where it changes.
 func countsActive(l Loss) bool {
 	switch l := unmatched(l).(type) {
 	case *parametric:
@@ -170,7 +172,7 @@ func countsActive(l Loss) bool {
 	return false
 }
 
-// replaceKernel gives a loss another function of similarities, that of one block.
+// replaceKernel replaces the function of similarities of a loss by another, evaluated in one block.
 func replaceKernel(l Loss, fn simLoss) {
 	switch l := l.(type) {
 	case *matched:
@@ -183,11 +185,12 @@ func replaceKernel(l Loss, fn simLoss) {
 	}
 }
 
-// shortSteps are for losses that bend much: scl_rhe takes the logarithm of a difference that may be almost 0.
+// shortSteps are for losses with a large curvature: scl_rhe takes the logarithm of a difference that may be
+// almost 0.
 var shortSteps = map[string]float64{"scl_rhe": 1e-4}
 
-// checkDirection walks a little way along the sphere and compares the public value with the public gradient.
-// Where negatives are drawn again at every value there is no such slope: the choice carries no gradient.
+// checkDirection moves a little along the sphere and compares the public value with the public gradient. If
+// negatives are drawn again at every value there is no such slope, because the selection has no gradient.
 func checkDirection(s subject) error {
 	h := 1e-3
 	if shorter, ok := shortSteps[s.entry.Name]; ok {

@@ -35,10 +35,10 @@ func checkPermutation(s subject) error {
 	return nil
 }
 
-// firstOfClass are the losses that take the first rows of a class: a permutation must leave those in their order.
+// firstOfClass are the losses that use the first rows of a class: a permutation must keep the order of those.
 var firstOfClass = map[string]bool{"n_pair": true}
 
-// keepClassOrder exchanges rows within the classes until those of each stand in rising order.
+// keepClassOrder swaps rows within the classes until those of each class are in rising order.
 func keepClassOrder(order, labels []int) {
 	next := map[int]int{}
 	for to, from := range order {
@@ -51,10 +51,10 @@ func keepClassOrder(order, labels []int) {
 	}
 }
 
-// ofCoordinates are the losses that a rotation leaves alone only if it does so to the direction (1, …, 1).
+// ofCoordinates are the losses that are invariant only under rotations that preserve the direction (1, …, 1).
 var ofCoordinates = map[string]bool{"snr_contrastive": true}
 
-// checkRotation renames the classes and turns everything by one orthogonal map (two reflections).
+// checkRotation renames the classes and applies one orthogonal map (two reflections) to everything.
 func checkRotation(s subject) error {
 	rng := rand.New(rand.NewPCG(17, 5))
 	names := make([]int, conformClasses)
@@ -115,8 +115,8 @@ func checkRotation(s subject) error {
 	return nil
 }
 
-// turnParam renames and turns a parameter as the batch is: its rows belong to classes, as many to each, and are
-// vectors if they are as long as those.
+// turnParam renames and rotates a parameter like the batch. Its rows belong to classes, equally many to each,
+// and are vectors if they have the same length as those of the batch.
 func turnParam(p *features.Param, names []int, turn func([][]float64) [][]float64) {
 	perClass := p.Rows / len(names)
 	rows := widen64(p.Data, p.Cols)
@@ -149,7 +149,7 @@ func checkSameImage(s subject) error {
 	return nil
 }
 
-// checkRepetition: scratch memory of other sizes leaves no trace, and equal seeds give equal bits.
+// checkRepetition: scratch memory of other sizes has no effect, and equal seeds give equal bits.
 func checkRepetition(s subject) error {
 	for _, in := range s.inputs(15, 100) {
 		z, ref := in.sets()

@@ -8,14 +8,14 @@ import (
 	"winnow/features"
 )
 
-// The checks that every loss of the catalog must pass, as functions that return an error, so that
-// spoiled_test.go can see each of them fail. A subject is a loss as it is built, and what is known of it.
+// The checks that every loss of the catalog must pass are functions that return an error, so that
+// spoiled_test.go can see each of them fail. A subject is a loss as it is built, with what is known about it.
 type subject struct {
 	entry Entry
 	given map[string]any           // its settings
-	build func() Loss              // fresh, always with the same seeds; may be spoiled
+	build func() Loss              // new, always with the same seeds; may be spoiled
 	exact func() Loss              // the same loss from the catalog itself
-	spoil func(fn simLoss) simLoss // what was done to its function of similarities, or nil
+	spoil func(fn simLoss) simLoss // what was changed in its function of similarities, or nil
 }
 
 const (
@@ -67,10 +67,11 @@ func settingVariants(e Entry) []map[string]any {
 	return out
 }
 
-// moreVariants are combinations that no single setting reaches.
+// moreVariants are combinations that varying single settings does not cover.
 var moreVariants = map[string][]map[string]any{
 	"contrastive_margin": {
-		{"distance": "l2", "pos_margin": 0, "neg_margin": 1}, {"distance": "l2sq", "pos_margin": 0.1, "neg_margin": 1.5},
+		{"distance": "l2", "pos_margin": 0, "neg_margin": 1},
+		{"distance": "l2sq", "pos_margin": 0.1, "neg_margin": 1.5},
 		{"reduction": "mean", "neg_margin": 0.5},
 	},
 	"multi_similarity":   {{"miner": false, "base": 1}, {"epsilon": 0, "alpha": 5, "beta": 10}, {"match": 3.0}},
@@ -86,29 +87,38 @@ var moreVariants = map[string][]map[string]any{
 	"snr_contrastive":    {{"reg": 0.5}},
 	"n_pair":             {{"l2": 0.02}},
 	"ntxent":             {{"temperature": 0.5}},
-	"supcon":             {{"kind": "in", "reduction": "mean_all"}, {"kind": "in", "temperature": 0.5, "reduction": "avg_nonzero"}},
+	"supcon": {{"kind": "in", "reduction": "mean_all"},
+		{"kind": "in", "temperature": 0.5, "reduction": "avg_nonzero"}},
 	"scl_rhe": {
-		{"beta": 0.0, "beta_neg": 0.0, "tau": 0.0}, {"beta": 1.0, "beta_neg": 1.0, "printed": true, "tau_p": 0.05, "tau_n": 0.0}, {"sign": "printed"},
-		{"beta": 0.3, "beta_neg": 2.0, "scale": "inv_k"}, {"printed": true}, {"beta": 1.0, "beta_neg": 0.25, "temperature": 0.5, "tau_p": 0.75, "tau_n": 0.25},
+		{"beta": 0.0, "beta_neg": 0.0, "tau": 0.0}, {"beta": 1.0, "beta_neg": 1.0, "printed": true, "tau_p": 0.05,
+			"tau_n": 0.0}, {"sign": "printed"},
+		{"beta": 0.3, "beta_neg": 2.0, "scale": "inv_k"}, {"printed": true},
+		{"beta": 1.0, "beta_neg": 0.25, "temperature": 0.5, "tau_p": 0.75, "tau_n": 0.25},
 	},
 	"margin": {
-		{"learn": "class", "nu": 0.3}, {"learn": "one", "nu": 0.3}, {"select": "distance_weighted", "learn": "class", "nu": 0.1},
-		{"select": "distance_weighted", "far": 3.0}, {"select": "distance_weighted", "far": 0.9, "otherwise": "uniform"},
-		{"margin": 0.0, "beta": 0.0}, {"match": 2.0}, {"match": 2.0, "learn": "class", "nu": 0.3, "select": "distance_weighted"},
+		{"learn": "class", "nu": 0.3}, {"learn": "one", "nu": 0.3},
+		{"select": "distance_weighted", "learn": "class", "nu": 0.1},
+		{"select": "distance_weighted", "far": 3.0},
+		{"select": "distance_weighted", "far": 0.9, "otherwise": "uniform"},
+		{"margin": 0.0, "beta": 0.0}, {"match": 2.0},
+		{"match": 2.0, "learn": "class", "nu": 0.3, "select": "distance_weighted"},
 	},
-	"marginal":        {{"match": 2.0}, {"match": 2.0, "select": "random_semihard"}, {"select": "random_semihard", "reduction": "avg_nonzero"}, {"select": "random_semihard", "margin": 0.0}},
-	"auxiliary_pair":  {{"w_neg": -1.0, "w_pos": 2.0}, {"w_neg": 0.0}},
-	"quadruplet":      {{"squared": false, "margin1": 0.2, "margin2": 0.2}, {"margin1": 4.0, "margin2": 4.0}, {"margin1": 0.0, "margin2": 0.0}},
-	"adapted_triplet": {{"lambda": 1.0}, {"lambda": 0.5, "reduction": "sum", "lambda_u": 2.0}, {"lambda": 0.0, "lambda_u": 3.0, "theta": "simplex"}, {"lambda_u": 1.0, "printed": true, "ridge": 0.1}},
+	"marginal": {{"match": 2.0}, {"match": 2.0, "select": "random_semihard"},
+		{"select": "random_semihard", "reduction": "avg_nonzero"}, {"select": "random_semihard", "margin": 0.0}},
+	"auxiliary_pair": {{"w_neg": -1.0, "w_pos": 2.0}, {"w_neg": 0.0}},
+	"quadruplet": {{"squared": false, "margin1": 0.2, "margin2": 0.2}, {"margin1": 4.0, "margin2": 4.0},
+		{"margin1": 0.0, "margin2": 0.0}},
+	"adapted_triplet": {{"lambda": 1.0}, {"lambda": 0.5, "reduction": "sum", "lambda_u": 2.0},
+		{"lambda": 0.0, "lambda_u": 3.0, "theta": "simplex"}, {"lambda_u": 1.0, "printed": true, "ridge": 0.1}},
 }
 
-// plainSettings make a loss that draws at every step one that does not: what is drawn carries no gradient, so that
-// a drawn choice has no directional difference.
+// plainSettings turn a loss that draws at every step into one that does not: a draw has no gradient, so a drawn
+// selection has no directional difference.
 var plainSettings = map[string]map[string]any{
 	"triplet": {"select": "batch_hard"},
 }
 
-// drawn reports whether this subject draws when it is evaluated.
+// drawn reports whether this subject draws random numbers when it is evaluated.
 func (s subject) drawn() bool {
 	if !s.entry.Draws {
 		return false
@@ -159,7 +169,7 @@ var conformChecks = []struct {
 	{"not a number", checkNaN},
 }
 
-// inputs returns the comparisons the entry allows: against itself, and against a bank.
+// inputs returns the comparisons that the entry allows: with itself, and with a bank.
 func (s subject) inputs(seed uint64, n int) []exactInput {
 	in := conformInput(seed, n)
 	if s.entry.Unlabelled {
@@ -178,7 +188,7 @@ func (s subject) inputs(seed uint64, n int) []exactInput {
 	return []exactInput{in, with}
 }
 
-// takesBank reports whether the loss, as it is set, may be compared with a bank.
+// takesBank reports whether the loss, with its settings, can be compared with a bank.
 func (s subject) takesBank() bool {
 	_, matched := s.given["match"]
 	return s.entry.Against == Both && !matched
@@ -197,7 +207,8 @@ func checkEntry(s subject) error {
 	if trainable {
 		for _, p := range owner.Params() {
 			if p.Name == "" || len(p.Data) != p.Rows*p.Cols || len(p.Grad) != len(p.Data) {
-				return fmt.Errorf("parameter %q: %d weights and %d gradients for %d×%d", p.Name, len(p.Data), len(p.Grad), p.Rows, p.Cols)
+				return fmt.Errorf("parameter %q: %d weights and %d gradients for %d×%d", p.Name, len(p.Data),
+					len(p.Grad), p.Rows, p.Cols)
 			}
 		}
 	}
@@ -212,7 +223,8 @@ func checkEntry(s subject) error {
 			return fmt.Errorf("setting %s has no explanation", setting.Name)
 		}
 		if len(setting.Each) != 0 && len(setting.Each) != len(setting.Choices) {
-			return fmt.Errorf("setting %s explains %d of %d choices", setting.Name, len(setting.Each), len(setting.Choices))
+			return fmt.Errorf("setting %s explains %d of %d choices", setting.Name, len(setting.Each),
+				len(setting.Choices))
 		}
 		if _, err := setting.Check(setting.Default); err != nil {
 			return fmt.Errorf("the default of setting %s: %w", setting.Name, err)

@@ -2,7 +2,7 @@ package losses
 
 import "maps"
 
-// tripletVariants are combinations of the triplet loss that no single setting reaches.
+// tripletVariants are combinations of the triplet loss that varying single settings does not cover.
 var tripletVariants = []map[string]any{
 	{"select": "all", "distance": "l2", "reduction": "avg_nonzero"},
 	{"select": "all", "smooth": true},
@@ -13,13 +13,14 @@ var tripletVariants = []map[string]any{
 	{"select": "semihard_all", "smooth": true, "gap": 0.4},
 	{"select": "easy", "gap": 0.1, "margin": 0.5},
 	{"select": "batch_hard", "swap": true},
-	{"match": 1.5}, {"match": 1.5, "select": "batch_hard"}, {"match": 0.5, "select": "all", "distance": "l2"}, {"match": 0.5, "select": "hard", "swap": true, "distance": "cosine"},
+	{"match": 1.5}, {"match": 1.5, "select": "batch_hard"}, {"match": 0.5, "select": "all", "distance": "l2"},
+	{"match": 0.5, "select": "hard", "swap": true, "distance": "cosine"},
 	{"select": "batch_hard", "smooth": true, "margin": 0.0, "distance": "l2"},
 	{"select": "random_semihard", "swap": true, "distance": "l2"},
 	{"select": "fixed_semihard", "swap": true, "distance": "l2", "smooth": true},
 }
 
-// companions are the settings that a word needs: an easy triplet has no loss under the hinge.
+// companions are further settings that a value needs: with the hinge an easy triplet has no loss.
 var companions = map[string]map[string]any{
 	"triplet select easy": {"smooth": true},
 }
@@ -30,8 +31,8 @@ func withCompanions(entry, setting, word string) map[string]any {
 	return out
 }
 
-// tripletJumps reports whether the number of terms, or the chosen ones, change with the distances: then the value
-// has steps that a gradient cannot tell, and only the sum over similarities has a slope to check.
+// tripletJumps reports whether the number of terms, or the selected ones, change with the distances. Then the
+// value has jumps that a gradient cannot show, and only the sum over similarities has a slope to check.
 func tripletJumps(l Loss) bool {
 	s, ok := unmatched(l).(*similarity)
 	if !ok {

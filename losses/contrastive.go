@@ -7,9 +7,9 @@ package losses
 //	printed  L = Σ_i { -Σ_{j∈P(i)} s_ij + Σ_{j∈N(i)} [s_ij - λ]₊ }                     (Eq. 16, j ≠ i; in place of spec)
 //
 // Against the batch this is Eq. 16; against a bank, with all members of the label in P(i), it is the memory
-// contrastive loss of Eq. 17. n is the number of anchors. Settings: λ ∈ [-1, 1], ε ≥ 0. An anchor without
-// pairs contributes 0. The three differ in value; spec and printed have the same gradient up to 1/n, and
-// code too but for positives closer than ε. Time O(n·r·d), memory O(n·r).
+// contrastive loss of Eq. 17. n is the number of anchors. Settings: λ ∈ [-1, 1], ε ≥ 0. An anchor without pairs
+// contributes 0. The three forms have different values. spec and printed have the same gradient up to the
+// factor 1/n, and so has code except for positives closer than ε. Time O(n·r·d), memory O(n·r).
 // Source: Liu et al., "Noise-resistant deep metric learning with probabilistic instance filtering" (PRISM,
 // 001), Eq. 16-17; the memory is that of Wang et al., "Cross-batch memory", CVPR 2020.
 type contrastive struct {
@@ -26,9 +26,12 @@ var contrastiveEntry = Entry{
 	Formula:  "1/n Σ_i { Σ_P (1 - s) + Σ_N [s - λ]₊ }",
 	Against:  Both,
 	Settings: []Setting{
-		{Name: "form", Default: "spec", Choices: []string{"spec", "code"}, Doc: "mean over anchors; the official code, whose value keeps λ"},
-		{Name: "margin", Symbol: "λ", Default: 0.5, Min: -1, Max: 1, Doc: "similarity below which a negative is left alone"},
-		{Name: "eps", Symbol: "ε", Default: 1e-5, Min: 0, Max: 1, Doc: "form code: positives closer than this are duplicates"},
+		{Name: "form", Default: "spec", Choices: []string{"spec", "code"},
+			Doc: "mean over anchors; the official code, whose value keeps λ"},
+		{Name: "margin", Symbol: "λ", Default: 0.5, Min: -1, Max: 1,
+			Doc: "similarity below which a negative is left alone"},
+		{Name: "eps", Symbol: "ε", Default: 1e-5, Min: 0, Max: 1,
+			Doc: "form code: positives closer than this are duplicates"},
 	},
 	Printed: "form spec: sums -s and [s - λ]₊, not divided by n (Eq. 16)",
 	New: func(v Values, env Env) (Loss, error) {
@@ -52,7 +55,7 @@ func (l *contrastive) eval(dS, S []float64, p *pairs) (sum, terms float64) {
 		cols := p.cols[:len(s)]
 		for j, v := range s {
 			if cols[j] == y {
-				if !(v >= below) && p.apart(i, j) { // so that NaN comes through
+				if !(v >= below) && p.apart(i, j) { // also true for NaN, so that it propagates
 					sum += one - v
 					if d != nil {
 						d[j] = -1

@@ -1,19 +1,21 @@
 package losses
 
-// contrastiveMargin pulls positives that are not near enough and pushes apart negatives that are not far enough.
+// contrastiveMargin pulls together positives that are not near enough and pushes apart negatives that are not
+// far enough.
 //
 //	cosine    L = R_{i,p} [m⁺ - s_ip]₊ + R_{i,n} [s_in - m⁻]₊
 //	l2, l2sq  L = R_{i,p} [δ_ip - m⁺]₊ + R_{i,n} [m⁻ - δ_in]₊,   δ = √(2 - 2s), δ = 2 - 2s
 //
-// over the ordered pairs p ∈ P(i) and n ∈ N(i). R is taken of each of the two groups on its own: the sum, the
-// mean, or avg_nonzero, the mean of the terms above 0. A group without pairs (avg_nonzero: without active ones)
-// contributes 0; equal vectors are no active positive at m⁺ = 1 (cosine) or 0 (l2), and the derivative of l2 at
-// distance 0 is 0. ∂L/∂s = ∓1 (cosine) where active, over the group's count, which is a constant.
+// over the ordered pairs p ∈ P(i) and n ∈ N(i). R reduces each of the two groups separately: the sum, the mean,
+// or avg_nonzero, the mean of the terms above 0. A group without pairs (avg_nonzero: without active pairs)
+// contributes 0. Equal vectors are not an active positive pair at m⁺ = 1 (cosine) or 0 (l2); the derivative of
+// l2 at distance 0 is 0. ∂L/∂s = ∓1 (cosine) where active, over the group's count, which is a constant.
 //
 // Settings: distance, m⁺, m⁻, R. The defaults are those of 002 for the cosine (1, 0); the usual ones for l2 are
-// 0 and 1. Time O(n·r·d) and two passes over S, as the counts come before the gradient; memory O(n·r).
-// Source: Hadsell et al., "Dimensionality reduction by learning an invariant mapping", CVPR 2006, eq. 4, without
-// its squares, as in pytorch-metric-learning; the settings are those BSPML (002) names for it. METHODS 3.1, 002-8.
+// 0 and 1. Time O(n·r·d) and two passes over S, because the gradient needs the counts; memory O(n·r).
+// Source: Hadsell et al., "Dimensionality reduction by learning an invariant mapping", CVPR 2006, eq. 4,
+// without its squares, as in pytorch-metric-learning; the settings are those BSPML (002) names for it. METHODS
+// 3.1, 002-8.
 type contrastiveMargin struct {
 	distance distance // cosine: x is the similarity itself
 	pos, neg float64
@@ -32,20 +34,27 @@ var contrastiveMarginEntry = Entry{
 	Formula:  "R_P [m⁺ - s]₊ + R_N [s - m⁻]₊",
 	Against:  Both,
 	Settings: []Setting{
-		{Name: "distance", Symbol: "δ", Default: "cosine", Choices: distances, Doc: "cosine: margins are similarities; l2, l2sq: distances"},
-		{Name: "pos_margin", Symbol: "m⁺", Default: 1.0, Min: -1, Max: 4, Doc: "where a positive is near enough (usual with l2: 0)"},
-		{Name: "neg_margin", Symbol: "m⁻", Default: 0.0, Min: -1, Max: 4, Doc: "where a negative is far enough (usual with l2: 1)"},
-		{Name: "reduction", Symbol: "R", Default: "avg_nonzero", Choices: []string{"avg_nonzero", "mean", "sum"}, Doc: "mean over the pairs that cost something, mean over all, or their sum; of positives and of negatives separately"},
+		{Name: "distance", Symbol: "δ", Default: "cosine", Choices: distances,
+			Doc: "cosine: margins are similarities; l2, l2sq: distances"},
+		{Name: "pos_margin", Symbol: "m⁺", Default: 1.0, Min: -1, Max: 4,
+			Doc: "where a positive is near enough (usual with l2: 0)"},
+		{Name: "neg_margin", Symbol: "m⁻", Default: 0.0, Min: -1, Max: 4,
+			Doc: "where a negative is far enough (usual with l2: 1)"},
+		{Name: "reduction", Symbol: "R", Default: "avg_nonzero", Choices: []string{"avg_nonzero", "mean", "sum"},
+			Doc: "mean over the pairs that cost something, mean over all, or their sum; of positives and of " +
+				"negatives separately"},
 	},
 	New: func(v Values, env Env) (Loss, error) {
 		fn := &contrastiveMargin{
-			distance: asDistance(v.Word("distance")), pos: v.Number("pos_margin"), neg: v.Number("neg_margin"), reduce: asReduction(v.Word("reduction")),
+			distance: asDistance(v.Word("distance")), pos: v.Number("pos_margin"), neg: v.Number("neg_margin"),
+			reduce: asReduction(v.Word("reduction")),
 		}
 		return &similarity{chain{fn: fn, exact: true}}, nil
 	},
 }
 
-// compared returns what the margins are compared with, and the sign that makes it grow when closer.
+// compared returns the values that the margins are compared with, and the sign that makes them grow when
+// closer.
 func (l *contrastiveMargin) compared(s []float64) (x []float64, sign float64) {
 	if l.distance == cosine {
 		return s, 1
@@ -54,7 +63,7 @@ func (l *contrastiveMargin) compared(s []float64) (x []float64, sign float64) {
 	return l.delta[:len(s)], -1
 }
 
-// survey counts what the two groups are divided by.
+// survey counts the terms by which the two groups are divided.
 func (l *contrastiveMargin) survey(S []float64, p *pairs) {
 	if p.first == 0 {
 		l.near, l.far = 0, 0
@@ -82,7 +91,7 @@ func (l *contrastiveMargin) survey(S []float64, p *pairs) {
 	l.far += float64(far)
 }
 
-// oneIf returns 1 for true, without a branch: whether a negative is active is often as good as random.
+// oneIf returns 1 for true without a branch: whether a negative is active is often unpredictable.
 func oneIf(is bool) int {
 	n := 0
 	if is {
@@ -105,11 +114,12 @@ func (l *contrastiveMargin) eval(dS, S []float64, p *pairs) (sum, terms float64)
 			l.distance.chain(d, x)
 		}
 	}
-	// Without a count there was no term.
+	// If a count is 0 the sum has no terms.
 	return near/max(l.near, 1) + far/max(l.far, 1), p.plain()
 }
 
-// anchor adds up the two groups for anchor i; d, unless nil, becomes the derivatives with respect to x.
+// anchor adds up the terms of anchor i in the two groups; d, unless nil, becomes the derivatives with respect
+// to x.
 func (l *contrastiveMargin) anchor(d, x []float64, sign float64, i int, p *pairs) (near, far float64) {
 	y, cols := p.rows[i], p.cols[:len(x)]
 	pull, push := [2]float64{0, -sign / max(l.near, 1)}, [2]float64{0, sign / max(l.far, 1)}

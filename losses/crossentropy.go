@@ -16,15 +16,15 @@ import (
 //	Q = softmax - 1_y:   ∂L/∂z = Q W / n   ∂L/∂W = Qᵀ z / n   ∂L/∂b = Qᵀ 1 / n
 //
 // W is C×d ("weights"), b has C entries ("bias"; setting bias: false leaves it out). Unlike the proxies of the
-// other class losses a row of W has a length that counts, so that this loss has no proxies to offer to a filter.
-// Rows z are taken as they are, unit or raw. Both are drawn uniformly from ±1/√d; weight decay applies to W
-// alone. Defined for any batch: a class that is absent is still pushed away, one class alone gives 0. An empty
-// batch gives 0 and zero gradients. Time O(n·C·d), memory O(n·C).
-// Source: METHODS 5.5: the classifier of the Co-teaching baselines of PRISM (001) and the cross entropy baseline
-// of SCL-RHE (004).
+// other class losses, the rows of W have lengths that matter, so this loss offers no proxies to a filter. Rows
+// z are used as they are, unit or raw. W and b are drawn uniformly from ±1/√d; weight decay applies to W only.
+// Defined for any batch: absent classes are still pushed away, a single class gives 0. An empty batch gives 0
+// and zero gradients. Time O(n·C·d), memory O(n·C).
+// Source: METHODS 5.5: the classifier of the Co-teaching baselines of PRISM (001) and the cross entropy
+// baseline of SCL-RHE (004).
 type crossEntropy struct {
 	chain
-	w, b   *features.Param // b is nil where there is none
+	w, b   *features.Param // b is nil without a bias
 	linear *linearSoftmax
 	cols   []int // 0 … C-1
 }
@@ -38,7 +38,7 @@ var crossEntropyEntry = Entry{
 	Against:  Proxies,
 	Params:   true,
 	Settings: []Setting{
-		{Name: "bias", Symbol: "b", Default: true, Doc: "a number for each class besides the weights"},
+		{Name: "bias", Symbol: "b", Default: true, Doc: "learn a bias for each class"},
 	},
 	New: func(v Values, env Env) (Loss, error) {
 		l := &crossEntropy{linear: new(linearSoftmax), cols: features.AllRows(env.Classes)}
@@ -99,17 +99,18 @@ func (l *crossEntropy) Eval(grad *blas32.General, z features.Set, ref *features.
 		scaleMatrix(l.w.GradMatrix(), float32(1/terms))
 		if l.b != nil {
 			for c, v := range l.linear.slope {
-				l.b.Grad[c] = float32((v + 0*sum) / terms) // where the rows are no numbers, no slope was added up
+				// the multiple of sum makes it NaN when rows are not finite, in which case no slope was added up
+				l.b.Grad[c] = float32((v + 0*sum) / terms)
 			}
 		}
 	}
 	return sum / terms
 }
 
-// linearSoftmax is the loss as a function of W z; it adds the derivatives by b to slope.
+// linearSoftmax is the loss as a function of W z. It adds the derivatives with respect to b to slope.
 type linearSoftmax struct {
-	bias, slope []float64 // nil: no b
-	logits      []float64 // of a row, where no derivative is asked for
+	bias, slope []float64 // nil without b
+	logits      []float64 // of one row, used when no derivative is wanted
 }
 
 func (l *linearSoftmax) eval(dS, S []float64, p *pairs) (sum, terms float64) {
@@ -137,7 +138,8 @@ func (l *linearSoftmax) eval(dS, S []float64, p *pairs) (sum, terms float64) {
 	return sum, float64(len(p.rows))
 }
 
-// softmaxLoss returns -log softmax(scale·s)[y] of one row; d, which may be s, becomes its derivative by s.
+// softmaxLoss returns -log softmax(scale·s)[y] of one row; d, which may be s, becomes its derivative with
+// respect to s.
 func softmaxLoss(d, s []float64, scale float64, y int) float64 {
 	own, top := s[y], largest(s)
 	weight := expSlice(d, s, scale, -scale*top)
@@ -149,7 +151,7 @@ func softmaxLoss(d, s []float64, scale float64, y int) float64 {
 	return math.Log(weight) + scale*(top-own)
 }
 
-// largest returns the largest of s, -Inf where there is none; NaN may or may not be passed over.
+// largest returns the largest value of s, or -Inf if s is empty. It may or may not ignore NaN.
 func largest(s []float64) float64 {
 	top := math.Inf(-1)
 	for _, v := range s {

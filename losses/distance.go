@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// distance is a falling function of a similarity of unit vectors.
+// distance is a decreasing function of the similarity of unit vectors.
 //
 //	l2  δ = √(2 - 2s), dδ/ds = -1/δ, and 0 where δ = 0      l2sq  δ = 2 - 2s      cosine  δ = 1 - s
 type distance uint8
@@ -17,7 +17,7 @@ const (
 	cosine
 )
 
-// distances are their words, from l2 on.
+// distances are the names of the distances, starting with l2.
 var distances = []string{"l2", "l2sq", "cosine"}
 
 func asDistance(word string) distance { return l2 + distance(slices.Index(distances, word)) }
@@ -46,7 +46,7 @@ func (m distance) of(delta, slope, s []float64) {
 	}
 }
 
-// chain turns derivatives with respect to distances into those with respect to their similarities.
+// chain turns derivatives with respect to distances into derivatives with respect to similarities.
 func (m distance) chain(d, delta []float64) {
 	delta = delta[:len(d)]
 	for j, v := range d {

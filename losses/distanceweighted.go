@@ -6,38 +6,38 @@ import (
 	"sort"
 )
 
-// distanceWeighted draws negatives of an anchor about equally often from every distance: points that lie evenly
-// on the sphere in D dimensions are at distance d with density q(d), and
+// distanceWeighted draws negatives of an anchor about equally often from every distance. For points spread
+// evenly over the sphere in D dimensions, the density of their distance d is q(d), and
 //
 //	P(n) ∝ 1/q(d_n),  log q(d) = (D-2) log d + (D-3)/2 · log(1 - d²/4),  d_n = max(d_an, near)
 //
-// among the negatives with d_n < far; a negative at d = 2 or at d_n = 0 is never drawn. near keeps the nearest,
-// which may be noise, from being drawn always. far drops those too far away to cost anything: 1.4 as in
-// pytorch-metric-learning; the paper's authors keep them (far > 2). An anchor without a negative that can be drawn
-// is left out (pytorch-metric-learning), or draws evenly from all of its negatives (the authors).
+// among the negatives with d_n < far; a negative at d = 2 or at d_n = 0 is never drawn. near keeps the nearest
+// negatives, which may be noise, from being drawn every time. far excludes negatives that are too far away to
+// cost anything: 1.4 as in pytorch-metric-learning; the paper's authors keep them (far > 2). An anchor without
+// an eligible negative is left out (pytorch-metric-learning), or draws evenly from all its negatives (the
+// authors).
 //
 // In many dimensions the weights are steep: at D = 512 a negative at 1.0 is 10³² times as likely as one at 1.4.
-// Vectors that were not trained yet, or are whitened, lie about √2 apart there: with far = 1.4 many anchors then draw
-// nothing.
-// Time O(r) an anchor where distances are spread out, with a logarithm and an exponential for every negative that
-// can be drawn, and O(log r) a draw: some 22 ns a column at r = 256, more than the products of 512 dimensions take
-// (8), of which the sorting is half. Draws go by rank of distance, so that the order of a batch does not matter.
+// Untrained or whitened vectors lie about √2 apart there: with far = 1.4 many anchors draw nothing.
+// Time O(r) per anchor for evenly spread distances, with a logarithm and an exponential for every eligible
+// negative, and O(log r) per draw: about 22 ns per column at r = 256, half of it for sorting, where the
+// products of 512 dimensions take 8. Draws go by rank of distance, so the order of a batch does not matter.
 // Source: Wu et al., "Sampling matters in deep embedding learning", ICCV 2017, section 4; METHODS 6.5.
 type distanceWeighted struct {
 	dim       float64
 	near, far float64
-	uniform   bool // where none is eligible: evenly among all
+	uniform   bool // if no negative is eligible: draw evenly among all
 
 	band   band
 	weight []float64 // of band.order
-	upTo   []float64 // running sums of weight; empty: even draws
+	upTo   []float64 // running sums of weight; empty for even draws
 	total  float64
 }
 
-// beyond is farther than any two unit vectors.
+// beyond is larger than the distance of any two unit vectors.
 const beyond = 3.0
 
-// prepare looks at an anchor with label y and the distances delta from all columns, and reports whether it has
+// prepare loads an anchor with label y and its distances delta to all columns, and reports whether it has
 // negatives to draw.
 func (w *distanceWeighted) prepare(delta []float64, cols []int, y int) bool {
 	w.upTo, w.total = w.upTo[:0], 0
@@ -76,7 +76,7 @@ func (w *distanceWeighted) weigh() {
 	}
 }
 
-// draw returns the column of a negative of the anchor last prepared.
+// draw returns the column of a negative of the anchor prepared last.
 func (w *distanceWeighted) draw(rng *rand.Rand) int {
 	if w.total == 0 {
 		return int(w.band.order[rng.IntN(len(w.band.order))])

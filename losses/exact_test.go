@@ -7,8 +7,8 @@ import (
 	"winnow/features"
 )
 
-// The chain once more, slowly and in float64: raw rows → unit rows → S → a loss's own eval in one block →
-// gradients with respect to the raw rows. Golden values are compared with this, and the float32 path too.
+// The chain again, slowly and in float64: raw rows → unit rows → S → a loss's own eval in one block → gradients
+// with respect to the raw rows. Golden values are compared with this, and so is the float32 path.
 type exactInput struct {
 	z, ref         [][]float64 // raw; ref is nil for a batch against itself
 	labels, refIDs []int       // refIDs: labels of ref
@@ -36,7 +36,7 @@ func unit64(rows [][]float64) (unit [][]float64, norms []float64) {
 	return unit, norms
 }
 
-// through takes a gradient with respect to unit rows back through their normalisation (METHODS 1.1).
+// through propagates a gradient with respect to unit rows back through their normalisation (METHODS 1.1).
 func through(grad, unit [][]float64, norms []float64) {
 	for i := range grad {
 		along := dot64(grad[i], unit[i])
@@ -129,7 +129,7 @@ func exactPairs(l *similarity, in exactInput) (loss float64, grad [][]float64) {
 	return sum / terms, grad
 }
 
-// pairs returns those of the whole input, in one block.
+// pairs returns the pairs of the whole input, in one block.
 func (in exactInput) pairs() *pairs {
 	if in.ref != nil {
 		return &pairs{rows: in.labels, cols: in.refIDs, amid: amidOf(in.ref), anchors: in.ids, members: in.bankIDs}
@@ -137,7 +137,8 @@ func (in exactInput) pairs() *pairs {
 	return &pairs{rows: in.labels, cols: in.labels, self: true, ids: in.ids, anchors: in.ids, members: in.ids}
 }
 
-// survey shows all similarities to a loss that counts first, as the chain does, also under a spoiled twin.
+// survey passes all similarities to a loss that needs counts first, as the chain does, also below a spoiled
+// twin.
 func survey(fn simLoss, S []float64, p *pairs) {
 	switch fn := fn.(type) {
 	case spoiledSim:
@@ -206,7 +207,7 @@ func matrix32(rows [][]float64) features.Set {
 	return s
 }
 
-// public evaluates the float32 path and takes its gradient back to the raw rows.
+// public evaluates the float32 path and propagates its gradient back to the raw rows.
 func public(l Loss, in exactInput) (loss float64, grad [][]float64) {
 	rows, norms := in.z, []float64(nil)
 	if in.normalize {
@@ -243,7 +244,7 @@ func widen64(data []float32, cols int) [][]float64 {
 	return out
 }
 
-// worst returns the largest difference of two matrices, in units of the largest entry of want.
+// worst returns the largest difference of two matrices, relative to the largest entry of want.
 func worst(got, want [][]float64) (relative, absolute float64) {
 	var top float64
 	for i := range want {

@@ -8,7 +8,8 @@ import (
 	"winnow/losses"
 )
 
-// A loss compares unit vectors with each other and gives its value and its gradient by each of them.
+// A loss compares unit vectors with each other and returns its value and its gradient with respect to each of
+// them.
 func ExampleNew() {
 	loss, err := losses.New("multi_similarity", map[string]any{"alpha": 2, "beta": 40}, losses.Env{Dim: 2, Classes: 2})
 	if err != nil {
@@ -30,7 +31,7 @@ func ExampleNew() {
 	// label 1: [ 0.5333  0.2667]
 }
 
-// The catalog tells of each loss its source, formula and settings; capitals and hyphens of a name do not count.
+// The catalog has the source, formula and settings of each loss. Case and hyphens of a name are ignored.
 func ExampleFind() {
 	entry, err := losses.Find("Proxy-Anchor")
 	if err != nil {

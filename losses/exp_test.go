@@ -25,7 +25,7 @@ func TestExpShifted(t *testing.T) {
 	}
 }
 
-// BenchmarkExp is the best time of many, as other work on the machine only adds to it.
+// BenchmarkExp reports the best of many times, because other work on the machine only adds to them.
 func BenchmarkExp(b *testing.B) {
 	in, out := make([]float64, 4096), make([]float64, 4096)
 	for i := range in {

@@ -49,7 +49,7 @@ func exactExp(v float64) *big.Float {
 	return sum
 }
 
-// expError returns the largest relative error over numbers of all sizes.
+// expError returns the largest relative error over numbers of all magnitudes.
 func expError(exp func(dst, x []float64, scale, shift float64) float64) (worst, at float64) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	x, dst := make([]float64, 6000), make([]float64, 6000)

@@ -1,18 +1,19 @@
 package losses
 
-// fastAP maximises the average precision of every row as a query, over a histogram of squared distances in place
-// of their ranks.
+// fastAP maximises the average precision of every row as a query. A histogram of squared distances replaces the
+// ranks.
 //
 //	FastAP_i = 1/|P(i)| Σ_l h⁺_l H⁺_l / H_l,   L = mean over i with a positive of (1 - FastAP_i)
 //
-// D = 2 - 2s ∈ [0, 4] falls between two of the centres c_l = lΔ, Δ = 4/B, l = 0..B, and is shared between them:
+// D = 2 - 2s ∈ [0, 4] lies between two of the centres c_l = lΔ, Δ = 4/B, l = 0..B, and is split between them:
 // h⁺_l = Σ_{P(i)} [1 - |D - c_l|/Δ]₊, h⁻_l the same of N(i); H⁺, H⁻ are their running sums and H = H⁺ + H⁻.
 //
 //	∂ΣhH/∂h⁺_k = H⁺_k/H_k + Σ_{l≥k} h⁺_l H⁻_l/H_l²,   ∂/∂h⁻_k = -Σ_{l≥k} h⁺_l H⁺_l/H_l²,   ∂h/∂D = ∓1/Δ
 //
-// and 0 where D is a centre. Rows without a positive are left out; without negatives FastAP_i is 1, its gradient 0.
-// Settings: B (10 in both papers that use it as a baseline). The batches of category pairs of the original are
-// the sampler's business. Time O(n·r·d), two looks at every pair and no exponential; memory O(n·r).
+// and 0 where D is a centre. Rows without a positive are left out; without negatives FastAP_i is 1, its
+// gradient 0.
+// Settings: B (10 in both papers that use it as a baseline). The original uses batches of category pairs; here
+// that is up to the sampler. Time O(n·r·d), two passes over the pairs and no exponential; memory O(n·r).
 // Source: Cakir et al., "Deep metric learning to rank", CVPR 2019, whose histogram form this is; a baseline in
 // PRISM (001) and BSPML (002), which print no equation. METHODS 3.6.
 type fastAP struct {
@@ -31,7 +32,8 @@ var fastAPEntry = Entry{
 	Formula:  "mean_i 1 - 1/|P| Σ_l h⁺_l H⁺_l / H_l",
 	Against:  Both,
 	Settings: []Setting{
-		{Name: "bins", Symbol: "B", Default: 10, Min: 1, Max: 1000, Doc: "stretches into which squared distances from 0 to 4 are cut"},
+		{Name: "bins", Symbol: "B", Default: 10, Min: 1, Max: 1000,
+			Doc: "bins for squared distances from 0 to 4"},
 	},
 	New: func(v Values, env Env) (Loss, error) {
 		b := v.Count("bins")
@@ -63,14 +65,14 @@ func (l *fastAP) eval(dS, S []float64, p *pairs) (sum, terms float64) {
 	return sum, terms
 }
 
-// place returns where D = 2 - 2s falls: past centre k by a share of Δ in [0, 1).
+// place returns the position of D = 2 - 2s: past centre k by a fraction of Δ in [0, 1).
 func (l *fastAP) place(s float64) (k int, past float64) {
 	x := min(max(1-s, 0), 2) * (0.5 * float64(l.bins))
 	k = int(x)
 	return k, x - float64(k)
 }
 
-// count fills the histograms of anchor i, and returns how many pairs of each kind it has.
+// count fills the histograms of anchor i, and returns its numbers of positives and negatives.
 func (l *fastAP) count(s []float64, i int, p *pairs) (near, far int) {
 	clear(l.near)
 	clear(l.far)
@@ -90,7 +92,7 @@ func (l *fastAP) count(s []float64, i int, p *pairs) (near, far int) {
 	return near, far
 }
 
-// precision is FastAP_i from the histograms; if grad, the slopes become -∂FastAP_i/∂s between the centres.
+// precision returns FastAP_i from the histograms; if grad, the slopes become -∂FastAP_i/∂s between the centres.
 func (l *fastAP) precision(positives float64, grad bool) float64 {
 	var sum, near, all float64
 	for k, h := range l.near {
@@ -107,8 +109,8 @@ func (l *fastAP) precision(positives float64, grad bool) float64 {
 	return sum / positives
 }
 
-// differentiate goes from the last centre to the first: later are the sums over l ≥ k, next the derivatives with
-// respect to h⁺ and h⁻ of centre k+1.
+// differentiate goes from the last centre to the first. later are the sums over l ≥ k, next the derivatives
+// with respect to h⁺ and h⁻ of centre k+1.
 func (l *fastAP) differentiate(scale float64) {
 	var laterNear, laterFar, nextNear, nextFar float64
 	for k := l.bins; k >= 0; k-- {
@@ -124,7 +126,7 @@ func (l *fastAP) differentiate(scale float64) {
 	}
 }
 
-// spread gives every pair the slope of its place; at a centre itself it is 0.
+// spread gives every pair the slope at its position; the slope is 0 exactly at a centre.
 func (l *fastAP) spread(d, s []float64, i int, p *pairs) {
 	y, cols := p.rows[i], p.cols[:len(s)]
 	for j, v := range s {

@@ -9,8 +9,8 @@ import (
 	"winnow/internal/testing/reference"
 )
 
-// exactAdapted returns the float64 twin of the adapted triplet loss: its triplets by exactPairs, its means by the loss's
-// own functions on float64 rows.
+// exactAdapted returns the float64 twin of the adapted triplet loss: its triplets by exactPairs, its means by
+// the loss's own functions on float64 rows.
 func exactAdapted(l *adaptedTriplet, in exactInput) (loss float64, grad [][]float64) {
 	z, norms := in.z, []float64(nil)
 	if in.normalize {
@@ -48,7 +48,7 @@ func flatRows32(s features.Set) rowsOf[float32] {
 	return rowsOf[float32]{s.X.Data, s.X.Stride, s.X.Cols}
 }
 
-// goldenSelection reads the triplets of a case, and how often each row is in them.
+// goldenSelection reads the triplets of a case, and how often each row occurs in them.
 func goldenSelection(t *testing.T, c reference.Case, rows int) (triplets [3][]int, count []float64) {
 	c.Decode(t, "indices", &triplets)
 	count = make([]float64, rows)
@@ -60,8 +60,8 @@ func goldenSelection(t *testing.T, c reference.Case, rows int) (triplets [3][]in
 	return triplets, count
 }
 
-// hasIdle reports whether a listed triplet costs nothing. None that the loss chooses does, so that selected does not
-// count those: then the counts are to be given.
+// hasIdle reports whether a listed triplet has no loss. The loss never selects such a triplet, so selected does
+// not count it; the counts must then be given.
 func hasIdle(l listed, in exactInput) bool {
 	z := in.z
 	if in.normalize {

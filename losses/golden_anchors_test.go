@@ -8,8 +8,8 @@ import (
 	"winnow/internal/testing/reference"
 )
 
-// Golden values of the losses of an anchor with all its pairs. The circle cases come from a softplus that is linear
-// above 20: off by at most 2e-9 there, within the tolerance of all.
+// Golden values of the losses of an anchor with all its pairs. The circle cases come from a softplus that is
+// linear above 20: off by at most 2e-9 there, within all tolerances.
 
 func multiSimilaritySettings(c reference.Case) map[string]any {
 	out := asGiven(c)
@@ -23,7 +23,8 @@ func multiSimilaritySettings(c reference.Case) map[string]any {
 func goldenWeightedMS(t *testing.T, c reference.Case) {
 	in := goldenInput(t, c)
 	in.ids = seq(len(in.z))
-	l := mustNew(t, "weighted_multi_similarity", renamed(map[string]string{"rho": "base"})(c), goldenEnv(t, c)).(*weightedSimilarity)
+	l := mustNew(t, "weighted_multi_similarity", renamed(map[string]string{"rho": "base"})(c),
+		goldenEnv(t, c)).(*weightedSimilarity)
 	l.SetWeights(c.Floats(t, "weights"))
 	want, wantGrad := c.Float(t, "loss"), c.Matrix(t, "grad")
 	loss, grad := exactPairs(&l.similarity, in)
@@ -32,7 +33,7 @@ func goldenWeightedMS(t *testing.T, c reference.Case) {
 	compare(t, "float32", loss, want, grad, wantGrad, loss32, grad32)
 }
 
-// goldenMSMiner compares the sets of pairs that the losses are given to work on.
+// goldenMSMiner compares the sets of pairs that the miner selects.
 func goldenMSMiner(t *testing.T, c reference.Case) {
 	mapped(t, c, "epsilon")
 	epsilon := c.Param("epsilon", 0.1)

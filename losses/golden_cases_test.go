@@ -8,11 +8,12 @@ import (
 	"winnow/internal/testing/reference"
 )
 
-// Golden folders from elsewhere hold what the public one does not: these cases are made here.
+// Other golden folders contain what the public one does not; these cases are made here.
 
 func madeCase(t *testing.T, topic, method string, params, fields map[string]any) reference.Case {
 	t.Helper()
-	c := reference.Case{Topic: topic, Name: "made", Method: method, Params: params, Fields: map[string]json.RawMessage{}}
+	c := reference.Case{Topic: topic, Name: "made", Method: method, Params: params,
+		Fields: map[string]json.RawMessage{}}
 	for key, value := range fields {
 		raw, err := json.Marshal(value)
 		if err != nil {
@@ -30,22 +31,26 @@ func checkMade(t *testing.T, c reference.Case) {
 
 func TestGoldenCaseOfAnEmptyMemory(t *testing.T) {
 	for _, form := range []string{"spec", "eq_sum", "code"} {
-		checkMade(t, madeCase(t, "losses_pair", "memory_contrastive", map[string]any{"form": form, "lam": 0.5}, map[string]any{
-			"embeddings": [][]float64{{1, 0, 0}, {0, 1, 0}}, "labels": []int{0, 1}, "memory": [][]float64{}, "memory_labels": []int{},
-			"loss": 0.0, "grad": zeros64(2, 3),
-		}))
+		checkMade(t, madeCase(t, "losses_pair", "memory_contrastive", map[string]any{"form": form, "lam": 0.5},
+			map[string]any{
+				"embeddings": [][]float64{{1, 0, 0}, {0, 1, 0}}, "labels": []int{0, 1}, "memory": [][]float64{},
+				"memory_labels": []int{},
+				"loss":          0.0, "grad": zeros64(2, 3),
+			}))
 	}
 }
 
-// A listed triplet that costs nothing still says which rows were chosen. By hand: Φ^S = (1, 0), Φ = (2/3, 1/3).
+// A listed triplet without a loss still says which rows were selected. By hand: Φ^S = (1, 0), Φ = (2/3, 1/3).
 func TestGoldenCaseOfAnIdleTriplet(t *testing.T) {
-	checkMade(t, madeCase(t, "losses_triplet", "adapted_triplet", map[string]any{"lam": 1.0, "margin": 0.2, "reduction": "mean"}, map[string]any{
-		"embeddings": [][]float64{{1, 0}, {1, 0}, {0, 1}, {-1, 0}}, "labels": []int{0, 0, 0, 1}, "indices": [][]int{{0}, {1}, {3}},
-		"loss": 2.0 / 9, "grad": [][]float64{{0, -1.0 / 9}, {0, -1.0 / 9}, {-2.0 / 9, 0}, {0, 0}},
-	}))
+	checkMade(t, madeCase(t, "losses_triplet", "adapted_triplet",
+		map[string]any{"lam": 1.0, "margin": 0.2, "reduction": "mean"}, map[string]any{
+			"embeddings": [][]float64{{1, 0}, {1, 0}, {0, 1}, {-1, 0}}, "labels": []int{0, 0, 0, 1},
+			"indices": [][]int{{0}, {1}, {3}},
+			"loss":    2.0 / 9, "grad": [][]float64{{0, -1.0 / 9}, {0, -1.0 / 9}, {-2.0 / 9, 0}, {0, 0}},
+		}))
 }
 
-// A float32 product of an odd width tells equal rows apart in the last bit, here and there.
+// A float32 product of an odd width may differ between equal rows in the last bit.
 func TestGoldenCasesOfEquallyHardRows(t *testing.T) {
 	for seed := range uint64(30) {
 		in := oddBatch(seed)
@@ -75,11 +80,13 @@ func oddBatch(seed uint64) exactInput {
 	return in
 }
 
-// Parameters that a case leaves out, or null, have the defaults of METHODS: all triplets; ε = 0.1.
+// Parameters that a case omits, or gives as null, have the defaults of METHODS: all triplets; ε = 0.1.
 func TestGoldenCasesWithParametersLeftOut(t *testing.T) {
 	in := oddBatch(1)
-	loss, grad, _ := exactEval(mustNew(t, "triplet", map[string]any{"distance": "l2", "select": "all"}, testEnv(5, 3, 1)), "triplet", in)
-	for _, params := range []map[string]any{{"distance": "l2"}, {"distance": "l2", "triplets": nil, "margin": nil, "swap": nil}} {
+	loss, grad, _ := exactEval(mustNew(t, "triplet", map[string]any{"distance": "l2", "select": "all"},
+		testEnv(5, 3, 1)), "triplet", in)
+	for _, params := range []map[string]any{{"distance": "l2"},
+		{"distance": "l2", "triplets": nil, "margin": nil, "swap": nil}} {
 		checkMade(t, madeCase(t, "losses_triplet", "triplet", params, map[string]any{
 			"embeddings": in.z, "labels": in.labels, "loss": loss, "grad": grad,
 		}))
@@ -88,7 +95,8 @@ func TestGoldenCasesWithParametersLeftOut(t *testing.T) {
 	rows := [][]float64{{1, 0}, {0.95, 0.31224989991991997}, {0.9, -0.4358898943540673}}
 	for _, params := range []map[string]any{{}, {"epsilon": nil}, {"epsilon": 0.1}} {
 		checkMade(t, madeCase(t, "miners", "ms_miner", params, map[string]any{
-			"embeddings": rows, "labels": []int{0, 0, 1}, "positive_pairs": [][2]int{{0, 1}}, "negative_pairs": [][2]int{{0, 2}},
+			"embeddings": rows, "labels": []int{0, 0, 1}, "positive_pairs": [][2]int{{0, 1}},
+			"negative_pairs": [][2]int{{0, 2}},
 		}))
 	}
 }

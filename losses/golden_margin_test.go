@@ -8,7 +8,7 @@ import (
 	"winnow/internal/testing/reference"
 )
 
-// exactParametric returns the float64 twin of a loss with a parameter, at the value that the loss holds.
+// exactParametric returns the float64 twin of a loss with a parameter, at its current value.
 func exactParametric(l *parametric, in exactInput) (loss float64, grad [][]float64, params [][][]float64) {
 	l.own.load(l.p, in.labels)
 	loss, grad, own := exactMargin(l, in)
@@ -18,7 +18,7 @@ func exactParametric(l *parametric, in exactInput) (loss float64, grad [][]float
 	return loss, grad, [][][]float64{own}
 }
 
-// exactMargin takes β as they stand in the function, so that a golden case can set them in float64.
+// exactMargin uses β as stored in the function, so that a golden case can set it in float64.
 func exactMargin(l *parametric, in exactInput) (loss float64, grad, gradBeta [][]float64) {
 	fn := kernelOf(&l.similarity).(*margin)
 	clear(fn.pull)
@@ -33,7 +33,7 @@ func exactMargin(l *parametric, in exactInput) (loss float64, grad, gradBeta [][
 	return loss, grad, gradBeta
 }
 
-// mapped fails where a golden case has a parameter that its check does not map.
+// mapped fails if a golden case has a parameter that its check does not map.
 func mapped(t *testing.T, c reference.Case, names ...string) {
 	t.Helper()
 	for name := range c.Params {
@@ -65,7 +65,7 @@ func goldenMargin(t *testing.T, c reference.Case) {
 		settings["beta"] = beta
 	}
 	switch {
-	case perClass: // fixed ones too: their gradient is then left alone, and ν takes no part
+	case perClass: // also fixed ones: their gradient is not compared, and ν has no effect
 		settings["learn"] = "class"
 	case learnt:
 		settings["learn"] = "one"
@@ -139,6 +139,6 @@ func goldenDistanceWeighted(t *testing.T, c reference.Case) {
 	}
 }
 
-// sameNames returns the settings of a loss whose names are those of the golden parameters; one that it does not have
-// is refused by New.
+// sameNames returns the settings of a loss whose names equal those of the golden parameters; New rejects names
+// that it does not have.
 func sameNames(c reference.Case) map[string]any { return maps.Clone(c.Params) }

@@ -6,7 +6,8 @@ import (
 	"winnow/internal/testing/reference"
 )
 
-// classSettings turns a case's parameters into settings by their names; one that is not named fails.
+// classSettings turns a case's parameters into settings by their names; a parameter without a name fails the
+// test.
 func classSettings(t *testing.T, c reference.Case, names map[string]string) map[string]any {
 	t.Helper()
 	settings := map[string]any{}
@@ -20,7 +21,8 @@ func classSettings(t *testing.T, c reference.Case, names map[string]string) map[
 	return settings
 }
 
-// goldenProxies compares a loss with proxies with a golden case; names: its settings by the case's parameters.
+// goldenProxies compares a loss with proxies with a golden case; names maps the case's parameters to its
+// settings.
 func goldenProxies(name string, names map[string]string) func(*testing.T, reference.Case) {
 	return func(t *testing.T, c reference.Case) {
 		in, proxies := goldenInput(t, c), c.Matrix(t, "proxies")
@@ -79,8 +81,10 @@ func exactCrossEntropy(l Loss, in exactInput) (loss float64, grad [][]float64, p
 	return exactLinear(ce, in, widen64(ce.w.Data, ce.w.Cols), widen64(ce.b.Data, 1))
 }
 
-// exactLinear evaluates the function of W z at weights and biases in float64.
-func exactLinear(l *crossEntropy, in exactInput, weights, bias [][]float64) (loss float64, grad [][]float64, params [][][]float64) {
+// exactLinear evaluates the function of W z for weights and biases in float64.
+func exactLinear(
+	l *crossEntropy, in exactInput, weights, bias [][]float64,
+) (loss float64, grad [][]float64, params [][][]float64) {
 	z, norms := in.z, []float64(nil)
 	if in.normalize {
 		z, norms = unit64(in.z)
@@ -88,7 +92,7 @@ func exactLinear(l *crossEntropy, in exactInput, weights, bias [][]float64) (los
 	for c := range bias {
 		l.linear.bias[c] = bias[c][0]
 	}
-	S := cosines(z, weights, false) // plain products: neither need be of unit length
+	S := cosines(z, weights, false) // plain products: neither must have unit length
 	Q := make([]float64, len(S))
 	sum, terms := l.fn.eval(Q, S, &pairs{rows: in.labels, cols: l.cols})
 	grad, params = zeros64(len(z), len(z[0])), [][][]float64{zeros64(len(weights), len(z[0]))}

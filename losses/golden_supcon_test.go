@@ -7,8 +7,8 @@ import (
 	"winnow/internal/testing/reference"
 )
 
-// renamed turns every parameter of a golden case into a setting, under another name if names has one. What the loss
-// does not know it refuses, and the test fails.
+// renamed turns every parameter of a golden case into a setting, under another name if names has one. The loss
+// rejects unknown settings, and the test fails.
 func renamed(names map[string]string) func(c reference.Case) map[string]any {
 	return func(c reference.Case) map[string]any {
 		out := map[string]any{}
@@ -37,7 +37,7 @@ var (
 	}
 )
 
-// exactSNR returns the float64 twin of snr: METHODS 3.7 by loops, the derivatives pair by pair.
+// exactSNR returns the float64 twin of snr: METHODS 3.7 by loops, with derivatives pair by pair.
 func exactSNR(l Loss, in exactInput) (loss float64, grad [][]float64, params [][][]float64) {
 	fn := l.(*snr)
 	z, norms := in.z, []float64(nil)
@@ -80,8 +80,8 @@ func exactSNR(l Loss, in exactInput) (loss float64, grad [][]float64, params [][
 	return loss, grad, nil
 }
 
-// exactGroup returns the mean over the active positives (kind 1) or negatives (-1), its gradient, and how many pairs there
-// are at all.
+// exactGroup returns the mean over the active positives (kind 1) or negatives (-1), its gradient, and the
+// number of all pairs of that kind.
 func (l *snr) exactGroup(in exactInput, z, other [][]float64, kind int) (value float64, grad [][]float64, seen int) {
 	grad = zeros64(len(z), len(z[0]))
 	active := 0.0
@@ -141,10 +141,11 @@ func centred64(row []float64) []float64 {
 	return out
 }
 
-// A mapping that swallowed a parameter would compare a golden case with another loss.
+// A mapping that lost a parameter would compare a golden case with another loss.
 func TestUnknownGoldenParametersAreRefused(t *testing.T) {
 	for name, settings := range map[string]func(reference.Case) map[string]any{
-		"snr_contrastive": asGiven, "n_pair": nPairSettings, "ntxent": asGiven, "supcon": asGiven, "scl_rhe": sclRHESettings,
+		"snr_contrastive": asGiven, "n_pair": nPairSettings, "ntxent": asGiven, "supcon": asGiven,
+		"scl_rhe":     sclRHESettings,
 		"contrastive": contrastiveSettings, "multi_similarity": multiSimilaritySettings, "marginal": sameNames,
 	} {
 		c := reference.Case{Params: map[string]any{"something_new": 1.0}}

@@ -44,8 +44,8 @@ func compare(t *testing.T, what string, loss, wantLoss float64, grad, wantGrad [
 	}
 }
 
-// mustNew builds a loss of the catalog. A setting that is nil, as of a golden case that does not name it, stays at
-// its default.
+// mustNew builds a loss of the catalog. A nil setting, as from a golden case that does not give it, keeps its
+// default.
 func mustNew(t testing.TB, name string, settings map[string]any, env Env) Loss {
 	t.Helper()
 	l, err := newLoss(name, settings, env)
@@ -55,8 +55,8 @@ func mustNew(t testing.TB, name string, settings map[string]any, env Env) Loss {
 	return l
 }
 
-// newLoss is New, with more that may be asked for: "printed" is Env.Printed, as is the form "eq_sum" of contrastive;
-// of scl_rhe the two things that Env.Printed changes can be had one by one.
+// newLoss is New with more options: "printed" is Env.Printed, and so is the form "eq_sum" of contrastive; for
+// scl_rhe the two changes of Env.Printed can be requested separately.
 func newLoss(name string, settings map[string]any, env Env) (Loss, error) {
 	maps.DeleteFunc(settings, func(_ string, v any) bool { return v == nil })
 	given := maps.Clone(settings)
@@ -77,8 +77,8 @@ func newLoss(name string, settings map[string]any, env Env) (Loss, error) {
 	return l, err
 }
 
-// pairCheck compares a loss of pairs or triplets with a golden case: the function of similarities and the chain in
-// float64, then the public float32 path. settings turns the case's parameters into the loss's.
+// pairCheck compares a loss of pairs or triplets with a golden case: first the function of similarities and the
+// chain in float64, then the public float32 path. settings turns the case's parameters into the loss's.
 func pairCheck(name string, settings func(c reference.Case) map[string]any) func(*testing.T, reference.Case) {
 	return func(t *testing.T, c reference.Case) {
 		in := goldenInput(t, c)
@@ -95,8 +95,8 @@ func pairCheck(name string, settings func(c reference.Case) map[string]any) func
 	}
 }
 
-// evened gives the gradients of equal rows to the first of them. Which of two equal rows is the hardest is a matter
-// of the last bit of a float32 product, which depends on where a row lies in memory; their sum does not.
+// evened adds up the gradients of equal rows at the first of them. Which of two equal rows is the hardest
+// depends on the last bit of a float32 product, and so on the memory address of the row; their sum does not.
 func evened(grad, rows [][]float64) [][]float64 {
 	out := zeros64(len(grad), len(grad[0]))
 	for i, row := range rows {
@@ -108,7 +108,7 @@ func evened(grad, rows [][]float64) [][]float64 {
 	return out
 }
 
-// goldenChecks are all: topic, method, check. A new loss adds its methods in its own file's function.
+// goldenChecks lists all checks: topic, method, check. A new loss adds its methods in its own file's function.
 var goldenChecks = map[string]reference.Checks{
 	"losses_pair": {
 		"contrastive_pml":    pairCheck("contrastive_margin", asGiven),
@@ -127,8 +127,10 @@ var goldenChecks = map[string]reference.Checks{
 		"triplet":            tripletCheck("triplet", map[string]any{"select": "all"}, tripletNames),
 		"triplet_batch_hard": tripletCheck("triplet", map[string]any{"select": "batch_hard"}, tripletNames),
 		"triplet_indices":    goldenTripletIndices,
-		"unhinged_triplet":   tripletCheck("unhinged_triplet", nil, map[string]string{"d_max": "d_max", "margin": "margin"}),
-		"rdml":               tripletCheck("rdml", nil, map[string]string{"eta": "eta", "margin": "margin", "distance": "distance", "reduction": "reduction"}),
+		"unhinged_triplet": tripletCheck("unhinged_triplet", nil,
+			map[string]string{"d_max": "d_max", "margin": "margin"}),
+		"rdml": tripletCheck("rdml", nil,
+			map[string]string{"eta": "eta", "margin": "margin", "distance": "distance", "reduction": "reduction"}),
 		"margin":             goldenMargin,
 		"marginal_pairs":     pairCheck("marginal", sameNames),
 		"unhinged_marginal":  pairCheck("unhinged_marginal", sameNames),
@@ -167,8 +169,8 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// The tests see Go's own products, whether there is an ONNX Runtime or not: those allocate nothing, and do not depend on the
-// size of a batch. Benchmarks ask for the other.
+// The tests use Go's own products, even if there is an ONNX Runtime: these allocate nothing and do not depend
+// on the size of a batch. Benchmarks request the other.
 func TestMain(m *testing.M) {
 	blas32.Use(gonum.Implementation{})
 	reference.Main(m)

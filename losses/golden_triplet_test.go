@@ -12,16 +12,17 @@ import (
 
 // tripletNames are the settings of a golden case's parameters.
 var tripletNames = map[string]string{
-	"distance": "distance", "margin": "margin", "smooth": "smooth", "swap": "swap", "reduction": "reduction", "triplets": "select",
+	"distance": "distance", "margin": "margin", "smooth": "smooth", "swap": "swap", "reduction": "reduction",
+	"triplets": "select",
 }
 
-// Words of the reference for our own.
+// tripletWords maps words of the reference to ours.
 var tripletWords = map[string]map[any]string{
 	"triplets": {"all": "all", "hard": "hard", "semihard": "semihard_all", "easy": "easy"},
 	"type":     {"all": "violating", "hard": "hard", "semihard": "semihard_all", "easy": "easy"},
 }
 
-// caseSettings turns every parameter of a case into a setting; one without a name fails the test.
+// caseSettings turns every parameter of a case into a setting; a parameter without a name fails the test.
 func caseSettings(t *testing.T, c reference.Case, base map[string]any, names map[string]string) map[string]any {
 	t.Helper()
 	out := maps.Clone(base)
@@ -73,7 +74,7 @@ func (l listed) eval(dS, S []float64, p *pairs) (sum, terms float64) {
 	return t.sum, t.divisor(l.reduce, p)
 }
 
-// Given triplets; where they are said to be a set of the margin miner, that selection too.
+// Given triplets; if they are stated to be a set of the margin miner, that selection too.
 func goldenTripletIndices(t *testing.T, c reference.Case) {
 	names := maps.Clone(tripletNames)
 	delete(names, "swap")
@@ -98,7 +99,9 @@ func goldenTripletIndices(t *testing.T, c reference.Case) {
 const batchHard = "batch_hard"
 
 // mined returns a triplet loss and the distances it selects by.
-func mined(t *testing.T, c reference.Case, kind string, names map[string]string) (l *triplet, in exactInput, matrix []float64) {
+func mined(
+	t *testing.T, c reference.Case, kind string, names map[string]string,
+) (l *triplet, in exactInput, matrix []float64) {
 	settings := caseSettings(t, c, map[string]any{"select": kind, "smooth": true}, names)
 	l = mustNew(t, "triplet", settings, goldenEnv(t, c)).(*similarity).fn.(*triplet)
 	in = goldenInput(t, c)
@@ -108,7 +111,7 @@ func mined(t *testing.T, c reference.Case, kind string, names map[string]string)
 	return l, in, matrix
 }
 
-// byAnchor hands over every anchor with its distances in place.
+// byAnchor calls use for every anchor with its distances in place.
 func byAnchor(l *triplet, in exactInput, matrix []float64, use func(a int, p *pairs)) {
 	n := len(in.labels)
 	p := &pairs{rows: in.labels, cols: in.labels, self: true}
@@ -137,7 +140,7 @@ func compareSets(t *testing.T, c reference.Case, field string, got []string) {
 	}
 }
 
-// setTriplets lists what a set selection chooses for anchor a, from the stretches its sums are made of.
+// setTriplets lists what a set selection takes for anchor a, from the ranges that its sums use.
 func setTriplets(l *triplet, a int, p *pairs) (out [][3]int) {
 	if l.mates.rank(l.delta, a, p, l.choose, l.margin) == 0 {
 		return nil
@@ -176,7 +179,7 @@ func goldenBatchHard(t *testing.T, c reference.Case) {
 	compareSets(t, c, "triplets", got)
 }
 
-// What a draw can be, for every ordered positive pair.
+// goldenCandidates compares the possible results of a draw, for every ordered positive pair.
 func goldenCandidates(kind string) func(*testing.T, reference.Case) {
 	return func(t *testing.T, c reference.Case) {
 		l, in, matrix := mined(t, c, kind, map[string]string{"alpha": "gap", "distance": "distance"})

@@ -1,8 +1,9 @@
 package losses
 
-// heldTwins are losses, by name in the catalog, that count parts of their formula as constants in the gradient:
-// factors, what a miner chose, how many terms are active. Each gives, for its function of similarities, the loss by
-// loops over the definition with those parts from other similarities: the differences of that are its gradient.
+// heldTwins are losses, by catalog name, that treat parts of their formula as constants in the gradient:
+// factors, the selection of a miner, the number of active terms. Each returns, for its function of
+// similarities, the loss by loops over the definition, with those parts taken from other similarities. The
+// differences of that loss are its gradient.
 var heldTwins = map[string]func(fn simLoss) func(v slowPairs) (sum, terms float64){
 	"contrastive_margin": func(fn simLoss) func(v slowPairs) (sum, terms float64) {
 		l := fn.(*contrastiveMargin)
@@ -32,7 +33,7 @@ var heldTwins = map[string]func(fn simLoss) func(v slowPairs) (sum, terms float6
 	},
 }
 
-// held is such a loss with its constants from the similarities at, for one block.
+// held is such a loss for one block, with its constants taken from the similarities at.
 type held struct {
 	value func(v slowPairs) (sum, terms float64)
 	at    []float64

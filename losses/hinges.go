@@ -3,10 +3,10 @@ package losses
 // hingeSums is the scratch of [triplet.hinges].
 type hingeSums struct {
 	tail  []float64 // tail[k] = Σ_{k' ≥ k} c
-	steps []float64 // slopes of the positives, as differences along them
+	steps []float64 // slopes of the positives, as differences between neighbours
 }
 
-// start makes the tails of the reaches of n positives.
+// start computes the tails of the reaches of n positives.
 func (h *hingeSums) start(reach []float64) {
 	n := len(reach)
 	h.tail, h.steps = grow(h.tail, n+1), grow(h.steps, n+1)
@@ -17,12 +17,12 @@ func (h *hingeSums) start(reach []float64) {
 	}
 }
 
-// hinges adds all chosen triplets of anchor i, a stretch of positives at a time. With the positives in rising
-// distance and c = δ_ap + m, a negative at δ has its terms above 0 with a stretch of them, where
+// hinges adds all selected triplets of anchor i, one range of positives at a time. If the positives are sorted
+// by distance and c = δ_ap + m, a negative at δ has terms above 0 with a contiguous range of them, where
 //
-//	Σ_p (c_p - δ) = Σ_p c_p - #p·δ        ∂/∂δ = -#p        ∂/∂δ_ap: one more on every p of the stretch
+//	Σ_p (c_p - δ) = Σ_p c_p - #p·δ        ∂/∂δ = -#p        ∂/∂δ_ap: one more on every p of the range
 //
-// so that tails of c give the value, and differences at the ends of stretches the slopes of the positives.
+// so tails of c give the value, and differences at the ends of the ranges give the slopes of the positives.
 func (l *triplet) hinges(t *tally, i int, p *pairs) {
 	n := l.mates.rank(l.delta, i, p, l.choose, l.margin)
 	if n == 0 {
@@ -62,7 +62,7 @@ func (l *triplet) hinges(t *tally, i int, p *pairs) {
 	}
 }
 
-// add gives every positive the sum of the differences up to its own.
+// add adds to every positive the running sum of the differences up to it.
 func (q *positives) add(d, steps []float64) {
 	var sum float64
 	for k, j := range q.order {

@@ -1,17 +1,17 @@
 package losses
 
-// ladder is a rising list of numbers that tells how many of them are ≤ g: in O(1) where they are spread out, by a
-// grid of cells of equal width, and in O(log n) at worst.
+// ladder is a sorted list of numbers that counts how many of them are ≤ g: in O(1) for evenly spread numbers,
+// by a grid of cells of equal width, and in O(log n) at worst.
 type ladder struct {
 	x      []float64
-	starts []int32 // of every cell; empty where x is short enough to walk
+	starts []int32 // of every cell; empty if x is short enough for a linear scan
 	scale  float64 // cells per unit
 }
 
-// walked is up to which length a ladder is gone through step by step.
+// walked is the greatest length that is scanned linearly.
 const walked = 8
 
-// build takes over x, which is in rising order.
+// build keeps x, which must be sorted in rising order.
 func (l *ladder) build(x []float64) {
 	l.x, l.starts = x, l.starts[:0]
 	n := len(x)
@@ -30,15 +30,15 @@ func (l *ladder) build(x []float64) {
 	}
 }
 
-// cell grows with g.
+// cell returns the cell of g; it never decreases as g grows.
 func (l *ladder) cell(g float64) int { return min(int((g-l.x[0])*l.scale), len(l.starts)-2) }
 
-// upTo counts the numbers that are ≤ g.
+// upTo returns how many numbers are ≤ g.
 func (l *ladder) upTo(g float64) int {
 	n := len(l.x)
 	if len(l.starts) == 0 && n <= walked {
 		count := 0
-		for _, v := range l.x { // no branch to guess wrong
+		for _, v := range l.x { // without an unpredictable branch
 			if v <= g {
 				count++
 			}

@@ -9,26 +9,26 @@ import (
 	"winnow/features"
 )
 
-// margin wants positives nearer and negatives farther than a threshold β, by α each.
+// margin wants positives nearer than β - α and negatives farther than β + α.
 //
 //	l⁺ = [d_ap - β + α]₊   l⁻ = [β - d_an + α]₊
 //	L  = Σ_{(a,p,n)} (l⁺ + l⁻ + ν β) / Σ_{(a,p,n)} (1[l⁺ > 0] + 1[l⁻ > 0])
 //
-// d = ‖z_i - z_j‖, p ∈ P(a), n ∈ N(a); β is one number, fixed or learnt, or learnt for every class of the
-// anchor: β_{y_a}. ν, which only a learnt β has, draws it down; for a single β that term is ν β, undivided.
-// Chosen are
+// d = ‖z_i - z_j‖, p ∈ P(a), n ∈ N(a); β is one number, fixed or learnt, or one number per class of the anchor,
+// learnt: β_{y_a}. ν, for a learnt β only, pulls it down; for a single β that term is ν β, undivided. The
+// selected triplets are
 //
 //	all                every p with every n
-//	distance_weighted  |P(a)| times for an anchor: an n drawn by [distanceWeighted], a p drawn evenly
+//	distance_weighted  |P(a)| per anchor: an n drawn by [distanceWeighted], a p drawn evenly
 //
-// Settings: α ≥ 0, β ∈ [0, 4] (where a learnt one starts), ν ≥ 0. No triplet, or none that costs anything: 0. An
-// anchor without positives or without negatives is in no triplet. The derivative of d at 0 is 0. Against a bank p
-// and n are its members. Time O(n·r·d), memory O(n·r): all needs no list of triplets, as l⁺ and l⁻ are each a
-// function of one pair, |N(a)| and |P(a)| times in the sum. distance_weighted takes 3.4 times its products (n = 256,
-// d = 512): a logarithm and an exponential for every negative that can be drawn, and a search for every draw, see
-// [distanceWeighted].
-// Differs from the print: a β of every single image is left out; the divisor is that of pytorch-metric-learning,
-// where the paper sums.
+// Settings: α ≥ 0, β ∈ [0, 4] (the start of a learnt one), ν ≥ 0. No triplet, or none with a term above 0: 0.
+// An anchor without positives or without negatives is in no triplet. The derivative of d at 0 is 0. Against a
+// bank p and n are its members. Time O(n·r·d), memory O(n·r): all needs no list of triplets, because l⁺ and l⁻
+// are each a function of one pair and occur |N(a)| and |P(a)| times in the sum. distance_weighted takes 3.4
+// times as long as its products (n = 256, d = 512): a logarithm and an exponential for every eligible negative,
+// and a search for every draw, see [distanceWeighted].
+// Differs from the print: there is no β per image; the divisor is that of pytorch-metric-learning, where the
+// paper sums.
 // Source: Wu et al., "Sampling matters in deep embedding learning", ICCV 2017, section 4; BSPML (002) compares
 // with it at α = 0.2, β = 1.2; METHODS 4.2. Its pair form is Eq. 2 of 000: see [marginalEntry].
 type margin struct {
@@ -53,14 +53,23 @@ var marginEntry = Entry{
 	Params:   true,
 	Draws:    true,
 	Settings: []Setting{
-		{Name: "margin", Symbol: "α", Default: 0.2, Min: 0, Max: 2, Doc: "how far positives are wanted below the threshold and negatives above"},
-		{Name: "beta", Symbol: "β", Default: 1.2, Min: 0, Max: 4, Doc: "threshold of the distance, or where it starts"},
-		{Name: "learn", Default: "fixed", Choices: []string{"fixed", "one", "class"}, Doc: "β is fixed, learnt, or learnt for every class"},
-		{Name: "nu", Symbol: "ν", Default: 0.0, Min: 0, Max: 1e3, Doc: "learn one or class: weight of β itself, which draws it down"},
-		{Name: "select", Default: "all", Choices: []string{"all", "distance_weighted"}, Doc: "which triplets of an anchor: all, or with every positive a negative drawn so that all distances are as likely"},
+		{Name: "margin", Symbol: "α", Default: 0.2, Min: 0, Max: 2,
+			Doc: "how far positives must be below the threshold and negatives above"},
+		{Name: "beta", Symbol: "β", Default: 1.2, Min: 0, Max: 4,
+			Doc: "threshold of the distance, or its start if learnt"},
+		{Name: "learn", Default: "fixed", Choices: []string{"fixed", "one", "class"},
+			Doc: "β is fixed, learnt, or learnt for every class"},
+		{Name: "nu", Symbol: "ν", Default: 0.0, Min: 0, Max: 1e3,
+			Doc: "learn one or class: weight of β itself, which lowers it"},
+		{Name: "select", Default: "all", Choices: []string{"all", "distance_weighted"},
+			Doc: "which triplets of an anchor: all, or with every positive a negative drawn so that all " +
+				"distances are as likely"},
 		{Name: "near", Default: 0.5, Min: 0, Max: 2, Doc: "distance_weighted: nearer negatives count as this near"},
-		{Name: "far", Default: 1.4, Min: 0, Max: 3, Doc: "distance_weighted: negatives from here on are not drawn; above 2 (the authors): all can be"},
-		{Name: "otherwise", Default: "skip", Choices: []string{"skip", "uniform"}, Doc: "distance_weighted: an anchor without such a negative is left out, or (the authors) draws from all evenly"},
+		{Name: "far", Default: 1.4, Min: 0, Max: 3,
+			Doc: "distance_weighted: negatives from here on are not drawn; above 2 (the authors): all can be"},
+		{Name: "otherwise", Default: "skip", Choices: []string{"skip", "uniform"},
+			Doc: "distance_weighted: an anchor without such a negative is left out, or (the authors) draws " +
+				"from all evenly"},
 		matchSetting,
 	},
 	New: func(v Values, env Env) (Loss, error) {
@@ -84,7 +93,8 @@ var marginEntry = Entry{
 		}
 		if v.Word("select") == "distance_weighted" {
 			fn.sampler = &distanceWeighted{
-				dim: float64(env.Dim), near: v.Number("near"), far: v.Number("far"), uniform: v.Word("otherwise") == "uniform",
+				dim: float64(env.Dim), near: v.Number("near"), far: v.Number("far"),
+				uniform: v.Word("otherwise") == "uniform",
 			}
 			loss.draw = env.Step
 		}
@@ -163,7 +173,7 @@ type marginTally struct {
 	d           []float64
 }
 
-// add counts pair j at similarity s and distance δ, times times, with sign +1 for a positive, -1 for a negative.
+// add counts pair j at distance δ with multiplicity times; sign is +1 for a positive, -1 for a negative.
 func (t *marginTally) add(j int, delta, sign, times float64) {
 	v := sign*(delta-t.beta) + t.alpha
 	if v <= 0 {
@@ -177,7 +187,7 @@ func (t *marginTally) add(j int, delta, sign, times float64) {
 	}
 }
 
-// all adds every triplet of anchor i, and returns how many there are.
+// all adds every triplet of anchor i, and returns their number.
 func (l *margin) all(t *marginTally, s []float64, i int, p *pairs) float64 {
 	cols, y := p.cols[:len(s)], p.rows[i]
 	l.positives = l.positives[:0]
@@ -197,7 +207,7 @@ func (l *margin) all(t *marginTally, s []float64, i int, p *pairs) float64 {
 		t.add(int(j), math.Sqrt(max(0, 2-2*s[j])), 1, float64(negatives))
 	}
 	reach, times := t.beta+t.alpha, float64(len(l.positives))
-	from := 1 - reach*reach/2 - 1e-12 // of negatives this far away no root is needed: they cost nothing
+	from := 1 - reach*reach/2 - 1e-12 // negatives less similar than this cost nothing, so no root is needed
 	if reach < 0 {
 		return times * float64(negatives)
 	}
@@ -209,7 +219,7 @@ func (l *margin) all(t *marginTally, s []float64, i int, p *pairs) float64 {
 	return times * float64(negatives)
 }
 
-// drawn adds as many triplets of anchor i as it has positives, and returns how many there are.
+// drawn adds as many triplets of anchor i as it has positives, and returns their number.
 func (l *margin) drawn(t *marginTally, s []float64, i int, p *pairs) float64 {
 	l2.of(l.delta, nil, s)
 	l.positives = l.positives[:0]

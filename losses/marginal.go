@@ -1,17 +1,18 @@
 package losses
 
-// distancePairs is a loss of single pairs that is a straight line of their distance, or a hinge of one.
+// distancePairs is a loss of single pairs: a linear function of their distance, or its hinge.
 //
 //	L = R over ordered pairs (i, j) of l(d_ij),  l(d) = a⁺ + b⁺ d for j ∈ P(i), a⁻ + b⁻ d for j ∈ N(i),
 //	or [l(d)]₊ if hinge
 //
-// d = ‖z_i - z_j‖. R is the mean, the sum, or avg_nonzero, the mean of the terms above 0. Chosen are
+// d = ‖z_i - z_j‖. R is the mean, the sum, or avg_nonzero, the mean of the terms above 0. The selected pairs
+// are
 //
 //	all              every pair
 //	random_semihard  every positive pair (i, p), and with it one negative of i, drawn evenly among those with
-//	                 d_in < d_ip + reach; none: the positive pair alone
+//	                 d_in < d_ip + reach; if there is none, only the positive pair
 //
-// No pair: 0. Against a bank j are its members. The derivative of d at 0 is 0.
+// No pair: 0. Against a bank j runs over its members. The derivative of d at 0 is 0.
 // Time O(n·r·d), memory O(n·r).
 type distancePairs struct {
 	pos, neg line
@@ -33,11 +34,12 @@ type line struct{ at, slope float64 }
 //	l = [(d_ij - β) t_ij + α]₊,  t_ij = +1 for j ∈ P(i), -1 for j ∈ N(i)
 //
 // This is the pair form of [margin], as the paper uses it: a mean over pairs, β = 1.4 and α = 0.2, both fixed.
-// Settings: margin α ≥ 0, β ∈ [0, 4], select, reduction R. Choice, cost and degenerate cases: [distancePairs].
-// The print does not say which negatives random semi-hard mining takes for a marginal loss: here one of the anchor
-// for every positive pair, with the condition of Eq. 28, which is that the triplet costs something: d_ap - d_an + α > 0.
-// Source: Le & Odobez, "Theoretical guarantees of deep embedding losses under label noise" (000), Eq. 2, sampling
-// sections 5.2 and 6.1; METHODS 4.2, 000-12.
+// Settings: margin α ≥ 0, β ∈ [0, 4], select, reduction R. For selection, cost and degenerate cases see
+// [distancePairs]. The paper does not say which negatives random semi-hard mining takes for a marginal loss.
+// Here it takes one negative of the anchor for every positive pair, under the condition of Eq. 28 that the
+// triplet has a loss above 0: d_ap - d_an + α > 0.
+// Source: Le & Odobez, "Theoretical guarantees of deep embedding losses under label noise" (000), Eq. 2,
+// sampling sections 5.2 and 6.1; METHODS 4.2, 000-12.
 var marginalEntry = Entry{
 	Name:     "marginal",
 	Title:    "Marginal loss",
@@ -47,9 +49,12 @@ var marginalEntry = Entry{
 	Against:  Both,
 	Draws:    true,
 	Settings: []Setting{
-		{Name: "margin", Symbol: "α", Default: 0.2, Min: 0, Max: 2, Doc: "how far positives are wanted below the threshold and negatives above"},
+		{Name: "margin", Symbol: "α", Default: 0.2, Min: 0, Max: 2,
+			Doc: "how far positives must be below the threshold and negatives above"},
 		{Name: "beta", Symbol: "β", Default: 1.4, Min: 0, Max: 4, Doc: "threshold of the distance"},
-		{Name: "select", Default: "all", Choices: []string{"all", "random_semihard"}, Doc: "every pair; or every positive pair and with it one negative of its anchor, drawn from d_in < d_ip + α"},
+		{Name: "select", Default: "all", Choices: []string{"all", "random_semihard"},
+			Doc: "every pair; or every positive pair and with it one negative of its anchor, drawn from " +
+				"d_in < d_ip + α"},
 		overTerms("pairs"),
 		matchSetting,
 	},

@@ -1,17 +1,17 @@
 package losses
 
-// marginSoftmax is a cross entropy over cosines to classes, of which the own class's is made smaller first.
+// marginSoftmax is a cross entropy over cosines to classes, where the cosine to the own class is lowered first.
 //
 //	L = 1/n Σ_i -log softmax_c(λ u_ic)[y_i],   u_iy = own(s_iy),  u_ic = s_ic for c ≠ y
 //
-// own is a rising function below the identity, or the identity itself: the row has to be nearer to its class by a margin before the
-// loss is as low as without. Defined for any batch; a class that is absent is still pushed away, one class alone gives 0.
-// Time O(n·C·d), memory O(n·C). Source: the form that ArcFace (arcface.go), CosFace (cosface.go) and, without a margin, the
-// normalised softmax (normsoftmax.go) share.
+// own is an increasing function that is at most the identity: the row has to be nearer to its class by a margin
+// to reach the same loss. Defined for any batch; absent classes are still pushed away, a single class gives 0.
+// Time O(n·C·d), memory O(n·C). Source: the common form of ArcFace (arcface.go), CosFace (cosface.go) and,
+// without a margin, the normalised softmax (normsoftmax.go).
 type marginSoftmax struct {
 	own   func(s float64) (u, slope float64)
 	scale float64   // λ
-	row   []float64 // u of a row, then its derivative, where none is asked for
+	row   []float64 // u of a row, then its derivative; used when no derivative is wanted
 }
 
 func (l *marginSoftmax) eval(dS, S []float64, p *pairs) (sum, terms float64) {
@@ -28,7 +28,7 @@ func (l *marginSoftmax) eval(dS, S []float64, p *pairs) (sum, terms float64) {
 	return sum, float64(len(p.rows))
 }
 
-// loss returns that of one row; s, its cosines to the classes, becomes its derivative by them.
+// loss returns the loss of one row; s, its cosines to the classes, becomes its derivative with respect to them.
 func (l *marginSoftmax) loss(s []float64, y int) float64 {
 	u, slope := l.own(s[y])
 	s[y] = u
@@ -37,5 +37,7 @@ func (l *marginSoftmax) loss(s []float64, y int) float64 {
 	return loss
 }
 
-// scaleSetting is λ of the losses with a margin. Both papers take 64 for faces, and so does pytorch-metric-learning for all.
-var scaleSetting = Setting{Name: "scale", Symbol: "λ", Default: 64.0, Min: 1e-3, Max: 1e4, Doc: "multiplies the cosines: the larger, the more the nearest classes count"}
+// scaleSetting is λ of the losses with a margin. Both papers use 64 for faces, and pytorch-metric-learning uses
+// it everywhere.
+var scaleSetting = Setting{Name: "scale", Symbol: "λ", Default: 64.0, Min: 1e-3, Max: 1e4,
+	Doc: "multiplies the cosines: the larger, the more the nearest classes count"}

@@ -8,17 +8,17 @@ import (
 	"winnow/features"
 )
 
-// matched is a loss of chosen pairs or triplets with 003's term beside it, which keeps the choice from bending what
-// the embedding sees of a class.
+// matched adds 003's term to a loss of selected pairs or triplets. The term keeps the selection from distorting
+// the class means.
 //
 //	L + λ Σ_y ‖Φ_y^S - Φ_y‖²,   Φ_y^S = Σ_{i∈y} n_i z_i / Σ_{i∈y} n_i,   Φ_y the mean of the class in the batch
 //
-// n_i is how often row i occurs among the terms of L that cost something, see [selected]: in triplets as a, p or n,
-// in pairs as either. The choice and n_i are constants in the gradient. Classes from which nothing is chosen add
-// nothing; where all members of a class occur equally often the term is 0. Every row has a label; there is no
-// bank. Time O(n²) for the counts and O(n·d) for the term beside those of L.
-// Differs from the paper: it has the term beside semi-hard triplets alone ([adaptedTriplet]) and leaves others to
-// later work. Source: 003, Eq. 12-15; METHODS 9.1.
+// n_i is how often row i occurs among the terms of L that are above 0, see [selected]: in triplets as a, p or
+// n, in pairs as either row. The selection and n_i are constants in the gradient. Classes without a selected
+// row add nothing; a class whose members all occur equally often adds 0. Every row must have a label, and there
+// is no bank. Beyond L itself the time is O(n²) for the counts and O(n·d) for the term.
+// Differs from the paper: the paper adds the term to semi-hard triplets only ([adaptedTriplet]) and leaves
+// other selections to later work. Source: 003, Eq. 12-15; METHODS 9.1.
 type matched struct {
 	Loss     // whose function selected is
 	selected *selected
@@ -29,9 +29,10 @@ type matched struct {
 
 // matchSetting is λ of a loss that can be matched.
 var matchSetting = Setting{Name: "match", Default: 0.0, Min: 0, Max: 1e4,
-	Doc: "003's weight of the distances between the means of a class's chosen rows and of all its rows; 0: none; against the batch only"}
+	Doc: "003's weight of the distances between the means of a class's chosen rows and of all its rows; 0: none; " +
+		"against the batch only"}
 
-// withMatch puts the term beside a loss whose chain is c, and which counts what it chooses by s; not where λ is 0.
+// withMatch adds the term to a loss with chain c, whose selections s counts. It returns l itself if λ is 0.
 func withMatch(l Loss, c *chain, s selected, lambda float64) Loss {
 	if lambda == 0 {
 		return l
@@ -73,8 +74,8 @@ func (l *matched) Eval(grad *blas32.General, z features.Set, ref *features.Set) 
 	return value + matchAmong(l, rows, out, z.Labels)
 }
 
-// matchAmong adds the term by the counts of the last choice: the value is returned, the gradient added to grad
-// unless that is empty.
+// matchAmong returns the term, computed from the counts of the last selection, and adds its gradient to grad
+// unless grad is empty.
 func matchAmong[T float32 | float64](l *matched, z, grad rowsOf[T], labels []int) float64 {
 	l.rows = l.rows[:0]
 	for i := range labels {
@@ -84,18 +85,18 @@ func matchAmong[T float32 | float64](l *matched, z, grad rowsOf[T], labels []int
 	return matchClasses(&l.matching, z, grad, l.lambda)
 }
 
-// selected counts how often every row occurs among what a function of similarities chooses: n_i. What it chooses
-// is seen in ∂sum/∂S, which is below 0 at a positive and above 0 at a negative that costs something.
+// selected counts how often every row occurs in what a function of similarities selects: n_i. The selection
+// shows in ∂sum/∂S, which is below 0 at a positive and above 0 at a negative whose term is above 0.
 //
-//	times(i, j) = |∂sum/∂s_ij| / |dδ/ds|   terms of δ_ij with slope ±1, each as often as it stands in the sum; a
-//	                                       soft term (smooth) as much as it still pulls
-//	times(i, j) = 1[∂sum/∂s_ij ≠ 0]        where the loss has no distance
+//	times(i, j) = |∂sum/∂s_ij| / |dδ/ds|   terms of δ_ij with slope ±1, each as often as it occurs in the sum; a
+//	                                       soft term (smooth) in proportion to its slope
+//	times(i, j) = 1[∂sum/∂s_ij ≠ 0]        if the loss has no distance
 //
-// Triplets count their anchor with the positive; pairs count both their rows. Rows lie in one batch.
+// Triplets count their anchor with the positive; pairs count both rows. All rows are in one batch.
 type selected struct {
 	simLoss
 	by    distance // δ
-	pairs bool     // the terms are pairs, and not triplets
+	pairs bool     // the terms are pairs, not triplets
 
 	count   []float64 // n_i
 	scratch []float64
@@ -119,7 +120,7 @@ func (l *selected) eval(dS, S []float64, p *pairs) (sum, terms float64) {
 			}
 			times := l.times(w, S[i*r+j])
 			l.count[j] += times
-			if w < 0 || l.pairs { // of triplets a positive: one of anchor i each
+			if w < 0 || l.pairs { // in triplets a positive, of which each counts one for anchor i
 				l.count[p.first+i] += times
 			}
 		}
@@ -127,7 +128,7 @@ func (l *selected) eval(dS, S []float64, p *pairs) (sum, terms float64) {
 	return sum, terms
 }
 
-// times returns how often a pair with derivative w at similarity s stands in the sum.
+// times returns how often a pair with derivative w at similarity s occurs in the sum.
 func (l *selected) times(w, s float64) float64 {
 	switch l.by {
 	case l2:

@@ -8,7 +8,7 @@ import (
 	"winnow/features"
 )
 
-// unmatched returns the loss beside which the term stands.
+// unmatched returns the loss without the added term.
 func unmatched(l Loss) Loss {
 	switch l := l.(type) {
 	case *matched:
@@ -27,7 +27,8 @@ func kernelOf(l *similarity) simLoss {
 	return l.fn
 }
 
-// exactMatched returns the float64 twin: the loss by its own twin, the means by the loss's functions on float64 rows.
+// exactMatched returns the float64 twin: the loss by its own twin, the means by the loss's functions on float64
+// rows.
 func exactMatched(l *matched, name string, in exactInput) (loss float64, grad [][]float64, params [][][]float64) {
 	z, norms := in.z, []float64(nil)
 	if in.normalize {
@@ -47,7 +48,8 @@ func exactMatched(l *matched, name string, in exactInput) (loss float64, grad []
 	return loss, grad, params
 }
 
-// heldChoice is a loss with its constants held, and chooses as the loss does where these come from.
+// heldChoice is a loss with its constants held, whose selection is that of the loss at the point where these
+// come from.
 type heldChoice struct {
 	held
 	chooser simLoss
@@ -59,14 +61,15 @@ func (l heldChoice) eval(dS, S []float64, p *pairs) (sum, terms float64) {
 	return sum, terms
 }
 
-// countsJump reports whether the counts of the term, constants in the gradient, come from where the loss is evaluated.
+// countsJump reports whether the counts of the term, constants in the gradient, depend on where the loss is
+// evaluated.
 func countsJump(s subject) bool {
 	_, isMatched := s.given["match"]
 	_, isHeld := heldTwins[s.entry.Name]
 	return isMatched && !isHeld
 }
 
-// slowMatch returns the term from counts, by its formula, and its gradient.
+// slowMatch computes the term from counts, by its formula, and its gradient.
 func slowMatch(in exactInput, count []float64, lambda float64) (sum float64, grad [][]float64) {
 	grad = zeros64(len(in.z), conformDim)
 	for y := range conformClasses {
@@ -95,7 +98,7 @@ func slowMatch(in exactInput, count []float64, lambda float64) (sum float64, gra
 	return lambda * sum, grad
 }
 
-// slowCounts lists all terms and counts the rows of those that cost something.
+// slowCounts lists all terms and counts the rows of those above 0.
 func slowCounts(in exactInput, name string) []float64 {
 	n := len(in.z)
 	count := make([]float64, n)
@@ -139,7 +142,8 @@ func slowCounts(in exactInput, name string) []float64 {
 }
 
 func TestMatchedAgainstLists(t *testing.T) {
-	for name, settings := range map[string]map[string]any{"marginal": {}, "multi_similarity": {}, "triplet": {"select": "all"}} {
+	for name, settings := range map[string]map[string]any{"marginal": {}, "multi_similarity": {},
+		"triplet": {"select": "all"}} {
 		for seed := range uint64(3) {
 			in := conformInput(seed, 40)
 			in.normalize = false
@@ -171,7 +175,7 @@ func TestMatchedAgainstLists(t *testing.T) {
 	}
 }
 
-// TestMatchedTripletIsAdapted: beside semi-hard triplets it is the loss of 003, to the bit.
+// TestMatchedTripletIsAdapted: with semi-hard triplets it equals the loss of 003, bit for bit.
 func TestMatchedTripletIsAdapted(t *testing.T) {
 	for seed := range uint64(5) {
 		in := conformInput(seed, 120)

@@ -9,8 +9,8 @@ import (
 	"winnow/features"
 )
 
-// Mining looks at a batch as the losses of triplets do, for those who study what a selection takes: the distances
-// d = ‖z_i - z_j‖, who is a positive of whom, and the choices of [selection], by the same code.
+// Mining shows a batch as the losses of triplets see it, for studies of what a selection takes: the distances
+// d = ‖z_i - z_j‖, the positives of every row, and the choices of [selection], computed by the same code.
 type Mining struct {
 	chain
 	labels []int
@@ -18,10 +18,11 @@ type Mining struct {
 	whole  pairs
 }
 
-// Select1to1 are the selections that take one negative with every positive pair: what 000 calls 1-1 sampling.
+// Select1to1 lists the selections that take one negative with every positive pair; 000 calls this 1-1 sampling.
 var Select1to1 = []string{"semihard", "random_semihard", "fixed_semihard"}
 
-// NewMining takes a batch over. z has unit rows of finite numbers, each with a label; labels and IDs are kept, not copied.
+// NewMining prepares a batch. z has unit rows of finite numbers, each with a label; labels and IDs are kept,
+// not copied.
 func NewMining(z features.Set) *Mining {
 	p, other := sides(z, nil, false)
 	m := &Mining{chain: chain{exact: true, whole: true}, labels: z.Labels}
@@ -31,7 +32,7 @@ func NewMining(z features.Set) *Mining {
 	return m
 }
 
-// eval implements simLoss: it keeps what a loss would turn into a number.
+// eval implements simLoss: it stores what a loss would turn into a number.
 func (m *Mining) eval(_, S []float64, p *pairs) (sum, terms float64) {
 	m.matrix, m.whole = make([]float64, len(S)), *p
 	l2.of(m.matrix, nil, S)
@@ -44,15 +45,15 @@ func (m *Mining) Len() int { return len(m.labels) }
 // Distance returns d of rows i and j.
 func (m *Mining) Distance(i, j int) float64 { return m.matrix[i*m.Len()+j] }
 
-// Positive reports whether j ∈ P(i): of one label, and not the same image.
+// Positive reports whether j ∈ P(i): the same label and a different image.
 func (m *Mining) Positive(i, j int) bool { return m.whole.positive(i, j) }
 
 // Negative reports whether j ∈ N(i).
 func (m *Mining) Negative(i, j int) bool { return m.labels[i] != m.labels[j] }
 
-// Triplets lists every ordered positive pair (a, p) with the negative n that the selection, one of [Select1to1],
-// takes with it, as {a, p, n}; n is -1 where its window holds none. gap is g of the window, draw the source of what
-// is drawn (nil for fixed_semihard).
+// Triplets yields every ordered positive pair (a, p) with the negative n that the selection, one of
+// [Select1to1], takes for it, as {a, p, n}; n is -1 if its window is empty. gap is g of the window; draw is the
+// random source (nil for fixed_semihard).
 func (m *Mining) Triplets(choose string, gap float64, draw *rand.Rand) iter.Seq[[3]int] {
 	if !slices.Contains(Select1to1, choose) {
 		panic(fmt.Sprintf("losses: mining: selection is %q, expected one of %v", choose, Select1to1))

@@ -26,15 +26,16 @@ func miningBatch(t *testing.T, rng *rand.Rand, n int) features.Set {
 	return z
 }
 
-// TestMiningIsTheLoss: the triplets listed cost what the triplet loss with the same draws costs, and are what the
-// definitions say.
+// TestMiningIsTheLoss: the listed triplets have the value of the triplet loss with the same draws, and satisfy
+// the definitions.
 func TestMiningIsTheLoss(t *testing.T) {
 	for seed := range uint64(5) {
 		z := miningBatch(t, rand.New(rand.NewPCG(seed, 1)), 24)
 		source := func() *rand.Rand { return rand.New(rand.NewPCG(seed, 2)) }
 		m := NewMining(z)
 		for _, choose := range Select1to1 {
-			loss, err := New("triplet", map[string]any{"select": choose, "distance": "l2", "margin": 0.2, "reduction": "sum"},
+			loss, err := New("triplet", map[string]any{"select": choose, "distance": "l2", "margin": 0.2,
+				"reduction": "sum"},
 				Env{Dim: 5, Classes: 3, Step: source})
 			if err != nil {
 				t.Fatal(err)
@@ -61,13 +62,14 @@ func TestMiningIsTheLoss(t *testing.T) {
 	}
 }
 
-// checkChoice compares a choice with the definition, in a plain loop.
+// checkChoice compares a choice with the definition in a plain loop.
 func checkChoice(t *testing.T, m *Mining, choose string, a, p, n int) {
 	t.Helper()
 	ap, nearest, some := m.Distance(a, p), -1, false
 	in := func(k int) bool {
 		an := m.Distance(a, k)
-		return m.Negative(a, k) && (choose == "fixed_semihard" && an > ap || choose == "random_semihard" && an < ap+0.2 || choose == "semihard" && an >= ap && an < ap+0.2)
+		return m.Negative(a, k) && (choose == "fixed_semihard" && an > ap || choose == "random_semihard" &&
+			an < ap+0.2 || choose == "semihard" && an >= ap && an < ap+0.2)
 	}
 	for k := range m.Len() {
 		if in(k) && (!some || m.Distance(a, k) < m.Distance(a, nearest)) {
@@ -75,11 +77,12 @@ func checkChoice(t *testing.T, m *Mining, choose string, a, p, n int) {
 		}
 	}
 	if some != (n >= 0) || n >= 0 && !in(n) || choose == "fixed_semihard" && n != nearest {
-		t.Errorf("%s: found negative %d of (%d, %d), expected one of the window, the nearest is %d", choose, n, a, p, nearest)
+		t.Errorf("%s: found negative %d of (%d, %d), expected one of the window, the nearest is %d", choose, n,
+			a, p, nearest)
 	}
 }
 
-// TestMiningStops: a caller that has seen enough is left alone, and no batch is none.
+// TestMiningStops: iteration stops when the caller stops, and an empty batch has no triplets.
 func TestMiningStops(t *testing.T) {
 	m := NewMining(miningBatch(t, rand.New(rand.NewPCG(1, 1)), 12))
 	for _, choose := range Select1to1 {

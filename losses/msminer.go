@@ -2,13 +2,13 @@ package losses
 
 import "math"
 
-// msMiner chooses the pairs of an anchor that its hardest pairs make informative: negatives not much less similar
-// than the least similar positive, positives not much more similar than the most similar negative.
+// msMiner selects the informative pairs of an anchor: negatives at most ε less similar than its least similar
+// positive, and positives at most ε more similar than its most similar negative.
 //
 //	N' = {n ∈ N : s_n > min_P s - ε},   P' = {p ∈ P : s_p < max_N s + ε}
 //
-// An anchor without positives or without negatives chooses nothing. Switched off, it chooses everything.
-// The choice is a constant in every gradient.
+// For an anchor without positives or without negatives it selects nothing. Switched off, it selects all pairs.
+// The selection is a constant in every gradient.
 // Source: Wang et al., "Multi-similarity loss with general pair weighting", CVPR 2019; BSPML (002), eq. 4-5.
 // METHODS 6.1.
 type msMiner struct {
@@ -16,14 +16,14 @@ type msMiner struct {
 	epsilon float64
 }
 
-// window is what an anchor's pairs are chosen by: its least similar positive and most similar negative (+Inf and
-// -Inf where it has none), and the bounds, which are strict.
+// window holds the limits for an anchor's pairs: its least similar positive and most similar negative (+Inf and
+// -Inf if there is none), and the bounds, which are strict.
 type window struct {
 	low, high    float64
-	below, above float64 // of a positive, of a negative
+	below, above float64 // bound for a positive; bound for a negative
 }
 
-// window looks at the similarities of anchor i. absent, unless nil, marks columns that are no pair.
+// window computes the limits from the similarities of anchor i. absent, unless nil, marks columns to ignore.
 func (m msMiner) window(s []float64, i int, p *pairs, absent []bool) window {
 	w := window{low: math.Inf(1), high: math.Inf(-1)}
 	y, cols := p.rows[i], p.cols[:len(s)]

@@ -6,15 +6,16 @@ import "math"
 //
 //	L = 1/n Σ_i { 1/α log[1 + Σ_{p∈P'(i)} e^{-α(s_ip-λ)}] + 1/β log[1 + Σ_{q∈N'(i)} e^{β(s_iq-λ)}] }
 //
-// P', N' are the pairs that the [msMiner] chooses, or all of them. A row without chosen positives contributes its
-// second term alone; without either it contributes 0, and is counted in n all the same.
+// P', N' are the pairs that the [msMiner] selects, or all pairs. A row without selected positives contributes
+// its second term only; without selected pairs it contributes 0, but still counts in n.
 //
 //	∂L/∂s_ip = -1/n e^{-α(s_ip-λ)} / (1 + Σ_{P'}),   ∂L/∂s_iq = 1/n e^{β(s_iq-λ)} / (1 + Σ_{N'})
 //
-// Settings: α, β > 0, λ ∈ [-1, 1] (0.5 in the authors' code, 1 in 002), miner, ε. Differs from the paper: nothing
-// with the miner (the authors' code drops rows that lack either side of the mined pairs); 002 takes means by class,
-// which for equally many rows of each is this loss times the classes. Time O(n·r·d) and one exponential for each
-// chosen pair; memory O(n·r).
+// Settings: α, β > 0, λ ∈ [-1, 1] (0.5 in the authors' code, 1 in 002), miner, ε. Differs from the paper: not
+// at all with the miner (the authors' code drops rows that lack positives or negatives among the mined pairs).
+// 002 takes means by class, which with equally many rows of each class is this loss times the number of
+// classes.
+// Time O(n·r·d) and one exponential per selected pair; memory O(n·r).
 // Source: Wang et al., "Multi-similarity loss with general pair weighting for deep metric learning", CVPR 2019;
 // BSPML (002), eq. 3. METHODS 3.3, 002-13.
 type multiSimilarity struct {
@@ -31,7 +32,8 @@ var multiSimilarityEntry = Entry{
 	Formula:  "1/n Σ_i { 1/α log[1 + Σ_P' e^{-α(s-λ)}] + 1/β log[1 + Σ_N' e^{β(s-λ)}] }",
 	Against:  Both,
 	Settings: append(msSettings(0.5),
-		Setting{Name: "miner", Default: true, Doc: "only pairs that the hardest of the other kind make informative"}, matchSetting),
+		Setting{Name: "miner", Default: true, Doc: "only pairs that the hardest of the other kind make informative"},
+		matchSetting),
 	New: func(v Values, env Env) (Loss, error) {
 		fn := newMultiSimilarity(v)
 		fn.miner.off = !v.Flag("miner")
@@ -40,19 +42,24 @@ var multiSimilarityEntry = Entry{
 	},
 }
 
-// msSettings lists the settings of both forms.
+// msSettings returns the settings shared by the plain and the weighted form.
 func msSettings(base float64) []Setting {
 	return []Setting{
-		{Name: "alpha", Symbol: "α", Default: 2.0, Min: 1e-3, Max: 1e4, Doc: "how sharply the least similar positive is taken"},
-		{Name: "beta", Symbol: "β", Default: 50.0, Min: 1e-3, Max: 1e4, Doc: "how sharply the most similar negative is taken"},
-		{Name: "base", Symbol: "λ", Default: base, Min: -1, Max: 1, Doc: "similarity around which pairs count (the authors' code: 0.5, 002: 1)"},
-		{Name: "epsilon", Symbol: "ε", Default: 0.1, Min: 0, Max: 4, Doc: "of the miner: how much less informative than the bound a pair may be"},
+		{Name: "alpha", Symbol: "α", Default: 2.0, Min: 1e-3, Max: 1e4,
+			Doc: "how sharply the least similar positive is taken"},
+		{Name: "beta", Symbol: "β", Default: 50.0, Min: 1e-3, Max: 1e4,
+			Doc: "how sharply the most similar negative is taken"},
+		{Name: "base", Symbol: "λ", Default: base, Min: -1, Max: 1,
+			Doc: "similarity around which pairs count (the authors' code: 0.5, 002: 1)"},
+		{Name: "epsilon", Symbol: "ε", Default: 0.1, Min: 0, Max: 4,
+			Doc: "of the miner: how much less informative than the bound a pair may be"},
 	}
 }
 
 func newMultiSimilarity(v Values) *multiSimilarity {
 	return &multiSimilarity{
-		alpha: v.Number("alpha"), beta: v.Number("beta"), base: v.Number("base"), miner: msMiner{epsilon: v.Number("epsilon")},
+		alpha: v.Number("alpha"), beta: v.Number("beta"), base: v.Number("base"),
+		miner: msMiner{epsilon: v.Number("epsilon")},
 	}
 }
 
@@ -67,11 +74,11 @@ func (l *multiSimilarity) eval(dS, S []float64, p *pairs) (sum, terms float64) {
 	return sum, float64(len(p.rows))
 }
 
-// logTerm is one of an anchor's two terms, and what its exponentials are multiplied by to become derivatives.
+// logTerm is one of an anchor's two terms, and the factor that turns its exponentials into derivatives.
 type logTerm struct{ value, slope float64 }
 
-// anchor returns the two terms of anchor i. d, unless nil, becomes the exponentials of the chosen pairs, shifted by the
-// largest of their side, those of positives negated.
+// anchor returns the two terms of anchor i. d, unless nil, becomes the exponentials of the selected pairs, each
+// shifted by the largest exponent of its side; those of positives are negated.
 func (l *multiSimilarity) anchor(d, s []float64, i int, p *pairs, w window, absent []bool) (pull, push logTerm) {
 	var near, far float64
 	y, cols := p.rows[i], p.cols[:len(s)]
@@ -99,7 +106,7 @@ func (l *multiSimilarity) anchor(d, s []float64, i int, p *pairs, w window, abse
 	return pull, push
 }
 
-// logOnePlus returns log(1 + eᵘ·sum) and eᵘ / (1 + eᵘ·sum), without overflow; both are 0 where nothing was summed.
+// logOnePlus returns log(1 + eᵘ·sum) and eᵘ / (1 + eᵘ·sum) without overflow; both are 0 if sum is 0.
 func logOnePlus(u, sum float64) (value, slope float64) {
 	switch {
 	case sum == 0:
@@ -112,7 +119,7 @@ func logOnePlus(u, sum float64) (value, slope float64) {
 	return math.Log1p(e * sum), e / (1 + e*sum)
 }
 
-// weigh turns the exponentials that anchor left into derivatives.
+// weigh turns the exponentials that anchor stored in d into derivatives.
 func weigh(d []float64, pull, push float64) {
 	for j, e := range d {
 		if e > 0 {

@@ -2,16 +2,16 @@ package losses
 
 import "math"
 
-// nodes let a few points stand for many in sums of a smooth function, with an error far below that of the
-// distances themselves. With ℓ_k the Lagrange polynomials of K Chebyshev nodes t_k on [min c, max c],
+// nodes replace many points by a few in sums of a smooth function, with an error far below that of the
+// distances themselves. If ℓ_k are the Lagrange polynomials of K Chebyshev nodes t_k on [min c, max c], then
 //
 //	Σ_p f(c_p - δ) ≈ Σ_k w_k f(t_k - δ),  w_k = Σ_p ℓ_k(c_p)        f(c_p - δ) ≈ Σ_k ℓ_k(c_p) f(t_k - δ)
 //
-// for f = softplus and its slope. Both are analytic where |Im c| < π, bounded by 14 in the ellipse around the
-// interval, of length L, that is 3 high: ρ - 1/ρ = 12/L. There Chebyshev interpolation is off by at most
-// 4·14·ρ^{1-K}/(ρ-1) (Trefethen, "Approximation theory and approximation practice", theorem 8.2), whatever δ.
-// K is the smallest with an error ≤ nodeError: 31 for L = 4, 21 for L = 2, 13 for L = 0.7, 8 for L = 0.1. So |P| positives and
-// |N| negatives cost K·(|N| + 2|P|) instead of |P|·|N|.
+// for f = softplus and its slope. Both are analytic for |Im c| < π and bounded by 14 in the ellipse of height 3
+// around the interval of length L: ρ - 1/ρ = 12/L. Chebyshev interpolation is then off by at most
+// 4·14·ρ^{1-K}/(ρ-1) (Trefethen, "Approximation theory and approximation practice", theorem 8.2) for any δ. K
+// is the smallest with an error ≤ nodeError: 31 for L = 4, 21 for L = 2, 13 for L = 0.7, 8 for L = 0.1. |P|
+// positives and |N| negatives thus cost K·(|N| + 2|P|) instead of |P|·|N|.
 type nodes struct {
 	at, weight []float64 // t_k and w_k
 	points     []float64 // c_p, scaled to [-1, 1]
@@ -23,15 +23,15 @@ type nodes struct {
 
 const nodeError = 1e-14
 
-// nodeCount returns K for an interval of that length.
+// nodeCount returns K for an interval of the given length.
 func nodeCount(length float64) int {
 	h := 6 / max(length, 1e-3)
 	rho := h + math.Sqrt(h*h+1)
 	return 1 + int(math.Ceil(max(1, math.Log(56/(nodeError*(rho-1)))/math.Log(rho))))
 }
 
-// place puts nodes on the interval of rising points, for sums over so many others, and reports whether that is
-// worth it.
+// place puts nodes on the interval of the sorted points, for sums over others further points, and reports
+// whether that saves time.
 func (q *nodes) place(points []float64, others int) bool {
 	n := len(points)
 	low, high := points[0], points[n-1]
@@ -63,7 +63,7 @@ func (q *nodes) place(points []float64, others int) bool {
 	return true
 }
 
-// interpolate takes values at the nodes to the points.
+// interpolate returns the values at the points, interpolated from those at the nodes.
 func (q *nodes) interpolate(values []float64) []float64 {
 	q.each(q.x, func(j int, t []float64) {
 		q.coef[j] = 0
@@ -90,7 +90,7 @@ func (q *nodes) sum(dst, x, coef []float64) {
 	})
 }
 
-// each hands over T_0 … T_{K-1} at x, by T_{j+1} = 2x·T_j - T_{j-1}.
+// each calls use with T_0 … T_{K-1} at x, computed by T_{j+1} = 2x·T_j - T_{j-1}.
 func (q *nodes) each(x []float64, use func(j int, t []float64)) {
 	q.now, q.last = grow(q.now, len(x)), grow(q.last, len(x))
 	for i := range x {

@@ -9,11 +9,13 @@ import (
 	"winnow/features"
 )
 
-// nonzeros lists the entries of W = ∂sum/∂S that are not 0, while they are few: losses with a margin leave most vectors
-// of a bank alone, and then W·v is cheaper row by row than as a product, which reads the whole bank once more.
+// nonzeros lists the non-zero entries of W = ∂sum/∂S while they are few. Losses with a margin give most vectors
+// of a bank no gradient; W·v is then cheaper row by row than as a matrix product, which reads the whole bank
+// again.
 //
-// Measured with 64 rows, 512 numbers, a bank of 8,192 and 2 cores (BenchmarkNonzeros): a third of the product's time at one
-// entry in 100, as much at one in 30; less of it where other work takes the cores and the cache.
+// Measured with 64 rows, 512 numbers, a bank of 8,192 and 2 cores (BenchmarkNonzeros): a third of the product's
+// time if one entry in 100 is not 0, the same time at one in 30. The gain is larger when other work occupies
+// the cores and the cache.
 type nonzeros struct {
 	few  bool    // all entries so far are listed
 	cols []int32 // of the entries, row by row
@@ -21,10 +23,10 @@ type nonzeros struct {
 	most int
 }
 
-// sparsest is the share of the pairs, one of so many, up to which their list is used.
+// sparsest is the largest density at which the list is used: one entry in sparsest.
 const sparsest = 32
 
-// begin forgets the entries and makes room for those of n×r pairs.
+// begin clears the list and makes room for the entries of n×r pairs.
 func (f *nonzeros) begin(n, r int) {
 	f.few, f.most = true, n*r/sparsest
 	f.cols, f.ends = grow(f.cols, f.most)[:0], grow(f.ends, n)[:0]
@@ -36,7 +38,7 @@ func (f *nonzeros) narrow(out []float32, d []float64) {
 	out = out[:len(d)]
 	for j, v := range d {
 		out[j] = float32(v)
-		if v != 0 { // NaN too
+		if v != 0 { // also true for NaN
 			if len(cols) == f.most {
 				f.few = false
 				narrow(out[j:], d[j:])
@@ -56,9 +58,10 @@ func narrow(out []float32, d []float64) {
 	}
 }
 
-// multiply returns scale·W·v in dst, rows shared among all cores. The result does not depend on their number.
+// multiply writes scale·W·v to dst, sharing the rows among all cores. The result does not depend on their
+// number.
 func (f *nonzeros) multiply(dst, w, v blas32.General, scale float32) {
-	const worth = 1 << 20 // multiplications for a goroutine
+	const worth = 1 << 20 // multiplications that make a goroutine worth its start
 	n := min(runtime.GOMAXPROCS(0), w.Rows, len(f.cols)*v.Cols/worth)
 	if n < 2 {
 		f.rows(dst, w, v, scale, 0, w.Rows)
@@ -71,7 +74,7 @@ func (f *nonzeros) multiply(dst, w, v blas32.General, scale float32) {
 	wait.Wait()
 }
 
-// rows is multiply of the rows from … end.
+// rows does the rows from … end of multiply.
 func (f *nonzeros) rows(dst, w, v blas32.General, scale float32, from, end int) {
 	first := 0
 	if from > 0 {

@@ -14,7 +14,7 @@ import (
 	"winnow/features"
 )
 
-// scattered draws a matrix of which one entry in so many is not 0, and lists these.
+// scattered draws a matrix with one non-zero entry in every, and its list of entries.
 func scattered(rng *rand.Rand, n, r, every int) (blas32.General, *nonzeros) {
 	w, list := features.NewMatrix(n, r), new(nonzeros)
 	list.begin(n, r)
@@ -35,8 +35,8 @@ func scattered(rng *rand.Rand, n, r, every int) (blas32.General, *nonzeros) {
 	return w, list
 }
 
-// The sum over the list is the product, on one core and on several to the same bits; too many entries are not listed,
-// but written.
+// The sum over the list equals the product, with the same bits on one core and on several. If there are too
+// many entries they are written but not listed.
 func TestNonzeros(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for _, c := range []struct{ n, r, every int }{{3, 640, 60}, {64, 8192, 50}, {7, 500, 1000}, {5, 300, 4}} {
@@ -48,7 +48,8 @@ func TestNonzeros(t *testing.T) {
 			t.Fatalf("%v: listed %v", c, list.few)
 		}
 		if !list.few {
-			if got := len(list.cols); got > c.n*c.r/sparsest || blas32.Nrm2(blas32.Vector{N: c.r, Inc: 1, Data: features.Row(w, c.n-1)}) == 0 {
+			if got := len(list.cols); got > c.n*c.r/sparsest ||
+				blas32.Nrm2(blas32.Vector{N: c.r, Inc: 1, Data: features.Row(w, c.n-1)}) == 0 {
 				t.Errorf("%v: %d entries listed, or the last row not written", c, got)
 			}
 			continue
@@ -71,7 +72,8 @@ func TestNonzeros(t *testing.T) {
 	}
 }
 
-// BenchmarkNonzeros is W·v of 64 rows and a bank of 8,192 with 512 numbers, by the list and as a product, by the share of entries.
+// BenchmarkNonzeros computes W·v for 64 rows and a bank of 8,192 with 512 numbers, by the list and as a
+// product, for several shares of entries.
 func BenchmarkNonzeros(b *testing.B) {
 	fastProducts(b)
 	v, out := benchSet(8192, benchDim, benchClasses, 1).X, features.NewMatrix(64, benchDim)

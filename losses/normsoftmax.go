@@ -1,12 +1,12 @@
 package losses
 
-// normSoftmax is a cross entropy over the cosines to one learnable proxy a class.
+// normSoftmax is a cross entropy over the cosines to one learnable proxy per class.
 //
 //	L = 1/n Σ_i -log softmax_c(s_ic/t)[y_i],   s_ic = z_i·p_c/‖p_c‖
 //
-// Setting: temperature t > 0. Defined for any batch: a class that is absent is still pushed away, one class
-// alone gives 0. The original normalises the layer before the embedding (LayerNorm), which is the encoder's
-// affair. Time O(n·C·d), memory O(n·C).
+// Setting: temperature t > 0. Defined for any batch: absent classes are still pushed away, a single class gives
+// 0. The original also applies LayerNorm before the embedding; that is up to the encoder. Time O(n·C·d), memory
+// O(n·C).
 // Source: Zhai, Wu, "Classification is a strong baseline for deep metric learning", BMVC 2019; as a baseline
 // with t = 0.05 in PRISM (001). METHODS 5.4.
 var normSoftmaxEntry = Entry{
@@ -19,11 +19,13 @@ var normSoftmaxEntry = Entry{
 	Params:   true,
 	Proxied:  true,
 	Settings: []Setting{
-		{Name: "temperature", Symbol: "t", Default: 0.05, Min: 1e-4, Max: 1e4, Doc: "divides the similarities: the smaller, the more the nearest vectors count"},
+		{Name: "temperature", Symbol: "t", Default: 0.05, Min: 1e-4, Max: 1e4,
+			Doc: "divides the similarities: the smaller, the more the nearest vectors count"},
 		{Name: "init", Default: "uniform", Choices: proxyDraws, Doc: proxyDrawsDoc},
 	},
 	New: func(v Values, env Env) (Loss, error) {
-		fn := &marginSoftmax{own: func(s float64) (u, slope float64) { return s, 1 }, scale: 1 / v.Number("temperature")}
+		fn := &marginSoftmax{own: func(s float64) (u, slope float64) { return s, 1 },
+			scale: 1 / v.Number("temperature")}
 		loss := newProxied("norm_softmax", fn, env, 1)
 		drawProxies(loss.p, v.Word("init"), env.Init)
 		return loss, nil

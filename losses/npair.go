@@ -2,24 +2,24 @@ package losses
 
 import "math"
 
-// nPair tells the classes of a batch apart by one pair of each.
+// nPair separates the classes of a batch by one pair of each.
 //
 //	L = 1/m Σ_a -log e^{s_aa} / Σ_b e^{s_ab} + λ/m Σ_a (‖z_a‖² + ‖z_{p_a}‖²),   s_ab = z_a·z_{p_b}
 //
-// The m classes are those with two rows of different images; a is the class's first row, p_a its next of another
-// image. Against a bank p_a is the bank's first member of the class, and there is no penalty. Setting: l2 λ ≥ 0.
-// No such class: 0. One alone: nothing but the penalty.
-// The original takes unnormalised vectors, on which λ (0.02 in common code) keeps their lengths down. On the unit
-// rows of a batch the penalty is the constant 2λ, with a gradient along the row, which the normalisation of the
-// head takes out: λ shows in the value and trains nothing.
-// Time O(n²·d) for the products (all rows, so that the anchors are found in one matrix), memory O(n·r).
+// The m classes are those with two rows of different images; a is the class's first row, p_a its next of
+// another image. Against a bank p_a is the bank's first member of the class, and there is no penalty. Setting:
+// l2 λ ≥ 0. No such class: 0. A single one: the penalty only. The original takes unnormalised vectors, where λ
+// (0.02 in common code) keeps their lengths small. On the unit rows of a batch the penalty is the constant 2λ.
+// Its gradient is along the row, and the head's normalisation removes it: λ shows in the value and trains
+// nothing.
+// Time O(n²·d) for the products (of all rows, so that one matrix holds all anchors), memory O(n·r).
 // Source: Sohn, "Improved deep metric learning with multi-class N-pair loss objective", NIPS 2016, Eq. 5 (the
 // N-pair-mc loss); future work of 000. METHODS 3.8, after pytorch-metric-learning.
 type nPair struct {
 	l2 float64
 
 	anchors, positives []int32   // rows and columns of the pairs
-	place              []int32   // by class: 1 + its place in anchors, 0 where it has none
+	place              []int32   // by class: 1 + its position in anchors, 0 if it has none
 	e                  []float64 // of one anchor
 }
 
@@ -31,7 +31,8 @@ var nPairEntry = Entry{
 	Formula:  "1/m Σ_a -log softmax_b(z_a·z_{p_b})[a], one pair (a, p_a) a class",
 	Against:  Both,
 	Settings: []Setting{
-		{Name: "l2", Symbol: "λ", Default: 0.0, Min: 0, Max: 10, Doc: "weight of the squared lengths; on unit rows a constant that trains nothing"},
+		{Name: "l2", Symbol: "λ", Default: 0.0, Min: 0, Max: 10,
+			Doc: "weight of the squared lengths; on unit rows a constant that trains nothing"},
 	},
 	New: func(v Values, env Env) (Loss, error) {
 		return &similarity{chain{fn: &nPair{l2: v.Number("l2")}, whole: true}}, nil
@@ -68,7 +69,7 @@ func (l *nPair) eval(dS, S []float64, p *pairs) (sum, terms float64) {
 	return sum, float64(m)
 }
 
-// choose finds the pairs: the first row of a class with the first column that makes a positive pair with it.
+// choose finds the pairs: the first row of a class and the first column that is a positive of it.
 func (l *nPair) choose(p *pairs) {
 	classes := 0
 	for _, y := range p.rows {
@@ -101,7 +102,7 @@ func (l *nPair) choose(p *pairs) {
 	l.anchors, l.positives = l.anchors[:m], l.positives[:m]
 }
 
-// lengths returns the penalty: ‖z_i‖² is the similarity of row i with itself.
+// lengths returns the penalty; ‖z_i‖² is the similarity of row i with itself.
 func (l *nPair) lengths(dS, S []float64, r int) float64 {
 	var sum float64
 	for _, rows := range [2][]int32{l.anchors, l.positives} {

@@ -2,15 +2,15 @@ package losses
 
 import "math"
 
-// ntxent is InfoNCE: every positive pair for itself against all negatives of its anchor.
+// ntxent is InfoNCE: it contrasts every positive pair separately with all negatives of its anchor.
 //
 //	L = mean over i, p ∈ P(i) of -log e^{s_ip/t} / (e^{s_ip/t} + Σ_{n∈N(i)} e^{s_in/t})
 //
-// The other positives of i do not stand in the denominator (they do in supcon). Against a bank, P(i) and N(i)
-// are its members. Settings: temperature t > 0. No positives or no negatives: 0. The printed equation has one
-// positive drawn for an anchor and an expectation; this is the mean over all of them.
-// ∂/∂s_ip = -(1-q_ip)/t, q_ip the quotient above; the force on the positives is spread over N(i) by its softmax.
-// Time O(n·r·d), one exponential a pair; memory O(n·r).
+// The other positives of i are not in the denominator (in supcon they are). Against a bank, P(i) and N(i) are
+// its members. Settings: temperature t > 0. No positives or no negatives: 0. The printed equation draws one
+// positive per anchor and takes the expectation; this is the mean over all of them. ∂/∂s_ip = -(1-q_ip)/t, q_ip
+// the quotient above; the force on the positives is spread over N(i) by its softmax.
+// Time O(n·r·d), one exponential per pair; memory O(n·r).
 // Source: van den Oord et al., "Representation learning with contrastive predictive coding", 2018; Chen et al.,
 // "A simple framework for contrastive learning" (SimCLR), ICML 2020; Eq. 1 of Long et al., "Understanding and
 // mitigating human-labelling errors in supervised contrastive learning", 2024 (004). METHODS 3.8.
@@ -29,7 +29,8 @@ var ntxentEntry = Entry{
 	Formula:  "mean_{i,p} -log e^{s_ip/t} / (e^{s_ip/t} + Σ_N e^{s_in/t})",
 	Against:  Both,
 	Settings: []Setting{
-		{Name: "temperature", Symbol: "t", Default: 0.07, Min: 1e-3, Max: 100, Doc: "divides the similarities: the smaller, the more the nearest vectors count (SimCLR: 0.5)"},
+		{Name: "temperature", Symbol: "t", Default: 0.07, Min: 1e-3, Max: 100,
+			Doc: "divides the similarities: the smaller, the more the nearest vectors count (SimCLR: 0.5)"},
 	},
 	New: func(v Values, env Env) (Loss, error) {
 		return &similarity{chain{fn: &ntxent{temperature: v.Number("temperature")}}}, nil

@@ -11,7 +11,8 @@ import (
 	"winnow/features"
 )
 
-// slowAdapted is the adapted triplet loss by loops; theta nil: it solves for it, free. It returns the θ it took.
+// slowAdapted is the adapted triplet loss by loops. If theta is nil it solves for it without constraints. It
+// returns the θ used.
 func slowAdapted(in exactInput, lambda, lambdaU, margin float64, sum bool, theta []float64) (float64, []float64) {
 	part := exactInput{}
 	var others [][]float64
@@ -182,7 +183,8 @@ func TestAdaptedTripletByLoops(t *testing.T) {
 			if rel, abs := worst(grad, differences(in.z, grad, slow)); rel > 1e-6 && abs > 1e-8 {
 				t.Errorf("%s: gradient is off by %.3g of its largest entry", what, rel)
 			}
-			if _, free := slowAdapted(in, l.lambda, lambdaU, margin, false, nil); free != nil && theta == nil && lambdaU > 0 {
+			if _, free := slowAdapted(in, l.lambda, lambdaU, margin, false, nil); free != nil && theta == nil &&
+				lambdaU > 0 {
 				for y := range free {
 					if !near(l.matching.theta[y], free[y], 1e-7, 1e-9) {
 						t.Errorf("%s: θ %v, expected %v", what, l.matching.theta, free)
@@ -194,7 +196,7 @@ func TestAdaptedTripletByLoops(t *testing.T) {
 	}
 }
 
-// The shares of unlabelled rows come back, where these are drawn from the classes.
+// The shares of unlabelled rows are recovered if the rows are drawn from the classes.
 func TestMatchingFindsTheShares(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 9))
 	const classes, d = 5, 24
@@ -228,7 +230,7 @@ func TestMatchingFindsTheShares(t *testing.T) {
 	}
 }
 
-// Equal means, more classes than dimensions and a single class are solved, too.
+// Equal means, more classes than dimensions and a single class also have a solution.
 func TestMatchingWithoutAUniqueSolution(t *testing.T) {
 	for name, c := range map[string]struct {
 		means [][]float64
@@ -262,7 +264,7 @@ func TestMatchingWithoutAUniqueSolution(t *testing.T) {
 	}
 }
 
-// The projection is nearer than any other shares.
+// The projection is nearer than any other point with shares.
 func TestSharesAreTheNearest(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	for range 200 {

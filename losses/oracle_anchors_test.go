@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// slowPairs is what the oracles of this file loop over: the similarities s, and those at which they take what the
-// loss counts as constant in its gradient.
+// slowPairs is what the oracles of this file loop over: the similarities s, and those from which they take what
+// the loss treats as constant in its gradient.
 type slowPairs struct {
 	rows, cols       int
 	self             bool
@@ -17,9 +17,10 @@ type slowPairs struct {
 	kind             func(i, j int) int // as exactInput.kind
 }
 
-// slow takes the constants from the input as it is now.
+// slow takes the constants from the current input.
 func (in exactInput) slow() slowPairs {
-	v := slowPairs{rows: len(in.z), cols: in.columns(), self: in.ref == nil, anchors: in.ids, members: in.ids, s: in.similarity, kind: in.kind}
+	v := slowPairs{rows: len(in.z), cols: in.columns(), self: in.ref == nil, anchors: in.ids, members: in.ids,
+		s: in.similarity, kind: in.kind}
 	if in.ref != nil {
 		v.members = in.bankIDs
 	}
@@ -79,7 +80,7 @@ func slowContrastiveMargin(v slowPairs, dist string, pos, neg float64, reduce st
 	return loss
 }
 
-// slowMined returns the pairs of row i that the miner chooses.
+// slowMined returns the pairs of row i that the miner selects.
 func slowMined(v slowPairs, i int, epsilon float64, without func(j int) bool) (pos, neg []int) {
 	p, n := slices.DeleteFunc(v.of(i, 1), without), slices.DeleteFunc(v.of(i, -1), without)
 	for _, j := range p {
@@ -199,7 +200,9 @@ func slowFastAP(v slowPairs, bins int) (sum, terms float64) {
 }
 
 // byLoops compares a loss with its oracle on all inputs.
-func byLoops(t *testing.T, name string, settings map[string]any, weights []float64, slow func(v slowPairs) (sum, terms float64)) {
+func byLoops(
+	t *testing.T, name string, settings map[string]any, weights []float64, slow func(v slowPairs) (sum, terms float64),
+) {
 	for input, in := range oracleInputs() {
 		if weights != nil {
 			if in.ids == nil {
@@ -222,12 +225,16 @@ func byLoops(t *testing.T, name string, settings map[string]any, weights []float
 }
 
 func TestContrastiveMarginByLoops(t *testing.T) {
-	for dist, margins := range map[string][]float64{"cosine": {1, 0, 0.7, 0.3}, "l2": {0, 1, 0.6, 1.2}, "l2sq": {0, 1, 0.1, 1.5}} {
+	for dist, margins := range map[string][]float64{"cosine": {1, 0, 0.7, 0.3}, "l2": {0, 1, 0.6, 1.2},
+		"l2sq": {0, 1, 0.1, 1.5}} {
 		for _, reduce := range []string{"avg_nonzero", "mean", "sum"} {
 			for k := 0; k < len(margins); k += 2 {
 				pos, neg := margins[k], margins[k+1]
-				byLoops(t, "contrastive_margin", map[string]any{"distance": dist, "pos_margin": pos, "neg_margin": neg, "reduction": reduce}, nil,
-					func(v slowPairs) (sum, terms float64) { return slowContrastiveMargin(v, dist, pos, neg, reduce), 1 })
+				byLoops(t, "contrastive_margin", map[string]any{"distance": dist, "pos_margin": pos, "neg_margin": neg,
+					"reduction": reduce}, nil,
+					func(v slowPairs) (sum, terms float64) {
+						return slowContrastiveMargin(v, dist, pos, neg, reduce), 1
+					})
 			}
 		}
 	}
@@ -237,8 +244,11 @@ func TestMultiSimilarityByLoops(t *testing.T) {
 	for _, mine := range []bool{true, false} {
 		for _, base := range []float64{0.5, 1} {
 			for _, epsilon := range []float64{0.1, 0} {
-				byLoops(t, "multi_similarity", map[string]any{"alpha": 3, "beta": 20, "base": base, "miner": mine, "epsilon": epsilon}, nil,
-					func(v slowPairs) (sum, terms float64) { return slowMultiSimilarity(v, 3, 20, base, mine, epsilon) })
+				byLoops(t, "multi_similarity", map[string]any{"alpha": 3, "beta": 20, "base": base, "miner": mine,
+					"epsilon": epsilon}, nil,
+					func(v slowPairs) (sum, terms float64) {
+						return slowMultiSimilarity(v, 3, 20, base, mine, epsilon)
+					})
 			}
 		}
 	}
@@ -247,13 +257,14 @@ func TestMultiSimilarityByLoops(t *testing.T) {
 func TestWeightedMultiSimilarityByLoops(t *testing.T) {
 	for _, w := range [][]float64{nil, testWeights(20), make([]float64, 20)} {
 		for _, drop := range []bool{false, true} {
-			byLoops(t, "weighted_multi_similarity", map[string]any{"alpha": 3, "beta": 20, "epsilon": 0.2, "drop_zero_weight": drop}, w,
+			byLoops(t, "weighted_multi_similarity",
+				map[string]any{"alpha": 3, "beta": 20, "epsilon": 0.2, "drop_zero_weight": drop}, w,
 				func(v slowPairs) (sum, terms float64) { return slowWeightedMS(v, 3, 20, 1, 0.2, w, drop) })
 		}
 	}
 }
 
-// testWeights has zeros, ones and all between.
+// testWeights has zeros, ones and values in between.
 func testWeights(n int) []float64 {
 	w := make([]float64, n)
 	for i := range w {
@@ -275,6 +286,8 @@ func TestCircleByLoops(t *testing.T) {
 
 func TestFastAPByLoops(t *testing.T) {
 	for _, bins := range []int{10, 1, 2, 37} {
-		byLoops(t, "fastap", map[string]any{"bins": bins}, nil, func(v slowPairs) (sum, terms float64) { return slowFastAP(v, bins) })
+		byLoops(t, "fastap", map[string]any{"bins": bins}, nil, func(v slowPairs) (sum, terms float64) {
+			return slowFastAP(v, bins)
+		})
 	}
 }

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// slowMargin returns ArcFace or CosFace over k centres a class by loops, from raw rows and raw centres on; own turns the
-// own class's angle into its logit before the scale.
+// slowMargin returns ArcFace or CosFace with k centres per class by loops, from raw rows and raw centres. own
+// turns the angle to the own class into its logit before scaling.
 func slowMargin(in exactInput, centres [][]float64, k int, scale float64, own func(theta float64) float64) float64 {
 	var loss float64
 	for i, x := range in.z {
@@ -60,10 +60,11 @@ func TestMarginLossesByLoops(t *testing.T) {
 		for name, in := range classInputs() {
 			l := mustNew(t, c.name, c.settings, testEnv(conformDim, conformClasses, 1)).(*proxied)
 			centres := widen64(l.p.Data, l.p.Cols)
-			checkOwner(t, fmt.Sprint(c.name, c.settings, name), in, [][][]float64{centres}, func() (float64, [][]float64, [][][]float64) {
-				loss, grad, own := exactProxies(l, in, centres)
-				return loss, grad, [][][]float64{own}
-			}, func() float64 { return slowMargin(in, centres, c.centres, c.scale, c.own) })
+			checkOwner(t, fmt.Sprint(c.name, c.settings, name), in, [][][]float64{centres},
+				func() (float64, [][]float64, [][][]float64) {
+					loss, grad, own := exactProxies(l, in, centres)
+					return loss, grad, [][][]float64{own}
+				}, func() float64 { return slowMargin(in, centres, c.centres, c.scale, c.own) })
 		}
 	}
 }

@@ -142,8 +142,10 @@ func TestMarginByLoops(t *testing.T) {
 					fn.beta[c] += 0.03 * float64(c%3)
 				}
 				m := marginCase{
-					alpha: values.Number("margin"), nu: values.Number("nu"), beta: slices.Clone(fn.beta), dim: conformDim,
-					sampled: values.Word("select") == "distance_weighted", near: values.Number("near"), far: values.Number("far"),
+					alpha: values.Number("margin"), nu: values.Number("nu"), beta: slices.Clone(fn.beta),
+					dim:     conformDim,
+					sampled: values.Word("select") == "distance_weighted", near: values.Number("near"),
+					far:     values.Number("far"),
 					uniform: values.Word("otherwise") == "uniform", fixed: learn == "fixed", scalar: learn == "one",
 				}
 				what := fmt.Sprint(name, settings)
@@ -159,7 +161,7 @@ func TestMarginByLoops(t *testing.T) {
 					want := (up - slow()) / (2 * h)
 					m.beta[c] = old
 					if learn == "fixed" {
-						want = gradBeta[c][0] // is not used
+						want = gradBeta[c][0] // not used
 					}
 					if !near(gradBeta[c][0], want, 1e-6, 1e-7) {
 						t.Errorf("%s: ∂L/∂β[%d] = %.9g, by differences %.9g", what, c, gradBeta[c][0], want)
@@ -182,7 +184,8 @@ func TestMarginPanicsOnAnUnknownClass(t *testing.T) {
 	l.Eval(nil, z, nil)
 }
 
-// β is a parameter for the solver: it starts where it should, is not decayed, and its gradient is overwritten.
+// β is a parameter for the solver: it starts at the right value, is not decayed, and its gradient is
+// overwritten.
 func TestMarginLearnsBeta(t *testing.T) {
 	for learn, rows := range map[string]int{"fixed": 0, "one": 1, "class": 7} {
 		l := mustNew(t, "margin", map[string]any{"learn": learn, "beta": 1.5}, testEnv(8, 7, 1)).(Trainable)
@@ -190,12 +193,14 @@ func TestMarginLearnsBeta(t *testing.T) {
 		if rows == 0 && len(params) == 0 {
 			continue
 		}
-		if len(params) != 1 || params[0].Rows != rows || params[0].Name != "beta" || !params[0].NoDecay || params[0].Data[rows-1] != 1.5 {
+		if len(params) != 1 || params[0].Rows != rows || params[0].Name != "beta" || !params[0].NoDecay ||
+			params[0].Data[rows-1] != 1.5 {
 			t.Errorf("%s: parameters %+v", learn, params)
 		}
 	}
-	// Gradient descent on β alone comes to rest where as many negatives as positives cost something.
-	l := mustNew(t, "margin", map[string]any{"learn": "one", "beta": 0.3}, testEnv(conformDim, conformClasses, 1)).(Trainable)
+	// Gradient descent on β alone comes to rest where as many negatives as positives have a term above 0.
+	l := mustNew(t, "margin", map[string]any{"learn": "one", "beta": 0.3},
+		testEnv(conformDim, conformClasses, 1)).(Trainable)
 	beta := l.Params()[0]
 	for range 200 {
 		public(l, conformInput(1, 40))
@@ -206,8 +211,8 @@ func TestMarginLearnsBeta(t *testing.T) {
 	}
 }
 
-// What is drawn comes with the probability that the definition gives it, and an anchor without eligible negative
-// is treated as the settings say.
+// Draws have the probabilities of the definition, and an anchor without eligible negatives is treated as the
+// settings say.
 func TestDistanceWeightedDraws(t *testing.T) {
 	const n, rounds, dim = 40, 40000, 16
 	rng := rand.New(rand.NewPCG(3, 3))
@@ -262,13 +267,16 @@ func TestDistanceWeightedDraws(t *testing.T) {
 	if w := (&distanceWeighted{dim: 3, far: 3}); w.prepare(far, []int{1, 2, 2}, 1) {
 		t.Error("draws at distance 2 or 0")
 	}
-	if w := (&distanceWeighted{dim: 512, near: 0.5, far: 3, uniform: true}); !w.prepare(far, []int{1, 1, 2}, 1) || w.draw(rng) != 2 {
+	if w := (&distanceWeighted{dim: 512, near: 0.5, far: 3, uniform: true}); !w.prepare(far, []int{1, 1, 2}, 1) ||
+		w.draw(rng) != 2 {
 		t.Error("does not draw the one negative there is")
 	}
 }
 
-// pairCase are the settings of a pair loss for the oracle: l = at + slope·d.
-func slowDistancePairs(in exactInput, pos, neg func(d float64) float64, mined bool, alpha float64, reduce string) float64 {
+// slowDistancePairs is a pair loss by loops: l = at + slope·d.
+func slowDistancePairs(
+	in exactInput, pos, neg func(d float64) float64, mined bool, alpha float64, reduce string,
+) float64 {
 	var sum, count, active float64
 	add := func(v float64) {
 		sum += v
@@ -312,7 +320,8 @@ func TestPairLossesByLoops(t *testing.T) {
 				for _, alpha := range []float64{0.2, 0} {
 					const beta = 1.3
 					choose := map[bool]string{false: "all", true: "random_semihard"}[mined]
-					l := mustNew(t, "marginal", map[string]any{"select": choose, "reduction": reduce, "margin": alpha, "beta": beta}, env)
+					l := mustNew(t, "marginal", map[string]any{"select": choose, "reduction": reduce, "margin": alpha,
+						"beta": beta}, env)
 					checkOracle(t, fmt.Sprint(name, choose, reduce, alpha), l.(*similarity), in, func() float64 {
 						return slowDistancePairs(in, func(d float64) float64 { return math.Max(d-beta+alpha, 0) },
 							func(d float64) float64 { return math.Max(beta-d+alpha, 0) }, mined, alpha, reduce)
@@ -322,7 +331,8 @@ func TestPairLossesByLoops(t *testing.T) {
 		}
 		l := mustNew(t, "unhinged_marginal", map[string]any{"margin": 0.3, "beta": 1.1}, env)
 		checkOracle(t, name+"unhinged", l.(*similarity), in, func() float64 {
-			return slowDistancePairs(in, func(d float64) float64 { return 2 + (d - 1.1) + 0.3 }, func(d float64) float64 { return 2 - (d - 1.1) + 0.3 }, false, 0, "mean")
+			return slowDistancePairs(in, func(d float64) float64 { return 2 + (d - 1.1) + 0.3 },
+				func(d float64) float64 { return 2 - (d - 1.1) + 0.3 }, false, 0, "mean")
 		})
 		for _, w := range []float64{1, 0.3, 0, -1} {
 			l := mustNew(t, "auxiliary_pair", map[string]any{"w_neg": w, "w_pos": 1.5}, env)
@@ -330,7 +340,8 @@ func TestPairLossesByLoops(t *testing.T) {
 				w = 1.0 / conformClasses
 			}
 			checkOracle(t, name+"auxiliary", l.(*similarity), in, func() float64 {
-				return slowDistancePairs(in, func(d float64) float64 { return 1.5 * d }, func(d float64) float64 { return w * (2 - d) }, false, 0, "mean")
+				return slowDistancePairs(in, func(d float64) float64 { return 1.5 * d },
+					func(d float64) float64 { return w * (2 - d) }, false, 0, "mean")
 			})
 		}
 	}
@@ -367,7 +378,7 @@ func TestLadderCounts(t *testing.T) {
 	})
 }
 
-// A β whose gradient is wrong is seen.
+// A β with a wrong gradient is detected.
 func TestSpoiledParameterFails(t *testing.T) {
 	e, err := Find("margin")
 	if err != nil {
@@ -390,15 +401,16 @@ func TestSpoiledParameterFails(t *testing.T) {
 			t.Errorf("%s: ∂L/∂β × 1.01 is not seen", learn)
 		}
 		bad.build = func() Loss {
-			return spoilLoss(good.build(), func(l Loss, grad *blas32.General, z features.Set, ref *features.Set) float64 {
-				p := l.(Trainable).Params()[0]
-				old := slices.Clone(p.Grad)
-				v := l.Eval(grad, z, ref)
-				for i, g := range old {
-					p.Grad[i] += g
-				}
-				return v
-			})
+			return spoilLoss(good.build(),
+				func(l Loss, grad *blas32.General, z features.Set, ref *features.Set) float64 {
+					p := l.(Trainable).Params()[0]
+					old := slices.Clone(p.Grad)
+					v := l.Eval(grad, z, ref)
+					for i, g := range old {
+						p.Grad[i] += g
+					}
+					return v
+				})
 		}
 		if checkOverwritten(bad) == nil {
 			t.Errorf("%s: a gradient that is added up is not seen", learn)
@@ -406,8 +418,8 @@ func TestSpoiledParameterFails(t *testing.T) {
 	}
 }
 
-// Nor do the settings that work otherwise take memory after the first step: TestNoAllocationAfterTheFirstStep has
-// the defaults.
+// Settings that use other code do not allocate after the first step either; TestNoAllocationAfterTheFirstStep
+// covers the defaults.
 func TestNoAllocationWithOtherSettings(t *testing.T) {
 	z := benchSet(40, 8, 5, 1)
 	some := benchSet(40, 8, 5, 1)

@@ -10,7 +10,7 @@ import (
 	"winnow/features"
 )
 
-// The losses of classes by loops over the definition, from raw rows and raw proxies on.
+// The losses of classes by loops over the definition, from raw rows and raw proxies.
 
 func slowCosine(a, b []float64) float64 {
 	return exactInput{z: [][]float64{a}, ref: [][]float64{b}}.similarity(0, 0)
@@ -93,7 +93,8 @@ func slowCrossEntropy(in exactInput, weights, bias [][]float64) float64 {
 	return loss
 }
 
-// classInputs returns those of oracleInputs that a loss of classes can tell apart. Rows hold conformClasses or fewer.
+// classInputs returns the oracleInputs that differ for a loss of classes. Rows have at most conformClasses
+// labels.
 func classInputs() map[string]exactInput {
 	all := oracleInputs()
 	delete(all, "bank")
@@ -101,7 +102,8 @@ func classInputs() map[string]exactInput {
 	return all
 }
 
-// checkOwner compares a loss of classes with loops: exact is its float64 path at the rows params, which slow reads too.
+// checkOwner compares a loss of classes with loops: exact is its float64 path for the rows params, which slow
+// also reads.
 func checkOwner(t *testing.T, what string, in exactInput, params [][][]float64,
 	exact func() (float64, [][]float64, [][][]float64), slow func() float64) {
 	t.Helper()
@@ -126,19 +128,26 @@ func TestProxyLossesByLoops(t *testing.T) {
 		slow     func(in exactInput, proxies [][]float64) float64
 	}{
 		{"proxy_nca", nil, func(in exactInput, p [][]float64) float64 { return slowProxyNCA(in, p, "pml", 3) }},
-		{"proxy_nca", map[string]any{"form": "original", "scale": 2}, func(in exactInput, p [][]float64) float64 { return slowProxyNCA(in, p, "original", 2) }},
+		{"proxy_nca", map[string]any{"form": "original", "scale": 2}, func(in exactInput, p [][]float64) float64 {
+			return slowProxyNCA(in, p, "original", 2)
+		}},
 		{"proxy_anchor", nil, func(in exactInput, p [][]float64) float64 { return slowProxyAnchor(in, p, 32, 0.1) }},
-		{"proxy_anchor", map[string]any{"alpha": 4, "margin": 0.3}, func(in exactInput, p [][]float64) float64 { return slowProxyAnchor(in, p, 4, 0.3) }},
+		{"proxy_anchor", map[string]any{"alpha": 4, "margin": 0.3}, func(in exactInput, p [][]float64) float64 {
+			return slowProxyAnchor(in, p, 4, 0.3)
+		}},
 		{"norm_softmax", nil, func(in exactInput, p [][]float64) float64 { return slowNormSoftmax(in, p, 0.05) }},
-		{"norm_softmax", map[string]any{"temperature": 1}, func(in exactInput, p [][]float64) float64 { return slowNormSoftmax(in, p, 1) }},
+		{"norm_softmax", map[string]any{"temperature": 1}, func(in exactInput, p [][]float64) float64 {
+			return slowNormSoftmax(in, p, 1)
+		}},
 	} {
 		for name, in := range classInputs() {
 			l := mustNew(t, c.name, c.settings, testEnv(conformDim, conformClasses, 1)).(*proxied)
 			proxies := widen64(l.p.Data, l.p.Cols)
-			checkOwner(t, fmt.Sprint(c.name, c.settings, name), in, [][][]float64{proxies}, func() (float64, [][]float64, [][][]float64) {
-				loss, grad, own := exactProxies(l, in, proxies)
-				return loss, grad, [][][]float64{own}
-			}, func() float64 { return c.slow(in, proxies) })
+			checkOwner(t, fmt.Sprint(c.name, c.settings, name), in, [][][]float64{proxies},
+				func() (float64, [][]float64, [][][]float64) {
+					loss, grad, own := exactProxies(l, in, proxies)
+					return loss, grad, [][][]float64{own}
+				}, func() float64 { return c.slow(in, proxies) })
 		}
 	}
 }
@@ -147,7 +156,8 @@ func TestCrossEntropyByLoops(t *testing.T) {
 	for name, in := range classInputs() {
 		in.normalize = false // the rows have several lengths
 		for _, with := range []bool{true, false} {
-			l := mustNew(t, "cross_entropy", map[string]any{"bias": with}, testEnv(conformDim, conformClasses, 1)).(*crossEntropy)
+			l := mustNew(t, "cross_entropy", map[string]any{"bias": with},
+				testEnv(conformDim, conformClasses, 1)).(*crossEntropy)
 			params := [][][]float64{widen64(l.w.Data, l.w.Cols)}
 			var bias [][]float64
 			if with {
@@ -161,7 +171,7 @@ func TestCrossEntropyByLoops(t *testing.T) {
 	}
 }
 
-// A class that no row has is pushed away all the same, by every loss of classes.
+// A class without rows is still pushed away, by every loss of classes.
 func TestAbsentClassIsPushed(t *testing.T) {
 	in := conformInput(31, 40)
 	const absent = 3
@@ -186,7 +196,7 @@ func TestAbsentClassIsPushed(t *testing.T) {
 	}
 }
 
-// One class alone is nothing to decide: the sum of Proxy-NCA's original form has no term, a softmax is 1.
+// A single class leaves nothing to decide: the sum of Proxy-NCA's original form has no term, a softmax is 1.
 func TestOneClassAlone(t *testing.T) {
 	in := conformInput(32, 6)
 	clear(in.labels)
@@ -207,7 +217,7 @@ func TestOneClassAlone(t *testing.T) {
 	}
 }
 
-// Extremes of the settings neither overflow nor lose the sum: the rows are at the proxies, or opposite.
+// Extreme settings neither overflow nor lose the sum: the rows are at the proxies, or opposite.
 func TestClassLossesAtExtremes(t *testing.T) {
 	for name, list := range map[string][]map[string]any{
 		"proxy_nca":          {{"scale": 1e4}, {"scale": 1e4, "form": "original"}},
@@ -227,7 +237,8 @@ func TestClassLossesAtExtremes(t *testing.T) {
 				for k, v := range z.Row(j) {
 					z.Row(p.Rows + j)[k] = -v
 				}
-				z.Labels[j], z.Labels[p.Rows+j] = 1-j/perClass, j/perClass // at the other class's, opposite to the own
+				// at the other class's proxy, opposite to its own
+				z.Labels[j], z.Labels[p.Rows+j] = 1-j/perClass, j/perClass
 			}
 			if err := features.Normalize(z.X); err != nil {
 				t.Fatal(err)
@@ -241,7 +252,7 @@ func TestClassLossesAtExtremes(t *testing.T) {
 	}
 }
 
-// A filter by proxies takes directions: where the lengths of a loss's rows count it may not have them.
+// A filter by proxies uses directions: it must not get rows whose lengths matter.
 func TestWhoHasProxies(t *testing.T) {
 	in := conformInput(33, 40)
 	for _, e := range Catalog {
@@ -271,7 +282,8 @@ func TestKaimingProxies(t *testing.T) {
 	}
 }
 
-// blocksDiffer evaluates a loss of classes in blocks and compares with its float64 twin, which sees all at once.
+// blocksDiffer evaluates a loss of classes in blocks and compares it with its float64 twin, which uses all rows
+// at once.
 func blocksDiffer(l Trainable, name string) bool {
 	in := conformInput(34, 150)
 	want, wantGrad, wantParams := exactEval(l, name, in)
@@ -287,7 +299,8 @@ func blocksDiffer(l Trainable, name string) bool {
 func TestClassLossesInBlocks(t *testing.T) {
 	const classes = 200 // of which the batch has conformClasses
 	for _, e := range Catalog {
-		if e.Against == Proxies && blocksDiffer(mustNew(t, e.Name, nil, testEnv(conformDim, classes, 3)).(Trainable), e.Name) {
+		if e.Against == Proxies &&
+			blocksDiffer(mustNew(t, e.Name, nil, testEnv(conformDim, classes, 3)).(Trainable), e.Name) {
 			t.Errorf("%s: blocks give another loss or gradient than the whole", e.Name)
 		}
 	}

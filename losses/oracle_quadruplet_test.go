@@ -61,7 +61,8 @@ func TestQuadrupletByLoops(t *testing.T) {
 		}
 		for _, squared := range []bool{false, true} {
 			for _, m := range [][2]float64{{1, 0.5}, {0.2, 0.2}, {0, 0}, {4, 4}, {0.1, 2}} {
-				l := mustNew(t, "quadruplet", map[string]any{"squared": squared, "margin1": m[0], "margin2": m[1]}, testEnv(conformDim, conformClasses, 1))
+				l := mustNew(t, "quadruplet", map[string]any{"squared": squared, "margin1": m[0], "margin2": m[1]},
+					testEnv(conformDim, conformClasses, 1))
 				slow := func() float64 { return slowQuadruplet(in, squared, m[0], m[1]) }
 				checkOracle(t, fmt.Sprint(name, squared, m), l.(*similarity), in, slow)
 			}

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// slowSNR returns the SNR contrastive loss from the raw rows on, by the definition of the unbiased variance.
+// slowSNR returns the SNR contrastive loss from the raw rows, by the definition of the unbiased variance.
 func slowSNR(in exactInput, posMargin, negMargin, reg float64) float64 {
 	variance := func(x []float64) float64 {
 		var mean, sum float64
@@ -83,7 +83,8 @@ func TestSNRByLoops(t *testing.T) {
 				if in.normalize = unit; !unit && name == "one image twice" {
 					continue
 				}
-				l := mustNew(t, "snr_contrastive", map[string]any{"pos_margin": c[0], "neg_margin": c[1], "reg": c[2]}, testEnv(conformDim, conformClasses, 1))
+				l := mustNew(t, "snr_contrastive", map[string]any{"pos_margin": c[0], "neg_margin": c[1], "reg": c[2]},
+					testEnv(conformDim, conformClasses, 1))
 				slow := func() float64 { return slowSNR(in, c[0], c[1], c[2]) }
 				loss, grad, _ := exactSNR(l, in)
 				what := fmt.Sprint(name, c, unit)
@@ -100,8 +101,8 @@ func TestSNRByLoops(t *testing.T) {
 	}
 }
 
-// Constant rows are no anchors, but others are compared with them; float32 rounds the ratios of near rows away
-// unless they come from differences.
+// Constant rows are not anchors, but others are compared with them. float32 rounds away the ratios of near rows
+// unless they are computed from differences.
 func TestSNRConstantAndNearRows(t *testing.T) {
 	in := conformInput(41, 16)
 	in.normalize = false
@@ -119,8 +120,10 @@ func TestSNRConstantAndNearRows(t *testing.T) {
 			in.z[i][k] = float64(float32(v)) // so that both paths get the same rows
 		}
 	}
-	in.z[3][0] = float64(math.Nextafter32(float32(in.z[3][0]), 1))                                                // constant but for the rounding of a coordinate
-	l := mustNew(t, "snr_contrastive", map[string]any{"neg_margin": 1.5}, testEnv(conformDim, conformClasses, 1)) // from the constant row all are at 1
+	// constant but for the rounding of a coordinate
+	in.z[3][0] = float64(math.Nextafter32(float32(in.z[3][0]), 1))
+	// from the constant row all have ratio 1
+	l := mustNew(t, "snr_contrastive", map[string]any{"neg_margin": 1.5}, testEnv(conformDim, conformClasses, 1))
 	want, wantGrad, _ := exactSNR(l, in)
 	got, grad := public(l, in)
 	compare(t, "float32", got, want, grad, wantGrad, 1e-5, 1e-4)
@@ -143,8 +146,8 @@ func TestSNRConstantAndNearRows(t *testing.T) {
 	compare(t, "bank, float32", got, want, grad, wantGrad, 1e-5, 1e-4)
 }
 
-// The comparison with the oracle has been seen to fail: a value that is a thousandth off, a gradient that takes the
-// anchor's own variance for a constant.
+// The comparison with the oracle has been seen to fail: for a value that is off by a thousandth, and for a
+// gradient that treats the anchor's own variance as a constant.
 func TestSpoiledSNRTwinIsSeen(t *testing.T) {
 	in := oracleInputs()["plain"]
 	l := mustNew(t, "snr_contrastive", nil, testEnv(conformDim, conformClasses, 1))

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// The losses of exponentials and the N-pair loss once more, by loops over the printed definitions.
+// The losses of exponentials and the N-pair loss again, by loops over the printed definitions.
 
 // around splits the logits s/t of anchor i into positives and negatives.
 func (in exactInput) around(i int, temperature float64) (pos, neg []float64) {
@@ -131,8 +131,11 @@ func slowNPair(in exactInput, l2 float64) float64 {
 func TestNTXentByLoops(t *testing.T) {
 	for name, in := range oracleInputs() {
 		for _, temperature := range []float64{0.07, 0.5} {
-			l := mustNew(t, "ntxent", map[string]any{"temperature": temperature}, testEnv(conformDim, conformClasses, 1))
-			checkOracle(t, fmt.Sprint(name, temperature), l.(*similarity), in, func() float64 { return slowNTXent(in, temperature) })
+			l := mustNew(t, "ntxent", map[string]any{"temperature": temperature},
+				testEnv(conformDim, conformClasses, 1))
+			checkOracle(t, fmt.Sprint(name, temperature), l.(*similarity), in, func() float64 {
+				return slowNTXent(in, temperature)
+			})
 		}
 	}
 }
@@ -141,8 +144,11 @@ func TestSupConByLoops(t *testing.T) {
 	for name, in := range oracleInputs() {
 		for _, kind := range []string{"out", "in"} {
 			for _, reduce := range []string{"mean_valid", "mean_all", "avg_nonzero"} {
-				l := mustNew(t, "supcon", map[string]any{"kind": kind, "reduction": reduce, "temperature": 0.2, "base_temperature": 0.1}, testEnv(conformDim, conformClasses, 1))
-				checkOracle(t, fmt.Sprint(name, kind, reduce), l.(*similarity), in, func() float64 { return slowSupCon(in, kind, reduce, 0.2, 0.1) })
+				l := mustNew(t, "supcon", map[string]any{"kind": kind, "reduction": reduce, "temperature": 0.2,
+					"base_temperature": 0.1}, testEnv(conformDim, conformClasses, 1))
+				checkOracle(t, fmt.Sprint(name, kind, reduce), l.(*similarity), in, func() float64 {
+					return slowSupCon(in, kind, reduce, 0.2, 0.1)
+				})
 			}
 		}
 	}
@@ -169,8 +175,9 @@ func TestSCLRHEByLoops(t *testing.T) {
 			for _, clamp := range []bool{true, false} {
 				invK := r.beta == 0.5
 				settings := map[string]any{
-					"temperature": r.t, "beta": r.beta, "beta_neg": r.betaNeg, "tau_p": r.tauP, "tau_n": r.tauN, "clamp": clamp,
-					"sign": "derived", "scale": "one",
+					"temperature": r.t, "beta": r.beta, "beta_neg": r.betaNeg, "tau_p": r.tauP, "tau_n": r.tauN,
+					"clamp": clamp,
+					"sign":  "derived", "scale": "one",
 				}
 				if r.sign > 0 {
 					settings["sign"] = "printed"
@@ -179,16 +186,19 @@ func TestSCLRHEByLoops(t *testing.T) {
 					settings["scale"] = "inv_k"
 				}
 				l := mustNew(t, "scl_rhe", settings, testEnv(conformDim, conformClasses, 1))
-				checkOracle(t, fmt.Sprint(name, r, clamp), l.(*similarity), in, func() float64 { return slowSCLRHE(in, r, invK, clamp) })
+				checkOracle(t, fmt.Sprint(name, r, clamp), l.(*similarity), in, func() float64 {
+					return slowSCLRHE(in, r, invK, clamp)
+				})
 			}
 		}
 	}
 }
 
-// Both sides of SCL-RHE are held up where what is subtracted outweighs the rest: a false share of nearly all.
+// Both sides of SCL-RHE are clamped where what is subtracted outweighs the rest: for false shares close to 1.
 func TestSCLRHEClamps(t *testing.T) {
 	in := oracleInputs()["plain"]
-	for _, r := range []rhe{{t: 0.5, tauP: 0.99, tauN: 0.01}, {t: 0.5, tauP: 0.01, tauN: 0.99}, {t: 0.5, tauP: 0.99, tauN: 0.99}} {
+	for _, r := range []rhe{{t: 0.5, tauP: 0.99, tauN: 0.01}, {t: 0.5, tauP: 0.01, tauN: 0.99},
+		{t: 0.5, tauP: 0.99, tauN: 0.99}} {
 		settings := map[string]any{"temperature": r.t, "beta": 0.0, "beta_neg": 0.0, "tau_p": r.tauP, "tau_n": r.tauN}
 		l := mustNew(t, "scl_rhe", settings, testEnv(conformDim, conformClasses, 1))
 		checkOracle(t, fmt.Sprint(r), l.(*similarity), in, func() float64 { return slowSCLRHE(in, r, false, true) })
@@ -198,7 +208,8 @@ func TestSCLRHEClamps(t *testing.T) {
 	}
 }
 
-// The rates of false pairs by counting: every pair of labels, each wrong with probability τ, all wrong ones alike.
+// The rates of false pairs by counting: every pair of labels, each wrong with probability τ, all wrong labels
+// equally likely.
 func TestFalseRates(t *testing.T) {
 	for _, classes := range []int{2, 3, 10} {
 		for _, tau := range []float64{0, 0.05, 0.5, 1} {
@@ -208,7 +219,7 @@ func TestFalseRates(t *testing.T) {
 				}
 				return tau / float64(classes-1)
 			}
-			var positive, negative float64 // of given labels 0, 0 and 0, 1: every true class is as likely
+			var positive, negative float64 // of given labels 0, 0 and 0, 1; every true class is equally likely
 			for a := range classes {
 				for b := range classes {
 					if a != b {
@@ -248,7 +259,8 @@ func TestSCLRHERatesComeFromTauAndClasses(t *testing.T) {
 	}
 }
 
-// At the ends of the allowed settings nothing overflows: rows that are equal and opposite, the sharpest tilts.
+// At the limits of the allowed settings nothing overflows: rows that are equal and opposite, the sharpest
+// tilts.
 func TestSharpestSettingsStayFinite(t *testing.T) {
 	in := conformInput(31, 24)
 	for i := range 8 {
@@ -266,7 +278,8 @@ func TestSharpestSettingsStayFinite(t *testing.T) {
 		{"supcon", map[string]any{"temperature": 1e-3, "kind": "in", "reduction": "mean_all"}},
 		{"scl_rhe", map[string]any{"temperature": 0.01, "beta": 5, "beta_neg": 5}},
 		{"scl_rhe", map[string]any{"temperature": 0.01, "beta": 5, "beta_neg": 5, "sign": "printed", "tau": 1}},
-		{"scl_rhe", map[string]any{"temperature": 0.01, "beta": 4.5, "beta_neg": 5, "clamp": false, "tau_p": 0.999, "tau_n": 0.999}},
+		{"scl_rhe", map[string]any{"temperature": 0.01, "beta": 4.5, "beta_neg": 5, "clamp": false, "tau_p": 0.999,
+			"tau_n": 0.999}},
 		{"snr_contrastive", map[string]any{"pos_margin": 100, "neg_margin": 100, "reg": 100}},
 		{"n_pair", map[string]any{"l2": 10}},
 	} {

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Every loss once more, by loops over the definition and from the raw rows on, sharing nothing with the
-// code under test; its gradient is the oracle's own central difference.
+// Every loss again, by loops over the definition from the raw rows, sharing nothing with the code under test.
+// Its gradient is the oracle's own central difference.
 
 func (in exactInput) similarity(i, j int) float64 {
 	other := in.z
@@ -104,8 +104,8 @@ func slowSoftTriple(in exactInput, proxies [][]float64, perClass int, la, gamma,
 	return loss
 }
 
-// differences returns the gradient of f with respect to rows, at every eighth coordinate; the others are taken
-// from grad, to save time.
+// differences returns the gradient of f with respect to rows, at every eighth coordinate; to save time, the
+// others are copied from grad.
 func differences(rows, grad [][]float64, f func() float64) [][]float64 {
 	const h = 1e-6
 	out := zeros64(len(rows), len(rows[0]))
@@ -123,7 +123,8 @@ func differences(rows, grad [][]float64, f func() float64) [][]float64 {
 	return out
 }
 
-// oracleInputs returns raw rows of several norms: plain, with one image twice, one class, all distinct, a bank.
+// oracleInputs returns raw rows with several norms: ordinary ones, with an image that occurs twice, of one
+// class, all distinct, and a bank.
 func oracleInputs() map[string]exactInput {
 	raw := func(seed uint64, n int) exactInput {
 		in := conformInput(seed, n)
@@ -144,7 +145,8 @@ func oracleInputs() map[string]exactInput {
 	}
 	memory := conformInput(26, 17)
 	bank.ref, bank.refIDs = memory.z, memory.labels
-	return map[string]exactInput{"plain": plain, "one image twice": twice, "one class": one, "distinct labels": distinct, "bank": bank}
+	return map[string]exactInput{"plain": plain, "one image twice": twice, "one class": one,
+		"distinct labels": distinct, "bank": bank}
 }
 
 func checkOracle(t *testing.T, what string, l *similarity, in exactInput, slow func() float64) {
@@ -163,8 +165,11 @@ func TestContrastiveByLoops(t *testing.T) {
 	for name, in := range oracleInputs() {
 		for _, form := range []string{"spec", "eq_sum", "code"} {
 			for _, lambda := range []float64{0.5, 0.1, -1} {
-				l := mustNew(t, "contrastive", map[string]any{"form": form, "margin": lambda}, testEnv(conformDim, conformClasses, 1))
-				checkOracle(t, fmt.Sprint(name, form, lambda), l.(*similarity), in, func() float64 { return slowContrastive(in, form, lambda, 1e-5) })
+				l := mustNew(t, "contrastive", map[string]any{"form": form, "margin": lambda},
+					testEnv(conformDim, conformClasses, 1))
+				checkOracle(t, fmt.Sprint(name, form, lambda), l.(*similarity), in, func() float64 {
+					return slowContrastive(in, form, lambda, 1e-5)
+				})
 			}
 		}
 	}
@@ -175,9 +180,10 @@ func TestSoftTripleByLoops(t *testing.T) {
 		for _, k := range []int{1, 3} {
 			for _, tau := range []float64{0, 0.2} {
 				if in.ref != nil || name == "one image twice" {
-					continue // no difference to a proxy loss
+					continue // makes no difference to a proxy loss
 				}
-				l := mustNew(t, "soft_triple", map[string]any{"centers": k, "margin": 0.1, "tau": tau}, testEnv(conformDim, conformClasses, 1)).(*proxied)
+				l := mustNew(t, "soft_triple", map[string]any{"centers": k, "margin": 0.1, "tau": tau},
+					testEnv(conformDim, conformClasses, 1)).(*proxied)
 				proxies := widen64(l.p.Data, l.p.Cols)
 				slow := func() float64 {
 					if k == 1 {

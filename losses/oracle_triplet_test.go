@@ -18,7 +18,8 @@ type slowSettings struct {
 }
 
 func (s slowSettings) values() map[string]any {
-	return map[string]any{"distance": s.dist, "select": s.choose, "reduction": s.reduce, "margin": s.margin, "gap": s.gap, "smooth": s.smooth, "swap": s.swap}
+	return map[string]any{"distance": s.dist, "select": s.choose, "reduction": s.reduce, "margin": s.margin,
+		"gap": s.gap, "smooth": s.smooth, "swap": s.swap}
 }
 
 func slowDistance(dist string, s float64) float64 {
@@ -31,7 +32,7 @@ func slowDistance(dist string, s float64) float64 {
 	return 1 - s
 }
 
-// inSet is METHODS 6.2 to 6.4 as printed; drawn and nearest ones are taken from the set afterwards.
+// inSet is METHODS 6.2 to 6.4 as printed; drawn and nearest ones are then taken from the set.
 func (s slowSettings) inSet(dp, dn float64) bool {
 	gap := dn - dp
 	switch s.choose {
@@ -114,7 +115,7 @@ func slowTriplet(in exactInput, s slowSettings) float64 {
 	return reduced(terms, s.reduce)
 }
 
-// reduced returns mean, avg_nonzero or sum of terms, 0 of none.
+// reduced returns mean, avg_nonzero or sum of terms, 0 if there are none.
 func reduced(terms []float64, reduce string) float64 {
 	var sum, active float64
 	for _, v := range terms {
@@ -130,7 +131,7 @@ func reduced(terms []float64, reduce string) float64 {
 	return sum / n
 }
 
-// Every selection with every distance; what else may vary does so with them.
+// Every selection with every distance; the other settings vary along with them.
 func TestTripletByLoops(t *testing.T) {
 	variants := []slowSettings{
 		{reduce: "mean"}, {reduce: "mean", smooth: true}, {reduce: "mean", swap: true},
@@ -145,18 +146,21 @@ func TestTripletByLoops(t *testing.T) {
 					}
 					s.dist, s.choose, s.margin, s.gap = dist, choose, 0.3, 0.2
 					l := mustNew(t, "triplet", s.values(), testEnv(conformDim, conformClasses, 1))
-					checkOracle(t, fmt.Sprintf("%s %+v", name, s), l.(*similarity), in, func() float64 { return slowTriplet(in, s) })
+					checkOracle(t, fmt.Sprintf("%s %+v", name, s), l.(*similarity), in, func() float64 {
+						return slowTriplet(in, s)
+					})
 				}
 			}
 		}
 	}
 }
 
-// Loops over other sets, or without swap, must not pass for the loss.
+// Loops over other sets, or without swap, must not agree with the loss.
 func TestTripletLoopsTellSetsApart(t *testing.T) {
 	in := oracleInputs()["plain"]
 	value := func(s slowSettings) float64 {
-		loss, _ := exactPairs(mustNew(t, "triplet", s.values(), testEnv(conformDim, conformClasses, 1)).(*similarity), in)
+		loss, _ := exactPairs(mustNew(t, "triplet", s.values(), testEnv(conformDim, conformClasses, 1)).(*similarity),
+			in)
 		return loss
 	}
 	s := slowSettings{dist: "l2", reduce: "mean", margin: 0.3, gap: 0.2, smooth: true}
@@ -182,7 +186,8 @@ func TestUnhingedTripletByLoops(t *testing.T) {
 			slow := func() float64 {
 				return slowAllTriplets(in, "l2", "mean", func(dp, dn float64) float64 { return 1.5 + dp - dn + margin })
 			}
-			l := mustNew(t, "unhinged_triplet", map[string]any{"d_max": 1.5, "margin": margin}, testEnv(conformDim, conformClasses, 1))
+			l := mustNew(t, "unhinged_triplet", map[string]any{"d_max": 1.5, "margin": margin},
+				testEnv(conformDim, conformClasses, 1))
 			checkOracle(t, fmt.Sprint(name, margin), l.(*similarity), in, slow)
 		}
 	}
@@ -199,7 +204,8 @@ func TestRDMLByLoops(t *testing.T) {
 							return (1 - math.Exp(-eta*h)) / (1 - math.Exp(-eta))
 						})
 					}
-					l := mustNew(t, "rdml", map[string]any{"eta": eta, "margin": 0.4, "distance": dist, "reduction": reduce}, testEnv(conformDim, conformClasses, 1))
+					l := mustNew(t, "rdml", map[string]any{"eta": eta, "margin": 0.4, "distance": dist,
+						"reduction": reduce}, testEnv(conformDim, conformClasses, 1))
 					checkOracle(t, fmt.Sprint(name, dist, eta, reduce), l.(*similarity), in, slow)
 				}
 			}
@@ -207,12 +213,14 @@ func TestRDMLByLoops(t *testing.T) {
 	}
 }
 
-// Towards η = 0 RDML is the hinge over all triplets, to the last digits that η leaves.
+// As η approaches 0 RDML becomes the hinge over all triplets, up to the digits that η leaves.
 func TestRDMLBecomesTheHinge(t *testing.T) {
 	in := conformInput(31, 60)
 	env := testEnv(conformDim, conformClasses, 1)
-	rescaled, gradRescaled := exactPairs(mustNew(t, "rdml", map[string]any{"eta": 1e-4, "margin": 0.7}, env).(*similarity), in)
-	hinge, gradHinge := exactPairs(mustNew(t, "triplet", map[string]any{"select": "all", "margin": 0.7}, env).(*similarity), in)
+	rescaled, gradRescaled := exactPairs(mustNew(t, "rdml", map[string]any{"eta": 1e-4, "margin": 0.7},
+		env).(*similarity), in)
+	hinge, gradHinge := exactPairs(mustNew(t, "triplet", map[string]any{"select": "all", "margin": 0.7},
+		env).(*similarity), in)
 	if !near(rescaled, hinge, 1e-4, 0) {
 		t.Errorf("RDML %.12g, the hinge %.12g", rescaled, hinge)
 	}
@@ -242,8 +250,8 @@ func slowAllTriplets(in exactInput, dist, reduce string, term func(dp, dn float6
 	return reduced(terms, reduce)
 }
 
-// crowd returns a block of similarities with few classes, so that anchors have many positives, and many equal
-// distances; against itself or a bank.
+// crowd returns a block of similarities with few classes, so that anchors have many positives, and with many
+// equal distances; against itself or a bank.
 func crowd(seed uint64, n, r, classes int, self bool) (*pairs, []float64) {
 	rng := rand.New(rand.NewPCG(seed, 3))
 	label := func(n int) []int {
@@ -331,16 +339,18 @@ func tripletByTriplet(s slowSettings, p *pairs, S []float64) (sum float64, count
 	return sum, count, dS
 }
 
-// Stretches, tails, nodes and products of many factors against the plain triple loop, where anchors have many
+// Ranges, tails, nodes and products of many factors against the plain triple loop, for anchors with many
 // positives.
 func TestSetsTripletByTriplet(t *testing.T) {
 	tight := 0
 	for seed := range uint64(12) {
 		for c, choose := range []string{"all", "violating", "hard", "semihard_all", "easy"} {
 			for k := range 4 {
-				s := slowSettings{dist: distances[(int(seed)+c+k)%3], choose: choose, reduce: "mean", margin: 0.25, gap: 0.15, smooth: k%2 == 1, swap: k > 1}
+				s := slowSettings{dist: distances[(int(seed)+c+k)%3], choose: choose, reduce: "mean", margin: 0.25,
+					gap: 0.15, smooth: k%2 == 1, swap: k > 1}
 				p, S := crowd(seed, 5, 70, 2+int(seed)%2, seed%3 != 0)
-				l := mustNew(t, "triplet", s.values(), testEnv(conformDim, conformClasses, 1)).(*similarity).fn.(*triplet)
+				l := mustNew(t, "triplet", s.values(),
+					testEnv(conformDim, conformClasses, 1)).(*similarity).fn.(*triplet)
 				dS := make([]float64, len(S))
 				sum, terms := l.eval(dS, S, p)
 				want, count, slopes := tripletByTriplet(s, p, S)
@@ -370,7 +380,7 @@ func TestSetsTripletByTriplet(t *testing.T) {
 	}
 }
 
-// What the nodes are off by, on intervals of every length and with the worst distances.
+// The error of the nodes, on intervals of every length and with the worst distances.
 func TestNodesKeepTheirError(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 8))
 	for _, length := range []float64{0, 1e-9, 0.1, 0.7, 2, 4} {
@@ -400,7 +410,8 @@ func TestNodesKeepTheirError(t *testing.T) {
 					slopes[k] = g
 				}
 				if !near(got, want, 0, 500*3e-14) || !near(gotSlope, wantSlope, 0, 500*3e-14) {
-					t.Errorf("length %v from %v, δ %v: sums are off by %.3g and %.3g", length, start, delta, got-want, gotSlope-wantSlope)
+					t.Errorf("length %v from %v, δ %v: sums are off by %.3g and %.3g", length, start, delta, got-want,
+						gotSlope-wantSlope)
 				}
 				for i, g := range q.interpolate(slopes) {
 					if _, exact := softplus(points[i] - delta); !near(g, exact, 0, 1e-13) {
@@ -465,7 +476,7 @@ func TestAmidABank(t *testing.T) {
 	}
 }
 
-// A bank whose members of a class are taken some at a time, through the public path.
+// A bank whose members of a class are processed in parts, through the public path.
 func TestSwapAgainstALargeBank(t *testing.T) {
 	const r, d = 2000, 4
 	rng := rand.New(rand.NewPCG(3, 14))

@@ -7,26 +7,27 @@ import (
 	"winnow/features"
 )
 
-// pairs says who is compared with whom in a block of rows of a similarity matrix: row i of the block is an
-// anchor with label rows[i], column j a vector with label cols[j].
+// pairs describes a block of a similarity matrix: row i of the block is an anchor with label rows[i], column j
+// a vector with label cols[j].
 //
-// P(i) = {j : same label, not i itself}, N(i) = {j : another label}. Where a batch holds one image several
-// times (a class with fewer images than the sampler takes), those rows are no pair at all: neither
-// positives nor negatives (METHODS 15.1). Where they are views of it (Env.Views), they are positives of each other. In a bank every member with the label is a positive, earlier
-// vectors of the anchor's own image too, as the paper has it (METHODS 3.2).
+// P(i) = {j : same label, not i itself}, N(i) = {j : another label}. If a batch holds one image several times
+// (a class with fewer images than the sampler takes), those rows are no pair: neither positives nor negatives
+// (METHODS 15.1). If they are views of it (Env.Views), they are positives of each other. In a bank every member
+// with the label is a positive, including earlier vectors of the anchor's own image, as in the paper (METHODS
+// 3.2).
 type pairs struct {
 	rows, cols []int
 	self       bool       // rows and columns are the same batch: column first+i of the whole is row i itself
 	first      int        // the row of the whole matrix at which the block starts
-	left       int        // and the column: not 0 for a loss of whole columns alone
+	left       int        // the column at which it starts; not 0 only for a loss of whole columns
 	ids        []int      // of the whole batch if self and rows of one image are no pair, else nil
-	anchors    []int      // ids of the whole batch, and
-	members    []int      // of the columns, for losses that weigh samples; nil: unknown
-	draw       *rand.Rand // for losses that draw
+	anchors    []int      // IDs of the whole batch, for losses that weigh samples; nil: unknown
+	members    []int      // IDs of the columns, likewise
+	draw       *rand.Rand // nil for losses that draw nothing
 	amid       amid       // of a bank, for losses that compare its vectors with each other; nil if self
 }
 
-// apart reports whether anchor i and column j of the same label are a positive pair.
+// apart reports whether anchor i and column j, which have the same label, are a positive pair.
 func (p *pairs) apart(i, j int) bool {
 	if !p.self {
 		return true
@@ -38,8 +39,7 @@ func (p *pairs) apart(i, j int) bool {
 // positive reports whether j ∈ P(i).
 func (p *pairs) positive(i, j int) bool { return p.rows[i] == p.cols[j] && p.apart(i, j) }
 
-// checkSet panics where a caller breaks the contract of Eval; what a person can get wrong is checked at
-// the doors.
+// checkSet panics if a caller breaks the contract of Eval. User errors are checked at the doors.
 func checkSet(what string, s features.Set, dim int) {
 	checkShape(what, s, dim)
 	for i, y := range s.Labels {
@@ -49,7 +49,7 @@ func checkSet(what string, s features.Set, dim int) {
 	}
 }
 
-// checkShape is checkSet for a loss that takes unlabelled rows too.
+// checkShape is checkSet for a loss that also accepts unlabelled rows.
 func checkShape(what string, s features.Set, dim int) {
 	if s.Dim() != dim {
 		panic(fmt.Sprintf("losses: %s has %d dimensions, expected %d", what, s.Dim(), dim))

@@ -6,24 +6,24 @@ import (
 	"winnow/features"
 )
 
-// parametric is a [similarity] whose function has a parameter of its own that is not a vector to compare with:
-// the thresholds β of the margin loss. p is nil where the settings fix that parameter.
+// parametric is a [similarity] whose function has a parameter that is not a vector to compare with: the
+// thresholds β of the margin loss. p is nil if the settings fix that parameter.
 type parametric struct {
 	similarity
 	own ownSim // the same function as chain.fn
 	p   *features.Param
 }
 
-// ownSim is a simLoss with a parameter of its own: load reads it and forgets what eval has summed up since the
-// last time; store writes the gradient that belongs to those sums, or NaN where the loss is NaN. Labels are those
-// of the anchors: load panics where there is no parameter for one.
+// ownSim is a simLoss with a parameter. load reads the parameter and resets the sums of eval. store writes the
+// gradient that follows from those sums, or NaN if the loss is NaN. labels are those of the anchors: load
+// panics if there is no parameter for one of them.
 type ownSim interface {
 	simLoss
 	load(p *features.Param, labels []int)
 	store(p *features.Param, loss float64)
 }
 
-// Params implements [Trainable]; there are none where the settings fix them.
+// Params implements [Trainable]; it returns none if the settings fix the parameter.
 func (l *parametric) Params() []*features.Param {
 	if l.p == nil {
 		return nil

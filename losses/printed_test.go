@@ -4,7 +4,7 @@ import (
 	"testing"
 )
 
-// Env.Printed changes those losses that say so, and no other.
+// Env.Printed changes exactly those losses that say so.
 func TestPrinted(t *testing.T) {
 	for _, e := range Catalog {
 		everyday := catalogSubject(t, e, nil)
@@ -26,7 +26,7 @@ func TestPrinted(t *testing.T) {
 	}
 }
 
-// Of scl_rhe it is both things that the golden cases ask for one by one.
+// For scl_rhe it is both changes that the golden cases request separately.
 func TestPrintedSCLRHE(t *testing.T) {
 	in := conformInput(1, 60)
 	env := testEnv(conformDim, conformClasses, 3)

@@ -12,9 +12,9 @@ import (
 	"winnow/features"
 )
 
-// Proxied is a loss that compares with vectors of its own: classes·perClass rows, class-major (row
-// c·perClass + k is centre k of class c), raw; their directions are what counts. A filter may judge by them; the
-// rows of a linear classifier, whose lengths count too, are none.
+// Proxied is a loss that compares with vectors of its own: classes·perClass rows, class-major (row c·perClass + k
+// is centre k of class c), not normalised; only their directions matter. A filter may judge by them. The rows of
+// a linear classifier are not proxies, because their lengths matter too.
 type Proxied interface {
 	Trainable
 	Proxies() (p *features.Param, perClass int)
@@ -24,9 +24,9 @@ type Proxied interface {
 //
 //	S = z·p̂ᵀ, W = ∂sum/∂S:   ∂L/∂z = W p̂ / terms   ∂L/∂p_j = (g_j - (g_j·p̂_j) p̂_j)/‖p_j‖, g = Wᵀ z / terms
 //
-// p̂ is never formed: columns of S and W are divided by the norms instead, and g_j·p̂_j = Σ_i W_ij s_ij.
-// To that a loss may add weight·Σ within(p̂_j·p̂_k) over the pairs of proxies of one class.
-// A proxy shorter than 1e-12 is divided by 1e-12. An empty batch gives 0 and zero gradients.
+// p̂ is never formed: columns of S and W are divided by the norms instead, and g_j·p̂_j = Σ_i W_ij s_ij. A loss
+// may add weight·Σ within(p̂_j·p̂_k) over the pairs of proxies of one class. A proxy shorter than 1e-12 is
+// divided by 1e-12. An empty batch gives 0 and zero gradients.
 // Source: METHODS 1.1, 5.
 type proxied struct {
 	chain
@@ -38,7 +38,7 @@ type proxied struct {
 	weight   float64
 }
 
-// shortest is the norm that stands for any smaller one.
+// shortest replaces any smaller norm.
 const shortest = 1e-12
 
 func newProxied(name string, fn simLoss, env Env, perClass int) *proxied {
@@ -85,7 +85,7 @@ func (l *proxied) Eval(grad *blas32.General, z features.Set, ref *features.Set) 
 	return value
 }
 
-// nothing returns the answer where there is nothing to work on.
+// nothing returns the result for an empty batch.
 func (l *proxied) nothing(grad *blas32.General) float64 {
 	if grad != nil {
 		clear(l.p.Grad)
@@ -114,8 +114,8 @@ func (l *proxied) backward(grad *blas32.General, z blas32.General, terms float64
 	}
 }
 
-// project divides the gradient of proxy j by the terms, while it is in the cache, and takes along = g_j·p̂_j out
-// of it: what changes the proxy's length changes no loss.
+// project divides the gradient of proxy j by the number of terms, while it is in the cache, and removes its
+// part along = g_j·p̂_j: changing the length of a proxy changes no loss.
 func (l *proxied) project(j int, share, along float64) {
 	g := blas32.Vector{N: l.p.Cols, Inc: 1, Data: features.Row(l.p.GradMatrix(), j)}
 	vek32.MulNumber_Inplace(g.Data, float32(share))
@@ -124,7 +124,7 @@ func (l *proxied) project(j int, share, along float64) {
 	}
 }
 
-// inside returns the term of the proxies among themselves; it adds to their gradient if grad.
+// inside returns the term between proxies of one class; if grad, it adds to their gradient.
 func (l *proxied) inside(grad bool) float64 {
 	var sum float64
 	for a := range l.p.Rows {
@@ -154,7 +154,7 @@ func (l *proxied) proxy(j int) blas32.Vector {
 	return blas32.Vector{N: l.p.Cols, Inc: 1, Data: features.Row(l.p.Matrix(), j)}
 }
 
-// checkClasses panics where a batch is not one for a loss that owns what it compares with.
+// checkClasses panics if a batch does not suit a loss with its own reference.
 func checkClasses(name string, z features.Set, ref *features.Set, dim, classes int) {
 	if ref != nil {
 		panic("losses: " + name + " compares with its own proxies, found another reference")
@@ -167,14 +167,14 @@ func checkClasses(name string, z features.Set, ref *features.Set, dim, classes i
 	}
 }
 
-// proxyDraws are the ways to draw proxies that every loss with proxies offers. Their lengths change no loss,
-// but how far a solver's step turns them.
+// proxyDraws are the initialisations that every loss with proxies offers. The lengths of proxies do not affect
+// the loss, but they decide how far a solver's step turns them.
 var proxyDraws = []string{"normal", "uniform"}
 
 const proxyDrawsDoc = "N(0, 1) or uniform in ±1/√d, every coordinate"
 
-// drawProxies fills the proxies: "normal" N(0, 1) in every coordinate, "uniform" in ±1/√d, "kaiming" N(0, 2/C)
-// with one proxy a class.
+// drawProxies fills the proxies: "normal" is N(0, 1) in every coordinate, "uniform" ±1/√d, "kaiming" N(0, 2/C)
+// with one proxy per class.
 func drawProxies(p *features.Param, kind string, rng *rand.Rand) {
 	scale, draw := 1.0, rng.NormFloat64
 	switch kind {

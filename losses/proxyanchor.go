@@ -2,24 +2,25 @@ package losses
 
 import "math"
 
-// proxyAnchor makes every proxy an anchor that gathers the rows of its class and keeps off all others, the
-// hardest of them most.
+// proxyAnchor makes every proxy an anchor that attracts the rows of its class and repels all others, the
+// hardest rows most.
 //
 //	L = 1/|P⁺| Σ_{c∈P⁺} log(1 + Σ_{y_i=c} e^{-α(s_ic - δ)}) + 1/C Σ_c log(1 + Σ_{y_i≠c} e^{α(s_ic + δ)})
 //
-// with s_ic = z_i·p_c/‖p_c‖, C classes and P⁺ those that the batch holds. Settings: α > 0, δ ≥ 0. An
-// exponent stays within 2α ≤ 512, so that no sum overflows and none is shifted. Defined for any batch: a class
-// that is absent has a second term alone. The loss is a sum over columns: a proxy sees the whole batch at
-// once, and the chain hands over whole columns. Time O(n·C·d), memory O(n·C).
-// Source: Kim et al., "Proxy anchor loss for deep metric learning", CVPR 2020, Eq. 4; as a baseline with
-// α = 32, δ = 0.1 in BSPML (002). METHODS 5.2.
+// with s_ic = z_i·p_c/‖p_c‖, C classes and P⁺ those in the batch. Settings: α > 0, δ ≥ 0. Exponents stay within
+// 2α ≤ 512, so no sum overflows and none needs a shift. Defined for any batch: an absent class has its second
+// term only. The loss is a sum over columns: a proxy needs the whole batch at once, so the chain passes whole
+// columns.
+// Time O(n·C·d), memory O(n·C).
+// Source: Kim et al., "Proxy anchor loss for deep metric learning", CVPR 2020, Eq. 4; as a baseline with α = 32,
+// δ = 0.1 in BSPML (002). METHODS 5.2.
 type proxyAnchor struct {
 	alpha, delta float64
 	classes      int
 
-	present    []int     // the last call of count that met a class
-	calls      int       // of count
-	e          []float64 // the block, where no derivative is asked for
+	present    []int     // the last call of count in which a class was present
+	calls      int       // number of calls of count
+	e          []float64 // the block, used when no derivative is wanted
 	pull, push []float64 // of every column, Σ e^{-α(s-δ)} over its own rows and Σ e^{α(s+δ)} over the others
 }
 
@@ -33,12 +34,16 @@ var proxyAnchorEntry = Entry{
 	Params:   true,
 	Proxied:  true,
 	Settings: []Setting{
-		{Name: "alpha", Symbol: "α", Default: 32.0, Min: 1e-3, Max: 256, Doc: "scale of the similarities: how sharply the hardest rows of a proxy count"},
-		{Name: "margin", Symbol: "δ", Default: 0.1, Min: 0, Max: 1, Doc: "how much similar is similar enough, and how little dissimilar"},
-		{Name: "init", Default: "normal", Choices: append([]string{"kaiming"}, proxyDraws...), Doc: proxyDrawsDoc + "; kaiming: N(0, 2/C), the official code"},
+		{Name: "alpha", Symbol: "α", Default: 32.0, Min: 1e-3, Max: 256,
+			Doc: "scale of the similarities: how sharply the hardest rows of a proxy count"},
+		{Name: "margin", Symbol: "δ", Default: 0.1, Min: 0, Max: 1,
+			Doc: "positives are wanted above δ, negatives below -δ"},
+		{Name: "init", Default: "normal", Choices: append([]string{"kaiming"}, proxyDraws...),
+			Doc: proxyDrawsDoc + "; kaiming: N(0, 2/C), the official code"},
 	},
 	New: func(v Values, env Env) (Loss, error) {
-		fn := &proxyAnchor{alpha: v.Number("alpha"), delta: v.Number("margin"), classes: env.Classes, present: make([]int, env.Classes)}
+		fn := &proxyAnchor{alpha: v.Number("alpha"), delta: v.Number("margin"), classes: env.Classes,
+			present: make([]int, env.Classes)}
 		loss := newProxied("proxy_anchor", fn, env, 1)
 		loss.columns = true
 		drawProxies(loss.p, v.Word("init"), env.Init)
@@ -66,7 +71,7 @@ func (l *proxyAnchor) eval(dS, S []float64, p *pairs) (sum, terms float64) {
 	return sum, p.plain()
 }
 
-// gather adds up the columns of e, and gives every row's own class its own exponential.
+// gather adds up the columns of e, and gives every row its exponential for its own class.
 func (l *proxyAnchor) gather(e, S []float64, p *pairs) {
 	r := len(p.cols)
 	l.pull, l.push = grow(l.pull, r), grow(l.push, r)
@@ -89,7 +94,7 @@ func (l *proxyAnchor) gather(e, S []float64, p *pairs) {
 	}
 }
 
-// spread turns the exponentials into derivatives; pull and push hold what they are multiplied with.
+// spread turns the exponentials into derivatives; pull and push hold their factors.
 func (l *proxyAnchor) spread(e []float64, p *pairs) {
 	r := len(p.cols)
 	push := l.push

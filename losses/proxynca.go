@@ -7,17 +7,17 @@ import "math"
 //	pml       L = 1/n Σ_i -log( e^{-σ D_iy} / Σ_c e^{-σ D_ic} )
 //	original  L = 1/n Σ_i -log( e^{-σ D_iy} / Σ_{c≠y} e^{-σ D_ic} )
 //
-// with y = y_i and D_ic = ‖z_i - p_c/‖p_c‖‖² = 2 - 2 s_ic, so that a softmax of 2σ s is all there is to
-// compute. Setting: σ > 0. Defined for any batch; a class that is absent is still pushed away. One class
-// alone: 0 in both forms (original: there is nothing to be nearer than). original can be negative: it has no
-// lower bound but -4σ. Time O(n·C·d), memory O(n·C).
+// with y = y_i and D_ic = ‖z_i - p_c/‖p_c‖‖² = 2 - 2 s_ic, so only a softmax of 2σ s has to be computed.
+// Setting: σ > 0. Defined for any batch; absent classes are still pushed away. A single class gives 0 in both
+// forms (original: there is no other proxy). original can be negative; its lower bound is -4σ. Time O(n·C·d),
+// memory O(n·C).
 // Source: Movshovitz-Attias et al., "No fuss distance metric learning using proxies", ICCV 2017 (form
 // original); the form with the own proxy in the denominator is that of pytorch-metric-learning, which PRISM
 // (001) runs as a baseline with σ = 3. METHODS 5.1.
 type proxyNCA struct {
 	original bool
 	scale    float64   // 2σ
-	row      []float64 // where no derivative is asked for
+	row      []float64 // used when no derivative is wanted
 }
 
 var proxyNCAEntry = Entry{
@@ -30,8 +30,10 @@ var proxyNCAEntry = Entry{
 	Params:   true,
 	Proxied:  true,
 	Settings: []Setting{
-		{Name: "form", Default: "pml", Choices: []string{"pml", "original"}, Doc: "the sum runs over all classes, or over all others"},
-		{Name: "scale", Symbol: "σ", Default: 3.0, Min: 1e-3, Max: 1e4, Doc: "scale of the squared distances: how sharply the nearest proxies count"},
+		{Name: "form", Default: "pml", Choices: []string{"pml", "original"},
+			Doc: "the sum runs over all classes, or over all others"},
+		{Name: "scale", Symbol: "σ", Default: 3.0, Min: 1e-3, Max: 1e4,
+			Doc: "scale of the squared distances: how sharply the nearest proxies count"},
 		{Name: "init", Default: "normal", Choices: proxyDraws, Doc: proxyDrawsDoc},
 	},
 	New: func(v Values, env Env) (Loss, error) {
@@ -63,7 +65,7 @@ func (l *proxyNCA) eval(dS, S []float64, p *pairs) (sum, terms float64) {
 	return sum, float64(len(p.rows))
 }
 
-// others returns the loss of one row with its own class left out of the sum; d becomes the derivative.
+// others returns the loss of one row, leaving its own class out of the sum; d becomes the derivative.
 func (l *proxyNCA) others(d, s []float64, y int) float64 {
 	top := max(largest(s[:y]), largest(s[y+1:]))
 	shift := -l.scale * top

@@ -5,39 +5,40 @@ import (
 	"slices"
 )
 
-// quadruplet wants positives nearer than the negatives of their anchor, by m₁, and nearer than any two images of
-// two other classes, by m₂.
+// quadruplet wants positives nearer than the negatives of their anchor, by m₁, and nearer than any two images
+// of two other classes, by m₂.
 //
 //	L = mean_{(a,p,n)} [g_ap - g_an + m₁]₊ + mean_{(a,p,n₁,n₂)} [g_ap - g_{n₁n₂} + m₂]₊
 //
-// g = ‖z_i - z_j‖², or ‖z_i - z_j‖ unless squared; p ∈ P(a), n ∈ N(a), y_{n₁} ≠ y_a, y_{n₂} ∉ {y_a, y_{n₁}}. Every
-// triplet and every quadruplet counts. Settings: m₁, m₂ ∈ [0, 4]. Without a triplet the first mean is 0, with fewer
-// than three classes the second. The derivative of the distance at 0 is 0.
+// g = ‖z_i - z_j‖², or ‖z_i - z_j‖ unless squared; p ∈ P(a), n ∈ N(a), y_{n₁} ≠ y_a, y_{n₂} ∉ {y_a, y_{n₁}}.
+// Every triplet and every quadruplet counts. Settings: m₁, m₂ ∈ [0, 4]. Without a triplet the first mean is 0;
+// with fewer than three classes the second is 0. The derivative of the distance at 0 is 0.
 //
-// No list of triplets or quadruplets is made. Each anchor's thresholds x = g_ap + m₁ are sorted; every negative
-// is placed between two of them, and running counts and sums then give every threshold its negatives and every
-// negative its thresholds. The second mean does the same once for all: the thresholds x = g_ap + m₂ of all positive
-// pairs, all negative pairs placed among them, less, for a pair of class c, the negative pairs that touch c
-// (which are placed among the thresholds of their two classes alone). Placing is O(1) where distances are
-// spread out: time O(n²·d) for the products and O(n² + M log M) for M positive pairs, memory O(n² + M).
-// Placing takes most of it, as a pair is placed four times: some 25 ns a pair of rows at n = 256, 30 with roots, where
-// the products of 512 dimensions take 8: 3.4 times as long as its products alone, 3.7 with roots, and 5.5 at n = 1024.
-// Differs from the print: g is the distance of the embedding, not a learnt metric on top of it; all triplets and
-// quadruplets in place of mined ones; no normalisation of the terms but the two means.
-// Source: Chen et al., "Beyond triplet loss: a deep quadruplet network for person re-identification", CVPR 2017,
-// section 3; m₁ = 1, m₂ = 0.5 with squares (METHODS 4.5, from memory); future work of 000.
+// Triplets and quadruplets are not listed. The thresholds x = g_ap + m₁ of an anchor are sorted and every
+// negative is placed between two of them; running counts and sums then give every threshold its negatives and
+// every negative its thresholds. The second mean does the same for all anchors at once: all negative pairs are
+// placed among the thresholds x = g_ap + m₂ of all positive pairs. For a positive pair of class c, the negative
+// pairs that touch c are subtracted; they are placed separately among the thresholds of their two classes.
+// Placing is O(1) for evenly spread distances: time O(n²·d) for the products and O(n² + M log M) for M positive
+// pairs, memory O(n² + M). Placing takes most of the time, because a pair is placed four times: about 25 ns per
+// pair of rows at n = 256, 30 with roots, where the products of 512 dimensions take 8. In all the loss takes
+// 3.4 times as long as its products, 3.7 with roots, and 5.5 at n = 1024.
+// Differs from the print: g is the distance of the embedding, not a learnt metric on top of it; all triplets
+// and quadruplets are used instead of mined ones; the only normalisation of the terms is the two means.
+// Source: Chen et al., "Beyond triplet loss: a deep quadruplet network for person re-identification", CVPR
+// 2017, section 3; m₁ = 1, m₂ = 0.5 with squares (METHODS 4.5, from memory); future work of 000.
 type quadruplet struct {
 	distance distance
 	m1, m2   float64
 
 	classes      []class
 	order        []int32 // rows, class by class
-	of           []int32 // the class of every row, as an index of classes
+	of           []int32 // index in classes of every row's class
 	delta, slope []float64
 	below        ladder     // of one anchor, then of all positive pairs
 	near         []negative // between the steps of below
 	ends         []int32
-	couples      []couple // positive pairs, class by class, in rising distance
+	couples      []couple // positive pairs, class by class, sorted by distance
 	x            []float64
 	sorted       []float64
 	touching     []negative // between the steps of every class: a class with m couples has m+1
@@ -46,13 +47,14 @@ type quadruplet struct {
 // class is one label of the batch.
 type class struct {
 	label, size int
-	from        int // its rows in order
+	from        int // its first row in order
 	first, last int // its positive pairs in couples
-	gaps        int // its places in touching
+	gaps        int // its first place in touching
 	steps       ladder
 }
 
-// negative sums up negatives that lie between the same two thresholds: how many, and their distances.
+// negative sums up the negatives between two neighbouring thresholds: their number and the sum of their
+// distances.
 type negative struct{ count, sum float64 }
 
 // couple is a positive pair.
@@ -70,8 +72,10 @@ var quadrupletEntry = Entry{
 	Against:  Batch,
 	Settings: []Setting{
 		{Name: "squared", Default: true, Doc: "g is the squared distance (false: the distance)"},
-		{Name: "margin1", Symbol: "m₁", Default: 1.0, Min: 0, Max: 4, Doc: "to the negatives of the anchor (0.2 where g is not squared)"},
-		{Name: "margin2", Symbol: "m₂", Default: 0.5, Min: 0, Max: 4, Doc: "to pairs of two other classes (0.2 where g is not squared)"},
+		{Name: "margin1", Symbol: "m₁", Default: 1.0, Min: 0, Max: 4,
+			Doc: "to the negatives of the anchor (0.2 where g is not squared)"},
+		{Name: "margin2", Symbol: "m₂", Default: 0.5, Min: 0, Max: 4,
+			Doc: "to pairs of two other classes (0.2 where g is not squared)"},
 	},
 	New: func(v Values, env Env) (Loss, error) {
 		fn := &quadruplet{distance: l2, m1: v.Number("margin1"), m2: v.Number("margin2")}
@@ -116,14 +120,14 @@ func (l *quadruplet) sortRows(labels []int) {
 		if y := labels[i]; k == 0 || l.classes[len(l.classes)-1].label != y {
 			l.classes = slices.Grow(l.classes, 1)[:len(l.classes)+1]
 			c := &l.classes[len(l.classes)-1]
-			*c = class{label: y, from: k, steps: ladder{starts: c.steps.starts}} // keeps the memory of an earlier step
+			*c = class{label: y, from: k, steps: ladder{starts: c.steps.starts}} // keeps memory from an earlier step
 		}
 		l.classes[len(l.classes)-1].size++
 		l.of[i] = int32(len(l.classes) - 1)
 	}
 }
 
-// gather lists the positive pairs, and counts the triplets.
+// gather lists the positive pairs and returns the number of triplets.
 func (l *quadruplet) gather(S []float64, p *pairs) (triplets float64) {
 	n := len(p.rows)
 	l.couples = l.couples[:0]
@@ -146,7 +150,8 @@ func (l *quadruplet) gather(S []float64, p *pairs) (triplets float64) {
 	return triplets
 }
 
-// quadruplets counts them: unordered positive pairs with unordered negative pairs that touch no member of theirs.
+// quadruplets returns the number of quadruplets: for every unordered positive pair, the unordered negative pairs
+// without a row of its class.
 func (l *quadruplet) quadruplets() (count float64) {
 	n := float64(len(l.order))
 	all := n * n
@@ -209,7 +214,7 @@ func (l *quadruplet) triplets(dS, S []float64, p *pairs, share float64) (sum flo
 	return sum * share
 }
 
-// pairsOfOthers returns the second mean; share is 1/quadruplets. Unordered pairs stand above the diagonal.
+// pairsOfOthers returns the second mean; share is 1/quadruplets. Unordered pairs are above the diagonal.
 func (l *quadruplet) pairsOfOthers(dS, S []float64, share float64) float64 {
 	n := len(l.order)
 	l.raise()
@@ -241,8 +246,7 @@ func (g *negative) add(v float64) {
 	g.sum += v
 }
 
-// raise builds the ladders of all positive pairs and of those of every class, and empties the places between
-// their steps.
+// raise builds the ladder of all positive pairs and one per class, and clears the places between their steps.
 func (l *quadruplet) raise() {
 	l.x = grow(l.x, len(l.couples))
 	gaps := 0
@@ -265,7 +269,8 @@ func (l *quadruplet) raise() {
 	clear(l.touching)
 }
 
-// drop gives every positive pair the negative pairs nearer than its threshold, less those that touch its class.
+// drop gives every positive pair the negative pairs nearer than its threshold, except those that touch its
+// class.
 func (l *quadruplet) drop(dS []float64, share float64) (sum float64) {
 	n := len(l.order)
 	for k := range l.sorted {
@@ -282,7 +287,7 @@ func (l *quadruplet) drop(dS []float64, share float64) (sum float64) {
 			all := l.near[l.below.upTo(l.x[u])-1]
 			count := all.count - touch.count
 			if count == 0 {
-				continue // and no rounding error of two equal sums
+				continue // also avoids the rounding error of two equal sums
 			}
 			sum += count*l.x[u] - (all.sum - touch.sum)
 			if dS == nil {

@@ -2,22 +2,23 @@ package losses
 
 import "math"
 
-// rdml bounds the hinge of every triplet, so that one with a wrong label cannot pull without end.
+// rdml bounds the hinge of every triplet, so that the pull of a triplet with a wrong label is limited.
 //
 //	L = R over all (a, p, n) of  (1 - e^{-ηh}) / (1 - e^{-η}),    h = [m + D_ap - D_an]₊
 //
-// D is a distance of unit vectors, squared in the paper (h ≤ 5 there); p ∈ P(a), n ∈ N(a). ∂l/∂h =
-// η e^{-ηh} / (1 - e^{-η}): a triplet weighs less the more it is violated. η → 0: the hinge itself. R is the mean
-// over all triplets, those of 0 included; avg_nonzero and sum as for the triplet loss. No triplet: 0.
+// D is a distance of unit vectors, squared in the paper (h ≤ 5 there); p ∈ P(a), n ∈ N(a).
+// ∂l/∂h = η e^{-ηh} / (1 - e^{-η}): a triplet weighs less the more it is violated. η → 0: the hinge itself. R is
+// the mean over all triplets, including those with h = 0; avg_nonzero and sum are as for the triplet loss. No
+// triplet: 0.
 // Settings: η > 0, margin m ∈ [0, 4], distance D (l2sq), reduction R.
 //
-// With c = m + D_ap and the positives in rising distance, those with c > D_an are the last ones, and
-// 1 - e^{-ηh} = -(X + Q·Y) for X = e^{-ηc} - 1, Q = e^{-ηc}, Y = e^{ηD_an} - 1: tails of X and Q give the sum over
-// the positives, and at the smallest η no more than four digits are lost. Time O(r log |P|) and one exp a column for
-// each anchor, after the products O(n·r·d). Memory O(n·r).
+// With c = m + D_ap and the positives sorted by distance, those with c > D_an come last, and
+// 1 - e^{-ηh} = -(X + Q·Y) for X = e^{-ηc} - 1, Q = e^{-ηc}, Y = e^{ηD_an} - 1: tails of X and Q give the sum
+// over the positives, and at the smallest η at most four digits are lost.
+// Time O(r log |P|) and one exp per column for each anchor, after the products O(n·r·d). Memory O(n·r).
 // Source: Al-Obaidi et al., "Robust metric learning based on the rescaled hinge loss", IJMLC 2020, as used in
-// BSPML (002), η ∈ {0.5, 1, 2, 3, 4} there; METHODS 4.4. Differs from the print: a deep loss on all triplets of the
-// batch, not a Mahalanobis metric fitted by half-quadratic steps (002-11).
+// BSPML (002), η ∈ {0.5, 1, 2, 3, 4} there; METHODS 4.4. Differs from the print: a deep loss on all triplets of
+// the batch, not a Mahalanobis metric fitted by half-quadratic steps (002-11).
 type rdml struct {
 	distance    distance
 	eta, margin float64
@@ -38,13 +39,15 @@ var rdmlEntry = Entry{
 	Formula:  "R_{(a,p,n)} (1 - e^{-ηh}) / (1 - e^{-η}),  h = [m + D_ap - D_an]₊",
 	Against:  Both,
 	Settings: []Setting{
-		{Name: "eta", Symbol: "η", Default: 1.0, Min: 1e-4, Max: 100, Doc: "how soon a violated triplet is let go; towards 0 the hinge"},
+		{Name: "eta", Symbol: "η", Default: 1.0, Min: 1e-4, Max: 100,
+			Doc: "how soon a violated triplet loses weight; towards 0: the hinge"},
 		{Name: "margin", Symbol: "m", Default: 1.0, Min: 0, Max: 4, Doc: "by how much the negative must be farther"},
 		{Name: "distance", Symbol: "D", Default: "l2sq", Choices: distances, Doc: distancesDoc},
 		overTerms("triplets"),
 	},
 	New: func(v Values, env Env) (Loss, error) {
-		fn := &rdml{distance: asDistance(v.Word("distance")), eta: v.Number("eta"), margin: v.Number("margin"), reduce: asReduction(v.Word("reduction"))}
+		fn := &rdml{distance: asDistance(v.Word("distance")), eta: v.Number("eta"), margin: v.Number("margin"),
+			reduce: asReduction(v.Word("reduction"))}
 		return &similarity{chain{fn: fn, exact: true}}, nil
 	},
 }
@@ -65,7 +68,7 @@ func (l *rdml) eval(dS, S []float64, p *pairs) (sum, terms float64) {
 	return t.sum, t.divisor(l.reduce, p)
 }
 
-// tails sums X and Q from the far end; a step is a slope of the positives.
+// tails computes the tails of X and Q; it also clears the slopes' steps.
 func (l *rdml) tails(reach []float64) {
 	n := len(reach)
 	l.x, l.q, l.steps = grow(l.x, n+1), grow(l.q, n+1), grow(l.steps, n+1)

@@ -2,9 +2,9 @@ package losses
 
 import "math"
 
-// rivals takes the row of anchor i apart for losses of exponentials: dst gets the similarities of N(i) and -Inf
-// everywhere else, so that exp of it needs no question about labels; top is their maximum, -Inf where N(i) is
-// empty. P(i) is appended to positives.
+// rivals prepares the row of anchor i for losses of exponentials: dst gets the similarities of N(i) and -Inf
+// everywhere else, so that exp needs no test of labels; top is their maximum, or -Inf if N(i) is empty. P(i) is
+// appended to positives.
 func (p *pairs) rivals(dst []float64, positives []int32, s []float64, i int) (_ []int32, top float64) {
 	top = math.Inf(-1)
 	y, cols := p.rows[i], p.cols[:len(s)]

@@ -2,27 +2,29 @@ package losses
 
 import "math"
 
-// RowWise is a loss that is made of terms of single rows:
+// RowWise is a loss that is a mean of one term per row:
 //
 //	L = 1/n Σ_i ℓ_i
 //
-// ℓ_i is what the loss adds up for row i as an anchor — its pairs or triplets, its distances to proxies, its
-// cross entropy — times n over the number that the whole sum is divided by. Pairs count where the row is the anchor:
-// in a batch that is compared with itself a pair of rows is in the terms of both. What a loss adds that belongs to no
-// row (a regulariser of proxies) is in no term. A row that is compared with no other of its label has no term, as
-// nothing was asked of its label: NaN.
+// ℓ_i is the sum for row i as an anchor (its pairs or triplets, its distances to proxies, its cross entropy),
+// times n over the divisor of the whole loss. A pair counts for the row that is its anchor: in a batch compared
+// with itself, a pair of rows is in the terms of both. Parts of a loss that belong to no row (a regulariser of
+// proxies) are in no term. A row without another of its label to compare with has the term NaN, because the
+// loss says nothing about its label.
 //
-// Terms cost no second evaluation: the chain adds up its rows one by one instead of block by block.
+// Terms need no second evaluation: the chain adds up its rows one by one instead of block by block.
 type RowWise interface {
 	Loss
-	// NoteTerms makes every Eval from now on note the terms, and reports whether the loss has any: one whose settings
-	// make it a function of the batch as a whole does not.
+	// NoteTerms makes every later Eval record the terms. It reports whether the loss has terms: some settings
+	// make a loss a function of the batch as a whole.
 	NoteTerms() bool
-	// Terms are those of the last Eval, valid until the next; nil where it had nothing to compare.
+	// Terms returns the terms of the last Eval, valid until the next. It is nil if there was nothing to
+	// compare.
 	Terms() []float64
 }
 
-// undivided is a simLoss that is one number of all rows, though its gradient is computed by blocks of rows.
+// undivided is a simLoss that is a single number over all rows, though its gradient is computed by blocks of
+// rows.
 type undivided interface{ undivided() }
 
 func (*circleGlobal) undivided() {}
@@ -37,7 +39,7 @@ func (c *chain) NoteTerms() bool {
 // Terms implements [RowWise].
 func (c *chain) Terms() []float64 { return c.noted }
 
-// divide turns the sums of the rows into terms; divisor is the loss's.
+// divide turns the sums of the rows into terms; divisor is that of the loss.
 func (c *chain) divide(divisor float64) {
 	if !c.noting {
 		return
@@ -51,7 +53,7 @@ func (c *chain) divide(divisor float64) {
 	}
 }
 
-// silence takes the terms from the anchors without a positive.
+// silence sets the terms of anchors without a positive to NaN.
 func (c *chain) silence(p *pairs) {
 	for i := range c.noted {
 		if !p.hasPositive(i) {
@@ -60,7 +62,7 @@ func (c *chain) silence(p *pairs) {
 	}
 }
 
-// hasPositive reports whether P(i) has a member.
+// hasPositive reports whether P(i) is not empty.
 func (p *pairs) hasPositive(i int) bool {
 	for j := range p.cols {
 		if p.positive(i, j) {

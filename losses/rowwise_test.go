@@ -9,10 +9,11 @@ import (
 	"winnow/features"
 )
 
-// jointLosses are the losses of the catalog that say, as they are set by default, that they have no terms of rows.
+// jointLosses are the losses of the catalog that report, with default settings, that they have no terms of
+// rows.
 var jointLosses = []string{"adapted_triplet", "n_pair", "proxy_anchor", "quadruplet", "snr_contrastive"}
 
-// noting returns a loss that notes its terms, or nil.
+// noting returns a loss that records its terms, or nil.
 func noting(l Loss) RowWise {
 	if r, ok := l.(RowWise); ok && r.NoteTerms() {
 		return r
@@ -30,7 +31,8 @@ func TestWhichLossesHaveTerms(t *testing.T) {
 	for _, s := range []struct {
 		name     string
 		settings map[string]any
-	}{{"circle", map[string]any{"form": "global"}}, {"triplet", map[string]any{"swap": true}}, {"multi_similarity", map[string]any{"match": 3.0}}} {
+	}{{"circle", map[string]any{"form": "global"}}, {"triplet", map[string]any{"swap": true}},
+		{"multi_similarity", map[string]any{"match": 3.0}}} {
 		e, err := Find(s.name)
 		if err != nil {
 			t.Fatal(err)
@@ -41,8 +43,8 @@ func TestWhichLossesHaveTerms(t *testing.T) {
 	}
 }
 
-// checkTerms looks at what holds of any loss that notes: the value and the gradient are those of the loss that does
-// not, and the terms' mean is the value. off is what the loss adds that is in no term.
+// checkTerms checks that value and gradient equal those of a loss that does not record terms, and that the mean
+// of the terms is the value. off is the part of the loss that is in no term.
 func checkTerms(plain Loss, noted RowWise, in exactInput) error {
 	want, wantGrad := public(plain, in)
 	got, grad := public(noted, in)
@@ -90,9 +92,10 @@ func TestTermsAddUp(t *testing.T) {
 	}
 }
 
-// Of a loss whose sum is divided by the number of rows a term is what the row alone costs.
+// If the sum of a loss is divided by the number of rows, a term is the value of the row alone.
 func TestTermOfARowAlone(t *testing.T) {
-	for _, name := range []string{"multi_similarity", "supcon", "contrastive", "proxy_nca", "soft_triple", "norm_softmax", "cross_entropy"} {
+	for _, name := range []string{"multi_similarity", "supcon", "contrastive", "proxy_nca", "soft_triple",
+		"norm_softmax", "cross_entropy"} {
 		e, err := Find(name)
 		if err != nil {
 			t.Fatal(err)
@@ -113,7 +116,8 @@ func TestTermOfARowAlone(t *testing.T) {
 	}
 }
 
-// A row without another of its label, other than itself and its copies, has no term; every class loss has one.
+// A row without another of its label, apart from itself and its copies, has no term, except in class losses,
+// where every row has one.
 func TestTermsOfLonelyRows(t *testing.T) {
 	in := conformInput(3, 40)
 	in.labels[11], in.labels[12] = conformClasses-1, conformClasses-1
@@ -142,7 +146,7 @@ func TestTermsOfLonelyRows(t *testing.T) {
 	}
 }
 
-// misplacedTerms is a loss one of whose terms is off.
+// misplacedTerms is a loss with one wrong term.
 type misplacedTerms struct{ RowWise }
 
 func (l misplacedTerms) Terms() []float64 {

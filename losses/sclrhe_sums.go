@@ -2,7 +2,7 @@ package losses
 
 import "math"
 
-// raise computes the powers of one row of similarities.
+// raise computes the powers of e for one row of similarities.
 func (l *sclRHE) raise(s []float64) {
 	expSlice(l.e, s, l.inverse, 0)
 	power(l.f, l.e, s, l.tiltNeg, l.inverse)
@@ -36,14 +36,14 @@ func power(dst, e, s []float64, b, inverse float64) {
 	}
 }
 
-// tilted are the sums over P(i) or N(i) of which iw is made: Σ e^{(1+b)v} and Σ e^{bv} for both tilts.
+// tilted holds the sums over P(i) or N(i) that make up iw: Σ e^{(1+b)v} and Σ e^{bv} for both tilts.
 type tilted struct{ count, eh, h, ef, f float64 }
 
 func (l *sclRHE) collect(i int, p *pairs) (pos, neg tilted) {
 	y, cols := p.rows[i], p.cols
 	e, h, f := l.e[:len(cols)], l.h[:len(cols)], l.f[:len(cols)]
 	var count int
-	var sumEH, sumH, sumEF, sumF float64 // in registers: the negatives are many
+	var sumEH, sumH, sumEF, sumF float64 // in registers, because there are many negatives
 	for j, c := range cols {
 		if c != y {
 			count++
@@ -62,8 +62,8 @@ func (l *sclRHE) collect(i int, p *pairs) (pos, neg tilted) {
 	return pos, tilted{float64(count), sumEH, sumH, sumEF, sumF}
 }
 
-// pull returns how a similarity of one group moves l_i: ∂l_i/∂s_j = h_j (k₀ e_j + k₁) + f_j (k₂ e_j + k₃), from
-// ∂iw(v, b)/∂v_j = e^{bv_j} [(1+b) e^{v_j} - b·iw] / Σ e^{bv}.
+// pull returns the coefficients k of the derivatives for one group: ∂l_i/∂s_j = h_j (k₀ e_j + k₁) + f_j (k₂
+// e_j + k₃), from ∂iw(v, b)/∂v_j = e^{bv_j} [(1+b) e^{v_j} - b·iw] / Σ e^{bv}.
 func (l *sclRHE) pull(g *tilted, byTilt, byTiltNeg float64) [4]float64 {
 	u, w := byTilt*l.inverse/g.h, byTiltNeg*l.inverse/g.f
 	return [4]float64{

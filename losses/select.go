@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// selection says which triplets of an anchor a loss works on: what the field calls a miner. For a positive at
-// distance δ_ap, the negatives n in question are those of a window:
+// selection says which triplets of an anchor a loss uses; elsewhere it is called a miner. For a positive at
+// distance δ_ap, the eligible negatives n are those in a window:
 //
 //	all             every n
 //	violating       δ_an - δ_ap ≤ g            the margin miner's sets; violating is its "all",
@@ -14,12 +14,12 @@ import (
 //	semihard_all    0 < δ_an - δ_ap ≤ g
 //	easy            δ_an - δ_ap > g
 //	semihard        0 ≤ δ_an - δ_ap < g        one n, uniform
-//	random_semihard δ_an - δ_ap < g            one n, uniform: hard ones too, as the formula has it
+//	random_semihard δ_an - δ_ap < g            one n, uniform: includes hard ones, as in the formula
 //	fixed_semihard  0 < δ_an - δ_ap            the nearest n (ties: the first); it may be beyond the margin
 //
-// The first five take all n of the window, the others one for every positive, or none where the window is empty.
-// batch_hard has no window: the farthest positive with the nearest negative (ties: the first).
-// A choice carries no gradient. p ranges over P(a), n over N(a); against a bank over its members.
+// The first five take all n of the window. The others take one for every positive, or none if the window is
+// empty. batch_hard has no window: it takes the farthest positive with the nearest negative (ties: the first).
+// The selection has no gradient. p ranges over P(a) and n over N(a), against a bank over its members.
 // Source: METHODS 6.2 to 6.4. semihard: Eq. 7 of Yu et al. (003), after Schroff et al., "FaceNet", CVPR 2015;
 // random and fixed: Eq. 28 and 29 of Le & Odobez (000); batch_hard: Hermans et al., "In defense of the triplet
 // loss", 2017; the sets are the TripletMarginMiner of pytorch-metric-learning.
@@ -28,7 +28,7 @@ type selection struct {
 	gap  float64 // g
 }
 
-// take is which triplets.
+// take is a kind of selection.
 type take uint8
 
 const (
@@ -43,12 +43,13 @@ const (
 	takeEasy
 )
 
-// selections are their words.
-var selections = []string{"semihard", "random_semihard", "fixed_semihard", "batch_hard", "all", "violating", "hard", "semihard_all", "easy"}
+// selections are the names of the kinds of selection.
+var selections = []string{"semihard", "random_semihard", "fixed_semihard", "batch_hard", "all", "violating", "hard",
+	"semihard_all", "easy"}
 
 func asTake(word string) take { return take(slices.Index(selections, word)) }
 
-// selectionDocs say what each of them takes.
+// selectionDocs describes each of them.
 var selectionDocs = []string{
 	"with every positive one negative drawn from δ_ap ≤ δ_an < δ_ap + g",
 	"with every positive one negative drawn from δ_an < δ_ap + g, the hard ones too",
@@ -67,7 +68,7 @@ func (s selection) every() bool { return s.take >= takeAll }
 // draws reports whether one negative of a window is drawn.
 func (s selection) draws() bool { return s.take <= takeRandom }
 
-// window returns the bounds low ≤ δ_an < high for a positive at distance ap; both grow with ap.
+// window returns the bounds low ≤ δ_an < high for a positive at distance ap; both are increasing in ap.
 func (s selection) window(ap float64) (low, high float64) {
 	low, high = math.Inf(-1), math.Inf(1)
 	switch s.take {
@@ -89,19 +90,19 @@ func (s selection) window(ap float64) (low, high float64) {
 	return low, high
 }
 
-// above returns the next number: d ≤ x where d < above(x).
+// above returns the next larger number, so that d ≤ x is the same as d < above(x).
 func above(x float64) float64 { return math.Nextafter(x, math.Inf(1)) }
 
-// positives are P(i) of one anchor in rising distance, each with the window of its negatives and its reach
-// c = δ_ap + m. Seen from a negative at distance δ, the positives whose window holds it are a stretch of them,
-// and so are those with c > δ, whose triplet with it has a hinge above 0: two searches instead of |P| terms.
+// positives are P(i) of one anchor sorted by distance, each with the window of its negatives and its reach
+// c = δ_ap + m. For a negative at distance δ, the positives whose window contains it are contiguous, and so are
+// those with c > δ, whose triplet with it has a hinge above 0: two searches replace |P| terms.
 type positives struct {
 	band
 	low, high, reach []float64
-	whole            bool // every window holds everything
+	whole            bool // every window contains every negative
 }
 
-// rank takes over P(i) and counts it.
+// rank loads and sorts P(i), and returns their number.
 func (q *positives) rank(delta []float64, i int, p *pairs, s selection, margin float64) int {
 	q.sortPositives(delta, i, p)
 	n := len(q.order)
@@ -116,7 +117,7 @@ func (q *positives) rank(delta []float64, i int, p *pairs, s selection, margin f
 	return n
 }
 
-// choosing returns the stretch of positives whose window holds a negative at distance an.
+// choosing returns the range of positives whose window contains a negative at distance an.
 func (q *positives) choosing(an float64) (from, to int) {
 	if q.whole {
 		return 0, len(q.order)
@@ -124,7 +125,7 @@ func (q *positives) choosing(an float64) (from, to int) {
 	return upTo(q.high, an), upTo(q.low, an)
 }
 
-// upTo counts the numbers of a rising row that are at most d.
+// upTo returns how many numbers of a sorted row are at most d.
 func upTo(row []float64, d float64) int {
 	n := 0
 	for len(row) > 0 {

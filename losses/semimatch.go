@@ -8,18 +8,18 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// matching compares means of what triplets were chosen from with means of what they should stand for: those of
-// [adaptedTriplet]. Class means are weighted by how often a row was chosen.
+// matching computes the terms of [adaptedTriplet] that compare the means of selected rows with the means they
+// should match. Class means are weighted by how often a row was selected.
 //
 //	L_match = Σ_y ‖Φ_y^S - Φ_y‖²            L_semi = ‖r‖², r = Σ_y θ_y Φ_y^S - u
 //	θ_{1…} = (AᵀA + ridge)⁻¹ Aᵀ (u - Φ_0)   θ_0 = 1 - Σ θ   A = [Φ_1 - Φ_0, Φ_2 - Φ_0, …]
 //
-// over the classes 0, 1, … that were chosen from, in the order of their labels; θ are their shares among the
-// unlabelled rows, as far as their mean u tells. printed has u in place of u - Φ_0, which is Eq. 19 as it stands
-// and is not the minimiser. Nothing keeps θ ≥ 0 (simplex: the nearest shares, Euclidean). One class: θ = 1. Where AᵀA is
-// singular (equal means, or as many classes as dimensions) 1e-6 of its mean diagonal is added. With Y - 1 ≥ D
-// classes in D dimensions any u is met: r is 0 and the term says nothing. θ is a constant in the gradient, which is
-// exact for the free minimiser:
+// over the classes 0, 1, … with selected rows, in the order of their labels. θ estimates their shares among the
+// unlabelled rows from the mean u. printed has u in place of u - Φ_0, which is Eq. 19 as printed and is not the
+// minimiser. θ may be negative, unless simplex projects it to the nearest shares (Euclidean). One class: θ = 1.
+// If AᵀA is singular (equal means, or as many classes as dimensions), 1e-6 of its mean diagonal is added. With
+// Y - 1 ≥ D classes in D dimensions every u can be matched: r is 0 and the term has no effect. θ is a constant
+// in the gradient, which is exact for the unconstrained minimiser:
 //
 //	∂L_semi/∂Φ_y = 2 θ_y r,   ∂L_semi/∂u = -2 r
 //
@@ -40,10 +40,10 @@ type matching struct {
 	sorting []float64
 }
 
-// chosenClass is a class that was chosen from: its rows are order[from:to].
+// chosenClass is a class with selected rows: its rows are order[from:to].
 type chosenClass struct{ from, to int }
 
-// rowsOf is a matrix of either precision; without data it stands for none.
+// rowsOf is a matrix of either precision; without data it means no matrix.
 type rowsOf[T float32 | float64] struct {
 	data         []T
 	stride, cols int
@@ -51,7 +51,8 @@ type rowsOf[T float32 | float64] struct {
 
 func (m rowsOf[T]) row(i int) []T { return m.data[i*m.stride : i*m.stride+m.cols] }
 
-// group sorts the labelled rows by class and weighs them: weight[k] is n_i/Σn of row order[k]. count goes with rows.
+// group sorts the labelled rows by class and computes their weights: weight[k] is n_i/Σn of row order[k]. count
+// is parallel to rows.
 func (m *matching) group(rows, labels []int, count []float64, d int) {
 	n := len(rows)
 	m.order, m.weight, m.chosen = grow(m.order, n), grow(m.weight, n), m.chosen[:0]
@@ -78,7 +79,7 @@ func (m *matching) group(rows, labels []int, count []float64, d int) {
 	}
 }
 
-// matchClasses is weight·L_match, whose gradient it adds to grad.
+// matchClasses returns weight·L_match and adds its gradient to grad.
 func matchClasses[T float32 | float64](m *matching, z, grad rowsOf[T], weight float64) (sum float64) {
 	for _, c := range m.chosen {
 		clear(m.shift)
@@ -94,7 +95,7 @@ func matchClasses[T float32 | float64](m *matching, z, grad rowsOf[T], weight fl
 	return weight * sum
 }
 
-// matchUnlabelled is weight·L_semi against the mean of the rows others, whose gradient it adds to grad.
+// matchUnlabelled returns weight·L_semi for the mean of the rows others, and adds its gradient to grad.
 func matchUnlabelled[T float32 | float64](m *matching, z, grad rowsOf[T], others []int, weight float64) float64 {
 	if len(others) == 0 || len(m.chosen) == 0 {
 		return 0
@@ -133,7 +134,7 @@ func matchUnlabelled[T float32 | float64](m *matching, z, grad rowsOf[T], others
 	return weight * floats.Dot(r, r)
 }
 
-// solve fills theta.
+// solve computes theta.
 func (m *matching) solve(d int) {
 	n := len(m.chosen) - 1
 	m.theta = grow(m.theta, n+1)
@@ -155,7 +156,7 @@ func (m *matching) solve(d int) {
 			row := m.a[y*d : (y+1)*d]
 			mean += floats.Dot(row, row) / float64(n)
 		}
-		// A mean of 0 are equal means: any θ is as good.
+		// If the mean is 0 all class means are equal, and every θ is as good.
 		m.squares(d, n, m.ridge+max(1e-6*mean, 1e-300))
 		factor(m.normal, n)
 	}
@@ -213,7 +214,8 @@ func substitute(l, b []float64) {
 	}
 }
 
-// toShares moves theta to the nearest point with θ ≥ 0 and Σ θ = 1: a constant off all, and nothing below 0.
+// toShares moves theta to the nearest point with θ ≥ 0 and Σ θ = 1: it subtracts a constant from all and raises
+// negative values to 0.
 func (m *matching) toShares() {
 	m.sorting = append(m.sorting[:0], m.theta...)
 	slices.SortFunc(m.sorting, func(a, b float64) int { return cmp.Compare(b, a) })

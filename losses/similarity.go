@@ -51,8 +51,8 @@ func (l *similarity) Eval(grad *blas32.General, z features.Set, ref *features.Se
 	return sum / terms
 }
 
-// sides says who is compared with whom in a batch with itself (ref nil) or with ref, and with which vectors. views says that
-// rows of one image are views of it.
+// sides returns the pairs of a batch with itself (ref nil) or with ref, and the vectors it is compared with.
+// views says that rows of one image are views of it.
 func sides(z features.Set, ref *features.Set, views bool) (pairs, blas32.General) {
 	checkSet("the batch", z, z.Dim())
 	if ref == nil {
@@ -66,7 +66,7 @@ func sides(z features.Set, ref *features.Set, views bool) (pairs, blas32.General
 	return pairs{rows: z.Labels, cols: ref.Labels, anchors: z.IDs, members: ref.IDs}, ref.X
 }
 
-// nothing returns the answer where there is nothing to work on.
+// nothing returns the result when there is nothing to compare.
 func nothing(grad *blas32.General) float64 {
 	if grad != nil {
 		clearMatrix(*grad)
@@ -74,7 +74,7 @@ func nothing(grad *blas32.General) float64 {
 	return 0
 }
 
-// notANumber returns the answer to a row that is not finite.
+// notANumber returns the result when a row is not finite.
 func notANumber(grad *blas32.General) float64 {
 	nan := math.NaN()
 	if grad != nil {

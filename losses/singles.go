@@ -1,8 +1,8 @@
 package losses
 
-// singles lists the positives of anchor i, and with each the one negative that the selection takes, -1 where it takes
-// none: drawn ones in the order of the columns, the nearest in rising distance of the positive. Both slices are
-// overwritten by the next anchor.
+// singles lists the positives of anchor i, each with the one negative that the selection takes, or -1 if it
+// takes none. Drawn negatives come in the order of the columns, nearest ones in rising distance of the
+// positive. The next anchor overwrites both slices.
 func (l *triplet) singles(i int, p *pairs) (mates, negatives []int32) {
 	if l.choose.draws() {
 		return l.drawn(i, p)
@@ -10,7 +10,7 @@ func (l *triplet) singles(i int, p *pairs) (mates, negatives []int32) {
 	return l.nearest(i, p)
 }
 
-// drawn takes one negative of every window.
+// drawn draws one negative from every window.
 func (l *triplet) drawn(i int, p *pairs) (mates, negatives []int32) {
 	if !l.gather(i, p) {
 		return nil, nil
@@ -25,7 +25,7 @@ func (l *triplet) drawn(i int, p *pairs) (mates, negatives []int32) {
 	return l.mates.members, l.first
 }
 
-// gather sorts P(i) and the negatives that any window of it holds; it reports whether there is a positive.
+// gather sorts P(i) and the negatives in any of its windows; it reports whether there is a positive.
 func (l *triplet) gather(i int, p *pairs) bool {
 	n := l.mates.rank(l.delta, i, p, l.choose, l.margin)
 	if n == 0 {
@@ -41,9 +41,9 @@ func (l *triplet) candidates(j int32) []int32 {
 	return l.near.order[from:max(from, to)]
 }
 
-// nearest takes the first negative of every window, without sorting the negatives: windows have no upper end, so
-// that a negative can be the first of the farthest positive that it is beyond, and of those before that one as
-// long as they have no nearer.
+// nearest takes the first negative of every window, without sorting the negatives. Windows have no upper end,
+// so a negative can be the first for the farthest positive that it lies beyond, and for the positives before
+// that one as long as they have no nearer negative.
 func (l *triplet) nearest(i int, p *pairs) (mates, negatives []int32) {
 	n := l.mates.rank(l.delta, i, p, l.choose, l.margin)
 	l.first = grow(l.first, n)
@@ -71,7 +71,7 @@ func (l *triplet) nearest(i int, p *pairs) (mates, negatives []int32) {
 	return l.mates.order, l.first
 }
 
-// hardest returns the farthest positive and the nearest negative of anchor i, -1 where it has none.
+// hardest returns the farthest positive and the nearest negative of anchor i, or -1 for one that it lacks.
 func (l *triplet) hardest(i int, p *pairs) (far, near int) {
 	far, near = -1, -1
 	for j, y := range p.cols {

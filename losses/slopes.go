@@ -6,10 +6,10 @@ import (
 	"winnow/features"
 )
 
-// Slopes returns ∂L/∂s_ij of a batch with itself, n×n: row i holds those of anchor i, 0 where there is no pair, so that a
-// pair stands there twice. Below 0 the loss draws i and j together, above 0 it pushes them apart. Not ok for a loss
-// that is no function of the similarities within a batch: of proxies, or with memory of its own.
-// The matrix is the loss's own and lasts until it is used again.
+// Slopes returns ∂L/∂s_ij of a batch compared with itself, n×n. Row i holds the slopes of anchor i, 0 where
+// there is no pair, so that a pair occurs twice. A slope below 0 pulls i and j together, a slope above 0 pushes
+// them apart. ok is false for a loss that is not a function of the similarities within a batch, such as a loss
+// of proxies or one with a memory of its own. The matrix belongs to the loss and is valid until its next use.
 func Slopes(l Loss, z features.Set) (slopes blas32.General, ok bool) {
 	s, ok := l.(*similarity)
 	if !ok {

@@ -8,7 +8,7 @@ import (
 	"winnow/features"
 )
 
-// TestSlopes: for every loss of pairs (W + Wᵀ)z is its gradient, which a slope that is off does not pass.
+// TestSlopes: for every loss of pairs (W + Wᵀ)z is its gradient; a wrong slope fails.
 func TestSlopes(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	z := features.Set{X: features.NewMatrix(24, 6)}
@@ -23,7 +23,10 @@ func TestSlopes(t *testing.T) {
 	}
 	seen := 0
 	for _, entry := range Catalog {
-		loss, err := New(entry.Name, nil, Env{Dim: 6, Classes: 4, Init: rand.New(rand.NewPCG(1, 1)), Step: func() *rand.Rand { return rand.New(rand.NewPCG(7, 8)) }})
+		loss, err := New(entry.Name, nil, Env{Dim: 6, Classes: 4, Init: rand.New(rand.NewPCG(1, 1)),
+			Step: func() *rand.Rand {
+				return rand.New(rand.NewPCG(7, 8))
+			}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,24 +7,26 @@ import (
 	"winnow/features"
 )
 
-// snr is the contrastive loss of signal-to-noise ratios: how much of an anchor's variance is the difference.
+// snr is the contrastive loss of signal-to-noise ratios: the variance of the difference over the variance of
+// the anchor.
 //
 //	v_ij = var(z_i - z_j) / var(z_i) = (q_i + q_j - 2 c_i·c_j) / q_i,   c = z - mean(z), q = c·c
 //	L    = mean₊ over i, j ∈ P(i) of [v_ij - m₊]₊ + mean₊ over i, j ∈ N(i) of [m₋ - v_ij]₊ + λ/n Σ_i |Σ_k z_ik|
 //
-// var is over the d coordinates of a vector (its normaliser cancels), mean₊ the mean over the terms above 0, for the
-// two groups by themselves, 0 where there are none. v is not symmetric: the anchor's variance divides.
-// ∂v_ij/∂z_i = 2/q_i [(1 - v_ij) c_i - c_j], ∂v_ij/∂z_j = 2/q_i (c_j - c_i): with W = ∂L/∂v all of it is one product
-// of an n×r matrix with c, as for similarities. Against a bank z_j is a constant.
-// Settings: pos_margin m₊ and neg_margin m₋ ≥ 0, reg λ ≥ 0. An anchor that is constant (q_i ≤ 1e-12 ‖z_i‖²) has no
-// ratio and is left out. No pair at all: 0, the last term included.
-// The rows are taken as they come, and winnow's are of unit length, as in pytorch-metric-learning; lengths as in the
-// SNR paper itself, which does not normalise, cannot be trained here. v does depend on the coordinates: a rotation
-// keeps it only if it keeps the direction (1, …, 1).
-// 002 names the margins of a similarity, 1 and 0 (002-8): on a distance these are no force at all; hence 0 and 1.
-// Products in float32, of vectors nearer than 1e-3 of their variances from differences. Time O(n·r·d), memory O(n·r).
-// Source: Yuan et al., "Signal-to-noise ratio: a robust distance metric for deep metric learning", CVPR 2019, as a
-// baseline of 002. METHODS 3.7.
+// var is over the d coordinates of a vector (its normaliser cancels), and mean₊ the mean over the terms above
+// 0, for each of the two groups, or 0 if there are none. v is not symmetric: the divisor is the anchor's
+// variance. ∂v_ij/∂z_i = 2/q_i [(1 - v_ij) c_i - c_j], ∂v_ij/∂z_j = 2/q_i (c_j - c_i): with W = ∂L/∂v the whole
+// gradient is one product of an n×r matrix with c, as for similarities. Against a bank z_j is a constant.
+// Settings: pos_margin m₊ and neg_margin m₋ ≥ 0, reg λ ≥ 0. An anchor that is constant (q_i ≤ 1e-12 ‖z_i‖²) has
+// no ratio and is left out. Without any pair the result is 0, including the last term. Rows are used as given,
+// and winnow's have unit length, as in pytorch-metric-learning. The SNR paper does not normalise; its varying
+// lengths cannot be trained here. v depends on the coordinates: a rotation preserves it only if it preserves
+// the direction (1, …, 1). 002 gives the margins of a similarity, 1 and 0 (002-8). For a distance these have no
+// effect at all; hence 0 and 1 here. Products are float32; vectors nearer than 1e-3 of their variances are
+// compared by differences.
+// Time O(n·r·d), memory O(n·r).
+// Source: Yuan et al., "Signal-to-noise ratio: a robust distance metric for deep metric learning", CVPR 2019,
+// as a baseline of 002. METHODS 3.7.
 type snr struct {
 	posMargin, negMargin, reg float64
 	views                     bool // see [Env]
@@ -32,7 +34,7 @@ type snr struct {
 	c, s        blas32.General // n×d centred rows; n×r products, then v, then weights
 	rows, cols  spreads        // of the batch and of a bank
 	ones        []float32
-	pull, shift []float64 // what row i gets of c_i; what centring the bank takes off row i
+	pull, shift []float64 // coefficient of c_i for row i; what centring the bank removes from row i
 }
 
 var snrEntry = Entry{
@@ -43,9 +45,12 @@ var snrEntry = Entry{
 	Formula:  "mean₊_P [v - m₊]₊ + mean₊_N [m₋ - v]₊, v_ij = var(z_i - z_j)/var(z_i)",
 	Against:  Both,
 	Settings: []Setting{
-		{Name: "pos_margin", Symbol: "m₊", Default: 0.0, Min: 0, Max: 100, Doc: "ratio below which a positive is left alone"},
-		{Name: "neg_margin", Symbol: "m₋", Default: 1.0, Min: 0, Max: 100, Doc: "ratio above which a negative is left alone"},
-		{Name: "reg", Symbol: "λ", Default: 0.0, Min: 0, Max: 100, Doc: "draws the coordinate sum of every vector to 0 (0.005 where it is used)"},
+		{Name: "pos_margin", Symbol: "m₊", Default: 0.0, Min: 0, Max: 100,
+			Doc: "ratio below which a positive is left alone"},
+		{Name: "neg_margin", Symbol: "m₋", Default: 1.0, Min: 0, Max: 100,
+			Doc: "ratio above which a negative is left alone"},
+		{Name: "reg", Symbol: "λ", Default: 0.0, Min: 0, Max: 100,
+			Doc: "pulls the coordinate sum of every vector to 0 (usual if used: 0.005)"},
 	},
 	New: func(v Values, env Env) (Loss, error) {
 		return &snr{posMargin: v.Number("pos_margin"), negMargin: v.Number("neg_margin"), reg: v.Number("reg")}, nil
@@ -57,7 +62,7 @@ const (
 	kindred = 1e-3  // share of q_i + q_j below which a squared distance is computed from differences
 )
 
-// spreads are the mean of the coordinates and q of every row; q is 0 for a constant row.
+// spreads holds the mean of the coordinates and q of every row; q is 0 for a constant row.
 type spreads struct{ mean, q []float64 }
 
 func (l *snr) showViews() { l.views = true }
@@ -84,9 +89,9 @@ func (l *snr) Eval(grad *blas32.General, z features.Set, ref *features.Set) floa
 		return notANumber(grad)
 	}
 	l.centre(z.X)
-	factor := other // c_i·z_j = c_i·c_j
+	factor := other // valid because c_i·z_j = c_i·c_j
 	if ref == nil {
-		factor = l.c // but backward is to have no part along (1, …, 1)
+		factor = l.c // backward must have no part along (1, …, 1)
 	}
 	l.s = features.Resize(l.s, n, other.Rows)
 	blas32.Gemm(blas.NoTrans, blas.Trans, 1, l.c, factor, 0, l.s)
@@ -100,7 +105,7 @@ func (l *snr) Eval(grad *blas32.General, z features.Set, ref *features.Set) floa
 	return pos.mean() + neg.mean() + l.balance(grad)
 }
 
-// measure fills in the rows of x and reports whether all are finite.
+// measure computes the values for the rows of x and reports whether all are finite.
 func (m *spreads) measure(x blas32.General, ones []float32) (finite bool) {
 	m.mean, m.q = grow(m.mean, x.Rows), grow(m.q, x.Rows)
 	finite = true
@@ -118,7 +123,7 @@ func (m *spreads) measure(x blas32.General, ones []float32) (finite bool) {
 	return finite
 }
 
-// centre fills l.c.
+// centre computes l.c.
 func (l *snr) centre(x blas32.General) {
 	l.c = features.Resize(l.c, x.Rows, x.Cols)
 	for i := range x.Rows {
@@ -134,7 +139,7 @@ type group struct{ sum, active float64 }
 
 func (g group) mean() float64 { return g.each(g.sum) }
 
-// each returns the part of the mean of one active pair with value v.
+// each returns the share of one active pair in the mean.
 func (g group) each(v float64) float64 {
 	if g.active == 0 {
 		return 0
@@ -142,8 +147,8 @@ func (g group) each(v float64) float64 {
 	return v / g.active
 }
 
-// ratios replaces the products by v, and adds up; any reports whether there is a pair with an anchor that is not
-// constant. v is judged as the float32 that backward will find.
+// ratios replaces the products by v and adds up the terms. any reports whether there is a pair whose anchor is
+// not constant. v is rounded to float32 before it is judged, as backward will see it.
 func (l *snr) ratios(x, other blas32.General, cols *spreads, p *pairs) (pos, neg group, any bool) {
 	for i, y := range p.rows {
 		q := l.rows.q[i]

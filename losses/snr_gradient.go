@@ -9,7 +9,8 @@ import (
 	"winnow/features"
 )
 
-// backward turns v into -W·2/q, row by row, and that into the gradient; pos and neg are ∂L/∂v of an active pair.
+// backward turns v into -W·2/q, row by row, and then into the gradient; pos and neg are ∂L/∂v of an active
+// pair.
 func (l *snr) backward(grad, factor blas32.General, cols *spreads, p *pairs, pos, neg float64) {
 	l.pull, l.shift = grow(l.pull, len(p.rows)), grow(l.shift, len(p.rows))
 	clear(l.pull)
@@ -40,7 +41,7 @@ func (l *snr) backward(grad, factor blas32.General, cols *spreads, p *pairs, pos
 	}
 }
 
-// weigh does row i: s holds v and becomes -w, w of an active pair being pos or neg.
+// weigh converts row i: s holds v and becomes -w, where w of an active pair is pos or neg.
 func (l *snr) weigh(s []float32, i int, cols *spreads, p *pairs, pos, neg float64) {
 	y, labels := p.rows[i], p.cols[:len(s)]
 	means := cols.mean[:len(s)]
@@ -69,7 +70,7 @@ func (l *snr) weigh(s []float32, i int, cols *spreads, p *pairs, pos, neg float6
 	l.shift[i] = shift
 }
 
-// balance returns the last term; it adds its gradient.
+// balance returns the last term and adds its gradient.
 func (l *snr) balance(grad *blas32.General) float64 {
 	if l.reg == 0 {
 		return 0

@@ -2,10 +2,11 @@ package losses
 
 import "math"
 
-// softSums is the scratch of [triplet.softened] and of swap: terms log(1 + e^c·e^{-δ}) of points c and negatives
-// at δ, with weights of the points. With u = e^c·e^{-δ} a term costs no exp and, as the logarithm of a product of
-// many factors 1 + u, hardly a log; its slope is u/(1+u). Distances and margins are at most 4, so that
-// e⁻⁴ ≤ u ≤ e⁸: a product of perLog factors is below 1e223, and a sum of their logarithms off by 1e-14 of it.
+// softSums is the scratch of [triplet.softened] and of swap: terms log(1 + e^c·e^{-δ}) of points c and
+// negatives at δ, where points have weights. With u = e^c·e^{-δ} a term needs no exp. It needs hardly a log
+// either, because one logarithm is taken of a product of many factors 1 + u; its slope is u/(1+u). Distances
+// and margins are at most 4, so e⁻⁴ ≤ u ≤ e⁸: a product of perLog factors is below 1e223, and the sum of their
+// logarithms has a relative error of 1e-14.
 type softSums struct {
 	nodes  nodes
 	rise   []float64 // e^c
@@ -20,7 +21,7 @@ type softSums struct {
 
 const perLog = 64
 
-// start takes over points; without weights each counts once.
+// start loads points; without weights each counts once.
 func (s *softSums) start(points, weight []float64) {
 	n := len(points)
 	s.rise, s.weight = grow(s.rise, n), grow(s.weight, n)
@@ -33,7 +34,8 @@ func (s *softSums) start(points, weight []float64) {
 	copy(s.weight, weight)
 }
 
-// whole adds the terms of all points with negatives of e^{-δ} = fall; back gets the weighted sums of slopes.
+// whole adds the terms of all points with negatives of e^{-δ} = fall; back receives the weighted sums of
+// slopes.
 func (s *softSums) whole(back, fall []float64) {
 	clear(back)
 	for first := 0; first < len(fall); first += perLog {
@@ -54,8 +56,8 @@ func (s *softSums) whole(back, fall []float64) {
 	}
 }
 
-// negative adds the terms of a negative with e^{-δ} = fall and the points from … to; it returns the weighted sum
-// of their slopes.
+// negative adds the terms of a negative with e^{-δ} = fall and the points from … to. It returns the weighted
+// sum of their slopes.
 func (s *softSums) negative(fall float64, from, to int) (slope float64) {
 	rise := s.rise[from:to]
 	factor, sum, weight := s.factor[from:to], s.slope[from:to], s.weight[from:to]
@@ -92,7 +94,7 @@ func (s *softSums) total() (sum float64) {
 	return sum
 }
 
-// softened adds all chosen triplets of anchor i with softplus.
+// softened adds all selected triplets of anchor i with softplus.
 func (l *triplet) softened(t *tally, i int, p *pairs) {
 	n := l.mates.rank(l.delta, i, p, l.choose, l.margin)
 	if n == 0 {
@@ -120,11 +122,11 @@ func (l *triplet) softened(t *tally, i int, p *pairs) {
 			t.d[j] -= slope
 		}
 	}
-	t.active += t.count - before // softplus is above 0
+	t.active += t.count - before // softplus is always above 0
 	s.finish(t, l.mates.order, s.slope)
 }
 
-// softenedAll is softened for all triplets. Where the positives are many, nodes stand for them.
+// softenedAll is softened for all triplets. If there are many positives, nodes replace them.
 func (l *triplet) softenedAll(t *tally, i int, p *pairs) {
 	s, y, n := &l.soft, p.rows[i], len(l.mates.order)
 	s.fall = s.fall[:0]
@@ -160,7 +162,7 @@ func (l *triplet) softenedAll(t *tally, i int, p *pairs) {
 	s.finish(t, l.mates.order, slopes)
 }
 
-// finish takes over the value, and the slopes of the positives.
+// finish adds the value and the slopes of the positives to the tally.
 func (s *softSums) finish(t *tally, order []int32, slopes []float64) {
 	t.sum += s.total()
 	if t.d == nil {

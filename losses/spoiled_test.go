@@ -12,8 +12,8 @@ import (
 	"winnow/features"
 )
 
-// A check that was never seen failing is not finished: every loss of the catalog, broken on purpose in
-// each of these ways, must fail the checks named.
+// A check that was never seen failing is not finished: every loss of the catalog, broken on purpose in each of
+// these ways, must fail the named checks.
 
 // spoiledLoss breaks the public path; its parameters stay visible.
 type spoiledLoss struct {
@@ -44,7 +44,7 @@ func scaleGrad(grad *blas32.General, by float32) {
 	}
 }
 
-// The twins and the checks that must see them.
+// The twins and the checks that must detect them.
 var spoiledLosses = map[string]struct {
 	eval func(l Loss, grad *blas32.General, z features.Set, ref *features.Set) float64
 	seen []string
@@ -125,7 +125,7 @@ var spoiledLosses = map[string]struct {
 	}, []string{"renaming and rotation"}},
 }
 
-// lastMoved returns the last row that is not 0: some losses look at few rows only.
+// lastMoved returns the last row that is not 0: some losses use few rows only.
 func lastMoved(grad blas32.General) int {
 	for i := grad.Rows - 1; i > 0; i-- {
 		if slices.ContainsFunc(features.Row(grad, i), func(v float32) bool { return v != 0 }) {
@@ -193,7 +193,7 @@ func TestSpoiledTwinsFail(t *testing.T) {
 			bad.build = func() Loss { return spoilLoss(good.build(), twin.eval) }
 			for _, check := range conformChecks {
 				if check.name == "directional difference" && (good.drawn() || countsActive(good.exact())) {
-					continue // no slope to see it by: see checkDirection
+					continue // no slope to detect it by: see checkDirection
 				}
 				if slices.Contains(twin.seen, check.name) && check.run(bad) == nil {
 					t.Errorf("%s: %s: %s does not see it", e.Name, name, check.name)
@@ -226,7 +226,8 @@ func spoilLoss(l Loss, eval func(Loss, *blas32.General, features.Set, *features.
 	return bad
 }
 
-// A twin with memory must fail the repetition, one that takes images for pairs their check.
+// A twin with memory must fail the repetition check; one that treats copies of an image as pairs must fail
+// theirs.
 func TestOtherChecksFail(t *testing.T) {
 	e, err := Find("contrastive")
 	if err != nil {

@@ -1,18 +1,20 @@
 package losses
 
-// subCenter is ArcFace over classes of several learnable centres each, of which the nearest stands for its class.
+// subCenter is ArcFace over classes with several learnable centres each; the nearest centre represents its
+// class.
 //
 //	L = 1/n Σ_i -log softmax_c(λ u_ic)[y_i],   u_iy = cos(θ_iy + m),  u_ic = cos θ_ic = s_ic
 //	s_ic = max_k s_ick,  s_ick = z_i·p̂_ck
 //
-// A row needs to be near one of its class's K centres only, so that right labels gather around one, the dominant
-// one, and wrong ones around the rest; the filter sub_center drops by that. Settings: centers K ≥ 1, scale λ > 0,
-// margin m ∈ [0, 1.5] in radians. K = 3, λ = 64 and m = 0.5 are those of the paper, and of pytorch-metric-learning.
-// K = 1 is arcface to the bit. Only the nearest centre of each class is moved by a row; of equally near ones the first
-// is. A centre that is nearest to no row of a batch rests, one of an absent class is still pushed away. Beyond θ + m = π, and
-// near θ = 0, see [angularMargin]. Time O(n·C·K·d), memory O(n·C·K).
-// Source: Deng et al., "Sub-center ArcFace: Boosting face recognition by large-scale noisy web faces", ECCV 2020, the loss
-// of section 3.
+// A row needs to be near only one of its class's K centres. Right labels therefore gather around one dominant
+// centre and wrong labels around the rest, which the filter sub_center uses. Settings: centers K ≥ 1, scale
+// λ > 0, margin m ∈ [0, 1.5] in radians. K = 3, λ = 64 and m = 0.5 are the values of the paper and of
+// pytorch-metric-learning. K = 1 equals arcface bit for bit. A row moves only the nearest centre of each class,
+// the first of equally near ones. A centre that is nearest to no row of a batch does not move; centres of an
+// absent class are still pushed away. [angularMargin] describes θ + m > π and θ near 0.
+// Time O(n·C·K·d), memory O(n·C·K).
+// Source: Deng et al., "Sub-center ArcFace: Boosting face recognition by large-scale noisy web faces", ECCV
+// 2020, the loss of section 3.
 type subCenter struct {
 	marginSoftmax
 	perClass int
@@ -64,7 +66,7 @@ func (l *subCenter) eval(dS, S []float64, p *pairs) (sum, terms float64) {
 	return sum, float64(len(p.rows))
 }
 
-// classes puts the s_c of a row of similarities into l.s.
+// classes stores s_c for one row of similarities in l.s.
 func (l *subCenter) classes(s []float64) {
 	for c := range l.s {
 		at := c * l.perClass

@@ -5,18 +5,18 @@ import (
 	"slices"
 )
 
-// exchange is what triplets with swap see beyond the row of their anchor: the distances from positives to
-// negatives. In a batch they are other rows of the same matrix, against a bank similarities of constants.
+// exchange holds what triplets with swap need beyond the row of their anchor: the distances from positives to
+// negatives. In a batch these are other rows of the same matrix, against a bank similarities of constants.
 type exchange struct {
 	width int
 	delta []float64 // of the batch
-	dS    []float64 // ∂sum/∂δ of the batch, nil where there is none
+	dS    []float64 // ∂sum/∂δ of the batch, nil if there is none
 	amid  amid      // of a bank, else nil
 	dist  distance
 	s, d  [1]float64
 
-	fall    []float64 // e^{-δ} of the rows, where smooth
-	members []int32   // of the bank with the label at hand
+	fall    []float64 // e^{-δ} of the rows, if smooth
+	members []int32   // members of the bank with the current label
 	rows    []float64 // δ from some of them to the bank
 	falls   []float64 // e^{-δ} of rows
 }
@@ -39,11 +39,11 @@ func (x *exchange) between(j, k int) float64 {
 	return x.d[0]
 }
 
-// outlook is what an anchor or a positive knows of all columns: δ, e^{-δ} where smooth, and where the slopes go (nil:
-// nowhere).
+// outlook holds the values of an anchor or a positive for all columns: δ, e^{-δ} if smooth, and where its
+// slopes are added (nil: nowhere).
 type outlook struct{ delta, fall, d []float64 }
 
-// exchanged adds all chosen triplets of all anchors, one by one.
+// exchanged adds all selected triplets of all anchors, one by one.
 func (l *triplet) exchanged(t *tally, dS []float64, p *pairs) {
 	x, r := &l.cross, len(p.cols)
 	if l.smooth {
@@ -74,10 +74,10 @@ func (l *triplet) exchanged(t *tally, dS []float64, p *pairs) {
 	}
 }
 
-// rowsAtOnce bounds the memory for distances within a bank: so many at a time.
+// rowsAtOnce limits the memory for distances within a bank: the number computed at a time.
 const rowsAtOnce = 1 << 19
 
-// exchangedClass adds the triplets of all anchors of a label against a bank, some positives at a time.
+// exchangedClass adds the triplets of all anchors of one label against a bank, some positives at a time.
 func (l *triplet) exchangedClass(t *tally, p *pairs, y int, view func(i int) outlook) {
 	x, r := &l.cross, len(p.cols)
 	x.members = x.members[:0]
@@ -156,7 +156,7 @@ func exchangedHinges(t *tally, cols []int, y int, low, high, reach float64, anch
 	return pull
 }
 
-// exchangedSoft is the same with softplus; rise is e^c.
+// exchangedSoft is exchangedHinges with softplus; rise is e^c.
 func exchangedSoft(t *tally, cols []int, y int, low, high, rise float64, anchor, positive outlook) (pull float64) {
 	own, other := anchor.delta[:len(cols)], positive.delta[:len(cols)]
 	ownFall, otherFall := anchor.fall[:len(cols)], positive.fall[:len(cols)]

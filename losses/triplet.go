@@ -6,36 +6,37 @@ import (
 	"slices"
 )
 
-// triplet wants the negative n of an anchor a farther than its positive p, by a margin.
+// triplet wants the negative n of an anchor a to be farther away than its positive p by a margin.
 //
-//	L = R over chosen (a, p, n) of l(δ_ap - δ_an + m),   l(v) = [v]₊, or softplus log(1 + eᵛ) if smooth
+//	L = R over selected (a, p, n) of l(δ_ap - δ_an + m),   l(v) = [v]₊, or softplus log(1 + eᵛ) if smooth
 //
-// δ is a distance of unit vectors (l2, l2sq, cosine); p ∈ P(a), n ∈ N(a); which triplets are chosen, see
-// [selection], whose g is the setting gap, or m where that is below 0. With swap, δ_an of the value is
-// min(δ_an, δ_pn) (ties: δ_an), while the choice still goes by δ_an. Against a bank, p and n are its members;
-// then δ_pn is constant, and where it is the smaller one the term moves a by δ_ap alone.
+// δ is a distance of unit vectors (l2, l2sq, cosine); p ∈ P(a), n ∈ N(a); [selection] describes which triplets
+// are selected; its g is the setting gap, or m if gap is below 0. With swap, the value uses min(δ_an, δ_pn)
+// (ties: δ_an) for δ_an, while the selection still goes by δ_an. Against a bank, p and n are its members; then
+// δ_pn is constant, and if it is the smaller one the term moves a by δ_ap only.
 //
-// Settings: distance δ, margin m ∈ [0, 4], smooth, swap, select, gap g, reduction R.
-// R is the mean, the sum, or avg_nonzero, the mean of the terms above 0. No triplet: 0. The derivative of l2 at
-// distance 0 is 0. Choosing "easy" by the margin itself leaves a hinge nothing: New refuses it.
+// Settings: distance δ, margin m ∈ [0, 4], smooth, swap, select, gap g, reduction R. R is the mean, the sum, or
+// avg_nonzero, the mean of the terms above 0. No triplet: 0. The derivative of l2 at distance 0 is 0. The
+// selection easy with a gap of the margin makes a hinge always 0: New refuses it.
 //
 // Time O(n·r·d) for the products; then, for each anchor:
 //
-//	semihard, random_semihard          O(r) for distances that are spread out, O(r log r) at worst; |P| random numbers
+//	semihard, random_semihard          O(r) for evenly spread distances, O(r log r) at worst; |P| random numbers
 //	fixed_semihard                     O(r log |P|)
 //	batch_hard                         O(r)
 //	all and the other sets, hinge      O(r log |P|), see [triplet.hinges]
-//	all, smooth                        O(r·min(|P|, 31)) and one exp a negative, see [nodes]
-//	the other sets, smooth             O(|P|·r) at about 2 ns: every negative has its own stretch of positives
-//	all sets with swap                 O(|P|·r) at 3 to 6 ns: min(δ_an, δ_pn) belongs to the triplet, nothing separates
+//	all, smooth                        O(r·min(|P|, 31)) and one exp per negative, see [nodes]
+//	the other sets, smooth             O(|P|·r) at about 2 ns: every negative has its own range of positives
+//	all sets with swap                 O(|P|·r) at 3 to 6 ns: min(δ_an, δ_pn) depends on the whole triplet
 //
-// With 4 images a class the loss takes 1 to 2.9 times its products (ONNX Runtime's, d = 512) at B = 64 and 256, smooth
-// swap 3.9: a division and an unforeseeable branch for each of three triplets a pair. At 1024 random_semihard takes 3.7,
-// as it sorts nearly all negatives; all, smooth 3.8, easy, smooth 4.4, swap 3.1 and 9 (smooth): they grow with the
-// triplets. Against a bank of 8,192 all, smooth takes 4.1, easy, smooth 12, and swap 24 and 71 (smooth).
+// With 4 images per class the loss takes 1 to 2.9 times as long as its products (ONNX Runtime's, d = 512) at
+// B = 64 and 256; smooth swap takes 3.9 times as long, with a division and an unpredictable branch for each of
+// three triplets per pair. At B = 1024 random_semihard takes 3.7, as it sorts nearly all negatives, "all, smooth"
+// 3.8, "easy, smooth" 4.4, swap 3.1 and 9 (smooth): these grow with the number of triplets. Against a bank of
+// 8,192 "all, smooth" takes 4.1, "easy, smooth" 12, and swap 24 and 71 (smooth).
 //
-// swap needs the whole δ at once, and against a bank one more product of (rows of the bank with a label of the
-// batch)·r·d for the sets; for the other selections only the pairs chosen. Memory O(n·r).
+// swap needs all of δ at once. Against a bank it also needs, for the selections of sets, a product of (rows of
+// the bank with a label of the batch)·r·d, for the others only the selected pairs. Memory O(n·r).
 // Source: METHODS 4.1. The defaults (l2sq, m = 0.2, semihard) are Eq. 5 and 7 of Yu et al., "Correcting the
 // triplet selection bias for triplet loss", ECCV 2018 (003). 000 has l2, m = 0.2, random_semihard or
 // fixed_semihard; 002's triplet_smooth has l2, m = 0.05, smooth, all (002-9); Hermans l2, m = 0, smooth,
@@ -49,10 +50,10 @@ type triplet struct {
 	choose   selection
 
 	matrix []float64 // δ of the block
-	delta  []float64 // its row of the current anchor
+	delta  []float64 // its row for the current anchor
 	mates  positives
-	near   band    // its negatives in rising distance (drawn)
-	first  []int32 // the negative of every positive of mates, or -1 (singles)
+	near   band    // its negatives sorted by distance (drawn)
+	first  []int32 // the negative of every positive in mates, or -1 (singles)
 	sums   hingeSums
 	soft   softSums
 	cross  exchange // only with swap
@@ -71,9 +72,12 @@ var tripletEntry = Entry{
 		{Name: "distance", Symbol: "δ", Default: "l2sq", Choices: distances, Doc: distancesDoc},
 		{Name: "margin", Symbol: "m", Default: 0.2, Min: 0, Max: 4, Doc: "by how much the negative must be farther"},
 		{Name: "smooth", Default: false, Doc: "softplus instead of the hinge"},
-		{Name: "swap", Default: false, Doc: "the negative's distance is that to the anchor or to the positive, the smaller one"},
-		{Name: "select", Default: "semihard", Choices: selections, Each: selectionDocs, Doc: "which triplets of an anchor"},
-		{Name: "gap", Symbol: "g", Default: -1.0, Min: -1, Max: 4, Doc: "how much farther a negative may be and count as semi-hard; below 0: the margin"},
+		{Name: "swap", Default: false,
+			Doc: "the negative's distance is the smaller of those to the anchor and to the positive"},
+		{Name: "select", Default: "semihard", Choices: selections, Each: selectionDocs,
+			Doc: "which triplets of an anchor"},
+		{Name: "gap", Symbol: "g", Default: -1.0, Min: -1, Max: 4,
+			Doc: "how much farther a negative may be and count as semi-hard; below 0: the margin"},
 		overTerms("triplets"),
 		matchSetting,
 	},
@@ -82,14 +86,16 @@ var tripletEntry = Entry{
 
 func newTriplet(v Values, env Env) (Loss, error) {
 	fn := &triplet{
-		distance: asDistance(v.Word("distance")), margin: v.Number("margin"), smooth: v.Flag("smooth"), swap: v.Flag("swap"),
+		distance: asDistance(v.Word("distance")), margin: v.Number("margin"), smooth: v.Flag("smooth"),
+		swap:   v.Flag("swap"),
 		reduce: asReduction(v.Word("reduction")), choose: selection{asTake(v.Word("select")), v.Number("gap")},
 	}
 	if fn.choose.gap < 0 {
 		fn.choose.gap = fn.margin
 	}
 	if fn.choose.take == takeEasy && fn.choose.gap >= fn.margin && !fn.smooth && !fn.swap {
-		return nil, fmt.Errorf("losses: triplet: select: found easy with gap %g and a hinge of margin %g, whose loss is always 0: expected smooth, swap or a gap below the margin", fn.choose.gap, fn.margin)
+		return nil, fmt.Errorf("losses: triplet: select: found easy with gap %g and a hinge of margin %g, whose loss "+
+			"is always 0: expected smooth, swap or a gap below the margin", fn.choose.gap, fn.margin)
 	}
 	loss := &similarity{chain{fn: fn, exact: true, whole: fn.swap}}
 	if fn.choose.draws() {
@@ -126,7 +132,7 @@ func (l *triplet) eval(dS, S []float64, p *pairs) (sum, terms float64) {
 	return t.sum, t.divisor(l.reduce, p)
 }
 
-// anchor adds the triplets of anchor i to the tally; distances are in l.delta.
+// anchor adds the triplets of anchor i to the tally; l.delta holds the distances.
 func (l *triplet) anchor(t *tally, i int, p *pairs) {
 	switch {
 	case l.choose.take == takeHardest:
@@ -177,21 +183,21 @@ func (l *triplet) add(t *tally, j, k int) {
 	}
 }
 
-// reduction is how a loss becomes one number from its terms.
+// reduction is how the terms of a loss become one number.
 type reduction uint8
 
 const (
 	meanOfAll    reduction = iota
-	meanOfActive           // of those above 0
+	meanOfActive           // mean of those above 0
 	plainSum
 )
 
-// reductions are their words.
+// reductions are the names of the reductions.
 var reductions = []string{"mean", "avg_nonzero", "sum"}
 
 func asReduction(word string) reduction { return reduction(slices.Index(reductions, word)) }
 
-// overTerms returns the setting of a reduction.
+// overTerms returns the setting of a reduction; what names its terms.
 func overTerms(what string) Setting {
 	return Setting{Name: "reduction", Symbol: "R", Default: "mean", Choices: reductions,
 		Doc: "mean over the " + what + ", mean over those that cost something, or their sum"}
@@ -200,7 +206,7 @@ func overTerms(what string) Setting {
 // tally adds up triplets: d is ∂sum/∂δ for the current anchor.
 type tally struct {
 	sum           float64
-	count, active int // all terms, and those above 0
+	count, active int // all terms; those above 0
 	d             []float64
 	touched       bool
 }

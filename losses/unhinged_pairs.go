@@ -1,9 +1,9 @@
 package losses
 
-// The pair losses without a hinge that carry the theory of Le & Odobez (000): a noisy pair label only scales and
-// shifts their risk, which is why minimising it under noise finds the same minimum. They are for the study of
-// that claim; every negative is pushed, however far it is. Both are [distancePairs] without a hinge, the mean over
-// all ordered pairs. d_max is the largest distance of unit vectors, 2.
+// The pair losses without a hinge carry the theory of Le & Odobez (000): a noisy pair label only scales and
+// shifts their risk, so minimising it under noise finds the same minimum. They are for studying that claim;
+// every negative is pushed away, however far it is. Both are [distancePairs] without a hinge: the mean over all
+// ordered pairs. d_max is the largest distance of unit vectors, 2.
 
 // unhinged_marginal:
 //
@@ -19,8 +19,10 @@ var unhingedMarginalEntry = Entry{
 	Formula:  "mean_{(i,j)} d_max + (d_ij - β) t_ij + α",
 	Against:  Both,
 	Settings: []Setting{
-		{Name: "margin", Symbol: "α", Default: 0.2, Min: 0, Max: 2, Doc: "added to every term; moves the value, not the gradient"},
-		{Name: "beta", Symbol: "β", Default: 1.4, Min: 0, Max: 4, Doc: "threshold of the distance; moves the value, not the gradient"},
+		{Name: "margin", Symbol: "α", Default: 0.2, Min: 0, Max: 2,
+			Doc: "added to every term; moves the value, not the gradient"},
+		{Name: "beta", Symbol: "β", Default: 1.4, Min: 0, Max: 4,
+			Doc: "threshold of the distance; moves the value, not the gradient"},
 		largestDistance,
 	},
 	New: func(v Values, env Env) (Loss, error) {
@@ -34,8 +36,9 @@ var unhingedMarginalEntry = Entry{
 //
 //	l(+1) = w⁺ d_ij,  l(-1) = w⁻ (d_max - d_ij);  unweighted l(-t) = d_max - l(t)
 //
-// divided by the number of pairs, not by the sum of the weights. The paper weighs with w⁺ = 1 and w⁻ = 1/K for K
-// classes (w_neg: 0), about the ratio of positive to negative pairs; exactly that would be (s-1)/((K-1)s) for s images a class.
+// divided by the number of pairs, not by the sum of the weights. The paper uses w⁺ = 1 and w⁻ = 1/K for K
+// classes (w_neg below 0). That is about the ratio of positive to negative pairs, which is exactly
+// (s-1)/((K-1)s) for s images per class.
 // Settings: w⁺, w⁻, d_max ≥ 0.
 // Source: 000, Eq. 9, weighted Definition 2 and Eq. 14-15; METHODS 4.3, 000-3.
 var auxiliaryPairEntry = Entry{
@@ -47,7 +50,8 @@ var auxiliaryPairEntry = Entry{
 	Against:  Both,
 	Settings: []Setting{
 		{Name: "w_pos", Symbol: "w⁺", Default: 1.0, Min: 0, Max: 1e3, Doc: "weight of a positive pair"},
-		{Name: "w_neg", Symbol: "w⁻", Default: 1.0, Min: -1, Max: 1e3, Doc: "weight of a negative pair; below 0: 1/K for K classes, as the paper weighs"},
+		{Name: "w_neg", Symbol: "w⁻", Default: 1.0, Min: -1, Max: 1e3,
+			Doc: "weight of a negative pair; below 0: 1/K for K classes, as the paper weighs"},
 		largestDistance,
 	},
 	New: func(v Values, env Env) (Loss, error) {
@@ -60,4 +64,5 @@ var auxiliaryPairEntry = Entry{
 	},
 }
 
-var largestDistance = Setting{Name: "d_max", Default: 2.0, Min: 0, Max: 1e3, Doc: "the largest distance, added to keep the loss above 0"}
+var largestDistance = Setting{Name: "d_max", Default: 2.0, Min: 0, Max: 1e3,
+	Doc: "the largest distance, added to keep the loss above 0"}

@@ -1,14 +1,14 @@
 package losses
 
-// unhingedTriplet is the triplet loss without its hinge, a sum of pair terms that the theory of label noise can
-// take apart.
+// unhingedTriplet is the triplet loss without its hinge: a sum of pair terms, which the theory of label noise
+// requires.
 //
 //	L = mean over all (a, p, n) of  d_max + d_ap - d_an + α
 //
-// d = ‖z - z'‖ of unit vectors, so that d_max = 2 makes every term at least α; p ∈ P(a), n ∈ N(a). It equals
+// d = ‖z - z'‖ of unit vectors, so with d_max = 2 every term is at least α; p ∈ P(a), n ∈ N(a). It equals
 // l^A(a, p, +1) + l^A(a, n, -1) + α with the auxiliary pair loss of 000. No triplet: 0. The derivative of d at
-// d = 0 is 0. Settings: d_max and margin α ≥ 0, which move the value alone. Time O(n·r·d): linear in the distances,
-// O(r) for each anchor after the products; memory O(n·r).
+// d = 0 is 0. Settings: d_max and margin α ≥ 0, which change the value only.
+// Time O(n·r·d): linear in the distances, O(r) for each anchor after the products; memory O(n·r).
 // Source: Le & Odobez, "Theoretical guarantees of deep embedding losses under label noise" (000), Eq. 12;
 // METHODS 4.3.
 type unhingedTriplet struct {
@@ -26,7 +26,8 @@ var unhingedTripletEntry = Entry{
 	Against:  Both,
 	Settings: []Setting{
 		largestDistance,
-		{Name: "margin", Symbol: "α", Default: 0.2, Min: 0, Max: 4, Doc: "added to every term; moves the value, not the gradient"},
+		{Name: "margin", Symbol: "α", Default: 0.2, Min: 0, Max: 4,
+			Doc: "added to every term; moves the value, not the gradient"},
 	},
 	New: func(v Values, env Env) (Loss, error) {
 		fn := &unhingedTriplet{farthest: v.Number("d_max"), margin: v.Number("margin")}

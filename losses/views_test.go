@@ -8,8 +8,8 @@ import (
 	"winnow/features"
 )
 
-// twoViews are five images of three classes, one of them alone in its class, each in two views: a batch as SupCon has it,
-// first views first.
+// twoViews are five images of three classes, one of them alone in its class, each in two views: a batch as in
+// SupCon, first views first.
 func twoViews() features.Set {
 	const images, dim = 5, 4
 	z := features.NewSet(2*images, dim)
@@ -30,8 +30,8 @@ func viewsEnv(views bool) Env {
 	return Env{Dim: 4, Classes: 3, Views: views, Init: source(), Step: source}
 }
 
-// The numbers were made by a program of its own, in another language, by loops over Eq. 2, 3 and 14 of 004 and of InfoNCE, in
-// which every other row of a label is a positive, the image's other view too.
+// The numbers come from a separate program in another language, by loops over Eq. 2, 3 and 14 of 004 and of
+// InfoNCE, where every other row of a label is a positive, including the image's other view.
 func TestViewsArePositives(t *testing.T) {
 	for _, c := range []struct {
 		name     string
@@ -60,8 +60,8 @@ func TestViewsArePositives(t *testing.T) {
 	}
 }
 
-// With views every loss of the catalog takes the rows of an image as it takes those of different ones; without, a loss of
-// pairs does not.
+// With views, every loss of the catalog treats the rows of an image like those of different images; without
+// views, a loss of pairs does not.
 func TestViewsOfEveryLoss(t *testing.T) {
 	differ := 0
 	for _, e := range Catalog {
@@ -100,10 +100,11 @@ func TestViewsOfEveryLoss(t *testing.T) {
 	}
 }
 
-// Gradients with views are those of differences.
+// Gradients with views equal the differences.
 func TestViewsGradient(t *testing.T) {
 	for name, settings := range map[string]map[string]any{
-		"supcon": nil, "scl_rhe": {"tau": 0.1}, "ntxent": nil, "contrastive": {"margin": -0.5}, "snr_contrastive": nil, "multi_similarity": {"miner": false},
+		"supcon": nil, "scl_rhe": {"tau": 0.1}, "ntxent": nil, "contrastive": {"margin": -0.5}, "snr_contrastive": nil,
+		"multi_similarity": {"miner": false},
 	} {
 		loss, err := New(name, settings, viewsEnv(true))
 		if err != nil {

@@ -12,7 +12,7 @@ import (
 	"winnow/features"
 )
 
-// weightedSubject returns the entry's loss with weights that are not all alike, some of them 0.
+// weightedSubject returns the entry's loss with different weights, some of them 0.
 func weightedSubject(t *testing.T, e Entry, settings map[string]any) subject {
 	s := catalogSubject(t, e, settings)
 	plain := s.build
@@ -34,7 +34,7 @@ func weightedEntries() (list []Entry) {
 	return list
 }
 
-// The conformance checks again, with weights, but for the one whose rows have no IDs.
+// The conformance checks again with weights, except the one whose rows have no IDs.
 func TestConformanceWithWeights(t *testing.T) {
 	for _, e := range weightedEntries() {
 		for _, settings := range append(settingVariants(e), moreVariants[e.Name]...) {
@@ -50,7 +50,7 @@ func TestConformanceWithWeights(t *testing.T) {
 	}
 }
 
-// Weights go with the IDs, not with the places in the batch or in the bank.
+// Weights belong to IDs, not to positions in the batch or the bank.
 func checkWeightsByID(s subject, l func() Loss) error {
 	for _, in := range s.inputs(31, 60) {
 		w := testWeights(400)
@@ -84,12 +84,12 @@ func checkWeightsByID(s subject, l func() Loss) error {
 	return nil
 }
 
-// unweighted forgets its weights.
+// unweighted drops its weights.
 type unweighted struct{ Loss }
 
 func (unweighted) SetWeights([]float64) {}
 
-// misplaced takes the weights in the order of the rows.
+// misplaced uses the weights in the order of the rows.
 type misplaced struct {
 	Loss
 	w []float64
@@ -127,19 +127,21 @@ func TestWeightsByID(t *testing.T) {
 	}
 }
 
-// Samples of weight 0 that are dropped are as good as not there; otherwise they still stand in the sums.
+// Dropped samples of weight 0 have no effect; otherwise they still count in the sums.
 func TestDroppedWeights(t *testing.T) {
 	in := conformInput(33, 60)
 	w := testWeights(60)
 	rest := exactInput{normalize: true}
 	for i := range in.z {
 		if w[i] > 0 {
-			rest.z, rest.labels, rest.ids = append(rest.z, in.z[i]), append(rest.labels, in.labels[i]), append(rest.ids, i)
+			rest.z, rest.labels, rest.ids = append(rest.z, in.z[i]), append(rest.labels, in.labels[i]),
+				append(rest.ids, i)
 		}
 	}
 	for _, drop := range []bool{true, false} {
 		build := func() Loss {
-			l := mustNew(t, "weighted_multi_similarity", map[string]any{"drop_zero_weight": drop}, testEnv(conformDim, conformClasses, 1))
+			l := mustNew(t, "weighted_multi_similarity", map[string]any{"drop_zero_weight": drop},
+				testEnv(conformDim, conformClasses, 1))
 			l.(Weighted).SetWeights(w)
 			return l
 		}
@@ -179,7 +181,7 @@ func TestWeightsPanicWithoutIDs(t *testing.T) {
 	}
 }
 
-// With weights, too, a step of a size seen before takes no memory.
+// With weights, too, a step of a size seen before allocates no memory.
 func TestNoAllocationWithWeights(t *testing.T) {
 	z := benchSet(16, 8, 5, 1)
 	grad := features.NewMatrix(z.Len(), z.Dim())

@@ -2,26 +2,26 @@ package losses
 
 import "fmt"
 
-// weightedMS is the multi-similarity loss with a weight in [0, 1] for every sample, as the outer loop of a
-// self-paced method sets them.
+// weightedMS is the multi-similarity loss with a weight in [0, 1] for every sample, set by the outer loop of a
+// self-paced method.
 //
 //	L = 1/n Σ_i w_i { mean_{p∈P'(i)} w_p · 1/α log[1 + Σ_{p∈P'(i)} e^{-α(s_ip-λ)}]
 //	                + mean_{q∈N'(i)} w_q · 1/β log[1 + Σ_{q∈N'(i)} e^{β(s_iq-λ)}] }
 //
-// P', N' are the pairs that the [msMiner] chooses; an empty one contributes 0. With all weights 1 it is the
-// multi-similarity loss with its miner. As printed, a sample of weight 0 is no anchor and lowers the means, but its
-// similarities still stand in the sums; drop_zero_weight takes such samples out of everything, before mining, and
-// out of n. All weights 0: 0.
+// P', N' are the pairs that the [msMiner] selects; an empty set contributes 0. With all weights 1 it is the
+// multi-similarity loss with its miner. As printed, a sample of weight 0 contributes nothing as an anchor and
+// lowers the means, but its similarities are still in the sums. drop_zero_weight removes such samples from
+// everything, including n, before mining. All weights 0: 0.
 //
-// Settings: as multiSimilarity, λ = 1. The printed (#P)^α is the product #P·α (METHODS 002-2). Time and memory as
-// multiSimilarity, with one more look at every pair.
+// Settings: as multiSimilarity, λ = 1. The printed (#P)^α is the product #P·α (METHODS 002-2). Time and memory
+// as multiSimilarity, with one more pass over the pairs.
 // Source: BSPML (002), eq. 7. METHODS 3.4, 002-2, 002-3.
 type weightedMS struct {
 	multiSimilarity
 	dropZero bool
 	w        []float64 // by ID; nil: all 1
 	of       []float64 // of the columns
-	absent   []bool    // columns taken out
+	absent   []bool    // removed columns
 }
 
 var weightedMSEntry = Entry{
@@ -96,15 +96,16 @@ func (l *weightedMS) members(ids []int, r int) {
 	}
 }
 
-// weight returns that of row i of those with the ids.
+// weight returns the weight of row i of the rows with these IDs.
 func (l *weightedMS) weight(ids []int, i int) float64 {
 	if i >= len(ids) || ids[i] < 0 || ids[i] >= len(l.w) {
-		panic(fmt.Sprintf("losses: weighted_multi_similarity: row %d has no ID with a weight: found %d ids and %d weights", i, len(ids), len(l.w)))
+		panic(fmt.Sprintf("losses: weighted_multi_similarity: row %d has no ID with a weight: found %d "+
+			"ids and %d weights", i, len(ids), len(l.w)))
 	}
 	return l.w[ids[i]]
 }
 
-// means returns the mean weights of the chosen pairs of anchor i, 0 where there are none.
+// means returns the mean weights of the selected pairs of anchor i, or 0 if there are none.
 func (l *weightedMS) means(s []float64, i int, p *pairs, w window) (near, far float64) {
 	var nears, fars int
 	y, cols, of := p.rows[i], p.cols[:len(s)], l.of[:len(s)]

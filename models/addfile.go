@@ -8,10 +8,10 @@ import (
 	"winnow/graph"
 )
 
-// AddFile puts a model file into the user's registry: its path, sha256 and settings; nothing is copied. A
-// file with the sha256 of a known entry needs neither name nor settings; one named after a known entry that
-// users make themselves (resnet50) takes that entry's preprocessing; any other is described by the settings.
-// It is added only if it can be cut to a feature vector.
+// AddFile adds a model file to the user's registry: its path, sha256 and settings; the file is not copied. A file
+// with the sha256 of a known entry needs neither name nor settings. A file named after a known entry whose file
+// users export themselves (resnet50) takes that entry's preprocessing. The settings describe any other file. It is
+// added only if it can be cut to a feature vector.
 func (r *Registry) AddFile(path, name string, s Settings) (*Backbone, *Prepared, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -37,14 +37,14 @@ func (r *Registry) AddFile(path, name string, s Settings) (*Backbone, *Prepared,
 	return b, p, r.Add(b.Entry)
 }
 
-// describe fills in what is known of a file that is to be added.
+// describe fills in what is known about a file to be added.
 func (r *Registry) describe(b *Backbone, m *graph.Model, s Settings) error {
 	like := slices.IndexFunc(known, func(k Entry) bool {
 		return k.SHA256 == b.SHA256 || b.Name == k.Name && k.SHA256 == "" && compiled()[k.File] == nil
 	})
 	if like < 0 {
 		if b.Name == "" {
-			return fmt.Errorf("models: %s: is no model that winnow knows: say with --name what to call it", b.Path)
+			return fmt.Errorf("models: %s: unknown model: name it with --name", b.Path)
 		}
 		if err := checkName(b.Name); err != nil {
 			return err

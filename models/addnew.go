@@ -11,9 +11,9 @@ import (
 	"winnow/internal/atomicfile"
 )
 
-// AddNew writes a model that the program has made and puts it into the user's registry. Without a path the file
-// lies beside the registry, called after the entry. A file that is there already is never replaced, unless it
-// is the same; nothing is written where the name is taken or the model cannot be cut to a feature vector.
+// AddNew writes a model that the program made and adds it to the user's registry. Without a path the file is stored
+// next to the registry under the entry's name. An existing file is never replaced unless it is identical. Nothing
+// is written if the name is taken or the model cannot be cut to a feature vector.
 func (r *Registry) AddNew(e Entry, data []byte, path string) (*Backbone, *Prepared, error) {
 	if err := r.free(e); err != nil {
 		return nil, nil, err
@@ -35,25 +35,27 @@ func (r *Registry) AddNew(e Entry, data []byte, path string) (*Backbone, *Prepar
 	return b, p, r.Add(e)
 }
 
-// free reports whether Add would take the entry's name, before a file is written.
+// free returns an error if Add would reject the entry's name; it is called before the file is written.
 func (r *Registry) free(e Entry) error {
 	if err := checkName(e.Name); err != nil {
 		return err
 	}
 	if _, taken := r.Entry(e.Name); taken {
-		return fmt.Errorf("models: name %q is taken: choose another, or remove an entry of your own first (winnow models remove %s)", e.Name, e.Name)
+		return fmt.Errorf("models: name %q is taken: choose another, or remove an entry of your own first (winnow "+
+			"models remove %s)", e.Name, e.Name)
 	}
 	return nil
 }
 
-// writeNew writes a file that must not be there with other bytes.
+// writeNew writes a file. It is an error if the file exists with other bytes.
 func writeNew(path string, data []byte) error {
 	old, err := readFile(path)
 	switch {
 	case err == nil && Sum(old) == Sum(data):
 		return nil
 	case err == nil:
-		return fmt.Errorf("models: %s: is there already with sha256 %s, the new model has %s: remove it or name another file", path, Sum(old), Sum(data))
+		return fmt.Errorf("models: %s: exists with sha256 %s, the new model has %s: remove it or name another file",
+			path, Sum(old), Sum(data))
 	case !errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("models: %w", err)
 	}

@@ -7,11 +7,13 @@ import (
 	"winnow/graph"
 )
 
-// bnInception is Ioffe and Szegedy's network (Batch normalization, ICML 2015, figure 5) with random weights, laid out as
-// pretrainedmodels' export: convolutions with a shift, each normalised, pooling windows that reach over the edge.
+// bnInception is Ioffe and Szegedy's network (Batch normalization, ICML 2015, figure 5) with random weights, laid
+// out as in pretrainedmodels' export: each convolution has a bias and a normalisation, pooling windows reach over
+// the edge.
 func bnInception() *graph.Model {
 	b := graph.NewBuilder("bn-inception", 17)
-	x := b.Input("input", graph.Float32, graph.Shape{graph.Free("N"), graph.Fixed(3), graph.Fixed(224), graph.Fixed(224)})
+	x := b.Input("input", graph.Float32, graph.Shape{graph.Free("N"), graph.Fixed(3), graph.Fixed(224),
+		graph.Fixed(224)})
 	ones := func(n int64, v float32) string {
 		values := make([]float32, n)
 		for i := range values {
@@ -25,7 +27,8 @@ func bnInception() *graph.Model {
 			pad := l.kernel / 2
 			x = b.Node("Conv", []string{x, tensor(b, l.out, in, l.kernel, l.kernel), tensor(b, l.out)},
 				graph.Ints("strides", l.stride, l.stride), graph.Ints("pads", pad, pad, pad, pad))
-			x = b.Node("Relu", []string{b.Node("BatchNormalization", []string{x, ones(l.out, 1), ones(l.out, 0.1), ones(l.out, 0), ones(l.out, 1)})})
+			x = b.Node("Relu", []string{b.Node("BatchNormalization",
+				[]string{x, ones(l.out, 1), ones(l.out, 0.1), ones(l.out, 0), ones(l.out, 1)})})
 			in = l.out
 		}
 		return x
@@ -41,8 +44,10 @@ func bnInception() *graph.Model {
 		one, three1, three, double1, double, pooled int64
 		pool                                        string
 	}{
-		{64, 64, 64, 64, 96, 32, "AveragePool"}, {64, 64, 96, 64, 96, 64, "AveragePool"}, {0, 128, 160, 64, 96, 0, "MaxPool"},
-		{224, 64, 96, 96, 128, 128, "AveragePool"}, {192, 96, 128, 96, 128, 128, "AveragePool"}, {160, 128, 160, 128, 160, 128, "AveragePool"},
+		{64, 64, 64, 64, 96, 32, "AveragePool"}, {64, 64, 96, 64, 96, 64, "AveragePool"},
+		{0, 128, 160, 64, 96, 0, "MaxPool"},
+		{224, 64, 96, 96, 128, 128, "AveragePool"}, {192, 96, 128, 96, 128, 128, "AveragePool"},
+		{160, 128, 160, 128, 160, 128, "AveragePool"},
 		{96, 128, 192, 160, 192, 128, "AveragePool"}, {0, 128, 192, 192, 256, 0, "MaxPool"},
 		{352, 192, 320, 160, 224, 128, "AveragePool"}, {352, 192, 320, 192, 224, 128, "MaxPool"},
 	} {
@@ -69,15 +74,16 @@ func bnInception() *graph.Model {
 	return b.Model()
 }
 
-// TestBNInception adds a BN-Inception as its user would, under its name alone: it gets its own means and channel order
-// and is cut before its classifier.
+// TestBNInception adds a BN-Inception as a user would, by name alone. It gets its own means and channel order and
+// is cut before its classifier.
 func TestBNInception(t *testing.T) {
 	r := open(t, filepath.Join(t.TempDir(), "models.json"))
 	b, p, err := r.AddFile(save(t, "mine.onnx", bnInception()), "bn-inception", Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if b.Preprocessing != presets["bn-inception"] || b.Preprocessing.Channels != "BGR" || b.Preprocessing.Mean != [3]float32{104, 117, 128} {
+	if b.Preprocessing != presets["bn-inception"] || b.Preprocessing.Channels != "BGR" ||
+		b.Preprocessing.Mean != [3]float32{104, 117, 128} {
 		t.Errorf("found %+v", b.Preprocessing)
 	}
 	if p.Dim != 1024 || p.Cut != "pooled" || len(b.Warnings)+len(p.Warnings) > 0 {

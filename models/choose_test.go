@@ -9,7 +9,8 @@ import (
 	"winnow/models/architecture"
 )
 
-// The best known backbone whose file is there is taken, before it what the user added last; never what is compiled in, or drawn.
+// The backbone that the user added last wins, then the best known backbone whose file exists. Compiled-in networks
+// and networks with random weights are never chosen.
 func TestChoose(t *testing.T) {
 	dir := t.TempDir()
 	r, err := Open(filepath.Join(dir, "models.json"), dir)
@@ -39,9 +40,10 @@ func TestChoose(t *testing.T) {
 		if name != "gone" {
 			there(name + ".onnx")
 		}
-		r.user = append(r.user, Entry{Name: name, File: filepath.Join(dir, name+".onnx"), SHA256: "0", Preprocessing: presets["imagenet"]})
+		r.user = append(r.user, Entry{Name: name, File: filepath.Join(dir, name+".onnx"), SHA256: "0",
+			Preprocessing: presets["imagenet"]})
 	}
-	expect("yours", "of 6 backbones installed the one added last")
+	expect("yours", "the one added last of 6 backbones installed")
 	network, err := architecture.Embedded("lenet")
 	if err != nil {
 		t.Fatal(err)
@@ -50,15 +52,15 @@ func TestChoose(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "gone.onnx"), made.Marshal(), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	expect("yours", "of 6 backbones installed the one added last")
+	expect("yours", "the one added last of 6 backbones installed")
 	made.Metadata = architecture.Trained(made.Metadata)
 	if err := os.WriteFile(filepath.Join(dir, "gone.onnx"), made.Marshal(), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	expect("gone", "of 7 backbones installed the one added last")
+	expect("gone", "the one added last of 7 backbones installed")
 }
 
-// Every known backbone has its place in the order, and nothing else has.
+// The order holds every known backbone and nothing else.
 func TestByQuality(t *testing.T) {
 	var names []string
 	for _, e := range known {

@@ -1,8 +1,8 @@
-// Package models knows backbones: which file, which tensors, which preprocessing; and keeps trained heads on
-// disk. The backbones winnow knows are the literal in known.go; users add their own to a registry file.
+// Package models knows backbones: their files, tensors and preprocessing. It also stores trained heads. The
+// backbones that winnow knows are the literals in known.go; users add their own to a registry file.
 //
-// A backbone is recognised by the sha256 of its file, so it may be renamed; a file that claims a name and has
-// another sha256 than recorded is refused. This package reads models as data and runs nothing.
+// A backbone is recognised by the sha256 of its file, so the file may be renamed. A file with an entry's name and
+// another sha256 than recorded is rejected. This package reads models as data and runs nothing.
 package models
 
 import (
@@ -14,11 +14,12 @@ import (
 	"winnow/backbone"
 )
 
-// Entry is what winnow knows of one backbone.
+// Entry describes one backbone.
 type Entry struct {
-	Name          string                 `json:"name"`
-	File          string                 `json:"file"`             // where it lies; a bare name is looked for in folders
-	SHA256        string                 `json:"sha256,omitempty"` // of the file, hex; "" where users make it themselves
+	Name string `json:"name"`
+	File string `json:"file"` // its path; a bare name is searched in the folders
+	// SHA256 is the hex sha256 of the file, "" if users export the file themselves.
+	SHA256        string                 `json:"sha256,omitempty"`
 	Input         string                 `json:"input,omitempty"`  // tensor to feed; "": the model's only input
 	Output        string                 `json:"output,omitempty"` // tensor to cut at; "": found in the graph
 	Preprocessing backbone.Preprocessing `json:"preprocessing"`
@@ -27,22 +28,22 @@ type Entry struct {
 	Recipe        string                 `json:"recipe,omitempty"` // how to get the file
 }
 
-// Backbone is an entry with its file: what a command works with.
+// Backbone is an entry together with its file.
 type Backbone struct {
 	Entry
-	Path     string   // where the file was read; "" for one compiled in
+	Path     string   // where the file was read; "" if it is compiled in
 	Data     []byte   // the file
-	Warnings []string // what the user should know, a line each
-	Guessed  bool     // it is not known how it wants its images: ImageNet's way is assumed
+	Warnings []string // one line each, for the user
+	Guessed  bool     // the preprocessing is unknown: ImageNet's is assumed
 }
 
-// Sum returns the sha256 of a file's bytes in hex, as entries hold it.
+// Sum returns the sha256 of a file's bytes in hex.
 func Sum(data []byte) string {
 	s := sha256.Sum256(data)
 	return hex.EncodeToString(s[:])
 }
 
-// SumOf returns the sha256 of a model's file.
+// SumOf returns the sha256 of a model file in hex.
 func SumOf(path string) (string, error) {
 	data, err := readFile(path)
 	if err != nil {
@@ -51,10 +52,11 @@ func SumOf(path string) (string, error) {
 	return Sum(data), nil
 }
 
-// checkName returns an error that names what is wrong with a name for an entry.
+// checkName returns an error if name cannot be an entry's name.
 func checkName(name string) error {
 	if name == "" || strings.ContainsAny(name, "/\\ \t\n\"'") || strings.HasSuffix(name, ".onnx") {
-		return fmt.Errorf("models: name %q: expected a word without spaces, slashes and quotes that does not end in .onnx", name)
+		return fmt.Errorf("models: name %q: expected a word without spaces, slashes and quotes that does not end "+
+			"in .onnx", name)
 	}
 	return nil
 }

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// exports are the backbones whose files users make themselves, each with one line of a shell. The sha256 of such a file
-// depends on the versions of the programs that write it and is recorded when it is added. The architectures were tried
-// with random weights (see the tests).
+// exports are the backbones whose files users export themselves, each with one shell command. The sha256 of such a
+// file depends on the versions of the programs that write it, so it is recorded when the file is added. The
+// architectures were tested with random weights (see the tests).
 var exports = []Entry{
 	torchvision("resnet18", "resnet18", "ResNet-18", "IMAGENET1K_V1"),
 	torchvision("resnet34", "resnet34", "ResNet-34", "IMAGENET1K_V1"),
@@ -18,7 +18,8 @@ var exports = []Entry{
 	torchvision("vit-b-16", "vit_b_16", "ViT-B/16", "IMAGENET1K_V1"),
 	{
 		Name: "bn-inception", File: "bn-inception.onnx", Preprocessing: presets["bn-inception"],
-		Source:  "BN-Inception, ImageNet-1k, as ported from Caffe in the Python package pretrainedmodels: blue first, bytes as they are, mean 104, 117, 128",
+		Source: "BN-Inception, ImageNet-1k, as ported from Caffe in the Python package pretrainedmodels: blue " +
+			"first, bytes as they are, mean 104, 117, 128",
 		Licence: "BSD-3-Clause (package); weights: none stated",
 		Recipe:  export("import pretrainedmodels; m = pretrainedmodels.bninception()", "bn-inception.onnx", "logits"),
 	},
@@ -27,18 +28,19 @@ var exports = []Entry{
 	dinov2("dinov2-base-registers", "ViT-B/14 with four registers", "facebook/dinov2-with-registers-base"),
 }
 
-// torchvision returns a model of torchvision with its first ImageNet weights, those the papers used.
+// torchvision describes a torchvision model with its first ImageNet weights, which the papers used.
 func torchvision(name, function, title, weights string) Entry {
 	return Entry{
 		Name: name, File: name + ".onnx", Preprocessing: presets["imagenet"],
 		Source:  fmt.Sprintf("%s of torchvision, weights %s", title, weights),
 		Licence: "BSD-3-Clause",
-		Recipe:  export(fmt.Sprintf("import torchvision; m = torchvision.models.%s(weights='%s')", function, weights), name+".onnx", "logits"),
+		Recipe: export(fmt.Sprintf("import torchvision; m = torchvision.models.%s(weights='%s')", function, weights),
+			name+".onnx", "logits"),
 	}
 }
 
-// dinov2 returns a DINOv2 of the Python package transformers. Its class token is the feature, as in its paper's
-// retrieval; --output mean and --output pooled ask for others.
+// dinov2 describes a DINOv2 model of the Python package transformers. Its feature is the class token, as for
+// retrieval in the paper; --output mean and --output pooled select others.
 func dinov2(name, title, weights string) Entry {
 	class := "Dinov2Model"
 	if strings.Contains(weights, "registers") {
@@ -46,20 +48,24 @@ func dinov2(name, title, weights string) Entry {
 	}
 	return Entry{
 		Name: name, File: name + ".onnx", Output: "cls", Preprocessing: presets["dinov2"],
-		Source:  fmt.Sprintf("DINOv2 %s, distilled on LVD-142M, weights %s of the Python package transformers", title, weights),
+		Source: fmt.Sprintf("DINOv2 %s, distilled on LVD-142M, weights %s of the Python package transformers", title,
+			weights),
 		Licence: "Apache-2.0",
-		Recipe: export(fmt.Sprintf("import transformers; m = transformers.%s.from_pretrained('%s', attn_implementation='eager')", class, weights),
+		Recipe: export(fmt.Sprintf("import transformers; m = transformers.%s.from_pretrained('%s', "+
+			"attn_implementation='eager')", class, weights),
 			name+".onnx", "last_hidden_state", "pooler_output"),
 	}
 }
 
-// export returns the command line (PyTorch 2.5 or newer) that writes a model with a free batch into one file.
+// export returns the command line (PyTorch 2.5 or newer) that writes a model with a free batch size into one file.
 func export(model, file string, outputs ...string) string {
 	var free strings.Builder
 	for _, name := range outputs {
 		fmt.Fprintf(&free, ", '%s': {0: 'N'}", name)
 	}
-	return `python3 -c "import torch; ` + model + `; torch.onnx.export(m.eval(), torch.zeros(1, 3, 224, 224), '` + file +
-		`', input_names=['input'], output_names=['` + strings.Join(outputs, "', '") + `'], dynamic_axes={'input': {0: 'N'}` + free.String() +
+	return `python3 -c "import torch; ` + model + `; torch.onnx.export(m.eval(), torch.zeros(1, 3, 224, 224), '` +
+		file +
+		`', input_names=['input'], output_names=['` + strings.Join(outputs, "', '") +
+		`'], dynamic_axes={'input': {0: 'N'}` + free.String() +
 		`}, dynamo=False)"`
 }

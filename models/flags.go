@@ -9,7 +9,7 @@ import (
 	"winnow/internal/catalog"
 )
 
-// Resize is what a flag says of the resize: a number of pixels, or one of [backbone.Fits].
+// Resize is the value of a resize flag: a number of pixels, or one of [backbone.Fits].
 type Resize struct {
 	Pixels *int
 	Fit    string
@@ -31,7 +31,7 @@ func (r *Resize) Set(text string) error {
 
 func (r *Resize) String() string { return "" } // no default to show
 
-// Floats is what a flag says that takes numbers with commas between.
+// Floats is the value of a flag that takes comma-separated numbers.
 type Floats []float64
 
 // Set implements flag.Value.

@@ -16,7 +16,7 @@ import (
 	"winnow/internal/atomicfile"
 )
 
-// What can be wrong with a head file; test with errors.Is.
+// Errors of reading a head file, for errors.Is.
 var (
 	ErrNotHead     = errors.New("not a winnow head file")
 	ErrHeadVersion = errors.New("head file of another version")
@@ -30,13 +30,13 @@ const (
 	maxHeader   = 1 << 20            // bytes
 )
 
-// HeadMeta describes where a trained head comes from, so that it is not put on features of another kind.
+// HeadMeta records how a head was trained, so that it is not applied to other features.
 type HeadMeta struct {
 	ModelSHA256   string `json:"model_sha256"`  // of the backbone file
-	Output        string `json:"output"`        // the backbone's tensor that is the feature
-	Preprocessing string `json:"preprocessing"` // canonical text of the backbone's preprocessing
-	ConfigSHA256  string `json:"config_sha256"` // of the training: its settings and data
-	Winnow        string `json:"winnow"`        // version that wrote the file
+	Output        string `json:"output"`        // the backbone's feature tensor
+	Preprocessing string `json:"preprocessing"` // the backbone's preprocessing in canonical form
+	ConfigSHA256  string `json:"config_sha256"` // of the training's settings and data
+	Winnow        string `json:"winnow"`        // the version that wrote the file
 	Seed          uint64 `json:"seed"`
 }
 
@@ -47,7 +47,7 @@ type headHeader struct {
 	Meta   HeadMeta     `json:"meta"`
 }
 
-// WriteHead writes h to path; the file is the old one or the new one, never half of either. Little endian:
+// WriteHead writes h to path atomically. The format is little-endian:
 //
 //	"WINNOWHD" · uint32 version · uint32 header length · header (JSON) · float32 values of every parameter,
 //	row-major, in the header's order · sha256 of all bytes before it
@@ -59,7 +59,7 @@ func WriteHead(path string, h *head.Head, meta HeadMeta) error {
 	return nil
 }
 
-// ReadHead reads a file of [WriteHead] whole and checks everything in it.
+// ReadHead reads a whole file written by [WriteHead] and checks everything in it.
 func ReadHead(path string) (*head.Head, HeadMeta, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -73,7 +73,7 @@ func ReadHead(path string) (*head.Head, HeadMeta, error) {
 	return h, meta, nil
 }
 
-// readHead reads no more than the prefix of a file that is something else, however long it is.
+// readHead reads a head file. If the prefix shows another kind of file, it reads no further.
 func readHead(r io.Reader) (*head.Head, HeadMeta, error) {
 	prefix := make([]byte, headPrefix)
 	n, err := io.ReadFull(r, prefix)
@@ -114,10 +114,11 @@ func encodeHead(w io.Writer, h *head.Head, meta HeadMeta) error {
 	return err
 }
 
-// checkPrefix tells a file of another kind or version from one that is merely cut short.
+// checkPrefix distinguishes a file of another kind or version from one that is cut short.
 func checkPrefix(b []byte) error {
 	if !bytes.HasPrefix(b, []byte(headMagic)) {
-		return fmt.Errorf("%w: found %q, expected %q at its start", ErrNotHead, b[:min(len(b), len(headMagic))], headMagic)
+		return fmt.Errorf("%w: found %q, expected %q at its start", ErrNotHead, b[:min(len(b), len(headMagic))],
+			headMagic)
 	}
 	if len(b) < headPrefix {
 		return fmt.Errorf("%w: found %d bytes, expected at least %d", ErrHeadDamaged, len(b), headPrefix)
@@ -128,12 +129,13 @@ func checkPrefix(b []byte) error {
 	return nil
 }
 
-// decodeHead reads a whole file whose prefix has been checked. The checksum comes before the header, so that a
-// flipped bit is called damage wherever it is; sizes come before the values are allocated.
+// decodeHead decodes a whole file whose prefix has been checked. It checks the checksum before the header, so a
+// flipped bit is reported as damage wherever it is, and sizes before it allocates the values.
 func decodeHead(data []byte) (*head.Head, HeadMeta, error) {
 	body := len(data) - sha256.Size
 	if body < headPrefix {
-		return nil, HeadMeta{}, fmt.Errorf("%w: found %d bytes, expected at least %d", ErrHeadDamaged, len(data), headPrefix+sha256.Size)
+		return nil, HeadMeta{}, fmt.Errorf("%w: found %d bytes, expected at least %d", ErrHeadDamaged, len(data),
+			headPrefix+sha256.Size)
 	}
 	if sum := sha256.Sum256(data[:body]); !bytes.Equal(sum[:], data[body:]) {
 		return nil, HeadMeta{}, ErrHeadDamaged
@@ -141,7 +143,8 @@ func decodeHead(data []byte) (*head.Head, HeadMeta, error) {
 	length := int64(binary.LittleEndian.Uint32(data[len(headMagic)+4:]))
 	payload := data[headPrefix:body]
 	if length > maxHeader || length > int64(len(payload)) {
-		return nil, HeadMeta{}, fmt.Errorf("header: found a length of %d bytes, expected at most %d", length, min(maxHeader, len(payload)))
+		return nil, HeadMeta{}, fmt.Errorf("header: found a length of %d bytes, expected at most %d", length,
+			min(maxHeader, len(payload)))
 	}
 	var header headHeader
 	if err := json.Unmarshal(payload[:length], &header); err != nil {
@@ -151,7 +154,8 @@ func decodeHead(data []byte) (*head.Head, HeadMeta, error) {
 		return nil, HeadMeta{}, fmt.Errorf("header: %w", err)
 	}
 	if !slices.Equal(header.Params, header.Config.Shapes()) {
-		return nil, HeadMeta{}, fmt.Errorf("header: found parameters %v, expected %v", header.Params, header.Config.Shapes())
+		return nil, HeadMeta{}, fmt.Errorf("header: found parameters %v, expected %v", header.Params,
+			header.Config.Shapes())
 	}
 	h, err := restoreHead(header, payload[length:])
 	return h, header.Meta, err

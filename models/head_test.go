@@ -20,7 +20,8 @@ import (
 	"winnow/internal/testing/memory"
 )
 
-var sampleMeta = HeadMeta{ModelSHA256: "ab12", Output: "pool", Preprocessing: `{"crop":224}`, ConfigSHA256: "cd34", Winnow: "test", Seed: 1<<63 + 7}
+var sampleMeta = HeadMeta{ModelSHA256: "ab12", Output: "pool", Preprocessing: `{"crop":224}`, ConfigSHA256: "cd34",
+	Winnow: "test", Seed: 1<<63 + 7}
 
 func sampleHead(t testing.TB, hidden []int) *head.Head {
 	t.Helper()
@@ -41,13 +42,13 @@ func sampleFile(t testing.TB, hidden []int) []byte {
 	return b.Bytes()
 }
 
-// sealed puts a right checksum under a body that has been tampered with.
+// sealed appends the right checksum to a modified body.
 func sealed(body []byte) []byte {
 	sum := sha256.Sum256(body)
 	return append(slices.Clone(body), sum[:]...)
 }
 
-// withHeader is a file whose header is replaced and whose checksum is right.
+// withHeader returns a file with a modified header and the right checksum.
 func withHeader(t testing.TB, change func(*headHeader)) []byte {
 	t.Helper()
 	data := sampleFile(t, nil)
@@ -127,7 +128,7 @@ func TestHeadFlipped(t *testing.T) {
 	}
 }
 
-// Files that are whole and sealed, and still wrong.
+// Files that are complete, with the right checksum, and still wrong.
 func TestHeadContradicts(t *testing.T) {
 	huge := slices.Clone(sampleFile(t, nil))
 	binary.LittleEndian.PutUint32(huge[len(headMagic)+4:], 1<<31)
@@ -137,13 +138,14 @@ func TestHeadContradicts(t *testing.T) {
 		data []byte
 		word string
 	}{
-		"header length":   {sealed(huge[:len(huge)-sha256.Size]), "length"},
-		"value":           {sealed(nan[:len(nan)-sha256.Size]), "NaN"},
-		"wider head":      {withHeader(t, func(h *headHeader) { h.Config.Out = 4 }), "parameters"},
-		"no dimension":    {withHeader(t, func(h *headHeader) { h.Config.In = 0 }), "in:"},
-		"gigantic":        {withHeader(t, func(h *headHeader) { h.Config.In, h.Config.Out = 1<<20, 1<<20 }), "weights"},
-		"shape":           {withHeader(t, func(h *headHeader) { h.Params[0].Rows++ }), "parameters"},
-		"too few values":  {withHeader(t, func(h *headHeader) { h.Config.Out = 4; h.Params = h.Config.Shapes() }), "bytes of values"},
+		"header length": {sealed(huge[:len(huge)-sha256.Size]), "length"},
+		"value":         {sealed(nan[:len(nan)-sha256.Size]), "NaN"},
+		"wider head":    {withHeader(t, func(h *headHeader) { h.Config.Out = 4 }), "parameters"},
+		"no dimension":  {withHeader(t, func(h *headHeader) { h.Config.In = 0 }), "in:"},
+		"gigantic":      {withHeader(t, func(h *headHeader) { h.Config.In, h.Config.Out = 1<<20, 1<<20 }), "weights"},
+		"shape":         {withHeader(t, func(h *headHeader) { h.Params[0].Rows++ }), "parameters"},
+		"too few values": {withHeader(t, func(h *headHeader) { h.Config.Out = 4; h.Params = h.Config.Shapes() }),
+			"bytes of values"},
 		"unknown setting": {withHeader(t, func(h *headHeader) { h.Config.Init = "magic" }), "init"},
 	} {
 		_, _, err := readHead(bytes.NewReader(c.data))
@@ -153,7 +155,7 @@ func TestHeadContradicts(t *testing.T) {
 	}
 }
 
-// A write that fails leaves the earlier file whole.
+// A write that fails leaves the old file intact.
 func TestWriteHeadKeepsOld(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "head.bin")
@@ -181,8 +183,8 @@ func TestWriteHeadKeepsOld(t *testing.T) {
 	}
 }
 
-// FuzzReadHead: whatever the bytes, an error or a head that writes back to the same bytes. The checksum
-// is put right first, or nothing behind it would ever be reached.
+// FuzzReadHead: any bytes give an error or a head that writes back to the same bytes. The checksum is corrected
+// first; without that nothing after it would be reached.
 func FuzzReadHead(f *testing.F) {
 	f.Add([]byte{})
 	for _, hidden := range [][]int{nil, {2}} {

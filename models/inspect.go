@@ -9,21 +9,22 @@ import (
 type Report struct {
 	Entry
 	Path       string          `json:"path"`      // where the file is; "" if it is compiled in or missing
-	Found      bool            `json:"found"`     // the file was found and is what the entry says
-	Compiled   bool            `json:"compiled"`  // it is part of the program
-	Recorded   bool            `json:"recorded"`  // an entry tells its preprocessing
-	Structure  *Structure      `json:"structure"` // nil where there is no file
-	Feature    *FeatureReport  `json:"feature"`   // nil where none was found
+	Found      bool            `json:"found"`     // the file was found and has the recorded sha256
+	Compiled   bool            `json:"compiled"`  // the file is part of the program
+	Recorded   bool            `json:"recorded"`  // an entry records the preprocessing
+	Structure  *Structure      `json:"structure"` // nil if there is no file
+	Feature    *FeatureReport  `json:"feature"`   // nil if none was found
 	Candidates []TensorSummary `json:"candidates"`
 	Choices    []ChoiceReport  `json:"choices"`             // features of a vision transformer by name
-	Stages     []StageReport   `json:"stages"`              // that fine-tuning may start at, from the input on
+	Stages     []StageReport   `json:"stages"`              // where fine-tuning may start, from the input on
 	Published  *Published      `json:"published,omitempty"` // where the file can be fetched from
-	Checked    string          `json:"checked,omitempty"`   // how it is known that the preprocessing is right; "" of a file that no entry tells of
-	Problems   []string        `json:"problems"`
-	Warnings   []string        `json:"warnings"`
+	// Checked says how the preprocessing was checked; "" for a file without an entry.
+	Checked  string   `json:"checked,omitempty"`
+	Problems []string `json:"problems"`
+	Warnings []string `json:"warnings"`
 }
 
-// Structure is what the file holds.
+// Structure describes the contents of the file.
 type Structure struct {
 	Producer   string          `json:"producer"`
 	IRVersion  int64           `json:"ir_version"`
@@ -35,42 +36,43 @@ type Structure struct {
 	Outputs    []TensorSummary `json:"outputs"`
 }
 
-// FeatureReport describes which tensor an extraction would store.
+// FeatureReport describes the tensor that an extraction would store.
 type FeatureReport struct {
 	Tensor string `json:"tensor"`
 	Dim    int    `json:"dim"`
 	Why    string `json:"why"`
 }
 
-// ChoiceReport is a feature of a vision transformer that can be asked for by name.
+// ChoiceReport is a feature of a vision transformer that can be selected by name.
 type ChoiceReport struct {
 	Name   string `json:"name"`
-	Tensor string `json:"tensor"` // that it is made of
+	Tensor string `json:"tensor"` // the tensor it is computed from
 	Dim    int    `json:"dim"`
 }
 
-// StageReport is a stretch of the network that fine-tuning may start at.
+// StageReport is a section of the network that fine-tuning may start at.
 type StageReport struct {
 	Name       string `json:"name"`
-	Tensors    int    `json:"tensors"`    // of weights
-	Parameters int64  `json:"parameters"` // in them
-	Shape      string `json:"shape"`      // of what its last layer makes, "?" where not known
+	Tensors    int    `json:"tensors"`    // number of weight tensors
+	Parameters int64  `json:"parameters"` // number of values in them
+	Shape      string `json:"shape"`      // of its last layer's output; "?" if unknown
 }
 
-// TensorSummary is a tensor's name, type and shape ("[N,3,224,224]", "?" where not known).
+// TensorSummary is a tensor's name, type and shape ("[N,3,224,224]", with "?" for unknown parts).
 type TensorSummary struct {
 	Name  string `json:"name"`
 	Type  string `json:"type"`
 	Shape string `json:"shape"`
 }
 
-// candidates bounds the list of further tensors that could serve as features.
+// candidates is the largest number of alternative feature tensors listed.
 const candidates = 12
 
-// Inspect looks at a backbone by name or path. What is wrong with it is in the report; an error means that
-// there is nothing to report on.
+// Inspect examines a backbone by name or path. Problems with it are listed in the report; an error means that there
+// is nothing to report on.
 func (r *Registry) Inspect(name string, s Settings) (*Report, error) {
-	rep := &Report{Candidates: []TensorSummary{}, Choices: []ChoiceReport{}, Stages: []StageReport{}, Problems: []string{}, Warnings: []string{}}
+	rep := &Report{Candidates: []TensorSummary{}, Choices: []ChoiceReport{}, Stages: []StageReport{},
+		Problems: []string{}, Warnings: []string{}}
 	b, recorded, err := r.load(name)
 	if err != nil {
 		e, ok := r.Entry(name)
@@ -118,7 +120,7 @@ func (r *Registry) Inspect(name string, s Settings) (*Report, error) {
 	return rep, nil
 }
 
-// published fills in what is known of an entry's file without looking at it.
+// published fills in what is known about an entry's file without reading it.
 func (rep *Report) published(r *Registry) {
 	if !rep.Recorded {
 		return
@@ -129,12 +131,12 @@ func (rep *Report) published(r *Registry) {
 	}
 }
 
-// stages lists those of a prepared model, weights that only reach another output left out.
+// stages lists the stages of a prepared model, without weights that only affect other outputs.
 func stages(p *Prepared) []StageReport {
 	list := []StageReport{}
 	m, err := graph.Read(p.Model)
 	if err != nil {
-		return list // it was written by us from one that could be read
+		return list // cannot happen: prepare wrote the model from one that could be read
 	}
 	for _, s := range gradient.Stages(gradient.Untie(m), p.Tensor) {
 		list = append(list, StageReport{s.Name, len(s.Weights), s.Parameters, s.Shape.String()})

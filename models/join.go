@@ -14,15 +14,16 @@ import (
 // Joined is a backbone, a head and the normalisation as one ONNX model: images in, unit vectors out.
 type Joined struct {
 	Model  []byte
-	Input  *graph.ValueInfo // what to feed; its batch is as free as the backbone's
+	Input  *graph.ValueInfo // the tensor to feed; its batch is as free as the backbone's
 	Output string           // [N,Dim]
 	Dim    int
 	Opset  int64
 }
 
-// Join puts a head behind a prepared backbone, in the backbone's own operator set: what [head.Head.Embed]
-// does to its vectors, which are not normalised before. The output is called embedding, or like it where the
-// backbone has such a name. about is added to the model's metadata, in place of older values.
+// Join appends a head to a prepared backbone, in the backbone's own operator set. The model computes what
+// [head.Head.Embed] computes from the backbone's vectors, which are not normalised first. The output is called
+// embedding, or a similar name if the backbone already uses that one. about is added to the model's metadata and
+// replaces older values.
 func Join(p *Prepared, h *head.Head, about map[string]string) (*Joined, error) {
 	m, err := graph.Read(p.Model)
 	if err != nil {
@@ -33,7 +34,7 @@ func Join(p *Prepared, h *head.Head, about map[string]string) (*Joined, error) {
 	if err != nil {
 		return nil, err
 	}
-	joined.Metadata = withProperties(architecture.Trained(joined.Metadata), about) // the head, at least, is
+	joined.Metadata = withProperties(architecture.Trained(joined.Metadata), about) // at least the head is trained
 	if err := joined.Check(); err != nil {
 		return nil, err
 	}
@@ -43,23 +44,25 @@ func Join(p *Prepared, h *head.Head, about map[string]string) (*Joined, error) {
 	}
 	j := &Joined{Model: joined.Marshal(), Input: in.info, Output: name, Dim: h.Config().Out, Opset: joined.Opset()}
 	if len(j.Model) > math.MaxInt32 {
-		return nil, fmt.Errorf("models: backbone and head are %d bytes together, expected at most %d as one ONNX file", len(j.Model), math.MaxInt32)
+		return nil, fmt.Errorf("models: backbone and head are %d bytes together, expected at most %d as one ONNX "+
+			"file", len(j.Model), math.MaxInt32)
 	}
 	return j, nil
 }
 
-// layersOf returns a head as graph takes it; both keep weights in×out.
+// layersOf converts a head to graph layers; both store weights in×out.
 func layersOf(h *head.Head) []graph.Layer {
 	var list []graph.Layer
 	for _, l := range h.Layers() {
 		list = append(list, graph.Layer{
-			In: l.Weight.Rows, Out: l.Weight.Cols, Weight: l.Weight.Data, InByOut: true, Bias: l.Bias, ReLU: l.Activation == head.ReLU,
+			In: l.Weight.Rows, Out: l.Weight.Cols, Weight: l.Weight.Data, InByOut: true, Bias: l.Bias,
+			ReLU: l.Activation == head.ReLU,
 		})
 	}
 	return list
 }
 
-// withProperties returns a list of properties with some set, in text order of their keys.
+// withProperties returns a copy of list with the properties of about set, in the order of their keys.
 func withProperties(list []graph.Property, about map[string]string) []graph.Property {
 	list = slices.DeleteFunc(slices.Clone(list), func(p graph.Property) bool { _, again := about[p.Key]; return again })
 	for _, key := range slices.Sorted(maps.Keys(about)) {

@@ -16,7 +16,7 @@ import (
 	"winnow/internal/atomicfile"
 )
 
-// tinyBackbone averages the three channels of 8×8 images and classifies; version makes its bytes differ.
+// tinyBackbone averages the three channels of 8×8 images and classifies; version changes its bytes.
 func tinyBackbone(feature string, version int64) []byte {
 	b := graph.NewBuilder("tiny", 13)
 	x := b.Input("image", graph.Float32, graph.Shape{graph.Free("N"), graph.Fixed(3), graph.Fixed(8), graph.Fixed(8)})
@@ -24,7 +24,8 @@ func tinyBackbone(feature string, version int64) []byte {
 	b.Output(b.Node("Gemm", []string{x, b.Constant(graph.NewTensor("classes", make([]float32, 6), 3, 2))}))
 	m := b.Model()
 	m.Version = version
-	m.Metadata = []graph.Property{{Key: "a", Value: "kept"}, {Key: "b", Value: "old"}, {Key: "b", Value: "older"}, {Key: "winnow.architecture", Value: "tiny"}, {Key: "winnow.seed", Value: "1"}}
+	m.Metadata = []graph.Property{{Key: "a", Value: "kept"}, {Key: "b", Value: "old"}, {Key: "b", Value: "older"},
+		{Key: "winnow.architecture", Value: "tiny"}, {Key: "winnow.seed", Value: "1"}}
 	return m.Marshal()
 }
 
@@ -35,7 +36,8 @@ func tinyEntry() Entry {
 }
 
 func TestJoin(t *testing.T) {
-	h, err := head.New(t.Context(), head.Config{In: 3, Out: 2, Hidden: []int{4}, Bias: true, Activation: head.ReLU, Init: head.Random}, features.NewMatrix(0, 3), rand.New(rand.NewPCG(1, 1)))
+	h, err := head.New(t.Context(), head.Config{In: 3, Out: 2, Hidden: []int{4}, Bias: true, Activation: head.ReLU,
+		Init: head.Random}, features.NewMatrix(0, 3), rand.New(rand.NewPCG(1, 1)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,11 +54,13 @@ func TestJoin(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff([]graph.Property{{Key: "a", Value: "kept"}, {Key: "b", Value: "newer"}, {Key: "c", Value: "new"}}, m.Metadata); diff != "" {
+		if diff := cmp.Diff([]graph.Property{{Key: "a", Value: "kept"}, {Key: "b", Value: "newer"},
+			{Key: "c", Value: "new"}}, m.Metadata); diff != "" {
 			t.Errorf("metadata (-want +got):\n%s", diff)
 		}
 		out := m.Graph.Outputs
-		if j.Output != output || len(out) != 1 || out[0].Name != output || out[0].Shape.String() != "[N,2]" || j.Dim != 2 || j.Opset != 13 || j.Input.Name != "image" {
+		if j.Output != output || len(out) != 1 || out[0].Name != output || out[0].Shape.String() != "[N,2]" ||
+			j.Dim != 2 || j.Opset != 13 || j.Input.Name != "image" {
 			t.Errorf("%s: joined %v, its outputs %v", feature, j, out)
 		}
 		ops := ""
@@ -67,7 +71,8 @@ func TestJoin(t *testing.T) {
 			t.Errorf("nodes:%s", ops)
 		}
 	}
-	wide, err := head.New(t.Context(), head.Config{In: 5, Out: 2, Init: head.Random}, features.NewMatrix(0, 5), rand.New(rand.NewPCG(1, 1)))
+	wide, err := head.New(t.Context(), head.Config{In: 5, Out: 2, Init: head.Random}, features.NewMatrix(0, 5),
+		rand.New(rand.NewPCG(1, 1)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,11 +118,13 @@ func TestRecallAndMatch(t *testing.T) {
 	if b, err := r.Match("mine", Sum(first)); err != nil || b.Path != one {
 		t.Errorf("by name: %v, %v", b, err)
 	}
-	if _, err := r.Match(two, Sum(first)); err == nil || err.Error() != `models: "`+two+`": found sha256 `+Sum(second)+`, expected `+Sum(first) {
+	if _, err := r.Match(two, Sum(first)); err == nil ||
+		err.Error() != `models: "`+two+`": found sha256 `+Sum(second)+`, expected `+Sum(first) {
 		t.Errorf("another file: %v", err)
 	}
 	put("one.onnx", second)
-	if _, err := r.Recall(Sum(first)); err == nil || !strings.Contains(err.Error(), "it was changed or is another model") {
+	if _, err := r.Recall(Sum(first)); err == nil ||
+		!strings.Contains(err.Error(), "it was changed or is another model") {
 		t.Errorf("a changed file: %v", err)
 	}
 	data := compiled()["glyphnet.onnx"]
@@ -129,7 +136,7 @@ func TestRecallAndMatch(t *testing.T) {
 	}
 }
 
-// The preprocessing of every entry survives the way through a store and an exported model.
+// The preprocessing of every entry survives being stored in a feature store and in an exported model.
 func TestPreprocessingText(t *testing.T) {
 	for _, e := range known {
 		p, err := backbone.ParsePreprocessing(e.Preprocessing.Key())

@@ -7,20 +7,21 @@ import (
 	"winnow/graph"
 )
 
-// Prepared is a backbone cut to its feature vector, ready for a runtime.
+// Prepared is a backbone cut to its feature vector, ready to run.
 type Prepared struct {
 	Model    []byte   // ONNX, with one output
 	Input    string   // name of the tensor to feed
 	Tensor   string   // name of the output: [N,Dim]
-	Cut      string   // the tensor of the original model that it was cut at
-	Why      string   // why there
-	Dim      int      // 0: known only when it runs
-	Batch    int      // the only batch the model takes; 0: any
-	Warnings []string // a line each
+	Cut      string   // the tensor of the original model at which it was cut
+	Why      string   // why it was cut there
+	Dim      int      // 0 if it is known only when the model runs
+	Batch    int      // the only batch size the model takes; 0: any
+	Warnings []string // one line each, for the user
 }
 
-// Prepare reads a model and cuts it at its feature tensor: output if given, else the entry's, else the one
-// found in the graph. The output may be a feature of a vision transformer by name (see [graph.Choices]). A tensor that is not one vector an image is made one (see [graph.Vector]).
+// Prepare reads a model and cuts it at its feature tensor: output if given, else the entry's, else the one found in
+// the graph. output may be a feature of a vision transformer by name (see [graph.Choices]). A tensor that is not
+// one vector per image is converted into one (see [graph.Vector]).
 func Prepare(e Entry, data []byte, output string) (*Prepared, error) {
 	m, err := readModel(e.File, data)
 	if err != nil {
@@ -29,8 +30,8 @@ func Prepare(e Entry, data []byte, output string) (*Prepared, error) {
 	return prepare(e, m, output)
 }
 
-// readModel reads a model. One that takes images with their channels last is given a way to take them first, as all images here
-// come.
+// readModel reads a model. If its images have their channels last, it gets an input with channels first, as all
+// images here have them.
 func readModel(name string, data []byte) (*graph.Model, error) {
 	m, err := graph.ReadNamed(name, data)
 	if err != nil {
@@ -65,7 +66,8 @@ func prepare(e Entry, m *graph.Model, output string) (*Prepared, error) {
 	if side := e.Preprocessing.Crop; in.side != 0 && in.side != side && side > 0 {
 		sized := graph.Sized(m, in.name, e.Preprocessing.Planes(), side)
 		if other, ok := otherSize(m, sized, p.Cut, dim); ok {
-			p.Warnings = append(p.Warnings, fmt.Sprintf("%s: made for images of %d×%d, used with %d×%d", e.File, in.side, in.side, side, side))
+			p.Warnings = append(p.Warnings, fmt.Sprintf("%s: made for images of %d×%d, used with %d×%d", e.File,
+				in.side, in.side, side, side))
 			m, cut, in.side = sized, other, side
 		}
 	}
@@ -82,16 +84,18 @@ func prepare(e Entry, m *graph.Model, output string) (*Prepared, error) {
 	}
 	p.Model, p.Input, p.Tensor, p.Dim, p.Batch = cut.Marshal(), in.name, tensor, dim, in.batch
 	if in.batch > 1 {
-		p.Warnings = append(p.Warnings, fmt.Sprintf("%s: takes batches of exactly %d images: export it with a free batch to be faster", e.File, in.batch))
+		p.Warnings = append(p.Warnings, fmt.Sprintf("%s: takes batches of exactly %d images: export it with a free "+
+			"batch to be faster", e.File, in.batch))
 	}
 	if dim == 0 {
-		p.Warnings = append(p.Warnings, fmt.Sprintf("%s: the length of %q is not known before the model runs", e.File, tensor))
+		p.Warnings = append(p.Warnings, fmt.Sprintf("%s: the length of %q is not known before the model runs", e.File,
+			tensor))
 	}
 	return p, nil
 }
 
-// sizedForTokens returns the model at the size its pictures will have, if its input leaves that open: only then the
-// number of patches is known.
+// sizedForTokens returns the model with its input fixed to the size of its images, if the input leaves that open.
+// Only then is the number of patches known.
 func sizedForTokens(m *graph.Model, p backbone.Preprocessing) *graph.Model {
 	if in, err := imageInput(m); err == nil && in.side == 0 && p.Crop > 0 {
 		return graph.Sized(m, in.name, p.Planes(), p.Crop)
@@ -99,10 +103,10 @@ func sizedForTokens(m *graph.Model, p backbone.Preprocessing) *graph.Model {
 	return m
 }
 
-// otherSize returns sized, the network for pictures of another size than its input states, cut at the same tensor, if that is
-// then a vector of the same length, one for each image, and no tensor before it loses its size (as where the picture is
-// smaller than a window). So it is where the network averages over all places, and not where every place has weights of
-// its own.
+// otherSize cuts sized, the network with another input size than its file states, at the same tensor. It reports
+// false unless the result is one vector of length dim per image and no tensor before it has lost its known size, as
+// happens if the image is smaller than a window. So it succeeds if the network averages over all positions, and
+// fails if each position has its own weights.
 func otherSize(m, sized *graph.Model, cutAt string, dim int) (*graph.Model, bool) {
 	cut, ok := cutAlike(sized, cutAt, dim)
 	if !ok {
@@ -117,13 +121,13 @@ func otherSize(m, sized *graph.Model, cutAt string, dim int) (*graph.Model, bool
 	return cut, true
 }
 
-// cutAlike returns a network whose input was restated cut at a tensor, if that is a vector of length dim for each image.
+// cutAlike cuts a network with a changed input at a tensor, if that gives a vector of length dim per image.
 func cutAlike(m *graph.Model, cutAt string, dim int) (*graph.Model, bool) {
 	cut, _, d, err := graph.Vector(m, cutAt)
 	return cut, err == nil && d == dim && dim > 0 && cut.Graph.Outputs[0].Shape[0] == cut.Graph.DataInputs()[0].Shape[0]
 }
 
-// unknownSizes counts them.
+// unknownSizes counts the unknown dimensions of a shape.
 func unknownSizes(s graph.Shape) (n int) {
 	for _, d := range s {
 		if !d.Known() {
@@ -133,7 +137,7 @@ func unknownSizes(s graph.Shape) (n int) {
 	return n
 }
 
-// Activations returns how many bytes the network's tensors take for each image, prepared as pre says (see
+// Activations returns the bytes that the network's tensors take per image, prepared as pre says (see
 // [graph.Footprint]).
 func (p *Prepared) Activations(pre backbone.Preprocessing) (int64, error) {
 	m, err := graph.Read(p.Model)

@@ -2,15 +2,15 @@ package models
 
 import "winnow/backbone"
 
-// presets are the ways to prepare images that --preset names.
+// presets are the preprocessings that --preset names.
 var presets = map[string]backbone.Preprocessing{
-	// ImageNet as torchvision, timm and most of the ONNX zoo have it.
+	// ImageNet as in torchvision, timm and most of the ONNX zoo.
 	"imagenet": {Resize: 256, Crop: 224, Interpolation: "bilinear", Channels: "RGB", Scale: 1. / 255,
 		Mean: [3]float32{0.485, 0.456, 0.406}, Std: [3]float32{0.229, 0.224, 0.225}},
-	// ImageNet as Caffe had it: bytes as they are, blue first, one mean a channel.
+	// ImageNet as in Caffe: raw bytes, blue first, one mean per channel.
 	"caffe": {Resize: 256, Crop: 224, Interpolation: "bilinear", Channels: "BGR", Scale: 1,
 		Mean: [3]float32{104, 117, 123}, Std: [3]float32{1, 1, 1}},
-	// BN-Inception as the metric-learning papers take it, from Caffe: another mean for red.
+	// BN-Inception as the metric-learning papers use it, from Caffe: another mean for red.
 	"bn-inception": {Resize: 256, Crop: 224, Interpolation: "bilinear", Channels: "BGR", Scale: 1,
 		Mean: [3]float32{104, 117, 128}, Std: [3]float32{1, 1, 1}},
 	// DINOv2's evaluation: ImageNet's means, cubic interpolation.
@@ -19,15 +19,16 @@ var presets = map[string]backbone.Preprocessing{
 	// CLIP's image encoders.
 	"clip": {Resize: 224, Crop: 224, Interpolation: "bicubic", Channels: "RGB", Scale: 1. / 255,
 		Mean: [3]float32{0.48145466, 0.4578275, 0.40821073}, Std: [3]float32{0.26862954, 0.26130258, 0.27577711}},
-	// Values from -1 to 1, as TensorFlow's Inception models and many vision transformers have it.
+	// Values from -1 to 1, as in TensorFlow's Inception models and many vision transformers.
 	"inception": {Resize: 256, Crop: 224, Interpolation: "bilinear", Channels: "RGB", Scale: 1. / 255,
 		Mean: [3]float32{0.5, 0.5, 0.5}, Std: [3]float32{0.5, 0.5, 0.5}},
-	// EfficientNet-Lite: bytes less 127, by 128.
+	// EfficientNet-Lite: bytes minus 127, divided by 128.
 	"efficientnet-lite": {Resize: 256, Crop: 224, Interpolation: "bilinear", Channels: "RGB", Scale: 1,
 		Mean: [3]float32{127, 127, 127}, Std: [3]float32{128, 128, 128}},
 	// Values from 0 to 1.
-	"unit": {Resize: 256, Crop: 224, Interpolation: "bilinear", Channels: "RGB", Scale: 1. / 255, Std: [3]float32{1, 1, 1}},
-	// One grey channel from -2 to 2, as glyphnet has it.
+	"unit": {Resize: 256, Crop: 224, Interpolation: "bilinear", Channels: "RGB", Scale: 1. / 255,
+		Std: [3]float32{1, 1, 1}},
+	// One grey channel from -2 to 2, as in glyphnet.
 	"grey": {Resize: 32, Exact: true, Crop: 32, Interpolation: "bilinear", Channels: "L", Scale: 1. / 255,
 		Mean: [3]float32{0.5, 0.5, 0.5}, Std: [3]float32{0.25, 0.25, 0.25}},
 }

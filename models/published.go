@@ -19,13 +19,14 @@ func zooEntries() []Entry {
 	return list
 }
 
-// Published says where a known file can be fetched from, and how large it is.
+// Published says where a known file can be fetched and how large it is.
 type Published struct {
 	Size   int64    `json:"size"`   // bytes
-	Places []string `json:"places"` // addresses, to be tried in order; none where only a mirror or a copy can be named
+	Places []string `json:"places"` // URLs, tried in order; none if only a mirror or a copy can be given
 }
 
-// Published returns where an entry's file can be fetched from; false where no file with a known sha256 is published.
+// Published returns where an entry's file can be fetched. It reports false if no file with a known sha256 is
+// published.
 func (e Entry) Published() (Published, bool) {
 	sum := e.SHA256
 	if size, ok := seenSizes[sum]; ok {
@@ -38,14 +39,16 @@ func (e Entry) Published() (Published, bool) {
 	return Published{zooFiles[at].size, zooFiles[at].places()}, true
 }
 
-// places returns where the file is served: the zoo's successor, which has the latest versions, and the storage behind the
-// zoo's own repository, which has those of every commit. Both as their documentation has it; neither could be tried here.
+// places returns where the file is served: by the zoo's successor, which has the latest versions, and by the
+// storage behind the zoo's own repository, which has those of every commit. Both addresses follow their
+// documentation; neither could be tried here.
 func (z zooFile) places() []string {
 	own := "https://media.githubusercontent.com/media/onnx/models/" + z.commit + "/" + z.path
 	if z.replaced {
 		return []string{own}
 	}
-	return []string{"https://huggingface.co/onnxmodelzoo/legacy_models/resolve/main/validated/" + strings.TrimPrefix(z.path, "validated/"), own}
+	return []string{"https://huggingface.co/onnxmodelzoo/legacy_models/resolve/main/validated/" +
+		strings.TrimPrefix(z.path, "validated/"), own}
 }
 
 // seenSizes are the sizes of the files of seen, by sha256.
@@ -56,19 +59,21 @@ var seenSizes = map[string]int64{
 	"a9dfb5f587c9b0bc7185419ce823bef490ed16ab063996aa4562f2782b01cfc0": 34_295_669,
 }
 
-// instead names, for backbones that users export, one with the same architecture that can be fetched. Its weights are of
-// another publisher.
+// instead names, for backbones that users export, one of the same architecture that can be fetched. Its weights are
+// from another publisher.
 var instead = map[string]string{
 	"resnet18": "resnet18-v1-7", "resnet34": "resnet34-v1-7", "resnet50": "resnet50-v1-12", "googlenet": "googlenet-7",
 	"mobilenetv2": "mobilenetv2-7", "squeezenet": "squeezenet1.1-7", "bn-inception": "inception-v2-9",
 }
 
-// Instead returns the name of such a one, "" where there is none.
+// Instead returns a fetchable backbone of the same architecture as name, or "".
 func Instead(name string) string { return instead[name] }
 
-// checked says how it is known that an entry's preprocessing is right, briefly before the colon.
+// checked says how an entry's preprocessing was checked, with a summary before the colon.
 func (r *Registry) checked(e Entry) string {
-	at := slices.IndexFunc(known, func(k Entry) bool { return k.Name == e.Name || k.SHA256 != "" && k.SHA256 == e.SHA256 })
+	at := slices.IndexFunc(known, func(k Entry) bool {
+		return k.Name == e.Name || k.SHA256 != "" && k.SHA256 == e.SHA256
+	})
 	if at < 0 || known[at].Preprocessing != e.Preprocessing {
 		return "yours: as it was added"
 	}
@@ -82,11 +87,11 @@ func (r *Registry) checked(e Entry) string {
 	return "publisher's word: these weights were not run here"
 }
 
-// seenChecked says it of the files of seen.
+// seenChecked is what checked returns for the files of seen.
 var seenChecked = map[string]string{
 	"glyphnet":                   "trained with it",
-	"googlenet-bvlc":             "on photographs: it names 131 of 200 of ImageNet's right, as another program does",
-	"squeezenet1.1":              "on photographs: it names 108 of 200 of ImageNet's right, as another program does",
+	"googlenet-bvlc":             "on photographs: 131 of 200 ImageNet images right, the same as another program",
+	"squeezenet1.1":              "on photographs: 108 of 200 ImageNet images right, the same as another program",
 	"mobilenetv2-features":       "on photographs: recall@1 .528 among the birds of CUB-200",
 	"resnet50v2-stage3-features": "on photographs: recall@1 .292 among the birds of CUB-200",
 }

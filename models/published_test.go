@@ -7,10 +7,11 @@ import (
 	"testing"
 )
 
-// The list says which files are there, which can be fetched, and which have to be made.
+// The list says which files exist, which can be fetched, and which must be exported.
 func TestListed(t *testing.T) {
 	r := open(t, filepath.Join(t.TempDir(), "models.json"))
-	want := map[string]string{"glyphnet": "part of winnow|trained with it", "googlenet-bvlc": "not here|on photographs", "resnet50-v2-7": "get: 102 MB|publisher's word",
+	want := map[string]string{"glyphnet": "part of winnow|trained with it",
+		"googlenet-bvlc": "not here|on photographs", "resnet50-v2-7": "get: 102 MB|publisher's word",
 		"inception-v2-9": "get: 45 MB|assumed", "resnet50": "export it|publisher's word"}
 	for _, m := range r.List() {
 		how, _, _ := strings.Cut(m.Checked, ":")
@@ -29,13 +30,15 @@ func TestListed(t *testing.T) {
 	if err := rep.Write(&text); err != nil {
 		t.Fatal(err)
 	}
-	for _, part := range []string{"102442450 bytes, at https://media.githubusercontent.com/media/onnx/models/", "winnow models get resnet50-v2-7"} {
+	for _, part := range []string{"102442450 bytes, at https://media.githubusercontent.com/media/onnx/models/",
+		"winnow models get resnet50-v2-7"} {
 		if !strings.Contains(text.String(), part) || strings.Contains(text.String(), "python") {
 			t.Errorf("found\n%s\nexpected %q and no Python", text.String(), part)
 		}
 	}
 	for name, other := range instead {
-		if pub, ok := entryOf(t, r, other).Published(); !ok || len(pub.Places) == 0 || entryOf(t, r, name).SHA256 != "" {
+		if pub, ok := entryOf(t, r, other).Published(); !ok || len(pub.Places) == 0 ||
+			entryOf(t, r, name).SHA256 != "" {
 			t.Errorf("instead of %s: %s can not be fetched", name, other)
 		}
 	}

@@ -5,11 +5,11 @@ import (
 	"fmt"
 )
 
-// ErrNoBackbone is a sha256 that no file at hand has.
+// ErrNoBackbone means that no known file has the sha256.
 var ErrNoBackbone = errors.New("no model file with this sha256 is known here")
 
-// Recall finds the backbone that features were made with again, by the sha256 of its file: among the entries
-// of the registry, or at one of the paths, which count for nothing where they hold another file.
+// Recall finds the backbone that computed some features by the sha256 of its file, among the entries of the
+// registry and then at the paths. A path that holds another file is ignored.
 func (r *Registry) Recall(sum string, paths ...string) (*Backbone, error) {
 	var missing error
 	for _, e := range r.Entries() {
@@ -35,7 +35,7 @@ func (r *Registry) Recall(sum string, paths ...string) (*Backbone, error) {
 	return nil, fmt.Errorf("models: %s: %w", sum, ErrNoBackbone)
 }
 
-// Match reads the backbone of a name or path, and refuses one with another sha256.
+// Match reads the backbone of a name or path. It is an error if its sha256 differs from sum.
 func (r *Registry) Match(name, sum string) (*Backbone, error) {
 	b, _, err := r.load(name)
 	if err != nil {

@@ -16,24 +16,24 @@ import (
 	"winnow/internal/lock"
 )
 
-// Registry is the known backbones and a user's own, which live in a JSON file.
+// Registry holds the known backbones and the user's own, which are stored in a JSON file.
 type Registry struct {
 	path    string
 	folders []string
 	user    []Entry
 }
 
-// registryVersion is that of the registry file's format.
+// registryVersion is the version of the registry file's format.
 const registryVersion = 1
 
-// registryFile is the form of the file.
+// registryFile is the JSON form of the file.
 type registryFile struct {
 	Version int     `json:"version"`
 	Models  []Entry `json:"models"`
 }
 
-// Open reads a user's registry; a file that does not exist is an empty one. Files of entries that are bare
-// names are looked for in the folders, in order.
+// Open reads a user's registry. A file that does not exist is an empty registry. The files of entries that give a
+// bare name are searched in folders, in order.
 func Open(path string, folders ...string) (*Registry, error) {
 	r := &Registry{path: path, folders: folders}
 	return r, r.read()
@@ -75,7 +75,7 @@ func parseRegistry(data []byte) ([]Entry, error) {
 			return nil, fmt.Errorf("model %d: %w", i+1, err)
 		}
 		if seen[e.Name] {
-			return nil, fmt.Errorf("model %d: the name %q is there twice", i+1, e.Name)
+			return nil, fmt.Errorf("model %d: the name %q appears twice", i+1, e.Name)
 		}
 		seen[e.Name] = true
 		if e.File == "" || e.SHA256 == "" {
@@ -88,10 +88,11 @@ func parseRegistry(data []byte) ([]Entry, error) {
 	return file.Models, nil
 }
 
-// Path returns where the user's registry is.
+// Path returns the path of the user's registry.
 func (r *Registry) Path() string { return r.path }
 
-// Entries returns all entries: the known ones, each replaced by the user's of the same name, then the user's others.
+// Entries returns all entries: the known ones, replaced by the user's of the same name, then the user's other
+// entries.
 func (r *Registry) Entries() []Entry {
 	all := slices.Clone(known)
 	for _, e := range r.user {
@@ -112,7 +113,7 @@ func (r *Registry) Names() (list []string) {
 	return list
 }
 
-// Entry returns the entry of that name.
+// Entry returns the entry of a name.
 func (r *Registry) Entry(name string) (Entry, bool) {
 	for _, e := range r.Entries() {
 		if e.Name == name {
@@ -127,7 +128,7 @@ func (r *Registry) Own(name string) bool {
 	return slices.ContainsFunc(r.user, func(e Entry) bool { return e.Name == name })
 }
 
-// Locate finds an entry's file: compiled in (path ""), as recorded, or in the folders.
+// Locate finds an entry's file: compiled in (path ""), at the recorded path, or in the folders.
 func (r *Registry) Locate(e Entry) (path string, ok bool) {
 	if !filepath.IsAbs(e.File) && compiled()[e.File] != nil {
 		return "", true
@@ -152,7 +153,7 @@ func (r *Registry) places(e Entry) []string {
 	return list
 }
 
-// Add puts an entry into the user's registry and writes it. The name must be free, or that of a known entry
+// Add adds an entry to the user's registry and writes the registry. The name must be free, or that of a known entry
 // whose file the user provides.
 func (r *Registry) Add(e Entry) error {
 	if err := checkName(e.Name); err != nil {
@@ -164,11 +165,13 @@ func (r *Registry) Add(e Entry) error {
 	}
 	defer held.Close()
 	if r.Own(e.Name) {
-		return fmt.Errorf("models: name %q is taken: remove it first (winnow models remove %s), or choose another with --name", e.Name, e.Name)
+		return fmt.Errorf("models: name %q is taken: remove it first (winnow models remove %s), or choose another "+
+			"with --name", e.Name, e.Name)
 	}
 	for _, k := range known {
 		if k.Name == e.Name && (k.SHA256 != "" && k.SHA256 != e.SHA256 || compiled()[k.File] != nil) {
-			return fmt.Errorf("models: name %q is that of a known model with sha256 %s, the file has %s: choose another with --name", e.Name, orNone(k.SHA256), e.SHA256)
+			return fmt.Errorf("models: name %q belongs to a known model with sha256 %s, the file has %s: choose "+
+				"another with --name", e.Name, orNone(k.SHA256), e.SHA256)
 		}
 	}
 	return r.write(append(slices.Clone(r.user), e))
@@ -181,7 +184,7 @@ func orNone(sum string) string {
 	return sum
 }
 
-// Remove takes an entry out of the user's registry. The model's file is left alone.
+// Remove removes an entry from the user's registry. The model file stays.
 func (r *Registry) Remove(name string) error {
 	held, err := r.hold()
 	if err != nil {
@@ -197,7 +200,7 @@ func (r *Registry) Remove(name string) error {
 	return r.write(slices.DeleteFunc(slices.Clone(r.user), func(e Entry) bool { return e.Name == name }))
 }
 
-// hold keeps other writers out until it is closed, and reads what they wrote before. They take no longer than it waits.
+// hold locks the registry until it is closed, and reads what others wrote before.
 func (r *Registry) hold() (io.Closer, error) {
 	dir := filepath.Dir(r.path)
 	if err := os.MkdirAll(dir, 0o755); err != nil {

@@ -22,7 +22,8 @@ func TestKnown(t *testing.T) {
 		if err := e.Preprocessing.Validate(); err != nil {
 			t.Errorf("%s: %v", e.Name, err)
 		}
-		if names[e.Name] || files[e.File] || filepath.Base(e.File) != e.File || e.Source == "" || e.Licence == "" || e.Recipe == "" {
+		if names[e.Name] || files[e.File] || filepath.Base(e.File) != e.File || e.Source == "" || e.Licence == "" ||
+			e.Recipe == "" {
 			t.Errorf("%s: a name or file twice, or something left out: %+v", e.Name, e)
 		}
 		if e.SHA256 != "" && (len(e.SHA256) != 64) {
@@ -37,7 +38,7 @@ func TestKnown(t *testing.T) {
 	}
 }
 
-// A flag of the resize takes pixels, or a way.
+// A resize flag takes pixels, or the name of a way to resize.
 func TestResizeFlag(t *testing.T) {
 	var r Resize
 	if err := r.Set("256"); err != nil || r.Pixels == nil || *r.Pixels != 256 || r.Fit != "" {
@@ -46,14 +47,16 @@ func TestResizeFlag(t *testing.T) {
 	if err := r.Set("long"); err != nil || r.Pixels != nil || r.Fit != "long" {
 		t.Errorf("found %+v, %v", r, err)
 	}
-	if err := r.Set("squish"); err == nil || !strings.Contains(err.Error(), `did you mean "squash"?`) || !strings.Contains(err.Error(), "or a number of pixels") {
+	if err := r.Set("squish"); err == nil || !strings.Contains(err.Error(), `did you mean "squash"?`) ||
+		!strings.Contains(err.Error(), "or a number of pixels") {
 		t.Errorf("found %v, expected the nearest way and that pixels will do", err)
 	}
 }
 
-// mine is an entry as a user adds it.
+// mine returns an entry as a user adds it.
 func mine(name string) Entry {
-	return Entry{Name: name, File: "/somewhere/" + name + ".bin", SHA256: Sum([]byte(name)), Output: "pool", Preprocessing: presets["clip"]}
+	return Entry{Name: name, File: "/somewhere/" + name + ".bin", SHA256: Sum([]byte(name)), Output: "pool",
+		Preprocessing: presets["clip"]}
 }
 
 func open(t *testing.T, path string, folders ...string) *Registry {
@@ -105,7 +108,7 @@ func TestRegistryFile(t *testing.T) {
 	}
 }
 
-// Those who add at once lose nothing of each other.
+// Concurrent additions do not lose each other's entries.
 func TestRegistryShared(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "models.json")
 	const writers = 8
@@ -161,23 +164,26 @@ func TestRegistryStrict(t *testing.T) {
 		if err := os.WriteFile(bad, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Open(bad); err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), bad) {
+		if _, err := Open(bad); err == nil || !strings.Contains(err.Error(), c.want) ||
+			!strings.Contains(err.Error(), bad) {
 			t.Errorf("%s: found %v, expected %q", name, err, c.want)
 		}
 	}
-	twice, err := parseRegistry([]byte(strings.Replace(string(good), `"models": [`, `"models": [`+entryText(string(good))+",", 1)))
+	twice, err := parseRegistry([]byte(strings.Replace(string(good), `"models": [`,
+		`"models": [`+entryText(string(good))+",", 1)))
 	if err == nil || !strings.Contains(err.Error(), "twice") {
 		t.Errorf("found %v, %v, expected an error about a name that is there twice", twice, err)
 	}
 }
 
-// entryText is the text of the only entry of a registry file.
+// entryText returns the text of the only entry of a registry file.
 func entryText(file string) string {
 	return strings.TrimSuffix(strings.TrimSpace(file[strings.Index(file, "[")+1:strings.LastIndex(file, "]")]), ",")
 }
 
 func FuzzRegistry(f *testing.F) {
-	f.Add([]byte(`{"version":1,"models":[{"name":"a","file":"b","sha256":"c","preprocessing":{"crop":1,"scale":1,"channels":"L","interpolation":"bilinear","std":[1,1,1]}}]}`))
+	f.Add([]byte(`{"version":1,"models":[{"name":"a","file":"b","sha256":"c",` +
+		`"preprocessing":{"crop":1,"scale":1,"channels":"L","interpolation":"bilinear","std":[1,1,1]}}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var entries []Entry
 		var err error
@@ -196,24 +202,29 @@ func FuzzRegistry(f *testing.F) {
 func TestSettings(t *testing.T) {
 	num := func(v int) *int { return &v }
 	scale := 1.0
-	p, err := Settings{Preset: "caffe", Crop: num(192), Resize: num(200), Mean: []float64{1, 2, 3}, Std: []float64{4}, Channels: "rgb", Scale: &scale, Interpolation: "lanczos"}.Preprocessing(presets["imagenet"])
+	p, err := Settings{Preset: "caffe", Crop: num(192), Resize: num(200), Mean: []float64{1, 2, 3}, Std: []float64{4},
+		Channels: "rgb", Scale: &scale, Interpolation: "lanczos"}.Preprocessing(presets["imagenet"])
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := presets["caffe"]
-	want.Crop, want.Resize, want.Mean, want.Std, want.Channels, want.Interpolation = 192, 200, [3]float32{1, 2, 3}, [3]float32{4, 4, 4}, "RGB", "lanczos"
+	want.Crop, want.Resize, want.Mean, want.Std, want.Channels, want.Interpolation = 192, 200, [3]float32{1, 2, 3},
+		[3]float32{4, 4, 4}, "RGB", "lanczos"
 	if p != want {
 		t.Errorf("found %+v, expected %+v", p, want)
 	}
-	for fit, want := range map[string]string{"squash": "resize to 192×192", "short": "resize the shorter side to 256", "long": "resize the longer side to 192"} {
+	for fit, want := range map[string]string{"squash": "resize to 192×192", "short": "resize the shorter side to 256",
+		"long": "resize the longer side to 192"} {
 		s := Settings{Fit: fit, Crop: num(192)}
-		if p, err := s.Preprocessing(presets["imagenet"]); err != nil || !strings.HasPrefix(p.Describe(), want) || !s.Shaped() {
+		if p, err := s.Preprocessing(presets["imagenet"]); err != nil || !strings.HasPrefix(p.Describe(), want) ||
+			!s.Shaped() {
 			t.Errorf("%s: found %s, %v, expected %s", fit, p.Describe(), err, want)
 		}
 	}
 	zero, yes := 0.0, true
 	for want, s := range map[string]Settings{
-		`preset "imagnet" is unknown (did you mean "imagenet"?): known are bn-inception, caffe, clip`: {Preset: "imagnet"},
+		`preset "imagnet" is unknown (did you mean "imagenet"?): known are bn-inception, caffe, clip`: {
+			Preset: "imagnet"},
 		"expected one of them":       {Fit: "long", Exact: &yes},
 		"mean: found 2 numbers":      {Mean: []float64{1, 2}},
 		"std of channel 0 is 0":      {Std: []float64{0}},

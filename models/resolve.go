@@ -13,14 +13,15 @@ import (
 	"winnow/internal/catalog"
 )
 
-// maxFile bounds a model file: protobuf cannot hold more in one message.
+// maxFile bounds a model file: one protobuf message cannot hold more.
 const maxFile = 2 << 30
 
 // Resolve finds a backbone by the name of an entry or by the path of an ONNX file, and reads it.
 //
-// The file of an entry must have the sha256 recorded. A file given by path that has the sha256 of an entry is
-// that entry, whatever it is called. Any other file takes its preprocessing from the settings, and from its own
-// metadata if winnow wrote it; where both say nothing and the input is an ordinary color image, ImageNet's is assumed, with a warning.
+// The file of an entry must have the recorded sha256. A file given by path that has the sha256 of an entry is that
+// entry, whatever its name. Any other file takes its preprocessing from the settings, and from its metadata if
+// winnow wrote it. If neither says anything and the input is an ordinary colour image, ImageNet's preprocessing is
+// assumed, with a warning.
 func (r *Registry) Resolve(name string, s Settings) (*Backbone, error) {
 	b, recorded, err := r.load(name)
 	if err != nil {
@@ -36,7 +37,7 @@ func (r *Registry) Resolve(name string, s Settings) (*Backbone, error) {
 	return b, b.guess(m, s)
 }
 
-// load finds and reads a backbone; recorded says that an entry tells its preprocessing.
+// load finds and reads a backbone. recorded reports whether an entry records its preprocessing.
 func (r *Registry) load(name string) (b *Backbone, recorded bool, err error) {
 	if e, ok := r.Entry(name); ok {
 		b, err = r.open(e)
@@ -44,7 +45,8 @@ func (r *Registry) load(name string) (b *Backbone, recorded bool, err error) {
 	}
 	b = &Backbone{Path: name}
 	if b.Data, err = readFile(name); errors.Is(err, fs.ErrNotExist) {
-		return nil, false, fmt.Errorf("models: %q%s: no model has this name and there is no such file: see winnow models list", name, catalog.Ask(name, r.Names()))
+		return nil, false, fmt.Errorf("models: %q%s: no model has this name and there is no such file: see winnow "+
+			"models list", name, catalog.Ask(name, r.Names()))
 	} else if err != nil {
 		return nil, false, fmt.Errorf("models: %w", err)
 	}
@@ -60,7 +62,7 @@ func (r *Registry) load(name string) (b *Backbone, recorded bool, err error) {
 	return b, false, nil
 }
 
-// readFile reads a model, refusing what is too large before it is in memory.
+// readFile reads a model. It rejects a file that is too large before reading it.
 func readFile(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	switch {
@@ -69,12 +71,13 @@ func readFile(path string) ([]byte, error) {
 	case info.IsDir():
 		return nil, fmt.Errorf("%s: found a folder, expected an ONNX file", path)
 	case info.Size() > maxFile:
-		return nil, fmt.Errorf("%s: found %d bytes, expected an ONNX file of at most %d", path, info.Size(), int64(maxFile))
+		return nil, fmt.Errorf("%s: found %d bytes, expected an ONNX file of at most %d", path, info.Size(),
+			int64(maxFile))
 	}
 	return os.ReadFile(path)
 }
 
-// open reads an entry's file and compares it with what is recorded.
+// open reads an entry's file and checks its sha256.
 func (r *Registry) open(e Entry) (*Backbone, error) {
 	path, ok := r.Locate(e)
 	if !ok {
@@ -82,7 +85,8 @@ func (r *Registry) open(e Entry) (*Backbone, error) {
 		if pub, ok := e.Published(); ok && len(pub.Places) > 0 {
 			how = "winnow models get " + e.Name + " fetches it"
 		}
-		return nil, fmt.Errorf("models: %q: its file is not there, looked for %s: %s", e.Name, strings.Join(orName(r.places(e), e.File), ", "), how)
+		return nil, fmt.Errorf("models: %q: its file was not found, looked at %s: %s", e.Name,
+			strings.Join(orName(r.places(e), e.File), ", "), how)
 	}
 	b := &Backbone{Entry: e, Path: path, Data: compiled()[e.File]}
 	if path != "" {
@@ -93,7 +97,8 @@ func (r *Registry) open(e Entry) (*Backbone, error) {
 	}
 	sum := Sum(b.Data)
 	if e.SHA256 != "" && e.SHA256 != sum {
-		return nil, fmt.Errorf("models: %q: %s has sha256 %s, expected %s: it was changed or is another model", e.Name, path, sum, e.SHA256)
+		return nil, fmt.Errorf("models: %q: %s has sha256 %s, expected %s: it was changed or is another model",
+			e.Name, path, sum, e.SHA256)
 	}
 	b.SHA256 = sum
 	return b, nil
@@ -115,12 +120,12 @@ func (b *Backbone) settle(s Settings) (err error) {
 	return err
 }
 
-// PreprocessingKey is the metadata of an ONNX file by which winnow's own tell how their images are prepared: the
-// canonical form of a [backbone.Preprocessing].
+// PreprocessingKey is the metadata key of an ONNX file under which winnow stores the preprocessing: the canonical
+// form of a [backbone.Preprocessing].
 const PreprocessingKey = "winnow.preprocessing"
 
-// metadataPreprocessing returns what a file written by winnow says of its images; told is false, and p ImageNet's,
-// where it says nothing.
+// metadataPreprocessing returns the preprocessing that winnow stored in a file. If there is none, told is false and
+// p is ImageNet's.
 func metadataPreprocessing(m *graph.Model) (p backbone.Preprocessing, told bool, err error) {
 	for _, about := range m.Metadata {
 		if about.Key == PreprocessingKey {
@@ -131,10 +136,10 @@ func metadataPreprocessing(m *graph.Model) (p backbone.Preprocessing, told bool,
 	return presets["imagenet"], false, nil
 }
 
-// ErrUnprepared is a model whose preprocessing can be found neither in the registry nor in the file.
-var ErrUnprepared = errors.New("nothing says how images are prepared")
+// ErrUnprepared means that neither the registry nor the file gives a model's preprocessing.
+var ErrUnprepared = errors.New("unknown preprocessing")
 
-// guess finds preprocessing for an unknown file.
+// guess determines the preprocessing of an unknown file.
 func (b *Backbone) guess(m *graph.Model, s Settings) error {
 	in, err := imageInput(m)
 	if err != nil {
@@ -153,7 +158,7 @@ func (b *Backbone) guess(m *graph.Model, s Settings) error {
 			b.Path, in.info, in.planes, ErrUnprepared, strings.Join(Presets(), "|"))
 	default:
 		b.Guessed = true
-		b.Warnings = append(b.Warnings, fmt.Sprintf("%s: nothing says how it wants its images: ImageNet's preprocessing is assumed; "+settingsHelp,
+		b.Warnings = append(b.Warnings, fmt.Sprintf("%s: unknown preprocessing: ImageNet's is assumed; "+settingsHelp,
 			b.Path, strings.Join(Presets(), "|")))
 	}
 	p, err := s.Preprocessing(start)
@@ -167,7 +172,7 @@ func (b *Backbone) guess(m *graph.Model, s Settings) error {
 	return in.takes(p)
 }
 
-// image is the one input of a backbone, float32 [N,planes,side,side].
+// image is the only input of a backbone, float32 [N,planes,side,side].
 type image struct {
 	info         *graph.ValueInfo
 	name         string
@@ -194,28 +199,31 @@ func imageInput(m *graph.Model) (image, error) {
 	case len(in.Shape) != 4:
 		return image{}, fmt.Errorf("input %v: expected images [N,C,H,W]", in)
 	case size(3) == 3 && size(1) != 3:
-		return image{}, fmt.Errorf("input %v: found [N,H,W,C], expected [N,C,H,W]: export the model with channels first", in)
+		return image{}, fmt.Errorf("input %v: found [N,H,W,C], expected [N,C,H,W]: export the model with channels "+
+			"first", in)
 	case size(2) != size(3):
 		return image{}, fmt.Errorf("input %v: expected square images", in)
 	}
 	return image{in, in.Name, size(1), size(2), size(0)}, nil
 }
 
-// takes compares preprocessing with the channels that the input takes.
+// takes checks the preprocessing against the channels of the input.
 func (in image) takes(p backbone.Preprocessing) error {
 	if in.planes != 0 && in.planes != p.Planes() {
-		return fmt.Errorf("models: input %v takes %d channels, preprocessing %s gives %d: see --channels", in.info, in.planes, p.Channels, p.Planes())
+		return fmt.Errorf("models: input %v takes %d channels, preprocessing %s gives %d: see --channels", in.info,
+			in.planes, p.Channels, p.Planes())
 	}
 	return nil
 }
 
-// fits compares preprocessing with all that the input takes.
+// fits checks the preprocessing against the channels and the size of the input.
 func (in image) fits(p backbone.Preprocessing) error {
 	if err := in.takes(p); err != nil {
 		return err
 	}
 	if in.side != 0 && in.side != p.Crop {
-		return fmt.Errorf("models: input %v takes images of %d×%d, preprocessing gives %d×%d: the network's vector would not be the same: see --crop", in.info, in.side, in.side, p.Crop, p.Crop)
+		return fmt.Errorf("models: input %v takes images of %d×%d, preprocessing gives %d×%d: the network's vector "+
+			"would not be the same: see --crop", in.info, in.side, in.side, p.Crop, p.Crop)
 	}
 	return nil
 }

@@ -18,7 +18,7 @@ import (
 	"winnow/internal/testing/reference"
 )
 
-// classifier is a small network over images planes×side×side; a side of -1 is free.
+// classifier is a small network for images planes×side×side; a side of -1 is free.
 func classifier(batch graph.Dim, planes, side int64) *graph.Model {
 	b := graph.NewBuilder("classifier", 13)
 	x := b.Input("image", graph.Float32, graph.Shape{batch, graph.Fixed(planes), {Size: side}, {Size: side}})
@@ -42,7 +42,7 @@ func tensor(b *graph.Builder, dims ...int64) string {
 	return b.Constant(graph.NewTensor("w", values, dims...))
 }
 
-// save writes a model into a folder of its own and returns the path.
+// save writes a model into a new folder and returns the path.
 func save(t *testing.T, name string, m *graph.Model) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
@@ -52,12 +52,13 @@ func save(t *testing.T, name string, m *graph.Model) string {
 	return path
 }
 
-// TestResolveReal finds the real models by name in a folder and by path under another name, and runs what
-// Prepare makes of them as the extraction does.
+// TestResolveReal finds the real models by name in a folder and by path under another name, and runs what Prepare
+// makes of them, as the extraction does.
 func TestResolveReal(t *testing.T) {
 	folder := filepath.Dir(reference.Asset(t, "models/squeezenet1.1.onnx"))
 	r := open(t, filepath.Join(t.TempDir(), "models.json"), folder)
-	for name, dim := range map[string]int{"googlenet-bvlc": 1024, "mobilenetv2-features": 1280, "squeezenet1.1": 512, "resnet50v2-stage3-features": 1024} {
+	for name, dim := range map[string]int{"googlenet-bvlc": 1024, "mobilenetv2-features": 1280, "squeezenet1.1": 512,
+		"resnet50v2-stage3-features": 1024} {
 		t.Run(name, func(t *testing.T) {
 			b, err := r.Resolve(name, Settings{})
 			if err != nil {
@@ -84,7 +85,8 @@ func TestResolveReal(t *testing.T) {
 func runs(t *testing.T, b *Backbone, p *Prepared) blas32.General {
 	t.Helper()
 	side := b.Preprocessing.Crop
-	net, err := ort.NewNetwork(orttest.Runtime(t), p.Model, p.Tensor, ort.NetworkInput{Name: p.Input, Channels: b.Preprocessing.Planes(), Height: side, Width: side})
+	net, err := ort.NewNetwork(orttest.Runtime(t), p.Model, p.Tensor,
+		ort.NetworkInput{Name: p.Input, Channels: b.Preprocessing.Planes(), Height: side, Width: side})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,14 +117,17 @@ func TestResolveUnknown(t *testing.T) {
 	free := graph.Free("N")
 	color := save(t, "color.onnx", classifier(free, 3, 224))
 	b, err := r.Resolve(color, Settings{})
-	if err != nil || b.Name != "color" || b.Preprocessing != presets["imagenet"] || len(b.Warnings) != 1 || !strings.Contains(b.Warnings[0], "--preset") {
+	if err != nil || b.Name != "color" || b.Preprocessing != presets["imagenet"] || len(b.Warnings) != 1 ||
+		!strings.Contains(b.Warnings[0], "--preset") {
 		t.Errorf("found %+v, %v, expected ImageNet's preprocessing and a warning", b.Entry, err)
 	}
-	if b, err = r.Resolve(color, Settings{Preset: "caffe"}); err != nil || b.Preprocessing != presets["caffe"] || len(b.Warnings) > 0 {
+	if b, err = r.Resolve(color, Settings{Preset: "caffe"}); err != nil || b.Preprocessing != presets["caffe"] ||
+		len(b.Warnings) > 0 {
 		t.Errorf("found %+v, %v, %v, expected Caffe's preprocessing and no warning", b.Preprocessing, b.Warnings, err)
 	}
 	wide := save(t, "wide.onnx", classifier(free, 3, 299))
-	if b, err = r.Resolve(wide, Settings{Preset: "inception"}); err != nil || b.Preprocessing.Crop != 299 || b.Preprocessing.Resize != 342 {
+	if b, err = r.Resolve(wide, Settings{Preset: "inception"}); err != nil || b.Preprocessing.Crop != 299 ||
+		b.Preprocessing.Resize != 342 {
 		t.Errorf("found %+v, %v, expected crop 299 out of 342", b.Preprocessing, err)
 	}
 	open := save(t, "open.onnx", classifier(free, 3, -1))
@@ -138,12 +143,12 @@ func TestResolveUnknown(t *testing.T) {
 		s    Settings
 		want string
 	}{
-		{grey, Settings{}, "has 1 channels and nothing says how images are prepared: say how it wants its images: --preset"},
+		{grey, Settings{}, "has 1 channels and unknown preprocessing: set it with --preset"},
 		{grey, Settings{Preset: "imagenet"}, "takes 1 channels, preprocessing RGB gives 3"},
 		{"nothing", Settings{}, `"nothing": no model has this name and there is no such file`},
 		{"glyphnt", Settings{}, `"glyphnt" (did you mean "glyphnet"?): no model has this name`},
 		{t.TempDir(), Settings{}, "found a folder"},
-		{"resnet34", Settings{}, `"resnet34": its file is not there`},
+		{"resnet34", Settings{}, `"resnet34": its file was not found`},
 		{save(t, "rows.onnx", rows()), Settings{}, "expected images [N,C,H,W]"},
 	} {
 		if _, err := r.Resolve(c.file, c.s); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -155,7 +160,7 @@ func TestResolveUnknown(t *testing.T) {
 	}
 }
 
-// A file that winnow wrote says itself how its images are prepared; settings go before it.
+// A file that winnow wrote records its preprocessing; settings override it.
 func TestResolveByMetadata(t *testing.T) {
 	r := &Registry{path: filepath.Join(t.TempDir(), "models.json")}
 	caffe := presets["caffe"]
@@ -167,11 +172,13 @@ func TestResolveByMetadata(t *testing.T) {
 	if err != nil || b.Preprocessing != caffe || len(b.Warnings) != 0 {
 		t.Errorf("found %+v, %q, %v, expected %+v", b, b.Warnings, err, caffe)
 	}
-	if b, err = r.Resolve(file, Settings{Preset: "unit"}); err != nil || b.Preprocessing.Channels != "RGB" || b.Preprocessing.Crop != 32 {
+	if b, err = r.Resolve(file, Settings{Preset: "unit"}); err != nil || b.Preprocessing.Channels != "RGB" ||
+		b.Preprocessing.Crop != 32 {
 		t.Errorf("found %+v, %v", b, err)
 	}
 	m.Metadata[len(m.Metadata)-1].Value = "{}"
-	if _, err = r.Resolve(save(t, "broken.onnx", m), Settings{}); err == nil || !strings.Contains(err.Error(), "broken.onnx: metadata winnow.preprocessing: ") {
+	if _, err = r.Resolve(save(t, "broken.onnx", m), Settings{}); err == nil ||
+		!strings.Contains(err.Error(), "broken.onnx: metadata winnow.preprocessing: ") {
 		t.Errorf("found %v", err)
 	}
 }
@@ -184,7 +191,8 @@ func TestPrepareAtAnotherSize(t *testing.T) {
 	}
 	for _, batch := range []graph.Dim{graph.Free("N"), graph.Free(""), graph.Fixed(1)} {
 		p, err := at(classifier(batch, 3, 299), 100)
-		if err != nil || p.Dim != 6 || len(p.Warnings) != 1 || p.Warnings[0] != "net.onnx: made for images of 299×299, used with 100×100" {
+		if err != nil || p.Dim != 6 || len(p.Warnings) != 1 ||
+			p.Warnings[0] != "net.onnx: made for images of 299×299, used with 100×100" {
 			t.Errorf("%v: %+v, %v", batch, p, err)
 			continue
 		}
@@ -196,16 +204,18 @@ func TestPrepareAtAnotherSize(t *testing.T) {
 			t.Errorf("%v: input %v", batch, in)
 		}
 	}
-	flat := func(side int64) *graph.Model { // every place has weights of its own
+	flat := func(side int64) *graph.Model { // every position has its own weights
 		b := graph.NewBuilder("flat", 13)
-		x := b.Input("image", graph.Float32, graph.Shape{graph.Free("N"), graph.Fixed(3), graph.Fixed(side), graph.Fixed(side)})
+		x := b.Input("image", graph.Float32, graph.Shape{graph.Free("N"), graph.Fixed(3), graph.Fixed(side),
+			graph.Fixed(side)})
 		y := b.Node("Flatten", []string{b.Node("Conv", []string{x, tensor(b, 6, 3, 3, 3)})})
 		b.Output(b.NodeTo("logits", "Gemm", []string{y, tensor(b, 6*(side-2)*(side-2), 10)}))
 		return b.Model()
 	}
-	shaped := func() *graph.Model { // as many numbers, but not one row an image
+	shaped := func() *graph.Model { // the same number of values, but not one row per image
 		b := graph.NewBuilder("shaped", 13)
-		x := b.Input("image", graph.Float32, graph.Shape{graph.Free("N"), graph.Fixed(3), graph.Fixed(10), graph.Fixed(10)})
+		x := b.Input("image", graph.Float32, graph.Shape{graph.Free("N"), graph.Fixed(3), graph.Fixed(10),
+			graph.Fixed(10)})
 		to := b.Constant(graph.NewTensor("to", []int64{-1, 300}, 2))
 		b.Output(b.NodeTo("logits", "Gemm", []string{b.Node("Reshape", []string{x, to}), tensor(b, 300, 10)}))
 		return b.Model()
@@ -214,7 +224,8 @@ func TestPrepareAtAnotherSize(t *testing.T) {
 		m    *graph.Model
 		side int
 	}{"flat": {flat(16), 12}, "shaped": {shaped(), 20}, "too small": {classifier(graph.Free("N"), 3, 16), 2}} {
-		if p, err := at(c.m, c.side); err == nil || !strings.Contains(err.Error(), "the network's vector would not be the same") {
+		if p, err := at(c.m, c.side); err == nil ||
+			!strings.Contains(err.Error(), "the network's vector would not be the same") {
 			t.Errorf("%s: %+v, %v", name, p, err)
 		}
 	}
@@ -228,7 +239,7 @@ func rows() *graph.Model {
 	return b.Model()
 }
 
-// TestChanged: a file that is not what its entry recorded is refused, naming both sums.
+// TestChanged: a file that differs from its entry is rejected, and the error names both sums.
 func TestChanged(t *testing.T) {
 	dir := t.TempDir()
 	r := open(t, filepath.Join(dir, "models.json"), dir)
@@ -241,7 +252,8 @@ func TestChanged(t *testing.T) {
 	if err := os.WriteFile(path, changed, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.Resolve("m", Settings{}); err == nil || !strings.Contains(err.Error(), Sum(changed)) || !strings.Contains(err.Error(), b.SHA256) {
+	if _, err := r.Resolve("m", Settings{}); err == nil || !strings.Contains(err.Error(), Sum(changed)) ||
+		!strings.Contains(err.Error(), b.SHA256) {
 		t.Errorf("found %v, expected both sums", err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "squeezenet1.1.onnx"), changed, 0o644); err != nil {
@@ -256,17 +268,19 @@ func TestChanged(t *testing.T) {
 	}
 }
 
-// fixedBatch is a network that holds the number of its images in the target of a Reshape too.
+// fixedBatch is a network whose batch size also appears in the target of a Reshape.
 func fixedBatch(n int64) *graph.Model {
 	b := graph.NewBuilder("fixed", 13)
-	x := b.Input("image", graph.Float32, graph.Shape{graph.Fixed(n), graph.Fixed(3), graph.Fixed(224), graph.Fixed(224)})
+	x := b.Input("image", graph.Float32, graph.Shape{graph.Fixed(n), graph.Fixed(3), graph.Fixed(224),
+		graph.Fixed(224)})
 	pooled := b.Node("GlobalAveragePool", []string{b.Node("Conv", []string{x, tensor(b, 6, 3, 3, 3)})})
 	to := b.Constant(graph.NewTensor("to", []int64{n, 6}, 2))
 	b.Output(b.NodeTo("logits", "Gemm", []string{b.Node("Reshape", []string{pooled, to}), tensor(b, 6, 10)}))
 	return b.Model()
 }
 
-// channelsLast is the network of classifier for images [N,H,W,C]; plain: it begins as exporters of TensorFlow's begin it.
+// channelsLast is the network of classifier for images [N,H,W,C]; if plain, it starts as TensorFlow's exporters
+// start a graph.
 func channelsLast(batch graph.Dim, side int64, plain bool) *graph.Model {
 	b := graph.NewBuilder("last", 13)
 	last := b.Input("image", graph.Float32, graph.Shape{batch, {Size: side}, {Size: side}, graph.Fixed(3)})
@@ -280,8 +294,8 @@ func channelsLast(batch graph.Dim, side int64, plain bool) *graph.Model {
 	return b.Model()
 }
 
-// A network for images with their channels last, one at a time, gives the vectors of the same network for batches of images with
-// their channels first.
+// A network for single images with channels last gives the same vectors as the same network for batches of images
+// with channels first.
 func TestPrepareChannelsLast(t *testing.T) {
 	e := Entry{Name: "f", File: "f.onnx", Preprocessing: presets["imagenet"]}
 	p, err := Prepare(e, classifier(graph.Free("N"), 3, 224).Marshal(), "")
@@ -311,7 +325,8 @@ func TestPrepare(t *testing.T) {
 	fixed := classifier(graph.Fixed(4), 3, 224)
 	e := Entry{Name: "f", File: "f.onnx", Preprocessing: presets["imagenet"]}
 	p, err := Prepare(e, fixedBatch(4).Marshal(), "")
-	if err != nil || p.Dim != 6 || p.Batch != 4 || len(p.Warnings) != 1 || !strings.Contains(p.Warnings[0], "exactly 4 images") {
+	if err != nil || p.Dim != 6 || p.Batch != 4 || len(p.Warnings) != 1 ||
+		!strings.Contains(p.Warnings[0], "exactly 4 images") {
 		t.Fatalf("found %+v, %v", p.Warnings, err)
 	}
 	runs(t, &Backbone{Entry: e}, p)
@@ -323,18 +338,21 @@ func TestPrepare(t *testing.T) {
 		t.Errorf("found %+v, %v, expected the maps averaged", p, err)
 	}
 	e.Input = "data"
-	if _, err := Prepare(e, fixed.Marshal(), ""); err == nil || !strings.Contains(err.Error(), `found the input "image", expected "data"`) {
+	if _, err := Prepare(e, fixed.Marshal(), ""); err == nil ||
+		!strings.Contains(err.Error(), `found the input "image", expected "data"`) {
 		t.Errorf("found %v", err)
 	}
-	if _, err := Prepare(e, fixed.Marshal()[:500], ""); err == nil || !strings.HasPrefix(err.Error(), "graph: f.onnx: cut short") {
+	if _, err := Prepare(e, fixed.Marshal()[:500], ""); err == nil ||
+		!strings.HasPrefix(err.Error(), "graph: f.onnx: cut short") {
 		t.Errorf("found %v", err)
 	}
-	if _, err := Prepare(e, fixed.Marshal(), "Con"); err == nil || !strings.Contains(err.Error(), `expected one like ["Conv"]`) {
+	if _, err := Prepare(e, fixed.Marshal(), "Con"); err == nil ||
+		!strings.Contains(err.Error(), `expected one like ["Conv"]`) {
 		t.Errorf("found %v", err)
 	}
 }
 
-// TestResNet18 adds a ResNet-18 with random weights as the user of torchvision would, under its name alone.
+// TestResNet18 adds a ResNet-18 with random weights as a user of torchvision would, by name alone.
 func TestResNet18(t *testing.T) {
 	r := open(t, filepath.Join(t.TempDir(), "models.json"))
 	path := save(t, "resnet18.onnx", resNet18())
@@ -351,23 +369,27 @@ func TestResNet18(t *testing.T) {
 	}
 	runs(t, found, p)
 	report, err := r.Inspect("resnet18", Settings{})
-	if err != nil || report.Feature == nil || report.Feature.Dim != 512 || report.Structure.Parameters != 11689512-4800-4800 {
+	if err != nil || report.Feature == nil || report.Feature.Dim != 512 ||
+		report.Structure.Parameters != 11689512-4800-4800 {
 		t.Errorf("found %+v, %v", report, err)
 	}
 }
 
-// resNet18 is torchvision's architecture with the normalisations folded away: 11,689,512 parameters there, of
-// which the 4,800 scales and 4,800 shifts of the normalisations are left out here.
+// resNet18 is torchvision's architecture with the normalisations folded in: torchvision's has 11,689,512
+// parameters, of which the 4,800 scales and 4,800 shifts of the normalisations are absent here.
 func resNet18() *graph.Model {
 	b := graph.NewBuilder("resnet18", 17)
-	x := b.Input("input", graph.Float32, graph.Shape{graph.Free("N"), graph.Fixed(3), graph.Fixed(224), graph.Fixed(224)})
+	x := b.Input("input", graph.Float32, graph.Shape{graph.Free("N"), graph.Fixed(3), graph.Fixed(224),
+		graph.Fixed(224)})
 	conv := func(x string, out, in, kernel, stride int64) string {
 		pad := kernel / 2
-		return b.Node("Conv", []string{x, tensor(b, out, in, kernel, kernel)}, graph.Ints("strides", stride, stride), graph.Ints("pads", pad, pad, pad, pad))
+		return b.Node("Conv", []string{x, tensor(b, out, in, kernel, kernel)}, graph.Ints("strides", stride, stride),
+			graph.Ints("pads", pad, pad, pad, pad))
 	}
 	relu := func(x string) string { return b.Node("Relu", []string{x}) }
 	x = relu(conv(x, 64, 3, 7, 2))
-	x = b.Node("MaxPool", []string{x}, graph.Ints("kernel_shape", 3, 3), graph.Ints("strides", 2, 2), graph.Ints("pads", 1, 1, 1, 1))
+	x = b.Node("MaxPool", []string{x}, graph.Ints("kernel_shape", 3, 3), graph.Ints("strides", 2, 2),
+		graph.Ints("pads", 1, 1, 1, 1))
 	in := int64(64)
 	for stage, out := range []int64{64, 128, 256, 512} {
 		for block := range 2 {
@@ -381,7 +403,8 @@ func resNet18() *graph.Model {
 		}
 	}
 	pooled := b.NodeTo("pooled", "Flatten", []string{b.Node("GlobalAveragePool", []string{x})}, graph.Int("axis", 1))
-	b.Output(b.NodeTo("logits", "Gemm", []string{pooled, tensor(b, 1000, 512), tensor(b, 1000)}, graph.Int("transB", 1)))
+	b.Output(b.NodeTo("logits", "Gemm", []string{pooled, tensor(b, 1000, 512), tensor(b, 1000)},
+		graph.Int("transB", 1)))
 	return b.Model()
 }
 
@@ -392,13 +415,14 @@ func TestAddFileRefuses(t *testing.T) {
 	b := graph.Extend(segments)
 	b.SetOutputs("Conv")
 	for _, c := range []struct{ file, name, want string }{
-		{ok, "", "say with --name what to call it"},
+		{ok, "", "unknown model: name it with --name"},
 		{ok, "with space", "expected a word"},
 		{ok, "squeezenet1.1", "choose another with --name"},
 		{save(t, "maps.onnx", b.Model()), "maps", "name the feature tensor with --output"},
 		{filepath.Join(t.TempDir(), "none.onnx"), "none", "no such file"},
 	} {
-		if _, _, err := r.AddFile(c.file, c.name, Settings{Preset: "imagenet"}); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, _, err := r.AddFile(c.file, c.name, Settings{Preset: "imagenet"}); err == nil ||
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: found %v, expected %q", c.name, err, c.want)
 		}
 	}

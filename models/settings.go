@@ -10,12 +10,12 @@ import (
 	"winnow/internal/catalog"
 )
 
-// Settings are a user's wishes about preprocessing and output; what is left at nil or "" stays as the preset
-// or the entry has it.
+// Settings are a user's choices of preprocessing and output. A value of nil or "" keeps what the preset or the
+// entry says.
 type Settings struct {
 	Preset        string
 	Resize        *int
-	Fit           string // one of backbone.Fits; "": as the preset or the entry has it
+	Fit           string // one of backbone.Fits; "": as in the preset or entry
 	Exact         *bool
 	Crop          *int
 	Interpolation string
@@ -23,20 +23,20 @@ type Settings struct {
 	Scale         *float64
 	Mean, Std     []float64 // three numbers, or one for all channels
 	EXIF          *bool
-	Decoder       *string // as a Preprocessing has it
+	Decoder       *string // as in a Preprocessing
 	Output        string
 }
 
-// settingsHelp names the flags that say how images are prepared.
-const settingsHelp = "say how it wants its images: --preset %s, or --channels, --resize, --crop, --scale, --mean and --std"
+// settingsHelp names the flags that set the preprocessing.
+const settingsHelp = "set it with --preset %s, or --channels, --resize, --crop, --scale, --mean and --std"
 
-// Presets returns the names of the presets, in text order.
+// Presets returns the names of the presets, sorted.
 func Presets() []string { return slices.Sorted(maps.Keys(presets)) }
 
-// Preprocessing returns p, or the preset if one is named, with the further wishes applied.
+// Preprocessing returns p, or the preset if one is named, with the other settings applied.
 func (s Settings) Preprocessing(p backbone.Preprocessing) (backbone.Preprocessing, error) {
 	if s.Fit != "" && s.Exact != nil {
-		return p, fmt.Errorf("models: found a way to resize, %s, and exact beside it, expected one of them", s.Fit)
+		return p, fmt.Errorf("models: found both a way to resize, %s, and exact, expected one of them", s.Fit)
 	}
 	if s.Preset != "" {
 		if err := catalog.Check("models: preset", s.Preset, Presets()...); err != nil {
@@ -73,13 +73,13 @@ func (s Settings) Preprocessing(p backbone.Preprocessing) (backbone.Preprocessin
 	return p, p.Validate()
 }
 
-// Shaped reports whether the user says how a picture becomes the network's square.
+// Shaped reports whether the settings say how an image becomes the network's square.
 func (s Settings) Shaped() bool {
 	return s.Fit != "" || s.Resize != nil || s.Exact != nil || s.Crop != nil
 }
 
-// size sets crop and resize for a network of another input side than the preset's, in its proportion, unless
-// the user named them.
+// size sets crop and resize for a network whose input side differs from the preset's, in proportion, unless the
+// user set them.
 func (s Settings) size(p *backbone.Preprocessing, side int) {
 	if side <= 0 || side == p.Crop || s.Crop != nil {
 		return

@@ -9,17 +9,17 @@ import (
 	"winnow/internal/text"
 )
 
-// Listed is a backbone as a list of all shows it.
+// Listed is a line of the list of backbones.
 type Listed struct {
 	Entry
 	Own       bool       `json:"own"`                 // the user added it
-	Found     bool       `json:"found"`               // its file is there
-	Path      string     `json:"path"`                // where; "" if it is part of the program
-	Published *Published `json:"published,omitempty"` // where it can be fetched from
-	Checked   string     `json:"checked"`             // how it is known that its preprocessing is right
+	Found     bool       `json:"found"`               // its file exists
+	Path      string     `json:"path"`                // of the file; "" if it is part of the program
+	Published *Published `json:"published,omitempty"` // where it can be fetched
+	Checked   string     `json:"checked"`             // how its preprocessing was checked
 }
 
-// List returns all backbones with where their files are.
+// List returns all backbones and where their files are.
 func (r *Registry) List() []Listed {
 	var list []Listed
 	for _, e := range r.Entries() {
@@ -33,7 +33,7 @@ func (r *Registry) List() []Listed {
 	return list
 }
 
-// Place says where the file is, or how it would come here.
+// Place says where the file is, or how to get it.
 func (m Listed) Place() string {
 	switch {
 	case m.Found && m.Path == "":
@@ -48,19 +48,20 @@ func (m Listed) Place() string {
 	return "not here"
 }
 
-// WriteList writes a list of backbones for people.
+// WriteList writes a list of backbones as text.
 func WriteList(out io.Writer, list []Listed) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "NAME\tIMAGES\tFILE\tCHECKED\tSOURCE")
 	for _, m := range list {
 		how, _, _ := strings.Cut(m.Checked, ":")
 		p := m.Preprocessing
-		fmt.Fprintf(w, "%s\t%s %d×%d\t%s\t%s\t%s\n", m.Name, p.Channels, p.Crop, p.Crop, m.Place(), how, text.Shortened(m.Source, 60))
+		fmt.Fprintf(w, "%s\t%s %d×%d\t%s\t%s\t%s\n", m.Name, p.Channels, p.Crop, p.Crop, m.Place(), how,
+			text.Shortened(m.Source, 60))
 	}
 	return w.Flush()
 }
 
-// Write writes a backbone's report for people.
+// Write writes a backbone's report as text.
 func (r *Report) Write(out io.Writer) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	line := func(key, format string, args ...any) {
@@ -128,7 +129,7 @@ func writtenBy(producer string) string {
 	return ", written by " + producer
 }
 
-// Numbers is how many numbers a vector has, ? where that is not known.
+// Numbers returns the number of values of a vector as text, "?" if it is unknown.
 func Numbers(dim int) string {
 	if dim == 0 {
 		return "?"

@@ -18,35 +18,35 @@ import (
 	"winnow/internal/place"
 )
 
-// ErrExists says that there is an index already.
+// ErrExists means that the folder already holds an index.
 var ErrExists = errors.New("there is an index already")
 
-// OtherEmbedder says that another embedder made the vectors of an index than the one asked to extend it.
+// OtherEmbedder means that the index was made with a different embedder than the one given to extend it.
 type OtherEmbedder struct{ Dir, Why string }
 
 func (e *OtherEmbedder) Error() string { return fmt.Sprintf("search: %s: %s", e.Dir, e.Why) }
 
-// syncRows is how many rows a crash may cost: a few seconds of work.
+// syncRows is how many rows a crash may lose: a few seconds of work.
 const syncRows = 256
 
-// Extension puts the vectors of new images behind those of an index. It takes batches in order, as backbone.Extract
-// gives them: every image of New has a row in them, of which unreadable ones and zeros are left out. Rows flushed
-// survive a crash.
+// Extension appends the vectors of new images to an index. It takes batches in order, as backbone.Extract returns
+// them: one row for every image of New. Unreadable images and rows of zeros are left out. Flushed rows survive a
+// crash.
 type Extension struct {
-	New     []string // the images to embed: those given that the index does not have, each once
-	Skipped int      // given images that it had
+	New     []string // the images to embed: those given, without repeats and those already indexed
+	Skipped int      // given images that were already indexed
 
 	dir     string
 	info    Info
 	lock    io.Closer
 	vectors *os.File
 	paths   *os.File
-	done    int // of New
+	done    int // images of New taken so far
 	synced  int
 	bad     []features.Bad
 }
 
-// Create begins an empty index and extends it.
+// Create makes an empty index and returns an Extension of it.
 func Create(dir string, e Embedder, dim int, dtype string, paths []string) (*Extension, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("search: %w", err)
@@ -63,7 +63,7 @@ func Create(dir string, e Embedder, dim int, dtype string, paths []string) (*Ext
 	})
 }
 
-// Extend continues an index. If another embedder made it, the error is an [OtherEmbedder].
+// Extend opens an index for appending. If another embedder made it, the error is an [OtherEmbedder].
 func Extend(dir string, e Embedder, dim int, paths []string) (*Extension, error) {
 	return begin(dir, paths, func() (Info, map[string]int, error) {
 		ix, err := Open(dir)
@@ -82,7 +82,7 @@ func Extend(dir string, e Embedder, dim int, paths []string) (*Extension, error)
 	})
 }
 
-// begin opens the files behind the present rows, which state reads under the lock.
+// begin opens the files for appending after the present rows, which state reads while the lock is held.
 func begin(dir string, paths []string, state func() (Info, map[string]int, error)) (_ *Extension, err error) {
 	x := &Extension{dir: dir}
 	if x.lock, err = lock.Folder(dir); err != nil {
@@ -113,7 +113,7 @@ func begin(dir string, paths []string, state func() (Info, map[string]int, error
 	return x, err
 }
 
-// missing returns the paths without a row, each once.
+// missing returns the paths that have no row, each once.
 func missing(paths []string, rows map[string]int) ([]string, error) {
 	var list []string
 	seen := map[string]bool{}
@@ -130,7 +130,7 @@ func missing(paths []string, rows map[string]int) ([]string, error) {
 	return list, nil
 }
 
-// openAt opens a file to write from end on, and cuts off what lies behind: rows that were never counted.
+// openAt opens a file for writing at offset end and truncates it there, which drops rows that were never counted.
 func openAt(name string, end int64) (*os.File, error) {
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
@@ -145,25 +145,26 @@ func openAt(name string, end int64) (*os.File, error) {
 	return f, nil
 }
 
-// Rows returns how many of New have been taken.
+// Rows returns how many images of New have been taken.
 func (x *Extension) Rows() int { return x.done }
 
-// Added returns how many of them are in the index by now.
+// Added returns how many images of New are now in the index.
 func (x *Extension) Added() int { return x.done - len(x.bad) }
 
 // Total returns the number of rows of the index.
 func (x *Extension) Total() int { return x.info.Rows }
 
-// DType returns the type of its numbers.
+// DType returns the number type of the index.
 func (x *Extension) DType() string { return x.info.DType }
 
 // Bad returns the images that were left out.
 func (x *Extension) Bad() []features.Bad { return x.bad }
 
-// Append takes the next images' vectors, which it normalises, and the unreadable ones among them.
+// Append takes the vectors of the next images, which it normalises, and the unreadable images among them.
 func (x *Extension) Append(rows blas32.General, bad []features.Bad) error {
 	if rows.Cols != x.info.Dim || x.done+rows.Rows > len(x.New) {
-		return fmt.Errorf("search: %s: batch of %d×%d at image %d of %d, expected %d values a row", x.dir, rows.Rows, rows.Cols, x.done, len(x.New), x.info.Dim)
+		return fmt.Errorf("search: %s: batch of %d×%d at image %d of %d, expected %d values a row", x.dir, rows.Rows,
+			rows.Cols, x.done, len(x.New), x.info.Dim)
 	}
 	why := make(map[int]string, len(bad))
 	for _, b := range bad {
@@ -196,7 +197,7 @@ func (x *Extension) Append(rows blas32.General, bad []features.Bad) error {
 	return nil
 }
 
-// write appends rows and names.
+// write appends rows and names to the files.
 func (x *Extension) write(rows blas32.General, names []byte) error {
 	var data bytes.Buffer
 	if err := features.EncodeRows(&data, x.info.DType, rows); err != nil {
@@ -215,7 +216,7 @@ func (x *Extension) write(rows blas32.General, names []byte) error {
 	return nil
 }
 
-// Flush syncs the rows so far to the disk and then counts them, in this order.
+// Flush syncs the rows written so far to disk, and only then counts them in index.json.
 func (x *Extension) Flush() error {
 	if err := errors.Join(x.vectors.Sync(), x.paths.Sync()); err != nil {
 		return fmt.Errorf("search: %w", err)

@@ -15,20 +15,20 @@ import (
 	"winnow/internal/regular"
 )
 
-// NoDirection is why an image has no vector to search for or to find.
+// NoDirection says why an image can neither be found nor serve as a query.
 const NoDirection = "its vector is all zeros: it is near nothing"
 
-// Gallery is what is searched: the named vectors of an index or of a feature store.
+// Gallery is a searchable set of named vectors: an index or a feature store.
 type Gallery struct {
 	Vectors
-	Paths []string        // image of each row
-	Index *Index          // nil: a store
-	Store *features.Store // nil: an index
+	Paths []string        // the image of each row
+	Index *Index          // nil if the gallery is a store
+	Store *features.Store // nil if the gallery is an index
 
 	bad map[int]string // why rows of the store have no vector
 }
 
-// OpenGallery opens the folder of an index or of a feature store.
+// OpenGallery opens the folder of an index or a feature store.
 func OpenGallery(dir string) (*Gallery, error) {
 	if !Here(dir) {
 		store, err := features.Open(dir)
@@ -42,17 +42,18 @@ func OpenGallery(dir string) (*Gallery, error) {
 		return nil, err
 	}
 	if ix.Rows == 0 {
-		return nil, hint.With(fmt.Errorf("search: %s: the index holds no image", dir), "add some: winnow index IMAGES --out %s --add", dir)
+		return nil, hint.With(fmt.Errorf("search: %s: the index holds no image", dir),
+			"add some: winnow index IMAGES --out %s --add", dir)
 	}
 	return &Gallery{Vectors: ix, Paths: ix.Paths, Index: ix}, nil
 }
 
-// StoreGallery searches among vectors made of the rows of a store.
+// StoreGallery returns a gallery of vectors computed from the rows of a store.
 func StoreGallery(store *features.Store, v Vectors) *Gallery {
 	return &Gallery{Vectors: v, Paths: store.Paths, Store: store, bad: store.BadRows()}
 }
 
-// Close closes the index.
+// Close closes the index, if there is one.
 func (g *Gallery) Close() error {
 	if g.Index == nil {
 		return nil
@@ -60,7 +61,7 @@ func (g *Gallery) Close() error {
 	return g.Index.Close()
 }
 
-// Model returns the sha256 of what made the vectors: of the head where there is one, else of the network.
+// Model returns the sha256 of what made the vectors: the head if there is one, else the network.
 func (g *Gallery) Model() string {
 	switch {
 	case g.Index == nil:
@@ -71,18 +72,19 @@ func (g *Gallery) Model() string {
 	return g.Index.Embedder.Model
 }
 
-// Sum returns a sha256 that two galleries share that hold the same vectors under the same names, made by the same model.
+// Sum returns a sha256 of the gallery's content: its vectors, their names and the model that made them.
 func (g *Gallery) Sum() string {
 	if g.Index == nil {
 		return g.Store.Sum
 	}
 	i := g.Index.Info
-	sum := sha256.Sum256(fmt.Appendf(nil, "winnow index 1 %d %d %s %d %d %d %q %q %q %q %q", i.Rows, i.Dim, i.DType, i.Vectors, i.Names, i.Paths,
+	sum := sha256.Sum256(fmt.Appendf(nil, "winnow index 1 %d %d %s %d %d %d %q %q %q %q %q", i.Rows, i.Dim, i.DType,
+		i.Vectors, i.Names, i.Paths,
 		i.Embedder.Model, i.Embedder.Output, i.Embedder.Head, i.Embedder.Preprocessing, i.Embedder.Decoder))
 	return hex.EncodeToString(sum[:])
 }
 
-// Lookup returns the row of an image. Images that could not be read have none.
+// Lookup returns the row of an image. Unreadable images have none.
 func (g *Gallery) Lookup(path string) (row int, ok bool) {
 	if g.Index != nil {
 		return g.Index.Lookup(path)
@@ -92,7 +94,7 @@ func (g *Gallery) Lookup(path string) (row int, ok bool) {
 	return rows[0], rows[0] >= 0 && !bad
 }
 
-// Vector returns a copy of a row, nil if it is all zeros.
+// Vector returns a copy of a row, or nil if the row is all zeros.
 func (g *Gallery) Vector(row int) ([]float32, error) {
 	x, absent, err := g.Block(row, 1)
 	if err != nil || absent != nil && absent[0] {
@@ -105,22 +107,25 @@ func (g *Gallery) Vector(row int) ([]float32, error) {
 type Query struct {
 	Name   string
 	Vector []float32
-	Row    int // its own in the gallery, which it does not find; -1: none
+	Row    int // the query's own row in the gallery, which is not returned as a hit; -1 if it has none
 }
 
-// NewQuery divides a vector by its length, in place. It reports false for one of zeros.
+// NewQuery normalises a vector in place. It reports false for a vector of zeros.
 func NewQuery(name string, vector []float32) (Query, bool) {
 	return Query{Name: name, Vector: vector, Row: -1}, UnitRows(oneRow(vector)) == nil
 }
 
-// Queries reads what is searched for: paths of the gallery, .npy files of vectors, and images.
-func (g *Gallery) Queries(args []string, embed func(images []string) ([]Query, []features.Bad, error)) ([]Query, []features.Bad, error) {
+// Queries reads the queries named by args: paths in the gallery, .npy files of vectors, or images.
+func (g *Gallery) Queries(args []string,
+	embed func(images []string) ([]Query, []features.Bad, error)) ([]Query, []features.Bad, error) {
 	return Queries(args, g.Width(), g.own, embed)
 }
 
-// Queries reads what is searched for, in the order of the arguments: names that own knows, .npy files of vectors of dim values, and
-// images, of which embed is given those that stand together. It also returns the images that could not be read.
-func Queries(args []string, dim int, own func(name string) (q Query, known bool, err error), embed func(images []string) ([]Query, []features.Bad, error)) (list []Query, left []features.Bad, err error) {
+// Queries reads queries in the order of args: names that own knows, .npy files of vectors of dim values, and
+// images. Consecutive images are passed to embed together. The second result lists the images that could not be
+// read.
+func Queries(args []string, dim int, own func(name string) (q Query, known bool, err error),
+	embed func(images []string) ([]Query, []features.Bad, error)) (list []Query, left []features.Bad, err error) {
 	for i := 0; i < len(args); {
 		var images []string
 		var q Query
@@ -154,7 +159,7 @@ func Queries(args []string, dim int, own func(name string) (q Query, known bool,
 	return list, left, nil
 }
 
-// Nearest finds the k vectors most similar to each query, as [Nearest] does.
+// Nearest finds the k vectors most similar to each query, like [Nearest].
 func (g *Gallery) Nearest(ctx context.Context, queries []Query, k int) ([][]Hit, error) {
 	x, own := features.NewMatrix(len(queries), g.Width()), make([]int, len(queries))
 	for i, q := range queries {
@@ -164,7 +169,7 @@ func (g *Gallery) Nearest(ctx context.Context, queries []Query, k int) ([][]Hit,
 	return Nearest(ctx, g, x, k, own)
 }
 
-// own is the query of an image of the gallery.
+// own returns an indexed image as a query.
 func (g *Gallery) own(path string) (q Query, here bool, err error) {
 	row, here := g.Lookup(path)
 	if !here {
@@ -179,7 +184,7 @@ func (g *Gallery) own(path string) (q Query, here bool, err error) {
 
 func isNPY(name string) bool { return strings.EqualFold(filepath.Ext(name), ".npy") }
 
-// readQueries reads the rows of a .npy file: one vector, or one a row.
+// readQueries reads a .npy file: one vector, or one vector per row.
 func readQueries(file string, dim int) ([]Query, error) {
 	f, err := regular.Open(file)
 	if err != nil {
@@ -206,7 +211,8 @@ func readQueries(file string, dim int) ([]Query, error) {
 	}
 	for i, v := range x.Data {
 		if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
-			return nil, fmt.Errorf("search: %s: row %d: value %d is %v, expected a finite number", file, i/x.Cols, i%x.Cols, v)
+			return nil, fmt.Errorf("search: %s: row %d: value %d is %v, expected a finite number", file, i/x.Cols,
+				i%x.Cols, v)
 		}
 	}
 	list := make([]Query, x.Rows)

@@ -15,7 +15,7 @@ import (
 	"winnow/features"
 )
 
-// openGallery returns an index of three images along two axes and between them.
+// openGallery returns an index of three images: two on different axes, one between them.
 func openGallery(t *testing.T) *Gallery {
 	t.Helper()
 	dir := t.TempDir()
@@ -23,7 +23,8 @@ func openGallery(t *testing.T) *Gallery {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(x.Append(blas32.General{Rows: 3, Cols: 2, Stride: 2, Data: []float32{2, 0, 0, 3, 1, 1}}, nil), x.Flush(), x.Close()); err != nil {
+	if err := errors.Join(x.Append(blas32.General{Rows: 3, Cols: 2, Stride: 2, Data: []float32{2, 0, 0, 3, 1, 1}},
+		nil), x.Flush(), x.Close()); err != nil {
 		t.Fatal(err)
 	}
 	g, err := OpenGallery(dir)
@@ -34,13 +35,14 @@ func openGallery(t *testing.T) *Gallery {
 	return g
 }
 
-// Queries keep the order of the arguments, and images that stand together are embedded together.
+// Queries keeps the order of the arguments and embeds consecutive images together.
 func TestQueries(t *testing.T) {
 	g := openGallery(t)
 	vectors := filepath.Join(t.TempDir(), "v.NPY")
 	put := func(values ...float32) {
 		var file strings.Builder
-		if err := features.WriteNPY(&file, blas32.General{Rows: len(values) / 2, Cols: 2, Stride: 2, Data: values}); err != nil {
+		if err := features.WriteNPY(&file,
+			blas32.General{Rows: len(values) / 2, Cols: 2, Stride: 2, Data: values}); err != nil {
 			t.Fatal(err)
 		}
 		if err := os.WriteFile(vectors, []byte(file.String()), 0o644); err != nil {
@@ -68,7 +70,8 @@ func TestQueries(t *testing.T) {
 	if err != nil || len(left) != 1 || left[0].Path != "broken.png" {
 		t.Fatalf("left out %v, %v", left, err)
 	}
-	want := []Query{{"a.png", []float32{1, 0}, -1}, {"up", []float32{0, 1}, 1}, {"b.png", []float32{1, 0}, -1}, {vectors + "[0]", []float32{0, 1}, -1}, {vectors + "[1]", []float32{0.6, 0.8}, -1}}
+	want := []Query{{"a.png", []float32{1, 0}, -1}, {"up", []float32{0, 1}, 1}, {"b.png", []float32{1, 0}, -1},
+		{vectors + "[0]", []float32{0, 1}, -1}, {vectors + "[1]", []float32{0.6, 0.8}, -1}}
 	if diff := cmp.Diff(want, got, cmpopts.EquateApprox(0, 1e-7)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -76,10 +79,12 @@ func TestQueries(t *testing.T) {
 		t.Errorf("embedded together (-want +got):\n%s", diff)
 	}
 	hits, err := g.Nearest(t.Context(), got[1:3], 1)
-	if err != nil || len(hits) != 2 || g.Paths[hits[0][0].Row] != "between" || g.Paths[hits[1][0].Row] != "right" || math.Abs(hits[0][0].Similarity-math.Sqrt(0.5)) > 1e-6 {
+	if err != nil || len(hits) != 2 || g.Paths[hits[0][0].Row] != "between" || g.Paths[hits[1][0].Row] != "right" ||
+		math.Abs(hits[0][0].Similarity-math.Sqrt(0.5)) > 1e-6 {
 		t.Errorf("found %v, %v", hits, err)
 	}
-	for want, values := range map[string][]float32{"row 1 is all zeros": {1, 1, 0, 0}, "expected a finite number": {1, float32(math.NaN())}} {
+	for want, values := range map[string][]float32{"row 1 is all zeros": {1, 1, 0, 0},
+		"expected a finite number": {1, float32(math.NaN())}} {
 		put(values...)
 		if _, _, err := g.Queries([]string{vectors}, embed); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v, expected …%s…", values, err, want)

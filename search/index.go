@@ -1,7 +1,8 @@
-// Package search finds the nearest of many stored vectors: exactly, in blocks, without holding them all in memory.
+// Package search finds the nearest of many stored vectors. The search is exact and works in blocks, so the vectors
+// need not fit in memory.
 //
-// An [Index] is a folder of unit vectors that only grows; [Extend] appends images. [Nearest] searches an index or a feature
-// store ([Stored]). The package knows vectors and names; the caller makes the vectors of images.
+// An [Index] is a folder of unit vectors that only grows; [Extend] appends images. [Nearest] searches an index or a
+// feature store ([Stored]). The package knows vectors and names; the caller computes the vectors of images.
 package search
 
 import (
@@ -20,33 +21,35 @@ import (
 	"winnow/internal/place"
 )
 
-// Files of an index. Rows that index.json does not count do not exist: it is written last, and the next extension cuts off
-// what lies behind its rows.
+// Files of an index. index.json is written last; rows that it does not count do not exist, and the next extension
+// truncates them.
 const (
-	vectorsFile = "vectors.bin" // rows×dim numbers, little endian, row-major, nothing else
+	vectorsFile = "vectors.bin" // rows×dim numbers, little-endian, row-major, no header
 	pathsFile   = "paths.txt"   // line i is the image of row i
 	indexFile   = "index.json"
 )
 
-// indexVersion is that of the format.
+// indexVersion is the version of the format.
 const indexVersion = 1
 
-// castagnoli is the checksum of the two files: unlike a sha256 it can continue where it stopped.
+// castagnoli is the checksum of the two data files. Unlike a sha256 it can be continued from its last value.
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// Embedder identifies what makes the vectors of an index. Two embedders that agree in all but Source and Place make the same vectors.
+// Embedder identifies what makes the vectors of an index. Embedders that differ only in Source and Place make the
+// same vectors.
 type Embedder struct {
 	Model         string `json:"model"`          // sha256 of the ONNX file
-	Output        string `json:"output"`         // the tensor taken
-	Head          string `json:"head,omitempty"` // sha256 of the head file behind it; "" where there is none
-	Preprocessing string `json:"preprocessing"`  // canonical text
-	Decoder       string `json:"decoder"`        // what reads the pictures, and its version
-	Source        string `json:"source"`         // where it was found: a hint, not part of the identity
+	Output        string `json:"output"`         // the output tensor
+	Head          string `json:"head,omitempty"` // sha256 of the head file; "" without a head
+	Preprocessing string `json:"preprocessing"`  // in canonical form
+	Decoder       string `json:"decoder"`        // the image decoder and its version
+	Source        string `json:"source"`         // where the embedder was found: a hint, not part of the identity
 
-	Place place.Place `json:"place,omitzero"` // of the same, where it is a file or a folder; [Create] fills it in
+	// Place is the location of Source if that is a file or a folder; [Create] fills it in.
+	Place place.Place `json:"place,omitzero"`
 }
 
-// Differs returns how an embedder differs from the one asked for, in words, or "".
+// Differs says how an embedder differs from the one asked for, or returns "".
 func (e Embedder) Differs(asked Embedder) string {
 	if e.Head != asked.Head {
 		return fmt.Sprintf("made with head %s, asked for %s", brief(e.Head), brief(asked.Head))
@@ -57,7 +60,7 @@ func (e Embedder) Differs(asked Embedder) string {
 	return key(e).Differs(key(asked))
 }
 
-// brief returns a shortened sha256.
+// brief shortens a sha256.
 func brief(sum string) string {
 	if sum == "" {
 		return "none"
@@ -77,19 +80,20 @@ type Info struct {
 	Paths    uint32   `json:"paths_crc32c"`
 }
 
-// Index is a finished state of a folder of unit vectors with names. It stays valid while the folder is extended.
+// Index is an open index as it was when opened. It stays valid while the folder is extended.
 type Index struct {
 	Info
 	Dir   string
-	Paths []string // image of each row
+	Paths []string // the image of each row
 
 	rows map[string]int
 	file *os.File
-	view []float32 // the mapped file; nil where that cannot be
+	view []float32 // the mapped file; nil if it cannot be mapped
 	free func() error
 }
 
-// Open reads an index and checks that its parts fit together. The vectors stay on disk, mapped where the system can.
+// Open opens an index and checks that its files agree. The vectors stay on disk, memory-mapped where the system
+// can.
 func Open(dir string) (*Index, error) {
 	ix := &Index{Dir: dir}
 	var err error
@@ -145,7 +149,7 @@ func readInfo(dir string) (info Info, err error) {
 	return info, info.check(name)
 }
 
-// maxDim bounds what a damaged file may make us multiply.
+// maxDim bounds the products computed from a damaged file's numbers.
 const maxDim = 1 << 20
 
 func (info Info) check(name string) error {
@@ -153,9 +157,11 @@ func (info Info) check(name string) error {
 	case info.Version != indexVersion:
 		return fmt.Errorf("search: %s: version %d, expected %d", name, info.Version, indexVersion)
 	case info.DType != features.Float32 && info.DType != features.Float16:
-		return fmt.Errorf("search: %s: numbers of type %q, expected %s or %s", name, info.DType, features.Float32, features.Float16)
+		return fmt.Errorf("search: %s: numbers of type %q, expected %s or %s", name, info.DType, features.Float32,
+			features.Float16)
 	case info.Rows < 0 || info.Rows > 1<<40 || info.Dim < 1 || info.Dim > maxDim || info.Names < int64(info.Rows):
-		return fmt.Errorf("search: %s: %d rows of %d values with %d bytes of paths cannot be", name, info.Rows, info.Dim, info.Names)
+		return fmt.Errorf("search: %s: found the impossible sizes %d rows, %d values a row and %d bytes of paths",
+			name, info.Rows, info.Dim, info.Names)
 	}
 	return nil
 }
@@ -177,14 +183,16 @@ func (ix *Index) readPaths() error {
 	if stat, err := f.Stat(); err != nil {
 		return fmt.Errorf("search: %w", err)
 	} else if stat.Size() < ix.Names {
-		return fmt.Errorf("search: %s: %d bytes, expected at least %d as %s says", name, stat.Size(), ix.Names, indexFile)
+		return fmt.Errorf("search: %s: %d bytes, expected at least %d as %s says", name, stat.Size(), ix.Names,
+			indexFile)
 	}
 	data := make([]byte, ix.Names)
 	if _, err := io.ReadFull(f, data); err != nil {
 		return fmt.Errorf("search: %s: %w", name, err)
 	}
 	if sum := crc32.Checksum(data, castagnoli); sum != ix.Info.Paths {
-		return fmt.Errorf("search: %s: checksum %08x, expected %08x: the file has changed since it was written", name, sum, ix.Info.Paths)
+		return fmt.Errorf("search: %s: checksum %08x, expected %08x: the file has changed since it was written", name,
+			sum, ix.Info.Paths)
 	}
 	if ix.Rows > 0 {
 		ix.Paths = features.DecodePaths(string(data))
@@ -202,14 +210,15 @@ func (ix *Index) readPaths() error {
 	return nil
 }
 
-// openVectors checks the size of the vectors and maps them.
+// openVectors checks the size of the vector file and maps it.
 func (ix *Index) openVectors() error {
 	stat, err := ix.file.Stat()
 	if err != nil {
 		return fmt.Errorf("search: %w", err)
 	}
 	if stat.Size() < ix.bytes() {
-		return fmt.Errorf("search: %s: %d bytes, expected at least %d for %d rows of %d values", ix.file.Name(), stat.Size(), ix.bytes(), ix.Rows, ix.Dim)
+		return fmt.Errorf("search: %s: %d bytes, expected at least %d for %d rows of %d values", ix.file.Name(),
+			stat.Size(), ix.bytes(), ix.Rows, ix.Dim)
 	}
 	if ix.DType == features.Float32 && ix.Rows > 0 {
 		ix.view, ix.free = features.MapFloats(ix.file, ix.bytes())
@@ -221,11 +230,12 @@ func (ix *Index) openVectors() error {
 func (ix *Index) Len() int   { return ix.Rows }
 func (ix *Index) Width() int { return ix.Dim }
 
-// Block implements [Vectors]. Without a copy where the file is mapped; float16 rows are unit rows only to 1e-3 as they
-// are stored, and normalised here.
+// Block implements [Vectors]. If the file is mapped, it returns a view. Stored float16 rows have length 1 only to
+// within 1e-3, so they are normalised here.
 func (ix *Index) Block(from, n int) (blas32.General, []bool, error) {
 	if ix.view != nil {
-		return blas32.General{Rows: n, Cols: ix.Dim, Stride: ix.Dim, Data: ix.view[from*ix.Dim : (from+n)*ix.Dim]}, nil, nil
+		return blas32.General{Rows: n, Cols: ix.Dim, Stride: ix.Dim, Data: ix.view[from*ix.Dim : (from+n)*ix.Dim]},
+			nil, nil
 	}
 	b := make([]byte, int64(n)*ix.width())
 	if _, err := ix.file.ReadAt(b, int64(from)*ix.width()); err != nil {
@@ -239,14 +249,15 @@ func (ix *Index) Block(from, n int) (blas32.General, []bool, error) {
 	return x, UnitRows(x), nil
 }
 
-// Verify reads all vectors and compares their checksum with the one in index.json.
+// Verify reads all vectors and compares their checksum with index.json.
 func (ix *Index) Verify() error {
 	h := crc32.New(castagnoli)
 	if _, err := io.Copy(h, io.NewSectionReader(ix.file, 0, ix.bytes())); err != nil {
 		return fmt.Errorf("search: %w", err)
 	}
 	if sum := h.Sum32(); sum != ix.Info.Vectors {
-		return fmt.Errorf("search: %s: checksum %08x, expected %08x: the file has changed since it was written", ix.file.Name(), sum, ix.Info.Vectors)
+		return fmt.Errorf("search: %s: checksum %08x, expected %08x: the file has changed since it was written",
+			ix.file.Name(), sum, ix.Info.Vectors)
 	}
 	return nil
 }

@@ -13,41 +13,41 @@ import (
 	"winnow/features"
 )
 
-// Vectors are unit rows to search.
+// Vectors are unit rows that can be searched.
 type Vectors interface {
 	Len() int
 	Width() int
-	// Block is the rows from, …, from+n-1, to be read only, until the next call. Rows that are absent, where absent
-	// is not nil, hold zeros and are never found.
+	// Block returns rows from to from+n-1, read-only and valid until the next call. If absent is not nil, the rows
+	// it marks hold zeros and are never found.
 	Block(from, n int) (x blas32.General, absent []bool, err error)
 }
 
-// Hit is a row and its cosine to the query.
+// Hit is a row and its cosine with the query.
 type Hit struct {
 	Row        int
 	Similarity float64
 }
 
-// blockBytes is how much of the vectors is searched at once: enough for a fast product, little beside the vectors.
+// blockBytes is the size of a block: large enough for a fast product, small next to all vectors.
 const blockBytes = 32 << 20
 
-// blockRows bounds a block of short vectors.
+// blockRows bounds the rows of a block of short vectors.
 const blockRows = 1 << 16
 
-// queriesAtOnce bounds the similarities in memory: of so many queries to one block.
+// queriesAtOnce bounds the similarities in memory: this many queries times one block.
 const queriesAtOnce = 256
 
-// Nearest finds the k rows of v most similar to each query, best first, ties by lower row; fewer where v has not so many.
-// The rows of queries must be unit rows. own[i], where own is not nil, is the row that query i is itself and does not
-// find, -1 where it is none.
+// Nearest finds the k rows of v most similar to each query, best first, ties by lower row. It returns fewer if v
+// has fewer than k rows. The rows of queries must have length 1. If own is not nil, own[i] is the row of v that is
+// query i itself and is left out of the hits, or -1.
 //
-// Similarities are computed in float32, block by block; whatever may be among the best is compared by its cosine in
-// float64 of the stored numbers, so that neither blocks nor the order of a sum decide, and copies of an image tie.
-// Time O(n·d) a query, memory a block. Measured on 2 cores with gonum's own product, vectors of 512 values in memory
-// (BenchmarkNearest): among 60 000, 18 ms for one query and 0.18 s for 64; among 1 000 000 (2 GB), 0.22 s and 3.8 s. With
-// ONNX Runtime's product behind blas32 many queries take a quarter of that. It grows in proportion, and vectors that must
-// come from the disk first take as long as that takes: beyond some ten million, or for many queries a second among
-// millions, an approximate index of other software is the better tool ([winnow/search/vectordb]).
+// Similarities are computed in float32, block by block. Candidates for the best k are then compared by their
+// float64 cosine, so the result depends neither on the blocks nor on the order of a sum, and copies of an image
+// tie. Time O(n·d) per query, memory one block. Measured on 2 cores with gonum's own product and vectors of 512
+// values in memory (BenchmarkNearest): among 60 000, 18 ms for one query and 0.18 s for 64; among 1 000 000 (2 GB),
+// 0.22 s and 3.8 s. With ONNX Runtime's product behind blas32, many queries take a quarter of that. Time grows in
+// proportion; vectors that are not in memory yet take as long as the disk needs. Beyond some ten million vectors,
+// or for many queries a second among millions, an approximate index is the better tool ([winnow/search/vectordb]).
 func Nearest(ctx context.Context, v Vectors, queries blas32.General, k int, own []int) ([][]Hit, error) {
 	if queries.Cols != v.Width() {
 		return nil, fmt.Errorf("search: queries of %d values, expected %d", queries.Cols, v.Width())
@@ -68,7 +68,8 @@ func Nearest(ctx context.Context, v Vectors, queries blas32.General, k int, own 
 		}
 		for first := 0; first < queries.Rows; first += queriesAtOnce {
 			n := min(queriesAtOnce, queries.Rows-first)
-			part := features.Set{X: blas32.General{Rows: n, Cols: queries.Cols, Stride: queries.Stride, Data: queries.Data[first*queries.Stride:]}}
+			part := features.Set{X: blas32.General{Rows: n, Cols: queries.Cols, Stride: queries.Stride,
+				Data: queries.Data[first*queries.Stride:]}}
 			lists, err := eval.Nearest(ctx, part, &features.Set{X: x}, min(k+1, x.Rows), math.MaxInt64)
 			if err != nil {
 				return nil, err
@@ -85,7 +86,7 @@ func Nearest(ctx context.Context, v Vectors, queries blas32.General, k int, own 
 	return best, nil
 }
 
-// present returns the rows that are not absent, and their numbers.
+// present returns the rows that are not absent, and a function that maps them to row numbers of v.
 func present(x blas32.General, absent []bool, from int) (blas32.General, func(int) int) {
 	if absent == nil {
 		return x, func(i int) int { return from + i }
@@ -106,13 +107,13 @@ func merge(best []Hit, k, self int, list []eval.Neighbour, at func(int) int, x b
 			best = append(best, Hit{at(near.Row), features.Dot(query, features.Row(x, near.Row))})
 		}
 	}
-	// Blocks come in order: equal ones stay by row.
+	// Blocks come in order, so ties stay sorted by row.
 	slices.SortStableFunc(best, func(a, b Hit) int { return cmp.Compare(b.Similarity, a.Similarity) })
 	return best[:min(k, len(best))]
 }
 
-// UnitRows divides rows by their length, in place. It returns which rows are all zeros; nil: none. It is
-// not [features.Normalize], which rounds otherwise: the vectors of an index that grows must have the same bits.
+// UnitRows divides rows by their length, in place, and returns which rows are all zeros, nil if none are. It does
+// not use [features.Normalize], which rounds differently: the rows of a growing index must keep the same bits.
 func UnitRows(x blas32.General) (absent []bool) {
 	for i := range x.Rows {
 		row := features.Row(x, i)

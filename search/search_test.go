@@ -20,7 +20,7 @@ import (
 	"winnow/features"
 )
 
-// drawn is n vectors, of which every seventh is a copy of the one three before it.
+// drawn returns n random vectors; every seventh is a copy of the one three before it.
 func drawn(n, d int, seed uint64) blas32.General {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	x := features.NewMatrix(n, d)
@@ -44,9 +44,10 @@ func names(n int) []string {
 	return list
 }
 
-var somebody = Embedder{Model: "aa", Output: "embedding", Head: "bb", Preprocessing: "{}", Decoder: "exact 1", Source: "/runs/birds"}
+var somebody = Embedder{Model: "aa", Output: "embedding", Head: "bb", Preprocessing: "{}", Decoder: "exact 1",
+	Source: "/runs/birds"}
 
-// put appends the vectors of paths, taken from x by the number in their name, in batches.
+// put appends the vectors of paths in batches; the number in a path is its row in x.
 func put(t testing.TB, ext *Extension, x blas32.General, batch int, bad map[string]string) {
 	t.Helper()
 	for from := 0; from < len(ext.New); from += batch {
@@ -124,7 +125,7 @@ func content(t testing.TB, dir string) map[string]string {
 	return files
 }
 
-// slow returns the definition: all cosines in float64, sorted.
+// slow is the definition of a search: all cosines in float64, sorted.
 func slow(x blas32.General, query []float32, k, own int, absent map[int]bool) (list []Hit) {
 	for i := range x.Rows {
 		var dot float64
@@ -154,7 +155,7 @@ func same(t *testing.T, what string, want, got []Hit) {
 	}
 }
 
-// inPieces cuts vectors into small blocks, so that ties lie on both sides of borders.
+// inPieces splits vectors into small blocks, so that ties cross block borders.
 type inPieces struct {
 	x     blas32.General
 	calls int
@@ -176,7 +177,7 @@ func TestNearestIsTheDefinition(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		queries := drawn(300, 19, 3) // more than are looked up at once; the same vectors as the first of the index
+		queries := drawn(300, 19, 3) // more than queriesAtOnce; they start with the vectors of the index
 		UnitRows(queries)
 		own := make([]int, queries.Rows)
 		for i := range own {
@@ -191,13 +192,14 @@ func TestNearestIsTheDefinition(t *testing.T) {
 				t.Fatal(err)
 			}
 			for i := 0; i < queries.Rows; i += 17 {
-				same(t, fmt.Sprintf("%s, k %d, query %d", dtype, k, i), slow(x, features.Row(queries, i), k, own[i], nil), got[i])
+				same(t, fmt.Sprintf("%s, k %d, query %d", dtype, k, i),
+					slow(x, features.Row(queries, i), k, own[i], nil), got[i])
 			}
 		}
 	}
 }
 
-// Blocks do not matter: copies of an image tie across their borders and come by row.
+// The blocks make no difference: copies of an image tie across block borders and are sorted by row.
 func TestNearestAcrossBlocks(t *testing.T) {
 	const rows = 3*blockRows + 11
 	x := features.NewMatrix(rows, 2)
@@ -228,7 +230,8 @@ func TestStoredLeavesOutWhatHasNoDirection(t *testing.T) {
 	x := drawn(40, 5, 9)
 	clear(features.Row(x, 4))
 	clear(features.Row(x, 11))
-	w, err := features.Create(dir, features.Plan{Key: features.Key{Model: "m"}, Paths: names(40), Dim: 5, Batch: 40}, false)
+	w, err := features.Create(dir, features.Plan{Key: features.Key{Model: "m"}, Paths: names(40), Dim: 5, Batch: 40},
+		false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -270,14 +273,14 @@ func TestIncrementalIsFromScratch(t *testing.T) {
 			t.Errorf("added %d of %d, %d bad, %d skipped", ext.Added(), ext.Total(), len(ext.Bad()), ext.Skipped)
 		}
 		before := content(t, whole)
-		ext = extend(t, whole, x, 64, paths, bad) // only what could not be read
+		ext = extend(t, whole, x, 64, paths, bad) // only the images that could not be read
 		if diff := cmp.Diff(before, content(t, whole)); diff != "" || len(ext.New) != 3 || ext.Added() != 0 {
 			t.Errorf("%d new, %d added (-before +after):\n%.400s", len(ext.New), ext.Added(), diff)
 		}
 	}
 }
 
-// A process that dies between any two writes leaves the rows that were counted, and going on gives the whole.
+// A process that dies between any two writes leaves the counted rows intact, and continuing completes the index.
 func TestDeathAnywhere(t *testing.T) {
 	x, paths := drawn(60, 4, 6), names(60)
 	dir := filepath.Join(t.TempDir(), "index")
@@ -287,7 +290,8 @@ func TestDeathAnywhere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Extend(dir, somebody, 4, paths); err == nil || !strings.Contains(err.Error(), "another winnow (process ") {
+	if _, err := Extend(dir, somebody, 4, paths); err == nil ||
+		!strings.Contains(err.Error(), "another winnow (process ") {
 		t.Errorf("a second writer: %v", err)
 	}
 	rows := blas32.General{Rows: 40, Cols: 4, Stride: 4, Data: x.Data[20*4:]}
@@ -309,7 +313,7 @@ func TestDeathAnywhere(t *testing.T) {
 			}
 		}
 	}
-	short := filepath.Join(t.TempDir(), "short") // fewer rows than lie behind the counted ones
+	short := filepath.Join(t.TempDir(), "short") // fewer rows in the file than counted
 	if err := os.CopyFS(short, os.DirFS(dir)); err != nil {
 		t.Fatal(err)
 	}
@@ -346,10 +350,12 @@ func TestExtendRefuses(t *testing.T) {
 			t.Errorf("found %v, expected …%s…", err, want)
 		}
 	}
-	if _, err := Extend(dir, somebody, 5, names(12)); err == nil || !strings.Contains(err.Error(), "made of 4 values a row, asked for 5") {
+	if _, err := Extend(dir, somebody, 5, names(12)); err == nil ||
+		!strings.Contains(err.Error(), "made of 4 values a row, asked for 5") {
 		t.Error(err)
 	}
-	if _, err := Extend(dir, somebody, 4, []string{"a", ""}); err == nil || !strings.Contains(err.Error(), "empty path") {
+	if _, err := Extend(dir, somebody, 4, []string{"a", ""}); err == nil ||
+		!strings.Contains(err.Error(), "empty path") {
 		t.Error(err)
 	}
 	moved := change(func(e *Embedder) { e.Source = "/elsewhere" })
@@ -360,7 +366,7 @@ func TestExtendRefuses(t *testing.T) {
 	closed(t, ext)
 }
 
-// Damage is seen when an index is opened, or at the latest before it grows.
+// Damage is detected when an index is opened, or at the latest before it grows.
 func TestDamage(t *testing.T) {
 	base := filepath.Join(t.TempDir(), "index")
 	build(t, base, features.Float32, drawn(10, 4, 6), names(10), nil)
@@ -371,16 +377,20 @@ func TestDamage(t *testing.T) {
 		return string(b)
 	}
 	for what, c := range map[string]struct{ file, text, want string }{
-		"path changed":    {pathsFile, flip(files[pathsFile], 9), "paths.txt: checksum"},
-		"paths cut":       {pathsFile, files[pathsFile][:50], "50 bytes, expected at least 170"},
-		"vectors cut":     {vectorsFile, files[vectorsFile][:50], "50 bytes, expected at least 160"},
-		"vector changed":  {vectorsFile, flip(files[vectorsFile], 77), "vectors.bin: checksum"},
-		"other version":   {indexFile, strings.Replace(files[indexFile], `"version": 1`, `"version": 2`, 1), "version 2, expected 1"},
-		"many rows":       {indexFile, strings.Replace(files[indexFile], `"rows": 10`, `"rows": 11`, 1), "10 paths, expected 11"},
-		"negative rows":   {indexFile, strings.Replace(files[indexFile], `"rows": 10`, `"rows": -1`, 1), "cannot be"},
-		"no dimension":    {indexFile, strings.Replace(files[indexFile], `"dim": 4`, `"dim": 0`, 1), "cannot be"},
-		"unknown numbers": {indexFile, strings.Replace(files[indexFile], "float32", "float8", 1), `numbers of type "float8"`},
-		"no text":         {indexFile, files[indexFile][:30], "unexpected end of JSON"},
+		"path changed":   {pathsFile, flip(files[pathsFile], 9), "paths.txt: checksum"},
+		"paths cut":      {pathsFile, files[pathsFile][:50], "50 bytes, expected at least 170"},
+		"vectors cut":    {vectorsFile, files[vectorsFile][:50], "50 bytes, expected at least 160"},
+		"vector changed": {vectorsFile, flip(files[vectorsFile], 77), "vectors.bin: checksum"},
+		"other version": {indexFile, strings.Replace(files[indexFile], `"version": 1`, `"version": 2`, 1),
+			"version 2, expected 1"},
+		"many rows": {indexFile, strings.Replace(files[indexFile], `"rows": 10`, `"rows": 11`, 1),
+			"10 paths, expected 11"},
+		"negative rows": {indexFile, strings.Replace(files[indexFile], `"rows": 10`, `"rows": -1`, 1),
+			"impossible sizes"},
+		"no dimension": {indexFile, strings.Replace(files[indexFile], `"dim": 4`, `"dim": 0`, 1), "impossible sizes"},
+		"unknown numbers": {indexFile, strings.Replace(files[indexFile], "float32", "float8", 1),
+			`numbers of type "float8"`},
+		"no text": {indexFile, files[indexFile][:30], "unexpected end of JSON"},
 	} {
 		dir := filepath.Join(t.TempDir(), "damaged")
 		if err := os.CopyFS(dir, os.DirFS(base)); err != nil {
@@ -404,10 +414,12 @@ func FuzzOpen(f *testing.F) {
 	build(f, base, features.Float32, drawn(3, 2, 6), names(3), nil)
 	files := content(f, base)
 	f.Add([]byte(files[indexFile]))
-	f.Add([]byte(`{"version":1,"rows":1099511627776,"dim":1048576,"dtype":"float32","paths_bytes":9223372036854775807}`))
+	f.Add([]byte(
+		`{"version":1,"rows":1099511627776,"dim":1048576,"dtype":"float32","paths_bytes":9223372036854775807}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		dir := t.TempDir()
-		for name, data := range map[string][]byte{indexFile: text, pathsFile: []byte(files[pathsFile]), vectorsFile: []byte(files[vectorsFile])} {
+		for name, data := range map[string][]byte{indexFile: text, pathsFile: []byte(files[pathsFile]),
+			vectorsFile: []byte(files[vectorsFile])} {
 			if err := os.WriteFile(filepath.Join(dir, name), data, 0o644); err != nil {
 				t.Fatal(err)
 			}

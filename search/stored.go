@@ -8,8 +8,8 @@ import (
 	"winnow/features"
 )
 
-// Stored is a feature store to search: its vectors, each divided by its length when read. Unreadable images and rows of zeros
-// are never found.
+// Stored makes a feature store searchable. Its vectors are normalised when read; unreadable images and rows of
+// zeros are never found.
 type Stored struct{ *features.Store }
 
 // Len and Width implement [Vectors].
@@ -22,7 +22,7 @@ func (s Stored) Block(from, n int) (blas32.General, []bool, error) {
 	for i := range rows {
 		rows[i] = from + i
 	}
-	x, err := s.Read(context.Background(), rows) // a block: between blocks those who search look at theirs
+	x, err := s.Read(context.Background(), rows) // one block; callers check their own context between blocks
 	if err != nil {
 		return x, nil, err
 	}

@@ -8,7 +8,7 @@ import (
 	"winnow/features"
 )
 
-// foretold is an encoder that notes whether it is asked for what was announced.
+// foretold is an encoder that checks that Forward gets the announced rows.
 type foretold struct {
 	*linear
 	announced, next []int
@@ -29,7 +29,7 @@ func (e *foretold) Forward(rows []int) (features.Set, error) {
 	return e.linear.Forward(rows)
 }
 
-// Each batch is announced before the one ahead of it is embedded, but for the first of an epoch.
+// Each batch is announced before the previous one is embedded, except the first of an epoch.
 func TestBatchesAreAnnounced(t *testing.T) {
 	var e *foretold
 	b := newBed(t, "", func(c *Config) {

@@ -2,32 +2,33 @@ package train
 
 import "github.com/viterin/vek/vek32"
 
-// A run with [Config].Average follows its weights by their exponential moving average, which the losses, the filter and
-// the memory never see: they go on with the weights that learn. After each step of the solvers, t = 1, 2, …,
+// A run with [Config].Average keeps an exponential moving average of its weights. The losses, the filter and
+// the memory never see it; they use the weights that learn. After each step of the solvers, t = 1, 2, …,
 //
 //	a ← a + (1 - d)(x - a),   d = min(1 - 1/Average, (1 + t)/(10 + t))
 //
-// over the encoder's parameters and its state. a begins as the x before the first step, which the ramp lets go of within
-// tens of steps: until step 9·Average it reaches back over a ninth of the steps done. What rests keeps its bits: there x - a is 0. In float32 an average over n steps stands
-// still within about n·3e-8 of a weight's size. The losses' own parameters are not averaged: no measure of a run looks
-// at them, and who reads them afterwards ([ReadLossParams]) wants those of the last state.
+// over the encoder's parameters and its state. a starts as the x before the first step, which loses its
+// influence within tens of steps because of the ramp: until step 9·Average, a covers the last ninth of the
+// steps done. Weights that do not move keep their bits, because x - a is 0. In float32 an average over n steps
+// comes to rest within about n·3e-8 of a weight's size. The losses' own parameters are not averaged: no measure
+// of a run uses them, and readers of them ([ReadLossParams]) want the last state.
 //
-// Source: Polyak & Juditsky 1992 (averaging); Tarvainen & Valpola, NeurIPS 2017, section 2 (θ′ ← αθ′ + (1 - α)θ, with
-// a smaller α at the beginning).
+// Source: Polyak & Juditsky 1992 (averaging); Tarvainen & Valpola, NeurIPS 2017, section 2 (θ′ ← αθ′ + (1 - α)θ,
+// with a smaller α at the start).
 
-// startAverage begins the average at the present state.
+// startAverage starts the average at the current state.
 func (t *Trainer) startAverage() {
 	for _, p := range t.numbers() {
 		t.average = append(t.average, append([]float32(nil), p.Data...))
 	}
 }
 
-// averageDecay returns d of the update t, counted from 1.
+// averageDecay returns d of update t, counted from 1.
 func averageDecay(horizon, t int) float64 {
 	return min(1-1/float64(horizon), float64(1+t)/float64(10+t))
 }
 
-// follow moves the average after a step.
+// follow updates the average after a step.
 func (t *Trainer) follow() {
 	if t.average == nil {
 		return
@@ -40,7 +41,7 @@ func (t *Trainer) follow() {
 	}
 }
 
-// moveTowards is a ← a + share·(x - a), a block at a time as fastUpdate goes.
+// moveTowards computes a ← a + share·(x - a), one block at a time like fastUpdate.
 func moveTowards(a, x []float32, share float32) {
 	var scratch [blockWeights]float32
 	for lo := 0; lo < len(a); lo += blockWeights {
@@ -52,8 +53,8 @@ func moveTowards(a, x []float32, share float32) {
 	}
 }
 
-// withAverage calls do while the encoder holds the average, if it is wanted. The weights that learn come back with their
-// bits, whatever do returns: the two change places.
+// withAverage calls do while the encoder holds the average, if wanted. Afterwards the weights that learn are
+// restored bit for bit, even if do fails: the two are swapped.
 func (t *Trainer) withAverage(wanted bool, do func() error) error {
 	if wanted {
 		t.swapAverage()

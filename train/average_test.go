@@ -12,13 +12,13 @@ import (
 	"winnow/features"
 )
 
-// averaged makes a bed average over so many steps.
+// averaged makes a bed average over this many steps.
 func averaged(steps int) func(*Config) {
 	return func(c *Config) { c.Average = steps }
 }
 
-// The average beside one computed by hand, in float64: the ramp's decays 2/11, 3/12, 4/13, …, from step 16 on that of
-// the horizon, 1 - 1/3; nothing but the steps of the solvers moves it.
+// The average compared with one computed by hand in float64: the decays are 2/11, 3/12, 4/13, … in the ramp and
+// 1 - 1/3, that of the horizon, from step 16 on. Only the steps of the solvers move it.
 func TestAverageFollowsTheWeights(t *testing.T) {
 	b, d := newDeepBed(t, "", averaged(3))
 	tr := b.trainer(t)
@@ -86,7 +86,7 @@ func TestAverageOnAnyCores(t *testing.T) {
 	}
 }
 
-// Averaging looks and does not touch: the run learns what it learns without.
+// Averaging does not change the run: it learns what it learns without.
 func TestAverageLeavesLearningAlone(t *testing.T) {
 	run := func(steps int) (*bed, *Trainer) {
 		b := newBed(t, "", averaged(steps))
@@ -109,8 +109,8 @@ func TestAverageLeavesLearningAlone(t *testing.T) {
 	}
 }
 
-// The best is chosen among both, the earlier state and the average where they are level; it is saved while the encoder
-// holds it, and the learning weights come back with their bits.
+// The best state is chosen among both; if they are level, the earlier state and the average win. It is saved
+// while the encoder holds it, and the learning weights are restored bit for bit.
 func TestBestAmongBoth(t *testing.T) {
 	scores := [][2]float64{{.5, 0}, {.4, .6}, {.7, .65}, {.7, .7}, {.8, .8}, {.1, .2}, {.8, .3}, {.2, .3}, {.1, .1}}
 	type saved struct {
@@ -159,7 +159,7 @@ func TestBestAmongBoth(t *testing.T) {
 	}
 }
 
-// Without validation the average is what is left as the best, and the last state as the last.
+// Without validation the average is the best state, and the last state is the last.
 func TestAverageWithoutValidation(t *testing.T) {
 	b := newBed(t, "", func(c *Config) { c.Average, c.Validate = 4, nil })
 	var best, last []float32
@@ -185,7 +185,7 @@ func TestAverageWithoutValidation(t *testing.T) {
 	}
 }
 
-// A validation of the average that is broken off leaves the learning weights in place.
+// If a validation of the average fails, the learning weights are restored.
 func TestAverageGoesOutAgain(t *testing.T) {
 	b := newBed(t, "", averaged(4))
 	calls, learning := 0, []float32(nil)
@@ -197,7 +197,8 @@ func TestAverageGoesOutAgain(t *testing.T) {
 		return 0.5, nil
 	}
 	tr := b.trainer(t)
-	if _, err := tr.Run(context.Background()); !errors.Is(err, context.Canceled) || tr.progress.Step != 6 || tr.progress.Validated != 0 {
+	if _, err := tr.Run(context.Background()); !errors.Is(err, context.Canceled) || tr.progress.Step != 6 ||
+		tr.progress.Validated != 0 {
 		t.Fatalf("%v after step %d", err, tr.progress.Step)
 	}
 	if !slices.Equal(learning, b.encoder.w.Data) {
@@ -208,13 +209,15 @@ func TestAverageGoesOutAgain(t *testing.T) {
 func TestAverageIsChecked(t *testing.T) {
 	for _, steps := range []int{-1, 1} {
 		_, err := New(newBed(t, "", averaged(steps)).cfg)
-		if want := fmt.Sprintf("train: average: over %d steps, expected at least 2, or 0 for none", steps); err == nil || err.Error() != want {
+		if want := fmt.Sprintf("train: average: over %d steps, expected at least 2, or 0 for none",
+			steps); err == nil || err.Error() != want {
 			t.Errorf("%v, expected %s", err, want)
 		}
 	}
 }
 
-// BenchmarkAverage follows the weights of a head of 1280→512, and ten million, in parameters of a million.
+// BenchmarkAverage follows the weights of a head of 1280→512, and ten million weights in parameters of a
+// million.
 func BenchmarkAverage(b *testing.B) {
 	for _, c := range []struct {
 		name              string

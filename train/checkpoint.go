@@ -16,8 +16,8 @@ import (
 // CheckpointFile is the name of the checkpoint in a run's folder.
 const CheckpointFile = "checkpoint.winnow"
 
-// state is everything that the next step depends on, apart from what Config says: an archive's header,
-// with the long lists left empty and stored as arrays. Random sources have no state (see [Rand]).
+// state is everything that the next step depends on, apart from Config. It is the header of an archive; long
+// lists are empty there and stored as arrays. Random sources have no state (see [Rand]).
 type state struct {
 	Identity   map[string]string   `json:"identity"`
 	Progress   Progress            `json:"progress"`
@@ -32,11 +32,11 @@ type state struct {
 	Filter     *filters.State      `json:"filter"`
 	Judged     []Judged            `json:"judged,omitempty"` // since the last diagnosis
 	SelfPaced  *selfpaced.State    `json:"selfpaced,omitempty"`
-	Corrects   bool                `json:"corrects,omitempty"` // labels, and the arrays hold which
-	Samples    *witnessState       `json:"samples,omitempty"`  // and the arrays hold what was seen of them
+	Corrects   bool                `json:"corrects,omitempty"` // labels are corrected; the arrays hold the corrections
+	Samples    *witnessState       `json:"samples,omitempty"`  // the arrays hold the records of the samples
 }
 
-// groupState is a group and what its solver remembers.
+// groupState is a group with the memory of its solver.
 type groupState struct {
 	Name   string      `json:"name"`
 	Params []string    `json:"params"`
@@ -45,7 +45,7 @@ type groupState struct {
 	Solver SolverState `json:"solver"`
 }
 
-// sameGroup reports whether the same parameters are stepped together, in the same steps.
+// sameGroup reports whether both groups step the same parameters in the same steps.
 func (g groupState) sameGroup(o groupState) bool {
 	return g.Name == o.Name && g.Start == o.Start && g.Stop == o.Stop && slices.Equal(g.Params, o.Params)
 }
@@ -73,7 +73,7 @@ func shapes(params []*features.Param) []paramShape {
 	return list
 }
 
-// writeCheckpoint replaces the checkpoint; until the new one is whole and in place the old one stays.
+// writeCheckpoint replaces the checkpoint. The old one stays until the new one is complete.
 func (t *Trainer) writeCheckpoint() error {
 	s, arrays := t.capture()
 	path := filepath.Join(t.Dir, CheckpointFile)
@@ -84,10 +84,11 @@ func (t *Trainer) writeCheckpoint() error {
 	return nil
 }
 
-// capture describes the state. The arrays are views, the solvers' memory among them: nothing as large as the
-// weights is copied, and all must be written before the next step.
+// capture returns the state. The arrays are views, including the solvers' memory: nothing of the size of the
+// weights is copied, and everything must be written before the next step.
 func (t *Trainer) capture() (state, []archive.Array) {
-	s := state{Identity: t.Identity, Progress: t.progress, Params: shapes(t.params), State: shapes(t.state), LossParams: shapes(t.objective.params), HasBest: t.best != nil, HasAverage: t.average != nil}
+	s := state{Identity: t.Identity, Progress: t.progress, Params: shapes(t.params), State: shapes(t.state),
+		LossParams: shapes(t.objective.params), HasBest: t.best != nil, HasAverage: t.average != nil}
 	var arrays []archive.Array
 	for _, part := range []struct {
 		name   string
@@ -113,8 +114,10 @@ func (t *Trainer) capture() (state, []archive.Array) {
 	if t.Corrector != nil {
 		c := t.Corrector.State()
 		s.Corrects = true
-		arrays = append(arrays, archive.Ints("correct/vote", c.Vote), archive.Ints("correct/votes", c.Votes), archive.Ints("correct/rows", c.Rows),
-			archive.Ints("correct/to", c.To), archive.Ints("correct/steps", c.Steps), archive.Float64s("correct/confidence", c.Confidence))
+		arrays = append(arrays, archive.Ints("correct/vote", c.Vote), archive.Ints("correct/votes", c.Votes),
+			archive.Ints("correct/rows", c.Rows),
+			archive.Ints("correct/to", c.To), archive.Ints("correct/steps", c.Steps),
+			archive.Float64s("correct/confidence", c.Confidence))
 	}
 	if t.Filter != nil {
 		f := t.Filter.State()
@@ -139,7 +142,8 @@ func detachBank(name string, bank *features.Bank, arrays []archive.Array) (*feat
 		return nil, arrays
 	}
 	b := bank.State()
-	arrays = append(arrays, archive.Ints(name+"/labels", b.Labels), archive.Ints(name+"/ids", b.IDs), archive.Float32s(name+"/x", b.X),
+	arrays = append(arrays, archive.Ints(name+"/labels", b.Labels), archive.Ints(name+"/ids", b.IDs),
+		archive.Float32s(name+"/x", b.X),
 		archive.Float64s(name+"/sums", b.Sums), archive.Ints(name+"/changes", b.Changes))
 	b.Labels, b.IDs, b.X, b.Sums, b.Changes = nil, nil, nil, nil, nil
 	return &b, arrays
@@ -156,7 +160,7 @@ func attachBank(name string, bank *features.Bank, s *features.BankState, arrays 
 	return bank.SetState(b)
 }
 
-// detach moves a solver's buffers into arrays named after their place.
+// detach moves a solver's buffers into arrays named after their position.
 func detach(name string, s SolverState, arrays []archive.Array) (SolverState, []archive.Array) {
 	params := slices.Clone(s.Params)
 	for i := range params {
@@ -169,7 +173,7 @@ func detach(name string, s SolverState, arrays []archive.Array) (SolverState, []
 	return s, arrays
 }
 
-// attach returns detach undone.
+// attach undoes detach.
 func attach(name string, s SolverState, arrays map[string]archive.Array) SolverState {
 	for i := range s.Params {
 		for j := 0; ; j++ {

@@ -19,7 +19,8 @@ func sample(t testing.TB) []byte {
 	t.Helper()
 	var out bytes.Buffer
 	s := state{Identity: map[string]string{"seed": "1"}, Progress: Progress{Step: 3, Validated: -1, BestStep: -1}}
-	arrays := []archive.Array{archive.Float32s("a", []float32{1, float32(math.Copysign(0, -1))}), archive.Float64s("b", []float64{math.Pi}), archive.Ints("c", []int{-1, 1 << 40}), archive.Float32s("none", nil)}
+	arrays := []archive.Array{archive.Float32s("a", []float32{1, float32(math.Copysign(0, -1))}),
+		archive.Float64s("b", []float64{math.Pi}), archive.Ints("c", []int{-1, 1 << 40}), archive.Float32s("none", nil)}
 	if err := archive.Write(&out, s, arrays); err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +32,7 @@ func readArchive[T any](data []byte) (state T, arrays map[string]archive.Array, 
 	return archive.Read[T](bytes.NewReader(data), int64(len(data)))
 }
 
-// sealed puts the right checksum at the end, so that what lies under it is looked at.
+// sealed appends the right checksum, so that the content is checked.
 func sealed(data []byte) []byte {
 	body := data[:max(0, len(data)-sha256.Size)]
 	sum := sha256.Sum256(body)
@@ -54,8 +55,9 @@ func FuzzCheckpoint(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if err := victim.restore(s, arrays); err == nil { // what is taken over can be gone on with
-			if _, err := victim.step(); err != nil && !strings.Contains(err.Error(), "samples") && victim.progress.Step < victim.Steps {
+		if err := victim.restore(s, arrays); err == nil { // a restored state can be continued
+			if _, err := victim.step(); err != nil && !strings.Contains(err.Error(), "samples") &&
+				victim.progress.Step < victim.Steps {
 				t.Fatal(err)
 			}
 		}
@@ -72,17 +74,21 @@ func TestResumeRefuses(t *testing.T) {
 		change func(*Config)
 		want   string
 	}{
-		"a value":     {func(c *Config) { c.Identity = map[string]string{"seed": "1", "solver.lr": "0.01"} }, `made with solver.lr = "0.003", asked for "0.01"`},
-		"a key more":  {func(c *Config) { c.Identity["clip"] = "1" }, `made without clip, which is now "1"`},
-		"a key less":  {func(c *Config) { delete(c.Identity, "seed") }, `made with seed = "1", which is not set now`},
-		"no filter":   {func(c *Config) { c.Filter = nil }, "bank, filter or correction is there in one of checkpoint and run only"},
-		"no average":  {averaged(0), "an average of the weights is there in one of checkpoint and run only"},
-		"fewer terms": {func(c *Config) { c.Terms, c.Groups = c.Terms[:2], c.Groups[:1] }, "the losses' parameters: found [{proxies 120 8}], expected []"},
-		"shorter":     {func(c *Config) { c.Steps = 20 }, "contradicts itself or the length of 20 steps"},
+		"a value": {func(c *Config) { c.Identity = map[string]string{"seed": "1", "solver.lr": "0.01"} },
+			`made with solver.lr = "0.003", asked for "0.01"`},
+		"a key more": {func(c *Config) { c.Identity["clip"] = "1" }, `made without clip, which is now "1"`},
+		"a key less": {func(c *Config) { delete(c.Identity, "seed") }, `made with seed = "1", which is not set now`},
+		"no filter": {func(c *Config) { c.Filter = nil },
+			"only one of checkpoint and run has a bank, a filter or corrections"},
+		"no average": {averaged(0), "only one of checkpoint and run has an average of the weights"},
+		"fewer terms": {func(c *Config) { c.Terms, c.Groups = c.Terms[:2], c.Groups[:1] },
+			"the losses' parameters: found [{proxies 120 8}], expected []"},
+		"shorter": {func(c *Config) { c.Steps = 20 }, "contradicts itself or the length of 20 steps"},
 	} {
 		tr := newBed(t, dir, c.change).trainer(t)
 		before := slices.Clone(tr.params[0].Data)
-		if _, err := tr.Resume(); err == nil || !strings.HasPrefix(err.Error(), "train: "+path+": ") || !strings.Contains(err.Error(), c.want) {
+		if _, err := tr.Resume(); err == nil || !strings.HasPrefix(err.Error(), "train: "+path+": ") ||
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, expected …%s…", name, err, c.want)
 		}
 		if !slices.Equal(before, tr.params[0].Data) {
@@ -92,7 +98,8 @@ func TestResumeRefuses(t *testing.T) {
 	if err := os.WriteFile(path, read(t, dir, CheckpointFile)[:500], 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := newBed(t, dir, nil).trainer(t).Resume(); err == nil || !strings.HasSuffix(err.Error(), "checksum differs: the file is cut short or damaged") {
+	if _, err := newBed(t, dir, nil).trainer(t).Resume(); err == nil ||
+		!strings.HasSuffix(err.Error(), "checksum differs: the file is cut short or damaged") {
 		t.Errorf("half a file: %v", err)
 	}
 	if found, err := newBed(t, t.TempDir(), nil).trainer(t).Resume(); found || err != nil {
@@ -101,7 +108,8 @@ func TestResumeRefuses(t *testing.T) {
 }
 
 func TestIdentityDiffersNamesTheFirst(t *testing.T) {
-	why := identityDiffers(map[string]string{"b": "1", "a": "1", "c": "1"}, map[string]string{"b": "2", "a": "1", "c": "2"})
+	why := identityDiffers(map[string]string{"b": "1", "a": "1", "c": "1"},
+		map[string]string{"b": "2", "a": "1", "c": "2"})
 	if want := `made with b = "1", asked for "2"`; why != want {
 		t.Errorf("%s, expected %s", why, want)
 	}
@@ -110,7 +118,7 @@ func TestIdentityDiffersNamesTheFirst(t *testing.T) {
 	}
 }
 
-// Nothing as large as the weights is copied for a checkpoint: a large network's solver remembers twice as much.
+// A checkpoint copies nothing of the size of the weights: a large network's solver holds twice as much.
 func TestCheckpointsAreViews(t *testing.T) {
 	b, d := newDeepBed(t, "", func(c *Config) { c.Groups[0].Start = 0 })
 	tr := b.trainer(t)
@@ -120,7 +128,8 @@ func TestCheckpointsAreViews(t *testing.T) {
 		if a.Name == "param/0" && &a.F32[0] != &d.b.Data[0] {
 			t.Error("weights were copied")
 		}
-		if a.Name == "solver/backbone/0/1" && &a.F32[0] != &b.cfg.Groups[0].Solver.(*solver).slots["backbone.b"].buffers[1][0] {
+		if a.Name == "solver/backbone/0/1" &&
+			&a.F32[0] != &b.cfg.Groups[0].Solver.(*solver).slots["backbone.b"].buffers[1][0] {
 			t.Error("the solver's memory was copied")
 		}
 	}

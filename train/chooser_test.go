@@ -27,11 +27,12 @@ func newChoosy() choosy {
 	}}
 }
 
-// Observers and metrics are told what a loss chose, and it stands alone.
+// Observers and metrics receive what a loss chose, and it must be the only term.
 func TestChoosersAreHeard(t *testing.T) {
 	dir := t.TempDir()
 	b := newBed(t, dir, func(c *Config) {
-		c.Terms, c.Groups, c.Filter, c.Bank, c.Steps, c.Validate = []Term{{Name: "choosy", Loss: newChoosy(), Weight: 1}}, c.Groups[:1], nil, nil, 3, nil
+		c.Terms, c.Groups, c.Filter, c.Bank, c.Steps, c.Validate = []Term{{Name: "choosy", Loss: newChoosy(),
+			Weight: 1}}, c.Groups[:1], nil, nil, 3, nil
 	})
 	if _, err := b.trainer(t).Run(context.Background()); err != nil {
 		t.Fatal(err)
@@ -45,12 +46,14 @@ func TestChoosersAreHeard(t *testing.T) {
 		t.Errorf("metrics:\n%s", text)
 	}
 	b = newBed(t, "", func(c *Config) { c.Terms[0].Loss = newChoosy() })
-	if _, err := New(b.cfg); err == nil || !strings.Contains(err.Error(), "train: a loss that chooses its rows stands alone: found 4 terms, a filter: true, a bank: true") {
+	if _, err := New(b.cfg); err == nil || !strings.Contains(err.Error(),
+		"train: a loss that chooses its rows must be the only term, without filter and bank: found 4 terms, a "+
+			"filter: true, a bank: true") {
 		t.Error(err)
 	}
 }
 
-// A group that stops keeps its weights from then on, and moves as it would otherwise before.
+// A group that stops keeps its weights from then on, and before that moves as usual.
 func TestGroupsStop(t *testing.T) {
 	run := func(stop int) (after map[int]float32, rates map[int]float64) {
 		after, rates = map[int]float32{}, map[int]float64{}
@@ -63,20 +66,23 @@ func TestGroupsStop(t *testing.T) {
 	}
 	whole, _ := run(0)
 	cut, rates := run(20)
-	if cut[20] != whole[20] || cut[21] != cut[20] || cut[45] != cut[20] || whole[45] == whole[20] || cut[19] == cut[20] {
-		t.Errorf("a weight after steps 19, 20, 21, 45: %v, %v, %v, %v; without a stop after 20, 45: %v, %v", cut[19], cut[20], cut[21], cut[45], whole[20], whole[45])
+	if cut[20] != whole[20] || cut[21] != cut[20] || cut[45] != cut[20] || whole[45] == whole[20] ||
+		cut[19] == cut[20] {
+		t.Errorf("a weight after steps 19, 20, 21, 45: %v, %v, %v, %v; without a stop after 20, 45: %v, %v", cut[19],
+			cut[20], cut[21], cut[45], whole[20], whole[45])
 	}
 	if rates[20] == 0 || rates[21] != 0 {
 		t.Errorf("rates %v, %v", rates[20], rates[21])
 	}
 }
 
-// The solver is told the schedule's beta1: the weights are those of Adam whose beta1 is changed by hand, as torch does
-// it, between two steps.
+// The solver gets the schedule's beta1: the weights equal those of Adam with beta1 changed by hand between two
+// steps, as in torch.
 func TestBeta1ChangesWithTheSchedule(t *testing.T) {
 	const steps = 12
 	gradient := func(step int) float32 { return float32(step%5) - 1.3 }
-	g := group{Group: Group{Start: 1, Schedule: must(NewSchedule(ScheduleConfig{Name: "linear", Hold: 0.5, Beta1: 0.1}, 1e-2, steps, 3)), Solver: must(NewSolver(DefaultSolver("adam")))}}
+	g := group{Group: Group{Start: 1, Schedule: must(NewSchedule(ScheduleConfig{Name: "linear", Hold: 0.5, Beta1: 0.1},
+		1e-2, steps, 3)), Solver: must(NewSolver(DefaultSolver("adam")))}}
 	p := features.NewParam("w", 1, 600)
 	g.Params, g.encoder = []*features.Param{p}, []*features.Param{p}
 	var x, m, v, b1, b2 = 0.0, 0.0, 0.0, 0.9, 0.999

@@ -23,7 +23,7 @@ const (
 	claimClasses, claimBank       = 100, 8192
 )
 
-// claim is a training step made by hand, so that its parts can be timed.
+// claim is a training step assembled by hand, so that its parts can be timed.
 type claim struct {
 	encoder *head.Encoder
 	solver  train.Solver
@@ -36,7 +36,8 @@ func newClaim(b *testing.B) *claim {
 	orttest.UseBLAS(b)
 	rng := rand.New(rand.NewPCG(1, 1))
 	c := &claim{set: claimSet(rng, 2000, claimIn), rng: rng, rows: make([]int, claimBatch)}
-	h, err := head.New(b.Context(), head.Config{In: claimIn, Out: claimOut, Bias: true, Activation: head.ReLU, Init: head.Random}, c.set.X, rng)
+	h, err := head.New(b.Context(), head.Config{In: claimIn, Out: claimOut, Bias: true, Activation: head.ReLU,
+		Init: head.Random}, c.set.X, rng)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -84,11 +85,13 @@ func (c *claim) backward(b *testing.B, dz blas32.General) {
 	c.solver.Step(c.encoder.Params(), 1e-6)
 }
 
-// BenchmarkClaimHeadStep: forward, backward and Adam of the head take at most 4 times its two bare products.
+// BenchmarkClaimHeadStep: forward, backward and Adam of the head take at most 4 times as long as its two bare
+// products.
 func BenchmarkClaimHeadStep(b *testing.B) {
 	c := newClaim(b)
 	x, dz := claimSet(c.rng, claimBatch, claimIn).X, claimSet(c.rng, claimBatch, claimOut).X
-	w, y, grad := features.NewMatrix(claimIn, claimOut), features.NewMatrix(claimBatch, claimOut), features.NewMatrix(claimIn, claimOut)
+	w, y, grad := features.NewMatrix(claimIn, claimOut), features.NewMatrix(claimBatch, claimOut),
+		features.NewMatrix(claimIn, claimOut)
 	var steps, floors []time.Duration
 	for b.Loop() {
 		start := time.Now()
@@ -105,10 +108,10 @@ func BenchmarkClaimHeadStep(b *testing.B) {
 	b.ReportMetric(1e3*median(floors), "products-ms")
 }
 
-// BenchmarkClaimFilter: with memory contrastive loss over 8,192 vectors, AvgSim adds at most 3 % and vMF-Sim
-// at most 5 % to the step. The filter's share is timed inside the step; it keeps all rows (rate 0), because
-// dropped ones would make the loss cheaper. What the bank does for the filter (class sums) is in Push, which
-// is counted to the filter, too.
+// BenchmarkClaimFilter: with memory contrastive loss over 8,192 vectors, AvgSim adds at most 3 % and vMF-Sim at
+// most 5 % to the step. The filter's share is timed inside the step. It keeps all rows (rate 0), because
+// dropped ones would make the loss cheaper. What the bank does for the filter (class sums) is part of Push and
+// counts for the filter, too.
 func BenchmarkClaimFilter(b *testing.B) {
 	for _, name := range []string{"avgsim", "vmf"} {
 		b.Run(name, func(b *testing.B) { benchmarkFilter(b, name) })
@@ -162,8 +165,9 @@ func benchmarkFilter(b *testing.B, name string) {
 	b.ReportMetric(1e3*median(rest), "step-ms")
 }
 
-// BenchmarkClaimStep: a step with memory contrastive loss over 8,192 vectors, and one with SoftTriple of 10 centres for
-// each of the 100 classes and Adam for them, take at most twice their bare products, those of the head among them.
+// BenchmarkClaimStep: a step with memory contrastive loss over 8,192 vectors, and one with SoftTriple with 10
+// centres for each of the 100 classes and Adam for them, take at most twice as long as their bare products,
+// including those of the head.
 func BenchmarkClaimStep(b *testing.B) {
 	b.Run("memory", func(b *testing.B) { benchmarkStep(b, "contrastive", claimBank) })
 	b.Run("soft_triple", func(b *testing.B) { benchmarkStep(b, "soft_triple", 0) })
@@ -223,15 +227,17 @@ func benchmarkStep(b *testing.B, name string, members int) {
 	b.ReportMetric(1e3*median(floors), "products-ms")
 }
 
-// products are those that a step cannot do without: the head's two, and S and ∂L/∂z of what the batch is compared with,
-// whose own gradient is another if it is learned.
+// products are those that a step cannot avoid: the head's two, and S and ∂L/∂z of the reference that the batch
+// is compared with, plus the reference's own gradient if it is learned.
 type products struct {
 	x, w, dw, z, dz, compared, s, own blas32.General
 }
 
 func newProducts(c *claim, compared blas32.General, learned bool) *products {
-	p := &products{x: claimSet(c.rng, claimBatch, claimIn).X, z: claimSet(c.rng, claimBatch, claimOut).X, compared: compared}
-	p.w, p.dw, p.dz = features.NewMatrix(claimIn, claimOut), features.NewMatrix(claimIn, claimOut), features.NewMatrix(claimBatch, claimOut)
+	p := &products{x: claimSet(c.rng, claimBatch, claimIn).X, z: claimSet(c.rng, claimBatch, claimOut).X,
+		compared: compared}
+	p.w, p.dw, p.dz = features.NewMatrix(claimIn, claimOut), features.NewMatrix(claimIn, claimOut),
+		features.NewMatrix(claimBatch, claimOut)
 	p.s = features.NewMatrix(claimBatch, compared.Rows)
 	if learned {
 		p.own = features.NewMatrix(compared.Rows, compared.Cols)

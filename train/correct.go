@@ -2,8 +2,8 @@ package train
 
 import "winnow/features"
 
-// corrected returns the labels of a batch's rows as they are now. What the sampler draws by changes with the next
-// epoch.
+// corrected returns the current labels of a batch's rows. The sampler uses the new labels from the next epoch
+// on.
 func (t *Trainer) corrected(rows, labels []int) []int {
 	if t.Corrector == nil {
 		return labels
@@ -15,7 +15,7 @@ func (t *Trainer) corrected(rows, labels []int) []int {
 	return t.labels
 }
 
-// observe lets the corrector see what the filter has judged, by the bank as it was then.
+// observe passes the filter's judgement to the corrector, with the bank as it was then.
 func (t *Trainer) observe(rows []int, z features.Set) {
 	if t.Corrector == nil {
 		return

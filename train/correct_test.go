@@ -16,7 +16,7 @@ import (
 	"winnow/losses"
 )
 
-// correcting is a bed whose labels are corrected.
+// correcting returns a bed whose labels are corrected.
 func correcting(t testing.TB, dir string, more func(*Config)) *bed {
 	return newBed(t, dir, func(c *Config) {
 		set := c.Encoder.(*linear).set
@@ -27,7 +27,7 @@ func correcting(t testing.TB, dir string, more func(*Config)) *bed {
 	})
 }
 
-// A run that is stopped at any step and goes on ends as one that was not, labels included.
+// A run that is stopped at any step and resumed ends like an uninterrupted one, including labels.
 func TestCorrectedRunResumes(t *testing.T) {
 	dir := t.TempDir()
 	b := correcting(t, dir, nil)
@@ -62,12 +62,13 @@ func TestCorrectedRunResumes(t *testing.T) {
 			t.Errorf("cut after step %d: differs (-whole +resumed):\n%s", cut, diff)
 		}
 	}
-	if _, err := newBed(t, dir, nil).trainer(t).Resume(); err == nil || !strings.Contains(err.Error(), "bank, filter or correction is there in one of checkpoint and run only") {
+	if _, err := newBed(t, dir, nil).trainer(t).Resume(); err == nil ||
+		!strings.Contains(err.Error(), "only one of checkpoint and run has a bank, a filter or corrections") {
 		t.Errorf("a run without correction took the checkpoint over: %v", err)
 	}
 }
 
-// labelSpy notes the labels that a loss is shown.
+// labelSpy records the labels that a loss receives.
 type labelSpy struct {
 	losses.Loss
 	see func(z features.Set)
@@ -78,8 +79,8 @@ func (l labelSpy) Eval(grad *blas32.General, z features.Set, ref *features.Set) 
 	return l.Loss.Eval(grad, z, ref)
 }
 
-// Losses, bank, sampler and filter work on the corrected label from the step after the correction on, the sampler
-// from the next epoch on; nothing else changes, and the encoder's own labels stay.
+// Losses, bank, sampler and filter use the corrected label from the step after the correction on, the sampler
+// from the next epoch on. Nothing else changes, and the encoder's own labels stay.
 func TestCorrectionsReachAll(t *testing.T) {
 	var b *bed
 	seen, moved := 0, 0
@@ -89,7 +90,8 @@ func TestCorrectionsReachAll(t *testing.T) {
 			for i, id := range z.IDs {
 				row := id - 1000
 				if z.Labels[i] != labels[row] {
-					t.Errorf("step %d: row %d is shown with label %d, expected %d", b.cfg.Clock.Step(), row, z.Labels[i], labels[row])
+					t.Errorf("step %d: row %d is shown with label %d, expected %d", b.cfg.Clock.Step(), row,
+						z.Labels[i], labels[row])
 				}
 				if labels[row] != b.encoder.set.Labels[row] {
 					seen++
@@ -110,7 +112,8 @@ func TestCorrectionsReachAll(t *testing.T) {
 		}
 	}
 	if seen == 0 || moved == 0 || !slices.Equal(given, b.encoder.set.Labels) {
-		t.Errorf("corrected labels: %d shown to the loss, %d in the bank; the encoder's labels changed: %v", seen, moved, !slices.Equal(given, b.encoder.set.Labels))
+		t.Errorf("corrected labels: %d shown to the loss, %d in the bank; the encoder's labels changed: %v", seen,
+			moved, !slices.Equal(given, b.encoder.set.Labels))
 	}
 	last := tr.epoch
 	labels := b.cfg.Corrector.LabelsAfter(last * b.cfg.Sampler.Batches())
@@ -122,7 +125,8 @@ func TestCorrectionsReachAll(t *testing.T) {
 	}
 }
 
-// Whatever the labels become, an epoch keeps its number of batches and their size, and leaves out only what has no place.
+// Whatever the labels become, an epoch keeps the number and size of its batches, and leaves out only what does
+// not fit.
 func TestRelabelledSampler(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		sizes := rapid.SliceOfN(rapid.IntRange(1, 12), 1, 10).Draw(t, "class sizes")
@@ -140,7 +144,7 @@ func TestRelabelledSampler(t *testing.T) {
 		after, first := slices.Clone(labels), 0
 		for _, n := range sizes {
 			to := rapid.IntRange(0, len(sizes)-1).Draw(t, "to")
-			for i := first + 1; i < first+n; i++ { // the first stays, so that no class is lost
+			for i := first + 1; i < first+n; i++ { // the first stays, so that no class disappears
 				if rapid.Bool().Draw(t, "moves") {
 					after[i] = to
 				}
@@ -160,7 +164,8 @@ func TestRelabelledSampler(t *testing.T) {
 			most = max(most, (n+k-1)/k)
 		}
 		fits := groups <= min(p, len(sizes))*batches && most <= batches
-		if wrong := checkEpoch(s.Epoch(3), after, p, k, batches, grouped && fits); wrong != "" || s.Batches() != batches || s.Size() != size {
+		if wrong := checkEpoch(s.Epoch(3), after, p, k, batches, grouped && fits); wrong != "" ||
+			s.Batches() != batches || s.Size() != size {
 			t.Fatalf("relabelled: %s; %d batches of %d, before %d of %d", wrong, s.Batches(), s.Size(), batches, size)
 		}
 		s.Relabel(labels)

@@ -11,25 +11,25 @@ import (
 	"winnow/internal/spread"
 )
 
-// DiagnosticsFile is the name, in a run's folder, of what its filter saw of itself.
+// DiagnosticsFile is the name of the filter diagnostics in a run's folder.
 const DiagnosticsFile = "diagnostics.jsonl"
 
-// Diagnosis is what a filter did since the diagnosis before, and what it knows: a line of diagnostics.jsonl. Like
-// the metrics it depends on neither clock nor machine.
+// Diagnosis describes what a filter did since the previous diagnosis, and its state: one line of
+// diagnostics.jsonl. Like the metrics it depends neither on the clock nor on the machine.
 type Diagnosis struct {
 	Step   int          `json:"step"`
 	Epoch  int          `json:"epoch"`
 	Bank   int          `json:"bank"` // members after the step
 	Judged []Judged     `json:"judged"`
-	Kappa  *KappaSpread `json:"kappa,omitempty"` // of a filter by vMF-Sim in whose bank a class has enough members
-	Drift  *Drift       `json:"drift,omitempty"` // of the step's batch; nil where the bank held none of its images
+	Kappa  *KappaSpread `json:"kappa,omitempty"` // for vMF-Sim, once a class has enough members in the bank
+	Drift  *Drift       `json:"drift,omitempty"` // of the step's batch; nil if the bank held none of its images
 }
 
-// Drift is how far images have moved since the bank remembered them: what it says of them is as old.
+// Drift is how far images have moved since their vectors entered the bank: how outdated the bank is.
 type Drift struct {
-	Images int     `json:"images"` // of the batch whose image the bank held
-	Cosine float64 `json:"cosine"` // mean, of an image's vector to its newest one in the bank
-	Behind float64 `json:"behind"` // mean number of members that have come since
+	Images int     `json:"images"` // number of images of the batch that the bank held
+	Cosine float64 `json:"cosine"` // mean cosine of an image's vector to its newest one in the bank
+	Behind float64 `json:"behind"` // mean number of members added since
 }
 
 // drifted compares a batch with the bank before it.
@@ -50,38 +50,40 @@ func drifted(z features.Set, bank *features.Bank) *Drift {
 	return &d
 }
 
-// Judged is what one scorer did since the diagnosis before. There are two where vMF-Sim took over from AvgSim.
+// Judged describes what one scorer did since the previous diagnosis. There are two when vMF-Sim took over from
+// AvgSim.
 type Judged struct {
-	Judge        string            `json:"judge"` // as the catalog of filters names it
-	Steps        int               `json:"steps"`
-	Rows         int               `json:"rows"`
-	Kept         int               `json:"kept"`
-	KeptShare    float64           `json:"kept_share"`
-	NothingKnown int               `json:"nothing_known"` // rows of whose label nothing was known, not among the scores
+	Judge     string  `json:"judge"` // name in the catalog of filters
+	Steps     int     `json:"steps"`
+	Rows      int     `json:"rows"`
+	Kept      int     `json:"kept"`
+	KeptShare float64 `json:"kept_share"`
+	// rows about whose label nothing was known; not among the scores
+	NothingKnown int               `json:"nothing_known"`
 	Scores       filters.Histogram `json:"scores"`
 	Threshold    *Thresholds       `json:"threshold,omitempty"` // of the steps that had one
 }
 
-// Thresholds are those of several steps.
+// Thresholds summarises those of several steps.
 type Thresholds struct {
 	Last  float64 `json:"last"`
 	Least float64 `json:"least"`
 	Most  float64 `json:"most"`
 }
 
-// KappaSpread is how the concentrations of the classes are spread, and each of them where there are few classes.
+// KappaSpread summarises the concentrations of the classes, and lists them if there are few classes.
 type KappaSpread struct {
 	spread.Spread
 	Classes   []int     `json:"classes,omitempty"` // numbers of the training's classes
-	Members   []int     `json:"members,omitempty"` // of each in the bank
+	Members   []int     `json:"members,omitempty"` // members of each in the bank
 	Values    []float64 `json:"values,omitempty"`
-	Quantiles []float64 `json:"quantiles,omitempty"` // instead of these: at 0, 0.01, … 1
+	Quantiles []float64 `json:"quantiles,omitempty"` // instead of these lists: at 0, 0.01, … 1
 }
 
-// maxListed is the number of classes above which their concentrations are told as quantiles.
+// maxListed is the largest number of classes whose concentrations are listed; for more, quantiles are given.
 const maxListed = 1000
 
-// SpreadOf summarises concentrations; nil of none.
+// SpreadOf summarises concentrations; it returns nil if there are none.
 func SpreadOf(kappas []filters.ClassKappa) *KappaSpread {
 	if len(kappas) == 0 {
 		return nil
@@ -105,15 +107,15 @@ func SpreadOf(kappas []filters.ClassKappa) *KappaSpread {
 	return s
 }
 
-// diagnoses reports whether the run looks into its filter.
+// diagnoses reports whether the run diagnoses its filter.
 func (t *Trainer) diagnoses() bool {
 	return t.Filter != nil && t.DiagnoseEvery > 0 && (t.Dir != "" || t.Diagnosed != nil)
 }
 
-// diagnosesAfter reports whether a diagnosis is due after a step, patience aside.
+// diagnosesAfter reports whether a diagnosis is due after a step, apart from early stopping.
 func (t *Trainer) diagnosesAfter(step int) bool { return step%t.DiagnoseEvery == 0 || step == t.Steps }
 
-// note adds a step to what the next diagnosis tells.
+// note adds a step to the next diagnosis.
 func (t *Trainer) note(s *Step) {
 	if !t.diagnoses() {
 		return
@@ -142,8 +144,8 @@ func (t *Trainer) note(s *Step) {
 	r.Last, r.Least, r.Most = s.Threshold, math.Min(r.Least, s.Threshold), math.Max(r.Most, s.Threshold)
 }
 
-// diagnose tells what was noted, where it is time to: after every DiagnoseEvery steps, and in the end, which lost
-// patience may bring.
+// diagnose writes the diagnosis when it is due: after every DiagnoseEvery steps, and at the end, also after
+// early stopping.
 func (t *Trainer) diagnose(j journal) error {
 	step := t.progress.Step
 	if !t.diagnoses() || len(t.judged) == 0 || !t.diagnosesAfter(step) && !t.lostPatience() {
@@ -166,11 +168,11 @@ func (t *Trainer) diagnose(j journal) error {
 	return j.diagnosed(d)
 }
 
-// openDiagnostics goes on with diagnostics.jsonl.
+// openDiagnostics opens diagnostics.jsonl for appending.
 func (t *Trainer) openDiagnostics() (*lineFile, error) {
 	last := t.progress.Step
 	if len(t.judged) > 0 {
-		last-- // the last step's diagnosis is still to come
+		last-- // the last step's diagnosis is not written yet
 	}
 	return openLines(t.Dir, DiagnosticsFile, func(line []byte) (bool, error) {
 		var d Diagnosis
@@ -181,8 +183,8 @@ func (t *Trainer) openDiagnostics() (*lineFile, error) {
 	})
 }
 
-// ReadDiagnostics reads the diagnostics of the run in dir; none where it has no filter or did not look into it. A
-// torn last line, of a run that was killed, is left out.
+// ReadDiagnostics returns the diagnostics of the run in dir, or none if the run had no filter or did not
+// diagnose it. It ignores an incomplete last line, left by a killed run.
 func ReadDiagnostics(dir string) ([]Diagnosis, error) {
 	return readLines[Diagnosis](dir, DiagnosticsFile, "diagnostics")
 }

@@ -8,15 +8,18 @@ import (
 	"winnow/filters"
 )
 
-// BenchmarkDiagnosis is what looking into the filter costs: "step" at every step (a batch of 64), "diagnosis" once
-// in an epoch by default (100 classes of 50 in 512 dimensions, every class changed since the last one).
+// BenchmarkDiagnosis measures the cost of diagnosing the filter: "step" occurs at every step (a batch of 64),
+// "diagnosis" by default once per epoch (100 classes of 50 in 512 dimensions, every class changed since the
+// last one).
 func BenchmarkDiagnosis(b *testing.B) {
 	rng := Rand(1, "bench", 0)
 	const classes, dim = 100, 512
 	c := filters.Default()
 	filter := must(filters.New(c, filters.Env{Dim: dim, Classes: classes}))
-	tr := &Trainer{Config: Config{Filter: filter, Sampler: &Sampler{batches: 1}, DiagnoseEvery: 1, Diagnosed: func(Diagnosis) {}}}
-	s := Step{Judge: "vmf", Scores: make([]float64, 64), Unjudged: make([]bool, 64), Kept: features.AllRows(32), HasThreshold: true, Threshold: 0.5}
+	tr := &Trainer{Config: Config{Filter: filter, Sampler: &Sampler{batches: 1}, DiagnoseEvery: 1,
+		Diagnosed: func(Diagnosis) {}}}
+	s := Step{Judge: "vmf", Scores: make([]float64, 64), Unjudged: make([]bool, 64), Kept: features.AllRows(32),
+		HasThreshold: true, Threshold: 0.5}
 	for i := range s.Scores {
 		s.Scores[i] = rng.Float64()
 	}

@@ -17,7 +17,7 @@ import (
 	"winnow/filters"
 )
 
-// The file tells what the observer of every step has seen, summed up, and the bank's concentrations.
+// The file contains the sums of what an observer of every step has seen, and the bank's concentrations.
 func TestDiagnosesAreOfTheSteps(t *testing.T) {
 	dir := t.TempDir()
 	var told []Diagnosis
@@ -66,7 +66,8 @@ func TestDiagnosesAreOfTheSteps(t *testing.T) {
 					if want.Threshold == nil {
 						want.Threshold = &Thresholds{Least: math.Inf(1), Most: math.Inf(-1)}
 					}
-					*want.Threshold = Thresholds{f.Threshold, min(want.Threshold.Least, f.Threshold), max(want.Threshold.Most, f.Threshold)}
+					*want.Threshold = Thresholds{f.Threshold, min(want.Threshold.Least, f.Threshold),
+						max(want.Threshold.Most, f.Threshold)}
 				}
 			}
 			want.KeptShare = float64(want.Kept) / float64(want.Rows)
@@ -77,7 +78,8 @@ func TestDiagnosesAreOfTheSteps(t *testing.T) {
 		if d.Drift == nil || d.Drift.Images < 1 || d.Drift.Cosine > 1.001 || d.Drift.Behind >= float64(d.Bank) {
 			t.Errorf("step %d: drift %+v of a bank of %d", d.Step, d.Drift, d.Bank)
 		}
-		if d.Kappa == nil || d.Kappa.N != len(d.Kappa.Values) || d.Kappa.Median <= 0 || d.Bank != b.facts[d.Step-1].Bank {
+		if d.Kappa == nil || d.Kappa.N != len(d.Kappa.Values) || d.Kappa.Median <= 0 ||
+			d.Bank != b.facts[d.Step-1].Bank {
 			t.Errorf("step %d: concentrations %+v, bank %d", d.Step, d.Kappa, d.Bank)
 		}
 	}
@@ -90,7 +92,7 @@ func TestDiagnosesAreOfTheSteps(t *testing.T) {
 	}
 }
 
-// Drift is of a batch's images and their newest vectors in the bank; what the bank has not seen does not count.
+// Drift is between a batch's images and their newest vectors in the bank; images new to the bank do not count.
 func TestDrift(t *testing.T) {
 	set := func(ids []int, x ...float32) features.Set {
 		s := features.NewSet(len(ids), 2)
@@ -103,15 +105,16 @@ func TestDrift(t *testing.T) {
 	if d := drifted(batch, bank); d != nil {
 		t.Errorf("an empty bank: %+v", d)
 	}
-	bank.Push(set([]int{8, 7, 7, 8}, 0, 1, 0, 1, 1, 0, 0.6, 0.8)) // the first falls out
+	bank.Push(set([]int{8, 7, 7, 8}, 0, 1, 0, 1, 1, 0, 0.6, 0.8)) // evicts the first
 	want := &Drift{Images: 2, Cosine: 0.9, Behind: 0.5}
-	if d := drifted(batch, bank); d == nil || d.Images != 2 || math.Abs(d.Cosine-want.Cosine) > 1e-6 || d.Behind != want.Behind {
+	if d := drifted(batch, bank); d == nil || d.Images != 2 || math.Abs(d.Cosine-want.Cosine) > 1e-6 ||
+		d.Behind != want.Behind {
 		t.Errorf("%+v, expected %+v", d, want)
 	}
 }
 
-// A run that stops early tells what its filter did last, once, also where it was killed between the telling and the
-// checkpoint.
+// A run that stops early writes the last diagnosis of its filter exactly once, even if it was killed between
+// the diagnosis and the checkpoint.
 func TestLostPatienceIsDiagnosed(t *testing.T) {
 	change := func(c *Config) {
 		c.Validate = func(context.Context) (float64, error) { return 0, nil }
@@ -136,7 +139,8 @@ func TestLostPatienceIsDiagnosed(t *testing.T) {
 	if _, err := b.trainer(t).Run(ctx); !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, DiagnosticsFile), []byte(want), 0o644); err != nil { // told, and then killed
+	// written, and then killed
+	if err := os.WriteFile(filepath.Join(dir, DiagnosticsFile), []byte(want), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	tr := newBed(t, dir, change).trainer(t)
@@ -149,7 +153,7 @@ func TestLostPatienceIsDiagnosed(t *testing.T) {
 	}
 }
 
-// Looking changes nothing of a run, and without a filter there is nothing to look at.
+// Diagnosing does not change a run, and without a filter there is nothing to diagnose.
 func TestDiagnosingChangesNothing(t *testing.T) {
 	want := uninterrupted(t, nil)
 	dir := t.TempDir()
@@ -181,7 +185,8 @@ func TestManyClassesAreQuantiles(t *testing.T) {
 		list = append(list, filters.ClassKappa{Class: k, Members: 3, Kappa: float64(2000 - k)})
 	}
 	s := SpreadOf(list)
-	if s.Values != nil || s.Classes != nil || len(s.Quantiles) != 101 || s.Quantiles[25] != 500 || s.Quantiles[100] != 2000 || s.Median != 1000 || s.N != 2001 {
+	if s.Values != nil || s.Classes != nil || len(s.Quantiles) != 101 || s.Quantiles[25] != 500 ||
+		s.Quantiles[100] != 2000 || s.Median != 1000 || s.N != 2001 {
 		t.Errorf("%+v", s)
 	}
 	few := SpreadOf(list[:1000])
@@ -199,7 +204,8 @@ func TestForeignDiagnosticsAreNotTouched(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := newBed(t, dir, nil).trainer(t).Run(context.Background())
-	if err == nil || !strings.Contains(err.Error(), DiagnosticsFile+":1: not a line of diagnostics") || string(read(t, dir, DiagnosticsFile)) != "[]\n" {
+	if err == nil || !strings.Contains(err.Error(), DiagnosticsFile+":1: not a line of diagnostics") ||
+		string(read(t, dir, DiagnosticsFile)) != "[]\n" {
 		t.Error(err)
 	}
 }

@@ -15,11 +15,12 @@ import (
 	"testing"
 )
 
-// A full disk, simulated by a limit on the size of files: the run ends with one clear line, and what was
-// there before is whole.
+// A full disk, simulated by a limit on the size of files: the run ends with one clear line, and what existed
+// before is intact.
 func TestFullDiskKeepsTheOldCheckpoint(t *testing.T) {
 	const here = "WINNOW_TEST_FULL_DISK"
-	if os.Getenv(here) == "" { // a process of its own: the limit would hold for the log of files that go test keeps, too
+	// in a separate process, because the limit would also apply to the log of files that go test keeps
+	if os.Getenv(here) == "" {
 		c := exec.Command(os.Args[0], "-test.run=^TestFullDiskKeepsTheOldCheckpoint$")
 		c.Env = append(os.Environ(), here+"=1")
 		if out, err := c.CombinedOutput(); err != nil {
@@ -78,7 +79,8 @@ func TestFullDiskStopsTheMetrics(t *testing.T) {
 		t.Fatal(err)
 	}
 	m.terms = []string{"a", "b", "c", "d"}
-	if err := m.step(fact); !errors.Is(err, syscall.ENOSPC) || !strings.HasPrefix(err.Error(), "train: metrics.jsonl: step 1: ") {
+	if err := m.step(fact); !errors.Is(err, syscall.ENOSPC) ||
+		!strings.HasPrefix(err.Error(), "train: metrics.jsonl: step 1: ") {
 		t.Errorf("%v, expected no space left", err)
 	}
 }

@@ -18,7 +18,7 @@ import (
 )
 
 // clusters draws classes as directions in dim dimensions, hidden under noise that is strongest in a few
-// directions, and corrupts a share of the labels. truth stays with the test.
+// directions, and corrupts a share of the labels. Only the test knows truth.
 func clusters(seed uint64, classes, each, dim int, corrupt float64) (set features.Set, truth []int) {
 	rng := Rand(seed, "clusters", 0)
 	centres := features.NewMatrix(classes, dim)
@@ -37,7 +37,7 @@ func clusters(seed uint64, classes, each, dim int, corrupt float64) (set feature
 		for j := range row {
 			spread := 0.9
 			if j < dim/3 {
-				spread = 3 // a third of the features says nothing about the class
+				spread = 3 // a third of the features are unrelated to the class
 			}
 			row[j] = centres.Data[c*dim+j] + float32(spread*rng.NormFloat64())
 		}
@@ -45,7 +45,7 @@ func clusters(seed uint64, classes, each, dim int, corrupt float64) (set feature
 	return set, truth
 }
 
-// linear is an encoder written out in plain loops: z = xW/‖xW‖. It also notes what it is given.
+// linear is an encoder in plain loops: z = xW/‖xW‖. It also records its inputs.
 type linear struct {
 	set   features.Set
 	w     *features.Param
@@ -54,7 +54,7 @@ type linear struct {
 	dz    blas32.General // of the last Backward
 	backs int
 
-	spoil func(step int, z features.Set) // to test how non-finite numbers are met
+	spoil func(step int, z features.Set) // for tests of non-finite numbers
 	steps int
 }
 
@@ -116,7 +116,7 @@ func (e *linear) Backward(dz blas32.General) error {
 	return nil
 }
 
-// precision1 is P@1 of the embedded set under labels, in plain loops.
+// precision1 returns P@1 of the embedded set under labels, in plain loops.
 func (e *linear) precision1(set features.Set, labels []int) float64 {
 	z, _ := e.embed(set.X)
 	hits := 0
@@ -140,7 +140,7 @@ func vec(m blas32.General, i int) blas32.Vector {
 
 const testDim = 8
 
-// bed is a run with everything that has a state: filter with a window, bank, proxies with their own solver,
+// bed is a run with everything that has a state: a filter with a window, a bank, proxies with their own solver,
 // a loss that draws, validation with a best state, momentum.
 type bed struct {
 	cfg     Config
@@ -185,7 +185,7 @@ func newBed(t testing.TB, dir string, change func(*Config)) *bed {
 	const steps = 45
 	b.cfg = Config{
 		Encoder: b.encoder, Sampler: sampler, Filter: filter, Steps: steps, Clock: clock,
-		Bank: features.NewBank(60, testDim, 12), // smaller than what passes: it wraps around
+		Bank: features.NewBank(60, testDim, 12), // smaller than the number of pushes, so it wraps around
 		Terms: []Term{
 			term("contrastive", nil, 1, false, 0), term("contrastive", nil, 0.5, true, 3),
 			term("soft_triple", nil, 0.3, false, 0), term("triplet", nil, 0.7, false, 0),
@@ -195,8 +195,10 @@ func newBed(t testing.TB, dir string, change func(*Config)) *bed {
 		Now:      func() time.Time { return time.Unix(1700000000, 0) },
 	}
 	b.cfg.Groups = []Group{
-		{Name: HeadGroup, Params: b.encoder.Params(), Solver: must(NewSolver(DefaultSolver("adam"))), Schedule: must(NewSchedule(ScheduleConfig{Name: "cosine", Warmup: 4}, 3e-2, steps, sampler.Batches()))},
-		{Name: LossGroup, Params: b.cfg.Terms[2].Params, Solver: must(NewSolver(DefaultSolver("rmsprop"))), Schedule: must(NewSchedule(ScheduleConfig{}, 1e-2, steps, sampler.Batches()))},
+		{Name: HeadGroup, Params: b.encoder.Params(), Solver: must(NewSolver(DefaultSolver("adam"))),
+			Schedule: must(NewSchedule(ScheduleConfig{Name: "cosine", Warmup: 4}, 3e-2, steps, sampler.Batches()))},
+		{Name: LossGroup, Params: b.cfg.Terms[2].Params, Solver: must(NewSolver(DefaultSolver("rmsprop"))),
+			Schedule: must(NewSchedule(ScheduleConfig{}, 1e-2, steps, sampler.Batches()))},
 	}
 	b.cfg.Validate = func(ctx context.Context) (float64, error) {
 		return b.encoder.precision1(validation, validTruth), ctx.Err()

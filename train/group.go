@@ -9,41 +9,43 @@ import (
 	"winnow/features"
 )
 
-// Names of groups: the metrics have a learning rate for each.
+// Names of groups. The metrics have a learning rate for each.
 const (
 	BackboneGroup = "backbone"
 	HeadGroup     = "head"
-	PeerGroup     = "peer" // a second network that learns beside the first
+	PeerGroup     = "peer" // a second network that learns along with the first
 	LossGroup     = "loss" // the losses' own parameters: proxies, class weights, thresholds
 
-	PeerBackboneGroup = "peer backbone" // of the second network, where backbones learn too
+	PeerBackboneGroup = "peer backbone" // of the second network, if backbones learn too
 )
 
 // Group is a set of parameters stepped by one solver. Every parameter of the encoder and of the losses is in
 // exactly one.
 type Group struct {
-	Name     string // BackboneGroup, HeadGroup, PeerGroup, PeerBackboneGroup or LossGroup: in metrics and checkpoints
+	// BackboneGroup, HeadGroup, PeerGroup, PeerBackboneGroup or LossGroup; used in metrics and checkpoints
+	Name     string
 	Params   []*features.Param
 	Solver   Solver
-	Schedule Schedule // its step 0 is the step Start
+	Schedule Schedule // its step 0 is step Start of the run
 	Start    int      // the first step (from 1; 0 means 1) that moves it; before, its gradients are ignored
-	Stop     int      // the last step that moves it; 0: that of the run
+	Stop     int      // the last step that moves it; 0: the last step of the run
 }
 
-// group is a Group with what the trainer reads of it at every step.
+// group is a Group with what the trainer needs at every step.
 type group struct {
 	Group
-	encoder []*features.Param // those of Params that the encoder owns: they count for clipping
-	losses  []*features.Param // the others
-	moved   []*features.Param // by the last step that was not skipped
+	encoder []*features.Param // the encoder's parameters, which count for clipping
+	losses  []*features.Param // the losses' parameters
+	moved   []*features.Param // those moved by the last step that was not skipped
 }
 
-// runs reports whether a step (from 1) moves the group.
+// runs reports whether step (from 1) moves the group.
 func (g *group) runs(step int) bool { return step >= g.Start && (g.Stop == 0 || step <= g.Stop) }
 
-// step moves the group's parameters in a step (from 1) in which it runs: with idle all of them, otherwise those that
-// a gradient asks to move, as momentum and weight decay would move the others too. Of an encoder all move or none;
-// a loss's own rest each by itself, where another loss had more to learn from.
+// step moves the group's parameters in a step (from 1) in which it runs: all of them if idle, otherwise only
+// those whose gradient asks for it, because momentum and weight decay would move the others too. The parameters
+// of an encoder move together or not at all; each parameter of a loss may rest by itself when only other losses
+// had something to learn.
 func (g *group) step(step int, idle bool) {
 	g.moved = g.moved[:0]
 	if idle || slices.ContainsFunc(g.encoder, pulled) {
@@ -65,7 +67,7 @@ func (g *group) step(step int, idle bool) {
 
 func pulled(p *features.Param) bool { return !allZero(p.Grad) }
 
-// rate returns the learning rate of a step (from 1), 0 while the group rests.
+// rate returns the learning rate of a step (from 1), or 0 while the group rests.
 func (g *group) rate(step int) float64 {
 	if !g.runs(step) {
 		return 0
@@ -73,7 +75,7 @@ func (g *group) rate(step int) float64 {
 	return g.Schedule.At(step - g.Start)
 }
 
-// newGroups sees that every parameter has one group.
+// newGroups checks that every parameter is in exactly one group.
 func newGroups(list []Group, encoder, losses []*features.Param, steps int) ([]group, error) {
 	where := map[*features.Param]string{}
 	for _, p := range slices.Concat(encoder, losses) {
@@ -88,9 +90,11 @@ func newGroups(list []Group, encoder, losses []*features.Param, steps int) ([]gr
 		for _, p := range g.Params {
 			switch other, known := where[p]; {
 			case !known:
-				return nil, fmt.Errorf("train: group %q holds the parameter %q, which neither the encoder nor a loss has", g.Name, p.Name)
+				return nil, fmt.Errorf("train: group %q holds the parameter %q, which neither the "+
+					"encoder nor a loss has", g.Name, p.Name)
 			case other != "":
-				return nil, fmt.Errorf("train: parameter %q is in the groups %q and %q, expected one", p.Name, other, g.Name)
+				return nil, fmt.Errorf("train: parameter %q is in the groups %q and %q, expected one", p.Name,
+					other, g.Name)
 			}
 			where[p] = g.Name
 		}
@@ -105,13 +109,13 @@ func newGroups(list []Group, encoder, losses []*features.Param, steps int) ([]gr
 	}
 	for _, p := range slices.Concat(encoder, losses) {
 		if where[p] == "" {
-			return nil, fmt.Errorf("train: parameter %q is in no group: nothing would step it", p.Name)
+			return nil, fmt.Errorf("train: parameter %q is in no group, so no solver would step it", p.Name)
 		}
 	}
 	return groups, nil
 }
 
-// check looks at a group by itself and beside those before it.
+// check validates a group by itself and against those before it.
 func (g Group) check(before []Group, steps int) error {
 	names := []string{BackboneGroup, HeadGroup, PeerGroup, PeerBackboneGroup, LossGroup}
 	switch {
@@ -124,17 +128,20 @@ func (g Group) check(before []Group, steps int) error {
 	case len(g.Params) == 0:
 		return fmt.Errorf("train: group %q has no parameters", g.Name)
 	case g.Start < 1 || g.Start > steps:
-		return fmt.Errorf("train: group %q starts at step %d, expected one of the %d steps of the run", g.Name, g.Start, steps)
+		return fmt.Errorf("train: group %q starts at step %d, expected one of the %d steps of the run", g.Name,
+			g.Start, steps)
 	case g.Stop != 0 && (g.Stop < g.Start || g.Stop > steps):
-		return fmt.Errorf("train: group %q stops after step %d, expected one from its first, %d, to the last, %d, or 0", g.Name, g.Stop, g.Start, steps)
+		return fmt.Errorf("train: group %q stops after step %d, expected one from its first, %d, to the last, %d, or 0",
+			g.Name, g.Stop, g.Start, steps)
 	case g.Schedule.Beta1 > 0 && !hasBeta1(g.Solver):
-		return fmt.Errorf("train: group %q: its schedule changes beta1, and its solver has none: expected adam or adamw", g.Name)
+		return fmt.Errorf("train: group %q: its schedule changes beta1, which its solver does not have: "+
+			"expected adam or adamw", g.Name)
 	}
 	return nil
 }
 
-// clip scales the gradients of all encoder parameters that a step moves by one factor, so that their common
-// norm is at most limit (0: no limit): torch's clip_grad_norm_ over all of them. It returns the norm before.
+// clip scales the gradients of all encoder parameters that a step moves by a common factor, so that their
+// common norm is at most limit (0: no limit), like torch's clip_grad_norm_. It returns the norm before scaling.
 func clip(groups []group, step int, limit float64) float64 {
 	norm := encoderNorm(groups, step)
 	if limit > 0 && norm > limit {

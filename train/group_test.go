@@ -17,18 +17,19 @@ import (
 	"winnow/train/archive"
 )
 
-// deep is a linear encoder behind a backbone: z = (xB - mean)W/‖…‖, where mean is a running mean of xB that no
+// deep is a linear encoder after a backbone: z = (xB - mean)W/‖…‖, where mean is a running mean of xB that no
 // solver steps.
 type deep struct {
 	*linear
 	b, mean *features.Param
 	x       blas32.General // of the last Forward, before the backbone
 	raw     features.Set
-	frozen  bool // to see what a run would be without the backbone's training
+	frozen  bool // to run without training the backbone
 }
 
 func newDeep(set features.Set, mid, dim int, seed uint64) *deep {
-	d := &deep{raw: set, b: features.NewParam("backbone.b", set.Dim(), mid), mean: features.NewParam("backbone.mean", 1, mid)}
+	d := &deep{raw: set, b: features.NewParam("backbone.b", set.Dim(), mid),
+		mean: features.NewParam("backbone.mean", 1, mid)}
 	rng := Rand(seed, "backbone", 0)
 	for i := range d.b.Data {
 		d.b.Data[i] = float32(rng.NormFloat64() / math.Sqrt(float64(set.Dim())))
@@ -99,15 +100,17 @@ func newDeepBed(t testing.TB, dir string, change func(*Config)) (*bed, *deep) {
 		}
 		c.Encoder = d
 		c.Validate = func(ctx context.Context) (float64, error) {
-			var moved float64 // best where the backbone has moved so far and no farther
+			var moved float64 // the best state has the backbone moved this far
 			for i, v := range start {
 				moved += math.Abs(float64(d.b.Data[i] - v))
 			}
 			return -math.Abs(moved - 5), ctx.Err()
 		}
 		c.Groups = []Group{
-			{Name: BackboneGroup, Params: []*features.Param{d.b}, Solver: must(NewSolver(DefaultSolver("adam"))), Schedule: plan(1e-2, c.Steps-restsUntil+1), Start: restsUntil},
-			{Name: HeadGroup, Params: []*features.Param{d.w}, Solver: must(NewSolver(momentum)), Schedule: plan(3e-2, c.Steps)},
+			{Name: BackboneGroup, Params: []*features.Param{d.b}, Solver: must(NewSolver(DefaultSolver("adam"))),
+				Schedule: plan(1e-2, c.Steps-restsUntil+1), Start: restsUntil},
+			{Name: HeadGroup, Params: []*features.Param{d.w}, Solver: must(NewSolver(momentum)),
+				Schedule: plan(3e-2, c.Steps)},
 			c.Groups[1],
 		}
 		if change != nil {
@@ -117,7 +120,7 @@ func newDeepBed(t testing.TB, dir string, change func(*Config)) (*bed, *deep) {
 	return b, d
 }
 
-// deepEnd is everything that a run with two groups leaves behind.
+// deepEnd is everything that a run with two groups leaves.
 type deepEnd struct {
 	Backbone, Head, Mean []float32
 	Best, Average        [][]float32
@@ -127,7 +130,8 @@ type deepEnd struct {
 }
 
 func deepEndOf(t *testing.T, b *bed, d *deep, tr *Trainer, dir string) deepEnd {
-	e := deepEnd{d.b.Data, d.w.Data, d.mean.Data, tr.best, tr.average, nil, tr.progress, string(read(t, dir, MetricsFile))}
+	e := deepEnd{d.b.Data, d.w.Data, d.mean.Data, tr.best, tr.average, nil, tr.progress,
+		string(read(t, dir, MetricsFile))}
 	for _, g := range b.cfg.Groups {
 		e.Solvers = append(e.Solvers, g.Solver.State())
 	}
@@ -177,7 +181,7 @@ func TestGroupsStart(t *testing.T) {
 	}
 }
 
-// What the backbone's gradients are while it rests does not matter, not even for clipping.
+// The gradients of a resting backbone do not matter, not even for clipping.
 func TestRestingGradientsAreIgnored(t *testing.T) {
 	run := func(frozen bool, steps int) []float32 {
 		b, d := newDeepBed(t, "", func(c *Config) { c.Clip, c.Validate = 0.05, nil })
@@ -196,12 +200,13 @@ func TestRestingGradientsAreIgnored(t *testing.T) {
 	}
 }
 
-// All running groups of the encoder are clipped by one factor; the losses' own gradients are not.
+// All running groups of the encoder are clipped by one factor; the losses' own gradients are not clipped.
 func TestClipIsCommon(t *testing.T) {
 	norms := func(limit float64) (all, backbone, loss, told float64) {
 		b, d := newDeepBed(t, "", func(c *Config) { c.Clip, c.Groups[0].Start = limit, 0 })
 		f := must(b.trainer(t).step())
-		return gradientNorm(d.Params()), gradientNorm([]*features.Param{d.b}), gradientNorm(b.cfg.Terms[2].Params), f.GradientNorm
+		return gradientNorm(d.Params()), gradientNorm([]*features.Param{d.b}), gradientNorm(b.cfg.Terms[2].Params),
+			f.GradientNorm
 	}
 	all, backbone, loss, told := norms(0)
 	clipped, ofBackbone, sameLoss, sameTold := norms(all / 4)
@@ -216,7 +221,8 @@ func TestClipIsCommon(t *testing.T) {
 	}
 }
 
-// A run with a backbone that starts in the middle, cut off every few steps and resumed, ends with the same bits.
+// A run with a backbone that starts in the middle, interrupted every few steps and resumed, ends with the same
+// bits.
 func TestGroupsResume(t *testing.T) {
 	want := deepRun(t)
 	if want.Progress.BestStep <= restsUntil || want.Progress.BestStep == 45 {
@@ -327,11 +333,18 @@ func TestResumeRefusesAnotherGrouping(t *testing.T) {
 	must(b.trainer(t).Run(context.Background()))
 	for want, change := range map[string]func(*Config){
 		`group 0 is "backbone" of 1 parameters from step 14, expected "head" of 2 from step 1`: func(c *Config) {
-			c.Groups = []Group{{Name: HeadGroup, Params: c.Encoder.Params(), Solver: c.Groups[1].Solver, Schedule: c.Groups[1].Schedule}, c.Groups[2]}
+			c.Groups = []Group{{Name: HeadGroup, Params: c.Encoder.Params(), Solver: c.Groups[1].Solver,
+				Schedule: c.Groups[1].Schedule}, c.Groups[2]}
 		},
-		`group 0 is "backbone" of 1 parameters from step 14, expected "head" of 1 from step 1`:     func(c *Config) { c.Groups[0], c.Groups[1] = c.Groups[1], c.Groups[0] },
-		`group 0 is "backbone" of 1 parameters from step 14, expected "backbone" of 1 from step 9`: func(c *Config) { c.Groups[0].Start = 9 },
-		`found the state of "adam", expected "sgd"`:                                                func(c *Config) { c.Groups[0].Solver = must(NewSolver(DefaultSolver("sgd"))) },
+		`group 0 is "backbone" of 1 parameters from step 14, expected "head" of 1 from step 1`: func(c *Config) {
+			c.Groups[0], c.Groups[1] = c.Groups[1], c.Groups[0]
+		},
+		`group 0 is "backbone" of 1 parameters from step 14, expected "backbone" of 1 from step 9`: func(c *Config) {
+			c.Groups[0].Start = 9
+		},
+		`found the state of "adam", expected "sgd"`: func(c *Config) {
+			c.Groups[0].Solver = must(NewSolver(DefaultSolver("sgd")))
+		},
 	} {
 		other, d := newDeepBed(t, dir, change)
 		before := slices.Clone(d.b.Data)
@@ -347,20 +360,42 @@ func TestResumeRefusesAnotherGrouping(t *testing.T) {
 func TestNewChecksGroups(t *testing.T) {
 	stranger := features.NewParam("stranger", 1, 1)
 	for want, change := range map[string]func(*Config){
-		`train: parameter "backbone.b" is in no group: nothing would step it`:                                func(c *Config) { c.Groups = c.Groups[1:] },
-		`train: parameter "proxies" is in no group: nothing would step it`:                                   func(c *Config) { c.Groups = c.Groups[:2] },
-		`train: parameter "backbone.b" is in the groups "backbone" and "head", expected one`:                 func(c *Config) { c.Groups[1].Params = c.Encoder.Params() },
-		`train: group "loss" holds the parameter "stranger", which neither the encoder nor a loss has`:       func(c *Config) { c.Groups[2].Params = append(slices.Clone(c.Groups[2].Params), stranger) },
-		`train: group "body" is unknown: known are backbone, head, peer, peer backbone, loss`:                func(c *Config) { c.Groups[0].Name = "body" },
-		`train: two groups are named "backbone", expected different names`:                                   func(c *Config) { c.Groups[1].Name = "backbone" },
-		`train: group "head" has no solver`:                                                                  func(c *Config) { c.Groups[1].Solver = nil },
-		`train: group "head" has no parameters`:                                                              func(c *Config) { c.Groups[1].Params = nil },
-		`train: group "backbone" starts at step 46, expected one of the 45 steps of the run`:                 func(c *Config) { c.Groups[0].Start = 46 },
-		`train: group "backbone" stops after step 3, expected one from its first, 10, to the last, 45, or 0`: func(c *Config) { c.Groups[0].Start, c.Groups[0].Stop = 10, 3 },
-		`train: group "backbone": its schedule changes beta1, and its solver has none: expected adam or adamw`: func(c *Config) {
+		`train: parameter "backbone.b" is in no group, so no solver would step it`: func(c *Config) {
+			c.Groups = c.Groups[1:]
+		},
+		`train: parameter "proxies" is in no group, so no solver would step it`: func(c *Config) {
+			c.Groups = c.Groups[:2]
+		},
+		`train: parameter "backbone.b" is in the groups "backbone" and "head", expected one`: func(c *Config) {
+			c.Groups[1].Params = c.Encoder.Params()
+		},
+		`train: group "loss" holds the parameter "stranger", which neither the encoder nor a loss has`: func(c *Config) {
+			c.Groups[2].Params = append(slices.Clone(c.Groups[2].Params), stranger)
+		},
+		`train: group "body" is unknown: known are backbone, head, peer, peer backbone, loss`: func(c *Config) {
+			c.Groups[0].Name = "body"
+		},
+		`train: two groups are named "backbone", expected different names`: func(c *Config) {
+			c.Groups[1].Name = "backbone"
+		},
+		`train: group "head" has no solver`: func(c *Config) {
+			c.Groups[1].Solver = nil
+		},
+		`train: group "head" has no parameters`: func(c *Config) {
+			c.Groups[1].Params = nil
+		},
+		`train: group "backbone" starts at step 46, expected one of the 45 steps of the run`: func(c *Config) {
+			c.Groups[0].Start = 46
+		},
+		`train: group "backbone" stops after step 3, expected one from its first, 10, to the last, 45, or 0`: func(c *Config) {
+			c.Groups[0].Start, c.Groups[0].Stop = 10, 3
+		},
+		`train: group "backbone": its schedule changes beta1, which its solver does not have: expected adam or adamw`: func(c *Config) {
 			c.Groups[0].Schedule.Beta1, c.Groups[0].Solver = 0.1, must(NewSolver(DefaultSolver("sgd")))
 		},
-		`train: two parameters are named "head.0.weight", expected different names`: func(c *Config) { c.Encoder.(*deep).mean.Name = "head.0.weight" },
+		`train: two parameters are named "head.0.weight", expected different names`: func(c *Config) {
+			c.Encoder.(*deep).mean.Name = "head.0.weight"
+		},
 	} {
 		b, _ := newDeepBed(t, "", change)
 		if _, err := New(b.cfg); err == nil || err.Error() != want {

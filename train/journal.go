@@ -2,17 +2,17 @@ package train
 
 import "errors"
 
-// journal takes the facts of a run as they come.
+// journal records the facts of a run.
 type journal interface {
 	step(*Step) error
 	validated(Validation) error
 	weighed(Weighing) error
 	diagnosed(Diagnosis) error
-	sync() error // a checkpoint must not be newer than the facts
+	sync() error // called before a checkpoint, which must not be newer than the facts on disk
 	close() error
 }
 
-// openJournal goes on with the files of the run's folder, if it has one.
+// openJournal opens the files of the run's folder for appending, if it has one.
 func (t *Trainer) openJournal() (journal, error) {
 	if t.Dir == "" {
 		return unkept{}, nil
@@ -38,7 +38,7 @@ func (t *Trainer) openJournal() (journal, error) {
 // kept is the journal of a run with a folder.
 type kept struct {
 	*metrics
-	diagnostics *lineFile // nil where the run does not look into its filter
+	diagnostics *lineFile // nil if the run does not diagnose its filter
 }
 
 func (k *kept) diagnosed(d Diagnosis) error { return k.diagnostics.put(d.Step, d) }
@@ -57,7 +57,7 @@ func (k *kept) close() error {
 	return errors.Join(k.metrics.close(), k.diagnostics.close())
 }
 
-// unkept is the journal of a run without one.
+// unkept is the journal of a run without a folder.
 type unkept struct{}
 
 func (unkept) step(*Step) error           { return nil }

@@ -11,13 +11,13 @@ import (
 	"winnow/losses"
 )
 
-// oneGroup steps all of an encoder.
+// oneGroup returns a group of all parameters of an encoder.
 func oneGroup(e Encoder, c SolverConfig, s Schedule) []Group {
 	return []Group{{Name: HeadGroup, Params: e.Params(), Solver: must(NewSolver(c)), Schedule: s}}
 }
 
-// learn trains a linear head on clusters with 40 % wrong labels and returns P@1 under the true labels before
-// and after, and the share of right labels among the kept of the last third.
+// learn trains a linear head on clusters with 40 % wrong labels. It returns P@1 under the true labels before
+// and after, and the share of right labels among the kept rows of the last third.
 func learn(t *testing.T, seed uint64, filtered bool) (before, after, clean float64) {
 	t.Helper()
 	const classes, dim, corrupt = 20, 16, 0.4
@@ -31,8 +31,10 @@ func learn(t *testing.T, seed uint64, filtered bool) (before, after, clean float
 	var right, kept int
 	cfg := Config{
 		Encoder: e, Sampler: sampler, Steps: steps, Bank: features.NewBank(2048, dim, classes),
-		Terms:  []Term{{Name: "batch", Loss: contrastive(), Weight: 1}, {Name: "bank", Loss: contrastive(), Weight: 1, Bank: true}},
-		Groups: oneGroup(e, DefaultSolver("adam"), must(NewSchedule(ScheduleConfig{Name: "cosine"}, 1e-2, steps, sampler.Batches()))),
+		Terms: []Term{{Name: "batch", Loss: contrastive(), Weight: 1},
+			{Name: "bank", Loss: contrastive(), Weight: 1, Bank: true}},
+		Groups: oneGroup(e, DefaultSolver("adam"),
+			must(NewSchedule(ScheduleConfig{Name: "cosine"}, 1e-2, steps, sampler.Batches()))),
 		Stepped: func(s Step) {
 			if s.Number < steps*2/3 {
 				return
@@ -57,13 +59,14 @@ func learn(t *testing.T, seed uint64, filtered bool) (before, after, clean float
 	return before, e.precision1(set, truth), float64(right) / float64(kept)
 }
 
-// The whole loop does what it is for: with a filter the kept labels are far cleaner than the given ones, and
-// the embedding comes out better than without.
+// The whole loop does its job: with a filter the kept labels are far cleaner than the given ones, and the
+// embedding is better than without.
 func TestFilteredTrainingBeatsUnfiltered(t *testing.T) {
 	for seed := range uint64(4) {
 		before, plain, chance := learn(t, seed, false)
 		_, filtered, clean := learn(t, seed, true)
-		t.Logf("seed %d: P@1 %.3f untrained, %.3f unfiltered, %.3f filtered; right labels among kept %.3f, without filter %.3f", seed, before, plain, filtered, clean, chance)
+		t.Logf("seed %d: P@1 %.3f untrained, %.3f unfiltered, %.3f filtered; right labels among kept %.3f, "+
+			"without filter %.3f", seed, before, plain, filtered, clean, chance)
 		if chance > 0.66 || clean < chance+0.15 {
 			t.Errorf("seed %d: %.3f of the kept labels are right, without a filter %.3f", seed, clean, chance)
 		}
@@ -73,7 +76,7 @@ func TestFilteredTrainingBeatsUnfiltered(t *testing.T) {
 	}
 }
 
-// still is an encoder that computes nothing, so that what the trainer itself costs is seen.
+// still is an encoder that computes nothing, to show the cost of the trainer itself.
 type still struct {
 	z features.Set
 	p *features.Param
@@ -103,13 +106,15 @@ func stillTrainer(t testing.TB, filtered bool) *Trainer {
 	encoder := &still{z, features.NewParam("w", 1, 1)}
 	cfg := Config{
 		Encoder: encoder, Sampler: must(NewSampler(Groups{Classes: 16, Images: 4}, labels, 1)), Steps: 1 << 40,
-		Terms: []Term{{Name: "ones", Weight: 1, Loss: fakeLoss(func(g *blas32.General, z features.Set, _ *features.Set) float64 {
-			for i := range g.Data[:g.Rows*g.Cols] {
-				g.Data[i] = 1
-			}
-			return 1
-		})}},
-		Bank: features.NewBank(8192, d, classes), Groups: oneGroup(encoder, DefaultSolver("sgd"), must(NewSchedule(ScheduleConfig{}, 1e-3, 1<<40, 60))),
+		Terms: []Term{{Name: "ones", Weight: 1,
+			Loss: fakeLoss(func(g *blas32.General, z features.Set, _ *features.Set) float64 {
+				for i := range g.Data[:g.Rows*g.Cols] {
+					g.Data[i] = 1
+				}
+				return 1
+			})}},
+		Bank:   features.NewBank(8192, d, classes),
+		Groups: oneGroup(encoder, DefaultSolver("sgd"), must(NewSchedule(ScheduleConfig{}, 1e-3, 1<<40, 60))),
 	}
 	if filtered {
 		fc := filters.Default()
@@ -119,8 +124,8 @@ func stillTrainer(t testing.TB, filtered bool) *Trainer {
 	return must(New(cfg))
 }
 
-// A step of the trainer allocates next to nothing: an epoch's batches once an epoch, and what the solver and
-// schedule make on their way.
+// A step of the trainer allocates next to nothing: an epoch's batches once per epoch, and what the solver and
+// schedule allocate.
 func TestStepsDoNotAllocate(t *testing.T) {
 	tr := stillTrainer(t, false)
 	must(tr.step())
@@ -130,7 +135,8 @@ func TestStepsDoNotAllocate(t *testing.T) {
 	}
 }
 
-// What the trainer adds to encoder, losses and filter: gathering, scattering, checks, bank.
+// BenchmarkTrainerStep measures what the trainer adds to encoder, losses and filter: gathering, scattering,
+// checks, bank.
 func BenchmarkTrainerStep(b *testing.B) {
 	tr := stillTrainer(b, false)
 	b.ReportAllocs()
@@ -150,7 +156,8 @@ func BenchmarkTrainerStepFiltered(b *testing.B) {
 func TestLearnedParametersHaveDifferentNames(t *testing.T) {
 	b := newBed(t, "", nil)
 	b.cfg.Terms[2].Params[0].Name = "head.0.weight"
-	if _, err := New(b.cfg); err == nil || err.Error() != `train: two parameters are named "head.0.weight", expected different names` {
+	if _, err := New(b.cfg); err == nil ||
+		err.Error() != `train: two parameters are named "head.0.weight", expected different names` {
 		t.Error(err)
 	}
 }

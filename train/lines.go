@@ -14,7 +14,7 @@ import (
 	"winnow/internal/atomicfile"
 )
 
-// lineFile is a file of a run's folder with a JSON value a line, about rising steps.
+// lineFile is a file of a run's folder with one JSON value per line, in order of steps.
 type lineFile struct {
 	name string
 	file *os.File
@@ -23,8 +23,8 @@ type lineFile struct {
 
 func newLineFile(name string, f *os.File) *lineFile { return &lineFile{name, f, bufio.NewWriter(f)} }
 
-// openLines goes on with a file in dir. Lines that keep refuses, written before the run was cut off and after the
-// state it goes on from, are taken out; a line that keep cannot read is an error and changes nothing.
+// openLines opens a file in dir for appending. It removes the lines that keep rejects, which were written after
+// the state that the run continues from. A line that keep cannot read is an error and changes nothing.
 func openLines(dir, name string, keep func(line []byte) (bool, error)) (*lineFile, error) {
 	path := filepath.Join(dir, name)
 	if err := cutLines(path, name, keep); err != nil {
@@ -37,7 +37,7 @@ func openLines(dir, name string, keep func(line []byte) (bool, error)) (*lineFil
 	return newLineFile(name, f), nil
 }
 
-// cutLines also drops a torn last line.
+// cutLines also removes an incomplete last line.
 func cutLines(path, name string, keep func(line []byte) (bool, error)) error {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -74,14 +74,14 @@ func (l *lineFile) put(step int, v any) error {
 	if err != nil {
 		return fmt.Errorf("train: %s: step %d: %w", l.name, step, err)
 	}
-	l.w.Write(append(text, '\n')) // the error is kept by the writer and told by Flush
+	l.w.Write(append(text, '\n')) // the writer stores the error and Flush returns it
 	if err := l.w.Flush(); err != nil {
 		return fmt.Errorf("train: %s: step %d: %w", l.name, step, err)
 	}
 	return nil
 }
 
-// sync brings the lines to the disk: a checkpoint must not be newer than they are.
+// sync flushes the lines to disk: a checkpoint must not be newer than they are.
 func (l *lineFile) sync() error {
 	if err := l.file.Sync(); err != nil {
 		return fmt.Errorf("train: %s: %w", l.name, err)
@@ -91,8 +91,8 @@ func (l *lineFile) sync() error {
 
 func (l *lineFile) close() error { return l.file.Close() }
 
-// readLines reads a file in dir that openLines writes; none where there is no such file. A torn last line, of a run
-// that was killed, is left out. what names the lines in an error.
+// readLines reads a file in dir written by a lineFile, and returns nothing if there is no such file. It ignores
+// an incomplete last line, left by a killed run. what names the lines in an error.
 func readLines[T any](dir, name, what string) ([]T, error) {
 	data, err := os.ReadFile(filepath.Join(dir, name))
 	if errors.Is(err, fs.ErrNotExist) {

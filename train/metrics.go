@@ -13,9 +13,9 @@ import (
 // MetricsFile is the name of the metrics in a run's folder.
 const MetricsFile = "metrics.jsonl"
 
-// Metric is one line of metrics.jsonl: of a step, of a validation, or of a round of weights. It holds nothing that
-// depends on the clock or the machine's speed, so that a run that was interrupted and resumed leaves the same bytes as
-// one that was not; wall-clock times stand in the event files alone. What a line does not tell is nil or 0.
+// Metric is one line of metrics.jsonl: a step, a validation, or a round of weights. It contains nothing that
+// depends on the clock or the machine's speed, so that an interrupted and resumed run leaves the same bytes as
+// an uninterrupted one; only the event files contain wall-clock times. Fields that do not apply are nil or 0.
 type Metric struct {
 	Step         int                `json:"step"`
 	Epoch        int                `json:"epoch"`
@@ -30,8 +30,9 @@ type Metric struct {
 	KeptShare    *float64           `json:"kept_share,omitempty"`
 	Threshold    *float64           `json:"threshold,omitempty"`
 	GradientNorm *float64           `json:"gradient_norm,omitempty"`
-	Pulls        map[string]float64 `json:"pulls,omitempty"` // of several terms: the length of each one's weighted gradient at the embedding
-	Pull         *float64           `json:"pull,omitempty"`  // and of their sum
+	// Pulls are the lengths of the terms' weighted gradients at the embedding, if there are several terms.
+	Pulls        map[string]float64 `json:"pulls,omitempty"`
+	Pull         *float64           `json:"pull,omitempty"` // length of their sum
 	Bank         int                `json:"bank,omitempty"`
 	Corrected    int                `json:"corrected,omitempty"`
 	Skipped      bool               `json:"skipped,omitempty"`
@@ -42,16 +43,16 @@ type Metric struct {
 	Weights      *selfpaced.Round   `json:"selfpaced,omitempty"`
 }
 
-// metrics writes metrics.jsonl and, beside it, TensorBoard events.
+// metrics writes metrics.jsonl and TensorBoard events.
 type metrics struct {
 	lines  *lineFile
 	events *tfevents.File
-	terms  []string // names of the loss terms, in their order
+	terms  []string // names of the loss terms, in order
 	told   func(Metric)
 }
 
-// openMetrics continues the metrics of a run in dir at a state: lines of later steps, written before the
-// run was cut off, are taken out.
+// openMetrics continues the metrics of a run in dir from a state. It removes lines of later steps, written
+// before the run was interrupted.
 func openMetrics(dir string, at Progress, terms []string, told func(Metric), now func() time.Time) (*metrics, error) {
 	lines, err := openLines(dir, MetricsFile, func(text []byte) (bool, error) {
 		var l Metric
@@ -89,9 +90,11 @@ func scalar(tag string, value float64) tfevents.Scalar {
 // step writes one training step.
 func (m *metrics) step(s *Step) error {
 	kept, share := len(s.Kept), s.KeptShare()
-	l := Metric{Step: s.Number, Epoch: s.Epoch, Loss: &s.Loss, LR: &s.LR, Rows: len(s.IDs), Kept: &kept, KeptShare: &share,
+	l := Metric{Step: s.Number, Epoch: s.Epoch, Loss: &s.Loss, LR: &s.LR, Rows: len(s.IDs), Kept: &kept,
+		KeptShare:    &share,
 		GradientNorm: &s.GradientNorm, Bank: s.Bank, Corrected: s.Corrected, Skipped: s.Skipped}
-	values := []tfevents.Scalar{scalar("loss", s.Loss), scalar("lr", s.LR), scalar("kept_share", share), scalar("gradient_norm", s.GradientNorm)}
+	values := []tfevents.Scalar{scalar("loss", s.Loss), scalar("lr", s.LR), scalar("kept_share", share),
+		scalar("gradient_norm", s.GradientNorm)}
 	if len(s.Terms) > 1 {
 		l.Terms = make(map[string]float64, len(s.Terms))
 		for i, v := range s.Terms {
@@ -132,7 +135,8 @@ func (m *metrics) validated(v Validation) error {
 	if v.Averaged != nil {
 		values = append(values, scalar("validation_averaged", *v.Averaged))
 	}
-	return m.put(Metric{Step: v.Step, Epoch: v.Epoch, Validation: &v.Score, Averaged: v.Averaged, Best: &v.Best, BestAveraged: v.BestAveraged}, values)
+	return m.put(Metric{Step: v.Step, Epoch: v.Epoch, Validation: &v.Score, Averaged: v.Averaged, Best: &v.Best,
+		BestAveraged: v.BestAveraged}, values)
 }
 
 func (m *metrics) put(l Metric, values []tfevents.Scalar) error {
@@ -150,5 +154,5 @@ func (m *metrics) put(l Metric, values []tfevents.Scalar) error {
 
 func (m *metrics) close() error { return errors.Join(m.lines.close(), m.events.Close()) }
 
-// ReadMetrics reads the metrics of the run in dir, in the order in which they were written; none where there are none.
+// ReadMetrics returns the metrics of the run in dir in the order written, or none if there are none.
 func ReadMetrics(dir string) ([]Metric, error) { return readLines[Metric](dir, MetricsFile, "metrics") }

@@ -16,7 +16,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// event is what a reader of TensorBoard's files sees.
+// event is what a reader of TensorBoard's files gets.
 type event struct {
 	wall    float64
 	step    int64
@@ -25,7 +25,8 @@ type event struct {
 	scalars map[string]float32
 }
 
-// readEvents reads an event file with its own arithmetic: the checksum's mask is undone instead of applied.
+// readEvents reads an event file with its own arithmetic: it removes the checksum's mask instead of applying
+// it.
 func readEvents(t *testing.T, path string) []event {
 	t.Helper()
 	data, err := os.ReadFile(path)
@@ -163,9 +164,11 @@ func TestEventsSayWhatHappened(t *testing.T) {
 			}
 			f := facts[seen]
 			seen++
-			want := map[string]float32{"loss": float32(f.Loss), "lr": float32(f.LR), "kept_share": float32(f.KeptShare()), "gradient_norm": float32(f.GradientNorm),
-				"loss_lr": float32(f.LossLR), "loss/contrastive": float32(f.Terms[0]), "loss/contrastive:bank": float32(f.Terms[1]),
-				"loss/soft_triple": float32(f.Terms[2]), "loss/triplet": float32(f.Terms[3])}
+			want := map[string]float32{"loss": float32(f.Loss), "lr": float32(f.LR),
+				"kept_share": float32(f.KeptShare()), "gradient_norm": float32(f.GradientNorm),
+				"loss_lr": float32(f.LossLR), "loss/contrastive": float32(f.Terms[0]),
+				"loss/contrastive:bank": float32(f.Terms[1]),
+				"loss/soft_triple":      float32(f.Terms[2]), "loss/triplet": float32(f.Terms[3])}
 			for i, name := range []string{"contrastive", "contrastive:bank", "soft_triple", "triplet"} {
 				want["pull/"+name] = float32(f.Pulls[i])
 			}
@@ -205,7 +208,8 @@ func TestMetricsLines(t *testing.T) {
 		}
 		steps = append(steps, l.Step)
 		f := b.facts[l.Step-1]
-		if *l.Loss != f.Loss || *l.Kept != len(f.Kept) || *l.LR != f.LR || l.Bank != f.Bank || l.Terms["triplet"] != f.Terms[3] || l.Rows != 24 {
+		if *l.Loss != f.Loss || *l.Kept != len(f.Kept) || *l.LR != f.LR || l.Bank != f.Bank ||
+			l.Terms["triplet"] != f.Terms[3] || l.Rows != 24 {
 			t.Errorf("line %+v differs from %+v", l, f)
 		}
 	}
@@ -217,18 +221,21 @@ func TestMetricsLines(t *testing.T) {
 	}
 }
 
-// A line that a killed run left torn is not read, one that is none is an error, no file is no metrics.
+// An incomplete last line of a killed run is ignored, an invalid line is an error, and no file means no
+// metrics.
 func TestReadMetrics(t *testing.T) {
 	dir := t.TempDir()
 	if lines, err := ReadMetrics(dir); len(lines) > 0 || err != nil {
 		t.Errorf("%v, %v of a folder without metrics", lines, err)
 	}
-	for text, want := range map[string]int{"{\"step\":3,\"loss\":0.5}\n{\"step\":": 1, "": 0, "{\"step\":3}\n[]\n": -1} {
+	for text, want := range map[string]int{"{\"step\":3,\"loss\":0.5}\n{\"step\":": 1, "": 0,
+		"{\"step\":3}\n[]\n": -1} {
 		if err := os.WriteFile(filepath.Join(dir, MetricsFile), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		lines, err := ReadMetrics(dir)
-		if want < 0 && (err == nil || !strings.Contains(err.Error(), MetricsFile+":2: not a line of metrics")) || want >= 0 && (err != nil || len(lines) != want) {
+		if want < 0 && (err == nil || !strings.Contains(err.Error(), MetricsFile+":2: not a line of metrics")) ||
+			want >= 0 && (err != nil || len(lines) != want) {
 			t.Errorf("%q: %v, %v", text, lines, err)
 		}
 	}

@@ -18,10 +18,12 @@ func onlyParams(t *testing.T, c reference.Case, known ...string) {
 	}
 }
 
-// goldenSolver reads the settings of a case of topic optim; one that its solver does not have fails Validate.
+// goldenSolver reads the settings of a case of topic optim; Validate rejects those that its solver does not
+// have.
 func goldenSolver(t *testing.T, c reference.Case) SolverConfig {
 	t.Helper()
-	known := []string{"lr", "weight_decay", "momentum", "dampening", "nesterov", "amsgrad", "centered", "alpha", "eps", "betas"}
+	known := []string{"lr", "weight_decay", "momentum", "dampening", "nesterov", "amsgrad", "centered", "alpha",
+		"eps", "betas"}
 	if c.Method == "sgd+cosine" {
 		known = append(known, "T_max", "eta_min")
 	}
@@ -75,7 +77,7 @@ func walk[T realNumber](cfg SolverConfig, a [][]float64, b, x0 []float64, steps 
 	return out
 }
 
-// farthest is the largest difference, relative where the expected number is above 1.
+// farthest is the largest difference, relative if the expected number is above 1.
 func farthest(got, want [][]float64) float64 {
 	var worst float64
 	for i := range want {
@@ -92,8 +94,9 @@ func farthest(got, want [][]float64) float64 {
 
 func TestGolden(t *testing.T) {
 	reference.Check(t, "optim", reference.Checks{
-		"sgd": goldenTrajectory, "adam": goldenTrajectory, "adamw": goldenTrajectory, "rmsprop": goldenTrajectory, "sgd+cosine": goldenTrajectory,
-		"cosine_lr": goldenSchedule, "multistep_lr": goldenSchedule, "supcon_lr": goldenSchedule,
+		"sgd": goldenTrajectory, "adam": goldenTrajectory, "adamw": goldenTrajectory, "rmsprop": goldenTrajectory,
+		"sgd+cosine": goldenTrajectory,
+		"cosine_lr":  goldenSchedule, "multistep_lr": goldenSchedule, "supcon_lr": goldenSchedule,
 	})
 }
 
@@ -107,7 +110,8 @@ func goldenTrajectory(t *testing.T, c reference.Case) {
 	a, b, x0, want := c.Matrix(t, "A"), c.Floats(t, "b"), c.Floats(t, "x0"), c.Matrix(t, "trajectory")
 	lr := func(int) float64 { return float64(cfg.LR) }
 	if c.Method == "sgd+cosine" {
-		s, err := NewSchedule(ScheduleConfig{Name: "cosine", Min: c.Param("eta_min", 0)}, float64(cfg.LR), int(c.Param("T_max", 0)), 1)
+		s, err := NewSchedule(ScheduleConfig{Name: "cosine", Min: c.Param("eta_min", 0)}, float64(cfg.LR),
+			int(c.Param("T_max", 0)), 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -116,7 +120,7 @@ func goldenTrajectory(t *testing.T, c reference.Case) {
 	if d := farthest(walk[float64](cfg, a, b, x0, len(want), lr), want); d > 1e-10 {
 		t.Errorf("float64 is off by %.3g", d)
 	}
-	// A path may part from its neighbours, as RMSProp's does where a gradient is near 0; float32 starts as one of them.
+	// Paths can diverge, as RMSProp's do when a gradient is near 0; float32 starts as a neighbouring path.
 	beside := make([]float64, len(x0))
 	for i, v := range x0 {
 		beside[i] = v * (1 + 0x1p-22)
@@ -125,7 +129,7 @@ func goldenTrajectory(t *testing.T, c reference.Case) {
 	if d := farthest(walk[float32](cfg, a, b, x0, len(want), lr), want); !(d <= limit) {
 		t.Errorf("float32 is off by %.3g, at most %.3g", d, limit)
 	}
-	still := func(int) float64 { return 0 } // a path that hardly moves hardly shows its rate
+	still := func(int) float64 { return 0 } // a path that hardly moves hardly depends on its rate
 	moved := farthest(walk[float64](cfg, a, b, x0, len(want), still), want)
 	off := func(step int) float64 { return lr(step) * (1 + 1e-6) }
 	if d := farthest(walk[float64](cfg, a, b, x0, len(want), off), want); d < 1e-10 && moved > 1e-3 {
@@ -151,8 +155,9 @@ func goldenSchedule(t *testing.T, c reference.Case) {
 		onlyParams(t, c, "lr", "epochs", "lr_decay_rate", "warm_epochs", "warmup_from", "batches_per_epoch")
 		epoch = int(c.Param("batches_per_epoch", 0))
 		total = epoch * int(c.Param("epochs", 0))
-		cfg = ScheduleConfig{Name: "supcon", Gamma: c.Param("lr_decay_rate", 0.1), Warmup: epoch * int(c.Param("warm_epochs", 0)),
-			WarmupFrom: max(c.Param("warmup_from", 0.01), math.SmallestNonzeroFloat64)} // 0 is our word for lr/warmup
+		cfg = ScheduleConfig{Name: "supcon", Gamma: c.Param("lr_decay_rate", 0.1),
+			Warmup:     epoch * int(c.Param("warm_epochs", 0)),
+			WarmupFrom: max(c.Param("warmup_from", 0.01), math.SmallestNonzeroFloat64)} // 0 means lr/warmup here
 	}
 	s, err := NewSchedule(cfg, c.Param("lr", 0), total, epoch)
 	if err != nil {

@@ -19,7 +19,8 @@ func (l slope) Eval(grad *blas32.General, z features.Set, _ *features.Set) float
 	return 1
 }
 
-// What each term asks of the embedding is told with its weight, and what all ask together; a term that says nothing asks nothing.
+// Each term's pull on the embedding is reported with its weight, and so is their sum; a term without a gradient
+// has no pull.
 func TestPulls(t *testing.T) {
 	z := features.NewSet(4, 2)
 	o := newObjective([]Term{

@@ -6,9 +6,9 @@ import (
 	"math/rand/v2"
 )
 
-// Rand returns the random source of one purpose at one moment: a PCG seeded by a hash of (seed, purpose, n),
-// where n is an epoch or a step. Nothing random has a state that outlives its moment, so a resumed run
-// draws what the uninterrupted one drew, and a new consumer of randomness moves no other's draws.
+// Rand returns the random source for one purpose at one moment: a PCG seeded by a hash of (seed, purpose, n),
+// where n is an epoch or a step. No random state outlives its moment, so a resumed run draws what the
+// uninterrupted one drew, and a new consumer of randomness does not change the draws of others.
 func Rand(seed uint64, purpose string, n int) *rand.Rand {
 	text := make([]byte, 16, 16+len(purpose))
 	binary.LittleEndian.PutUint64(text, seed)

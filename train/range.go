@@ -9,19 +9,20 @@ import (
 	"strconv"
 )
 
-// rising is the schedule of a range test, which nobody can ask a run for: geometric, from LR to Min over all steps.
+// rising is the schedule of a range test, not available to users: geometric, from LR to Min over all steps.
 const rising = "rising"
 
-// Rising returns a learning rate that rises geometrically over so many steps.
+// Rising returns a learning rate that rises geometrically over the given number of steps.
 func Rising(from, to float64, steps int) Schedule {
 	return Schedule{ScheduleConfig: ScheduleConfig{Name: rising, Min: to}, LR: from, Total: steps, Epoch: steps}
 }
 
-// Probe trains as a Config says and returns the loss of every step, measured before it; they end with the first that is no
-// number. Then the encoder's parameters and state and the clock are as they were: whoever trains next must bring solvers,
-// losses, filter and bank of their own. Nothing is validated, written or told but Stepped.
+// Probe trains as configured and returns the loss of every step, measured before it, up to the first that is
+// not a number. Afterwards it restores the encoder's parameters and state and the clock; later training must
+// use other solvers, losses, filter and bank. It validates and writes nothing, and calls only Stepped.
 func Probe(ctx context.Context, cfg Config) (losses []float64, err error) {
-	t, err := New(Config{Encoder: cfg.Encoder, Sampler: cfg.Sampler, Terms: cfg.Terms, Filter: cfg.Filter, Bank: cfg.Bank, Steps: cfg.Steps,
+	t, err := New(Config{Encoder: cfg.Encoder, Sampler: cfg.Sampler, Terms: cfg.Terms, Filter: cfg.Filter,
+		Bank: cfg.Bank, Steps: cfg.Steps,
 		Groups: cfg.Groups, Clip: cfg.Clip, StepIdle: cfg.StepIdle, Clock: cfg.Clock})
 	if err != nil {
 		return nil, err
@@ -59,10 +60,10 @@ func Probe(ctx context.Context, cfg Config) (losses []float64, err error) {
 type RangePoint struct {
 	Rate  float64
 	Loss  float64 // on the next batch
-	Still float64 // the same batch's where the weights in question rest and all else is the same
+	Still float64 // loss on the same batch with the weights in question fixed and everything else the same
 }
 
-// Range pairs the rates of a test with what they led to. It ends where either side's losses do.
+// Range pairs the learning rates of a test with the losses. It ends where either list of losses ends.
 func Range(s Schedule, losses, still []float64) []RangePoint {
 	var curve []RangePoint
 	for i := 1; i < min(len(losses), len(still)); i++ {
@@ -71,8 +72,9 @@ func Range(s Schedule, losses, still []float64) []RangePoint {
 	return curve
 }
 
-// Smoothed returns what learning changed in the losses of a curve, in units of the loss of the weights at rest, smoothed over
-// neighbouring rates on both sides, so that a turn is not moved: medians of five, then their weighted mean.
+// Smoothed returns how learning changed the losses of a curve, relative to the loss with fixed weights. It
+// smooths over neighbouring rates on both sides, so that a turning point does not move: medians of five, then
+// their weighted mean.
 func Smoothed(curve []RangePoint) []float64 {
 	var unit float64
 	for _, p := range curve {
@@ -86,7 +88,7 @@ func Smoothed(curve []RangePoint) []float64 {
 	for i, p := range curve {
 		change[i] = (p.Loss - p.Still) / unit
 	}
-	middle := make([]float64, len(curve)) // single batches may be far off
+	middle := make([]float64, len(curve)) // single batches can be far off
 	for i := range change {
 		near := slices.Sorted(slices.Values(change[max(i-2, 0):min(i+3, len(change))]))
 		middle[i] = (near[(len(near)-1)/2] + near[len(near)/2]) / 2
@@ -103,23 +105,23 @@ func Smoothed(curve []RangePoint) []float64 {
 	return out
 }
 
-// How curves are read.
+// Parameters for reading curves.
 const (
-	smoothedOver = 1.5   // steps: the deviation of the weights
-	learnt       = 0.005 // a fall of the loss by less of its size is none
-	broken       = 0.05  // nor is a rise by less
+	smoothedOver = 1.5   // steps: the standard deviation of the weights
+	learnt       = 0.005 // a smaller relative fall of the loss does not count
+	broken       = 0.05  // nor does a smaller rise
 )
 
-// Finding is what a range test found.
+// Finding is the result of a range test.
 type Finding struct {
 	Rate   float64
-	Lowest float64 // the rate of the lowest loss; 0: at none it fell
-	Fell   float64 // by how much of its size
+	Lowest float64 // the rate of the lowest loss; 0: it never fell
+	Fell   float64 // its relative fall there
 }
 
-// FindRate reads a curve: the rate is a fraction of the rate at which the smoothed loss is lowest. Where it falls at no
-// rate, the rate is otherwise, or the same fraction of the last rate before it rises if that is less. Losses that
-// end, as numbers do where a rate is far too high, count as risen.
+// FindRate reads a curve. It returns a fraction of the rate at which the smoothed loss is lowest. If the loss
+// falls at no rate, it returns otherwise, or the same fraction of the last rate before the loss rises if that
+// is less. Losses that end early, as they do when the rate is far too high, count as a rise.
 func FindRate(curve []RangePoint, fraction, otherwise float64) Finding {
 	f := Finding{Rate: otherwise}
 	lowest, safe := -1, -1
@@ -144,8 +146,8 @@ func FindRate(curve []RangePoint, fraction, otherwise float64) Finding {
 	return f
 }
 
-// roundTo2 rounds to two digits.
+// roundTo2 rounds to two significant digits.
 func roundTo2(x float64) float64 {
-	x, _ = strconv.ParseFloat(strconv.FormatFloat(x, 'e', 1, 64), 64) // its own text
+	x, _ = strconv.ParseFloat(strconv.FormatFloat(x, 'e', 1, 64), 64) // parsing its own output
 	return x
 }

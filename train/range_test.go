@@ -12,7 +12,8 @@ import (
 	"winnow/losses"
 )
 
-// curveOf makes a test's curve of 40 steps from 1e-6 to 0.1: weights at rest have a loss of 2, learning adds change(log₁₀ of the rate).
+// curveOf returns a test's curve of 40 steps from 1e-6 to 0.1: fixed weights have a loss of 2, learning adds
+// change(log₁₀ of the rate).
 func curveOf(change func(i int, lg float64) float64) []RangePoint {
 	s := Rising(1e-6, 0.1, 40)
 	var losses, still []float64
@@ -25,7 +26,7 @@ func curveOf(change func(i int, lg float64) float64) []RangePoint {
 	return Range(s, losses, still)
 }
 
-// Curves of all kinds lead to a rate, and what is known of none to the usual one.
+// Curves of all kinds lead to a rate, and a curve that shows nothing to the usual one.
 func TestFindRate(t *testing.T) {
 	valley := func(_ int, lg float64) float64 { return (lg+3)*(lg+3)/2 - 0.5 } // lowest at 1e-3
 	falls := func(_ int, lg float64) float64 { return -math.Pow(10, lg) * 10 }
@@ -38,7 +39,8 @@ func TestFindRate(t *testing.T) {
 		fell     bool
 	}{
 		{"a valley", curveOf(valley), 0.8e-4, 1.25e-4, true},
-		{"a noisy valley", curveOf(func(i int, lg float64) float64 { return valley(i, lg) + 0.1*rng.NormFloat64() }), 0.4e-4, 2.5e-4, true},
+		{"a noisy valley", curveOf(func(i int, lg float64) float64 { return valley(i, lg) + 0.1*rng.NormFloat64() }),
+			0.4e-4, 2.5e-4, true},
 		{"a valley with batches far off", curveOf(func(i int, lg float64) float64 {
 			if i%5 == 2 {
 				return 50 - float64(i%2)*100
@@ -52,7 +54,8 @@ func TestFindRate(t *testing.T) {
 		{"it falls by less than counts", curveOf(func(int, float64) float64 { return -0.001 }), 3e-4, 3e-4, false},
 		{"numbers end in the valley", curveOf(valley)[:24], 0.7e-4, 1.25e-4, true},
 		{"numbers end at once", nil, 3e-4, 3e-4, false},
-		{"no loss is active", Range(Rising(1e-6, 0.1, 40), make([]float64, 40), make([]float64, 40)), 3e-4, 3e-4, false},
+		{"no loss is active", Range(Rising(1e-6, 0.1, 40), make([]float64, 40), make([]float64, 40)), 3e-4,
+			3e-4, false},
 	} {
 		f := FindRate(c.curve, 0.1, 3e-4)
 		if !(f.Rate >= c.from*0.999 && f.Rate <= c.to*1.001) || (f.Lowest > 0) != c.fell {
@@ -61,7 +64,7 @@ func TestFindRate(t *testing.T) {
 	}
 }
 
-// A probe leaves nothing behind, whatever it did to the weights: the run behind it is the run without it.
+// A probe leaves no trace, whatever it did to the weights: a run after it equals the run without it.
 func TestProbePutsBack(t *testing.T) {
 	run := func(probed bool, rate float64) []float32 {
 		cfg, e := probing(t)
@@ -89,7 +92,7 @@ func TestProbePutsBack(t *testing.T) {
 		return e.w.Data
 	}
 	want := run(false, 0)
-	for _, rate := range []float64{0.1, 1e38} { // the second leaves the numbers
+	for _, rate := range []float64{0.1, 1e38} { // the second one overflows
 		if !slices.Equal(run(true, rate), want) {
 			t.Errorf("after a probe to %g the run differs", rate)
 		}
@@ -115,8 +118,11 @@ func probing(t *testing.T) (Config, *linear) {
 	fc := filters.Default()
 	fc.Rate = 0.2
 	solver := DefaultSolver("adam")
-	cfg := Config{Encoder: e, Sampler: sampler, Terms: []Term{{Name: "batch", Loss: loss, Weight: 1}, {Name: "bank", Loss: loss, Weight: 1, Bank: true}}, Bank: features.NewBank(24, 4, 6), Filter: must(filters.New(fc, filters.Env{Dim: 4, Classes: 6})), Steps: 12, Clock: new(Clock)}
-	cfg.Groups = oneGroup(e, solver, Schedule{ScheduleConfig: ScheduleConfig{Name: "constant"}, LR: 0.01, Total: 12, Epoch: 12})
+	cfg := Config{Encoder: e, Sampler: sampler, Terms: []Term{{Name: "batch", Loss: loss, Weight: 1},
+		{Name: "bank", Loss: loss, Weight: 1, Bank: true}}, Bank: features.NewBank(24, 4, 6),
+		Filter: must(filters.New(fc, filters.Env{Dim: 4, Classes: 6})), Steps: 12, Clock: new(Clock)}
+	cfg.Groups = oneGroup(e, solver, Schedule{ScheduleConfig: ScheduleConfig{Name: "constant"}, LR: 0.01,
+		Total: 12, Epoch: 12})
 	return cfg, e
 }
 

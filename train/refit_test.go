@@ -9,7 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// refitted makes the head of a bed begin again after so many steps: twice would be seen in its numbers. It counts how often.
+// refitted makes the head of a bed restart after this many steps; a second restart would show in its numbers.
+// It counts the restarts.
 func refitted(after int, times *int) func(*Config) {
 	return func(c *Config) {
 		e := c.Encoder.(*linear)
@@ -27,9 +28,9 @@ func refitted(after int, times *int) func(*Config) {
 	}
 }
 
-// Wherever a run is cut off, before the refit or after it, it goes on to the bits of one that was not.
+// Interrupted anywhere, before the refit or after it, a run ends with the bits of an uninterrupted one.
 func TestResumedRefitIsTheSame(t *testing.T) {
-	const after = 18 // when validation and a checkpoint are due, too
+	const after = 18 // when validation and a checkpoint are also due
 	var times int
 	dir := t.TempDir()
 	b := newBed(t, dir, refitted(after, &times))
@@ -65,7 +66,7 @@ func TestResumedRefitIsTheSame(t *testing.T) {
 	}
 }
 
-// The solver of the head and the average of the weights begin again with it; the losses' solver goes on.
+// The solver of the head and the average of the weights restart with it; the losses' solver continues.
 func TestRefitForgets(t *testing.T) {
 	b := newBed(t, "", refitted(20, new(int)))
 	tr := b.trainer(t)
@@ -78,19 +79,22 @@ func TestRefitForgets(t *testing.T) {
 	if err := tr.refit(t.Context()); err != nil || tr.refitDue() || !tr.progress.Refitted {
 		t.Fatalf("%v; due again: %v", err, tr.refitDue())
 	}
-	if head, losses := tr.groups[0].Solver.State(), tr.groups[1].Solver.State(); len(head.Params) > 0 || len(losses.Params) == 0 {
-		t.Errorf("the head's solver remembers %d parameters, expected none; the losses' %d, expected some", len(head.Params), len(losses.Params))
+	if head, losses := tr.groups[0].Solver.State(), tr.groups[1].Solver.State(); len(head.Params) > 0 ||
+		len(losses.Params) == 0 {
+		t.Errorf("the head's solver remembers %d parameters, expected none; the losses' %d, expected some",
+			len(head.Params), len(losses.Params))
 	}
 	if !slices.Equal(tr.average[0], b.encoder.w.Data) {
 		t.Error("the average is not at the new weights")
 	}
 }
 
-// What cannot be refitted stops the run, as it was.
+// A refit that fails stops the run, without changing it.
 func TestRefitFails(t *testing.T) {
 	b := newBed(t, "", refitted(20, new(int)))
 	b.cfg.Refit.Do = func(context.Context) error { return errors.New("no images") }
-	if _, err := b.trainer(t).Run(t.Context()); err == nil || err.Error() != "train: the head begins again after step 20: no images" {
+	if _, err := b.trainer(t).Run(t.Context()); err == nil ||
+		err.Error() != "train: restarting the head after step 20: no images" {
 		t.Errorf("%v", err)
 	}
 }

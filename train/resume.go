@@ -14,8 +14,8 @@ import (
 	"winnow/train/archive"
 )
 
-// Resume takes over the checkpoint in Dir and reports whether there is one. A checkpoint of other settings
-// is refused, naming the first that differs.
+// Resume restores the checkpoint in Dir and reports whether there is one. A checkpoint with other settings is
+// an error that names the first difference.
 func (t *Trainer) Resume() (found bool, err error) {
 	s, arrays, found, err := ownCheckpoint(t.Dir, t.Identity)
 	if err != nil || !found {
@@ -27,14 +27,17 @@ func (t *Trainer) Resume() (found bool, err error) {
 	return true, nil
 }
 
-// SameRun refuses the checkpoint in dir if it is of a run with another identity, as Resume would; there may be none.
+// SameRun returns an error if dir has a checkpoint of a run with another identity, which Resume would reject.
 func SameRun(dir string, identity map[string]string) error {
 	_, _, _, err := ownCheckpoint(dir, identity)
 	return err
 }
 
-// ownCheckpoint reads the checkpoint in dir, if there is one; one of a run with another identity is an error.
-func ownCheckpoint(dir string, identity map[string]string) (s state, arrays map[string]archive.Array, found bool, err error) {
+// ownCheckpoint reads the checkpoint in dir, if there is one. A checkpoint of a run with another identity is an
+// error.
+func ownCheckpoint(
+	dir string, identity map[string]string,
+) (s state, arrays map[string]archive.Array, found bool, err error) {
 	path := filepath.Join(dir, CheckpointFile)
 	s, arrays, err = readCheckpoint(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -46,7 +49,7 @@ func ownCheckpoint(dir string, identity map[string]string) (s state, arrays map[
 	return s, arrays, err == nil, err
 }
 
-// readCheckpoint reads a checkpoint's file.
+// readCheckpoint reads a checkpoint file.
 func readCheckpoint(path string) (state, map[string]archive.Array, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -64,7 +67,8 @@ func readCheckpoint(path string) (state, map[string]archive.Array, error) {
 	return s, arrays, nil
 }
 
-// CheckpointError is a checkpoint that no run can take over: damaged, of another version, or at odds with itself.
+// CheckpointError is an error: a checkpoint is damaged, of another version, or inconsistent, so that no run can
+// continue it.
 type CheckpointError struct {
 	Path string
 	Err  error
@@ -72,11 +76,11 @@ type CheckpointError struct {
 
 func (e *CheckpointError) Error() string { return fmt.Sprintf("train: %s: %v", e.Path, e.Err) }
 
-// Unwrap is what is wrong with it.
+// Unwrap returns the cause.
 func (e *CheckpointError) Unwrap() error { return e.Err }
 
-// ReadLossParams reads the losses' own parameters, such as proxies, from the checkpoint in dir. They belong to the
-// run's last state, not to its best.
+// ReadLossParams reads the losses' own parameters, such as proxies, from the checkpoint in dir. They belong to
+// the run's last state, not its best.
 func ReadLossParams(dir string) ([]*features.Param, error) {
 	path := filepath.Join(dir, CheckpointFile)
 	s, arrays, err := readCheckpoint(path)
@@ -87,14 +91,15 @@ func ReadLossParams(dir string) ([]*features.Param, error) {
 	for i, shape := range s.LossParams {
 		values := arrays[fmt.Sprintf("loss_param/%d", i)].F32
 		if shape.Rows < 1 || shape.Cols < 1 || len(values)/shape.Rows != shape.Cols || len(values)%shape.Rows != 0 {
-			return nil, &CheckpointError{Path: path, Err: fmt.Errorf("loss parameter %q has %d numbers, expected %d×%d", shape.Name, len(values), shape.Rows, shape.Cols)}
+			return nil, &CheckpointError{Path: path, Err: fmt.Errorf("loss parameter %q has %d numbers, expected %d×%d",
+				shape.Name, len(values), shape.Rows, shape.Cols)}
 		}
 		list[i] = &features.Param{Name: shape.Name, Rows: shape.Rows, Cols: shape.Cols, Data: values}
 	}
 	return list, nil
 }
 
-// OtherRunError is a checkpoint of a run with other settings or data.
+// OtherRunError is an error: a checkpoint belongs to a run with other settings or data.
 type OtherRunError struct {
 	Path string
 	Why  string // the first difference
@@ -102,8 +107,8 @@ type OtherRunError struct {
 
 func (e *OtherRunError) Error() string { return fmt.Sprintf("train: %s: %s", e.Path, e.Why) }
 
-// identityDiffers names the first setting, in the order of the alphabet, that two runs do not share; "" if
-// they share all.
+// identityDiffers describes the first setting, in alphabetical order, in which two runs differ, or returns ""
+// if there is none.
 func identityDiffers(made, asked map[string]string) string {
 	both := map[string]string{}
 	maps.Copy(both, made)
@@ -123,35 +128,39 @@ func identityDiffers(made, asked map[string]string) string {
 	return ""
 }
 
-// restore checks everything against this trainer before it changes the first weight.
+// restore validates everything against this trainer before it changes the first weight.
 func (t *Trainer) restore(s state, arrays map[string]archive.Array) error {
 	if err := t.sameShapes(s); err != nil {
 		return err
 	}
-	if (s.Bank != nil) != (t.Bank != nil) || (s.Shown != nil) != (t.Shown != nil) || (s.Filter != nil) != (t.Filter != nil) || s.Corrects != (t.Corrector != nil) {
-		return fmt.Errorf("bank, filter or correction is there in one of checkpoint and run only")
+	if (s.Bank != nil) != (t.Bank != nil) || (s.Shown != nil) != (t.Shown != nil) ||
+		(s.Filter != nil) != (t.Filter != nil) || s.Corrects != (t.Corrector != nil) {
+		return fmt.Errorf("only one of checkpoint and run has a bank, a filter or corrections")
 	}
 	if (s.SelfPaced != nil) != (t.SelfPaced != nil) {
-		return fmt.Errorf("self-paced weights are there in one of checkpoint and run only")
+		return fmt.Errorf("only one of checkpoint and run has self-paced weights")
 	}
 	if (s.Samples != nil) != (t.Samples != nil) || s.Samples != nil && (s.Samples.Watch != nil) != (t.Watch != nil) {
-		return fmt.Errorf("what training sees of its samples is there in one of checkpoint and run only")
+		return fmt.Errorf("only one of checkpoint and run records its samples")
 	}
 	if s.HasAverage != (t.average != nil) {
-		return fmt.Errorf("an average of the weights is there in one of checkpoint and run only")
+		return fmt.Errorf("only one of checkpoint and run has an average of the weights")
 	}
 	p := s.Progress
-	if p.Averaged < 0 || p.Averaged > p.Step || p.Averaged > 0 && !s.HasAverage || p.BestAveraged && (p.Averaged == 0 || !s.HasBest) {
-		return fmt.Errorf("progress %+v contradicts itself: average there: %v", p, s.HasAverage)
+	if p.Averaged < 0 || p.Averaged > p.Step || p.Averaged > 0 && !s.HasAverage || p.BestAveraged &&
+		(p.Averaged == 0 || !s.HasBest) {
+		return fmt.Errorf("progress %+v contradicts itself: has an average: %v", p, s.HasAverage)
 	}
-	if p.Step < 0 || p.Step > t.Steps || p.Validated < -1 || p.Validated > p.Step || p.BestStep > p.Validated || p.Weighed < 0 || p.Weighed > p.Step || s.HasBest != (p.BestStep >= 0) {
+	if p.Step < 0 || p.Step > t.Steps || p.Validated < -1 || p.Validated > p.Step || p.BestStep > p.Validated ||
+		p.Weighed < 0 || p.Weighed > p.Step || s.HasBest != (p.BestStep >= 0) {
 		return fmt.Errorf("progress %+v contradicts itself or the length of %d steps", p, t.Steps)
 	}
 	type part struct {
 		name   string
 		params []*features.Param
 	}
-	now, best, average := []part{{"param", t.params}, {"state", t.state}, {"loss_param", t.objective.params}}, part{name: "best"}, part{name: "average"}
+	now, best, average := []part{{"param", t.params}, {"state", t.state}, {"loss_param", t.objective.params}},
+		part{name: "best"}, part{name: "average"}
 	if s.HasBest {
 		best.params = t.numbers()
 	}
@@ -184,13 +193,14 @@ func (t *Trainer) restore(s state, arrays map[string]archive.Array) error {
 	return nil
 }
 
-// sameShapes refuses a state of other parameters, or of parameters that are grouped in another way.
+// sameShapes returns an error for a state with other parameters or other groups of parameters.
 func (t *Trainer) sameShapes(s state) error {
 	for _, part := range []struct {
 		what   string
 		found  []paramShape
 		wanted []*features.Param
-	}{{"parameters", s.Params, t.params}, {"the encoder's state", s.State, t.state}, {"the losses' parameters", s.LossParams, t.objective.params}} {
+	}{{"parameters", s.Params, t.params}, {"the encoder's state", s.State, t.state},
+		{"the losses' parameters", s.LossParams, t.objective.params}} {
 		if want := shapes(part.wanted); !slices.Equal(part.found, want) {
 			return fmt.Errorf("%s: found %v, expected %v", part.what, part.found, want)
 		}
@@ -211,7 +221,7 @@ func (t *Trainer) sameShapes(s state) error {
 	return nil
 }
 
-// restoreStates hands each part its own state; each checks it.
+// restoreStates passes each part its own state, which the part validates.
 func (t *Trainer) restoreStates(s state, arrays map[string]archive.Array) error {
 	for i := range t.groups {
 		g := &t.groups[i]
@@ -239,8 +249,10 @@ func (t *Trainer) restoreStates(s state, arrays map[string]archive.Array) error 
 		}
 	}
 	if s.Corrects {
-		err := t.Corrector.SetState(correction.State{Vote: arrays["correct/vote"].Ints, Votes: arrays["correct/votes"].Ints, Rows: arrays["correct/rows"].Ints,
-			To: arrays["correct/to"].Ints, Steps: arrays["correct/steps"].Ints, Confidence: arrays["correct/confidence"].F64})
+		err := t.Corrector.SetState(correction.State{Vote: arrays["correct/vote"].Ints,
+			Votes: arrays["correct/votes"].Ints, Rows: arrays["correct/rows"].Ints,
+			To: arrays["correct/to"].Ints, Steps: arrays["correct/steps"].Ints,
+			Confidence: arrays["correct/confidence"].F64})
 		if err != nil {
 			return err
 		}

@@ -9,34 +9,34 @@ import (
 	"winnow/features"
 )
 
-// Progress is how far a run is: the part of its state that is neither numbers of the model nor memory.
+// Progress tells how far a run is: the part of its state that is neither model weights nor memory.
 type Progress struct {
 	Step      int     `json:"step"`      // steps done
 	Validated int     `json:"validated"` // step of the last validation; -1: none yet
 	BestStep  int     `json:"best_step"` // -1: none yet
 	BestScore float64 `json:"best_score"`
 
-	BestAveraged bool `json:"best_averaged,omitempty"` // the best is the average of the weights
-	Averaged     int  `json:"averaged,omitempty"`      // steps that the average has followed
+	BestAveraged bool `json:"best_averaged,omitempty"` // the best state is the average of the weights
+	Averaged     int  `json:"averaged,omitempty"`      // number of steps that the average has followed
 
 	LastScore float64 `json:"last_score"`
 	Stale     int     `json:"stale"`             // validations since the best
-	Idle      int     `json:"idle"`              // steps in which no loss had anything to learn from
+	Idle      int     `json:"idle"`              // steps in which no loss had anything to learn
 	Weighed   int     `json:"weighed,omitempty"` // step of the last round of weights; 0: none yet
 	Refitted  bool    `json:"refitted,omitempty"`
 }
 
-// Result is what a run came to.
+// Result is the result of a run.
 type Result struct {
 	Progress
-	Epochs    int  // begun
-	Stopped   bool // early, by patience
-	OfAverage bool // the state that UseBest gives is the average
+	Epochs    int  // epochs started
+	Stopped   bool // early, because patience ran out
+	OfAverage bool // the state that UseBest restores is the average
 }
 
-// Run trains until the length is reached, patience is lost, a number leaves the numbers, or ctx ends; then
-// it saves a checkpoint and returns ctx's error. Called after [Trainer.Resume] it goes on, and what it
-// then computes and writes is bit for bit what an uninterrupted run computes and writes.
+// Run trains until the last step is done, patience runs out, a number is not finite, or ctx is cancelled; then
+// it saves a checkpoint and returns the error of ctx. After [Trainer.Resume] it continues, and everything it
+// computes and writes is bit for bit what an uninterrupted run computes and writes.
 func (t *Trainer) Run(ctx context.Context) (result Result, err error) {
 	j, err := t.openJournal()
 	if err != nil {
@@ -49,7 +49,7 @@ func (t *Trainer) Run(ctx context.Context) (result Result, err error) {
 	return t.result(), t.end(j)
 }
 
-// loop does what is due until nothing is.
+// loop does what is due until nothing is left.
 func (t *Trainer) loop(ctx context.Context, j journal) error {
 	saved := t.progress.Step
 	for !t.finished() {
@@ -79,7 +79,7 @@ func (t *Trainer) loop(ctx context.Context, j journal) error {
 	return nil
 }
 
-// advance does a step and tells of it.
+// advance does a step and reports it.
 func (t *Trainer) advance(j journal) error {
 	fact, err := t.step()
 	if err != nil {
@@ -97,9 +97,9 @@ func (t *Trainer) advance(j journal) error {
 	return t.diagnose(j)
 }
 
-// end writes what the loop left.
+// end does the work that the loop left.
 func (t *Trainer) end(j journal) error {
-	if err := t.diagnose(j); err != nil { // what patience cut off
+	if err := t.diagnose(j); err != nil { // the loop may have stopped early
 		return err
 	}
 	if t.Validate == nil && t.SaveHead != nil {
@@ -117,14 +117,15 @@ func (t *Trainer) finished() bool {
 
 func (t *Trainer) lostPatience() bool { return t.Patience > 0 && t.progress.Stale >= t.Patience }
 
-// validationDue is true for the untrained head, every ValidateEvery steps and at the end, until it is done.
+// validationDue reports whether a validation is due: for the untrained head, every ValidateEvery steps and at
+// the end.
 func (t *Trainer) validationDue() bool {
 	step := t.progress.Step
 	return t.Validate != nil && t.progress.Validated < step && (step%t.ValidateEvery == 0 || step == t.Steps) ||
 		t.Validate != nil && t.progress.Validated < 0
 }
 
-// validate scores the present state, and its average, and keeps the better of the two if it is the best so far.
+// validate scores the current state and its average, and keeps the better of the two if it is the best so far.
 func (t *Trainer) validate(ctx context.Context, j journal) error {
 	p := &t.progress
 	v := Validation{Epoch: t.epochOf(p.Step), Step: p.Step}
@@ -157,7 +158,7 @@ func (t *Trainer) validate(ctx context.Context, j journal) error {
 	return j.validated(v)
 }
 
-// score validates the present state, or its average.
+// score validates the current state, or its average.
 func (t *Trainer) score(ctx context.Context, averaged bool) (score float64, err error) {
 	err = t.withAverage(averaged, func() (err error) {
 		score, err = t.Validate(ctx)
@@ -167,18 +168,19 @@ func (t *Trainer) score(ctx context.Context, averaged bool) (score float64, err 
 	case err != nil:
 		err = fmt.Errorf("train: validation after step %d: %w", t.progress.Step, err)
 	case !finite(score):
-		err = fmt.Errorf("train: validation after step %d: score is %v, expected a finite number", t.progress.Step, score)
+		err = fmt.Errorf("train: validation after step %d: score is %v, expected a finite number",
+			t.progress.Step, score)
 	}
 	return score, err
 }
 
-// epochOf returns the number of the epoch a step belongs to; step 0 belongs to none.
+// epochOf returns the number of the epoch of a step, or 0 for step 0.
 func (t *Trainer) epochOf(step int) int {
 	n := t.Sampler.Batches()
 	return (step + n - 1) / n
 }
 
-// keepBest keeps what the encoder holds as the best state.
+// keepBest stores the encoder's current numbers as the best state.
 func (t *Trainer) keepBest() error {
 	list := t.numbers()
 	if t.best == nil {
@@ -193,10 +195,11 @@ func (t *Trainer) keepBest() error {
 	return t.SaveHead(true)
 }
 
-// numbers returns the encoder's: its parameters, then its state.
+// numbers returns the encoder's parameters, then its state.
 func (t *Trainer) numbers() []*features.Param { return slices.Concat(t.params, t.state) }
 
-// UseBest puts the best state by validation into the encoder; without validation that is the last one, or its average.
+// UseBest restores the best state by validation into the encoder. Without validation that is the last state, or
+// its average.
 func (t *Trainer) UseBest() {
 	best := t.best
 	if best == nil {
@@ -207,7 +210,7 @@ func (t *Trainer) UseBest() {
 	}
 }
 
-// save writes a checkpoint, and the head of the same state.
+// save writes a checkpoint and the head of the same state.
 func (t *Trainer) save(j journal) error {
 	if t.SaveHead != nil {
 		if err := t.SaveHead(false); err != nil {
@@ -223,7 +226,7 @@ func (t *Trainer) save(j journal) error {
 	return t.writeCheckpoint()
 }
 
-// interrupted saves before it gives the reason back. Only a run that is saved is called cancelled.
+// interrupted saves the run and returns the reason. It reports a cancellation only if the run was saved.
 func (t *Trainer) interrupted(j journal, reason error) error {
 	if err := t.save(j); err != nil {
 		return fmt.Errorf("train: stopped after step %d (%v) and could not save: %w", t.progress.Step, reason, err)

@@ -9,9 +9,9 @@ import (
 	"winnow/features"
 )
 
-// Groups draws P classes with K rows each, every row in every epoch.
+// Groups draws P classes with K rows each; every row is in every epoch.
 type Groups struct {
-	Classes    int // P ≥ 1; more than there are: all of them
+	Classes    int // P ≥ 1; if there are fewer: all of them
 	Images     int // K ≥ 1
 	Unlabelled int
 	Balance    *float64 // classes are drawn by their sizes to this power, 0 to 1; nil: 1
@@ -24,7 +24,8 @@ func (g Groups) check() (unlabelled int, err error) {
 	return g.Unlabelled, cmp.Or(err, checkBalance(g.Balance))
 }
 
-// build gives an epoch ⌈groups/P⌉ batches, or as many as the largest class has groups, for a class is in a batch once.
+// build sets an epoch to ⌈groups/P⌉ batches, or to the number of groups of the largest class if that is more,
+// because a batch has a class at most once.
 func (g Groups) build(s *Sampler) error {
 	s.p, s.k, s.draw, s.balance = min(g.Classes, len(s.rows)), g.Images, s.groups, 1
 	if g.Balance != nil {
@@ -38,7 +39,7 @@ func (g Groups) build(s *Sampler) error {
 	return s.bounded(rows)
 }
 
-// fit takes groups from the largest classes until all that are left have a place.
+// fit removes groups of the largest classes until all that are left fit into the epoch.
 func (s *Sampler) fit(left *weights, queues [][]int32) {
 	for {
 		c := 0
@@ -55,9 +56,9 @@ func (s *Sampler) fit(left *weights, queues [][]int32) {
 	}
 }
 
-// groups spreads the groups over the batches. A class with as many groups left as there are batches left
-// must be in each of them; these are at most P, because all groups left never exceed P times the
-// batches left. The other places are drawn in proportion to the groups left.
+// groups distributes the groups over the batches. A class with as many groups left as there are batches left
+// must be in each of them; there are at most P such classes, because the groups left never exceed P times the
+// batches left. The other places are drawn with probability proportional to the groups left.
 func (s *Sampler) groups(rng *rand.Rand) func() []int {
 	queues, left := s.queues(rng)
 	batches := s.batches // left
@@ -88,7 +89,7 @@ func (s *Sampler) groups(rng *rand.Rand) func() []int {
 	}
 }
 
-// queues returns the rows of each class, K at a time, parts of one array, and how many groups of them there are.
+// queues returns the rows of each class, K at a time, as parts of one array, and their numbers of groups.
 func (s *Sampler) queues(rng *rand.Rand) ([][]int32, *weights) {
 	visits, all := s.visits(s.k), 0
 	for _, n := range visits {
@@ -115,7 +116,7 @@ func (s *Sampler) choose(chosen []int, left *weights, batchesLeft int, rng *rand
 			chosen = append(chosen, c)
 		}
 	}
-	for _, c := range chosen { // out of the draw, back at its end
+	for _, c := range chosen { // removed during the draw, restored at the end
 		left.add(c, -batchesLeft)
 	}
 	forced := len(chosen)
@@ -136,7 +137,7 @@ func (s *Sampler) choose(chosen []int, left *weights, batchesLeft int, rng *rand
 	return chosen
 }
 
-// cut appends a class, shuffled and padded to a multiple of K.
+// cut appends the rows of a class, shuffled and padded to a multiple of K.
 func (s *Sampler) cut(rows []int32, class int, rng *rand.Rand) []int32 {
 	rows = append(rows, s.rows[class]...)
 	shuffle(rows, rng)
@@ -147,6 +148,6 @@ func (s *Sampler) cut(rows []int32, class int, rng *rand.Rand) []int32 {
 	if len(rows) < s.k {
 		return fill(rows, s.rows[class], s.k-rest, rng)
 	}
-	others := slices.Clone(rows[:len(rows)-rest]) // not those of the group that is filled
+	others := slices.Clone(rows[:len(rows)-rest]) // without those of the group being filled
 	return append(rows, chooseFirst(others, s.k-rest, rng)...)
 }

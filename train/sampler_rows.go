@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// total returns how many rows all classes have.
+// total returns the number of rows of all classes.
 func total(rows [][]int32) (n int) {
 	for _, class := range rows {
 		n += len(class)
@@ -14,7 +14,7 @@ func total(rows [][]int32) (n int) {
 	return n
 }
 
-// rowsWithout lists the rows that have no label.
+// rowsWithout lists the unlabelled rows.
 func rowsWithout(labels []int) []int32 {
 	var rows []int32
 	for row, label := range labels {
@@ -25,7 +25,8 @@ func rowsWithout(labels []int) []int32 {
 	return rows
 }
 
-// rowsByClass lists the rows of each class that has any, in the order of the class ids: parts of one array, filled by a counting sort.
+// rowsByClass lists the rows of each class that has any, in order of class ID, as parts of one array filled by
+// a counting sort.
 func rowsByClass(labels []int) [][]int32 {
 	count, all := map[int]int{}, 0
 	for _, label := range labels {
@@ -37,7 +38,7 @@ func rowsByClass(labels []int) [][]int32 {
 	flat, rows := make([]int32, all), make([][]int32, 0, len(count))
 	for _, c := range slices.Sorted(maps.Keys(count)) {
 		n := count[c]
-		count[c] = len(rows) // from now on its place
+		count[c] = len(rows) // from here on its index
 		rows, flat = append(rows, flat[:0:n]), flat[n:]
 	}
 	for row, label := range labels {
@@ -57,7 +58,7 @@ func named(batch []int, rows []int32) []int {
 	return batch
 }
 
-// fill appends n rows, each once before any comes again.
+// fill appends n rows, each once before any is repeated.
 func fill[T int | int32](to []T, rows []int32, n int, rng *rand.Rand) []T {
 	pool := slices.Clone(rows)
 	for n > 0 {

@@ -7,9 +7,9 @@ import (
 	"slices"
 )
 
-// Shuffle draws any rows.
+// Shuffle draws rows regardless of class.
 type Shuffle struct {
-	Rows       int // of a batch, ≥ 1; more than there are: all of them
+	Rows       int // per batch, ≥ 1; if there are fewer: all of them
 	Unlabelled int
 	Balance    *float64 // classes are drawn by their sizes to this power, 0 to 1; nil: 1
 }
@@ -43,7 +43,7 @@ func (s *Sampler) shuffled(rng *rand.Rand) func() []int {
 	return s.inBatches(slices.Clone(s.rows[0]), rng)
 }
 
-// repeated is shuffled with the rows of small classes more than once.
+// repeated is shuffled with repeated rows of small classes.
 func (s *Sampler) repeated(rng *rand.Rand) func() []int {
 	var order []int32
 	for c, n := range s.visits(1) {

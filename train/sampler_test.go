@@ -15,7 +15,7 @@ import (
 	"winnow/internal/testing/memory"
 )
 
-// checkEpoch returns what is wrong with an epoch of PK batches, or "".
+// checkEpoch describes what is wrong with an epoch of PK batches, or returns "".
 func checkEpoch(epoch [][]int, labels []int, p, k, batches int, visitsAll bool) string {
 	if len(epoch) != batches {
 		return fmt.Sprintf("%d batches, expected %d", len(epoch), batches)
@@ -85,11 +85,13 @@ func TestSamplerProperties(t *testing.T) {
 		var labels []int
 		for class, n := range sizes {
 			for range n {
-				labels = append(labels, class*3) // ids need not be dense
+				labels = append(labels, class*3) // IDs need not be dense
 			}
 		}
 		labels = append(labels, 1, -1, -1)
-		Rand(rapid.Uint64().Draw(t, "order"), "test", 0).Shuffle(len(labels), func(i, j int) { labels[i], labels[j] = labels[j], labels[i] })
+		Rand(rapid.Uint64().Draw(t, "order"), "test", 0).Shuffle(len(labels), func(i, j int) {
+			labels[i], labels[j] = labels[j], labels[i]
+		})
 		p, k := rapid.IntRange(1, 8).Draw(t, "P"), rapid.IntRange(1, 6).Draw(t, "K")
 		grouped := rapid.Bool().Draw(t, "groups")
 		seed, e := rapid.Uint64().Draw(t, "seed"), rapid.IntRange(0, 50).Draw(t, "epoch")
@@ -114,7 +116,7 @@ func TestSamplerProperties(t *testing.T) {
 	})
 }
 
-// A check that cannot fail proves nothing: each way of spoiling an epoch is seen.
+// A check that cannot fail proves nothing: each way of spoiling an epoch is detected.
 func TestCheckEpochSeesFaults(t *testing.T) {
 	labels := []int{0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, -1}
 	s, err := NewSampler(Groups{Classes: 2, Images: 2}, labels, 7)
@@ -151,7 +153,8 @@ func TestSamplerDrawsDiffer(t *testing.T) {
 	for i := range labels {
 		labels[i] = i % 20
 	}
-	for _, how := range []Sampling{Groups{Classes: 16, Images: 4}, Uniform{Classes: 16, Images: 4}, Shuffle{Rows: 128}} {
+	for _, how := range []Sampling{Groups{Classes: 16, Images: 4}, Uniform{Classes: 16, Images: 4},
+		Shuffle{Rows: 128}} {
 		s, _ := NewSampler(how, labels, 1)
 		other, _ := NewSampler(how, labels, 2)
 		if cmp.Equal(s.Epoch(0), s.Epoch(1)) {
@@ -163,7 +166,7 @@ func TestSamplerDrawsDiffer(t *testing.T) {
 	}
 }
 
-// Uniform gives each class the same chance whatever its size.
+// Uniform gives each class the same chance, whatever its size.
 func TestUniformIgnoresClassSize(t *testing.T) {
 	var labels []int
 	for class, n := range []int{2, 10, 100, 300} {
@@ -187,8 +190,8 @@ func TestUniformIgnoresClassSize(t *testing.T) {
 	}
 }
 
-// An epoch of shuffled rows has each labelled row at most once, in whole batches, and another order than the next; what
-// one leaves over another has.
+// An epoch of shuffled rows has each labelled row at most once, in whole batches, in another order than the
+// next epoch; rows left out of one epoch are in another.
 func TestShuffledRows(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		labels := rapid.SliceOfN(rapid.IntRange(-1, 5), 1, 60).Draw(t, "labels")
@@ -255,10 +258,17 @@ func TestSamplerRefuses(t *testing.T) {
 		{Groups{Classes: 0, Images: 2}, []int{0}, "train: sampler: 0 classes of 2 images, expected at least 1 of 1"},
 		{Groups{Classes: 2, Images: 2}, []int{-1, -1}, "train: sampler: none of 2 rows has a label"},
 		{Uniform{Classes: 2}, []int{0}, "train: sampler: 2 classes of 0 images, expected at least 1 of 1"},
-		{Groups{Classes: 2, Images: 2, Unlabelled: -1}, []int{0}, "train: sampler: -1 rows without a label, expected 0 or more"},
-		{Groups{Classes: 2, Images: 2, Balance: new(-0.1)}, []int{0}, "train: sampler: balance -0.1, expected a power of the classes' sizes from 0 (all equally often) to 1 (by size)"},
-		{Uniform{Classes: 2, Images: 2, Balance: new(1.5)}, []int{0}, "train: sampler: balance 1.5, expected a power of the classes' sizes from 0 (all equally often) to 1 (by size)"},
-		{Shuffle{Rows: 2, Balance: new(math.NaN())}, []int{0}, "train: sampler: balance NaN, expected a power of the classes' sizes from 0 (all equally often) to 1 (by size)"},
+		{Groups{Classes: 2, Images: 2, Unlabelled: -1}, []int{0},
+			"train: sampler: -1 rows without a label, expected 0 or more"},
+		{Groups{Classes: 2, Images: 2, Balance: new(-0.1)}, []int{0},
+			"train: sampler: balance -0.1, expected a power of the classes' sizes from 0 (all equally " +
+				"often) to 1 (by size)"},
+		{Uniform{Classes: 2, Images: 2, Balance: new(1.5)}, []int{0},
+			"train: sampler: balance 1.5, expected a power of the classes' sizes from 0 (all equally " +
+				"often) to 1 (by size)"},
+		{Shuffle{Rows: 2, Balance: new(math.NaN())}, []int{0},
+			"train: sampler: balance NaN, expected a power of the classes' sizes from 0 (all equally " +
+				"often) to 1 (by size)"},
 		{Shuffle{}, []int{0}, "train: sampler: batches of 0 rows, expected at least 1"},
 	} {
 		if _, err := NewSampler(c.how, c.labels, 0); err == nil || err.Error() != c.want {
@@ -291,7 +301,8 @@ func TestRandIsAFunctionOfItsArguments(t *testing.T) {
 		t.Error("the same arguments give another draw")
 	}
 	for name, other := range map[string]uint64{
-		"seed": Rand(2, "sampler", 2).Uint64(), "purpose": Rand(1, "samples", 2).Uint64(), "moment": Rand(1, "sampler", 3).Uint64(),
+		"seed": Rand(2, "sampler", 2).Uint64(), "purpose": Rand(1, "samples", 2).Uint64(),
+		"moment": Rand(1, "sampler", 3).Uint64(),
 	} {
 		if other == base {
 			t.Errorf("another %s gives the same draw", name)
@@ -314,7 +325,8 @@ func BenchmarkSamplerEpoch(b *testing.B) {
 	}
 }
 
-// A sampler takes 4 bytes a row, and an epoch as many of the rows it visits; what else it allocates depends on classes and batches alone.
+// A sampler takes 4 bytes per row, and an epoch as many for each row it visits; all other allocations depend on
+// classes and batches only.
 func TestSamplerMemory(t *testing.T) {
 	memory.Exactly(t)
 	const rows, classes = 1 << 20, 1 << 10
@@ -333,7 +345,7 @@ func TestSamplerMemory(t *testing.T) {
 		var s *Sampler
 		made, most := allocated(func() { s, _ = NewSampler(how, labels, 1) }), 4.5
 		if _, ok := how.(Shuffle); ok {
-			most += 4 // by class once, then as they are
+			most += 4 // by class once, then unchanged
 		}
 		begun := allocated(func() {
 			for range s.Each(0) {
@@ -341,15 +353,17 @@ func TestSamplerMemory(t *testing.T) {
 			}
 		})
 		if made > most || begun > 4.5 {
-			t.Errorf("%T: %.2f bytes a row to make, %.2f to begin an epoch, expected at most %v and 4.5", how, made, begun, most)
+			t.Errorf("%T: %.2f bytes a row to make, %.2f to begin an epoch, expected at most %v and 4.5", how, made,
+				begun, most)
 		}
 	}
 }
 
-// Batches that are asked for one after the other are those that are listed.
+// Batches requested one after another equal the list.
 func TestSamplerEach(t *testing.T) {
 	labels := []int{0, 0, 0, 1, 1, 2, 2, 2, 2, -1, -1}
-	for _, how := range []Sampling{Groups{Classes: 2, Images: 2, Unlabelled: 1}, Uniform{Classes: 2, Images: 2}, Shuffle{Rows: 3}} {
+	for _, how := range []Sampling{Groups{Classes: 2, Images: 2, Unlabelled: 1}, Uniform{Classes: 2, Images: 2},
+		Shuffle{Rows: 3}} {
 		s, err := NewSampler(how, labels, 1)
 		if err != nil {
 			t.Fatal(err)
@@ -363,7 +377,7 @@ func TestSamplerEach(t *testing.T) {
 	}
 }
 
-// A balance keeps every row in the epoch, and lets classes come as often as its power says.
+// With a balance every row is in the epoch, and classes occur as often as the power says.
 func TestSamplerBalance(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		sizes := rapid.SliceOfN(rapid.IntRange(1, 40), 1, 10).Draw(t, "class sizes")
@@ -374,8 +388,10 @@ func TestSamplerBalance(t *testing.T) {
 			}
 		}
 		labels = append(labels, -1)
-		p, k, b := rapid.IntRange(1, 6).Draw(t, "P"), rapid.IntRange(1, 5).Draw(t, "K"), rapid.Float64Range(0, 1).Draw(t, "balance")
-		for _, how := range []Sampling{Groups{Classes: p, Images: k, Balance: &b}, Uniform{Classes: p, Images: k, Balance: &b}, Shuffle{Rows: p * k, Balance: &b}} {
+		p, k, b := rapid.IntRange(1, 6).Draw(t, "P"), rapid.IntRange(1, 5).Draw(t, "K"),
+			rapid.Float64Range(0, 1).Draw(t, "balance")
+		for _, how := range []Sampling{Groups{Classes: p, Images: k, Balance: &b},
+			Uniform{Classes: p, Images: k, Balance: &b}, Shuffle{Rows: p * k, Balance: &b}} {
 			s, err := NewSampler(how, labels, 7)
 			if err != nil {
 				t.Fatal(err)
@@ -424,13 +440,19 @@ func TestBalanceShares(t *testing.T) {
 		b    float64
 		want [3]float64
 	}{
-		{func(b *float64) Sampling { return Groups{Classes: 1, Images: 4, Balance: b} }, 0, [3]float64{1. / 3, 1. / 3, 1. / 3}},
-		{func(b *float64) Sampling { return Groups{Classes: 1, Images: 4, Balance: b} }, 0.5, [3]float64{5. / 41, 11. / 41, 25. / 41}},
-		{func(b *float64) Sampling { return Groups{Classes: 1, Images: 4, Balance: b} }, 1, [3]float64{1. / 31, 5. / 31, 25. / 31}},
-		{func(b *float64) Sampling { return Uniform{Classes: 1, Images: 4, Balance: b} }, 0, [3]float64{1. / 3, 1. / 3, 1. / 3}},
-		{func(b *float64) Sampling { return Uniform{Classes: 1, Images: 4, Balance: b} }, 1, [3]float64{4. / 124, 20. / 124, 100. / 124}},
+		{func(b *float64) Sampling { return Groups{Classes: 1, Images: 4, Balance: b} }, 0,
+			[3]float64{1. / 3, 1. / 3, 1. / 3}},
+		{func(b *float64) Sampling { return Groups{Classes: 1, Images: 4, Balance: b} }, 0.5,
+			[3]float64{5. / 41, 11. / 41, 25. / 41}},
+		{func(b *float64) Sampling { return Groups{Classes: 1, Images: 4, Balance: b} }, 1,
+			[3]float64{1. / 31, 5. / 31, 25. / 31}},
+		{func(b *float64) Sampling { return Uniform{Classes: 1, Images: 4, Balance: b} }, 0,
+			[3]float64{1. / 3, 1. / 3, 1. / 3}},
+		{func(b *float64) Sampling { return Uniform{Classes: 1, Images: 4, Balance: b} }, 1,
+			[3]float64{4. / 124, 20. / 124, 100. / 124}},
 		{func(b *float64) Sampling { return Shuffle{Rows: 2, Balance: b} }, 0, [3]float64{1. / 3, 1. / 3, 1. / 3}},
-		{func(b *float64) Sampling { return Shuffle{Rows: 2, Balance: b} }, 0.5, [3]float64{20. / 165, 45. / 165, 100. / 165}},
+		{func(b *float64) Sampling { return Shuffle{Rows: 2, Balance: b} }, 0.5,
+			[3]float64{20. / 165, 45. / 165, 100. / 165}},
 	} {
 		s, err := NewSampler(c.how(&c.b), labels, 3)
 		if err != nil {
@@ -448,13 +470,14 @@ func TestBalanceShares(t *testing.T) {
 		}
 		for class := range got {
 			if share := got[class] / all; math.Abs(share-c.want[class]) > 0.02 {
-				t.Errorf("%T at %v: class %d takes %.3f of the places, expected %.3f", c.how(nil), c.b, class, share, c.want[class])
+				t.Errorf("%T at %v: class %d takes %.3f of the places, expected %.3f", c.how(nil), c.b, class, share,
+					c.want[class])
 			}
 		}
 	}
 }
 
-// What a variant does where no balance is given is its usual one, to the bit as before there was any.
+// Without a balance, a variant uses its default, bit for bit as before balances existed.
 func TestUsualBalance(t *testing.T) {
 	labels := make([]int, 90)
 	for i := range labels {
@@ -477,14 +500,16 @@ func TestUsualBalance(t *testing.T) {
 	}
 }
 
-// A class that comes as often as one a million times larger would make an epoch that no memory holds.
+// A class that occurs as often as one a million times larger would make an epoch too long for memory.
 func TestBalanceBoundsTheEpoch(t *testing.T) {
 	labels := make([]int, 200_000)
 	for i := range 1000 {
 		labels[i] = i + 1
 	}
-	for _, how := range []Sampling{Groups{Classes: 2, Images: 2, Balance: new(0.0)}, Shuffle{Rows: 4, Balance: new(0.0)}} {
-		if _, err := NewSampler(how, labels, 1); err == nil || !strings.Contains(err.Error(), "makes an epoch of 1991") {
+	for _, how := range []Sampling{Groups{Classes: 2, Images: 2, Balance: new(0.0)},
+		Shuffle{Rows: 4, Balance: new(0.0)}} {
+		if _, err := NewSampler(how, labels, 1); err == nil ||
+			!strings.Contains(err.Error(), "makes an epoch of 1991") {
 			t.Errorf("%T: %v", how, err)
 		}
 	}

@@ -9,9 +9,9 @@ import (
 	"winnow/features"
 )
 
-// Uniform draws P classes with K rows each, every class as likely as any other.
+// Uniform draws P classes with K rows each, all classes equally likely.
 type Uniform struct {
-	Classes    int // P ≥ 1; more than there are: all of them
+	Classes    int // P ≥ 1; if there are fewer: all of them
 	Images     int // K ≥ 1
 	Unlabelled int
 	Balance    *float64 // classes are drawn by their sizes to this power, 0 to 1; nil: 0
@@ -39,7 +39,7 @@ func (s *Sampler) uniform(rng *rand.Rand) func() []int {
 	}
 }
 
-// weighted draws the classes of a batch one after the other, each by its weight among those that are left.
+// weighted draws the classes of a batch one after another, each by its weight among those left.
 func (s *Sampler) weighted(rng *rand.Rand) func() []int {
 	weight, key := make([]float64, len(s.rows)), make([]float64, len(s.rows))
 	for c, rows := range s.rows {
@@ -47,7 +47,7 @@ func (s *Sampler) weighted(rng *rand.Rand) func() []int {
 	}
 	order := features.AllRows(len(s.rows))
 	return func() []int {
-		for c := range key { // the first of exponential waiting times are such draws
+		for c := range key { // the smallest exponential waiting times are such draws
 			key[c] = rng.ExpFloat64() / weight[c]
 		}
 		slices.SortFunc(order, func(a, b int) int { return cmp.Or(cmp.Compare(key[a], key[b]), a-b) })

@@ -9,19 +9,22 @@ import (
 	"winnow/internal/catalog"
 )
 
-// ScheduleConfig names how the learning rate moves over a run. Steps are iterations, counted from 0.
+// ScheduleConfig describes how the learning rate changes over a run. Steps are iterations, counted from 0.
 type ScheduleConfig struct {
-	Name       string  `yaml:"name" json:"name"`               // constant | cosine | linear | multistep | supcon
-	Min        float64 `yaml:"lr_min" json:"lr_min"`           // cosine: the rate at the end; supcon: see Schedule
-	Milestones []int   `yaml:"milestones" json:"milestones"`   // multistep: the steps at which the rate falls
-	Gamma      float64 `yaml:"gamma" json:"gamma"`             // multistep, supcon: the factor of each fall
-	Warmup     int     `yaml:"warmup" json:"warmup"`           // steps of linear rise before everything
-	WarmupFrom float64 `yaml:"warmup_from" json:"warmup_from"` // the rate it rises from; 0: lr/warmup, as a first step of rate 0 would be wasted
-	Hold       float64 `yaml:"hold" json:"hold"`               // linear: the share of the run before the rate falls
-	Beta1      float64 `yaml:"beta1" json:"beta1"`             // linear: the solver's β₁ from epoch E on; 0: as before
+	Name       string  `yaml:"name" json:"name"`             // constant | cosine | linear | multistep | supcon
+	Min        float64 `yaml:"lr_min" json:"lr_min"`         // cosine: the rate at the end; supcon: see Schedule
+	Milestones []int   `yaml:"milestones" json:"milestones"` // multistep: the steps at which the rate falls
+	Gamma      float64 `yaml:"gamma" json:"gamma"`           // multistep, supcon: factor of each fall
+	Warmup     int     `yaml:"warmup" json:"warmup"`         // steps of linear rise at the start
+	// WarmupFrom is the rate at the start of the warm-up; 0: lr/warmup, because a first step at rate 0 would be
+	// wasted.
+	WarmupFrom float64 `yaml:"warmup_from" json:"warmup_from"`
+	Hold       float64 `yaml:"hold" json:"hold"`   // linear: share of the run before the rate falls
+	Beta1      float64 `yaml:"beta1" json:"beta1"` // linear: the solver's β₁ from epoch E on; 0: unchanged
 }
 
-// Schedule is the learning rate as a function of the step alone, η the base rate and T the run's steps.
+// Schedule is the learning rate as a function of the step; η is the base rate and T the number of steps in the
+// run.
 //
 //	constant   η
 //	cosine     min + (η - min)·(1 + cos(π t/T))/2, and min from T on
@@ -29,19 +32,19 @@ type ScheduleConfig struct {
 //	multistep  η·γ^(number of milestones ≤ t)
 //	supcon     cosine by whole epochs e = 1, 2, …, with min = η·γ³ (SupContrast's own)
 //
-// With a warm-up of W steps the rate at t < W is from + (η - from)·t/W, then the schedule runs over the
-// remaining T - W. Only supcon counts its warm-up inside the cosine, rising to where the cosine then is.
-// linear counts its epochs e = 0, 1, … whole, as Co-teaching's code does (80 of 200: Hold 0.4): within the first
-// epoch, and in a run that has only one, nothing falls.
+// With a warm-up of W steps the rate at t < W is from + (η - from)·t/W; the schedule then runs over the
+// remaining T - W steps. Only supcon counts its warm-up as part of the cosine, and rises to the cosine's value
+// at its end. linear uses whole epochs e = 0, 1, …, as Co-teaching's code does (80 of 200: Hold 0.4): the rate
+// does not fall within the first epoch, nor in a run of a single epoch.
 // Source: METHODS 12.1, 15.3; golden cosine_lr, multistep_lr, supcon_lr, coteaching_adam_plan.
 type Schedule struct {
 	ScheduleConfig
 	LR    float64 // η
 	Total int     // T
-	Epoch int     // steps in an epoch (supcon)
+	Epoch int     // steps per epoch (supcon)
 }
 
-// NewSchedule builds the schedule of a run of total steps in epochs of so many steps, for base rate lr.
+// NewSchedule returns the schedule of a run of total steps, in epochs of epoch steps, with base rate lr.
 func NewSchedule(cfg ScheduleConfig, lr float64, total, epoch int) (Schedule, error) {
 	s := Schedule{ScheduleConfig: cfg, LR: lr, Total: total, Epoch: epoch}
 	s.Name = cmp.Or(s.Name, "constant")
@@ -50,16 +53,20 @@ func NewSchedule(cfg ScheduleConfig, lr float64, total, epoch int) (Schedule, er
 
 func (s Schedule) validate() error {
 	falls := s.Name == "multistep" || s.Name == "supcon"
-	if err := catalog.Check("train: schedule", s.Name, "constant", "cosine", "linear", "multistep", "supcon"); err != nil {
+	if err := catalog.Check("train: schedule", s.Name, "constant", "cosine", "linear", "multistep",
+		"supcon"); err != nil {
 		return err
 	}
 	check := catalog.Checker{Where: "train: schedule " + s.Name}
 	check.That(s.LR >= 0 && !math.IsInf(s.LR, 0), "lr", s.LR, "a finite number from 0")
 	check.That(s.Total >= 1, "total steps", s.Total, "at least 1")
 	check.That(s.Epoch >= 1, "steps in an epoch", s.Epoch, "at least 1")
-	check.That(s.Warmup == 0 || s.Warmup > 0 && s.Warmup < s.Total, "warmup", s.Warmup, fmt.Sprintf("fewer than the %d steps of the run", s.Total))
-	check.That(s.WarmupFrom >= 0 && s.WarmupFrom <= s.LR, "warmup_from", s.WarmupFrom, fmt.Sprintf("a number from 0 to the lr %v", s.LR))
-	check.That(s.Name != "cosine" || s.Min >= 0 && s.Min <= s.LR, "lr_min", s.Min, fmt.Sprintf("a number from 0 to the lr %v", s.LR))
+	check.That(s.Warmup == 0 || s.Warmup > 0 && s.Warmup < s.Total, "warmup", s.Warmup,
+		fmt.Sprintf("fewer than the %d steps of the run", s.Total))
+	check.That(s.WarmupFrom >= 0 && s.WarmupFrom <= s.LR, "warmup_from", s.WarmupFrom,
+		fmt.Sprintf("a number from 0 to the lr %v", s.LR))
+	check.That(s.Name != "cosine" || s.Min >= 0 && s.Min <= s.LR, "lr_min", s.Min,
+		fmt.Sprintf("a number from 0 to the lr %v", s.LR))
 	check.That(s.Name == "cosine" || s.Min == 0, "lr_min", s.Min, "none: it belongs to cosine")
 	check.That(!falls || s.Gamma > 0 && s.Gamma <= 1, "gamma", s.Gamma, "a number above 0, at most 1")
 	check.That(falls || s.Gamma == 0, "gamma", s.Gamma, "none: it belongs to multistep and supcon")
@@ -67,7 +74,8 @@ func (s Schedule) validate() error {
 	check.That(s.Beta1 >= 0 && s.Beta1 < 1, "beta1", s.Beta1, "a number from 0 to below 1")
 	check.That(s.Name == "linear" || s.Hold == 0, "hold", s.Hold, "none: it belongs to linear")
 	check.That(s.Name == "linear" || s.Beta1 == 0, "beta1", s.Beta1, "none: it belongs to linear")
-	check.That(s.Name == "multistep" || len(s.Milestones) == 0, "milestones", s.Milestones, "none: they belong to multistep")
+	check.That(s.Name == "multistep" || len(s.Milestones) == 0, "milestones", s.Milestones,
+		"none: they belong to multistep")
 	check.That(slices.IsSorted(s.Milestones), "milestones", s.Milestones, "rising steps")
 	return check.Err
 }
@@ -114,14 +122,14 @@ func (s Schedule) plain(step int) float64 {
 	return s.LR
 }
 
-// falling counts a linear schedule's epochs: that of a step after the warm-up, the first that falls, and all. Steps
-// beyond the run are in an epoch of rate 0.
+// falling returns the epoch of a step of a linear schedule, after the warm-up, the first epoch in which the
+// rate falls, and the number of epochs. Steps beyond the run are in an epoch of rate 0.
 func (s Schedule) falling(step int) (e, from, all int) {
 	all = (s.Total - s.Warmup + s.Epoch - 1) / s.Epoch
 	return min(step/s.Epoch, all), int(math.Round(s.Hold * float64(all))), all
 }
 
-// Beta1At returns the β₁ that a step wants of the solver; 0: the solver's own.
+// Beta1At returns the β₁ that a step requires of the solver; 0: the solver's own.
 func (s Schedule) Beta1At(step int) float64 {
 	if s.Beta1 == 0 || step < s.Warmup {
 		return 0
@@ -132,7 +140,7 @@ func (s Schedule) Beta1At(step int) float64 {
 	return s.Beta1
 }
 
-// floor returns where the supcon schedule ends.
+// floor returns the final rate of the supcon schedule.
 func (s Schedule) floor() float64 { return s.LR * s.Gamma * s.Gamma * s.Gamma }
 
 // cosineRate falls from lr at 0 to lo at 1 and stays there.

@@ -23,14 +23,20 @@ func TestScheduleValues(t *testing.T) {
 		want []float64 // lr 1, 8 steps, epochs of 2
 	}{
 		{"nothing said", ScheduleConfig{}, []float64{1, 1, 1, 1, 1, 1, 1, 1}},
-		{"constant with warm-up", ScheduleConfig{Name: "constant", Warmup: 4}, []float64{0.25, 0.4375, 0.625, 0.8125, 1, 1, 1, 1}},
+		{"constant with warm-up", ScheduleConfig{Name: "constant", Warmup: 4},
+			[]float64{0.25, 0.4375, 0.625, 0.8125, 1, 1, 1, 1}},
 		{"warm-up from", ScheduleConfig{Warmup: 2, WarmupFrom: 0.5}, []float64{0.5, 0.75, 1, 1, 1, 1, 1, 1}},
-		{"cosine", ScheduleConfig{Name: "cosine"}, []float64{1, 0.9619397662556434, 0.8535533905932737, 0.6913417161825449, 0.5, 0.3086582838174551, 0.14644660940672627, 0.03806023374435663, 0, 0}},
-		{"cosine after warm-up", ScheduleConfig{Name: "cosine", Warmup: 4, Min: 0.5, WarmupFrom: 0.2}, []float64{0.2, 0.4, 0.6, 0.8, 1, 0.9267766952966369, 0.75, 0.5732233047033631, 0.5, 0.5}},
-		{"linear, epoch by epoch", ScheduleConfig{Name: "linear", Hold: 0.5}, []float64{1, 1, 1, 1, 1, 1, 0.5, 0.5, 0, 0}},
-		{"linear from the start, after warm-up", ScheduleConfig{Name: "linear", Warmup: 2, WarmupFrom: 0.5}, []float64{0.5, 0.75, 1, 1, 2 / 3., 2 / 3., 1 / 3., 1 / 3., 0}},
+		{"cosine", ScheduleConfig{Name: "cosine"}, []float64{1, 0.9619397662556434, 0.8535533905932737,
+			0.6913417161825449, 0.5, 0.3086582838174551, 0.14644660940672627, 0.03806023374435663, 0, 0}},
+		{"cosine after warm-up", ScheduleConfig{Name: "cosine", Warmup: 4, Min: 0.5, WarmupFrom: 0.2},
+			[]float64{0.2, 0.4, 0.6, 0.8, 1, 0.9267766952966369, 0.75, 0.5732233047033631, 0.5, 0.5}},
+		{"linear, epoch by epoch", ScheduleConfig{Name: "linear", Hold: 0.5},
+			[]float64{1, 1, 1, 1, 1, 1, 0.5, 0.5, 0, 0}},
+		{"linear from the start, after warm-up", ScheduleConfig{Name: "linear", Warmup: 2, WarmupFrom: 0.5},
+			[]float64{0.5, 0.75, 1, 1, 2 / 3., 2 / 3., 1 / 3., 1 / 3., 0}},
 		{"linear that never falls", ScheduleConfig{Name: "linear", Hold: 1}, []float64{1, 1, 1, 1, 1, 1, 1, 1, 1}},
-		{"multistep after warm-up", ScheduleConfig{Name: "multistep", Gamma: 0.5, Milestones: []int{2, 4}, Warmup: 2, WarmupFrom: 0.5}, []float64{0.5, 0.75, 1, 1, 0.5, 0.5, 0.25, 0.25}},
+		{"multistep after warm-up", ScheduleConfig{Name: "multistep", Gamma: 0.5, Milestones: []int{2, 4}, Warmup: 2,
+			WarmupFrom: 0.5}, []float64{0.5, 0.75, 1, 1, 0.5, 0.5, 0.25, 0.25}},
 	} {
 		s := mustSchedule(t, c.cfg, 1, 8, 2)
 		for step, want := range c.want {
@@ -45,7 +51,8 @@ func TestScheduleStaysInItsLimits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		total := rapid.IntRange(2, 300).Draw(t, "total")
 		lr := rapid.Float64Range(1e-6, 10).Draw(t, "lr")
-		cfg := ScheduleConfig{Name: rapid.SampledFrom([]string{"constant", "cosine", "linear", "multistep", "supcon"}).Draw(t, "name")}
+		cfg := ScheduleConfig{Name: rapid.SampledFrom([]string{"constant", "cosine", "linear", "multistep",
+			"supcon"}).Draw(t, "name")}
 		cfg.Warmup = rapid.IntRange(0, total-1).Draw(t, "warmup")
 		switch cfg.Name {
 		case "cosine":
@@ -79,7 +86,8 @@ func TestScheduleStaysInItsLimits(t *testing.T) {
 func TestScheduleIsChecked(t *testing.T) {
 	for want, cfg := range map[string]ScheduleConfig{
 		`schedule "cos" is unknown (did you mean "cosine"?): known are constant, cosine, linear, multistep, supcon`: {Name: "cos"},
-		"warmup: found 10, expected fewer than the 10 steps":                                                        {Warmup: 10},
+		"warmup: found 10, expected fewer " +
+			"than the 10 steps": {Warmup: 10},
 		"warmup: found -1":                           {Warmup: -1},
 		"warmup_from: found 2":                       {Warmup: 2, WarmupFrom: 2},
 		"constant: lr_min: found 0.1, expected none": {Min: 0.1},

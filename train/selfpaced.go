@@ -10,30 +10,31 @@ import (
 	"winnow/losses"
 )
 
-// SelfPaced is the weights' half of self-paced metric learning. A run alternates: Every steps on losses that weigh
-// their samples, then one round, in which the training set is embedded once and the weights are computed again. The
-// first steps weigh every sample 1, and the last step, early or not, is followed by a round whatever Every says, so that
-// the weights in the end are those of the embedding in the end.
+// SelfPaced adds the sample weights of self-paced metric learning to a run. The run alternates: Every steps on
+// losses that weight their samples, then one round, which embeds the training set once and recomputes the
+// weights. The first steps weight every sample 1. A round also follows the last step, even after early
+// stopping, so that the final weights belong to the final embedding.
 //
-// All terms whose loss is [losses.Weighted] get the weights, by the IDs of the batch and of the memory bank. A sample
-// of weight 0 stays in the sampler's pool: it may come back as the bar λ rises.
+// All terms whose loss is [losses.Weighted] get the weights, by the IDs of the batch and of the memory bank. A
+// sample of weight 0 stays in the sampler's pool, because it may return as λ rises.
 // Source: BSPML (002), algorithm 1. METHODS 8.4.
 type SelfPaced struct {
 	Weights *selfpaced.Weights
 	Every   int    // steps
-	Seed    uint64 // of the rounds' draws
+	Seed    uint64 // of the draws in rounds
 
-	// Embed gives the rows that Weights was made with, in their order, as the encoder's weights map them now.
+	// Embed returns the rows that Weights was created with, in order, embedded by the encoder's current
+	// weights.
 	Embed func(context.Context) (features.Set, error)
 }
 
-// Weighing is a round of a run that is [SelfPaced].
+// Weighing describes one round of a [SelfPaced] run.
 type Weighing struct {
 	Epoch, Step int
 	selfpaced.Round
 }
 
-// check is part of the trainer's.
+// check validates the settings for the trainer.
 func (s *SelfPaced) check(terms []Term) error {
 	if s.Every < 1 {
 		return fmt.Errorf("train: self-paced weights every %d steps, expected at least 1", s.Every)
@@ -46,7 +47,7 @@ func (s *SelfPaced) check(terms []Term) error {
 	return fmt.Errorf("train: self-paced weights without a loss that weighs its samples, expected one")
 }
 
-// spread gives the losses the weights as they are.
+// spread passes the current weights to the losses.
 func (t *Trainer) spread() {
 	t.weights = t.SelfPaced.Weights.ByID(t.weights)
 	for _, term := range t.Terms {
@@ -56,13 +57,13 @@ func (t *Trainer) spread() {
 	}
 }
 
-// roundDue is true after every Every steps and in the end, which lost patience may bring, until the round is done.
+// roundDue reports whether a round is due: after every Every steps and at the end, also after early stopping.
 func (t *Trainer) roundDue() bool {
 	s, p := t.SelfPaced, t.progress
 	return s != nil && p.Weighed < p.Step && (p.Step%s.Every == 0 || p.Step == t.Steps || t.lostPatience())
 }
 
-// round finds new weights for the present state.
+// round recomputes the weights for the current state.
 func (t *Trainer) round(ctx context.Context, j journal) error {
 	s, p := t.SelfPaced, &t.progress
 	z, err := s.Embed(ctx)

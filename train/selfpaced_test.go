@@ -20,8 +20,8 @@ import (
 	"winnow/train/archive"
 )
 
-// paced is a bed whose terms weigh their samples, against the batch and against the bank, and whose weights are found
-// anew after every 7th of 45 steps.
+// paced is a bed whose terms weight their samples, against the batch and against the bank; its weights are
+// recomputed after every 7th of 45 steps.
 type paced struct {
 	*bed
 	embeds int
@@ -34,7 +34,8 @@ func newPaced(t testing.TB, dir string, change func(*Config, *selfpaced.Config))
 	p.bed = newBed(t, dir, func(c *Config) {
 		env := losses.Env{Dim: testDim, Classes: 12, Init: Rand(1, "proxies", 0), Step: c.Clock.Source(1, "loss")}
 		for i, name := range []string{"weighted_multi_similarity", "weighted_multi_similarity:bank"} {
-			c.Terms[i] = Term{Name: name, Loss: must(losses.New("weighted_multi_similarity", nil, env)), Weight: 1, Bank: i == 1}
+			c.Terms[i] = Term{Name: name, Loss: must(losses.New("weighted_multi_similarity", nil, env)), Weight: 1,
+				Bank: i == 1}
 		}
 		settings := selfpaced.Default()
 		settings.Mu, settings.Growth, settings.Start, settings.LambdaMax = 0.5, 1.02, 0.2, 50
@@ -51,7 +52,7 @@ func newPaced(t testing.TB, dir string, change func(*Config, *selfpaced.Config))
 	return p
 }
 
-// embed is the training set as the encoder maps it now.
+// embed returns the training set as embedded by the encoder now.
 func (p *paced) embed(ctx context.Context) (features.Set, error) {
 	p.embeds++
 	set := p.encoder.set
@@ -59,7 +60,7 @@ func (p *paced) embed(ctx context.Context) (features.Set, error) {
 	return features.Set{X: z, Labels: set.Labels, IDs: set.IDs}, ctx.Err()
 }
 
-// pacedEnd is all that such a run leaves behind.
+// pacedEnd is everything that such a run leaves.
 type pacedEnd struct {
 	Rest       end
 	SelfPaced  selfpaced.State
@@ -70,8 +71,8 @@ func (p *paced) endOf(t *testing.T, tr *Trainer, dir string) pacedEnd {
 	return pacedEnd{endOf(t, p.bed, tr, dir), p.cfg.SelfPaced.Weights.State(), read(t, dir, CheckpointFile)}
 }
 
-// Rounds come after their steps and after the last one; the steps between two of them are taken with the weights
-// that the first left, by the IDs of the samples; metrics tell each round.
+// Rounds come after their steps and after the last one. The steps between two rounds use the weights of the
+// first, by the IDs of the samples; metrics report each round.
 func TestRoundsAlternateWithSteps(t *testing.T) {
 	dir := t.TempDir()
 	p := newPaced(t, dir, nil)
@@ -130,7 +131,7 @@ func TestRoundsAlternateWithSteps(t *testing.T) {
 	}
 }
 
-// watchedWeights notes what it is given.
+// watchedWeights records what it receives.
 type watchedWeights struct {
 	losses.Weighted
 	w []float64
@@ -144,7 +145,7 @@ func (l *watchedWeights) SetWeights(w []float64) {
 // epochOf is the epoch of a step, from 1.
 func (s *Sampler) epochOf(step int) int { return (step + s.Batches() - 1) / s.Batches() }
 
-// Interrupted anywhere, in the middle of a round too, and resumed, a run leaves the same bytes.
+// Interrupted anywhere, even in the middle of a round, and resumed, a run leaves the same bytes.
 func TestResumedPacedRunIsTheSame(t *testing.T) {
 	dir := t.TempDir()
 	p := newPaced(t, dir, nil)
@@ -153,7 +154,8 @@ func TestResumedPacedRunIsTheSame(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := p.endOf(t, tr, dir)
-	if first, last := want.SelfPaced.Weights[0], want.SelfPaced; last.Rounds != 7 || slices.Max(last.Weights) == slices.Min(last.Weights) {
+	if first, last := want.SelfPaced.Weights[0], want.SelfPaced; last.Rounds != 7 ||
+		slices.Max(last.Weights) == slices.Min(last.Weights) {
 		t.Fatalf("weights that say nothing: %v, %d rounds", first, last.Rounds)
 	}
 	for seed := range uint64(6) {
@@ -191,7 +193,8 @@ func TestResumedPacedRunIsTheSame(t *testing.T) {
 				t.Fatal(cuts, err)
 			}
 			f := must(os.OpenFile(filepath.Join(dir, MetricsFile), os.O_APPEND|os.O_WRONLY, 0))
-			fmt.Fprintf(f, `{"step":%d,"epoch":9,"selfpaced":{"number":3}}`+"\n"+`{"step":99,"lo`, 44) // of later steps that were lost
+			// lost later steps
+			fmt.Fprintf(f, `{"step":%d,"epoch":9,"selfpaced":{"number":3}}`+"\n"+`{"step":99,"lo`, 44)
 			f.Close()
 		}
 		if cuts == 0 || inRound == 0 && seed == 0 {
@@ -200,7 +203,7 @@ func TestResumedPacedRunIsTheSame(t *testing.T) {
 	}
 }
 
-// The comparison sees each part of the state.
+// The comparison detects each part of the state.
 func TestForgettingWeightsIsSeen(t *testing.T) {
 	whole := newPaced(t, t.TempDir(), nil)
 	tr := whole.trainer(t)
@@ -243,14 +246,15 @@ func TestForgettingWeightsIsSeen(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := again.endOf(t, tr, dir)
-		if same := cmp.Equal(want.SelfPaced, got.SelfPaced) && slices.Equal(want.Rest.Weights, got.Rest.Weights); same != (name == "nothing") {
+		if same := cmp.Equal(want.SelfPaced, got.SelfPaced) &&
+			slices.Equal(want.Rest.Weights, got.Rest.Weights); same != (name == "nothing") {
 			t.Errorf("%s forgotten: the run ends the same: %v", name, same)
 		}
 	}
 }
 
-// A run that stops early ends with a round too, after the validation that stopped it: the weights that it leaves are
-// those of its last embedding, also where it was cut off before that round.
+// A run that stops early also ends with a round, after the validation that stopped it: its weights belong to
+// its last embedding, even if it was interrupted before that round.
 func TestLostPatienceEndsWithARound(t *testing.T) {
 	change := func(c *Config, _ *selfpaced.Config) {
 		c.Validate = func(context.Context) (float64, error) { return 0, nil }
@@ -288,7 +292,8 @@ func TestLostPatienceEndsWithARound(t *testing.T) {
 	}
 }
 
-// With weights of 1 throughout, a run is one on the plain loss with the same settings, bit for bit, step for step.
+// With weights of 1 throughout, a run equals one on the plain loss with the same settings, bit for bit, step
+// for step.
 func TestWeightsOfOneChangeNothing(t *testing.T) {
 	run := func(name string, settings map[string]any, lambda float64) *paced {
 		p := newPaced(t, "", func(c *Config, s *selfpaced.Config) {
@@ -313,22 +318,29 @@ func TestWeightsOfOneChangeNothing(t *testing.T) {
 	}
 	for i, s := range ones.facts {
 		if o := plain.facts[i]; s.Loss != o.Loss || s.GradientNorm != o.GradientNorm || s.Skipped {
-			t.Fatalf("step %d: loss %v and gradient %v, on the plain loss %v and %v", i+1, s.Loss, s.GradientNorm, o.Loss, o.GradientNorm)
+			t.Fatalf("step %d: loss %v and gradient %v, on the plain loss %v and %v", i+1, s.Loss, s.GradientNorm,
+				o.Loss, o.GradientNorm)
 		}
 	}
 	if len(ones.facts) != 45 || !slices.Equal(ones.encoder.w.Data, plain.encoder.w.Data) {
 		t.Error("the weights of the encoder differ")
 	}
-	if other := run("weighted_multi_similarity", map[string]any{"base": 0.7}, 1); slices.Equal(other.encoder.w.Data, plain.encoder.w.Data) {
+	if other := run("weighted_multi_similarity", map[string]any{"base": 0.7}, 1); slices.Equal(other.encoder.w.Data,
+		plain.encoder.w.Data) {
 		t.Error("samples that weigh less change nothing")
 	}
 }
 
-// What cannot run, or not go on, says why.
+// A run that cannot start or continue says why.
 func TestPacedRunRefuses(t *testing.T) {
 	for want, change := range map[string]func(*Config, *selfpaced.Config){
-		"train: self-paced weights every 0 steps, expected at least 1":                   func(c *Config, _ *selfpaced.Config) { c.SelfPaced.Every = 0 },
-		"train: self-paced weights without a loss that weighs its samples, expected one": func(c *Config, _ *selfpaced.Config) { c.Terms = c.Terms[2:] },
+		"train: self-paced weights every 0 steps, expected at least 1": func(c *Config, _ *selfpaced.Config) {
+			c.SelfPaced.Every = 0
+		},
+		"train: self-paced weights without a loss that weighs its samples, expected one": func(c *Config,
+			_ *selfpaced.Config) {
+			c.Terms = c.Terms[2:]
+		},
 	} {
 		if _, err := New(newPaced(t, "", change).cfg); err == nil || err.Error() != want {
 			t.Errorf("%v, expected %s", err, want)
@@ -339,7 +351,7 @@ func TestPacedRunRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, change := range map[string]func(*Config){
-		"self-paced weights are there in one of checkpoint and run only": func(c *Config) { c.SelfPaced = nil },
+		"only one of checkpoint and run has self-paced weights": func(c *Config) { c.SelfPaced = nil },
 		"selfpaced: state: 180 weights, expected 179": func(c *Config) {
 			set := c.Encoder.(*linear).set
 			c.SelfPaced.Weights = must(selfpaced.New(selfpaced.Default(), set.Rows(upTo(set.Len()-1))))
@@ -353,8 +365,11 @@ func TestPacedRunRefuses(t *testing.T) {
 		}
 	}
 	p := newPaced(t, "", nil)
-	p.cfg.SelfPaced.Embed = func(context.Context) (features.Set, error) { return features.Set{}, errors.New("no picture") }
-	if _, err := p.trainer(t).Run(context.Background()); err == nil || err.Error() != "train: weights after step 7: no picture" {
+	p.cfg.SelfPaced.Embed = func(context.Context) (features.Set, error) {
+		return features.Set{}, errors.New("no picture")
+	}
+	if _, err := p.trainer(t).Run(context.Background()); err == nil ||
+		err.Error() != "train: weights after step 7: no picture" {
 		t.Error(err)
 	}
 }

@@ -8,33 +8,33 @@ import (
 	"winnow/features"
 )
 
-// Solver changes parameters along their gradients. It is for one goroutine.
+// Solver changes parameters along their gradients. Only one goroutine may use it.
 type Solver interface {
-	// Step moves the data of every parameter with learning rate lr. It reads the gradients and leaves them.
-	// Parameters are known by name: names must differ, and a name keeps its shape.
+	// Step moves the data of every parameter with learning rate lr. It reads the gradients and does not change
+	// them. Parameters are identified by name: names must differ, and a name keeps its shape.
 	Step(params []*features.Param, lr float64)
-	// State is what Step needs to go on exactly as if it had never stopped: a view, good until the next Step, as
-	// the memory of a large network's solver is twice the network.
+	// State returns what Step needs to continue exactly as if it had not stopped. It is a view, valid until the
+	// next Step, because the memory of a large network's solver is twice the network.
 	State() SolverState
-	// SetState copies the state of a solver of the same kind and settings for the parameters named.
+	// SetState copies a state from a solver of the same kind and settings, for the given parameters.
 	SetState(state SolverState, params []*features.Param) error
 }
 
-// SolverState is all that a solver remembers, as plain data for checkpoints, in the order of the names.
+// SolverState is the memory of a solver as plain data for checkpoints, in order of names.
 type SolverState struct {
 	Solver string       `json:"solver"`
 	Params []ParamState `json:"params"`
 }
 
-// ParamState is what a solver remembers of one parameter: the steps it has taken and the solver's buffers
-// ([SolverConfig.Buffers] names them), each as long as the parameter's data.
+// ParamState is a solver's memory for one parameter: the number of steps taken and the solver's buffers (named
+// by [SolverConfig.Buffers]), each as long as the parameter's data.
 type ParamState struct {
 	Name    string      `json:"name"`
 	Steps   int         `json:"steps"`
 	Buffers [][]float32 `json:"buffers"`
 }
 
-// NewSolver builds a solver of checked settings.
+// NewSolver returns a solver for validated settings.
 func NewSolver(cfg SolverConfig) (Solver, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -62,7 +62,8 @@ func (s *solver) Step(params []*features.Param, lr float64) {
 			s.slots[p.Name] = mem
 		}
 		if len(mem.buffers) > 0 && len(mem.buffers[0]) != len(p.Data) {
-			panic(fmt.Sprintf("train: solver: parameter %s has %d weights, had %d", p.Name, len(p.Data), len(mem.buffers[0])))
+			panic(fmt.Sprintf("train: solver: parameter %s has %d weights, had %d", p.Name, len(p.Data),
+				len(mem.buffers[0])))
 		}
 		mem.steps++
 		u := s.cfg.update(lr, mem.steps, p.NoDecay)
@@ -70,8 +71,8 @@ func (s *solver) Step(params []*features.Param, lr float64) {
 	}
 }
 
-// setBeta1 changes β₁ from the next step on, as torch does where it is set between steps: the correction of the mean
-// counts all steps with the new β₁.
+// setBeta1 changes β₁ from the next step on, like setting it between steps in torch: the bias correction of the
+// mean uses the new β₁ for all steps.
 func (s *solver) setBeta1(beta1 float64) { s.cfg.Beta1 = beta1 }
 
 // hasBeta1 reports whether a solver has a β₁ to change.
@@ -97,7 +98,7 @@ func (s *solver) State() SolverState {
 	return out
 }
 
-// SetState is a door: a state comes from a file.
+// SetState validates its input: a state comes from a file.
 func (s *solver) SetState(state SolverState, params []*features.Param) error {
 	if state.Solver != s.cfg.Name {
 		return fmt.Errorf("train: solver state: found the state of %q, expected %q", state.Solver, s.cfg.Name)
@@ -110,15 +111,18 @@ func (s *solver) SetState(state SolverState, params []*features.Param) error {
 	for _, p := range state.Params {
 		size, ok := sizes[p.Name]
 		if !ok || slots[p.Name] != nil {
-			return fmt.Errorf("train: solver state: found parameter %q (unknown or twice), expected one of %d parameters once each", p.Name, len(params))
+			return fmt.Errorf("train: solver state: found parameter %q (unknown or twice), expected one of %d "+
+				"parameters once each", p.Name, len(params))
 		}
 		if want := s.cfg.Buffers(); len(p.Buffers) != len(want) || p.Steps < 0 {
-			return fmt.Errorf("train: solver state: %s: found %d buffers after %d steps, expected %v", p.Name, len(p.Buffers), p.Steps, want)
+			return fmt.Errorf("train: solver state: %s: found %d buffers after %d steps, expected %v", p.Name,
+				len(p.Buffers), p.Steps, want)
 		}
 		mem := &solverSlot{steps: p.Steps, buffers: make([][]float32, len(p.Buffers))}
 		for i, b := range p.Buffers {
 			if len(b) != size {
-				return fmt.Errorf("train: solver state: %s: %s has %d numbers, expected %d", p.Name, s.cfg.Buffers()[i], len(b), size)
+				return fmt.Errorf("train: solver state: %s: %s has %d numbers, expected %d", p.Name, s.cfg.Buffers()[i],
+					len(b), size)
 			}
 			mem.buffers[i] = append([]float32(nil), b...)
 		}

@@ -11,12 +11,13 @@ import (
 	"winnow/internal/catalog"
 )
 
-// SolverConfig names a solver and its settings, with torch's meaning. A setting that the solver does not
-// have must be zero or its default, so that a misplaced one is an error and not a silence. Start from
-// [DefaultSolver]: zero means zero.
+// SolverConfig names a solver and its settings, with torch's meaning. A setting that the solver does not have
+// must be zero or its default, so that a misplaced one is an error and not ignored. Start from [DefaultSolver]:
+// zero means zero.
 type SolverConfig struct {
-	Name        string       `yaml:"name" json:"name"` // sgd | adam | adamw | rmsprop
-	LR          LearningRate `yaml:"lr" json:"lr"`     // where the schedule starts; Step is told the rate of its step
+	Name string `yaml:"name" json:"name"` // sgd | adam | adamw | rmsprop
+	// initial rate of the schedule; Step receives the rate of its step
+	LR          LearningRate `yaml:"lr" json:"lr"`
 	WeightDecay float64      `yaml:"weight_decay" json:"weight_decay"`
 	Momentum    float64      `yaml:"momentum" json:"momentum"`
 	Dampening   float64      `yaml:"dampening" json:"dampening"`
@@ -29,17 +30,18 @@ type SolverConfig struct {
 	Eps         float64      `yaml:"eps" json:"eps"`
 }
 
-// LearningRate is a rate from 0, [AutoLR] or [UsualLR].
+// LearningRate is a rate ≥ 0, [AutoLR] or [UsualLR].
 type LearningRate float64
 
-// AutoLR is a rate that is to be found by a range test before the first step; what is run and written down is what was
-// found. No solver takes it itself.
+// AutoLR means that a range test chooses the rate before the first step; the run uses and records the result.
+// Solvers do not accept it.
 const AutoLR LearningRate = -1
 
-// UsualLR is the rate that is usual for what is trained; what is run and written down is a number. No solver takes it itself.
+// UsualLR means the usual rate for what is trained; the run uses and records a number. Solvers do not accept
+// it.
 const UsualLR LearningRate = -2
 
-// How AutoLR and UsualLR are written.
+// Text forms of AutoLR and UsualLR.
 const (
 	autoWord  = "auto"
 	usualWord = "usual"
@@ -63,7 +65,7 @@ func (r *LearningRate) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// String returns the rate as it stands in a file.
+// String returns the rate as written in a file.
 func (r LearningRate) String() string {
 	switch r {
 	case AutoLR:
@@ -74,7 +76,7 @@ func (r LearningRate) String() string {
 	return strconv.FormatFloat(float64(r), 'g', -1, 64)
 }
 
-// solvers lists which settings beside lr and weight_decay each solver has.
+// solvers lists the settings of each solver besides lr and weight_decay.
 var solvers = map[string][]string{
 	"sgd":     {"momentum", "dampening", "nesterov"},
 	"adam":    {"beta1", "beta2", "amsgrad", "eps"},
@@ -82,8 +84,8 @@ var solvers = map[string][]string{
 	"rmsprop": {"alpha", "momentum", "centered", "eps"},
 }
 
-// DefaultSolver returns torch's defaults; an unknown name is left for Validate to complain about. (torch has no
-// default rate for sgd: 0.01 here.)
+// DefaultSolver returns torch's defaults. It does not check the name; Validate does. (torch has no default rate
+// for sgd: 0.01 here.)
 func DefaultSolver(name string) SolverConfig {
 	c := SolverConfig{Name: name, LR: 1e-3, Beta1: 0.9, Beta2: 0.999, Alpha: 0.99, Eps: 1e-8}
 	switch name {
@@ -95,10 +97,10 @@ func DefaultSolver(name string) SolverConfig {
 	return c
 }
 
-// HasBeta1 reports whether the solver named has a β₁.
+// HasBeta1 reports whether the configured solver has a β₁.
 func (c SolverConfig) HasBeta1() bool { return slices.Contains(solvers[c.Name], "beta1") }
 
-// Validate returns an error that names the first wrong setting in one line.
+// Validate returns an error for the first invalid setting, in one line.
 func (c SolverConfig) Validate() error {
 	if err := catalog.Check("train: solver", c.Name, slices.Sorted(maps.Keys(solvers))...); err != nil {
 		return err
@@ -107,17 +109,21 @@ func (c SolverConfig) Validate() error {
 	for _, s := range c.settings() {
 		mine := s.everywhere || slices.Contains(has, s.name)
 		if !mine && s.value != 0 && s.value != s.otherwise {
-			return fmt.Errorf("train: solver %s: setting %q is unknown: known are lr, weight_decay, %s", c.Name, s.name, strings.Join(has, ", "))
+			return fmt.Errorf("train: solver %s: setting %q is unknown: known are lr, weight_decay, %s", c.Name, s.name,
+				strings.Join(has, ", "))
 		}
 		if mine && !(s.value >= 0 && s.value <= s.most) {
-			return fmt.Errorf("train: solver %s: %s: found %v, expected a number from 0 to %.4g", c.Name, s.name, s.value, s.most)
+			return fmt.Errorf("train: solver %s: %s: found %v, expected a number from 0 to %.4g", c.Name, s.name,
+				s.value, s.most)
 		}
 	}
 	if c.Nesterov && (c.Momentum == 0 || c.Dampening != 0) {
-		return fmt.Errorf("train: solver %s: nesterov: found momentum %v and dampening %v, expected a momentum and no dampening", c.Name, c.Momentum, c.Dampening)
+		return fmt.Errorf("train: solver %s: nesterov: found momentum %v and dampening %v, expected a momentum "+
+			"and no dampening", c.Name, c.Momentum, c.Dampening)
 	}
 	if c.Name != "sgd" && c.Eps == 0 {
-		return fmt.Errorf("train: solver %s: eps: found 0, expected more (start from DefaultSolver: an all-zero gradient would give 0/0)", c.Name)
+		return fmt.Errorf("train: solver %s: eps: found 0, expected more (start from DefaultSolver: an all-zero "+
+			"gradient would give 0/0)", c.Name)
 	}
 	return nil
 }
@@ -125,7 +131,7 @@ func (c SolverConfig) Validate() error {
 type solverSetting struct {
 	name        string
 	value, most float64
-	otherwise   float64 // the default that a solver without this setting may carry along
+	otherwise   float64 // the default, which a solver without this setting may have
 	everywhere  bool
 }
 
@@ -152,7 +158,7 @@ func (c SolverConfig) settings() []solverSetting {
 	}
 }
 
-// Buffers names what the solver keeps for every weight, in the order of [ParamState].
+// Buffers names the values that the solver keeps for every weight, in the order of [ParamState].
 func (c SolverConfig) Buffers() []string {
 	var names []string
 	add := func(when bool, name string) {

@@ -12,8 +12,8 @@ import (
 	"winnow/train"
 )
 
-// adamGraph is Adam's update of one parameter of n weights as a graph for the runtime: x, g, m, v, step, scale →
-// x', m', v', where step and scale hold the bias corrections.
+// adamGraph is Adam's update of one parameter of n weights as a graph for the runtime: x, g, m, v, step,
+// scale → x', m', v', where step and scale hold the bias corrections.
 func adamGraph(n int64) *graph.Model {
 	b := graph.NewBuilder("adam", 17)
 	shape := graph.ShapeOf(n)
@@ -35,7 +35,7 @@ func adamGraph(n int64) *graph.Model {
 }
 
 // BenchmarkSolverPlace compares Adam in Go with Adam as a graph in ONNX Runtime, on the largest weight of a
-// ResNet (512×4608) with both reading and writing the same memory every step.
+// ResNet (512×4608), with both reading and writing the same memory at every step.
 func BenchmarkSolverPlace(b *testing.B) {
 	const n = 512 * 4608
 	draw := func() []float32 {
@@ -64,9 +64,11 @@ func BenchmarkSolverPlace(b *testing.B) {
 			b.Fatal(err)
 		}
 		defer s.Close()
-		in := []ort.Tensor{ort.Float32s(draw(), n), ort.Float32s(draw(), n), ort.Float32s(draw(), n), ort.Float32s(draw(), n),
+		in := []ort.Tensor{ort.Float32s(draw(), n), ort.Float32s(draw(), n), ort.Float32s(draw(), n),
+			ort.Float32s(draw(), n),
 			ort.Float32s([]float32{1e-6}), ort.Float32s([]float32{1})}
-		out := []ort.Tensor{ort.Float32s(make([]float32, n), n), ort.Float32s(make([]float32, n), n), ort.Float32s(make([]float32, n), n)}
+		out := []ort.Tensor{ort.Float32s(make([]float32, n), n), ort.Float32s(make([]float32, n), n),
+			ort.Float32s(make([]float32, n), n)}
 		for b.Loop() {
 			if err := s.Run(in, out); err != nil {
 				b.Fatal(err)

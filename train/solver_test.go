@@ -15,7 +15,7 @@ import (
 	"winnow/features"
 )
 
-// every solver with every setting that changes its arithmetic.
+// solverCases are all solvers with every setting that changes their arithmetic.
 func solverCases() map[string]SolverConfig {
 	with := func(name string, change func(*SolverConfig)) SolverConfig {
 		c := DefaultSolver(name)
@@ -23,11 +23,12 @@ func solverCases() map[string]SolverConfig {
 		return c
 	}
 	return map[string]SolverConfig{
-		"sgd":               DefaultSolver("sgd"),
-		"sgd decay":         with("sgd", func(c *SolverConfig) { c.WeightDecay = 0.1 }),
-		"sgd momentum":      with("sgd", func(c *SolverConfig) { c.Momentum = 0.9; c.WeightDecay = 1e-2 }),
-		"sgd dampening":     with("sgd", func(c *SolverConfig) { c.Momentum = 0.8; c.Dampening = 0.3 }),
-		"sgd nesterov":      with("sgd", func(c *SolverConfig) { c.Momentum = 0.9; c.Nesterov = true; c.WeightDecay = 1e-3 }),
+		"sgd":           DefaultSolver("sgd"),
+		"sgd decay":     with("sgd", func(c *SolverConfig) { c.WeightDecay = 0.1 }),
+		"sgd momentum":  with("sgd", func(c *SolverConfig) { c.Momentum = 0.9; c.WeightDecay = 1e-2 }),
+		"sgd dampening": with("sgd", func(c *SolverConfig) { c.Momentum = 0.8; c.Dampening = 0.3 }),
+		"sgd nesterov": with("sgd",
+			func(c *SolverConfig) { c.Momentum = 0.9; c.Nesterov = true; c.WeightDecay = 1e-3 }),
 		"adam":              DefaultSolver("adam"),
 		"adam decay":        with("adam", func(c *SolverConfig) { c.WeightDecay = 5e-2 }),
 		"adam amsgrad":      with("adam", func(c *SolverConfig) { c.AMSGrad = true }),
@@ -41,8 +42,8 @@ func solverCases() map[string]SolverConfig {
 	}
 }
 
-// slowSolver is torch's documentation read aloud, one weight, unrolled over the history of its gradients.
-// reach is how far from 0 the weight was at most.
+// slowSolver follows torch's documentation literally, for one weight, unrolled over the history of its
+// gradients. reach is the largest distance of the weight from 0.
 func slowSolver(c SolverConfig, x float64, gradients []float64, lr float64) (last, reach float64) {
 	var v, m, sq, top float64
 	for i, g := range gradients {
@@ -96,7 +97,7 @@ func slowSolver(c SolverConfig, x float64, gradients []float64, lr float64) (las
 	return x, max(reach, math.Abs(x))
 }
 
-// fixedGradients are independent of the weights, so that every weight can be followed alone.
+// fixedGradients are independent of the weights, so that every weight can be computed alone.
 func fixedGradients(n, steps int) [][]float32 {
 	rng := rand.New(rand.NewPCG(3, 4))
 	out := make([][]float32, steps)
@@ -176,7 +177,7 @@ func TestSolverAgainstLoops(t *testing.T) {
 	}
 }
 
-// The vectors and the scalar loop are two ways to the same numbers.
+// Vector instructions and the scalar loop give the same numbers.
 func TestFastUpdateAgreesWithScalar(t *testing.T) {
 	const n = 3*blockWeights + 5
 	gradients := fixedGradients(n, 5)
@@ -308,17 +309,23 @@ func TestSolverTreatsParametersApart(t *testing.T) {
 
 func TestSolverConfigIsChecked(t *testing.T) {
 	for want, change := range map[string]func(*SolverConfig){
-		`solver "adm" is unknown (did you mean "adam"?): known are adam, adamw, rmsprop, sgd`: func(c *SolverConfig) { c.Name = "adm" },
+		`solver "adm" is unknown (did you mean "adam"?): known are adam, adamw, rmsprop, sgd`: func(c *SolverConfig) {
+			c.Name = "adm"
+		},
 		"lr: found -1":   func(c *SolverConfig) { c.LR = -1 },
 		"lr: found NaN":  func(c *SolverConfig) { c.LR = LearningRate(math.NaN()) },
 		"lr: found +Inf": func(c *SolverConfig) { c.LR = LearningRate(math.Inf(1)) },
 		"beta1: found 1": func(c *SolverConfig) { c.Beta1 = 1 },
 		"eps: found 0":   func(c *SolverConfig) { c.Eps = 0 },
-		`solver adam: setting "momentum" is unknown: known are lr, weight_decay, beta1, beta2, amsgrad, eps`: func(c *SolverConfig) { c.Momentum = 0.9 },
-		`setting "nesterov" is unknown`:                    func(c *SolverConfig) { c.Nesterov = true },
-		`setting "alpha" is unknown`:                       func(c *SolverConfig) { c.Alpha = 0.5 },
-		"nesterov: found momentum 0 and dampening 0":       func(c *SolverConfig) { c.Name, c.Nesterov = "sgd", true },
-		"nesterov: found momentum 0.9 and dampening 0.1":   func(c *SolverConfig) { c.Name, c.Nesterov, c.Momentum, c.Dampening = "sgd", true, 0.9, 0.1 },
+		`solver adam: setting "momentum" is unknown: known are lr, weight_decay, beta1, beta2, amsgrad, eps`: func(c *SolverConfig) {
+			c.Momentum = 0.9
+		},
+		`setting "nesterov" is unknown`:              func(c *SolverConfig) { c.Nesterov = true },
+		`setting "alpha" is unknown`:                 func(c *SolverConfig) { c.Alpha = 0.5 },
+		"nesterov: found momentum 0 and dampening 0": func(c *SolverConfig) { c.Name, c.Nesterov = "sgd", true },
+		"nesterov: found momentum 0.9 and dampening 0.1": func(c *SolverConfig) {
+			c.Name, c.Nesterov, c.Momentum, c.Dampening = "sgd", true, 0.9, 0.1
+		},
 		"momentum: found 1, expected a number from 0 to 1": func(c *SolverConfig) { c.Name, c.Momentum = "sgd", 1 },
 	} {
 		c := DefaultSolver("adam")

@@ -2,7 +2,7 @@ package train
 
 import "testing"
 
-// Short parameters lie anywhere: their norm, which a run's metrics and clipping show, must not depend on it.
+// Short parameters can be at any address: their norm, which metrics and clipping use, must not depend on it.
 func TestSquaresDoNotDependOnTheirPlace(t *testing.T) {
 	rng := Rand(1, "squares", 0)
 	for n := range 16 {

@@ -9,9 +9,9 @@ import (
 	"winnow/features"
 )
 
-// step trains on the next batch, in the order of PRISM's Algorithm 1 (METHODS 7.1): embed, judge by the
-// bank as it was before this batch, evaluate the losses on what is kept, step, remember what was kept as
-// it was embedded before the step.
+// step trains on the next batch in the order of PRISM's Algorithm 1 (METHODS 7.1): embed, judge by the bank as
+// it was before this batch, evaluate the losses on the kept rows, step, push the kept rows as embedded before
+// the step.
 func (t *Trainer) step() (*Step, error) {
 	rows := t.next()
 	t.Clock.step = t.progress.Step + 1
@@ -83,7 +83,7 @@ func (t *Trainer) next() []int {
 	return t.batch(b)
 }
 
-// batch draws the epoch as far as batch b, the last that was drawn or a later one.
+// batch returns batch b of the epoch: the last one drawn or a later one.
 func (t *Trainer) batch(b int) []int {
 	for ; t.drawn <= b; t.drawn++ {
 		t.last = t.draw()
@@ -91,8 +91,8 @@ func (t *Trainer) batch(b int) []int {
 	return t.last
 }
 
-// announce names the next step's rows to an encoder that can begin with them. Those of another epoch are not known yet: its
-// batches are drawn by labels that this step may correct.
+// announce passes the next step's rows to an encoder that can start on them. The rows of the next epoch are not
+// known yet: this step may correct the labels by which it is drawn.
 func (t *Trainer) announce() {
 	next := t.progress.Step + 1
 	if e, ok := t.Encoder.(Announced); ok && next < t.Steps && next%t.Sampler.Batches() != 0 {
@@ -100,7 +100,7 @@ func (t *Trainer) announce() {
 	}
 }
 
-// judge fills in what the filter says of a batch.
+// judge records the filter's judgement of a batch.
 func (t *Trainer) judge(z features.Set) {
 	f := &t.fact
 	if t.Filter == nil {
@@ -117,8 +117,8 @@ func (t *Trainer) judge(z features.Set) {
 	f.HasThreshold = finite(f.Threshold)
 }
 
-// gather copies the kept rows together, and behind them those without a label, which are z's from known on; all of
-// them need no copy.
+// gather copies the kept rows together, followed by the unlabelled rows, which are those of z from known on. If
+// all rows are kept it returns z without a copy.
 func (t *Trainer) gather(z features.Set, known int) features.Set {
 	f := &t.fact
 	if len(f.Kept) == known {
@@ -137,7 +137,7 @@ func (t *Trainer) gather(z features.Set, known int) features.Set {
 	return k
 }
 
-// source returns the row of the batch that gather put at a place.
+// source returns the row of the batch that gather put at a position.
 func (t *Trainer) source(place, known int) int {
 	if kept := t.fact.Kept; place < len(kept) {
 		return kept[place]
@@ -145,8 +145,9 @@ func (t *Trainer) source(place, known int) int {
 	return known + place - len(t.fact.Kept)
 }
 
-// descend sends the gradient back, zero for the dropped rows, and steps the solvers of the groups that run. A
-// group that rests keeps its weights, its solver's memory and its count of steps, and so does what no gradient moves.
+// descend propagates the gradient, zero for the dropped rows, and steps the solvers of the groups that run. A
+// resting group keeps its weights, its solver's memory and its count of steps, and so does a parameter that no
+// gradient moves.
 func (t *Trainer) descend(z, seen features.Set) error {
 	f := &t.fact
 	dz := t.dKept
@@ -178,7 +179,8 @@ func (t *Trainer) descend(z, seen features.Set) error {
 	return nil
 }
 
-// movedAt returns the learning rate that the running step moved a group at, 0 where there is none or it rested.
+// movedAt returns the learning rate at which the current step moved a group, or 0 if there is no such group or
+// it rested.
 func (t *Trainer) movedAt(name string) float64 {
 	for i := range t.groups {
 		if g := &t.groups[i]; g.Name == name && len(g.moved) > 0 {
@@ -188,7 +190,7 @@ func (t *Trainer) movedAt(name string) float64 {
 	return 0
 }
 
-// rateOf returns the learning rate of the running step in a group, 0 where there is none or it rests.
+// rateOf returns the learning rate of a group in the current step, or 0 if there is no such group or it rests.
 func (t *Trainer) rateOf(name string) float64 {
 	for i := range t.groups {
 		if t.groups[i].Name == name {
@@ -199,7 +201,8 @@ func (t *Trainer) rateOf(name string) float64 {
 }
 
 func (t *Trainer) nonFinite(what string, value float64, ids []int) error {
-	return &NonFinite{Step: t.fact.Number, Epoch: t.fact.Epoch, What: what, Value: value, IDs: append([]int(nil), ids...)}
+	return &NonFinite{Step: t.fact.Number, Epoch: t.fact.Epoch, What: what, Value: value,
+		IDs: append([]int(nil), ids...)}
 }
 
 // encoderNorm returns the common norm of the gradients of the encoder's parameters that a step moves.
@@ -223,7 +226,7 @@ func gradientNorm(params []*features.Param) float64 {
 	return math.Sqrt(sum)
 }
 
-// badRows lists the ids of the rows that are not finite.
+// badRows lists the IDs of the rows that are not finite.
 func badRows(x blas32.General, ids []int) []int {
 	var bad []int
 	for i := range x.Rows {

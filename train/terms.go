@@ -10,38 +10,38 @@ import (
 	"winnow/losses"
 )
 
-// Term is one part of what is minimised: L = Σ weight·loss(z, reference), with the batch itself as the
-// reference, or the memory bank, whose vectors are constants. Memory contrastive loss (PRISM, equation 17)
-// is two terms: contrastive against the batch and contrastive against the bank.
+// Term is one term of the objective: L = Σ weight·loss(z, reference). The reference is the batch itself, or the
+// memory bank, whose vectors are constants. Memory contrastive loss (PRISM, equation 17) is two terms:
+// contrastive against the batch and contrastive against the bank.
 type Term struct {
 	Name   string // unique in a run; names the term in the metrics
 	Loss   losses.Loss
-	Params []*features.Param // the loss's own, or nil
+	Params []*features.Param // of the loss itself, or nil
 	Weight float64
 	Bank   bool // against the bank; a bank without members gives 0
 	Start  int  // the term is 0 in the steps before this one; the first step is 1
 
-	Unlabelled bool // the loss is given the batch's rows without a label, too
+	Unlabelled bool // the loss also receives the unlabelled rows of the batch
 }
 
-// Chooser is a loss that judges labels itself: of the rows of a batch it learns from some only. It is a run's only
-// term, and there is no filter beside it.
+// Chooser is a loss that judges labels itself: it learns from some of the rows of a batch only. It must be the
+// only term of a run, without a filter.
 type Chooser interface {
 	losses.Loss
-	Chosen() []int // positions of these rows, rising, of the last Eval; valid until the next
+	Chosen() []int // positions of these rows in the last Eval, rising; valid until the next
 }
 
-// objective evaluates terms and adds up their gradients in buffers that it keeps.
+// objective evaluates terms and adds up their gradients in buffers that it reuses.
 type objective struct {
 	terms  []Term
 	values []float64 // of the last eval, before weighting
 	pulls  []float64 // of the last eval: the lengths of the terms' weighted gradients
-	pull   float64   // and of their sum
+	pull   float64   // length of their sum
 	one    []float32 // scratch for the gradient of one term
 	params []*features.Param
 
-	noting bool      // all losses are made of terms of rows
-	rows   []float64 // of the last eval, if noting: Σ weight·term of every labelled row; NaN: a loss had none of it
+	noting bool      // all losses consist of terms of rows
+	rows   []float64 // of the last eval, if noting: Σ weight·term of every labelled row; NaN: a loss had no term for it
 }
 
 func newObjective(terms []Term) *objective {
@@ -52,10 +52,12 @@ func newObjective(terms []Term) *objective {
 	return o
 }
 
-// eval overwrites grad, n×d, with ∂L/∂z and the gradients of the losses' own parameters, and returns L. The first
-// labelled rows of z have a label; terms that do not take others are shown these alone. Active is false where all
+// eval overwrites grad, n×d, with ∂L/∂z and the gradients of the losses' own parameters, and returns L. The
+// first labelled rows of z have a label; terms without Unlabelled receive only these. active is false if all
 // gradients are zero.
-func (o *objective) eval(grad blas32.General, z features.Set, labelled int, bank *features.Bank, step int) (value float64, active bool) {
+func (o *objective) eval(
+	grad blas32.General, z features.Set, labelled int, bank *features.Bank, step int,
+) (value float64, active bool) {
 	clear(grad.Data[:grad.Rows*grad.Cols])
 	o.forget(labelled)
 	if need := grad.Rows * grad.Cols; len(o.one) < need {
@@ -99,7 +101,7 @@ func front(z features.Set, n int) features.Set {
 	return z
 }
 
-// reference returns what the term compares with at a step, and whether there is anything to compare with.
+// reference returns what the term is compared with at a step, and whether there is anything to compare with.
 func (t Term) reference(bank *features.Bank, step int) (*features.Set, bool) {
 	if step < t.Start {
 		return nil, false
@@ -123,14 +125,14 @@ func scale(a float64, x []float32) {
 	}
 }
 
-// allZero stops at the first number that is not, which as a rule is among the first.
+// allZero stops at the first non-zero number, which is usually among the first.
 func allZero(x []float32) bool {
 	return !slices.ContainsFunc(x, func(v float32) bool { return v != 0 })
 }
 
 // squares returns Σ x², in float32 over short pieces and float64 over these: fast, in a fixed order, and not
-// finite if any x is not. gonum's product begins where memory is aligned to 16 bytes, so that its order depends on
-// where x lies; Go aligns all but the shortest slices, and these go through a loop.
+// finite if any x is not. gonum's product starts where memory is aligned to 16 bytes, so its order depends on
+// the address of x. Go aligns all but the shortest slices; those use a loop.
 func squares(x []float32) float64 {
 	var sum float64
 	if len(x) < 16 {

@@ -18,44 +18,54 @@ import (
 	"winnow/train/samples"
 )
 
-// Config is everything that a run consists of. Steps are counted from 1, and all lengths are in steps: an
-// epoch is Sampler.Batches() of them.
+// Config describes a whole run. Steps are counted from 1, and all lengths are in steps: an epoch is
+// Sampler.Batches() steps.
 type Config struct {
-	Encoder   Encoder
-	Sampler   *Sampler
-	Terms     []Term
-	Filter    *filters.Filter       // nil: every row is kept
-	Bank      *features.Bank        // nil: no memory
-	Shown     *features.Bank        // what batches have shown, kept or not, for a filter that judges by that; nil: it judges by Bank
-	SelfPaced *SelfPaced            // nil: the losses weigh all samples alike
-	Refit     *Refit                // nil: the head goes on as it began
-	Corrector *correction.Corrector // of labels that the filter drops for long; nil: labels stay as given. Its rows are the encoder's
-	Samples   *samples.Record       // of what the run sees of each sample, for an audit; nil: nothing is kept
-	Watch     *filters.Filter       // judges the batches for Samples, by the bank, and drops nothing; nil: the filter does
-	Steps     int                   // length of the run
+	Encoder Encoder
+	Sampler *Sampler
+	Terms   []Term
+	Filter  *filters.Filter // nil: every row is kept
+	Bank    *features.Bank  // nil: no memory
+	// Shown holds all rows of earlier batches, kept or not, for a filter that judges by them; nil: it judges by
+	// Bank.
+	Shown     *features.Bank
+	SelfPaced *SelfPaced // nil: the losses weight all samples equally
+	Refit     *Refit     // nil: the head is not restarted
+	// Corrector corrects labels that the filter keeps dropping; nil: labels stay as given. Its rows are those
+	// of the encoder.
+	Corrector *correction.Corrector
+	Samples   *samples.Record // records what the run observes about each sample, for an audit; nil: no record
+	// Watch judges the batches for Samples, by the bank, and drops nothing; nil: the filter does.
+	Watch *filters.Filter
+	Steps int // length of the run
 
-	Groups   []Group // who steps which parameters: each of the encoder's and the losses' in one
-	Clip     float64 // the gradient of all encoder parameters of running groups is scaled down to this common norm; 0: never
-	StepIdle bool    // step the solvers even of what no gradient moves: momentum and weight decay then go on
-	Average  int     // steps that a moving average of the encoder's weights reaches back; 0: none. It is validated beside the last state
+	Groups []Group // each parameter of the encoder and the losses is in exactly one group
+	// Clip is the largest common norm of the gradient of all encoder parameters in running groups, which is
+	// scaled down to it; 0: no limit.
+	Clip     float64
+	StepIdle bool // also step parameters that no gradient moves: momentum and weight decay then continue
+	// Average is how many steps a moving average of the encoder's weights covers; 0: none. The average is
+	// validated along with the last state.
+	Average int
 
 	Validate      func(context.Context) (score float64, err error) // larger is better; nil: none
 	ValidateEvery int                                              // steps; also before the first and after the last
-	Patience      int                                              // stop after so many validations without a new best; 0: never
+	// Patience is the number of validations without a new best after which the run stops; 0: never.
+	Patience int
 
-	// SaveHead is called while the encoder holds a new best (best), or the state that goes into a checkpoint.
-	// Without validation the last state is the best, or its average where there is one.
+	// SaveHead is called while the encoder holds a new best state (best is true), or the state that is saved in
+	// a checkpoint. Without validation the last state is the best, or its average if there is one.
 	SaveHead func(best bool) error
 
 	Dir             string            // of the metrics, the event files and the checkpoint; "": nothing is written
-	CheckpointEvery int               // steps; 0: only when the run ends or is stopped
+	CheckpointEvery int               // steps; 0: only when the run ends or is interrupted
 	LogEvery        int               // steps; 0 means 1
 	DiagnoseEvery   int               // steps between two diagnoses of the filter; 0: none
-	Identity        map[string]string // resolved settings: a checkpoint of a run with others is refused
+	Identity        map[string]string // resolved settings: a checkpoint of a run with other settings is rejected
 	Now             func() time.Time  // for the event files
-	Clock           *Clock            // told every step, for those who draw in it; may be nil
+	Clock           *Clock            // told every step, for components that draw at random; may be nil
 
-	Stepped   func(Step) // observers are told facts and return nothing; slices are theirs until they return
+	Stepped   func(Step) // observers receive facts and return nothing; slices are valid until they return
 	Validated func(Validation)
 	Diagnosed func(Diagnosis)
 	Weighed   func(Weighing)
@@ -67,23 +77,26 @@ type Step struct {
 	Epoch, Number int       // counted from 1
 	Loss          float64   // Σ weight·term
 	Terms         []float64 // before weighting, in the order of Config.Terms
-	Pulls         []float64 // ‖weight·∂term/∂z‖ of each term, in the same order: what it asks of the embedding
-	Pull          float64   // ‖∂loss/∂z‖ of all: of two terms (Pull² - p² - q²)/2pq is their cosine
+	Pulls         []float64 // ‖weight·∂term/∂z‖ of each term, in the same order: its pull on the embedding
+	Pull          float64   // ‖∂loss/∂z‖ of all; for two terms p and q, (Pull² - p² - q²)/2pq is their cosine
 	IDs           []int     // of the rows of the batch
-	Kept          []int     // positions in the batch, rising: what the filter kept, or what a loss that is a Chooser chose
-	Scores        []float64 // the filter's, of all rows; nil without a filter
-	Unjudged      []bool    // of the rows: nothing was known of the label, and its score says nothing; nil without a filter
-	Judge         string    // the scorer of the filter that gave them; "" without a filter
-	Threshold     float64   // scores above it were kept
-	HasThreshold  bool      // false without a filter, and where it kept everything
-	LR            float64   // of the head
-	LossLR        float64   // of the losses' own parameters; 0: none, or not stepped
-	BackboneLR    float64   // 0: none, resting, or not stepped
-	PeerLR        float64   // of the second network; 0: none, resting, or not stepped
-	GradientNorm  float64   // of the encoder's parameters that the step moves, before clipping
-	Bank          int       // members after the step
-	Corrected     int       // corrections of labels so far, those of this step included
-	Skipped       bool      // no term was active and the solver did not step
+	// Kept lists positions in the batch, rising: those that the filter kept, or that a Chooser chose.
+	Kept   []int
+	Scores []float64 // by the filter, of all rows; nil without a filter
+	// Unjudged marks the rows about whose label nothing was known, so that the score means nothing; nil without
+	// a filter.
+	Unjudged     []bool
+	Judge        string  // the filter's scorer that gave the scores; "" without a filter
+	Threshold    float64 // scores above it were kept
+	HasThreshold bool    // false without a filter, or if it kept everything
+	LR           float64 // of the head
+	LossLR       float64 // of the losses' own parameters; 0: none, or not stepped
+	BackboneLR   float64 // 0: none, resting, or not stepped
+	PeerLR       float64 // of the second network; 0: none, resting, or not stepped
+	GradientNorm float64 // of the encoder's parameters that the step moves, before clipping
+	Bank         int     // members after the step
+	Corrected    int     // number of corrected labels so far, including this step's
+	Skipped      bool    // no term was active and the solver did not step
 }
 
 // KeptShare returns the share of the batch that was kept.
@@ -94,11 +107,11 @@ type Validation struct {
 	Epoch, Step  int
 	Score        float64  // of the weights that learn
 	Averaged     *float64 // of their average; nil without one and before the first step
-	Best         bool     // one of the two is better than all before
-	BestAveraged bool     // and it is the average
+	Best         bool     // one of the two scores is better than all before
+	BestAveraged bool     // the better one is that of the average
 }
 
-// Top returns the better of its scores.
+// Top returns the better of the scores.
 func (v *Validation) Top() float64 {
 	if v.Averaged != nil {
 		return max(v.Score, *v.Averaged)
@@ -106,12 +119,12 @@ func (v *Validation) Top() float64 {
 	return v.Score
 }
 
-// NonFinite stops a run at the step whose numbers left the numbers.
+// NonFinite stops a run at the step in which a number stopped being finite.
 type NonFinite struct {
 	Step, Epoch int
 	What        string // what is not finite
 	Value       float64
-	IDs         []int // of the rows it came from
+	IDs         []int // of the rows that it came from
 }
 
 func (e *NonFinite) Error() string {
@@ -120,43 +133,45 @@ func (e *NonFinite) Error() string {
 		list, more = list[:16], fmt.Sprintf(", … (%d in all)", len(e.IDs))
 	}
 	text := strings.ReplaceAll(strings.Trim(fmt.Sprint(list), "[]"), " ", ", ")
-	return fmt.Sprintf("train: step %d (epoch %d): %s is %v; samples %s%s", e.Step, e.Epoch, e.What, e.Value, text, more)
+	return fmt.Sprintf("train: step %d (epoch %d): %s is %v; samples %s%s", e.Step, e.Epoch, e.What,
+		e.Value, text, more)
 }
 
-// Clock tells the step that runs to those who draw in it.
+// Clock tells the current step to components that draw at random.
 type Clock struct{ step int }
 
-// Step returns the running step, from 1; 0 before the first.
+// Step returns the current step, from 1; 0 before the first.
 func (c *Clock) Step() int { return c.step }
 
-// Source gives, at each call, a fresh random source that is a function of (seed, purpose, running step).
+// Source returns a function whose calls each return a new random source that is a function of (seed, purpose,
+// current step).
 func (c *Clock) Source(seed uint64, purpose string) func() *rand.Rand {
 	return func() *rand.Rand { return Rand(seed, purpose, c.step) }
 }
 
-// SourceAhead is Source for those who draw before the step in which it is used: that of the running step (0), of the next
-// one (1), and so on.
+// SourceAhead is Source for components that draw before the step in which the result is used: in the current
+// step (0), the next one (1), and so on.
 func (c *Clock) SourceAhead(seed uint64, purpose string) func(ahead int) *rand.Rand {
 	return func(ahead int) *rand.Rand { return Rand(seed, purpose, c.step+ahead) }
 }
 
-// Trainer runs a Config. Its buffers are made once.
+// Trainer runs a Config. It allocates its buffers once.
 type Trainer struct {
 	Config
 	params    []*features.Param // of the encoder
 	state     []*features.Param // of the encoder, not stepped
 	groups    []group
 	objective *objective
-	chooser   Chooser // the one among the losses, or nil
+	chooser   Chooser // the Chooser among the losses, or nil
 	progress  Progress
-	best      [][]float32 // values of params, then of state, at the best validation; nil before it
+	best      [][]float32 // values of params, then of state, at the best validation; nil before the first
 	average   [][]float32 // of the same; nil without Average
 	weights   []float64   // of samples by ID, as the losses have them; nil unless SelfPaced
 
 	epoch   int          // of draw
-	draw    func() []int // gives its batches, one after the other
-	drawn   int          // batches so far
-	last    []int        // of them
+	draw    func() []int // returns its batches one after another
+	drawn   int          // number of batches drawn
+	last    []int        // the last batch drawn
 	all     []int        // 0 … batch-1
 	kept    features.Set
 	labels  []int // of the batch, corrected
@@ -164,14 +179,15 @@ type Trainer struct {
 	dz      blas32.General
 	fact    Step
 	judged  []Judged             // since the last diagnosis
-	drift   *Drift               // of the next diagnosis
+	drift   *Drift               // for the next diagnosis
 	kappas  []filters.ClassKappa // memory of the last diagnosis
 	witness witness
 }
 
-// New checks what a Config must hold together.
+// New checks a Config for consistency.
 func New(cfg Config) (*Trainer, error) {
-	t := &Trainer{Config: cfg, params: cfg.Encoder.Params(), objective: newObjective(cfg.Terms), epoch: -1, all: features.AllRows(cfg.Sampler.Size())}
+	t := &Trainer{Config: cfg, params: cfg.Encoder.Params(), objective: newObjective(cfg.Terms), epoch: -1,
+		all: features.AllRows(cfg.Sampler.Size())}
 	if s, ok := cfg.Encoder.(Stateful); ok {
 		t.state = s.State()
 	}
@@ -213,7 +229,8 @@ func (t *Trainer) check() error {
 		case names[term.Name]:
 			return fmt.Errorf("train: two terms are named %q, expected different names", term.Name)
 		case term.Bank && t.Bank == nil:
-			return fmt.Errorf("train: term %q compares with the memory bank, and there is none: give it a size", term.Name)
+			return fmt.Errorf("train: term %q needs a memory bank, found none: give it a size",
+				term.Name)
 		case !(term.Weight > 0) || math.IsInf(term.Weight, 0):
 			return fmt.Errorf("train: term %q: weight is %v, expected a positive number", term.Name, term.Weight)
 		}
@@ -233,23 +250,29 @@ func (t *Trainer) check() error {
 	}
 	switch {
 	case len(t.Terms) == 0:
-		return fmt.Errorf("train: no loss is given")
+		return fmt.Errorf("train: found no loss, expected at least one")
 	case t.chooser != nil && (len(t.Terms) > 1 || t.Filter != nil || t.Bank != nil):
-		return fmt.Errorf("train: a loss that chooses its rows stands alone: found %d terms, a filter: %v, a bank: %v", len(t.Terms), t.Filter != nil, t.Bank != nil)
+		return fmt.Errorf("train: a loss that chooses its rows must be the only term, without filter and bank: "+
+			"found %d terms, a filter: %v, a bank: %v",
+			len(t.Terms), t.Filter != nil, t.Bank != nil)
 	case t.Corrector != nil && (t.Filter == nil || t.Bank == nil):
-		return fmt.Errorf("train: labels are corrected where a filter drops them, by the memory bank: found a filter: %v, a bank: %v", t.Filter != nil, t.Bank != nil)
+		return fmt.Errorf("train: correcting labels needs a filter and a memory bank: found a "+
+			"filter: %v, a bank: %v", t.Filter != nil, t.Bank != nil)
 	case t.Watch != nil && (t.Samples == nil || t.Bank == nil):
-		return fmt.Errorf("train: a filter watches what is kept of samples, by the memory bank: found samples: %v, a bank: %v", t.Samples != nil, t.Bank != nil)
+		return fmt.Errorf("train: watching samples needs their record and a memory bank: found "+
+			"samples: %v, a bank: %v", t.Samples != nil, t.Bank != nil)
 	case t.Steps < 1:
 		return fmt.Errorf("train: length is %d steps, expected at least 1", t.Steps)
 	case t.Filter != nil && t.Filter.NeedsBank() && t.Bank == nil:
-		return fmt.Errorf("train: filter %q judges by the memory bank, and there is none: give it a size", t.Filter.Config().Scorer)
+		return fmt.Errorf("train: filter %q needs a memory bank, found none: give it a size",
+			t.Filter.Config().Scorer)
 	case (t.Filter != nil && t.Filter.NeedsAll()) != (t.Shown != nil):
-		return fmt.Errorf("train: a bank of all that is shown is there for filters that judge by it: found a bank: %v, such a filter: %v", t.Shown != nil, t.Shown == nil)
+		return fmt.Errorf("train: a bank of all rows shown is for filters that judge by it: found a bank: "+
+			"%v, such a filter: %v", t.Shown != nil, t.Shown == nil)
 	case t.Validate != nil && t.ValidateEvery < 1:
 		return fmt.Errorf("train: validation every %d steps, expected at least 1", t.ValidateEvery)
 	case t.Patience > 0 && t.Validate == nil:
-		return fmt.Errorf("train: early stopping needs a validation split, and there is none")
+		return fmt.Errorf("train: early stopping needs a validation split, found none")
 	case t.Average < 0 || t.Average == 1:
 		return fmt.Errorf("train: average: over %d steps, expected at least 2, or 0 for none", t.Average)
 	case !(t.Clip >= 0):

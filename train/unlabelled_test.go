@@ -12,8 +12,8 @@ import (
 	"winnow/losses"
 )
 
-// Batches end with the rows without a label that they ask for: each before any comes again, and the labelled rows
-// are those of a sampler that asks for none.
+// Batches end with the requested unlabelled rows, each used once before any is repeated, and the labelled rows
+// equal those of a sampler without them.
 func TestSamplerAddsUnlabelledRows(t *testing.T) {
 	labels := []int{0, -1, 0, 1, 1, -1, 0, 1, -1, 2, 2, -1, 2, -1}
 	for variant, how := range map[string][2]Sampling{
@@ -53,7 +53,7 @@ func TestSamplerAddsUnlabelledRows(t *testing.T) {
 	}
 }
 
-// spy remembers what it was shown; its gradient at each row is the row's id.
+// spy records what it receives; its gradient at each row is the row's ID.
 type spy struct{ labels, ids []int }
 
 func (l *spy) Eval(grad *blas32.General, z features.Set, ref *features.Set) float64 {
@@ -66,7 +66,7 @@ func (l *spy) Eval(grad *blas32.General, z features.Set, ref *features.Set) floa
 	return 1
 }
 
-// echo is an encoder that shows rows as they are and remembers what came back.
+// echo is an encoder that returns rows unchanged and records the gradient it receives.
 type echo struct {
 	set  features.Set
 	w    *features.Param
@@ -85,8 +85,8 @@ func (e *echo) Backward(dz blas32.General) error {
 	return nil
 }
 
-// Rows without a label reach the terms that take them, behind the rows that the filter kept; the filter, the other
-// terms, the bank and the observers never see them; and each gradient comes back to its own row.
+// Unlabelled rows reach the terms that take them, after the rows that the filter kept; the filter, the other
+// terms, the bank and the observers never see them; and each gradient returns to its own row.
 func TestUnlabelledRowsInAStep(t *testing.T) {
 	set, _ := clusters(3, 6, 12, 8, 0.3)
 	if err := features.Normalize(set.X); err != nil {
@@ -106,9 +106,11 @@ func TestUnlabelledRowsInAStep(t *testing.T) {
 	dropped := 0
 	cfg := Config{
 		Encoder: e, Sampler: sampler, Steps: 12, Bank: features.NewBank(200, 8, 6),
-		Terms:  []Term{{Name: "takes", Loss: takes, Weight: 1, Unlabelled: true}, {Name: "leaves", Loss: leaves, Weight: 2}},
+		Terms: []Term{{Name: "takes", Loss: takes, Weight: 1, Unlabelled: true},
+			{Name: "leaves", Loss: leaves, Weight: 2}},
 		Filter: must(filters.New(fc, filters.Env{Dim: 8, Classes: 6})),
-		Groups: oneGroup(e, DefaultSolver("sgd"), must(NewSchedule(ScheduleConfig{Name: "constant"}, 1e-3, 12, sampler.Batches()))),
+		Groups: oneGroup(e, DefaultSolver("sgd"),
+			must(NewSchedule(ScheduleConfig{Name: "constant"}, 1e-3, 12, sampler.Batches()))),
 	}
 	bank := 0
 	cfg.Stepped = func(s Step) {
@@ -116,7 +118,8 @@ func TestUnlabelledRowsInAStep(t *testing.T) {
 		dropped += 12 - kept
 		bank += kept
 		if len(s.IDs) != 12 || len(s.Scores) != 12 || s.Bank != min(bank, 200) {
-			t.Fatalf("step %d: %d rows, %d scores, a bank of %d after %d", s.Number, len(s.IDs), len(s.Scores), s.Bank, bank)
+			t.Fatalf("step %d: %d rows, %d scores, a bank of %d after %d", s.Number, len(s.IDs), len(s.Scores),
+				s.Bank, bank)
 		}
 		if len(leaves.ids) != kept || len(takes.ids) != kept+5 || !slices.Equal(takes.ids[:kept], leaves.ids) {
 			t.Fatalf("step %d: %d kept, shown %v and %v", s.Number, kept, takes.ids, leaves.ids)

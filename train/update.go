@@ -6,11 +6,12 @@ import (
 	"sync"
 )
 
-// realNumber is what an update is computed in: float32 in training, float64 where it is checked against torch.
+// realNumber is the type in which an update is computed: float32 in training, float64 in the comparison with
+// torch.
 type realNumber interface{ float32 | float64 }
 
-// weightUpdate holds the numbers of one step of one parameter, computed in float64 and rounded once.
-// x is the weight, g its gradient, t = 1, 2, … the step:
+// weightUpdate holds the coefficients of one step of one parameter, computed in float64 and rounded once. x is
+// the weight, g its gradient, t = 1, 2, … the step:
 //
 //	g ← g + λ x                                  (L2; AdamW instead: x ← (1 - η λ) x)
 //	sgd:      v ← μ v + (1 - δ) g  (t = 1: v ← g);  x ← x - η v, nesterov: x ← x - η (g + μ v)
@@ -30,7 +31,7 @@ type weightUpdate struct {
 	decoupled bool // adamw: λ shrinks the weight, not the gradient
 }
 
-// rule is which of the updates it is.
+// rule is the kind of update.
 type rule uint8
 
 const (
@@ -172,10 +173,10 @@ func rmspropStep[T realNumber](u weightUpdate, x, g []T, buf [][]T) {
 	}
 }
 
-// blocksPerCore is the least number of blocks worth a goroutine.
+// blocksPerCore is the least number of blocks that makes a goroutine worth its start.
 const blocksPerCore = 64
 
-// updateOnAllCores applies u on all cores. Every weight is updated by itself, so the result does not depend
+// updateOnAllCores applies u on all cores. Every weight is updated independently, so the result does not depend
 // on their number.
 func updateOnAllCores(u weightUpdate, fast bool, x, g []float32, buf [][]float32) {
 	do := applyUpdate[float32]
@@ -191,7 +192,7 @@ func updateOnAllCores(u weightUpdate, fast bool, x, g []float32, buf [][]float32
 	})
 }
 
-// onAllCores calls do for n weights in parts of whole blocks, one for each core that has enough of them.
+// onAllCores calls do for n weights in parts of whole blocks, one for each core with enough of them.
 func onAllCores(n int, do func(lo, hi int)) {
 	blocks := (n + blockWeights - 1) / blockWeights
 	cores := min(runtime.GOMAXPROCS(0), blocks/blocksPerCore)

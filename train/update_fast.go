@@ -2,18 +2,18 @@ package train
 
 import "github.com/viterin/vek/vek32"
 
-// The float32 path of adam, adamw and rmsprop goes through vector instructions, a block of weights at a
-// time so that all passes over a block stay in the first cache: 0.8 ms instead of 2.6 ms for Adam on a
-// million weights with 2 cores. vek's √ and division may differ from the scalar ones in the last bit, and
-// treat subnormal numbers as 0; the tests compare both paths.
+// The float32 path of adam, adamw and rmsprop uses vector instructions, one block of weights at a time, so that
+// all passes over a block stay in the first-level cache: 0.8 ms instead of 2.6 ms for Adam on a million weights
+// with 2 cores. vek's √ and division may differ from the scalar ones in the last bit, and treat subnormal
+// numbers as 0; the tests compare both paths.
 
-// blockWeights is the block: 4 arrays and 2 scratch arrays of 2 KiB. Work is divided between cores by whole
-// blocks, so that every weight is in the same place of its block however many cores there are.
+// blockWeights is the size of a block: 4 arrays and 2 scratch arrays of 2 KiB. Work is divided between cores by
+// whole blocks, so that every weight has the same position in its block on any number of cores.
 const blockWeights = 512
 
-// vectorised reports whether fastUpdate knows this solver and the machine has the instructions.
+// vectorised reports whether fastUpdate supports this solver and the machine has the instructions.
 func (c SolverConfig) vectorised() bool {
-	if !vek32.Info().Acceleration || c.Eps < 1e-12 { // a smaller ε would show the subnormal numbers
+	if !vek32.Info().Acceleration || c.Eps < 1e-12 { // with a smaller ε the treatment of subnormal numbers would show
 		return false
 	}
 	switch c.rule() {
@@ -62,14 +62,14 @@ func rmspropBlock(u weightUpdate, x, g, v, t, s []float32) {
 	square(v, t, g, float32(u.cfg.Alpha), float32(1-u.cfg.Alpha))
 	vek32.Sqrt_Into(t, v)
 	vek32.AddNumber_Inplace(t, float32(u.cfg.Eps))
-	// t ← g/t: division wants a destination apart from both, and s may hold g.
+	// t ← g/t: division needs a destination different from both operands, and s may hold g.
 	vek32.Inv_Inplace(t)
 	vek32.Mul_Inplace(t, g)
 	vek32.MulNumber_Inplace(t, float32(u.lr))
 	vek32.Sub_Inplace(x, t)
 }
 
-// withDecay returns g + l2·x, in s, or g itself where there is nothing to add.
+// withDecay returns g + l2·x, in s, or g itself if l2 is 0.
 func withDecay(s, g, x []float32, l2 float32) []float32 {
 	if l2 == 0 {
 		return g
@@ -79,7 +79,7 @@ func withDecay(s, g, x []float32, l2 float32) []float32 {
 	return s
 }
 
-// square is v ← keep·v + add·g²; t is scratch.
+// square computes v ← keep·v + add·g²; t is scratch.
 func square(v, t, g []float32, keep, add float32) {
 	vek32.Mul_Into(t, g, g)
 	vek32.MulNumber_Inplace(t, add)

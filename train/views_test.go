@@ -5,10 +5,11 @@ import (
 	"testing"
 )
 
-// Batches with several views are those without, each row named as often, rows with a label before those without.
+// Batches with several views are those without, with each row repeated, labelled rows before unlabelled ones.
 func TestSamplerShowsViews(t *testing.T) {
 	labels := []int{0, 0, 0, 1, 1, 1, 2, 2, 2, -1, -1, -1}
-	for _, how := range []Sampling{Groups{Classes: 2, Images: 2, Unlabelled: 2}, Uniform{Classes: 3, Images: 1}, Shuffle{Rows: 4, Unlabelled: 1}} {
+	for _, how := range []Sampling{Groups{Classes: 2, Images: 2, Unlabelled: 2}, Uniform{Classes: 3, Images: 1},
+		Shuffle{Rows: 4, Unlabelled: 1}} {
 		one, err := NewSampler(how, labels, 5)
 		if err != nil {
 			t.Fatal(err)
@@ -18,8 +19,10 @@ func TestSamplerShowsViews(t *testing.T) {
 			t.Fatal(err)
 		}
 		two.ShowViews(2)
-		if two.Batches() != one.Batches() || two.Size() != 2*one.Size() || two.Labelled() != 2*one.Labelled() || two.Images() != one.Size() {
-			t.Errorf("%T: %d batches of %d rows, %d with a label, of %d images", how, two.Batches(), two.Size(), two.Labelled(), two.Images())
+		if two.Batches() != one.Batches() || two.Size() != 2*one.Size() || two.Labelled() != 2*one.Labelled() ||
+			two.Images() != one.Size() {
+			t.Errorf("%T: %d batches of %d rows, %d with a label, of %d images", how, two.Batches(), two.Size(),
+				two.Labelled(), two.Images())
 		}
 		for e := range 2 {
 			for b, batch := range two.Epoch(e) {

@@ -1,7 +1,7 @@
 package train
 
-// weights draws positions in proportion to whole weights that change between draws: a Fenwick tree, so that
-// a draw and a change cost O(log n) with thousands of classes.
+// weights draws positions with probability proportional to integer weights that change between draws. It is a
+// Fenwick tree, so a draw or a change costs O(log n) with thousands of classes.
 type weights struct {
 	of    []int // the weights themselves
 	tree  []int // tree[i] is the sum of the lowbit(i) weights that end at i, counting from 1
@@ -26,7 +26,7 @@ func (w *weights) add(i, delta int) {
 	}
 }
 
-// find returns the position whose share of [0, total) holds x.
+// find returns the position whose part of [0, total) contains x.
 func (w *weights) find(x int) int {
 	at := 0
 	for step := w.top; step > 0; step /= 2 {

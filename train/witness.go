@@ -8,21 +8,21 @@ import (
 	"winnow/train/samples"
 )
 
-// witness is what a trainer needs to tell [samples.Record] what a step saw. It changes nothing of the training: the
-// filter's decisions are those of a run that keeps no record.
+// witness is what a trainer needs to pass a step to [samples.Record]. It does not change the training: the
+// filter decides as in a run without a record.
 type witness struct {
-	judge    *filters.Filter // whose verdicts are kept; nil: none are kept
+	judge    *filters.Filter // whose verdicts are recorded; nil: none are
 	verdicts []filters.Verdict
-	own      []int // members of the bank of one row
-	pushed   []int // training rows of what the bank is given
+	own      []int // positions in the bank of one row's members
+	pushed   []int // training rows pushed into the bank
 }
 
-// openSamples finds out what can be recorded.
+// openSamples determines what can be recorded.
 func (t *Trainer) openSamples() error {
 	if t.Samples == nil {
 		return nil
 	}
-	if t.SelfPaced == nil { // terms of weighed samples would say how little a suspect counts, not how badly it fits
+	if t.SelfPaced == nil { // terms of weighted samples would show how little a suspect counts, not how badly it fits
 		t.objective.note()
 	}
 	switch {
@@ -40,7 +40,7 @@ func (t *Trainer) openSamples() error {
 	return nil
 }
 
-// see tells the record of a step: called after the losses and before the bank changes.
+// see passes a step to the record, after the losses and before the bank changes.
 func (t *Trainer) see(rows []int, known features.Set) {
 	if t.Samples == nil {
 		return
@@ -49,7 +49,7 @@ func (t *Trainer) see(rows []int, known features.Set) {
 	v := samples.Visit{Step: f.Number, Rows: rows[:known.Len()], Labels: known.Labels, Kept: f.Kept}
 	if t.objective.noting {
 		v.Losses, v.Lossed = t.objective.rows, f.Kept
-		if t.chooser != nil { // it is shown all rows
+		if t.chooser != nil { // the loss receives all rows
 			v.Lossed = t.all
 		}
 	}
@@ -75,8 +75,8 @@ func (t *Trainer) see(rows []int, known features.Set) {
 	t.Samples.Pushed(w.pushed)
 }
 
-// WithoutTerms names the first term whose loss is no sum of terms of rows, so that no sample has a loss of its own; ""
-// where all are.
+// WithoutTerms returns the name of the first term whose loss is not a sum of terms of rows, so that samples
+// have no loss of their own, or "" if there is none.
 func WithoutTerms(terms []Term) string {
 	for _, t := range terms {
 		if l, ok := t.Loss.(losses.RowWise); !ok || !l.NoteTerms() {
@@ -86,10 +86,10 @@ func WithoutTerms(terms []Term) string {
 	return ""
 }
 
-// note makes every eval add up the rows' terms, if all losses have any.
+// note makes every eval add up the rows' terms, if all losses have terms.
 func (o *objective) note() { o.noting = WithoutTerms(o.terms) == "" }
 
-// forget begins a batch.
+// forget starts a batch.
 func (o *objective) forget(rows int) {
 	if !o.noting {
 		return
@@ -98,7 +98,7 @@ func (o *objective) forget(rows int) {
 	clear(o.rows)
 }
 
-// addTerms adds the terms of the loss that was evaluated last.
+// addTerms adds the terms of the loss evaluated last.
 func (o *objective) addTerms(t Term) {
 	if !o.noting {
 		return
@@ -108,7 +108,7 @@ func (o *objective) addTerms(t Term) {
 	}
 }
 
-// witnessState is what a checkpoint's header says of the record.
+// witnessState is the record's part of a checkpoint's header.
 type witnessState struct {
 	Judge  string         `json:"judge,omitempty"`
 	Pushed int            `json:"pushed,omitempty"`
@@ -132,7 +132,7 @@ func (t *Trainer) captureSamples(arrays []archive.Array) (*witnessState, []archi
 	return w, arrays
 }
 
-// restoreSamples is captureSamples undone; the bank has been restored.
+// restoreSamples is the inverse of captureSamples; the bank must have been restored.
 func (t *Trainer) restoreSamples(w *witnessState, arrays map[string]archive.Array) error {
 	s := samples.State{Judge: w.Judge, Pushed: w.Pushed, Counts: map[string][]uint32{}, Sums: map[string][]float64{}}
 	for _, name := range samples.CountNames() {

@@ -13,10 +13,10 @@ import (
 	"winnow/train/samples"
 )
 
-// BenchmarkRecord is what a record of the samples costs a training step: memory contrastive loss, a bank of 8,192, and
-// a filter, or no filter and one that only watches. Two equal runs, one with a record, take turns step by step, so that
-// what else the machine does falls on both; the number is the median over pairs of steps that follow each other, from
-// the step on at which the bank is full.
+// BenchmarkRecord measures what a record of the samples adds to a training step, with memory contrastive loss,
+// a bank of 8,192, and a filter, or without a filter and with one that only watches. Two equal runs, one with a
+// record, alternate step by step, so that other work on the machine affects both. The result is the median over
+// pairs of consecutive steps, from the step at which the bank is full.
 func BenchmarkRecord(b *testing.B) {
 	for _, name := range []string{"vmf", "avgsim", "watch vmf", "watch avgsim"} {
 		b.Run(name, func(b *testing.B) {
@@ -54,7 +54,7 @@ type turn struct {
 	took []time.Duration
 }
 
-// run trains; other is told after every step.
+// run trains and signals other after every step.
 func (t *turn) run(other chan<- struct{}) error {
 	<-t.mine
 	start := time.Now()
@@ -84,8 +84,10 @@ func newTurn(b *testing.B, name string, record bool) turn {
 	sampler := or(train.NewSampler(train.Shuffle{Rows: claimBatch}, c.set.Labels, 1))(b)
 	schedule := or(train.NewSchedule(train.ScheduleConfig{}, 1e-6, recordSteps, sampler.Batches()))(b)
 	tc := train.Config{
-		Encoder: c.encoder, Sampler: sampler, Steps: recordSteps, Bank: features.NewBank(claimBank, claimOut, claimClasses),
-		Groups: []train.Group{{Name: train.HeadGroup, Params: c.encoder.Params(), Solver: c.solver, Schedule: schedule}},
+		Encoder: c.encoder, Sampler: sampler, Steps: recordSteps,
+		Bank: features.NewBank(claimBank, claimOut, claimClasses),
+		Groups: []train.Group{{Name: train.HeadGroup, Params: c.encoder.Params(), Solver: c.solver,
+			Schedule: schedule}},
 	}
 	for _, against := range []string{"batch", "bank"} {
 		loss := or(losses.New("contrastive", nil, losses.Env{Dim: claimOut, Classes: claimClasses}))(b)
@@ -103,7 +105,7 @@ func newTurn(b *testing.B, name string, record bool) turn {
 	return turn{cfg: tc, mine: make(chan struct{}, 1)}
 }
 
-// or gives a value, or ends the benchmark.
+// or returns a value, or ends the benchmark.
 func or[T any](v T, err error) func(*testing.B) T {
 	return func(b *testing.B) T {
 		if err != nil {

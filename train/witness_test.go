@@ -18,7 +18,7 @@ import (
 	"winnow/train/samples"
 )
 
-// witnessed is a bed whose run keeps a record of its last half.
+// witnessed returns a bed whose run records its last half.
 func witnessed(t testing.TB, dir string, change func(*Config)) *bed {
 	return newBed(t, dir, func(c *Config) {
 		c.DiagnoseEvery = 0
@@ -39,15 +39,18 @@ func newRecord(t testing.TB, c *Config) *samples.Record {
 	return r
 }
 
-var names = samples.Names{Path: func(row int) string { return fmt.Sprint("image ", row) }, Class: func(k int) string { return fmt.Sprint("class ", k) }}
+var names = samples.Names{Path: func(row int) string { return fmt.Sprint("image ", row) }, Class: func(k int) string {
+	return fmt.Sprint("class ", k)
+}}
 
-// told is a trainer's record as it is told.
+// told returns a trainer's record as users see it.
 func told(tr *Trainer) []samples.Sample { return slices.Collect(tr.Samples.All(names)) }
 
 var sameNumbers = cmpopts.EquateNaNs()
 
-// slowRecord is the record of a run by loops: the bank is a list of what was pushed, scores are those of a filter given
-// a bank that the image's own vectors were taken from before, losses those of each kept row alone among the others.
+// slowRecord is the record of a run by loops: the bank is a list of pushes, scores are those of a filter with a
+// bank from which the image's own vectors were removed before, and losses are those of each kept row alone
+// among the others.
 type slowRecord struct {
 	visits, right, forgotten, seen, kept, scored []int
 	believed                                     []bool
@@ -60,7 +63,8 @@ type pushed struct {
 	y   int
 }
 
-// slowly runs a bed step by step and keeps the slow record beside the run's own. spoil lets own vectors stay.
+// slowly runs a bed step by step and keeps the slow record next to the run's own. spoil keeps own vectors in
+// the bank.
 func slowly(t *testing.T, b *bed, tr *Trainer, spoil bool) slowRecord {
 	n := b.encoder.set.Len()
 	s := slowRecord{believed: make([]bool, n)}
@@ -116,7 +120,7 @@ func slowly(t *testing.T, b *bed, tr *Trainer, spoil bool) slowRecord {
 	return s
 }
 
-// slowOdds judges row i by a bank without the vectors of its own image; best is -1 where nothing is known.
+// slowOdds judges row i by a bank without the vectors of its own image; best is -1 if nothing is known.
 func slowOdds(judge string, z features.Set, i, id int, memory []pushed, spoil bool) (odds float64, best int) {
 	bank := features.NewBank(max(len(memory), 1), testDim, 12)
 	for _, m := range memory {
@@ -155,8 +159,8 @@ func slowOdds(judge string, z features.Set, i, id int, memory []pushed, spoil bo
 	return odds, best
 }
 
-// differs compares the counts and scores of a record with those of loops. Scores begin again when vMF-Sim takes over,
-// which is before the last half.
+// differs compares the counts and scores of a record with those of loops. Scores restart when vMF-Sim takes
+// over, which is before the last half.
 func (s slowRecord) differs(list []samples.Sample) error {
 	for row, got := range list {
 		want := [5]int{s.visits[row], s.right[row], s.forgotten[row], s.seen[row], s.kept[row]}
@@ -174,7 +178,7 @@ func closeOrNaN(got, want float64) bool {
 	return math.IsNaN(got) && math.IsNaN(want) || math.Abs(got-want) <= 1e-4*(1+math.Abs(want))
 }
 
-// Every class keeps three members, so that none lives from the pool, whose spread alone knows the image left out.
+// Every class keeps three members, so that none uses the pool, whose spread would include the image left out.
 func fewClasses(c *Config) {
 	set := c.Encoder.(*linear).set
 	for i := range set.Labels {
@@ -206,7 +210,7 @@ func TestRecordAgreesWithLoops(t *testing.T) {
 	}
 }
 
-// A record changes nothing of the run: the same rows are kept with the same scores, and the weights agree.
+// A record does not change the run: the same rows are kept with the same scores, and the weights agree.
 func TestRecordChangesNothing(t *testing.T) {
 	run := func(b *bed) *bed {
 		if _, err := b.trainer(t).Run(context.Background()); err != nil {
@@ -226,9 +230,9 @@ func TestRecordChangesNothing(t *testing.T) {
 	}
 }
 
-// A run that is stopped and goes on ends with the record of one that was not, to the bit, wherever it stops.
+// A run that is stopped anywhere and resumed ends with the record of an uninterrupted one, bit for bit.
 func TestRecordResumes(t *testing.T) {
-	watch := func(c *Config) { // a run without a filter, watched by one
+	watch := func(c *Config) { // a run without a filter, but with one that watches
 		fc := filters.Default()
 		fc.AvgSimSteps = 20
 		c.Filter, c.Watch = nil, must(filters.New(fc, filters.Env{Dim: testDim, Classes: 12}))
@@ -270,11 +274,12 @@ func TestRecordResumes(t *testing.T) {
 	}
 }
 
-// The loss of a sample is the mean of its terms at the visits that learned from it.
+// The loss of a sample is the mean of its terms at the visits in which the step learned from it.
 func TestRecordOfLosses(t *testing.T) {
 	var recorder *rowRecorder
 	b := witnessed(t, "", func(c *Config) {
-		recorder = &rowRecorder{RowWise: c.Terms[0].Loss.(losses.RowWise), sum: map[int]float64{}, n: map[int]int{}, from: c.Steps / 2}
+		recorder = &rowRecorder{RowWise: c.Terms[0].Loss.(losses.RowWise), sum: map[int]float64{}, n: map[int]int{},
+			from: c.Steps / 2}
 		c.Terms = c.Terms[:1]
 		c.Terms[0].Loss, c.Terms[0].Weight = recorder, 0.5
 		c.Groups = c.Groups[:1]
@@ -299,7 +304,7 @@ func TestRecordOfLosses(t *testing.T) {
 	}
 }
 
-// rowRecorder notes what a loss says of every row by its ID.
+// rowRecorder records the terms of a loss for every row by ID.
 type rowRecorder struct {
 	losses.RowWise
 	sum   map[int]float64

@@ -89,7 +89,7 @@ func TestDataJoin(t *testing.T) {
 	})
 	clean, noisy, out := filepath.Join(dir, "clean.csv"), filepath.Join(dir, "noisy.csv"), filepath.Join(dir, "out.csv")
 	code, stdout, errs := call(t.Context(), "data", "join", clean, noisy, "--out", out)
-	if code != 0 || !strings.Contains(stdout, "1 training images, which the list does not have") || !strings.Contains(stdout, "train: 1 of 2 labels wrong") {
+	if code != 0 || !strings.Contains(stdout, "1 training images, which are not in the list") || !strings.Contains(stdout, "train: 1 of 2 labels wrong") {
 		t.Errorf("exit code %d: %s%s", code, stdout, errs)
 	}
 	if got, want := readFile(t, out), "path,label,split,true_label\ni/a/1.jpg,b,train,a\ni/b/1.jpg,b,train,b\ni/c/1.jpg,c,test,\n"; got != want {

@@ -111,7 +111,7 @@ func TestDocsCommands(t *testing.T) {
 		s.page(t, page)
 	}
 	s.fields(t, "files-on-disk.md")
-	s.recipe(t, "find-wrong-labels.md")
+	s.recipe(t, "label-studio-and-fiftyone.md")
 	t.Logf("%d blocks of commands were run", s.ran)
 	for _, reason := range slices.Sorted(maps.Keys(s.skipped)) {
 		t.Logf("%d were not, because of %s", s.skipped[reason], reason)

@@ -31,7 +31,7 @@ func newStudio(t testing.TB, more ...string) studio {
 	write(t, s.model, string(tinyNetwork()))
 	s.paint(t)
 	s.call(t, "extract", "--manifest", s.manifest, "--root", s.images, "--model", s.model, "--out", s.store, "--preset", "unit", "--resize", "18", "--crop", "16", "--batch", "8")
-	s.call(t, append([]string{"train", "--manifest", s.manifest, "--root", s.images, "--features", s.store, "--out", s.run, "--dim", "6", "--batch", "4x4", "--epochs", "3"}, more...)...)
+	s.call(t, append([]string{"train", "--manifest", s.manifest, "--root", s.images, "--features", s.store, "--out", s.run, "--dim", "6", "--batch", "4x4", "--epochs", "3", "--screen", "none"}, more...)...)
 	return s
 }
 

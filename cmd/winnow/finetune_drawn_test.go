@@ -51,7 +51,7 @@ func TestFinetuneChoosesLoss(t *testing.T) {
 		"open":   {[]string{"--manifest", "open.csv"}, "name: contrastive", "lr: 0.001"},
 		"named":  {[]string{"--manifest", "closed.csv", "--loss", "soft_triple"}, "name: soft_triple", "lr: 0.001"},
 	} {
-		args := append([]string{"train", "--model", "letters", "--finetune", "all", "--steps", "2", "--filter", "none", "--out", name}, c.args...)
+		args := append([]string{"train", "--model", "letters", "--finetune", "all", "--steps", "2", "--filter", "none", "--screen", "none", "--out", name}, c.args...)
 		_, stderr := mustCall(t, args...)
 		if said := strings.Contains(stderr, "the loss is cross entropy"); said != (name == "closed") {
 			t.Errorf("%s: said %v:\n%s", name, said, stderr)

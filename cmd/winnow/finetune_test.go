@@ -40,7 +40,7 @@ var atelierFiles fixture
 // a backbone that rests at first, augmented views, a filter.
 func tuneArgs(out, weights string, more ...string) []string {
 	return append([]string{"train", "--manifest", "noisy.csv", "--root", "drawn", "--model", "glyphnet", "--finetune", weights, "--out", out,
-		"--dim", "24", "--batch", "6x3", "--steps", "12", "--lr", "1e-3", "--backbone-lr", "3e-4", "--set", "validation.every=4 steps",
+		"--screen", "none", "--dim", "24", "--batch", "6x3", "--steps", "12", "--lr", "1e-3", "--backbone-lr", "3e-4", "--set", "validation.every=4 steps",
 		"--set", "checkpoint=3 steps", "--set", "filter.avgsim=2 steps", "--set", "bank.size=60"}, more...)
 }
 
@@ -596,7 +596,7 @@ func TestFinetuneHoldsOut(t *testing.T) {
 	t.Chdir(t.TempDir())
 	mustRun(t, "winnow data glyphs --out drawn --classes 120 --images 10")
 	train := func(images, out string, more ...string) string {
-		_, stderr := mustCall(t, append([]string{"train", images, "--finetune", "--model", "glyphnet", "--steps", "6", "--out", out}, more...)...)
+		_, stderr := mustCall(t, append([]string{"train", images, "--finetune", "--model", "glyphnet", "--screen", "none", "--steps", "6", "--out", out}, more...)...)
 		return stderr
 	}
 	told := train("drawn/train", "run")

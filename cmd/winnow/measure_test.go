@@ -80,7 +80,7 @@ func TestEvalAndAudit(t *testing.T) {
 // A run filtered by ProxySim is audited by its own proxies: the scores are those of the formula.
 func TestAuditByProxies(t *testing.T) {
 	drawnRun(t)
-	mustRun(t, "winnow train --manifest noisy.csv --root drawn --features features --noise-rate 0.33 --epochs 5 --loss soft_triple --set losses.0.settings.centers=2 --filter proxysim --out soft")
+	mustRun(t, "winnow train --manifest noisy.csv --root drawn --features features --noise-rate 0.33 --screen none --epochs 5 --loss soft_triple --set losses.0.settings.centers=2 --filter proxysim --out soft")
 	var a auditing.Report
 	if err := json.Unmarshal([]byte(mustRun(t, "winnow audit soft --json")), &a); err != nil {
 		t.Fatal(err)

@@ -61,7 +61,7 @@ func TestModelsNew(t *testing.T) {
 	if _, errs, code = modelsRun(t, "remove", "digits"); code != 0 {
 		t.Fatal(errs)
 	}
-	if _, errs, code = modelsRun(t, "new", "digits", "--arch", "lenet", "--seed", "2"); code != 1 || !strings.Contains(errs, "is there already with sha256") {
+	if _, errs, code = modelsRun(t, "new", "digits", "--arch", "lenet", "--seed", "2"); code != 1 || !strings.Contains(errs, "exists with sha256") {
 		t.Errorf("code %d, %q, expected that the other file is kept", code, errs)
 	}
 	if _, errs, code = modelsRun(t, "new", "digits", "--arch", "lenet"); code != 0 {

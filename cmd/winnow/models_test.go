@@ -90,7 +90,7 @@ func TestModels(t *testing.T) {
 	if out, _, code = modelsRun(t, "remove", "mine"); code != 0 || !strings.HasPrefix(out, "removed mine from ") {
 		t.Errorf("remove: code %d, %q", code, out)
 	}
-	if out, errs, code = modelsRun(t, "show", file); code != 0 || !strings.Contains(errs, "ImageNet's preprocessing is assumed") || !strings.Contains(out, "\nfeature ") {
+	if out, errs, code = modelsRun(t, "show", file); code != 0 || !strings.Contains(errs, "ImageNet's is assumed") || !strings.Contains(out, "\nfeature ") {
 		t.Errorf("show of an unknown file: code %d, %q\n%s", code, errs, out)
 	}
 }

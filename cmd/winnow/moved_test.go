@@ -19,7 +19,7 @@ func TestMovedRuns(t *testing.T) {
 	mustCall(t, "extract", "--manifest", "noisy.csv", "--root", "drawn", "--model", "net.onnx", "--out", "store")
 	lines := strings.SplitAfter(readFile(t, "noisy.csv"), "\n")
 	write(t, "fewer.csv", strings.Join(append(lines[:5:5], lines[7:]...), ""))
-	short := []string{"--root", "drawn", "--dim", "8", "--batch", "6x3", "--steps", "3"}
+	short := []string{"--root", "drawn", "--dim", "8", "--batch", "6x3", "--steps", "3", "--screen", "none"}
 	mustCall(t, append([]string{"train", "--manifest", "noisy.csv", "--features", "store", "--out", "runs/head"}, short...)...)
 	mustCall(t, append([]string{"train", "--manifest", "fewer.csv", "--features", "store", "--out", "runs/fewer"}, short...)...)
 	mustCall(t, append([]string{"train", "--manifest", "noisy.csv", "--model", "first.onnx", "--finetune", "all", "--out", "runs/tuned"}, short...)...)

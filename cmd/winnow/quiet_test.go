@@ -9,7 +9,7 @@ func TestQuiet(t *testing.T) {
 		{"data", "check", "noisy.csv", "--root", "drawn"},
 		{"extract", "--manifest", "noisy.csv", "--root", "drawn", "--model", "glyphnet", "--out", "store"},
 		{"noise", "noisy.csv", "--features", "store"},
-		{"train", "--manifest", "noisy.csv", "--root", "drawn", "--features", "store", "--dim", "8", "--batch", "6x3", "--steps", "6", "--out", "run"},
+		{"train", "--manifest", "noisy.csv", "--root", "drawn", "--features", "store", "--dim", "8", "--batch", "6x3", "--steps", "6", "--screen", "none", "--out", "run"},
 		{"eval", "run"},
 		{"audit", "run", "--out", "suspects.csv"},
 		{"audit", "--features", "store", "--manifest", "noisy.csv", "--folds", "2"},

@@ -237,7 +237,7 @@ func TestRecipeDigits(t *testing.T) {
 	for _, args := range [][]string{
 		{"data", "import", "--preset", "mnist", "--root", dir, "--out", manifest},
 		{"models", "new", "digits", "--arch", "lenet"},
-		{"train", "--recipe", "adapted_triplet/mnist", "--manifest", manifest, "--root", dir, "--model", "digits", "--batch", "3x8", "--steps", "6", "--out", out},
+		{"train", "--recipe", "adapted_triplet/mnist", "--manifest", manifest, "--root", dir, "--model", "digits", "--batch", "3x8", "--steps", "6", "--screen", "none", "--out", out},
 		{"eval", out},
 	} {
 		var stdout, stderr bytes.Buffer

@@ -106,7 +106,7 @@ func reportWithout(t *testing.T) {
 
 // Several runs stand beside each other: what differs, their numbers, their curves; features that are the same once.
 func reportOfSeveral(t *testing.T) {
-	mustRun(t, "winnow -q train --manifest noisy.csv --root drawn --features features --filter none --epochs 5 --out plain")
+	mustRun(t, "winnow -q train --manifest noisy.csv --root drawn --features features --filter none --screen none --epochs 5 --out plain")
 	var result reportResult
 	if err := json.Unmarshal([]byte(mustRun(t, "winnow -q report run plain --out both.html --json")), &result); err != nil {
 		t.Fatal(err)

@@ -181,7 +181,7 @@ func TestReproduceFilters(t *testing.T) {
 	}
 
 	run := filepath.Join(t.TempDir(), "run")
-	if code, _, errs := call(t.Context(), "train", "--manifest", manifest, "--features", store, "--epochs", "2", "--dim", "24", "--out", run); code != 0 {
+	if code, _, errs := call(t.Context(), "train", "--manifest", manifest, "--features", store, "--epochs", "2", "--dim", "24", "--screen", "none", "--out", run); code != 0 {
 		t.Fatal(errs)
 	}
 	text := readFile(t, run, train.DiagnosticsFile)

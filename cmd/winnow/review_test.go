@@ -358,7 +358,7 @@ func TestReviewStudio(t *testing.T) {
 	if d := found.Pictures[0].Similarity - first.Similarity; found.Pictures[0].Path != first.Path || d > 1e-4 || d < -1e-4 {
 		t.Errorf("by its key it finds %+v, expected %+v", found.Pictures[0], first)
 	}
-	s.call(t, "train", "--manifest", mended, "--root", s.images, "--features", s.store, "--out", filepath.Join(s.dir, "again"), "--dim", "6", "--batch", "4x4", "--epochs", "1")
+	s.call(t, "train", "--manifest", mended, "--root", s.images, "--features", s.store, "--out", filepath.Join(s.dir, "again"), "--dim", "6", "--batch", "4x4", "--epochs", "1", "--screen", "none")
 }
 
 // TestReviewRefuses: one line for what cannot be, and 2 for misuse.

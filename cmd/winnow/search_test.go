@@ -207,7 +207,7 @@ func TestIndexAndSearchRefuse(t *testing.T) {
 	s := newStudio(t)
 	dir, other, none := filepath.Join(s.dir, "index"), filepath.Join(s.dir, "other"), filepath.Join(s.dir, "none")
 	s.call(t, "index", s.manifest, "--root", s.images, "--model", s.run, "--out", dir)
-	s.call(t, "train", "--manifest", s.manifest, "--root", s.images, "--features", s.store, "--out", other, "--dim", "6", "--batch", "4x4", "--epochs", "1", "--seed", "9")
+	s.call(t, "train", "--manifest", s.manifest, "--root", s.images, "--features", s.store, "--out", other, "--dim", "6", "--batch", "4x4", "--epochs", "1", "--seed", "9", "--screen", "none")
 	image := filepath.Join(s.images, "00.png")
 	before := indexFiles(t, dir)
 	wide, zero := filepath.Join(s.dir, "wide.npy"), filepath.Join(s.dir, "zero.npy")

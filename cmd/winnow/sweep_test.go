@@ -17,7 +17,7 @@ import (
 
 // sweepArgs are those of a sweep of short trainings of the drawn characters.
 func sweepArgs(out string, more ...string) []string {
-	return append([]string{"sweep", "--manifest", "noisy.csv", "--features", "features", "--steps", "12", "--batch", "6x3", "--dim", "24", "--noise-rate", "0.33",
+	return append([]string{"sweep", "--manifest", "noisy.csv", "--features", "features", "--steps", "12", "--batch", "6x3", "--dim", "24", "--noise-rate", "0.33", "--screen", "none",
 		"--set", "validation.every=4 steps", "--set", "filter.avgsim=2 steps", "--set", "bank.size=60", "--out", out}, more...)
 }
 
@@ -193,7 +193,7 @@ func TestSweepDraws(t *testing.T) {
 	if _, err := os.Stat("blind"); err == nil {
 		t.Error("a refused sweep leaves a folder")
 	}
-	stdout, stderr := mustCall(t, "sweep", "--manifest", "blind.csv", "--features", "features", "--steps", "6", "--vary", "lr=1e-3,1e-2", "--seeds", "1", "--set", "validation.hold_out=0.3", "--out", "blind")
+	stdout, stderr := mustCall(t, "sweep", "--manifest", "blind.csv", "--features", "features", "--screen", "none", "--steps", "6", "--vary", "lr=1e-3,1e-2", "--seeds", "1", "--set", "validation.hold_out=0.3", "--out", "blind")
 	if !strings.Contains(stderr, "are held out to choose by") || !strings.Contains(stdout, "The manifest has no validation split") {
 		t.Errorf("%s\n%s", stdout, stderr)
 	}
@@ -248,7 +248,7 @@ func TestSweepOnImages(t *testing.T) {
 	if stores("tuned") != 2 || len(sweepCells(t, "tuned")) != 8 {
 		t.Errorf("%d stores, %d trainings\n%s", stores("tuned"), len(sweepCells(t, "tuned")), stdout)
 	}
-	mustCall(t, "sweep", "drawn", "--steps", "2", "--batch", "6x3", "--vary", "lr=1e-4", "--seeds", "1", "--out", "folder")
+	mustCall(t, "sweep", "drawn", "--screen", "none", "--steps", "2", "--batch", "6x3", "--vary", "lr=1e-4", "--seeds", "1", "--out", "folder")
 	for _, dir := range []string{"heads", "tuned"} {
 		var found struct{ Best struct{ Command string } }
 		if err := json.Unmarshal([]byte(readFile(t, dir, "results.json")), &found); err != nil {

@@ -384,7 +384,7 @@ func TestTrainSaysWhenNothingWasGained(t *testing.T) {
 	needRuntime(t)
 	w := newWorld(t, 5, 0)
 	code, stdout, stderr := call(context.Background(), "train", "--manifest", w.manifest, "--features", w.store, "--out", filepath.Join(w.dir, "out"),
-		"--init", "random", "--lr", "1e-12", "--epochs", "1", "--dim", "4", "--batch", "8x4")
+		"--screen", "none", "--init", "random", "--lr", "1e-12", "--epochs", "1", "--dim", "4", "--batch", "8x4")
 	if code != 0 || !strings.Contains(stdout, "NOT better") {
 		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
 	}
@@ -410,7 +410,7 @@ func TestTrainLeavesOutUnlabelledValidation(t *testing.T) {
 	needRuntime(t)
 	w := newWorld(t, 9, 0)
 	measure := func(name string) comparison.Comparison {
-		code, stdout, stderr := call(context.Background(), "train", "--manifest", w.manifest, "--features", w.store, "--out", filepath.Join(w.dir, name), "--steps", "1", "--batch", "8x4", "--json")
+		code, stdout, stderr := call(context.Background(), "train", "--manifest", w.manifest, "--features", w.store, "--out", filepath.Join(w.dir, name), "--screen", "none", "--steps", "1", "--batch", "8x4", "--json")
 		if code != 0 {
 			t.Fatalf("exit %d\n%s", code, stderr)
 		}
@@ -516,7 +516,7 @@ func TestTrainOnImages(t *testing.T) {
 	if readFile(t, "whole", folder.BestHeadFile) != readFile(t, "stored", folder.BestHeadFile) {
 		t.Error("the head is another than that of features of winnow extract")
 	}
-	mustCall(t, "train", "drawn", "--finetune", "--steps", "2", "--batch", "6x3", "--out", "tuned")
+	mustCall(t, "train", "drawn", "--finetune", "--screen", "none", "--steps", "2", "--batch", "6x3", "--out", "tuned")
 	if err := os.RemoveAll("drawn"); err != nil {
 		t.Fatal(err)
 	}

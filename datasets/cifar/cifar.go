@@ -1,12 +1,12 @@
-// Package cifar reads CIFAR-10 and CIFAR-100 in their published binary form: records of one label (CIFAR-100: coarse
-// label, then fine label) and 3×32×32 bytes, the red plane first.
+// Package cifar reads CIFAR-10 and CIFAR-100 in their published binary form: records of one label (CIFAR-100:
+// coarse label, then fine label) and 3×32×32 bytes, the red plane first.
 //
-// The images are served as files train/00017.bmp and test/00042.bmp, numbered from 0 in the order of the files
-// (CIFAR-10: data_batch_1.bin to data_batch_5.bin), which is the order of lists of human labels as CIFAR-10N's. The
-// split is the official one. Classes are named by batches.meta.txt or fine_label_names.txt where they are there,
-// and by their numbers otherwise.
+// The images appear as files train/00017.bmp and test/00042.bmp, numbered from 0 in the order of the files
+// (CIFAR-10: data_batch_1.bin to data_batch_5.bin). Lists of human labels such as CIFAR-10N's use the same order.
+// The split is the official one. Classes are named by batches.meta.txt or fine_label_names.txt if present,
+// otherwise by their numbers.
 //
-// It imports datasets and datasets/packed.
+// The package imports datasets and datasets/packed.
 //
 // Source: Krizhevsky, "Learning Multiple Layers of Features from Tiny Images", 2009; "the CIFAR-10 dataset",
 // section "binary version".
@@ -30,13 +30,13 @@ const (
 	maxImages = 1 << 20 // in one file
 )
 
-// layout is one of the two datasets.
+// layout describes one of the two datasets.
 type layout struct {
 	classes int
 	labels  int // bytes before the pixels; the last one is the class
 	train   []string
 	test    []string
-	names   string // file with the name of a class a line
+	names   string // file with one class name per line
 }
 
 func ten() layout {
@@ -48,17 +48,20 @@ func ten() layout {
 }
 
 func hundred() layout {
-	return layout{classes: 100, labels: 2, train: []string{"train.bin"}, test: []string{"test.bin"}, names: "fine_label_names.txt"}
+	return layout{classes: 100, labels: 2, train: []string{"train.bin"}, test: []string{"test.bin"},
+		names: "fine_label_names.txt"}
 }
 
 // Here reports whether a folder holds one of the two datasets.
 func Here(fsys fs.FS) bool { return ten().here(fsys) || hundred().here(fsys) }
 
-// here reports whether a folder holds the dataset's files. CIFAR-100's names are common ones: their sizes must fit as well.
+// here reports whether a folder holds the dataset's files. CIFAR-100's file names are common, so their sizes must
+// fit as well.
 func (l layout) here(fsys fs.FS) bool {
 	for _, name := range []string{l.train[0], l.test[0]} {
 		info, err := fs.Stat(fsys, name)
-		if err == nil && info.Mode().IsRegular() && (l.classes == 10 || info.Size() > 0 && info.Size()%int64(l.labels+pixels) == 0) {
+		if err == nil && info.Mode().IsRegular() &&
+			(l.classes == 10 || info.Size() > 0 && info.Size()%int64(l.labels+pixels) == 0) {
 			return true
 		}
 	}
@@ -72,7 +75,7 @@ type part struct {
 	size    int // of a record
 }
 
-// read reads the files of a split, one after the other; those behind the first that is missing must be missing too.
+// read reads the files of a split in order. If one is missing, those after it must be missing too.
 func (l layout) read(fsys fs.FS, split string, files []string) (*part, error) {
 	p := &part{size: l.labels + pixels}
 	gap := ""
@@ -89,7 +92,8 @@ func (l layout) read(fsys fs.FS, split string, files []string) (*part, error) {
 			return nil, fmt.Errorf("cifar: found %s without %s: the images could not be numbered", name, gap)
 		}
 		if n := info.Size(); n == 0 || n%int64(p.size) != 0 || n/int64(p.size) > maxImages {
-			return nil, fmt.Errorf("cifar: %s: found %d bytes, expected records of %d, at most %d of them", name, n, p.size, maxImages)
+			return nil, fmt.Errorf("cifar: %s: found %d bytes, expected records of %d, at most %d of them", name, n,
+				p.size, maxImages)
 		}
 		data, err := fs.ReadFile(fsys, name)
 		if err != nil {
@@ -121,7 +125,8 @@ func (l layout) both(fsys fs.FS) ([]*part, error) {
 		}
 	}
 	if len(list) == 0 {
-		return nil, fmt.Errorf("cifar: found neither %s nor %s, the files of CIFAR-%d's binary version", l.train[0], l.test[0], l.classes)
+		return nil, fmt.Errorf("cifar: found neither %s nor %s, the files of CIFAR-%d's binary version", l.train[0],
+			l.test[0], l.classes)
 	}
 	return list, nil
 }
@@ -146,10 +151,10 @@ func Images(fsys fs.FS) (fs.FS, error) {
 // Read10 lists the images of CIFAR-10 with their labels.
 func Read10(fsys fs.FS) (*datasets.Dataset, error) { return ten().dataset(fsys) }
 
-// Read100 lists the images of CIFAR-100 with their fine labels; the coarse ones are the column coarse.
+// Read100 lists the images of CIFAR-100 with their fine labels; the column coarse holds the coarse ones.
 func Read100(fsys fs.FS) (*datasets.Dataset, error) { return hundred().dataset(fsys) }
 
-// CoarseNames returns the names of CIFAR-100's 20 superclasses, or their numbers where coarse_label_names.txt is not there.
+// CoarseNames returns the names of CIFAR-100's 20 superclasses, or their numbers without coarse_label_names.txt.
 func CoarseNames(fsys fs.FS) []string {
 	return layout{classes: 20, names: "coarse_label_names.txt"}.classNames(fsys)
 }
@@ -166,9 +171,11 @@ func (l layout) dataset(fsys fs.FS) (*datasets.Dataset, error) {
 	for _, p := range list {
 		for i := range p.images.Count {
 			record := p.records[i*p.size:]
-			s := datasets.Sample{Path: p.images.Path(i), Label: int(record[l.labels-1]), True: datasets.Unlabelled, Split: p.images.Folder}
+			s := datasets.Sample{Path: p.images.Path(i), Label: int(record[l.labels-1]), True: datasets.Unlabelled,
+				Split: p.images.Folder}
 			if s.Label >= l.classes {
-				return nil, fmt.Errorf("cifar: %s: image %d has the label %d, expected 0 to %d", p.images.Folder, i, s.Label, l.classes-1)
+				return nil, fmt.Errorf("cifar: %s: image %d has the label %d, expected 0 to %d", p.images.Folder, i,
+					s.Label, l.classes-1)
 			}
 			if l.labels == 2 {
 				s.Extra = []string{strconv.Itoa(int(record[0]))}
@@ -179,7 +186,7 @@ func (l layout) dataset(fsys fs.FS) (*datasets.Dataset, error) {
 	return d, nil
 }
 
-// classNames returns the classes' names: those of the file if it has one for each class, their numbers otherwise.
+// classNames returns the classes' names: from the file if it has one per class, otherwise their numbers.
 func (l layout) classNames(fsys fs.FS) []string {
 	var names []string
 	text, err := fs.ReadFile(fsys, l.names)

@@ -12,7 +12,7 @@ import (
 	"winnow/datasets"
 )
 
-// records makes images whose pixels are a function of their number and place.
+// records makes images whose pixels are a function of their number and position.
 func records(labels ...[]byte) []byte {
 	var out []byte
 	for i, l := range labels {
@@ -42,7 +42,8 @@ func TestTen(t *testing.T) {
 	for _, s := range d.Samples {
 		got = append(got, fmt.Sprint(s.Path, " ", d.Classes[s.Label], " ", s.True == datasets.Unlabelled, " ", s.Split))
 	}
-	if text := strings.Join(got, "\n"); text != "train/00000.bmp cat true train\ntrain/00001.bmp truck true train\ntrain/00002.bmp airplane true train\ntest/00000.bmp automobile true test" {
+	if text := strings.Join(got, "\n"); text != "train/00000.bmp cat true train\n"+
+		"train/00001.bmp truck true train\ntrain/00002.bmp airplane true train\ntest/00000.bmp automobile true test" {
 		t.Errorf("found\n%s", text)
 	}
 	images, err := Images(small())
@@ -77,7 +78,8 @@ func TestHundred(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s := d.Samples[0]; len(d.Samples) != 2 || d.Classes[s.Label] != "99" || s.Extra[0] != "19" || d.Columns[0] != "coarse" {
+	if s := d.Samples[0]; len(d.Samples) != 2 || d.Classes[s.Label] != "99" || s.Extra[0] != "19" ||
+		d.Columns[0] != "coarse" {
 		t.Errorf("found %+v", d)
 	}
 	if !Here(m) {
@@ -93,11 +95,15 @@ func TestErrors(t *testing.T) {
 		change func(fstest.MapFS)
 		want   string
 	}{
-		{func(m fstest.MapFS) { clear(m) }, "cifar: found neither data_batch_1.bin nor test_batch.bin, the files of CIFAR-10's binary version"},
-		{func(m fstest.MapFS) { delete(m, "data_batch_1.bin") }, "cifar: found data_batch_2.bin without data_batch_1.bin: the images could not be numbered"},
-		{func(m fstest.MapFS) { m["data_batch_1.bin"].Data = m["data_batch_1.bin"].Data[:5000] }, "cifar: data_batch_1.bin: found 5000 bytes, expected records of 3073"},
+		{func(m fstest.MapFS) { clear(m) },
+			"cifar: found neither data_batch_1.bin nor test_batch.bin, the files of CIFAR-10's binary version"},
+		{func(m fstest.MapFS) { delete(m, "data_batch_1.bin") },
+			"cifar: found data_batch_2.bin without data_batch_1.bin: the images could not be numbered"},
+		{func(m fstest.MapFS) { m["data_batch_1.bin"].Data = m["data_batch_1.bin"].Data[:5000] },
+			"cifar: data_batch_1.bin: found 5000 bytes, expected records of 3073"},
 		{func(m fstest.MapFS) { m["test_batch.bin"].Data = nil }, "cifar: test_batch.bin: found 0 bytes"},
-		{func(m fstest.MapFS) { m["test_batch.bin"].Data = records([]byte{10}) }, "cifar: test: image 0 has the label 10, expected 0 to 9"},
+		{func(m fstest.MapFS) { m["test_batch.bin"].Data = records([]byte{10}) },
+			"cifar: test: image 0 has the label 10, expected 0 to 9"},
 	} {
 		m := small()
 		c.change(m)
@@ -115,13 +121,14 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// FuzzRead: what is read has an image for every sample, with a label that has a name.
+// FuzzRead: a dataset that can be read has an image for every sample, and a label with a name.
 func FuzzRead(f *testing.F) {
 	f.Add(records([]byte{3}, []byte{9}), []byte("a\nb\n"))
 	f.Add(records([]byte{3})[:100], []byte{})
 	f.Add(records([]byte{77, 12}), []byte(strings.Repeat("x\n", 100)))
 	f.Fuzz(func(t *testing.T, data, names []byte) {
-		m := fstest.MapFS{"data_batch_1.bin": {Data: data}, "batches.meta.txt": {Data: names}, "test.bin": {Data: data}, "fine_label_names.txt": {Data: names}}
+		m := fstest.MapFS{"data_batch_1.bin": {Data: data}, "batches.meta.txt": {Data: names},
+			"test.bin": {Data: data}, "fine_label_names.txt": {Data: names}}
 		for _, read := range []func(fs.FS) (*datasets.Dataset, error){Read10, Read100} {
 			d, err := read(m)
 			if err != nil {

@@ -1,5 +1,6 @@
-// Package fiftyone writes labels as FiftyOne reads them, in labels.json of a FiftyOneImageClassificationDataset: the names of the
-// classes, and by the path of each image below its data, without the ending, the number of its class, null for none.
+// Package fiftyone writes labels in the form that FiftyOne reads: labels.json of a
+// FiftyOneImageClassificationDataset. The file holds the class names and, for each image, the number of its class
+// or null; an image is identified by its path below the data folder, without the ending.
 package fiftyone
 
 import (
@@ -11,21 +12,21 @@ import (
 	"unicode/utf8"
 )
 
-// File is the name of such a file.
+// File is the name of the labels file.
 const File = "labels.json"
 
-// Labels are the contents of a file.
+// Labels is the content of the file.
 type Labels struct {
 	Classes []string        `json:"classes"`
 	Labels  map[string]*int `json:"labels"`
 }
 
-// New returns labels of these classes and of no image yet.
+// New returns labels with these classes and without images.
 func New(classes []string) *Labels {
 	return &Labels{Classes: append([]string{}, classes...), Labels: map[string]*int{}}
 }
 
-// Add adds an image, of no class where that is negative.
+// Add adds an image; a negative class means no class.
 func (l *Labels) Add(file string, class int) error {
 	key := strings.TrimSuffix(file, path.Ext(file))
 	if !utf8.ValidString(file) {

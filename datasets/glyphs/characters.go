@@ -7,22 +7,22 @@ import (
 	"strings"
 )
 
-// Pretrain is the split of the characters that train glyphnet; the dataset has no image of them.
+// Pretrain is the split of the characters that train glyphnet; the dataset has no images of them.
 const Pretrain = "pretrain"
 
-// Character is one class: its code point, the split it belongs to and its name in Unicode.
+// Character is one class: a code point, its split and its Unicode name.
 type Character struct {
 	Char  rune
 	Split string // datasets.Train, Validation or Test, or Pretrain
 	Name  string // cyrillic_capital_letter_zhe
 }
 
-// Class returns the name of the character's class, which is also its folder: U+0416_cyrillic_capital_letter_zhe.
+// Class returns the name of the character's class and folder: U+0416_cyrillic_capital_letter_zhe.
 func (c Character) Class() string { return fmt.Sprintf("U+%04X_%s", c.Char, c.Name) }
 
-// table was chosen by measurement (choose_test.go): no two characters look alike in any two fonts, a letter
-// and its other forms never straddle two splits of the dataset, each character is in at least 12 fonts of 3
-// families (Pretrain: 4 fonts).
+// table was chosen by measurement (choose_test.go): no two characters look alike in any two fonts, a letter and its
+// other forms are never in two splits of the dataset, and each character is in at least 12 fonts of 3 families
+// (Pretrain: 4 fonts).
 //
 //go:embed characters.txt
 var table string

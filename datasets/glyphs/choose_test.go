@@ -26,32 +26,32 @@ import (
 
 var update = flag.Bool("update", false, "choose the characters again and write characters.txt")
 
-// What two characters of the table may look like at most, as the cosine of their blurred pictures, both
-// fitted to the same box. E and F are at 0.96, B and 8 at 0.95, P and p at 0.96; È and É, c and C, З and 3
-// are above 0.98.
+// The largest allowed similarity of two characters of the table: the cosine of their blurred images, both fitted to
+// the same box. E and F have 0.96, B and 8 0.95, P and p 0.96; È and É, c and C, З and 3 have more than 0.98.
 const (
 	alikeInOneFont = 0.97
 	alikeAnywhere  = 0.985
 )
 
-// wanted is the number of classes of each split; what is left of the candidates trains glyphnet.
+// wanted is the number of classes of each split; the remaining candidates train glyphnet.
 var wanted = []struct {
 	split string
 	n     int
 }{{datasets.Train, 120}, {datasets.Validation, 40}, {datasets.Test, 80}}
 
-// candidate is a character with its picture in every face that has it.
+// candidate is a character with its image in every face that has it.
 type candidate struct {
 	char     rune
 	families int
-	slim     bool // in some face: a stroke of the clutter would look like it
+	slim     bool // in some face, a stroke of the clutter would look like it
 	faces    []int
 	pictures blas32.General // faces×(box·box), unit rows
 }
 
 const box = 20
 
-// describe writes a glyph fitted into 16 of 20 pixels, blurred once, as a unit vector: to look alike is a high cosine.
+// describe returns a glyph fitted into 16 of 20 pixels and blurred once, as a unit vector: similar glyphs have a
+// high cosine.
 func describe(dst []float32, o outline) {
 	z := vector.NewRasterizer(box, box)
 	z.DrawOp = draw.Src
@@ -77,7 +77,7 @@ func describe(dst []float32, o outline) {
 	}
 }
 
-// slim outlines are more than four times as long as wide, or as wide as long: l, |, −.
+// slim outlines are more than four times as long as they are wide, or as wide as they are long: l, |, −.
 func (o outline) slim() bool {
 	var x, y int32
 	for _, polygon := range o {
@@ -88,7 +88,7 @@ func (o outline) slim() bool {
 	return 4*min(x, y) < max(x, y)
 }
 
-// newCandidate looks a character up in every face.
+// newCandidate looks up a character in every face.
 func newCandidate(t *testing.T, fonts []*sfnt.Font, buf *sfnt.Buffer, c rune) candidate {
 	list := faces()
 	families := map[string]bool{}
@@ -113,7 +113,7 @@ func newCandidate(t *testing.T, fonts []*sfnt.Font, buf *sfnt.Buffer, c rune) ca
 	return k
 }
 
-// alike reports whether two characters are homoglyphs: in one face, or in any two faces.
+// alike reports whether two characters are homoglyphs, in one face or in any two faces.
 func alike(a, b candidate) (bool, float32) {
 	s := blas32.General{Rows: a.pictures.Rows, Cols: b.pictures.Rows, Stride: b.pictures.Rows,
 		Data: make([]float32, a.pictures.Rows*b.pictures.Rows)}
@@ -132,7 +132,7 @@ func alike(a, b candidate) (bool, float32) {
 	return found, most
 }
 
-// eligible leaves out marks, modifiers, boxes and blocks, Braille, and compatibility copies of other characters.
+// eligible excludes marks, modifiers, boxes and blocks, Braille, and compatibility copies of other characters.
 func eligible(c rune) bool {
 	switch {
 	case 0x2500 <= c && c <= 0x259f || unicode.Is(unicode.Braille, c) || unicode.Is(unicode.Co, c):
@@ -145,7 +145,7 @@ func eligible(c rune) bool {
 	return unicode.IsLetter(c) || unicode.IsDigit(c) || unicode.IsSymbol(c) || strings.ContainsRune("!?&@#%§¶†‡*", c)
 }
 
-// family returns what must not straddle two splits: a letter, its other case and all its accented forms.
+// family returns the characters that must be in one split: a letter, its other case and all its accented forms.
 func family(c rune) rune {
 	base := []rune(norm.NFD.String(string(c)))[0]
 	return unicode.ToLower(base)
@@ -218,7 +218,7 @@ func choose(t *testing.T) []Character {
 	return table
 }
 
-// common characters are in many faces of several families: enough for a class of the dataset.
+// common reports whether a character is in enough faces and families to be a class of the dataset.
 func common(k candidate) bool { return len(k.faces) >= 12 && k.families >= 3 }
 
 func TestChoose(t *testing.T) {
@@ -256,7 +256,8 @@ func TestNoHomoglyphs(t *testing.T) {
 	}
 	for i := 0; i < 240; i += 3 {
 		if !common(all[i]) || all[i].slim {
-			t.Errorf("%U is in %d fonts of %d families, slim %v", all[i].char, len(all[i].faces), all[i].families, all[i].slim)
+			t.Errorf("%U is in %d fonts of %d families, slim %v", all[i].char, len(all[i].faces), all[i].families,
+				all[i].slim)
 		}
 		for j, other := range all {
 			if j == i {

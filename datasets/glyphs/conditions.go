@@ -1,6 +1,6 @@
 package glyphs
 
-// Conditions say how hard a picture is to read; each draw is uniform in its range.
+// Conditions say how hard an image is to read. Each draw is uniform in its range.
 type Conditions struct {
 	Turn, Shear, Stretch int    // at most, in 2^-16: radians, slant, and widening or narrowing
 	Side                 [2]int // longer side of the character, in half pixels
@@ -8,12 +8,12 @@ type Conditions struct {
 	Contrast             [2]int // of ink and paper, in grey levels
 	Neighbours           int    // parts of other characters behind it, at most
 	Strokes              int    // lines behind it, at most
-	Scratch              bool   // one in four has a line in front
+	Scratch              bool   // every fourth image has a line in front
 	Blur                 int    // passes of a binomial kernel, at most
 	Grain                int    // amplitude of the noise, at most, in grey levels
 }
 
-// Found returns the conditions of characters found outdoors: those of the dataset.
+// Found returns the conditions of characters photographed outdoors, those of the dataset.
 func Found() Conditions {
 	return Conditions{
 		Turn: 16500, Shear: 13000, Stretch: 11000, Side: [2]int{32, 54}, Shift: 7, Contrast: [2]int{38, 165},
@@ -21,9 +21,9 @@ func Found() Conditions {
 	}
 }
 
-// Printed returns the conditions of scanned characters: nearly upright, on almost empty paper. A backbone that
-// learned from such pictures meets the dataset as real backbones meet their users' photographs: new
-// classes under harder conditions.
+// Printed returns the conditions of scanned characters: nearly upright, on almost clean paper. For a backbone that
+// learned from such images the dataset is what photographs are for real backbones: new classes under harder
+// conditions.
 func Printed() Conditions {
 	return Conditions{
 		Turn: 11000, Shear: 9000, Stretch: 9000, Side: [2]int{36, 54}, Shift: 5, Contrast: [2]int{70, 190},

@@ -35,14 +35,14 @@ import (
 	"golang.org/x/image/font/sfnt"
 )
 
-// face is one font file: its family groups faces of one design.
+// face is one font file. Its family groups faces of one design.
 type face struct {
 	family, name string
 	data         []byte
 }
 
-// faces lists the fonts in a fixed order: an image's random draw is an index into it, so a new font may
-// only be added together with a new dataset.
+// faces lists the fonts in a fixed order. A random draw is an index into the list, so adding a font changes the
+// dataset.
 func faces() []face {
 	return []face{
 		{"go", "regular", goregular.TTF},
@@ -77,7 +77,7 @@ func faces() []face {
 	}
 }
 
-// parseFaces reads the fonts.
+// parseFaces parses the fonts.
 func parseFaces() ([]*sfnt.Font, error) {
 	list := faces()
 	fonts := make([]*sfnt.Font, len(list))

@@ -10,32 +10,35 @@ import (
 	"winnow/datasets/packed"
 )
 
-// picture names one image: the number'th of a character.
+// picture identifies an image: its character and number.
 type picture struct {
 	char   rune
 	number int
 }
 
-// images is a read-only tree of files that are drawn when they are opened. It is safe for concurrent use.
+// images is a read-only file tree whose files are drawn when they are opened. It is safe for concurrent use.
 type images struct {
 	renderer *Renderer
 	seed     uint64
-	pictures map[string]picture        // of each file
-	folders  map[string][]packed.Entry // of each folder, by name
+	pictures map[string]picture        // by file name
+	folders  map[string][]packed.Entry // by folder name, sorted
 }
 
 func newImages(r *Renderer, seed uint64) *images {
-	return &images{renderer: r, seed: seed, pictures: map[string]picture{}, folders: map[string][]packed.Entry{".": nil}}
+	return &images{renderer: r, seed: seed, pictures: map[string]picture{},
+		folders: map[string][]packed.Entry{".": nil}}
 }
 
-// add puts a file into the tree and makes its folders. Files of one folder are added in the order of their names.
+// add adds a file and its folders to the tree. The files of a folder must be added in the order of their names.
 func (m *images) add(name string, p picture) {
 	m.pictures[name] = p
 	entry := imageAt(name)
 	for name != "." {
 		name = path.Dir(name)
 		entries, known := m.folders[name]
-		at, found := slices.BinarySearchFunc(entries, entry, func(a, b packed.Entry) int { return cmp.Compare(a.Base, b.Base) })
+		at, found := slices.BinarySearchFunc(entries, entry, func(a, b packed.Entry) int {
+			return cmp.Compare(a.Base, b.Base)
+		})
 		if !found {
 			m.folders[name] = slices.Insert(entries, at, entry)
 		}
@@ -57,12 +60,12 @@ func (m *images) ReadFile(name string) ([]byte, error) {
 	return encodePNG(pixels[:]), nil
 }
 
-// Source returns the random source of one image of the dataset: a function of seed, character and number.
+// Source returns the random source of an image of the dataset, a function of seed, character and number.
 func Source(seed uint64, c rune, number int) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, uint64(c)<<32|uint64(number)))
 }
 
-// Open draws an image, or lists a folder.
+// Open draws an image or lists a folder.
 func (m *images) Open(name string) (fs.File, error) {
 	if entries, ok := m.folders[name]; ok {
 		return folderAt(name).List(len(entries), func(i int) packed.Entry { return entries[i] }), nil
@@ -74,7 +77,7 @@ func (m *images) Open(name string) (fs.File, error) {
 	return imageAt(name).File(data), nil
 }
 
-// Stat needs no drawing: all images are of one size.
+// Stat draws nothing: all images have the same size.
 func (m *images) Stat(name string) (fs.FileInfo, error) {
 	if _, ok := m.folders[name]; ok {
 		return folderAt(name), nil

@@ -1,13 +1,13 @@
-// Package glyphs is winnow's embedded dataset: pictures of characters, drawn on demand from open fonts, so
-// that the whole path can be run, and compared, without downloading anything.
+// Package glyphs is winnow's embedded dataset: images of characters, drawn on demand from open fonts. With it,
+// every step can be run and compared without downloading anything.
 //
-// A class is a character. An image is that character in one of up to 29 fonts, turned, sheared, stretched,
-// shaded, blurred and grainy, in front of parts of other characters and strokes. Train, validation and test
-// hold different characters, and no letter straddles two of them with its other case or an accented form. A
-// further split, Pretrain, is not in the dataset: its characters train the backbone glyphnet.
+// A class is a character. An image is that character in one of up to 29 fonts, turned, sheared, stretched, shaded,
+// blurred and grainy, in front of parts of other characters and strokes. Train, validation and test hold different
+// characters, and the two cases and accented forms of a letter are always in the same split. A further split,
+// Pretrain, is not in the dataset: its characters train the backbone glyphnet.
 //
-// Nothing is stored: the images are files of an [fs.FS] and are drawn when they are opened. The same
-// Config gives the same bytes on every machine (Renderer.Render says why).
+// Nothing is stored: the images are files of an [fs.FS] and are drawn when they are opened. The same Config gives
+// the same bytes on every machine (Renderer.Render says why).
 //
 // It imports datasets only.
 package glyphs
@@ -21,22 +21,22 @@ import (
 	"winnow/datasets"
 )
 
-// Config says which part of the dataset to make.
+// Config selects a part of the dataset.
 type Config struct {
 	Classes int    // over all splits, in the proportion 3 : 1 : 2; 0: all 240
 	Images  int    // of each class; 0: DefaultImages
-	Seed    uint64 // of every image; image 7 of a character is the same whatever Classes and Images are
+	Seed    uint64 // of every image; image 7 of a character does not depend on Classes and Images
 }
 
 // Bounds of a Config.
 const (
 	DefaultImages = 50
 	MaxImages     = 1000
-	MinClasses    = 12 // two validation classes: fewer cannot be told apart
+	MinClasses    = 12 // two validation classes: a single one cannot be evaluated
 )
 
-// New returns the dataset and the file system that holds its images, at split/class/number.png. Label and True
-// of every sample are its character.
+// New returns the dataset and the file system with its images, at split/class/number.png. Label and True of every
+// sample are its character.
 func New(cfg Config) (*datasets.Dataset, fs.FS, error) {
 	characters, err := cfg.characters()
 	if err != nil {
@@ -63,7 +63,7 @@ func New(cfg Config) (*datasets.Dataset, fs.FS, error) {
 	return d, images, nil
 }
 
-// characters checks the config, fills in its defaults and spreads the classes over the splits.
+// characters checks the config, fills in its defaults and distributes the classes over the splits.
 func (cfg *Config) characters() ([]Character, error) {
 	var all [3][]Character
 	total := 0

@@ -51,7 +51,8 @@ func TestNewIsClassDisjoint(t *testing.T) {
 }
 
 func TestConfigBounds(t *testing.T) {
-	for _, bad := range []Config{{Classes: 11}, {Classes: 241}, {Classes: -1}, {Images: 1}, {Images: -3}, {Images: MaxImages + 1}} {
+	for _, bad := range []Config{{Classes: 11}, {Classes: 241}, {Classes: -1}, {Images: 1}, {Images: -3},
+		{Images: MaxImages + 1}} {
 		if _, _, err := New(bad); err == nil {
 			t.Errorf("%+v was accepted", bad)
 		}
@@ -96,8 +97,8 @@ func TestFileSystem(t *testing.T) {
 	}
 }
 
-// The bytes are the same on every machine and with every version of Go: this sum may only change together
-// with the dataset, and with the backbone trained on it.
+// The bytes are the same on every machine and with every version of Go. This sum may change only together with the
+// dataset and the backbone trained on it.
 func TestBytesAreFixed(t *testing.T) {
 	const want = "a5ca8a4ae6a7d116b1202121c9a2ac55d1d5d88488609395461ba463390e6eb7"
 	d, files, err := New(Config{Images: 4, Seed: 7})

@@ -6,11 +6,11 @@ import (
 	"golang.org/x/image/vector"
 )
 
-// unit is the longer side of every outline's bounding box, in the outline's own integer coordinates.
+// unit is the longer side of every outline's bounding box, in the outline's integer coordinates.
 const unit = 1 << 14
 
-// subpixel is the grid on which transformed points lie: 1/512 pixel, the rasteriser's own, so that no
-// point is rounded twice and every float32 below is exact.
+// subpixel is the grid of transformed points: 1/512 pixel, as in the rasteriser. So no point is rounded twice and
+// every float32 below is exact.
 const subpixel = 512
 
 // point is a corner of a polygon in outline coordinates, y downwards.
@@ -19,13 +19,13 @@ type point struct{ x, y int32 }
 // outline is a glyph as closed polygons, centred on its bounding box and scaled to unit.
 type outline [][]point
 
-// loadOutline reads a character from a font; nil if the font does not have it or draws nothing for it.
+// loadOutline reads a character from a font. It returns nil if the font does not have it or draws nothing for it.
 func loadOutline(f *sfnt.Font, buf *sfnt.Buffer, c rune) (outline, error) {
 	index, err := f.GlyphIndex(buf, c)
 	if err != nil || index == 0 { // glyph 0 is .notdef: the box of a missing character
 		return nil, err
 	}
-	// Two units of 26.6 a font unit keep the halves of quadratic mid-points.
+	// Two units of 26.6 per font unit keep the halves of quadratic mid-points.
 	segments, err := f.LoadGlyph(buf, index, fixed.Int26_6(2*f.UnitsPerEm()), &sfnt.LoadGlyphOptions{})
 	if err != nil {
 		return nil, err
@@ -37,7 +37,7 @@ func loadOutline(f *sfnt.Font, buf *sfnt.Buffer, c rune) (outline, error) {
 	return o, nil
 }
 
-// steps is the number of chords a curve is cut into: at 32 pixels the error is far below the noise.
+// steps is the number of chords per curve: at 32 pixels the error is far below the noise.
 const steps = 4
 
 // flatten turns curves into chords, in integers.
@@ -77,7 +77,7 @@ func flatten(segments sfnt.Segments) outline {
 	return o
 }
 
-// normalize centres the outline and scales its longer side to unit; false if it is empty.
+// normalize centres the outline and scales its longer side to unit. It reports false if the outline is empty.
 func (o outline) normalize() bool {
 	lo, hi := point{1 << 30, 1 << 30}, point{-1 << 30, -1 << 30}
 	for _, polygon := range o {
@@ -119,12 +119,12 @@ func (o outline) draw(z *vector.Rasterizer, m affine) {
 	}
 }
 
-// place returns the transformation that turns by angle (radians, 2^-16), shears x by shear·y and scales so that
-// the longer side becomes size/stretch-adjusted subpixels, centred on (dx, dy) subpixels.
-// shear and stretch are in 2^-16; stretch widens x against y.
+// place returns the transformation that turns by angle (radians, 2^-16), shears x by shear·y, scales the longer
+// side to size subpixels and centres on (dx, dy) subpixels. shear and stretch are in 2^-16; stretch widens x
+// relative to y.
 func place(size, angle, shear, stretch, dx, dy int64) affine {
 	sin, cos := turn(angle)
-	// Columns of scale·shear: (sx, 0) and (sx·shear, sy), in 2^-24 subpixels an outline unit.
+	// Columns of scale·shear: (sx, 0) and (sx·shear, sy), in 2^-24 subpixels per outline unit.
 	sy := size << 24 / unit
 	sx := sy * stretch >> 16
 	kx := sx * shear >> 16
@@ -134,8 +134,8 @@ func place(size, angle, shear, stretch, dx, dy int64) affine {
 	}
 }
 
-// turn returns the sine and cosine of a small angle by their series, all in 2^-16: a library sine may differ in
-// its last bit from one processor to another. The error is below 2^-15 for |angle| ≤ 0.6 radians.
+// turn returns the sine and cosine of a small angle from their series, all in 2^-16. A library's sine may differ in
+// its last bit between processors. The error is below 2^-15 for |angle| ≤ 0.6 radians.
 func turn(angle int64) (sin, cos int64) {
 	a2 := angle * angle >> 16
 	a4 := a2 * a2 >> 16

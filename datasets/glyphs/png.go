@@ -6,15 +6,15 @@ import (
 	"hash/crc32"
 )
 
-// Every image is a grey PNG whose zlib stream is one stored block: the bytes depend on no compressor, the
-// size is known before anything is drawn, and 1.1 kB need no compressing.
+// Every image is a grey PNG whose zlib stream is one stored block. So the bytes do not depend on a compressor, and
+// the size is known before anything is drawn; 1.1 kB need no compression.
 const (
 	rawBytes  = Size * (Size + 1)            // a filter byte before each row
 	zlibBytes = 2 + 5 + rawBytes + 4         // header, block header, Adler-32
 	pngBytes  = 8 + 25 + 12 + zlibBytes + 12 // signature, IHDR, IDAT, IEND
 )
 
-// encodePNG wraps Size×Size grey bytes.
+// encodePNG encodes Size×Size grey bytes.
 func encodePNG(pixels []byte) []byte {
 	out := make([]byte, 0, pngBytes)
 	out = append(out, "\x89PNG\r\n\x1a\n"...)

@@ -10,17 +10,17 @@ import (
 	"golang.org/x/image/vector"
 )
 
-// Size is the side of every image, in pixels.
+// Size is the side of every image in pixels.
 const Size = 32
 
-// Renderer draws characters. It is read-only once made: any number of goroutines may draw.
+// Renderer draws characters. It is read-only after its creation, so any number of goroutines may draw.
 type Renderer struct {
-	outlines map[rune][]outline // of each face that has the character
-	clutter  []rune             // whose parts lie about in the background
+	outlines map[rune][]outline // one for each face that has the character
+	clutter  []rune             // characters of which parts appear in the background
 }
 
-// NewRenderer reads the outlines of the given characters, and of those used as clutter, from all fonts.
-// Clutter is made of Pretrain characters only: no image shows a part of another class of the dataset.
+// NewRenderer loads the outlines of the given characters, and of those used as clutter, from all fonts. Clutter
+// comes from Pretrain characters only, so no image shows a part of another class of the dataset.
 func NewRenderer(characters []Character) (*Renderer, error) {
 	fonts, err := parseFaces()
 	if err != nil {
@@ -47,7 +47,7 @@ func NewRenderer(characters []Character) (*Renderer, error) {
 	return r, nil
 }
 
-// clutterEvery thins the Pretrain characters that serve as clutter, to load faster.
+// clutterEvery selects one in so many Pretrain characters as clutter, to load faster.
 const clutterEvery = 16
 
 func (r *Renderer) load(fonts []*sfnt.Font, buf *sfnt.Buffer, c rune) error {
@@ -66,20 +66,21 @@ func (r *Renderer) load(fonts []*sfnt.Font, buf *sfnt.Buffer, c rune) error {
 	return nil
 }
 
-// Render draws character c once into dst, Size×Size grey bytes, every choice drawn from rng. It uses
-// integers throughout (the rasteriser's few floats are exact or single IEEE operations), so equal draws
-// give equal bytes on every machine.
+// Render draws character c into dst, Size×Size grey bytes, with every choice drawn from rng. It uses integers
+// throughout (the rasteriser's few floats are exact or single IEEE operations), so equal draws give equal bytes on
+// every machine.
 func (r *Renderer) Render(dst []byte, c rune, how Conditions, rng *rand.Rand) {
 	if len(dst) != Size*Size {
 		panic(fmt.Sprintf("glyphs: Render: %d bytes, expected %d", len(dst), Size*Size))
 	}
-	s := scene{dice: dice{rng}, how: &how, raster: vector.NewRasterizer(Size, Size), mask: image.NewAlpha(image.Rect(0, 0, Size, Size))}
+	s := scene{dice: dice{rng}, how: &how, raster: vector.NewRasterizer(Size, Size),
+		mask: image.NewAlpha(image.Rect(0, 0, Size, Size))}
 	s.raster.DrawOp = draw.Src
 	s.paint(r, c)
 	s.develop(dst)
 }
 
-// scene is one image in the making: levels in 1/64 of a grey step, so that shading does not band.
+// scene is an image being drawn, in levels of 1/64 grey step so that shading shows no bands.
 type scene struct {
 	dice
 	how    *Conditions
@@ -88,12 +89,12 @@ type scene struct {
 	levels [Size * Size]int32
 }
 
-const fine = 64 // levels of a scene in one grey level
+const fine = 64 // levels of a scene per grey level
 
-// paint lays the background, the clutter behind, the character, and now and then a scratch in front.
+// paint draws the background, the clutter, the character and, in some images, a scratch in front.
 func (s *scene) paint(r *Renderer, c rune) {
 	ink, paper := s.contrast()
-	slopeX, slopeY := s.within(60), s.within(60) // of the paper, in 1/64 grey a pixel
+	slopeX, slopeY := s.within(60), s.within(60) // of the paper, in 1/64 grey per pixel
 	for i := range s.levels {
 		s.levels[i] = int32(paper*fine + slopeX*(i%Size-Size/2) + slopeY*(i/Size-Size/2))
 	}
@@ -115,7 +116,7 @@ func (s *scene) paint(r *Renderer, c rune) {
 	}
 }
 
-// contrast draws the grey of ink and paper, either of them the darker.
+// contrast draws the grey of ink and paper; either may be the darker.
 func (s *scene) contrast() (ink, paper int) {
 	difference := s.between(s.how.Contrast[0], s.how.Contrast[1])
 	low := s.between(15, 240-difference)
@@ -152,7 +153,7 @@ func (s *scene) aside(o outline) {
 		int64(x*subpixel), int64(y*subpixel)))
 }
 
-// stroke traces a straight line of one to two and a half pixels from edge to edge.
+// stroke traces a straight line, one to two and a half pixels wide, from edge to edge.
 func (s *scene) stroke() {
 	x0, y0, x1, y1 := 0, s.below(Size*subpixel), Size*subpixel, s.below(Size*subpixel)
 	half := s.between(subpixel/2, subpixel*5/4)
@@ -169,7 +170,7 @@ func (s *scene) stroke() {
 	s.raster.ClosePath()
 }
 
-// lay fills what was traced with a level that slopes over the image, and clears the trace.
+// lay fills the traced path with a level that slopes over the image, and clears the path.
 func (s *scene) lay(level, slopeX, slopeY int) {
 	s.raster.Draw(s.mask, s.mask.Rect, image.Opaque, image.Point{})
 	s.raster.Reset(Size, Size)
@@ -194,7 +195,7 @@ func (s *scene) develop(dst []byte) {
 	}
 }
 
-// blur applies one pass of the 3×3 binomial kernel, edges repeated.
+// blur applies one pass of the 3×3 binomial kernel, with edges repeated.
 func (s *scene) blur() {
 	var rows [Size * Size]int32
 	for y := range Size {
@@ -211,7 +212,7 @@ func (s *scene) blur() {
 	}
 }
 
-// dice draws integers in the same way on 32-bit and 64-bit machines.
+// dice draws the same integers on 32-bit and 64-bit machines.
 type dice struct{ *rand.Rand }
 
 // below draws from 0 … n-1.

@@ -14,14 +14,14 @@ import (
 	"winnow/internal/atomicfile"
 )
 
-// DemoSeed draws the images of winnow demo.
+// DemoSeed is the seed of winnow demo's images.
 const DemoSeed = 1
 
-// ErrNotEmpty is a folder that holds something already.
+// ErrNotEmpty means that a folder is not empty.
 var ErrNotEmpty = errors.New("expected an empty or new folder")
 
-// Write draws the dataset into an empty or new folder and lists it in a manifest. The manifest comes last: where there is
-// one, all images are there.
+// Write draws the dataset into an empty or new folder and lists it in a manifest. The manifest is written last: if
+// it exists, all images do.
 func Write(ctx context.Context, dataset *datasets.Dataset, files fs.FS, dir, manifest string) error {
 	if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
 		return fmt.Errorf("%s: holds %q, %w", dir, entries[0].Name(), ErrNotEmpty)
@@ -54,7 +54,7 @@ func copyImage(files fs.FS, path, dir string) error {
 // WriteManifest writes the dataset as CSV, true labels included.
 func WriteManifest(w io.Writer, d *datasets.Dataset) error {
 	table := csv.NewWriter(w)
-	table.Write([]string{"path", "label", "split", "true_label"}) // errors stay with the writer until Error
+	table.Write([]string{"path", "label", "split", "true_label"}) // errors are kept by the writer until Error
 	for _, s := range d.Samples {
 		table.Write([]string{s.Path, d.Classes[s.Label], s.Split, d.Classes[s.True]})
 	}

@@ -1,4 +1,4 @@
-// Package imagelist gathers images from anywhere: files, folders, zip files, shards, manifests, and paths on standard input.
+// Package imagelist collects images from files, folders, zip files, shards, manifests, and paths on standard input.
 package imagelist
 
 import (
@@ -15,26 +15,27 @@ import (
 	"winnow/datasets/location"
 )
 
-// List is a list of images from files, folders, zip files, shards and manifests, in the order they were named. It is an fs.FS
+// List is a list of images from files, folders, zip files, shards and manifests, in the order given. It is an fs.FS
 // in which each image has the name that the user gave.
 type List struct {
 	Images []Image
-	ctx    context.Context // of what is asked of object stores
+	ctx    context.Context // of requests to object stores
 	at     map[string]place
 	roots  map[string]fs.FS // opened, by path
 }
 
-// Image is an image with what its manifest says of it.
+// Image is an image with its manifest's label and split.
 type Image struct{ Path, Label, Split string }
 
-// place is where an image lies: below a root, "" for the system's own files.
+// place is the location of an image: a path below a root, which is "" for the system's own files.
 type place struct{ root, inner string }
 
-// manifestEndings are those of files that list images.
+// manifestEndings are the endings of files that list images.
 var manifestEndings = []string{".csv", ".tsv", ".jsonl", ".txt"}
 
-// Open finds the images that arguments name; "-" is paths on standard input, a line each. The paths of
-// manifests and of standard input are relative to root; "" means the manifest's folder and the working folder.
+// Open finds the images named by the arguments; "-" means paths on standard input, one per line. Paths from
+// manifests and standard input are relative to root; if root is "", to the manifest's folder and the working
+// folder.
 func Open(ctx context.Context, args []string, root string, stdin io.Reader) (*List, error) {
 	l := &List{ctx: ctx, at: map[string]place{}, roots: map[string]fs.FS{}}
 	for _, arg := range args {
@@ -72,7 +73,7 @@ func (l *List) take(arg, root string, stdin io.Reader) error {
 	return l.add(Image{Path: filepath.ToSlash(arg)}, place{inner: arg})
 }
 
-// takeFolder takes every image below a folder.
+// takeFolder adds every image below a folder.
 func (l *List) takeFolder(dir string) error {
 	folder, err := location.Dir(l.ctx, dir)
 	if err != nil {
@@ -94,7 +95,7 @@ func (l *List) takeFolder(dir string) error {
 	return nil
 }
 
-// takeZip takes every image of a zip file, as birds.zip/03.jpg.
+// takeZip adds every image of a zip file, as birds.zip/03.jpg.
 func (l *List) takeZip(file string) error {
 	fsys, err := l.root(file)
 	if err != nil {
@@ -115,7 +116,7 @@ func (l *List) takeZip(file string) error {
 	return nil
 }
 
-// takeShards takes every image of shards, as dir/birds.tar/03.jpg.
+// takeShards adds every image of shards, as dir/birds.tar/03.jpg.
 func (l *List) takeShards(pattern, dir string) error {
 	d, err := datasets.Read(pattern, datasets.ReadOptions{Once: l.ctx})
 	if err != nil {
@@ -133,7 +134,7 @@ func (l *List) takeShards(pattern, dir string) error {
 	return nil
 }
 
-// takeManifest takes the images of a manifest, under the manifest's own paths, with labels and splits.
+// takeManifest adds the images of a manifest, under the manifest's paths, with labels and splits.
 func (l *List) takeManifest(file, root string) error {
 	d, err := datasets.Read(file, datasets.ReadOptions{Once: l.ctx})
 	if err != nil {
@@ -152,7 +153,7 @@ func (l *List) takeManifest(file, root string) error {
 	return nil
 }
 
-// takeLines takes paths, one a line. A file that is not there is an unreadable image, not an error.
+// takeLines adds paths, one per line. A missing file is an unreadable image, not an error.
 func (l *List) takeLines(r io.Reader, root string) error {
 	if root != "" {
 		if _, err := l.root(root); err != nil {
@@ -189,7 +190,7 @@ func (l *List) root(name string) (fs.FS, error) {
 	return fsys, nil
 }
 
-// add takes an image. One name for two images would mix them up.
+// add adds an image. Two images of the same name are an error, because they would be mixed up.
 func (l *List) add(n Image, at place) error {
 	if old, ok := l.at[n.Path]; ok && old != at {
 		return fmt.Errorf("images: two are called %s: below %q and below %q", n.Path, old.root, at.root)
@@ -199,7 +200,7 @@ func (l *List) add(n Image, at place) error {
 	return nil
 }
 
-// Paths returns the names in order.
+// Paths returns the names of the images, in order.
 func (l *List) Paths() []string {
 	list := make([]string, len(l.Images))
 	for i, n := range l.Images {
@@ -220,7 +221,7 @@ func (l *List) Open(name string) (fs.File, error) {
 	return l.roots[at.root].Open(at.inner)
 }
 
-// Files returns the files that the images are read from, folders and manifests left out.
+// Files returns the files that the images are read from, without folders and manifests.
 func (l *List) Files() (files []string) {
 	for root := range l.roots {
 		files = append(files, root)

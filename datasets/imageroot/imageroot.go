@@ -1,5 +1,6 @@
-// Package imageroot opens the root that the paths of a manifest are relative to: a folder, a .zip file of it, or a folder with a
-// published dataset's own packed files. Under the path of a crop lies the file that it is a crop of; a path may go on through a tar file as through a folder.
+// Package imageroot opens the root that the paths of a manifest are relative to: a folder, a .zip file of one, or a
+// folder with a published dataset's packed files. The path of a crop opens the file that it is cut from. A path may
+// continue inside a tar file as if it were a folder.
 package imageroot
 
 import (
@@ -18,15 +19,15 @@ import (
 	"winnow/internal/regular"
 )
 
-// Open opens the root of a manifest's paths: a folder, or a .zip file, which is read in place, or shards, or a pattern of their
-// names, for the folder that they lie in. The
-// images of a folder that holds MNIST's or CIFAR's own files are served as train/00000.bmp and so on, beside the
-// files that lie there. All may lie in an object store; what is asked of that ends with ctx. A zip file stays open until the program ends.
+// Open opens the root of a manifest's paths: a folder, a .zip file, which is read in place, or shards or a pattern
+// of their names, which mean their folder. In a folder that holds MNIST's or CIFAR's own files, their images appear
+// as train/00000.bmp and so on, next to the other files. Roots may be in an object store; requests to it end with
+// ctx. A zip file stays open until the program ends.
 func Open(ctx context.Context, path string) (fs.FS, error) {
 	return openIn(ctx, path, location.Dir)
 }
 
-// OpenClosed is [Open] for roots that are served to others: symbolic links that lead out of the folder are not followed.
+// OpenClosed is [Open] for roots that are served to others: it does not follow symbolic links out of the folder.
 func OpenClosed(ctx context.Context, path string) (fs.FS, error) {
 	return openIn(ctx, path, func(ctx context.Context, path string) (fs.FS, error) {
 		if location.IsRemote(path) {
@@ -40,7 +41,7 @@ func OpenClosed(ctx context.Context, path string) (fs.FS, error) {
 	})
 }
 
-// openIn opens a root in which crops are found too; open opens folders.
+// openIn opens a root in which crops can be opened too; open opens folders.
 func openIn(ctx context.Context, path string, open func(context.Context, string) (fs.FS, error)) (fs.FS, error) {
 	root, err := openFiles(ctx, location.Local(path), open)
 	if err != nil {
@@ -77,8 +78,9 @@ func openFiles(ctx context.Context, path string, open func(context.Context, stri
 	return folder, nil
 }
 
-// Resolve returns the root that is named, or else the manifest's folder, of a pipe the working folder; a folder that is read as a
-// manifest, or a .zip file of one, is its own root; the root of shards is the folder that the pattern of their names begins with.
+// Resolve returns the given root or, without one, the manifest's folder, or the working folder if the manifest is a
+// pipe. A folder or .zip file that is read as a manifest is its own root. The root of shards is the folder at the
+// start of their name pattern.
 func Resolve(root, manifest string) string {
 	if root != "" {
 		return root
@@ -86,7 +88,8 @@ func Resolve(root, manifest string) string {
 	if dir, ok := datasets.ShardRoot(manifest); ok {
 		return dir
 	}
-	if info, err := location.Stat(context.Background(), manifest); err == nil && (info.IsDir() || datasets.IsZip(manifest)) {
+	if info, err := location.Stat(context.Background(), manifest); err == nil &&
+		(info.IsDir() || datasets.IsZip(manifest)) {
 		return manifest
 	}
 	if regular.Given(manifest) {
@@ -98,7 +101,8 @@ func Resolve(root, manifest string) string {
 // OpenZip opens a zip file as a folder.
 func OpenZip(ctx context.Context, path string) (fs.FS, error) {
 	if !datasets.IsZip(path) {
-		return nil, fmt.Errorf("root: %s: is a file, expected the folder the manifest's paths are relative to, or a .zip file of it", path)
+		return nil, fmt.Errorf("root: %s: is a file, expected the folder the manifest's paths are relative to, or "+
+			"a .zip file of it", path)
 	}
 	f, err := location.Open(ctx, path)
 	if err != nil {
@@ -115,7 +119,7 @@ func OpenZip(ctx context.Context, path string) (fs.FS, error) {
 	return r, nil
 }
 
-// OpenPublished opens the files of a published dataset: their folder, or a .zip file of it.
+// OpenPublished opens the folder, or a .zip file, with the files of a published dataset.
 func OpenPublished(ctx context.Context, name string) (fs.FS, error) {
 	if datasets.IsZip(name) {
 		return OpenZip(ctx, name)
@@ -125,12 +129,13 @@ func OpenPublished(ctx context.Context, name string) (fs.FS, error) {
 		return nil, err
 	}
 	if !info.IsDir() {
-		return nil, fmt.Errorf("root: %s: is a file, expected the folder with the dataset's files, or a .zip file of it", name)
+		return nil, fmt.Errorf("root: %s: is a file, expected the folder with the dataset's files, or a .zip file "+
+			"of it", name)
 	}
 	return location.Dir(ctx, name)
 }
 
-// withCrops finds the file of a crop by the crop's path, as of its own: who reads pictures takes the crop (backbone).
+// withCrops opens the file of a crop under the crop's path; the reader cuts it (backbone).
 type withCrops struct{ files fs.FS }
 
 // Open implements fs.FS.
@@ -139,10 +144,10 @@ func (c withCrops) Open(name string) (fs.File, error) {
 	return c.files.Open(file)
 }
 
-// OnlyFiles implements what [regular.OnlyFiles] asks.
+// OnlyFiles implements the interface of [regular.OnlyFiles].
 func (c withCrops) OnlyFiles() bool { return regular.OnlyFiles(c.files) }
 
-// Stat implements fs.StatFS without opening the file, where that is possible.
+// Stat implements fs.StatFS without opening the file if possible.
 func (c withCrops) Stat(name string) (fs.FileInfo, error) {
 	file, _, _ := datasets.CutCrop(name)
 	return fs.Stat(c.files, file)
@@ -169,7 +174,7 @@ func (o overlay) Stat(name string) (fs.FileInfo, error) {
 	return info, err
 }
 
-// packedDataset is a dataset whose files hold its images in a form of their own.
+// packedDataset is a dataset whose files hold its images in a format of their own.
 type packedDataset struct {
 	here   func(fs.FS) bool
 	images func(fs.FS) (fs.FS, error)

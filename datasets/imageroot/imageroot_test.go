@@ -11,7 +11,7 @@ import (
 	"winnow/internal/regular"
 )
 
-// TestCropsHaveTheirFile: under a crop's path lies its file, in roots that are served to others, too.
+// TestCropsHaveTheirFile: a crop's path opens its file, also in roots that are served to others.
 func TestCropsHaveTheirFile(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "a.jpg"), []byte("picture"), 0o600); err != nil {

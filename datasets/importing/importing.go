@@ -1,5 +1,5 @@
-// Package importing gathers images and labels from sources or a published dataset, splits them, and writes the manifest, or the
-// images with their labels as shards.
+// Package importing reads images and labels from sources or a published dataset, splits them, and writes a manifest
+// or shards.
 package importing
 
 import (
@@ -14,18 +14,18 @@ import (
 	"winnow/datasets/published"
 )
 
-// Job says what is read, how it is split, and where it goes.
+// Job says what to read, how to split it, and where to write it.
 type Job struct {
-	Out       string // manifest, or name of shards that ends in .tar
-	ShardSize int64  // the most bytes of a shard
+	Out       string // a manifest, or the name of shards, which ends in .tar
+	ShardSize int64  // largest shard in bytes
 	Seed      uint64
 
-	Sources []Source         // without a preset
-	Shares  []datasets.Share // nil: the sources' own splits
-	ByImage bool             // deal out images of each class instead of whole classes
+	Sources []Source         // if Preset is ""
+	Shares  []datasets.Share // nil: keep the sources' splits
+	ByImage bool             // distribute images of each class instead of whole classes
 
-	Preset     string // name of a known dataset, "" for none
-	Root       string // of its files; of sources whose images are written: "" is each one's own
+	Preset     string // name of a known dataset, or ""
+	Root       string // of its files; for sources whose images are written, "" means each source's own
 	Protocol   string
 	Human      string
 	Labels     string // file of human labels
@@ -34,7 +34,7 @@ type Job struct {
 	Validation float64
 
 	Note     func(format string, args ...any)
-	Progress func(done, total int) // of images that are written; may be nil
+	Progress func(done, total int) // number of images written; may be nil
 }
 
 // Source is a folder or file to read.
@@ -47,11 +47,11 @@ type Source struct {
 type gathered struct {
 	*datasets.Dataset
 	root  func(sample int) (fs.FS, error)
-	files []string                      // that images are read from, but for folders
-	tell  func(out, warnings io.Writer) // what it holds
+	files []string                      // files that images are read from, without folders
+	tell  func(out, warnings io.Writer) // reports on the content
 }
 
-// Run reads, splits and writes; it tells what there is to out, and what differs from what was published to warnings.
+// Run reads, splits and writes. It reports to out, and differences from published numbers to warnings.
 func (j Job) Run(ctx context.Context, out, warnings io.Writer) error {
 	read := j.readSources
 	if j.Preset != "" {
@@ -61,7 +61,7 @@ func (j Job) Run(ctx context.Context, out, warnings io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if err := ctx.Err(); err != nil { // nothing is left where the reading was interrupted
+	if err := ctx.Err(); err != nil { // write nothing if reading was interrupted
 		return err
 	}
 	if !datasets.IsShardName(j.Out) {
@@ -76,11 +76,12 @@ func (j Job) Run(ctx context.Context, out, warnings io.Writer) error {
 		return err
 	}
 	g.tell(out, warnings)
-	_, err = fmt.Fprintf(out, "%d images in %d tar files, of which %d were there as they are\n", done.Images, done.Shards, done.Kept)
+	_, err = fmt.Fprintf(out, "%d images in %d tar files, of which %d were there as they are\n", done.Images,
+		done.Shards, done.Kept)
 	return err
 }
 
-// readSources reads folders and files, and deals their images out.
+// readSources reads folders and files, and splits their images.
 func (j Job) readSources(ctx context.Context) (*gathered, error) {
 	var parts []*datasets.Dataset
 	var part []int // of each sample
@@ -118,7 +119,7 @@ func (j Job) readSources(ctx context.Context) (*gathered, error) {
 	return g, nil
 }
 
-// oneFolder refuses shards of different folders, whose paths would begin in different ones.
+// oneFolder rejects shards of different folders, because their paths would have different roots.
 func (j Job) oneFolder() error {
 	first, where := "", ""
 	for _, s := range j.Sources {
@@ -129,7 +130,9 @@ func (j Job) oneFolder() error {
 		if dir = location.Clean(dir); first == "" {
 			first, where = s.Path, dir
 		} else if dir != where {
-			return fmt.Errorf("data import: %s and %s are shards in two folders, expected one, that their paths begin in: name them by one pattern with quotes around, such as '*/*.tar', or give the folder above them", first, s.Path)
+			return fmt.Errorf("data import: %s and %s are shards in two folders, expected one, that their paths "+
+				"begin in: name them by one pattern with quotes around, such as '*/*.tar', or give the folder "+
+				"above them", first, s.Path)
 		}
 	}
 	return nil

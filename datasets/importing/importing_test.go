@@ -11,7 +11,8 @@ import (
 	"winnow/datasets"
 )
 
-// A folder becomes shards, each source's images read below its own root, and the shards a manifest with the same labels.
+// A folder becomes shards, with each source's images read below its own root, and the shards become a manifest with
+// the same labels.
 func TestShardsAndBack(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"one/heron/1.jpg", "one/stork/1.jpg", "two/heron/1.jpg", "two/stork/2.jpg"} {
@@ -24,9 +25,11 @@ func TestShardsAndBack(t *testing.T) {
 		}
 	}
 	job := Job{Out: filepath.Join(dir, "s", "x-%d.tar"), ShardSize: 1 << 20, Note: t.Logf,
-		Sources: []Source{{Path: filepath.Join(dir, "one")}, {Path: filepath.Join(dir, "two"), Read: datasets.ReadOptions{Split: datasets.Test}}}}
+		Sources: []Source{{Path: filepath.Join(dir, "one")},
+			{Path: filepath.Join(dir, "two"), Read: datasets.ReadOptions{Split: datasets.Test}}}}
 	var out bytes.Buffer
-	if err := job.Run(t.Context(), &out, io.Discard); err != nil || !strings.HasSuffix(out.String(), "4 images in 1 tar files, of which 0 were there as they are\n") {
+	if err := job.Run(t.Context(), &out, io.Discard); err != nil ||
+		!strings.HasSuffix(out.String(), "4 images in 1 tar files, of which 0 were there as they are\n") {
 		t.Fatalf("%v, printed %q", err, out.String())
 	}
 	shard, err := os.ReadFile(filepath.Join(dir, "s", "x-0.tar"))
@@ -38,12 +41,16 @@ func TestShardsAndBack(t *testing.T) {
 			t.Errorf("%s is not in the shard", text)
 		}
 	}
-	back := Job{Out: filepath.Join(dir, "m.csv"), Note: t.Logf, Sources: []Source{{Path: filepath.Join(dir, "s", "x-*.tar")}}}
+	back := Job{Out: filepath.Join(dir, "m.csv"), Note: t.Logf,
+		Sources: []Source{{Path: filepath.Join(dir, "s", "x-*.tar")}}}
 	if err := back.Run(t.Context(), io.Discard, io.Discard); err != nil {
 		t.Fatal(err)
 	}
 	list, err := os.ReadFile(back.Out)
-	if want := "path,label,split,other_path\nx-0.tar/heron/1.jpg,heron,train,\nx-0.tar/stork/1.jpg,stork,train,\nx-0.tar/heron/1-2.jpg,heron,test,heron/1.jpg\nx-0.tar/stork/2.jpg,stork,test,\n"; err != nil || string(list) != want {
+	want := "path,label,split,other_path\n" +
+		"x-0.tar/heron/1.jpg,heron,train,\nx-0.tar/stork/1.jpg,stork,train,\n" +
+		"x-0.tar/heron/1-2.jpg,heron,test,heron/1.jpg\nx-0.tar/stork/2.jpg,stork,test,\n"
+	if err != nil || string(list) != want {
 		t.Errorf("found %s%v, expected %s", list, err, want)
 	}
 	if err := os.Mkdir(filepath.Join(dir, "t"), 0o755); err != nil {
@@ -53,7 +60,8 @@ func TestShardsAndBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	back.Sources = append(back.Sources, Source{Path: filepath.Join(dir, "t", "y.tar")})
-	if err := back.Run(t.Context(), io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), "are shards in two folders, expected one") {
+	if err := back.Run(t.Context(), io.Discard, io.Discard); err == nil ||
+		!strings.Contains(err.Error(), "are shards in two folders, expected one") {
 		t.Errorf("two folders: %v", err)
 	}
 }

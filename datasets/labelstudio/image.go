@@ -5,16 +5,16 @@ import (
 	"strings"
 )
 
-// Origin is where the image of a task lies.
+// Origin says where the image of a task is stored.
 type Origin int
 
 // The origins.
 const (
-	Plain     Origin = iota // a path
+	Plain     Origin = iota // at a path
 	Local                   // a file below LABEL_STUDIO_LOCAL_FILES_DOCUMENT_ROOT
-	Uploaded                // into Label Studio, which keeps it below media in the folder of its data
-	Elsewhere               // at an address
-	Inside                  // the task itself
+	Uploaded                // uploaded into Label Studio, which stores it below media in its data folder
+	Elsewhere               // at a URL
+	Inside                  // embedded in the task itself
 )
 
 const (
@@ -22,7 +22,8 @@ const (
 	uploads    = "/data/upload/"
 )
 
-// Locate returns the path of a task's image, below the document root or the folder media where it lies in either.
+// Locate returns the path of a task's image; if it is below the document root or the folder media, relative to
+// that.
 func Locate(value string) (string, Origin) {
 	value = strings.TrimSpace(value)
 	if len(value) >= 5 && strings.EqualFold(value[:5], "data:") {
@@ -33,7 +34,8 @@ func Locate(value string) (string, Origin) {
 	if remote && (strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https")) {
 		host = rest
 	}
-	if before, query, ok := strings.Cut(host, "?"); ok && (!remote && before == "/data" || strings.HasSuffix(strings.TrimRight(before, "/"), localFiles)) {
+	if before, query, ok := strings.Cut(host, "?"); ok &&
+		(!remote && before == "/data" || strings.HasSuffix(strings.TrimRight(before, "/"), localFiles)) {
 		for _, part := range strings.Split(query, "&") {
 			if d, ok := strings.CutPrefix(part, "d="); ok {
 				if path, err := url.QueryUnescape(d); err == nil {
@@ -53,7 +55,7 @@ func Locate(value string) (string, Origin) {
 	return value, Plain
 }
 
-// LocalFile returns the address of a file below the document root.
+// LocalFile returns the URL of a file below the document root.
 func LocalFile(path string) string {
 	parts := strings.Split(path, "/")
 	for i := range parts {

@@ -1,9 +1,11 @@
-// Package labelstudio reads and writes the tasks of Label Studio: what its annotators chose for images, in its exports JSON and
-// JSON_MIN, and tasks with predictions and annotations, with the labelling configuration that they need.
+// Package labelstudio reads and writes tasks of Label Studio. It reads what annotators chose for images, from
+// exports in the forms JSON and JSON_MIN, and writes tasks with predictions and annotations, with the labelling
+// configuration that they need.
 //
-// The forms are those of https://labelstud.io/guide/task_format and https://labelstud.io/guide/predictions, JSON_MIN as
-// https://labelstud.io/guide/export shows it: an object for each annotation, with the keys of the task's data, a key for each control,
-// id, annotator and annotation_id. The package knows no manifests: it says what stands in a file.
+// The forms are those of https://labelstud.io/guide/task_format and https://labelstud.io/guide/predictions;
+// JSON_MIN is that of https://labelstud.io/guide/export: one object per annotation, with the keys of the task's
+// data, a key for each control, id, annotator and annotation_id. The package knows nothing of manifests; it only
+// describes files.
 package labelstudio
 
 import (
@@ -19,26 +21,26 @@ import (
 	"winnow/internal/jsontext"
 )
 
-// Task is an image with what its annotators said, one answer of each.
+// Task is an image with its annotators' answers, one of each annotator.
 type Task struct {
 	ID      string
 	Keys    []string          // of Data, sorted
-	Data    map[string]string // a value that is no text keeps its JSON
+	Data    map[string]string // a value that is not a string keeps its JSON text
 	Answers []Answer
-	Min     bool // of JSON_MIN, where the controls stand among the data
+	Min     bool // from JSON_MIN, where controls and data are not separated
 }
 
 // Answer is what an annotator said last about a task.
 type Answer struct {
-	Annotator string   // a name, or a number as Label Studio has it
+	Annotator string   // a name, or a number as in Label Studio
 	Choices   []Chosen // of every control
 	Skipped   bool
 	Truth     bool // marked as the ground truth
-	ours      bool // see Writer: what was sent comes back unchanged
+	ours      bool // written by Writer and returned unchanged
 	at        string
 }
 
-// Chosen is what was chosen in a control.
+// Chosen holds the choices made in a control.
 type Chosen struct {
 	Control string
 	Values  []string
@@ -47,15 +49,16 @@ type Chosen struct {
 // Sent reports whether the answer is one that Writer wrote, unchanged.
 func (a *Answer) Sent() bool { return a.ours }
 
-// minKeys are those of JSON_MIN that are neither data nor controls.
-var minKeys = []string{"id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time", "agreement", "history"}
+// minKeys are the keys of JSON_MIN that are neither data nor controls.
+var minKeys = []string{"id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time", "agreement",
+	"history"}
 
 // element is a task of an export as JSON.
 type element struct {
 	ID          json.RawMessage            `json:"id"`
 	Data        map[string]json.RawMessage `json:"data"`
 	Annotations []annotation               `json:"annotations"`
-	Completions []annotation               `json:"completions"` // as they were called before version 1.0
+	Completions []annotation               `json:"completions"` // the name before version 1.0
 }
 
 type annotation struct {
@@ -76,7 +79,7 @@ type annotation struct {
 	} `json:"result"`
 }
 
-// texts are a JSON text or a list of them, without those that are empty.
+// texts is a JSON string or a list of strings, without empty ones.
 type texts []string
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -101,7 +104,7 @@ func (t *texts) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// Is reports whether a file that begins so is a list of objects, as no other format of manifests is.
+// Is reports whether a file with this beginning is a list of objects, as no other manifest format is.
 func Is(head []byte) bool {
 	head = bytes.TrimLeft(head, " \t\r\n")
 	if rest, ok := bytes.CutPrefix(head, []byte("[")); ok {
@@ -110,8 +113,8 @@ func Is(head []byte) bool {
 	return false
 }
 
-// Each gives the tasks of an export one after the other, of JSON_MIN the annotations of a task, which follow each other, as one.
-// An error says in which task.
+// Each passes the tasks of an export to yield in order. The annotations of a task in JSON_MIN, which follow each
+// other, become one task. Errors say in which task they occur.
 func Each(r io.Reader, take func(*Task) error) error {
 	in := json.NewDecoder(r)
 	if err := jsontext.Open(in, '[', "a list of tasks, as Label Studio exports it as JSON or JSON_MIN"); err != nil {
@@ -156,7 +159,7 @@ func Each(r io.Reader, take func(*Task) error) error {
 	return jsontext.Close(in, "list")
 }
 
-// first reads the first element, which tells the form of all.
+// first reads the first element, which determines the form of all.
 func first(in *json.Decoder) (*Task, error) {
 	var raw json.RawMessage
 	if err := in.Decode(&raw); err != nil {
@@ -170,7 +173,8 @@ func first(in *json.Decoder) (*Task, error) {
 	if object["annotation_id"] != nil || object["annotator"] != nil {
 		read = minimal
 	} else if object["data"] == nil {
-		return nil, fmt.Errorf("found the keys %.200s, expected data and annotations, or annotation_id and annotator as in JSON_MIN", strings.Join(slices.Sorted(maps.Keys(object)), ", "))
+		return nil, fmt.Errorf("found the keys %.200s, expected data and annotations, or annotation_id and "+
+			"annotator as in JSON_MIN", strings.Join(slices.Sorted(maps.Keys(object)), ", "))
 	}
 	return read(json.NewDecoder(bytes.NewReader(raw)))
 }
@@ -239,7 +243,7 @@ func (a *annotation) answer(path string) (Answer, error) {
 	return out, nil
 }
 
-// minimal reads an annotation of JSON_MIN: any text, and any object with choices, may be that of a control.
+// minimal reads an annotation of JSON_MIN. Any string, and any object with choices, may belong to a control.
 func minimal(in *json.Decoder) (*Task, error) {
 	var object map[string]json.RawMessage
 	if err := in.Decode(&object); err != nil {
@@ -273,7 +277,8 @@ func minimal(in *json.Decoder) (*Task, error) {
 	return t, nil
 }
 
-// choices returns what was chosen where a value of JSON_MIN may be a control's: a text, or an object that holds choices.
+// choices returns the choices in a value of JSON_MIN if it may be a control's: a string, or an object that holds
+// choices.
 func choices(raw json.RawMessage, text string) ([]string, bool) {
 	switch {
 	case len(raw) > 0 && raw[0] == '"':
@@ -291,8 +296,8 @@ func choices(raw json.RawMessage, text string) ([]string, bool) {
 	return nil, false
 }
 
-// annotator names who made an annotation: by an address or a name where there is one, else by the number of the user, else by the
-// annotation itself.
+// annotator returns the author of an annotation: the email address or name if there is one, else the number of the
+// user, else the annotation's own id.
 func annotator(by, id json.RawMessage) (string, error) {
 	if len(by) > 0 && by[0] == '{' {
 		var user struct {
@@ -318,7 +323,7 @@ func annotator(by, id json.RawMessage) (string, error) {
 	return name, err
 }
 
-// newest leaves of several answers of an annotator the last.
+// newest keeps only the last of several answers of an annotator.
 func newest(all []Answer) []Answer {
 	out, at := all[:0], make(map[string]int, len(all))
 	for _, a := range all {

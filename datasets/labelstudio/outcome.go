@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// Verdict is what the annotators of a task come to.
+// Verdict is the result of a task's annotations.
 type Verdict int
 
-// The verdicts. Only the first two have a label or leave the image out.
+// The verdicts. Only the first two give a label or leave the image out.
 const (
 	Labelled Verdict = iota
 	Dropped          // not for this data set: the choice of DropControl
@@ -20,12 +20,13 @@ const (
 	Disagreed
 )
 
-var verdictNames = [...]string{Labelled: "labelled", Dropped: "dropped", Unannotated: "not annotated", Skipped: "skipped", Several: "with several choices", Disagreed: "on which no choice has a majority"}
+var verdictNames = [...]string{Labelled: "labelled", Dropped: "dropped", Unannotated: "not annotated",
+	Skipped: "skipped", Several: "with several choices", Disagreed: "on which no choice has a majority"}
 
 // String implements fmt.Stringer.
 func (v Verdict) String() string { return verdictNames[v] }
 
-// DropControl is the control by which annotators leave an image out; its only choice is DropChoice.
+// DropControl is the control with which annotators leave an image out; its only choice is DropChoice.
 const (
 	DropControl = "winnow"
 	DropChoice  = "drop this image"
@@ -41,7 +42,7 @@ func (a *Answer) Of(control string) []string {
 	return nil
 }
 
-// Verdict returns what an answer says by itself, and the label where that is Labelled.
+// Verdict returns the verdict of a single answer, and the label if that is Labelled.
 func (a *Answer) Verdict(control string) (string, Verdict) {
 	values := a.Of(control)
 	switch {
@@ -57,8 +58,8 @@ func (a *Answer) Verdict(control string) (string, Verdict) {
 	return values[0], Labelled
 }
 
-// Outcome returns what answers come to: the choice of more than half of those who made one, as winnow review has it. Of
-// the answers those count that Counting returns.
+// Outcome returns the result of all answers: the choice of more than half of those who made one, as in winnow
+// review. Only the answers that Counting returns count.
 func Outcome(answers []Answer, control string) (label string, v Verdict) {
 	answers = Counting(answers)
 	type vote struct {
@@ -87,7 +88,7 @@ func Outcome(answers []Answer, control string) (label string, v Verdict) {
 	return "", without
 }
 
-// Counting returns the answers that count: where one is marked as the ground truth, those that are.
+// Counting returns the answers that count: those marked as the ground truth if there are any, else all.
 func Counting(answers []Answer) []Answer {
 	isTrue := func(a Answer) bool { return a.Truth && !a.Skipped }
 	if !slices.ContainsFunc(answers, isTrue) {
@@ -102,7 +103,7 @@ func Counting(answers []Answer) []Answer {
 	return out
 }
 
-// Tally counts the verdicts on tasks, with the first task of each.
+// Tally counts the verdicts on tasks and remembers the first task of each.
 type Tally struct {
 	counts [len(verdictNames)]int
 	first  [len(verdictNames)]string
@@ -115,7 +116,7 @@ func (c *Tally) Add(v Verdict, task string) {
 	}
 }
 
-// String says for people what has no label, "" where all have one.
+// String describes the tasks without a label; "" if all have one.
 func (c *Tally) String() string {
 	var without []string
 	for v := Unannotated; v <= Disagreed; v++ {
@@ -133,10 +134,10 @@ func (c *Tally) String() string {
 	return said
 }
 
-// Controls are the controls by which the tasks of an export were labelled.
+// Controls are the controls with which the tasks of an export were labelled.
 type Controls map[string]bool
 
-// Add notes the controls of a task; those of JSON_MIN cannot be told from its data.
+// Add records the controls of a task; those of JSON_MIN cannot be told from its data.
 func (c Controls) Add(t *Task) {
 	for i := range t.Answers {
 		for _, chosen := range t.Answers[i].Choices {
@@ -147,10 +148,10 @@ func (c Controls) Add(t *Task) {
 	}
 }
 
-// usual are what controls of labels are called, the surest first.
+// usual are common names of label controls, most certain first.
 var usual = []string{Control, "choice", "choices", "labels", "class", "category", "classification"}
 
-// Usual returns which of some names of controls is most surely that of the labels, if one is.
+// Usual returns the most certain label control among the names, if there is one.
 func Usual(names []string) (string, bool) {
 	for _, name := range usual {
 		if slices.Contains(names, name) {
@@ -160,7 +161,7 @@ func Usual(names []string) (string, bool) {
 	return "", false
 }
 
-// Pick returns the control that holds the labels: the only one there is, or the one with a usual name.
+// Pick returns the control that holds the labels: the only one, or the one with a usual name.
 func (c Controls) Pick() (string, error) {
 	names := slices.Sorted(maps.Keys(c))
 	if len(names) == 1 {
@@ -172,5 +173,6 @@ func (c Controls) Pick() (string, error) {
 	if len(names) == 0 {
 		return "", fmt.Errorf("no annotation holds a choice, expected tasks that were annotated with <Choices>")
 	}
-	return "", fmt.Errorf("found choices of the controls %.200s, expected one that holds the labels", strings.Join(names, ", "))
+	return "", fmt.Errorf("found choices of the controls %.200s, expected one that holds the labels",
+		strings.Join(names, ", "))
 }

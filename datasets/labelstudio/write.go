@@ -13,7 +13,8 @@ import (
 	"unicode/utf8"
 )
 
-// Control is the control of Config that holds the labels, Object the one that shows the image, by the key of a task's data.
+// Control is the control of Config that holds the labels. Object is the control that shows the image, and
+// the key of a task's data that holds it.
 const (
 	Control = "label"
 	Object  = "image"
@@ -21,10 +22,10 @@ const (
 
 // Sent is a task to write.
 type Sent struct {
-	Image   string      // below the document root
-	Data    []Field     // shown beside it
-	Suggest *Suggestion // nil: none
-	Decided *Decision   // nil: open
+	Image   string      // path below the document root
+	Data    []Field     // shown next to the image
+	Suggest *Suggestion // nil if there is none
+	Decided *Decision   // nil if the task is open
 }
 
 // Field is a value of a task's data: a text or a number.
@@ -36,11 +37,11 @@ type Field struct {
 // Suggestion is a label that a model suggests.
 type Suggestion struct {
 	Label   string
-	Score   *float64 // nil: not known
+	Score   *float64 // nil if unknown
 	Version string   // of the model
 }
 
-// Decision is what was decided about a task before it is written.
+// Decision is a decision on a task that was made before it is written.
 type Decision struct {
 	Drop  bool
 	Label string
@@ -75,13 +76,13 @@ func choice(id, control, value string) []result {
 
 const sentPrefix = "winnow-"
 
-// sentID is the id of a decision that is sent: where one comes back with it, nobody has changed it.
+// sentID is the id of a decision that is written. If it comes back with the same id, nobody has changed it.
 func sentID(path, control, value string) string {
 	sum := sha256.Sum256([]byte(path + "\x00" + control + "\x00" + value))
 	return sentPrefix + hex.EncodeToString(sum[:6])
 }
 
-// Keys of a task's data: the path of the image in the manifest, and the label that it has there, which Config shows.
+// Keys of a task's data: the path of the image in the manifest, and its label there, which Config shows.
 const (
 	PathKey  = "path"
 	GivenKey = "given_label"
@@ -93,10 +94,10 @@ type Writer struct {
 	tasks int
 }
 
-// NewWriter returns a writer of tasks to w, which Close ends.
+// NewWriter returns a writer of tasks to w. Close ends the list.
 func NewWriter(w io.Writer) *Writer { return &Writer{out: bufio.NewWriter(w)} }
 
-// Write writes a task whose image has this path in the manifest.
+// Write writes a task; path is the image's path in the manifest.
 func (w *Writer) Write(path string, s Sent) error {
 	var text bytes.Buffer
 	to := json.NewEncoder(&text)
@@ -110,7 +111,7 @@ func (w *Writer) Write(path string, s Sent) error {
 		if err := to.Encode(v); err != nil && failed == nil {
 			failed = err
 		}
-		text.Truncate(text.Len() - 1) // the line's end
+		text.Truncate(text.Len() - 1) // the newline
 	}
 	put(`{"data": {"`+Object+`": `, LocalFile(s.Image))
 	put(`, "`+PathKey+`": `, path)
@@ -141,7 +142,7 @@ func (w *Writer) Write(path string, s Sent) error {
 		lead = "[\n"
 	}
 	w.tasks++
-	_, _ = w.out.WriteString(lead) // told by Flush, here and below
+	_, _ = w.out.WriteString(lead) // errors are returned by Flush, here and below
 	_, _ = w.out.Write(text.Bytes())
 	return nil
 }
@@ -156,15 +157,18 @@ func (w *Writer) Close() error {
 	return w.out.Flush()
 }
 
-// Config is the labelling configuration for tasks of these classes: one choice among them, and one by which an image is left out.
+// Config returns the labelling configuration for tasks with these classes: one choice among them, and one that
+// leaves an image out.
 func Config(classes []string) string {
 	var out strings.Builder
-	fmt.Fprintf(&out, "<View>\n  <Image name=\"%s\" value=\"$%[1]s\"/>\n  <Header value=\"$given_label\"/>\n  <Choices name=\"%[2]s\" toName=\"%[1]s\" choice=\"single\" showInline=\"true\">\n", Object, Control)
+	fmt.Fprintf(&out, "<View>\n  <Image name=\"%s\" value=\"$%[1]s\"/>\n  <Header value=\"$given_label\"/>\n  "+
+		"<Choices name=\"%[2]s\" toName=\"%[1]s\" choice=\"single\" showInline=\"true\">\n", Object, Control)
 	for _, name := range classes {
 		out.WriteString("    <Choice value=\"")
-		_ = xml.EscapeText(&out, []byte(name)) // builders take all
+		_ = xml.EscapeText(&out, []byte(name)) // cannot fail: a builder
 		out.WriteString("\"/>\n")
 	}
-	fmt.Fprintf(&out, "  </Choices>\n  <Choices name=\"%s\" toName=\"%s\" choice=\"single\">\n    <Choice value=\"%s\"/>\n  </Choices>\n</View>\n", DropControl, Object, DropChoice)
+	fmt.Fprintf(&out, "  </Choices>\n  <Choices name=\"%s\" toName=\"%s\" choice=\"single\">\n    <Choice "+
+		"value=\"%s\"/>\n  </Choices>\n</View>\n", DropControl, Object, DropChoice)
 	return out.String()
 }

@@ -1,12 +1,12 @@
-// Package location opens files and folders by where they lie: paths of this machine, also as file:// addresses, and addresses in
-// object stores. What is asked of a store ends with a context.
+// Package location opens files and folders by location: paths of this machine, also as file:// addresses, and
+// addresses in object stores. Requests to a store end with a context.
 //
-// A store is a [Tree], which is read, and where it takes files a [Sink]: an object is put whole or not at all, and there is no other way to
-// write. What is written bit by bit, or in several files that belong together, is made on this machine first; then its files are put,
-// the one last by which the others are found.
+// A store is a [Tree], which can be read, and may be a [Sink], which accepts files. An object is written completely
+// or not at all; there is no other way to write. Data that are written piece by piece, or as several files that
+// belong together, are first built on this machine; then the files are put, last the one that refers to the others.
 //
-// It speaks to no store itself, so that programs without one link no client: [Use] gives it one, as the command line does
-// (winnow/bucket).
+// The package itself talks to no store, so programs without one link no client. [Use] registers a store, as the
+// command line does (winnow/bucket).
 package location
 
 import (
@@ -27,7 +27,7 @@ import (
 	"winnow/internal/regular"
 )
 
-// File is a file that is open for reading, from its beginning or from anywhere.
+// File is an open file that can be read from the start or at any position.
 type File interface {
 	fs.File
 	io.ReaderAt
@@ -49,31 +49,32 @@ func IsRemote(name string) bool {
 type Tree interface {
 	fs.StatFS
 	fs.ReadDirFS
-	Names(prefix string) iter.Seq2[string, error] // of all its files whose paths begin so, sorted
+	Names(prefix string) iter.Seq2[string, error] // all files whose paths begin with prefix, sorted
 }
 
-// Sink is a folder of an object store that takes files.
+// Sink is a folder of an object store that accepts files.
 type Sink interface {
 	Tree
-	Put(name string, from io.ReaderAt, size int64) error // whole or not at all, in the place of what was there
-	Remove(name string) error                            // does nothing where there is none
+	Put(name string, from io.ReaderAt, size int64) error // completely or not at all, replacing what was there
+	Remove(name string) error                            // no error if there is none
 }
 
-// stores opens folders of object stores, and files as trees whose name is ".".
+// stores opens folders of object stores, and single files as trees whose only name is ".".
 var stores atomic.Pointer[func(ctx context.Context, address string) (Tree, error)]
 
-// Use says what opens object stores in this process.
+// Use sets the function that opens object stores in this process.
 func Use(open func(ctx context.Context, address string) (Tree, error)) { stores.Store(&open) }
 
 func open(ctx context.Context, name string) (Tree, error) {
 	use := stores.Load()
 	if use == nil {
-		return nil, fmt.Errorf("location: %s: this program reads no object stores, expected one that has called location.Use(bucket.Open)", name)
+		return nil, fmt.Errorf("location: %s: this program reads no object stores, expected one that has called "+
+			"location.Use(bucket.Open)", name)
 	}
 	return (*use)(ctx, name)
 }
 
-// Local returns the path that a file:// address stands for; other names are left alone.
+// Local returns the path that a file:// address stands for. Other names are returned unchanged.
 func Local(name string) string {
 	inner, ok := strings.CutPrefix(name, "file://")
 	inner = strings.TrimPrefix(inner, "localhost")
@@ -84,7 +85,7 @@ func Local(name string) string {
 	return filepath.FromSlash(plain)
 }
 
-// Stat describes what lies somewhere.
+// Stat describes a file or folder.
 func Stat(ctx context.Context, name string) (fs.FileInfo, error) {
 	if !IsRemote(name) {
 		return os.Stat(Local(name))
@@ -96,7 +97,7 @@ func Stat(ctx context.Context, name string) (fs.FileInfo, error) {
 	return tree.Stat(".")
 }
 
-// Open opens a file, of this machine a regular one.
+// Open opens a file; on this machine it must be a regular file.
 func Open(ctx context.Context, name string) (File, error) {
 	if !IsRemote(name) {
 		return regular.Open(Local(name))
@@ -155,7 +156,7 @@ func Put(ctx context.Context, name, file string) (err error) {
 	return to.Put(".", f, info.Size())
 }
 
-// Remove removes what lies at an address in an object store, if anything does.
+// Remove removes the object at an address, if there is one.
 func Remove(ctx context.Context, name string) error {
 	from, err := sink(ctx, name)
 	if err != nil {
@@ -175,7 +176,7 @@ func sink(ctx context.Context, name string) (Sink, error) {
 	return nil, fmt.Errorf("location: %s: can only be read", name)
 }
 
-// Names lists the files of a folder of an object store whose paths in it begin so, at any depth.
+// Names visits the files of an object store's folder whose paths begin with prefix, at any depth.
 func Names(ctx context.Context, dir, prefix string, visit func(name string) error) error {
 	tree, err := open(ctx, dir)
 	if err != nil {
@@ -192,7 +193,7 @@ func Names(ctx context.Context, dir, prefix string, visit func(name string) erro
 	return nil
 }
 
-// Cut cuts an address in an object store in its scheme, its path and its options; of other names all is path.
+// Cut splits an address in an object store into scheme, path and options. For other names, everything is path.
 func Cut(name string) (scheme, inner, options string) {
 	if !IsRemote(name) {
 		return "", Local(name), ""
@@ -202,7 +203,7 @@ func Cut(name string) (scheme, inner, options string) {
 	return scheme + "://", inner, options
 }
 
-// Join returns where a slash-separated path in a folder lies.
+// Join returns the location of a slash-separated path in a folder.
 func Join(dir, name string) string {
 	scheme, inner, options := Cut(dir)
 	if scheme == "" {
@@ -211,25 +212,25 @@ func Join(dir, name string) string {
 	return scheme + path.Join(inner, name) + options
 }
 
-// Parent returns the folder that something lies in.
+// Parent returns the folder that contains a location.
 func Parent(name string) string {
 	scheme, inner, options := Cut(name)
 	if scheme == "" {
 		return filepath.Dir(inner)
 	}
-	if !strings.Contains(inner, "/") { // a bucket lies in none
+	if !strings.Contains(inner, "/") { // a bucket has no parent
 		return name
 	}
 	return scheme + path.Dir(inner) + options
 }
 
-// Base returns the last name of a location.
+// Base returns the last element of a location.
 func Base(name string) string {
 	_, inner, _ := Cut(name)
 	return filepath.Base(inner)
 }
 
-// Rel returns the slash-separated path from a folder to what lies below it.
+// Rel returns the slash-separated path from a folder to a location below it.
 func Rel(dir, name string) (string, error) {
 	scheme, inner, _ := Cut(dir)
 	_, below, _ := Cut(name)
@@ -240,7 +241,7 @@ func Rel(dir, name string) (string, error) {
 	return strings.TrimPrefix(below, path.Clean(inner)+"/"), nil
 }
 
-// Clean returns the shortest form of a location, as [filepath.Clean] does.
+// Clean returns the shortest form of a location, like [filepath.Clean].
 func Clean(name string) string {
 	scheme, inner, options := Cut(name)
 	if scheme == "" {
@@ -249,7 +250,7 @@ func Clean(name string) string {
 	return scheme + path.Clean(inner) + options
 }
 
-// Absolute returns a location as it is called from every folder.
+// Absolute returns a location that does not depend on the working folder.
 func Absolute(name string) (string, error) {
 	if IsRemote(name) {
 		return name, nil
@@ -257,7 +258,7 @@ func Absolute(name string) (string, error) {
 	return filepath.Abs(Local(name))
 }
 
-// Append returns a location whose last name has an ending more.
+// Append returns a location with ending appended to its last element.
 func Append(name, ending string) string {
 	scheme, inner, options := Cut(name)
 	if scheme == "" {
@@ -266,7 +267,7 @@ func Append(name, ending string) string {
 	return scheme + inner + ending + options
 }
 
-// TrimSuffix returns a location whose last name lacks an ending, if it has it.
+// TrimSuffix returns a location without an ending of its last element, if it has it.
 func TrimSuffix(name, ending string) string {
 	scheme, inner, options := Cut(name)
 	if scheme == "" {
@@ -275,8 +276,8 @@ func TrimSuffix(name, ending string) string {
 	return scheme + strings.TrimSuffix(inner, ending) + options
 }
 
-// cutOptions cuts the options from an address, with their question mark: what begins with a known one, since a question mark
-// is also a wildcard.
+// cutOptions splits the options from an address, with their question mark. Because a question mark is also a
+// wildcard, the options must begin with a known one.
 func cutOptions(name string) (address, given string) {
 	at := strings.LastIndexByte(name, '?')
 	if at < 0 {

@@ -16,16 +16,18 @@ import (
 
 func TestNames(t *testing.T) {
 	for name, want := range map[string]string{
-		"a/b.csv":                          "a b.csv a/c.jpg a/b.csv",
-		"/a/b.csv":                         "/a b.csv /a/c.jpg /a/b.csv",
-		"file:///a/b%20c.csv":              "/a b c.csv /a/c.jpg /a/b c.csv",
-		"file://localhost/a/b":             "/a b /a/c.jpg /a/b",
-		"s3://b/a//x.tar":                  "s3://b/a x.tar s3://b/a/c.jpg s3://b/a/x.tar",
-		"s3://b/a.zip?region=eu&profile=x": "s3://b?region=eu&profile=x a.zip s3://b/c.jpg?region=eu&profile=x s3://b/a.zip?region=eu&profile=x",
-		"gs://b":                           "gs://b b gs://b/c.jpg gs://b",
+		"a/b.csv":              "a b.csv a/c.jpg a/b.csv",
+		"/a/b.csv":             "/a b.csv /a/c.jpg /a/b.csv",
+		"file:///a/b%20c.csv":  "/a b c.csv /a/c.jpg /a/b c.csv",
+		"file://localhost/a/b": "/a b /a/c.jpg /a/b",
+		"s3://b/a//x.tar":      "s3://b/a x.tar s3://b/a/c.jpg s3://b/a/x.tar",
+		"s3://b/a.zip?region=eu&profile=x": "s3://b?region=eu&profile=x a.zip s3://b/c.jpg?region=eu&profile=x " +
+			"s3://b/a.zip?region=eu&profile=x",
+		"gs://b": "gs://b b gs://b/c.jpg gs://b",
 	} {
 		parent := location.Parent(name)
-		found := strings.Join([]string{parent, location.Base(name), location.Join(parent, "c.jpg"), location.Clean(name)}, " ")
+		found := strings.Join([]string{parent, location.Base(name), location.Join(parent, "c.jpg"),
+			location.Clean(name)}, " ")
 		if found != want {
 			t.Errorf("%s: found %q, expected %q", name, found, want)
 		}
@@ -38,7 +40,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestOpen: a file is the same by its path, by its address as a file, and in a bucket.
+// TestOpen: a file is the same by path, by file:// address, and in a bucket.
 func TestOpen(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "a.txt"), []byte("bytes"), 0o600); err != nil {
@@ -73,7 +75,8 @@ func TestOpen(t *testing.T) {
 		if data, err := fs.ReadFile(folder, "a.txt"); err != nil || string(data) != "bytes" {
 			t.Errorf("%s: %q, %v", at, data, err)
 		}
-		if _, err := location.Open(ctx, at); err == nil || !strings.Contains(err.Error(), "is a folder, expected a file") {
+		if _, err := location.Open(ctx, at); err == nil ||
+			!strings.Contains(err.Error(), "is a folder, expected a file") {
 			t.Errorf("%s: %v", at, err)
 		}
 		if _, err := location.Open(ctx, location.Join(at, "none")); !errors.Is(err, fs.ErrNotExist) {

@@ -6,13 +6,13 @@ import (
 )
 
 const (
-	maxDepth    = 64      // of arrays in arrays
-	maxElements = 1 << 31 // of an array, whatever it costs
+	maxDepth    = 64      // of nested arrays
+	maxElements = 1 << 31 // elements of an array, whatever they cost
 	arraySize   = 200     // bytes of an Array and the pointer to it
 	complexFlag = 0x0800
 )
 
-// variable reads an element of a file's top level.
+// variable reads an element at a file's top level.
 func (p *parser) variable(e element) (*Array, error) {
 	if e.kind == miCompressed {
 		var err error
@@ -23,7 +23,7 @@ func (p *parser) variable(e element) (*Array, error) {
 	return p.array(e, 0)
 }
 
-// array reads an array: flags, dimensions, name, then what its class has.
+// array reads an array: flags, dimensions, name, then the data of its class.
 func (p *parser) array(e element, depth int) (*Array, error) {
 	if e.kind != miMatrix {
 		return nil, fmt.Errorf("found an element of type %d, expected an array (%d)", e.kind, miMatrix)
@@ -43,7 +43,8 @@ func (p *parser) array(e element, depth int) (*Array, error) {
 		return nil, fmt.Errorf("flags: %w", err)
 	}
 	if flags.kind != miUint32 || len(flags.data) != 8 {
-		return nil, fmt.Errorf("flags: found type %d with %d bytes, expected %d with 8", flags.kind, len(flags.data), miUint32)
+		return nil, fmt.Errorf("flags: found type %d with %d bytes, expected %d with 8", flags.kind, len(flags.data),
+			miUint32)
 	}
 	word := p.order.Uint32(flags.data)
 	a := &Array{Class: Class(word)}
@@ -76,9 +77,10 @@ func (p *parser) shape(a *Array, in []byte) ([]byte, error) {
 		return nil, fmt.Errorf("dimensions: %w", err)
 	}
 	if e.kind != miInt32 || len(e.data) < 8 || len(e.data)%4 != 0 {
-		return nil, fmt.Errorf("dimensions: found type %d with %d bytes, expected %d with 8 or more", e.kind, len(e.data), miInt32)
+		return nil, fmt.Errorf("dimensions: found type %d with %d bytes, expected %d with 8 or more", e.kind,
+			len(e.data), miInt32)
 	}
-	if err := p.hold(4 * len(e.data)); err != nil { // of 8 bytes each, in a list that grows
+	if err := p.hold(4 * len(e.data)); err != nil { // 8 bytes each, in a list that grows
 		return nil, err
 	}
 	total := int64(1)
@@ -125,7 +127,7 @@ func (p *parser) cells(a *Array, in []byte, n, depth int) error {
 	if n > len(in)/8 { // each has at least its tag
 		return fmt.Errorf("states %d elements, %d bytes are left", n, len(in))
 	}
-	if err := p.hold(n * arraySize); err != nil { // told early; array counts them again, one by one
+	if err := p.hold(n * arraySize); err != nil { // fail early; array counts them again, one by one
 		return err
 	}
 	p.budget += n * arraySize
@@ -143,23 +145,25 @@ func (p *parser) cells(a *Array, in []byte, n, depth int) error {
 	return nil
 }
 
-// fields reads a struct: the size of a field's name, all names, then the fields of one element after the other.
+// fields reads a struct: the size of a field name, all names, then the fields of each element in turn.
 func (p *parser) fields(a *Array, in []byte, depth int) error {
 	e, in, err := p.element(in)
 	if err != nil {
 		return fmt.Errorf("size of field names: %w", err)
 	}
 	if e.kind != miInt32 || len(e.data) != 4 {
-		return fmt.Errorf("size of field names: found type %d with %d bytes, expected %d with 4", e.kind, len(e.data), miInt32)
+		return fmt.Errorf("size of field names: found type %d with %d bytes, expected %d with 4", e.kind, len(e.data),
+			miInt32)
 	}
 	size := int(int32(p.order.Uint32(e.data)))
 	if e, in, err = p.element(in); err != nil {
 		return fmt.Errorf("field names: %w", err)
 	}
 	if e.kind != miInt8 || size <= 0 || len(e.data)%size != 0 {
-		return fmt.Errorf("field names: found type %d with %d bytes, expected %d with a multiple of %d", e.kind, len(e.data), miInt8, size)
+		return fmt.Errorf("field names: found type %d with %d bytes, expected %d with a multiple of %d", e.kind,
+			len(e.data), miInt8, size)
 	}
-	if err := p.hold(len(e.data) + len(e.data)/size*32); err != nil { // names and their list, which grows
+	if err := p.hold(len(e.data) + len(e.data)/size*32); err != nil { // names, and their list, which grows
 		return err
 	}
 	for b := e.data; len(b) > 0; b = b[size:] {

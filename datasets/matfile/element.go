@@ -28,7 +28,7 @@ const (
 	miUTF32      = 18
 )
 
-// maxRatio is how much longer than its input deflate's output can be.
+// maxRatio is the largest ratio of deflate's output to its input.
 const maxRatio = 1032
 
 // element is a tag and its data.
@@ -37,13 +37,13 @@ type element struct {
 	data []byte
 }
 
-// parser knows what holds for the whole file.
+// parser holds the state of a whole file.
 type parser struct {
 	order  binary.ByteOrder
 	budget int // bytes that may still be allocated
 }
 
-// hold takes n bytes of the budget.
+// hold takes n bytes from the budget.
 func (p *parser) hold(n int) error {
 	if n > p.budget {
 		return fmt.Errorf("holds more than the %d MiB that a file's arrays may take", maxBytes>>20)
@@ -52,8 +52,8 @@ func (p *parser) hold(n int) error {
 	return nil
 }
 
-// element takes the first data element off in. Data of up to four bytes may stand in the tag itself; all others but
-// compressed ones are padded to 8 bytes, though the last of a file may lack its padding.
+// element splits the first data element from in. Data of up to four bytes may be in the tag itself. All other
+// elements except compressed ones are padded to 8 bytes; the last of a file may lack its padding.
 func (p *parser) element(in []byte) (element, []byte, error) {
 	if len(in) < 8 {
 		return element{}, nil, fmt.Errorf("found %d bytes, expected an element's tag of 8", len(in))
@@ -77,7 +77,7 @@ func (p *parser) element(in []byte) (element, []byte, error) {
 	return e, in[end:], nil
 }
 
-// inflate unpacks a compressed element, which holds one other.
+// inflate unpacks a compressed element, which holds exactly one other.
 func (p *parser) inflate(e element) (element, error) {
 	z, err := zlib.NewReader(bytes.NewReader(e.data))
 	if err != nil {
@@ -93,7 +93,8 @@ func (p *parser) inflate(e element) (element, error) {
 		return element{}, fmt.Errorf("compressed: found an element of type %d, expected an array (%d)", kind, miMatrix)
 	}
 	if size > maxRatio*int64(len(e.data)) {
-		return element{}, fmt.Errorf("compressed: array states %d bytes, more than %d compressed ones can hold", size, len(e.data))
+		return element{}, fmt.Errorf("compressed: array states %d bytes, more than %d compressed ones can hold", size,
+			len(e.data))
 	}
 	if err := p.hold(int(size)); err != nil {
 		return element{}, fmt.Errorf("compressed: %w", err)
@@ -102,18 +103,19 @@ func (p *parser) inflate(e element) (element, error) {
 	if _, err := io.ReadFull(z, data); err != nil {
 		return element{}, fmt.Errorf("compressed: array of %d bytes: %w", size, err)
 	}
-	// Reading on to the end makes zlib compare its checksum; there may be padding.
+	// Reading to the end makes zlib check its checksum; padding may follow.
 	n, err := io.Copy(io.Discard, io.LimitReader(z, 8))
 	if err != nil {
 		return element{}, fmt.Errorf("compressed: array of %d bytes: %w", size, err)
 	}
 	if n > 7 {
-		return element{}, fmt.Errorf("compressed: array of %d bytes: found %d or more behind it, expected at most 7 of padding", size, n)
+		return element{}, fmt.Errorf("compressed: array of %d bytes: found %d or more behind it, expected at most "+
+			"7 of padding", size, n)
 	}
 	return element{kind, data}, nil
 }
 
-// width returns the size of a type's numbers, 0 for types that hold none.
+// width returns the size of a type's numbers, 0 for types without numbers.
 func width(kind uint32) int {
 	switch kind {
 	case miInt8, miUint8:

@@ -1,15 +1,15 @@
-// Package matfile reads MATLAB's level 5 MAT-files (saved by -v6, -v7 or older defaults), the form in which
-// Stanford Cars and Oxford Flowers publish their annotations: numeric, char, cell and struct arrays, compressed or
-// not, in either byte order.
+// Package matfile reads MATLAB's level 5 MAT-files (saved by -v6, -v7 or older defaults), the form of the published
+// annotations of Stanford Cars and Oxford Flowers: numeric, char, cell and struct arrays, compressed or not, in
+// either byte order.
 //
-// An array's elements stand in MATLAB's order, the first index running fastest. Numbers become float64, which is
-// exact but for 64-bit integers beyond 2⁵³. Arrays of other classes (sparse, objects, function handles) are passed
-// over: only their class is known. Level 4 files and 7.3 files (HDF5) are refused by name.
+// An array's elements are in MATLAB's order, the first index varying fastest. Numbers become float64, which is
+// exact except for 64-bit integers beyond 2⁵³. Arrays of other classes (sparse, objects, function handles) are
+// skipped: only their class is reported. Level 4 files and 7.3 files (HDF5) are rejected by name.
 //
-// Every size that a file states is compared with the bytes present before it is used, and what a file unpacks to and what
-// its arrays hold is counted before it is allocated: compressed zeros make numbers of eight thousand times their size.
+// Every size in a file is checked against the bytes present before it is used. What a file unpacks to, and what its
+// arrays hold, is counted before it is allocated: compressed zeros give numbers of eight thousand times their size.
 //
-// It imports nothing of winnow.
+// The package imports nothing of winnow.
 //
 // Source: The MathWorks, "MAT-File Format", R2019b, chapter 1, level 5.
 package matfile
@@ -20,14 +20,14 @@ import (
 	"io/fs"
 )
 
-// maxBytes bounds a file, and what its unpacked variables and their arrays may add up to in memory. Of the known data
-// sets Stanford Cars needs most, 26 MB.
+// maxBytes bounds the size of a file, and the total memory of its unpacked variables and their arrays. Of the known
+// data sets Stanford Cars needs most, 26 MB.
 const maxBytes = 1 << 26
 
 // Class is a MATLAB array type.
 type Class uint8
 
-// The classes whose contents are read. Others (Sparse, …) are left as their number.
+// The classes whose contents are read. Others (Sparse, …) keep their number.
 const (
 	Cell   Class = 1
 	Struct Class = 2
@@ -35,11 +35,12 @@ const (
 	Double Class = 6
 	Single Class = 7
 	Int8   Class = 8
-	Uint64 Class = 15 // those between are the further integers
+	Uint64 Class = 15 // those between are the other integers
 )
 
 // classNames are the names of all classes by number.
-var classNames = [...]string{1: "cell", 2: "struct", 3: "object", 4: "char", 5: "sparse", 6: "double", 7: "single", 8: "int8", 9: "uint8",
+var classNames = [...]string{1: "cell", 2: "struct", 3: "object", 4: "char", 5: "sparse", 6: "double", 7: "single",
+	8: "int8", 9: "uint8",
 	10: "int16", 11: "uint16", 12: "int32", 13: "uint32", 14: "int64", 15: "uint64", 16: "function", 17: "opaque"}
 
 func (c Class) String() string {
@@ -58,7 +59,7 @@ type Array struct {
 	Dims    []int     // at least two; their product is the number of elements
 	Numbers []float64 // of a numeric or logical array: the real parts
 	Imag    []float64 // the imaginary parts of a complex array, otherwise nil
-	Text    string    // of a char array; its rows with line feeds between them
+	Text    string    // of a char array; its rows are separated by line feeds
 	Fields  []string  // names of a struct's fields, in order
 	Cells   []*Array  // elements of a cell array; of a struct, the fields of its first element, of the second, …
 }
@@ -72,7 +73,7 @@ func (a *Array) Len() int {
 	return n
 }
 
-// Field returns a field of a struct's element, nil where there is none of that name.
+// Field returns a field of a struct's element, nil if there is none of that name.
 func (a *Array) Field(element int, name string) *Array {
 	for f, field := range a.Fields {
 		if field == name {
@@ -102,7 +103,7 @@ func ReadFile(fsys fs.FS, name string) ([]*Array, error) {
 	return list, nil
 }
 
-// Find returns the variable of a name, nil where there is none.
+// Find returns the variable of a name, nil if there is none.
 func Find(list []*Array, name string) *Array {
 	for _, a := range list {
 		if a.Name == name {
@@ -139,7 +140,7 @@ func Parse(data []byte) ([]*Array, error) {
 // headerSize is 116 bytes of text, 8 of subsystem offset, version and byte order.
 const headerSize = 128
 
-// header checks a file's beginning and returns its byte order.
+// header checks a file's header and returns its byte order.
 func header(data []byte) (binary.ByteOrder, error) {
 	if len(data) < headerSize {
 		return nil, fmt.Errorf("found %d bytes, expected a MAT-file with its header of %d", len(data), headerSize)
@@ -151,7 +152,8 @@ func header(data []byte) (binary.ByteOrder, error) {
 	case "MI":
 		order = binary.BigEndian
 	default:
-		return nil, fmt.Errorf("byte order mark is %q, expected \"IM\" or \"MI\" of a level 5 MAT-file (level 4 files must be saved again with -v7)", data[126:128])
+		return nil, fmt.Errorf("byte order mark is %q, expected \"IM\" or \"MI\" of a level 5 MAT-file (level 4 "+
+			"files must be saved again with -v7)", data[126:128])
 	}
 	switch v := order.Uint16(data[124:]); v {
 	case 0x0100:

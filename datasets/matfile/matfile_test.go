@@ -23,7 +23,8 @@ import (
 func zoo() []*matfile.Array {
 	return []*matfile.Array{
 		mattest.Numbers("labels", 1, 2.5, -3, 1e300),
-		{Name: "grid", Class: matfile.Single, Dims: []int{2, 3, 2}, Numbers: []float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}},
+		{Name: "grid", Class: matfile.Single, Dims: []int{2, 3, 2},
+			Numbers: []float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}},
 		{Name: "phase", Class: matfile.Double, Dims: []int{1, 2}, Numbers: []float64{1, 2}, Imag: []float64{3, 4}},
 		{Name: "none", Class: matfile.Double, Dims: []int{0, 0}, Numbers: []float64{}},
 		mattest.Texts("names", "Ram C/V Cargo Van", "Škoda", "", "a"),
@@ -36,7 +37,8 @@ func zoo() []*matfile.Array {
 
 // forms are the ways a file can be written.
 var forms = map[string]mattest.Options{
-	"little": {}, "big": {Order: binary.BigEndian}, "compressed": {Compress: true}, "big compressed": {Order: binary.BigEndian, Compress: true},
+	"little": {}, "big": {Order: binary.BigEndian}, "compressed": {Compress: true},
+	"big compressed": {Order: binary.BigEndian, Compress: true},
 }
 
 func TestRoundTrip(t *testing.T) {
@@ -52,7 +54,8 @@ func TestRoundTrip(t *testing.T) {
 	}
 	list, _ := matfile.Parse(mattest.File(mattest.Options{}, zoo()...))
 	annos := matfile.Find(list, "annotations")
-	if annos.Len() != 2 || annos.Field(1, "fname").Text != "00002.jpg" || annos.Field(0, "class").Numbers[0] != 14 || annos.Field(0, "bbox") != nil {
+	if annos.Len() != 2 || annos.Field(1, "fname").Text != "00002.jpg" || annos.Field(0, "class").Numbers[0] != 14 ||
+		annos.Field(0, "bbox") != nil {
 		t.Errorf("found %+v", annos)
 	}
 	if matfile.Find(list, "nothing") != nil {
@@ -67,7 +70,7 @@ func element(kind int, data ...byte) []byte {
 	return append(b, make([]byte, -len(b)&7)...)
 }
 
-// matrix returns an array of one row whose data are given.
+// matrix returns an array of one row with the given data.
 func matrix(class byte, n int, data ...byte) []byte {
 	dims := binary.LittleEndian.AppendUint32([]byte{1, 0, 0, 0}, uint32(n))
 	body := append(element(6, class, 0, 0, 0, 0, 0, 0, 0), element(5, dims...)...)
@@ -76,7 +79,7 @@ func matrix(class byte, n int, data ...byte) []byte {
 
 func file(elements ...byte) []byte { return append(mattest.File(mattest.Options{}), elements...) }
 
-// TestNumberTypes: a double array may be stored in any smaller type, by MATLAB's choice.
+// TestNumberTypes: a double array may be stored in any smaller type that MATLAB chooses.
 func TestNumberTypes(t *testing.T) {
 	for _, c := range []struct {
 		kind int
@@ -96,7 +99,7 @@ func TestNumberTypes(t *testing.T) {
 	}
 }
 
-// TestTexts: characters come in several encodings, rows run across the columns of memory.
+// TestTexts: characters come in several encodings, and rows run across the columns of memory.
 func TestTexts(t *testing.T) {
 	for _, c := range []struct {
 		data []byte
@@ -121,7 +124,7 @@ func TestTexts(t *testing.T) {
 	}
 }
 
-// TestPassedOver: an array of a class that is not read does not stop the file.
+// TestPassedOver: an array of an unsupported class does not stop the file.
 func TestPassedOver(t *testing.T) {
 	list, err := matfile.Parse(file(append(matrix(17, 1, 1, 2, 3), matrix(6, 1, element(2, 7)...)...)...))
 	if err != nil || len(list) != 2 || list[0].Class.String() != "opaque" || list[1].Numbers[0] != 7 {
@@ -150,29 +153,32 @@ func TestRefused(t *testing.T) {
 		nested = matrix(1, 1, nested...)
 	}
 	for want, data := range map[string][]byte{
-		"found 5 bytes, expected a MAT-file":                                     []byte("hello"),
-		`byte order mark is "PK"`:                                                head(0x0100, "PK"),
-		"version is 7.3 (HDF5), expected level 5":                                head(0x0200, "IM"),
-		"version is 0x0300":                                                      head(0x0300, "IM"),
-		"found 3 bytes, expected an element's tag":                               file(1, 2, 3),
-		"element states 4294967295 bytes, 0 are left":                            file(14, 0, 0, 0, 255, 255, 255, 255),
-		"found a small element of 5 bytes":                                       file(14, 0, 5, 0, 0, 0, 0, 0),
-		"found an element of type 9, expected an array":                          file(element(9)...),
-		"found 1 bytes, expected 200000000 numbers of 1":                         file(matrix(6, 200000000, element(2, 7)...)...),
-		"expected numbers":                                                       file(matrix(6, 1, element(16, 7)...)...),
-		"expected characters":                                                    file(matrix(4, 1, element(9, make([]byte, 8)...)...)...),
-		"found 2 characters, expected 1":                                         file(matrix(4, 1, element(2, 7, 7)...)...),
-		"characters are not UTF-8":                                               file(matrix(4, 1, element(16, 0xff)...)...),
-		"found 0 characters, expected 134217728":                                 file(matrix(4, 1<<27, element(2)...)...),
-		"states 100000000 elements, 8 bytes are left":                            file(matrix(1, 100000000, element(9)...)...),
-		"states 100000000 elements of 1 fields":                                  file(matrix(2, 100000000, append(element(5, 4, 0, 0, 0), element(1, 'a', 'b', 'c', 0)...)...)...),
-		"expected 1 with a multiple of 3":                                        file(matrix(2, 1, append(element(5, 3, 0, 0, 0), element(1, 'a', 'b', 'c', 0)...)...)...),
-		"dimensions: found -1, expected 0 or more":                               file(matrix(6, 0xffffffff, element(2, 7)...)...),
-		"arrays in arrays more than 64 deep":                                     file(nested...),
-		"compressed: array states 520093696 bytes, more than":                    file(packed(big)...),
-		"compressed: found an element of type 9":                                 file(packed(element(9))...),
-		"compressed: array of 64 bytes: zlib: invalid checksum":                  file(flipped...),
-		"variable 1 at byte 128: compressed: array of 64 bytes: found 8 or more": file(packed(append(matrix(6, 1, element(2, 7)...), make([]byte, 30)...))...),
+		"found 5 bytes, expected a MAT-file":             []byte("hello"),
+		`byte order mark is "PK"`:                        head(0x0100, "PK"),
+		"version is 7.3 (HDF5), expected level 5":        head(0x0200, "IM"),
+		"version is 0x0300":                              head(0x0300, "IM"),
+		"found 3 bytes, expected an element's tag":       file(1, 2, 3),
+		"element states 4294967295 bytes, 0 are left":    file(14, 0, 0, 0, 255, 255, 255, 255),
+		"found a small element of 5 bytes":               file(14, 0, 5, 0, 0, 0, 0, 0),
+		"found an element of type 9, expected an array":  file(element(9)...),
+		"found 1 bytes, expected 200000000 numbers of 1": file(matrix(6, 200000000, element(2, 7)...)...),
+		"expected numbers":                               file(matrix(6, 1, element(16, 7)...)...),
+		"expected characters":                            file(matrix(4, 1, element(9, make([]byte, 8)...)...)...),
+		"found 2 characters, expected 1":                 file(matrix(4, 1, element(2, 7, 7)...)...),
+		"characters are not UTF-8":                       file(matrix(4, 1, element(16, 0xff)...)...),
+		"found 0 characters, expected 134217728":         file(matrix(4, 1<<27, element(2)...)...),
+		"states 100000000 elements, 8 bytes are left":    file(matrix(1, 100000000, element(9)...)...),
+		"states 100000000 elements of 1 fields": file(matrix(2, 100000000,
+			append(element(5, 4, 0, 0, 0), element(1, 'a', 'b', 'c', 0)...)...)...),
+		"expected 1 with a multiple of 3": file(matrix(2, 1,
+			append(element(5, 3, 0, 0, 0), element(1, 'a', 'b', 'c', 0)...)...)...),
+		"dimensions: found -1, expected 0 or more":              file(matrix(6, 0xffffffff, element(2, 7)...)...),
+		"arrays in arrays more than 64 deep":                    file(nested...),
+		"compressed: array states 520093696 bytes, more than":   file(packed(big)...),
+		"compressed: found an element of type 9":                file(packed(element(9))...),
+		"compressed: array of 64 bytes: zlib: invalid checksum": file(flipped...),
+		"variable 1 at byte 128: compressed: array of 64 bytes: found 8 or more": file(packed(append(matrix(6, 1,
+			element(2, 7)...), make([]byte, 30)...))...),
 	} {
 		_, err := matfile.Parse(data)
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -181,8 +187,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestDamaged: a file cut short anywhere is refused, unless a variable ends there; a byte changed anywhere never
-// panics, and is noticed in a compressed file.
+// TestDamaged: a file cut short anywhere is rejected, unless a variable ends there. A changed byte never causes a
+// panic, and is detected in a compressed file.
 func TestDamaged(t *testing.T) {
 	for name, form := range forms {
 		data := mattest.File(form, zoo()...)
@@ -199,7 +205,7 @@ func TestDamaged(t *testing.T) {
 		for i := 128; i < len(data); i++ {
 			bad := bytes.Clone(data)
 			bad[i] ^= 0x10
-			// Up to seven bits behind the end of a deflate stream mean nothing.
+			// Up to seven bits after the end of a deflate stream mean nothing.
 			if list, err := matfile.Parse(bad); err == nil && form.Compress && !cmp.Equal(list, zoo()) {
 				t.Fatalf("%s: a change at byte %d was not noticed", name, i)
 			}
@@ -222,7 +228,8 @@ func TestReadFile(t *testing.T) {
 	if list, err := matfile.ReadFile(fsys, "a.mat"); err != nil || len(list) != len(zoo()) {
 		t.Errorf("found %d variables, %v", len(list), err)
 	}
-	if _, err := matfile.ReadFile(fsys, "b.mat"); err == nil || !strings.HasPrefix(err.Error(), "matfile: b.mat: found 5 bytes") {
+	if _, err := matfile.ReadFile(fsys, "b.mat"); err == nil ||
+		!strings.HasPrefix(err.Error(), "matfile: b.mat: found 5 bytes") {
 		t.Errorf("found error %v", err)
 	}
 	if _, err := matfile.ReadFile(fsys, "c.mat"); err == nil {
@@ -230,7 +237,7 @@ func TestReadFile(t *testing.T) {
 	}
 }
 
-// TestReal reads the files that are published.
+// TestReal reads the published files.
 func TestReal(t *testing.T) {
 	z, err := zip.OpenReader(reference.Asset(t, "data/official-metadata.zip"))
 	if err != nil {
@@ -242,7 +249,8 @@ func TestReal(t *testing.T) {
 		"cars196/cars_train_annos.mat": "annotations struct [1 8144] [bbox_x1 bbox_y1 bbox_x2 bbox_y2 class fname]; ",
 		"cars196/cars_test_annos.mat":  "annotations struct [1 8041] [bbox_x1 bbox_y1 bbox_x2 bbox_y2 fname]; ",
 		"flowers102/imagelabels.mat":   "labels double [1 8189] []; ",
-		"flowers102/setid.mat":         "trnid double [1 1020] []; valid double [1 1020] []; tstid double [1 6149] []; ",
+		"flowers102/setid.mat": "trnid double [1 1020] []; valid double [1 1020] []; " +
+			"tstid double [1 6149] []; ",
 	} {
 		list, err := matfile.ReadFile(z, name)
 		if err != nil {
@@ -258,22 +266,24 @@ func TestReal(t *testing.T) {
 		}
 		switch name {
 		case "cars196/cars_meta.mat":
-			if a, b := list[0].Cells[0].Text, list[0].Cells[195].Text; a != "AM General Hummer SUV 2000" || b != "smart fortwo Convertible 2012" {
+			if a, b := list[0].Cells[0].Text, list[0].Cells[195].Text; a != "AM General Hummer SUV 2000" ||
+				b != "smart fortwo Convertible 2012" {
 				t.Errorf("found the classes %s … %s", a, b)
 			}
 		case "cars196/cars_train_annos.mat":
 			a := list[0]
-			if a.Field(0, "class").Numbers[0] != 14 || a.Field(1, "class").Numbers[0] != 3 || a.Field(8143, "fname").Text != "08144.jpg" || a.Field(0, "bbox_x2").Numbers[0] != 569 {
+			if a.Field(0, "class").Numbers[0] != 14 || a.Field(1, "class").Numbers[0] != 3 ||
+				a.Field(8143, "fname").Text != "08144.jpg" || a.Field(0, "bbox_x2").Numbers[0] != 569 {
 				t.Errorf("found %+v", a.Cells[:6])
 			}
 		}
 	}
 }
 
-// mostMemory is what no file may make the reader allocate.
+// mostMemory is more than any file may make the reader allocate.
 const mostMemory = 3 << 26
 
-// TestBombs: what unpacks, or is spread out, to more than the budget is refused before it is made.
+// TestBombs: data that unpack or expand to more than the budget are rejected before they are allocated.
 func TestBombs(t *testing.T) {
 	zeros := func(class matfile.Class, n int) *matfile.Array {
 		return &matfile.Array{Name: "x", Class: class, Dims: []int{1, n}, Numbers: make([]float64, n)}
@@ -282,12 +292,14 @@ func TestBombs(t *testing.T) {
 	for name, file := range map[string][]byte{
 		"bytes as numbers": mattest.File(packed, zeros(matfile.Uint64, 9<<20)),
 		"two variables":    mattest.File(packed, zeros(matfile.Double, 3<<20), zeros(matfile.Double, 3<<20)),
-		"cells":            mattest.File(packed, &matfile.Array{Name: "c", Class: matfile.Cell, Dims: []int{1, 350_000}, Cells: slices.Repeat([]*matfile.Array{zeros(matfile.Double, 0)}, 350_000)}),
-		"characters":       mattest.File(packed, mattest.Text(strings.Repeat("a", 6<<20))),
+		"cells": mattest.File(packed, &matfile.Array{Name: "c", Class: matfile.Cell, Dims: []int{1, 350_000},
+			Cells: slices.Repeat([]*matfile.Array{zeros(matfile.Double, 0)}, 350_000)}),
+		"characters": mattest.File(packed, mattest.Text(strings.Repeat("a", 6<<20))),
 	} {
 		t.Run(name, func(t *testing.T) {
 			memory.Check(t, mostMemory, func() {
-				if _, err := matfile.Parse(file); err == nil || !strings.Contains(err.Error(), "holds more than the 64 MiB") {
+				if _, err := matfile.Parse(file); err == nil ||
+					!strings.Contains(err.Error(), "holds more than the 64 MiB") {
 					t.Errorf("%d bytes: %v", len(file), err)
 				}
 			})
@@ -317,9 +329,11 @@ func FuzzParse(f *testing.F) {
 func BenchmarkParse(b *testing.B) {
 	var list [][]*matfile.Array
 	for i := range 16185 {
-		list = append(list, []*matfile.Array{mattest.Numbers("", float64(i%196+1)), mattest.Text(fmt.Sprintf("car_ims/%06d.jpg", i+1))})
+		list = append(list, []*matfile.Array{mattest.Numbers("", float64(i%196+1)),
+			mattest.Text(fmt.Sprintf("car_ims/%06d.jpg", i+1))})
 	}
-	data := mattest.File(mattest.Options{Compress: true}, mattest.Struct("annotations", []string{"class", "relative_im_path"}, list...))
+	data := mattest.File(mattest.Options{Compress: true},
+		mattest.Struct("annotations", []string{"class", "relative_im_path"}, list...))
 	b.SetBytes(int64(len(data)))
 	for b.Loop() {
 		if _, err := matfile.Parse(data); err != nil {

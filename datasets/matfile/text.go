@@ -11,7 +11,7 @@ import (
 func (p *parser) text(a *Array, in []byte) error {
 	e, _, err := p.element(in)
 	if err == nil {
-		err = p.hold(12 * len(e.data)) // characters in 4 bytes each, two times, and as text
+		err = p.hold(12 * len(e.data)) // 4 bytes per character, twice, and the text
 	}
 	if err != nil {
 		return err
@@ -25,7 +25,7 @@ func (p *parser) text(a *Array, in []byte) error {
 		return fmt.Errorf("found %d characters, expected %d", len(units), n)
 	}
 	if len(units) == 0 {
-		return nil // rows of nothing, perhaps a great many
+		return nil // rows of no characters, perhaps very many
 	}
 	var b strings.Builder
 	for r := range rows {
@@ -49,7 +49,7 @@ func (p *parser) text(a *Array, in []byte) error {
 	return nil
 }
 
-// units returns the characters of an element; of 16-bit ones, the halves of surrogate pairs.
+// units returns the characters of an element; if they have 16 bits, surrogate pairs are split.
 func (p *parser) units(e element) ([]rune, error) {
 	w := 1
 	switch e.kind {

@@ -23,7 +23,7 @@ type array struct {
 	data  []byte
 }
 
-// readIdx reads an idx file with so many dimensions, compressed by gzip or not:
+// readIdx reads an idx file with the given number of dimensions, compressed by gzip or not:
 //
 //	0 0 8 (unsigned bytes) dimensions, each size in 4 bytes with the highest first, the elements row by row
 //
@@ -41,7 +41,8 @@ func readIdx(r io.Reader, dimensions int) (*array, error) {
 	head := make([]byte, 4+4*dimensions)
 	n, err := io.ReadFull(in, head)
 	if want := [4]byte{0, 0, 8, byte(dimensions)}; n >= 4 && [4]byte(head) != want {
-		return nil, fmt.Errorf("starts with %x, expected %x: an idx file of bytes with %d dimensions", head[:4], want, dimensions)
+		return nil, fmt.Errorf("starts with %x, expected %x: an idx file of bytes with %d dimensions", head[:4], want,
+			dimensions)
 	}
 	if err != nil {
 		return nil, cut(err)

@@ -1,10 +1,10 @@
-// Package mnist reads MNIST and the datasets that come in files of the same names (Fashion-MNIST, KMNIST): images
-// and labels in four idx files, compressed by gzip or not.
+// Package mnist reads MNIST and datasets in files of the same names (Fashion-MNIST, KMNIST): images and labels in
+// four idx files, compressed by gzip or not.
 //
-// The images are served as files train/00017.bmp and test/00042.bmp, numbered from 0 in the order of the idx
-// files; the classes are the labels' numbers. The split is the official one: train-… train, t10k-… test.
+// The images appear as files train/00017.bmp and test/00042.bmp, numbered from 0 in the order of the idx files.
+// Classes are named by the labels' numbers. The split is the official one: train-… train, t10k-… test.
 //
-// It imports datasets and datasets/packed.
+// The package imports datasets and datasets/packed.
 package mnist
 
 import (
@@ -18,11 +18,11 @@ import (
 	"winnow/datasets/packed"
 )
 
-// parts are the official splits and the beginnings of their files' names.
+// parts are the official splits and the prefixes of their file names.
 var parts = [2]struct{ split, name string }{{datasets.Train, "train"}, {datasets.Test, "t10k"}}
 
-// spellings returns the names of a file of images or labels after its part: as published, and as some unpackers
-// leave it; each may end in .gz.
+// spellings returns the possible names of an image or label file after its prefix: as published, and as some
+// unpackers leave it; each also with .gz.
 func spellings(part, what string, dimensions int) []string {
 	var list []string
 	for _, dash := range []string{"-", "."} {
@@ -39,7 +39,7 @@ func Here(fsys fs.FS) bool {
 	})
 }
 
-// find returns the first of the names that is there, or "".
+// find returns the first of the names that exists, or "".
 func find(fsys fs.FS, names []string) string {
 	for _, name := range names {
 		if info, err := fs.Stat(fsys, name); err == nil && info.Mode().IsRegular() {
@@ -49,7 +49,7 @@ func find(fsys fs.FS, names []string) string {
 	return ""
 }
 
-// Images serves the images of a folder that has MNIST's files, of one split or of both.
+// Images serves the images of a folder with MNIST's files, of one split or both.
 func Images(fsys fs.FS) (fs.FS, error) {
 	var folders []packed.Images
 	for _, p := range parts {
@@ -87,11 +87,13 @@ func Read(fsys fs.FS) (*datasets.Dataset, error) {
 			return nil, missing(p.name, "labels", 1)
 		}
 		if labels.sizes[0] != m.Count {
-			return nil, fmt.Errorf("mnist: %s: found %d labels and %d images, expected as many", p.name, labels.sizes[0], m.Count)
+			return nil, fmt.Errorf("mnist: %s: found %d labels and %d images, expected as many", p.name,
+				labels.sizes[0], m.Count)
 		}
 		for i, label := range labels.data {
 			highest = max(highest, int(label))
-			d.Samples = append(d.Samples, datasets.Sample{Path: m.Path(i), Label: int(label), True: datasets.Unlabelled, Split: p.split})
+			d.Samples = append(d.Samples,
+				datasets.Sample{Path: m.Path(i), Label: int(label), True: datasets.Unlabelled, Split: p.split})
 		}
 	}
 	if len(d.Samples) == 0 {
@@ -103,7 +105,7 @@ func Read(fsys fs.FS) (*datasets.Dataset, error) {
 	return d, nil
 }
 
-// images returns one part's images, nil where there are none.
+// images returns one part's images, nil if there are none.
 func images(fsys fs.FS, split, part string) (*packed.Images, error) {
 	a, err := read(fsys, part, "images", 3)
 	if a == nil || err != nil {
@@ -114,7 +116,7 @@ func images(fsys fs.FS, split, part string) (*packed.Images, error) {
 		Pixels: func(i int) []byte { return a.data[i*size : (i+1)*size] }}, nil
 }
 
-// read reads one of the files, nil where it is not there.
+// read reads one of the files, nil if it does not exist.
 func read(fsys fs.FS, part, what string, dimensions int) (*array, error) {
 	name := find(fsys, spellings(part, what, dimensions))
 	if name == "" {

@@ -34,7 +34,7 @@ func zipped(data []byte) []byte {
 	return b.Bytes()
 }
 
-// rising is bytes 0, 1, 2, …
+// rising returns bytes 0, 1, 2, …
 func rising(n int) []byte {
 	b := make([]byte, n)
 	for i := range b {
@@ -100,14 +100,19 @@ func TestErrors(t *testing.T) {
 	}{
 		{func(m fstest.MapFS) { clear(m) }, "mnist: found no train-images-idx3-ubyte.gz (or without .gz)"},
 		{func(m fstest.MapFS) { delete(m, "train-labels-idx1-ubyte") }, "mnist: found no train-labels-idx1-ubyte.gz"},
-		{func(m fstest.MapFS) { m["train-labels-idx1-ubyte"].Data = idx([]byte{1, 2}, 2) }, "mnist: train: found 2 labels and 3 images, expected as many"},
+		{func(m fstest.MapFS) { m["train-labels-idx1-ubyte"].Data = idx([]byte{1, 2}, 2) },
+			"mnist: train: found 2 labels and 3 images, expected as many"},
 		{func(m fstest.MapFS) { m[images] = &fstest.MapFile{Data: nil} }, images + ": is cut short"},
 		{func(m fstest.MapFS) { m[images] = &fstest.MapFile{Data: good[:9]} }, images + ": is cut short"},
 		{func(m fstest.MapFS) { m[images] = &fstest.MapFile{Data: good[:len(good)-1]} }, images + ": is cut short"},
-		{func(m fstest.MapFS) { m[images] = &fstest.MapFile{Data: append(bytes.Clone(good), 1)} }, images + ": sizes [3 2 4]: found more than 24 bytes behind them"},
-		{func(m fstest.MapFS) { m[images] = &fstest.MapFile{Data: idx([]byte{1, 2, 3}, 3)} }, images + ": starts with 00000801, expected 00000803"},
-		{func(m fstest.MapFS) { m[images] = &fstest.MapFile{Data: idx(nil, 3, 0, 4)} }, images + ": size 2 is 0, expected 1 to 1024"},
-		{func(m fstest.MapFS) { m[images] = &fstest.MapFile{Data: idx(nil, 1<<24, 1<<10, 1<<10)} }, "more than 2147483648 bytes"},
+		{func(m fstest.MapFS) { m[images] = &fstest.MapFile{Data: append(bytes.Clone(good), 1)} }, images +
+			": sizes [3 2 4]: found more than 24 bytes behind them"},
+		{func(m fstest.MapFS) { m[images] = &fstest.MapFile{Data: idx([]byte{1, 2, 3}, 3)} }, images +
+			": starts with 00000801, expected 00000803"},
+		{func(m fstest.MapFS) { m[images] = &fstest.MapFile{Data: idx(nil, 3, 0, 4)} }, images +
+			": size 2 is 0, expected 1 to 1024"},
+		{func(m fstest.MapFS) { m[images] = &fstest.MapFile{Data: idx(nil, 1<<24, 1<<10, 1<<10)} },
+			"more than 2147483648 bytes"},
 		{func(m fstest.MapFS) { m[images] = &fstest.MapFile{Data: idx(nil, 1<<31, 1, 1)} }, "size 1 is 2147483648"},
 		{func(m fstest.MapFS) { m[images] = &fstest.MapFile{Data: zipped(good)[:20]} }, images + ": is cut short"},
 		{func(m fstest.MapFS) {
@@ -120,7 +125,8 @@ func TestErrors(t *testing.T) {
 		delete(m, "train-images-idx3-ubyte.gz")
 		m[images] = &fstest.MapFile{Data: good}
 		c.change(m)
-		if _, err := Read(m); err == nil || !strings.HasPrefix(err.Error(), "mnist: ") || !strings.Contains(err.Error(), c.want) {
+		if _, err := Read(m); err == nil || !strings.HasPrefix(err.Error(), "mnist: ") ||
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("found %v, expected %q", err, c.want)
 		}
 	}
@@ -138,7 +144,8 @@ func TestReal(t *testing.T) {
 		t.Fatal(err)
 	}
 	counts := d.Count()
-	if fmt.Sprint(counts[0].Samples, counts[0].Smallest, counts[0].Largest, counts[1].Samples, counts[1].Smallest, counts[1].Largest) != "60000 5421 6742 10000 892 1135" {
+	if fmt.Sprint(counts[0].Samples, counts[0].Smallest, counts[0].Largest, counts[1].Samples, counts[1].Smallest,
+		counts[1].Largest) != "60000 5421 6742 10000 892 1135" {
 		t.Errorf("found %+v", counts)
 	}
 	first := ""

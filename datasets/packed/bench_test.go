@@ -11,8 +11,8 @@ import (
 	"winnow/datasets/packed"
 )
 
-// BenchmarkImage makes an image's file, decodes it and prepares it for a network, on one core; png does the same
-// with a PNG of the same picture that is ready in memory and not compressed.
+// BenchmarkImage builds an image's file, decodes it and prepares it for a network, on one core; png does the same
+// with an uncompressed PNG of the same image that is ready in memory.
 func BenchmarkImage(b *testing.B) {
 	for _, c := range []struct {
 		name           string
@@ -23,9 +23,11 @@ func BenchmarkImage(b *testing.B) {
 		for i := range pixels {
 			pixels[i] = byte(i * 7)
 		}
-		m := packed.Images{Folder: "train", Width: c.side, Height: c.side, Channels: c.channels, Count: 1000, Pixels: func(int) []byte { return pixels }}
+		m := packed.Images{Folder: "train", Width: c.side, Height: c.side, Channels: c.channels, Count: 1000,
+			Pixels: func(int) []byte { return pixels }}
 		files := packed.FS(m)
-		q, err := backbone.NewPreprocessor(backbone.Preprocessing{Resize: c.side, Exact: true, Crop: c.side, Interpolation: "bilinear", Channels: c.planes, Scale: 1, Std: [3]float32{1, 1, 1}})
+		q, err := backbone.NewPreprocessor(backbone.Preprocessing{Resize: c.side, Exact: true, Crop: c.side,
+			Interpolation: "bilinear", Channels: c.planes, Scale: 1, Std: [3]float32{1, 1, 1}})
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -51,7 +53,8 @@ func BenchmarkImage(b *testing.B) {
 		b.Run(c.name+"/png", func(b *testing.B) {
 			var img image.Image = &image.Gray{Pix: pixels, Stride: c.side, Rect: image.Rect(0, 0, c.side, c.side)}
 			if c.channels == 3 {
-				img = &image.NRGBA{Pix: bytes.Repeat(pixels[:c.side*c.side], 4), Stride: 4 * c.side, Rect: image.Rect(0, 0, c.side, c.side)}
+				img = &image.NRGBA{Pix: bytes.Repeat(pixels[:c.side*c.side], 4), Stride: 4 * c.side,
+					Rect: image.Rect(0, 0, c.side, c.side)}
 			}
 			var data bytes.Buffer
 			if err := (&png.Encoder{CompressionLevel: png.NoCompression}).Encode(&data, img); err != nil {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Entry is a file or a folder of a tree that is made while it is read: its [fs.FileInfo] and its [fs.DirEntry].
+// Entry is a file or folder of a generated file tree: its [fs.FileInfo] and its [fs.DirEntry].
 type Entry struct {
 	Base   string
 	Folder bool
@@ -62,7 +62,7 @@ func (f *folder) Read([]byte) (int, error) {
 	return 0, &fs.PathError{Op: "read", Path: f.Base, Err: fs.ErrInvalid}
 }
 
-// ReadDir follows [fs.ReadDirFile].
+// ReadDir implements [fs.ReadDirFile].
 func (f *folder) ReadDir(n int) ([]fs.DirEntry, error) {
 	left := f.count - f.next
 	if n > 0 {

@@ -1,8 +1,8 @@
-// Package packed serves images that a dataset keeps as bare pixels in one array as a tree of image files, so
-// that readers of image files read these too. The files are made when they are opened: uncompressed
-// BMP of 24 bits a pixel, which costs next to nothing to write and to decode and loses nothing.
+// Package packed presents images that a dataset stores as bare pixels in one array as a tree of image files, so
+// that readers of image files can read them too. The files are generated when they are opened: uncompressed 24-bit
+// BMP, which is lossless and costs next to nothing to write and decode.
 //
-// It imports nothing of winnow.
+// The package imports nothing of winnow.
 package packed
 
 import (
@@ -13,15 +13,14 @@ import (
 	"strings"
 )
 
-// Images is one folder of images of one size.
+// Images is a folder of images of the same size.
 type Images struct {
 	Folder   string
 	Width    int
 	Height   int
 	Channels int // 1 grey, 3 red, green and blue
 	Count    int
-	// Pixels returns image i: Channels planes of Height rows of Width bytes. It may be called at the same time
-	// from several goroutines.
+	// Pixels returns image i: Channels planes of Height rows of Width bytes. It must be safe for concurrent use.
 	Pixels func(i int) []byte
 }
 
@@ -30,7 +29,7 @@ const extension = ".bmp"
 // Path returns the path of image i.
 func (m Images) Path(i int) string { return fmt.Sprintf("%s/%05d%s", m.Folder, i, extension) }
 
-// number returns the inverse of Path for the last element.
+// number is the inverse of Path for the last element.
 func (m Images) number(base string) (int, bool) {
 	digits, ok := strings.CutSuffix(base, extension)
 	i, err := strconv.Atoi(digits)
@@ -48,7 +47,7 @@ func (m Images) stride() int { return (3*m.Width + 3) &^ 3 }
 
 func (m Images) fileSize() int { return header + m.stride()*m.Height }
 
-// encode makes the BMP file of an image: rows from the bottom, blue first.
+// encode builds the BMP file of an image: rows from the bottom, blue first.
 func (m Images) encode(i int) []byte {
 	out := make([]byte, m.fileSize())
 	le := binary.LittleEndian
@@ -59,7 +58,7 @@ func (m Images) encode(i int) []byte {
 	le.PutUint32(out[18:], uint32(m.Width))
 	le.PutUint32(out[22:], uint32(m.Height))
 	le.PutUint16(out[26:], 1)  // planes
-	le.PutUint16(out[28:], 24) // bits a pixel
+	le.PutUint16(out[28:], 24) // bits per pixel
 	le.PutUint32(out[34:], uint32(m.stride()*m.Height))
 	pixels, plane := m.Pixels(i), m.Width*m.Height
 	r, g, b := pixels[:plane], pixels[:plane], pixels[:plane]
@@ -81,7 +80,7 @@ func FS(folders ...Images) fs.FS { return tree(folders) }
 
 type tree []Images
 
-// find returns the folder and the number of a file's path.
+// find returns the folder and the image number of a file's path.
 func (t tree) find(name string) (*Images, int) {
 	folder, base, _ := strings.Cut(name, "/")
 	for k := range t {
@@ -96,13 +95,14 @@ func (t tree) find(name string) (*Images, int) {
 	return nil, -1
 }
 
-// Open makes the file of an image, or lists a folder.
+// Open builds the file of an image, or lists a folder.
 func (t tree) Open(name string) (fs.File, error) {
 	if !fs.ValidPath(name) {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrInvalid}
 	}
 	if name == "." {
-		return Entry{Base: ".", Folder: true}.List(len(t), func(i int) Entry { return Entry{Base: t[i].Folder, Folder: true} }), nil
+		return Entry{Base: ".", Folder: true}.List(len(t),
+			func(i int) Entry { return Entry{Base: t[i].Folder, Folder: true} }), nil
 	}
 	m, i := t.find(name)
 	switch {

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/image/bmp"
 )
 
-// drawn returns a folder whose pixels are a function of everything.
+// drawn returns a folder whose pixels are a function of image, channel and position.
 func drawn(folder string, w, h, channels, count int) Images {
 	return Images{Folder: folder, Width: w, Height: h, Channels: channels, Count: count, Pixels: func(i int) []byte {
 		p := make([]byte, w*h*channels)
@@ -43,7 +43,8 @@ func TestPixels(t *testing.T) {
 					r, g, b, _ := img.At(x, y).RGBA()
 					at := func(c int) byte { return p[min(c, channels-1)*w*3+y*w+x] }
 					if byte(r>>8) != at(0) || byte(g>>8) != at(1) || byte(b>>8) != at(2) {
-						t.Errorf("%d channels, width %d: pixel (%d, %d) is %v, expected %d %d %d", channels, w, x, y, img.At(x, y), at(0), at(1), at(2))
+						t.Errorf("%d channels, width %d: pixel (%d, %d) is %v, expected %d %d %d", channels, w, x, y,
+							img.At(x, y), at(0), at(1), at(2))
 					}
 				}
 			}
@@ -58,7 +59,8 @@ func TestFS(t *testing.T) {
 	if err := fstest.TestFS(tree, "test/00000.bmp", "test/00003.bmp", "train/00002.bmp"); err != nil {
 		t.Error(err)
 	}
-	for _, name := range []string{"test/00004.bmp", "test/3.bmp", "test/000003.bmp", "test/+0003.bmp", "test/-0001.bmp", "test/00003.png", "other", "other/00000.bmp", "test/00000.bmp/x", "test/sub/00000.bmp"} {
+	for _, name := range []string{"test/00004.bmp", "test/3.bmp", "test/000003.bmp", "test/+0003.bmp",
+		"test/-0001.bmp", "test/00003.png", "other", "other/00000.bmp", "test/00000.bmp/x", "test/sub/00000.bmp"} {
 		if _, err := tree.Open(name); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%s: found %v, expected that there is no such file", name, err)
 		}

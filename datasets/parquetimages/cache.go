@@ -7,11 +7,11 @@ import (
 	"github.com/parquet-go/parquet-go/encoding/rle"
 )
 
-// DefaultCache is how many bytes of pages are kept by the zero Cache.
+// DefaultCache is the size in bytes of the zero Cache.
 const DefaultCache = 256 << 20
 
-// Cache keeps the pages that were read last, at least one: images beside each other are mostly in one page. The zero value is
-// ready; its methods may be called at the same time.
+// Cache keeps the pages that were used last, at least one, because neighbouring images are mostly in one page. The
+// zero value is ready to use; methods are safe for concurrent use.
 type Cache struct {
 	mu    sync.Mutex
 	bytes int64
@@ -24,7 +24,7 @@ type key struct {
 	group, leaf, page int
 }
 
-// kept is a page, which whoever comes first reads.
+// kept is a page, which its first user reads.
 type kept struct {
 	once   sync.Once
 	values [][]byte
@@ -33,7 +33,7 @@ type kept struct {
 	used   int64
 }
 
-// get returns the values of a page, read by read unless they are kept.
+// get returns the values of a page; read loads them unless they are cached.
 func (c *Cache) get(k key, read func() ([][]byte, error)) ([][]byte, error) {
 	c.mu.Lock()
 	if c.pages == nil {
@@ -65,7 +65,7 @@ func (c *Cache) get(k key, read func() ([][]byte, error)) ([][]byte, error) {
 	return p.values, p.err
 }
 
-// shrink lets pages go that were used longest ago, but for one.
+// shrink drops the least recently used pages, but keeps at least one.
 func (c *Cache) shrink(but key) {
 	for c.bytes > DefaultCache && len(c.pages) > 1 {
 		var oldest key
@@ -83,7 +83,7 @@ func (c *Cache) shrink(but key) {
 	}
 }
 
-// levelEncoding decodes levels up to the highest.
+// levelEncoding returns the encoding of levels up to the highest.
 func levelEncoding(highest byte) *rle.Encoding {
 	return &rle.Encoding{BitWidth: bits.Len8(highest)}
 }

@@ -1,6 +1,6 @@
-// Package parquetimages finds images in the columns of Parquet files, as Hugging Face's datasets embed them: a structure with the
-// bytes of an image and its path, or bytes alone. Rows are found by the list of pages that a file keeps; one page at a
-// time is read and unpacked.
+// Package parquetimages finds images in the columns of Parquet files, as Hugging Face's datasets embed them: a
+// structure with the bytes of an image and its path, or bytes alone. Rows are located by the page index of the
+// file; one page at a time is read and unpacked.
 package parquetimages
 
 import (
@@ -22,42 +22,42 @@ import (
 	"winnow/internal/parquetguard"
 )
 
-// Feature is what Hugging Face's library notes of a column.
+// Feature is the metadata that Hugging Face's library stores for a column.
 type Feature struct {
 	Type  string   `json:"_type"` // such as ClassLabel, Image
-	Names []string `json:"names"` // of a ClassLabel's classes
+	Names []string `json:"names"` // the class names of a ClassLabel
 }
 
-// File is an open file. Its methods may be called at the same time.
+// File is an open file. Its methods are safe for concurrent use.
 type File struct {
 	Images   []string           // columns that may hold images
-	Features map[string]Feature // by column; empty where the file notes none
+	Features map[string]Feature // by column; empty if the file has none
 	Rows     int64
 
 	file   *parquet.File
 	leaf   map[string]int // of each of Images
 	starts []int64        // first row of each group
 	mu     sync.Mutex
-	places map[[2]int]*chunk // pages by group and leaf, of those that were looked into
+	places map[[2]int]*chunk // pages by group and leaf, once they were needed
 }
 
-// chunk is the pages of a column in a group of rows.
+// chunk is the pages of a column in a row group.
 type chunk struct {
 	dictionary *parquetguard.Place
 	pages      []parquetguard.Place
 	starts     []int64 // first row of each page within the group
 }
 
-// bytesLeaf is what the part of a structure is called that holds the image, and pathLeaf that with its path.
+// bytesLeaf is the part of a structure that holds the image, pathLeaf the part that holds its path.
 const (
 	bytesLeaf = "bytes"
 	pathLeaf  = "path"
 )
 
-// featuresKey is where a file keeps Hugging Face's notes.
+// featuresKey is the metadata key of Hugging Face's features.
 const featuresKey = "huggingface"
 
-// Open reads what a file holds.
+// Open reads a file's description.
 func Open(src io.ReaderAt, size int64) (f *File, err error) {
 	defer sound(&err)
 	file, _, err := parquetguard.Open(src, size)
@@ -85,14 +85,14 @@ func Open(src io.ReaderAt, size int64) (f *File, err error) {
 	return f, f.readFeatures()
 }
 
-// sound makes an error of a panic: broken files lead the library out of its slices.
+// sound turns a panic into an error: broken files make the library index out of range.
 func sound(err *error) {
 	if p := recover(); p != nil {
 		*err = fmt.Errorf("is no sound Parquet file: %v", p)
 	}
 }
 
-// readFeatures reads the notes; of their features those that have another form than is known are passed over.
+// readFeatures reads the features. Those in an unknown form are ignored.
 func (f *File) readFeatures() error {
 	text, ok := f.file.Lookup(featuresKey)
 	if !ok {
@@ -115,7 +115,7 @@ func (f *File) readFeatures() error {
 	return nil
 }
 
-// PathColumn returns the parts of the column that keeps the paths beside the images of a column; nil where there is none.
+// PathColumn returns the parts of the column that holds the paths of a column's images, nil if there is none.
 func (f *File) PathColumn(column string) []string {
 	at := []string{column, pathLeaf}
 	if leaf, ok := f.file.Schema().Lookup(at...); ok && leaf.MaxRepetitionLevel == 0 {
@@ -124,7 +124,7 @@ func (f *File) PathColumn(column string) []string {
 	return nil
 }
 
-// Nulls returns how many rows of a column have no image, as far as the file states it.
+// Nulls returns how many rows of a column have no image, as far as the file says.
 func (f *File) Nulls(column string) (n int64) {
 	for i := range f.file.RowGroups() {
 		n += f.file.Metadata().RowGroups[i].Columns[f.leaf[column]].MetaData.Statistics.NullCount
@@ -132,12 +132,12 @@ func (f *File) Nulls(column string) (n int64) {
 	return n
 }
 
-// Name returns the name of a row's image, behind the file's: its column and its number, with the ending that it had.
+// Name returns the name of a row's image inside the file: column and row number, with the image's ending.
 func Name(column string, row int64, ending string) string {
 	return fmt.Sprintf("%s/%06d%s", column, row, ending)
 }
 
-// Image returns an image by its name. src is the file that was opened. The bytes are not to be changed.
+// Image returns an image by name. src is the file that was opened. The result must not be changed.
 func (f *File) Image(src io.ReaderAt, cache *Cache, name string) (image []byte, err error) {
 	defer sound(&err)
 	column, base := path.Split(name)
@@ -157,7 +157,9 @@ func (f *File) Image(src io.ReaderAt, cache *Cache, name string) (image []byte, 
 	if n < 0 || row-c.starts[n] >= int64(c.pages[n].Values) {
 		return nil, errors.New("its row lies in no page of the file")
 	}
-	values, err := cache.get(key{f, group, leaf, n}, func() ([][]byte, error) { return f.values(src, c, group, leaf, n) })
+	values, err := cache.get(key{f, group, leaf, n}, func() ([][]byte, error) {
+		return f.values(src, c, group, leaf, n)
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -167,7 +169,7 @@ func (f *File) Image(src io.ReaderAt, cache *Cache, name string) (image []byte, 
 	return image, nil
 }
 
-// chunk lists the pages of a column in a group of rows, once.
+// chunk lists the pages of a column in a row group, once.
 func (f *File) chunk(src io.ReaderAt, group, leaf int) (*chunk, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -191,14 +193,15 @@ func (f *File) chunk(src io.ReaderAt, group, leaf int) (*chunk, error) {
 	return c, nil
 }
 
-// values returns the values of a page, nil where there is none.
+// values returns the values of a page, nil if there are none.
 func (f *File) values(src io.ReaderAt, c *chunk, group, leaf, n int) (values [][]byte, err error) {
 	defer sound(&err)
 	content, err := c.pages[n].Open(f.file, src, group, leaf)
 	if err != nil {
 		return nil, err
 	}
-	highest := byte(f.file.RowGroups()[group].ColumnChunks()[leaf].(*parquet.FileColumnChunk).Node().(*parquet.Column).MaxDefinitionLevel())
+	column := f.file.RowGroups()[group].ColumnChunks()[leaf].(*parquet.FileColumnChunk).Node().(*parquet.Column)
+	highest := byte(column.MaxDefinitionLevel())
 	there := slices.Repeat([]byte{highest}, content.Values)
 	if highest > 0 {
 		if there, err = levels(content.Levels, highest, content.Values); err != nil {
@@ -229,12 +232,13 @@ func (f *File) values(src io.ReaderAt, c *chunk, group, leaf, n int) (values [][
 	return values, nil
 }
 
-// decode returns the values of a page that are there.
-func (f *File) decode(src io.ReaderAt, c *chunk, content parquetguard.Content, count, group, leaf int) ([][]byte, error) {
+// decode returns the values of a page that are not null.
+func (f *File) decode(src io.ReaderAt, c *chunk, content parquetguard.Content,
+	count, group, leaf int) ([][]byte, error) {
 	switch content.Encoding {
 	case format.Plain:
 		return plain(content.Data, count)
-	//lint:ignore SA1019 files of before still name it
+	//lint:ignore SA1019 older files still use it
 	case format.PlainDictionary, format.RLEDictionary:
 	default:
 		offsets := make([]uint32, 0, count+1)
@@ -285,7 +289,7 @@ func levels(data []byte, highest byte, n int) ([]byte, error) {
 	return out[:n], nil
 }
 
-// plain takes values apart that each have their length in front.
+// plain splits values that are each preceded by their length.
 func plain(data []byte, n int) ([][]byte, error) {
 	values := make([][]byte, 0, min(n, len(data)/4))
 	for range n {

@@ -1,6 +1,6 @@
 // Package parquetrows reads the plain columns of a Parquet file as rows of text.
 //
-// It knows nothing of images.
+// It knows nothing about images.
 package parquetrows
 
 import (
@@ -16,21 +16,21 @@ import (
 	"winnow/internal/parquetguard"
 )
 
-// What the texts of a file may take in memory: so many bytes for each of its own, and of any file so many. Texts that a
-// file states once and repeats are counted each time.
+// Limits on the memory for a file's texts: roomPerByte bytes for each byte of the file, but at least leastRoom. A
+// text that the file stores once and repeats counts each time.
 const (
 	leastRoom   = 16 << 20
 	roomPerByte = 1000
-	cell        = 16 // bytes that a text takes beside its own
+	cell        = 16 // bytes that a text takes in addition to its own
 )
 
 // Table is an open file.
 type Table struct {
-	Columns []string // names of the columns that hold one value a row; lists and structures are left out
+	Columns []string // names of the columns with one value per row; lists and structures are left out
 
 	file  *parquet.File
 	check func(group, column int) error
-	at    []int // place of each of Columns among the file's columns of values
+	at    []int // index of each of Columns among the file's value columns
 	room  int64
 }
 
@@ -50,14 +50,15 @@ func Open(src io.ReaderAt, size int64) (t *Table, err error) {
 	return t, nil
 }
 
-// Leave leaves a column out, which is then not read.
+// Leave excludes a column from reading.
 func (t *Table) Leave(name string) {
 	if i := slices.Index(t.Columns, name); i >= 0 {
 		t.Columns, t.at = slices.Delete(t.Columns, i, i+1), slices.Delete(t.at, i, i+1)
 	}
 }
 
-// Take takes a part of a structure that has one value a row, as a column that is called by its names with a dot between.
+// Take adds a part of a structure that has one value per row as a column; its name is the parts' names joined by
+// dots.
 func (t *Table) Take(path []string) {
 	for i, column := range t.file.Schema().Columns() {
 		if slices.Equal(column, path) {
@@ -66,15 +67,15 @@ func (t *Table) Take(path []string) {
 	}
 }
 
-// sound makes an error of a panic: broken files lead the library out of its slices.
+// sound turns a panic into an error: broken files make the library index out of range.
 func sound(err *error) {
 	if p := recover(); p != nil {
 		*err = fmt.Errorf("is no sound Parquet file: %v", p)
 	}
 }
 
-// Each gives the rows in order, a value a column, "" where there is none. The slice is used again; an error of yield ends the
-// reading and is returned unchanged.
+// Each passes the rows to yield in order, one value per column, "" if there is none. The slice is reused. An error
+// of yield stops the reading and is returned unchanged.
 func (t *Table) Each(yield func(record []string) error) (err error) {
 	defer sound(&err)
 	for group := range t.file.RowGroups() {
@@ -96,7 +97,7 @@ func (t *Table) Each(yield func(record []string) error) (err error) {
 // batch is how many rows are read at a time.
 const batch = 256
 
-// group gives the rows of a group.
+// group passes on the rows of a group.
 func (t *Table) group(group parquet.RowGroup, record []string, yield func([]string) error) error {
 	chunks := group.ColumnChunks()
 	in := make([]*values, len(t.at))
@@ -116,7 +117,8 @@ func (t *Table) group(group parquet.RowGroup, record []string, yield func([]stri
 			t.room -= int64(len(record[i]))
 		}
 		if t.room -= int64(cell * max(len(record), 1)); t.room < 0 {
-			return fmt.Errorf("holds more text than a file of this size, expected fewer than %d bytes for each of its own", roomPerByte)
+			return fmt.Errorf("holds more text than a file of this size, expected fewer than %d bytes for each of "+
+				"its own", roomPerByte)
 		}
 		if err := yield(record); err != nil {
 			return err
@@ -125,7 +127,7 @@ func (t *Table) group(group parquet.RowGroup, record []string, yield func([]stri
 	return nil
 }
 
-// values are those of a column, one after the other.
+// values reads the values of a column in order.
 type values struct {
 	pages  parquet.Pages
 	page   parquet.ValueReader
@@ -133,7 +135,7 @@ type values struct {
 	held   []parquet.Value
 }
 
-// next returns the next value; it stays until the page's next.
+// next returns the next value, which is valid until the next page is read.
 func (c *values) next() (parquet.Value, error) {
 	for len(c.held) == 0 {
 		if c.page == nil {

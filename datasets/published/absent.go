@@ -8,7 +8,7 @@ import (
 	"winnow/datasets"
 )
 
-// absent returns how many images of a dataset are missing, in words, "" if all are. Each folder is listed once.
+// absent describes how many images of a dataset are missing, or returns "" if none is. It lists each folder once.
 func absent(fsys fs.FS, p Preset, d *datasets.Dataset) string {
 	if p.Packed {
 		return ""
@@ -20,7 +20,7 @@ func absent(fsys fs.FS, p Preset, d *datasets.Dataset) string {
 		there, ok := folders[dir]
 		if !ok {
 			there = make(map[string]bool)
-			entries, _ := fs.ReadDir(fsys, path.Clean(dir)) // a folder that cannot be listed holds none
+			entries, _ := fs.ReadDir(fsys, path.Clean(dir)) // a folder that cannot be listed counts as empty
 			for _, e := range entries {
 				there[e.Name()] = true
 			}

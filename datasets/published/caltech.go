@@ -14,22 +14,24 @@ import (
 	"winnow/datasets"
 )
 
-// caltech101 is Caltech-101: a folder per class in 101_ObjectCategories. BACKGROUND_Google, pictures of anything, is no class
-// and left out, as most papers do. Classes are numbered in the order of their names.
+// caltech101 is Caltech-101: one folder per class in 101_ObjectCategories. BACKGROUND_Google, images of anything,
+// is not a class and is left out, as in most papers. Classes are numbered in the order of their names.
 //
-// It was published without a split. Papers draw 30 images of each class to train on and test on the others; which 30 is
-// said by [drawn], the same on every machine.
-// Source: Fei-Fei, Fergus, Perona, "Learning generative visual models from few training examples", CVPR Workshop 2004; its
-// 8,677 images in 101 classes are those of the archive in use today.
+// It was published without a split. Papers train on 30 images of each class and test on the others; [drawn] chooses
+// which 30, the same on every machine.
+// Source: Fei-Fei, Fergus, Perona, "Learning generative visual models from few training examples", CVPR Workshop
+// 2004. The 8,677 images in 101 classes are those of today's archive.
 var caltech101 = Preset{
-	Name: "caltech101", Title: "Caltech-101 (Fei-Fei et al. 2004)", Files: []string{"101_ObjectCategories", "accordion"},
+	Name: "caltech101", Title: "Caltech-101 (Fei-Fei et al. 2004)",
+	Files:   []string{"101_ObjectCategories", "accordion"},
 	Default: Usual, Read: func(fsys fs.FS, _ Options) ([]Sample, error) {
-		return readCaltech(fsys, "101_ObjectCategories", "accordion", 30, func(folder string, n int) (int, string, error) {
-			if folder == "BACKGROUND_Google" {
-				return 0, "", nil
-			}
-			return n, folder, nil
-		})
+		return readCaltech(fsys, "101_ObjectCategories", "accordion", 30,
+			func(folder string, n int) (int, string, error) {
+				if folder == "BACKGROUND_Google" {
+					return 0, "", nil
+				}
+				return n, folder, nil
+			})
 	},
 	Protocols: map[string]Protocol{Usual: {
 		Note:   "30 images of each class train, drawn once, the others test",
@@ -37,25 +39,26 @@ var caltech101 = Preset{
 	}},
 }
 
-// caltech256 is Caltech-256: a folder per class in 256_ObjectCategories, as 001.ak47. 257.clutter is no class and left out.
-// It was published without a split, and is drawn as Caltech-101 is, with 60 training images a class, the most in its report's
-// curves. SCL-RHE (004) does not say which split it has.
+// caltech256 is Caltech-256: one folder per class in 256_ObjectCategories, such as 001.ak47. 257.clutter is not a
+// class and is left out. It was published without a split, and is split like Caltech-101, with 60 training images
+// per class, the most in its report's curves. SCL-RHE (004) does not say which split it uses.
 //
 // Source: Griffin, Holub, Perona, "Caltech-256 object category dataset", 2007: 30,607 images, 827 of them clutter.
 var caltech256 = Preset{
 	Name: "caltech256", Title: "Caltech-256 (Griffin et al. 2007)", Files: []string{"256_ObjectCategories", "001.ak47"},
 	Default: Usual, Read: func(fsys fs.FS, _ Options) ([]Sample, error) {
-		return readCaltech(fsys, "256_ObjectCategories", "001.ak47", 60, func(folder string, _ int) (int, string, error) {
-			digits, name, ok := strings.Cut(folder, ".")
-			class, err := strconv.Atoi(digits)
-			if !ok || err != nil || class < 1 || name == "" {
-				return 0, "", fmt.Errorf("folder %.80q is not of the form 001.ak47", folder)
-			}
-			if name == "clutter" {
-				return 0, "", nil
-			}
-			return class, name, nil
-		})
+		return readCaltech(fsys, "256_ObjectCategories", "001.ak47", 60,
+			func(folder string, _ int) (int, string, error) {
+				digits, name, ok := strings.Cut(folder, ".")
+				class, err := strconv.Atoi(digits)
+				if !ok || err != nil || class < 1 || name == "" {
+					return 0, "", fmt.Errorf("folder %.80q is not of the form 001.ak47", folder)
+				}
+				if name == "clutter" {
+					return 0, "", nil
+				}
+				return class, name, nil
+			})
 	},
 	Protocols: map[string]Protocol{Usual: {
 		Note:   "60 images of each class train, drawn once, the others test",
@@ -63,10 +66,12 @@ var caltech256 = Preset{
 	}},
 }
 
-// readCaltech reads the folders of classes below a folder, or of the root where that has first, and draws training images of
-// each. class returns number and name of the n-th class, counted from 1, by its folder; no name: it is left out.
-// Images are the files that end in .jpg; what lies deeper is none of the published ones.
-func readCaltech(fsys fs.FS, below, first string, training int, class func(folder string, n int) (int, string, error)) ([]Sample, error) {
+// readCaltech reads the class folders below a folder, or below the root if that has the folder first, and draws
+// training images of each. class returns number and name of the n-th class, counted from 1, from its folder's name;
+// an empty name leaves it out. Images are the .jpg files directly in a class folder; deeper files are not part of
+// the published set.
+func readCaltech(fsys fs.FS, below, first string, training int,
+	class func(folder string, n int) (int, string, error)) ([]Sample, error) {
 	if !isFolder(fsys, below) {
 		if !isFolder(fsys, first) {
 			return nil, missing("folder "+below, "folder "+first)
@@ -92,7 +97,8 @@ func readCaltech(fsys fs.FS, below, first string, training int, class func(folde
 			continue
 		}
 		if was, twice := names[name]; twice {
-			return nil, fmt.Errorf("found the class %.80q in %s and %s, expected one folder a class", name, was, e.Name())
+			return nil, fmt.Errorf("found the class %.80q in %s and %s, expected one folder a class", name, was,
+				e.Name())
 		}
 		names[name] = e.Name()
 		images, err := imagesIn(fsys, folder, ".jpg")
@@ -112,7 +118,7 @@ func readCaltech(fsys fs.FS, below, first string, training int, class func(folde
 	return samples, nil
 }
 
-// imagesIn lists the files of a folder whose names end so, in capitals or not, in order.
+// imagesIn lists the files of a folder with an ending, in upper or lower case, in order.
 func imagesIn(fsys fs.FS, folder string, ends ...string) ([]string, error) {
 	entries, err := fs.ReadDir(fsys, folder)
 	if err != nil {
@@ -120,15 +126,16 @@ func imagesIn(fsys fs.FS, folder string, ends ...string) ([]string, error) {
 	}
 	var names []string
 	for _, e := range entries {
-		if !e.IsDir() && !strings.HasPrefix(e.Name(), ".") && slices.Contains(ends, strings.ToLower(path.Ext(e.Name()))) {
+		if !e.IsDir() && !strings.HasPrefix(e.Name(), ".") &&
+			slices.Contains(ends, strings.ToLower(path.Ext(e.Name()))) {
 			names = append(names, e.Name())
 		}
 	}
 	return names, nil
 }
 
-// drawn chooses n files of a class: those whose names have the lowest SHA-256. Another file that is there or missing moves at
-// most one of the others.
+// drawn chooses n files of a class: those whose names have the lowest SHA-256. An additional or missing file
+// changes at most one of the others.
 func drawn(names []string, n int) map[string]bool {
 	type file struct {
 		name string
@@ -138,7 +145,9 @@ func drawn(names []string, n int) map[string]bool {
 	for i, name := range names {
 		order[i] = file{name, sha256.Sum256([]byte(name))}
 	}
-	slices.SortFunc(order, func(a, b file) int { return cmp.Or(bytes.Compare(a.sum[:], b.sum[:]), strings.Compare(a.name, b.name)) })
+	slices.SortFunc(order, func(a, b file) int {
+		return cmp.Or(bytes.Compare(a.sum[:], b.sum[:]), strings.Compare(a.name, b.name))
+	})
 	chosen := make(map[string]bool, n)
 	for _, f := range order[:min(n, len(order))] {
 		chosen[f.name] = true

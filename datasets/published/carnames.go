@@ -12,7 +12,7 @@ import (
 	"winnow/datasets/matfile"
 )
 
-// carNames are the devkit's class names, by its number less 1, and the number each has among folders in order.
+// carNames are the devkit's class names, by its number minus 1, and each class's number in folder order.
 type carNames struct {
 	names []string
 	rank  []int
@@ -20,7 +20,7 @@ type carNames struct {
 	folders []string
 }
 
-// carClasses takes a cell array of class names.
+// carClasses reads a cell array of class names.
 func carClasses(file string, a *matfile.Array) (carNames, error) {
 	var c carNames
 	if a == nil || a.Class != matfile.Cell || len(a.Cells) == 0 {
@@ -28,7 +28,8 @@ func carClasses(file string, a *matfile.Array) (carNames, error) {
 	}
 	for i, cell := range a.Cells {
 		if cell.Class != matfile.Char || cell.Text == "" {
-			return c, fmt.Errorf("%s: class_names: element %d is a %s array of %d, expected a name", file, i+1, cell.Class, cell.Len())
+			return c, fmt.Errorf("%s: class_names: element %d is a %s array of %d, expected a name", file, i+1,
+				cell.Class, cell.Len())
 		}
 		c.names = append(c.names, cell.Text)
 		c.folders = append(c.folders, strings.ReplaceAll(cell.Text, "/", "-"))
@@ -37,7 +38,7 @@ func carClasses(file string, a *matfile.Array) (carNames, error) {
 	return c, nil
 }
 
-// sample returns an annotation as a Sample.
+// sample converts an annotation to a Sample.
 func (c carNames) sample(annos *matfile.Array, i int, folder, file, split string) (Sample, error) {
 	name := annos.Field(i, file)
 	if name.Class != matfile.Char || !fs.ValidPath(path.Join(folder, name.Text)) || name.Text == "" {
@@ -57,20 +58,21 @@ func (c carNames) sample(annos *matfile.Array, i int, folder, file, split string
 	return s, nil
 }
 
-// carStruct checks the annotations' struct array.
+// carStruct checks the struct array of the annotations.
 func carStruct(file string, a *matfile.Array, fields ...string) (*matfile.Array, error) {
 	if a == nil || a.Class != matfile.Struct {
 		return nil, fmt.Errorf("%s: found no struct array annotations", file)
 	}
 	for _, f := range fields {
 		if !slices.Contains(a.Fields, f) {
-			return nil, fmt.Errorf("%s: annotations have the fields %s, expected %s too", file, strings.Join(a.Fields, ", "), f)
+			return nil, fmt.Errorf("%s: annotations have the fields %s, expected %s too", file,
+				strings.Join(a.Fields, ", "), f)
 		}
 	}
 	return a, nil
 }
 
-// integer returns the one number of an array, an integer from low to high.
+// integer returns the only number of an array, an integer from low to high.
 func integer(a *matfile.Array, low, high int) (int, error) {
 	if len(a.Numbers) != 1 {
 		return 0, fmt.Errorf("found %d numbers, expected one", len(a.Numbers))

@@ -10,20 +10,21 @@ import (
 	"winnow/datasets/matfile"
 )
 
-// cars196 is Stanford Cars in any of the three forms it is passed on in:
+// cars196 is Stanford Cars in any of the three forms in which it is distributed:
 //
 //   - car_ims/ with cars_annos.mat;
 //   - cars_train/ and cars_test/ with the devkit's cars_meta.mat, cars_train_annos.mat and
 //     cars_test_annos_withlabels.mat (in devkit/, car_devkit/devkit/ or beside them);
 //   - a folder per class, perhaps below train/ and test/, or below images/.
 //
-// Classes are numbered by the order of their names as folders ("/" written "-"), as PRISM's released lists do. The
-// devkit's own numbers differ; classes 1-98 are the same ones either way, but with the devkit's numbers 99-147 would
-// hold 4,058 images in place of 4,059. Bounding boxes become columns as published (pixels from 1: left, top, right,
+// Classes are numbered in the order of their names as folders ("/" becomes "-"), as in PRISM's released lists. The
+// devkit's own numbers differ. Classes 1-98 are the same either way, but by the devkit's numbers 99-147 would hold
+// 4,058 images instead of 4,059. Bounding boxes become columns as published (pixels from 1: left, top, right,
 // bottom).
 //
-// Source: Krause et al., "3D object representations for fine-grained categorization", 3DRR 2013. PRISM speaks of
-// 98 + 48 + 48 classes, which is 194 of 196: prism gives the two to validation and test, prism-literal leaves them out.
+// Source: Krause et al., "3D object representations for fine-grained categorization", 3DRR 2013. PRISM speaks of 98
+// + 48 + 48 classes, which is 194 of 196: prism adds the other two to validation and test, prism-literal leaves
+// them out.
 var cars196 = Preset{
 	Name: "cars196", Title: "Stanford Cars (Krause et al. 2013)",
 	Files:   []string{"cars_annos.mat", "devkit/cars_meta.mat", firstCar, "train/" + firstCar, "images/" + firstCar},
@@ -120,7 +121,7 @@ func readCarDevkit(fsys fs.FS, dir string) ([]Sample, error) {
 	if err != nil {
 		return nil, err
 	}
-	const labelled = "cars_test_annos_withlabels.mat" // it was published later, on its own
+	const labelled = "cars_test_annos_withlabels.mat" // published later, separately
 	test := path.Join(dir, labelled)
 	if !exists(fsys, test) {
 		test = labelled
@@ -137,8 +138,8 @@ func readCarDevkit(fsys fs.FS, dir string) ([]Sample, error) {
 	return samples, nil
 }
 
-// knownCars tells apart the images of a class that have the same name in the official training and test set: where
-// PRISM's lists put both into the folder of their class, the test image has "_2" behind its number.
+// knownCars distinguishes images of a class that have the same name in the official training and test set. In
+// PRISM's lists, which have both in the class folder, the test image has "_2" after its number.
 func knownCars(samples []Sample) {
 	training := make(map[string]bool)
 	for _, s := range samples {
@@ -172,7 +173,7 @@ func (c carNames) devkit(fsys fs.FS, name, folder, split string) ([]Sample, erro
 	return samples, nil
 }
 
-// readCarFolders reads a folder per class; those below train/ and test/ have the official split.
+// readCarFolders reads one folder per class; those below train/ and test/ have the official split.
 func readCarFolders(fsys fs.FS, dir string) ([]Sample, error) {
 	sub, err := fs.Sub(fsys, dir)
 	if err != nil {
@@ -185,7 +186,8 @@ func readCarFolders(fsys fs.FS, dir string) ([]Sample, error) {
 	split := exists(sub, "train")
 	samples := make([]Sample, len(d.Samples))
 	for i, s := range d.Samples {
-		samples[i] = Sample{Path: path.Join(dir, s.Path), Known: known(s.Path, ""), Class: s.Label + 1, Label: d.Classes[s.Label], Extra: make([]string, len(boxCorners))}
+		samples[i] = Sample{Path: path.Join(dir, s.Path), Known: known(s.Path, ""), Class: s.Label + 1,
+			Label: d.Classes[s.Label], Extra: make([]string, len(boxCorners))}
 		if split {
 			samples[i].Split = s.Split
 		}

@@ -9,16 +9,17 @@ import (
 	"winnow/datasets"
 )
 
-// cars98N is CARS-98N: pictures that a search of the web gave for the 98 training classes of CARS196. The lists
-// are PRISM's, CARSN_train.csv and for the test classes CARSN_test.csv, in the root or in datalist/; the labels are
-// PRISM's too: the classes of CARS196 from 1 in the order of their names. The images lie where the lists say, as far
-// as the root has these folders: /data/cars_noise/img_v3/0/x.jpg is the first that is there of
+// cars98N is CARS-98N: images that a web search found for the 98 training classes of CARS196. The lists are
+// PRISM's, CARSN_train.csv and, for the test classes, CARSN_test.csv, in the root or in datalist/. The labels are
+// PRISM's too: the classes of CARS196, from 1 in the order of their names. The lists' paths
+// are cut to what exists below the root: /data/cars_noise/img_v3/0/x.jpg is the first that exists of
 // data/cars_noise/img_v3/0/x.jpg, cars_noise/img_v3/0/x.jpg, img_v3/0/x.jpg and 0/x.jpg.
 //
-// Which labels are wrong has not been published.
+// It has not been published which labels are wrong.
 // Source: Liu et al., "Noise-resistant Deep Metric Learning with Ranking-based Instance Selection", CVPR 2021.
 var cars98N = Preset{
-	Name: "cars98n", Title: "CARS-98N with PRISM's lists (Liu et al. 2021)", Files: []string{"datalist/" + carsNTrain, "datalist/" + carsNTest},
+	Name: "cars98n", Title: "CARS-98N with PRISM's lists (Liu et al. 2021)",
+	Files:   []string{"datalist/" + carsNTrain, "datalist/" + carsNTest},
 	Default: Official, Read: readCars98N,
 	Protocols: map[string]Protocol{
 		Official: {Note: "all images train", Counts: []Count{{datasets.Train, 9558, 98}}},
@@ -50,7 +51,8 @@ func readCars98N(fsys fs.FS, opts Options) ([]Sample, error) {
 	return append(samples, test...), err
 }
 
-// readPrismList reads a list of lines "absolute path,label" and finds out which of its folders the root stands for.
+// readPrismList reads a list of lines "absolute path,label", and finds which of the path's folders the root stands
+// for.
 func readPrismList(fsys fs.FS, split string, names ...string) ([]Sample, error) {
 	var samples []Sample
 	err := eachLine(fsys, func(_ int, line string) error {
@@ -83,8 +85,8 @@ func readPrismList(fsys fs.FS, split string, names ...string) ([]Sample, error) 
 	return samples, nil
 }
 
-// foldersAbove returns how many folders at the front of the paths lie above the root, by the first file that is there;
-// 1 (PRISM's /data) where none is.
+// foldersAbove returns how many leading folders of the paths are above the root, by the first file that exists; 1
+// (PRISM's /data) if none does.
 func foldersAbove(fsys fs.FS, samples []Sample) int {
 	for _, s := range samples {
 		rest, ok := s.Path, true

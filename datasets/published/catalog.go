@@ -1,6 +1,7 @@
 package published
 
-// Catalog lists the datasets that winnow knows, by name. A new one is a file with its Preset and a line here.
+// Catalog lists the datasets that winnow knows, by name. Adding one means adding a file with its Preset and a line
+// here.
 func Catalog() []Preset {
 	return []Preset{
 		caltech101,

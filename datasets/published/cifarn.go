@@ -8,19 +8,20 @@ import (
 	"winnow/datasets/cifar"
 )
 
-// cifar10N and cifar100N are CIFAR with the labels that people gave the training images: the given label is a
-// person's, the true one CIFAR's. The folder is CIFAR's with the file of labels in it, or that is named.
+// cifar10N and cifar100N are CIFAR with labels that people gave the training images: the given label is a person's,
+// the true label is CIFAR's. The folder is CIFAR's; the label file is in it or is named separately.
 //
-// CIFAR-10N has five sets: three people labelled each image (random1, random2, random3), aggre is their majority,
-// worse a wrong one of the three where there is one. The images must be in the order of CIFAR's batches, which the
-// set clean_label is held against.
+// CIFAR-10N has five sets: three people labelled each image (random1, random2, random3); aggre is their majority;
+// worse is a wrong one of the three if there is one. The images must be in the order of CIFAR's batches, which is
+// checked with the set clean_label.
 // Source: Wei et al., "Learning with Noisy Labels Revisited: A Study Using Real-World Human Annotations", ICLR 2022.
 var cifar10N = Preset{
 	Name: "cifar10n", Title: "CIFAR-10N (Wei et al. 2022) with CIFAR-10's binary version",
 	Files: []string{"data_batch_1.bin", "CIFAR-10_human.pt"}, Protocols: sixtyThousand(50000, 10), Default: Official,
 	Human: []string{"aggre", "worse", "random1", "random2", "random3"}, Corrects: true, Packed: true,
 	Read: func(fsys fs.FS, opts Options) ([]Sample, error) {
-		return readHuman(fsys, opts, whole(cifar.Read10), "CIFAR-10_human.pt", "cifar10n.csv.gz", "cifar10n.csv", "cifar10n.npy")
+		return readHuman(fsys, opts, whole(cifar.Read10), "CIFAR-10_human.pt", "cifar10n.csv.gz", "cifar10n.csv",
+			"cifar10n.npy")
 	},
 }
 
@@ -29,12 +30,15 @@ var cifar100N = Preset{
 	Files: []string{"train.bin", "CIFAR-100_human.pt"}, Protocols: sixtyThousand(50000, 100), Default: Official,
 	Columns: []string{"coarse"}, Human: []string{"noisy"}, Corrects: true, Packed: true,
 	Read: func(fsys fs.FS, opts Options) ([]Sample, error) {
-		return readHuman(fsys, opts, whole(cifar.Read100), "CIFAR-100_human.pt", "cifar100n.csv.gz", "cifar100n.csv", "cifar100n.npy")
+		return readHuman(fsys, opts, whole(cifar.Read100), "CIFAR-100_human.pt", "cifar100n.csv.gz", "cifar100n.csv",
+			"cifar100n.npy")
 	},
 }
 
-// readHuman reads CIFAR and puts the human labels in place of the training images' own, which become the true ones.
-func readHuman(fsys fs.FS, opts Options, read func(fs.FS, Options) ([]Sample, error), files ...string) ([]Sample, error) {
+// readHuman reads CIFAR and replaces the training images' labels by the human ones; the old labels become the true
+// ones.
+func readHuman(fsys fs.FS, opts Options, read func(fs.FS, Options) ([]Sample, error),
+	files ...string) ([]Sample, error) {
 	samples, err := read(fsys, opts)
 	if err != nil {
 		return nil, err
@@ -53,7 +57,7 @@ func readHuman(fsys fs.FS, opts Options, read func(fs.FS, Options) ([]Sample, er
 	return samples, nil
 }
 
-// giveHuman checks the labels against CIFAR's and gives them to the training images.
+// giveHuman checks the labels against CIFAR's and assigns them to the training images.
 func giveHuman(samples []Sample, table labelTable, opts Options) error {
 	labels, err := table.set(opts.Human)
 	if err != nil {
@@ -74,11 +78,12 @@ func giveHuman(samples []Sample, table labelTable, opts Options) error {
 	wrong := 0
 	for i, s := range train {
 		if sure && clean[i] != s.Class {
-			return fmt.Errorf("clean_label of image %d is %d, CIFAR says %d: the images are in another order", i, clean[i], s.Class)
+			return fmt.Errorf("clean_label of image %d is %d, CIFAR says %d: the images are in another order", i,
+				clean[i], s.Class)
 		}
 		name, ok := names[labels[i]]
 		if !ok {
-			return fmt.Errorf("label of image %d is %d, which is no class", i, labels[i])
+			return fmt.Errorf("label of image %d is %d, which is not a class", i, labels[i])
 		}
 		s.True, s.Label = s.Label, name
 		if s.Class != labels[i] {
@@ -87,7 +92,8 @@ func giveHuman(samples []Sample, table labelTable, opts Options) error {
 	}
 	rate := float64(wrong) / float64(max(1, len(train)))
 	if !sure && rate > 0.5 {
-		return fmt.Errorf("%.0f %% of the labels differ from CIFAR's, expected below half: the images are in another order", 100*rate)
+		return fmt.Errorf("%.0f %% of the labels differ from CIFAR's, expected below half: the images are in "+
+			"another order", 100*rate)
 	}
 	opts.note("train: %d of %d labels are not CIFAR's (%.2f %%), label set %s", wrong, len(train), 100*rate, opts.Human)
 	return nil

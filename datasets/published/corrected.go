@@ -8,19 +8,19 @@ import (
 	"winnow/datasets"
 )
 
-// correctedColumn keeps the label that the publisher gave a test image.
+// correctedColumn keeps the published label of a test image.
 const correctedColumn = "published_label"
 
-// noLabel stands for an image that has no single right label.
+// noLabel marks an image without a single right label.
 const noLabel = -1
 
-// correct puts corrected labels of test images in place of the published ones, which go into a column of their own.
-// An image without a single right label loses its label: it takes no part in an evaluation.
+// correct replaces published labels of test images by corrected ones and keeps the published ones in a column. An
+// image without a single right label loses its label, so it is not evaluated.
 //
-// The file is one of the label-errors project's: the votes of people on suspects (JSON: the suspect's number in the
-// test set, its given and its guessed label, how many voted for given, guessed, both and neither), or all labels of
-// the test set in order (npy). Images are counted from first; where that is 1 (ImageNet), npy files have another order and are
-// refused.
+// The file is one of the label-errors project's: people's votes on suspects (JSON: the suspect's number in the test
+// set, its given and guessed label, how many voted for given, guessed, both and neither), or all labels of the test
+// set in order (npy). Images are counted from first. If that is 1 (ImageNet), npy files have another order and are
+// rejected.
 // Source: Northcutt, Athalye, Mueller, "Pervasive Label Errors in Test Sets Destabilize Machine Learning Benchmarks",
 // NeurIPS Datasets and Benchmarks 2021.
 func correct(samples []Sample, file File, first int, opts Options) error {
@@ -51,7 +51,7 @@ func correct(samples []Sample, file File, first int, opts Options) error {
 		s := &samples[test[k]]
 		name, ok := names[class]
 		if !ok && class != noLabel {
-			return fmt.Errorf("%s: image %d: label %d is none of the test set's", file.Name, k, class)
+			return fmt.Errorf("%s: image %d: label %d is not in the test set", file.Name, k, class)
 		}
 		if s.Label = name; class != noLabel {
 			s.Class = class
@@ -61,7 +61,7 @@ func correct(samples []Sample, file File, first int, opts Options) error {
 	return nil
 }
 
-// suspect is a test image whose label a model doubted, with the votes of people.
+// suspect is a test image whose label a model doubted, with people's votes.
 type suspect struct {
 	ID      *int           `json:"id"`
 	Given   *int           `json:"given_original_label"`
@@ -69,8 +69,8 @@ type suspect struct {
 	Votes   map[string]int `json:"mturk"`
 }
 
-// right returns the label that more than half of the votes are for, or noLabel. Where the guess is the given label
-// (MNIST has such), votes for either are for the same.
+// right returns the label that more than half of the votes are for, or noLabel. If the guess equals the given
+// label, as for some images of MNIST, votes for either count for that label.
 func (s suspect) right() int {
 	given, guessed, total := s.Votes["given"], s.Votes["guessed"], 0
 	for _, n := range s.Votes {
@@ -88,15 +88,17 @@ func (s suspect) right() int {
 	return noLabel
 }
 
-// check returns why a suspect cannot be one of a test set with these labels.
+// check returns why a suspect cannot belong to a test set with these labels.
 func (s suspect) check(published []int, first int) error {
 	switch {
 	case s.ID == nil || s.Given == nil || s.Guessed == nil || len(s.Votes) == 0:
 		return fmt.Errorf("expected id, given_original_label, our_guessed_label and mturk")
 	case *s.ID < first || *s.ID-first >= len(published):
-		return fmt.Errorf("id %d, expected %d to %d: the test set has %d images", *s.ID, first, len(published)-1+first, len(published))
+		return fmt.Errorf("id %d, expected %d to %d: the test set has %d images", *s.ID, first,
+			len(published)-1+first, len(published))
 	case published[*s.ID-first] != *s.Given:
-		return fmt.Errorf("image %d has the label %d here, the file says %d: it is of another dataset, or of another order", *s.ID, published[*s.ID-first], *s.Given)
+		return fmt.Errorf("image %d has the label %d here, the file says %d: the file is for another dataset or "+
+			"another order", *s.ID, published[*s.ID-first], *s.Given)
 	}
 	for kind, n := range s.Votes {
 		if n < 0 || n > 1<<20 {
@@ -106,7 +108,7 @@ func (s suspect) check(published []int, first int) error {
 	return nil
 }
 
-// readVotes reads the votes on suspects: right labels by the image's place in the test set.
+// readVotes reads the votes on suspects and returns the right labels by position in the test set.
 func readVotes(data []byte, published []int, first int) (map[int]int, string, error) {
 	var list []suspect
 	if err := json.Unmarshal(data, &list); err != nil {
@@ -133,13 +135,15 @@ func readVotes(data []byte, published []int, first int) (map[int]int, string, er
 			changed++
 		}
 	}
-	return right, fmt.Sprintf("of %d suspects %d keep their label, %d get another, %d have no single right one and take no part", len(list), kept, changed, without), nil
+	return right, fmt.Sprintf("of %d suspects %d keep their label, %d get another, %d have no single right label "+
+		"and are not evaluated", len(list), kept, changed, without), nil
 }
 
 // readCorrected reads the labels of all test images.
 func readCorrected(data []byte, published []int, first int) (map[int]int, string, error) {
 	if first != 0 {
-		return nil, "", fmt.Errorf("found npy, which has the images in another order, expected the label-errors project's JSON")
+		return nil, "", fmt.Errorf("found npy, which has the images in another order, expected the label-errors " +
+			"project's JSON")
 	}
 	labels, err := readNPYLabels(data)
 	if err != nil {
@@ -151,14 +155,15 @@ func readCorrected(data []byte, published []int, first int) (map[int]int, string
 	right := make(map[int]int)
 	for i, label := range labels {
 		if label == noLabel {
-			return nil, "", fmt.Errorf("image %d: label %d is none of the test set's", i, label)
+			return nil, "", fmt.Errorf("image %d: label %d is not in the test set", i, label)
 		}
 		if label != published[i] {
 			right[i] = label
 		}
 	}
 	if 2*len(right) > len(labels) {
-		return nil, "", fmt.Errorf("%d of %d labels differ from the published ones: it is of another dataset, or of another order", len(right), len(labels))
+		return nil, "", fmt.Errorf("%d of %d labels differ from the published ones: the file is for another "+
+			"dataset or another order", len(right), len(labels))
 	}
 	return right, fmt.Sprintf("%d of %d labels differ from the published ones", len(right), len(labels)), nil
 }

@@ -11,7 +11,7 @@ import (
 	"testing/fstest"
 )
 
-// eachPrism calls do with path (without /data/) and label of every row of one of PRISM's lists.
+// eachPrism calls do with path (without /data/) and label of every row of a list of PRISM's.
 func eachPrism(t *testing.T, lists *zip.ReadCloser, name string, do func(p, label string)) {
 	t.Helper()
 	f, err := lists.Open(name)
@@ -25,7 +25,7 @@ func eachPrism(t *testing.T, lists *zip.ReadCloser, name string, do func(p, labe
 	}
 }
 
-// unlike returns the warnings about counts, not about images that are not there.
+// unlike returns the warnings about counts, without those about missing images.
 func unlike(r *Result) string {
 	var list []string
 	for _, w := range r.Warnings {
@@ -37,7 +37,7 @@ func unlike(r *Result) string {
 }
 
 // TestCountsSOP rebuilds the publisher's lists from PRISM's, which hold all 120,053 images: every protocol has the
-// published counts, and one image less is told.
+// published counts, and a missing image is reported.
 func TestCountsSOP(t *testing.T) {
 	lists := prismLists(t)
 	files := fstest.MapFS{}
@@ -58,7 +58,8 @@ func TestCountsSOP(t *testing.T) {
 	}
 	list := files["Ebay_test.txt"]
 	list.Data = list.Data[:strings.LastIndexByte(strings.TrimSpace(string(list.Data)), '\n')+1]
-	if w, want := unlike(imported(t, "sop", files, Options{Protocol: Prism})), "test: found 27765 images, expected 27766 as published"; w != want {
+	if w, want := unlike(imported(t, "sop", files, Options{Protocol: Prism})),
+		"test: found 27765 images, expected 27766 as published"; w != want {
 		t.Errorf("one image less: %q, expected %q", w, want)
 	}
 }
@@ -81,13 +82,13 @@ func TestCountsCars98N(t *testing.T) {
 	}
 }
 
-// TestCountsFood makes Food-101 and Food-101N of PRISM's test classes with their images, and training classes filled
-// up to the published number.
+// TestCountsFood builds Food-101 and Food-101N from PRISM's test classes with their images, and training classes
+// filled up to the published number.
 func TestCountsFood(t *testing.T) {
 	lists := prismLists(t)
 	var classes, train, test, noisy []string
 	for i := range 50 {
-		class := fmt.Sprintf("a%02d", i) // before any dish of the test classes but "apple_pie", which is none
+		class := fmt.Sprintf("a%02d", i) // sorts before every test class except "apple_pie", which is none
 		classes = append(classes, class)
 		for k := range 1000 {
 			train = append(train, fmt.Sprintf("%s/%d", class, k))
@@ -110,7 +111,8 @@ func TestCountsFood(t *testing.T) {
 		noisy = append(noisy, fmt.Sprintf("%s/%d.jpg", classes[50+k%51], k))
 	}
 	files := fstest.MapFS{
-		"food-101/meta/classes.txt": text(classes...), "food-101/meta/train.txt": text(train...), "food-101/meta/test.txt": text(test...),
+		"food-101/meta/classes.txt": text(classes...), "food-101/meta/train.txt": text(train...),
+		"food-101/meta/test.txt":     text(test...),
 		"Food-101N/meta/classes.txt": text(classes...), "Food-101N/meta/imagelist.tsv": text(noisy...),
 	}
 	for _, protocol := range []string{Half, Prism} {

@@ -8,9 +8,9 @@ import (
 	"winnow/datasets"
 )
 
-// cub200 is CUB-200-2011 as its archive unpacks: lists of "id value" lines beside images/. Bounding boxes, where they
-// are there, become columns as published (pixels: left, top, width, height). train_test_split.txt is needed for the
-// official split only.
+// cub200 is CUB-200-2011 as its archive unpacks: lists of "id value" lines next to images/. Bounding boxes, if
+// present, become columns as published (pixels: left, top, width, height). Only the official split needs
+// train_test_split.txt.
 //
 // Source: Wah et al., "The Caltech-UCSD Birds-200-2011 Dataset", 2011; PRISM's split: METHODS of Liu et al., "Noise-
 // resistant deep metric learning with ranking-based instance selection", CVPR 2021, and its released lists.
@@ -63,7 +63,8 @@ func readCUB(fsys fs.FS, opts Options) ([]Sample, error) {
 	for _, id := range images.ids {
 		s := Sample{Path: "images/" + images.rows[id][0]}
 		if !fs.ValidPath(s.Path) {
-			return nil, fmt.Errorf("images.txt: image %d has the path %.80q, expected one below images/", id, images.rows[id][0])
+			return nil, fmt.Errorf("images.txt: image %d has the path %.80q, expected one below images/", id,
+				images.rows[id][0])
 		}
 		if s.Class, err = classes.number(id, 1, 1<<30); err != nil {
 			return nil, err

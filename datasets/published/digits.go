@@ -10,7 +10,8 @@ import (
 	"winnow/datasets/mnist"
 )
 
-var mnistFiles = []string{"train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte.gz", "t10k-images-idx3-ubyte.gz", "t10k-labels-idx1-ubyte.gz"}
+var mnistFiles = []string{"train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte.gz", "t10k-images-idx3-ubyte.gz",
+	"t10k-labels-idx1-ubyte.gz"}
 
 // mnistDigits is MNIST. Source: LeCun, Cortes, Burges, "The MNIST database of handwritten digits".
 var mnistDigits = Preset{
@@ -18,7 +19,7 @@ var mnistDigits = Preset{
 	Protocols: sixtyThousand(60000, 10), Default: Official, Packed: true, Corrects: true, Read: whole(mnist.Read),
 }
 
-// fashionMNIST comes in MNIST's files. Source: Xiao, Rasul, Vollgraf, "Fashion-MNIST", 2017.
+// fashionMNIST has MNIST's file names. Source: Xiao, Rasul, Vollgraf, "Fashion-MNIST", 2017.
 var fashionMNIST = Preset{
 	Name: "fashion-mnist", Title: "Fashion-MNIST (Xiao et al. 2017)", Files: mnistFiles,
 	Protocols: sixtyThousand(60000, 10), Default: Official, Packed: true, Read: whole(mnist.Read),
@@ -26,12 +27,13 @@ var fashionMNIST = Preset{
 
 // cifar10 is CIFAR-10 in its binary version. Source: Krizhevsky 2009.
 var cifar10 = Preset{
-	Name: "cifar10", Title: "CIFAR-10, binary version (Krizhevsky 2009)", Files: []string{"data_batch_1.bin", "test_batch.bin"},
+	Name: "cifar10", Title: "CIFAR-10, binary version (Krizhevsky 2009)",
+	Files:     []string{"data_batch_1.bin", "test_batch.bin"},
 	Protocols: sixtyThousand(50000, 10), Default: Official, Packed: true, Corrects: true, Read: whole(cifar.Read10),
 }
 
-// cifar100 is CIFAR-100 in its binary version, with the fine labels, or by the protocol coarse with the 20 superclasses;
-// the other labels are a column. Source: Krizhevsky 2009.
+// cifar100 is CIFAR-100 in its binary version with the fine labels or, by the protocol coarse, with the 20
+// superclasses; the other labels are a column. Source: Krizhevsky 2009.
 var cifar100 = Preset{
 	Name: "cifar100", Title: "CIFAR-100, binary version (Krizhevsky 2009)", Files: []string{"train.bin", "test.bin"},
 	Default: Official, Packed: true, Corrects: true, Columns: []string{"coarse", "fine"}, Read: readCIFAR100,
@@ -51,7 +53,8 @@ func readCIFAR100(fsys fs.FS, opts Options) ([]Sample, error) {
 		return nil, err
 	}
 	if opts.Protocol == Coarse && opts.Corrected != nil {
-		return nil, fmt.Errorf("%s: found corrected labels beside the protocol %s, expected the protocol %s: they are of the fine classes", opts.Corrected.Name, Coarse, Official)
+		return nil, fmt.Errorf("%s: found corrected labels with the protocol %s, expected the protocol %s: they "+
+			"are for the fine classes", opts.Corrected.Name, Coarse, Official)
 	}
 	names := cifar.CoarseNames(fsys)
 	for i := range samples {
@@ -77,7 +80,7 @@ func sixtyThousand(train, classes int) map[string]Protocol {
 	}}
 }
 
-// whole returns the reader of a dataset that has a room of its own, which splits it officially.
+// whole returns the reader of a dataset that has its own package, which splits it officially.
 func whole(read func(fs.FS) (*datasets.Dataset, error)) func(fs.FS, Options) ([]Sample, error) {
 	return func(fsys fs.FS, _ Options) ([]Sample, error) {
 		d, err := read(fsys)

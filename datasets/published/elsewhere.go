@@ -16,8 +16,8 @@ func (p Preset) here(fsys fs.FS) bool {
 	return slices.ContainsFunc(p.Files, func(name string) bool { return exists(fsys, name) })
 }
 
-// elsewhere adds to the error of a missing file what the preset's folder looks like, what is there instead and, if
-// the folder is one further down, which.
+// elsewhere completes the error about a missing file: it adds what the preset's folder looks like, what the folder
+// holds instead and, if the right folder is one level down, its name.
 func (p Preset) elsewhere(fsys fs.FS, err error) error {
 	entries, rerr := fs.ReadDir(fsys, ".")
 	if rerr != nil {
@@ -26,9 +26,10 @@ func (p Preset) elsewhere(fsys fs.FS, err error) error {
 	var names []string
 	for _, e := range entries {
 		name := e.Name()
-		for _, file := range p.Files { // whatever e is: folders of datasets are often links
+		for _, file := range p.Files { // whatever type e has: dataset folders are often links
 			if exists(fsys, path.Join(name, file)) {
-				return fmt.Errorf("%w, expected the folder of %s; %s lies in %s/: give that folder as the root", err, p.Title, file, name)
+				return fmt.Errorf("%w, expected the folder of %s; %s lies in %s/: give that folder as the root", err,
+					p.Title, file, name)
 			}
 		}
 		if e.IsDir() {
@@ -42,17 +43,18 @@ func (p Preset) elsewhere(fsys fs.FS, err error) error {
 	} else if n > 0 {
 		there = strings.Join(names, ", ")
 	}
-	return fmt.Errorf("%w, expected the folder of %s, which has %s; there is %s", err, p.Title, strings.Join(p.Files, ", "), there)
+	return fmt.Errorf("%w, expected the folder of %s, which has %s; there is %s", err, p.Title,
+		strings.Join(p.Files, ", "), there)
 }
 
-// missing returns the error for a file that is not there.
+// missing returns the error for a file that does not exist.
 func missing(names ...string) error { return notThere(strings.Join(names, " or ")) }
 
 type notThere string
 
 func (n notThere) Error() string { return "found no " + string(n) }
 
-// Is makes it an fs.ErrNotExist.
+// Is makes the error an fs.ErrNotExist.
 func (n notThere) Is(target error) bool { return target == fs.ErrNotExist }
 
 func exists(fsys fs.FS, name string) bool {

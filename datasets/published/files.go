@@ -5,7 +5,7 @@ import (
 	"winnow/internal/regular"
 )
 
-// ReadListFile reads one of PRISM's lists, nil for no name.
+// ReadListFile reads one of PRISM's lists; it returns nil if name is "".
 func ReadListFile(name string) (*datasets.Dataset, error) {
 	if name == "" {
 		return nil, nil
@@ -18,7 +18,7 @@ func ReadListFile(name string) (*datasets.Dataset, error) {
 	return ReadList(f, name)
 }
 
-// ReadFile reads a file whole, nil for no name.
+// ReadFile reads a whole file; it returns nil if name is "".
 func ReadFile(name string) (*File, error) {
 	if name == "" {
 		return nil, nil

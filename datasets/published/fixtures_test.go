@@ -15,7 +15,7 @@ import (
 	"winnow/internal/testing/reference"
 )
 
-// tree returns a folder of files by their texts.
+// tree returns a folder of files with the given texts.
 func tree(files map[string]string) fstest.MapFS {
 	fsys := make(fstest.MapFS)
 	for name, text := range files {
@@ -42,10 +42,10 @@ func birds() fstest.MapFS {
 	return tree(files)
 }
 
-// cars are the devkit's names in its order (the third has a slash, the fourth comes before the second in folders).
+// cars are the devkit's names in its order (the third has a slash; in folder order the fourth precedes the second).
 var cars = []string{firstCar, "Acura RL Sedan 2012", "Ram C/V Cargo Van Minivan 2012", "Acura Integra Type R 2001"}
 
-// car returns an annotation: class by the devkit's number, file, and further fields.
+// car returns an annotation: class by the devkit's number, file, and other fields.
 func car(class int, file string, more ...*matfile.Array) []*matfile.Array {
 	return append([]*matfile.Array{mattest.Numbers("", float64(class)), mattest.Text(file)}, more...)
 }
@@ -67,9 +67,10 @@ func carForms() map[string]fstest.MapFS {
 	names := mattest.Texts("class_names", cars...)
 	zero, one, x := mattest.Numbers("", 0), mattest.Numbers("", 1), mattest.Numbers("", 30)
 	devkit := fstest.MapFS{
-		"devkit/cars_meta.mat":                      mat(names),
-		"devkit/cars_train_annos.mat":               mat(annotations("fname", car(1, "00001.jpg"), car(2, "00002.jpg"))),
-		"devkit/cars_test_annos_withlabels.mat":     mat(annotations("fname", car(3, "00001.jpg"), car(4, "00002.jpg"), car(1, "00001.jpg"))),
+		"devkit/cars_meta.mat":        mat(names),
+		"devkit/cars_train_annos.mat": mat(annotations("fname", car(1, "00001.jpg"), car(2, "00002.jpg"))),
+		"devkit/cars_test_annos_withlabels.mat": mat(annotations("fname", car(3, "00001.jpg"), car(4, "00002.jpg"),
+			car(1, "00001.jpg"))),
 		"cars_train/00001.jpg":                      {},
 		"cars_train/00002.jpg":                      {},
 		"cars_test/00001.jpg":                       {},
@@ -80,19 +81,23 @@ func carForms() map[string]fstest.MapFS {
 	}
 	return map[string]fstest.MapFS{
 		"annos": {
-			"cars_annos.mat": mat(annotations("relative_im_path", car(1, "car_ims/000001.jpg", zero, x), car(2, "car_ims/000002.jpg", zero, x),
-				car(3, "car_ims/000003.jpg", one, x), car(4, "car_ims/000004.jpg", one, x), car(1, "car_ims/000005.jpg", one, x)), names),
-			"car_ims/000001.jpg": {}, "car_ims/000002.jpg": {}, "car_ims/000003.jpg": {}, "car_ims/000004.jpg": {}, "car_ims/000005.jpg": {},
+			"cars_annos.mat": mat(annotations("relative_im_path", car(1, "car_ims/000001.jpg", zero, x),
+				car(2, "car_ims/000002.jpg", zero, x),
+				car(3, "car_ims/000003.jpg", one, x), car(4, "car_ims/000004.jpg", one, x),
+				car(1, "car_ims/000005.jpg", one, x)), names),
+			"car_ims/000001.jpg": {}, "car_ims/000002.jpg": {}, "car_ims/000003.jpg": {}, "car_ims/000004.jpg": {},
+			"car_ims/000005.jpg": {},
 		},
 		"devkit": devkit,
 		"folders": {
 			"train/" + firstCar + "/00001.jpg": {}, "train/Acura RL Sedan 2012/00002.jpg": {},
-			"test/Ram C-V Cargo Van Minivan 2012/00001.jpg": {}, "test/Acura Integra Type R 2001/00002.jpg": {}, "test/" + firstCar + "/00001.jpg": {},
+			"test/Ram C-V Cargo Van Minivan 2012/00001.jpg": {}, "test/Acura Integra Type R 2001/00002.jpg": {},
+			"test/" + firstCar + "/00001.jpg": {},
 		},
 	}
 }
 
-// flowers is Oxford's folder with the classes given, of which the images take the three sets in turn.
+// flowers is Oxford's folder with the given classes, whose images are put into the three sets in turn.
 func flowers(classes ...float64) fstest.MapFS {
 	fsys := fstest.MapFS{"imagelabels.mat": mat(mattest.Numbers("labels", classes...))}
 	var sets [3][]float64
@@ -100,11 +105,12 @@ func flowers(classes ...float64) fstest.MapFS {
 		fsys[fmt.Sprintf("jpg/image_%05d.jpg", i+1)] = &fstest.MapFile{}
 		sets[i%3] = append(sets[i%3], float64(i+1))
 	}
-	fsys["setid.mat"] = mat(mattest.Numbers("trnid", sets[0]...), mattest.Numbers("valid", sets[1]...), mattest.Numbers("tstid", sets[2]...))
+	fsys["setid.mat"] = mat(mattest.Numbers("trnid", sets[0]...), mattest.Numbers("valid", sets[1]...),
+		mattest.Numbers("tstid", sets[2]...))
 	return fsys
 }
 
-// show writes a dataset down, a line a sample.
+// show formats a dataset, one line per sample.
 func show(d *datasets.Dataset) string {
 	var b strings.Builder
 	for _, s := range d.Samples {
@@ -113,7 +119,7 @@ func show(d *datasets.Dataset) string {
 	return b.String()
 }
 
-// official returns a folder of the real metadata.
+// official opens a folder of the real metadata.
 func official(t testing.TB, folder string) fs.FS {
 	t.Helper()
 	z, err := zip.OpenReader(reference.Asset(t, "data/official-metadata.zip"))
@@ -128,7 +134,7 @@ func official(t testing.TB, folder string) fs.FS {
 	return sub
 }
 
-// released returns one of PRISM's lists.
+// released opens one of PRISM's lists.
 func released(t testing.TB, name string) *datasets.Dataset {
 	t.Helper()
 	z, err := zip.OpenReader(reference.Asset(t, "data/prism-lists.zip"))
@@ -136,7 +142,9 @@ func released(t testing.TB, name string) *datasets.Dataset {
 		t.Fatal(err)
 	}
 	defer z.Close()
-	at := slices.IndexFunc(z.File, func(f *zip.File) bool { return strings.HasSuffix(f.Name, "/"+name) || f.Name == name })
+	at := slices.IndexFunc(z.File, func(f *zip.File) bool {
+		return strings.HasSuffix(f.Name, "/"+name) || f.Name == name
+	})
 	if at < 0 {
 		t.Fatalf("no %s in prism-lists.zip", name)
 	}

@@ -10,8 +10,8 @@ import (
 	"winnow/datasets/matfile"
 )
 
-// flowers102 is Oxford's 102 Category Flower Dataset: jpg/ as its archive unpacks, imagelabels.mat beside it, and
-// setid.mat for the official split. The classes have numbers and no names. No paper states the halves; their counts
+// flowers102 is Oxford's 102 Category Flower Dataset: jpg/ as its archive unpacks, imagelabels.mat next to it, and
+// setid.mat for the official split. The classes have numbers but no names. No paper states the halves; their counts
 // are those of the published labels.
 //
 // Source: Nilsback and Zisserman, "Automated flower classification over a large number of classes", ICVGIP 2008.
@@ -44,14 +44,15 @@ func readFlowers(fsys fs.FS, opts Options) ([]Sample, error) {
 	if opts.Protocol != Official {
 		return list, nil
 	}
-	for _, set := range []struct{ name, split string }{{"trnid", datasets.Train}, {"valid", datasets.Validation}, {"tstid", datasets.Test}} {
+	for _, set := range []struct{ name, split string }{{"trnid", datasets.Train}, {"valid", datasets.Validation},
+		{"tstid", datasets.Test}} {
 		images, err := row(fsys, "setid.mat", set.name, len(list))
 		if err != nil {
 			return nil, err
 		}
 		for _, n := range images {
 			if was := list[n-1].Split; was != "" {
-				return nil, fmt.Errorf("setid.mat: image %d stands in %s and %s", n, was, set.split)
+				return nil, fmt.Errorf("setid.mat: image %d is in %s and %s", n, was, set.split)
 			}
 			list[n-1].Split = set.split
 		}
@@ -75,7 +76,8 @@ func row(fsys fs.FS, file, name string, high int) ([]int, error) {
 	row := make([]int, len(a.Numbers))
 	for i, v := range a.Numbers {
 		if v != math.Trunc(v) || v < 1 || v > float64(high) {
-			return nil, fmt.Errorf("%s: %s: element %d is %v, expected an integer from 1 to %d", file, name, i+1, v, high)
+			return nil, fmt.Errorf("%s: %s: element %d is %v, expected an integer from 1 to %d", file, name, i+1, v,
+				high)
 		}
 		row[i] = int(v)
 	}

@@ -9,7 +9,7 @@ import (
 	"winnow/datasets"
 )
 
-// food101 is Food-101: 1,000 pictures of each of 101 dishes. Classes are numbered in the order of their names.
+// food101 is Food-101: 1,000 images of each of 101 dishes. Classes are numbered in the order of their names.
 // Source: Bossard, Guillaumin, Van Gool, "Food-101 – Mining Discriminative Components with Random Forests", ECCV 2014.
 var food101 = Preset{
 	Name: "food101", Title: "Food-101 (Bossard et al. 2014)", Files: []string{"meta/train.txt", "meta/test.txt"},
@@ -23,14 +23,15 @@ var food101 = Preset{
 	},
 }
 
-// readFood101 reads the lists meta/train.txt and meta/test.txt, of lines as apple_pie/1005649.
+// readFood101 reads the lists meta/train.txt and meta/test.txt, with lines such as apple_pie/1005649.
 func readFood101(fsys fs.FS) ([]Sample, error) {
 	names, err := readClasses(fsys, "meta/classes.txt")
 	if err != nil {
 		return nil, err
 	}
 	var samples []Sample
-	for _, part := range []struct{ name, split string }{{"meta/train.txt", datasets.Train}, {"meta/test.txt", datasets.Test}} {
+	for _, part := range []struct{ name, split string }{{"meta/train.txt", datasets.Train},
+		{"meta/test.txt", datasets.Test}} {
 		err := eachLine(fsys, func(_ int, line string) error {
 			s, err := foodSample(names, line)
 			if err != nil {
@@ -47,7 +48,7 @@ func readFood101(fsys fs.FS) ([]Sample, error) {
 	return samples, nil
 }
 
-// foodSample returns the image of a key as apple_pie/1005649, the class before the slash.
+// foodSample returns the image of a key such as apple_pie/1005649, with the class before the slash.
 func foodSample(names map[string]int, key string) (Sample, error) {
 	class, _, ok := strings.Cut(key, "/")
 	if !ok {
@@ -63,7 +64,7 @@ func foodSample(names map[string]int, key string) (Sample, error) {
 	return Sample{Path: p, Class: names[class], Label: class}, nil
 }
 
-// readClasses numbers the names of a list from 1, in the order of the alphabet. Food-101N's list has a header.
+// readClasses numbers the names of a list from 1, in alphabetical order. Food-101N's list has a header.
 func readClasses(fsys fs.FS, list string) (map[string]int, error) {
 	var order []string
 	err := eachLine(fsys, func(number int, line string) error {

@@ -10,12 +10,12 @@ import (
 	"winnow/datasets"
 )
 
-// food101N is Food-101N: pictures of Food-101's dishes from the web, about a fifth of them wrongly labelled. It has
-// no test images of its own: for half and prism the root is the folder that holds both Food-101N and Food-101,
-// which stand there under whatever names.
+// food101N is Food-101N: images of Food-101's dishes from the web, about a fifth of them wrongly labelled. It has
+// no test images of its own: for half and prism the root is the folder that contains both Food-101N and Food-101,
+// under any names.
 //
-// Some labels were verified by people: the column verified holds 1 (right) or 0 (wrong), and an image whose label
-// is right has it as true_label; what the others show is not known.
+// People verified some labels: the column verified holds 1 (right) or 0 (wrong). An image whose label is right has
+// it as true_label too; what the others show is unknown.
 // Source: Lee et al., "CleanNet: Transfer Learning for Scalable Image Classifier Training with Label Noise", CVPR 2018.
 var food101N = Preset{
 	Name: "food101n", Title: "Food-101N (Lee et al. 2018)", Files: []string{foodNList, "meta/verified_train.tsv"},
@@ -27,13 +27,14 @@ var food101N = Preset{
 			Counts: []Count{{datasets.Train, 144086, 50}, {datasets.Test, 51000, 51}}},
 		Prism: {Note: "Food-101N's first 50 classes train; of Food-101 the next 25 validate and the last 26 test",
 			Ranges: []Range{{datasets.Train, 1, 50}, {datasets.Validation, 51, 75}, {datasets.Test, 76, 101}},
-			Counts: []Count{{datasets.Train, 144086, 50}, {datasets.Validation, 25000, 25}, {datasets.Test, 26000, 26}}},
+			Counts: []Count{{datasets.Train, 144086, 50}, {datasets.Validation, 25000, 25},
+				{datasets.Test, 26000, 26}}},
 	},
 }
 
 const foodNList = "meta/imagelist.tsv"
 
-// readFood101N reads Food-101N alone, or its classes 1 to 50 and Food-101's others.
+// readFood101N reads Food-101N alone, or its classes 1 to 50 and the others of Food-101.
 func readFood101N(fsys fs.FS, opts Options) ([]Sample, error) {
 	noisy := folderWith(fsys, foodNList, func(string) bool { return true })
 	if opts.Protocol == Official {
@@ -44,7 +45,8 @@ func readFood101N(fsys fs.FS, opts Options) ([]Sample, error) {
 	}
 	clean := folderWith(fsys, "meta/test.txt", func(folder string) bool { return folder != noisy })
 	if noisy == "" || noisy == "." || clean == "" || clean == "." {
-		return nil, fmt.Errorf("protocol %s trains on Food-101N and tests on Food-101, expected the folder that holds the folders of both (with %s and meta/test.txt)", opts.Protocol, foodNList)
+		return nil, fmt.Errorf("protocol %s trains on Food-101N and tests on Food-101, expected the folder that "+
+			"holds the folders of both (with %s and meta/test.txt)", opts.Protocol, foodNList)
 	}
 	var samples []Sample
 	take := func(folder string, first, last int, read func(fs.FS) ([]Sample, error)) error {
@@ -54,7 +56,7 @@ func readFood101N(fsys fs.FS, opts Options) ([]Sample, error) {
 		}
 		list, err := read(sub)
 		if err != nil {
-			return fmt.Errorf("%s: %v", folder, err) // the root is right even if a file in there is missing
+			return fmt.Errorf("%s: %v", folder, err) // the root is right even if a file inside it is missing
 		}
 		for _, s := range list {
 			if s.Class < first || s.Class > last {
@@ -84,7 +86,7 @@ func readFoodNList(fsys fs.FS, opts Options) ([]Sample, error) {
 	for _, list := range []string{"meta/verified_train.tsv", "meta/verified_val.tsv"} {
 		err := readVerified(fsys, list, verified)
 		if errors.Is(err, fs.ErrNotExist) {
-			opts.note("found no %s: which labels were verified is not told", list)
+			opts.note("found no %s: the verified labels are unknown", list)
 		} else if err != nil {
 			return nil, err
 		}
@@ -111,14 +113,15 @@ func readFoodNList(fsys fs.FS, opts Options) ([]Sample, error) {
 		return nil
 	}, foodNList)
 	if n := len(verified) - met; err == nil && n > 0 {
-		opts.note("%d of %d verified images do not stand in %s under that class: passed over", n, len(verified), foodNList)
+		opts.note("ignored %d of %d verified images that %s does not list under that class", n, len(verified),
+			foodNList)
 	}
 	return samples, err
 }
 
 const foodNHeader = "class_name/key"
 
-// readVerified reads a list of lines as apple_pie/0a1b.jpg, a tab, and 1 or 0.
+// readVerified reads lines of apple_pie/0a1b.jpg, a tab, and 1 or 0.
 func readVerified(fsys fs.FS, list string, into map[string]string) error {
 	return eachLine(fsys, func(number int, line string) error {
 		key, mark, ok := strings.Cut(line, "\t")

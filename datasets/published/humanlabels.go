@@ -14,18 +14,18 @@ import (
 	"strings"
 )
 
-// maxLabelFile bounds a file of labels once unpacked, and what a pickle makes: the largest known, CIFAR-10N's, has 3 MB.
+// maxLabelFile bounds an unpacked label file and the memory of a pickle: the largest known, CIFAR-10N's, has 3 MB.
 const maxLabelFile = 8 << 20
 
 // maxLabelSets bounds the columns of a table.
 const maxLabelSets = 1000
 
-// labelTable is sets of labels of the same images by the sets' names. A file that holds a single set without a name
-// gives it the name "".
+// labelTable holds sets of labels of the same images, by name. The only set of a file without names has the name
+// "".
 type labelTable map[string][]int
 
-// readLabelTable reads human labels in the forms in which they go round: PyTorch's .pt file as published, a CSV with
-// a header (perhaps compressed by gzip), a .npy array of one set, or a .npy file of the whole dictionary.
+// readLabelTable reads human labels in their common forms: PyTorch's .pt file as published, a CSV with a header
+// (optionally compressed by gzip), a .npy array of one set, or a .npy file of the whole dictionary.
 func readLabelTable(data []byte) (labelTable, error) {
 	switch {
 	case bytes.HasPrefix(data, []byte("PK")), bytes.HasPrefix(data, []byte(torchMagic)):
@@ -48,7 +48,7 @@ func readLabelTable(data []byte) (labelTable, error) {
 	return readLabelCSV(data)
 }
 
-// readLabels reads a file of labels whole. what stands before the size in the error of one that is too large.
+// readLabels reads a whole label file. what precedes the size in the error about a file that is too large.
 func readLabels(r io.Reader, what string) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(r, maxLabelFile+1))
 	if err == nil && len(data) > maxLabelFile {
@@ -100,12 +100,13 @@ func (t labelTable) set(name string) ([]int, error) {
 	column := strings.TrimSuffix(name, digits) + "_label" + digits
 	labels, ok := t[column]
 	if !ok {
-		return nil, fmt.Errorf("found the label sets %.200s, expected %s among them", strings.Join(slices.Sorted(maps.Keys(t)), ", "), column)
+		return nil, fmt.Errorf("found the label sets %.200s, expected %s among them",
+			strings.Join(slices.Sorted(maps.Keys(t)), ", "), column)
 	}
 	return labels, nil
 }
 
-// findLabels returns the file of human labels that was named, or the first of these in the folder.
+// findLabels returns the named file of human labels, or the first of these in the folder.
 func findLabels(fsys fs.FS, opts Options, names ...string) (File, error) {
 	if opts.Labels != nil {
 		return *opts.Labels, nil

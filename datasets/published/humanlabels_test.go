@@ -17,10 +17,10 @@ import (
 	"winnow/internal/testing/reference"
 )
 
-// twentyLabels returns what the files of testdata hold: the classes 0 to 9 twice, aggre wrong in every fifth place, worse
-// in every second. They were made by numpy 1.x and PyTorch 1.13: torch.save(d, "human.pt"), the same with
-// _use_new_zipfile_serialization=False as human-old.pt, numpy.save("human.npy", d), numpy.save("worse.npy",
-// d["worse_label"].astype(numpy.uint16)) and torch.save of a tensor.
+// twentyLabels returns the content of the files in testdata: the classes 0 to 9 twice; aggre is wrong in every
+// fifth place, worse in every second. The files were made by numpy 1.x and PyTorch 1.13: torch.save(d, "human.pt"),
+// the same with _use_new_zipfile_serialization=False as human-old.pt, numpy.save("human.npy", d),
+// numpy.save("worse.npy", d["worse_label"].astype(numpy.uint16)) and torch.save of a tensor.
 func twentyLabels() labelTable {
 	t := labelTable{}
 	for i := range 20 {
@@ -49,13 +49,13 @@ func testFile(t testing.TB, name string) []byte {
 	return data
 }
 
-// npyFile makes a file of numpy's npy format.
+// npyFile makes a file in numpy's npy format.
 func npyFile(kind, shape, body string) string {
 	header := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': (%s), }\n", kind, shape)
 	return npyMagic + "\x01\x00" + string([]byte{byte(len(header)), 0}) + header + body
 }
 
-// labelCSV writes a table as the CSV that goes round.
+// labelCSV writes a table as CSV, as it is distributed.
 func labelCSV(table labelTable) string {
 	names := []string{"clean_label", "aggre_label", "worse_label", "random_label1", "random_label2", "random_label3"}
 	text := "index," + strings.Join(names, ",") + "\n"
@@ -77,12 +77,13 @@ func gzipped(text string) []byte {
 	return b.Bytes()
 }
 
-// TestReadLabelTable: the same table from every form.
+// TestReadLabelTable: every form gives the same table.
 func TestReadLabelTable(t *testing.T) {
 	want := twentyLabels()
 	for name, data := range map[string][]byte{
-		"human.pt": testFile(t, "human.pt"), "human-old.pt": testFile(t, "human-old.pt"), "human.npy": testFile(t, "human.npy"),
-		"csv": []byte(labelCSV(want)), "csv.gz": gzipped(labelCSV(want)),
+		"human.pt": testFile(t, "human.pt"), "human-old.pt": testFile(t, "human-old.pt"),
+		"human.npy": testFile(t, "human.npy"),
+		"csv":       []byte(labelCSV(want)), "csv.gz": gzipped(labelCSV(want)),
 	} {
 		got, err := readLabelTable(data)
 		delete(got, "index")
@@ -96,13 +97,13 @@ func TestReadLabelTable(t *testing.T) {
 	}
 }
 
-// TestReadLabelTableRefuses: cut and foreign files are told in words; nothing of a pickle is called.
+// TestReadLabelTableRefuses: truncated and foreign files give a readable error; nothing in a pickle is called.
 func TestReadLabelTableRefuses(t *testing.T) {
 	for _, name := range []string{"human.pt", "human-old.pt", "human.npy", "worse.npy"} {
 		data := testFile(t, name)
 		for _, n := range []int{len(data) / 4, len(data) / 2, len(data) - 1} {
 			table, err := readLabelTable(data[:n])
-			if err == nil && (name != "human-old.pt" || len(table) != 6) { // its last bytes are the end of a list that is not used
+			if err == nil && (name != "human-old.pt" || len(table) != 6) { // its last bytes end a list that is not used
 				t.Errorf("%s cut to %d of %d bytes was read", name, n, len(data))
 			}
 		}
@@ -139,7 +140,7 @@ func cifarTen() fstest.MapFS {
 		"batches.meta.txt": {Data: []byte("airplane\nautomobile\nbird\ncat\ndeer\ndog\nfrog\nhorse\nship\ntruck\n")}}
 }
 
-// imported reads a folder by a preset.
+// imported reads a folder with a preset.
 func imported(t *testing.T, preset string, fsys fs.FS, opts Options) *Result {
 	t.Helper()
 	p, err := Find(preset)
@@ -153,7 +154,7 @@ func imported(t *testing.T, preset string, fsys fs.FS, opts Options) *Result {
 	return r
 }
 
-// names returns a sample's path, given and true label, split and further columns.
+// names returns a sample's path, given and true label, split and other columns.
 func names(d *datasets.Dataset, i int) string {
 	name := func(id int) string {
 		if id == datasets.Unlabelled {
@@ -162,7 +163,8 @@ func names(d *datasets.Dataset, i int) string {
 		return d.Classes[id]
 	}
 	s := d.Samples[i]
-	return strings.TrimSpace(fmt.Sprintf("%s %s %s %s %s", s.Path, name(s.Label), name(s.True), s.Split, strings.Join(s.Extra, " ")))
+	return strings.TrimSpace(fmt.Sprintf("%s %s %s %s %s", s.Path, name(s.Label), name(s.True), s.Split,
+		strings.Join(s.Extra, " ")))
 }
 
 func TestCIFAR10N(t *testing.T) {
@@ -178,14 +180,17 @@ func TestCIFAR10N(t *testing.T) {
 	if n := r.Dataset.Noise(datasets.Train); n.Samples != 20 || n.Corrupted != 4 {
 		t.Errorf("found %+v, expected 4 of 20 labels wrong", n)
 	}
-	if want := "train: 4 of 20 labels are not CIFAR's (20.00 %), label set aggre"; len(r.Notes) != 1 || r.Notes[0] != want {
+	if want := "train: 4 of 20 labels are not CIFAR's (20.00 %), label set aggre"; len(r.Notes) != 1 ||
+		r.Notes[0] != want {
 		t.Errorf("notes %q, expected %q", r.Notes, want)
 	}
-	want := []string{"train: found 20 images, expected 50000 as published", "train: found 8 classes, expected 10 as published", "test: found 10 images, expected 10000 as published"}
-	if diff := cmp.Diff(want, r.Warnings); diff != "" { // that no one's given label is 0 or 5 is the fixture's
+	want := []string{"train: found 20 images, expected 50000 as published",
+		"train: found 8 classes, expected 10 as published", "test: found 10 images, expected 10000 as published"}
+	if diff := cmp.Diff(want, r.Warnings); diff != "" { // the fixture has no given labels 0 and 5
 		t.Error(diff)
 	}
-	r = imported(t, "cifar10n", folder, Options{Human: "worse", Labels: &File{"mine.csv", []byte(labelCSV(twentyLabels()))}})
+	r = imported(t, "cifar10n", folder,
+		Options{Human: "worse", Labels: &File{"mine.csv", []byte(labelCSV(twentyLabels()))}})
 	if n := r.Dataset.Noise(datasets.Train); n.Corrupted != 10 {
 		t.Errorf("found %+v, expected 10 of 20 labels wrong", n)
 	}
@@ -198,12 +203,15 @@ func TestCIFAR10N(t *testing.T) {
 		short[name] = short[name][1:]
 	}
 	for want, opts := range map[string]Options{
-		"found no CIFAR-10_human.pt or cifar10n.csv.gz or":                                        {},
-		"x: clean_label of image 3 is 9, CIFAR says 3: the images are in another order":           {Labels: &File{"x", []byte(labelCSV(other))}},
-		"x: found 19 labels, expected 20: one for each training image":                            {Labels: &File{"x", []byte(labelCSV(short))}},
-		"found the label sets a, expected aggre_label among them":                                 {Labels: &File{"x", []byte("a\n1\n")}},
-		"x: label of image 0 is 10, which is no class":                                            {Labels: &File{"x", []byte("aggre_label\n" + strings.Repeat("10\n", 20))}},
-		"x: 90 % of the labels differ from CIFAR's, expected below half: the images are in anoth": {Labels: &File{"x", []byte("aggre_label\n" + strings.Repeat("3\n", 20))}},
+		"found no CIFAR-10_human.pt or cifar10n.csv.gz or": {},
+		"x: clean_label of image 3 is 9, CIFAR says 3: the images are in another order": {Labels: &File{"x",
+			[]byte(labelCSV(other))}},
+		"x: found 19 labels, expected 20: one for each training image": {Labels: &File{"x", []byte(labelCSV(short))}},
+		"found the label sets a, expected aggre_label among them":      {Labels: &File{"x", []byte("a\n1\n")}},
+		"x: label of image 0 is 10, which is not a class": {Labels: &File{"x",
+			[]byte("aggre_label\n" + strings.Repeat("10\n", 20))}},
+		"x: 90 % of the labels differ from CIFAR's, expected below half: the images are in anoth": {Labels: &File{"x",
+			[]byte("aggre_label\n" + strings.Repeat("3\n", 20))}},
 	} {
 		if _, err := p.Dataset(folder, opts); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("found %v, expected %q", err, want)
@@ -211,7 +219,7 @@ func TestCIFAR10N(t *testing.T) {
 	}
 }
 
-// TestHumanLabelsReal: the shares of wrong labels of the published sets.
+// TestHumanLabelsReal: the shares of wrong labels in the published sets.
 func TestHumanLabelsReal(t *testing.T) {
 	for name, rates := range map[string]map[string]string{
 		"cifar10n":  {"aggre": "9.01", "worse": "40.21", "random1": "17.23", "random2": "18.12", "random3": "17.64"},
@@ -241,19 +249,20 @@ func TestHumanLabelsReal(t *testing.T) {
 	}
 }
 
-// mostMemory is what no table of labels may make its reader allocate.
+// mostMemory is more than any label table may make its reader allocate.
 const mostMemory = 256 << 20
 
-// TestPickleBombs: small pickles that would make a long error, many copies or much of nothing.
+// TestPickleBombs: small pickles that would make a long error, many copies, or many empty values.
 func TestPickleBombs(t *testing.T) {
 	laughs := "\x80\x02X\x01\x00\x00\x00aq\x00"
-	for i := range byte(24) { // a tuple of what was kept before, twice
+	for i := range byte(24) { // a tuple of the previous value, twice
 		laughs += string([]byte{'h', i, 'h', i, 0x86, 'q', i + 1})
 	}
 	for name, text := range map[string]string{
 		"calls what is no function": laughs + ")R.",
-		"a function's name":         "\x80\x02" + "X\x00\x00\x10\x00" + strings.Repeat("a", 1<<20) + "q\x00" + strings.Repeat("h\x00h\x00\x930", 1<<16) + ".",
-		"dictionaries":              "\x80\x02" + strings.Repeat("}", 1<<20) + ".",
+		"a function's name": "\x80\x02" + "X\x00\x00\x10\x00" + strings.Repeat("a", 1<<20) + "q\x00" +
+			strings.Repeat("h\x00h\x00\x930", 1<<16) + ".",
+		"dictionaries": "\x80\x02" + strings.Repeat("}", 1<<20) + ".",
 	} {
 		t.Run(name, func(t *testing.T) {
 			memory.Check(t, 40<<20, func() {
@@ -263,12 +272,13 @@ func TestPickleBombs(t *testing.T) {
 			})
 		})
 	}
-	if _, err := readLabelCSV([]byte(strings.Repeat("a,", 2000) + "a\n")); err == nil || !strings.Contains(err.Error(), "more than 1000 columns") {
+	if _, err := readLabelCSV([]byte(strings.Repeat("a,", 2000) + "a\n")); err == nil ||
+		!strings.Contains(err.Error(), "more than 1000 columns") {
 		t.Error(err)
 	}
 }
 
-// FuzzLabelTable: whatever the file, an answer or an error, and no more labels than bytes.
+// FuzzLabelTable: any file gives a result or an error, and no more labels than bytes.
 func FuzzLabelTable(f *testing.F) {
 	for _, name := range []string{"human.pt", "human-old.pt", "human.npy", "worse.npy", "tensors.pt"} {
 		f.Add(testFile(f, name))

@@ -13,13 +13,14 @@ import (
 	"winnow/datasets/matfile"
 )
 
-// imageNet is ImageNet's classification data of 2012: a folder per synset in train/, and the validation images in val/, sorted
-// into such folders too, or as their archive unpacks, with the devkit that says what they show (ILSVRC2012_devkit_t12/). The
-// labels of the test images were never published, so that the validation images test, in the order of their numbers.
+// imageNet is ImageNet's classification data of 2012: one folder per synset in train/, and the validation images in
+// val/. These are sorted into such folders too, or as their archive unpacks, with the devkit that gives their
+// labels (ILSVRC2012_devkit_t12/). The labels of the test images were never published, so the validation images are
+// the test split, in the order of their numbers.
 //
-// Classes are numbered from 0 in the order of their synsets, as most lists do (the devkit's own numbers differ), and named by
-// them, since two of them have the same word, crane. The devkit's words of the published class are the column words.
-//
+// Classes are numbered from 0 in the order of their synsets, as in most lists (the devkit's own numbers differ).
+// They are named by synset, because two of them have the same word, crane. The column words holds the devkit's
+// words for the published class.
 // Source: Russakovsky et al., "ImageNet Large Scale Visual Recognition Challenge", IJCV 2015; the devkit's readme.
 var imageNet = Preset{
 	Name: "imagenet", Title: "ImageNet, ILSVRC 2012 (Russakovsky et al. 2015)",
@@ -41,7 +42,7 @@ const (
 
 var isSynset = regexp.MustCompile(`^n\d{8}$`).MatchString
 
-// synset is a class as the devkit has it.
+// synset is a class in the devkit.
 type synset struct{ id, words string }
 
 func readImageNet(fsys fs.FS, _ Options) ([]Sample, error) {
@@ -57,7 +58,8 @@ func readImageNet(fsys fs.FS, _ Options) ([]Sample, error) {
 		return nil, err
 	}
 	if len(samples) == 0 {
-		return nil, fmt.Errorf("train: found no folder with images named as n01440764, expected one for each synset: each holds what the archive of its name does, n01440764.tar")
+		return nil, fmt.Errorf("train: found no folder with images named as n01440764, expected one for each " +
+			"synset: each holds what the archive of its name does, n01440764.tar")
 	}
 	tests, err := readSynsets(fsys, "val", datasets.Test)
 	if err == nil && len(tests) == 0 {
@@ -76,7 +78,7 @@ func readImageNet(fsys fs.FS, _ Options) ([]Sample, error) {
 	return samples, nil
 }
 
-// readSynsets reads the folders that are named as synsets.
+// readSynsets reads the folders that have a synset's name.
 func readSynsets(fsys fs.FS, below, split string) ([]Sample, error) {
 	entries, err := fs.ReadDir(fsys, below)
 	if err != nil {
@@ -99,7 +101,7 @@ func readSynsets(fsys fs.FS, below, split string) ([]Sample, error) {
 	return samples, nil
 }
 
-// numberSynsets numbers the classes in the order of their names, and notes their words.
+// numberSynsets numbers the classes in the order of their names and records their words.
 func numberSynsets(samples []Sample, words map[string]string) {
 	numbers := make(map[string]int)
 	for _, s := range samples {
@@ -121,13 +123,13 @@ func numberSynsets(samples []Sample, words map[string]string) {
 	}
 }
 
-// devkit is what there is of ImageNet's devkit.
+// devkit is the available part of ImageNet's devkit.
 type devkit struct {
-	folder  string         // of its files; "" where there is none
+	folder  string         // of its files; "" if there is none
 	synsets map[int]synset // by ILSVRC2012_ID
 }
 
-// readDevkit reads meta.mat where it is.
+// readDevkit reads meta.mat if it exists.
 func readDevkit(fsys fs.FS) (devkit, error) {
 	for _, folder := range []string{"ILSVRC2012_devkit_t12/data", "data", "."} {
 		name := path.Join(folder, metaFile)
@@ -172,26 +174,32 @@ func readMeta(a *matfile.Array) (map[int]synset, error) {
 		}
 		s := synset{a.Field(i, "WNID").Text, a.Field(i, "words").Text}
 		if _, twice := synsets[id]; twice || !isSynset(s.id) {
-			return nil, fmt.Errorf("synset %d: ILSVRC2012_ID %d with WNID %.80q, expected a number of its own and a name as n01440764", i+1, id, s.id)
+			return nil, fmt.Errorf("synset %d: ILSVRC2012_ID %d with WNID %.80q, expected a number of its own and "+
+				"a name as n01440764", i+1, id, s.id)
 		}
 		synsets[id] = s
 	}
 	return synsets, nil
 }
 
-// readTruth reads what the validation images show that lie in val/ as their archive unpacks: a number of a synset a line.
+// readTruth reads the labels of the validation images that are in val/ as their archive unpacks: one synset number
+// per line.
 func readTruth(fsys fs.FS, d devkit) ([]Sample, error) {
 	if d.folder == "" {
-		return nil, fmt.Errorf("val: found no folder named as n01440764 and no ILSVRC2012_devkit_t12/data/%s, expected one of both: unpack the devkit beside val, or sort the images into a folder for each synset", metaFile)
+		return nil, fmt.Errorf("val: found no folder named as n01440764 and no ILSVRC2012_devkit_t12/data/%s, "+
+			"expected one of them: unpack the devkit next to val, or sort the images into a folder for each synset",
+			metaFile)
 	}
 	var samples []Sample
 	err := eachLine(fsys, func(number int, line string) error {
 		id, err := strconv.Atoi(line)
 		s, ok := d.synsets[id]
 		if err != nil || !ok {
-			return fmt.Errorf("found %.80q, expected the ILSVRC2012_ID of one of the %d synsets without children in %s", line, len(d.synsets), metaFile)
+			return fmt.Errorf("found %.80q, expected the ILSVRC2012_ID of one of the %d synsets without children "+
+				"in %s", line, len(d.synsets), metaFile)
 		}
-		samples = append(samples, Sample{Path: fmt.Sprintf("val/ILSVRC2012_val_%08d.JPEG", number), Label: s.id, Split: datasets.Test})
+		samples = append(samples, Sample{Path: fmt.Sprintf("val/ILSVRC2012_val_%08d.JPEG", number), Label: s.id,
+			Split: datasets.Test})
 		return nil
 	}, path.Join(d.folder, truthFile))
 	return samples, err

@@ -9,12 +9,14 @@ import (
 	"winnow/internal/jsontext"
 )
 
-// iNat2017 and iNat2018 are the data of the iNaturalist competitions: train2017.json and val2017.json beside the images, which
-// lie where the lists say (train_val_images/ in 2017, train_val2018/ in 2018). The labels of the test images were never
-// published, so that the validation images test. A class is named as its category, with its number behind where two categories
-// have one name; in 2018 the names are numbers, as published. The column supercategory is the category's.
+// iNat2017 and iNat2018 are the data of the iNaturalist competitions: train2017.json and val2017.json next to the
+// images, which are where the lists say (train_val_images/ in 2017, train_val2018/ in 2018). The labels of the test
+// images were never published, so the validation images are the test split. A class has its category's name,
+// followed by its number if two categories share a name; in 2018 the names are numbers, as published. The column
+// supercategory is the category's.
 //
-// Source: Van Horn et al., "The iNaturalist species classification and detection dataset", CVPR 2018, and the competitions' pages.
+// Source: Van Horn et al., "The iNaturalist species classification and detection dataset", CVPR 2018, and the
+// competitions' pages.
 var (
 	iNat2017 = iNaturalist("2017", []Count{{datasets.Train, 579184, 5089}, {datasets.Test, 95986, 5089}})
 	iNat2018 = iNaturalist("2018", []Count{{datasets.Train, 437513, 8142}, {datasets.Test, 24426, 8142}})
@@ -25,7 +27,8 @@ func iNaturalist(year string, counts []Count) Preset {
 	return Preset{
 		Name: "inat" + year, Title: "iNaturalist " + year + " (Van Horn et al. 2018)",
 		Files: []string{train, val}, Default: Official, Columns: []string{"supercategory"},
-		Protocols: map[string]Protocol{Official: {Note: "the training images train, the validation images test", Counts: counts}},
+		Protocols: map[string]Protocol{Official: {Note: "the training images train, the validation images test",
+			Counts: counts}},
 		Read: func(fsys fs.FS, _ Options) ([]Sample, error) {
 			samples, err := readINat(fsys, train, datasets.Train)
 			if err != nil {
@@ -37,7 +40,7 @@ func iNaturalist(year string, counts []Count) Preset {
 	}
 }
 
-// inatExpected is what the file is to be.
+// inatExpected describes the expected file.
 const inatExpected = "an object with the lists images, annotations and categories"
 
 type (
@@ -56,7 +59,8 @@ type (
 	}
 )
 
-// inat is what is kept of a file while it is read: of an image its path, of an annotation two numbers, of a category its names.
+// inat is what is kept of a file while it is read: the path of an image, two numbers of an annotation, the names of
+// a category.
 type inat struct {
 	split      string
 	samples    []Sample
@@ -66,7 +70,7 @@ type inat struct {
 	named      map[string]int // how many categories have a name
 }
 
-// readINat reads a file element by element, in whatever order its lists stand.
+// readINat reads a file element by element, with its lists in any order.
 func readINat(fsys fs.FS, name, split string) ([]Sample, error) {
 	f, _, err := openList(fsys, name)
 	if err != nil {
@@ -140,7 +144,7 @@ func (l *inat) category(in *json.Decoder) error {
 	return nil
 }
 
-// label gives each image the category of its one annotation.
+// label gives each image the category of its only annotation.
 func (l *inat) label() error {
 	for i, a := range l.labelled {
 		at, known := l.images[a[0]]
@@ -149,9 +153,11 @@ func (l *inat) label() error {
 		case !known:
 			return fmt.Errorf("annotations[%d]: image_id %d is not among the %d images", i, a[0], len(l.images))
 		case !named:
-			return fmt.Errorf("annotations[%d]: category_id %d is not among the %d categories", i, a[1], len(l.categories))
+			return fmt.Errorf("annotations[%d]: category_id %d is not among the %d categories", i, a[1],
+				len(l.categories))
 		case l.samples[at].Label != "":
-			return fmt.Errorf("annotations[%d]: image_id %d is annotated twice, expected one category an image", i, a[0])
+			return fmt.Errorf("annotations[%d]: image_id %d is annotated twice, expected one category an image", i,
+				a[0])
 		}
 		s := &l.samples[at]
 		s.Class, s.Label, s.Extra = a[1], c.Name, []string{c.Super}
@@ -161,7 +167,8 @@ func (l *inat) label() error {
 	}
 	for _, s := range l.samples {
 		if s.Label == "" {
-			return fmt.Errorf("found no annotation of the image %s, expected one: lists of test images have none", s.Path)
+			return fmt.Errorf("found no annotation of the image %s, expected one: lists of test images have none",
+				s.Path)
 		}
 	}
 	return nil

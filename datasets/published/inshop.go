@@ -10,17 +10,19 @@ import (
 	"winnow/datasets"
 )
 
-// inShop is DeepFashion's In-Shop Clothes Retrieval benchmark. Its test images come as queries and a gallery: each
-// query looks for pictures of the same article among the gallery, never among the queries.
+// inShop is DeepFashion's In-Shop Clothes Retrieval benchmark. Its test images are queries and a gallery: each
+// query searches for images of the same article in the gallery, never among the queries.
 //
-// The list lies beside the images or in Eval/, the images in img/ or Img/img/, as its archives unpack.
-// Source: Liu et al., "DeepFashion", CVPR 2016. Counts of queries and gallery: as usually given.
+// The list is next to the images or in Eval/; the images are in img/ or Img/img/, as its archives unpack.
+//
+// Source: Liu et al., "DeepFashion", CVPR 2016. The counts of queries and gallery are the usually cited ones.
 var inShop = Preset{
 	Name: "inshop", Title: "In-Shop Clothes Retrieval of DeepFashion (Liu et al. 2016)",
 	Files: inShopLists(), Default: Official, Read: readInShop,
 	Protocols: map[string]Protocol{
-		Official: {Note: "the publisher's: half the classes train, the others are queries and gallery", Counts: inShopCounts()},
-		Half:     {Note: "the same as official", Counts: inShopCounts()},
+		Official: {Note: "the publisher's: half the classes train, the others are queries and gallery",
+			Counts: inShopCounts()},
+		Half: {Note: "the same as official", Counts: inShopCounts()},
 	},
 }
 
@@ -32,7 +34,7 @@ func inShopCounts() []Count {
 	return []Count{{datasets.Train, 25882, 3997}, {datasets.Query, 14218, 3985}, {datasets.Gallery, 12612, 3985}}
 }
 
-// readInShop reads the list: the number of images, a header, then image, item and split a line. The class is the
+// readInShop reads the list: the number of images, a header, then image, item and split per line. The class is the
 // item: id_00000002 is class 2.
 func readInShop(fsys fs.FS, _ Options) ([]Sample, error) {
 	below := ""
@@ -71,7 +73,8 @@ func readInShop(fsys fs.FS, _ Options) ([]Sample, error) {
 		if err := inRoot(fields[0]); err != nil {
 			return err
 		}
-		samples = append(samples, Sample{Path: path.Join(below, fields[0]), Class: class, Label: fields[1], Split: fields[2]})
+		samples = append(samples, Sample{Path: path.Join(below, fields[0]), Class: class, Label: fields[1],
+			Split: fields[2]})
 		return nil
 	}, inShopLists()...)
 	if err == nil && len(samples) != said {

@@ -36,8 +36,8 @@ func prismList(t *testing.T, r *zip.ReadCloser, name string) *datasets.Dataset {
 	return d
 }
 
-// TestJoinPrism joins every released list to PRISM's own clean one: rates, true classes and given ones are what the
-// lists hold.
+// TestJoinPrism joins every released list with PRISM's own clean one; rates, true classes and given classes are
+// those of the lists.
 func TestJoinPrism(t *testing.T) {
 	lists := prismLists(t)
 	kinds := []string{"0.1noised", "0.2noised", "0.5noised", "0.25smallclusternoised", "0.5smallclusternoised"}
@@ -64,7 +64,9 @@ func TestJoinPrism(t *testing.T) {
 			if got := len(r.Dataset.Select(datasets.Test)); got != len(test.Samples) {
 				t.Errorf("%s %s: %d test images, expected %d", data, kind, got, len(test.Samples))
 			}
-			if strings.HasPrefix(kind, "0.2n") && data == "CUB" && fmt.Sprint(r.Warnings) != "[6 training image(s) are given the label 101 (101), which no training image truly has]" {
+			if strings.HasPrefix(kind, "0.2n") && data == "CUB" &&
+				fmt.Sprint(r.Warnings) != "[6 training image(s) are given the label 101 (101), which no training "+
+					"image truly has]" {
 				t.Errorf("CUB 0.2: warnings %q", r.Warnings)
 			}
 		}
@@ -72,8 +74,10 @@ func TestJoinPrism(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n, left := r.Dataset.Noise(datasets.Train), map[string]int{"CUB": 5864 - 2951, "CARS": 8054 - 4033, "SOP": 59551 - 29815}[data]; n.Corrupted != 0 || r.NotListed != left {
-			t.Errorf("%s cleaned: %d labels wrong, %d left out, expected 0 and %d", data, n.Corrupted, r.NotListed, left)
+		if n, left := r.Dataset.Noise(datasets.Train), map[string]int{"CUB": 5864 - 2951, "CARS": 8054 - 4033,
+			"SOP": 59551 - 29815}[data]; n.Corrupted != 0 || r.NotListed != left {
+			t.Errorf("%s cleaned: %d labels wrong, %d left out, expected 0 and %d", data, n.Corrupted, r.NotListed,
+				left)
 		}
 	}
 }
@@ -81,14 +85,16 @@ func TestJoinPrism(t *testing.T) {
 // manifest returns a dataset of lines path,label,split.
 func manifest(t *testing.T, text string) *datasets.Dataset {
 	t.Helper()
-	d, err := datasets.ReadManifest(strings.NewReader("path,label,split,true_label\n"+text), "m.csv", datasets.ReadOptions{})
+	d, err := datasets.ReadManifest(strings.NewReader("path,label,split,true_label\n"+text), "m.csv",
+		datasets.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return d
 }
 
-// TestJoin: classes with names are numbered in their order; what is not in the list is left out, test stays.
+// TestJoin: classes with names are numbered in their order; images that are not in the list are left out; test
+// stays.
 func TestJoin(t *testing.T) {
 	clean := manifest(t, "img/b/1.jpg,b,train,\nimg/a/1.jpg,a,train,\nimg/a/2.jpg,a,train,\nimg/c/1.jpg,c,test,\n")
 	list, err := ReadList(strings.NewReader("/data/x/a/1.jpg,2\n/data/x/b/1.jpg,2\n"), "list.csv")
@@ -109,7 +115,7 @@ func TestJoin(t *testing.T) {
 	for want, text := range map[string]string{
 		"training image x/1.jpg has no label":                            "x/1.jpg,,train,\n",
 		`has the label "a" and the true label "b", expected a clean`:     "x/1.jpg,a,train,b\n",
-		"several names of classes are the same number":                   "x/1.jpg,1,train,\nx/2.jpg,01,train,\n",
+		"several class names are the same number":                        "x/1.jpg,1,train,\nx/2.jpg,01,train,\n",
 		"found none of the list's 2 images (the first is data/x/a/1.jpg": "y/1.jpg,a,train,\n",
 	} {
 		if _, err := Join(manifest(t, text), list); err == nil || !strings.Contains(err.Error(), want) {

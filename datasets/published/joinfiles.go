@@ -8,27 +8,30 @@ import (
 	"winnow/datasets"
 )
 
-// JoinHelp says for a command what a list is, and how its images are found.
-const JoinHelp = "LIST is one of PRISM's released training lists with label noise (lines path,label). Its images are found by\n" +
-	"folder and file name among the training images of MANIFEST, whose labels become the true ones. Training images that\n" +
-	"LIST does not have are left out; the other splits stay as they are. It is what data import --preset does with --given,\n" +
-	"for manifests from elsewhere, as PRISM's own lists without noise:\n\n" +
-	"   winnow data import --strip-prefix /data/ CUB_train.csv=train CUB_test.csv=test --out cub.csv\n" +
-	"   winnow data join cub.csv CUB_0.2noised_train.csv --out cub-noisy.csv\n\n" +
-	"LIST numbers the classes of MANIFEST from 1 in the order of their names, unless these are the numbers themselves; lists\n" +
-	"with small-cluster noise start numbering from 0, and each number stands for the class it holds whole."
+// JoinHelp explains a command's list, and how its images are identified.
+const JoinHelp = `LIST is one of PRISM's released training lists with label noise (lines path,label). Its images
+are identified by folder and file name among the training images of MANIFEST, whose labels become the true ones.
+Training images that are not in LIST are left out; the other splits stay as they are. data import --preset does the
+same with --given; this command is for other manifests, such as those of PRISM's lists without noise:
 
-// JoinedFiles is what [JoinFiles] came to.
+   winnow data import --strip-prefix /data/ CUB_train.csv=train CUB_test.csv=test --out cub.csv
+   winnow data join cub.csv CUB_0.2noised_train.csv --out cub-noisy.csv
+
+LIST numbers the classes of MANIFEST from 1 in the order of their names, or by their names if these are all numbers.
+Lists with small-cluster noise number from 0, and each number stands for the class that it holds completely.`
+
+// JoinedFiles is the result of [JoinFiles].
 type JoinedFiles struct {
-	LeftOut  int                  `json:"left_out"` // training images that the list does not have
+	LeftOut  int                  `json:"left_out"` // training images that are not in the list
 	Noise    datasets.NoiseReport `json:"train_noise"`
 	Warnings []string             `json:"warnings"`
 
 	joined *datasets.Dataset
 }
 
-// JoinFiles is [Join] of a clean manifest and a list, into the manifest out.
-func JoinFiles(ctx context.Context, manifest, list, out string, note func(format string, args ...any)) (r JoinedFiles, err error) {
+// JoinFiles joins a clean manifest and a list with [Join], and writes the manifest out.
+func JoinFiles(ctx context.Context, manifest, list, out string,
+	note func(format string, args ...any)) (r JoinedFiles, err error) {
 	clean, err := datasets.Read(manifest, datasets.ReadOptions{Once: ctx, Note: note})
 	if err != nil {
 		return r, err
@@ -45,11 +48,11 @@ func JoinFiles(ctx context.Context, manifest, list, out string, note func(format
 	return r, datasets.WriteFile(out, j.Dataset)
 }
 
-// Write writes the summary for people, warnings to errs.
+// Write writes a summary as text, with warnings to errs.
 func (r JoinedFiles) Write(w, errs io.Writer) {
 	r.joined.WriteCounts(w)
 	if r.LeftOut > 0 {
-		fmt.Fprintf(w, "%-10s %7d training images, which the list does not have\n", "left out", r.LeftOut)
+		fmt.Fprintf(w, "%-10s %7d training images, which are not in the list\n", "left out", r.LeftOut)
 	}
 	r.Noise.Write(w, datasets.Train)
 	for _, text := range r.Warnings {

@@ -9,9 +9,9 @@ import (
 	"winnow/datasets"
 )
 
-// Join gives the training images of any clean manifest the labels of one of PRISM's training lists, as a preset does
-// with Options.Given. Where all names of classes are integers, they are the numbers the list speaks of; otherwise the
-// classes are numbered from 1 in the order of their names, as PRISM numbered CUB's and CARS196's folders.
+// Join gives the training images of a clean manifest the labels of one of PRISM's training lists, as a preset does
+// with Options.Given. If all class names are integers, they are the list's numbers; otherwise the classes are
+// numbered from 1 in the order of their names, as PRISM numbered the folders of CUB and CARS196.
 func Join(clean, list *datasets.Dataset) (*Result, error) {
 	numbers, err := classNumbers(clean.Classes)
 	if err != nil {
@@ -33,9 +33,11 @@ func Join(clean, list *datasets.Dataset) (*Result, error) {
 			samples[i].Class = numbers[s.Label]
 		}
 		if s.Split == datasets.Train && s.True != datasets.Unlabelled && s.True != s.Label {
-			return nil, fmt.Errorf("training image %s has the label %q and the true label %q, expected a clean manifest", s.Path, name(s.Label), name(s.True))
+			return nil, fmt.Errorf("training image %s has the label %q and the true label %q, expected a clean "+
+				"manifest", s.Path, name(s.Label), name(s.True))
 		}
-		samples[i].Path, samples[i].Label, samples[i].True, samples[i].Split, samples[i].Extra = s.Path, name(s.Label), name(s.True), s.Split, s.Extra
+		samples[i].Path, samples[i].Label, samples[i].True, samples[i].Split, samples[i].Extra = s.Path,
+			name(s.Label), name(s.True), s.Split, s.Extra
 	}
 	j, err := join(samples, list)
 	if err != nil {
@@ -44,10 +46,11 @@ func Join(clean, list *datasets.Dataset) (*Result, error) {
 	if len(j.samples) == 0 {
 		return nil, errors.New("no image is left")
 	}
-	return &Result{Dataset: assemble(j.samples, clean.Columns), NotListed: len(samples) - len(j.samples), Warnings: j.warnings}, nil
+	return &Result{Dataset: assemble(j.samples, clean.Columns), NotListed: len(samples) - len(j.samples),
+		Warnings: j.warnings}, nil
 }
 
-// classNumbers numbers classes: by their names where these are integers, by their places among the names otherwise.
+// classNumbers numbers classes: by their names if these are integers, otherwise by their position among the names.
 func classNumbers(names []string) ([]int, error) {
 	numbers := make([]int, len(names))
 	for i, name := range names {
@@ -59,7 +62,7 @@ func classNumbers(names []string) ([]int, error) {
 	}
 	sorted := slices.Sorted(slices.Values(numbers))
 	if len(slices.Compact(sorted)) < len(names) {
-		return nil, errors.New("several names of classes are the same number")
+		return nil, errors.New("several class names are the same number")
 	}
 	return numbers, nil
 }

@@ -13,7 +13,7 @@ import (
 // maxLine bounds a line of a list: real ones have about a hundred bytes.
 const maxLine = 1 << 16
 
-// openList opens the first of some spellings of a list's name that is there.
+// openList opens the first of several spellings of a list's name that exists.
 func openList(fsys fs.FS, names ...string) (fs.File, string, error) {
 	for _, name := range names {
 		info, err := fs.Stat(fsys, name)
@@ -32,8 +32,8 @@ func openList(fsys fs.FS, names ...string) (fs.File, string, error) {
 	return nil, "", missing(names...)
 }
 
-// eachLine hands every line of a list that is not blank to do, without the blanks around it and the mark that some
-// editors put in front; lines count from 1. The errors of do get the list's name and the line.
+// eachLine passes every non-blank line of a list to do, trimmed and without a byte order mark; lines count from 1.
+// Errors of do get the list's name and the line number.
 func eachLine(fsys fs.FS, do func(number int, line string) error, names ...string) error {
 	f, name, err := openList(fsys, names...)
 	if err != nil {
@@ -70,7 +70,7 @@ func scanLines(r io.Reader, name string, do func(number int, line string) error)
 	return nil
 }
 
-// inRoot checks a path that stands in a list.
+// inRoot checks a path in a list.
 func inRoot(p string) error {
 	if !fs.ValidPath(p) || p == "." {
 		return fmt.Errorf("path %.80q is not relative to the dataset's folder, or leaves it", p)
@@ -78,13 +78,14 @@ func inRoot(p string) error {
 	return nil
 }
 
-// isFolder reports whether a folder of this name is there.
+// isFolder reports whether a folder of this name exists.
 func isFolder(fsys fs.FS, name string) bool {
 	info, err := fs.Stat(fsys, name)
 	return err == nil && info.IsDir()
 }
 
-// folderWith returns the folder that holds a file of this name: the root, or one right below it; "" if none does.
+// folderWith returns the folder that holds a file of this name: the root, or one directly below it; "" if none
+// does.
 func folderWith(fsys fs.FS, name string, fits func(folder string) bool) string {
 	holds := func(folder string) bool {
 		info, err := fs.Stat(fsys, path.Join(folder, name))

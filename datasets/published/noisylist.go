@@ -13,11 +13,11 @@ import (
 	"winnow/datasets"
 )
 
-// ReadList reads one of the training lists released with PRISM: lines "/data/…/folder/file.jpg,label". name stands in
-// the errors.
+// ReadList reads one of the training lists released with PRISM: lines "/data/…/folder/file.jpg,label". name is used
+// in errors.
 //
-// Source: Liu et al., "Noise-resistant deep metric learning with ranking-based instance selection", CVPR 2021; the
-// lists' facts below were counted on the lists themselves.
+// Source: Liu et al., "Noise-resistant deep metric learning with ranking-based instance selection", CVPR 2021. The
+// facts about the lists below were counted on the lists themselves.
 func ReadList(r io.Reader, name string) (*datasets.Dataset, error) {
 	in := bufio.NewReader(r)
 	opts := datasets.ReadOptions{Format: datasets.PRISM}
@@ -27,18 +27,18 @@ func ReadList(r io.Reader, name string) (*datasets.Dataset, error) {
 	return datasets.ReadManifest(in, name, opts)
 }
 
-// joined are samples with the labels of a list.
+// joined is samples with the labels of a list.
 type joined struct {
 	samples  []Sample
 	warnings []string
 }
 
-// join gives the training samples the labels of a list; the labels they had become the true ones. Images are found by
-// their folder and file name, since the lists' paths begin differently on every machine. Training samples that
-// the list does not hold are left out: the "cleaned" lists are shorter.
+// join gives the training samples the labels of a list; their old labels become the true ones. Images are
+// identified by folder and file name, because the lists' paths begin differently on every machine. Training samples
+// that are not in the list are left out: the "cleaned" lists are shorter.
 //
-// Lists of symmetric noise use the publisher's numbers, from 1. Those of small-cluster noise number from 0 again, since
-// whole classes were dissolved: see intact.
+// Lists of symmetric noise use the publisher's class numbers, from 1. Lists of small-cluster noise number the
+// classes again from 0, because whole classes were dissolved: see intact.
 func join(samples []Sample, list *datasets.Dataset) (*joined, error) {
 	given, err := listed(list)
 	if err != nil {
@@ -46,7 +46,7 @@ func join(samples []Sample, list *datasets.Dataset) (*joined, error) {
 	}
 	names := make(map[int]string)       // of classes
 	trained := make(map[int]bool)       // classes of training samples
-	labels := make([]int, len(samples)) // of the list, -1 for samples it does not hold
+	labels := make([]int, len(samples)) // of the list; -1 for samples that are not in it
 	held := make(map[string]bool, len(given))
 	for i, s := range samples {
 		names[s.Class] = s.Label
@@ -57,7 +57,8 @@ func join(samples []Sample, list *datasets.Dataset) (*joined, error) {
 			return nil, fmt.Errorf("found two images %s, expected one that the list means", key)
 		}
 		if ok && s.Split != datasets.Train {
-			return nil, fmt.Errorf("the list holds %s, which is %s in this protocol: expected a list of its training images", s.Path, s.Split)
+			return nil, fmt.Errorf("the list holds %s, which is %s in this protocol: expected a list of its "+
+				"training images", s.Path, s.Split)
 		}
 		if s.Split == datasets.Train {
 			trained[s.Class] = true
@@ -67,11 +68,13 @@ func join(samples []Sample, list *datasets.Dataset) (*joined, error) {
 		}
 	}
 	if len(held) == 0 {
-		return nil, fmt.Errorf("found none of the list's %d images (the first is %s), expected a list of this dataset", len(list.Samples), list.Samples[0].Path)
+		return nil, fmt.Errorf("found none of the list's %d images (the first is %s), expected a list of this "+
+			"dataset", len(list.Samples), list.Samples[0].Path)
 	}
 	j := &joined{}
 	if missing := len(given) - len(held); missing > 0 {
-		j.warnings = append(j.warnings, fmt.Sprintf("%d of the list's %d images are not in the dataset", missing, len(given)))
+		j.warnings = append(j.warnings, fmt.Sprintf("%d of the list's %d images are not in the dataset", missing,
+			len(given)))
 	}
 	if list.Classes[0] == "0" {
 		names = intact(samples, labels, names)
@@ -97,7 +100,8 @@ func listed(list *datasets.Dataset) (map[string]int, error) {
 		key := known(s.Path, "")
 		label, err := strconv.Atoi(list.Classes[s.Label])
 		if err != nil || label < 0 {
-			return nil, fmt.Errorf("the list gives %s the label %q, expected a number from 0", s.Path, list.Classes[s.Label])
+			return nil, fmt.Errorf("the list gives %s the label %q, expected a number from 0", s.Path,
+				list.Classes[s.Label])
 		}
 		if was, twice := given[key]; twice && was != label {
 			return nil, fmt.Errorf("the list gives %s the labels %d and %d", key, was, label)
@@ -116,8 +120,8 @@ func known(path, name string) string {
 	return strings.Join(parts[max(0, len(parts)-2):], "/")
 }
 
-// strangers looks for labels that are no class, which is an error, or no training class, which happens: PRISM's CUB
-// lists give some images the label 101.
+// strangers looks for labels that are not a class, which is an error, or not a training class, which happens:
+// PRISM's CUB lists give some images the label 101.
 func (j *joined) strangers(labels []int, names map[int]string, trained map[int]bool) error {
 	count := make(map[int]int)
 	for _, label := range labels {
@@ -125,24 +129,25 @@ func (j *joined) strangers(labels []int, names map[int]string, trained map[int]b
 			continue
 		}
 		if names[label] == "" {
-			return fmt.Errorf("the list gives the label %d, which is the number of no class", label)
+			return fmt.Errorf("the list gives the label %d, which is not the number of a class", label)
 		}
 		if !trained[label] {
 			count[label]++
 		}
 	}
 	for _, label := range slices.Sorted(maps.Keys(count)) {
-		j.warnings = append(j.warnings, fmt.Sprintf("%d training image(s) are given the label %d (%s), which no training image truly has", count[label], label, names[label]))
+		j.warnings = append(j.warnings, fmt.Sprintf("%d training image(s) are given the label %d (%s), which no "+
+			"training image truly has", count[label], label, names[label]))
 	}
 	return nil
 }
 
-// intact names the labels of small-cluster noise. A label there is one class left whole plus clusters of dissolved
-// ones; it gets the name of the class all of whose images it holds, the largest of several (of equals, that with the
-// lowest number), and if there is none, of the class with most images in it. On the released CUB and CARS lists
-// this agrees with the "cleaned" lists in every label. On SOP, whose classes are as small as two images, it does not in
-// 156 of 8,511 labels (noise 0.25) and 218 of 5,674 (0.5): nothing in the list could tell. A name that is taken
-// becomes "label N".
+// intact names the labels of small-cluster noise. Such a label is one class left whole plus clusters of dissolved
+// ones. It gets the name of the class all of whose images it holds: of several, the largest; of equally large ones,
+// that with the lowest number. If there is none, it gets the name of the class with most images in it. On the
+// released CUB and CARS lists this agrees with the "cleaned" lists in every label. On SOP, whose classes have as
+// few as two images, it disagrees in 156 of 8,511 labels (noise 0.25) and 218 of 5,674 (0.5), which nothing in the
+// list could decide. If a name is taken, the label becomes "label N".
 func intact(samples []Sample, labels []int, names map[int]string) map[int]string {
 	size := make(map[int]int)
 	holds := make(map[int]map[int]int) // label → class → images
@@ -169,7 +174,8 @@ func intact(samples []Sample, labels []int, names map[int]string) map[int]string
 	for _, label := range slices.Sorted(maps.Keys(holds)) {
 		best, most := 0, 0
 		for class, n := range holds[label] {
-			if most == 0 || cmp.Or(cmp.Compare(whole(n, class), whole(most, best)), cmp.Compare(n, most), cmp.Compare(best, class)) > 0 {
+			if most == 0 || cmp.Or(cmp.Compare(whole(n, class), whole(most, best)), cmp.Compare(n, most),
+				cmp.Compare(best, class)) > 0 {
 				best, most = class, n
 			}
 		}

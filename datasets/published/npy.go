@@ -13,16 +13,17 @@ import (
 
 const npyMagic = "\x93NUMPY"
 
-// npyObjects is numpy's name for elements that are Python objects, pickled.
+// npyObjects is numpy's name for elements that are pickled Python objects.
 const npyObjects = "|O"
 
-// npyHeader takes the header apart: numpy writes its dictionary's keys in this order.
-var npyHeader = regexp.MustCompile(`^\{'descr': '([^']*)', 'fortran_order': (?:True|False), 'shape': \(([0-9, ]*)\), \} *\n?$`)
+// npyHeader parses the header: numpy writes its dictionary's keys in this order.
+var npyHeader = regexp.MustCompile(`^\{'descr': '([^']*)', 'fortran_order': (?:True|False), 'shape': \(([0-9, ` +
+	`]*)\), \} *\n?$`)
 
-// npyParts parts a npy file (numpy.lib.format 1.0 to 3.0) into the type of its elements, its shape and the elements.
+// npyParts splits an npy file (numpy.lib.format 1.0 to 3.0) into element type, shape and elements.
 func npyParts(data []byte) (kind, shape string, body []byte, err error) {
 	if len(data) < 12 || string(data[:6]) != npyMagic {
-		return "", "", nil, errors.New("is not a npy file, or is cut short")
+		return "", "", nil, errors.New("is not an npy file, or is cut short")
 	}
 	length, body := int(binary.LittleEndian.Uint16(data[8:])), data[10:]
 	if data[6] > 1 {
@@ -33,12 +34,13 @@ func npyParts(data []byte) (kind, shape string, body []byte, err error) {
 	}
 	m := npyHeader.FindStringSubmatch(string(body[:length]))
 	if m == nil {
-		return "", "", nil, fmt.Errorf("header is %.120q, expected numpy's dictionary of descr, fortran_order and shape", body[:length])
+		return "", "", nil, fmt.Errorf("header is %.120q, expected numpy's dictionary of descr, fortran_order and "+
+			"shape", body[:length])
 	}
 	return m[1], m[2], body[length:], nil
 }
 
-// readNPYLabels reads an array of integers of one dimension.
+// readNPYLabels reads a one-dimensional array of integers.
 func readNPYLabels(data []byte) ([]int, error) {
 	kind, shape, body, err := npyParts(data)
 	if err != nil {
@@ -51,7 +53,7 @@ func readNPYLabels(data []byte) ([]int, error) {
 	return decodeInts(kind, body, n)
 }
 
-// decodeInts reads n integers of a type by numpy's name for it, as "<i8" or "|u1".
+// decodeInts reads n integers of a type by numpy's name for it, such as "<i8" or "|u1".
 func decodeInts(kind string, data []byte, n int) ([]int, error) {
 	if len(kind) != 3 || kind[0] == '>' || kind[1] != 'i' && kind[1] != 'u' {
 		return nil, fmt.Errorf("elements are %q, expected integers with the lowest byte first", kind)
@@ -67,14 +69,14 @@ func decodeInts(kind string, data []byte, n int) ([]int, error) {
 	for i := range labels {
 		v := lowFirst(data[i*size:(i+1)*size], kind[1] == 'i')
 		if kind[1] == 'u' && v > math.MaxInt64 {
-			return nil, fmt.Errorf("element %d is %d, which is no label", i, v)
+			return nil, fmt.Errorf("element %d is %d, which is not a label", i, v)
 		}
 		labels[i] = int(int64(v))
 	}
 	return labels, nil
 }
 
-// lowFirst returns the number in up to 8 bytes, the lowest first.
+// lowFirst returns the little-endian number in up to 8 bytes.
 func lowFirst(b []byte, signed bool) (v uint64) {
 	for _, x := range slices.Backward(b) {
 		v = v<<8 | uint64(x)

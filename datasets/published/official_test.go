@@ -70,7 +70,7 @@ func TestCUBIsPRISM(t *testing.T) {
 	}
 }
 
-// prismCars returns the folder PRISM's lists speak of: a folder per class.
+// prismCars returns the folder that PRISM's lists refer to, with one folder per class.
 func prismCars(t *testing.T) fstest.MapFS {
 	fsys := fstest.MapFS{}
 	for _, file := range []string{"CARS_train.csv", "CARS_test.csv"} {
@@ -81,8 +81,8 @@ func prismCars(t *testing.T) fstest.MapFS {
 	return fsys
 }
 
-// prismDevkit returns the devkit with its real training annotations and class names. The published test labels are not at
-// hand: the test annotations are those images of PRISM's folders that are not training images.
+// prismDevkit returns the devkit with its real training annotations and class names. The published test labels are
+// not available here: the test annotations are the images of PRISM's folders that are not training images.
 func prismDevkit(t *testing.T) fstest.MapFS {
 	real := official(t, "cars196")
 	fsys := fstest.MapFS{}
@@ -131,7 +131,8 @@ func prismDevkit(t *testing.T) fstest.MapFS {
 			tests = append(tests, car(number[path.Dir(key)], strings.Replace(path.Base(key), "_2", "", 1)))
 		}
 	}
-	fsys["devkit/cars_test_annos_withlabels.mat"] = mat(mattest.Struct("annotations", []string{"class", "fname"}, tests...))
+	fsys["devkit/cars_test_annos_withlabels.mat"] = mat(mattest.Struct("annotations", []string{"class", "fname"},
+		tests...))
 	return fsys
 }
 
@@ -141,7 +142,7 @@ func TestCarsCounts(t *testing.T) {
 	for _, protocol := range []string{Half, Prism, "prism-literal", Official} {
 		for form, fsys := range map[string]fstest.MapFS{"folders": folders, "devkit": devkit} {
 			if form == "folders" && protocol == Official {
-				continue // that folder does not tell the official split
+				continue // that folder has no official split
 			}
 			r, err := cars196.Dataset(fsys, Options{Protocol: protocol})
 			if err != nil {
@@ -159,8 +160,8 @@ func TestCarsCounts(t *testing.T) {
 	}
 }
 
-// TestReleasedLists: the noise of PRISM's lists is what was counted on them, whatever form the dataset lies in, and a
-// small cluster's label means what the list without the wrong labels says.
+// TestReleasedLists: the noise of PRISM's lists has the rates counted on them in every form of the dataset, and a
+// small-cluster label means what the list without the wrong labels says.
 func TestReleasedLists(t *testing.T) {
 	cub, cars := official(t, "cub200-2011"), prismCars(t)
 	devkit := prismDevkit(t)
@@ -189,18 +190,22 @@ func TestReleasedLists(t *testing.T) {
 			}
 			n := r.Dataset.Noise(datasets.Train)
 			if math.Abs(100*n.Rate-percent) > 0.005 || n.Samples != len(noisy.Samples) || r.NotListed != 0 {
-				t.Errorf("%s, form %d: found %.3f %% of %d, expected %.2f of %d", list, form, 100*n.Rate, n.Samples, percent, len(noisy.Samples))
+				t.Errorf("%s, form %d: found %.3f %% of %d, expected %.2f of %d", list, form, 100*n.Rate, n.Samples,
+					percent, len(noisy.Samples))
 			}
 			if n.Samples-n.Corrupted != len(cleaned.Samples) {
-				t.Errorf("%s, form %d: %d right labels, the cleaned list has %d", list, form, n.Samples-n.Corrupted, len(cleaned.Samples))
+				t.Errorf("%s, form %d: %d right labels, the cleaned list has %d", list, form, n.Samples-n.Corrupted,
+					len(cleaned.Samples))
 			}
 			r, err = root(Options{Protocol: Prism, Given: cleaned})
 			if err != nil {
 				t.Errorf("%s, form %d: cleaned: %v", list, form, err)
 				continue
 			}
-			if n := r.Dataset.Noise(datasets.Train); n.Corrupted != 0 || n.Samples != len(cleaned.Samples) || r.NotListed != len(noisy.Samples)-n.Samples {
-				t.Errorf("%s, form %d: cleaned: %d of %d labels wrong, %d not listed", list, form, n.Corrupted, n.Samples, r.NotListed)
+			if n := r.Dataset.Noise(datasets.Train); n.Corrupted != 0 || n.Samples != len(cleaned.Samples) ||
+				r.NotListed != len(noisy.Samples)-n.Samples {
+				t.Errorf("%s, form %d: cleaned: %d of %d labels wrong, %d not listed", list, form, n.Corrupted,
+					n.Samples, r.NotListed)
 			}
 		}
 	}

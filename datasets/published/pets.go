@@ -9,9 +9,9 @@ import (
 	"winnow/datasets"
 )
 
-// pets is the Oxford-IIIT Pet Dataset: images/ and annotations/ as its two archives unpack. The list trainval.txt trains and
-// test.txt tests; list.txt holds the lines of both. Classes are named as the images are: Abyssinian_100.jpg is an
-// Abyssinian. The column species says cat or dog.
+// pets is the Oxford-IIIT Pet Dataset: images/ and annotations/ as its two archives unpack. The list trainval.txt
+// is the training split and test.txt the test split; list.txt holds the lines of both. A class has the name in its
+// images' file names: Abyssinian_100.jpg is an Abyssinian. The column species is cat or dog.
 //
 // Source: Parkhi et al., "Cats and Dogs", CVPR 2012; counts are those of the published lists.
 var pets = Preset{
@@ -26,11 +26,13 @@ var pets = Preset{
 	},
 }
 
-// readPets reads the two lists: image, class, species and breed a line. Each class has one name, and each name one class.
+// readPets reads the two lists: image, class, species and breed per line. Each class has one name, and each name
+// one class.
 func readPets(fsys fs.FS, _ Options) ([]Sample, error) {
 	var samples []Sample
 	names, numbers := make(map[int]string), make(map[string]int)
-	for _, part := range []struct{ name, split string }{{"annotations/trainval.txt", datasets.Train}, {"annotations/test.txt", datasets.Test}} {
+	for _, part := range []struct{ name, split string }{{"annotations/trainval.txt", datasets.Train},
+		{"annotations/test.txt", datasets.Test}} {
 		err := eachLine(fsys, func(_ int, line string) error {
 			if strings.HasPrefix(line, "#") {
 				return nil
@@ -42,7 +44,8 @@ func readPets(fsys fs.FS, _ Options) ([]Sample, error) {
 			name, named := names[s.Class]
 			number, numbered := numbers[s.Label]
 			if named && name != s.Label || numbered && number != s.Class {
-				return fmt.Errorf("class %d is named %.80q, expected one name for each class and one class for each name", s.Class, s.Label)
+				return fmt.Errorf("class %d is named %.80q, expected one name for each class and one class for "+
+					"each name", s.Class, s.Label)
 			}
 			names[s.Class], numbers[s.Label], s.Split = s.Label, s.Class, part.split
 			samples = append(samples, s)
@@ -55,7 +58,7 @@ func readPets(fsys fs.FS, _ Options) ([]Sample, error) {
 	return samples, nil
 }
 
-// petSample returns the image of a line as "Abyssinian_100 1 1 1".
+// petSample parses a line such as "Abyssinian_100 1 1 1".
 func petSample(line string) (Sample, error) {
 	fields := strings.Fields(line)
 	if len(fields) != 4 {

@@ -6,9 +6,10 @@ import (
 	"fmt"
 )
 
-// A pickle is a program for a small stack machine. This one runs what Python writes for dictionaries, lists, texts,
-// numbers and numpy's arrays of integers, and calls nothing: the four functions it knows are done here, any other
-// ends it.
+// pickle runs a pickle, which is a program for a small stack machine. This one runs what Python writes for
+// dictionaries, lists, texts, numbers and numpy's arrays of integers. It calls nothing: the four functions it knows
+// are implemented here, any other is an error.
+//
 // Source: Python's pickletools, protocols 2 to 5; numpy's ndarray.__reduce__.
 type pickle struct {
 	data  []byte
@@ -28,7 +29,7 @@ type (
 	pickleDType  struct{ name, order string }
 	pickleArray  struct {
 		shape []int
-		kind  string // numpy's name, as "<i8" or "|O"
+		kind  string // numpy's name, such as "<i8" or "|O"
 		data  []byte
 		items []any // of an array of objects
 	}
@@ -36,10 +37,11 @@ type (
 
 var errPickleCut = errors.New("pickle is cut short")
 
-// opSize is what an operation may allocate beside texts: a value, its places on the stack, in a container, in the memo.
+// opSize is what an operation may allocate besides texts: a value and its entries on the stack, in a container and
+// in the memo.
 const opSize = 64
 
-// load runs the pickle that begins at p.at, to its end, and returns what it made.
+// load runs the pickle that begins at p.at to its end and returns its result.
 func (p *pickle) load() (v any, err error) {
 	p.stack, p.marks, p.memo = nil, nil, make(map[int]any)
 	for {
@@ -67,7 +69,7 @@ func (p *pickle) take(n int) ([]byte, error) {
 	return p.data[p.at-n : p.at], nil
 }
 
-// uint reads n bytes, the lowest first.
+// uint reads a little-endian number of n bytes.
 func (p *pickle) uint(n int) (int, error) {
 	b, err := p.take(n)
 	if err != nil {
@@ -80,7 +82,7 @@ func (p *pickle) uint(n int) (int, error) {
 	return int(v), nil
 }
 
-// sized reads a length of n bytes and as many bytes.
+// sized reads a length of n bytes, and that many bytes.
 func (p *pickle) sized(n int) ([]byte, error) {
 	size, err := p.uint(n)
 	if err != nil {
@@ -100,14 +102,14 @@ func (p *pickle) line() (string, error) {
 
 func (p *pickle) push(v any) { p.stack = append(p.stack, v) }
 
-// pop takes the top value, which must not lie below the last mark.
+// pop takes the top value, which must be above the last mark.
 func (p *pickle) pop() (any, error) {
 	floor := 0
 	if n := len(p.marks); n > 0 {
 		floor = p.marks[n-1]
 	}
 	if len(p.stack) <= floor {
-		return nil, errors.New("pickle takes a value that is not there")
+		return nil, errors.New("pickle takes a value that does not exist")
 	}
 	v := p.stack[len(p.stack)-1]
 	p.stack = p.stack[:len(p.stack)-1]
@@ -117,7 +119,7 @@ func (p *pickle) pop() (any, error) {
 // popMark takes all values above the last mark, and the mark.
 func (p *pickle) popMark() ([]any, error) {
 	if len(p.marks) == 0 {
-		return nil, errors.New("pickle takes a mark that is not there")
+		return nil, errors.New("pickle takes a mark that does not exist")
 	}
 	from := p.marks[len(p.marks)-1]
 	p.marks = p.marks[:len(p.marks)-1]
@@ -138,7 +140,7 @@ func (p *pickle) popN(n int) ([]any, error) {
 	return items, nil
 }
 
-// top returns the value on top, which stays.
+// top returns the value on top without taking it.
 func (p *pickle) top() (any, error) {
 	v, err := p.pop()
 	if err == nil {
@@ -147,17 +149,17 @@ func (p *pickle) top() (any, error) {
 	return v, err
 }
 
-// fetch pushes what was put aside.
+// fetch pushes a value from the memo.
 func (p *pickle) fetch(key int, err error) error {
 	v, ok := p.memo[key]
 	if err == nil && !ok {
-		err = fmt.Errorf("pickle takes memo %d, which is not there", key)
+		err = fmt.Errorf("pickle takes memo %d, which is not set", key)
 	}
 	p.push(v)
 	return err
 }
 
-// keep puts the top value aside.
+// keep stores the top value in the memo.
 func (p *pickle) keep(key int, err error) error {
 	if err != nil {
 		return err

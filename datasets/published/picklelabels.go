@@ -9,11 +9,11 @@ import (
 	"slices"
 )
 
-// torchMagic opens what torch.save wrote before PyTorch 1.6: a pickle of a number of ten bytes.
+// torchMagic begins files that torch.save wrote before PyTorch 1.6: a pickle of a ten-byte number.
 const torchMagic = "\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19\x2e"
 
-// readTorch reads a dictionary of label arrays that torch.save wrote: a zip file with data.pkl in it, or (the older
-// form) four pickles one after the other, the last of which is the dictionary.
+// readTorch reads a dictionary of label arrays written by torch.save: a zip file that contains data.pkl, or (the
+// older form) four pickles in sequence, the last of which is the dictionary.
 func readTorch(data []byte) (labelTable, error) {
 	if bytes.HasPrefix(data, []byte(torchMagic)) {
 		p := &pickle{data: data}
@@ -44,8 +44,8 @@ func readTorch(data []byte) (labelTable, error) {
 	return (&pickle{data: text}).table()
 }
 
-// table loads a pickle and takes the arrays of labels out of the dictionary that it makes, or out of an array that holds
-// one as its only object, as numpy.save writes a dictionary.
+// table loads a pickle and returns the label arrays of its dictionary. The dictionary may be wrapped in an array of
+// one object, as numpy.save does.
 func (p *pickle) table() (labelTable, error) {
 	v, err := p.load()
 	if err != nil {
@@ -63,9 +63,9 @@ func (p *pickle) table() (labelTable, error) {
 		name, isText := key.(string)
 		a, isArray := d.values[i].(*pickleArray)
 		if !isText || !isArray || len(a.shape) != 1 || a.data == nil {
-			continue // no set of labels; which are there is told where one is missing
+			continue // not a label set; the existing ones are listed if one is missing
 		}
-		if err := p.spend(8 * min(a.shape[0], len(a.data))); err != nil { // an array may stand under many names
+		if err := p.spend(8 * min(a.shape[0], len(a.data))); err != nil { // an array may have many names
 			return nil, err
 		}
 		labels, err := decodeInts(a.kind, a.data, a.shape[0])

@@ -2,7 +2,7 @@ package published
 
 import "fmt"
 
-// step does one operation. (Names in comments are pickletools'.)
+// step runs one operation. The names in comments are pickletools'.
 func (p *pickle) step(op byte) error {
 	switch op {
 	case 0x80: // PROTO
@@ -107,7 +107,7 @@ func (p *pickle) tuple(op byte) error {
 	return err
 }
 
-// fill puts values into the dictionary or list below them.
+// fill adds values to the dictionary or list below them.
 func (p *pickle) fill(op byte) error {
 	var items []any
 	var err error
@@ -143,7 +143,7 @@ func (p *pickle) fill(op byte) error {
 	return fmt.Errorf("pickle fills a %T", into)
 }
 
-// global names a function or class of Python.
+// global pushes the name of a Python function or class.
 func (p *pickle) global(op byte) error {
 	if op == 'c' {
 		module, err := p.line()
@@ -177,7 +177,7 @@ func (p *pickle) named(module, name string) error {
 	return nil
 }
 
-// call does the few functions that arrays need.
+// call implements the few functions that arrays need.
 func (p *pickle) call() error {
 	pair, err := p.popN(2)
 	if err != nil {
@@ -185,7 +185,8 @@ func (p *pickle) call() error {
 	}
 	args, _ := pair[1].(pickleTuple)
 	switch name := pair[0]; {
-	case name == pickleGlobal("numpy.core.multiarray._reconstruct") || name == pickleGlobal("numpy._core.multiarray._reconstruct"):
+	case name == pickleGlobal("numpy.core.multiarray._reconstruct") ||
+		name == pickleGlobal("numpy._core.multiarray._reconstruct"):
 		p.push(&pickleArray{})
 		return nil
 	case name == pickleGlobal("collections.OrderedDict") && len(args) == 0:
@@ -207,7 +208,7 @@ func (p *pickle) call() error {
 	return fmt.Errorf("pickle calls a %T, expected only numpy's arrays", pair[0])
 }
 
-// latin1 pushes the bytes that protocol 2 writes as text, a character each.
+// latin1 pushes bytes that protocol 2 writes as text, one character each.
 func (p *pickle) latin1(text string) error {
 	if err := p.spend(len(text)); err != nil {
 		return err
@@ -223,7 +224,8 @@ func (p *pickle) latin1(text string) error {
 	return nil
 }
 
-// build gives an array or a type its state: (version, shape, type, Fortran order, elements) or (version, byte order, …).
+// build sets the state of an array or a type: (version, shape, type, Fortran order, elements) or (version, byte
+// order, …).
 func (p *pickle) build() error {
 	pair, err := p.popN(2)
 	if err != nil {

@@ -10,12 +10,12 @@ import (
 	"winnow/datasets"
 )
 
-// placesClasses is the list of its scenes.
+// placesClasses is the list of scenes.
 const placesClasses = "categories_places365.txt"
 
-// places365 is Places365-Standard: the lists of its file list archive, and its images as they unpack, small (data_256, val_256)
-// or large (data_large, val_large); where both are there, the small ones. The labels of its test images were never published, so
-// that its validation images test.
+// places365 is Places365-Standard: the lists of its file list archive, and its images as they unpack, small
+// (data_256, val_256) or large (data_large, val_large); if both exist, the small ones. The labels of its test
+// images were never published, so its validation images are the test split.
 //
 // Source: Zhou et al., "Places: a 10 million image database for scene recognition", TPAMI 2018.
 var places365 = Preset{
@@ -30,7 +30,7 @@ var places365 = Preset{
 	},
 }
 
-// readPlaces reads the lists, of lines as "/a/airfield/00000001.jpg 0" and "Places365_val_00000001.jpg 165".
+// readPlaces reads the lists, with lines such as "/a/airfield/00000001.jpg 0" and "Places365_val_00000001.jpg 165".
 func readPlaces(fsys fs.FS, _ Options) ([]Sample, error) {
 	names, err := placesNames(fsys)
 	if err != nil {
@@ -41,7 +41,8 @@ func readPlaces(fsys fs.FS, _ Options) ([]Sample, error) {
 		list, split string
 		folders     []string
 	}{
-		{"places365_train_standard.txt", datasets.Train, []string{"data_256", "data_256_standard", "data_large", "data_large_standard"}},
+		{"places365_train_standard.txt", datasets.Train,
+			[]string{"data_256", "data_256_standard", "data_large", "data_large_standard"}},
 		{"places365_val.txt", datasets.Test, []string{"val_256", "val_large"}},
 	} {
 		folder := part.folders[0]
@@ -63,7 +64,8 @@ func readPlaces(fsys fs.FS, _ Options) ([]Sample, error) {
 			if err := inRoot(image); err != nil {
 				return err
 			}
-			samples = append(samples, Sample{Path: path.Join(folder, image), Class: class, Label: name, Split: part.split})
+			samples = append(samples, Sample{Path: path.Join(folder, image), Class: class, Label: name,
+				Split: part.split})
 			return nil
 		}, part.list)
 		if err != nil {
@@ -73,7 +75,8 @@ func readPlaces(fsys fs.FS, _ Options) ([]Sample, error) {
 	return samples, nil
 }
 
-// placesNames reads the names of the classes, of lines as "/a/apartment_building/outdoor 8", without the folder of their letter.
+// placesNames reads the class names, from lines such as "/a/apartment_building/outdoor 8", without the folder of
+// their first letter.
 func placesNames(fsys fs.FS) (map[int]string, error) {
 	names, numbers := make(map[int]string), make(map[string]int)
 	err := eachLine(fsys, func(_ int, line string) error {
@@ -95,7 +98,7 @@ func placesNames(fsys fs.FS) (map[int]string, error) {
 	return names, err
 }
 
-// placesLine takes a line apart: a text, a blank, a number from 0.
+// placesLine splits a line into a text and, after a blank, a number from 0.
 func placesLine(line string) (string, int, error) {
 	at := strings.LastIndexByte(line, ' ')
 	if at < 1 {

@@ -1,10 +1,11 @@
-// Package published reads datasets in the files in which their makers publish them, unpacked, and gives their samples the splits of the papers: one file per dataset, one line each in Catalog.
+// Package published reads datasets from the files in which they are published, unpacked, and gives their samples
+// the splits of the papers. Each dataset has its own file and a line in Catalog.
 //
-// A Preset reads every labelled image there is; a Protocol says which of them stand in which split and how many
-// there should be. Classes are numbered as the publisher numbers them, which is what the papers' "classes 1-100"
-// means. Paths are relative to the folder that was read. Nothing is decoded.
+// A Preset reads all labelled images; a Protocol assigns them to splits and knows the published counts. Classes
+// have the publisher's numbers, which the papers' "classes 1-100" refers to. Paths are relative to the folder that
+// was read. No image is decoded.
 //
-// It imports datasets, datasets/cifar, datasets/matfile, datasets/mnist and internal/jsontext.
+// The package imports datasets, datasets/cifar, datasets/matfile, datasets/mnist and internal/jsontext.
 package published
 
 import (
@@ -20,52 +21,53 @@ import (
 	"winnow/internal/catalog"
 )
 
-// Names of protocols. What they stand for differs by dataset: see each Protocol.
+// Names of protocols. Their meaning differs by dataset: see each Protocol.
 const (
-	Official = "official" // the split that the publisher made
+	Official = "official" // the publisher's split
 	Half     = "half"     // the first half of the classes trains, the other half tests: retrieval of unseen classes
-	Prism    = "prism"    // PRISM's: training, validation and test classes are different ones
+	Prism    = "prism"    // PRISM's: separate training, validation and test classes
 	Coarse   = "coarse"   // the publisher's split, labelled by superclasses
-	Usual    = "usual"    // the split that papers draw where the publisher made none
+	Usual    = "usual"    // the split that papers draw if the publisher made none
 )
 
 // Preset is a published dataset.
 type Preset struct {
 	Name      string
-	Title     string   // with the publishers, for people
-	Files     []string // what shows that a folder holds it, for messages: the names looked for, the most telling first
+	Title     string   // for display, with the publishers
+	Files     []string // files that show that a folder holds the dataset, for messages, the most telling first
 	Protocols map[string]Protocol
-	Default   string   // the protocol taken when none is named
+	Default   string   // the protocol used if none is named
 	Columns   []string // names of Sample.Extra
-	Human     []string // names of the sets of human labels it comes with, nil where it has none
+	Human     []string // names of its sets of human labels, nil if it has none
 	Corrects  bool     // corrected test labels have been published for it
-	FirstTest int      // the number that they give its first test image
-	Packed    bool     // the images lie inside the files, not in files of their own
-	// Read lists all labelled images of the folder. A file that is not there is an error that wraps fs.ErrNotExist;
-	// Dataset adds to it what was expected and what is there.
+	FirstTest int      // the number of its first test image in the corrected labels
+	Packed    bool     // the images are inside the files, not in files of their own
+	// Read lists all labelled images of the folder. The error about a missing file wraps fs.ErrNotExist; Dataset
+	// adds what was expected and what the folder holds.
 	Read func(fsys fs.FS, opts Options) ([]Sample, error)
 }
 
 // Options are what a reader may depend on besides the files.
 type Options struct {
 	Root     string // the folder's name, for messages
-	Protocol string // "" means the preset's default; resolved before Read sees it
-	Human    string // which of the preset's Human label sets, "" for the first; resolved before Read sees it
-	// Labels are human labels that lie outside of the folder, Corrected are corrected test labels; nil for none.
+	Protocol string // "" means the preset's default; resolved before Read is called
+	Human    string // one of the preset's Human label sets, "" for the first; resolved before Read is called
+	// Labels are human labels and Corrected are corrected test labels, in files outside the folder; nil if there
+	// are none.
 	Labels, Corrected *File
-	// Given is one of PRISM's released training lists, whose labels become the given ones; nil for none.
+	// Given is one of PRISM's released training lists, whose labels become the given ones; nil if there is none.
 	Given *datasets.Dataset
 
 	notes *[]string // of the Result
 }
 
-// File is a file that lies outside of a dataset's folder.
+// File is a file outside a dataset's folder.
 type File struct {
 	Name string
 	Data []byte
 }
 
-// note records something harmless that a reader noticed.
+// note records a harmless observation of a reader.
 func (o Options) note(format string, args ...any) {
 	if o.notes != nil {
 		*o.notes = append(*o.notes, fmt.Sprintf(format, args...))
@@ -75,28 +77,28 @@ func (o Options) note(format string, args ...any) {
 // Sample is an image as its publisher lists it.
 type Sample struct {
 	Path  string   // relative to the root
-	Known string   // "folder/file" by which released lists know the image, "" where that is the end of Path
-	Class int      // the publisher's number of its class: what a Range speaks of
-	Label string   // name of the class in the manifest, "" for none
-	True  string   // name of the class it is known to show, "" where that is not known
-	Split string   // of the official split, "" where there is none
+	Known string   // "folder/file" that identifies the image in released lists; "" if that is the end of Path
+	Class int      // the publisher's number of its class, to which a Range refers
+	Label string   // name of the class in the manifest, "" if it has none
+	True  string   // name of its true class, "" if unknown
+	Split string   // official split, "" if there is none
 	Extra []string // parallel to Preset.Columns
 }
 
 // Protocol is a way to split a dataset.
 type Protocol struct {
-	Note   string  // whose it is, for people
-	Ranges []Range // which classes stand in which split; none: the publisher's own split
-	Counts []Count // what was published about it
+	Note   string  // where the split comes from, for display
+	Ranges []Range // which classes belong to which split; none: the publisher's own split
+	Counts []Count // the published counts
 }
 
-// Range gives the classes First to Last, both included, to a split.
+// Range assigns the classes First to Last, both included, to a split.
 type Range struct {
 	Split       string
 	First, Last int
 }
 
-// Count is how much of a split there should be; 0 is "not published".
+// Count is the published size of a split; 0 means that it was not published.
 type Count struct {
 	Split           string
 	Images, Classes int
@@ -114,11 +116,11 @@ func (p Preset) ProtocolNames() []string { return slices.Sorted(maps.Keys(p.Prot
 type Result struct {
 	Dataset  *datasets.Dataset
 	Protocol string
-	LeftOut  int // images that stand in no split of the protocol
-	// NotListed counts the training images that Options.Given does not hold; they are left out too.
+	LeftOut  int // images that are in no split of the protocol
+	// NotListed counts the training images that are not in Options.Given; they are left out too.
 	NotListed int
-	Notes     []string // what was noticed and is harmless
-	Warnings  []string // what differs from what is published, with the numbers that were
+	Notes     []string // harmless observations
+	Warnings  []string // differences from what was published, with both numbers
 }
 
 // Dataset reads a folder and splits it by a protocol.
@@ -138,7 +140,8 @@ func (p Preset) Dataset(fsys fs.FS, opts Options) (*Result, error) {
 		p.Columns = append(slices.Clone(p.Columns), correctedColumn)
 		err = correct(samples, *opts.Corrected, p.FirstTest, opts)
 	}
-	if errors.Is(err, fs.ErrNotExist) || err != nil && p.Packed && !p.here(fsys) { // packed readers say it in words of their own
+	// Packed readers have their own error for a missing file.
+	if errors.Is(err, fs.ErrNotExist) || err != nil && p.Packed && !p.here(fsys) {
 		err = p.elsewhere(fsys, err)
 	}
 	if err != nil {
@@ -147,10 +150,12 @@ func (p Preset) Dataset(fsys fs.FS, opts Options) (*Result, error) {
 	found := len(samples)
 	samples = protocol.split(samples)
 	if len(samples) == 0 {
-		return nil, fmt.Errorf("published: %s: %s: found %d images, none of them in a split of the protocol %s, expected one of %s", p.Name, opts.Root, found, opts.Protocol, strings.Join(p.ProtocolNames(), ", "))
+		return nil, fmt.Errorf("published: %s: %s: found %d images, none of them in a split of the protocol %s, "+
+			"expected one of %s", p.Name, opts.Root, found, opts.Protocol, strings.Join(p.ProtocolNames(), ", "))
 	}
 	d := assemble(samples, p.Columns)
-	r := &Result{Dataset: d, Protocol: opts.Protocol, LeftOut: found - len(samples), Notes: notes, Warnings: protocol.compare(d)}
+	r := &Result{Dataset: d, Protocol: opts.Protocol, LeftOut: found - len(samples), Notes: notes,
+		Warnings: protocol.compare(d)}
 	if opts.Given != nil {
 		j, err := join(samples, opts.Given)
 		if err != nil {
@@ -184,7 +189,7 @@ func (p Protocol) split(samples []Sample) []Sample {
 	return kept
 }
 
-// compare returns where the splits are not as large as published.
+// compare reports splits whose sizes differ from the published ones.
 func (p Protocol) compare(d *datasets.Dataset) []string {
 	found := make(map[string]datasets.SplitCount)
 	for _, c := range d.Count() {
@@ -194,16 +199,18 @@ func (p Protocol) compare(d *datasets.Dataset) []string {
 	for _, want := range p.Counts {
 		got := found[want.Split]
 		if want.Images != 0 && got.Samples != want.Images {
-			warnings = append(warnings, fmt.Sprintf("%s: found %d images, expected %d as published", want.Split, got.Samples, want.Images))
+			warnings = append(warnings, fmt.Sprintf("%s: found %d images, expected %d as published", want.Split,
+				got.Samples, want.Images))
 		}
 		if want.Classes != 0 && got.Classes != want.Classes {
-			warnings = append(warnings, fmt.Sprintf("%s: found %d classes, expected %d as published", want.Split, got.Classes, want.Classes))
+			warnings = append(warnings, fmt.Sprintf("%s: found %d classes, expected %d as published", want.Split,
+				got.Classes, want.Classes))
 		}
 	}
 	return warnings
 }
 
-// assemble makes a dataset of samples with names of classes.
+// assemble builds a dataset from samples with class names.
 func assemble(samples []Sample, columns []string) *datasets.Dataset {
 	d := &datasets.Dataset{Columns: columns, Samples: make([]datasets.Sample, len(samples))}
 	ids := map[string]int{"": datasets.Unlabelled}
@@ -216,17 +223,19 @@ func assemble(samples []Sample, columns []string) *datasets.Dataset {
 		return n
 	}
 	for i, s := range samples {
-		d.Samples[i] = datasets.Sample{Path: s.Path, Label: id(s.Label), True: id(s.True), Split: s.Split, Extra: s.Extra}
+		d.Samples[i] = datasets.Sample{Path: s.Path, Label: id(s.Label), True: id(s.True), Split: s.Split,
+			Extra: s.Extra}
 	}
 	dropEmpty(d)
-	return datasets.Merge(d) // brings the classes into order
+	return datasets.Merge(d) // sorts the classes
 }
 
-// dropEmpty takes away the columns that no sample has a value for.
+// dropEmpty removes the columns for which no sample has a value.
 func dropEmpty(d *datasets.Dataset) {
 	var kept []int
 	for c := range d.Columns {
-		if slices.ContainsFunc(d.Samples, func(s datasets.Sample) bool { return c < len(s.Extra) && s.Extra[c] != "" }) {
+		if slices.ContainsFunc(d.Samples,
+			func(s datasets.Sample) bool { return c < len(s.Extra) && s.Extra[c] != "" }) {
 			kept = append(kept, c)
 		}
 	}

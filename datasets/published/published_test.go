@@ -15,12 +15,13 @@ import (
 	"winnow/internal/testing/mattest"
 )
 
-// TestCatalog: what a preset says of itself fits together.
+// TestCatalog: the fields of each preset are consistent.
 func TestCatalog(t *testing.T) {
 	names := map[string]bool{}
 	for _, p := range Catalog() {
 		if _, ok := p.Protocols[p.Default]; !ok || names[p.Name] || p.Title == "" || len(p.Files) == 0 {
-			t.Errorf("%s: default protocol %q of %v, title %q, files %v", p.Name, p.Default, p.ProtocolNames(), p.Title, p.Files)
+			t.Errorf("%s: default protocol %q of %v, title %q, files %v", p.Name, p.Default, p.ProtocolNames(),
+				p.Title, p.Files)
 		}
 		names[p.Name] = true
 		for name, protocol := range p.Protocols {
@@ -45,13 +46,15 @@ func TestCatalog(t *testing.T) {
 	}
 }
 
-// TestFixtures reads small folders of exactly the published form.
+// TestFixtures reads small folders in exactly the published form.
 func TestFixtures(t *testing.T) {
 	bird := func(splits ...string) string {
 		text := ""
-		for i, line := range strings.Fields("001/1 001/2 100/3 100/4 101/5 101/6 150/7 150/8 151/9 151/10 200/11 200/12") {
+		for i, line := range strings.Fields("001/1 001/2 100/3 100/4 101/5 101/6 150/7 150/8 151/9 151/10 200/11 " +
+			"200/12") {
 			class, id, _ := strings.Cut(line, "/")
-			text += "images/" + class + ".Bird/Bird_" + ("000" + id)[len(id)-1:] + ".jpg " + class + ".Bird " + splits[i%len(splits)] + "\n"
+			text += "images/" + class + ".Bird/Bird_" + ("000" + id)[len(id)-1:] + ".jpg " + class + ".Bird " +
+				splits[i%len(splits)] + "\n"
 		}
 		return text
 	}
@@ -65,15 +68,25 @@ func TestFixtures(t *testing.T) {
 		{"cub200", "", birds(), bird(append(four("train"), append(four("test"), four("test")...)...)...)},
 		{"cub200", Prism, birds(), bird(append(four("train"), append(four("validation"), four("test")...)...)...)},
 		{"cub200", Official, birds(), bird("test", "train")},
-		{"cars196", Official, forms["annos"], "car_ims/000001.jpg AM General Hummer SUV 2000 train\ncar_ims/000002.jpg Acura RL Sedan 2012 train\n" +
-			"car_ims/000003.jpg Ram C/V Cargo Van Minivan 2012 test\ncar_ims/000004.jpg Acura Integra Type R 2001 test\ncar_ims/000005.jpg AM General Hummer SUV 2000 test\n"},
-		{"cars196", Official, forms["devkit"], "cars_train/00001.jpg AM General Hummer SUV 2000 train\ncars_train/00002.jpg Acura RL Sedan 2012 train\n" +
-			"cars_test/00001.jpg Ram C/V Cargo Van Minivan 2012 test\ncars_test/00002.jpg Acura Integra Type R 2001 test\ncars_test/00001.jpg AM General Hummer SUV 2000 test\n"},
-		{"cars196", Official, forms["folders"], "test/AM General Hummer SUV 2000/00001.jpg AM General Hummer SUV 2000 test\n" +
-			"test/Acura Integra Type R 2001/00002.jpg Acura Integra Type R 2001 test\ntest/Ram C-V Cargo Van Minivan 2012/00001.jpg Ram C-V Cargo Van Minivan 2012 test\n" +
-			"train/AM General Hummer SUV 2000/00001.jpg AM General Hummer SUV 2000 train\ntrain/Acura RL Sedan 2012/00002.jpg Acura RL Sedan 2012 train\n"},
-		{"flowers102", "", flowers(1, 51, 52, 102), "jpg/image_00001.jpg 1 train\njpg/image_00002.jpg 51 train\njpg/image_00003.jpg 52 test\njpg/image_00004.jpg 102 test\n"},
-		{"flowers102", Official, flowers(7, 8, 9), "jpg/image_00001.jpg 7 train\njpg/image_00002.jpg 8 validation\njpg/image_00003.jpg 9 test\n"},
+		{"cars196", Official, forms["annos"],
+			"car_ims/000001.jpg AM General Hummer SUV 2000 train\ncar_ims/000002.jpg Acura RL Sedan 2012 train\n" +
+				"car_ims/000003.jpg Ram C/V Cargo Van Minivan 2012 test\ncar_ims/000004.jpg Acura Integra Type R " +
+				"2001 " +
+				"test\ncar_ims/000005.jpg AM General Hummer SUV 2000 test\n"},
+		{"cars196", Official, forms["devkit"], "cars_train/00001.jpg AM General Hummer SUV 2000 " +
+			"train\ncars_train/00002.jpg Acura RL Sedan 2012 train\n" +
+			"cars_test/00001.jpg Ram C/V Cargo Van Minivan 2012 test\ncars_test/00002.jpg Acura Integra Type R " +
+			"2001 test\ncars_test/00001.jpg AM General Hummer SUV 2000 test\n"},
+		{"cars196", Official, forms["folders"],
+			"test/AM General Hummer SUV 2000/00001.jpg AM General Hummer SUV 2000 test\n" +
+				"test/Acura Integra Type R 2001/00002.jpg Acura Integra Type R 2001 test\ntest/Ram C-V Cargo Van " +
+				"Minivan 2012/00001.jpg Ram C-V Cargo Van Minivan 2012 test\n" +
+				"train/AM General Hummer SUV 2000/00001.jpg AM General Hummer SUV 2000 train\ntrain/Acura RL Sedan " +
+				"2012/00002.jpg Acura RL Sedan 2012 train\n"},
+		{"flowers102", "", flowers(1, 51, 52, 102), "jpg/image_00001.jpg 1 train\njpg/image_00002.jpg 51 " +
+			"train\njpg/image_00003.jpg 52 test\njpg/image_00004.jpg 102 test\n"},
+		{"flowers102", Official, flowers(7, 8, 9),
+			"jpg/image_00001.jpg 7 train\njpg/image_00002.jpg 8 validation\njpg/image_00003.jpg 9 test\n"},
 	} {
 		p, _ := Find(c.preset)
 		r, err := p.Dataset(c.fsys, Options{Root: "root", Protocol: c.protocol})
@@ -92,9 +105,10 @@ func TestFixtures(t *testing.T) {
 	}
 }
 
-// TestCarNumbers: classes are numbered by their folders' order in every form.
+// TestCarNumbers: classes are numbered in folder order in every form.
 func TestCarNumbers(t *testing.T) {
-	want := map[string]int{firstCar: 1, "Acura Integra Type R 2001": 2, "Acura RL Sedan 2012": 3, "Ram C-V Cargo Van Minivan 2012": 4}
+	want := map[string]int{firstCar: 1, "Acura Integra Type R 2001": 2, "Acura RL Sedan 2012": 3,
+		"Ram C-V Cargo Van Minivan 2012": 4}
 	for form, fsys := range carForms() {
 		list, err := readCars(fsys, Options{})
 		if err != nil || len(list) != 5 {
@@ -113,7 +127,7 @@ func TestCarNumbers(t *testing.T) {
 	}
 }
 
-// TestBoxes: bounding boxes become columns where they are there.
+// TestBoxes: bounding boxes become columns if they are present.
 func TestBoxes(t *testing.T) {
 	fsys := birds()
 	r, err := cub200.Dataset(fsys, Options{})
@@ -122,7 +136,8 @@ func TestBoxes(t *testing.T) {
 	}
 	fsys["bounding_boxes.txt"] = &fstest.MapFile{Data: []byte("1 60.0 27.0 325.0 304.0\n3 1.0 2.0 3.0 4.0\n")}
 	r, err = cub200.Dataset(fsys, Options{})
-	if err != nil || !slices.Equal(r.Dataset.Samples[0].Extra, []string{"60.0", "27.0", "325.0", "304.0"}) || r.Dataset.Samples[1].Extra[0] != "" {
+	if err != nil || !slices.Equal(r.Dataset.Samples[0].Extra, []string{"60.0", "27.0", "325.0", "304.0"}) ||
+		r.Dataset.Samples[1].Extra[0] != "" {
 		t.Errorf("with boxes: %+v, %v", r.Dataset.Samples[:2], err)
 	}
 	r, err = cars196.Dataset(carForms()["annos"], Options{Protocol: Official})
@@ -131,7 +146,8 @@ func TestBoxes(t *testing.T) {
 	}
 }
 
-// TestElsewhere: a wrong root is told with what was looked for, and what is there or where it lies.
+// TestElsewhere: the error about a wrong root says what was expected, and what the root holds or where the dataset
+// is.
 func TestElsewhere(t *testing.T) {
 	below := fstest.MapFS{"attributes.txt": {}}
 	for name, f := range birds() {
@@ -152,14 +168,19 @@ func TestElsewhere(t *testing.T) {
 		fsys   fs.FS
 		want   []string
 	}{
-		{cub200, below, []string{"found no images.txt, expected the folder of CUB-200-2011", "images.txt lies in CUB_200_2011/: give that folder"}},
+		{cub200, below, []string{"found no images.txt, expected the folder of CUB-200-2011",
+			"images.txt lies in CUB_200_2011/: give that folder"}},
 		{cub200, many, []string{"there is a.txt, b.txt,", "h.txt and 4 more"}},
 		{cub200, noSplit, []string{"found no train_test_split.txt"}},
-		{cars196, fstest.MapFS{}, []string{"found no cars_annos.mat or devkit/cars_train_annos.mat or folder AM General", "there is nothing"}},
-		{cars196, noLabels, []string{"found no devkit/cars_test_annos_withlabels.mat (cars_test_annos.mat holds no labels)"}},
+		{cars196, fstest.MapFS{}, []string{"found no cars_annos.mat or devkit/cars_train_annos.mat or folder AM " +
+			"General", "there is nothing"}},
+		{cars196, noLabels, []string{"found no devkit/cars_test_annos_withlabels.mat (cars_test_annos.mat holds no " +
+			"labels)"}},
 		{cars196, noMeta, []string{"found no devkit/cars_meta.mat"}},
-		{mnistDigits, fstest.MapFS{"mnist/train-images-idx3-ubyte.gz": {}}, []string{"mnist: found no train-images", "lies in mnist/: give that folder"}},
-		{cifar10, fstest.MapFS{"x.bin": {}}, []string{"cifar: found neither", "expected the folder of CIFAR-10", "there is x.bin"}},
+		{mnistDigits, fstest.MapFS{"mnist/train-images-idx3-ubyte.gz": {}},
+			[]string{"mnist: found no train-images", "lies in mnist/: give that folder"}},
+		{cifar10, fstest.MapFS{"x.bin": {}}, []string{"cifar: found neither", "expected the folder of CIFAR-10",
+			"there is x.bin"}},
 		{flowers102, fstest.MapFS{"jpg/x.jpg": {}}, []string{"found no imagelabels.mat", "there is jpg/"}},
 	} {
 		_, err := c.preset.Dataset(c.fsys, Options{Root: "here", Protocol: Official})
@@ -175,7 +196,7 @@ func TestElsewhere(t *testing.T) {
 	}
 }
 
-// TestElsewhereLinked: datasets are often linked to where there is room.
+// TestElsewhereLinked: dataset folders are often links.
 func TestElsewhereLinked(t *testing.T) {
 	far, near := t.TempDir(), t.TempDir()
 	if err := os.WriteFile(filepath.Join(far, "images.txt"), nil, 0o644); err != nil {
@@ -190,7 +211,7 @@ func TestElsewhereLinked(t *testing.T) {
 	}
 }
 
-// TestDamaged: what does not fit together is told with its file.
+// TestDamaged: the error about contradicting files names the file.
 func TestDamaged(t *testing.T) {
 	spoil := func(name, old, text string) fs.FS {
 		fsys := birds()
@@ -212,10 +233,13 @@ func TestDamaged(t *testing.T) {
 		fsys   fs.FS
 		want   string
 	}{
-		{cub200, spoil("images.txt", "1 001", "one 001"), `images.txt:1: found "one 001.Bird/Bird_0001.jpg", expected a number and 1 value(s)`},
+		{cub200, spoil("images.txt", "1 001", "one 001"),
+			`images.txt:1: found "one 001.Bird/Bird_0001.jpg", expected a number and 1 value(s)`},
 		{cub200, tree(map[string]string{"images.txt": ""}), "images.txt: is empty, expected a list"},
-		{cub200, tree(map[string]string{"images.txt": strings.Repeat("x", 70000)}), "images.txt:1: found more than 65536 bytes in a line"},
-		{cub200, tree(map[string]string{"images.txt": strings.Repeat("x", 60000)}), `images.txt:1: found "` + strings.Repeat("x", 80) + `", expected`},
+		{cub200, tree(map[string]string{"images.txt": strings.Repeat("x", 70000)}),
+			"images.txt:1: found more than 65536 bytes in a line"},
+		{cub200, tree(map[string]string{"images.txt": strings.Repeat("x", 60000)}), `images.txt:1: found "` +
+			strings.Repeat("x", 80) + `", expected`},
 		{sop, tree(map[string]string{"Ebay_train.txt": sopHeader + "\n", "Ebay_test.txt": "\n"}), "found 0 images"},
 		{sop, tree(map[string]string{"Ebay_train.txt": "", "Ebay_test.txt": ""}), "Ebay_train.txt: is empty"},
 		{cub200, spoil("images.txt", "2 001", "1 001"), "images.txt:2: number 1 appears twice"},
@@ -228,9 +252,10 @@ func TestDamaged(t *testing.T) {
 		{cars196, escape, `fname is "../../x.jpg", expected the name of a file`},
 		{cars196, field, "annotations have the fields class, file, expected fname too"},
 		{cars196, cut, "matfile: devkit/cars_meta.mat: byte 128: element states"},
-		{flowers102, flowers(1, 103, 2), "imagelabels.mat: labels: element 2 is 103, expected an integer from 1 to 102"},
+		{flowers102, flowers(1, 103, 2),
+			"imagelabels.mat: labels: element 2 is 103, expected an integer from 1 to 102"},
 		{flowers102, flowers(1, 1.5, 2), "element 2 is 1.5"},
-		{flowers102, twice, "setid.mat: image 1 stands in train and validation"},
+		{flowers102, twice, "setid.mat: image 1 is in train and validation"},
 	} {
 		_, err := c.preset.Dataset(c.fsys, Options{Root: "here", Protocol: Official})
 		if err == nil || !strings.Contains(err.Error(), c.want) {
@@ -239,21 +264,23 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
-// TestCountsWarn: a published number is compared with what is there, an image or a class too few is told.
+// TestCountsWarn: a difference of one image or class from a published number is reported.
 func TestCountsWarn(t *testing.T) {
-	d := assemble([]Sample{{Label: "a", Split: datasets.Train}, {Label: "b", Split: datasets.Train}, {Label: "c", Split: datasets.Test}}, nil)
+	d := assemble([]Sample{{Label: "a", Split: datasets.Train}, {Label: "b", Split: datasets.Train},
+		{Label: "c", Split: datasets.Test}}, nil)
 	right := Protocol{Counts: []Count{{datasets.Train, 2, 2}, {datasets.Test, 1, 0}}}
 	if w := right.compare(d); len(w) != 0 {
 		t.Errorf("found %v", w)
 	}
 	wrong := Protocol{Counts: []Count{{datasets.Train, 3, 1}, {datasets.Validation, 5, 0}, {datasets.Test, 1, 1}}}
-	want := []string{"train: found 2 images, expected 3 as published", "train: found 2 classes, expected 1 as published", "validation: found 0 images, expected 5 as published"}
+	want := []string{"train: found 2 images, expected 3 as published",
+		"train: found 2 classes, expected 1 as published", "validation: found 0 images, expected 5 as published"}
 	if d := cmp.Diff(want, wrong.compare(d)); d != "" {
 		t.Error(d)
 	}
 }
 
-// TestAbsent: images that are not beside the lists are told.
+// TestAbsent: images that are in the lists but do not exist are reported.
 func TestAbsent(t *testing.T) {
 	fsys := birds()
 	delete(fsys, "images/001.Bird/Bird_0002.jpg")
@@ -271,19 +298,22 @@ func TestProtocolUnknown(t *testing.T) {
 		t.Errorf("found error %v", err)
 	}
 	_, err = cars196.Dataset(fstest.MapFS{firstCar + "/1.jpg": {}}, Options{Protocol: Official})
-	if err == nil || !strings.Contains(err.Error(), "found 1 images, none of them in a split of the protocol official") {
+	if err == nil || !strings.Contains(err.Error(),
+		"found 1 images, none of them in a split of the protocol official") {
 		t.Errorf("found error %v", err)
 	}
 }
 
-// FuzzCUB: whatever the lists hold, reading ends in an error or in samples below the root.
+// FuzzCUB: for any lists, reading returns an error or samples below the root.
 func FuzzCUB(f *testing.F) {
 	whole := birds()
 	f.Add(whole["images.txt"].Data, whole["image_class_labels.txt"].Data, whole["train_test_split.txt"].Data)
 	f.Add([]byte("1 ../x.jpg\n"), []byte("1 1\n"), []byte("1 1"))
 	f.Fuzz(func(t *testing.T, images, classes, splits []byte) {
 		fsys := birds()
-		fsys["images.txt"], fsys["image_class_labels.txt"], fsys["train_test_split.txt"] = &fstest.MapFile{Data: images}, &fstest.MapFile{Data: classes}, &fstest.MapFile{Data: splits}
+		fsys["images.txt"], fsys["image_class_labels.txt"],
+			fsys["train_test_split.txt"] = &fstest.MapFile{Data: images}, &fstest.MapFile{Data: classes},
+			&fstest.MapFile{Data: splits}
 		r, err := cub200.Dataset(fsys, Options{Protocol: Official})
 		if err != nil {
 			return

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// counted is a folder of small files, and of folders whose many files are named when they are asked for.
+// counted is a tree of small files, and of folders whose many file names are generated on request.
 type counted struct {
 	fstest.MapFS
 	folders map[string][]string           // folder → the folders in it
@@ -61,7 +61,7 @@ func (c counted) ReadDir(name string) ([]fs.DirEntry, error) {
 	return list, nil
 }
 
-// shares deals n out among so many as evenly as it goes.
+// shares splits n into parts as evenly as possible.
 func shares(n, among int) []int {
 	list := make([]int, among)
 	for i := range list {
@@ -73,7 +73,7 @@ func shares(n, among int) []int {
 	return list
 }
 
-// withFolders adds folders with n files together below a folder.
+// withFolders adds folders with n files in total below a folder.
 func (c counted) withFolders(below string, names []string, n int, file func(i int) string) {
 	c.folders[below] = names
 	for i, k := range shares(n, len(names)) {
@@ -86,7 +86,7 @@ func newCounted() counted {
 	return counted{fstest.MapFS{}, map[string][]string{}, map[string]func(int) string{}, map[string]int{}}
 }
 
-// counts fails where what is told about the counts of files is something else.
+// counts fails if the warnings about file counts differ from the expected ones.
 func counts(t *testing.T, preset string, files fs.FS, want string) {
 	t.Helper()
 	if w := unlike(imported(t, preset, files, Options{})); w != want {
@@ -102,9 +102,9 @@ func numbered(format string, n int) []string {
 	return list
 }
 
-// TestCountsTransfer makes lists and folders of the published sizes: nothing is told, and one image less is. The million and
-// more training images of ImageNet and Places365 would take 5 seconds each, and iNaturalist's half of that: of these a twentieth is
-// made.
+// TestCountsTransfer builds lists and folders of the published sizes: there are no warnings, and one image less is
+// reported. The more than a million training images of ImageNet and Places365 would take 5 seconds each, and
+// iNaturalist's half of that, so only a twentieth of these is built.
 func TestCountsTransfer(t *testing.T) {
 	t.Run("pets", func(t *testing.T) {
 		list := func(n int) *fstest.MapFile {
@@ -125,7 +125,8 @@ func TestCountsTransfer(t *testing.T) {
 		image := func(i int) string { return fmt.Sprintf("image_%04d.jpg", i+1) }
 		classes := func(n int) counted {
 			c := newCounted()
-			c.withFolders("101_ObjectCategories", slices.Concat([]string{"BACKGROUND_Google"}, numbered("class%03d", 101)), n*102/101+1, image)
+			c.withFolders("101_ObjectCategories",
+				slices.Concat([]string{"BACKGROUND_Google"}, numbered("class%03d", 101)), n*102/101+1, image)
 			background := "101_ObjectCategories/BACKGROUND_Google"
 			rest := 0
 			for folder, k := range c.count {
@@ -150,13 +151,17 @@ func TestCountsTransfer(t *testing.T) {
 		for i, id := range numbered("n%08d", 1000) {
 			all = append(all, synset{id, fmt.Sprint("words ", i)})
 		}
-		c.withFolders("train", numbered("n%08d", 1000), 1281167/20, func(i int) string { return fmt.Sprintf("x_%d.JPEG", i) })
-		c.files["val"], c.count["val"] = func(i int) string { return fmt.Sprintf("ILSVRC2012_val_%08d.JPEG", i+1) }, 50000
+		c.withFolders("train", numbered("n%08d", 1000), 1281167/20, func(i int) string {
+			return fmt.Sprintf("x_%d.JPEG", i)
+		})
+		c.files["val"], c.count["val"] = func(i int) string { return fmt.Sprintf("ILSVRC2012_val_%08d.JPEG", i+1) },
+			50000
 		var truth []string
 		for i := range 50000 {
 			truth = append(truth, fmt.Sprint(i%1000+1))
 		}
-		c.MapFS[devkitData+metaFile], c.MapFS[devkitData+truthFile] = synsets(append(all, synset{"n00001740", "entity"})...), text(truth...)
+		c.MapFS[devkitData+metaFile],
+			c.MapFS[devkitData+truthFile] = synsets(append(all, synset{"n00001740", "entity"})...), text(truth...)
 		counts(t, "imagenet", c, "train: found 64058 images, expected 1281167 as published")
 	})
 	t.Run("places365", func(t *testing.T) {
@@ -171,7 +176,8 @@ func TestCountsTransfer(t *testing.T) {
 				val = append(val, fmt.Sprintf("Places365_val_%08d.jpg %d", 100*class+i+1, class))
 			}
 		}
-		files := fstest.MapFS{placesClasses: text(classes...), "places365_train_standard.txt": {Data: []byte(train.String())}, "places365_val.txt": text(val...)}
+		files := fstest.MapFS{placesClasses: text(classes...),
+			"places365_train_standard.txt": {Data: []byte(train.String())}, "places365_val.txt": text(val...)}
 		counts(t, "places365", files, "train: found 90173 images, expected 1803460 as published")
 	})
 	for _, c := range []struct {
@@ -195,7 +201,8 @@ func TestCountsTransfer(t *testing.T) {
 					`"images": [`+element(n, `{"id":%d,"file_name":"t/%[1]d.jpg"},`)+`],`,
 					`"annotations": [`+element(n, `{"image_id":%d,"category_id":%d},`)+`]}`)
 			}
-			counts(t, "inat"+c.year, fstest.MapFS{"train" + c.year + ".json": list(c.train), "val" + c.year + ".json": list(c.val)}, c.want)
+			counts(t, "inat"+c.year, fstest.MapFS{"train" + c.year + ".json": list(c.train), "val" + c.year +
+				".json": list(c.val)}, c.want)
 		})
 	}
 }

@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// table is a list of lines "id value …" with spaces between them.
+// table is a list of space-separated lines "id value …".
 type table struct {
 	name string
 	ids  []int // in the file's order
 	rows map[int][]string
 }
 
-// readTable reads lines of an id and n values; the last value may hold spaces.
+// readTable reads lines of an id and n values; the last value may contain spaces.
 func readTable(fsys fs.FS, name string, n int) (*table, error) {
 	t := &table{name: name, rows: make(map[int][]string)}
 	err := eachLine(fsys, func(_ int, text string) error {
@@ -45,7 +45,7 @@ func (t *table) text(id int) (string, error) {
 	return row[0], nil
 }
 
-// number returns the first value of an id, an integer from low to high.
+// number returns the first value of an id as an integer from low to high.
 func (t *table) number(id, low, high int) (int, error) {
 	text, err := t.text(id)
 	if err != nil {

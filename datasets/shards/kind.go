@@ -12,7 +12,7 @@ import (
 	"winnow/datasets/tarshards"
 )
 
-// Kind is what a shard is.
+// Kind is the type of a shard.
 type Kind string
 
 // The kinds of shards.
@@ -22,10 +22,10 @@ const (
 	Parquet Kind = "parquet"
 )
 
-// headLength is how much of a file tells its kind.
+// headLength is how many bytes of a file determine its kind.
 const headLength = 512
 
-// kindOf tells what a file that begins so is.
+// kindOf returns the kind of a file with this beginning.
 func kindOf(head []byte) Kind {
 	switch {
 	case strings.HasPrefix(string(head), "PAR1"):
@@ -36,8 +36,8 @@ func kindOf(head []byte) Kind {
 	return None
 }
 
-// KindOf tells what a file is, by how it begins, in an object store by how its name ends if that says it; what is no regular file is
-// none.
+// KindOf returns the kind of a file by its first bytes; in an object store by the ending of its name, if that says
+// it. Anything other than a regular file has no kind.
 func KindOf(ctx context.Context, name string) (Kind, error) {
 	if end := endOf(name); location.IsRemote(name) && (end == Tar || end == Parquet) {
 		return end, nil
@@ -53,7 +53,7 @@ func KindOf(ctx context.Context, name string) (Kind, error) {
 	return readKind(f)
 }
 
-// endOf is the kind that a name's ending says.
+// endOf returns the kind that a name's ending implies.
 func endOf(name string) Kind {
 	return Kind(strings.ToLower(strings.TrimPrefix(filepath.Ext(location.Base(name)), ".")))
 }
@@ -67,7 +67,7 @@ func readKind(f io.Reader) (Kind, error) {
 	return kindOf(head[:n]), err
 }
 
-// Are reports whether a name stands for shards: it is a pattern, or that of a tar or Parquet file.
+// Are reports whether a name stands for shards: it is a pattern, or names a tar or Parquet file.
 func Are(ctx context.Context, name string) bool {
 	if IsPattern(name) {
 		return true
@@ -80,11 +80,11 @@ func Are(ctx context.Context, name string) bool {
 type List struct {
 	Kind  Kind
 	Root  string   // folder
-	Names []string // paths of the files below Root, slash-separated
+	Names []string // slash-separated paths of the files below Root
 }
 
-// Find lists the shards that a name stands for: a file, a pattern of files, or a folder with files that end in .tar or
-// .parquet, at any depth. want None takes what is there.
+// Find lists the shards that a name stands for: a file, a pattern of files, or a folder with files that end in .tar
+// or .parquet, at any depth. want None accepts either kind.
 func Find(ctx context.Context, name string, want Kind) (*List, error) {
 	l := &List{Kind: want, Root: Folder(name)}
 	var files []string
@@ -112,7 +112,8 @@ func Find(ctx context.Context, name string, want Kind) (*List, error) {
 		case kind == None:
 			return nil, fmt.Errorf("%s is %s, expected one of them", file, kind.words())
 		case l.Kind != None && kind != l.Kind:
-			return nil, fmt.Errorf("%s: found %s and, as %s, %s, expected one kind: choose by --format", name, l.Kind.words(), file, kind.words())
+			return nil, fmt.Errorf("%s: found %s and, as %s, %s, expected one kind: choose by --format", name,
+				l.Kind.words(), file, kind.words())
 		}
 		l.Kind = kind
 		rel, err := location.Rel(l.Root, file)
@@ -124,7 +125,7 @@ func Find(ctx context.Context, name string, want Kind) (*List, error) {
 	return l, nil
 }
 
-// words names a kind.
+// words describes a kind.
 func (k Kind) words() string {
 	switch k {
 	case Tar:
@@ -135,7 +136,7 @@ func (k Kind) words() string {
 	return "neither a tar nor a Parquet file"
 }
 
-// Below lists the files of a folder that end as shards do, hidden ones passed over.
+// Below lists the files of a folder that have the ending of a shard, without hidden ones.
 func Below(ctx context.Context, dir string, want Kind) (files []string, err error) {
 	if location.IsRemote(dir) {
 		return belowAddress(ctx, dir, want)
@@ -165,7 +166,7 @@ func Below(ctx context.Context, dir string, want Kind) (files []string, err erro
 	return files, err
 }
 
-// ends reports whether a name ends as shards do, of the kind that is wanted.
+// ends reports whether a name has the ending of a shard of the wanted kind.
 func ends(name string, want Kind) bool {
 	end := endOf(name)
 	return (end == Tar || end == Parquet) && (want == None || want == end)

@@ -1,5 +1,5 @@
-// Package shards finds the files that data sets are stored in by the shard, tar and Parquet files, by patterns of names, and
-// finds the images in them by path, as if each were a folder.
+// Package shards finds the files of sharded data sets, tar and Parquet files, by patterns of names, and opens the
+// images in them by path, as if each shard were a folder.
 package shards
 
 import (
@@ -18,8 +18,8 @@ import (
 // mostFiles is how many files a pattern may stand for.
 const mostFiles = 1 << 17
 
-// IsPattern reports whether a name stands for several files: it holds {A..B}, {A,B}, *, ? or [, and no file of this machine is
-// called so.
+// IsPattern reports whether a name stands for several files: it contains {A..B}, {A,B}, *, ? or [, and this machine
+// has no file of that name.
 func IsPattern(name string) bool {
 	_, name, _ = location.Cut(name)
 	if !strings.ContainsAny(name, "*?[") && !braced(name) {
@@ -29,14 +29,14 @@ func IsPattern(name string) bool {
 	return err != nil
 }
 
-// braced reports whether a name holds braces that stand for several texts.
+// braced reports whether a name contains braces that stand for several texts.
 func braced(name string) bool {
 	_, _, list := cut(name)
 	return list != nil
 }
 
-// Expand returns the files that a pattern stands for: those of braces in their order, which must all be there, those of
-// wildcards sorted.
+// Expand returns the files that a pattern stands for: those of braces in the order given, which must all exist;
+// those of wildcards sorted.
 func Expand(ctx context.Context, pattern string) ([]string, error) {
 	scheme, inner, options := location.Cut(pattern)
 	names, err := unbrace(nil, "", inner)
@@ -64,7 +64,8 @@ func Expand(ctx context.Context, pattern string) ([]string, error) {
 	}
 	switch {
 	case len(missing) > 0:
-		return nil, fmt.Errorf("%s: %d of %d files are not there, the first %s", pattern, len(missing), len(names), missing[0])
+		return nil, fmt.Errorf("%s: %d of %d files are not there, the first %s", pattern, len(missing), len(names),
+			missing[0])
 	case len(files) == 0:
 		return nil, fmt.Errorf("%s: no file is called so", pattern)
 	case len(files) > mostFiles:
@@ -76,8 +77,8 @@ func Expand(ctx context.Context, pattern string) ([]string, error) {
 	return files, nil
 }
 
-// lister returns what finds the files that one pattern without braces stands for, or else the one file. In an object store all whose
-// names begin like the pattern are listed once.
+// lister returns a function that finds the files of a pattern without braces, or a single file. In an object store,
+// all names with the pattern's fixed beginning are listed once.
 func lister(ctx context.Context, pattern string) (func(name string, wild bool) ([]string, error), error) {
 	if !location.IsRemote(pattern) {
 		return func(name string, wild bool) (files []string, err error) {
@@ -116,7 +117,7 @@ func lister(ctx context.Context, pattern string) (func(name string, wild bool) (
 	}, err
 }
 
-// repeated returns the place of a name that stands before, or -1.
+// repeated returns the index of a name that occurred before, or -1.
 func repeated(names []string) int {
 	seen := make(map[string]bool, len(names))
 	return slices.IndexFunc(names, func(name string) bool {
@@ -130,7 +131,7 @@ func tooMany(pattern string) error {
 	return fmt.Errorf("%s: stands for more than %d files", pattern, mostFiles)
 }
 
-// unbrace appends what a pattern stands for, braces from the left, each behind what stands before it.
+// unbrace appends the names that a pattern stands for to list; braces are expanded from the left.
 func unbrace(names []string, before, pattern string) ([]string, error) {
 	head, tail, list := cut(pattern)
 	if list == nil {
@@ -148,7 +149,7 @@ func unbrace(names []string, before, pattern string) ([]string, error) {
 	return names, nil
 }
 
-// cut takes a name apart at its first braces with a list or a range of numbers in them; list is nil where there are none.
+// cut splits a name at its first braces that hold a list or a range of numbers. list is nil if there are none.
 func cut(name string) (head, tail string, list []string) {
 	for at := 0; ; at++ {
 		open := strings.IndexByte(name[at:], '{')
@@ -184,8 +185,8 @@ func span(text string) (list []string) {
 	return list
 }
 
-// Folder returns the folder that paths to the files of a pattern, or to a file, begin in: all in front of the first element
-// that stands for several.
+// Folder returns the folder that the paths to the files of a pattern, or to a file, are relative to: everything
+// before the first element that stands for several names.
 func Folder(pattern string) string {
 	if scheme, inner, options := location.Cut(pattern); scheme != "" {
 		return scheme + Folder(inner) + options
@@ -194,10 +195,12 @@ func Folder(pattern string) string {
 	}
 	elements := strings.Split(filepath.ToSlash(pattern), "/")
 	last := len(elements) - 1
-	if i := slices.IndexFunc(elements, func(e string) bool { return strings.ContainsAny(e, "*?[") || braced(e) }); i >= 0 {
+	if i := slices.IndexFunc(elements, func(e string) bool {
+		return strings.ContainsAny(e, "*?[") || braced(e)
+	}); i >= 0 {
 		last = i
 	}
-	if brace := strings.Index(pattern, "{"); brace >= 0 && braced(pattern) { // braces may reach over several elements
+	if brace := strings.Index(pattern, "{"); brace >= 0 && braced(pattern) { // braces may span several elements
 		last = min(last, strings.Count(filepath.ToSlash(pattern[:brace]), "/"))
 	}
 	dir := strings.Join(elements[:last], "/")

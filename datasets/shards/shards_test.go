@@ -16,7 +16,8 @@ import (
 // tarOf writes a tar file of names and contents.
 func tarOf(t *testing.T, path string, files ...string) {
 	t.Helper()
-	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, tarfile.Of(t, files...), 0o600)); err != nil {
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755),
+		os.WriteFile(path, tarfile.Of(t, files...), 0o600)); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -46,17 +47,19 @@ func TestExpand(t *testing.T) {
 			t.Errorf("%s: found %q, expected %q", pattern, found, want)
 		}
 	}
-	if IsPattern(filepath.Join(dir, "odd{1}.tar")) || IsPattern("plain.tar") || IsPattern("a{b}.tar") || !IsPattern("a{b,c}.tar") {
+	if IsPattern(filepath.Join(dir, "odd{1}.tar")) || IsPattern("plain.tar") || IsPattern("a{b}.tar") ||
+		!IsPattern("a{b,c}.tar") {
 		t.Error("patterns are not told from names")
 	}
-	for pattern, want := range map[string]string{"a.tar": ".", "x/a.tar": "x", "/a.tar": "/", "x/{a,b}/c.tar": "x", "x/*.tar": "x", "*/*.tar": ".", "x/y/../{0..1}.tar": "x", "x/{a/b,c}.tar": "x"} {
+	for pattern, want := range map[string]string{"a.tar": ".", "x/a.tar": "x", "/a.tar": "/", "x/{a,b}/c.tar": "x",
+		"x/*.tar": "x", "*/*.tar": ".", "x/y/../{0..1}.tar": "x", "x/{a/b,c}.tar": "x"} {
 		if found := Folder(pattern); found != want {
 			t.Errorf("%s begins in %s, expected %s", pattern, found, want)
 		}
 	}
 }
 
-// A path goes on through a tar file; what changes under the path is seen.
+// A path continues through a tar file; changes of the underlying file are noticed.
 func TestTree(t *testing.T) {
 	dir := t.TempDir()
 	shard := filepath.Join(dir, "deep", "a.tar")
@@ -66,16 +69,19 @@ func TestTree(t *testing.T) {
 	}
 	for range 2 {
 		fsys := FS(regular.Dir(dir))
-		for path, want := range map[string]string{"deep/a.tar/1.jpg": "one", "deep/a.tar/c/2.jpg": "two", "plain.jpg": "plain"} {
+		for path, want := range map[string]string{"deep/a.tar/1.jpg": "one", "deep/a.tar/c/2.jpg": "two",
+			"plain.jpg": "plain"} {
 			data, err := fs.ReadFile(fsys, path)
 			if err != nil || string(data) != want {
 				t.Errorf("%s: %q, %v", path, data, err)
 			}
-			if info, err := fs.Stat(fsys, path); err != nil || info.Size() != int64(len(want)) || !info.Mode().IsRegular() {
+			if info, err := fs.Stat(fsys, path); err != nil || info.Size() != int64(len(want)) ||
+				!info.Mode().IsRegular() {
 				t.Errorf("%s: %v, %v", path, info, err)
 			}
 		}
-		for _, path := range []string{"deep/a.tar/c", "deep/a.tar/3.jpg", "deep/b.tar/1.jpg", "plain.jpg/1.jpg", "deep/a.tar/../../plain.jpg", "nowhere/a.jpg"} {
+		for _, path := range []string{"deep/a.tar/c", "deep/a.tar/3.jpg", "deep/b.tar/1.jpg", "plain.jpg/1.jpg",
+			"deep/a.tar/../../plain.jpg", "nowhere/a.jpg"} {
 			if data, err := fs.ReadFile(fsys, path); err == nil || strings.Contains(err.Error(), "\n") {
 				t.Errorf("%s: %q, %v", path, data, err)
 			}
@@ -102,7 +108,8 @@ func TestTree(t *testing.T) {
 
 func TestSplit(t *testing.T) {
 	known := func(word string) bool { return word == "train" || word == "val" }
-	for name, want := range map[string]string{"train-00000-of-00004.parquet": "train", "x/imagenet_VAL_01.tar": "val", "val/0000.tar": "val", "val/train.tar": "train", "trained.tar": "", "a/b.tar": ""} {
+	for name, want := range map[string]string{"train-00000-of-00004.parquet": "train", "x/imagenet_VAL_01.tar": "val",
+		"val/0000.tar": "val", "val/train.tar": "train", "trained.tar": "", "a/b.tar": ""} {
 		if found := Split(name, known); found != want {
 			t.Errorf("%s: %q, expected %q", name, found, want)
 		}

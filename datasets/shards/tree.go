@@ -17,9 +17,10 @@ import (
 	"winnow/internal/regular"
 )
 
-// FS is a tree of files in which a path may go on through a tar file or a Parquet file as through a folder:
-// shards/00.tar/heron/1.jpg is heron/1.jpg of shards/00.tar, 00.parquet/image/000017.jpg the column image in row 17, from 0. The index of a shard is made when it is first needed and kept; the shard itself is
-// opened for each image anew.
+// FS returns a file tree in which a path may continue inside a tar or Parquet file as if it were a folder:
+// shards/00.tar/heron/1.jpg is heron/1.jpg of shards/00.tar, and 00.parquet/image/000017.jpg is column image of row
+// 17, counted from 0. The index of a shard is built when first needed and kept; the shard itself is reopened for
+// each image.
 func FS(files fs.FS) fs.FS { return &tree{files: files, shards: map[string]*shard{}} }
 
 type tree struct {
@@ -29,7 +30,7 @@ type tree struct {
 	pages  parquetimages.Cache
 }
 
-// shard is a shard's index, as long as its file stays what it was.
+// shard is a shard's index, valid as long as its file does not change.
 type shard struct {
 	mu      sync.Mutex
 	kind    Kind
@@ -54,7 +55,7 @@ func (t *tree) Open(name string) (fs.File, error) {
 	return nil, err
 }
 
-// OnlyFiles implements what [regular.OnlyFiles] asks.
+// OnlyFiles implements the interface of [regular.OnlyFiles].
 func (t *tree) OnlyFiles() bool { return regular.OnlyFiles(t.files) }
 
 // Stat implements fs.StatFS.
@@ -76,7 +77,7 @@ func (t *tree) Stat(name string) (fs.FileInfo, error) {
 	return info, errors.Join(err, f.Close())
 }
 
-// known returns the shard that a path goes through, if it was found before.
+// known returns the shard that a path passes through, if it has been found before.
 func (t *tree) known(name string) (s *shard, file, inner string) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -164,7 +165,7 @@ func (t *tree) within(s *shard, file, inner string) (_ fs.File, err error) {
 	return &opened{entry, io.NewSectionReader(src, at, size), f}, nil
 }
 
-// open makes the index of a shard, where that is not made or the file has changed since.
+// open builds the index of a shard if there is none or the file has changed.
 func (s *shard) open(src io.ReaderAt, info fs.FileInfo) (_ *tarshards.Index, _ *parquetimages.File, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -181,7 +182,7 @@ func (s *shard) open(src io.ReaderAt, info fs.FileInfo) (_ *tarshards.Index, _ *
 	return s.tar, s.parquet, err
 }
 
-// member is what is said of a file in a shard; it is as old as the shard.
+// member describes a file in a shard; its modification time is the shard's.
 type member struct {
 	packed.Entry
 	changed time.Time
@@ -189,7 +190,7 @@ type member struct {
 
 func (m member) ModTime() time.Time { return m.changed }
 
-// opened is a file in a shard.
+// opened is an open file in a shard.
 type opened struct {
 	member
 	*io.SectionReader
@@ -200,11 +201,12 @@ func (o *opened) Stat() (fs.FileInfo, error) { return o.member, nil }
 func (o *opened) Size() int64                { return o.Bytes }
 func (o *opened) Close() error               { return o.shard.Close() }
 
-// Split returns the part of a shard's path that names a split, as train-0000.tar and val/0000.tar do: of the words that
-// its file's name, or else the folders above, consist of, the first that known takes.
+// Split returns the part of a shard's path that names a split, as in train-0000.tar and val/0000.tar. It is the
+// first word that known accepts, in the file's name or else in the folders above.
 func Split(name string, known func(word string) bool) string {
 	for elements := strings.Split(name, "/"); len(elements) > 0; elements = elements[:len(elements)-1] {
-		for _, word := range strings.FieldsFunc(strings.ToLower(elements[len(elements)-1]), func(r rune) bool { return r < 'a' || r > 'z' }) {
+		for _, word := range strings.FieldsFunc(strings.ToLower(elements[len(elements)-1]),
+			func(r rune) bool { return r < 'a' || r > 'z' }) {
 			if known(word) {
 				return word
 			}

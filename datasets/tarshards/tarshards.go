@@ -1,7 +1,8 @@
-// Package tarshards lists what lies where in tar files, finds files in them by name without unpacking, and writes tar files
-// whose bytes depend on nothing but what they hold.
+// Package tarshards indexes tar files, finds files in them by name without unpacking, and writes tar files whose
+// bytes depend only on their content.
 //
-// Tar has no list of contents: its headers stand before each file, so that one pass from header to header makes the index.
+// Tar has no table of contents: each file is preceded by its header, so one pass from header to header builds the
+// index.
 package tarshards
 
 import (
@@ -21,19 +22,19 @@ import (
 // Member is a file in a tar file.
 type Member struct {
 	Name string // slash-separated, without a leading ./
-	At   int64  // of its first byte
+	At   int64  // offset of its first byte
 	Size int64
 }
 
-// block is the unit in which tar files are made.
+// block is the unit in which tar files are written.
 const block = 512
 
-// Is reports whether a file that begins so is a tar file: its first header's checksum is right.
+// Is reports whether a file with this beginning is a tar file: the checksum of its first header is right.
 func Is(head []byte) bool {
 	if len(head) < block {
 		return false
 	}
-	const at, end = 148, 156 // of the checksum, which counts as spaces
+	const at, end = 148, 156 // of the checksum, whose own bytes count as spaces
 	text := strings.Trim(string(head[at:end]), " \x00")
 	stated, err := strconv.ParseInt(text, 8, 64)
 	sum := int64((end - at) * ' ')
@@ -45,8 +46,8 @@ func Is(head []byte) bool {
 	return err == nil && sum == stated
 }
 
-// Walk visits the regular files of a tar file in order; content reads the one that is visited. Folders and links are passed
-// over. An error of visit ends the walk and is returned unchanged.
+// Walk visits the regular files of a tar file in order; content reads the visited one. Folders and links are
+// skipped. An error of visit stops the walk and is returned unchanged.
 func Walk(src io.ReaderAt, size int64, visit func(m Member, content io.Reader) error) error {
 	at := &window{src: src, size: size}
 	in := tar.NewReader(at)
@@ -77,7 +78,7 @@ func Walk(src io.ReaderAt, size int64, visit func(m Member, content io.Reader) e
 	}
 }
 
-// broken says where a tar file breaks, behind the file called last.
+// broken says where a tar file is broken; last is the name of the last file before that.
 func broken(err error, at int64, last string) error {
 	where := "at its beginning"
 	if last != "" {
@@ -89,7 +90,7 @@ func broken(err error, at int64, last string) error {
 	return fmt.Errorf("holds no tar header before byte %d, %s: %w", at, where, err)
 }
 
-// sparse reports whether a file's bytes do not lie together.
+// sparse reports whether a file is stored with gaps.
 func sparse(h *tar.Header) bool {
 	for key := range h.PAXRecords {
 		if strings.HasPrefix(key, "GNU.sparse.") {
@@ -99,7 +100,7 @@ func sparse(h *tar.Header) bool {
 	return false
 }
 
-// Clean returns a name without what does not matter, and whether it stays within the archive.
+// Clean returns a name in its simplest form, and whether it stays within the archive.
 func Clean(name string) (string, bool) {
 	if path.IsAbs(name) || strings.ContainsRune(name, 0) {
 		return "", false
@@ -108,13 +109,13 @@ func Clean(name string) (string, bool) {
 	return name, name != "." && fs.ValidPath(strings.ToValidUTF8(name, "?"))
 }
 
-// window reads a file with few reads where it is read in small pieces far apart.
+// window buffers reads, so that small pieces far apart take few reads.
 type window struct {
 	src   io.ReaderAt
 	size  int64
 	at    int64
 	ahead [8 * block]byte
-	start int64 // of what ahead holds
+	start int64 // offset of what ahead holds
 	held  int
 }
 
@@ -135,7 +136,7 @@ func (w *window) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// Seek implements io.Seeker, for archive/tar to pass over the contents of files.
+// Seek implements io.Seeker, which lets archive/tar skip the contents of files.
 func (w *window) Seek(offset int64, whence int) (int64, error) {
 	switch whence {
 	case io.SeekCurrent:
@@ -152,13 +153,13 @@ func (w *window) Seek(offset int64, whence int) (int64, error) {
 
 // Index finds the files of a tar file by name.
 type Index struct {
-	names []byte // of all files, one behind the other
+	names []byte // all names, concatenated
 	files []place
 }
 
-// place is where a file's name and its bytes lie.
+// place locates a file's name and bytes.
 type place struct {
-	name   uint32 // where it begins among the names
+	name   uint32 // offset in names
 	length uint32
 	at     int64
 	size   int64
@@ -169,7 +170,7 @@ func (x *Index) name(p place) []byte { return x.names[p.name : p.name+p.length] 
 // mostNames bounds the names of a file, in bytes.
 const mostNames = 1 << 31
 
-// ReadIndex makes the index of a tar file. It takes 24 bytes of memory and the name for each file.
+// ReadIndex builds the index of a tar file. It takes 24 bytes of memory plus the name for each file.
 func ReadIndex(src io.ReaderAt, size int64) (*Index, error) {
 	x := &Index{}
 	err := Walk(src, size, func(m Member, _ io.Reader) error {
@@ -192,14 +193,16 @@ func ReadIndex(src io.ReaderAt, size int64) (*Index, error) {
 	return x, nil
 }
 
-// Twice is the error of a name that two files have.
+// Twice returns the error for a name that two files have.
 func Twice(name string) error {
 	return fmt.Errorf("holds two files called %.200q, expected one", name)
 }
 
-// Find returns where a file's bytes lie.
+// Find returns the location of a file's bytes.
 func (x *Index) Find(name string) (at, size int64, ok bool) {
-	i, ok := slices.BinarySearchFunc(x.files, name, func(p place, name string) int { return strings.Compare(string(x.name(p)), name) })
+	i, ok := slices.BinarySearchFunc(x.files, name, func(p place, name string) int {
+		return strings.Compare(string(x.name(p)), name)
+	})
 	if !ok {
 		return 0, 0, false
 	}

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// archive makes a tar file of headers, each followed by so many bytes as it states.
+// archive makes a tar file of headers, each followed by as many bytes as it states.
 func archive(t testing.TB, headers ...tar.Header) []byte {
 	t.Helper()
 	var out bytes.Buffer
@@ -31,15 +31,17 @@ func archive(t testing.TB, headers ...tar.Header) []byte {
 	return out.Bytes()
 }
 
-// Files of all sizes and forms of names are found where their bytes lie.
+// Files of all sizes and name forms are found at their offsets.
 func TestIndex(t *testing.T) {
 	long := strings.Repeat("folder/", 40) + "ü.jpg"
 	var headers []tar.Header
 	for i, size := range []int64{0, 1, 511, 512, 513, 4095, 70_000} {
 		headers = append(headers, tar.Header{Typeflag: tar.TypeReg, Name: fmt.Sprintf("./%d/x.jpg", i), Size: size})
 	}
-	headers = append(headers, tar.Header{Typeflag: tar.TypeDir, Name: "d/"}, tar.Header{Typeflag: tar.TypeSymlink, Name: "link.jpg", Linkname: "/etc/passwd"},
-		tar.Header{Typeflag: tar.TypeReg, Name: long, Size: 3, Format: tar.FormatPAX}, tar.Header{Typeflag: tar.TypeReg, Name: long + "2", Size: 3, Format: tar.FormatGNU})
+	headers = append(headers, tar.Header{Typeflag: tar.TypeDir, Name: "d/"},
+		tar.Header{Typeflag: tar.TypeSymlink, Name: "link.jpg", Linkname: "/etc/passwd"},
+		tar.Header{Typeflag: tar.TypeReg, Name: long, Size: 3, Format: tar.FormatPAX},
+		tar.Header{Typeflag: tar.TypeReg, Name: long + "2", Size: 3, Format: tar.FormatGNU})
 	data := archive(t, headers...)
 	if !Is(data) || Is(data[:511]) || Is(make([]byte, 512)) {
 		t.Error("not told from other files")
@@ -90,14 +92,17 @@ func TestBrokenTar(t *testing.T) {
 		data []byte
 		want string
 	}{
-		"cut in a file":    {good[:1500], `ends early, in or behind "a.jpg"`},
-		"cut in a header":  {good[:3000], `ends early, in or behind "a.jpg"`},
-		"a size too large": {huge, `ends early, in or behind "a.jpg": the file is cut short, or a size stated in it is wrong`},
-		"no header":        {append(bytes.Clone(good[:2560]), bytes.Repeat([]byte{'x'}, 1024)...), `holds no tar header before byte 3072, in or behind "a.jpg"`},
-		"outside":          {archive(t, file("../a.jpg", 1)), `holds a file called "../a.jpg", expected names within the archive`},
-		"absolute":         {archive(t, file("/etc/a.jpg", 1)), `holds a file called "/etc/a.jpg"`},
-		"twice":            {archive(t, file("a.jpg", 1), file("./a.jpg", 1)), `holds two files called "a.jpg"`},
-		"none":             {nil, ""},
+		"cut in a file":   {good[:1500], `ends early, in or behind "a.jpg"`},
+		"cut in a header": {good[:3000], `ends early, in or behind "a.jpg"`},
+		"a size too large": {huge,
+			`ends early, in or behind "a.jpg": the file is cut short, or a size stated in it is wrong`},
+		"no header": {append(bytes.Clone(good[:2560]), bytes.Repeat([]byte{'x'}, 1024)...),
+			`holds no tar header before byte 3072, in or behind "a.jpg"`},
+		"outside": {archive(t, file("../a.jpg", 1)),
+			`holds a file called "../a.jpg", expected names within the archive`},
+		"absolute": {archive(t, file("/etc/a.jpg", 1)), `holds a file called "/etc/a.jpg"`},
+		"twice":    {archive(t, file("a.jpg", 1), file("./a.jpg", 1)), `holds two files called "a.jpg"`},
+		"none":     {nil, ""},
 	} {
 		_, err := ReadIndex(bytes.NewReader(c.data), int64(len(c.data)))
 		if c.want == "" && err == nil {
@@ -109,7 +114,8 @@ func TestBrokenTar(t *testing.T) {
 	}
 }
 
-// What is written holds what it was made of, takes the bytes foretold, and is known again; not so when anything differs.
+// A written tar file has the right content and the predicted length, and Holds recognises it; after any change it
+// does not.
 func TestWrite(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "a.tar")
 	long := strings.Repeat("folder/", 40) + "ü.jpg"
@@ -167,11 +173,14 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// FuzzIndex: what is found lies in the file, and nothing else comes of any bytes.
+// FuzzIndex: for any bytes, indexing gives an error or files that lie within the input.
 func FuzzIndex(f *testing.F) {
-	f.Add(archive(f, tar.Header{Typeflag: tar.TypeReg, Name: "a.jpg", Size: 600}, tar.Header{Typeflag: tar.TypeReg, Name: "a.cls", Size: 1}))
-	f.Add(archive(f, tar.Header{Typeflag: tar.TypeReg, Name: strings.Repeat("d/", 100) + "a.jpg", Size: 6, Format: tar.FormatPAX}))
-	f.Add(archive(f, tar.Header{Typeflag: tar.TypeReg, Name: strings.Repeat("d/", 100) + "a.jpg", Size: 6, Format: tar.FormatGNU}))
+	f.Add(archive(f, tar.Header{Typeflag: tar.TypeReg, Name: "a.jpg", Size: 600},
+		tar.Header{Typeflag: tar.TypeReg, Name: "a.cls", Size: 1}))
+	f.Add(archive(f, tar.Header{Typeflag: tar.TypeReg, Name: strings.Repeat("d/", 100) + "a.jpg", Size: 6,
+		Format: tar.FormatPAX}))
+	f.Add(archive(f, tar.Header{Typeflag: tar.TypeReg, Name: strings.Repeat("d/", 100) + "a.jpg", Size: 6,
+		Format: tar.FormatGNU}))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		x, err := ReadIndex(bytes.NewReader(data), int64(len(data)))
 		if err != nil {
@@ -186,11 +195,12 @@ func FuzzIndex(f *testing.F) {
 	})
 }
 
-// BenchmarkIndex makes the index of a tar file of 10,000 samples of two files, in memory.
+// BenchmarkIndex indexes a tar file of 10,000 samples of two files each, in memory.
 func BenchmarkIndex(b *testing.B) {
 	var headers []tar.Header
 	for i := range 10_000 {
-		headers = append(headers, tar.Header{Typeflag: tar.TypeReg, Name: fmt.Sprintf("%08d.jpg", i), Size: 5000}, tar.Header{Typeflag: tar.TypeReg, Name: fmt.Sprintf("%08d.cls", i), Size: 1})
+		headers = append(headers, tar.Header{Typeflag: tar.TypeReg, Name: fmt.Sprintf("%08d.jpg", i), Size: 5000},
+			tar.Header{Typeflag: tar.TypeReg, Name: fmt.Sprintf("%08d.cls", i), Size: 1})
 	}
 	data := archive(b, headers...)
 	for b.Loop() {

@@ -14,13 +14,13 @@ import (
 	"winnow/internal/regular"
 )
 
-// File is a file to be written into a tar file: Data, or where that is nil so many bytes of what Open opens.
+// File is a file to be written into a tar file. Its content is Data or, if that is nil, Size bytes read from Open.
 type File struct {
 	Name    string
 	Data    []byte
 	Size    int64
 	Open    func() (io.ReadCloser, error)
-	Changed time.Time // when what Open opens was last written; zero where that is not known
+	Changed time.Time // last change of what Open opens; zero if unknown
 }
 
 func (f *File) size() int64 {
@@ -30,7 +30,7 @@ func (f *File) size() int64 {
 	return f.Size
 }
 
-// header is the same for the same name and size, whenever and by whomever it is written.
+// header depends only on name and size, not on when and by whom it is written.
 func (f *File) header() *tar.Header {
 	return &tar.Header{Typeflag: tar.TypeReg, Name: f.Name, Size: f.size(), Mode: 0o444, ModTime: time.Unix(0, 0)}
 }
@@ -44,7 +44,7 @@ func (f *File) Length() (int64, error) {
 	return int64(n) + (f.size()+block-1)/block*block, nil
 }
 
-// counter counts what is written.
+// counter counts the bytes written.
 type counter int64
 
 // Write implements io.Writer.
@@ -53,7 +53,7 @@ func (c *counter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Write writes a tar file of files, whole or not at all.
+// Write writes a tar file of the given files atomically.
 func Write(ctx context.Context, name string, files []File) error {
 	return atomicfile.Write(name, func(w io.Writer) error {
 		out := tar.NewWriter(w)
@@ -83,13 +83,13 @@ func (f *File) write(out *tar.Writer) error {
 	}
 	n, err := io.Copy(out, in)
 	if errors.Is(err, tar.ErrWriteTooLong) || err == nil && n != f.Size {
-		err = fmt.Errorf("%s: has not the %d bytes that it had before: it is being changed", f.Name, f.Size)
+		err = fmt.Errorf("%s: no longer has the %d bytes it had before: it is being changed", f.Name, f.Size)
 	}
 	return errors.Join(err, in.Close())
 }
 
-// Holds reports whether there is a tar file of just these files: with their names and sizes, the same Data, and written after
-// what the others are read from, whose bytes are not compared.
+// Holds reports whether a tar file of exactly these files exists: with the same names, sizes and Data, and written
+// after the sources of the other files last changed. The bytes of those are not compared.
 func Holds(name string, files []File) bool {
 	in, err := regular.Open(name)
 	if err != nil {
@@ -102,7 +102,8 @@ func Holds(name string, files []File) bool {
 	}
 	n, differs := 0, errors.New("differs")
 	err = Walk(in, info.Size(), func(m Member, content io.Reader) error {
-		if n == len(files) || m.Name != files[n].Name || m.Size != files[n].size() || files[n].Changed.After(info.ModTime()) {
+		if n == len(files) || m.Name != files[n].Name || m.Size != files[n].size() ||
+			files[n].Changed.After(info.ModTime()) {
 			return differs
 		}
 		if files[n].Data != nil {
@@ -116,7 +117,7 @@ func Holds(name string, files []File) bool {
 	return err == nil && n == len(files)
 }
 
-// Same reports whether two names are those of one file.
+// Same reports whether two names refer to the same file.
 func Same(a, b string) bool {
 	one, err := os.Stat(a)
 	if err != nil {

@@ -8,21 +8,21 @@ import (
 	"winnow/eval"
 )
 
-// affinity is the symmetric matrix P without its zeros: row i has the entries from[i] to from[i+1].
+// affinity is the symmetric matrix P without its zeros: the entries of row i are from[i] up to from[i+1].
 type affinity struct {
 	from []int
 	col  []int32
 	p    []float64
 }
 
-// affinities makes P from every row's nearest neighbours.
+// affinities computes P from every row's nearest neighbours.
 func affinities(near [][]eval.Neighbour, perplexity float64) affinity {
 	n := len(near)
 	given := make([][]float64, n)
 	each(n, func(i int) {
 		d := make([]float64, len(near[i]))
 		for j, v := range near[i] {
-			d[j] = max(0, 2-2*float64(v.Similarity)) // rounding may take equal rows below 0
+			d[j] = max(0, 2-2*float64(v.Similarity)) // rounding may give equal rows a negative distance
 		}
 		given[i] = conditional(d, perplexity)
 	})
@@ -51,7 +51,8 @@ type entry struct {
 	p   float64
 }
 
-// merged sorts a row and adds up what stands in the same column: of two points that are each other's neighbours.
+// merged sorts a row and adds up entries of the same column, which come from points that are each other's
+// neighbours.
 func merged(row []entry) []entry {
 	slices.SortStableFunc(row, func(a, b entry) int { return cmp.Compare(a.col, b.col) })
 	out := row[:0]
@@ -65,12 +66,12 @@ func merged(row []entry) []entry {
 	return out
 }
 
-// conditional returns p_·|i of squared distances d: β is found by halving, so that the entropy is log(perplexity). Where
-// more than so many are equally near no β will do, and these share everything. It overwrites d.
+// conditional returns p_·|i for squared distances d. It finds β by bisection so that the entropy is
+// log(perplexity). If too many points are equally near for any β, these share the probability. It overwrites d.
 func conditional(d []float64, perplexity float64) []float64 {
 	nearest := slices.Min(d)
 	for j := range d {
-		d[j] -= nearest // cancels in p, and keeps the greatest term at 1
+		d[j] -= nearest // cancels in p, and makes the largest term 1
 	}
 	p, want := make([]float64, len(d)), math.Log(perplexity)
 	beta, low, high := 1.0, 0.0, math.Inf(1)

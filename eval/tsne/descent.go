@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 )
 
-// descent is the state of the search.
+// descent is the state of the gradient descent.
 type descent struct {
 	p     affinity
 	y     []Point
@@ -20,9 +20,10 @@ type descent struct {
 	moved, gained []Point
 }
 
-// gradient computes ∂KL/∂y of all points, with the attraction made larger:
+// gradient computes ∂KL/∂y of all points, with the attraction multiplied by exaggeration:
 //
-//	∂KL/∂y_i = 4·[ exaggeration·Σ_j p_ij·(1+d_ij²)⁻¹·(y_i-y_j) - 1/Z·Σ_j (1+d_ij²)⁻²·(y_i-y_j) ],   Z = Σ_{k≠l} (1+d_kl²)⁻¹
+//	∂KL/∂y_i = 4·[ exaggeration·Σ_j p_ij·(1+d_ij²)⁻¹·(y_i-y_j) - 1/Z·Σ_j (1+d_ij²)⁻²·(y_i-y_j) ],
+//	Z = Σ_{k≠l} (1+d_kl²)⁻¹
 func (d *descent) gradient(exaggeration float64) []Point {
 	z := d.repel()
 	if d.grad == nil {
@@ -43,7 +44,7 @@ func (d *descent) gradient(exaggeration float64) []Point {
 	return d.grad
 }
 
-// repel fills in the repulsion of all points and returns Z.
+// repel computes the repulsion of all points and returns Z.
 func (d *descent) repel() (sum float64) {
 	if d.z == nil {
 		d.repelled, d.z = make([]Point, len(d.y)), make([]float64, len(d.y))
@@ -60,7 +61,7 @@ func (d *descent) repel() (sum float64) {
 	return sum
 }
 
-// step moves all points once and puts their centre back to the origin.
+// step moves all points once and shifts their centre back to the origin.
 func (d *descent) step(exaggeration, rate, momentum float64) {
 	if d.moved == nil {
 		d.moved, d.gained = make([]Point, len(d.y)), make([]Point, len(d.y))
@@ -86,7 +87,8 @@ func (d *descent) step(exaggeration, rate, momentum float64) {
 	}
 }
 
-// gainOf grows where the gradient still points against the last move's origin, and shrinks where the move overshot.
+// gainOf returns a larger gain while the gradient continues the last move, and a smaller one after an
+// overshoot.
 func gainOf(gain, grad, move float64) float64 {
 	if (grad > 0) != (move > 0) {
 		return gain + 0.2
@@ -94,7 +96,7 @@ func gainOf(gain, grad, move float64) float64 {
 	return max(0.8*gain, 0.01)
 }
 
-// kl returns KL(P‖Q) at the present places; Z is by the tree, as everywhere.
+// kl returns KL(P‖Q) for the current points; Z is computed by the tree, as everywhere.
 func (d *descent) kl() float64 {
 	z := d.repel()
 	parts := make([]float64, len(d.y))
@@ -115,8 +117,8 @@ func (d *descent) kl() float64 {
 	return sum
 }
 
-// each calls do with 0 … n-1 on all cores, some at a time. do writes to its own index only: the result does not
-// depend on who did it.
+// each calls do with 0 … n-1 on all cores. do must write only to its own index, so that the result does not
+// depend on the distribution of the work.
 func each(n int, do func(i int)) {
 	const some = 64
 	var next atomic.Int64

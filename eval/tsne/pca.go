@@ -13,20 +13,21 @@ import (
 	"winnow/features"
 )
 
-// Components are rows along their two first principal directions.
+// Components holds the coordinates of rows along their first two principal directions.
 type Components struct {
 	Points   []Point
-	Variance [2]float64 // along each, of the rows (divided by n)
-	Share    [2]float64 // of the whole variance; 0 where all rows are equal
+	Variance [2]float64 // of the rows along each direction (divided by n)
+	Share    [2]float64 // of the total variance; 0 if all rows are equal
 }
 
-// PCA projects the centred rows on the two eigenvectors of their covariance with the greatest eigenvalues. The
-// covariance is a float32 product; the eigenvectors are found in float64 by iterating a block of vectors, as only two of
-// d are wanted. A direction's sign is such that its greatest entry is positive. One column gives Y = 0.
+// PCA projects the centred rows onto the two eigenvectors of their covariance with the largest eigenvalues. The
+// covariance is a float32 product. The eigenvectors are found in float64 by iterating a block of vectors, because
+// only two of d are needed. The sign of a direction makes its largest entry positive. With one column Y = 0.
 // Time O(n·d²).
 func PCA(x blas32.General) (Components, error) {
 	if x.Rows < 2 || x.Cols < 1 {
-		return Components{}, fmt.Errorf("tsne: principal components: found %d rows of %d dimensions, expected at least 2 of 1", x.Rows, x.Cols)
+		return Components{}, fmt.Errorf("tsne: principal components: found %d rows of %d dimensions, expected "+
+			"at least 2 of 1", x.Rows, x.Cols)
 	}
 	centred := features.NewMatrix(x.Rows, x.Cols)
 	mean := make([]float64, x.Cols)
@@ -39,7 +40,8 @@ func PCA(x blas32.General) (Components, error) {
 		row := features.Row(centred, i)
 		for j, v := range features.Row(x, i) {
 			if v-v != 0 {
-				return Components{}, fmt.Errorf("tsne: principal components: row %d holds %v, expected finite numbers", i, v)
+				return Components{}, fmt.Errorf("tsne: principal components: row %d holds %v, expected finite numbers",
+					i, v)
 			}
 			row[j] = float32(float64(v) - mean[j])
 		}
@@ -72,11 +74,11 @@ func PCA(x blas32.General) (Components, error) {
 	return c, nil
 }
 
-// block is how many vectors are iterated at once: the more, the sooner the first two are right.
+// block is the number of vectors iterated at once: with more, the first two converge sooner.
 const block = 16
 
-// leading returns the two eigenvectors of a covariance with the greatest eigenvalues: subspace iteration with Rayleigh-Ritz,
-// until both satisfy |C·v - λ·v| ≤ 1e-9·λ₁. Small matrices are solved at once.
+// leading returns the two eigenvectors of a covariance with the largest eigenvalues, by subspace iteration with
+// Rayleigh-Ritz until both satisfy |C·v - λ·v| ≤ 1e-9·λ₁. It solves small matrices directly.
 func leading(c *mat.SymDense) (axes [2][]float64, values [2]float64) {
 	d := c.SymmetricDim()
 	k := block
@@ -85,7 +87,7 @@ func leading(c *mat.SymDense) (axes [2][]float64, values [2]float64) {
 	}
 	full := mat.DenseCopyOf(c)                 // the product of a symmetric matrix has no fast kernel
 	basis := mat.NewDense(k, d, nil)           // its rows are the vectors
-	draw := rand.New(rand.NewPCG(1, 0x706361)) // "pca"; where it starts hardly matters
+	draw := rand.New(rand.NewPCG(1, 0x706361)) // "pca"; the start hardly matters
 	for i := range k {
 		for j := range d {
 			basis.Set(i, j, draw.NormFloat64())
@@ -103,7 +105,7 @@ func leading(c *mat.SymDense) (axes [2][]float64, values [2]float64) {
 	return axes, values
 }
 
-// orthonormal makes the rows so, by Gram and Schmidt, twice; a row that adds no direction becomes 0.
+// orthonormal orthonormalises the rows by Gram-Schmidt, twice; a row that adds no direction becomes 0.
 func orthonormal(basis *mat.Dense) {
 	k, _ := basis.Dims()
 	for i := range k {
@@ -154,7 +156,7 @@ func ritz(c, basis *mat.Dense) (axes [2][]float64, values [2]float64) {
 	return axes, values
 }
 
-// towards turns a direction so that its greatest entry is positive.
+// towards flips a direction if needed, so that its largest entry is positive.
 func towards(axis []float64) {
 	greatest := 0.0
 	for _, v := range axis {

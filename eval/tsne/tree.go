@@ -1,18 +1,18 @@
 package tsne
 
-// cell is a node of the quadtree: the points of a box, seen as one.
+// cell is a node of the quadtree: the points of a box, treated as one.
 type cell struct {
-	x, y, mass float64 // centre of the points, and how many
-	width2     float64 // squared longer side of their bounding box; below 0 at a leaf, which is always taken as one
-	next       int32   // where to go on if the cell is taken as one; else its children begin at the following cell
+	x, y, mass float64 // centre of the points, and their number
+	width2     float64 // squared longer side of their bounding box; below 0 at a leaf, which always counts as one point
+	next       int32   // where to continue if the cell counts as one point; else its children start at the next cell
 }
 
-// tree is a quadtree in the order of a walk through it. A box is cut at its middle into four, and each child's box is
-// as tight as its points allow, so that no cell has a single child and none is deeper than it must be.
-// Its memory is kept from one build to the next.
+// tree is a quadtree stored in depth-first order. A box is cut into four at its middle, and each child's box is
+// as tight as its points allow, so no cell has a single child and none is deeper than necessary. The memory is
+// reused from build to build.
 type tree struct {
 	cells []cell
-	order []int32 // points, those of a cell beside each other: a walk in this order meets the same cells again
+	order []int32 // points, with those of a cell adjacent: visiting them in this order meets the same cells again
 	spare []int32
 }
 
@@ -28,7 +28,7 @@ func (t *tree) build(y []Point) {
 	t.add(y, t.order, t.spare)
 }
 
-// add appends the cell of some points and all below it.
+// add appends the cell of the given points and all cells below it.
 func (t *tree) add(y []Point, at, spare []int32) {
 	first := y[at[0]]
 	low, high, sum := first, first, Point{}
@@ -47,7 +47,7 @@ func (t *tree) add(y []Point, at, spare []int32) {
 		ends := quarter(y, at, spare, middle)
 		from := 0
 		for _, end := range ends {
-			if end-from == len(at) { // so narrow that the middle is a side
+			if end-from == len(at) { // so narrow that the middle coincides with a side
 				break
 			}
 			if end > from {
@@ -62,7 +62,7 @@ func (t *tree) add(y []Point, at, spare []int32) {
 	t.cells[me].next = int32(len(t.cells))
 }
 
-// quarter puts the points of each quadrant beside each other, in the order they had, and says where each one ends.
+// quarter groups the points by quadrant, keeping their order, and returns where each quadrant ends.
 func quarter(y []Point, at, spare []int32, middle Point) (ends [4]int) {
 	quadrant := func(p Point) int {
 		q := 0
@@ -91,11 +91,11 @@ func quarter(y []Point, at, spare []int32, middle Point) (ends [4]int) {
 	return ends
 }
 
-// repel sums over all other points, or over cells that are far enough to be one:
+// repel sums over all other points, or over cells that are far enough to count as one point:
 //
 //	z = Σ_j (1+|p-y_j|²)⁻¹,   force = Σ_j (1+|p-y_j|²)⁻²·(p-y_j)
 //
-// The point itself adds 1 to the one and nothing to the other.
+// The point itself adds 1 to z and nothing to force.
 func (t *tree) repel(p Point, theta2 float64) (force Point, z float64) {
 	cells := t.cells
 	for at := 0; at < len(cells); {

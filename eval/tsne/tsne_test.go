@@ -47,7 +47,7 @@ func cloud(n int, seed uint64) []Point {
 	return y
 }
 
-// slowP returns P by loops over all pairs, its zeros included.
+// slowP returns P by loops over all pairs, including its zeros.
 func slowP(t *testing.T, x blas32.General, k int, perplexity float64) [][]float64 {
 	t.Helper()
 	n := x.Rows
@@ -166,7 +166,8 @@ func TestAffinities(t *testing.T) {
 	if d := farthest(dense(affinitiesOf(t, x, 15, 5)), want); d > 1e-4 {
 		t.Errorf("P differs from that by loops by %.2g of its greatest entry", d)
 	}
-	for name, other := range map[string]affinity{"another perplexity": affinitiesOf(t, x, 15, 5.1), "a neighbour less": affinitiesOf(t, x, 14, 5)} {
+	for name, other := range map[string]affinity{"another perplexity": affinitiesOf(t, x, 15, 5.1),
+		"a neighbour less": affinitiesOf(t, x, 14, 5)} {
 		if d := farthest(dense(other), want); d < 1e-3 {
 			t.Errorf("%s was let through: %.2g", name, d)
 		}
@@ -186,7 +187,7 @@ func TestAffinities(t *testing.T) {
 	}
 }
 
-// The gradient is the divergence's by central differences where the tree is exact, and near it where it is not.
+// The gradient equals the central differences of the divergence if the tree is exact, and is close if not.
 func TestGradient(t *testing.T) {
 	x := clusters(40, 8, 4, 0.7, 5)
 	a := affinitiesOf(t, x, 12, 4)
@@ -224,7 +225,7 @@ func gradientOff(got, want []Point) float64 {
 	return math.Sqrt(wrong / length)
 }
 
-// The tree's repulsion is near the exact one at the usual angle, nearer at a smaller one, exact at none.
+// The tree's repulsion is close to the exact one at the usual angle, closer at a smaller one, and exact at 0.
 func TestTreeIsNearExact(t *testing.T) {
 	y := cloud(3000, 7)
 	copy(y[10:20], y[20:30]) // equal points
@@ -245,17 +246,19 @@ func TestTreeIsNearExact(t *testing.T) {
 		z := d.repel()
 		off := gradientOff(d.repelled, exact)
 		if off > c.force || math.Abs(z-sum)/sum > c.z || off >= last {
-			t.Errorf("theta %g: force off by %.2g of its length, Z by %.2g; expected at most %g, %g", c.theta, off, math.Abs(z-sum)/sum, c.force, c.z)
+			t.Errorf("theta %g: force off by %.2g of its length, Z by %.2g; expected at most %g, %g", c.theta, off,
+				math.Abs(z-sum)/sum, c.force, c.z)
 		}
 		last = off
 	}
 }
 
-// Every point lies in exactly one leaf, cells know their points, and the walk ends.
+// Every point is in exactly one leaf, cells know their points, and the walk ends.
 func TestTreeHoldsAll(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 50).Draw(t, "n")
-		number := rapid.OneOf(rapid.Float64Range(-2, 2), rapid.SampledFrom([]float64{0, 1, math.Nextafter(1, 2), 1e-300, 1e12}))
+		number := rapid.OneOf(rapid.Float64Range(-2, 2),
+			rapid.SampledFrom([]float64{0, 1, math.Nextafter(1, 2), 1e-300, 1e12}))
 		y := make([]Point, n)
 		for i := range y {
 			y[i] = Point{number.Draw(t, "x"), number.Draw(t, "y")}
@@ -284,7 +287,7 @@ func TestTreeHoldsAll(t *testing.T) {
 	})
 }
 
-// Clusters stay together on the map, the divergence falls, and cores change no bit.
+// Clusters stay together on the map, the divergence falls, and the number of cores changes no bit.
 func TestEmbed(t *testing.T) {
 	x := clusters(400, 16, 5, 0.5, 9)
 	for i := 10; i < 15; i++ { // equal rows
@@ -318,7 +321,7 @@ func TestEmbed(t *testing.T) {
 	}
 }
 
-// sameNearest returns the share of points whose nearest other is of the same cluster.
+// sameNearest returns the share of points whose nearest neighbour is of the same cluster.
 func sameNearest(y []Point, classes int) float64 {
 	same := 0.0
 	for i := range y {
@@ -394,7 +397,7 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
-// The components are those of the full eigenvalue problem, in few and in many dimensions.
+// The components equal those of the full eigenvalue problem, in few and in many dimensions.
 func TestPCA(t *testing.T) {
 	for _, d := range []int{1, 2, 5, 100} {
 		x := clusters(300, d, 3, 0.6, 4)
@@ -428,12 +431,15 @@ func TestPCA(t *testing.T) {
 			cross += p.X * p.Y / float64(x.Rows)
 		}
 		for k := range min(2, d) {
-			if want := all[d-1-k]; math.Abs(got.Variance[k]-want) > 1e-5*all[d-1] || math.Abs(got.Share[k]-want/total) > 1e-5 {
-				t.Errorf("%d dimensions: variance %v and share %v along direction %d, expected %v and %v", d, got.Variance[k], got.Share[k], k, want, want/total)
+			if want := all[d-1-k]; math.Abs(got.Variance[k]-want) > 1e-5*all[d-1] ||
+				math.Abs(got.Share[k]-want/total) > 1e-5 {
+				t.Errorf("%d dimensions: variance %v and share %v along direction %d, expected %v and %v", d,
+					got.Variance[k], got.Share[k], k, want, want/total)
 			}
 		}
 		if math.Abs(variance-got.Variance[0]) > 1e-5*variance || math.Abs(cross) > 1e-5*variance {
-			t.Errorf("%d dimensions: the points have variance %v and covariance %v, expected %v and 0", d, variance, cross, got.Variance[0])
+			t.Errorf("%d dimensions: the points have variance %v and covariance %v, expected %v and 0", d, variance,
+				cross, got.Variance[0])
 		}
 	}
 	if _, err := PCA(features.NewMatrix(1, 3)); err == nil {
@@ -441,7 +447,7 @@ func TestPCA(t *testing.T) {
 	}
 }
 
-// BenchmarkEmbed is the claim: 10,000 points in a minute on two cores.
+// BenchmarkEmbed measures the claim: 10,000 points in a minute on two cores.
 func BenchmarkEmbed(b *testing.B) {
 	for _, d := range []int{64, 512} {
 		x := clusters(10_000, d, 100, 0.8, 1)

@@ -1,19 +1,21 @@
-// Package correction gives images whose label has looked wrong for long the label that their place suggests, so
-// that they take part in training again.
+// Package correction relabels images whose label has looked wrong for several visits: they get the label that
+// their neighbourhood suggests and take part in training again.
 //
-// A filter drops an image at a visit where its given label looks wrong. The visit is a vote for class k where k, other
-// than the given one, is the likeliest class by von Mises-Fisher distributions over the memory bank (vMF-Sim's,
-// with its uniform prior) and
+// A filter drops an image at a visit if its given label looks wrong. The visit is a vote for class k if k is
+// not the given class, is the likeliest class under von Mises-Fisher distributions over the memory bank (those
+// of vMF-Sim, with its uniform prior), and
 //
 //	P(k | z) = f_k(z)/Σ_j f_j(z) ≥ Confidence
 //
-// A visit that keeps the image, or votes for no class, starts the count again; one for another class begins the count
-// of that. After Visits votes in a row, and not before the step After, the image's label becomes k. The filter then
-// judges it by that label as it judges all others; an image that is dropped again can be corrected again, back too. A class
-// is never left with fewer than [Least] images.
+// A visit that keeps the image, or votes for no class, resets the count; a vote for another class starts a
+// count for that class. After Visits votes in a row, but not before step After, the image's label becomes k.
+// From then on the filter judges the image by that label like any other. An image that is dropped again can be
+// corrected again, even back to its given label. Every class keeps at least [Least] images.
 //
-// The package sees given labels only, keeps what it has seen of every image, and imports only features and filters.
-// Source: ours, after the outlook of PRISM (001), section VI: dropped samples could rejoin under corrected labels.
+// The package sees given labels only, stores its observations of every image, and imports only features and
+// filters.
+// Source: ours, after the outlook of PRISM (001), section VI: dropped samples could rejoin under corrected
+// labels.
 package correction
 
 import (
@@ -23,14 +25,14 @@ import (
 	"winnow/filters"
 )
 
-// Config says when a label is corrected.
+// Config sets when a label is corrected.
 type Config struct {
-	After      int     // steps before the first correction; visits count from the beginning
+	After      int     // steps before the first correction; visits count from the start
 	Visits     int     // votes in a row, ≥ 1
-	Confidence float64 // posterior that makes a visit a vote, in (0, 1]
+	Confidence float64 // least posterior that makes a visit a vote, in (0, 1]
 }
 
-// Least is the number of images that every class keeps.
+// Least is the least number of images left in a class.
 const Least = 2
 
 // Validate checks every field.
@@ -54,28 +56,30 @@ type Correction struct {
 	Confidence float64
 }
 
-// Corrector holds the present labels of a training set.
+// Corrector holds the current labels of a training set.
 type Corrector struct {
 	config Config
 	given  []int // of each row; negative: none
-	labels []int // the present ones
-	sizes  []int // of the classes, by labels
-	vote   []int // class of the running votes of a row
-	votes  []int // in a row
+	labels []int // the current ones
+	sizes  []int // of the classes, by current labels
+	vote   []int // class that the row's latest visits voted for
+	votes  []int // how many of them in a row
 	list   []Correction
 	judge  filters.VMF
 	inKept []bool // scratch
-	last   []int  // step of the row's last visit; a row that stands twice in a batch visits once
+	last   []int  // step of the row's last visit; a row that occurs twice in a batch visits once
 }
 
-// New starts with the given labels, which are copied.
+// New returns a Corrector with a copy of the given labels.
 func New(c Config, labels []int, classes int) (*Corrector, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
 	n := len(labels)
-	r := &Corrector{config: c, given: append([]int(nil), labels...), labels: append([]int(nil), labels...), sizes: make([]int, classes),
-		vote: make([]int, n), votes: make([]int, n), last: make([]int, n), judge: filters.VMF{Kappa: filters.KappaBanerjee}}
+	r := &Corrector{config: c, given: append([]int(nil), labels...), labels: append([]int(nil), labels...),
+		sizes: make([]int, classes),
+		vote:  make([]int, n), votes: make([]int, n), last: make([]int, n),
+		judge: filters.VMF{Kappa: filters.KappaBanerjee}}
 	for i, y := range labels {
 		if y >= classes {
 			return nil, fmt.Errorf("correction: row %d: label %d, expected one of %d classes", i, y, classes)
@@ -87,13 +91,13 @@ func New(c Config, labels []int, classes int) (*Corrector, error) {
 	return r, nil
 }
 
-// Label returns the present label of a row.
+// Label returns the current label of a row.
 func (r *Corrector) Label(row int) int { return r.labels[row] }
 
-// Given returns the label that a row was given at first.
+// Given returns the given label of a row.
 func (r *Corrector) Given(row int) int { return r.given[row] }
 
-// LabelsAfter returns all labels as they were after a step.
+// LabelsAfter returns all labels as they were after the given step.
 func (r *Corrector) LabelsAfter(step int) []int {
 	labels := append([]int(nil), r.given...)
 	for _, c := range r.list {
@@ -104,12 +108,11 @@ func (r *Corrector) LabelsAfter(step int) []int {
 	return labels
 }
 
-// Corrections lists what was changed, in its order.
+// Corrections lists all changes in order.
 func (r *Corrector) Corrections() []Correction { return r.list }
 
-// Observe takes note of a batch: rows of the training set, embedded with their present labels, the
-// positions that the filter kept, in rising order, and the bank that it judged by. What it corrects holds from the
-// next step on.
+// Observe records a batch: rows of the training set, embedded with their current labels, the positions that the
+// filter kept, in rising order, and the bank that it judged by. Corrections take effect at the next step.
 func (r *Corrector) Observe(step int, rows []int, z features.Set, kept []int, bank *features.Bank) {
 	r.inKept = append(r.inKept[:0], make([]bool, z.Len())...)
 	for _, i := range kept {
@@ -136,7 +139,7 @@ func (r *Corrector) Observe(step int, rows []int, z features.Set, kept []int, ba
 	}
 }
 
-// count takes a dropped row's vote, and corrects its label after enough of them.
+// count records a dropped row's vote, and corrects its label after enough of them.
 func (r *Corrector) count(step, row, class int, confidence float64) {
 	if class < 0 || class == r.labels[row] || confidence < r.config.Confidence {
 		r.votes[row] = 0
@@ -154,7 +157,7 @@ func (r *Corrector) count(step, row, class int, confidence float64) {
 	r.votes[row] = 0
 }
 
-// change makes a correction.
+// change applies a correction.
 func (r *Corrector) change(c Correction) {
 	r.sizes[c.From]--
 	r.sizes[c.To]++

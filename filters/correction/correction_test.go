@@ -14,7 +14,7 @@ import (
 
 const dim = 12
 
-// scene is a training set around class directions, a bank of clean members, and which class each row is of.
+// scene is a training set around class directions, a bank of clean members, and the true class of each row.
 type scene struct {
 	set     features.Set
 	truth   []int
@@ -33,7 +33,8 @@ func newScene(seed uint64, classes, each int, wrong float64) scene {
 			row[j] = centres.Data[k*dim+j] + 0.3*float32(rng.NormFloat64())
 		}
 	}
-	s := scene{set: features.NewSet(classes*each, dim), bank: features.NewBank(classes*8, dim, classes), classes: classes}
+	s := scene{set: features.NewSet(classes*each, dim), bank: features.NewBank(classes*8, dim, classes),
+		classes: classes}
 	members := features.NewSet(classes*8, dim)
 	for i := range members.Len() {
 		members.Labels[i] = i % classes
@@ -65,7 +66,7 @@ func (s scene) corrector(t testing.TB, c Config) *Corrector {
 	return r
 }
 
-// visit shows rows with their labels of now, and keeps those whose label is the truth.
+// visit shows rows with their current labels, and keeps those whose label is true.
 func (s scene) visit(r *Corrector, step int, rows ...int) {
 	z := s.set.Rows(rows)
 	var kept []int
@@ -107,11 +108,13 @@ func TestWrongLabelsAreMended(t *testing.T) {
 		}
 		for row, y := range s.truth {
 			if r.Label(row) != y {
-				t.Errorf("seed %d: row %d of class %d has label %d, given %d", seed, row, y, r.Label(row), s.set.Labels[row])
+				t.Errorf("seed %d: row %d of class %d has label %d, given %d", seed, row, y, r.Label(row),
+					s.set.Labels[row])
 			}
 		}
 		for _, c := range r.Corrections() {
-			if c.Step != 3 || c.From != r.Given(c.Row) || c.To != s.truth[c.Row] || !(c.Confidence >= 0.9 && c.Confidence <= 1) {
+			if c.Step != 3 || c.From != r.Given(c.Row) || c.To != s.truth[c.Row] ||
+				!(c.Confidence >= 0.9 && c.Confidence <= 1) {
 				t.Errorf("seed %d: %+v", seed, c)
 			}
 		}
@@ -209,7 +212,7 @@ func TestEmptyBankSaysNothing(t *testing.T) {
 	}
 }
 
-// Stopped anywhere and restored, a corrector goes on as if it had not been.
+// Stopped anywhere and restored, a corrector continues as if it had not been stopped.
 func TestStateGoesOn(t *testing.T) {
 	s := newScene(5, 6, 10, 0.5)
 	play := func(stop int) State {
@@ -244,13 +247,19 @@ func TestStateGoesOn(t *testing.T) {
 func TestStateRefused(t *testing.T) {
 	s := newScene(5, 4, 5, 0.5)
 	for want, spoil := range map[string]func(*State){
-		"votes of 19 and 20 rows":                  func(s *State) { s.Vote = s.Vote[1:] },
-		"row 3 has -1 votes":                       func(s *State) { s.Votes[3] = -1 },
-		"votes for class 4":                        func(s *State) { s.Vote[0] = 4 },
-		"expected equal numbers":                   func(s *State) { s.Rows = []int{1} },
-		"correction 0, of row 20 to class 0 after": func(s *State) { s.Rows, s.To, s.Steps, s.Confidence = []int{20}, []int{0}, []int{1}, []float64{1} },
-		"of row 1 to class 4 after step 1":         func(s *State) { s.Rows, s.To, s.Steps, s.Confidence = []int{1}, []int{4}, []int{1}, []float64{1} },
-		"after step 0, cannot be":                  func(s *State) { s.Rows, s.To, s.Steps, s.Confidence = []int{1}, []int{1}, []int{0}, []float64{1} },
+		"votes of 19 and 20 rows": func(s *State) { s.Vote = s.Vote[1:] },
+		"row 3 has -1 votes":      func(s *State) { s.Votes[3] = -1 },
+		"votes for class 4":       func(s *State) { s.Vote[0] = 4 },
+		"expected equal numbers":  func(s *State) { s.Rows = []int{1} },
+		"correction 0, of row 20 to class 0 after": func(s *State) {
+			s.Rows, s.To, s.Steps, s.Confidence = []int{20}, []int{0}, []int{1}, []float64{1}
+		},
+		"of row 1 to class 4 after step 1": func(s *State) {
+			s.Rows, s.To, s.Steps, s.Confidence = []int{1}, []int{4}, []int{1}, []float64{1}
+		},
+		"after step 0, is impossible": func(s *State) {
+			s.Rows, s.To, s.Steps, s.Confidence = []int{1}, []int{1}, []int{0}, []float64{1}
+		},
 	} {
 		r := s.corrector(t, Config{Visits: 1, Confidence: 1})
 		state := r.State()
@@ -259,7 +268,9 @@ func TestStateRefused(t *testing.T) {
 			t.Errorf("found %v, expected %s", err, want)
 		}
 	}
-	for want, c := range map[string]Config{"after: found -1": {After: -1, Visits: 1, Confidence: 1}, "visits: found 0": {Confidence: 1}, "confidence: found 0": {Visits: 1}, "confidence: found NaN": {Visits: 1, Confidence: math.NaN()}} {
+	for want, c := range map[string]Config{"after: found -1": {After: -1, Visits: 1, Confidence: 1},
+		"visits: found 0": {Confidence: 1}, "confidence: found 0": {Visits: 1},
+		"confidence: found NaN": {Visits: 1, Confidence: math.NaN()}} {
 		if _, err := New(c, nil, 1); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("found %v, expected %s", err, want)
 		}
@@ -269,7 +280,7 @@ func TestStateRefused(t *testing.T) {
 	}
 }
 
-// Best must name the class that the scorer itself finds likeliest when it is asked about each.
+// Best must return the class that the scorer itself finds likeliest when asked about each class.
 func TestBestIsTheScorersBest(t *testing.T) {
 	for seed := range uint64(3) {
 		s := newScene(seed, 6, 10, 0)
@@ -289,7 +300,8 @@ func TestBestIsTheScorersBest(t *testing.T) {
 				}
 			}
 			if at != classes[i] || math.Abs(best-p[i]) > 1e-12 {
-				t.Errorf("seed %d, row %d: class %d with %v, the scorer's best is %d with %v", seed, i, classes[i], p[i], at, best)
+				t.Errorf("seed %d, row %d: class %d with %v, the scorer's best is %d with %v", seed, i, classes[i],
+					p[i], at, best)
 			}
 		}
 	}

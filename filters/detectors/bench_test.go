@@ -9,7 +9,7 @@ import (
 	"winnow/internal/testing/orttest"
 )
 
-// The votes of a set against the bare products of all its pairs.
+// BenchmarkSelect compares the votes of a set with the bare products of all its pairs.
 func BenchmarkSelect(b *testing.B) {
 	orttest.UseBLAS(b)
 	z, _ := world(1, 12000, 128, 100, 0.2)
@@ -23,7 +23,8 @@ func BenchmarkSelect(b *testing.B) {
 		start := time.Now()
 		for from := 0; from < u.Len(); from += blockRows {
 			for left := 0; left < u.Len(); left += blockCols {
-				features.Products(&scratch, features.Part(u.X, from, min(blockRows, u.Len()-from)), features.Part(u.X, left, min(blockCols, u.Len()-left)))
+				features.Products(&scratch, features.Part(u.X, from, min(blockRows, u.Len()-from)),
+					features.Part(u.X, left, min(blockCols, u.Len()-left)))
 			}
 		}
 		middle := time.Now()

@@ -108,8 +108,8 @@ func goldenSelCL(t *testing.T, c reference.Case) {
 	}
 }
 
-// The float32 path at float32's tolerance, the mixture at its own; then each step alone in float64, from the case's own
-// numbers.
+// The float32 path at float32's tolerance, the mixture at its own; then each step alone in float64, from the
+// case's own numbers.
 func goldenTCL(t *testing.T, c reference.Case) {
 	onlyParams(t, c, "temperature", "num_classes")
 	z, classes := goldenSet(t, c), int(c.Param("num_classes", -1))

@@ -33,8 +33,8 @@ func auc(scores []float64, right []bool) float64 {
 	return wins / pairs
 }
 
-// On clusters with 40 % wrong labels both find most of them, and what Sel-CL selects and pairs is far cleaner than
-// chance; shuffled scores, the spoiled twin, are chance.
+// On clusters with 40 % wrong labels both methods find most of them, and the selections and pairs of Sel-CL are
+// far cleaner than chance. Shuffled scores, the spoiled twin, are at chance.
 func TestBothFindWrongLabels(t *testing.T) {
 	for seed := range uint64(4) {
 		z, right := world(100+seed, 600, 24, 8, 0.4)
@@ -59,7 +59,8 @@ func TestBothFindWrongLabels(t *testing.T) {
 			}
 		}
 		share := clean / 600
-		t.Logf("seed %d: k = %d; AUC of Sel-CL %.4f, of TCL %.4f; clean %.3f of all, %.3f of %v selected", seed, s.Neighbours.K, auc(s.Share, right), auc(tcl, right), share, kept/selected, selected)
+		t.Logf("seed %d: k = %d; AUC of Sel-CL %.4f, of TCL %.4f; clean %.3f of all, %.3f of %v selected", seed,
+			s.Neighbours.K, auc(s.Share, right), auc(tcl, right), share, kept/selected, selected)
 		if auc(s.Share, right) < 0.95 || auc(tcl, right) < 0.95 {
 			t.Errorf("seed %d: AUC of Sel-CL %.4f, of TCL %.4f", seed, auc(s.Share, right), auc(tcl, right))
 		}
@@ -74,13 +75,14 @@ func TestBothFindWrongLabels(t *testing.T) {
 	}
 }
 
-// Lengths of rows, a turn of space and the names of classes change nothing.
+// Lengths of rows, rotations and the names of classes change nothing.
 func TestInvariance(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		seed := rapid.Uint64().Draw(t, "seed")
 		n, classes := rapid.IntRange(10, 80).Draw(t, "n"), rapid.IntRange(2, 6).Draw(t, "classes")
 		z, _ := world(seed, n, 6, classes, 0.3)
-		cfg := SelCL{K: rapid.IntRange(1, n).Draw(t, "k"), Alpha: rapid.Float64Range(0, 1).Draw(t, "alpha"), Beta: rapid.Float64Range(0, 1).Draw(t, "beta")}
+		cfg := SelCL{K: rapid.IntRange(1, n).Draw(t, "k"), Alpha: rapid.Float64Range(0, 1).Draw(t, "alpha"),
+			Beta: rapid.Float64Range(0, 1).Draw(t, "beta")}
 		a, err := cfg.Select(context.Background(), z, classes)
 		if err != nil {
 			t.Fatal(err)
@@ -93,7 +95,7 @@ func TestInvariance(t *testing.T) {
 		for i := range n {
 			changed.Labels[i] = z.Labels[i]
 			scale := float32(int(1) << (i % 5)) // exact
-			for j := range 6 {                  // a turn that is exact: coordinates swapped, one mirrored
+			for j := range 6 {                  // an exact rotation: coordinates swapped, one mirrored
 				changed.Row(i)[(j+2)%6] = scale * z.Row(i)[j]
 			}
 			changed.Row(i)[0] *= -1
@@ -110,14 +112,14 @@ func TestInvariance(t *testing.T) {
 			t.Fatal("Sel-CL differs")
 		}
 		for i := range ta {
-			if math.Abs(ta[i]-tb[i]) > 1e-2 { // the mixture's end is not sharp
+			if math.Abs(ta[i]-tb[i]) > 1e-2 { // where the fit of the mixture stops is not sharp
 				t.Fatalf("TCL: row %d: %v and %v", i, ta[i], tb[i])
 			}
 		}
 	})
 }
 
-// Sets that hardly are any give numbers all the same.
+// Degenerate sets still give numbers.
 func TestDegenerateSets(t *testing.T) {
 	same := features.NewSet(30, 4)
 	for i := range same.X.Data {
@@ -139,7 +141,8 @@ func TestDegenerateSets(t *testing.T) {
 	for i := range none.Labels {
 		none.Labels[i] = features.Unlabelled
 	}
-	for name, z := range map[string]features.Set{"all alike, one class": same, "one of each class": alone, "two": two, "no label": none} {
+	for name, z := range map[string]features.Set{"all alike, one class": same, "one of each class": alone, "two": two,
+		"no label": none} {
 		s, err := SelCL{K: 4, Alpha: 0.5, Beta: 0.5}.Select(context.Background(), z, 9)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
@@ -157,7 +160,8 @@ func TestDegenerateSets(t *testing.T) {
 				if !(w >= 0 && w <= 1) || !(s.Share[i] >= 0 && s.Share[i] <= 1) {
 					t.Errorf("%s: row %d: P(clean) %v, %v", name, i, w, s.Share[i])
 				}
-				if want := map[bool]float64{true: 0, false: 1}[z.Labels[i] < 0]; name != "one of each class" && name != "two" && w != want {
+				if want := map[bool]float64{true: 0, false: 1}[z.Labels[i] < 0]; name != "one of each class" &&
+					name != "two" && w != want {
 					t.Errorf("%s: row %d: P(clean) %v, expected %v", name, i, w, want)
 				}
 			}
@@ -178,7 +182,8 @@ func TestMixtureFindsItsParts(t *testing.T) {
 		t.Fatal("no mixture")
 	}
 	for _, c := range []struct{ got, want float64 }{
-		{m.Mean[0], 0.2}, {m.Mean[1], 0.7}, {m.Weight[0], 0.75}, {m.Weight[1], 0.25}, {math.Sqrt(m.Variance[0]), 0.05}, {math.Sqrt(m.Variance[1]), 0.1},
+		{m.Mean[0], 0.2}, {m.Mean[1], 0.7}, {m.Weight[0], 0.75}, {m.Weight[1], 0.25}, {math.Sqrt(m.Variance[0]), 0.05},
+		{math.Sqrt(m.Variance[1]), 0.1},
 	} {
 		if math.Abs(c.got-c.want) > 0.01 {
 			t.Errorf("found %+v", m)
@@ -205,8 +210,14 @@ func TestDoorsRefuse(t *testing.T) {
 		want string
 		call func() error
 	}{
-		{"label 1, expected one of 1 classes", func() error { _, err := DefaultSelCL().Select(context.Background(), z, 1); return err }},
-		{"1 vectors, expected at least 2", func() error { _, err := DefaultTCL().Clean(z.Rows([]int{0}), 2); return err }},
+		{"label 1, expected one of 1 classes", func() error {
+			_, err := DefaultSelCL().Select(context.Background(), z, 1)
+			return err
+		}},
+		{"1 vectors, expected at least 2", func() error {
+			_, err := DefaultTCL().Clean(z.Rows([]int{0}), 2)
+			return err
+		}},
 		{"row 1: squared norm is NaN", func() error { _, err := DefaultTCL().Clean(bad, 2); return err }},
 		{"0 classes", func() error { _, err := DefaultTCL().Clean(z, 0); return err }},
 		{"temperature: found 0", func() error { _, err := TCL{}.Clean(z, 2); return err }},
@@ -216,9 +227,13 @@ func TestDoorsRefuse(t *testing.T) {
 			return err
 		}},
 		{"k: found -1", func() error { _, err := SelCL{K: -1}.Clean(context.Background(), z, 2); return err }},
-		{"0 labels, expected one for each of 20", func() error { _, err := DefaultTCL().Clean(features.Set{X: z.X}, 2); return err }},
+		{"0 labels, expected one for each of 20", func() error {
+			_, err := DefaultTCL().Clean(features.Set{X: z.X}, 2)
+			return err
+		}},
 	} {
-		if err := c.call(); err == nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), "detectors: ") {
+		if err := c.call(); err == nil || !strings.Contains(err.Error(), c.want) ||
+			!strings.HasPrefix(err.Error(), "detectors: ") {
 			t.Errorf("found %v, expected …%s…", err, c.want)
 		}
 	}
@@ -227,7 +242,7 @@ func TestDoorsRefuse(t *testing.T) {
 	}
 }
 
-// A collapsed embedding has all pairs at the quantile: the answer is a bin, and memory stays bounded.
+// In a collapsed embedding all pairs are at the quantile: the answer is a bin, and memory stays bounded.
 func TestCollapsedPairs(t *testing.T) {
 	z := features.NewSet(4200, 2)
 	for i := range z.Len() {

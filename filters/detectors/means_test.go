@@ -11,9 +11,9 @@ import (
 	"winnow/features"
 )
 
-// GivenMeans is a classifier that needs no training: it assigns a row to the classes by its cosine to the mean of
-// each class's given labels, its own label's mean being that of the others, so that it has not learned any label by
-// heart, as TCL's classifier has not early in training.
+// GivenMeans is a classifier that needs no training. It assigns a row to the classes by its cosine to the mean
+// of each class's given labels. The mean of its own label leaves out the row itself, so that the classifier has
+// not memorised any label, like TCL's early in training.
 //
 //	p_ik = softmax_k(z_i·m_k/t),   m_k = normalise(Σ_{j≠i, y_j=k} z_j)
 //
@@ -63,7 +63,7 @@ func GivenMeans(z features.Set, classes int, t float64) (Probabilities, error) {
 	}, nil
 }
 
-// Clean is P(clean) of each row, with [GivenMeans] in the classifier's place. 0 without a label.
+// Clean returns P(clean) of each row, with [GivenMeans] as the classifier; 0 without a label.
 func (c TCL) Clean(z features.Set, classes int) ([]float64, error) {
 	p, err := GivenMeans(z, classes, c.Temperature)
 	if err != nil {
@@ -76,7 +76,8 @@ func (c TCL) Clean(z features.Set, classes int) ([]float64, error) {
 	return d.Clean, nil
 }
 
-// Clean returns P(clean) of each row: the share of its neighbours whose pseudo label is its given label. 0 without a label.
+// Clean returns P(clean) of each row: the share of its neighbours whose pseudo label is its given label; 0
+// without a label.
 func (c SelCL) Clean(ctx context.Context, z features.Set, classes int) ([]float64, error) {
 	s, err := c.Select(ctx, z, classes)
 	if err != nil {

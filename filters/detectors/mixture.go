@@ -5,26 +5,27 @@ import (
 	"slices"
 )
 
-// Mixture is two normal distributions of one number; the first has the lower mean.
+// Mixture is a mixture of two normal distributions over one number; the first has the lower mean.
 type Mixture struct {
 	Mean, Variance, Weight [2]float64
 }
 
-// EM's limits. A variance has varianceFloor added, as in the library that TCL uses: a component of one value stays a
-// distribution. The fit ends when the mean log likelihood changes by less than emTolerance.
+// Limits of the EM fit. varianceFloor is added to every variance, as in the library that TCL uses, so that a
+// component with a single value is still a distribution. The fit ends when the mean log likelihood changes by
+// less than emTolerance.
 const (
 	varianceFloor = 1e-6
 	emTolerance   = 1e-10
 	emSteps       = 10000
 )
 
-// FitMixture fits a mixture to numbers by expectation maximisation, from the best cut into two groups (2-means, which
-// in one dimension is found exactly). ok is false where there are not two different numbers.
+// FitMixture fits a mixture to numbers by expectation maximisation, starting from the best cut into two groups
+// (2-means, which is exact in one dimension). ok is false without two different numbers.
 //
 //	r_i = w_1 N(x_i; μ_1, v_1) / Σ_k w_k N(x_i; μ_k, v_k)
 //	w_k = mean r,   μ_k = Σ r x/Σ r,   v_k = Σ r (x - μ_k)²/Σ r + 10⁻⁶
 //
-// Time O(n log n), and two exponentials a number and step. METHODS 13.2.
+// Time O(n log n), plus two exponentials per number and step. METHODS 13.2.
 func FitMixture(x []float64) (m Mixture, ok bool) {
 	cut, ok := TwoMeans(x)
 	if !ok {
@@ -59,7 +60,7 @@ func FitMixture(x []float64) (m Mixture, ok bool) {
 	return m, true
 }
 
-// Lower returns the probability that x belongs to the component of lower mean.
+// Lower returns the probability that x belongs to the component with the lower mean.
 func (m Mixture) Lower(x float64) float64 {
 	p, _ := m.posterior(x)
 	return p
@@ -77,7 +78,7 @@ func (m Mixture) posterior(x float64) (first, logDensity float64) {
 	return 1 / (1 + math.Exp(odds)), top + math.Log1p(math.Exp(-math.Abs(odds)))
 }
 
-// maximize fits both components to the shares r of the first in each number.
+// maximize fits both components; r is the share of the first component in each number.
 func (m *Mixture) maximize(x, r []float64) {
 	var n, sum [2]float64
 	for i, v := range x {
@@ -85,7 +86,7 @@ func (m *Mixture) maximize(x, r []float64) {
 		n[1], sum[1] = n[1]+(1-r[i]), sum[1]+(1-r[i])*v
 	}
 	for k := range n {
-		n[k] += 10 * 0x1p-52 // a component that lost all its numbers
+		n[k] += 10 * 0x1p-52 // for a component that has lost all its numbers
 		m.Mean[k], m.Weight[k] = sum[k]/n[k], n[k]/float64(len(x))
 	}
 	var squares [2]float64
@@ -99,8 +100,8 @@ func (m *Mixture) maximize(x, r []float64) {
 	}
 }
 
-// TwoMeans cuts numbers in two: it is the least number of the upper group, where cutting into two groups leaves the least sum of squares
-// within them; of equal cuts the lowest.
+// TwoMeans cuts numbers into two groups with the least sum of squares within them. cut is the least number of
+// the upper group; of equally good cuts it is the lowest.
 func TwoMeans(x []float64) (cut float64, ok bool) {
 	sorted := slices.Sorted(slices.Values(x))
 	n := len(sorted)

@@ -10,24 +10,25 @@ import (
 	"winnow/internal/spread"
 )
 
-// Sizes of a block of similarities: 4 MiB of float32.
+// Size of a block of similarities: 4 MiB of float32.
 const (
 	blockRows = 256
 	blockCols = 4096
 )
 
-// Neighbours are the K nearest other rows of each row, by cosine.
+// Neighbours holds the K nearest other rows of each row, by cosine.
 type Neighbours struct {
 	K    int
-	rows []int32 // n×K, each K rising
+	rows []int32 // n×K; each group of K is rising
 }
 
-// Of returns a view of the neighbours of row i, in rising order of their rows.
+// Of returns a view of the neighbours of row i, in rising order of row number.
 func (n *Neighbours) Of(i int) []int32 { return n.rows[i*n.K : (i+1)*n.K : (i+1)*n.K] }
 
-// nearest finds the k nearest other rows of each of n unit rows; of equally near ones, those of lower row. Fewer
-// others than k: all of them. Similarities are computed a block at a time and forgotten, so that memory is O(n·k).
-// Time O(n²·d) of products, and one comparison for each of n² pairs. A run that ctx ends returns its error.
+// nearest finds the k nearest other rows of each of n unit rows, or all other rows if there are fewer than k.
+// Of equally near rows it takes those with lower numbers. Similarities are computed a block at a time and
+// discarded, so memory is O(n·k). Time O(n²·d) for products, and one comparison for each of n² pairs. If ctx is
+// cancelled it returns the error of ctx.
 func nearest(ctx context.Context, z features.Set, k int) (*Neighbours, error) {
 	n := z.Len()
 	k = min(k, n-1)
@@ -46,7 +47,8 @@ func nearest(ctx context.Context, z features.Set, k int) (*Neighbours, error) {
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
-			s := features.Products(&scratch, features.Part(z.X, from, height), features.Part(z.X, left, min(blockCols, n-left)))
+			s := features.Products(&scratch, features.Part(z.X, from, height),
+				features.Part(z.X, left, min(blockCols, n-left)))
 			for i := range height {
 				lists[i].offer(features.Row(s, i), left)
 			}
@@ -58,8 +60,8 @@ func nearest(ctx context.Context, z features.Set, k int) (*Neighbours, error) {
 	return out, nil
 }
 
-// shortlist collects the rows that may be among the k nearest of one row: those that are, by float32, no farther
-// than slack behind the k-th of the rows seen so far.
+// shortlist collects the rows that may be among the k nearest of one row: those whose float32 similarity is no
+// more than slack below the k-th of the rows seen so far.
 type shortlist struct {
 	k     int
 	slack float64 // twice the precision of a product: the k-th value and the row's own may both be off by one
@@ -78,7 +80,7 @@ func (l *shortlist) reset(self int) {
 	}
 }
 
-// offer looks at similarities to rows from left on.
+// offer considers the similarities to the rows from left on.
 func (l *shortlist) offer(sims []float32, left int) {
 	for j, s := range sims {
 		if s < l.bar || left+j == l.self {
@@ -86,7 +88,7 @@ func (l *shortlist) offer(sims []float32, left int) {
 		}
 		if len(l.sims) == cap(l.sims) {
 			l.cut()
-			if 4*len(l.sims) > 3*cap(l.sims) { // many as near as the k-th: more room
+			if 4*len(l.sims) > 3*cap(l.sims) { // many are as near as the k-th: make room
 				l.sims, l.list = slices.Grow(l.sims, cap(l.sims)), slices.Grow(l.list, cap(l.list))
 			}
 			if s < l.bar {
@@ -97,7 +99,7 @@ func (l *shortlist) offer(sims []float32, left int) {
 	}
 }
 
-// cut raises the bar to slack below the k-th value and drops what is under it. It returns the k-th value.
+// cut raises the bar to slack below the k-th value, drops everything under it, and returns the k-th value.
 func (l *shortlist) cut() float64 {
 	l.copy = append(l.copy[:0], l.sims...)
 	kth := float64(spread.KthLargest(l.copy, l.k))
@@ -116,7 +118,8 @@ func (l *shortlist) cut() float64 {
 	return kth
 }
 
-// decide writes the k nearest: a row that is ahead of the k-th by more than slack is in, the others by float64.
+// decide writes the k nearest rows. Rows ahead of the k-th by more than slack are in; the others are decided in
+// float64.
 func (l *shortlist) decide(dst []int32, z features.Set) {
 	if len(dst) == 0 {
 		return

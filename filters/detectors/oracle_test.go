@@ -14,8 +14,8 @@ import (
 	"winnow/features"
 )
 
-// world is clusters with wrong labels: rows of any length, some copied, some without a label. right says which given
-// labels are the true ones.
+// world returns clusters with wrong labels: rows of any length, some copied, some without a label. right tells
+// which given labels are true.
 func world(seed uint64, n, d, classes int, wrong float64) (z features.Set, right []bool) {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	centres := features.NewMatrix(classes, d)
@@ -37,7 +37,7 @@ func world(seed uint64, n, d, classes int, wrong float64) (z features.Set, right
 	return z, right
 }
 
-// withOddities adds copies of rows and takes labels away.
+// withOddities adds copies of rows and removes labels.
 func withOddities(z features.Set) features.Set {
 	for i := 0; i+7 < z.Len(); i += 11 {
 		copy(z.Row(i+7), z.Row(i))
@@ -46,7 +46,7 @@ func withOddities(z features.Set) features.Set {
 	return z
 }
 
-// slowSelection is Sel-CL from its definition: all similarities in float64, sorted whole.
+// slowSelection is Sel-CL by its definition: all similarities in float64, fully sorted.
 type slowSelection struct {
 	s                  [][]float64
 	pseudo             []int
@@ -57,7 +57,8 @@ type slowSelection struct {
 
 func slowSelCL(z features.Set, classes int, cfg SelCL) *slowSelection {
 	n := z.Len()
-	o := &slowSelection{pseudo: make([]int, n), share: make([]float64, n), discrepancy: make([]float64, n), agree: make([]bool, n), selected: make([]bool, n)}
+	o := &slowSelection{pseudo: make([]int, n), share: make([]float64, n), discrepancy: make([]float64, n),
+		agree: make([]bool, n), selected: make([]bool, n)}
 	unit := features.Set{X: features.NewMatrix(n, z.Dim())}
 	copy(unit.X.Data, z.X.Data)
 	if err := features.Normalize(unit.X); err != nil {
@@ -156,7 +157,7 @@ func slowQuantile(sorted []float64, q float64) float64 {
 	return sorted[i]*(float64(i+1)-at) + sorted[i+1]*(at-float64(i))
 }
 
-// differs says where a selection and its pairs are not the oracle's; "" where they are.
+// differs describes where a selection and its pairs differ from the oracle's, or returns "".
 func (o *slowSelection) differs(s *Selection, p *Pairs, labels []int) string {
 	switch {
 	case !slices.Equal(s.Pseudo, o.pseudo):
@@ -171,11 +172,13 @@ func (o *slowSelection) differs(s *Selection, p *Pairs, labels []int) string {
 		return fmt.Sprintf("threshold %v, expected %v", p.Threshold, o.threshold)
 	}
 	for i, want := range o.share {
-		if math.Abs(s.Share[i]-want) > 1e-12 || s.Discrepancy[i] != o.discrepancy[i] && math.Abs(s.Discrepancy[i]-o.discrepancy[i]) > 1e-9 {
+		if math.Abs(s.Share[i]-want) > 1e-12 || s.Discrepancy[i] != o.discrepancy[i] &&
+			math.Abs(s.Discrepancy[i]-o.discrepancy[i]) > 1e-9 {
 			return fmt.Sprintf("share of row %d", i)
 		}
 		for j := range o.share {
-			want := labels[i] >= 0 && labels[i] == labels[j] && (i == j || o.selected[i] && o.selected[j] || o.s[i][j] >= p.Threshold)
+			want := labels[i] >= 0 && labels[i] == labels[j] &&
+				(i == j || o.selected[i] && o.selected[j] || o.s[i][j] >= p.Threshold)
 			if p.Confident(i, j) != want {
 				return fmt.Sprintf("pair %d, %d", i, j)
 			}
@@ -184,8 +187,8 @@ func (o *slowSelection) differs(s *Selection, p *Pairs, labels []int) string {
 	return ""
 }
 
-// The streamed selection is the one of whole sorted lists, over settings, sizes that do not fill a block, copies,
-// missing labels, more neighbours than rows, and more classes than the labels use.
+// The streamed selection equals the one from fully sorted lists, over settings, sizes that do not fill a block,
+// copies, missing labels, more neighbours than rows, and more classes than the labels use.
 func TestSelectionIsTheOracles(t *testing.T) {
 	for i, c := range []struct {
 		n, d, classes int
@@ -219,7 +222,7 @@ func TestSelectionIsTheOracles(t *testing.T) {
 	}
 }
 
-// spoil sees the comparison fail on selections that are a little wrong.
+// spoil checks that the comparison fails for selections that are slightly wrong.
 func spoil(t *testing.T, at int, o *slowSelection, s *Selection, p *Pairs, labels []int) {
 	t.Helper()
 	for name, twin := range map[string]func() func(){
@@ -254,7 +257,7 @@ func spoil(t *testing.T, at int, o *slowSelection, s *Selection, p *Pairs, label
 	}
 }
 
-// Neighbours of a set that fills several blocks in both directions are those of a whole sort.
+// The neighbours in a set that fills several blocks in both directions equal those of a complete sort.
 func TestNearestAcrossBlocks(t *testing.T) {
 	if testing.Short() {
 		t.Skip("sorts a matrix of 4,400 rows")
@@ -290,7 +293,7 @@ func TestNearestAcrossBlocks(t *testing.T) {
 	}
 }
 
-// slowTCL returns the detection from its definition, in float64, without the mixture.
+// slowTCL returns the detection by its definition, in float64, without the mixture.
 func slowTCL(z features.Set, classes int, temperature float64, p [][]float64) (centres [][]float64, loss []float64) {
 	n, d := z.Len(), z.Dim()
 	unit := make([][]float64, n)
@@ -348,7 +351,7 @@ func slowTCL(z features.Set, classes int, temperature float64, p [][]float64) (c
 	return centres, loss
 }
 
-// matrixOf gives rows of p as a classifier would.
+// matrixOf returns the rows of p as a classifier would.
 func matrixOf(p [][]float64) Probabilities {
 	return func(dst blas32.General, _ features.Set, from int) {
 		for i := range dst.Rows {
@@ -410,12 +413,13 @@ func TestDetectionIsTheOracles(t *testing.T) {
 	}
 }
 
-// checkPosterior compares P(clean) with densities written out, and sees that no component could be better where it is:
-// the likelihood of the mixture is no lower than of its neighbours.
+// checkPosterior compares P(clean) with explicit densities, and checks that the fit is a maximum: the
+// likelihood of the mixture is no lower than that of its neighbours.
 func checkPosterior(t *testing.T, d *Detection, labels []int, perClass bool) {
 	t.Helper()
 	density := func(m Mixture, k int, x float64) float64 {
-		return m.Weight[k] / math.Sqrt(2*math.Pi*m.Variance[k]) * math.Exp(-(x-m.Mean[k])*(x-m.Mean[k])/(2*m.Variance[k]))
+		return m.Weight[k] / math.Sqrt(2*math.Pi*m.Variance[k]) *
+			math.Exp(-(x-m.Mean[k])*(x-m.Mean[k])/(2*m.Variance[k]))
 	}
 	for i, y := range labels {
 		if y < 0 {
@@ -461,7 +465,7 @@ func checkPosterior(t *testing.T, d *Detection, labels []int, perClass bool) {
 	}
 }
 
-// The means of given labels are those of the other rows.
+// The mean of a row's given label is that of the other rows.
 func TestGivenMeansLeaveTheRowOut(t *testing.T) {
 	z, _ := world(5, 50, 7, 4, 0.3)
 	z = withOddities(z)

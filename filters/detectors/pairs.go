@@ -11,15 +11,15 @@ import (
 	"winnow/internal/spread"
 )
 
-// Pairs tells which pairs of rows can be trusted to be of one class (see [SelCL]).
+// Pairs tells which pairs of rows are trusted to be of one class (see [SelCL]).
 type Pairs struct {
-	Threshold float64 // of the similarity of a pair that is not selected; +Inf where nothing is selected
+	Threshold float64 // least similarity of a pair that is not selected; +Inf if nothing is selected
 
 	selected []bool
 	z        features.Set // unit rows
 }
 
-// Confident reports whether two rows are a pair to trust. A row with a label is one with itself.
+// Confident reports whether two rows are a trusted pair. A row with a label is a trusted pair with itself.
 func (p *Pairs) Confident(i, j int) bool {
 	if y := p.z.Labels[i]; y < 0 || y != p.z.Labels[j] {
 		return false
@@ -27,8 +27,8 @@ func (p *Pairs) Confident(i, j int) bool {
 	return i == j || p.selected[i] && p.selected[j] || features.Dot(p.z.Row(i), p.z.Row(j)) >= p.Threshold
 }
 
-// Pairs finds the threshold: two passes over the similarities within the selected rows of each class, none of which
-// is kept but those next to the quantile. Time O(Σ_c n_c²·d), memory O(n·d).
+// Pairs computes the threshold in two passes over the similarities within the selected rows of each class. It
+// stores only the similarities next to the quantile. Time O(Σ_c n_c²·d), memory O(n·d).
 func (s *Selection) Pairs(ctx context.Context) (*Pairs, error) {
 	p := &Pairs{selected: s.Selected, z: s.z}
 	list := make([]alike, 0)
@@ -59,10 +59,11 @@ func (s *Selection) groups() [][]int {
 	return out
 }
 
-// alike are the selected rows of one class.
+// alike holds the selected rows of one class.
 type alike struct{ features.Set }
 
-// each calls do for every row with itself (weight 1) and every pair of two rows (weight 2, as pairs are ordered).
+// each calls do for every row with itself (weight 1) and every pair of rows (weight 2, because pairs are
+// ordered).
 func (a alike) each(ctx context.Context, scratch *[]float32, do func(i, j int, s float32, weight int)) error {
 	n := a.Len()
 	for from := 0; from < n; from += blockRows {
@@ -71,7 +72,8 @@ func (a alike) each(ctx context.Context, scratch *[]float32, do func(i, j int, s
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			s := features.Products(scratch, features.Part(a.X, from, height), features.Part(a.X, left, min(blockCols, n-left)))
+			s := features.Products(scratch, features.Part(a.X, from, height),
+				features.Part(a.X, left, min(blockCols, n-left)))
 			eachAbove(s, from, left, do)
 		}
 	}
@@ -106,12 +108,12 @@ func binOf(s float32) int {
 	return min(max(int((float64(s)-binFloor)/binWidth), 0), bins-1)
 }
 
-// mostClose bounds how many similarities next to the quantile are kept. More only lie so close where nearly all are
-// alike, as in an embedding that has collapsed; then their bin, 3·10⁻⁵ wide, is the answer.
+// mostClose limits how many similarities next to the quantile are stored. There are more only if nearly all are
+// alike, as in a collapsed embedding; then the answer is their bin, 3·10⁻⁵ wide.
 const mostClose = 1 << 23
 
-// similarityQuantile returns the q-quantile, linear between two, of the similarities of ordered pairs within groups, each
-// row with itself included; +Inf without any.
+// similarityQuantile returns the q-quantile, with linear interpolation, of the similarities of ordered pairs
+// within groups, including each row with itself; +Inf if there are none.
 func similarityQuantile(ctx context.Context, groups []alike, q float64) (float64, error) {
 	var scratch []float32
 	counts, total := make([]int, bins), 0
@@ -147,7 +149,7 @@ func similarityQuantile(ctx context.Context, groups []alike, q float64) (float64
 	return spread.Between(list[lower-below], list[upper-below], at-float64(lower)), nil
 }
 
-// binWith returns the bin of the value of a rank, from 0.
+// binWith returns the bin of the value with a given rank, counted from 0.
 func binWith(counts []int, rank int) int {
 	for b, n := range counts {
 		if rank < n {
@@ -158,9 +160,11 @@ func binWith(counts []int, rank int) int {
 	return len(counts) - 1
 }
 
-// closeTo collects, sorted and in float64, the similarities whose float32 value lies from lo to hi, each as often as
-// its weight, and counts those below.
-func closeTo(ctx context.Context, groups []alike, scratch *[]float32, lo, hi float64) (below int, list []float64, err error) {
+// closeTo collects, sorted and in float64, the similarities whose float32 value is from lo to hi, repeated by
+// weight, and counts those below.
+func closeTo(
+	ctx context.Context, groups []alike, scratch *[]float32, lo, hi float64,
+) (below int, list []float64, err error) {
 	for _, g := range groups {
 		err := g.each(ctx, scratch, func(i, j int, s float32, weight int) {
 			switch v := float64(s); {

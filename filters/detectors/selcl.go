@@ -11,27 +11,31 @@ import (
 	"winnow/internal/spread"
 )
 
-// SelCL selects rows whose neighbours agree with their label, as many of every class, and pairs that can be trusted.
+// SelCL selects rows whose neighbours agree with their label, equally many of every class, and pairs that can
+// be trusted.
 //
-//	pseudo label of i  = the label that most of its K nearest rows are given, the lowest of equals
+//	pseudo label of i  = the most frequent given label among its K nearest rows; of equals the lowest
 //	share_i            = the share of its K nearest rows whose pseudo label is i's given label
 //	discrepancy_i      = -log clip(share_i, 0.01, 0.99)
-//	quota              = the Alpha-quantile, over classes, of how many of a class's rows agree: most neighbours have
+//	quota              = the Alpha-quantile, over classes, of how many rows of a class agree: most neighbours have
 //	                     the given label as pseudo label
 //	selected           = of each class the ⌊quota⌋ rows of least discrepancy (all, if it has fewer)
 //	confident (i, j)   = same label, and both selected or s_ij ≥ the Beta-quantile of the similarities of all
 //	                     ordered pairs of one label among the selected, each row with itself included
 //
-// s is the cosine. The Alpha-quantile is linear between two counts, but at 0.5 it is the lower median. Classes
-// without rows count as classes of which none agrees. Of rows of equal discrepancy the earlier is selected.
-// Nothing selected: no pair but a row with itself is confident. Time O(n²·d), memory O(n·K).
+// s is the cosine. The Alpha-quantile interpolates linearly between two counts, except at 0.5, where it is the
+// lower median. Classes without rows count as 0 agreeing rows. Of rows of equal discrepancy the earlier is
+// selected. If nothing is selected, only pairs of a row with itself are confident.
+// Time O(n²·d), memory O(n·K).
 // Differs from the released code: a row is never its own neighbour (there that holds for the first block only).
-// Source: Li, Xia, Ge & Liu, Selective-Supervised Contrastive Learning with Noisy Labels, CVPR 2022, section 3.2 and
-// its code; METHODS 13.1.
+// Source: Li, Xia, Ge & Liu, Selective-Supervised Contrastive Learning with Noisy Labels, CVPR 2022, section
+// 3.2 and its code; METHODS 13.1.
 type SelCL struct {
-	K     int     `yaml:"k"`     // neighbours that vote, ≥ 1; 0: 250 as published, and half the mean class where that is less
-	Alpha float64 `yaml:"alpha"` // 0 … 1, quantile of agreeing counts that is the quota
-	Beta  float64 `yaml:"beta"`  // 0 … 1, quantile of similarities that other pairs must reach
+	// K is the number of voting neighbours, ≥ 1. 0 means 250, as published, or half the mean class size if that
+	// is less.
+	K     int     `yaml:"k"`
+	Alpha float64 `yaml:"alpha"` // quantile of the agreeing counts that sets the quota, 0 … 1
+	Beta  float64 `yaml:"beta"`  // quantile of similarities that other pairs must reach, 0 … 1
 }
 
 // DefaultSelCL returns the paper's settings.
@@ -43,11 +47,12 @@ const (
 	mostShare  = 1 - 1e-2
 )
 
-// Validate says what is wrong, in one line.
+// Validate returns an error that describes the first invalid setting.
 func (c SelCL) Validate() error {
 	switch {
 	case c.K < 0:
-		return fmt.Errorf("detectors: k: found %d neighbours, expected at least 1, or 0 for as many as fit the classes", c.K)
+		return fmt.Errorf("detectors: k: found %d neighbours, expected at least 1, or 0 for as many as fit the classes",
+			c.K)
 	case !(c.Alpha >= 0 && c.Alpha <= 1):
 		return fmt.Errorf("detectors: alpha: found %v, expected a quantile from 0 to 1", c.Alpha)
 	case !(c.Beta >= 0 && c.Beta <= 1):
@@ -56,10 +61,10 @@ func (c SelCL) Validate() error {
 	return nil
 }
 
-// Selection is what Sel-CL thinks of a set.
+// Selection is the result of Sel-CL for a set.
 type Selection struct {
-	Pseudo      []int     // pseudo label of each row; -1 where no neighbour has a label
-	Share       []float64 // of the second vote that the given label has: P(clean); 0 without a label
+	Pseudo      []int     // pseudo label of each row; -1 if no neighbour has a label
+	Share       []float64 // share of the second vote for the given label: P(clean); 0 without a label
 	Discrepancy []float64 // +Inf without a label
 	Agree       []bool    // the second vote's winner is the given label
 	Quota       float64
@@ -93,7 +98,7 @@ func (c SelCL) Select(ctx context.Context, z features.Set, classes int) (*Select
 	return s, nil
 }
 
-// neighbours returns how many vote.
+// neighbours returns the number of voting neighbours.
 func (c SelCL) neighbours(labels []int) int {
 	if c.K > 0 {
 		return c.K
@@ -108,7 +113,7 @@ func (c SelCL) neighbours(labels []int) int {
 	return min(250, max(labelled/(2*max(len(seen), 1)), 1))
 }
 
-// vote takes both votes.
+// vote computes both votes.
 func (s *Selection) vote(classes int) {
 	p := poll{counts: make([]int, classes)}
 	for i := range s.Pseudo {
@@ -127,7 +132,7 @@ func (s *Selection) vote(classes int) {
 	}
 }
 
-// choose finds the quota and selects.
+// choose computes the quota and selects rows.
 func (s *Selection) choose(classes int, alpha float64) {
 	agreeing, members := make([]float64, classes), make([][]int, classes)
 	for i, y := range s.z.Labels {

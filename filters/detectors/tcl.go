@@ -10,28 +10,29 @@ import (
 	"winnow/features"
 )
 
-// TCL finds labels that do not fit: how surely a row is assigned to the class of its label, as against all classes'
-// centres, falls into two groups.
+// TCL finds labels that do not fit. It measures how strongly a row is assigned to the class of its label, among
+// the centres of all classes, and splits these values into two groups.
 //
 //	c_k   = normalise(Σ_i p_ik z_i)                 centres from a classifier's probabilities p
 //	γ_ik  = softmax_k(z_i·c_k/Temperature)          assignments
 //	l_i   = -γ_{i,y_i}, scaled to 0 … 1 over all rows
 //	w_i   = P(clean) = the posterior of the component of lower mean in a mixture of two normals fitted to l
 //
-// All l equal: w = 1. A class that no row is likely to be of has the centre 0. A row without a label has l = 0 and
-// w = 0 and is not in the mixture. PerClass fits a mixture for each label's rows; w = 1 where these are all equal.
+// If all l are equal, w = 1. A class to which no row is likely to belong has the centre 0. A row without a
+// label has l = 0 and w = 0 and is not in the mixture. PerClass fits a mixture to the rows of each label; w = 1
+// where these are all equal.
 // Time O(n·C·d), memory O(n + C·d).
-// Source: Huang, Zhang & Shan, Twin Contrastive Learning with Noisy Labels, CVPR 2023, section 3.2 and its code;
-// METHODS 13.2.
+// Source: Huang, Zhang & Shan, Twin Contrastive Learning with Noisy Labels, CVPR 2023, section 3.2 and its
+// code; METHODS 13.2.
 type TCL struct {
 	Temperature float64 `yaml:"temperature"` // > 0
-	PerClass    bool    `yaml:"per_class"`   // a mixture for each class's rows
+	PerClass    bool    `yaml:"per_class"`   // one mixture per class
 }
 
-// DefaultTCL is the paper's settings for CIFAR-10.
+// DefaultTCL returns the paper's settings for CIFAR-10.
 func DefaultTCL() TCL { return TCL{Temperature: 0.25} }
 
-// Validate says what is wrong, in one line.
+// Validate returns an error that describes the first invalid setting.
 func (c TCL) Validate() error {
 	if !(c.Temperature > 0 && c.Temperature <= 1e6) {
 		return fmt.Errorf("detectors: temperature: found %v, expected a number above 0", c.Temperature)
@@ -39,16 +40,16 @@ func (c TCL) Validate() error {
 	return nil
 }
 
-// Probabilities overwrites dst, n×C, with what a classifier thinks of n rows of the set from a first one on; each row
-// adds up to 1. z are the set's rows, divided by their lengths.
+// Probabilities fills dst, n×C, with a classifier's probabilities for n rows of the set, starting at row from;
+// each row adds up to 1. z are those rows, normalised.
 type Probabilities func(dst blas32.General, z features.Set, from int)
 
-// Detection is what TCL thinks of a set.
+// Detection is the result of TCL for a set.
 type Detection struct {
 	Centres  blas32.General // C×d, unit rows or 0
 	Loss     []float64      // l, scaled
 	Clean    []float64      // w
-	Mixtures []Mixture      // the one of all rows, or those of the classes in order; the zero Mixture where none fits
+	Mixtures []Mixture      // one for all rows, or one per class in order; the zero Mixture where none could be fitted
 }
 
 // Detect judges every row of z, with labels 0 … classes-1 or negative for none.
@@ -67,10 +68,10 @@ func (c TCL) Detect(z features.Set, classes int, p Probabilities) (*Detection, e
 	return d, nil
 }
 
-// tallBlock is how many rows are looked at against all classes at a time.
+// tallBlock returns how many rows are compared with all classes at a time.
 func tallBlock(classes int) int { return min(max(blockRows*blockCols/classes, 1), 4096) }
 
-// centres sums rows by their probabilities and divides by lengths.
+// centres adds up rows weighted by their probabilities and normalises the sums.
 func centres(z features.Set, classes int, p Probabilities) blas32.General {
 	c := features.NewMatrix(classes, z.Dim())
 	block := features.NewMatrix(min(tallBlock(classes), z.Len()), classes)
@@ -90,7 +91,7 @@ func centres(z features.Set, classes int, p Probabilities) blas32.General {
 	return c
 }
 
-// assign fills in Loss, not yet scaled.
+// assign computes Loss, before scaling.
 func (d *Detection) assign(z features.Set, temperature float64) {
 	var scratch []float32
 	logits := make([]float64, d.Centres.Rows)
@@ -111,7 +112,7 @@ func (d *Detection) assign(z features.Set, temperature float64) {
 	}
 }
 
-// scale maps the losses of rows with a label to 0 … 1; all of them to 0 where they are equal.
+// scale maps the losses of labelled rows to 0 … 1, or to 0 if all are equal.
 func (d *Detection) scale(labels []int) {
 	lo, hi := math.Inf(1), math.Inf(-1)
 	for i, y := range labels {
@@ -130,7 +131,7 @@ func (d *Detection) scale(labels []int) {
 	}
 }
 
-// mix fills in Clean.
+// mix computes Clean.
 func (d *Detection) mix(labels []int, classes int, perClass bool) {
 	groups := make([][]int, 1)
 	if perClass {

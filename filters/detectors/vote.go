@@ -1,7 +1,7 @@
 package detectors
 
-// Vote overwrites dst, one entry a class, with the shares of a row's neighbours that have each label; negative labels
-// vote for none, so that shares add up to 1 only where all neighbours have one.
+// Vote fills dst, one entry per class, with the share of row i's neighbours that have each label. Negative
+// labels vote for no class, so the shares add up to 1 only if all neighbours have a label.
 func (n *Neighbours) Vote(dst []float64, i int, labels []int) {
 	clear(dst)
 	for _, j := range n.Of(i) {
@@ -36,7 +36,7 @@ func (p *poll) take(n *Neighbours, i int, labels []int) {
 	}
 }
 
-// winner returns the class with most votes, the lowest of equals; -1 without votes.
+// winner returns the class with the most votes, the lowest of equals, or -1 without votes.
 func (p *poll) winner() int {
 	best := -1
 	for _, c := range p.voted {

@@ -1,14 +1,14 @@
-// Package leaveout compares every image of a labelled set with every class of it, the image itself left out of all
-// class directions that it takes part in, so that nothing judges itself.
+// Package leaveout compares every image of a labelled set with every class. The image itself is left out of all
+// class directions to which it contributes, so that nothing judges itself.
 //
 //	s_ik = z_i·m_ik,   m_ik = normalise(Σ_{j≠i} r_jk z_j)
 //
-// z are unit rows. r_jk is the share that image j has in class k: at first 1 in its given class and 0 elsewhere, later
-// what a judge makes of it ([Set.Share]). Classes with a single image take no part, nor does that image: without it
-// nothing is known of them.
+// z are unit rows. r_jk is the share of image j in class k: at first 1 in its given class and 0 elsewhere,
+// later set by the caller ([Set.Share]). A class with a single image is left out together with that image,
+// because without it nothing is known about the class.
 //
-// The package sees given labels only and imports only features. Products with the classes are float32, everything
-// about an image's own classes float64.
+// The package sees given labels only and imports only features. Products with the classes are float32,
+// everything about an image's own classes is float64.
 package leaveout
 
 import (
@@ -21,18 +21,18 @@ import (
 	"winnow/features"
 )
 
-// Set holds the judged images and the present classes.
+// Set holds the judged images and the classes present.
 type Set struct {
 	Z       features.Set // judged images, unit rows; labels are those given
-	Rows    []int        // of the images in the set that was given
-	Classes []int        // that have two or more of them, rising: the columns
-	Column  []int        // of a class, -1: none
+	Rows    []int        // of the images, as rows of the set passed to New
+	Classes []int        // with at least two images, rising: the columns
+	Column  []int        // of a class; -1: none
 
 	parts   [][]Part
-	sums    []float64      // a row of d for each column: Σ r z
+	sums    []float64      // one row of length d per column: Σ r z
 	weight  []float64      // Σ r of each column
 	squares []float64      // Σ r²
-	centres blas32.General // a unit row for each column, all images counted
+	centres blas32.General // one unit row per column, over all images
 }
 
 // Part is the share of an image in one class.
@@ -41,8 +41,8 @@ type Part struct {
 	Weight float64
 }
 
-// New keeps the images whose label another image shares; a negative label is none. Where these are all rows of z and of
-// unit length, their vectors are z's, else a copy.
+// New keeps the images whose label another image shares; a negative label means none. If these are all rows of
+// z and have unit length, the set shares the vectors of z; otherwise it copies them.
 func New(z features.Set, classes int) (*Set, error) {
 	if len(z.Labels) != z.Len() {
 		return nil, fmt.Errorf("%d labels, expected one for each of %d vectors", len(z.Labels), z.Len())
@@ -84,7 +84,7 @@ func New(z features.Set, classes int) (*Set, error) {
 	return s, nil
 }
 
-// shareAsGiven gives every image all of its given class.
+// shareAsGiven gives every image a share of 1 in its given class.
 func (s *Set) shareAsGiven() {
 	parts := make([][]Part, s.Z.Len())
 	own := make([]Part, s.Z.Len())
@@ -95,8 +95,8 @@ func (s *Set) shareAsGiven() {
 	s.Share(parts)
 }
 
-// Share gives every image its parts in the classes, the columns of an image all different, and computes the classes'
-// directions from them. The set keeps parts.
+// Share sets every image's shares in the classes and computes the class directions from them. The columns of
+// one image must differ. The set keeps parts.
 func (s *Set) Share(parts [][]Part) {
 	d, n := s.Z.Dim(), len(s.Classes)
 	s.parts, s.sums, s.weight, s.squares = parts, make([]float64, n*d), make([]float64, n), make([]float64, n)
@@ -114,7 +114,7 @@ func (s *Set) Share(parts [][]Part) {
 	s.direct()
 }
 
-// direct fills in the classes' directions by their sums.
+// direct computes the class directions from the sums.
 func (s *Set) direct() {
 	d, n := s.Z.Dim(), len(s.Classes)
 	s.centres = features.NewMatrix(n, d)
@@ -131,17 +131,17 @@ func (s *Set) direct() {
 	}
 }
 
-// Plain returns a set of the same images whose shares are those of the given labels.
+// Plain returns a set of the same images with the shares of the given labels.
 func (s *Set) Plain() *Set {
 	plain := *s
 	plain.shareAsGiven()
 	return &plain
 }
 
-// Parts returns what image i has a share in.
+// Parts returns the shares of image i.
 func (s *Set) Parts(i int) []Part { return s.parts[i] }
 
-// inverse returns 1/x, or 0 for a length of 0: images that cancel out point nowhere.
+// inverse returns 1/x, or 0 for a length of 0: images that cancel out have no direction.
 func inverse(x float64) float64 {
 	if x < 1e-9 {
 		return 0
@@ -149,16 +149,16 @@ func inverse(x float64) float64 {
 	return 1 / x
 }
 
-// blockEntries bounds the similarities held at a time.
+// blockEntries limits the number of similarities in memory.
 const blockEntries = 1 << 20
 
-// Each calls do with every image's column of its given class and its similarities, one for each column, which do may
-// change. An error is that of ctx. Time O(n·C·d).
+// Each calls do for every image i with the column y of its given class and its similarities, one per column,
+// which do may change. The only error is that of ctx. Time O(n·C·d).
 func (s *Set) Each(ctx context.Context, do func(i, y int, row []float64)) error {
 	return s.Among(ctx, 0, s.Z.Len(), 1, do)
 }
 
-// Among does what Each does for the images from, from+step, … below to.
+// Among is Each for the images from, from+step, … below to.
 func (s *Set) Among(ctx context.Context, from, to, step int, do func(i, y int, row []float64)) error {
 	c := len(s.Classes)
 	height := max(1, blockEntries/c)
@@ -169,7 +169,8 @@ func (s *Set) Among(ctx context.Context, from, to, step int, do func(i, y int, r
 			return err
 		}
 		n := min(height, (to-from+step-1)/step)
-		part := blas32.General{Rows: n, Cols: s.Z.Dim(), Stride: s.Z.X.Stride * step, Data: s.Z.X.Data[from*s.Z.X.Stride:]}
+		part := blas32.General{Rows: n, Cols: s.Z.Dim(), Stride: s.Z.X.Stride * step,
+			Data: s.Z.X.Data[from*s.Z.X.Stride:]}
 		out := features.Products(&scratch, part, s.centres)
 		for b := range n {
 			i := from + b*step
@@ -185,7 +186,7 @@ func (s *Set) Among(ctx context.Context, from, to, step int, do func(i, y int, r
 	return nil
 }
 
-// without returns the similarity of image i to a class without it.
+// without returns the similarity of image i to a class from which it is left out.
 func (s *Set) without(i int, p Part) float64 {
 	d := s.Z.Dim()
 	sum := s.sums[p.Column*d:][:d]
@@ -198,11 +199,11 @@ func (s *Set) without(i int, p Part) float64 {
 	return along * inverse(math.Sqrt(norm))
 }
 
-// Spread is what a class's concentration is estimated from: the length of the mean of its images, each as much as its
-// share, and how many images of equal share would tell as much.
+// Spread holds what a class's concentration is estimated from: the length of the mean of its images, weighted
+// by share, and the number of equally weighted images that would be as informative.
 type Spread struct{ Length, Count float64 }
 
-// Spread returns the spread of a column, all images counted; zero without any share.
+// Spread returns the spread of a column over all images, or zero without any share.
 func (s *Set) Spread(column int) Spread {
 	d := s.Z.Dim()
 	var norm float64
@@ -219,5 +220,5 @@ func spread(length, weight, squares float64) Spread {
 	return Spread{math.Min(length/weight, 1), weight * weight / squares}
 }
 
-// Centres returns a view of the classes' directions, unit rows.
+// Centres returns a view of the class directions, as unit rows.
 func (s *Set) Centres() blas32.General { return s.centres }

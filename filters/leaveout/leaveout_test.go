@@ -31,7 +31,7 @@ func mixedParts(s *Set, rng *rand.Rand) [][]Part {
 	return parts
 }
 
-// slow returns the similarity of image i to class k in loops; self counts it in.
+// slow returns the similarity of image i to class k by loops; self includes the image.
 func slow(s *Set, i, k int, self bool) float64 {
 	d := s.Z.Dim()
 	sum := make([]float64, d)
@@ -78,8 +78,8 @@ func TestAgainstLoops(t *testing.T) {
 	}
 }
 
-// What an image is compared with does not change with the image: turned around, it has the opposite similarity to
-// every class, its own too.
+// What an image is compared with does not depend on the image: negated, it has the opposite similarity to every
+// class, including its own.
 func TestOwnVectorDoesNotCount(t *testing.T) {
 	z := drawn(1, 4, 6, 8)
 	rows := func(z features.Set) (first []float64) {

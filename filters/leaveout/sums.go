@@ -11,9 +11,9 @@ import (
 	"winnow/features"
 )
 
-// Sums is what the classes and the whitening of a set are made of, for sets that no machine looks at as a whole: rows are
-// added block by block, and sums of some rows to those of others. They are whole numbers, so that they come to the same,
-// to the last bit, in whatever order they are added.
+// Sums holds the sums from which the classes and the whitening of a set are computed, for sets that no machine
+// reads as a whole: rows are added block by block, and sums over different rows can be joined. The sums are
+// integers, so the result is the same to the last bit in any order of adding.
 type Sums struct {
 	Dim     int
 	Rows    int64   // with and without a label
@@ -24,23 +24,25 @@ type Sums struct {
 }
 
 const (
-	one      = 1 << 32 // a value of a row is rounded to 2e-10 of its length, less than float32 does
-	mostRows = 1 << 30 // whose sums fit into 63 bits
+	one      = 1 << 32 // a value of a row is rounded to 2e-10 of its length, finer than float32
+	mostRows = 1 << 30 // limit for the sums to fit into 63 bits
 )
 
-// NewSums returns the sums of no rows.
+// NewSums returns empty sums.
 func NewSums(dim, classes int) *Sums {
-	return &Sums{Dim: dim, Count: make([]int64, classes), All: make([]int64, dim), Squares: make([]int64, dim*dim), Classes: make([]int64, classes*dim)}
+	return &Sums{Dim: dim, Count: make([]int64, classes), All: make([]int64, dim), Squares: make([]int64, dim*dim),
+		Classes: make([]int64, classes*dim)}
 }
 
-// Add adds a block of unit rows, whose labels are negative for none. Products are float32, of the block as it is: the same blocks give
-// the same sums.
+// Add adds a block of unit rows; a negative label means none. Products are float32 over the block as given: the
+// same blocks give the same sums.
 func (s *Sums) Add(x blas32.General, labels []int) error {
 	if x.Cols != s.Dim || len(labels) != x.Rows {
-		return fmt.Errorf("leaveout: found %d rows of %d values and %d labels, expected rows of %d values and as many labels", x.Rows, x.Cols, len(labels), s.Dim)
+		return fmt.Errorf("leaveout: found %d rows of %d values and %d labels, expected rows of %d values "+
+			"and as many labels", x.Rows, x.Cols, len(labels), s.Dim)
 	}
 	if s.Rows += int64(x.Rows); s.Rows > mostRows {
-		return fmt.Errorf("leaveout: found more than %d rows, expected sums of fewer", mostRows)
+		return fmt.Errorf("leaveout: found more than %d rows, expected at most as many", mostRows)
 	}
 	for i, y := range labels {
 		if y >= len(s.Count) {
@@ -69,15 +71,17 @@ func (s *Sums) Add(x blas32.General, labels []int) error {
 
 func whole(v float32) int64 { return int64(math.RoundToEven(float64(v) * one)) }
 
-// Join adds the sums of other rows.
+// Join adds the sums over other rows.
 func (s *Sums) Join(others *Sums) error {
 	if s.Dim != others.Dim || len(s.Count) != len(others.Count) {
-		return fmt.Errorf("leaveout: found sums of %d values and %d classes, expected %d values and %d classes", others.Dim, len(others.Count), s.Dim, len(s.Count))
+		return fmt.Errorf("leaveout: found sums of %d values and %d classes, expected %d values and %d classes",
+			others.Dim, len(others.Count), s.Dim, len(s.Count))
 	}
 	if s.Rows += others.Rows; s.Rows > mostRows {
-		return fmt.Errorf("leaveout: found more than %d rows, expected sums of fewer", mostRows)
+		return fmt.Errorf("leaveout: found more than %d rows, expected at most as many", mostRows)
 	}
-	for _, pair := range [][2][]int64{{s.Count, others.Count}, {s.All, others.All}, {s.Squares, others.Squares}, {s.Classes, others.Classes}} {
+	for _, pair := range [][2][]int64{{s.Count, others.Count}, {s.All, others.All}, {s.Squares, others.Squares},
+		{s.Classes, others.Classes}} {
 		for i, v := range pair[1] {
 			pair[0][i] += v
 		}
@@ -102,19 +106,19 @@ func (s *Sums) Moments() (mean []float64, covariance *mat.SymDense) {
 	return mean, covariance
 }
 
-// Whole is the classes of a set of which some rows are compared with them at a time, in the space that an affine map takes
-// rows to. An image counts for its class as much as its vector there is long.
+// Whole holds the classes of a set when only some rows are compared with them at a time, in the space that an
+// affine map takes rows to. An image is weighted in its class by the length of its vector there.
 type Whole struct {
 	Weight  blas32.General // in×out
 	Bias    []float32
-	Classes []int     // that have two rows or more, rising: the columns
-	Column  []int     // of a class, -1: none
+	Classes []int     // with at least two rows, rising: the columns
+	Column  []int     // of a class; -1: none
 	Sums    []float64 // of each column, in the space
 
-	centres blas32.General // once they are known
+	centres blas32.General // once computed
 }
 
-// Turned returns the classes of the rows of s where x·weight + bias takes them.
+// Turned returns the classes of the rows of s, mapped by x·weight + bias.
 func (s *Sums) Turned(weight blas32.General, bias []float32) (*Whole, error) {
 	w := &Whole{Weight: weight, Bias: bias, Column: make([]int, len(s.Count))}
 	for k, n := range s.Count {
@@ -143,8 +147,9 @@ func (s *Sums) Turned(weight blas32.General, bias []float32) (*Whole, error) {
 	return w, nil
 }
 
-// Compare returns the rows of x whose class has others, in the space, to be compared with the classes of the whole, each row
-// left out of its own class. x are rows of the whole, as they were added.
+// Compare returns the rows of x whose class has other rows, mapped to the space, as a Set that compares them
+// with the classes of the whole; each row is left out of its own class. x are rows of the whole, as they were
+// added.
 func (w *Whole) Compare(x blas32.General, labels []int) *Set {
 	d := w.Weight.Cols
 	s := &Set{Classes: w.Classes, Column: w.Column, sums: w.Sums}

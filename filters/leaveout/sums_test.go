@@ -12,7 +12,7 @@ import (
 	"winnow/features"
 )
 
-// unitRows draws rows of unit length; every seventh has no label, one is alone in its class.
+// unitRows draws rows of unit length; every seventh has no label, and one is alone in its class.
 func unitRows(n, d, classes int) features.Set {
 	rng := rand.New(rand.NewPCG(3, 4))
 	s := features.NewSet(n, d)
@@ -29,7 +29,7 @@ func unitRows(n, d, classes int) features.Set {
 	return s
 }
 
-// Sums of some blocks and of others come to those of all, to the last bit, in whatever order they are joined.
+// Sums of different blocks join to the sums of all, to the last bit, in any order.
 func TestSumsJoin(t *testing.T) {
 	s := unitRows(96, 5, 4)
 	blocks := make([]*Sums, 6)
@@ -72,14 +72,15 @@ func TestSumsJoin(t *testing.T) {
 	}
 }
 
-// Rows are compared with the sums of the whole without themselves: by loops.
+// Rows are compared with the sums of the whole without themselves: checked by loops.
 func TestWholeCompare(t *testing.T) {
 	s := unitRows(80, 5, 4)
 	sums := NewSums(5, 4)
 	if err := sums.Add(s.X, s.Labels); err != nil {
 		t.Fatal(err)
 	}
-	weight, bias := blas32.General{Rows: 5, Cols: 3, Stride: 3, Data: []float32{1, 0, 0.5, 0, 2, 0, -1, 0, 1, 0.25, 1, 0, 0, 0, 3}}, []float32{0.1, -0.2, 0.3}
+	weight, bias := blas32.General{Rows: 5, Cols: 3, Stride: 3,
+		Data: []float32{1, 0, 0.5, 0, 2, 0, -1, 0, 1, 0.25, 1, 0, 0, 0, 3}}, []float32{0.1, -0.2, 0.3}
 	w, err := sums.Turned(weight, bias)
 	if err != nil {
 		t.Fatal(err)

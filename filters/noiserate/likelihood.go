@@ -7,23 +7,23 @@ import (
 	"winnow/filters/leaveout"
 )
 
-// Calibration says what similarities to classes mean if mistakes go to all classes alike: β, how sharply they tell classes
-// apart, and ρ, the share of wrong labels.
+// Calibration relates similarities to class probabilities if mistakes go to all classes alike: β is how sharply
+// similarities separate classes, ρ the share of wrong labels.
 //
 //	P(k|x_i) = softmax_k(β s_ik),   P(y|x_i) = (1-ρ) P(y|x_i) + ρ (1 - P(y|x_i))/(C-1)
 type Calibration struct{ Beta, Rho float64 }
 
 const (
-	sampleEntries = 1 << 22 // fits that β and ρ are found from
-	leastRho      = 1e-4    // no label is beyond doubt
+	sampleEntries = 1 << 22 // number of similarities used to find β and ρ
+	leastRho      = 1e-4    // no label is certain
 )
 
-// MostOf is the largest share of wrong labels that mistakes to all of so many classes alike can explain: with more of them
-// labels would say what an image is not.
+// MostOf returns the largest share of wrong labels that can be explained by mistakes to all classes alike. With
+// a larger share, labels would tell what an image is not.
 func MostOf(classes int) float64 { return math.Min(Most, 1-1/float64(max(classes, 2))) }
 
-// Calibrate returns the calibration under which the given labels are likeliest. Where images are many, every so many of
-// them are asked.
+// Calibrate returns the calibration that maximises the likelihood of the given labels. For large sets it uses
+// every n-th image.
 func Calibrate(ctx context.Context, s *leaveout.Set) (Calibration, error) {
 	n, c := s.Z.Len(), len(s.Classes)
 	step := max(1, n*c/sampleEntries)
@@ -61,8 +61,8 @@ func Calibrate(ctx context.Context, s *leaveout.Set) (Calibration, error) {
 //
 //	Σ_i log[(1-ρ) p_i + ρ (1-p_i)/(C-1)],   p = at(β)
 //
-// by a golden section over log β down to width, with ρ by expectation maximisation for each. It returns the logarithm
-// of that likelihood too.
+// by a golden section search over log β down to width, finding ρ for each β by expectation maximisation. It
+// also returns the logarithm of the likelihood.
 func Fit(least, most, width float64, classes int, at func(beta float64) []float64) (c Calibration, likelihood float64) {
 	logBeta, _ := highest(math.Log(least), math.Log(most), width, func(x float64) float64 {
 		_, v := mixed(at(math.Exp(x)), classes)
@@ -73,8 +73,8 @@ func Fit(least, most, width float64, classes int, at func(beta float64) []float6
 	return c, likelihood
 }
 
-// highest finds where f, which rises and then falls between low and high, is highest, by a golden section down to an
-// interval of width.
+// highest finds the maximum of f, which rises and then falls between low and high, by a golden section search
+// down to an interval of width.
 func highest(low, high, width float64, f func(float64) float64) (x, most float64) {
 	const golden = 0.6180339887498949
 	a, b := high-golden*(high-low), low+golden*(high-low)
@@ -96,7 +96,8 @@ func highest(low, high, width float64, f func(float64) float64) (x, most float64
 	return b, fb
 }
 
-// mixed finds the ρ under which labels of probability p are likeliest, and that likelihood's logarithm.
+// mixed finds the ρ that maximises the likelihood of labels with probabilities p, and the logarithm of that
+// likelihood.
 func mixed(p []float64, classes int) (rho, likelihood float64) {
 	others := float64(classes - 1)
 	rho = 0.2
@@ -111,7 +112,7 @@ func mixed(p []float64, classes int) (rho, likelihood float64) {
 	return rho, likelihoodOf(rho, p, classes)
 }
 
-// likelihoodOf returns the logarithm of the likelihood of labels of probability p.
+// likelihoodOf returns the log likelihood of labels with probabilities p.
 func likelihoodOf(rho float64, p []float64, classes int) (sum float64) {
 	for _, v := range p {
 		sum += math.Log((1-rho)*v + rho*(1-v)/float64(classes-1))
@@ -119,8 +120,8 @@ func likelihoodOf(rho float64, p []float64, classes int) (sum float64) {
 	return sum
 }
 
-// profile returns where the likelihood of labels of probability p, highest at rho, has fallen by 1.92: an interval of
-// 95 % that is not empty at 0, as one of resampled images would be.
+// profile returns the bounds at which the log likelihood of labels with probabilities p, highest at rho, has
+// fallen by 1.92: a 95 % interval. Unlike an interval from resampled images, it is not empty at 0.
 func profile(rho float64, p []float64, classes int) (low, high float64) {
 	const fall = 1.92
 	least := likelihoodOf(rho, p, classes) - fall
@@ -140,8 +141,8 @@ func profile(rho float64, p []float64, classes int) (low, high float64) {
 	return end(rho, 0), end(rho, MostOf(classes))
 }
 
-// Posterior turns a row of similarities into the probability that each class is the image's, given the label y, and returns
-// the log odds of y.
+// Posterior turns a row of similarities into the probability of each class, given the label y, and returns the
+// log odds of y.
 func (c Calibration) Posterior(row []float64, y int) float64 {
 	other := math.Log(c.Rho / (1 - c.Rho) / float64(len(row)-1))
 	rival := math.Inf(-1)

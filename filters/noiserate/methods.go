@@ -10,13 +10,13 @@ import (
 	"winnow/filters/leaveout"
 )
 
-// likelihood is the share ρ of wrong labels under which the given labels are likeliest, if mistakes go to all classes alike
-// ([Calibrate]); an image's amount is its probability of being one of them. A hard image is no wrong label: it fits its
-// class as badly as β allows.
+// likelihood returns the share ρ of wrong labels that maximises the likelihood of the given labels, if mistakes
+// go to all classes alike ([Calibrate]). An image's amount is its probability of having a wrong label. A hard
+// image does not count as a wrong label: it fits its class as badly as β allows.
 //
-// On labels flipped at random it is the nearest; its interval is the profile of the likelihood, widened on both
-// sides by how far off [Ranks] is, which assumes other things: chance is not all that can be wrong. Where mistakes go to
-// similar classes it finds too few of them.
+// It is the most accurate method for labels flipped at random. Its interval is the profile of the likelihood,
+// widened on both sides by the difference from [Ranks], which makes other assumptions: chance is not the only
+// possible error. If mistakes go to similar classes it finds too few of them.
 func likelihood(ctx context.Context, s *leaveout.Set) (f found, err error) {
 	c, err := Calibrate(ctx, s)
 	if err != nil {
@@ -29,18 +29,18 @@ func likelihood(ctx context.Context, s *leaveout.Set) (f found, err error) {
 	return said.likelihood(len(s.Classes)), nil
 }
 
-// Said is what rows say of the share of wrong labels, an entry for each: how probable the given label is by the similarities, and
-// what [Ranks] makes of them.
+// Said holds what rows contribute to the estimate, one entry per row: the probability of the given label by the
+// similarities, and the amount by [Ranks].
 type Said struct{ Given, Ranked []float64 }
 
-// Ask asks the rows of s.
+// Ask returns the contributions of the rows of s.
 func (c Calibration) Ask(ctx context.Context, s *leaveout.Set) (Said, error) {
 	said := Said{make([]float64, s.Z.Len()), make([]float64, s.Z.Len())}
 	err := s.Each(ctx, func(i, y int, row []float64) { said.Given[i], said.Ranked[i] = c.Say(y, row) })
 	return said, err
 }
 
-// Say returns what a row with the given column y says by its similarities.
+// Say returns the contributions of a row with these similarities, whose given label has column y.
 func (c Calibration) Say(y int, row []float64) (given, ranked float64) {
 	var rivals float64
 	for k, t := range row {
@@ -51,7 +51,8 @@ func (c Calibration) Say(y int, row []float64) (given, ranked float64) {
 	return 1 / (1 + rivals), rankAmount(y, row)
 }
 
-// likelihood finds ρ by what all rows say of so many classes. It turns Given into amounts.
+// likelihood estimates ρ from the contributions of all rows, for the given number of classes. It turns Given
+// into amounts.
 func (s Said) likelihood(classes int) found {
 	p, above := s.Given, 0.0
 	for _, v := range s.Ranked {
@@ -71,26 +72,26 @@ func (s Said) likelihood(classes int) found {
 	return found{amounts: p, rate: rho, low: low, high: high}
 }
 
-// ranks compares where the given classes rank among all with where chance would put them. Of C classes in falling
-// similarity, a right label ranks in the upper half even of a hard image, while one drawn at random from the wrong
-// ones is as likely at any rank but the right label's. So twice the share of labels in the lower half is the share
-// of wrong ones:
+// ranks compares the ranks of the given classes with those expected by chance. Sort the C classes by falling
+// similarity: a right label ranks in the upper half even for a hard image, while a label drawn at random from
+// the wrong ones has every rank but the right label's with equal probability. So twice the share of labels in
+// the lower half is the share of wrong ones:
 //
 //	R = P(r_i > h)·(C - 1)/(C - h),   h = ⌈C/2⌉,   r_i = 1 + #{k: s_ik > s_iy}
 //
-// It is a mixture of two distributions of which one is known and the other vanishes where it is looked at (Storey's
-// estimate of true null hypotheses). Nothing is assumed of the similarities' scale and nothing is tuned. For two
-// classes it is the share that the centres contradict.
-// Where mistakes go to similar classes, which rank high, it finds too few of them; where so many labels are wrong
-// that the centres blur, too many. Source: ours; Storey, "A direct approach to false discovery rates", JRSS B 2002,
-// section 3, for the estimate.
+// It is a mixture of two distributions, one of which is known while the other vanishes in the lower half
+// (Storey's estimate of true null hypotheses). It does not depend on the scale of the similarities and has
+// nothing to tune. For two classes it is the share of labels that the centres contradict. If mistakes go to
+// similar classes, which rank high, it finds too few of them; if so many labels are wrong that the centres
+// blur, too many.
+// Source: ours; Storey, "A direct approach to false discovery rates", JRSS B 2002, section 3, for the estimate.
 func ranks(ctx context.Context, s *leaveout.Set) ([]float64, error) {
 	v := make([]float64, s.Z.Len())
 	err := s.Each(ctx, func(i, y int, row []float64) { v[i] = rankAmount(y, row) })
 	return v, err
 }
 
-// rankAmount returns (C-1)/(C-h) where column y ranks in the lower half of the row, else 0.
+// rankAmount returns (C-1)/(C-h) if column y ranks in the lower half of the row, else 0.
 func rankAmount(y int, row []float64) float64 {
 	c := len(row)
 	half, above := (c+1)/2, 0
@@ -105,12 +106,12 @@ func rankAmount(y int, row []float64) float64 {
 	return 0
 }
 
-// temperature of the similarities in confident's probabilities.
+// temperature divides the similarities in the probabilities of confident.
 const temperature = 0.05
 
-// confident is the confident joint of confident learning. p_i is the softmax of s_i/0.05; an image belongs with
-// confidence to the likeliest class k with p_ik ≥ t_k, the mean p_jk of the images given k, if there is one; the rate
-// of a given class is the share of its images so placed that lie in another.
+// confident is the confident joint of confident learning. p_i is the softmax of s_i/0.05. An image is placed in
+// the likeliest class k with p_ik ≥ t_k, the mean p_jk of the images given k, if there is one. The rate of a
+// given class is the share of its placed images that are in another class.
 // Source: Northcutt, Jiang & Chuang, "Confident learning", JAIR 2021, section 3.
 func confident(ctx context.Context, s *leaveout.Set) ([]float64, error) {
 	c := len(s.Classes)

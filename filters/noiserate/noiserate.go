@@ -1,14 +1,16 @@
-// Package noiserate estimates how many given labels of a set are wrong, from its vectors and given labels alone.
+// Package noiserate estimates how many given labels of a set are wrong, using only its vectors and given
+// labels.
 //
-// Every image is left out of its own judgement: it is compared with the directions of the classes' sums, its own
-// class's without itself.
+// Every image is left out of its own judgement: it is compared with the directions of the class sums, where its
+// own class's sum does not include it.
 //
 //	s_ik = z_i·m_k,   m_k = normalise(Σ_{j≠i, y_j=k} z_j)
 //
-// Three ways lead from there to a rate ([Methods]); each gives every image an amount v_i, and the estimate is their
-// mean, so that a class's rate is the mean over the class.
+// Three methods turn these similarities into a rate ([Methods]). Each gives every image an amount v_i, and the
+// estimate is the mean amount; the rate of a class is the mean over the class.
 //
-// The package sees given labels only and imports only features and filters/leaveout. Products are float32, decisions float64.
+// The package sees given labels only and imports only features and filters/leaveout. Products are float32,
+// decisions float64.
 package noiserate
 
 import (
@@ -23,25 +25,27 @@ import (
 	"winnow/internal/catalog"
 )
 
-// The ways to estimate. Likelihood is the nearest on labels flipped at random, on fine-grained photographs too, where Ranks
-// finds too many; Confident serves only where mistakes go to similar classes and classes are few.
+// The estimation methods. Likelihood is the most accurate for labels flipped at random, also on fine-grained
+// photographs, where Ranks finds too many. Confident is useful only if mistakes go to similar classes and there
+// are few classes.
 const (
 	Likelihood = "likelihood"
 	Ranks      = "ranks"
 	Confident  = "confident"
 )
 
-// Auto is what "estimate it" means.
+// Auto is the method used when none is named.
 const Auto = Likelihood
 
-// Methods lists the ways, in the order they are shown.
+// Methods lists the methods in display order.
 func Methods() []string { return []string{Likelihood, Ranks, Confident} }
 
-// Caution says what an estimate by a method is worth, to be printed behind it; "" of a name that is none.
+// Caution returns a remark on the reliability of a method, to be printed after its estimate, or "" for an
+// unknown name.
 func Caution(method string) string {
 	switch method {
 	case Likelihood:
-		return "; of mistakes by habit, such as one class taken for another, it counts few or none"
+		return "; it finds few or none of the systematic mistakes, such as one class taken for another"
 	case Ranks:
 		return "; too many where classes are hard to tell apart"
 	case Confident:
@@ -53,24 +57,24 @@ func Caution(method string) string {
 // Most is the largest estimate: a filter that drops more has nothing left to compare with.
 const Most = 0.95
 
-// Estimate is a rate of wrong labels.
+// Estimate is an estimated rate of wrong labels.
 type Estimate struct {
 	Method    string
 	Rate      float64   // in [0, Most]
-	Low, High float64   // an interval of 95 %: Likelihood's, else the middle of resampled images
+	Low, High float64   // a 95 % interval: that of Likelihood, else the middle of resampled images
 	Judged    int       // images with a label that another image shares
-	Classes   []float64 // the rate of each class by its id, NaN where none of its images is judged; noisier by far
-	ClassLow  []float64 // and an interval of 95 % for it, NaN likewise
+	Classes   []float64 // the rate of each class by its ID, NaN if none of its images is judged; much noisier
+	ClassLow  []float64 // its 95 % interval, NaN likewise
 	ClassHigh []float64
 	Wrong     []float64 // by Likelihood: the probability that each judged image's label is wrong
 }
 
-// resamples of the images, for the interval.
+// resamples is the number of resampled image sets behind an interval.
 const resamples = 400
 
-// NewEstimate estimates the rate of wrong labels of z, whose rows with a negative label have none and are left out. Rows
-// need no unit length; whitened features serve best (the directions of raw ones are nearly all the same). rng draws
-// the resampling. Time O(n·C·d).
+// NewEstimate estimates the rate of wrong labels of z. Rows with a negative label have none and are left out.
+// Rows need not have unit length. Whitened features work best, because the directions of raw ones are nearly
+// all the same. rng draws the resampling. Time O(n·C·d).
 func NewEstimate(ctx context.Context, z features.Set, classes int, method string, rng *rand.Rand) (Estimate, error) {
 	s, err := leaveout.New(z, classes)
 	if err != nil {
@@ -79,7 +83,8 @@ func NewEstimate(ctx context.Context, z features.Set, classes int, method string
 	return FromSet(ctx, s, method, rng)
 }
 
-// FromSet is [NewEstimate] for images that are compared with classes already, each with all of its given one.
+// FromSet is [NewEstimate] for images that are already compared with classes; each image must have a share of 1
+// in its given class.
 func FromSet(ctx context.Context, s *leaveout.Set, method string, rng *rand.Rand) (Estimate, error) {
 	e := Estimate{Method: method}
 	if err := catalog.Check("noise rate: method", method, Methods()...); err != nil {
@@ -92,11 +97,15 @@ func FromSet(ctx context.Context, s *leaveout.Set, method string, rng *rand.Rand
 	return e.of(f, s.Z.Labels, len(s.Column)), nil
 }
 
-// Dealt lists the methods that go by what single rows say, and so by what was said of them apart: [FromSaid] takes them.
+// Dealt lists the methods that use each row on its own, so that rows can be processed separately and passed to
+// [FromSaid].
 func Dealt() []string { return []string{Likelihood, Ranks} }
 
-// FromSaid is FromSet for rows that were asked apart, with labels of so many classes, of which columns were compared with.
-func FromSaid(ctx context.Context, said Said, labels []int, classes, columns int, method string, rng *rand.Rand) (Estimate, error) {
+// FromSaid is FromSet for rows that were processed separately. classes is the number of label values, columns
+// the number of classes compared with.
+func FromSaid(
+	ctx context.Context, said Said, labels []int, classes, columns int, method string, rng *rand.Rand,
+) (Estimate, error) {
 	e := Estimate{Method: method}
 	if err := catalog.Check("noise rate: method", method, Dealt()...); err != nil {
 		return e, err
@@ -112,7 +121,7 @@ func FromSaid(ctx context.Context, said Said, labels []int, classes, columns int
 	return e.of(f, labels, classes), nil
 }
 
-// of fills in what was found of rows with these labels.
+// of completes the estimate from what was found for rows with these labels.
 func (e Estimate) of(f found, labels []int, classes int) Estimate {
 	e.Judged, e.Rate, e.Low, e.High = len(f.amounts), f.rate, f.low, f.high
 	if e.Method == Likelihood {
@@ -123,7 +132,7 @@ func (e Estimate) of(f found, labels []int, classes int) Estimate {
 	return e
 }
 
-// found is what a way finds: each judged image's amount, and the rate with its interval.
+// found is the result of a method: each judged image's amount, and the rate with its interval.
 type found struct {
 	amounts         []float64
 	rate, low, high float64
@@ -144,14 +153,14 @@ func find(ctx context.Context, s *leaveout.Set, method string, rng *rand.Rand) (
 	return averaged(ctx, f.amounts, rng)
 }
 
-// averaged returns the mean of amounts, with the interval of resampled ones.
+// averaged returns the mean of amounts, with an interval from resampling.
 func averaged(ctx context.Context, amounts []float64, rng *rand.Rand) (f found, err error) {
 	f.amounts, f.rate = amounts, clamp(mean(amounts))
 	f.low, f.high, err = interval(ctx, amounts, rng)
 	return f, err
 }
 
-// clamp keeps a rate between 0 and Most.
+// clamp limits a rate to 0 … Most.
 func clamp(rate float64) float64 { return math.Min(math.Max(rate, 0), Most) }
 
 func mean(x []float64) float64 {
@@ -179,7 +188,7 @@ func interval(ctx context.Context, amounts []float64, rng *rand.Rand) (low, high
 	return means[resamples/40], means[resamples-1-resamples/40], nil
 }
 
-// byClass returns the mean amount of each class, kept in [0, 1].
+// byClass returns the mean amount of each class, limited to [0, 1].
 func byClass(amounts []float64, labels []int, classes int) []float64 {
 	rates, n := make([]float64, classes), make([]float64, classes)
 	for i, y := range labels {
@@ -195,8 +204,9 @@ func byClass(amounts []float64, labels []int, classes int) []float64 {
 	return rates
 }
 
-// classIntervals returns Wilson's intervals of 95 % for the rates of classes: a class of few images may have none that
-// looks wrong and yet some that are. An amount counts as a share of the largest, at least 1.
+// classIntervals returns Wilson's 95 % intervals for the rates of classes: in a small class some labels may be
+// wrong even if none looks wrong. An amount counts as a fraction of the largest amount, or of 1 if that is
+// larger.
 //
 //	(p + z²/2n ± z √(p(1-p)/n + z²/4n²))/(1 + z²/n),   z = 1.96
 //

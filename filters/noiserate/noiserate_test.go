@@ -12,7 +12,8 @@ import (
 
 func source(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 17)) }
 
-// clusters draws classes as directions and gives a share of the rows another label, drawn evenly or the next class.
+// clusters draws classes as directions and gives a share of the rows another label, drawn uniformly or the next
+// class.
 func clusters(seed uint64, classes, each, dim int, rate float64, next bool) (z features.Set, wrong float64) {
 	rng := source(seed)
 	centres := features.NewMatrix(classes, dim)
@@ -46,15 +47,18 @@ func estimate(t testing.TB, z features.Set, classes int, method string) Estimate
 	return e
 }
 
-// Ranks must find the rate of random flips, and see that clean labels are clean.
+// Ranks must find the rate of random flips, and recognise clean labels as clean.
 func TestRanksFindTheRate(t *testing.T) {
 	for _, rate := range []float64{0, 0.1, 0.3, 0.5, 0.7} {
 		for seed := range uint64(4) {
 			z, wrong := clusters(seed, 30, 40, 32, rate, false)
 			e := estimate(t, z, 30, Ranks)
-			off := 0.01 + 6*math.Sqrt(rate/2*(1-rate/2)/1200) // three deviations of twice a share, and a little for what is hard
-			if math.Abs(e.Rate-wrong) > off || e.Low > e.Rate || e.High < e.Rate || e.High-e.Low > 0.12 || rate > 0 && e.High == e.Low {
-				t.Errorf("rate %v, seed %d: found %.3f [%.3f, %.3f], %.3f are wrong", rate, seed, e.Rate, e.Low, e.High, wrong)
+			// three standard deviations of twice a share, and a little for hard rows
+			off := 0.01 + 6*math.Sqrt(rate/2*(1-rate/2)/1200)
+			if math.Abs(e.Rate-wrong) > off || e.Low > e.Rate || e.High < e.Rate || e.High-e.Low > 0.12 || rate > 0 &&
+				e.High == e.Low {
+				t.Errorf("rate %v, seed %d: found %.3f [%.3f, %.3f], %.3f are wrong", rate, seed, e.Rate, e.Low,
+					e.High, wrong)
 			}
 			if e.Judged != 1200 || len(e.Classes) != 30 {
 				t.Errorf("%d rows judged, %d classes", e.Judged, len(e.Classes))
@@ -63,8 +67,9 @@ func TestRanksFindTheRate(t *testing.T) {
 	}
 }
 
-// Likelihood must find it to two points where Ranks does not: fine-grained classes of few images, which are hard to tell
-// apart; and its interval must hold the truth, also of a dozen images without a wrong label.
+// Likelihood must find the rate to two points where Ranks does not: in fine-grained classes of few images,
+// which are hard to tell apart. Its interval must contain the truth, even for a dozen images without a wrong
+// label.
 func TestLikelihoodFindsTheRate(t *testing.T) {
 	worse, held, cases := 0, 0, 0
 	for _, rate := range []float64{0, 0.1, 0.2, 0.5} {
@@ -72,7 +77,8 @@ func TestLikelihoodFindsTheRate(t *testing.T) {
 			z, wrong := clusters(seed, 60, 25, 24, rate, false)
 			e, ranks := estimate(t, z, 60, Likelihood), estimate(t, z, 60, Ranks)
 			if math.Abs(e.Rate-wrong) > 0.02+1.5*math.Sqrt(wrong*(1-wrong)/1500) {
-				t.Errorf("rate %v, seed %d: found %.3f [%.3f, %.3f], %.3f are wrong", rate, seed, e.Rate, e.Low, e.High, wrong)
+				t.Errorf("rate %v, seed %d: found %.3f [%.3f, %.3f], %.3f are wrong", rate, seed, e.Rate, e.Low,
+					e.High, wrong)
 			}
 			if cases++; e.Low <= wrong && wrong <= e.High {
 				held++
@@ -91,7 +97,7 @@ func TestLikelihoodFindsTheRate(t *testing.T) {
 	}
 }
 
-// Every method rises with the rate; that they are not equally near is the experiments' business.
+// Every method rises with the rate; how accurate they are is left to the experiments.
 func TestMethodsRiseWithTheRate(t *testing.T) {
 	for _, method := range Methods() {
 		before := -1.0
@@ -106,7 +112,7 @@ func TestMethodsRiseWithTheRate(t *testing.T) {
 	}
 }
 
-// slowRows returns every row's similarity to every class, in loops, the row itself left out of its own.
+// slowRows returns every row's similarity to every class by loops, leaving the row out of its own class.
 func slowRows(z features.Set, classes int, leaveOut bool) [][]float64 {
 	unit := make([][]float64, z.Len())
 	for i := range unit {
@@ -205,17 +211,19 @@ func TestAgainstLoops(t *testing.T) {
 	for seed := range uint64(4) {
 		for _, classes := range []int{2, 5, 8} {
 			z, _ := clusters(seed, classes, 12, 10, 0.3, false)
-			if got, want := estimate(t, z, classes, Ranks).Rate, clamp(slowRanks(z, classes, true)); math.Abs(got-want) > 1e-12 {
+			if got, want := estimate(t, z, classes, Ranks).Rate,
+				clamp(slowRanks(z, classes, true)); math.Abs(got-want) > 1e-12 {
 				t.Errorf("ranks, seed %d, %d classes: %v, by loops %v", seed, classes, got, want)
 			}
-			if got, want := estimate(t, z, classes, Confident).Rate, clamp(slowConfident(z, classes)); math.Abs(got-want) > 1e-12 {
+			if got, want := estimate(t, z, classes, Confident).Rate,
+				clamp(slowConfident(z, classes)); math.Abs(got-want) > 1e-12 {
 				t.Errorf("confident, seed %d, %d classes: %v, by loops %v", seed, classes, got, want)
 			}
 		}
 	}
 }
 
-// A row that takes part in its own judgement looks better than it is: the check above would see it.
+// A row that takes part in its own judgement looks better than it is; the check above would detect it.
 func TestLeavingOutMatters(t *testing.T) {
 	z, _ := clusters(1, 8, 4, 64, 0.5, false)
 	if in, out := slowRanks(z, 8, false), slowRanks(z, 8, true); in >= out {
@@ -234,7 +242,8 @@ func TestWhoIsJudged(t *testing.T) {
 	}
 	more.Labels[z.Len()], more.Labels[z.Len()+1] = features.Unlabelled, 6 // the only one of its class
 	e := estimate(t, more, 8, Ranks)                                      // class 7 is empty
-	if e.Rate != whole.Rate || e.Judged != z.Len() || !slices.Equal(e.Classes[:6], whole.Classes) || !math.IsNaN(e.Classes[6]) || !math.IsNaN(e.Classes[7]) {
+	if e.Rate != whole.Rate || e.Judged != z.Len() || !slices.Equal(e.Classes[:6], whole.Classes) ||
+		!math.IsNaN(e.Classes[6]) || !math.IsNaN(e.Classes[7]) {
 		t.Errorf("%+v, without the two rows %+v", e, whole)
 	}
 }
@@ -263,7 +272,7 @@ func TestSmall(t *testing.T) {
 	opposite := features.NewSet(4, 2)
 	for i := range 4 {
 		opposite.Labels[i] = i / 2
-		opposite.Row(i)[i/2] = float32(1 - 2*(i%2)) // a class sums up to nothing
+		opposite.Row(i)[i/2] = float32(1 - 2*(i%2)) // the sum of a class is 0
 	}
 	for name, z := range map[string]features.Set{"equal": same, "opposite": opposite} {
 		for _, method := range Methods() {
@@ -293,7 +302,8 @@ func TestRefused(t *testing.T) {
 		"noise rate: 3 labels, expected one for each of 12 vectors":                         {short, Ranks, 3},
 		"noise rate: features: row 1: squared norm is 0, expected a positive finite number": {zero, Ranks, 3},
 	} {
-		if _, err := NewEstimate(t.Context(), c.z, c.n, c.method, source(1)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := NewEstimate(t.Context(), c.z, c.n, c.method, source(1)); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("found %v, expected %s", err, want)
 		}
 	}

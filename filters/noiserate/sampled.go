@@ -9,17 +9,21 @@ import (
 	"winnow/filters/leaveout"
 )
 
-// Enough is how many rows a rate is asked of where a set has more: an estimate of 20 % from 100,000 rows has a standard error of
-// 0.13 points, from 20,000 of 0.28. Between these two it is as many as make a billion comparisons with so many classes.
+// Enough returns how many rows to sample when a set has more. An estimate of 20 % from 100,000 rows has a
+// standard error of 0.13 points, from 20,000 rows 0.28. Between these two it is the number that makes a billion
+// comparisons with this many classes.
 func Enough(classes int) int { return min(max(1<<30/max(classes, 1), 20_000), 100_000) }
 
-// sampleBlock rows are looked at together.
+// sampleBlock is the number of rows read at a time.
 const sampleBlock = 2048
 
-// NewSampledEstimate is [NewEstimate] that compares only n of the rows with a label, drawn, with the classes of all rows. Vectors,
-// which need unit length here, are looked at once, some at a time, so that memory grows with n and the classes alone. Time O(N·d² + n·C·d)
-// for N rows. Judged counts the n; what is said of classes is said by their rows among the n.
-func NewSampledEstimate(ctx context.Context, z features.Source, classes, n int, method string, rng *rand.Rand) (Estimate, error) {
+// NewSampledEstimate is [NewEstimate] with a sample: it compares only n random labelled rows with the classes
+// of all rows. Vectors must have unit length here and are read once, block by block, so memory grows only with
+// n and the classes. Time O(N·d² + n·C·d) for N rows. Judged is n; the rates of classes are those of their rows
+// in the sample.
+func NewSampledEstimate(
+	ctx context.Context, z features.Source, classes, n int, method string, rng *rand.Rand,
+) (Estimate, error) {
 	labels := z.Bare().Labels
 	rows := drawLabelled(labels, n, rng)
 	sums, asked := leaveout.NewSums(z.Dim(), classes), features.NewSet(len(rows), z.Dim())
@@ -41,7 +45,7 @@ func NewSampledEstimate(ctx context.Context, z features.Source, classes, n int, 
 			asked.Labels[at] = labels[rows[at]]
 		}
 	}
-	same := features.NewMatrix(z.Dim(), z.Dim()) // the space is the vectors' own
+	same := features.NewMatrix(z.Dim(), z.Dim()) // the vectors stay in their own space
 	for j := range same.Rows {
 		features.Row(same, j)[j] = 1
 	}
@@ -52,7 +56,7 @@ func NewSampledEstimate(ctx context.Context, z features.Source, classes, n int, 
 	return FromSet(ctx, whole.Compare(asked.X, asked.Labels), method, rng)
 }
 
-// drawLabelled draws n of the rows with a label, rising; all of them where there are no more.
+// drawLabelled draws n of the rows with a label, in rising order, or takes all if there are no more.
 func drawLabelled(labels []int, n int, rng *rand.Rand) []int {
 	left := 0
 	for _, y := range labels {

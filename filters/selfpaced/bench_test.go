@@ -27,8 +27,8 @@ func cloud(n, dim, classes int, noise float64, rng *rand.Rand) features.Set {
 	return z
 }
 
-// BenchmarkLosses is ξ of 10,000 samples beside its products: all of z·zᵀ (N²·d), and the half of it that ξ
-// computes, each pair once.
+// BenchmarkLosses computes ξ of 10,000 samples and, for comparison, its products: all of z·zᵀ (N²·d), and the
+// half of it that ξ computes, each pair once.
 func BenchmarkLosses(b *testing.B) {
 	orttest.UseBLAS(b)
 	const n, dim, classes = 10_000, 512, 100
@@ -63,7 +63,7 @@ func BenchmarkLosses(b *testing.B) {
 	})
 }
 
-// BenchmarkSpread is the exponential of one similarity.
+// BenchmarkSpread computes the exponential of one similarity.
 func BenchmarkSpread(b *testing.B) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	row, sums := make([]float32, 10_000), make([]float64, 10_000)
@@ -77,7 +77,7 @@ func BenchmarkSpread(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(row)), "ns/pair")
 }
 
-// BenchmarkVisit is one turn of Algorithm 3 over 10,000 coordinates.
+// BenchmarkVisit is one pass of Algorithm 3 over 10,000 coordinates.
 func BenchmarkVisit(b *testing.B) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	z := cloud(10_000, 16, 100, 1, rng)
@@ -86,7 +86,8 @@ func BenchmarkVisit(b *testing.B) {
 	for name, draws := range map[string]int{"complete": 0, "sampled": 5} {
 		b.Run(name, func(b *testing.B) {
 			w := make([]float64, z.Len())
-			d := descent{problem: newProblem(g, l, 2, 3, w), step: scaledStep, rate: 0.5, classes: draws, perClass: draws}
+			d := descent{problem: newProblem(g, l, 2, 3, w), step: scaledStep, rate: 0.5, classes: draws,
+				perClass: draws}
 			for b.Loop() {
 				d.visit(rng)
 			}

@@ -1,17 +1,18 @@
-// Package selfpaced gives every training sample a weight in [0, 1]: near 1 while its losses are small, 0 where it
-// is so far from its class, or so near to others, that its label is better not believed. It is the weights' half
-// of BSPML, balanced self-paced metric learning; the other half is a weighted loss, and training alternates
-// between them. It imports features only: the truth about a label cannot reach it.
+// Package selfpaced gives every training sample a weight in [0, 1]: near 1 if its losses are small, 0 if it is
+// so far from its class, or so near to others, that its label should not be trusted. It computes the weights of
+// BSPML, balanced self-paced metric learning; the other half of BSPML is a weighted loss, and training
+// alternates between the two. The package imports features only: the truth about a label cannot reach it.
 //
 // Symbols: sample i has the given label c of C classes with N_c members; w_i its weight, ζ_c = Σ_{i∈c} w_i and
-// w̄_c = ζ_c/N_c; ξ⁺_i and ξ⁻_i its multi-similarity losses against the whole training set ([Losses]); λ the age
-// parameter, a bar for losses that rises from round to round; μ the strength of the balance between classes.
+// w̄_c = ζ_c/N_c; ξ⁺_i and ξ⁻_i its multi-similarity losses against the whole training set ([Losses]); λ the
+// age parameter, a threshold for losses that rises from round to round; μ the strength of the balance between
+// classes.
 //
 //	L(w) = Σ_i w_i/N_c [ (ζ_c-w_i)/(N_c-1)·ξ⁺_i + 1/(C-1)·Σ_{k≠c} w̄_k·ξ⁻_i ]
 //	       - λ Σ_c w̄_c + μ/(C-1) Σ_{c<k} (w̄_c - w̄_k)²
 //
-// A class of one has no first term; where there is one class only, the second and the last are 0. A class whose
-// weights are all 0 remains a class.
+// A class with one sample has no first term. With a single class the second and the last term are 0. A class
+// whose weights are all 0 remains a class.
 //
 // Source: Zhang, Luo, Gu, "Denoising Multi-Similarity Formulation: A Self-paced Curriculum-Driven Approach for
 // Robust Metric Learning", AAAI 2023: eq. 6 and 8, algorithms 1 and 3.
@@ -23,51 +24,62 @@ import (
 	"winnow/internal/catalog"
 )
 
-// How a coordinate moves against its gradient G = ∂L/∂w.
+// How a coordinate moves along its gradient G = ∂L/∂w.
 const (
-	StepScaled = "scaled" // w ← clip(w - γ·N_c·G): all of G carries 1/N_c, so that a plain γ hardly moves large classes
-	StepExact  = "exact"  // to the minimum along the coordinate, w ← clip(w - N_c²/(2μ)·G); 0 or 1 where there is no curvature
+	// w ← clip(w - γ·N_c·G): G contains the factor 1/N_c, so a plain γ would hardly move large classes
+	StepScaled = "scaled"
+	// StepExact goes to the minimum along the coordinate, w ← clip(w - N_c²/(2μ)·G), or to 0 or 1 if there is
+	// no curvature.
+	StepExact = "exact"
 )
 
-// Config is the settings of the weights. [Default] is the paper's where it says so, and METHODS' where it does not.
+// Config holds the settings of the weights. [Default] follows the paper where it states them, and METHODS
+// elsewhere.
 type Config struct {
 	Alpha float64 `yaml:"alpha" json:"alpha"` // sharpness of ξ⁺, > 0
 	Beta  float64 `yaml:"beta" json:"beta"`   // sharpness of ξ⁻, > 0
-	Base  float64 `yaml:"base" json:"base"`   // similarity ρ that both compare with
+	Base  float64 `yaml:"base" json:"base"`   // similarity ρ that both are relative to
 
-	Hard bool    `yaml:"hard" json:"hard,omitempty"` // classic self-paced weights instead: 1 where ξ⁺+ξ⁻ ≤ λ, else 0 (eq. 2)
-	Mu   float64 `yaml:"mu" json:"mu"`               // balance μ ≥ 0; 0: the SPMS ablation
+	// Hard selects classic self-paced weights: 1 if ξ⁺+ξ⁻ ≤ λ, else 0 (eq. 2).
+	Hard bool    `yaml:"hard" json:"hard,omitempty"`
+	Mu   float64 `yaml:"mu" json:"mu"` // balance μ ≥ 0; 0: the SPMS ablation
 
-	Lambda    float64 `yaml:"lambda" json:"lambda,omitempty"` // λ of the first round; 0: found by Start
-	Start     float64 `yaml:"start" json:"start"`             // share of the samples below λ in the first round, in (0, 1]
-	Growth    float64 `yaml:"growth" json:"growth"`           // c ≥ 1, factor of λ from round to round
-	LambdaMax float64 `yaml:"lambda_max" json:"lambda_max"`   // λ∞ > 0
+	Lambda float64 `yaml:"lambda" json:"lambda,omitempty"` // λ of the first round; 0: set by Start
+	// Start is the share of the samples below λ in the first round, in (0, 1].
+	Start     float64 `yaml:"start" json:"start"`
+	Growth    float64 `yaml:"growth" json:"growth"`         // c ≥ 1, factor of λ from round to round
+	LambdaMax float64 `yaml:"lambda_max" json:"lambda_max"` // λ∞ > 0
 
-	Step     string  `yaml:"step" json:"step"`           // scaled or exact
-	Printed  bool    `yaml:"-" json:"-"`                 // scaled: w ← clip(w - γ·G), as Algorithm 3 prints it
-	Rate     float64 `yaml:"rate" json:"rate"`           // γ > 0; not read by exact
-	Visits   int     `yaml:"visits" json:"visits"`       // times that a round visits every sample, in random order
-	Classes  int     `yaml:"classes" json:"classes"`     // P: other classes drawn for a gradient; 0 (with PerClass 0): all samples of all
-	PerClass int     `yaml:"per_class" json:"per_class"` // K: samples drawn of each class
+	Step    string  `yaml:"step" json:"step"`     // scaled or exact
+	Printed bool    `yaml:"-" json:"-"`           // scaled: w ← clip(w - γ·G), as Algorithm 3 prints it
+	Rate    float64 `yaml:"rate" json:"rate"`     // γ > 0; not used by exact
+	Visits  int     `yaml:"visits" json:"visits"` // how often a round visits every sample, in random order
+	// Classes is P, the number of other classes drawn for a gradient; 0 (with PerClass 0): all samples of all
+	// classes.
+	Classes  int `yaml:"classes" json:"classes"`
+	PerClass int `yaml:"per_class" json:"per_class"` // K: samples drawn from each class
 
-	Complete   int `yaml:"complete" json:"complete"`     // up to so many samples ξ is a sum over all of them
-	References int `yaml:"references" json:"references"` // beyond: over so many, drawn for each block of samples
+	Complete int `yaml:"complete" json:"complete"` // for at most this many samples ξ is a sum over all of them
+	// for more, a sum over this many, drawn for each block of samples
+	References int `yaml:"references" json:"references"`
 }
 
-// Default has the paper's settings where it states them; λ∞ = μ = 3 stands in the middle of its range [1, 5].
+// Default returns the paper's settings where it states them; λ∞ = μ = 3 is the middle of its range [1, 5].
 //
 // Gradients are complete: sums over classes make them twenty times as fast as drawn ones (BenchmarkVisit), and
-// their steps need not be small. With P = K = 5, γ = 0.5 and 2 visits the noise of the draws buries the
-// differences between samples: on 8 clusters of 50 with 30 % wrong labels the weights then tell wrong labels from
-// right ones with an AUROC of 0.52 to 0.55, with these defaults 0.99 (drawn, with γ = 0.05 and 20 visits: 0.98).
+// their steps need not be small. With P = K = 5, γ = 0.5 and 2 visits the noise of the draws hides the
+// differences between samples: on 8 clusters of 50 with 30 % wrong labels the weights then separate wrong from
+// right labels with an AUROC of 0.52 to 0.55; with these defaults it is 0.99 (drawn, with γ = 0.05 and 20
+// visits: 0.98).
 //
-// On real features two settings deserve attention. λ∞ decides how much is believed: G_p+G_n grows with the weights, which
-// therefore settle where it meets λ; where λ∞ exceeds what it is at weights of 1, all become 1 and nothing is left of the
-// method. And the first samples visited move the farthest, as the weights' common level is then the farthest from its
-// place: smaller steps and more visits cost little and rank better. One round on 2,990 photographs of 100 kinds of
-// birds (MobileNetV2, whitened, 512 dimensions, 30 % wrong labels): λ∞ = 3, 3.5, 4 and 10 leave mean weights of 0.57,
-// 0.66, 0.76 and 0.99; with λ∞ = 3.5 the AUROC is 0.90 at γ = 0.1 with 20 visits, 0.97 at 0.05 with 100 and 0.98 at
-// 0.02 with 400. Sorting all by ξ⁺+ξ⁻ gives 0.73: the weights compare a sample with its own class.
+// On real features two settings need attention. λ∞ decides how many labels are trusted: G_p+G_n grows with the
+// weights, so the weights settle where it equals λ. If λ∞ is larger than G_p+G_n at weights of 1, all weights
+// become 1 and the method has no effect. Further, the samples visited first move the farthest, because the
+// common level of the weights is then farthest from its final value: smaller steps and more visits cost little
+// and rank better. One round on 2,990 photographs of 100 kinds of birds (MobileNetV2, whitened, 512 dimensions,
+// 30 % wrong labels): λ∞ = 3, 3.5, 4 and 10 leave mean weights of 0.57, 0.66, 0.76 and 0.99; with λ∞ = 3.5 the
+// AUROC is 0.90 at γ = 0.1 with 20 visits, 0.97 at 0.05 with 100 and 0.98 at 0.02 with 400. Sorting all samples
+// by ξ⁺+ξ⁻ gives 0.73; the weights are better because they compare a sample with its own class.
 func Default() Config {
 	return Config{
 		Alpha: 2, Beta: 50, Base: 1, Mu: 3,
@@ -77,10 +89,10 @@ func Default() Config {
 	}
 }
 
-// steepest bounds an exponent, so that no sum of e^x overflows and no term is denormal.
+// steepest limits an exponent, so that no sum of e^x overflows and no term is subnormal.
 const steepest = 600
 
-// Check refuses settings out of range; each test is written so that NaN fails it.
+// Check returns an error for settings out of range. Each test is written so that NaN fails it.
 func (c Config) Check() error {
 	if err := catalog.Check("selfpaced: step", c.Step, StepScaled, StepExact); err != nil {
 		return err
@@ -92,7 +104,8 @@ func (c Config) Check() error {
 	check.That(c.Alpha > 0 && c.Alpha*(1+base) <= steepest, "alpha", c.Alpha, limit)
 	check.That(c.Beta > 0 && c.Beta*(1+base) <= steepest, "beta", c.Beta, limit)
 	check.That(c.Mu >= 0 && c.Mu <= most, "mu", c.Mu, "0 or more")
-	check.That(c.Lambda >= 0 && c.Lambda <= most, "lambda", c.Lambda, "above 0, or 0 to begin with a share of the samples")
+	check.That(c.Lambda >= 0 && c.Lambda <= most, "lambda", c.Lambda,
+		"above 0, or 0 to begin with a share of the samples")
 	check.That(c.Start > 0 && c.Start <= 1, "start", c.Start, "a share above 0, at most 1")
 	check.That(c.Growth >= 1 && c.Growth <= most, "growth", c.Growth, "1 or more")
 	check.That(c.LambdaMax > 0 && c.LambdaMax <= most, "lambda_max", c.LambdaMax, "above 0")
@@ -105,5 +118,5 @@ func (c Config) Check() error {
 	return check.Err
 }
 
-// most bounds settings: a larger number is a mistake.
+// most is the largest accepted setting; larger numbers are mistakes.
 const most = 1e12

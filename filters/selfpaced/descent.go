@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 )
 
-// descent is Algorithm 3: coordinate by coordinate, each against a gradient over a few samples drawn.
+// descent is Algorithm 3: it moves one coordinate at a time, against a gradient over a few samples drawn.
 type descent struct {
 	*problem
 	step     step
@@ -31,8 +31,8 @@ func (d *descent) visit(rng *rand.Rand) {
 	}
 }
 
-// draw chooses K others of the class of a, P other classes and K samples of each, all without replacement; fewer
-// where there are no more.
+// draw chooses K others of the class of a, P other classes and K samples of each, without replacement, or fewer
+// if there are no more.
 func (d *descent) draw(a int, rng *rand.Rand) {
 	own := d.class[a]
 	mates := d.members[own]
@@ -55,7 +55,7 @@ func (d *descent) draw(a int, rng *rand.Rand) {
 	}
 }
 
-// skip numbers the places beside the one left out.
+// skip maps v to the v-th number when left is left out.
 func skip(v, left int) int {
 	if v >= left {
 		return v + 1
@@ -63,12 +63,13 @@ func skip(v, left int) int {
 	return v
 }
 
-// move takes weight a one step against its gradient and back into [0, 1].
+// move moves the weight of a one step against its gradient and clips it to [0, 1].
 func (d *descent) move(a int, g parts) {
 	d.set(a, min(1, max(0, d.step(d, d.w[a], d.size(a), d.slope(g)))))
 }
 
-// step takes a weight w of a class of n, whose gradient is slope/n, one step that is not clipped yet.
+// step returns the new weight, before clipping, of a sample with weight w in a class of n, whose gradient is
+// slope/n.
 type step func(d *descent, w, n, slope float64) float64
 
 func (c Config) step() step {
@@ -84,7 +85,7 @@ func (c Config) step() step {
 func scaledStep(d *descent, w, _, slope float64) float64  { return w - d.rate*slope }
 func printedStep(d *descent, w, n, slope float64) float64 { return w - d.rate*slope/n }
 
-// exactStep goes to the minimum: the curvature is 2μ/N_c².
+// exactStep goes to the minimum; the curvature is 2μ/N_c².
 func exactStep(d *descent, w, n, slope float64) float64 {
 	switch {
 	case d.mu > 0 && len(d.members) > 1:
@@ -97,7 +98,7 @@ func exactStep(d *descent, w, n, slope float64) float64 {
 	return w
 }
 
-// ceilShare returns ⌈share·n⌉, taking a product that is a whole number but for rounding for that number.
+// ceilShare returns ⌈share·n⌉, treating a product that is an integer up to rounding as that integer.
 func ceilShare(share float64, n int) int {
 	return int(math.Ceil(share*float64(n) - 1e-9))
 }

@@ -2,13 +2,13 @@ package selfpaced
 
 import "math"
 
-// exponential adds up e^{scale·s + shift} over many similarities s, which is where the time of ξ goes beside the
-// products. In units of ln2/2^11 the argument is u = k + f, k whole and |f| ≤ 1/2, and
+// exponential adds up e^{scale·s + shift} over many similarities s. Apart from the products this takes most of
+// the time of ξ. In units of ln2/2^11 the argument is u = k + f with k an integer and |f| ≤ 1/2, and
 //
 //	e^x = 2^{k/2^11} · e^{f·ln2/2^11}
 //
-// by a table of 2^{j/2^11} (16 KiB), the exponent's bits and a polynomial of degree 2: relative error below
-// 2·10⁻¹², three times as fast as math.Exp. |x| ≤ 600 is [Config.Check]'s business.
+// is computed by a table of 2^{j/2^11} (16 KiB), the exponent's bits and a polynomial of degree 2. The relative
+// error is below 2·10⁻¹², and it is three times as fast as math.Exp. [Config.Check] ensures |x| ≤ 600.
 type exponential struct{ scale, shift float64 }
 
 const (
@@ -16,11 +16,11 @@ const (
 	tableSize  = 1 << tableBits
 	unit       = math.Ln2 / tableSize
 	halfSquare = unit * unit / 2
-	magic      = 3 << 51 // u + magic has the whole part of u in its last bits
+	magic      = 3 << 51 // u + magic has the integer part of u in its last bits
 )
 
-// powers is 2^{j/2^11}: the bits of each, from which j·2^{52-11} is taken away, so that adding k·2^{52-11} puts
-// both the whole powers of 2 and the table's place right.
+// powers is 2^{j/2^11}: the bits of each entry, minus j·2^{52-11}, so that adding k·2^{52-11} corrects both the
+// integer powers of 2 and the offset of the table entry.
 type powers [tableSize]uint64
 
 func newPowers() *powers {
@@ -36,7 +36,7 @@ func newExponential(slope, base float64) exponential {
 	return exponential{scale: slope / unit, shift: -slope * base / unit}
 }
 
-// spread adds the value at each of row to the sum returned and to the entry of sums below it.
+// spread adds the value at each entry of row to the sum returned and to the corresponding entry of sums.
 func spread[T float32 | float64](e exponential, p *powers, sums []float64, row []T) float64 {
 	total := 0.0
 	sums = sums[:len(row)]

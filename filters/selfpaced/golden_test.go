@@ -22,7 +22,7 @@ func TestGolden(t *testing.T) {
 	})
 }
 
-// known fails the test on parameters that its check does not map.
+// known fails the test for parameters that its check does not map.
 func known(t *testing.T, c reference.Case, names ...string) {
 	t.Helper()
 	for key := range c.Params {
@@ -33,8 +33,8 @@ func known(t *testing.T, c reference.Case, names ...string) {
 }
 
 // goldenObjective checks ξ in float64 from the vectors as given, then the objective and its gradient in the
-// weights on the case's own ξ, then the whole on the public float32 path. The gradient in the embeddings, which
-// nothing of this package computes, is that of our objective by central differences.
+// weights for the case's own ξ, then everything on the public float32 path. The gradient in the embeddings,
+// which this package does not compute, is that of our objective by central differences.
 func goldenObjective(t *testing.T, c reference.Case) {
 	known(t, c, "lam", "mu", "alpha", "beta", "rho")
 	config := Default()
@@ -68,7 +68,8 @@ func goldenObjective(t *testing.T, c reference.Case) {
 		single := complete(config, z.X, g)
 		nearScaled(t, "ξ⁺ in float32", single.Pos, want.Pos, 1e-4)
 		nearScaled(t, "ξ⁻ in float32", single.Neg, want.Neg, 1e-4)
-		near(t, "objective in float32", newProblem(g, single, lambda, config.Mu, w).objective(), c.Float(t, "loss"), 1e-4, 1e-5)
+		near(t, "objective in float32", newProblem(g, single, lambda, config.Mu, w).objective(),
+			c.Float(t, "loss"), 1e-4, 1e-5)
 	}
 
 	var slope, wantSlope []float64
@@ -123,7 +124,8 @@ func goldenAlgorithm3(t *testing.T, c reference.Case) {
 	c.Decode(t, "steps", &steps)
 	for k, s := range steps {
 		a := s.Coordinate
-		if most := int(c.Param("P", 0)); len(s.Others) != min(most, len(g.members)-1) || len(s.OtherClasses) != len(s.Others) {
+		if most := int(c.Param("P", 0)); len(s.Others) != min(most, len(g.members)-1) ||
+			len(s.OtherClasses) != len(s.Others) {
 			t.Fatalf("step %d: %d classes drawn, expected %d", k, len(s.Others), most)
 		}
 		got := p.gradientOf(a, s.Same, s.Others)
@@ -204,7 +206,7 @@ func nearAll(t *testing.T, what string, got, want []float64, relative, absolute 
 	}
 }
 
-// nearScaled compares to a share of the largest entry expected.
+// nearScaled compares relative to the largest expected entry.
 func nearScaled(t *testing.T, what string, got, want []float64, share float64) {
 	t.Helper()
 	most := 0.0

@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// grouping is the classes of the samples, numbered 0 … C-1 without gaps in the order of their labels.
+// grouping holds the classes of the samples, numbered 0 … C-1 without gaps in the order of their labels.
 type grouping struct {
 	class   []int   // of each sample
-	place   []int   // of each sample among the members of its class
+	place   []int   // position of each sample among the members of its class
 	members [][]int // of each class, rising
 }
 
@@ -28,7 +28,7 @@ func group(labels []int) grouping {
 // size returns N_c of the class of sample i.
 func (g grouping) size(i int) float64 { return float64(len(g.members[g.class[i]])) }
 
-// order returns the samples class by class, and at which place each class begins.
+// order returns the samples class by class, and the position at which each class begins.
 func (g grouping) order() (order, begin []int) {
 	for _, members := range g.members {
 		begin = append(begin, len(order))
@@ -37,8 +37,8 @@ func (g grouping) order() (order, begin []int) {
 	return order, append(begin, len(order))
 }
 
-// distinct appends k different numbers below n to dst, rising, or all of them if k ≥ n: by Floyd's algorithm for
-// few, by a shuffle for many.
+// distinct appends k different numbers below n to dst, rising, or all of them if k ≥ n. It uses Floyd's
+// algorithm for few and a shuffle for many.
 func distinct(dst []int, n, k int, rng *rand.Rand) []int {
 	start := len(dst)
 	switch {

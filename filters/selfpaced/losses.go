@@ -19,8 +19,8 @@ import (
 // Source: BSPML eq. 3, with sums over the whole training set as eq. 6 means them.
 type Losses struct{ Pos, Neg []float64 }
 
-// LossesOf returns the losses of a training set, as [Weights.Update] sees them: complete, or sampled where there are more
-// samples than c says, which is what rng is for.
+// LossesOf returns the losses of a training set as [Weights.Update] computes them: complete, or sampled with
+// rng if there are more samples than c.Complete.
 func LossesOf(c Config, z features.Set, rng *rand.Rand) Losses {
 	return group(z.Labels).losses(c, z, rng)
 }
@@ -32,7 +32,7 @@ func (g grouping) losses(c Config, z features.Set, rng *rand.Rand) Losses {
 	return sampled(c, z.X, g, rng)
 }
 
-// blockEntries bounds the similarities held at a time: 4 MiB of float32.
+// blockEntries limits the number of similarities in memory: 4 MiB of float32.
 const blockEntries = 1 << 20
 
 // kernel turns similarities into the sums of [Losses].
@@ -45,7 +45,7 @@ func newKernel(c Config) kernel {
 	return kernel{alike: newExponential(-c.Alpha, c.Base), apart: newExponential(c.Beta, c.Base), powers: newPowers()}
 }
 
-// pairs adds sample i's pairs with the samples from first on to the sums of both sides. row holds the
+// pairs adds the pairs of sample i with the samples from first on to the sums of both sides. row holds the
 // similarities of i with these; mates are the members of the class of i among them, rising.
 func pairs[T float32 | float64](k kernel, sums Losses, i, first int, row []T, mates []int) {
 	var pos, neg float64
@@ -88,10 +88,10 @@ func complete(c Config, z blas32.General, g grouping) Losses {
 	return sums
 }
 
-// sampled is an approximation for many samples: others are compared with c.References rows drawn for each block
-// of samples, and the sum is scaled to all that there are; members of a class are all compared, as long as they
-// are no more than that. O(N·References·d + Σ N_c²·d) time. A class so large that none of the others is among the
-// references gets ξ⁻ = 0.
+// sampled approximates the losses of many samples. Samples of other classes are compared with c.References rows
+// drawn for each block of samples, and the sum is scaled to their full number. Members of a class are all
+// compared, unless there are more than that. O(N·References·d + Σ N_c²·d) time. If a class is so large that no
+// other class is among the references, it gets ξ⁻ = 0.
 func sampled(c Config, z blas32.General, g grouping, rng *rand.Rand) Losses {
 	sums := Losses{make([]float64, z.Rows), make([]float64, z.Rows)}
 	s := newSampler(c, z, g)
@@ -101,16 +101,16 @@ func sampled(c Config, z blas32.General, g grouping, rng *rand.Rand) Losses {
 	return sums
 }
 
-// sampler is what the two halves of sampled share.
+// sampler is the state shared by both halves of sampled.
 type sampler struct {
 	kernel
 	grouping
 	z             blas32.General
-	width, height int // references, and samples of a block
+	width, height int // number of references, and of samples in a block
 	products      []float32
 	refs, anchors blas32.General
 	chosen        []int
-	unused        []float64 // spread's other side
+	unused        []float64 // the side of spread that is not used
 }
 
 func newSampler(c Config, z blas32.General, g grouping) *sampler {
@@ -123,8 +123,8 @@ func newSampler(c Config, z blas32.General, g grouping) *sampler {
 	}
 }
 
-// others estimates Σ e^{β(s-ρ)} over the samples of other classes. The references lie in the order of their
-// classes, so that a sample's own class is one stretch to leave out.
+// others estimates Σ e^{β(s-ρ)} over the samples of other classes. The references are in class order, so a
+// sample's own class is one range to leave out.
 func (s *sampler) others(sums []float64, rng *rand.Rand) {
 	n := s.z.Rows
 	order, begin := s.order()
@@ -172,7 +172,7 @@ func (s *sampler) mates(sums []float64, rng *rand.Rand) {
 	}
 }
 
-// scaled returns a sum over count of all terms, as all of them would make it.
+// scaled scales a sum over count terms to all of them.
 func scaled(sum float64, all, count int) float64 {
 	return sum * float64(all) / float64(max(1, count))
 }

@@ -20,8 +20,10 @@ func TestLossesAgainstLoops(t *testing.T) {
 	}
 	copies := cloud(30, 5, 4, 0.3, rng)
 	copy(copies.Row(3), copies.Row(8))
-	for name, z := range map[string]features.Set{"lone members": lone, "one class": one, "one sample": alone, "no positives": strangers, "copies": copies} {
-		for _, c := range []Config{{Alpha: 2, Beta: 50, Base: 1}, {Alpha: 2, Beta: 20, Base: 0.5}, {Alpha: 5, Beta: 300, Base: -0.9}} {
+	for name, z := range map[string]features.Set{"lone members": lone, "one class": one, "one sample": alone,
+		"no positives": strangers, "copies": copies} {
+		for _, c := range []Config{{Alpha: 2, Beta: 50, Base: 1}, {Alpha: 2, Beta: 20, Base: 0.5},
+			{Alpha: 5, Beta: 300, Base: -0.9}} {
 			got, want := complete(c, z.X, group(z.Labels)), slowLosses(c, z)
 			nearAll(t, name+": ξ⁺", got.Pos, want.Pos, 1e-4, 1e-6)
 			nearAll(t, name+": ξ⁻", got.Neg, want.Neg, 1e-4, 1e-6)
@@ -44,7 +46,7 @@ func TestLossesInBlocks(t *testing.T) {
 	nearAll(t, "ξ⁻", got.Neg, want.Neg, 1e-5, 1e-7)
 }
 
-// TestSampledIsUnbiased: the sums under the logarithm are right on average, for few references too.
+// TestSampledIsUnbiased: the sums under the logarithm are right on average, even with few references.
 func TestSampledIsUnbiased(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	z := cloud(120, 6, 3, 1, rng)

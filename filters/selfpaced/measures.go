@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Spread returns MAW and SDAW: the mean over classes of their mean weight, and its population standard deviation.
-// Classes are the labels that occur. Source: BSPML eq. 14.
+// Spread returns MAW and SDAW: the mean over classes of their mean weight, and its population standard
+// deviation. Classes are the labels that occur. Source: BSPML eq. 14.
 func Spread(labels []int, w []float64) (mean, deviation float64) {
 	means := ClassMeans(group(labels).members, w)
 	for _, m := range means {
@@ -33,8 +33,8 @@ func ClassMeans(members [][]int, w []float64) []float64 {
 	return means
 }
 
-// HardWeights are those of classic self-paced learning: 1 where the loss, here ξ⁺+ξ⁻, is at most λ, otherwise 0.
-// Source: BSPML eq. 2.
+// HardWeights returns the weights of classic self-paced learning: 1 if the loss, here ξ⁺+ξ⁻, is at most λ,
+// otherwise 0. Source: BSPML eq. 2.
 func HardWeights(dst []float64, l Losses, lambda float64) {
 	for i := range dst {
 		dst[i] = 0
@@ -44,7 +44,7 @@ func HardWeights(dst []float64, l Losses, lambda float64) {
 	}
 }
 
-// hardObjective returns what HardWeights minimise: Σ w(ξ⁺+ξ⁻-λ).
+// hardObjective returns the objective that HardWeights minimises: Σ w(ξ⁺+ξ⁻-λ).
 func hardObjective(w []float64, l Losses, lambda float64) float64 {
 	sum := 0.0
 	for i, v := range w {
@@ -56,9 +56,9 @@ func hardObjective(w []float64, l Losses, lambda float64) float64 {
 // Next returns λ of the next round, min(c·λ, λ∞). Source: BSPML algorithm 1, line 5.
 func Next(lambda, growth, most float64) float64 { return min(growth*lambda, most) }
 
-// Ranking returns the place of every sample among all, 0 the most suspect: a lower weight comes first, and among equal
-// weights, as many are 0 or 1, one whose ξ⁺+ξ⁻ is higher above the mean of its class: losses of different classes do
-// not compare. Samples that are equal in both share a place.
+// Ranking returns the rank of every sample, 0 for the most suspect. A lower weight ranks first. Among equal
+// weights (many are 0 or 1) a sample ranks first if its ξ⁺+ξ⁻ is higher above the mean of its class, because
+// losses of different classes are not comparable. Samples that are equal in both share a rank.
 func Ranking(labels []int, w []float64, l Losses) []float64 {
 	order, above := make([]int, len(w)), make([]float64, len(w))
 	for i := range above {

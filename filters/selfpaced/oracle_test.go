@@ -68,7 +68,7 @@ func slowObjective(labels []int, l Losses, lambda, mu float64, w []float64) floa
 	return total
 }
 
-// someProblem returns a random subproblem: 20 samples in at most 5 classes, some of them lone.
+// someProblem returns a random problem: 20 samples in at most 5 classes, some of them single.
 func someProblem(rng *rand.Rand) (*problem, []int) {
 	labels := make([]int, 20)
 	for i := range labels {
@@ -142,7 +142,7 @@ func TestDrawnGradientIsUnbiased(t *testing.T) {
 			}
 		}
 	}
-	// Drawn without replacement and large enough, a draw is complete.
+	// Drawn without replacement, a large enough draw is complete.
 	d.classes, d.perClass = 100, 100
 	for a := range p.w {
 		d.draw(a, rng)
@@ -180,7 +180,7 @@ func TestDistinct(t *testing.T) {
 	}
 }
 
-// TestSumsFollow: the sums that set keeps are those that add finds.
+// TestSumsFollow: the sums updated by set equal those computed by add.
 func TestSumsFollow(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	p, _ := someProblem(rng)
@@ -194,7 +194,7 @@ func TestSumsFollow(t *testing.T) {
 	}
 }
 
-// TestStepExact: no other weight in [0, 1] has a smaller objective, with curvature or without.
+// TestStepExact: no other weight in [0, 1] has a smaller objective, with or without curvature.
 func TestStepExact(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	for round := range 20 {
@@ -218,7 +218,7 @@ func TestStepExact(t *testing.T) {
 	}
 }
 
-// TestStepScaled: a scaled step does not know the size of the class, a printed one does.
+// TestStepScaled: a scaled step does not depend on the size of the class, a printed one does.
 func TestStepScaled(t *testing.T) {
 	p, _ := someProblem(rand.New(rand.NewPCG(5, 5)))
 	for a, w := range p.w {

@@ -2,7 +2,7 @@ package selfpaced
 
 import "slices"
 
-// problem is the objective L(w) of the package comment for fixed ξ, with the sums over classes that make the
+// problem is the objective L(w) of the package comment for fixed ξ, with sums over classes that make the
 // complete gradient of a coordinate O(1).
 type problem struct {
 	grouping
@@ -17,7 +17,7 @@ type problem struct {
 	meanwNeg float64   // Σ_k (Σ w·ξ⁻)/N_k
 }
 
-// newProblem works on w itself.
+// newProblem keeps w and changes it.
 func newProblem(g grouping, l Losses, lambda, mu float64, w []float64) *problem {
 	classes := len(g.members)
 	p := &problem{grouping: g, Losses: l, lambda: lambda, mu: mu, w: w,
@@ -26,7 +26,7 @@ func newProblem(g grouping, l Losses, lambda, mu float64, w []float64) *problem 
 	return p
 }
 
-// add sums again from the start: what set adds and takes away leaves rounding behind.
+// add recomputes the sums, because the additions and subtractions of set leave rounding errors.
 func (p *problem) add() {
 	p.mean, p.meanwNeg = 0, 0
 	for c, members := range p.members {
@@ -85,7 +85,7 @@ type parts struct{ positive, negative, balance float64 }
 // slope returns N_c·∂L/∂w_a.
 func (p *problem) slope(g parts) float64 { return g.positive + g.negative + g.balance - p.lambda }
 
-// gradient is eq. 8 over complete sets: exactly the derivative of the objective.
+// gradient is eq. 8 over all samples: exactly the derivative of the objective.
 func (p *problem) gradient(a int) parts {
 	c, n, others := p.class[a], p.size(a), float64(len(p.members)-1)
 	g := parts{balance: p.balance(c)}
@@ -98,8 +98,8 @@ func (p *problem) gradient(a int) parts {
 	return g
 }
 
-// gradientOf is eq. 8 over the samples drawn: same of the class of a, others a list for each class drawn. An
-// empty draw of the class, which has then one member, gives 0; so does an empty draw of classes.
+// gradientOf is eq. 8 over drawn samples: same from the class of a, others one list per drawn class. An empty
+// draw of the class (which then has one member) gives 0; so does an empty draw of classes.
 func (p *problem) gradientOf(a int, same []int, others [][]int) parts {
 	g := parts{balance: p.balance(p.class[a])}
 	for _, i := range same {
@@ -127,8 +127,8 @@ func (p *problem) balance(c int) float64 {
 	return 2 * p.mu * (own - (p.mean-own)/others)
 }
 
-// start returns λ of the first round: the smallest bar that the given share of the samples is not above, with G_p+G_n
-// at w = 1; hard: with ξ⁺+ξ⁻. w must be 1.
+// start returns λ of the first round: the smallest bar that at least the given share of the samples does not
+// exceed, measured by G_p+G_n at w = 1 or, if hard, by ξ⁺+ξ⁻. w must be 1.
 func (p *problem) start(share float64, hard bool) float64 {
 	bars := make([]float64, len(p.w))
 	for i := range bars {

@@ -9,8 +9,9 @@ import (
 	"winnow/features"
 )
 
-// Weights are the training samples' weights, all 1 at first. Training alternates: some steps on a loss that
-// weighs its samples by [Weights.Of], then one [Weights.Update] with the embeddings reached (BSPML, algorithm 1).
+// Weights holds the weights of the training samples, all 1 at first. Training alternates: some steps on a loss
+// that weights its samples by [Weights.ByID], then one [Weights.Update] with the current embeddings (BSPML,
+// algorithm 1).
 type Weights struct {
 	config Config
 	labels []int
@@ -21,29 +22,31 @@ type Weights struct {
 	rounds int
 }
 
-// Round is what an update did.
+// Round describes one update.
 type Round struct {
 	Number    int     `json:"number"`    // from 1
-	Lambda    float64 `json:"lambda"`    // the bar of this round
+	Lambda    float64 `json:"lambda"`    // the threshold of this round
 	Mean      float64 `json:"maw"`       // mean over classes of their mean weight
 	Deviation float64 `json:"sdaw"`      // its population standard deviation over classes
-	Before    float64 `json:"before"`    // objective with the weights as they were
-	Objective float64 `json:"objective"` // and as they are
+	Before    float64 `json:"before"`    // objective with the old weights
+	Objective float64 `json:"objective"` // objective with the new weights
 	Excluded  int     `json:"excluded"`  // samples of weight 0
 	Full      int     `json:"full"`      // samples of weight 1
 }
 
-// New gives every row of the training set the weight 1. Rows are told apart by their IDs, or by their places
-// where there are none.
+// New gives every row of the training set the weight 1. Rows are identified by their IDs, or by their positions
+// if there are none.
 func New(config Config, train features.Set) (*Weights, error) {
 	if err := config.Check(); err != nil {
 		return nil, err
 	}
 	n := train.Len()
 	if n == 0 || len(train.Labels) != n || train.IDs != nil && len(train.IDs) != n {
-		return nil, fmt.Errorf("selfpaced: %d samples with %d labels and %d ids, expected at least one sample and a label for each", n, len(train.Labels), len(train.IDs))
+		return nil, fmt.Errorf("selfpaced: %d samples with %d labels and %d ids, expected at least one sample and "+
+			"a label for each", n, len(train.Labels), len(train.IDs))
 	}
-	w := &Weights{config: config, labels: slices.Clone(train.Labels), rowOf: make(map[int]int, n), w: make([]float64, n), lambda: config.Lambda}
+	w := &Weights{config: config, labels: slices.Clone(train.Labels), rowOf: make(map[int]int, n),
+		w: make([]float64, n), lambda: config.Lambda}
 	for i, label := range train.Labels {
 		if label < 0 {
 			return nil, fmt.Errorf("selfpaced: row %d has no label: samples without one get no weight", i)
@@ -64,8 +67,8 @@ func New(config Config, train features.Set) (*Weights, error) {
 	return w, nil
 }
 
-// Update finds new weights for the embeddings z, unit rows in the order of the training set, and raises λ. rng
-// draws the order of the visits, the samples of each gradient, and the references where there are too many
+// Update computes new weights for the embeddings z, unit rows in the order of the training set, and raises λ.
+// rng draws the order of the visits, the samples of each gradient, and the references if there are too many
 // samples for complete sums.
 func (w *Weights) Update(z features.Set, rng *rand.Rand) (Round, error) {
 	if err := w.check(z); err != nil {
@@ -86,7 +89,7 @@ func (w *Weights) Update(z features.Set, rng *rand.Rand) (Round, error) {
 	return r, nil
 }
 
-// descend changes the weights for these losses; the objectives are those before and after.
+// descend updates the weights for these losses; it returns the objectives before and after.
 func (w *Weights) descend(l Losses, rng *rand.Rand) (before, after float64) {
 	c := w.config
 	if c.Hard {
@@ -104,7 +107,7 @@ func (w *Weights) descend(l Losses, rng *rand.Rand) (before, after float64) {
 	return before, p.objective()
 }
 
-// measure fills in what the weights look like.
+// measure computes the statistics of the weights.
 func (r *Round) measure(labels []int, weights []float64) {
 	r.Mean, r.Deviation = Spread(labels, weights)
 	for _, v := range weights {
@@ -117,10 +120,11 @@ func (r *Round) measure(labels []int, weights []float64) {
 	}
 }
 
-// check is the door of Update.
+// check validates the arguments of Update.
 func (w *Weights) check(z features.Set) error {
 	if z.Len() != len(w.w) || !slices.Equal(z.Labels, w.labels) {
-		return fmt.Errorf("selfpaced: embeddings of %d rows, expected the %d of the training set with their labels, in order", z.Len(), len(w.w))
+		return fmt.Errorf("selfpaced: embeddings of %d rows, expected the %d of the training set with their "+
+			"labels, in order", z.Len(), len(w.w))
 	}
 	for i := range z.Len() {
 		norm := 0.0
@@ -134,8 +138,8 @@ func (w *Weights) check(z features.Set) error {
 	return nil
 }
 
-// ByID returns the weights by ID: dst[id] is that of the sample with the ID, 1 where no sample has it; as long as the
-// largest ID asks for. It is what losses take.
+// ByID returns the weights by ID, as losses take them: dst[id] is the weight of the sample with that ID, or 1
+// if there is none. Its length is the largest ID plus one.
 func (w *Weights) ByID(dst []float64) []float64 {
 	last := 0
 	for id := range w.rowOf {
@@ -151,21 +155,21 @@ func (w *Weights) ByID(dst []float64) []float64 {
 	return dst
 }
 
-// All returns the weights of all samples, in order; it is the caller's to keep.
+// All returns a copy of the weights of all samples, in order.
 func (w *Weights) All() []float64 { return slices.Clone(w.w) }
 
-// State is what the weights carry from round to round, for a checkpoint.
+// State is the memory of the weights between rounds, for a checkpoint.
 type State struct {
 	Weights []float64 `json:"weights,omitempty"`
 	Lambda  float64   `json:"lambda"`
 	Rounds  int       `json:"rounds"`
 }
 
-// State copies it.
+// State returns a copy of the memory.
 func (w *Weights) State() State { return State{w.All(), w.lambda, w.rounds} }
 
-// SetState goes on where the weights that gave the state stopped. A state that cannot be these weights' is an
-// error and changes nothing.
+// SetState continues from a saved state. A state that cannot belong to these weights is an error and changes
+// nothing.
 func (w *Weights) SetState(s State) error {
 	if len(s.Weights) != len(w.w) {
 		return fmt.Errorf("selfpaced: state: %d weights, expected %d", len(s.Weights), len(w.w))

@@ -13,7 +13,7 @@ import (
 	"winnow/features"
 )
 
-// mislabelled returns a cloud of classes of which a share of the labels is changed; bad says which.
+// mislabelled returns a cloud of classes with a share of the labels changed; bad tells which.
 func mislabelled(share, noise float64, rng *rand.Rand) (z features.Set, bad []bool) {
 	const classes = 8
 	z = cloud(400, 16, classes, noise, rng)
@@ -71,7 +71,8 @@ func TestWeightsFindWrongLabels(t *testing.T) {
 				}
 			}
 			if excluded != round.Excluded || excluded > 0 && c.auroc >= 0.9 && float64(wrong) < 0.8*float64(excluded) {
-				t.Errorf("%s, seed %d: %v of %v excluded are wrong, the report says %d", name, seed, wrong, excluded, round.Excluded)
+				t.Errorf("%s, seed %d: %v of %v excluded are wrong, the report says %d", name, seed, wrong, excluded,
+					round.Excluded)
 			}
 		}
 	}
@@ -95,7 +96,8 @@ func auroc(w []float64, bad []bool) float64 {
 	return won / all
 }
 
-// TestRounds: λ starts where the share says, rises to its limit, and a resumed run repeats the other bit for bit.
+// TestRounds: λ starts where Start says and rises to its limit, and a resumed run repeats the other bit for
+// bit.
 func TestRounds(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 9))
 	z, _ := mislabelled(0.2, 0.6, rng)
@@ -173,7 +175,7 @@ func TestWeightsComeBack(t *testing.T) {
 	}
 }
 
-// TestOf: weights go by the IDs of the training set.
+// TestOf: weights belong to the IDs of the training set.
 func TestOf(t *testing.T) {
 	z := cloud(4, 3, 2, 1, rand.New(rand.NewPCG(1, 1)))
 	z.IDs = []int{40, 7, 11, 3}
@@ -187,7 +189,7 @@ func TestOf(t *testing.T) {
 	if diff := cmp.Diff([]float64{0.3, 0.1, 0.3}, w.Of(nil, []int{11, 40, 11})); diff != "" {
 		t.Error(diff)
 	}
-	byID := w.ByID(make([]float64, 2)) // as long as the largest ID asks for
+	byID := w.ByID(make([]float64, 2)) // lengthened to the largest ID
 	for id, v := range byID {
 		want := 1.0
 		if at := slices.Index(z.IDs, id); at >= 0 {
@@ -238,7 +240,8 @@ func TestDoors(t *testing.T) {
 	without.Labels[4], twice.IDs[5] = features.Unlabelled, 2
 	below := cloud(6, 3, 2, 1, rand.New(rand.NewPCG(1, 1)))
 	below.IDs[1] = -3
-	for want, set := range map[string]features.Set{"row 1 has the id -3": below, "row 4 has no label": without, "rows 2 and 5 have the same id, 2": twice, "0 samples": {}} {
+	for want, set := range map[string]features.Set{"row 1 has the id -3": below, "row 4 has no label": without,
+		"rows 2 and 5 have the same id, 2": twice, "0 samples": {}} {
 		if _, err := New(Default(), set); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("found %v, expected %q", err, want)
 		}
@@ -247,11 +250,13 @@ func TestDoors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	other, long, bad := z.Rows([]int{0, 1, 2, 3, 4, 5}), z.Rows([]int{0, 1, 2, 3, 4, 5}), z.Rows([]int{0, 1, 2, 3, 4, 5})
+	other, long, bad := z.Rows([]int{0, 1, 2, 3, 4, 5}), z.Rows([]int{0, 1, 2, 3, 4, 5}),
+		z.Rows([]int{0, 1, 2, 3, 4, 5})
 	other.Labels[0]++
 	long.Row(2)[0] += 1
 	bad.Row(3)[1] = float32(nan)
-	for want, set := range map[string]features.Set{"expected the 6": other, "5 rows": z.Rows([]int{0, 1, 2, 3, 4}), "row 2 has the squared norm": long, "row 3 has the squared norm NaN": bad} {
+	for want, set := range map[string]features.Set{"expected the 6": other, "5 rows": z.Rows([]int{0, 1, 2, 3, 4}),
+		"row 2 has the squared norm": long, "row 3 has the squared norm NaN": bad} {
 		if _, err := w.Update(set, rand.New(rand.NewPCG(1, 1))); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("found %v, expected %q", err, want)
 		}
@@ -269,8 +274,8 @@ func TestDoors(t *testing.T) {
 	}
 }
 
-// TestRanking: weights first, then losses above their class's mean, highest first; what is equal in both shares a
-// place.
+// TestRanking: weights first, then losses above their class's mean, highest first; samples equal in both share
+// a rank.
 func TestRanking(t *testing.T) {
 	w := []float64{1, 0, 0.5, 0, 1, 0}
 	l := Losses{Pos: []float64{1, 1, 9, 2, 3, 1}, Neg: []float64{1, 1, 9, 2, 0, 1}}
@@ -286,7 +291,7 @@ func TestRanking(t *testing.T) {
 	}
 }
 
-// TestLossesOf: what an update sees of a set is what any caller can ask for.
+// TestLossesOf: the losses of an update are available to any caller.
 func TestLossesOf(t *testing.T) {
 	z, _ := mislabelled(0.2, 0.6, rand.New(rand.NewPCG(3, 9)))
 	c := Default()
@@ -300,7 +305,7 @@ func TestLossesOf(t *testing.T) {
 	}
 }
 
-// Of looks up the weights of samples by their IDs; an unknown one is a bug of the caller.
+// Of looks up the weights of samples by their IDs; an unknown ID is a bug of the caller.
 func (w *Weights) Of(dst []float64, ids []int) []float64 {
 	dst = slices.Grow(dst[:0], len(ids))
 	for _, id := range ids {

@@ -8,7 +8,7 @@ import (
 	"winnow/graph"
 )
 
-// rewrite writes out the BatchNormalization nodes that normalise by the batch, or brings all of them to fixed
+// rewrite expands the BatchNormalization nodes that normalise by the batch, or switches all of them to fixed
 // statistics.
 func (f *forward) rewrite(m *graph.Model, o Options) error {
 	if !slices.ContainsFunc(m.Graph.Nodes, normalises) {
@@ -19,7 +19,7 @@ func (f *forward) rewrite(m *graph.Model, o Options) error {
 	g := b.Model().Graph
 	nodes := g.Nodes
 	g.Nodes = nil
-	latest := map[string]string{} // running statistics that an earlier node has moved already
+	latest := map[string]string{} // running statistics that an earlier node has already updated
 	readers := map[string]int{}
 	for _, n := range nodes {
 		for _, name := range reads(n) {
@@ -48,7 +48,7 @@ func (f *forward) rewrite(m *graph.Model, o Options) error {
 
 func normalises(n *graph.Node) bool { return graph.IsONNX(n.Domain) && n.Op == "BatchNormalization" }
 
-// fixStatistics adds a node that normalises by its running statistics even if it was exported for training.
+// fixStatistics adds a node that normalises by its running statistics, even if it was exported for training.
 func fixStatistics(b *graph.Builder, n *graph.Node, nodes []*graph.Node, o Options, readers map[string]int) error {
 	for _, user := range nodes {
 		for _, extra := range n.Outputs[1:] {
@@ -62,20 +62,22 @@ func fixStatistics(b *graph.Builder, n *graph.Node, nodes []*graph.Node, o Optio
 	}
 	fixed := *n
 	fixed.Outputs = n.Outputs[:1]
-	fixed.Attributes = slices.DeleteFunc(slices.Clone(n.Attributes), func(a *graph.Attribute) bool { return a.Name == "training_mode" })
+	fixed.Attributes = slices.DeleteFunc(slices.Clone(n.Attributes), func(a *graph.Attribute) bool {
+		return a.Name == "training_mode"
+	})
 	b.Add(&fixed)
 	return nil
 }
 
-// writer writes one BatchNormalization node out as what it does in training, over all axes but the channels'
-// (n places, batch included):
+// writer expands one BatchNormalization node into what it does in training, over all axes except the channels
+// (n places, including the batch):
 //
 //	x̃ = x - mean(x)   var = mean(x̃²)   y = scale·x̃/√(var+ε) + bias
 //	running mean ← m·old + (1-m)·mean   running variance ← m·old + (1-m)·var·n/(n-1)
 //
-// The running variance takes the unbiased estimate, as torch's does; ONNX says var itself, which differs by
-// 1/(n-1). With a single place it takes var = 0, where torch refuses. The last step is the runtime's own
-// BatchNormalization with mean 0, which makes one pass of it; x̃ and var are what the derivative reads.
+// The running variance uses the unbiased estimate, as in torch; ONNX specifies var itself, which differs by
+// 1/(n-1). With a single place it uses var = 0, where torch reports an error. The last step is the runtime's
+// own BatchNormalization with mean 0, which does it in one pass. The derivative reads x̃ and var.
 //
 // Source: Ioffe & Szegedy, Batch Normalization, ICML 2015, algorithm 1.
 type writer struct {
@@ -99,11 +101,13 @@ func (w *writer) write(x *graph.ValueInfo) error {
 	centred := w.b.Node("Sub", []string{in, mean})
 	variance := w.vector(w.mean(w.b.Node("Mul", []string{centred, centred}), axes))
 	count := w.b.Node("Div", []string{
-		w.b.Node("Cast", []string{w.b.Node("Size", []string{in})}, graph.Int("to", int64(w.typ))), w.constant("channels", float64(w.size), 0),
+		w.b.Node("Cast", []string{w.b.Node("Size", []string{in})}, graph.Int("to", int64(w.typ))),
+		w.constant("channels", float64(w.size), 0),
 	})
 	epsilon := w.Float("epsilon", 1e-5)
 	w.b.NodeTo(w.Outputs[0], "BatchNormalization",
-		[]string{centred, w.Inputs[1], w.Inputs[2], w.constant("zeros", 0, w.size), variance}, graph.Float("epsilon", epsilon))
+		[]string{centred, w.Inputs[1], w.Inputs[2], w.constant("zeros", 0, w.size), variance},
+		graph.Float("epsilon", epsilon))
 
 	one := w.constant("one", 1, 0)
 	rest := w.b.Node("Max", []string{w.b.Node("Sub", []string{count, one}), one})
@@ -118,7 +122,7 @@ func (w *writer) write(x *graph.ValueInfo) error {
 	return nil
 }
 
-// check fills in type, rank and channels.
+// check determines type, rank and channels.
 func (w *writer) check(x *graph.ValueInfo) error {
 	switch {
 	case w.b.Opset() < 7:
@@ -136,10 +140,12 @@ func (w *writer) check(x *graph.ValueInfo) error {
 			return fmt.Errorf("running statistic %q: expected an initializer of one axis", name)
 		}
 		if slices.Contains(w.o.Weights, name) {
-			return fmt.Errorf("running statistic %q: found it among the weights, expected it to be moved by the batches alone", name)
+			return fmt.Errorf("running statistic %q: found it among the weights, but batches "+
+				"update it", name)
 		}
 		if other := otherReader(w.all, name, 3+i); other != nil {
-			return fmt.Errorf("running statistic %q: %s of node %q reads it as something else and would move with it, expected an initializer of its own", name, other.Op, other.Name)
+			return fmt.Errorf("running statistic %q: %s of node %q reads it for another purpose and would change with "+
+				"it, expected its own initializer", name, other.Op, other.Name)
 		}
 		w.typ, w.size = t.Type, t.Dims[0]
 	}
@@ -147,8 +153,8 @@ func (w *writer) check(x *graph.ValueInfo) error {
 	return nil
 }
 
-// otherReader returns a node that reads a tensor otherwise than as that input of a BatchNormalization; nil if there is
-// none. Exporters merge constants that happen to be equal: zeros are a mean here and a bias there.
+// otherReader returns a node that reads a tensor other than as that input of a BatchNormalization, or nil.
+// Exporters merge equal constants: zeros are a mean here and a bias there.
 func otherReader(nodes []*graph.Node, name string, input int) *graph.Node {
 	for _, n := range nodes {
 		for i, in := range reads(n) {
@@ -160,10 +166,10 @@ func otherReader(nodes []*graph.Node, name string, input int) *graph.Node {
 	return nil
 }
 
-// others returns all axes of a rank but the channels'.
+// others returns all axes of a rank except the channels.
 func others(rank int) []int64 { return slices.Delete(all(rank), 1, 2) }
 
-// overPlaces sums a tensor of a rank over all axes but the channels'.
+// overPlaces sums a tensor of the given rank over all axes except the channels.
 func (c *call) overPlaces(t string, rank int) string {
 	if k, ok := c.r.cuts[t]; ok {
 		return k.total(c.r)
@@ -171,7 +177,7 @@ func (c *call) overPlaces(t string, rank int) string {
 	return c.op("ReduceSum", []string{t, c.ints(others(rank)...)}, graph.Int("keepdims", 0))
 }
 
-// mean averages over axes, which stay with size 1.
+// mean averages over axes, which are kept with size 1.
 func (w *writer) mean(t string, axes []int64) string {
 	if w.b.Opset() < 18 {
 		return w.b.Node("ReduceMean", []string{t}, graph.Ints("axes", axes...))
@@ -179,12 +185,12 @@ func (w *writer) mean(t string, axes []int64) string {
 	return w.b.Node("ReduceMean", []string{t, w.b.Constant(graph.NewTensor("axes", axes, int64(len(axes))))})
 }
 
-// vector returns a tensor with only the channels' axis.
+// vector reduces a tensor to the channels' axis.
 func (w *writer) vector(t string) string {
 	return w.b.Node("Reshape", []string{t, w.b.Constant(graph.NewTensor("channels", []int64{w.size}, 1))})
 }
 
-// constant repeats a number n times; 0 makes it a scalar.
+// constant returns a number repeated n times, or a scalar if n is 0.
 func (w *writer) constant(name string, v float64, n int64) string {
 	list, dims := make([]float64, max(n, 1)), []int64{n}
 	for i := range list {
@@ -208,8 +214,8 @@ func numbers(t graph.DataType, name string, list []float64, dims ...int64) *grap
 	return graph.NewTensor(name, short, dims...)
 }
 
-// move replaces the running statistic of an input by its next value, and names that after the node's output
-// for it, if it has one. Nodes that share a statistic move it one after the other.
+// move replaces the running statistic in an input by its next value. If the node has an output for it, the
+// value gets that name. Nodes that share a statistic update it one after another.
 func (w *writer) move(input, output int, batch string) {
 	m := cmp.Or(w.o.BatchNorm.Momentum, float64(w.Float("momentum", 0.9)))
 	name := w.Inputs[input]

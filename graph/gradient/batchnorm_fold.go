@@ -7,21 +7,23 @@ import (
 	"winnow/graph"
 )
 
-// fold writes a BatchNormalization of fixed statistics into the trained convolution before it, as exporters do with
-// networks that are not trained any more, and reports whether it could. The filters themselves stay the weights:
+// fold merges a BatchNormalization with fixed statistics into the trained convolution before it, as exporters
+// do with finished networks, and reports whether it could. The filters themselves stay the weights:
 //
 //	a = scale/√(var+ε)   y = conv(x, a·W) + (bias - a·mean + a·b)
 //
-// The derivative by scale then goes over the filters, ∂L/∂a[c] = Σ W[c]·∂L/∂(a·W)[c], instead of over the images, and
-// nothing between convolution and Relu is kept: the normalization costs no pass over the activations in either
-// direction.
+// The derivative with respect to scale is then a sum over the filters, ∂L/∂a[c] = Σ W[c]·∂L/∂(a·W)[c], instead
+// of over the images, and nothing between convolution and Relu is stored: the normalization needs no pass over
+// the activations in either direction.
 func fold(b *graph.Builder, n *graph.Node, o Options, readers map[string]int) bool {
 	g := b.Model().Graph
-	if b.Opset() < 7 || len(n.Inputs) < 5 || n.Int("spatial", 1) == 0 || n.Inputs[0] == o.Output || readers[n.Inputs[0]] != 1 {
+	if b.Opset() < 7 || len(n.Inputs) < 5 || n.Int("spatial", 1) == 0 || n.Inputs[0] == o.Output ||
+		readers[n.Inputs[0]] != 1 {
 		return false
 	}
 	at := slices.IndexFunc(g.Nodes, func(c *graph.Node) bool { return slices.Contains(c.Outputs, n.Inputs[0]) })
-	if at < 0 || !graph.IsONNX(g.Nodes[at].Domain) || g.Nodes[at].Op != "Conv" || !slices.Contains(o.Weights, g.Nodes[at].Inputs[1]) {
+	if at < 0 || !graph.IsONNX(g.Nodes[at].Domain) || g.Nodes[at].Op != "Conv" ||
+		!slices.Contains(o.Weights, g.Nodes[at].Inputs[1]) {
 		return false
 	}
 	conv := g.Nodes[at]
@@ -56,7 +58,7 @@ func fold(b *graph.Builder, n *graph.Node, o Options, readers map[string]int) bo
 	return true
 }
 
-// numbersOf returns the numbers of an initializer that is not trained; nil for anything else.
+// numbersOf returns the numbers of an initializer that is not trained, or nil for anything else.
 func numbersOf(g *graph.Graph, o Options, name string) []float64 {
 	t := g.Initializer(name)
 	if t == nil || len(t.Dims) != 1 || slices.Contains(o.Weights, name) {

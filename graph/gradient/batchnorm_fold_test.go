@@ -8,18 +8,18 @@ import (
 	"winnow/graph/gradient"
 )
 
-// foldCase is a convolution and its normalization, of 4 maps.
+// foldCase is a convolution with 4 maps and its normalization.
 type foldCase struct {
 	folded  bool
 	groups  int64
 	bias    bool // of the convolution
 	opset   int64
 	weights []string
-	between bool // what lies between the two is the output's part, too
+	between bool // the value between the two is also part of the output
 }
 
-// run differentiates it and returns output and gradients, and whether a normalization is left. apart: something else reads
-// what is between, so that nothing can be folded, and multiplies it by 0.
+// run differentiates it and returns output and gradients, and whether a normalization is left. With apart,
+// something else reads the value in between and multiplies it by 0, so that nothing can be folded.
 func (c foldCase) run(t *testing.T, apart bool) (results []array, left bool) {
 	b := graph.NewBuilder("net", c.opset)
 	values := map[string]array{"x": x(1, 2, 4, 5, 5)}
@@ -31,19 +31,23 @@ func (c foldCase) run(t *testing.T, apart bool) (results []array, left bool) {
 		}
 		return b.Constant(graph.NewTensor(name, short, a.dims...))
 	}
-	in := []string{b.Input("x", graph.Float32, graph.Shape{graph.Free("N"), graph.Fixed(4), graph.Fixed(5), graph.Fixed(5)}), weight("filters", x(2, 4, 4/c.groups, 3, 3))}
+	in := []string{b.Input("x", graph.Float32, graph.Shape{graph.Free("N"), graph.Fixed(4), graph.Fixed(5),
+		graph.Fixed(5)}), weight("filters", x(2, 4, 4/c.groups, 3, 3))}
 	if c.bias {
 		in = append(in, weight("bias", x(3, 4)))
 	}
-	conv := b.Node("Conv", in, graph.Int("group", c.groups), graph.Ints("pads", 1, 1, 1, 1), graph.Ints("strides", 2, 2))
-	norm := []string{conv, weight("scale", x(4, 4)), weight("level", x(5, 4)), weight("mean", x(6, 4)), weight("variance", positive(7, 4))}
+	conv := b.Node("Conv", in, graph.Int("group", c.groups), graph.Ints("pads", 1, 1, 1, 1),
+		graph.Ints("strides", 2, 2))
+	norm := []string{conv, weight("scale", x(4, 4)), weight("level", x(5, 4)), weight("mean", x(6, 4)),
+		weight("variance", positive(7, 4))}
 	y := b.Node("BatchNormalization", norm, graph.Float("epsilon", 0.01))
 	if c.between || apart {
 		share := float32(0)
 		if c.between {
 			share = 0.5
 		}
-		y = b.Node("Add", []string{y, b.Node("Mul", []string{conv, b.Constant(graph.NewTensor("share", []float32{share}))})})
+		y = b.Node("Add", []string{y,
+			b.Node("Mul", []string{conv, b.Constant(graph.NewTensor("share", []float32{share}))})})
 	}
 	b.Output(b.Node("Relu", []string{y}))
 	d, err := gradient.Differentiate(b.Model(), gradient.Options{Weights: c.weights, Inputs: []string{"x"}})
@@ -57,8 +61,8 @@ func (c foldCase) run(t *testing.T, apart bool) (results []array, left bool) {
 	return append([]array{out}, m.backward(tensors, drawn(7, -1, 1, out.dims...))...), left
 }
 
-// TestFoldedNorm: a normalization of fixed statistics behind a trained convolution goes into its filters wherever nothing
-// else sees what is between; output and gradients are those of both written apart.
+// TestFoldedNorm: a normalization with fixed statistics after a trained convolution is folded into its filters
+// if nothing else reads the value in between; output and gradients equal those of both written separately.
 func TestFoldedNorm(t *testing.T) {
 	all := []string{"filters", "scale", "level"}
 	for name, c := range map[string]foldCase{

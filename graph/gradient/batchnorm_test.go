@@ -10,7 +10,8 @@ import (
 	"winnow/graph/gradient"
 )
 
-// norm makes a case's build: BatchNormalization over the inputs x, scale, bias with running statistics 0.5, 2.
+// norm returns a case's build: BatchNormalization over the inputs x, scale, bias with running statistics 0.5,
+// 2.
 func norm(channels int64, attributes ...*graph.Attribute) func(b *graph.Builder, in []string) string {
 	return func(b *graph.Builder, in []string) string {
 		running := func(name string, v float64) string {
@@ -114,12 +115,15 @@ func TestRunningStatistics(t *testing.T) {
 		momentum float64
 		opset    int64
 	}{
-		{"images", []int64{4, 3, 2, 5}, 0, 17}, {"rows", []int64{6, 3}, 0, 17}, {"momentum", []int64{4, 3, 2, 5}, 0.75, 11},
-		{"one image", []int64{1, 3, 2, 2}, 0, 17}, {"one place", []int64{1, 3}, 0, 17}, {"one place of an image", []int64{1, 3, 1, 1}, 0, 9},
+		{"images", []int64{4, 3, 2, 5}, 0, 17}, {"rows", []int64{6, 3}, 0, 17},
+		{"momentum", []int64{4, 3, 2, 5}, 0.75, 11},
+		{"one image", []int64{1, 3, 2, 2}, 0, 17}, {"one place", []int64{1, 3}, 0, 17},
+		{"one place of an image", []int64{1, 3, 1, 1}, 0, 9},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			in := []array{drawn(1, -1, 3, c.dims...), x(2, 3), x(3, 3)}
-			d, values, err := ruleCase{opset: c.opset, typ: graph.Float64, in: in, build: norm(3, graph.Float("momentum", 0.6), graph.Float("epsilon", 1e-3)),
+			d, values, err := ruleCase{opset: c.opset, typ: graph.Float64, in: in,
+				build: norm(3, graph.Float("momentum", 0.6), graph.Float("epsilon", 1e-3)),
 				norms: gradient.BatchNorm{Train: true, Momentum: c.momentum}}.derivative()
 			if err != nil {
 				t.Fatal(err)
@@ -130,7 +134,8 @@ func TestRunningStatistics(t *testing.T) {
 			if momentum == 0 {
 				momentum = float64(float32(0.6))
 			}
-			y, mean, variance := normOracle(in[0], in[1], in[2], values["mean"], values["var"], float64(float32(1e-3)), momentum)
+			y, mean, variance := normOracle(in[0], in[1], in[2], values["mean"], values["var"],
+				float64(float32(1e-3)), momentum)
 			want := map[string]array{d.Output: y, d.State[0].Next: mean, d.State[1].Next: variance}
 			for name, w := range want {
 				if got := arrayOf(out[name]); !(far(got, w) < 1e-12) {
@@ -148,15 +153,17 @@ func TestRunningStatistics(t *testing.T) {
 	}
 }
 
-// A network that runs the same layer on two tensors moves its statistics twice.
+// A network that runs the same layer on two tensors updates its statistics twice.
 func TestSharedStatistics(t *testing.T) {
 	in := []array{drawn(1, -1, 3, 4, 3), x(2, 3), x(3, 3), drawn(4, 0, 9, 5, 3)}
-	d, values, err := ruleCase{typ: graph.Float64, in: in, norms: gradient.BatchNorm{Train: true}, build: func(b *graph.Builder, in []string) string {
-		mean, variance := b.Constant(graph.NewTensor("mean", []float64{0, 1, 2}, 3)), b.Constant(graph.NewTensor("var", []float64{1, 1, 1}, 3))
-		one := b.Node("BatchNormalization", []string{in[0], in[1], in[2], mean, variance})
-		two := b.Node("BatchNormalization", []string{in[3], in[1], in[2], mean, variance})
-		return b.Node("Concat", []string{one, two}, graph.Int("axis", 0))
-	}}.derivative()
+	d, values, err := ruleCase{typ: graph.Float64, in: in, norms: gradient.BatchNorm{Train: true},
+		build: func(b *graph.Builder, in []string) string {
+			mean, variance := b.Constant(graph.NewTensor("mean", []float64{0, 1, 2}, 3)),
+				b.Constant(graph.NewTensor("var", []float64{1, 1, 1}, 3))
+			one := b.Node("BatchNormalization", []string{in[0], in[1], in[2], mean, variance})
+			two := b.Node("BatchNormalization", []string{in[3], in[1], in[2], mean, variance})
+			return b.Node("Concat", []string{one, two}, graph.Int("axis", 0))
+		}}.derivative()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -233,7 +240,7 @@ func TestNormOptions(t *testing.T) {
 	}
 }
 
-// A statistic that is also a bias would take the bias with it.
+// A statistic that is also a bias would change the bias with it.
 func TestStatisticOfAnotherUse(t *testing.T) {
 	for name, build := range map[string]func(n *network, zeros string) string{
 		"a bias": func(n *network, zeros string) string { return n.node("Add", n.x, zeros) },
@@ -250,7 +257,8 @@ func TestStatisticOfAnotherUse(t *testing.T) {
 			t.Errorf("%s, fixed: %v", name, err)
 		}
 		o.BatchNorm.Train = true
-		if _, err := gradient.Differentiate(n.b.Model(), o); err == nil || !strings.Contains(err.Error(), `statistic "zeros"`) {
+		if _, err := gradient.Differentiate(n.b.Model(), o); err == nil ||
+			!strings.Contains(err.Error(), `statistic "zeros"`) {
 			t.Errorf("%s, trained: found %v, expected an error that names the statistic", name, err)
 		}
 	}

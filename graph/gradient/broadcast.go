@@ -7,7 +7,8 @@ import (
 	"winnow/graph"
 )
 
-// pass gives a gradient of the output's shape to the i-th input, summed over what was repeated of it.
+// pass gives a gradient of the output's shape to the i-th input, summed over the axes along which that was
+// repeated.
 func (c *call) pass(i int, grad func() string) error {
 	if !c.wants(i) {
 		return nil
@@ -19,13 +20,15 @@ func (c *call) pass(i int, grad func() string) error {
 	return err
 }
 
-// reduced undoes broadcasting: it sums a gradient of the shape of out over what was repeated of in.
+// reduced undoes broadcasting: it sums a gradient with the shape of out over the axes along which in was
+// repeated.
 func (c *call) reduced(grad, in, out string) (string, error) {
 	return c.reducedFrom(grad, c.shape(out), in)
 }
 
-// reducedFrom sums a gradient of a shape over what was repeated of in to come to that shape. Whether an axis
-// was repeated follows from the sizes; where those are free and may differ, the backward pass finds it out.
+// reducedFrom sums a gradient with a given shape over the axes along which in was repeated to that shape.
+// Whether an axis was repeated follows from the sizes. If these are free and may differ, the backward pass
+// decides at run time.
 func (c *call) reducedFrom(grad string, from graph.Shape, in string) (string, error) {
 	to := c.shape(in)
 	if from == nil || to == nil || len(from) < len(to) {
@@ -57,7 +60,7 @@ func (c *call) reducedFrom(grad string, from graph.Shape, in string) (string, er
 	return sum, nil
 }
 
-// reducedLate sums over the axes that turn out to differ when the models run.
+// reducedLate sums over the axes that turn out to differ at run time.
 func (c *call) reducedLate(grad, in string, lead int) string {
 	shape := c.before("Shape", []string{in})
 	target := shape
@@ -72,7 +75,7 @@ func (c *call) reducedLate(grad, in string, lead int) string {
 
 func one(d graph.Dim) bool { return d.Known() && d.Size == 1 }
 
-// equal reports whether two sizes are certainly the same.
+// equal reports whether two sizes are certainly equal.
 func equal(a, b graph.Dim) bool {
 	if a.Known() || b.Known() {
 		return a.Size == b.Size

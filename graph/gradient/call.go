@@ -8,19 +8,19 @@ import (
 	"winnow/graph"
 )
 
-// rule writes the derivative of one node: given the gradients of its outputs, it calls give for each input
-// that needs one.
+// rule adds the derivative of one node: given the gradients of its outputs, it calls give for each input that
+// needs one.
 type rule func(c *call) error
 
-// call is one forward node during the walk.
+// call is one forward node, as visited by the walk.
 type call struct {
 	*graph.Node
 	r    *reverse
-	grad []string // gradient of each output; "" where none has come
+	grad []string // gradient of each output; "" if there is none
 	need []bool   // whether each input's gradient is wanted
 }
 
-// in returns the i-th input, "" where it is left out.
+// in returns the i-th input, or "" if it is omitted.
 func (c *call) in(i int) string {
 	if i < len(c.Inputs) {
 		return c.Inputs[i]
@@ -28,7 +28,7 @@ func (c *call) in(i int) string {
 	return ""
 }
 
-// wants reports whether the i-th input is there and its gradient is wanted.
+// wants reports whether the i-th input exists and its gradient is wanted.
 func (c *call) wants(i int) bool { return i < len(c.need) && c.need[i] }
 
 // give adds to the gradient of the i-th input, if it is wanted.
@@ -38,7 +38,7 @@ func (c *call) give(i int, grad string) {
 	}
 }
 
-// giveTo adds to the gradient of a tensor that the node depends on.
+// giveTo adds to the gradient of a tensor on which the node depends.
 func (c *call) giveTo(tensor, grad string) {
 	c.r.flows[tensor] = append(c.r.flows[tensor], grad)
 }
@@ -58,22 +58,25 @@ func (c *call) ops(op string, n int, inputs []string, attributes ...*graph.Attri
 	return node.Outputs
 }
 
-// contrib adds a node of com.microsoft with one output to the backward model.
+// contrib adds a com.microsoft node with one output to the backward model.
 func (c *call) contrib(op string, inputs []string, attributes ...*graph.Attribute) string {
 	c.r.contrib = true
 	out := c.r.b.Fresh(op)
-	c.r.b.Add(&graph.Node{Name: out, Op: op, Domain: "com.microsoft", Inputs: inputs, Outputs: []string{out}, Attributes: attributes})
+	c.r.b.Add(&graph.Node{Name: out, Op: op, Domain: "com.microsoft", Inputs: inputs, Outputs: []string{out},
+		Attributes: attributes})
 	return out
 }
 
-// before adds a node with one output to the forward model, for what is cheaper to keep than its inputs. It
-// must exist in the forward model's operator set. A node without attributes is made once for the same inputs.
+// before adds a node with one output to the forward model, for values that are cheaper to store than their
+// inputs. The operator must exist in the forward model's operator set. A node without attributes is added only
+// once for the same inputs.
 func (c *call) before(op string, inputs []string, attributes ...*graph.Attribute) string {
 	key := fmt.Sprintf("before %s%q", op, inputs)
 	if name := c.r.fixed[key]; name != "" && len(attributes) == 0 {
 		return name
 	}
-	name := c.r.f.b.NodeTo(c.r.b.Fresh(op), op, inputs, attributes...) // fresh in the backward model too, which reads it
+	// The name must also be unused in the backward model, which reads it.
+	name := c.r.f.b.NodeTo(c.r.b.Fresh(op), op, inputs, attributes...)
 	c.r.late = nil
 	if len(attributes) == 0 {
 		c.r.fixed[key] = name
@@ -81,8 +84,8 @@ func (c *call) before(op string, inputs []string, attributes ...*graph.Attribute
 	return name
 }
 
-// output returns the i-th output of the forward node, which it gets if it leaves it out. The node is shared with the
-// caller's model, so a copy takes its place in the forward model.
+// output returns the i-th output of the forward node, and adds it if the node omits it. The caller's model
+// shares the node, so a copy replaces it in the forward model.
 func (c *call) output(i int) string {
 	if i < len(c.Outputs) && c.Outputs[i] != "" {
 		return c.Outputs[i]
@@ -100,7 +103,7 @@ func (c *call) output(i int) string {
 	return name
 }
 
-// shape returns the shape of a forward tensor as far as known; nil where not even its rank is.
+// shape returns the shape of a forward tensor as far as it is known, or nil if not even its rank is.
 func (c *call) shape(tensor string) graph.Shape {
 	if v := c.r.info(tensor); v != nil {
 		return v.Shape
@@ -116,7 +119,7 @@ func (c *call) dtype(tensor string) graph.DataType {
 	return graph.Float32
 }
 
-// known returns the elements of a small integer tensor, where they are known.
+// known returns the elements of a small integer tensor, if they are known.
 func (c *call) known(tensor string) ([]int64, bool) {
 	v, ok := c.r.f.known[tensor]
 	return v, ok
@@ -129,7 +132,7 @@ func (c *call) ints(v ...int64) string {
 	})
 }
 
-// scalar returns a constant of rank 0 with the element type of a forward tensor.
+// scalar returns a constant of rank 0 with the element type of the forward tensor like.
 func (c *call) scalar(like string, v float64) string {
 	t := c.dtype(like)
 	return c.constant(fmt.Sprint("s", t, math.Float64bits(v)), func(name string) *graph.Tensor {
@@ -140,7 +143,7 @@ func (c *call) scalar(like string, v float64) string {
 	})
 }
 
-// constant returns the name of an initializer of the backward model, which build makes once for each key.
+// constant returns the name of an initializer of the backward model, which build creates once for each key.
 func (c *call) constant(key string, build func(name string) *graph.Tensor) string {
 	if name := c.r.fixed[key]; name != "" {
 		return name
@@ -150,8 +153,8 @@ func (c *call) constant(key string, build func(name string) *graph.Tensor) strin
 	return name
 }
 
-// like brings a gradient to the shape of a forward tensor that has as many elements. At most one size may be
-// free without asking the forward pass for the shape.
+// like reshapes a gradient to the shape of a forward tensor with the same number of elements. With more than
+// one free size it reads the shape from the forward pass.
 func (c *call) like(grad, tensor string) string {
 	if to, ok := fixedShape(c.shape(tensor)); ok {
 		return c.op("Reshape", []string{grad, c.ints(to...)})
@@ -159,8 +162,8 @@ func (c *call) like(grad, tensor string) string {
 	return c.op("Reshape", []string{grad, c.before("Shape", []string{tensor})})
 }
 
-// fixedShape returns a shape as Reshape takes it: -1 for the one free size. ok is false with more of them, or with a
-// size of 0 beside it.
+// fixedShape returns a shape as Reshape takes it, with -1 for a free size. ok is false for more than one free
+// size, or for a size of 0 besides a free one.
 func fixedShape(s graph.Shape) (to []int64, ok bool) {
 	if s == nil {
 		return nil, false

@@ -13,7 +13,7 @@ import (
 	"winnow/internal/testing/orttest"
 )
 
-// array is a value of a test: numbers with a shape.
+// array is a value in a test: numbers with a shape.
 type array struct {
 	dims []int64
 	data []float64
@@ -135,14 +135,14 @@ func (m *machine) backward(tensors map[string]ort.Tensor, dOutput array) []array
 	return list
 }
 
-// ruleCase is a small model whose inputs are all differentiated by.
+// ruleCase is a small model, differentiated with respect to all its inputs.
 type ruleCase struct {
 	name  string
 	opset int64 // 0: 17
 	typ   graph.DataType
 	in    []array
 	build func(b *graph.Builder, in []string) string
-	fixed []int // inputs that are not differentiated by
+	fixed []int // inputs without a gradient
 	norms gradient.BatchNorm
 
 	kernels bool // winnow's own operators
@@ -198,8 +198,8 @@ func (c ruleCase) worst(t testing.TB) float64 {
 	return difference(t, d, values, c.typ)
 }
 
-// difference compares the gradients of Σ w·y, w drawn, with central differences: for each weight and input the
-// largest difference over the largest number among them; the worst of these.
+// difference compares the gradients of Σ w·y, with drawn w, with central differences. For each weight and input
+// it takes the largest difference over the largest number, and returns the worst of these.
 func difference(t testing.TB, d *gradient.Derivative, values map[string]array, typ graph.DataType) float64 {
 	t.Helper()
 	m := newMachine(t, d, typ)
@@ -244,7 +244,7 @@ func difference(t testing.TB, d *gradient.Derivative, values map[string]array, t
 	return worst
 }
 
-// run checks every case: 1e-6 in double, 1e-2 in float.
+// runCases checks every case: to 1e-6 in float64, to 1e-2 in float32.
 func runCases(t *testing.T, cases []ruleCase) {
 	for _, c := range cases {
 		if c.typ == 0 {
@@ -262,7 +262,7 @@ func runCases(t *testing.T, cases []ruleCase) {
 	}
 }
 
-// op makes a case's build: one node over all inputs.
+// op returns a case's build: one node over all inputs.
 func op(name string, attributes ...*graph.Attribute) func(*graph.Builder, []string) string {
 	return func(b *graph.Builder, in []string) string { return b.Node(name, in, attributes...) }
 }

@@ -9,16 +9,16 @@ import (
 	"winnow/internal/catalog"
 )
 
-// AllWeights chooses every trainable weight.
+// AllWeights selects every trainable weight.
 const AllWeights = "all"
 
-// Choose picks the weights to train on the way to an output, in the order of their first use. what is
+// Choose selects the weights to train on the way to an output, in the order of their first use. what is
 //
 //	all          every trainable weight (see [Weights])
 //	a stage      its weights and those of every later node: training starts there (see [Stages])
 //	a pattern    with * for any text: the weights whose names, or whose nodes' names, match
 //
-// The name of a single weight or node is a pattern, too. What chooses nothing is an error that lists the stages.
+// The name of a single weight or node is also a pattern. If nothing is selected, the error lists the stages.
 func Choose(m *graph.Model, output, what string) ([]string, error) {
 	weights, stages := Weights(m, output), Stages(m, output)
 	if len(weights) == 0 {
@@ -40,11 +40,13 @@ func Choose(m *graph.Model, output, what string) ([]string, error) {
 	for _, s := range stages {
 		known = append(known, s.Name)
 	}
-	return nil, fmt.Errorf("gradient: weights %q: found no such stage%s, and none of the %d weights or their nodes is named so: expected %s, a pattern such as %q, or one of the stages %s",
-		what, catalog.Ask(what, known), len(weights), AllWeights, weights[0].Name[:min(3, len(weights[0].Name))]+"*", strings.Join(known, ", "))
+	return nil, fmt.Errorf("gradient: weights %q: found no such stage%s, and none of the %d weights or their nodes "+
+		"is named so: expected %s, a pattern such as %q, or one of the stages %s",
+		what, catalog.Ask(what, known), len(weights), AllWeights, weights[0].Name[:min(3, len(weights[0].Name))]+"*",
+		strings.Join(known, ", "))
 }
 
-// matches reports whether a name is a pattern in which * stands for any text, slashes and dots among it.
+// matches reports whether a name matches a pattern in which * stands for any text, including slashes and dots.
 func matches(pattern, name string) bool {
 	parts := strings.Split(pattern, "*")
 	first, last := parts[0], parts[len(parts)-1]

@@ -11,18 +11,20 @@ import (
 	"winnow/graph"
 )
 
-// ladder is a small network whose names tell its stages: image → stem → layer1 (two convolutions, added to what
-// they start from) → layer2 → features.
+// ladder is a small network whose names show its stages: image → stem → layer1 (two convolutions, added to
+// their input) → layer2 → features.
 func ladder() *graph.Model {
 	m := &graph.Model{IRVersion: 8, Opsets: []graph.Opset{{Version: 17}}, Graph: &graph.Graph{Name: "ladder"}}
-	m.Graph.Inputs = []*graph.ValueInfo{{Name: "image", Type: graph.Float32, Shape: graph.Shape{graph.Free("N"), graph.Fixed(3), graph.Fixed(8), graph.Fixed(8)}}}
+	m.Graph.Inputs = []*graph.ValueInfo{{Name: "image", Type: graph.Float32,
+		Shape: graph.Shape{graph.Free("N"), graph.Fixed(3), graph.Fixed(8), graph.Fixed(8)}}}
 	b := graph.Extend(m)
 	conv := func(name, x string, in int64) string {
 		g := b.Model().Graph
 		w := graph.NewTensor(name+".weight", make([]float32, 4*in*9), 4, in, 3, 3)
 		bias := graph.NewTensor(name+".bias", make([]float32, 4), 4)
 		g.Initializers = append(g.Initializers, w, bias)
-		b.Add(&graph.Node{Name: "/" + name + "/Conv", Op: "Conv", Inputs: []string{x, w.Name, bias.Name}, Outputs: []string{name + ".out"}, Attributes: []*graph.Attribute{graph.Ints("pads", 1, 1, 1, 1)}})
+		b.Add(&graph.Node{Name: "/" + name + "/Conv", Op: "Conv", Inputs: []string{x, w.Name, bias.Name},
+			Outputs: []string{name + ".out"}, Attributes: []*graph.Attribute{graph.Ints("pads", 1, 1, 1, 1)}})
 		return name + ".out"
 	}
 	x := conv("stem.conv", "image", 3)
@@ -43,13 +45,14 @@ func TestChoose(t *testing.T) {
 		return list
 	}
 	for what, want := range map[string][]string{
-		"all":                both("stem", "layer1.0", "layer1.1", "layer2.0", "layer2.1"),
-		"stem":               both("stem", "layer1.0", "layer1.1", "layer2.0", "layer2.1"),
-		"layer1":             both("layer1.0", "layer1.1", "layer2.0", "layer2.1"),
-		"layer2":             both("layer2.0", "layer2.1"),
-		"layer1*":            both("layer1.0", "layer1.1"), // a pattern does not go on behind
-		"*.1.*":              both("layer1.1", "layer2.1"),
-		"*bias":              {"stem.conv.bias", "layer1.0.conv.bias", "layer1.1.conv.bias", "layer2.0.conv.bias", "layer2.1.conv.bias"},
+		"all":     both("stem", "layer1.0", "layer1.1", "layer2.0", "layer2.1"),
+		"stem":    both("stem", "layer1.0", "layer1.1", "layer2.0", "layer2.1"),
+		"layer1":  both("layer1.0", "layer1.1", "layer2.0", "layer2.1"),
+		"layer2":  both("layer2.0", "layer2.1"),
+		"layer1*": both("layer1.0", "layer1.1"), // a pattern must match the whole name
+		"*.1.*":   both("layer1.1", "layer2.1"),
+		"*bias": {"stem.conv.bias", "layer1.0.conv.bias", "layer1.1.conv.bias", "layer2.0.conv.bias",
+			"layer2.1.conv.bias"},
 		"/layer2.0.conv/*":   both("layer2.0"),
 		"layer2.1.conv.bias": {"layer2.1.conv.bias"},
 	} {
@@ -60,13 +63,14 @@ func TestChoose(t *testing.T) {
 	}
 	for _, what := range []string{"layer3", "layer", "layer9*", "", "features"} {
 		_, err := Choose(m, "features", what)
-		if err == nil || !strings.Contains(err.Error(), `expected all, a pattern such as "ste*", or one of the stages stem, layer1, layer2`) {
+		if err == nil || !strings.Contains(err.Error(),
+			`expected all, a pattern such as "ste*", or one of the stages stem, layer1, layer2`) {
 			t.Errorf("%q: %v", what, err)
 		}
 	}
 }
 
-// On names without slashes a pattern means what the standard library's means.
+// For names without slashes a pattern means what the standard library's means.
 func TestMatchesLikePath(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		pattern := rapid.StringMatching(`[ab*]{0,8}`).Draw(t, "pattern")

@@ -7,7 +7,7 @@ import (
 	"winnow/graph/gradient"
 )
 
-// BenchmarkDifferentiate is what a user waits for before the first step: hundreds of tensors are saved.
+// BenchmarkDifferentiate is the time that a user waits before the first step: hundreds of tensors are saved.
 func BenchmarkDifferentiate(b *testing.B) {
 	for _, name := range []string{"resnet50", "vit"} {
 		b.Run(name, func(b *testing.B) {

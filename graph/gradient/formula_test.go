@@ -30,7 +30,8 @@ func hash(text string) uint64 {
 	return h
 }
 
-// formula is n numbers of nearly normal distribution, a function of a text: four 16-bit quarters of a word summed.
+// formula returns n nearly normally distributed numbers, a function of a text: each is the sum of four 16-bit
+// quarters of a word.
 func formula(text string, n int64, mean, spread float64) []float32 {
 	out, h := make([]float32, n), hash(text)
 	for i := range out {
@@ -41,11 +42,11 @@ func formula(text string, n int64, mean, spread float64) []float32 {
 	return out
 }
 
-// buckets is how many numbers stand for a gradient.
+// buckets is the number of values that represent a gradient.
 const buckets = 16
 
-// sketch is 16 signed sums of x, every element in one of them; up to 16 elements stand for themselves. The norm
-// of a sketch is that of x in expectation of its square, and one element alone keeps its size.
+// sketch returns 16 signed sums of x, with every element in one of them; up to 16 elements represent
+// themselves. The expected squared norm of a sketch is that of x, and a single element keeps its magnitude.
 func sketch(x []float32) []float64 {
 	if len(x) <= buckets {
 		out := make([]float64, len(x))
@@ -62,7 +63,7 @@ func sketch(x []float32) []float64 {
 	return out
 }
 
-// row is what torch says of one tensor: its norm and its sketch.
+// row is torch's result for one tensor: its norm and its sketch.
 type row struct {
 	name   string
 	norm   float64
@@ -130,8 +131,8 @@ func readRun(t testing.TB, name string) *torchRun {
 	return r
 }
 
-// model is the network with its weights: those of a real file, or drawn by the formula the structure names in
-// place of a file for them.
+// model returns the network with its weights: those of a real file, or numbers drawn by the formula that the
+// structure names instead of a file.
 func (r *torchRun) model(t testing.TB) *graph.Model {
 	t.Helper()
 	path := filepath.Join("testdata", r.Structure)
@@ -159,7 +160,8 @@ func (r *torchRun) model(t testing.TB) *graph.Model {
 		if err != nil {
 			t.Fatal(err)
 		}
-		g.Initializers[i] = graph.NewTensor(w.Name, formula(fmt.Sprint(r.Seed, " ", w.Name), n, mean, spread), w.Dims...)
+		g.Initializers[i] = graph.NewTensor(w.Name, formula(fmt.Sprint(r.Seed, " ", w.Name), n, mean, spread),
+			w.Dims...)
 	}
 	at := slices.IndexFunc(g.Inputs, func(v *graph.ValueInfo) bool { return v == g.DataInputs()[0] })
 	in := *g.Inputs[at]
@@ -168,7 +170,7 @@ func (r *torchRun) model(t testing.TB) *graph.Model {
 	return m
 }
 
-// TestFormula: the numbers are those of the script, and a sketch sees a single changed element.
+// TestFormula: the numbers equal those of the script, and a sketch shows a single changed element.
 func TestFormula(t *testing.T) {
 	got := fmt.Sprint(formula("0 conv1.weight", 4, 0, 0.25))
 	if want := "[0.12046998 0.08837857 -0.3792495 -0.22064249]"; got != want {

@@ -7,19 +7,19 @@ import (
 	"winnow/graph"
 )
 
-// forward is the forward model while it is being rewritten: plain nodes, no Constant among them, the weights
-// already inputs.
+// forward is the forward model while it is rewritten: without Constant nodes, and with the weights as inputs.
 type forward struct {
-	b      *graph.Builder // over the rewritten model; nodes are added for values that the derivative wants early
+	b      *graph.Builder // over the rewritten model; it adds nodes for values that the derivative needs early
 	facts  map[string]*graph.ValueInfo
 	known  map[string][]int64
-	consts map[string]*graph.Tensor // that stay constant
+	consts map[string]*graph.Tensor // those that stay constant
 	state  []State
-	own    map[string]rule // of nodes that stand for several, by their first output: in place of their operators'
+	// rules of nodes that replace several others, by their first output; they override the operators' rules
+	own map[string]rule
 }
 
 // prepare rewrites a model so that it can be differentiated: Constant nodes become initializers, weights become
-// inputs, and nodes that behave differently in training are written out.
+// inputs, and nodes that behave differently in training are expanded.
 func prepare(m *graph.Model, o Options) (*forward, error) {
 	c := *m
 	g := *m.Graph
@@ -44,7 +44,7 @@ func prepare(m *graph.Model, o Options) (*forward, error) {
 	}
 	for _, name := range o.Inputs {
 		if !slices.ContainsFunc(c.Graph.DataInputs(), func(v *graph.ValueInfo) bool { return v.Name == name }) {
-			return nil, fmt.Errorf("gradient: input %q: the model has none of that name", name)
+			return nil, fmt.Errorf("gradient: input %q: the model has no such input", name)
 		}
 	}
 	f.b = graph.Extend(&c)
@@ -56,7 +56,7 @@ func prepare(m *graph.Model, o Options) (*forward, error) {
 	return f, nil
 }
 
-// nameSizes names the free sizes of inputs that have no name, so that inference can tell which are equal.
+// nameSizes gives names to unnamed free sizes of inputs, so that inference can tell which sizes are equal.
 func nameSizes(inputs []*graph.ValueInfo) {
 	for i, v := range inputs {
 		named := *v
@@ -70,7 +70,7 @@ func nameSizes(inputs []*graph.ValueInfo) {
 	}
 }
 
-// weightsToInputs turns initializers into inputs of the same name, type and shape.
+// weightsToInputs turns initializers into inputs with the same name, type and shape.
 func weightsToInputs(m *graph.Model, weights []string, state []State) error {
 	g := m.Graph
 	names := slices.Clone(weights)
@@ -80,17 +80,19 @@ func weightsToInputs(m *graph.Model, weights []string, state []State) error {
 	for _, name := range names {
 		t := g.Initializer(name)
 		if t == nil {
-			return fmt.Errorf("gradient: weight %q: the part of the model that is kept has no initializer of that name", name)
+			return fmt.Errorf("gradient: weight %q: the part of the model that is kept has no initializer of that name",
+				name)
 		}
 		if t.Type != graph.Float32 && t.Type != graph.Float64 {
 			return fmt.Errorf("gradient: weight %q: found %v, expected float32 or float64", name, t.Type)
 		}
 		g.Initializers = slices.DeleteFunc(g.Initializers, func(t *graph.Tensor) bool { return t.Name == name })
-		g.Inputs = slices.DeleteFunc(g.Inputs, func(v *graph.ValueInfo) bool { return v.Name == name }) // IR version 3 lists it already
+		// IR version 3 already lists it.
+		g.Inputs = slices.DeleteFunc(g.Inputs, func(v *graph.ValueInfo) bool { return v.Name == name })
 		g.Inputs = append(g.Inputs, &graph.ValueInfo{Name: name, Type: t.Type, Shape: graph.ShapeOf(t.Dims...)})
 	}
 	return nil
 }
 
-// opset returns the operator set version that the forward model is written for.
+// opset returns the operator set version of the forward model.
 func (f *forward) opset() int64 { return f.b.Opset() }

@@ -6,18 +6,19 @@ import (
 	"winnow/graph"
 )
 
-// light is how many numbers filters may have for hasten to turn them round for every product.
+// light is the largest number of values in filters that hasten transposes for every product.
 const light = 1 << 18
 
-// hasten rewrites convolutions of the forward model whose filters are trained. With constant filters the runtime
-// packs them once and is fast everywhere; with filters that change it multiplies image by image, and where an
-// image has few places the products are narrow. So these become columns, gathered, times filters, one product over the
-// whole batch: glyphnet, whose maps have 16×16 places and fewer, takes 9 ms instead of 15 for 64 images on two
-// cores. The heavy filters of a ResNet's last stages cost more to turn round than that wins (ResNet-18: 218 ms
-// instead of 197) and are left alone. Nothing is renamed, and the backward model does not know.
+// hasten rewrites convolutions of the forward model whose filters are trained. The runtime packs constant
+// filters once and is then fast everywhere. With changing filters it multiplies image by image, and for images
+// with few places the products are narrow. hasten computes these as one product over the whole batch, of
+// gathered columns times filters: glyphnet, whose maps have at most 16×16 places, takes 9 ms instead of 15 for
+// 64 images on two cores. Transposing the heavy filters of a ResNet's last stages costs more than that gains
+// (ResNet-18: 218 ms instead of 197), so these are left alone. No tensor is renamed, and the backward model is
+// not affected.
 func (r *reverse) hasten() {
 	m := r.f.b.Model()
-	if m.Opset() < 11 { // Pad by a list
+	if m.Opset() < 11 { // Pad with a list
 		return
 	}
 	nodes := m.Graph.Nodes
@@ -32,10 +33,11 @@ func (r *reverse) hasten() {
 	}
 }
 
-// slowConv returns a convolution that is faster as one product over the batch; nil where it is not, or no convolution.
+// slowConv returns a convolution that is faster as one product over the batch, or nil for other nodes.
 func (r *reverse) slowConv(n *graph.Node) *convolution {
 	v := r.liveConv(n)
-	if v == nil || v.groups != 1 || !v.isFloat32(v.call.in(0)) || v.places() > few || v.taps()*v.from*v.to >= light || v.to <= 16 || v.from <= 16 {
+	if v == nil || v.groups != 1 || !v.isFloat32(v.call.in(0)) || v.places() > few || v.taps()*v.from*v.to >= light ||
+		v.to <= 16 || v.from <= 16 {
 		return nil
 	}
 	if op, _ := v.ours(); op != "" {
@@ -44,7 +46,7 @@ func (r *reverse) slowConv(n *graph.Node) *convolution {
 	return v
 }
 
-// asProduct writes [N·out, taps·C]·[taps·C, O] + b and brings it into the convolution's form.
+// asProduct writes the product [N·out, taps·C]·[taps·C, O] + b and reshapes it to the convolution's output.
 func (v *convolution) asProduct(b *graph.Builder) {
 	list := func(numbers ...int64) string {
 		return b.Constant(graph.NewTensor("sizes", numbers, int64(len(numbers))))

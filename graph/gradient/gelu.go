@@ -6,9 +6,9 @@ import (
 	"winnow/graph"
 )
 
-// wholeGelu replaces x·½·(1+erf(x/√2)), as exporters spell Gelu out, by ONNX Runtime's own operator. The
-// derivative then keeps x alone instead of three tensors of its size, the largest of a transformer, and forward
-// is one pass instead of five.
+// wholeGelu replaces x·½·(1+erf(x/√2)), the form in which exporters write Gelu, by ONNX Runtime's own operator.
+// The derivative then stores only x instead of three tensors of its size, the largest of a transformer, and the
+// forward pass is one pass instead of five.
 func wholeGelu(m *graph.Model, output string) {
 	s := speller{g: m.Graph, made: m.Graph.Producers(), uses: map[string][]*graph.Node{}, output: output}
 	for _, n := range m.Graph.Nodes {
@@ -20,7 +20,8 @@ func wholeGelu(m *graph.Model, output string) {
 	for _, n := range m.Graph.Nodes {
 		if x, parts := s.gelu(n); parts != nil {
 			last := parts[len(parts)-1]
-			whole[last] = &graph.Node{Name: last.Name, Op: "Gelu", Domain: "com.microsoft", Inputs: []string{x}, Outputs: last.Outputs}
+			whole[last] = &graph.Node{Name: last.Name, Op: "Gelu", Domain: "com.microsoft", Inputs: []string{x},
+				Outputs: last.Outputs}
 			for _, p := range parts {
 				gone[p] = true
 			}
@@ -51,8 +52,8 @@ type speller struct {
 	output string
 }
 
-// gelu finds what is around an Erf node: x, and the nodes that make Gelu of it, the last one last; none where
-// it is not Gelu of float32 or something else reads what is in between.
+// gelu finds the Gelu around an Erf node: x, and its nodes, the last one last. It returns none if this is not a
+// Gelu of float32, or if something else reads an intermediate value.
 func (s *speller) gelu(erf *graph.Node) (x string, parts []*graph.Node) {
 	if erf.Op != "Erf" || !graph.IsONNX(erf.Domain) {
 		return "", nil
@@ -100,7 +101,7 @@ func (s *speller) gelu(erf *graph.Node) (x string, parts []*graph.Node) {
 	return x, parts
 }
 
-// only returns the one node that reads a node's output, nil where there are more or none.
+// only returns the single node that reads a node's output, or nil if there is no or more than one reader.
 func (s *speller) only(n *graph.Node) *graph.Node {
 	if n == nil || n.Outputs[0] == s.output || len(s.uses[n.Outputs[0]]) != 1 {
 		return nil
@@ -108,7 +109,8 @@ func (s *speller) only(n *graph.Node) *graph.Node {
 	return s.uses[n.Outputs[0]][0]
 }
 
-// by reports whether a node is an operation of a tensor with a number of float32, and of which.
+// by reports whether a node combines a tensor with a given float32 number by an operator, and returns that
+// tensor.
 func (s *speller) by(n *graph.Node, op string, number float64) (of string, ok bool) {
 	if n == nil || n.Op != op || !graph.IsONNX(n.Domain) || len(n.Inputs) != 2 {
 		return "", false

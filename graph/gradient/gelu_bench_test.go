@@ -12,11 +12,12 @@ func geluParts(factor float32) func(b *graph.Builder, in []string) string {
 	return func(b *graph.Builder, in []string) string {
 		scalar := func(v float32) string { return b.Constant(graph.NewTensor("number", []float32{v})) }
 		e := b.Node("Erf", []string{b.Node("Div", []string{in[0], scalar(1.4142135)})})
-		return b.Node("Mul", []string{b.Node("Mul", []string{in[0], b.Node("Add", []string{e, scalar(1)})}), scalar(factor)})
+		return b.Node("Mul", []string{b.Node("Mul", []string{in[0], b.Node("Add", []string{e, scalar(1)})}),
+			scalar(factor)})
 	}
 }
 
-// BenchmarkGelu compares Gelu that is recognised with one that is not, at the size of a small vision transformer.
+// BenchmarkGelu compares a recognised Gelu with one that is not, at the size of a small vision transformer.
 func BenchmarkGelu(b *testing.B) {
 	in := []array{drawn(1, -3, 3, 8, 197, 1536)}
 	for _, c := range []ruleCase{{name: "whole", build: geluParts(0.5)}, {name: "parts", build: geluParts(0.6)}} {
@@ -25,7 +26,7 @@ func BenchmarkGelu(b *testing.B) {
 	}
 }
 
-// benchmark measures both models of a case of one output.
+// benchmark measures both models of a case with one output.
 func benchmark(b *testing.B, c ruleCase) {
 	d, values, err := c.derivative()
 	if err != nil {

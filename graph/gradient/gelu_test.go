@@ -7,11 +7,13 @@ import (
 	"winnow/graph"
 )
 
-// TestWholeGelu: however an exporter orders x, ½ and 1+erf(x/√2), it becomes one operator, and nothing else does.
+// TestWholeGelu: in whatever order an exporter writes x, ½ and 1+erf(x/√2), it becomes one operator, and
+// nothing else does.
 func TestWholeGelu(t *testing.T) {
 	scalar := func(b *graph.Builder, v float32) string { return b.Constant(graph.NewTensor("number", []float32{v})) }
 	rise := func(b *graph.Builder, x string) string { // 1 + erf(x/√2)
-		return b.Node("Add", []string{scalar(b, 1), b.Node("Erf", []string{b.Node("Mul", []string{scalar(b, 0.70710677), x})})})
+		return b.Node("Add", []string{scalar(b, 1),
+			b.Node("Erf", []string{b.Node("Mul", []string{scalar(b, 0.70710677), x})})})
 	}
 	before := func(build func(b *graph.Builder, x string) string) func(b *graph.Builder, in []string) string {
 		return func(b *graph.Builder, in []string) string {
@@ -25,13 +27,19 @@ func TestWholeGelu(t *testing.T) {
 		whole bool
 	}{
 		{"torch", func(b *graph.Builder, x string) string { return geluParts(0.5)(b, []string{x}) }, true},
-		{"half first", func(b *graph.Builder, x string) string { return mul(b, mul(b, x, scalar(b, 0.5)), rise(b, x)) }, true},
-		{"half of the rest", func(b *graph.Builder, x string) string { return mul(b, x, mul(b, scalar(b, 0.5), rise(b, x))) }, true},
-		{"half last", func(b *graph.Builder, x string) string { return mul(b, mul(b, rise(b, x), x), scalar(b, 0.5)) }, true},
+		{"half first", func(b *graph.Builder, x string) string { return mul(b, mul(b, x, scalar(b, 0.5)), rise(b, x)) },
+			true},
+		{"half of the rest", func(b *graph.Builder,
+			x string) string {
+			return mul(b, x, mul(b, scalar(b, 0.5), rise(b, x)))
+		}, true},
+		{"half last", func(b *graph.Builder, x string) string { return mul(b, mul(b, rise(b, x), x), scalar(b, 0.5)) },
+			true},
 		{"two of them", func(b *graph.Builder, x string) string {
 			return geluParts(0.5)(b, []string{geluParts(0.5)(b, []string{x})})
 		}, true},
-		{"a third", func(b *graph.Builder, x string) string { return mul(b, mul(b, rise(b, x), x), scalar(b, 0.3)) }, false},
+		{"a third", func(b *graph.Builder, x string) string { return mul(b, mul(b, rise(b, x), x), scalar(b, 0.3)) },
+			false},
 		{"without half", func(b *graph.Builder, x string) string { return mul(b, rise(b, x), x) }, false},
 		{"half twice", func(b *graph.Builder, x string) string {
 			return mul(b, mul(b, rise(b, x), scalar(b, 0.5)), scalar(b, 0.5))
@@ -60,7 +68,7 @@ func TestWholeGelu(t *testing.T) {
 			if got := difference(t, d, values, graph.Float32); !(got < 1e-2) {
 				t.Errorf("the gradient is off by %.3g of its size", got)
 			}
-			// The value is that of the parts.
+			// The value equals that of the parts.
 			b := graph.NewBuilder("parts", 17)
 			b.Output(before(c.build)(b, []string{b.Input("x0", graph.Float32, graph.ShapeOf(3, 8))}))
 			run := newMachine(t, d, graph.Float32).forward(values)

@@ -1,11 +1,11 @@
-// Package gradient differentiates an ONNX model: the derivative of a network is itself a graph of ordinary
-// ONNX operators, so the runtime that runs the one runs the other. It runs nothing: graphs in, graphs out.
+// Package gradient differentiates an ONNX model. The derivative of a network is itself a graph of ordinary ONNX
+// operators, so the same runtime runs both. The package itself runs nothing: graphs in, graphs out.
 //
-// [Differentiate] makes two models of one. The forward model computes the output as before, with its trainable
-// weights as inputs instead of constants, and hands out the tensors in between that the derivative reads. The
-// backward model takes these, the weights and the gradient of the output, and returns the gradients of the
-// weights: reverse mode, only over the part of the graph that the weights can change, summing where a tensor
-// is used more than once.
+// [Differentiate] turns one model into two. The forward model computes the output as before, with its trainable
+// weights as inputs instead of constants, and also outputs the intermediate tensors that the derivative reads.
+// The backward model takes these, the weights and the gradient of the output, and returns the gradients of the
+// weights. It is reverse mode, restricted to the part of the graph that the weights can change, and sums where
+// a tensor is used more than once.
 //
 // Conventions: the gradient of a tensor has its shape and element type. Spatial sizes must be known to shape
 // inference; the batch may be free. Backward models are written for operator set [Opset] whatever the forward
@@ -25,28 +25,28 @@ const Opset = 17
 
 // Options describe what to differentiate.
 type Options struct {
-	Output    string   // the tensor whose gradient will be fed; "": the model's only output
-	Weights   []string // initializers to differentiate by
-	Inputs    []string // inputs of the model to differentiate by
+	Output    string   // the tensor whose gradient is given; "": the model's only output
+	Weights   []string // initializers to differentiate with respect to
+	Inputs    []string // inputs of the model to differentiate with respect to
 	BatchNorm BatchNorm
-	Kernels   bool // the runtime has the operators of [Domain], which are then used where they are faster
+	Kernels   bool // the runtime has the operators of [Domain], which are used where they are faster
 }
 
-// BatchNorm describes what happens to the statistics of BatchNormalization nodes.
+// BatchNorm sets what happens to the statistics of BatchNormalization nodes.
 type BatchNorm struct {
-	Train    bool    // normalise by the batch, and move the running statistics
-	Momentum float64 // share of the old running statistics that stays; 0: as each node says (ONNX's default: 0.9)
+	Train    bool    // normalise by the batch, and update the running statistics
+	Momentum float64 // share of the old running statistics that is kept; 0: the node's own value (ONNX's default: 0.9)
 }
 
 // Derivative is a model and its derivative.
 type Derivative struct {
 	Forward  *graph.Model // the model's data inputs, Weights, State → Output, Next of State, Saved
-	Backward *graph.Model // data inputs that it reads, Weights that it reads, Saved, GradOutput → Grads
+	Backward *graph.Model // data inputs and Weights that it reads, Saved, GradOutput → Grads
 
 	Output     string
 	GradOutput string   // input of Backward: ∂L/∂Output
-	Weights    []string // as asked for
-	Inputs     []string // as asked for
+	Weights    []string // as requested
+	Inputs     []string // as requested
 	Grads      []string // outputs of Backward: of Weights, then of Inputs
 	Saved      []string // outputs of Forward that Backward reads
 	State      []State  // running statistics, with BatchNorm.Train
@@ -58,8 +58,8 @@ type State struct {
 	Next string // output of Forward: its new value
 }
 
-// Differentiate builds the derivative of a model. An operator without a rule on the way from a weight to the
-// output is an error that names it and its node.
+// Differentiate returns the derivative of a model. An operator without a rule on the way from a weight to the
+// output is an error that names the operator and its node.
 func Differentiate(m *graph.Model, o Options) (*Derivative, error) {
 	if o.Output == "" {
 		if len(m.Graph.Outputs) != 1 {
@@ -68,7 +68,7 @@ func Differentiate(m *graph.Model, o Options) (*Derivative, error) {
 		o.Output = m.Graph.Outputs[0].Name
 	}
 	if len(o.Weights)+len(o.Inputs) == 0 {
-		return nil, fmt.Errorf("gradient: nothing to differentiate by: expected a weight or an input")
+		return nil, fmt.Errorf("gradient: nothing to differentiate with respect to: expected a weight or an input")
 	}
 	m, err := graph.Cut(m, o.Output)
 	if err != nil {

@@ -10,19 +10,19 @@ import (
 	"winnow/graph/gradient"
 )
 
-// network is a model with weights: what a test differentiates by name.
+// network is a model with weights, which a test differentiates by name.
 type network struct {
 	b      *graph.Builder
 	x      string
 	values map[string]array
 }
 
-// newNetwork has one input x of this shape, its first size free unless fixed.
+// newNetwork has one input x of this shape; its first size is free unless fixed.
 func newNetwork(opset int64, fixed bool, dims ...int64) *network {
 	n := &network{b: graph.NewBuilder("net", opset), values: map[string]array{}}
 	shape := graph.ShapeOf(dims...)
 	if !fixed {
-		shape[0] = graph.Free("") // as many exporters leave it
+		shape[0] = graph.Free("") // as many exporters write it
 	}
 	n.x = n.b.Input("x", graph.Float64, shape)
 	n.values[n.x] = x(1, dims...)
@@ -36,16 +36,17 @@ func (n *network) weight(name string, seed uint64, dims ...int64) string {
 	return name
 }
 
-// state says in the file what shape a tensor has, as exporters do where winnow's inference has no rule.
+// state states a tensor's shape in the file, as exporters do, for operators without an inference rule.
 func (n *network) state(tensor string, dims ...int64) string {
 	g := n.b.Model().Graph
-	g.ValueInfo = append(g.ValueInfo, &graph.ValueInfo{Name: tensor, Type: graph.Float64, Shape: graph.ShapeOf(dims...)})
+	g.ValueInfo = append(g.ValueInfo,
+		&graph.ValueInfo{Name: tensor, Type: graph.Float64, Shape: graph.ShapeOf(dims...)})
 	return tensor
 }
 
 func (n *network) node(op string, inputs ...string) string { return n.b.Node(op, inputs) }
 
-// check differentiates by the weights (and x) and compares.
+// check differentiates with respect to the weights (and x) and compares.
 func (n *network) check(t *testing.T, output string, weights ...string) *gradient.Derivative {
 	t.Helper()
 	n.b.Output(output)
@@ -72,7 +73,8 @@ func TestFixedBatch(t *testing.T) {
 	n.check(t, n.node("Mul", n.node("Tanh", n.node("MatMul", n.x, w)), v), w, v)
 }
 
-// A free size of one input may be 1 and another input's not: which axes are summed is known only then.
+// A free size of one input may be 1 while another input's is not: which axes are summed is known only at run
+// time.
 func TestSizesFoundLate(t *testing.T) {
 	for _, sizes := range [][2]int64{{1, 3}, {3, 3}, {3, 1}} {
 		n := newNetwork(17, false, sizes[0], 4)
@@ -89,7 +91,7 @@ func TestSizesFoundLate(t *testing.T) {
 	}
 }
 
-// One derivative serves every batch.
+// One derivative works for every batch size.
 func TestBatches(t *testing.T) {
 	n := newNetwork(17, false, 2, 3, 4)
 	w := n.weight("w", 2, 4, 5)
@@ -104,8 +106,8 @@ func TestBatches(t *testing.T) {
 	}
 }
 
-// Who frees the batch of a file by its input alone leaves a 1 in what the file says of other tensors: it must not
-// pass for a size that is repeated, or the gradients of all images end up in each.
+// If the batch of a file is freed in its input only, the file still states 1 for other tensors. That 1 must not
+// be taken for a broadcast size, or the gradients of all images would be added up in each.
 func TestFreedBatch(t *testing.T) {
 	n := newNetwork(17, false, 3, 4)
 	w := n.weight("w", 2, 4, 4)
@@ -113,7 +115,7 @@ func TestFreedBatch(t *testing.T) {
 	n.check(t, n.node("Mul", n.node("Add", n.x, n.node("Tanh", n.x)), gate), w)
 }
 
-// Exporters compute the shape for Reshape from that of another tensor.
+// Exporters compute the shape for a Reshape from that of another tensor.
 func TestIntegerPath(t *testing.T) {
 	n := newNetwork(17, false, 2, 3, 4)
 	w := n.weight("w", 2, 12, 2)
@@ -126,16 +128,17 @@ func TestIntegerPath(t *testing.T) {
 	}
 }
 
-// Constants may be nodes, and a weight's neighbour.
+// Constants may be nodes, next to weights.
 func TestConstantNodes(t *testing.T) {
 	n := newNetwork(17, false, 3, 4)
 	w := n.weight("w", 2, 4)
 	half := n.b.Node("Constant", nil, graph.TensorValue("value", graph.NewTensor("half", []float64{0.5})))
 	scaled := n.node("Mul", w, half)
-	n.check(t, n.node("Mul", n.node("Pow", n.node("Add", n.x, scaled), n.b.Node("Constant", nil, graph.TensorValue("value", graph.NewTensor("two", []float64{2})))), half), w)
+	n.check(t, n.node("Mul", n.node("Pow", n.node("Add", n.x, scaled),
+		n.b.Node("Constant", nil, graph.TensorValue("value", graph.NewTensor("two", []float64{2})))), half), w)
 }
 
-// Up to version 3 of the format initializers are listed as inputs.
+// Up to version 3 of the format initializers are also listed as inputs.
 func TestOldFormat(t *testing.T) {
 	n := newNetwork(8, false, 3, 4)
 	w, v := n.weight("w", 2, 4, 5), n.weight("v", 3, 5)
@@ -198,21 +201,26 @@ func TestRefused(t *testing.T) {
 			n.b.Add(&graph.Node{Op: "Relu", Domain: "acme", Inputs: []string{w}, Outputs: []string{"y"}})
 			return "y"
 		}},
-		{"weight cut off", `weight "w": the part of the model that is kept has no initializer`, func(n *network, _ string) string {
-			return n.node("Neg", n.x)
-		}},
-		{"pad reflects", `mode "reflect", expected constant`, at("Pad", [][]int64{{0, 1, 0, 0}}, graph.String("mode", "reflect"))},
+		{"weight cut off", `weight "w": the part of the model that is kept has no initializer`,
+			func(n *network, _ string) string {
+				return n.node("Neg", n.x)
+			}},
+		{"pad reflects", `mode "reflect", expected constant`,
+			at("Pad", [][]int64{{0, 1, 0, 0}}, graph.String("mode", "reflect"))},
 		{"pad by a weight", "its value", func(n *network, w string) string {
 			return n.node("Pad", n.x, ints(n.b, 0, 1, 0, 0), n.node("ReduceSum", w))
 		}},
 		{"dropout trains", "training_mode", func(n *network, w string) string {
-			yes := n.b.Node("Cast", []string{n.b.Constant(graph.NewTensor("yes", []int64{1}))}, graph.Int("to", int64(graph.Bool)))
+			yes := n.b.Node("Cast", []string{n.b.Constant(graph.NewTensor("yes", []int64{1}))},
+				graph.Int("to", int64(graph.Bool)))
 			return n.node("Dropout", n.node("Mul", n.x, w), "", yes)
 		}},
 		{"limits move", "limits depend on a weight", func(n *network, w string) string {
 			return n.node("Clip", n.x, n.node("ReduceSum", w))
 		}},
-		{"three maxima", "found 3 inputs, expected at most 2", func(n *network, w string) string { return n.node("Max", n.x, w, w) }},
+		{"three maxima", "found 3 inputs, expected at most 2", func(n *network, w string) string {
+			return n.node("Max", n.x, w, w)
+		}},
 		{"norm of another power", "p = 1, expected 2", at("LpNormalization", nil, graph.Int("p", 1))},
 		{"slice of the batch", "expected a known size", at("Slice", [][]int64{{1}, {2}, {0}, nil})},
 		{"slice found late", "computed when the network runs", func(n *network, w string) string {
@@ -225,15 +233,20 @@ func TestRefused(t *testing.T) {
 		}},
 		{"read inside a branch", `a graph inside it reads`, func(n *network, w string) string {
 			inner := func(op string) *graph.Graph {
-				return &graph.Graph{Name: op, Nodes: []*graph.Node{{Op: op, Inputs: []string{w}, Outputs: []string{op + "_y"}}},
+				return &graph.Graph{Name: op,
+					Nodes:   []*graph.Node{{Op: op, Inputs: []string{w}, Outputs: []string{op + "_y"}}},
 					Outputs: []*graph.ValueInfo{{Name: op + "_y", Type: graph.Float64}}}
 			}
 			yes := n.b.Constant(graph.NewTensor("yes", []int64{1}))
-			n.b.Add(&graph.Node{Op: "If", Name: "either", Inputs: []string{n.b.Node("Cast", []string{yes}, graph.Int("to", int64(graph.Bool)))}, Outputs: []string{"branch"},
+			n.b.Add(&graph.Node{Op: "If", Name: "either",
+				Inputs:  []string{n.b.Node("Cast", []string{yes}, graph.Int("to", int64(graph.Bool)))},
+				Outputs: []string{"branch"},
 				Attributes: []*graph.Attribute{
-					{Name: "then_branch", Kind: graph.KindGraph, Graph: inner("Exp")}, {Name: "else_branch", Kind: graph.KindGraph, Graph: inner("Neg")},
+					{Name: "then_branch", Kind: graph.KindGraph, Graph: inner("Exp")},
+					{Name: "else_branch", Kind: graph.KindGraph, Graph: inner("Neg")},
 				}})
-			return n.node("Mul", n.node("Add", n.x, w), n.state("branch", 4)) // by the sum alone the gradient would look complete
+			// from the sum alone the gradient would look complete
+			return n.node("Mul", n.node("Add", n.x, w), n.state("branch", 4))
 		}},
 		{"quantized on the way", "operator DequantizeLinear", func(n *network, w string) string {
 			step := n.b.Constant(graph.NewTensor("step", []float32{0.1}))
@@ -242,30 +255,37 @@ func TestRefused(t *testing.T) {
 			g := n.b.Model().Graph
 			g.ValueInfo[len(g.ValueInfo)-1].Type = graph.Uint8
 			back := n.node("DequantizeLinear", whole, step)
-			return n.node("Add", n.node("Mul", n.x, w), n.b.Node("Cast", []string{n.state(back, 3, 4)}, graph.Int("to", int64(graph.Float64))))
+			return n.node("Add", n.node("Mul", n.x, w),
+				n.b.Node("Cast", []string{n.state(back, 3, 4)}, graph.Int("to", int64(graph.Float64))))
 		}},
 		{"values of one-hot", "operator OneHot", func(n *network, w string) string {
 			values := n.b.Node("Slice", []string{w, ints(n.b, 0), ints(n.b, 2)})
-			return n.node("Add", n.state(n.node("OneHot", n.node("ArgMax", n.x), ints(n.b, 4), values), 3, 4), n.node("Mul", n.x, w))
+			return n.node("Add", n.state(n.node("OneHot", n.node("ArgMax", n.x), ints(n.b, 4), values), 3, 4),
+				n.node("Mul", n.x, w))
 		}},
 		{"columns first", "storage_order 1", func(n *network, w string) string {
 			image := n.node("Reshape", n.node("Mul", n.x, w), ints(n.b, -1, 1, 2, 2))
 			return n.b.Node("MaxPool", []string{image}, graph.Ints("kernel_shape", 2, 2), graph.Int("storage_order", 1))
 		}},
 		{"pool of unknown rank", "expected known sizes", func(n *network, w string) string {
-			n.b.Add(&graph.Node{Op: "Compress", Inputs: []string{n.x, n.node("Not", n.node("Equal", n.x, n.x))}, Outputs: []string{"any"}})
+			n.b.Add(&graph.Node{Op: "Compress", Inputs: []string{n.x, n.node("Not", n.node("Equal", n.x, n.x))},
+				Outputs: []string{"any"}})
 			return n.node("GlobalMaxPool", n.node("Mul", "any", w))
 		}},
 		{"statistics of places", "spatial 0", func(n *network, w string) string {
-			return n.b.Node("BatchNormalization", []string{n.x, w, w, n.weight("mean", 3, 4), n.weight("var", 4, 4)}, graph.Int("spatial", 0))
+			return n.b.Node("BatchNormalization", []string{n.x, w, w, n.weight("mean", 3, 4), n.weight("var", 4, 4)},
+				graph.Int("spatial", 0))
 		}},
 		{"no axis to square over", "no axes and noop_with_empty_axes", func(n *network, w string) string {
 			none := n.b.Constant(graph.NewTensor("none", []int64{}, 0))
-			return n.b.Node("ReduceSumSquare", []string{n.node("Mul", n.x, w), none}, graph.Int("noop_with_empty_axes", 1))
+			return n.b.Node("ReduceSumSquare", []string{n.node("Mul", n.x, w), none},
+				graph.Int("noop_with_empty_axes", 1))
 		}},
 		{"shape found late", "expected", func(n *network, w string) string {
-			n.b.Add(&graph.Node{Op: "Compress", Inputs: []string{n.x, n.node("Not", n.node("Equal", n.x, n.x))}, Outputs: []string{"some"}})
-			return n.node("Mul", n.node("ReduceSum", "some"), n.b.Node("ReduceMean", []string{n.node("Mul", "some", w)}))
+			n.b.Add(&graph.Node{Op: "Compress", Inputs: []string{n.x, n.node("Not", n.node("Equal", n.x, n.x))},
+				Outputs: []string{"some"}})
+			return n.node("Mul", n.node("ReduceSum", "some"),
+				n.b.Node("ReduceMean", []string{n.node("Mul", "some", w)}))
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -286,12 +306,12 @@ func TestRefusedOptions(t *testing.T) {
 	n.b.Output(n.node("Mul", n.x, size))
 	m := n.b.Model()
 	for want, o := range map[string]gradient.Options{
-		"nothing to differentiate by":                {},
-		`input "z": the model has none of that name`: {Inputs: []string{"z"}},
-		`weight "v": the part of the model that is`:  {Weights: []string{"v"}},
-		`output "Mul" depends on none`:               {Weights: []string{"w"}},
-		`"w": the output does not depend on it`:      {Weights: []string{"w"}, Inputs: []string{"x"}},
-		`graph: tensor "q": no node makes it`:        {Output: "q", Inputs: []string{"x"}},
+		"nothing to differentiate with respect to":  {},
+		`input "z": the model has no such input`:    {Inputs: []string{"z"}},
+		`weight "v": the part of the model that is`: {Weights: []string{"v"}},
+		`output "Mul" depends on none`:              {Weights: []string{"w"}},
+		`"w": the output does not depend on it`:     {Weights: []string{"w"}, Inputs: []string{"x"}},
+		`graph: tensor "q": no node makes it`:       {Output: "q", Inputs: []string{"x"}},
 	} {
 		if _, err := gradient.Differentiate(m, o); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: found %v, expected an error with %q", o, err, want)
@@ -299,7 +319,7 @@ func TestRefusedOptions(t *testing.T) {
 	}
 }
 
-// Before set 8 MaxPool does not tell where its maxima lie.
+// Before set 8 MaxPool does not output the places of its maxima.
 func TestRefusedOperatorSet(t *testing.T) {
 	n := newNetwork(7, false, 3, 2, 4)
 	w := n.weight("w", 2, 4)
@@ -310,7 +330,7 @@ func TestRefusedOperatorSet(t *testing.T) {
 	}
 }
 
-// A row of zeros has no direction: its gradient is 0, not NaN, which one step would carry into every weight.
+// A row of zeros has no direction: its gradient is 0, not NaN, which one step would spread to every weight.
 func TestNormOfZero(t *testing.T) {
 	n := newNetwork(17, false, 2, 3)
 	clear(n.values["x"].data[:3])
@@ -326,7 +346,7 @@ func TestNormOfZero(t *testing.T) {
 	}
 }
 
-// The models only rely on what a stock runtime knows.
+// The models use only operators of a standard runtime.
 func TestModelsStandAlone(t *testing.T) {
 	n := newNetwork(17, false, 2, 3, 4)
 	w := n.weight("w", 2, 2, 4, 4)

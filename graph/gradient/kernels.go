@@ -7,8 +7,9 @@ import (
 	"winnow/graph"
 )
 
-// Domain is that of winnow's own operators, which room backbone/ort has for the processor. All tensors are float32
-// [N, C, height, width]; windows are those of Conv (strides, dilations, pads); an output that is not wanted is "".
+// Domain is the domain of winnow's own operators, which package backbone/ort implements for the CPU. All
+// tensors are float32 [N, C, height, width]; windows are those of Conv (strides, dilations, pads); the name of
+// an unwanted output is "".
 //
 //	Cut(dY, Y; low, high) → dX, dB
 //	    dX = dY where low < Y < high, else 0; dB[c] = Σ_{n,p} dX[n,c,p]
@@ -17,8 +18,8 @@ import (
 //	DepthwiseGrad(dY, X, W, Y; windows, low, high) → dX, dW, dB
 //	    its derivative by X, W and B; without Y nothing was cut
 //	Conv3x3(X, W, B; windows, low, high) → Y
-//	    Conv of one group with filters 3×3, stride 1, dilation 1 and pads to 2, cut to low … high; what is not finite in X
-//	    spreads over the tiles of 2×2 places that read it
+//	    Conv of one group with filters 3×3, stride 1, dilation 1 and pads to 2, cut to low … high;
+//	    non-finite values of X spread over the tiles of 2×2 places that read them
 //	Conv3x3Grad(dY, X, W, Y; windows, low, high) → dX, dW, dB
 //	    its derivative, as DepthwiseGrad
 //	MaxPool(X; windows, kernel, in) → Y, tap
@@ -27,7 +28,7 @@ import (
 //	    its derivative, in the size of X [in]; with Y that of MaxPool behind what was cut
 const Domain = "winnow"
 
-// between are the limits outside of which a function of one number is constant.
+// between holds the limits outside which a function of one number is constant.
 type between struct{ low, high float64 }
 
 var unlimited = between{math.Inf(-1), math.Inf(1)}
@@ -36,15 +37,17 @@ func (b between) attributes() []*graph.Attribute {
 	return []*graph.Attribute{graph.Float("low", float32(b.low)), graph.Float("high", float32(b.high))}
 }
 
-// planes reports whether kernels may take a tensor: they are asked for, and it is float32 with two spatial axes.
+// planes reports whether kernels can take a tensor: they are requested, and it is float32 with two spatial
+// axes.
 func (c *call) planes(tensor string) bool {
 	return c.r.o.Kernels && c.isFloat32(tensor) && len(c.shape(tensor)) == 4
 }
 
-// fused adds a node of [Domain] to the backward model. Wanted outputs are named, the others "".
+// fused adds a node of [Domain] to the backward model. Only wanted outputs get a name.
 func (c *call) fused(op string, inputs []string, wanted []bool, attributes []*graph.Attribute) []string {
 	c.r.backwardKernels = true
-	node := &graph.Node{Name: c.r.b.Fresh(op), Domain: Domain, Op: op, Inputs: inputs, Attributes: attributes, Outputs: make([]string, len(wanted))}
+	node := &graph.Node{Name: c.r.b.Fresh(op), Domain: Domain, Op: op, Inputs: inputs, Attributes: attributes,
+		Outputs: make([]string, len(wanted))}
 	for i, want := range wanted {
 		if want {
 			node.Outputs[i] = c.r.b.Fresh(op)
@@ -54,7 +57,7 @@ func (c *call) fused(op string, inputs []string, wanted []bool, attributes []*gr
 	return node.Outputs
 }
 
-// cut returns dy where y lies strictly between the limits, else 0.
+// cut returns dy where y is strictly between the limits, else 0.
 func (c *call) cut(dy, y string, b between) string {
 	dx := c.fused("Cut", []string{dy, y}, []bool{true}, b.attributes())[0]
 	nodes := c.r.b.Model().Graph.Nodes
@@ -62,13 +65,13 @@ func (c *call) cut(dy, y string, b between) string {
 	return dx
 }
 
-// cutting is a node of Cut and its limits.
+// cutting is a Cut node with its limits.
 type cutting struct {
 	*graph.Node
 	between
 }
 
-// total returns what is left of the gradient, summed over all but the channels.
+// total returns the remaining gradient, summed over all axes except the channels.
 func (k cutting) total(r *reverse) string {
 	if len(k.Outputs) == 1 {
 		k.Outputs = append(k.Outputs, r.b.Fresh("Cut"))
@@ -76,7 +79,7 @@ func (k cutting) total(r *reverse) string {
 	return k.Outputs[1]
 }
 
-// limits returns the limits of a Relu or Clip, ok where they are known.
+// limits returns the limits of a Relu or Clip; ok is false if they are unknown.
 func (r *reverse) limits(n *graph.Node) (b between, ok bool) {
 	c := &call{Node: n, r: r}
 	switch key(n) {
@@ -100,7 +103,8 @@ func (r *reverse) limits(n *graph.Node) (b between, ok bool) {
 	return b, false
 }
 
-// ours returns the operator of [Domain] that computes a convolution, and its attributes: "" for others.
+// ours returns the operator of [Domain] that computes a convolution, with its attributes, or "" if there is
+// none.
 func (v *convolution) ours() (op string, windows []*graph.Attribute) {
 	if !v.planes(v.call.in(0)) {
 		return "", nil
@@ -115,24 +119,26 @@ func (v *convolution) ours() (op string, windows []*graph.Attribute) {
 	return "", nil
 }
 
-// winograd reports whether Winograd's way is faster than the runtime's products: filters 3×3 at every place, between channels
-// enough to fill vectors.
+// winograd reports whether Winograd's algorithm is faster than the runtime's products: 3×3 filters at every
+// place, with enough channels to fill vectors.
 func (v *convolution) winograd() bool {
 	wide := func(p int64) bool { return p > 2 }
-	return v.groups == 1 && v.dense() && slices.Equal(v.kernel, []int64{3, 3}) && slices.Equal(v.dilation, []int64{1, 1}) &&
+	return v.groups == 1 && v.dense() && slices.Equal(v.kernel, []int64{3, 3}) &&
+		slices.Equal(v.dilation, []int64{1, 1}) &&
 		!slices.ContainsFunc(slices.Concat(v.window.before, v.window.after), wide) && v.from >= 16 && v.to >= 16
 }
 
-// attributes returns windows as kernels want them, nil for such as they cannot have.
+// attributes returns windows in the form that kernels take, or nil if kernels do not support them.
 func (w *window) attributes() []*graph.Attribute {
 	if len(w.in) != 2 || slices.ContainsFunc(w.before, func(p int64) bool { return p < 0 }) {
 		return nil
 	}
-	return []*graph.Attribute{graph.Ints("strides", w.stride...), graph.Ints("dilations", w.dilation...), graph.Ints("pads", slices.Concat(w.before, w.after)...)}
+	return []*graph.Attribute{graph.Ints("strides", w.stride...), graph.Ints("dilations", w.dilation...),
+		graph.Ints("pads", slices.Concat(w.before, w.after)...)}
 }
 
-// poolKernels gives the gradient of a MaxPool by kernels, which take its place in the forward model, too. cutBefore:
-// the gradient is to be cut as the Relu before the pool wants it. It reports whether they can.
+// poolKernels gives the gradient of a MaxPool by kernels, which also replace it in the forward model, and
+// reports whether they can. cutBefore means that the gradient must also be cut as by the Relu before the pool.
 func (c *call) poolKernels(w *window, cutBefore bool) bool {
 	windows := w.attributes()
 	if windows == nil || w.taps() > 256 || !c.planes(c.in(0)) {
@@ -142,8 +148,10 @@ func (c *call) poolKernels(w *window, cutBefore bool) bool {
 	y := *c.r.info(c.Outputs[0])
 	tap := graph.ValueInfo{Name: c.r.b.Fresh(y.Name + "_tap"), Type: graph.Uint8, Shape: y.Shape}
 	g := c.r.f.b.Model().Graph
-	g.ValueInfo = append(slices.DeleteFunc(g.ValueInfo, func(v *graph.ValueInfo) bool { return v.Name == y.Name }), &y, &tap)
-	g.Nodes[slices.Index(g.Nodes, c.Node)] = &graph.Node{Name: c.Name, Domain: Domain, Op: "MaxPool", Inputs: c.Inputs[:1], Outputs: []string{y.Name, tap.Name},
+	g.ValueInfo = append(slices.DeleteFunc(g.ValueInfo, func(v *graph.ValueInfo) bool { return v.Name == y.Name }), &y,
+		&tap)
+	g.Nodes[slices.Index(g.Nodes, c.Node)] = &graph.Node{Name: c.Name, Domain: Domain, Op: "MaxPool",
+		Inputs: c.Inputs[:1], Outputs: []string{y.Name, tap.Name},
 		Attributes: append(slices.Clone(windows), unlimited.attributes()...)}
 	c.r.f.b.Import(Domain, 1)
 	c.r.late = nil
@@ -155,22 +163,24 @@ func (c *call) poolKernels(w *window, cutBefore bool) bool {
 	return true
 }
 
-// kernelGrad gives all gradients of a convolution by one kernel. The cut of what follows it is done there,
-// too, and falls away where nothing else reads it.
+// kernelGrad gives all gradients of a convolution by one kernel. The kernel also does the cut for what follows
+// the convolution; the Cut node is dropped if nothing else reads it.
 func (v *convolution) kernelGrad(op string, windows []*graph.Attribute) {
 	inputs, limits := []string{v.dy, v.call.in(0), v.call.in(1)}, unlimited
 	if k, ok := v.r.cuts[v.dy]; ok {
 		inputs[0], limits = k.Inputs[0], k.between
 		inputs = append(inputs, k.Inputs[1])
 	}
-	grads := v.fused(op+"Grad", inputs, []bool{v.wants(0), v.wants(1), v.wants(2)}, append(windows, limits.attributes()...))
+	grads := v.fused(op+"Grad", inputs, []bool{v.wants(0), v.wants(1), v.wants(2)},
+		append(windows, limits.attributes()...))
 	for i, grad := range grads {
 		v.give(i, grad)
 	}
 }
 
-// useKernels writes the convolutions of the forward model that kernels compute and whose filters are trained as these, with
-// the Relu or Clip behind them where nothing else reads what is between. saved is what the backward model reads.
+// useKernels replaces the forward model's convolutions with trained filters by kernels where these exist,
+// including the Relu or Clip after them if nothing else reads the value in between. saved lists the tensors
+// that the backward model reads.
 func (r *reverse) useKernels(saved []string) {
 	g := r.f.b.Model().Graph
 	kept := map[string]bool{r.o.Output: true}
@@ -197,14 +207,16 @@ func (r *reverse) useKernels(saved []string) {
 			}
 		}
 		info := *r.info(out)
-		g.ValueInfo = append(slices.DeleteFunc(g.ValueInfo, func(v *graph.ValueInfo) bool { return v.Name == out }), &info)
-		g.Nodes[i] = &graph.Node{Name: n.Name, Domain: Domain, Op: op, Inputs: n.Inputs, Outputs: []string{out}, Attributes: append(windows, limits.attributes()...)}
+		g.ValueInfo = append(slices.DeleteFunc(g.ValueInfo, func(v *graph.ValueInfo) bool { return v.Name == out }),
+			&info)
+		g.Nodes[i] = &graph.Node{Name: n.Name, Domain: Domain, Op: op, Inputs: n.Inputs, Outputs: []string{out},
+			Attributes: append(windows, limits.attributes()...)}
 		r.f.b.Import(Domain, 1)
 	}
 	g.Nodes = slices.DeleteFunc(g.Nodes, func(n *graph.Node) bool { return dropped[n] })
 }
 
-// ours returns the operator of [Domain] for a node that is a convolution with trained filters, "" for others.
+// ours returns the operator of [Domain] for a convolution with trained filters, or "" for other nodes.
 func (r *reverse) ours(n *graph.Node) (op string, windows []*graph.Attribute) {
 	if v := r.liveConv(n); v != nil {
 		return v.ours()
@@ -212,7 +224,7 @@ func (r *reverse) ours(n *graph.Node) (op string, windows []*graph.Attribute) {
 	return "", nil
 }
 
-// liveConv returns a convolution whose filters are trained, nil for other nodes.
+// liveConv returns a convolution whose filters are trained, or nil for other nodes.
 func (r *reverse) liveConv(n *graph.Node) *convolution {
 	if key(n) != "Conv" || len(n.Inputs) < 2 || r.f.consts[n.Inputs[1]] != nil {
 		return nil

@@ -15,54 +15,61 @@ import (
 	"winnow/internal/testing/orttest"
 )
 
-// bends are where the functions behind a convolution have no derivative: what lies within a rounding of one may be taken either
-// way.
+// bends are where the functions after a convolution have no derivative: values within a rounding error of one
+// may go either way.
 var bends = []float64{-0.5, 0, 0.1, 0.7}
 
-// behind is what follows a convolution whose derivative the kernels take with it.
+// behind lists what may follow a convolution so that the kernels include its derivative.
 var behind = map[string]func(b *graph.Builder, x string) string{
 	"nothing": func(b *graph.Builder, x string) string { return x },
 	"Relu":    func(b *graph.Builder, x string) string { return b.Node("Relu", []string{x}) },
 	"Clip": func(b *graph.Builder, x string) string {
-		low, high := b.Constant(graph.NewTensor("low", []float32{-0.5})), b.Constant(graph.NewTensor("high", []float32{0.7}))
+		low, high := b.Constant(graph.NewTensor("low", []float32{-0.5})),
+			b.Constant(graph.NewTensor("high", []float32{0.7}))
 		return b.Node("Clip", []string{x, low, high})
 	},
 	"Clip from below": func(b *graph.Builder, x string) string {
 		return b.Node("Clip", []string{x, b.Constant(graph.NewTensor("low", []float32{0.1}))})
 	},
-	// What is between is read twice, so it cannot stay inside.
+	// The value in between is read twice, so it must be an output.
 	"Relu and a sum": func(b *graph.Builder, x string) string {
 		return b.Node("Add", []string{x, b.Node("Relu", []string{x})})
 	},
 }
 
-// drawDepthwise draws a depthwise convolution along two axes: sizes around the widths of vectors, of 4, 8 and 16.
+// drawDepthwise draws a depthwise convolution along two axes, with sizes around the vector widths 4, 8 and 16.
 func drawDepthwise(t *rapid.T) geometry {
 	size, pad := rapid.Int64Range(1, 35), rapid.Int64Range(0, 3)
 	channels := rapid.Int64Range(1, 67).Draw(t, "channels")
-	g := geometry{batch: rapid.Int64Range(1, 3).Draw(t, "batch"), from: channels, to: channels, groups: channels, pads: make([]int64, 4), bias: rapid.Bool().Draw(t, "bias")}
+	g := geometry{batch: rapid.Int64Range(1, 3).Draw(t, "batch"), from: channels, to: channels, groups: channels,
+		pads: make([]int64, 4), bias: rapid.Bool().Draw(t, "bias")}
 	for i := range 2 {
-		k, s, d := rapid.Int64Range(1, 5).Draw(t, "kernel"), rapid.Int64Range(1, 4).Draw(t, "stride"), rapid.Int64Range(1, 3).Draw(t, "dilation")
+		k, s, d := rapid.Int64Range(1, 5).Draw(t, "kernel"), rapid.Int64Range(1, 4).Draw(t, "stride"),
+			rapid.Int64Range(1, 3).Draw(t, "dilation")
 		g.pads[i], g.pads[2+i] = pad.Draw(t, "before"), pad.Draw(t, "after")
 		in := max(size.Draw(t, "size"), d*(k-1)+1-g.pads[i]-g.pads[2+i])
-		g.in, g.kernel, g.stride, g.dilation = append(g.in, in), append(g.kernel, k), append(g.stride, s), append(g.dilation, d)
+		g.in, g.kernel, g.stride, g.dilation = append(g.in, in), append(g.kernel, k), append(g.stride, s),
+			append(g.dilation, d)
 	}
 	g.fill()
 	return g
 }
 
-// followed is the convolution with what is behind it.
+// followed is the convolution with what follows it.
 func (g geometry) followed(next func(b *graph.Builder, x string) string, kernels bool) ruleCase {
 	in := []array{g.x, g.w}
 	if g.bias {
 		in = append(in, drawn(3, -1, 1, g.to))
 	}
-	conv := op("Conv", graph.Ints("strides", g.stride...), graph.Ints("dilations", g.dilation...), graph.Ints("pads", g.pads...), graph.Int("group", g.groups))
-	return ruleCase{typ: graph.Float32, in: in, kernels: kernels, build: func(b *graph.Builder, in []string) string { return next(b, conv(b, in)) }}
+	conv := op("Conv", graph.Ints("strides", g.stride...), graph.Ints("dilations", g.dilation...),
+		graph.Ints("pads", g.pads...), graph.Int("group", g.groups))
+	return ruleCase{typ: graph.Float32, in: in, kernels: kernels, build: func(b *graph.Builder, in []string) string {
+		return next(b, conv(b, in))
+	}}
 }
 
-// run returns the output and all gradients of a case, and the operators of ours in both of its models. No gradient comes to the
-// places of the output that are listed.
+// run returns the output and all gradients of a case, and the names of our operators in both models. The output
+// places in silent get no gradient.
 func (c ruleCase) run(t testing.TB, silent ...int) (results []array, ours []string) {
 	t.Helper()
 	d, values, err := c.derivative()
@@ -87,7 +94,7 @@ func (c ruleCase) run(t testing.TB, silent ...int) (results []array, ours []stri
 	return append([]array{y}, m.backward(tensors, dy)...), ours
 }
 
-// bent lists the places of a convolution's output that lie at a bend of what is behind it, but for rounding.
+// bent lists the output places of a convolution that are within rounding of a bend of what follows.
 func (g geometry) bent(t testing.TB) (at []int) {
 	results, _ := g.followed(behind["nothing"], false).run(t)
 	for i, v := range results[0].data {
@@ -98,7 +105,8 @@ func (g geometry) bent(t testing.TB) (at []int) {
 	return at
 }
 
-// farthest returns the largest difference of two arrays over the norm of the first, or over a least one: sums may cancel.
+// farthest returns the largest difference of two arrays relative to the norm of the first, or to least if that
+// is larger: sums may cancel.
 func farthest(a, b array, least float64) float64 {
 	if !slices.Equal(a.dims, b.dims) {
 		return math.Inf(1)
@@ -111,12 +119,14 @@ func farthest(a, b array, least float64) float64 {
 	return worst / math.Sqrt(norm)
 }
 
-// drawConv3x3 draws a convolution for Winograd's way: maps of one place and of one column, odd ones among them, channels
-// around the widths of vectors, more than a group of tiles.
+// drawConv3x3 draws a convolution for Winograd's algorithm: maps of one place and of one column, odd sizes,
+// channels around the vector widths, more than one group of tiles.
 func drawConv3x3(t *rapid.T) geometry {
 	size, pad, channels := rapid.Int64Range(1, 19), rapid.Int64Range(0, 2), rapid.Int64Range(16, 70)
-	g := geometry{batch: rapid.Int64Range(1, 3).Draw(t, "batch"), from: channels.Draw(t, "from"), to: channels.Draw(t, "to"), groups: 1,
-		kernel: []int64{3, 3}, stride: []int64{1, 1}, dilation: []int64{1, 1}, pads: make([]int64, 4), bias: rapid.Bool().Draw(t, "bias")}
+	g := geometry{batch: rapid.Int64Range(1, 3).Draw(t, "batch"), from: channels.Draw(t, "from"),
+		to: channels.Draw(t, "to"), groups: 1,
+		kernel: []int64{3, 3}, stride: []int64{1, 1}, dilation: []int64{1, 1}, pads: make([]int64, 4),
+		bias: rapid.Bool().Draw(t, "bias")}
 	for i := range 2 {
 		g.pads[i], g.pads[2+i] = pad.Draw(t, "before"), pad.Draw(t, "after")
 		g.in = append(g.in, max(size.Draw(t, "size"), 3-g.pads[i]-g.pads[2+i]))
@@ -125,7 +135,7 @@ func drawConv3x3(t *rapid.T) geometry {
 	return g
 }
 
-// TestKernels: the kernels' outputs and gradients are those of ONNX's operators.
+// TestKernels: the outputs and gradients of the kernels equal those of ONNX's operators.
 func TestKernels(t *testing.T) {
 	t.Run("Depthwise", func(t *testing.T) { testKernel(t, "Depthwise", drawDepthwise, 2e-6) })
 	t.Run("Conv3x3", func(t *testing.T) { testKernel(t, "Conv3x3", drawConv3x3, 2e-6) })
@@ -143,14 +153,15 @@ func testKernel(t *testing.T, op string, draw func(*rapid.T) geometry, limit flo
 		terms := float64(len(want[0].data)) / float64(g.to)
 		for i := range want {
 			if off := farthest(want[i], got[i], math.Sqrt(terms)); !(off < limit) {
-				r.Fatalf("%v kernel %v strides %v dilations %v pads %v: result %d is off by %.3g", g.x.dims, g.kernel, g.stride, g.dilation, g.pads, i, off)
+				r.Fatalf("%v kernel %v strides %v dilations %v pads %v: result %d is off by %.3g", g.x.dims, g.kernel,
+					g.stride, g.dilation, g.pads, i, off)
 			}
 		}
 	})
 }
 
-// TestConv3x3NotFinite: what is not finite where the operators compute it is not finite here, and it spreads no farther than over
-// the tiles that read it.
+// TestConv3x3NotFinite: what is not finite with the operators is not finite here either, and it spreads no
+// farther than over the tiles that read it.
 func TestConv3x3NotFinite(t *testing.T) {
 	for _, bad := range []float64{math.NaN(), math.Inf(1)} {
 		g := square(16, 17, 1, 11, 3, 1)
@@ -162,19 +173,20 @@ func TestConv3x3NotFinite(t *testing.T) {
 			row, col := i/11%11, i%11
 			near := i < 17*11*11 && row >= 4 && row <= 7 && col >= 4 && col <= 7
 			if !finite(v) && finite(got[0].data[i]) || !near && !(math.Abs(v-got[0].data[i]) < 1e-4) {
-				t.Fatalf("%v at row 5, column 6: at row %d, column %d of %d found %g, the operators %g", bad, row, col, i/121, got[0].data[i], v)
+				t.Fatalf("%v at row 5, column 6: at row %d, column %d of %d found %g, the operators %g", bad, row, col,
+					i/121, got[0].data[i], v)
 			}
 		}
 		for i, v := range want[2].data {
-			if i/9%16 == 0 && !finite(v) && finite(got[2].data[i]) { // others read numbers alone
+			if i/9%16 == 0 && !finite(v) && finite(got[2].data[i]) { // the others read only numbers
 				t.Fatalf("%v: the gradient of weight %d is %g, the operators' %g", bad, i, got[2].data[i], v)
 			}
 		}
 	}
 }
 
-// TestKernelInstructions repeats the tests of the kernels in each set of instructions that the processor has, a process
-// for each, and without them.
+// TestKernelInstructions repeats the tests of the kernels with each instruction set of the processor, in a
+// separate process, and without them.
 func TestKernelInstructions(t *testing.T) {
 	orttest.Runtime(t)
 	if os.Getenv("WINNOW_TEST_KERNELS") != "" {
@@ -182,7 +194,8 @@ func TestKernelInstructions(t *testing.T) {
 	}
 	tested := 0
 	for _, set := range []string{"plain", "avx2", "avx512"} {
-		c := exec.Command(os.Args[0], "-test.run=^TestKernels$|^TestConv3x3NotFinite$|^TestPoolKernels$|^TestConvAgainstDefinition$|^TestNetworkKernels$/^(mobilenet|resnet18)", "-rapid.checks=30")
+		c := exec.Command(os.Args[0],
+			"-test.run=^TestKernels$|^TestConv3x3NotFinite$|^TestPoolKernels$|^TestConvAgainstDefinition$|^TestNetworkKernels$/^(mobilenet|resnet18)", "-rapid.checks=30")
 		c.Env = append(os.Environ(), "WINNOW_TEST_KERNELS="+set)
 		out, err := c.CombinedOutput()
 		switch {
@@ -197,13 +210,14 @@ func TestKernelInstructions(t *testing.T) {
 	t.Logf("%d sets of instructions tested", tested)
 }
 
-// supports reports whether the processor has a set of instructions, as the kernel of the system says.
+// supports reports whether the processor has an instruction set, according to the operating system.
 func supports(set string) bool {
 	text, err := os.ReadFile("/proc/cpuinfo")
-	return err == nil && strings.Contains(string(text), map[string]string{"avx2": " avx2 ", "avx512": " avx512bw "}[set])
+	return err == nil && strings.Contains(string(text),
+		map[string]string{"avx2": " avx2 ", "avx512": " avx512bw "}[set])
 }
 
-// TestPoolKernels: the same for MaxPool, alone and behind a Relu, with values that are often equal.
+// TestPoolKernels: the same for MaxPool, alone and after a Relu, with values that are often equal.
 func TestPoolKernels(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		g := drawDepthwise(r)
@@ -221,7 +235,8 @@ func TestPoolKernels(t *testing.T) {
 			if behindRelu {
 				y = b.Node("Relu", []string{y})
 			}
-			return b.Node("MaxPool", []string{y}, graph.Ints("kernel_shape", g.kernel...), graph.Ints("strides", g.stride...),
+			return b.Node("MaxPool", []string{y}, graph.Ints("kernel_shape", g.kernel...),
+				graph.Ints("strides", g.stride...),
 				graph.Ints("dilations", g.dilation...), graph.Ints("pads", g.pads...), graph.Int("ceil_mode", ceil))
 		}}
 		want, _ := c.run(t)
@@ -232,7 +247,8 @@ func TestPoolKernels(t *testing.T) {
 		}
 		for i := range want {
 			if off := farthest(want[i], got[i], 1); !(off < 1e-6) {
-				r.Fatalf("%v kernel %v strides %v dilations %v pads %v: result %d is off by %.3g", x.dims, g.kernel, g.stride, g.dilation, g.pads, i, off)
+				r.Fatalf("%v kernel %v strides %v dilations %v pads %v: result %d is off by %.3g", x.dims, g.kernel,
+					g.stride, g.dilation, g.pads, i, off)
 			}
 		}
 	})

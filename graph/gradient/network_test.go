@@ -12,10 +12,10 @@ import (
 	"winnow/graph/gradient"
 )
 
-// networkLimit bounds the relative error of each weight's gradient in float32 against torch's in float64. The
-// inputs are such that no decision of the network (the sign before a Relu, the largest of a window) is as close
-// as six rounding errors (three of 4.6 million are in googlenet-bvlc), so nothing but rounding is left: a single decision taken the other way costs 10⁻³ to
-// 10⁻², in torch's own float32 too.
+// networkLimit bounds the relative error of each weight's gradient in float32 against torch's in float64. For
+// these inputs no decision of the network (the sign before a Relu, the largest in a window) is closer than six
+// rounding errors (except three of 4.6 million in googlenet-bvlc), so only rounding errors remain: a single
+// decision taken the other way costs 10⁻³ to 10⁻², also in torch's own float32.
 const networkLimit = 1e-4
 
 // networks are the files of numbers.
@@ -31,8 +31,9 @@ func networks(t testing.TB) []string {
 	return files
 }
 
-// gradients runs a network forward and back through ONNX Runtime in float32: the output, the gradients of the
-// weights in the order of the file, and the new statistics by name. kernels: with winnow's own operators.
+// gradients runs a network forward and backward through ONNX Runtime in float32. It returns the output, the
+// gradients of the weights in the order of the file, and the new statistics by name. kernels selects winnow's
+// own operators.
 func (r *torchRun) gradients(t testing.TB, kernels bool) (y []float32, grads [][]float32, state map[string][]float32) {
 	t.Helper()
 	m := r.model(t)
@@ -73,7 +74,7 @@ func (r *torchRun) gradients(t testing.TB, kernels bool) (y []float32, grads [][
 	return tensors[d.Output].F32, grads, state
 }
 
-// feed runs a session over named tensors and adds what it computes to them.
+// feed runs a session over named tensors and adds its outputs to them.
 func feed(t testing.TB, s *ort.Session, tensors map[string]ort.Tensor) {
 	t.Helper()
 	var in []ort.Tensor
@@ -93,7 +94,7 @@ func feed(t testing.TB, s *ort.Session, tensors map[string]ort.Tensor) {
 	}
 }
 
-// TestNetworks: the gradients of whole networks, as torch exports them, are those of torch's autograd.
+// TestNetworks: the gradients of whole networks, as exported by torch, equal those of torch's autograd.
 func TestNetworks(t *testing.T) { testNetworks(t, false) }
 
 // TestNetworkKernels is the same with winnow's own operators.
@@ -128,7 +129,8 @@ func testNetworks(t *testing.T, kernels bool) {
 	}
 }
 
-// TestNetworkShapes: inference knows every size of every tensor of every network, but for the batch and its multiples.
+// TestNetworkShapes: inference knows every size of every tensor of every network, except the batch and its
+// multiples.
 func TestNetworkShapes(t *testing.T) {
 	for _, name := range networks(t) {
 		t.Run(name, func(t *testing.T) {
@@ -136,7 +138,8 @@ func TestNetworkShapes(t *testing.T) {
 			facts := graph.Infer(m)
 			for _, n := range m.Graph.Nodes {
 				v := facts[n.Outputs[0]]
-				if v == nil || v.Type == 0 || v.Shape == nil || slices.ContainsFunc(v.Shape, func(d graph.Dim) bool { return !d.Known() && !strings.HasSuffix(d.Name, "N") }) {
+				if v == nil || v.Type == 0 || v.Shape == nil || slices.ContainsFunc(v.Shape,
+					func(d graph.Dim) bool { return !d.Known() && !strings.HasSuffix(d.Name, "N") }) {
 					t.Errorf("%s %q: inferred %v", n.Op, n.Name, v)
 				}
 			}
@@ -144,7 +147,8 @@ func TestNetworkShapes(t *testing.T) {
 	}
 }
 
-// TestSpoiledNetwork: one weight's gradient wrong by 1 %, by one element or arranged otherwise is seen.
+// TestSpoiledNetwork: a gradient of one weight that is wrong by 1 %, in one element, or in its arrangement is
+// detected.
 func TestSpoiledNetwork(t *testing.T) {
 	r := readRun(t, "vit")
 	_, grads, _ := r.gradients(t, false)

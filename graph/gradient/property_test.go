@@ -11,13 +11,13 @@ import (
 	"winnow/graph/gradient"
 )
 
-// grown is a random network of smooth operators: every new node reads tensors made before, so that some are
-// read often, some once and some never.
+// grown is a random network of smooth operators. Every new node reads earlier tensors, so that some are read
+// often, some once and some never.
 type grown struct {
 	*network
 	rt   *rapid.T
 	rows []string // [N, 4] or what broadcasts to it
-	full []string // [N, 4] for certain
+	full []string // certainly [N, 4]
 }
 
 // grow adds one node.
@@ -27,9 +27,11 @@ func (g *grown) grow() {
 	add := func(name string) { g.rows, g.full = append(g.rows, name), append(g.full, name) }
 	square := func(x string) string { return g.node("Add", number(g.b, 1), g.node("Mul", x, x)) }
 	list := func(v ...int64) string { return ints(g.b, v...) }
-	switch rapid.SampledFrom([]string{"unary", "binary", "binary", "weight", "normal", "parts", "turn", "gather", "reduce", "tokens"}).Draw(g.rt, "kind") {
+	switch rapid.SampledFrom([]string{"unary", "binary", "binary", "weight", "normal", "parts", "turn", "gather",
+		"reduce", "tokens"}).Draw(g.rt, "kind") {
 	case "unary":
-		op := rapid.SampledFrom([]string{"Tanh", "Sigmoid", "Neg", "Exp", "Sqrt", "Log", "Reciprocal", "Pow"}).Draw(g.rt, "op")
+		op := rapid.SampledFrom([]string{"Tanh", "Sigmoid", "Neg", "Exp", "Sqrt", "Log", "Reciprocal",
+			"Pow"}).Draw(g.rt, "op")
 		switch in := any("in"); op {
 		case "Exp":
 			g.rows = append(g.rows, g.node(op, g.node("Tanh", in)))
@@ -79,29 +81,33 @@ func (g *grown) grow() {
 	}
 }
 
-// TestRandomNetworks holds the gradients of random networks against central differences, by weights and inputs,
-// for a batch that is free.
+// TestRandomNetworks compares the gradients of random networks with central differences, for weights and
+// inputs, with a free batch.
 func TestRandomNetworks(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		batch := rapid.Int64Range(1, 3).Draw(rt, "batch")
 		n := newNetwork(17, rapid.Bool().Draw(rt, "fixed"), batch, 4)
 		g := &grown{network: n, rt: rt, rows: []string{n.x}, full: []string{n.x}}
-		weights := []string{n.weight("w", 2, 4, 4), n.weight("v", 3, 4, 4), n.weight("row", 4, 4), n.weight("column", 5, 1, 1), n.weight("one", 6)}
+		weights := []string{n.weight("w", 2, 4, 4), n.weight("v", 3, 4, 4), n.weight("row", 4, 4),
+			n.weight("column", 5, 1, 1), n.weight("one", 6)}
 		g.rows = append(g.rows, weights[2:]...)
 		for range rapid.IntRange(2, 8).Draw(rt, "nodes") {
 			g.grow()
 		}
 		out := n.x
-		for _, last := range []string{g.full[len(g.full)-1], g.rows[len(g.rows)-1], rapid.SampledFrom(weights[2:]).Draw(rt, "once")} {
+		for _, last := range []string{g.full[len(g.full)-1], g.rows[len(g.rows)-1],
+			rapid.SampledFrom(weights[2:]).Draw(rt, "once")} {
 			out = n.node("Add", n.node("Tanh", last), n.node("Mul", out, last))
 		}
 		n.b.Output(out)
-		d, err := gradient.Differentiate(n.b.Model(), gradient.Options{Weights: reached(n.b.Model(), weights), Inputs: []string{n.x}})
+		d, err := gradient.Differentiate(n.b.Model(), gradient.Options{Weights: reached(n.b.Model(), weights),
+			Inputs: []string{n.x}})
 		if err != nil {
 			rt.Fatal(err)
 		}
 		if got := difference(t, d, n.values, graph.Float64); !(got < 1e-4) {
-			rt.Errorf("the gradient is off by %.3g of its size, expected less than 1e-4:\n%s", got, listing(n.b.Model()))
+			rt.Errorf("the gradient is off by %.3g of its size, expected less than 1e-4:\n%s", got,
+				listing(n.b.Model()))
 		}
 	})
 }
@@ -117,7 +123,7 @@ func reached(m *graph.Model, weights []string) []string {
 	return slices.DeleteFunc(slices.Clone(weights), func(w string) bool { return !slices.Contains(needed, w) })
 }
 
-// listing writes a model out, a node a line.
+// listing writes out a model, one node per line.
 func listing(m *graph.Model) (text string) {
 	for _, n := range m.Graph.Nodes {
 		text += fmt.Sprintf("%q = %s%q\n", n.Outputs, n.Op, n.Inputs)

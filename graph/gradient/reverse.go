@@ -12,37 +12,39 @@ import (
 type reverse struct {
 	o       Options
 	f       *forward
-	nodes   []*graph.Node // of the forward model, as they were before the walk
+	nodes   []*graph.Node // of the forward model before the walk
 	b       *graph.Builder
 	depends map[string]bool     // tensors that a weight or chosen input can change
-	flows   map[string][]string // gradients of a tensor that have come in so far, to be summed
+	flows   map[string][]string // gradients of a tensor so far, to be summed
 	fixed   map[string]string   // constants of the backward model by their content
-	passed  map[string]bool     // outputs of Relu whose gradient is 0 already where they are
+	passed  map[string]bool     // outputs of Relu whose gradient is already 0 where they are 0
 	dOutput string
 	contrib bool // a com.microsoft operator is used
 
-	cuts            map[string]cutting // gradients that a Cut of [Domain] makes
+	cuts            map[string]cutting // gradients computed by a Cut of [Domain]
 	backwardKernels bool               // the backward model uses [Domain]
 
-	late map[string]*graph.ValueInfo // of the forward model with what the walk has added; nil when it adds more
+	// of the forward model, including the walk's additions; nil after further additions
+	late map[string]*graph.ValueInfo
 }
 
-// blind are the operators through which no gradient flows although their output is a number: they read a shape
-// alone, or their output is a step function of what they read.
+// blind are the operators that pass no gradient although their output is a number: they read only a shape, or
+// their output is a step function of the input.
 var blind = map[string]bool{
 	"Shape": true, "Size": true, "Floor": true, "Ceil": true, "Round": true, "Sign": true,
 	"ConstantOfShape": true, "RandomUniformLike": true, "RandomNormalLike": true,
 }
 
-// rounding are the operators that leave floating point although training is meant to see through them: their
-// derivative is zero, and the network behind them would quietly stand still.
+// rounding are the operators that leave floating point although training should see through them. Their
+// derivative is zero, so the network before them would silently stop learning.
 var rounding = map[string]bool{"QuantizeLinear": true, "DynamicQuantizeLinear": true}
 
 func isBlind(n *graph.Node) bool { return graph.IsONNX(n.Domain) && blind[n.Op] }
 
 func newReverse(f *forward, o Options) (*reverse, error) {
 	m := f.b.Model()
-	r := &reverse{o: o, f: f, nodes: slices.Clone(m.Graph.Nodes), flows: map[string][]string{}, fixed: map[string]string{}, passed: map[string]bool{}, cuts: map[string]cutting{}}
+	r := &reverse{o: o, f: f, nodes: slices.Clone(m.Graph.Nodes), flows: map[string][]string{},
+		fixed: map[string]string{}, passed: map[string]bool{}, cuts: map[string]cutting{}}
 	r.b = graph.NewBuilder("gradient of "+m.Graph.Name, Opset)
 	r.b.Reserve(m.Graph)
 	r.mark()
@@ -54,7 +56,7 @@ func newReverse(f *forward, o Options) (*reverse, error) {
 	return r, nil
 }
 
-// mark finds which tensors depend on what is differentiated by.
+// mark finds the tensors that depend on the weights and inputs to differentiate with respect to.
 func (r *reverse) mark() {
 	r.depends = map[string]bool{}
 	for _, name := range slices.Concat(r.o.Weights, r.o.Inputs) {
@@ -96,7 +98,7 @@ func (r *reverse) run() error {
 		}
 		err := r.apply(c)
 		if inside != "" {
-			err = fmt.Errorf("a graph inside it reads %q, through which no gradient is led", inside)
+			err = fmt.Errorf("a graph inside it reads %q, through which no gradient passes", inside)
 		}
 		if err != nil {
 			return fmt.Errorf("gradient: operator %s of node %q (making %q): %w", key(n), n.Name, n.Outputs[0], err)
@@ -105,8 +107,8 @@ func (r *reverse) run() error {
 	return nil
 }
 
-// readInside returns a tensor that depends on a weight and that a graph inside the node (a branch of If, the body of a
-// Loop) reads from outside without it being an input of the node; "" if there is none.
+// readInside returns a tensor that depends on a weight and that a graph inside the node (a branch of If, the
+// body of a Loop) reads from outside although it is not an input of the node, or "".
 func (r *reverse) readInside(n *graph.Node) string {
 	if len(n.Subgraphs()) == 0 {
 		return ""
@@ -136,7 +138,7 @@ func (r *reverse) apply(c *call) error {
 	return rule(c)
 }
 
-// key returns the name of an operator in the table of rules: com.microsoft's carry their domain.
+// key returns the name of an operator in the table of rules; those of com.microsoft include their domain.
 func key(n *graph.Node) string {
 	if graph.IsONNX(n.Domain) {
 		return n.Op
@@ -144,7 +146,7 @@ func key(n *graph.Node) string {
 	return n.Domain + "." + n.Op
 }
 
-// sum returns the gradient of a tensor all of whose uses have been seen, "" if none gave one.
+// sum returns the total gradient of a tensor, once all its uses have been visited, or "" if there is none.
 func (r *reverse) sum(tensor string) string {
 	list := r.flows[tensor]
 	switch len(list) {
@@ -162,9 +164,10 @@ func (r *reverse) sum(tensor string) string {
 	return total
 }
 
-// finish declares what goes in and out of both models.
+// finish declares the inputs and outputs of both models.
 func (r *reverse) finish() (*Derivative, error) {
-	d := &Derivative{Output: r.o.Output, GradOutput: r.dOutput, Weights: r.o.Weights, Inputs: r.o.Inputs, State: r.f.state}
+	d := &Derivative{Output: r.o.Output, GradOutput: r.dOutput, Weights: r.o.Weights, Inputs: r.o.Inputs,
+		State: r.f.state}
 	if err := r.gradients(d); err != nil {
 		return nil, err
 	}
@@ -206,7 +209,7 @@ func (r *reverse) gradients(d *Derivative) error {
 	return nil
 }
 
-// feeds makes inputs of all forward tensors that backward nodes read, and copies the constants among them.
+// feeds turns all forward tensors that backward nodes read into inputs, and copies those that are constants.
 func (r *reverse) feeds(d *Derivative) error {
 	g := r.b.Model().Graph
 	own := map[string]bool{}
@@ -250,7 +253,7 @@ func (r *reverse) feeds(d *Derivative) error {
 	return nil
 }
 
-// info returns type and shape of a forward tensor, those added during the walk among them.
+// info returns type and shape of a forward tensor, including those added during the walk.
 func (r *reverse) info(tensor string) *graph.ValueInfo {
 	if v := r.f.facts[tensor]; v != nil {
 		return v

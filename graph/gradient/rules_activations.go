@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// choose is Where with the gradient's zero.
+// choose is Where.
 func (c *call) choose(when, yes, no string) string { return c.op("Where", []string{when, yes, no}) }
 
 // above returns t > v.
@@ -18,7 +18,7 @@ func (c *call) below(t string, v float64) string {
 	return c.op("Less", []string{t, c.scalar(c.Outputs[0], v)})
 }
 
-// leakyRelu: 1 above 0 and α below. The output has the sign of the input unless α is negative.
+// leakyRelu: slope 1 above 0 and α below. The output has the sign of the input unless α is negative.
 func leakyRelu(c *call, x, y, dy string) string {
 	alpha := float64(c.Float("alpha", 0.01))
 	if alpha >= 0 {
@@ -27,7 +27,7 @@ func leakyRelu(c *call, x, y, dy string) string {
 	return c.choose(c.above(x, 0), dy, c.scaled(dy, alpha))
 }
 
-// elu: 1 above 0; y = α(e^x-1) below, whose slope is y+α.
+// elu: slope 1 above 0; below, y = α(e^x-1) has the slope y+α.
 func elu(c *call, x, y, dy string) string {
 	alpha := float64(c.Float("alpha", 1))
 	if alpha >= 0 {
@@ -36,7 +36,7 @@ func elu(c *call, x, y, dy string) string {
 	return c.choose(c.above(x, 0), dy, c.mul(dy, c.plus(y, c.scalar(y, alpha))))
 }
 
-// prelu: y = x above 0, slope·x below, with a slope that is repeated to the shape of x.
+// prelu: y = x above 0, slope·x below, with a slope that is broadcast to the shape of x.
 func prelu(c *call) error {
 	x, slope, dy := c.in(0), c.in(1), c.grad[0]
 	zero := c.scalar(x, 0)
@@ -46,7 +46,7 @@ func prelu(c *call) error {
 	return c.pass(1, func() string { return c.mul(dy, c.op("Min", []string{x, zero})) })
 }
 
-// clip passes the gradient strictly between the limits, as torch's ReLU6 does; the output tells where that is.
+// clip passes the gradient strictly between the limits, as torch's ReLU6 does; the output shows where that is.
 func clip(c *call) error {
 	if c.wants(1) || c.wants(2) {
 		return errors.New("its limits depend on a weight, expected constants")
@@ -84,20 +84,20 @@ func clip(c *call) error {
 	return nil
 }
 
-// hardSigmoid: y = min(1, max(0, αx+β)): α strictly between.
+// hardSigmoid: y = min(1, max(0, αx+β)): slope α strictly between the limits.
 func hardSigmoid(c *call, _, y, dy string) string {
 	inside := c.op("And", []string{c.above(y, 0), c.below(y, 1)})
 	return c.choose(inside, c.scaled(dy, float64(c.Float("alpha", 0.2))), c.scalar(y, 0))
 }
 
-// hardSwish: y = x·min(1, max(0, x/6+1/2)): x/3+1/2 strictly between -3 and 3, else 0 below and 1 above.
+// hardSwish: y = x·min(1, max(0, x/6+1/2)): slope x/3+1/2 strictly between -3 and 3, else 0 below and 1 above.
 func hardSwish(c *call, x, _, dy string) string {
 	slope := c.plus(c.scaled(x, 1.0/3), c.scalar(x, 0.5))
 	return c.choose(c.below(x, 3), c.choose(c.above(x, -3), c.mul(dy, slope), c.scalar(x, 0)), dy)
 }
 
-// gelu: y = x·Φ(x): Φ(x) + x·φ(x). The approximation by tanh has y = x/2·(1+t), t = tanh(k(x+cx³)), k = √(2/π),
-// c = 0.044715, and the slope (1+t)/2 + x/2·(1-t²)·k(1+3cx²).
+// gelu: y = x·Φ(x) has the slope Φ(x) + x·φ(x). The approximation by tanh is y = x/2·(1+t), t = tanh(k(x+cx³)),
+// k = √(2/π), c = 0.044715, with slope (1+t)/2 + x/2·(1-t²)·k(1+3cx²).
 func gelu(c *call, x, _, dy string) string {
 	one, square := c.scalar(x, 1), c.mul(x, x)
 	if c.Text("approximate", "none") != "tanh" {

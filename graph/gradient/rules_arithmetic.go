@@ -21,7 +21,7 @@ func (c *call) scaled(a string, v float64) string {
 	return c.mul(a, c.scalar(c.Outputs[0], v))
 }
 
-// sum passes the gradient to every input, summed over what was repeated.
+// sum passes the gradient to every input, summed over repeated axes.
 func sum(c *call) error { return c.toAll(c.grad[0]) }
 
 // mean passes an equal share of the gradient to every input.
@@ -36,7 +36,7 @@ func (c *call) toAll(grad string) error {
 	return nil
 }
 
-// sub: y = a-b. The sign is turned after the sum over what was repeated of b, where there is less of it.
+// sub: y = a-b. The sign is changed after summing over the repeated axes of b, when there are fewer elements.
 func sub(c *call) error {
 	if err := c.pass(0, func() string { return c.grad[0] }); err != nil || !c.wants(1) {
 		return err
@@ -48,7 +48,7 @@ func sub(c *call) error {
 	return err
 }
 
-// mul: y = a·b, ∂L/∂a = ∂L/∂y·b and the other way round.
+// mul: y = a·b, ∂L/∂a = ∂L/∂y·b and vice versa.
 func mul(c *call) error {
 	a, b, dy := c.in(0), c.in(1), c.grad[0]
 	if a == b {
@@ -61,7 +61,7 @@ func mul(c *call) error {
 	return c.pass(1, func() string { return c.mul(dy, a) })
 }
 
-// div: y = a/b, ∂L/∂a = ∂L/∂y/b, ∂L/∂b = -(Σ ∂L/∂y·y)/b with the sum over what was repeated of b.
+// div: y = a/b, ∂L/∂a = ∂L/∂y/b, ∂L/∂b = -(Σ ∂L/∂y·y)/b with the sum over the repeated axes of b.
 func div(c *call) error {
 	b, y, dy := c.in(1), c.Outputs[0], c.grad[0]
 	if err := c.pass(0, func() string { return c.div(dy, b) }); err != nil || !c.wants(1) {
@@ -98,7 +98,7 @@ func pow(c *call) error {
 	})
 }
 
-// powSlope returns v·a^(v-1), where y = a^v is at hand.
+// powSlope returns v·a^(v-1), given y = a^v.
 func (c *call) powSlope(a, y string, v float64) string {
 	switch v {
 	case 0:
@@ -113,7 +113,7 @@ func (c *call) powSlope(a, y string, v float64) string {
 	return c.scaled(c.op("Pow", []string{a, c.scalar(a, v-1)}), v)
 }
 
-// constantValue returns the value of a constant that has the same one everywhere.
+// constantValue returns the value of a constant whose elements are all equal.
 func (c *call) constantValue(name string) (float64, bool) {
 	t := c.r.f.consts[name]
 	if t == nil {
@@ -131,8 +131,8 @@ func (c *call) constantValue(name string) (float64, bool) {
 	return list[0], !math.IsNaN(list[0])
 }
 
-// larger: the gradient of Max or Min goes to the one of the two that was taken, to the second where both are
-// equal: Max(x, 0) then is Relu.
+// larger: the gradient of Max or Min goes to the input that was taken, and to the second if both are equal, so
+// that Max(x, 0) behaves like Relu.
 func larger(c *call) error {
 	switch len(c.Inputs) {
 	case 1:
@@ -153,7 +153,7 @@ func larger(c *call) error {
 	return c.pass(1, func() string { return c.op("Where", []string{first, zero, dy}) })
 }
 
-// where: the gradient goes to the side that was chosen. The choice is kept as numbers: truth values do not
+// where: the gradient goes to the selected side. The condition is stored as numbers, because booleans cannot
 // leave the runtime.
 func where(c *call) error {
 	dy, y := c.grad[0], c.Outputs[0]

@@ -7,8 +7,8 @@ import (
 	"winnow/graph"
 )
 
-// trainedNorm differentiates what writer wrote, as a whole: through the primitives it would be twice the
-// passes. With s = Σ ∂L/∂y·x̃ and d = Σ ∂L/∂y over n places, r = 1/√(var+ε):
+// trainedNorm differentiates the expansion made by writer as a whole; differentiating each primitive would take
+// twice the passes. With s = Σ ∂L/∂y·x̃ and d = Σ ∂L/∂y over n places, r = 1/√(var+ε):
 //
 //	∂L/∂scale = r·s   ∂L/∂bias = d   ∂L/∂x = scale·r·(∂L/∂y - d/n - x̃·r²·s/n)
 type trainedNorm struct {
@@ -34,14 +34,15 @@ func (t trainedNorm) rule(c *call) error {
 	level := c.minusOf(c.mul(perPlace, d))
 	tilt := c.minusOf(c.div(c.mul(perPlace, share), root))
 	column := c.ints(append([]int64{t.size}, slices.Repeat([]int64{1}, t.rank-2)...)...)
-	// BatchNormalization with mean 0 and deviation 1 is a·dy + b in one pass.
+	// BatchNormalization with mean 0 and deviation 1 computes a·dy + b in one pass.
 	const epsilon = 1e-5
 	vector := func(v float64) string {
 		return c.constant(fmt.Sprint("vector", c.dtype(t.x), v, t.size), func(name string) *graph.Tensor {
 			return numbers(c.dtype(t.x), name, slices.Repeat([]float64{v}, int(t.size)), t.size)
 		})
 	}
-	line := c.op("BatchNormalization", []string{dy, slope, level, vector(0), vector(1 - float64(float32(epsilon)))}, graph.Float("epsilon", epsilon))
+	line := c.op("BatchNormalization", []string{dy, slope, level, vector(0), vector(1 - float64(float32(epsilon)))},
+		graph.Float("epsilon", epsilon))
 	c.giveTo(t.x, c.plus(line, c.mul(t.centred, c.op("Reshape", []string{tilt, column}))))
 	return nil
 }

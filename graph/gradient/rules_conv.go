@@ -13,7 +13,7 @@ import (
 //	∂L/∂X[n,c,q] = Σ_{o,t} ∂L/∂Y[n,o,p] · W[o,c,t]   over the p with p·stride - before + t·dilation = q
 //	∂L/∂b[o]     = Σ_{n,p} ∂L/∂Y[n,o,p]
 //
-// There are several ways to write each of these in ONNX's operators; see input and weights. What they cost was
+// There are several ways to write each of these in ONNX's operators; see input and weights. Their costs were
 // measured on two cores with ONNX Runtime 1.29 (BenchmarkTraining).
 func conv(c *call) error {
 	sizes, err := c.fixedSizes(c.in(1))
@@ -42,7 +42,7 @@ func conv(c *call) error {
 	return nil
 }
 
-// convolution is one Conv during the walk.
+// convolution is one Conv, as visited by the walk.
 type convolution struct {
 	*call
 	*window
@@ -51,7 +51,7 @@ type convolution struct {
 	from, to int64 // channels of X and of Y
 }
 
-// pointwise reports whether every place is a window of its own: 1×1, stride 1, no padding.
+// pointwise reports whether every place is its own window: 1×1, stride 1, no padding.
 func (w *window) pointwise() bool {
 	return w.taps() == 1 && slices.Equal(w.in, w.out) && w.unpadded()
 }
@@ -60,16 +60,17 @@ func (w *window) unpadded() bool {
 	return !slices.ContainsFunc(slices.Concat(w.before, w.after), func(p int64) bool { return p > 0 })
 }
 
-// dense reports whether the windows lie at every place.
+// dense reports whether there is a window at every place.
 func (w *window) dense() bool {
 	return !slices.ContainsFunc(w.stride, func(s int64) bool { return s != 1 })
 }
 
-// columns gathers what the windows read of t [N, channels, places] into [N, windows, taps, channels], zeros
-// for what lies outside: index says for each window and tap which place, or -1. With the channels last a
-// place is one run of memory, and Gather copies on all cores where Slice, Pad and Concat use one.
+// columns gathers what the windows read of t [N, channels, places] into [N, windows, taps, channels], with
+// zeros for places outside: index gives the place for each window and tap, or -1. With the channels last a
+// place is contiguous in memory, and Gather copies on all cores where Slice, Pad and Concat use one.
 func (c *call) columns(t string, channels, places int64, index []int32, taps int64) string {
-	last := c.op("Transpose", []string{c.op("Reshape", []string{t, c.ints(0, channels, places)})}, graph.Ints("perm", 0, 2, 1))
+	last := c.op("Transpose", []string{c.op("Reshape", []string{t, c.ints(0, channels, places)})},
+		graph.Ints("perm", 0, 2, 1))
 	if slices.Contains(index, -1) {
 		last = c.op("Pad", []string{last, c.ints(0, 0, 0, 0, 1, 0)})
 		index = behind(index, places)
@@ -77,7 +78,7 @@ func (c *call) columns(t string, channels, places int64, index []int32, taps int
 	return c.op("Gather", []string{last, c.indices(index, taps)}, graph.Int("axis", 1))
 }
 
-// behind makes -1 the place behind all others, where zeros stand.
+// behind replaces -1 by the index after the last place, where zeros are stored.
 func behind(index []int32, places int64) []int32 {
 	index = slices.Clone(index)
 	for i, at := range index {
@@ -96,14 +97,14 @@ func (c *call) indices(index []int32, cols int64) string {
 	})
 }
 
-// reads lists for each window and tap which place of the input it reads, -1 outside.
+// reads lists for each window and tap the input place that it reads, or -1 outside.
 func (w *window) reads() []int32 {
 	return w.table(w.out, func(axis int, window, tap int64) int64 {
 		return within(window*w.stride[axis]-w.before[axis]+tap*w.dilation[axis], w.in[axis])
 	}, w.in)
 }
 
-// readBy lists for each place of the input and tap which window reads the place there, -1 for none.
+// readBy lists for each input place and tap the window that reads the place with that tap, or -1.
 func (w *window) readBy() []int32 {
 	return w.table(w.in, func(axis int, place, tap int64) int64 {
 		at := place + w.before[axis] - tap*w.dilation[axis]
@@ -121,8 +122,8 @@ func within(at, size int64) int64 {
 	return at
 }
 
-// table returns the row-major index into target of at(axis, place, tap) for all places and taps, -1 where one axis
-// says -1.
+// table returns the row-major index into target of at(axis, place, tap) for all places and taps, or -1 if at
+// returns -1 for one axis.
 func (w *window) table(places []int64, at func(axis int, place, tap int64) int64, target []int64) []int32 {
 	index := []int32{0}
 	rows, cols := int64(1), int64(1)

@@ -12,7 +12,7 @@ import (
 	"winnow/graph/gradient"
 )
 
-// geometry is a convolution of drawn shape.
+// geometry is a convolution with a drawn shape.
 type geometry struct {
 	batch, from, to, groups            int64
 	in, kernel, stride, dilation, pads []int64
@@ -21,16 +21,18 @@ type geometry struct {
 	x, w                               array
 }
 
-// drawGeometry draws along 1, 2 or 3 axes: sizes on both sides of every choice that the rule makes.
+// drawGeometry draws along 1, 2 or 3 axes, with sizes on both sides of every choice that the rule makes.
 func drawGeometry(t *rapid.T) geometry {
 	axes := rapid.SampledFrom([]int{2, 2, 2, 1, 3}).Draw(t, "axes")
 	many := axes == 2 && rapid.Bool().Draw(t, "many places")
-	g := geometry{batch: rapid.Int64Range(1, 2).Draw(t, "batch"), groups: 1, pads: make([]int64, 2*axes), bias: rapid.Bool().Draw(t, "bias")}
+	g := geometry{batch: rapid.Int64Range(1, 2).Draw(t, "batch"), groups: 1, pads: make([]int64, 2*axes),
+		bias: rapid.Bool().Draw(t, "bias")}
 	channels := rapid.SampledFrom([]int64{1, 2, 3, 9, 17})
 	g.from, g.to = channels.Draw(t, "from"), channels.Draw(t, "to")
 	switch rapid.SampledFrom([]string{"one", "one", "groups", "depthwise"}).Draw(t, "groups") {
 	case "groups":
-		g.groups, g.from, g.to = 2, 2*rapid.Int64Range(1, 3).Draw(t, "half from"), 2*rapid.Int64Range(1, 3).Draw(t, "half to")
+		g.groups, g.from, g.to = 2, 2*rapid.Int64Range(1, 3).Draw(t, "half from"),
+			2*rapid.Int64Range(1, 3).Draw(t, "half to")
 	case "depthwise":
 		g.groups, g.to = g.from, g.from*rapid.Int64Range(1, 2).Draw(t, "filters a channel")
 	}
@@ -39,10 +41,12 @@ func drawGeometry(t *rapid.T) geometry {
 		if many {
 			size = rapid.Int64Range(14, 19).Draw(t, "large size")
 		}
-		k, s, d := rapid.Int64Range(1, 3).Draw(t, "kernel"), rapid.SampledFrom([]int64{1, 1, 2, 3}).Draw(t, "stride"), rapid.Int64Range(1, 2).Draw(t, "dilation")
+		k, s, d := rapid.Int64Range(1, 3).Draw(t, "kernel"), rapid.SampledFrom([]int64{1, 1, 2, 3}).Draw(t, "stride"),
+			rapid.Int64Range(1, 2).Draw(t, "dilation")
 		g.pads[i], g.pads[axes+i] = rapid.Int64Range(0, 2).Draw(t, "before"), rapid.Int64Range(0, 2).Draw(t, "after")
 		size = max(size, d*(k-1)+1-g.pads[i]-g.pads[axes+i])
-		g.in, g.kernel, g.stride, g.dilation = append(g.in, size), append(g.kernel, k), append(g.stride, s), append(g.dilation, d)
+		g.in, g.kernel, g.stride, g.dilation = append(g.in, size), append(g.kernel, k), append(g.stride, s),
+			append(g.dilation, d)
 		g.out = append(g.out, (size+g.pads[i]+g.pads[axes+i]-d*(k-1)-1)/s+1)
 	}
 	if rapid.Bool().Draw(t, "same stride") {
@@ -65,8 +69,9 @@ func (g geometry) derivative(t interface{ Fatal(...any) }) (*gradient.Derivative
 	if g.bias {
 		in = append(in, drawn(3, -1, 1, g.to))
 	}
-	d, values, err := ruleCase{typ: graph.Float32, in: in, build: op("Conv", graph.Ints("strides", g.stride...), graph.Ints("dilations", g.dilation...),
-		graph.Ints("pads", g.pads...), graph.Int("group", g.groups)), kernels: g.kernels}.derivative()
+	d, values, err := ruleCase{typ: graph.Float32, in: in,
+		build: op("Conv", graph.Ints("strides", g.stride...), graph.Ints("dilations", g.dilation...),
+			graph.Ints("pads", g.pads...), graph.Int("group", g.groups)), kernels: g.kernels}.derivative()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,8 +103,8 @@ func flat(at, sizes []int64) (i int64) {
 	return i
 }
 
-// slow is the gradient of Σ dy·Conv(x, w, b) by x, w and b by its definition, in float64, and the sums of the
-// sizes of their terms, which the rounding of each is to be measured by.
+// slow returns the gradients of Σ dy·Conv(x, w, b) with respect to x, w and b by definition, in float64, and
+// the sums of the magnitudes of their terms, the scale of their rounding errors.
 func (g geometry) slow(dy array) (grads, sizes [3][]float64) {
 	for i, n := range []int{len(g.x.data), len(g.w.data), int(g.to)} {
 		grads[i], sizes[i] = make([]float64, n), make([]float64, n)
@@ -129,14 +134,15 @@ func (g geometry) slow(dy array) (grads, sizes [3][]float64) {
 	return grads, sizes
 }
 
-// tiled reports whether Winograd's way may be taken, which adds and subtracts whole tiles of a plane: a small number
-// beside large ones is as far off as these.
+// tiled reports whether Winograd's algorithm may be used. It adds and subtracts whole tiles of a plane, so a
+// small number next to large ones has the error of these.
 func (g geometry) tiled() bool {
 	ones := []int64{1, 1}
-	return g.groups == 1 && slices.Equal(g.kernel, []int64{3, 3}) && slices.Equal(g.stride, ones) && slices.Equal(g.dilation, ones)
+	return g.groups == 1 && slices.Equal(g.kernel, []int64{3, 3}) && slices.Equal(g.stride, ones) &&
+		slices.Equal(g.dilation, ones)
 }
 
-// spread gives each number of a plane of n the largest of the plane.
+// spread replaces each number in a plane of n by the largest of the plane.
 func spread(sizes []float64, n int) {
 	for plane := range slices.Chunk(sizes, n) {
 		largest := slices.Max(plane)
@@ -146,7 +152,8 @@ func spread(sizes []float64, n int) {
 	}
 }
 
-// compare runs a derivative and returns the largest difference to a slow gradient over the size of its terms.
+// compare runs a derivative and returns the largest difference to a slow gradient, relative to the magnitude of
+// its terms.
 func (g geometry) compare(t testing.TB, d *gradient.Derivative, values map[string]array) float64 {
 	m := newMachine(t, d, graph.Float32)
 	defer m.close()
@@ -186,7 +193,7 @@ func TestConvAgainstDefinition(t *testing.T) {
 	})
 }
 
-// chosen are convolutions of which each is differentiated another way, with a part of that way to spoil.
+// chosen are convolutions that are each differentiated in another way, with a part of that way to spoil.
 var chosen = []struct {
 	name  string
 	g     geometry
@@ -205,7 +212,8 @@ var chosen = []struct {
 }
 
 func square(from, to, groups, side, kernel, stride int64) geometry {
-	g := geometry{batch: 2, from: from, to: to, groups: groups, in: []int64{side, side}, kernel: []int64{kernel, kernel},
+	g := geometry{batch: 2, from: from, to: to, groups: groups, in: []int64{side, side},
+		kernel: []int64{kernel, kernel},
 		stride: []int64{stride, stride}, dilation: []int64{1, 1}, pads: []int64{1, 1, 1, 1}, bias: true}
 	g.out = []int64{(side+2-kernel)/stride + 1, (side+2-kernel)/stride + 1}
 	g.fill()
@@ -217,7 +225,7 @@ func withKernels(g geometry) geometry {
 	return g
 }
 
-// spoilTable exchanges the first two different numbers of a constant table that an operator reads.
+// spoilTable swaps the first two different numbers of a constant table that an operator reads.
 func spoilTable(op string) func(*graph.Model) bool {
 	return func(m *graph.Model) bool {
 		for _, n := range m.Graph.Nodes {
@@ -250,7 +258,7 @@ func spoilTable(op string) func(*graph.Model) bool {
 	}
 }
 
-// without makes an operator hand on its first input.
+// without makes an operator return its first input.
 func without(op string) func(*graph.Model) bool {
 	return func(m *graph.Model) bool {
 		for _, n := range m.Graph.Nodes {
@@ -276,7 +284,7 @@ func exchanged(op string) func(*graph.Model) bool {
 	}
 }
 
-// spoilInts gives an operator another list.
+// spoilInts gives an operator a different list.
 func spoilInts(op, name string, list ...int64) func(*graph.Model) bool {
 	return func(m *graph.Model) bool {
 		for _, n := range m.Graph.Nodes {
@@ -289,7 +297,8 @@ func spoilInts(op, name string, list ...int64) func(*graph.Model) bool {
 	}
 }
 
-// TestSpoiledConvIsSeen runs each way of differentiating right and spoiled: the comparison must tell.
+// TestSpoiledConvIsSeen runs each way of differentiating, right and spoiled; the comparison must detect the
+// difference.
 func TestSpoiledConvIsSeen(t *testing.T) {
 	for _, c := range chosen {
 		t.Run(c.name, func(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"winnow/graph"
 )
 
-// kinked are numbers at least 0.05 away from every place where a piecewise rule of these tests bends.
+// kinked returns numbers at least 0.05 away from every kink of the piecewise rules in these tests.
 func kinked(dims ...int64) array {
 	a := drawn(5, -4, 4, dims...)
 	for i, v := range a.data {
@@ -42,24 +42,31 @@ func TestElements(t *testing.T) {
 		attributes []*graph.Attribute
 	}{
 		{"Relu", nil}, {"LeakyRelu", nil}, {"LeakyRelu", []*graph.Attribute{graph.Float("alpha", 0.3)}},
-		{"LeakyRelu", []*graph.Attribute{graph.Float("alpha", -0.3)}}, {"LeakyRelu", []*graph.Attribute{graph.Float("alpha", 0)}},
-		{"Elu", nil}, {"Elu", []*graph.Attribute{graph.Float("alpha", 0.5)}}, {"Elu", []*graph.Attribute{graph.Float("alpha", -0.5)}},
-		{"HardSigmoid", nil}, {"HardSigmoid", []*graph.Attribute{graph.Float("alpha", 0.5), graph.Float("beta", 0.5)}}, {"HardSwish", nil},
+		{"LeakyRelu", []*graph.Attribute{graph.Float("alpha", -0.3)}},
+		{"LeakyRelu", []*graph.Attribute{graph.Float("alpha", 0)}},
+		{"Elu", nil}, {"Elu", []*graph.Attribute{graph.Float("alpha", 0.5)}},
+		{"Elu", []*graph.Attribute{graph.Float("alpha", -0.5)}},
+		{"HardSigmoid", nil}, {"HardSigmoid", []*graph.Attribute{graph.Float("alpha", 0.5), graph.Float("beta", 0.5)}},
+		{"HardSwish", nil},
 	}
 	for _, p := range piecewise {
-		cases = append(cases, ruleCase{name: p.op, typ: graph.Float32, in: []array{kinked(3, 8)}, build: op(p.op, p.attributes...)})
+		cases = append(cases, ruleCase{name: p.op, typ: graph.Float32, in: []array{kinked(3, 8)},
+			build: op(p.op, p.attributes...)})
 	}
 	for _, kind := range []string{"none", "tanh"} {
-		cases = append(cases, ruleCase{name: "Gelu " + kind, opset: 20, typ: graph.Float32, in: []array{drawn(1, -3, 3, 3, 8)},
+		cases = append(cases, ruleCase{name: "Gelu " + kind, opset: 20, typ: graph.Float32,
+			in:    []array{drawn(1, -3, 3, 3, 8)},
 			build: op("Gelu", graph.String("approximate", kind))})
 	}
-	cases = append(cases, ruleCase{name: "com.microsoft.Gelu", typ: graph.Float32, in: []array{drawn(1, -3, 3, 3, 8)}, build: func(b *graph.Builder, in []string) string {
-		b.Import("com.microsoft", 1)
-		b.Add(&graph.Node{Op: "Gelu", Domain: "com.microsoft", Inputs: in, Outputs: []string{"y"}})
-		return "y"
-	}})
+	cases = append(cases, ruleCase{name: "com.microsoft.Gelu", typ: graph.Float32, in: []array{drawn(1, -3, 3, 3, 8)},
+		build: func(b *graph.Builder, in []string) string {
+			b.Import("com.microsoft", 1)
+			b.Add(&graph.Node{Op: "Gelu", Domain: "com.microsoft", Inputs: in, Outputs: []string{"y"}})
+			return "y"
+		}})
 	for _, slope := range [][]int64{{4}, {1}, {3, 1, 1}, {2, 3, 2, 4}} {
-		cases = append(cases, ruleCase{name: "PRelu", in: []array{kinked(2, 3, 2, 4), positive(2, slope...)}, build: op("PRelu")})
+		cases = append(cases, ruleCase{name: "PRelu", in: []array{kinked(2, 3, 2, 4), positive(2, slope...)},
+			build: op("PRelu")})
 	}
 	for name, c := range piecewise64 {
 		cases = append(cases, ruleCase{name: name, in: []array{kinked(3, 8)}, build: op(c)})
@@ -67,7 +74,7 @@ func TestElements(t *testing.T) {
 	runCases(t, cases)
 }
 
-// piecewise64 have kernels for float64 too.
+// piecewise64 also have kernels for float64.
 var piecewise64 = map[string]string{"Relu float64": "Relu"}
 
 func TestClip(t *testing.T) {
@@ -91,8 +98,10 @@ func TestClip(t *testing.T) {
 		{name: "low", opset: 12, in: []array{kinked(3, 8)}, build: limits("-1", "")},
 		{name: "high", opset: 12, in: []array{kinked(3, 8)}, build: limits("", "2.5")},
 		{name: "neither", opset: 12, in: []array{kinked(3, 8)}, build: limits("", "")},
-		{name: "opset 7", opset: 7, typ: graph.Float32, in: []array{kinked(3, 8)}, build: op("Clip", graph.Float("min", 0), graph.Float("max", 2.5))},
-		{name: "opset 7 low", opset: 7, typ: graph.Float32, in: []array{kinked(3, 8)}, build: op("Clip", graph.Float("min", 0))},
+		{name: "opset 7", opset: 7, typ: graph.Float32, in: []array{kinked(3, 8)},
+			build: op("Clip", graph.Float("min", 0), graph.Float("max", 2.5))},
+		{name: "opset 7 low", opset: 7, typ: graph.Float32, in: []array{kinked(3, 8)},
+			build: op("Clip", graph.Float("min", 0))},
 	})
 }
 
@@ -100,7 +109,8 @@ func TestChoices(t *testing.T) {
 	choose := func(dims ...int64) func(b *graph.Builder, in []string) string {
 		return func(b *graph.Builder, in []string) string {
 			choice := graph.NewTensor("choice", []int64{1, 0, 1, 1, 0, 0}[:dims[0]], dims...)
-			return b.Node("Where", []string{b.Node("Cast", []string{b.Constant(choice)}, graph.Int("to", int64(graph.Bool))), in[0], in[1]})
+			return b.Node("Where", []string{b.Node("Cast", []string{b.Constant(choice)},
+				graph.Int("to", int64(graph.Bool))), in[0], in[1]})
 		}
 	}
 	there := func(to graph.DataType) func(b *graph.Builder, in []string) string {

@@ -7,7 +7,8 @@ import (
 	"winnow/graph"
 )
 
-// normalised differentiates x̂ = (x-mean)·r, r = 1/√(var+ε), with mean and variance over axes of n elements:
+// normalised differentiates x̂ = (x-mean)·r, r = 1/√(var+ε), where mean and variance are over axes with n
+// elements:
 //
 //	∂L/∂x = r·(∂L/∂x̂ - mean(∂L/∂x̂) - x̂·mean(∂L/∂x̂·x̂))
 func (c *call) normalised(grad, unit, r string, axes []int64) string {
@@ -15,12 +16,13 @@ func (c *call) normalised(grad, unit, r string, axes []int64) string {
 	return c.mul(r, c.minus(grad, rest))
 }
 
-// mean averages over axes, which stay with size 1.
+// mean averages over axes, which are kept with size 1.
 func (c *call) mean(t string, axes []int64) string {
 	return c.op("ReduceMean", []string{t}, graph.Ints("axes", axes...), graph.Int("keepdims", 1))
 }
 
-// layerNorm: y = scale·x̂ + bias, over all axes from one on. Mean and 1/√(var+ε) are kept of the forward pass.
+// layerNorm: y = scale·x̂ + bias, over all axes from one axis on. Mean and 1/√(var+ε) are saved in the forward
+// pass.
 func layerNorm(c *call) error {
 	x, dy := c.in(0), c.grad[0]
 	if slices.ContainsFunc(c.grad[1:], func(g string) bool { return g != "" }) {
@@ -38,7 +40,7 @@ func layerNorm(c *call) error {
 	}
 	kept := func(i int) string {
 		if t := c.output(i); c.dtype(t) != c.dtype(x) {
-			return c.castLike(t, x) // double: the operator keeps its statistics as float32
+			return c.castLike(t, x) // float64: the operator's statistics are float32
 		}
 		return c.output(i)
 	}
@@ -53,8 +55,8 @@ func layerNorm(c *call) error {
 	return nil
 }
 
-// instanceNorm is layerNorm over the places of each channel of each image, with a scale and bias for each
-// channel. Its statistics are computed again: the operator does not hand them out.
+// instanceNorm is layerNorm over the places of each channel of each image, with a scale and bias per channel.
+// Its statistics are computed again, because the operator does not output them.
 func instanceNorm(c *call) error {
 	x, dy := c.in(0), c.grad[0]
 	shape := c.shape(x)
@@ -70,7 +72,8 @@ func instanceNorm(c *call) error {
 		return nil
 	}
 	centred := c.minus(x, c.mean(x, axes))
-	r := c.op("Reciprocal", []string{c.op("Sqrt", []string{c.plus(c.mean(c.mul(centred, centred), axes), c.scalar(x, float64(c.Float("epsilon", 1e-5))))})})
+	r := c.op("Reciprocal", []string{c.op("Sqrt",
+		[]string{c.plus(c.mean(c.mul(centred, centred), axes), c.scalar(x, float64(c.Float("epsilon", 1e-5))))})})
 	unit := c.mul(centred, r)
 	if c.wants(1) {
 		c.give(1, sum(c.mul(dy, unit)))
@@ -82,7 +85,7 @@ func instanceNorm(c *call) error {
 	return nil
 }
 
-// lpNorm: y = x/‖x‖ along an axis: ∂L/∂x = (∂L/∂y - y·Σ ∂L/∂y·y)/‖x‖, and 0 where ‖x‖ is 0 (y is then 0, too).
+// lpNorm: y = x/‖x‖ along an axis: ∂L/∂x = (∂L/∂y - y·Σ ∂L/∂y·y)/‖x‖, and 0 where ‖x‖ is 0 (y is then also 0).
 func lpNorm(c *call) error {
 	if p := c.Int("p", 2); p != 2 {
 		return fmt.Errorf("found p = %d, expected 2", p)

@@ -6,9 +6,9 @@ import (
 	"winnow/graph"
 )
 
-// gemm: Y = α·A'·B' + β·C, where A' is A or its transpose, B' likewise:
+// gemm: Y = α·A'·B' + β·C, where A' is A or its transpose, and likewise B':
 //
-//	∂L/∂A' = α·∂L/∂Y·B'ᵀ   ∂L/∂B' = α·A'ᵀ·∂L/∂Y   ∂L/∂C = β·∂L/∂Y, summed over what was repeated of C
+//	∂L/∂A' = α·∂L/∂Y·B'ᵀ   ∂L/∂B' = α·A'ᵀ·∂L/∂Y   ∂L/∂C = β·∂L/∂Y, summed over the repeated axes of C
 func gemm(c *call) error {
 	a, b, dy := c.in(0), c.in(1), c.grad[0]
 	transA, transB := c.Int("transA", 0) != 0, c.Int("transB", 0) != 0
@@ -30,7 +30,7 @@ func gemm(c *call) error {
 	return c.pass(2, func() string { return c.scaled(dy, float64(c.Float("beta", 1))) })
 }
 
-// gemm returns α·a·b of two matrices, each transposed first if asked.
+// gemm returns α·a·b of two matrices, each transposed first if requested.
 func (c *call) gemm(a string, transA bool, b string, transB bool, alpha float64) string {
 	return c.op("Gemm", []string{a, b}, append(transposed(transA, transB), graph.Float("alpha", float32(alpha)))...)
 }
@@ -40,8 +40,8 @@ func transposed(a, b bool) []*graph.Attribute {
 	return []*graph.Attribute{graph.Int("transA", flag[a]), graph.Int("transB", flag[b])}
 }
 
-// matMul: Y = A·B over the last two axes, the leading ones repeated where they are short: ∂L/∂A = ∂L/∂Y·Bᵀ and
-// ∂L/∂B = Aᵀ·∂L/∂Y, summed over what was repeated. A vector is a row on the left and a column on the right.
+// matMul: Y = A·B over the last two axes, with broadcasting of the leading ones: ∂L/∂A = ∂L/∂Y·Bᵀ and
+// ∂L/∂B = Aᵀ·∂L/∂Y, summed over repeated axes. A vector is a row on the left and a column on the right.
 func matMul(c *call) error {
 	a, b, dy := c.in(0), c.in(1), c.grad[0]
 	as, bs := c.shape(a), c.shape(b)
@@ -67,7 +67,8 @@ func matMul(c *call) error {
 		dy = c.op("Unsqueeze", []string{dy, c.ints(-1)})
 	}
 	if c.wants(0) {
-		if err := c.giveMatrix(0, c.product(dy, len(full)+count(row, column), false, b, len(bs), true), lead, as, row); err != nil {
+		if err := c.giveMatrix(0, c.product(dy, len(full)+count(row, column), false, b, len(bs), true), lead, as,
+			row); err != nil {
 			return err
 		}
 	}
@@ -86,8 +87,8 @@ func count(flags ...bool) (n int) {
 	return n
 }
 
-// giveMatrix gives the i-th input a gradient [lead…, rows, columns], of which it has the last two or more axes,
-// or the elements alone if it is a vector.
+// giveMatrix gives the i-th input a gradient [lead…, rows, columns]. The input has the last two or more of
+// these axes, or is a vector of the same elements.
 func (c *call) giveMatrix(i int, grad string, lead, own graph.Shape, vector bool) error {
 	if vector {
 		if len(lead) > 0 {
@@ -104,7 +105,8 @@ func (c *call) giveMatrix(i int, grad string, lead, own graph.Shape, vector bool
 	return err
 }
 
-// byMatrix: all rows of A meet the one matrix B, so the products are those of matrices: [rows, K]·[K, columns].
+// byMatrix handles a single matrix B for all rows of A, so that the products are of matrices: [rows, K]·[K,
+// columns].
 func (c *call) byMatrix(a, b, dy string, rank int) {
 	flat := func(t string) string {
 		if rank == 2 {
@@ -125,7 +127,7 @@ func (c *call) byMatrix(a, b, dy string, rank int) {
 	}
 }
 
-// product returns a·b over the last two axes, each transposed first if asked. FusedMatMul, which spares the
+// product returns a·b over the last two axes, each transposed first if requested. FusedMatMul, which avoids the
 // transposed copy, has a kernel for float32 everywhere.
 func (c *call) product(a string, rankA int, transA bool, b string, rankB int, transB bool) string {
 	if c.dtype(c.Outputs[0]) == graph.Float32 {
@@ -134,7 +136,7 @@ func (c *call) product(a string, rankA int, transA bool, b string, rankB int, tr
 	return c.op("MatMul", []string{c.turned(a, rankA, transA), c.turned(b, rankB, transB)})
 }
 
-// turned swaps the last two axes if asked.
+// turned swaps the last two axes if requested.
 func (c *call) turned(t string, rank int, trans bool) string {
 	if !trans {
 		return t

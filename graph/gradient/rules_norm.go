@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// batchNorm differentiates BatchNormalization with fixed statistics, an affine map a channel:
+// batchNorm differentiates BatchNormalization with fixed statistics, an affine map per channel:
 //
 //	y = scale·(x-mean)·r + bias,  r = 1/√(var+ε)
 //	∂L/∂x = ∂L/∂y·scale·r   ∂L/∂scale = r·Σ ∂L/∂y·(x-mean)   ∂L/∂bias = Σ ∂L/∂y
 //	∂L/∂mean = -scale·r·Σ ∂L/∂y   ∂L/∂var = -½·scale·r³·Σ ∂L/∂y·(x-mean)
 //
-// with the sums over batch and places.
+// where the sums are over batch and places.
 func batchNorm(c *call) error {
 	x, scale, mean, variance := c.in(0), c.in(1), c.in(3), c.in(4)
 	if c.Int("training_mode", 0) != 0 {
@@ -46,7 +46,8 @@ func batchNorm(c *call) error {
 		dScale := c.op("Div", []string{product, root})
 		c.give(1, dScale)
 		if c.wants(4) {
-			half := c.op("Mul", []string{c.op("Div", []string{slope, c.op("Mul", []string{root, root})}), c.scalar(x, -0.5)})
+			half := c.op("Mul", []string{c.op("Div", []string{slope, c.op("Mul", []string{root, root})}),
+				c.scalar(x, -0.5)})
 			c.give(4, c.op("Mul", []string{half, product}))
 		}
 	}
@@ -69,7 +70,8 @@ func lrn(c *call) error {
 	d := c.op("Add", []string{c.op("Mul", []string{squares, c.scalar(x, alpha/float64(size))}), c.scalar(x, bias)})
 	scaled := c.op("Mul", []string{dy, c.op("Pow", []string{d, c.scalar(x, -beta)})})
 	inner := c.op("Div", []string{c.op("Mul", []string{scaled, x}), d})
-	spread := c.op("Mul", []string{c.acrossChannels(inner, channels, above, below), c.scalar(x, 2*alpha*beta/float64(size))})
+	spread := c.op("Mul", []string{c.acrossChannels(inner, channels, above, below),
+		c.scalar(x, 2*alpha*beta/float64(size))})
 	c.give(0, c.op("Sub", []string{scaled, c.op("Mul", []string{x, spread})}))
 	return nil
 }

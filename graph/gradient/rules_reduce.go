@@ -8,15 +8,15 @@ import (
 	"winnow/graph"
 )
 
-// reduction is what a node sums over: axes of x, none of them negative.
+// reduction describes what a node sums over: axes of x, none negative.
 type reduction struct {
 	x    string
 	axes []int64
 	kept bool // the axes stay, with size 1
 }
 
-// reduction reads a Reduce node: its axes are an attribute or, in newer operator sets, an input; all axes
-// where they are left out, unless noop_with_empty_axes says none.
+// reduction reads a Reduce node. Its axes are an attribute or, in newer operator sets, an input. If they are
+// omitted it is over all axes, or over none with noop_with_empty_axes.
 func (c *call) reduction() (reduction, error) {
 	x := c.in(0)
 	shape := c.shape(x)
@@ -30,7 +30,7 @@ func (c *call) reduction() (reduction, error) {
 	return reduction{x: x, axes: axes, kept: c.Int("keepdims", 1) != 0}, err
 }
 
-// axes returns a list of axes, none negative: nil where it is left out.
+// axes returns a list of axes, none negative, or nil if it is omitted.
 func (c *call) axes(i int, attribute string, rank int) ([]int64, error) {
 	axes, err := c.list(i, attribute)
 	list := slices.Clone(axes)
@@ -54,8 +54,8 @@ func all(rank int) []int64 {
 	return axes
 }
 
-// list returns a list of integers that newer operator sets give as the i-th input and older ones as an attribute,
-// nil where it is left out.
+// list returns a list of integers that newer operator sets give as the i-th input and older ones as an
+// attribute, or nil if it is omitted.
 func (c *call) list(i int, attribute string) ([]int64, error) {
 	if c.in(i) == "" {
 		return c.Ints(attribute), nil
@@ -67,7 +67,7 @@ func (c *call) list(i int, attribute string) ([]int64, error) {
 	return v, nil
 }
 
-// standing brings a tensor of the output's shape to one that has the axes summed over, with size 1.
+// standing reshapes a tensor of the output's shape so that it has the reduced axes, with size 1.
 func (c *call) standing(t string, r reduction) string {
 	if r.kept || len(r.axes) == 0 {
 		return t
@@ -75,7 +75,7 @@ func (c *call) standing(t string, r reduction) string {
 	return c.op("Unsqueeze", []string{t, c.ints(r.axes...)})
 }
 
-// spread repeats a standing tensor along the axes summed over.
+// spread repeats a standing tensor along the reduced axes.
 func (c *call) spread(t string, r reduction) string {
 	if len(r.axes) == 0 {
 		return t
@@ -91,7 +91,7 @@ func (c *call) spread(t string, r reduction) string {
 	return c.op("Expand", []string{t, c.ints(to...)})
 }
 
-// count returns how many elements each sum is over: a constant where the sizes are known.
+// count returns the number of elements in each sum: a constant if the sizes are known.
 func (c *call) count(r reduction) string {
 	shape, n := c.shape(r.x), 1.0
 	for _, a := range r.axes {
@@ -104,8 +104,8 @@ func (c *call) count(r reduction) string {
 	return c.scalar(r.x, n)
 }
 
-// over returns the rule of y = f(x) that sums over axes: f makes of the standing ∂L/∂y what belongs to each element
-// of x, whole or still to be spread.
+// over returns the rule of a y = f(x) that reduces axes. f computes from the standing ∂L/∂y the gradient of
+// each element of x, either whole or still to be spread.
 func over(f func(c *call, r reduction, y, dy string) (grad string, whole bool)) rule {
 	return func(c *call) error {
 		r, err := c.reduction()
@@ -127,14 +127,14 @@ var reduceSum = over(func(_ *call, _ reduction, _, dy string) (string, bool) { r
 // reduceMean gives every summand its share.
 var reduceMean = over(func(c *call, r reduction, _, dy string) (string, bool) { return c.div(dy, c.count(r)), false })
 
-// reduceSumSquare: 2x.
+// reduceSumSquare has the slope 2x.
 func reduceSumSquare(c *call) error { return c.overSome(sumSquare) }
 
 var sumSquare = over(func(c *call, r reduction, _, dy string) (string, bool) {
 	return c.mul(r.x, c.scaled(dy, 2)), true
 })
 
-// overSome refuses to sum over no axis: whether the element is then squared is not agreed upon among runtimes.
+// overSome rejects a reduction over no axes: runtimes disagree on whether the element is then squared.
 func (c *call) overSome(then rule) error {
 	if r, err := c.reduction(); err == nil && len(r.axes) == 0 && len(c.shape(r.x)) > 0 {
 		return errors.New("found no axes and noop_with_empty_axes, expected axes")
@@ -142,7 +142,7 @@ func (c *call) overSome(then rule) error {
 	return then(c)
 }
 
-// reduceL2: y = √Σx²: x/y, and 0 where y is 0, as torch does.
+// reduceL2: y = √Σx² has the slope x/y, and 0 where y is 0, as in torch.
 func reduceL2(c *call) error { return c.overSome(l2) }
 
 var l2 = over(func(c *call, r reduction, y, dy string) (string, bool) {
@@ -152,7 +152,7 @@ var l2 = over(func(c *call, r reduction, y, dy string) (string, bool) {
 	return c.mul(r.x, share), true
 })
 
-// reduceExtreme shares the gradient among all that are the largest, or smallest, as torch's amax does.
+// reduceExtreme shares the gradient among all elements that are the largest, or smallest, as torch's amax does.
 var reduceExtreme = over(func(c *call, r reduction, y, dy string) (string, bool) {
 	taken := c.castLike(c.op("Equal", []string{r.x, c.standing(y, r)}), r.x)
 	if len(r.axes) == 0 {

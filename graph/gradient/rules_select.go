@@ -8,10 +8,10 @@ import (
 	"winnow/graph"
 )
 
-// cut is what a Slice node takes along one axis.
+// cut is the range that a Slice node takes along one axis.
 type cut struct{ axis, start, end, step int64 }
 
-// whole reports whether it takes everything, however much that is.
+// whole reports whether the cut takes everything, whatever the size of the axis.
 func (s cut) whole() bool { return s.start == 0 && s.end >= math.MaxInt32 && s.step == 1 }
 
 // cuts reads a Slice node: attributes before set 10, inputs since.
@@ -33,7 +33,8 @@ func (c *call) cuts(rank int) ([]cut, error) {
 		steps = slices.Repeat([]int64{1}, len(starts))
 	}
 	if len(ends) != len(starts) || len(axes) != len(starts) || len(steps) != len(starts) {
-		return nil, fmt.Errorf("found %d starts, %d ends, %d axes, %d steps, expected as many of each", len(starts), len(ends), len(axes), len(steps))
+		return nil, fmt.Errorf("found %d starts, %d ends, %d axes, %d steps, expected equal numbers", len(starts),
+			len(ends), len(axes), len(steps))
 	}
 	list := make([]cut, len(starts))
 	for i, a := range axes {
@@ -48,7 +49,7 @@ func (c *call) cuts(rank int) ([]cut, error) {
 	return list, nil
 }
 
-// slice puts the gradient back to its places, with zeros around and in between.
+// slice puts the gradient back at its places, with zeros around and between them.
 func slice(c *call) error {
 	shape := c.shape(c.in(0))
 	if shape == nil {
@@ -85,7 +86,7 @@ func slice(c *call) error {
 	return nil
 }
 
-// of returns the places taken of n, ends beyond the axis brought onto it.
+// of returns the places taken from an axis of size n, with ends beyond the axis clipped.
 func (s cut) of(n int64) (places []int64) {
 	clamp := func(v, low, high int64) int64 {
 		if v < 0 {
@@ -107,8 +108,8 @@ func (s cut) of(n int64) (places []int64) {
 	return places
 }
 
-// putBack spreads a gradient over n places along an axis, zeros where none of its own goes: each place
-// gathers its own of the gradient with a zero at its end. The places must differ.
+// putBack spreads a gradient over n places along an axis, with zeros at places that get none. Each place
+// gathers its own part of the gradient, which has a zero appended. The places must differ.
 func (c *call) putBack(grad string, axis, n int64, places []int64) string {
 	from := slices.Repeat([]int64{int64(len(places))}, int(n))
 	for i, p := range places {
@@ -117,10 +118,11 @@ func (c *call) putBack(grad string, axis, n int64, places []int64) string {
 	rank := len(c.shape(c.in(0)))
 	pads := make([]int64, 2*rank)
 	pads[rank+int(axis)] = 1
-	return c.op("Gather", []string{c.op("Pad", []string{grad, c.ints(pads...)}), c.ints(from...)}, graph.Int("axis", axis))
+	return c.op("Gather", []string{c.op("Pad", []string{grad, c.ints(pads...)}), c.ints(from...)},
+		graph.Int("axis", axis))
 }
 
-// gather sums the gradient over all places that were filled from the same one.
+// gather sums the gradient over all outputs that were filled from the same place.
 func gather(c *call) error {
 	x, at := c.in(0), c.in(1)
 	axis, shape, err := c.axis(x, 0)
@@ -138,7 +140,7 @@ func gather(c *call) error {
 		if rank == 0 {
 			grad = c.op("Unsqueeze", []string{grad, c.ints(axis)})
 		}
-		if len(places) == 1 { // the class token, for the most part
+		if len(places) == 1 { // usually the class token
 			pads := make([]int64, 2*len(shape))
 			pads[axis], pads[int64(len(shape))+axis] = places[0], n.Size-1-places[0]
 			c.give(0, c.op("Pad", []string{grad, c.ints(pads...)}))
@@ -151,7 +153,7 @@ func gather(c *call) error {
 	return nil
 }
 
-// distinct brings negative places into 0..n-1, and reports whether no two are equal.
+// distinct normalises negative places to 0..n-1, and reports whether all places differ.
 func distinct(places []int64, n int64) bool {
 	seen := map[int64]bool{}
 	for i, p := range places {
@@ -167,8 +169,8 @@ func distinct(places []int64, n int64) bool {
 	return true
 }
 
-// scatter adds up the gradient of a Gather at the places it read. The axes that the places brought become one,
-// which ScatterElements then takes apart: it adds in a fixed order, as ScatterND does not.
+// scatter adds up the gradient of a Gather at the places it read. It merges the axes of the indices into one
+// and scatters with ScatterElements, which adds in a fixed order; ScatterND does not.
 func (c *call) scatter(axis int64, shape graph.Shape, rank int) string {
 	x := c.in(0)
 	whole := c.before("Shape", []string{x})
@@ -186,7 +188,8 @@ func (c *call) scatter(axis int64, shape graph.Shape, rank int) string {
 	rows := c.op("Reshape", []string{c.grad[0], c.op("Concat", parts, graph.Int("axis", 0))})
 	column := slices.Repeat([]int64{1}, len(shape))
 	column[axis] = -1
-	at := c.op("Reshape", []string{c.op("Cast", []string{c.in(1)}, graph.Int("to", int64(graph.Int64))), c.ints(column...)})
+	at := c.op("Reshape", []string{c.op("Cast", []string{c.in(1)}, graph.Int("to", int64(graph.Int64))),
+		c.ints(column...)})
 	at = c.op("Expand", []string{at, c.op("Shape", []string{rows})})
 	zeros := c.op("Expand", []string{c.scalar(x, 0), whole})
 	return c.op("ScatterElements", []string{zeros, at, rows}, graph.Int("axis", axis), graph.String("reduction", "add"))

@@ -8,13 +8,13 @@ import (
 	"winnow/graph"
 )
 
-// rearranged: the same elements in the same order.
+// rearranged is the rule for the same elements in the same order.
 func rearranged(c *call) error {
 	c.give(0, c.like(c.grad[0], c.in(0)))
 	return nil
 }
 
-// transpose puts every axis back. Without perm the order is reversed, and again.
+// transpose puts every axis back. Without perm the order is reversed, and so is the gradient's.
 func transpose(c *call) error {
 	perm := c.Ints("perm")
 	if perm == nil {
@@ -32,10 +32,10 @@ func transpose(c *call) error {
 	return nil
 }
 
-// expand sums over what was repeated.
+// expand sums over repeated axes.
 func expand(c *call) error { return c.pass(0, func() string { return c.grad[0] }) }
 
-// axis returns the axis attribute as a place in a shape of known rank, and the shape.
+// axis returns the axis attribute, normalised for a shape of known rank, and the shape.
 func (c *call) axis(tensor string, otherwise int64) (int64, graph.Shape, error) {
 	shape := c.shape(tensor)
 	a := c.Int("axis", otherwise)
@@ -48,7 +48,7 @@ func (c *call) axis(tensor string, otherwise int64) (int64, graph.Shape, error) 
 	return a, shape, nil
 }
 
-// size returns how many places a forward tensor has along an axis, as a list of one.
+// size returns the size of a forward tensor along an axis, as a list of one.
 func (c *call) size(tensor string, axis int64) string {
 	if d := c.shape(tensor)[axis]; d.Known() {
 		return c.ints(d.Size)
@@ -56,7 +56,7 @@ func (c *call) size(tensor string, axis int64) string {
 	return c.op("Gather", []string{c.before("Shape", []string{tensor}), c.ints(axis)})
 }
 
-// concat cuts the gradient into the parts.
+// concat splits the gradient into the parts.
 func concat(c *call) error {
 	axis, _, err := c.axis(c.Outputs[0], 1)
 	if err != nil {
@@ -87,7 +87,7 @@ func concat(c *call) error {
 	return nil
 }
 
-// split puts the parts together again; one that nothing came back for is zeros.
+// split joins the gradients of the parts again; a part without a gradient is zeros.
 func split(c *call) error {
 	axis, _, err := c.axis(c.in(0), 0)
 	if err != nil {
@@ -104,12 +104,12 @@ func split(c *call) error {
 	return nil
 }
 
-// zeros has the shape of a forward tensor.
+// zeros returns zeros with the shape of a forward tensor.
 func (c *call) zeros(tensor string) string {
 	return c.op("Expand", []string{c.scalar(tensor, 0), c.before("Shape", []string{tensor})})
 }
 
-// tile: every axis is taken apart into repetitions and size, and the repetitions are summed.
+// tile splits every axis into repetitions and size, and sums over the repetitions.
 func tile(c *call) error {
 	repeats, ok := c.known(c.in(1))
 	shape := c.shape(c.in(0))
@@ -133,7 +133,7 @@ func tile(c *call) error {
 	return nil
 }
 
-// pad cuts off what was put around; negative padding, which cut, puts zeros back.
+// pad removes the padding; negative padding, which cut, is replaced by zeros.
 func pad(c *call) error {
 	rank := len(c.shape(c.in(0)))
 	before, after, err := c.pads(rank)
@@ -164,7 +164,7 @@ func pad(c *call) error {
 	return nil
 }
 
-// pads reads what a Pad node puts before and after each axis: an attribute before set 11, inputs since.
+// pads returns what a Pad node adds before and after each axis: an attribute before set 11, inputs since.
 func (c *call) pads(rank int) (before, after []int64, err error) {
 	if mode := c.Text("mode", "constant"); mode != "constant" {
 		return nil, nil, fmt.Errorf("found mode %q, expected constant", mode)

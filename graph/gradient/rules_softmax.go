@@ -2,8 +2,8 @@ package gradient
 
 import "winnow/graph"
 
-// softmaxAxes returns the axes a softmax sums over: the one named, the last by default; before set 13 all from the
-// one named on, the second by default.
+// softmaxAxes returns the axes that a softmax sums over: the named one, by default the last; before set 13 all
+// from the named one on, by default the second.
 func (c *call) softmaxAxes() ([]int64, error) {
 	rank := int64(len(c.shape(c.in(0))))
 	if rank == 0 {
@@ -24,12 +24,12 @@ func (c *call) softmaxAxes() ([]int64, error) {
 	return axes, nil
 }
 
-// total sums over axes, which stay with size 1.
+// total sums over axes, which are kept with size 1.
 func (c *call) total(t string, axes []int64) string {
 	return c.op("ReduceSum", []string{t, c.ints(axes...)}, graph.Int("keepdims", 1))
 }
 
-// softmax: y_i = e^x_i/Σe^x_j: ∂L/∂x = y·(∂L/∂y - Σ ∂L/∂y·y).
+// softmax: y_i = e^x_i/Σe^x_j, ∂L/∂x = y·(∂L/∂y - Σ ∂L/∂y·y).
 func softmax(c *call) error {
 	axes, err := c.softmaxAxes()
 	if err != nil {
@@ -41,7 +41,7 @@ func softmax(c *call) error {
 	return nil
 }
 
-// logSoftmax: y_i = x_i - log Σe^x_j: ∂L/∂x = ∂L/∂y - e^y·Σ ∂L/∂y.
+// logSoftmax: y_i = x_i - log Σe^x_j, ∂L/∂x = ∂L/∂y - e^y·Σ ∂L/∂y.
 func logSoftmax(c *call) error {
 	axes, err := c.softmaxAxes()
 	if err != nil {

@@ -6,19 +6,19 @@ import (
 	"winnow/graph"
 )
 
-// window is how windows lie along the spatial axes of Conv and the pools, all of their sizes known:
-// window o along an axis covers the places
+// window describes the windows along the spatial axes of Conv and the pools, with all sizes known: window o
+// along an axis covers the places
 //
 //	o·stride - before + t·dilation,   t = 0 … kernel-1,   o = 0 … out-1
 //
-// of the input, those outside it being padding. after is what must be added behind the input so that the last
-// window fits exactly: negative where the stride leaves a remainder that no window reads, and more than the
-// attribute where ceil_mode lets a last window hang over.
+// of the input; places outside it are padding. after is the padding that makes the last window fit exactly:
+// negative if the stride leaves a remainder that no window reads, and more than the attribute if ceil_mode lets
+// a last window extend beyond it.
 type window struct {
 	in, out                       []int64
 	kernel, stride, dilation      []int64
 	before, after                 []int64
-	declaredBefore, declaredAfter []int64 // padding as the attributes have it
+	declaredBefore, declaredAfter []int64 // padding as in the attributes
 }
 
 // window reads the geometry of the node from its attributes and the shapes of its first input and output.
@@ -58,8 +58,8 @@ func (c *call) window(kernel []int64) (*window, error) {
 	return w, nil
 }
 
-// spatial returns a copy of an attribute with one number an axis, or the default for each; nil where its length is
-// wrong.
+// spatial returns a copy of an attribute with one number per axis, or the default for each, or nil if its
+// length is wrong.
 func (c *call) spatial(name string, n int, otherwise int64) []int64 {
 	list := make([]int64, n)
 	given := c.Ints(name)
@@ -103,7 +103,7 @@ func (w *window) each(visit func(tap []int64)) {
 	}
 }
 
-// padded lays the padding around x [N, C, in…], so that every window lies inside.
+// padded adds the padding around x [N, C, in…], so that every window is inside.
 func (c *call) padded(x string, w *window, value string) string {
 	n := len(w.in)
 	pads, some := make([]int64, 2*(n+2)), false
@@ -121,7 +121,7 @@ func (c *call) padded(x string, w *window, value string) string {
 	return c.op("Pad", inputs)
 }
 
-// tap takes from padded [N, C, …] what lies at one place of every window: [N, C, out…].
+// tap takes from padded [N, C, …] the values at one place of every window: [N, C, out…].
 func (c *call) tap(padded string, w *window, at []int64) string {
 	var starts, ends, axes, steps []int64
 	for i := range at {
@@ -147,7 +147,7 @@ func (c *call) channels(tensor string) (int64, error) {
 	return 0, fmt.Errorf("found %q of shape %v, expected a known number of channels", tensor, c.shape(tensor))
 }
 
-// fixedSizes returns the shape of a weight, all sizes known.
+// fixedSizes returns the shape of a weight, whose sizes must all be known.
 func (c *call) fixedSizes(tensor string) ([]int64, error) {
 	s := c.shape(tensor)
 	out := make([]int64, len(s))
@@ -163,5 +163,5 @@ func (c *call) fixedSizes(tensor string) ([]int64, error) {
 	return out, nil
 }
 
-// isFloat32 reports whether a tensor is float32, for which alone the CPU has some kernels.
+// isFloat32 reports whether a tensor is float32; the CPU has some kernels only for that type.
 func (c *call) isFloat32(tensor string) bool { return c.dtype(tensor) == graph.Float32 }

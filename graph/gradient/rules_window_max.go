@@ -7,14 +7,15 @@ import (
 	"winnow/graph"
 )
 
-// maxPool gives each window's gradient to the place of its maximum, the first one where several are equal (as
-// ONNX Runtime's Indices have it, and torch).
+// maxPool gives each window's gradient to the place of its maximum, the first of several equal ones (as in ONNX
+// Runtime's Indices, and in torch).
 func maxPool(c *call) error {
 	if c.Int("storage_order", 0) != 0 {
-		return fmt.Errorf("found storage_order %d: its indices count columns first, expected 0", c.Int("storage_order", 0))
+		return fmt.Errorf("found storage_order %d: its indices count columns first, expected 0",
+			c.Int("storage_order", 0))
 	}
 	if c.r.f.opset() < 8 {
-		return fmt.Errorf("found operator set %d, expected 8 or later, in which it tells its places", c.r.f.opset())
+		return fmt.Errorf("found operator set %d, expected 8 or later, where it outputs its places", c.r.f.opset())
 	}
 	w, err := c.window(c.Ints("kernel_shape"))
 	if err != nil {
@@ -36,16 +37,18 @@ func maxPool(c *call) error {
 		c.r.passed[c.in(0)] = true
 	}
 	batch := c.op("Shape", []string{dy}, graph.Int("start", 0), graph.Int("end", 1))
-	zeros := c.op("ConstantOfShape", []string{c.op("Mul", []string{batch, c.ints(channels * product(w.in))})}, graph.TensorValue("value", c.zero(c.in(0))))
-	sum := c.op("ScatterElements", []string{zeros, c.op("Reshape", []string{indices, flat}), c.op("Reshape", []string{dy, flat})},
+	zeros := c.op("ConstantOfShape", []string{c.op("Mul", []string{batch, c.ints(channels * product(w.in))})},
+		graph.TensorValue("value", c.zero(c.in(0))))
+	sum := c.op("ScatterElements", []string{zeros, c.op("Reshape", []string{indices, flat}),
+		c.op("Reshape", []string{dy, flat})},
 		graph.String("reduction", "add"))
 	c.give(0, c.like(sum, c.in(0)))
 	return nil
 }
 
-// reluBefore reports whether a node reads a Relu's output that nothing else reads. A window's maximum is positive
-// exactly where the Relu passes the gradient it gets, and there are fewer windows than places: so the gradient is
-// cut before it is spread, and the Relu's output need not be kept.
+// reluBefore reports whether a node reads a Relu's output that nothing else reads. A window's maximum is
+// positive exactly where the Relu passes on the gradient, and there are fewer windows than places. So the
+// gradient is cut before it is spread, and the Relu's output need not be stored.
 func (r *reverse) reluBefore(n *graph.Node) bool {
 	x, relu, readers := n.Inputs[0], false, 0
 	for _, other := range r.nodes {
@@ -57,7 +60,7 @@ func (r *reverse) reluBefore(n *graph.Node) bool {
 	return relu && readers == 1 && x != r.o.Output
 }
 
-// zero returns a tensor of one zero with the element type of a forward tensor.
+// zero returns a tensor with one zero of the element type of a forward tensor.
 func (c *call) zero(like string) *graph.Tensor {
 	if c.dtype(like) == graph.Float64 {
 		return graph.NewTensor("zero", []float64{0}, 1)

@@ -31,8 +31,8 @@ func averagePool(c *call) error {
 	return nil
 }
 
-// shares returns a constant [out…] of 1/(places that each window averages): all of them with count_include_pad, as far
-// as the declared padding goes, else those inside the input.
+// shares returns a constant [out…] of 1/(number of places that each window averages). With count_include_pad
+// all places count, as far as the declared padding extends, else those inside the input.
 func (c *call) shares(w *window) string {
 	include := c.Int("count_include_pad", 0) != 0
 	counts := []float64{1}
@@ -56,10 +56,12 @@ func (c *call) shares(w *window) string {
 		}
 		counts = next
 	}
-	return c.numbers(fmt.Sprint("shares", include, *w), c.in(0), counts, w.out, func(v float64) float64 { return 1 / max(v, 1) })
+	return c.numbers(fmt.Sprint("shares", include, *w), c.in(0), counts, w.out, func(v float64) float64 {
+		return 1 / max(v, 1)
+	})
 }
 
-// numbers returns a constant with the element type of a forward tensor, f of each value.
+// numbers returns a constant with the element type of a forward tensor: f of each value.
 func (c *call) numbers(key, like string, values []float64, dims []int64, f func(float64) float64) string {
 	t := c.dtype(like)
 	return c.constant(fmt.Sprint(key, t), func(name string) *graph.Tensor {

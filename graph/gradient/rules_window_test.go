@@ -8,8 +8,8 @@ import (
 	"winnow/graph"
 )
 
-// apart holds different numbers at least 0.1 from each other, in random order: no step of a central difference
-// changes which is the largest.
+// apart returns numbers that differ by at least 0.1, in random order: no step of a central difference changes
+// which is the largest.
 func apart(seed uint64, dims ...int64) array {
 	a := drawn(seed, 0, 1, dims...)
 	for i, p := range rand.New(rand.NewPCG(seed, 2)).Perm(len(a.data)) {
@@ -20,7 +20,10 @@ func apart(seed uint64, dims ...int64) array {
 
 func TestPools(t *testing.T) {
 	kernel := func(k ...int64) *graph.Attribute { return graph.Ints("kernel_shape", k...) }
-	strides, pads := func(k ...int64) *graph.Attribute { return graph.Ints("strides", k...) }, func(k ...int64) *graph.Attribute { return graph.Ints("pads", k...) }
+	strides, pads := func(k ...int64) *graph.Attribute { return graph.Ints("strides", k...) },
+		func(k ...int64) *graph.Attribute {
+			return graph.Ints("pads", k...)
+		}
 	x := func(dims ...int64) array { return apart(1, dims...) }
 	for _, pool := range []string{"MaxPool", "AveragePool"} {
 		t.Run(pool, func(t *testing.T) {
@@ -29,13 +32,16 @@ func TestPools(t *testing.T) {
 				f32("2x2/2, remainder", op(pool, kernel(2, 2), strides(2, 2)), x(2, 2, 5, 7)),
 				f32("3x3/2, pads", op(pool, kernel(3, 3), strides(2, 2), pads(1, 1, 1, 1)), x(2, 2, 6, 7)),
 				f32("3x3/2, ceil", op(pool, kernel(3, 3), strides(2, 2), graph.Int("ceil_mode", 1)), x(2, 2, 6, 8)),
-				f32("3x3/2, ceil, pads", op(pool, kernel(3, 3), strides(2, 2), pads(1, 1, 1, 1), graph.Int("ceil_mode", 1)), x(2, 2, 6, 5)),
+				f32("3x3/2, ceil, pads", op(pool, kernel(3, 3), strides(2, 2), pads(1, 1, 1, 1),
+					graph.Int("ceil_mode", 1)), x(2, 2, 6, 5)),
 				f32("3x3/1, pads", op(pool, kernel(3, 3), pads(1, 1, 1, 1)), x(2, 2, 4, 5)),
 				f32("3x2/1", op(pool, kernel(3, 2)), x(2, 2, 4, 5)),
 				f32("asymmetric", op(pool, kernel(3, 2), strides(1, 2), pads(0, 1, 2, 0)), x(2, 2, 4, 5)),
 				f32("stride beyond the kernel", op(pool, kernel(2, 1), strides(3, 2)), x(2, 2, 8, 5)),
-				f32("SAME_UPPER", op(pool, kernel(3, 2), strides(2, 2), graph.String("auto_pad", "SAME_UPPER")), x(2, 2, 6, 5)),
-				f32("SAME_LOWER", op(pool, kernel(3, 2), strides(2, 2), graph.String("auto_pad", "SAME_LOWER")), x(2, 2, 6, 5)),
+				f32("SAME_UPPER", op(pool, kernel(3, 2), strides(2, 2), graph.String("auto_pad", "SAME_UPPER")),
+					x(2, 2, 6, 5)),
+				f32("SAME_LOWER", op(pool, kernel(3, 2), strides(2, 2), graph.String("auto_pad", "SAME_LOWER")),
+					x(2, 2, 6, 5)),
 				f32("1-D", op(pool, kernel(3), strides(2)), x(2, 2, 9)),
 				f32("3-D", op(pool, kernel(2, 2, 3), strides(1, 2, 2)), x(2, 2, 3, 4, 5)),
 			}
@@ -52,7 +58,8 @@ func TestPools(t *testing.T) {
 					cases = append(cases, c)
 				}
 			} else {
-				cases = append(cases, f32("dilations", op(pool, kernel(2, 3), graph.Ints("dilations", 2, 2), pads(1, 1, 1, 1)), x(2, 2, 5, 6)))
+				cases = append(cases, f32("dilations",
+					op(pool, kernel(2, 3), graph.Ints("dilations", 2, 2), pads(1, 1, 1, 1)), x(2, 2, 5, 6)))
 			}
 			runCases(t, cases)
 		})
@@ -65,10 +72,11 @@ func TestPools(t *testing.T) {
 	})
 }
 
-// TestMaxPoolBehindRelu: the gradient is cut before it is spread, unless something else reads the Relu too.
+// TestMaxPoolBehindRelu: the gradient is cut before it is spread, unless something else also reads the Relu.
 func TestMaxPoolBehindRelu(t *testing.T) {
 	pool := func(b *graph.Builder, x string) string {
-		return b.Node("MaxPool", []string{x}, graph.Ints("kernel_shape", 3, 3), graph.Ints("strides", 2, 2), graph.Ints("pads", 1, 1, 1, 1))
+		return b.Node("MaxPool", []string{x}, graph.Ints("kernel_shape", 3, 3), graph.Ints("strides", 2, 2),
+			graph.Ints("pads", 1, 1, 1, 1))
 	}
 	behind := func(b *graph.Builder, in []string) string { return b.Node("Relu", in) }
 	x := apart(1, 2, 2, 6, 7)
@@ -82,7 +90,8 @@ func TestMaxPoolBehindRelu(t *testing.T) {
 	}, x)
 	both.opset = 13
 	nothing := alone
-	nothing.name, nothing.in = "nothing positive", []array{{dims: []int64{1, 1, 4, 4}, data: slices.Repeat([]float64{-1}, 16)}}
+	nothing.name, nothing.in = "nothing positive",
+		[]array{{dims: []int64{1, 1, 4, 4}, data: slices.Repeat([]float64{-1}, 16)}}
 	runCases(t, []ruleCase{alone, both, nothing})
 
 	d, _, err := alone.derivative()
@@ -101,17 +110,19 @@ func TestMaxPoolBehindRelu(t *testing.T) {
 func TestBatchStatistics(t *testing.T) {
 	x := drawn(1, -2, 2, 3, 4, 2, 3)
 	channel := func(seed uint64, lo, hi float64) array { return drawn(seed, lo, hi, 4) }
-	bn := ruleCase{name: "BatchNormalization", in: []array{x, channel(2, -1, 1), channel(3, -1, 1), channel(4, -1, 1), channel(5, 0.5, 2)},
+	bn := ruleCase{name: "BatchNormalization", in: []array{x, channel(2, -1, 1), channel(3, -1, 1), channel(4, -1, 1),
+		channel(5, 0.5, 2)},
 		build: op("BatchNormalization", graph.Float("epsilon", 0.01))}
 	flat := bn
 	flat.name, flat.in = "BatchNormalization of rows", append([]array{drawn(6, -2, 2, 5, 4)}, bn.in[1:]...)
 	runCases(t, []ruleCase{bn, flat,
-		f32("LRN", op("LRN", graph.Int("size", 3), graph.Float("alpha", 0.5), graph.Float("beta", 0.75), graph.Float("bias", 1.5)), drawn(1, -1, 1, 2, 5, 2, 3)),
+		f32("LRN", op("LRN", graph.Int("size", 3), graph.Float("alpha", 0.5), graph.Float("beta", 0.75),
+			graph.Float("bias", 1.5)), drawn(1, -1, 1, 2, 5, 2, 3)),
 		f32("LRN of one", op("LRN", graph.Int("size", 1), graph.Float("alpha", 0.5)), drawn(1, -1, 1, 2, 3, 2, 2)),
 	})
 }
 
-// TestMaxPoolTies: where several places of a window hold its maximum, the first of them gets the whole gradient.
+// TestMaxPoolTies: if several places of a window have its maximum, the first of them gets the whole gradient.
 func TestMaxPoolTies(t *testing.T) {
 	ones := array{dims: []int64{1, 1, 4, 4}, data: slices.Repeat([]float64{1}, 16)}
 	for _, c := range []struct {
@@ -119,9 +130,12 @@ func TestMaxPoolTies(t *testing.T) {
 		op   func(*graph.Builder, []string) string
 		want []float64
 	}{
-		{"2x2/2", op("MaxPool", graph.Ints("kernel_shape", 2, 2), graph.Ints("strides", 2, 2)), []float64{1, 0, 2, 0, 0, 0, 0, 0, 3, 0, 4, 0, 0, 0, 0, 0}},
-		{"3x3/2, pads", op("MaxPool", graph.Ints("kernel_shape", 3, 3), graph.Ints("strides", 2, 2), graph.Ints("pads", 1, 1, 0, 0)), []float64{1, 2, 0, 0, 3, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}},
-		{"3x3/1, overlapping", op("MaxPool", graph.Ints("kernel_shape", 3, 3), graph.Ints("pads", 1, 1, 0, 0)), []float64{1 + 2 + 4 + 5, 3 + 6, 0, 0, 7 + 8, 9, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}},
+		{"2x2/2", op("MaxPool", graph.Ints("kernel_shape", 2, 2), graph.Ints("strides", 2, 2)),
+			[]float64{1, 0, 2, 0, 0, 0, 0, 0, 3, 0, 4, 0, 0, 0, 0, 0}},
+		{"3x3/2, pads", op("MaxPool", graph.Ints("kernel_shape", 3, 3), graph.Ints("strides", 2, 2),
+			graph.Ints("pads", 1, 1, 0, 0)), []float64{1, 2, 0, 0, 3, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}},
+		{"3x3/1, overlapping", op("MaxPool", graph.Ints("kernel_shape", 3, 3), graph.Ints("pads", 1, 1, 0, 0)),
+			[]float64{1 + 2 + 4 + 5, 3 + 6, 0, 0, 7 + 8, 9, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}},
 		{"GlobalMaxPool", op("GlobalMaxPool"), []float64{1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}},
 	} {
 		d, values, err := f32(c.name, c.op, ones).derivative()
@@ -140,7 +154,7 @@ func TestMaxPoolTies(t *testing.T) {
 	}
 }
 
-// TestSpoiledPoolsAndNormsAreSeen breaks one node of each derivative: central differences must tell.
+// TestSpoiledPoolsAndNormsAreSeen breaks one node of each derivative; central differences must show it.
 func TestSpoiledPoolsAndNormsAreSeen(t *testing.T) {
 	kernel, overlap := graph.Ints("kernel_shape", 3, 3), graph.Ints("strides", 1, 1)
 	for _, c := range []struct {
@@ -156,7 +170,8 @@ func TestSpoiledPoolsAndNormsAreSeen(t *testing.T) {
 			}
 			return false
 		}},
-		{f32("AveragePool", op("AveragePool", kernel, overlap, graph.Ints("pads", 1, 1, 1, 1)), apart(1, 2, 2, 5, 6)), without("Mul")},
+		{f32("AveragePool", op("AveragePool", kernel, overlap, graph.Ints("pads", 1, 1, 1, 1)), apart(1, 2, 2, 5, 6)),
+			without("Mul")},
 		{f32("GlobalMaxPool", op("GlobalMaxPool"), apart(1, 2, 2, 5, 6)), func(m *graph.Model) bool {
 			for _, n := range m.Graph.Nodes {
 				if n.Op == "ArgMax" {
@@ -167,8 +182,10 @@ func TestSpoiledPoolsAndNormsAreSeen(t *testing.T) {
 			return false
 		}},
 		{f32("GlobalAveragePool", op("GlobalAveragePool"), apart(1, 2, 2, 5, 6)), without("Mul")},
-		{f32("LRN", op("LRN", graph.Int("size", 3), graph.Float("alpha", 0.5)), drawn(1, -1, 1, 2, 5, 2, 3)), without("Sub")},
-		{f32("BatchNormalization", op("BatchNormalization"), drawn(1, -2, 2, 3, 4, 2, 3), drawn(2, 0.5, 1, 4), drawn(3, -1, 1, 4), drawn(4, -1, 1, 4), drawn(5, 0.5, 2, 4)), without("Neg")},
+		{f32("LRN", op("LRN", graph.Int("size", 3), graph.Float("alpha", 0.5)), drawn(1, -1, 1, 2, 5, 2, 3)),
+			without("Sub")},
+		{f32("BatchNormalization", op("BatchNormalization"), drawn(1, -2, 2, 3, 4, 2, 3), drawn(2, 0.5, 1, 4),
+			drawn(3, -1, 1, 4), drawn(4, -1, 1, 4), drawn(5, 0.5, 2, 4)), without("Neg")},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d, values, err := c.derivative()

@@ -20,16 +20,16 @@ import (
 	"winnow/internal/testing/orttest"
 )
 
-// drawing builds the networks that are timed: their real shapes with drawn weights (He et al. 2015, eq. 10).
+// drawing builds the networks to be timed: their real shapes with drawn weights (He et al. 2015, eq. 10).
 type drawing struct {
 	b       *graph.Builder
 	rng     *rand.Rand
-	norm    bool // BatchNormalization behind each convolution; else its bias holds it, as exporters fold
+	norm    bool // BatchNormalization after each convolution; otherwise it is folded into the bias
 	weights []string
 	channel map[string]int64
 }
 
-// timedNetwork is one that is timed: images of side×side.
+// timedNetwork is a network to be timed, with images of side×side.
 type timedNetwork struct {
 	name        string
 	batch, side int64
@@ -41,7 +41,8 @@ type timedNetwork struct {
 func (n timedNetwork) drawing() (*drawing, *graph.Model) {
 	b := graph.NewBuilder(n.name, gradient.Opset)
 	s := &drawing{b: b, rng: rand.New(rand.NewPCG(5, 0)), norm: n.norm, channel: map[string]int64{}}
-	x := b.Input("x", graph.Float32, graph.Shape{graph.Free("N"), graph.Fixed(n.channels), graph.Fixed(n.side), graph.Fixed(n.side)})
+	x := b.Input("x", graph.Float32, graph.Shape{graph.Free("N"), graph.Fixed(n.channels), graph.Fixed(n.side),
+		graph.Fixed(n.side)})
 	s.channel[x] = n.channels
 	b.Output(n.build(s, x))
 	return s, b.Model()
@@ -92,7 +93,8 @@ func (s *drawing) same(op, x string, more ...*graph.Attribute) string {
 func (s *drawing) relu(x string) string { return s.same("Relu", x) }
 
 func (s *drawing) clip(x string) string {
-	y := s.b.Node("Clip", []string{x, s.b.Constant(graph.NewTensor("zero", []float32{0})), s.b.Constant(graph.NewTensor("six", []float32{6}))})
+	y := s.b.Node("Clip", []string{x, s.b.Constant(graph.NewTensor("zero", []float32{0})),
+		s.b.Constant(graph.NewTensor("six", []float32{6}))})
 	s.channel[y] = s.channel[x]
 	return y
 }
@@ -111,7 +113,8 @@ func (s *drawing) pooled(x string) string {
 func resNet(blocks []int, bottleneck bool) func(s *drawing, x string) string {
 	return func(s *drawing, x string) string {
 		x = s.relu(s.conv(x, 64, 7, 2, 1))
-		x = s.same("MaxPool", x, graph.Ints("kernel_shape", 3, 3), graph.Ints("strides", 2, 2), graph.Ints("pads", 1, 1, 1, 1))
+		x = s.same("MaxPool", x, graph.Ints("kernel_shape", 3, 3), graph.Ints("strides", 2, 2),
+			graph.Ints("pads", 1, 1, 1, 1))
 		for stage, n := range blocks {
 			width, stride := int64(64)<<stage, int64(1)
 			for block := range n {
@@ -142,7 +145,8 @@ func resNet(blocks []int, bottleneck bool) func(s *drawing, x string) string {
 // mobileNet is Sandler et al. 2018, table 2, without the classifier.
 func mobileNet(s *drawing, x string) string {
 	x = s.clip(s.conv(x, 32, 3, 2, 1))
-	for _, stage := range [][4]int64{{1, 16, 1, 1}, {6, 24, 2, 2}, {6, 32, 3, 2}, {6, 64, 4, 2}, {6, 96, 3, 1}, {6, 160, 3, 2}, {6, 320, 1, 1}} {
+	for _, stage := range [][4]int64{{1, 16, 1, 1}, {6, 24, 2, 2}, {6, 32, 3, 2}, {6, 64, 4, 2}, {6, 96, 3, 1},
+		{6, 160, 3, 2}, {6, 320, 1, 1}} {
 		for i := range stage[2] {
 			in, stride := x, int64(1)
 			if i == 0 {
@@ -174,21 +178,23 @@ func glyphNet(s *drawing, x string) string {
 
 var timedNetworks = []timedNetwork{
 	{name: "ResNet-18", batch: 8, side: 224, channels: 3, build: resNet([]int{2, 2, 2, 2}, false)},
-	{name: "ResNet-18 normalised", batch: 8, side: 224, channels: 3, norm: true, build: resNet([]int{2, 2, 2, 2}, false)},
+	{name: "ResNet-18 normalised", batch: 8, side: 224, channels: 3, norm: true,
+		build: resNet([]int{2, 2, 2, 2}, false)},
 	{name: "ResNet-50", batch: 8, side: 224, channels: 3, build: resNet([]int{3, 4, 6, 3}, true)},
 	{name: "MobileNetV2", batch: 8, side: 224, channels: 3, build: mobileNet},
 	{name: "glyphnet", batch: 64, side: 32, channels: 1, build: glyphNet},
 }
 
-// pair is a network to run forward as it is shipped, its weights constants, and to train as winnow does.
+// pair is a network in two forms: forward only, with constant weights as shipped, and for training as winnow
+// does it.
 type pair struct {
-	baked             *ort.Session // nil where only training is timed
+	baked             *ort.Session // nil if only training is timed
 	live              *ort.Live
 	in, out           []ort.Tensor
 	pixels            [][]float32
 	features, grad    blas32.General
 	batch             int
-	activations, kept int64 // bytes of all the network's tensors, and of those that wait for the backward pass
+	activations, kept int64 // bytes of all tensors of the network, and of those kept for the backward pass
 }
 
 func newPair(b testing.TB, n timedNetwork, baked bool) *pair {
@@ -241,7 +247,7 @@ func newPair(b testing.TB, n timedNetwork, baked bool) *pair {
 	return p
 }
 
-// timed is how long something takes.
+// timed returns how long run takes.
 func timed(b testing.TB, run func() error) float64 {
 	start := time.Now()
 	if err := run(); err != nil {
@@ -250,11 +256,11 @@ func timed(b testing.TB, run func() error) float64 {
 	return time.Since(start).Seconds()
 }
 
-// resident is the memory the process holds now, and the most since it was last asked to forget; 0 where the
-// system does not say.
+// resident returns the memory that the process holds now, and its peak since the last call with forget; 0 if
+// the system does not report it.
 func resident(forget bool) (now, most int64) {
 	if forget {
-		os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) // the peak begins again
+		os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) // reset the peak
 	}
 	text, err := os.ReadFile("/proc/self/status")
 	if err != nil {
@@ -267,9 +273,10 @@ func resident(forget bool) (now, most int64) {
 	return now << 10, most << 10
 }
 
-// BenchmarkTraining compares forward and backward with the shipped network's forward, run in turns: the shortest
-// time of each, and their ratio. The time per operation is that of all three. peak/activations is the memory that
-// training takes beside the weights and what the process held before, over the sum of all the network's tensors.
+// BenchmarkTraining compares forward and backward with the shipped network's forward, run alternately: the
+// shortest time of each, and their ratio. The time per operation is that of all three. peak/activations is the
+// memory of training, besides the weights and what the process held before, relative to the sum of all tensors
+// of the network.
 func BenchmarkTraining(b *testing.B) {
 	for _, n := range timedNetworks {
 		b.Run(n.name, func(b *testing.B) {

@@ -7,20 +7,20 @@ import (
 	"winnow/graph"
 )
 
-// Split cuts a model in two where training begins. The live model is every node that a trained weight can change
-// and that the output needs; the frozen model computes what the live one reads of the rest.
+// Split cuts a model in two where training begins. The live model contains every node that a trained weight can
+// change and that the output needs. The frozen model computes what the live one reads from the rest.
 //
 //	image → frozen → boundary → live → output
 //
-// The boundary may be several tensors, where a residual connection passes over the cut. The live model's data
-// inputs are they and, where a live node reads it, the image itself; the frozen model's outputs are they. frozen is
-// nil where nothing lies before the live part.
+// The boundary may be several tensors, if a residual connection crosses the cut. They are the outputs of the
+// frozen model and the data inputs of the live model, which also has the image as an input if a live node reads
+// it. frozen is nil if nothing comes before the live part.
 //
-// A boundary tensor is float32 with the images along its first axis and otherwise known sizes, so that it can be
-// stored image by image. What the live part reads beside such tensors it computes itself: shapes and the integers
-// made of them, masks, what depends on no image, and tensors whose first axis is not the images. A shape of a
-// frozen tensor is written as the number of images and its known sizes. Both models keep the names of m; neither
-// changes it, and together they compute what it computes.
+// A boundary tensor is float32 with the images along its first axis and otherwise known sizes, so that it can
+// be stored image by image. Everything else that the live part reads it computes itself: shapes and the
+// integers derived from them, masks, what depends on no image, and tensors whose first axis is not the images.
+// The shape of a frozen tensor is replaced by the number of images and its known sizes. Both models keep the
+// names of m, neither changes m, and together they compute the same as m.
 func Split(m *graph.Model, output string, weights []string) (frozen, live *graph.Model, boundary []string, err error) {
 	s, err := newParting(m, output, weights)
 	if err != nil {
@@ -37,7 +37,7 @@ func Split(m *graph.Model, output string, weights []string) (frozen, live *graph
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	for _, v := range s.m.Graph.Nodes { // in the order in which they are made
+	for _, v := range s.m.Graph.Nodes { // in the order in which they are computed
 		for _, out := range v.Outputs {
 			if s.crosses[out] {
 				boundary = append(boundary, out)
@@ -55,19 +55,19 @@ func Split(m *graph.Model, output string, weights []string) (frozen, live *graph
 	return frozen, live, boundary, nil
 }
 
-// parting is a model while it is being cut.
+// parting is a model while it is cut.
 type parting struct {
 	m       *graph.Model
 	makers  map[string]*graph.Node
 	facts   map[string]*graph.ValueInfo
 	images  map[string]bool      // data inputs
-	batch   map[string]bool      // names of the free sizes that count the images
+	batch   map[string]bool      // names of the free sizes that are the number of images
 	varies  map[string]bool      // tensors whose values depend on an image, not only on its shape
 	live    map[*graph.Node]bool // nodes that a trained weight changes
-	copied  map[*graph.Node]bool // frozen nodes that the live model computes itself
-	crosses map[string]bool      // tensors that go over the boundary
+	copied  map[*graph.Node]bool // frozen nodes that the live model also computes
+	crosses map[string]bool      // tensors on the boundary
 	direct  map[string]bool      // images that the live model reads
-	shapes  map[*graph.Node]bool // copied Shape nodes of tensors that do not cross
+	shapes  map[*graph.Node]bool // copied Shape nodes of tensors that are not on the boundary
 }
 
 func newParting(m *graph.Model, output string, weights []string) (*parting, error) {
@@ -77,7 +77,8 @@ func newParting(m *graph.Model, output string, weights []string) (*parting, erro
 	}
 	s := &parting{
 		m: named(m), images: map[string]bool{}, batch: map[string]bool{}, varies: map[string]bool{},
-		live: map[*graph.Node]bool{}, copied: map[*graph.Node]bool{}, crosses: map[string]bool{}, direct: map[string]bool{},
+		live: map[*graph.Node]bool{}, copied: map[*graph.Node]bool{}, crosses: map[string]bool{},
+		direct: map[string]bool{},
 		shapes: map[*graph.Node]bool{},
 	}
 	s.makers, s.facts = s.m.Graph.Producers(), graph.Infer(s.m)
@@ -90,8 +91,7 @@ func newParting(m *graph.Model, output string, weights []string) (*parting, erro
 	return s, s.mark(output, weights)
 }
 
-// named gives a name to a free number of images that has none: by it a tensor that holds one row an image is told
-// from others.
+// named names an unnamed free number of images. The name identifies tensors that hold one row per image.
 func named(m *graph.Model) *graph.Model {
 	c := graph.Extend(m).Model()
 	for i, in := range c.Graph.Inputs {
@@ -111,7 +111,8 @@ func (s *parting) mark(output string, weights []string) error {
 	for _, w := range weights {
 		n := s.makers[w]
 		if s.m.Graph.Initializer(w) == nil && (n == nil || n.ConstantValue() == nil) {
-			return fmt.Errorf("gradient: weight %q: the part of the model that makes %q has no initializer of that name", w, output)
+			return fmt.Errorf("gradient: weight %q: the part of the model that makes %q has no "+
+				"initializer of that name", w, output)
 		}
 		changes[w] = true
 	}
@@ -134,13 +135,14 @@ func (s *parting) mark(output string, weights []string) error {
 	return nil
 }
 
-// want notes that the live model reads a tensor: it crosses, is an image, or is computed there too.
+// want records that the live model reads a tensor: it is on the boundary, is an image, or is computed there
+// too.
 func (s *parting) want(tensor string) {
 	n := s.makers[tensor]
 	switch {
 	case s.images[tensor]:
 		s.direct[tensor] = true
-	case n == nil || s.live[n] || s.copied[n] || s.crosses[tensor]: // an initializer, or there already
+	case n == nil || s.live[n] || s.copied[n] || s.crosses[tensor]: // an initializer, or already there
 	case s.storable(tensor):
 		s.crosses[tensor] = true
 	default:
@@ -155,7 +157,7 @@ func (s *parting) want(tensor string) {
 	}
 }
 
-// storable reports whether a tensor can be kept image by image.
+// storable reports whether a tensor can be stored image by image.
 func (s *parting) storable(tensor string) bool {
 	v := s.facts[tensor]
 	if !s.varies[tensor] || v == nil || v.Type != graph.Float32 || !s.countsImages(v.Shape) {
@@ -168,12 +170,12 @@ func fixed(s graph.Shape) bool {
 	return !slices.ContainsFunc(s, func(d graph.Dim) bool { return !d.Known() })
 }
 
-// countsImages reports whether the first axis is the images.
+// countsImages reports whether the first axis is the number of images.
 func (s *parting) countsImages(shape graph.Shape) bool {
 	return len(shape) > 0 && !shape[0].Known() && s.batch[shape[0].Name]
 }
 
-// written reports whether a Shape can be written down from the number of images and known sizes.
+// written reports whether a Shape node can be replaced by the number of images and known sizes.
 func (s *parting) written(n *graph.Node) bool {
 	v := s.facts[n.Inputs[0]]
 	if v == nil || v.Shape == nil || len(n.Attributes) > 0 {
@@ -182,12 +184,13 @@ func (s *parting) written(n *graph.Node) bool {
 	return fixed(v.Shape) || s.countsImages(v.Shape) && fixed(v.Shape[1:])
 }
 
-// reads lists the tensors that a node reads, those that graphs inside it read from outside among them.
+// reads lists the tensors that a node reads, including those that graphs inside it read from outside.
 func reads(n *graph.Node) []string {
 	names := slices.DeleteFunc(slices.Clone(n.Inputs), func(name string) bool { return name == "" })
 	for _, sub := range n.Subgraphs() {
 		for _, inner := range sub.Nodes {
-			names = append(names, reads(inner)...) // also what the inner graph makes itself: no node outside makes it
+			// includes what the inner graph makes itself, which no outer node makes
+			names = append(names, reads(inner)...)
 		}
 		for _, out := range sub.Outputs {
 			names = append(names, out.Name)

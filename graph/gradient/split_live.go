@@ -7,7 +7,7 @@ import (
 	"winnow/graph"
 )
 
-// liveModel writes the live part.
+// liveModel builds the live model.
 func (s *parting) liveModel(output string) (*graph.Model, error) {
 	b := graph.Extend(s.m)
 	g := b.Model().Graph
@@ -28,7 +28,7 @@ func (s *parting) liveModel(output string) (*graph.Model, error) {
 		}
 	}
 	g.Inputs = inputs
-	count := "" // the number of images, once a shape asks for it
+	count := "" // the number of images, once a shape needs it
 	for _, n := range nodes {
 		switch {
 		case s.shapes[n]:
@@ -46,7 +46,7 @@ func (s *parting) liveModel(output string) (*graph.Model, error) {
 	return b.Model(), nil
 }
 
-// writeShape replaces the Shape of a frozen tensor by the number of images and the tensor's known sizes.
+// writeShape replaces the Shape of a frozen tensor by the number of images and the known sizes of the tensor.
 func (s *parting) writeShape(b *graph.Builder, n *graph.Node, count *string) error {
 	shape := s.facts[n.Inputs[0]].Shape
 	var sizes []int64
@@ -73,7 +73,7 @@ func (s *parting) writeShape(b *graph.Builder, n *graph.Node, count *string) err
 	return nil
 }
 
-// countImages adds the number of images, as a list of one, from any input that has it.
+// countImages adds the number of images, as a list of one, taken from any input that has it.
 func (s *parting) countImages(b *graph.Builder, count *string) error {
 	for _, in := range b.Model().Graph.Inputs {
 		if s.crosses[in.Name] || s.direct[in.Name] && s.countsImages(in.Shape) {
@@ -82,10 +82,10 @@ func (s *parting) countImages(b *graph.Builder, count *string) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("gradient: split: the live part reads no tensor that tells the number of images")
+	return fmt.Errorf("gradient: split: the live part reads no tensor with the number of images among its sizes")
 }
 
-// dropInputs removes the inputs that nothing reads any more.
+// dropInputs removes inputs that nothing reads.
 func (s *parting) dropInputs(m *graph.Model) {
 	used := map[string]bool{}
 	for _, n := range m.Graph.Nodes {

@@ -60,7 +60,8 @@ type splitCase struct {
 
 func splitCases() []splitCase {
 	conv := func(b *graph.Builder, x, w string, seed uint64, out, in int64) string {
-		return b.NodeTo("y_"+w, "Conv", []string{x, weightOf(b, w, seed, out, in, 3, 3)}, graph.Ints("pads", 1, 1, 1, 1))
+		return b.NodeTo("y_"+w, "Conv", []string{x, weightOf(b, w, seed, out, in, 3, 3)},
+			graph.Ints("pads", 1, 1, 1, 1))
 	}
 	return []splitCase{
 		{name: "chain", weights: []string{"c"}, boundary: []string{"b_relu"}, inputs: []string{"b_relu"},
@@ -87,7 +88,8 @@ func splitCases() []splitCase {
 				p := b.NodeTo("pool", "GlobalAveragePool", []string{y})
 				z := conv(b, p, "b", 2, 36, 4)
 				to := b.Node("Concat", []string{
-					b.Node("Gather", []string{b.Node("Shape", []string{y}), b.Constant(graph.NewTensor("zero", []int64{0}, 1))}, graph.Int("axis", 0)),
+					b.Node("Gather", []string{b.Node("Shape", []string{y}),
+						b.Constant(graph.NewTensor("zero", []int64{0}, 1))}, graph.Int("axis", 0)),
 					b.Constant(graph.NewTensor("size", []int64{-1}, 1)),
 				}, graph.Int("axis", 0))
 				return b.NodeTo("flat", "Reshape", []string{z, to})
@@ -100,12 +102,14 @@ func splitCases() []splitCase {
 				z := b.Node("Mul", []string{conv(b, y, "b", 2, 4, 4), scale})
 				return b.NodeTo("masked", "Where", []string{mask, z, b.Constant(graph.NewTensor("none", []float32{0}))})
 			}},
-		{name: "first axis is not the images", weights: []string{"w"}, boundary: []string{"y_a"}, inputs: []string{"y_a"},
+		{name: "first axis is not the images", weights: []string{"w"}, boundary: []string{"y_a"},
+			inputs: []string{"y_a"},
 			build: func(b *graph.Builder, x string) string {
 				y := conv(b, x, "a", 1, 4, 3)
 				rows := b.Node("Reshape", []string{y, b.Constant(graph.NewTensor("rows", []int64{-1, 6}, 2))})
 				z := b.Node("MatMul", []string{rows, weightOf(b, "w", 2, 6, 2)})
-				return b.NodeTo("back", "Reshape", []string{z, b.Constant(graph.NewTensor("images", []int64{-1, 48}, 2))})
+				return b.NodeTo("back", "Reshape",
+					[]string{z, b.Constant(graph.NewTensor("images", []int64{-1, 48}, 2))})
 			}},
 	}
 }
@@ -170,7 +174,8 @@ func TestSplitModel(t *testing.T) {
 					}
 				}
 			}
-			if _, err := gradient.Differentiate(live, gradient.Options{Output: out, Weights: c.weights}); err != nil && !strings.Contains(err.Error(), "no rule") {
+			if _, err := gradient.Differentiate(live, gradient.Options{Output: out, Weights: c.weights}); err != nil &&
+				!strings.Contains(err.Error(), "no rule") {
 				t.Errorf("the live part cannot be differentiated: %v", err)
 			}
 		})
@@ -184,7 +189,8 @@ func TestSplitModelRefuses(t *testing.T) {
 		{"b_relu", "c", `no initializer of that name`},
 		{"nowhere", "c", `tensor "nowhere"`},
 	} {
-		if _, _, _, err := gradient.Split(m, c.output, []string{c.weight}); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, _, _, err := gradient.Split(m, c.output, []string{c.weight}); err == nil ||
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s by %s: %v, expected %q", c.output, c.weight, err, c.want)
 		}
 	}

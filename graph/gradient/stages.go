@@ -9,23 +9,23 @@ import (
 	"winnow/graph"
 )
 
-// Stage is a named stretch of a network: training may start at it.
+// Stage is a named part of a network at which training may start.
 type Stage struct {
 	Name       string
 	First      int         // index of the first node that uses one of its weights
 	Weights    []string    // in the order of their first use
-	Parameters int64       // elements of these
-	Shape      graph.Shape // of what the last node that uses one of them makes; nil where not known
+	Parameters int64       // number of elements in these
+	Shape      graph.Shape // output shape of the last node that uses one of them; nil if unknown
 }
 
 // Stages divides the weights of a model (see [Weights]) into stages, in the order of their first nodes.
 //
-// Exporters keep the names of modules in those of weights or nodes: "layer1.0.conv1.weight",
-// "/layer1/layer1.0/conv1/Conv", "inception_4a/3x3_w", "stage2_conv0_weight". A stage is what has the first part of
-// the name in common; a part that holds four fifths of all weights ("features", "encoder.layers") is divided by
-// the next one. Where most weights have no such name, or every layer one of its own, the resolution divides:
-// stage1, stage2, … with a new one wherever a convolution or pooling makes maps smaller on the way from the
-// input.
+// Exporters keep module names in the names of weights or nodes: "layer1.0.conv1.weight",
+// "/layer1/layer1.0/conv1/Conv", "inception_4a/3x3_w", "stage2_conv0_weight". Weights with the same first part
+// of the name form a stage. A part that covers four fifths of all weights ("features", "encoder.layers") is
+// divided by the next part. If most weights have no such name, or every layer has its own, stages follow the
+// resolution: stage1, stage2, … with a new one wherever a convolution or pooling makes maps smaller on the way
+// from the input.
 func Stages(m *graph.Model, output string) []Stage {
 	weights := Weights(m, output)
 	facts := graph.Infer(m)
@@ -49,7 +49,7 @@ func Stages(m *graph.Model, output string) []Stage {
 	return list
 }
 
-// byName returns each weight's stage by its name, nil where names do not tell.
+// byName returns each weight's stage by its name, or nil if the names do not help.
 func byName(weights []Weight) []string {
 	paths, depth := make([][]string, len(weights)), make([]int, len(weights))
 	named, last := 0, []string(nil)
@@ -61,7 +61,7 @@ func byName(weights []Weight) []string {
 			named++
 			last = paths[i]
 		} else {
-			paths[i] = last // anonymous among named ones: with those before it
+			paths[i] = last // unnamed among named ones: with the previous ones
 		}
 	}
 	if named*2 <= len(weights) {
@@ -84,7 +84,7 @@ func byName(weights []Weight) []string {
 	}
 	distinct := slices.Compact(slices.Sorted(slices.Values(names)))
 	if len(distinct) < 2 || 2*len(distinct) > len(layers)+1 {
-		return nil // one for all, or for every layer its own
+		return nil // a single stage, or one for every layer
 	}
 	return names
 }
@@ -96,8 +96,8 @@ var (
 	flat      = regexp.MustCompile(`^((?:stage|layer|block|group|fire|mixed)_?[0-9]+[a-z]?)_`)
 )
 
-// path returns the modules a weight is in, outermost first: from its own name, or from that of its node; nil where
-// neither has one.
+// path returns the modules that contain a weight, outermost first: from its own name, or from that of its node,
+// or nil if neither has modules.
 func path(w Weight) []string {
 	name := w.Name
 	if anonymous.MatchString(name) {
@@ -116,7 +116,7 @@ func path(w Weight) []string {
 	var parts []string
 	before := ""
 	for _, part := range strings.Split(strings.Trim(name, "/"), "/") {
-		short := strings.TrimPrefix(part, before+".") // torch repeats: /layer1/layer1.0/conv1
+		short := strings.TrimPrefix(part, before+".") // torch repeats module names: /layer1/layer1.0/conv1
 		before = part
 		parts = append(parts, strings.Split(short, ".")...)
 	}
@@ -126,9 +126,9 @@ func path(w Weight) []string {
 	return parts
 }
 
-// byResolution returns each weight's stage by how often the maps have become smaller before its node or in it.
+// byResolution returns each weight's stage by how often maps have become smaller up to and including its node.
 func byResolution(m *graph.Model, weights []Weight, facts map[string]*graph.ValueInfo) []string {
-	shrunk := map[string]int{} // tensor → how often, on the way that shrank most
+	shrunk := map[string]int{} // tensor → how often, on the path that shrank most
 	times := make([]int, len(m.Graph.Nodes))
 	for i, n := range m.Graph.Nodes {
 		for at, in := range n.Inputs {
@@ -154,10 +154,10 @@ func byResolution(m *graph.Model, weights []Weight, facts map[string]*graph.Valu
 	return names
 }
 
-// windows are the operators that lower the resolution; averages over all of it are none.
+// windows are the operators that lower the resolution; global averages do not count.
 var windows = map[string]bool{"Conv": true, "MaxPool": true, "AveragePool": true, "LpPool": true}
 
-// area returns height times width of a map, 0 where it is not known.
+// area returns height times width of a map, or 0 if unknown.
 func area(v *graph.ValueInfo) int64 {
 	if v == nil || len(v.Shape) != 4 || !v.Shape[2].Known() || !v.Shape[3].Known() {
 		return 0

@@ -13,7 +13,7 @@ import (
 	"winnow/internal/testing/reference"
 )
 
-// stages is what a person would be shown: name, number of weights, sizes at the end.
+// stages returns what a user would see: name, number of weights, sizes at the end.
 func stages(m *graph.Model, output string) []string {
 	var list []string
 	for _, s := range gradient.Stages(m, output) {
@@ -39,7 +39,8 @@ func TestStagesByName(t *testing.T) {
 	}
 	r := readRun(t, "mobilenetv2")
 	list := gradient.Stages(r.model(t), r.Output)
-	if len(list) != 20 || list[1].Name != "features.1" || list[18].Name != "features.18" || list[19].Name != "classifier" {
+	if len(list) != 20 || list[1].Name != "features.1" || list[18].Name != "features.18" ||
+		list[19].Name != "classifier" {
 		t.Errorf("found %v", stages(r.model(t), r.Output))
 	}
 	sum := int64(0)
@@ -81,7 +82,8 @@ func TestStagesByResolution(t *testing.T) {
 			}
 		}
 	}
-	want := []string{"stage1 2 [N,64,32,32]", "stage2 8 [N,64,16,16]", "stage3 10 [N,128,8,8]", "stage4 10 [N,256,4,4]", "stage5 12 [N,10]"}
+	want := []string{"stage1 2 [N,64,32,32]", "stage2 8 [N,64,16,16]", "stage3 10 [N,128,8,8]", "stage4 10 [N,256,4,4]",
+		"stage5 12 [N,10]"}
 	if diff := cmp.Diff(want, stages(m, r.Output)); diff != "" {
 		t.Error(diff)
 	}

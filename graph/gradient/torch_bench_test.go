@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// torch is a process of PyTorch's that holds one of the timed networks and makes a step for every line it is sent.
+// torch is a PyTorch process that holds one of the timed networks and makes a step for every line it receives.
 type torch struct {
 	in  io.WriteCloser
 	out *bufio.Scanner
@@ -39,7 +39,8 @@ func newTorch(b *testing.B, python, network string) *torch {
 	return t
 }
 
-// step makes a step and returns its times in seconds and the growth of the process's memory since before the network, in bytes.
+// step makes a step and returns its times in seconds and the growth of the process's memory since before the
+// network, in bytes.
 func (t *torch) step(b *testing.B) (forward, backward, peak float64) {
 	fmt.Fprintln(t.in, "step")
 	if !t.out.Scan() {
@@ -51,9 +52,9 @@ func (t *torch) step(b *testing.B) (forward, backward, peak float64) {
 	return forward, backward, peak
 }
 
-// BenchmarkBesideTorch makes training steps of winnow's and of PyTorch's in turns, two threads each, in processes of
-// their own: the shortest of each, their ratio, and the most memory that each process took beyond what it had before it
-// made the network. WINNOW_TORCH names a Python that has torch; without it the benchmark is skipped.
+// BenchmarkBesideTorch makes training steps of winnow and of PyTorch alternately, two threads each, in separate
+// processes. It reports the shortest time of each, their ratio, and the peak memory of each process beyond what
+// it had before the network. WINNOW_TORCH names a Python that has torch; without it the benchmark is skipped.
 func BenchmarkBesideTorch(b *testing.B) {
 	python := os.Getenv("WINNOW_TORCH")
 	if python == "" {

@@ -10,11 +10,11 @@ import (
 // Weight is a constant of a model that training may change.
 type Weight struct {
 	Name  string // of the initializer (or of a Constant node's output)
-	Node  string // that uses it first: its name, or that of its output where it has none
+	Node  string // the first node that uses it: its name, or that of its output if it has none
 	Op    string // of that node
-	Input int    // place among that node's inputs
+	Input int    // index among that node's inputs
 	Dims  []int64
-	Depth int // index of that node among the model's
+	Depth int // index of that node in the model
 }
 
 // Size returns the number of elements.
@@ -26,20 +26,20 @@ func (w Weight) Size() int64 {
 	return n
 }
 
-// roles are the inputs of an operator that are weights whenever they are constant. Means and variances of
-// BatchNormalization are none: they are state.
+// roles lists the inputs of each operator that are weights if they are constant. Means and variances of
+// BatchNormalization are not: they are state.
 var roles = map[string][]int{
 	"Conv": {1, 2}, "ConvTranspose": {1, 2}, "Gemm": {0, 1, 2}, "MatMul": {0, 1}, "PRelu": {1},
 	"BatchNormalization": {1, 2}, "LayerNormalization": {1, 2}, "InstanceNormalization": {1, 2},
 	"GroupNormalization": {1, 2}, "RMSNormalization": {1},
 }
 
-// mixers are the operators whose constants of more than one element are weights behind the first layer:
-// position embeddings, class tokens, scales of layers, normalisations written out. Before it they are
-// the normalisation of the input.
+// mixers are the operators whose constants with more than one element are weights after the first layer:
+// position embeddings, class tokens, scales of layers, expanded normalisations. Before the first layer they
+// normalise the input.
 var mixers = map[string]bool{"Add": true, "Sub": true, "Mul": true, "Div": true, "Concat": true}
 
-// carriers are the operators that hand a constant on (their first input) without making it another weight.
+// carriers are the operators that pass on a constant (their first input) without making it another weight.
 var carriers = map[string]bool{
 	"Identity": true, "Transpose": true, "Reshape": true, "Flatten": true, "Squeeze": true, "Unsqueeze": true,
 	"Cast": true, "Expand": true, "Tile": true, "Slice": true, "Gather": true, "Dropout": true,
@@ -49,12 +49,13 @@ var carriers = map[string]bool{
 //
 //   - weights and biases of convolutions and products, scales and biases of normalisations, slopes of PRelu;
 //   - floating-point constants of more than one element that are added, multiplied or concatenated to what
-//     depends on one of these, but for attention masks (constants with -∞, or of 0 and one number below -50).
+//     depends on one of these, except attention masks (constants with -∞, or of 0 and one number below -50).
 //
 // A weight may reach its node through operators that rearrange or repeat it. A constant that is also the mean or
-// the variance of a BatchNormalization, as exporters share equal constants, is left out: see [Untie].
+// the variance of a BatchNormalization is left out, because exporters share equal constants: see [Untie].
 func Weights(m *graph.Model, output string) []Weight {
-	w := &weighing{m: m, constant: m.Graph.Constants(), origin: map[string]string{}, behind: map[string]bool{}, found: map[string]bool{}}
+	w := &weighing{m: m, constant: m.Graph.Constants(), origin: map[string]string{}, behind: map[string]bool{},
+		found: map[string]bool{}}
 	w.reach(output)
 	for i, n := range m.Graph.Nodes {
 		w.visit(i, n)
@@ -62,19 +63,19 @@ func Weights(m *graph.Model, output string) []Weight {
 	return slices.DeleteFunc(w.list, func(found Weight) bool { return w.state[found.Name] })
 }
 
-// weighing is one walk over a model.
+// weighing is one pass over a model.
 type weighing struct {
 	m        *graph.Model
 	constant map[string]*graph.Tensor
 	origin   map[string]string // tensors that carry a constant → that constant
-	behind   map[string]bool   // tensors that depend on a weighted operator
-	reaches  map[string]bool   // tensors that a gradient comes to
+	behind   map[string]bool   // tensors that depend on an operator with weights
+	reaches  map[string]bool   // tensors that receive a gradient
 	state    map[string]bool   // constants that are running statistics
 	found    map[string]bool
 	list     []Weight
 }
 
-// reach marks the tensors that a gradient from the output comes to.
+// reach marks the tensors that receive a gradient from the output.
 func (w *weighing) reach(output string) {
 	w.reaches, w.state = map[string]bool{output: true}, map[string]bool{}
 	if output == "" {
@@ -89,10 +90,10 @@ func (w *weighing) reach(output string) {
 			}
 		}
 	}
-	delete(w.reaches, "") // an optional input left out
+	delete(w.reaches, "") // an omitted optional input
 }
 
-// visit takes the weights of one node.
+// visit records the weights of one node.
 func (w *weighing) visit(at int, n *graph.Node) {
 	if !graph.IsONNX(n.Domain) || len(n.Outputs) == 0 || !w.reaches[n.Outputs[0]] {
 		w.follow(n, false)
@@ -124,7 +125,7 @@ func (w *weighing) visit(at int, n *graph.Node) {
 	w.follow(n, layer)
 }
 
-// follow marks what a node makes as depending on a layer, if it is one or depends on one.
+// follow marks a node's outputs as depending on a layer, if it is one or depends on one.
 func (w *weighing) follow(n *graph.Node, layer bool) {
 	if layer || slices.ContainsFunc(n.Inputs, func(in string) bool { return w.behind[in] }) {
 		for _, out := range n.Outputs {
@@ -133,7 +134,7 @@ func (w *weighing) follow(n *graph.Node, layer bool) {
 	}
 }
 
-// from returns the floating-point constant that the i-th input carries, "" if none.
+// from returns the floating-point constant that the i-th input carries, or "".
 func (w *weighing) from(inputs []string, i int) string {
 	if i >= len(inputs) || inputs[i] == "" {
 		return ""
@@ -158,7 +159,8 @@ func (w *weighing) take(name string, at int, n *graph.Node, input int) {
 	if node == "" {
 		node = n.Outputs[0]
 	}
-	w.list = append(w.list, Weight{Name: name, Node: node, Op: n.Op, Input: input, Dims: slices.Clone(w.constant[name].Dims), Depth: at})
+	w.list = append(w.list, Weight{Name: name, Node: node, Op: n.Op, Input: input,
+		Dims: slices.Clone(w.constant[name].Dims), Depth: at})
 }
 
 func single(t *graph.Tensor) bool {
@@ -166,7 +168,7 @@ func single(t *graph.Tensor) bool {
 	return err != nil || n <= 1
 }
 
-// mask reports whether a constant forbids rather than weighs: it holds -∞, or 0 and one number below -50 only.
+// mask reports whether a constant masks rather than weighs: it contains -∞, or only 0 and one number below -50.
 func mask(t *graph.Tensor) bool {
 	list, err := t.Float32s()
 	if err != nil {
@@ -182,10 +184,10 @@ func mask(t *graph.Tensor) bool {
 	return low < -50 && !slices.ContainsFunc(list, func(v float32) bool { return v != 0 && v != low })
 }
 
-// Untie gives every Identity of an initializer an initializer of its own. Exporters merge constants that happen
-// to be equal, as those of a network fresh from its initialisation are, and hang Identity nodes on the one that
-// is left; trained like that, all biases would be one and the statistics would move with them. A weight that
-// is shared on purpose is read by several nodes without Identity, and stays shared.
+// Untie gives every Identity of an initializer its own initializer. Exporters merge equal constants, as in a
+// freshly initialised network, and add Identity nodes to the remaining one. Trained like that, all biases would
+// be one, and the statistics would change with them. A weight that is shared on purpose is read by several
+// nodes without Identity, and stays shared.
 func Untie(m *graph.Model) *graph.Model {
 	made := map[string]*graph.Tensor{}
 	for _, t := range m.Graph.Initializers {
@@ -209,7 +211,8 @@ func Untie(m *graph.Model) *graph.Model {
 		made[t.Name] = &t
 		g.Initializers = append(g.Initializers, &t)
 		if m.IRVersion < 4 {
-			g.Inputs = append(slices.Clip(g.Inputs), &graph.ValueInfo{Name: t.Name, Type: t.Type, Shape: graph.ShapeOf(t.Dims...)})
+			g.Inputs = append(slices.Clip(g.Inputs),
+				&graph.ValueInfo{Name: t.Name, Type: t.Type, Shape: graph.ShapeOf(t.Dims...)})
 		}
 	}
 	return &c

@@ -13,7 +13,7 @@ import (
 	"winnow/internal/testing/orttest"
 )
 
-// TestWeightsOfNetworks: the weights found are those that torch has gradients for.
+// TestWeightsOfNetworks: the weights found are those for which torch has gradients.
 func TestWeightsOfNetworks(t *testing.T) {
 	for _, name := range networks(t) {
 		t.Run(name, func(t *testing.T) {
@@ -35,16 +35,19 @@ func TestWeightsOfNetworks(t *testing.T) {
 	}
 }
 
-// block is a small network over three channels in which each kind of constant has its place.
+// block is a small network over three channels with each kind of constant.
 func block() *graph.Model {
 	b := graph.NewBuilder("block", 17)
 	x := b.Input("x", graph.Float32, graph.Shape{graph.Free("N"), graph.Fixed(3), graph.Fixed(4), graph.Fixed(4)})
 	constant := func(name string, dims ...int64) string {
 		return b.Constant(graph.NewTensor(name, make([]float32, size(dims)), dims...))
 	}
-	x = b.Node("Div", []string{b.Node("Sub", []string{x, constant("input_mean", 3, 1, 1)}), constant("input_deviation", 3, 1, 1)})
-	x = b.Node("Conv", []string{x, constant("conv", 3, 3, 3, 3), constant("conv_bias", 3)}, graph.Ints("pads", 1, 1, 1, 1))
-	x = b.Node("BatchNormalization", []string{x, constant("scale", 3), constant("shift", 3), constant("mean", 3), constant("variance", 3)})
+	x = b.Node("Div", []string{b.Node("Sub", []string{x, constant("input_mean", 3, 1, 1)}),
+		constant("input_deviation", 3, 1, 1)})
+	x = b.Node("Conv", []string{x, constant("conv", 3, 3, 3, 3), constant("conv_bias", 3)},
+		graph.Ints("pads", 1, 1, 1, 1))
+	x = b.Node("BatchNormalization", []string{x, constant("scale", 3), constant("shift", 3), constant("mean", 3),
+		constant("variance", 3)})
 	x = b.Node("PRelu", []string{x, constant("slope", 3, 1, 1)})
 	x = b.Node("Mul", []string{x, constant("layer_scale", 3, 1, 1)})
 	x = b.Node("Add", []string{x, b.Constant(graph.NewTensor("epsilon", []float32{1e-5}))})
@@ -53,7 +56,8 @@ func block() *graph.Model {
 	turned := b.Node("Transpose", []string{constant("linear", 5, 3)})
 	x = b.Node("MatMul", []string{x, turned})
 	x = b.Node("Add", []string{constant("linear_bias", 5), x})
-	class := b.Node("Expand", []string{constant("class_token", 1, 1, 5), b.Constant(graph.NewTensor("to", []int64{2, 1, 5}, 3))})
+	class := b.Node("Expand",
+		[]string{constant("class_token", 1, 1, 5), b.Constant(graph.NewTensor("to", []int64{2, 1, 5}, 3))})
 	x = b.Node("Concat", []string{class, x}, graph.Int("axis", 1))
 	b.Output(b.NodeTo("y", "Relu", []string{x}))
 	side := b.Node("MatMul", []string{x, constant("side", 5, 2)})
@@ -69,7 +73,7 @@ func size(dims []int64) int64 {
 	return n
 }
 
-// TestWeights: what is a weight and what is not, in which role, behind which nodes.
+// TestWeights: what is a weight and what is not, in which role, after which nodes.
 func TestWeights(t *testing.T) {
 	var got []string
 	for _, w := range gradient.Weights(block(), "") {
@@ -86,15 +90,17 @@ func TestWeights(t *testing.T) {
 	}
 }
 
-// TestUntie: constants that an exporter merged because they were equal are one each again, and the model
-// computes what it did; merged, none of them may be trained, for the statistics hang on them too.
+// TestUntie: equal constants that an exporter merged are separate again, and the model computes the same.
+// Merged, none of them may be trained, because the statistics would change with them.
 func TestUntie(t *testing.T) {
 	b := graph.NewBuilder("tied", 17)
 	x := b.Input("x", graph.Float32, graph.Shape{graph.Free("N"), graph.Fixed(2), graph.Fixed(3), graph.Fixed(3)})
 	zero := b.Constant(graph.NewTensor("zero", []float32{0, 0}, 2))
 	one := b.Constant(graph.NewTensor("one", []float32{1, 1}, 2))
-	y := b.Node("BatchNormalization", []string{x, one, zero, b.NodeTo("mean", "Identity", []string{zero}), b.NodeTo("variance", "Identity", []string{one})})
-	y = b.Node("BatchNormalization", []string{y, b.NodeTo("scale", "Identity", []string{one}), b.NodeTo("shift", "Identity", []string{zero}),
+	y := b.Node("BatchNormalization", []string{x, one, zero, b.NodeTo("mean", "Identity", []string{zero}),
+		b.NodeTo("variance", "Identity", []string{one})})
+	y = b.Node("BatchNormalization", []string{y, b.NodeTo("scale", "Identity", []string{one}),
+		b.NodeTo("shift", "Identity", []string{zero}),
 		b.NodeTo("mean2", "Identity", []string{"mean"}), b.NodeTo("variance2", "Identity", []string{one})})
 	b.Output(b.NodeTo("y", "Identity", []string{y}))
 	m := b.Model()
@@ -112,8 +118,10 @@ func TestUntie(t *testing.T) {
 	if diff := cmp.Diff([]string{"one", "zero", "scale", "shift"}, names); diff != "" {
 		t.Error(diff)
 	}
-	if len(m.Graph.Nodes) != 9 || len(free.Graph.Nodes) != 3 || len(m.Graph.Initializers) != 2 || len(free.Graph.Initializers) != 8 {
-		t.Errorf("found %d and %d nodes, %d and %d initializers", len(m.Graph.Nodes), len(free.Graph.Nodes), len(m.Graph.Initializers), len(free.Graph.Initializers))
+	if len(m.Graph.Nodes) != 9 || len(free.Graph.Nodes) != 3 || len(m.Graph.Initializers) != 2 ||
+		len(free.Graph.Initializers) != 8 {
+		t.Errorf("found %d and %d nodes, %d and %d initializers", len(m.Graph.Nodes), len(free.Graph.Nodes),
+			len(m.Graph.Initializers), len(free.Graph.Initializers))
 	}
 	in := map[string]ort.Tensor{"x": ort.Float32s(formula("tied", 36, 0, 1), 2, 2, 3, 3)}
 	outs := [][]float32{}

@@ -267,6 +267,8 @@ var rooms = []Room{
 		"features"},
 	{"internal/tfevents", "writes scalars as TensorBoard reads them",
 		""},
+	{"internal/testing/costs", "runs tests and lists those that take the most processor time",
+		""},
 	{"internal/testing/killed", "kills processes of tests in the middle of their work",
 		""},
 	{"internal/testing/mattest", "writes MATLAB's files for tests",

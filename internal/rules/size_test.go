@@ -20,7 +20,9 @@ const roomGoal = 4_000
 var large = map[string]string{
 	"datasets":       "a reader of each form in which labels are kept, and its mended copy; they share one table of columns, rows and splits",
 	"losses":         "thirty methods, each with its formula, settings and gradient; they share one chain and one catalog",
+	"graph":          "rules for every ONNX operator that known backbones use; reading, checking, inferring and writing share them",
 	"graph/gradient": "a derivative for each of ONNX's operators that known backbones use; one table holds them",
+	"train":          "one loop with its sampler, solvers, schedules, checkpoints and records; they share one state",
 }
 
 func TestSizes(t *testing.T) {

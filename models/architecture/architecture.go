@@ -1,16 +1,16 @@
-// Package architecture turns a short description of a convolutional network into an ONNX model whose weights
-// are drawn from a seed: what a person trains from scratch.
+// Package architecture turns a short description of a convolutional network into an ONNX model with random weights,
+// to be trained from scratch.
 //
-// A description is strict YAML: a name, the input, a list of layers, how weights are drawn, how images are
-// prepared. Unknown keys are errors that say which are known. [Parse] checks everything, sizes included, before
-// any memory is asked for; [Network.Model] then draws. Every tensor draws from its own source, a function of
-// the seed and the tensor's name, so the same description and seed give the same bytes, and another layer moves
-// no draw of the others.
+// A description is strict YAML: a name, the input, a list of layers, the initialisation, the preprocessing. An
+// unknown key is an error that lists the known ones. [Parse] checks everything, sizes included, before it
+// allocates; [Network.Model] then draws the weights. Every tensor has its own random source, a function of the seed
+// and the tensor's name. So the same description and seed give the same bytes, and adding a layer does not change
+// the weights of the others.
 //
-// Models have one input "input" [N,C,S,S], one output "features" [N,D], a free batch and operator set
-// [Opset]. Their BatchNormalization nodes keep their running statistics (0 and 1 before training).
+// Models have one input "input" [N,C,S,S], one output "features" [N,D], a free batch size and operator set [Opset].
+// BatchNormalization nodes hold their running statistics (0 and 1 before training).
 //
-// It imports graph, and backbone for the type of the preprocessing. It runs nothing.
+// The package imports graph, and backbone for the type of the preprocessing. It runs nothing.
 package architecture
 
 import (
@@ -21,23 +21,23 @@ import (
 	"winnow/graph"
 )
 
-// Opset is the operator set version of the models.
+// Opset is the models' operator set version.
 const Opset = 17
 
-// Names of a model's two ends.
+// Names of a model's input and output.
 const (
 	Input  = "input"
 	Output = "features"
 )
 
-// Bounds that no description reaches: beyond them is a mistake in a file.
+// Bounds on a description. Anything larger is a mistake.
 const (
 	maxFile       = 1 << 16 // bytes of a description
 	maxSide       = 1 << 12 // pixels
 	maxChannels   = 1 << 16
-	maxVector     = 1 << 24 // numbers of a flattened tensor
+	maxVector     = 1 << 24 // values of a flattened tensor
 	maxLayers     = 1 << 12
-	maxDepth      = 8       // of stages, residuals and repeats in each other
+	maxDepth      = 8       // of nested stages, residuals and repeats
 	maxParameters = 1 << 28 // 1 GiB
 )
 
@@ -55,10 +55,11 @@ type Network struct {
 	layers list
 }
 
-// Parse reads a description; file stands in the errors.
+// Parse parses a description; file is its name in errors.
 func Parse(file string, text []byte) (*Network, error) {
 	if len(text) > maxFile {
-		return nil, fmt.Errorf("architecture: %s: found %d bytes, expected a description of at most %d", file, len(text), maxFile)
+		return nil, fmt.Errorf("architecture: %s: found %d bytes, expected a description of at most %d", file,
+			len(text), maxFile)
 	}
 	root, err := parse(file, text)
 	if err != nil {
@@ -76,7 +77,7 @@ func Parse(file string, text []byte) (*Network, error) {
 	return n, nil
 }
 
-// read fills the network from the document.
+// read fills in the network from the document.
 func (n *Network) read(root part) (err error) {
 	k := root.keys("name", "about", "input", "init", "layers", "preprocessing")
 	n.Name, n.About = k.word("name"), k.text("about", "")
@@ -93,7 +94,7 @@ func (n *Network) read(root part) (err error) {
 	return k.err
 }
 
-// plan lays the layers out.
+// plan lays out the layers.
 func (n *Network) plan() (*plan, error) {
 	p := &plan{numbers: map[string]int{}, init: n.init}
 	end, err := n.layers.build(p, value{tensor: Input, channels: n.Channels, side: n.Side})
@@ -101,17 +102,18 @@ func (n *Network) plan() (*plan, error) {
 		return nil, err
 	}
 	if !end.flat {
-		return nil, n.layers.at.errorf("the network ends with %v, expected a vector: end with global_average_pool or flatten", end)
+		return nil, n.layers.at.errorf("the network ends with %v, expected a vector: end with global_average_pool "+
+			"or flatten", end)
 	}
 	p.dim = end.channels
 	return p, p.name(end.tensor, Output)
 }
 
-// Model draws the weights and writes the network. The description was checked by Parse, so it cannot fail.
+// Model draws the weights and returns the network. It cannot fail, because Parse has checked the description.
 func (n *Network) Model(seed uint64) *graph.Model {
 	p, err := n.plan()
 	if err != nil {
-		panic("architecture: " + err.Error()) // Parse has planned it before
+		panic("architecture: " + err.Error()) // Parse ran the same plan
 	}
 	b := graph.NewBuilder(n.Name, Opset)
 	side := graph.Fixed(int64(n.Side))
@@ -129,18 +131,20 @@ func (n *Network) Model(seed uint64) *graph.Model {
 	return m
 }
 
-// What the metadata of a network say as long as all its weights are as [Network.Model] drew them.
+// Metadata of a network whose weights are all still as [Network.Model] drew them.
 const (
 	architectureKey = "winnow.architecture"
 	seedKey         = "winnow.seed"
 )
 
-// Drawn reports whether a network says that its weights were drawn and not trained.
+// Drawn reports whether a network's metadata say that its weights are random, not trained.
 func Drawn(m *graph.Model) bool {
 	return slices.ContainsFunc(m.Metadata, func(p graph.Property) bool { return p.Key == seedKey })
 }
 
-// Trained returns metadata without what says that a network was drawn.
+// Trained returns metadata without the entries that mark random weights.
 func Trained(metadata []graph.Property) []graph.Property {
-	return slices.DeleteFunc(slices.Clone(metadata), func(p graph.Property) bool { return p.Key == architectureKey || p.Key == seedKey })
+	return slices.DeleteFunc(slices.Clone(metadata), func(p graph.Property) bool {
+		return p.Key == architectureKey || p.Key == seedKey
+	})
 }

@@ -10,7 +10,7 @@ import (
 	"winnow/internal/catalog"
 )
 
-// files holds the descriptions that are part of the program, NAME.yaml each.
+// files holds the descriptions that are part of the program, as NAME.yaml.
 //
 //go:embed networks/*.yaml
 var files embed.FS
@@ -36,7 +36,7 @@ func Text(name string) ([]byte, error) {
 	return files.ReadFile("networks/" + name + ".yaml")
 }
 
-// Embedded returns an embedded network.
+// Embedded parses an embedded network.
 func Embedded(name string) (*Network, error) {
 	text, err := Text(name)
 	if err != nil {
@@ -55,7 +55,7 @@ type Listed struct {
 	About      string `json:"about"`
 }
 
-// List returns the networks that are part of the program.
+// List describes the networks that are part of the program.
 func List() (list []Listed, err error) {
 	for _, name := range Names() {
 		n, err := Embedded(name)
@@ -67,7 +67,7 @@ func List() (list []Listed, err error) {
 	return list, nil
 }
 
-// WriteList writes a list of networks for people.
+// WriteList writes a list of networks as text.
 func WriteList(out io.Writer, list []Listed) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "NAME\tIMAGES\tFEATURES\tPARAMETERS\tWHAT")

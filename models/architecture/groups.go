@@ -9,14 +9,14 @@ import (
 	"github.com/goccy/go-yaml/ast"
 )
 
-// list is layers one after the other, each with its place in the description.
+// list is a sequence of layers, each with its place in the description.
 type list struct {
 	at     part
 	layers []layer
 	places []part
 }
 
-// readList reads the list of layers below a key.
+// readList reads the list of layers under a key.
 func readList(s *section, key string, depth int) list {
 	at, ok := s.of[key]
 	l := list{at: at}
@@ -30,7 +30,7 @@ func readList(s *section, key string, depth int) list {
 		s.fail(at.mismatch("a list of layers"))
 		return l
 	case depth > maxDepth:
-		s.fail(at.errorf("layers stand in layers more than %d deep", maxDepth))
+		s.fail(at.errorf("layers are nested more than %d deep", maxDepth))
 		return l
 	}
 	for i, item := range sequence.Values {
@@ -43,7 +43,7 @@ func readList(s *section, key string, depth int) list {
 	return l
 }
 
-// readLayer reads "relu" or "conv: {...}" and returns the place with the layer's kind.
+// readLayer reads "relu" or "conv: {...}". It returns the layer and the place of its kind.
 func readLayer(p part, depth int) (layer, part, error) {
 	all := kinds()
 	expected := "a layer: one of " + strings.Join(slices.Sorted(maps.Keys(all)), ", ")
@@ -86,10 +86,10 @@ func (l list) build(p *plan, in value) (value, error) {
 	return in, nil
 }
 
-// placedError already says where.
+// placedError is an error that already has a place.
 type placedError struct{ error }
 
-// inside builds with a prefix before the names.
+// inside builds layers whose names get a prefix.
 func (p *plan) inside(prefix string, l list, in value) (value, error) {
 	outer := p.prefix
 	p.prefix += prefix + "."
@@ -98,7 +98,7 @@ func (p *plan) inside(prefix string, l list, in value) (value, error) {
 	return out, err
 }
 
-// residual adds what its layers make of the input to the input, or to what the shortcut makes of it.
+// residual adds the output of its layers to its input, or to the shortcut's output.
 func residual(s part, depth int) (layer, error) {
 	k := s.keys("layers", "shortcut")
 	layers, shortcut := readList(k, "layers", depth), list{}
@@ -118,14 +118,15 @@ func residual(s part, depth int) (layer, error) {
 			return in, err
 		}
 		if out.channels != way.channels || out.side != way.side || out.flat != way.flat {
-			return in, fmt.Errorf("the layers give %v and the shortcut %v, expected the same: a shortcut may hold a conv with kernel 1", out, way)
+			return in, fmt.Errorf("the layers give %v and the shortcut %v, expected the same: a shortcut may hold "+
+				"a conv with kernel 1", out, way)
 		}
 		out.tensor = p.node(name+".sum", "Add", []string{out.tensor, way.tensor})
 		return out, nil
 	}, k.err
 }
 
-// repeat lays its layers out several times.
+// repeat lays out its layers several times.
 func repeat(s part, depth int) (layer, error) {
 	k := s.keys("times", "layers")
 	times, layers := k.whole("times", 0, 1, maxLayers), readList(k, "layers", depth)
@@ -139,13 +140,13 @@ func repeat(s part, depth int) (layer, error) {
 	}, k.err
 }
 
-// stage puts its name before the names of its layers: a stretch of the network that training can start from.
+// stage prefixes the names of its layers with its own: it is a section of the network that training can start from.
 func stage(s part, depth int) (layer, error) {
 	k := s.keys("name", "layers")
 	name, layers := k.word("name"), readList(k, "layers", depth)
 	return func(p *plan, in value) (value, error) {
 		if p.numbers[p.prefix+name]++; p.numbers[p.prefix+name] > 1 {
-			return in, fmt.Errorf("the stage %q is there twice: names must differ", name)
+			return in, fmt.Errorf("the stage %q appears twice: names must differ", name)
 		}
 		return p.inside(name, layers, in)
 	}, k.err

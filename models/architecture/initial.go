@@ -10,8 +10,9 @@ import (
 	"strings"
 )
 
-// initializer draws the weights of a convolution or linear layer around 0. With in and out the numbers that
-// one output reads and one input feeds (of a convolution: channels of its group × places of the kernel):
+// initializer draws the weights of a convolution or linear layer around 0. in is the number of values that one
+// output reads, out the number that one input feeds (for a convolution: channels of its group × positions of the
+// kernel):
 //
 //	he_normal       N(0, 2/in)             He et al., "Delving Deep into Rectifiers", ICCV 2015, Eq. 10
 //	he_uniform      U(±√(6/in))            the same variance
@@ -20,7 +21,7 @@ import (
 //	lecun_uniform   U(±√(3/in))            what Caffe calls xavier
 //	torch           U(±√(1/in))            torch's default; its biases too, all others' are 0
 //
-// torch counts the outputs of all groups where Xavier's are counted here by group.
+// torch counts the outputs of all groups; here Xavier's are counted per group.
 type initializer struct {
 	deviation func(in, out float64) float64
 	normal    bool
@@ -54,7 +55,7 @@ func readInit(s *section, otherwise initializer) initializer {
 	return chosen
 }
 
-// ownInit returns a layer's own initialiser, nil for the network's.
+// ownInit returns a layer's own initialiser, or nil if it uses the network's.
 func ownInit(s *section) *initializer {
 	if _, ok := s.of["init"]; !ok {
 		return nil
@@ -63,11 +64,11 @@ func ownInit(s *section) *initializer {
 	return &own
 }
 
-// weight is a tensor to be drawn: constant, or around 0 with a standard deviation.
+// weight is a tensor to be filled: with a constant, or randomly around 0 with a standard deviation.
 type weight struct {
 	name      string
 	dims      []int64
-	value     float32 // of every element where deviation is 0
+	value     float32 // of every element if deviation is 0
 	deviation float64
 	normal    bool // else uniform
 }
@@ -80,7 +81,7 @@ func (w weight) size() int64 {
 	return n
 }
 
-// draw makes the elements. Its source is a function of the seed and the tensor's name.
+// draw returns the elements. The random source is a function of the seed and the tensor's name.
 func (w weight) draw(seed uint64) []float32 {
 	data := make([]float32, w.size())
 	rng, bound := source(seed, w.name), w.deviation*math.Sqrt(3)

@@ -7,10 +7,11 @@ import (
 	"winnow/graph"
 )
 
-// layer adds its nodes and weights to a plan, behind a value, and returns what it gives.
+// layer adds its nodes and weights to a plan, after the value in, and returns its output.
 type layer func(p *plan, in value) (value, error)
 
-// kinds returns the layers by name. Adding one is a line here. (A function: lists of layers stand in layers.)
+// kinds returns the layers by name. A new layer is a line here. It is a function, not a variable, because layers
+// contain lists of layers.
 func kinds() map[string]func(s part, depth int) (layer, error) {
 	return map[string]func(part, int) (layer, error){
 		"conv": conv, "linear": linear, "batch_norm": norm,
@@ -34,11 +35,13 @@ func conv(s part, _ int) (layer, error) {
 			return in, err
 		}
 		if in.channels%groups != 0 || out%groups != 0 {
-			return in, fmt.Errorf("%d groups divide not both of %d channels in and %d out", groups, in.channels, out)
+			return in, fmt.Errorf("found %d groups, expected a divisor of both %d input and %d output channels",
+				groups, in.channels, out)
 		}
 		name, kernel := p.next("conv"), int64(w.kernel)
 		per, places := int64(in.channels/groups), float64(kernel*kernel)
-		params, err := p.product(name, init, float64(per)*places, float64(out/groups)*places, bias, int64(out), per, kernel, kernel)
+		params, err := p.product(name, init, float64(per)*places, float64(out/groups)*places, bias, int64(out), per,
+			kernel, kernel)
 		if err != nil {
 			return in, err
 		}
@@ -50,10 +53,10 @@ func conv(s part, _ int) (layer, error) {
 	}, k.err
 }
 
-// window is how a square kernel moves over maps.
+// window describes how a square kernel moves over maps.
 type window struct{ kernel, stride, pad int }
 
-// window reads kernel, stride and pad; a stride of 0 by default means the kernel's size.
+// window reads kernel, stride and pad. If usual is 0, the default stride is the kernel's size.
 func (s *section) window(usual int) window {
 	w := window{kernel: s.whole("kernel", 0, 1, maxSide)}
 	usual = cmp.Or(usual, w.kernel)
@@ -83,7 +86,8 @@ func (w window) count(in value) (int, error) {
 
 func (w window) attributes() []*graph.Attribute {
 	k, s, p := int64(w.kernel), int64(w.stride), int64(w.pad)
-	return []*graph.Attribute{graph.Ints("kernel_shape", k, k), graph.Ints("pads", p, p, p, p), graph.Ints("strides", s, s)}
+	return []*graph.Attribute{graph.Ints("kernel_shape", k, k), graph.Ints("pads", p, p, p, p),
+		graph.Ints("strides", s, s)}
 }
 
 // linear is a matrix product with bias.
@@ -96,11 +100,12 @@ func linear(s part, _ int) (layer, error) {
 		}
 		name := p.next("linear")
 		params, err := p.product(name, init, float64(in.channels), float64(out), bias, int64(out), int64(in.channels))
-		return value{p.node(name, "Gemm", append([]string{in.tensor}, params...), graph.Int("transB", 1)), out, 0, true}, err
+		return value{p.node(name, "Gemm", append([]string{in.tensor}, params...), graph.Int("transB", 1)), out, 0,
+			true}, err
 	}, k.err
 }
 
-// pool takes the maximum or the mean of windows; the mean leaves padding out.
+// pool takes the maximum or the mean of windows; the mean ignores padding.
 func pool(s part, op string) (layer, error) {
 	k := s.keys("kernel", "stride", "pad")
 	w := k.window(0)

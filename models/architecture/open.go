@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Open reads a description: the name of an embedded one, or a file that ends in .yaml or .yml.
+// Open reads a description: an embedded one by name, or a file that ends in .yaml or .yml.
 func Open(name string) (*Network, error) {
 	if !strings.HasSuffix(name, ".yaml") && !strings.HasSuffix(name, ".yml") {
 		return Embedded(name)

@@ -21,12 +21,12 @@ func (v value) String() string {
 	return fmt.Sprintf("maps %d×%d×%d", v.channels, v.side, v.side)
 }
 
-// plan is a network laid out: its nodes, and its weights before they are drawn.
+// plan is the layout of a network: its nodes, and its weights before they are drawn.
 type plan struct {
 	nodes      []*graph.Node
 	weights    []weight
 	init       initializer
-	prefix     string         // of the names inside stages and residuals
+	prefix     string         // of names inside stages and residuals
 	numbers    map[string]int // layers so far by kind, with the prefix
 	layers     int
 	parameters int64
@@ -40,13 +40,14 @@ func (p *plan) next(kind string) string {
 	return fmt.Sprint(kind, p.numbers[kind])
 }
 
-// node adds a node; its output has its name.
+// node adds a node; its output has the node's name.
 func (p *plan) node(name, op string, inputs []string, attributes ...*graph.Attribute) string {
-	p.nodes = append(p.nodes, &graph.Node{Name: name, Op: op, Inputs: inputs, Outputs: []string{name}, Attributes: attributes})
+	p.nodes = append(p.nodes, &graph.Node{Name: name, Op: op, Inputs: inputs, Outputs: []string{name},
+		Attributes: attributes})
 	return name
 }
 
-// constant adds a weight that starts with one value everywhere.
+// constant adds a weight whose elements all start with the same value.
 func (p *plan) constant(name string, v float32, dims ...int64) (string, error) {
 	return p.weight(weight{name: name, dims: dims, value: v})
 }
@@ -60,8 +61,8 @@ func (p *plan) weight(w weight) (string, error) {
 	return w.name, nil
 }
 
-// product adds the weight and bias of a convolution or linear layer: out rows of so many inputs each, drawn as own says,
-// or as the network's layers are where that is nil.
+// product adds the weight and bias of a convolution or linear layer, drawn by own or, if nil, by the network's
+// initialiser. in and out are its fan-in and fan-out.
 func (p *plan) product(name string, own *initializer, in, out float64, bias bool, dims ...int64) ([]string, error) {
 	init := p.init
 	if own != nil {

@@ -6,13 +6,15 @@ import (
 	"winnow/graph"
 )
 
-// norm is batch normalisation over maps or vectors. It starts with scale (0 makes a residual's branch start as
-// nothing: Goyal et al., "Accurate, Large Minibatch SGD", 2017, section 5.1), shift 0, mean 0 and variance 1.
+// norm is batch normalisation over maps or vectors. It starts with the given scale, shift 0, mean 0 and variance 1.
+// A scale of 0 makes a residual's branch start as zero: Goyal et al., "Accurate, Large Minibatch SGD", 2017,
+// section 5.1.
 func norm(s part, _ int) (layer, error) {
 	k := s.keys("scale", "epsilon", "momentum")
 	scale, epsilon, momentum := k.number("scale", 1), k.number("epsilon", 1e-5), k.number("momentum", 0.9)
 	if epsilon <= 0 || momentum < 0 || momentum >= 1 {
-		k.fail(s.errorf("found epsilon %v and momentum %v, expected a positive epsilon and a momentum (the share of the old statistics that stays) from 0 to below 1", epsilon, momentum))
+		k.fail(s.errorf("found epsilon %v and momentum %v, expected a positive epsilon and a momentum (the share "+
+			"of the old statistics that is kept) from 0 to below 1", epsilon, momentum))
 	}
 	return func(p *plan, in value) (value, error) {
 		name := p.next("norm")
@@ -27,7 +29,8 @@ func norm(s part, _ int) (layer, error) {
 			}
 			inputs = append(inputs, tensor)
 		}
-		in.tensor = p.node(name, "BatchNormalization", inputs, graph.Float("epsilon", float32(epsilon)), graph.Float("momentum", float32(momentum)))
+		in.tensor = p.node(name, "BatchNormalization", inputs, graph.Float("epsilon", float32(epsilon)),
+			graph.Float("momentum", float32(momentum)))
 		return in, nil
 	}, k.err
 }
@@ -39,7 +42,7 @@ func relu(s part, _ int) (layer, error) {
 	}, s.keys().err
 }
 
-// prelu is a rectifier whose slope below 0 is trained, one a channel.
+// prelu is a rectifier with a trained slope below 0, one per channel.
 func prelu(s part, _ int) (layer, error) {
 	k := s.keys("slope")
 	start := k.number("slope", 0.25)

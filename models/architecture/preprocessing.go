@@ -2,8 +2,8 @@ package architecture
 
 import "winnow/backbone"
 
-// readPreprocessing reads how images are prepared, in the words of a registry entry. Left out it means: the
-// whole picture at the input's size, bytes to values from -1 to 1.
+// readPreprocessing reads the preprocessing, in the words of a registry entry. The default is the whole image at
+// the input's size, with bytes mapped to values from -1 to 1.
 func readPreprocessing(s *section, channels, side int) (q backbone.Preprocessing, err error) {
 	p, ok := s.of["preprocessing"]
 	k := &section{part: s.below("preprocessing", s.node)}
@@ -26,7 +26,8 @@ func readPreprocessing(s *section, channels, side int) (q backbone.Preprocessing
 		k.fail(k.errorf("%v", err))
 	}
 	if q.Planes() != channels || q.Crop != side {
-		k.fail(k.errorf("gives images of %d×%d×%d, expected the input's %d×%d×%d", q.Planes(), q.Crop, q.Crop, channels, side, side))
+		k.fail(k.errorf("gives images of %d×%d×%d, expected the input's %d×%d×%d", q.Planes(), q.Crop, q.Crop,
+			channels, side, side))
 	}
 	return q, k.err
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// part is a place of a description: a node of the YAML and the dotted path to it.
+// part is a place in a description: a YAML node and the dotted path to it.
 type part struct {
 	file, path string
 	node       ast.Node
@@ -41,7 +41,7 @@ func failure(file string, t *token.Token, message string) error {
 	return fmt.Errorf("architecture: %s:%d:%d: %s", file, t.Position.Line, t.Position.Column, message)
 }
 
-// errorf is an error at this place.
+// errorf returns an error at this place.
 func (p part) errorf(format string, args ...any) error {
 	message := fmt.Sprintf(format, args...)
 	if p.path != "" {
@@ -50,7 +50,7 @@ func (p part) errorf(format string, args ...any) error {
 	return failure(p.file, first(p.node), message)
 }
 
-// first returns the token a node begins with; that of a mapping is otherwise a colon.
+// first returns the first token of a node; GetToken of a mapping would return a colon.
 func first(n ast.Node) *token.Token {
 	switch n := n.(type) {
 	case *ast.MappingValueNode:
@@ -63,11 +63,11 @@ func first(n ast.Node) *token.Token {
 	return n.GetToken()
 }
 
-// mismatch is an error about what stands at this place.
+// mismatch returns an error about the kind of node at this place.
 func (p part) mismatch(expected string) error {
 	found := "keys and values"
 	switch n := p.node.(type) {
-	case *ast.AliasNode, *ast.AnchorNode, *ast.TagNode: // before the scalars, which they are too
+	case *ast.AliasNode, *ast.AnchorNode, *ast.TagNode: // before the scalars, which these are too
 		found = "an anchor, alias or tag"
 	case *ast.SequenceNode:
 		found = "a list"
@@ -86,7 +86,7 @@ func (p part) below(key string, n ast.Node) part {
 	return part{p.file, key, n}
 }
 
-// pairs lists what a mapping holds; nothing at all is an empty one.
+// pairs lists the entries of a mapping; a missing value is an empty mapping.
 func (p part) pairs() ([]*ast.MappingValueNode, error) {
 	switch n := p.node.(type) {
 	case *ast.MappingNode:
@@ -99,7 +99,7 @@ func (p part) pairs() ([]*ast.MappingValueNode, error) {
 	return nil, p.mismatch("keys and values")
 }
 
-// section is a mapping whose keys are known. err is the first error in reading it; what is read after that means nothing.
+// section is a mapping with known keys. err is its first read error; values read after that are meaningless.
 type section struct {
 	part
 	of  map[string]part
@@ -112,7 +112,7 @@ func (s *section) fail(err error) {
 	}
 }
 
-// keys reads a mapping that may have the known keys only.
+// keys reads a mapping that may have only the known keys.
 func (p part) keys(known ...string) *section {
 	s := &section{part: p, of: map[string]part{}}
 	pairs, err := p.pairs()
@@ -121,16 +121,17 @@ func (p part) keys(known ...string) *section {
 		key := pair.Key.GetToken().Value
 		if !slices.Contains(known, key) {
 			slices.Sort(known)
-			s.fail(failure(p.file, pair.Key.GetToken(), fmt.Sprintf("unknown key %s%s: known here are %s", p.below(key, nil).path, catalog.Ask(key, known), strings.Join(known, ", "))))
+			s.fail(failure(p.file, pair.Key.GetToken(), fmt.Sprintf("unknown key %s%s: known here are %s",
+				p.below(key, nil).path, catalog.Ask(key, known), strings.Join(known, ", "))))
 		}
-		if pair.Value.Type() != ast.NullType { // "key:" alone says nothing
+		if pair.Value.Type() != ast.NullType { // "key:" without a value counts as absent
 			s.of[key] = p.below(key, pair.Value)
 		}
 	}
 	return s
 }
 
-// section reads the mapping below a key, which must be there.
+// section reads the mapping under a key, which must exist.
 func (s *section) section(key string, known ...string) *section {
 	p, ok := s.of[key]
 	if !ok {
@@ -140,20 +141,21 @@ func (s *section) section(key string, known ...string) *section {
 	return p.keys(known...)
 }
 
-// scalar returns the text of one value, and whether it stands in quotes; ok is false where something else stands there.
+// scalar returns the text of a single value and whether it is quoted. ok is false for any other kind of node.
 func (p part) scalar() (text string, quoted, ok bool) {
 	n, ok := p.node.(ast.ScalarNode)
-	if t := p.node.Type(); !ok || t == ast.NullType || t == ast.AnchorType || t == ast.AliasType || t == ast.TagType || t == ast.LiteralType {
+	if t := p.node.Type(); !ok || t == ast.NullType || t == ast.AnchorType || t == ast.AliasType ||
+		t == ast.TagType || t == ast.LiteralType {
 		return "", false, false
 	}
 	t := n.GetToken()
 	return t.Value, t.Type == token.SingleQuoteType || t.Type == token.DoubleQuoteType, true
 }
 
-// maxWord bounds a name: every layer inside a stage has it in front of its own.
+// maxWord bounds a name, because every layer inside a stage is prefixed with it.
 const maxWord = 100
 
-// word returns a name that must be there.
+// word returns a required name.
 func (s *section) word(key string) string {
 	p, ok := s.of[key]
 	if !ok {
@@ -170,7 +172,7 @@ func (s *section) word(key string) string {
 	return text
 }
 
-// text returns one line.
+// text returns one line of text.
 func (s *section) text(key, otherwise string) string {
 	p, ok := s.of[key]
 	if !ok {
@@ -183,7 +185,7 @@ func (s *section) text(key, otherwise string) string {
 	return text
 }
 
-// whole returns an integer between the bounds; a default below the least means that it must be there.
+// whole returns an integer between the bounds. A default below the lower bound makes the key required.
 func (s *section) whole(key string, otherwise, least, most int) int {
 	p, ok := s.of[key]
 	if !ok {
@@ -200,7 +202,7 @@ func (s *section) whole(key string, otherwise, least, most int) int {
 	return v
 }
 
-// yes is true or false.
+// yes returns true or false.
 func (s *section) yes(key string, otherwise bool) bool {
 	p, ok := s.of[key]
 	if !ok {
@@ -213,7 +215,7 @@ func (s *section) yes(key string, otherwise bool) bool {
 	return text == "true"
 }
 
-// number returns a finite number, also written as a fraction (1/255).
+// number returns a finite number, which may be written as a fraction (1/255).
 func (s *section) number(key string, otherwise float64) float64 {
 	if p, ok := s.of[key]; ok {
 		return s.read(p)
@@ -221,7 +223,7 @@ func (s *section) number(key string, otherwise float64) float64 {
 	return otherwise
 }
 
-// read returns the number that stands at a place.
+// read returns the number at a place.
 func (s *section) read(p part) float64 {
 	text, quoted, _ := p.scalar()
 	above, below, fraction := strings.Cut(text, "/")

@@ -37,8 +37,13 @@ func List() ([]Study, error) {
 	return all, nil
 }
 
-// Find returns the study of that name.
+// Find returns the study of that name, which is the name of its file.
 func Find(name string) (Study, error) {
+	if path := "studies/" + name + ".yaml"; fs.ValidPath(path) {
+		if text, err := files.ReadFile(path); err == nil {
+			return Parse(path, text)
+		}
+	}
 	all, err := List()
 	if err != nil {
 		return Study{}, err

@@ -45,7 +45,7 @@ func TestFormerSettings(t *testing.T) {
 		t.Errorf("found %v", c.Losses[0].Settings)
 	}
 	_, err = parsed(strings.Replace(text, "derived", "printed", 1))
-	if want := "config: losses.0.settings: losses: scl_rhe: sign: found printed, expected derived: what the paper prints is built where paper_variant is set"; err == nil || err.Error() != want {
+	if want := "config: losses.0.settings: losses: scl_rhe: sign: found printed, expected derived: set paper_variant to build what the paper prints"; err == nil || err.Error() != want {
 		t.Errorf("found %v", err)
 	}
 }

@@ -13,39 +13,40 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Address is where a server listens, and what it is asked for.
+// Address is the address of a database, with the settings given in it.
 type Address struct {
-	Table  string // "": named otherwise
-	Schema string // "": the first of the search path
-	Column string // of the vectors
+	Table  string // "" if the address does not name one
+	Schema string // "" for the first of the search path
+	Column string // the vector column
 	Metric Metric
 	Build  HNSW
-	Seen   int // ef_search, the candidates that a search looks at; 0: the server's setting, at least as many as are asked for
+	Seen   int // ef_search, the candidates a search looks at; 0: the server's setting, but at least the hits asked for
 
 	config *pgx.ConnConfig
 }
 
-// HNSW are the settings of an index that is to be built; 0: pgvector's defaults.
+// HNSW holds the settings of an index to be built; 0 means pgvector's default.
 type HNSW struct {
 	Edges      int // m
 	Candidates int // ef_construction
 	Never      bool
 }
 
-// Metric is the distance that an index is built for. All order vectors of length 1 the same way.
+// Metric is the distance an index is built for. All metrics order unit vectors the same way.
 type Metric struct{ Name, operator, class string }
 
 var metrics = []Metric{{"cosine", "<=>", "cosine_ops"}, {"l2", "<->", "l2_ops"}, {"ip", "<#>", "ip_ops"}}
 
-// expected is what an address looks like.
+// expected shows the form of an address.
 const expected = "postgres://USER@HOST:5432/DATABASE?table=NAME"
 
-// connectTime is how long a server may take to answer a connection, where the address does not say.
+// connectTime is how long to wait for a connection if the address does not say.
 const connectTime = 30 * time.Second
 
-// ParseAddress reads postgres://user:password@host:port/database. The query may hold table, schema, column (embedding), metric
-// (cosine, l2, ip), m and ef_construction of the index (m=0 builds none), ef_search; all else is read as libpq does (sslmode, connect_timeout, …),
-// and so are the PG… variables of the environment. Errors do not quote the text, which may hold a password.
+// ParseAddress parses postgres://user:password@host:port/database. The query may hold table, schema, column
+// (default embedding), metric (cosine, l2, ip), the index's m and ef_construction (m=0 builds no index), and
+// ef_search. All other options (sslmode, connect_timeout, …) and the PG… environment variables are read as libpq
+// does. Errors do not quote the text, which may hold a password.
 func ParseAddress(text string) (*Address, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "postgres" && u.Scheme != "postgresql" {
@@ -53,7 +54,7 @@ func ParseAddress(text string) (*Address, error) {
 	}
 	q, err := url.ParseQuery(u.RawQuery)
 	if err != nil {
-		return nil, fmt.Errorf("pgvector: what follows ? in the address cannot be read, expected %s", expected)
+		return nil, fmt.Errorf("pgvector: the options after ? in the address cannot be read, expected %s", expected)
 	}
 	take := func(name string) string {
 		defer q.Del(name)
@@ -77,15 +78,17 @@ func ParseAddress(text string) (*Address, error) {
 		name     string
 		into     *int
 		from, to int
-	}{{"m", &a.Build.Edges, 2, 100}, {"ef_construction", &a.Build.Candidates, 4, 1000}, {"ef_search", &a.Seen, 1, maxSeen}} {
+	}{{"m", &a.Build.Edges, 2, 100}, {"ef_construction", &a.Build.Candidates, 4, 1000},
+		{"ef_search", &a.Seen, 1, maxSeen}} {
 		if text := take(number.name); text != "" {
-			if *number.into, err = strconv.Atoi(text); err != nil || *number.into < number.from || *number.into > number.to {
+			if *number.into, err = strconv.Atoi(text); err != nil || *number.into < number.from ||
+				*number.into > number.to {
 				return nil, fmt.Errorf("pgvector: %s=%s, expected %d to %d", number.name, text, number.from, number.to)
 			}
 		}
 	}
 	if m, ef := cmp.Or(a.Build.Edges, 16), cmp.Or(a.Build.Candidates, 64); ef < 2*m {
-		return nil, fmt.Errorf("pgvector: ef_construction=%d with m=%d, expected at least %d, twice as much", ef, m, 2*m)
+		return nil, fmt.Errorf("pgvector: ef_construction=%d with m=%d, expected at least %d, twice m", ef, m, 2*m)
 	}
 	u.RawQuery = q.Encode()
 	if a.config, err = pgx.ParseConfig(u.String()); err != nil {
@@ -97,7 +100,7 @@ func ParseAddress(text string) (*Address, error) {
 	return a, nil
 }
 
-// reason is why an address cannot be read, without the address and its password.
+// reason says why an address cannot be read, without quoting the address or its password.
 func reason(err error, u *url.URL) string {
 	for inner := errors.Unwrap(err); inner != nil; inner = errors.Unwrap(inner) {
 		err = inner

@@ -14,21 +14,25 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
-// extension is what a database says of pgvector.
+// extension describes a database's pgvector.
 type extension struct {
 	version string
 	schema  string // quoted: it need not be in the search path
 }
 
-// register teaches a connection pgvector's vectors.
+// register teaches a connection pgvector's vector type.
 func register(ctx context.Context, conn *pgx.Conn) (e extension, err error) {
 	var one, list uint32
 	var schema string
-	err = conn.QueryRow(ctx, `SELECT e.extversion, n.nspname, t.oid, t.typarray FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace
-		JOIN pg_type t ON t.typnamespace = n.oid AND t.typname = 'vector' WHERE e.extname = 'vector'`).Scan(&e.version, &schema, &one, &list)
+	err = conn.QueryRow(ctx, `SELECT e.extversion, n.nspname, t.oid, t.typarray
+		FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace
+		JOIN pg_type t ON t.typnamespace = n.oid AND t.typname = 'vector' WHERE e.extname = 'vector'`,
+	).Scan(&e.version, &schema, &one, &list)
 	if errors.Is(err, pgx.ErrNoRows) {
 		none := &NoExtension{}
-		if err := conn.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pg_available_extensions WHERE name = 'vector')`).Scan(&none.Installed); err != nil {
+		if err := conn.QueryRow(ctx,
+			`SELECT EXISTS (SELECT FROM pg_available_extensions WHERE name = 'vector')`,
+		).Scan(&none.Installed); err != nil {
 			return e, err
 		}
 		return e, none
@@ -59,10 +63,11 @@ func older(version, than string) bool {
 	return len(a) < len(b)
 }
 
-// vector is a vector on its way.
+// vector is a vector to be sent or received.
 type vector []float32
 
-// codec writes and reads vectors as pgvector sends them: the number of values and a 0, 16 bits each, and the values, big-endian.
+// codec encodes vectors in pgvector's binary form: the number of values and a zero, 16 bits each, then the values,
+// big-endian.
 type codec struct{}
 
 // FormatSupported implements pgtype.Codec.
@@ -101,7 +106,7 @@ func (codec) PlanScan(_ *pgtype.Map, _ uint32, format int16, target any) pgtype.
 // Scan implements pgtype.ScanPlan.
 func (codec) Scan(src []byte, target any) error {
 	if len(src) < 4 || len(src) != 4+4*int(binary.BigEndian.Uint16(src)) {
-		return fmt.Errorf("found a vector of %d bytes, expected 4 and 4 a value", len(src))
+		return fmt.Errorf("found a vector of %d bytes, expected 4 plus 4 per value", len(src))
 	}
 	v := make(vector, (len(src)-4)/4)
 	for i := range v {

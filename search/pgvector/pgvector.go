@@ -1,26 +1,28 @@
-// Package pgvector puts vectors with names into a table of a PostgreSQL database with the extension pgvector, and finds them
-// there: a [vectordb.Store].
+// Package pgvector stores named vectors in a table of a PostgreSQL database with the pgvector extension, and
+// searches them. It is a [vectordb.Store].
 //
 // # What is stored
 //
-// One row an image, its primary key the image's path:
+// One row per image; the primary key is the image's path:
 //
 //	path text PRIMARY KEY, model text, digest text, embedding vector(N), label text, split text, …
 //
-// embedding has the bits of the vector, which has length 1. model is the sha256 of what made the vectors, digest says what a row
-// holds, and the rest is what the manifest knows of the image. A table that exists is taken if it has the first four columns;
-// text columns that it lacks are added, others are left alone.
+// embedding holds the unit vector, bit by bit. model is the sha256 of what made the vectors, digest identifies the
+// content of the row, and the other columns hold what the manifest knows about the image. An existing table is
+// accepted if it has the first four columns; missing text columns are added, other columns are left alone.
 //
 // # Indexing
 //
-// The HNSW index is built when all rows are in, which takes a fraction of the time that it takes row by row; a table that has one
-// keeps it. pgvector indexes vectors of 2,000 values at most, and of 4,000 as halfvec: then the index is one of the column's
-// casts, and the column itself keeps its bits. Longer vectors, up to 16,000 values, are searched without an index.
+// The HNSW index is built after all rows are in, which takes a fraction of the time of building it row by row. A
+// table that already has an index keeps it. pgvector indexes vectors of at most 2,000 values, or 4,000 as halfvec;
+// in that case the index is on a cast of the column, and the column keeps its full precision. Longer vectors, up to
+// 16,000 values, are searched without an index.
 //
 // # What this was tested against
 //
-// PostgreSQL 18 with pgvector 0.8 as WebAssembly behind a socket (npm's @electric-sql/pglite-socket): uploads, connections that are
-// killed, changes, deletion, search. Rows go there by INSERT … SELECT FROM unnest(…), one statement and one transaction a batch.
+// PostgreSQL 18 with pgvector 0.8 as WebAssembly behind a socket (npm's @electric-sql/pglite-socket): uploads,
+// killed connections, changes, deletion, search. Rows are sent by INSERT … SELECT FROM unnest(…), one statement and
+// one transaction per batch.
 package pgvector
 
 import (
@@ -38,41 +40,43 @@ import (
 	"winnow/search/vectordb"
 )
 
-// Server is a connection, and a table of the server.
+// Server is a table on a server, and the connection to it.
 type Server struct {
 	address *Address
 	table   string // as the user writes it
 	config  *pgx.ConnConfig
 	tries   vectordb.Tries
 
-	mu      sync.Mutex // of all that follows: one request at a time
-	conn    *pgx.Conn  // nil: none
+	mu      sync.Mutex // of all fields below: one request at a time
+	conn    *pgx.Conn  // nil: not connected
 	ext     extension
 	version string
-	told    bool // notices of the server are passed on
+	told    bool // pass the server's notices on
 
 	options vectordb.Options // of the upload
-	there   *table           // nil: none, or not looked for yet
+	there   *table           // nil: no table, or not looked for yet
 }
 
 var _ vectordb.Store = (*Server)(nil)
 
-// maxName is the length of names, in bytes; PostgreSQL cuts what is longer.
+// maxName is the longest name in bytes; PostgreSQL truncates longer ones.
 const maxName = 63
 
-// Dial prepares the connection to a table, that of the address if it names one; nothing is sent yet. password may be empty: then it
-// is that of the address, of PGPASSWORD or of ~/.pgpass.
+// Dial prepares a connection to the table named by the address or, if it names none, by tableName. It sends nothing
+// yet. If password is empty, it is taken from the address, PGPASSWORD or ~/.pgpass.
 func Dial(a *Address, password, tableName string) (*Server, error) {
 	s := &Server{address: a, table: cmp.Or(a.Table, tableName), config: a.config.Copy()}
 	for _, name := range []string{s.table, a.Schema, a.Column} {
 		if len(name) > maxName || strings.ContainsRune(name, 0) {
-			return nil, fmt.Errorf("pgvector: %s: the name %.70q has %d bytes, expected %d at most", a, name, len(name), maxName)
+			return nil, fmt.Errorf("pgvector: %s: the name %.70q has %d bytes, expected %d at most", a, name,
+				len(name), maxName)
 		}
 	}
 	if password != "" {
 		s.config.Password = password
 	}
-	// Descriptions of statements are kept here and no statement on the server: poolers that share connections allow it.
+	// Statement descriptions are cached on this side and no statement is prepared on the server, so that poolers
+	// can share connections.
 	s.config.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe
 	s.config.OnNotice = func(_ *pgconn.PgConn, n *pgconn.Notice) {
 		if s.told {
@@ -97,7 +101,7 @@ func (s *Server) Streams() int { return 1 }
 // Tries implements vectordb.Store.
 func (s *Server) Tries() *vectordb.Tries { return &s.tries }
 
-// closing is how long an end may take: a request that was broken off is cancelled on the server first.
+// closing is how long closing may take: an unfinished request is first cancelled on the server.
 const closing = 3 * time.Second
 
 // Close ends the connection.
@@ -123,19 +127,19 @@ func (s *Server) Hello(ctx context.Context) (string, error) {
 	return s.version, err
 }
 
-// Times of requests.
+// Time limits of requests.
 const (
 	pointsTime = time.Minute
-	tableTime  = 30 * time.Minute // of a table; the building of an index takes as long as it takes
+	tableTime  = 30 * time.Minute // for requests over the whole table; building an index has no limit
 )
 
-// NoExtension says that a database cannot hold vectors.
+// NoExtension means that a database cannot store vectors.
 type NoExtension struct {
-	Found     string // the version that is too old; "": none
+	Found     string // a version that is too old; "" if there is none
 	Installed bool   // the server has the extension, the database does not
 }
 
-// oldest is the version of pgvector that has HNSW indexes.
+// oldest is the first version of pgvector with HNSW indexes.
 const oldest = "0.5.0"
 
 // Error implements error.
@@ -157,7 +161,7 @@ func (e *NoExtension) Remedy() string {
 	return "install pgvector on the server, then run in the database: CREATE EXTENSION vector"
 }
 
-// connect makes the connection anew where there is none any more.
+// connect connects to the server if there is no open connection.
 func (s *Server) connect(ctx context.Context) error {
 	if s.conn != nil && !s.conn.IsClosed() {
 		return nil
@@ -170,11 +174,12 @@ func (s *Server) connect(ctx context.Context) error {
 	if s.ext, err = register(ctx, conn); err != nil {
 		return err
 	}
-	s.version = fmt.Sprintf("PostgreSQL %s, pgvector %s", conn.PgConn().ParameterStatus("server_version"), s.ext.version)
+	s.version = fmt.Sprintf("PostgreSQL %s, pgvector %s", conn.PgConn().ParameterStatus("server_version"),
+		s.ext.version)
 	return nil
 }
 
-// try makes a request, repeatedly if that may help, each time within limit (0: none).
+// try makes a request and repeats it if that may help. Each try may take limit (0: forever).
 func (s *Server) try(ctx context.Context, what string, limit time.Duration, request func(context.Context) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -186,7 +191,7 @@ func (s *Server) try(ctx context.Context, what string, limit time.Duration, requ
 	}, func(err error) *vectordb.RequestError { return s.failure(what, err) })
 }
 
-// failure says what an error means.
+// failure explains an error.
 func (s *Server) failure(what string, err error) *vectordb.RequestError {
 	e := &vectordb.RequestError{Err: err}
 	text := err.Error()
@@ -198,7 +203,7 @@ func (s *Server) failure(what string, err error) *vectordb.RequestError {
 		e.NoAnswer = transient(answer.Code)
 	case errors.As(err, new(*NoExtension)):
 	default:
-		// A connection that is gone may have ended before the server answered, or after it had done what was asked.
+		// A connection may break before the server answers, or after it has done the request.
 		e.NoAnswer = s.conn == nil || s.conn.IsClosed() || errors.Is(err, context.DeadlineExceeded)
 	}
 	if cause := errors.Unwrap(err); answer == nil && errors.As(err, new(*pgconn.ConnectError)) && cause != nil {
@@ -208,8 +213,8 @@ func (s *Server) failure(what string, err error) *vectordb.RequestError {
 	return e
 }
 
-// transient reports whether an answer may be another one when the request is repeated: connections that broke (08), a server
-// that stops or starts, too many connections, transactions that were in each other's way.
+// transient reports whether repeating the request may help: a broken connection (08), a server that is stopping or
+// starting, too many connections, conflicting transactions.
 func transient(code string) bool {
 	switch code {
 	case "57P01", "57P02", "57P03", "53300", "40001", "40P01":

@@ -22,7 +22,7 @@ import (
 	"winnow/search/vectordb"
 )
 
-// drawn is a source of random unit vectors, some at a time.
+// drawn is a source of random unit vectors, some per call.
 type drawn struct {
 	points []vectordb.Point
 	at     int
@@ -38,7 +38,8 @@ func source(n, dim int) *drawn {
 			v[j] = float32(rng.NormFloat64())
 		}
 		q, _ := search.NewQuery("", v)
-		d.points = append(d.points, vectordb.Point{Path: fmt.Sprintf("birds/ä'\"$1 %04d.jpg", i), Vector: q.Vector, Payload: map[string]string{"label": fmt.Sprint(i % 7), "split of \"it\"": "train"}})
+		d.points = append(d.points, vectordb.Point{Path: fmt.Sprintf("birds/ä'\"$1 %04d.jpg", i), Vector: q.Vector,
+			Payload: map[string]string{"label": fmt.Sprint(i % 7), "split of \"it\"": "train"}})
 	}
 	return d
 }
@@ -54,14 +55,14 @@ func (d *drawn) Next() ([]vectordb.Point, error) {
 	return d.points[d.at-n : d.at], nil
 }
 
-// birds is a name that wants to be quoted.
+// birds is a name that needs quoting.
 const birds = `Birds "of"; DROP TABLE x.ä`
 
 func options() vectordb.Options {
 	return vectordb.Options{Model: strings.Repeat("ab", 32), Batch: 16, Columns: []string{"label", `split of "it"`}}
 }
 
-// dialled returns a table of its own that does not wait between tries.
+// dialled returns a table with its own connection, which does not wait between tries.
 func dialled(t *testing.T, url, name string) *Server {
 	t.Helper()
 	a, err := ParseAddress(url)
@@ -77,7 +78,7 @@ func dialled(t *testing.T, url, name string) *Server {
 	return s
 }
 
-// fresh returns a server on which a table is not.
+// fresh returns a server that lacks the table.
 func fresh(t *testing.T, name string) string {
 	t.Helper()
 	url := pgvectortest.New(t)
@@ -127,15 +128,16 @@ func holds(t *testing.T, s *Server, d *drawn) {
 		}
 		for _, p := range b {
 			got := found[p.Path]
-			if !slices.Equal(got.Vector, p.Vector) || got.Digest != vectordb.Digest(p, options().Model) || fmt.Sprint(got.Payload) != fmt.Sprint(p.Payload) {
+			if !slices.Equal(got.Vector, p.Vector) || got.Digest != vectordb.Digest(p, options().Model) ||
+				fmt.Sprint(got.Payload) != fmt.Sprint(p.Payload) {
 				t.Errorf("%s: found %+v, expected %+v", p.Path, got, p)
 			}
 		}
 	}
 }
 
-// A second call sends nothing; what changed, what is new and what lost a field is sent, and nothing else; what is gone is
-// deleted where that is asked for.
+// A second call sends nothing. After changes, only rows that changed, are new or lost a field are sent; rows that
+// are gone are deleted only on request.
 func TestUpload(t *testing.T) {
 	url := fresh(t, birds)
 	d, s := source(333, 12), dialled(t, url, birds)
@@ -145,7 +147,8 @@ func TestUpload(t *testing.T) {
 	done := 0
 	o.Observe = func(n, total int) { done = n }
 	r := uploaded(t, s, d, o)
-	if want := (vectordb.Result{Collection: birds, Server: r.Server, Rows: 333, Dim: 12, Sent: 333, Points: 333, Compared: r.Compared, Created: true}); r != want || r.Compared < 100 || done != 333 || len(notes) > 0 {
+	if want := (vectordb.Result{Collection: birds, Server: r.Server, Rows: 333, Dim: 12, Sent: 333, Points: 333,
+		Compared: r.Compared, Created: true}); r != want || r.Compared < 100 || done != 333 || len(notes) > 0 {
 		t.Errorf("%+v, done %d, notes %q", r, done, notes)
 	}
 	if !strings.Contains(r.Server, "PostgreSQL") || !strings.Contains(r.Server, "pgvector 0.") {
@@ -165,7 +168,8 @@ func TestUpload(t *testing.T) {
 	delete(d.points[77].Payload, "label")
 	gone := d.points[300:]
 	d.points = append(d.points[:300:300], vectordb.Point{Path: "new", Vector: d.points[5].Vector})
-	if r := uploaded(t, again, d, o); r.Sent != 4 || r.Points != 334 || r.Deleted != 0 || len(notes) != 1 || !strings.Contains(notes[0], "33 points that are not of this export") {
+	if r := uploaded(t, again, d, o); r.Sent != 4 || r.Points != 334 || r.Deleted != 0 || len(notes) != 1 ||
+		!strings.Contains(notes[0], "33 points that are not in this export") {
 		t.Errorf("%+v, notes %q", r, notes)
 	}
 	o.Delete = true
@@ -179,7 +183,7 @@ func TestUpload(t *testing.T) {
 	}
 }
 
-// Connections that break at any place cost a new one, no rows; a call whose context ends goes on where it was.
+// A connection that breaks anywhere is replaced, and no rows are lost. A call whose context ended can be continued.
 func TestUploadThroughBreaks(t *testing.T) {
 	url := fresh(t, "broken")
 	d, next := source(400, 64), int64(10_000)
@@ -227,9 +231,10 @@ func TestUploadGoesOnAfterDeath(t *testing.T) {
 	}
 }
 
-// By an index, all or nearly all of the nearest are those of the exact search; without one, all.
+// With an index, all or nearly all neighbours are those of the exact search; without one, all are.
 func TestNearest(t *testing.T) {
-	for query, least := range map[string]float64{"": 0.95, "&m=8&ef_construction=200&ef_search=200&metric=l2": 0.95, "&metric=ip&column=v": 0.95, "&m=0": 1} {
+	for query, least := range map[string]float64{"": 0.95, "&m=8&ef_construction=200&ef_search=200&metric=l2": 0.95,
+		"&metric=ip&column=v": 0.95, "&m=0": 1} {
 		url := fresh(t, "near") + query
 		d, s := source(2000, 24), dialled(t, url, "near")
 		o := options()
@@ -250,11 +255,13 @@ func TestNearest(t *testing.T) {
 		right := 0
 		for i := range 50 {
 			hits, err := s.Nearest(t.Context(), d.points[i].Vector, 10)
-			if err != nil || len(hits) != 10 || hits[0].Path != d.points[i].Path || hits[0].Payload["label"] != d.points[i].Payload["label"] {
+			if err != nil || len(hits) != 10 || hits[0].Path != d.points[i].Path ||
+				hits[0].Payload["label"] != d.points[i].Payload["label"] {
 				t.Fatalf("%v, %+v", err, hits)
 			}
 			for _, h := range exact[i] {
-				if at := slices.IndexFunc(hits, func(f vectordb.Hit) bool { return f.Path == d.points[h.Row].Path }); at >= 0 {
+				if at := slices.IndexFunc(hits,
+					func(f vectordb.Hit) bool { return f.Path == d.points[h.Row].Path }); at >= 0 {
 					right++
 					if math.Abs(hits[at].Similarity-h.Similarity) > 1e-6 {
 						t.Errorf("similarity %v, expected %v", hits[at].Similarity, h.Similarity)
@@ -270,20 +277,22 @@ func TestNearest(t *testing.T) {
 		if plan := explained(t, s, d.points[0].Vector); strings.Contains(plan, "near_hnsw") == (query == "&m=0") {
 			t.Errorf("%q: the plan is %s", query, plan)
 		}
-		// More than an index gives are found, too.
+		// More hits than an index can return are found, too.
 		if hits, err := s.Nearest(t.Context(), d.points[0].Vector, 1500); err != nil || len(hits) != 1500 {
 			t.Errorf("%v, %d found", err, len(hits))
 		}
-		if about, err := dialled(t, url, "near").Look(t.Context()); err != nil || about.Model != o.Model || about.Dim != 24 || about.Points != 2000 {
+		if about, err := dialled(t, url, "near").Look(t.Context()); err != nil || about.Model != o.Model ||
+			about.Dim != 24 || about.Points != 2000 {
 			t.Errorf("%v, %+v", err, about)
 		}
 	}
 }
 
-// explained returns how the server finds ten neighbours.
+// explained returns the server's query plan for ten neighbours.
 func explained(t *testing.T, s *Server, v vector) string {
 	t.Helper()
-	list, err := s.conn.Query(t.Context(), s.sql("EXPLAIN SELECT path FROM $table ORDER BY $column <> $1::$vector LIMIT 10"), v)
+	list, err := s.conn.Query(t.Context(),
+		s.sql("EXPLAIN SELECT path FROM $table ORDER BY $column <> $1::$vector LIMIT 10"), v)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -294,7 +303,7 @@ func explained(t *testing.T, s *Server, v vector) string {
 	return strings.Join(lines, " / ")
 }
 
-// rows are vectors to search exactly.
+// rows are vectors for an exact search.
 type rows struct{ blas32.General }
 
 func (r rows) Len() int   { return r.Rows }
@@ -303,10 +312,10 @@ func (r rows) Block(from, n int) (blas32.General, []bool, error) {
 	return blas32.General{Rows: n, Cols: r.Cols, Stride: r.Stride, Data: r.Data[from*r.Stride:]}, nil, nil
 }
 
-// Long vectors are indexed as halfvec, and the longest not at all; both keep their bits and are found.
+// Long vectors are indexed as halfvec and the longest not at all; both keep their bits and are found.
 func TestLongVectors(t *testing.T) {
 	url := fresh(t, "long")
-	for dim, want := range map[int]string{2000: "", 2001: "the index is of halfvec", 4001: "stays without an index"} {
+	for dim, want := range map[int]string{2000: "", 2001: "the index uses halfvec", 4001: "gets no index"} {
 		d, s := source(60, dim), dialled(t, url, "long")
 		o := options()
 		o.Recreate = true
@@ -317,11 +326,13 @@ func TestLongVectors(t *testing.T) {
 			t.Errorf("%d: notes %q", dim, notes)
 		}
 		holds(t, s, d)
-		if hits, err := s.Nearest(t.Context(), d.points[9].Vector, 5); err != nil || len(hits) != 5 || hits[0].Path != d.points[9].Path || math.Abs(hits[0].Similarity-1) > 1e-6 {
+		if hits, err := s.Nearest(t.Context(), d.points[9].Vector, 5); err != nil || len(hits) != 5 ||
+			hits[0].Path != d.points[9].Path || math.Abs(hits[0].Similarity-1) > 1e-6 {
 			t.Errorf("%d: %v, %+v", dim, err, hits)
 		}
 	}
-	if _, err := vectordb.Upload(t.Context(), dialled(t, url, "long"), source(2, 16001), options()); err == nil || !strings.Contains(err.Error(), "expected 16000 at most") {
+	if _, err := vectordb.Upload(t.Context(), dialled(t, url, "long"), source(2, 16001), options()); err == nil ||
+		!strings.Contains(err.Error(), "expected 16000 at most") {
 		t.Errorf("%v", err)
 	}
 }
@@ -329,35 +340,48 @@ func TestLongVectors(t *testing.T) {
 func TestRefuses(t *testing.T) {
 	url := fresh(t, "other")
 	for want, statements := range map[string]string{
-		"found nothing as column path, expected text: this is no table of winnow's":  "CREATE TABLE other (id int)",
-		"found bytea as column embedding, expected vector":                           "CREATE TABLE other (path text PRIMARY KEY, model text, digest text, embedding bytea)",
-		"found vectors of 9 values, expected 4":                                      "CREATE TABLE other (path text PRIMARY KEY, model text, digest text, embedding vector(9))",
-		"found int4 as column label, expected text":                                  "CREATE TABLE other (path text PRIMARY KEY, model text, digest text, embedding vector(4), label int)",
-		"found vectors made by other, expected by abababababab":                      "CREATE TABLE other (path text PRIMARY KEY, model text, digest text, embedding vector(4));\nINSERT INTO other VALUES ('a', 'other', '', '[1,2,3,4]')",
-		"there is no unique or exclusion constraint matching the ON CONFLICT":        "CREATE TABLE other (path text, model text, digest text, embedding vector(4))",
-		`null value in column "more" of relation "other" violates not-null constrai`: "CREATE TABLE other (path text PRIMARY KEY, model text, digest text, embedding vector(4), more int NOT NULL)",
+		"found nothing as column path, expected text: winnow did not write this table": "CREATE TABLE other (id int)",
+		"found bytea as column embedding, expected vector": "CREATE TABLE other (path text PRIMARY KEY, model " +
+			"text, digest text, embedding bytea)",
+		"found vectors of 9 values, expected 4": "CREATE TABLE other (path text PRIMARY KEY, model text, digest " +
+			"text, embedding vector(9))",
+		"found int4 as column label, expected text": "CREATE TABLE other (path text PRIMARY KEY, model text, " +
+			"digest text, embedding vector(4), label int)",
+		"found vectors made by other, expected by abababababab": "CREATE TABLE other (path text PRIMARY KEY, model " +
+			"text, digest text, embedding vector(4));\n" +
+			"INSERT INTO other VALUES ('a', 'other', '', '[1,2,3,4]')",
+		"there is no unique or exclusion constraint matching the ON CONFLICT": "CREATE TABLE other (path text, " +
+			"model text, digest text, embedding vector(4))",
+		`null value in column "more" of relation "other" violates not-null constrai`: "CREATE TABLE other (path " +
+			"text PRIMARY KEY, model text, digest text, embedding vector(4), more int NOT NULL)",
 	} {
 		execute(t, url, "DROP TABLE IF EXISTS other;\n"+statements)
 		_, err := vectordb.Upload(t.Context(), dialled(t, url, "other"), source(10, 4), options())
-		if err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), "pgvector: postgres://127.0.0.1:") || strings.Contains(err.Error(), "\n") {
+		if err == nil || !strings.Contains(err.Error(), want) ||
+			!strings.HasPrefix(err.Error(), "pgvector: postgres://127.0.0.1:") || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%v\nexpected %s", err, want)
 		}
 	}
-	// A table of something else is not dropped either; one of winnow's takes what it lacks, and keeps what is not winnow's.
+	// A table that winnow did not write is not dropped either; one that it wrote gets missing columns and keeps
+	// foreign ones.
 	execute(t, url, "DROP TABLE other;\nCREATE TABLE other (id int)")
 	o := options()
 	o.Recreate = true
-	if _, err := vectordb.Upload(t.Context(), dialled(t, url, "other"), source(10, 4), o); !errors.As(err, new(*vectordb.OtherCollection)) {
+	if _, err := vectordb.Upload(t.Context(), dialled(t, url, "other"), source(10, 4), o); !errors.As(err,
+		new(*vectordb.OtherCollection)) {
 		t.Errorf("%v", err)
 	}
-	execute(t, url, "DROP TABLE other;\nCREATE TABLE other (mine int DEFAULT 7, path text PRIMARY KEY, model text, digest text, embedding vector(4))")
+	execute(t, url, "DROP TABLE other;\nCREATE TABLE other (mine int DEFAULT 7, path text PRIMARY KEY, model text, "+
+		"digest text, embedding vector(4))")
 	d, s := source(10, 4), dialled(t, url, "other")
 	uploaded(t, s, d, options())
 	holds(t, s, d)
-	if _, err := dialled(t, url, "none").Look(t.Context()); err == nil || !strings.Contains(err.Error(), "table none: found none of that name") {
+	if _, err := dialled(t, url, "none").Look(t.Context()); err == nil ||
+		!strings.Contains(err.Error(), "table none: found none of that name") {
 		t.Errorf("%v", err)
 	}
-	if err := dialled(t, url, "none").Delete(t.Context(), []string{"x"}); err == nil || !strings.Contains(err.Error(), "(42P01)") {
+	if err := dialled(t, url, "none").Delete(t.Context(), []string{"x"}); err == nil ||
+		!strings.Contains(err.Error(), "(42P01)") {
 		t.Errorf("%v", err)
 	}
 }
@@ -369,10 +393,12 @@ func TestNoExtension(t *testing.T) {
 	defer execute(t, url, "CREATE EXTENSION vector")
 	_, err := vectordb.Upload(t.Context(), dialled(t, url, "none"), source(10, 4), options())
 	var none *NoExtension
-	if !errors.As(err, &none) || !none.Installed || !strings.HasSuffix(err.Error(), "connecting: the database has no extension vector, expected pgvector 0.5.0 or later") || !strings.HasSuffix(none.Remedy(), "CREATE EXTENSION vector") {
+	if !errors.As(err, &none) || !none.Installed || !strings.HasSuffix(err.Error(),
+		"connecting: the database has no extension vector, expected pgvector 0.5.0 or later") ||
+		!strings.HasSuffix(none.Remedy(), "CREATE EXTENSION vector") {
 		t.Errorf("%v, %+v", err, none)
 	}
-	// It need not be in the search path.
+	// The extension need not be in the search path.
 	execute(t, url, "CREATE SCHEMA IF NOT EXISTS \"ext of\";\nCREATE EXTENSION vector SCHEMA \"ext of\"")
 	d, s := source(40, 4), dialled(t, url, "none")
 	uploaded(t, s, d, options())
@@ -383,7 +409,7 @@ func TestNoExtension(t *testing.T) {
 	execute(t, url, "DROP EXTENSION vector CASCADE")
 }
 
-// A server that is not there is tried a few times; one that never answers ends with the context.
+// An absent server is tried a few times; waiting for a silent one ends with the context.
 func TestNoServer(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -404,7 +430,9 @@ func TestNoServer(t *testing.T) {
 	listener.Close()
 	_, err = dialled(t, url, "x").Hello(t.Context())
 	var request *vectordb.RequestError
-	if !errors.As(err, &request) || !request.NoAnswer || request.Tries != 4 || !strings.Contains(err.Error(), "refused") || strings.Contains(err.Error(), "secret") || strings.Contains(err.Error(), "\n") {
+	if !errors.As(err, &request) || !request.NoAnswer || request.Tries != 4 ||
+		!strings.Contains(err.Error(), "refused") || strings.Contains(err.Error(), "secret") ||
+		strings.Contains(err.Error(), "\n") {
 		t.Errorf("%v", err)
 	}
 }
@@ -412,18 +440,20 @@ func TestNoServer(t *testing.T) {
 func TestParseAddress(t *testing.T) {
 	t.Setenv("PGPASSWORD", "")
 	for text, want := range map[string]string{
-		"postgres://me:secret@db.example/photos":                       "postgres://db.example:5432/photos",
-		"postgresql://me@[::1]:99/a%20b?table=x&schema=y&metric=ip":    "postgres://[::1]:99/a%20b",
-		"postgres://me:secret@h/db?m=0":                                "postgres://h:5432/db",
-		"postgres:///db?host=/var/run/postgresql&user=me":              "postgres:///var/run/postgresql/db",
-		"mysql://me:secret@h/db":                                       "the address cannot be read, expected postgres://",
-		"postgres://me:secret@h:port/db":                               "the address cannot be read, expected postgres://",
-		"postgres://me:secret@h/db?sslmode=secret":                     "sslmode is invalid",
-		"postgres://me:secret@h/db?metric=hamming":                     "metric=hamming, expected cosine, l2 or ip",
-		"postgres://me:secret@h/db?m=1":                                "m=1, expected 2 to 100",
-		"postgres://me:secret@h/db?m=40":                               "ef_construction=64 with m=40, expected at least 80",
-		"postgres://me:secret@h/db?ef_search=many":                     "ef_search=many, expected 1 to 1000",
-		"postgres://me:secret@h/db?%zz":                                "what follows ? in the address cannot be read",
+		"postgres://me:secret@db.example/photos":                    "postgres://db.example:5432/photos",
+		"postgresql://me@[::1]:99/a%20b?table=x&schema=y&metric=ip": "postgres://[::1]:99/a%20b",
+		"postgres://me:secret@h/db?m=0":                             "postgres://h:5432/db",
+		"postgres:///db?host=/var/run/postgresql&user=me":           "postgres:///var/run/postgresql/db",
+
+		"mysql://me:secret@h/db":                   "the address cannot be read, expected postgres://",
+		"postgres://me:secret@h:port/db":           "the address cannot be read, expected postgres://",
+		"postgres://me:secret@h/db?sslmode=secret": "sslmode is invalid",
+		"postgres://me:secret@h/db?metric=hamming": "metric=hamming, expected cosine, l2 or ip",
+		"postgres://me:secret@h/db?m=1":            "m=1, expected 2 to 100",
+		"postgres://me:secret@h/db?m=40":           "ef_construction=64 with m=40, expected at least 80",
+		"postgres://me:secret@h/db?ef_search=many": "ef_search=many, expected 1 to 1000",
+		"postgres://me:secret@h/db?%zz":            "the options after ? in the address cannot be read",
+
 		"postgres://h/db?password=secret&connect_timeout=secret&user=": "the address cannot be read: invalid syntax",
 	} {
 		a, err := ParseAddress(text)
@@ -437,15 +467,20 @@ func TestParseAddress(t *testing.T) {
 			t.Errorf("%s: %s, expected %s", text, got, want)
 		}
 	}
-	a, err := ParseAddress("postgres://me@h/db?table=x&schema=y&column=c&metric=l2&m=8&ef_construction=100&ef_search=50&application_name=w")
-	if err != nil || a.Table != "x" || a.Schema != "y" || a.Column != "c" || a.Metric.Name != "l2" || a.Build != (HNSW{Edges: 8, Candidates: 100}) || a.Seen != 50 || a.config.RuntimeParams["application_name"] != "w" {
+	a, err := ParseAddress(
+		"postgres://me@h/db?table=x&schema=y&column=c&metric=l2" +
+			"&m=8&ef_construction=100&ef_search=50&application_name=w")
+	if err != nil || a.Table != "x" || a.Schema != "y" || a.Column != "c" || a.Metric.Name != "l2" ||
+		a.Build != (HNSW{Edges: 8, Candidates: 100}) || a.Seen != 50 ||
+		a.config.RuntimeParams["application_name"] != "w" {
 		t.Errorf("%v, %+v", err, a)
 	}
 	if _, err := Dial(a, "", strings.Repeat("x", 64)); err != nil {
 		t.Errorf("the name of the address counts: %v", err)
 	}
 	a.Table = ""
-	if _, err := Dial(a, "", strings.Repeat("ä", 32)); err == nil || !strings.Contains(err.Error(), "has 64 bytes, expected 63 at most") {
+	if _, err := Dial(a, "", strings.Repeat("ä", 32)); err == nil ||
+		!strings.Contains(err.Error(), "has 64 bytes, expected 63 at most") {
 		t.Errorf("%v", err)
 	}
 }
@@ -454,7 +489,8 @@ func TestOlder(t *testing.T) {
 	for _, c := range []struct {
 		a, b string
 		want bool
-	}{{"0.4.4", "0.5.0", true}, {"0.5.0", "0.5.0", false}, {"0.10.0", "0.5.0", false}, {"1", "0.5.0", false}, {"0.5", "0.5.0", true}} {
+	}{{"0.4.4", "0.5.0", true}, {"0.5.0", "0.5.0", false}, {"0.10.0", "0.5.0", false}, {"1", "0.5.0", false},
+		{"0.5", "0.5.0", true}} {
 		if older(c.a, c.b) != c.want {
 			t.Errorf("%s before %s: %v", c.a, c.b, !c.want)
 		}
@@ -470,7 +506,8 @@ func FuzzScan(f *testing.F) {
 			return
 		}
 		again, err := codec.Encode(codec{}, v, nil)
-		if err != nil || len(again) != len(data) || string(again[:2]) != string(data[:2]) || string(again[4:]) != string(data[4:]) {
+		if err != nil || len(again) != len(data) || string(again[:2]) != string(data[:2]) ||
+			string(again[4:]) != string(data[4:]) {
 			t.Errorf("%x became %x, %v", data, again, err)
 		}
 	})

@@ -12,7 +12,7 @@ import (
 	"winnow/search/vectordb"
 )
 
-// quoted lists columns, each with a comma before it.
+// quoted lists columns, each preceded by a comma.
 func quoted(columns []string) string {
 	list := ""
 	for _, name := range columns {
@@ -21,7 +21,7 @@ func quoted(columns []string) string {
 	return list
 }
 
-// payload takes values of columns, nil where a row has none.
+// payload collects the values of columns, without those that are nil.
 func payload(columns []string, values []*string) map[string]string {
 	fields := map[string]string{}
 	for i, name := range columns {
@@ -32,7 +32,7 @@ func payload(columns []string, values []*string) map[string]string {
 	return fields
 }
 
-// Put implements vectordb.Store. One statement is one transaction.
+// Put implements vectordb.Store. Each call is one statement and one transaction.
 func (s *Server) Put(ctx context.Context, points []vectordb.Stored) (late bool, err error) {
 	columns := s.options.Columns
 	paths, digests, vectors := make([]string, len(points)), make([]string, len(points)), make([]vector, len(points))
@@ -56,56 +56,63 @@ func (s *Server) Put(ctx context.Context, points []vectordb.Stored) (late bool, 
 		fmt.Fprintf(&sets, ", %[1]s = excluded.%[1]s", pgx.Identifier{name}.Sanitize())
 		args = append(args, texts[j])
 	}
-	statement := s.sql("INSERT INTO $table (model, path, digest, $column") + quoted(columns) + ") SELECT $1::text, p, d, v" + names.String() +
-		s.sql(" FROM unnest($2::text[], $3::text[], $4::$vector[]") + arrays.String() + ") AS given(p, d, v" + names.String() +
-		s.sql(") ON CONFLICT (path) DO UPDATE SET model = excluded.model, digest = excluded.digest, $column = excluded.$column") + sets.String()
-	return false, s.try(ctx, fmt.Sprintf("table %s: %d rows from %s", s.table, len(points), points[0].Path), pointsTime, func(ctx context.Context) error {
-		_, err := s.conn.Exec(ctx, statement, args...)
-		return err
-	})
+	statement := s.sql("INSERT INTO $table (model, path, digest, $column") + quoted(columns) +
+		") SELECT $1::text, p, d, v" + names.String() +
+		s.sql(" FROM unnest($2::text[], $3::text[], $4::$vector[]") + arrays.String() +
+		") AS given(p, d, v" + names.String() +
+		s.sql(") ON CONFLICT (path) DO UPDATE SET model = excluded.model, digest = excluded.digest, "+
+			"$column = excluded.$column") + sets.String()
+	return false, s.try(ctx, fmt.Sprintf("table %s: %d rows from %s", s.table, len(points), points[0].Path),
+		pointsTime, func(ctx context.Context) error {
+			_, err := s.conn.Exec(ctx, statement, args...)
+			return err
+		})
 }
 
 // Digests implements vectordb.Store.
 func (s *Server) Digests(ctx context.Context, paths []string) (found map[string]string, err error) {
-	err = s.try(ctx, fmt.Sprintf("table %s: looking for %d rows from %s", s.table, len(paths), paths[0]), pointsTime, func(ctx context.Context) error {
-		found = map[string]string{}
-		rows, err := s.conn.Query(ctx, s.sql("SELECT path, digest FROM $table WHERE path = ANY($1::text[])"), paths)
-		if err != nil {
+	err = s.try(ctx, fmt.Sprintf("table %s: looking for %d rows from %s", s.table, len(paths), paths[0]), pointsTime,
+		func(ctx context.Context) error {
+			found = map[string]string{}
+			rows, err := s.conn.Query(ctx, s.sql("SELECT path, digest FROM $table WHERE path = ANY($1::text[])"), paths)
+			if err != nil {
+				return err
+			}
+			var path, digest string
+			_, err = pgx.ForEachRow(rows, []any{&path, &digest}, func() error {
+				found[path] = digest
+				return nil
+			})
 			return err
-		}
-		var path, digest string
-		_, err = pgx.ForEachRow(rows, []any{&path, &digest}, func() error {
-			found[path] = digest
-			return nil
 		})
-		return err
-	})
 	return found, err
 }
 
 // Fetch implements vectordb.Store.
 func (s *Server) Fetch(ctx context.Context, paths []string) (found map[string]vectordb.Stored, err error) {
 	columns := s.there.columns
-	err = s.try(ctx, fmt.Sprintf("table %s: reading %d rows back", s.table, len(paths)), pointsTime, func(ctx context.Context) error {
-		found = map[string]vectordb.Stored{}
-		rows, err := s.conn.Query(ctx, s.sql("SELECT path, model, digest, $column")+quoted(columns)+s.sql(" FROM $table WHERE path = ANY($1::text[])"), paths)
-		if err != nil {
+	err = s.try(ctx, fmt.Sprintf("table %s: reading %d rows back", s.table, len(paths)), pointsTime,
+		func(ctx context.Context) error {
+			found = map[string]vectordb.Stored{}
+			rows, err := s.conn.Query(ctx, s.sql("SELECT path, model, digest, $column")+quoted(columns)+
+				s.sql(" FROM $table WHERE path = ANY($1::text[])"), paths)
+			if err != nil {
+				return err
+			}
+			var p vectordb.Stored
+			var v vector
+			into, values := scanned(columns, &p.Path, &p.Model, &p.Digest, &v)
+			_, err = pgx.ForEachRow(rows, into, func() error {
+				p.Vector, p.Payload = v, payload(columns, values)
+				found[p.Path] = p
+				return nil
+			})
 			return err
-		}
-		var p vectordb.Stored
-		var v vector
-		into, values := scanned(columns, &p.Path, &p.Model, &p.Digest, &v)
-		_, err = pgx.ForEachRow(rows, into, func() error {
-			p.Vector, p.Payload = v, payload(columns, values)
-			found[p.Path] = p
-			return nil
 		})
-		return err
-	})
 	return found, err
 }
 
-// scanned returns where the values of a row go: some, and a text or nil for each column.
+// scanned returns the scan targets of a row: those in first, then a text or nil for each column.
 func scanned(columns []string, first ...any) (into []any, values []*string) {
 	values = make([]*string, len(columns))
 	for i := range values {
@@ -114,13 +121,14 @@ func scanned(columns []string, first ...any) (into []any, values []*string) {
 	return first, values
 }
 
-// pathsAtOnce are listed by one request.
+// pathsAtOnce is how many paths one request lists.
 const pathsAtOnce = 10000
 
 // Paths implements vectordb.Store.
 func (s *Server) Paths(ctx context.Context, from string) (paths []string, next string, err error) {
 	err = s.try(ctx, "listing table "+s.table, tableTime, func(ctx context.Context) error {
-		rows, err := s.conn.Query(ctx, s.sql("SELECT path FROM $table WHERE path > $1 ORDER BY path LIMIT $2"), from, pathsAtOnce)
+		rows, err := s.conn.Query(ctx, s.sql("SELECT path FROM $table WHERE path > $1 ORDER BY path LIMIT $2"), from,
+			pathsAtOnce)
 		if err != nil {
 			return err
 		}
@@ -135,10 +143,11 @@ func (s *Server) Paths(ctx context.Context, from string) (paths []string, next s
 
 // Delete implements vectordb.Store.
 func (s *Server) Delete(ctx context.Context, paths []string) error {
-	return s.try(ctx, fmt.Sprintf("deleting %d rows of table %s", len(paths), s.table), pointsTime, func(ctx context.Context) error {
-		_, err := s.conn.Exec(ctx, s.sql("DELETE FROM $table WHERE path = ANY($1::text[])"), paths)
-		return err
-	})
+	return s.try(ctx, fmt.Sprintf("deleting %d rows of table %s", len(paths), s.table), pointsTime,
+		func(ctx context.Context) error {
+			_, err := s.conn.Exec(ctx, s.sql("DELETE FROM $table WHERE path = ANY($1::text[])"), paths)
+			return err
+		})
 }
 
 // Count implements vectordb.Store.
@@ -149,14 +158,15 @@ func (s *Server) Count(ctx context.Context) (n int, err error) {
 	return n, err
 }
 
-// maxSeen is the largest ef_search: an index gives no more rows.
+// maxSeen is the largest ef_search: an index returns at most this many rows.
 const maxSeen = 1000
 
-// Nearest implements vectordb.Store. Where the index gives fewer than k rows, or can give no more, all rows are compared.
+// Nearest implements vectordb.Store. If the index returns fewer than k rows, or k exceeds maxSeen, all rows are
+// compared.
 func (s *Server) Nearest(ctx context.Context, v []float32, k int) (hits []vectordb.Hit, err error) {
 	candidates := k
 	if s.there.half() {
-		candidates = 2 * k // 16 bits order near ones otherwise
+		candidates = 2 * k // 16-bit numbers may swap near neighbours
 	}
 	err = s.try(ctx, "searching table "+s.table, tableTime, func(ctx context.Context) error {
 		exact := candidates > maxSeen
@@ -175,14 +185,16 @@ func (s *Server) nearest(ctx context.Context, v vector, n int, exact bool) (hits
 	if s.there.half() {
 		by = fmt.Sprintf("($column::$halfvec(%[1]d)) <> $1::$vector::$halfvec(%[1]d)", s.there.dim)
 	}
-	statement := s.sql("SELECT path, 1 - ($column <=> $1::$vector)") + quoted(columns) + s.sql(" FROM $table ORDER BY "+by+" LIMIT $2")
+	statement := s.sql("SELECT path, 1 - ($column <=> $1::$vector)") + quoted(columns) +
+		s.sql(" FROM $table ORDER BY "+by+" LIMIT $2")
 	err = pgx.BeginFunc(ctx, s.conn, func(tx pgx.Tx) error {
 		set, value := `SELECT set_config('hnsw.ef_search', $1, true)`, fmt.Sprint(max(s.address.Seen, n))
 		switch {
 		case exact:
 			set, value = `SELECT set_config('enable_indexscan', $1, true)`, "off"
 		case s.address.Seen == 0:
-			set = `SELECT set_config('hnsw.ef_search', greatest(coalesce(nullif(current_setting('hnsw.ef_search', true), ''), '40')::int4, $1::text::int4)::text, true)`
+			set = `SELECT set_config('hnsw.ef_search', greatest(
+				coalesce(nullif(current_setting('hnsw.ef_search', true), ''), '40')::int4, $1::text::int4)::text, true)`
 		}
 		if _, err := tx.Exec(ctx, set, value); err != nil {
 			return err

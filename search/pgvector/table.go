@@ -12,43 +12,46 @@ import (
 	"winnow/search/vectordb"
 )
 
-// Dimensions that pgvector knows.
+// pgvector's limits on dimensions.
 const (
 	maxDim  = 16000
 	maxHNSW = 2000
 	maxHalf = 4000 // of a halfvec
 )
 
-// table is what a table is like.
+// table describes the columns of an existing table.
 type table struct {
 	oid     uint32
 	dim     int            // of the vectors; -1: any
 	place   map[string]int // of the columns
 	types   map[string]string
-	columns []string // of text, but for winnow's own
+	columns []string // text columns other than winnow's own
 }
 
-// sql puts names into a statement: $table, $column (of the vectors), $vector and $halfvec (the types), <> (the metric's
-// operator) and <=> (the cosine's).
+// sql fills in a statement: $table, $column (of the vectors), $vector and $halfvec (the types), <> (the metric's
+// operator) and <=> (the cosine operator).
 func (s *Server) sql(statement string) string {
 	name := pgx.Identifier{s.table}
 	if s.address.Schema != "" {
 		name = pgx.Identifier{s.address.Schema, s.table}
 	}
 	operator := func(o string) string { return "OPERATOR(" + s.ext.schema + "." + o + ")" }
-	return strings.NewReplacer("$table", name.Sanitize(), "$column", pgx.Identifier{s.address.Column}.Sanitize(), "$vector", s.ext.schema+".vector",
-		"$halfvec", s.ext.schema+".halfvec", "<=>", operator("<=>"), "<>", operator(s.address.Metric.operator)).Replace(statement)
+	return strings.NewReplacer("$table", name.Sanitize(), "$column", pgx.Identifier{s.address.Column}.Sanitize(),
+		"$vector", s.ext.schema+".vector", "$halfvec", s.ext.schema+".halfvec", "<=>", operator("<=>"), "<>",
+		operator(s.address.Metric.operator)).Replace(statement)
 }
 
 // Open implements vectordb.Store.
 func (s *Server) Open(ctx context.Context, dim int, o vectordb.Options) (c vectordb.Opened, err error) {
 	s.options = o
 	if dim > maxDim {
-		return c, fmt.Errorf("%s: vectors of %d values, expected %d at most: pgvector stores no longer ones", s, dim, maxDim)
+		return c, fmt.Errorf("%s: vectors of %d values, expected %d at most: pgvector stores no longer vectors", s,
+			dim, maxDim)
 	}
 	for _, name := range o.Columns {
 		if len(name) > maxName || name == s.address.Column {
-			return c, s.other("a column for the field %.70q cannot be made, expected %d bytes at most and another name than the vectors' column", name, maxName)
+			return c, s.other("the field %.70q cannot be a column: expected at most %d bytes and a name other than "+
+				"that of the vector column", name, maxName)
 		}
 	}
 	if err := s.look(ctx); err != nil {
@@ -73,8 +76,9 @@ func (s *Server) Open(ctx context.Context, dim int, o vectordb.Options) (c vecto
 					return err
 				}
 			}
-			// An answer that was lost on its way leaves a table behind.
-			_, err := tx.Exec(ctx, s.sql(fmt.Sprintf("CREATE TABLE IF NOT EXISTS $table (path text PRIMARY KEY, model text NOT NULL, digest text NOT NULL, $column $vector(%d) NOT NULL", dim))+columns+")")
+			// If the answer to an earlier try was lost, the table exists already.
+			_, err := tx.Exec(ctx, s.sql(fmt.Sprintf("CREATE TABLE IF NOT EXISTS $table (path text PRIMARY KEY, "+
+				"model text NOT NULL, digest text NOT NULL, $column $vector(%d) NOT NULL", dim))+columns+")")
 			return err
 		})
 	})
@@ -84,17 +88,19 @@ func (s *Server) Open(ctx context.Context, dim int, o vectordb.Options) (c vecto
 	return vectordb.Opened{Created: true, Empty: true}, s.look(ctx)
 }
 
-// look reads what the table is like.
+// look reads the table's description.
 func (s *Server) look(ctx context.Context) error {
 	return s.try(ctx, "looking for table "+s.table, pointsTime, func(ctx context.Context) error {
 		s.there = nil
 		t := &table{dim: -1, place: map[string]int{}, types: map[string]string{}}
 		var oid *uint32
-		if err := s.conn.QueryRow(ctx, "SELECT to_regclass($1)::oid", s.sql("$table")).Scan(&oid); err != nil || oid == nil {
+		if err := s.conn.QueryRow(ctx, "SELECT to_regclass($1)::oid", s.sql("$table")).Scan(&oid); err != nil ||
+			oid == nil {
 			return err
 		}
 		t.oid = *oid
-		rows, err := s.conn.Query(ctx, `SELECT a.attname, a.attnum::int4, t.typname, a.atttypmod FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid
+		rows, err := s.conn.Query(ctx, `SELECT a.attname, a.attnum::int4, t.typname, a.atttypmod
+			FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid
 			WHERE a.attrelid = $1 AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum`, t.oid)
 		if err != nil {
 			return err
@@ -119,7 +125,7 @@ func (s *Server) look(ctx context.Context) error {
 	})
 }
 
-// owned reports what keeps a table from being one of winnow's; such a one is not written, and not dropped either.
+// owned returns an error if winnow did not write the table. Such a table is neither written nor dropped.
 func (s *Server) owned() error {
 	for _, name := range []string{vectordb.PathField, vectordb.ModelField, vectordb.DigestField, s.address.Column} {
 		want := "text"
@@ -127,7 +133,9 @@ func (s *Server) owned() error {
 			want = "vector"
 		}
 		if found := s.there.types[name]; found != want {
-			return &vectordb.OtherCollection{Store: s.String(), Why: fmt.Sprintf("found %s as column %s, expected %s: this is no table of winnow's", cmp.Or(found, "nothing"), name, want)}
+			return &vectordb.OtherCollection{Store: s.String(),
+				Why: fmt.Sprintf("found %s as column %s, expected %s: winnow did not write this table",
+					cmp.Or(found, "nothing"), name, want)}
 		}
 	}
 	return nil
@@ -157,17 +165,19 @@ func (s *Server) take(ctx context.Context, dim int) (c vectordb.Opened, err erro
 		case there:
 			continue
 		}
-		if err := s.try(ctx, fmt.Sprintf("adding column %s to table %s", name, s.table), tableTime, func(ctx context.Context) error {
-			_, err := s.conn.Exec(ctx, s.sql("ALTER TABLE $table ADD COLUMN IF NOT EXISTS ")+pgx.Identifier{name}.Sanitize()+" text")
-			return err
-		}); err != nil {
+		if err := s.try(ctx, fmt.Sprintf("adding column %s to table %s", name, s.table), tableTime,
+			func(ctx context.Context) error {
+				_, err := s.conn.Exec(ctx,
+					s.sql("ALTER TABLE $table ADD COLUMN IF NOT EXISTS ")+pgx.Identifier{name}.Sanitize()+" text")
+				return err
+			}); err != nil {
 			return c, err
 		}
 	}
 	return vectordb.Opened{Empty: !some}, s.look(ctx)
 }
 
-// model asks one row: a table holds vectors of one model.
+// model reads the model of one row: a table holds vectors of one model only.
 func (s *Server) model(ctx context.Context) (model string, some bool, err error) {
 	err = s.try(ctx, "looking into table "+s.table, pointsTime, func(ctx context.Context) error {
 		err := s.conn.QueryRow(ctx, s.sql("SELECT model FROM $table LIMIT 1")).Scan(&model)
@@ -201,23 +211,26 @@ func (s *Server) Look(ctx context.Context) (a vectordb.About, err error) {
 	return a, err
 }
 
-// half reports whether the index is one of halfvec.
+// half reports whether the index is on halfvec.
 func (t *table) half() bool { return t.dim > maxHNSW }
 
-// Finish implements vectordb.Store: it builds the HNSW index of a table that has none.
+// Finish implements vectordb.Store: it builds the HNSW index if there is none.
 func (s *Server) Finish(ctx context.Context) error {
 	build := s.address.Build
 	if build.Never {
 		return nil
 	}
 	if s.there.dim > maxHalf || s.there.dim < 0 {
-		s.tries.Note("table %s stays without an index: pgvector indexes vectors of %d values at most, and of %d as halfvec; searches are exact and look at every row", s.table, maxHNSW, maxHalf)
+		s.tries.Note("table %s gets no index: pgvector indexes vectors of at most %d values, or %d as halfvec; "+
+			"searches are exact and read every row", s.table, maxHNSW, maxHalf)
 		return nil
 	}
 	what, class := "$column", s.ext.schema+".vector_"+s.address.Metric.class
 	if s.there.half() {
-		s.tries.Note("vectors of %d values: pgvector indexes %d at most, so the index is of halfvec (16 bits a value); the column keeps float32", s.there.dim, maxHNSW)
-		what, class = fmt.Sprintf("($column::$halfvec(%d))", s.there.dim), s.ext.schema+".halfvec_"+s.address.Metric.class
+		s.tries.Note("vectors of %d values: pgvector indexes at most %d, so the index uses halfvec (16 bits a "+
+			"value); the column keeps float32", s.there.dim, maxHNSW)
+		what, class = fmt.Sprintf("($column::$halfvec(%d))", s.there.dim),
+			s.ext.schema+".halfvec_"+s.address.Metric.class
 	}
 	name := s.table
 	const suffix = "_hnsw"
@@ -225,13 +238,14 @@ func (s *Server) Finish(ctx context.Context) error {
 		r := []rune(name)
 		name = string(r[:len(r)-1])
 	}
-	statement := s.sql(fmt.Sprintf("CREATE INDEX IF NOT EXISTS %s ON $table USING hnsw (%s %s) WITH (m = %d, ef_construction = %d)",
+	statement := s.sql(fmt.Sprintf("CREATE INDEX IF NOT EXISTS %s ON $table USING hnsw (%s %s) WITH (m = %d, "+
+		"ef_construction = %d)",
 		pgx.Identifier{name + suffix}.Sanitize(), what, class, cmp.Or(build.Edges, 16), cmp.Or(build.Candidates, 64)))
 	return s.try(ctx, "building the index of table "+s.table, 0, func(ctx context.Context) error {
 		if there, err := s.indexed(ctx); err != nil || there {
 			return err
 		}
-		s.told = true // of memory that does not suffice, for one
+		s.told = true // of too little memory, for one
 		_, err := s.conn.Exec(ctx, statement)
 		s.told = false
 		if err != nil {
@@ -240,7 +254,7 @@ func (s *Server) Finish(ctx context.Context) error {
 		if there, err := s.indexed(ctx); err != nil || there {
 			return err
 		}
-		return fmt.Errorf("another index has the name %s", name+suffix)
+		return fmt.Errorf("another index is named %s", name+suffix)
 	})
 }
 
@@ -250,9 +264,11 @@ func (s *Server) indexed(ctx context.Context) (there bool, err error) {
 	if s.there.half() {
 		class = "halfvec_" + s.address.Metric.class
 	}
-	err = s.conn.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_am m ON m.oid = c.relam
+	err = s.conn.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pg_index i
+		JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_am m ON m.oid = c.relam
 		JOIN pg_opclass o ON o.oid = i.indclass[0]
-		WHERE i.indrelid = $1 AND m.amname = 'hnsw' AND o.opcname = $2 AND i.indisvalid AND (i.indkey[0] = $3::int4 OR i.indexprs IS NOT NULL))`,
+		WHERE i.indrelid = $1 AND m.amname = 'hnsw' AND o.opcname = $2 AND i.indisvalid
+			AND (i.indkey[0] = $3::int4 OR i.indexprs IS NOT NULL))`,
 		s.there.oid, class, s.there.place[s.address.Column]).Scan(&there)
 	return there, err
 }

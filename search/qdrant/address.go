@@ -10,7 +10,7 @@ import (
 // Default ports of a Qdrant server.
 const (
 	grpcPort = 6334
-	RESTPort = 6333 // speaks no gRPC
+	RESTPort = 6333 // does not speak gRPC
 )
 
 // Address is where a server listens.
@@ -20,21 +20,24 @@ type Address struct {
 	TLS  bool
 }
 
-// ParseAddress reads http://host:port or https://host:port; without a port it is 6334. Errors do not
-// quote the whole text, which may hold a password.
+// ParseAddress parses http://host:port or https://host:port; the default port is 6334. Errors do not quote the
+// whole text, which may hold a password.
 func ParseAddress(text string) (Address, error) {
 	u, err := url.Parse(text)
 	if err != nil {
-		return Address{}, fmt.Errorf("qdrant: the address cannot be read, expected http://host:6334 or https://host:6334")
+		return Address{}, fmt.Errorf("qdrant: the address cannot be read, expected http://host:6334 or " +
+			"https://host:6334")
 	}
 	shown := u.Redacted()
 	switch {
 	case u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "":
 		return Address{}, fmt.Errorf("qdrant: address %q, expected http://host:6334 or https://host:6334", shown)
 	case u.User != nil:
-		return Address{}, fmt.Errorf("qdrant: address %q holds a user, expected none: the key of the API is given apart from it", shown)
+		return Address{}, fmt.Errorf("qdrant: address %q holds a user, expected none: the API key is given "+
+			"separately", shown)
 	case u.Path != "" && u.Path != "/" || u.RawQuery != "" || u.Fragment != "":
-		return Address{}, fmt.Errorf("qdrant: address %q has something after the port, expected nothing: gRPC has no paths", shown)
+		return Address{}, fmt.Errorf("qdrant: address %q has something after the port, expected nothing: gRPC has "+
+			"no paths", shown)
 	}
 	a := Address{Host: u.Hostname(), Port: grpcPort, TLS: u.Scheme == "https"}
 	if p := u.Port(); p != "" {
@@ -53,7 +56,7 @@ func (a Address) String() string {
 	return scheme + "://" + net.JoinHostPort(a.Host, strconv.Itoa(a.Port))
 }
 
-// Loopback reports whether the server is on this machine, as far as its name tells.
+// Loopback reports whether the server's name says that it is on this machine.
 func (a Address) Loopback() bool {
 	ip := net.ParseIP(a.Host)
 	return a.Host == "localhost" || ip != nil && ip.IsLoopback()

@@ -10,7 +10,7 @@ import (
 	"winnow/search/vectordb"
 )
 
-// wire returns a point in the client's form.
+// wire converts a point to the client's form.
 func wire(p vectordb.Stored) *client.PointStruct {
 	fields := map[string]*client.Value{
 		vectordb.PathField:   client.NewValueString(p.Path),
@@ -20,10 +20,11 @@ func wire(p vectordb.Stored) *client.PointStruct {
 	for name, value := range p.Payload {
 		fields[name] = client.NewValueString(value)
 	}
-	return &client.PointStruct{Id: client.NewIDUUID(ID(p.Path)), Vectors: client.NewVectorsDense(p.Vector), Payload: fields}
+	return &client.PointStruct{Id: client.NewIDUUID(ID(p.Path)), Vectors: client.NewVectorsDense(p.Vector),
+		Payload: fields}
 }
 
-// stored returns a point of the client's, whatever of it was asked for.
+// stored converts a point from the client's form. Parts that were not requested stay empty.
 func stored(payload map[string]*client.Value, vector []float32) vectordb.Stored {
 	s := vectordb.Stored{Point: vectordb.Point{Vector: vector, Payload: map[string]string{}}}
 	for name, value := range payload {
@@ -59,7 +60,8 @@ func (s *Server) Put(ctx context.Context, points []vectordb.Stored) (late bool, 
 	return late, err
 }
 
-// isLate reads an answer to a change of points. One that is only acknowledged is in the server's log.
+// isLate reports whether a change of points was only acknowledged: it is then in the server's log but not yet
+// visible.
 func isLate(answer *client.UpdateResult) (bool, error) {
 	switch state := answer.GetStatus(); state {
 	case client.UpdateStatus_Completed:
@@ -71,14 +73,15 @@ func isLate(answer *client.UpdateResult) (bool, error) {
 	}
 }
 
-// about says which points a request is about.
+// about names the points of a request.
 func (s *Server) about(n int, first string) string {
 	return fmt.Sprintf("collection %s: %d points from %s", s.collection, n, first)
 }
 
 // Digests implements vectordb.Store.
 func (s *Server) Digests(ctx context.Context, paths []string) (map[string]string, error) {
-	found, err := s.fetch(ctx, s.about(len(paths), paths[0]), paths, client.NewWithPayloadInclude(vectordb.PathField, vectordb.DigestField), false)
+	found, err := s.fetch(ctx, s.about(len(paths), paths[0]), paths,
+		client.NewWithPayloadInclude(vectordb.PathField, vectordb.DigestField), false)
 	digests := make(map[string]string, len(found))
 	for path, p := range found {
 		digests[path] = p.Digest
@@ -88,12 +91,15 @@ func (s *Server) Digests(ctx context.Context, paths []string) (map[string]string
 
 // Fetch implements vectordb.Store.
 func (s *Server) Fetch(ctx context.Context, paths []string) (map[string]vectordb.Stored, error) {
-	return s.fetch(ctx, fmt.Sprintf("collection %s: reading %d points back", s.collection, len(paths)), paths, client.NewWithPayload(true), true)
+	return s.fetch(ctx, fmt.Sprintf("collection %s: reading %d points back", s.collection, len(paths)), paths,
+		client.NewWithPayload(true), true)
 }
 
-// fetch reads points back, by id.
-func (s *Server) fetch(ctx context.Context, what string, paths []string, fields *client.WithPayloadSelector, vectors bool) (map[string]vectordb.Stored, error) {
-	request := &client.GetPoints{CollectionName: s.collection, WithPayload: fields, WithVectors: client.NewWithVectors(vectors)}
+// fetch reads points by id.
+func (s *Server) fetch(ctx context.Context, what string, paths []string, fields *client.WithPayloadSelector,
+	vectors bool) (map[string]vectordb.Stored, error) {
+	request := &client.GetPoints{CollectionName: s.collection, WithPayload: fields,
+		WithVectors: client.NewWithVectors(vectors)}
 	asked := make(map[string]string, len(paths))
 	for _, path := range paths {
 		id := ID(path)
@@ -104,17 +110,18 @@ func (s *Server) fetch(ctx context.Context, what string, paths []string, fields 
 	err := s.try(ctx, what, pointsTime, func(ctx context.Context) error {
 		list, err := s.client.Get(ctx, request)
 		for _, p := range list {
-			found[asked[p.GetId().GetUuid()]] = stored(p.GetPayload(), p.GetVectors().GetVector().GetDenseVector().GetData())
+			found[asked[p.GetId().GetUuid()]] = stored(p.GetPayload(),
+				p.GetVectors().GetVector().GetDenseVector().GetData())
 		}
 		return err
 	})
 	return found, err
 }
 
-// pathsAtOnce are listed by one request.
+// pathsAtOnce is how many points one request lists.
 const pathsAtOnce = 1000
 
-// Paths implements vectordb.Store. Points of other software, which have no path, are not listed.
+// Paths implements vectordb.Store. It skips points of other software, which have no path.
 func (s *Server) Paths(ctx context.Context, from string) (paths []string, next string, err error) {
 	request := &client.ScrollPoints{CollectionName: s.collection, Limit: client.PtrOf(uint32(pathsAtOnce)),
 		WithPayload: client.NewWithPayloadInclude(vectordb.PathField), WithVectors: client.NewWithVectors(false)}
@@ -138,32 +145,37 @@ func (s *Server) Delete(ctx context.Context, paths []string) error {
 	for i, path := range paths {
 		ids[i] = client.NewIDUUID(ID(path))
 	}
-	request := &client.DeletePoints{CollectionName: s.collection, Wait: client.PtrOf(true), Points: client.NewPointsSelector(ids...)}
-	return s.try(ctx, fmt.Sprintf("deleting %d points of collection %s", len(paths), s.collection), pointsTime, func(ctx context.Context) error {
-		_, err := s.client.Delete(ctx, request)
-		return err
-	})
+	request := &client.DeletePoints{CollectionName: s.collection, Wait: client.PtrOf(true),
+		Points: client.NewPointsSelector(ids...)}
+	return s.try(ctx, fmt.Sprintf("deleting %d points of collection %s", len(paths), s.collection), pointsTime,
+		func(ctx context.Context) error {
+			_, err := s.client.Delete(ctx, request)
+			return err
+		})
 }
 
 // Count implements vectordb.Store.
 func (s *Server) Count(ctx context.Context) (int, error) {
 	var n uint64
-	err := s.try(ctx, "counting the points of collection "+s.collection, collectionTime, func(ctx context.Context) (err error) {
-		n, err = s.client.Count(ctx, &client.CountPoints{CollectionName: s.collection, Exact: client.PtrOf(true)})
-		return err
-	})
+	err := s.try(ctx, "counting the points of collection "+s.collection, collectionTime,
+		func(ctx context.Context) (err error) {
+			n, err = s.client.Count(ctx, &client.CountPoints{CollectionName: s.collection, Exact: client.PtrOf(true)})
+			return err
+		})
 	return int(n), err
 }
 
 // Nearest implements vectordb.Store.
 func (s *Server) Nearest(ctx context.Context, v []float32, k int) (hits []vectordb.Hit, err error) {
-	request := &client.QueryPoints{CollectionName: s.collection, Query: client.NewQueryDense(v), Limit: client.PtrOf(uint64(k)), WithPayload: client.NewWithPayload(true)}
+	request := &client.QueryPoints{CollectionName: s.collection, Query: client.NewQueryDense(v),
+		Limit: client.PtrOf(uint64(k)), WithPayload: client.NewWithPayload(true)}
 	err = s.try(ctx, "searching collection "+s.collection, pointsTime, func(ctx context.Context) error {
 		list, err := s.client.Query(ctx, request)
 		hits = nil
 		for _, p := range list {
 			found := stored(p.GetPayload(), nil)
-			hits = append(hits, vectordb.Hit{Path: found.Path, Payload: found.Payload, Similarity: float64(p.GetScore())})
+			hits = append(hits, vectordb.Hit{Path: found.Path, Payload: found.Payload,
+				Similarity: float64(p.GetScore())})
 		}
 		return err
 	})

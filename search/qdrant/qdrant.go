@@ -1,5 +1,5 @@
-// Package qdrant puts vectors with names into a collection of a Qdrant server, through its gRPC interface, and finds them
-// there: a [vectordb.Store].
+// Package qdrant stores named vectors in a collection of a Qdrant server, through its gRPC interface, and searches
+// them. It is a [vectordb.Store].
 //
 // # What is stored
 //
@@ -7,22 +7,22 @@
 //
 //	uuid.uuid5(uuid.NAMESPACE_URL, path)
 //
-// finds it from any language, an image that is sent again overwrites itself, and images that come later move no other.
-// The vector is one unnamed vector of float32 under cosine distance, which the server divides by its length. The payload
-// is text: the path, what the source knows of the image (label, split, …), the sha256 of the model that made the vector,
-// and a digest of all that.
+// finds it from any language. An image that is sent again replaces itself, and later images move no other. Each
+// point has one unnamed float32 vector under cosine distance, which the server normalises. The payload is text: the
+// path, what the source knows about the image (label, split, …), the sha256 of the model that made the vector, and
+// a digest of all that.
 //
 // # Indexing
 //
-// As Qdrant's page on bulk uploads recommends, a collection made here has its graph deferred (hnsw m = 0) until all points
-// are in, then m = 16, the server's default; the collection's metadata say which of the two it is, so that the call that
-// finishes an interrupted upload turns indexing on. A collection made elsewhere keeps its settings.
+// As Qdrant's page on bulk uploads recommends, a collection made here defers its graph (hnsw m = 0) until all
+// points are in; then m becomes 16, the server's default. The collection's metadata record that state, so the call
+// that finishes an interrupted upload turns indexing on. A collection made elsewhere keeps its settings.
 //
 // # What this was tested against
 //
-// No Qdrant server was available where this was written. The
-// tests speak Qdrant's wire format (the client's generated gRPC services) with a server in memory, internal/testing/qdranttest,
-// which follows the documented behaviour and fails on purpose in the ways that matter.
+// No Qdrant server was available. The tests speak Qdrant's wire format (the client's generated gRPC services) with
+// an in-memory server, internal/testing/qdranttest, which follows the documented behaviour and fails on purpose in
+// the ways that matter.
 package qdrant
 
 import (
@@ -36,10 +36,10 @@ import (
 	"winnow/search/vectordb"
 )
 
-// streams send at the same time; Qdrant recommends two to four.
+// streams is how many goroutines send at the same time; Qdrant recommends two to four.
 const streams = 4
 
-// Server is a connection, and a collection of the server.
+// Server is a collection on a server, and the connection to it.
 type Server struct {
 	address    Address
 	collection string
@@ -47,17 +47,18 @@ type Server struct {
 	tries      vectordb.Tries
 
 	options  vectordb.Options // of the upload
-	dim      int              // of its vectors
-	deferred bool             // indexing, by us: it must be turned on at the end
+	dim      int              // of the vectors
+	deferred bool             // indexing is deferred by winnow and must be turned on at the end
 }
 
 var _ vectordb.Store = (*Server)(nil)
 
-// Dial prepares a connection; nothing is sent yet. key may be empty.
+// Dial prepares a connection. It sends nothing yet. key may be empty.
 func Dial(a Address, key, collection string) (*Server, error) {
-	cfg := &client.Config{Host: a.Host, Port: a.Port, UseTLS: a.TLS, SkipCompatibilityCheck: true, PoolSize: streams, KeepAliveTime: 30, KeepAliveTimeout: 20}
+	cfg := &client.Config{Host: a.Host, Port: a.Port, UseTLS: a.TLS, SkipCompatibilityCheck: true, PoolSize: streams,
+		KeepAliveTime: 30, KeepAliveTimeout: 20}
 	if key != "" {
-		cfg.Headers = map[string]string{"api-key": key} // and not APIKey, whose warning goes to the log
+		cfg.Headers = map[string]string{"api-key": key} // not APIKey, whose warning goes to the log
 	}
 	c, err := client.NewClient(cfg)
 	if err != nil {
@@ -96,11 +97,11 @@ func (s *Server) Hello(ctx context.Context) (version string, err error) {
 	return version, err
 }
 
-// Times of requests.
+// Time limits of requests.
 const (
 	pointsTime     = time.Minute
-	collectionTime = 5 * time.Minute // a change of settings waits for what the server is about to finish
+	collectionTime = 5 * time.Minute // a change of settings waits until the server finishes its current work
 )
 
-// ID returns the text of a point's id: the version 5 UUID of its path in the namespace of URLs (RFC 9562, section 5.5).
+// ID returns the id of a path's point: its version 5 UUID in the URL namespace (RFC 9562, section 5.5).
 func ID(path string) string { return uuid.NewSHA1(uuid.NameSpaceURL, []byte(path)).String() }

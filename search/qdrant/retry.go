@@ -13,7 +13,7 @@ import (
 	"winnow/search/vectordb"
 )
 
-// transient reports whether an error may be gone when the request is repeated.
+// transient reports whether repeating the request may help.
 func transient(c codes.Code) bool {
 	switch c {
 	case codes.Unavailable, codes.ResourceExhausted, codes.DeadlineExceeded, codes.Aborted:
@@ -22,7 +22,7 @@ func transient(c codes.Code) bool {
 	return false
 }
 
-// try makes a request, repeatedly if that may help, each time within limit.
+// try makes a request and repeats it if that may help. Each try may take limit.
 func (s *Server) try(ctx context.Context, what string, limit time.Duration, request func(context.Context) error) error {
 	return s.tries.Do(ctx, limit, request, func(err error) *vectordb.RequestError {
 		code, least := reason(err)
@@ -35,12 +35,13 @@ func (s *Server) try(ctx context.Context, what string, limit time.Duration, requ
 		if errors.As(err, &busy) {
 			text = busy.Reason
 		}
-		return &vectordb.RequestError{Message: fmt.Sprintf("qdrant: %s: %s: %s (%s)", s.address, what, text, code), Least: least, Err: err,
+		return &vectordb.RequestError{Message: fmt.Sprintf("qdrant: %s: %s: %s (%s)", s.address, what, text, code),
+			Least: least, Err: err,
 			Refused: code == codes.Unauthenticated || code == codes.PermissionDenied, NoAnswer: transient(code)}
 	})
 }
 
-// reason returns the code of an error, and the least time that the server wants to be left alone.
+// reason returns the code of an error, and how long the server asks to be left alone.
 func reason(err error) (codes.Code, time.Duration) {
 	if busy, ok := errors.AsType[*client.QdrantResourceExhaustedError](err); ok {
 		return codes.ResourceExhausted, time.Duration(min(max(busy.RetryAfterS, 0), 120)) * time.Second

@@ -27,13 +27,13 @@ const (
 	createCall = "/qdrant.Collections/Create"
 )
 
-// drawn is a source of n random vectors that are not of length 1, some at a time.
+// drawn is a source of n random vectors whose length is not 1, some per call.
 type drawn struct {
 	points []vectordb.Point
 	at     int
 	dim    int
 	step   int
-	asked  func(given int) // what Next tells before it gives more
+	asked  func(given int) // called by Next before it gives more
 }
 
 func source(n, dim int) *drawn {
@@ -44,7 +44,8 @@ func source(n, dim int) *drawn {
 		for j := range v {
 			v[j] = float32(3 * rng.NormFloat64())
 		}
-		d.points = append(d.points, vectordb.Point{Path: fmt.Sprintf("birds/ä %04d.jpg", i), Vector: v, Payload: map[string]string{"label": fmt.Sprint(i % 7), "split": "train"}})
+		d.points = append(d.points, vectordb.Point{Path: fmt.Sprintf("birds/ä %04d.jpg", i), Vector: v,
+			Payload: map[string]string{"label": fmt.Sprint(i % 7), "split": "train"}})
 	}
 	return d
 }
@@ -63,7 +64,7 @@ func (d *drawn) Next() ([]vectordb.Point, error) {
 	return d.points[d.at-n : d.at], nil
 }
 
-// dialled returns a connection that does not wait between tries, and what it would have waited.
+// dialled returns a connection that does not wait between tries, and the waits it would have made.
 func dialled(t testing.TB, f *qdranttest.Server, key string) (*Server, *[]time.Duration) {
 	t.Helper()
 	a, err := ParseAddress(f.URL())
@@ -88,7 +89,7 @@ func dialled(t testing.TB, f *qdranttest.Server, key string) (*Server, *[]time.D
 
 var birds = vectordb.Options{Model: strings.Repeat("ab", 32), Batch: 16, Columns: []string{"label"}}
 
-// holds checks all points of the source in the server: id, payload and direction.
+// holds checks that the server has all points of the source: id, payload and direction.
 func holds(t *testing.T, f *qdranttest.Server, d *drawn, model string) {
 	t.Helper()
 	c := f.Collections["birds"]
@@ -100,7 +101,8 @@ func holds(t *testing.T, f *qdranttest.Server, d *drawn, model string) {
 		if got == nil {
 			t.Fatalf("%s is not there", p.Path)
 		}
-		for name, want := range map[string]string{"path": p.Path, "model": model, "label": p.Payload["label"], "split": p.Payload["split"], "digest": vectordb.Digest(p, model)} {
+		for name, want := range map[string]string{"path": p.Path, "model": model, "label": p.Payload["label"],
+			"split": p.Payload["split"], "digest": vectordb.Digest(p, model)} {
 			if found := got.Payload[name].GetStringValue(); found != want {
 				t.Errorf("%s: %s is %q, expected %q", p.Path, name, found, want)
 			}
@@ -132,17 +134,19 @@ func TestUpload(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := (vectordb.Result{Collection: "birds", Server: qdranttest.Version, Rows: 333, Dim: 12, Sent: 333, Points: 333, Compared: r.Compared, Created: true}); r != want || r.Compared < 100 || done != 333 {
+	if want := (vectordb.Result{Collection: "birds", Server: qdranttest.Version, Rows: 333, Dim: 12, Sent: 333,
+		Points: 333, Compared: r.Compared, Created: true}); r != want || r.Compared < 100 || done != 333 {
 		t.Errorf("%+v, done %d", r, done)
 	}
 	holds(t, f, d, o.Model)
 	c := f.Collections["birds"]
 	p := c.Config.GetParams().GetVectorsConfig().GetParams()
 	//lint:ignore SA1019 what is sent
-	if p.GetSize() != 12 || p.GetDistance() != client.Distance_Cosine || !p.GetOnDisk() || fmt.Sprint(c.Fields) != "[label]" {
+	if p.GetSize() != 12 || p.GetDistance() != client.Distance_Cosine || !p.GetOnDisk() ||
+		fmt.Sprint(c.Fields) != "[label]" {
 		t.Errorf("collection %v, fields %v", p, c.Fields)
 	}
-	// The graph is deferred until all is in.
+	// The graph is deferred until all points are in.
 	if fmt.Sprint(c.Ms) != "[0 16]" || c.Config.Metadata[uploadKey].GetStringValue() != finished {
 		t.Errorf("m was %v, metadata %v", c.Ms, c.Config.Metadata)
 	}
@@ -151,7 +155,7 @@ func TestUpload(t *testing.T) {
 	}
 }
 
-// However long the source is, no more of it is in memory than the streams have in hand.
+// An upload holds no more of a long source in memory than its streams are sending.
 func TestUploadReadsNoFurtherThanItSends(t *testing.T) {
 	f, d := qdranttest.New(t), source(2000, 3)
 	s, _ := dialled(t, f, "")
@@ -166,7 +170,7 @@ func TestUploadReadsNoFurtherThanItSends(t *testing.T) {
 	}
 }
 
-// BenchmarkUpload is what an upload costs on this side, with a server in memory on the same machine.
+// BenchmarkUpload measures the client's cost of an upload, with an in-memory server on the same machine.
 func BenchmarkUpload(b *testing.B) {
 	const n, dim = 20_000, 512
 	b.SetBytes(4 * n * dim)
@@ -182,16 +186,18 @@ func BenchmarkUpload(b *testing.B) {
 	}
 }
 
-// The ids are those of any other implementation: Python's uuid.uuid5(uuid.NAMESPACE_URL, "birds/07.jpg"), "", "ä".
+// The ids match those of other implementations: Python's uuid.uuid5(uuid.NAMESPACE_URL, …) of "birds/07.jpg", ""
+// and "ä".
 func TestID(t *testing.T) {
-	for path, want := range map[string]string{"birds/07.jpg": "3991a454-34e2-592d-ae2a-d6bd6a63ec19", "": "1b4db7eb-4057-5ddf-91e0-36dec72071f5", "ä": "6da0b71f-c3b3-5afc-8afe-627e4bbf6e18"} {
+	for path, want := range map[string]string{"birds/07.jpg": "3991a454-34e2-592d-ae2a-d6bd6a63ec19",
+		"": "1b4db7eb-4057-5ddf-91e0-36dec72071f5", "ä": "6da0b71f-c3b3-5afc-8afe-627e4bbf6e18"} {
 		if got := ID(path); got != want {
 			t.Errorf("%q: %s, expected %s", path, got, want)
 		}
 	}
 }
 
-// A second call sends nothing; a changed image, a new label and new images are sent, and nothing else.
+// A second call sends nothing. After changes, only a changed image, a new label and new images are sent.
 func TestUploadAgainSendsWhatChanged(t *testing.T) {
 	f := qdranttest.New(t)
 	s, _ := dialled(t, f, "")
@@ -204,7 +210,8 @@ func TestUploadAgainSendsWhatChanged(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if more := r.Points > r.Rows; more != (len(notes) == 1 && strings.Contains(notes[0], "are not of this export")) {
+		if more := r.Points > r.Rows; more != (len(notes) == 1 &&
+			strings.Contains(notes[0], "are not in this export")) {
 			t.Errorf("%+v, notes %q", r, notes)
 		}
 		holds(t, f, d, o.Model)
@@ -232,9 +239,10 @@ func TestUploadAgainSendsWhatChanged(t *testing.T) {
 	}
 }
 
-// A server that is away for a while, drops answers, is busy or slow costs time, no points.
+// A server that is away for a while, drops answers, is busy or is slow costs time but no points.
 func TestUploadThroughFaults(t *testing.T) {
-	for _, code := range []codes.Code{codes.Unavailable, codes.ResourceExhausted, codes.DeadlineExceeded, codes.Aborted} {
+	for _, code := range []codes.Code{codes.Unavailable, codes.ResourceExhausted, codes.DeadlineExceeded,
+		codes.Aborted} {
 		for _, after := range []bool{false, true} {
 			t.Run(fmt.Sprint(code, after), func(t *testing.T) {
 				f, d := qdranttest.New(t), source(200, 5)
@@ -255,7 +263,8 @@ func TestUploadThroughFaults(t *testing.T) {
 					t.Errorf("%d pauses after %d failures", len(*pauses), failures)
 				}
 				holds(t, f, d, birds.Model)
-				if ms := f.Collections["birds"].Ms; r.Points != 200 || ms[0] != 0 || ms[len(ms)-1] != 16 || !after && len(ms) != 2 {
+				if ms := f.Collections["birds"].Ms; r.Points != 200 || ms[0] != 0 || ms[len(ms)-1] != 16 || !after &&
+					len(ms) != 2 {
 					t.Errorf("%+v, m %v", r, ms)
 				}
 			})
@@ -263,7 +272,7 @@ func TestUploadThroughFaults(t *testing.T) {
 	}
 }
 
-// Pauses grow, and a server that stays away is given up with all that is needed to know.
+// Pauses grow, and the error about a server that stays away says all the user needs to know.
 func TestUploadGivesUp(t *testing.T) {
 	f := qdranttest.New(t)
 	s, pauses := dialled(t, f, "")
@@ -277,7 +286,8 @@ func TestUploadGivesUp(t *testing.T) {
 	o := birds
 	o.Note = func(text string) { notes = append(notes, text) }
 	_, err := vectordb.Upload(context.Background(), s, source(20, 3), o)
-	want := fmt.Sprintf("qdrant: %s: counting the points of collection birds: node is down (Unavailable), %d times", f.URL(), vectordb.Patience)
+	want := fmt.Sprintf("qdrant: %s: counting the points of collection birds: node is down (Unavailable), %d times",
+		f.URL(), vectordb.Patience)
 	if err == nil || err.Error() != want {
 		t.Errorf("%v\nexpected %s", err, want)
 	}
@@ -290,7 +300,7 @@ func TestUploadGivesUp(t *testing.T) {
 	if len(*pauses) != vectordb.Patience-1 || sum < time.Minute || sum > 3*time.Minute {
 		t.Errorf("%d pauses of %v together", len(*pauses), sum)
 	}
-	if len(notes) != 1 || !strings.HasSuffix(notes[0], "going on trying") {
+	if len(notes) != 1 || !strings.HasSuffix(notes[0], "retrying") {
 		t.Errorf("notes %q", notes)
 	}
 	if f.Collections["birds"].Config.Metadata[uploadKey].GetStringValue() != unfinished {
@@ -302,8 +312,8 @@ func TestUploadGivesUp(t *testing.T) {
 	}
 }
 
-// Asked to, an upload deletes what its source does not have, over several pages of what is there; the nearest of a vector are
-// those of the exact search.
+// With Delete, an upload deletes what its source lacks, over several pages of points; Nearest agrees with the exact
+// search.
 func TestDeleteAndNearest(t *testing.T) {
 	f, d := qdranttest.New(t), source(2*pathsAtOnce+300, 4)
 	s, _ := dialled(t, f, "")
@@ -320,11 +330,13 @@ func TestDeleteAndNearest(t *testing.T) {
 	}
 	holds(t, f, d, birds.Model)
 	about, err := s.Look(context.Background())
-	if want := (vectordb.About{Server: qdranttest.Version, Model: birds.Model, Dim: 4, Points: 350}); err != nil || about != want {
+	if want := (vectordb.About{Server: qdranttest.Version, Model: birds.Model, Dim: 4, Points: 350}); err != nil ||
+		about != want {
 		t.Errorf("%v, %+v", err, about)
 	}
 	hits, err := s.Nearest(context.Background(), d.points[7].Vector, 3)
-	if err != nil || len(hits) != 3 || hits[0].Path != d.points[7].Path || math.Abs(hits[0].Similarity-1) > 1e-5 || hits[0].Payload["label"] != "0" {
+	if err != nil || len(hits) != 3 || hits[0].Path != d.points[7].Path || math.Abs(hits[0].Similarity-1) > 1e-5 ||
+		hits[0].Payload["label"] != "0" {
 		t.Errorf("%v, %+v", err, hits)
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 )
 
-// Digest returns a digest of all that is stored of a point: the first half of a sha256, in hex.
+// Digest returns a digest of everything stored for a point: the first half of a sha256, in hex.
 func Digest(p Point, model string) string {
 	h := sha256.New()
 	text := func(s string) {
@@ -36,24 +36,24 @@ func Digest(p Point, model string) string {
 // stored returns a point with the fields that winnow adds.
 func (p Point) stored(model string) Stored { return Stored{p, model, Digest(p, model)} }
 
-// fields returns all that is stored beside the vector.
+// fields returns everything stored next to the vector.
 func (p Stored) fields() map[string]string {
 	all := map[string]string{PathField: p.Path, ModelField: p.Model, DigestField: p.Digest}
 	maps.Copy(all, p.Payload)
 	return all
 }
 
-// check refuses points that a server would refuse, or would store and never find.
+// check rejects points that a server would reject, or would store but never find.
 func (p Point) check(dim int) error {
 	if p.Path == "" {
 		return fmt.Errorf("vectordb: a point without a path, expected one: it identifies the point")
 	}
 	if !isText(p.Path) {
-		return fmt.Errorf("vectordb: %q: the path is no UTF-8, expected text: a database holds nothing else", p.Path)
+		return fmt.Errorf("vectordb: %q: the path is not UTF-8 text, which a database requires", p.Path)
 	}
 	for name, value := range p.Payload {
 		if !isText(name) || !isText(value) {
-			return fmt.Errorf("vectordb: %s: field %q of its payload, %.80q, is no UTF-8, expected text", p.Path, name, value)
+			return fmt.Errorf("vectordb: %s: field %q of its payload, %.80q, is not UTF-8 text", p.Path, name, value)
 		}
 		if name == PathField || name == ModelField || name == DigestField {
 			return fmt.Errorf("vectordb: %s: a field of its payload is named %q, which is taken", p.Path, name)
@@ -70,10 +70,11 @@ func (p Point) check(dim int) error {
 		zero = zero && v == 0
 	}
 	if zero {
-		return fmt.Errorf("vectordb: %s: the vector is all zeros: it has no direction and would be near nothing", p.Path)
+		return fmt.Errorf("vectordb: %s: the vector is all zeros: it has no direction and would be near nothing",
+			p.Path)
 	}
 	return nil
 }
 
-// isText reports whether databases take a string as text: PostgreSQL keeps no NUL.
+// isText reports whether databases accept a string as text. PostgreSQL rejects NUL.
 func isText(s string) bool { return utf8.ValidString(s) && !strings.ContainsRune(s, 0) }

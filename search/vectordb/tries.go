@@ -9,28 +9,31 @@ import (
 	"time"
 )
 
-// Patience outlasts a server that restarts: so many tries of a request are some two minutes.
+// Patience is how often a request is tried. The tries span some two minutes, enough for a server to restart.
 const Patience = 15
 
 const (
-	firstPause, longestPause = 200 * time.Millisecond, 15 * time.Second // it doubles from one to the other
-	strangerTries            = 4                                        // of the first request: a wrong address should not cost minutes
-	told                     = 4                                        // failures of one request pass before the user hears that it is being repeated
+	// The pause between tries doubles from the first to the longest.
+	firstPause, longestPause = 200 * time.Millisecond, 15 * time.Second
+	// strangerTries is the limit for the first request: a wrong address should not cost minutes.
+	strangerTries = 4
+	// told is how many failures of a request pass before the user is told that it is being repeated.
+	told = 4
 )
 
-// Tries repeats requests. All requests may be repeated: they say what the state should be, not what to add.
+// Tries repeats requests. Every request is safe to repeat: it says what the state should be, not what to add.
 type Tries struct {
-	Sleep func(context.Context, time.Duration) error // nil: sleeps
+	Sleep func(context.Context, time.Duration) error // nil: sleep
 
-	answered atomic.Bool // the server has, once
+	answered atomic.Bool // the server has answered at least once
 	mu       sync.Mutex  // of note, and of the caller's function
 	note     func(text string)
 }
 
-// Notify has what the user should know told to note, which is called by one goroutine at a time.
+// Notify sets the function that receives notes for the user. It is called by one goroutine at a time.
 func (t *Tries) Notify(note func(text string)) { t.note = note }
 
-// Note tells the user a fact.
+// Note sends the user a note.
 func (t *Tries) Note(format string, args ...any) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -47,8 +50,10 @@ func (e *RequestError) Error() string {
 	return e.Message
 }
 
-// Do makes a request, repeatedly while failed says of its error that there was no answer, each time within limit (0: none).
-func (t *Tries) Do(ctx context.Context, limit time.Duration, request func(context.Context) error, failed func(error) *RequestError) error {
+// Do makes a request and repeats it as long as failed reports that there was no answer. Each try may take limit (0:
+// forever).
+func (t *Tries) Do(ctx context.Context, limit time.Duration, request func(context.Context) error,
+	failed func(error) *RequestError) error {
 	pause := firstPause
 	for tries := 1; ; tries++ {
 		within, cancel := ctx, context.CancelFunc(func() {})
@@ -70,9 +75,9 @@ func (t *Tries) Do(ctx context.Context, limit time.Duration, request func(contex
 			return failure
 		}
 		if tries == told {
-			t.Note("%v; going on trying", failure)
+			t.Note("%v; retrying", failure)
 		}
-		// Half of the pause is drawn, so that the streams of an upload do not all come back at once.
+		// Half of the pause is random, so that the streams of an upload do not all return at once.
 		drawn := pause/2 + rand.N(pause/2+1)
 		if err := t.sleep(ctx, max(drawn, failure.Least)); err != nil {
 			return err

@@ -10,27 +10,27 @@ import (
 	"sync"
 )
 
-// requestBytes bounds a request of long vectors.
+// requestBytes bounds the size of a request with long vectors.
 const requestBytes = 8 << 20
 
-// upload is one call of Upload.
+// upload is the state of one call of Upload.
 type upload struct {
 	s   Store
 	src Source
 	o   Options
 	c   Opened
 
-	batch   int // points a request
-	rows    int // that the source gave
+	batch   int // points per request
+	rows    int // points the source gave
 	seen    map[[16]byte]struct{}
 	samples []Stored
 
-	mu         sync.Mutex // of what follows, which the streams write, and of Observe
+	mu         sync.Mutex // of the fields below, which the streams write, and of Observe
 	sent, kept int
-	late       bool // the server has taken points that it had not stored yet when it answered
+	late       bool // the server accepted points before it stored them
 }
 
-// Upload writes the points of src into a collection and checks that they are there.
+// Upload writes the points of src into a collection and checks that they have arrived.
 func Upload(ctx context.Context, s Store, src Source, o Options) (Result, error) {
 	if err := o.check(s, src); err != nil {
 		return Result{}, err
@@ -75,7 +75,7 @@ func (o Options) check(s Store, src Source) error {
 	return nil
 }
 
-// all reads the source and hands batches to the streams. The first error ends all of them.
+// all reads the source and passes batches to the streams. The first error stops all of them.
 func (u *upload) all(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -100,7 +100,7 @@ func (u *upload) all(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// read cuts the source's points into batches.
+// read splits the source's points into batches.
 func (u *upload) read(ctx context.Context, batches chan<- []Point) error {
 	every := max(u.src.Len()/sampleSize, 1)
 	rows := 0
@@ -115,7 +115,7 @@ func (u *upload) read(ctx context.Context, batches chan<- []Point) error {
 			}
 			at := keyOf(p.Path)
 			if _, twice := u.seen[at]; twice {
-				return fmt.Errorf("vectordb: %s: appears twice, expected once: its path identifies a point", p.Path)
+				return fmt.Errorf("vectordb: %s: appears twice, expected once: the path identifies a point", p.Path)
 			}
 			u.seen[at] = struct{}{}
 			if rows%every == every/2 {
@@ -147,7 +147,7 @@ func keyOf(path string) [16]byte {
 	return [16]byte(sum[:16])
 }
 
-// bring sends the points of a batch that the server does not have.
+// bring sends the points of a batch that the server lacks.
 func (u *upload) bring(ctx context.Context, b []Point) error {
 	missing, err := u.missing(ctx, b)
 	if err != nil {
@@ -168,7 +168,7 @@ func (u *upload) bring(ctx context.Context, b []Point) error {
 	return nil
 }
 
-// missing returns the points of a batch that the server does not have, or has with other content.
+// missing returns the points of a batch that the server lacks or holds with other content.
 func (u *upload) missing(ctx context.Context, b []Point) ([]Stored, error) {
 	found, paths := map[string]string(nil), make([]string, len(b))
 	if !u.c.Empty {

@@ -1,14 +1,14 @@
-// Package vectordb uploads vectors with names into a collection of a vector database and asks it for the nearest of a vector.
-// It is what all databases have in common; [winnow/search/qdrant] and [winnow/search/pgvector] speak to servers, each as a
-// [Store].
+// Package vectordb uploads named vectors into a collection of a vector database and asks it for nearest neighbours.
+// It holds what all databases share; [winnow/search/qdrant] and [winnow/search/pgvector] talk to the servers, each
+// as a [Store].
 //
 // # Resuming after a break
 //
-// The server is asked what it has; no local file is trusted. Of a collection that held points before, the digests
-// of each batch are read first, and only missing or different points are sent. The same call resumes an upload that died
-// at any moment, on either side; one of present points sends nothing; one of a longer list sends the new
-// points. At the end the points are counted, and a sample of them is read back and compared, vectors and all; then the
-// graph by which the server searches is built.
+// The server is asked what it has; no local file is trusted. If the collection already held points, the digests of
+// each batch are read first and only missing or different points are sent. So the same call resumes an upload that
+// died at any moment, on either side; repeated with the same points it sends nothing; with a longer list it sends
+// the new points. At the end the points are counted, and a sample is read back and compared, vectors included. Then
+// the server's search graph is built.
 package vectordb
 
 import (
@@ -23,7 +23,7 @@ const (
 	DigestField = "digest"
 )
 
-// Point is an image's vector and what is known of it. Payload holds none of winnow's own fields.
+// Point is an image's vector and what is known about the image. Payload holds none of winnow's own fields.
 type Point struct {
 	Path    string
 	Vector  []float32
@@ -36,27 +36,27 @@ type Stored struct {
 	Model, Digest string
 }
 
-// Source gives points in order, some at a time, io.EOF after the last. Vectors are read after Next is called again, so
-// they must not be overwritten; what is kept of them is a few batches.
+// Source yields points in order, some per call, and io.EOF after the last. Vectors are read after Next is called
+// again, so they must not be overwritten; a few batches are kept.
 type Source interface {
-	Len() int // the points that Next will give, at most
+	Len() int // an upper bound on the points that Next will give
 	Width() int
 	Next() ([]Point, error)
 }
 
-// Options of an upload.
+// Options are the settings of an upload.
 type Options struct {
-	Model    string   // sha256 of what made the vectors: vectors of two models are not mixed
-	Batch    int      // points a request, at most
+	Model    string   // sha256 of what made the vectors: a collection does not mix models
+	Batch    int      // most points per request
 	Recreate bool     // delete the collection first
-	Delete   bool     // delete the points of the collection that the source does not have
-	OnDisk   bool     // a new collection reads vectors from its disk and does not hold them in memory, where the server knows the difference
-	Columns  []string // fields that payloads have
+	Delete   bool     // delete the points that the source does not have
+	OnDisk   bool     // a new collection keeps its vectors on disk, not in memory, if the server knows the difference
+	Columns  []string // the fields of the payloads
 	Observe  func(done, total int)
-	Note     func(text string) // what the user should know
+	Note     func(text string) // receives notes for the user
 }
 
-// Result of an upload.
+// Result describes a finished upload.
 type Result struct {
 	Collection string `json:"collection"`
 	Server     string `json:"server_version"`
@@ -73,57 +73,58 @@ type Result struct {
 // Opened is what is known of a collection before the first point is sent.
 type Opened struct {
 	Created bool
-	Empty   bool    // it holds nothing: there is nothing to ask for
-	Limit   float64 // how much a number of a vector read back may differ, both divided by their length; 0: every bit is the same
+	Empty   bool    // there is nothing to ask for
+	Limit   float64 // how much a value of a normalised vector may differ when read back; 0: not at all
 }
 
-// About says what a collection holds.
+// About describes a collection.
 type About struct {
-	Server string // its version
-	Model  string // that made the vectors
+	Server string // the server's version
+	Model  string // the model that made the vectors
 	Dim    int
 	Points int
 }
 
-// Hit is a point found, and its cosine to the query.
+// Hit is a point found and its cosine with the query.
 type Hit struct {
 	Path       string
 	Payload    map[string]string
 	Similarity float64
 }
 
-// Store is a collection of a server, which need not exist yet. Its methods repeat requests that may succeed later, and
-// their errors name server and collection. All may be called again with the same arguments, and come to the same.
+// Store is a collection on a server; it need not exist yet. Methods repeat requests that may succeed later, and
+// their errors name the server and the collection. Every method may be repeated with the same arguments to the same
+// effect.
 type Store interface {
-	String() string  // room, server and collection, as errors begin
-	Address() string // of the server, without secrets
+	String() string  // room, server and collection: the start of every error
+	Address() string // the server's, without secrets
 	Collection() string
-	Streams() int // that may put points at the same time
+	Streams() int // how many goroutines may put points at the same time
 	Tries() *Tries
 	Close() error
 
 	// Hello returns the server's version.
 	Hello(ctx context.Context) (string, error)
-	// Open makes the collection, or checks that the one that exists can hold the points.
+	// Open makes the collection, or checks that the existing one can hold the points.
 	Open(ctx context.Context, dim int, o Options) (Opened, error)
-	// Digests returns those of the points that are there, by path.
+	// Digests returns the digests of the points that exist, by path.
 	Digests(ctx context.Context, paths []string) (map[string]string, error)
-	// Put writes points over those of the same paths. late reports that the server may not show them yet.
+	// Put writes points and replaces those of the same paths. late reports that the server may not show them yet.
 	Put(ctx context.Context, points []Stored) (late bool, err error)
-	// Fetch returns the points that are there, by path.
+	// Fetch returns the points that exist, by path.
 	Fetch(ctx context.Context, paths []string) (map[string]Stored, error)
-	// Paths lists what is there, some at a time: from "" on, then from where the last call ended, until that is "".
+	// Paths lists the collection in portions. It starts at "" and continues at next, until next is "".
 	Paths(ctx context.Context, from string) (paths []string, next string, err error)
 	// Delete removes points.
 	Delete(ctx context.Context, paths []string) error
 	// Count returns the exact number of points.
 	Count(ctx context.Context) (int, error)
-	// Finish has the server index the points, where that was put off.
+	// Finish makes the server index the points if that was deferred.
 	Finish(ctx context.Context) error
 
-	// Look describes a collection that is there.
+	// Look describes an existing collection.
 	Look(ctx context.Context) (About, error)
-	// Nearest finds the k points most similar to a unit vector, best first, by the server's index where there is one.
+	// Nearest finds the k points most similar to a unit vector, best first, by the server's index if there is one.
 	Nearest(ctx context.Context, v []float32, k int) ([]Hit, error)
 }
 
@@ -133,13 +134,13 @@ type OtherCollection struct{ Store, Why string }
 // Error implements error.
 func (e *OtherCollection) Error() string { return e.Store + ": " + e.Why }
 
-// RequestError is a request that a server refused, or did not answer although it was repeated.
+// RequestError describes a request that a server refused, or did not answer after all tries.
 type RequestError struct {
-	Message  string // server, what was asked, the answer
-	Refused  bool   // the server wants another key or password
+	Message  string // the server, the request and the answer
+	Refused  bool   // the key or password was rejected
 	NoAnswer bool   // the server could not be reached
 	Tries    int
-	Least    time.Duration // that the server wants to be left alone
+	Least    time.Duration // how long the server asks to be left alone
 	Err      error
 }
 

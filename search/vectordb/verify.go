@@ -12,10 +12,10 @@ import (
 // sampleSize is how many points, spread over the whole, are read back.
 const sampleSize = 100
 
-// answerBytes bounds an answer with vectors: gRPC takes 4 MiB.
+// answerBytes bounds an answer with vectors: gRPC's limit is 4 MiB.
 const answerBytes = 2 << 20
 
-// latePauses is how often the count is repeated if the server deferred storing points.
+// latePauses is how often the count is repeated if the server accepted points before it stored them.
 const latePauses = 6
 
 // verify counts the points and compares a sample of them with what was sent.
@@ -32,12 +32,13 @@ func (u *upload) verify(ctx context.Context) (points int, err error) {
 		}
 	}
 	if err == nil && points > u.rows {
-		u.s.Tries().Note("collection %s holds %d points that are not of this export: images no longer in it, or of another export; --delete deletes them", u.s.Collection(), points-u.rows)
+		u.s.Tries().Note("collection %s holds %d points that are not in this export: removed images, or another "+
+			"export; --delete deletes them", u.s.Collection(), points-u.rows)
 	}
 	return points, err
 }
 
-// count returns the exact number of points in the collection; fewer than there must be are an error.
+// count returns the exact number of points in the collection. Fewer than expected are an error.
 func (u *upload) count(ctx context.Context) (int, error) {
 	n, err := u.s.Count(ctx)
 	if err == nil && n < u.rows {
@@ -71,7 +72,7 @@ func (u *upload) compare(ctx context.Context) error {
 	return nil
 }
 
-// differs returns how a stored point differs from the one that was sent, or "".
+// differs says how a stored point differs from the one sent, or returns "".
 func (u *upload) differs(p, got Stored) string {
 	want, have := p.fields(), got.fields()
 	for _, name := range slices.Sorted(maps.Keys(want)) {

@@ -1,4 +1,5 @@
-// Package archive writes and reads a state and arrays of numbers in one checked file: a training's checkpoint. It knows no training.
+// Package archive reads and writes a state and arrays of numbers in one file with a checksum: the checkpoint of
+// a training. It knows nothing about training.
 package archive
 
 import (
@@ -11,19 +12,19 @@ import (
 	"math"
 )
 
-// An archive is a JSON header and numeric arrays in one checked file:
+// An archive is a JSON header and numeric arrays in one file with a checksum:
 //
 //	magic 8 bytes · version uint32 · length of the header uint32 · header (JSON) · arrays · SHA-256
 //
-// little-endian; the header lists the arrays (name, kind, length) in their order, and the sum is of all
-// bytes before it. Numbers keep their bits.
+// All numbers are little-endian. The header lists the arrays (name, kind, length) in order, and the checksum
+// covers all bytes before it. Numbers keep their bits.
 const (
 	magic     = "WINNOWCK"
 	version   = 2
 	fixedSize = len(magic) + 8
 )
 
-// Array is one named list of numbers; exactly one of the slices is used, as kind says.
+// Array is one named list of numbers. Exactly one of the slices is used, depending on Kind.
 type Array struct {
 	Name string `json:"name"`
 	Kind string `json:"kind"` // f32, f64, u32, int (as int64)
@@ -35,7 +36,7 @@ type Array struct {
 	Ints []int     `json:"-"`
 }
 
-// Float32s returns an array of the values, which are not copied; so do the others.
+// Float32s returns an array of the values without copying them; so do the other constructors.
 func Float32s(name string, v []float32) Array {
 	return Array{Name: name, Kind: "f32", Len: len(v), F32: v}
 }
@@ -55,10 +56,10 @@ func Ints(name string, v []int) Array {
 	return Array{Name: name, Kind: "int", Len: len(v), Ints: v}
 }
 
-// kindSizes are the bytes a number takes.
+// kindSizes are the sizes of numbers in bytes.
 var kindSizes = map[string]int{"f32": 4, "f64": 8, "u32": 4, "int": 8}
 
-// header is the JSON part: what the caller put in, and the list of arrays.
+// header is the JSON part: the state of the caller, and the list of arrays.
 type header[T any] struct {
 	State  T       `json:"state"`
 	Arrays []Array `json:"arrays"`
@@ -90,7 +91,7 @@ func Write[T any](w io.Writer, state T, arrays []Array) error {
 	return err
 }
 
-// write streams the numbers through buf, which is shorter than a large array.
+// write writes the numbers through buf, which is shorter than a large array.
 func (a Array) write(w io.Writer, buf []byte) error {
 	at := 0
 	for at < a.Len {
@@ -116,12 +117,14 @@ func (a Array) write(w io.Writer, buf []byte) error {
 	return nil
 }
 
-// Read checks the whole before it trusts a part: nothing is allocated from a length that the bytes do not
-// bear out. The bytes pass through a small buffer, so that a large network's numbers are in memory once.
+// Read verifies the whole file before it uses any part: it never allocates by a length that the bytes do not
+// confirm. The bytes pass through a small buffer, so the numbers of a large network are in memory only once.
 func Read[T any](r io.ReaderAt, size int64) (state T, arrays map[string]Array, err error) {
 	fixed := make([]byte, fixedSize)
-	if n, _ := r.ReadAt(fixed, 0); n < fixedSize || size < int64(fixedSize+sha256.Size) || string(fixed[:len(magic)]) != magic {
-		return state, nil, fmt.Errorf("not a checkpoint of winnow, or cut short: %d bytes, expected to start with %q", size, magic)
+	if n, _ := r.ReadAt(fixed, 0); n < fixedSize || size < int64(fixedSize+sha256.Size) ||
+		string(fixed[:len(magic)]) != magic {
+		return state, nil, fmt.Errorf("not a checkpoint of winnow, or cut short: %d bytes, expected to start with %q",
+			size, magic)
 	}
 	if v := binary.LittleEndian.Uint32(fixed[len(magic):]); v != version {
 		return state, nil, fmt.Errorf("format version is %d, expected %d", v, version)
@@ -144,7 +147,7 @@ func Read[T any](r io.ReaderAt, size int64) (state T, arrays map[string]Array, e
 	return h.State, arrays, err
 }
 
-// checkSum compares the sha256 of the bytes before end with what stands there.
+// checkSum compares the sha256 of the bytes before end with the stored one.
 func checkSum(r io.ReaderAt, end int64) error {
 	found, expected := sha256.New(), make([]byte, sha256.Size)
 	if _, err := io.Copy(found, io.NewSectionReader(r, 0, end)); err != nil {
@@ -165,7 +168,8 @@ func readArrays(list []Array, r *io.SectionReader) (map[string]Array, error) {
 	for _, a := range list {
 		size, ok := kindSizes[a.Kind]
 		if _, twice := arrays[a.Name]; twice || !ok || a.Len < 0 || int64(a.Len) > left/int64(size) {
-			return nil, fmt.Errorf("array %q: %d of kind %q do not fit the %d bytes left, or come twice", a.Name, a.Len, a.Kind, left)
+			return nil, fmt.Errorf("array %q: %d of kind %q do not fit the %d bytes left, or come twice", a.Name, a.Len,
+				a.Kind, left)
 		}
 		if err := a.read(r, buf); err != nil {
 			return nil, fmt.Errorf("array %q: %w", a.Name, err)

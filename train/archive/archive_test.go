@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// state is one that a caller may have.
+// state is an example of a caller's state.
 type state struct {
 	Seed string `json:"seed"`
 }
@@ -22,7 +22,8 @@ type state struct {
 func sample(t testing.TB) []byte {
 	t.Helper()
 	var out bytes.Buffer
-	arrays := []Array{Float32s("a", []float32{1, float32(math.Copysign(0, -1))}), Float64s("b", []float64{math.Pi}), Ints("c", []int{-1, 1 << 40}), Uint32s("d", []uint32{7}), Float32s("none", nil)}
+	arrays := []Array{Float32s("a", []float32{1, float32(math.Copysign(0, -1))}), Float64s("b", []float64{math.Pi}),
+		Ints("c", []int{-1, 1 << 40}), Uint32s("d", []uint32{7}), Float32s("none", nil)}
 	if err := Write(&out, state{"1"}, arrays); err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +35,7 @@ func readArchive[T any](data []byte) (state T, arrays map[string]Array, err erro
 	return Read[T](bytes.NewReader(data), int64(len(data)))
 }
 
-// sealed puts the right checksum at the end, so that what lies under it is looked at.
+// sealed appends the right checksum, so that the content is checked.
 func sealed(data []byte) []byte {
 	body := data[:max(0, len(data)-sha256.Size)]
 	sum := sha256.Sum256(body)
@@ -59,7 +60,8 @@ func TestArchiveRoundTrip(t *testing.T) {
 			t.Fatal(err, got, arrays["i"])
 		}
 		for i := range bits {
-			if math.Float32bits(arrays["f"].F32[i]) != math.Float32bits(f32[i]) || math.Float64bits(arrays["d"].F64[i]) != math.Float64bits(f64[i]) {
+			if math.Float32bits(arrays["f"].F32[i]) != math.Float32bits(f32[i]) ||
+				math.Float64bits(arrays["d"].F64[i]) != math.Float64bits(f64[i]) {
 				t.Fatalf("number %d changed its bits", i)
 			}
 		}
@@ -103,7 +105,7 @@ func TestDamagedArchiveIsRefused(t *testing.T) {
 	}
 }
 
-// Sizes that the file does not bear out must not be believed, let alone allocated.
+// Sizes that the file does not confirm must not be believed, let alone allocated.
 func TestArchiveSizesAreChecked(t *testing.T) {
 	build := func(header string, headerLen uint32, payload int) []byte {
 		b := []byte(magic)
@@ -117,18 +119,22 @@ func TestArchiveSizesAreChecked(t *testing.T) {
 		payload int
 		want    string
 	}{
-		"huge":        {`{"state":{},"arrays":[{"name":"a","kind":"f32","len":4611686018427387905}]}`, 4, "do not fit the 4 bytes left"},
-		"negative":    {`{"state":{},"arrays":[{"name":"a","kind":"f32","len":-1}]}`, 4, "do not fit"},
-		"kind":        {`{"state":{},"arrays":[{"name":"a","kind":"f16","len":1}]}`, 4, `kind "f16"`},
-		"twice":       {`{"state":{},"arrays":[{"name":"a","kind":"f32","len":1},{"name":"a","kind":"f32","len":1}]}`, 8, "come twice"},
+		"huge": {`{"state":{},"arrays":[{"name":"a","kind":"f32","len":4611686018427387905}]}`, 4,
+			"do not fit the 4 bytes left"},
+		"negative": {`{"state":{},"arrays":[{"name":"a","kind":"f32","len":-1}]}`, 4, "do not fit"},
+		"kind":     {`{"state":{},"arrays":[{"name":"a","kind":"f16","len":1}]}`, 4, `kind "f16"`},
+		"twice": {`{"state":{},"arrays":[{"name":"a","kind":"f32","len":1},{"name":"a","kind":"f32","len":1}]}`,
+			8, "come twice"},
 		"too many":    {`{"state":{},"arrays":[{"name":"a","kind":"f32","len":1}]}`, 8, "4 bytes too many"},
 		"unknown key": {`{"state":{"colour":1},"arrays":[]}`, 0, `unknown field "colour"`},
 	} {
-		if _, _, err := readArchive[state](build(c.header, uint32(len(c.header)), c.payload)); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, _, err := readArchive[state](build(c.header, uint32(len(c.header)), c.payload)); err == nil ||
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, expected …%s…", name, err, c.want)
 		}
 	}
-	if _, _, err := readArchive[state](build("{}", 1<<31, 0)); err == nil || !strings.Contains(err.Error(), "header of 2147483648 bytes") {
+	if _, _, err := readArchive[state](build("{}", 1<<31, 0)); err == nil ||
+		!strings.Contains(err.Error(), "header of 2147483648 bytes") {
 		t.Errorf("header length: %v", err)
 	}
 }

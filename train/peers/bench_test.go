@@ -14,7 +14,7 @@ import (
 	"winnow/train"
 )
 
-// wide makes networks over random features, 2048 → 512, and a batch of 128 rows.
+// wide returns networks over random features, 2048 → 512, and a batch of 128 rows.
 func wide(t testing.TB, method string, classes int) (*Networks, []int) {
 	t.Helper()
 	const n, in, out, batch = 512, 2048, 512, 128
@@ -32,7 +32,8 @@ func wide(t testing.TB, method string, classes int) (*Networks, []int) {
 	}
 	cfg := Default(method)
 	cfg.Gradual = 0
-	networks, err := New(t.Context(), cfg, Input{Head: h, Train: set, Classes: classes, Batch: batch, Clock: new(train.Clock), Seed: 1})
+	networks, err := New(t.Context(), cfg, Input{Head: h, Train: set, Classes: classes, Batch: batch,
+		Clock: new(train.Clock), Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +60,7 @@ func (n *Networks) step(t testing.TB, rows []int, grad *blas32.General) (loss ti
 	return loss
 }
 
-// The loss and the choice allocate nothing after the first step.
+// The loss and the selection allocate nothing after the first step.
 func TestLossDoesNotAllocate(t *testing.T) {
 	for _, method := range []string{CoTeaching, CoTeachingTemperature, FCorrection} {
 		networks, rows := wide(t, method, 20)
@@ -75,13 +76,15 @@ func TestLossDoesNotAllocate(t *testing.T) {
 	}
 }
 
-// BenchmarkStep measures a step of both networks without the solver, and turn by turn the bare products that no
-// implementation can avoid: x·V, y·Wᵀ, and for the gradients xᵀ·dy, dl·W and dlᵀ·y, for each network that learns.
+// BenchmarkStep measures a step of both networks without the solver and, alternately, the bare products that no
+// implementation can avoid: x·V, y·Wᵀ, and for the gradients xᵀ·dy, dl·W and dlᵀ·y, for each learning network.
 func BenchmarkStep(b *testing.B) {
 	orttest.UseBLAS(b)
 	for _, method := range []string{CoTeaching, CoTeachingTemperature, FCorrection} {
 		for _, classes := range []int{100, 11318} {
-			b.Run(fmt.Sprintf("%s/classes=%d", method, classes), func(b *testing.B) { benchmarkStep(b, method, classes) })
+			b.Run(fmt.Sprintf("%s/classes=%d", method, classes), func(b *testing.B) {
+				benchmarkStep(b, method, classes)
+			})
 		}
 	}
 }

@@ -6,12 +6,12 @@ import (
 	"slices"
 )
 
-// ForgetPlan is the share of a batch that is left out, as a function of the epoch: it grows as the networks learn,
-// because they name the rightly labelled first and the others later.
+// ForgetPlan is the share of a batch that is left out, as a function of the epoch. It grows as the networks
+// learn, because they fit the right labels first and the others later.
 //
 //	R(e) = e/(T_k - 1) · R^c  for e = 0 … T_k - 1,   R(e) = R  from T_k on
 //
-// With c ≠ 1 the ramp ends at R^c and jumps to R behind it, as in the released code. T_k = 1 leaves nothing out in
+// With c ≠ 1 the ramp ends at R^c and then jumps to R, as in the released code. T_k = 1 leaves nothing out in
 // epoch 0.
 // Source: Han et al., Co-teaching, NeurIPS 2018, section 3 (R(T)); main.py of its code for c. METHODS 12.1.
 type ForgetPlan struct {
@@ -32,11 +32,12 @@ func (p ForgetPlan) At(epoch int) float64 {
 	return float64(epoch) * (top / float64(p.Gradual-1))
 }
 
-// SmallLoss appends to dst the k rows of least loss among the rows named (nil: all), in rising order, and returns it:
+// SmallLoss appends to dst the k rows of least loss among the listed rows (nil: all), in rising order, and
+// returns it:
 //
-//	k = ⌊(1 - rate)·rows⌋, and all of them where that is 0
+//	k = ⌊(1 - rate)·rows⌋, or all rows if that is 0
 //
-// Of equal losses the earlier named is chosen; NaN is smallest, so that it is not lost.
+// Of equal losses the one listed first is chosen. NaN counts as smallest, so that it is not lost.
 // Source: Han et al., NeurIPS 2018, algorithm 1, lines 4-5; k by its code. METHODS 12.1.
 func SmallLoss(dst []int, losses []float64, among []int, rate float64) []int {
 	start := len(dst)
@@ -54,9 +55,10 @@ func SmallLoss(dst []int, losses []float64, among []int, rate float64) []int {
 	return dst[:start+k]
 }
 
-// Disagreement appends to dst the rows that two classifiers put in different classes, each in its first largest
-// logit.
-// Source: Yu et al., How does Disagreement Help Generalization against Label Corruption?, ICML 2019, equation 1.
+// Disagreement appends to dst the rows for which two classifiers predict different classes: the first largest
+// logit of each.
+// Source: Yu et al., How does Disagreement Help Generalization against Label Corruption?, ICML 2019, equation
+// 1.
 func Disagreement[T number](dst []int, a, b Matrix[T]) []int {
 	for i := range a.Rows {
 		if first(a.Row(i)) != first(b.Row(i)) {
@@ -66,7 +68,7 @@ func Disagreement[T number](dst []int, a, b Matrix[T]) []int {
 	return dst
 }
 
-// first returns the position of the largest value, the first of equals.
+// first returns the position of the largest value (ties: the first).
 func first[T number](row []T) int {
 	best := 0
 	for c, v := range row {

@@ -9,20 +9,20 @@ import (
 	"winnow/head"
 )
 
-// classifier names classes from a head's rows y (n×D), W being C×D:
+// classifier computes class logits from a head's rows y (n×D); W is C×D:
 //
 //	linear  l = y·Wᵀ + b                         dy = dl·W, dW = dlᵀ·y, db = Σ_i dl_i
-//	cosine  l = ŷ·Ŵᵀ/t, with ŷ = y/‖y‖ by rows    through both norms: du = (dû - û⟨û, dû⟩)/‖u‖
+//	cosine  l = ŷ·Ŵᵀ/t, with ŷ = y/‖y‖ per row    through both norms: du = (dû - û⟨û, dû⟩)/‖u‖
 //
-// A row of length 0 has logits 0 and passes no gradient on. All of W, and b, start uniform in ±1/√D: torch's
-// Linear, and the published start of the cosine one.
+// A row of length 0 has logits 0 and passes no gradient on. W and b start uniform in ±1/√D, as in torch's
+// Linear and in the published cosine classifier.
 // Source: METHODS 5.4, 5.5; Zhai & Wu, Classification is a Strong Baseline for Deep Metric Learning, BMVC 2019,
 // equation 4 (cosine). Time: three products of n·D·C.
 type classifier struct {
 	head.Classifier
 	cosine bool
-	y      blas32.General // rows of the last forward, unit rows for cosine
-	u, w   unitRows       // y's unit rows, and W's
+	y      blas32.General // rows of the last forward; unit rows for cosine
+	u, w   unitRows       // unit rows of y and of W
 	dy     blas32.General
 }
 
@@ -41,7 +41,7 @@ func newClassifier(cfg Config, prefix string, classes, dim int, rng *rand.Rand) 
 	return c
 }
 
-// linear returns the classifier of the rows that forward keeps.
+// linear returns the classifier of the rows that forward stored.
 func (c *classifier) linear() head.Classifier {
 	l := c.Classifier
 	if c.cosine {
@@ -50,7 +50,7 @@ func (c *classifier) linear() head.Classifier {
 	return l
 }
 
-// forward overwrites logits, n×C, and keeps y for the backward.
+// forward overwrites logits, n×C, and stores y for backward.
 func (c *classifier) forward(logits, y blas32.General) {
 	c.y = y
 	if c.cosine {
@@ -61,7 +61,7 @@ func (c *classifier) forward(logits, y blas32.General) {
 	c.linear().Forward(logits, c.y)
 }
 
-// backward overwrites the gradients of the parameters and returns ∂L/∂y, in memory that the next one overwrites.
+// backward overwrites the gradients of the parameters and returns ∂L/∂y, which the next call overwrites.
 func (c *classifier) backward(dl blas32.General) blas32.General {
 	c.dy = features.Resize(c.dy, c.y.Rows, c.y.Cols)
 	c.linear().Backward(c.dy, c.y, dl, 0)
@@ -72,7 +72,7 @@ func (c *classifier) backward(dl blas32.General) blas32.General {
 	return c.dy
 }
 
-// set takes the unit rows of m.
+// set computes the unit rows of m.
 func (u *unitRows) set(m blas32.General) {
 	u.x = features.Resize(u.x, m.Rows, m.Cols)
 	u.norms = u.norms[:0]
@@ -81,7 +81,7 @@ func (u *unitRows) set(m blas32.General) {
 	}
 }
 
-// pull turns a gradient of the unit rows into that of the rows they were made from.
+// pull turns a gradient with respect to the unit rows into one with respect to the original rows.
 func (u *unitRows) pull(d blas32.General) {
 	for i := range d.Rows {
 		g := features.Row(d, i)

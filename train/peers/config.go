@@ -1,6 +1,6 @@
-// Package peers holds the classifier-style baselines of PRISM's tables: networks that learn to name the given
-// labels, and treat these with suspicion in one of two ways. Co-teaching trains two networks, and each learns from
-// those rows of a batch that the other finds easiest; forward correction trains one, whose prediction passes
+// Package peers contains the classifier baselines of PRISM's tables: networks that learn to predict the given
+// labels, and distrust them in one of two ways. Co-teaching trains two networks, and each learns from those
+// rows of a batch that the other finds easiest. Forward correction trains one network, whose prediction passes
 // through a model of the noise before it is compared with the given label.
 //
 // A network is a head (package head) and a classifier of the head's rows:
@@ -8,12 +8,12 @@
 //	x → head → y (n×D, not of unit length) → logits (n×C)      retrieval: z = y/‖y‖ of the first network
 //	linear: logits = y·Wᵀ + b          cosine: logits = ŷ·Ŵᵀ/t, rows divided by their norms
 //
-// To the trainer (package train) all networks together are one Encoder whose rows are their logits side by side,
-// and the method is a loss over these. So samplers, solvers, schedules, checkpoints, metrics and observers are the
-// trainer's, and a resumed run repeats an uninterrupted one bit for bit.
+// To the trainer (package train) all networks together are one Encoder whose rows are their logits side by
+// side, and the method is a loss of these rows. So the trainer's samplers, solvers, schedules, checkpoints,
+// metrics and observers are used, and a resumed run repeats an uninterrupted one bit for bit.
 //
-// Logits are float32; softmax, losses and choices are float64. Nothing here sees the truth about a label, or which
-// backbone the features come from. May import train, features, head and losses.
+// Logits are float32; softmax, losses and choices are float64. Nothing here sees the truth about a label, or
+// which backbone the features come from. May import train, features, head and losses.
 package peers
 
 import (
@@ -33,7 +33,7 @@ const (
 	CrossEntropy          = "cross-entropy"
 )
 
-// Methods lists them.
+// Methods lists the methods.
 func Methods() []string {
 	return []string{CoTeaching, CoTeachingPlus, CoTeachingTemperature, FCorrection, CrossEntropy}
 }
@@ -44,26 +44,31 @@ const (
 	Cosine = "cosine"
 )
 
-// Config describes what learns and how. Lengths are filled in once an epoch's is known.
+// Config describes a method and its settings. Epoch, in steps, is filled in when it is known.
 type Config struct {
 	Method      string  `yaml:"method"`
 	Classifier  string  `yaml:"classifier"`  // linear or cosine
 	Temperature float64 `yaml:"temperature"` // t of the cosine classifier
-	Rate        float64 `yaml:"rate"`        // share of the labels thought to be wrong: R of Co-teaching, p of F-correction's known matrix
-	Exponent    float64 `yaml:"exponent"`    // co-teaching: c of R(e)
-	Gradual     int     `yaml:"gradual"`     // co-teaching: T_k of R(e), in epochs
-	WarmUp      int     `yaml:"warm_up"`     // co-teaching-plus: epochs of plain Co-teaching before disagreement counts
-	Transition  string  `yaml:"transition"`  // f-correction: symmetric, inclusive, pair or estimated
-	FirstStage  int     `yaml:"first_stage"` // f-correction, estimated: steps of cross entropy that the estimate comes from
-	Percentile  float64 `yaml:"percentile"`  // f-correction, estimated: anchors are sought below this one of each class's probabilities; 0: among all
-	Epoch       int     `yaml:"epoch"`       // steps in an epoch
+	// Rate is the expected share of wrong labels: R of Co-teaching, p of F-correction's known matrix.
+	Rate       float64 `yaml:"rate"`
+	Exponent   float64 `yaml:"exponent"`   // co-teaching: c of R(e)
+	Gradual    int     `yaml:"gradual"`    // co-teaching: T_k of R(e), in epochs
+	WarmUp     int     `yaml:"warm_up"`    // co-teaching-plus: epochs of plain Co-teaching before disagreement is used
+	Transition string  `yaml:"transition"` // f-correction: symmetric, inclusive, pair or estimated
+	// FirstStage, for f-correction with estimated, is the number of steps of cross entropy before the estimate.
+	FirstStage int `yaml:"first_stage"`
+	// Percentile, for f-correction with estimated, restricts anchors to rows below this percentile of each
+	// class's probabilities; 0: all rows.
+	Percentile float64 `yaml:"percentile"`
+	Epoch      int     `yaml:"epoch"` // steps per epoch
 }
 
-// Default returns a method's published settings (METHODS 12), for a rate of one half and epochs of one step. Where the
-// estimate's first stage ends is not published as a length: ten epochs. The warm-up of Co-teaching+ is that of
-// CIFAR-100, the one with most classes among those published.
+// Default returns a method's published settings (METHODS 12), for a rate of one half and epochs of one step.
+// The length of the estimate's first stage is not published; here it is ten epochs. The warm-up of Co-teaching+
+// is that of CIFAR-100, which has the most classes among the published settings.
 func Default(method string) Config {
-	c := Config{Method: method, Classifier: Linear, Temperature: 0.05, Rate: 0.5, Exponent: 1, Gradual: 10, WarmUp: 5, Transition: Symmetric, FirstStage: 10, Epoch: 1}
+	c := Config{Method: method, Classifier: Linear, Temperature: 0.05, Rate: 0.5, Exponent: 1, Gradual: 10, WarmUp: 5,
+		Transition: Symmetric, FirstStage: 10, Epoch: 1}
 	if method == CoTeachingTemperature {
 		c.Classifier = Cosine
 	}
@@ -83,7 +88,7 @@ func (c Config) plan() ForgetPlan {
 	return ForgetPlan{Rate: c.Rate, Exponent: c.Exponent, Gradual: c.Gradual}
 }
 
-// networks returns how many there are.
+// networks returns the number of networks.
 func (c Config) networks() int {
 	if c.exchanges() || c.Estimates() {
 		return 2
@@ -91,7 +96,7 @@ func (c Config) networks() int {
 	return 1
 }
 
-// Validate returns an error that names the first wrong setting in one line. A setting that the method does not have
+// Validate returns an error for the first invalid setting, in one line. A setting that the method does not use
 // must keep its default.
 func (c Config) Validate() error {
 	if err := catalog.Check("peers: method", c.Method, Methods()...); err != nil {
@@ -99,7 +104,8 @@ func (c Config) Validate() error {
 	}
 	check := catalog.Checker{Where: "peers: " + c.Method}
 	check.That(c.Classifier == Linear || c.Classifier == Cosine, "classifier", c.Classifier, Linear+" or "+Cosine)
-	check.That(c.Method != CoTeachingTemperature || c.Classifier == Cosine, "classifier", c.Classifier, Cosine+", or the method "+CoTeaching)
+	check.That(c.Method != CoTeachingTemperature || c.Classifier == Cosine, "classifier", c.Classifier,
+		Cosine+", or the method "+CoTeaching)
 	check.That(c.Temperature > 0 && c.Temperature <= 1e6, "temperature", c.Temperature, "a number above 0")
 	check.That(c.Rate >= 0 && c.Rate < 1, "rate", c.Rate, "a share from 0 to below 1")
 	check.That(c.Exponent > 0 && c.Exponent <= 1e3, "exponent", c.Exponent, "a number above 0")
@@ -108,15 +114,16 @@ func (c Config) Validate() error {
 	check.That(c.Epoch >= 1, "epoch", c.Epoch, "at least 1 step")
 	kinds := []string{Symmetric, Inclusive, Pair, Estimated}
 	check.That(slices.Contains(kinds, c.Transition), "transition", c.Transition, strings.Join(kinds, ", "))
-	check.That(!c.Estimates() || c.FirstStage >= 1, "first_stage", c.FirstStage, "at least 1 step, as the matrix is estimated by it")
+	check.That(!c.Estimates() || c.FirstStage >= 1, "first_stage", c.FirstStage,
+		"at least 1 step, from which the matrix is estimated")
 	check.That(c.Percentile >= 0 && c.Percentile <= 100, "percentile", c.Percentile, "a number from 0 to 100")
 	return cmp.Or(check.Err, c.checkOthers())
 }
 
-// checkOthers refuses settings of other methods.
+// checkOthers returns an error for settings of other methods.
 func (c Config) checkOthers() error {
 	d, check := Default(c.Method), catalog.Checker{Where: "peers: " + c.Method}
-	const none = "none: it has no such setting here"
+	const none = "none: the method does not use it"
 	check.That(c.Classifier == Cosine || c.Temperature == d.Temperature, "temperature", c.Temperature, none)
 	check.That(c.exchanges() || c.Exponent == d.Exponent, "exponent", c.Exponent, none)
 	check.That(c.Method == FCorrection || c.Transition == d.Transition, "transition", c.Transition, none)

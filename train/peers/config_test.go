@@ -21,22 +21,31 @@ func TestConfigIsChecked(t *testing.T) {
 	for want, change := range map[string]func(*Config){
 		`peers: method "mentor" is unknown: known are co-teaching,`: func(c *Config) { c.Method = "mentor" },
 		"classifier: found mlp, expected linear or cosine":          func(c *Config) { c.Classifier = "mlp" },
-		"temperature: found 0, expected a number above 0":           func(c *Config) { c.Classifier, c.Temperature = Cosine, 0 },
-		"temperature: found 0.1, expected none":                     func(c *Config) { c.Temperature = 0.1 },
-		"rate: found -0.1":                                          func(c *Config) { c.Rate = -0.1 },
-		"exponent: found 0, expected":                               func(c *Config) { c.Exponent = 0 },
-		"gradual: found -1":                                         func(c *Config) { c.Gradual = -1 },
-		"warm_up: found -1":                                         func(c *Config) { c.WarmUp = -1 },
-		"epoch: found 0":                                            func(c *Config) { c.Epoch = 0 },
-		"transition: found some, expected symmetric, inclusive":     func(c *Config) { c.Transition = "some" },
-		"transition: found pair, expected none":                     func(c *Config) { c.Transition = Pair },
-		"percentile: found 101":                                     func(c *Config) { c.Percentile = 101 },
-		"f-correction: percentile: found 97, expected none":         func(c *Config) { c.Method, c.Percentile = FCorrection, 97 },
-		"f-correction: exponent: found 2, expected none":            func(c *Config) { c.Method, c.Exponent = FCorrection, 2 },
+		"temperature: found 0, expected a number above 0": func(c *Config) {
+			c.Classifier, c.Temperature = Cosine, 0
+		},
+		"temperature: found 0.1, expected none":                 func(c *Config) { c.Temperature = 0.1 },
+		"rate: found -0.1":                                      func(c *Config) { c.Rate = -0.1 },
+		"exponent: found 0, expected":                           func(c *Config) { c.Exponent = 0 },
+		"gradual: found -1":                                     func(c *Config) { c.Gradual = -1 },
+		"warm_up: found -1":                                     func(c *Config) { c.WarmUp = -1 },
+		"epoch: found 0":                                        func(c *Config) { c.Epoch = 0 },
+		"transition: found some, expected symmetric, inclusive": func(c *Config) { c.Transition = "some" },
+		"transition: found pair, expected none":                 func(c *Config) { c.Transition = Pair },
+		"percentile: found 101":                                 func(c *Config) { c.Percentile = 101 },
+		"f-correction: percentile: found 97, expected none": func(c *Config) {
+			c.Method, c.Percentile = FCorrection, 97
+		},
+		"f-correction: exponent: found 2, expected none": func(c *Config) {
+			c.Method, c.Exponent = FCorrection, 2
+		},
 		"first_stage: found 0, expected at least 1": func(c *Config) {
 			c.Method, c.Transition, c.FirstStage = FCorrection, Estimated, 0
 		},
-		"co-teaching-temperature: classifier: found linear, expected cosine, or the method co-teaching": func(c *Config) { c.Method = CoTeachingTemperature },
+		"co-teaching-temperature: classifier: found linear, expected cosine, or the " +
+			"method co-teaching": func(c *Config) {
+			c.Method = CoTeachingTemperature
+		},
 	} {
 		c := Default(CoTeaching)
 		change(&c)
@@ -72,7 +81,7 @@ func TestForgetPlanAtItsEdges(t *testing.T) {
 	}
 }
 
-// Equal losses keep their order, and the share is cut off, not rounded.
+// Equal losses keep their order, and the share is truncated, not rounded.
 func TestSmallLossAtItsEdges(t *testing.T) {
 	losses := []float64{2, 1, 1, 2, 1}
 	for _, c := range []struct {
@@ -80,7 +89,8 @@ func TestSmallLossAtItsEdges(t *testing.T) {
 		rate  float64
 		want  []int
 	}{
-		{nil, 0, []int{0, 1, 2, 3, 4}}, {nil, 0.41, []int{1, 2}}, {nil, 0.2, []int{0, 1, 2, 4}}, {nil, 0.9, []int{0, 1, 2, 3, 4}},
+		{nil, 0, []int{0, 1, 2, 3, 4}}, {nil, 0.41, []int{1, 2}}, {nil, 0.2, []int{0, 1, 2, 4}},
+		{nil, 0.9, []int{0, 1, 2, 3, 4}},
 		{[]int{0, 3, 4}, 0.5, []int{4}}, {[]int{0, 3}, 0.5, []int{0}}, {[]int{}, 0.5, nil},
 	} {
 		if got := SmallLoss(nil, losses, c.among, c.rate); !slices.Equal(got, c.want) {
@@ -89,15 +99,17 @@ func TestSmallLossAtItsEdges(t *testing.T) {
 	}
 }
 
-// The two networks start apart, in names and numbers; whitened heads start alike, their classifiers do not.
+// The two networks start different, in names and numbers; whitened heads start equal, their classifiers do not.
 func TestNetworksStartApart(t *testing.T) {
 	set, _ := clusters(1, 4, 20, nextOne(4, 0))
 	for _, start := range []string{head.Random, head.Whiten} {
-		h, err := head.New(t.Context(), head.Config{In: set.Dim(), Out: 5, Bias: true, Init: start}, set.X, train.Rand(1, "head", 0))
+		h, err := head.New(t.Context(), head.Config{In: set.Dim(), Out: 5, Bias: true, Init: start}, set.X,
+			train.Rand(1, "head", 0))
 		if err != nil {
 			t.Fatal(err)
 		}
-		n, err := New(t.Context(), Default(CoTeaching), Input{Head: h, Train: set, Classes: 4, Batch: 8, Clock: new(train.Clock), Seed: 1})
+		n, err := New(t.Context(), Default(CoTeaching),
+			Input{Head: h, Train: set, Classes: 4, Batch: 8, Clock: new(train.Clock), Seed: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -106,20 +118,23 @@ func TestNetworksStartApart(t *testing.T) {
 		for _, p := range n.Params() {
 			names[p.Name] = true
 		}
-		if len(names) != 8 || !names["head.0.weight"] || !names["peer.head.0.weight"] || !names["peer.classifier.bias"] {
+		if len(names) != 8 || !names["head.0.weight"] || !names["peer.head.0.weight"] ||
+			!names["peer.classifier.bias"] {
 			t.Errorf("names %v", names)
 		}
 		a, b := n.paramsOf(0), n.paramsOf(1)
 		if slices.Equal(a[0].Data, b[0].Data) != (start == head.Whiten) || slices.Equal(a[2].Data, b[2].Data) {
-			t.Errorf("%s: heads equal: %v, classifiers equal: %v", start, slices.Equal(a[0].Data, b[0].Data), slices.Equal(a[2].Data, b[2].Data))
+			t.Errorf("%s: heads equal: %v, classifiers equal: %v", start, slices.Equal(a[0].Data, b[0].Data),
+				slices.Equal(a[2].Data, b[2].Data))
 		}
 	}
-	if _, err := New(t.Context(), Default(CoTeaching), Input{Classes: 1}); err == nil || !strings.Contains(err.Error(), "1 classes, expected at least 2") {
+	if _, err := New(t.Context(), Default(CoTeaching), Input{Classes: 1}); err == nil ||
+		!strings.Contains(err.Error(), "1 classes, expected at least 2") {
 		t.Error(err)
 	}
 }
 
-// A network that rests costs nothing, moves nowhere and has logits 0.
+// A resting network costs nothing, does not move and has logits 0.
 func TestStagesOfTheEstimate(t *testing.T) {
 	set, _ := clusters(1, 4, 20, nextOne(4, 0.3))
 	cfg := Default(FCorrection)
@@ -135,7 +150,8 @@ func TestStagesOfTheEstimate(t *testing.T) {
 		if s.Number > 3 {
 			resting = 1
 		}
-		if any := slices.ContainsFunc(rowsOf(b.networks.part(z, resting)), func(v float32) bool { return v != 0 }); any {
+		if any := slices.ContainsFunc(rowsOf(b.networks.part(z, resting)),
+			func(v float32) bool { return v != 0 }); any {
 			t.Errorf("step %d: logits of the network that rests", s.Number)
 		}
 		if (s.LR == 0) != (s.Number <= 3) || (s.PeerLR == 0) != (s.Number > 3) {
@@ -151,7 +167,8 @@ func TestStagesOfTheEstimate(t *testing.T) {
 	if slices.Equal(copyOf(0), start[0]) || !slices.Equal(copyOf(1), ended) {
 		t.Error("the second stage moved the wrong network")
 	}
-	if _, err := b.networks.Groups(3, 0, nil); err == nil || !strings.Contains(err.Error(), "first_stage: 3 steps, expected fewer than the 3 of the run") {
+	if _, err := b.networks.Groups(3, 0, nil); err == nil ||
+		!strings.Contains(err.Error(), "first_stage: 3 steps, expected fewer than the 3 of the run") {
 		t.Error(err)
 	}
 }

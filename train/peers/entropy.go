@@ -8,7 +8,7 @@ import (
 
 type number interface{ float32 | float64 }
 
-// Matrix is rows of logits, float32 in training and float64 where they are checked.
+// Matrix holds rows of logits: float32 in training, float64 in tests.
 type Matrix[T number] struct {
 	Rows, Cols, Stride int
 	Data               []T
@@ -33,8 +33,8 @@ func entropies[T number](losses, sums []float64, logits Matrix[T], labels []int)
 	}
 }
 
-// meanEntropy returns the mean of the losses of the rows chosen, and overwrites grad, if it has rows, with its
-// gradient: (softmax(l) - onehot)/k in a row chosen, 0 in the others. No row chosen is 0.
+// meanEntropy returns the mean loss of the chosen rows. If grad has rows, it overwrites grad with the gradient:
+// (softmax(l) - onehot)/k in a chosen row, 0 in the others. Without chosen rows the result is 0.
 func meanEntropy[T number](grad, logits Matrix[T], labels, chosen []int, losses, sums []float64) float64 {
 	if grad.Rows > 0 {
 		grad.clear()
@@ -54,15 +54,15 @@ func meanEntropy[T number](grad, logits Matrix[T], labels, chosen []int, losses,
 	return sum / float64(max(len(chosen), 1))
 }
 
-// corrected returns the mean of -log Σ_j softmax_j(l)·T[j][label], and overwrites grad, if it has rows, with its
+// corrected returns the mean of -log Σ_j softmax_j(l)·T[j][label] and, if grad has rows, overwrites it with the
 // gradient.
 //
 //	L_i = log Σ_c e^{l_c} - log Σ_c e^{l_c}·T[c][y]      ∂L_i/∂l_c = p_c - p_c·T[c][y]/Σ_j p_j·T[j][y]
 //
-// Both sums are shifted by their own largest term, so that a class which T makes impossible costs nothing and one
-// that the network makes improbable does not underflow. A label that T never gives is infinitely wrong: +Inf.
-// Source: Patrini et al., Making Deep Neural Networks Robust to Label Noise, CVPR 2017, equation 5 and theorem 2.
-// METHODS 12.4.
+// Both sums are shifted by their own largest term, so that a class that T makes impossible has no effect and
+// one that the network makes improbable does not underflow. A label that T never gives costs +Inf.
+// Source: Patrini et al., Making Deep Neural Networks Robust to Label Noise, CVPR 2017, equation 5 and theorem
+// 2. METHODS 12.4.
 func corrected[T number](grad, logits Matrix[T], labels []int, t *Transition, scratch *[]float64) float64 {
 	if len(*scratch) < 2*logits.Cols {
 		*scratch = make([]float64, 2*logits.Cols)

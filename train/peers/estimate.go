@@ -9,15 +9,15 @@ import (
 	"winnow/head"
 )
 
-// Sizes of what the estimate computes at a time.
+// Block sizes of the estimate.
 const (
 	estimateRows    = 1024
 	estimateClasses = 64
 )
 
-// estimate fills the transition matrix from the second network: for each class, the prediction for the training row
-// that it is surest of. All training rows count, without a label too. The rows' heads are kept, n×D; probabilities
-// are never there for all rows and classes at once, only for a block of classes.
+// estimate fills the transition matrix from the second network: the row of each class is the prediction for the
+// training row that the network is most certain of. All training rows are candidates, even unlabelled ones. The
+// head's rows are stored, n×D; probabilities are only computed for a block of classes at a time.
 func (n *Networks) estimate() error {
 	net := n.list[1]
 	y, err := net.rows(n.rows, n.z.Rows)
@@ -63,14 +63,14 @@ func (net *network) rows(n, batch int) (blas32.General, error) {
 	return y, nil
 }
 
-// logits returns those of some rows of y, in dst's memory.
+// logits returns the logits of n rows of y, in the memory of dst.
 func (net *network) logits(dst, y blas32.General, from, n int) blas32.General {
 	dst = features.Resize(dst, n, net.classifier.Weight.Rows)
 	net.classifier.forward(dst, features.Part(y, from, n))
 	return dst
 }
 
-// anchors finds each class's row, a block of classes at a time.
+// anchors finds the anchor row of each class, one block of classes at a time.
 func (net *network) anchors(y blas32.General, sums []float64, percentile float64) []int {
 	classes := net.classifier.Weight.Rows
 	rows := make([]int, classes)
@@ -90,12 +90,13 @@ func (net *network) anchors(y blas32.General, sums []float64, percentile float64
 	return rows
 }
 
-// some returns the classifier of n classes only.
+// some returns the classifier restricted to n classes.
 func (c *classifier) some(from, n int) *classifier {
 	cut := func(p *features.Param, rows, cols, at int) *features.Param {
 		return &features.Param{Name: p.Name, Rows: rows, Cols: cols, Data: p.Data[at : at+rows*cols]}
 	}
-	s := &classifier{cosine: c.cosine, Classifier: head.Classifier{Weight: cut(c.Weight, n, c.Weight.Cols, from*c.Weight.Cols), Scale: c.Scale}}
+	s := &classifier{cosine: c.cosine,
+		Classifier: head.Classifier{Weight: cut(c.Weight, n, c.Weight.Cols, from*c.Weight.Cols), Scale: c.Scale}}
 	if c.Bias != nil {
 		s.Bias = cut(c.Bias, 1, n, from)
 	}

@@ -86,7 +86,7 @@ func largest(rows [][]float64) (top float64) {
 	return top
 }
 
-// pack is a matrix of rows, with a gap behind each to see that strides are heeded.
+// pack returns a matrix of rows with gaps between them, to test that strides are respected.
 func pack(rows [][]float64) Matrix[float64] {
 	m := Matrix[float64]{Rows: len(rows), Cols: len(rows[0]), Stride: len(rows[0]) + 2}
 	m.Data = make([]float64, m.Rows*m.Stride)
@@ -96,7 +96,7 @@ func pack(rows [][]float64) Matrix[float64] {
 	return m
 }
 
-// like is a matrix of the same shape, full of what must be overwritten.
+// like returns a matrix of the same shape, full of values that must be overwritten.
 func like(m Matrix[float64]) Matrix[float64] {
 	m.Data = make([]float64, len(m.Data))
 	for i := range m.Data {
@@ -130,7 +130,8 @@ func goldenTeach(t *testing.T, c reference.Case) {
 
 func goldenPlan(t *testing.T, c reference.Case) {
 	onlyParams(t, c, "n_epoch", "forget_rate", "num_gradual", "exponent")
-	p := ForgetPlan{Rate: c.Param("forget_rate", math.NaN()), Exponent: c.Param("exponent", 1), Gradual: int(c.Param("num_gradual", 10))}
+	p := ForgetPlan{Rate: c.Param("forget_rate", math.NaN()), Exponent: c.Param("exponent", 1),
+		Gradual: int(c.Param("num_gradual", 10))}
 	got := make([]float64, int(c.Param("n_epoch", -1)))
 	for e := range got {
 		got[e] = p.At(e)
@@ -143,7 +144,8 @@ func goldenAdamPlan(t *testing.T, c reference.Case) {
 	onlyParams(t, c, "lr", "n_epoch", "epoch_decay_start", "mom1", "mom2")
 	epochs, first := int(c.Param("n_epoch", 200)), c.Param("mom1", 0.9)
 	for _, steps := range []int{1, 7} {
-		cfg := train.ScheduleConfig{Name: "linear", Hold: c.Param("epoch_decay_start", 80) / float64(epochs), Beta1: c.Param("mom2", 0.1)}
+		cfg := train.ScheduleConfig{Name: "linear", Hold: c.Param("epoch_decay_start", 80) / float64(epochs),
+			Beta1: c.Param("mom2", 0.1)}
 		s, err := train.NewSchedule(cfg, c.Param("lr", 1e-3), epochs*steps, steps)
 		if err != nil {
 			t.Fatal(err)
@@ -162,7 +164,7 @@ func goldenAdamPlan(t *testing.T, c reference.Case) {
 	}
 }
 
-// given is a transition matrix as the case states it, row for row.
+// given returns the case's transition matrix, row for row.
 func given(t *testing.T, rows [][]float64) *Transition {
 	t.Helper()
 	tr, err := NewTransition(Estimated, len(rows), 0)
@@ -176,7 +178,8 @@ func given(t *testing.T, rows [][]float64) *Transition {
 }
 
 // kinds maps the golden set's names of matrices.
-var kinds = map[string]string{"symmetric": Symmetric, "symmetric_exclusive": Symmetric, "symmetric_inclusive": Inclusive, "pair": Pair}
+var kinds = map[string]string{"symmetric": Symmetric, "symmetric_exclusive": Symmetric,
+	"symmetric_inclusive": Inclusive, "pair": Pair}
 
 func goldenCorrection(t *testing.T, c reference.Case) {
 	onlyParams(t, c, "kind", "p")
@@ -195,8 +198,9 @@ func goldenCorrection(t *testing.T, c reference.Case) {
 	d := like(logits)
 	number64(t, "loss", corrected(d, logits, labels, known, &scratch), c.Float(t, "loss"))
 	gradient64(t, "grad_logits", d, c.Matrix(t, "grad_logits"))
-	// The same as numbers: an estimated matrix is float32.
-	if got, want := corrected(Matrix[float64]{}, logits, labels, given(t, matrix), &scratch), c.Float(t, "loss"); math.Abs(got-want) > 1e-6*want {
+	// The same as explicit numbers: an estimated matrix is float32.
+	if got, want := corrected(Matrix[float64]{}, logits, labels, given(t, matrix), &scratch),
+		c.Float(t, "loss"); math.Abs(got-want) > 1e-6*want {
 		t.Errorf("loss with the matrix as numbers: %v, expected %v", got, want)
 	}
 }
@@ -241,7 +245,8 @@ func goldenEstimate(t *testing.T, c reference.Case) {
 func goldenTemperature(t *testing.T, c reference.Case) {
 	onlyParams(t, c, "temperature")
 	x, proxies, labels := c.Matrix(t, "embeddings"), c.Matrix(t, "proxies"), c.Ints(t, "labels")
-	cl := newClassifier(Config{Classifier: Cosine, Temperature: c.Param("temperature", 0.05)}, "", len(proxies), len(x[0]), train.Rand(1, "test", 0))
+	cl := newClassifier(Config{Classifier: Cosine, Temperature: c.Param("temperature", 0.05)}, "", len(proxies),
+		len(x[0]), train.Rand(1, "test", 0))
 	for i, row := range proxies {
 		for j, v := range row {
 			cl.Weight.Data[i*len(row)+j] = float32(v)
@@ -267,7 +272,8 @@ func goldenTemperature(t *testing.T, c reference.Case) {
 	losses, sums := make([]float64, len(x)), make([]float64, len(x))
 	entropies(losses, sums, exact, labels)
 	numbers64(t, "per_sample_loss", losses, c.Floats(t, "per_sample_loss"))
-	entropies(losses, sums, Matrix[float32]{Rows: logits.Rows, Cols: logits.Cols, Stride: logits.Stride, Data: logits.Data}, labels)
+	entropies(losses, sums, Matrix[float32]{Rows: logits.Rows, Cols: logits.Cols, Stride: logits.Stride,
+		Data: logits.Data}, labels)
 	for i, w := range c.Floats(t, "per_sample_loss") {
 		if math.Abs(losses[i]-w) > 1e-4*math.Max(1, w) {
 			t.Errorf("loss of row %d: %v, expected %v", i, losses[i], w)

@@ -12,9 +12,11 @@ import (
 	"winnow/train"
 )
 
-// clusters are classes that some of the features tell apart, under features that say nothing and are larger; a share
-// of the labels is another class's. truth stays with the test.
-func clusters(seed uint64, classes, each int, corrupt func(c int, draw func() float64) int) (set features.Set, truth []int) {
+// clusters returns classes that some of the features separate, hidden under larger features that are unrelated
+// to the class; a share of the labels is another class's. Only the test knows truth.
+func clusters(
+	seed uint64, classes, each int, corrupt func(c int, draw func() float64) int,
+) (set features.Set, truth []int) {
 	const dim = 24
 	rng := train.Rand(seed, "clusters", 0)
 	centres := features.NewMatrix(classes, dim)
@@ -64,7 +66,7 @@ type bed struct {
 	head     *head.Head
 	cfg      train.Config
 	right    map[int]bool // by ID, whether the label is the true one
-	kept     [2]int       // rows chosen in the last third, and the right ones among them
+	kept     [2]int       // rows chosen in the last third, and how many of them are right
 }
 
 func newBed(t testing.TB, cfg Config, set features.Set, truth []int, classes int, epochs int, seed uint64) *bed {
@@ -79,21 +81,25 @@ func newBed(t testing.TB, cfg Config, set features.Set, truth []int, classes int
 	for i, id := range set.IDs {
 		b.right[id] = truth[i] == set.Labels[i]
 	}
-	if b.head, err = head.New(t.Context(), head.Config{In: set.Dim(), Out: 12, Bias: true, Init: head.Random}, set.X, train.Rand(seed, "head", 0)); err != nil {
+	if b.head, err = head.New(t.Context(), head.Config{In: set.Dim(), Out: 12, Bias: true, Init: head.Random}, set.X,
+		train.Rand(seed, "head", 0)); err != nil {
 		t.Fatal(err)
 	}
 	clock := new(train.Clock)
-	if b.networks, err = New(t.Context(), cfg, Input{Head: b.head, Train: set, Classes: classes, Batch: sampler.Size(), Clock: clock, Seed: seed}); err != nil {
+	if b.networks, err = New(t.Context(), cfg, Input{Head: b.head, Train: set, Classes: classes, Batch: sampler.Size(),
+		Clock: clock, Seed: seed}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { b.networks.Close() })
-	b.cfg = train.Config{Encoder: b.networks, Sampler: sampler, Terms: []train.Term{b.networks.Term()}, Steps: steps, Clock: clock}
+	b.cfg = train.Config{Encoder: b.networks, Sampler: sampler, Terms: []train.Term{b.networks.Term()}, Steps: steps,
+		Clock: clock}
 	b.cfg.Groups, err = b.networks.Groups(steps, 0, func(_ string, n int) (train.Solver, train.Schedule, error) {
 		solver, err := train.NewSolver(train.DefaultSolver("adam"))
 		if err != nil {
 			return nil, train.Schedule{}, err
 		}
-		schedule, err := train.NewSchedule(train.ScheduleConfig{Name: "linear", Hold: 0.4, Beta1: 0.1}, 3e-3, n, sampler.Batches())
+		schedule, err := train.NewSchedule(train.ScheduleConfig{Name: "linear", Hold: 0.4, Beta1: 0.1}, 3e-3, n,
+			sampler.Batches())
 		return solver, schedule, err
 	})
 	if err != nil {
@@ -123,7 +129,7 @@ func (b *bed) run(t testing.TB) {
 	}
 }
 
-// clean is the share of right labels among the rows chosen in the last third.
+// clean returns the share of right labels among the rows chosen in the last third.
 func (b *bed) clean() float64 { return float64(b.kept[1]) / float64(b.kept[0]) }
 
 // precision1 is P@1 of the first network's unit rows.
@@ -146,7 +152,7 @@ func (b *bed) precision1(t testing.TB, set features.Set, labels []int) float64 {
 	return float64(hits) / float64(z.Rows)
 }
 
-// accuracy is how often the first network names the true class.
+// accuracy returns how often the first network predicts the true class.
 func (b *bed) accuracy(t testing.TB, set features.Set, truth []int) float64 {
 	t.Helper()
 	net := b.networks.list[0]
@@ -164,8 +170,8 @@ func (b *bed) accuracy(t testing.TB, set features.Set, truth []int) float64 {
 	return float64(hits) / float64(len(truth))
 }
 
-// With 40 % wrong labels the rows that two networks choose for each other are far cleaner than chance, and the
-// embedding comes out better than that of one network that believes all labels.
+// With 40 % wrong labels, the rows that two networks choose for each other are far cleaner than chance, and the
+// embedding is better than that of one network that believes all labels.
 func TestTeachingEachOther(t *testing.T) {
 	const classes, rate = 10, 0.4
 	for seed := range uint64(3) {
@@ -178,31 +184,34 @@ func TestTeachingEachOther(t *testing.T) {
 			before := b.precision1(t, set, truth)
 			b.run(t)
 			score[method], clean[method] = b.precision1(t, set, truth), b.clean()
-			t.Logf("seed %d: %s: right labels among chosen %.3f, P@1 %.3f → %.3f, names the true class %.3f", seed, method, b.clean(), before, score[method], b.accuracy(t, set, truth))
+			t.Logf("seed %d: %s: right labels among chosen %.3f, P@1 %.3f → %.3f, names the true class %.3f", seed,
+				method, b.clean(), before, score[method], b.accuracy(t, set, truth))
 			if score[method] < before+0.1 {
 				t.Errorf("seed %d: %s: P@1 rises from %.3f to %.3f only", seed, method, before, score[method])
 			}
 		}
-		chance := clean[CrossEntropy] // which chooses all: the spoiled twin of the check below
+		chance := clean[CrossEntropy] // which chooses all rows: the spoiled twin of the check below
 		if cleaner(chance, chance) {
 			t.Errorf("seed %d: the check lets %.3f through, which is chance", seed, chance)
 		}
 		for _, method := range []string{CoTeaching, CoTeachingTemperature} {
 			if !cleaner(clean[method], chance) {
-				t.Errorf("seed %d: %s: %.3f of the labels chosen are right, by chance %.3f", seed, method, clean[method], chance)
+				t.Errorf("seed %d: %s: %.3f of the labels chosen are right, by chance %.3f", seed, method,
+					clean[method], chance)
 			}
 		}
 		if score[CoTeaching] < score[CrossEntropy]+0.02 {
-			t.Errorf("seed %d: P@1 of co-teaching is %.3f, of cross entropy %.3f", seed, score[CoTeaching], score[CrossEntropy])
+			t.Errorf("seed %d: P@1 of co-teaching is %.3f, of cross entropy %.3f", seed, score[CoTeaching],
+				score[CrossEntropy])
 		}
 	}
 }
 
-// cleaner reports whether a choice beats chance by far.
+// cleaner reports whether a selection is far better than chance.
 func cleaner(clean, chance float64) bool { return clean > chance+0.2 }
 
-// Co-teaching+ learns from rows that the networks disagree on, and these have wrong labels more often than others:
-// what is chosen is cleaner than what there was to choose from.
+// Co-teaching+ learns from rows on which the networks disagree, and these have wrong labels more often than
+// others: the selection is cleaner than the rows it was made from.
 func TestDisagreementIsSifted(t *testing.T) {
 	const classes, rate = 10, 0.4
 	for seed := range uint64(3) {
@@ -230,15 +239,17 @@ func TestDisagreementIsSifted(t *testing.T) {
 		}
 		b.run(t)
 		share := float64(right) / float64(among)
-		t.Logf("seed %d: right labels among disagreeing %.3f, among chosen %.3f; %d of %d rows; P@1 %.3f", seed, share, b.clean(), b.kept[0], 50*b.cfg.Steps/3, b.precision1(t, set, truth))
+		t.Logf("seed %d: right labels among disagreeing %.3f, among chosen %.3f; %d of %d rows; P@1 %.3f", seed, share,
+			b.clean(), b.kept[0], 50*b.cfg.Steps/3, b.precision1(t, set, truth))
 		if b.clean() < share+0.05 || among > 50*b.cfg.Steps/6 {
-			t.Errorf("seed %d: of %d disagreeing rows %.3f have right labels, of the chosen ones %.3f", seed, among, share, b.clean())
+			t.Errorf("seed %d: of %d disagreeing rows %.3f have right labels, of the chosen ones %.3f", seed, among,
+				share, b.clean())
 		}
 	}
 }
 
-// Where 40 % of the labels are the next class's, a network that knows so, or found out, names true classes better
-// than one that does not.
+// If 40 % of the labels are the next class's, a network that knows this, or has estimated it, predicts true
+// classes better than one that does not.
 func TestForwardCorrectionLearnsThroughTheNoise(t *testing.T) {
 	const classes, rate = 6, 0.4
 	for seed := range uint64(3) {
@@ -260,14 +271,15 @@ func TestForwardCorrectionLearnsThroughTheNoise(t *testing.T) {
 				checkEstimate(t, b.networks.loss.transition, classes, rate)
 			}
 		}
-		t.Logf("seed %d: names the true class: cross entropy %.3f, known matrix %.3f, estimated %.3f", seed, named[CrossEntropy], named[Pair], named[Estimated])
+		t.Logf("seed %d: names the true class: cross entropy %.3f, known matrix %.3f, estimated %.3f", seed,
+			named[CrossEntropy], named[Pair], named[Estimated])
 		if named[Pair] < named[CrossEntropy]+0.05 || named[Estimated] < named[CrossEntropy]+0.03 {
 			t.Errorf("seed %d: %v", seed, named)
 		}
 	}
 }
 
-// checkEstimate tests how far an estimate is from the matrix that the labels were made with.
+// checkEstimate checks how far an estimate is from the matrix by which the labels were made.
 func checkEstimate(t *testing.T, got *Transition, classes int, rate float64) {
 	t.Helper()
 	want, err := NewTransition(Pair, classes, rate)
@@ -286,7 +298,7 @@ func checkEstimate(t *testing.T, got *Transition, classes int, rate float64) {
 		}
 	}
 	t.Logf("a row of the estimate is off by %.3f on average", far)
-	if far > 0.72 { // an estimate of no noise at all is off by 0.8
+	if far > 0.72 { // an estimate of no noise is off by 0.8
 		t.Errorf("a row of the estimate is off by %.3f on average", far)
 	}
 }

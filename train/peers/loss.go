@@ -7,23 +7,23 @@ import (
 	"winnow/train"
 )
 
-// Loss is a method over the logits of its networks. Co-teaching and its relatives, for two networks with logits
-// l¹ and l²:
+// Loss is the loss of a method, over the logits of its networks. For Co-teaching and Co-teaching+, with logits
+// l¹ and l² of two networks:
 //
 //	L = 1/k Σ_{i∈S²} CE(l¹_i, y_i) + 1/k Σ_{i∈S¹} CE(l²_i, y_i)      S¹, S² the k rows of least CE(l¹), CE(l²)
 //
-// Each network learns from what the other chose: k = ⌊(1 - R(e))·n⌋ rows, all if that is 0. Co-teaching+ chooses,
-// after its warm-up, among the rows only whose classes the networks name differently; where there is none both learn
-// from all rows. The choices are constants to the gradient, and as the networks share nothing, the sum's
-// gradient is that of each network's own part. F-correction and cross entropy have one network that learns, from
-// all rows.
+// Each network learns from the rows that the other chose: k = ⌊(1 - R(e))·n⌋ rows, or all if that is 0. After
+// its warm-up Co-teaching+ chooses only among rows for which the networks predict different classes; if there
+// are none, both learn from all rows. The choices are constants in the gradient. The networks share nothing, so
+// each one's gradient is that of its own part. F-correction and cross entropy have one learning network, which
+// learns from all rows.
 //
-// Settings: Config. z.X is n×(networks·C); labels 0 … C-1; ref is not looked at. Time O(n·C), two exponentials for
-// each logit learned from.
-// What differs from the released code: its losses are divided by the number kept once more, and Co-teaching+'s
-// applies softmax twice and loses row 0; METHODS 2.
-// Sources: Han et al., Co-teaching, NeurIPS 2018, algorithm 1; Yu et al., How does Disagreement Help Generalization
-// against Label Corruption?, ICML 2019, algorithm 1; Patrini et al., CVPR 2017, equation 5. METHODS 12.
+// Settings: Config. z.X is n×(networks·C); labels 0 … C-1; ref is not used. Time O(n·C), two exponentials per
+// logit learned from.
+// Differs from the released code, which divides its losses by the number kept once more, and whose Co-teaching+
+// applies softmax twice and loses row 0; METHODS 2. Sources: Han et al., Co-teaching, NeurIPS 2018, algorithm
+// 1; Yu et al., How does Disagreement Help Generalization against Label Corruption?, ICML 2019, algorithm 1;
+// Patrini et al., CVPR 2017, equation 5. METHODS 12.
 type Loss struct {
 	cfg        Config
 	classes    int
@@ -32,7 +32,7 @@ type Loss struct {
 	exchange   exchange
 	scratch    []float64
 	chosen     []int
-	terms      []float64 // of rows, if noted
+	terms      []float64 // of rows, if recorded
 }
 
 func newLoss(cfg Config, classes int, clock *train.Clock) (*Loss, error) {
@@ -45,18 +45,19 @@ func newLoss(cfg Config, classes int, clock *train.Clock) (*Loss, error) {
 	return l, err
 }
 
-// Chosen returns the rows that the first network learned from, which the second chose; all where there is no choice.
+// Chosen returns the rows that the first network learned from, as chosen by the second; all rows if the method
+// does not choose.
 func (l *Loss) Chosen() []int { return l.chosen }
 
-// NoteTerms implements losses.RowWise. F-correction has none: its loss is no cross entropy of the given label, but of
-// what the labels would have become.
+// NoteTerms implements losses.RowWise. F-correction has no terms: its loss is not the cross entropy of the
+// given label, but of the label after correction for the noise.
 func (l *Loss) NoteTerms() bool { return l.cfg.Method != FCorrection }
 
-// Terms returns the cross entropies of all rows of the last Eval, before any were chosen, the mean of both networks'
-// where two learn: what Co-teaching calls the loss of a sample.
+// Terms returns the cross entropies of all rows of the last Eval, before any selection; with two learning
+// networks, their mean. Co-teaching calls this the loss of a sample.
 func (l *Loss) Terms() []float64 { return l.terms }
 
-// note keeps the terms of n rows.
+// note computes the terms of n rows.
 func (l *Loss) note(n int) {
 	l.terms = append(l.terms[:0], l.exchange.losses[0][:n]...)
 	if !l.cfg.exchanges() {
@@ -73,7 +74,8 @@ func (l *Loss) Eval(grad *blas32.General, z features.Set, _ *features.Set) float
 		grad = &blas32.General{}
 	}
 	if l.cfg.exchanges() {
-		v1, v2 := teach(&l.exchange, l.part(*grad, 0), l.part(*grad, 1), l.part(z.X, 0), l.part(z.X, 1), z.Labels, l.forget(), l.disagrees())
+		v1, v2 := teach(&l.exchange, l.part(*grad, 0), l.part(*grad, 1), l.part(z.X, 0), l.part(z.X, 1), z.Labels,
+			l.forget(), l.disagrees())
 		l.chosen = l.exchange.chosen[1]
 		l.note(z.Len())
 		return v1 + v2
@@ -101,13 +103,13 @@ func (l *Loss) Eval(grad *blas32.General, z features.Set, _ *features.Set) float
 	return meanEntropy(g, logits, z.Labels, l.chosen, e.losses[0], e.sums[0])
 }
 
-// epoch returns the running one, counted from 0.
+// epoch returns the current epoch, counted from 0.
 func (l *Loss) epoch() int { return max(l.clock.Step()-1, 0) / l.cfg.Epoch }
 
-// forget returns R(e) of the running epoch.
+// forget returns R(e) of the current epoch.
 func (l *Loss) forget() float64 { return l.cfg.plan().At(l.epoch()) }
 
-// disagrees reports whether only rows count that the networks disagree on.
+// disagrees reports whether only rows count on which the networks disagree.
 func (l *Loss) disagrees() bool { return l.cfg.Method == CoTeachingPlus && l.epoch() >= l.cfg.WarmUp }
 
 // part returns the view of one network's logits.
@@ -118,7 +120,7 @@ func (l *Loss) part(m blas32.General, i int) Matrix[float32] {
 	return Matrix[float32]{Rows: m.Rows, Cols: l.classes, Stride: m.Stride, Data: m.Data[i*l.classes:]}
 }
 
-// exchange is what two networks tell each other of a batch.
+// exchange holds the data that two networks exchange about a batch.
 type exchange struct {
 	losses, sums [2][]float64 // of all rows
 	chosen       [2][]int     // by each
@@ -135,15 +137,17 @@ func (e *exchange) size(n int) {
 	}
 }
 
-// teach returns the loss of each of two networks on the rows that the other chose, and overwrites d1 and d2, if they
-// have rows, with the gradients.
-func teach[T number](e *exchange, d1, d2, l1, l2 Matrix[T], labels []int, forget float64, disagreeing bool) (float64, float64) {
+// teach returns the loss of each of two networks on the rows that the other chose and, if d1 and d2 have rows,
+// overwrites them with the gradients.
+func teach[T number](
+	e *exchange, d1, d2, l1, l2 Matrix[T], labels []int, forget float64, disagreeing bool,
+) (float64, float64) {
 	n := len(labels)
 	e.size(n)
 	for i, l := range []Matrix[T]{l1, l2} {
 		entropies(e.losses[i][:n], e.sums[i], l, labels)
 	}
-	var among []int // all
+	var among []int // nil: all rows
 	if disagreeing {
 		if e.among = Disagreement(e.among[:0], l1, l2); len(e.among) > 0 {
 			among = e.among

@@ -14,9 +14,9 @@ import (
 	"winnow/train"
 )
 
-// Networks is what a method trains, as an encoder of the trainer: its rows are the logits of all networks side by
-// side, n×(networks·C); a limit to the gradient's norm counts them together. The first network's head is the one that is kept; the second is there to teach it. One
-// goroutine may use it.
+// Networks is what a method trains, as an encoder for the trainer. Its rows are the logits of all networks side
+// by side, n×(networks·C); gradient clipping counts the networks together. The head of the first network is the
+// result; the second network only teaches it. Only one goroutine may use it.
 type Networks struct {
 	cfg     Config
 	classes int
@@ -28,38 +28,40 @@ type Networks struct {
 	z       blas32.General
 }
 
-// network is a head and a classifier behind it.
+// network is a head followed by a classifier.
 type network struct {
 	head       *head.Head
 	encoder    Encoder
 	classifier *classifier
-	backbone   []*features.Param // what the encoder trains beside the head
+	backbone   []*features.Param // what the encoder trains besides the head
 	state      []*features.Param // of the encoder
 }
 
-// Encoder gives the rows y of a head, as they come out of its last layer: of stored features, or behind a backbone.
+// Encoder returns the rows y of a head, the outputs of its last layer: from stored features, or behind a
+// backbone.
 type Encoder interface {
 	train.Encoder
 	Close() error
 }
 
-// Input is what the networks see and start from.
+// Input holds the data and the initial state of the networks.
 type Input struct {
 	Head    *head.Head   // the first network's, kept and trained in place
 	Train   features.Set // stored features; labels 0 … Classes-1, or negative for none
-	Stored  features.Set // what rows are of: Train, and behind it other views of its rows, if any; empty: Train
+	Stored  features.Set // Train, followed by other views of its rows, if any; empty: Train
 	Classes int
 	Batch   int          // rows of the largest batch
 	Clock   *train.Clock // the trainer's
 	Seed    uint64
 
-	// Encoder makes the encoder of the first network, then of the peer; nil: the heads are trained on stored features.
+	// Encoder creates the encoder of the first network, then of the peer; nil: the heads are trained on stored
+	// features.
 	Encoder func(h *head.Head, peer bool) (Encoder, error)
 }
 
-// New builds the networks of a method. The second head is drawn as the first was, from a source of its own: random
-// heads differ; whitened ones start alike, as two copies of a pretrained network do, and only their classifiers
-// differ. Where it fails nothing is left open.
+// New builds the networks of a method. The second head is initialised like the first, with its own random
+// source: random heads differ; whitened ones start equal, like two copies of a pretrained network, and only
+// their classifiers differ. If New fails it leaves nothing open.
 func New(ctx context.Context, cfg Config, in Input) (*Networks, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -93,7 +95,8 @@ func New(ctx context.Context, cfg Config, in Input) (*Networks, error) {
 		}
 		c := newClassifier(cfg, prefix, in.Classes, h.Config().Out, train.Rand(in.Seed, prefix+"classifier", 0))
 		net := &network{head: h, encoder: e, classifier: c}
-		net.backbone = named(prefix, slices.DeleteFunc(slices.Clone(e.Params()), func(p *features.Param) bool { return slices.Contains(h.Params(), p) }))
+		net.backbone = named(prefix, slices.DeleteFunc(slices.Clone(e.Params()),
+			func(p *features.Param) bool { return slices.Contains(h.Params(), p) }))
 		if s, ok := e.(train.Stateful); ok {
 			net.state = named(prefix, s.State())
 		}
@@ -106,7 +109,7 @@ func New(ctx context.Context, cfg Config, in Input) (*Networks, error) {
 	return n, nil
 }
 
-// named returns parameters, whose memory stays where it is, under names that begin with a prefix.
+// named returns parameters that share memory with the given ones, with a prefix added to their names.
 func named(prefix string, params []*features.Param) []*features.Param {
 	list := make([]*features.Param, len(params))
 	for i, p := range params {
@@ -117,10 +120,10 @@ func named(prefix string, params []*features.Param) []*features.Param {
 	return list
 }
 
-// Announce names the rows of the next step to the first network that learns.
+// Announce passes the rows of the next step to the first learning network.
 func (n *Networks) Announce(rows []int) { n.next = rows }
 
-// Forward computes the logits of the networks that learn in the running step; those of one that rests are 0.
+// Forward computes the logits of the networks that learn in the current step; those of a resting network are 0.
 func (n *Networks) Forward(rows []int) (features.Set, error) {
 	if n.estimating() {
 		if err := n.estimate(); err != nil {
@@ -149,7 +152,7 @@ func (n *Networks) Forward(rows []int) (features.Set, error) {
 	return out, nil
 }
 
-// Backward sends the gradient of the logits into each network that learns in the running step.
+// Backward propagates the gradient of the logits into each network that learns in the current step.
 func (n *Networks) Backward(dz blas32.General) error {
 	for i, net := range n.list {
 		if !n.learns(i) {
@@ -173,20 +176,20 @@ func columns(m blas32.General, from, n int) blas32.General {
 	return m
 }
 
-// learns reports whether a network learns in the running step: both do, but where the second is trained first and for
-// the estimate alone.
+// learns reports whether a network learns in the current step. Both always do, except for an estimate: the
+// second network is then trained first, only for that.
 func (n *Networks) learns(i int) bool {
 	return !n.cfg.Estimates() || (i == 1) == n.firstStage()
 }
 
 func (n *Networks) firstStage() bool { return n.cfg.Estimates() && n.clock.Step() <= n.cfg.FirstStage }
 
-// estimating reports whether the running step is the first that needs the estimate.
+// estimating reports whether the current step is the first that needs the estimate.
 func (n *Networks) estimating() bool {
 	return n.cfg.Estimates() && n.clock.Step() == n.cfg.FirstStage+1
 }
 
-// Params returns the parameters of all networks: head, classifier, then backbone, of each.
+// Params returns the parameters of all networks: for each the head, the classifier, then the backbone.
 func (n *Networks) Params() []*features.Param {
 	var list []*features.Param
 	for i := range n.list {
@@ -199,12 +202,12 @@ func (n *Networks) paramsOf(i int) []*features.Param {
 	return slices.Concat(n.list[i].own(), n.list[i].backbone)
 }
 
-// own returns what a network has beside its backbone.
+// own returns a network's parameters without its backbone.
 func (net *network) own() []*features.Param {
 	return slices.Concat(net.head.Params(), net.classifier.Params())
 }
 
-// State returns the estimated transition matrix, if there is one, and what the backbones keep.
+// State returns the estimated transition matrix, if there is one, and the state of the backbones.
 func (n *Networks) State() (list []*features.Param) {
 	if n.cfg.Estimates() {
 		list = append(list, n.loss.transition.dense)
@@ -215,16 +218,20 @@ func (n *Networks) State() (list []*features.Param) {
 	return list
 }
 
-// Term returns the method as the trainer's loss.
+// Term returns the method as a loss term for the trainer.
 func (n *Networks) Term() train.Term {
 	return train.Term{Name: n.cfg.Method, Loss: n.loss, Weight: 1}
 }
 
-// Groups gives each network its own solver, and a schedule for the steps it learns in, in a run of so many steps; and so its
-// backbone, if it learns, which rests for the first ones of these. plan makes both for a group and a number of steps.
-func (n *Networks) Groups(steps, rest int, plan func(group string, steps int) (train.Solver, train.Schedule, error)) ([]train.Group, error) {
+// Groups returns a group for each network with its own solver and a schedule for the steps in which it learns,
+// in a run of the given number of steps. If the backbones learn, each also gets a group, which rests for the
+// first of these steps. plan returns the solver and schedule for a group and a number of steps.
+func (n *Networks) Groups(
+	steps, rest int, plan func(group string, steps int) (train.Solver, train.Schedule, error),
+) ([]train.Group, error) {
 	if n.cfg.Estimates() && n.cfg.FirstStage >= steps {
-		return nil, fmt.Errorf("peers: %s: first_stage: %d steps, expected fewer than the %d of the run", n.cfg.Method, n.cfg.FirstStage, steps)
+		return nil, fmt.Errorf("peers: %s: first_stage: %d steps, expected fewer than the %d of the run", n.cfg.Method,
+			n.cfg.FirstStage, steps)
 	}
 	var groups []train.Group
 	for i, net := range n.list {
@@ -240,7 +247,9 @@ func (n *Networks) Groups(steps, rest int, plan func(group string, steps int) (t
 			g := train.Group{Name: names[k], Params: params, Start: from + k*rest, Stop: stop}
 			last := cmp.Or(stop, steps)
 			if g.Start > last {
-				return nil, fmt.Errorf("peers: %s: the backbone rests for %d steps, and a network has %d: it would never be trained", n.cfg.Method, rest, last-from+1)
+				return nil, fmt.Errorf("peers: %s: the backbone rests for %d steps and a network learns "+
+					"for %d: it would "+
+					"never be trained", n.cfg.Method, rest, last-from+1)
 			}
 			var err error
 			if g.Solver, g.Schedule, err = plan(g.Name, last-g.Start+1); err != nil {
@@ -252,7 +261,7 @@ func (n *Networks) Groups(steps, rest int, plan func(group string, steps int) (t
 	return groups, nil
 }
 
-// span returns the first and the last step in which a network learns; 0: that of the run.
+// span returns the first and the last step in which a network learns; 0 means the last step of the run.
 func (n *Networks) span(i int) (from, stop int) {
 	switch {
 	case !n.cfg.Estimates():
@@ -263,7 +272,7 @@ func (n *Networks) span(i int) (from, stop int) {
 	return 1, n.cfg.FirstStage
 }
 
-// Close releases the networks' graphs.
+// Close releases the graphs of the networks.
 func (n *Networks) Close() error {
 	var first error
 	for _, net := range n.list {

@@ -14,7 +14,7 @@ import (
 	"winnow/train"
 )
 
-// softmax64 is written straight from its definition: logits here are small.
+// softmax64 follows the definition; the logits here are small.
 func softmax64(row []float64) []float64 {
 	p, sum := make([]float64, len(row)), 0.0
 	for c, v := range row {
@@ -27,7 +27,7 @@ func softmax64(row []float64) []float64 {
 	return p
 }
 
-// slowChoice is the small-loss choice by counting: a row is chosen if fewer than k rows come before it.
+// slowChoice is the small-loss selection by counting: a row is chosen if fewer than k rows come before it.
 func slowChoice(losses []float64, among []int, rate float64) (chosen []int) {
 	k := int((1 - rate) * float64(len(among)))
 	if k == 0 {
@@ -47,7 +47,7 @@ func slowChoice(losses []float64, among []int, rate float64) (chosen []int) {
 	return chosen
 }
 
-// slowTeach is Co-teaching's step from its definition.
+// slowTeach is Co-teaching's step by its definition.
 func slowTeach(l1, l2 [][]float64, labels []int, rate float64, disagreeing bool) (values [2]float64, chosen [2][]int) {
 	var losses [2][]float64
 	var among []int
@@ -86,8 +86,9 @@ func (p problem) String() string {
 	return fmt.Sprintf("%d rows, rate %v, plus %v", len(p.labels), p.rate, p.plus)
 }
 
-// drawProblem draws logits, some rows of them equal in both networks, some twice. They are thousandths, and the logit of each row's label is
-// moved by a little of its own: losses are then equal to the bit or farther apart than rounding, which decides whether (1, 1) or (0, 0) has the
+// drawProblem draws logits; some rows are equal in both networks, some occur twice. The logits are thousandths,
+// and the logit of each row's label is shifted by a small amount of its own. Losses are thus either equal bit
+// for bit or farther apart than rounding errors, which would otherwise decide whether (1, 1) or (0, 0) has the
 // smaller one.
 func drawProblem(t *rapid.T) problem {
 	n, classes := rapid.IntRange(1, 12).Draw(t, "rows"), rapid.IntRange(2, 5).Draw(t, "classes")
@@ -113,10 +114,11 @@ func drawProblem(t *rapid.T) problem {
 }
 
 // teacher is what checkTeach checks.
-type teacher func(e *exchange, d1, d2, l1, l2 Matrix[float64], labels []int, forget float64, disagreeing bool) (float64, float64)
+type teacher func(e *exchange, d1, d2, l1, l2 Matrix[float64], labels []int, forget float64,
+	disagreeing bool) (float64, float64)
 
-// checkTeach compares a step with the slow one, and its gradient with central differences of the slow values, the
-// choices held.
+// checkTeach compares a step with the slow one, and its gradient with central differences of the slow values
+// with fixed selections.
 func checkTeach(p problem, do teacher) error {
 	l := [2]Matrix[float64]{pack(p.l1), pack(p.l2)}
 	d := [2]Matrix[float64]{like(l[0]), like(l[1])}
@@ -134,8 +136,13 @@ func checkTeach(p problem, do teacher) error {
 	for n, rows := range [][][]float64{p.l1, p.l2} {
 		for i := range rows {
 			for c := range rows[i] {
-				if want := differ(rows[i], c, func() float64 { return meanOf(rows, p.labels, chosen[1-n]) }); !(math.Abs(d[n].Row(i)[c]-want) <= 1e-7) {
-					return fmt.Errorf("gradient of logit %d of row %d of network %d: %v, expected %v", c, i, n+1, d[n].Row(i)[c], want)
+				if want := differ(rows[i], c,
+					func() float64 {
+						return meanOf(rows, p.labels,
+							chosen[1-n])
+					}); !(math.Abs(d[n].Row(i)[c]-want) <= 1e-7) {
+					return fmt.Errorf("gradient of logit %d of row %d of network %d: %v, expected %v", c, i, n+1,
+						d[n].Row(i)[c], want)
 				}
 			}
 		}
@@ -143,7 +150,7 @@ func checkTeach(p problem, do teacher) error {
 	return nil
 }
 
-// meanOf is the mean cross entropy of the rows chosen.
+// meanOf is the mean cross entropy of the chosen rows.
 func meanOf(rows [][]float64, labels, chosen []int) (sum float64) {
 	for _, i := range chosen {
 		sum -= math.Log(softmax64(rows[i])[labels[i]])
@@ -172,7 +179,7 @@ func TestTeachAgainstLoops(t *testing.T) {
 	})
 }
 
-// Each of these is a mistake that was made somewhere, or could be: the check must see it.
+// Each of these is a mistake that was made somewhere, or could be made: the check must detect it.
 func TestSpoiledTeachersAreSeen(t *testing.T) {
 	p := problem{rate: 0.4, labels: []int{0, 1, 2, 0, 1, 2, 0, 1, 1, 2, 0, 0, 2, 1, 2, 0}}
 	rng := train.Rand(3, "spoiled", 0)
@@ -189,30 +196,38 @@ func TestSpoiledTeachersAreSeen(t *testing.T) {
 			t.Fatal(err)
 		}
 		for name, do := range map[string]teacher{
-			"value × 1.001": func(e *exchange, d1, d2, l1, l2 Matrix[float64], y []int, r float64, dis bool) (float64, float64) {
+			"value × 1.001": func(e *exchange, d1, d2, l1, l2 Matrix[float64], y []int, r float64,
+				dis bool) (float64, float64) {
 				a, b := teach(e, d1, d2, l1, l2, y, r, dis)
 				return a * 1.001, b
 			},
-			"divided by the number kept once more": func(e *exchange, d1, d2, l1, l2 Matrix[float64], y []int, r float64, dis bool) (float64, float64) {
+			"divided by the number kept once more": func(e *exchange, d1, d2, l1, l2 Matrix[float64], y []int,
+				r float64, dis bool) (float64, float64) {
 				a, b := teach(e, d1, d2, l1, l2, y, r, dis)
 				return a / float64(len(e.chosen[1])), b / float64(len(e.chosen[0]))
 			},
-			"no gradient for the second": func(e *exchange, d1, d2, l1, l2 Matrix[float64], y []int, r float64, dis bool) (float64, float64) {
+			"no gradient for the second": func(e *exchange, d1, d2, l1, l2 Matrix[float64], y []int, r float64,
+				dis bool) (float64, float64) {
 				a, b := teach(e, d1, d2, l1, l2, y, r, dis)
 				d2.clear()
 				return a, b
 			},
-			"each learns from its own choice": func(e *exchange, d1, d2, l1, l2 Matrix[float64], y []int, r float64, dis bool) (float64, float64) {
+			"each learns from its own choice": func(e *exchange, d1, d2, l1, l2 Matrix[float64], y []int, r float64,
+				dis bool) (float64, float64) {
 				teach(e, d1, d2, l1, l2, y, r, dis)
-				return meanEntropy(d1, l1, y, e.chosen[0], e.losses[0], e.sums[0]), meanEntropy(d2, l2, y, e.chosen[1], e.losses[1], e.sums[1])
+				return meanEntropy(d1, l1, y, e.chosen[0], e.losses[0], e.sums[0]),
+					meanEntropy(d2, l2, y, e.chosen[1], e.losses[1], e.sums[1])
 			},
-			"one row more is left out": func(e *exchange, d1, d2, l1, l2 Matrix[float64], y []int, r float64, dis bool) (float64, float64) {
+			"one row more is left out": func(e *exchange, d1, d2, l1, l2 Matrix[float64], y []int, r float64,
+				dis bool) (float64, float64) {
 				return teach(e, d1, d2, l1, l2, y, r+0.2, dis)
 			},
-			"disagreement the other way round": func(e *exchange, d1, d2, l1, l2 Matrix[float64], y []int, r float64, dis bool) (float64, float64) {
+			"disagreement the other way round": func(e *exchange, d1, d2, l1, l2 Matrix[float64], y []int, r float64,
+				dis bool) (float64, float64) {
 				return teach(e, d1, d2, l1, l2, y, r, !dis)
 			},
-			"row 0 is lost": func(e *exchange, d1, d2, l1, l2 Matrix[float64], y []int, r float64, dis bool) (float64, float64) {
+			"row 0 is lost": func(e *exchange, d1, d2, l1, l2 Matrix[float64], y []int, r float64,
+				dis bool) (float64, float64) {
 				a, b := teach(e, d1, d2, l1, l2, y, r, dis)
 				e.chosen[0] = slices.DeleteFunc(e.chosen[0], func(i int) bool { return i == e.chosen[0][0] })
 				return a, b
@@ -267,7 +282,8 @@ func TestCorrectedAgainstLoops(t *testing.T) {
 			}
 		}
 		var scratch []float64
-		if err := checkCorrected(p.l1, p.labels, tr, func(d, l Matrix[float64]) float64 { return corrected(d, l, p.labels, tr, &scratch) }); err != nil {
+		if err := checkCorrected(p.l1, p.labels, tr,
+			func(d, l Matrix[float64]) float64 { return corrected(d, l, p.labels, tr, &scratch) }); err != nil {
 			t.Fatalf("%s: %v: %v", kind, p, err)
 		}
 	})
@@ -280,7 +296,7 @@ func TestSpoiledCorrectionsAreSeen(t *testing.T) {
 	for i := range 3 {
 		row := make([]float64, 3)
 		for j := range row {
-			row[j] = tr.At(j, i) // given and true mistaken for each other
+			row[j] = tr.At(j, i) // given and true swapped
 		}
 		turned.setRow(i, row)
 	}
@@ -300,7 +316,7 @@ func TestSpoiledCorrectionsAreSeen(t *testing.T) {
 	}
 }
 
-// Logits far apart neither overflow nor underflow, and impossible labels are infinitely wrong, not NaN.
+// Logits far apart neither overflow nor underflow, and impossible labels cost +Inf, not NaN.
 func TestExtremes(t *testing.T) {
 	far := pack([][]float64{{1e5, -1e5, 0}, {-1e5, 1e5, 0}})
 	var e exchange
@@ -321,7 +337,7 @@ func TestExtremes(t *testing.T) {
 	for _, v := range []float64{math.NaN(), math.Inf(1)} {
 		bad := pack([][]float64{{1, v, 0}, {0, 1, 0}})
 		if v1, _ := teach(&e, d1, d2, bad, far, []int{0, 0}, 0.5, false); !math.IsNaN(v1) && !math.IsInf(v1, 0) {
-			// The second network may have chosen the other row: then the first one's own choice shows it.
+			// The second network may have chosen the other row: then the first one's own selection shows it.
 			if len(e.chosen[1]) != 1 || e.chosen[1][0] != 1 {
 				t.Errorf("a logit of %v gives the loss %v", v, v1)
 			}
@@ -445,7 +461,7 @@ func TestCosineOfNothing(t *testing.T) {
 	}
 }
 
-// The estimate, done in blocks, against all probabilities at once.
+// The estimate, made in blocks, against all probabilities at once.
 func TestEstimateAgainstLoops(t *testing.T) {
 	const n, dim, classes = 2*estimateRows + 37, 5, estimateClasses + 9
 	set := features.NewSet(n, dim)
@@ -460,13 +476,14 @@ func TestEstimateAgainstLoops(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		networks, err := New(t.Context(), full, Input{Head: h, Train: set, Classes: classes, Batch: 30, Clock: new(train.Clock), Seed: 1})
+		networks, err := New(t.Context(), full,
+			Input{Head: h, Train: set, Classes: classes, Batch: 30, Clock: new(train.Clock), Seed: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer networks.Close()
 		for i := range networks.list[1].classifier.Weight.Data {
-			networks.list[1].classifier.Weight.Data[i] *= 4 // surer of itself
+			networks.list[1].classifier.Weight.Data[i] *= 4 // more confident
 		}
 		if err := networks.estimate(); err != nil {
 			t.Fatal(err)
@@ -512,7 +529,7 @@ func slowProbabilities(net *network, set features.Set) [][]float64 {
 	return logits
 }
 
-// slowAnchor leaves out what has too few smaller ones before it.
+// slowAnchor leaves out values with too few smaller ones.
 func slowAnchor(p []float64, percentile float64) int {
 	best, at := -1.0, 0
 	sorted := slices.Clone(p)
@@ -530,7 +547,7 @@ func slowAnchor(p []float64, percentile float64) int {
 }
 
 // A whole training of two linear networks by plain gradient descent, in float64 loops from the definitions: the
-// weights of the run are the same to float32's accuracy, step after step.
+// weights of the run agree to float32's accuracy, step after step.
 func TestTrainingAgainstLoops(t *testing.T) {
 	const classes, dim, out, batch = 4, 6, 3, 16
 	rng := train.Rand(8, "replay", 0)
@@ -545,7 +562,8 @@ func TestTrainingAgainstLoops(t *testing.T) {
 	for _, method := range []string{CoTeaching, CoTeachingPlus} {
 		cfg := Default(method)
 		cfg.Rate, cfg.Gradual, cfg.WarmUp, cfg.Epoch = 0.3, 2, 1, 5
-		h, err := head.New(t.Context(), head.Config{In: dim, Out: out, Init: head.Random}, set.X, train.Rand(1, "head", 0))
+		h, err := head.New(t.Context(), head.Config{In: dim, Out: out, Init: head.Random}, set.X,
+			train.Rand(1, "head", 0))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -554,13 +572,15 @@ func TestTrainingAgainstLoops(t *testing.T) {
 			t.Fatal(err)
 		}
 		clock := new(train.Clock)
-		networks, err := New(t.Context(), cfg, Input{Head: h, Train: set, Classes: classes, Batch: batch, Clock: clock, Seed: 1})
+		networks, err := New(t.Context(), cfg, Input{Head: h, Train: set, Classes: classes, Batch: batch,
+			Clock: clock, Seed: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer networks.Close()
 		const lr, epochs = 0.1, 4
-		tc := train.Config{Encoder: networks, Sampler: sampler, Terms: []train.Term{networks.Term()}, Steps: epochs * 5, Clock: clock}
+		tc := train.Config{Encoder: networks, Sampler: sampler, Terms: []train.Term{networks.Term()}, Steps: epochs * 5,
+			Clock: clock}
 		tc.Groups, err = networks.Groups(tc.Steps, 0, func(_ string, n int) (train.Solver, train.Schedule, error) {
 			c := train.DefaultSolver("sgd")
 			c.LR = lr
@@ -592,12 +612,14 @@ func TestTrainingAgainstLoops(t *testing.T) {
 				labels = append(labels, set.Labels[r])
 			}
 			epoch := (s.Number - 1) / 5
-			values, chosen := slowTeach(logits[0], logits[1], labels, []float64{0, 0.3, 0.3, 0.3}[epoch], method == CoTeachingPlus && epoch >= 1)
+			values, chosen := slowTeach(logits[0], logits[1], labels, []float64{0, 0.3, 0.3, 0.3}[epoch],
+				method == CoTeachingPlus && epoch >= 1)
 			for n := range slow {
 				slow[n].descend(set, rows, logits[n], labels, chosen[1-n], lr)
 			}
 			if math.Abs(s.Loss-values[0]-values[1]) > 1e-4 || !slices.Equal(s.Kept, chosen[1]) {
-				t.Errorf("%s: step %d: loss %v, kept %v, expected %v, %v", method, s.Number, s.Loss, s.Kept, values[0]+values[1], chosen[1])
+				t.Errorf("%s: step %d: loss %v, kept %v, expected %v, %v", method, s.Number, s.Loss, s.Kept,
+					values[0]+values[1], chosen[1])
 			}
 		}
 		bedOf(tc).run(t)
@@ -606,7 +628,8 @@ func TestTrainingAgainstLoops(t *testing.T) {
 			for i, list := range [][2][]float64{{now.v, slow[n].v}, {now.w, slow[n].w}, {now.b, slow[n].b}} {
 				for j := range list[0] {
 					if math.Abs(list[0][j]-list[1][j]) > 1e-4 {
-						t.Fatalf("%s: network %d: array %d, number %d: %v, expected %v", method, n+1, i, j, list[0][j], list[1][j])
+						t.Fatalf("%s: network %d: array %d, number %d: %v, expected %v", method, n+1, i, j,
+							list[0][j], list[1][j])
 					}
 				}
 			}

@@ -14,8 +14,8 @@ import (
 	"winnow/train"
 )
 
-// resumable are runs with every kind of state: a warm-up that ends, an estimate that is made on the way, the change
-// of beta1.
+// resumable are runs with every kind of state: a warm-up that ends, an estimate made on the way, the change of
+// beta1.
 func resumable() map[string]Config {
 	plus := Default(CoTeachingPlus)
 	plus.Rate, plus.Gradual, plus.WarmUp = 0.3, 3, 2
@@ -39,7 +39,7 @@ func resumeBed(t testing.TB, cfg Config, dir string) (*bed, *train.Trainer) {
 	return b, tr
 }
 
-// ending is all that a run leaves behind.
+// ending returns everything that a run leaves.
 func ending(t testing.TB, b *bed, tr *train.Trainer, dir string) [][]byte {
 	t.Helper()
 	tr.UseBest()
@@ -60,7 +60,8 @@ func ending(t testing.TB, b *bed, tr *train.Trainer, dir string) [][]byte {
 func bytesOf(p *features.Param) []byte {
 	out := []byte(p.Name)
 	for _, v := range p.Data {
-		out = append(out, []byte{byte(math.Float32bits(v)), byte(math.Float32bits(v) >> 8), byte(math.Float32bits(v) >> 16), byte(math.Float32bits(v) >> 24)}...)
+		out = append(out, []byte{byte(math.Float32bits(v)), byte(math.Float32bits(v) >> 8),
+			byte(math.Float32bits(v) >> 16), byte(math.Float32bits(v) >> 24)}...)
 	}
 	return out
 }
@@ -68,8 +69,8 @@ func bytesOf(p *features.Param) []byte {
 // same reports whether two runs ended alike.
 func same(a, b [][]byte) bool { return slices.EqualFunc(a, b, slices.Equal[[]byte]) }
 
-// Stopped after any of its steps and resumed, a run leaves the same bits as one that was not: weights of both
-// networks, the estimate, metrics and checkpoint.
+// Stopped after any of its steps and resumed, a run leaves the same bits as an uninterrupted one: weights of
+// both networks, the estimate, metrics and checkpoint.
 func TestResumedRunIsTheSame(t *testing.T) {
 	for name, cfg := range resumable() {
 		dir := t.TempDir()
@@ -78,7 +79,8 @@ func TestResumedRunIsTheSame(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := ending(t, b, tr, dir)
-		for _, cut := range []int{1, 5, 8, 10, 11, 12, 13, 17, 22, b.cfg.Steps - 1} { // the estimate is made between 11 and 12
+		// the estimate is made between 11 and 12
+		for _, cut := range []int{1, 5, 8, 10, 11, 12, 13, 17, 22, b.cfg.Steps - 1} {
 			dir := t.TempDir()
 			ctx, cancel := context.WithCancel(context.Background())
 			b, _ := resumeBed(t, cfg, dir)
@@ -101,7 +103,7 @@ func TestResumedRunIsTheSame(t *testing.T) {
 			if tr.Done() != cut {
 				t.Fatalf("%s: resumed after step %d, expected %d", name, tr.Done(), cut)
 			}
-			if cut == 17 { // the spoiled twin: one number of the last parameter is another
+			if cut == 17 { // the spoiled twin: one number of the last parameter differs
 				p := slices.Concat(again.networks.Params(), again.networks.State())
 				p[len(p)-1].Data[0] += 1e-3
 			}
@@ -115,7 +117,7 @@ func TestResumedRunIsTheSame(t *testing.T) {
 	}
 }
 
-// A run of another method does not take a checkpoint over.
+// A run of another method does not accept the checkpoint.
 func TestResumeRefusesOtherNetworks(t *testing.T) {
 	dir := t.TempDir()
 	_, tr := resumeBed(t, resumable()["f-correction"], dir)

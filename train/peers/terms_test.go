@@ -10,7 +10,7 @@ import (
 	"winnow/train"
 )
 
-// The terms are the cross entropies of all rows, chosen or not, of the mean of the networks that learn.
+// The terms are the cross entropies of all rows, chosen or not, averaged over the learning networks.
 func TestTerms(t *testing.T) {
 	const classes, n = 5, 12
 	r := rand.New(rand.NewPCG(2, 3))

@@ -8,11 +8,11 @@ import (
 	"winnow/features"
 )
 
-// Models of the noise.
+// Noise models.
 const (
-	Symmetric = "symmetric" // a wrong label is any other class, each as likely
-	Inclusive = "inclusive" // with probability p the label is drawn again from all classes, the own among them
-	Pair      = "pair"      // a wrong label is the next class, the last one's the first
+	Symmetric = "symmetric" // a wrong label is any other class, all equally likely
+	Inclusive = "inclusive" // with probability p the label is drawn again from all classes, including its own
+	Pair      = "pair"      // a wrong label is the next class; after the last comes the first
 	Estimated = "estimated" // from the predictions of a network trained on the given labels
 )
 
@@ -23,17 +23,17 @@ const (
 //	pair       T_ii = 1 - p, T_i,i+1 mod C = p
 //	estimated  anything whose rows are distributions
 //
-// Only the last is held as numbers: with 11,318 classes they are half a gigabyte.
+// Only the last is stored as a matrix: with 11,318 classes it takes half a gigabyte.
 // Source: METHODS 12.5; Patrini et al., CVPR 2017, section 2.
 type Transition struct {
 	classes         int
 	pair            bool
 	same, other     float64         // T_ii; T_ij, or T_i,i+1 of pair
 	logSame, logOff float64         // their logarithms
-	dense           *features.Param // of estimated: T transposed, a row for each given label
+	dense           *features.Param // for estimated: T transposed, one row for each given label
 }
 
-// NewTransition builds a known matrix, or one to be estimated that is still all zero.
+// NewTransition returns a known matrix, or an all-zero one to be estimated.
 func NewTransition(kind string, classes int, p float64) (*Transition, error) {
 	if classes < 2 {
 		return nil, fmt.Errorf("peers: transition: %d classes, expected at least 2", classes)
@@ -52,7 +52,8 @@ func NewTransition(kind string, classes int, p float64) (*Transition, error) {
 	case Estimated:
 		t.dense = features.NewParam("transition", classes, classes)
 	default:
-		return nil, fmt.Errorf("peers: transition %q is unknown: known are %s, %s, %s, %s", kind, Symmetric, Inclusive, Pair, Estimated)
+		return nil, fmt.Errorf("peers: transition %q is unknown: known are %s, %s, %s, %s", kind, Symmetric, Inclusive,
+			Pair, Estimated)
 	}
 	t.logSame, t.logOff = math.Log(t.same), math.Log(t.other)
 	return t, nil
@@ -92,20 +93,19 @@ func (t *Transition) logColumn(dst []float64, given int) {
 	dst[given] = t.logSame
 }
 
-// setRow sets what labels a class is given: the estimate's row.
+// setRow sets the distribution of given labels for a true class.
 func (t *Transition) setRow(truth int, given []float64) {
 	for j, p := range given {
 		t.dense.Data[j*t.classes+truth] = float32(p)
 	}
 }
 
-// Anchor finds the row that looks most like an example of a class: the largest of its probabilities over all rows,
-// the first of equals. With a percentile q > 0 the probabilities from their q-th percentile on (that of rank
-// ⌈q/100·(n-1)⌉, counted from 0) are left out, as outliers; where none is left the first row is the answer.
-// A percentile that leaves out more rows than a class has examples makes other classes' rows its anchors: on six made-up
-// classes, 40 % of each labelled as the next, 97 helped with two seeds and hurt with one, and 85 to 90 often spoiled the
-// estimate; hence 0 is the default.
-// Row i of the estimated matrix is the prediction for the anchor of class i.
+// Anchor returns the most typical row of a class: the one with the largest of its probabilities (ties: the
+// first). With a percentile q > 0, the probabilities from their q-th percentile on (rank ⌈q/100·(n-1)⌉, counted
+// from 0) are left out as outliers; if none is left it returns the first row. A percentile that leaves out more
+// rows than a class has examples makes rows of other classes its anchors. On six made-up classes, with 40 % of
+// each labelled as the next, 97 helped with two seeds and hurt with one, and 85 to 90 often spoiled the
+// estimate; hence the default is 0. Row i of the estimated matrix is the prediction for the anchor of class i.
 // Source: Patrini et al., CVPR 2017, equations 12 and 13, and their code for the percentile. METHODS 12.4.
 func Anchor(probabilities []float64, percentile float64) int {
 	below := math.Inf(1)

@@ -6,21 +6,21 @@ import (
 	"winnow/features"
 )
 
-// members knows where the memory bank holds the vectors of each training row. Every push has a number, from 0 on; the
-// bank's ring has push s at position s mod capacity, until push s + capacity takes its place. A row's pushes are
-// chained from the newest back, so that a push costs O(1), and a look-up as many steps as the row has members.
+// members tracks where the memory bank holds the vectors of each training row. Pushes are numbered from 0. Push
+// s is at ring position s mod capacity, until push s + capacity overwrites it. The pushes of a row are linked
+// from the newest back, so a push costs O(1), and a look-up one step per member of the row.
 type members struct {
 	capacity int
 	pushed   int
 	newest   []int // of rows: number of the last push + 1; 0: none
-	before   []int // of positions: number of the same row's push before + 1; 0: none
+	before   []int // of positions: number of the same row's previous push + 1; 0: none
 }
 
 func newMembers(rows, capacity int) *members {
 	return &members{capacity: capacity, newest: make([]int, rows), before: make([]int, capacity)}
 }
 
-// push follows a [features.Bank.Push] of these rows.
+// push records a [features.Bank.Push] of these rows.
 func (m *members) push(rows []int) {
 	for _, row := range rows[max(0, len(rows)-m.capacity):] {
 		m.before[m.pushed%m.capacity] = m.newest[row]
@@ -37,8 +37,8 @@ func (m *members) of(dst []int, row int) []int {
 	return dst
 }
 
-// Follow makes the record know the members of a bank: one into which as many vectors were pushed as it holds, or the one that
-// a state was taken with.
+// Follow links the record to a bank: one that received as many vectors as it holds, or the one that a saved
+// state belongs to.
 func (r *Record) Follow(bank *features.Bank) error {
 	held := bank.Set()
 	pushed := held.Len()
@@ -46,9 +46,10 @@ func (r *Record) Follow(bank *features.Bank) error {
 		pushed = r.members.pushed
 	}
 	if held.Len() > pushed || held.Len() < min(pushed, bank.Cap()) {
-		return fmt.Errorf("samples: the bank holds %d vectors after %d pushes, expected %d", held.Len(), pushed, min(pushed, bank.Cap()))
+		return fmt.Errorf("samples: the bank holds %d vectors after %d pushes, expected %d", held.Len(), pushed,
+			min(pushed, bank.Cap()))
 	}
-	rowOf := make(map[int]int, held.Len()) // of what the bank holds
+	rowOf := make(map[int]int, held.Len()) // of the images in the bank
 	for _, id := range held.IDs {
 		rowOf[id] = -1
 	}
@@ -71,14 +72,14 @@ func (r *Record) Follow(bank *features.Bank) error {
 	return nil
 }
 
-// FollowAnew makes the record know the members of a bank that was emptied and filled again.
+// FollowAnew links the record to a bank that was cleared and filled again.
 func (r *Record) FollowAnew(bank *features.Bank) error {
 	r.members = nil
 	return r.Follow(bank)
 }
 
-// Pushed notes that the bank took these training rows in, in this order.
+// Pushed records that these training rows were pushed into the bank, in this order.
 func (r *Record) Pushed(rows []int) { r.members.push(rows) }
 
-// Members appends the positions in the bank's set of the vectors of a training row.
+// Members appends the positions, in the bank's set, of the vectors of a training row.
 func (r *Record) Members(dst []int, row int) []int { return r.members.of(dst, row) }

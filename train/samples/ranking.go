@@ -6,23 +6,23 @@ import (
 	"slices"
 )
 
-// Names of the ways to rank samples.
+// Names of the rankings.
 const (
 	SmallLoss  = "small-loss"
 	Ensemble   = "ensemble"
 	Forgetting = "forgetting"
 )
 
-// Rankings lists them.
+// Rankings lists the names.
 var Rankings = []string{SmallLoss, Ensemble, Forgetting}
 
-// Rank gives every sample a score, higher: cleaner, and an order that ranks as the score does with fewer ties, the
-// lowest most suspect; ok is false where there is nothing to rank a sample by.
+// Rank gives every sample a score (higher is cleaner) and an order, the lowest being most suspect. The order
+// ranks like the score but with fewer ties. ok is false if there is nothing to rank a sample by.
 //
-//   - small-loss: minus the mean loss. A sample that the filter dropped at every visit of the last part has none, and
-//     comes before all others, ranked by its mean P; its score is that of the worst loss.
+//   - small-loss: minus the mean loss. A sample that the filter dropped at every visit of the last part has no
+//     loss and ranks before all others, by its mean P; its score is that of the worst loss.
 //   - ensemble: the mean P.
-//   - forgetting: 1/(1 + forgettings), and 0 for a label that was never believed. Equal ones are ranked by their mean P.
+//   - forgetting: 1/(1 + forgettings), or 0 for a label that was never believed. Ties are ranked by their mean P.
 func Rank(list []Sample, by string) (scores, orders []float64, ok []bool) {
 	scores, orders, ok = make([]float64, len(list)), make([]float64, len(list)), make([]bool, len(list))
 	switch by {
@@ -62,7 +62,7 @@ func rankByLoss(list []Sample, scores, orders []float64, ok []bool) {
 	}
 }
 
-// orLeast returns v, or -Inf for no number.
+// orLeast returns v, or -Inf if v is NaN.
 func orLeast(v float64) float64 {
 	if math.IsNaN(v) {
 		return math.Inf(-1)

@@ -1,13 +1,13 @@
-// Package samples keeps what a training saw of each of its samples, for an audit: the loss, the filter's score, and how
-// often a label that was believed was doubted again. It sees labels as they are given and never the truth; it imports
-// features and filters.
+// Package samples records what a training observed about each sample, for an audit: the loss, the filter's
+// score, and how often a label that was believed was doubted again. It sees given labels and never the truth;
+// it imports features and filters.
 //
-// A sample is seen at visits: the steps whose batch holds it. Losses and scores are averaged over the last part of the
-// training, from the step Config.From on, when the network knows the clean labels and has not learned all wrong ones;
-// visits, forgettings and what is believed are counted from the first step.
+// A visit to a sample is a step whose batch contains it. Losses and scores are averaged over the last part of
+// the training, from step Config.From on, when the network knows the clean labels but has not learned all wrong
+// ones. Visits, forgettings and beliefs are counted from the first step.
 //
-// Everything that is kept of a sample takes at most 56 bytes, whatever the length of the run, and is a function of the
-// steps alone: a run that goes on after a checkpoint ends with the same bits.
+// The record of a sample takes at most 56 bytes, whatever the length of the run. It depends on the steps only:
+// a run that continues from a checkpoint ends with the same bits.
 package samples
 
 import (
@@ -19,31 +19,34 @@ import (
 
 // Config describes what can be recorded.
 type Config struct {
-	IDs    []int // of the training rows, as their sets name them
-	Labels []int // of the training rows as they are given; negative: none, and then nothing is kept of the row
-	From   int   // first step, counted from 1, of the part of the training that is averaged
+	IDs    []int // of the training rows, as in their sets
+	Labels []int // given labels of the training rows; negative: none, and then nothing is recorded
+	From   int   // first step, counted from 1, of the averaged part of the training
 }
 
-// Record is what training saw. One goroutine at a time.
+// Record is the record of a training. Only one goroutine may use it at a time.
 type Record struct {
 	cfg     Config
 	members *members // of the bank; nil: there is none
-	judge   string   // whose scores are averaged
+	judge   string   // the scorer whose scores are averaged
 
-	visits, right, forgotten []uint32 // of rows: judged visits, those that believed the label, changes from belief to doubt
+	// Per row: judged visits, those that believed the label, changes from belief to doubt.
+	visits, right, forgotten []uint32
 	believed                 []uint32 // 1: at the last judged visit
-	seen, kept               []uint32 // visits in the part that is averaged, and those at which the filter kept the row
+	seen, kept               []uint32 // visits in the averaged part, and those at which the filter kept the row
 	scored                   []uint32 // of seen, those judged by judge
 	p                        []float64
-	best, lead               []uint32 // class+1 ahead in the vote over what explains the row best, and its lead; 0: none
-	lossed                   []uint32 // of seen, those with a loss
-	loss                     []float64
+	// Class + 1 that leads the vote for the class that fits the row best, and its lead; 0: none.
+	best, lead []uint32
+	lossed     []uint32 // visits of seen with a loss
+	loss       []float64
 }
 
-// New makes an empty record.
+// New returns an empty record.
 func New(cfg Config) (*Record, error) {
 	if len(cfg.IDs) != len(cfg.Labels) {
-		return nil, fmt.Errorf("samples: found %d ids and %d labels, expected as many", len(cfg.IDs), len(cfg.Labels))
+		return nil, fmt.Errorf("samples: found %d ids and %d labels, expected equal numbers", len(cfg.IDs),
+			len(cfg.Labels))
 	}
 	if cfg.From < 1 {
 		return nil, fmt.Errorf("samples: averages begin with step %d, expected 1 or more", cfg.From)
@@ -59,24 +62,24 @@ func New(cfg Config) (*Record, error) {
 	return r, nil
 }
 
-// Visit is what one step did with the labelled rows of its batch.
+// Visit describes what one step did with the labelled rows of its batch.
 type Visit struct {
 	Step     int
 	Rows     []int             // of the training set
-	Labels   []int             // as the step learned them; another than the given one: the run has corrected it
-	Judge    string            // who gave the verdicts; "": none
-	Verdicts []filters.Verdict // of all rows, their own vectors left out; empty without a judge
-	Kept     []int             // positions in Rows of those that the step learned from
+	Labels   []int             // as used in the step; if different from the given label, the run has corrected it
+	Judge    string            // the source of the verdicts; "": none
+	Verdicts []filters.Verdict // of all rows, with their own vectors left out; empty without a judge
+	Kept     []int             // positions in Rows of those the step learned from
 	Losses   []float64         // each row's own term; NaN: it had none; empty: the loss has no terms
-	Lossed   []int             // positions in Rows that Losses are of
+	Lossed   []int             // positions in Rows that Losses belong to
 }
 
-// Add takes a step in. A label that the run has corrected is one that the run doubts: P is 0, and the class that
-// explains the row best is the new label; its loss is of that label and is left out.
+// Add records a step. A label that the run has corrected counts as doubted: P is 0 and the class that fits the
+// row best is the new label. Its loss is that of the new label and is left out.
 func (r *Record) Add(v Visit) {
 	late := v.Step >= r.cfg.From
 	if late && len(v.Verdicts) > 0 && v.Judge != r.judge {
-		r.judge = v.Judge // another scale: what another scorer said is forgotten, as the filter forgets its window
+		r.judge = v.Judge // the scale differs: discard the other scorer's results, as the filter discards its window
 		clear(r.scored)
 		clear(r.p)
 	}
@@ -105,11 +108,11 @@ func (r *Record) Add(v Visit) {
 	}
 }
 
-// judged takes in one verdict on a given label. It is believed where no class explains the row better; forgotten where
-// the last verdict believed it and this one does not.
-// Source: Toneva et al., An Empirical Study of Example Forgetting during Deep Neural Network Learning, ICLR 2019,
-// definitions of forgetting and learning events, with "the class explains the vector best, the image itself left out"
-// in place of "classified correctly".
+// judged records one verdict on a given label. The label is believed if no class fits the row better, and
+// forgotten if the previous verdict believed it and this one does not.
+// Source: Toneva et al., An Empirical Study of Example Forgetting during Deep Neural Network Learning, ICLR
+// 2019, definitions of forgetting and learning events, with "the class fits the vector best, the image itself
+// left out" in place of "classified correctly".
 func (r *Record) judged(row int, v filters.Verdict, late bool) {
 	believes := v.Best == r.cfg.Labels[row]
 	r.visits[row]++
@@ -129,8 +132,8 @@ func (r *Record) judged(row int, v filters.Verdict, late bool) {
 	r.vote(row, uint32(v.Best+1))
 }
 
-// vote is a step of the majority vote of Boyer and Moore: a class that is best at more than half of the visits is ahead
-// in the end.
+// vote is a step of the Boyer-Moore majority vote: a class that is best at more than half of the visits leads
+// at the end.
 func (r *Record) vote(row int, class uint32) {
 	switch {
 	case r.lead[row] == 0:
@@ -142,7 +145,7 @@ func (r *Record) vote(row int, class uint32) {
 	}
 }
 
-// namedCounts and namedSums tell the lists apart in a checkpoint.
+// namedCounts and namedSums name the lists in a checkpoint.
 type namedCounts struct {
 	name string
 	of   *[]uint32
@@ -154,8 +157,10 @@ type namedSums struct {
 }
 
 func (r *Record) counts() []namedCounts {
-	return []namedCounts{{"visits", &r.visits}, {"right", &r.right}, {"forgotten", &r.forgotten}, {"believed", &r.believed},
-		{"seen", &r.seen}, {"kept", &r.kept}, {"scored", &r.scored}, {"best", &r.best}, {"lead", &r.lead}, {"lossed", &r.lossed}}
+	return []namedCounts{{"visits", &r.visits}, {"right", &r.right}, {"forgotten", &r.forgotten},
+		{"believed", &r.believed},
+		{"seen", &r.seen}, {"kept", &r.kept}, {"scored", &r.scored}, {"best", &r.best}, {"lead", &r.lead},
+		{"lossed", &r.lossed}}
 }
 
 func (r *Record) sums() []namedSums {

@@ -23,14 +23,16 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-var names = Names{Path: func(row int) string { return fmt.Sprintf("dir, \"%d\".jpg", row) }, Class: func(k int) string { return fmt.Sprint("class ", k) }}
+var names = Names{Path: func(row int) string { return fmt.Sprintf("dir, \"%d\".jpg", row) }, Class: func(k int) string {
+	return fmt.Sprint("class ", k)
+}}
 
 func listed(r *Record) []Sample { return slices.Collect(r.All(names)) }
 
 func verdict(odds float64, best int) filters.Verdict { return filters.Verdict{Odds: odds, Best: best} }
 
-// The places of a row's vectors, whatever is pushed, are where the bank holds its ID; and so they are after the index
-// is allocated again from the bank.
+// After any pushes, the positions of a row's vectors are where the bank holds its ID, also after the index is
+// rebuilt from the bank.
 func TestMembersAreWhereTheBankHasThem(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		const rows = 9
@@ -102,7 +104,7 @@ func TestFollowRefusesAnotherBank(t *testing.T) {
 	}
 }
 
-// Forgetting, as the definition says, one visit after another.
+// Forgetting, as in the definition, visit after visit.
 func TestForgetting(t *testing.T) {
 	for _, c := range []struct {
 		best             []int // of a sample of class 0; -1: nothing known
@@ -125,11 +127,13 @@ func TestForgetting(t *testing.T) {
 	}
 }
 
-// Averages are of the last part and of one judge; a corrected label is doubted; a class ahead at most visits is suggested.
+// Averages are over the last part and one judge; a corrected label is doubted; a class that leads at most
+// visits is suggested.
 func TestAverages(t *testing.T) {
 	r := must(New(Config{IDs: []int{3, 4, 9}, Labels: []int{0, 1, -1}, From: 3}))
 	add := func(step int, judge string, label int, loss float64, kept []int, v ...filters.Verdict) {
-		r.Add(Visit{Step: step, Rows: []int{0, 1}, Labels: []int{label, 1}, Judge: judge, Verdicts: v, Kept: kept, Losses: []float64{loss, math.NaN()}, Lossed: []int{0, 1}})
+		r.Add(Visit{Step: step, Rows: []int{0, 1}, Labels: []int{label, 1}, Judge: judge, Verdicts: v, Kept: kept,
+			Losses: []float64{loss, math.NaN()}, Lossed: []int{0, 1}})
 	}
 	odds := math.Log(3.0) // P = 0.75
 	add(1, "vmf", 0, 100, []int{0, 1}, verdict(-odds, 1), verdict(0, 1))
@@ -139,7 +143,8 @@ func TestAverages(t *testing.T) {
 	want := []Sample{
 		{Path: `dir, "0".jpg`, Label: "class 0", Visits: 4, Right: 1, Forgotten: 1, Seen: 3, Kept: 2,
 			Score: 0.75 / 2, Loss: 1.5, Suggested: "class 2"},
-		{Path: `dir, "1".jpg`, Label: "class 1", Visits: 3, Right: 3, Seen: 3, Kept: 1, Score: 1, Suggested: "class 1", Loss: math.NaN()},
+		{Path: `dir, "1".jpg`, Label: "class 1", Visits: 3, Right: 3, Seen: 3, Kept: 1, Score: 1, Suggested: "class 1",
+			Loss: math.NaN()},
 	}
 	if diff := cmp.Diff(want, listed(r), cmpopts.EquateNaNs(), cmpopts.EquateApprox(1e-12, 1e-12)); diff != "" {
 		t.Error(diff)
@@ -151,8 +156,10 @@ func some() []Sample {
 	return []Sample{
 		{Path: "a", Label: "x", Visits: 4, Right: 4, Seen: 2, Kept: 2, Score: 0.9, Suggested: "x", Loss: 0.1},
 		{Path: "b", Label: "x", Visits: 4, Right: 0, Seen: 2, Kept: 0, Score: 0.1, Suggested: "y", Loss: nan},
-		{Path: "c,\"", Label: "y", Visits: 4, Right: 3, Forgotten: 1, Seen: 2, Kept: 2, Score: 0.5, Suggested: "y", Loss: 7},
-		{Path: "d\nd", Label: "y", Visits: 5, Right: 4, Forgotten: 1, Seen: 2, Kept: 1, Score: 0.4, Suggested: "x", Loss: 0.3},
+		{Path: "c,\"", Label: "y", Visits: 4, Right: 3, Forgotten: 1, Seen: 2, Kept: 2, Score: 0.5,
+			Suggested: "y", Loss: 7},
+		{Path: "d\nd", Label: "y", Visits: 5, Right: 4, Forgotten: 1, Seen: 2, Kept: 1, Score: 0.4,
+			Suggested: "x", Loss: 0.3},
 		{Path: "e", Label: "y", Score: nan, Loss: nan},
 		{Path: "f", Label: "x", Visits: 4, Right: 0, Seen: 2, Kept: 0, Score: 0, Suggested: "y", Loss: nan},
 	}
@@ -218,7 +225,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// What can be read is written the same, and nothing else is read.
+// What can be read is written back the same, and nothing else is read.
 func FuzzRead(f *testing.F) {
 	var text bytes.Buffer
 	must(0, Write(&text, slices.Values(some())))
@@ -248,7 +255,8 @@ func TestNewRefuses(t *testing.T) {
 	}
 }
 
-// BenchmarkAdd is a step's batch of 64 in a record of a million rows, and the list of it is what the file holds.
+// BenchmarkAdd records a step's batch of 64 in a record of a million rows, and lists what is written to the
+// file.
 func BenchmarkAdd(b *testing.B) {
 	const rows, batch = 1_000_000, 64
 	cfg := Config{From: 1}
@@ -256,7 +264,8 @@ func BenchmarkAdd(b *testing.B) {
 		cfg.IDs, cfg.Labels = append(cfg.IDs, row), append(cfg.Labels, row%1000)
 	}
 	r := must(New(cfg))
-	v := Visit{Judge: "vmf", Labels: make([]int, batch), Rows: make([]int, batch), Kept: make([]int, batch), Losses: make([]float64, batch), Lossed: make([]int, batch), Verdicts: make([]filters.Verdict, batch)}
+	v := Visit{Judge: "vmf", Labels: make([]int, batch), Rows: make([]int, batch), Kept: make([]int, batch),
+		Losses: make([]float64, batch), Lossed: make([]int, batch), Verdicts: make([]filters.Verdict, batch)}
 	b.Run("step", func(b *testing.B) {
 		for b.Loop() {
 			v.Step++
@@ -271,7 +280,8 @@ func BenchmarkAdd(b *testing.B) {
 	b.Run("table of a million", func(b *testing.B) {
 		for b.Loop() {
 			var n counter
-			if err := Write(&n, r.All(Names{Path: func(row int) string { return fmt.Sprint("images/", row, ".jpg") }, Class: func(k int) string { return fmt.Sprint(k) }})); err != nil {
+			if err := Write(&n, r.All(Names{Path: func(row int) string { return fmt.Sprint("images/", row, ".jpg") },
+				Class: func(k int) string { return fmt.Sprint(k) }})); err != nil {
 				b.Fatal(err)
 			}
 			b.ReportMetric(float64(n)/rows, "bytes/row")

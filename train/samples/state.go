@@ -2,16 +2,16 @@ package samples
 
 import "fmt"
 
-// State is a record in plain data, for a checkpoint. The lists are views of the record, to be written before its next
-// step, by name.
+// State is a record as plain data, for a checkpoint. The lists, by name, are views of the record and must be
+// written before its next step.
 type State struct {
 	Judge  string
-	Pushed int // vectors that the bank has taken so far
+	Pushed int // number of vectors pushed into the bank so far
 	Counts map[string][]uint32
 	Sums   map[string][]float64
 }
 
-// State describes the record.
+// State returns the state of the record.
 func (r *Record) State() State {
 	s := State{Judge: r.judge, Counts: map[string][]uint32{}, Sums: map[string][]float64{}}
 	if r.members != nil {
@@ -26,8 +26,8 @@ func (r *Record) State() State {
 	return s
 }
 
-// SetState makes the record go on where the one that gave the state stopped; its lists become the record's. [Record.Follow]
-// must be called after it where there is a bank. A state of other rows changes nothing.
+// SetState makes the record continue from a saved state, whose lists it keeps. If there is a bank, call
+// [Record.Follow] afterwards. A state of other rows is an error and changes nothing.
 func (r *Record) SetState(s State) error {
 	n := len(r.cfg.IDs)
 	for _, list := range r.counts() {
@@ -53,7 +53,7 @@ func (r *Record) SetState(s State) error {
 	return nil
 }
 
-// CountNames returns the lists of uint32 of every state.
+// CountNames returns the names of the uint32 lists in every state.
 func CountNames() (names []string) {
 	for _, list := range new(Record).counts() {
 		names = append(names, list.name)
@@ -61,7 +61,7 @@ func CountNames() (names []string) {
 	return names
 }
 
-// SumNames returns those of float64.
+// SumNames returns the names of the float64 lists.
 func SumNames() (names []string) {
 	for _, list := range new(Record).sums() {
 		names = append(names, list.name)

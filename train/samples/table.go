@@ -11,25 +11,27 @@ import (
 	"strings"
 )
 
-// Sample is what the record says of one training image. Means are over the last part of the training.
+// Sample is the record of one training image. Means are over the last part of the training.
 type Sample struct {
 	Path, Label string
-	Visits      int     // at which the label was judged, from the beginning
-	Right       int     // of these, with a label that explains the image best
-	Forgotten   int     // of these, from belief to doubt
-	Seen, Kept  int     // visits in the last part; of these, learned from
+	Visits      int     // visits at which the label was judged, from the first step on
+	Right       int     // those at which the given label fitted best
+	Forgotten   int     // changes from belief to doubt
+	Seen, Kept  int     // visits in the last part, and those that the step learned from
 	Score       float64 // mean P of the given label; NaN: never judged in the last part
-	Suggested   string  // the class that explained the image best most often, if one did at more than half of the visits; "" where none was judged
-	Loss        float64 // mean own term of the loss; NaN: none in the last part
+	// Suggested is the class that fitted the image best most often, if one did at more than half of the visits;
+	// "" if none was judged.
+	Suggested string
+	Loss      float64 // mean own term of the loss; NaN: none in the last part
 }
 
-// Names tell what the record knows by number.
+// Names translates the numbers in the record.
 type Names struct {
 	Path  func(row int) string
 	Class func(label int) string
 }
 
-// All returns the record of all labelled rows, in their order.
+// All yields the records of all labelled rows, in order.
 func (r *Record) All(names Names) iter.Seq[Sample] {
 	return func(yield func(Sample) bool) {
 		for row, label := range r.cfg.Labels {
@@ -43,7 +45,8 @@ func (r *Record) All(names Names) iter.Seq[Sample] {
 func (r *Record) sample(row int, names Names) Sample {
 	s := Sample{
 		Path: names.Path(row), Label: names.Class(r.cfg.Labels[row]),
-		Visits: int(r.visits[row]), Right: int(r.right[row]), Forgotten: int(r.forgotten[row]), Seen: int(r.seen[row]), Kept: int(r.kept[row]),
+		Visits: int(r.visits[row]), Right: int(r.right[row]), Forgotten: int(r.forgotten[row]), Seen: int(r.seen[row]),
+		Kept:  int(r.kept[row]),
 		Score: r.p[row] / float64(r.scored[row]), Loss: r.loss[row] / float64(r.lossed[row]),
 	}
 	if r.best[row] > 0 {
@@ -52,15 +55,16 @@ func (r *Record) sample(row int, names Names) Sample {
 	return s
 }
 
-// header is the first line of the table.
+// header is the first row of the table.
 var header = []string{"path", "label", "visits", "right", "forgotten", "seen", "kept", "score", "suggested", "loss"}
 
-// Write writes samples as CSV. A number that there is none of is an empty cell.
+// Write writes samples as CSV. Missing numbers are empty cells.
 func Write(w io.Writer, list iter.Seq[Sample]) error {
 	out := csv.NewWriter(w)
-	out.Write(header) // the error is kept by the writer
+	out.Write(header) // the writer stores the error
 	for s := range list {
-		out.Write([]string{s.Path, s.Label, strconv.Itoa(s.Visits), strconv.Itoa(s.Right), strconv.Itoa(s.Forgotten), strconv.Itoa(s.Seen), strconv.Itoa(s.Kept),
+		out.Write([]string{s.Path, s.Label, strconv.Itoa(s.Visits), strconv.Itoa(s.Right), strconv.Itoa(s.Forgotten),
+			strconv.Itoa(s.Seen), strconv.Itoa(s.Kept),
 			cell(s.Score), s.Suggested, cell(s.Loss)})
 	}
 	out.Flush()
@@ -74,7 +78,7 @@ func cell(v float64) string {
 	return strconv.FormatFloat(v, 'g', -1, 64)
 }
 
-// Read reads what [Write] wrote.
+// Read reads the output of [Write].
 func Read(from io.Reader) ([]Sample, error) {
 	in := csv.NewReader(from)
 	in.FieldsPerRecord = len(header)
@@ -108,7 +112,7 @@ func Read(from io.Reader) ([]Sample, error) {
 	}
 }
 
-// parse reads one line.
+// parse reads one row.
 func parse(record []string) (Sample, error) {
 	s := Sample{Path: record[0], Label: record[1], Suggested: record[8]}
 	for i, to := range []*int{&s.Visits, &s.Right, &s.Forgotten, &s.Seen, &s.Kept} {
@@ -136,7 +140,8 @@ func parse(record []string) (Sample, error) {
 		return s, fmt.Errorf("score is %v, expected 0 to 1", s.Score)
 	}
 	if s.Right > s.Visits || s.Forgotten > s.Right || s.Kept > s.Seen {
-		return s, fmt.Errorf("%d right and %d forgotten of %d visits, %d kept of %d: more than there are", s.Right, s.Forgotten, s.Visits, s.Kept, s.Seen)
+		return s, fmt.Errorf("%d right and %d forgotten of %d visits, %d kept of %d: a part exceeds the whole", s.Right,
+			s.Forgotten, s.Visits, s.Kept, s.Seen)
 	}
 	return s, nil
 }

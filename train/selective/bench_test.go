@@ -9,8 +9,8 @@ import (
 	"winnow/train"
 )
 
-// A step of each method at a usual size (2,048 features, 100 classes, the published batch), without the judgement of
-// an epoch's start.
+// A step of each method at a usual size (2,048 features, 100 classes, the published batch), without the
+// judgement at the start of an epoch.
 func BenchmarkStep(b *testing.B) {
 	orttest.UseBLAS(b)
 	for method, batch := range map[string]int{SelCL: 128, TCL: 256} {

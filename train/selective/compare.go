@@ -7,19 +7,23 @@ import (
 	"winnow/features"
 )
 
-// compareBlock bounds the similarities that are there at a time: 16 MiB of float32.
+// compareBlock limits the similarities in memory at a time: 16 MiB of float32.
 const compareBlock = 1 << 22
 
-// comparison computes contrasts of many rows with many candidates.
+// comparison computes contrastive losses of many rows against many candidates.
 type comparison struct {
 	s    []float32
 	exps []float64
 }
 
-// rows adds up weighted contrasts of u's rows with candidates and adds the gradient to du. each may change the
-// similarities of row r, -Inf taking a candidate out, and says which candidate the row itself is (-1: none), what it
-// should be near to and its weight. Where the candidates are u's own rows, both sides of a similarity move.
-func (c *comparison) rows(du, u, candidates blas32.General, both bool, t float64, each func(r int, s []float32) (own int, sides []pull, weight float64)) float64 {
+// rows adds up the weighted contrastive losses of u's rows against candidates and adds the gradient to du. each
+// may change the similarities of row r (-Inf removes a candidate), and returns which candidate is the row
+// itself (-1: none), the candidates it should be near, and its weight. If the candidates are u's own rows, the
+// gradient goes to both sides of a similarity.
+func (c *comparison) rows(
+	du, u, candidates blas32.General, both bool, t float64,
+	each func(r int, s []float32) (own int, sides []pull, weight float64),
+) float64 {
 	m := candidates.Rows
 	if m == 0 {
 		return 0

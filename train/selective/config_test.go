@@ -19,10 +19,12 @@ func TestDefaultsAreThePapers(t *testing.T) {
 			t.Errorf("%s is called %q", method, Title(method))
 		}
 	}
-	if c := Default(SelCL); c.Temperature != 0.1 || c.Alpha != 0.5 || c.Beta != 0.5 || c.Average != 0.999 || c.Negatives != 10000 || c.Queue != 100 || c.Similarity != 0.01 || c.WarmUp != 1 {
+	if c := Default(SelCL); c.Temperature != 0.1 || c.Alpha != 0.5 || c.Beta != 0.5 || c.Average != 0.999 ||
+		c.Negatives != 10000 || c.Queue != 100 || c.Similarity != 0.01 || c.WarmUp != 1 {
 		t.Errorf("%+v", c)
 	}
-	if c := Default(TCL); c.Temperature != 0.25 || c.WarmUp != 20 || c.Mixup != 1 || c.Cross != 1 || c.Align != 1 || c.Entropy != 1 || c.Balance != 1 {
+	if c := Default(TCL); c.Temperature != 0.25 || c.WarmUp != 20 || c.Mixup != 1 || c.Cross != 1 || c.Align != 1 ||
+		c.Entropy != 1 || c.Balance != 1 {
 		t.Errorf("%+v", c)
 	}
 }
@@ -51,7 +53,8 @@ func TestValidateNamesTheSetting(t *testing.T) {
 	} {
 		cfg := Default(c.method)
 		c.change(&cfg)
-		if err := cfg.Validate(); err == nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), "selective: ") && !strings.HasPrefix(err.Error(), "detectors: ") {
+		if err := cfg.Validate(); err == nil || !strings.Contains(err.Error(), c.want) ||
+			!strings.HasPrefix(err.Error(), "selective: ") && !strings.HasPrefix(err.Error(), "detectors: ") {
 			t.Errorf("found %v, expected …%s…", err, c.want)
 		}
 	}
@@ -74,7 +77,7 @@ func TestNewRefuses(t *testing.T) {
 	}
 }
 
-// Batches of one class, of two images, sets whose every label is different: numbers stay numbers.
+// Batches of one class, of two images, sets with all labels different: numbers stay finite.
 func TestDegenerateBatches(t *testing.T) {
 	for name, labels := range map[string]func(i int) int{
 		"one class": func(int) int { return 1 }, "every label different": func(i int) int { return i },

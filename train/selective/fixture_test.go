@@ -12,8 +12,8 @@ import (
 	"winnow/train"
 )
 
-// clusters are classes that some of the features tell apart, under features that say nothing and are larger; a share
-// of the labels is any other class's. truth stays with the test.
+// clusters returns classes that some of the features separate, hidden under larger features that are unrelated
+// to the class; a share of the labels is any other class's. Only the test knows truth.
 func clusters(seed uint64, classes, each int, wrong float64) (set features.Set, truth []int) {
 	const dim = 24
 	rng := train.Rand(seed, "clusters", 0)
@@ -47,7 +47,7 @@ type bed struct {
 	head    *head.Head
 	cfg     train.Config
 	right   map[int]bool // by ID, whether the label is the true one
-	kept    [2]int       // rows chosen in the last third, and the right ones among them
+	kept    [2]int       // rows chosen in the last third, and how many of them are right
 }
 
 func newBed(t testing.TB, cfg Config, set features.Set, truth []int, classes, epochs int, seed uint64) *bed {
@@ -62,15 +62,18 @@ func newBed(t testing.TB, cfg Config, set features.Set, truth []int, classes, ep
 	for i, id := range set.IDs {
 		b.right[id] = truth[i] == set.Labels[i]
 	}
-	if b.head, err = head.New(t.Context(), head.Config{In: set.Dim(), Out: 12, Bias: true, Init: head.Random}, set.X, train.Rand(seed, "head", 0)); err != nil {
+	if b.head, err = head.New(t.Context(), head.Config{In: set.Dim(), Out: 12, Bias: true, Init: head.Random}, set.X,
+		train.Rand(seed, "head", 0)); err != nil {
 		t.Fatal(err)
 	}
 	clock := new(train.Clock)
-	if b.learner, err = New(cfg, Input{Head: b.head, Train: set, Classes: classes, Batch: sampler.Size(), Clock: clock, Seed: seed}); err != nil {
+	if b.learner, err = New(cfg, Input{Head: b.head, Train: set, Classes: classes, Batch: sampler.Size(), Clock: clock,
+		Seed: seed}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { b.learner.Close() })
-	b.cfg = train.Config{Encoder: b.learner, Sampler: sampler, Terms: []train.Term{b.learner.Term()}, Steps: steps, Clock: clock}
+	b.cfg = train.Config{Encoder: b.learner, Sampler: sampler, Terms: []train.Term{b.learner.Term()}, Steps: steps,
+		Clock: clock}
 	sgd := train.DefaultSolver("sgd")
 	sgd.Momentum, sgd.WeightDecay = 0.9, 1e-4
 	lr := 0.1
@@ -110,7 +113,7 @@ func (b *bed) run(t testing.TB) {
 	}
 }
 
-// clean is the share of right labels among the rows chosen in the last third.
+// clean returns the share of right labels among the rows chosen in the last third.
 func (b *bed) clean() float64 { return float64(b.kept[1]) / float64(b.kept[0]) }
 
 // precision1 is P@1 of a head's unit rows.

@@ -5,25 +5,28 @@ import (
 	"winnow/head"
 )
 
-// judge is head and classifier as the running epoch began: what it says of the whole set is not kept but computed
-// from them, also by a run that is resumed within the epoch. Of a backbone that learns, what it gave of the set is kept.
+// judge holds head and classifier as they were at the start of the current epoch. Its judgement of the whole
+// set is computed from them and not stored, also when a run is resumed within the epoch. For a learning
+// backbone, the embedding of the set is stored.
 type judge struct {
-	head       *head.Head      // nil where z is kept
-	z          *features.Param // the training set, as the epoch began
+	head       *head.Head      // nil if z is stored
+	z          *features.Param // the training set at the start of the epoch
 	classifier head.Classifier
-	epoch      int // judged last; -1: none
+	epoch      int // the epoch judged last; -1: none
 }
 
 func newJudge(l *Learner) (judge, error) {
 	if l.live != nil {
 		dim := l.head.Config().Out
-		return judge{z: features.NewParam("judge.z", l.set.Len(), dim), classifier: head.NewClassifier("judge.", l.classes, dim, classifierLength), epoch: -1}, nil
+		return judge{z: features.NewParam("judge.z", l.set.Len(), dim),
+			classifier: head.NewClassifier("judge.", l.classes, dim, classifierLength), epoch: -1}, nil
 	}
 	h, err := copyHead(l.head, "judge.")
-	return judge{head: h, classifier: head.NewClassifier("judge.", l.classes, l.head.Config().Out, classifierLength), epoch: -1}, err
+	return judge{head: h, classifier: head.NewClassifier("judge.", l.classes, l.head.Config().Out, classifierLength),
+		epoch: -1}, err
 }
 
-// copyHead returns a head of the same weights, named otherwise.
+// copyHead returns a head with the same weights under other names.
 func copyHead(h *head.Head, prefix string) (*head.Head, error) {
 	var values [][]float32
 	for _, p := range h.Params() {
@@ -46,13 +49,14 @@ func (j *judge) params() []*features.Param {
 	return append(j.head.Params(), j.classifier.Params()...)
 }
 
-// consider judges the set where a step (from 1) is the first of its epoch, or the first of a resumed run.
+// consider judges the set if a step (from 1) is the first of its epoch, or the first of a resumed run.
 func (j *judge) consider(l *Learner, step int) error {
 	epoch := (step - 1) / l.cfg.Epoch
 	if epoch == j.epoch {
 		return nil
 	}
-	if (step-1)%l.cfg.Epoch == 0 && !(l.cfg.second(epoch) && l.cfg.second(epoch-1)) { // the second stage goes on with what it began with
+	// The second stage keeps its initial judgement.
+	if (step-1)%l.cfg.Epoch == 0 && !(l.cfg.second(epoch) && l.cfg.second(epoch-1)) {
 		if err := j.look(l); err != nil {
 			return err
 		}
@@ -61,7 +65,7 @@ func (j *judge) consider(l *Learner, step int) error {
 	return l.method.consider(j, epoch)
 }
 
-// look takes over what learns.
+// look copies the current weights.
 func (j *judge) look(l *Learner) error {
 	from, now := j.params(), l.own()
 	if j.z != nil {
@@ -80,7 +84,7 @@ func (j *judge) look(l *Learner) error {
 	return nil
 }
 
-// embed returns the judge's view of a set: unit rows and given labels.
+// embed returns the judge's embedding of a set: unit rows and given labels.
 func (j *judge) embed(set features.Set) (features.Set, error) {
 	if j.z != nil {
 		return features.Set{X: j.z.Matrix(), Labels: set.Labels, IDs: set.IDs}, nil

@@ -6,7 +6,7 @@ import (
 
 type number interface{ float32 | float64 }
 
-// pull is one side of a mixed row: the candidates it should be near to, and its share of the mixture.
+// pull is one side of a mixed row: the candidates it should be near, and its share of the mixture.
 type pull struct {
 	share     float64
 	positives []int
@@ -17,8 +17,8 @@ type pull struct {
 //	l = Σ_sides share·{ LSE_A(s/t) - 1/|P| Σ_{p∈P} s_p/t }
 //	∂l/∂s_j = 1/t·{ (Σ share)·softmax_A(s/t)_j - Σ_sides share/|P|·[j ∈ P] }
 //
-// A are all candidates but own (-1: none is). A side without positives contributes nothing. s is overwritten with
-// weight times the gradient; exps is scratch of m numbers. With one positive this is InfoNCE.
+// A are all candidates except own (-1: no exception). A side without positives contributes nothing. s is
+// overwritten with weight times the gradient; exps is scratch for m numbers. With one positive this is InfoNCE.
 // Source: Khosla et al., Supervised Contrastive Learning, NeurIPS 2020, equation 2; METHODS 3.9.
 func contrast[T number](s []T, own int, sides []pull, t, weight float64, exps []float64) float64 {
 	var shares, near float64
@@ -64,7 +64,7 @@ func contrast[T number](s []T, own int, sides []pull, t, weight float64, exps []
 }
 
 // crossEntropy returns -Σ target_c·log softmax(l)_c for a target that adds up to 1, and adds weight times its
-// gradient, p - target, to d. p and logSum are softmax's.
+// gradient, p - target, to d. p and logSum are the results of the softmax.
 func crossEntropy[T number](d, l []T, p []float64, logSum float64, target []float64, weight float64) float64 {
 	var value float64
 	for c, v := range target {
@@ -76,8 +76,8 @@ func crossEntropy[T number](d, l []T, p []float64, logSum float64, target []floa
 	return value
 }
 
-// throughSoftmax adds to d the gradient in logits of what has the gradient g in the probabilities p:
-// p_c·(g_c - Σ p g).
+// throughSoftmax converts a gradient g in the probabilities p to one in the logits, p_c·(g_c - Σ p g), and adds
+// it to d.
 func throughSoftmax[T number](d []T, p, g []float64) {
 	var mean float64
 	for c, v := range g {

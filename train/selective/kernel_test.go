@@ -31,7 +31,8 @@ func randoms(rng *rand.Rand, n int, scale float64) []float64 {
 	return x
 }
 
-// off is the largest difference between an analytic gradient and central differences, over the largest of these.
+// off is the largest difference between an analytic gradient and central differences, relative to the largest
+// of these.
 func off(gradient, x []float64, f func() float64) float64 {
 	var far, largest float64
 	for i := range x {
@@ -41,7 +42,7 @@ func off(gradient, x []float64, f func() float64) float64 {
 	return far / largest
 }
 
-// Every kernel's gradient is that of its value, and a spoiled one is seen not to be.
+// Every kernel's gradient is that of its value, and a spoiled one is detected.
 func TestKernelGradients(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 30 {
@@ -124,24 +125,27 @@ func TestKernelGradients(t *testing.T) {
 	}
 }
 
-// Where no side has positives, or the row counts for nothing, value and gradient are 0.
+// If no side has positives, or the row has weight 0, value and gradient are 0.
 func TestContrastOfNothing(t *testing.T) {
 	for name, c := range map[string]struct {
 		sides  []pull
 		weight float64
-	}{"no side": {nil, 1}, "no positives": {[]pull{{0.5, nil}, {0.5, nil}}, 1}, "no weight": {[]pull{{1, []int{0}}}, 0}} {
+	}{"no side": {nil, 1}, "no positives": {[]pull{{0.5, nil}, {0.5, nil}}, 1},
+		"no weight": {[]pull{{1, []int{0}}}, 0}} {
 		s := []float32{0.3, 0.2, float32(math.Inf(-1))}
-		if v := contrast(s, 1, c.sides, 0.1, c.weight, make([]float64, 3)); v != 0 || s[0] != 0 || s[1] != 0 || s[2] != 0 {
+		if v := contrast(s, 1, c.sides, 0.1, c.weight, make([]float64, 3)); v != 0 || s[0] != 0 ||
+			s[1] != 0 || s[2] != 0 {
 			t.Errorf("%s: %v, gradient %v", name, v, s)
 		}
 	}
 	s := []float32{900, -900, float32(math.Inf(-1))} // far apart, and one candidate taken out
-	if v := contrast(s, -1, []pull{{1, []int{1}}}, 0.01, 1, make([]float64, 3)); math.Abs(v-180000) > 1 || math.IsNaN(float64(s[0]+s[1]+s[2])) {
+	if v := contrast(s, -1, []pull{{1, []int{1}}}, 0.01, 1, make([]float64, 3)); math.Abs(v-180000) > 1 ||
+		math.IsNaN(float64(s[0]+s[1]+s[2])) {
 		t.Errorf("%v, gradient %v", v, s)
 	}
 }
 
-// Views keep the mean of a feature and have the variance that was asked for.
+// Views keep the mean of a feature and have the requested variance.
 func TestViewsHaveTheirSpread(t *testing.T) {
 	set, _ := clusters(1, 4, 200, 0)
 	for _, v := range []View{{}, {Noise: 0.5}, {Dropout: 0.3}, {Noise: 0.2, Dropout: 0.5}} {
@@ -179,7 +183,7 @@ func TestViewsHaveTheirSpread(t *testing.T) {
 	}
 }
 
-// Shares are the larger one of a Beta(a, a) pair: mean ½ + E|x - ½|, and 1 where nothing is mixed.
+// Shares are the larger one of a Beta(a, a) pair: mean ½ + E|x - ½|, and 1 without mixing.
 func TestMixtures(t *testing.T) {
 	rng := train.Rand(1, "mixtures", 0)
 	for a, want := range map[float64]float64{1: 0.75, 0: 1, 1e5: 0.5, 0.5: 0.5 + 1/math.Pi} {
@@ -206,7 +210,7 @@ func TestMixtures(t *testing.T) {
 	}
 }
 
-// A queue holds the latest vectors with their rows, also after it has gone round, and knows the last push.
+// A queue holds the latest vectors with their rows, also after wrapping around, and knows the last push.
 func TestQueue(t *testing.T) {
 	q := newQueue("q", 5, 1)
 	var all []float32

@@ -10,24 +10,27 @@ import (
 	"winnow/train/peers"
 )
 
-// crossEntropyRun is P@1 of a head trained to name the given labels, all of them, for as long.
+// crossEntropyRun is P@1 of a head trained on all given labels by cross entropy, for the same time.
 func crossEntropyRun(t *testing.T, set features.Set, truth []int, classes, epochs int, seed uint64) float64 {
 	t.Helper()
 	sampler, err := train.NewSampler(train.Shuffle{Rows: 60}, set.Labels, seed)
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := head.New(t.Context(), head.Config{In: set.Dim(), Out: 12, Bias: true, Init: head.Random}, set.X, train.Rand(seed, "head", 0))
+	h, err := head.New(t.Context(), head.Config{In: set.Dim(), Out: 12, Bias: true, Init: head.Random}, set.X,
+		train.Rand(seed, "head", 0))
 	if err != nil {
 		t.Fatal(err)
 	}
 	clock := new(train.Clock)
-	n, err := peers.New(t.Context(), peers.Default(peers.CrossEntropy), peers.Input{Head: h, Train: set, Classes: classes, Batch: sampler.Size(), Clock: clock, Seed: seed})
+	n, err := peers.New(t.Context(), peers.Default(peers.CrossEntropy),
+		peers.Input{Head: h, Train: set, Classes: classes, Batch: sampler.Size(), Clock: clock, Seed: seed})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer n.Close()
-	cfg := train.Config{Encoder: n, Sampler: sampler, Terms: []train.Term{n.Term()}, Steps: epochs * sampler.Batches(), Clock: clock}
+	cfg := train.Config{Encoder: n, Sampler: sampler, Terms: []train.Term{n.Term()}, Steps: epochs * sampler.Batches(),
+		Clock: clock}
 	cfg.Groups, err = n.Groups(cfg.Steps, 0, func(_ string, steps int) (train.Solver, train.Schedule, error) {
 		solver, err := train.NewSolver(train.DefaultSolver("adam"))
 		if err != nil {
@@ -49,8 +52,8 @@ func crossEntropyRun(t *testing.T, set features.Set, truth []int, classes, epoch
 	return precision1(t, h, set, truth)
 }
 
-// With 40 % wrong labels, what both choose is far cleaner than chance and their embedding better than that of a
-// network that believes all labels.
+// With 40 % wrong labels, the selections of both methods are far cleaner than chance, and their embeddings
+// better than that of a network that believes all labels.
 func TestLearnFromWrongLabels(t *testing.T) {
 	const classes, epochs = 10, 16
 	for seed := range uint64(3) {
@@ -71,9 +74,11 @@ func TestLearnFromWrongLabels(t *testing.T) {
 			before := precision1(t, b.head, set, truth)
 			b.run(t)
 			after := precision1(t, b.head, set, truth)
-			t.Logf("seed %d: %s: right labels among %d chosen %.3f, of all %.3f; P@1 %.3f → %.3f, cross entropy %.3f", seed, method, b.kept[0], b.clean(), chance, before, after, plain)
-			if !cleaner(b.clean(), chance) || cleaner(chance, chance) { // choosing all is the spoiled twin
-				t.Errorf("seed %d: %s: %.3f of the labels chosen are right, by chance %.3f", seed, method, b.clean(), chance)
+			t.Logf("seed %d: %s: right labels among %d chosen %.3f, of all %.3f; P@1 %.3f → %.3f, cross entropy %.3f",
+				seed, method, b.kept[0], b.clean(), chance, before, after, plain)
+			if !cleaner(b.clean(), chance) || cleaner(chance, chance) { // choosing all rows is the spoiled twin
+				t.Errorf("seed %d: %s: %.3f of the labels chosen are right, by chance %.3f", seed, method,
+					b.clean(), chance)
 			}
 			if after < plain+0.02 {
 				t.Errorf("seed %d: %s: P@1 is %.3f, of cross entropy %.3f", seed, method, after, plain)
@@ -82,5 +87,5 @@ func TestLearnFromWrongLabels(t *testing.T) {
 	}
 }
 
-// cleaner reports whether a choice beats chance by far.
+// cleaner reports whether a selection is far better than chance.
 func cleaner(clean, chance float64) bool { return clean > chance+0.2 }

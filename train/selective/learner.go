@@ -12,18 +12,19 @@ import (
 	"winnow/train"
 )
 
-// blocks is how many rows the head sees for each image of a batch at most: views and mixtures, one block of the batch
-// after the other.
+// blocks is the largest number of rows that the head sees per image of a batch: views and mixtures, one block
+// after another.
 const blocks = 5
 
-// classifierLength is what unit rows are multiplied by before the classifier, l = 4·u·Wᵀ + b. The largest curvature of
-// cross entropy in the weights is half the squared length of a row, so that at 4 the published rate of 0.1 with momentum
-// 0.9 stays well inside what is stable, and weights of ordinary size still make sure predictions. W alone is drawn.
+// classifierLength multiplies unit rows before the classifier: l = 4·u·Wᵀ + b. The largest curvature of the
+// cross entropy in the weights is half the squared length of a row. At 4 the published rate of 0.1 with
+// momentum 0.9 is therefore well within the stable range, and weights of ordinary size still give confident
+// predictions. Only W is drawn.
 const classifierLength = 4
 
-// Learner is what a method trains, as an encoder of the trainer: a head and a classifier. Its row of an image is, for
-// each of the image's blocks, the embedding and the logits: n×5(D+C), 0 in blocks that a step does not need. One
-// goroutine may use it.
+// Learner is what a method trains, as an encoder for the trainer: a head and a classifier. For each image its
+// row holds the embedding and the logits of all the image's blocks: n×5(D+C), 0 in blocks that a step does not
+// need. Only one goroutine may use it.
 type Learner struct {
 	cfg        Config
 	classes    int
@@ -33,8 +34,8 @@ type Learner struct {
 	encoder    Encoder
 	classifier head.Classifier
 	live       Live              // nil: features are stored
-	backbone   []*features.Param // what the encoder trains beside the head
-	input      features.Set      // what the head sees: blocks·batch rows, rewritten for each step
+	backbone   []*features.Param // what the encoder trains besides the head
+	input      features.Set      // input of the head: blocks·batch rows, rewritten at each step
 	all        []int             // 0 … blocks·batch-1
 	set        features.Set      // stored features
 	stored     blas32.General    // of all their views
@@ -42,30 +43,32 @@ type Learner struct {
 	method     method
 	loss       *Loss
 
-	n, filled int            // images of the last Forward, and blocks that it filled
-	z         blas32.General // what Forward returned
-	u, l      blas32.General // the same as blocks below each other: filled·n rows
+	n, filled int            // number of images of the last Forward, and of blocks that it filled
+	z         blas32.General // result of Forward
+	u, l      blas32.General // the same as blocks one below the other: filled·n rows
 	du, dl    blas32.General
 }
 
-// method is what Sel-CL and TCL differ in.
+// method is the part in which Sel-CL and TCL differ.
 type method interface {
-	// consider judges the labels of the whole set by the state that an epoch begins with.
+	// consider judges the labels of the whole set with the state at the start of an epoch.
 	consider(j *judge, epoch int) error
-	// fill writes what the head will see of the rows of a step, n rows a block, and says how many blocks it filled.
+	// fill writes the head's input for the rows of a step, n rows per block, and returns the number of blocks
+	// filled.
 	fill(input blas32.General, rows []int, step int, rng *rand.Rand) (int, error)
-	// eval is the loss of the blocks' embeddings u and logits l, and overwrites du and dl with its gradient.
+	// eval returns the loss of the blocks' embeddings u and logits l, and overwrites du and dl with its
+	// gradient.
 	eval(du, dl, u, l blas32.General) float64
-	// chosen appends the batch's positions whose labels are believed.
+	// chosen appends the positions in the batch whose labels are believed.
 	chosen(dst []int) []int
 	state() []*features.Param
 }
 
-// Input is what a learner sees and starts from.
+// Input holds the data and the initial state of a learner.
 type Input struct {
 	Head    *head.Head   // kept and trained in place
 	Train   features.Set // stored features; labels 0 … Classes-1, or negative for none
-	Stored  features.Set // all stored views of Train's rows below each other, Train first; empty: Train
+	Stored  features.Set // all stored views of Train's rows one below the other, Train first; empty: Train
 	Classes int
 	Batch   int          // rows of the largest batch
 	Clock   *train.Clock // the trainer's
@@ -90,7 +93,8 @@ func New(cfg Config, in Input) (*Learner, error) {
 		in.Stored = in.Train
 	}
 	dim := in.Head.Config().Out
-	l := &Learner{cfg: cfg, classes: in.Classes, clock: in.Clock, seed: in.Seed, head: in.Head, set: in.Train, stored: in.Stored.X, live: in.Live}
+	l := &Learner{cfg: cfg, classes: in.Classes, clock: in.Clock, seed: in.Seed, head: in.Head, set: in.Train,
+		stored: in.Stored.X, live: in.Live}
 	size := in.Train.Dim()
 	if l.live != nil {
 		size = l.live.Size()
@@ -108,7 +112,9 @@ func New(cfg Config, in Input) (*Learner, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.backbone = slices.DeleteFunc(slices.Clone(l.encoder.Params()), func(p *features.Param) bool { return slices.Contains(in.Head.Params(), p) })
+	l.backbone = slices.DeleteFunc(slices.Clone(l.encoder.Params()), func(p *features.Param) bool {
+		return slices.Contains(in.Head.Params(), p)
+	})
 	l.classifier = head.NewClassifier("", in.Classes, dim, classifierLength)
 	l.classifier.Draw(train.Rand(in.Seed, "classifier", 0), l.classifier.Weight)
 	if l.judge, err = newJudge(l); err == nil {
@@ -159,10 +165,10 @@ func (l *Learner) Forward(rows []int) (features.Set, error) {
 	return out, nil
 }
 
-// width returns that of a block in a row of the encoder: embedding, then logits.
+// width returns the width of a block in a row of the encoder: embedding, then logits.
 func (l *Learner) width() int { return l.head.Config().Out + l.classes }
 
-// pack writes blocks below each other into one wide row an image.
+// pack writes blocks that are one below the other into one wide row per image.
 func (l *Learner) pack(wide, u, logits blas32.General) {
 	for b := range l.filled {
 		for i := range l.n {
@@ -173,7 +179,7 @@ func (l *Learner) pack(wide, u, logits blas32.General) {
 	}
 }
 
-// unpack is pack the other way round.
+// unpack is the inverse of pack.
 func (l *Learner) unpack(u, logits, wide blas32.General) {
 	for b := range l.filled {
 		for i := range l.n {
@@ -184,7 +190,7 @@ func (l *Learner) unpack(u, logits, wide blas32.General) {
 	}
 }
 
-// Backward sends the gradient of all blocks into classifier and head.
+// Backward propagates the gradient of all blocks into classifier and head.
 func (l *Learner) Backward(dz blas32.General) error {
 	rows := l.filled * l.n
 	l.du, l.dl = features.Resize(l.du, rows, l.u.Cols), features.Resize(l.dl, rows, l.classes)
@@ -196,12 +202,12 @@ func (l *Learner) Backward(dz blas32.General) error {
 // Params returns the head's parameters, the classifier's, then the backbone's.
 func (l *Learner) Params() []*features.Param { return slices.Concat(l.own(), l.backbone) }
 
-// own returns the parameters beside the backbone's.
+// own returns the parameters without the backbone's.
 func (l *Learner) own() []*features.Param {
 	return slices.Concat(l.head.Params(), l.classifier.Params())
 }
 
-// State returns what an epoch began with, and what the method and the backbone keep.
+// State returns the state at the start of the epoch, and that of the method and the backbone.
 func (l *Learner) State() []*features.Param {
 	list := slices.Concat(l.judge.params(), l.method.state())
 	if s, ok := l.encoder.(train.Stateful); ok {
@@ -210,10 +216,10 @@ func (l *Learner) State() []*features.Param {
 	return list
 }
 
-// Term returns the method as the trainer's loss.
+// Term returns the method as a loss term for the trainer.
 func (l *Learner) Term() train.Term { return train.Term{Name: l.cfg.Method, Loss: l.loss, Weight: 1} }
 
-// Group returns all that learns but the backbone, stepped by one solver.
+// Group returns everything that learns except the backbone, stepped by one solver.
 func (l *Learner) Group(solver train.Solver, schedule train.Schedule) train.Group {
 	return train.Group{Name: train.HeadGroup, Params: l.own(), Solver: solver, Schedule: schedule, Start: 1}
 }
@@ -224,8 +230,8 @@ func (l *Learner) Backbone() []*features.Param { return l.backbone }
 // Close releases the head's graph.
 func (l *Learner) Close() error { return l.encoder.Close() }
 
-// Loss is a method over the blocks of its learner's last Forward (see [Learner]). Sel-CL's is told at selcl, TCL's at
-// tcl; ref is not looked at.
+// Loss is the loss of a method over the blocks of its learner's last Forward (see [Learner]). The loss of
+// Sel-CL is described at selcl, that of TCL at tcl; ref is not used.
 type Loss struct {
 	learner      *Learner
 	u, l, du, dl blas32.General

@@ -10,36 +10,38 @@ import (
 	"winnow/train"
 )
 
-// Live is a backbone that learns with the head, as a learner asks for it. Rows are those of the training set; an image is the
-// numbers that the network is fed, so that mixtures of images are mixtures of these.
+// Live is a backbone that learns with the head, as a learner needs it. Rows are those of the training set. An
+// image is the array of numbers that is fed to the network, so mixtures of images are mixtures of these.
 type Live interface {
-	Size() int                                                    // numbers of an image
+	Size() int                                                    // numbers per image
 	Draw(images blas32.General, rows []int, rng *rand.Rand) error // writes an augmented view of each row
 	Plain(images blas32.General, rows []int) error                // writes each row as it is evaluated
-	Encoder(h *head.Head, images blas32.General) (Encoder, error) // whose row i is the i-th of images, as it is then
-	Average(h *head.Head) (Average, error)                        // a running average of network and head, which begins as they are
-	Embed() (features.Set, error)                                 // the training set, as network and head are now
+	Encoder(h *head.Head, images blas32.General) (Encoder, error) // row i of the encoder is the current row i of images
+	// Average returns a running average of network and head, which starts at their current state.
+	Average(h *head.Head) (Average, error)
+	Embed() (features.Set, error) // the training set, embedded by the current network and head
 }
 
-// Encoder embeds images, and is trained.
+// Encoder embeds images and is trained.
 type Encoder interface {
 	train.Encoder
 	Close() error
 }
 
-// Average embeds what an encoder does, by weights of its own: the head's, then the backbone's. A head alone is one.
+// Average embeds like an encoder, with its own weights: the head's, then the backbone's. A head by itself is an
+// Average.
 type Average interface {
 	Params() []*features.Param
 	EmbedInto(dst, images blas32.General) error
 }
 
-// drawer makes views of rows of the training set: of stored features, or of images.
+// drawer draws views of rows of the training set: from stored features, or from images.
 type drawer interface {
 	draw(dst blas32.General, rows []int, rng *rand.Rand) error
 	plain(dst blas32.General, rows []int) error
 }
 
-// liveViews are a backbone's.
+// liveViews draws the views of a backbone.
 type liveViews struct{ Live }
 
 func (v liveViews) draw(dst blas32.General, rows []int, rng *rand.Rand) error {
@@ -47,7 +49,7 @@ func (v liveViews) draw(dst blas32.General, rows []int, rng *rand.Rand) error {
 }
 func (v liveViews) plain(dst blas32.General, rows []int) error { return v.Plain(dst, rows) }
 
-// drawer returns what makes the learner's views.
+// drawer returns the source of the learner's views.
 func (l *Learner) drawer() drawer {
 	if l.live != nil {
 		return liveViews{l.live}
@@ -55,7 +57,7 @@ func (l *Learner) drawer() drawer {
 	return newViews(l.cfg.View, l.set, l.stored)
 }
 
-// average returns the running average of what the learner trains, and what it follows.
+// average returns the running average of what the learner trains, and the parameters that it follows.
 func (l *Learner) average() (Average, []*features.Param, error) {
 	if l.live == nil {
 		h, err := copyHead(l.head, averagePrefix)
@@ -65,5 +67,5 @@ func (l *Learner) average() (Average, []*features.Param, error) {
 	return a, append(l.head.Params(), l.backbone...), err
 }
 
-// averagePrefix begins the names of a running average's parameters.
+// averagePrefix starts the names of a running average's parameters.
 const averagePrefix = "average."

@@ -9,7 +9,7 @@ import (
 	"winnow/train"
 )
 
-// trained is a bed after so many epochs, with one more batch in its learner: queues are full, an epoch is judged.
+// trained is a bed after some epochs, with one more batch in its learner: queues are full, an epoch is judged.
 func trained(t *testing.T, cfg Config, epochs int) *bed {
 	t.Helper()
 	set, truth := clusters(3, 5, 36, 0.3)
@@ -86,7 +86,7 @@ func slowSupCon(u []float64, candidates [][]float64, leave int, positive func(j 
 	return sum / math.Max(float64(n), 1)
 }
 
-// slowSelCL is Sel-CL's loss from its definition, wrong in one way where spoiled names one.
+// slowSelCL is Sel-CL's loss by its definition, with one error if spoiled names one.
 func slowSelCL(m *selcl, u, l [][]float64, spoiled string) float64 {
 	n, s, t := len(m.step.rows), &m.step, m.cfg.Temperature
 	if spoiled == "temperature" {
@@ -102,7 +102,8 @@ func slowSelCL(m *selcl, u, l [][]float64, spoiled string) float64 {
 			fresh = fresh || m.negatives.at(i) == at
 		}
 		if !fresh {
-			older = append(older, wideRows(1, func(int) []float32 { return features.Row(m.negatives.vectors(), at) })[0])
+			older = append(older, wideRows(1,
+				func(int) []float32 { return features.Row(m.negatives.vectors(), at) })[0])
 		}
 	}
 	unsupervised := func(i int) float64 {
@@ -146,11 +147,13 @@ func slowSelCL(m *selcl, u, l [][]float64, spoiled string) float64 {
 				return func(at int) bool { return confident(image, m.queue.row(at)) }
 			}
 			if inBatch {
-				value += (share*slowSupCon(mixed[r], mixed, own, of(a), t) + (1-share)*slowSupCon(mixed[r], mixed, own, of(b), t)) / float64(2*n)
+				value += (share*slowSupCon(mixed[r], mixed, own, of(a), t) + (1-share)*slowSupCon(mixed[r], mixed, own,
+					of(b), t)) / float64(2*n)
 			}
 			if inQueue && spoiled != "queue" {
 				own := m.queue.at(r)
-				value += (share*slowSupCon(mixed[r], queue, own, inq(a), t) + (1-share)*slowSupCon(mixed[r], queue, own, inq(b), t)) / float64(2*n)
+				value += (share*slowSupCon(mixed[r], queue, own, inq(a), t) + (1-share)*slowSupCon(mixed[r], queue, own,
+					inq(b), t)) / float64(2*n)
 			}
 		}
 	}
@@ -181,7 +184,7 @@ func slowSelCL(m *selcl, u, l [][]float64, spoiled string) float64 {
 	return value
 }
 
-// slowTCL is TCL's loss from its definition; targets are made of fixed logits, as they are constants.
+// slowTCL is TCL's loss by its definition; targets are made from fixed logits, because they are constants.
 func slowTCL(m *tcl, u, l, fixed [][]float64, spoiled string) float64 {
 	n, t := len(m.rows), m.cfg.Temperature
 	target := func(i int, p func(k int) float64) []float64 {
@@ -236,8 +239,8 @@ func slowTCL(m *tcl, u, l, fixed [][]float64, spoiled string) float64 {
 	return value
 }
 
-// Both losses are those of their definitions, in every phase, and their gradients are those of the definitions; a
-// definition that is wrong in one place is seen to differ.
+// Both losses and their gradients equal those of their definitions in every phase; a definition with one error
+// differs.
 func TestLossesAreTheOracles(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -246,7 +249,8 @@ func TestLossesAreTheOracles(t *testing.T) {
 		spoiled []string
 	}{
 		{"sel-cl in its warm-up", func() Config { return Default(SelCL) }, 1, []string{"temperature"}},
-		{"sel-cl without its queue", func() Config { return Default(SelCL) }, 3, []string{"temperature", "share", "own"}},
+		{"sel-cl without its queue", func() Config { return Default(SelCL) }, 3,
+			[]string{"temperature", "share", "own"}},
 		{"sel-cl", func() Config {
 			c := Default(SelCL)
 			c.QueueStart, c.Queue, c.Similarity, c.Classify, c.Beta = 1, 9, 0.7, 1.3, 0.8
@@ -261,7 +265,10 @@ func TestLossesAreTheOracles(t *testing.T) {
 	} {
 		b := trained(t, c.cfg(), c.epochs)
 		n := b.learner
-		u, l := wideRows(n.u.Rows, func(i int) []float32 { return features.Row(n.u, i) }), wideRows(n.l.Rows, func(i int) []float32 { return features.Row(n.l, i) })
+		u, l := wideRows(n.u.Rows, func(i int) []float32 { return features.Row(n.u, i) }),
+			wideRows(n.l.Rows, func(i int) []float32 {
+				return features.Row(n.l, i)
+			})
 		fixed := wideRows(n.l.Rows, func(i int) []float32 { return features.Row(n.l, i) })
 		definition := func(spoiled string) float64 {
 			if m, ok := n.method.(*selcl); ok {

@@ -6,11 +6,11 @@ import (
 	"winnow/features"
 )
 
-// queue is the latest vectors of a running average, first in, first out, with the training row each was made from. It
-// lies in parameters, which checkpoints keep: rows and places are float32, exact up to 2²⁴.
+// queue holds the latest vectors of a running average, first in, first out, with the training row of each. It
+// is stored in parameters, so that checkpoints contain it: rows and positions are float32, exact up to 2²⁴.
 type queue struct {
-	data, rows, place *features.Param // size×D; 1×size; 1×2: where the next one goes, how many there are
-	fresh             int             // vectors of the last push
+	data, rows, place *features.Param // size×D; 1×size; 1×2: the next position, and the number of vectors
+	fresh             int             // number of vectors in the last push
 }
 
 func newQueue(name string, size, dim int) *queue {
@@ -26,15 +26,15 @@ func (q *queue) size() int { return q.data.Rows }
 func (q *queue) next() int { return int(q.place.Data[0]) }
 func (q *queue) len() int  { return int(q.place.Data[1]) }
 
-// row returns the training row of the vector at a place.
+// row returns the training row of the vector at a position.
 func (q *queue) row(at int) int { return int(q.rows.Data[at]) }
 
-// vectors returns a view of all there are.
+// vectors returns a view of all vectors.
 func (q *queue) vectors() blas32.General {
 	return blas32.General{Rows: q.len(), Cols: q.data.Cols, Stride: max(q.data.Cols, 1), Data: q.data.Data}
 }
 
-// push appends vectors, no more than fit, and the training rows they were made from.
+// push appends vectors, at most as many as fit, with their training rows.
 func (q *queue) push(x blas32.General, rows []int) {
 	next := q.next()
 	for i := range x.Rows {
@@ -46,5 +46,5 @@ func (q *queue) push(x blas32.General, rows []int) {
 	q.fresh = x.Rows
 }
 
-// at returns the place of the i-th vector of the last push.
+// at returns the position of the i-th vector of the last push.
 func (q *queue) at(i int) int { return (q.next() - q.fresh + i + q.size()) % q.size() }

@@ -14,12 +14,12 @@ import (
 	"winnow/train"
 )
 
-// resumable are runs that pass through every phase: warm-up, selection, queue.
+// resumable are runs that go through every phase: warm-up, selection, queue.
 func resumable(method string) Config {
 	c := Default(method)
 	c.WarmUp = 1
 	if method == SelCL {
-		c.Queue, c.Negatives, c.QueueStart = 9, 70, 2 // both queues go round
+		c.Queue, c.Negatives, c.QueueStart = 9, 70, 2 // both queues wrap around
 	}
 	return c
 }
@@ -39,7 +39,7 @@ func resumeBed(t testing.TB, cfg Config, dir string) (*bed, *train.Trainer) {
 	return b, tr
 }
 
-// ending is all that a run leaves behind.
+// ending returns everything that a run leaves.
 func ending(t testing.TB, b *bed, tr *train.Trainer, dir string) [][]byte {
 	t.Helper()
 	tr.UseBest()
@@ -68,8 +68,8 @@ func bytesOf(p *features.Param) []byte {
 
 func same(a, b [][]byte) bool { return slices.EqualFunc(a, b, slices.Equal[[]byte]) }
 
-// Stopped after any of its steps and resumed, a run leaves the same bits as one that was not: weights, running
-// average, queues, what the epoch began with, metrics and checkpoint.
+// Stopped after any of its steps and resumed, a run leaves the same bits as an uninterrupted one: weights,
+// running average, queues, the state at the start of the epoch, metrics and checkpoint.
 func TestResumedRunIsTheSame(t *testing.T) {
 	for _, method := range Methods() {
 		dir := t.TempDir()
@@ -78,7 +78,7 @@ func TestResumedRunIsTheSame(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := ending(t, b, tr, dir)
-		for _, cut := range []int{1, 2, 3, 4, 7, 8, 11, b.cfg.Steps - 1} { // three steps an epoch
+		for _, cut := range []int{1, 2, 3, 4, 7, 8, 11, b.cfg.Steps - 1} { // three steps per epoch
 			for _, spoiled := range []bool{false, true} {
 				if spoiled && cut != 7 {
 					continue
@@ -102,7 +102,7 @@ func TestResumedRunIsTheSame(t *testing.T) {
 				if found, err := tr.Resume(); err != nil || !found || tr.Done() != cut {
 					t.Fatalf("%s: cut after step %d: found %v, done %d, %v", method, cut, found, tr.Done(), err)
 				}
-				if spoiled { // what the epoch began with is another
+				if spoiled { // another state at the start of the epoch
 					again.learner.State()[0].Data[0] += 0.5
 				}
 				if _, err := tr.Run(context.Background()); err != nil {

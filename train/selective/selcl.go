@@ -11,29 +11,30 @@ import (
 	"winnow/filters/detectors"
 )
 
-// selcl is Sel-CL. From the end of the warm-up on, with a batch of n images:
+// selcl is Sel-CL. After the warm-up, with a batch of n images:
 //
 //	L = U + S(batch) + S(queue) + Classify·CE + Similarity·M
 //	U = 1/n Σ_i [i has no partner] InfoNCE(u_i; its key, the negatives)
 //	S(A) = 1/n Σ_i [i has a partner in A] ½ Σ_v { λ_v SupCon(r; P_a) + (1-λ_v) SupCon(r; P_b) }
 //
-// Row r = (v, i) is view v of image i = a mixed with image b: u of λ_v x_a + (1-λ_v) x_b. P_a are the members of A, r
-// itself left out, that were mixed mostly from an image which makes a confident pair with a; every image does with
-// itself, so that a's other view is always there. P_b the same with b. A partner of i is another image that makes a
-// confident pair with i. The batch are the 2n mixed rows; the queue are such rows of earlier steps and of this one, by
-// the head's running average. Of U, u_i is a first view, its key a second one by the running average, the negatives
-// such keys of earlier steps.
+// Row r = (v, i) is view v of image i = a mixed with image b: u of λ_v x_a + (1-λ_v) x_b. P_a are the members
+// of A, except r, that were mixed mostly from an image that forms a confident pair with a; every image does so
+// with itself, so a's other view is always included. P_b is the same for b. A partner of i is another image
+// that forms a confident pair with i. The batch is the 2n mixed rows. The queue holds such rows of earlier
+// steps and of this one, embedded by the head's running average. In U, u_i is a first view, its key a second
+// view embedded by the running average, and the negatives are such keys of earlier steps.
 //
 //	CE = mean cross entropy of mixed views of n selected images, drawn with replacement, targets mixed likewise
 //	M  = mean over pairs of rows r ≠ s of -[m log(p_r·p_s) + (1-m) log(1-p_r·p_s)],  m = λ[s ∈ P_a] + (1-λ)[s ∈ P_b]
 //
-// In the warm-up L = U over all images; without selected rows CE is 0. The queue is compared with from QueueStart on.
-// Differs from the released code beside what the package says: M over the batch alone, no cut of its gradient, and an
-// image that is both of a's and of b's partners counts once on each side.
+// In the warm-up L = U over all images; without selected rows CE is 0. The queue is used from QueueStart on.
+// Differs from the released code, besides what the package comment says: M is over the batch only, its gradient
+// is not cut, and an image that is a partner of both a and b counts once on each side.
 //
-// From SecondStage on (Sel-CL+) L = Classify·CE of the rows selected when it begins, all that learns being trained, with targets
-// that are a share Bootstrap of the class that the network finds likeliest now, a constant to the gradient. The released code
-// begins it with the classifier drawn anew and a rate of its own; here the run goes on.
+// From SecondStage on (Sel-CL+) L = Classify·CE of the rows selected at its start, and everything that learns
+// is trained. A share Bootstrap of the target is the class that the network currently finds likeliest, a
+// constant in the gradient. The released code starts this stage with a new classifier and its own rate; here
+// the run just continues.
 // Source: Li et al., CVPR 2022, equations 5 to 10 and the released code; METHODS 13.1.
 type selcl struct {
 	cfg       Config
@@ -41,17 +42,17 @@ type selcl struct {
 	set       features.Set
 	views     drawer
 	average   Average
-	now       []*features.Param // what it follows
-	negatives *queue            // of keys
-	queue     *queue            // of mixed rows
+	now       []*features.Param // the parameters that it follows
+	negatives *queue            // keys
+	queue     *queue            // mixed rows
 
 	selection *detectors.Selection // nil in the warm-up
 	pairs     *detectors.Pairs
 	selected  []int
 	step      selclStep
 	second    blas32.General // second views
-	mixed     blas32.General // scratch: views before they are mixed
-	keys      blas32.General // of the running average: second views, then both mixed blocks
+	mixed     blas32.General // scratch: views before mixing
+	keys      blas32.General // from the running average: second views, then both mixed blocks
 	scratch   selclScratch
 }
 
@@ -59,7 +60,7 @@ type selcl struct {
 type selclStep struct {
 	rows     []int      // of the training set
 	mixed    [2]mixture // of the batch, for each view
-	picked   []int      // selected rows of the training set, drawn; none: no cross entropy
+	picked   []int      // selected rows of the training set, drawn; empty: no cross entropy
 	pickedBy [2]mixture
 	warm     bool // warm-up
 	second   bool // second stage
@@ -76,7 +77,8 @@ func newSelCL(l *Learner, batch int) (*selcl, error) {
 	return &selcl{
 		cfg: l.cfg, classes: l.classes, set: l.set, views: l.drawer(), average: average, now: now,
 		negatives: newQueue("negatives", l.cfg.Negatives+batch, dim), queue: newQueue("queue", max(size, 2*batch), dim),
-		second: features.NewMatrix(batch, l.input.Dim()), mixed: features.NewMatrix(batch, l.input.Dim()), keys: features.NewMatrix(3*batch, dim),
+		second: features.NewMatrix(batch, l.input.Dim()), mixed: features.NewMatrix(batch, l.input.Dim()),
+		keys: features.NewMatrix(3*batch, dim),
 	}, nil
 }
 
@@ -85,7 +87,7 @@ func (m *selcl) state() []*features.Param {
 	return append(list, m.queue.params()...)
 }
 
-// consider selects rows and pairs, once the warm-up is over.
+// consider selects rows and pairs, after the warm-up.
 func (m *selcl) consider(j *judge, epoch int) error {
 	m.step.warm, m.step.useQueue, m.step.second = epoch < m.cfg.WarmUp, epoch >= m.cfg.QueueStart, m.cfg.second(epoch)
 	m.selected = m.selected[:0]
@@ -140,8 +142,8 @@ func (m *selcl) fill(input blas32.General, rows []int, step int, rng *rand.Rand)
 	return m.pick(input, 3, rng)
 }
 
-// pick writes mixed views of selected rows, as many as the batch has, behind so many blocks, and says how many blocks there are
-// then; without selected rows there is at least one.
+// pick writes mixed views of as many selected rows as the batch has rows, after the first behind blocks, and
+// returns the number of blocks then. Without selected rows there is at least one block.
 func (m *selcl) pick(input blas32.General, behind int, rng *rand.Rand) (int, error) {
 	n, s := len(m.step.rows), &m.step
 	s.picked = s.picked[:0]
@@ -162,7 +164,7 @@ func (m *selcl) pick(input blas32.General, behind int, rng *rand.Rand) (int, err
 	return behind + 2, nil
 }
 
-// follow lets the running average follow the head: what it was a step ago, and a little of what it is now.
+// follow moves the running average towards the head by a small share.
 func (m *selcl) follow() {
 	keep := float32(m.cfg.Average)
 	for i, p := range m.average.Params() {
@@ -173,7 +175,7 @@ func (m *selcl) follow() {
 	}
 }
 
-// remember puts keys into both queues.
+// remember pushes keys into both queues.
 func (m *selcl) remember(second, mixed blas32.General) error {
 	n := second.Rows
 	keys, both := features.Part(m.keys, 0, n), features.Part(m.keys, n, 2*n)

@@ -11,11 +11,11 @@ import (
 
 type selclScratch struct {
 	comparison
-	confident []bool  // n×n: images of the batch
-	inQueue   [][]int // of each image, places of the queue that make a confident pair with it
-	byLabel   [][]int // places of the queue by their image's label
+	confident []bool  // n×n: pairs of images of the batch
+	inQueue   [][]int // of each image: positions in the queue that form a confident pair with it
+	byLabel   [][]int // positions in the queue by their image's label
 	sides     [2]pull
-	p, g      blas32.General // probabilities of the mixed rows; gradients in their products
+	p, g      blas32.General // probabilities of the mixed rows; gradients of their products
 	dp        blas32.General
 	row, grad []float64
 	target    []float64
@@ -53,7 +53,7 @@ func (m *selcl) eval(du, dl, u, l blas32.General) float64 {
 	return value
 }
 
-// pairUp finds the confident pairs within the batch, and of the batch with the queue.
+// pairUp finds the confident pairs within the batch, and between the batch and the queue.
 func (m *selcl) pairUp() {
 	c, rows := &m.scratch, m.step.rows
 	n := len(rows)
@@ -87,7 +87,7 @@ func (m *selcl) pairUp() {
 	}
 }
 
-// partners reports whether image i has any in the batch, and in the queue.
+// partners reports whether image i has a partner in the batch, and in the queue.
 func (m *selcl) partners(i int) (batch, queue bool) {
 	n, rows := len(m.step.rows), m.step.rows
 	for j := range n {
@@ -101,23 +101,24 @@ func (m *selcl) partners(i int) (batch, queue bool) {
 	return batch, queue
 }
 
-// unsupervised is U over the images named, divided by all.
+// unsupervised is U over the images that takes accepts, divided by the number of all images.
 func (m *selcl) unsupervised(du, u blas32.General, takes func(i int) bool) float64 {
 	n := u.Rows
 	var one [1]int
-	return m.scratch.rows(du, u, m.negatives.vectors(), false, m.cfg.Temperature, func(i int, s []float32) (int, []pull, float64) {
-		if !takes(i) {
-			return -1, nil, 0
-		}
-		one[0] = m.negatives.at(i)
-		for j := range n { // keys of this step are no negatives yet
-			if j != i {
-				s[m.negatives.at(j)] = float32(math.Inf(-1))
+	return m.scratch.rows(du, u, m.negatives.vectors(), false, m.cfg.Temperature,
+		func(i int, s []float32) (int, []pull, float64) {
+			if !takes(i) {
+				return -1, nil, 0
 			}
-		}
-		m.scratch.sides[0] = pull{1, one[:]}
-		return -1, m.scratch.sides[:1], 1 / float64(n)
-	})
+			one[0] = m.negatives.at(i)
+			for j := range n { // keys of this step are not negatives yet
+				if j != i {
+					s[m.negatives.at(j)] = float32(math.Inf(-1))
+				}
+			}
+			m.scratch.sides[0] = pull{1, one[:]}
+			return -1, m.scratch.sides[:1], 1 / float64(n)
+		})
 }
 
 // withinBatch is S(batch).
@@ -166,10 +167,11 @@ func (m *selcl) withQueue(du, u blas32.General, takes []bool) float64 {
 // unsure keeps the logarithms of M finite.
 const unsure = 1e-7
 
-// similar is M; dl has Similarity times its gradient added.
+// similar is M; it adds Similarity times the gradient to dl.
 func (m *selcl) similar(dl, l blas32.General) float64 {
 	c, n, rows := &m.scratch, len(m.step.rows), l.Rows
-	c.p, c.g, c.dp = features.Resize(c.p, rows, l.Cols), features.Resize(c.g, rows, rows), features.Resize(c.dp, rows, l.Cols)
+	c.p, c.g, c.dp = features.Resize(c.p, rows, l.Cols), features.Resize(c.g, rows, rows),
+		features.Resize(c.dp, rows, l.Cols)
 	c.row, c.grad = features.Grow(c.row, l.Cols), features.Grow(c.grad, l.Cols)
 	for r := range rows {
 		features.Softmax(c.row, features.Row(l, r))
@@ -210,7 +212,7 @@ func (m *selcl) similar(dl, l blas32.General) float64 {
 	return value
 }
 
-// classify is CE; dl has Classify times its gradient added.
+// classify is CE; it adds Classify times the gradient to dl.
 func (m *selcl) classify(dl, l blas32.General) float64 {
 	c, n := &m.scratch, len(m.step.picked)
 	c.row, c.target = features.Grow(c.row, l.Cols), features.Grow(c.target, l.Cols)

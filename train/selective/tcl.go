@@ -10,17 +10,18 @@ import (
 	"winnow/features"
 )
 
-// tcl is TCL. A batch of n images is seen as two views, with embeddings and logits u¹, u², l¹, l²,
-// and as 3n mixtures λ x_r + (1-λ) x_π(r) of both views and the image as it is (stored features, or the evaluation view):
+// tcl is TCL. A batch of n images is used as two views, with embeddings and logits u¹, u², l¹, l², and as 3n
+// mixtures λ x_r + (1-λ) x_π(r) of both views and the unchanged image (stored features, or the evaluation
+// view):
 //
 //	L = SimCLR(u¹, u²) + Cross·{ CE(l¹, T¹) + CE(l², T²) + CE(l^mix, T^mix) } + Align·CE(u^mix·c/t, T^mix)
 //	    + Entropy·mean H(p) + Balance·Σ_k p̄_k log p̄_k
 //	T¹ = s w onehot(y) + (1 - s w) p²,  T² with p¹,  T = with (p¹ + p²)/2,  T^mix_r = λ T_r + (1-λ) T_π(r)
 //
-// Means are over rows; H and p̄ are of all 5n predictions. w = P(clean) and the centres c are those of the running
-// epoch (see detectors.TCL), s is Trust or, where that is 0, the share of labels with w > ½. In the warm-up the given
-// labels are the targets: s w = 1. Targets are constants to the gradient. SimCLR is InfoNCE of each of the 2n views
-// over the others with the image's other view as its positive, mean over views.
+// Means are over rows; H and p̄ are of all 5n predictions. w = P(clean) and the centres c are those of the
+// current epoch (see detectors.TCL). s is Trust or, if that is 0, the share of labels with w > ½. In the
+// warm-up the given labels are the targets: s w = 1. Targets are constants in the gradient. SimCLR is the mean
+// over the 2n views of InfoNCE against the others, with the image's other view as the positive.
 // Source: Huang et al., CVPR 2023, equations 4 to 9 and the released code; METHODS 13.2.
 type tcl struct {
 	cfg     Config
@@ -49,7 +50,7 @@ type tclScratch struct {
 	one                     [1]int
 }
 
-// blas64 is rows of float64.
+// blas64 holds rows of float64.
 type blas64 struct {
 	cols int
 	data []float64
@@ -63,10 +64,10 @@ func newTCL(l *Learner) *tcl {
 	return &tcl{cfg: l.cfg, classes: l.classes, set: l.set, views: l.drawer()}
 }
 
-// state is none: all that an epoch knows comes from its judge.
+// state returns nil: everything about an epoch comes from its judge.
 func (m *tcl) state() []*features.Param { return nil }
 
-// consider finds centres and P(clean).
+// consider computes centres and P(clean).
 func (m *tcl) consider(j *judge, epoch int) error {
 	m.warm = epoch < m.cfg.WarmUp
 	z, err := j.embed(m.set)
@@ -123,7 +124,7 @@ func (m *tcl) fill(input blas32.General, rows []int, _ int, rng *rand.Rand) (int
 	return 5, nil
 }
 
-// chosen returns rows whose label is more likely right than wrong.
+// chosen appends the rows whose label is more likely right than wrong.
 func (m *tcl) chosen(dst []int) []int {
 	for i, row := range m.rows {
 		if m.warm || m.clean[row] > 0.5 {
@@ -137,7 +138,8 @@ func (m *tcl) eval(du, dl, u, l blas32.General) float64 {
 	c, n := &m.scratch, len(m.rows)
 	c.p.size(l.Rows, l.Cols)
 	c.targets.size(n, l.Cols)
-	c.logSums, c.target, c.mean = features.Grow(c.logSums, l.Rows), features.Grow(c.target, l.Cols), features.Grow(c.mean, l.Cols)
+	c.logSums, c.target, c.mean = features.Grow(c.logSums, l.Rows), features.Grow(c.target, l.Cols),
+		features.Grow(c.mean, l.Cols)
 	c.grad, c.row = features.Grow(c.grad, l.Cols), features.Grow(c.row, l.Cols)
 	for r := range l.Rows {
 		c.logSums[r] = features.Softmax(c.p.row(r), features.Row(l, r))
@@ -158,7 +160,7 @@ func (m *tcl) contrast(du, u blas32.General) float64 {
 	})
 }
 
-// believed writes s·w·onehot(y) + (1 - s·w)·p of image i.
+// believed writes the target s·w·onehot(y) + (1 - s·w)·p of image i.
 func (m *tcl) believed(dst []float64, i int, p func(k int) float64) {
 	row := m.rows[i]
 	share := m.trust * m.clean[row]
@@ -174,18 +176,20 @@ func (m *tcl) believed(dst []float64, i int, p func(k int) float64) {
 	dst[m.set.Labels[row]] += share
 }
 
-// crossed returns the cross entropy of each view with what the other says.
+// crossed returns the cross entropy of each view against the target from the other view.
 func (m *tcl) crossed(dl, l blas32.General) (value float64) {
 	c, n := &m.scratch, len(m.rows)
 	for r := range 2 * n {
 		other := c.p.row((r + n) % (2 * n))
 		m.believed(c.target, r%n, func(k int) float64 { return other[k] })
-		value += crossEntropy(features.Row(dl, r), features.Row(l, r), c.p.row(r), c.logSums[r], c.target, m.cfg.Cross/float64(n))
+		value += crossEntropy(features.Row(dl, r), features.Row(l, r), c.p.row(r), c.logSums[r], c.target,
+			m.cfg.Cross/float64(n))
 	}
 	return value / float64(n)
 }
 
-// mixtures returns the weighted cross entropy of mixtures, of their logits and of their alignment with the centres.
+// mixtures returns the weighted cross entropies of the mixtures: of their logits and of their alignment with
+// the centres.
 func (m *tcl) mixtures(du, dl, u, l blas32.General) float64 {
 	c, n := &m.scratch, len(m.rows)
 	for i := range n {
@@ -204,17 +208,19 @@ func (m *tcl) mixtures(du, dl, u, l blas32.General) float64 {
 			c.target[k] = m.mixed.share*a[k] + (1-m.mixed.share)*b[k]
 		}
 		at := 2*n + r
-		cross += crossEntropy(features.Row(dl, at), features.Row(l, at), c.p.row(at), c.logSums[at], c.target, m.cfg.Cross/float64(rows))
+		cross += crossEntropy(features.Row(dl, at), features.Row(l, at), c.p.row(at), c.logSums[at], c.target,
+			m.cfg.Cross/float64(rows))
 		logits := features.Row(c.logits, r)
 		logSum := features.Softmax(c.row, logits)
 		align += crossEntropy(features.Row(c.dLogits, r), logits, c.row, logSum, c.target, m.cfg.Align/float64(rows))
 	}
-	blas32.Gemm(blas.NoTrans, blas.NoTrans, float32(1/m.cfg.Temperature), c.dLogits, m.centres, 1, features.Part(du, 2*n, rows))
+	blas32.Gemm(blas.NoTrans, blas.NoTrans, float32(1/m.cfg.Temperature), c.dLogits, m.centres, 1,
+		features.Part(du, 2*n, rows))
 	return (m.cfg.Cross*cross + m.cfg.Align*align) / float64(rows)
 }
 
-// regularize returns the entropy of predictions and the negative entropy of their mean, weighted. A class whose mean
-// probability underflows is left where it is.
+// regularize returns the weighted sum of the entropy of predictions and the negative entropy of their mean. A
+// class whose mean probability underflows gets no gradient.
 func (m *tcl) regularize(dl, l blas32.General) float64 {
 	c := &m.scratch
 	each := 1 / float64(l.Rows)

@@ -9,13 +9,13 @@ import (
 	"winnow/features"
 )
 
-// View describes how a view of an image is drawn, where the published methods take a random crop of it: of its stored
-// feature, or of one of its stored views, each as likely,
+// View describes how a view of an image is drawn, where the published methods take a random crop. It starts
+// from the image's stored feature, or from one of its stored views, all equally likely:
 //
 //	x' = m∘(x + Noise·σ∘ε)/(1 - Dropout)      σ_j the standard deviation of feature j over the training set
 //
-// with ε uniform of variance 1 and m dropping each number with probability Dropout. These are our choice: no paper
-// trains Sel-CL or TCL on features.
+// with ε uniform of variance 1 and m dropping each number with probability Dropout. This is our choice: no
+// paper trains Sel-CL or TCL on features.
 type View struct {
 	Noise   float64 `yaml:"noise"`
 	Dropout float64 `yaml:"dropout"`
@@ -25,7 +25,7 @@ type View struct {
 type views struct {
 	View
 	set       features.Set
-	stored    blas32.General // all views of set's rows below each other, or set's rows alone
+	stored    blas32.General // all views of set's rows one below the other, or only set's rows
 	deviation []float32      // √3·Noise·σ_j: half the width of the uniform noise
 }
 
@@ -51,7 +51,7 @@ func newViews(v View, set features.Set, stored blas32.General) *views {
 	return out
 }
 
-// draw overwrites the rows of dst with a view of each row named. Four numbers are drawn from 64 random bits.
+// draw overwrites the rows of dst with views of the listed rows. It draws four numbers from 64 random bits.
 func (v *views) draw(dst blas32.General, named []int, rng *rand.Rand) error {
 	n := v.set.Len()
 	several := v.stored.Rows / max(n, 1)
@@ -84,7 +84,7 @@ func (v *views) draw(dst blas32.General, named []int, rng *rand.Rand) error {
 	return nil
 }
 
-// plain overwrites the rows of dst with the rows named, as they are.
+// plain overwrites the rows of dst with the listed rows, unchanged.
 func (v *views) plain(dst blas32.General, named []int) error {
 	for to, from := range named {
 		copy(features.Row(dst, to), v.set.Row(from))
@@ -103,19 +103,19 @@ func (v *views) addNoise(row []float32, rng *rand.Rand) {
 	}
 }
 
-// mixture is a batch mixed with itself in another order: share·x + (1 - share)·x[partner], share ≥ ½, so that a row
-// stays nearer to its own image.
+// mixture is a batch mixed with itself in another order: share·x + (1 - share)·x[partner], share ≥ ½, so that a
+// row stays closer to its own image.
 type mixture struct {
 	share   float64
 	partner []int
 }
 
-// drawMixture draws the share from Beta(a, a), one for the batch, and the order.
+// drawMixture draws the order, and one share for the batch from Beta(a, a).
 func drawMixture(a float64, n int, rng *rand.Rand) mixture {
 	m := mixture{share: 1, partner: rng.Perm(n)}
 	if a > 0 {
 		x, y := gamma(a, rng), gamma(a, rng)
-		if m.share = x / (x + y); !(m.share >= 0 && m.share <= 1) { // both vanished
+		if m.share = x / (x + y); !(m.share >= 0 && m.share <= 1) { // both underflowed
 			m.share = float64(rng.IntN(2))
 		}
 	}
@@ -123,7 +123,7 @@ func drawMixture(a float64, n int, rng *rand.Rand) mixture {
 	return m
 }
 
-// mix overwrites dst with the mixture of x.
+// mix overwrites dst with the mixtures of x.
 func (m mixture) mix(dst, x blas32.General) {
 	a, b := float32(m.share), float32(1-m.share)
 	for i, p := range m.partner {

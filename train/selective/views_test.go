@@ -8,8 +8,8 @@ import (
 	"winnow/train"
 )
 
-// TestStoredViews: with several stored views of each row each draw is of one of them, all come up, and with one
-// nothing is drawn for it: the numbers are those of the set alone.
+// TestStoredViews: with several stored views of each row, each draw uses one of them, and all are used. With a
+// single view no number is drawn for it: the results are those of the set alone.
 func TestStoredViews(t *testing.T) {
 	set, _ := clusters(3, 4, 5, 0)
 	n := set.Len()
@@ -27,7 +27,9 @@ func TestStoredViews(t *testing.T) {
 	newViews(View{}, set, stored).draw(x, rows, train.Rand(1, "views", 1))
 	var counts [3]int
 	for i, r := range rows {
-		v := slices.IndexFunc([]int{0, 1, 2}, func(v int) bool { return slices.Equal(features.Row(x, i), features.Row(stored, v*n+r)) })
+		v := slices.IndexFunc([]int{0, 1, 2}, func(v int) bool {
+			return slices.Equal(features.Row(x, i), features.Row(stored, v*n+r))
+		})
 		if v < 0 {
 			t.Fatalf("draw %d is no view of row %d", i, r)
 		}
@@ -46,11 +48,13 @@ func TestStoredViews(t *testing.T) {
 	}
 }
 
-// TestLearnsFromStoredViews: both methods take them, and they change what is learned; the same run gives the same bits.
+// TestLearnsFromStoredViews: both methods use them, and they change what is learned; the same run gives the
+// same bits.
 func TestLearnsFromStoredViews(t *testing.T) {
 	set, truth := clusters(7, 5, 40, 0.3)
 	n := set.Len()
-	stored := features.Set{X: features.NewMatrix(2*n, set.Dim()), Labels: append(slices.Clone(set.Labels), set.Labels...), IDs: append(slices.Clone(set.IDs), set.IDs...)}
+	stored := features.Set{X: features.NewMatrix(2*n, set.Dim()),
+		Labels: append(slices.Clone(set.Labels), set.Labels...), IDs: append(slices.Clone(set.IDs), set.IDs...)}
 	rng := train.Rand(1, "second view", 0)
 	for i := range n {
 		copy(stored.Row(i), set.Row(i))
@@ -64,13 +68,15 @@ func TestLearnsFromStoredViews(t *testing.T) {
 		for i, of := range []features.Set{{}, stored, stored} {
 			b := newBed(t, cfg, set, truth, 5, 3, 1)
 			if of.Len() > 0 {
-				l, err := New(b.learner.cfg, Input{Head: b.head, Train: set, Stored: of, Classes: 5, Batch: b.cfg.Sampler.Size(), Clock: b.cfg.Clock, Seed: 1})
+				l, err := New(b.learner.cfg, Input{Head: b.head, Train: set, Stored: of, Classes: 5,
+					Batch: b.cfg.Sampler.Size(), Clock: b.cfg.Clock, Seed: 1})
 				if err != nil {
 					t.Fatal(err)
 				}
 				defer l.Close()
 				group := b.cfg.Groups[0]
-				b.cfg.Encoder, b.cfg.Terms, b.cfg.Groups = l, []train.Term{l.Term()}, []train.Group{l.Group(group.Solver, group.Schedule)}
+				b.cfg.Encoder, b.cfg.Terms, b.cfg.Groups = l, []train.Term{l.Term()},
+					[]train.Group{l.Group(group.Solver, group.Schedule)}
 			}
 			b.run(t)
 			ends[i] = slices.Clone(b.head.Params()[0].Data)

@@ -1,4 +1,4 @@
-// Package names reads the names of the classes of drawn characters.
+// Package names makes the class names of the glyphs dataset readable.
 package names
 
 import (
@@ -7,8 +7,8 @@ import (
 	"unicode"
 )
 
-// Readable makes a class of the glyphs readable: "U+00AE_registered_sign" becomes "® registered sign". Other names are
-// unchanged, even those that could be numbers of characters: 5, face, 0041_x.
+// Readable returns a readable name for a class of glyphs: "U+00AE_registered_sign" becomes "® registered sign".
+// Other names are unchanged, even those that could be character codes: 5, face, 0041_x.
 func Readable(class string) string {
 	text, ours := strings.CutPrefix(class, "U+")
 	code, name, _ := strings.Cut(text, "_")

@@ -1,0 +1,255 @@
+// Command costs runs go test and prints what the tests cost. It prints one line a package and, of a failed package, the
+// output of the tests that failed; at the end it lists the packages and tests that took the most processor time.
+//
+//	costs [flags of go test] packages
+//
+// Processor time, unlike elapsed time, does not depend on what else the machine does. It is read from /proc between the
+// tests, so that tests are listed on Linux only. Tests that run side by side share the time between them equally.
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// measureVariable is set where go test starts this program as -exec, to run one package's tests.
+const measureVariable = "WINNOW_TEST_COSTS"
+
+const (
+	prefix = "costs: " // begins the lines by which measure tells report a number of seconds
+	whole  = "package" // names the whole test program in such a line
+	listed = 10        // packages and tests in the closing lists
+)
+
+func main() {
+	run := report
+	if os.Getenv(measureVariable) != "" {
+		run = measure
+	}
+	code, err := run(os.Args[1:], os.Stdout)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "costs:", err)
+		code = max(code, 1)
+	}
+	os.Exit(code)
+}
+
+// measure runs a test program and prints its output, followed by the processor time of the program and of each test.
+func measure(args []string, stdout io.Writer) (int, error) {
+	if err := os.Unsetenv(measureVariable); err != nil {
+		return 1, err
+	}
+	m := &meter{out: stdout, seconds: map[string]float64{}}
+	c := exec.Command(args[0], args[1:]...)
+	c.Stdin, c.Stdout, c.Stderr, c.WaitDelay = os.Stdin, m, m, time.Minute
+	if err := c.Start(); err != nil {
+		return 1, err
+	}
+	m.clock = func() (float64, bool) { return processorTime(c.Process.Pid) }
+	signals := make(chan os.Signal, 8)
+	signal.Notify(signals, os.Interrupt, syscall.SIGQUIT, syscall.SIGTERM)
+	go func() {
+		for s := range signals {
+			c.Process.Signal(s) // it may have ended
+		}
+	}()
+	err := c.Wait()
+	m.flush()
+	fmt.Fprintf(stdout, "%s%s %.3f\n", prefix, whole, (c.ProcessState.UserTime() + c.ProcessState.SystemTime()).Seconds())
+	for name, seconds := range m.seconds {
+		if seconds >= 0.05 {
+			fmt.Fprintf(stdout, "%s%s %.3f\n", prefix, name, seconds)
+		}
+	}
+	if code := c.ProcessState.ExitCode(); code >= 0 {
+		return code, nil
+	}
+	return 1, err
+}
+
+// meter passes on the output of a test program, and reads its clock wherever a test begins, waits, goes on or ends.
+type meter struct {
+	out     io.Writer
+	clock   func() (float64, bool)
+	line    []byte // what has come of the current line
+	running []string
+	last    float64
+	seconds map[string]float64
+}
+
+func (m *meter) Write(b []byte) (int, error) {
+	for _, c := range b {
+		m.line = append(m.line, c)
+		if c == '\n' {
+			m.event(string(m.line))
+			m.line = m.line[:0]
+		}
+	}
+	return m.out.Write(b)
+}
+
+func (m *meter) flush() {
+	if len(m.line) > 0 {
+		fmt.Fprintln(m.out)
+	}
+}
+
+// event looks for what testing says of a test in a line: behind the mark ^V that -json asks for.
+func (m *meter) event(line string) {
+	_, said, found := strings.Cut(line, "\x16")
+	if !found {
+		return
+	}
+	words := strings.Fields(said)
+	if len(words) < 3 || words[1] == "NAME" || strings.Contains(words[2], "/") {
+		return
+	}
+	now, known := m.clock()
+	if !known {
+		return
+	}
+	for _, name := range m.running {
+		m.seconds[name] += (now - m.last) / float64(len(m.running))
+	}
+	m.last = now
+	m.running = slices.DeleteFunc(m.running, func(name string) bool { return name == words[2] })
+	if words[1] == "RUN" || words[1] == "CONT" {
+		m.running = append(m.running, words[2])
+	}
+}
+
+// processorTime returns the seconds of a process and of the children that it waited for.
+func processorTime(pid int) (seconds float64, known bool) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0, false
+	}
+	fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
+	if len(fields) < 15 {
+		return 0, false
+	}
+	const ticks = 100 // a second, as Linux tells processes
+	for _, f := range fields[11:15] {
+		n, err := strconv.ParseUint(f, 10, 64)
+		if err != nil {
+			return 0, false
+		}
+		seconds += float64(n) / ticks
+	}
+	return seconds, true
+}
+
+// event is a line of go test -json.
+type event struct{ Action, Package, ImportPath, Test, Output string }
+
+// cost is the processor time of a package or of one of its tests.
+type cost struct {
+	name    string
+	seconds float64
+}
+
+// report runs go test, prints a line a package and what failed, then the highest costs.
+func report(args []string, stdout io.Writer) (int, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return 1, err
+	}
+	if strings.Contains(self, " ") { // -exec splits at spaces unless they are quoted
+		self = `"` + self + `"`
+	}
+	gotool := cmp.Or(os.Getenv("GO"), "go")
+	c := exec.Command(gotool, append([]string{"test", "-json", "-exec", self}, args...)...)
+	c.Env = append(os.Environ(), measureVariable+"=yes")
+	c.Stderr = os.Stderr
+	out, err := c.StdoutPipe()
+	if err != nil {
+		return 1, err
+	}
+	signal.Ignore(os.Interrupt) // go test has it, too
+	if err := c.Start(); err != nil {
+		return 1, err
+	}
+	packages, tests := follow(out, stdout)
+	err = c.Wait()
+	if c.ProcessState.ExitCode() > 0 {
+		err = nil // the output says why
+	}
+	list(stdout, "packages", packages)
+	list(stdout, "tests", tests)
+	return c.ProcessState.ExitCode(), err
+}
+
+// follow prints the packages of a stream of events as they end, and returns what they and their tests cost.
+func follow(events io.Reader, stdout io.Writer) (packages, tests []cost) {
+	output := map[string][]string{} // of the packages and tests that have not ended
+	in := bufio.NewScanner(events)
+	in.Buffer(nil, 16<<20)
+	for in.Scan() {
+		var e event
+		if err := json.Unmarshal(in.Bytes(), &e); err != nil {
+			fmt.Fprintln(stdout, in.Text())
+			continue
+		}
+		key := e.Package + " " + e.Test
+		switch e.Action {
+		case "build-output":
+			fmt.Fprint(stdout, e.Output)
+		case "output":
+			if c, ok := told(e.Output); ok {
+				if c.name == whole {
+					packages = append(packages, cost{e.Package, c.seconds})
+				} else {
+					tests = append(tests, cost{strings.TrimPrefix(e.Package, "winnow/") + " " + c.name, c.seconds})
+				}
+				continue
+			}
+			output[key] = append(output[key], e.Output)
+		case "pass", "skip", "fail":
+			lines := output[key]
+			delete(output, key)
+			if e.Test == "" && e.Action != "fail" {
+				lines = lines[max(0, len(lines)-1):] // "ok" and the package
+			}
+			if e.Action == "fail" || e.Test == "" {
+				for _, line := range lines {
+					fmt.Fprint(stdout, line)
+				}
+			}
+		}
+	}
+	return packages, tests
+}
+
+func told(line string) (cost, bool) {
+	text, found := strings.CutPrefix(line, prefix)
+	if !found {
+		return cost{}, false
+	}
+	name, number, _ := strings.Cut(strings.TrimSpace(text), " ")
+	seconds, err := strconv.ParseFloat(number, 64)
+	return cost{name, seconds}, err == nil
+}
+
+func list(stdout io.Writer, of string, all []cost) {
+	sum := 0.0
+	for _, c := range all {
+		sum += c.seconds
+	}
+	slices.SortFunc(all, func(a, b cost) int { return cmp.Compare(b.seconds, a.seconds) })
+	n := min(listed, len(all))
+	fmt.Fprintf(stdout, "\nprocessor time of the %d slowest %s, %.0f s for all %d:\n", n, of, sum, len(all))
+	for _, c := range all[:n] {
+		fmt.Fprintf(stdout, "%7.1f s  %s\n", c.seconds, c.name)
+	}
+}
