@@ -221,8 +221,7 @@ func (x *matrix[T]) pack(dst []T) {
 	}
 }
 
-// update sets x = alpha·p + beta·x, with p contiguous (p may be x itself if beta is 0). With beta = 0 the old
-// values of x, even NaN, are not used.
+// update sets x = alpha·p + beta·x, p contiguous. With beta 0, old values of x, even NaN, do not count; p may be x.
 func (x *matrix[T]) update(beta, alpha T, p []T) {
 	for i := range x.rows {
 		dst := x.data[i*x.stride : i*x.stride+x.cols]

@@ -13,8 +13,7 @@ import (
 	ortgo "github.com/yalue/onnxruntime_go"
 )
 
-// Device is where sessions run: the CPU (the zero value), one CUDA device, or, as a request, the best that
-// works.
+// Device is where sessions run: the CPU (the zero value), one CUDA device, or, as a request, the best that works.
 type Device struct {
 	CUDA  bool
 	Index int  // number of the CUDA device
@@ -74,8 +73,7 @@ func ParseDevices(text string) ([]Device, error) {
 	return list, nil
 }
 
-// chooseDevices decides where this runtime runs: sessions on the first device, networks that take batches in
-// turn on all of them.
+// chooseDevices decides where to run: sessions on the first device, networks that take batches in turn on all.
 func (r *Runtime) chooseDevices(want []Device) error {
 	if err := r.chooseDevice(want[0]); err != nil {
 		return err
@@ -161,8 +159,7 @@ const cudaProvider = "CUDAExecutionProvider"
 // and the driver. If the provider's file exists, the list in it is used instead.
 var cudaNeeds = []string{"libcublasLt.so.13", "libcublas.so.13", "libcudart.so.13", "libcurand.so.10"}
 
-// cudaHidden are needed too. The provider's file does not list cuDNN, because it is loaded at the first
-// convolution.
+// cudaHidden are needed too. The provider's file does not list cuDNN, because it is loaded at the first convolution.
 var cudaHidden = []string{"libcudnn.so.9", "libcuda.so.1"}
 
 // The provider's files, in the library's folder.

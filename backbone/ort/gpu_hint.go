@@ -2,10 +2,9 @@ package ort
 
 import "strings"
 
-// gpuSigns map messages of ONNX Runtime and NVIDIA's libraries that say why a GPU did not compute to a hint.
-// The first match is taken. Those of ONNX Runtime 1.29 were seen when its provider ran on a stand-in for CUDA
-// (internal/testing/nogpu); NVIDIA's are from the documentation of cudaGetErrorString and were not yet seen on
-// a GPU.
+// gpuSigns map messages of ONNX Runtime and NVIDIA's libraries that say why a GPU did not compute to a hint. The
+// first match is taken. Those of ONNX Runtime 1.29 were seen when its provider ran on a stand-in for CUDA
+// (internal/testing/nogpu); NVIDIA's are from the documentation of cudaGetErrorString and were not yet seen on a GPU.
 var gpuSigns = []struct {
 	words []string
 	hint  string
@@ -38,8 +37,7 @@ var gpuSigns = []struct {
 const outOfMemory = "there is not enough memory: take a smaller --batch; " +
 	"on a GPU also a larger --gpu-memory, or end other programs that compute there (nvidia-smi)"
 
-// GPUHint returns what to do about an error of a GPU, or otherwise if the error is not a known one. The library
-// reports these errors only as text.
+// GPUHint returns what to do about a GPU's error, which the libraries report only as text, or otherwise if unknown.
 func GPUHint(err error, otherwise string) string {
 	if err == nil {
 		return otherwise

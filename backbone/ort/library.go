@@ -58,8 +58,7 @@ func open(name string) (unsafe.Pointer, error) {
 	return handle, nil
 }
 
-// libraryBase opens a library and returns its entry point, or an error that says why the file is not ONNX
-// Runtime.
+// libraryBase opens a library and returns its entry point, or an error that says why the file is not ONNX Runtime.
 func libraryBase(path string) (*C.ort_base, error) {
 	if err := whole(path); err != nil {
 		return nil, fmt.Errorf("ort: %s: %w", path, err)
@@ -84,8 +83,7 @@ func libraryVersion(path string) (string, error) {
 	return C.GoString(C.version_of(base)), nil
 }
 
-// libraryProviders returns the execution providers that a library was built with. The wrapper has no call for
-// it.
+// libraryProviders returns the execution providers that a library was built with. The wrapper has no call for it.
 func libraryProviders(path string) ([]string, error) {
 	base, err := libraryBase(path)
 	if err != nil {

@@ -23,10 +23,9 @@ type LiveOptions struct {
 // [backbone.LiveNetwork].
 //
 // It has three sessions. One computes the vectors and the tensors that the derivative reads, one computes the
-// derivative, and a third, loaded on first use, computes the vectors alone and frees every other tensor as it
-// goes. Weights and gradients are the parameters' own slices, read and written in place. What the forward pass
-// keeps for the backward pass stays in the runtime's memory, allocated once and reused at every step; Go never
-// sees it.
+// derivative, and a third, loaded on first use, computes the vectors alone and frees every other tensor as it goes.
+// Weights and gradients are the parameters' own slices, read and written in place. What the forward pass keeps for
+// the backward pass stays in the runtime's memory, allocated once and reused at every step; Go never sees it.
 //
 // On CUDA the weights and what is kept are on the device. Forward uploads the weights, Backward reads them
 // there, and only images, vectors, their gradient and the weights' gradients cross the bus.

@@ -148,8 +148,7 @@ func (l *Live) holdGrads(add bool) error {
 	return nil
 }
 
-// finder returns a function that finds a tensor of a pass by its name. It returns nil for tensors that the
-// runtime must allocate.
+// finder returns a function that finds a tensor of a pass by name: nil for those that the runtime must allocate.
 func (l *Live) finder(p *pass) func(name string) ortgo.Value {
 	return func(name string) ortgo.Value {
 		if b := l.saved[name]; b != nil && b.value != nil {

@@ -190,8 +190,7 @@ func (b *block) free() {
 	}
 }
 
-// checkInternals checks that the wrapper has the hidden fields that the functions below read: another version
-// may store them elsewhere.
+// checkInternals checks for the wrapper's hidden fields that are read below: another version may move them.
 func checkInternals() error {
 	inner := reflect.TypeFor[ortgo.ValueInternalData]()
 	outer, ok := reflect.TypeFor[ortgo.DynamicAdvancedSession]().FieldByName("s")

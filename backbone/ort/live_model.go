@@ -8,8 +8,7 @@ import (
 	"winnow/graph"
 )
 
-// readModel reads inputs, weights and output of the derivative, and the weights' values from the original
-// model.
+// readModel reads inputs, weights and output of the derivative, and the weights' values from the original model.
 func (l *Live) readModel(original *graph.Model) error {
 	if original == nil {
 		return fmt.Errorf("ort: live: found no model, expected one with the weights' values")

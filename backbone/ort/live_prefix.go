@@ -8,8 +8,7 @@ import (
 	"winnow/graph"
 )
 
-// Prefix runs the frozen part of a network, as cut by [gradient.Split]. It implements [backbone.Prefix]; only
-// one goroutine at a time may use it.
+// Prefix is a [backbone.Prefix]: a network's frozen part, cut by [gradient.Split], for one goroutine at a time.
 type Prefix struct {
 	session         *Session
 	names           []string // of the inputs

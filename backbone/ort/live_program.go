@@ -16,8 +16,7 @@ type program struct {
 	first     bool          // the next run is the first on a GPU
 }
 
-// newProgram loads a model. asWritten turns off the runtime's graph optimisations. Worker threads sleep between
-// runs, as in every session.
+// newProgram loads a model. asWritten turns off graph optimisations. Worker threads sleep between runs, as always.
 func newProgram(rt *Runtime, m *graph.Model, o SessionOptions, asWritten bool) (*program, error) {
 	if err := m.Check(); err != nil {
 		return nil, err

@@ -35,8 +35,7 @@ var fast struct {
 	err     error // why the first large product could not open ONNX Runtime
 }
 
-// Prefer sets how the first large product opens ONNX Runtime if [Open] was not called before. The default is
-// Config{}.
+// Prefer sets how the first large product opens ONNX Runtime if [Open] was not called before; else as Config{} says.
 func Prefer(cfg Config) {
 	fast.mu.Lock()
 	defer fast.mu.Unlock()
@@ -75,9 +74,8 @@ func openProducts(cfg Config) (*BLAS, error) {
 	return rt.BLAS()
 }
 
-// current returns the BLAS for large products, or nil if there is none. The first call opens ONNX Runtime (0.1
-// s). It does so for the very first large product: with any later start the order of goroutines would decide
-// about bits.
+// current returns the BLAS for large products, or nil if there is none. The first call opens ONNX Runtime (0.1 s). It
+// does so for the very first large product: with any later start the order of goroutines would decide about bits.
 func current() *BLAS {
 	if b := fast.blas.Load(); b != nil {
 		return b

@@ -37,8 +37,7 @@ type copied struct {
 	rank int
 }
 
-// NewResident loads a model onto the runtime's device. Inputs and outputs must be float32, float64 or int64 and
-// not scalars.
+// NewResident loads a model onto the device. Inputs and outputs must be float32, float64 or int64 and not scalars.
 func (r *Runtime) NewResident(model []byte, o SessionOptions) (_ *Resident, err error) {
 	d := &Resident{
 		rt: r, options: o,
@@ -125,8 +124,7 @@ func (d *Resident) bind(name string, err error) error {
 	return nil
 }
 
-// Run computes the outputs from the inputs, all of which must be bound. It returns when the device has
-// finished.
+// Run computes the outputs from the inputs, all of which must be bound. It returns when the device has finished.
 func (d *Resident) Run() (err error) {
 	if d.session == nil {
 		return errClosed

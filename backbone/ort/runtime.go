@@ -51,8 +51,7 @@ type Runtime struct {
 }
 
 // process is what this process has loaded. ONNX Runtime and its wrapper have one environment per process, so
-// this is one variable, not a field of each Runtime. The library is never unloaded: its worker threads and CUDA
-// contexts outlive an orderly shutdown.
+// this is one variable. The library is never unloaded: its worker threads and CUDA contexts outlive a shutdown.
 var process struct {
 	sync.Mutex
 	library string

@@ -17,9 +17,8 @@ type Info struct {
 	Shape []int64 // -1: the size is free
 }
 
-// signature lists a model's inputs and outputs. It reads them from the file, because asking the wrapper loads
-// the whole model a second time (166 ms for GoogLeNet's 28 MB). The wrapper is asked only if the file leaves
-// types or ranks to be inferred.
+// signature lists a model's inputs and outputs, from the file: asking the wrapper loads the whole model again
+// (166 ms for GoogLeNet's 28 MB). The wrapper is asked only if types or ranks must be inferred.
 func signature(model []byte) (in, out []Info, err error) {
 	if in, out, ok := readSignature(model); ok {
 		return in, out, nil

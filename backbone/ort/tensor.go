@@ -108,8 +108,7 @@ func (s *slot) hold(t Tensor) error {
 	return nil
 }
 
-// value wraps a slice. The slice must hold exactly what the shape says, so that a wrong shape cannot read a
-// part of it.
+// value wraps a slice, whose length must be exactly what the shape says, so that a wrong shape cannot read part of it.
 func value[T float32 | float64 | int64 | uint8](shape []int64, data []T) (ortgo.Value, error) {
 	n := int64(1)
 	for _, d := range shape {
