@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// BenchmarkViews is views a second of one core beside the evaluation view ("none"), from a decoded 500×375
-// JPEG at 224² and from a 32×32 picture at 32².
+// BenchmarkViews measures views per second on one core, compared with the evaluation view ("none"), from a
+// decoded 500×375 JPEG at 224² and from a 32×32 picture at 32².
 func BenchmarkViews(b *testing.B) {
 	photo, err := Decode(photographJPEG(b, 500, 375, 1), DecodeOptions{})
 	if err != nil {
@@ -40,7 +40,8 @@ func BenchmarkViews(b *testing.B) {
 	}
 }
 
-// BenchmarkReduced is a prism view at 112² from a decoded 500×375 JPEG and from the same picture kept at 128².
+// BenchmarkReduced measures a prism view at 112² from a decoded 500×375 JPEG and from the same picture kept at
+// 128².
 func BenchmarkReduced(b *testing.B) {
 	photo, err := Decode(photographJPEG(b, 500, 375, 1), DecodeOptions{})
 	if err != nil {
@@ -74,7 +75,7 @@ func BenchmarkReduced(b *testing.B) {
 	}
 }
 
-// BenchmarkImageCache is what a training step pays for a 500×375 JPEG: decoded, or from memory.
+// BenchmarkImageCache measures the cost of a 500×375 JPEG in a training step: decoded, or from memory.
 func BenchmarkImageCache(b *testing.B) {
 	fsys := oneFile(photographJPEG(b, 500, 375, 1))
 	for name, limit := range map[string]int64{"decoded": 0, "kept": 1 << 20} {

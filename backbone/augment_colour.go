@@ -1,19 +1,20 @@
 package backbone
 
-// colourChange is what happens to the colours of a view: brightness, contrast, saturation and hue in an order,
-// then perhaps grey. Formulas and roundings are PIL's (ImageEnhance and HSV), as torchvision calls them, on
-// bytes between any two steps:
+// colourChange is how the colours of a view change: brightness, contrast, saturation and hue in some order,
+// then perhaps grey. Formulas and rounding are PIL's (ImageEnhance and HSV), as torchvision calls them; values
+// are bytes between steps:
 //
 //	brightness b   v → b·v
 //	contrast c     v → m + c·(v - m),  m the mean luma of the view, rounded
 //	saturation s   v → l + s·(v - l),  l the luma of the pixel
 //	hue h          the hue, 1/255 turns, grows by h·255
 //
-// Where a factor is in [0, 1] the result is cut to an integer, beyond it is also bounded to 0 … 255. On one grey
-// channel saturation, hue and grey do nothing. Source: Pillow, Blend.c and ConvertColor; torchvision ColorJitter.
+// For a factor in [0, 1] the result is truncated to an integer; for a larger one it is also clipped to 0 … 255.
+// On one grey channel saturation, hue and grey do nothing. Source: Pillow, Blend.c and ConvertColor;
+// torchvision ColorJitter.
 type colourChange struct {
 	factor [4]float64 // brightness, contrast, saturation; hue in turns
-	order  [4]uint8   // which of them, one after the other
+	order  [4]uint8   // in which order they are applied
 	steps  int        // how many of order are used
 	grey   bool
 }
@@ -56,7 +57,7 @@ func permutation(n int) [4]uint8 {
 
 func (c colourChange) on() bool { return c.steps > 0 || c.grey }
 
-// apply changes a view of bytes, colours one after the other.
+// apply changes a view of bytes, stored plane by plane.
 func (c colourChange) apply(pix []byte, planes int) {
 	n := len(pix) / planes
 	for _, k := range c.order[:c.steps] {
@@ -111,7 +112,7 @@ func blend(from, to byte, factor float32) byte {
 	return clip8(int32(v))
 }
 
-// blendTable is blend from one value to every byte.
+// blendTable returns blend(from, v) for every byte v.
 func blendTable(from byte, factor float64) *[256]byte {
 	var t [256]byte
 	for v := range t {

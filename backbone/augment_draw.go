@@ -5,14 +5,14 @@ import (
 	"math/rand/v2"
 )
 
-// tries is how often a "resized" crop is drawn before the centre is taken, as in torchvision.
+// tries is how many times a "resized" crop is drawn before the centre is taken, as in torchvision.
 const tries = 10
 
-// draws are the random numbers of one view, each uniform in [0, 1): always all of them, in the order of the
-// fields, whether the augmentation uses them or not. So a view is a function of the generator's state, the next
-// view begins at the same place whatever this one was, and switching one thing on leaves the others as they were.
+// draws are the random numbers of one view, each uniform in [0, 1). All of them are always drawn, in the order
+// of the fields, even those that the augmentation does not use. So a view is a function of the generator's
+// state, every view takes equally many numbers, and switching one setting on leaves the others as they were.
 type draws struct {
-	x, y                                  float64 // where the crop lies
+	x, y                                  float64 // place of the crop
 	flip                                  float64
 	angle, right, down, zoom              float64
 	jitter                                float64
@@ -34,15 +34,15 @@ func drawFrom(rng *rand.Rand) *draws {
 	return d
 }
 
-// between carries u from [0, 1) to [lo, hi).
+// between maps u from [0, 1) to [lo, hi).
 func between(u, lo, hi float64) float64 { return lo + u*(hi-lo) }
 
-// strip describes how one axis of a picture becomes one axis of a view: the samples from … from+n-1 are resized to
-// out, which lie at before in a row of total samples, black elsewhere, of which the crop takes the view's side
-// from start on.
+// strip describes how one axis of a picture becomes one axis of a view. The samples from … from+n-1 are resized
+// to out samples, which start at before in a row of total samples, the rest black. The crop takes the view's
+// side from that row, beginning at start.
 type strip struct{ from, n, out, before, total, start int }
 
-// view is one view, all decided.
+// view holds all that was decided about one view.
 type view struct {
 	across, down strip
 	flip         bool
@@ -74,19 +74,19 @@ func (a Augmentation) plan(p Preprocessing, w, h int, d *draws) view {
 	return v
 }
 
-// padded returns an axis of n samples resized to out, with pad black ones on each side and more where the crop is
-// still larger, the smaller half first.
+// padded returns an axis of n samples resized to out, with pad black samples on each side. If the crop is still
+// larger, more black is added, the smaller half first.
 func padded(n, out, crop, pad int) strip {
 	total := max(out+2*pad, crop)
 	return strip{n: n, out: out, before: pad + (total-out-2*pad)/2, total: total}
 }
 
-// index carries u to 0 … last, each as often.
+// index maps u from [0, 1) to 0 … last, uniformly.
 func index(u float64, last int) int { return min(int(u*float64(last+1)), last) }
 
-// part returns the rectangle of a "resized" crop: its area a uniform share of the picture's, its aspect uniform in
-// the logarithm, drawn until it fits; after ten tries the centre, as much as the aspects allow. Sizes are
-// rounded half to even. Source: torchvision, RandomResizedCrop.get_params.
+// part returns the rectangle of a "resized" crop. Its area is a uniform share of the picture's, its aspect
+// uniform in the logarithm; both are drawn until the rectangle fits. After ten tries it is the centre, as large
+// as the aspects allow. Sizes are rounded half to even. Source: torchvision, RandomResizedCrop.get_params.
 func (a Augmentation) part(w, h int, d *draws) (x, y, bw, bh int) {
 	scale, ratio := a.bounds()
 	for _, t := range d.parts {

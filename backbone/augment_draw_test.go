@@ -40,7 +40,8 @@ func checkUniform(t *testing.T, what string, counts []int) {
 	}
 }
 
-// TestRandomCropsUniform: every corner is taken, each as often, first and last included; a square of 40 in 48.
+// TestRandomCropsUniform: every corner is equally likely, including the first and the last; a square of 40 in
+// 48.
 func TestRandomCropsUniform(t *testing.T) {
 	p := plain(0, 40, "bilinear")
 	for _, a := range []Augmentation{{Crop: cropRandom, Resize: 48, Exact: true}, {Crop: cropRandom, Pad: 4}} {
@@ -56,15 +57,15 @@ func TestRandomCropsUniform(t *testing.T) {
 	}
 	spoiled := make([]int, 9)
 	for _, v := range plans(Augmentation{Crop: cropRandom, Pad: 4}, p, 40, 40, 8100) {
-		spoiled[min(v.across.start, 7)]++ // the last one is never taken
+		spoiled[min(v.across.start, 7)]++ // the last corner never appears
 	}
 	if u := uniform(spoiled); u < 1+6*math.Sqrt(2./8) {
 		t.Errorf("a missing corner gives χ² of %.2f: the check sees too little", u)
 	}
 }
 
-// TestResizedCropsInBounds: areas and aspects stay in their bounds up to the rounding to whole pixels and fill
-// them evenly, the rectangle stays in the picture, and lies anywhere in what is free.
+// TestResizedCropsInBounds: areas and aspects are within their bounds up to rounding to whole pixels and fill
+// them evenly; the rectangle is in the picture, anywhere in the free space.
 func TestResizedCropsInBounds(t *testing.T) {
 	const w, h, n = 400, 300, 20000
 	a := Augmentation{Crop: cropResized, Scale: [2]float64{0.2, 0.6}, Ratio: [2]float64{0.5, 2}}
@@ -107,12 +108,13 @@ func sum(counts []int) int {
 	return s
 }
 
-// TestResizedCropOfExtremeAspect: where no try fits, the centre as torchvision takes it; the numbers are those
-// of RandomResizedCrop.get_params of torchvision 0.14.1 with scale (1, 1).
+// TestResizedCropOfExtremeAspect: if no try fits, the crop is the centre as in torchvision. The numbers are
+// those of RandomResizedCrop.get_params in torchvision 0.14.1 with scale (1, 1).
 func TestResizedCropOfExtremeAspect(t *testing.T) {
 	a := Augmentation{Crop: cropResized, Scale: [2]float64{1, 1}}
 	for _, c := range []struct{ w, h, x, y, bw, bh int }{
-		{1000, 10, 493, 0, 13, 10}, {10, 1000, 0, 493, 10, 13}, {1, 900, 0, 449, 1, 1}, {900, 1, 449, 0, 1, 1}, {7, 3, 1, 0, 4, 3},
+		{1000, 10, 493, 0, 13, 10}, {10, 1000, 0, 493, 10, 13}, {1, 900, 0, 449, 1, 1}, {900, 1, 449, 0, 1, 1},
+		{7, 3, 1, 0, 4, 3},
 	} {
 		for _, v := range plans(a, plain(0, 8, "bilinear"), c.w, c.h, 20) {
 			if got := [4]int{v.across.from, v.down.from, v.across.n, v.down.n}; got != [4]int{c.x, c.y, c.bw, c.bh} {
@@ -122,11 +124,12 @@ func TestResizedCropOfExtremeAspect(t *testing.T) {
 	}
 }
 
-// TestFrequencies: flips, jitter and grey come as often as they should, factors fill their ranges, and the four
-// changes come in every order.
+// TestFrequencies: flips, jitter and grey are as frequent as they should be, factors fill their ranges, and the
+// four changes appear in every order.
 func TestFrequencies(t *testing.T) {
 	const n = 24000
-	a := Augmentation{Flip: 0.3, Jitter: [4]float64{0.4, 2, 0.1, 0.2}, JitterP: 0.8, Grey: 0.1, Rotate: 15, Shift: 0.2, Zoom: 0.25}
+	a := Augmentation{Flip: 0.3, Jitter: [4]float64{0.4, 2, 0.1, 0.2}, JitterP: 0.8, Grey: 0.1, Rotate: 15,
+		Shift: 0.2, Zoom: 0.25}
 	flips, jitters, greys := 0, 0, 0
 	orders := map[[4]uint8]int{}
 	low, high := [7]float64{9, 9, 9, 9, 9, 9, 9}, [7]float64{-9, -9, -9, -9, -9, -9, -9}
@@ -165,14 +168,15 @@ func TestFrequencies(t *testing.T) {
 	checkUniform(t, "order", counts)
 	wantLow, wantHigh := [7]float64{-1, -0.2, 0.75, 0.6, 0, 0.9, -0.2}, [7]float64{1, 0.2, 1.25, 1.4, 3, 1.1, 0.2}
 	for i := range low {
-		if slack := (wantHigh[i] - wantLow[i]) / 500; low[i] < wantLow[i] || high[i] > wantHigh[i] || low[i] > wantLow[i]+slack || high[i] < wantHigh[i]-slack {
+		if slack := (wantHigh[i] - wantLow[i]) / 500; low[i] < wantLow[i] || high[i] > wantHigh[i] ||
+			low[i] > wantLow[i]+slack || high[i] < wantHigh[i]-slack {
 			t.Errorf("value %d is in %.3f … %.3f, expected %.3f … %.3f", i, low[i], high[i], wantLow[i], wantHigh[i])
 		}
 	}
 }
 
-// TestDrawsAreFixed: the same generator gives the same view from a fresh and a used viewer, every view takes as
-// many numbers whatever the augmentation, and switching the colours on leaves the crop where it was.
+// TestDrawsAreFixed: the same generator gives the same view from a new and a used viewer, every view takes the
+// same number of draws with any augmentation, and switching colours on does not move the crop.
 func TestDrawsAreFixed(t *testing.T) {
 	img := resizePicture(t)
 	p := plain(36, 28, "bilinear")

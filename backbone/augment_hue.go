@@ -1,6 +1,7 @@
 package backbone
 
-// turnHue adds to the hue of every pixel by way of PIL's HSV of three bytes, which also rounds the saturation.
+// turnHue adds shift to the hue of every pixel, through PIL's HSV of three bytes, which also rounds the
+// saturation.
 func turnHue(r, g, b []byte, shift uint8) {
 	g, b = g[:len(r)], b[:len(r)]
 	for i := range r {
@@ -9,7 +10,8 @@ func turnHue(r, g, b []byte, shift uint8) {
 	}
 }
 
-// toHSV is PIL's: hue and saturation are cut to 255ths, in single and double precision as there.
+// toHSV converts as PIL does: hue and saturation are truncated to 255ths, with PIL's mix of single and double
+// precision.
 func toHSV(r, g, b byte) (h, s, v byte) {
 	v = max(r, g, b)
 	least := min(r, g, b)
@@ -33,8 +35,8 @@ func toHSV(r, g, b byte) (h, s, v byte) {
 	return uint8(float64(float32(turn)) * 255), uint8(float64(span/float32(v)) * 255), v
 }
 
-// hues are what fromHSV needs of each byte: the sixth of the circle that a hue lies in and how far, and a
-// saturation as a share.
+// hues holds, for each byte, what fromHSV needs: which sixth of the circle a hue is in and how far along it,
+// and a saturation as a share.
 type hues struct {
 	sixth [256]uint8
 	along [256]float64
@@ -54,7 +56,7 @@ func newHues() *hues {
 	return t
 }
 
-// fromHSV is PIL's.
+// fromHSV converts as PIL does.
 func fromHSV(h, s, v byte) (r, g, b byte) {
 	if s == 0 {
 		return v, v, v

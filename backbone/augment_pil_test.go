@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// viewCase is a view that torchvision and PIL made (testdata/augment/make.py).
+// viewCase is a view made by torchvision and PIL (testdata/augment/make.py).
 type viewCase struct {
 	Kind   string
 	Grey   bool
@@ -103,8 +103,8 @@ func againstPIL(t testing.TB, c viewCase, want []byte, spoil func(*view)) (mean 
 	return difference(pixelsOf(dst, 32, 1), grey)
 }
 
-// TestViewsAsPIL: crops, flips, changes of colour and grey are PIL's to the byte. PIL's affine transform cuts
-// bilinear values to integers where we round: half a unit darker on average, one at most.
+// TestViewsAsPIL: crops, flips, colour changes and grey equal PIL's to the byte. PIL's affine transform
+// truncates bilinear values to integers, we round: half a unit darker on average, one at most.
 func TestViewsAsPIL(t *testing.T) {
 	cases, _, want := casesOfPIL(t)
 	var warped float64
@@ -124,7 +124,7 @@ func TestViewsAsPIL(t *testing.T) {
 	t.Logf("%d warps: mean difference %.3f", warps, warped/float64(warps))
 }
 
-// TestSpoiledViewsUnlikePIL: what is slightly wrong differs from PIL more than what is right.
+// TestSpoiledViewsUnlikePIL: slightly wrong views differ from PIL more than right ones.
 func TestSpoiledViewsUnlikePIL(t *testing.T) {
 	cases, _, want := casesOfPIL(t)
 	for i, c := range cases {
@@ -138,7 +138,8 @@ func TestSpoiledViewsUnlikePIL(t *testing.T) {
 		if c.Kind == "colour" && len(c.Steps) > 1 {
 			spoil = func(w *view) { slices.Reverse(w.colour.order[:w.colour.steps]) }
 		}
-		constant := c.Kind == "resized" && c.Box[2] == 1 || c.Kind == "colour" && c.Steps[0][1] == 0.0 && c.Steps[0][0] != "hue" && c.Steps[0][0] != "saturation"
+		constant := c.Kind == "resized" && c.Box[2] == 1 || c.Kind == "colour" && c.Steps[0][1] == 0.0 &&
+			c.Steps[0][0] != "hue" && c.Steps[0][0] != "saturation"
 		if _, most := againstPIL(t, c, want[i], spoil); most == 0 && !constant && !c.Grey {
 			t.Errorf("%+v: spoiled it is still PIL's", c)
 		}

@@ -11,14 +11,14 @@ type Recipe struct {
 	Augmentation Augmentation
 }
 
-// Recipes returns the named augmentations. Sizes follow the network: where a paper resizes to 256 and crops 224, a
-// network of 112 gets 128 and 112.
+// Recipes returns the named augmentations. Sizes scale with the network: where a paper resizes to 256 and crops
+// 224, a network of 112 gets 128 and 112.
 //
-// Sources: prism: Liu, Yu, Li, Shen, Gao, Ren, Xie, Cui, PRISM (the released configuration for CARS-98N); adapted_triplet: Yu,
-// Liu, Gong, Fu, Tao, Correcting the triplet selection bias for triplet loss, ECCV 2018; supcon:
-// Khosla et al., Supervised contrastive learning, NeurIPS 2020, the released training script; imagenet: Szegedy
-// et al., Going deeper with convolutions, CVPR 2015, section 6, in torchvision's form; cifar: He et al., Deep
-// residual learning, CVPR 2016, section 4.2. digits is ours.
+// Sources: prism: Liu, Yu, Li, Shen, Gao, Ren, Xie, Cui, PRISM (the released configuration for CARS-98N);
+// adapted_triplet: Yu, Liu, Gong, Fu, Tao, Correcting the triplet selection bias for triplet loss, ECCV 2018;
+// supcon: Khosla et al., Supervised contrastive learning, NeurIPS 2020, the released training script; imagenet:
+// Szegedy et al., Going deeper with convolutions, CVPR 2015, section 6, in torchvision's form; cifar: He et
+// al., Deep residual learning, CVPR 2016, section 4.2. digits is ours.
 func Recipes() []Recipe {
 	colour := [4]float64{0.4, 0.4, 0.4, 0.1}
 	return []Recipe{
@@ -28,8 +28,12 @@ func Recipes() []Recipe {
 			Augmentation{Crop: cropRandom, Exact: true, Flip: 0.5}},
 		{"adapted_triplet", "as prism, never mirrored",
 			Augmentation{Crop: cropRandom, Exact: true}},
-		{"supcon", "a part of 20 to 100 % of the picture, half of them mirrored, colours changed in 80 %, grey in 20 %",
-			Augmentation{Crop: cropResized, Scale: [2]float64{0.2, 1}, Flip: 0.5, Jitter: colour, JitterP: 0.8, Grey: 0.2}},
+		{"supcon",
+			"a part of 20 to 100 % of the picture, half of them mirrored, colours changed in 80 %, grey in 20 %",
+			Augmentation{
+				Crop: cropResized, Scale: [2]float64{0.2, 1},
+				Flip: 0.5, Jitter: colour, JitterP: 0.8, Grey: 0.2,
+			}},
 		{"imagenet", "a part of 8 to 100 % of the picture, half of them mirrored",
 			Augmentation{Crop: cropResized, Flip: 0.5}},
 		{"cifar", "4 pixels of black around the picture, cropped anywhere, half of them mirrored",
@@ -39,8 +43,9 @@ func Recipes() []Recipe {
 	}
 }
 
-// ParseAugmentation returns the augmentation of one of the Recipes.
+// ParseAugmentation returns the augmentation of the Recipe with this name.
 func ParseAugmentation(name string) (Augmentation, error) {
-	r, err := catalog.Find("backbone: augmentation", name, Recipes(), func(r Recipe) []string { return []string{r.Name} })
+	r, err := catalog.Find("backbone: augmentation", name, Recipes(),
+		func(r Recipe) []string { return []string{r.Name} })
 	return r.Augmentation, err
 }

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestRecipes: the names are found, sizes follow the network's, an unknown name is told what there is.
+// TestRecipes: the names are found, sizes follow the network's, and the error for an unknown name lists the
+// known ones.
 func TestRecipes(t *testing.T) {
 	for _, r := range Recipes() {
 		a, err := ParseAugmentation(r.Name)
@@ -33,7 +34,8 @@ func TestRecipes(t *testing.T) {
 			t.Errorf("crop %d: resize to %d, exact %v, expected %d", crop, q.Resize, q.Exact, want)
 		}
 	}
-	if _, err := ParseAugmentation("prsim"); err == nil || !strings.Contains(err.Error(), `augmentation "prsim" is unknown (did you mean "prism"?): known are none, flip, prism`) {
+	if _, err := ParseAugmentation("prsim"); err == nil ||
+		!strings.Contains(err.Error(), `augmentation "prsim" is unknown (did you mean "prism"?): known are none, flip, prism`) {
 		t.Errorf("%v", err)
 	}
 }

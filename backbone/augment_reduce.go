@@ -2,7 +2,7 @@ package backbone
 
 import "image"
 
-// form is how a picture was resized; the zero value is a picture as it was decoded.
+// form is how a picture was resized. The zero value is a picture as decoded.
 type form struct {
 	resize        int
 	exact, long   bool
@@ -10,7 +10,8 @@ type form struct {
 	interpolation string
 }
 
-// form returns the resize that all views of v begin with; none where each view resizes another part.
+// form returns the resize that all views of v begin with. It is the zero form if each view resizes another
+// part.
 func (v *Viewer) form() form {
 	r := v.a.resize(v.q.p)
 	if v.a.Crop == cropResized || r.Resize == 0 {
@@ -19,7 +20,7 @@ func (v *Viewer) form() form {
 	return form{r.Resize, r.Exact, r.Long, r.Channels == "L", r.Interpolation}
 }
 
-// reducedBytes returns the memory of img as Reduced makes it.
+// reducedBytes returns how many bytes Reduced(img) takes.
 func (v *Viewer) reducedBytes(img image.Image) int64 {
 	b, e := img.Bounds(), extentOf(img)
 	f := v.form()
@@ -37,9 +38,9 @@ func (v *Viewer) reducedBytes(img image.Image) int64 {
 	return min(n+imageHeader, bytesOf(img))
 }
 
-// Reduced returns a picture of which v makes the same views as of img, bit for bit, in less memory and time: img
-// resized to the size that views are cut from. Where that is no smaller, or where a view may show img at any
-// scale, it is img itself. Other viewers, and the evaluation view of another size, would see it differently.
+// Reduced returns a picture that gives v the same views as img, bit for bit, in less memory and time: img
+// resized to the size that views are cut from. It returns img itself if that would be no smaller, or if a view
+// may show img at any scale. The result is wrong for other viewers and for an evaluation view of another size.
 func (v *Viewer) Reduced(img image.Image) image.Image {
 	if v.reducedBytes(img) == bytesOf(img) {
 		return img

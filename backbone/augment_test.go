@@ -31,8 +31,8 @@ func testPictures(t testing.TB) map[string]image.Image {
 	return pictures
 }
 
-// evaluationOf renders the evaluation view by way of plan, with nothing drawn: the road that views take, and
-// not the short cut of the zero Augmentation. spoil may change the plan.
+// evaluationOf renders the evaluation view through plan with nothing drawn, as other views are made, and not
+// through the short cut of the zero Augmentation. spoil may change the plan.
 func evaluationOf(t testing.TB, img image.Image, p Preprocessing, spoil func(*view)) []float32 {
 	t.Helper()
 	v, err := NewViewer(p, Augmentation{})
@@ -46,9 +46,9 @@ func evaluationOf(t testing.TB, img image.Image, p Preprocessing, spoil func(*vi
 	return dst
 }
 
-// TestNoAugmentationAsEvaluation: over all test pictures the zero value is the evaluation view, bit for bit, on
-// each of the roads: the short cut, direct, by way of bytes, and by way of a warp that moves nothing. A plan
-// spoiled by one sample is seen.
+// TestNoAugmentationAsEvaluation: for all test pictures the zero value gives the evaluation view, bit for bit,
+// in each of the ways: the short cut, direct, through bytes, and through a warp that moves nothing. A plan that
+// is off by one sample is noticed.
 func TestNoAugmentationAsEvaluation(t *testing.T) {
 	exact := imageNet
 	exact.Resize, exact.Exact, exact.Crop = 40, true, 32
@@ -90,8 +90,8 @@ func TestNoAugmentationAsEvaluation(t *testing.T) {
 	}
 }
 
-// An augmentation that fits a cropping evaluation no longer squashes: views of square pictures keep their bits, those of others change, and the
-// evaluation stays as it is. Where pictures are squashed nothing changes.
+// An augmentation that fits a cropping evaluation no longer squashes: views of square pictures keep their bits,
+// those of others change, and the evaluation stays the same. If pictures are squashed, nothing changes.
 func TestFittingViews(t *testing.T) {
 	crop := imageNet
 	crop.Resize, crop.Crop = 40, 32

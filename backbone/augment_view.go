@@ -9,17 +9,17 @@ import (
 	"winnow/features"
 )
 
-// Viewer makes training views of pictures. It keeps scratch memory: one goroutine at a time, one Viewer a
-// goroutine.
+// Viewer makes training views of pictures. It keeps scratch memory, so each goroutine needs a Viewer of its
+// own.
 type Viewer struct {
 	q *Preprocessor
 	a Augmentation
 
-	canvas []byte // what a warp reads, colours one after the other
-	pix    []byte // the view in bytes, where more is done with it than normalising
+	canvas []byte // what a warp reads, plane by plane
+	pix    []byte // the view in bytes, if it is warped or its colours change
 }
 
-// NewViewer checks p and a and prepares for them.
+// NewViewer checks p and a and returns a Viewer for them.
 func NewViewer(p Preprocessing, a Augmentation) (*Viewer, error) {
 	q, err := NewPreprocessor(p)
 	if err != nil {
@@ -29,18 +29,20 @@ func NewViewer(p Preprocessing, a Augmentation) (*Viewer, error) {
 		return nil, err
 	}
 	if a.Pad >= p.Crop {
-		return nil, fmt.Errorf("backbone: augmentation: pad is %d, expected less than the network's size of %d", a.Pad, p.Crop)
+		return nil, fmt.Errorf("backbone: augmentation: pad is %d, expected less than the network's size of %d",
+			a.Pad, p.Crop)
 	}
 	if r := a.resize(p).Resize; a.Crop == cropRandom && r > 0 && r+2*a.Pad < p.Crop {
-		return nil, fmt.Errorf("backbone: augmentation: resize is %d with pad %d, expected at least the network's size of %d", r, a.Pad, p.Crop)
+		return nil, fmt.Errorf("backbone: augmentation: resize is %d with pad %d, "+
+			"expected at least the network's size of %d", r, a.Pad, p.Crop)
 	}
 	return &Viewer{q: q, a: a}, nil
 }
 
-// Into fills dst with one view, Planes × Crop × Crop values in the order channel, row, column.
+// Into fills dst with one view: Planes × Crop × Crop values in the order channel, row, column.
 //
-// A view takes 34 numbers from rng (rng.Float64), whatever the augmentation and the picture; the zero
-// Augmentation takes none, rng may then be nil, and dst is bit for bit that of [Preprocessor.Into].
+// Every view takes 34 numbers from rng (rng.Float64), for any augmentation and any picture. The zero
+// Augmentation takes none: rng may then be nil, and dst is, bit for bit, that of [Preprocessor.Into].
 func (v *Viewer) Into(dst []float32, img image.Image, rng *rand.Rand) error {
 	if v.a == (Augmentation{}) {
 		return v.q.Into(dst, img)
@@ -59,7 +61,6 @@ func (v *Viewer) Into(dst []float32, img image.Image, rng *rand.Rand) error {
 	return nil
 }
 
-// render makes a view.
 func (v *Viewer) render(dst []float32, img image.Image, w view) {
 	side := v.q.p.Crop
 	frame := area{w.across.start, w.down.start, side, side}
@@ -83,16 +84,17 @@ func (v *Viewer) render(dst []float32, img image.Image, w view) {
 // area is a rectangle of the resized and padded picture.
 type area struct{ x, y, w, h int }
 
-// take returns which of the resized samples a stretch of size samples from first on of the padded axis shows,
-// lo ≤ i < hi, and where in it they begin.
+// take returns which resized samples, lo ≤ i < hi, appear in size samples of the padded axis beginning at
+// first, and where in them they begin.
 func (s strip) take(first, size int) (lo, hi, at int) {
 	lo, hi = max(first-s.before, 0), min(first+size-s.before, s.out)
 	return lo, hi, lo + s.before - first
 }
 
-// stream resamples what an area shows and hands each row to emit with its place in the area. padded is whether
-// there is black beside it.
-func (v *Viewer) stream(img image.Image, w view, from area, begin func(padded bool), emit func(y, x int, values []int32)) {
+// stream resamples what an area shows and passes each row to emit with its place in the area. It first calls
+// begin; padded reports whether part of the area is black.
+func (v *Viewer) stream(img image.Image, w view, from area, begin func(padded bool),
+	emit func(y, x int, values []int32)) {
 	x0, x1, left := w.across.take(from.x, from.w)
 	y0, y1, top := w.down.take(from.y, from.h)
 	begin(x1-x0 < from.w || y1-y0 < from.h)
@@ -121,7 +123,7 @@ func (v *Viewer) direct(dst []float32, img image.Image, w view, frame area) {
 	v.stream(img, w, frame, begin, emit)
 }
 
-// emitFlipped is emit from right to left.
+// emitFlipped is [Preprocessor.emit] from right to left.
 func (v *Viewer) emitFlipped(dst []float32, y, x int, values []int32) {
 	q := v.q
 	side, n := q.p.Crop, len(q.across.start)
@@ -135,7 +137,7 @@ func (v *Viewer) emitFlipped(dst []float32, y, x int, values []int32) {
 	}
 }
 
-// paint writes an area as bytes, colours one after the other in the order red, green, blue.
+// paint writes an area as bytes, plane by plane in the order red, green, blue.
 func (v *Viewer) paint(dst []byte, img image.Image, w view, from area) {
 	begin := func(padded bool) {
 		if padded {
@@ -176,7 +178,8 @@ func (v *Viewer) normalise(dst []float32, flip bool) {
 	}
 }
 
-// window is a rectangle of a picture as a picture: filters do not look beyond its border, as after a crop.
+// window presents a rectangle of a picture as a picture of its own. Filters do not read beyond its border, as
+// after a crop.
 type window struct {
 	of         source
 	x, y, w, h int

@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestAnyView: whatever the picture's size and the augmentation, every value is written and is one of the 256.
+// TestAnyView: for any picture size and augmentation, every value is written and is one of the 256.
 func TestAnyView(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		img := photograph(rapid.IntRange(1, 50).Draw(r, "w"), rapid.IntRange(1, 50).Draw(r, "h"), 1)
@@ -20,9 +20,11 @@ func TestAnyView(t *testing.T) {
 			p.Channels = "L"
 		}
 		unit := rapid.Float64Range(0, 1)
-		a := Augmentation{Crop: rapid.SampledFrom([]string{cropCentre, cropRandom, cropResized}).Draw(r, "how"), Flip: unit.Draw(r, "flip"),
+		a := Augmentation{Crop: rapid.SampledFrom([]string{cropCentre, cropRandom, cropResized}).Draw(r, "how"),
+			Flip:   unit.Draw(r, "flip"),
 			Rotate: 180 * unit.Draw(r, "rotate"), Shift: unit.Draw(r, "shift"), Zoom: 0.9 * unit.Draw(r, "zoom"),
-			Jitter: [4]float64{unit.Draw(r, "b"), 2 * unit.Draw(r, "c"), unit.Draw(r, "s"), unit.Draw(r, "h") / 2}, JitterP: 1, Grey: unit.Draw(r, "togrey")}
+			Jitter: [4]float64{unit.Draw(r, "b"), 2 * unit.Draw(r, "c"), unit.Draw(r, "s"),
+				unit.Draw(r, "h") / 2}, JitterP: 1, Grey: unit.Draw(r, "togrey")}
 		if a.Crop == cropRandom {
 			a.Pad = rapid.IntRange(0, p.Crop-1).Draw(r, "pad")
 			if p.Resize > 0 && p.Resize+2*a.Pad < p.Crop && a.Pad > 0 {
@@ -92,7 +94,8 @@ func TestGreyHasNoColour(t *testing.T) {
 	}
 }
 
-// TestBGRViews: a network that wants blue first sees the same views with the planes exchanged, colours included.
+// TestBGRViews: a network that expects blue first sees the same views with the planes exchanged, including
+// their colours.
 func TestBGRViews(t *testing.T) {
 	img := resizePicture(t)
 	rgb, bgr := plain(36, 28, "bilinear"), plain(36, 28, "bilinear")

@@ -2,11 +2,11 @@ package backbone
 
 import "math"
 
-// warp turns, zooms and shifts a view about its centre: a thing at p, measured from the centre in pixels, comes
-// to lie at zoom·R(angle)·p + (right, down). Values between samples are bilinear, rounded to bytes.
+// warp turns, zooms and shifts a view about its centre: a point p, in pixels from the centre, moves to
+// zoom·R(angle)·p + (right, down). Values between samples are bilinear, rounded to bytes.
 //
-// What comes from beyond the picture's border repeats the border (torchvision paints it black): a page stays a
-// page whether its ground is white or black, and there is no new edge a network could learn to read.
+// Samples from beyond the picture's border repeat the border (torchvision paints them black). So a page stays a
+// page, whether its background is white or black, and the network sees no new edge that it could learn.
 type warp struct {
 	angle       float64 // radians, clockwise as y points down
 	zoom        float64 // 0: no warp
@@ -27,8 +27,8 @@ func (a Augmentation) planWarp(d *draws) warp {
 
 func (w warp) on() bool { return w.zoom != 0 }
 
-// inverse maps a view's sample to where it comes from: sample (x, y) from (ax·x + bx·y + cx, ay·x + by·y + cy), both
-// counted from the centre of the view's first sample.
+// inverse maps a view's sample to its origin: sample (x, y) comes from (ax·x + bx·y + cx, ay·x + by·y + cy).
+// Both are counted from the centre of the view's first sample.
 func (w warp) inverse(side int) (ax, bx, cx, ay, by, cy float64) {
 	sin, cos := math.Sincos(w.angle)
 	ax, bx = cos/w.zoom, sin/w.zoom
@@ -38,8 +38,8 @@ func (w warp) inverse(side int) (ax, bx, cx, ay, by, cy float64) {
 	return ax, bx, ax*x + bx*y + middle, ay, by, ay*x + by*y + middle
 }
 
-// needs returns the area that the samples of a view come from, within a picture of width × height; frame is where
-// the view would lie without the warp.
+// needs returns the area that a view's samples come from, within a picture of width × height. frame is the
+// view's place without the warp.
 func (w warp) needs(side int, frame area, width, height int) area {
 	ax, bx, cx, ay, by, cy := w.inverse(side)
 	last := float64(side - 1)
@@ -54,8 +54,9 @@ func (w warp) needs(side int, frame area, width, height int) area {
 	return area{x, y, n, m}
 }
 
-// apply fills dst, planes × side × side, from the bytes of an area. Places are whole numbers of 2⁻³² samples, of
-// which the upper half of the fraction weighs: integers are twice as fast as floats here, and the same everywhere.
+// apply fills dst, planes × side × side, from the bytes of an area. Coordinates are integers in units of 2⁻³²
+// samples; the upper half of the fraction is the weight. Integers are twice as fast as floats here, and the
+// same on every machine.
 func (w warp) apply(dst []byte, side int, src []byte, from, frame area, planes int) {
 	const one = 1 << 32
 	ax, bx, cx, ay, by, cy := w.inverse(side)

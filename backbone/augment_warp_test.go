@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestShiftIsMovedCrop: a shift by whole pixels, where the picture goes on beside the crop, is the crop cut out
-// elsewhere, padding included: a warp sees what the crop left out.
+// TestShiftIsMovedCrop: a shift by whole pixels gives the crop cut elsewhere, including padding, because a warp
+// sees what the crop left out.
 func TestShiftIsMovedCrop(t *testing.T) {
 	img := resizePicture(t)
 	p := plain(40, 16, "bilinear")
@@ -22,7 +22,8 @@ func TestShiftIsMovedCrop(t *testing.T) {
 		moved := w
 		moved.across.start -= right
 		moved.down.start -= down
-		if moved.across.start < 0 || moved.down.start < 0 || moved.across.start+16 > w.across.total || moved.down.start+16 > w.down.total {
+		if moved.across.start < 0 || moved.down.start < 0 || moved.across.start+16 > w.across.total ||
+			moved.down.start+16 > w.down.total {
 			continue
 		}
 		w.warp = warp{zoom: 1, right: float64(right) / 16, down: float64(down) / 16}
@@ -35,7 +36,7 @@ func TestShiftIsMovedCrop(t *testing.T) {
 	}
 }
 
-// TestBorderRepeats: beyond the picture its border goes on.
+// TestBorderRepeats: beyond the picture its border is repeated.
 func TestBorderRepeats(t *testing.T) {
 	p := plain(0, 20, "bilinear")
 	img := photograph(20, 20, 3)
@@ -83,7 +84,8 @@ func TestWarpDirections(t *testing.T) {
 		x, y int
 	}{
 		{warp{zoom: 1}, 14, 10}, {warp{zoom: 1, right: 2. / 21}, 16, 10}, {warp{zoom: 1, down: -3. / 21}, 14, 7},
-		{warp{zoom: 2}, 18, 10}, {warp{zoom: 1, angle: 1.5707963267948966}, 10, 14}, {warp{zoom: 2, angle: -1.5707963267948966}, 10, 2},
+		{warp{zoom: 2}, 18, 10}, {warp{zoom: 1, angle: 1.5707963267948966}, 10, 14},
+		{warp{zoom: 2, angle: -1.5707963267948966}, 10, 2},
 	} {
 		if got := at(c.w, c.x, c.y); got < 254 {
 			t.Errorf("%+v: pixel %d, %d is %v, expected white", c.w, c.x, c.y, got)

@@ -2,13 +2,13 @@ package backbone
 
 import "fmt"
 
-// BatchWithin returns how many images to run through a network at once so that what they take fits into budget bytes:
-// the largest power of two, at least 1 and at most most.
+// BatchWithin returns how many images to run through a network at once within budget bytes: the largest power
+// of two, at least 1 and at most most, with
 //
 //	images · (activations + slots · 4 · views · pixels) ≤ budget
 //
-// where activations are the network's bytes for an image (graph.Footprint) and the other term is the decoded pictures
-// that wait for it, float32. A single image that does not fit is for the runtime to refuse.
+// activations is the network's bytes for an image (graph.Footprint); the other term is the decoded float32
+// pictures that wait for it. A single image that does not fit is left to the runtime to refuse.
 func (cfg ExtractConfig) BatchWithin(budget, activations int64, most int) int {
 	if most < 1 || activations < 0 {
 		panic(fmt.Sprintf("backbone: batch of at most %d images of %d bytes", most, activations))
@@ -21,7 +21,7 @@ func (cfg ExtractConfig) BatchWithin(budget, activations int64, most int) int {
 	return n
 }
 
-// BatchBytes returns what n images at once take, by the same count.
+// BatchBytes returns the memory of n images at once, by the formula of BatchWithin.
 func (cfg ExtractConfig) BatchBytes(n int, activations int64) int64 {
 	return int64(n) * cfg.imageBytes(activations)
 }

@@ -6,7 +6,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestBatchWithin: a power of two that fits, whose double does not or is too many.
+// TestBatchWithin: the result is a power of two that fits, and its double does not fit or is too many.
 func TestBatchWithin(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		cfg := ExtractConfig{Preprocessing: Preprocessing{Crop: rapid.IntRange(1, 300).Draw(t, "crop")}}

@@ -11,7 +11,7 @@ import (
 	"github.com/disintegration/imaging"
 )
 
-// photograph is a picture with the statistics of one: shading over six octaves (amplitude falls with
+// photograph is a picture with the statistics of a photograph: shading over six octaves (amplitude falls with
 // frequency), soft and hard edges in colour. As JPEG of quality 92 with halved chroma 500×375 pixels have
 // about 60 kB, as photographs of this size do.
 func photograph(w, h int, seed uint64) *image.NRGBA {
@@ -38,7 +38,8 @@ func photograph(w, h int, seed uint64) *image.NRGBA {
 				r, g, b = g, b, r
 			}
 			n := rng.NormFloat64() * 4 // the sensor
-			copy(img.Pix[img.PixOffset(x, y):], []byte{clip8(int32(r + n)), clip8(int32(g + n)), clip8(int32(b + n)), 255})
+			copy(img.Pix[img.PixOffset(x, y):],
+				[]byte{clip8(int32(r + n)), clip8(int32(g + n)), clip8(int32(b + n)), 255})
 		}
 	}
 	return img
@@ -57,8 +58,8 @@ func photographJPEG(t testing.TB, w, h int, seed uint64) []byte {
 var imageNet = Preprocessing{Resize: 256, Crop: 224, Interpolation: "bilinear", Channels: "RGB", Scale: 1. / 255,
 	Mean: [3]float32{0.485, 0.456, 0.406}, Std: [3]float32{0.229, 0.224, 0.225}}
 
-// BenchmarkPicture is the work of one core for one 500×375 JPEG, in its parts: reading the file's pixels,
-// what winnow does with them, and the general way (full picture, imaging, crop, normalise) beside it.
+// BenchmarkPicture measures the work of one core for one 500×375 JPEG in its parts: reading the file's pixels, what
+// winnow does with them, and for comparison the general way (full picture, imaging, crop, normalise).
 func BenchmarkPicture(b *testing.B) {
 	data := photographJPEG(b, 500, 375, 1)
 	img, err := Decode(data, DecodeOptions{})

@@ -2,25 +2,25 @@ package backbone
 
 import "image"
 
-// planes is a JPEG's luma and chroma. Chroma is stored at half the resolution in most photographs; libjpeg
-// interpolates it with a triangle filter ("fancy upsampling"), the standard library repeats samples, which
-// is off by up to 62 of 255. Here it is done as libjpeg does, so that pixels are those PIL shows:
+// planes is a JPEG's luma and chroma. Most photographs store chroma at half the resolution. libjpeg
+// interpolates it with a triangle filter ("fancy upsampling"); the standard library repeats samples, which is
+// off by up to 62 of 255. This is libjpeg's way, so that pixels equal PIL's:
 //
 //	horizontally   even x: (3·c + left + 1)/4,   odd x: (3·c + right + 2)/4
 //	both ways      t = 3·near + far row, then    even x: (3·t + left + 8)/16,  odd x: (3·t + right + 7)/16
 //	vertically     (3·near + far + 1)/4 on even rows, + 2 on odd ones
 //
-// Beyond the edge the edge sample is repeated. Ratios 4:1:1 and 4:1:0 are repeated, as libjpeg does too.
-// Source: Independent JPEG Group, libjpeg's documentation of jdsample.c; compared with PIL in the tests.
+// Beyond the edge the edge sample is repeated. Ratios 4:1:1 and 4:1:0 are repeated, as in libjpeg. Source:
+// Independent JPEG Group, libjpeg's documentation of jdsample.c; compared with PIL in the tests.
 type planes struct {
 	img    *image.YCbCr
 	w, h   int
 	cw, ch int      // size of a chroma plane, rounded up
-	uv     []uint32 // Cb + Cr·2¹⁶ of the columns asked for
-	sum    []uint32 // t of the chroma columns needed, with one more on each side, packed likewise
+	uv     []uint32 // Cb + Cr·2¹⁶ of the requested columns
+	sum    []uint32 // t of the chroma columns needed and one more on each side, packed like uv
 }
 
-// twoLanes has a one in each half: both chroma samples are filtered in one operation.
+// twoLanes has a one in each half, so that one operation filters both chroma samples.
 const twoLanes = 1<<16 | 1
 
 func newPlanes(img *image.YCbCr) *planes {
@@ -65,7 +65,7 @@ func (p *planes) row(dst []byte, y, x0, x1 int) {
 	toRGB(dst, p.img.Y[y*p.img.YStride+x0:][:len(uv)], uv)
 }
 
-// rows returns the chroma row that covers row y of a picture with half as many, and its next nearest.
+// rows returns the chroma rows nearest and next nearest to row y, for chroma with half as many rows.
 func (p *planes) rows(y int) (near, far int) {
 	near = y / 2
 	if y&1 == 0 {
@@ -86,12 +86,14 @@ func (p *planes) repeat(uv []uint32, row, x0 int) {
 	}
 }
 
-// vertical is (3·near + far + bias)/4 of two rows of chroma at full width; of one row it is the row.
+// vertical writes (3·near + far + bias)/4 of two rows of chroma at full width. If near and far are the same
+// row, the result is that row.
 func (p *planes) vertical(uv []uint32, near, far, x0 int, bias uint32) {
 	p.weigh(uv, near, far, x0, bias, 2)
 }
 
-// weigh is 3·near + far + bias of two rows of chroma, from a column on, shifted right: by 2 to a byte, or by 0.
+// weigh writes 3·near + far + bias of two rows of chroma, starting at a column, shifted right by 2 (to a byte)
+// or by 0.
 func (p *planes) weigh(t []uint32, near, far, column int, bias uint32, shift uint) {
 	near, far = near*p.img.CStride+column, far*p.img.CStride+column
 	nb, nr := p.img.Cb[near:][:len(t)], p.img.Cr[near:][:len(t)]
@@ -103,7 +105,7 @@ func (p *planes) weigh(t []uint32, near, far, column int, bias uint32, shift uin
 	}
 }
 
-// triangle doubles the columns of 3·near + far; uv begins at column x0 of the picture.
+// triangle doubles the columns of 3·near + far. uv begins at column x0 of the picture.
 func (p *planes) triangle(uv []uint32, near, far, x0 int, even, odd uint32) {
 	const mask = 255 * twoLanes
 	first, last := x0/2, (x0+len(uv)-1)/2
@@ -133,15 +135,15 @@ func (p *planes) triangle(uv []uint32, near, far, x0 int, even, odd uint32) {
 	}
 }
 
-// colours turn chroma into colour, JFIF with libjpeg's rounding: with u = Cb-128 and v = Cr-128,
+// colours converts chroma to colour: JFIF with libjpeg's rounding. With u = Cb-128 and v = Cr-128,
 //
 //	R = Y + round(1.402·v),  G = Y + (½ - 0.34414·u - 0.71414·v rounded down),  B = Y + round(1.772·u)
 //
-// What one chroma sample adds to all three is one number of three lanes: R from bit 0, G from bit 32 with 16
-// fractional bits below, B from bit 48, each raised by 256 so that no lane borrows from the next.
+// What a chroma sample adds to all three is packed into one number of three lanes: R from bit 0, G from bit 32
+// with 16 fractional bits below, B from bit 48. Each is raised by 256 so that no lane borrows from the next.
 type colours struct {
 	cb, cr [256]uint64
-	clip   [1024]byte // of a value raised by 256
+	clip   [1024]byte // index: a value raised by 256
 }
 
 var jfifColours = newColours()
@@ -161,7 +163,7 @@ func newColours() *colours {
 	return t
 }
 
-// toRGB turns luma and packed chroma of full resolution into RGB.
+// toRGB converts luma and packed chroma of full resolution to RGB.
 func toRGB(dst, luma []byte, uv []uint32) {
 	const lanes, mask = 1<<48 | 1<<32 | 1, 1023
 	uv = uv[:len(luma)]

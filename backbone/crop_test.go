@@ -12,7 +12,8 @@ import (
 	"winnow/datasets"
 )
 
-// TestCrop: of every decoder's pictures a crop is a part of what is seen whole and upright, whatever the options say of turning.
+// TestCrop: for every decoder a crop is a part of the whole upright picture, even if the options do not turn
+// pictures.
 func TestCrop(t *testing.T) {
 	root := os.DirFS("testdata/pil")
 	for _, name := range []string{"exif-6.png", "exif-3.png", "exif-jpg.jpg", "exif-webp.webp", "jpeg-420.jpg"} {
@@ -22,21 +23,23 @@ func TestCrop(t *testing.T) {
 		}
 		w, h := whole.Bounds().Dx(), whole.Bounds().Dy()
 		pixels := rgbOf(whole)
-		for _, c := range []datasets.Crop{{X: 0, Y: 0, W: w, H: h}, {X: 1, Y: 2, W: 3, H: 5}, {X: w - 2, Y: h - 3, W: 100, H: 100}, {X: w - 1, Y: h - 1, W: 1, H: 1}} {
+		for _, c := range []datasets.Crop{{X: 0, Y: 0, W: w, H: h}, {X: 1, Y: 2, W: 3, H: 5},
+			{X: w - 2, Y: h - 3, W: 100, H: 100}, {X: w - 1, Y: h - 1, W: 1, H: 1}} {
 			path := name + c.String() + "&id=7"
-			err := ReadImage(root, path, DecodeOptions{Enough: func(int, int) (int, int) { return 1, 1 }}, func(img image.Image) error {
-				b := img.Bounds()
-				if want := image.Rect(0, 0, min(c.W, w-c.X), min(c.H, h-c.Y)); b != want {
-					return fmt.Errorf("is %v, expected %v", b, want)
-				}
-				got := rgbOf(img)
-				for y := range b.Dy() {
-					if row := 3 * b.Dx(); !bytes.Equal(got[y*row:][:row], pixels[3*((c.Y+y)*w+c.X):][:row]) {
-						return fmt.Errorf("row %d is not the picture's", y)
+			err := ReadImage(root, path, DecodeOptions{Enough: func(int, int) (int, int) { return 1, 1 }},
+				func(img image.Image) error {
+					b := img.Bounds()
+					if want := image.Rect(0, 0, min(c.W, w-c.X), min(c.H, h-c.Y)); b != want {
+						return fmt.Errorf("is %v, expected %v", b, want)
 					}
-				}
-				return nil
-			})
+					got := rgbOf(img)
+					for y := range b.Dy() {
+						if row := 3 * b.Dx(); !bytes.Equal(got[y*row:][:row], pixels[3*((c.Y+y)*w+c.X):][:row]) {
+							return fmt.Errorf("row %d is not the picture's", y)
+						}
+					}
+					return nil
+				})
 			if err != nil {
 				t.Errorf("%s: %v", path, err)
 			}
@@ -45,16 +48,19 @@ func TestCrop(t *testing.T) {
 }
 
 func TestCropOutside(t *testing.T) {
-	err := ReadImage(os.DirFS("testdata/pil"), "jpeg-420.jpg#xywh=37,0,5,5", DecodeOptions{}, func(image.Image) error { return nil })
-	if want := "the crop of 5×5 pixels from 37,0 lies outside the picture of 37×29"; err == nil || !strings.Contains(err.Error(), want) {
+	err := ReadImage(os.DirFS("testdata/pil"), "jpeg-420.jpg#xywh=37,0,5,5", DecodeOptions{},
+		func(image.Image) error { return nil })
+	if want := "the crop of 5×5 pixels from 37,0 lies outside the picture of 37×29"; err == nil ||
+		!strings.Contains(err.Error(), want) {
 		t.Errorf("%v, expected %q", err, want)
 	}
 }
 
-// TestCropsAreShown: thumbnails, the training's images and the look for equal files take the crop.
+// TestCropsAreShown: thumbnails, training images and the search for equal files use the crop.
 func TestCropsAreShown(t *testing.T) {
 	root := os.DirFS("testdata/pil")
-	paths := []string{"jpeg-420.jpg#xywh=3,4,20,10&id=1", "jpeg-420.jpg#xywh=3,4,20,10&id=2", "jpeg-420.jpg#xywh=3,4,20,11", "jpeg-420.jpg"}
+	paths := []string{"jpeg-420.jpg#xywh=3,4,20,10&id=1", "jpeg-420.jpg#xywh=3,4,20,10&id=2",
+		"jpeg-420.jpg#xywh=3,4,20,11", "jpeg-420.jpg"}
 	want := []image.Point{{20, 10}, {20, 10}, {20, 11}, {37, 29}}
 	small, err := Thumbnails(context.Background(), root, paths, 100, nil)
 	if err != nil {

@@ -16,17 +16,19 @@ import (
 // damaged is how many pictures TestDamagedImages reads.
 const damaged = 2000
 
-// TestDamagedImages reads pictures of all kinds that were cut, flipped, swapped and stretched, as extract and review do:
-// each is a picture or an error in one line, none takes more memory than a small one may, and the program lives on.
+// TestDamagedImages reads pictures of all kinds that were cut, flipped, swapped and stretched, as extract and
+// review do. Each gives a picture or a one-line error, none takes more memory than a small one may, and the
+// program survives.
 func TestDamagedImages(t *testing.T) {
-	const most = 64 << 20 // bytes allocated for one, those set free included
+	const most = 64 << 20 // bytes allocated for one picture, including freed ones
 	names := seeds(t)
 	files := make([][]byte, len(names))
 	for i, name := range names {
 		files[i] = readFile(t, name)
 	}
 	views := []View{Center(), {Name: "flip", Augmentation: Augmentation{Flip: 1}}}
-	readers, err := newReaders(ExtractConfig{Preprocessing: tiny, Batch: 1, Workers: 1, MaxPixels: 1 << 20, Views: views}, nil)
+	readers, err := newReaders(ExtractConfig{Preprocessing: tiny, Batch: 1, Workers: 1, MaxPixels: 1 << 20,
+		Views: views}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +50,8 @@ func TestDamagedImages(t *testing.T) {
 			err = r.read(dst, "a")
 			thumbnail = small.thumbnail("a", 8)
 		})
-		if (err == nil) != (thumbnail.Err == nil) && !strings.HasSuffix(name, ".jpg") { // reduced, a JPEG's damage may lie beside
+		// a reduced JPEG may skip the damage
+		if (err == nil) != (thumbnail.Err == nil) && !strings.HasSuffix(name, ".jpg") {
 			t.Errorf("%d, of %s: %v, but small: %v", i, name, err, thumbnail.Err)
 		}
 		if err == nil {

@@ -13,34 +13,36 @@ import (
 	"golang.org/x/image/bmp"
 )
 
-// DefaultMaxPixels is the largest picture decoded unless the caller says otherwise: PIL's limit.
+// DefaultMaxPixels is the default limit on the pixels of a picture: PIL's limit.
 const DefaultMaxPixels = 178_956_970
 
-// DefaultMaxBytes is the most memory that decoding a picture may take: six bytes for each of [DefaultMaxPixels]. A larger
-// limit of pixels raises it likewise.
+// DefaultMaxBytes limits the memory for decoding a picture: six bytes for each of [DefaultMaxPixels]. A larger
+// limit of pixels raises it in proportion.
 const DefaultMaxBytes = 1 << 30
 
-// DecodeOptions bound and turn what Decode returns. The zero value is the default.
+// DecodeOptions are the settings of Decode. The zero value is the default.
 type DecodeOptions struct {
 	MaxPixels int  // largest width × height of the file's picture; 0: DefaultMaxPixels
-	EXIF      bool // turn the picture as its EXIF orientation says
+	EXIF      bool // turn the picture by its EXIF orientation
 
-	// Enough reports how large a picture of w×h pixels must be at least; photographs may then come out reduced, never
-	// smaller than that. nil: every picture is whole. It does not know of turning and treats both sides alike.
+	// Enough returns the least size at which a picture of w×h pixels is needed. JPEGs may then be decoded at
+	// reduced size, but never smaller than that. nil: every picture is decoded at full size. Enough is asked
+	// before any turning, so it must treat both sides alike.
 	Enough func(w, h int) (leastW, leastH int)
 }
 
-// format is one kind of image file, known by its first bytes and never by its name. Decoders are called
+// format is one kind of image file, recognised by its first bytes, never by its name. Decoders are called
 // directly: the global registry of package image may hold decoders that accept half a file.
 type format struct {
 	name   string
 	is     func(head []byte) bool
 	survey func(data []byte) (survey, error)
-	decode func(data []byte, by int) (image.Image, error) // reduced by so much if that is a help, whole otherwise
+	decode func(data []byte, by int) (image.Image, error) // reduced by this factor if the decoder can
 }
 
-// survey is what a file says of its picture before anything is allocated. bytes returns what decoding takes at its peak
-// where the picture is reduced by so much, and what another decoder takes that is asked after the first one gave up.
+// survey is what a file's header says of its picture, read before anything is allocated. bytes returns the peak
+// memory of decoding the picture reduced by a factor: first for the usual decoder, second for the one that is
+// tried if the first gives up.
 type survey struct {
 	w, h  int
 	bytes func(by int) (first, second int64, err error)
@@ -64,7 +66,7 @@ func formats() [5]format {
 	}
 }
 
-// whole returns a decoder that cannot reduce.
+// whole adapts a decoder that cannot reduce.
 func whole(decode func([]byte) (image.Image, error)) func([]byte, int) (image.Image, error) {
 	return func(data []byte, _ int) (image.Image, error) { return decode(data) }
 }
@@ -73,9 +75,9 @@ func stream(decode func(io.Reader) (image.Image, error)) func([]byte) (image.Ima
 	return func(data []byte) (image.Image, error) { return decode(bytes.NewReader(data)) }
 }
 
-// Decode reads a JPEG, PNG, GIF (first frame), BMP or WebP (first frame) file. The number of pixels and the memory that
-// they take are bounded from the header before anything is allocated, a file that ends early is an error, and so is a
-// panic in a decoder. The error says what is wrong with the picture and leaves its path to the caller.
+// Decode reads a JPEG, PNG, GIF (first frame), BMP or WebP (first frame) file. It checks the number of pixels
+// and the memory they take from the header, before it allocates anything. A file that ends early is an error,
+// and so is a panic in a decoder. The error does not name the path.
 func Decode(data []byte, o DecodeOptions) (image.Image, error) {
 	p, err := o.plan(data)
 	if err != nil {
@@ -84,17 +86,17 @@ func Decode(data []byte, o DecodeOptions) (image.Image, error) {
 	return p.decode(data)
 }
 
-// decoding is how a file is going to be decoded.
+// decoding is a plan to decode one file.
 type decoding struct {
 	format format
 	w, h   int
 	by     int   // reduction
 	turn   int   // EXIF orientation; 1: upright
-	bytes  int64 // taken by decoding
-	second int64 // and by a second decoder, after it
+	bytes  int64 // memory for decoding
+	second int64 // memory of the second decoder, if the first gives up
 }
 
-// plan looks at a file's headers, and refuses pictures that are too large.
+// plan reads a file's headers and refuses pictures that are too large.
 func (o DecodeOptions) plan(data []byte) (decoding, error) {
 	for _, f := range formats() {
 		if f.is(data) {
@@ -130,7 +132,8 @@ func (o DecodeOptions) planAs(f format, data []byte) (p decoding, err error) {
 		return p, decodeError(f.name, err)
 	}
 	if most := min(max(DefaultMaxBytes, 6*int64(limit)), spaceForPictures); p.bytes > most {
-		return p, fmt.Errorf("%s: %d×%d pixels take %d bytes to decode, expected at most %d", f.name, p.w, p.h, p.bytes, most)
+		return p, fmt.Errorf("%s: %d×%d pixels take %d bytes to decode, expected at most %d",
+			f.name, p.w, p.h, p.bytes, most)
 	}
 	if o.EXIF {
 		p.turn = orientation(f.name, data)
@@ -138,7 +141,7 @@ func (o DecodeOptions) planAs(f format, data []byte) (p decoding, err error) {
 	return p, nil
 }
 
-// decode decodes the file that the plan was made for.
+// decode decodes the file that p was made for.
 func (p decoding) decode(data []byte) (img image.Image, err error) {
 	defer caught(p.format.name+": the decoder", &err)
 	if img, err = p.format.decode(data, p.by); err != nil {
@@ -153,21 +156,22 @@ func (p decoding) decode(data []byte) (img image.Image, err error) {
 // peak returns the most bytes that decoding and turning may take.
 func (p decoding) peak() int64 {
 	n := p.bytes
-	if p.turn > 1 { // its colours, and those turned
+	if p.turn > 1 { // a copy in colour, and the turned one
 		n += 2 * 4 * int64(p.w/p.by+1) * int64(p.h/p.by+1)
 	}
 	return max(n, p.second)
 }
 
-// decodeError names which decoder stopped and why, in words where its own are short.
+// decodeError names the decoder that stopped and why, in clearer words where the decoder's are short.
 func decodeError(name string, err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
 		return fmt.Errorf("%s: the file is cut short", name)
 	}
-	if text := err.Error(); strings.Contains(text, "short Huffman data") || strings.Contains(text, "missing 0xff00 sequence") {
+	text := err.Error()
+	if strings.Contains(text, "short Huffman data") || strings.Contains(text, "missing 0xff00 sequence") {
 		return fmt.Errorf("%s: the picture's data end early", name)
 	}
-	if text := err.Error(); len(text) > len(name) && text[:len(name)+1] == name+":" {
+	if len(text) > len(name) && text[:len(name)+1] == name+":" {
 		return err
 	}
 	return fmt.Errorf("%s: %w", name, err)

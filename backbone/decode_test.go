@@ -39,7 +39,7 @@ func rgbOf(img image.Image) []byte {
 	return out
 }
 
-// seenByPIL is what PIL made of a file (testdata/pil/make.py), as RGB bytes.
+// seenByPIL returns what PIL made of a file (testdata/pil/make.py), as RGB bytes.
 func seenByPIL(t testing.TB, name string) (pix []byte, w, h int) {
 	t.Helper()
 	img, err := png.Decode(bytes.NewReader(readFile(t, name)))
@@ -67,8 +67,8 @@ func difference(a, b []byte) (mean float64, most int) {
 	return mean, most
 }
 
-// TestDecodeAsPIL compares pixels with PIL's: they agree to the byte, but for JPEG in CMYK, which the standard library
-// decodes, with an inverse cosine transform that rounds otherwise.
+// TestDecodeAsPIL compares pixels with PIL's. They agree to the byte, except for CMYK JPEGs, which the standard
+// library decodes with an inverse cosine transform that rounds differently.
 func TestDecodeAsPIL(t *testing.T) {
 	names, err := filepath.Glob("testdata/pil/*.*.png")
 	if err != nil || len(names) < 25 {
@@ -146,7 +146,8 @@ func TestVerticalChroma(t *testing.T) {
 
 // TestRowsByPart: a part of a row is the part of the whole row.
 func TestRowsByPart(t *testing.T) {
-	for _, name := range []string{"jpeg-444.jpg", "jpeg-422.jpg", "jpeg-420.jpg", "jpeg-cmyk.jpg", "png-palette.png", "png-16.png"} {
+	for _, name := range []string{"jpeg-444.jpg", "jpeg-422.jpg", "jpeg-420.jpg", "jpeg-cmyk.jpg",
+		"png-palette.png", "png-16.png"} {
 		img, err := Decode(readFile(t, "testdata/pil/"+name), DecodeOptions{})
 		if err != nil {
 			t.Fatal(err)
@@ -167,7 +168,7 @@ func TestRowsByPart(t *testing.T) {
 	}
 }
 
-// TestUnknownImages: what no decoder makes is read colour by colour, with the same result.
+// TestUnknownImages: image types that no decoder makes are read colour by colour, with the same result.
 func TestUnknownImages(t *testing.T) {
 	img, err := Decode(readFile(t, "testdata/pil/png-alpha.png"), DecodeOptions{})
 	if err != nil {
@@ -184,8 +185,8 @@ func TestUnknownImages(t *testing.T) {
 	}
 }
 
-// TestCutFiles: every beginning of every file is an error, never a picture and never a panic. What lies
-// behind the last pixel may be missing: PIL too accepts a PNG, GIF, BMP or WebP without its last bytes.
+// TestCutFiles: every beginning of every file is an error, never a picture and never a panic. What follows the
+// last pixel may be missing: PIL too accepts a PNG, GIF, BMP or WebP without its last bytes.
 func TestCutFiles(t *testing.T) {
 	for _, name := range []string{"jpeg-420.jpg", "jpeg-progressive.jpg", "jpeg-grey.jpg", "png-rgb.png", "gif.gif",
 		"bmp-24.bmp", "webp-lossy.webp", "webp-lossless.webp"} {
@@ -252,18 +253,20 @@ func TestDecodeRefuses(t *testing.T) {
 		o    DecodeOptions
 		want string
 	}{
-		"text":       {[]byte("path,label\n1.jpg,3\n"), DecodeOptions{}, `not an image: starts with "path,label\n1.jpg"`},
-		"empty":      {nil, DecodeOptions{}, "the file is empty"},
-		"tiff":       {[]byte("II*\x00\x08\x00\x00\x00"), DecodeOptions{}, "not an image"},
-		"huge png":   {hugePNG(60000, 60000), DecodeOptions{}, "png: 60000×60000 pixels, expected at most 178956970"},
-		"huge jpeg":  {hugeJPEG(t, 60000, 60000), DecodeOptions{}, "jpeg: 60000×60000 pixels"},
-		"huge gif":   {hugeGIF(t), DecodeOptions{}, "gif: 60000×60000 pixels"},
-		"huge bmp":   {huge, DecodeOptions{}, "bmp: 60000×60000 pixels"},
-		"huge webp":  {webpFile, DecodeOptions{}, "webp: 16384×16384 pixels"},
-		"own limit":  {small, DecodeOptions{MaxPixels: 37*29 - 1}, "png: 37×29 pixels, expected at most 1072"},
-		"half jpeg":  {jpg[:len(jpg)/2], DecodeOptions{}, "jpeg: "},
-		"no end":     {jpg[:len(jpg)-2], DecodeOptions{}, "jpeg: the file is cut short"},
-		"half, end":  {append(bytes.Clone(jpg[:len(jpg)/2]), 0xff, 0xd9), DecodeOptions{}, "jpeg: the picture's data end early"},
+		"text": {[]byte("path,label\n1.jpg,3\n"), DecodeOptions{},
+			`not an image: starts with "path,label\n1.jpg"`},
+		"empty":     {nil, DecodeOptions{}, "the file is empty"},
+		"tiff":      {[]byte("II*\x00\x08\x00\x00\x00"), DecodeOptions{}, "not an image"},
+		"huge png":  {hugePNG(60000, 60000), DecodeOptions{}, "png: 60000×60000 pixels, expected at most 178956970"},
+		"huge jpeg": {hugeJPEG(t, 60000, 60000), DecodeOptions{}, "jpeg: 60000×60000 pixels"},
+		"huge gif":  {hugeGIF(t), DecodeOptions{}, "gif: 60000×60000 pixels"},
+		"huge bmp":  {huge, DecodeOptions{}, "bmp: 60000×60000 pixels"},
+		"huge webp": {webpFile, DecodeOptions{}, "webp: 16384×16384 pixels"},
+		"own limit": {small, DecodeOptions{MaxPixels: 37*29 - 1}, "png: 37×29 pixels, expected at most 1072"},
+		"half jpeg": {jpg[:len(jpg)/2], DecodeOptions{}, "jpeg: "},
+		"no end":    {jpg[:len(jpg)-2], DecodeOptions{}, "jpeg: the file is cut short"},
+		"half, end": {append(bytes.Clone(jpg[:len(jpg)/2]), 0xff, 0xd9), DecodeOptions{},
+			"jpeg: the picture's data end early"},
 		"no picture": {jpg[:20], DecodeOptions{}, "jpeg: the file is cut short"},
 	} {
 		_, err := Decode(c.data, c.o)
@@ -276,7 +279,7 @@ func TestDecodeRefuses(t *testing.T) {
 	}
 }
 
-// TestPanicIsAnError: a decoder that panics spoils its own image only.
+// TestPanicIsAnError: a decoder that panics makes only its own image unreadable.
 func TestPanicIsAnError(t *testing.T) {
 	bad := formats()[1]
 	bad.decode = func([]byte, int) (image.Image, error) { panic("index out of range") }
@@ -288,11 +291,13 @@ func TestPanicIsAnError(t *testing.T) {
 }
 
 func FuzzDecode(f *testing.F) {
-	for _, name := range []string{"jpeg-420.jpg", "jpeg-5x2.jpg", "jpeg-cmyk.jpg", "png-palette.png", "gif-part.gif", "bmp-8.bmp",
+	for _, name := range []string{"jpeg-420.jpg", "jpeg-5x2.jpg", "jpeg-cmyk.jpg", "png-palette.png",
+		"gif-part.gif", "bmp-8.bmp",
 		"webp-alpha.webp", "webp-lossless.webp"} {
 		f.Add(readFile(f, "testdata/pil/"+name))
 	}
-	progressive, lossless := readFile(f, "testdata/scaled/420-progressive.jpg"), readFile(f, "testdata/pil/webp-lossless.webp")
+	progressive, lossless := readFile(f, "testdata/scaled/420-progressive.jpg"),
+		readFile(f, "testdata/pil/webp-lossless.webp")
 	f.Add(progressive)
 	f.Add(manyScans(progressive, 101))
 	f.Add(animated(lossless, image.Pt(2, 2), image.Pt(100, 90)))
@@ -307,7 +312,8 @@ func FuzzDecode(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var img image.Image
 		var err error
-		memory.Check(t, 16<<20+64*uint64(len(data)), func() { img, err = Decode(data, DecodeOptions{MaxPixels: 1 << 16, EXIF: true}) })
+		memory.Check(t, 16<<20+64*uint64(len(data)),
+			func() { img, err = Decode(data, DecodeOptions{MaxPixels: 1 << 16, EXIF: true}) })
 		if err != nil {
 			return
 		}

@@ -2,20 +2,21 @@ package backbone
 
 import "fmt"
 
-// The decoders of JPEG photographs that a [Preprocessing] may ask for.
+// Decoders of JPEG photographs, for [Preprocessing].
 const (
-	ExactDecoder = "exact" // every pixel as libjpeg and PIL have it; written as "" in a Preprocessing
-	FastDecoder  = "fast"  // large ones reduced by 2, 4 or 8 while they are decoded, as PIL's draft mode does
+	ExactDecoder = "exact" // every pixel equals libjpeg's and PIL's; "" in a Preprocessing
+	FastDecoder  = "fast"  // large files are reduced by 2, 4 or 8 while decoding, as in PIL's draft mode
 )
 
-// Versions of the decoders. A store's key has them, so that vectors of pictures that were read in two ways never stand in
-// one store: a change of any pixel raises the number. Stores without one are of before decoders were told apart.
+// Versions of the decoders. They are part of a store's key, so that one store never holds vectors of pictures
+// decoded in two ways: raise the number when any pixel changes. Stores without a version are older than this
+// distinction.
 const (
 	exactVersion = 2
 	fastVersion  = 1
 )
 
-// ParseDecoder returns the Decoder of a Preprocessing by the name that a user knows.
+// ParseDecoder returns the Decoder of a Preprocessing for the name that a user wrote.
 func ParseDecoder(name string) (string, error) {
 	switch name {
 	case ExactDecoder:
@@ -26,7 +27,7 @@ func ParseDecoder(name string) (string, error) {
 	return "", fmt.Errorf("backbone: decoder is %q, expected %s or %s", name, ExactDecoder, FastDecoder)
 }
 
-// DecoderName returns what p's decoder is called.
+// DecoderName returns the name of p's decoder.
 func (p Preprocessing) DecoderName() string {
 	if p.Decoder == "" {
 		return ExactDecoder
@@ -34,7 +35,7 @@ func (p Preprocessing) DecoderName() string {
 	return p.Decoder
 }
 
-// DecoderVersion names p's decoder and what it is today.
+// DecoderVersion returns the name and current version of p's decoder.
 func (p Preprocessing) DecoderVersion() string {
 	version := exactVersion
 	if p.Decoder == FastDecoder {
@@ -43,8 +44,8 @@ func (p Preprocessing) DecoderVersion() string {
 	return fmt.Sprintf("%s %d", p.DecoderName(), version)
 }
 
-// DecodeOptions returns how a picture is decoded of which views are made as p and the augmentations say; none of these:
-// the centre alone.
+// DecodeOptions returns how to decode a picture for p and these views. Without views it is for the centre
+// alone.
 func (p Preprocessing) DecodeOptions(views ...Augmentation) DecodeOptions {
 	o := DecodeOptions{EXIF: p.EXIF}
 	if p.Decoder != FastDecoder {
@@ -54,7 +55,7 @@ func (p Preprocessing) DecodeOptions(views ...Augmentation) DecodeOptions {
 		views = []Augmentation{{}}
 	}
 	for _, a := range views {
-		if a.Crop == cropResized { // may look at a small part, at its full size
+		if a.Crop == cropResized { // may show a small part at full size
 			return o
 		}
 	}
@@ -69,8 +70,8 @@ func (p Preprocessing) DecodeOptions(views ...Augmentation) DecodeOptions {
 	return o
 }
 
-// reduction is by how much a picture of w×h may be reduced while it is decoded: the most of 8, 4, 2 and 1 that leaves it
-// as large as o needs it, as PIL's draft mode decides.
+// reduction returns the factor by which a picture of w×h may be reduced while decoding: the largest of 8, 4, 2
+// and 1 that leaves it as large as o needs it, as PIL's draft mode decides.
 func (o DecodeOptions) reduction(w, h int) int {
 	if o.Enough == nil {
 		return 1

@@ -12,15 +12,17 @@ import (
 	"winnow/backbone"
 )
 
-// BenchmarkDecoder is what one core makes of JPEG files of several sizes for a network of 224 pixels, read by either
-// decoder. The two take turns; img/s are of processor time, which other work on the machine does not change much.
+// BenchmarkDecoder measures how many JPEG files of several sizes one core prepares for a network of 224 pixels,
+// with either decoder. The two take turns; img/s are by processor time, which other work on the machine changes
+// little.
 func BenchmarkDecoder(b *testing.B) {
 	p := backbone.Preprocessing{Resize: 256, Crop: 224, Interpolation: "bilinear", Channels: "RGB", Scale: 1. / 255,
 		Mean: [3]float32{0.485, 0.456, 0.406}, Std: [3]float32{0.229, 0.224, 0.225}}
 	for _, size := range [][2]int{{500, 375}, {800, 600}, {1200, 900}, {2400, 1800}} {
 		b.Run(fmt.Sprintf("%dx%d", size[0], size[1]), func(b *testing.B) {
 			var file bytes.Buffer
-			if err := jpeg.Encode(&file, backbone.Photograph(size[0], size[1], 1), &jpeg.Options{Quality: 92}); err != nil {
+			if err := jpeg.Encode(&file, backbone.Photograph(size[0], size[1], 1),
+				&jpeg.Options{Quality: 92}); err != nil {
 				b.Fatal(err)
 			}
 			b.Logf("%d bytes", file.Len())

@@ -16,8 +16,9 @@ import (
 	"winnow/internal/testing/reference"
 )
 
-// largePhotographs are the JPEG files in the source of two modules that this one needs, whose shorter side is long enough
-// for the fast decoder: cameras' pictures that metadata readers are tried on, and the dog of a detector's example.
+// largePhotographs are the JPEG files in the source of two modules that this one needs, whose shorter side is
+// long enough for the fast decoder: cameras' pictures that metadata readers are tried on, and the dog of a
+// detector's example.
 func largePhotographs(t *testing.T, least int) map[string][]byte {
 	t.Helper()
 	files := map[string][]byte{}
@@ -34,7 +35,8 @@ func largePhotographs(t *testing.T, least int) map[string][]byte {
 			if err != nil {
 				return err
 			}
-			if img, err := backbone.Decode(data, backbone.DecodeOptions{}); err == nil && min(img.Bounds().Dx(), img.Bounds().Dy()) >= least {
+			if img, err := backbone.Decode(data, backbone.DecodeOptions{}); err == nil &&
+				min(img.Bounds().Dx(), img.Bounds().Dy()) >= least {
 				files[filepath.Base(path)] = data
 			}
 			return nil
@@ -46,8 +48,8 @@ func largePhotographs(t *testing.T, least int) map[string][]byte {
 	return files
 }
 
-// What the fast decoder costs on real photographs: how far the network's pixels and its features are from those of the
-// exact one. The help of --decoder quotes the numbers that this logs.
+// This measures the cost of the fast decoder on real photographs: how far the network's pixels and features are from
+// those of the exact one. The help of --decoder quotes the numbers that it logs.
 func TestFastOnPhotographs(t *testing.T) {
 	files := largePhotographs(t, 512)
 	if len(files) < 8 {
@@ -59,7 +61,8 @@ func TestFastOnPhotographs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	net, err := ort.NewNetwork(orttest.Runtime(t), model, "features", ort.NetworkInput{Channels: 3, Height: 224, Width: 224})
+	net, err := ort.NewNetwork(orttest.Runtime(t), model, "features",
+		ort.NetworkInput{Channels: 3, Height: 224, Width: 224})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,14 +85,16 @@ func TestFastOnPhotographs(t *testing.T) {
 		cosines, least = cosines+cosine, min(least, cosine)
 	}
 	n := float64(len(files))
-	t.Logf("%d photographs: pixels differ by %.2f of 255 on average, %.2f in the worst; cosine %.4f on average, %.4f at least", len(files), pixels/n, worst, cosines/n, least)
+	t.Logf("%d photographs: pixels differ by %.2f of 255 on average, %.2f in the worst; cosine %.4f on average, "+
+		"%.4f at least", len(files), pixels/n, worst, cosines/n, least)
 	if pixels/n > 1.5 || cosines/n < 0.98 {
 		t.Errorf("pixels differ by %.2f on average, the cosine is %.4f", pixels/n, cosines/n)
 	}
 }
 
 // seenBy is what the network is shown of a file read by a decoder, and what it makes of it.
-func seenBy(t *testing.T, net backbone.Network, data []byte, p backbone.Preprocessing, decoder string) (pixels, vector []float32) {
+func seenBy(t *testing.T, net backbone.Network, data []byte, p backbone.Preprocessing, decoder string) (pixels,
+	vector []float32) {
 	t.Helper()
 	p.Decoder = decoder
 	img, err := backbone.Decode(data, p.DecodeOptions())

@@ -12,7 +12,7 @@ func fast(p Preprocessing) Preprocessing {
 	return p
 }
 
-// A photograph comes out as small as the views allow, never below what they are cut from.
+// A photograph is reduced as far as the views allow, never below the size that they are cut from.
 func TestEnough(t *testing.T) {
 	exact := fast(imageNet)
 	exact.Exact = true
@@ -32,8 +32,10 @@ func TestEnough(t *testing.T) {
 		{"by eight and no more", fast(imageNet), nil, 9000, 9000, 8},
 		{"a square of a long picture", exact, nil, 5000, 600, 2},
 		{"no resize", whole, nil, 4096, 4096, 1},
-		{"random crops of a larger one", fast(imageNet), []Augmentation{{}, {Crop: "random", Resize: 300}}, 599, 599, 1},
-		{"random crops of a larger one", fast(imageNet), []Augmentation{{}, {Crop: "random", Resize: 300}}, 600, 600, 2},
+		{"random crops of a larger one", fast(imageNet), []Augmentation{{}, {Crop: "random", Resize: 300}}, 599,
+			599, 1},
+		{"random crops of a larger one", fast(imageNet), []Augmentation{{}, {Crop: "random", Resize: 300}}, 600,
+			600, 2},
 		{"resized crops show any scale", fast(imageNet), []Augmentation{{}, {Crop: "resized"}}, 4096, 4096, 1},
 	} {
 		if got := c.p.DecodeOptions(c.views...).reduction(c.w, c.h); got != c.want {
@@ -42,7 +44,7 @@ func TestEnough(t *testing.T) {
 	}
 }
 
-// What the network sees of a reduced photograph is close to what it sees of the whole one, and not the same.
+// The network's input from a reduced photograph is close to that from the whole one, but not the same.
 func TestFastIsClose(t *testing.T) {
 	data := photographJPEG(t, 1200, 800, 3)
 	seen := func(p Preprocessing) ([]float32, image.Rectangle) {
@@ -73,7 +75,8 @@ func TestFastIsClose(t *testing.T) {
 	if mean := sum / float64(len(got)); mean == 0 || mean > 2 {
 		t.Errorf("differs by %.3f grey values on average", mean)
 	}
-	if _, err := Decode(data[:len(data)/2], fast(p).DecodeOptions()); err == nil || !strings.Contains(err.Error(), "end") && !strings.Contains(err.Error(), "short") {
+	if _, err := Decode(data[:len(data)/2], fast(p).DecodeOptions()); err == nil ||
+		!strings.Contains(err.Error(), "end") && !strings.Contains(err.Error(), "short") {
 		t.Errorf("half a file: %v", err)
 	}
 }

@@ -2,7 +2,7 @@ package backbone
 
 import "fmt"
 
-// Describe says in words what happens to an image.
+// Describe says in words how an image is prepared.
 func (p Preprocessing) Describe() string {
 	resize := "no resize"
 	switch {
@@ -14,7 +14,8 @@ func (p Preprocessing) Describe() string {
 		resize = fmt.Sprintf("resize the shorter side to %d (%s)", p.Resize, p.Interpolation)
 	}
 	n := p.Planes()
-	text := fmt.Sprintf("%s, crop %d×%d, %s × %.6g, mean %v, std %v", resize, p.Crop, p.Crop, p.Channels, p.Scale, p.Mean[:n], p.Std[:n])
+	text := fmt.Sprintf("%s, crop %d×%d, %s × %.6g, mean %v, std %v",
+		resize, p.Crop, p.Crop, p.Channels, p.Scale, p.Mean[:n], p.Std[:n])
 	if p.Decoder != "" {
 		text += ", decoder " + p.Decoder
 	}

@@ -19,17 +19,17 @@ import (
 // ExtractConfig describes how images become vectors.
 type ExtractConfig struct {
 	Preprocessing Preprocessing
-	Batch         int  // images a run of the network, always the same ones together
-	Workers       int  // goroutines that decode; 0: one a core
+	Batch         int  // images per run of the network; batches are always made of the same images
+	Workers       int  // goroutines that decode; 0: one per core
 	MaxPixels     int  // largest picture; 0: DefaultMaxPixels
-	Strict        bool // the first unreadable image stops the extraction
-	Known         bool // other images of the root could be read: it goes on where none of the first can
+	Strict        bool // stop at the first unreadable image
+	Known         bool // other images of this root were readable: go on even if none of the first are
 
-	// Views are the pictures made of each image; none: the centre alone. An image is decoded once for all of them.
+	// Views are the pictures made of each image; none: the centre alone. An image is decoded once for all its
+	// views.
 	Views []View
 }
 
-// views returns those that are made.
 func (cfg ExtractConfig) views() []View {
 	if len(cfg.Views) == 0 {
 		return []View{Center()}
@@ -37,25 +37,25 @@ func (cfg ExtractConfig) views() []View {
 	return cfg.Views
 }
 
-// RowWriter takes batches of vectors in the order of the images and keeps them: a row is an image, its views' vectors
+// RowWriter stores batches of vectors in the order of the images. A row is one image: the vectors of its views
 // side by side. [features.Writer] is one.
 type RowWriter interface {
-	Rows() int           // rows it has from an earlier run: the extraction begins behind them
+	Rows() int           // rows from an earlier run: the extraction begins after them
 	Bad() []features.Bad // unreadable images among them
 	Append(x blas32.General, bad []features.Bad) error
 	Flush() error
 }
 
-// Progress is where an extraction stands, told after every batch.
+// Progress is the state of an extraction, reported after every batch.
 type Progress struct {
-	Done, Total int // images, with those of an earlier run
+	Done, Total int // images, including those of an earlier run
 	Resumed     int // images of an earlier run
-	Bad         int // unreadable images among the done
+	Bad         int // unreadable images among those done
 }
 
-// slots is how many batches of pixels there are: one in the network and two that fill, so that neither the
-// network nor the decoders wait where a batch ends. Memory is bounded by them. A batch of several views is several
-// runs of the network long, and one that fills is enough.
+// slots is the number of pixel batches in memory: one in the network and two being filled, so that neither the
+// network nor the decoders wait between batches. It bounds the memory. A batch of several views takes several
+// runs of the network, so one batch being filled is then enough.
 const slots = 3
 
 func (cfg ExtractConfig) slots() int {
@@ -65,23 +65,28 @@ func (cfg ExtractConfig) slots() int {
 	return slots
 }
 
-// Extract computes the vector of every image and hands them to the store in batches.
+// Extract computes the vector of every image and writes them to the store in batches.
 //
-// Workers decode and preprocess in parallel while the network, on the calling goroutine, runs the batch
-// before, and a third side writes. Of a network on several devices ([Lanes]) each runs batches of its own, in turn; the results are
-// taken in order. Batch k is always images k·Batch … k·Batch+Batch-1, so an extraction that
-// was stopped and goes on computes the same bits as one that was not. Each view of a batch is a run of the network, so
-// that its vectors have the same bits as if it were the only one. An unreadable image, or one whose vector is not finite,
-// keeps its row, of zeros, and is listed with its reason; where none of the first images can be read nothing is begun,
-// and where none of them has a finite vector it ends. Where the place of the images gives out ([regular.Outage]) it ends, too, before the batch. On
-// cancellation the batch at work is finished and everything is flushed. observe may be nil.
-func Extract(ctx context.Context, cfg ExtractConfig, net Network, fsys fs.FS, paths []string, store RowWriter, observe func(Progress)) error {
+// Workers decode and preprocess in parallel, the calling goroutine runs the network on the batch before, and a
+// third goroutine writes. If the network is on several devices ([Lanes]), the devices take batches in turn;
+// results are taken in order. Batch k is always images k·Batch … k·Batch+Batch-1, so an extraction that is
+// stopped and resumed computes the same bits as one that is not. Each view of a batch is a run of its own, so
+// its vectors have the same bits as if it were the only view.
+//
+// An image that is unreadable, or whose vector is not finite, keeps a row of zeros and is listed with its
+// reason. If none of the first images can be read, nothing is started; if none of them has a finite vector, the
+// extraction ends. It also ends, before the batch, when the images' storage fails ([regular.Outage]). On
+// cancellation the current batch is finished and everything is flushed. observe may be nil.
+func Extract(ctx context.Context, cfg ExtractConfig, net Network, fsys fs.FS, paths []string, store RowWriter,
+	observe func(Progress)) error {
 	if cfg.Batch < 1 || cfg.Workers < 0 {
-		return fmt.Errorf("backbone: extract: batch %d with %d workers, expected at least one image a batch", cfg.Batch, cfg.Workers)
+		return fmt.Errorf("backbone: extract: batch %d with %d workers, expected at least one image a batch",
+			cfg.Batch, cfg.Workers)
 	}
 	start := store.Rows()
 	if start > len(paths) || start%cfg.Batch != 0 && start != len(paths) {
-		return fmt.Errorf("backbone: extract: %d of %d rows are there, expected whole batches of %d", start, len(paths), cfg.Batch)
+		return fmt.Errorf("backbone: extract: %d of %d rows are there, expected whole batches of %d",
+			start, len(paths), cfg.Batch)
 	}
 	readers, err := newReaders(cfg, fsys)
 	if err != nil {
@@ -95,7 +100,7 @@ func Extract(ctx context.Context, cfg ExtractConfig, net Network, fsys fs.FS, pa
 	}
 	err = e.run(ctx, readers, start)
 	if e.wrote != nil {
-		return e.wrote // and the writer would only say it again
+		return e.wrote // Flush would only repeat it
 	}
 	return errors.Join(err, store.Flush())
 }
@@ -103,13 +108,13 @@ func Extract(ctx context.Context, cfg ExtractConfig, net Network, fsys fs.FS, pa
 // extraction is one run of Extract.
 type extraction struct {
 	cfg     ExtractConfig
-	nets    []Network // that compute at the same time
+	nets    []Network // these compute at the same time
 	paths   []string
 	store   RowWriter
 	observe func(Progress)
 
-	ahead  int         // image that was read before the others
-	pixels [][]float32 // of its views; nil: none was
+	ahead  int         // image that probe read before the others
+	pixels [][]float32 // the pixels of its views; nil: no image was read
 
 	free  chan *batch    // empty ones
 	order chan *batch    // being filled, in the order of the images
@@ -117,14 +122,14 @@ type extraction struct {
 	rows  chan vectors   // results to write
 	spare chan []float32 // memory for results
 	stop  context.CancelFunc
-	wrote error                          // of the writing side, set before it ends
-	gone  atomic.Pointer[regular.Outage] // why no image can be had any more
+	wrote error                          // error of the writer, set before it ends
+	gone  atomic.Pointer[regular.Outage] // why no more images can be read
 }
 
-// batch is the pixels of consecutive images.
+// batch holds the pixels of consecutive images.
 type batch struct {
 	first, n int
-	pixels   []float32 // of all images in the first view, then in the second …
+	pixels   []float32 // the first view of all images, then the second …
 	reasons  []string  // why image i cannot be read, or ""
 	left     sync.WaitGroup
 }
@@ -141,7 +146,7 @@ type vectors struct {
 	bad []features.Bad
 }
 
-// run starts the sides and is itself the one that runs the network.
+// run starts the other goroutines and runs the network on this one.
 func (e *extraction) run(ctx context.Context, readers []*reader, start int) error {
 	inner, stop := context.WithCancel(ctx)
 	e.stop = stop
@@ -174,7 +179,7 @@ func (e *extraction) run(ctx context.Context, readers []*reader, start int) erro
 	return err
 }
 
-// feed hands out the images, batch by batch, as long as there are empty batches to fill.
+// feed hands out the images batch by batch, waiting for empty batches.
 func (e *extraction) feed(ctx context.Context, start int) {
 	defer close(e.work)
 	defer close(e.order)
@@ -221,15 +226,15 @@ func (e *extraction) decode(r *reader, size int) {
 	}
 }
 
-// flight is a batch that a network computes.
+// flight is a batch in a network.
 type flight struct {
 	b    *batch
 	x    blas32.General
-	done chan error // of room for the one error
+	done chan error // has room for its one error
 }
 
-// infer runs the networks over the batches in turn, each from a queue of its own, and takes the results in the order of the images. It
-// leaves at a border between batches.
+// infer gives the batches to the networks in turn, each with a queue of its own, and takes the results in the
+// order of the images. It stops only between batches.
 func (e *extraction) infer(ctx context.Context) error {
 	usable := e.cfg.Known || e.store.Rows() > len(e.store.Bad())
 	settle := func(f flight) error {
@@ -289,23 +294,24 @@ func (e *extraction) infer(ctx context.Context) error {
 	return stopped
 }
 
-// begin waits for the pixels of a batch and returns where its vectors go, no rows where the work is to end; run reports why.
+// begin waits for the pixels of a batch and returns room for its vectors. It returns no rows if the work is to
+// end; run reports why.
 func (e *extraction) begin(ctx context.Context, b *batch) (x blas32.General, err error) {
 	b.left.Wait()
 	if ctx.Err() != nil {
 		return x, nil
 	}
-	if gone := e.gone.Load(); gone != nil { // it says nothing of the images
+	if gone := e.gone.Load(); gone != nil { // the storage failed, not the images
 		return x, fmt.Errorf("backbone: %w", gone)
 	}
-	if bad := e.bad(b); e.cfg.Strict && len(bad) > 0 { // before the network works for nothing
+	if bad := e.bad(b); e.cfg.Strict && len(bad) > 0 { // saves the run of the network
 		return x, unusable(bad[0])
 	}
 	width := len(e.cfg.views()) * e.nets[0].Dim()
 	return blas32.General{Rows: b.n, Cols: width, Stride: width, Data: (<-e.spare)[:b.n*width]}, nil
 }
 
-// finish looks at the vectors of a batch and hands them on.
+// finish checks the vectors of a batch and passes them to the writer.
 func (e *extraction) finish(b *batch, x blas32.General, usable *bool) error {
 	checkFinite(x, b.reasons)
 	bad := e.bad(b)
@@ -345,7 +351,7 @@ func (e *extraction) inferViews(net Network, x blas32.General, b *batch) error {
 	return nil
 }
 
-// write appends finished batches. After an error it only empties the channel.
+// write appends finished batches. After an error it only drains the channel.
 func (e *extraction) write(start int) {
 	bad := len(e.store.Bad())
 	for v := range e.rows {
@@ -360,8 +366,8 @@ func (e *extraction) write(start int) {
 	}
 }
 
-// checkFinite gives the images a reason whose vectors hold a number that is none: stored it would spoil every similarity
-// with it.
+// checkFinite sets a reason for each image whose vector holds a value that is not finite: stored, it would
+// spoil every similarity with that vector.
 func checkFinite(x blas32.General, reasons []string) {
 	for i := range x.Rows {
 		for j, v := range features.Row(x, i) {
@@ -372,7 +378,6 @@ func checkFinite(x blas32.General, reasons []string) {
 	}
 }
 
-// newReaders makes one reader for each worker.
 func newReaders(cfg ExtractConfig, fsys fs.FS) ([]*reader, error) {
 	n := cmp.Or(cfg.Workers, runtime.GOMAXPROCS(0))
 	readers := make([]*reader, n)
@@ -387,7 +392,7 @@ func newReaders(cfg ExtractConfig, fsys fs.FS) ([]*reader, error) {
 	return readers, nil
 }
 
-// decodeOptions returns those that serve all views.
+// decodeOptions returns options that serve all views.
 func (cfg ExtractConfig) decodeOptions() DecodeOptions {
 	var augmentations []Augmentation
 	for _, v := range cfg.views() {

@@ -20,14 +20,15 @@ import (
 	"winnow/internal/testing/reference"
 )
 
-// BenchmarkExtract runs the whole pipeline, from JPEG files of 500×375 pixels to stored vectors, and beside
-// it the bare network on pixels that are ready, with the same threads. The two take turns and the median of
-// the turns' ratios is reported: img/s of either, and the share of the bare speed that the pipeline reaches.
-// On a machine that others use too, clocks say little; %cpu is the same share in processor time, which is
-// what the pipeline reaches if no side ever waits.
+// BenchmarkExtract runs the whole pipeline, from JPEG files of 500×375 pixels to stored vectors, and for
+// comparison the bare network on prepared pixels with the same threads. The two take turns, and the median of
+// the turns' ratios is reported: img/s of each, and the share of the bare speed that the pipeline reaches. On a
+// machine with other work the clock says little; %cpu is the same share by processor time, which the pipeline
+// reaches if no side ever waits.
 func BenchmarkExtract(b *testing.B) {
-	imageNet := backbone.Preprocessing{Resize: 256, Crop: 224, Interpolation: "bilinear", Channels: "RGB", Scale: 1. / 255,
-		Mean: [3]float32{0.485, 0.456, 0.406}, Std: [3]float32{0.229, 0.224, 0.225}}
+	imageNet := backbone.Preprocessing{Resize: 256, Crop: 224, Interpolation: "bilinear", Channels: "RGB",
+		Scale: 1. / 255,
+		Mean:  [3]float32{0.485, 0.456, 0.406}, Std: [3]float32{0.229, 0.224, 0.225}}
 	caffe := imageNet
 	caffe.Channels, caffe.Scale = "BGR", 1
 	caffe.Mean, caffe.Std = [3]float32{104, 117, 123}, [3]float32{1, 1, 1}
@@ -115,7 +116,8 @@ func runBare(b *testing.B, net *ort.Network, cfg backbone.ExtractConfig, images 
 	return time.Since(start)
 }
 
-func runPipeline(b *testing.B, net backbone.Network, cfg backbone.ExtractConfig, files fstest.MapFS, paths []string) time.Duration {
+func runPipeline(b *testing.B, net backbone.Network, cfg backbone.ExtractConfig, files fstest.MapFS,
+	paths []string) time.Duration {
 	plan := features.Plan{Paths: paths, Dim: net.Dim(), Batch: cfg.Batch}
 	w, err := features.Create(b.TempDir(), plan, false)
 	if err != nil {

@@ -23,7 +23,7 @@ import (
 	"winnow/features"
 )
 
-// sums is a network whose vectors are moments of the pixels; at runs of its choice it misbehaves.
+// sums is a network whose vectors are moments of the pixels. It misbehaves at chosen runs.
 type sums struct {
 	size   int
 	runs   atomic.Int64
@@ -41,7 +41,7 @@ func (s *sums) Infer(dst blas32.General, pixels []float32, n int) error {
 			return err
 		}
 	}
-	var all float32 // of the whole batch: no pixel may be left over from another one
+	var all float32 // over the whole batch: no pixel may be left from another batch
 	for _, v := range pixels {
 		all += v
 	}
@@ -57,7 +57,8 @@ func (s *sums) Infer(dst blas32.General, pixels []float32, n int) error {
 	return nil
 }
 
-var tiny = Preprocessing{Resize: 20, Crop: 16, Interpolation: "bilinear", Channels: "RGB", Scale: 1. / 255, Std: [3]float32{1, 1, 1}}
+var tiny = Preprocessing{Resize: 20, Crop: 16, Interpolation: "bilinear", Channels: "RGB", Scale: 1. / 255,
+	Std: [3]float32{1, 1, 1}}
 
 // album is n small images, three of them unreadable.
 func album(t testing.TB, n int) (fstest.MapFS, []string) {
@@ -65,7 +66,8 @@ func album(t testing.TB, n int) (fstest.MapFS, []string) {
 	files := fstest.MapFS{}
 	paths := make([]string, n)
 	pictures := [][]byte{readFile(t, "testdata/pil/jpeg-420.jpg"), readFile(t, "testdata/pil/png-palette.png"),
-		readFile(t, "testdata/pil/jpeg-grey.jpg"), readFile(t, "testdata/pil/gif.gif"), readFile(t, "testdata/pil/resize.png")}
+		readFile(t, "testdata/pil/jpeg-grey.jpg"), readFile(t, "testdata/pil/gif.gif"), readFile(t,
+			"testdata/pil/resize.png")}
 	for i := range n {
 		paths[i] = fmt.Sprintf("class/%03d.jpg", i)
 		data := pictures[i*i%len(pictures)]
@@ -83,11 +85,13 @@ func album(t testing.TB, n int) (fstest.MapFS, []string) {
 }
 
 func plan(paths []string, batch int) features.Plan {
-	return features.Plan{Key: features.Key{Model: "sums", Views: []string{"center"}}, Paths: paths, Dim: 5, Batch: batch, Device: "cpu"}
+	return features.Plan{Key: features.Key{Model: "sums", Views: []string{"center"}}, Paths: paths, Dim: 5,
+		Batch: batch, Device: "cpu"}
 }
 
 // extractTo runs one extraction into dir as far as it goes.
-func extractTo(t testing.TB, ctx context.Context, dir string, net *sums, files fs.FS, paths []string, cfg ExtractConfig, observe func(Progress)) error {
+func extractTo(t testing.TB, ctx context.Context, dir string, net *sums, files fs.FS, paths []string,
+	cfg ExtractConfig, observe func(Progress)) error {
 	t.Helper()
 	w, err := features.Create(dir, plan(paths, cfg.Batch), false)
 	if err != nil {
@@ -133,10 +137,10 @@ func (o *opened) Open(name string) (fs.File, error) {
 	return o.FS.Open(name)
 }
 
-// The image that shows that the folder is the right one is not read again, and is the first that can be read.
+// The probed image, the first that can be read, is not read a second time.
 func TestImagesAreReadOnce(t *testing.T) {
 	files, paths := album(t, 23)
-	paths = paths[3:] // the first of them is none
+	paths = paths[3:] // the first one is not an image
 	dir, cfg := t.TempDir(), ExtractConfig{Preprocessing: tiny, Batch: 4, Workers: 3}
 	o := &opened{FS: struct{ fs.FS }{files}, times: map[string]int{}}
 	if err := extractTo(t, t.Context(), dir, newSums(), o, paths, cfg, nil); err != nil {
@@ -165,7 +169,8 @@ func TestExtract(t *testing.T) {
 	cfg := ExtractConfig{Preprocessing: tiny, Batch: 4, Workers: 3}
 	dir := t.TempDir()
 	var told []Progress
-	if err := extractTo(t, t.Context(), dir, newSums(), files, paths, cfg, func(p Progress) { told = append(told, p) }); err != nil {
+	if err := extractTo(t, t.Context(), dir, newSums(), files, paths, cfg,
+		func(p Progress) { told = append(told, p) }); err != nil {
 		t.Fatal(err)
 	}
 	s, err := features.Open(dir)
@@ -227,8 +232,8 @@ func fileData(files fstest.MapFS, path string) []byte {
 	return nil
 }
 
-// TestExtractAgainAndAgain lets the network cancel, fail and panic at random batches and goes on until the
-// store is whole: the bytes are those of the run that was left in peace.
+// TestExtractAgainAndAgain lets the network cancel, fail and panic at random batches and resumes until the
+// store is complete. The bytes equal those of an undisturbed run.
 func TestExtractAgainAndAgain(t *testing.T) {
 	files, paths := album(t, 61)
 	cfg := ExtractConfig{Preprocessing: tiny, Batch: 4, Workers: 2}
@@ -285,14 +290,15 @@ func TestExtractAgainAndAgain(t *testing.T) {
 	}
 }
 
-// TestShiftedBatchesAreSeen: the network of these tests tells in which company an image was computed, so the
-// comparison above would notice batches put together differently after a restart.
+// TestShiftedBatchesAreSeen: the vectors of this test network depend on the batch of an image, so the
+// comparison above would notice batches composed differently after a restart.
 func TestShiftedBatchesAreSeen(t *testing.T) {
 	files, paths := album(t, 22)
 	var stores [][]string
 	for _, batch := range []int{4, 5} {
 		dir := t.TempDir()
-		if err := extractTo(t, t.Context(), dir, newSums(), files, paths, ExtractConfig{Preprocessing: tiny, Batch: batch}, nil); err != nil {
+		if err := extractTo(t, t.Context(), dir, newSums(), files, paths,
+			ExtractConfig{Preprocessing: tiny, Batch: batch}, nil); err != nil {
 			t.Fatal(err)
 		}
 		stores = append(stores, storeBytes(t, dir))
@@ -302,7 +308,7 @@ func TestShiftedBatchesAreSeen(t *testing.T) {
 	}
 }
 
-// TestCancelKeepsWhatIsDone: the batch at work is finished and stored.
+// TestCancelKeepsWhatIsDone: the current batch is finished and stored.
 func TestCancelKeepsWhatIsDone(t *testing.T) {
 	files, paths := album(t, 61)
 	dir := t.TempDir()
@@ -318,7 +324,8 @@ func TestCancelKeepsWhatIsDone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := Extract(ctx, ExtractConfig{Preprocessing: tiny, Batch: 4}, net, files, paths, w, nil); !errors.Is(err, context.Canceled) {
+	if err := Extract(ctx, ExtractConfig{Preprocessing: tiny, Batch: 4}, net, files, paths, w, nil); !errors.Is(err,
+		context.Canceled) {
 		t.Fatal(err)
 	}
 	if err := w.Close(); err != nil {
@@ -333,7 +340,7 @@ func TestCancelKeepsWhatIsDone(t *testing.T) {
 	}
 }
 
-// TestKilledProcess kills a real process at work, with the signal that cannot be caught, and goes on.
+// TestKilledProcess kills a real process at work, with the signal that cannot be caught, and resumes.
 func TestKilledProcess(t *testing.T) {
 	files, paths := album(t, 61)
 	cfg := ExtractConfig{Preprocessing: tiny, Batch: 4, Workers: 2}
@@ -361,7 +368,8 @@ func TestKilledProcess(t *testing.T) {
 	if err == nil || bytes.Contains(out, []byte("FAIL")) {
 		t.Fatalf("the child was not killed: %v\n%s", err, out)
 	}
-	if _, err := features.Open(dir); err == nil || !strings.Contains(err.Error(), "unfinished store") || strings.Contains(err.Error(), " 0 of") {
+	if _, err := features.Open(dir); err == nil || !strings.Contains(err.Error(), "unfinished store") ||
+		strings.Contains(err.Error(), " 0 of") {
 		t.Fatalf("after the kill: %v", err)
 	}
 	if err := extractTo(t, t.Context(), dir, newSums(), files, paths, cfg, nil); err != nil {
@@ -391,16 +399,19 @@ func TestExtractRefuses(t *testing.T) {
 		store *counting
 		want  string
 	}{
-		"strict":     {strict, newSums(), files, paths, &counting{}, "backbone: class/003.jpg: not an image"},
-		"batch":      {noBatch, newSums(), files, paths, &counting{}, "batch 0"},
-		"crop":       {noCrop, newSums(), files, paths, &counting{}, "crop is 0"},
-		"wrong root": {good, newSums(), fstest.MapFS{}, paths, &counting{}, "none of the first 23 images can be read; class/000.jpg: file does not exist"},
-		"no images":  {good, newSums(), files, nil, &counting{}, "the image list is empty"},
-		"network":    {good, failing, files, paths, &counting{}, "images 0 to 3: out of memory"},
-		"nan":        {strict, nan, files, paths[4:], &counting{}, "class/006.jpg: value 1 of its features is NaN, expected a finite number"},
-		"all nan":    {good, none, files, paths, &counting{}, "value 1 of its features is NaN, expected a finite number"},
-		"disk full":  {good, newSums(), files, paths, &counting{full: 8}, "no space left"},
-		"odd rows":   {good, newSums(), files, paths, &counting{rows: 3}, "3 of 23 rows are there"},
+		"strict": {strict, newSums(), files, paths, &counting{}, "backbone: class/003.jpg: not an image"},
+		"batch":  {noBatch, newSums(), files, paths, &counting{}, "batch 0"},
+		"crop":   {noCrop, newSums(), files, paths, &counting{}, "crop is 0"},
+		"wrong root": {good, newSums(), fstest.MapFS{}, paths, &counting{},
+			"none of the first 23 images can be read; class/000.jpg: file does not exist"},
+		"no images": {good, newSums(), files, nil, &counting{}, "the image list is empty"},
+		"network":   {good, failing, files, paths, &counting{}, "images 0 to 3: out of memory"},
+		"nan": {strict, nan, files, paths[4:], &counting{},
+			"class/006.jpg: value 1 of its features is NaN, expected a finite number"},
+		"all nan": {good, none, files, paths, &counting{},
+			"value 1 of its features is NaN, expected a finite number"},
+		"disk full": {good, newSums(), files, paths, &counting{full: 8}, "no space left"},
+		"odd rows":  {good, newSums(), files, paths, &counting{rows: 3}, "3 of 23 rows are there"},
 	} {
 		err := Extract(t.Context(), c.cfg, c.net, c.files, c.paths, c.store, nil)
 		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Count(err.Error(), "\n") > 0 {
@@ -409,8 +420,8 @@ func TestExtractRefuses(t *testing.T) {
 	}
 }
 
-// TestNotFinite: an image whose vector is not finite keeps a row of zeros and is listed; all others have the bits that they
-// have beside a network without fault.
+// TestNotFinite: an image whose vector is not finite keeps a row of zeros and is listed; all others have the
+// same bits as with a correct network.
 func TestNotFinite(t *testing.T) {
 	files, paths := album(t, 23)
 	cfg := ExtractConfig{Preprocessing: tiny, Batch: 4}
@@ -510,7 +521,8 @@ func TestReadRefuses(t *testing.T) {
 	}
 	dst := make([]float32, tiny.Size())
 	for path, want := range map[string]string{
-		"a.jpg": "is a folder", "b.jpg": "file of 2147483648 bytes", "c.jpg": "no such file", "../d.jpg": "invalid argument", "/etc/e.jpg": "invalid argument",
+		"a.jpg": "is a folder", "b.jpg": "file of 2147483648 bytes", "c.jpg": "no such file",
+		"../d.jpg": "invalid argument", "/etc/e.jpg": "invalid argument",
 	} {
 		if err := readers[0].read([][]float32{dst}, path); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", path, err, want)

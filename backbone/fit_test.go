@@ -29,7 +29,8 @@ func striped(w, h int) image.Image {
 	return img
 }
 
-// Squashed and resized by the longer side a picture shows its ends, cropped it does not; beside the latter it is black.
+// A picture shows its ends when squashed or resized by the longer side, but not when cropped. Resized by the
+// longer side, the rest is black.
 func TestFitted(t *testing.T) {
 	for _, c := range []struct {
 		fit                  string
@@ -57,7 +58,8 @@ func TestFitted(t *testing.T) {
 			left = at(16, 1)
 		}
 		if left != c.left || middle != c.middle || at(0, 0) != c.corner {
-			t.Errorf("%s of %d×%d: found %d, %d and %d in the corner, expected %d, %d and %d", c.fit, c.w, c.h, left, middle, at(0, 0), c.left, c.middle, c.corner)
+			t.Errorf("%s of %d×%d: found %d, %d and %d in the corner, expected %d, %d and %d", c.fit, c.w, c.h,
+				left, middle, at(0, 0), c.left, c.middle, c.corner)
 		}
 		v, err := NewViewer(p, Augmentation{Crop: cropRandom})
 		if err != nil {

@@ -7,9 +7,9 @@ import (
 	"image/gif"
 )
 
-// firstFrame decodes the first frame of a GIF and lays it on the logical screen, which it need not fill;
-// the rest is the transparent colour or colour 0, as PIL shows it. The transparent colour is shown as the
-// colour it has in the palette, which the standard library would replace by black.
+// firstFrame decodes the first frame of a GIF and places it on the logical screen. The rest of the screen is
+// the transparent colour or colour 0, as in PIL. Transparent pixels keep the colour that they have in the
+// palette; the standard library would make them black.
 func firstFrame(data []byte) (image.Image, error) {
 	flags, background := gifTransparency(data)
 	if flags > 0 {
@@ -46,9 +46,9 @@ func firstFrame(data []byte) (image.Image, error) {
 	return canvas, nil
 }
 
-// gifTransparency finds the graphic control block of the first frame: where its flags stand (0: nowhere, or
-// they say nothing of transparency) and the index of the transparent colour.
-// Source: CompuServe, Graphics Interchange Format 89a, sections 18, 19, 23.
+// gifTransparency finds the graphic control block of the first frame. It returns the offset of its flags (0: no
+// block, or no transparency) and the index of the transparent colour. Source: CompuServe, Graphics Interchange
+// Format 89a, sections 18, 19, 23.
 func gifTransparency(data []byte) (flags int, index uint8) {
 	const screen, blockStart, control, descriptor = 13, 0x21, 0xf9, 0x2c
 	if len(data) < screen {

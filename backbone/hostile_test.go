@@ -25,8 +25,8 @@ import (
 const clearBeyond = "GIF89a\x02\x00\x02\x00\x80\x00\x00\xff\x00\x00\x00\xff\x00!\xf9\x04\x01\x00\x00\xc8\x00" +
 	",\x00\x00\x00\x00\x01\x00\x01\x00\x00\x02\x02D\x01\x00;"
 
-// TestColourBeyondPalette: an index that leads out of a palette is black, and panics nowhere: in a goroutine of imaging it
-// would end the program.
+// TestColourBeyondPalette: an index outside a palette is black and never panics; in a goroutine of imaging a
+// panic would end the program.
 func TestColourBeyondPalette(t *testing.T) {
 	files := fstest.MapFS{"a.gif": {Data: []byte(clearBeyond)}}
 	want := []byte{255, 0, 0, 255, 0, 0, 0, 255, 0, 0, 0, 255, 0, 0, 0, 255}
@@ -34,7 +34,8 @@ func TestColourBeyondPalette(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, one := range map[string]Thumbnail{"among others": small[0], "alone": ReadThumbnail(files, "a.gif", 2), "smaller": ReadThumbnail(files, "a.gif", 1)} {
+	for name, one := range map[string]Thumbnail{"among others": small[0], "alone": ReadThumbnail(files, "a.gif", 2),
+		"smaller": ReadThumbnail(files, "a.gif", 1)} {
 		if one.Err != nil {
 			t.Errorf("%s: %v", name, one.Err)
 		} else if name != "smaller" && !bytes.Equal(one.Image.Pix, want) {
@@ -62,7 +63,8 @@ func pngHead(w, h uint32, depth, kind, interlaced byte, more ...[]byte) []byte {
 	return append(append(out, bytes.Join(more, nil)...), chunk("IDAT", nil)...)
 }
 
-// TestBytesAreBounded: the memory that a picture takes is bounded, not its pixels alone, before any of it is allocated.
+// TestBytesAreBounded: not only the pixels of a picture are limited but also its memory, before any of it is
+// allocated.
 func TestBytesAreBounded(t *testing.T) {
 	progressive := bytes.Clone(readFile(t, "testdata/scaled/444-progressive.jpg"))
 	sof := bytes.Index(progressive, []byte{0xff, 0xc2})
@@ -77,8 +79,10 @@ func TestBytesAreBounded(t *testing.T) {
 		data []byte
 		want string
 	}{
-		"16-bit colours and alpha":  {pngHead(13000, 13000, 16, 6, 0), "png: 13000×13000 pixels take 1352000000 bytes to decode, expected at most 1073741824"},
-		"16-bit transparent grey":   {pngHead(13000, 13000, 16, 0, 0, chunk("tRNS", []byte{0, 1})), "take 1352000000 bytes"},
+		"16-bit colours and alpha": {pngHead(13000, 13000, 16, 6, 0),
+			"png: 13000×13000 pixels take 1352000000 bytes to decode, expected at most 1073741824"},
+		"16-bit transparent grey": {pngHead(13000, 13000, 16, 0, 0, chunk("tRNS", []byte{0, 1})),
+			"take 1352000000 bytes"},
 		"progressive":               {enough, "jpeg: 12000×12000 pixels take 1296000000 bytes to decode"},
 		"progressive, of few bytes": {progressive, "jpeg: the file is cut short"},
 		"of four inks":              {append(cmyk, make([]byte, 1<<20)...), "jpeg: 10000×10000 pixels take 12"},
@@ -89,7 +93,7 @@ func TestBytesAreBounded(t *testing.T) {
 			}
 		})
 	}
-	o := DecodeOptions{MaxPixels: 13000 * 13000 * 2} // who wants larger ones gets them
+	o := DecodeOptions{MaxPixels: 13000 * 13000 * 2} // a larger limit allows larger pictures
 	if _, err := o.plan(pngHead(13000, 13000, 16, 6, 0)); err != nil {
 		t.Error(err)
 	}
@@ -108,9 +112,10 @@ func TestBytesAreBounded(t *testing.T) {
 	}
 }
 
-// TestSpaceForPictures: where the address space is limited, pictures that do not fit into it are refused.
+// TestSpaceForPictures: if the address space is limited, pictures that do not fit into it are refused.
 func TestSpaceForPictures(t *testing.T) {
-	for limit, want := range map[uint64]int64{0: math.MaxInt64, 8 << 30: 25 << 27, 3 << 30: 5 << 27, 2 << 30: 1 << 27, 1 << 30: 16 << 20} {
+	for limit, want := range map[uint64]int64{0: math.MaxInt64, 8 << 30: 25 << 27, 3 << 30: 5 << 27,
+		2 << 30: 1 << 27, 1 << 30: 16 << 20} {
 		if got := spaceWithin(limit); got != want {
 			t.Errorf("of %d bytes: %d, expected %d", limit, got, want)
 		}
@@ -119,13 +124,14 @@ func TestSpaceForPictures(t *testing.T) {
 	defer func() { spaceForPictures = before }()
 	spaceForPictures = 1 << 20
 	for _, pixels := range []int{0, 1 << 30} {
-		if _, err := (DecodeOptions{MaxPixels: pixels}).plan(pngHead(1000, 1000, 8, 2, 0)); err == nil || !strings.Contains(err.Error(), "take 4000000 bytes to decode, expected at most 1048576") {
+		if _, err := (DecodeOptions{MaxPixels: pixels}).plan(pngHead(1000, 1000, 8, 2, 0)); err == nil ||
+			!strings.Contains(err.Error(), "take 4000000 bytes to decode, expected at most 1048576") {
 			t.Errorf("at most %d pixels: %v", pixels, err)
 		}
 	}
 }
 
-// TestPlannedBytes: no picture takes more than was counted before it was decoded.
+// TestPlannedBytes: no picture takes more memory than was planned before it was decoded.
 func TestPlannedBytes(t *testing.T) {
 	for _, name := range seeds(t) {
 		data := readFile(t, name)
@@ -146,7 +152,7 @@ func TestPlannedBytes(t *testing.T) {
 	}
 }
 
-// TestBudget: what is held at one time never exceeds the total; a request for more than that gets all of it, alone.
+// TestBudget: what is held at one time never exceeds the total; a larger request gets all of it, alone.
 func TestBudget(t *testing.T) {
 	const total = 100
 	b := newBudget(total)
@@ -169,7 +175,8 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// TestLargeMemoryGoesBack: what a large picture took is the system's again before the next one is decoded.
+// TestLargeMemoryGoesBack: the memory of a large picture is returned to the system before the next one is
+// decoded.
 func TestLargeMemoryGoesBack(t *testing.T) {
 	release := newBudget(2 * collected).hold(collected)
 	runtime.KeepAlive(make([]byte, collected))
@@ -181,11 +188,12 @@ func TestLargeMemoryGoesBack(t *testing.T) {
 	}
 }
 
-// TestReadersHoldMemory: reading a picture holds its bytes until it has been used, whichever way it is read, and gives them
-// back when it fails too.
+// TestReadersHoldMemory: every way of reading a picture holds its bytes until it has been used, and releases
+// them even after an error.
 func TestReadersHoldMemory(t *testing.T) {
 	data := readFile(t, "testdata/pil/png-rgb.png")
-	files := fstest.MapFS{"a.png": {Data: data}, "cut.png": {Data: data[:len(data)/2]}, "text.png": {Data: []byte("text")}}
+	files := fstest.MapFS{"a.png": {Data: data}, "cut.png": {Data: data[:len(data)/2]},
+		"text.png": {Data: []byte("text")}}
 	free := func(b *budget) bool {
 		if b.left.TryAcquire(b.total) {
 			b.left.Release(b.total)
@@ -230,11 +238,12 @@ func animated(still []byte, at, screen image.Point) []byte {
 	}
 	frame = append(frame, content...)
 	head := three(three([]byte{0x12, 0, 0, 0}, screen.X-1), screen.Y-1)
-	body := bytes.Join([][]byte{[]byte("WEBP"), riff("VP8X", head), riff("ANIM", make([]byte, 6)), riff("ANMF", frame), riff("ANMF", frame)}, nil)
+	body := bytes.Join([][]byte{[]byte("WEBP"), riff("VP8X", head), riff("ANIM", make([]byte, 6)),
+		riff("ANMF", frame), riff("ANMF", frame)}, nil)
 	return append(binary.LittleEndian.AppendUint32([]byte("RIFF"), uint32(len(body))), body...)
 }
 
-// TestAnimatedWebP: of an animation the first frame is seen, at its place on a black screen.
+// TestAnimatedWebP: an animation shows its first frame, at its place on a black screen.
 func TestAnimatedWebP(t *testing.T) {
 	for _, name := range []string{"webp-lossy", "webp-lossless", "webp-alpha"} {
 		still := readFile(t, "testdata/pil/"+name+".webp")
@@ -264,7 +273,8 @@ func TestAnimatedWebP(t *testing.T) {
 		if diff := cmp.Diff(want, rgbOf(placed)); placed.Bounds().Max != screen || diff != "" {
 			t.Errorf("%s: of %v:\n%s", name, placed.Bounds(), diff)
 		}
-		if _, err := Decode(animated(still, at, size), DecodeOptions{}); err == nil || !strings.Contains(err.Error(), "webp: the first frame leaves the screen") {
+		if _, err := Decode(animated(still, at, size), DecodeOptions{}); err == nil ||
+			!strings.Contains(err.Error(), "webp: the first frame leaves the screen") {
 			t.Errorf("%s beyond the screen: %v", name, err)
 		}
 		cut := animated(still, at, screen)
@@ -288,7 +298,8 @@ func TestGrey16(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := rgbOf(img), []byte{0, 0, 0, 0x12, 0x12, 0x12, 0x80, 0x80, 0x80, 0xff, 0xff, 0xff}; !bytes.Equal(got, want) {
+	if got, want := rgbOf(img), []byte{0, 0, 0, 0x12, 0x12, 0x12, 0x80, 0x80, 0x80, 0xff, 0xff,
+		0xff}; !bytes.Equal(got, want) {
 		t.Errorf("%x, expected %x", got, want)
 	}
 }
@@ -296,7 +307,8 @@ func TestGrey16(t *testing.T) {
 // seeds are small pictures of all kinds.
 func seeds(t testing.TB) (names []string) {
 	t.Helper()
-	for _, pattern := range []string{"testdata/pil/jpeg-*.jpg", "testdata/pil/png-*[a-z0-9].png", "testdata/pil/gif*.gif", "testdata/pil/bmp*.bmp", "testdata/pil/*.webp",
+	for _, pattern := range []string{"testdata/pil/jpeg-*.jpg", "testdata/pil/png-*[a-z0-9].png",
+		"testdata/pil/gif*.gif", "testdata/pil/bmp*.bmp", "testdata/pil/*.webp",
 		"testdata/pil/exif-jpg.jpg", "testdata/pil/exif-6.png", "testdata/scaled/4*.jpg"} {
 		found, err := filepath.Glob(pattern)
 		if err != nil || len(found) == 0 {

@@ -7,17 +7,16 @@ import (
 	"sync"
 )
 
-// ImageCache is an image list for training, where every picture is wanted once an epoch: pictures are kept as
-// they come out of the decoder (a JPEG's half-resolution colours take half the bytes of RGB), or resized where
-// all views begin with the same resize, as long as their sum stays within a limit. Nothing is ever thrown out,
-// because every picture is wanted equally often; those that do not fit are decoded again each time. Safe for
-// several goroutines.
+// ImageCache is an image list for training, where every picture is needed once an epoch. It keeps pictures in
+// memory as long as their sum stays within a limit: as decoded (a JPEG's half-resolution colours take half the
+// bytes of RGB), or resized if all views begin with the same resize. Nothing is evicted, because every picture
+// is needed equally often; pictures that do not fit are decoded each time. Safe for concurrent use.
 type ImageCache struct {
 	fsys    fs.FS
 	paths   []string
 	limit   int64
 	options DecodeOptions
-	readers sync.Pool // of *reader, for their file buffers
+	readers sync.Pool // *reader values, for their file buffers
 
 	mu       sync.Mutex
 	kept     []keptImage // by row
@@ -31,9 +30,12 @@ type keptImage struct {
 	form form
 }
 
-// NewImageCache prepares for an image list; nothing is read. limit is bytes; 0: nothing is kept.
+// NewImageCache returns a cache for an image list; it reads nothing. limit is in bytes; 0: nothing is kept.
 func NewImageCache(fsys fs.FS, paths []string, limit int64, o DecodeOptions) *ImageCache {
-	c := &ImageCache{fsys: fsys, paths: paths, limit: limit, options: o, kept: make([]keptImage, len(paths))}
+	c := &ImageCache{
+		fsys: fsys, paths: paths, limit: limit, options: o,
+		kept: make([]keptImage, len(paths)),
+	}
 	c.readers.New = func() any { return &reader{fsys: fsys, options: o} }
 	return c
 }
@@ -41,18 +43,19 @@ func NewImageCache(fsys fs.FS, paths []string, limit int64, o DecodeOptions) *Im
 // Len returns the number of pictures in the list.
 func (c *ImageCache) Len() int { return len(c.paths) }
 
-// Image returns the picture of a row as the decoder gives it. It is shared: it must not be changed. Errors name the
+// Image returns the picture of a row as decoded. The picture is shared and must not be changed. Errors name the
 // path and are not kept.
 func (c *ImageCache) Image(row int) (image.Image, error) { return c.image(row, nil) }
 
-// ImageFor returns a picture of which v makes the same views as of the row's picture, bit for bit: the picture
-// itself or [Viewer.Reduced]. A cache serves other viewers and Image as well, but what was kept for one is
-// decoded again for one that resizes otherwise.
+// ImageFor returns a picture that gives v the same views as the row's picture, bit for bit: the picture itself
+// or [Viewer.Reduced]. A cache may serve several viewers and Image, but a picture resized for one viewer is
+// decoded again for a viewer that resizes differently.
 func (c *ImageCache) ImageFor(row int, v *Viewer) (image.Image, error) { return c.image(row, v) }
 
 func (c *ImageCache) image(row int, v *Viewer) (image.Image, error) {
 	if row < 0 || row >= len(c.paths) {
-		return nil, fmt.Errorf("backbone: image %d of a list of %d, expected 0 to %d", row, len(c.paths), len(c.paths)-1)
+		return nil, fmt.Errorf("backbone: image %d of a list of %d, expected 0 to %d",
+			row, len(c.paths), len(c.paths)-1)
 	}
 	var wanted form
 	if v != nil {
@@ -83,14 +86,14 @@ func (c *ImageCache) image(row int, v *Viewer) (image.Image, error) {
 	return got.img, nil
 }
 
-// fits reports whether there is room for n bytes: where there is none, resizing a picture as a whole is waste.
+// fits reports whether there is room for n bytes. If there is none, resizing a whole picture is wasted work.
 func (c *ImageCache) fits(n int64) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.size+n <= c.limit
 }
 
-// keep stores a picture if there is room; of two that were decoded at once the first stays.
+// keep stores a picture if there is room. If two goroutines decoded the same one, the first stays.
 func (c *ImageCache) keep(row int, k keptImage) {
 	n := bytesOf(k.img)
 	c.mu.Lock()
@@ -102,14 +105,14 @@ func (c *ImageCache) keep(row int, k keptImage) {
 	}
 }
 
-// Kept returns how many pictures are in memory, and their bytes.
+// Kept returns the number and bytes of the pictures in memory.
 func (c *ImageCache) Kept() (pictures int, bytes int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.pictures, c.size
 }
 
-// shortened returns a file buffer for the next file, without the memory of an uncommonly large one.
+// shortened returns data as a buffer for the next file, or nil if it is unusually large.
 func shortened(data []byte) []byte {
 	const usual = 16 << 20
 	if cap(data) > usual {
@@ -118,7 +121,7 @@ func shortened(data []byte) []byte {
 	return data
 }
 
-// imageHeader is about what a picture takes beside its samples.
+// imageHeader is roughly the memory of a picture in addition to its samples.
 const imageHeader = 128
 
 // bytesOf returns the memory of a picture.

@@ -34,8 +34,8 @@ func imageAt(t testing.TB, c *ImageCache, row int, v *Viewer) image.Image {
 	return img
 }
 
-// TestImageCacheKeeps: what fits is decoded once and stays, the rest is decoded each time, the bytes stay
-// below the limit, and every picture is that of its row.
+// TestImageCacheKeeps: pictures that fit are decoded once and stay, others are decoded each time, the bytes
+// stay within the limit, and every picture is that of its row.
 func TestImageCacheKeeps(t *testing.T) {
 	files, paths := photographs(t, 6)
 	one := bytesOf(imageAt(t, NewImageCache(files, paths, 0, DecodeOptions{}), 0, nil))
@@ -57,7 +57,8 @@ func TestImageCacheKeeps(t *testing.T) {
 		}
 		kept, bytes := c.Kept()
 		if want := min(int(limit/one), len(paths)); kept != want || bytes != int64(want)*one {
-			t.Errorf("limit %d: %d pictures of %d bytes are kept, expected %d of %d", limit, kept, bytes, want, int64(want)*one)
+			t.Errorf("limit %d: %d pictures of %d bytes are kept, expected %d of %d", limit, kept, bytes, want,
+				int64(want)*one)
 		}
 		for row := range paths {
 			if again := imageAt(t, c, row, nil) == first[row]; again != (row < kept) {
@@ -95,7 +96,8 @@ func TestImageCacheErrors(t *testing.T) {
 func TestImageCacheShared(t *testing.T) {
 	files, paths := photographs(t, 5)
 	p := plain(20, 16, "bilinear")
-	a := Augmentation{Crop: cropRandom, Resize: 20, Flip: 0.5, Rotate: 5, Jitter: [4]float64{.1, .1, .1, .1}, JitterP: 1}
+	a := Augmentation{Crop: cropRandom, Resize: 20, Flip: 0.5, Rotate: 5, Jitter: [4]float64{.1, .1, .1, .1},
+		JitterP: 1}
 	want := make([][]float32, len(paths))
 	for row := range paths {
 		want[row] = viewAt(t, p, a, imageAt(t, NewImageCache(files, paths, 0, DecodeOptions{}), row, nil), uint64(row))
@@ -148,7 +150,7 @@ func viewAt(t testing.TB, p Preprocessing, a Augmentation, img image.Image, seed
 	return dst
 }
 
-// TestReducedViews: over all test pictures, a picture kept resized gives the same views as the whole one.
+// TestReducedViews: for all test pictures, a resized picture gives the same views as the whole one.
 func TestReducedViews(t *testing.T) {
 	grey := plain(0, 18, "bicubic")
 	grey.Channels = "L"
@@ -164,11 +166,13 @@ func TestReducedViews(t *testing.T) {
 				if reduced != img {
 					smaller++
 					if n := bytesOf(reduced); n >= bytesOf(img) || n != v.reducedBytes(img) {
-						t.Errorf("%s, %s: %d bytes, were %d, foretold %d", name, r.Name, n, bytesOf(img), v.reducedBytes(img))
+						t.Errorf("%s, %s: %d bytes, were %d, foretold %d", name, r.Name, n, bytesOf(img),
+							v.reducedBytes(img))
 					}
 				}
 				for seed := range uint64(3) {
-					if !slices.Equal(viewAt(t, p, r.Augmentation, reduced, seed), viewAt(t, p, r.Augmentation, img, seed)) {
+					if !slices.Equal(viewAt(t, p, r.Augmentation, reduced, seed),
+						viewAt(t, p, r.Augmentation, img, seed)) {
 						t.Errorf("%s, %s, %s: views differ", name, r.Name, p.Key())
 					}
 				}

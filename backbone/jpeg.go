@@ -9,8 +9,8 @@ import (
 	"winnow/backbone/jfif"
 )
 
-// decodeJPEG decodes as libjpeg does where it can, to the bit, reduced by 1, 2, 4 or 8; the standard library takes the
-// rest (CMYK, unusual resolutions of chroma), whole, and says what is wrong with damaged files.
+// decodeJPEG decodes exactly as libjpeg where it can, reduced by 1, 2, 4 or 8. The standard library decodes the
+// rest (CMYK, unusual chroma resolutions) at full size, and reports what is wrong with damaged files.
 func decodeJPEG(data []byte, by int) (image.Image, error) {
 	if img, err := jfif.DecodeScaled(data, by); err == nil {
 		return img, nil
@@ -18,7 +18,7 @@ func decodeJPEG(data []byte, by int) (image.Image, error) {
 	if h, err := jfif.Inspect(data); err != nil {
 		return nil, err
 	} else if 6*h.Samples > DefaultMaxBytes && h.Progressive {
-		return nil, errors.New("the picture is damaged, and too large for the decoder that says where")
+		return nil, errors.New("the picture is damaged, and too large to find out where")
 	}
 	return jpeg.Decode(bytes.NewReader(data))
 }

@@ -30,22 +30,24 @@ func (s several) Infer(dst blas32.General, pixels []float32, n int) error {
 }
 
 // extractBy is extractTo with any network.
-func extractBy(t *testing.T, ctx context.Context, dir string, net Network, files fs.FS, paths []string) (rows int, err error) {
+func extractBy(t *testing.T, ctx context.Context, dir string, net Network, files fs.FS, paths []string) (rows int,
+	err error) {
 	t.Helper()
 	w, err := features.Create(dir, plan(paths, 4), false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer w.Close()
-	if err := Extract(ctx, ExtractConfig{Preprocessing: tiny, Batch: 4, Workers: 3}, net, files, paths, flushing{w}, nil); err != nil {
+	if err := Extract(ctx, ExtractConfig{Preprocessing: tiny, Batch: 4, Workers: 3}, net, files, paths, flushing{w},
+		nil); err != nil {
 		return w.Rows(), err
 	}
 	_, err = w.Finish(t.Context())
 	return w.Rows(), err
 }
 
-// TestLanes: networks that share the work compute at the same time, each in its turn, and make the store of one to the byte, also
-// where they go on with what one began.
+// TestLanes: networks that share the work compute at the same time, in turns, and make the same store as one
+// network, to the byte, even if they resume what one network began.
 func TestLanes(t *testing.T) {
 	files, paths := album(t, 61)
 	one := t.TempDir()

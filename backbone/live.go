@@ -6,14 +6,14 @@ import (
 	"winnow/features"
 )
 
-// LiveNetwork is a network whose weights can change: what runs and differentiates a backbone that is trained.
-// backbone/ort makes one; package live trains it. One goroutine at a time may use it.
+// LiveNetwork is a network whose weights can change: it runs and differentiates a backbone in training.
+// backbone/ort makes one; package live trains it. Only one goroutine at a time may use it.
 type LiveNetwork interface {
 	// Params are the trained weights. Data is read at every Forward; Grad is filled by Backward.
 	Params() []*features.Param
 
-	// State are the running statistics of training BatchNorm: a Forward that keeps replaces their Data. No
-	// solver steps them.
+	// State are the running statistics of training BatchNorm. A Forward with keep replaces their Data; no
+	// solver updates them.
 	State() []*features.Param
 
 	// Dim is the length of a vector.
@@ -22,21 +22,21 @@ type LiveNetwork interface {
 	// Inputs returns how many floats an image takes in each input.
 	Inputs() []int
 
-	// Forward computes the vectors of n images, dst n×Dim, from one slice for each input, image after image.
-	// With keep, what Backward needs stays in the runtime, and the inputs must not change before it.
+	// Forward computes the vectors of n images into dst, n×Dim. Each input has one slice, image after image.
+	// With keep, the runtime keeps what Backward needs, and the inputs must not change before Backward.
 	Forward(dst blas32.General, inputs [][]float32, n int, keep bool) error
 
-	// Backward computes the gradients of the last Forward that kept, given d = ∂L/∂vectors, n×Dim: Grad = …, or
-	// with add Grad += …. It may be called once for each such Forward.
+	// Backward computes the gradients of the last Forward with keep from d = ∂L/∂vectors, n×Dim. It sets Grad,
+	// or with add adds to it. It may be called once for each such Forward.
 	Backward(d blas32.General, add bool) error
 
 	Close() error
 }
 
-// Prefix is the frozen part of a network: what it computes of an image never changes while the rest is trained.
+// Prefix is the frozen part of a network: its outputs for an image do not change while the rest is trained.
 type Prefix interface {
-	Inputs() []int  // floats an image takes in each input
-	Outputs() []int // floats an image takes in each output
+	Inputs() []int  // floats per image in each input
+	Outputs() []int // floats per image in each output
 	Infer(dst, inputs [][]float32, n int) error
 	Close() error
 }

@@ -9,15 +9,15 @@ import (
 	"github.com/disintegration/imaging"
 )
 
-// orientation returns the EXIF orientation 1 … 8 of the file; 1, upright, where there is none or none that can
-// be read: a broken EXIF block does not make a picture unreadable.
+// orientation returns the EXIF orientation 1 … 8 of the file, or 1 (upright) if there is none or it cannot be
+// read: a broken EXIF block does not make a picture unreadable.
 func orientation(format string, data []byte) int {
 	kinds := map[string]imagemeta.ImageFormat{"jpeg": imagemeta.JPEG, "png": imagemeta.PNG, "webp": imagemeta.TIFF}
 	kind, ok := kinds[format]
 	if !ok {
 		return 1
 	}
-	if format == "webp" { // an EXIF block is a small TIFF; the library does not find it behind a chunk of odd length
+	if format == "webp" { // an EXIF block is a small TIFF; the library does not find it after a chunk of odd length
 		if data = webpChunk(data, "EXIF"); data == nil {
 			return 1
 		}
@@ -59,7 +59,7 @@ func webpChunk(data []byte, kind string) []byte {
 	return nil
 }
 
-// orient turns a picture upright. Rows and columns are exchanged for orientations 5 to 8.
+// orient turns a picture upright. Orientations 5 to 8 exchange rows and columns.
 func orient(img image.Image, orientation int) image.Image {
 	if orientation < 2 || orientation > 8 {
 		return img
@@ -76,15 +76,15 @@ func orient(img image.Image, orientation int) image.Image {
 	return turn[orientation](coloursOf(img))
 }
 
-// coloursOf returns a picture in the colours that the network would see, so that a turned one has exactly those of
-// the upright one. It is whole in memory because imaging reads it from several goroutines.
+// coloursOf returns a picture in the colours that the network would see, so that turning does not change them.
+// It is whole in memory because imaging reads it from several goroutines.
 func coloursOf(img image.Image) *image.NRGBA {
 	s := sourceOf(img)
 	w, h := s.size()
 	return coloursIn(s, image.Rect(0, 0, w, h))
 }
 
-// coloursIn returns a part of a picture.
+// coloursIn returns a part of a picture in the colours that the network would see.
 func coloursIn(s source, part image.Rectangle) *image.NRGBA {
 	w, h := part.Dx(), part.Dy()
 	out := image.NewNRGBA(image.Rect(0, 0, w, h))

@@ -36,7 +36,7 @@ type photos struct {
 	}
 	Whole map[string]struct { // of each archive
 		Every, Count int
-		SHA256       string // of the pixels of so many photographs
+		SHA256       string // of the pixels of Count photographs
 	}
 }
 
@@ -93,7 +93,8 @@ func shown(t testing.TB, img image.Image, p backbone.Preprocessing) []byte {
 
 // farFromPIL compares pictures with what PIL shows, each way on its own: the mean absolute difference of the pixels
 // that are recorded, the largest, and the largest difference of a channel's mean over all pixels.
-func farFromPIL(t testing.TB, decode func([]byte) (image.Image, error)) (mean map[string]float64, most int, shift float64) {
+func farFromPIL(t testing.TB, decode func([]byte) (image.Image, error)) (mean map[string]float64, most int,
+	shift float64) {
 	t.Helper()
 	p, files := seenPhotos(t)
 	mean, count := map[string]float64{}, map[string]int{}
@@ -103,7 +104,8 @@ func farFromPIL(t testing.TB, decode func([]byte) (image.Image, error)) (mean ma
 			t.Fatalf("%s: %v", photo.Name, err)
 		}
 		for name, way := range p.Ways {
-			pix := shown(t, img, backbone.Preprocessing{Resize: way.Resize, Crop: way.Crop, Interpolation: way.Interpolation})
+			pix := shown(t, img, backbone.Preprocessing{Resize: way.Resize, Crop: way.Crop,
+				Interpolation: way.Interpolation})
 			want, err := base64.StdEncoding.DecodeString(photo.Ways[name].Pixels)
 			if err != nil || len(want) != 3*128 {
 				t.Fatalf("%s: %d bytes, %v", photo.Name, len(want), err)
@@ -130,17 +132,19 @@ func farFromPIL(t testing.TB, decode func([]byte) (image.Image, error)) (mean ma
 	return mean, most, shift
 }
 
-// Of real photographs a network sees what PIL and torchvision would show it, to the bit, whichever way they are
-// prepared.
+// A network sees real photographs as PIL and torchvision would show them, to the bit, with every preparation.
 func TestPhotosAsPIL(t *testing.T) {
-	mean, most, shift := farFromPIL(t, func(data []byte) (image.Image, error) { return backbone.Decode(data, backbone.DecodeOptions{}) })
+	mean, most, shift := farFromPIL(t, func(data []byte) (image.Image,
+		error) {
+		return backbone.Decode(data, backbone.DecodeOptions{})
+	})
 	t.Logf("mean %v, most %d, shift of a channel %.4f", mean, most, shift)
 	if len(mean) != 4 || most > 0 || shift > 0 {
 		t.Errorf("differs by %v on average, %d at most, a channel's mean by %.3f", mean, most, shift)
 	}
 }
 
-// All pixels of the archives' photographs, of every tenth at least, are PIL's.
+// All pixels of the archives' photographs, or at least of every tenth photograph, are PIL's.
 func TestArchivesAsPIL(t *testing.T) {
 	p, _ := seenPhotos(t)
 	if len(p.Whole) != 2 {

@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// TestPipesAreNoImages: a pipe that is named like an image is refused and not waited for, a device not read without end.
+// TestPipesAreNoImages: a pipe named like an image is refused without waiting, and a device is not read without
+// end.
 func TestPipesAreNoImages(t *testing.T) {
 	dir := t.TempDir()
 	if err := syscall.Mkfifo(filepath.Join(dir, "pipe.jpg"), 0o600); err != nil {
@@ -19,11 +20,13 @@ func TestPipesAreNoImages(t *testing.T) {
 	if err := os.Symlink("/dev/zero", filepath.Join(dir, "zero.jpg")); err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]string{"pipe.jpg": "is a named pipe, expected a file", "zero.jpg": "is a device, expected a file"} {
+	for name, want := range map[string]string{"pipe.jpg": "is a named pipe, expected a file",
+		"zero.jpg": "is a device, expected a file"} {
 		if _, err := Inspect(os.DirFS(dir), name); err == nil || err.Error() != want {
 			t.Errorf("%s: %v, expected %q", name, err, want)
 		}
-		if small := ReadThumbnail(os.DirFS(dir), name, 8); small.Err == nil || !strings.Contains(small.Err.Error(), want) {
+		if small := ReadThumbnail(os.DirFS(dir), name, 8); small.Err == nil ||
+			!strings.Contains(small.Err.Error(), want) {
 			t.Errorf("%s, small: %v", name, small.Err)
 		}
 	}

@@ -7,25 +7,25 @@ import (
 	"winnow/features"
 )
 
-// Preprocessor turns pictures into what a network expects to see. It keeps scratch memory: one goroutine
-// at a time, one Preprocessor a goroutine.
+// Preprocessor turns pictures into a network's input. It keeps scratch memory, so each goroutine needs a
+// Preprocessor of its own.
 //
-// Only what the crop shows is computed: rows stream through the horizontal filter into a ring as high as
-// the vertical filter, are rounded to bytes in between as PIL does, and leave as normalised float32 planes.
-// The result is that of decode, convert, Resize, CenterCrop, ToTensor and Normalize, to the byte.
+// It computes only what the crop shows. Rows stream through the horizontal filter into a ring as high as the
+// vertical filter, are rounded to bytes in between as in PIL, and leave as normalised float32 planes. The
+// result equals that of decode, convert, Resize, CenterCrop, ToTensor and Normalize, to the byte.
 type Preprocessor struct {
 	p      Preprocessing
 	kernel kernel
-	levels [3][256]float32 // normalised value of each byte, by the network's channel
+	levels [3][256]float32 // normalised value of each byte, for each of the network's channels
 	plane  [3]int          // where red, green and blue go
 
 	across, down taps
 	line         []byte   // one row of the picture, RGB or grey
-	ring         [][]byte // rows after the horizontal filter, colours one after the other
+	ring         [][]byte // rows after the horizontal filter, plane by plane
 	sum          []int32  // one row of the vertical filter
 }
 
-// NewPreprocessor checks p and prepares for it.
+// NewPreprocessor checks p and returns a Preprocessor for it.
 func NewPreprocessor(p Preprocessing) (*Preprocessor, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
@@ -52,7 +52,7 @@ func Preprocess(dst []float32, img image.Image, p Preprocessing) error {
 	return q.Into(dst, img)
 }
 
-// Into fills dst, Planes × Crop × Crop values in the order channel, row, column.
+// Into fills dst with one picture: Planes × Crop × Crop values in the order channel, row, column.
 func (q *Preprocessor) Into(dst []float32, img image.Image) error {
 	if len(dst) != q.p.Size() {
 		return fmt.Errorf("backbone: room for %d values, expected %d", len(dst), q.p.Size())
@@ -86,7 +86,7 @@ func (q *Preprocessor) fillZero(dst []float32) {
 	}
 }
 
-// stream filters the picture and hands each output row, before its last rounding, to emit.
+// stream filters the picture and passes each output row, before its last rounding, to emit.
 func (q *Preprocessor) stream(src source, emit func(row int, values []int32)) {
 	cols := len(q.across.start) * q.p.Planes()
 	q.reserve(cols)
@@ -95,7 +95,7 @@ func (q *Preprocessor) stream(src source, emit func(row int, values []int32)) {
 	width := q.down.width
 	for row, first := range q.down.start {
 		for ; next < first+width; next++ {
-			if next >= first { // where rows are few and the picture is high, some are never needed
+			if next >= first { // when a high picture shrinks to few rows, some of its rows are not needed
 				q.horizontal(q.ring[next%width][:cols], src, next, from, end)
 			}
 		}
@@ -115,7 +115,7 @@ func (q *Preprocessor) stream(src source, emit func(row int, values []int32)) {
 	}
 }
 
-// reserve makes room for rows of cols samples and as many of them as the vertical filter is high.
+// reserve makes room for rows of cols samples, as many as the vertical filter is high.
 func (q *Preprocessor) reserve(cols int) {
 	for len(q.ring) < q.down.width {
 		q.ring = append(q.ring, nil)

@@ -14,7 +14,8 @@ import (
 
 // plain leaves bytes as they are, so that results can be compared as pixels.
 func plain(resize, crop int, way string) Preprocessing {
-	return Preprocessing{Resize: resize, Crop: crop, Interpolation: way, Channels: "RGB", Scale: 1, Std: [3]float32{1, 1, 1}}
+	return Preprocessing{Resize: resize, Crop: crop, Interpolation: way, Channels: "RGB", Scale: 1,
+		Std: [3]float32{1, 1, 1}}
 }
 
 // pixelsOf are the bytes of a plain result, RGB interleaved.
@@ -87,8 +88,7 @@ func TestResizeAsPIL(t *testing.T) {
 	}
 }
 
-// general is the same preprocessing on the road everybody takes: a whole NRGBA picture, imaging's resize
-// in floating point, crop.
+// general is the same preprocessing in the usual way: a whole NRGBA picture, imaging's resize in floating point, crop.
 func general(img image.Image, p Preprocessing, filter imaging.ResampleFilter) []byte {
 	b := img.Bounds()
 	full := image.NewNRGBA(image.Rect(0, 0, b.Dx(), b.Dy()))
@@ -108,7 +108,8 @@ func general(img image.Image, p Preprocessing, filter imaging.ResampleFilter) []
 	return out
 }
 
-var filters = map[string]imaging.ResampleFilter{"bilinear": imaging.Linear, "bicubic": imaging.CatmullRom, "lanczos": imaging.Lanczos}
+var filters = map[string]imaging.ResampleFilter{"bilinear": imaging.Linear, "bicubic": imaging.CatmullRom,
+	"lanczos": imaging.Lanczos}
 
 // TestPhotographAsGeneral is the usual case, where the two ways may differ in the last bit of one value in ten.
 func TestPhotographAsGeneral(t *testing.T) {
@@ -172,11 +173,13 @@ func slowly(img image.Image, p Preprocessing) []byte {
 	return out
 }
 
-// TestFusedAsSlow: random sizes, ratios and crops; the slow way to the byte, imaging's float64 to two (a tie that falls differently in each pass).
+// TestFusedAsSlow: random sizes, ratios and crops equal the slow way to the byte, and imaging's float64 to
+// within two (a tie may be rounded differently in each pass).
 func TestFusedAsSlow(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		w, h := rapid.IntRange(1, 90).Draw(r, "w"), rapid.IntRange(1, 90).Draw(r, "h")
-		ratio := rapid.SampledFrom([]image.YCbCrSubsampleRatio{image.YCbCrSubsampleRatio444, image.YCbCrSubsampleRatio422,
+		ratio := rapid.SampledFrom([]image.YCbCrSubsampleRatio{image.YCbCrSubsampleRatio444,
+			image.YCbCrSubsampleRatio422,
 			image.YCbCrSubsampleRatio420, image.YCbCrSubsampleRatio440}).Draw(r, "ratio")
 		img := image.NewYCbCr(image.Rect(0, 0, w, h), ratio)
 		seed := rapid.Uint32().Draw(r, "seed")
@@ -211,7 +214,8 @@ func TestReusedPreprocessor(t *testing.T) {
 		t.Fatal(err)
 	}
 	var pictures []image.Image
-	for _, name := range []string{"jpeg-420.jpg", "jpeg-6x33.jpg", "resize.png", "jpeg-grey.jpg", "jpeg-1x1.jpg", "jpeg-420.jpg"} {
+	for _, name := range []string{"jpeg-420.jpg", "jpeg-6x33.jpg", "resize.png", "jpeg-grey.jpg", "jpeg-1x1.jpg",
+		"jpeg-420.jpg"} {
 		img, err := Decode(readFile(t, "testdata/pil/"+name), DecodeOptions{})
 		if err != nil {
 			t.Fatal(err)
@@ -234,7 +238,8 @@ func TestNormalisation(t *testing.T) {
 	for i := range 16 {
 		copy(img.Pix[4*i:], []byte{10, 20, 30, 255})
 	}
-	p := Preprocessing{Crop: 6, Interpolation: "bilinear", Channels: "BGR", Scale: 0.5, Mean: [3]float32{1, 2, 3}, Std: [3]float32{2, 4, 8}}
+	p := Preprocessing{Crop: 6, Interpolation: "bilinear", Channels: "BGR", Scale: 0.5, Mean: [3]float32{1, 2, 3},
+		Std: [3]float32{2, 4, 8}}
 	dst := run(t, img, p)
 	for c, want := range []float32{(15 - 1) / 2., (10 - 2) / 4., (5 - 3) / 8.} {
 		plane := dst[36*c : 36*(c+1)]
@@ -253,14 +258,16 @@ func TestNormalisation(t *testing.T) {
 
 func TestGeometryAsTorchvision(t *testing.T) {
 	for _, c := range []struct{ w, h, rw, rh int }{
-		{500, 375, 341, 256}, {375, 500, 256, 341}, {256, 256, 256, 256}, {1, 1000, 256, 256000}, {640, 480, 341, 256}, {100, 33, 775, 256},
+		{500, 375, 341, 256}, {375, 500, 256, 341}, {256, 256, 256, 256}, {1, 1000, 256, 256000},
+		{640, 480, 341, 256}, {100, 33, 775, 256},
 	} {
 		if rw, rh := plain(256, 224, "bilinear").target(c.w, c.h); rw != c.rw || rh != c.rh {
 			t.Errorf("%d×%d becomes %d×%d, expected %d×%d", c.w, c.h, rw, rh, c.rw, c.rh)
 		}
 	}
 	// int(round((n-crop)/2.0)) in Python, computed there: halves go to the even number.
-	for _, c := range [][3]int{{256, 224, 16}, {341, 224, 58}, {339, 224, 58}, {227, 224, 2}, {225, 224, 0}, {229, 224, 2}, {231, 224, 4}} {
+	for _, c := range [][3]int{{256, 224, 16}, {341, 224, 58}, {339, 224, 58}, {227, 224, 2}, {225, 224, 0},
+		{229, 224, 2}, {231, 224, 4}} {
 		if lo, hi, pad := centre(c[0], c[1]); lo != c[2] || hi != lo+224 || pad != 0 {
 			t.Errorf("crop of %d begins at %d, expected %d", c[0], lo, c[2])
 		}
@@ -306,7 +313,8 @@ func TestValidate(t *testing.T) {
 }
 
 func TestParsePreprocessing(t *testing.T) {
-	good := Preprocessing{Resize: 256, Crop: 224, Interpolation: "bilinear", Channels: "BGR", Scale: 1. / 255, Mean: [3]float32{.1, .2, .3}, Std: [3]float32{1, 2, 3}, EXIF: true}
+	good := Preprocessing{Resize: 256, Crop: 224, Interpolation: "bilinear", Channels: "BGR", Scale: 1. / 255,
+		Mean: [3]float32{.1, .2, .3}, Std: [3]float32{1, 2, 3}, EXIF: true}
 	if p, err := ParsePreprocessing(good.Key()); err != nil || p != good {
 		t.Errorf("%v: %+v, expected %+v", err, p, good)
 	}

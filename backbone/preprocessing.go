@@ -1,5 +1,5 @@
 // Package backbone turns image files into vectors: decode, orient, resize, crop, batch, infer, store.
-// It contains no cgo; the network itself is a [Network], made by backbone/ort.
+// It contains no cgo; backbone/ort makes the network itself, a [Network].
 package backbone
 
 import (
@@ -10,22 +10,28 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// Preprocessing describes what a network expects to see. The zero value is not valid; models has one an entry.
+// Preprocessing describes a network's input. The zero value is not valid; each entry of models has one.
 type Preprocessing struct {
-	Resize        int        `json:"resize" yaml:"resize"`               // target of the resize, pixels; 0: no resize
-	Exact         bool       `json:"exact" yaml:"exact"`                 // true: Resize×Resize whatever the aspect; false: the shorter side
-	Crop          int        `json:"crop" yaml:"crop"`                   // side of the centre crop, pixels; the network's input size
-	Interpolation string     `json:"interpolation" yaml:"interpolation"` // bilinear, bicubic, lanczos (antialiased, as PIL)
+	// Resize is the target of the resize, pixels; 0: no resize. With Exact the result is Resize×Resize, whatever the
+	// aspect; otherwise the shorter side becomes Resize.
+	Resize int  `json:"resize" yaml:"resize"`
+	Exact  bool `json:"exact" yaml:"exact"`
+
+	Crop          int        `json:"crop" yaml:"crop"`                   // side of the centre crop: the input size
+	Interpolation string     `json:"interpolation" yaml:"interpolation"` // bilinear, bicubic, lanczos; antialiased
 	Channels      string     `json:"channels" yaml:"channels"`           // RGB, BGR, L (one grey channel)
-	Scale         float32    `json:"scale" yaml:"scale"`                 // a byte is multiplied by this first (1/255 or 1)
-	Mean          [3]float32 `json:"mean" yaml:"mean"`                   // subtracted after Scale, in the network's channel order
-	Std           [3]float32 `json:"std" yaml:"std"`                     // divided by afterwards
-	EXIF          bool       `json:"exif" yaml:"exif"`                   // apply EXIF orientation (off for parity with the papers)
-	Long          bool       `json:"long,omitempty" yaml:"long"`         // the longer side to Resize instead of the shorter: all of the picture, the rest of the crop black
-	Decoder       string     `json:"decoder,omitempty" yaml:"decoder"`   // FastDecoder, or "" for ExactDecoder
+	Scale         float32    `json:"scale" yaml:"scale"`                 // multiplies each byte (1/255 or 1)
+	Mean          [3]float32 `json:"mean" yaml:"mean"`                   // then subtracted, in the network's order
+	Std           [3]float32 `json:"std" yaml:"std"`                     // then divided by
+	EXIF          bool       `json:"exif" yaml:"exif"`                   // apply EXIF orientation; the papers do not
+
+	// Long resizes the longer side to Resize instead of the shorter: all of the picture is seen, and the rest of
+	// the crop is black.
+	Long    bool   `json:"long,omitempty" yaml:"long"`
+	Decoder string `json:"decoder,omitempty" yaml:"decoder"` // FastDecoder, or "" for ExactDecoder
 }
 
-// Key returns a canonical text of p: two runs with equal keys show the network the same numbers.
+// Key returns a canonical text of p. Runs with equal keys show the network the same numbers.
 func (p Preprocessing) Key() string {
 	b, err := json.Marshal(p)
 	if err != nil {
@@ -34,7 +40,7 @@ func (p Preprocessing) Key() string {
 	return string(b)
 }
 
-// ParsePreprocessing reads the text of [Preprocessing.Key], all of it and nothing else.
+// ParsePreprocessing parses the text of [Preprocessing.Key], which must be all of key.
 func ParsePreprocessing(key string) (Preprocessing, error) {
 	var p Preprocessing
 	d := json.NewDecoder(strings.NewReader(key))
@@ -59,14 +65,14 @@ func (p Preprocessing) Planes() int {
 	return 3
 }
 
-// Network is one loaded backbone that turns a batch of images into vectors.
-// pixels holds n images as float32 NCHW; dst is n×Dim and is overwritten.
+// Network is a loaded backbone that turns a batch of images into vectors. pixels holds n images as float32
+// NCHW; dst is n×Dim and is overwritten.
 type Network interface {
 	Infer(dst blas32.General, pixels []float32, n int) error
 	Dim() int
 }
 
-// Lanes is a network that is loaded several times, on a device each: what is given batches computes several at once.
+// Lanes is a network loaded on several devices, once on each. It computes several batches at once.
 type Lanes interface {
 	Network
 	Lanes() []Network

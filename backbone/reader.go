@@ -12,22 +12,22 @@ import (
 	"winnow/internal/regular"
 )
 
-// maxFile bounds an image file: what is larger is something else with the wrong name.
+// maxFile bounds an image file. A larger file is not an image, despite its name.
 const maxFile = 1 << 30
 
-// probed is how many images may be unreadable at the beginning before the whole list is doubted.
+// probed is how many images at the beginning may be unreadable before the whole list is refused.
 const probed = 64
 
-// reader turns image files into what the network sees; it keeps its memory from file to file.
+// reader turns image files into a network's input. It reuses its memory from file to file.
 type reader struct {
 	fsys    fs.FS
 	views   []View
-	viewers []*Viewer // of each view
+	viewers []*Viewer // one for each view
 	options DecodeOptions
 	data    []byte
 }
 
-// newViewers makes a viewer for each view; those that draw by the same recipe share one.
+// newViewers returns a viewer for each view; views with the same recipe share one.
 func newViewers(p Preprocessing, views []View) ([]*Viewer, error) {
 	list := make([]*Viewer, len(views))
 	known := map[Augmentation]*Viewer{}
@@ -44,7 +44,7 @@ func newViewers(p Preprocessing, views []View) ([]*Viewer, error) {
 	return list, nil
 }
 
-// read fills dst with the views of one image; the text of an error leaves the path to the caller.
+// read fills dst with the views of one image. The error does not name the path.
 func (r *reader) read(dst [][]float32, path string) error {
 	return r.picture(path, func(img image.Image) error {
 		for i, v := range r.viewers {
@@ -56,8 +56,8 @@ func (r *reader) read(dst [][]float32, path string) error {
 	})
 }
 
-// picture decodes one image, or a crop of one, and shows it to use, within the budgets of memory. Whatever goes wrong, a panic included, is
-// an error of this image; it leaves the path to the caller.
+// picture decodes one image, or a crop of one, and passes it to use, within the memory budgets. Every failure,
+// even a panic, is an error of this image; the error does not name the path.
 func (r *reader) picture(path string, use func(image.Image) error) (err error) {
 	defer caught("reading the picture", &err)
 	return r.planned(path, func(p decoding, crop datasets.Crop, isCrop bool) error {
@@ -83,7 +83,7 @@ func (r *reader) picture(path string, use func(image.Image) error) (err error) {
 func (r *reader) planned(path string, use func(p decoding, crop datasets.Crop, isCrop bool) error) error {
 	file, crop, isCrop := datasets.CutCrop(path)
 	options := r.options
-	if isCrop { // of a whole picture, as people see it
+	if isCrop { // crops are measured on the whole, upright picture
 		options.EXIF, options.Enough = true, nil
 	}
 	f, info, err := regular.From(r.fsys, file)
@@ -106,7 +106,7 @@ func (r *reader) planned(path string, use func(p decoding, crop datasets.Crop, i
 	return use(p, crop, isCrop)
 }
 
-// load reads a file into r.data; of what does not begin like an image the first bytes are enough.
+// load reads a file into r.data. If it does not begin like an image, only its first bytes are read.
 func (r *reader) load(f io.Reader, size int) error {
 	var head [16]byte
 	n, err := io.ReadFull(f, head[:min(size, len(head))])
@@ -122,7 +122,7 @@ func (r *reader) load(f io.Reader, size int) error {
 	}
 	r.data = r.data[:n]
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
-		return nil // it has shrunk since, or says no size: the decoder judges what there is
+		return nil // the file has shrunk, or has no known size: the decoder judges what was read
 	}
 	return err
 }
@@ -141,19 +141,19 @@ func caught(doing string, err *error) {
 	}
 }
 
-// NoneReadable is an image list of which not even one of the first images can be read.
+// NoneReadable is the error for an image list of which none of the first images can be read.
 type NoneReadable struct {
 	Tried  int
-	Path   string // the first
-	Reason error  // and what is wrong with it
+	Path   string // the first image
+	Reason error  // what is wrong with it
 }
 
 func (e *NoneReadable) Error() string {
 	return fmt.Sprintf("backbone: none of the first %d images can be read; %s: %v", e.Tried, e.Path, e.Reason)
 }
 
-// probe reads images from the beginning until one can be read, and returns which, and its pixels: where none of the first can,
-// the folder is the wrong one and nothing should be begun.
+// probe reads images from the beginning until one can be read, and returns its index and pixels. If none of the
+// first can be read, the folder is probably the wrong one and nothing should be started.
 func (r *reader) probe(paths []string) (at int, pixels [][]float32, err error) {
 	if len(paths) == 0 {
 		return 0, nil, errors.New("backbone: extract: the image list is empty")

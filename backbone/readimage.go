@@ -10,8 +10,8 @@ import (
 	"winnow/datasets"
 )
 
-// ReadImage decodes one image file and shows it to use, within the memory that all readers of this process share; use
-// returns before it is given back.
+// ReadImage decodes one image file and passes it to use, within the memory that all readers of this process
+// share. The memory is released when use returns.
 func ReadImage(fsys fs.FS, path string, o DecodeOptions, use func(image.Image) error) error {
 	r := reader{fsys: fsys, options: o}
 	if err := r.picture(path, use); err != nil {
@@ -20,7 +20,7 @@ func ReadImage(fsys fs.FS, path string, o DecodeOptions, use func(image.Image) e
 	return nil
 }
 
-// Size returns the width and height of an image, or of a crop, by the head of its file.
+// Size returns the width and height of an image, or of a crop, from the head of its file.
 func Size(fsys fs.FS, path string) (w, h int, err error) {
 	defer caught("reading the picture", &err)
 	r := reader{fsys: fsys}
@@ -33,13 +33,13 @@ func Size(fsys fs.FS, path string) (w, h int, err error) {
 	return w, h, err
 }
 
-// Inspect reads an image file, and returns the sha256 of its bytes, of a crop with the crop's place behind, or why it is no picture that can be decoded; the error
-// leaves the path to the caller.
+// Inspect reads an image file and returns the sha256 of its bytes; for a crop, of the bytes followed by the
+// crop's place. It returns an error if the picture cannot be decoded; the error does not name the path.
 func Inspect(fsys fs.FS, path string) (sum [sha256.Size]byte, err error) {
 	r := reader{fsys: fsys}
 	err = r.picture(path, func(image.Image) error {
 		h := sha256.New()
-		_, _ = h.Write(r.data) // hashes take all
+		_, _ = h.Write(r.data) // a hash never fails
 		if _, crop, isCrop := datasets.CutCrop(path); isCrop {
 			_, _ = io.WriteString(h, crop.String())
 		}

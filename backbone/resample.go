@@ -6,13 +6,14 @@ import (
 	"winnow/features"
 )
 
-// kernel is an interpolation filter: its value at a distance from the centre, zero from support on.
+// kernel is an interpolation filter. at returns its value at a distance from the centre; it is zero from
+// support on.
 type kernel struct {
 	support float64
 	at      func(x float64) float64
 }
 
-// kernels are PIL's, by torchvision's names.
+// kernelOf returns PIL's filter for torchvision's name.
 func kernelOf(interpolation string) (kernel, bool) {
 	switch interpolation {
 	case "bilinear":
@@ -27,8 +28,8 @@ func kernelOf(interpolation string) (kernel, bool) {
 
 func triangleKernel(x float64) float64 { return max(0, 1-math.Abs(x)) }
 
-// cubicKernel returns Keys' cubic convolution with a = -1/2, as PIL has it.
-// Source: Keys, Cubic convolution interpolation for digital image processing, IEEE TASSP 1981, eq. 15.
+// cubicKernel returns Keys' cubic convolution with a = -1/2, as in PIL. Source: Keys, Cubic convolution
+// interpolation for digital image processing, IEEE TASSP 1981, eq. 15.
 func cubicKernel(x float64) float64 {
 	const a = -0.5
 	switch x = math.Abs(x); {
@@ -55,19 +56,20 @@ func sinc(x float64) float64 {
 	return math.Sin(x) / x
 }
 
-// weightBits are the fractional bits of a weight: 32 less 8 for the byte and 2 for overshoot, as in PIL.
+// weightBits is the number of fractional bits of a weight: 32 less 8 for the byte and 2 for overshoot, as in
+// PIL.
 const weightBits = 22
 
-// group is how many weights the inner loops take at once: enough for bilinear shrinking to a half.
+// group is how many weights the inner loops take at once: enough for a bilinear reduction to a half.
 const group = 4
 
-// taps are the integer weights of consecutive output samples lo ≤ i < hi of one axis: output i is
-// Σ_j weights[i-lo][j]·in[start[i-lo]+j], shifted right by weightBits after adding half.
+// taps are the integer weights of consecutive output samples lo ≤ i < hi of one axis: output i is Σ_j
+// weights[i-lo][j]·in[start[i-lo]+j], shifted right by weightBits after adding half.
 //
-// The filter is stretched by the scale when shrinking ("antialias"), centred on (i+1/2)·scale, and its
-// weights sum to 1, all in float64 before they are rounded: the same integers as PIL's. Every output has the
-// same number of weights, a multiple of group where the axis is long enough; the surplus is zeros, and near
-// the far edge the window moves back to stay inside.
+// When shrinking, the filter is stretched by the scale ("antialias"). It is centred on (i+1/2)·scale, and its
+// weights sum to 1, in float64 before they are rounded: the same integers as PIL's. Every output has the same
+// number of weights, a multiple of group if the axis is long enough. The surplus weights are zero, and near the
+// far edge the window moves back to stay inside.
 type taps struct {
 	in, out, lo, hi int
 	cover           float64 // how many inputs the outputs cover
@@ -76,11 +78,11 @@ type taps struct {
 	weights         []int32 // width for each output
 }
 
-// compute fills t for an axis of in samples resized to out samples, reusing its memory. Of the inputs the outputs cover so
-// many: all, but for the last one of a reduced picture, which may stand partly outside.
+// compute fills t for an axis of in samples resized to out samples, reusing its memory. cover is how many
+// inputs the outputs cover: all, except that the last sample of a reduced picture may be partly outside.
 func (t *taps) compute(in int, cover float64, out, lo, hi int, k kernel) {
 	if t.in == in && t.cover == cover && t.out == out && t.lo == lo && t.hi == hi {
-		return // pictures of one size come in a row
+		return // consecutive pictures often have the same size
 	}
 	t.in, t.cover, t.out, t.lo, t.hi = in, cover, out, lo, hi
 	scale := cover / float64(out)
@@ -116,8 +118,8 @@ func (t *taps) span() (first, end int) {
 	return t.start[0], t.start[len(t.start)-1] + t.width
 }
 
-// clipped is the byte of a sum, rounded and within 0 … 255: its index is the sum's upper ten bits, of which
-// the first is the sign.
+// clipped maps a sum to its byte, rounded and clipped to 0 … 255. The index is the sum's upper ten bits, of
+// which the first is the sign.
 type clipped [1 << (32 - weightBits)]byte
 
 var clipTable = newClipped()
@@ -130,16 +132,16 @@ func newClipped() *clipped {
 	return t
 }
 
-// halfWeight is added to a sum before it is shifted.
+// halfWeight is added to a sum before it is shifted, to round it.
 const halfWeight = 1 << (weightBits - 1)
 
-// resampleRow resizes one row of RGB bytes, whose first pixel is column from, into the rows of the three
-// colours, each len(dst)/3 long.
+// resampleRow resizes one row of RGB bytes, whose first pixel is column from, into three rows, one for each
+// colour, each len(dst)/3 long.
 func resampleRow(dst, src []byte, from int, t *taps) {
 	n := len(t.start)
 	red, green, blue := dst[:n], dst[n:2*n], dst[2*n:3*n]
 	done := resampleRowVector(red, green, blue, src, from, t)
-	if t.width == group { // shrinking a photograph to the size of a network, bilinear
+	if t.width == group { // the usual case: a photograph shrunk to the network's size, bilinear
 		resampleRow4(red, green, blue, src, from, t, done)
 		return
 	}
@@ -159,7 +161,7 @@ func resampleRow(dst, src []byte, from int, t *taps) {
 	}
 }
 
-// resampleRow4 is resampleRow with four weights, written out, from an output on.
+// resampleRow4 is resampleRow with four weights, written out, beginning at output begin.
 func resampleRow4(red, green, blue, src []byte, from int, t *taps, begin int) {
 	weights, starts := t.weights[group*begin:], t.start[begin:]
 	red, green, blue = red[begin:][:len(starts)], green[begin:][:len(starts)], blue[begin:][:len(starts)]
@@ -174,11 +176,12 @@ func resampleRow4(red, green, blue, src []byte, from int, t *taps, begin int) {
 		r := halfWeight + w0*int32(v[0]) + w1*int32(v[3]) + w2*int32(v[6]) + w3*int32(v[9])
 		g := halfWeight + w0*int32(v[1]) + w1*int32(v[4]) + w2*int32(v[7]) + w3*int32(v[10])
 		b := halfWeight + w0*int32(v[2]) + w1*int32(v[5]) + w2*int32(v[8]) + w3*int32(v[11])
-		red[i], green[i], blue[i] = clip[uint32(r)>>weightBits], clip[uint32(g)>>weightBits], clip[uint32(b)>>weightBits]
+		red[i], green[i] = clip[uint32(r)>>weightBits], clip[uint32(g)>>weightBits]
+		blue[i] = clip[uint32(b)>>weightBits]
 	}
 }
 
-// resampleGrey is resampleRow for one colour.
+// resampleGrey is resampleRow for one channel.
 func resampleGrey(dst, src []byte, from int, t *taps) {
 	for i, s := range t.start {
 		p := src[s-from:][:t.width]
@@ -190,7 +193,7 @@ func resampleGrey(dst, src []byte, from int, t *taps) {
 	}
 }
 
-// resampleColumns adds four rows, each times its weight, to the sums; the first four begin them.
+// resampleColumns adds four rows, each times its weight, to the sums. With begin it overwrites the sums.
 func resampleColumns(sum []int32, rows *[group][]byte, w *[group]int32, begin bool) {
 	a, b, c, d := rows[0][:len(sum)], rows[1][:len(sum)], rows[2][:len(sum)], rows[3][:len(sum)]
 	w0, w1, w2, w3 := w[0], w[1], w[2], w[3]

@@ -31,7 +31,8 @@ type drafts struct {
 
 func readDrafts(t *testing.T) (d drafts) {
 	t.Helper()
-	if err := json.Unmarshal(readFile(t, "testdata/scaled/scaled.json"), &d); err != nil || len(d.Files) < 20 || len(d.Archives) != 2 {
+	if err := json.Unmarshal(readFile(t, "testdata/scaled/scaled.json"), &d); err != nil || len(d.Files) < 20 ||
+		len(d.Archives) != 2 {
 		t.Fatalf("%d files, %d archives, %v", len(d.Files), len(d.Archives), err)
 	}
 	return d
@@ -64,15 +65,16 @@ func TestDraftsAsPIL(t *testing.T) {
 			}
 			sum := sha256.New()
 			hashColours(sum, img)
-			if size := img.Bounds().Max; float64(size.X) != want[0] || float64(size.Y) != want[1] || hex.EncodeToString(sum.Sum(nil)) != want[2] {
+			if size := img.Bounds().Max; float64(size.X) != want[0] || float64(size.Y) != want[1] ||
+				hex.EncodeToString(sum.Sum(nil)) != want[2] {
 				t.Errorf("%s by %d: found %v and other pixels, expected %v×%v", name, n, size, want[0], want[1])
 			}
 		}
 	}
 }
 
-// What a network sees of a reduced picture is what PIL makes of its own, where the whole picture ends: these are odd
-// sizes, of which the last samples stand half outside.
+// A network sees a reduced picture as PIL shows its own. These are odd sizes, whose last samples are half outside the
+// picture.
 func TestDraftViewsAsPIL(t *testing.T) {
 	views := readDrafts(t).Views
 	if len(views) != 11 {
@@ -101,7 +103,8 @@ func TestDraftViewsAsPIL(t *testing.T) {
 				if err := Preprocess(planes, samplesOf(img), p); err != nil {
 					t.Fatal(err)
 				}
-				if got := sha256.Sum256(pixelsOf(planes, size, 3)); name == "420.jpg" && hex.EncodeToString(got[:]) == want {
+				if got := sha256.Sum256(pixelsOf(planes, size, 3)); name == "420.jpg" &&
+					hex.EncodeToString(got[:]) == want {
 					t.Errorf("%s at %d: the test does not see where the picture ends", name, size)
 				}
 			}
@@ -109,7 +112,7 @@ func TestDraftViewsAsPIL(t *testing.T) {
 	}
 }
 
-// Training views of a reduced picture, and of one that a cache has resized, are those of the same place.
+// Training views of a reduced picture, and of one resized by a cache, show the same place.
 func TestDraftAugmented(t *testing.T) {
 	data := readFile(t, "testdata/scaled/420.jpg")
 	p := fast(plain(24, 20, "bilinear"))
@@ -127,7 +130,8 @@ func TestDraftAugmented(t *testing.T) {
 			if err := v.Into(got, img, rand.New(rand.NewPCG(seed, 1))); err != nil {
 				t.Fatal(err)
 			}
-			if err := v.Into(again, v.Reduced(img), rand.New(rand.NewPCG(seed, 1))); err != nil || !slices.Equal(got, again) {
+			if err := v.Into(again, v.Reduced(img), rand.New(rand.NewPCG(seed, 1))); err != nil ||
+				!slices.Equal(got, again) {
 				t.Errorf("%+v: resized before, it is another view: %v", a, err)
 			}
 		}
@@ -180,7 +184,8 @@ func TestArchiveDraftsAsPIL(t *testing.T) {
 			count++
 		}
 		if got := hex.EncodeToString(sum.Sum(nil)); got != want.SHA256 || count != want.Count {
-			t.Errorf("%s: %d photographs with sha256 %s, expected %d with %s", name, count, got, want.Count, want.SHA256)
+			t.Errorf("%s: %d photographs with sha256 %s, expected %d with %s", name, count, got, want.Count,
+				want.SHA256)
 		}
 	}
 }

@@ -13,8 +13,9 @@ import (
 // lastScan is where the last scan of a JPEG file begins; it ends two bytes before the file.
 func lastScan(data []byte) int { return bytes.LastIndex(data, []byte{0xff, 0xda}) }
 
-// TestScansAreBounded: a scan that brings nothing new is refused, and so are very many, before any decoder works: also where
-// the picture is one that only the standard library's decoder takes, and where scans hide behind bytes that it passes over.
+// TestScansAreBounded: a scan that brings nothing new is refused, and so are very many scans, before any
+// decoder runs. This holds for pictures that only the standard library's decoder takes, and for scans hidden
+// after bytes that it skips.
 func TestScansAreBounded(t *testing.T) {
 	data := readFile(t, "testdata/scaled/420-progressive.jpg")
 	if _, err := jfif.Inspect(data); err != nil {
@@ -31,21 +32,21 @@ func TestScansAreBounded(t *testing.T) {
 	rgb := func(data []byte) []byte { // says that its planes are red, green and blue
 		return append(append([]byte("\xff\xd8"), "\xff\xee\x00\x0eAdobe\x00\x64\x00\x00\x00\x00\x00"...), data[2:]...)
 	}
-	ahead := bytes.Clone(data) // its first refinement comes before its time
+	ahead := bytes.Clone(data) // its first refinement comes too early
 	low := bytes.Index(ahead, []byte{0xff, 0xda})
 	ahead[low+4+2*3+3] = 2
 	for name, c := range map[string]struct {
 		data []byte
 		want string
 	}{
-		"twice":              {again(1, ""), "brings bits of coefficients that another has brought"},
+		"twice":              {again(1, ""), "brings bits of coefficients twice"},
 		"4000 times":         {again(4000, ""), "brings bits of coefficients"},
 		"twice, in RGB":      {rgb(again(1, "")), "brings bits of coefficients"},
 		"twice, behind zero": {again(1, "\xff\x00"), "brings bits of coefficients"},
 		"twice, after fill":  {again(1, "\xff\xff"), "brings bits of coefficients"},
 		"twice, behind RST":  {again(1, "\xff\xd3"), "brings bits of coefficients"},
 		"twice, after text":  {again(1, "text"), "brings bits of coefficients"},
-		"before its time":    {ahead, "or before their time"},
+		"before its time":    {ahead, "out of order"},
 		"empty scans":        {manyScans(data, 200), "jpeg: more than 100 scans"},
 	} {
 		if _, err := jfif.Inspect(c.data); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -69,7 +70,8 @@ func TestScansAreBounded(t *testing.T) {
 func manyScans(data []byte, n int) []byte {
 	at := bytes.Index(data, []byte{0xff, 0xda})
 	id := data[at+5]
-	return append(append(bytes.Clone(data[:at]), bytes.Repeat([]byte{0xff, 0xda, 0, 8, 1, id, 0, 9, 8, 0}, n)...), data[at:]...)
+	return append(append(bytes.Clone(data[:at]), bytes.Repeat([]byte{0xff, 0xda, 0, 8, 1, id, 0, 9, 8, 0}, n)...),
+		data[at:]...)
 }
 
 // TestInspectCounts: samples are those of the planes as decoders hold them.
@@ -87,7 +89,7 @@ func TestInspectCounts(t *testing.T) {
 	}
 }
 
-// FuzzInspect: no file of few bytes announces many samples and is let through, and Inspect itself allocates next to nothing.
+// FuzzInspect: no small file passes that announces many samples, and Inspect itself allocates almost nothing.
 func FuzzInspect(f *testing.F) {
 	data := readFile(f, "testdata/scaled/420-progressive.jpg")
 	f.Add(data)

@@ -5,10 +5,10 @@ import "golang.org/x/sys/cpu"
 // avx2 reports whether pictures are prepared with AVX2. The tests turn it off to compare both ways.
 var avx2 = cpu.X86.HasAVX2
 
-// Each of these does the first part of the Go function's work that is named beside it, and returns how many pixels or
-// outputs are done; the function does the rest. None reads or writes beyond the slices that it is given.
+// Each function below does the first part of the work of the Go function named in its comment, and returns how many
+// pixels or outputs are done; the Go function does the rest. None reads or writes beyond its slices.
 
-// weighVector: weigh, and vertical with a bias and a shift by 2.
+// weighVector serves weigh, and vertical with a bias and a shift by 2.
 func weighVector(t []uint32, nb, nr, fb, fr []byte, bias uint32, shift uint) int {
 	n := min(len(t), len(nb), len(nr), len(fb), len(fr)) &^ 7
 	if !avx2 || n == 0 {
@@ -18,7 +18,7 @@ func weighVector(t []uint32, nb, nr, fb, fr []byte, bias uint32, shift uint) int
 	return n
 }
 
-// triangleVector: the pairs of columns of triangle; t has two more than there are pairs.
+// triangleVector serves the pairs of columns of triangle. t has two more values than there are pairs.
 func triangleVector(uv, t []uint32, even, odd uint32) int {
 	n := min(len(uv)/2, len(t)-2) &^ 7
 	if !avx2 || n <= 0 {
@@ -28,7 +28,7 @@ func triangleVector(uv, t []uint32, even, odd uint32) int {
 	return n
 }
 
-// toRGBVector: toRGB. The last store of four bytes more than its pixels must fit, too.
+// toRGBVector serves toRGB. The last store writes four bytes more than its pixels, which must fit in dst.
 func toRGBVector(dst, luma []byte, uv []uint32) int {
 	n := min(len(luma), len(uv), (len(dst)-4)/3) &^ 7
 	if !avx2 || n <= 0 {
@@ -38,7 +38,8 @@ func toRGBVector(dst, luma []byte, uv []uint32) int {
 	return n
 }
 
-// resampleRowVector: resampleRow, for windows of whole groups. A group of four pixels is read with four bytes more.
+// resampleRowVector serves resampleRow, for windows of whole groups. A group of four pixels is read with four
+// bytes more.
 func resampleRowVector(red, green, blue, src []byte, from int, t *taps) int {
 	if !avx2 || t.width%group != 0 {
 		return 0
@@ -54,7 +55,7 @@ func resampleRowVector(red, green, blue, src []byte, from int, t *taps) int {
 	return n
 }
 
-// resampleColumnsVector: resampleColumns.
+// resampleColumnsVector serves resampleColumns.
 func resampleColumnsVector(sum []int32, rows *[group][]byte, w *[group]int32, begin bool) int {
 	n := len(sum)
 	for _, r := range rows {

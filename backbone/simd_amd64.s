@@ -1,6 +1,6 @@
 #include "textflag.h"
 
-// Kernels of chroma.go and resample.go: the same integers as the functions in Go.
+// The kernels of chroma.go and resample.go. They compute the same integers as the Go functions.
 
 #define EIGHTFOLD(name, v) \
 	DATA name<>+0(SB)/4, $v  \
@@ -13,7 +13,8 @@
 	DATA name<>+28(SB)/4, $v \
 	GLOBL name<>(SB), RODATA|NOPTR, $32
 
-// Factors of Cb (low half) and Cr (high half), times 2¹⁶, less the whole multiples that are added apart:
+// The factors of Cb (low half) and Cr (high half), times 2¹⁶, without the whole multiples, which are added
+// separately:
 // R = Y + Cr + 0.402·Cr, G = Y - Cr - 0.34414·Cb + 0.28586·Cr, B = Y + 2·Cb - 0.228·Cb.
 EIGHTFOLD(ofRed, 0x66e90000)     // 0, 26345
 EIGHTFOLD(ofGreen, 0x492ea7e6)   // -22554, 18734
@@ -22,14 +23,14 @@ EIGHTFOLD(half, 0x8000)
 EIGHTFOLD(words128, 0x00800080)
 EIGHTFOLD(halfWeight, 0x200000)  // half of 1<<22
 
-// From R0-3 G0-3 B0-3 to pixels.
+// Shuffles R0-3 G0-3 B0-3 into pixels.
 DATA pixels<>+0(SB)/8, $0x0602090501080400
 DATA pixels<>+8(SB)/8, $0x808080800b07030a
 DATA pixels<>+16(SB)/8, $0x0602090501080400
 DATA pixels<>+24(SB)/8, $0x808080800b07030a
 GLOBL pixels<>(SB), RODATA|NOPTR, $32
 
-// From four pixels of bytes to the first two and the last two in 32 bits, a pixel in each half.
+// Widens four pixels of bytes to 32 bits: first the first two, then the last two, one pixel in each half.
 DATA first2<>+0(SB)/8, $0x8080800180808000
 DATA first2<>+8(SB)/8, $0x8080808080808002
 DATA first2<>+16(SB)/8, $0x8080800480808003
@@ -41,7 +42,7 @@ DATA last2<>+16(SB)/8, $0x8080800a80808009
 DATA last2<>+24(SB)/8, $0x808080808080800b
 GLOBL last2<>(SB), RODATA|NOPTR, $32
 
-// Which of four weights goes to the pixels of the same halves.
+// Selects which of four weights applies to the pixels of these halves.
 DATA weights2<>+0(SB)/8, $0x0000000000000000
 DATA weights2<>+8(SB)/8, $0x0000000000000000
 DATA weights2<>+16(SB)/8, $0x0000000100000001

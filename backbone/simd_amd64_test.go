@@ -52,7 +52,8 @@ func compareKernels(t *testing.T, seed uint64, n int) {
 		same("weigh", a, b, slices.Equal(a, b))
 	}
 	for x0 := range min(n, 4) {
-		img := &image.YCbCr{Cb: cb, Cr: cr, CStride: n, Rect: image.Rect(0, 0, 2*n-x0%2, 2), SubsampleRatio: image.YCbCrSubsampleRatio420}
+		img := &image.YCbCr{Cb: cb, Cr: cr, CStride: n, Rect: image.Rect(0, 0, 2*n-x0%2, 2),
+			SubsampleRatio: image.YCbCrSubsampleRatio420}
 		p := newPlanes(img)
 		a, b := inBothWays(t, func() []uint32 {
 			p.sum = make([]uint32, p.cw+2)
@@ -75,8 +76,9 @@ func compareKernels(t *testing.T, seed uint64, n int) {
 	compareResampling(t, rng, n, random, same)
 }
 
-// compareResampling makes windows and weights of any kind, those of no kernel too.
-func compareResampling(t *testing.T, rng *rand.Rand, n int, random func(int) []byte, same func(string, any, any, bool)) {
+// compareResampling uses windows and weights of any kind, even ones that no filter has.
+func compareResampling(t *testing.T, rng *rand.Rand, n int, random func(int) []byte,
+	same func(string, any, any, bool)) {
 	t.Helper()
 	line := random(3 * n)
 	for _, width := range []int{1, 3, 4, 8, 12} {

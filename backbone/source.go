@@ -5,16 +5,16 @@ import (
 	"image/color"
 )
 
-// source gives a picture row by row as RGB bytes, three a pixel, as PIL's convert("RGB") makes them:
-// alpha is dropped (not composited), a palette looked up, of 16 bits the upper 8 are taken; of 16-bit grey too, which PIL
-// clips at 255, so that nearly all is white.
-// A source may keep scratch memory: one goroutine at a time.
+// source reads a picture row by row as RGB bytes, three per pixel, as PIL's convert("RGB") makes them. Alpha is
+// dropped, not composited; a palette is looked up; of 16 bits the upper 8 are taken. 16-bit grey differs: PIL
+// clips it at 255, so that nearly all is white. A source may keep scratch memory: use it from one goroutine at
+// a time.
 type source interface {
 	size() (width, height int)
 	row(dst []byte, y, x0, x1 int) // pixels x0 ≤ x < x1 of row y
 }
 
-// sourceOf reads any image; those that the decoders make have a fast way.
+// sourceOf returns a source for any image, a fast one for the types that the decoders make.
 func sourceOf(img image.Image) source {
 	img = samplesOf(img)
 	b := img.Bounds()
@@ -69,7 +69,7 @@ type flatPicture struct {
 func (f flatPicture) size() (int, int)              { return f.w, f.h }
 func (f flatPicture) row(dst []byte, y, x0, x1 int) { f.copy(dst, y, x0, x1) }
 
-// spread makes grey bytes, one every step, into three equal ones.
+// spread writes each grey byte three times. src has one every step bytes.
 func spread(dst, src []byte, step int) {
 	for i, j := 0, 0; i+2 < len(dst); i, j = i+3, j+step {
 		v := src[j]
@@ -108,7 +108,7 @@ func paletteRGB(p color.Palette) *[256][3]byte {
 	return &table
 }
 
-// anyPicture asks an unknown image for every single colour.
+// anyPicture reads an image of unknown type through its At method.
 type anyPicture struct {
 	img  image.Image
 	w, h int
@@ -121,7 +121,7 @@ func (p *anyPicture) row(dst []byte, y, x0, x1 int) {
 	for x := x0; x < x1; x++ {
 		i := 3 * (x - x0)
 		switch c := p.img.At(p.min.X+x, p.min.Y+y).(type) {
-		case color.NRGBA: // by way of premultiplied colours it would lose bits
+		case color.NRGBA: // premultiplied colours would lose bits
 			dst[i], dst[i+1], dst[i+2] = c.R, c.G, c.B
 		default:
 			n := color.NRGBA64Model.Convert(c).(color.NRGBA64)

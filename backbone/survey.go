@@ -14,14 +14,15 @@ import (
 	"winnow/backbone/jfif"
 )
 
-// surveyed makes a survey of a header and of how many bytes each pixel takes while it is decoded.
+// surveyed returns a survey for a header and the memory of each pixel while decoding.
 func surveyed(c image.Config, bytes float64) survey {
 	pixels := float64(c.Width) * float64(c.Height)
 	return survey{c.Width, c.Height, func(int) (int64, int64, error) { return int64(pixels * bytes), 0, nil }}
 }
 
-// surveyJPEG counts what the decoder holds that takes the picture: a byte for each sample, two more for the coefficients
-// of a progressive one. The standard library's coefficients have four, and it makes a second picture of CMYK and RGB.
+// surveyJPEG counts what the decoder holds: a byte for each sample, and two more for the coefficients of a
+// progressive file. The standard library's coefficients take four, and for CMYK and RGB it makes a second
+// picture.
 func surveyJPEG(data []byte) (survey, error) {
 	c, err := jpeg.DecodeConfig(bytes.NewReader(data))
 	return survey{c.Width, c.Height, func(by int) (first, second int64, err error) {
@@ -55,16 +56,16 @@ func surveyPNG(data []byte) (survey, error) {
 		depth = 8
 	}
 	if head, _, _ := bytes.Cut(data, []byte("IDAT")); depth < 4 && bytes.Contains(head, []byte("tRNS")) {
-		depth *= 4 // a transparent grey makes colours of all
+		depth *= 4 // one transparent grey makes the whole picture NRGBA
 	}
-	const interlaced = 28 // place of the method in the first chunk
+	const interlaced = 28 // offset of the interlace method in the file
 	if len(data) > interlaced && data[interlaced] == 1 {
 		depth *= 1.5 // the last pass, half of all rows, is a picture of its own
 	}
 	return surveyed(c, depth), nil
 }
 
-// surveyGIF counts the frame and the screen, and the colours that a small picture is made of.
+// surveyGIF counts the frame, the screen, and the colours that small pictures are made from.
 func surveyGIF(data []byte) (survey, error) { return surveyedBy(gif.DecodeConfig, data, 6) }
 
 func surveyBMP(data []byte) (survey, error) { return surveyedBy(bmp.DecodeConfig, data, 4) }

@@ -12,15 +12,15 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Thumbnail is a small picture for people to look at, or why there is none.
+// Thumbnail is a small picture to look at, or the reason why there is none.
 type Thumbnail struct {
 	Image *image.NRGBA
-	Err   error // leaves the path to the caller
+	Err   error // does not name the path
 }
 
-// Thumbnails reads pictures and makes each small enough for side×side pixels, proportions kept and turned as EXIF says;
-// what is smaller stays unchanged. The result is in the order of paths; only a context that is done is an error. done
-// is called after each, from several goroutines, and may be nil.
+// Thumbnails reads pictures and reduces each to fit into side×side pixels, with its proportions, turned by its
+// EXIF orientation. Smaller pictures stay unchanged. The result is in the order of paths; the only error is
+// that of ctx. done is called after each picture, from several goroutines, and may be nil.
 func Thumbnails(ctx context.Context, fsys fs.FS, paths []string, side int, done func()) ([]Thumbnail, error) {
 	out := make([]Thumbnail, len(paths))
 	workers := runtime.GOMAXPROCS(0)
@@ -43,8 +43,8 @@ func Thumbnails(ctx context.Context, fsys fs.FS, paths []string, side int, done 
 	return out, group.Wait()
 }
 
-// ReadThumbnail returns one picture as [Thumbnails] makes it, but for the last bits of large photographs, which it
-// reduces while it decodes them: many times faster, for pages that wait for it.
+// ReadThumbnail returns one picture as [Thumbnails] does, except for the last bits of large photographs: they
+// are reduced while decoding, which is many times faster, for pages that wait for it.
 func ReadThumbnail(fsys fs.FS, path string, side int) Thumbnail {
 	r := reader{fsys: fsys, options: DecodeOptions{EXIF: true, Enough: func(w, h int) (int, int) {
 		scale := min(float64(side)/float64(max(w, h)), 1)
@@ -61,8 +61,8 @@ func (r *reader) thumbnail(path string, side int) (t Thumbnail) {
 	return t
 }
 
-// fit makes a picture small. imaging works in goroutines of its own, a panic in which would end the program: it sees no
-// palette, into which an index may lead beyond the end.
+// fit reduces a picture. imaging runs goroutines of its own, where a panic would end the program, so it never
+// gets a palette, whose indices may be out of range.
 func fit(img image.Image, side int) *image.NRGBA {
 	img = samplesOf(img)
 	if p, ok := img.(*image.Paletted); ok {
@@ -71,7 +71,7 @@ func fit(img image.Image, side int) *image.NRGBA {
 	return imaging.Fit(img, side, side, imaging.Linear)
 }
 
-// lookedUp returns the colours of a picture with a palette; those beyond it are black.
+// lookedUp returns the colours of a picture with a palette. Indices beyond the palette are black.
 func lookedUp(p *image.Paletted) *image.NRGBA {
 	var table [256]color.NRGBA
 	for i := range table {
@@ -91,7 +91,7 @@ func lookedUp(p *image.Paletted) *image.NRGBA {
 	return out
 }
 
-// FileType returns the media type of an image file that Decode reads, by its first bytes; "" of anything else.
+// FileType returns the media type of an image file from its first bytes, or "" if Decode cannot read it.
 func FileType(head []byte) string {
 	for _, f := range formats() {
 		if f.is(head) {

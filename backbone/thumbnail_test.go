@@ -28,7 +28,8 @@ func TestThumbnails(t *testing.T) {
 		return &fstest.MapFile{Data: b.Bytes()}
 	}
 	red, blue := color.NRGBA{200, 0, 0, 255}, color.NRGBA{0, 0, 200, 255}
-	files := fstest.MapFS{"wide.png": picture(300, 100, red), "high.png": picture(50, 200, blue), "small.png": picture(9, 7, red), "broken.png": {Data: []byte("\x89PNG\r\n\x1a\n")}}
+	files := fstest.MapFS{"wide.png": picture(300, 100, red), "high.png": picture(50, 200, blue),
+		"small.png": picture(9, 7, red), "broken.png": {Data: []byte("\x89PNG\r\n\x1a\n")}}
 	paths := []string{"wide.png", "nowhere.png", "small.png", "broken.png", "high.png"}
 	var told atomic.Int64
 	got, err := backbone.Thumbnails(t.Context(), files, paths, 60, func() { told.Add(1) })
@@ -43,8 +44,10 @@ func TestThumbnails(t *testing.T) {
 			t.Errorf("%s: %v", paths[i], got[i].Err)
 			continue
 		}
-		if got[i].Err == nil && (got[i].Image.Bounds().Size() != want.size || got[i].Image.NRGBAAt(3, 3) != want.colour) {
-			t.Errorf("%s: %v of %v, expected %v of %v", paths[i], got[i].Image.Bounds().Size(), got[i].Image.NRGBAAt(3, 3), want.size, want.colour)
+		if got[i].Err == nil && (got[i].Image.Bounds().Size() != want.size ||
+			got[i].Image.NRGBAAt(3, 3) != want.colour) {
+			t.Errorf("%s: %v of %v, expected %v of %v", paths[i], got[i].Image.Bounds().Size(),
+				got[i].Image.NRGBAAt(3, 3), want.size, want.colour)
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -54,8 +57,8 @@ func TestThumbnails(t *testing.T) {
 	}
 }
 
-// TestReadThumbnail: one picture alone looks as it does among others, though a photograph is reduced while it is decoded,
-// and is turned upright too.
+// TestReadThumbnail: a single picture looks as it does among others, although a photograph is reduced while it
+// is decoded, and it is turned upright.
 func TestReadThumbnail(t *testing.T) {
 	files, paths := fstest.MapFS{}, []string{"exif-6.png", "exif-jpg.jpg", "jpeg-420.jpg"}
 	for _, path := range paths {
@@ -69,7 +72,8 @@ func TestReadThumbnail(t *testing.T) {
 		img := image.NewRGBA(image.Rectangle{Max: size})
 		for i := range size.X * size.Y {
 			x, y := i%size.X, i/size.X
-			img.SetRGBA(x, y, color.RGBA{uint8(255 * x / size.X), uint8(255 * y / size.Y), uint8(x / 40 % 2 * 200), 255})
+			img.SetRGBA(x, y, color.RGBA{uint8(255 * x / size.X), uint8(255 * y / size.Y), uint8(x / 40 % 2 * 200),
+				255})
 		}
 		var b bytes.Buffer
 		if err := jpeg.Encode(&b, img, nil); err != nil {

@@ -12,22 +12,22 @@ import (
 	"winnow/features"
 )
 
-// View is one of the pictures that are made of each image. What it shows is a function of the image and of the
-// view's name, so that it does not matter when, where and beside which other images it is made.
+// View is one of the pictures made of each image. What it shows depends only on the image and the view's name,
+// not on when and where it is made or on the other images.
 type View struct {
-	Name         string // "center", "flip", or for example "prism.2@7": the second by the recipe prism with seed 7
+	Name         string // "center", "flip", or e.g. "prism.2@7": the second view by the recipe prism with seed 7
 	Augmentation Augmentation
 }
 
-// CenterName names the view that evaluation looks at.
+// CenterName is the name of the view used in evaluation.
 const CenterName = "center"
 
 // Center returns the evaluation view, the first of all views.
 func Center() View { return View{Name: CenterName} }
 
-// ParseViews reads what views are asked for: parts with + between them, each "center", "flip" (the centre, mirrored) or
-// N*RECIPE, N random pictures by one of the [Recipes], drawn by seed. The centre is always there and first, whether
-// it is named or not.
+// ParseViews parses a list of views: parts joined with +, each "center", "flip" (the centre, mirrored) or
+// N*RECIPE (N random pictures by one of the [Recipes], drawn with seed). The centre is always the first view,
+// even if it is not named.
 func ParseViews(text string, seed uint64) ([]View, error) {
 	list := []View{Center()}
 	for i, part := range strings.Split(text, "+") {
@@ -40,7 +40,7 @@ func ParseViews(text string, seed uint64) ([]View, error) {
 		}
 		for _, v := range more {
 			if slices.ContainsFunc(list, func(w View) bool { return w.Name == v.Name }) {
-				return nil, fmt.Errorf("backbone: views %q: %s is there twice", text, part)
+				return nil, fmt.Errorf("backbone: views %q: %s appears twice", text, part)
 			}
 		}
 		list = append(list, more...)
@@ -61,18 +61,21 @@ func parseViews(part string, seed uint64) ([]View, error) {
 	}
 	count, recipe, ok := strings.Cut(part, "*")
 	if !ok {
-		return nil, fmt.Errorf("backbone: view %q is unknown, expected center, flip or N*RECIPE, for example 4*prism", part)
+		return nil, fmt.Errorf("backbone: view %q is unknown, expected center, flip or N*RECIPE, for example 4*prism",
+			part)
 	}
 	n, err := strconv.Atoi(count)
 	if err != nil || n < 1 || n > features.MaxViews {
-		return nil, fmt.Errorf("backbone: views %q: found %q, expected how many, 1 to %d", part, count, features.MaxViews)
+		return nil, fmt.Errorf("backbone: views %q: found %q, expected a number of views, 1 to %d",
+			part, count, features.MaxViews)
 	}
 	a, err := ParseAugmentation(recipe)
 	if err != nil {
 		return nil, err
 	}
 	if a == (Augmentation{Flip: a.Flip}) {
-		return nil, fmt.Errorf("backbone: views %q: %s draws nothing that center and flip do not show, expected center, center+flip or another recipe", part, recipe)
+		return nil, fmt.Errorf("backbone: views %q: %s is not random, "+
+			"expected center, center+flip or another recipe", part, recipe)
 	}
 	list := make([]View, n)
 	for i := range list {
@@ -81,7 +84,7 @@ func parseViews(part string, seed uint64) ([]View, error) {
 	return list, nil
 }
 
-// ViewNames returns the names of cfg's views as a store's key has them.
+// ViewNames returns the names of cfg's views, as used in a store's key.
 func (cfg ExtractConfig) ViewNames() []string {
 	views := cfg.views()
 	names := make([]string, len(views))
@@ -91,8 +94,8 @@ func (cfg ExtractConfig) ViewNames() []string {
 	return names
 }
 
-// draw returns the random source of the view of one image, nil where nothing is drawn: PCG seeded by a hash of the
-// view's name, which holds the seed, and the image's path.
+// draw returns the random source for the view of one image, or nil if nothing is drawn. It is a PCG seeded by a
+// hash of the image's path and the view's name, which includes the seed.
 func (v View) draw(path string) *rand.Rand {
 	if v.Augmentation == (Augmentation{}) {
 		return nil

@@ -44,15 +44,15 @@ func TestParseViews(t *testing.T) {
 		"":                `view "" is unknown, expected center, flip or N*RECIPE`,
 		"centre":          `view "centre" is unknown`,
 		"center+":         `view "" is unknown`,
-		"0*prism":         `found "0", expected how many, 1 to 256`,
-		"-1*prism":        "expected how many",
+		"0*prism":         `found "0", expected a number of views, 1 to 256`,
+		"-1*prism":        "expected a number of views",
 		"x*prism":         `found "x"`,
 		"2*prsim":         `augmentation "prsim" is unknown`,
-		"4*none":          "none draws nothing",
+		"4*none":          "none is not random",
 		"4*flip":          "expected center, center+flip or another recipe",
-		"flip+flip":       "flip is there twice",
-		"2*prism+1*prism": "1*prism is there twice",
-		"flip+center":     "center is there twice",
+		"flip+flip":       "flip appears twice",
+		"2*prism+1*prism": "1*prism appears twice",
+		"flip+center":     "center appears twice",
 		"256*prism":       "257 views, expected at most 256",
 	} {
 		if _, err := ParseViews(text, 7); err == nil || !strings.Contains(err.Error(), want) {
@@ -108,7 +108,7 @@ func picturesOf(t testing.TB, cfg ExtractConfig, paths []string) map[string][][]
 	return out
 }
 
-// TestViewsDependOnImageAndNameAlone: not on the order, the worker, or which other views there are.
+// TestViewsDependOnImageAndNameAlone: views do not depend on the order, the worker, or the other views.
 func TestViewsDependOnImageAndNameAlone(t *testing.T) {
 	_, all := album(t, 8)
 	paths := slices.DeleteFunc(all, func(p string) bool { return p == "class/003.jpg" })
@@ -125,7 +125,8 @@ func TestViewsDependOnImageAndNameAlone(t *testing.T) {
 	cfg.Views = mustViews(t, "1*supcon", 8)
 	seeded := picturesOf(t, cfg, paths)
 	for _, p := range paths {
-		if !slices.Equal(one[p][4], other[p][1]) || !slices.Equal(one[p][2], other[p][2]) || !slices.Equal(one[p][3], other[p][3]) {
+		if !slices.Equal(one[p][4], other[p][1]) || !slices.Equal(one[p][2], other[p][2]) ||
+			!slices.Equal(one[p][3], other[p][3]) {
 			t.Errorf("%s: beside other views a view is another", p)
 		}
 		if slices.Equal(one[p][2], one[p][3]) || slices.Equal(other[p][4], one[p][3]) {
@@ -143,7 +144,8 @@ func TestViewsDependOnImageAndNameAlone(t *testing.T) {
 	}
 	twin := "class/000.jpg" // two paths, the same file: what is drawn differs
 	copied := picturesOf(t, cfg, []string{twin, "class/005.jpg"})
-	if !slices.Equal(copied[twin][0], copied["class/005.jpg"][0]) || slices.Equal(copied[twin][1], copied["class/005.jpg"][1]) {
+	if !slices.Equal(copied[twin][0], copied["class/005.jpg"][0]) ||
+		slices.Equal(copied[twin][1], copied["class/005.jpg"][1]) {
 		t.Error("the path plays no part in what is drawn")
 	}
 }
@@ -166,8 +168,8 @@ func viewsTo(t testing.TB, dir string, net *sums, cfg ExtractConfig, dtype strin
 	return err
 }
 
-// TestExtractViews: the first view has the bits of a store of one view, unreadable images are zeros in all, and a run
-// that is stopped in the middle of a batch's views goes on to the same bytes.
+// TestExtractViews: the first view has the bits of a store of one view, unreadable images are zeros in all
+// views, and a run that stops in the middle of a batch's views resumes to the same bytes.
 func TestExtractViews(t *testing.T) {
 	cfg := ExtractConfig{Preprocessing: tiny, Batch: 4, Workers: 3}
 	single := t.TempDir()
@@ -247,7 +249,8 @@ func TestViewsThatDoNotFit(t *testing.T) {
 	small := tiny
 	small.Crop = 4
 	cfg := ExtractConfig{Preprocessing: small, Batch: 2, Views: mustViews(t, "1*cifar", 1)}
-	if err := Extract(t.Context(), cfg, newSums(), files, paths, &counting{}, nil); err == nil || !strings.Contains(err.Error(), "pad is 4, expected less than the network's size of 4") {
+	if err := Extract(t.Context(), cfg, newSums(), files, paths, &counting{}, nil); err == nil ||
+		!strings.Contains(err.Error(), "pad is 4, expected less than the network's size of 4") {
 		t.Error(err)
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/image/webp"
 )
 
-// surveyWebP counts luma, chroma and colours of a lossy picture; of a lossless one the colours before and after its last
-// transform.
+// surveyWebP counts, for a lossy picture, its luma, chroma and colours; for a lossless one, the colours before
+// and after its last transform.
 func surveyWebP(data []byte) (survey, error) {
 	still, at, screen, err := webpStill(data)
 	if err != nil {
@@ -34,11 +34,11 @@ func surveyWebP(data []byte) (survey, error) {
 	return surveyed(image.Config{Width: screen.X, Height: screen.Y}, depth+4), nil
 }
 
-// decodeWebP decodes a WebP file. Lossy WebP stores video-range luma and chroma (Y from 16 to 235) under the
-// same Go type as JPEG, which does not: shown as it comes it would be greyish. It is turned into colours
-// here, by libwebp's arithmetic.
+// decodeWebP decodes a WebP file. Lossy WebP stores video-range luma and chroma (Y from 16 to 235) in the Go
+// type that JPEG uses for full range; shown unchanged it would be greyish. So it is converted to colours here,
+// with libwebp's arithmetic.
 //
-// Of an animated picture it is the first frame on its screen, the rest of which is transparent black, as PIL shows it.
+// An animated picture gives its first frame on its screen; the rest is transparent black, as in PIL.
 func decodeWebP(data []byte) (image.Image, error) {
 	still, at, screen, err := webpStill(data)
 	if err != nil {
@@ -65,9 +65,8 @@ func decodeWebP(data []byte) (image.Image, error) {
 	return canvas, nil
 }
 
-// webpStill returns the first frame of an animated file as a file of its own, its place and the size of the screen; other
-// files as they are.
-// Source: WebP Container Specification (RFC 9649), section 2.7.
+// webpStill returns the first frame of an animated file as a file of its own, with its place and the size of
+// the screen. It returns other files unchanged. Source: WebP Container Specification (RFC 9649), section 2.7.
 func webpStill(data []byte) (still []byte, at, screen image.Point, err error) {
 	const animated, alpha, plain = 1 << 1, 1 << 4, 30
 	if len(data) < plain || string(data[12:16]) != "VP8X" || data[20]&animated == 0 {
@@ -116,7 +115,8 @@ func videoToRGB(m *image.YCbCr) *image.NRGBA {
 				videoPixel(row[4*x:], v, (3*int32(nb[c])+int32(fb[c])+2)>>2, (3*int32(nr[c])+int32(fr[c])+2)>>2)
 				continue
 			}
-			videoPixel(row[4*x:], v, diamond(nb[c], nb[side], fb[c], fb[side]), diamond(nr[c], nr[side], fr[c], fr[side]))
+			u := diamond(nb[c], nb[side], fb[c], fb[side])
+			videoPixel(row[4*x:], v, u, diamond(nr[c], nr[side], fr[c], fr[side]))
 		}
 	}
 	return out

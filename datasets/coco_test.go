@@ -94,12 +94,12 @@ func TestCOCOErrors(t *testing.T) {
 			`the picture of 100×80 pixels`,
 		with(`"file_name": "b.jpg"`, `"file_name": "../b.jpg"`): `images[1]: path "../b.jpg" leaves the root`,
 		with(`{"id": 3, "name"`, `{"id": 18, "name"`):           `categories: id "18": found twice`,
-		with(`"categories"`, `"annotations"`):                   `annotations stands twice`,
+		with(`"categories"`, `"annotations"`):                   `annotations appears twice`,
 		with(`"id": 5`, `"id": {"x": 5}`): `annotations[4]: found "{\"x\": 5}", expected a ` +
 			`number or a text`,
 
 		cocoFile[:len(cocoFile)/2]: `the file ends early, at byte`,
-		cocoFile + "{}":            `behind the object, expected nothing`,
+		cocoFile + "{}":            `after the object, expected nothing`,
 
 		`{"images":[{"id":1,"file_name":"a.jpg"}],"annotations":[],"categories":[]}`: `no sample found`,
 		`{"images":[{"id":1,"file_name":"a.jpg"}],"annotations":[{"id":1,]}`:         `annotations[0]: byte`,

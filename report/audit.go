@@ -15,14 +15,14 @@ import (
 	"winnow/run/auditing"
 )
 
-// How much of an audit its page shows.
+// How much of an audit the page shows.
 const (
 	auditedSuspects   = 60
 	auditedConfusions = 12
 )
 
-// WriteAudited writes the page of an audit of images to a file: what was found, where, and the most suspect of those called
-// wrong in pictures. next is the command that goes on.
+// WriteAudited writes the page of an audit of images to a file: what was found, in which classes, and the most
+// suspect of the labels called wrong, with pictures. next is the command to continue with.
 func WriteAudited(ctx context.Context, h Host, a *auditing.Report, file, next string) error {
 	content, err := audited(ctx, h, a, next)
 	if err != nil {
@@ -35,10 +35,11 @@ func WriteAudited(ctx context.Context, h Host, a *auditing.Report, file, next st
 	return atomicfile.WriteBytes(file, data)
 }
 
-// audited is the page of an audit of images.
+// audited returns the page of an audit of images.
 func audited(ctx context.Context, h Host, a *auditing.Report, next string) (page.Report, error) {
 	content := page.Report{
-		Title: "Labels of “" + filepath.Base(extraction.Absolute(a.Source())) + "”", Verdict: a.Sentences(), Command: "audit", Next: next,
+		Title:   "Labels of “" + filepath.Base(extraction.Absolute(a.Source())) + "”",
+		Verdict: a.Sentences(), Command: "audit", Next: next,
 		Sections: []page.Section{auditedClasses(a)}, Facts: auditedFacts(h, a), Definitions: auditedDefinitions(a),
 		Foremost: true,
 	}
@@ -48,7 +49,7 @@ func audited(ctx context.Context, h Host, a *auditing.Report, next string) (page
 	return content, err
 }
 
-// auditedClasses says where the labels called wrong are.
+// auditedClasses says in which classes the labels called wrong are.
 func auditedClasses(a *auditing.Report) page.Section {
 	s := page.Section{Title: "Where they are", Charts: []chart.Drawing{auditedScores(a)}}
 	var rows [][]string
@@ -64,10 +65,14 @@ func auditedClasses(a *auditing.Report) page.Section {
 		if k.Times > 0 {
 			instead = fmt.Sprintf("%s, %d of %d", names.Readable(k.Suggested), k.Times, k.Called)
 		}
-		rows = append(rows, []string{names.Readable(k.Class), strconv.Itoa(k.Images), strconv.Itoa(k.Called), percentText(float64(k.Called) / float64(k.Images)), estimate, instead})
+		rows = append(rows, []string{
+			names.Readable(k.Class), strconv.Itoa(k.Images), strconv.Itoa(k.Called),
+			percentText(float64(k.Called) / float64(k.Images)), estimate, instead,
+		})
 	}
 	if len(rows) > 0 {
-		s.Tables = classTables("The classes with the most labels called wrong", fmt.Sprintf("All %d classes with any", len(rows)),
+		s.Tables = classTables("The classes with the most labels called wrong",
+			fmt.Sprintf("All %d classes with labels called wrong", len(rows)),
 			[]string{"class", "images", "called wrong", "share %", "estimated % (95 %)", "most often suggested"}, rows)
 	}
 	rows = nil
@@ -78,7 +83,9 @@ func auditedClasses(a *auditing.Report) page.Section {
 		rows = append(rows, []string{names.Readable(c.Given), names.Readable(c.Suggested), strconv.Itoa(c.Times)})
 	}
 	if len(rows) > 0 {
-		s.Tables = append(s.Tables, page.Table{Caption: "What is most often called what", Head: []string{"labelled", "looks like", "images"}, Rows: rows})
+		s.Tables = append(s.Tables, page.Table{
+			Caption: "The most frequent confusions", Head: []string{"labelled", "looks like", "images"}, Rows: rows,
+		})
 	}
 	rows = nil
 	for _, o := range a.Oddities() {
@@ -87,12 +94,14 @@ func auditedClasses(a *auditing.Report) page.Section {
 		}
 	}
 	if len(rows) > 0 {
-		s.Tables = append(s.Tables, page.Table{Caption: "What else was found", Head: []string{"what", "how many, the first of them"}, Rows: rows, Words: true})
+		s.Tables = append(s.Tables, page.Table{
+			Caption: "Other findings", Head: []string{"what", "how many, and the first"}, Rows: rows, Words: true,
+		})
 	}
 	return s
 }
 
-// auditedScores draws the scores of all labels by what they are called.
+// auditedScores draws the scores of all labels, those called wrong apart from the others.
 func auditedScores(a *auditing.Report) chart.Histogram {
 	const bins = 25
 	var kept, called []float64
@@ -115,13 +124,23 @@ func auditedScores(a *auditing.Report) chart.Histogram {
 	if audit.Probability(a.Scorer) {
 		low, high, name = 0, 1, "probability that the label is right"
 	}
-	return chart.Histogram{Frame: chart.Frame{Title: "All labels by how right they look", X: name, Y: "share of the labels", Percent: true},
-		Bars: []chart.Bars{chart.Count("not called wrong", kept, low, high, bins, 0), chart.Count("called wrong", called, low, high, bins, 1)}}
+	return chart.Histogram{
+		Frame: chart.Frame{
+			Title: "All labels by how right they look", X: name, Y: "share of the labels", Percent: true,
+		},
+		Bars: []chart.Bars{
+			chart.Count("not called wrong", kept, low, high, bins, 0),
+			chart.Count("called wrong", called, low, high, bins, 1),
+		},
+	}
 }
 
-// auditedFacts says what was done.
+// auditedFacts says how the audit was made.
 func auditedFacts(h Host, a *auditing.Report) []page.Fact {
-	facts := []page.Fact{{Name: "images", Value: fmt.Sprintf("%d judged, of %s", len(a.Images)-a.Unjudged, a.Root())}, {Name: "looked at by", Value: a.Model}, {Name: "judged by", Value: a.Scorer}}
+	facts := []page.Fact{
+		{Name: "images", Value: fmt.Sprintf("%d judged, of %s", len(a.Images)-a.Unjudged, a.Root())},
+		{Name: "backbone", Value: a.Model}, {Name: "judged by", Value: a.Scorer},
+	}
 	if a.Why != "" {
 		facts = append(facts, page.Fact{Name: "which took", Value: a.Why})
 	}
@@ -129,21 +148,26 @@ func auditedFacts(h Host, a *auditing.Report) []page.Fact {
 		facts = append(facts, page.Fact{Name: "estimated wrong", Value: a.Noise.String()})
 	}
 	for i, left := range a.LeftOut[:min(len(a.LeftOut), auditedConfusions)] {
-		facts = append(facts, page.Fact{Name: fmt.Sprintf("left out %d of %d", i+1, len(a.LeftOut)), Value: left.Path + ": " + left.Reason})
+		name := fmt.Sprintf("left out %d of %d", i+1, len(a.LeftOut))
+		facts = append(facts, page.Fact{Name: name, Value: left.Path + ": " + left.Reason})
 	}
 	return append(facts, page.Fact{Name: "made by", Value: "winnow " + h.Winnow})
 }
 
-// auditedDefinitions are of the numbers on the page.
+// auditedDefinitions explains the numbers on the page.
 func auditedDefinitions(a *auditing.Report) []page.Fact {
 	list := []page.Fact{
-		{Name: "called wrong", Value: "as many labels, those with the lowest scores, as are estimated to be wrong"},
-		{Name: "estimated", Value: "from how the images lie to each other, by no label alone; with the interval that holds 95 % of resamplings of the images"},
-		{Name: "suggested", Value: "the class that fits the image best by the same judge"},
-		{Name: "nearest", Value: "by the features of the backbone: what speaks for the given label, and what for the suggested one"},
+		{Name: "called wrong", Value: "the labels with the lowest scores, as many as are estimated to be wrong"},
+		{Name: "estimated", Value: "from the distances between the images, never from a label alone; " +
+			"the interval holds 95 % of resamplings of the images"},
+		{Name: "suggested", Value: "the class that fits the image best, by the same judge"},
+		{Name: "nearest", Value: "by the backbone's features: " +
+			"the images that support the given label, and those that support the suggested one"},
 	}
 	if audit.Probability(a.Scorer) {
-		return append(list, page.Fact{Name: "% right", Value: "the probability that the given label is right, by all other images; this image has no part in it"})
+		return append(list, page.Fact{Name: "% right",
+			Value: "the probability that the given label is right, computed from all images but this one"})
 	}
-	return append(list, page.Fact{Name: "score", Value: "ranks the labels, the lowest most suspect; it is no probability"})
+	return append(list, page.Fact{Name: "score",
+		Value: "ranks the labels: the lowest is the most suspect. It is not a probability"})
 }

@@ -14,8 +14,8 @@ import (
 	"winnow/run/folder"
 )
 
-// The page of an audit shows what is called wrong and nothing else as suspect, names where it is, escapes what labels and
-// paths hold, and writes no more digits than mean something.
+// The page of an audit shows only labels called wrong as suspects, names their classes, escapes labels and paths, and
+// writes no more digits than are meaningful.
 func TestAuditedPage(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, name := range []string{"<i>a.png", "b.png"} {
@@ -28,11 +28,16 @@ func TestAuditedPage(t *testing.T) {
 		}
 		f.Close()
 	}
-	h := Host{Note: t.Logf, Watch: func(string) (func(int, int), func()) { return func(int, int) {}, func() {} }, Winnow: "9.9"}
-	a := &auditing.Report{Scorer: "fitted", Model: "mobile", Rate: 0.5, Noise: &folder.NoiseRate{Rate: 0.5, Low: 0.2, High: 0.8},
+	h := Host{Note: t.Logf, Watch: func(string) (func(int, int), func()) { return func(int, int) {}, func() {} },
+		Winnow: "9.9"}
+	a := &auditing.Report{Scorer: "fitted", Model: "mobile", Rate: 0.5,
+		Noise: &folder.NoiseRate{Rate: 0.5, Low: 0.2, High: 0.8},
 		Images: []suspects.Entry{
-			{Rank: 1, Path: "<i>a.png", Given: "<b>cat", Suggested: "dog", Score: 1.9e-109, GivenProbability: new(1.9e-109), Dropped: true, SupportGiven: []suspects.Near{{Path: "b.png"}}, SupportSuggested: []suspects.Near{{Path: "gone.png"}}},
-			{Rank: 2, Path: "b.png", Given: "<b>cat", Suggested: "dog", Score: 0.03, GivenProbability: new(0.03), Dropped: true, Outlier: true},
+			{Rank: 1, Path: "<i>a.png", Given: "<b>cat", Suggested: "dog", Score: 1.9e-109,
+				GivenProbability: new(1.9e-109), Dropped: true, SupportGiven: []suspects.Near{{Path: "b.png"}},
+				SupportSuggested: []suspects.Near{{Path: "gone.png"}}},
+			{Rank: 2, Path: "b.png", Given: "<b>cat", Suggested: "dog", Score: 0.03, GivenProbability: new(0.03),
+				Dropped: true, Outlier: true},
 			{Rank: 3, Path: "fine.png", Given: "dog", Suggested: "dog", Score: 0.99},
 			{Rank: 4, Path: "good.png", Given: "dog", Suggested: "dog", Score: 1},
 		},
@@ -52,8 +57,10 @@ func TestAuditedPage(t *testing.T) {
 		return string(text)
 	}
 	page := read()
-	for _, want := range []string{"2 of 4 labels look wrong (50.0 %, between 20.0 and 80.0 %).", "<code>winnow review &#39;&lt;x&gt;&#39;</code>", `<span class="num">&lt; 0.1 % right</span>`,
-		`<span class="num">3.0 % right</span>`, "&lt;b&gt;cat", "75 (50 to 90)", "dog, 2 of 2", "images that fit no class", "bad.png: not an image", "winnow 9.9"} {
+	for _, want := range []string{"2 of 4 labels look wrong (50.0 %, between 20.0 and 80.0 %).",
+		"<code>winnow review &#39;&lt;x&gt;&#39;</code>", `<span class="num">&lt; 0.1 % right</span>`,
+		`<span class="num">3.0 % right</span>`, "&lt;b&gt;cat", "75 (50 to 90)", "dog, 2 of 2", "images that " +
+			"fit no class", "bad.png: not an image", "winnow 9.9"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("no %q on the page", want)
 		}
@@ -66,14 +73,16 @@ func TestAuditedPage(t *testing.T) {
 	if n := strings.Count(page, "data:image/jpeg"); n != 3 { // two suspects and a neighbour
 		t.Errorf("%d pictures, expected 3", n)
 	}
-	if suspects, where := strings.Index(page, `<h2 id="suspects"`), strings.Index(page, "Where they are</h2>"); suspects < 0 || suspects > where {
+	if suspects, where := strings.Index(page, `<h2 id="suspects"`),
+		strings.Index(page, "Where they are</h2>"); suspects < 0 || suspects > where {
 		t.Errorf("suspects at %d, what they have in common at %d, expected them first", suspects, where)
 	}
 	for i := range a.Images {
 		a.Images[i].Dropped = false
 	}
 	a.Rate, a.Noise.Rate = 0, 0
-	if page := read(); !strings.Contains(page, "None of 4 labels looks wrong") || strings.Contains(page, `id="suspects"`) || strings.Contains(page, "data:image/jpeg") {
+	if page := read(); !strings.Contains(page, "None of 4 labels looks wrong") ||
+		strings.Contains(page, `id="suspects"`) || strings.Contains(page, "data:image/jpeg") {
 		t.Error("labels of which none looks wrong are shown as suspects")
 	}
 }

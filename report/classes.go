@@ -16,34 +16,40 @@ import (
 	"winnow/report/page"
 )
 
-// worstClasses are shown, allClasses at most in the folded table of all.
+// worstClasses is how many classes are shown at once; allClasses is how many the folded table of all shows at
+// most.
 const (
 	worstClasses = 15
 	allClasses   = 1000
 )
 
-// classTables are the first of a sorted list of classes, and all of them where there are more.
+// classTables returns a table of the first of a sorted list of classes and, if there are more, a folded one of
+// all.
 func classTables(worst, all string, head []string, rows [][]string) []page.Table {
 	tables := []page.Table{{Caption: worst, Head: head, Rows: rows[:min(len(rows), worstClasses)]}}
 	if len(rows) > worstClasses {
 		if len(rows) > allClasses {
 			all = fmt.Sprintf("%s (the first %d of %d)", all, allClasses, len(rows))
 		}
-		tables = append(tables, page.Table{Caption: all, Head: head, Rows: rows[:min(len(rows), allClasses)], Folded: true})
+		rows = rows[:min(len(rows), allClasses)]
+		tables = append(tables, page.Table{Caption: all, Head: head, Rows: rows, Folded: true})
 	}
 	return tables
 }
 
-// classes is how well each class finds its own.
+// classes says how well the images of each class find their own class.
 func (r *Run) classes() page.Section {
 	s := page.Section{Title: "Classes"}
-	list := slices.DeleteFunc(slices.Clone(r.measured.Classes), func(c eval.ClassRetrieval) bool { return c.Retrieval.N == 0 })
+	list := slices.DeleteFunc(slices.Clone(r.measured.Classes), func(c eval.ClassRetrieval) bool {
+		return c.Retrieval.N == 0
+	})
 	if len(list) == 0 {
-		s.Notes = []string{"No class has two images to find each other."}
+		s.Notes = []string{"No class has two images that could find each other."}
 		return s
 	}
 	slices.SortStableFunc(list, func(a, b eval.ClassRetrieval) int {
-		return cmp.Or(cmp.Compare(a.Retrieval.PrecisionAt1, b.Retrieval.PrecisionAt1), cmp.Compare(a.Retrieval.MAPAtR, b.Retrieval.MAPAtR))
+		return cmp.Or(cmp.Compare(a.Retrieval.PrecisionAt1, b.Retrieval.PrecisionAt1),
+			cmp.Compare(a.Retrieval.MAPAtR, b.Retrieval.MAPAtR))
 	})
 	var values []float64
 	var rows [][]string
@@ -54,19 +60,30 @@ func (r *Run) classes() page.Section {
 		if c.Times > 0 {
 			instead = fmt.Sprintf("%s, %d of %d", names.Readable(r.Manifest.Classes[c.Instead]), c.Times, c.Misses)
 		}
-		rows = append(rows, []string{names.Readable(r.Manifest.Classes[c.Label]), strconv.Itoa(c.Retrieval.N), percentText(c.Retrieval.PrecisionAt1), percentText(c.Retrieval.Recall[8]),
-			percentText(c.Retrieval.RPrecision), percentText(c.Retrieval.MAPAtR), strconv.Itoa(trained[c.Label]), instead})
+		rows = append(rows, []string{
+			names.Readable(r.Manifest.Classes[c.Label]), strconv.Itoa(c.Retrieval.N),
+			percentText(c.Retrieval.PrecisionAt1), percentText(c.Retrieval.Recall[8]),
+			percentText(c.Retrieval.RPrecision), percentText(c.Retrieval.MAPAtR),
+			strconv.Itoa(trained[c.Label]), instead,
+		})
 	}
-	s.Charts = []chart.Drawing{chart.Histogram{Frame: chart.Frame{Title: "How often the nearest image is of the same class", X: "P@1 of a class", Y: "share of the classes", Percent: true}, Bars: []chart.Bars{chart.Count("classes", values, 0, 1, 20, 0)}}}
-	s.Tables = classTables("The classes that find their own least: "+r.SplitText(), fmt.Sprintf("All %d classes", len(rows)),
-		[]string{"class", "queries", "P@1 %", "R@8 %", "R-Prec %", "MAP@R %", "training images", "found instead, of the misses"}, rows)
+	s.Charts = []chart.Drawing{chart.Histogram{
+		Frame: chart.Frame{Title: "How often the nearest image is of the same class",
+			X: "P@1 of a class", Y: "share of the classes", Percent: true},
+		Bars: []chart.Bars{chart.Count("classes", values, 0, 1, 20, 0)},
+	}}
+	s.Tables = classTables("The classes with the lowest P@1: "+r.SplitText(), fmt.Sprintf("All %d classes", len(rows)),
+		[]string{"class", "queries", "P@1 %", "R@8 %", "R-Prec %", "MAP@R %", "training images",
+			"found instead, of the misses"}, rows)
 	return s
 }
 
-// labels is what the audit says of the training labels.
+// labels returns what the audit says of the training labels.
 func (r *Run) labels() page.Section {
 	a := r.audited
-	s := page.Section{Title: "The training labels", Charts: []chart.Drawing{namedScores(LabelScores(a.Images), a)}}
+	s := page.Section{
+		Title: "The training labels", Charts: []chart.Drawing{namedScores(LabelScores(a.Images), a)},
+	}
 	s.Facts = append(s.Facts, page.Fact{Name: "judged by", Value: a.Scorer})
 	if a.Suggests != "" {
 		s.Facts = append(s.Facts, page.Fact{Name: "suggested by", Value: a.Suggests})
@@ -83,36 +100,50 @@ func (r *Run) labels() page.Section {
 	}
 	s.Facts = append(s.Facts, page.Fact{Name: "images judged", Value: said})
 	if alone > 0 {
-		s.Facts = append(s.Facts, page.Fact{Name: suspects.Unjudged, Value: fmt.Sprintf("%d, alone in their class", alone)})
+		s.Facts = append(s.Facts, page.Fact{
+			Name: suspects.Unjudged, Value: fmt.Sprintf("%d, alone in their class", alone),
+		})
 	}
 	if d := a.Detection; d != nil && d.Wrong == 0 {
-		s.Facts = append(s.Facts, page.Fact{Name: "truly wrong", Value: fmt.Sprintf("none of %d, as the manifest knows", d.Samples)})
+		s.Facts = append(s.Facts, page.Fact{
+			Name: "truly wrong", Value: fmt.Sprintf("none of %d, by the true labels of the manifest", d.Samples),
+		})
 	} else if d != nil {
+		share := 100 * float64(d.Wrong) / float64(max(d.Samples, 1))
 		s.Facts = append(s.Facts,
-			page.Fact{Name: "truly wrong", Value: fmt.Sprintf("%d of %d (%.1f %%), as the manifest knows", d.Wrong, d.Samples, 100*float64(d.Wrong)/float64(max(d.Samples, 1)))},
-			page.Fact{Name: "ranking", Value: fmt.Sprintf("AUROC %.4f, AP %.4f; of the wrong ones %.1f %% are among the most suspect 1 %%, %.1f %% among 5 %%, %.1f %% among as many as are wrong", d.AUROC, d.AP, 100*d.Found1, 100*d.Found5, 100*d.FoundAll)},
-			page.Fact{Name: "those called wrong", Value: fmt.Sprintf("precision %.3f, recall %.3f, F1 %.3f; %.1f %% of the labels kept are right", d.Precision, d.Recall, d.F1, 100*d.FilterAccuracy)})
+			page.Fact{Name: "truly wrong",
+				Value: fmt.Sprintf("%d of %d (%.1f %%), by the true labels of the manifest", d.Wrong, d.Samples,
+					share)},
+			page.Fact{Name: "ranking",
+				Value: fmt.Sprintf("AUROC %.4f, AP %.4f; the most suspect 1 %% hold %.1f %% of the wrong labels, "+
+					"5 %% hold %.1f %%, and as many as are wrong hold %.1f %%",
+					d.AUROC, d.AP, 100*d.Found1, 100*d.Found5, 100*d.FoundAll)},
+			page.Fact{Name: "those called wrong",
+				Value: fmt.Sprintf("precision %.3f, recall %.3f, F1 %.3f; %.1f %% of the labels kept are right",
+					d.Precision, d.Recall, d.F1, 100*d.FilterAccuracy)})
 	}
 	rows := r.labelRows()
-	s.Tables = classTables("The classes with the largest share of labels called wrong", fmt.Sprintf("All %d training classes", len(rows)),
+	s.Tables = classTables("The classes with the largest share of labels called wrong",
+		fmt.Sprintf("All %d training classes", len(rows)),
 		[]string{"class", "images", "called wrong", "share %", "mean score", "κ at the end"}, rows)
 	return s
 }
 
-// namedScores calls the scores what they are: not every judge gives probabilities, and a run's own weights of its
-// samples were found with every image in.
+// namedScores titles the scores by what they are: not every judge gives probabilities, and a run's own sample
+// weights are found with every image included.
 func namedScores(h chart.Histogram, a Judged) chart.Histogram {
 	if a.Weights {
 		h.Title, h.X = "Weights of the given labels at the end of the training", "weight of an image"
 	} else if a.Record != "" {
 		h.Title, h.X = "Scores of the given labels, by "+a.Scorer, "score, over the last part of the training"
 	} else if entry, err := filters.Find(a.Scorer); err == nil && !entry.Probability {
-		h.Title, h.X = "Scores of the given labels, after training", "similarity (each image left out of its own judgement)"
+		h.Title = "Scores of the given labels, after training"
+		h.X = "similarity (each image left out of its own judgement)"
 	}
 	return h
 }
 
-// labelRows is what was found of each given label's class, the most suspect first.
+// labelRows returns a row for the class of each given label, the most suspect first.
 func (r *Run) labelRows() [][]string {
 	type class struct {
 		name        string
@@ -148,7 +179,11 @@ func (r *Run) labelRows() [][]string {
 		}
 	}
 	slices.SortStableFunc(list, func(a, b class) int {
-		return cmp.Or(cmp.Compare(float64(b.dropped)/float64(b.n), float64(a.dropped)/float64(a.n)), cmp.Compare(b.judged, 0)-cmp.Compare(a.judged, 0), cmp.Compare(a.score/float64(a.n), b.score/float64(b.n)), cmp.Compare(a.name, b.name))
+		return cmp.Or(
+			cmp.Compare(float64(b.dropped)/float64(b.n), float64(a.dropped)/float64(a.n)),
+			cmp.Compare(b.judged, 0)-cmp.Compare(a.judged, 0),
+			cmp.Compare(a.score/float64(a.n), b.score/float64(b.n)),
+			cmp.Compare(a.name, b.name))
 	})
 	rows := make([][]string, len(list))
 	for i, k := range list {
@@ -159,54 +194,90 @@ func (r *Run) labelRows() [][]string {
 		if k.kapp > 0 {
 			kappa = fmt.Sprintf("%.3g", k.kapp)
 		}
-		rows[i] = []string{names.Readable(k.name), strconv.Itoa(k.n), strconv.Itoa(k.dropped), percentText(float64(k.dropped) / float64(k.n)), mean, kappa}
+		rows[i] = []string{
+			names.Readable(k.name), strconv.Itoa(k.n), strconv.Itoa(k.dropped),
+			percentText(float64(k.dropped) / float64(k.n)), mean, kappa,
+		}
 	}
 	return rows
 }
 
-// definitions are of the numbers on the page.
+// definitions explains the numbers on the page.
 func (r *Run) definitions() []page.Fact {
 	list := append(retrievalDefinitions(),
-		page.Fact{Name: "found instead", Value: "of a class's queries whose nearest image is of another class: which class that is most often, and how often"},
-		page.Fact{Name: "validation", Value: measureText(r.Config.Validation.Measure) + " on the validation split, by the labels given there"},
-		page.Fact{Name: "smoothed", Value: fmt.Sprintf("exponential moving average, weight of the past %g: e₀ = x₀, eₜ = %[1]g·eₜ₋₁ + %.2g·xₜ, over the steps logged", smoothing, 1-smoothing)},
-		page.Fact{Name: "score, P_clean", Value: "what the judge says of the given label, the higher the more right. " + r.audited.sentence()},
-		page.Fact{Name: "called wrong", Value: "among the share of labels with the lowest scores that the noise rate of the run says are wrong"},
-		page.Fact{Name: "suggested label", Value: "the class that the same judge scores best for the image, among the given one and the three nearest by mean similarity"},
+		page.Fact{Name: "found instead",
+			Value: "of the queries whose nearest image is of another class: the most frequent one, and how often"},
+		page.Fact{Name: "validation",
+			Value: measureText(r.Config.Validation.Measure) + " on the validation split, by its given labels"},
+		page.Fact{Name: "smoothed",
+			Value: fmt.Sprintf("exponential moving average, weight of the past %g: "+
+				"e₀ = x₀, eₜ = %[1]g·eₜ₋₁ + %.2g·xₜ, over the steps logged", smoothing, 1-smoothing)},
+		page.Fact{Name: "score, P_clean",
+			Value: "the judge's score of the given label: higher is more likely right. " + r.audited.sentence()},
+		page.Fact{Name: "called wrong",
+			Value: "the labels with the lowest scores, as many as the run's noise rate says are wrong"},
+		page.Fact{Name: "suggested label",
+			Value: "the class that the same judge scores best for the image, " +
+				"among the given one and the three nearest by mean similarity"},
 	)
 	if d := r.audited.Detection; d != nil && d.Wrong > 0 {
 		list = append(list,
-			page.Fact{Name: "AUROC", Value: "chance that a wrong label, drawn at random, has a lower score than a right one; ties count half"},
-			page.Fact{Name: "AP", Value: "average precision of the ranking from the lowest score on, wrong labels being what is sought"},
-			page.Fact{Name: "precision, recall, F1", Value: "of the labels called wrong: the share that is; of the wrong ones: the share called so; their harmonic mean"})
+			page.Fact{Name: "AUROC",
+				Value: "chance that a random wrong label has a lower score than a random right one; ties count half"},
+			page.Fact{Name: "AP",
+				Value: "average precision of finding wrong labels, ranked from the lowest score"},
+			page.Fact{Name: "precision, recall, F1",
+				Value: "precision: the share of the labels called wrong that are wrong; " +
+					"recall: the share of the wrong labels that are called wrong; F1: their harmonic mean"})
 	}
 	if len(r.diagnoses) > 0 {
 		list = append(list,
-			page.Fact{Name: "κ", Value: "concentration of a class's unit vectors in the memory bank (von Mises–Fisher): the larger, the closer together. Boxes: quartiles and median over classes, whiskers to the outermost within 1.5 of the box's height"},
-			page.Fact{Name: "share kept, threshold", Value: "of the labels of a batch: those whose score is at or above the threshold that the filter set for it"},
-			page.Fact{Name: "P_clean, to step N", Value: "scores that the filter gave in the batches since the diagnosis before; classes that it knew nothing of are left out"})
+			page.Fact{Name: "κ",
+				Value: "concentration of a class's unit vectors in the memory bank (von Mises–Fisher): " +
+					"the larger, the closer together. Boxes: quartiles and median over classes, " +
+					"whiskers to the outermost within 1.5 of the box's height"},
+			page.Fact{Name: "share kept, threshold",
+				Value: "of the labels of a batch: those whose score is at or above the filter's threshold for it"},
+			page.Fact{Name: "P_clean, to step N",
+				Value: "scores that the filter gave in the batches since the previous diagnosis, " +
+					"without the classes it knew nothing about"})
 	}
 	if r.Config.SelfPaced.On() {
-		list = append(list, page.Fact{Name: "weight, λ", Value: "how much a sample counts, 0 to 1, and the loss up to which samples count fully in that round; mean weight: the mean over classes of their mean weights"})
+		list = append(list, page.Fact{Name: "weight, λ",
+			Value: "weight: how much a sample counts, 0 to 1; " +
+				"λ: the loss up to which samples count fully in that round; " +
+				"mean weight: the mean over classes of their mean weights"})
 	}
-	return append(list, page.Fact{Name: "split", Value: r.SplitText() + map[bool]string{true: "; no class of it has a training image", false: ""}[r.unseen() && r.split != datasets.Train]})
+	unseen := ""
+	if r.unseen() && r.split != datasets.Train {
+		unseen = "; none of its classes has a training image"
+	}
+	return append(list, page.Fact{Name: "split", Value: r.SplitText() + unseen})
 }
 
-// retrievalDefinitions are of what Retrieve measures.
+// retrievalDefinitions explains the measures of eval.Retrieve.
 func retrievalDefinitions() []page.Fact {
 	return []page.Fact{
-		{Name: "query", Value: "an image that asks for the others of its class, ranked by cosine, itself left out; one without any to find does not count"},
-		{Name: "P@1, R@K", Value: "share of the queries of which the nearest, or one of the K nearest, is of their class"},
-		{Name: "R-Prec", Value: "of the R nearest, R being the number of others of the class, the share that is; mean over queries"},
-		{Name: "MAP@R", Value: "1/R Σₖ relₖ·(hits among the first k)/k over the R nearest, mean over queries (Musgrave et al., A Metric Learning Reality Check, 2020)"},
-		{Name: "frozen, whitened, trained", Value: "the backbone's vectors as they are; their principal components at equal variance, cut to the head's dimension, which uses no label; what the run made of them"},
+		{Name: "query", Value: "an image that searches for the others of its class, ranked by cosine, " +
+			"without itself; an image with no others of its class does not count"},
+		{Name: "P@1, R@K",
+			Value: "share of the queries whose nearest image, or one of the K nearest, is of their class"},
+		{Name: "R-Prec", Value: "share of the R nearest images that are of the query's class, " +
+			"where R is the number of others in that class; mean over queries"},
+		{Name: "MAP@R", Value: "1/R Σₖ relₖ·(hits among the first k)/k over the R nearest, mean over queries " +
+			"(Musgrave et al., A Metric Learning Reality Check, 2020)"},
+		{Name: "frozen, whitened, trained", Value: "frozen: the backbone's vectors; " +
+			"whitened: their principal components at equal variance, cut to the head's dimension, without labels; " +
+			"trained: the run's embedding"},
 	}
 }
 
-// sentence says what the scorer is, as its catalog does.
+// sentence says what the scorer is, in the words of its catalog.
 func (a Judged) sentence() string {
 	if a.Weights {
-		return "Here the final weights of the samples, 0 to 1, which the training found with every image in: they see less than a judgement that leaves each image out."
+		return "Here the final weights of the samples, 0 to 1. " +
+			"The training found them with every image included, " +
+			"so they see less than a judgement that leaves each image out."
 	}
 	if a.Record != "" {
 		return "Here by " + a.Scorer + ": " + a.Record + "."
@@ -215,7 +286,8 @@ func (a Judged) sentence() string {
 	if err != nil {
 		return ""
 	}
-	text := fmt.Sprintf("Here, each image left out of its own judgement, by %s: %s (%s", entry.Name, entry.Title, entry.Paper)
+	text := fmt.Sprintf("Here, each image left out of its own judgement, by %s: %s (%s",
+		entry.Name, entry.Title, entry.Paper)
 	if entry.Equation != "" {
 		text += ", equation " + entry.Equation
 	}

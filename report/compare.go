@@ -16,7 +16,7 @@ import (
 	"winnow/train"
 )
 
-// asGood names the runs that have the P@1 of the best one.
+// asGood returns the names of the runs whose P@1 equals the best one's.
 func asGood(runs []*Run, best *Run) (names []string) {
 	for _, r := range runs {
 		if r.measured.Trained.PrecisionAt1 == best.measured.Trained.PrecisionAt1 {
@@ -33,22 +33,27 @@ func bestOf(runs []*Run, best *Run) string {
 	case len(names) == len(runs):
 		return fmt.Sprintf("No run is better than another by P@1 on %s: all have %.4f.", best.SplitText(), n)
 	case len(names) > 1:
-		return fmt.Sprintf("Best by P@1 on %s, and equally good: %s (%.4f).", best.SplitText(), strings.Join(names, ", "), n)
+		return fmt.Sprintf("Best by P@1 on %s, and equally good: %s (%.4f).",
+			best.SplitText(), strings.Join(names, ", "), n)
 	}
 	return fmt.Sprintf("Best by P@1 on %s: %s (%.4f).", best.SplitText(), best.name, n)
 }
 
-// Compared is the report of several runs: where their settings differ, their numbers, and their curves over each
-// other. Pictures are for the report of one.
+// Compared returns the report of several runs: where their settings differ, their numbers, and their curves in
+// shared charts. It has no pictures.
 func Compared(runs []*Run) page.Report {
 	distinctNames(runs)
-	report := page.Report{Command: "report", Title: fmt.Sprintf("%d runs compared", len(runs)), RowsTitle: runs[0].rowsTitle(), K: []int{1, 2, 4, 8}}
+	report := page.Report{
+		Command: "report", Title: fmt.Sprintf("%d runs compared", len(runs)),
+		RowsTitle: runs[0].rowsTitle(), K: []int{1, 2, 4, 8},
+	}
 	best := slices.MaxFunc(runs, func(a, b *Run) int {
 		return cmp.Compare(a.measured.Trained.PrecisionAt1, b.measured.Trained.PrecisionAt1)
 	})
 	for i, r := range runs {
 		if i > 0 && (r.SplitText() != runs[0].SplitText() || r.facts.ManifestSHA256 != runs[0].facts.ManifestSHA256) {
-			report.Warnings = append(report.Warnings, fmt.Sprintf("%s and %s have different manifests or splits: their numbers are of different images or labels.", runs[0].name, r.name))
+			report.Warnings = append(report.Warnings, fmt.Sprintf("%s and %s have different manifests or splits: "+
+				"their numbers are of different images or labels.", runs[0].name, r.name))
 		}
 		for _, w := range r.measured.Warnings {
 			report.Warnings = append(report.Warnings, r.name+": "+w)
@@ -56,25 +61,41 @@ func Compared(runs []*Run) page.Report {
 		report.Rows = append(report.Rows, untrainedRows(runs[:i], r)...)
 	}
 	for _, r := range runs {
-		report.Rows = append(report.Rows, page.Row{Name: r.name, Note: r.HeadFile, Retrieval: r.measured.Trained, Detection: r.measured.Detection, Strong: r == best && len(asGood(runs, best)) == 1})
+		report.Rows = append(report.Rows, page.Row{
+			Name: r.name, Note: r.HeadFile, Retrieval: r.measured.Trained, Detection: r.measured.Detection,
+			Strong: r == best && len(asGood(runs, best)) == 1,
+		})
 	}
 	report.Verdict = []string{bestOf(runs, best)}
-	report.Sections = []page.Section{differences(runs), {Title: "Their training", Charts: overEachOther(runs)}, filtersOf(runs)}
-	report.Sections = slices.DeleteFunc(report.Sections, func(s page.Section) bool { return len(s.Tables)+len(s.Charts)+len(s.Notes) == 0 })
+	report.Sections = []page.Section{
+		differences(runs), {Title: "Their training", Charts: overEachOther(runs)}, filtersOf(runs),
+	}
+	report.Sections = slices.DeleteFunc(report.Sections, func(s page.Section) bool {
+		return len(s.Tables)+len(s.Charts)+len(s.Notes) == 0
+	})
 	report.Definitions = retrievalDefinitions()
 	if report.Detected() {
-		report.Definitions = append(report.Definitions, page.Fact{Name: "AUROC", Value: "of the training labels' scores where the manifest knows the truth: chance that a wrong label has a lower score than a right one"})
+		report.Definitions = append(report.Definitions, page.Fact{Name: "AUROC",
+			Value: "of the training labels' scores, if the manifest has true labels: " +
+				"chance that a wrong label has a lower score than a right one"})
 	}
 	report.Definitions = append(report.Definitions,
-		page.Fact{Name: "score, P_clean", Value: "what a filter says of a given label, the higher the more right; of each run by its own scorer, so that thresholds of two are not on one scale"},
-		page.Fact{Name: "kept, threshold", Value: "of the labels of a batch: those whose score is at or above the threshold that the filter set for it"},
-		page.Fact{Name: "validation", Value: "the measure that the run was told to keep the best of, on its validation split, by the labels given there"},
-		page.Fact{Name: "smoothed", Value: fmt.Sprintf("exponential moving average over the steps logged, weight of the past %g", smoothing)},
-		page.Fact{Name: "κ", Value: "concentration of a class's unit vectors in the memory bank (von Mises–Fisher); boxes: quartiles and median over classes, whiskers to the outermost within 1.5 of the box's height"})
+		page.Fact{Name: "score, P_clean",
+			Value: "a filter's score of a given label: higher is more likely right. " +
+				"Each run has its own scorer, so thresholds of two runs are not on one scale"},
+		page.Fact{Name: "kept, threshold",
+			Value: "of the labels of a batch: those whose score is at or above the filter's threshold for it"},
+		page.Fact{Name: "validation",
+			Value: "the measure by which the run chose the state to keep, by the given labels of its validation split"},
+		page.Fact{Name: "smoothed",
+			Value: fmt.Sprintf("exponential moving average over the steps logged, weight of the past %g", smoothing)},
+		page.Fact{Name: "κ",
+			Value: "concentration of a class's unit vectors in the memory bank (von Mises–Fisher); " +
+				"boxes: quartiles and median over classes, whiskers to the outermost within 1.5 of the box's height"})
 	return report
 }
 
-// distinctNames calls runs by their folders where two have one name.
+// distinctNames renames runs that share a name to their folders.
 func distinctNames(runs []*Run) {
 	count := map[string]int{}
 	for _, r := range runs {
@@ -87,7 +108,7 @@ func distinctNames(runs []*Run) {
 	}
 }
 
-// untrainedRows are those of a run's frozen and whitened features, unless an earlier run has the same.
+// untrainedRows returns the rows of a run's frozen and whitened features, unless an earlier run has the same.
 func untrainedRows(earlier []*Run, r *Run) (rows []page.Row) {
 	of := ""
 	if len(earlier) > 0 {
@@ -99,8 +120,10 @@ func untrainedRows(earlier []*Run, r *Run) (rows []page.Row) {
 			rows = append(rows, page.Row{Name: name + of, Note: note, Retrieval: pick(r)})
 		}
 	}
-	add(comparison.FrozenRow, "the backbone's features, no training", func(e *Run) eval.Retrieval { return e.measured.Frozen })
-	add(comparison.WhitenedRow, "PCA whitening, no labels", func(e *Run) eval.Retrieval { return e.measured.Whitened })
+	add(comparison.FrozenRow, "the backbone's features, no training",
+		func(e *Run) eval.Retrieval { return e.measured.Frozen })
+	add(comparison.WhitenedRow, "PCA whitening, no labels",
+		func(e *Run) eval.Retrieval { return e.measured.Whitened })
 	return rows
 }
 
@@ -108,7 +131,7 @@ func sameRetrieval(a, b eval.Retrieval) bool {
 	return a.N == b.N && a.PrecisionAt1 == b.PrecisionAt1 && a.RPrecision == b.RPrecision && a.MAPAtR == b.MAPAtR
 }
 
-// differences are the settings and facts that are not the same in all runs.
+// differences returns the settings and facts that are not the same in all runs.
 func differences(runs []*Run) page.Section {
 	s := page.Section{Title: "Where they differ"}
 	head := []string{"setting"}
@@ -131,7 +154,7 @@ func differences(runs []*Run) page.Section {
 	} else {
 		s.Notes = append(s.Notes, "Their settings are the same.")
 	}
-	facts := page.Table{Caption: "What went in, and what came of it", Head: slices.Clone(head), Words: true}
+	facts := page.Table{Caption: "Data and results", Head: slices.Clone(head), Words: true}
 	facts.Head[0] = "run"
 	for _, f := range []struct {
 		name string
@@ -140,7 +163,9 @@ func differences(runs []*Run) page.Section {
 		{"recipe", func(r *Run) string { return r.facts.Recipe }},
 		{"manifest", func(r *Run) string { return r.ManifestFile }},
 		{"features", func(r *Run) string { return r.Config.Data.Features }},
-		{"training images, classes", func(r *Run) string { return fmt.Sprintf("%d, %d", r.facts.Images, len(r.facts.Classes)) }},
+		{"training images, classes", func(r *Run) string {
+			return fmt.Sprintf("%d, %d", r.facts.Images, len(r.facts.Classes))
+		}},
 		{"steps", func(r *Run) string { return strconv.Itoa(r.lastStep()) }},
 		{"kept state", func(r *Run) string {
 			if r.result == nil {
@@ -149,7 +174,7 @@ func differences(runs []*Run) page.Section {
 			return r.stateText()
 		}},
 		{"better than untrained", func(r *Run) string {
-			if r.result != nil && r.result.Better != nil { // whatever its start scores
+			if r.result != nil && r.result.Better != nil { // regardless of the score at its start
 				return "no"
 			}
 			return r.comparison().Better()
@@ -181,11 +206,11 @@ func differences(runs []*Run) page.Section {
 	return s
 }
 
-// rateName is what the axis of learning rates says.
+// rateName labels the axis of learning rates.
 const rateName = "learning rate"
 
-// farApart says whether the largest numbers of some lines are so much larger than those of others that these would lie
-// on the axis.
+// farApart reports whether the largest numbers of some lines are so much larger than those of others that the
+// others would lie flat on the axis.
 func farApart(lines []chart.Line) bool {
 	least, most := math.Inf(1), 0.0
 	for _, l := range lines {
@@ -196,7 +221,7 @@ func farApart(lines []chart.Line) bool {
 	return least > 0 && most > muchFarther*least
 }
 
-// overEachOther are the curves of several runs.
+// overEachOther returns the curves of several runs in shared charts.
 func overEachOther(runs []*Run) (list []chart.Drawing) {
 	for _, d := range []struct {
 		frame  chart.Frame
@@ -221,7 +246,8 @@ func overEachOther(runs []*Run) (list []chart.Drawing) {
 	return list
 }
 
-// filtersOf is how the concentrations of the classes are spread in those runs that have a filter.
+// filtersOf shows the spread of the classes' concentrations, and the last scores, of the runs that have a
+// filter.
 func filtersOf(runs []*Run) page.Section {
 	s := page.Section{Title: "Their filters"}
 	var with []namedDiagnoses

@@ -12,10 +12,10 @@ import (
 	"winnow/train"
 )
 
-// smoothing is the weight of the past in curves of every step.
+// smoothing is the weight of the past in curves that have a value for every step.
 const smoothing = 0.9
 
-// curve is a number of the metrics over epochs.
+// curve returns one number of the metrics over epochs.
 func (r *Run) curve(of func(train.Metric) *float64) (x, y []float64) {
 	for _, m := range r.metrics {
 		if v := of(m); v != nil {
@@ -25,7 +25,7 @@ func (r *Run) curve(of func(train.Metric) *float64) (x, y []float64) {
 	return x, y
 }
 
-// line is such a curve with a name; smoothed where it is of single steps.
+// line returns such a curve with a name, smoothed if it is of single steps.
 func (r *Run) line(name string, tone int, smooth bool, of func(train.Metric) *float64) chart.Line {
 	x, y := r.curve(of)
 	if smooth {
@@ -34,7 +34,7 @@ func (r *Run) line(name string, tone int, smooth bool, of func(train.Metric) *fl
 	return chart.Line{Name: name, Tone: tone, X: x, Y: y}
 }
 
-// drawnIfAny is a chart of the lines that have points; nothing of none.
+// drawnIfAny returns a chart of the lines that have points, or nothing if there are none.
 func drawnIfAny(f chart.Frame, lines ...chart.Line) []chart.Drawing {
 	lines = slices.DeleteFunc(lines, func(l chart.Line) bool { return len(l.X) == 0 })
 	if len(lines) == 0 {
@@ -44,7 +44,7 @@ func drawnIfAny(f chart.Frame, lines ...chart.Line) []chart.Drawing {
 	return []chart.Drawing{chart.Lines{Frame: f, Series: lines}}
 }
 
-// Numbers of the metrics that are drawn.
+// The numbers of the metrics that are drawn.
 var (
 	lossOf       = func(m train.Metric) *float64 { return m.Loss }
 	validationOf = func(m train.Metric) *float64 { return m.Validation }
@@ -56,7 +56,7 @@ var (
 	pullOf       = func(m train.Metric) *float64 { return m.Pull }
 )
 
-// termOf is a loss term, in a metric of a step that has several.
+// termOf returns a function that finds a loss term in the metric of a step.
 func termOf(name string) func(train.Metric) *float64 {
 	return func(m train.Metric) *float64 {
 		if v, ok := m.Terms[name]; ok {
@@ -66,7 +66,7 @@ func termOf(name string) func(train.Metric) *float64 {
 	}
 }
 
-// pullOfTerm is what a loss term asks of the embedding, in a metric of a step that has several.
+// pullOfTerm returns a function that finds the length of a loss term's gradient in the metric of a step.
 func pullOfTerm(name string) func(train.Metric) *float64 {
 	return func(m train.Metric) *float64 {
 		if v, ok := m.Pulls[name]; ok {
@@ -76,9 +76,10 @@ func pullOfTerm(name string) func(train.Metric) *float64 {
 	}
 }
 
-// curves are those of one run.
+// curves returns the charts of one run's training.
 func (r *Run) curves() (list []chart.Drawing) {
-	losses, pulls := []chart.Line{r.line("loss", 0, true, lossOf)}, []chart.Line{r.line("all terms", 0, true, pullOf)}
+	losses := []chart.Line{r.line("loss", 0, true, lossOf)}
+	pulls := []chart.Line{r.line("all terms", 0, true, pullOf)}
 	terms := map[string]bool{}
 	for _, m := range r.metrics {
 		for name := range m.Terms {
@@ -89,27 +90,38 @@ func (r *Run) curves() (list []chart.Drawing) {
 		losses = append(losses, r.line(name, i+1, true, termOf(name)))
 		pulls = append(pulls, r.line(name, i+1, true, pullOfTerm(name)))
 	}
-	score, averaged := r.line("validation", 0, false, validationOf), r.line("average of the weights", 1, false, averagedOf)
+	score := r.line("validation", 0, false, validationOf)
+	averaged := r.line("average of the weights", 1, false, averagedOf)
 	score.Dots, averaged.Dots = len(score.X) <= 60, len(score.X) <= 60
-	frame := chart.Frame{Title: "Validation: " + measureText(r.Config.Validation.Measure), Y: measureText(r.Config.Validation.Measure), Percent: true}
+	measure := measureText(r.Config.Validation.Measure)
+	frame := chart.Frame{Title: "Validation: " + measure, Y: measure, Percent: true}
 	if r.result != nil && r.result.BestStep >= 0 {
-		frame.Marks = []chart.Mark{{At: float64(r.result.BestStep) / float64(max(r.facts.StepsPerEpoch, 1)), Name: "kept"}}
+		at := float64(r.result.BestStep) / float64(max(r.facts.StepsPerEpoch, 1))
+		frame.Marks = []chart.Mark{{At: at, Name: "kept"}}
 	}
-	list = append(list, drawnIfAny(chart.Frame{Title: "Training loss and its terms (smoothed)", Y: "loss"}, losses...)...)
+	list = append(list,
+		drawnIfAny(chart.Frame{Title: "Training loss and its terms (smoothed)", Y: "loss"}, losses...)...)
 	list = append(list, drawnIfAny(frame, score, averaged)...)
-	list = append(list, drawnIfAny(chart.Frame{Title: "Learning rates", Y: "learning rate"}, r.line("head", 0, false, rateOf),
+	list = append(list, drawnIfAny(chart.Frame{Title: "Learning rates", Y: "learning rate"},
+		r.line("head", 0, false, rateOf),
 		r.line("loss's parameters", 1, false, func(m train.Metric) *float64 { return m.LossLR }),
 		r.line("backbone", 3, false, func(m train.Metric) *float64 { return m.BackboneLR }),
 		r.line("second network", 4, false, func(m train.Metric) *float64 { return m.PeerLR }))...)
 	list = append(list, r.rangeCurves()...)
-	list = append(list, drawnIfAny(chart.Frame{Title: "Length of the gradient (smoothed)", Y: "length"}, r.line("gradient", 0, true, normOf))...)
-	return append(list, drawnIfAny(chart.Frame{Title: "Length of the loss terms' gradients at the embedding (smoothed)", Y: "length"}, pulls...)...)
+	list = append(list, drawnIfAny(chart.Frame{Title: "Length of the gradient (smoothed)", Y: "length"},
+		r.line("gradient", 0, true, normOf))...)
+	pull := chart.Frame{Title: "Length of the loss terms' gradients at the embedding (smoothed)", Y: "length"}
+	return append(list, drawnIfAny(pull, pulls...)...)
 }
 
-// filterCurves are those of one run's filter, with the spread of its classes' concentrations and its scores.
+// filterCurves returns the charts of one run's filter, with the spread of its classes' concentrations and its
+// scores.
 func (r *Run) filterCurves() (list []chart.Drawing) {
-	list = append(list, drawnIfAny(chart.Frame{Title: "Share of the labels kept (smoothed)", Y: "kept", Percent: true}, r.line("kept", 0, true, keptOf))...)
-	list = append(list, drawnIfAny(chart.Frame{Title: "Score below which labels are dropped", Y: "threshold"}, r.line("threshold", 0, false, thresholdOf))...)
+	list = append(list, drawnIfAny(
+		chart.Frame{Title: "Share of the labels kept (smoothed)", Y: "kept", Percent: true},
+		r.line("kept", 0, true, keptOf))...)
+	list = append(list, drawnIfAny(chart.Frame{Title: "Score below which labels are dropped", Y: "threshold"},
+		r.line("threshold", 0, false, thresholdOf))...)
 	boxes := kappaBoxes("How close the classes lie together: concentration κ", namedDiagnoses{"κ", r.diagnoses})
 	if len(boxes.Places) > 0 {
 		list = append(list, readableBoxes(boxes))
@@ -117,7 +129,7 @@ func (r *Run) filterCurves() (list []chart.Drawing) {
 	return append(list, scoresOverTime(r.diagnoses)...)
 }
 
-// rangeCurves draw the range tests of learning rates, with the rates that were found.
+// rangeCurves draws the range tests of learning rates, with the rates that were found.
 func (r *Run) rangeCurves() []chart.Drawing {
 	lines := []chart.Line{{Name: "head"}, {Name: "backbone", Tone: 3}}
 	for _, p := range r.ranges {
@@ -131,7 +143,10 @@ func (r *Run) rangeCurves() []chart.Drawing {
 	if len(lines) == 0 {
 		return nil
 	}
-	frame := chart.Frame{Title: "Range tests of learning rates", X: "learning rate", Y: "change of the loss (smoothed)", LogX: true, Percent: true}
+	frame := chart.Frame{
+		Title: "Range tests of learning rates", X: "learning rate", Y: "change of the loss (smoothed)",
+		LogX: true, Percent: true,
+	}
 	if found := r.facts.RateTest; found != nil {
 		for _, rate := range []*float64{found.Head, found.Backbone} {
 			if rate != nil {
@@ -142,7 +157,7 @@ func (r *Run) rangeCurves() []chart.Drawing {
 	return []chart.Drawing{chart.Lines{Frame: frame, Series: lines}}
 }
 
-// measureText is a measure of validation as tables head it.
+// measureText returns the name of a validation measure as used in table heads.
 func measureText(measure string) string {
 	if measure == config.MeasureP1 {
 		return "P@1"
@@ -150,10 +165,10 @@ func measureText(measure string) string {
 	return measure
 }
 
-// muchFarther than the median the largest number lies where a linear axis would show nothing else.
+// muchFarther is the ratio of the largest number to the median at which a linear axis would show nothing else.
 const muchFarther = 30
 
-// readableBoxes draws boxes over a logarithmic axis where a few classes would otherwise press all others flat.
+// readableBoxes makes the axis logarithmic if a few classes would otherwise press all others flat.
 func readableBoxes(b chart.Boxes) chart.Boxes {
 	median, most := math.Inf(1), 0.0
 	for _, place := range b.Places {
@@ -172,11 +187,12 @@ func readableBoxes(b chart.Boxes) chart.Boxes {
 	return b
 }
 
-// mostHistograms is how many moments of the training have their scores drawn.
+// mostHistograms is the largest number of moments of the training whose scores are drawn.
 const mostHistograms = 6
 
-// scoresOverTime draws the scores that the filter gave at some moments of the training, the first and the last among
-// them: shares of the labels judged since the diagnosis before. Rows of classes that nothing was known of are left out.
+// scoresOverTime draws the filter's scores at some moments of the training, including the first and the last,
+// as shares of the labels judged since the previous diagnosis. Rows of classes that the filter knew nothing
+// about are left out.
 func scoresOverTime(diagnoses []train.Diagnosis) (list []chart.Drawing) {
 	var with []train.Diagnosis
 	for _, d := range diagnoses {
@@ -191,7 +207,10 @@ func scoresOverTime(diagnoses []train.Diagnosis) (list []chart.Drawing) {
 			d = with[k*(len(with)-1)/(n-1)]
 		}
 		j := d.Judged[len(d.Judged)-1]
-		drawing := chart.Histogram{Frame: chart.Frame{Title: fmt.Sprintf("How right labels look to the filter, to step %d (epoch %d)", d.Step, d.Epoch), X: "P_clean by " + j.Judge + ": the higher, the more right", Y: "share of the labels", Percent: true}}
+		drawing := chart.Histogram{Frame: chart.Frame{
+			Title: fmt.Sprintf("How right labels look to the filter, to step %d (epoch %d)", d.Step, d.Epoch),
+			X:     "P_clean by " + j.Judge + ": higher is more likely right", Y: "share of the labels", Percent: true,
+		}}
 		if j.Threshold != nil {
 			drawing.Marks = []chart.Mark{{At: j.Threshold.Last, Name: fmt.Sprintf("threshold %.3g", j.Threshold.Last)}}
 		}

@@ -20,24 +20,27 @@ const (
 	shownQueries  = 8
 	shownNearest  = 8
 	shownSide     = 96 // pixels
-	shownSeed     = 1  // of what is drawn: queries, images of the map
+	shownSeed     = 1  // seed for drawing queries and images of the map
 )
 
-// Illustration says what of a run's images is shown on its page.
+// Illustration says which of a run's images its page shows.
 type Illustration struct {
 	Pictures bool
 	Map      bool
 	MaxMap   int   // images on the map
-	MaxMem   int64 // bytes of all that is held
+	MaxMem   int64 // limit of memory, bytes
 }
 
-// Illustrate adds suspects and queries to the page of a run, and returns what draws its map, nil for none: in so many bytes
-// at most.
-func (r *Run) Illustrate(ctx context.Context, h Host, content *page.Report, o Illustration) (drawMap func(w io.Writer, most int) error, err error) {
+// Illustrate adds suspects and queries to the page of a run. It returns a function that draws the map in at
+// most most bytes, or nil if there is no map.
+func (r *Run) Illustrate(ctx context.Context, h Host, content *page.Report, o Illustration) (
+	drawMap func(w io.Writer, most int) error, err error) {
 	h = h.complete()
 	var examples evaluation.Examples
 	if len(evaluation.Askers(r.now)) > 0 {
-		examples, err = evaluation.ExamplesAmong(ctx, r.Manifest, r.split, r.now, evaluation.ExampleOptions{Choice: evaluation.ChooseRandom, Queries: shownQueries, K: shownNearest, Seed: shownSeed})
+		examples, err = evaluation.ExamplesAmong(ctx, r.Manifest, r.split, r.now, evaluation.ExampleOptions{
+			Choice: evaluation.ChooseRandom, Queries: shownQueries, K: shownNearest, Seed: shownSeed,
+		})
 		if err != nil {
 			return nil, err
 		}
@@ -49,12 +52,17 @@ func (r *Run) Illustrate(ctx context.Context, h Host, content *page.Report, o Il
 			content.Suspects, err = pictured(ctx, h, r.ImageRoot(), r.For, list)
 		}
 		if err != nil {
-			return nil, hint.With(err, "name the folder of the images, or a .zip file of it, with --root; or leave them out: --no-pictures")
+			return nil, hint.With(err, "name the folder of the images, or a .zip file of it, with --root; "+
+				"or leave them out: --no-pictures")
 		}
-	} else if content.Suspects, err = SuspectCards(list, features.AllRows(len(list)), func(path, caption string) (page.Picture, error) {
-		return page.Picture{Caption: caption, File: path}, nil
-	}); err != nil {
-		return nil, err
+	} else {
+		content.Suspects, err = SuspectCards(list, features.AllRows(len(list)),
+			func(path, caption string) (page.Picture, error) {
+				return page.Picture{Caption: caption, File: path}, nil
+			})
+		if err != nil {
+			return nil, err
+		}
 	}
 	content.Queries = queryCards(examples, files)
 	if !o.Map {
@@ -63,7 +71,7 @@ func (r *Run) Illustrate(ctx context.Context, h Host, content *page.Report, o Il
 	return r.drawMap(ctx, h, o)
 }
 
-// drawMap brings the images measured into the plane; nil where there are too few.
+// drawMap maps the measured images to the plane. It returns nil if there are too few.
 func (r *Run) drawMap(ctx context.Context, h Host, o Illustration) (func(w io.Writer, most int) error, error) {
 	splits := r.split
 	if r.now.Gallery != nil {
@@ -73,8 +81,10 @@ func (r *Run) drawMap(ctx context.Context, h Host, o Illustration) (func(w io.Wr
 	for _, e := range r.audited.Images {
 		scores[e.Path] = Score{e.Score, e.Dropped}
 	}
-	asked := MapOptions{Split: splits, Colour: ColourLabel, Scores: scores, Max: o.MaxMap, Method: MethodTSNE, Pictures: o.Pictures,
-		TSNE: tsne.Options{Perplexity: 30, Iterations: 1000, Seed: shownSeed, MaxMem: o.MaxMem / 8}}
+	asked := MapOptions{
+		Split: splits, Colour: ColourLabel, Scores: scores, Max: o.MaxMap, Method: MethodTSNE, Pictures: o.Pictures,
+		TSNE: tsne.Options{Perplexity: 30, Iterations: 1000, Seed: shownSeed, MaxMem: o.MaxMem / 8},
+	}
 	m, err := chooseMap(ctx, r.Run, asked)
 	if err != nil {
 		return nil, err
@@ -86,6 +96,7 @@ func (r *Run) drawMap(ctx context.Context, h Host, o Illustration) (func(w io.Wr
 		return nil, err
 	}
 	drawn := readable(m.drawn)
-	drawn.Notes = []string{fmt.Sprintf("%d of %d images of %s by t-SNE, coloured by their given labels.", m.Points, m.Of, r.SplitText())}
+	drawn.Notes = []string{fmt.Sprintf("%d of %d images of %s by t-SNE, coloured by their given labels.",
+		m.Points, m.Of, r.SplitText())}
 	return func(w io.Writer, most int) error { return drawn.WritePart(w, m.pictures, most) }, nil
 }

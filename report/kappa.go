@@ -7,17 +7,18 @@ import (
 	"winnow/train"
 )
 
-// namedDiagnoses is what a run saw of its filter, under the name it has in a drawing.
+// namedDiagnoses is a run's diagnoses of its filter, with the run's name in a drawing.
 type namedDiagnoses struct {
 	Name string
 	List []train.Diagnosis
 }
 
-// mostBoxes is the number of boxes side by side that can still be read.
+// mostBoxes is how many boxes side by side are still readable.
 const mostBoxes = 24
 
-// kappaBoxes is PRISM's Fig. 5: how the concentrations of the classes are spread over training, at most 24 boxes of
-// each run. Places are those of the first run; the others have a box where they looked at the same step.
+// kappaBoxes is PRISM's Fig. 5: the spread of the classes' concentrations during training, with at most 24
+// boxes for each run. The places are steps of the first run; the other runs have a box at the steps that they
+// share.
 func kappaBoxes(title string, runs ...namedDiagnoses) chart.Boxes {
 	drawing := chart.Boxes{Frame: chart.Frame{Title: title, X: "iteration", Y: "κ of the classes"}}
 	if len(runs) == 0 {

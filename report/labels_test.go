@@ -11,11 +11,12 @@ import (
 	"winnow/report/page"
 )
 
-// Where the manifest knows no wrong label nothing is said of how they were found; where none is called wrong none is shown as
-// suspect; an image alone in its class has no score.
+// If the manifest has no wrong label, the page says nothing about finding them; if none is called wrong, none
+// is shown as suspect; an image alone in its class has no score.
 func TestLabelsOfWhichNoneIsWrong(t *testing.T) {
 	images := []suspects.Entry{
-		{Path: "a.png", Given: "cat", Suggested: "cat", Score: 0.5, GivenProbability: new(0.5)}, {Path: "b.png", Given: "cat", Suggested: "cat", Score: 0.7, GivenProbability: new(0.7)},
+		{Path: "a.png", Given: "cat", Suggested: "cat", Score: 0.5, GivenProbability: new(0.5)},
+		{Path: "b.png", Given: "cat", Suggested: "cat", Score: 0.7, GivenProbability: new(0.7)},
 		{Path: "c.png", Given: "dog", Suggested: "dog", Score: 1, Unjudged: true},
 	}
 	r := &Run{name: "a", split: "test"}
@@ -23,14 +24,16 @@ func TestLabelsOfWhichNoneIsWrong(t *testing.T) {
 	r.measured.Detection = r.audited.Detection
 	text := func() string {
 		var b bytes.Buffer
-		content := page.Report{Sections: []page.Section{r.labels()}, Rows: []page.Row{{Name: "trained", Detection: r.measured.Detection}}}
+		content := page.Report{Sections: []page.Section{r.labels()},
+			Rows: []page.Row{{Name: "trained", Detection: r.measured.Detection}}}
 		if err := content.WriteHTML(&b); err != nil {
 			t.Fatal(err)
 		}
 		return b.String()
 	}
 	got := text()
-	for _, want := range []string{"none of 3, as the manifest knows", "2; none is called wrong", "<dt>not judged</dt><dd>1, alone in their class</dd>", "<td>not judged</td>", "<td>0.6</td>"} {
+	for _, want := range []string{"none of 3, by the true labels of the manifest", "2; none is called wrong",
+		"<dt>not judged</dt><dd>1, alone in their class</dd>", "<td>not judged</td>", "<td>0.6</td>"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the page holds no %q", want)
 		}
@@ -44,7 +47,8 @@ func TestLabelsOfWhichNoneIsWrong(t *testing.T) {
 	images = slices.Clone(images)
 	images[0].Dropped, images[0].True = true, "dog"
 	r.audited.Images, r.audited.Detection.Wrong, r.audited.Rate = images, 1, 0.5
-	if got := text(); !strings.Contains(got, "AUROC") || !strings.Contains(got, "the lowest 50.0 % are called wrong") || len(calledWrong(images)) != 1 {
+	if got := text(); !strings.Contains(got, "AUROC") ||
+		!strings.Contains(got, "the lowest 50.0 % are called wrong") || len(calledWrong(images)) != 1 {
 		t.Error("nothing is told of a wrong label")
 	}
 }

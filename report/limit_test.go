@@ -13,8 +13,8 @@ import (
 	"winnow/report/page"
 )
 
-// Ten thousand images on the map, and suspects and queries as many as there are at most, all of them the worst of
-// pictures, noise, stay within the page's limit.
+// Ten thousand images on the map, and the most suspects and queries, all with the worst pictures, noise, stay
+// within the page's limit.
 func TestReportLimit(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compresses ten million pixels several times")
@@ -27,9 +27,11 @@ func TestReportLimit(t *testing.T) {
 		}
 		return img
 	}
-	m, pictures := atlas.Map{Groups: []string{"a class with a long name", "another class with a long name"}}, make([]image.Image, 10_000)
+	m, pictures := atlas.Map{Groups: []string{"a class with a long name", "another class with a long name"}},
+		make([]image.Image, 10_000)
 	for i := range pictures {
-		m.Points = append(m.Points, atlas.Point{X: draw.NormFloat64(), Y: draw.NormFloat64(), Group: i % 2, Path: fmt.Sprintf("a folder/of some depth/with an image %d.jpg", i), Label: m.Groups[i%2]})
+		m.Points = append(m.Points, atlas.Point{X: draw.NormFloat64(), Y: draw.NormFloat64(), Group: i % 2,
+			Path: fmt.Sprintf("a folder/of some depth/with an image %d.jpg", i), Label: m.Groups[i%2]})
 		pictures[i] = noise(atlas.ThumbnailSide(len(pictures)))
 	}
 	picture := func() page.Picture {
@@ -37,11 +39,15 @@ func TestReportLimit(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return page.Picture{Data: data, Caption: "a class with a long name", File: "a folder/of some depth/with an image.jpg"}
+		return page.Picture{Data: data, Caption: "a class with a long name",
+			File: "a folder/of some depth/with an image.jpg"}
 	}
 	content := page.Report{Map: func(w io.Writer) error { return m.WritePart(w, pictures, MapLimit) }}
 	for range shownSuspects {
-		content.Suspects = append(content.Suspects, page.SuspectCard{Picture: picture(), Given: "a", Suggested: "b", ForGiven: []page.Picture{picture(), picture(), picture()}, ForSuggested: []page.Picture{picture(), picture(), picture()}})
+		content.Suspects = append(content.Suspects,
+			page.SuspectCard{Picture: picture(), Given: "a", Suggested: "b",
+				ForGiven: []page.Picture{picture(), picture(), picture()}, ForSuggested: []page.Picture{picture(),
+					picture(), picture()}})
 	}
 	for range shownQueries {
 		card := page.QueryCard{Query: picture()}

@@ -11,8 +11,8 @@ import (
 	"winnow/report/page"
 )
 
-// A few classes far above all others do not press their boxes flat; where there are none, or a number that has no
-// logarithm, the axis stays linear.
+// A few classes far above all others do not press the other boxes flat. Without such classes, or with a number that has
+// no logarithm, the axis stays linear.
 func TestReadableBoxes(t *testing.T) {
 	drawing := func(low float64, beyond ...float64) chart.Boxes {
 		box := chart.Box{Name: "κ", Low: low, Q1: 100, Median: 150, Q3: 200, High: 300, Beyond: beyond}
@@ -21,13 +21,15 @@ func TestReadableBoxes(t *testing.T) {
 	for _, c := range []struct {
 		boxes chart.Boxes
 		log   bool
-	}{{drawing(50), false}, {drawing(50, 4000), false}, {drawing(50, 400, 90_000), true}, {drawing(0, 90_000), false}, {chart.Boxes{}, false}} {
+	}{{drawing(50), false}, {drawing(50, 4000), false}, {drawing(50, 400, 90_000), true}, {drawing(0, 90_000),
+		false}, {chart.Boxes{}, false}} {
 		if got := readableBoxes(c.boxes); got.LogY != c.log || strings.Contains(got.Y, "logarithmic") != c.log {
 			t.Errorf("%+v: logarithmic %v, expected %v", c.boxes, got.LogY, c.log)
 		}
 	}
 	line := func(y ...float64) chart.Line { return chart.Line{Y: y} }
-	for want, lines := range map[bool][]chart.Line{true: {line(1, 1), line(3e-4, 0), line()}, false: {line(1e-3, 0), line(3e-4, 0)}} {
+	for want, lines := range map[bool][]chart.Line{true: {line(1, 1), line(3e-4, 0), line()},
+		false: {line(1e-3, 0), line(3e-4, 0)}} {
 		if farApart(lines) != want {
 			t.Errorf("%v: far apart is not %v", lines, want)
 		}
@@ -49,30 +51,33 @@ func TestNamedScores(t *testing.T) {
 		{Judged{Scorer: "whitened-margin"}, "How right", true},
 		{Judged{Scorer: "small-loss", Record: "minus the loss"}, "Scores of the given labels, by small-loss", false},
 	} {
-		h := namedScores(chart.Histogram{Frame: chart.Frame{Title: "How right the given labels look", X: "P_clean (each image left out of its own judgement)"}}, c.judged)
+		h := namedScores(chart.Histogram{Frame: chart.Frame{Title: "How right the given labels look",
+			X: "P_clean (each image left out of its own judgement)"}}, c.judged)
 		if !strings.HasPrefix(h.Title, c.want) || strings.Contains(h.X, "left out") != c.each {
 			t.Errorf("%+v: %q over %q", c.judged, h.Title, h.X)
 		}
 	}
 }
 
-// What a page holds besides the map is taken from the map's room.
+// The rest of a page reduces the room for the map.
 func TestReportGivesTheMapWhatIsLeft(t *testing.T) {
 	for _, rest := range []int{1000, 6 << 20} {
-		report := page.Report{Title: "x", Sections: []page.Section{{Title: "long", Notes: []string{strings.Repeat("word ", rest/5)}}}}
+		report := page.Report{Title: "x",
+			Sections: []page.Section{{Title: "long", Notes: []string{strings.Repeat("word ", rest/5)}}}}
 		given := 0
 		page, err := Write(report, func(w io.Writer, most int) error {
 			given = most
 			_, err := fmt.Fprint(w, strings.Repeat("m", most))
 			return err
 		})
-		if err != nil || len(page) > Limit || given > MapLimit || (given == MapLimit) != (rest == 1000) || rest > 1000 && len(page) < Limit-mapHeading {
+		if err != nil || len(page) > Limit || given > MapLimit || (given == MapLimit) != (rest == 1000) ||
+			rest > 1000 && len(page) < Limit-mapHeading {
 			t.Errorf("%v: %d bytes, of which %d for the map", err, len(page), given)
 		}
 	}
 }
 
-// The page of several runs names all that are as good as the best.
+// The page of several runs names all runs that are as good as the best.
 func TestReportOfEquals(t *testing.T) {
 	runOf := func(name string, p float64) *Run {
 		return &Run{name: name, split: "test", measured: Measured{Trained: eval.Retrieval{PrecisionAt1: p}}}

@@ -23,7 +23,7 @@ import (
 	"winnow/run/folder"
 )
 
-// Ways to the plane.
+// Methods that map vectors to the plane.
 const (
 	MethodTSNE = "tsne"
 	MethodPCA  = "pca"
@@ -33,29 +33,29 @@ const (
 type MapOptions struct {
 	Split      string // splits of the manifest; "": test, or query and gallery
 	Colour     string
-	Scores     map[string]Score // of an audit, by path; may be nil
-	ScoresFile string           // where they are from
-	Max        int              // images, drawn by the seed of TSNE
+	Scores     map[string]Score // an audit's scores by path; may be nil
+	ScoresFile string           // the file they are from
+	Max        int              // largest number of images, drawn with the seed of TSNE
 	Method     string
 	TSNE       tsne.Options
 	Pictures   bool
-	Sheet      bool // tables are for spreadsheets: none of their texts is taken for a formula
+	Sheet      bool // tables are for spreadsheets: protect texts that could be read as formulas
 }
 
-// Map is points of a plane that stand for a run's images, as winnow map --json prints it.
+// Map is a run's images as points of a plane, as printed by winnow map --json.
 type Map struct {
 	Files   []string         `json:"files"`
 	Points  int              `json:"points"`
 	Of      int              `json:"of"` // images of the splits
 	Split   string           `json:"split"`
-	View    string           `json:"view,omitempty"` // center or mean, where the store has several views of each image
+	View    string           `json:"view,omitempty"` // center or mean, if the store has several views of each image
 	Method  string           `json:"method"`
 	TSNE    *tsne.Report     `json:"tsne,omitempty"`
 	Shares  *[2]float64      `json:"variance_shares,omitempty"` // of the two components
 	Seed    uint64           `json:"seed"`
 	LeftOut []lookup.LeftOut `json:"left_out"`
 	Seconds float64          `json:"seconds"`
-	Took    time.Duration    `json:"-"` // of the method alone
+	Took    time.Duration    `json:"-"` // time of the method alone
 
 	set      features.Set
 	drawn    atlas.Map
@@ -63,7 +63,7 @@ type Map struct {
 	pictures []image.Image
 }
 
-// DrawMap brings images of a run, or of a store, into the plane.
+// DrawMap maps images of a run, or of a store, to the plane.
 func DrawMap(ctx context.Context, h Host, run *folder.Run, o MapOptions) (*Map, error) {
 	h = h.complete()
 	m, err := chooseMap(ctx, run, o)
@@ -76,9 +76,12 @@ func DrawMap(ctx context.Context, h Host, run *folder.Run, o MapOptions) (*Map, 
 	return m, m.draw(ctx, h, run, o)
 }
 
-// chooseMap embeds the images of a map.
+// chooseMap chooses and embeds the images of a map.
 func chooseMap(ctx context.Context, run *folder.Run, o MapOptions) (m *Map, err error) {
-	m = &Map{sheet: o.Sheet, Split: o.Split, Method: o.Method, View: run.Look(), Seed: o.TSNE.Seed, LeftOut: []lookup.LeftOut{}, Files: []string{}}
+	m = &Map{
+		sheet: o.Sheet, Split: o.Split, Method: o.Method, View: run.Look(), Seed: o.TSNE.Seed,
+		LeftOut: []lookup.LeftOut{}, Files: []string{},
+	}
 	if m.Split == "" {
 		usual, err := folder.UsualSplits(run.Manifest)
 		if err != nil {
@@ -98,7 +101,8 @@ func chooseMap(ctx context.Context, run *folder.Run, o MapOptions) (m *Map, err 
 	return m, nil
 }
 
-// draw makes the pictures, then the places, which take longer: the pictures' folder may be missing.
+// draw reads the pictures and then computes the positions, which takes longer: a missing folder of pictures
+// should fail first.
 func (m *Map) draw(ctx context.Context, h Host, run *folder.Run, o MapOptions) (err error) {
 	if o.Pictures {
 		paths := make([]string, m.set.Len())
@@ -120,10 +124,16 @@ func (m *Map) draw(ctx context.Context, h Host, run *folder.Run, o MapOptions) (
 		}
 		return d.Classes[id]
 	}
-	m.drawn = atlas.Map{Title: m.title(run), Notes: []string{"Each point is an image; its colour is " + colourText(o.Colour) + "."}, Facts: m.facts(h, run)}
+	m.drawn = atlas.Map{
+		Title: m.title(run), Facts: m.facts(h, run),
+		Notes: []string{"Each point is an image; its colour shows " + colourText(o.Colour) + "."},
+	}
 	for i, id := range m.set.IDs {
 		s := d.Samples[id]
-		p := atlas.Point{X: plane[i].X, Y: plane[i].Y, Path: s.Path, Label: class(s.Label), True: class(s.True), Split: s.Split, Score: math.NaN()}
+		p := atlas.Point{
+			X: plane[i].X, Y: plane[i].Y, Path: s.Path,
+			Label: class(s.Label), True: class(s.True), Split: s.Split, Score: math.NaN(),
+		}
 		if v, ok := o.Scores[s.Path]; ok {
 			p.Score = v.Value
 		}
@@ -135,7 +145,7 @@ func (m *Map) draw(ctx context.Context, h Host, run *folder.Run, o MapOptions) (
 	return groupPoints(&m.drawn, o, d)
 }
 
-// flatten brings the vectors into the plane.
+// flatten maps the vectors to the plane.
 func (m *Map) flatten(ctx context.Context, h Host, o tsne.Options) ([]tsne.Point, error) {
 	start := time.Now()
 	defer func() { m.Took = time.Since(start) }()
@@ -150,7 +160,7 @@ func (m *Map) flatten(ctx context.Context, h Host, o tsne.Options) ([]tsne.Point
 	plane, report, err := tsne.Embed(ctx, m.set.X, o)
 	m.TSNE = &report
 	if report.Perplexity < o.Perplexity && err == nil {
-		h.Note("perplexity %g is too much for %d images: using %.3g", o.Perplexity, m.set.Len(), report.Perplexity)
+		h.Note("perplexity %g is too large for %d images: using %.3g", o.Perplexity, m.set.Len(), report.Perplexity)
 	}
 	return plane, err
 }
@@ -164,18 +174,21 @@ func (m *Map) title(run *folder.Run) string {
 	return what + ": " + m.Split
 }
 
-// facts are the page's small print.
+// facts returns the page's small print.
 func (m *Map) facts(h Host, run *folder.Run) []atlas.Fact {
 	facts := []atlas.Fact{{Name: "images", Value: fmt.Sprintf("%d of the %d of %s", m.Points, m.Of, m.Split)}}
 	add := func(name, value string) { facts = append(facts, atlas.Fact{Name: name, Value: value}) }
 	if n := len(m.LeftOut); n > 0 {
-		add("left out", fmt.Sprintf("%d images that could not be read or have no direction", n))
+		add("left out", fmt.Sprintf("%d images that could not be read or have a zero vector", n))
 	}
 	if t := m.TSNE; t != nil {
-		add("method", fmt.Sprintf("t-SNE (van der Maaten 2014): perplexity %.3g, %d iterations, KL divergence %.3f, learning rate %.0f, seed %d", t.Perplexity, t.Iterations, t.KL, t.LearningRate, m.Seed))
+		add("method", fmt.Sprintf("t-SNE (van der Maaten 2014): perplexity %.3g, %d iterations, "+
+			"KL divergence %.3f, learning rate %.0f, seed %d",
+			t.Perplexity, t.Iterations, t.KL, t.LearningRate, m.Seed))
 	}
 	if s := m.Shares; s != nil {
-		add("method", fmt.Sprintf("the two first principal components: %.1f %% and %.1f %% of the variance", 100*s[0], 100*s[1]))
+		add("method", fmt.Sprintf("the first two principal components: %.1f %% and %.1f %% of the variance",
+			100*s[0], 100*s[1]))
 	}
 	if run.Head != nil {
 		add("head", filepath.Join(run.Dir, run.HeadFile))
@@ -186,8 +199,8 @@ func (m *Map) facts(h Host, run *folder.Run) []atlas.Fact {
 	return facts
 }
 
-// Write writes the map in the form that the file's ending says: .html (a page to explore), .svg (a drawing), .csv or .tsv
-// (coordinates).
+// Write writes the map in the form of the file's extension: .html (a page to explore), .svg (a drawing), .csv
+// or .tsv (coordinates).
 func (m *Map) Write(path string) error {
 	write := readable(m.drawn).WriteSVG
 	switch filepath.Ext(path) {
@@ -201,7 +214,7 @@ func (m *Map) Write(path string) error {
 	return m.put(path, write)
 }
 
-// cell returns how a text stands in a table.
+// cell returns the function that converts the texts of a table.
 func (m *Map) cell() func(string) string {
 	if m.sheet {
 		return suspects.Cell
@@ -209,12 +222,13 @@ func (m *Map) cell() func(string) string {
 	return func(s string) string { return s }
 }
 
-// WriteProjector writes the vectors into a folder as TensorBoard's projector reads them.
+// WriteProjector writes the vectors into a folder in the form of TensorBoard's projector.
 func (m *Map) WriteProjector(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("map: %w", err)
 	}
-	if err := m.put(filepath.Join(dir, "tensors.tsv"), func(w io.Writer) error { return atlas.WriteTensors(w, m.set.X) }); err != nil {
+	tensors := func(w io.Writer) error { return atlas.WriteTensors(w, m.set.X) }
+	if err := m.put(filepath.Join(dir, "tensors.tsv"), tensors); err != nil {
 		return err
 	}
 	return m.put(filepath.Join(dir, "metadata.tsv"), m.drawn.WriteMetadata)
@@ -228,7 +242,7 @@ func (m *Map) put(path string, write func(io.Writer) error) error {
 	return nil
 }
 
-// readable returns a map whose drawn characters have readable names.
+// readable returns a map in which drawn characters have readable names.
 func readable(m atlas.Map) atlas.Map {
 	m.Points, m.Groups = slices.Clone(m.Points), slices.Clone(m.Groups)
 	for i := range m.Groups {
@@ -241,11 +255,12 @@ func readable(m atlas.Map) atlas.Map {
 	return m
 }
 
-// Print writes what was drawn for people.
+// Print writes a summary of the map.
 func (m *Map) Print(w io.Writer) error {
 	fmt.Fprintf(w, "%d of %d images of %s", m.Points, m.Of, m.Split)
 	if t := m.TSNE; t != nil {
-		fmt.Fprintf(w, ", t-SNE: perplexity %.3g, %d iterations, KL %.3f, %.1f s", t.Perplexity, t.Iterations, t.KL, m.Took.Seconds())
+		fmt.Fprintf(w, ", t-SNE: perplexity %.3g, %d iterations, KL %.3f, %.1f s",
+			t.Perplexity, t.Iterations, t.KL, m.Took.Seconds())
 	}
 	if s := m.Shares; s != nil {
 		fmt.Fprintf(w, ", principal components: %.1f %% and %.1f %% of the variance", 100*s[0], 100*s[1])

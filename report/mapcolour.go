@@ -25,31 +25,35 @@ const (
 	ColourSplit   = "split"
 	ColourScore   = "score"
 	ColourSuspect = "suspect" // called wrong by an audit, or not
-	ColourClass   = "class="  // and a label: that class against all others
+	ColourClass   = "class="  // followed by a label: that class against all others
 )
 
-// Score is what an audit said of a label.
+// Score is an audit's judgement of a label.
 type Score struct {
 	Value float64
 	Wrong bool // called wrong
 }
 
-// colourText says for people what colours show.
+// colourText says what the colours show.
 func colourText(colour string) string {
 	if class, ok := strings.CutPrefix(colour, ColourClass); ok {
 		return "whether its given label is " + names.Readable(class)
 	}
-	return map[string]string{ColourLabel: "its given label", ColourTrue: "its true label", ColourSplit: "its split",
-		ColourScore: "how right its given label looks to the audit", ColourSuspect: "whether the audit calls its given label wrong"}[colour]
+	return map[string]string{
+		ColourLabel: "its given label", ColourTrue: "its true label", ColourSplit: "its split",
+		ColourScore:   "how right its given label looks to the audit",
+		ColourSuspect: "whether the audit calls its given label wrong",
+	}[colour]
 }
 
-// groupPoints colours the points by what they have in common.
+// groupPoints colours the points by the group that colour stands for.
 func groupPoints(m *atlas.Map, o MapOptions, d *datasets.Dataset) error {
 	names := d.Classes
 	name := func(p atlas.Point) string { return p.Label }
 	if class, ok := strings.CutPrefix(o.Colour, ColourClass); ok {
 		if !slices.Contains(d.Classes, class) {
-			return fmt.Errorf("map: --color %s: the manifest has no label %q, expected one of its %d", o.Colour, class, len(d.Classes))
+			return fmt.Errorf("map: --color %s: the manifest has no label %q, expected one of its %d",
+				o.Colour, class, len(d.Classes))
 		}
 		const others = "all others"
 		names = []string{class, others}
@@ -99,12 +103,13 @@ func groupPoints(m *atlas.Map, o MapOptions, d *datasets.Dataset) error {
 		}
 	}
 	if len(m.Groups) == 0 {
-		return fmt.Errorf("map: --color %s: of none of the %d images it is known", o.Colour, len(m.Points))
+		return fmt.Errorf("map: --color %s: unknown for all %d images", o.Colour, len(m.Points))
 	}
 	return nil
 }
 
-// scaleByScore colours the points by their scores: from 0 to 1 where all lie within, else from the least to the most.
+// scaleByScore colours the points by their scores: on a scale from 0 to 1 if all are within it, else from the
+// lowest to the highest.
 func scaleByScore(m *atlas.Map, file string) error {
 	low, high, n := math.Inf(1), math.Inf(-1), 0
 	for _, p := range m.Points {
@@ -113,7 +118,9 @@ func scaleByScore(m *atlas.Map, file string) error {
 		}
 	}
 	if n == 0 {
-		return hint.With(fmt.Errorf("map: --color score: %s has a score of none of the %d images", file, len(m.Points)), "winnow audit judges the train split: --split train")
+		return hint.With(
+			fmt.Errorf("map: --color score: %s has no score for any of the %d images", file, len(m.Points)),
+			"winnow audit judges the train split: --split train")
 	}
 	if low >= 0 && high <= 1 {
 		low, high = 0, 1
@@ -125,7 +132,7 @@ func scaleByScore(m *atlas.Map, file string) error {
 	return nil
 }
 
-// ReadScores reads the scores of an audit's CSV by path; none where no file is named.
+// ReadScores reads the scores by path from an audit's CSV file. It returns nil if path is "".
 func ReadScores(path string) (map[string]Score, error) {
 	if path == "" {
 		return nil, nil
@@ -142,7 +149,10 @@ func ReadScores(path string) (map[string]Score, error) {
 	}
 	at, score := slices.Index(header, "path"), slices.Index(header, "score")
 	if at < 0 || score < 0 {
-		return nil, hint.With(fmt.Errorf("--audit: %s: found the columns %.200q, expected path and score among them", path, strings.Join(header, ",")), "make the file: winnow audit RUN --out suspects.csv")
+		return nil, hint.With(
+			fmt.Errorf("--audit: %s: found the columns %.200q, expected path and score among them",
+				path, strings.Join(header, ",")),
+			"make the file: winnow audit RUN --out suspects.csv")
 	}
 	scores, unjudged, wrong := map[string]Score{}, slices.Index(header, "unjudged"), slices.Index(header, "dropped")
 	for {
@@ -153,7 +163,7 @@ func ReadScores(path string) (map[string]Score, error) {
 		if err != nil {
 			return nil, fmt.Errorf("--audit: %s: %w", path, err)
 		}
-		if unjudged >= 0 && record[unjudged] == "true" { // its score says nothing
+		if unjudged >= 0 && record[unjudged] == "true" { // its score means nothing
 			continue
 		}
 		v, err := strconv.ParseFloat(record[score], 64)

@@ -8,34 +8,34 @@ import (
 	"winnow/run/comparison"
 )
 
-// Measured is what was measured of one run.
+// Measured holds the measurements of one run.
 type Measured struct {
 	Run       string                `json:"run"`
 	Frozen    eval.Retrieval        `json:"frozen"`
 	Whitened  eval.Retrieval        `json:"whitened"`
 	Trained   eval.Retrieval        `json:"trained"`
 	Classes   []eval.ClassRetrieval `json:"classes"`
-	Detection *eval.Detection       `json:"detection"` // null where true labels are not known
+	Detection *eval.Detection       `json:"detection"` // null if true labels are not known
 	Warnings  []string              `json:"warnings"`
 	LeftOut   []lookup.LeftOut      `json:"left_out"`
 }
 
-// Images are what is measured: the same images as the backbone saw them before the run and as it sees them now, and the
-// train split before it, from which the whitening is.
+// Images are the images to measure, as the backbone saw them before the run and as it sees them now, and the
+// train split before the run, from which the whitening is computed.
 type Images struct {
 	Split    string
 	Train    features.Stored
 	Was, Now comparison.Asked[features.Stored]
-	LeftOut  []lookup.LeftOut // could not be read
+	LeftOut  []lookup.LeftOut // images that could not be read
 }
 
-// Judged is what an audit says of the training labels.
+// Judged is an audit's judgement of the training labels.
 type Judged struct {
 	Scorer    string
-	Suggests  string // the scorer of the suggested labels, where that is another
+	Suggests  string // the scorer of the suggested labels, if it is another
 	Rate      float64
 	Images    []suspects.Entry // the most suspect first
-	Detection *eval.Detection  // nil where true labels are not known
-	Weights   bool             // the scores are the final weights of the samples of a run that weighed them
-	Record    string           // what the scores mean, where they rank by what the training recorded; else ""
+	Detection *eval.Detection  // nil if true labels are not known
+	Weights   bool             // the scores are the final sample weights of a run that weights its samples
+	Record    string           // what the scores mean, if they rank by what the training recorded; else ""
 }

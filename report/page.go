@@ -1,10 +1,11 @@
-// Package report is a run, or several, as one page: what was trained, how it went, what the filter did, retrieval
-// beside untrained features, classes, the training labels, warnings, and what every number means.
+// Package report shows one or several runs on a page: what was trained, how it went, what the filter did,
+// retrieval compared with untrained features, classes, the training labels, warnings, and what every number
+// means.
 //
-// A run is opened ([Open]), measured ([Run.Measure]) and judged ([Run.Judge]); [Run.Page] or [Compared] then returns the page
-// as data, [Run.Illustrate] adds what needs images, and [Write] returns the file. [DrawMap] and [Retrieval] make the pages of
-// winnow map and winnow retrieve. Drawings that other pages share are exported: of given labels' scores and of
-// suspects. The kit of all pages is winnow/report/page.
+// [Open] opens a run, [Run.Measure] measures it and [Run.Judge] adds an audit. [Run.Page] or [Compared] then
+// returns the page as data, [Run.Illustrate] adds what needs images, and [Write] returns the file. [DrawMap]
+// and [Retrieval] make the pages of winnow map and winnow retrieve. The drawings of given labels' scores and of
+// suspects are exported, because other pages share them. All pages are built from winnow/report/page.
 package report
 
 import (
@@ -25,20 +26,26 @@ import (
 	"winnow/run/folder"
 )
 
-// Page is the report of one run, but for suspects, queries and a map, which need its images.
+// Page returns the report of one run without suspects, queries and map, which need its images.
 func (r *Run) Page() page.Report {
 	report := page.Report{
-		Command: "report", Title: "Run “" + r.name + "”", Verdict: r.verdict(), Warnings: r.measured.Warnings, RowsTitle: r.rowsTitle(), K: []int{1, 2, 4, 8},
+		Command: "report", Title: "Run “" + r.name + "”", Verdict: r.verdict(), Warnings: r.measured.Warnings,
+		RowsTitle: r.rowsTitle(), K: []int{1, 2, 4, 8},
 		Rows: []page.Row{
 			{Name: comparison.FrozenRow, Note: "the backbone's features, no training", Retrieval: r.measured.Frozen},
 			{Name: comparison.WhitenedRow, Note: "PCA whitening, no labels", Retrieval: r.measured.Whitened},
-			{Name: comparison.TrainedRow, Note: r.HeadFile, Retrieval: r.measured.Trained, Detection: r.measured.Detection, Strong: true},
+			{
+				Name: comparison.TrainedRow, Note: r.HeadFile,
+				Retrieval: r.measured.Trained, Detection: r.measured.Detection, Strong: true,
+			},
 		},
 		Sections:    []page.Section{r.trainedOn(), r.course()},
 		Definitions: r.definitions(),
 	}
 	if r.Config.Filter.Scorer != config.NoFilter {
-		report.Sections = append(report.Sections, page.Section{Title: "The filter", Charts: r.filterCurves(), Notes: r.filterNotes()})
+		report.Sections = append(report.Sections, page.Section{
+			Title: "The filter", Charts: r.filterCurves(), Notes: r.filterNotes(),
+		})
 	}
 	if s := r.rounds(); len(s.Tables) > 0 {
 		report.Sections = append(report.Sections, s)
@@ -47,25 +54,35 @@ func (r *Run) Page() page.Report {
 	return report
 }
 
-// verdict says in plain words what came of it.
+// verdict says the result in plain words.
 func (r *Run) verdict() []string {
 	text := r.comparison().Verdict()
 	list := []string{fmt.Sprintf("On %s, %s.", r.SplitText(), text)}
 	if d := r.measured.Detection; d != nil && d.Wrong > 0 {
-		list = append(list, fmt.Sprintf("%d of %d training labels are wrong; ranked by how wrong they look, wrong ones stand before right ones with a chance of %.3f (AUROC).", d.Wrong, d.Samples, d.AUROC))
+		list = append(list, fmt.Sprintf("%d of %d training labels are wrong; the scores rank a wrong label "+
+			"before a right one with a chance of %.3f (AUROC).", d.Wrong, d.Samples, d.AUROC))
 	}
 	return list
 }
 
-// trainedOn says what was trained: the data, where the settings differ from the defaults, and what made it.
+// trainedOn says what was trained: the data, the settings that differ from the defaults, and the versions.
 func (r *Run) trainedOn() page.Section {
 	s := page.Section{Title: "What was trained", Facts: r.trainedFacts()}
-	data := page.Table{Caption: "The images, by split", Head: []string{"split", "images", "classes", "smallest class", "largest class", "without label"}}
+	data := page.Table{
+		Caption: "The images, by split",
+		Head:    []string{"split", "images", "classes", "smallest class", "largest class", "without label"},
+	}
 	for _, n := range r.Manifest.Count() {
-		data.Rows = append(data.Rows, []string{n.Split, strconv.Itoa(n.Samples), strconv.Itoa(n.Classes), strconv.Itoa(n.Smallest), strconv.Itoa(n.Largest), strconv.Itoa(n.Unlabelled)})
+		data.Rows = append(data.Rows, []string{
+			n.Split, strconv.Itoa(n.Samples), strconv.Itoa(n.Classes),
+			strconv.Itoa(n.Smallest), strconv.Itoa(n.Largest), strconv.Itoa(n.Unlabelled),
+		})
 	}
 	s.Tables = append(s.Tables, data)
-	settings := page.Table{Caption: "Settings that differ from the defaults", Head: []string{"setting", "this run", "default"}, Words: true}
+	settings := page.Table{
+		Caption: "Settings that differ from the defaults",
+		Head:    []string{"setting", "this run", "default"}, Words: true,
+	}
 	usual := usualSettings(r.Config)
 	for _, key := range settingKeys(r) {
 		if was, is := usual[key], config.Flatten(r.Config)[key]; was != is {
@@ -80,14 +97,14 @@ func (r *Run) trainedOn() page.Section {
 	return s
 }
 
-// usualSettings are the defaults; of a loss's own settings the defaults of the losses that a run has.
+// usualSettings returns the defaults. For a loss's own settings they are the defaults of the run's losses.
 func usualSettings(run config.Run) map[string]string {
 	usual, own := config.Flatten(config.Default()), config.Default()
 	own.Losses = slices.Clone(run.Losses)
 	for i := range own.Losses {
 		own.Losses[i].Settings = nil
 	}
-	if own.Validate() != nil { // losses that do not go with the rest of the defaults
+	if own.Validate() != nil { // losses that do not fit the other defaults
 		return usual
 	}
 	for key, value := range config.Flatten(own) {
@@ -98,7 +115,7 @@ func usualSettings(run config.Run) map[string]string {
 	return usual
 }
 
-// settingKeys are the settings of runs, in the order of their names, but for those that say where the data lie.
+// settingKeys returns the names of the runs' settings, sorted, except for those that say where the data are.
 func settingKeys(runs ...*Run) []string {
 	var keys []string
 	seen := map[string]bool{}
@@ -120,7 +137,7 @@ func flattened(runs []*Run) (list []map[string]string) {
 	return list
 }
 
-// trainedFacts are what identifies a run.
+// trainedFacts returns what identifies a run.
 func (r *Run) trainedFacts() []page.Fact {
 	f := r.facts
 	var facts []page.Fact
@@ -144,7 +161,9 @@ func (r *Run) trainedFacts() []page.Fact {
 	}
 	add("manifest", "%s%s; labels and images %.12s…", r.ManifestFile, shaText(f.ManifestSHA256), f.ImagesSHA256)
 	add("images", "%d to train on, of %d classes; %d for validation", f.Images, len(f.Classes), f.Validation)
-	add("features", "%s (sha256 %.12s…), network %.12s…, output %s", cmp.Or(r.Config.Data.Features, f.Features, r.Store.Dir), f.FeaturesSHA256, f.FeaturesKey.Model, f.FeaturesKey.Output)
+	add("features", "%s (sha256 %.12s…), network %.12s…, output %s",
+		cmp.Or(r.Config.Data.Features, f.Features, r.Store.Dir),
+		f.FeaturesSHA256, f.FeaturesKey.Model, f.FeaturesKey.Output)
 	add("preprocessing", "%s", f.FeaturesKey.Preprocessing)
 	if f.Backbone != "" {
 		add("backbone", "%s, fine-tuned: %d weights", f.Backbone, len(f.TunedWeights))
@@ -157,11 +176,12 @@ func (r *Run) trainedFacts() []page.Fact {
 		add("time", "%s", (time.Duration(r.result.Seconds * float64(time.Second))).Round(100*time.Millisecond))
 	}
 	add("seed", "%d", f.Seed)
-	add("versions", "winnow %s, %s, ONNX Runtime %s, device %s; this page by winnow %s", f.Winnow, f.Go, f.ORT, f.Device, r.winnow)
+	add("versions", "winnow %s, %s, ONNX Runtime %s, device %s; this page by winnow %s",
+		f.Winnow, f.Go, f.ORT, f.Device, r.winnow)
 	return facts
 }
 
-// stateText says which state of the training is kept.
+// stateText says which state of the training was kept.
 func (r *Run) stateText() string {
 	switch {
 	case r.HeadFile == folder.LastHeadFile || r.result.BestStep < 0:
@@ -170,12 +190,13 @@ func (r *Run) stateText() string {
 		}
 		return fmt.Sprintf("the last state, after step %d", r.result.Steps)
 	case r.result.Stopped:
-		return fmt.Sprintf("%s after step %d, the best on validation; stopped early after step %d", r.result.State(), r.result.BestStep, r.result.Steps)
+		return fmt.Sprintf("%s after step %d, the best on validation; stopped early after step %d",
+			r.result.State(), r.result.BestStep, r.result.Steps)
 	}
 	return fmt.Sprintf("%s after step %d, the best on validation", r.result.State(), r.result.BestStep)
 }
 
-// lastStep is how far the run came.
+// lastStep returns the last step that the run logged.
 func (r *Run) lastStep() int {
 	last := 0
 	for _, m := range r.metrics {
@@ -198,17 +219,23 @@ func hiddenText(hidden []int) string {
 	return fmt.Sprintf(", hidden layers of %v", hidden)
 }
 
-// course is how the training went.
+// course shows how the training went.
 func (r *Run) course() page.Section {
 	s := page.Section{Title: "How it went", Charts: r.curves()}
 	if r.result != nil && r.result.Validation != nil && r.split != datasets.Validation {
 		v := r.result.Validation
-		table := page.Table{Caption: "On the validation split, with the state that was kept", Head: []string{"embedding", "P@1 %", "R-Prec %", "MAP@R %", "queries"}}
+		table := page.Table{
+			Caption: "On the validation split, with the state that was kept",
+			Head:    []string{"embedding", "P@1 %", "R-Prec %", "MAP@R %", "queries"},
+		}
 		for _, row := range []struct {
 			name string
 			r    eval.Retrieval
 		}{{comparison.FrozenRow, v.Frozen}, {comparison.WhitenedRow, v.Whitened}, {comparison.TrainedRow, v.Trained}} {
-			table.Rows = append(table.Rows, []string{row.name, percentText(row.r.PrecisionAt1), percentText(row.r.RPrecision), percentText(row.r.MAPAtR), strconv.Itoa(row.r.N)})
+			table.Rows = append(table.Rows, []string{
+				row.name, percentText(row.r.PrecisionAt1), percentText(row.r.RPrecision),
+				percentText(row.r.MAPAtR), strconv.Itoa(row.r.N),
+			})
 		}
 		s.Tables = append(s.Tables, table)
 	}
@@ -217,7 +244,7 @@ func (r *Run) course() page.Section {
 
 func percentText(v float64) string { return fmt.Sprintf("%.1f", 100*v) }
 
-// filterNotes say what the filter did in all.
+// filterNotes says how many labels the filter kept in all.
 func (r *Run) filterNotes() []string {
 	kept, rows := 0, 0
 	for _, m := range r.metrics {
@@ -228,29 +255,39 @@ func (r *Run) filterNotes() []string {
 	if rows == 0 {
 		return nil
 	}
-	note := fmt.Sprintf("Scorer %s. Of the labels in the batches logged it kept %.1f %%", r.Config.Filter.Scorer, 100*float64(kept)/float64(rows))
+	note := fmt.Sprintf("Scorer %s. It kept %.1f %% of the labels in the batches logged",
+		r.Config.Filter.Scorer, 100*float64(kept)/float64(rows))
 	if f := r.Config.Filter; f.Threshold == filters.ThresholdFixed {
-		return []string{fmt.Sprintf("%s: those with a score of %g and more.", note, f.Fixed)}
+		return []string{fmt.Sprintf("%s: those with a score of %g or more.", note, f.Fixed)}
 	}
 	return []string{fmt.Sprintf("%s; it was told to drop %.1f %%.", note, 100*float64(r.Config.Filter.Rate))}
 }
 
-// rounds are those of self-paced weights.
+// rounds shows the rounds of self-paced weights.
 func (r *Run) rounds() page.Section {
 	s := page.Section{Title: "Self-paced rounds"}
-	table := page.Table{Caption: "Every round finds the weights of all samples again", Head: []string{"round", "epoch", "λ", "mean weight", "± over classes", "at 0", "at 1", "objective before", "after"}}
+	table := page.Table{
+		Caption: "Every round computes the weights of all samples again",
+		Head: []string{"round", "epoch", "λ", "mean weight", "± over classes", "at 0", "at 1",
+			"objective before", "after"},
+	}
 	mean := chart.Line{Name: "mean weight of a class", Dots: true}
 	for _, m := range r.metrics {
 		if w := m.Weights; w != nil {
-			table.Rows = append(table.Rows, []string{strconv.Itoa(w.Number), strconv.Itoa(m.Epoch), fmt.Sprintf("%.4g", w.Lambda), fmt.Sprintf("%.3f", w.Mean), fmt.Sprintf("%.3f", w.Deviation),
-				strconv.Itoa(w.Excluded), strconv.Itoa(w.Full), fmt.Sprintf("%.5g", w.Before), fmt.Sprintf("%.5g", w.Objective)})
+			table.Rows = append(table.Rows, []string{
+				strconv.Itoa(w.Number), strconv.Itoa(m.Epoch), fmt.Sprintf("%.4g", w.Lambda),
+				fmt.Sprintf("%.3f", w.Mean), fmt.Sprintf("%.3f", w.Deviation),
+				strconv.Itoa(w.Excluded), strconv.Itoa(w.Full),
+				fmt.Sprintf("%.5g", w.Before), fmt.Sprintf("%.5g", w.Objective),
+			})
 			mean.X, mean.Y = append(mean.X, float64(m.Epoch)), append(mean.Y, w.Mean)
 			mean.Low, mean.High = append(mean.Low, w.Mean-w.Deviation), append(mean.High, w.Mean+w.Deviation)
 		}
 	}
 	if len(table.Rows) > 0 {
 		s.Tables = []page.Table{table}
-		s.Charts = drawnIfAny(chart.Frame{Title: "Mean weight of a class, ± its standard deviation over classes", Y: "weight"}, mean)
+		frame := chart.Frame{Title: "Mean weight of a class, ± its standard deviation over classes", Y: "weight"}
+		s.Charts = drawnIfAny(frame, mean)
 	}
 	return s
 }

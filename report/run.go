@@ -18,24 +18,24 @@ import (
 	"winnow/train"
 )
 
-// Run is a run with all that its folder tells of it, and what was measured of it.
+// Run is a run with everything in its folder, and its measurements.
 type Run struct {
 	*folder.Run
-	name      string // on the page
+	name      string // shown on the page
 	winnow    string // version that makes the page
 	facts     folder.Facts
-	result    *folder.Result // nil where the training is not finished
+	result    *folder.Result // nil: the training is not finished
 	metrics   []train.Metric
 	diagnoses []train.Diagnosis
-	ranges    []folder.RangePoint // of the learning rates that were tested; none where they were given
+	ranges    []folder.RangePoint // range tests of learning rates; none if the rates were given
 
-	split    string                         // measured
-	now      comparison.Asked[features.Set] // the images measured, as the run embeds them
+	split    string                         // the measured split
+	now      comparison.Asked[features.Set] // the measured images, as the run embeds them
 	audited  Judged
 	measured Measured
 }
 
-// Open reads what a training wrote beside the head. winnow is the version that makes the page.
+// Open reads what a training wrote next to the head. winnow is the version that makes the page.
 func Open(run *folder.Run, winnow string) (*Run, error) {
 	dir := run.Dir
 	r := &Run{Run: run, name: filepath.Base(filepath.Clean(dir)), winnow: winnow}
@@ -59,27 +59,29 @@ func Open(run *folder.Run, winnow string) (*Run, error) {
 	return r, err
 }
 
-// Measure looks at retrieval, by class too. [Run.Judge] comes after it, and the page after both.
+// Measure measures retrieval, also for each class. Call [Run.Judge] after it, and make the page after both.
 func (r *Run) Measure(ctx context.Context, images Images, maxMem int64) error {
 	r.split = images.Split
 	m := &r.measured
 	m.Run, m.LeftOut = r.Dir, append(append([]lookup.LeftOut{}, images.LeftOut...), r.facts.LeftOut...)
 	opts := eval.RetrievalOptions{MaxMem: maxMem}
-	return comparison.Each(ctx, r.Head, images.Train, images.Was, images.Now, func(row string, of comparison.Asked[features.Set]) (err error) {
+	measure := func(row string, asked comparison.Asked[features.Set]) (err error) {
 		switch row {
 		case comparison.FrozenRow:
-			m.Frozen, err = eval.Retrieve(ctx, of.Query, of.Gallery, opts)
+			m.Frozen, err = eval.Retrieve(ctx, asked.Query, asked.Gallery, opts)
 		case comparison.WhitenedRow:
-			m.Whitened, err = eval.Retrieve(ctx, of.Query, of.Gallery, opts)
+			m.Whitened, err = eval.Retrieve(ctx, asked.Query, asked.Gallery, opts)
 		default:
-			r.now = of
-			m.Trained, m.Classes, err = eval.RetrieveClasses(ctx, of.Query, of.Gallery, opts)
+			r.now = asked
+			m.Trained, m.Classes, err = eval.RetrieveClasses(ctx, asked.Query, asked.Gallery, opts)
 		}
 		return err
-	})
+	}
+	return comparison.Each(ctx, r.Head, images.Train, images.Was, images.Now, measure)
 }
 
-// Held returns how many bytes are held of runs: the images measured, and what is said of those that are judged.
+// Held returns the memory in bytes that runs hold: the measured images, and the audits of those that are
+// judged.
 func Held(runs []*Run) (bytes int64) {
 	for _, r := range runs {
 		for _, set := range []*features.Set{&r.now.Query, r.now.Gallery} {
@@ -92,21 +94,24 @@ func Held(runs []*Run) (bytes int64) {
 	return bytes
 }
 
-// Judge takes the result of an audit and collects the warnings.
+// Judge adds the result of an audit and collects the warnings.
 func (r *Run) Judge(a Judged) {
 	r.audited = a
 	r.measured.Detection, r.measured.Warnings = a.Detection, append([]string{}, r.warnings()...)
 }
 
-// Measured is what was measured.
+// Measured returns the measurements.
 func (r *Run) Measured() Measured { return r.measured }
 
-// comparison is what the page's rows show.
+// comparison returns the numbers of the page's rows.
 func (r *Run) comparison() comparison.Comparison {
-	return comparison.Comparison{FineTuned: r.Tuned != nil, Known: evaluation.Known(r.split), Frozen: r.measured.Frozen, Whitened: r.measured.Whitened, Trained: r.measured.Trained}
+	return comparison.Comparison{
+		FineTuned: r.Tuned != nil, Known: evaluation.Known(r.split),
+		Frozen: r.measured.Frozen, Whitened: r.measured.Whitened, Trained: r.measured.Trained,
+	}
 }
 
-// SplitText names the split measured, for people.
+// SplitText names the measured split for the reader.
 func (r *Run) SplitText() string {
 	switch {
 	case r.now.Gallery != nil:
@@ -117,7 +122,7 @@ func (r *Run) SplitText() string {
 	return r.split
 }
 
-// unseen says whether no class measured has a training image.
+// unseen reports whether no measured class has a training image.
 func (r *Run) unseen() bool {
 	trained := map[int]bool{}
 	for _, i := range r.Manifest.Select(datasets.Train) {
@@ -126,7 +131,7 @@ func (r *Run) unseen() bool {
 	return !slices.ContainsFunc(r.measured.Classes, func(c eval.ClassRetrieval) bool { return trained[c.Label] })
 }
 
-// rowsTitle heads the retrieval numbers.
+// rowsTitle returns the heading of the retrieval numbers.
 func (r *Run) rowsTitle() string {
 	if r.unseen() {
 		return "Retrieval on classes never seen in training: " + r.SplitText()
@@ -134,7 +139,7 @@ func (r *Run) rowsTitle() string {
 	return "Retrieval: " + r.SplitText()
 }
 
-// trainLabels counts the training images of each class by its given label.
+// trainLabels counts the training images of each given label.
 func (r *Run) trainLabels() map[int]int {
 	counts := map[int]int{}
 	for _, i := range r.Manifest.Select(datasets.Train) {
@@ -145,7 +150,7 @@ func (r *Run) trainLabels() map[int]int {
 	return counts
 }
 
-// classesOf counts the classes that images of a split are labelled with.
+// classesOf counts the classes among the given labels of a split.
 func (r *Run) classesOf(split string) int {
 	seen := map[int]bool{}
 	for _, sample := range r.Manifest.Samples {
@@ -156,8 +161,8 @@ func (r *Run) classesOf(split string) int {
 	return len(seen)
 }
 
-// UsualSplit returns the split that a report looks at: test, or query against gallery (""), or validation, or, where the
-// run was trained on all images, train.
+// UsualSplit returns the split that a report measures by default: "" (test, or query against gallery) if there
+// is one, else validation, else train, for a run that was trained on all images.
 func UsualSplit(d *datasets.Dataset) string {
 	for _, split := range []string{datasets.Test, datasets.Query, datasets.Validation} {
 		if len(d.Select(split)) > 0 {

@@ -10,10 +10,12 @@ import (
 	"winnow/report/atlas"
 )
 
-// Scores are found by the images' paths, in a file for spreadsheets too; of images that are not judged there are none.
+// Scores are found by the images' paths, also in a file for spreadsheets; images that were not judged have none.
 func TestReadScores(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "s.csv")
-	if err := suspects.WriteSpreadsheet(file, []suspects.Entry{{Rank: 1, Path: "=1.jpg", Given: "a", Suggested: "b", Score: 0.25, Dropped: true}, {Rank: 2, Path: "alone.jpg", Given: "c", Score: 1, Unjudged: true}}); err != nil {
+	if err := suspects.WriteSpreadsheet(file,
+		[]suspects.Entry{{Rank: 1, Path: "=1.jpg", Given: "a", Suggested: "b", Score: 0.25, Dropped: true},
+			{Rank: 2, Path: "alone.jpg", Given: "c", Score: 1, Unjudged: true}}); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := ReadScores(file); err != nil || len(got) != 1 || got["=1.jpg"] != (Score{0.25, true}) {
@@ -21,7 +23,7 @@ func TestReadScores(t *testing.T) {
 	}
 }
 
-// Colours part points by what an audit called wrong, and one class from all others; what is not known belongs to none.
+// Colours separate labels called wrong from others, and one class from all others; unknown points belong to no group.
 func TestGroups(t *testing.T) {
 	d := &datasets.Dataset{Classes: []string{"a", "b", "c"}}
 	points := []atlas.Point{{Path: "1", Label: "a"}, {Path: "2", Label: "b"}, {Path: "3", Label: "c"}, {Path: "4"}}

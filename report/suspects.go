@@ -13,12 +13,17 @@ import (
 	"winnow/report/page"
 )
 
-// SuspectCards shows audited images, those at some ranks, with the nearest that support either label.
-func SuspectCards(images []suspects.Entry, at []int, picture func(path, caption string) (page.Picture, error)) ([]page.SuspectCard, error) {
+// SuspectCards returns cards of the audited images at these positions, with the nearest images that support
+// either label.
+func SuspectCards(images []suspects.Entry, at []int,
+	picture func(path, caption string) (page.Picture, error)) ([]page.SuspectCard, error) {
 	var cards []page.SuspectCard
 	for _, i := range at {
 		e := images[i]
-		card := page.SuspectCard{Given: names.Readable(e.Given), Suggested: names.Readable(e.Suggested), True: names.Readable(e.True), Said: e.Said()}
+		card := page.SuspectCard{
+			Given: names.Readable(e.Given), Suggested: names.Readable(e.Suggested), True: names.Readable(e.True),
+			Said: e.Said(),
+		}
 		if e.GivenProbability != nil {
 			card.Said += " right"
 		} else if !e.Unjudged {
@@ -56,13 +61,14 @@ func SuspectCards(images []suspects.Entry, at []int, picture func(path, caption 
 	return cards, nil
 }
 
-// How large suspects are shown, and what speaks for their labels, in pixels.
+// Sizes of the pictures of suspects and of their supporting images, in pixels.
 const (
 	faceSide = 240
 	nearSide = 96
 )
 
-// pictured shows audited images of a folder or .zip file, for a command, each large and with the nearest that support either label.
+// pictured returns cards of audited images in a folder or .zip file: each in a large picture, with the nearest
+// images that support either label in small ones.
 func pictured(ctx context.Context, h Host, where, command string, list []suspects.Entry) ([]page.SuspectCard, error) {
 	var faces, near []string
 	for _, e := range list {
@@ -95,7 +101,7 @@ func pictured(ctx context.Context, h Host, where, command string, list []suspect
 	return cards, err
 }
 
-// calledWrong are those images whose labels are called wrong.
+// calledWrong returns the images whose labels are called wrong.
 func calledWrong(images []suspects.Entry) (list []suspects.Entry) {
 	for _, e := range images {
 		if e.Dropped {
@@ -105,9 +111,9 @@ func calledWrong(images []suspects.Entry) (list []suspects.Entry) {
 	return list
 }
 
-// LabelScores draws the scores of the given labels: right and wrong ones apart where the truth is known.
-// The axis ends at 1, or at the highest score where all are small, as those of a scorer that shares 1 among many
-// classes; it begins at 0, or at -1 where scores are similarities below 0.
+// LabelScores draws the scores of the given labels; if the truth is known, right and wrong ones apart. The axis
+// ends at 1, or at the highest score if all are small, as for a scorer that divides 1 among many classes. It
+// begins at 0, or at -1 for similarities below 0.
 func LabelScores(images []suspects.Entry) chart.Histogram {
 	const bins = 25
 	var all, right, wrong []float64
@@ -126,16 +132,23 @@ func LabelScores(images []suspects.Entry) chart.Histogram {
 	}
 	from, end := 0.0, 1.0
 	if len(all) > 0 && slices.Min(all) < 0 {
-		from = min(-1, slices.Min(all)) // losses may lie anywhere below 0
+		from = min(-1, slices.Min(all)) // losses may be anywhere below 0
 	}
 	if len(all) > 0 && slices.Max(all) < 0.5 && slices.Max(all) > 0 {
 		end = slices.Max(all)
 	}
-	drawing := chart.Histogram{Frame: chart.Frame{Title: "How right the given labels look, after training", X: "P_clean, each image left out: 0 surely wrong, 1 surely right", Y: "share of the labels", Percent: true}}
+	drawing := chart.Histogram{Frame: chart.Frame{
+		Title: "How right the given labels look, after training",
+		X:     "P_clean, each image left out: 0 surely wrong, 1 surely right",
+		Y:     "share of the labels", Percent: true,
+	}}
 	if len(right)+len(wrong) < len(all) {
 		drawing.Bars = []chart.Bars{chart.Count("labels", all, from, end, bins, 0)}
 		return drawing
 	}
-	drawing.Bars = []chart.Bars{chart.Count("right labels", right, from, end, bins, 0), chart.Count("wrong labels", wrong, from, end, bins, 1)}
+	drawing.Bars = []chart.Bars{
+		chart.Count("right labels", right, from, end, bins, 0),
+		chart.Count("wrong labels", wrong, from, end, bins, 1),
+	}
 	return drawing
 }

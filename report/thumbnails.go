@@ -20,14 +20,14 @@ import (
 	"winnow/run/folder"
 )
 
-// Host is what drawing needs of the program around it; functions may be nil.
+// Host is what drawing needs of the program that calls it. Functions may be nil.
 type Host struct {
-	Note   func(format string, args ...any)                         // takes a fact for the user
-	Watch  func(what string) (at func(done, total int), end func()) // shows how far some work is
-	Winnow string                                                   // its version, for the page
+	Note   func(format string, args ...any)                         // receives a note for the user
+	Watch  func(what string) (at func(done, total int), end func()) // shows the progress of some work
+	Winnow string                                                   // winnow's version, for the page
 }
 
-// complete returns the host with functions for those that are nil.
+// complete returns the host with its nil functions replaced by ones that do nothing.
 func (h Host) complete() Host {
 	if h.Note == nil {
 		h.Note = func(string, ...any) {}
@@ -38,8 +38,8 @@ func (h Host) complete() Host {
 	return h
 }
 
-// Thumbnails reads images of a run small, at most side pixels wide and high. One that cannot be read is nil, and noted;
-// that none can is an error.
+// Thumbnails reads images of a run at most side pixels wide and high. One that cannot be read is nil, and a
+// note says so; if none can be read, that is an error.
 func Thumbnails(ctx context.Context, h Host, run *folder.Run, paths []string, side int) ([]image.Image, error) {
 	p, err := OpenPictures(ctx, run.ImageRoot(), run.For)
 	if err != nil {
@@ -51,7 +51,7 @@ func Thumbnails(ctx context.Context, h Host, run *folder.Run, paths []string, si
 // Pictures are the images that a command shows.
 type Pictures struct {
 	Root  fs.FS
-	Where string // Root, in words
+	Where string // Root's address
 	For   string // the command
 }
 
@@ -64,7 +64,7 @@ func OpenPictures(ctx context.Context, where, command string) (p Pictures, err e
 	return p, err
 }
 
-// advice says what to do where pictures cannot be read.
+// advice says what to do if pictures cannot be read.
 func (p Pictures) advice() string {
 	advice := "name the folder of the images, or a .zip file of it, with --root"
 	if p.For == "map" {
@@ -73,7 +73,7 @@ func (p Pictures) advice() string {
 	return advice
 }
 
-// thumbnails is [Thumbnails] of these.
+// thumbnails reads pictures as [Thumbnails] does.
 func (p Pictures) thumbnails(ctx context.Context, h Host, paths []string, side int) ([]image.Image, error) {
 	h = h.complete()
 	at, end := h.Watch("pictures")
@@ -98,15 +98,19 @@ func (p Pictures) thumbnails(ctx context.Context, h Host, paths []string, side i
 		out[i] = s.Image
 	}
 	if len(bad) > 0 && len(bad) == len(paths) {
-		return nil, hint.With(fmt.Errorf("%s: none of %d pictures below %s can be read, the first is %s: %s", p.For, len(paths), p.Where, bad[0].Path, bad[0].Reason), "%s", p.advice())
+		return nil, hint.With(
+			fmt.Errorf("%s: none of %d pictures below %s can be read, the first is %s: %s",
+				p.For, len(paths), p.Where, bad[0].Path, bad[0].Reason),
+			"%s", p.advice())
 	}
 	if len(bad) > 0 {
-		h.Note("%d of %d pictures cannot be shown, the first is %s: %s", len(bad), len(paths), bad[0].Path, bad[0].Reason)
+		h.Note("%d of %d pictures cannot be shown, the first is %s: %s",
+			len(bad), len(paths), bad[0].Path, bad[0].Reason)
 	}
 	return out, nil
 }
 
-// pictureFiles returns the pictures by path as files, each once; those that cannot be read are missing.
+// pictureFiles returns the distinct pictures by path, as files. Those that cannot be read are missing.
 func pictureFiles(ctx context.Context, h Host, run *folder.Run, paths []string, side int) (map[string][]byte, error) {
 	p, err := OpenPictures(ctx, run.ImageRoot(), run.For)
 	if err != nil {
@@ -115,7 +119,8 @@ func pictureFiles(ctx context.Context, h Host, run *folder.Run, paths []string, 
 	return p.Files(ctx, h, paths, side)
 }
 
-// Files returns the pictures by path as files, at most side pixels wide and high, each once; those that cannot be read are missing.
+// Files returns the distinct pictures by path, as files at most side pixels wide and high. Those that cannot be
+// read are missing.
 func (p Pictures) Files(ctx context.Context, h Host, paths []string, side int) (map[string][]byte, error) {
 	paths = features.Distinct(paths)
 	small, err := p.thumbnails(ctx, h, paths, side)
@@ -134,13 +139,13 @@ func (p Pictures) Files(ctx context.Context, h Host, paths []string, side int) (
 	return files, nil
 }
 
-// encodePicture returns a small picture as a JPEG file, a tiny one as PNG, on white where it lets light through.
+// encodePicture returns a small picture as a JPEG file, or a tiny one as PNG, on white if it is transparent.
 func encodePicture(img image.Image) ([]byte, error) {
 	flat := image.NewRGBA(img.Bounds())
 	draw.Draw(flat, flat.Rect, image.NewUniform(color.White), image.Point{}, draw.Src)
 	draw.Draw(flat, flat.Rect, img, img.Bounds().Min, draw.Over)
 	var b bytes.Buffer
-	if size := flat.Rect.Size(); max(size.X, size.Y) <= 64 { // so few pixels are shown as they are
+	if size := flat.Rect.Size(); max(size.X, size.Y) <= 64 { // single pixels are visible and must stay exact
 		err := png.Encode(&b, flat)
 		return b.Bytes(), err
 	}

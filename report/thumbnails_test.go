@@ -10,7 +10,7 @@ import (
 	"winnow/run/folder"
 )
 
-// A program that shows nothing of the way gives no functions for it.
+// A host without progress functions works.
 func TestThumbnailsUnwatched(t *testing.T) {
 	dir := t.TempDir()
 	f, err := os.Create(filepath.Join(dir, "a.png"))
@@ -22,7 +22,8 @@ func TestThumbnailsUnwatched(t *testing.T) {
 		t.Fatal(err)
 	}
 	run := &folder.Run{Options: folder.Options{Root: dir}}
-	if list, err := Thumbnails(t.Context(), Host{}, run, []string{"a.png", "missing.png"}, 8); err != nil || list[0] == nil || list[1] != nil {
+	if list, err := Thumbnails(t.Context(), Host{}, run, []string{"a.png", "missing.png"}, 8); err != nil ||
+		list[0] == nil || list[1] != nil {
 		t.Errorf("%v, %v", list, err)
 	}
 }

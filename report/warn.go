@@ -13,38 +13,42 @@ import (
 	"winnow/run/folder"
 )
 
-// fewMembers is the number of training images below which a class says little of itself: a concentration, a mean or
-// a vote of two or three others.
+// fewMembers is the number of training images below which a class says little about itself: a concentration, a
+// mean or a vote of only two or three others.
 const fewMembers = 4
 
-// warnings are what a person should know before believing the page, each with the number that would be enough.
+// warnings returns what the reader should know before believing the page, each with the number that would be
+// enough.
 func (r *Run) warnings() (list []string) {
 	say := func(format string, args ...any) { list = append(list, fmt.Sprintf(format, args...)) }
 	if r.result == nil {
 		if last := r.lastStep(); last < r.facts.Steps {
-			say("The training is not finished: it has come to step %d of %d.", last, r.facts.Steps)
+			say("The training is not finished: it has reached step %d of %d.", last, r.facts.Steps)
 		} else {
-			say("What the training came to was not written down: there is no %s.", folder.ResultFile)
+			say("The training's result was not saved: there is no %s.", folder.ResultFile)
 		}
 	} else {
 		if r.result.Better != nil && !*r.result.Better {
 			say("On validation %s.", r.result.Verdict)
 		}
 		if r.result.Validation == nil {
-			say("There is no validation split: the last state was kept, and nothing said when to stop.")
+			say("There is no validation split: the last state was kept, and nothing decided when to stop.")
 		}
-		if r.result.Validation != nil && r.Config.Validation.Measure == config.MeasureP1 && r.classesOf(datasets.Validation) == 1 {
-			say("The validation split has one class: whatever is found there is right, and validation chose nothing.")
+		if r.result.Validation != nil && r.Config.Validation.Measure == config.MeasureP1 &&
+			r.classesOf(datasets.Validation) == 1 {
+			say("The validation split has one class: everything found there is right, so validation chose nothing.")
 		}
 		if r.result.IdleTooOften() {
-			say("In %d of %d steps no loss had anything to learn from: the batches want two images of a class and two classes, and labels that the filter keeps.", r.result.Idle, r.result.Steps)
+			say("In %d of %d steps no loss had anything to learn from: "+
+				"a batch needs two images of a class, two classes, and labels that the filter keeps.",
+				r.result.Idle, r.result.Steps)
 		}
 	}
 	if r.split == datasets.Train || r.split == datasets.Validation {
-		say("The manifest has no test split: the numbers are of the %s split, which the training knew.", r.split)
+		say("The manifest has no test split: the numbers are of the %s split, which the training used.", r.split)
 	}
 	if r.classesOf(r.split) == 1 {
-		say("The %s split has one class: whatever is found there is right, and its numbers say nothing.", r.split)
+		say("The %s split has one class: everything found there is right, so its numbers mean nothing.", r.split)
 	}
 	var few []string
 	for label, n := range r.trainLabels() {
@@ -53,33 +57,39 @@ func (r *Run) warnings() (list []string) {
 		}
 	}
 	if slices.Sort(few); len(few) > 0 {
-		say("%d of %d training classes have fewer than %d images, too few to judge their labels by: %s.", len(few), len(r.facts.Classes), fewMembers, strings.Join(shortList(few, 8), ", "))
+		say("%d of %d training classes have fewer than %d images, too few to judge their labels by: %s.",
+			len(few), len(r.facts.Classes), fewMembers, strings.Join(shortList(few, 8), ", "))
 	}
 	if n := len(r.measured.LeftOut); n > 0 {
-		say("%d images could not be read and are left out, the first is %s: %s.", n, r.measured.LeftOut[0].Path, r.measured.LeftOut[0].Reason)
+		say("Images that could not be read and are left out: %d. The first is %s: %s.",
+			n, r.measured.LeftOut[0].Path, r.measured.LeftOut[0].Reason)
 	}
 	if n := r.facts.Unlabelled; n > 0 {
 		say("%d training images have no label.", n)
 	}
 	if n := r.measured.Trained.Lonely; n > 0 {
-		say("%d images of %s have no other of their class to find and do not count.", n, r.split)
+		say("%d images of %s have no other image of their class to find and do not count.", n, r.split)
 	}
 	if share, ok := r.lateKept(); ok && share < 0.2 {
-		say("The filter kept %.0f %% of the labels in the second half of the training: so little teaches slowly; a smaller --noise-rate keeps more.", 100*share)
+		say("The filter kept only %.0f %% of the labels in the second half of the training, which teaches slowly; "+
+			"a smaller --noise-rate keeps more.", 100*share)
 	}
-	if d := r.audited.Detection; d != nil && d.Samples > 0 && r.Config.Filter.Scorer != config.NoFilter && r.Config.Filter.Threshold != filters.ThresholdFixed {
-		told, is := r.facts.WholeRate(float64(r.Config.Filter.Rate)), float64(d.Wrong)/float64(d.Samples)
+	filter := r.Config.Filter
+	if d := r.audited.Detection; d != nil && d.Samples > 0 &&
+		filter.Scorer != config.NoFilter && filter.Threshold != filters.ThresholdFixed {
+		told, is := r.facts.WholeRate(float64(filter.Rate)), float64(d.Wrong)/float64(d.Samples)
 		if math.Abs(told-is) > farOff {
-			say("The training was told, or found, that %.0f %% of the labels are wrong, and %.0f %% are: --noise-rate %.2f, or auto, would tell it better.", 100*told, 100*is, is)
+			say("The training assumed that %.0f %% of the labels are wrong, but %.0f %% are: "+
+				"--noise-rate %.2f or auto would be better.", 100*told, 100*is, is)
 		}
 	}
 	return list
 }
 
-// farOff is how far the noise rate that a filter was told may be from the true one without a word.
+// farOff is how far a filter's noise rate may be from the true one without a warning.
 const farOff = 0.15
 
-// lateKept is the share of the rows that the filter kept in the second half of the training.
+// lateKept returns the share of the rows that the filter kept in the second half of the training.
 func (r *Run) lateKept() (share float64, ok bool) {
 	if r.Config.Filter.Scorer == config.NoFilter {
 		return 0, false
@@ -93,7 +103,7 @@ func (r *Run) lateKept() (share float64, ok bool) {
 	return float64(kept) / float64(max(rows, 1)), rows > 0
 }
 
-// shortList is at most n names of a list, and how many more there are.
+// shortList returns at most n names of a list, and how many more there are.
 func shortList(names []string, n int) []string {
 	if len(names) <= n {
 		return names

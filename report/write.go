@@ -7,17 +7,17 @@ import (
 	"winnow/report/page"
 )
 
-// Limit is the most bytes that a page should have, MapLimit of them those of the map.
+// Limit is the largest size of a page in bytes; MapLimit is the largest size of the map in it.
 const (
 	Limit    = 10_000_000
 	MapLimit = 6 << 20
 )
 
-// mapHeading is more than the bytes around the map.
+// mapHeading is an upper bound for the bytes around the map.
 const mapHeading = 4 << 10
 
-// Write makes the page, with a map where drawMap is not nil. The map, whose pictures can be made smaller, gets what
-// everything else leaves of the limit: at most so many bytes.
+// Write returns the page, with a map if drawMap is not nil. The map, whose pictures can be compressed, gets
+// what everything else leaves of the limit, as its argument most.
 func Write(report page.Report, drawMap func(w io.Writer, most int) error) ([]byte, error) {
 	var page bytes.Buffer
 	if drawMap != nil {

@@ -14,7 +14,7 @@ import (
 	"winnow/review/decisions"
 )
 
-// mostJSON bounds the body of a request in bytes.
+// mostJSON is the largest request body in bytes.
 const mostJSON = 1 << 20
 
 // problem is an error with its HTTP status.
@@ -29,7 +29,7 @@ func refuse(status int, format string, args ...any) error {
 	return &problem{status, fmt.Sprintf(format, args...)}
 }
 
-// get answers with the result of find as JSON.
+// get returns a handler that answers with the result of find as JSON.
 func get(find func(*http.Request, url.Values) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, req *http.Request) {
 		values, err := url.ParseQuery(req.URL.RawQuery)
@@ -46,12 +46,14 @@ func get(find func(*http.Request, url.Values) (any, error)) http.HandlerFunc {
 	}
 }
 
-// post answers a change: do is given the request's JSON and returns status and answer.
+// post returns a handler for a change: do receives the request's JSON and returns status and answer.
 func post[T any](do func(body T) (int, any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, req *http.Request) {
 		var body T
-		if kind, _, err := mime.ParseMediaType(req.Header.Get("Content-Type")); err != nil || kind != "application/json" {
-			answerError(w, refuse(http.StatusUnsupportedMediaType, "content type is %.80q, expected application/json", req.Header.Get("Content-Type")))
+		given := req.Header.Get("Content-Type")
+		if kind, _, err := mime.ParseMediaType(given); err != nil || kind != "application/json" {
+			answerError(w, refuse(http.StatusUnsupportedMediaType,
+				"content type is %.80q, expected application/json", given))
 			return
 		}
 		if err := readJSON(http.MaxBytesReader(w, req.Body, mostJSON), &body); err != nil {
@@ -89,7 +91,7 @@ func readJSON(r io.Reader, to any) error {
 func answer(w http.ResponseWriter, status int, v any) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false) // the content type says JSON
+	e.SetEscapeHTML(false) // the content type is JSON
 	if err := e.Encode(v); err != nil {
 		status = http.StatusInternalServerError
 		b.Reset()
@@ -109,13 +111,14 @@ func answerError(w http.ResponseWriter, err error) {
 	}
 	if errors.As(err, new(*decisions.Gone)) {
 		status = http.StatusServiceUnavailable
-		body["error"] += "; download what was (" + savingAt + "), put that file there and start winnow review again"
+		body["error"] += "; download what was saved (" + savingAt + "), " +
+			"put that file there and start winnow review again"
 		body["save"] = savingAt
 	}
 	answer(w, status, body)
 }
 
-// bad returns an error as one of the request, with status 400.
+// bad turns an error into one with status 400.
 func bad(err error) error {
 	if err == nil {
 		return nil
@@ -177,12 +180,14 @@ func (r *Reviewer) getChanges(_ *http.Request, values url.Values) (any, error) {
 	version, images := r.decided.since(int64(since), mostChanges)
 	now := r.decided.progress(images)
 	return map[string]any{
-		"audit": r.table.sum, "version": version, "changed": r.decided.states(images, r.decided.numberOf(reviewer)), "more": version < now.Version,
-		"counts": now.Counts, "precision": now.Precision, "hint": now.Hint, "classes": now.Classes, "reviewers": now.Reviewers,
+		"audit": r.table.sum, "version": version, "more": version < now.Version,
+		"changed": r.decided.states(images, r.decided.numberOf(reviewer)),
+		"counts":  now.Counts, "precision": now.Precision, "hint": now.Hint, "classes": now.Classes,
+		"reviewers": now.Reviewers,
 	}, nil
 }
 
-// historyEntry is a decision of the history as JSON.
+// historyEntry is one decision of the history as JSON.
 type historyEntry struct {
 	N            int64            `json:"n"`
 	At           time.Time        `json:"at"`
@@ -212,8 +217,12 @@ func (r *Reviewer) getHistory(_ *http.Request, values url.Values) (any, error) {
 	}
 	entries := make([]historyEntry, len(list))
 	for i, e := range list {
-		entries[i] = historyEntry{N: e.N, At: e.At.UTC(), Tab: e.Tab, Reviewer: e.Reviewer, Action: e.Action, Label: e.Label, Note: e.Note,
-			BeforeAction: e.BeforeAction, BeforeLabel: e.BeforeLabel, BeforeNote: e.BeforeNote, Path: e.Path, Undone: e.Undone}
+		entries[i] = historyEntry{
+			N: e.N, At: e.At.UTC(), Tab: e.Tab, Reviewer: e.Reviewer,
+			Action: e.Action, Label: e.Label, Note: e.Note,
+			BeforeAction: e.BeforeAction, BeforeLabel: e.BeforeLabel, BeforeNote: e.BeforeNote,
+			Path: e.Path, Undone: e.Undone,
+		}
 		if image, ok := r.table.find(e.Path); ok {
 			key := keyOf(image)
 			entries[i].Key = &key
@@ -225,22 +234,22 @@ func (r *Reviewer) getHistory(_ *http.Request, values url.Values) (any, error) {
 	return map[string]any{"total": total, "entries": entries}, nil
 }
 
-// author is who asks for a change, and the body of undo and redo.
+// author is the tab and reviewer of a change. It is also the body of undo and redo.
 type author struct {
 	Tab      string `json:"tab"`
 	Reviewer string `json:"reviewer"`
 }
 
-// mostTab bounds the name of a tab.
+// mostTab is the longest name of a tab in bytes.
 const mostTab = 100
 
 func (r *Reviewer) postDecide(body struct {
 	author
 	Decisions []asked `json:"decisions"`
-	Audit     string  `json:"audit"` // the session's sum; "": any
+	Audit     string  `json:"audit"` // the session's sum; "": any audit
 }) (int, any, error) {
 	if body.Audit != "" && body.Audit != r.table.sum {
-		return 0, nil, refuse(http.StatusPreconditionFailed, "winnow reviews another audit here now: reload the page")
+		return 0, nil, refuse(http.StatusPreconditionFailed, "winnow now reviews another audit here: reload the page")
 	}
 	decide := func(by decisions.Author) ([]decisions.Image, error) {
 		changes, err := r.changes(body.Decisions, by.Reviewer)
@@ -260,9 +269,11 @@ func (r *Reviewer) postRedo(body author) (int, any, error) {
 	return r.postChange(body, r.Decisions.Redo, func(a *applied, list []state) { a.Redone = list })
 }
 
-func (r *Reviewer) postChange(by author, apply func(decisions.Author) ([]decisions.Image, error), put func(*applied, []state)) (int, any, error) {
+func (r *Reviewer) postChange(by author, apply func(decisions.Author) ([]decisions.Image, error),
+	put func(*applied, []state)) (int, any, error) {
 	if by.Tab == "" || len(by.Tab) > mostTab {
-		return 0, nil, refuse(http.StatusBadRequest, "tab: found %d bytes, expected the name of a tab, 1 to %d bytes", len(by.Tab), mostTab)
+		return 0, nil, refuse(http.StatusBadRequest, "tab: found %d bytes, expected the name of a tab, 1 to %d bytes",
+			len(by.Tab), mostTab)
 	}
 	if err := decisions.CheckReviewer(by.Reviewer); err != nil {
 		return 0, nil, bad(err)

@@ -18,7 +18,7 @@ import (
 	"winnow/datasets"
 )
 
-// TestSession: what the page asks first, before and after decisions.
+// TestSession: the page's first request, before and after decisions.
 func TestSession(t *testing.T) {
 	w := newWorld(t, 100)
 	var s session
@@ -32,13 +32,15 @@ func TestSession(t *testing.T) {
 			copies++
 		}
 	}
-	if s.Title != "suspects.csv" || s.Total != 90 || len(s.Classes) != 4 || !s.Similar || !s.Upload || s.HasTruth || s.Version != 0 || s.Hint != "" || s.Out == "" {
+	if s.Title != "suspects.csv" || s.Total != 90 || len(s.Classes) != 4 || !s.Similar || !s.Upload || s.HasTruth ||
+		s.Version != 0 || s.Hint != "" || s.Out == "" {
 		t.Errorf("got %+v", s)
 	}
 	if diff := cmp.Diff(map[string]int{"suspect": 33, "outlier": outliers, "copy": copies}, s.Kinds); diff != "" {
 		t.Error(diff)
 	}
-	if s.Classes[0] != (sessionClass{Name: "class a", Images: 25, Suspects: s.Classes[0].Suspects}) || s.Classes[0].Suspects+s.Classes[1].Suspects+s.Classes[2].Suspects+s.Classes[3].Suspects != 33 {
+	if s.Classes[0] != (sessionClass{Name: "class a", Images: 25, Suspects: s.Classes[0].Suspects}) ||
+		s.Classes[0].Suspects+s.Classes[1].Suspects+s.Classes[2].Suspects+s.Classes[3].Suspects != 33 {
 		t.Errorf("classes %+v", s.Classes)
 	}
 	w.decide("t", 200, on(0, "drop", "", 0), on(1, "keep", "", 0), on(80, "keep", "", 0))
@@ -47,7 +49,8 @@ func TestSession(t *testing.T) {
 	for _, c := range s.Classes {
 		decided += int(c.Decided)
 	}
-	if diff := cmp.Diff(map[string]int{"keep": 2, "drop": 1, "relabel": 0, "unsure": 0, "disagreed": 0, "undecided": 87}, s.Counts); diff != "" || decided != 2 || s.Version != 1 {
+	if diff := cmp.Diff(map[string]int{"keep": 2, "drop": 1, "relabel": 0, "unsure": 0, "disagreed": 0,
+		"undecided": 87}, s.Counts); diff != "" || decided != 2 || s.Version != 1 {
 		t.Errorf("%s %d suspects decided, version %d", diff, decided, s.Version)
 	}
 	if s.Precision.Wrong != 1 || s.Precision.Judged != 2 {
@@ -55,7 +58,7 @@ func TestSession(t *testing.T) {
 	}
 }
 
-// TestRow: a row says what the audit says.
+// TestRow: a row has what the audit says.
 func TestRow(t *testing.T) {
 	w := newWorld(t, 100)
 	e := w.list[5]
@@ -68,8 +71,10 @@ func TestRow(t *testing.T) {
 		t.Fatalf("got %+v", a)
 	}
 	r := a.Rows[0]
-	if r.ID != 5 || r.Rank != 6 || r.Path != e.Path || r.Given != e.Given || r.Suggested != e.Suggested || r.Score != e.Score || *r.SuggestedScore != *e.SuggestedScore ||
-		(r.Fit == nil) != (e.Fit == nil) || r.Decision != nil || r.Version != 0 || slices.Contains(r.Kinds, "outlier") != e.Outlier || !slices.Contains(r.Kinds, "suspect") {
+	if r.ID != 5 || r.Rank != 6 || r.Path != e.Path || r.Given != e.Given || r.Suggested != e.Suggested ||
+		r.Score != e.Score || *r.SuggestedScore != *e.SuggestedScore ||
+		(r.Fit == nil) != (e.Fit == nil) || r.Decision != nil || r.Version != 0 ||
+		slices.Contains(r.Kinds, "outlier") != e.Outlier || !slices.Contains(r.Kinds, "suspect") {
 		t.Errorf("got %+v of %+v", r, e)
 	}
 	for i, n := range e.SupportGiven {
@@ -85,7 +90,8 @@ func TestRow(t *testing.T) {
 	}
 	w.decide("t", 200, on(5, "relabel", other(r.Given), 0))
 	w.must("GET", "/api/rows?offset=5&limit=1", "", &a)
-	if d := a.Rows[0].Decision; d == nil || d.Action != "relabel" || d.Label != other(r.Given) || d.Version != 1 || a.Rows[0].Version != 1 || d.At.IsZero() {
+	if d := a.Rows[0].Decision; d == nil || d.Action != "relabel" || d.Label != other(r.Given) || d.Version != 1 ||
+		a.Rows[0].Version != 1 || d.At.IsZero() {
 		t.Errorf("got %+v", d)
 	}
 }
@@ -98,16 +104,18 @@ func other(given string) string {
 	return "class a"
 }
 
-// TestDecideAnswers: a batch is applied or refused as a whole, and refusals say how things stand.
+// TestDecideAnswers: a batch is applied or refused as a whole, and a refusal returns the current states.
 func TestDecideAnswers(t *testing.T) {
 	w := newWorld(t, 100)
 	given := w.list[3].Given
 	a := w.decide("one", 200, on(3, "relabel", other(given), 0), on(4, "drop", "", 0))
-	if len(a.Applied) != 2 || a.Applied[0].ID != 3 || a.Applied[0].Version != 1 || a.Applied[0].Decision.Label != other(given) || a.Counts["relabel"] != 1 || a.Version != 1 {
+	if len(a.Applied) != 2 || a.Applied[0].ID != 3 || a.Applied[0].Version != 1 ||
+		a.Applied[0].Decision.Label != other(given) || a.Counts["relabel"] != 1 || a.Version != 1 {
 		t.Errorf("got %+v", a)
 	}
 	a = w.decide("two", 409, on(2, "keep", "", 0), on(3, "keep", "", 0))
-	if len(a.Conflicts) != 1 || a.Conflicts[0].ID != 3 || a.Conflicts[0].Version != 1 || a.Conflicts[0].Decision.Label != other(given) || a.Error == "" {
+	if len(a.Conflicts) != 1 || a.Conflicts[0].ID != 3 || a.Conflicts[0].Version != 1 ||
+		a.Conflicts[0].Decision.Label != other(given) || a.Error == "" {
 		t.Errorf("got %+v", a)
 	}
 	var s session
@@ -121,17 +129,20 @@ func TestDecideAnswers(t *testing.T) {
 	}
 }
 
-// TestDecideRefuses: every mistake is told, and changes nothing.
+// TestDecideRefuses: every mistake is reported and changes nothing.
 func TestDecideRefuses(t *testing.T) {
 	w := newWorld(t, 100)
 	many := strings.Repeat(`{"id":1,"action":"keep","version":0},`, 501)
 	for body, want := range map[string]string{
 		``:     "EOF",
-		`null`: "expected the name of a tab", `[]`: "cannot unmarshal", `{`: "unexpected", `{} {}`: "more after the object", `{"x":1}`: "unknown field",
-		`{"tab":"t"}`: "found 0, expected 1 to 500", `{"tab":"t","decisions":[` + many[:len(many)-1] + `]}`: "found 501",
-		`{"tab":"","decisions":[{"id":1,"action":"keep","version":0}]}`:                                       "name of a tab",
-		`{"tab":"` + strings.Repeat("x", 101) + `","decisions":[{"id":1,"action":"keep","version":0}]}`:       "name of a tab",
-		`{"tab":"t","decisions":[{"action":"keep","version":0}]}`:                                             "its id is not that of an image, 0 to 89",
+		`null`: "expected the name of a tab", `[]`: "cannot unmarshal", `{`: "unexpected",
+		`{} {}`: "more after the object", `{"x":1}`: "unknown field",
+		`{"tab":"t"}`: "found 0, expected 1 to 500",
+		`{"tab":"t","decisions":[` + many[:len(many)-1] + `]}`:          "found 501",
+		`{"tab":"","decisions":[{"id":1,"action":"keep","version":0}]}`: "name of a tab",
+		`{"tab":"` + strings.Repeat("x",
+			101) + `","decisions":[{"id":1,"action":"keep","version":0}]}`: "name of a tab",
+		`{"tab":"t","decisions":[{"action":"keep","version":0}]}`:                                             "its id is missing or not an image's, expected 0 to 89",
 		`{"tab":"t","decisions":[{"id":-1,"action":"keep","version":0}]}`:                                     "its id",
 		`{"tab":"t","decisions":[{"id":90,"action":"keep","version":0}]}`:                                     "its id",
 		`{"tab":"t","decisions":[{"id":1.5,"action":"keep","version":0}]}`:                                    "cannot unmarshal",
@@ -158,14 +169,15 @@ func TestDecideRefuses(t *testing.T) {
 	}
 }
 
-// TestUndoRedo: through the requests, with the counts that follow.
+// TestUndoRedo: undo and redo through requests, with the resulting counts.
 func TestUndoRedo(t *testing.T) {
 	w := newWorld(t, 100)
 	w.decide("one", 200, on(0, "drop", "", 0), on(1, "drop", "", 0))
 	w.decide("two", 200, on(2, "keep", "", 0))
 	var a applied
 	w.must("POST", "/api/undo", `{"tab":"one"}`, &a)
-	if len(a.Undone) != 2 || a.Undone[0].Decision != nil || a.Undone[0].Version != 2 || a.Counts["drop"] != 0 || a.Counts["keep"] != 1 || a.Precision.Judged != 1 {
+	if len(a.Undone) != 2 || a.Undone[0].Decision != nil || a.Undone[0].Version != 2 || a.Counts["drop"] != 0 ||
+		a.Counts["keep"] != 1 || a.Precision.Judged != 1 {
 		t.Errorf("got %+v", a)
 	}
 	if status, text := w.ask("POST", "/api/undo", `{"tab":"one"}`, nil); status != 404 {
@@ -181,7 +193,8 @@ func TestUndoRedo(t *testing.T) {
 	}
 	w.decide("two", 200, on(1, "keep", "", 3))
 	var c struct{ Conflicts []state }
-	if status, _ := w.ask("POST", "/api/undo", `{"tab":"one"}`, &c); status != 409 || len(c.Conflicts) != 1 || c.Conflicts[0].ID != 1 || c.Conflicts[0].Version != 4 {
+	if status, _ := w.ask("POST", "/api/undo", `{"tab":"one"}`, &c); status != 409 || len(c.Conflicts) != 1 ||
+		c.Conflicts[0].ID != 1 || c.Conflicts[0].Version != 4 {
 		t.Errorf("conflict: %d %+v", status, c)
 	}
 	for _, body := range []string{`{}`, `{"tab":""}`, `{"tab":3}`, `x`} {
@@ -204,8 +217,10 @@ func TestHistoryAndChanges(t *testing.T) {
 		Entries []historyEntry
 	}
 	w.must("GET", "/api/history?limit=2&offset=1", "", &h)
-	if h.Total != 3 || len(h.Entries) != 2 || h.Entries[0].N != 2 || *h.Entries[0].ID != 1 || h.Entries[0].Tab != "two" || h.Entries[0].Undone ||
-		h.Entries[1].N != 1 || !h.Entries[1].Undone || h.Entries[1].Action != "drop" || h.Entries[1].BeforeAction != "undecided" || h.Entries[1].Path != w.list[0].Path {
+	if h.Total != 3 || len(h.Entries) != 2 || h.Entries[0].N != 2 || *h.Entries[0].ID != 1 ||
+		h.Entries[0].Tab != "two" || h.Entries[0].Undone ||
+		h.Entries[1].N != 1 || !h.Entries[1].Undone || h.Entries[1].Action != "drop" ||
+		h.Entries[1].BeforeAction != "undecided" || h.Entries[1].Path != w.list[0].Path {
 		t.Errorf("got %+v", h)
 	}
 	var c struct {
@@ -226,14 +241,15 @@ func TestHistoryAndChanges(t *testing.T) {
 			t.Errorf("since %d: %+v, expected %v", since, c, want)
 		}
 	}
-	for _, path := range []string{"/api/history?limit=501", "/api/history?offset=-1", "/api/changes?since=x", "/api/changes?since=-1", "/api/changes?sinc=1", "/api/history?limit=1&limit=2"} {
+	for _, path := range []string{"/api/history?limit=501", "/api/history?offset=-1", "/api/changes?since=x",
+		"/api/changes?since=-1", "/api/changes?sinc=1", "/api/history?limit=1&limit=2"} {
 		if status, text := w.ask("GET", path, "", nil); status != 400 {
 			t.Errorf("%s: %d %s", path, status, text)
 		}
 	}
 }
 
-// TestManyChanges: a tab that comes back late is told in parts, none of them left out.
+// TestManyChanges: a tab that returns late gets the changes in parts, and misses none.
 func TestManyChanges(t *testing.T) {
 	w := newWorld(t, 3000)
 	for i := 0; i < 2700; i += 300 {
@@ -264,7 +280,7 @@ func TestManyChanges(t *testing.T) {
 	}
 }
 
-// TestTypical: the least suspect of a class, without those found wrong.
+// TestTypical: the least suspect images of a class, without those found wrong.
 func TestTypical(t *testing.T) {
 	w := newWorld(t, 100)
 	var ids []int
@@ -281,14 +297,16 @@ func TestTypical(t *testing.T) {
 	expect := func(want ...int) {
 		t.Helper()
 		w.must("GET", "/api/typical?class=class+c&n=2", "", &a)
-		if a.Class != "class c" || len(a.Pictures) != 2 || a.Pictures[0].Path != w.list[want[0]].Path || a.Pictures[1].Path != w.list[want[1]].Path || a.Pictures[0].Label != "class c" {
+		if a.Class != "class c" || len(a.Pictures) != 2 || a.Pictures[0].Path != w.list[want[0]].Path ||
+			a.Pictures[1].Path != w.list[want[1]].Path || a.Pictures[0].Label != "class c" {
 			t.Errorf("got %+v, expected those of %v", a, want)
 		}
 	}
 	expect(ids[0], ids[1])
 	w.decide("t", 200, on(ids[0], "relabel", "class a", 0), on(ids[1], "keep", "", 0), on(ids[2], "drop", "", 0))
 	expect(ids[1], ids[3])
-	for _, path := range []string{"/api/typical", "/api/typical?class=nix", "/api/typical?class=class+c&n=65", "/api/typical?class=class+c&n=-1"} {
+	for _, path := range []string{"/api/typical", "/api/typical?class=nix", "/api/typical?class=class+c&n=65",
+		"/api/typical?class=class+c&n=-1"} {
 		if status, text := w.ask("GET", path, "", nil); status != 400 {
 			t.Errorf("%s: %d %s", path, status, text)
 		}
@@ -319,7 +337,8 @@ func TestConfusions(t *testing.T) {
 		if int(p.Suspects) != want[[2]string{p.Given, p.Suggested}] || i > 0 && p.Suspects > a.Pairs[i-1].Suspects {
 			t.Errorf("pair %d: %+v", i, p)
 		}
-		if mine := p.Given == e.Given && p.Suggested == e.Suggested; mine != (p.Decided == 1) || mine != (p.Accepted == 1) {
+		if mine := p.Given == e.Given && p.Suggested == e.Suggested; mine != (p.Decided == 1) ||
+			mine != (p.Accepted == 1) {
 			t.Errorf("%+v is decided", p)
 		}
 	}
@@ -329,7 +348,8 @@ func TestConfusions(t *testing.T) {
 	}
 }
 
-// TestExport: the mended manifest is the manifest with what was decided, and can be read; test images stay.
+// TestExport: the mended manifest is the manifest with the decisions applied, and can be read; test images
+// stay.
 func TestExport(t *testing.T) {
 	w := newWorld(t, 100)
 	given := w.list[2].Given
@@ -372,14 +392,15 @@ func TestExport(t *testing.T) {
 	}
 }
 
-// TestExportRefused: without --out there is only the download; a manifest that changed meanwhile is told, and no half
-// file is left.
+// TestExportRefused: without --out there is only the download; a manifest that has changed is reported, and no
+// partial file is left.
 func TestExportRefused(t *testing.T) {
 	w := newWorld(t, 100)
 	w.decide("t", 200, on(0, "drop", "", 0))
 	w.write("m.csv", "path,label\nother.png,class a\n")
 	for _, request := range [][2]string{{"POST", "/api/export"}, {"GET", "/api/export.csv"}} {
-		if status, text := w.ask(request[0], request[1], "{}", nil); status != 500 || !strings.Contains(text, "the file has changed") {
+		if status, text := w.ask(request[0], request[1], "{}", nil); status != 500 ||
+			!strings.Contains(text, "the file has changed") {
 			t.Errorf("%v: %d %s", request, status, text)
 		}
 	}
@@ -413,13 +434,16 @@ func TestPictures(t *testing.T) {
 		return a
 	}
 	a := req("/thumb/2?size=32")
-	if a.StatusCode != 200 || a.Header.Get("Content-Type") != "image/jpeg" || a.Header.Get("X-Content-Type-Options") != "nosniff" || a.Header.Get("ETag") == "" {
+	if a.StatusCode != 200 || a.Header.Get("Content-Type") != "image/jpeg" ||
+		a.Header.Get("X-Content-Type-Options") != "nosniff" || a.Header.Get("ETag") == "" {
 		t.Errorf("thumb: %d %v", a.StatusCode, a.Header)
 	}
 	if again := req("/thumb/2?size=32", "If-None-Match", a.Header.Get("ETag")); again.StatusCode != 304 {
 		t.Errorf("the same: %d", again.StatusCode)
 	}
-	if a := req("/image/2"); a.StatusCode != 200 || a.Header.Get("Content-Type") != "image/png" || !strings.Contains(a.Header.Get("Content-Security-Policy"), "sandbox") || a.ContentLength != int64(len(pngOf(42, 20))) {
+	if a := req("/image/2"); a.StatusCode != 200 || a.Header.Get("Content-Type") != "image/png" ||
+		!strings.Contains(a.Header.Get("Content-Security-Policy"), "sandbox") ||
+		a.ContentLength != int64(len(pngOf(42, 20))) {
 		t.Errorf("image: %d %v", a.StatusCode, a.Header)
 	}
 	w.write(pathOf(9), "<script>alert(1)</script>")
@@ -430,7 +454,8 @@ func TestPictures(t *testing.T) {
 	if err := os.Symlink(outside, filepath.Join(w.dir, filepath.FromSlash(pathOf(10)))); err != nil {
 		t.Fatal(err)
 	}
-	for _, key := range []string{"9", "10", "50", "100", "-1", "+1", "01", "0x1", "1e1", "99999999999999999999", "", "a", "../m.csv", "..%2fm.csv", "%2e%2e/m.csv", "1/../../m.csv", "1%00", "//etc/passwd", "images/00/Photo%200000.png"} {
+	for _, key := range []string{"9", "10", "50", "100", "-1", "+1", "01", "0x1", "1e1", "99999999999999999999", "",
+		"a", "../m.csv", "..%2fm.csv", "%2e%2e/m.csv", "1/../../m.csv", "1%00", "//etc/passwd", "images/00/Photo%200000.png"} {
 		for _, kind := range []string{"/thumb/", "/image/"} {
 			if a := req(kind + key); a.StatusCode != 404 || a.Header.Get("Content-Type") != "application/json" {
 				t.Errorf("%s%s: %d %s", kind, key, a.StatusCode, a.Header.Get("Content-Type"))
@@ -444,7 +469,7 @@ func TestPictures(t *testing.T) {
 	}
 }
 
-// TestSimilar: by a key and by an image that is sent.
+// TestSimilar: search by a key and by an uploaded image.
 func TestSimilar(t *testing.T) {
 	w := newWorld(t, 100)
 	var a struct{ Pictures []similar }
@@ -453,7 +478,8 @@ func TestSimilar(t *testing.T) {
 		t.Errorf("got %+v: what is not in the manifest is left out", a)
 	}
 	for path, want := range map[string]int{
-		"/api/similar?key=3": 404, "/api/similar?key=100": 404, "/api/similar": 404, "/api/similar?key=1&n=0": 400, "/api/similar?key=1&n=201": 400, "/api/similar?key=../x": 404,
+		"/api/similar?key=3": 404, "/api/similar?key=100": 404, "/api/similar": 404, "/api/similar?key=1&n=0": 400,
+		"/api/similar?key=1&n=201": 400, "/api/similar?key=../x": 404,
 	} {
 		if status, text := w.ask("GET", path, "", nil); status != want {
 			t.Errorf("%s: %d %s", path, status, text)
@@ -493,13 +519,14 @@ func TestSimilar(t *testing.T) {
 		t.Errorf("without a network: %d", status)
 	}
 	w.review.Finder = nil
-	if status, text := w.ask("GET", "/api/similar?key=1", "", nil); status != 404 || !strings.Contains(text, "--features") {
+	if status, text := w.ask("GET", "/api/similar?key=1", "", nil); status != 404 ||
+		!strings.Contains(text, "--features") {
 		t.Errorf("without vectors: %d %s", status, text)
 	}
 }
 
-// TestTwoTabs: many requests of two tabs on the same images at the same time. Of those with the same version one wins;
-// nothing is lost, and what is counted is what was answered.
+// TestTwoTabs: two tabs send many requests about the same images at the same time. Of those with the same
+// version one wins, nothing is lost, and the counts match the answers.
 func TestTwoTabs(t *testing.T) {
 	w := newWorld(t, 60)
 	var wait sync.WaitGroup
@@ -537,19 +564,21 @@ func TestTwoTabs(t *testing.T) {
 	}
 }
 
-// TestOtherAudit: a page that shows another audit decides nothing here: its numbers stand for other images.
+// TestOtherAudit: a page that shows another audit cannot decide here, because its ids mean other images.
 func TestOtherAudit(t *testing.T) {
 	w := newWorld(t, 60)
 	var s session
 	w.must("GET", "/api/session", "", &s)
 	decide := func(sum string) (int, string) {
-		return w.ask("POST", "/api/decide", `{"audit":"`+sum+`","tab":"t","decisions":[{"id":0,"action":"keep","version":0}]}`, nil)
+		return w.ask("POST", "/api/decide",
+			`{"audit":"`+sum+`","tab":"t","decisions":[{"id":0,"action":"keep","version":0}]}`, nil)
 	}
 	w.close()
 	w.list[0], w.list[1] = w.list[1], w.list[0]
 	w.list[0].Rank, w.list[1].Rank = 1, 2
 	w.open(nil)
-	if status, text := decide(s.Sum); status != http.StatusPreconditionFailed || !strings.Contains(text, "another audit") {
+	if status, text := decide(s.Sum); status != http.StatusPreconditionFailed ||
+		!strings.Contains(text, "another audit") {
 		t.Errorf("%d %s", status, text)
 	}
 	w.must("GET", "/api/session", "", &s)

@@ -12,7 +12,7 @@ type asked struct {
 	ID      *int32           `json:"id"`
 	Action  decisions.Action `json:"action"`
 	Label   string           `json:"label"`
-	Note    *string          `json:"note"` // null: as it was
+	Note    *string          `json:"note"` // null: unchanged
 	Version *int64           `json:"version"`
 }
 
@@ -25,42 +25,45 @@ type applied struct {
 	Precision precision       `json:"precision"`
 	Hint      string          `json:"hint"`
 	Version   int64           `json:"version"`
-	Classes   []classProgress `json:"classes"` // those that the change touched
+	Classes   []classProgress `json:"classes"` // the classes of the changed images
 	Reviewers []progressOf    `json:"reviewers"`
 }
 
-// classProgress is how far a class is decided.
+// classProgress is the number of decided suspects of a class.
 type classProgress struct {
 	Name    string `json:"name"`
 	Decided int32  `json:"decided"`
 }
 
-// mostReviewers may decide about the images of a manifest.
+// mostReviewers is the largest number of reviewers of a manifest.
 const mostReviewers = 100
 
-// changes checks the decisions of a reviewer and returns them in the store's form.
+// changes checks a reviewer's decisions and converts them to the store's form.
 func (r *Reviewer) changes(list []asked, reviewer string) ([]decisions.Change, error) {
 	if len(list) == 0 || len(list) > mostDecisions {
 		return nil, fmt.Errorf("decisions: found %d, expected 1 to %d", len(list), mostDecisions)
 	}
-	r.mutex.RLock() // of the names of classes
+	r.mutex.RLock() // guards the names of classes
 	defer r.mutex.RUnlock()
 	t, who := r.table, r.decided.numberOf(reviewer)
 	if who == newcomer && len(r.decided.reviewers) >= mostReviewers {
-		return nil, fmt.Errorf("reviewer: %q is not one of the %d who decided before, and more there cannot be", reviewer, mostReviewers)
+		return nil, fmt.Errorf("reviewer: %q is new, and %d reviewers, the most possible, have decided already",
+			reviewer, mostReviewers)
 	}
 	out := make([]decisions.Change, len(list))
 	seen := map[int32]bool{}
 	for i, a := range list {
 		switch {
 		case a.ID == nil || *a.ID < 0 || int(*a.ID) >= len(t.image):
-			return nil, fmt.Errorf("decision %d: its id is not that of an image, 0 to %d", i, len(t.image)-1)
+			return nil, fmt.Errorf("decision %d: its id is missing or not an image's, expected 0 to %d",
+				i, len(t.image)-1)
 		case seen[*a.ID]:
 			return nil, fmt.Errorf("decision %d: image %d appears twice", i, *a.ID)
 		case !a.Action.Known():
-			return nil, fmt.Errorf("decision %d: action is %.40q, expected keep, drop, relabel, unsure or undecided", i, a.Action)
+			return nil, fmt.Errorf("decision %d: action is %.40q, expected keep, drop, relabel, unsure or undecided",
+				i, a.Action)
 		case a.Version == nil || *a.Version < 0:
-			return nil, fmt.Errorf("decision %d: version is missing, expected the one at which the image was seen", i)
+			return nil, fmt.Errorf("decision %d: version is missing, expected the version that the page showed", i)
 		case a.Action != decisions.Relabel && a.Label != "":
 			return nil, fmt.Errorf("decision %d: %s takes no label", i, a.Action)
 		}
@@ -82,14 +85,17 @@ func (r *Reviewer) changes(list []asked, reviewer string) ([]decisions.Change, e
 			return nil, fmt.Errorf("decision %d: %w", i, err)
 		}
 		seen[*a.ID] = true
-		out[i] = decisions.Change{Path: t.path(image), Given: given, Action: a.Action, Label: a.Label, Note: note, Version: *a.Version}
+		out[i] = decisions.Change{
+			Path: t.path(image), Given: given, Action: a.Action, Label: a.Label, Note: note, Version: *a.Version,
+		}
 	}
 	return out, nil
 }
 
-// change makes a reviewer's change in the store and, when it is on the disk, in memory. With a conflict it returns the present
-// states of the images.
-func (r *Reviewer) change(reviewer string, apply func() ([]decisions.Image, error)) (states []state, a applied, err error) {
+// change makes a reviewer's change in the store and, when it is on disk, in memory. On a conflict it returns
+// the current states of the images.
+func (r *Reviewer) change(reviewer string, apply func() ([]decisions.Image, error)) (
+	states []state, a applied, err error) {
 	r.deciding.Lock()
 	defer r.deciding.Unlock()
 	images, err := apply()
@@ -106,7 +112,7 @@ func (r *Reviewer) change(reviewer string, apply func() ([]decisions.Image, erro
 	for _, i := range images {
 		image, ok := t.find(i.Path)
 		if !ok {
-			continue // of another audit's images, undone: there is none in this manifest
+			continue // an undo of another audit's image, which this manifest does not have
 		}
 		at = append(at, image)
 		if conflict == nil {
@@ -116,10 +122,13 @@ func (r *Reviewer) change(reviewer string, apply func() ([]decisions.Image, erro
 	return d.states(at, d.numberOf(reviewer)), d.progress(at), err
 }
 
-// progress returns how far the review is after a change of images.
+// progress returns the state of the review after a change of images.
 func (d *decided) progress(images []int32) applied {
 	p := d.precision()
-	a := applied{Counts: d.countsByName(), Precision: p, Hint: d.hint(p), Classes: []classProgress{}, Reviewers: d.eachReviewer()}
+	a := applied{
+		Counts: d.countsByName(), Precision: p, Hint: d.hint(p),
+		Classes: []classProgress{}, Reviewers: d.eachReviewer(),
+	}
 	if n := len(d.changes); n > 0 {
 		a.Version = d.changes[n-1].version
 	}

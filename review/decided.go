@@ -15,45 +15,48 @@ const (
 	drop
 	relabel
 	unsure
-	disagreed // only as an outcome: the reviewers want different things, none of which has a majority
+	disagreed // only as an outcome: reviewers disagree and no decision has a majority
 	actions
 )
 
-var actionNames = [actions]decisions.Action{decisions.Undecided, decisions.Keep, decisions.Drop, decisions.Relabel, decisions.Unsure, "disagreed"}
+var actionNames = [actions]decisions.Action{
+	decisions.Undecided, decisions.Keep, decisions.Drop, decisions.Relabel, decisions.Unsure, "disagreed",
+}
 
-// decided holds the decisions about the images of a manifest, what they come to, and the counts that follow from that.
+// decided holds the decisions about the images of a manifest, their outcomes, and the counts derived from them.
 type decided struct {
 	table     *table
-	reviewers []string // in the order in which they first decided
+	reviewers []string // in the order of their first decisions
 	number    map[string]int32
-	votes     [][]vote // of each image of the manifest
-	action    []uint8  // what they come to
-	label     []int32  // of relabel
+	votes     [][]vote // votes about each image of the manifest
+	action    []uint8  // the outcome for each image
+	label     []int32  // the new label for each image, if the outcome is relabel
 
 	changes []changed // in order
 	counts  [actions]int
-	each    [][actions]int // images of the audit that each reviewer decided
-	done    int            // suspects of which something was decided
-	judged  int            // those of them that are settled, and the wrong ones
-	wrong   int
-	classes []int32 // suspects decided of each given class
-	pairs   []tally // of each confusion
+	each    [][actions]int // number of the audit's images that each reviewer decided
+	done    int            // suspects with a decision
+	judged  int            // suspects with a settled decision
+	wrong   int            // suspects that were dropped or relabelled
+	classes []int32        // decided suspects of each given class
+	pairs   []tally        // one for each confusion
 }
 
-// changed records that an image changed with a version of the store.
+// changed records that an image changed at a version of the store.
 type changed struct {
 	version int64
 	image   int32
 }
 
-// tally counts the suspects of a confusion that are decided, and those whose suggestion was accepted.
+// tally counts the decided suspects of a confusion, and those whose suggestion was accepted.
 type tally struct{ decided, accepted int32 }
 
-// newDecided reads what the store holds about the table's images.
+// newDecided reads the store's decisions about the table's images.
 func newDecided(t *table, s *decisions.Store) (*decided, error) {
 	n := len(t.manifest.Samples)
 	d := &decided{
-		table: t, number: map[string]int32{}, votes: make([][]vote, n), action: make([]uint8, n), label: slices.Repeat([]int32{none}, n),
+		table: t, number: map[string]int32{},
+		votes: make([][]vote, n), action: make([]uint8, n), label: slices.Repeat([]int32{none}, n),
 		classes: make([]int32, len(t.classes)), pairs: make([]tally, len(t.pairs)),
 	}
 	d.counts[undecided] = len(t.image)
@@ -71,14 +74,19 @@ func newDecided(t *table, s *decisions.Store) (*decided, error) {
 		return nil
 	})
 	if err == nil && strangers > known {
-		err = fmt.Errorf("review: %s: holds decisions about %d images of which %d are not in the manifest, such as %q: it is about other images; name another file with --decisions", s.Path, strangers+known, strangers, example)
+		err = fmt.Errorf("review: %s: holds decisions about %d images of which %d are not in the manifest, "+
+			"such as %q: it is about other images; name another file with --decisions",
+			s.Path, strangers+known, strangers, example)
 	}
 	return d, err
 }
 
-// set takes over a reviewer's decision about an image from the store.
+// set stores a reviewer's decision about an image.
 func (d *decided) set(image int32, i decisions.Image) {
-	v := vote{reviewer: d.reviewer(i.Reviewer), action: uint8(slices.Index(actionNames[:], i.Action)), label: none, note: i.Note, at: i.At.UnixMilli(), version: i.Version}
+	v := vote{
+		reviewer: d.reviewer(i.Reviewer), action: uint8(slices.Index(actionNames[:], i.Action)), label: none,
+		note: i.Note, at: i.At.UnixMilli(), version: i.Version,
+	}
 	if i.Action == decisions.Relabel {
 		v.label = d.table.class(i.Label)
 	}
@@ -97,8 +105,9 @@ func (d *decided) set(image int32, i decisions.Image) {
 	d.changes = append(d.changes, changed{i.Change, image})
 }
 
-// asItStands returns a decision about an image whose label may have changed since, as in a mended manifest: an image relabelled
-// with the label that it has now is kept; what was thought of another label, unless it was replaced, says nothing about this one.
+// asItStands adapts a decision to an image whose given label has changed since, as in a mended manifest. An
+// image relabelled with its present label is kept. A judgement of the old label (keep or unsure) no longer
+// counts.
 func (t *table) asItStands(action uint8, label int32, then, now string) (uint8, int32) {
 	switch {
 	case then == now:
@@ -110,7 +119,7 @@ func (t *table) asItStands(action uint8, label int32, then, now string) (uint8, 
 	return action, label
 }
 
-// count adds an image of the audit with its present decision to the counts, or subtracts it.
+// count adds an image of the audit with its present outcome to the counts, or subtracts it.
 func (d *decided) count(id int32, by int) {
 	t := d.table
 	action := d.action[t.image[id]]
@@ -137,8 +146,8 @@ func (d *decided) count(id int32, by int) {
 	}
 }
 
-// since returns the images that changed after a version of the store, each once, and the version up to which the list is
-// complete: it covers at most so many changes.
+// since returns the images that changed after a version of the store, each once, and the version up to which
+// the list is complete. The list stops after most images, at the end of a version.
 func (d *decided) since(version int64, most int) (upTo int64, images []int32) {
 	from := sort.Search(len(d.changes), func(i int) bool { return d.changes[i].version > version })
 	seen := map[int32]bool{}

@@ -11,35 +11,39 @@ import (
 	"winnow/internal/hint"
 )
 
-// Form is a form that decisions are exported in.
+// Form is a format in which decisions are exported.
 type Form string
 
 // The forms.
 const (
-	InPlace     Form = "manifest"    // the manifest itself, byte for byte but for what was decided
-	Table       Form = "csv"         // a CSV manifest, whatever the manifest is
+	InPlace     Form = "manifest"    // the manifest's own form; what was not decided stays byte for byte
+	Table       Form = "csv"         // a CSV manifest
 	Imagefolder Form = "imagefolder" // metadata.csv or metadata.jsonl
 	FiftyOne    Form = "fiftyone"    // labels.json
 	LabelStudio Form = "labelstudio" // tasks with suggestions and decisions
 	Cleanlab    Form = "cleanlab"    // the columns of label issues
 )
 
-// Forms are all forms.
+// Forms lists all forms.
 var Forms = []Form{InPlace, Table, Imagefolder, FiftyOne, LabelStudio, Cleanlab}
 
-// names are how files of a form that is told by its name are called: by their whole name, or its end.
+// names are the file names that tell a form: the whole name, or its end.
 var names = []struct {
 	name string
 	form Form
 }{
-	{".labelstudio.json", LabelStudio}, {".cleanlab.csv", Cleanlab}, {"metadata.csv", Imagefolder}, {"metadata.jsonl", Imagefolder}, {"labels.json", FiftyOne},
+	{".labelstudio.json", LabelStudio}, {".cleanlab.csv", Cleanlab},
+	{"metadata.csv", Imagefolder}, {"metadata.jsonl", Imagefolder}, {"labels.json", FiftyOne},
 }
 
-// Endings are the file endings of each format of manifests, as its mended copy has it.
-var Endings = map[datasets.Format][]string{datasets.CSV: {".csv"}, datasets.TSV: {".tsv", ".txt"}, datasets.JSONL: {".jsonl"}, datasets.PRISM: {".csv", ".txt"}, datasets.COCO: {".json"}, datasets.LabelStudio: {".csv"}}
+// Endings are the file extensions of a mended manifest, for each format of the original.
+var Endings = map[datasets.Format][]string{
+	datasets.CSV: {".csv"}, datasets.TSV: {".tsv", ".txt"}, datasets.JSONL: {".jsonl"},
+	datasets.PRISM: {".csv", ".txt"}, datasets.COCO: {".json"}, datasets.LabelStudio: {".csv"},
+}
 
-// FormOf returns the form that Out is to have: Form, or else what its name says; "" where there is no Out. A copy of a file that is called like a form's own
-// has the manifest's form.
+// FormOf returns the form of Out: Form, or else the one that its name tells; "" if there is no Out. If the
+// manifest itself has the name of a special form, an Out of that name has the manifest's form.
 func (f Files) FormOf() (Form, error) {
 	if f.Out == "" {
 		return "", nil
@@ -56,7 +60,8 @@ func (f Files) FormOf() (Form, error) {
 	}
 	out, base := strings.ToLower(f.Out), filepath.Base(f.Out)
 	for _, n := range names {
-		own := base == filepath.Base(f.Manifest) || form == datasets.COCO && n.form == FiftyOne // COCO's files are called so too
+		// COCO's files are also named labels.json.
+		own := base == filepath.Base(f.Manifest) || form == datasets.COCO && n.form == FiftyOne
 		if base == n.name && !own || n.name[0] == '.' && strings.HasSuffix(out, n.name) {
 			return n.form, nil
 		}
@@ -72,10 +77,12 @@ func (f Files) FormOf() (Form, error) {
 	if !slices.Contains(known, ".csv") {
 		known = append(slices.Clone(known), ".csv")
 	}
-	return "", hint.Misused("--out: %q does not end in %s: the mended manifest has the form of %s, or one that --format names", f.Out, strings.Join(known, " or "), f.Manifest)
+	return "", hint.Misused("--out: %q does not end in %s: the mended manifest has the form of %s, "+
+		"or the one named by --format", f.Out, strings.Join(known, " or "), f.Manifest)
 }
 
-// Inputs are the files that are read, none of which an export may replace: a folder may be read by a file in it.
+// Inputs lists the files that are read, which an export must not overwrite. A folder may be read through a file
+// in it.
 func (f Files) Inputs() []string {
 	list := []string{f.Manifest, f.Audit, f.Import, f.DecisionsFile()}
 	if base := filepath.Base(f.Out); base == "metadata.csv" || base == "metadata.jsonl" {
@@ -86,7 +93,7 @@ func (f Files) Inputs() []string {
 	return list
 }
 
-// write writes the decisions in a form; name is that of the file.
+// write writes the decisions in a form. name is the name of the file.
 func (r *Reviewer) write(w io.Writer, form Form, name string) (e Exported, err error) {
 	switch form {
 	case InPlace, "":
@@ -114,9 +121,10 @@ func (r *Reviewer) write(w io.Writer, form Form, name string) (e Exported, err e
 	return e, err
 }
 
-// Text says for people what was exported, and what to do with it.
+// Text says what was exported, and how to use it.
 func (e Exported) Text() string {
-	counts := fmt.Sprintf("%d images dropped, %d relabelled, %d kept as they were, %d undecided\n%s", e.Dropped, e.Relabelled, e.Kept, e.Undecided, e.Left())
+	counts := fmt.Sprintf("%d images dropped, %d relabelled, %d kept as they were, %d undecided\n%s",
+		e.Dropped, e.Relabelled, e.Kept, e.Undecided, e.Left())
 	if e.Studio == nil {
 		return fmt.Sprintf("%s: %d rows; %s", e.Path, e.Rows, counts)
 	}

@@ -12,7 +12,7 @@ import (
 	"winnow/datasets"
 )
 
-// What was decided leaves in every form there is, by the file's name or by the form's.
+// Decisions are exported in every form, chosen by the file's name or by the form's name.
 func TestForms(t *testing.T) {
 	f, list := shelf(t)
 	decide(t, f, list)
@@ -22,7 +22,8 @@ func TestForms(t *testing.T) {
 		out  string
 		form Form
 	}{
-		{"mended.csv", ""}, {"metadata.csv", ""}, {"metadata.jsonl", ""}, {"table.csv", Table}, {"x.csv", Imagefolder}, {"x.jsonl", Imagefolder},
+		{"mended.csv", ""}, {"metadata.csv", ""}, {"metadata.jsonl", ""}, {"table.csv", Table},
+		{"x.csv", Imagefolder}, {"x.jsonl", Imagefolder},
 	} {
 		g := f
 		g.Out, g.Form = filepath.Join(dir, c.out), c.form
@@ -42,7 +43,8 @@ func TestForms(t *testing.T) {
 			}
 		}
 		text, _ := os.ReadFile(g.Out)
-		if folder := strings.Contains(string(text[:80]), "file_name"); folder != (c.form == Imagefolder || strings.HasPrefix(c.out, "metadata")) {
+		if folder := strings.Contains(string(text[:80]), "file_name"); folder != (c.form == Imagefolder ||
+			strings.HasPrefix(c.out, "metadata")) {
 			t.Errorf("%s begins with %s", c.out, text[:80])
 		}
 	}
@@ -59,7 +61,8 @@ func TestForms(t *testing.T) {
 		err = json.Unmarshal(text, &labels)
 	}
 	key := strings.TrimSuffix(list[0].Path, ".png")
-	if err != nil || len(labels.Labels) != 39 || labels.Labels[key] == nil || labels.Classes[*labels.Labels[key]] != list[0].Suggested {
+	if err != nil || len(labels.Labels) != 39 || labels.Labels[key] == nil ||
+		labels.Classes[*labels.Labels[key]] != list[0].Suggested {
 		t.Errorf("%v: %s", err, text)
 	}
 	f.Out = filepath.Join(dir, "issues.cleanlab.csv")
@@ -75,7 +78,8 @@ func TestForms(t *testing.T) {
 	if err != nil || strings.Join(rows[0], ",") != "path,is_label_issue,label_score,given_label,suggested_label" {
 		t.Fatal(err, rows[0])
 	}
-	for i, want := range []string{"true," + list[0].Suggested, "false," + list[1].Given, "true," + list[2].Suggested, "true," + list[3].Suggested} {
+	for i, want := range []string{"true," + list[0].Suggested, "false," + list[1].Given,
+		"true," + list[2].Suggested, "true," + list[3].Suggested} {
 		if got := rows[i+1][1] + "," + rows[i+1][4]; got != want || rows[i+1][0] != list[i].Path {
 			t.Errorf("%v, expected %s", rows[i+1], want)
 		}
@@ -84,7 +88,8 @@ func TestForms(t *testing.T) {
 
 func TestFormOf(t *testing.T) {
 	dir := t.TempDir()
-	files := map[string]string{"m.csv": "path,label\na.jpg,x\n", "m.jsonl": `{"path": "a.jpg", "label": "x"}` + "\n", "coco.json": `{"images": [{"id": 1, "file_name": "a"}]}`, "metadata.csv": "file_name,label\na.jpg,x\n"}
+	files := map[string]string{"m.csv": "path,label\na.jpg,x\n",
+		"m.jsonl": `{"path": "a.jpg", "label": "x"}` + "\n", "coco.json": `{"images": [{"id": 1, "file_name": "a"}]}`, "metadata.csv": "file_name,label\na.jpg,x\n"}
 	for name, text := range files {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -113,7 +118,8 @@ func TestFormOf(t *testing.T) {
 		{"m.csv", "o.csv", "excel", "", `--format: "excel" is unknown, expected one of [manifest csv imagefolder fiftyone labelstudio cleanlab]`},
 	} {
 		got, err := Files{Manifest: filepath.Join(dir, c.manifest), Out: c.out, Form: c.form}.FormOf()
-		if got != c.want || (err == nil) != (c.refused == "") || err != nil && !strings.Contains(err.Error(), c.refused) {
+		if got != c.want || (err == nil) != (c.refused == "") || err != nil &&
+			!strings.Contains(err.Error(), c.refused) {
 			t.Errorf("%+v: %q, %v", c, got, err)
 		}
 	}
@@ -126,7 +132,7 @@ func TestFormsRefuse(t *testing.T) {
 	if err := os.WriteFile(f.DecisionsFile(), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Export(f); err == nil || !strings.Contains(err.Error(), "name the suspects") {
+	if _, err := Export(f); err == nil || !strings.Contains(err.Error(), "name the file of suspects") {
 		t.Error(err)
 	}
 	f.Out, f.Root = filepath.Join(dir, "x.labelstudio.json"), t.TempDir()
@@ -136,7 +142,8 @@ func TestFormsRefuse(t *testing.T) {
 	if _, err := os.Stat(f.Out); err == nil {
 		t.Error("a part was written")
 	}
-	if err := os.WriteFile(f.Manifest, []byte("path,label\n\"images/00/Photo 0000.png#xywh=1,2,3,4\",x\n"), 0o600); err != nil {
+	if err := os.WriteFile(f.Manifest, []byte("path,label\n\"images/00/Photo 0000.png#xywh=1,2,3,4\",x\n"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	f.Root = dir
@@ -145,7 +152,7 @@ func TestFormsRefuse(t *testing.T) {
 	}
 }
 
-// The server sends every form, and tells names that are none.
+// The server sends every form and refuses unknown names.
 func TestDownloadForms(t *testing.T) {
 	w := newWorld(t, 40)
 	for path, want := range map[string]string{
@@ -160,7 +167,8 @@ func TestDownloadForms(t *testing.T) {
 			t.Errorf("%s: %d, %.200s", path, status, text)
 		}
 	}
-	if status, text := w.ask("GET", "/api/export.csv?form=excel", "", nil); status != http.StatusBadRequest || !strings.Contains(text, "is unknown") {
+	if status, text := w.ask("GET", "/api/export.csv?form=excel", "", nil); status != http.StatusBadRequest ||
+		!strings.Contains(text, "is unknown") {
 		t.Errorf("%d, %s", status, text)
 	}
 }

@@ -15,10 +15,11 @@ import (
 	"sync"
 )
 
-// Guard decides which requests are answered: by the host that they name (another page's name may point here), by the page that
-// they come from, and by a token or the cookie that it is exchanged for. The cookie holds a secret that follows from the token
-// and does not tell it: other servers of this machine see the cookies of all its ports. It stays the same when a server is
-// started again with the same token, so that an open page goes on.
+// Guard decides which requests are answered. It checks the host that they name (another page's name may point
+// here), the page that they come from, and a token or the cookie that replaces it. The cookie holds a secret
+// derived from the token, which does not reveal it: other servers on this machine see the cookies of all its
+// ports. The secret stays the same when a server is restarted with the same token, so an open page keeps
+// working.
 type Guard struct {
 	at     *net.TCPAddr
 	token  string
@@ -26,20 +27,20 @@ type Guard struct {
 	secret string // in the cookie
 	hosts  map[string]bool
 	mutex  sync.Mutex
-	usable map[[sha256.Size]byte]func() // by the hash of a token that lets in once; called when it has
+	usable map[[sha256.Size]byte]func() // hash of a token that can be used once → called when it is used
 }
 
-// tokenBytes is the length of a token made here.
+// tokenBytes is the length of a generated token.
 const tokenBytes = 16
 
-// NewToken makes a token of 128 random bits.
+// NewToken returns a token of 128 random bits.
 func NewToken() string {
 	b := make([]byte, tokenBytes)
 	_, _ = rand.Read(b) // never fails
 	return hex.EncodeToString(b)
 }
 
-// CheckToken refuses a token that does not fit an address or a cookie, or that is easily guessed.
+// CheckToken returns an error if a token does not fit in an address or a cookie, or is easily guessed.
 func CheckToken(token string) error {
 	const least, most = 16, 200
 	if len(token) < least || len(token) > most {
@@ -53,11 +54,14 @@ func CheckToken(token string) error {
 	return nil
 }
 
-// NewGuard guards a server that listens at an address. It answers to that address, on loopback to all names of it, on all
-// networks to the names of this machine, and to the hosts allowed, with or without a port.
+// NewGuard guards a server that listens at an address. It answers to that address; on loopback, to all its
+// names; on all networks, to the names of this machine; and to the allowed hosts, with or without a port.
 func NewGuard(token string, at *net.TCPAddr, allowed []string) *Guard {
 	host, port, _ := net.SplitHostPort(at.String())
-	g := &Guard{at: at, token: token, cookie: "winnow-review-" + port, hosts: map[string]bool{}, usable: map[[sha256.Size]byte]func(){}}
+	g := &Guard{
+		at: at, token: token, cookie: "winnow-review-" + port,
+		hosts: map[string]bool{}, usable: map[[sha256.Size]byte]func(){},
+	}
 	follows := hmac.New(sha256.New, []byte(token))
 	_, _ = follows.Write([]byte(g.cookie)) // never fails
 	g.secret = hex.EncodeToString(follows.Sum(nil))
@@ -95,9 +99,11 @@ func ownNames() (names []string) {
 	return names
 }
 
-// headers are on every answer: nothing from elsewhere is loaded, no inline script runs, no other page may frame this one.
+// headers are on every answer: nothing from elsewhere is loaded, no inline script runs, and no other page may
+// frame this one.
 var headers = map[string]string{
-	"Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; connect-src 'self'; " +
+	"Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; " +
+		"img-src 'self' blob: data:; connect-src 'self'; " +
 		"base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
 	"X-Content-Type-Options":       "nosniff",
 	"X-Frame-Options":              "DENY",
@@ -107,7 +113,7 @@ var headers = map[string]string{
 	"Permissions-Policy":           "camera=(), microphone=(), geolocation=()",
 }
 
-// Protect passes on the requests that are allowed.
+// Protect passes allowed requests to next.
 func (g *Guard) Protect(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		for name, value := range headers {
@@ -133,16 +139,16 @@ func (g *Guard) Protect(next http.Handler) http.Handler {
 	})
 }
 
-// known refuses requests to other hosts' names, and those that other pages make.
+// known refuses requests to the names of other hosts, and requests made by other pages.
 func (g *Guard) known(req *http.Request) error {
 	if !g.hosts[strings.ToLower(req.Host)] {
-		return refuse(http.StatusForbidden, "host %.100q is not one of this server's: see --allow-host", req.Host)
+		return refuse(http.StatusForbidden, "host %.100q is not a name of this server: see --allow-host", req.Host)
 	}
 	site, mode := req.Header.Get("Sec-Fetch-Site"), req.Header.Get("Sec-Fetch-Mode")
 	own := site == "" || site == "same-origin" || site == "none"
-	page := req.Method == http.MethodGet && req.URL.Path == "/" && mode == "navigate" // a link followed to the page
+	page := req.Method == http.MethodGet && req.URL.Path == "/" && mode == "navigate" // a link to the page
 	if !own && !page {
-		return refuse(http.StatusForbidden, "another page (%.40q) makes this request", site)
+		return refuse(http.StatusForbidden, "the request comes from another page (%.40q)", site)
 	}
 	return nil
 }
@@ -153,7 +159,7 @@ func same(given, expected string) bool {
 	return subtle.ConstantTimeCompare(a[:], b[:]) == 1
 }
 
-// once makes a token that lets in once, and then calls used.
+// once returns a token that can be used once; used is called when it is.
 func (g *Guard) once(used func()) string {
 	g.mutex.Lock()
 	defer g.mutex.Unlock()
@@ -162,7 +168,7 @@ func (g *Guard) once(used func()) string {
 	return token
 }
 
-// use reports whether a token lets in once, and now has.
+// use reports whether a token can be used once, and uses it up.
 func (g *Guard) use(token string) bool {
 	g.mutex.Lock()
 	defer g.mutex.Unlock()
@@ -175,18 +181,22 @@ func (g *Guard) use(token string) bool {
 	return ok
 }
 
-// enter takes the token of an address and puts the cookie's secret in its place.
+// enter checks the token in an address and sets the cookie.
 func (g *Guard) enter(w http.ResponseWriter, req *http.Request) {
 	token := req.URL.Query().Get("token")
 	once := g.use(token)
 	if !once && !same(token, g.token) {
-		answerError(w, refuse(http.StatusForbidden, "the token is not this server's, or was used: open the address that winnow review printed last"))
+		answerError(w, refuse(http.StatusForbidden, "the token is not this server's, or was used already: "+
+			"open the address that winnow review printed last"))
 		return
 	}
-	http.SetCookie(w, &http.Cookie{Name: g.cookie, Value: g.secret, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})
+	http.SetCookie(w, &http.Cookie{
+		Name: g.cookie, Value: g.secret, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode,
+	})
 	h := w.Header()
 	h.Set("Cache-Control", "no-store")
-	if once || req.Header.Get("Sec-Fetch-Site") == "cross-site" { // a redirect on behalf of another page would not carry the cookie
+	// A redirect on behalf of another page would not carry the cookie.
+	if once || req.Header.Get("Sec-Fetch-Site") == "cross-site" {
 		h.Set("Content-Type", kinds[".html"])
 		_, _ = fmt.Fprintf(w, redirect, "/")
 		return
@@ -195,7 +205,7 @@ func (g *Guard) enter(w http.ResponseWriter, req *http.Request) {
 	w.WriteHeader(http.StatusSeeOther)
 }
 
-// admitted checks the token as a bearer token, or the cookie.
+// admitted checks the bearer token or the cookie.
 func (g *Guard) admitted(req *http.Request) (bearer bool, err error) {
 	if token, ok := strings.CutPrefix(req.Header.Get("Authorization"), "Bearer "); ok {
 		if same(token, g.token) {
@@ -209,7 +219,8 @@ func (g *Guard) admitted(req *http.Request) (bearer bool, err error) {
 	return false, refuse(http.StatusUnauthorized, "a token is missing: open the address that winnow review printed")
 }
 
-// own refuses changes that another origin asks for. A request with the bearer token cannot come from a page that was tricked.
+// own refuses changes from another origin. A request with the bearer token cannot come from a page that was
+// tricked.
 func (g *Guard) own(req *http.Request, bearer bool) error {
 	origin := req.Header.Get("Origin")
 	if origin == "" && bearer {
@@ -217,7 +228,7 @@ func (g *Guard) own(req *http.Request, bearer bool) error {
 	}
 	at, err := url.Parse(origin)
 	if err != nil || at.Scheme != "http" && at.Scheme != "https" || !strings.EqualFold(at.Host, req.Host) {
-		return refuse(http.StatusForbidden, "origin %.100q is not this page", origin)
+		return refuse(http.StatusForbidden, "origin %.100q is not this page's", origin)
 	}
 	return nil
 }

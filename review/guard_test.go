@@ -50,7 +50,7 @@ func with(base map[string]string, more ...string) map[string]string {
 	return m
 }
 
-// TestGuard: who may ask what.
+// TestGuard: which requests are allowed.
 func TestGuard(t *testing.T) {
 	w := newWorld(t, 60)
 	host := strings.TrimPrefix(w.server.URL, "http://")
@@ -71,40 +71,54 @@ func TestGuard(t *testing.T) {
 		{"no token for the page", "GET", "/", "", nil, 401},
 		{"no token for an image", "GET", "/image/0", "", nil, 401},
 		{"no token for a page's part", "GET", "/page.css", "", nil, 401},
-		{"another token", "GET", "/api/session", "", map[string]string{"Authorization": "Bearer " + testToken + "x"}, 401},
-		{"a part of the token", "GET", "/api/session", "", map[string]string{"Authorization": "Bearer " + testToken[:10]}, 401},
+		{"another token", "GET", "/api/session", "",
+			map[string]string{"Authorization": "Bearer " + testToken + "x"}, 401},
+		{"a part of the token", "GET", "/api/session", "",
+			map[string]string{"Authorization": "Bearer " + testToken[:10]}, 401},
 		{"an empty token", "GET", "/api/session", "", map[string]string{"Authorization": "Bearer "}, 401},
 		{"basic", "GET", "/api/session", "", map[string]string{"Authorization": "Basic " + testToken}, 401},
 		{"a wrong bearer beside the cookie", "GET", "/api/session", "", with(cookie, "Authorization", "Bearer x"), 401},
-		{"another port's cookie", "GET", "/api/session", "", map[string]string{"Cookie": "winnow-review-1=" + w.guard.secret}, 401},
-		{"the token as a cookie", "GET", "/api/session", "", map[string]string{"Cookie": "winnow-review-" + port + "=" + testToken}, 401},
-		{"the cookie's secret as a token", "GET", "/api/session", "", map[string]string{"Authorization": "Bearer " + w.guard.secret}, 401},
+		{"another port's cookie", "GET", "/api/session", "",
+			map[string]string{"Cookie": "winnow-review-1=" + w.guard.secret}, 401},
+		{"the token as a cookie", "GET", "/api/session", "",
+			map[string]string{"Cookie": "winnow-review-" + port + "=" + testToken}, 401},
+		{"the cookie's secret as a token", "GET", "/api/session", "",
+			map[string]string{"Authorization": "Bearer " + w.guard.secret}, 401},
 		{"the cookie's secret in the address", "GET", "/?token=" + w.guard.secret, "", nil, 403},
-		{"another cookie", "GET", "/api/session", "", map[string]string{"Cookie": "winnow-review-" + port + "=nix"}, 401},
+		{"another cookie", "GET", "/api/session", "", map[string]string{"Cookie": "winnow-review-" + port + "=nix"},
+			401},
 		{"a token in another address", "GET", "/api/session?token=" + testToken, "", nil, 401},
 
 		{"localhost", "GET", "/api/session", "", with(bearer, "Host", "LocalHost:"+port), 200},
 		{"::1", "GET", "/api/session", "", with(bearer, "Host", "[::1]:"+port), 200},
 		{"another name", "GET", "/api/session", "", with(bearer, "Host", "evil.example:"+port), 403},
-		{"another name that begins so", "GET", "/api/session", "", with(bearer, "Host", "127.0.0.1.evil.example:"+port), 403},
+		{"another name that begins so", "GET", "/api/session", "",
+			with(bearer, "Host", "127.0.0.1.evil.example:"+port), 403},
 		{"another port", "GET", "/api/session", "", with(bearer, "Host", "127.0.0.1:1"), 403},
 		{"no port", "GET", "/api/session", "", with(bearer, "Host", "127.0.0.1"), 403},
-		{"another name with the token", "GET", "/?token=" + testToken, "", map[string]string{"Host": "evil.example:" + port}, 403},
+		{"another name with the token", "GET", "/?token=" + testToken, "",
+			map[string]string{"Host": "evil.example:" + port}, 403},
 
 		{"same origin fetch", "GET", "/thumb/0", "", with(cookie, "Sec-Fetch-Site", "same-origin"), 200},
 		{"typed", "GET", "/", "", with(cookie, "Sec-Fetch-Site", "none", "Sec-Fetch-Mode", "navigate"), 200},
-		{"a link elsewhere to the page", "GET", "/", "", with(cookie, "Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "navigate"), 200},
-		{"an image in a page elsewhere", "GET", "/thumb/0", "", with(cookie, "Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "no-cors"), 403},
-		{"another port's page", "GET", "/api/session", "", with(cookie, "Sec-Fetch-Site", "same-site", "Sec-Fetch-Mode", "cors"), 403},
-		{"a link elsewhere to an image", "GET", "/image/0", "", with(cookie, "Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "navigate"), 403},
-		{"the page fetched from elsewhere", "GET", "/", "", with(cookie, "Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "cors"), 403},
+		{"a link elsewhere to the page", "GET", "/", "",
+			with(cookie, "Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "navigate"), 200},
+		{"an image in a page elsewhere", "GET", "/thumb/0", "",
+			with(cookie, "Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "no-cors"), 403},
+		{"another port's page", "GET", "/api/session", "",
+			with(cookie, "Sec-Fetch-Site", "same-site", "Sec-Fetch-Mode", "cors"), 403},
+		{"a link elsewhere to an image", "GET", "/image/0", "",
+			with(cookie, "Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "navigate"), 403},
+		{"the page fetched from elsewhere", "GET", "/", "",
+			with(cookie, "Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "cors"), 403},
 
 		{"own origin", "POST", "/api/undo", undo, post, nothing},
 		{"bearer without origin", "POST", "/api/undo", undo, with(bearer, "Content-Type", "application/json"), nothing},
 		{"cookie without origin", "POST", "/api/undo", undo, with(cookie, "Content-Type", "application/json"), 403},
 		{"another origin", "POST", "/api/undo", undo, with(post, "Origin", "http://evil.example"), 403},
 		{"another port's origin", "POST", "/api/undo", undo, with(post, "Origin", "http://127.0.0.1:1"), 403},
-		{"another origin with bearer", "POST", "/api/undo", undo, with(post, "Origin", "http://evil.example", "Authorization", "Bearer "+testToken), 403},
+		{"another origin with bearer", "POST", "/api/undo", undo,
+			with(post, "Origin", "http://evil.example", "Authorization", "Bearer "+testToken), 403},
 		{"origin null", "POST", "/api/undo", undo, with(post, "Origin", "null"), 403},
 		{"origin of a file", "POST", "/api/undo", undo, with(post, "Origin", "file://"+host), 403},
 		{"another page's fetch", "POST", "/api/undo", undo, with(post, "Sec-Fetch-Site", "same-site"), 403},
@@ -137,7 +151,7 @@ func TestGuard(t *testing.T) {
 	}
 }
 
-// TestEnter: the address that is printed gives the cookie and leaves no token in the address.
+// TestEnter: the printed address sets the cookie and leaves no token in the browser's address.
 func TestEnter(t *testing.T) {
 	w := newWorld(t, 60)
 	a := w.knock("GET", "/?token="+testToken, "", nil)
@@ -145,7 +159,8 @@ func TestEnter(t *testing.T) {
 	if a.StatusCode != 303 || a.Header.Get("Location") != "/" || len(cookies) != 1 {
 		t.Fatalf("%d %v", a.StatusCode, a.Header)
 	}
-	if c := cookies[0]; !c.HttpOnly || c.SameSite != http.SameSiteStrictMode || c.Path != "/" || c.Domain != "" || !strings.HasPrefix(c.Name, "winnow-review-") {
+	if c := cookies[0]; !c.HttpOnly || c.SameSite != http.SameSiteStrictMode || c.Path != "/" || c.Domain != "" ||
+		!strings.HasPrefix(c.Name, "winnow-review-") {
 		t.Errorf("%+v", c)
 	}
 	if a := w.knock("GET", "/", "", map[string]string{"Cookie": cookies[0].Name + "=" + cookies[0].Value}); a.StatusCode != 200 {
@@ -172,7 +187,8 @@ func TestAllowHost(t *testing.T) {
 	g := NewGuard(testToken, at, []string{"Review.example", "other.example:99"})
 	for host, want := range map[string]bool{
 		"10.0.0.5:8080": true, "review.example": true, "review.example:8080": true, "other.example:99": true,
-		"other.example": false, "other.example:8080": false, "127.0.0.1:8080": false, "localhost:8080": false, "review.example:1": false, "": false,
+		"other.example": false, "other.example:8080": false, "127.0.0.1:8080": false, "localhost:8080": false,
+		"review.example:1": false, "": false,
 	} {
 		if got := g.hosts[host]; got != want {
 			t.Errorf("%s: %v, expected %v", host, got, want)
@@ -184,14 +200,15 @@ func TestTokens(t *testing.T) {
 	if a, b := NewToken(), NewToken(); a == b || len(a) != 32 || CheckToken(a) != nil {
 		t.Errorf("made %q and %q", a, b)
 	}
-	for _, token := range []string{"", "short", strings.Repeat("x", 201), "0123456789abcdef;", "0123456789abcdef x", "0123456789abcdefé", "0123456789abcdef%"} {
+	for _, token := range []string{"", "short", strings.Repeat("x", 201), "0123456789abcdef;", "0123456789abcdef x",
+		"0123456789abcdefé", "0123456789abcdef%"} {
 		if CheckToken(token) == nil {
 			t.Errorf("%q was taken", token)
 		}
 	}
 }
 
-// TestServe: a request under way is answered when the server is told to end.
+// A request that is being handled is still answered when the server is told to stop.
 func TestServe(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -220,7 +237,7 @@ func TestServe(t *testing.T) {
 	}
 }
 
-// TestHeaderBound: headers without end are cut off.
+// TestHeaderBound: endless headers are cut off.
 func TestHeaderBound(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -261,8 +278,8 @@ func TestOwnNames(t *testing.T) {
 	}
 }
 
-// TestServeBreaksOff: a request that outlasts the grace is broken off, and Serve returns when it has ended, for what it
-// reads is closed then.
+// TestServeBreaksOff: a request that outlasts the grace period is aborted. Serve returns when it has ended,
+// because what it reads is closed then.
 func TestServeBreaksOff(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -23,7 +23,7 @@ import (
 	"winnow/review/pictures"
 )
 
-// world is a server of a small dataset with what lies around it.
+// world is a server of a small dataset with its files.
 type world struct {
 	t        testing.TB
 	dir      string
@@ -42,8 +42,8 @@ func labelOf(i int) string { return "class " + string(rune('a'+i%4)) }
 
 func pathOf(i int) string { return fmt.Sprintf("images/%02d/Photo %04d.png", i%4, i) }
 
-// made returns a manifest of n images of four classes, the last tenth of them for testing, and an audit of the others in an
-// order by chance.
+// made returns a manifest of n images of four classes, the last tenth of them for testing, and an audit of the
+// others in an order by chance.
 func made(n int, rng *rand.Rand) (manifest string, list []suspects.Entry) {
 	var text strings.Builder
 	text.WriteString("path,label,split,photographer\n")
@@ -57,9 +57,11 @@ func made(n int, rng *rand.Rand) (manifest string, list []suspects.Entry) {
 	for rank, i := range rng.Perm(n * 9 / 10) {
 		better := rng.Float64()
 		e := suspects.Entry{
-			Rank: rank + 1, Path: pathOf(i), Given: labelOf(i), Suggested: labelOf(rng.IntN(4)), Score: float64(rank) / float64(n), SuggestedScore: &better,
+			Rank: rank + 1, Path: pathOf(i), Given: labelOf(i), Suggested: labelOf(rng.IntN(4)),
+			Score: float64(rank) / float64(n), SuggestedScore: &better,
 			Dropped: rank < n/3, Outlier: rng.IntN(10) == 0,
-			SupportGiven: []suspects.Near{{Path: pathOf((i + 4) % n)}, {Path: pathOf((i + 8) % n)}}, SupportSuggested: []suspects.Near{{Path: pathOf((i + 1) % n)}},
+			SupportGiven:     []suspects.Near{{Path: pathOf((i + 4) % n)}, {Path: pathOf((i + 8) % n)}},
+			SupportSuggested: []suspects.Near{{Path: pathOf((i + 1) % n)}},
 		}
 		if rng.IntN(10) == 0 {
 			e.Copies = []suspects.Copy{{Path: pathOf((i + 2) % n), Label: labelOf(i + 2)}}
@@ -150,7 +152,8 @@ func (w *world) config() (Config, error) {
 		return Config{}, err
 	}
 	return Config{
-		AuditFile: "suspects.csv", ManifestFile: w.manifest, Audit: audit, Manifest: d, Decisions: store, Finder: w.finder,
+		AuditFile: "suspects.csv", ManifestFile: w.manifest, Audit: audit, Manifest: d, Decisions: store,
+		Finder:   w.finder,
 		Pictures: pictures.New(root.FS(), pictures.Options{}), Out: filepath.Join(w.dir, "mended.csv"),
 	}, nil
 }

@@ -15,16 +15,16 @@ import (
 	"winnow/review/pictures"
 )
 
-// mostUpload is the largest uploaded image, in bytes.
+// mostUpload is the largest size of an uploaded image, in bytes.
 const mostUpload = 32 << 20
 
-// uploads is how many uploaded images are in memory at the same time; more wait.
+// uploads is how many uploaded images are in memory at once; further uploads wait.
 const uploads = 4
 
-// smallSide is the default side of a small picture in pixels.
+// smallSide is the default side of a small picture, in pixels.
 const smallSide = 160
 
-// imageAt returns the image of the manifest that the end of an address names.
+// imageAt returns the image of the manifest whose key ends an address.
 func (r *Reviewer) imageAt(req *http.Request, prefix string) (int32, error) {
 	key := strings.TrimPrefix(req.URL.Path, prefix)
 	image := r.table.imageOf(key)
@@ -34,8 +34,8 @@ func (r *Reviewer) imageAt(req *http.Request, prefix string) (int32, error) {
 	return image, nil
 }
 
-// getThumb sends a small picture. The browser may keep it but must revalidate it: another server may have shown another picture
-// under the same address.
+// getThumb sends a small picture. The browser may keep it but must revalidate it: another server may have shown
+// another picture at the same address.
 func (r *Reviewer) getThumb(w http.ResponseWriter, req *http.Request) {
 	p := &parameters{values: req.URL.Query()}
 	size := p.number("size", smallSide, 1, pictures.MostSide)
@@ -65,7 +65,7 @@ func (r *Reviewer) getThumb(w http.ResponseWriter, req *http.Request) {
 	_, _ = w.Write(data) // the client may be gone
 }
 
-// getImage sends the file itself.
+// getImage sends the image file.
 func (r *Reviewer) getImage(w http.ResponseWriter, req *http.Request) {
 	image, err := r.imageAt(req, images)
 	if err != nil {
@@ -86,7 +86,7 @@ func (r *Reviewer) getImage(w http.ResponseWriter, req *http.Request) {
 	_, _ = io.Copy(w, io.LimitReader(f, f.Size))
 }
 
-// unreadable returns why a picture is not shown.
+// unreadable returns the error for a picture that cannot be shown.
 func (r *Reviewer) unreadable(image int32, err error) error {
 	if errors.As(err, new(*pictures.Unreadable)) {
 		return refuse(http.StatusNotFound, "%s: %v", r.table.path(image), err)
@@ -94,17 +94,17 @@ func (r *Reviewer) unreadable(image int32, err error) error {
 	return refuse(http.StatusServiceUnavailable, "%v", err)
 }
 
-// similar is an image found.
+// similar is a found image.
 type similar struct {
 	pic
 	Similarity float64 `json:"similarity"`
 	ID         *int32  `json:"id"` // null: not in the audit
 }
 
-// ErrNoVector says that a Finder has no vector of an image.
+// ErrNoVector is the error when a Finder has no vector of an image.
 var ErrNoVector = errors.New("there is no vector of this image")
 
-// ErrNotImage says that an uploaded file cannot be read.
+// ErrNotImage is the error when an uploaded file cannot be read.
 var ErrNotImage = errors.New("the file cannot be read as an image")
 
 func (r *Reviewer) getSimilar(req *http.Request, values url.Values) (any, error) {
@@ -116,7 +116,8 @@ func (r *Reviewer) getSimilar(req *http.Request, values url.Values) (any, error)
 	image := r.table.imageOf(key)
 	switch {
 	case r.Finder == nil:
-		return nil, refuse(http.StatusNotFound, "the server has no vectors to search: start it with --features or --run")
+		return nil, refuse(http.StatusNotFound,
+			"the server has no vectors to search: start it with --features or --run")
 	case image == none:
 		return nil, refuse(http.StatusNotFound, "no image of the manifest has the key %.40q", key)
 	}
@@ -125,7 +126,9 @@ func (r *Reviewer) getSimilar(req *http.Request, values url.Values) (any, error)
 		return nil, err
 	}
 	defer leave()
-	return r.found(ctx, func(ctx context.Context) ([]Found, error) { return r.Finder.Similar(ctx, r.table.path(image), n) })
+	return r.found(ctx, func(ctx context.Context) ([]Found, error) {
+		return r.Finder.Similar(ctx, r.table.path(image), n)
+	})
 }
 
 // postSearch searches for an uploaded image.
@@ -145,10 +148,13 @@ func (r *Reviewer) search(w http.ResponseWriter, req *http.Request) (any, error)
 		return nil, bad(err)
 	}
 	if r.Finder == nil || !r.Finder.Uploads() {
-		return nil, refuse(http.StatusNotFound, "the server has no network to look at images with: start it with --run, or with --features and --model")
+		return nil, refuse(http.StatusNotFound,
+			"the server has no model to embed images: start it with --run, or with --features and --model")
 	}
-	if kind, _, err := mime.ParseMediaType(req.Header.Get("Content-Type")); err != nil || !strings.HasPrefix(kind, "image/") {
-		return nil, refuse(http.StatusUnsupportedMediaType, "content type is %.80q, expected image/jpeg or another image", req.Header.Get("Content-Type"))
+	given := req.Header.Get("Content-Type")
+	if kind, _, err := mime.ParseMediaType(given); err != nil || !strings.HasPrefix(kind, "image/") {
+		return nil, refuse(http.StatusUnsupportedMediaType,
+			"content type is %.80q, expected image/jpeg or another image", given)
 	}
 	ctx, leave, err := r.searches.enter(req.Context(), tab)
 	if err != nil {
@@ -171,7 +177,7 @@ func (r *Reviewer) search(w http.ResponseWriter, req *http.Request) (any, error)
 	return r.found(ctx, func(ctx context.Context) ([]Found, error) { return r.Finder.Search(ctx, data, n) })
 }
 
-// found returns the results of a search.
+// found runs a search and returns its results.
 func (r *Reviewer) found(ctx context.Context, look func(context.Context) ([]Found, error)) (any, error) {
 	list, err := r.searches.run(ctx, look)
 	switch {
@@ -182,13 +188,13 @@ func (r *Reviewer) found(ctx context.Context, look func(context.Context) ([]Foun
 	case err != nil:
 		return nil, err
 	}
-	r.mutex.RLock() // of the names of classes
+	r.mutex.RLock() // guards the names of classes
 	defer r.mutex.RUnlock()
 	out := []similar{}
 	for _, f := range list {
 		image, ok := r.table.find(f.Path)
 		if !ok {
-			continue // of the vectors' images, not of the manifest's
+			continue // in the store, but not in the manifest
 		}
 		s := similar{pic: r.table.pic(image), Similarity: f.Similarity}
 		if id := r.table.id[image]; id != none {

@@ -11,26 +11,32 @@ import (
 	"winnow/audit/suspects"
 )
 
-// WriteList writes what each reviewer decided as CSV, a row for each decision or note, in the order of the manifest and of
-// the reviewers' names; outcome is what all decisions about the image come to. Spreadsheets take no name or note for a formula.
+// WriteList writes what each reviewer decided as CSV: a row for each decision or note, in the order of the
+// manifest and of the reviewers' names. outcome is the outcome of all decisions about the image. Names and
+// notes are protected so that spreadsheets do not read them as formulas.
 func (r *Reviewer) WriteList(w io.Writer) error {
 	r.mutex.RLock()
 	defer r.mutex.RUnlock()
 	d, t := r.decided, r.table
 	out := csv.NewWriter(w)
-	if err := out.Write([]string{"path", "given_label", "outcome", "outcome_label", "reviewer", "decision", "decision_label", "note", "at"}); err != nil {
+	header := []string{"path", "given_label", "outcome", "outcome_label", "reviewer", "decision", "decision_label",
+		"note", "at"}
+	if err := out.Write(header); err != nil {
 		return err
 	}
 	for image, votes := range d.votes {
 		image := int32(image)
-		votes = slices.SortedFunc(slices.Values(votes), func(a, b vote) int { return strings.Compare(d.reviewers[a.reviewer], d.reviewers[b.reviewer]) })
+		votes = slices.SortedFunc(slices.Values(votes), func(a, b vote) int {
+			return strings.Compare(d.reviewers[a.reviewer], d.reviewers[b.reviewer])
+		})
 		for _, v := range votes {
 			if v.action == undecided && v.note == "" {
 				continue
 			}
 			err := out.Write([]string{
 				t.path(image), t.label(image), string(actionNames[d.action[image]]), d.labelName(d.label[image]),
-				suspects.Cell(d.reviewers[v.reviewer]), string(actionNames[v.action]), d.labelName(v.label), suspects.Cell(v.note), time.UnixMilli(v.at).UTC().Format(time.RFC3339),
+				suspects.Cell(d.reviewers[v.reviewer]), string(actionNames[v.action]), d.labelName(v.label),
+				suspects.Cell(v.note), time.UnixMilli(v.at).UTC().Format(time.RFC3339),
 			})
 			if err != nil {
 				return err

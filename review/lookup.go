@@ -9,7 +9,8 @@ import (
 	"winnow/datasets"
 )
 
-// sort orders the images by their ranks or, if there are none, by their scores, which then give the ranks.
+// sort orders the images by their ranks or, if there are none, by their scores, from which it then sets the
+// ranks.
 func (t *table) sort() {
 	order := make([]int32, len(t.image))
 	for i := range order {
@@ -56,8 +57,8 @@ func inOrder[T any](column []T, order []int32) []T {
 	return out
 }
 
-// markSuspects decides who is a suspect where the audit does not tell which labels are called wrong, as lists of other tools
-// may not: all images with another suggested label or, if there are none, all images.
+// markSuspects chooses the suspects if the audit does not say which labels are called wrong, as in lists of
+// some other tools: all images with another suggested label or, if there are none, all images.
 func (t *table) markSuspects() {
 	other := false
 	for i := range t.kinds {
@@ -73,7 +74,7 @@ func (t *table) markSuspects() {
 	}
 }
 
-// index counts and sorts what the page asks for often.
+// index counts and sorts what the page often needs.
 func (t *table) index() {
 	ascending := func(n int) []int32 {
 		list := make([]int32, n)
@@ -124,7 +125,8 @@ func (t *table) index() {
 	}
 }
 
-// lists returns an image's neighbours: for the given label, for the suggested one, copies with other labels.
+// lists returns an image's neighbours with the given label, those with the suggested one, and its copies with
+// other labels.
 func (t *table) lists(id int) (given, suggested, copies []int32) {
 	from := uint32(0)
 	if id > 0 {
@@ -133,15 +135,16 @@ func (t *table) lists(id int) (given, suggested, copies []int32) {
 	return t.near[from:t.ends[3*id]], t.near[t.ends[3*id]:t.ends[3*id+1]], t.near[t.ends[3*id+1]:t.ends[3*id+2]]
 }
 
-// find returns the image of a path.
+// find returns the image with this path.
 func (t *table) find(path string) (int32, bool) {
 	image, ok := t.row[path]
 	return image, ok
 }
 
-// path and label return those of an image of the manifest.
+// path returns the path of an image of the manifest.
 func (t *table) path(image int32) string { return t.manifest.Samples[image].Path }
 
+// label returns the given label of an image of the manifest, or "".
 func (t *table) label(image int32) string {
 	if label := t.manifest.Samples[image].Label; label != datasets.Unlabelled {
 		return t.classes[label]

@@ -13,26 +13,26 @@ import (
 // Exported counts the images of a mended manifest by their decisions.
 type Exported struct {
 	Path       string `json:"path"`
-	Rows       int    `json:"rows"` // written
-	Kept       int    `json:"kept"` // looked at and found right
+	Rows       int    `json:"rows"` // rows written
+	Kept       int    `json:"kept"` // found right
 	Dropped    int    `json:"dropped"`
 	Relabelled int    `json:"relabelled"`
 	Unsure     int    `json:"unsure"`    // left as given
 	Disagreed  int    `json:"disagreed"` // left as given: no decision has a majority of the reviewers
-	Undecided  int    `json:"undecided"` // of the audit, or without one of the manifest
+	Undecided  int    `json:"undecided"` // of the audit's images or, without an audit, of the manifest's
 
-	Studio *Studio `json:"label_studio,omitempty"` // of tasks for it
+	Studio *Studio `json:"label_studio,omitempty"` // for tasks: how to set up Label Studio
 }
 
-// Left returns a line on the images that were decided and left as given all the same; "" for none.
+// Left returns a line about the images that were decided but left as given, or "" if there are none.
 func (e Exported) Left() string {
 	if e.Unsure+e.Disagreed == 0 {
 		return ""
 	}
-	return fmt.Sprintf("left as given: %d unsure, %d on which no decision has a majority of the reviewers\n", e.Unsure, e.Disagreed)
+	return fmt.Sprintf("left as given: %d unsure, %d without a majority of the reviewers\n", e.Unsure, e.Disagreed)
 }
 
-// mending returns the decisions to carry out in the manifest, all of one moment.
+// mending returns the decisions to apply to the manifest, all from the same moment.
 func (r *Reviewer) mending() (map[int]datasets.Decision, Exported) {
 	r.mutex.RLock()
 	defer r.mutex.RUnlock()
@@ -62,8 +62,8 @@ func (r *Reviewer) mending() (map[int]datasets.Decision, Exported) {
 	return do, e
 }
 
-// WriteMended writes the mended manifest: dropped images are left out, relabelled ones have their new label, everything else
-// is unchanged to the byte.
+// WriteMended writes the mended manifest: without dropped images, with the new labels of relabelled ones, and
+// otherwise unchanged to the byte.
 func (r *Reviewer) WriteMended(w io.Writer) (Exported, error) {
 	do, e := r.mending()
 	_, err := datasets.Mend(w, r.ManifestFile, r.Manifest, do)
@@ -96,10 +96,13 @@ func (r *Reviewer) postExport(struct{}) (int, any, error) {
 	return http.StatusOK, e, err
 }
 
-// sent are the names and content types under which forms are downloaded.
+// sent holds the name and content type of each form's download.
 var sent = map[Form][2]string{
-	Table: {"mended.csv", "text/csv; charset=utf-8"}, Imagefolder: {"metadata.csv", "text/csv; charset=utf-8"}, FiftyOne: {"labels.json", "application/json"},
-	LabelStudio: {"tasks.labelstudio.json", "application/json"}, Cleanlab: {"issues.cleanlab.csv", "text/csv; charset=utf-8"},
+	Table:       {"mended.csv", "text/csv; charset=utf-8"},
+	Imagefolder: {"metadata.csv", "text/csv; charset=utf-8"},
+	FiftyOne:    {"labels.json", "application/json"},
+	LabelStudio: {"tasks.labelstudio.json", "application/json"},
+	Cleanlab:    {"issues.cleanlab.csv", "text/csv; charset=utf-8"},
 }
 
 // inPlace returns the name and content type of the manifest's own form.
@@ -108,12 +111,15 @@ func (r *Reviewer) inPlace() ([2]string, error) {
 	if err != nil {
 		return [2]string{}, err
 	}
-	kind := map[datasets.Format]string{datasets.COCO: "application/json", datasets.JSONL: "application/jsonl", datasets.TSV: "text/tab-separated-values; charset=utf-8"}[form]
+	kind := map[datasets.Format]string{
+		datasets.COCO: "application/json", datasets.JSONL: "application/jsonl",
+		datasets.TSV: "text/tab-separated-values; charset=utf-8",
+	}[form]
 	return [2]string{"mended" + Endings[form][0], cmp.Or(kind, "text/csv; charset=utf-8")}, nil
 }
 
-// getExport sends the decisions in the form asked for. An error before the first byte is answered; a later one breaks the answer
-// off, so that half a manifest is not mistaken for a whole one.
+// getExport sends the decisions in the requested form. An error before the first byte is answered; a later one
+// aborts the answer, so that half a manifest is not taken for a whole one.
 func (r *Reviewer) getExport(w http.ResponseWriter, req *http.Request) {
 	form := Form(cmp.Or(req.URL.Query().Get("form"), string(InPlace)))
 	file, known := sent[form]
@@ -140,7 +146,7 @@ func (r *Reviewer) getExport(w http.ResponseWriter, req *http.Request) {
 	}
 }
 
-// getConfig sends the labelling configuration of the tasks for Label Studio.
+// getConfig sends Label Studio's labelling configuration for the tasks.
 func (r *Reviewer) getConfig(w http.ResponseWriter, _ *http.Request) {
 	h := w.Header()
 	h.Set("Content-Type", "application/xml")

@@ -29,13 +29,16 @@ func million(b *testing.B) (*Reviewer, http.Handler) {
 	near := func() suspects.Near { return suspects.Near{Path: d.Samples[rng.IntN(n)].Path} }
 	for i := range d.Samples {
 		c := rng.IntN(classes)
-		d.Samples[i] = datasets.Sample{Path: fmt.Sprintf("images/%04d/Photograph_%07d.jpg", c, i), Label: c, True: datasets.Unlabelled, Split: datasets.Train}
+		d.Samples[i] = datasets.Sample{Path: fmt.Sprintf("images/%04d/Photograph_%07d.jpg", c, i), Label: c,
+			True: datasets.Unlabelled, Split: datasets.Train}
 	}
 	for rank, i := range rng.Perm(n) {
 		s := d.Samples[i]
 		list[rank] = suspects.Entry{
-			Rank: rank + 1, Path: s.Path, Given: d.Classes[s.Label], Suggested: d.Classes[(s.Label+rng.IntN(5))%classes], Score: float64(rank) / n,
-			Dropped: rank < n/5, Outlier: rng.IntN(100) == 0, SupportGiven: []suspects.Near{near(), near(), near()}, SupportSuggested: []suspects.Near{near(), near(), near()},
+			Rank: rank + 1, Path: s.Path, Given: d.Classes[s.Label],
+			Suggested: d.Classes[(s.Label+rng.IntN(5))%classes], Score: float64(rank) / n,
+			Dropped: rank < n/5, Outlier: rng.IntN(100) == 0, SupportGiven: []suspects.Near{near(), near(), near()},
+			SupportSuggested: []suspects.Near{near(), near(), near()},
 		}
 	}
 	store, err := decisions.Open(filepath.Join(b.TempDir(), "d.db"))

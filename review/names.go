@@ -16,17 +16,17 @@ import (
 	"winnow/internal/text"
 )
 
-// Bounds of a file of names.
+// Limits of a file of names.
 const (
 	mostNames     = 16 << 20 // bytes
 	mostNameRunes = 200
 )
 
-// nameColumns of a manifest name the class of each row's label.
+// nameColumns are the manifest's columns that may name the class of each row's label.
 var nameColumns = []string{"class_name", "label_name"}
 
-// readNames reads what classes are called from a CSV file with the columns class and name. A class that nothing is labelled
-// with is an error, and so is one that is named twice.
+// readNames reads the names of classes from a CSV file with the columns class and name. A class that no image
+// is labelled with is an error, and so is a class named twice.
 func readNames(file string, t *table) (map[string]string, error) {
 	data, err := regular.ReadFile(file, mostNames)
 	if err != nil {
@@ -45,7 +45,8 @@ func readNames(file string, t *table) (map[string]string, error) {
 	}
 	class, name := slices.Index(header, "class"), slices.Index(header, "name")
 	if class < 0 || name < 0 {
-		return nil, fmt.Errorf("review: %s:1: found the columns %.200s, expected class and name", file, text.Line(strings.Join(header, ",")))
+		return nil, fmt.Errorf("review: %s:1: found the columns %.200s, expected class and name",
+			file, text.Line(strings.Join(header, ",")))
 	}
 	names, lines := map[string]string{}, map[string]int{}
 	for {
@@ -62,7 +63,8 @@ func readNames(file string, t *table) (map[string]string, error) {
 			return nil, fmt.Errorf("review: %s:%d: class %.80q is named twice, first in line %d", file, line, c, first)
 		}
 		if _, ok := t.classOf[c]; !ok {
-			return nil, fmt.Errorf("review: %s:%d: no image is labelled %.80q, expected a class of the manifest", file, line, c)
+			return nil, fmt.Errorf("review: %s:%d: no image is labelled %.80q, expected a class of the manifest",
+				file, line, c)
 		}
 		if err := checkName(n); err != nil {
 			return nil, fmt.Errorf("review: %s:%d: the name of class %.80q %w", file, line, c, err)
@@ -71,7 +73,7 @@ func readNames(file string, t *table) (map[string]string, error) {
 	}
 }
 
-// checkName refuses a name that cannot be shown in a line.
+// checkName returns an error if a name cannot be shown in one line.
 func checkName(name string) error {
 	switch {
 	case name == "":
@@ -86,8 +88,8 @@ func checkName(name string) error {
 	return nil
 }
 
-// manifestNames takes the names from a column of the manifest, if it has one. Where that calls a class by several names, as
-// where labels were changed and the column was not, why tells so and there are none.
+// manifestNames takes the names from a column of the manifest, if it has one. If the column gives a class
+// several names, as happens when labels were changed and the column was not, it returns none, and why says so.
 func manifestNames(d *datasets.Dataset) (names map[string]string, why string) {
 	for _, column := range nameColumns {
 		at := slices.IndexFunc(d.Columns, func(c string) bool { return strings.EqualFold(c, column) })
@@ -101,10 +103,12 @@ func manifestNames(d *datasets.Dataset) (names map[string]string, why string) {
 			}
 			class, name := d.Classes[s.Label], s.Extra[at]
 			if was, ok := names[class]; ok && was != name {
-				return nil, fmt.Sprintf("The column %s calls class %.80q both %.80q and %.80q: labels are shown as they are; --names takes a file.", column, class, was, name)
+				return nil, fmt.Sprintf("The column %s names class %.80q both %.80q and %.80q: "+
+					"labels are shown as they are; --names can name a file.", column, class, was, name)
 			}
 			if err := checkName(name); err != nil {
-				return nil, fmt.Sprintf("The column %s: the name of class %.80q %v: labels are shown as they are.", column, class, err)
+				return nil, fmt.Sprintf("The column %s: the name of class %.80q %v: labels are shown as they are.",
+					column, class, err)
 			}
 			names[class] = name
 		}
@@ -113,7 +117,7 @@ func manifestNames(d *datasets.Dataset) (names map[string]string, why string) {
 	return nil, ""
 }
 
-// distinct adds the label to names that several classes share.
+// distinct appends the label to names that several classes share.
 func distinct(names map[string]string) map[string]string {
 	classes := map[string]int{}
 	for _, name := range names {

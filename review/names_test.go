@@ -43,7 +43,8 @@ func TestReadNames(t *testing.T) {
 	}
 	write("\ufeffid,Name, class\n1,crane,n1\n2,\" Maillot, one piece\",n3\n3,crane,n2\n")
 	names, err := readNames(file, table)
-	if diff := cmp.Diff(map[string]string{"n1": "crane (n1)", "n2": "crane (n2)", "n3": "Maillot, one piece"}, names); diff != "" || err != nil {
+	if diff := cmp.Diff(map[string]string{"n1": "crane (n1)", "n2": "crane (n2)", "n3": "Maillot, one piece"},
+		names); diff != "" || err != nil {
 		t.Errorf("%v %s", err, diff)
 	}
 	for text, want := range map[string]string{
@@ -59,7 +60,8 @@ func TestReadNames(t *testing.T) {
 		"class,name\nn1," + strings.Repeat("x", 201): "201 characters, expected at most 200",
 	} {
 		write(text)
-		if _, err := readNames(file, table); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), file) || strings.Contains(err.Error(), "\n") {
+		if _, err := readNames(file, table); err == nil || !strings.Contains(err.Error(), want) ||
+			!strings.Contains(err.Error(), file) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%.40q: %v, expected %q", text, err, want)
 		}
 	}
@@ -91,15 +93,18 @@ func TestManifestNames(t *testing.T) {
 		}
 	}
 	names, why := manifestNames(tableOf(t, "path,label,class_name\na.jpg,1,cat\nb.jpg,1,dog\n").manifest)
-	if names != nil || why != `The column class_name calls class "1" both "cat" and "dog": labels are shown as they are; --names takes a file.` {
+	if names != nil || why != `The column class_name names class "1" both "cat" and "dog": labels are shown as they are; --names can name a file.` {
 		t.Errorf("%v, %q", names, why)
 	}
 }
 
-// TestNamesStayOutside: names are shown; labels are asked for, decided and written.
+// TestNamesStayOutside: names are only shown; requests, decisions and files use labels.
 func TestNamesStayOutside(t *testing.T) {
 	w := newWorld(t, 100)
-	if _, err := w.reopened(func(c *Config) { c.Names = map[string]string{"class a": "Cat", "class b": "Dog"} }); err != nil {
+	if _, err := w.reopened(func(c *Config) {
+		c.Names = map[string]string{"class a": "Cat",
+			"class b": "Dog"}
+	}); err != nil {
 		t.Fatal(err)
 	}
 	var s session
@@ -117,9 +122,10 @@ func TestNamesStayOutside(t *testing.T) {
 	}
 }
 
-// FuzzNames: no file of names makes it fail, and what it takes can be shown.
+// FuzzNames: no file of names causes a panic, and accepted names can be shown.
 func FuzzNames(f *testing.F) {
-	for _, seed := range []string{"class,name\nn1,x\n", "", "class,name\nn1,\"x\n", "\ufeffname,class\nx,n1\nx,n2\n", "\"0\n0\"\n"} {
+	for _, seed := range []string{"class,name\nn1,x\n", "", "class,name\nn1,\"x\n",
+		"\ufeffname,class\nx,n1\nx,n2\n", "\"0\n0\"\n"} {
 		f.Add(seed)
 	}
 	file := filepath.Join(f.TempDir(), "names.csv")

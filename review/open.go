@@ -18,26 +18,27 @@ import (
 	"winnow/review/pictures"
 )
 
-// Files names what is reviewed and by whom.
+// Files names the files of a review and its reviewer.
 type Files struct {
-	Audit     string // suspects as winnow audit wrote them
-	Manifest  string // that was audited
-	Root      string // folder or .zip file that its paths start from; "": its own folder
-	Decisions string // "": beside the manifest
+	Audit     string // suspects as written by winnow audit
+	Manifest  string // the audited manifest
+	Root      string // folder or .zip file that its paths are relative to; "": its own folder
+	Decisions string // file of decisions; "": next to the manifest
 	Out       string // the mended manifest; "": none
-	Form      Form   // of Out; "": by its name
-	Import    string // of Label Studio, whose annotations Take takes as decisions; "": none
-	List      string // what each reviewer decided, as Export writes it; "": none
-	Names     string // of classes; "": a column of the manifest, if it has one
-	Reviewer  string // the name that the page proposes
+	Form      Form   // form of Out; "": by its name
+	Import    string // export of Label Studio that Take reads; "": none
+	List      string // list of all decisions that Export writes; "": none
+	Names     string // file with names of classes; "": a column of the manifest, if it has one
+	Reviewer  string // the name that the page suggests
 }
 
-// DecisionsFile returns where the decisions are kept.
+// DecisionsFile returns the path of the file of decisions.
 func (f Files) DecisionsFile() string {
 	if f.Decisions != "" {
 		return f.Decisions
 	}
-	plain := strings.NewReplacer("*", "_", "?", "_", "[", "_", "]", "_", "{", "_", "}", "_") // a pattern of shards
+	// The manifest may be a pattern of shards.
+	plain := strings.NewReplacer("*", "_", "?", "_", "[", "_", "]", "_", "{", "_", "}", "_")
 	folder, name := filepath.Split(f.Manifest)
 	if dir, ok := datasets.ShardRoot(f.Manifest); ok {
 		folder = dir
@@ -45,14 +46,17 @@ func (f Files) DecisionsFile() string {
 	return filepath.Join(folder, plain.Replace(strings.TrimSuffix(name, filepath.Ext(name)))) + ".decisions.db"
 }
 
-// Open opens what is reviewed, with the finder that find opens once the images are there; it may return nil. The function
-// returned closes the decisions; the finder is the caller's to close.
+// Open opens a review. It calls find for the finder once the images are there; find may return nil.
+// closeDecisions closes the decisions; the caller closes the finder.
 func Open(f Files, find func() (Finder, error)) (r *Reviewer, closeDecisions func() error, err error) {
-	// A million judged images take some hundred megabytes while they are read and a third of that afterwards: the
-	// collector is to be frugal meanwhile, and to give back what was only needed for that.
+	// A million judged images take some hundred megabytes while they are read and a third of that afterwards. So the
+	// garbage collector runs often meanwhile, and the memory is released at the end.
 	defer debug.FreeOSMemory()
 	defer debug.SetGCPercent(debug.SetGCPercent(30))
-	conf := Config{AuditFile: f.Audit, ManifestFile: f.Manifest, Out: f.Out, Reviewer: f.Reviewer, Root: imageroot.Resolve(f.Root, f.Manifest)}
+	conf := Config{
+		AuditFile: f.Audit, ManifestFile: f.Manifest, Out: f.Out, Reviewer: f.Reviewer,
+		Root: imageroot.Resolve(f.Root, f.Manifest),
+	}
 	if conf.Form, err = f.FormOf(); err != nil {
 		return nil, nil, err
 	}
@@ -78,7 +82,8 @@ func Open(f Files, find func() (Finder, error)) (r *Reviewer, closeDecisions fun
 		return nil, nil, err
 	}
 	file := f.DecisionsFile()
-	conf.Pictures = pictures.New(root, pictures.Options{Folder: strings.TrimSuffix(file, filepath.Ext(file)) + ".thumbs"})
+	thumbs := strings.TrimSuffix(file, filepath.Ext(file)) + ".thumbs"
+	conf.Pictures = pictures.New(root, pictures.Options{Folder: thumbs})
 	if conf.Finder, err = find(); err != nil {
 		return nil, nil, err
 	}
@@ -90,10 +95,10 @@ func Open(f Files, find func() (Finder, error)) (r *Reviewer, closeDecisions fun
 	if r, err = New(conf); err != nil {
 		return nil, nil, errors.Join(err, made.Close())
 	}
-	return r, made.Close, nil // the rest of conf, a table of a million images, is not to be kept for this
+	return r, made.Close, nil // made alone: conf would keep a table of a million images alive
 }
 
-// someImage looks whether any of the first suspects' files is there: where none is, the folder is the wrong one.
+// someImage returns an error if none of the first suspects' files exists: the folder is then the wrong one.
 func someImage(root fs.FS, audit *Audit, where string) error {
 	const tried = 20
 	var first error
@@ -107,19 +112,25 @@ func someImage(root fs.FS, audit *Audit, where string) error {
 			first = err
 		}
 	}
-	return hint.With(fmt.Errorf("review: none of the first %d images is below %s: %w", len(paths), where, first), "name the folder of the images, or a .zip file of it, with --root")
+	return hint.With(fmt.Errorf("review: none of the first %d images is below %s: %w", len(paths), where, first),
+		"name the folder of the images, or a .zip file of it, with --root")
 }
 
-// Export carries out what was decided, without a server: it writes Out in its form, and List. Of tasks for Label Studio, and of
-// cleanlab's columns, the audit that is named says more; nothing need be decided before there are tasks.
+// Export applies the decisions without a server: it writes Out in its form, and List. For tasks of Label Studio
+// and for cleanlab's columns, naming the audit adds its scores. Tasks can be written before anything is
+// decided.
 func Export(f Files) (e Exported, err error) {
-	conf := Config{AuditFile: f.Audit, ManifestFile: f.Manifest, Out: f.Out, Root: imageroot.Resolve(f.Root, f.Manifest)}
+	conf := Config{
+		AuditFile: f.Audit, ManifestFile: f.Manifest, Out: f.Out,
+		Root: imageroot.Resolve(f.Root, f.Manifest),
+	}
 	if conf.Form, err = f.FormOf(); err != nil {
 		return e, err
 	}
 	file := f.DecisionsFile()
 	if _, err := os.Stat(file); err != nil && conf.Form != LabelStudio {
-		return e, hint.With(fmt.Errorf("review: decisions: %w", err), "if they are elsewhere, name the file with --decisions")
+		return e, hint.With(fmt.Errorf("review: decisions: %w", err),
+			"if they are elsewhere, name the file with --decisions")
 	}
 	if conf.Manifest, err = datasets.Read(f.Manifest, datasets.ReadOptions{}); err != nil {
 		return e, err

@@ -20,23 +20,27 @@ func (g *Guard) address(token string) string {
 			host = name
 		}
 	}
-	u := url.URL{Scheme: "http", Host: net.JoinHostPort(host, fmt.Sprint(g.at.Port)), Path: "/", RawQuery: url.Values{"token": {token}}.Encode()}
+	u := url.URL{
+		Scheme: "http", Host: net.JoinHostPort(host, fmt.Sprint(g.at.Port)), Path: "/",
+		RawQuery: url.Values{"token": {token}}.Encode(),
+	}
 	return u.String()
 }
 
-// Address returns the address that lets in all to whom it is given.
+// Address returns the address that gives access to everyone who has it.
 func (g *Guard) Address() string { return g.address(g.token) }
 
-// redirect is a page that goes on to an address.
+// redirect is a page that redirects to an address.
 const redirect = `<!DOCTYPE html>
 <meta charset="utf-8"><meta name="referrer" content="no-referrer"><title>winnow review</title>
 <meta http-equiv="refresh" content="0;url=%[1]s">
 <a href="%[1]s">winnow review</a>
 `
 
-// OpenPage shows the page with show, which is given a file that leads there: every user of a machine sees the arguments of
-// programs, while this file only its owner can read, and the token in it lets in once. It lies in dir, since browsers in a
-// sandbox see no folder for temporary files, until it has let in or remove is called.
+// OpenPage shows the page by calling show with a file that redirects to it. Every user of a machine sees the
+// arguments of programs, but only the owner can read this file, and its token works once. The file is in dir,
+// because sandboxed browsers cannot read the folder of temporary files. It is removed when the token is used or
+// remove is called.
 func (g *Guard) OpenPage(dir string, show func(file string) error) (remove func(), err error) {
 	if dir, err = filepath.Abs(dir); err != nil {
 		return nil, err
@@ -45,7 +49,7 @@ func (g *Guard) OpenPage(dir string, show func(file string) error) (remove func(
 	if err != nil {
 		return nil, err
 	}
-	remove = func() { _ = os.Remove(f.Name()) } // again: it is gone
+	remove = func() { _ = os.Remove(f.Name()) } // may be called twice
 	_, err = fmt.Fprintf(f, redirect, html.EscapeString(g.address(g.once(remove))))
 	if closed := f.Close(); err == nil {
 		err = closed
@@ -60,7 +64,7 @@ func (g *Guard) OpenPage(dir string, show func(file string) error) (remove func(
 	return remove, nil
 }
 
-// Browse asks the system to show a file.
+// Browse asks the system to open a file in the browser.
 func Browse(file string) error {
 	command := []string{"xdg-open"}
 	switch runtime.GOOS {
@@ -73,6 +77,6 @@ func Browse(file string) error {
 	if err := shown.Start(); err != nil {
 		return err
 	}
-	go func() { _ = shown.Wait() }() // it is the browser's life from here on
+	go func() { _ = shown.Wait() }() // it may run as long as the browser
 	return nil
 }

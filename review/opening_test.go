@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// TestOpenPage: what a program is told to open names no token; the file is for its owner alone, lets in once, and goes.
+// TestOpenPage: the argument of the opened program contains no token; the file is readable only by its owner,
+// works once, and is then removed.
 func TestOpenPage(t *testing.T) {
 	w := newWorld(t, 60)
 	dir, shown := t.TempDir(), ""
@@ -41,7 +42,8 @@ func TestOpenPage(t *testing.T) {
 	}
 	a := w.knock("GET", address[1], "", from)
 	body, err := io.ReadAll(a.Body)
-	if err != nil || a.StatusCode != 200 || len(a.Cookies()) != 1 || !strings.Contains(string(body), `content="0;url=/"`) {
+	if err != nil || a.StatusCode != 200 || len(a.Cookies()) != 1 ||
+		!strings.Contains(string(body), `content="0;url=/"`) {
 		t.Fatalf("%d %v %s", a.StatusCode, a.Header, body)
 	}
 	if a := w.knock("GET", address[1], "", from); a.StatusCode != 403 || len(a.Cookies()) > 0 {
@@ -65,7 +67,8 @@ func TestOpenPage(t *testing.T) {
 }
 
 func TestAddress(t *testing.T) {
-	for at, want := range map[string]string{"127.0.0.1:80": "http://127.0.0.1:80/?token=", "[::1]:80": "http://[::1]:80/?token="} {
+	for at, want := range map[string]string{"127.0.0.1:80": "http://127.0.0.1:80/?token=",
+		"[::1]:80": "http://[::1]:80/?token="} {
 		addr, err := net.ResolveTCPAddr("tcp", at)
 		if err != nil {
 			t.Fatal(err)

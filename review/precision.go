@@ -5,16 +5,16 @@ import (
 	"math"
 )
 
-// share is how many of the judged are wrong, with Wilson's interval of 95 %.
+// share is the share of wrong labels among the judged ones, with Wilson's 95 % interval.
 type share struct {
 	Wrong    int     `json:"wrong"`
 	Judged   int     `json:"judged"`
-	Estimate float64 `json:"estimate"` // 0 where nothing is judged
+	Estimate float64 `json:"estimate"` // 0 if nothing is judged
 	Low      float64 `json:"low"`
 	High     float64 `json:"high"`
 }
 
-// precision is the share of wrong labels among the suspects decided, and among those of the last ranks.
+// precision is the share of wrong labels among the decided suspects, and among those of the last ranks.
 type precision struct {
 	share
 	Recent share `json:"recent"`
@@ -37,14 +37,15 @@ func newShare(w, n int) share {
 	return share{w, n, p, max((middle-wide)/(1+z*z/m), 0), min((middle+wide)/(1+z*z/m), 1)}
 }
 
-// recentMost is how many of the last ranks tell whether to go on.
+// recentMost is the number of last ranks that tell whether to continue.
 const recentMost = 50
 
-// worthwhile is the share of wrong labels below which going on is not worth it: one image in five.
+// worthwhile is the share of wrong labels below which continuing is not worthwhile: one image in five.
 const worthwhile = 0.2
 
-// precision returns the precision of the suspects decided so far. The recent ones are the last 50 by rank of all images decided,
-// whether called wrong or not; an image decided only as an outlier or a copy says nothing about the ranks around it.
+// precision returns the precision of the suspects decided so far. Recent covers the last 50 decided images by
+// rank, whether called wrong or not. An image decided only because it is an outlier or a copy is not counted,
+// since it says nothing about the ranks around it.
 func (d *decided) precision() precision {
 	wrong, judged := 0, 0
 	t := d.table
@@ -63,14 +64,16 @@ func (d *decided) precision() precision {
 	return precision{newShare(d.wrong, d.judged), newShare(wrong, judged)}
 }
 
-// hint returns why stopping is sensible; "" if it is not. It is when all suspects are decided, or when of the last 50
-// by rank so few were wrong that, with 95 % confidence, fewer than one in five is: of 50 at most 4.
+// hint says why the reviewer can stop, or returns "". Stop when all suspects are decided, or when so few of the
+// last 50 by rank were wrong that, with 95 % confidence, fewer than one in five is: at most 4 of 50.
 func (d *decided) hint(p precision) string {
 	switch {
 	case d.table.byKind["suspect"] > 0 && d.done == d.table.byKind["suspect"]:
 		return fmt.Sprintf("All %d suspects are decided.", d.done)
 	case p.Recent.Judged == recentMost && p.Recent.High < worthwhile:
-		return fmt.Sprintf("Of the %d lowest-ranked images decided so far %d were wrong (with 95 %% confidence fewer than %.0f %%): further down most labels are right, and this is a good place to stop.",
+		return fmt.Sprintf("Of the %d decided labels furthest down the list only %d were wrong "+
+			"(with 95 %% confidence fewer than %.0f %%). "+
+			"Further down most labels are right: this is a good place to stop.",
 			p.Recent.Judged, p.Recent.Wrong, math.Ceil(100*p.Recent.High))
 	}
 	return ""

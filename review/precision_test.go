@@ -6,13 +6,14 @@ import (
 	"testing"
 )
 
-// TestNewShare against Wilson's interval by its definition: the shares p at which w of n lie z standard errors from n·p.
-// The values beside it are those of Brown, Cai and DasGupta's formula, computed by hand for two cases.
+// TestNewShare compares with Wilson's interval by its definition: the shares p at which w of n lie z standard
+// errors from n·p. Two cases are also computed by hand with the formula of Brown, Cai and DasGupta.
 func TestNewShare(t *testing.T) {
 	for _, n := range []int{1, 2, 10, 50, 1000} {
 		for w := 0; w <= n; w += max(n/7, 1) {
 			got, p := newShare(w, n), float64(w)/float64(n)
-			if got.Wrong != w || got.Judged != n || got.Estimate != p || got.Low > p || got.High < p || got.Low < 0 || got.High > 1 {
+			if got.Wrong != w || got.Judged != n || got.Estimate != p || got.Low > p || got.High < p ||
+				got.Low < 0 || got.High > 1 {
 				t.Errorf("%d of %d: %+v", w, n, got)
 			}
 			for _, bound := range []float64{got.Low, got.High} {
@@ -36,8 +37,8 @@ func TestNewShare(t *testing.T) {
 	}
 }
 
-// TestHint: stopping is sensible when of the 50 deepest decided images at most 4 were wrong, or when all suspects are
-// decided; not before, and not because of images that were looked at for another reason.
+// TestHint: the page suggests stopping when at most 4 of the 50 deepest decided images were wrong, or when all
+// suspects are decided; not before, and not because of images listed for another reason.
 func TestHint(t *testing.T) {
 	for _, c := range []struct {
 		wrong, right int
@@ -71,7 +72,8 @@ func TestHint(t *testing.T) {
 	}
 }
 
-// TestHintOthers: outliers and copies that are no suspects say nothing of the ranks, and all suspects decided is the end.
+// TestHintOthers: outliers and copies that are not suspects do not count, and the review ends when all suspects
+// are decided.
 func TestHintOthers(t *testing.T) {
 	w := newWorld(t, 100)
 	var list []map[string]any
@@ -86,7 +88,8 @@ func TestHintOthers(t *testing.T) {
 		}
 	}
 	a := w.decide("t", 200, list...)
-	if a.Precision.Recent.Judged != 33 || a.Precision.Judged != 33 || odd == 0 || a.Hint != "All 33 suspects are decided." {
+	if a.Precision.Recent.Judged != 33 || a.Precision.Judged != 33 || odd == 0 ||
+		a.Hint != "All 33 suspects are decided." {
 		t.Errorf("%d others, %+v, %q", odd, a.Precision, a.Hint)
 	}
 }

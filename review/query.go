@@ -12,7 +12,7 @@ import (
 	"winnow/review/decisions"
 )
 
-// Bounds of one request.
+// Limits of one request.
 const (
 	mostRows      = 200
 	mostTypical   = 64
@@ -23,19 +23,19 @@ const (
 	mostPairs     = 1000
 )
 
-// query chooses images of the audit.
+// query selects images of the audit.
 type query struct {
 	class, to     int32 // none: any
 	kind          kind  // 0: any
 	below, above  float64
 	eyes          int32 // the reviewer who asks
-	by            int32 // whose decisions state is about; none: what all of them come to
+	by            int32 // the reviewer whose decisions state means; none: the outcome of all
 	decided       bool  // state=decided: any action
 	action        uint8
 	any           bool // state=all
 	differ, noted bool
 	text          string
-	sort          string // of sorts
+	sort          string // one of sorts
 	offset, limit int
 }
 
@@ -90,7 +90,7 @@ func (p *parameters) score(name string, otherwise float64) float64 {
 	return v
 }
 
-// class returns a label by its name.
+// class returns the class with this name.
 func (p *parameters) class(name string, t *table) int32 {
 	text := p.get(name)
 	if text == "" {
@@ -103,7 +103,7 @@ func (p *parameters) class(name string, t *table) int32 {
 	return c
 }
 
-// reviewer returns the name of who asks.
+// reviewer returns the name of the reviewer who asks.
 func (p *parameters) reviewer() string {
 	name := p.get("reviewer")
 	if err := decisions.CheckReviewer(name); err != nil {
@@ -112,7 +112,7 @@ func (p *parameters) reviewer() string {
 	return name
 }
 
-// done returns the first error, or one for a parameter that was not read.
+// done returns the first error, or an error for a parameter that was not read.
 func (p *parameters) done() error {
 	for name := range p.values {
 		if !slices.Contains(p.known, name) {
@@ -126,8 +126,10 @@ func (p *parameters) done() error {
 func parseQuery(values url.Values, d *decided) (query, error) {
 	p, t := &parameters{values: values}, d.table
 	q := query{
-		class: p.class("class", t), to: p.class("to", t), below: p.score("below", math.Inf(1)), above: p.score("above", math.Inf(-1)),
-		text: strings.ToLower(p.get("text")), offset: p.number("offset", 0, 0, math.MaxInt32), limit: p.number("limit", 50, 0, mostRows),
+		class: p.class("class", t), to: p.class("to", t),
+		below: p.score("below", math.Inf(1)), above: p.score("above", math.Inf(-1)),
+		text:   strings.ToLower(p.get("text")),
+		offset: p.number("offset", 0, 0, math.MaxInt32), limit: p.number("limit", 50, 0, mostRows),
 	}
 	if q.sort = p.get("sort"); !slices.Contains(sorts, q.sort) {
 		p.fail("sort: found %.40q, expected suspect, least, class or path", q.sort)
@@ -168,14 +170,15 @@ func parseQuery(values url.Values, d *decided) (query, error) {
 	default:
 		at := slices.Index(actionNames[:], decisions.Action(name))
 		if at < 0 {
-			p.fail("state: found %.40q, expected undecided, decided, all, keep, drop, relabel, unsure, disagreed, differ or noted", name)
+			p.fail("state: found %.40q, expected undecided, decided, all, keep, drop, relabel, unsure, disagreed, "+
+				"differ or noted", name)
 		}
 		q.action = uint8(max(at, 0))
 	}
 	return q, p.done()
 }
 
-// find returns the ids of a page of the query's images, and how many there are in all.
+// find returns the ids on a page of the query's images, and the total number.
 func (d *decided) find(q query, texts *textIndex) (total int, page []int32) {
 	t := d.table
 	var holds []bool
@@ -207,10 +210,11 @@ func (d *decided) find(q query, texts *textIndex) (total int, page []int32) {
 	return total, page
 }
 
-// sorts are the orders of /api/rows: the most suspect first, the least first, by given label and by path.
+// sorts are the orders of /api/rows: most suspect first (also ""), least suspect first, by given label, by
+// path.
 var sorts = []string{"", "suspect", "least", "class", "path"}
 
-// sorted gives the ids in the order of the query, of one class where it names one.
+// sorted yields the ids in the query's order, of a single class if it names one.
 func (t *table) sorted(q query) iter.Seq[int32] {
 	ids := t.ranks
 	switch {
@@ -242,7 +246,7 @@ func (t *table) sorted(q query) iter.Seq[int32] {
 	}
 }
 
-// eachClass gives the ids of class after class in the order of their names.
+// eachClass yields the ids class by class, in the order of the classes' names.
 func (t *table) eachClass(yield func(int32) bool) {
 	for _, class := range t.names {
 		for _, id := range t.of(class) {
@@ -253,7 +257,7 @@ func (t *table) eachClass(yield func(int32) bool) {
 	}
 }
 
-// of returns the ids of a given class, most suspect first; none of a label that no image is given.
+// of returns the ids of a given class, most suspect first; nil for a label that no image has.
 func (t *table) of(class int32) []int32 {
 	if int(class) >= len(t.at) {
 		return nil

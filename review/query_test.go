@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestFind against a slow loop over the list as it was made, for any filter and any decisions.
+// TestFind compares with a slow loop over the list, for any filter and any decisions.
 func TestFind(t *testing.T) {
 	w := newWorld(t, 200)
 	rng := rand.New(rand.NewPCG(5, 6))
@@ -34,12 +34,15 @@ func TestFind(t *testing.T) {
 	}
 	rapid.Check(t, func(r *rapid.T) {
 		choose := func(name string, list ...string) string { return rapid.SampledFrom(list).Draw(r, name) }
-		class, to, kind := choose("class", "", "", "class a", "class d"), choose("to", "", "", "class b"), choose("kind", "", "suspect", "outlier", "copy")
+		class, to, kind := choose("class", "", "", "class a", "class d"), choose("to", "", "", "class b"),
+			choose("kind", "", "suspect", "outlier", "copy")
 		state := choose("state", "", "all", "decided", "undecided", "keep", "drop", "relabel")
-		text := choose("text", "", "", "PHOTO", "01", "photo 001", "images/01/", "1.png", ".png", "nothing", "é", "\x00", "g\x00i", "s/0")
+		text := choose("text", "", "", "PHOTO", "01", "photo 001", "images/01/", "1.png", ".png", "nothing", "é",
+			"\x00", "g\x00i", "s/0")
 		below, above := rapid.Float64Range(0, 1).Draw(r, "below"), rapid.Float64Range(0, 1).Draw(r, "above")
 		sort := choose("sort", "", "suspect", "least", "class", "path")
-		values := url.Values{"sort": {sort}, "class": {class}, "to": {to}, "kind": {kind}, "state": {state}, "text": {text}}
+		values := url.Values{"sort": {sort}, "class": {class}, "to": {to}, "kind": {kind}, "state": {state},
+			"text": {text}}
 		bounded := rapid.Bool().Draw(r, "bounded")
 		if bounded {
 			values.Set("below", fmt.Sprint(below))
@@ -53,7 +56,8 @@ func TestFind(t *testing.T) {
 			kinds := map[string]bool{"": true, "suspect": e.Dropped, "outlier": e.Outlier, "copy": len(e.Copies) > 0}
 			states := map[string]bool{"": true, "all": true, "decided": actions[id] != "undecided", actions[id]: true}
 			if (class == "" || e.Given == class) && (to == "" || e.Suggested == to) && kinds[kind] && states[state] &&
-				(!bounded || e.Score < below && e.Score > above) && strings.Contains(strings.ToLower(e.Path), strings.ToLower(text)) {
+				(!bounded || e.Score < below && e.Score > above) &&
+				strings.Contains(strings.ToLower(e.Path), strings.ToLower(text)) {
 				want = append(want, int32(id))
 			}
 		}
@@ -61,7 +65,10 @@ func TestFind(t *testing.T) {
 		case "least":
 			slices.Reverse(want)
 		case "class":
-			slices.SortStableFunc(want, func(a, b int32) int { return strings.Compare(w.list[a].Given, w.list[b].Given) })
+			slices.SortStableFunc(want, func(a,
+				b int32) int {
+				return strings.Compare(w.list[a].Given, w.list[b].Given)
+			})
 		case "path":
 			slices.SortFunc(want, func(a, b int32) int { return strings.Compare(w.list[a].Path, w.list[b].Path) })
 		}
@@ -80,13 +87,17 @@ func TestFind(t *testing.T) {
 	})
 }
 
-// TestQueryRefuses: every parameter that makes no sense is told.
+// TestQueryRefuses: every invalid parameter is reported.
 func TestQueryRefuses(t *testing.T) {
 	w := newWorld(t, 100)
 	for query, want := range map[string]string{
-		"class=nix": "no class is called", "to=nix": "no class", "kind=x": "suspect, outlier or copy", "state=x": "undecided, decided, all",
-		"sort=x": "suspect, least, class or path", "below=x": "expected a number", "above=NaN": "expected a number", "offset=-1": "whole number", "offset=99999999999": "whole number", "limit=201": "from 0 to 200",
-		"limit=1.5": "whole number", "nix=1": "is unknown", "class=class+a&class=class+b": "2 values", "%zz": "invalid URL escape", "a;b": "semicolon",
+		"class=nix": "no class is called", "to=nix": "no class", "kind=x": "suspect, outlier or copy",
+		"state=x": "undecided, decided, all",
+		"sort=x":  "suspect, least, class or path", "below=x": "expected a number",
+		"above=NaN": "expected a number", "offset=-1": "whole number", "offset=99999999999": "whole number",
+		"limit=201": "from 0 to 200",
+		"limit=1.5": "whole number", "nix=1": "is unknown", "class=class+a&class=class+b": "2 values",
+		"%zz": "invalid URL escape", "a;b": "semicolon",
 	} {
 		if status, text := w.ask("GET", "/api/rows?"+query, "", nil); status != 400 || !strings.Contains(text, want) {
 			t.Errorf("%s: %d %s, expected %q", query, status, text, want)
@@ -100,7 +111,8 @@ func TestQueryRefuses(t *testing.T) {
 // FuzzQuery: no address makes the server fail.
 func FuzzQuery(f *testing.F) {
 	w := newWorld(f, 60)
-	for _, seed := range []string{"/api/rows?text=a&state=keep&limit=3", "/api/typical?class=class+a", "/api/changes?since=1", "/api/similar?key=2&n=3", "/api/history?limit=2", "/thumb/1?size=40", "/image/%2e%2e", "/api/export.csv", "/api/confusions?limit=1", "/api/session"} {
+	for _, seed := range []string{"/api/rows?text=a&state=keep&limit=3", "/api/typical?class=class+a",
+		"/api/changes?since=1", "/api/similar?key=2&n=3", "/api/history?limit=2", "/thumb/1?size=40", "/image/%2e%2e", "/api/export.csv", "/api/confusions?limit=1", "/api/session"} {
 		f.Add(seed)
 	}
 	h := w.review.Handler()
@@ -121,7 +133,8 @@ func FuzzQuery(f *testing.F) {
 // FuzzDecide: no body makes the server fail, and what is refused changes nothing.
 func FuzzDecide(f *testing.F) {
 	w := newWorld(f, 60)
-	for _, seed := range []string{`{"tab":"t","decisions":[{"id":1,"action":"keep","version":0}]}`, `{"tab":"t","decisions":[{"id":2,"action":"relabel","label":"class a","version":0},{"id":3,"action":"drop","label":"","version":1}]}`, `{"tab":"t","reviewer":"Ann","decisions":[{"id":4,"action":"unsure","note":"a\nb","version":0}]}`, `[[[`, `{"tab":"\u0000\ud800"}`, ``} {
+	for _, seed := range []string{`{"tab":"t","decisions":[{"id":1,"action":"keep","version":0}]}`,
+		`{"tab":"t","decisions":[{"id":2,"action":"relabel","label":"class a","version":0},{"id":3,"action":"drop","label":"","version":1}]}`, `{"tab":"t","reviewer":"Ann","decisions":[{"id":4,"action":"unsure","note":"a\nb","version":0}]}`, `[[[`, `{"tab":"\u0000\ud800"}`, ``} {
 		f.Add("/api/decide", []byte(seed))
 		f.Add("/api/undo", []byte(seed))
 	}
@@ -135,7 +148,8 @@ func FuzzDecide(f *testing.F) {
 		req.Header.Set("Content-Type", "application/json")
 		a := httptest.NewRecorder()
 		h.ServeHTTP(a, req)
-		if after := w.review.Decisions.Version(); a.Code >= 500 || (a.Code == 200) != (after == before+1) || a.Code != 200 && after != before {
+		if after := w.review.Decisions.Version(); a.Code >= 500 || (a.Code == 200) != (after == before+1) ||
+			a.Code != 200 && after != before {
 			t.Errorf("%s %q: %d %s, version %d to %d", path, body, a.Code, a.Body, before, after)
 		}
 	})

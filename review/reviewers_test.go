@@ -43,15 +43,19 @@ func (w *world) found(query string) (ids []int32) {
 	return ids
 }
 
-// TestOutcome: a decision counts if more than half of those want it who were sure.
+// TestOutcome: a decision counts if more than half of the reviewers who were sure want it.
 func TestOutcome(t *testing.T) {
 	for text, want := range map[string]string{
-		"": "undecided", "k": "keep", "u": "unsure", "uu": "unsure", "-": "undecided", "-u": "unsure", "ku": "keep", "uk": "keep", "uuk": "keep", "kd": "disagreed", "kdu": "disagreed",
-		"kkd": "keep", "dkk": "keep", "kdrr": "disagreed", "rr": "relabel 7", "rs": "disagreed", "rsr": "relabel 7", "krs": "disagreed", "kkrs": "disagreed", "kkkrs": "keep", "ddk-": "drop",
+		"": "undecided", "k": "keep", "u": "unsure", "uu": "unsure", "-": "undecided", "-u": "unsure", "ku": "keep",
+		"uk": "keep", "uuk": "keep", "kd": "disagreed", "kdu": "disagreed",
+		"kkd": "keep", "dkk": "keep", "kdrr": "disagreed", "rr": "relabel 7", "rs": "disagreed", "rsr": "relabel 7",
+		"krs": "disagreed", "kkrs": "disagreed", "kkkrs": "keep", "ddk-": "drop",
 	} {
 		var votes []vote
 		for i, c := range text {
-			v := map[rune]vote{'k': {action: keep, label: none}, 'd': {action: drop, label: none}, 'r': {action: relabel, label: 7}, 's': {action: relabel, label: 8}, 'u': {action: unsure, label: none}, '-': {label: none}}[c]
+			v := map[rune]vote{'k': {action: keep, label: none}, 'd': {action: drop, label: none},
+				'r': {action: relabel, label: 7}, 's': {action: relabel, label: 8}, 'u': {action: unsure,
+					label: none}, '-': {label: none}}[c]
 			v.reviewer = int32(i)
 			votes = append(votes, v)
 		}
@@ -71,11 +75,15 @@ func TestOutcome(t *testing.T) {
 	}
 }
 
-// TestUnsureAndNotes: unsure is a decision that leaves the label as given; a note stays until it is changed, with a decision or without one.
+// TestUnsureAndNotes: unsure is a decision that leaves the label as given; a note stays until it is changed,
+// with or without a decision.
 func TestUnsureAndNotes(t *testing.T) {
 	w := newWorld(t, 100)
-	a := w.as("", 200, withNote(on(0, "unsure", "", 0), "two birds"), on(1, "unsure", "", 0), withNote(on(2, "undecided", "", 0), "ask Ben"), on(3, "drop", "", 0))
-	if a.Applied[0].Note != "two birds" || a.Applied[0].Decision.Action != "unsure" || a.Applied[2].Decision != nil || a.Applied[2].Note != "ask Ben" || a.Counts["unsure"] != 2 || a.Counts["undecided"] != 87 {
+	a := w.as("", 200, withNote(on(0, "unsure", "", 0), "two birds"), on(1, "unsure", "", 0),
+		withNote(on(2, "undecided", "", 0), "ask Ben"), on(3, "drop", "", 0))
+	if a.Applied[0].Note != "two birds" || a.Applied[0].Decision.Action != "unsure" ||
+		a.Applied[2].Decision != nil || a.Applied[2].Note != "ask Ben" || a.Counts["unsure"] != 2 ||
+		a.Counts["undecided"] != 87 {
 		t.Errorf("got %+v", a)
 	}
 	if got := w.found("state=unsure"); !slices.Equal(got, []int32{0, 1}) {
@@ -121,12 +129,15 @@ func TestUnsureAndNotes(t *testing.T) {
 	}
 }
 
-// TestReviewers: each has a list to decide of their own, all see who decided what, and the mended manifest follows the majority.
+// TestReviewers: each reviewer has a separate list to decide, all see who decided what, and the mended manifest
+// follows the majority.
 func TestReviewers(t *testing.T) {
 	w := newWorld(t, 100)
 	label := func(id int) string { return other(w.list[id].Given) }
-	w.as("Ann", 200, on(0, "drop", "", 0), on(1, "keep", "", 0), on(2, "relabel", label(2), 0), on(3, "unsure", "", 0), on(4, "keep", "", 0))
-	w.as("Ben", 200, on(0, "drop", "", 0), withNote(on(1, "drop", "", 0), "blurred"), on(2, "relabel", label(2), 0), withNote(on(3, "drop", "", 0), "=1+1"))
+	w.as("Ann", 200, on(0, "drop", "", 0), on(1, "keep", "", 0), on(2, "relabel", label(2), 0),
+		on(3, "unsure", "", 0), on(4, "keep", "", 0))
+	w.as("Ben", 200, on(0, "drop", "", 0), withNote(on(1, "drop", "", 0), "blurred"), on(2, "relabel", label(2), 0),
+		withNote(on(3, "drop", "", 0), "=1+1"))
 	a := w.as("Cyd", 200, on(1, "drop", "", 0), on(2, "keep", "", 0))
 	if diff := cmp.Diff([]progressOf{{"Ann", 5}, {"Ben", 4}, {"Cyd", 2}}, a.Reviewers); diff != "" {
 		t.Error(diff)
@@ -135,7 +146,9 @@ func TestReviewers(t *testing.T) {
 	var rows struct{ Rows []row }
 	w.must("GET", "/api/rows?limit=5&reviewer=Ann", "", &rows)
 	r := rows.Rows[1]
-	if r.Decision.Action != "keep" || r.Version != 1 || r.Outcome != "drop" || !r.Differ || len(r.Others) != 2 || r.Others[0].Reviewer != "Ben" || r.Others[0].Action != "drop" || r.Others[0].Note != "blurred" || r.Others[1].Reviewer != "Cyd" {
+	if r.Decision.Action != "keep" || r.Version != 1 || r.Outcome != "drop" || !r.Differ || len(r.Others) != 2 ||
+		r.Others[0].Reviewer != "Ben" || r.Others[0].Action != "drop" || r.Others[0].Note != "blurred" ||
+		r.Others[1].Reviewer != "Cyd" {
 		t.Errorf("got %+v", r)
 	}
 	if r := rows.Rows[0]; r.Differ || len(r.Others) != 1 {
@@ -149,7 +162,9 @@ func TestReviewers(t *testing.T) {
 		t.Errorf("a newcomer is shown %+v", r)
 	}
 	for query, want := range map[string][]int32{
-		"state=decided&reviewer=Cyd": {1, 2}, "state=decided&reviewer=Dan": nil, "state=decided&reviewer=Dan&by=*": {0, 1, 2, 3, 4}, "state=keep&reviewer=Dan&by=%3DAnn": {1, 4}, "state=differ": {1, 2, 4}, "state=disagreed&by=*": {4},
+		"state=decided&reviewer=Cyd": {1, 2}, "state=decided&reviewer=Dan": nil,
+		"state=decided&reviewer=Dan&by=*": {0, 1, 2, 3, 4}, "state=keep&reviewer=Dan&by=%3DAnn": {1, 4},
+		"state=differ": {1, 2, 4}, "state=disagreed&by=*": {4},
 		"state=drop&by=*": {0, 1, 3}, "state=noted": {1, 3}, "state=drop&by=%3DDan": nil,
 	} {
 		if got := w.found(query); !slices.Equal(got, want) {
@@ -170,7 +185,9 @@ func TestReviewers(t *testing.T) {
 		t.Fatalf("%d lines, %v: %s", len(lines), err, text)
 	}
 	for _, line := range lines {
-		if line[0] == w.list[1].Path && line[4] == "Ben" && (line[1] != w.list[1].Given || line[2] != "drop" || line[5] != "drop" || line[7] != "blurred" || line[8] == "") {
+		if line[0] == w.list[1].Path && line[4] == "Ben" &&
+			(line[1] != w.list[1].Given || line[2] != "drop" || line[5] != "drop" || line[7] != "blurred" ||
+				line[8] == "") {
 			t.Errorf("got %q", line)
 		}
 	}
@@ -182,28 +199,35 @@ func TestReviewers(t *testing.T) {
 	if _, err := w.reopened(nil); err != nil {
 		t.Fatal(err)
 	}
-	if _, again := w.ask("GET", "/api/decided.csv", "", nil); again != text || !slices.Equal(w.found("state=differ"), before) {
+	if _, again := w.ask("GET", "/api/decided.csv", "", nil); again != text ||
+		!slices.Equal(w.found("state=differ"), before) {
 		t.Errorf("opened again: %s", again)
 	}
 	var u applied
 	w.must("POST", "/api/undo", `{"tab":"tab of Cyd","reviewer":"Cyd"}`, &u)
-	if len(u.Undone) != 2 || u.Undone[0].Decision != nil || len(u.Undone[0].Others) != 2 || u.Undone[0].Outcome != "disagreed" || u.Counts["disagreed"] != 2 {
+	if len(u.Undone) != 2 || u.Undone[0].Decision != nil || len(u.Undone[0].Others) != 2 ||
+		u.Undone[0].Outcome != "disagreed" || u.Counts["disagreed"] != 2 {
 		t.Errorf("undone: %+v", u)
 	}
 	var c struct{ Changed []state }
 	w.must("GET", "/api/changes?since=3&reviewer=Ann", "", &c)
-	if i := slices.IndexFunc(c.Changed, func(s state) bool { return s.ID == 4 }); i < 0 || c.Changed[i].Version != 1 || c.Changed[i].Others[0].Reviewer != "Ben" || c.Changed[i].Others[0].Action != "drop" {
+	if i := slices.IndexFunc(c.Changed, func(s state) bool { return s.ID == 4 }); i < 0 ||
+		c.Changed[i].Version != 1 || c.Changed[i].Others[0].Reviewer != "Ben" ||
+		c.Changed[i].Others[0].Action != "drop" {
 		t.Errorf("Ann hears %+v", c)
 	}
 }
 
-// TestReviewersRefused: a name or a note that cannot be one is told, and nothing is kept; only so many reviewers there can be.
+// TestReviewersRefused: invalid names and notes are reported and not stored, and the number of reviewers is
+// limited.
 func TestReviewersRefused(t *testing.T) {
 	w := newWorld(t, 100)
 	long := strings.Repeat("x", 1001)
 	for body, want := range map[string]string{
-		`{"tab":"t","reviewer":" Ann","decisions":[{"id":1,"action":"keep","version":0}]}`:                "begins or ends with a space",
-		`{"tab":"t","reviewer":"` + long[:61] + `","decisions":[{"id":1,"action":"keep","version":0}]}`:   "61 characters, expected at most 60",
+		`{"tab":"t","reviewer":" Ann","decisions":[{"id":1,"action":"keep","version":0}]}`: "begins or ends " +
+			"with a space",
+		`{"tab":"t","reviewer":"` + long[:61] + `","decisions":[{"id":1,"action":"keep","version":0}]}`: "61 " +
+			"characters, expected at most 60",
 		`{"tab":"t","reviewer":"a\u0007","decisions":[{"id":1,"action":"keep","version":0}]}`:             "control character",
 		`{"tab":"t","reviewer":7,"decisions":[{"id":1,"action":"keep","version":0}]}`:                     "cannot unmarshal",
 		`{"tab":"t","decisions":[{"id":1,"action":"keep","version":0,"note":"` + long + `"}]}`:            "1001 characters, expected at most 1000",
@@ -233,16 +257,18 @@ func TestReviewersRefused(t *testing.T) {
 	for i := range mostReviewers {
 		w.as(fmt.Sprint("reviewer ", i), 200, on(0, "keep", "", 0))
 	}
-	if a := w.as("one more", 400, on(0, "keep", "", 0)); !strings.Contains(a.Error, "more there cannot be") {
+	if a := w.as("one more", 400, on(0, "keep", "", 0)); !strings.Contains(a.Error,
+		"100 reviewers, the most possible") {
 		t.Errorf("got %+v", a)
 	}
 	w.as("reviewer 3", 200, on(1, "keep", "", 0))
 }
 
-// TestReviewersBehindToken: without the token neither decisions nor the list of them are served, whatever the name.
+// TestReviewersBehindToken: without the token neither decisions nor their list are served, for any name.
 func TestReviewersBehindToken(t *testing.T) {
 	w := newWorld(t, 60)
-	for _, c := range [][2]string{{"GET", "/api/decided.csv"}, {"GET", "/api/rows?reviewer=Ann"}, {"POST", "/api/decide"}, {"POST", "/api/undo"}} {
+	for _, c := range [][2]string{{"GET", "/api/decided.csv"}, {"GET", "/api/rows?reviewer=Ann"},
+		{"POST", "/api/decide"}, {"POST", "/api/undo"}} {
 		for _, token := range []string{"", "Bearer " + url.QueryEscape("wrong token, long"), "Bearer Ann"} {
 			header := map[string]string{"Content-Type": "application/json"}
 			if token != "" {

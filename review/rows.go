@@ -39,10 +39,10 @@ type state struct {
 	seen
 }
 
-// keyOf returns an image's name in addresses.
+// keyOf returns an image's key in addresses.
 func keyOf(image int32) string { return strconv.Itoa(int(image)) }
 
-// imageOf returns the image of a key, or none.
+// imageOf returns the image with this key, or none.
 func (t *table) imageOf(key string) int32 {
 	v, err := strconv.ParseUint(key, 10, 31)
 	if err != nil || v >= uint64(len(t.manifest.Samples)) || keyOf(int32(v)) != key {
@@ -61,15 +61,17 @@ func (t *table) pics(images []int32) []pic {
 	return list
 }
 
-// row returns the row of an id in the eyes of a reviewer.
+// row returns the row of an id as a reviewer sees it.
 func (d *decided) row(id, reviewer int32) row {
 	t := d.table
 	image := t.image[id]
 	given, suggested, copies := t.lists(int(id))
 	r := row{
-		ID: id, Key: keyOf(image), Rank: t.rank[id], Path: t.path(image), Given: t.classes[t.given[id]], Suggested: t.classes[t.suggested[id]],
+		ID: id, Key: keyOf(image), Rank: t.rank[id], Path: t.path(image),
+		Given: t.classes[t.given[id]], Suggested: t.classes[t.suggested[id]],
 		Score: t.score[id], SuggestedScore: number(t.better[id]),
-		Probable: t.said[id]&ofGiven != 0, ProbableToo: t.said[id]&ofSuggested != 0, Unjudged: t.said[id]&unjudged != 0, Kinds: []string{}, Fit: number(t.fit[id]),
+		Probable: t.said[id]&ofGiven != 0, ProbableToo: t.said[id]&ofSuggested != 0,
+		Unjudged: t.said[id]&unjudged != 0, Kinds: []string{}, Fit: number(t.fit[id]),
 		ForGiven: t.pics(given), ForSuggested: t.pics(suggested), Copies: t.pics(copies),
 		seen: d.seen(image, reviewer),
 	}
@@ -81,7 +83,7 @@ func (d *decided) row(id, reviewer int32) row {
 	return r
 }
 
-// number returns a pointer to v, nil for NaN, which JSON lacks.
+// number returns a pointer to v, or nil for NaN, which JSON does not have.
 func number(v float64) *float64 {
 	if math.IsNaN(v) {
 		return nil
@@ -89,7 +91,7 @@ func number(v float64) *float64 {
 	return &v
 }
 
-// states returns the states of those images that are in the audit, in the eyes of a reviewer.
+// states returns the states of those images that are in the audit, as a reviewer sees them.
 func (d *decided) states(images []int32, reviewer int32) []state {
 	list := []state{}
 	for _, image := range images {
@@ -100,8 +102,9 @@ func (d *decided) states(images []int32, reviewer int32) []state {
 	return list
 }
 
-// typical returns images of a class that look like it: the least suspect of the audit that are no suspects, then those that the
-// audit does not list (some lists hold suspects only), and suspects last. Images found wrong are left out.
+// typical returns n images that are typical of a class: first the least suspect images of the audit that are
+// not suspects, then images that the audit does not list (some lists hold only suspects), then suspects. Images
+// found wrong are left out.
 func (d *decided) typical(class int32, n int) []pic {
 	t, list, ids := d.table, []pic{}, d.table.of(class)
 	take := func(image int32) {

@@ -8,10 +8,10 @@ import (
 	"path/filepath"
 )
 
-// savingAt is where what was decided can be downloaded.
+// savingAt is the address at which the decisions can be downloaded.
 const savingAt = "/api/decisions.db"
 
-// getDecisions sends a copy of the decisions and their history: a file of decisions, as the one that is open.
+// getDecisions sends a copy of the decisions with their history, as a file of decisions.
 func (r *Reviewer) getDecisions(w http.ResponseWriter, _ *http.Request) {
 	f, err := os.CreateTemp("", "winnow-decisions-*.db")
 	if err != nil {
@@ -26,7 +26,8 @@ func (r *Reviewer) getDecisions(w http.ResponseWriter, _ *http.Request) {
 	}
 	h := w.Header()
 	h.Set("Content-Type", "application/vnd.sqlite3")
-	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": filepath.Base(r.Decisions.Path)}))
+	name := map[string]string{"filename": filepath.Base(r.Decisions.Path)}
+	h.Set("Content-Disposition", mime.FormatMediaType("attachment", name))
 	h.Set("Cache-Control", "no-store")
 	_, _ = io.Copy(w, f) // the client may be gone
 }

@@ -12,8 +12,8 @@ import (
 	"winnow/review/decisions"
 )
 
-// TestDeletedDecisions: a decision into a file that was removed is refused, with the way to save those before; the file
-// downloaded and put in its place holds them, and the server goes on where it was.
+// TestDeletedDecisions: a decision is refused when the file was removed, with a way to save the earlier ones.
+// The downloaded file, put in its place, contains them, and the server continues from there.
 func TestDeletedDecisions(t *testing.T) {
 	w := newWorld(t, 60)
 	file := filepath.Join(w.dir, "m.decisions.db")
@@ -24,11 +24,13 @@ func TestDeletedDecisions(t *testing.T) {
 	}
 	var a struct{ Error, Save string }
 	status, _ := w.ask("POST", "/api/decide", `{"tab":"t","decisions":[{"id":2,"action":"drop","version":0}]}`, &a)
-	if status != http.StatusServiceUnavailable || a.Save != "/api/decisions.db" || !strings.Contains(a.Error, file+": it was moved or removed while it was open") {
+	if status != http.StatusServiceUnavailable || a.Save != "/api/decisions.db" ||
+		!strings.Contains(a.Error, file+": it was moved or removed while it was open") {
 		t.Fatalf("a decision into a removed file: %d %+v", status, a)
 	}
 	for _, path := range []string{"/api/undo", "/api/redo"} {
-		if status, text := w.ask("POST", path, `{"tab":"t"}`, nil); path == "/api/undo" && status != http.StatusServiceUnavailable {
+		if status, text := w.ask("POST", path, `{"tab":"t"}`, nil); path == "/api/undo" &&
+			status != http.StatusServiceUnavailable {
 			t.Errorf("%s: %d %s", path, status, text)
 		}
 	}
@@ -58,7 +60,7 @@ func TestDeletedDecisions(t *testing.T) {
 	}
 }
 
-// TestUnknownAction: a file of decisions with a word that is no action is refused in one line.
+// TestUnknownAction: a file of decisions with an unknown action is refused in one line.
 func TestUnknownAction(t *testing.T) {
 	w := newWorld(t, 60)
 	w.decide("t", http.StatusOK, on(0, "drop", "", 0))
@@ -77,7 +79,8 @@ func TestUnknownAction(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Decisions.Close()
-	if _, err := New(c); err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), `"burn" is not keep`) || strings.Contains(err.Error(), "\n") {
+	if _, err := New(c); err == nil || !strings.Contains(err.Error(), path) ||
+		!strings.Contains(err.Error(), `"burn" is not keep`) || strings.Contains(err.Error(), "\n") {
 		t.Errorf("got %v", err)
 	}
 }

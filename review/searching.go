@@ -8,11 +8,12 @@ import (
 	"sync"
 )
 
-// mostSearches run or wait at the same time; more are refused: what comes after that many is answered too late to be of use.
+// mostSearches is how many searches may run or wait at the same time. More are refused, because their answers
+// would come too late to be useful.
 const mostSearches = 16
 
-// searches are the searches for images alike. One runs at a time, and of each tab only the last one is wanted. They have a
-// queue of their own, so that nothing else waits behind them.
+// searches is the queue of searches for similar images. One search runs at a time, and only the latest of each
+// tab is wanted. The queue is separate, so that nothing else waits for searches.
 type searches struct {
 	turn   chan struct{} // one at a time
 	mutex  sync.Mutex
@@ -21,14 +22,14 @@ type searches struct {
 
 // wanted is a search that runs or waits.
 type wanted struct {
-	tab  string // "": of no tab
+	tab  string // "": no tab
 	stop context.CancelCauseFunc
 }
 
 func newSearches() *searches { return &searches{turn: make(chan struct{}, 1)} }
 
-// enter takes a place in the queue, that of the tab's last search if it has one, which ends. The context ends with the
-// request, or when the search is wanted no longer; leave gives the place back.
+// enter takes a place in the queue. If the tab has a search already, that one ends. The context ends with the
+// request, or when the search is no longer wanted; leave frees the place.
 func (s *searches) enter(ctx context.Context, tab string) (_ context.Context, leave func(), err error) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -37,7 +38,8 @@ func (s *searches) enter(ctx context.Context, tab string) (_ context.Context, le
 		s.wanted = slices.Delete(s.wanted, at, at+1)
 	}
 	if len(s.wanted) >= mostSearches {
-		return nil, nil, refuse(http.StatusServiceUnavailable, "%d other searches come first: try again in a moment", mostSearches)
+		return nil, nil, refuse(http.StatusServiceUnavailable, "%d other searches come first: try again in a moment",
+			mostSearches)
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	w := &wanted{tab, stop}
@@ -50,7 +52,7 @@ func (s *searches) enter(ctx context.Context, tab string) (_ context.Context, le
 	}, nil
 }
 
-// run makes a search when it is its turn.
+// run runs a search when its turn comes.
 func (s *searches) run(ctx context.Context, look func(context.Context) ([]Found, error)) ([]Found, error) {
 	select {
 	case s.turn <- struct{}{}:
@@ -65,7 +67,7 @@ func (s *searches) run(ctx context.Context, look func(context.Context) ([]Found,
 	return list, err
 }
 
-// unwanted returns why a context ended.
+// unwanted returns the reason why a context ended.
 func unwanted(ctx context.Context) error {
 	err := context.Cause(ctx)
 	if errors.As(err, new(*problem)) {

@@ -63,8 +63,8 @@ func (w *world) similar(key int, tab string) <-chan int {
 	return answer
 }
 
-// TestSearchesHoldNothing: a hundred searches leave everything else as it is; those that the queue has no place for are told
-// at once.
+// TestSearchesHoldNothing: a hundred searches do not slow other requests; those that the queue has no place for
+// are refused at once.
 func TestSearchesHoldNothing(t *testing.T) {
 	const clients = 100
 	w, f := newHeldWorld(t)
@@ -94,7 +94,8 @@ func TestSearchesHoldNothing(t *testing.T) {
 	}
 }
 
-// TestLastSearchWins: a tab's search ends when the tab asks for another one, whether it runs or waits; those of others go on.
+// TestLastSearchWins: a tab's search ends when the tab starts another one, whether it runs or waits; other
+// tabs' searches go on.
 func TestLastSearchWins(t *testing.T) {
 	w, f := newHeldWorld(t)
 	first := w.similar(10, "one")
@@ -127,7 +128,7 @@ func TestLastSearchWins(t *testing.T) {
 	}
 }
 
-// TestSearchGivenUp: a search whose client has gone ends, and gives its place back.
+// TestSearchGivenUp: a search whose client has gone ends and frees its place.
 func TestSearchGivenUp(t *testing.T) {
 	s := newSearches()
 	var leave []func()

@@ -24,54 +24,72 @@ type part struct {
 	data []byte
 }
 
-// kinds are the content types of the page's files by their ending.
+// kinds are the content types of the page's files by extension.
 var kinds = map[string]string{
-	".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml",
+	".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8",
+	".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml",
 }
 
 // pageParts returns the files of the page by their addresses.
 func pageParts() map[string]part {
 	parts := map[string]part{}
-	entries, _ := embedded.ReadDir("page") // embedded: it is there
+	entries, _ := embedded.ReadDir("page") // embedded, so it exists
 	for _, e := range entries {
 		data, _ := embedded.ReadFile(path.Join("page", e.Name()))
 		if kind, ok := kinds[path.Ext(e.Name())]; ok {
 			parts["/"+e.Name()] = part{kind, data}
 		}
 	}
-	parts["/look.css"], parts["/icon.svg"] = part{kinds[".css"], []byte(look.CSS)}, part{kinds[".svg"], look.Icon}
+	parts["/look.css"] = part{kinds[".css"], []byte(look.CSS)}
+	parts["/icon.svg"] = part{kinds[".svg"], look.Icon}
 	parts["/"] = parts["/index.html"]
 	return parts
 }
 
-// lane bounds how many requests of a kind are answered at the same time; more wait. A nil lane bounds nothing.
+// lane limits how many requests of a kind are answered at the same time; more wait. A nil lane has no limit.
 type lane chan struct{}
 
-// What is answered from memory waits behind nothing that decodes pictures or writes whole files.
+// Answers from memory must not wait for requests that decode pictures or write whole files.
 const (
 	quickAtOnce = 64
 	slowAtOnce  = 32
 )
 
-// route is how requests to an address are answered.
+// route says how requests to an address are answered.
 type route struct {
 	method string
 	lane   lane
 	handle http.HandlerFunc
 }
 
-// routes returns the addresses but those of pictures, which all are under the last two.
+// routes returns the handlers by address. All pictures are under the last two.
 func (r *Reviewer) routes() map[string]route {
 	const read, change = http.MethodGet, http.MethodPost
 	quick, slow := make(lane, quickAtOnce), make(lane, slowAtOnce)
 	routes := map[string]route{
-		"/api/session": {read, quick, get(r.getSession)}, "/api/rows": {read, quick, get(r.getRows)}, "/api/typical": {read, quick, get(r.getTypical)},
-		"/api/confusions": {read, quick, get(r.getConfusions)}, "/api/changes": {read, quick, get(r.getChanges)}, "/api/history": {read, quick, get(r.getHistory)},
-		"/api/decide": {change, quick, post(r.postDecide)}, "/api/undo": {change, quick, post(r.postUndo)}, "/api/redo": {change, quick, post(r.postRedo)},
-		"/api/similar": {read, nil, get(r.getSimilar)}, "/api/search": {change, nil, r.postSearch}, // these have a queue
-		"/api/export": {change, slow, post(r.postExport)}, "/api/export.csv": {read, slow, r.getExport}, savingAt: {read, slow, r.getDecisions},
-		"/api/decided.csv": {read, slow, r.getList}, "/api/labelstudio.xml": {read, quick, r.getConfig},
-		thumbs: {read, slow, r.getThumb}, images: {read, slow, r.getImage},
+		"/api/session":    {read, quick, get(r.getSession)},
+		"/api/rows":       {read, quick, get(r.getRows)},
+		"/api/typical":    {read, quick, get(r.getTypical)},
+		"/api/confusions": {read, quick, get(r.getConfusions)},
+		"/api/changes":    {read, quick, get(r.getChanges)},
+		"/api/history":    {read, quick, get(r.getHistory)},
+
+		"/api/decide": {change, quick, post(r.postDecide)},
+		"/api/undo":   {change, quick, post(r.postUndo)},
+		"/api/redo":   {change, quick, post(r.postRedo)},
+
+		// Searches have a queue of their own.
+		"/api/similar": {read, nil, get(r.getSimilar)},
+		"/api/search":  {change, nil, r.postSearch},
+
+		"/api/export":          {change, slow, post(r.postExport)},
+		"/api/export.csv":      {read, slow, r.getExport},
+		savingAt:               {read, slow, r.getDecisions},
+		"/api/decided.csv":     {read, slow, r.getList},
+		"/api/labelstudio.xml": {read, quick, r.getConfig},
+
+		thumbs: {read, slow, r.getThumb},
+		images: {read, slow, r.getImage},
 	}
 	for path, part := range pageParts() {
 		routes[path] = route{read, quick, part.get}
@@ -79,7 +97,7 @@ func (r *Reviewer) routes() map[string]route {
 	return routes
 }
 
-// The addresses of pictures begin with these.
+// Prefixes of the addresses of pictures.
 const thumbs, images = "/thumb/", "/image/"
 
 // Handler answers all requests. Put it behind a [Guard].
@@ -121,11 +139,11 @@ func (p part) get(w http.ResponseWriter, _ *http.Request) {
 	_, _ = w.Write(p.data) // the client may be gone
 }
 
-// grace is how long requests under way may take when the server ends, and again how long those that are broken off then
-// may take to notice.
+// grace is how long current requests may take when the server ends, and then again how long aborted ones may
+// take to end.
 const grace = 5 * time.Second
 
-// Serve answers at a listener until ctx is done, then lets the requests under way end.
+// Serve answers at a listener until ctx is done, and then lets the current requests finish.
 func Serve(ctx context.Context, l net.Listener, h http.Handler, errorLog *log.Logger) error {
 	return serve(ctx, l, h, errorLog, grace)
 }
@@ -134,7 +152,8 @@ func serve(ctx context.Context, l net.Listener, h http.Handler, errorLog *log.Lo
 	var asked underWay
 	server := &http.Server{
 		Handler: asked.counted(h), ErrorLog: errorLog,
-		ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, WriteTimeout: 5 * time.Minute, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 16 << 10,
+		ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, WriteTimeout: 5 * time.Minute,
+		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 16 << 10,
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(l) }()
@@ -153,7 +172,7 @@ func serve(ctx context.Context, l net.Listener, h http.Handler, errorLog *log.Lo
 	return err
 }
 
-// underWay counts requests as readers: the store is closed when none is left.
+// underWay counts requests as readers of a lock. The store is closed when none is left.
 type underWay struct{ mutex sync.RWMutex }
 
 func (u *underWay) counted(h http.Handler) http.Handler {
@@ -167,7 +186,7 @@ func (u *underWay) counted(h http.Handler) http.Handler {
 	})
 }
 
-// end waits until none is left, but at most so long.
+// end waits until no request is left, but at most this long.
 func (u *underWay) end(most time.Duration) {
 	none := make(chan struct{})
 	go func() {

@@ -9,7 +9,7 @@ import (
 type session struct {
 	Title     string         `json:"title"`
 	Audit     string         `json:"audit"`
-	Sum       string         `json:"sum"` // distinguishes audits: goes with decisions about its images
+	Sum       string         `json:"sum"` // distinguishes audits; the page sends it with decisions
 	Manifest  string         `json:"manifest"`
 	Out       string         `json:"out"` // "": the mended manifest can only be downloaded
 	Total     int            `json:"total"`
@@ -21,20 +21,20 @@ type session struct {
 	Similar   bool           `json:"similar"`
 	Upload    bool           `json:"upload"`
 	Version   int64          `json:"version"`
-	Reviewer  string         `json:"reviewer"` // the name that the page proposes
+	Reviewer  string         `json:"reviewer"` // the name that the page suggests
 	Reviewers []progressOf   `json:"reviewers"`
 	Notice    string         `json:"notice"`
-	HasTruth  bool           `json:"has_truth"` // always false: people decide without seeing it
-	Studio    *Studio        `json:"studio"`    // what tasks for Label Studio need
+	HasTruth  bool           `json:"has_truth"` // always false: reviewers must not see the true labels
+	Studio    *Studio        `json:"studio"`    // how to set up Label Studio for tasks
 }
 
 // sessionClass is a class of the manifest.
 type sessionClass struct {
 	Name     string `json:"name"`
-	Called   string `json:"called"` // what people are shown for it; "": the name
+	Called   string `json:"called"` // the name shown on the page; "": Name
 	Images   int32  `json:"images"`
 	Suspects int32  `json:"suspects"`
-	Decided  int32  `json:"decided"` // of the suspects
+	Decided  int32  `json:"decided"` // number of decided suspects
 }
 
 func (r *Reviewer) session() session {
@@ -43,8 +43,9 @@ func (r *Reviewer) session() session {
 	t, d := r.table, r.decided
 	now := d.progress(nil)
 	s := session{
-		Title: r.Title, Audit: r.AuditFile, Sum: t.sum, Manifest: r.ManifestFile, Out: r.Out, Total: len(t.image), Classes: []sessionClass{},
-		Kinds: map[string]int{}, Counts: now.Counts, Precision: now.Precision, Hint: now.Hint, Version: now.Version,
+		Title: r.Title, Audit: r.AuditFile, Sum: t.sum, Manifest: r.ManifestFile, Out: r.Out,
+		Total: len(t.image), Classes: []sessionClass{}, Kinds: map[string]int{},
+		Counts: now.Counts, Precision: now.Precision, Hint: now.Hint, Version: now.Version,
 		Reviewer: r.Reviewer, Notice: r.Notice, Reviewers: now.Reviewers,
 		Similar: r.Finder != nil, Upload: r.Finder != nil && r.Finder.Uploads(),
 	}
@@ -62,7 +63,7 @@ func (r *Reviewer) session() session {
 	return s
 }
 
-// confused is a pair of labels that are mistaken for each other, as JSON.
+// confused is a pair of labels that are confused, as JSON.
 type confused struct {
 	Given     string `json:"given"`
 	Suggested string `json:"suggested"`
@@ -71,7 +72,7 @@ type confused struct {
 	Accepted  int32  `json:"accepted"`
 }
 
-// confusions returns the pairs of given and suggested label that most suspects have.
+// confusions returns the pairs of given and suggested label with the most suspects.
 func (r *Reviewer) confusions(most int) []confused {
 	r.mutex.RLock()
 	defer r.mutex.RUnlock()
@@ -82,12 +83,16 @@ func (r *Reviewer) confusions(most int) []confused {
 	}
 	slices.SortFunc(order, func(a, b int) int {
 		p, q := t.pairs[a], t.pairs[b]
-		return cmp.Or(cmp.Compare(q.suspects, p.suspects), cmp.Compare(t.classes[p.given], t.classes[q.given]), cmp.Compare(t.classes[p.suggested], t.classes[q.suggested]))
+		return cmp.Or(cmp.Compare(q.suspects, p.suspects),
+			cmp.Compare(t.classes[p.given], t.classes[q.given]),
+			cmp.Compare(t.classes[p.suggested], t.classes[q.suggested]))
 	})
 	list := []confused{}
 	for _, i := range order[:min(most, len(order))] {
 		p := t.pairs[i]
-		list = append(list, confused{t.classes[p.given], t.classes[p.suggested], p.suspects, d.pairs[i].decided, d.pairs[i].accepted})
+		list = append(list, confused{
+			t.classes[p.given], t.classes[p.suggested], p.suspects, d.pairs[i].decided, d.pairs[i].accepted,
+		})
 	}
 	return list
 }

@@ -18,37 +18,43 @@ import (
 	"winnow/internal/hint"
 )
 
-// Studio is what Label Studio needs beside its tasks.
+// Studio says how to set up Label Studio for its tasks.
 type Studio struct {
-	Config      string            `json:"config"`      // the labelling configuration, a file
-	Storage     string            `json:"storage"`     // the folder to add as a source storage
-	Environment map[string]string `json:"environment"` // with which it is started
+	Config      string            `json:"config"`      // file of the labelling configuration
+	Storage     string            `json:"storage"`     // folder to add as a source storage
+	Environment map[string]string `json:"environment"` // environment variables to start it with
 }
 
-// Names of what Label Studio is told by its environment.
+// Environment variables of Label Studio.
 const (
 	servingEnabled = "LABEL_STUDIO_LOCAL_FILES_SERVING_ENABLED"
 	documentRoot   = "LABEL_STUDIO_LOCAL_FILES_DOCUMENT_ROOT"
 )
 
-// String says for people how Label Studio is set up for the tasks.
+// String explains how to set up Label Studio for the tasks.
 func (s *Studio) String() string {
-	return fmt.Sprintf("labelling configuration: %s (Settings, Labeling Interface, Code)\nstart Label Studio with\n  %s=%s\n  %s=%s\nand give the project the source storage Local Files with the path %s, not synced, before the tasks are imported\n",
+	return fmt.Sprintf("labelling configuration: %s (Settings, Labeling Interface, Code)\n"+
+		"start Label Studio with\n  %s=%s\n  %s=%s\n"+
+		"before importing the tasks, add the source storage Local Files with the path %s to the project, "+
+		"without syncing it\n",
 		s.Config, servingEnabled, s.Environment[servingEnabled], documentRoot, s.Environment[documentRoot], s.Storage)
 }
 
-// studio returns what Label Studio needs for images in a folder. The document root is the folder above: Label Studio takes no storage
-// that is the root itself.
+// studio returns the setup for images in a folder. The document root is the folder above it, because Label
+// Studio does not accept the root itself as a storage.
 func (r *Reviewer) studio() *Studio {
-	return &Studio{Storage: r.Root, Environment: map[string]string{servingEnabled: "true", documentRoot: filepath.Dir(r.Root)}}
+	return &Studio{
+		Storage:     r.Root,
+		Environment: map[string]string{servingEnabled: "true", documentRoot: filepath.Dir(r.Root)},
+	}
 }
 
-// configFile is where the labelling configuration of tasks lies.
+// configFile returns the path of the labelling configuration of tasks.
 func configFile(tasks string) string {
 	return strings.TrimSuffix(tasks, filepath.Ext(tasks)) + ".xml"
 }
 
-// prepare writes the labelling configuration beside the tasks.
+// prepare writes the labelling configuration next to the tasks.
 func (r *Reviewer) prepare(tasks string) (*Studio, error) {
 	s := r.studio()
 	s.Config = configFile(tasks)
@@ -58,15 +64,17 @@ func (r *Reviewer) prepare(tasks string) (*Studio, error) {
 	})
 }
 
-// config returns the labelling configuration: a choice among the classes of the manifest and those suggested or decided.
+// config returns the labelling configuration: a choice among the classes of the manifest and all suggested or
+// decided labels.
 func (r *Reviewer) config() string {
 	r.mutex.RLock()
 	defer r.mutex.RUnlock()
 	return labelstudio.Config(r.table.classes)
 }
 
-// work returns the images to decide about elsewhere, in order: the suspects, most suspect first, with what else is decided; all where
-// the audit suspects none, and without an audit all images of the manifest.
+// work returns the images to decide about elsewhere, in order: the suspects, most suspect first, and all other
+// decided images. If the audit has no suspects it returns all its images; without an audit, all images of the
+// manifest.
 func (r *Reviewer) work() []int32 {
 	t, d := r.table, r.decided
 	var list []int32
@@ -83,7 +91,7 @@ func (r *Reviewer) work() []int32 {
 	return list
 }
 
-// writeTasks writes tasks for Label Studio: suggestions as predictions, what is settled as annotations.
+// writeTasks writes tasks for Label Studio: suggestions as predictions, settled decisions as annotations.
 func (r *Reviewer) writeTasks(w io.Writer) (Exported, error) {
 	_, e := r.mending()
 	r.mutex.RLock()
@@ -92,10 +100,12 @@ func (r *Reviewer) writeTasks(w io.Writer) (Exported, error) {
 	for i, image := range list {
 		file := r.table.path(image)
 		if _, _, cropped := datasets.CutCrop(file); cropped {
-			return e, fmt.Errorf("review: %s: is a crop of a picture, expected whole files, as Label Studio shows them", file)
+			return e, fmt.Errorf("review: %s: is a crop of a picture, expected whole files: "+
+				"Label Studio shows no crops", file)
 		}
 		if _, err := os.Stat(filepath.Join(r.Root, filepath.FromSlash(file))); i == 0 && err != nil {
-			return e, hint.With(fmt.Errorf("review: Label Studio shows files of a folder: %w", err), "name the folder of the images with --root; unpack a .zip file first")
+			return e, hint.With(fmt.Errorf("review: Label Studio shows files of a folder: %w", err),
+				"name the folder of the images with --root; unpack a .zip file first")
 		}
 		if err := out.Write(file, r.task(image, path.Join(filepath.Base(r.Root), file))); err != nil {
 			return e, fmt.Errorf("review: %w", err)
@@ -105,12 +115,15 @@ func (r *Reviewer) writeTasks(w io.Writer) (Exported, error) {
 	return e, out.Close()
 }
 
-// task returns the task of an image whose file lies there below the document root.
+// task returns the task of an image. file is its path below the document root.
 func (r *Reviewer) task(image int32, file string) labelstudio.Sent {
 	t, d, sample := r.table, r.decided, r.Manifest.Samples[image]
-	s := labelstudio.Sent{Image: file, Data: []labelstudio.Field{{Name: labelstudio.GivenKey, Value: t.label(image)}, {Name: "split", Value: sample.Split}}}
+	s := labelstudio.Sent{Image: file, Data: []labelstudio.Field{
+		{Name: labelstudio.GivenKey, Value: t.label(image)}, {Name: "split", Value: sample.Split},
+	}}
 	if id := t.id[image]; id != none {
-		s.Data = append(s.Data, labelstudio.Field{Name: "rank", Value: t.rank[id]}, labelstudio.Field{Name: "score", Value: t.score[id]})
+		s.Data = append(s.Data,
+			labelstudio.Field{Name: "rank", Value: t.rank[id]}, labelstudio.Field{Name: "score", Value: t.score[id]})
 		if t.suggested[id] != t.given[id] {
 			s.Suggest = &labelstudio.Suggestion{Label: t.classes[t.suggested[id]], Version: r.version()}
 			if !math.IsNaN(t.better[id]) {
@@ -137,15 +150,17 @@ func (r *Reviewer) task(image int32, file string) labelstudio.Sent {
 	return s
 }
 
-// version names the audit that suggests labels, and tells it from others of that name.
+// version names the audit that suggests labels and distinguishes it from others of the same name.
 func (r *Reviewer) version() string {
 	return fmt.Sprintf("winnow %s %.8s", filepath.Base(r.AuditFile), r.table.sum)
 }
 
-// errNoScores says what cleanlab's columns lack.
-var errNoScores = errors.New("review: cleanlab's columns hold a score of each image: name the suspects beside --manifest")
+// errNoScores is the error when cleanlab's columns cannot be written.
+var errNoScores = errors.New("review: cleanlab's columns need a score for each image: " +
+	"name the file of suspects in addition to --manifest")
 
-// writeIssues writes the audit with the columns of cleanlab's label issues: what is settled stands in the place of what was suspected.
+// writeIssues writes the audit with the columns of cleanlab's label issues. A settled decision replaces the
+// suspicion.
 func (r *Reviewer) writeIssues(w io.Writer) (Exported, error) {
 	_, e := r.mending()
 	r.mutex.RLock()
@@ -156,7 +171,10 @@ func (r *Reviewer) writeIssues(w io.Writer) (Exported, error) {
 	}
 	list := make([]suspects.Entry, len(t.image))
 	for id, image := range t.image {
-		i := suspects.Entry{Path: t.path(image), Given: t.classes[t.given[id]], Suggested: t.classes[t.suggested[id]], Score: t.score[id], Dropped: t.kinds[id]&suspect != 0}
+		i := suspects.Entry{
+			Path: t.path(image), Given: t.classes[t.given[id]], Suggested: t.classes[t.suggested[id]],
+			Score: t.score[id], Dropped: t.kinds[id]&suspect != 0,
+		}
 		switch d.action[image] {
 		case keep:
 			i.Suggested, i.Dropped = i.Given, false

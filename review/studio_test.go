@@ -82,10 +82,11 @@ type studioTask struct {
 }
 
 func chosen(control string, values ...string) []map[string]any {
-	return []map[string]any{{"id": "x1", "from_name": control, "to_name": "image", "type": "choices", "value": map[string]any{"choices": values}}}
+	return []map[string]any{{"id": "x1", "from_name": control, "to_name": "image", "type": "choices",
+		"value": map[string]any{"choices": values}}}
 }
 
-// Tasks leave, are annotated as Label Studio would keep it, and come back as decisions.
+// Tasks are exported, annotated as Label Studio would store it, and come back as decisions.
 func TestLabelStudioThereAndBack(t *testing.T) {
 	f, list := shelf(t)
 	decide(t, f, list)
@@ -95,7 +96,9 @@ func TestLabelStudioThereAndBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	root := filepath.Dir(f.Manifest)
-	if e.Rows != 13 || e.Relabelled != 1 || e.Dropped != 1 || e.Kept != 1 || e.Studio == nil || e.Studio.Storage != root || e.Studio.Environment[documentRoot] != filepath.Dir(root) || e.Studio.Environment[servingEnabled] != "true" {
+	if e.Rows != 13 || e.Relabelled != 1 || e.Dropped != 1 || e.Kept != 1 || e.Studio == nil ||
+		e.Studio.Storage != root || e.Studio.Environment[documentRoot] != filepath.Dir(root) ||
+		e.Studio.Environment[servingEnabled] != "true" {
 		t.Errorf("%+v, %+v", e, e.Studio)
 	}
 	for _, want := range []string{servingEnabled + "=true", documentRoot + "=" + filepath.Dir(root), e.Studio.Config} {
@@ -123,7 +126,9 @@ func TestLabelStudioThereAndBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := Taken{Path: f.Import, Tasks: 14, Control: "label", Reviewers: []string{"Label Studio 7", "bob@example.com"}, New: 7, Kept: 2, Dropped: 1, Relabelled: 2, Unsure: 2, Sent: 3, Open: 4, Strangers: []string{"99"}, NewLabels: []string{"class z"}}
+	want := Taken{Path: f.Import, Tasks: 14, Control: "label",
+		Reviewers: []string{"Label Studio 7",
+			"bob@example.com"}, New: 7, Kept: 2, Dropped: 1, Relabelled: 2, Unsure: 2, Sent: 3, Open: 4, Strangers: []string{"99"}, NewLabels: []string{"class z"}}
 	if diff := cmp.Diff(want, taken); diff != "" {
 		t.Error(diff)
 	}
@@ -139,7 +144,8 @@ func TestLabelStudioThereAndBack(t *testing.T) {
 	for _, s := range d.Samples {
 		got[s.Path] = d.Classes[s.Label]
 	}
-	for i, want := range []string{list[0].Suggested, list[1].Given, "", list[3].Given, list[4].Given, "class z", "", list[7].Given, list[8].Given, list[9].Given} {
+	for i, want := range []string{list[0].Suggested, list[1].Given, "", list[3].Given, list[4].Given, "class z", "",
+		list[7].Given, list[8].Given, list[9].Given} {
 		if got[list[i].Path] != want {
 			t.Errorf("suspect %d: %q, expected %q", i, got[list[i].Path], want)
 		}
@@ -154,7 +160,9 @@ func checkTasks(t *testing.T, tasks []studioTask, list []suspects.Entry, root st
 	t.Helper()
 	for i, task := range tasks[:13] {
 		e := list[i]
-		if want := "/data/local-files/?d=" + strings.ReplaceAll(root+"/"+e.Path, " ", "%20"); task.Data["image"] != want || task.Data["path"] != e.Path || task.Data["given_label"] != e.Given || task.Data["rank"] != float64(e.Rank) {
+		if want := "/data/local-files/?d=" + strings.ReplaceAll(root+"/"+e.Path, " ",
+			"%20"); task.Data["image"] != want || task.Data["path"] != e.Path ||
+			task.Data["given_label"] != e.Given || task.Data["rank"] != float64(e.Rank) {
 			t.Errorf("task %d: %+v, expected %q", i, task.Data, want)
 		}
 		if i == 11 {
@@ -165,7 +173,10 @@ func checkTasks(t *testing.T, tasks []studioTask, list []suspects.Entry, root st
 		}
 		p := task.Predictions[0]
 		value := fmt.Sprint(p.Result[0]["value"])
-		if !strings.HasPrefix(p.Version, "winnow suspects.csv ") || p.Score == nil || *p.Score-*e.SuggestedScore > 1e-5 || value != fmt.Sprintf("map[choices:[%s]]", e.Suggested) || p.Result[0]["from_name"] != "label" || p.Result[0]["to_name"] != "image" || p.Result[0]["type"] != "choices" {
+		if !strings.HasPrefix(p.Version, "winnow suspects.csv ") || p.Score == nil ||
+			*p.Score-*e.SuggestedScore > 1e-5 || value != fmt.Sprintf("map[choices:[%s]]", e.Suggested) ||
+			p.Result[0]["from_name"] != "label" || p.Result[0]["to_name"] != "image" ||
+			p.Result[0]["type"] != "choices" {
 			t.Errorf("task %d: %+v", i, p)
 		}
 		if (len(task.Annotations) > 0) != (i < 3) {
@@ -198,7 +209,9 @@ func checkConfig(t *testing.T, file string) {
 	if err := xml.Unmarshal(text, &view); err != nil {
 		t.Fatal(err)
 	}
-	if view.Image.Name != "image" || view.Image.Value != "$image" || len(view.Choices) != 2 || view.Choices[0].Name != "label" || view.Choices[0].To != "image" || len(view.Choices[0].Choice) != 4 || view.Choices[0].Choice[0].Value != "class a" || len(view.Choices[1].Choice) != 1 {
+	if view.Image.Name != "image" || view.Image.Value != "$image" || len(view.Choices) != 2 ||
+		view.Choices[0].Name != "label" || view.Choices[0].To != "image" || len(view.Choices[0].Choice) != 4 ||
+		view.Choices[0].Choice[0].Value != "class a" || len(view.Choices[1].Choice) != 1 {
 		t.Errorf("%+v of\n%s", view, text)
 	}
 }
@@ -213,7 +226,9 @@ func annotate(t *testing.T, tasks []studioTask, list []suspects.Entry) []byte {
 		}
 	}
 	add := func(i int, by any, cancelled bool, result []map[string]any) {
-		tasks[i].Annotations = append(tasks[i].Annotations, map[string]any{"id": 600 + i, "completed_by": by, "was_cancelled": cancelled, "result": result, "updated_at": "2024-05-01T10:00:00Z"})
+		tasks[i].Annotations = append(tasks[i].Annotations,
+			map[string]any{"id": 600 + i, "completed_by": by, "was_cancelled": cancelled, "result": result,
+				"updated_at": "2024-05-01T10:00:00Z"})
 	}
 	add(4, 7, false, chosen("label", list[4].Given))
 	add(5, 7, false, chosen("label", "class z"))
@@ -248,7 +263,8 @@ func TestTakeByFile(t *testing.T) {
 	for text, want := range map[string]string{
 		fmt.Sprintf(`[{"image": "/data/local-files/?d=shelf/%s", "id": 1, "choice": "class b", "annotator": 1, "annotation_id": 1}, {"image": "/data/local-files/?d=shelf/%s", "id": 2, "choice": "class b", "annotator": 1, "annotation_id": 2}]`, pathOf(0), pathOf(1)): "",
 		fmt.Sprintf(`[{"image": "%s", "id": 1, "choice": "a", "annotator": 1, "annotation_id": 1}, {"image": "%[1]s", "id": 2, "choice": "a", "annotator": 1, "annotation_id": 2}]`, pathOf(0)):                                                                           "task 2: is about the image of task 1",
-		`[{"image": "nix.png", "id": 1, "choice": "a", "annotator": 1, "annotation_id": 1}]`: "none of its 1 tasks is about an image of",
+		`[{"image": "nix.png", "id": 1, "choice": "a", "annotator": 1, "annotation_id": 1}]`: "none of its 1 " +
+			"tasks is about an image of",
 		"path,label\n": "is not JSON; expected a list of tasks",
 		`{}`:           "expected a list of tasks",
 	} {
@@ -281,7 +297,8 @@ func FuzzTake(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add([]byte(fmt.Sprintf(`[{"id": 1, "data": {"path": %s}, "annotations": [{"completed_by": 1, "result": [{"from_name": "label", "type": "choices", "value": {"choices": ["class b"]}}]}]}]`, path)))
-	f.Add([]byte(fmt.Sprintf(`[{"image": %s, "id": 1, "choice": "class b", "annotator": 1, "annotation_id": 1}]`, path)))
+	f.Add([]byte(fmt.Sprintf(`[{"image": %s, "id": 1, "choice": "class b", "annotator": 1, "annotation_id": 1}]`,
+		path)))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		r, err := New(Config{ManifestFile: files.Manifest, Manifest: d, Decisions: made})
 		if err != nil {
@@ -300,8 +317,8 @@ func FuzzTake(f *testing.F) {
 	})
 }
 
-// BenchmarkMillionStudio sends a million images to Label Studio and takes a million annotations, of which a hundredth relabel. Long:
-// -bench MillionStudio -benchtime 1x
+// BenchmarkMillionStudio exports a million images to Label Studio and imports a million annotations, of which one in a
+// hundred relabels. It takes long: -bench MillionStudio -benchtime 1x
 func BenchmarkMillionStudio(b *testing.B) {
 	full, _ := million(b)
 	r, err := New(Config{ManifestFile: "m.csv", Manifest: full.Manifest, Decisions: full.Decisions, Root: b.TempDir()})

@@ -13,7 +13,7 @@ import (
 	"winnow/datasets"
 )
 
-// kind is why an image may be looked at; one may have several.
+// kind is a set of reasons to look at an image.
 type kind uint8
 
 const (
@@ -22,13 +22,13 @@ const (
 	copied                   // it has a near copy with another label
 )
 
-// saying is what an image's scores are.
+// saying says what an image's scores are.
 type saying uint8
 
 const (
-	ofGiven     saying = 1 << iota // that of the given label is a probability
-	ofSuggested                    // that of the suggested label is one
-	unjudged                       // the image is alone in its class: they say nothing
+	ofGiven     saying = 1 << iota // the score of the given label is a probability
+	ofSuggested                    // the score of the suggested label is a probability
+	unjudged                       // the image is alone in its class: its scores mean nothing
 )
 
 var kindNames = []struct {
@@ -36,61 +36,62 @@ var kindNames = []struct {
 	name string
 }{{suspect, "suspect"}, {outlier, "outlier"}, {copied, "copy"}}
 
-// none is no image, no class, no pair.
+// none stands for no image, no class and no pair.
 const none = -1
 
-// table is an audit in memory, a column a slice: images are rows of the manifest, labels numbers of classes. The place of
-// an image in the audit, from 0, is its id.
+// table is an audit in memory; each column is a slice. Images are rows of the manifest, labels are numbers of
+// classes. The position of an image in the audit, from 0, is its id.
 type table struct {
 	manifest *datasets.Dataset
-	classes  []string // of the manifest, then labels that only the audit or the decisions know
+	classes  []string // the manifest's classes, then labels found only in the audit or the decisions
 	classOf  map[string]int32
-	row      map[string]int32 // of the manifest, by path
-	sum      string           // of the audit: paths and labels
+	row      map[string]int32 // row of the manifest by path
+	sum      string           // hash of the audit's paths and labels
 
-	image     []int32 // of the manifest
+	image     []int32 // row of the manifest for each id
 	rank      []int32
 	given     []int32
 	suggested []int32
 	score     []float64
-	better    []float64 // the suggested label's score; NaN: not told
+	better    []float64 // the suggested label's score; NaN: unknown
 	fit       []float64 // NaN: not judged
 	kinds     []kind
 	said      []saying
-	near      []int32  // images: for the given label, for the suggested one, copies, of id after id
-	ends      []uint32 // where in near each of these three lists of an id ends
-	pair      []int32  // of given and suggested label, in pairs; none if it is no suspect
+	near      []int32  // for each id in order: neighbours with the given label, with the suggested one, copies
+	ends      []uint32 // the end in near of each of these three lists of an id
+	pair      []int32  // position in pairs of an id's given and suggested label; none if it is not a suspect
 
-	id      []int32        // of each image of the manifest; none: not in the audit
+	id      []int32        // id of each image of the manifest; none: not in the audit
 	ranks   []int32        // all ids, most suspect first
 	at      [][]int32      // ids of each given class, most suspect first
 	names   []int32        // classes in the order of their names
-	byPath  func() []int32 // all ids in the order of their paths, sorted when first asked for
-	pairs   []confusion    // counted in counts
-	images  []int32        // of each class in the manifest
-	members []int32        // suspects of each class
+	byPath  func() []int32 // all ids in the order of their paths, sorted on first use
+	pairs   []confusion    // all confusions of suspects
+	images  []int32        // number of images of each class in the manifest
+	members []int32        // number of suspects of each class
 	byKind  map[string]int
 }
 
-// confusion is a given label and the one suggested instead.
+// confusion is a given label and the label suggested instead.
 type confusion struct {
 	given, suggested int32
 	suspects         int32
 }
 
-// Audit is the list of an audit, joined to the manifest that it judged.
+// Audit is the list of an audit, joined to its manifest.
 type Audit struct{ table *table }
 
-// ReadAudit joins an audit's file to the manifest that it judged, row by row: the list is never in memory as a whole.
+// ReadAudit joins an audit's file to the audited manifest, row by row; the list is never in memory as a whole.
 func ReadAudit(auditFile, manifestFile string, d *datasets.Dataset) (*Audit, error) {
-	t, err := newTable(d, func(yield func(suspects.Entry) error) (bool, error) { return suspects.Each(auditFile, yield) }, auditFile, manifestFile)
+	each := func(yield func(suspects.Entry) error) (bool, error) { return suspects.Each(auditFile, yield) }
+	t, err := newTable(d, each, auditFile, manifestFile)
 	if err != nil {
 		return nil, err
 	}
 	return &Audit{t}, nil
 }
 
-// First returns the paths of the n most suspect images, or of all.
+// First returns the paths of the n most suspect images, or of all if there are fewer.
 func (a *Audit) First(n int) []string {
 	paths := make([]string, min(n, len(a.table.image)))
 	for id := range paths {
@@ -99,23 +100,29 @@ func (a *Audit) First(n int) []string {
 	return paths
 }
 
-// newTable joins an audit to the manifest that it judged. Both are the user's files: a mismatch is an error.
-func newTable(d *datasets.Dataset, each func(yield func(suspects.Entry) error) (calls bool, err error), auditFile, manifestFile string) (*table, error) {
+// newTable joins an audit to the audited manifest. Both are the user's files, so a mismatch is an error.
+func newTable(d *datasets.Dataset, each func(yield func(suspects.Entry) error) (calls bool, err error),
+	auditFile, manifestFile string) (*table, error) {
 	row := make(map[string]int32, len(d.Samples))
 	for i := range d.Samples {
 		if was, twice := row[d.Samples[i].Path]; twice {
-			return nil, fmt.Errorf("review: %s: image %q appears twice, in rows %d and %d: decisions are kept by path", manifestFile, d.Samples[i].Path, was+1, i+1)
+			return nil, fmt.Errorf("review: %s: image %q appears twice, in rows %d and %d: decisions are kept by path",
+				manifestFile, d.Samples[i].Path, was+1, i+1)
 		}
 		row[d.Samples[i].Path] = int32(i)
 	}
-	t := &table{manifest: d, classes: slices.Clone(d.Classes), classOf: map[string]int32{}, row: row, byKind: map[string]int{}}
+	t := &table{
+		manifest: d, classes: slices.Clone(d.Classes), classOf: map[string]int32{},
+		row: row, byKind: map[string]int{},
+	}
 	for i, name := range t.classes {
 		t.classOf[name] = int32(i)
 	}
 	t.id = slices.Repeat([]int32{none}, len(d.Samples))
 	calls, err := each(func(e suspects.Entry) error {
 		if err := t.add(&e); err != nil {
-			return fmt.Errorf("review: %s: image %q: %w %s: audit that manifest again, or name the one that was audited", auditFile, e.Path, err, manifestFile)
+			return fmt.Errorf("review: %s: image %q: %w %s: "+
+				"audit that manifest again, or name the one that was audited", auditFile, e.Path, err, manifestFile)
 		}
 		return nil
 	})
@@ -131,7 +138,7 @@ func newTable(d *datasets.Dataset, each func(yield func(suspects.Entry) error) (
 	return t, nil
 }
 
-// sumOf returns a hash of the paths and labels in their order, which distinguishes audits.
+// sumOf returns a hash of the paths and labels in order, which distinguishes audits.
 func (t *table) sumOf() string {
 	h, line := sha256.New(), []byte(nil)
 	for id, image := range t.image {
@@ -144,10 +151,11 @@ func (t *table) sumOf() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// mostNear is how many neighbours of a kind an image is shown with: each of a thousand black pictures is a copy of all others.
+// mostNear is the largest number of neighbours of each kind: of a thousand black pictures each is a copy of all
+// others.
 const mostNear = 64
 
-// add adds an entry. Neighbours that the manifest does not have cannot be shown and are left out.
+// add adds an entry. Neighbours that are not in the manifest cannot be shown and are left out.
 func (t *table) add(e *suspects.Entry) error {
 	image, ok := t.row[e.Path]
 	if !ok {
@@ -157,7 +165,7 @@ func (t *table) add(e *suspects.Entry) error {
 		return fmt.Errorf("appears twice in the audit of")
 	}
 	if given := t.manifest.Samples[image].Label; given == datasets.Unlabelled || t.classes[given] != e.Given {
-		return fmt.Errorf("was given %q when it was audited, which is not its label in", e.Given)
+		return fmt.Errorf("had the label %q when it was audited, which is not its label in", e.Given)
 	}
 	t.id[image] = int32(len(t.image))
 	t.image = append(t.image, image)
@@ -208,7 +216,7 @@ func (t *table) addNear(path string) {
 	}
 }
 
-// class returns the number of a label, a new number for a new label.
+// class returns the number of a label; a new label gets a new number.
 func (t *table) class(name string) int32 {
 	if c, ok := t.classOf[name]; ok {
 		return c

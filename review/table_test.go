@@ -14,7 +14,7 @@ import (
 	"winnow/datasets"
 )
 
-// TestDoor: an audit and a manifest that do not belong together are refused, with the image that tells.
+// TestDoor: an audit and a manifest that do not belong together are refused, naming the image that shows it.
 func TestDoor(t *testing.T) {
 	read := func(text string) *datasets.Dataset {
 		d, err := datasets.ReadManifest(strings.NewReader("path,label\n"+text), "m.csv", datasets.ReadOptions{})
@@ -32,12 +32,16 @@ func TestDoor(t *testing.T) {
 		want     string
 	}{
 		{"x.png,a\ny.png,b\nx.png,b\n", nil, `m.csv: image "x.png" appears twice, in rows 1 and 3`},
-		{"x.png,a\ny.png,b\n", []suspects.Entry{entry("x.png", "a"), entry("z.png", "a")}, `a.csv: image "z.png": is not in m.csv`},
-		{"x.png,a\ny.png,b\n", []suspects.Entry{entry("y.png", "a")}, `image "y.png": was given "a" when it was audited, which is not its label in m.csv`},
-		{"x.png,a\ny.png,\n", []suspects.Entry{entry("y.png", "a")}, `image "y.png": was given "a"`},
-		{"x.png,a\ny.png,b\n", []suspects.Entry{entry("x.png", "a"), entry("x.png", "a")}, "appears twice in the audit"},
+		{"x.png,a\ny.png,b\n", []suspects.Entry{entry("x.png", "a"), entry("z.png", "a")},
+			`a.csv: image "z.png": is not in m.csv`},
+		{"x.png,a\ny.png,b\n", []suspects.Entry{entry("y.png", "a")},
+			`image "y.png": had the label "a" when it was audited, which is not its label in m.csv`},
+		{"x.png,a\ny.png,\n", []suspects.Entry{entry("y.png", "a")}, `image "y.png": had the label "a"`},
+		{"x.png,a\ny.png,b\n", []suspects.Entry{entry("x.png", "a"), entry("x.png", "a")},
+			"appears twice in the audit"},
 	} {
-		if _, err := newTable(read(c.manifest), each(c.list), "a.csv", "m.csv"); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := newTable(read(c.manifest), each(c.list), "a.csv", "m.csv"); err == nil ||
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("got %v, expected %q", err, c.want)
 		}
 	}
@@ -48,12 +52,13 @@ func TestDoor(t *testing.T) {
 	if err != nil || table.classes[table.suggested[0]] != "new" {
 		t.Fatal(err)
 	}
-	if given, suggested, copies := table.lists(0); len(given) != 1 || table.path(given[0]) != "y.png" || len(suggested)+len(copies) > 0 {
+	if given, suggested, copies := table.lists(0); len(given) != 1 || table.path(given[0]) != "y.png" ||
+		len(suggested)+len(copies) > 0 {
 		t.Errorf("neighbours %v, %v, %v", given, suggested, copies)
 	}
 }
 
-// TestNoSuspects: where the audit calls no label wrong none is a suspect.
+// TestNoSuspects: if the audit calls no label wrong, there are no suspects.
 func TestNoSuspects(t *testing.T) {
 	w := newWorld(t, 20)
 	file := filepath.Join(w.dir, "x.csv")
@@ -75,8 +80,8 @@ func TestNoSuspects(t *testing.T) {
 	}
 }
 
-// TestSuspectsOfOthers: lists of other tools call no label wrong; then those are suspects for whom another label is
-// suggested.
+// TestSuspectsOfOthers: lists of other tools call no label wrong; then the images with another suggested label
+// are suspects.
 func TestSuspectsOfOthers(t *testing.T) {
 	w := newWorld(t, 100)
 	for i := range w.list {
@@ -119,8 +124,8 @@ func (w *world) reopened(change func(*Config)) (*Reviewer, error) {
 	return r, nil
 }
 
-// TestCarriedOver: another audit of the same manifest keeps the decisions; a mended manifest needs no more of those that
-// were carried out; those about other images are refused.
+// TestCarriedOver: another audit of the same manifest keeps the decisions. A mended manifest does not need
+// those that were applied. Decisions about other images are refused.
 func TestCarriedOver(t *testing.T) {
 	w := newWorld(t, 100)
 	given := w.list[2].Given
@@ -155,7 +160,8 @@ func TestCarriedOver(t *testing.T) {
 
 	// A label changed by somebody else since: that the old one was right says nothing.
 	w.manifest = manifest
-	w.write("m.csv", strings.Replace(w.read("m.csv"), old[1].Path+","+old[1].Given, old[1].Path+","+other(old[1].Given), 1))
+	w.write("m.csv", strings.Replace(w.read("m.csv"), old[1].Path+","+old[1].Given,
+		old[1].Path+","+other(old[1].Given), 1))
 	changed := old[1]
 	changed.Given = other(old[1].Given)
 	w.list = []suspects.Entry{changed, old[2]}
@@ -179,7 +185,8 @@ func TestCarriedOver(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := New(c); err == nil || !strings.Contains(err.Error(), "it is about other images; name another file with --decisions") {
+	if _, err := New(c); err == nil || !strings.Contains(err.Error(),
+		"it is about other images; name another file with --decisions") {
 		t.Errorf("other images: %v", err)
 	}
 	c.Decisions.Close()
@@ -196,7 +203,7 @@ func (w *world) read(name string) string {
 	return data
 }
 
-// TestReopened: a server that starts again says what the one before said.
+// TestReopened: a restarted server says the same as before.
 func TestReopened(t *testing.T) {
 	w := newWorld(t, 100)
 	w.decide("one", 200, on(0, "drop", "", 0), on(1, "keep", "", 0))
@@ -217,8 +224,8 @@ func TestReopened(t *testing.T) {
 	w.must("POST", "/api/undo", `{"tab":"two"}`, nil)
 }
 
-// TestOrder: whatever the order of an audit's rows, the most suspect image comes first, by rank or else by score, with its
-// own neighbours.
+// TestOrder: for any order of an audit's rows, the most suspect image comes first, by rank or else by score,
+// with its own neighbours.
 func TestOrder(t *testing.T) {
 	w := newWorld(t, 200)
 	d, err := datasets.Read(w.manifest, datasets.ReadOptions{})
@@ -228,7 +235,8 @@ func TestOrder(t *testing.T) {
 	text := func(a *Audit) (out string) {
 		for id := range a.table.image {
 			given, suggested, copies := a.table.lists(id)
-			out += fmt.Sprintln(id, a.table.id[a.table.image[id]], a.table.path(a.table.image[id]), a.table.rank[id], a.table.classes[a.table.given[id]], a.table.classes[a.table.suggested[id]],
+			out += fmt.Sprintln(id, a.table.id[a.table.image[id]], a.table.path(a.table.image[id]),
+				a.table.rank[id], a.table.classes[a.table.given[id]], a.table.classes[a.table.suggested[id]],
 				a.table.score[id], a.table.better[id], a.table.fit[id], a.table.kinds[id], given, suggested, copies, a.table.pair[id])
 		}
 		return out + a.table.sum
@@ -261,7 +269,8 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestTypicalOfSuspects: of a list that holds suspects only, what the list leaves out is typical of a class.
+// TestTypicalOfSuspects: if a list holds only suspects, the images that it leaves out are typical of their
+// class.
 func TestTypicalOfSuspects(t *testing.T) {
 	w := newWorld(t, 100)
 	var list []suspects.Entry
@@ -294,8 +303,8 @@ func TestTypicalOfSuspects(t *testing.T) {
 	}
 }
 
-// TestNewLabelWhileSearching: undo may bring back a label that neither the manifest nor the audit knows; a search at that
-// moment reads the list of labels. It shows faults under -race only.
+// TestNewLabelWhileSearching: undo may bring back a label that neither the manifest nor the audit has, while a
+// search reads the list of labels. Faults show only under -race.
 func TestNewLabelWhileSearching(t *testing.T) {
 	w := newWorld(t, 100)
 	w.list[0].Suggested = "extra"
@@ -320,7 +329,8 @@ func TestNewLabelWhileSearching(t *testing.T) {
 				return
 			default:
 			}
-			if _, err := w.review.found(t.Context(), func(ctx context.Context) ([]Found, error) { return w.finder.Similar(ctx, "", 20) }); err != nil {
+			if _, err := w.review.found(t.Context(),
+				func(ctx context.Context) ([]Found, error) { return w.finder.Similar(ctx, "", 20) }); err != nil {
 				t.Error(err)
 			}
 		}
@@ -334,7 +344,7 @@ func TestNewLabelWhileSearching(t *testing.T) {
 	}
 }
 
-// TestManyCopies: a row stays small, however many copies an image has.
+// TestManyCopies: a row stays small even if an image has many copies.
 func TestManyCopies(t *testing.T) {
 	w := newWorld(t, 200)
 	d, err := datasets.Read(w.manifest, datasets.ReadOptions{})
@@ -354,12 +364,14 @@ func TestManyCopies(t *testing.T) {
 	}
 }
 
-// TestOneClass: where there is one class only, and its name is hard on lists, images are kept or dropped.
+// TestOneClass: if there is only one class, with an awkward name, images are kept or dropped.
 func TestOneClass(t *testing.T) {
 	w := newWorld(t, 40)
 	const label = `crow, "black" | 鳥; =1+1`
-	w.write("m.csv", "path,label\nimages/00/Photo 0000.png,\"crow, \"\"black\"\" | 鳥; =1+1\"\nü.png,\"crow, \"\"black\"\" | 鳥; =1+1\"\n")
-	w.list = []suspects.Entry{{Path: "ü.png", Given: label, Suggested: label}, {Path: pathOf(0), Given: label, Suggested: label, Score: 1}}
+	w.write("m.csv", "path,label\nimages/00/Photo 0000.png,\"crow, \"\"black\"\" | 鳥; =1+1\"\nü.png,\"crow, "+
+		"\"\"black\"\" | 鳥; =1+1\"\n")
+	w.list = []suspects.Entry{{Path: "ü.png", Given: label, Suggested: label},
+		{Path: pathOf(0), Given: label, Suggested: label, Score: 1}}
 	w.server.Close()
 	if err := w.review.Decisions.Close(); err != nil {
 		t.Fatal(err)
@@ -382,13 +394,15 @@ func TestOneClass(t *testing.T) {
 		t.Errorf("one class is confused: %+v", pairs)
 	}
 	status, text := w.ask("GET", "/api/export.csv", "", nil)
-	if want := "path,label\nimages/00/Photo 0000.png,\"crow, \"\"black\"\" | 鳥; =1+1\"\n"; status != 200 || text != want {
+	if want := "path,label\nimages/00/Photo 0000.png,\"crow, \"\"black\"\" | 鳥; =1+1\"\n"; status != 200 ||
+		text != want {
 		t.Errorf("%d %q, expected %q", status, text, want)
 	}
 	if a := w.decide("t", 200, on(1, "drop", "", 0)); a.Hint == "" {
 		t.Error("all are decided, and no hint says so")
 	}
-	if status, text := w.ask("GET", "/api/export.csv", "", nil); status == 200 || !strings.Contains(text, "all 2 samples are to be dropped") {
+	if status, text := w.ask("GET", "/api/export.csv", "", nil); status == 200 ||
+		!strings.Contains(text, "all 2 samples are to be dropped") {
 		t.Errorf("a manifest of nothing: %d %s", status, text)
 	}
 }

@@ -15,40 +15,43 @@ import (
 	"winnow/review/decisions"
 )
 
-// Taken counts what an export of Label Studio says, in decisions: of each annotator one about an image.
+// Taken counts the decisions in an export of Label Studio. Each annotator has one decision about an image.
 type Taken struct {
 	Path       string   `json:"path"`
 	Tasks      int      `json:"tasks"`
-	Control    string   `json:"control"` // whose choices are the labels
+	Control    string   `json:"control"` // the control whose choices are the labels
 	Reviewers  []string `json:"reviewers"`
-	New        int      `json:"new"` // decisions that were not there before
+	New        int      `json:"new"` // new decisions
 	Kept       int      `json:"kept"`
 	Dropped    int      `json:"dropped"`
 	Relabelled int      `json:"relabelled"`
 	Unsure     int      `json:"unsure"`     // skipped, or several choices
-	Sent       int      `json:"sent"`       // decisions that came back as they were exported, not taken again
-	Open       int      `json:"open"`       // tasks that nobody answered
-	Strangers  []string `json:"strangers"`  // tasks about images that the manifest does not have
-	NewLabels  []string `json:"new_labels"` // that no image has
+	Sent       int      `json:"sent"`       // decisions that came back unchanged and are not taken again
+	Open       int      `json:"open"`       // tasks without an answer
+	Strangers  []string `json:"strangers"`  // tasks about images that are not in the manifest
+	NewLabels  []string `json:"new_labels"` // labels that no image has
 }
 
-// Text says for people what was taken.
+// Text says what was taken.
 func (t Taken) Text() string {
-	said := fmt.Sprintf("%s: %d tasks, labels by the choices of %q; %d decisions of %s: %d keep, %d drop, %d relabel, %d unsure (skipped, or several choices); %d are new\n",
-		t.Path, t.Tasks, t.Control, t.Kept+t.Dropped+t.Relabelled+t.Unsure, strings.Join(t.Reviewers, ", "), t.Kept, t.Dropped, t.Relabelled, t.Unsure, t.New)
+	said := fmt.Sprintf("%s: %d tasks, labels by the choices of %q; "+
+		"%d decisions of %s: %d keep, %d drop, %d relabel, %d unsure (skipped, or several choices); %d are new\n",
+		t.Path, t.Tasks, t.Control, t.Kept+t.Dropped+t.Relabelled+t.Unsure, strings.Join(t.Reviewers, ", "),
+		t.Kept, t.Dropped, t.Relabelled, t.Unsure, t.New)
 	if t.Open+t.Sent > 0 {
-		said += fmt.Sprintf("%d tasks without an answer, %d decisions as they were exported\n", t.Open, t.Sent)
+		said += fmt.Sprintf("%d tasks without an answer, %d decisions unchanged since the export\n", t.Open, t.Sent)
 	}
 	if n := len(t.Strangers); n > 0 {
-		said += fmt.Sprintf("%d tasks are about images that the manifest does not have, as task %s\n", n, t.Strangers[0])
+		said += fmt.Sprintf("%d tasks are about images that the manifest does not have, such as task %s\n",
+			n, t.Strangers[0])
 	}
 	if n := len(t.NewLabels); n > 0 {
-		said += fmt.Sprintf("%d labels are new, as %q\n", n, t.NewLabels[0])
+		said += fmt.Sprintf("%d labels are new, such as %q\n", n, t.NewLabels[0])
 	}
 	return said
 }
 
-// answered are the answers about an image.
+// answered holds the answers about an image.
 type answered struct {
 	image   int32
 	task    string
@@ -62,12 +65,13 @@ type taker struct {
 	list     []answered
 	controls labelstudio.Controls
 	seen     map[int32]string // the task about an image
-	key      string           // of the data with the image, and what stands before the manifest's paths; known from the first match on
-	prefix   string
+	key      string           // the data field with the image; known after the first match
+	prefix   string           // what precedes the manifest's paths in that field
 }
 
-// Take takes the annotations of an export of Label Studio, f.Import, as decisions: of each annotator one about an image. The choice of
-// the given label keeps it, another relabels, skipped tasks and several choices are unsure. What is known already is not taken again.
+// Take takes the annotations in an export of Label Studio, f.Import, as decisions, one for each annotator and
+// image. Choosing the given label keeps it, another choice relabels; skipped tasks and several choices are
+// unsure. Decisions already known are not taken again.
 func Take(f Files) (Taken, error) {
 	in, err := regular.Open(f.Import)
 	if err != nil {
@@ -78,7 +82,7 @@ func Take(f Files) (Taken, error) {
 	if err != nil {
 		return Taken{}, err
 	}
-	if err := looksExported(in); err != nil { // before a file of decisions is begun
+	if err := looksExported(in); err != nil { // checked before a file of decisions is created
 		return Taken{}, fmt.Errorf("review: %s: %w", f.Import, err)
 	}
 	made, err := decisions.Open(f.DecisionsFile())
@@ -93,18 +97,22 @@ func Take(f Files) (Taken, error) {
 	return t, errors.Join(err, made.Close())
 }
 
-// looksExported reads a file's first task, if it has one, and goes back to the beginning.
+// looksExported reads a file's first task, if it has one, and returns to the beginning.
 func looksExported(in io.ReadSeeker) error {
 	enough := errors.New("enough")
-	if err := labelstudio.Each(in, func(*labelstudio.Task) error { return enough }); err != nil && !errors.Is(err, enough) {
+	err := labelstudio.Each(in, func(*labelstudio.Task) error { return enough })
+	if err != nil && !errors.Is(err, enough) {
 		return err
 	}
-	_, err := in.Seek(0, io.SeekStart)
+	_, err = in.Seek(0, io.SeekStart)
 	return err
 }
 
 func (r *Reviewer) take(in io.Reader, file string) (Taken, error) {
-	t := &taker{Reviewer: r, controls: labelstudio.Controls{}, seen: map[int32]string{}, taken: Taken{Path: file, Strangers: []string{}, NewLabels: []string{}, Reviewers: []string{}}}
+	t := &taker{
+		Reviewer: r, controls: labelstudio.Controls{}, seen: map[int32]string{},
+		taken: Taken{Path: file, Strangers: []string{}, NewLabels: []string{}, Reviewers: []string{}},
+	}
 	err := labelstudio.Each(in, t.add)
 	if err == nil {
 		err = t.decide()
@@ -135,8 +143,8 @@ func (t *taker) add(task *labelstudio.Task) error {
 	return nil
 }
 
-// find returns the image of a task: by the path that winnow wrote beside it, or by its file, before whose path in the manifest the same
-// folders stand for all tasks.
+// find returns the image of a task, by the path that winnow wrote into it, or by its file. The folders in front
+// of a file's path in the manifest are the same for all tasks.
 func (t *taker) find(task *labelstudio.Task) (int32, bool) {
 	if image, ok := t.table.find(task.Data[labelstudio.PathKey]); ok {
 		return image, true
@@ -167,7 +175,7 @@ func (t *taker) find(task *labelstudio.Task) (int32, bool) {
 	return none, false
 }
 
-// decide carries the answers into the file of decisions.
+// decide stores the answers as decisions.
 func (t *taker) decide() error {
 	if len(t.list) == 0 {
 		return fmt.Errorf("none of its %d tasks is about an image of %s", t.taken.Tasks, t.ManifestFile)
@@ -190,7 +198,8 @@ func (t *taker) decide() error {
 			if err := decisions.CheckReviewer(reviewer); err != nil {
 				return fmt.Errorf("task %s: %w", a.task, err)
 			}
-			if class, known := t.table.classOf[c.Label]; c.Action == decisions.Relabel && (!known || int(class) >= len(t.Manifest.Classes)) {
+			class, known := t.table.classOf[c.Label]
+			if c.Action == decisions.Relabel && (!known || int(class) >= len(t.Manifest.Classes)) {
 				unknown[c.Label] = true
 			}
 			changes[reviewer] = append(changes[reviewer], c)
@@ -206,7 +215,8 @@ func (t *taker) decide() error {
 		all[name] = true
 	}
 	if len(all) > mostReviewers {
-		return fmt.Errorf("with its annotators %d people decide about the manifest, expected at most %d", len(all), mostReviewers)
+		return fmt.Errorf("with its annotators there are %d reviewers of the manifest, expected at most %d",
+			len(all), mostReviewers)
 	}
 	for _, reviewer := range t.taken.Reviewers {
 		if err := t.store(reviewer, changes[reviewer]); err != nil {
@@ -216,8 +226,9 @@ func (t *taker) decide() error {
 	return nil
 }
 
-// change returns what an answer decides; ok is false where it decides nothing.
-func (t *taker) change(a answered, answer *labelstudio.Answer, control string) (c decisions.Change, reviewer string, ok bool) {
+// change returns the decision of an answer; ok is false if it decides nothing.
+func (t *taker) change(a answered, answer *labelstudio.Answer, control string) (
+	c decisions.Change, reviewer string, ok bool) {
 	given := t.table.label(a.image)
 	c = decisions.Change{Path: t.table.path(a.image), Given: given}
 	label, verdict := answer.Verdict(control)
@@ -233,7 +244,8 @@ func (t *taker) change(a answered, answer *labelstudio.Answer, control string) (
 	case labelstudio.Skipped:
 		c.Action, c.Note = decisions.Unsure, "skipped in Label Studio"
 	case labelstudio.Several:
-		c.Action, c.Note = decisions.Unsure, fmt.Sprintf("several choices in Label Studio: %.900q", answer.Of(control))
+		c.Action = decisions.Unsure
+		c.Note = fmt.Sprintf("several choices in Label Studio: %.900q", answer.Of(control))
 	}
 	if answer.Sent() {
 		t.taken.Sent++
@@ -256,14 +268,15 @@ func (t *taker) change(a answered, answer *labelstudio.Answer, control string) (
 	return c, reviewer, true
 }
 
-// store makes the decisions of a reviewer that are not there yet, all or none.
+// store makes those of a reviewer's decisions that are new, all or none.
 func (t *taker) store(reviewer string, list []decisions.Change) error {
 	who := t.decided.numberOf(reviewer)
 	fresh := list[:0]
 	for _, c := range list {
 		image, _ := t.table.find(c.Path) // found before
 		was := t.decided.vote(image, who)
-		if actionNames[was.action] == c.Action && (c.Action != decisions.Relabel || t.decided.labelName(was.label) == c.Label) {
+		if actionNames[was.action] == c.Action &&
+			(c.Action != decisions.Relabel || t.decided.labelName(was.label) == c.Label) {
 			continue
 		}
 		if c.Version = was.version; c.Note == "" {

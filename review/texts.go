@@ -8,13 +8,13 @@ import (
 	"sync"
 )
 
-// textIndex finds the paths that contain a text. All paths lie behind each other in lower case, so that one search goes
-// through them (a million in some hundredths of a second); the results for the last texts are kept, for the pages of a filter
-// follow each other.
+// textIndex finds the paths that contain a text. All paths are concatenated in lower case, so that one search
+// covers them (a million in some hundredths of a second). The results for the last texts are kept, because
+// requests for the pages of a filter follow each other.
 type textIndex struct {
 	mutex sync.Mutex
-	paths []byte   // of id after id, each followed by a 0; nil: they are too many bytes
-	ends  []uint32 // behind the 0 of each id
+	paths []byte   // the paths of all ids, each followed by a 0; nil: they are too long
+	ends  []uint32 // position after the 0 of each id
 	last  []heldText
 }
 
@@ -23,10 +23,10 @@ type heldText struct {
 	holds []bool
 }
 
-// mostTexts are remembered.
+// mostTexts is how many texts are remembered.
 const mostTexts = 8
 
-// holds reports for each id whether its path contains the text, which is in lower case; upper case makes no difference.
+// holds reports for each id whether its path contains the text, ignoring case. text must be in lower case.
 func (x *textIndex) holds(t *table, text string) []bool {
 	x.mutex.Lock()
 	defer x.mutex.Unlock()
@@ -63,14 +63,14 @@ func (x *textIndex) search(t *table, text string, holds []bool) {
 		at += found
 		n, there := slices.BinarySearch(x.ends[id:], uint32(at))
 		if id += n; there {
-			id++ // it begins where the path before has ended
+			id++ // the match begins where the previous path ended
 		}
 		holds[id] = true
 		at = int(x.ends[id])
 	}
 }
 
-// fill lays the paths behind each other, unless that takes too many bytes.
+// fill concatenates the paths, unless they are too long.
 func (x *textIndex) fill(t *table) {
 	size := 0
 	for _, image := range t.image {

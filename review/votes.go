@@ -6,7 +6,7 @@ import (
 	"winnow/review/decisions"
 )
 
-// vote is what a reviewer decided about an image, and wrote beside it.
+// vote is a reviewer's decision and note about an image.
 type vote struct {
 	reviewer int32
 	action   uint8
@@ -16,8 +16,8 @@ type vote struct {
 	version  int64
 }
 
-// outcome returns what becomes of an image: what more than half of those reviewers want who decided and were sure. Without
-// such a majority it is disagreed, and the image is left as given, as it is where all are unsure.
+// outcome returns what happens to an image: what more than half of the reviewers want who decided and were
+// sure. Without such a majority it is disagreed, and the image is left as given; so it is if all are unsure.
 func outcome(votes []vote) (action uint8, label int32) {
 	sure, most := 0, 0
 	action, label = undecided, none
@@ -44,10 +44,10 @@ func outcome(votes []vote) (action uint8, label int32) {
 	return action, label
 }
 
-// settled reports whether an action says whether the given label is right.
+// settled reports whether an action says if the given label is right.
 func settled(action uint8) bool { return action == keep || action == drop || action == relabel }
 
-// differ reports whether reviewers who were sure want different things, whether or not one of these has a majority.
+// differ reports whether reviewers who were sure disagree, even if one decision has a majority.
 func differ(votes []vote) bool {
 	first := -1
 	for i, v := range votes {
@@ -62,7 +62,7 @@ func differ(votes []vote) bool {
 	return false
 }
 
-// noted reports whether somebody wrote a note.
+// noted reports whether there is a note.
 func noted(votes []vote) bool {
 	for _, v := range votes {
 		if v.note != "" {
@@ -72,7 +72,7 @@ func noted(votes []vote) bool {
 	return false
 }
 
-// reviewer returns the number of a reviewer, a new one for a new name.
+// reviewer returns the number of a reviewer; a new name gets a new number.
 func (d *decided) reviewer(name string) int32 {
 	n, ok := d.number[name]
 	if !ok {
@@ -83,10 +83,10 @@ func (d *decided) reviewer(name string) int32 {
 	return n
 }
 
-// newcomer is a reviewer who has not decided yet.
+// newcomer stands for a reviewer who has not decided yet.
 const newcomer = none - 1
 
-// numberOf returns the number of a reviewer.
+// numberOf returns the number of a reviewer, or newcomer.
 func (d *decided) numberOf(name string) int32 {
 	if n, ok := d.number[name]; ok {
 		return n
@@ -94,7 +94,7 @@ func (d *decided) numberOf(name string) int32 {
 	return newcomer
 }
 
-// vote returns what a reviewer decided about an image.
+// vote returns a reviewer's vote about an image.
 func (d *decided) vote(image, reviewer int32) vote {
 	for _, v := range d.votes[image] {
 		if v.reviewer == reviewer {
@@ -112,7 +112,7 @@ type decision struct {
 	Version int64            `json:"version"`
 }
 
-// opinion is what another reviewer says about an image, as JSON.
+// opinion is another reviewer's vote about an image, as JSON.
 type opinion struct {
 	Reviewer string           `json:"reviewer"`
 	Action   decisions.Action `json:"action"`
@@ -121,21 +121,24 @@ type opinion struct {
 	At       time.Time        `json:"at"`
 }
 
-// seen is an image's decisions in the eyes of a reviewer.
+// seen is an image's decisions as a reviewer sees them.
 type seen struct {
 	Decision *decision        `json:"decision"` // null: undecided
 	Version  int64            `json:"version"`
 	Note     string           `json:"note"`
 	Others   []opinion        `json:"others"`
-	Differ   bool             `json:"differ"`  // reviewers want different things
-	Outcome  decisions.Action `json:"outcome"` // what all decisions come to: that of an action, or disagreed
+	Differ   bool             `json:"differ"`  // reviewers disagree
+	Outcome  decisions.Action `json:"outcome"` // the outcome of all decisions: an action, or disagreed
 	Label    string           `json:"outcome_label"`
 }
 
-// seen returns an image's decisions in the eyes of a reviewer.
+// seen returns an image's decisions as a reviewer sees them.
 func (d *decided) seen(image, reviewer int32) seen {
 	votes := d.votes[image]
-	s := seen{Others: []opinion{}, Differ: differ(votes), Outcome: actionNames[d.action[image]], Label: d.labelName(d.label[image])}
+	s := seen{
+		Others: []opinion{}, Differ: differ(votes),
+		Outcome: actionNames[d.action[image]], Label: d.labelName(d.label[image]),
+	}
 	for _, v := range votes {
 		action, label, at := actionNames[v.action], d.labelName(v.label), time.UnixMilli(v.at).UTC()
 		switch {
@@ -158,13 +161,13 @@ func (d *decided) labelName(label int32) string {
 	return d.table.classes[label]
 }
 
-// progressOf is how far a reviewer is, as JSON.
+// progressOf is a reviewer's progress, as JSON.
 type progressOf struct {
 	Name    string `json:"name"`
-	Decided int    `json:"decided"` // images of the audit
+	Decided int    `json:"decided"` // number of the audit's images
 }
 
-// eachReviewer returns how far all reviewers are who decided something.
+// eachReviewer returns the progress of all reviewers who have decided something.
 func (d *decided) eachReviewer() []progressOf {
 	list := []progressOf{}
 	for i, counts := range d.each {

@@ -1,4 +1,4 @@
-// Package checking looks at the images of a manifest before anything is made of them.
+// Package checking decodes every image of a manifest and reports unreadable ones and duplicates.
 package checking
 
 import (
@@ -12,13 +12,13 @@ import (
 	"winnow/datasets/imageroot"
 )
 
-// Options say which manifest is checked.
+// Options names the manifest to check.
 type Options struct {
 	Manifest string
-	Root     string // that its paths start from; "": found by the manifest
+	Root     string // folder that its paths are relative to; "": found from the manifest
 }
 
-// Host is told how far a check is; both functions are set.
+// Host receives notes and progress. Both functions must be set.
 type Host struct {
 	Note     func(format string, args ...any)
 	Progress func(done, total int)
@@ -44,25 +44,26 @@ func Run(ctx context.Context, o Options, h Host) (Report, error) {
 	return Report{found, d}, err
 }
 
-// look returns what decodes an image.
+// look returns a function that decodes an image and returns its sha256.
 func (o Options) look(ctx context.Context) (func(path string) ([sha256.Size]byte, error), error) {
 	root, err := imageroot.Open(ctx, imageroot.Resolve(o.Root, o.Manifest))
 	return func(path string) ([sha256.Size]byte, error) { return backbone.Inspect(root, path) }, err
 }
 
-// listed is how many of a list are written for people.
+// listed is how many entries of a list the text report shows.
 const listed = 10
 
-// Write writes the report for people.
+// Write writes the report as text.
 func (r Report) Write(w io.Writer) error {
 	r.CheckReport.Write(w, r.d, listed)
 	return nil
 }
 
-// Strict returns an error if an image cannot be read or a picture stands in two splits.
+// Strict returns an error if an image cannot be read or a picture is in two splits.
 func (r Report) Strict() error {
 	if len(r.Unreadable)+r.Leaks() == 0 {
 		return nil
 	}
-	return fmt.Errorf("data check: %d unreadable images and %d pictures in two splits, expected none", len(r.Unreadable), r.Leaks())
+	return fmt.Errorf("data check: %d unreadable images and %d pictures in two splits, expected none",
+		len(r.Unreadable), r.Leaks())
 }

@@ -13,20 +13,21 @@ import (
 	"winnow/parts"
 )
 
-// Job names the parts of [RunPart].
+// Job is the name of the parts that RunPart makes.
 const Job = "data check"
 
-// part is what a shard of the images looks like.
+// part is the result of checking a shard of the images.
 type part struct {
 	Manifest string // as a path that does not depend on the working folder
 	Strict   bool
 	Sums     [][sha256.Size]byte
-	Reasons  []string // why an image cannot be read, ""
+	Reasons  []string // why an image cannot be read; "": it can
 }
 
-// RunPart decodes a shard of the images, into a part of the file out, unless it is there. strict is for the join: it fails as
-// [Report.Strict] does.
-func RunPart(ctx context.Context, o Options, h Host, out string, s parts.Shard, strict bool, winnow string) (parts.Made, error) {
+// RunPart decodes a shard of the images into a part of the file out, unless the part exists. With strict, the
+// join fails as [Report.Strict] does.
+func RunPart(ctx context.Context, o Options, h Host, out string, s parts.Shard, strict bool,
+	winnow string) (parts.Made, error) {
 	d, err := datasets.Read(o.Manifest, datasets.ReadOptions{Once: ctx, Note: h.Note})
 	if err != nil {
 		return parts.Made{}, err
@@ -51,7 +52,8 @@ func RunPart(ctx context.Context, o Options, h Host, out string, s parts.Shard, 
 	}))
 }
 
-// JoinParts reports on what all parts found, as one machine does, and writes that into their file. It reads the manifest again.
+// JoinParts reads the manifest again, reports on what all parts found, exactly as one machine would, and saves
+// the report.
 func JoinParts(ctx context.Context, w *parts.Whole, o parts.JoinOptions) (parts.Result, error) {
 	list, err := parts.Values[part](w)
 	if err != nil {
@@ -63,7 +65,8 @@ func JoinParts(ctx context.Context, w *parts.Whole, o parts.JoinOptions) (parts.
 		return nil, err
 	}
 	if sum := d.Digest(); sum != w.Inputs["manifest"] {
-		return nil, fmt.Errorf("data check: %s: changed since its images were looked at: found %.12s…, expected %.12s…", manifest, sum, w.Inputs["manifest"])
+		return nil, fmt.Errorf("data check: %s: changed since its images were checked: found %.12s…, expected %.12s…",
+			manifest, sum, w.Inputs["manifest"])
 	}
 	var sums [][sha256.Size]byte
 	var reasons []string
@@ -77,7 +80,7 @@ func JoinParts(ctx context.Context, w *parts.Whole, o parts.JoinOptions) (parts.
 	return r, r.Strict()
 }
 
-// Save writes the report into a file of JSON; "" is none.
+// Save writes the report to a JSON file, or does nothing if file is "".
 func (r Report) Save(file string) error {
 	if file == "" {
 		return nil

@@ -5,24 +5,25 @@ import (
 	"encoding/binary"
 )
 
-// lookBits are decoded by one look into a table; codes of photographs are seldom longer, with the coefficient behind them.
+// lookBits is how many bits one table lookup decodes. Codes of photographs are seldom longer, even with the
+// coefficient that follows.
 const lookBits = 10
 
-// blockEnd marks in a short table the code after which a block has no more coefficients.
+// blockEnd marks, in a short table, the code after which a block has no more coefficients.
 const blockEnd = 0x80
 
 // huffman is a table of codes (C.2).
 type huffman struct {
 	known   bool
 	look    [1 << lookBits]uint16 // length<<8 | value of the code that begins with these bits; 0: it is longer
-	short   [1 << lookBits]uint32 // coefficient<<16 | zeros before it<<8 | length, where code and coefficient fit; 0: they do not
-	beyond  [18]int32             // for codes of n bits: the first code that is longer, aligned to 16 bits
-	offset  [17]int32             // of a code of n bits to its value's place
+	short   [1 << lookBits]uint32 // coefficient<<16 | zeros before it<<8 | length; 0: both do not fit in lookBits
+	beyond  [18]int32             // for codes of n bits: the first longer code, aligned to 16 bits
+	offset  [17]int32             // from a code of n bits to the index of its value
 	values  []byte
-	maximum byte // of the values
+	maximum byte // the largest value
 }
 
-// huffmanTables reads some (B.2.4.2).
+// huffmanTables reads a segment of Huffman tables (B.2.4.2).
 func (d *decoder) huffmanTables(s []byte) bool {
 	for len(s) > 0 {
 		if len(s) < 17 || s[0]>>4 > 1 || s[0]&15 > 3 {
@@ -39,7 +40,7 @@ func (d *decoder) huffmanTables(s []byte) bool {
 		if !t.build(s[1:17], s[17:17+n]) {
 			return false
 		}
-		if s[0]>>4 == 0 && t.maximum > 11 { // a difference of 8-bit samples has no more bits
+		if s[0]>>4 == 0 && t.maximum > 11 { // a difference of 8-bit samples has at most 11 bits
 			return false
 		}
 		s = s[17+n:]
@@ -47,7 +48,7 @@ func (d *decoder) huffmanTables(s []byte) bool {
 	return true
 }
 
-// build makes the table of the number of codes of each length and their values in order.
+// build makes the table from the number of codes of each length and their values in order.
 func (t *huffman) build(counts, values []byte) bool {
 	*t = huffman{known: true, values: values}
 	for _, v := range values {
@@ -77,8 +78,8 @@ func (t *huffman) build(counts, values []byte) bool {
 	return true
 }
 
-// shorten fills the table of coefficients that are known together with their codes by one look. Sixteen zeros are a
-// coefficient 0 after fifteen. In a table of differences the mark of a block's end has no meaning.
+// shorten fills the table of coefficients that one lookup decodes together with their codes. Sixteen zeros are
+// a coefficient 0 after fifteen zeros. In a table of differences the mark of a block's end has no meaning.
 func (t *huffman) shorten() {
 	for i, e := range t.look {
 		n, run, size := int(e>>8), uint32(e>>4&15), int(e&15)
@@ -96,15 +97,15 @@ func (t *huffman) shorten() {
 	}
 }
 
-// reservoir holds coded data that have been read ahead: bits, of which the first count from above are unread and those
-// behind them are the beginning of what follows in the window, or 0.
+// reservoir holds coded data that has been read ahead. The first count bits of bits are unread; those below are
+// the beginning of what follows in the window, or 0.
 type reservoir struct {
 	bits    uint64
 	count   uint
-	window  [4096 + 8]byte // coded data without the zeros behind bytes of ff; those from at to end are unread
+	window  [4096 + 8]byte // coded data without the zeros after bytes of ff; those from at to end are unread
 	at, end int
-	pos     int // in the file, behind the window
-	padded  int // bits at the end of all that come after the end of the coded data
+	pos     int // place in the file after the window
+	padded  int // zero bits appended after the end of the coded data
 }
 
 // fill makes at least 56 bits ready.
@@ -117,7 +118,7 @@ func (r *reservoir) fill(data []byte) {
 	r.count |= 56
 }
 
-// slide fills the window. After the end of the coded data come zeros, which are counted.
+// slide fills the window. After the end of the coded data it appends zeros and counts them.
 func (r *reservoir) slide(data []byte) {
 	r.end = copy(r.window[:], r.window[r.at:r.end])
 	r.at = 0
@@ -145,7 +146,7 @@ func (r *reservoir) slide(data []byte) {
 	}
 }
 
-// value decodes one; at least 16 bits must be ready.
+// value decodes one value. At least 16 bits must be ready.
 func (r *reservoir) value(t *huffman) byte {
 	if e := t.look[r.bits>>(64-lookBits)]; e != 0 {
 		r.drop(uint(e >> 8))
@@ -156,24 +157,24 @@ func (r *reservoir) value(t *huffman) byte {
 	for code >= t.beyond[n] {
 		n++
 	}
-	r.drop(uint(n)) // 17 bits, of no code: the offset's index panics, which Decode turns into an error
+	r.drop(uint(n)) // 17 bits are not a code: indexing offset panics, which decode turns into an error
 	return t.values[t.offset[n]+code>>(16-n)]
 }
 
-// drop passes over bits that are ready.
+// drop skips n bits that are ready.
 func (r *reservoir) drop(n uint) {
 	r.bits <<= n & 63
 	r.count -= n
 }
 
-// take reads bits that are ready.
+// take reads n bits that are ready.
 func (r *reservoir) take(n int) int32 {
 	v := int32(r.bits >> 1 >> (63 - uint(n)&63))
 	r.drop(uint(n))
 	return v
 }
 
-// number reads one of n bits (F.2.2.1, figure F.12).
+// number reads a signed number of n bits (F.2.2.1, figure F.12).
 func (r *reservoir) number(n int) int32 {
 	v := r.take(n)
 	if n > 0 && v < 1<<(n-1) {
@@ -182,10 +183,10 @@ func (r *reservoir) number(n int) int32 {
 	return v
 }
 
-// unread returns how many bits of the coded data are left in the reservoir; negative: more was decoded than was there.
+// unread returns how many bits of the coded data are left. Negative: more was decoded than the data has.
 func (r *reservoir) unread() int { return int(r.count) + 8*(r.end-r.at) - r.padded }
 
-// byteEnd drops the bits up to the next marker; false where whole bytes of data would be dropped.
+// byteEnd drops the bits before the next marker. It returns false if it drops whole bytes of data.
 func (r *reservoir) byteEnd() bool {
 	left := r.unread()
 	r.bits, r.count, r.at, r.end, r.padded = 0, 0, 0, 0, 0

@@ -2,9 +2,10 @@ package jfif
 
 // The inverse cosine transform of 8×8 coefficients (A.3.3) by the factorisation of Loeffler, Ligtenberg and Moschytz,
 // with libjpeg's ("islow") integers: constants have 13 fractional bits, the results of the columns 2, and each sum is
-// rounded half up where bits are dropped. Any other order of operations gives other bits.
+// rounded half up when bits are dropped. The order of operations is libjpeg's; another order gives other bits.
 //
-// Source: Loeffler, Ligtenberg, Moschytz, Practical fast 1-D DCT algorithms with 11 multiplications, ICASSP 1989, figure 1.
+// Source: Loeffler, Ligtenberg, Moschytz, Practical fast 1-D DCT algorithms with 11 multiplications, ICASSP 1989,
+// figure 1.
 const (
 	fractional = 13
 	between    = 2
@@ -26,21 +27,25 @@ const (
 	rowShift    = fractional + between + 3
 )
 
-// idct writes the samples of a block, 128 added and within 0 … 255, into eight rows of dst.
+// idct writes the samples of a block, plus 128 and clipped to 0 … 255, into eight rows of dst.
 func idct(dst []byte, stride int, coefs *[64]int16, quant *[64]int32) {
 	var work [64]int32
 	for x := range 8 {
 		in := func(y int) int32 { return int32(coefs[8*y+x]) * quant[8*y+x] }
 		if coefs[8+x]|coefs[16+x]|coefs[24+x]|coefs[32+x]|coefs[40+x]|coefs[48+x]|coefs[56+x] == 0 {
-			v := (in(0)<<fractional + 1<<(columnShift-1)) >> columnShift // in(0) << between, and eight's bits beyond 32
+			// in(0) << between, with the same overflow beyond 32 bits as in eight
+			v := (in(0)<<fractional + 1<<(columnShift-1)) >> columnShift
 			for y := range 8 {
 				work[8*y+x] = v
 			}
 			continue
 		}
-		y0, y1, y2, y3, y4, y5, y6, y7 := eight(in(0), in(1), in(2), in(3), in(4), in(5), in(6), in(7), 1<<(columnShift-1))
-		work[x], work[8+x], work[16+x], work[24+x] = y0>>columnShift, y1>>columnShift, y2>>columnShift, y3>>columnShift
-		work[32+x], work[40+x], work[48+x], work[56+x] = y4>>columnShift, y5>>columnShift, y6>>columnShift, y7>>columnShift
+		y0, y1, y2, y3, y4, y5, y6, y7 := eight(
+			in(0), in(1), in(2), in(3), in(4), in(5), in(6), in(7), 1<<(columnShift-1))
+		work[x], work[8+x] = y0>>columnShift, y1>>columnShift
+		work[16+x], work[24+x] = y2>>columnShift, y3>>columnShift
+		work[32+x], work[40+x] = y4>>columnShift, y5>>columnShift
+		work[48+x], work[56+x] = y6>>columnShift, y7>>columnShift
 	}
 	for y := range 8 {
 		w := (*[8]int32)(work[8*y:])
@@ -51,12 +56,14 @@ func idct(dst []byte, stride int, coefs *[64]int16, quant *[64]int32) {
 			continue
 		}
 		x0, x1, x2, x3, x4, x5, x6, x7 := eight(w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], 1<<(rowShift-1))
-		out[0], out[1], out[2], out[3] = sample(x0>>rowShift), sample(x1>>rowShift), sample(x2>>rowShift), sample(x3>>rowShift)
-		out[4], out[5], out[6], out[7] = sample(x4>>rowShift), sample(x5>>rowShift), sample(x6>>rowShift), sample(x7>>rowShift)
+		out[0], out[1] = sample(x0>>rowShift), sample(x1>>rowShift)
+		out[2], out[3] = sample(x2>>rowShift), sample(x3>>rowShift)
+		out[4], out[5] = sample(x4>>rowShift), sample(x5>>rowShift)
+		out[6], out[7] = sample(x6>>rowShift), sample(x7>>rowShift)
 	}
 }
 
-// eight transforms eight numbers, times 2¹³; half is added for the rounding that comes.
+// eight transforms eight numbers; the results are times 2¹³. half is added for the rounding that follows.
 func eight(x0, x1, x2, x3, x4, x5, x6, x7, half int32) (y0, y1, y2, y3, y4, y5, y6, y7 int32) {
 	z := (x2 + x6) * c6
 	t2, t3 := z-x6*c2PlusC6, z+x2*c2MinusC6
@@ -70,7 +77,7 @@ func eight(x0, x1, x2, x3, x4, x5, x6, x7, half int32) (y0, y1, y2, y3, y4, y5, 
 	return e0 + o0, e1 + o1, e2 + o2, e3 + o3, e3 - o3, e2 - o2, e1 - o1, e0 - o0
 }
 
-// sample returns a number as a byte.
+// sample returns v + 128, clipped to a byte.
 func sample(v int32) byte {
 	if v += 128; uint32(v) > 255 {
 		v = ^(v >> 31) & 255

@@ -15,7 +15,7 @@ var transforms = []struct {
 	vectored func(*byte, int, *[64]int16, *[64]int32)
 }{{8, idct, idctAVX2}, {4, idct4, idct4AVX2}}
 
-// compareTransforms writes the same block in both ways, and looks beside it.
+// compareTransforms writes the same block in both ways and checks that nothing next to it is changed.
 func compareTransforms(t *testing.T, coefs *[64]int16, quant *[64]int32) {
 	t.Helper()
 	for _, f := range transforms {
@@ -68,7 +68,7 @@ func FuzzVectorTransforms(f *testing.F) {
 	})
 }
 
-// Whole pictures, reduced ones too, come out the same in both ways.
+// Whole and reduced pictures are the same in both ways.
 func TestVectorDecode(t *testing.T) {
 	needVectors(t)
 	defer func() { avx2 = true }()

@@ -7,23 +7,24 @@ import (
 	"fmt"
 )
 
-// Header is what a file says of its picture, whichever decoder takes it.
+// Header is what a file says of its picture.
 type Header struct {
-	Samples     int64 // of all planes, with those that complete their last units
+	Samples     int64 // in all planes, including those that complete their last units
 	Progressive bool
-	Usual       bool // of a kind that Decode takes, if it is whole
+	Usual       bool // of a kind that Decode can decode, unless it is damaged
 }
 
-// maxScans is the most that a progressive picture may have: encoders make about ten, those that try hardest thirty.
+// maxScans is the most scans that a progressive picture may have. Encoders usually make ten, and thirty at
+// most.
 const maxScans = 100
 
-// ErrCut is a file that is too short for the picture that it announces.
+// ErrCut is the error for a file that is too short for its picture.
 var ErrCut = errors.New("jpeg: the file is cut short")
 
-// Inspect looks at the markers of a file and decodes nothing. It refuses a progressive picture whose scans make a decoder
-// go through all blocks more often than the precision of coefficients allows: some bytes a scan would buy seconds of
-// work. It passes over what the standard library passes over, so that this finds no scan that Inspect has not seen; other
-// damage is for the decoders to tell.
+// Inspect reads the markers of a file and decodes nothing. It refuses a progressive picture whose scans make a
+// decoder go through all blocks more often than the precision of coefficients allows: a few bytes per scan
+// could cost seconds of work. It skips what the standard library skips, so the library finds no scan that
+// Inspect has not seen. Other damage is left to the decoders.
 func Inspect(data []byte) (Header, error) {
 	in := inspection{size: len(data)}
 	for at := 2; ; {
@@ -42,7 +43,8 @@ func Inspect(data []byte) (Header, error) {
 	}
 }
 
-// nextMarker finds the next marker that a segment follows, or eoi, and where it ends; 0: there is none.
+// nextMarker finds the next eoi, or marker with a segment, and returns it and where it ends; marker 0: there is
+// none.
 func nextMarker(data []byte, at int) (marker byte, end int) {
 	for at < len(data) {
 		i := bytes.IndexByte(data[at:], 0xff)
@@ -58,7 +60,7 @@ func nextMarker(data []byte, at int) (marker byte, end int) {
 	return 0, at
 }
 
-// inspection is how far Inspect has come.
+// inspection is the state of Inspect.
 type inspection struct {
 	header     Header
 	size       int
@@ -81,7 +83,7 @@ func (in *inspection) segment(marker byte, s []byte) error {
 	return nil
 }
 
-// frame counts samples.
+// frame counts the samples of a frame.
 func (in *inspection) frame(s []byte, progressive bool) error {
 	if in.ids != nil || len(s) < 6 || s[5] > 4 || len(s) != 6+3*int(s[5]) {
 		in.done = true
@@ -97,7 +99,7 @@ func (in *inspection) frame(s []byte, progressive bool) error {
 		hmax, vmax = max(hmax, int(c[1]>>4)), max(vmax, int(c[1]&15))
 	}
 	units := int64(over(w, 8*hmax)) * int64(over(h, 8*vmax))
-	if units > 8*int64(in.size) { // each takes a bit at least
+	if units > 8*int64(in.size) { // each unit takes at least a bit
 		return ErrCut
 	}
 	for c := s[6:]; len(c) > 0; c = c[3:] {
@@ -114,7 +116,7 @@ func (in *inspection) frame(s []byte, progressive bool) error {
 	return nil
 }
 
-// usual reports whether a frame is one of those that decoder.frame takes.
+// usual reports whether decoder.frame can decode a frame.
 func usual(s, ids []byte) bool {
 	switch {
 	case s[0] != 8:
@@ -127,7 +129,7 @@ func usual(s, ids []byte) bool {
 	return bytes.IndexByte([]byte{0x11, 0x21, 0x22, 0x12, 0x41}, s[7]) >= 0
 }
 
-// scan counts one and follows which bits of which coefficients it brings.
+// scan counts a scan and notes which bits of which coefficients it brings.
 func (in *inspection) scan(s []byte) error {
 	if in.scans++; in.scans > maxScans {
 		return fmt.Errorf("jpeg: more than %d scans", maxScans)
@@ -144,23 +146,24 @@ func (in *inspection) scan(s []byte) error {
 			return nil
 		}
 		if !in.refinement[at].take(p) {
-			return fmt.Errorf("jpeg: scan %d brings bits of coefficients that another has brought, or before their time", in.scans)
+			return fmt.Errorf("jpeg: scan %d brings bits of coefficients twice or out of order", in.scans)
 		}
 	}
 	return nil
 }
 
-// passOf reads the end of a scan's header.
+// passOf parses the end of a scan's header.
 func passOf(s []byte) pass {
 	s = s[len(s)-3:]
 	return pass{int(s[0]), int(s[1]), s[2]>>4 > 0, int(s[2] & 15)}
 }
 
-// refinement is how many low bits of each coefficient of a component are still to come, and one more; 0: all.
+// refinement is, for each coefficient of a component, one more than the number of low bits still to come; 0:
+// all.
 type refinement [64]uint8
 
-// take reports whether a scan brings what comes next: the high bits, or one bit more. So no coefficient is gone through
-// more than 14 times.
+// take reports whether a scan brings the next bits: first the high bits, then one bit at a time. So each
+// coefficient is visited at most 14 times.
 func (r *refinement) take(p pass) bool {
 	if p.last > 63 || p.low > 13 {
 		return false

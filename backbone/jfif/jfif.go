@@ -1,14 +1,14 @@
-// Package jfif decodes JPEG photographs to the very samples that libjpeg's default decoder gives: luma and chroma agree
-// to the bit, because the inverse cosine transform is its integer one (see idct). The standard library's transform
-// rounds otherwise: a thirtieth of a grey value on average, three at most, which is enough to turn a network's vector
-// by a cosine of 0.9999.
+// Package jfif decodes JPEG photographs to the same samples as libjpeg's default decoder. Luma and chroma agree
+// to the bit, because it uses libjpeg's integer inverse cosine transform (see idct). The standard library's
+// transform rounds differently: by a thirtieth of a grey value on average and three at most, which is enough to
+// change a network's vector to a cosine similarity of 0.9999.
 //
-// It takes what photographs are: baseline, extended and progressive Huffman coding, 8 bits, grey or YCbCr with chroma at full,
-// half or quarter resolution, whole or reduced by 2, 4 or 8 ([DecodeScaled]). Anything else, and anything damaged, is an
-// error; the caller then asks another decoder, which also says what is wrong. Chroma is left at its own resolution. The
-// package imports nothing of ours.
+// It decodes the usual photographs: baseline, extended and progressive Huffman coding, 8 bits, grey or YCbCr
+// with chroma at full, half or quarter resolution, whole or reduced by 2, 4 or 8 ([DecodeScaled]). Everything
+// else, and everything damaged, is an error; the caller then tries another decoder, which also says what is
+// wrong. Chroma keeps its own resolution. The package imports no other package of winnow.
 //
-// Source: ITU-T recommendation T.81 (1992); the tables and figures named in the code are its.
+// Source: ITU-T recommendation T.81 (1992). Tables and figures named in the code are from there.
 package jfif
 
 import (
@@ -17,18 +17,18 @@ import (
 	"image"
 )
 
-// ErrNotTaken is a picture that this package does not decode, damaged or not.
+// ErrNotTaken is the error for a picture that this package does not decode, damaged or not.
 var ErrNotTaken = errors.New("jfif: not a whole photograph of the usual kind")
 
-// component is one of the planes: luma or chroma.
+// component is one plane: luma or chroma.
 type component struct {
 	id, h, v, quant byte
-	side            int // samples across and down that a block is decoded to: 8, or less in a reduced picture
+	side            int // a block is decoded to side×side samples: 8, or less in a reduced picture
 	wide, high      int // blocks that the picture needs
-	stride, rows    int // blocks with those that complete its last units
+	stride, rows    int // blocks, including those that complete its last units
 	plane           []byte
 	coefs           [][64]int16 // of all blocks, natural order; progressive pictures only
-	dc              int32       // the last block's, to which the next is a difference
+	dc              int32       // of the last block; the next one is stored as a difference to it
 	dcTable         *huffman
 	acTable         *huffman
 	scanned         bool
@@ -50,7 +50,7 @@ type decoder struct {
 	huffmans     [2][4]huffman // DC, AC
 	restart      int           // units between restart markers, 0: none
 	notYCbCr     bool
-	blocksToSkip int // of a progressive scan: they hold nothing more (EOBRUN)
+	blocksToSkip int // blocks of a progressive scan that hold nothing more (EOBRUN)
 }
 
 // Markers (table B.1).
@@ -62,13 +62,14 @@ const (
 	app14            = 0xee
 )
 
-// Decode decodes a whole file to an [image.YCbCr] or an [image.Gray], whose planes may be larger than the picture.
+// Decode decodes a whole file to an [image.YCbCr] or an [image.Gray]. The planes may be larger than the
+// picture.
 func Decode(data []byte) (image.Image, error) { return decode(data, 8) }
 
-// decode makes side×side samples of each block of luma.
+// decode decodes each block of luma to side×side samples.
 func decode(data []byte, side int) (img image.Image, err error) {
 	defer func() {
-		if recover() != nil { // an index that damaged data leads out of its table
+		if recover() != nil { // damaged data led to an index out of range
 			img, err = nil, ErrNotTaken
 		}
 	}()
@@ -110,7 +111,7 @@ func (d *decoder) next() (marker byte, segment []byte, ok bool) {
 	return marker, segment, true
 }
 
-// segment takes one in.
+// segment reads one segment.
 func (d *decoder) segment(marker byte, s []byte) bool {
 	switch {
 	case marker == sof0 || marker == sof1 || marker == sof2:
@@ -132,7 +133,7 @@ func (d *decoder) segment(marker byte, s []byte) bool {
 	return true
 }
 
-// quantTables reads what coefficients are multiplied by (B.2.4.1).
+// quantTables reads the tables that coefficients are multiplied by (B.2.4.1).
 func (d *decoder) quantTables(s []byte) bool {
 	for len(s) > 0 {
 		at, size := s[0]&15, 1+int(s[0]>>4)
@@ -160,7 +161,7 @@ func (d *decoder) frame(s []byte, progressive bool) bool {
 	}
 	d.progressive = progressive
 	d.h, d.w = int(binary.BigEndian.Uint16(s[1:])), int(binary.BigEndian.Uint16(s[3:]))
-	if d.w == 0 || d.h == 0 || over(d.w, 8)*over(d.h, 8) > 8*len(d.data) { // each block takes a bit at least
+	if d.w == 0 || d.h == 0 || over(d.w, 8)*over(d.h, 8) > 8*len(d.data) { // each block takes at least a bit
 		return false
 	}
 	d.comps = make([]component, n)
@@ -168,7 +169,7 @@ func (d *decoder) frame(s []byte, progressive bool) bool {
 		c := &d.comps[i]
 		c.id, c.h, c.v, c.quant = s[6+3*i], s[7+3*i]>>4, s[7+3*i]&15, s[8+3*i]
 		if n == 1 {
-			c.h, c.v = 1, 1 // a picture of one plane has its blocks in rows, whatever it says
+			c.h, c.v = 1, 1 // a picture of one plane has its blocks in rows, even if it says otherwise
 		}
 		if i > 0 && (c.h != 1 || c.v != 1) || c.quant > 3 {
 			return false
@@ -185,7 +186,7 @@ func (d *decoder) frame(s []byte, progressive bool) bool {
 	return true
 }
 
-// allocate makes the planes, as large as their last units need.
+// allocate makes the planes, large enough for their last units.
 func (d *decoder) allocate() {
 	across, down := over(d.w, 8*d.hmax), over(d.h, 8*d.vmax)
 	for i := range d.comps {
@@ -203,7 +204,7 @@ func (d *decoder) allocate() {
 // over returns a/b rounded up.
 func over(a, b int) int { return (a + b - 1) / b }
 
-// ratio returns the resolution of the chroma in the file, as package image names it.
+// ratio returns the file's chroma resolution as a constant of package image.
 func (d *decoder) ratio() (image.YCbCrSubsampleRatio, bool) {
 	switch [2]byte{d.comps[0].h, d.comps[0].v} {
 	case [2]byte{1, 1}:
@@ -220,7 +221,7 @@ func (d *decoder) ratio() (image.YCbCrSubsampleRatio, bool) {
 	return 0, false
 }
 
-// picture returns what has been decoded, once all planes have.
+// picture returns the decoded picture, or an error if a plane is missing.
 func (d *decoder) picture() (image.Image, error) {
 	for i := range d.comps {
 		if !d.comps[i].scanned || !d.quantKnown[d.comps[i].quant] {
@@ -243,15 +244,18 @@ func (d *decoder) picture() (image.Image, error) {
 	if cb.side > y.side {
 		ratio = image.YCbCrSubsampleRatio444
 	}
-	picture := &image.YCbCr{Y: y.plane, Cb: cb.plane, Cr: cr.plane, YStride: y.side * y.stride, CStride: cb.side * cb.stride,
-		SubsampleRatio: ratio, Rect: bounds}
+	picture := &image.YCbCr{
+		Y: y.plane, Cb: cb.plane, Cr: cr.plane,
+		YStride: y.side * y.stride, CStride: cb.side * cb.stride,
+		SubsampleRatio: ratio, Rect: bounds,
+	}
 	if d.side == 1 {
 		d.repeatChroma(picture)
 	}
 	return picture, nil
 }
 
-// transformAll makes samples of the coefficients of a progressive picture.
+// transformAll computes the samples of a progressive picture from its coefficients.
 func (d *decoder) transformAll() {
 	for i := range d.comps {
 		c := &d.comps[i]

@@ -14,8 +14,8 @@ import (
 	"testing"
 )
 
-// Pixels are compared with PIL's in package backbone, to the bit. Here samples are held against the standard library's
-// decoder, which rounds otherwise, and the transform against its formula.
+// Package backbone compares pixels with PIL's, to the bit. Here samples are compared with the standard
+// library's decoder, which rounds differently, and the transform with its formula.
 
 // painted is a JPEG of shading and noise, as the standard library writes it: chroma at a quarter.
 func painted(t testing.TB, w, h, quality int) []byte {
@@ -113,8 +113,8 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// Samples of random blocks are the formula's (A.3.3), rounded, give or take one; with one cosine a thousandth off they
-// are not.
+// Samples of random blocks equal the formula's (A.3.3), rounded, to within one; with one cosine a thousandth
+// off they do not.
 func TestTransform(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	var quant [64]int32
@@ -258,7 +258,7 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// TestHuge: a header alone makes no memory be asked for.
+// TestHuge: a header alone does not make the decoder allocate memory.
 func TestHuge(t *testing.T) {
 	data := painted(t, 16, 16, 90)
 	at := bytes.Index(data, []byte{0xff, sof0})
@@ -276,7 +276,7 @@ func TestHuge(t *testing.T) {
 	}
 }
 
-// FuzzDecode: whatever the bytes, there is a picture of the size that the standard library reads, or an error.
+// FuzzDecode: any bytes give an error or a picture of the size that the standard library reads.
 func FuzzDecode(f *testing.F) {
 	for _, data := range fixtures(f) {
 		f.Add(data)

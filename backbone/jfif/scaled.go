@@ -2,13 +2,13 @@ package jfif
 
 import "image"
 
-// DecodeScaled decodes a file to a picture of width/denominator × height/denominator, rounded up, where denominator is
-// 1, 2, 4 or 8; others are a mistake of the caller and panic. No full picture is made: each block of 8×8 coefficients
-// becomes 4×4, 2×2 or 1 samples by a shorter transform of its low frequencies, which is a good antialiasing filter and a
-// fraction of the work. The coded data are read whole, so a file that is cut short is an error here too.
+// DecodeScaled decodes a file to a picture of width/denominator × height/denominator, rounded up. denominator
+// is 1, 2, 4 or 8; it panics for others. No full picture is made: a shorter transform turns each block of 8×8
+// coefficients into 4×4, 2×2 or 1 samples from its low frequencies, which is a good antialiasing filter and a
+// fraction of the work. All of the coded data is read, so a file that is cut short is an error here too.
 //
-// The samples are those of libjpeg's scale_denom and PIL's draft mode, to the bit. Chroma stored at half the
-// resolution both ways is reduced half as far and comes out at the full resolution of the reduced picture.
+// The samples equal those of libjpeg's scale_denom and PIL's draft mode, to the bit. Chroma stored at half the
+// resolution both ways is reduced half as far, so it has the full resolution of the reduced picture.
 func DecodeScaled(data []byte, denominator int) (image.Image, error) {
 	switch denominator {
 	case 1, 2, 4, 8:
@@ -17,8 +17,8 @@ func DecodeScaled(data []byte, denominator int) (image.Image, error) {
 	panic("jfif: pictures are reduced by 1, 2, 4 or 8")
 }
 
-// sideOf returns how many samples across a block of c is decoded to: as many as luma, doubled as long as the plane does
-// not become larger than luma's.
+// sideOf returns how many samples across a block of c is decoded to: as many as luma, doubled while the plane
+// does not become larger than luma's.
 func (d *decoder) sideOf(c *component) int {
 	side := d.side
 	for side < 8 && d.hmax*d.side%(2*side*int(c.h)) == 0 && d.vmax*d.side%(2*side*int(c.v)) == 0 {
@@ -27,8 +27,8 @@ func (d *decoder) sideOf(c *component) int {
 	return side
 }
 
-// repeatChroma gives a picture of one sample a block its chroma at full resolution: where the samples are so few libjpeg
-// repeats them and does not interpolate.
+// repeatChroma gives a picture of one sample per block its chroma at full resolution. For so few samples
+// libjpeg repeats them and does not interpolate.
 func (d *decoder) repeatChroma(m *image.YCbCr) {
 	across, down := 1, 1
 	switch m.SubsampleRatio {
@@ -56,7 +56,7 @@ func (d *decoder) repeatChroma(m *image.YCbCr) {
 func (d *decoder) transform(c *component, x, y int, coefs *[64]int16) {
 	stride := c.side * c.stride
 	dst, quant := c.plane[c.side*(y*stride+x):], &d.quant[c.quant]
-	_ = dst[(c.side-1)*(stride+1)] // the vectors' stores are not checked
+	_ = dst[(c.side-1)*(stride+1)] // the AVX2 code does not check its stores
 	switch {
 	case c.side == 8 && avx2:
 		idctAVX2(&dst[0], stride, coefs, quant)
@@ -73,9 +73,9 @@ func (d *decoder) transform(c *component, x, y int, coefs *[64]int16) {
 	}
 }
 
-// Reduced transforms: each sample is the mean of the 2×2 or 4×4 samples of the whole transform (A.3.3) that it covers,
-// which takes few operations because the mean of neighbours of a cosine is a cosine again. Frequencies whose means vanish
-// take no part. The constants are sums of c_k = √2·cos(k·π/16), times 2¹³; roundings are libjpeg's.
+// Reduced transforms: each sample is the mean of the 2×2 or 4×4 samples of the whole transform (A.3.3) that it covers.
+// This takes few operations, because the mean of neighbours of a cosine is again a cosine. Frequencies whose means
+// vanish are left out. The constants are sums of c_k = √2·cos(k·π/16), times 2¹³; rounding is libjpeg's.
 const (
 	fourC1of1 = 20995 // 2.562915447 = c1 + c3
 	fourC1of3 = 7373  // 0.899976223 = c3 - c7
@@ -98,16 +98,18 @@ const (
 func idct4(dst []byte, stride int, coefs *[64]int16, quant *[64]int32) {
 	var work [32]int32 // four rows of eight
 	for x := range 8 {
-		if x == 4 { // has no part in four samples of a row
+		if x == 4 { // its mean vanishes in four samples of a row
 			continue
 		}
 		in := func(y int) int32 { return int32(coefs[8*y+x]) * quant[8*y+x] }
 		if coefs[8+x]|coefs[16+x]|coefs[24+x]|coefs[40+x]|coefs[48+x]|coefs[56+x] == 0 {
-			v := (in(0)<<(fractional+1) + 1<<columnShift) >> (columnShift + 1) // in(0) << between, and four's bits beyond 32
+			// in(0) << between, with the same overflow beyond 32 bits as in four
+			v := (in(0)<<(fractional+1) + 1<<columnShift) >> (columnShift + 1)
 			work[x], work[8+x], work[16+x], work[24+x] = v, v, v, v
 			continue
 		}
-		work[x], work[8+x], work[16+x], work[24+x] = four(in(0), in(1), in(2), in(3), in(5), in(6), in(7), columnShift+1)
+		work[x], work[8+x], work[16+x], work[24+x] = four(
+			in(0), in(1), in(2), in(3), in(5), in(6), in(7), columnShift+1)
 	}
 	for y := range 4 {
 		w := (*[8]int32)(work[8*y:])
@@ -116,7 +118,7 @@ func idct4(dst []byte, stride int, coefs *[64]int16, quant *[64]int32) {
 	}
 }
 
-// four transforms eight numbers, of which the fifth has no part, to four, shifted right with rounding.
+// four transforms eight numbers, without the fifth, to four, shifted right with rounding.
 func four(x0, x1, x2, x3, x5, x6, x7 int32, shift int) (y0, y1, y2, y3 int32) {
 	t0, t2 := x0<<(fractional+1)+1<<(shift-1), x2*fourEven2-x6*fourEven6
 	o0 := x1*fourC1of1 + x3*fourC1of3 - x5*fourC1of5 - x7*fourC1of7
@@ -124,7 +126,7 @@ func four(x0, x1, x2, x3, x5, x6, x7 int32, shift int) (y0, y1, y2, y3 int32) {
 	return (t0 + t2 + o0) >> shift, (t0 - t2 + o1) >> shift, (t0 - t2 - o1) >> shift, (t0 + t2 - o0) >> shift
 }
 
-// idct2 writes 2×2 samples. Of the frequencies only the mean and the odd ones have a part.
+// idct2 writes 2×2 samples. Only the mean and the odd frequencies take part.
 func idct2(dst []byte, stride int, coefs *[64]int16, quant *[64]int32) {
 	var work [2][8]int32
 	for _, x := range [5]int{0, 1, 3, 5, 7} {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Samples of reduced blocks are the means of the formula's (A.3.3) over the pixels that they cover, give or take one; with
-// one cosine off they are not.
+// Samples of reduced blocks equal the means of the formula's (A.3.3) over the pixels that they cover, to within
+// one; with one cosine off they do not.
 func TestReducedTransforms(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for _, side := range []int{4, 2, 1} {

@@ -5,25 +5,29 @@ import (
 	"slices"
 )
 
-// natural is the place, row by row, of the k-th coefficient in the order of the file (figure A.6). Damaged data may ask
-// for up to 15 more, and a block's end is 128 further: [outside] is no place of the block.
+// natural is the place, row by row, of the k-th coefficient in the order of the file (figure A.6). Damaged data
+// may ask for up to 15 more, and a block's end is 128 further; their place is [outside], not in the block.
 var natural = func() (t [256]byte) {
 	copy(t[:], []byte{
-		0, 1, 8, 16, 9, 2, 3, 10, 17, 24, 32, 25, 18, 11, 4, 5, 12, 19, 26, 33, 40, 48, 41, 34, 27, 20, 13, 6, 7, 14, 21, 28,
-		35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23, 30, 37, 44, 51, 58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63})
+		0, 1, 8, 16, 9, 2, 3, 10, 17, 24, 32, 25, 18, 11, 4, 5,
+		12, 19, 26, 33, 40, 48, 41, 34, 27, 20, 13, 6, 7, 14, 21, 28,
+		35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23, 30, 37, 44, 51,
+		58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63,
+	})
 	for k := 64; k < len(t); k++ {
 		t[k] = outside
 	}
 	return t
 }()
 
-// outside is where a buffer takes what is beyond its block.
+// outside is the index in a buffer for writes beyond its block.
 const outside = 64
 
-// buffer is a block with room behind it for any index of a byte.
+// buffer is a block, with room after it so that every byte is a valid index.
 type buffer [256]int16
 
-// pass is what one scan adds: coefficients from to last, shifted by low bits; refine: one bit more of them (G.1.1.1).
+// pass is what one scan adds: coefficients from … last, shifted by low bits; with refine, one more bit of them
+// (G.1.1.1).
 type pass struct {
 	from, last int
 	refine     bool
@@ -68,8 +72,8 @@ func (d *decoder) scan(s []byte) bool {
 	return d.units(list, p)
 }
 
-// units reads the data of a scan unit by unit: one block of a single plane, or the blocks of all planes that cover
-// the same pixels (A.2).
+// units reads the data of a scan unit by unit: one block of a single plane, or the blocks of all planes that
+// cover the same pixels (A.2).
 func (d *decoder) units(list []*component, p pass) bool {
 	across, down := list[0].wide, list[0].high
 	if len(list) > 1 {
@@ -110,7 +114,7 @@ func (d *decoder) units(list []*component, p pass) bool {
 	return d.blocksToSkip == 0 && d.byteEnd()
 }
 
-// restarted forgets what is behind.
+// restarted resets the state that a restart marker resets.
 func (d *decoder) restarted(list []*component) {
 	d.blocksToSkip = 0
 	for _, c := range list {
@@ -118,7 +122,7 @@ func (d *decoder) restarted(list []*component) {
 	}
 }
 
-// block reads what a scan has of one block.
+// block reads a scan's data for one block.
 func (d *decoder) block(c *component, x, y int, p pass, buffer *buffer) bool {
 	if !d.progressive {
 		b := (*[64]int16)(buffer[:64])
@@ -146,8 +150,8 @@ func (d *decoder) block(c *component, x, y int, p pass, buffer *buffer) bool {
 	return true
 }
 
-// sequential reads a whole block (F.2.2), which holds zeros. The reservoir is kept in variables, and filled for three
-// coefficients of which each takes no more than lookBits: most of the time of a whole picture is spent here.
+// sequential reads a whole block (F.2.2) into b, which must hold zeros. The reservoir is kept in variables and
+// filled once for three coefficients, each of at most lookBits: most of the time of decoding is spent here.
 func (d *decoder) sequential(c *component, b *buffer) bool {
 	if d.count < 32 {
 		d.fill(d.data)
@@ -213,7 +217,7 @@ func (d *decoder) sequential(c *component, b *buffer) bool {
 	return k == 64 || k >= blockEnd
 }
 
-// first reads some coefficients of a block for the first time (G.1.2.2).
+// first reads the first bits of some coefficients of a block (G.1.2.2).
 func (d *decoder) first(c *component, b *[64]int16, p pass) bool {
 	if d.blocksToSkip > 0 {
 		d.blocksToSkip--
@@ -240,7 +244,7 @@ func (d *decoder) first(c *component, b *[64]int16, p pass) bool {
 	return true
 }
 
-// refined reads one bit more of the coefficients that are not zero, and those that become one (G.1.2.3).
+// refined reads one more bit of the coefficients that are not zero, and those that become non-zero (G.1.2.3).
 func (d *decoder) refined(c *component, b *[64]int16, p pass) bool {
 	bit := int16(1) << p.low
 	k := p.from
@@ -275,7 +279,7 @@ func (d *decoder) refined(c *component, b *[64]int16, p pass) bool {
 	return true
 }
 
-// correct reads a bit for each coefficient from k on that is not zero, and stops at the zero after so many zeros.
+// correct reads a bit for each non-zero coefficient from k on. It stops at a zero after passing zeros of them.
 func (d *decoder) correct(b *[64]int16, k, last, zeros int, bit int16) int {
 	for ; k <= last; k++ {
 		at := &b[natural[k]]

@@ -2,5 +2,5 @@
 
 package live
 
-// inTheBackground does nothing: only Linux gives a thread a priority of its own by its number.
+// inTheBackground does nothing: only Linux can set the priority of a single thread this way.
 func inTheBackground() {}

@@ -29,8 +29,8 @@ func (n *timed) Backward(d blas32.General, add bool) error {
 	return n.LiveNetwork.Backward(d, add)
 }
 
-// BenchmarkStep is one training step of a tiny network without loss and solver: how much of it is not the network.
-// A tiny network shows the most.
+// BenchmarkStep measures one training step of a tiny network without loss and solver, to see how much of it is
+// not the network. A tiny network shows this best.
 func BenchmarkStep(b *testing.B) {
 	const batch = 64
 	g := newGratings(1, 96)

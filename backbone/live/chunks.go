@@ -6,8 +6,9 @@ import (
 	"winnow/features"
 )
 
-// bounds returns where the chunks of n rows begin, and n: as few chunks as Chunk allows, their sizes differing by one
-// at most. With full chunks and a rest, the rest could be a single image, which has nothing to be normalised by.
+// bounds returns where the chunks of n rows begin, followed by n. There are as few chunks as Chunk allows, and
+// their sizes differ by at most one. Full chunks and a rest would not do: the rest could be a single image,
+// which a network that normalises by the batch cannot handle.
 func (e *Encoder) bounds(n int) []int {
 	count := (n + e.cfg.Chunk - 1) / e.cfg.Chunk
 	list := make([]int, count+1)
@@ -17,7 +18,7 @@ func (e *Encoder) bounds(n int) []int {
 	return list
 }
 
-// backwardChunks runs each chunk of the batch once more for its gradients and adds them up, first chunk first.
+// backwardChunks runs each chunk of the batch once more for its gradients and adds them up in order.
 func (e *Encoder) backwardChunks(dx blas32.General) error {
 	if e.scratch.Data == nil {
 		e.scratch = features.NewMatrix(e.cfg.Chunk, e.cfg.Network.Dim())
@@ -27,7 +28,8 @@ func (e *Encoder) backwardChunks(dx blas32.General) error {
 	for i, at := range list[:len(list)-1] {
 		count := list[i+1] - at
 		e.restoreState()
-		if err := e.cfg.Network.Forward(features.Part(e.scratch, 0, count), part(e.inputs, e.sizes, at, count), count, true); err != nil {
+		x, inputs := features.Part(e.scratch, 0, count), part(e.inputs, e.sizes, at, count)
+		if err := e.cfg.Network.Forward(x, inputs, count, true); err != nil {
 			return err
 		}
 		e.addState(float64(count) / float64(dx.Rows))
@@ -39,12 +41,13 @@ func (e *Encoder) backwardChunks(dx blas32.General) error {
 	return nil
 }
 
-// rememberState notes the statistics as they are before a step.
+// rememberState saves the running statistics before a step.
 func (e *Encoder) rememberState() {
 	state := e.State()
 	if e.before == nil {
 		for _, p := range state {
-			e.before, e.mean = append(e.before, make([]float32, len(p.Data))), append(e.mean, make([]float64, len(p.Data)))
+			e.before = append(e.before, make([]float32, len(p.Data)))
+			e.mean = append(e.mean, make([]float64, len(p.Data)))
 		}
 	}
 	for i, p := range state {
@@ -53,7 +56,7 @@ func (e *Encoder) rememberState() {
 	}
 }
 
-// restoreState lets every chunk begin with the same statistics.
+// restoreState resets the statistics, so that every chunk begins with the same.
 func (e *Encoder) restoreState() {
 	for i, p := range e.State() {
 		copy(p.Data, e.before[i])

@@ -1,11 +1,11 @@
-// Package live trains a backbone together with its head: rows of the training set are decoded, augmented and run
-// through a network whose weights change, and the loss's gradient goes back through the head into them.
+// Package live trains a backbone together with its head. Rows of the training set are decoded, augmented and
+// run through a network whose weights change; the loss's gradient goes back through the head into the network.
 //
 //	rows → Inputs → network → x → head → z        ∂L/∂z → head → ∂L/∂x → network → gradients of both
 //
-// An [Encoder] is to the trainer what a head on stored features is: it cannot tell which. The network is a
-// [backbone.LiveNetwork], made by backbone/ort; what it is fed are pixels ([Pixels]), or, where the first part of
-// the network is frozen, that part's activations, computed for each batch ([Prefixed]) or once ([Cached]).
+// The trainer cannot tell an [Encoder] from a head on stored features. The network is a [backbone.LiveNetwork],
+// made by backbone/ort. Its inputs are pixels ([Pixels]) or, if the first part of the network is frozen, that
+// part's activations, computed for each batch ([Prefixed]) or once ([Cached]).
 //
 // The package imports backbone, features and head; it knows neither losses nor filters.
 package live
@@ -21,48 +21,48 @@ import (
 	"winnow/head"
 )
 
-// Inputs are what a network is fed for rows of the training set.
+// Inputs are a network's inputs for rows of the training set.
 type Inputs interface {
-	Sizes() []int // floats an image takes in each input of the network
+	Sizes() []int // floats per image in each input of the network
 
-	// Load returns one slice for each input, image after image, in memory that the next Load may write to.
+	// Load returns one slice for each input, image after image. The next Load may overwrite them.
 	Load(rows []int) ([][]float32, error)
 
-	// Prepare is told what the next step's Load will name, and may begin with it beside what else is computed; nil ends
-	// what was begun. What Load returns does not depend on it.
+	// Prepare announces the rows of the next step's Load, which may begin in the background; nil stops it. It
+	// does not change what Load returns.
 	Prepare(rows []int)
 }
 
-// Config is what an Encoder is made of.
+// Config describes an Encoder.
 type Config struct {
-	Network backbone.LiveNetwork // stays the caller's to close
+	Network backbone.LiveNetwork // the caller closes it
 	Inputs  Inputs
 	Head    *head.Head
 	Labels  []int // of the training rows
 	IDs     []int
 	Batch   int  // largest batch of Forward
-	Raw     bool // rows are the head's as they come out of its last layer, not of unit length, for what stands behind it
+	Raw     bool // Forward returns the output of the head's last layer, not scaled to unit length
 
-	// Chunk is how many images go through the network at a time at most; 0: the whole batch, whose activations must
-	// then fit into memory. A larger batch goes in as few chunks as that allows, all of a size or one apart.
+	// Chunk is the largest number of images that go through the network at once; 0: the whole batch, whose
+	// activations must then fit into memory. A larger batch is split into as few chunks as possible, whose
+	// sizes differ by at most one.
 	Chunk int
 
-	// Resting is asked at every step: true while the network is not trained, only the head (its warm-up). The
-	// network then computes vectors and nothing more, its statistics stay, and its gradients are zero: those who
-	// steps the weights must leave them alone, for weight decay and momentum move them without a gradient.
-	// nil: never.
+	// Resting is called at every step. It returns true while only the head is trained (its warm-up). The
+	// network then only computes vectors: its statistics stay and its gradients are zero. The solver must skip
+	// its weights, because weight decay and momentum would change them even without a gradient. nil: never.
 	Resting func() bool
 }
 
-// Encoder embeds rows of a training set by a network and a head and turns ∂L/∂z into the gradients of both. It is
-// the train package's Encoder; one goroutine may use it.
+// Encoder embeds rows of a training set with a network and a head, and turns ∂L/∂z into the gradients of both.
+// It implements the train package's Encoder; only one goroutine may use it.
 //
-// A batch larger than Chunk is computed twice (gradient caching): Forward runs all chunks without keeping anything,
-// so that the loss sees the whole batch; Backward runs each chunk once more, now keeping its activations, and adds
-// its gradients. The result is that of one pass, to rounding, at the memory of one chunk and about 4/3 of the
-// time. Where the network normalises by the batch (training BatchNorm), the statistics are those of a chunk, as on
-// several devices without synchronisation; the running statistics move once a step, towards the mean of the chunks'
-// weighted by their rows. They move in the Forward of a batch of one chunk and in the Backward of a larger one.
+// A batch larger than Chunk is computed twice (gradient caching). Forward runs all chunks without keeping
+// anything, so that the loss sees the whole batch. Backward runs each chunk once more, keeps its activations
+// and adds its gradients. The result is that of one pass, up to rounding, with the memory of one chunk and
+// about 4/3 of the time. If the network normalises by the batch (training BatchNorm), the statistics are those
+// of a chunk, as on several devices without synchronisation. The running statistics move once a step, towards
+// the chunks' mean weighted by their rows: in Forward for a batch of one chunk, in Backward for a larger one.
 //
 // Source: Gao, Zhang, Han & Callan, Scaling deep contrastive learning batch size under memory limited setup,
 // RepL4NLP 2021, section 3.
@@ -72,17 +72,17 @@ type Encoder struct {
 	params  []*features.Param
 	inputs  [][]float32 // of the last Forward
 	sizes   []int
-	next    []int // rows of the Forward after the next
+	next    []int // rows of the step after the next Forward, from Announce
 	z       features.Set
 	n       int // rows of the last Forward; 0: none
 	resting bool
 
 	scratch blas32.General // vectors of a chunk that is run for its gradient
 	before  [][]float32    // statistics before a step
-	mean    [][]float64    // of the statistics after each chunk
+	mean    [][]float64    // mean of the statistics after each chunk
 }
 
-// New checks what an Encoder is made of and builds the head's graph.
+// New checks cfg and builds the head's graph.
 func New(cfg Config) (*Encoder, error) {
 	e := &Encoder{cfg: cfg, sizes: cfg.Network.Inputs()}
 	switch {
@@ -91,9 +91,11 @@ func New(cfg Config) (*Encoder, error) {
 	case cfg.Chunk < 0:
 		return nil, fmt.Errorf("live: chunk: found %d images, expected 0 (the whole batch) or more", cfg.Chunk)
 	case len(cfg.Labels) != len(cfg.IDs):
-		return nil, fmt.Errorf("live: found %d labels and %d ids, expected as many", len(cfg.Labels), len(cfg.IDs))
+		return nil, fmt.Errorf("live: found %d labels and %d ids, expected the same number",
+			len(cfg.Labels), len(cfg.IDs))
 	case cfg.Network.Dim() != cfg.Head.Config().In:
-		return nil, fmt.Errorf("live: head: expects %d features, the network gives %d", cfg.Head.Config().In, cfg.Network.Dim())
+		return nil, fmt.Errorf("live: head: expects %d features, the network gives %d",
+			cfg.Head.Config().In, cfg.Network.Dim())
 	}
 	if err := matches(cfg.Inputs.Sizes(), e.sizes); err != nil {
 		return nil, err
@@ -115,7 +117,7 @@ func New(cfg Config) (*Encoder, error) {
 	return e, nil
 }
 
-// matches holds what is loaded against what the network wants.
+// matches returns an error unless the inputs' sizes are those that the network expects.
 func matches(found, expected []int) error {
 	same := len(found) == len(expected)
 	for i := 0; same && i < len(found); i++ {
@@ -127,18 +129,18 @@ func matches(found, expected []int) error {
 	return nil
 }
 
-// Params returns the network's, then the head's.
+// Params returns the network's parameters, then the head's.
 func (e *Encoder) Params() []*features.Param { return e.params }
 
-// State returns what a checkpoint must hold beside the parameters: the network's running statistics.
+// State returns what a checkpoint must hold in addition to the parameters: the network's running statistics.
 func (e *Encoder) State() []*features.Param { return e.cfg.Network.State() }
 
-// Announce names the rows of the step after the next Forward's, whose pictures are then made while the network computes.
-// What Forward gives does not depend on it.
+// Announce names the rows of the step after the next Forward. Their pictures are then made while the network
+// computes. It does not change what Forward returns.
 func (e *Encoder) Announce(rows []int) { e.next = rows }
 
-// Forward embeds the named rows, at most Batch, at least one. A row whose output is not finite is NaN in every
-// value; it is for the caller to look. The result is overwritten by the next Forward.
+// Forward embeds the named rows, at least one and at most Batch. If a row's output is not finite, all its
+// values are NaN; the caller must check. The next Forward overwrites the result.
 func (e *Encoder) Forward(rows []int) (features.Set, error) {
 	e.n = 0
 	n := len(rows)
@@ -163,7 +165,8 @@ func (e *Encoder) Forward(rows []int) (features.Set, error) {
 	for i, at := range list[:len(list)-1] {
 		count := list[i+1] - at
 		keep := !e.resting && count == n
-		if err := e.cfg.Network.Forward(features.Part(x, at, count), part(e.inputs, e.sizes, at, count), count, keep); err != nil {
+		inputs := part(e.inputs, e.sizes, at, count)
+		if err := e.cfg.Network.Forward(features.Part(x, at, count), inputs, count, keep); err != nil {
 			return features.Set{}, err
 		}
 	}
@@ -175,8 +178,8 @@ func (e *Encoder) Forward(rows []int) (features.Set, error) {
 	return features.Set{X: z, Labels: e.z.Labels[:n], IDs: e.z.IDs[:n]}, nil
 }
 
-// Backward overwrites the gradients of the parameters with those of the last Forward's loss, given dz = ∂L/∂z, one
-// row for each row of z. It may be called once for each Forward.
+// Backward overwrites the gradients of the parameters with those of the last Forward, given dz = ∂L/∂z, one row
+// for each row of z. It may be called once for each Forward.
 func (e *Encoder) Backward(dz blas32.General) error {
 	if e.n == 0 {
 		return errors.New("live: Backward without a Forward before it")
@@ -198,7 +201,7 @@ func (e *Encoder) Backward(dz blas32.General) error {
 	return e.backwardChunks(dx)
 }
 
-// Close releases the head's graph. The network is its owner's to close.
+// Close releases the head's graph, but not the network.
 func (e *Encoder) Close() error {
 	e.cfg.Inputs.Prepare(nil)
 	return e.tail.Close()

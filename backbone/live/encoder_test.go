@@ -132,7 +132,7 @@ func apart(a, b *live.Encoder) float64 {
 	return worst
 }
 
-// The gradient of a batch in chunks is that of the batch in one pass, also where they are not all of a size.
+// The gradient of a batch in chunks equals that of the batch in one pass, even if the chunks' sizes differ.
 func TestChunks(t *testing.T) {
 	g := newGratings(1, 24)
 	m, weights := network(2)
@@ -165,7 +165,7 @@ func TestChunks(t *testing.T) {
 	}
 }
 
-// told is a network that notes how many images it is given to keep.
+// told is a network that records the batch sizes of Forward with keep.
 type told struct {
 	backbone.LiveNetwork
 	counts []int
@@ -178,8 +178,8 @@ func (n *told) Forward(dst blas32.General, inputs [][]float32, count int, keep b
 	return n.LiveNetwork.Forward(dst, inputs, count, keep)
 }
 
-// No chunk is a rest: one image over would be normalised by itself in training BatchNorm, to nothing but its shift
-// where the maps are one place large.
+// No chunk is a small rest: in training BatchNorm a single image would be normalised by itself, to its shift
+// alone if the maps have one place.
 func TestChunksAreEven(t *testing.T) {
 	g := newGratings(1, 24)
 	m, weights := network(2)
@@ -200,8 +200,8 @@ func TestChunksAreEven(t *testing.T) {
 	}
 }
 
-// With training BatchNorm the running statistics move once a step: to the mean over the chunks, by their rows, of
-// where each chunk alone would have moved them.
+// With training BatchNorm the running statistics move once a step: to the mean, weighted by rows, of where each chunk
+// alone would have moved them.
 func TestChunksMoveStatisticsOnce(t *testing.T) {
 	g := newGratings(1, 24)
 	m, weights := network(2)
@@ -244,13 +244,14 @@ func TestChunksMoveStatisticsOnce(t *testing.T) {
 	}
 }
 
-// A resting network computes and does not learn; the head learns.
+// A resting network computes but does not train; the head trains.
 func TestResting(t *testing.T) {
 	g := newGratings(1, 24)
 	m, weights := network(2)
 	net := open(t, m, weights, gradient.BatchNorm{Train: true})
 	resting := true
-	e, err := live.New(live.Config{Network: net, Inputs: pixels(t, g, backbone.Augmentation{}, nil), Head: newHead(t, 5),
+	e, err := live.New(live.Config{Network: net, Inputs: pixels(t, g, backbone.Augmentation{}, nil),
+		Head:   newHead(t, 5),
 		Labels: g.labels, IDs: g.ids, Batch: 6, Resting: func() bool { return resting }})
 	if err != nil {
 		t.Fatal(err)
@@ -275,7 +276,8 @@ func TestResting(t *testing.T) {
 		return network, head
 	}
 	if n, h := step(); n != 0 || h == 0 || !slices.Equal(before, net.State()[0].Data) {
-		t.Errorf("resting: gradients %v of the network, %v of the head, statistics moved: %v", n, h, !slices.Equal(before, net.State()[0].Data))
+		t.Errorf("resting: gradients %v of the network, %v of the head, statistics moved: %v", n, h,
+			!slices.Equal(before, net.State()[0].Data))
 	}
 	resting = false
 	if n, h := step(); n == 0 || h == 0 || slices.Equal(before, net.State()[0].Data) {
@@ -298,7 +300,8 @@ func TestRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	narrow, err := head.New(t.Context(), head.Config{In: width - 1, Out: 8, Init: head.Random}, blas32.General{}, rand.New(rand.NewPCG(1, 1)))
+	narrow, err := head.New(t.Context(), head.Config{In: width - 1, Out: 8, Init: head.Random}, blas32.General{},
+		rand.New(rand.NewPCG(1, 1)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -316,7 +319,8 @@ func TestRefuses(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	if _, err := live.NewPixels(live.PixelsConfig{Pictures: g, Preprocessing: greyInput(), Augmentation: backbone.Augmentation{Flip: 0.5}}); err == nil {
+	if _, err := live.NewPixels(live.PixelsConfig{Pictures: g, Preprocessing: greyInput(),
+		Augmentation: backbone.Augmentation{Flip: 0.5}}); err == nil {
 		t.Error("an augmentation without random numbers was accepted")
 	}
 	e := encode(t, g, net, in, 4, 0)

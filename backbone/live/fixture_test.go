@@ -84,7 +84,8 @@ func network(seed uint64) (*graph.Model, []string) {
 		scale, shift := tensor(name+".scale", about(1, 0.1), out), tensor(name+".shift", about(0, 0.1), out)
 		weights = append(weights, w, scale, shift)
 		y = b.Node("BatchNormalization", []string{y, scale, shift,
-			tensor(name+".mean", about(0, 0.1), out), tensor(name+".var", func() float64 { return 1 + rng.Float64() }, out)})
+			tensor(name+".mean", about(0, 0.1), out), tensor(name+".var",
+				func() float64 { return 1 + rng.Float64() }, out)})
 		return b.Node("Relu", []string{y})
 	}
 	y := block(x, "one", 6, 1)
@@ -116,7 +117,8 @@ func open(t testing.TB, m *graph.Model, weights []string, bn gradient.BatchNorm)
 
 func newHead(t testing.TB, seed uint64) *head.Head {
 	t.Helper()
-	h, err := head.New(t.Context(), head.Config{In: width, Out: 8, Bias: true, Init: head.Random}, matrix(nil, 0, width), rand.New(rand.NewPCG(seed, 3)))
+	h, err := head.New(t.Context(), head.Config{In: width, Out: 8, Bias: true, Init: head.Random},
+		matrix(nil, 0, width), rand.New(rand.NewPCG(seed, 3)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +128,8 @@ func newHead(t testing.TB, seed uint64) *head.Head {
 // encode builds an encoder over pictures of g.
 func encode(t testing.TB, g *gratings, net backbone.LiveNetwork, inputs live.Inputs, batch, chunk int) *live.Encoder {
 	t.Helper()
-	e, err := live.New(live.Config{Network: net, Inputs: inputs, Head: newHead(t, 5), Labels: g.labels, IDs: g.ids, Batch: batch, Chunk: chunk})
+	e, err := live.New(live.Config{Network: net, Inputs: inputs, Head: newHead(t, 5), Labels: g.labels, IDs: g.ids,
+		Batch: batch, Chunk: chunk})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +143,8 @@ func encode(t testing.TB, g *gratings, net backbone.LiveNetwork, inputs live.Inp
 
 func pixels(t testing.TB, g *gratings, a backbone.Augmentation, source func(ahead int) *rand.Rand) *live.Pixels {
 	t.Helper()
-	p, err := live.NewPixels(live.PixelsConfig{Pictures: g, Preprocessing: greyInput(), Augmentation: a, Source: source})
+	p, err := live.NewPixels(live.PixelsConfig{Pictures: g, Preprocessing: greyInput(), Augmentation: a,
+		Source: source})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,19 +8,19 @@ import (
 	"winnow/features"
 )
 
-// Given are Inputs that somebody else makes before each Load: row i of a matrix is the i-th image.
+// Given are Inputs that the caller sets before each Load: row i of X is the i-th image.
 type Given struct {
 	X    blas32.General
 	some []float32
 }
 
-// Sizes returns the one input.
+// Sizes returns the size of the single input.
 func (g *Given) Sizes() []int { return []int{g.X.Cols} }
 
-// Prepare does nothing: what will be given is not known yet.
+// Prepare does nothing: the next inputs are not known yet.
 func (g *Given) Prepare([]int) {}
 
-// Load returns rows as they are now.
+// Load returns the current rows of X.
 func (g *Given) Load(rows []int) ([][]float32, error) {
 	if n := len(rows); slices.Equal(rows, features.AllRows(n)) && g.X.Stride == g.X.Cols {
 		return [][]float32{g.X.Data[:n*g.X.Cols]}, nil

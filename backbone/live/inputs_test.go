@@ -33,15 +33,16 @@ func folder(t *testing.T, g *gratings) (fstest.MapFS, []string) {
 	return files, paths
 }
 
-// Views are a function of (seed, step, place in the batch), whatever the number of goroutines, and the plain view is
-// the one that features are extracted from.
+// Views are a function of (seed, step, place in the batch) for any number of goroutines, and the plain view is the one
+// that features are extracted from.
 func TestPixels(t *testing.T) {
 	g := newGratings(1, 12)
 	files, paths := folder(t, g)
 	rows := []int{3, 7, 3, 0, 11}
 	load := func(workers int, a backbone.Augmentation, seed uint64) []float32 {
 		p, err := live.NewPixels(live.PixelsConfig{
-			Pictures: backbone.NewImageCache(files, paths, 1<<20, backbone.DecodeOptions{}), Preprocessing: greyInput(), Augmentation: a, Workers: workers,
+			Pictures:      backbone.NewImageCache(files, paths, 1<<20, backbone.DecodeOptions{}),
+			Preprocessing: greyInput(), Augmentation: a, Workers: workers,
 			Source: func(int) *rand.Rand { return rand.New(rand.NewPCG(seed, 5)) },
 		})
 		if err != nil {
@@ -86,7 +87,8 @@ func TestPicturesAreKeptSmall(t *testing.T) {
 	}
 	p := greyInput()
 	p.Resize = side + 4
-	cache := backbone.NewImageCache(fstest.MapFS{"photo.png": {Data: out.Bytes()}}, []string{"photo.png"}, 1<<20, backbone.DecodeOptions{})
+	cache := backbone.NewImageCache(fstest.MapFS{"photo.png": {Data: out.Bytes()}}, []string{"photo.png"}, 1<<20,
+		backbone.DecodeOptions{})
 	in, err := live.NewPixels(live.PixelsConfig{Pictures: cache, Preprocessing: p})
 	if err != nil {
 		t.Fatal(err)
@@ -104,7 +106,8 @@ func TestUnreadable(t *testing.T) {
 	files, paths := folder(t, g)
 	files["set/e.png"] = &fstest.MapFile{Data: []byte("no picture")}
 	delete(files, "set/k.png")
-	p, err := live.NewPixels(live.PixelsConfig{Pictures: backbone.NewImageCache(files, paths, 0, backbone.DecodeOptions{}), Preprocessing: greyInput()})
+	p, err := live.NewPixels(live.PixelsConfig{Pictures: backbone.NewImageCache(files, paths, 0,
+		backbone.DecodeOptions{}), Preprocessing: greyInput()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,8 +126,8 @@ func TestUnreadable(t *testing.T) {
 	}
 }
 
-// The last stage alone: on pixels, behind a frozen prefix run each time, and behind one that was run once. All give
-// the whole network's gradients of that stage.
+// The last stage is trained alone: on pixels, after a frozen prefix run each time, and after a prefix run once.
+// All give the whole network's gradients of that stage.
 func TestFrozenPrefix(t *testing.T) {
 	g := newGratings(1, 24)
 	m, weights := network(2)

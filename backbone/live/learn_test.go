@@ -76,11 +76,11 @@ func precision(t testing.TB, e *live.Encoder, g *gratings, batch int) float64 {
 
 // augmentation gives views that are a function of (seed, step).
 func augmentation(step *int) (backbone.Augmentation, func(ahead int) *rand.Rand) {
-	return backbone.Augmentation{Crop: "random", Pad: 1}, func(ahead int) *rand.Rand { return rand.New(rand.NewPCG(11, uint64(*step+ahead))) }
+	return backbone.Augmentation{Crop: "random",
+		Pad: 1}, func(ahead int) *rand.Rand { return rand.New(rand.NewPCG(11, uint64(*step+ahead))) }
 }
 
-// The network learns the directions of stripes, from each of several seeds; the head alone does not learn them as
-// well.
+// The network learns the directions of stripes with each of several seeds; the head alone does not learn them as well.
 func TestLearns(t *testing.T) {
 	for seed := uint64(1); seed <= 3; seed++ {
 		g := newGratings(seed, 96)
@@ -88,8 +88,9 @@ func TestLearns(t *testing.T) {
 		run := func(resting bool) (first, last, before, after float64) {
 			step := 0
 			a, source := augmentation(&step)
-			e, err := live.New(live.Config{Network: open(t, m, weights, gradient.BatchNorm{Train: true}), Inputs: pixels(t, g, a, source),
-				Head: newHead(t, 5), Labels: g.labels, IDs: g.ids, Batch: 32, Resting: func() bool { return resting }})
+			e, err := live.New(live.Config{Network: open(t, m, weights, gradient.BatchNorm{Train: true}),
+				Inputs: pixels(t, g, a, source),
+				Head:   newHead(t, 5), Labels: g.labels, IDs: g.ids, Batch: 32, Resting: func() bool { return resting }})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -103,7 +104,8 @@ func TestLearns(t *testing.T) {
 		}
 		first, last, before, after := run(false)
 		_, lastHead, _, afterHead := run(true)
-		t.Logf("seed %d: loss %.2f → %.2f (head alone %.2f), P@1 %.2f → %.2f (head alone %.2f)", seed, first, last, lastHead, before, after, afterHead)
+		t.Logf("seed %d: loss %.2f → %.2f (head alone %.2f), P@1 %.2f → %.2f (head alone %.2f)", seed, first, last,
+			lastHead, before, after, afterHead)
 		if !(last < 0.5*first) || !(last < 0.8*lastHead) {
 			t.Errorf("seed %d: loss %v → %v, head alone %v", seed, first, last, lastHead)
 		}
@@ -121,7 +123,8 @@ func TestSameBits(t *testing.T) {
 		step := 0
 		a, source := augmentation(&step)
 		fresh := func() *live.Encoder {
-			return encode(t, g, open(t, m, weights, gradient.BatchNorm{Train: true}), pixels(t, g, a, source), 12, chunk)
+			return encode(t, g, open(t, m, weights, gradient.BatchNorm{Train: true}), pixels(t, g, a, source), 12,
+				chunk)
 		}
 		one, two := fresh(), fresh()
 		train(t, one, 1, 0, 12, 12, &step)

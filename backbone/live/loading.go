@@ -11,31 +11,34 @@ import (
 	"winnow/features"
 )
 
-// loading is a batch on its way. Each row is made by whom comes first, a thread in the background or one of the
-// goroutines of Load. Load never waits for a view that a thread in the background has begun, which may have to wait long
-// for a core: it makes the view itself, and the thread's is thrown away.
+// loading is a batch in preparation. Each row is made by the first to claim it: a background thread or one of
+// the goroutines of Load. Load never waits for a view that a background thread has only begun, since the thread
+// may wait long for a core: Load makes the view itself, and the thread's is thrown away.
 type loading struct {
 	p     *Pixels
 	rows  []int
-	base  uint64 // of the views
+	base  uint64 // seed of the views
 	dst   []float32
 	errs  []error
-	state []atomic.Int32 // of each row
+	state []atomic.Int32 // state of each row
 }
 
 // States of a row.
 const (
 	free    = iota
-	begun   // in the background
-	writing // made there, and on its way to dst
-	taken   // there, or Load's to make
+	begun   // a background thread makes it
+	writing // the background thread copies it to dst
+	taken   // in dst, or left to Load
 )
 
 // begin makes room for a batch.
 func (p *Pixels) begin(room *[]float32, rows []int, base uint64) *loading {
 	*room = features.Grow(*room, len(rows)*p.size)
 	n := len(rows)
-	return &loading{p: p, rows: slices.Clone(rows), base: base, dst: *room, errs: make([]error, n), state: make([]atomic.Int32, n)}
+	return &loading{
+		p: p, rows: slices.Clone(rows), base: base,
+		dst: *room, errs: make([]error, n), state: make([]atomic.Int32, n),
+	}
 }
 
 // view makes the view of the i-th row.
@@ -43,10 +46,10 @@ func (l *loading) view(v *backbone.Viewer, dst []float32, i int) error {
 	return l.p.load(v, dst, l.rows[i], rand.New(rand.NewPCG(l.base, uint64(i))))
 }
 
-// place returns where the i-th view belongs.
+// place returns the part of dst for the i-th view.
 func (l *loading) place(i int) []float32 { return l.dst[i*l.p.size : (i+1)*l.p.size] }
 
-// workAhead makes the views that nobody has begun.
+// workAhead makes the views that are still free.
 func (l *loading) workAhead(v *backbone.Viewer) {
 	own := make([]float32, l.p.size)
 	for i := range l.rows {
@@ -55,7 +58,7 @@ func (l *loading) workAhead(v *backbone.Viewer) {
 		}
 		err := l.view(v, own, i)
 		if !l.state[i].CompareAndSwap(begun, writing) {
-			return // Load is there
+			return // Load has taken over
 		}
 		copy(l.place(i), own)
 		l.errs[i] = err
@@ -63,7 +66,7 @@ func (l *loading) workAhead(v *backbone.Viewer) {
 	}
 }
 
-// take reports whether the i-th row is the caller's to make, and else waits until it is written.
+// take reports whether the caller must make the i-th row. Otherwise it waits until the row is written.
 func (l *loading) take(i int) bool {
 	if l.state[i].CompareAndSwap(free, taken) || l.state[i].CompareAndSwap(begun, taken) {
 		return true
@@ -74,7 +77,8 @@ func (l *loading) take(i int) bool {
 	return false
 }
 
-// takeAll takes what is not made, from the last row on: those begun in the background may be there by then.
+// takeAll calls do for each row that is not made, last row first: those begun in the background may be done by
+// then.
 func (l *loading) takeAll(do func(i int)) {
 	for i := len(l.rows) - 1; i >= 0; i-- {
 		if l.take(i) {
@@ -83,7 +87,7 @@ func (l *loading) takeAll(do func(i int)) {
 	}
 }
 
-// finish makes what is left on all cores. Of several errors it returns the first in the batch.
+// finish makes the remaining rows on all cores. Of several errors it returns the first in the batch.
 func (l *loading) finish() error {
 	var rest []int
 	l.takeAll(func(i int) { rest = append(rest, i) })

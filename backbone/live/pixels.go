@@ -12,45 +12,46 @@ import (
 	"winnow/backbone"
 )
 
-// Pictures gives the picture of a training row, or a smaller one of which v makes the same views; several
-// goroutines ask at once, each with a viewer of its own. [backbone.ImageCache] is one.
+// Pictures returns the picture of a training row, or a smaller one that gives v the same views. Several
+// goroutines call it at once, each with its own viewer. [backbone.ImageCache] is one.
 type Pictures interface {
 	ImageFor(row int, v *backbone.Viewer) (image.Image, error)
 }
 
-// PixelsConfig describes how pictures become what a network is fed.
+// PixelsConfig describes how pictures become a network's input.
 type PixelsConfig struct {
 	Pictures      Pictures
 	Preprocessing backbone.Preprocessing
 	Augmentation  backbone.Augmentation
 
-	// Source gives the random numbers of one Load: a function of seed and step, so that a run that goes on after
-	// an interruption sees the same views: of the running step (0), or of the next one (1), whose views are made while
-	// the network computes. nil with the zero Augmentation.
+	// Source returns the random numbers of one Load, for this step (ahead 0) or the next one (ahead 1), whose
+	// views are made while the network computes. They must depend only on seed and step, so that a resumed run
+	// sees the same views. nil: none, only with the zero Augmentation.
 	Source  func(ahead int) *rand.Rand
-	Workers int // goroutines; 0: one a core
+	Workers int // goroutines; 0: one per core
 }
 
-// Pixels are Inputs made of pictures: decoded, augmented and preprocessed on a few goroutines, which end with the call
-// or, where a batch was prepared, with the next. The view of the i-th row of a batch is a function of Source and i,
-// whichever goroutine makes it and when. A row named twice is shown in two views.
+// Pixels are Inputs made of pictures, which are decoded, augmented and preprocessed on a few goroutines. These
+// end with the call or, if a batch was prepared, with the next call. The view of the i-th row of a batch
+// depends only on Source and i, not on which goroutine makes it or when. A row named twice gets two different
+// views.
 type Pixels struct {
 	cfg      PixelsConfig
 	size     int
-	viewers  []*backbone.Viewer // of Load
-	early    []*backbone.Viewer // of what is prepared: one core stays the network's
-	now      []float32          // of the last Load
-	next     []float32          // of what is prepared
-	prepared *loading           // nil: nothing
+	viewers  []*backbone.Viewer // for Load
+	early    []*backbone.Viewer // for Prepare: one fewer, since the network needs a core
+	now      []float32          // the views of the last Load
+	next     []float32          // the views being prepared
+	prepared *loading           // nil: nothing is prepared
 
 	background sync.WaitGroup
-	atWork     atomic.Int32 // threads in the background
+	atWork     atomic.Int32 // number of background threads
 }
 
-// NewPixels checks what a Pixels is made of.
+// NewPixels checks cfg and makes its viewers.
 func NewPixels(cfg PixelsConfig) (*Pixels, error) {
 	if cfg.Source == nil && cfg.Augmentation != (backbone.Augmentation{}) {
-		return nil, fmt.Errorf("live: pixels: an augmentation and no source of random numbers, expected one")
+		return nil, fmt.Errorf("live: pixels: found an augmentation without a source of random numbers")
 	}
 	n := cfg.Workers
 	if n <= 0 {
@@ -68,10 +69,10 @@ func NewPixels(cfg PixelsConfig) (*Pixels, error) {
 	return p, nil
 }
 
-// Sizes returns the one input: planes × height × width.
+// Sizes returns the size of the single input: planes × height × width.
 func (p *Pixels) Sizes() []int { return []int{p.size} }
 
-// base returns the number that the views of a step are drawn from.
+// base returns the seed of a step's views.
 func (p *Pixels) base(ahead int) uint64 {
 	if p.cfg.Source == nil {
 		return 0
@@ -79,9 +80,9 @@ func (p *Pixels) base(ahead int) uint64 {
 	return p.cfg.Source(ahead).Uint64()
 }
 
-// Prepare begins to make the views of the next step's rows on the cores that the network leaves idle; nil: of none, and
-// what was begun has ended when it returns. Nothing is begun while a thread is still at work on an earlier batch, as may
-// be where other programs use all cores.
+// Prepare begins to make the views of the next step's rows on cores that the network leaves idle. With nil it
+// stops, and returns when the background work has ended. It begins nothing while a thread still works on an
+// earlier batch, which happens when other programs use all cores.
 func (p *Pixels) Prepare(rows []int) {
 	p.drop()
 	switch {
@@ -103,7 +104,7 @@ func (p *Pixels) Prepare(rows []int) {
 	p.prepared = l
 }
 
-// drop forgets what was prepared.
+// drop abandons the prepared batch.
 func (p *Pixels) drop() {
 	if p.prepared != nil {
 		p.prepared.takeAll(func(int) {})
@@ -111,8 +112,8 @@ func (p *Pixels) drop() {
 	}
 }
 
-// Load returns the rows' views. A row that cannot be read is an error that names its path; of several the first in the
-// batch.
+// Load returns the rows' views. If a row cannot be read, the error names its path; of several errors it is the
+// first in the batch.
 func (p *Pixels) Load(rows []int) ([][]float32, error) {
 	base := p.base(0)
 	if l := p.prepared; l == nil || l.base != base || !slices.Equal(l.rows, rows) {

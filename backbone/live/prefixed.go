@@ -8,8 +8,8 @@ import (
 	"winnow/features"
 )
 
-// Prefixed are Inputs that run the frozen part of the network on each batch: for augmented views, which never come
-// twice, and for training sets whose activations do not fit into memory.
+// Prefixed are Inputs that run the frozen part of the network on each batch. Use it for augmented views, which
+// never repeat, and for training sets whose activations do not fit into memory.
 type Prefixed struct {
 	prefix backbone.Prefix
 	images Inputs
@@ -17,7 +17,7 @@ type Prefixed struct {
 	out    [][]float32 // of the last Load
 }
 
-// NewPrefixed feeds images through a prefix, chunk images at a time (0: a whole batch).
+// NewPrefixed runs images through a prefix, chunk images at a time (0: a whole batch).
 func NewPrefixed(prefix backbone.Prefix, images Inputs, chunk int) (*Prefixed, error) {
 	if err := matches(images.Sizes(), prefix.Inputs()); err != nil {
 		return nil, err
@@ -45,14 +45,15 @@ func (p *Prefixed) Load(rows []int) ([][]float32, error) {
 	}
 	for at := 0; at < n; at += step {
 		count := min(step, n-at)
-		if err := p.prefix.Infer(part(p.out, sizes, at, count), part(images, p.prefix.Inputs(), at, count), count); err != nil {
+		in := part(images, p.prefix.Inputs(), at, count)
+		if err := p.prefix.Infer(part(p.out, sizes, at, count), in, count); err != nil {
 			return nil, err
 		}
 	}
 	return p.out, nil
 }
 
-// room returns memory for n images of each input, list's where it is large enough.
+// room returns memory for n images of each input, reusing that of list if it is large enough.
 func room(list [][]float32, sizes []int, n int) [][]float32 {
 	if list == nil {
 		list = make([][]float32, len(sizes))
@@ -63,7 +64,7 @@ func room(list [][]float32, sizes []int, n int) [][]float32 {
 	return list
 }
 
-// part returns n images of each input, from one on.
+// part returns n images of each input, beginning at from.
 func part(list [][]float32, sizes []int, from, n int) [][]float32 {
 	some := make([][]float32, len(list))
 	for i, size := range sizes {
@@ -72,7 +73,7 @@ func part(list [][]float32, sizes []int, from, n int) [][]float32 {
 	return some
 }
 
-// TooLarge is the error of activations that do not fit into the memory allowed for them. The caller may allow more, or run
+// TooLarge is the error for activations that exceed their memory limit. The caller may raise the limit, or run
 // the frozen part on each batch ([Prefixed]).
 type TooLarge struct {
 	Rows        int
@@ -80,11 +81,12 @@ type TooLarge struct {
 }
 
 func (e *TooLarge) Error() string {
-	return fmt.Sprintf("live: cache: the frozen part's activations of %d images take %d bytes, expected at most %d", e.Rows, e.Need, e.Limit)
+	return fmt.Sprintf("live: cache: the frozen part's activations of %d images take %d bytes, expected at most %d",
+		e.Rows, e.Need, e.Limit)
 }
 
-// Cached are Inputs whose frozen part was run once over all rows. It is right only where the images are the same
-// every time: without augmentation.
+// Cached are Inputs whose frozen part was run once over all rows. It is correct only if the images are the same
+// every time, that is, without augmentation.
 type Cached struct {
 	sizes []int
 	data  [][]float32 // rows × size of each input
@@ -92,9 +94,11 @@ type Cached struct {
 	out   [][]float32 // of the last Load
 }
 
-// NewCached computes the activations of rows 0 … rows-1, batch images at a time, and keeps them. More than limit bytes
-// is a [TooLarge] error before anything is computed. progress is told the rows done; nil: no progress is reported.
-func NewCached(ctx context.Context, from *Prefixed, rows, batch int, limit int64, progress func(done, total int)) (*Cached, error) {
+// NewCached computes the activations of rows 0 … rows-1, batch images at a time, and keeps them. If they take
+// more than limit bytes it returns a [TooLarge] error before it computes anything. progress receives the number
+// of rows done and may be nil.
+func NewCached(ctx context.Context, from *Prefixed, rows, batch int, limit int64,
+	progress func(done, total int)) (*Cached, error) {
 	c := &Cached{sizes: from.Sizes(), rows: rows}
 	if rows < 1 || batch < 1 {
 		return nil, fmt.Errorf("live: cache: found %d rows in batches of %d, expected at least one", rows, batch)
@@ -136,7 +140,7 @@ func NewCached(ctx context.Context, from *Prefixed, rows, batch int, limit int64
 // Sizes returns the prefix's outputs.
 func (c *Cached) Sizes() []int { return c.sizes }
 
-// Bytes returns the memory that the activations take.
+// Bytes returns the memory of the activations.
 func (c *Cached) Bytes() int64 {
 	var sum int64
 	for _, d := range c.data {
@@ -145,7 +149,7 @@ func (c *Cached) Bytes() int64 {
 	return sum
 }
 
-// Prepare does nothing: copying is no work.
+// Prepare does nothing: Load only copies.
 func (c *Cached) Prepare([]int) {}
 
 // Load copies the activations of rows.

@@ -29,14 +29,15 @@ func (c *counted) ImageFor(row int, v *backbone.Viewer) (image.Image, error) {
 func preparable(t *testing.T, pictures live.Pictures, workers int, step *int) *live.Pixels {
 	t.Helper()
 	a, source := augmentation(step)
-	p, err := live.NewPixels(live.PixelsConfig{Pictures: pictures, Preprocessing: greyInput(), Augmentation: a, Source: source, Workers: workers})
+	p, err := live.NewPixels(live.PixelsConfig{Pictures: pictures, Preprocessing: greyInput(), Augmentation: a,
+		Source: source, Workers: workers})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return p
 }
 
-// What is prepared, right, wrong or forgotten, changes no bit of what is loaded.
+// Prepared rows, whether right, wrong or forgotten, change no bit of what is loaded.
 func TestPreparedViewsAreTheSame(t *testing.T) {
 	g := &counted{gratings: newGratings(1, 24)}
 	batches := [][]int{{3, 7, 3, 0}, {11, 2, 5, 1}, {4, 4, 23, 9, 8}, {6}, {0, 1, 2, 3}}
@@ -83,7 +84,7 @@ func TestPreparedViewsAreTheSame(t *testing.T) {
 	}
 }
 
-// Pictures that were made beside the network are not made again, but for one that is on its way.
+// Pictures made in the background are not made again, except one that is still in progress.
 func TestPreparedIsUsed(t *testing.T) {
 	g, step := &counted{gratings: newGratings(1, 24)}, 1
 	p := preparable(t, g, 2, &step)
@@ -100,7 +101,7 @@ func TestPreparedIsUsed(t *testing.T) {
 	}
 }
 
-// A picture that cannot be read is an error of the batch that holds it, prepared or not.
+// A picture that cannot be read is an error of its batch, prepared or not.
 func TestUnreadablePrepared(t *testing.T) {
 	g := newGratings(1, 12)
 	files, paths := folder(t, g)

@@ -12,21 +12,21 @@ import (
 )
 
 // smallest is the number of multiplications m·n·k from which ONNX Runtime's product is faster than gonum's.
-// Measured on 2 cores: 16³ takes gonum 1.4–2.1 µs and ONNX Runtime 2.8–4.7 µs with everything around it,
-// 32³ takes 8.5–10 µs and 3.6–5.4 µs; the curves cross near 22³.
+// Measured on 2 cores, everything included: 16³ takes 1.4–2.1 µs in gonum and 2.8–4.7 µs in ONNX Runtime, 32³
+// takes 8.5–10 µs and 3.6–5.4 µs; the curves cross near 22³.
 const smallest = 22 * 22 * 22
 
 // blasSpin keeps worker threads awake between products that follow each other closely (see SessionOptions).
 const blasSpin = 20 * time.Microsecond
 
-// BLAS is gonum's BLAS with the matrix products of real numbers, Sgemm and Dgemm, computed by ONNX Runtime;
-// everything else, and products too small to gain, stay gonum's own. It can be given to blas32.Use and
-// blas64.Use ([Open] does), may be called from several goroutines, and repeats its results bit for bit at the same number
-// of threads. It always computes on the CPU: the matrices live in Go's memory, and moving them to a device costs more than
-// these products do.
+// BLAS is gonum's BLAS with the matrix products of real numbers, Sgemm and Dgemm, computed by ONNX Runtime.
+// Everything else, and products too small to gain, stay gonum's. It can be passed to blas32.Use and blas64.Use
+// ([Open] does so), may be called from several goroutines, and repeats its results bit for bit with the same
+// number of threads. It always computes on the CPU: the matrices are in Go's memory, and moving them to a
+// device costs more than these products.
 //
-// A difference to gonum's own: 0·Inf and 0·NaN are NaN (gonum skips zeros of A). As in every BLAS, with
-// beta = 0 C is written without having been read, and with alpha = 0 A and B are not looked at.
+// One difference to gonum: 0·Inf and 0·NaN are NaN (gonum skips zeros of A). As in every BLAS, with beta = 0 C
+// is not read, and with alpha = 0 A and B are not read.
 type BLAS struct {
 	gonum.Implementation
 	runtime *Runtime
@@ -41,7 +41,7 @@ var (
 	_ blas.Complex128 = (*BLAS)(nil)
 )
 
-// BLAS returns the runtime's one BLAS; it works until Close, after which it computes in Go.
+// BLAS returns the runtime's single BLAS. After Close it computes in Go.
 func (r *Runtime) BLAS() (*BLAS, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -65,25 +65,27 @@ func (b *BLAS) closed() bool {
 }
 
 // Sgemm is C = alpha·op(A)·op(B) + beta·C in float32.
-func (b *BLAS) Sgemm(tA, tB blas.Transpose, m, n, k int, alpha float32, a []float32, lda int, bb []float32, ldb int, beta float32, c []float32, ldc int) {
+func (b *BLAS) Sgemm(tA, tB blas.Transpose, m, n, k int, alpha float32, a []float32, lda int,
+	bb []float32, ldb int, beta float32, c []float32, ldc int) {
 	if !b.single.gemm(tA, tB, m, n, k, alpha, a, lda, bb, ldb, beta, c, ldc) {
 		b.Implementation.Sgemm(tA, tB, m, n, k, alpha, a, lda, bb, ldb, beta, c, ldc)
 	}
 }
 
 // Dgemm is C = alpha·op(A)·op(B) + beta·C in float64.
-func (b *BLAS) Dgemm(tA, tB blas.Transpose, m, n, k int, alpha float64, a []float64, lda int, bb []float64, ldb int, beta float64, c []float64, ldc int) {
+func (b *BLAS) Dgemm(tA, tB blas.Transpose, m, n, k int, alpha float64, a []float64, lda int,
+	bb []float64, ldb int, beta float64, c []float64, ldc int) {
 	if !b.double.gemm(tA, tB, m, n, k, alpha, a, lda, bb, ldb, beta, c, ldc) {
 		b.Implementation.Dgemm(tA, tB, m, n, k, alpha, a, lda, bb, ldb, beta, c, ldc)
 	}
 }
 
-// products holds the four sessions of one element type: A as given or transposed, B likewise. A session may
-// run for several goroutines at once; the lock only keeps close from pulling it away.
+// products holds the four sessions of one element type: A as given or transposed, and B likewise. Several
+// goroutines may run a session at once; the lock only keeps close from destroying it meanwhile.
 type products[T float32 | float64] struct {
 	mu       sync.RWMutex
 	sessions [2][2]*ortgo.DynamicAdvancedSession
-	scratch  sync.Pool // of *[]T: packed operands and products on their way
+	scratch  sync.Pool // *[]T values: packed operands and products not yet in C
 }
 
 func (p *products[T]) open(r *Runtime, t ElementType) error {
@@ -95,7 +97,8 @@ func (p *products[T]) open(r *Runtime, t ElementType) error {
 	for i := range p.sessions {
 		for j := range p.sessions[i] {
 			model := gemmModel(t, i == 1, j == 1)
-			p.sessions[i][j], err = ortgo.NewDynamicAdvancedSessionWithONNXData(model, []string{"A", "B"}, []string{"Y"}, opts)
+			p.sessions[i][j], err = ortgo.NewDynamicAdvancedSessionWithONNXData(
+				model, []string{"A", "B"}, []string{"Y"}, opts)
 			if err != nil {
 				return err
 			}
@@ -118,9 +121,10 @@ func (p *products[T]) close() (err error) {
 	return err
 }
 
-// gemm computes the product, or changes nothing and says false where it is gonum's to compute: too small,
-// closed, or wrong in a way that gonum will panic about in its own words.
-func (p *products[T]) gemm(tA, tB blas.Transpose, m, n, k int, alpha T, a []T, lda int, b []T, ldb int, beta T, c []T, ldc int) bool {
+// gemm computes the product. It changes nothing and returns false if gonum must compute it: because it is too
+// small, because the BLAS is closed, or because the arguments are wrong and gonum's panic says how.
+func (p *products[T]) gemm(tA, tB blas.Transpose, m, n, k int, alpha T, a []T, lda int,
+	b []T, ldb int, beta T, c []T, ldc int) bool {
 	if !large(m, n, k) || alpha == 0 {
 		return false
 	}
@@ -148,7 +152,7 @@ func (p *products[T]) gemm(tA, tB blas.Transpose, m, n, k int, alpha T, a []T, l
 	return true
 }
 
-// product returns out = op(A)·op(B), contiguous.
+// product computes out = op(A)·op(B), contiguous. It returns false if it cannot.
 func (p *products[T]) product(transA, transB int, A, B matrix[T], out []T, m, n int) bool {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
@@ -175,7 +179,7 @@ func (p *products[T]) product(transA, transB int, A, B matrix[T], out []T, m, n 
 	return session.Run(values[:2], values[2:]) == nil
 }
 
-// borrow returns a scratch slice of a length, its contents whatever they were.
+// borrow returns a scratch slice of this length with arbitrary contents.
 func (p *products[T]) borrow(size int) *[]T {
 	buffer, ok := p.scratch.Get().(*[]T)
 	if !ok {
@@ -188,13 +192,13 @@ func (p *products[T]) borrow(size int) *[]T {
 	return buffer
 }
 
-// matrix is rows×cols numbers, row-major, stride apart.
+// matrix is a row-major matrix; its rows are stride apart.
 type matrix[T float32 | float64] struct {
 	data               []T
 	rows, cols, stride int
 }
 
-// transpose gives the matrix the shape it is stored in: 1 and swapped sizes where op is the transpose.
+// transpose gives the matrix the shape in which it is stored. For a transpose it swaps the sizes and returns 1.
 func (x *matrix[T]) transpose(t blas.Transpose) (int, bool) {
 	switch t {
 	case blas.NoTrans:
@@ -217,8 +221,7 @@ func (x *matrix[T]) pack(dst []T) {
 	}
 }
 
-// update is x = alpha·p + beta·x with p contiguous (p may be x itself where beta is 0). With beta = 0 what x
-// held before, NaN too, plays no part.
+// update sets x = alpha·p + beta·x, p contiguous. With beta 0, old values of x, even NaN, do not count; p may be x.
 func (x *matrix[T]) update(beta, alpha T, p []T) {
 	for i := range x.rows {
 		dst := x.data[i*x.stride : i*x.stride+x.cols]

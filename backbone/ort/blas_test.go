@@ -57,7 +57,7 @@ func drawGemm(t *rapid.T) gemm {
 	return g
 }
 
-// numbers fills rows×cols numbers in [-1, 1) and the gaps with NaN, which no product may touch or let in; the
+// numbers returns rows×cols numbers in [-1, 1), with NaN in the gaps, which no product may read or change. The
 // slice ends with the last row, as BLAS allows.
 func numbers(seed uint64, rows, cols, stride int) []float32 {
 	s := make([]float32, stride*(rows-1)+cols)
@@ -99,7 +99,8 @@ func (g gemm) slow() []float64 {
 }
 
 type sgemmer interface {
-	Sgemm(tA, tB blas.Transpose, m, n, k int, alpha float32, a []float32, lda int, b []float32, ldb int, beta float32, c []float32, ldc int)
+	Sgemm(tA, tB blas.Transpose, m, n, k int, alpha float32, a []float32, lda int, b []float32, ldb int,
+		beta float32, c []float32, ldc int)
 }
 
 // check computes g with an implementation and says what is wrong with the result, or "".
@@ -142,7 +143,8 @@ func TestSgemmAgainstDefinition(t *testing.T) {
 // spoiled forgets one thing about a product.
 type spoiled struct{ how string }
 
-func (s spoiled) Sgemm(tA, tB blas.Transpose, m, n, k int, alpha float32, a []float32, lda int, b []float32, ldb int, beta float32, c []float32, ldc int) {
+func (s spoiled) Sgemm(tA, tB blas.Transpose, m, n, k int, alpha float32, a []float32, lda int, b []float32,
+	ldb int, beta float32, c []float32, ldc int) {
 	switch s.how {
 	case "alpha":
 		alpha *= 1.001
@@ -198,7 +200,7 @@ func TestSgemmPanicsAsGonum(t *testing.T) {
 	}
 }
 
-// TestSgemmConcurrent lets several goroutines multiply at once; each must get the bits of the lone call.
+// TestSgemmConcurrent lets several goroutines multiply at once; each must get the bits of a single call.
 func TestSgemmConcurrent(t *testing.T) {
 	b, err := orttest.Runtime(t).BLAS()
 	if err != nil {
@@ -283,7 +285,8 @@ func BenchmarkSgemm(b *testing.B) {
 				for b.Loop() {
 					impl.Sgemm(s.tA, s.tB, s.m, s.n, s.k, 1, a, lda, x, ldx, 0, c, s.n)
 				}
-				b.ReportMetric(2e-9*float64(s.m)*float64(s.n)*float64(s.k)*float64(b.N)/b.Elapsed().Seconds(), "GFLOP/s")
+				b.ReportMetric(2e-9*float64(s.m)*float64(s.n)*float64(s.k)*float64(b.N)/b.Elapsed().Seconds(),
+					"GFLOP/s")
 			})
 		}
 	}

@@ -13,11 +13,11 @@ import (
 	ortgo "github.com/yalue/onnxruntime_go"
 )
 
-// Device is where sessions run: the CPU (the zero value), one CUDA device, or, as a wish, whichever can be had.
+// Device is where sessions run: the CPU (the zero value), one CUDA device, or, as a request, the best that works.
 type Device struct {
 	CUDA  bool
 	Index int  // number of the CUDA device
-	Auto  bool // CUDA where it works, else the CPU; only in what was asked for
+	Auto  bool // CUDA if it works, else the CPU; only in a request
 }
 
 // String returns the device as a user writes it.
@@ -31,7 +31,7 @@ func (d Device) String() string {
 	return "cpu"
 }
 
-// ParseDevice reads cpu, cuda, cuda:N or auto.
+// ParseDevice parses cpu, cuda, cuda:N or auto.
 func ParseDevice(text string) (Device, error) {
 	switch text {
 	case "", "cpu":
@@ -49,8 +49,8 @@ func ParseDevice(text string) (Device, error) {
 	return Device{}, fmt.Errorf("ort: device: found %q, expected cpu, cuda, cuda:N or auto", text)
 }
 
-// ParseDevices reads a device as [ParseDevice] does, or several with commas between them: cuda:0,cuda:1, or cuda:0,1 for short. Each GPU
-// stands once; cpu may be repeated, a session for each.
+// ParseDevices parses one device, as [ParseDevice] does, or several separated by commas: cuda:0,cuda:1, or
+// cuda:0,1 for short. A GPU may be named only once; cpu may be repeated, one session for each.
 func ParseDevices(text string) ([]Device, error) {
 	var list []Device
 	for part := range strings.SplitSeq(text, ",") {
@@ -59,7 +59,8 @@ func ParseDevices(text string) ([]Device, error) {
 		}
 		d, err := ParseDevice(part)
 		if err != nil || part == "" && strings.Contains(text, ",") {
-			return nil, fmt.Errorf("ort: device: found %q, expected cpu, cuda, cuda:N, auto, or several GPUs as cuda:0,1", text)
+			return nil, fmt.Errorf("ort: device: found %q, "+
+				"expected cpu, cuda, cuda:N, auto, or several GPUs as cuda:0,1", text)
 		}
 		if d.Auto && strings.Contains(text, ",") {
 			return nil, fmt.Errorf("ort: device: found %q, expected auto alone", text)
@@ -72,7 +73,7 @@ func ParseDevices(text string) ([]Device, error) {
 	return list, nil
 }
 
-// chooseDevices settles where this runtime runs: on the first device, and networks that take batches in turn on all of them.
+// chooseDevices decides where to run: sessions on the first device, networks that take batches in turn on all.
 func (r *Runtime) chooseDevices(want []Device) error {
 	if err := r.chooseDevice(want[0]); err != nil {
 		return err
@@ -89,7 +90,7 @@ func (r *Runtime) chooseDevices(want []Device) error {
 	return nil
 }
 
-// chooseDevice settles where this runtime runs. CUDA is believed only after a product has run on it.
+// chooseDevice decides on the first device. CUDA is accepted only after a product has run on it.
 func (r *Runtime) chooseDevice(want Device) error {
 	if !want.CUDA && !want.Auto {
 		return nil
@@ -106,7 +107,7 @@ func (r *Runtime) chooseDevice(want Device) error {
 	return fmt.Errorf("ort: device %s: %w", want, err)
 }
 
-// CheckCUDA runs a product on a CUDA device and says what is in the way of it.
+// CheckCUDA runs a product on a CUDA device and returns an error that says why it cannot.
 func (r *Runtime) CheckCUDA(index int) error {
 	if missing := r.MissingCUDA(); len(missing) > 0 {
 		return missingError(missing)
@@ -134,10 +135,10 @@ func (r *Runtime) probe(o SessionOptions) error {
 	return nil
 }
 
-// Missing is a library that CUDA needs and the system does not have.
+// Missing is a library that CUDA needs and that cannot be loaded.
 type Missing struct {
 	Name   string // file name, such as libcublasLt.so.13
-	Reason string // the loader's words
+	Reason string // the loader's message
 }
 
 func missingError(list []Missing) error {
@@ -151,36 +152,37 @@ func missingError(list []Missing) error {
 	return fmt.Errorf("these libraries are missing: %s", strings.Join(names, ", "))
 }
 
-// cudaProvider is the name ONNX Runtime gives its CUDA provider.
+// cudaProvider is ONNX Runtime's name for its CUDA provider.
 const cudaProvider = "CUDAExecutionProvider"
 
-// cudaNeeds are what the CUDA 13 build of the provider needs of the system: NVIDIA's CUDA runtime, cuDNN and
-// the driver. Where the provider's file is there, the list in it is read instead.
+// cudaNeeds are the system libraries that the CUDA 13 build of the provider needs: NVIDIA's CUDA runtime, cuDNN
+// and the driver. If the provider's file exists, the list in it is used instead.
 var cudaNeeds = []string{"libcublasLt.so.13", "libcublas.so.13", "libcudart.so.13", "libcurand.so.10"}
 
-// cudaHidden are needed too, but the provider's file does not list cuDNN: it is loaded at the first convolution.
+// cudaHidden are needed too. The provider's file does not list cuDNN, because it is loaded at the first convolution.
 var cudaHidden = []string{"libcudnn.so.9", "libcuda.so.1"}
 
-// The provider's files, which lie beside the library.
+// The provider's files, in the library's folder.
 const (
 	sharedProvider = "libonnxruntime_providers_shared.so"
 	cudaLibrary    = "libonnxruntime_providers_cuda.so"
 )
 
 // MissingCUDA names each library without which the CUDA provider cannot load: ONNX Runtime's own provider
-// libraries, which lie beside the shared library, and what those need of the system. It is empty where
-// everything loads; whether a device is there is seen only by running something on it.
+// libraries, in the folder of the shared library, and the system libraries that they need. It is empty if
+// everything loads. Whether there is a device shows only when something runs on it.
 func (r *Runtime) MissingCUDA() []Missing {
 	if !slices.Contains(r.providers, cudaProvider) {
-		return []Missing{{Name: cudaProvider, Reason: "this build of ONNX Runtime has only " + strings.Join(r.providers, ", ")}}
+		only := "this build of ONNX Runtime has only " + strings.Join(r.providers, ", ")
+		return []Missing{{Name: cudaProvider, Reason: only}}
 	}
 	if runtime.GOOS != "linux" {
-		return nil // the provider's own words must do
+		return nil // only the provider's own message is available
 	}
 	return missingIn(filepath.Dir(r.library))
 }
 
-// missingIn checks the provider's files in a folder and everything they need.
+// missingIn checks the provider's files in a folder and all that they need.
 func missingIn(folder string) []Missing {
 	var missing []Missing
 	needs := cudaNeeds
@@ -208,7 +210,7 @@ func missingIn(folder string) []Missing {
 	return missing
 }
 
-// appendCUDA asks for the CUDA provider.
+// appendCUDA adds the CUDA provider to opts.
 func appendCUDA(opts *ortgo.SessionOptions, index int, gpu GPU) error {
 	cuda, err := ortgo.NewCUDAProviderOptions()
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"os"
 )
 
-// whole refuses an ELF library that ends before its segments do. The system's loader maps such a file and
-// dies of a bus error instead of saying so. Files of other formats are left to their loaders.
+// whole refuses an ELF library that ends before its segments do. The system's loader maps such a file and then
+// dies of a bus error. Files of other formats are left to their loaders.
 func whole(path string) error {
 	file, err := os.Open(path)
 	if err != nil {
@@ -21,7 +21,7 @@ func whole(path string) error {
 	}
 	magic := make([]byte, len(elf.ELFMAG))
 	if _, err := io.ReadFull(file, magic); err != nil || string(magic) != elf.ELFMAG {
-		return nil // the loader has the word for it
+		return nil // not ELF: left to the loader
 	}
 	library, err := elf.NewFile(file)
 	if err != nil {
@@ -35,7 +35,7 @@ func whole(path string) error {
 	return nil
 }
 
-// imports lists the libraries that a shared library names as its needs.
+// imports lists the libraries that a shared library names as its dependencies.
 func imports(path string) ([]string, error) {
 	if err := whole(path); err != nil {
 		return nil, err

@@ -10,30 +10,34 @@ import (
 // The messages have the form in which ONNX Runtime's CudaCall and its arena write them.
 func TestGPUHint(t *testing.T) {
 	call := func(number int, words string) string {
-		return fmt.Sprintf("CUDA failure %d: %s ; GPU=0 ; hostname=box ; file=cuda_allocator.cc ; line=74 ; expr=cudaMalloc((void**)&p, size);", number, words)
+		return fmt.Sprintf("CUDA failure %d: %s ; GPU=0 ; hostname=box ; file=cuda_allocator.cc ; line=74 ; "+
+			"expr=cudaMalloc((void**)&p, size);", number, words)
 	}
 	parse := `/onnxruntime_src/onnxruntime/core/providers/cuda/cuda_execution_provider_info.cc:62 static onnxruntime::CUDAExecutionProviderInfo onnxruntime::CUDAExecutionProviderInfo::FromProviderOptions(const onnxruntime::ProviderOptions&) [ONNXRuntimeError] : 1 : FAIL : provider_options_utils.h:187 Parse Failed to parse provider option "device_id": `
 	for text, want := range map[string]string{
 		call(2, "out of memory"): "smaller --batch",
-		"BFCArena::AllocateRawInternal Failed to allocate memory for requested buffer of size 1048576":                                                                                                  "smaller --batch",
-		"BFCArena::AllocateRawInternal Available memory of 512 is smaller than requested bytes of 1024":                                                                                                 "smaller --batch",
-		"CUBLAS failure 3: CUBLAS_STATUS_ALLOC_FAILED ; GPU=0":                                                                                                                                          "smaller --batch",
-		call(35, "CUDA driver version is insufficient for CUDA runtime version"):                                                                                                                        "580 or newer",
-		parse + call(35, "CUDA driver version is insufficient for CUDA runtime version"):                                                                                                                "580 or newer",
-		parse + "cuda_execution_provider_info.cc:70 operator() Invalid device ID: 7, must be between 0 (inclusive) and 1 (exclusive).":                                                                  "nvidia-smi -L",
-		"Non-zero status code returned while running Conv node. Name:'Conv' Status Message: cuDNN is unavailable or disabled for CUDA Execution Provider: dlsym failed for cudnnCreateFilterDescriptor": "cuDNN 9 is not whole",
-		call(100, "no CUDA-capable device is detected"):                                                                                                                                                 "CUDA_VISIBLE_DEVICES",
-		call(101, "invalid device ordinal"):                                                                                                                                                             "nvidia-smi -L",
-		call(209, "no kernel image is available for execution on the device"):                                                                                                                           "generation",
-		call(804, "forward compatibility was attempted on non supported HW"):                                                                                                                            "no other libcuda.so.1",
-		call(46, "CUDA-capable device(s) is/are busy or unavailable"):                                                                                                                                   "has the GPU to itself",
-		"CUDNN failure 1001: CUDNN_STATUS_NOT_INITIALIZED ; GPU=0":                                                                                                                                      "cuDNN 9 is not whole",
-		"libcublasLt.so.13 is missing (libcublasLt.so.13: cannot open shared object file: No such file or directory)":                                                                                   "",
-		"libcudnn.so.9: undefined symbol: cudnnCreate":                                                                                                                                                  "cuDNN 9 is not whole",
-		"libonnxruntime_providers_cuda.so: undefined symbol: cuMemCreate":                                                                                                                               "580 or newer",
-		"train: step 412 (epoch 3): loss is NaN":                                                                                                                                                        "",
-		"datasets: list.csv:17: label \"x7\" is not an integer":                                                                                                                                         "",
-		"CUDA failure 700: an illegal memory access was encountered ; GPU=0 ; hostname=box ; expr=cudaStreamSynchronize(stream_);":                                                                      "",
+		"BFCArena::AllocateRawInternal Failed to allocate memory for requested buffer of size 1048576":  "smaller --batch",
+		"BFCArena::AllocateRawInternal Available memory of 512 is smaller than requested bytes of 1024": "smaller --batch",
+		"CUBLAS failure 3: CUBLAS_STATUS_ALLOC_FAILED ; GPU=0":                                          "smaller --batch",
+		call(35, "CUDA driver version is insufficient for CUDA runtime version"):                        "580 or newer",
+		parse + call(35, "CUDA driver version is insufficient for CUDA runtime version"):                "580 or newer",
+		parse + "cuda_execution_provider_info.cc:70 operator() Invalid device ID: 7, must be between 0 " +
+			"(inclusive) and 1 (exclusive).": "nvidia-smi -L",
+		"Non-zero status code returned while running Conv node. Name:'Conv' Status Message: cuDNN is " +
+			"unavailable or disabled for CUDA Execution Provider: dlsym failed for cudnnCreateFilterDescriptor": "cuDNN 9 is incomplete",
+		call(100, "no CUDA-capable device is detected"):                                                               "CUDA_VISIBLE_DEVICES",
+		call(101, "invalid device ordinal"):                                                                           "nvidia-smi -L",
+		call(209, "no kernel image is available for execution on the device"):                                         "generation",
+		call(804, "forward compatibility was attempted on non supported HW"):                                          "no other libcuda.so.1",
+		call(46, "CUDA-capable device(s) is/are busy or unavailable"):                                                 "uses the GPU exclusively",
+		"CUDNN failure 1001: CUDNN_STATUS_NOT_INITIALIZED ; GPU=0":                                                    "cuDNN 9 is incomplete",
+		"libcublasLt.so.13 is missing (libcublasLt.so.13: cannot open shared object file: No such file or directory)": "",
+		"libcudnn.so.9: undefined symbol: cudnnCreate":                                                                "cuDNN 9 is incomplete",
+		"libonnxruntime_providers_cuda.so: undefined symbol: cuMemCreate":                                             "580 or newer",
+		"train: step 412 (epoch 3): loss is NaN":                                                                      "",
+		"datasets: list.csv:17: label \"x7\" is not an integer":                                                       "",
+		"CUDA failure 700: an illegal memory access was encountered ; GPU=0 ; hostname=box ; " +
+			"expr=cudaStreamSynchronize(stream_);": "",
 	} {
 		got := GPUHint(fmt.Errorf("ort: run: %w", errors.New(text)), "")
 		if want == "" && got != "" || !strings.Contains(got, want) {
@@ -48,7 +52,7 @@ func TestGPUHint(t *testing.T) {
 	}
 }
 
-// What is told has the library's words and nothing around them; what is not known stays whole.
+// The brief error has only the library's message; an unknown error stays as it is.
 func TestBriefly(t *testing.T) {
 	for text, want := range map[string]string{
 		`x.cc:62 f(int) Failed to parse provider option "device_id": CUDA failure 100: no CUDA-capable device is detected ; GPU=0 ; hostname=box ; file=a ; line=69 ; expr=cudaGetDeviceCount(&n);`: "CUDA failure 100: no CUDA-capable device is detected",

@@ -8,8 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// The names and values are those of ONNX Runtime's documentation of the CUDA provider; that it takes them can only be
-// seen where there is a GPU.
+// The names and values are those of ONNX Runtime's documentation of the CUDA provider. Whether it accepts them can only
+// be tested on a GPU.
 func TestGPUOptions(t *testing.T) {
 	for name, c := range map[string]struct {
 		gpu   GPU
@@ -17,11 +17,15 @@ func TestGPUOptions(t *testing.T) {
 		want  map[string]string
 		marks string
 	}{
-		"nothing asked for": {GPU{}, 0, map[string]string{"device_id": "0", "cudnn_conv_algo_search": "HEURISTIC", "use_tf32": "0"}, ""},
-		"heuristic":         {GPU{Search: SearchHeuristic}, 2, map[string]string{"device_id": "2", "cudnn_conv_algo_search": "HEURISTIC", "use_tf32": "0"}, ""},
+		"nothing asked for": {GPU{}, 0, map[string]string{"device_id": "0", "cudnn_conv_algo_search": "HEURISTIC",
+			"use_tf32": "0"}, ""},
+		"heuristic": {GPU{Search: SearchHeuristic}, 2,
+			map[string]string{"device_id": "2", "cudnn_conv_algo_search": "HEURISTIC", "use_tf32": "0"}, ""},
 		"all": {GPU{Memory: 6 << 30, TF32: true, Search: SearchExhaustive}, 1, map[string]string{"device_id": "1",
-			"cudnn_conv_algo_search": "EXHAUSTIVE", "use_tf32": "1", "gpu_mem_limit": "6442450944", "arena_extend_strategy": "kSameAsRequested"}, "+tf32+exhaustive"},
-		"default search": {GPU{Search: SearchDefault}, 0, map[string]string{"device_id": "0", "cudnn_conv_algo_search": "DEFAULT", "use_tf32": "0"}, "+default"},
+			"cudnn_conv_algo_search": "EXHAUSTIVE", "use_tf32": "1", "gpu_mem_limit": "6442450944",
+			"arena_extend_strategy": "kSameAsRequested"}, "+tf32+exhaustive"},
+		"default search": {GPU{Search: SearchDefault}, 0,
+			map[string]string{"device_id": "0", "cudnn_conv_algo_search": "DEFAULT", "use_tf32": "0"}, "+default"},
 	} {
 		if err := c.gpu.Check(); err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -39,11 +43,13 @@ func TestGPUOptions(t *testing.T) {
 			}
 		}
 	}
-	for _, bad := range []GPU{{Memory: -1}, {Memory: 4}, {Memory: math.MinInt64}, {Search: "best"}, {Search: "HEURISTIC"}} {
+	for _, bad := range []GPU{{Memory: -1}, {Memory: 4}, {Memory: math.MinInt64}, {Search: "best"},
+		{Search: "HEURISTIC"}} {
 		if err := bad.Check(); err == nil {
 			t.Errorf("%+v is let through", bad)
 		}
-		if _, err := Load(Config{Library: "no such library", GPU: bad}); err == nil || !strings.Contains(err.Error(), "expected") {
+		if _, err := Load(Config{Library: "no such library", GPU: bad}); err == nil ||
+			!strings.Contains(err.Error(), "expected") {
 			t.Errorf("%+v: %v", bad, err)
 		}
 	}

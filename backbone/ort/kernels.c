@@ -1,5 +1,6 @@
-// Operators of ONNX Runtime's made of our kernels, in the domain "winnow". What each computes stands in kernels.h; which
-// inputs, outputs and attributes it has, in package gradient, which writes them (kernels.go).
+// Custom operators for ONNX Runtime, in the domain "winnow", built from our kernels. kernels.h documents what each one
+// computes. Package gradient, which writes them into models (kernels.go), documents their inputs, outputs and
+// attributes.
 
 #include <limits.h>
 #include <math.h>
@@ -9,7 +10,7 @@
 #include "kernels.h"
 #include "kernels_choice.h"
 
-// Positions in ONNX Runtime's table of functions, which only ever grows at its end.
+// Positions in ONNX Runtime's function table. New versions only append to it.
 enum {
 	CREATE_STATUS = 0, CREATE_DOMAIN = 26, DOMAIN_ADD = 27, ADD_DOMAIN = 28, DATA = 51, SIZES = 62, RANK = 61, SHAPE_OF = 65,
 	MEMORY_INFO = 68, ALLOC = 75, FREE = 76, ATTRIBUTE_FLOAT = 85, INPUT_COUNT = 88, INPUT = 90, OUTPUT = 91, END_STATUS = 93,
@@ -17,10 +18,10 @@ enum {
 };
 
 typedef const void *const *table;
-typedef void *status; // NULL: all went well
+typedef void *status; // NULL: success
 enum { FLOAT = 1, BYTE = 2, REQUIRED = 0, OPTIONAL = 1, FAIL = 1, INVALID = 2, ARENA = 1 };
 
-// What ONNX Runtime wants to know of an operator: its OrtCustomOp as of version 18 of the interface.
+// The description of an operator for ONNX Runtime: OrtCustomOp as of API version 18.
 typedef struct op op;
 struct op {
 	uint32_t version;
@@ -49,7 +50,7 @@ struct op {
 
 	// Ours, behind what ONNX Runtime reads.
 	const char *called;
-	const char *inputs, *outputs; // a letter each: f float32, b bytes; inputs that may be left out F
+	const char *inputs, *outputs; // a letter each: f float32, b bytes, F an optional float32 input
 };
 
 // A node of a model.
@@ -58,7 +59,7 @@ typedef struct {
 	int64_t strides[2], dilations[2], pads[4];
 	int64_t kernel[2], in[2]; // of pools: the window, and the input's height and width
 	float low, high;
-	void *memory; // of convolutions: which the session's arena is
+	void *memory; // of convolutions: identifies the session's arena
 } kernel;
 
 static const kernel_set *set = &winnow_plain;
@@ -68,7 +69,7 @@ static status failed(table api, int code, const char *text) { return ((status (*
 // Descriptions.
 
 static const char *name(const op *o) { return o->called; }
-static const char *provider(const op *o) { return NULL; } // the processor's
+static const char *provider(const op *o) { return NULL; } // the operator runs on the CPU
 static int input_type(const op *o, size_t i) { return o->inputs[i] == 'b' ? BYTE : FLOAT; }
 static int output_type(const op *o, size_t i) { return o->outputs[i] == 'b' ? BYTE : FLOAT; }
 static size_t input_count(const op *o) { return strlen(o->inputs); }
@@ -80,7 +81,7 @@ static int never(const op *o) { return 0; }
 static int since(const op *o) { return 1; }
 static int until(const op *o) { return INT_MAX; }
 
-// The first output may take the first input's memory.
+// The first output may reuse the memory of the first input.
 static size_t first_in_place(int **in, int **out) {
 	*in = calloc(1, sizeof **in), *out = calloc(1, sizeof **out);
 	return *in && *out ? 1 : 0;
@@ -99,7 +100,7 @@ static status number(table api, const void *info, const char *name, float *to) {
 
 static status create_cut(const op *o, table api, const void *info, void **to) {
 	kernel *k = calloc(1, sizeof *k);
-	if (!k) return failed(api, FAIL, "winnow: no memory");
+	if (!k) return failed(api, FAIL, "winnow: memory is short");
 	k->api = api;
 	status s = number(api, info, "low", &k->low);
 	if (!s) s = number(api, info, "high", &k->high);
@@ -125,7 +126,8 @@ static status create_pool(const op *o, table api, const void *info, void **to) {
 	kernel *k = *to;
 	s = ints(api, info, "kernel", k->kernel, 2);
 	if (!s) s = ints(api, info, "in", k->in, 2);
-	if (!s && k->kernel[0] * k->kernel[1] > 256) s = failed(api, INVALID, "winnow: found a window of more than 256 places");
+	if (!s && k->kernel[0] * k->kernel[1] > 256)
+		s = failed(api, INVALID, "winnow: a window has more than 256 positions");
 	if (s) free(k);
 	return s;
 }
@@ -135,9 +137,9 @@ static void destroy(void *k) { free(k); }
 // Tensors.
 
 typedef struct {
-	float *data; // NULL: left out
+	float *data; // NULL: the tensor is left out
 	size_t rank;
-	int64_t dims[4]; // 1 where there are fewer
+	int64_t dims[4]; // 1 for missing axes
 } tensor;
 
 static status input(table api, void *context, size_t i, tensor *t) {
@@ -150,7 +152,7 @@ static status input(table api, void *context, size_t i, tensor *t) {
 	if (s || !value) return s;
 	s = ((status (*)(const void *, void **))api[SHAPE_OF])(value, &shape);
 	if (!s) s = ((status (*)(void *, size_t *))api[RANK])(shape, &t->rank);
-	if (!s && t->rank > 4) s = failed(api, INVALID, "winnow: found more than 4 axes");
+	if (!s && t->rank > 4) s = failed(api, INVALID, "winnow: a tensor has more than 4 axes");
 	if (!s) s = ((status (*)(void *, int64_t *, size_t))api[SIZES])(shape, t->dims, t->rank);
 	if (!s) s = ((status (*)(const void *, void **))api[DATA])(value, (void **)&t->data);
 	if (shape) ((void (*)(void *))api[END_SHAPE])(shape);
@@ -159,7 +161,7 @@ static status input(table api, void *context, size_t i, tensor *t) {
 
 static int64_t elements(const tensor *t) { return t->dims[0] * t->dims[1] * t->dims[2] * t->dims[3]; }
 
-// output makes an output of the given shape; data is NULL where the model does not want it.
+// output creates an output of the given shape; data is NULL if the model does not use it.
 static status output(table api, void *context, size_t i, const int64_t *dims, size_t rank, void *to) {
 	void *value = NULL, **data = to;
 	*data = NULL;
@@ -168,7 +170,8 @@ static status output(table api, void *context, size_t i, const int64_t *dims, si
 	return s;
 }
 
-// parallel shares n among the threads of the session, in at most 64 pieces; each is computed by one thread in one way.
+// parallel divides n among the session's threads in at most 64 pieces. Each piece is computed by one thread, always
+// in the same way.
 static status parallel(table api, void *context, void (*piece)(void *, size_t), int64_t n, void *job, int64_t *pieces) {
 	*pieces = n < 64 ? n : 64;
 	return ((status (*)(void *, void (*)(void *, size_t), size_t, size_t, void *))api[PARALLEL])(context, piece, (size_t)*pieces, (size_t)*pieces, job);
@@ -178,7 +181,7 @@ static stretch part(int64_t n, int64_t pieces, size_t i) {
 	return (stretch){n * (int64_t)i / pieces, n * ((int64_t)i + 1) / pieces};
 }
 
-// A job is one run of a node, as its threads see it.
+// One run of a node, as its threads see it.
 typedef struct {
 	windows g;
 	int64_t places, pieces;
@@ -186,10 +189,10 @@ typedef struct {
 	tensor x, w, b, dy, y;
 	uint8_t *tap;
 	float *to, *dx, *dw, *db;
-	int failed; // a thread found no memory
+	int failed; // memory was short in a thread
 } job;
 
-// lay_windows lays windows over an input of the batch and channels of a tensor.
+// lay_windows computes the windows over an input that has the batch size and channels of the given tensor.
 static void lay_windows(const kernel *k, const tensor *like, const int64_t *in, const int64_t *size, windows *g) {
 	g->batch = like->dims[0], g->channels = like->dims[1];
 	for (int i = 0; i < 2; i++) {
@@ -199,10 +202,10 @@ static void lay_windows(const kernel *k, const tensor *like, const int64_t *in, 
 	}
 }
 
-// read_windows takes the geometry from the attributes, the input, the filters and the output's height and width.
+// read_windows derives the geometry from the attributes, the input, the filters and the output's height and width.
 static status read_windows(const kernel *k, const tensor *x, const tensor *w, windows *g) {
 	if (x->rank != 4 || w->rank != 4 || w->dims[0] != x->dims[1] || w->dims[1] != 1)
-		return failed(k->api, INVALID, "winnow: found other shapes than X [N,C,h,w] and W [C,1,kh,kw]");
+		return failed(k->api, INVALID, "winnow: expected the shapes X [N,C,h,w] and W [C,1,kh,kw]");
 	lay_windows(k, x, x->dims + 2, w->dims + 2, g);
 	return NULL;
 }
@@ -234,7 +237,7 @@ static void max_pool_grad_piece(void *of, size_t i) {
 
 static status run(const kernel *k, void *context, void (*piece)(void *, size_t), int64_t n, job *j) {
 	status s = parallel(k->api, context, piece, n, j, &j->pieces);
-	return s || !j->failed ? s : failed(k->api, FAIL, "winnow: no memory");
+	return s || !j->failed ? s : failed(k->api, FAIL, "winnow: memory is short");
 }
 
 // Cut: dY, Y → dX, dB.
@@ -246,7 +249,7 @@ static status compute_cut(void *of, void *context) {
 	if (!s) s = output(k->api, context, 0, j.dy.dims, j.dy.rank, &j.dx);
 	if (!s) s = output(k->api, context, 1, j.dy.dims + 1, 1, &j.db);
 	if (s) return s;
-	if (elements(&j.dy) != elements(&j.y)) return failed(k->api, INVALID, "winnow: dY has another size than Y");
+	if (elements(&j.dy) != elements(&j.y)) return failed(k->api, INVALID, "winnow: dY and Y differ in size");
 	j.cut.y = j.y.data;
 	j.g.batch = j.dy.dims[0], j.g.channels = j.dy.dims[1], j.places = j.dy.dims[2] * j.dy.dims[3];
 	return run(k, context, cut_piece, j.g.channels, &j);
@@ -277,8 +280,9 @@ static status compute_depthwise_grad(void *of, void *context) {
 	if (!s) s = output(k->api, context, 1, j.w.dims, 4, &j.dw);
 	if (!s) s = output(k->api, context, 2, j.x.dims + 1, 1, &j.db);
 	if (s) return s;
-	if (j.dy.dims[2] != j.g.out[0] || j.dy.dims[3] != j.g.out[1]) return failed(k->api, INVALID, "winnow: dY has another size than the windows");
-	if (j.y.data && elements(&j.dy) != elements(&j.y)) return failed(k->api, INVALID, "winnow: dY has another size than Y");
+	if (j.dy.dims[2] != j.g.out[0] || j.dy.dims[3] != j.g.out[1])
+		return failed(k->api, INVALID, "winnow: dY does not have the size of the windows");
+	if (j.y.data && elements(&j.dy) != elements(&j.y)) return failed(k->api, INVALID, "winnow: dY and Y differ in size");
 	j.cut.y = j.y.data;
 	return run(k, context, depthwise_grad_piece, j.g.channels, &j);
 }
@@ -307,7 +311,8 @@ static status compute_max_pool_grad(void *of, void *context) {
 	if (s) return s;
 	lay_windows(k, &j.dy, k->in, k->kernel, &j.g);
 	int64_t n = j.g.batch * j.g.channels * j.g.out[0] * j.g.out[1];
-	if (elements(&j.dy) != n || elements(&tap) != n || (j.y.data && elements(&j.y) != n)) return failed(k->api, INVALID, "winnow: dY, tap and Y have not the size of the windows");
+	if (elements(&j.dy) != n || elements(&tap) != n || (j.y.data && elements(&j.y) != n))
+		return failed(k->api, INVALID, "winnow: dY, tap or Y does not have the size of the windows");
 	j.tap = (uint8_t *)tap.data, j.cut.y = j.y.data;
 	s = output(k->api, context, 0, (int64_t[]){j.g.batch, j.g.channels, k->in[0], k->in[1]}, 4, &j.dx);
 	return s ? s : run(k, context, max_pool_grad_piece, j.g.batch * j.g.channels, &j);
@@ -331,7 +336,7 @@ static op all_ops[] = {
 	OP("MaxPoolGrad", "fbF", "f", create_pool, compute_max_pool_grad, destroy, NULL),
 };
 
-// winnow_instructions returns the widest floats that this processor's kernels have in a vector: 4, 8 or 16.
+// winnow_instructions returns how many floats the widest vectors that this processor supports hold: 4, 8 or 16.
 int winnow_instructions(void) {
 #ifdef WINNOW_X86
 	__builtin_cpu_init();
@@ -342,7 +347,8 @@ int winnow_instructions(void) {
 	return 4;
 }
 
-// winnow_kernels makes the domain of the operators, which lives as long as the process, with vectors of so many floats.
+// winnow_kernels creates the domain of the operators, whose kernels use vectors of the given number of floats. The
+// domain lives as long as the process.
 void *winnow_kernels(table api, int lanes, void **domain) {
 #ifdef WINNOW_X86
 	if (lanes == 8) set = &winnow_avx2;
@@ -353,5 +359,5 @@ void *winnow_kernels(table api, int lanes, void **domain) {
 	return s;
 }
 
-// winnow_add_kernels lets a session's models use the operators.
+// winnow_add_kernels makes the operators available to the models of a session.
 void *winnow_add_kernels(table api, void *options, void *domain) { return ((status (*)(void *, void *))api[ADD_DOMAIN])(options, domain); }

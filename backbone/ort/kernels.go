@@ -18,16 +18,16 @@ import (
 	ortgo "github.com/yalue/onnxruntime_go"
 )
 
-// Kernels reports whether this runtime's sessions have the operators of [gradient.Domain], winnow's own kernels for what
-// ONNX Runtime's operators compute slowly. On CUDA they have not: the kernels are the processor's, and tensors
-// would travel to them and back.
+// Kernels reports whether this runtime's sessions have the operators of [gradient.Domain]: winnow's own kernels
+// for what ONNX Runtime's operators compute slowly. On CUDA they do not: the kernels run on the CPU, and
+// tensors would have to travel there and back.
 func (r *Runtime) Kernels() bool { return !r.device.CUDA && process.kernels != nil }
 
-// lanes is how many floats a vector has.
+// lanes is the number of floats in a vector.
 var lanes = map[string]int{"plain": 4, "avx2": 8, "avx512": 16}
 
-// loadKernels makes the operators known to the library, once for the process. A library that does not take them is used without,
-// unless instructions are named.
+// loadKernels registers the operators with the library, once for the process. If the library refuses them it is
+// used without, unless instructions are named.
 func loadKernels(library, instructions string) error {
 	if instructions == "none" {
 		return nil
@@ -37,7 +37,8 @@ func loadKernels(library, instructions string) error {
 	if instructions == "" {
 		width = most
 	} else if !ok || width > most {
-		return fmt.Errorf("ort: kernels: found %q, expected none, plain, or where the processor has them avx2 or avx512", instructions)
+		return fmt.Errorf("ort: kernels: found %q, expected none, plain, or, if the processor has them, avx2 or avx512",
+			instructions)
 	}
 	err := register(library, width)
 	if err != nil {
@@ -49,7 +50,7 @@ func loadKernels(library, instructions string) error {
 	return err
 }
 
-// register makes the domain of the operators, with vectors of so many floats.
+// register creates the domain of the operators, with vectors of width floats.
 func register(library string, width int) error {
 	m, err := newStatus(library)
 	if err != nil {
@@ -57,7 +58,7 @@ func register(library string, width int) error {
 	}
 	options := reflect.TypeFor[ortgo.SessionOptions]()
 	if inner, ok := options.FieldByName("o"); !ok || inner.Type.Kind() != reflect.Pointer {
-		return errors.New("ort: kernels: this version of the wrapper keeps its options otherwise than expected")
+		return errors.New("ort: kernels: this version of onnxruntime_go stores its options in an unexpected way")
 	}
 	return m.check(C.winnow_kernels(m.api, C.int(width), &process.kernels))
 }
@@ -72,7 +73,7 @@ func addKernels(library string, opts *ortgo.SessionOptions) error {
 	return m.check(C.winnow_add_kernels(m.api, inner, process.kernels))
 }
 
-// newStatus returns a memory of which nothing but the table and its check is used.
+// newStatus returns a memory of which only the table and check are used.
 func newStatus(library string) (*memory, error) {
 	table, err := apiTable(library)
 	return &memory{api: (*unsafe.Pointer)(table)}, err

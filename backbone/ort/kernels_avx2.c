@@ -1,4 +1,4 @@
-// The kernels for x86 processors with AVX2 and FMA.
+// The kernels compiled for x86 processors with AVX2 and FMA.
 
 #include "kernels_choice.h"
 

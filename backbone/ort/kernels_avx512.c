@@ -1,4 +1,4 @@
-// The kernels for x86 processors with AVX-512.
+// The kernels compiled for x86 processors with AVX-512.
 
 #include "kernels_choice.h"
 

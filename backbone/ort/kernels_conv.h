@@ -1,4 +1,4 @@
-// The operators Conv3x3 and Conv3x3Grad, a part of kernels.c.
+// The operators Conv3x3 and Conv3x3Grad. kernels.c includes this file.
 
 static status create_conv(const op *o, table api, const void *info, void **to) {
 	status s = create_windows(o, api, info, to);
@@ -8,7 +8,7 @@ static status create_conv(const op *o, table api, const void *info, void **to) {
 	for (int i = 0; i < 4; i++) simple = simple && k->pads[i] >= 0 && k->pads[i] <= 2;
 	if (!simple) {
 		free(k);
-		return failed(api, INVALID, "winnow: found other windows than 3x3 with stride 1, dilation 1 and pads of 0 to 2");
+		return failed(api, INVALID, "winnow: expected 3x3 windows with stride 1, dilation 1 and pads of 0 to 2");
 	}
 	s = ((status (*)(const char *, int, int, int, void **))api[MEMORY_INFO])("Cpu", ARENA, 0, 0, &k->memory);
 	if (s) free(k);
@@ -47,25 +47,26 @@ void winnow_give(const arena *a, float *memory) {
 	if (s) ((void (*)(void *))a->api[END_STATUS])(s);
 }
 
-// A convolution's work is shared as groups of rows of tiles times slices of channels. Groups of about so many tiles let
-// what is made of them stay in the cache, and what is made of the filters for each be little beside.
+// The work of a convolution is divided into groups of tile rows times slices of channels. With groups of about this
+// many tiles, the transformed tiles stay in the cache, and transforming the filters for each group costs little in
+// comparison.
 enum { GROUP = 200, FROM = 128, TO = 256, SLICE = 32, SHARES = 8 };
 
 typedef struct {
 	job *j;
 	arena memory;
 	windows g;
-	int64_t outputs, rows, groups, froms, tos; // rows of tiles; groups of them; slices of channels of X and of Y
+	int64_t outputs, rows, groups, froms, tos; // tile rows; groups of them; slices of the channels of X and of Y
 	int turned;
 	const float *x;
-	float *part; // what each group but the first sums to
+	float *part; // the sums of every group but the first
 } conv_job;
 
 static int64_t ceiling(int64_t n, int64_t by) { return (n + by - 1) / by; }
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
 
-// slice returns one of several slices of channels, in whole vectors.
+// slice returns one of several slices of the channels. Slices consist of whole vectors.
 static stretch slice(int64_t channels, int64_t slices, int64_t i) {
 	stretch s = part(ceiling(channels, SLICE), slices, (size_t)i);
 	return (stretch){least(s.first * SLICE, channels), least(s.end * SLICE, channels)};
@@ -90,15 +91,15 @@ static status run_conv(const kernel *k, void *context, conv_job *c) {
 	c->groups = least(c->rows, ceiling(c->rows * tiles_across(&c->g), GROUP));
 	c->tos = c->groups ? least(ceiling(c->outputs, SLICE), ceiling(SHARES, c->groups)) : 0;
 	status s = parallel(k->api, context, conv_piece, c->groups * c->tos, c, &c->j->pieces);
-	return s || !c->j->failed ? s : failed(k->api, FAIL, "winnow: no memory");
+	return s || !c->j->failed ? s : failed(k->api, FAIL, "winnow: memory is short");
 }
 
-// read_conv takes the geometry from the attributes, the input and the filters.
+// read_conv derives the geometry from the attributes, the input and the filters.
 static status read_conv(const kernel *k, const tensor *x, const tensor *w, windows *g) {
 	if (x->rank != 4 || w->rank != 4 || w->dims[1] != x->dims[1] || w->dims[2] != 3 || w->dims[3] != 3)
-		return failed(k->api, INVALID, "winnow: found other shapes than X [N,C,h,w] and W [K,C,3,3]");
+		return failed(k->api, INVALID, "winnow: expected the shapes X [N,C,h,w] and W [K,C,3,3]");
 	lay_windows(k, x, x->dims + 2, w->dims + 2, g);
-	if (g->out[0] < 1 || g->out[1] < 1) return failed(k->api, INVALID, "winnow: found an X smaller than the windows");
+	if (g->out[0] < 1 || g->out[1] < 1) return failed(k->api, INVALID, "winnow: X is smaller than the windows");
 	return NULL;
 }
 
@@ -120,7 +121,8 @@ static status compute_conv(void *of, void *context) {
 	return s;
 }
 
-// filters_piece computes groups' shares of ∂W and ∂B: that of the first in place, those of others behind each other.
+// filters_piece computes the groups' shares of ∂W and ∂B. The share of the first group goes directly into the
+// outputs, those of the others one after the other into working memory.
 static void filters_piece(void *of, size_t i) {
 	conv_job *c = of;
 	job *j = c->j;
@@ -138,7 +140,7 @@ static void filters_piece(void *of, size_t i) {
 	}
 }
 
-// sum_piece adds the shares of all groups.
+// sum_piece adds up the shares of all groups.
 static void sum_piece(void *of, size_t i) {
 	conv_job *c = of;
 	int64_t weights = c->outputs * c->g.channels * 9;
@@ -155,14 +157,15 @@ static status run_filters(const kernel *k, void *context, conv_job *c) {
 	c->froms = c->j->dw ? ceiling(c->g.channels, FROM) : 1, c->tos = ceiling(c->outputs, TO);
 	c->groups = most(1, least(least(c->rows, ceiling(c->rows * tiles_across(&c->g), GROUP / 2)), ceiling(SHARES, c->froms * c->tos)));
 	while (c->groups * c->froms * c->tos < SHARES && c->outputs / c->tos > SLICE) c->tos *= 2;
-	if (c->groups > 1 && !(c->part = winnow_take(&c->memory, (c->groups - 1) * c->outputs * (c->g.channels * 9 + 1)))) return failed(k->api, FAIL, "winnow: no memory");
+	if (c->groups > 1 && !(c->part = winnow_take(&c->memory, (c->groups - 1) * c->outputs * (c->g.channels * 9 + 1))))
+		return failed(k->api, FAIL, "winnow: memory is short");
 	status s = parallel(k->api, context, filters_piece, c->groups * c->froms * c->tos, c, &c->j->pieces);
 	if (!s && c->groups > 1) s = parallel(k->api, context, sum_piece, most(c->outputs, 1), c, &c->j->pieces);
 	winnow_give(&c->memory, c->part);
-	return s || !c->j->failed ? s : failed(k->api, FAIL, "winnow: no memory");
+	return s || !c->j->failed ? s : failed(k->api, FAIL, "winnow: memory is short");
 }
 
-// run_input computes ∂X: a convolution of ∂Y with the filters turned, their channels exchanged.
+// run_input computes ∂X: a convolution of ∂Y with the filters rotated by 180° and their two channel axes swapped.
 static status run_input(const kernel *k, void *context, conv_job *c) {
 	windows back = c->g;
 	back.channels = c->outputs;
@@ -187,7 +190,8 @@ static status compute_conv_grad(void *of, void *context) {
 	if (s) return s;
 	c.outputs = j.w.dims[0];
 	int64_t n = c.g.batch * c.outputs * c.g.out[0] * c.g.out[1];
-	if (elements(&j.dy) != n || (j.y.data && elements(&j.y) != n)) return failed(k->api, INVALID, "winnow: dY or Y has another size than the windows");
+	if (elements(&j.dy) != n || (j.y.data && elements(&j.y) != n))
+		return failed(k->api, INVALID, "winnow: dY or Y does not have the size of the windows");
 	j.cut.y = j.y.data;
 	s = open_arena(k, context, &c.memory);
 	if (!s && (j.dw || j.db)) s = run_filters(k, context, &c);

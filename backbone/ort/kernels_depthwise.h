@@ -1,18 +1,19 @@
-// Depthwise convolutions. A plane is dealt out into stride·stride parts, its padding among them, so that what one tap
-// of all windows reads lies at one distance: place u of the padded plane along an axis, u = place + before, goes to part
-// u mod stride at u / stride. With rows of all parts and of the windows `pitch` apart, a whole plane of windows is one
-// run of memory for each tap, and the few columns too many are cut away, or are zero in the gradient.
+// Depthwise convolutions. A plane, padding included, is split into stride·stride parts so that the values that one
+// tap reads for successive windows are adjacent: along each axis, position u of the padded plane goes to part
+// u mod stride, at index u / stride. The rows of the parts and the rows of windows have the same pitch. Each tap
+// therefore reads one contiguous run of memory for a whole plane of windows. The few surplus columns are dropped, or
+// are zero in the gradient.
 
 typedef struct {
-	int64_t rows, pitch; // of a part
-	int64_t size;        // floats of a part, with room for vectors that begin inside
-	int64_t run;         // of all windows
+	int64_t rows, pitch; // of each part
+	int64_t size;        // floats in each part, with room for vectors that begin inside it
+	int64_t run;         // the length of a run of all windows
 	int64_t reach;       // the largest shift
 	int parts, taps;
-	int64_t *shift; // of each tap in its part
+	int64_t *shift; // of each tap, within its part
 	int *part;
 	const float **src;
-	float *memory, *image, *windows; // the parts; a run of windows after `reach` zeros
+	float *memory, *image, *windows; // the parts; a run of windows, preceded by `reach` zeros
 	float *sums;
 } deal;
 
@@ -42,7 +43,7 @@ static int deal_new(deal *l, const windows *g) {
 
 static void deal_free(deal *l) { free(l->memory), free(l->shift); }
 
-// span returns which j have 0 ≤ j·stride + part - before < in, j < limit.
+// span returns the range of j with 0 ≤ j·stride + part - before < in and j < limit.
 static stretch span(int64_t in, int64_t stride, int64_t before, int64_t part, int64_t limit) {
 	stretch s = {larger(0, (before - part + stride - 1) / stride), (in + before - part + stride - 1) / stride};
 	s.end = larger(s.first, smaller(s.end, limit));
@@ -50,7 +51,7 @@ static stretch span(int64_t in, int64_t stride, int64_t before, int64_t part, in
 	return s;
 }
 
-// deal_out fills the parts from a plane; what lies between and behind them is zero already and stays so.
+// deal_out fills the parts from a plane. The gaps between and after the rows are zero already and stay zero.
 static void deal_out(deal *l, const windows *g, const float *x) {
 	int64_t s = g->stride[1];
 	for (int p = 0; p < l->parts; p++) {
@@ -66,7 +67,7 @@ static void deal_out(deal *l, const windows *g, const float *x) {
 	}
 }
 
-// deal_in is the way back: it fills a plane from the parts, zero where no window reads.
+// deal_in is the inverse: it fills a plane from the parts, with zeros where no window reads.
 static void deal_in(const deal *l, const windows *g, float *x) {
 	int64_t s = g->stride[1];
 	int covered = l->rows * g->stride[0] >= g->in[0] + g->before[0] && l->pitch * s >= g->in[1] + g->before[1];
@@ -84,7 +85,7 @@ static void deal_in(const deal *l, const windows *g, float *x) {
 	}
 }
 
-// aim points each tap's source at what it reads of the parts.
+// aim points the source of each tap at the values it reads in the parts.
 static void aim(deal *l) {
 	for (int t = 0; t < l->taps; t++) l->src[t] = l->image + l->part[t] * l->size + l->shift[t];
 }
@@ -110,7 +111,7 @@ static int depthwise(const windows *g, const float *x, const float *w, const flo
 	return 0;
 }
 
-// fill lays the gradient of a plane of windows into its run, cut by the limits. The columns between stay zero.
+// fill copies the gradient of a plane of windows into its run, cut by the limits. The surplus columns stay zero.
 static void fill(deal *l, const windows *g, const float *dy, limits cut, int64_t at) {
 	for (int64_t r = 0; r < g->out[0]; r++) {
 		float *to = l->windows + l->reach + r * l->pitch;
@@ -120,7 +121,7 @@ static void fill(deal *l, const windows *g, const float *dy, limits cut, int64_t
 	}
 }
 
-// spread computes the parts of ∂X: each is a blend of the windows' gradients, moved by the shifts of its taps.
+// spread computes the parts of ∂X: each is a weighted sum of the windows' gradients, shifted as its taps are.
 static void spread(deal *l, const float *w) {
 	const float *run = l->windows + l->reach;
 	float *weights = l->sums + l->taps;
@@ -135,7 +136,7 @@ static void spread(deal *l, const float *w) {
 }
 
 static int depthwise_grad(const windows *g, const float *dy, limits cut, const float *x, const float *w, float *dx, float *dw, float *db, stretch channels) {
-	deal image, back; // what X is dealt to, with the windows' gradients; what ∂X is dealt from
+	deal image, back; // the split X with the windows' gradients; the split ∂X
 	if (deal_new(&image, g)) return -1;
 	if (dx && deal_new(&back, g)) {
 		deal_free(&image);

@@ -1,4 +1,4 @@
-// The kernels in the instructions that every processor of the kind has.
+// The kernels compiled for the instructions that every processor of the architecture has.
 
 #define LANES 4
 #define SET winnow_plain

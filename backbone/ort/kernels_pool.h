@@ -1,6 +1,6 @@
-// MaxPool with the tap of each window's maximum, on planes dealt out as for depthwise convolutions.
+// MaxPool, which also returns the tap of each window's maximum. Planes are split as for depthwise convolutions.
 
-// highest writes the largest of src[t][i] over t for i < n, and which t has it, the first of several.
+// highest writes, for each i < n, the largest of src[t][i] over t and the first t that reaches it.
 static void highest(float *dst, int32_t *which, int64_t n, const float *const *src, int taps) {
 	for (int64_t i = 0; i < n; i += LANES) {
 		vec best = load(src[0] + i);
@@ -49,7 +49,7 @@ static int max_pool_grad(const windows *g, const float *dy, limits cut, const ui
 				int64_t at = (p * g->out[0] + r) * g->out[1] + i;
 				if (cut.y && !(cut.y[at] > cut.low && cut.y[at] < cut.high)) continue;
 				int64_t v = r * g->stride[0] - g->before[0] + down[tap[at]], h = i * g->stride[1] - g->before[1] + right[tap[at]];
-				if (v < 0 || v >= g->in[0] || h < 0 || h >= g->in[1]) continue; // a window of padding alone
+				if (v < 0 || v >= g->in[0] || h < 0 || h >= g->in[1]) continue; // the window contains only padding
 				dx[(p * g->in[0] + v) * g->in[1] + h] += dy[at];
 			}
 		}

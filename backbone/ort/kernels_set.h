@@ -1,5 +1,5 @@
-// The kernels for one instruction set: a file that includes this defines LANES, the floats of a vector, and SET, the
-// name of the table at the end.
+// The kernels for one instruction set. A file that includes this one defines LANES, the number of floats in a
+// vector, and SET, the name of the table at the end.
 
 #include <math.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ static int64_t whole(int64_t n) { return (n + LANES - 1) / LANES * LANES; }
 static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
-// blend writes dst[i] = start + Σ_t w[t]·src[t][i] for i < n, and up to a vector more.
+// blend writes dst[i] = start + Σ_t w[t]·src[t][i] for i < n. It may write up to one vector more.
 static void blend(float *dst, int64_t n, float start, const float *const *src, const float *w, int taps) {
 	int64_t i = 0;
 	for (; i + 4 * LANES <= n; i += 4 * LANES) {
@@ -43,7 +43,7 @@ static void blend(float *dst, int64_t n, float start, const float *const *src, c
 	}
 }
 
-// products adds Σ_i d[i]·src[t][i], i < n rounded up to vectors, to sums[t].
+// products adds Σ_i d[i]·src[t][i] to sums[t], where i runs to n rounded up to whole vectors.
 static void products(float *sums, const float *d, int64_t n, const float *const *src, int taps) {
 	int t = 0;
 	for (; t + 3 <= taps; t += 3) {
@@ -68,14 +68,14 @@ static void products(float *sums, const float *d, int64_t n, const float *const 
 	}
 }
 
-// sum returns Σ_i d[i], i < n rounded up to vectors.
+// sum returns Σ_i d[i], where i runs to n rounded up to whole vectors.
 static float sum(const float *d, int64_t n) {
 	vec a = {0};
 	for (int64_t i = 0; i < n; i += LANES) a += load(d + i);
 	return total(a);
 }
 
-// passed returns d where y lies strictly between the limits, else 0.
+// passed returns d where y lies strictly between the limits, and 0 elsewhere.
 static inline vec passed(vec d, vec y, vec low, vec high) { return (vec)((bits)d & (bits)((y > low) & (y < high))); }
 
 static int cut_planes(int64_t batch, int64_t channels, int64_t places, const float *dy, limits cut, float *dx, float *db, stretch range) {

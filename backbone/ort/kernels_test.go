@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A library that does not take our operators is used without them, unless they are asked for by name.
+// A library that refuses winnow's operators is used without them, unless they are requested by name.
 func TestKernelsMissing(t *testing.T) {
 	kept := process.kernels
 	defer func() { process.kernels = kept }()

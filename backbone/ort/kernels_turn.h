@@ -1,6 +1,6 @@
-// Channels of NCHW tensors as vectors: a place of LANES channels is one vector.
+// Reads NCHW tensors so that one vector holds the values of LANES channels at one position, and writes them back.
 
-// Which lanes of two vectors are dealt out in turns.
+// The lanes of two vectors interleaved: LOW takes their first halves, HIGH their second halves.
 #if LANES == 4
 #define LOW(a, b) {a[0], b[0], a[1], b[1]}
 #define HIGH(a, b) {a[2], b[2], a[3], b[3]}
@@ -12,7 +12,7 @@
 #define HIGH(a, b) {a[8], b[8], a[9], b[9], a[10], b[10], a[11], b[11], a[12], b[12], a[13], b[13], a[14], b[14], a[15], b[15]}
 #endif
 
-// transpose exchanges rows and columns: dealing out the halves in turns, as often as LANES is a power of two, does.
+// transpose swaps rows and columns. Interleaving the two halves of the rows log2(LANES) times does that.
 static inline __attribute__((always_inline)) void transpose(vec *v) {
 	vec w[LANES];
 #pragma GCC unroll 4
@@ -27,7 +27,7 @@ static inline __attribute__((always_inline)) void transpose(vec *v) {
 	}
 }
 
-// load_before loads what of a vector lies before the end, zeros for the rest.
+// load_before loads the part of a vector that lies before the end, and zeros for the rest.
 static vec load_before(const float *p, const float *end) {
 	if (p + LANES <= end) return load(p);
 	vec v = {0};
@@ -35,13 +35,14 @@ static vec load_before(const float *p, const float *end) {
 	return v;
 }
 
-// Planes that are read, cut by the limits: `cut.y` lies as `data` does.
+// Planes to read, cut by the limits. `cut.y` has the same layout as `data`.
 typedef struct {
 	const float *data, *end;
 	limits cut;
 } planes;
 
-// turn_in writes to[j·LANES + i] = data[at + i·apart + j], zero where i ≥ rows, for j < n, and up to a vector of j more.
+// turn_in writes to[j·LANES + i] = data[at + i·apart + j], or zero if i ≥ rows, for j < n. It may write up to one
+// vector of j more.
 static inline __attribute__((always_inline)) void turn_in(float *to, const planes *p, int64_t at, int64_t apart, int64_t rows, int64_t n) {
 	vec low = all(p->cut.low), high = all(p->cut.high);
 	for (int64_t j = 0; j < n; j += LANES, to += LANES * LANES) {
@@ -68,10 +69,11 @@ static inline __attribute__((always_inline)) void turn_in(float *to, const plane
 	}
 }
 
-// turn_out is the way back: to[i·apart + j] = from[j·LANES + i] for i < rows, j < n. It reads up to a vector of j more.
+// turn_out is the inverse: it writes to[i·apart + j] = from[j·LANES + i] for i < rows, j < n. It may read up to one
+// vector of j more.
 static void turn_out(float *to, const float *from, int64_t apart, int64_t rows, int64_t n) {
 	for (int64_t j = 0; j < n; j += LANES) {
-		int64_t at = n >= LANES ? smaller(j, n - LANES) : j; // the last vectors may overlap those before
+		int64_t at = n >= LANES ? smaller(j, n - LANES) : j; // the last vectors may overlap the previous ones
 		vec v[LANES];
 #pragma GCC unroll 16
 		for (int i = 0; i < LANES; i++) v[i] = load(from + (at + i) * LANES);

@@ -1,17 +1,19 @@
-// Convolutions of filters 3×3 at every place: Winograd's F(2×2, 3×3), Lavin & Gray 2016, section 4.1. A tile of 2×2
-// outputs reads 4×4 inputs d; with the filter lifted to 4×4, G g Gᵀ, and the inputs, Bᵀ d B, the tile is
-// Aᵀ [ (G g Gᵀ) ⊙ (Bᵀ d B) ] A: 16 products instead of 36. Summed over channels these are 16 products of matrices.
+// Convolutions with 3×3 filters and stride 1: Winograd's F(2×2, 3×3), Lavin & Gray 2016, section 4.1. A tile of 2×2
+// outputs reads 4×4 inputs d. The code calls the transforms lifting: the filter is lifted to the 4×4 matrix G g Gᵀ,
+// the inputs to Bᵀ d B, and the tile is Aᵀ [ (G g Gᵀ) ⊙ (Bᵀ d B) ] A: 16 multiplications instead of 36. Summed over
+// channels, they become 16 matrix products.
 //
-// What is lifted lies in blocks of LANES channels: [16][blocks][tiles][LANES]. Rows of tiles run through all images.
+// Lifted inputs are stored in blocks of LANES channels: [16][blocks][tiles][LANES]. Tile rows are counted through
+// all images.
 
 enum { TALL = LANES == 16 ? 14 : 6, SHORT = LANES == 16 ? 8 : 4, WIDE = 2, BROAD = WIDE * LANES };
 
-// The rows of tiles of a group.
+// The tile rows of a group.
 typedef struct {
-	int64_t across, down; // tiles of an image
+	int64_t across, down; // the tiles of an image
 	stretch rows;
-	int64_t tiles, room; // of the group; with those that fill the last product
-	int64_t width;       // of a strip, in places
+	int64_t tiles, room; // of the group; the same, rounded up to whole products
+	int64_t width;       // of a strip, in positions
 } tiling;
 
 static tiling tile(const windows *g, stretch rows, int64_t tall) {
@@ -22,14 +24,14 @@ static tiling tile(const windows *g, stretch rows, int64_t tall) {
 	return t;
 }
 
-// cut_off takes n floats, whole lines of the cache, off the front of a piece of memory.
+// cut_off takes n floats, rounded up to whole cache lines, off the front of a piece of memory.
 static float *cut_off(float **memory, int64_t n) {
 	float *front = *memory;
 	*memory += (n + 15) / 16 * 16;
 	return front;
 }
 
-// read_row lays a row of LANES channels from c on into a strip, a place after the other, between zeros.
+// read_row copies a row of LANES channels, from c on, into a strip, position by position, with zeros on both sides.
 static void read_row(float *to, const planes *p, const int64_t *in, int64_t channels, int64_t n, int64_t c, int64_t row, int64_t before, int64_t width) {
 	if (row < 0 || row >= in[0]) {
 		memset(to, 0, (size_t)(width * LANES) * sizeof *to);
@@ -41,7 +43,7 @@ static void read_row(float *to, const planes *p, const int64_t *in, int64_t chan
 	if (width > before + in[1]) memset(to + (before + in[1]) * LANES, 0, (size_t)((width - before - in[1]) * LANES) * sizeof *to);
 }
 
-// lift_row lifts a row of tiles of the input: Bᵀ d B, the 16 numbers `apart`.
+// lift_row lifts a row of input tiles: Bᵀ d B. The 16 numbers of a tile lie `apart` from each other.
 static void lift_row(float *to, int64_t apart, float *const *rows, int64_t across) {
 	vec d[4][4];
 	for (int64_t x = 0; x < 2 * across + 2; x += 2) {
@@ -65,11 +67,11 @@ static void lift_row(float *to, int64_t apart, float *const *rows, int64_t acros
 	}
 }
 
-// lift lifts all tiles of a group, of the channels in the stretch.
+// lift lifts all tiles of a group for the channels in the stretch.
 static void lift(float *to, const tiling *t, const windows *g, const planes *p, int64_t channels, stretch range, float *strip) {
 	int64_t blocks = whole(range.end - range.first) / LANES, apart = blocks * t->room * LANES;
 	for (int64_t b = 0; b < blocks; b++) {
-		int64_t known = -1; // the last row of the image that is in the strips
+		int64_t known = -1; // the last row of the image that the strips contain
 		for (int64_t r = t->rows.first; r < t->rows.end; r++) {
 			int64_t n = r / t->down, top = r % t->down * 2 - g->before[0];
 			float *rows[4];
@@ -85,7 +87,7 @@ static void lift(float *to, const tiling *t, const windows *g, const planes *p, 
 	}
 }
 
-// lift_filter lifts a vector of filters, 9 vectors, taps from the last on if they are turned: G g Gᵀ.
+// lift_filter lifts a vector of filters (9 vectors, one for each tap; in reverse order if turned): G g Gᵀ.
 static inline __attribute__((always_inline)) void lift_filter(float *to, int64_t apart, const float *taps, int turned) {
 	vec a[4][3];
 #pragma GCC unroll 3
@@ -102,7 +104,7 @@ static inline __attribute__((always_inline)) void lift_filter(float *to, int64_t
 	}
 }
 
-// lift_filters lifts the filters of the outputs from k to k + BROAD: [16][from, whole][BROAD].
+// lift_filters lifts the filters of the outputs k … k + BROAD - 1: [16][from, rounded up to whole vectors][BROAD].
 static void lift_filters(float *to, const float *w, int turned, int64_t from, int64_t outputs, int64_t k) {
 	planes p = {.data = w, .end = w + outputs * from * 9};
 	int64_t apart = whole(from) * BROAD;
@@ -110,7 +112,7 @@ static void lift_filters(float *to, const float *w, int turned, int64_t from, in
 	float taps[10 * LANES * LANES];
 	for (int j = 0; j < WIDE && k < outputs; j++, k += LANES) {
 		for (int64_t c = 0; c < from; c++) {
-			int64_t at = turned ? 0 : c % LANES * 9; // several channels lie side by side unless filters are turned
+			int64_t at = turned ? 0 : c % LANES * 9; // several channels are adjacent, unless the filters are turned
 			if (turned) turn_in(taps, &p, (c * outputs + k) * 9, 9, outputs - k, 9);
 			else if (at == 0) turn_in(taps, &p, (k * from + c) * 9, from * 9, outputs - k, 9 * smaller(LANES, from - c));
 			lift_filter(to + c * BROAD + j * LANES, apart, taps + at * LANES, turned);
@@ -118,7 +120,7 @@ static void lift_filters(float *to, const float *w, int turned, int64_t from, in
 	}
 }
 
-// multiply writes the products of TALL tiles with BROAD filters, summed over blocks of channels.
+// multiply writes the products of TALL tiles and BROAD filters, summed over the blocks of channels.
 static void multiply(float *m, const float *v, int64_t apart, int64_t blocks, const float *u) {
 	vec s[TALL][WIDE] = {0};
 	for (int64_t b = 0; b < blocks; b++, v += apart) {
@@ -135,7 +137,7 @@ static void multiply(float *m, const float *v, int64_t apart, int64_t blocks, co
 	for (int i = 0; i < TALL; i++) store(m + i * BROAD, s[i][0]), store(m + i * BROAD + LANES, s[i][1]);
 }
 
-// lower_row makes a row of tiles, as two rows of places, of the products: Aᵀ m A, and a bias, within limits.
+// lower_row turns the products into a row of tiles, as two rows of outputs: Aᵀ m A plus a bias, clipped.
 static void lower_row(float *top, float *bottom, const float *m, int64_t apart, int64_t across, vec bias, vec low, vec high) {
 	for (int64_t t = 0; t < across; t++, m += BROAD, top += 2 * LANES, bottom += 2 * LANES) {
 		vec a[4], b[4];
@@ -148,14 +150,14 @@ static void lower_row(float *top, float *bottom, const float *m, int64_t apart, 
 #pragma GCC unroll 4
 		for (int i = 0; i < 4; i++) {
 			y[i] += bias;
-			bits under = (bits)(y[i] < low), over = (bits)(y[i] > high); // neither where it is not a number
+			bits under = (bits)(y[i] < low), over = (bits)(y[i] > high); // both are false if y[i] is NaN
 			y[i] = (vec)(((bits)y[i] & ~(under | over)) | ((bits)low & under) | ((bits)high & over));
 		}
 		store(top, y[0]), store(top + LANES, y[1]), store(bottom, y[2]), store(bottom + LANES, y[3]);
 	}
 }
 
-// lower writes the outputs from k to k + BROAD of a group of tiles.
+// lower writes the outputs k … k + BROAD - 1 of a group of tiles.
 static void lower(float *y, const tiling *t, const windows *g, int64_t outputs, int64_t k, const float *m, const float *b, float low, float high, float *strip) {
 	int64_t places = g->out[0] * g->out[1];
 	for (int j = 0; j < WIDE && k + j * LANES < outputs; j++) {
@@ -164,7 +166,7 @@ static void lower(float *y, const tiling *t, const windows *g, int64_t outputs, 
 		if (b) memcpy(&bias, b + first, (size_t)count * sizeof *b);
 		for (int64_t r = t->rows.first; r < t->rows.end; r++) {
 			int64_t n = r / t->down, row = r % t->down * 2, rows = smaller(2, g->out[0] - row);
-			// With an odd width the second row begins where the first has one place too many, and overwrites it.
+			// If the width is odd, the first row has one surplus position, which the second row then overwrites.
 			float *bottom = strip + 2 * (t->across + 1) * LANES;
 			lower_row(strip, bottom, m + (r - t->rows.first) * t->across * BROAD + j * LANES, t->room * BROAD, t->across, bias, all(low), all(high));
 			if (rows == 2) memmove(strip + g->out[1] * LANES, bottom, (size_t)(g->out[1] * LANES) * sizeof *strip);

@@ -1,7 +1,7 @@
-// The derivative of Winograd's convolutions by their filters: with the gradient of a tile lifted, too, D = A ∂Y Aᵀ, it is
-// Gᵀ [ Σ_tiles D ⊙ (Bᵀ d B) ] G, 16 products of matrices over all tiles.
+// The derivative of Winograd's convolutions by their filters. With the gradient of a tile also lifted, D = A ∂Y Aᵀ,
+// it is Gᵀ [ Σ_tiles D ⊙ (Bᵀ d B) ] G: 16 matrix products over all tiles.
 
-// lift_grad_row lifts a row of tiles of gradients: A ∂Y Aᵀ.
+// lift_grad_row lifts a row of gradient tiles: A ∂Y Aᵀ.
 static void lift_grad_row(float *to, int64_t apart, const float *top, const float *bottom, int64_t across) {
 	for (int64_t t = 0; t < across; t++, to += BROAD, top += 2 * LANES, bottom += 2 * LANES) {
 		vec p = load(top), q = load(top + LANES), r = load(bottom), s = load(bottom + LANES);
@@ -14,8 +14,8 @@ static void lift_grad_row(float *to, int64_t apart, const float *top, const floa
 	}
 }
 
-// lift_grads lifts the gradients of a group of tiles: [16][panels][tiles][BROAD] of the channels in the stretch. It adds what they sum
-// to to `sums`, unless that is NULL.
+// lift_grads lifts the gradients of a group of tiles, for the channels in the stretch, to
+// [16][panels][tiles][BROAD]. It adds the sum of the gradients to `sums`, unless that is NULL.
 static void lift_grads(float *to, const tiling *t, const windows *g, const planes *p, int64_t channels, stretch range, float *sums, float *strip) {
 	int64_t panels = (range.end - range.first + BROAD - 1) / BROAD, apart = panels * t->tiles * BROAD;
 	float *bottom = strip + t->width * LANES;
@@ -34,7 +34,7 @@ static void lift_grads(float *to, const tiling *t, const windows *g, const plane
 	}
 }
 
-// accumulate adds the products of SHORT channels of lifted inputs with BROAD of gradients, summed over tiles.
+// accumulate adds the products of SHORT channels of lifted inputs and BROAD channels of gradients, summed over tiles.
 static void accumulate(float *sums, int64_t pitch, const float *v, const float *d, int64_t tiles) {
 	vec s[SHORT][WIDE] = {0};
 	for (int64_t t = 0; t < tiles; t++, v += LANES, d += BROAD) {
@@ -52,7 +52,7 @@ static void accumulate(float *sums, int64_t pitch, const float *v, const float *
 	}
 }
 
-// lower_filter makes a vector of filters, 9 vectors, of the sums: Gᵀ m G.
+// lower_filter turns the sums into a vector of filters (9 vectors): Gᵀ m G.
 static void lower_filter(float *taps, const float *m, int64_t apart) {
 	vec a[3][4];
 #pragma GCC unroll 4
@@ -70,7 +70,7 @@ static void lower_filter(float *taps, const float *m, int64_t apart) {
 	}
 }
 
-// lower_filters writes ∂W [outputs, channels, 3, 3] of a slice of both.
+// lower_filters writes ∂W [outputs, channels, 3, 3] for a slice of the outputs and of the channels.
 static void lower_filters(float *dw, const windows *g, stretch from, stretch to, const float *sums, int64_t pitch) {
 	int64_t apart = whole(from.end - from.first) * pitch;
 	float taps[9 * LANES * LANES];

@@ -9,7 +9,7 @@ package ort
 #include <stdlib.h>
 
 // The two stable entries of ONNX Runtime's C interface. OrtApi is a table of function pointers that only
-// ever grows at its end; the numbers below are positions in it since version 1.
+// grows at its end; the numbers below are positions in it since version 1.
 typedef struct {
 	const void *const *(*GetApi)(uint32_t version);
 	const char *(*GetVersionString)(void);
@@ -46,7 +46,7 @@ import (
 	"unsafe"
 )
 
-// open loads a library into the process, for good. Global symbols stay local to it.
+// open loads a library into the process permanently. Its symbols stay local to it.
 func open(name string) (unsafe.Pointer, error) {
 	cname := C.CString(name)
 	defer C.free(unsafe.Pointer(cname))
@@ -58,7 +58,7 @@ func open(name string) (unsafe.Pointer, error) {
 	return handle, nil
 }
 
-// libraryBase opens a library and returns its entry, or an error that says what the file is not.
+// libraryBase opens a library and returns its entry point, or an error that says why the file is not ONNX Runtime.
 func libraryBase(path string) (*C.ort_base, error) {
 	if err := whole(path); err != nil {
 		return nil, fmt.Errorf("ort: %s: %w", path, err)
@@ -74,7 +74,7 @@ func libraryBase(path string) (*C.ort_base, error) {
 	return base, nil
 }
 
-// libraryVersion asks a library for its version before the wrapper, which cannot load an old one, sees it.
+// libraryVersion asks a library for its version before the wrapper, which cannot load an old one, opens it.
 func libraryVersion(path string) (string, error) {
 	base, err := libraryBase(path)
 	if err != nil {
@@ -83,7 +83,7 @@ func libraryVersion(path string) (string, error) {
 	return C.GoString(C.version_of(base)), nil
 }
 
-// libraryProviders asks a library for the execution providers it was built with; the wrapper has no call for it.
+// libraryProviders returns the execution providers that a library was built with. The wrapper has no call for it.
 func libraryProviders(path string) ([]string, error) {
 	base, err := libraryBase(path)
 	if err != nil {
@@ -105,8 +105,8 @@ func libraryProviders(path string) ([]string, error) {
 	return list, nil
 }
 
-// openBeside loads a library by name as the system finds it, else from a folder. Once loaded under its own
-// name it also satisfies the libraries that need it, so a folder with everything in it is enough.
+// openBeside loads a library by name, from where the system finds it or else from a folder. Once loaded under
+// its name it also serves the libraries that need it, so one folder with all libraries is enough.
 func openBeside(folder, name string) error {
 	_, err := open(name)
 	if err == nil {

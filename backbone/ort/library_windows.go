@@ -21,12 +21,12 @@ func libraryBase(path string) (*apiBase, error) {
 	}
 	base, _, _ := proc.Call()
 	if base == 0 {
-		return nil, fmt.Errorf("ort: %s: OrtGetApiBase answers nothing", path)
+		return nil, fmt.Errorf("ort: %s: OrtGetApiBase returns nothing", path)
 	}
 	return *(**apiBase)(unsafe.Pointer(&base)), nil
 }
 
-// libraryVersion asks a library for its version before the wrapper, which cannot load an old one, sees it.
+// libraryVersion asks a library for its version before the wrapper, which cannot load an old one, opens it.
 func libraryVersion(path string) (string, error) {
 	base, err := libraryBase(path)
 	if err != nil {
@@ -36,8 +36,8 @@ func libraryVersion(path string) (string, error) {
 	return text8(text), nil
 }
 
-// libraryProviders asks a library for the execution providers it was built with. Positions 125 and 126 of
-// the C interface's table, which only ever grows at its end.
+// libraryProviders returns the execution providers that a library was built with. It uses positions 125 and 126
+// of the C interface's table, which only grows at its end.
 func libraryProviders(path string) ([]string, error) {
 	base, err := libraryBase(path)
 	if err != nil {
@@ -78,7 +78,7 @@ func text8(p uintptr) string {
 	return string(unsafe.Slice(start, n))
 }
 
-// openBeside loads a library by name as the system finds it, else from a folder.
+// openBeside loads a library by name, from where the system finds it or else from a folder.
 func openBeside(folder, name string) error {
 	_, err := syscall.LoadDLL(name)
 	if err == nil {

@@ -15,51 +15,50 @@ import (
 
 // LiveOptions describe how a live network runs.
 type LiveOptions struct {
-	Model   *graph.Model // as it was before differentiation: it holds the weights' first values
+	Model   *graph.Model // the model before differentiation, with the weights' initial values
 	Threads int          // 0: the runtime's
 }
 
 // Live is a backbone whose weights can change: a derivative run by ONNX Runtime. It implements
 // [backbone.LiveNetwork].
 //
-// Three sessions: one computes the vectors and the tensors that the derivative reads, one computes the
-// derivative, and a third, loaded when it is first asked for, computes the vectors alone and gives every other
-// tensor's memory back as it goes. Weights and gradients are the parameters' own slices, read and written in
-// place. What the forward pass keeps for the backward pass stays in memory of the runtime's, allocated once
-// and used again at every step; it is never seen by Go.
+// It has three sessions. One computes the vectors and the tensors that the derivative reads, one computes the
+// derivative, and a third, loaded on first use, computes the vectors alone and frees every other tensor as it goes.
+// Weights and gradients are the parameters' own slices, read and written in place. What the forward pass keeps for
+// the backward pass stays in the runtime's memory, allocated once and reused at every step; Go never sees it.
 //
-// On CUDA the weights and what is kept lie on the device: Forward uploads the weights, Backward reads them there,
-// and only images, vectors, their gradient and the weights' gradients cross the bus.
+// On CUDA the weights and what is kept are on the device. Forward uploads the weights, Backward reads them
+// there, and only images, vectors, their gradient and the weights' gradients cross the bus.
 //
-// Memory: the kept tensors and, in an arena that all live networks of the process share, as much as the largest
-// tensors at work of any of them. Close gives all of it back, the arena's with the last network.
+// Memory: the kept tensors, and an arena shared by all live networks of the process, as large as the largest
+// working set of any of them. Close frees all of it; the arena is freed with the last network.
 type Live struct {
 	rt     *Runtime
 	d      *gradient.Derivative
 	shapes *batchShapes
 	dim    int
 	tail   []int64 // sizes after D in the output, each 1
-	sizes  []int   // floats an image takes in each data input
+	sizes  []int   // floats per image in each data input
 	data   []string
 
 	params, state []*features.Param
-	dims          map[string][]int64 // of params and state, as ONNX has them
+	dims          map[string][]int64 // shapes of params and state in ONNX
 
 	forward, plain, backward *program
 	options                  SessionOptions
 	memory                   *memory
-	joined                   bool // the shared arena
+	joined                   bool // has joined the shared arena
 	saved                    map[string]*block
 	uploads                  upload   // weights on a device
-	probe                    *program // shapes of what inference cannot tell; nil until one is asked for
-	probed                   []string // the tensors that it tells the shapes of
+	probe                    *program // computes the shapes that inference cannot tell; nil until needed
+	probed                   []string // the tensors whose shapes probe computes
 
-	kept, passing pass // the last Forward that kept, and the others
-	keptRows      int  // images of the last Forward that kept; 0: none that Backward may still use
+	kept, passing pass // tensors of a Forward with keep, and of one without
+	keptRows      int  // images of the last Forward with keep; 0: none left for Backward
 	grads         map[string]*slot
 	next          map[string]*held // new running statistics
 	added         map[string]*held // gradients to be added
-	adding        bool             // the backward pass at work writes to added
+	adding        bool             // the current backward pass writes to added
 	dOutput       held
 }
 
@@ -72,13 +71,13 @@ type pass struct {
 	output held
 }
 
-// held is memory of ours with the library's view of it.
+// held is Go memory with the library's view of it.
 type held struct {
 	slot
 	data []float32
 }
 
-// view makes the memory a tensor of a shape.
+// view makes the memory a tensor of this shape.
 func (h *held) view(shape []int64) error {
 	n := int64(1)
 	for _, d := range shape {
@@ -88,16 +87,18 @@ func (h *held) view(shape []int64) error {
 	return h.hold(Float32s(h.data, shape...))
 }
 
-// NewLive loads a derivative. Its data inputs are float32 with the images along the first axis, its output
+// NewLive loads a derivative. Its data inputs must be float32 with the images along the first axis, its output
 // float32 [n,D] or [n,D,1,1], its weights float32.
 func NewLive(rt *Runtime, d *gradient.Derivative, o LiveOptions) (_ *Live, err error) {
 	l := &Live{
-		rt: rt, d: d, options: SessionOptions{Threads: o.Threads}, dims: map[string][]int64{}, saved: map[string]*block{},
+		rt: rt, d: d, options: SessionOptions{Threads: o.Threads},
+		dims: map[string][]int64{}, saved: map[string]*block{},
 		grads: map[string]*slot{}, next: map[string]*held{}, added: map[string]*held{},
 		kept: newPass(), passing: newPass(),
 	}
 	if len(d.Inputs) > 0 {
-		return nil, fmt.Errorf("ort: live: the derivative is also by the inputs %q, expected weights alone", d.Inputs)
+		return nil, fmt.Errorf("ort: live: found a derivative by the inputs %q too, expected by the weights alone",
+			d.Inputs)
 	}
 	if err := l.readModel(o.Model); err != nil {
 		return nil, err
@@ -131,22 +132,22 @@ func NewLive(rt *Runtime, d *gradient.Derivative, o LiveOptions) (_ *Live, err e
 
 func newPass() pass { return pass{inputs: map[string]*slot{}, params: map[string]*slot{}} }
 
-// Params returns the trained weights, in the order in which the derivative was asked for.
+// Params returns the trained weights in the derivative's order.
 func (l *Live) Params() []*features.Param { return l.params }
 
-// State returns the running statistics of training BatchNorm; none where it is frozen.
+// State returns the running statistics of training BatchNorm, or none if it is frozen.
 func (l *Live) State() []*features.Param { return l.state }
 
 // Dim returns the length of a vector.
 func (l *Live) Dim() int { return l.dim }
 
-// Inputs returns how many floats an image takes in each input.
+// Inputs returns the floats per image in each input.
 func (l *Live) Inputs() []int { return l.sizes }
 
-// InputNames returns the tensors that the inputs feed.
+// InputNames returns the names of the tensors that the inputs feed.
 func (l *Live) InputNames() []string { return l.data }
 
-// Values returns the present weights and running statistics by the names of their initializers, for
+// Values returns the current weights and running statistics by the names of their initializers, for
 // [graph.WithValues]. The slices are the parameters' own.
 func (l *Live) Values() map[string][]float32 {
 	values := map[string][]float32{}
@@ -197,11 +198,11 @@ func (l *Live) Forward(dst blas32.General, inputs [][]float32, n int, keep bool)
 	return nil
 }
 
-// Backward computes the gradients of the last Forward that kept; see [backbone.LiveNetwork].
+// Backward computes the gradients of the last Forward with keep; see [backbone.LiveNetwork].
 func (l *Live) Backward(d blas32.General, add bool) error {
 	n := l.keptRows
 	if n == 0 {
-		return errors.New("ort: live: Backward without a Forward that kept before it")
+		return errors.New("ort: live: Backward without a Forward with keep before it")
 	}
 	if d.Rows != n || d.Cols != l.dim {
 		return fmt.Errorf("ort: live: gradient of the vectors: found %d×%d, expected %d×%d", d.Rows, d.Cols, n, l.dim)
@@ -242,7 +243,7 @@ func (l *Live) openPlain() (_ *program, err error) {
 	return l.plain, err
 }
 
-// Close gives sessions and memory back. Closing twice is no error.
+// Close frees sessions and memory. Closing twice is not an error.
 func (l *Live) Close() error {
 	for _, b := range l.saved {
 		b.free()

@@ -6,7 +6,7 @@ import (
 	"unsafe"
 )
 
-// apiTable returns ONNX Runtime's table of functions, in a library that is loaded already.
+// apiTable returns ONNX Runtime's table of functions from a loaded library.
 func apiTable(library string) (unsafe.Pointer, error) {
 	base, err := libraryBase(library)
 	if err != nil {

@@ -7,22 +7,26 @@ package ort
 // Positions in ONNX Runtime's table of functions.
 enum {
 	ARENA_STATUS_TEXT = 2, ARENA_ENV = 3, ARENA_MEMORY_INFO = 68, ARENA_END_ENV = 92, ARENA_END_STATUS = 93,
-	ARENA_END_MEMORY_INFO = 94, ARENA_REGISTER = 144, ARENA_END_CONFIG = 157, ARENA_CONFIG = 164, ARENA_UNREGISTER = 177,
+	ARENA_END_MEMORY_INFO = 94, ARENA_REGISTER = 144, ARENA_END_CONFIG = 157, ARENA_CONFIG = 164,
+	ARENA_UNREGISTER = 177,
 };
 
 static void arena_end(void *const *api, int which, void *p) {
 	if (p) ((void (*)(void *))api[which])(p);
 }
 
-// arena_set gives the environment an arena of the computer's memory whose first piece has the given size, or takes
-// it away. Another handle of the process's one environment is asked for and given back.
+// arena_set gives the environment an arena of the computer's memory whose first piece has the given size, or removes
+// it. It takes and releases another handle to the process's single environment.
 static void *arena_set(void *const *api, int there, size_t first) {
 	void *env = NULL, *info = NULL, *config = NULL;
 	const char *keys[] = {"max_mem", "arena_extend_strategy", "initial_chunk_size_bytes"};
 	const size_t values[] = {0, 0, first};
 	void *status = ((void *(*)(int, const char *, void **))api[ARENA_ENV])(4, "winnow", &env);
-	if (!status) status = ((void *(*)(const char *, int, int, int, void **))api[ARENA_MEMORY_INFO])("Cpu", 1, 0, 0, &info);
-	if (!status && there) status = ((void *(*)(const char **, const size_t *, size_t, void **))api[ARENA_CONFIG])(keys, values, 3, &config);
+	if (!status)
+		status = ((void *(*)(const char *, int, int, int, void **))api[ARENA_MEMORY_INFO])("Cpu", 1, 0, 0, &info);
+	if (!status && there)
+		status = ((void *(*)(const char **, const size_t *, size_t, void **))api[ARENA_CONFIG])(
+			keys, values, 3, &config);
 	if (!status && there) status = ((void *(*)(void *, void *, void *))api[ARENA_REGISTER])(env, info, config);
 	if (!status && !there) status = ((void *(*)(void *, void *))api[ARENA_UNREGISTER])(env, info);
 	arena_end(api, ARENA_END_CONFIG, config);
@@ -42,13 +46,13 @@ import (
 	"unsafe"
 )
 
-// All sessions of live networks on the CPU share one arena, which lives as long as the first to the last of them.
-// With an arena each, the forward and the backward pass would both keep the most they ever used. And its first
-// piece is larger than a step needs: only what is touched takes memory, and tensors fit better into one long piece
-// than into many that were made for others (ResNet-18 at batch 8: 1.4 times its activations instead of 1.9).
+// All sessions of live networks on the CPU share one arena, which exists from the first such network to the last. With
+// separate arenas the forward and the backward pass would each keep the most they ever used. The arena's first piece is
+// larger than a step needs: only touched pages take memory, and tensors fit better into one long piece than into many
+// made for other tensors (ResNet-18 at batch 8: 1.4 times its activations instead of 1.9).
 const firstPiece = 1 << 30
 
-// joinArena makes the arena for the first live network.
+// joinArena creates the arena for the first live network.
 func joinArena(library string) error {
 	process.Lock()
 	defer process.Unlock()
@@ -61,7 +65,7 @@ func joinArena(library string) error {
 	return nil
 }
 
-// leaveArena gives the arena's memory back after the last one. Its sessions are closed before.
+// leaveArena frees the arena after the last live network. Its sessions must be closed before.
 func leaveArena(library string) error {
 	process.Lock()
 	defer process.Unlock()

@@ -11,18 +11,20 @@ import (
 	"winnow/graph"
 )
 
-// checkForward holds what a caller feeds against the model.
+// checkForward checks the arguments of Forward.
 func (l *Live) checkForward(dst blas32.General, inputs [][]float32, n int) error {
 	if l.forward == nil || l.forward.run == nil {
 		return fmt.Errorf("ort: live: the network is closed")
 	}
 	if n < 1 || dst.Rows != n || dst.Cols != l.dim || len(inputs) != len(l.sizes) {
-		return fmt.Errorf("ort: live: found %d images in %d inputs into %d×%d, expected at least one in %d inputs into %d×%d",
+		return fmt.Errorf("ort: live: found %d images in %d inputs into %d×%d, "+
+			"expected at least one in %d inputs into %d×%d",
 			n, len(inputs), dst.Rows, dst.Cols, len(l.sizes), n, l.dim)
 	}
 	for i, x := range inputs {
 		if len(x) != n*l.sizes[i] {
-			return fmt.Errorf("ort: live: input %q: found %d floats, expected %d images of %d", l.data[i], len(x), n, l.sizes[i])
+			return fmt.Errorf("ort: live: input %q: found %d floats, expected %d images of %d",
+				l.data[i], len(x), n, l.sizes[i])
 		}
 	}
 	return nil
@@ -33,7 +35,7 @@ func (l *Live) outputShape(n int) []int64 {
 	return append([]int64{int64(n), int64(l.dim)}, l.tail...)
 }
 
-// holdPass makes the library see inputs, weights, statistics and output.
+// holdPass gives the library a view of inputs, weights, statistics and output.
 func (l *Live) holdPass(p *pass, inputs [][]float32, n int) error {
 	for i, name := range l.data {
 		if p.inputs[name] == nil {
@@ -82,8 +84,8 @@ func (l *Live) holdKept(p *pass, n int) error {
 	return nil
 }
 
-// keptShapes returns the shapes of what is kept of n images. Where inference cannot tell, the runtime is asked once for
-// each n: it runs the network for the shapes alone.
+// keptShapes returns the shapes of what is kept for n images. Shapes that inference cannot tell are computed
+// once for each n, by running the network.
 func (l *Live) keptShapes(p *pass, n int) (map[string][]int64, error) {
 	shapes, err := l.shapes.of(n)
 	if err != nil {
@@ -114,7 +116,7 @@ func (l *Live) keptShapes(p *pass, n int) (map[string][]int64, error) {
 	for i, v := range l.probe.out {
 		list, ok := v.(*ortgo.Tensor[int64])
 		if !ok {
-			return nil, fmt.Errorf("ort: live: the shape of %q is no list of integers", l.probed[i])
+			return nil, fmt.Errorf("ort: live: the shape of %q is not a list of integers", l.probed[i])
 		}
 		shapes[l.probed[i]] = append([]int64{}, list.GetData()...)
 		_ = list.Destroy() // releasing a value cannot fail
@@ -122,7 +124,7 @@ func (l *Live) keptShapes(p *pass, n int) (map[string][]int64, error) {
 	return shapes, nil
 }
 
-// holdGrads makes the library see where the gradients go.
+// holdGrads gives the library a view of the memory for the gradients.
 func (l *Live) holdGrads(add bool) error {
 	for i, w := range l.params {
 		name := l.d.Grads[i]
@@ -146,7 +148,7 @@ func (l *Live) holdGrads(add bool) error {
 	return nil
 }
 
-// finder gives each tensor of a pass by its name, nil for what the runtime is to allocate.
+// finder returns a function that finds a tensor of a pass by name: nil for those that the runtime must allocate.
 func (l *Live) finder(p *pass) func(name string) ortgo.Value {
 	return func(name string) ortgo.Value {
 		if b := l.saved[name]; b != nil && b.value != nil {
@@ -179,7 +181,7 @@ func (l *Live) finder(p *pass) func(name string) ortgo.Value {
 	}
 }
 
-// readScalar brings a result of rank 0, which the wrapper keeps in memory of its own, to where it belongs.
+// readScalar copies a result of rank 0, which the wrapper keeps in its own memory, to dst.
 func (s *slot) readScalar(dst []float32) {
 	if v, ok := s.value.(*ortgo.Scalar[float32]); ok {
 		dst[0] = v.GetData()

@@ -50,8 +50,7 @@ func steps(t *testing.T, l *ort.Live, count int) {
 	}
 }
 
-// A step leaves nothing behind, whatever the size of its batch: views of kept tensors that are not released are
-// 2.5 MB in so many steps.
+// A step leaks nothing, for any batch size: unreleased views of kept tensors would take 2.5 MB in this many steps.
 func TestLiveLeaksNothing(t *testing.T) {
 	m, weights := smallNet()
 	l := openLive(t, m, weights)
@@ -75,7 +74,7 @@ func TestLiveLeaksNothing(t *testing.T) {
 	}
 }
 
-// Live networks share an arena: it is there for each, in whatever order they come and go.
+// Live networks share an arena, which exists for each of them, in any order of opening and closing.
 func TestLiveNetworksShareTheirArena(t *testing.T) {
 	m, weights := smallNet()
 	first := openLive(t, m, weights)

@@ -4,7 +4,7 @@ package ort
 #include <stdint.h>
 #include <stdlib.h>
 
-// Positions in ONNX Runtime's table of functions, which only ever grows at its end.
+// Positions in ONNX Runtime's table of functions, which only grows at its end.
 enum {
 	ORT_ERROR_MESSAGE = 2, ORT_TENSOR_WITH_DATA = 49, ORT_CREATE_MEMORY_INFO = 68, ORT_ALLOC = 75, ORT_FREE = 76,
 	ORT_DEFAULT_ALLOCATOR = 78, ORT_RELEASE_STATUS_ = 93, ORT_RELEASE_MEMORY_INFO = 94, ORT_RELEASE_VALUE = 96,
@@ -26,11 +26,15 @@ static void *alloc(void *const *api, void *allocator, size_t size, void **out) {
 static void *release(void *const *api, void *allocator, void *p) {
 	return ((void *(*)(void *, void *))api[ORT_FREE])(allocator, p);
 }
-static void *tensor(void *const *api, void *info, void *p, size_t size, const int64_t *shape, size_t rank, int type, void **out) {
-	return ((void *(*)(void *, void *, size_t, const int64_t *, size_t, int, void **))api[ORT_TENSOR_WITH_DATA])(info, p, size, shape, rank, type, out);
+static void *tensor(void *const *api, void *info, void *p, size_t size, const int64_t *shape, size_t rank, int type,
+		void **out) {
+	return ((void *(*)(void *, void *, size_t, const int64_t *, size_t, int, void **))api[ORT_TENSOR_WITH_DATA])(
+		info, p, size, shape, rank, type, out);
 }
 static void end(void *const *api, int which, void *p) { ((void (*)(void *))api[which])(p); }
-static const char *message_of(void *const *api, void *status) { return ((const char *(*)(void *))api[ORT_ERROR_MESSAGE])(status); }
+static const char *message_of(void *const *api, void *status) {
+	return ((const char *(*)(void *))api[ORT_ERROR_MESSAGE])(status);
+}
 */
 import "C"
 
@@ -45,13 +49,13 @@ import (
 	ortgo "github.com/yalue/onnxruntime_go"
 )
 
-// memory is where the runtime keeps tensors that never come to Go: the computer's own, or a device's. The
-// wrapper has only values in Go's memory, and copies what the runtime allocates.
+// memory is where the runtime keeps tensors that never come to Go: the computer's own memory or a device's. The
+// wrapper only has values in Go's memory, and copies what the runtime allocates.
 type memory struct {
-	api       *unsafe.Pointer // the table
+	api       *unsafe.Pointer // ONNX Runtime's table of functions
 	info      unsafe.Pointer
 	allocator unsafe.Pointer
-	owned     bool // the allocator is released with this
+	owned     bool // close releases the allocator
 }
 
 // OrtAllocatorType.
@@ -60,8 +64,8 @@ const (
 	arenaAllocator  = 1
 )
 
-// newMemory returns the memory of a device. A device's allocator is the one of a session that runs there and must
-// not outlive it; the computer's is the process's and gives memory back at once.
+// newMemory returns the memory of a device. A device's allocator belongs to a session that runs there and must
+// not outlive it. The computer's belongs to the process and frees memory at once.
 func newMemory(library string, device Device, run *ortgo.DynamicAdvancedSession) (*memory, error) {
 	table, err := apiTable(library)
 	if err != nil {
@@ -113,30 +117,30 @@ func (m *memory) close() error {
 	return nil
 }
 
-// block is memory of the runtime's that one tensor after the other is kept in, whatever its shape.
+// block is memory of the runtime that holds one tensor after another, of any shape.
 type block struct {
 	ortgo.Value // nil: the methods that Run does not call
 	internals   *ortgo.ValueInternalData
 
 	m     *memory
 	p     unsafe.Pointer
-	size  int64 // bytes there are
+	size  int64 // bytes allocated
 	value unsafe.Pointer
 	shape []int64
 	typ   ElementType
 }
 
-// GetInternals returns what the wrapper asks of a value to run with.
+// GetInternals returns what the wrapper needs of a value to run with.
 func (b *block) GetInternals() *ortgo.ValueInternalData { return b.internals }
 
-// hold makes the block a tensor of a shape. The memory is allocated again only where it has no room.
+// hold makes the block a tensor of this shape. It allocates memory only if the block is too small.
 func (b *block) hold(m *memory, t ElementType, shape []int64) error {
 	if b.value != nil && b.typ == t && slices.Equal(b.shape, shape) {
 		return nil
 	}
 	width := widths[t]
 	if width == 0 {
-		return fmt.Errorf("ort: memory: elements %v are none that can be kept", t)
+		return fmt.Errorf("ort: memory: elements of type %v cannot be kept", t)
 	}
 	need := width
 	for _, d := range shape {
@@ -157,7 +161,8 @@ func (b *block) hold(m *memory, t ElementType, shape []int64) error {
 	if len(shape) > 0 {
 		first = (*C.int64_t)(unsafe.Pointer(&shape[0]))
 	}
-	if err := m.check(C.tensor(m.api, m.info, b.p, C.size_t(need), first, C.size_t(len(shape)), C.int(t), &b.value)); err != nil {
+	status := C.tensor(m.api, m.info, b.p, C.size_t(need), first, C.size_t(len(shape)), C.int(t), &b.value)
+	if err := m.check(status); err != nil {
 		return err
 	}
 	b.typ, b.shape = t, slices.Clone(shape)
@@ -176,31 +181,30 @@ func (b *block) release() {
 	}
 }
 
-// free gives the memory back.
 func (b *block) free() {
 	b.release()
 	if b.p != nil {
-		// The allocator's own free cannot fail; a status would be about the arguments.
+		// The allocator's free cannot fail; a status could only concern the arguments.
 		_ = b.m.check(C.release(b.m.api, b.m.allocator, b.p))
 		b.p, b.size = nil, 0
 	}
 }
 
-// checkInternals holds what follows against the wrapper: it hides its pointers, and another version may hide
-// them elsewhere.
+// checkInternals checks for the wrapper's hidden fields that are read below: another version may move them.
 func checkInternals() error {
 	inner := reflect.TypeFor[ortgo.ValueInternalData]()
 	outer, ok := reflect.TypeFor[ortgo.DynamicAdvancedSession]().FieldByName("s")
-	if inner.NumField() != 1 || inner.Field(0).Type.Kind() != reflect.Pointer || !ok || outer.Type.Kind() != reflect.Pointer {
-		return errors.New("ort: memory: this version of the wrapper keeps its values otherwise than expected")
+	known := inner.NumField() == 1 && inner.Field(0).Type.Kind() == reflect.Pointer
+	if !known || !ok || outer.Type.Kind() != reflect.Pointer {
+		return errors.New("ort: memory: this version of onnxruntime_go stores its values in an unexpected way")
 	}
 	if run, ok := outer.Type.Elem().FieldByName("ortSession"); !ok || run.Type.Kind() != reflect.Pointer {
-		return errors.New("ort: memory: this version of the wrapper keeps its sessions otherwise than expected")
+		return errors.New("ort: memory: this version of onnxruntime_go stores its sessions in an unexpected way")
 	}
 	return nil
 }
 
-// internalsOf wraps a value of the library's as the wrapper does.
+// internalsOf wraps a value of the library as the wrapper does.
 func internalsOf(value unsafe.Pointer) *ortgo.ValueInternalData {
 	in := new(ortgo.ValueInternalData)
 	*(*unsafe.Pointer)(unsafe.Pointer(in)) = value

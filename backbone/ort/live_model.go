@@ -8,11 +8,10 @@ import (
 	"winnow/graph"
 )
 
-// readModel learns inputs, weights and output of the derivative and takes the weights' values from the
-// original model.
+// readModel reads inputs, weights and output of the derivative, and the weights' values from the original model.
 func (l *Live) readModel(original *graph.Model) error {
 	if original == nil {
-		return fmt.Errorf("ort: live: no model is given to take the weights' values from")
+		return fmt.Errorf("ort: live: found no model, expected one with the weights' values")
 	}
 	fed := map[string]*graph.ValueInfo{}
 	for _, in := range l.d.Forward.Graph.DataInputs() {
@@ -53,8 +52,8 @@ func (l *Live) readModel(original *graph.Model) error {
 	return l.readShapes(fed)
 }
 
-// paramOf gives a weight its rows and columns: O × the rest, a vector 1 × O. What has at most one size above 1
-// is a bias or the scale of a normalisation: weight decay does not apply.
+// paramOf gives a weight its rows and columns: O × the rest; a vector becomes 1 × O. A tensor with at most one
+// size above 1 is a bias or the scale of a normalisation, to which weight decay does not apply.
 func paramOf(name string, dims []int64, data []float32) *features.Param {
 	p := &features.Param{Name: name, Rows: 1, Cols: len(data), Data: data}
 	long := 0
@@ -70,9 +69,12 @@ func paramOf(name string, dims []int64, data []float32) *features.Param {
 	return p
 }
 
-// readShapes learns the data inputs, the output and what will be kept.
+// readShapes reads the data inputs, the output and what will be kept.
 func (l *Live) readShapes(fed map[string]*graph.ValueInfo) error {
-	l.shapes = &batchShapes{model: l.d.Forward, saved: l.d.Saved, types: map[string]ElementType{}, by: map[int]map[string][]int64{}}
+	l.shapes = &batchShapes{
+		model: l.d.Forward, saved: l.d.Saved,
+		types: map[string]ElementType{}, by: map[int]map[string][]int64{},
+	}
 	for _, in := range l.d.Forward.Graph.DataInputs() {
 		if fed[in.Name] == nil {
 			continue
@@ -98,14 +100,15 @@ func (l *Live) readShapes(fed map[string]*graph.ValueInfo) error {
 		bad = bad || shape[i] != 1
 	}
 	if bad {
-		return fmt.Errorf("ort: live: output %q of 2 images is %v %s, expected one float32 vector an image: [n,D] or [n,D,1,1]",
+		return fmt.Errorf("ort: live: output %q of 2 images is %v %s, "+
+			"expected one float32 vector an image: [n,D] or [n,D,1,1]",
 			l.d.Output, l.shapes.types[l.d.Output], shapeText(shape))
 	}
 	l.dim, l.tail = int(shape[1]), shape[2:]
 	return nil
 }
 
-// batchShapes finds the shapes of what a forward pass keeps, for each number of images that has come up.
+// batchShapes infers the shapes of what a forward pass keeps, once for each number of images.
 type batchShapes struct {
 	model  *graph.Model
 	inputs []string
@@ -115,7 +118,7 @@ type batchShapes struct {
 	by     map[int]map[string][]int64
 }
 
-// of returns what is known for n images; tensors with sizes that inference cannot tell are left out.
+// of returns the known shapes for n images. Tensors with sizes that inference cannot tell are left out.
 func (s *batchShapes) of(n int) (map[string][]int64, error) {
 	if known := s.by[n]; known != nil {
 		return known, nil
@@ -149,7 +152,7 @@ func (s *batchShapes) of(n int) (map[string][]int64, error) {
 			switch {
 			case d.Known():
 				shape[i] = d.Size
-			case batch[d.Name]: // stated by the file where inference has no rule
+			case batch[d.Name]: // the file names the size; inference has no rule for it
 				shape[i] = int64(n)
 			default:
 				ok = false

@@ -8,13 +8,12 @@ import (
 	"winnow/graph"
 )
 
-// Prefix runs the frozen part of a network, as [gradient.Split] cuts it. It implements [backbone.Prefix]; one
-// goroutine at a time may use it.
+// Prefix is a [backbone.Prefix]: a network's frozen part, cut by [gradient.Split], for one goroutine at a time.
 type Prefix struct {
 	session         *Session
 	names           []string // of the inputs
-	sizes, outputs  []int    // floats an image takes in each input and output
-	of              []int    // position of each output among the session's, or -1-i for input i handed through
+	sizes, outputs  []int    // floats per image in each input and output
+	of              []int    // position of each output among the session's, or -1-i for a copy of input i
 	in, out         []Tensor
 	inRest, outRest [][]int64 // sizes after the images
 }
@@ -22,7 +21,7 @@ type Prefix struct {
 var _ backbone.Prefix = (*Prefix)(nil)
 
 // NewPrefix loads a frozen model. outputs are the data inputs of the live part, in its order: tensors that the
-// model makes, or inputs of its own that the live part reads too.
+// model computes, or its own inputs that the live part also reads.
 func NewPrefix(rt *Runtime, frozen *graph.Model, outputs []string) (*Prefix, error) {
 	p := &Prefix{}
 	facts := graph.Infer(frozen)
@@ -59,11 +58,12 @@ func NewPrefix(rt *Runtime, frozen *graph.Model, outputs []string) (*Prefix, err
 	return p, nil
 }
 
-// perImage returns the sizes after the images of a tensor that holds one row an image, and their product.
+// perImage returns the sizes after the first axis of a tensor with one row per image, and their product.
 func perImage(facts map[string]*graph.ValueInfo, name string) ([]int64, int, error) {
 	v := facts[name]
 	if v == nil || v.Type != graph.Float32 || len(v.Shape) < 1 || v.Shape[0].Known() {
-		return nil, 0, fmt.Errorf("ort: live: tensor %q: found %v, expected float32 with a free number of images along its first axis", name, v)
+		return nil, 0, fmt.Errorf("ort: live: tensor %q: found %v, "+
+			"expected float32 with a free number of images along its first axis", name, v)
 	}
 	size, dims := 1, []int64{}
 	for _, d := range v.Shape[1:] {
@@ -76,27 +76,29 @@ func perImage(facts map[string]*graph.ValueInfo, name string) ([]int64, int, err
 	return dims, size, nil
 }
 
-// Inputs returns how many floats an image takes in each input.
+// Inputs returns the floats per image in each input.
 func (p *Prefix) Inputs() []int { return p.sizes }
 
-// Outputs returns how many floats an image takes in each output.
+// Outputs returns the floats per image in each output.
 func (p *Prefix) Outputs() []int { return p.outputs }
 
 // Infer computes the outputs of n images.
 func (p *Prefix) Infer(dst, inputs [][]float32, n int) error {
 	if n < 1 || len(dst) != len(p.outputs) || len(inputs) != len(p.sizes) {
-		return fmt.Errorf("ort: prefix: found %d images in %d inputs and %d outputs, expected at least one in %d and %d",
-			n, len(inputs), len(dst), len(p.sizes), len(p.outputs))
+		return fmt.Errorf("ort: prefix: found %d images in %d inputs and %d outputs, "+
+			"expected at least one in %d and %d", n, len(inputs), len(dst), len(p.sizes), len(p.outputs))
 	}
 	for i, x := range inputs {
 		if len(x) != n*p.sizes[i] {
-			return fmt.Errorf("ort: prefix: input %q: found %d floats, expected %d images of %d", p.names[i], len(x), n, p.sizes[i])
+			return fmt.Errorf("ort: prefix: input %q: found %d floats, expected %d images of %d",
+				p.names[i], len(x), n, p.sizes[i])
 		}
 		p.in[i] = Float32s(x, append([]int64{int64(n)}, p.inRest[i]...)...)
 	}
 	for i, at := range p.of {
 		if len(dst[i]) != n*p.outputs[i] {
-			return fmt.Errorf("ort: prefix: output %d: found room for %d floats, expected %d images of %d", i, len(dst[i]), n, p.outputs[i])
+			return fmt.Errorf("ort: prefix: output %d: found room for %d floats, expected %d images of %d",
+				i, len(dst[i]), n, p.outputs[i])
 		}
 		if at < 0 {
 			copy(dst[i], inputs[-1-at])
@@ -107,7 +109,7 @@ func (p *Prefix) Infer(dst, inputs [][]float32, n int) error {
 	return p.session.Run(p.in, p.out)
 }
 
-// Close frees the model. Closing twice is no error.
+// Close frees the model. Closing twice is not an error.
 func (p *Prefix) Close() error {
 	return p.session.Close()
 }

@@ -8,16 +8,15 @@ import (
 	"winnow/graph"
 )
 
-// program is a model of a live network, run over values that the network keeps by their names.
+// program is a model of a live network. It runs on tensors that the network finds by name.
 type program struct {
 	run       *ortgo.DynamicAdvancedSession
 	ins, outs []string
-	in, out   []ortgo.Value // room for a run
+	in, out   []ortgo.Value // the tensors of a run
 	first     bool          // the next run is the first on a GPU
 }
 
-// newProgram loads a model, to be run as written or as the runtime prefers. The session's worker
-// threads sleep between runs, as everywhere.
+// newProgram loads a model. asWritten turns off graph optimisations. Worker threads sleep between runs, as always.
 func newProgram(rt *Runtime, m *graph.Model, o SessionOptions, asWritten bool) (*program, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
@@ -35,9 +34,9 @@ func newProgram(rt *Runtime, m *graph.Model, o SessionOptions, asWritten bool) (
 		return nil, fmt.Errorf("ort: live: %w", err)
 	}
 	defer opts.Destroy()
-	// ONNX Runtime's memory pattern lays a second run's tensors out in one block, beside the arena that the first
-	// run has filled: half as much memory again, and no faster (MobileNetV2 at batch 8: 1277 MB with it, 798 MB
-	// without; ResNet-50 to its third stage: 2430 and 1663).
+	// ONNX Runtime's memory pattern puts a second run's tensors into one block, in addition to the arena that the
+	// first run has filled: half as much memory again, and no faster (MobileNetV2 at batch 8: 1277 MB with it,
+	// 798 MB without; ResNet-50 to its third stage: 2430 and 1663).
 	if err := opts.SetMemPattern(false); err != nil {
 		return nil, fmt.Errorf("ort: live: %w", err)
 	}
@@ -62,8 +61,8 @@ func newProgram(rt *Runtime, m *graph.Model, o SessionOptions, asWritten bool) (
 	return p, nil
 }
 
-// compute runs the program over the values of find: an output for which it has none is allocated by the
-// runtime and left in p.out, to be destroyed by the caller.
+// compute runs the program on the values that find returns. If find returns nil for an output, the runtime
+// allocates it and leaves it in p.out; the caller must destroy it.
 func (p *program) compute(find func(name string) ortgo.Value) (err error) {
 	for i, name := range p.ins {
 		if p.in[i] = find(name); p.in[i] == nil {

@@ -45,7 +45,8 @@ func smallNet() (*graph.Model, []string) {
 	y = b.NodeTo("pooled", "MaxPool", []string{y}, graph.Ints("kernel_shape", 2, 2), graph.Ints("strides", 2, 2))
 	z := b.Node("Conv", []string{y, w("b.weight", 3, 5, 4, 3, 3), w("b.bias", 4, 5)}, graph.Ints("pads", 1, 1, 1, 1))
 	r := b.Node("Conv", []string{y, w("c.weight", 5, 5, 4, 1, 1)})
-	b.Output(b.NodeTo("features", "GlobalAveragePool", []string{b.Node("Relu", []string{b.Node("Add", []string{z, r})})}))
+	b.Output(b.NodeTo("features", "GlobalAveragePool",
+		[]string{b.Node("Relu", []string{b.Node("Add", []string{z, r})})}))
 	return b.Model(), []string{"a.weight", "a.bias", "b.weight", "b.bias", "c.weight"}
 }
 
@@ -71,7 +72,8 @@ func openLive(t testing.TB, m *graph.Model, weights []string) *ort.Live {
 // whole computes a model's features by ordinary inference.
 func whole(t testing.TB, m *graph.Model, x []float32, n, dim int) blas32.General {
 	t.Helper()
-	net, err := ort.NewNetwork(orttest.Runtime(t), m.Marshal(), "features", ort.NetworkInput{Channels: 2, Height: 6, Width: 6})
+	net, err := ort.NewNetwork(orttest.Runtime(t), m.Marshal(), "features",
+		ort.NetworkInput{Channels: 2, Height: 6, Width: 6})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +132,8 @@ func TestLive(t *testing.T) {
 	if l.Dim() != 5 || len(l.Inputs()) != 1 || l.Inputs()[0] != 72 {
 		t.Fatalf("dimension %d, inputs %v", l.Dim(), l.Inputs())
 	}
-	for i, want := range []string{"a.weight 4×18 false", "a.bias 1×4 true", "b.weight 5×36 false", "b.bias 1×5 true", "c.weight 5×4 false"} {
+	for i, want := range []string{"a.weight 4×18 false", "a.bias 1×4 true", "b.weight 5×36 false",
+		"b.bias 1×5 true", "c.weight 5×4 false"} {
 		p := l.Params()[i]
 		if got := fmt.Sprintf("%s %d×%d %v", p.Name, p.Rows, p.Cols, p.NoDecay); got != want {
 			t.Errorf("parameter %d: %s, expected %s", i, got, want)
@@ -177,7 +180,7 @@ func TestLiveAdds(t *testing.T) {
 		if err := l.Forward(features.NewMatrix(2, 5), [][]float32{x}, 2, true); err != nil {
 			t.Fatal(err)
 		}
-		// What is computed in between must not disturb what was kept.
+		// A pass in between must not change what was kept.
 		if err := l.Forward(features.NewMatrix(1, 5), [][]float32{drawnFloats(77, 72)}, 1, false); err != nil {
 			t.Fatal(err)
 		}
@@ -205,7 +208,7 @@ func TestLiveAdds(t *testing.T) {
 	}
 }
 
-// After some steps the trained values, put back into the model, give what the live network gives.
+// After some steps the model with the trained values computes what the live network computes.
 func TestLiveWrittenBack(t *testing.T) {
 	m, _ := smallNet()
 	l := openLive(t, m, []string{"b.weight", "a.bias"})
@@ -348,7 +351,8 @@ func step(t testing.TB, l *ort.Live, n int) (vectors []float32, grads [][]float3
 	if err := l.Forward(y, [][]float32{drawnFloats(uint64(n), n*l.Inputs()[0])}, n, true); err != nil {
 		t.Fatal(err)
 	}
-	if err := l.Backward(blas32.General{Rows: n, Cols: l.Dim(), Stride: l.Dim(), Data: drawnFloats(7, n*l.Dim())}, false); err != nil {
+	if err := l.Backward(blas32.General{Rows: n, Cols: l.Dim(), Stride: l.Dim(), Data: drawnFloats(7, n*l.Dim())},
+		false); err != nil {
 		t.Fatal(err)
 	}
 	for _, p := range l.Params() {
@@ -357,7 +361,7 @@ func step(t testing.TB, l *ort.Live, n int) (vectors []float32, grads [][]float3
 	return y.Data, grads
 }
 
-// Weights in the runtime's memory, as on a device, and shapes that only the runtime can tell, change no bit.
+// Weights in the runtime's memory, as on a device, and shapes that only the runtime knows change no bit.
 func TestLiveOtherWays(t *testing.T) {
 	m, weights := smallNet()
 	plain, uploaded, unknown := openLive(t, m, weights), openLive(t, m, weights), openLive(t, m, weights)
@@ -386,7 +390,7 @@ func TestLiveOtherWays(t *testing.T) {
 	}
 }
 
-// The last layer's gradient stands last, nothing but the order changes, and every node still comes after what it reads.
+// The last layer's gradient comes last, only the order changes, and every node still comes after what it reads.
 func TestInMemoryOrder(t *testing.T) {
 	m, weights := smallNet()
 	d, err := gradient.Differentiate(m, gradient.Options{Output: "features", Weights: weights})
@@ -414,7 +418,7 @@ func TestInMemoryOrder(t *testing.T) {
 	}
 }
 
-// BenchmarkLive measures the three passes of a real network beside ordinary inference in the same run.
+// BenchmarkLive measures the three passes of a real network and, in the same run, ordinary inference.
 func BenchmarkLive(b *testing.B) {
 	data, err := os.ReadFile(reference.Asset(b, "models/mobilenetv2-features.onnx"))
 	if err != nil {
@@ -431,7 +435,8 @@ func BenchmarkLive(b *testing.B) {
 	}
 	const n = 8
 	l := openLive(b, m, weights)
-	net, err := ort.NewNetwork(orttest.Runtime(b), data, "features", ort.NetworkInput{Channels: 3, Height: 224, Width: 224})
+	net, err := ort.NewNetwork(orttest.Runtime(b), data, "features",
+		ort.NetworkInput{Channels: 3, Height: 224, Width: 224})
 	if err != nil {
 		b.Fatal(err)
 	}

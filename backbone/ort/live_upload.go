@@ -8,12 +8,12 @@ import (
 	"winnow/graph"
 )
 
-// upload keeps the weights on a device. They are refreshed at every Forward, because a solver that steps them
-// does not say so; Backward reads what Forward has brought. The zero upload is that of a network on the CPU, which
-// reads the parameters where they are.
+// upload keeps the weights on a device. They are refreshed at every Forward, because a solver does not say when
+// it changes them; Backward reads what Forward uploaded. On the CPU it is the zero upload, and the network
+// reads the parameters in place.
 type upload struct {
-	program *program // Identity over every weight: the runtime's own way across the bus
-	memory  *memory  // the live network's
+	program *program // an Identity for every weight: the runtime's own way to copy to the device
+	memory  *memory  // of the live network
 	blocks  map[string]*block
 	to      map[string]string // output of the program → weight
 	dims    map[string][]int64
@@ -24,7 +24,7 @@ func newUpload(l *Live) (upload, error) {
 	b := graph.NewBuilder("upload", 17)
 	for _, p := range l.params {
 		if len(l.dims[p.Name]) == 0 {
-			continue // a scalar crosses with the run
+			continue // a scalar is passed with each run
 		}
 		in := b.Input(p.Name, graph.Float32, graph.ShapeOf(l.dims[p.Name]...))
 		out := b.Node("Identity", []string{in})
@@ -39,7 +39,7 @@ func newUpload(l *Live) (upload, error) {
 	return u, err
 }
 
-// refresh brings the weights' present values to the device.
+// refresh uploads the weights' current values.
 func (u *upload) refresh(p *pass) error {
 	if u.program == nil {
 		return nil
@@ -57,7 +57,7 @@ func (u *upload) refresh(p *pass) error {
 	})
 }
 
-// find returns the weight on the device, nil where there is none.
+// find returns the weight on the device, or nil if there is none.
 func (u *upload) find(name string) ortgo.Value {
 	if u.blocks[name] == nil {
 		return nil

@@ -2,7 +2,7 @@ package ort
 
 import "encoding/binary"
 
-// message is a growing protobuf message: the few ONNX models this room makes for itself are written with it.
+// message is a growing protobuf message, with which this package writes its few ONNX models.
 type message []byte
 
 func (m message) number(field int, v uint64) message {

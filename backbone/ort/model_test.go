@@ -72,13 +72,14 @@ func (v value) info() []byte {
 	return m.Bytes(2, ort.Message{}.Bytes(1, ort.Message{}.Number(1, uint64(v.typ)).Bytes(2, shape)))
 }
 
-// TestSignature holds the reader of inputs and outputs against ONNX Runtime's own word.
+// TestSignature compares the reader of inputs and outputs with ONNX Runtime's own answer.
 func TestSignature(t *testing.T) {
 	orttest.Runtime(t)
 	models := map[string][]byte{
 		"gemm": ort.GemmModel(ort.Double, true, false),
 		"mixed": build(
-			[]node{{op: "Identity", in: []string{"a"}, out: []string{"x"}}, {op: "Identity", in: []string{"b"}, out: []string{"y"}}},
+			[]node{{op: "Identity", in: []string{"a"}, out: []string{"x"}},
+				{op: "Identity", in: []string{"b"}, out: []string{"y"}}},
 			[]value{{name: "a", typ: ort.Int64, shape: []int64{3, -1}}, {name: "b", typ: ort.Float}},
 			[]value{{name: "x", typ: ort.Int64, shape: []int64{3, -1}}, {name: "y", typ: ort.Float}}),
 	}
@@ -122,7 +123,8 @@ func TestSignatureOfDamagedModel(t *testing.T) {
 	if _, _, ok := ort.ReadSignature(model[:len(model)/2]); ok {
 		t.Error("half a model was read")
 	}
-	bare := build([]node{{op: "Identity", in: []string{"a"}, out: []string{"x"}}}, []value{{name: "a", typ: ort.Float, shape: []int64{1}}}, []value{{name: "x", bare: true}})
+	bare := build([]node{{op: "Identity", in: []string{"a"}, out: []string{"x"}}},
+		[]value{{name: "a", typ: ort.Float, shape: []int64{1}}}, []value{{name: "x", bare: true}})
 	if _, _, ok := ort.ReadSignature(bare); ok {
 		t.Error("an output without a type was read")
 	}
@@ -131,7 +133,8 @@ func TestSignatureOfDamagedModel(t *testing.T) {
 // FuzzReadSignature feeds the reader anything: it must end, and what it accepts must be named and typed.
 func FuzzReadSignature(f *testing.F) {
 	f.Add(ort.GemmModel(ort.Float, true, true))
-	f.Add(build([]node{{op: "Identity", in: []string{"a"}, out: []string{"x"}}}, []value{{name: "a", typ: ort.Float}}, []value{{name: "x", bare: true}}))
+	f.Add(build([]node{{op: "Identity", in: []string{"a"}, out: []string{"x"}}},
+		[]value{{name: "a", typ: ort.Float}}, []value{{name: "x", bare: true}}))
 	f.Add(bytes.Repeat([]byte{0x3a, 0xff}, 9))
 	f.Fuzz(func(t *testing.T, model []byte) {
 		in, out, ok := ort.ReadSignature(model)

@@ -12,41 +12,41 @@ import (
 	"winnow/features"
 )
 
-// NetworkInput describes what the caller will feed; it is checked against the model.
+// NetworkInput describes the caller's images. It is checked against the model.
 type NetworkInput struct {
 	Name                    string // "": the model's only input
 	Channels, Height, Width int
 }
 
-// Network is a backbone: images in, one vector each out. It implements [backbone.Network]; one goroutine at
-// a time may call Infer.
+// Network is a backbone: it turns each image into one vector. It implements [backbone.Network]; only one
+// goroutine at a time may call Infer.
 type Network struct {
 	session *Session
 	input   NetworkInput
-	batch   int // fixed batch of the model, 0 where it is free
+	batch   int // fixed batch of the model; 0: it is free
 	dim     int // D
 	tail    int // number of sizes after D in the output, each 1: [n,D,1,1] is read as [n,D]
 
 	in, out []Tensor  // of length 1, kept so that a run allocates nothing
-	images  []float32 // a padded batch, for a fixed batch that n does not fill
-	vectors []float32 // output of a padded batch, or of a dst with gaps between its rows
+	images  []float32 // input of a padded batch, when n does not fill a fixed batch
+	vectors []float32 // output of a padded batch, or for a dst with gaps between its rows
 }
 
 var _ backbone.Network = (*Network)(nil)
 
-// NewNetwork loads a model whose output (by name; "" is the first) holds one vector an image: float32 [n,D],
-// or [n,D,1,1] of a global pooling. The input is float32 NCHW; the batch may be free or fixed.
+// NewNetwork loads a model. Its output (by name; "" is the first) must hold one vector per image: float32
+// [n,D], or [n,D,1,1] from global pooling. Its input must be float32 NCHW; the batch may be free or fixed.
 func NewNetwork(rt *Runtime, model []byte, output string, in NetworkInput) (*Network, error) {
 	return newNetwork(rt, model, SessionOptions{Outputs: []string{output}}, in)
 }
 
-// Networks are a network loaded on each of several devices. It is the first of them to whom one is enough; an extraction gives all
-// of them batches in turn.
+// Networks is a network loaded on several devices. Where one network is enough it acts as the first of them; an
+// extraction gives batches to all of them in turn.
 type Networks []*Network
 
 var _ backbone.Lanes = Networks(nil)
 
-// NewNetworks is [NewNetwork] on each device of the runtime.
+// NewNetworks loads a network as [NewNetwork] does on each device of the runtime.
 func NewNetworks(rt *Runtime, model []byte, output string, in NetworkInput) (Networks, error) {
 	var list Networks
 	for _, d := range rt.devices {
@@ -105,7 +105,7 @@ func newNetwork(rt *Runtime, model []byte, o SessionOptions, in NetworkInput) (*
 	return n, nil
 }
 
-// check holds the model against what will be fed and learns batch and dimension.
+// check checks the model against the input and learns batch and dimension.
 func (n *Network) check() error {
 	ins := n.session.ins
 	if len(ins) != 1 {
@@ -136,14 +136,14 @@ func (n *Network) check() error {
 	return n.setDim(y.Name, shape)
 }
 
-// fits reports whether a model's shape takes what is fed, free sizes of either being no obstacle.
+// fits reports whether a model's shape accepts the wanted shape. A free size, -1, on either side fits.
 func fits(shape, want []int64) bool {
 	return len(shape) == len(want) && !slices.ContainsFunc([]int{0, 1, 2, 3}, func(i int) bool {
 		return shape[i] >= 0 && want[i] >= 0 && shape[i] != want[i]
 	})
 }
 
-// tryShape learns the output's shape by running one black image: some models leave it open.
+// tryShape finds the output's shape by running one black image: some models leave it open.
 func (n *Network) tryShape() ([]int64, error) {
 	rows := max(n.batch, 1)
 	n.in[0] = Float32s(make([]float32, rows*n.pixels()), n.inputShape(rows)...)
@@ -160,7 +160,8 @@ func (n *Network) setDim(name string, shape []int64) error {
 		bad = bad || i == 1 && d <= 0 || i > 1 && d != 1
 	}
 	if bad {
-		return fmt.Errorf("ort: model: output %q is %s, expected one vector an image: [n,D] or [n,D,1,1]", name, shapeText(shape))
+		return fmt.Errorf("ort: model: output %q is %s, expected one vector an image: [n,D] or [n,D,1,1]",
+			name, shapeText(shape))
 	}
 	n.dim = int(shape[1])
 	n.tail = len(shape) - 2
@@ -178,7 +179,7 @@ func (n *Network) inputShape(rows int) []int64 {
 func (n *Network) Dim() int { return n.dim }
 
 // Infer computes the vectors of n images: pixels is n×channels×height×width, dst n×Dim. A model with a fixed
-// batch is run as often as it takes, its last batch padded with black.
+// batch runs as often as needed, its last batch padded with black.
 func (n *Network) Infer(dst blas32.General, pixels []float32, images int) error {
 	if images <= 0 || len(pixels) < images*n.pixels() || dst.Rows != images || dst.Cols != n.dim {
 		return fmt.Errorf("ort: infer: found %d images in %d floats into %d×%d, expected %d floats an image into %d×%d",
@@ -195,7 +196,7 @@ func (n *Network) Infer(dst blas32.General, pixels []float32, images int) error 
 	return nil
 }
 
-// inferBatch runs one batch of rows images, the first dst.Rows of which are given.
+// inferBatch runs one batch of rows images, of which the first dst.Rows are given.
 func (n *Network) inferBatch(dst blas32.General, pixels []float32, rows int) error {
 	if dst.Rows < rows {
 		n.images = features.Grow(n.images, rows*n.pixels())

@@ -13,8 +13,8 @@ import (
 	"winnow/internal/testing/reference"
 )
 
-// TestRealNetworks runs the models that lie beside the repository: as a batch, one by one and into a matrix
-// with gaps must give the same vectors.
+// TestRealNetworks runs the models next to the repository as a batch, one by one, and into a matrix with gaps;
+// all must give the same vectors.
 func TestRealNetworks(t *testing.T) {
 	rt := orttest.Runtime(t)
 	for _, c := range []struct {
@@ -51,7 +51,8 @@ func TestRealNetworks(t *testing.T) {
 				}
 				for j := range c.dim {
 					if d := alone.Data[j] - together.Data[i*together.Stride+j]; d > 1e-4 || d < -1e-4 {
-						t.Fatalf("image %d, component %d: alone %v, in the batch %v", i, j, alone.Data[j], together.Data[i*together.Stride+j])
+						t.Fatalf("image %d, component %d: alone %v, in the batch %v", i, j, alone.Data[j],
+							together.Data[i*together.Stride+j])
 					}
 				}
 			}
@@ -68,7 +69,8 @@ func meanModel(batch int64, flat bool, declared []int64) []byte {
 		nodes = append(nodes, node{op: "Flatten", in: []string{"pooled"}, out: []string{"flat"}})
 		out = "flat"
 	}
-	return build(nodes, []value{{name: "image", typ: ort.Float, shape: []int64{batch, 3, 4, 2}}}, []value{{name: out, typ: ort.Float, shape: declared}})
+	return build(nodes, []value{{name: "image", typ: ort.Float, shape: []int64{batch, 3, 4, 2}}},
+		[]value{{name: out, typ: ort.Float, shape: declared}})
 }
 
 // TestNetworkShapes runs models with free and fixed batches, flat and pooled outputs, declared and open
@@ -123,7 +125,8 @@ func checkMeans(t *testing.T, name string, net *ort.Network, n, gap int) {
 				}
 			}
 			if got := dst.Data[i*dst.Stride+c]; got-want > 1e-6 || want-got > 1e-6 {
-				t.Errorf("%s, %d images, gap %d: image %d, component %d: found %v, expected %v", name, n, gap, i, c, got, want)
+				t.Errorf("%s, %d images, gap %d: image %d, component %d: found %v, expected %v", name, n, gap, i, c,
+					got, want)
 				return
 			}
 		}
@@ -141,15 +144,23 @@ func TestNetworkErrors(t *testing.T) {
 		in     ort.NetworkInput
 		want   string
 	}{
-		{"channels", meanModel(-1, true, []int64{-1, 3}), "", ort.NetworkInput{Channels: 1, Height: 4, Width: 2}, `input "image" float32 [?,3,4,2], expected float32 [?,1,4,2]`},
-		{"size", meanModel(2, true, []int64{-1, 3}), "", ort.NetworkInput{Channels: 3, Height: 224, Width: 224}, `input "image" float32 [2,3,4,2], expected float32 [?,3,224,224]`},
-		{"input name", meanModel(-1, true, []int64{-1, 3}), "", ort.NetworkInput{Name: "data", Channels: 3, Height: 4, Width: 2}, `found the input "image", expected "data"`},
-		{"output name", meanModel(-1, true, []int64{-1, 3}), "fc7", good, `found no output "fc7", expected one of ["flat"]`},
-		{"not a vector", build(identity, []value{{name: "image", typ: ort.Float, shape: []int64{-1, 3, 4, 2}}}, []value{{name: "y", typ: ort.Float, shape: []int64{-1, 3, 4, 2}}}), "", good,
+		{"channels", meanModel(-1, true, []int64{-1, 3}), "", ort.NetworkInput{Channels: 1, Height: 4, Width: 2},
+			`input "image" float32 [?,3,4,2], expected float32 [?,1,4,2]`},
+		{"size", meanModel(2, true, []int64{-1, 3}), "", ort.NetworkInput{Channels: 3, Height: 224, Width: 224},
+			`input "image" float32 [2,3,4,2], expected float32 [?,3,224,224]`},
+		{"input name", meanModel(-1, true, []int64{-1, 3}), "",
+			ort.NetworkInput{Name: "data", Channels: 3, Height: 4, Width: 2},
+			`found the input "image", expected "data"`},
+		{"output name", meanModel(-1, true, []int64{-1, 3}), "fc7", good,
+			`found no output "fc7", expected one of ["flat"]`},
+		{"not a vector", build(identity, []value{{name: "image", typ: ort.Float, shape: []int64{-1, 3, 4, 2}}},
+			[]value{{name: "y", typ: ort.Float, shape: []int64{-1, 3, 4, 2}}}), "", good,
 			`output "y" is [?,3,4,2], expected one vector an image: [n,D] or [n,D,1,1]`},
-		{"wrong type", build(identity, []value{{name: "image", typ: ort.Double, shape: []int64{-1, 3, 4, 2}}}, []value{{name: "y", typ: ort.Double, shape: []int64{-1, 3}}}), "", good,
+		{"wrong type", build(identity, []value{{name: "image", typ: ort.Double, shape: []int64{-1, 3, 4, 2}}},
+			[]value{{name: "y", typ: ort.Double, shape: []int64{-1, 3}}}), "", good,
 			`input "image" float64 [?,3,4,2], expected float32`},
-		{"two inputs", mixedModel(), "", good, `found the inputs ["x" "wide" "ids" "factor"], expected one image input`},
+		{"two inputs", mixedModel(), "", good,
+			`found the inputs ["x" "wide" "ids" "factor"], expected one image input`},
 	} {
 		_, err := ort.NewNetwork(rt, c.model, c.output, c.in)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
@@ -161,7 +172,8 @@ func TestNetworkErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer net.Close()
-	if err := net.Infer(features.NewMatrix(2, 3), make([]float32, 24), 2); err == nil || !strings.Contains(err.Error(), "found 2 images in 24 floats into 2×3, expected 24 floats an image into 2×3") {
+	if err := net.Infer(features.NewMatrix(2, 3), make([]float32, 24), 2); err == nil ||
+		!strings.Contains(err.Error(), "found 2 images in 24 floats into 2×3, expected 24 floats an image into 2×3") {
 		t.Errorf("short pixels: found error %v", err)
 	}
 	if err := net.Infer(features.NewMatrix(1, 4), make([]float32, 24), 1); err == nil {

@@ -16,7 +16,8 @@ import (
 )
 
 // noGPU is the folder of an ONNX Runtime with its CUDA provider. Tests with it run that provider on a stand-in for CUDA
-// (internal/testing/nogpu), which computes nothing but copies and products: what is seen is that winnow asks it rightly.
+// (internal/testing/nogpu), which computes nothing but copies and products: what is seen is that winnow asks it
+// rightly.
 const noGPU = "WINNOW_NOGPU"
 
 // TestNoGPU runs the tests below in a process whose loader finds the stand-in. make gpu-rehearsal calls it.
@@ -26,7 +27,8 @@ func TestNoGPU(t *testing.T) {
 		t.Skipf("%s is not set: the CUDA provider is NOT tried on a stand-in; make gpu-rehearsal does", noGPU)
 	}
 	stand := t.TempDir()
-	build := exec.Command("sh", filepath.Join(reference.Root(t), "internal", "testing", "nogpu", "build.sh"), stand, filepath.Join(folder, "libonnxruntime_providers_cuda.so"))
+	build := exec.Command("sh", filepath.Join(reference.Root(t), "internal", "testing", "nogpu", "build.sh"), stand,
+		filepath.Join(folder, "libonnxruntime_providers_cuda.so"))
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
@@ -36,12 +38,15 @@ func TestNoGPU(t *testing.T) {
 	}{
 		{"TestOnNoGPU", nil},
 		{"TestFullNoGPU", []string{"NOGPU_MIB=100"}},
-		{"TestBrokenNoGPU", []string{"NOGPU_ERROR=35", "WANT=CUDA failure 35: CUDA driver version is insufficient for CUDA runtime version"}},
+		{"TestBrokenNoGPU", []string{"NOGPU_ERROR=35",
+			"WANT=CUDA failure 35: CUDA driver version is insufficient for CUDA runtime version"}},
 		{"TestBrokenNoGPU", []string{"NOGPU_ERROR=100", "WANT=CUDA failure 100: no CUDA-capable device is detected"}},
-		{"TestBrokenNoGPU", []string{"DEVICE=cuda:7", "WANT=Invalid device ID: 7, must be between 0 (inclusive) and 1 (exclusive)."}},
+		{"TestBrokenNoGPU", []string{"DEVICE=cuda:7",
+			"WANT=Invalid device ID: 7, must be between 0 (inclusive) and 1 (exclusive)."}},
 	} {
 		cmd := exec.Command(os.Args[0], "-test.run", "^"+c.test+"$", "-test.v")
-		cmd.Env = append(append(os.Environ(), "NOGPU_LIBRARY="+filepath.Join(folder, "libonnxruntime.so.1"), "LD_LIBRARY_PATH="+stand), c.env...)
+		cmd.Env = append(append(os.Environ(), "NOGPU_LIBRARY="+filepath.Join(folder, "libonnxruntime.so.1"),
+			"LD_LIBRARY_PATH="+stand), c.env...)
 		if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "--- PASS: "+c.test) {
 			t.Errorf("%s %q: %v: %s", c.test, c.env, err, out)
 		}
@@ -74,7 +79,8 @@ func matMul(d int64) []byte {
 	return b.Model().Marshal()
 }
 
-// Tensors reach the device, stay there, are replaced and come back; a live network's weights, what it keeps and its gradients too.
+// Tensors are copied to the device, stay there, are replaced and come back; so are a live network's weights,
+// kept tensors and gradients.
 func TestOnNoGPU(t *testing.T) {
 	cuda, cpu := standIn(t, ort.GPU{})
 	var found [2][]float32
@@ -84,8 +90,10 @@ func TestOnNoGPU(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := make([]float32, 5*7)
-		for _, err := range []error{d.Put("q", ort.Float32s(drawnFloats(1, 20), 5, 4)), d.Put("g", ort.Float32s(drawnFloats(2, 28), 4, 7)), d.Take("s", ort.Float, 5, 7), d.Run(),
-			d.Put("q", ort.Float32s(drawnFloats(3, 20), 5, 4)), d.Run(), d.Fetch("s", ort.Float32s(s, 5, 7)), d.Close()} {
+		for _, err := range []error{d.Put("q", ort.Float32s(drawnFloats(1, 20), 5, 4)),
+			d.Put("g", ort.Float32s(drawnFloats(2, 28), 4, 7)), d.Take("s", ort.Float, 5, 7), d.Run(),
+			d.Put("q", ort.Float32s(drawnFloats(3, 20), 5, 4)), d.Run(), d.Fetch("s",
+				ort.Float32s(s, 5, 7)), d.Close()} {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -102,7 +110,8 @@ func TestOnNoGPU(t *testing.T) {
 	b.Output(b.NodeTo("features", "MatMul", []string{y, b.Constant(graph.NewTensor("b", drawnFloats(2, 15), 3, 5))}))
 	m := b.Model()
 	for i, rt := range []*ort.Runtime{cpu, cuda} {
-		d, err := gradient.Differentiate(m, gradient.Options{Output: "features", Weights: []string{"a", "b"}, Kernels: rt.Kernels()})
+		d, err := gradient.Differentiate(m,
+			gradient.Options{Output: "features", Weights: []string{"a", "b"}, Kernels: rt.Kernels()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -135,9 +144,10 @@ func TestOnNoGPU(t *testing.T) {
 	}
 }
 
-// Where the memory is full it is told in the library's words, and what is smaller still runs, in the same session.
+// Full memory is reported in the library's words, and a smaller run still works in the same session.
 func TestFullNoGPU(t *testing.T) {
-	for limit, want := range map[int64]string{0: "Failed to allocate memory for requested buffer of size ", 32 << 20: "Available memory of "} {
+	for limit, want := range map[int64]string{0: "Failed to allocate memory for requested buffer of size ",
+		32 << 20: "Available memory of "} {
 		rt, _ := standIn(t, ort.GPU{Memory: limit})
 		s, err := rt.NewSession(matMul(1024), ort.SessionOptions{})
 		if err != nil {
@@ -149,9 +159,12 @@ func TestFullNoGPU(t *testing.T) {
 		}
 		for _, n := range []int64{4, 40_000, 4} {
 			q := ort.Float32s(make([]float32, n*1024), n, 1024)
-			for what, err := range map[string]error{"run": s.Run([]ort.Tensor{q, ort.Float32s(make([]float32, 2048), 1024, 2)}, []ort.Tensor{{}}), "put": d.Put("q", q)} {
+			for what, err := range map[string]error{"run": s.Run([]ort.Tensor{q,
+				ort.Float32s(make([]float32, 2048), 1024, 2)}, []ort.Tensor{{}}), "put": d.Put("q", q)} {
 				full := n > 4
-				if ort.OutOfMemory(err) != full || full && (!strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "onnxruntime_src")) || !full && err != nil {
+				if ort.OutOfMemory(err) != full || full &&
+					(!strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "onnxruntime_src")) ||
+					!full && err != nil {
 					t.Errorf("limit %d, %d rows, %s: found %v", limit, n, what, err)
 				}
 			}
@@ -165,7 +178,8 @@ func TestFullNoGPU(t *testing.T) {
 	}
 }
 
-// A driver that does not fit, no device, a number that none has: one line in the library's words, advice, and auto computes on the CPU.
+// An unsuitable driver, no device, a wrong number: each gives one line in the library's words and advice, and auto
+// computes on the CPU.
 func TestBrokenNoGPU(t *testing.T) {
 	library, want, device := os.Getenv("NOGPU_LIBRARY"), os.Getenv("WANT"), "cuda:0"
 	if library == "" {

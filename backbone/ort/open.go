@@ -15,18 +15,18 @@ import (
 	"winnow/internal/ortlib"
 )
 
-// The one init of the house: a program that links this package multiplies with ONNX Runtime without a call, and a
-// program that gives blas32 an implementation of its own, in main or later, replaces this one.
+// This is the only init in winnow. A program that imports this package multiplies with ONNX Runtime without a
+// call. A program may still give blas32 its own implementation, in main or later, which replaces this one.
 func init() { serve() }
 
-// serve puts the process's products behind blas32 and blas64, and so behind Gorgonia (package head).
+// serve makes the process's products available to blas32 and blas64, and so to Gorgonia (package head).
 func serve() {
 	blas32.Use(served{})
 	blas64.Use(served{})
 }
 
-// fast is the BLAS that computes the process's large products: nil before the first of them, unless [Open] was called,
-// and for good where ONNX Runtime could not be opened.
+// fast is the BLAS for the process's large products. It is nil before the first of them, unless [Open] was
+// called, and stays nil if ONNX Runtime cannot be opened.
 var fast struct {
 	blas    atomic.Pointer[BLAS]
 	opening sync.Once
@@ -35,17 +35,17 @@ var fast struct {
 	err     error // why the first large product could not open ONNX Runtime
 }
 
-// Prefer sets how the first large product opens ONNX Runtime where [Open] has not been called before it. Without
-// Prefer that is Config{}.
+// Prefer sets how the first large product opens ONNX Runtime if [Open] was not called before; else as Config{} says.
 func Prefer(cfg Config) {
 	fast.mu.Lock()
 	defer fast.mu.Unlock()
 	fast.prefer = cfg
 }
 
-// Open finds ONNX Runtime, loads it and lets it compute the matrix products of blas32, blas64 and Gorgonia. The
-// library is the file, or is in the folder, cfg.Library, else $WINNOW_ORT_LIB; where neither is set it is what `winnow runtime
-// install` installed, else the system's. Close the runtime when no product is to be fast any more, or never.
+// Open finds ONNX Runtime, loads it and makes it compute the matrix products of blas32, blas64 and Gorgonia.
+// cfg.Library is the library's file or folder, else $WINNOW_ORT_LIB is. If neither is set, it takes what
+// `winnow runtime install` installed, else the system's library. Close the runtime when fast products are no
+// longer needed, or never.
 func Open(cfg Config) (*Runtime, error) {
 	b, err := openProducts(cfg)
 	if err != nil {
@@ -61,7 +61,7 @@ func Open(cfg Config) (*Runtime, error) {
 }
 
 func openProducts(cfg Config) (*BLAS, error) {
-	// Here alone a room reads the environment: a program without winnow's flags has no other way to say it.
+	// Only here does a library package read the environment: a program without winnow's flags has no other way.
 	found, err := ortlib.Find(cmp.Or(cfg.Library, os.Getenv("WINNOW_ORT_LIB")))
 	if err != nil {
 		return nil, err
@@ -74,8 +74,8 @@ func openProducts(cfg Config) (*BLAS, error) {
 	return rt.BLAS()
 }
 
-// current returns the BLAS for large products, opening ONNX Runtime for the first of them (0.1 s), or nil where there is
-// none. Waiting for more work than one product would let the order of goroutines decide about bits.
+// current returns the BLAS for large products, or nil if there is none. The first call opens ONNX Runtime (0.1 s). It
+// does so for the very first large product: with any later start the order of goroutines would decide about bits.
 func current() *BLAS {
 	if b := fast.blas.Load(); b != nil {
 		return b
@@ -98,10 +98,11 @@ func current() *BLAS {
 	return fast.blas.Load()
 }
 
-// served is gonum's BLAS with the large products of ONNX Runtime where that can be opened.
+// served is gonum's BLAS, with large products computed by ONNX Runtime if it can be opened.
 type served struct{ gonum.Implementation }
 
-func (p served) Sgemm(tA, tB blas.Transpose, m, n, k int, alpha float32, a []float32, lda int, b []float32, ldb int, beta float32, c []float32, ldc int) {
+func (p served) Sgemm(tA, tB blas.Transpose, m, n, k int, alpha float32, a []float32, lda int,
+	b []float32, ldb int, beta float32, c []float32, ldc int) {
 	if large(m, n, k) {
 		if f := current(); f != nil {
 			f.Sgemm(tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
@@ -111,7 +112,8 @@ func (p served) Sgemm(tA, tB blas.Transpose, m, n, k int, alpha float32, a []flo
 	p.Implementation.Sgemm(tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
 }
 
-func (p served) Dgemm(tA, tB blas.Transpose, m, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int, beta float64, c []float64, ldc int) {
+func (p served) Dgemm(tA, tB blas.Transpose, m, n, k int, alpha float64, a []float64, lda int,
+	b []float64, ldb int, beta float64, c []float64, ldc int) {
 	if large(m, n, k) {
 		if f := current(); f != nil {
 			f.Dgemm(tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
@@ -121,23 +123,23 @@ func (p served) Dgemm(tA, tB blas.Transpose, m, n, k int, alpha float64, a []flo
 	p.Implementation.Dgemm(tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
 }
 
-// large reports whether a product gains by being ONNX Runtime's.
+// large reports whether ONNX Runtime computes a product faster.
 func large(m, n, k int) bool {
 	return m > 0 && n > 0 && k > 0 && float64(m)*float64(n)*float64(k) >= smallest
 }
 
 // Products describes what computes the large matrix products of this process.
 type Products struct {
-	Product string // "ONNX Runtime 1.29.0", "gonum", or the type of an implementation that the program gave blas32
-	Library string // path of ONNX Runtime's library, if it is that
-	Threads int    // of a product, if it is that
+	Product string // "ONNX Runtime 1.29.0", "gonum", or the type that the program passed to blas32.Use
+	Library string // path of the library, for ONNX Runtime
+	Threads int    // threads of a product, for ONNX Runtime
 	Why     string // why it is not ONNX Runtime, else ""
 }
 
-// Doctor returns what computes large matrix products from now on, and opens ONNX Runtime to know it.
+// Doctor reports what computes large matrix products from now on. It opens ONNX Runtime to find out.
 func Doctor() Products {
 	if b := blas32.Implementation(); b != blas.Float32(served{}) {
-		return Products{Product: fmt.Sprintf("%T", b), Why: "the program gave it to blas32"}
+		return Products{Product: fmt.Sprintf("%T", b), Why: "the program passed it to blas32.Use"}
 	}
 	b := current()
 	fast.mu.Lock()
@@ -148,10 +150,13 @@ func Doctor() Products {
 	case b.closed():
 		return Products{Product: "gonum", Why: "ort: the runtime was closed"}
 	}
-	return Products{Product: "ONNX Runtime " + b.runtime.version, Library: b.runtime.library, Threads: b.runtime.threads}
+	return Products{
+		Product: "ONNX Runtime " + b.runtime.version,
+		Library: b.runtime.library, Threads: b.runtime.threads,
+	}
 }
 
-// String returns one line for people.
+// String returns one line of text.
 func (p Products) String() string {
 	if p.Why != "" {
 		return p.Product + " (" + p.Why + ")"

@@ -17,8 +17,9 @@ import (
 // child names the variable that a test in a process of its own finds ONNX Runtime's library in.
 const child = "WINNOW_TEST_CHILD"
 
-// again runs the running test in a process where nothing has been opened yet and $WINNOW_ORT_LIB is the library, and reports
-// whether this is the process that started it. A test skips where there is no ONNX Runtime.
+// again runs the running test in a process where nothing has been opened yet and $WINNOW_ORT_LIB is the
+// library, and reports whether this is the process that started it. A test skips where there is no ONNX
+// Runtime.
 func again(t *testing.T, library string) bool {
 	t.Helper()
 	if os.Getenv(child) != "" {
@@ -58,7 +59,7 @@ func square(n, modulus int) blas32.General {
 	return x
 }
 
-// A program that links the package and calls nothing multiplies with ONNX Runtime from its first large product on.
+// A program that only imports the package multiplies with ONNX Runtime from its first large product on.
 func TestServedWithoutACall(t *testing.T) {
 	if again(t, "") {
 		return
@@ -71,7 +72,8 @@ func TestServedWithoutACall(t *testing.T) {
 	if !ort.Opened() {
 		t.Error("a large product did not open ONNX Runtime")
 	}
-	if p := ort.Doctor(); !strings.HasPrefix(p.Product, "ONNX Runtime 1.") || p.Library != os.Getenv("WINNOW_ORT_LIB") || p.Threads < 1 || p.Why != "" {
+	if p := ort.Doctor(); !strings.HasPrefix(p.Product, "ONNX Runtime 1.") ||
+		p.Library != os.Getenv("WINNOW_ORT_LIB") || p.Threads < 1 || p.Why != "" {
 		t.Errorf("found %+v", p)
 	}
 }

@@ -10,14 +10,14 @@ import (
 	"winnow/graph"
 )
 
-// Resident is a session whose inputs and outputs stay in its device's memory from run to run, by IoBinding: what is put
-// there once is computed with as often as wanted, and only what is fetched comes back. On the CPU it is the computer's
-// memory, and the same calls compute the same. One goroutine at a time may use it; two Residents side by side compute on
-// two streams of a GPU.
+// Resident is a session whose inputs and outputs stay in its device's memory between runs, by IoBinding. A
+// tensor put there once can be used in many runs, and only fetched tensors come back. On the CPU the memory is
+// the computer's, and the same calls compute the same. One goroutine at a time may use it; two Residents side
+// by side compute on two streams of a GPU.
 //
-// Between Go's memory and the device's, tensors go through a session that copies (Identity), which is the library's own
-// way across the bus; the wrapper has none. All this has run on the CPU, and on a
-// stand-in for CUDA (internal/testing/nogpu); on no GPU yet.
+// Tensors move between Go's memory and the device's through a session that copies (Identity): the library's own
+// way across the bus, for which the wrapper has no call. All this has run on the CPU and on a stand-in for CUDA
+// (internal/testing/nogpu), but not yet on a GPU.
 type Resident struct {
 	rt      *Runtime
 	session *Session
@@ -31,15 +31,18 @@ type Resident struct {
 
 var errClosed = errors.New("ort: resident: the session is closed")
 
-// copied is what a copying session takes.
+// copied identifies a copying session by what it copies.
 type copied struct {
 	typ  ElementType
 	rank int
 }
 
-// NewResident loads a model onto the runtime's device. Inputs and outputs are float32, float64 or int64, none a scalar.
+// NewResident loads a model onto the device. Inputs and outputs must be float32, float64 or int64 and not scalars.
 func (r *Runtime) NewResident(model []byte, o SessionOptions) (_ *Resident, err error) {
-	d := &Resident{rt: r, options: o, blocks: map[string]*block{}, bound: map[string]bool{}, copies: map[copied]*Session{}}
+	d := &Resident{
+		rt: r, options: o,
+		blocks: map[string]*block{}, bound: map[string]bool{}, copies: map[copied]*Session{},
+	}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, d.Close())
@@ -57,10 +60,10 @@ func (r *Runtime) NewResident(model []byte, o SessionOptions) (_ *Resident, err 
 	return d, nil
 }
 
-// Outputs describes the tensors that there are to take.
+// Outputs describes the model's outputs.
 func (d *Resident) Outputs() []Info { return d.session.outs }
 
-// Put brings a tensor to the device and binds it to an input, for this run and those after it.
+// Put copies a tensor to the device and binds it to an input, for this run and later ones.
 func (d *Resident) Put(input string, t Tensor) error {
 	if d.session == nil {
 		return errClosed
@@ -77,10 +80,10 @@ func (d *Resident) Put(input string, t Tensor) error {
 	if err := d.copy(t, from.value, b); err != nil {
 		return err
 	}
-	return d.bind(input, d.binding.BindInput(input, b)) // the library may copy what is bound, where it wants it elsewhere
+	return d.bind(input, d.binding.BindInput(input, b)) // the library may copy it, if it needs it elsewhere
 }
 
-// Take makes room for an output on the device and binds it. The shape must be the one that the inputs make.
+// Take allocates an output on the device and binds it. The shape must be the one that the inputs lead to.
 func (d *Resident) Take(output string, t ElementType, shape ...int64) error {
 	if d.session == nil {
 		return errClosed
@@ -92,14 +95,15 @@ func (d *Resident) Take(output string, t ElementType, shape ...int64) error {
 	return d.bind(output, d.binding.BindOutput(output, b))
 }
 
-// room returns memory for a tensor. What was bound by its name is not bound to it any more.
+// room returns memory for a tensor and unbinds its name.
 func (d *Resident) room(infos []Info, name string, t ElementType, shape []int64) (*block, error) {
 	info, err := choose(infos, []string{name})
 	if err != nil {
 		return nil, err
 	}
 	if info[0].Type != t || len(shape) == 0 {
-		return nil, fmt.Errorf("ort: resident: %q: found %v %v, expected %v with at least one size", name, t, shape, info[0].Type)
+		return nil, fmt.Errorf("ort: resident: %q: found %v %v, expected %v with at least one size",
+			name, t, shape, info[0].Type)
 	}
 	if d.blocks[name] == nil {
 		d.blocks[name] = new(block)
@@ -111,7 +115,7 @@ func (d *Resident) room(infos []Info, name string, t ElementType, shape []int64)
 	return d.blocks[name], nil
 }
 
-// bind notes that a tensor is bound, unless that failed.
+// bind notes that a tensor is bound, unless binding failed.
 func (d *Resident) bind(name string, err error) error {
 	if err != nil {
 		return fmt.Errorf("ort: resident: %q: %w", name, err)
@@ -120,7 +124,7 @@ func (d *Resident) bind(name string, err error) error {
 	return nil
 }
 
-// Run computes the outputs from the inputs; all must be bound. It returns when the device has finished.
+// Run computes the outputs from the inputs, all of which must be bound. It returns when the device has finished.
 func (d *Resident) Run() (err error) {
 	if d.session == nil {
 		return errClosed
@@ -145,14 +149,15 @@ func (d *Resident) Run() (err error) {
 	return nil
 }
 
-// Fetch brings a bound output, or input, into a tensor of its type and shape.
+// Fetch copies a bound output or input into a tensor of the same type and shape.
 func (d *Resident) Fetch(name string, into Tensor) error {
 	b := d.blocks[name]
 	if b == nil || b.value == nil {
 		return fmt.Errorf("ort: resident: %q is not bound", name)
 	}
 	if t := into.Type(); t != b.typ || !slices.Equal(into.Shape, b.shape) {
-		return fmt.Errorf("ort: resident: %q: found %v %v to fetch into, expected %v %v", name, t, into.Shape, b.typ, b.shape)
+		return fmt.Errorf("ort: resident: %q: found %v %v to fetch into, expected %v %v",
+			name, t, into.Shape, b.typ, b.shape)
 	}
 	var to slot
 	if err := to.hold(into); err != nil {
@@ -162,7 +167,7 @@ func (d *Resident) Fetch(name string, into Tensor) error {
 	return d.copy(into, b, to.value)
 }
 
-// copy copies a tensor like t between the two memories.
+// copy copies a tensor of t's type and rank between the two memories.
 func (d *Resident) copy(t Tensor, from, to ortgo.Value) error {
 	kind := copied{t.Type(), len(t.Shape)}
 	s := d.copies[kind]
@@ -174,7 +179,8 @@ func (d *Resident) copy(t Tensor, from, to ortgo.Value) error {
 		}
 		b.Output(b.Node("Identity", []string{b.Input("x", graph.DataType(kind.typ), shape)}))
 		var err error
-		if s, err = d.rt.NewSession(b.Model().Marshal(), SessionOptions{Threads: d.options.Threads, CPU: d.options.CPU}); err != nil {
+		o := SessionOptions{Threads: d.options.Threads, CPU: d.options.CPU}
+		if s, err = d.rt.NewSession(b.Model().Marshal(), o); err != nil {
 			return err
 		}
 		d.copies[kind] = s
@@ -188,7 +194,7 @@ func (d *Resident) copy(t Tensor, from, to ortgo.Value) error {
 	return nil
 }
 
-// Close frees the model and what is in the device's memory. Closing twice is no error.
+// Close frees the model and its memory on the device. Closing twice is not an error.
 func (d *Resident) Close() error {
 	var err error
 	if d.binding != nil {

@@ -16,14 +16,16 @@ func nearest() []byte {
 	q := b.Input("q", graph.Float32, graph.Shape{graph.Free("N"), graph.Fixed(4)})
 	g := b.Input("g", graph.Float32, graph.Shape{graph.Fixed(4), graph.Free("M")})
 	s := b.Node("MatMul", []string{q, g})
-	b.Add(&graph.Node{Op: "TopK", Inputs: []string{s, b.Constant(graph.NewTensor("k", []int64{2}, 1))}, Outputs: []string{"similarity", "row"}})
+	b.Add(&graph.Node{Op: "TopK", Inputs: []string{s, b.Constant(graph.NewTensor("k", []int64{2}, 1))},
+		Outputs: []string{"similarity", "row"}})
 	m := b.Model()
 	pairs := graph.Shape{graph.Free("N"), graph.Fixed(2)}
-	m.Graph.Outputs = []*graph.ValueInfo{{Name: "similarity", Type: graph.Float32, Shape: pairs}, {Name: "row", Type: graph.Int64, Shape: pairs}}
+	m.Graph.Outputs = []*graph.ValueInfo{{Name: "similarity", Type: graph.Float32, Shape: pairs},
+		{Name: "row", Type: graph.Int64, Shape: pairs}}
 	return m.Marshal()
 }
 
-// What stays on the device is computed as what goes there and back with every run.
+// Tensors that stay on the device give the same results as tensors copied with every run.
 func TestResident(t *testing.T) {
 	rt := orttest.Runtime(t)
 	d, err := rt.NewResident(nearest(), ort.SessionOptions{})
@@ -45,13 +47,15 @@ func TestResident(t *testing.T) {
 		if err := plain.Run([]ort.Tensor{q, g}, want); err != nil {
 			t.Fatal(err)
 		}
-		for _, err := range []error{d.Put("q", q), d.Take("similarity", ort.Float, n, 2), d.Take("row", ort.Int64, n, 2), d.Run(), d.Run()} {
+		for _, err := range []error{d.Put("q", q), d.Take("similarity", ort.Float, n, 2),
+			d.Take("row", ort.Int64, n, 2), d.Run(), d.Run()} {
 			if err != nil {
 				t.Fatal(err)
 			}
 		}
 		similarity, row, back := make([]float32, 2*n), make([]int64, 2*n), make([]float32, 4*n)
-		for _, err := range []error{d.Fetch("similarity", ort.Float32s(similarity, n, 2)), d.Fetch("row", ort.Int64s(row, n, 2)), d.Fetch("q", ort.Float32s(back, n, 4))} {
+		for _, err := range []error{d.Fetch("similarity", ort.Float32s(similarity, n, 2)),
+			d.Fetch("row", ort.Int64s(row, n, 2)), d.Fetch("q", ort.Float32s(back, n, 4))} {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -79,14 +83,15 @@ func TestResident(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	for _, err := range []error{d.Run(), d.Put("g", g), d.Take("row", ort.Int64, 1, 2), d.Fetch("row", ort.Int64s(make([]int64, 2), 1, 2))} {
+	for _, err := range []error{d.Run(), d.Put("g", g), d.Take("row", ort.Int64, 1, 2),
+		d.Fetch("row", ort.Int64s(make([]int64, 2), 1, 2))} {
 		if err == nil {
 			t.Error("a closed one still works")
 		}
 	}
 }
 
-// An output that has no room yet is told, not crashed on.
+// An output without memory gives an error, not a crash.
 func TestResidentUnbound(t *testing.T) {
 	d, err := orttest.Runtime(t).NewResident(nearest(), ort.SessionOptions{})
 	if err != nil {

@@ -1,9 +1,9 @@
-// Package ort runs ONNX models through ONNX Runtime: it loads the shared library, chooses the device, opens
-// sessions, and serves gonum's BLAS with ONNX Runtime's matrix product. It is the only room with cgo.
+// Package ort runs ONNX models with ONNX Runtime. It loads the shared library, chooses the device, opens
+// sessions, and gives gonum's BLAS the library's matrix product. It is the only package with cgo.
 //
-// Conventions: tensors are row-major slices owned by Go and shared with the library without a copy; the
-// library holds no pointer of ours once the tensor that wraps it is destroyed. Worker threads do not spin
-// between runs unless a session asks for it (see [SessionOptions]).
+// Conventions: tensors are row-major slices owned by Go and shared with the library without a copy. The library
+// holds no pointer to Go memory after the tensor that wraps it is destroyed. Worker threads do not spin between
+// runs unless a session asks for it (see [SessionOptions]).
 package ort
 
 import (
@@ -24,16 +24,16 @@ import (
 	"winnow/backbone"
 )
 
-// Config describes which library to load and where its models run.
+// Config describes which library to load and where models run.
 type Config struct {
 	Library string // path of the shared library
 	Device  string // cpu, cuda, cuda:N or auto ("" is cpu), or several as cuda:0,1
 	Threads int    // threads of one session; 0: as many as Go may use
 	GPU     GPU    // how CUDA computes
-	Kernels string // instructions of our own kernels: plain, avx2, avx512 or none of them; "": the best there are
+	Kernels string // instructions of winnow's own kernels: plain, avx2, avx512 or none; "": the best available
 }
 
-// Runtime is a loaded ONNX Runtime. Its methods may be called from several goroutines.
+// Runtime is a loaded ONNX Runtime. Its methods are safe for concurrent use.
 type Runtime struct {
 	// Fallback is empty, or one line that says why "auto" runs on the CPU.
 	Fallback string
@@ -42,7 +42,7 @@ type Runtime struct {
 	version   string
 	providers []string
 	device    Device
-	devices   []Device // of [NewNetworks]; the first is device
+	devices   []Device // for [NewNetworks]; the first is device
 	threads   int
 	gpu       GPU
 
@@ -50,19 +50,18 @@ type Runtime struct {
 	blas *BLAS
 }
 
-// process remembers what this process has loaded. ONNX Runtime and its wrapper hold one environment a
-// process, so one variable here says the truth where two runtimes that each believe they own it would lie.
-// The library is never unloaded: its worker threads and CUDA contexts outlive a polite farewell.
+// process is what this process has loaded. ONNX Runtime and its wrapper have one environment per process, so
+// this is one variable. The library is never unloaded: its worker threads and CUDA contexts outlive a shutdown.
 var process struct {
 	sync.Mutex
 	library string
 	version string
 	live    int            // live networks that share the arena
-	kernels unsafe.Pointer // domain of our operators; nil: the library does not take them
+	kernels unsafe.Pointer // domain of winnow's operators; nil: the library refused them
 }
 
-// Load loads the library once a process and checks that it fits the wrapper and the device. A second Load
-// of the same library is cheap; of another one it is an error.
+// Load loads the library once per process and checks that it fits the wrapper and the device. A second Load of
+// the same library is cheap; loading another library is an error.
 func Load(cfg Config) (*Runtime, error) {
 	devices, err := ParseDevices(cfg.Device)
 	if err != nil {
@@ -105,8 +104,8 @@ func loadLibrary(path, kernels string) (version string, err error) {
 	if !atLeast(version, oldestVersion) {
 		return "", fmt.Errorf("ort: %s: found ONNX Runtime %s, expected %s or newer", path, version, oldestVersion)
 	}
-	// Since 1.29 the library collects usage and tries to send it to Microsoft, on Linux and macOS too, and keeps
-	// a database of it in the user's cache. Only this variable keeps it from beginning; winnow never phones home.
+	// Since 1.29 the library collects usage data, on Linux and macOS too, tries to send it to Microsoft and keeps a
+	// database of it in the user's cache. Only this variable prevents it; winnow never phones home.
 	if err := os.Setenv("ORT_DISABLE_TELEMETRY", "1"); err != nil {
 		return "", fmt.Errorf("ort: %w", err)
 	}
@@ -128,15 +127,15 @@ func (r *Runtime) Library() string { return r.library }
 // Version returns the library's version, such as "1.29.0".
 func (r *Runtime) Version() string { return r.version }
 
-// Providers lists the execution providers compiled into the library, by ONNX Runtime's names. A compiled
-// provider may still lack the libraries it loads on use.
+// Providers lists the execution providers compiled into the library, by ONNX Runtime's names. A provider may
+// still lack libraries that it loads when used.
 func (r *Runtime) Providers() []string { return r.providers }
 
-// Device returns where sessions really run.
+// Device returns the device on which sessions actually run.
 func (r *Runtime) Device() Device { return r.device }
 
-// Where returns the device, or all of several, with those of its options that can change a result, such as "cuda:0+tf32": what is written
-// into files that must only be continued in the same way.
+// Where names the device or devices, with those options that can change a result, such as "cuda:0+tf32". It is
+// written into files that must only be continued in the same way.
 func (r *Runtime) Where() string {
 	var list []string
 	for _, d := range r.devices {
@@ -151,10 +150,10 @@ func (r *Runtime) Where() string {
 	return strings.Join(list, " ")
 }
 
-// Threads returns the number of threads a session computes with on the CPU.
+// Threads returns the number of CPU threads of a session.
 func (r *Runtime) Threads() int { return r.threads }
 
-// Close ends the BLAS (which then computes in Go); open sessions stay valid and are closed by their owners.
+// Close ends the BLAS, which then computes in Go. Open sessions stay valid and are closed by their owners.
 func (r *Runtime) Close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -164,7 +163,7 @@ func (r *Runtime) Close() error {
 	return r.blas.close()
 }
 
-// options makes the wrapper's session options. The caller destroys them.
+// options returns the wrapper's session options. The caller must destroy them.
 func (r *Runtime) options(o SessionOptions) (_ *ortgo.SessionOptions, err error) {
 	opts, err := ortgo.NewSessionOptions()
 	if err != nil {
@@ -179,7 +178,7 @@ func (r *Runtime) options(o SessionOptions) (_ *ortgo.SessionOptions, err error)
 	if err := opts.SetIntraOpNumThreads(threads); err != nil {
 		return nil, err
 	}
-	// What goes wrong comes back as an error; on standard error it would only be said twice.
+	// Failures are returned as errors; on standard error they would only appear twice.
 	if err := opts.SetLogSeverityLevel(ortgo.LoggingLevelFatal); err != nil {
 		return nil, err
 	}
@@ -208,10 +207,11 @@ func (r *Runtime) where(o SessionOptions) Device {
 	return r.device
 }
 
-// setSpin sets how long idle worker threads wait awake: not at all, or for a time.
+// setSpin sets how long idle worker threads stay awake: not at all, or for a time.
 func setSpin(opts *ortgo.SessionOptions, d time.Duration) error {
 	if d <= 0 {
 		return opts.AddSessionConfigEntry("session.intra_op.allow_spinning", "0")
 	}
-	return opts.AddSessionConfigEntry("session.intra_op.spin_duration_us", strconv.FormatInt(max(d.Microseconds(), 1), 10))
+	us := strconv.FormatInt(max(d.Microseconds(), 1), 10)
+	return opts.AddSessionConfigEntry("session.intra_op.spin_duration_us", us)
 }

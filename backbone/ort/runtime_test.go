@@ -32,7 +32,8 @@ func TestRuntimeFacts(t *testing.T) {
 	if err != nil || again.Threads() != 1 {
 		t.Errorf("a second load: found %v", err)
 	}
-	if _, err := ort.Load(ort.Config{Library: rt.Library() + ".other"}); err == nil || !strings.Contains(err.Error(), "already loaded "+rt.Library()) {
+	if _, err := ort.Load(ort.Config{Library: rt.Library() + ".other"}); err == nil ||
+		!strings.Contains(err.Error(), "already loaded "+rt.Library()) {
 		t.Errorf("another library: found error %v", err)
 	}
 	if _, err := ort.Load(ort.Config{Library: rt.Library(), Threads: -1}); err == nil {
@@ -64,7 +65,8 @@ func TestClosedBLAS(t *testing.T) {
 }
 
 func TestParseDevice(t *testing.T) {
-	for text, want := range map[string]string{"": "cpu", "cpu": "cpu", "cuda": "cuda:0", "cuda:0": "cuda:0", "cuda:3": "cuda:3", "auto": "auto"} {
+	for text, want := range map[string]string{"": "cpu", "cpu": "cpu", "cuda": "cuda:0", "cuda:0": "cuda:0",
+		"cuda:3": "cuda:3", "auto": "auto"} {
 		d, err := ort.ParseDevice(text)
 		if err != nil || d.String() != want {
 			t.Errorf("%q: found %v and error %v, expected %s", text, d, err, want)
@@ -79,22 +81,24 @@ func TestParseDevice(t *testing.T) {
 
 // TestParseDevices: a list names each GPU once; what follows a GPU may be its number alone.
 func TestParseDevices(t *testing.T) {
-	for text, want := range map[string]string{"": "[cpu]", "cuda": "[cuda:0]", "cuda:0,1": "[cuda:0 cuda:1]", "cuda:2,cuda:0,3": "[cuda:2 cuda:0 cuda:3]", "cuda,1": "[cuda:0 cuda:1]",
+	for text, want := range map[string]string{"": "[cpu]", "cuda": "[cuda:0]", "cuda:0,1": "[cuda:0 cuda:1]",
+		"cuda:2,cuda:0,3": "[cuda:2 cuda:0 cuda:3]", "cuda,1": "[cuda:0 cuda:1]",
 		"cpu,cpu": "[cpu cpu]", "auto": "[auto]"} {
 		list, err := ort.ParseDevices(text)
 		if err != nil || fmt.Sprint(list) != want {
 			t.Errorf("%q: found %v and error %v, expected %s", text, list, err, want)
 		}
 	}
-	for _, text := range []string{"cuda:0,0", "cuda,cuda:0", "0,1", "cpu,1", "auto,cuda:1", "cuda:0,", ",cuda:0", "cuda:0, 1"} {
+	for _, text := range []string{"cuda:0,0", "cuda,cuda:0", "0,1", "cpu,1", "auto,cuda:1", "cuda:0,", ",cuda:0",
+		"cuda:0, 1"} {
 		if list, err := ort.ParseDevices(text); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("%q", text)) {
 			t.Errorf("%q: found %v, error %v", text, list, err)
 		}
 	}
 }
 
-// TestCUDAWithoutProvider asks for a GPU where the library lies alone: cuda must name what is missing, auto
-// must say that it fell back.
+// TestCUDAWithoutProvider requests a GPU from a library without its provider: cuda must name what is missing, auto must
+// say that it fell back.
 func TestCUDAWithoutProvider(t *testing.T) {
 	rt := orttest.Runtime(t)
 	missing := rt.MissingCUDA()
@@ -114,7 +118,8 @@ func TestCUDAWithoutProvider(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if auto.Device() != (ort.Device{}) || !strings.Contains(auto.Fallback, missing[0].Name) || strings.Contains(auto.Fallback, "\n") {
+	if auto.Device() != (ort.Device{}) || !strings.Contains(auto.Fallback, missing[0].Name) ||
+		strings.Contains(auto.Fallback, "\n") {
 		t.Errorf("found device %v and %q", auto.Device(), auto.Fallback)
 	}
 }
@@ -124,7 +129,8 @@ func TestMissingNamesEachLibrary(t *testing.T) {
 		t.Skip("the names are Linux's")
 	}
 	folder := t.TempDir()
-	if err := os.WriteFile(filepath.Join(folder, "libonnxruntime_providers_shared.so"), []byte("not ELF"), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(folder, "libonnxruntime_providers_shared.so"), []byte("not ELF"),
+		0o644); err != nil {
 		t.Fatal(err)
 	}
 	found := map[string]string{}
@@ -138,13 +144,17 @@ func TestMissingNamesEachLibrary(t *testing.T) {
 		t.Errorf("absent provider: found %q", found["libonnxruntime_providers_cuda.so"])
 	}
 
-	// A provider that says what it needs is believed: a library that is there is not missing, one that is
-	// nowhere is named, and one beside the provider counts as there.
-	compile(t, filepath.Join(folder, "libwinnowbeside.so.7"), "int beside(void) { return 7; }", "-Wl,-soname,libwinnowbeside.so.7")
-	compile(t, filepath.Join(folder, "libwinnownowhere.so.3"), "int nowhere(void) { return 3; }", "-Wl,-soname,libwinnownowhere.so.3")
+	// The provider's own list of needs is used: a library that exists is not missing, one that does not is
+	// named, and one next to the provider counts as existing.
+	compile(t, filepath.Join(folder, "libwinnowbeside.so.7"), "int beside(void) { return 7; }",
+		"-Wl,-soname,libwinnowbeside.so.7")
+	compile(t, filepath.Join(folder, "libwinnownowhere.so.3"), "int nowhere(void) { return 3; }",
+		"-Wl,-soname,libwinnownowhere.so.3")
 	compile(t, filepath.Join(folder, "libonnxruntime_providers_shared.so"), "int shared(void) { return 1; }")
-	compile(t, filepath.Join(folder, "libonnxruntime_providers_cuda.so"), "int nowhere(void); int beside(void); int cuda(void) { return nowhere() + beside(); }",
-		filepath.Join(folder, "libwinnowbeside.so.7"), filepath.Join(folder, "libwinnownowhere.so.3"), "-Wl,--no-as-needed", "-lm")
+	compile(t, filepath.Join(folder, "libonnxruntime_providers_cuda.so"),
+		"int nowhere(void); int beside(void); int cuda(void) { return nowhere() + beside(); }",
+		filepath.Join(folder, "libwinnowbeside.so.7"), filepath.Join(folder,
+			"libwinnownowhere.so.3"), "-Wl,--no-as-needed", "-lm")
 	if err := os.Remove(filepath.Join(folder, "libwinnownowhere.so.3")); err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +165,8 @@ func TestMissingNamesEachLibrary(t *testing.T) {
 	if _, ok := found["libwinnownowhere.so.3"]; !ok {
 		t.Errorf("found %v, expected libwinnownowhere.so.3 among them", found)
 	}
-	for _, name := range []string{"libwinnowbeside.so.7", "libm.so.6", "libc.so.6", "libonnxruntime_providers_shared.so", "libonnxruntime_providers_cuda.so"} {
+	for _, name := range []string{"libwinnowbeside.so.7", "libm.so.6", "libc.so.6",
+		"libonnxruntime_providers_shared.so", "libonnxruntime_providers_cuda.so"} {
 		if reason, ok := found[name]; ok {
 			t.Errorf("%s is called missing: %s", name, reason)
 		}
@@ -223,7 +234,8 @@ func TestAtLeast(t *testing.T) {
 	for _, c := range []struct {
 		version string
 		want    bool
-	}{{"1.29.0", true}, {"1.29.1", true}, {"1.30.0-dev", true}, {"2.0.0", true}, {"1.28.9", false}, {"1.9.0", false}, {"0.99.0", false}, {"1.29.0rc1", true}, {"odd", true}} {
+	}{{"1.29.0", true}, {"1.29.1", true}, {"1.30.0-dev", true}, {"2.0.0", true}, {"1.28.9", false}, {"1.9.0",
+		false}, {"0.99.0", false}, {"1.29.0rc1", true}, {"odd", true}} {
 		if got := ort.AtLeast(c.version, "1.29.0"); got != c.want {
 			t.Errorf("%s: found %v, expected %v", c.version, got, c.want)
 		}

@@ -9,34 +9,34 @@ import (
 	ortgo "github.com/yalue/onnxruntime_go"
 )
 
-// SessionOptions differ from session to session; the zero value is right for most.
+// SessionOptions are the settings of one session. The zero value suits most.
 type SessionOptions struct {
 	Threads int      // 0: the runtime's
-	Outputs []string // the outputs that Run fetches, in this order; nil: all of them in the model's order
-	CPU     bool     // run on the CPU whatever the runtime's device is
+	Outputs []string // the outputs that Run fetches, in this order; nil: all, in the model's order
+	CPU     bool     // run on the CPU even if the runtime's device is another
 
-	// Spin is how long worker threads wait awake for the next run before they sleep; 0: they sleep at once.
-	// ONNX Runtime's own default, a second and more, steals the cores from Go: on 2 cores a 64×2048×512
-	// product followed by 5 ms of work on both cores takes 6.6 ms asleep, 7–8 ms with 20–100 µs and 11–55 ms
-	// awake (BenchmarkSpin). Waking costs the small products most: 128³ takes 41 µs asleep and 22 µs with
-	// 20 µs of spinning; from 64×2048×512 on the difference is lost in the noise.
+	// Spin is how long worker threads stay awake for the next run before they sleep; 0: they sleep at once.
+	// ONNX Runtime's own default, a second and more, takes the cores from Go: on 2 cores a 64×2048×512 product
+	// followed by 5 ms of work on both cores takes 6.6 ms asleep, 7–8 ms with 20–100 µs and 11–55 ms awake
+	// (BenchmarkSpin). Waking costs small products most: 128³ takes 41 µs asleep and 22 µs with 20 µs of
+	// spinning; from 64×2048×512 on the difference is lost in the noise.
 	Spin time.Duration
 
-	device *Device // another device than the runtime's, to try it out
+	device *Device // another device than the runtime's
 }
 
-// Session is one loaded model. One goroutine at a time may use it; several sessions may run side by side.
+// Session is one loaded model. Only one goroutine at a time may use it; several sessions may run side by side.
 type Session struct {
 	run       *ortgo.DynamicAdvancedSession
 	ins, outs []Info
-	slots     []slot // of the inputs, then of the outputs
+	slots     []slot // those of the inputs, then those of the outputs
 	values    []ortgo.Value
 	inValues  []ortgo.Value // parts of values
 	outValues []ortgo.Value
 	firstCUDA bool // the next run is the first on a GPU
 }
 
-// NewSession loads a model (its bytes are not needed afterwards) onto the runtime's device.
+// NewSession loads a model onto the runtime's device. It does not keep the model's bytes.
 func (r *Runtime) NewSession(model []byte, o SessionOptions) (*Session, error) {
 	ins, outs, err := signature(model)
 	if err != nil {
@@ -66,7 +66,10 @@ func (r *Runtime) NewSession(model []byte, o SessionOptions) (*Session, error) {
 		return nil, fmt.Errorf("ort: model: %w", err)
 	}
 	n := len(ins) + len(outs)
-	s := &Session{run: run, ins: ins, outs: outs, slots: make([]slot, n), values: make([]ortgo.Value, n), firstCUDA: cuda}
+	s := &Session{
+		run: run, ins: ins, outs: outs,
+		slots: make([]slot, n), values: make([]ortgo.Value, n), firstCUDA: cuda,
+	}
 	s.inValues, s.outValues = s.values[:len(ins)], s.values[len(ins):]
 	return s, nil
 }
@@ -98,15 +101,16 @@ func (s *Session) Inputs() []Info { return s.ins }
 // Outputs describes the tensors Run fetches, in order.
 func (s *Session) Outputs() []Info { return s.outs }
 
-// Run computes out from in. Outputs with a slice are written into it, without a copy on the CPU; those
-// without are allocated. Tensors over the memory and of the shapes of the last run cost nothing to pass
-// again. The session keeps the slices alive until other ones take their places or it is closed.
+// Run computes out from in. Outputs with a slice are written into it, without a copy on the CPU; outputs
+// without one are allocated. Passing the last run's slices and shapes again costs nothing. The session keeps
+// the slices alive until they are replaced or it is closed.
 func (s *Session) Run(in, out []Tensor) error {
 	if s.run == nil {
 		return errors.New("ort: run: the session is closed")
 	}
 	if len(in) != len(s.ins) || len(out) != len(s.outs) {
-		return fmt.Errorf("ort: run: found %d inputs and %d outputs, expected %d and %d", len(in), len(out), len(s.ins), len(s.outs))
+		return fmt.Errorf("ort: run: found %d inputs and %d outputs, expected %d and %d",
+			len(in), len(out), len(s.ins), len(s.outs))
 	}
 	for i := range in {
 		if err := s.hold(i, in[i], s.ins[i], "input"); err != nil {
@@ -140,7 +144,7 @@ func (s *Session) compute() (err error) {
 	return err
 }
 
-// hold checks a tensor's type and makes it the value at a place.
+// hold checks a tensor's type and makes it the value at a position.
 func (s *Session) hold(at int, t Tensor, info Info, what string) error {
 	if got := t.Type(); got != info.Type {
 		return fmt.Errorf("ort: run: %s %q: found %v, expected %v", what, info.Name, got, info.Type)
@@ -152,7 +156,7 @@ func (s *Session) hold(at int, t Tensor, info Info, what string) error {
 	return nil
 }
 
-// scalarOutput allocates an output that is known to be a scalar: the wrapper cannot.
+// scalarOutput allocates an output that is known to be a scalar, which the wrapper cannot do.
 func (s *Session) scalarOutput(t *Tensor, i int) bool {
 	if len(s.outs[i].Shape) > 0 {
 		return false
@@ -170,7 +174,7 @@ func (s *Session) scalarOutput(t *Tensor, i int) bool {
 	return true
 }
 
-// collect brings allocated outputs and scalars into out.
+// collect copies allocated outputs and scalars into out.
 func (s *Session) collect(out []Tensor) (err error) {
 	for i := range out {
 		at := len(s.ins) + i
@@ -190,7 +194,7 @@ func (s *Session) collect(out []Tensor) (err error) {
 	return err
 }
 
-// Close frees the model. Closing twice is no error.
+// Close frees the model. Closing twice is not an error.
 func (s *Session) Close() error {
 	if s.run == nil {
 		return nil

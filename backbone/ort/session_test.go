@@ -29,7 +29,8 @@ func mixedModel() []byte {
 			{name: "ids", typ: ort.Int64, shape: []int64{-1}}, {name: "factor", typ: ort.Float},
 		},
 		[]value{
-			{name: "twice", typ: ort.Float, shape: []int64{-1, 2}}, {name: "squares", typ: ort.Double, shape: []int64{-1}},
+			{name: "twice", typ: ort.Float, shape: []int64{-1, 2}},
+			{name: "squares", typ: ort.Double, shape: []int64{-1}},
 			{name: "next", typ: ort.Int64, shape: []int64{-1}}, {name: "sum", typ: ort.Float},
 			{name: "scaled", typ: ort.Float, shape: []int64{-1, 2}},
 		})
@@ -79,7 +80,8 @@ func TestSessionRun(t *testing.T) {
 		}
 		want := []ort.Tensor{
 			{Shape: []int64{int64(rows), 2}}, ort.Float64s([]float64{float64(round * round), 9}, 2),
-			ort.Int64s([]int64{int64(round) << 41}, 1), ort.Float32s([]float32{total}), {Shape: []int64{int64(rows), 2}},
+			ort.Int64s([]int64{int64(round) << 41}, 1), ort.Float32s([]float32{total}),
+			{Shape: []int64{int64(rows), 2}},
 		}
 		for _, v := range x[:rows*2] {
 			want[0].F32 = append(want[0].F32, 2*v)
@@ -96,7 +98,8 @@ func TestSessionRun(t *testing.T) {
 
 func TestSessionChosenOutputs(t *testing.T) {
 	s := open(t, mixedModel(), ort.SessionOptions{Outputs: []string{"next", "twice"}})
-	in := []ort.Tensor{ort.Float32s([]float32{1, 2}, 1, 2), ort.Float64s([]float64{1}, 1), ort.Int64s([]int64{21}, 1), ort.Float32s([]float32{1})}
+	in := []ort.Tensor{ort.Float32s([]float32{1, 2}, 1, 2), ort.Float64s([]float64{1}, 1),
+		ort.Int64s([]int64{21}, 1), ort.Float32s([]float32{1})}
 	out := make([]ort.Tensor, 2)
 	if err := s.Run(in, out); err != nil {
 		t.Fatal(err)
@@ -110,7 +113,8 @@ func TestSessionChosenOutputs(t *testing.T) {
 // TestSessionInferredSignature opens a model whose file does not say what its output is.
 func TestSessionInferredSignature(t *testing.T) {
 	s := open(t, build([]node{{op: "Shape", in: []string{"a"}, out: []string{"x"}}},
-		[]value{{name: "a", typ: ort.Float, shape: []int64{4, -1}}}, []value{{name: "x", bare: true}}), ort.SessionOptions{})
+		[]value{{name: "a", typ: ort.Float, shape: []int64{4, -1}}}, []value{{name: "x",
+			bare: true}}), ort.SessionOptions{})
 	if diff := cmp.Diff([]ort.Info{{Name: "x", Type: ort.Int64, Shape: []int64{2}}}, s.Outputs()); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
 	}
@@ -125,11 +129,15 @@ func TestSessionErrors(t *testing.T) {
 		in, out    []ort.Tensor
 	}{
 		{"counts", "found 1 inputs and 1 outputs, expected 2 and 1", []ort.Tensor{a}, []ort.Tensor{y}},
-		{"type", `input "B": found float64, expected float32`, []ort.Tensor{a, ort.Float64s(make([]float64, 6), 3, 2)}, []ort.Tensor{y}},
-		{"no data", `input "B": found unknown, expected float32`, []ort.Tensor{a, {Shape: []int64{3, 2}}}, []ort.Tensor{y}},
-		{"short", `input "B": shape [3 2] has 6 elements, the slice 5`, []ort.Tensor{a, ort.Float32s(make([]float32, 5), 3, 2)}, []ort.Tensor{y}},
+		{"type", `input "B": found float64, expected float32`,
+			[]ort.Tensor{a, ort.Float64s(make([]float64, 6), 3, 2)}, []ort.Tensor{y}},
+		{"no data", `input "B": found unknown, expected float32`, []ort.Tensor{a, {Shape: []int64{3, 2}}},
+			[]ort.Tensor{y}},
+		{"short", `input "B": shape [3 2] has 6 elements, the slice 5`,
+			[]ort.Tensor{a, ort.Float32s(make([]float32, 5), 3, 2)}, []ort.Tensor{y}},
 		{"mismatch", "ort: run: ", []ort.Tensor{a, a}, []ort.Tensor{y}},
-		{"output shape", "ort: run: ", []ort.Tensor{a, ort.Float32s(make([]float32, 6), 3, 2)}, []ort.Tensor{ort.Float32s(make([]float32, 9), 3, 3)}},
+		{"output shape", "ort: run: ", []ort.Tensor{a, ort.Float32s(make([]float32, 6), 3, 2)},
+			[]ort.Tensor{ort.Float32s(make([]float32, 9), 3, 3)}},
 	} {
 		err := s.Run(c.in, c.out)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
@@ -140,18 +148,21 @@ func TestSessionErrors(t *testing.T) {
 	if err := s.Run([]ort.Tensor{a, b}, []ort.Tensor{y}); err != nil {
 		t.Errorf("after the errors: %v", err)
 	}
-	for name, model := range map[string][]byte{"empty": nil, "text": []byte("a text named model.onnx"), "half": ort.GemmModel(ort.Float, false, false)[:40]} {
-		if _, err := rt.NewSession(model, ort.SessionOptions{}); err == nil || !strings.HasPrefix(err.Error(), "ort: model: ") {
+	for name, model := range map[string][]byte{"empty": nil, "text": []byte("a text named model.onnx"),
+		"half": ort.GemmModel(ort.Float, false, false)[:40]} {
+		if _, err := rt.NewSession(model, ort.SessionOptions{}); err == nil ||
+			!strings.HasPrefix(err.Error(), "ort: model: ") {
 			t.Errorf("%s model: found error %v", name, err)
 		}
 	}
-	if _, err := rt.NewSession(mixedModel(), ort.SessionOptions{Outputs: []string{"fc"}}); err == nil || !strings.Contains(err.Error(), `found no output "fc", expected one of ["twice"`) {
+	if _, err := rt.NewSession(mixedModel(), ort.SessionOptions{Outputs: []string{"fc"}}); err == nil ||
+		!strings.Contains(err.Error(), `found no output "fc", expected one of ["twice"`) {
 		t.Errorf("wrong output: found error %v", err)
 	}
 }
 
-// TestSessionKeepsMemory lets the garbage collector loose between runs over memory that only the session
-// still knows.
+// TestSessionKeepsMemory runs the garbage collector between runs over memory that only the session still
+// references.
 func TestSessionKeepsMemory(t *testing.T) {
 	s := open(t, ort.GemmModel(ort.Float, false, false), ort.SessionOptions{})
 	in, out := make([]ort.Tensor, 2), make([]ort.Tensor, 1)
@@ -187,7 +198,8 @@ func TestClosedSession(t *testing.T) {
 // work of Go's own on as many goroutines as there are cores, as in a training step.
 func BenchmarkSpin(b *testing.B) {
 	rt := orttest.Runtime(b)
-	for _, spin := range []time.Duration{0, 20 * time.Microsecond, 50 * time.Microsecond, 100 * time.Microsecond, 200 * time.Microsecond, 10 * time.Second} {
+	for _, spin := range []time.Duration{0, 20 * time.Microsecond, 50 * time.Microsecond, 100 * time.Microsecond,
+		200 * time.Microsecond, 10 * time.Second} {
 		name := spin.String()
 		s, err := rt.NewSession(ort.GemmModel(ort.Float, false, false), ort.SessionOptions{Spin: spin, CPU: true})
 		if err != nil {
@@ -197,15 +209,16 @@ func BenchmarkSpin(b *testing.B) {
 		in := []ort.Tensor{ort.Float32s(numbers(1, m, k, k), m, k), ort.Float32s(numbers(2, k, n, n), k, n)}
 		out := []ort.Tensor{ort.Float32s(make([]float32, m*n), m, n)}
 		for _, work := range []int{0, 100_000, 1_000_000} {
-			b.Run(name+map[int]string{0: "/alone", 100_000: "/smallwork", 1_000_000: "/work"}[work], func(b *testing.B) {
-				b.ReportAllocs()
-				for b.Loop() {
-					if err := s.Run(in, out); err != nil {
-						b.Fatal(err)
+			b.Run(name+map[int]string{0: "/alone", 100_000: "/smallwork", 1_000_000: "/work"}[work],
+				func(b *testing.B) {
+					b.ReportAllocs()
+					for b.Loop() {
+						if err := s.Run(in, out); err != nil {
+							b.Fatal(err)
+						}
+						goWork(rt.Threads(), work)
 					}
-					goWork(rt.Threads(), work)
-				}
-			})
+				})
 		}
 		s.Close()
 	}

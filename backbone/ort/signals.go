@@ -24,12 +24,12 @@ import "C"
 
 import "sync"
 
-// signals guards the process's signal handlers while they are put back.
+// signals guards the process's signal handlers while they are restored.
 var signals sync.Mutex
 
-// keepSignals calls f and puts the process's signal handlers back as they were. NVIDIA's libraries install
-// their own when they are first used, without the alternate stack that Go's runtime insists on: Ctrl-C
-// would then end in a crash of the runtime instead of a saved run.
+// keepSignals calls f and then restores the process's signal handlers. NVIDIA's libraries install their own on
+// first use, without the alternate stack that Go's runtime requires: Ctrl-C would then crash the runtime
+// instead of saving the run.
 func keepSignals(f func()) {
 	signals.Lock()
 	defer signals.Unlock()

@@ -19,14 +19,15 @@ type action struct {
 // swap reads a signal's handler from the kernel, after setting it if one is given.
 func swap(t *testing.T, s syscall.Signal, set *action) (old action) {
 	t.Helper()
-	if _, _, errno := syscall.RawSyscall6(syscall.SYS_RT_SIGACTION, uintptr(s), uintptr(unsafe.Pointer(set)), uintptr(unsafe.Pointer(&old)), 8, 0, 0); errno != 0 {
+	if _, _, errno := syscall.RawSyscall6(syscall.SYS_RT_SIGACTION, uintptr(s), uintptr(unsafe.Pointer(set)),
+		uintptr(unsafe.Pointer(&old)), 8, 0, 0); errno != 0 {
 		t.Fatal(errno)
 	}
 	return old
 }
 
-// TestKeepSignals lets a stand-in for NVIDIA's libraries steal signals behind Go's back; afterwards the
-// kernel must know Go's handlers again, and Go must hear.
+// TestKeepSignals lets a stand-in for NVIDIA's libraries replace signal handlers without Go's knowledge.
+// Afterwards the kernel must have Go's handlers again, and Go must receive signals.
 func TestKeepSignals(t *testing.T) {
 	heard := make(chan os.Signal, 1)
 	signal.Notify(heard, syscall.SIGUSR1)

@@ -14,12 +14,11 @@ import (
 type Info struct {
 	Name  string
 	Type  ElementType
-	Shape []int64 // -1 where the size is free
+	Shape []int64 // -1: the size is free
 }
 
-// signature lists a model's inputs and outputs. They stand in the file itself; asking the wrapper means
-// loading the whole model a second time (166 ms for GoogLeNet's 28 MB), so that is done only where the file
-// leaves types or ranks to be inferred.
+// signature lists a model's inputs and outputs, from the file: asking the wrapper loads the whole model again
+// (166 ms for GoogLeNet's 28 MB). The wrapper is asked only if types or ranks must be inferred.
 func signature(model []byte) (in, out []Info, err error) {
 	if in, out, ok := readSignature(model); ok {
 		return in, out, nil
@@ -32,7 +31,8 @@ func signature(model []byte) (in, out []Info, err error) {
 	case err != nil:
 		return nil, nil, err
 	case len(wrapped) == 0 || len(wrappedOut) == 0:
-		return nil, nil, fmt.Errorf("found %d inputs and %d outputs, expected one of each at least", len(wrapped), len(wrappedOut))
+		return nil, nil, fmt.Errorf("found %d inputs and %d outputs, expected at least one of each",
+			len(wrapped), len(wrappedOut))
 	}
 	return convert(wrapped), convert(wrappedOut), nil
 }
@@ -45,8 +45,8 @@ func convert(list []ortgo.InputOutputInfo) []Info {
 	return infos
 }
 
-// readSignature walks ModelProto.graph: inputs that are not initializers, and outputs. ok is false where
-// anything is missing or odd; the library then has the word, and its own message for a broken file.
+// readSignature reads ModelProto.graph: inputs that are not initializers, and outputs. ok is false if anything
+// is missing or odd; the library then decides, with its own message for a broken file.
 func readSignature(model []byte) (in, out []Info, ok bool) {
 	graph, ok := field(model, 7)
 	if !ok {
@@ -120,7 +120,7 @@ func readDim(dim []byte) int64 {
 	return size
 }
 
-// field returns the last value of a field, as protobuf has it.
+// field returns the last value of a field, as protobuf defines it.
 func field(m []byte, number int) (value []byte, found bool) {
 	ok := walk(m, func(n int, v []byte) bool {
 		if n == number {
@@ -131,8 +131,8 @@ func field(m []byte, number int) (value []byte, found bool) {
 	return value, ok && found
 }
 
-// walk calls visit with each field of a message: the content of a length-delimited field, the varint's bytes
-// of a number. It stops and says false at a malformed field or when visit does.
+// walk calls visit with each field of a message: the content of a length-delimited field, or the bytes of a
+// varint. It stops and returns false at a malformed field or when visit returns false.
 func walk(m []byte, visit func(number int, value []byte) bool) bool {
 	for len(m) > 0 {
 		key, n := binary.Uvarint(m)
@@ -167,10 +167,10 @@ func walk(m []byte, visit func(number int, value []byte) bool) bool {
 	return true
 }
 
-// String writes the info as in messages: input "x" float32 [?,3,224,224].
+// String formats the info as in messages: "x" float32 [?,3,224,224].
 func (i Info) String() string { return fmt.Sprintf("%q %v %s", i.Name, i.Type, shapeText(i.Shape)) }
 
-// shapeText writes a shape with ? for a free size.
+// shapeText formats a shape, with ? for a free size.
 func shapeText(shape []int64) string {
 	sizes := make([]string, len(shape))
 	for i, d := range shape {

@@ -31,7 +31,8 @@ func TestShortOfSpace(t *testing.T) {
 		t.Errorf("enough: %v", err)
 	}
 	err := shortOfSpace(1900<<20, 2)
-	if !Short(err) || !strings.Contains(err.Error(), "limited to 1900 MiB (ulimit -v), expected 2560 MiB or more for 2 threads") {
+	if !Short(err) || !strings.Contains(err.Error(),
+		"limited to 1900 MiB (ulimit -v), expected 2560 MiB or more for 2 threads") {
 		t.Errorf("too little: %v", err)
 	}
 }

@@ -33,11 +33,12 @@ func (t ElementType) String() string {
 	case Double:
 		return "float64"
 	}
-	return strings.ToLower(strings.TrimPrefix(ortgo.TensorElementDataType(t).String(), "ONNX_TENSOR_ELEMENT_DATA_TYPE_"))
+	name := ortgo.TensorElementDataType(t).String()
+	return strings.ToLower(strings.TrimPrefix(name, "ONNX_TENSOR_ELEMENT_DATA_TYPE_"))
 }
 
-// Tensor is a row-major array: a shape (empty for a scalar) and exactly one of the four slices. As an
-// output all four may be nil: the runtime then allocates, and Run fills in shape and slice.
+// Tensor is a row-major array: a shape (empty for a scalar) and exactly one of the four slices. As an output
+// all four may be nil: the runtime then allocates, and Run fills in shape and slice.
 type Tensor struct {
 	Shape []int64
 	F32   []float32
@@ -46,16 +47,16 @@ type Tensor struct {
 	U8    []uint8
 }
 
-// Float32s makes a tensor over data; nothing is copied.
+// Float32s returns a tensor over data, without a copy.
 func Float32s(data []float32, shape ...int64) Tensor { return Tensor{Shape: shape, F32: data} }
 
-// Float64s makes a tensor over data; nothing is copied.
+// Float64s returns a tensor over data, without a copy.
 func Float64s(data []float64, shape ...int64) Tensor { return Tensor{Shape: shape, F64: data} }
 
-// Int64s makes a tensor over data; nothing is copied.
+// Int64s returns a tensor over data, without a copy.
 func Int64s(data []int64, shape ...int64) Tensor { return Tensor{Shape: shape, I64: data} }
 
-// Type returns the element type, 0 where no slice is set.
+// Type returns the element type, or 0 if no slice is set.
 func (t Tensor) Type() ElementType {
 	switch {
 	case t.F32 != nil:
@@ -70,9 +71,8 @@ func (t Tensor) Type() ElementType {
 	return 0
 }
 
-// slot is the library's view of one input or output, kept from run to run: as long as the same memory comes
-// with the same shape, nothing is allocated again. The view keeps its slice alive, so an address in it cannot
-// come to mean other memory.
+// slot is the library's view of one input or output, kept between runs: for the same memory and shape nothing
+// is allocated again. The view keeps its slice alive, so its address cannot be reused for other memory.
 type slot struct {
 	value  ortgo.Value
 	tensor Tensor
@@ -108,7 +108,7 @@ func (s *slot) hold(t Tensor) error {
 	return nil
 }
 
-// value wraps a slice; it must hold exactly what the shape says, so that a wrong shape is not read as a part.
+// value wraps a slice, whose length must be exactly what the shape says, so that a wrong shape cannot read part of it.
 func value[T float32 | float64 | int64 | uint8](shape []int64, data []T) (ortgo.Value, error) {
 	n := int64(1)
 	for _, d := range shape {
@@ -124,8 +124,8 @@ func value[T float32 | float64 | int64 | uint8](shape []int64, data []T) (ortgo.
 	return t, nil
 }
 
-// holdScalar views a tensor of rank 0, which the wrapper keeps in memory of its own: input is copied in here,
-// output is copied back by copyScalar. Scalars are never reused.
+// holdScalar views a tensor of rank 0, which the wrapper keeps in its own memory. Input is copied here; output
+// is copied back by copyScalar. Scalars are never reused.
 func (s *slot) holdScalar(t Tensor) error {
 	var err error
 	switch {
@@ -149,7 +149,7 @@ func scalar[T float32 | float64 | int64](x T) (ortgo.Value, error) {
 	return v, nil
 }
 
-// copyScalar brings a scalar output back into t.
+// copyScalar copies a scalar output back into t.
 func (s *slot) copyScalar(t Tensor) {
 	switch v := s.value.(type) {
 	case *ortgo.Scalar[float32]:
@@ -178,7 +178,7 @@ func sameSlice[T any](a, b []T) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
 
-// take reads a tensor that the runtime allocated; the wrapper has already copied it into Go's memory.
+// take reads a tensor that the runtime allocated. The wrapper has already copied it into Go's memory.
 func take(v ortgo.Value) (Tensor, error) {
 	t := Tensor{Shape: []int64(v.GetShape())}
 	switch v := v.(type) {

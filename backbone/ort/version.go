@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// oldestVersion is the oldest library that has the interface the wrapper is written for: onnxruntime_go
-// v1.35.0 asks for version 29 of the C interface, and a library answers for all versions up to its own.
+// oldestVersion is the oldest library with the interface that the wrapper needs: onnxruntime_go v1.35.0 asks
+// for version 29 of the C interface, and a library supports all versions up to its own.
 const oldestVersion = "1.29.0"
 
-// atLeast compares dotted versions number by number; anything after the third number is ignored. A version
-// that cannot be read is let through: the wrapper's own check at start is the last word.
+// atLeast compares dotted versions number by number and ignores everything after the third number. A version
+// that cannot be parsed passes: the wrapper checks again at start.
 func atLeast(version, oldest string) bool {
 	have, ok := numbers(version)
 	if !ok {

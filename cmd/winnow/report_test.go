@@ -150,7 +150,7 @@ func reportWarnings(t *testing.T) {
 	put(folder.FactsFile, strings.Replace(facts, `"left_out": []`, `"left_out": [{"path":"gone.png","reason":"is no picture"}]`, 1))
 	put(folder.ResultFile, regexp.MustCompile(`"idle_steps": \d+`).ReplaceAllString(result, `"idle_steps": 60`))
 	mustRun(t, line)
-	for _, want := range []string{"In 60 of 70 steps no loss", "1 images could not be read and are left out, the first is gone.png: is no picture"} {
+	for _, want := range []string{"In 60 of 70 steps no loss", "Images that could not be read and are left out: 1. The first is gone.png: is no picture"} {
 		if !strings.Contains(readFile(t, "w.html"), want) {
 			t.Errorf("no warning %q", want)
 		}
@@ -159,12 +159,12 @@ func reportWarnings(t *testing.T) {
 		t.Fatal(err)
 	}
 	mustRun(t, line)
-	if page := readFile(t, "w.html"); strings.Contains(page, "is not finished") || !strings.Contains(page, "was not written down: there is no result.json") {
+	if page := readFile(t, "w.html"); strings.Contains(page, "is not finished") || !strings.Contains(page, "was not saved: there is no result.json") {
 		t.Error("of a training that came to its end the page does not say just that its result is missing")
 	}
 	put(folder.FactsFile, strings.Replace(facts, `"steps": 70`, `"steps": 140`, 1))
 	mustRun(t, line)
-	if !strings.Contains(readFile(t, "w.html"), "is not finished: it has come to step 70 of 140") {
+	if !strings.Contains(readFile(t, "w.html"), "is not finished: it has reached step 70 of 140") {
 		t.Error("nothing says that the training is not finished")
 	}
 }

@@ -386,7 +386,7 @@ func TestReviewRefuses(t *testing.T) {
 		"--manifest M --audit A --root nix":                {1, "root: "},
 		"--manifest M --audit A --root E":                  {1, "none of the first 5 images is below"},
 		"--manifest M --audit A --listen 127.0.0.1:99999":  {1, "review: "},
-		"--manifest M --audit A --decisions A":             {1, "no file of decisions"},
+		"--manifest M --audit A --decisions A":             {1, "not a file of decisions"},
 		"--manifest M --audit A --features nix":            {1, "nix"},
 		"--manifest M --export --out " + dir + "/out.csv":  {1, "m.decisions.db"},
 		"--manifest M --export --out " + dir + "/no/o.csv": {1, "there is no folder"},

@@ -92,7 +92,7 @@ func TestSweep(t *testing.T) {
 			}
 			break
 		}
-		if code != 130 || i > 10 || !strings.Contains(watch.String(), "the same command goes on with it") {
+		if code != 130 || i > 10 || !strings.Contains(watch.String(), "the same command continues it") {
 			t.Fatalf("exit %d\n%s", code, watch)
 		}
 	}

@@ -1,6 +1,7 @@
-// Package atomicfile replaces files atomically: a path holds either the old content or the new one, never a part. Links are
-// followed, a file that is replaced keeps its mode and its owner, and what a killed process left beside a file is removed
-// when that file is next written. Pipes and terminals have no old content and are written to as they are.
+// Package atomicfile replaces files atomically: a path holds either the old content or the new one, never a
+// part. Links are followed, a replaced file keeps its mode and owner, and temporary files left by killed
+// processes are removed when the file is next written. Pipes and terminals have no old content; they are
+// written to directly.
 package atomicfile
 
 import (
@@ -13,8 +14,8 @@ import (
 	"strings"
 )
 
-// Write calls write with a buffered temporary file beside path, syncs it and renames it to path. On any
-// error path keeps what it held before and the temporary file is removed.
+// Write calls write with a buffered temporary file next to path, syncs it and renames it to path. On any error
+// path keeps its old content and the temporary file is removed.
 func Write(path string, write func(io.Writer) error) error {
 	to, err := find(path)
 	switch {
@@ -27,7 +28,7 @@ func Write(path string, write func(io.Writer) error) error {
 	return to.replace(path, write)
 }
 
-// replace writes the file whole beside the old one and puts it in its place.
+// replace writes a new file next to the old one and renames it into place.
 func (t target) replace(path string, write func(io.Writer) error) (err error) {
 	f, err := temporary(t.name, t.mode())
 	if err != nil {
@@ -60,7 +61,7 @@ func (t target) replace(path string, write func(io.Writer) error) (err error) {
 	return SyncDir(filepath.Dir(t.name))
 }
 
-// filled writes to f through a buffer.
+// filled calls write with a buffer in front of f.
 func filled(f *os.File, write func(io.Writer) error) error {
 	w := bufio.NewWriterSize(f, 1<<16)
 	if err := write(w); err != nil {
@@ -69,7 +70,8 @@ func filled(f *os.File, write func(io.Writer) error) error {
 	return w.Flush()
 }
 
-// inWordsOf turns an error about the temporary file, whose name means nothing to users, into one about the file at path.
+// inWordsOf turns an error about the temporary file, whose name means nothing to users, into one about the file
+// at path.
 func inWordsOf(path string, err error) error {
 	switch e := err.(type) {
 	case *fs.PathError:
@@ -85,8 +87,8 @@ func WriteBytes(path string, data []byte) error {
 	return Write(path, func(w io.Writer) error { _, err := w.Write(data); return err })
 }
 
-// SyncDir makes renames and removals in a directory durable where the system allows syncing a directory, which has to be
-// opened for that: one that may be written to but not read is passed over.
+// SyncDir makes renames and removals in a directory durable, if the system can sync a directory. A directory
+// that cannot be read, and so not opened for syncing, is skipped.
 func SyncDir(dir string) error {
 	d, err := os.Open(dir)
 	if errors.Is(err, fs.ErrPermission) {
@@ -96,6 +98,6 @@ func SyncDir(dir string) error {
 		return err
 	}
 	defer d.Close()
-	_ = d.Sync() // not every file system can; the rename has happened either way
+	_ = d.Sync() // not every file system can do this; the rename has happened anyway
 	return nil
 }

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// TestWrite: a file is the old one or the new one, whatever goes wrong, and nothing lies beside it.
+// TestWrite: after any failure a file is the old one or the new one, and no temporary file is left.
 func TestWrite(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "file")
@@ -45,11 +45,12 @@ func check(t *testing.T, dir, want string) {
 	}
 }
 
-// TestWriteNames: an error names the file that was to be written, not the one beside it.
+// TestWriteNames: an error names the file that was to be written, not the temporary one.
 func TestWriteNames(t *testing.T) {
 	dir := t.TempDir()
 	missing := filepath.Join(dir, "nowhere", "file")
-	if err := WriteBytes(missing, nil); !errors.Is(err, fs.ErrNotExist) || !strings.HasPrefix(err.Error(), "write "+missing+": ") {
+	if err := WriteBytes(missing, nil); !errors.Is(err, fs.ErrNotExist) ||
+		!strings.HasPrefix(err.Error(), "write "+missing+": ") {
 		t.Errorf("a missing folder: got %v", err)
 	}
 	if err := WriteBytes(dir, nil); err == nil || !strings.HasPrefix(err.Error(), "write "+dir+": ") {

@@ -7,10 +7,10 @@ import (
 	"os"
 )
 
-// keepOwner does nothing: who owns a file here follows from its folder.
+// keepOwner does nothing: here the owner of a file follows from its folder.
 func keepOwner(*os.File, fs.FileInfo) {}
 
-// put gives f the name that it was written for. An open file cannot be renamed here.
+// put renames f to its final name. An open file cannot be renamed here, so it is closed first.
 func put(f *os.File, name string) error {
 	if err := f.Close(); err != nil {
 		return err

@@ -8,14 +8,14 @@ import (
 	"syscall"
 )
 
-// keepOwner gives f the owner and the group of old, as far as this process may.
+// keepOwner gives f the owner and group of old, as far as this process is allowed to.
 func keepOwner(f *os.File, old fs.FileInfo) {
 	if s, ok := old.Sys().(*syscall.Stat_t); ok {
 		_ = f.Chown(int(s.Uid), int(s.Gid))
 	}
 }
 
-// put gives f, which is still held, the name that it was written for.
+// put renames f, which is still locked, to its final name.
 func put(f *os.File, name string) error {
 	if err := os.Rename(f.Name(), name); err != nil {
 		return err

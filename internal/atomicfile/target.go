@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// What cannot be written to, whatever its mode allows.
+// What cannot be written to, regardless of its mode.
 var (
 	errFolder = errors.New("is a folder, expected a file")
 	errDevice = errors.New("is a disk or another device, expected a file")
@@ -19,17 +19,18 @@ var (
 
 // target is what a path leads to.
 type target struct {
-	name string      // behind all links
-	old  fs.FileInfo // nil where nothing is there
+	name string      // the path with all links followed
+	old  fs.FileInfo // nil: nothing exists there
 }
 
-// Check refuses what [Write] would refuse however much room there is: folders, disks and sockets.
+// Check returns the error that [Write] would return for folders, disks and sockets. It does not check free
+// space.
 func Check(path string) error {
 	_, err := find(path)
 	return inWordsOf(path, err)
 }
 
-// find follows links. One that leads to nothing yet says where the file will be.
+// find follows links. For a link to nothing, it returns where the file would be created.
 func find(path string) (target, error) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -55,18 +56,18 @@ func find(path string) (target, error) {
 	return refused(errDevice)
 }
 
-// maxLinks is how many links lead on from each other at most.
+// maxLinks is the longest chain of links.
 const maxLinks = 40
 
-// unmade follows links to the name of a file that is not there.
+// unmade follows links to the name of a file that does not exist yet.
 func unmade(path string) (string, error) {
 	for range maxLinks {
 		to, err := os.Readlink(path)
-		if err != nil { // no link: the name itself
+		if err != nil { // not a link
 			return path, nil
 		}
 		if !filepath.IsAbs(to) {
-			dir, err := filepath.EvalSymlinks(filepath.Dir(path)) // .. in a link is meant from where it lies
+			dir, err := filepath.EvalSymlinks(filepath.Dir(path)) // .. in a link is relative to the link's folder
 			if err != nil {
 				return "", err
 			}
@@ -77,13 +78,13 @@ func unmade(path string) (string, error) {
 	return "", &fs.PathError{Op: "write", Path: path, Err: syscall.ELOOP}
 }
 
-// stream reports whether what is written is read at once: by a pipe, a terminal, /dev/null. It can only be written to, not
-// be replaced.
+// stream reports whether the target is a pipe, a terminal or /dev/null, which can be written to but not
+// replaced.
 func (t target) stream() bool {
 	return t.old != nil && t.old.Mode()&(fs.ModeNamedPipe|fs.ModeCharDevice) != 0
 }
 
-// mode returns what a new file allows, before the process's mask takes some of it; a replaced one's stays.
+// mode returns the permissions of a new file, before the process's umask; a replaced file keeps its own.
 func (t target) mode() fs.FileMode {
 	if t.old == nil {
 		return 0o644
@@ -91,7 +92,7 @@ func (t target) mode() fs.FileMode {
 	return t.old.Mode().Perm()
 }
 
-// pour writes to a pipe or a terminal. It does not wait for a pipe's reader: none may ever come.
+// pour writes to a pipe or a terminal. It does not wait for a pipe's reader, which may never come.
 func (t target) pour(write func(io.Writer) error) error {
 	flags := os.O_WRONLY
 	if t.old.Mode()&fs.ModeNamedPipe != 0 {

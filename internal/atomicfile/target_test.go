@@ -15,7 +15,7 @@ import (
 	"testing"
 )
 
-// A link stays a link: what it leads to is written, also where that is not there yet.
+// A link stays a link: its target is written, even if it does not exist yet.
 func TestLinks(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
@@ -36,7 +36,8 @@ func TestLinks(t *testing.T) {
 		}
 	}
 	for name, real := range map[string]string{
-		"there": "a/old", "missing": "a/new", "chain": "a/old", "b/c/up": "a/up", "folder/up": "a/up", "absolute": "a/absolute",
+		"there": "a/old", "missing": "a/new", "chain": "a/old", "b/c/up": "a/up", "folder/up": "a/up",
+		"absolute": "a/absolute",
 	} {
 		if err := WriteBytes(at(name), []byte(name)); err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -91,7 +92,7 @@ func TestModes(t *testing.T) {
 	}
 }
 
-// A pipe is written to and stays; one without a reader is an error and no wait.
+// A pipe is written to and stays; a pipe without a reader is an error, without waiting.
 func TestPipes(t *testing.T) {
 	dir := t.TempDir()
 	pipe, link := filepath.Join(dir, "pipe"), filepath.Join(dir, "link")
@@ -123,7 +124,7 @@ func TestPipes(t *testing.T) {
 	}
 }
 
-// What is neither a file nor a stream is refused before anything is written. /dev/null is only looked at.
+// Anything that is neither a file nor a stream is refused before anything is written. /dev/null is only checked.
 func TestRefused(t *testing.T) {
 	dir := t.TempDir()
 	socket, null := filepath.Join(dir, "socket"), filepath.Join(dir, "null")

@@ -12,11 +12,11 @@ import (
 	"winnow/internal/lock"
 )
 
-// beside begins the names of the temporary files of a file; a number ends them.
+// beside returns how the names of a file's temporary files begin; a number follows.
 func beside(name string) string { return "." + filepath.Base(name) + ".tmp-" }
 
-// temporary makes a file beside name and holds it while it is open, so that [sweep] can tell it from one that a killed
-// process left.
+// temporary creates a file next to name and locks it while it is open, so that [sweep] can tell it from the
+// leftovers of killed processes.
 func temporary(name string, mode fs.FileMode) (*os.File, error) {
 	for {
 		at := filepath.Join(filepath.Dir(name), beside(name)+strconv.FormatUint(uint64(rand.Uint32()), 10))
@@ -28,19 +28,19 @@ func temporary(name string, mode fs.FileMode) (*os.File, error) {
 			return nil, err
 		}
 		held, err := lock.File(f)
-		if err != nil { // no locks here, and so nothing is swept
+		if err != nil { // no locks here, so nothing is swept
 			return f, nil
 		}
 		if held && isStill(at, f) {
 			return f, nil
 		}
-		f.Close() // another process is sweeping, and came between making and holding it
+		f.Close() // another process swept between creating the file and locking it
 		os.Remove(at)
 	}
 }
 
-// sweep removes what killed processes left beside a file: what has the name of a temporary file, and no process
-// holds. What cannot be removed stays, as it does no harm but to take room.
+// sweep removes the temporary files that killed processes left next to a file: those that no process has
+// locked. Files that cannot be removed stay; they only take space.
 func sweep(name string) {
 	dir, err := os.Open(filepath.Dir(name))
 	if err != nil {

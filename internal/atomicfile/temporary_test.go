@@ -28,8 +28,7 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// What a killed process left is swept with the next writing of the same file; what a living one writes, and what is not
-// ours, stays.
+// The next write of a file removes what a killed process left; files of a living process and of other programs stay.
 func TestSweep(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "file")
@@ -51,7 +50,8 @@ func TestSweep(t *testing.T) {
 	if _, err := io.ReadFull(out, said); err != nil {
 		t.Fatal(err)
 	}
-	others := []string{".file.tmp-", ".file.tmp-12x", ".file.tmp-1.txt", ".filex.tmp-12", ".other.tmp-12", "file.tmp-12"}
+	others := []string{".file.tmp-", ".file.tmp-12x", ".file.tmp-1.txt", ".filex.tmp-12", ".other.tmp-12",
+		"file.tmp-12"}
 	for _, name := range others {
 		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o644); err != nil {
 			t.Fatal(err)

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestUnreadable: a folder that may be written to but not listed takes a file.
+// TestUnreadable: a file can be written to a folder that can be written to but not listed.
 func TestUnreadable(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.Chmod(dir, 0o300); err != nil {

@@ -18,8 +18,9 @@ func names(e entry) []string { return append([]string{e.name}, e.aliases...) }
 func TestFind(t *testing.T) {
 	list := []entry{{"n_pair", []string{"npairs"}}, {"proxy_anchor", nil}, {"k-1", nil}, {"k_1", nil}}
 	for name, want := range map[string]string{
-		"n_pair": "n_pair", "npairs": "n_pair", "N-Pairs": "n_pair", "Proxy-Anchor": "proxy_anchor", "ProxyAnchor": "proxy_anchor",
-		"k_1": "k_1", "K1": "k-1",
+		"n_pair": "n_pair", "npairs": "n_pair", "N-Pairs": "n_pair", "Proxy-Anchor": "proxy_anchor",
+		"ProxyAnchor": "proxy_anchor",
+		"k_1":         "k_1", "K1": "k-1",
 	} {
 		if got, err := Find("test: loss", name, list, names); err != nil || got.name != want {
 			t.Errorf("%s: found %q, %v, expected %s", name, got.name, err, want)
@@ -36,12 +37,13 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// What a configuration holds is compared with: it is written exactly, or refused.
+// Names in a configuration must be written exactly, or they are refused.
 func TestCheck(t *testing.T) {
 	if err := Check("test: solver", "adam", "sgd", "adam"); err != nil {
 		t.Error(err)
 	}
-	if err := Check("test: solver", "Adam", "sgd", "adam"); err == nil || err.Error() != `test: solver "Adam" is unknown (did you mean "adam"?): known are sgd, adam` {
+	if err := Check("test: solver", "Adam", "sgd", "adam"); err == nil ||
+		err.Error() != `test: solver "Adam" is unknown (did you mean "adam"?): known are sgd, adam` {
 		t.Errorf("found %v", err)
 	}
 }
@@ -57,33 +59,38 @@ var settings = []Setting{
 
 func TestResolve(t *testing.T) {
 	want := Values{"margin": -1.0, "bins": 3, "smooth": true, "form": "code", "k": []int{5, 1}, "free": 0.0}
-	got, err := Resolve("test", settings, map[string]any{"margin": -1, "bins": float32(3), "smooth": true, "form": "code", "k": []int{5, 1}})
+	got, err := Resolve("test", settings,
+		map[string]any{"margin": -1, "bins": float32(3), "smooth": true, "form": "code", "k": []int{5, 1}})
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Error(err, diff)
 	}
-	got, err = ResolveTexts("test", settings, map[string]string{"margin": "-1", "bins": "3", "smooth": "true", "form": "code", "k": "5, 1"})
+	got, err = ResolveTexts("test", settings,
+		map[string]string{"margin": "-1", "bins": "3", "smooth": "true", "form": "code", "k": "5, 1"})
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Error(err, diff)
 	}
-	if got.Number("margin") != -1 || got.Count("bins") != 3 || !got.Flag("smooth") || got.Word("form") != "code" || len(got.Counts("k")) != 2 {
+	if got.Number("margin") != -1 || got.Count("bins") != 3 || !got.Flag("smooth") || got.Word("form") != "code" ||
+		len(got.Counts("k")) != 2 {
 		t.Errorf("found %v", got)
 	}
-	if _, err := Resolve("test", nil, map[string]any{"b": 1, "a": 2}); err == nil || err.Error() != `test: setting "a" is unknown: known are none` {
+	if _, err := Resolve("test", nil, map[string]any{"b": 1, "a": 2}); err == nil ||
+		err.Error() != `test: setting "a" is unknown: known are none` {
 		t.Errorf("found %v", err)
 	}
 }
 
 func TestResolveSaysWhatIsWrong(t *testing.T) {
 	for want, given := range map[string]map[string]any{
-		`margin: found 2, expected a number from -1 to 1`:                                              {"margin": 2},
-		`margin: found wide (string), expected a number from -1 to 1`:                                  {"margin": "wide"},
-		`free: found NaN, expected a finite number`:                                                    {"free": math.NaN()},
-		`bins: found 2.5, expected a whole number from 1 to 100`:                                       {"bins": 2.5},
-		`smooth: found 1 (int), expected true or false`:                                                {"smooth": 1},
-		`form: found "Spec", expected spec | code`:                                                     {"form": "Spec"},
-		`form: found 3 (int), expected spec | code`:                                                    {"form": 3},
-		`k: found [0], expected whole numbers from 1, with commas between`:                             {"k": []int{0}},
-		`setting "margn" is unknown (did you mean "margin"?): known are margin (λ), bins, smooth, for`: {"zzz": 1, "margn": 2},
+		`margin: found 2, expected a number from -1 to 1`:                  {"margin": 2},
+		`margin: found wide (string), expected a number from -1 to 1`:      {"margin": "wide"},
+		`free: found NaN, expected a finite number`:                        {"free": math.NaN()},
+		`bins: found 2.5, expected a whole number from 1 to 100`:           {"bins": 2.5},
+		`smooth: found 1 (int), expected true or false`:                    {"smooth": 1},
+		`form: found "Spec", expected spec | code`:                         {"form": "Spec"},
+		`form: found 3 (int), expected spec | code`:                        {"form": 3},
+		`k: found [0], expected whole numbers from 1, with commas between`: {"k": []int{0}},
+		`setting "margn" is unknown (did you mean "margin"?): known are margin (λ), bins, smooth, for`: {"zzz": 1,
+			"margn": 2},
 	} {
 		if _, err := Resolve("test", settings, given); err == nil || !strings.HasPrefix(err.Error(), "test: "+want) {
 			t.Errorf("found %v, expected %s", err, want)
@@ -98,7 +105,8 @@ func TestResolveSaysWhatIsWrong(t *testing.T) {
 		`form: found "x", expected spec | code`:                            {"form": "x"},
 		`setting "bin" is unknown (did you mean "bins"?)`:                  {"bin": "1"},
 	} {
-		if _, err := ResolveTexts("test", settings, texts); err == nil || !strings.HasPrefix(err.Error(), "test: "+want) {
+		if _, err := ResolveTexts("test", settings, texts); err == nil ||
+			!strings.HasPrefix(err.Error(), "test: "+want) {
 			t.Errorf("found %v, expected %s", err, want)
 		}
 	}

@@ -1,6 +1,7 @@
-// Package catalog is what the program's catalogs of losses, metrics, filters, judges, studies and data sets share:
-// settings with a type, a default and a range ([Setting]), and entries that are found by name ([Find]), whose unknown
-// names are answered with the known one that was probably meant ([Nearest]). It imports nothing of winnow.
+// Package catalog holds what winnow's catalogs of losses, metrics, filters, judges, studies and data sets have
+// in common: settings with a type, a default and a range ([Setting]), and entries found by name ([Find]), where
+// an unknown name is answered with the most similar known one ([Nearest]). It imports no other package of
+// winnow.
 package catalog
 
 import (
@@ -9,9 +10,9 @@ import (
 	"strings"
 )
 
-// Find returns the entry that goes by a name. Its names are those that the function lists, the first of which is shown;
-// capitals, hyphens and underscores make no difference where no entry is called exactly so. The error of an unknown
-// name begins with what, such as "losses: loss", and lists those that are known.
+// Find returns the entry with a name. names lists an entry's names; the first one is shown. If no name matches
+// exactly, case, hyphens and underscores are ignored. The error for an unknown name begins with what, such as
+// "losses: loss", and lists the known names.
 func Find[E any](what, name string, list []E, names func(E) []string) (entry E, err error) {
 	var known []string
 	for _, e := range list {
@@ -28,7 +29,7 @@ func Find[E any](what, name string, list []E, names func(E) []string) (entry E, 
 	return entry, unknown(what, name, known)
 }
 
-// Check reports a name that is none of those known, exactly as they are written.
+// Check returns an error if a name is not exactly one of the known ones.
 func Check(what, name string, known ...string) error {
 	if slices.Contains(known, name) {
 		return nil
@@ -40,19 +41,19 @@ func unknown(what, name string, known []string) error {
 	return fmt.Errorf("%s %q is unknown%s: known are %s", what, name, Ask(name, known), strings.Join(known, ", "))
 }
 
-// alike reports whether two names have the same letters and digits, of which there is at least one.
+// alike reports whether two names have the same letters and digits, at least one.
 func alike(a, b string) bool {
 	x := letters(a)
 	return len(x) > 0 && slices.Equal(x, letters(b))
 }
 
-// Checker holds what is wrong with a configuration: the first of its rules that does not hold.
+// Checker collects the first error of a configuration.
 type Checker struct {
 	Where string
 	Err   error
 }
 
-// That notes a setting that is not as expected: "where: name: found value, expected what".
+// That notes an error if a rule does not hold: "where: name: found value, expected what".
 func (c *Checker) That(holds bool, name string, found any, expected string) {
 	if c.Err == nil && !holds {
 		c.Err = fmt.Errorf("%s: %s: found %v, expected %s", c.Where, name, found, expected)

@@ -7,17 +7,17 @@ import (
 	"unicode"
 )
 
-// Nearest returns the known name that is most like a name, "" where none is like enough. Upper and lower case, and what
-// parts words, make no difference.
+// Nearest returns the known name most similar to name, or "" if none is similar enough. Case and word separators are
+// ignored.
 //
-//	distance(a, b) = the fewest letters to insert, drop, change or swap with their neighbour that make b of a
+//	distance(a, b) = the least number of letters to insert, drop, change or swap with a neighbour to turn a into b
 //	                 (optimal string alignment: nothing is changed twice)
-//	score          = the lesser of distance(name, known) and 1 + the least distance(name, beginning of known)
+//	score          = min(distance(name, known), 1 + the least distance(name, beginning of known))
 //
-// so that a beginning finds the whole, "multisim" multi_similarity. A score is small enough up to a third of the letters
-// of name; beginnings count only for names of three letters and more. Of equal scores the lesser distance wins, then
-// the name with the same first letter, which is seldom mistaken, then the first of the list. Time and memory
-// O(letters of both) for each known name.
+// So a beginning finds the whole name: "multisim" finds multi_similarity. The score may be at most a third of the
+// letters of name; beginnings count only for names of three letters or more. For equal scores the smaller distance
+// wins, then the same first letter, which is seldom mistyped, then the order of the list. Time and memory O(letters of
+// both) for each known name.
 func Nearest(name string, known []string) string {
 	asked := letters(name)
 	best, found := []int{len(asked)/3 + 1}, ""
@@ -38,8 +38,8 @@ func Nearest(name string, known []string) string {
 	return found
 }
 
-// Ask returns ` (did you mean "NAME"?)` with the nearest known name, "" where none is near, to stand
-// behind the unknown name in a message.
+// Ask returns ` (did you mean "NAME"?)` with the nearest known name, or "", to follow an unknown name in a
+// message.
 func Ask(name string, known []string) string {
 	if near := Nearest(name, known); near != "" {
 		return fmt.Sprintf(" (did you mean %q?)", near)
@@ -57,9 +57,9 @@ func letters(name string) []rune {
 	}, name))
 }
 
-// distances returns those from a to the whole of b, and the least to a beginning of b.
+// distances returns the distance from a to all of b, and the least distance to a beginning of b.
 func distances(a, b []rune) (whole, beginning int) {
-	// Row i holds the distances from the first i letters of a to every beginning of b; two rows before are kept.
+	// Row i holds the distances from the first i letters of a to every beginning of b; the two previous rows are kept.
 	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j

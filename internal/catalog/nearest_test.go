@@ -7,7 +7,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-var losses = []string{"contrastive", "triplet", "multi_similarity", "proxy_nca", "proxy_anchor", "soft_triple", "n_pairs", "weighted_multi_similarity"}
+var losses = []string{"contrastive", "triplet", "multi_similarity", "proxy_nca", "proxy_anchor", "soft_triple",
+	"n_pairs", "weighted_multi_similarity"}
 
 func TestNearest(t *testing.T) {
 	for _, c := range []struct{ name, want string }{

@@ -9,21 +9,21 @@ import (
 	"strings"
 )
 
-// Setting is one thing that a person may choose of an entry. The type of Default (float64, int, bool, string or []int,
-// a list of whole numbers from 1) is the type of the setting.
+// Setting is one thing that a user may choose about an entry. Its type is that of Default: float64, int, bool,
+// string or []int, a list of whole numbers from 1.
 type Setting struct {
 	Name    string
-	Symbol  string // in the formula, "" where it has none
+	Symbol  string // its symbol in the formula, or ""
 	Doc     string
 	Default any
 	Min     float64 // smallest and largest number allowed; both 0: any finite number
 	Max     float64
-	Choices []string // the words allowed; none: any
-	Each    []string // what each of them does, where Doc does not say it
+	Choices []string // the allowed words; none: any
+	Each    []string // what each choice does, if Doc does not say it
 }
 
-// Values are the settings of one entry, complete and checked, by name. The accessors trust: a name or type that the
-// entry does not list is our bug, and panics.
+// Values are the settings of one entry by name, complete and checked. The accessors panic for a name or type
+// that the entry does not have, which is a bug in winnow.
 type Values map[string]any
 
 func (v Values) Number(name string) float64 { return v[name].(float64) }
@@ -32,7 +32,7 @@ func (v Values) Flag(name string) bool      { return v[name].(bool) }
 func (v Values) Word(name string) string    { return v[name].(string) }
 func (v Values) Counts(name string) []int   { return v[name].([]int) }
 
-// Resolve checks what a person gave against the list and fills in the defaults. Errors begin with where.
+// Resolve checks the given settings against the list and fills in the defaults. Errors begin with where.
 func Resolve(where string, list []Setting, given map[string]any) (Values, error) {
 	out := make(Values, len(list))
 	names, known := make([]string, len(list)), make([]string, len(list))
@@ -49,7 +49,7 @@ func Resolve(where string, list []Setting, given map[string]any) (Values, error)
 			out[s.Name] = checked
 		}
 	}
-	unknown := "" // the first in the order of the alphabet
+	unknown := "" // the first in alphabetical order
 	for name := range given {
 		if _, ok := out[name]; !ok && (unknown == "" || name < unknown) {
 			unknown = name
@@ -61,10 +61,11 @@ func Resolve(where string, list []Setting, given map[string]any) (Values, error)
 	if len(list) == 0 {
 		known = []string{"none"}
 	}
-	return nil, fmt.Errorf("%s: setting %q is unknown%s: known are %s", where, unknown, Ask(unknown, names), strings.Join(known, ", "))
+	return nil, fmt.Errorf("%s: setting %q is unknown%s: known are %s",
+		where, unknown, Ask(unknown, names), strings.Join(known, ", "))
 }
 
-// ResolveTexts resolves values written as text, as flags have them.
+// ResolveTexts resolves values written as text, as in flags.
 func ResolveTexts(where string, list []Setting, texts map[string]string) (Values, error) {
 	given := make(map[string]any, len(texts))
 	for name, text := range texts {
@@ -82,7 +83,7 @@ func ResolveTexts(where string, list []Setting, texts map[string]string) (Values
 	return Resolve(where, list, given)
 }
 
-// parse reads a text as the setting's type. Its range is not checked.
+// parse parses a text as the setting's type, without checking its range.
 func (s Setting) parse(text string) (value any, ok bool) {
 	var err error
 	switch s.Default.(type) {
@@ -106,7 +107,7 @@ func (s Setting) parse(text string) (value any, ok bool) {
 	return value, err == nil
 }
 
-// Check turns a value as YAML, JSON or a program gives it into the setting's own type, within its range.
+// Check converts a value from YAML, JSON or a program to the setting's type, and checks its range.
 func (s Setting) Check(value any) (any, error) {
 	found := fmt.Sprintf("%v (%T)", value, value)
 	switch s.Default.(type) {
@@ -139,7 +140,7 @@ func (s Setting) Check(value any) (any, error) {
 	return nil, fmt.Errorf("found %s, expected %s", found, s.Range())
 }
 
-// number returns x as the setting's type, float64 or int; not ok if it is out of range.
+// number returns x as float64 or int, the setting's type. ok is false if it is out of range.
 func (s Setting) number(x float64) (any, bool) {
 	if math.IsNaN(x) || math.IsInf(x, 0) || s.bounded() && (x < s.Min || x > s.Max) {
 		return nil, false

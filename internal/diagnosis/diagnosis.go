@@ -1,4 +1,5 @@
-// Package diagnosis checks what winnow needs of this machine, and names the command that mends what is missing.
+// Package diagnosis checks what winnow needs on this machine, and names the command that provides what is
+// missing.
 package diagnosis
 
 import (
@@ -22,24 +23,24 @@ type Diagnosis struct {
 	Go      string  `json:"go"`
 	System  string  `json:"system"` // OS/processor
 	Cores   int     `json:"cores"`
-	Threads int     `json:"threads"` // that winnow would compute with
+	Threads int     `json:"threads"` // threads that winnow would use
 	OK      bool    `json:"ok"`      // the main job can run
 	Checks  []Check `json:"checks"`
 
-	Runtime *Library `json:"runtime"` // null where none is found
+	Runtime *Library `json:"runtime"` // null: none was found
 }
 
 // Check is the result for one thing.
 type Check struct {
 	Name     string   `json:"name"`
 	OK       bool     `json:"ok"`
-	Required bool     `json:"required"` // without it the main job cannot run
+	Required bool     `json:"required"` // the main job needs it
 	Found    string   `json:"found"`
 	Missing  []string `json:"missing,omitempty"`
-	Fix      string   `json:"fix,omitempty"` // the command that mends it
+	Fix      string   `json:"fix,omitempty"` // the command that fixes it
 }
 
-// Library is the ONNX Runtime that is used and where it was found.
+// Library is the ONNX Runtime in use and where it was found.
 type Library struct {
 	Path      string   `json:"path"`
 	Source    string   `json:"source"`
@@ -49,13 +50,13 @@ type Library struct {
 
 // Options say what to check.
 type Options struct {
-	Winnow      string // its version
+	Winnow      string // winnow's version
 	Compute     ort.Config
 	Find        func() (ortlib.Found, error)
-	LibraryHint func(error) string // what to do where the library is missing or, for this reason, does not load
+	LibraryHint func(error) string // what to do if the library is missing or does not load because of this error
 }
 
-// Make checks everything that winnow needs of a machine. Its error is an impossible device.
+// Make checks everything that winnow needs on a machine. It returns an error only for an impossible device.
 func Make(o Options) (*Diagnosis, error) {
 	d := &Diagnosis{
 		Winnow: o.Winnow, Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH,
@@ -85,7 +86,7 @@ func Make(o Options) (*Diagnosis, error) {
 	return d, nil
 }
 
-// Missing returns the first failed check without which the main job cannot run; nil if it can.
+// Missing returns the first failed check that the main job needs, or nil if it can run.
 func (d *Diagnosis) Missing() *Check {
 	for i, c := range d.Checks {
 		if c.Required && !c.OK {
@@ -97,7 +98,7 @@ func (d *Diagnosis) Missing() *Check {
 
 func (d *Diagnosis) add(c Check) { d.Checks = append(d.Checks, c) }
 
-// library finds and loads ONNX Runtime and multiplies with it; nil where that fails.
+// library finds and loads ONNX Runtime and multiplies with it. It returns nil if that fails.
 func (d *Diagnosis) library(o Options) *ort.Runtime {
 	look := Check{Name: "onnx runtime", Required: true}
 	found, err := o.Find()
@@ -115,7 +116,7 @@ func (d *Diagnosis) library(o Options) *ort.Runtime {
 	d.Runtime = &Library{found.Path, found.Source, rt.Version(), rt.Providers()}
 	look.OK, look.Found = true, fmt.Sprintf("%s at %s (%s)", rt.Version(), found.Path, found.Source)
 	if !rt.Kernels() {
-		look.Found += ", which takes no operators of winnow's: networks are trained more slowly"
+		look.Found += ", which does not accept winnow's own operators: training networks is slower"
 	}
 	d.add(look)
 
@@ -133,14 +134,15 @@ func (d *Diagnosis) library(o Options) *ort.Runtime {
 	return rt
 }
 
-// cuda checks whether networks can run on a GPU, and lists the missing libraries if not. It is one of several that were asked for, or not.
+// cuda checks whether networks can run on a GPU and, if not, lists the missing libraries. several says that the
+// user named more than one device.
 func (d *Diagnosis) cuda(rt *ort.Runtime, device ort.Device, several bool) {
 	look := Check{Name: "cuda"}
 	if several && device.CUDA {
 		look.Name = device.String()
 	}
 	if rt == nil {
-		look.Found, look.Fix = "not looked at without ONNX Runtime", ortlib.InstallHint
+		look.Found, look.Fix = "not checked without ONNX Runtime", ortlib.InstallHint
 		d.add(look)
 		return
 	}
@@ -151,7 +153,7 @@ func (d *Diagnosis) cuda(rt *ort.Runtime, device ort.Device, several bool) {
 		look.Found = "not there: " + strings.Join(look.Missing, ", ")
 		look.Fix = cudaFix(look.Missing)
 	} else if err := rt.CheckCUDA(device.Index); err != nil {
-		look.Found, look.Fix = err.Error(), ort.GPUHint(err, "see that nvidia-smi lists a device")
+		look.Found, look.Fix = err.Error(), ort.GPUHint(err, "check that nvidia-smi lists a device")
 	} else {
 		look.OK, look.Found = true, fmt.Sprintf("a matrix product ran on device %d", device.Index)
 	}
@@ -159,7 +161,7 @@ func (d *Diagnosis) cuda(rt *ort.Runtime, device ort.Device, several bool) {
 	d.add(look)
 }
 
-// cudaFix says how to get the missing libraries: ONNX Runtime's own come from winnow, the others from NVIDIA.
+// cudaFix says how to get the missing libraries: ONNX Runtime's own through winnow, the others from NVIDIA.
 func cudaFix(missing []string) string {
 	var fixes []string
 	ours, driver, toolkit := false, false, false
@@ -187,21 +189,24 @@ func cudaFix(missing []string) string {
 	return strings.Join(fixes, "; ")
 }
 
-// npm checks the npm client, which only installing needs.
+// npm checks the npm client, which is only needed to install.
 func (d *Diagnosis) npm() {
 	path, err := ortlib.NPM()
 	if err != nil {
-		d.add(Check{Name: "npm", Found: "not there", Fix: "install Node.js with npm, or run: winnow runtime install --from ARCHIVE"})
+		d.add(Check{
+			Name: "npm", Found: "not there",
+			Fix: "install Node.js with npm, or run: winnow runtime install --from ARCHIVE",
+		})
 		return
 	}
 	d.add(Check{Name: "npm", OK: true, Found: path})
 }
 
-// tightDisk is the least free space that is not reported as tight: the runtime with its download takes 160 MB,
-// and the features of 60,000 images 0.5 GB.
+// tightDisk is the free space below which a warning is given: the runtime with its download takes 160 MB, and
+// the features of 60,000 images 0.5 GB.
 const tightDisk = 1 << 30
 
-// cache checks the folder that installs go to: writable, with room.
+// cache checks that the folder for installs is writable and has space.
 func (d *Diagnosis) cache() {
 	look := Check{Name: "cache folder"}
 	folder, err := ortlib.CacheFolder()
@@ -209,7 +214,7 @@ func (d *Diagnosis) cache() {
 		err = tryWriting(folder)
 	}
 	if err != nil {
-		look.Found, look.Fix = err.Error(), "set XDG_CACHE_HOME to a folder that can be written"
+		look.Found, look.Fix = err.Error(), "set XDG_CACHE_HOME to a writable folder"
 		d.add(look)
 		return
 	}
@@ -224,7 +229,7 @@ func (d *Diagnosis) cache() {
 	}
 }
 
-// tryWriting writes and removes a file in the folder, or in the nearest one above that is there.
+// tryWriting creates and removes a file in the folder, or in its nearest existing parent.
 func tryWriting(folder string) error {
 	f, err := os.CreateTemp(nearestFolder(folder), ".winnow-doctor-*")
 	if err != nil {
@@ -233,7 +238,7 @@ func tryWriting(folder string) error {
 	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
-// nearestFolder returns the folder itself, or the nearest existing one above.
+// nearestFolder returns the folder, or its nearest existing parent.
 func nearestFolder(folder string) string {
 	for {
 		if info, err := os.Stat(folder); err == nil && info.IsDir() || filepath.Dir(folder) == folder {
@@ -272,7 +277,7 @@ func (d *Diagnosis) Write(w io.Writer) error {
 	return err
 }
 
-// gpuText returns how a GPU would compute, in words.
+// gpuText says how a GPU would compute.
 func gpuText(g ort.GPU) string {
 	memory, tf32 := "memory without limit", "off"
 	if g.Memory > 0 {

@@ -2,5 +2,5 @@
 
 package diagnosis
 
-// FreeDisk reports that the space is not known here.
+// FreeDisk returns false: the free space is not known here.
 func FreeDisk(string) (uint64, bool) { return 0, false }

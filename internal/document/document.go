@@ -1,5 +1,5 @@
-// Package document parses YAML that may come from anywhere: it bounds a text's size and nesting before the parser, whose
-// memory grows with the square of the depth, sees it. It imports nothing of winnow.
+// Package document parses YAML from untrusted sources. It limits the text's size and nesting before it calls
+// the parser, whose memory grows with the square of the depth. It imports no other package of winnow.
 package document
 
 import (
@@ -22,11 +22,11 @@ const (
 
 // Fault is what is wrong with a text, and where.
 type Fault struct {
-	Token   *token.Token // nil where no place is known
+	Token   *token.Token // nil: no place is known
 	Message string
 }
 
-// Error returns the message with its place in front: ":LINE:COLUMN: message", or ": message".
+// Error returns the message after its place: ":LINE:COLUMN: message", or ": message".
 func (f *Fault) Error() string {
 	if f.Token == nil || f.Token.Position == nil {
 		return ": " + f.Message
@@ -34,13 +34,13 @@ func (f *Fault) Error() string {
 	return fmt.Sprintf(":%d:%d: %s", f.Token.Position.Line, f.Token.Position.Column, f.Message)
 }
 
-// Parse returns the root of a text of one document, nil if it is empty. Its errors are Faults.
+// Parse returns the root of a text with one document, or nil if the text is empty. Its errors are Faults.
 func Parse(text []byte) (ast.Node, error) {
 	if len(text) > maxSize {
 		return nil, &Fault{Message: fmt.Sprintf("%d bytes, expected at most %d", len(text), maxSize)}
 	}
 	if i := bytes.IndexByte(text, 0); i >= 0 {
-		return nil, &Fault{Message: fmt.Sprintf("is no text (byte %d is 0), expected YAML", i+1)}
+		return nil, &Fault{Message: fmt.Sprintf("is not text (byte %d is 0), expected YAML", i+1)}
 	}
 	tokens := lexer.Tokenize(string(text))
 	if err := checkDepth(tokens); err != nil {
@@ -67,8 +67,9 @@ func Parse(text []byte) (ast.Node, error) {
 	return root, nil
 }
 
-// checkDepth bounds the brackets that are open at a time, and what a line can nest with "- - -", "? ? ?" and the like. What
-// nests by indentation alone needs text that grows with the square of its depth: the size bounds it.
+// checkDepth limits the brackets open at a time, and what one line can nest with "- - -", "? ? ?" and the like.
+// Nesting by indentation alone needs a text whose length grows with the square of the depth, so the size limits
+// it.
 func checkDepth(tokens token.Tokens) error {
 	open, marks, line := 0, 0, 0
 	for _, t := range tokens {

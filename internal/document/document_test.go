@@ -7,7 +7,7 @@ import (
 	"winnow/internal/testing/memory"
 )
 
-// mostMemory is what no text may cost: the largest one's tokens and nodes take half of it.
+// mostMemory is the limit for any text: the largest one's tokens and nodes take half of it.
 const mostMemory = 64 << 20
 
 // Texts that nest, of the largest size and of the megabyte that took ten gigabytes.
@@ -31,7 +31,7 @@ func TestParse(t *testing.T) {
 		strings.Repeat("- ", maxDepth+1):      ":1:129: nested more than 64 deep",
 		strings.Repeat(" ", maxSize+1):        ": 65537 bytes, expected at most 65536",
 		"a: 1\n---\nb: 2\n":                   ":3:2: a second document, expected one",
-		"m.csv\x00\x00":                       ": is no text (byte 6 is 0), expected YAML",
+		"m.csv\x00\x00":                       ": is not text (byte 6 is 0), expected YAML",
 		"a: [1\n":                             ":1:4: sequence end token ']' not found",
 		strings.Repeat("- a: [{b: 1}]\n", 99): "",
 		strings.Repeat("[", maxDepth) + strings.Repeat("]", maxDepth): "",

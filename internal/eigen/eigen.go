@@ -1,5 +1,6 @@
-// Package eigen decomposes symmetric matrices. It does what gonum's mat.EigenSym does, at 512 rows in a sixth of the time: that has
-// the eigenvectors, of which each rotation changes two, as columns of a matrix that lies in memory row by row; here they are rows.
+// Package eigen decomposes symmetric matrices. It computes what gonum's mat.EigenSym does, at 512 rows in a
+// sixth of the time. Each rotation changes two eigenvectors: gonum stores them as columns of a row-major
+// matrix, this package as rows.
 package eigen
 
 import (
@@ -11,15 +12,16 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// mostSweeps is how many sweeps an eigenvalue may take; two or so do.
+// mostSweeps is the largest number of sweeps for an eigenvalue; about two are enough.
 const mostSweeps = 50
 
-// Symmetric returns the eigenvalues of c, rising, and their eigenvectors, of unit length, as rows. c has finite numbers; ok is false
-// where the iteration does not end, which has not been seen.
+// Symmetric returns the eigenvalues of c in ascending order, and their eigenvectors, of unit length, as rows. c
+// must have finite numbers. ok is false if the iteration does not converge, which has not been observed.
 //
-// It makes the matrix tridiagonal by Householder's reflections, and that diagonal by QL sweeps with implicit shifts. Errors are those of
-// rounding, relative to the largest eigenvalue. Time O(d³), memory 2·d².
-// Source: Golub & Van Loan, Matrix Computations, 4th edition, sections 8.3.1 and 8.3.5 (there as QR, from the other end).
+// It makes the matrix tridiagonal with Householder reflections, and that diagonal by QL sweeps with implicit
+// shifts. Errors are rounding errors, relative to the largest eigenvalue. Time O(d³), memory 2·d². Source:
+// Golub & Van Loan, Matrix Computations, 4th edition, sections 8.3.1 and 8.3.5 (there as QR, from the other
+// end).
 func Symmetric(c mat.Symmetric) (values []float64, vectors *mat.Dense, ok bool) {
 	n := c.SymmetricDim()
 	a := mat.DenseCopyOf(c).RawMatrix()
@@ -29,7 +31,7 @@ func Symmetric(c mat.Symmetric) (values []float64, vectors *mat.Dense, ok bool) 
 	} else if n == 1 {
 		t.diagonal[0], a.Data[0] = a.Data[0], 1
 	}
-	for i := range n { // eigenvectors of the tridiagonal matrix are turned back by these columns
+	for i := range n { // these columns turn eigenvectors of the tridiagonal matrix back
 		t.vectors[i] = make([]float64, n)
 		for j := range n {
 			t.vectors[i][j] = a.Data[j*n+i]
@@ -59,14 +61,14 @@ func Symmetric(c mat.Symmetric) (values []float64, vectors *mat.Dense, ok bool) 
 	return values, vectors, true
 }
 
-// tridiagonal is a symmetric tridiagonal matrix with the rows that are turned as it is.
+// tridiagonal is a symmetric tridiagonal matrix, with vectors that undergo the same rotations.
 type tridiagonal struct {
 	diagonal []float64
-	beside   []float64 // i: between i and i+1; the last is 0
+	beside   []float64 // off-diagonal: element i is between i and i+1; the last is 0
 	vectors  [][]float64
 }
 
-// reduce makes the matrix a = q·t·qᵀ with t tridiagonal, and leaves q in a.
+// reduce computes a = q·t·qᵀ with t tridiagonal, and leaves q in a.
 func (t *tridiagonal) reduce(a []float64) {
 	n := len(t.diagonal)
 	var impl gonum.Implementation
@@ -88,7 +90,7 @@ func (t *tridiagonal) solve() bool {
 	const epsilon = 0x1p-53
 	for from := range t.diagonal {
 		for sweeps := 0; ; sweeps++ {
-			to := from // the end of the block that hangs together
+			to := from // the end of the unreduced block
 			for to < len(t.diagonal)-1 && math.Abs(t.beside[to]) > epsilon*largest {
 				to++
 			}
@@ -104,19 +106,19 @@ func (t *tridiagonal) solve() bool {
 	return true
 }
 
-// sweep chases a bulge from the end of a block to its beginning, by rotations of neighbouring rows and columns, as one step of QL
-// shifted by an eigenvalue of the first two rows would have it.
+// sweep chases a bulge from the end of a block to its beginning, by rotations of neighbouring rows and columns:
+// one step of QL, shifted by an eigenvalue of the first two rows.
 func (t *tridiagonal) sweep(from, to int) {
 	d, e := t.diagonal, t.beside
 	half := (d[from+1] - d[from]) / (2 * e[from])
 	shift := d[from] - e[from]/(half+math.Copysign(math.Hypot(half, 1), half))
-	x := d[to] - shift // the rotation takes z to 0 beside x
+	x := d[to] - shift // the rotation of (x, z) makes z 0
 	sin, cos, taken := 1.0, 1.0, 0.0
 	for i := to - 1; i >= from; i-- {
 		z, b := sin*e[i], cos*e[i]
 		length := math.Hypot(x, z)
 		e[i+1] = length
-		if length == 0 { // the block falls apart here
+		if length == 0 { // the block splits here
 			d[i+1] -= taken
 			e[to] = 0
 			return
@@ -134,7 +136,7 @@ func (t *tridiagonal) sweep(from, to int) {
 	e[to] = 0
 }
 
-// rotate makes a cos·a - sin·b and b sin·a + cos·b.
+// rotate sets a to cos·a - sin·b and b to sin·a + cos·b.
 func rotate(a, b []float64, cos, sin float64) {
 	b = b[:len(a)]
 	for k, v := range a {

@@ -1,6 +1,6 @@
-// Package fetch brings a file whose size and sha256 are known beforehand from the first of several places that has it. What
-// has come stays beside the file until all of it is there, so that a broken transfer goes on; nothing stands under the
-// file's own name before its size and its sha256 are the known ones.
+// Package fetch downloads a file of known size and sha256 from the first of several places that has it. The
+// downloaded part stays next to the file until it is complete, so that a broken transfer can be resumed. The
+// file gets its own name only after its size and sha256 are checked.
 package fetch
 
 import (
@@ -22,33 +22,33 @@ import (
 	"winnow/internal/lock"
 )
 
-// File is what is to be brought.
+// File is the file to fetch.
 type File struct {
 	Size   int64
 	SHA256 string // hex
 }
 
-// Options say where from, and who is told.
+// Options say where to fetch from and whom to notify.
 type Options struct {
-	Places   []string                         // addresses that begin with http:// or https://, or paths of files; tried in order
-	Note     func(fact string)                // a place that failed, a transfer that goes on; nil: nobody
-	Progress func(done, total, earlier int64) // bytes there, of all, of an earlier transfer; nil: nobody
-	Wait     time.Duration                    // before a broken transfer goes on the first time, each further time twice as long; 0: a second
-	Stall    time.Duration                    // without a byte before a transfer counts as broken; 0: a minute
+	Places   []string                         // http:// or https:// addresses, or paths of files, tried in order
+	Note     func(fact string)                // called when a place fails or a transfer resumes; may be nil
+	Progress func(done, total, earlier int64) // bytes done, in total, and from an earlier transfer; may be nil
+	Wait     time.Duration                    // wait before the first retry, doubled for each further one; 0: 1 s
+	Stall    time.Duration                    // time without a byte after which a transfer is broken; 0: 1 min
 }
 
-// attempts is how often in a row a transfer may break without bringing a byte.
+// attempts is how often in a row a transfer may break without receiving a byte.
 const attempts = 4
 
-// To brings the file to path, where nothing may be yet. The part that has come lies in the folder path.part until then,
-// also after an error or the end of ctx: the next call goes on with it.
+// To fetches the file to path, which must not exist. Until the file is complete its part is in the folder
+// path.part, even after an error or the end of ctx; the next call resumes it.
 func (f File) To(ctx context.Context, path string, o Options) error {
 	d, held, err := f.begin(path, o)
 	if err != nil {
 		return fmt.Errorf("fetch: %w", err)
 	}
 	defer func() {
-		if d.have() == 0 { // nothing to go on with
+		if d.have() == 0 { // nothing to resume
 			os.RemoveAll(d.dir)
 		}
 		held.Close()
@@ -71,27 +71,27 @@ func (f File) To(ctx context.Context, path string, o Options) error {
 	return &Unavailable{d.failed}
 }
 
-// Unavailable says that no place had the file, and what was wrong with each.
+// Unavailable is the error when no place had the file; it says what was wrong with each.
 type Unavailable struct{ Places []string }
 
 func (e *Unavailable) Error() string { return strings.Join(e.Places, "; ") }
 
-// localError is one of this machine's: another place would not help.
+// localError is an error of this machine: another place would not help.
 type localError struct{ error }
 
 func (e *localError) Unwrap() error { return e.error }
 
-// download is a transfer under way.
+// download is a transfer in progress.
 type download struct {
 	File
 	Options
 	client  *http.Client
-	dir     string // of the part and what is known of it
-	earlier int64  // bytes that were there when the transfer began
+	dir     string // folder of the part and its ETag
+	earlier int64  // bytes from an earlier transfer
 	failed  []string
 }
 
-// begin makes, or finds, the folder of the part and holds it.
+// begin creates or finds the folder of the part and locks it.
 func (f File) begin(path string, o Options) (*download, io.Closer, error) {
 	if _, err := os.Lstat(path); err == nil {
 		return nil, nil, fmt.Errorf("%s: is there already, expected nothing", path)
@@ -112,14 +112,14 @@ func (f File) begin(path string, o Options) (*download, io.Closer, error) {
 		return nil, nil, err
 	}
 	if d.earlier = d.have(); d.earlier > 0 {
-		d.note("going on with the %d of %d bytes in %s", d.earlier, f.Size, d.dir)
+		d.note("resuming with the %d of %d bytes in %s", d.earlier, f.Size, d.dir)
 	}
 	return d, held, nil
 }
 
 func (d *download) part() string { return filepath.Join(d.dir, "file") }
 
-// have returns how many bytes of the part are there.
+// have returns the size of the part.
 func (d *download) have() int64 {
 	info, err := os.Stat(d.part())
 	if err != nil || !info.Mode().IsRegular() {
@@ -128,7 +128,7 @@ func (d *download) have() int64 {
 	return info.Size()
 }
 
-// reset throws the part away: it is of another file.
+// reset deletes the part, because it is of another file.
 func (d *download) reset() error {
 	if err := os.Remove(d.part()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return &localError{err}
@@ -149,8 +149,8 @@ func (d *download) progress(done int64) {
 	}
 }
 
-// from brings all that is missing from one place and checks the whole. A part that was begun before, perhaps elsewhere, and
-// turns out wrong is thrown away and fetched anew once.
+// from fetches what is missing from one place and checks the result. A part that was begun before, perhaps from
+// another place, and proves wrong is deleted, and the file is fetched once more.
 func (d *download) from(ctx context.Context, place string) error {
 	begun := d.have() > 0
 	if d.have() > d.Size {
@@ -172,7 +172,7 @@ func (d *download) from(ctx context.Context, place string) error {
 	return d.from(ctx, place)
 }
 
-// persist goes on with a transfer as long as breaks are the connection's, and it gets further at times.
+// persist retries a transfer as long as only the connection breaks and it makes progress now and then.
 func (d *download) persist(ctx context.Context, place string) error {
 	wait, left := d.Wait, attempts
 	for d.have() < d.Size {
@@ -190,7 +190,7 @@ func (d *download) persist(ctx context.Context, place string) error {
 		if left == 0 {
 			return err
 		}
-		d.note("%s: %v after %d of %d bytes: going on in %v", place, err, d.have(), d.Size, wait)
+		d.note("%s: %v after %d of %d bytes: resuming in %v", place, err, d.have(), d.Size, wait)
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
@@ -201,7 +201,7 @@ func (d *download) persist(ctx context.Context, place string) error {
 	return nil
 }
 
-// check compares the whole part with what is known.
+// check compares the complete part with the known size and sha256.
 func (d *download) check() error {
 	f, err := os.Open(d.part())
 	if err != nil {
@@ -214,14 +214,15 @@ func (d *download) check() error {
 		return &localError{err}
 	}
 	if sum := hex.EncodeToString(h.Sum(nil)); n != d.Size || sum != d.SHA256 {
-		return fmt.Errorf("found %d bytes with sha256 %s, expected %d with %s: it is another version, or damaged", n, sum, d.Size, d.SHA256)
+		return fmt.Errorf("found %d bytes with sha256 %s, expected %d with %s: it is another version, or damaged",
+			n, sum, d.Size, d.SHA256)
 	}
 	return nil
 }
 
-// finish puts the checked part in its place.
+// finish renames the checked part to path.
 func (d *download) finish(path string) error {
-	err := os.Rename(d.part(), path) // it was synced when it was written
+	err := os.Rename(d.part(), path) // store has synced it
 	if err == nil {
 		err = atomicfile.SyncDir(filepath.Dir(path))
 	}
@@ -231,7 +232,7 @@ func (d *download) finish(path string) error {
 	return nil
 }
 
-// store appends what a place sends to the part, no more than the file's size, and syncs it, whatever ends it.
+// store appends what a place sends to the part, at most the file's size, and syncs it even after an error.
 func (d *download) store(in io.Reader, at int64) (err error) {
 	f, err := d.open(at)
 	if err != nil {
@@ -254,7 +255,8 @@ func (d *download) store(in io.Reader, at int64) (err error) {
 		}
 		switch {
 		case at > d.Size:
-			return errors.Join(fmt.Errorf("found more than %d bytes, expected %[1]d: it is another version", d.Size), d.reset())
+			err := fmt.Errorf("found more than %d bytes, expected %[1]d: it is another version", d.Size)
+			return errors.Join(err, d.reset())
 		case readErr == io.EOF:
 			return nil
 		case readErr != nil:
@@ -263,7 +265,7 @@ func (d *download) store(in io.Reader, at int64) (err error) {
 	}
 }
 
-// open opens the part to be written from there on.
+// open opens the part for writing from position at.
 func (d *download) open(at int64) (*os.File, error) {
 	if at == 0 {
 		return os.Create(d.part())
@@ -278,15 +280,17 @@ func (d *download) open(at int64) (*os.File, error) {
 	return f, nil
 }
 
-// local says what to do about an error of writing.
+// local wraps an error of writing and says what to do about it.
 func (d *download) local(err error) error {
 	if errors.Is(err, syscall.ENOSPC) {
-		err = fmt.Errorf("%s: the disk is full: make room for %d bytes and run the same command again, which goes on with what is there", d.dir, d.Size-d.have())
+		err = fmt.Errorf("%s: the disk is full: make room for %d bytes and run the same command again, which resumes",
+			d.dir, d.Size-d.have())
 	}
 	return &localError{err}
 }
 
-// client is Go's usual one, proxies from the environment included, that gives up on servers that do not answer.
+// client is Go's default HTTP client, with proxies from the environment, that gives up on servers that do not
+// answer.
 func client(patience time.Duration) *http.Client {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.ResponseHeaderTimeout = patience

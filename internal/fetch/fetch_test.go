@@ -98,7 +98,8 @@ func TestFetch(t *testing.T) {
 			}
 			whole(data)(w, r, nth)
 		}, `["bytes=100000-" "bytes=100000-"]`},
-		"range refused": {half, func(w http.ResponseWriter, r *http.Request, _ int) { w.Write(data) }, `["bytes=100000-"]`},
+		"range refused": {half, func(w http.ResponseWriter, r *http.Request, _ int) { w.Write(data) },
+			`["bytes=100000-"]`},
 		"range not satisfiable": {half, func(w http.ResponseWriter, r *http.Request, nth int) {
 			if nth == 1 {
 				w.WriteHeader(http.StatusRequestedRangeNotSatisfiable)
@@ -172,10 +173,11 @@ func put(t *testing.T, path string, part []byte) {
 	}
 }
 
-// What is not the file is told apart, never kept, and the next place is asked.
+// Anything but the file is recognised and never kept, and the next place is asked.
 func TestOtherThings(t *testing.T) {
 	data, other := content(1), content(2)
-	pointer := fmt.Sprintf("version https://git-lfs.github.com/spec/v1\noid sha256:%s\nsize %d\n", known(data).SHA256, len(data))
+	pointer := fmt.Sprintf("version https://git-lfs.github.com/spec/v1\noid sha256:%s\nsize %d\n",
+		known(data).SHA256, len(data))
 	for name, c := range map[string]struct {
 		answer func(http.ResponseWriter, *http.Request, int)
 		want   string
@@ -187,12 +189,23 @@ func TestOtherThings(t *testing.T) {
 			w.Write(data)
 			w.Write(other)
 		}, "found more than 200000 bytes"},
-		"pointer":         {func(w http.ResponseWriter, _ *http.Request, _ int) { w.Write([]byte(pointer)) }, "found the pointer of Git LFS instead of the file"},
-		"page":            {func(w http.ResponseWriter, _ *http.Request, _ int) { w.Write([]byte("<!DOCTYPE html><p>Sign in")) }, "found a web page instead of the file"},
-		"missing":         {func(w http.ResponseWriter, r *http.Request, _ int) { http.NotFound(w, r) }, "answered 404 Not Found"},
-		"forbidden":       {func(w http.ResponseWriter, _ *http.Request, _ int) { w.WriteHeader(http.StatusForbidden) }, "answered 403 Forbidden"},
-		"always cut":      {func(w http.ResponseWriter, _ *http.Request, _ int) { panic(http.ErrAbortHandler) }, "EOF"},
-		"round and round": {func(w http.ResponseWriter, r *http.Request, _ int) { http.Redirect(w, r, r.URL.Path, http.StatusFound) }, "stopped after 10 redirects"},
+		"pointer": {func(w http.ResponseWriter, _ *http.Request, _ int) { w.Write([]byte(pointer)) },
+			"found a Git LFS pointer instead of the file"},
+		"page": {func(w http.ResponseWriter, _ *http.Request,
+			_ int) {
+			w.Write([]byte("<!DOCTYPE html><p>Sign in"))
+		}, "found a web page instead of the file"},
+		"missing": {func(w http.ResponseWriter, r *http.Request, _ int) { http.NotFound(w, r) },
+			"answered 404 Not Found"},
+		"forbidden": {func(w http.ResponseWriter, _ *http.Request,
+			_ int) {
+			w.WriteHeader(http.StatusForbidden)
+		}, "answered 403 Forbidden"},
+		"always cut": {func(w http.ResponseWriter, _ *http.Request, _ int) { panic(http.ErrAbortHandler) }, "EOF"},
+		"round and round": {func(w http.ResponseWriter, r *http.Request,
+			_ int) {
+			http.Redirect(w, r, r.URL.Path, http.StatusFound)
+		}, "stopped after 10 redirects"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -220,7 +233,7 @@ func TestOtherThings(t *testing.T) {
 	}
 }
 
-// A part that came from the same place is gone on with only if the file there is still the same.
+// A part from the same place is resumed only if the file there is still the same.
 func TestIfRange(t *testing.T) {
 	data := content(1)
 	version, asked := content(2), ""
@@ -248,7 +261,7 @@ func TestIfRange(t *testing.T) {
 	}
 }
 
-// What was interrupted is kept, and one call at a time writes it.
+// An interrupted download is kept, and only one call at a time writes it.
 func TestInterrupted(t *testing.T) {
 	data := content(1)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -265,7 +278,8 @@ func TestInterrupted(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "m.onnx")
 	o := Options{Places: []string{s.URL}, Progress: func(done, _, _ int64) {
 		if done == int64(len(data)/2) {
-			if err := known(data).To(t.Context(), path, Options{Places: []string{s.URL}}); !errors.As(err, new(*lock.Held)) {
+			if err := known(data).To(t.Context(), path, Options{Places: []string{s.URL}}); !errors.As(err,
+				new(*lock.Held)) {
 				t.Errorf("a second call found %v, expected that the first holds the part", err)
 			}
 			cancel()
@@ -289,13 +303,16 @@ func TestFromFile(t *testing.T) {
 	data := content(1)
 	dir := t.TempDir()
 	good, pointer, path := filepath.Join(dir, "good"), filepath.Join(dir, "pointer"), filepath.Join(dir, "m.onnx")
-	for name, content := range map[string][]byte{good: data, pointer: []byte("version https://git-lfs.github.com/spec/v1\n")} {
+	for name, content := range map[string][]byte{good: data,
+		pointer: []byte("version https://git-lfs.github.com/spec/v1\n")} {
 		if err := os.WriteFile(name, content, 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for place, want := range map[string]string{pointer: "pointer of Git LFS", filepath.Join(dir, "none"): "no such file", dir: "expected a"} {
-		if err := known(data).To(t.Context(), path, Options{Places: []string{place}}); err == nil || !strings.Contains(err.Error(), want) {
+	for place, want := range map[string]string{pointer: "Git LFS pointer",
+		filepath.Join(dir, "none"): "no such file", dir: "expected a"} {
+		if err := known(data).To(t.Context(), path, Options{Places: []string{place}}); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%s: found %v, expected %s", place, err, want)
 		}
 	}
@@ -303,12 +320,13 @@ func TestFromFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	expectFile(t, path, data)
-	if err := known(data).To(t.Context(), path, Options{Places: []string{good}}); err == nil || !strings.Contains(err.Error(), "is there already") {
+	if err := known(data).To(t.Context(), path, Options{Places: []string{good}}); err == nil ||
+		!strings.Contains(err.Error(), "is there already") {
 		t.Errorf("found %v, expected that nothing is replaced", err)
 	}
 }
 
-// A full disk is this machine's: no other place is tried, and the line says what to do.
+// A full disk is a local error: no other place is tried, and the message says what to do.
 func TestFullDisk(t *testing.T) {
 	if _, err := os.Stat("/dev/full"); err != nil {
 		t.Skip("this system has no device that is always full")
@@ -323,7 +341,8 @@ func TestFullDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	err := known(data).To(t.Context(), path, Options{Places: []string{s.URL, s.URL}})
-	if err == nil || !strings.Contains(err.Error(), "the disk is full: make room for 200000 bytes") || len(s.asked) != 1 {
+	if err == nil || !strings.Contains(err.Error(), "the disk is full: make room for 200000 bytes") ||
+		len(s.asked) != 1 {
 		t.Errorf("found %v after %d requests, expected one and a full disk", err, len(s.asked))
 	}
 }

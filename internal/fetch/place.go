@@ -19,7 +19,7 @@ import (
 	"winnow/internal/regular"
 )
 
-// brokenError is a connection's: trying again may help.
+// brokenError is an error of the connection: trying again may help.
 type brokenError struct{ error }
 
 func (e *brokenError) Error() string {
@@ -31,12 +31,12 @@ func (e *brokenError) Error() string {
 
 func (e *brokenError) Unwrap() error { return e.error }
 
-// Remote reports whether a place is an address, and not a file.
+// Remote reports whether a place is an address, not a file.
 func Remote(place string) bool {
 	return strings.HasPrefix(place, "http://") || strings.HasPrefix(place, "https://")
 }
 
-// transfer brings what is missing in one request, or all of it.
+// transfer fetches what is missing in one request, or copies a local file.
 func (d *download) transfer(ctx context.Context, place string) error {
 	if !Remote(place) {
 		return d.copy(ctx, place)
@@ -52,14 +52,14 @@ func (d *download) transfer(ctx context.Context, place string) error {
 	return err
 }
 
-// request asks for the file from where the part ends. heard is called whenever bytes come.
+// request requests the file from where the part ends. heard is called whenever bytes arrive.
 func (d *download) request(ctx context.Context, place string, heard func()) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, place, nil)
 	if err != nil {
 		return err
 	}
 	at := d.have()
-	req.Header.Set("Accept-Encoding", "identity") // packed bytes could not be gone on with
+	req.Header.Set("Accept-Encoding", "identity") // a compressed transfer could not be resumed
 	if at > 0 {
 		req.Header.Set("Range", fmt.Sprintf("bytes=%d-", at))
 		if tag := d.tag(place); tag != "" {
@@ -90,18 +90,18 @@ func (d *download) request(ctx context.Context, place string, heard func()) erro
 	if err := d.store(first, 0); err != nil {
 		return err
 	}
-	if n := d.have(); n < d.Size && res.ContentLength < 0 { // a clean end, and no word of how much there is
+	if n := d.have(); n < d.Size && res.ContentLength < 0 { // a clean end of an answer without a length
 		return &brokenError{errors.New("the answer ended early")}
 	}
 	return nil
 }
 
-// start looks at the head of an answer and returns where its bytes belong.
+// start reads the head of an answer and returns the position of its bytes in the file.
 func (d *download) start(res *http.Response, place string, at int64) (int64, error) {
 	switch code := res.StatusCode; {
 	case code == http.StatusOK:
 		if at > 0 {
-			d.note("%s: does not go on in the middle: starting again", place)
+			d.note("%s: cannot resume in the middle: starting again", place)
 			return 0, d.reset()
 		}
 		return 0, nil
@@ -113,7 +113,8 @@ func (d *download) start(res *http.Response, place string, at int64) (int64, err
 		if from == at {
 			return at, nil
 		}
-		return 0, errors.Join(&brokenError{fmt.Errorf("sent bytes from %d on, expected from %d on", from, at)}, d.reset())
+		err := &brokenError{fmt.Errorf("sent bytes from %d on, expected from %d on", from, at)}
+		return 0, errors.Join(err, d.reset())
 	case code == http.StatusRequestedRangeNotSatisfiable && at > 0:
 		return 0, errors.Join(&brokenError{errors.New("has no bytes where the part ends")}, d.reset())
 	case code >= 500, code == http.StatusRequestTimeout, code == http.StatusTooManyRequests:
@@ -122,7 +123,7 @@ func (d *download) start(res *http.Response, place string, at int64) (int64, err
 	return 0, errors.New("answered " + res.Status)
 }
 
-// contentRange reads "bytes FROM-TO/TOTAL"; what is not said is -1.
+// contentRange parses "bytes FROM-TO/TOTAL"; missing numbers are -1.
 func contentRange(text string) (from, total int64) {
 	span, all, _ := strings.Cut(strings.TrimPrefix(text, "bytes "), "/")
 	first, _, _ := strings.Cut(span, "-")
@@ -135,13 +136,13 @@ func contentRange(text string) (from, total int64) {
 	return number(first), number(all)
 }
 
-// sniff looks at the beginning of what a place has, and at its length (-1: not told): what stands there in a model's place is
-// mostly a page that explains why it is not there, or the pointer of Git LFS.
+// sniff checks the beginning and the length (-1: unknown) of what a place sends. Instead of a model a place
+// often has a web page that explains why it is missing, or a Git LFS pointer.
 func (d *download) sniff(in *bufio.Reader, length int64) error {
 	head, _ := in.Peek(512)
 	switch {
 	case bytes.HasPrefix(head, []byte("version https://git-lfs.github.com/spec/")):
-		return errors.New("found the pointer of Git LFS instead of the file: its storage does not serve it there")
+		return errors.New("found a Git LFS pointer instead of the file: its storage does not serve it there")
 	case strings.HasPrefix(http.DetectContentType(head), "text/html"):
 		return errors.New("found a web page instead of the file")
 	case length >= 0 && length != d.Size:
@@ -150,27 +151,28 @@ func (d *download) sniff(in *bufio.Reader, length int64) error {
 	return nil
 }
 
-// tag returns the ETag that the part was begun under, if it came from this place and can be relied on.
+// tag returns the ETag under which the part was begun, if it came from this place and is a strong one.
 func (d *download) tag(place string) string {
 	data, err := os.ReadFile(filepath.Join(d.dir, "tag"))
 	if err != nil {
 		return ""
 	}
 	tag, from, _ := strings.Cut(string(data), " ")
-	if from != place || !strings.HasPrefix(tag, `"`) { // a weak one does not promise the same bytes
+	if from != place || !strings.HasPrefix(tag, `"`) { // a weak tag does not guarantee the same bytes
 		return ""
 	}
 	return tag
 }
 
 func (d *download) keepTag(place, tag string) error {
-	if err := os.WriteFile(filepath.Join(d.dir, "tag"), []byte(strings.ReplaceAll(tag, " ", "")+" "+place), 0o644); err != nil {
+	line := strings.ReplaceAll(tag, " ", "") + " " + place
+	if err := os.WriteFile(filepath.Join(d.dir, "tag"), []byte(line), 0o644); err != nil {
 		return d.local(err)
 	}
 	return nil
 }
 
-// copy takes the file from this machine.
+// copy copies the file from a path on this machine.
 func (d *download) copy(ctx context.Context, path string) error {
 	in, err := regular.Open(path)
 	if err != nil {
@@ -190,12 +192,12 @@ func (d *download) copy(ctx context.Context, path string) error {
 	}
 	err = d.store(untilDone{ctx, first}, 0)
 	if b, ok := errors.AsType[*brokenError](err); ok {
-		return b.error // trying a file again does not help
+		return b.error // retrying a local file does not help
 	}
 	return err
 }
 
-// listener tells of bytes that come.
+// listener calls heard whenever bytes arrive.
 type listener struct {
 	io.Reader
 	heard func()
@@ -210,7 +212,7 @@ func (l *listener) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// untilDone ends with its context.
+// untilDone is a reader that ends with its context.
 type untilDone struct {
 	ctx context.Context
 	io.Reader
@@ -224,7 +226,7 @@ func (u untilDone) Read(p []byte) (int, error) {
 	return u.Reader.Read(p)
 }
 
-// shortened leaves the method and the address out of an error: the place is named beside it.
+// shortened removes the method and the address from an error, since the message names the place already.
 func shortened(err error) error {
 	if e, ok := errors.AsType[*url.Error](err); ok {
 		return e.Err

@@ -34,7 +34,8 @@ func BenchmarkStep(b *testing.B) {
 	}
 	const rows = 128
 	pixels, classes := make([]float32, rows*glyphs.Size*glyphs.Size), make([]int, rows)
-	x, dx, logits := features.NewMatrix(rows, n.live.Dim()), features.NewMatrix(rows, n.live.Dim()), features.NewMatrix(rows, len(characters))
+	x, dx, logits := features.NewMatrix(rows, n.live.Dim()), features.NewMatrix(rows, n.live.Dim()),
+		features.NewMatrix(rows, len(characters))
 	parts := []struct {
 		name string
 		do   func() error

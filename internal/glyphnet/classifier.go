@@ -10,11 +10,11 @@ import (
 	"winnow/head"
 )
 
-// drawClassifier is the second word of the classifier's source; the stream of images with the same seed uses
-// those from 0 up and from the largest down.
+// drawClassifier is the second word of the classifier's seed. The stream of images with the same seed uses the
+// words from 0 up and from the largest down.
 const drawClassifier = 1 << 63
 
-// newClassifier draws the weights direction by direction of the vectors.
+// newClassifier draws the weights, dimension by dimension of the vectors.
 func newClassifier(dim, classes int, seed uint64) head.Classifier {
 	c := head.NewClassifier("", classes, dim, 1)
 	rng := rand.New(rand.NewPCG(seed, drawClassifier))

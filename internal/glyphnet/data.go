@@ -6,13 +6,13 @@ import (
 	"winnow/datasets/glyphs"
 )
 
-// What the network sees is (grey/255 - mean)/std.
+// The network's input is (grey/255 - mean)/std.
 const (
 	mean = 0.5
 	std  = 0.25
 )
 
-// stream draws characters endlessly: no image is shown twice.
+// stream draws an endless sequence of characters; no image appears twice.
 type stream struct {
 	renderer   *glyphs.Renderer
 	characters []glyphs.Character
@@ -25,8 +25,8 @@ func newStream(characters []glyphs.Character, conditions glyphs.Conditions, seed
 	return &stream{r, characters, conditions, seed}, err
 }
 
-// draw renders image number `number` of the stream into x, as the network sees it, and returns its class.
-// Each run of len(characters) numbers shows every class once, in an order of its own.
+// draw renders image number `number` of the stream into x, as the network's input, and returns its class. Each
+// run of len(characters) numbers shows every class once, in a random order.
 func (s *stream) draw(x []float32, number int, order []int) int {
 	class := order[number%len(order)]
 	var grey [glyphs.Size * glyphs.Size]byte
@@ -35,7 +35,7 @@ func (s *stream) draw(x []float32, number int, order []int) int {
 	return class
 }
 
-// fresh returns a stream of the same characters and conditions whose images this one never shows.
+// fresh returns a stream of the same characters and conditions whose images never appear in s.
 func (s *stream) fresh() *stream {
 	return &stream{s.renderer, s.characters, s.conditions, ^s.seed}
 }

@@ -14,13 +14,13 @@ import (
 	"winnow/head"
 )
 
-// embedder turns n images, as the network sees them, into n vectors of dimension dim.
+// embedder turns n images, given as the network's input, into n vectors of dimension dim.
 type embedder struct {
 	dim int
 	run func(dst blas32.General, x []float32, n int) error
 }
 
-// heldOut returns the share of right answers on n images of another stream over the same characters.
+// heldOut returns the accuracy on n images of another stream of the same characters.
 func heldOut(e embedder, c head.Classifier, data *stream, n int) (float64, error) {
 	const batch = 256
 	pixels, classes := make([]float32, batch*glyphs.Size*glyphs.Size), make([]int, batch)
@@ -38,7 +38,7 @@ func heldOut(e embedder, c head.Classifier, data *stream, n int) (float64, error
 	return right / float64((n+batch-1)/batch*batch), nil
 }
 
-// extract runs the images of a split, drawn as the dataset draws them.
+// extract embeds the images of a split, drawn as the dataset draws them.
 func extract(e embedder, split string, seed uint64) (features.Set, error) {
 	characters := glyphs.Characters(split)
 	r, err := glyphs.NewRenderer(characters)
@@ -82,8 +82,8 @@ func precisionAt1(s features.Set) (float64, error) {
 	return float64(right) / float64(s.Len()), nil
 }
 
-// noiseAUROC replaces a share of the labels by other ones, scores each row by its similarity to the centre
-// of the rows that share its given label, itself left out, and returns how well that separates right from wrong.
+// noiseAUROC replaces a share of the labels by other ones. It scores each row by its similarity to the centre
+// of the other rows with its given label, and returns how well the scores separate right from wrong labels.
 func noiseAUROC(s features.Set, share float64, seed uint64) (float64, error) {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	classes := slices.Max(s.Labels) + 1
@@ -109,7 +109,7 @@ func noiseAUROC(s features.Set, share float64, seed uint64) (float64, error) {
 
 func vector(x []float32) blas32.Vector { return blas32.Vector{N: len(x), Inc: 1, Data: x} }
 
-// report is what models/glyphnet.md says about a network.
+// report is the evaluation of a network, as shown in models/glyphnet.md.
 type report struct {
 	Frozen, Whitened     float64 // P@1 on a split of the dataset, of the features, frozen and whitened
 	AUROC, WhitenedAUROC float64 // of finding 50 % wrong labels in that split
@@ -117,7 +117,8 @@ type report struct {
 
 // String returns the report as a line of text.
 func (r report) String() string {
-	return fmt.Sprintf("P@1 %.4f, whitened %.4f; AUROC of 50 %% wrong labels %.4f, whitened %.4f", r.Frozen, r.Whitened, r.AUROC, r.WhitenedAUROC)
+	return fmt.Sprintf("P@1 %.4f, whitened %.4f; AUROC of 50 %% wrong labels %.4f, whitened %.4f",
+		r.Frozen, r.Whitened, r.AUROC, r.WhitenedAUROC)
 }
 
 // whitenedDim is the number of principal directions kept.

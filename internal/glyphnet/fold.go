@@ -9,13 +9,13 @@ import (
 	"winnow/graph"
 )
 
-// fold takes the BatchNormalization nodes out of a model, each into the convolution that it alone follows, with
-// the present running statistics:
+// fold removes the BatchNormalization nodes of a model. Each is merged into the convolution before it, which
+// nothing else may read, with the current running statistics:
 //
 //	W'_o = f_o·W_o,  b'_o = f_o·(b_o - μ_o) + β_o,  f_o = γ_o/√(σ²_o + ε)
 //
-// The convolution's output takes the normalisation's name, its weights that of the stage it stands in: block1.weight,
-// block1.bias. Computed in float64, rounded once.
+// The convolution's output gets the normalisation's name, and its weights the name of their stage:
+// block1.weight, block1.bias. Computed in float64, rounded once.
 func fold(m *graph.Model) (*graph.Model, error) {
 	b := graph.Extend(m)
 	g := b.Model().Graph
@@ -34,7 +34,8 @@ func fold(m *graph.Model) (*graph.Model, error) {
 			}
 		}
 		if at < 0 || g.Nodes[at].Op != "Conv" || users != 1 {
-			return nil, fmt.Errorf("glyphnet: fold: node %q normalises %q, expected what a convolution makes for it alone", n.Name, n.Inputs[0])
+			return nil, fmt.Errorf("glyphnet: fold: node %q normalises %q, "+
+				"expected a convolution's output that it alone reads", n.Name, n.Inputs[0])
 		}
 		conv := *g.Nodes[at]
 		weight, bias, err := folded(g, &conv, n)
@@ -49,7 +50,7 @@ func fold(m *graph.Model) (*graph.Model, error) {
 	return b.Model(), nil
 }
 
-// folded returns the weight and bias of a convolution that does the normalisation after it too.
+// folded returns the weight and bias of a convolution that includes the following normalisation.
 func folded(g *graph.Graph, conv, norm *graph.Node) (weight, bias *graph.Tensor, err error) {
 	read := func(name string) (values []float32) {
 		t := g.Initializer(name)

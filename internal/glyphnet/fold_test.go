@@ -16,7 +16,8 @@ import (
 // vectors runs a model on images of 3×7×7.
 func vectors(t *testing.T, model []byte, pixels []float32, rows int) []float32 {
 	t.Helper()
-	network, err := ort.NewNetwork(orttest.Runtime(t), model, outputName, ort.NetworkInput{Name: inputName, Channels: 3, Height: 7, Width: 7})
+	network, err := ort.NewNetwork(orttest.Runtime(t), model, outputName,
+		ort.NetworkInput{Name: inputName, Channels: 3, Height: 7, Width: 7})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +36,8 @@ func liveVectors(t *testing.T, n *network, pixels []float32, rows int) []float32
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := gradient.Differentiate(m, gradient.Options{Output: architecture.Output, Weights: []string{"block1.conv1.weight"}})
+	d, err := gradient.Differentiate(m, gradient.Options{Output: architecture.Output,
+		Weights: []string{"block1.conv1.weight"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +63,7 @@ func distance(a, b []float32) float64 {
 	return most / largest
 }
 
-// The file, normalisations folded, computes what the live network and the network with its normalisations compute.
+// The file with folded normalisations computes the same as the live network and the unfolded network.
 func TestFileIsTheNetwork(t *testing.T) {
 	n := open(t, odd, 4, 1)
 	shake(n)
@@ -101,7 +103,8 @@ func TestFileIsTheNetwork(t *testing.T) {
 func TestFoldRefuses(t *testing.T) {
 	build := func(branch bool) *graph.Model {
 		b := graph.NewBuilder("m", 13)
-		x := b.Input(inputName, graph.Float32, graph.Shape{graph.Free("N"), graph.Fixed(1), graph.Fixed(4), graph.Fixed(4)})
+		x := b.Input(inputName, graph.Float32,
+			graph.Shape{graph.Free("N"), graph.Fixed(1), graph.Fixed(4), graph.Fixed(4)})
 		if branch {
 			x = b.Node("Conv", []string{x, b.Constant(graph.NewTensor("w", []float32{2}, 1, 1, 1, 1))})
 		}
@@ -117,7 +120,7 @@ func TestFoldRefuses(t *testing.T) {
 		return b.Model()
 	}
 	for what, m := range map[string]*graph.Model{"no convolution": build(false), "a second reader": build(true)} {
-		if _, err := fold(m); err == nil || !strings.Contains(err.Error(), "for it alone") {
+		if _, err := fold(m); err == nil || !strings.Contains(err.Error(), "that it alone reads") {
 			t.Errorf("%s: %v", what, err)
 		}
 	}

@@ -175,7 +175,8 @@ func TestRate(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if peak := schedule.At(warm); peak != 0.003 || warm > 0 && schedule.At(warm-1) >= peak || schedule.At(steps-1) > 0.0003+0.001*float64(50/steps) {
+		if peak := schedule.At(warm); peak != 0.003 || warm > 0 && schedule.At(warm-1) >= peak ||
+			schedule.At(steps-1) > 0.0003+0.001*float64(50/steps) {
 			t.Errorf("%d steps: rate %v at %d, %v at the end", steps, peak, warm, schedule.At(steps-1))
 		}
 	}
@@ -192,7 +193,8 @@ func TestSameSeedSameFile(t *testing.T) {
 			t.Fatal(err)
 		}
 		n := open(t, small, len(characters), seed)
-		if err := learn(t.Context(), n, data, settings{Steps: 5, Batch: 24, Rate: 0.003, Seed: seed}, io.Discard); err != nil {
+		if err := learn(t.Context(), n, data, settings{Steps: 5, Batch: 24, Rate: 0.003, Seed: seed},
+			io.Discard); err != nil {
 			t.Fatal(err)
 		}
 		model, err := n.file()
@@ -210,7 +212,7 @@ func TestSameSeedSameFile(t *testing.T) {
 	}
 }
 
-// The written file must name characters on images that training has not shown, far above guessing.
+// The written file must recognise characters on images not used in training, far better than chance.
 func TestTrainingLearns(t *testing.T) {
 	characters := glyphs.Characters(glyphs.Pretrain)[:6]
 	data, err := newStream(characters, glyphs.Printed(), 4)
@@ -279,7 +281,8 @@ func TestShippedModel(t *testing.T) {
 // outline returns what a model is made of, numbers aside.
 func outline(m *graph.Model) (parts []string) {
 	for _, n := range m.Graph.Nodes {
-		parts = append(parts, fmt.Sprint(n.Op, n.Ints("kernel_shape"), n.Ints("pads"), n.Ints("strides"), n.Int("axis", 0)))
+		parts = append(parts, fmt.Sprint(n.Op, n.Ints("kernel_shape"), n.Ints("pads"), n.Ints("strides"),
+			n.Int("axis", 0)))
 	}
 	for _, t := range m.Graph.Initializers {
 		parts = append(parts, fmt.Sprint(t.Name, t.Dims, t.Type))
@@ -291,7 +294,7 @@ func outline(m *graph.Model) (parts []string) {
 	return append(parts, fmt.Sprint(m.Opset(), m.IRVersion, m.Graph.Name, m.Producer, m.Doc))
 }
 
-// What training the embedded description writes has the shipped file's layers, names and sizes.
+// A file trained from the embedded description has the shipped file's layers, names and sizes.
 func TestFileHasTheShippedForm(t *testing.T) {
 	shipped, err := os.ReadFile(filepath.Join(reference.Root(t), "models", "glyphnet.onnx"))
 	if err != nil {

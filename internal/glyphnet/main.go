@@ -1,15 +1,16 @@
 // Command glyphnet trains winnow's smallest backbone, models/glyphnet.onnx, from scratch: a convolutional
-// network that learns to name the Pretrain characters of datasets/glyphs, an endless stream of fresh
-// renderings, and is then cut off at its features. It never sees a character of the dataset. With -measure
-// it trains nothing and evaluates a written model on a split of the dataset.
+// network. It learns to name the Pretrain characters of datasets/glyphs from an endless stream of new
+// renderings, and is then cut off at its features. It never sees a character of the dataset. With -measure it
+// does not train but evaluates an existing model on a split of the dataset.
 //
 //	go run ./internal/glyphnet -out models/glyphnet.onnx
 //	go run ./internal/glyphnet -measure models/glyphnet.onnx -split validation
 //
-// The network is the embedded description glyphnet of models/architecture, drawn from the seed, and learns as
-// winnow fine-tunes any backbone: graph/gradient differentiates it, ONNX Runtime runs both passes, train's AdamW
-// steps it. What is here is the rest: the images, the classifier, the folding of the trained normalisations, the
-// measurements. Everything is float32 on the CPU; the same seed gives the same file on the same machine.
+// The network is the embedded description glyphnet of models/architecture, drawn from the seed. It is trained
+// as winnow fine-tunes any backbone: graph/gradient differentiates it, ONNX Runtime runs both passes, and
+// train's AdamW updates it. This package has the rest: the images, the classifier, the folding of the trained
+// normalisations, the evaluation. Everything is float32 on the CPU; the same seed gives the same file on the
+// same machine.
 package main
 
 import (
@@ -76,7 +77,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	return trainFile(ctx, rt, *out, s, stdout, stderr)
 }
 
-// trainFile trains a network, writes it, and prints how good the file is on fresh images and on the validation classes.
+// trainFile trains a network, writes it, and prints the accuracy of the file on new images and on the
+// validation classes.
 func trainFile(ctx context.Context, rt *ort.Runtime, path string, s settings, stdout, stderr io.Writer) error {
 	described, err := architecture.Embedded("glyphnet")
 	if err != nil {
@@ -120,7 +122,7 @@ func trainFile(ctx context.Context, rt *ort.Runtime, path string, s settings, st
 	return nil
 }
 
-// measureFile evaluates a written model through ONNX Runtime.
+// measureFile evaluates an existing model with ONNX Runtime.
 func measureFile(rt *ort.Runtime, path, split string, stdout io.Writer) error {
 	model, err := os.ReadFile(path)
 	if err != nil {
@@ -138,11 +140,12 @@ func measureFile(rt *ort.Runtime, path, split string, stdout io.Writer) error {
 	return nil
 }
 
-// openModel loads a written model.
+// openModel loads an existing model.
 func openModel(rt *ort.Runtime, model []byte) (embedder, error) {
-	network, err := ort.NewNetwork(rt, model, outputName, ort.NetworkInput{Name: inputName, Channels: 1, Height: glyphs.Size, Width: glyphs.Size})
+	input := ort.NetworkInput{Name: inputName, Channels: 1, Height: glyphs.Size, Width: glyphs.Size}
+	network, err := ort.NewNetwork(rt, model, outputName, input)
 	if err != nil {
 		return embedder{}, err
 	}
-	return embedder{network.Dim(), network.Infer}, nil // lives as long as the process
+	return embedder{network.Dim(), network.Infer}, nil // stays open until the process ends
 }

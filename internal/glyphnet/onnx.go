@@ -6,18 +6,19 @@ import (
 	"winnow/graph"
 )
 
-// Names of the shipped model's two ends, and its operator set: one that old runtimes know. What the model is made
-// of, Conv, Relu, GlobalAveragePool and Flatten on float32, means the same there as in the description's set.
+// Names of the shipped model's input and output, and its operator set, which old runtimes know. The model's operators,
+// Conv, Relu, GlobalAveragePool and Flatten on float32, mean the same there as in the description's set.
 const (
 	inputName  = "input"
 	outputName = "features"
 	opset      = 13
 )
 
-// maxBytes bounds the shipped file.
+// maxBytes is the largest size of the shipped file.
 const maxBytes = 2 << 20
 
-// file returns the shipped form of the network: normalisations folded, weights called blockN.weight and blockN.bias.
+// file returns the shipped form of the network: normalisations folded, weights named blockN.weight and
+// blockN.bias.
 func (n *network) file() ([]byte, error) {
 	m, err := n.trained()
 	if err != nil {
@@ -28,8 +29,9 @@ func (n *network) file() ([]byte, error) {
 	}
 	m.IRVersion, m.Opsets = 7, []graph.Opset{{Version: opset}}
 	m.Producer = "winnow/internal/glyphnet"
-	m.Doc = "Characters of 32×32 pixels to vectors; trained on characters that the dataset glyphs does not contain. Input: (grey/255 - 0.5)/0.25."
-	m.Metadata = nil // says that it is untrained
+	m.Doc = "Characters of 32×32 pixels to vectors; trained on characters that the dataset glyphs does not contain. " +
+		"Input: (grey/255 - 0.5)/0.25."
+	m.Metadata = nil // it said that the model is untrained
 	if err := m.Check(); err != nil {
 		return nil, fmt.Errorf("glyphnet: %w", err)
 	}

@@ -2,7 +2,7 @@ package main
 
 import "sync"
 
-// inChunks splits 0 … n-1 into at most four parts and does them side by side.
+// inChunks splits 0 … n-1 into at most four parts and runs do on them in parallel.
 func inChunks(n int, do func(lo, hi int)) {
 	const chunks = 4
 	var wait sync.WaitGroup

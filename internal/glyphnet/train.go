@@ -12,7 +12,7 @@ import (
 	"winnow/train"
 )
 
-// settings of a training run.
+// settings are the settings of a training run.
 type settings struct {
 	Steps, Batch int
 	Rate, Decay  float64 // peak of the learning rate, weight decay
@@ -21,11 +21,13 @@ type settings struct {
 	Conditions   glyphs.Conditions
 }
 
-// solver returns AdamW with a rate that rises linearly over 200 steps (a tenth of a shorter run) and falls by half a cosine.
+// solver returns AdamW with a rate that rises linearly over 200 steps (a tenth of a shorter run) and falls by
+// half a cosine.
 func (s settings) solver() (train.Solver, train.Schedule, error) {
 	c := train.DefaultSolver("adamw")
 	c.LR, c.WeightDecay = train.LearningRate(s.Rate), s.Decay
-	schedule, err := train.NewSchedule(train.ScheduleConfig{Name: "cosine", Warmup: min(200, s.Steps/10)}, s.Rate, s.Steps, s.Steps)
+	cosine := train.ScheduleConfig{Name: "cosine", Warmup: min(200, s.Steps/10)}
+	schedule, err := train.NewSchedule(cosine, s.Rate, s.Steps, s.Steps)
 	if err != nil {
 		return nil, schedule, err
 	}
@@ -33,7 +35,7 @@ func (s settings) solver() (train.Solver, train.Schedule, error) {
 	return solver, schedule, err
 }
 
-// learn shows the network s.Steps fresh batches of the stream; every now and then a line goes to log.
+// learn trains on s.Steps new batches of the stream and logs a line now and then.
 func learn(ctx context.Context, n *network, data *stream, s settings, log io.Writer) error {
 	solver, schedule, err := s.solver()
 	if err != nil {

@@ -1,5 +1,6 @@
-// Package hint lets an error carry what its reader can do about it: a command, a flag, a place to look at. Commands
-// print the hint on a line of its own. Only rooms that wire others together give hints; rooms that compute know no commands.
+// Package hint attaches to an error what the user can do about it: a command, a flag, a place to look. Commands
+// print the hint on its own line. Only packages that connect others give hints; packages that compute know no
+// commands.
 package hint
 
 import (
@@ -7,7 +8,7 @@ import (
 	"fmt"
 )
 
-// Error is an error with a hint. Its text is the error's alone.
+// Error is an error with a hint. Its text is that of the error alone.
 type Error struct {
 	Err  error
 	Hint string
@@ -19,12 +20,13 @@ func (e *Error) Error() string { return e.Err.Error() }
 // Unwrap returns the error that the hint is for.
 func (e *Error) Unwrap() error { return e.Err }
 
-// With adds what to do to an error.
+// With adds a hint to an error.
 func With(err error, format string, args ...any) error {
 	return &Error{err, fmt.Sprintf(format, args...)}
 }
 
-// Of returns the hint of an error, "" if it has none; of several the one added last, which knows most.
+// Of returns the hint of an error, or "". If there are several, it is the one added last, which is the most
+// specific.
 func Of(err error) string {
 	if e := new(Error); errors.As(err, &e) {
 		return e.Hint
@@ -32,7 +34,7 @@ func Of(err error) string {
 	return ""
 }
 
-// Misuse is an error of options that a caller gave and that cannot be: the program answers it with exit code 2.
+// Misuse is an error of invalid options given by the caller; the program then exits with code 2.
 type Misuse struct{ Err error }
 
 // Error implements error.
@@ -44,7 +46,7 @@ func (e Misuse) Unwrap() error { return e.Err }
 // Misused returns a Misuse.
 func Misused(format string, args ...any) error { return Misuse{fmt.Errorf(format, args...)} }
 
-// AsMisuse returns err as a Misuse; nil stays nil.
+// AsMisuse returns err as a Misuse, or nil if err is nil.
 func AsMisuse(err error) error {
 	if err == nil {
 		return nil

@@ -1,5 +1,6 @@
-// Package interrupt is the door through which signals end the program: the first ends a context, so that work stops at the
-// next good place and says what is saved; a second one ends the process at once. It imports nothing of winnow.
+// Package interrupt handles the signals that end the program. The first ends a context, so that work stops at
+// the next good place and says what is saved; a second one ends the process at once. It imports no other
+// package of winnow.
 package interrupt
 
 import (
@@ -11,20 +12,20 @@ import (
 	"time"
 )
 
-// Exit codes are 128 and the signal's number.
+// Exit codes are 128 plus the signal's number.
 const (
 	codeInterrupted = 130 // SIGINT
 	codeTerminated  = 143 // SIGTERM
 )
 
-// signalled is why the context ended.
+// signalled is the reason why the context ended.
 type signalled struct{ code int }
 
 func (signalled) Error() string { return "interrupted" }
 
-// Listen returns a context that the first SIGINT or SIGTERM ends. A second one exits at once with 130 or 143. Where
-// patience is not 0, so does the process when it has not ended so long after the first; last is called before. stop, which
-// is called once, gives the signals back: nothing exits here from then on.
+// Listen returns a context that ends at the first SIGINT or SIGTERM. A second one exits at once with 130 or
+// 143. If patience is not 0, the process also exits when it has not ended that long after the first signal;
+// last is called before. Call stop once: it stops listening, and nothing exits afterwards.
 func Listen(parent context.Context, patience time.Duration, last func()) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	signals := make(chan os.Signal, 2)
@@ -51,7 +52,7 @@ func Listen(parent context.Context, patience time.Duration, last func()) (ctx co
 		}
 	}()
 	return ctx, func() {
-		signal.Stop(signals) // nothing is sent from here on
+		signal.Stop(signals) // nothing is sent after this
 		close(signals)
 		cancel(nil)
 	}

@@ -12,14 +12,15 @@ import (
 	"time"
 )
 
-// TestMain is the program under test where the environment says so: it listens, says when it does and when the first signal
-// came, and then works on without looking at its context.
+// TestMain is the program under test if the environment says so. It reports when it listens and when the first signal
+// comes, and then continues without checking its context.
 func TestMain(m *testing.M) {
 	how := os.Getenv("INTERRUPT_TEST")
 	if how == "" {
 		os.Exit(m.Run())
 	}
-	patience := map[string]time.Duration{"late": time.Millisecond, "stops": 300 * time.Millisecond}[how] // the latter is long enough to stop in
+	// the latter is long enough to stop in
+	patience := map[string]time.Duration{"late": time.Millisecond, "stops": 300 * time.Millisecond}[how]
 	ctx, stop := Listen(context.Background(), patience, func() { fmt.Println("last words") })
 	fmt.Println("listening")
 	<-ctx.Done()
@@ -74,7 +75,8 @@ func TestSignals(t *testing.T) {
 		}
 		var exit *exec.ExitError
 		if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != c.code || last != c.last {
-			t.Errorf("%s, %v: %v, last words %v, expected exit status %d, %v", c.how, c.signals, err, last, c.code, c.last)
+			t.Errorf("%s, %v: %v, last words %v, expected exit status %d, %v", c.how, c.signals, err, last, c.code,
+				c.last)
 		}
 		cancel()
 	}

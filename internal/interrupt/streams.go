@@ -5,7 +5,8 @@ import (
 	"io"
 )
 
-// NewReader returns r until ctx ends, then the error of ctx: what reads much needs no look at ctx of its own.
+// NewReader returns a reader of r that fails with the error of ctx once ctx has ended, so that long reads need
+// not check ctx.
 func NewReader(ctx context.Context, r io.Reader) io.Reader { return reader{ctx, r} }
 
 type reader struct {
@@ -20,7 +21,7 @@ func (r reader) Read(p []byte) (int, error) {
 	return r.r.Read(p)
 }
 
-// Writer hands bytes on until its context ends. From then on it refuses them.
+// Writer passes bytes on until its context ends, and then refuses them.
 type Writer struct {
 	ctx     context.Context
 	w       io.Writer
@@ -38,8 +39,8 @@ func (w *Writer) Write(p []byte) (int, error) {
 	return w.w.Write(p)
 }
 
-// Refused reports whether something was to be written after the end.
+// Refused reports whether a write was refused.
 func (w *Writer) Refused() bool { return w.refused }
 
-// Under returns the writer that bytes are handed to.
+// Under returns the underlying writer.
 func (w *Writer) Under() io.Writer { return w.w }

@@ -1,4 +1,5 @@
-// Package jsontext reads the values of JSON as text and the lists of an object element by element, and says where JSON breaks.
+// Package jsontext reads JSON values as text and the lists of an object element by element, and says where JSON
+// is broken.
 package jsontext
 
 import (
@@ -10,7 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-// Plain returns a JSON string's value, "" for null or nothing, and any other value's JSON text.
+// Plain returns a JSON string's value, "" for null or nothing, and the JSON text of any other value.
 func Plain(raw json.RawMessage) (string, error) {
 	if len(raw) == 0 || string(raw) == "null" {
 		return "", nil
@@ -18,7 +19,9 @@ func Plain(raw json.RawMessage) (string, error) {
 	if raw[0] != '"' {
 		return string(raw), nil
 	}
-	if inside := raw[1:]; len(inside) > 0 && bytes.IndexByte(inside, '\\') < 0 && bytes.IndexByte(inside, '"') == len(inside)-1 && utf8.Valid(inside) {
+	inside := raw[1:]
+	ends := len(inside) > 0 && bytes.IndexByte(inside, '"') == len(inside)-1
+	if ends && bytes.IndexByte(inside, '\\') < 0 && utf8.Valid(inside) {
 		return string(inside[:len(inside)-1]), nil
 	}
 	var s string
@@ -26,7 +29,7 @@ func Plain(raw json.RawMessage) (string, error) {
 	return s, err
 }
 
-// Broken says of broken JSON where it breaks.
+// Broken adds to an error of JSON where it occurs.
 func Broken(in *json.Decoder, err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return fmt.Errorf("the file ends early, at byte %d", in.InputOffset())
@@ -37,7 +40,7 @@ func Broken(in *json.Decoder, err error) error {
 	return err
 }
 
-// Open reads the delimiter with which a value begins; expected says what that is.
+// Open reads the delimiter that begins a value. expected describes the value for errors.
 func Open(in *json.Decoder, begin json.Delim, expected string) error {
 	t, err := in.Token()
 	if in.InputOffset() == 0 && errors.As(err, new(*json.SyntaxError)) {
@@ -52,7 +55,7 @@ func Open(in *json.Decoder, begin json.Delim, expected string) error {
 	return nil
 }
 
-// Close reads the delimiter with which the file's value ends, and wants nothing behind it.
+// Close reads the delimiter that ends the file's value, and returns an error if anything follows.
 func Close(in *json.Decoder, what string) error {
 	if _, err := in.Token(); err != nil {
 		return Broken(in, err)
@@ -64,11 +67,11 @@ func Close(in *json.Decoder, what string) error {
 	case err != nil:
 		return Broken(in, err)
 	}
-	return fmt.Errorf("found %v behind the %s, expected nothing", t, what)
+	return fmt.Errorf("found %v after the %s, expected nothing", t, what)
 }
 
-// Each goes through the lists of the JSON object that a file is: take decodes the n-th element of one. What is no list is passed
-// over.
+// Each reads the lists of a file that is one JSON object: take decodes the n-th element of a list. Other values
+// are skipped.
 func Each(in *json.Decoder, expected string, take func(list string, n int) error) error {
 	if err := Open(in, '{', expected); err != nil {
 		return err
@@ -80,7 +83,7 @@ func Each(in *json.Decoder, expected string, take func(list string, n int) error
 			return Broken(in, err)
 		}
 		if key := key.(string); lists[key] {
-			return fmt.Errorf("%.80s stands twice, expected one list", key)
+			return fmt.Errorf("%.80s appears twice, expected one list", key)
 		}
 		lists[key] = true
 		value, err := in.Token()
@@ -101,7 +104,7 @@ func Each(in *json.Decoder, expected string, take func(list string, n int) error
 	return Close(in, "object")
 }
 
-// pass reads up to the end of an object that has begun.
+// pass skips to the end of an object that has begun.
 func pass(in *json.Decoder) error {
 	for depth := 1; depth > 0; {
 		t, err := in.Token()

@@ -1,5 +1,5 @@
-// Package lock holds a folder, or a file, for one writer. Where the system can, it lets go of what a process held when
-// that process ends, however it ends: a killed run leaves nothing to clean up.
+// Package lock locks a folder or a file for one writer. If the system can, it releases a process's locks when
+// the process ends in any way, so that a killed run leaves nothing to clean up.
 package lock
 
 import (
@@ -8,14 +8,14 @@ import (
 	"path/filepath"
 )
 
-// Name is the file of a folder that is, or was, held. It names the process that holds it, and is empty afterwards.
+// Name is the lock file of a folder. It names the process that holds the lock, and is empty afterwards.
 const Name = ".lock"
 
-// Held says that another process holds a folder, or another writer of this one.
+// Held is the error when another process, or another writer in this one, holds a folder.
 type Held struct {
 	Dir  string
-	PID  int    // 0 where it is not known
-	Else string // what to do where a killed process leaves its lock behind, "" where none does
+	PID  int    // 0: unknown
+	Else string // what to do if a killed process may have left the lock; "": it cannot
 }
 
 func (e *Held) Error() string {
@@ -26,6 +26,6 @@ func (e *Held) Error() string {
 	return fmt.Sprintf("%s: %s is writing here, expected one writer at a time%s", e.Dir, who, e.Else)
 }
 
-// Folder holds a folder, which is there, until it is closed or the process ends. If another holds it, the error is a
-// *[Held].
+// Folder locks an existing folder until it is closed or the process ends. If another process holds it, the
+// error is a *[Held].
 func Folder(dir string) (io.Closer, error) { return holdFolder(dir, filepath.Join(dir, Name)) }

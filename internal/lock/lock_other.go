@@ -9,10 +9,12 @@ import (
 	"os"
 )
 
-// File reports false: these systems have no lock that ends with its process, and nothing is known of a file's writer.
+// File returns false: these systems have no lock that ends with its process, so nothing is known about a file's
+// writer.
 func File(*os.File) (bool, error) { return false, errors.ErrUnsupported }
 
-// holdFolder creates a file that must not be there. A killed process leaves it behind, and the message says so.
+// holdFolder creates the lock file, which must not exist. A killed process leaves it behind; the message says
+// so.
 func holdFolder(dir, name string) (io.Closer, error) {
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o644)
 	if errors.Is(err, fs.ErrExist) {
@@ -27,5 +29,5 @@ func holdFolder(dir, name string) (io.Closer, error) {
 // folder is a held folder.
 type folder struct{ file *os.File }
 
-// Close lets the folder go.
+// Close unlocks the folder.
 func (f folder) Close() error { return errors.Join(f.file.Close(), os.Remove(f.file.Name())) }

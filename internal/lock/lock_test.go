@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 	os.Stdin.Read(make([]byte, 1))
 }
 
-// Another process that holds a folder is named, and a killed one holds nothing.
+// The error names the other process that holds a folder; a killed process holds nothing.
 func TestOtherProcess(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("no lock ends with its process here")
@@ -53,7 +53,9 @@ func TestOtherProcess(t *testing.T) {
 	}
 	_, err = Folder(dir)
 	var held *Held
-	if !errors.As(err, &held) || held.PID != child.Process.Pid || !strings.Contains(err.Error(), fmt.Sprintf("%s: another winnow (process %d) is writing here", dir, child.Process.Pid)) {
+	if !errors.As(err, &held) || held.PID != child.Process.Pid ||
+		!strings.Contains(err.Error(), fmt.Sprintf("%s: another winnow (process %d) is writing here", dir,
+			child.Process.Pid)) {
 		t.Errorf("beside process %d: %v", child.Process.Pid, err)
 	}
 	child.Process.Kill()
@@ -67,7 +69,7 @@ func TestOtherProcess(t *testing.T) {
 	}
 }
 
-// One process is no exception, and what was let go can be held again; the file says nothing then.
+// The same process cannot lock a folder twice. An unlocked folder can be locked again; its lock file is empty.
 func TestOneWriter(t *testing.T) {
 	dir := t.TempDir()
 	first, err := Folder(dir)

@@ -12,8 +12,8 @@ import (
 	"syscall"
 )
 
-// File holds an open file until that is closed, and reports false where another holds it. An error says that the file
-// system knows no locks.
+// File locks an open file until it is closed. It returns false if another process holds it, and an error if the
+// file system has no locks.
 func File(f *os.File) (bool, error) {
 	for {
 		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
@@ -37,14 +37,14 @@ func holdFolder(dir, name string) (io.Closer, error) {
 		defer f.Close()
 		return nil, &Held{Dir: dir, PID: writtenBy(f)}
 	}
-	// Some network file systems know no locks: going on is better than refusing.
+	// Some network file systems have no locks: continuing is better than refusing.
 	if err := f.Truncate(0); err == nil {
-		fmt.Fprintln(f, os.Getpid()) // a disk that is full loses the number, not the lock
+		fmt.Fprintln(f, os.Getpid()) // on a full disk the number is lost, not the lock
 	}
 	return folder{f}, nil
 }
 
-// writtenBy returns the number of the process that a lock file names.
+// writtenBy returns the process number in a lock file.
 func writtenBy(f *os.File) int {
 	text := make([]byte, 20)
 	n, _ := f.ReadAt(text, 0)
@@ -52,8 +52,9 @@ func writtenBy(f *os.File) int {
 	return pid
 }
 
-// folder is a held folder. Its file stays: were it removed, two could hold it under one name.
+// folder is a locked folder. Its file stays: if it were removed, two processes could lock different files of
+// the same name.
 type folder struct{ file *os.File }
 
-// Close lets the folder go.
+// Close unlocks the folder.
 func (f folder) Close() error { return errors.Join(f.file.Truncate(0), f.file.Close()) }

@@ -1,5 +1,6 @@
-// Package look is how all pages of winnow look: one style sheet, one icon, one header. A page that is a file of its own begins with
-// [Page.Begin], behind which main's content stands, and ends with [End]; winnow review serves the style sheet and the icon.
+// Package look is the look that all pages of winnow share: one style sheet, one icon, one header. A page that
+// is a file begins with [Page.Begin], followed by the content of main, and ends with [End]; winnow review
+// serves the style sheet and the icon.
 package look
 
 import (
@@ -15,19 +16,19 @@ import (
 //go:embed look.css
 var CSS string
 
-// Icon is the program's sign, an SVG.
+// Icon is the program's icon, an SVG.
 //
 //go:embed icon.svg
 var Icon []byte
 
-// Page is what begins a page.
+// Page describes the head of a page.
 type Page struct {
-	Command string // of winnow, that made it: report, audit, map …
-	Title   string // of the window
-	Style   string // CSS of its own, behind that of all pages
+	Command string // the winnow command that made it: report, audit, map …
+	Title   string // title of the window
+	Style   string // the page's own CSS, after the common one
 }
 
-// Begin returns a page up to its content.
+// Begin returns the HTML before a page's content.
 func (p Page) Begin() template.HTML {
 	icon := "data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString(Icon)
 	return template.HTML(fmt.Sprintf(`<!DOCTYPE html>
@@ -46,5 +47,5 @@ func (p Page) Begin() template.HTML {
 `, html.EscapeString(p.Title), icon, CSS, p.Style, html.EscapeString(p.Command)))
 }
 
-// End ends a page.
+// End is the HTML after a page's content.
 const End template.HTML = "</main>\n</body>\n</html>\n"

@@ -9,10 +9,11 @@ import (
 	"testing"
 )
 
-// A page says its title escaped, has its own style behind that of all pages, and asks nobody for anything.
+// A page escapes its title, has its own style after the common one, and loads nothing from outside.
 func TestBegin(t *testing.T) {
 	page := string(Page{Command: "audit", Title: "a <b> & c", Style: ".own { color:red }"}.Begin() + "<p>x</p>" + End)
-	for _, want := range []string{"<title>a &lt;b&gt; &amp; c</title>", "winnow <b>audit</b>", "<main>\n<p>x</p></main>", `lang="en"`} {
+	for _, want := range []string{"<title>a &lt;b&gt; &amp; c</title>", "winnow <b>audit</b>",
+		"<main>\n<p>x</p></main>", `lang="en"`} {
 		if !strings.Contains(page, want) {
 			t.Errorf("no %q in %s", want, page)
 		}
@@ -38,7 +39,8 @@ func TestBegin(t *testing.T) {
 // Every colour that the style sheet uses is one it names, with a value for light and one for dark.
 func TestColours(t *testing.T) {
 	named := map[string]bool{}
-	for _, m := range regexp.MustCompile(`(--[a-z-]+):(light-dark\([^;]*, [^;]*\)|#fff)`).FindAllStringSubmatch(CSS, -1) {
+	for _, m := range regexp.MustCompile(`(--[a-z-]+):(light-dark\([^;]*, [^;]*\)|#fff)`).FindAllStringSubmatch(CSS,
+		-1) {
 		named[m[1]] = true
 	}
 	for _, m := range regexp.MustCompile(`var\((--[a-z-]+)\)`).FindAllStringSubmatch(CSS, -1) {

@@ -10,13 +10,13 @@ import (
 	"winnow/internal/hint"
 )
 
-// LeftOut is an image that a manifest names and that is not looked at.
+// LeftOut is an image of a manifest that is left out, with the reason.
 type LeftOut struct {
 	Path   string `json:"path"`
 	Reason string `json:"reason"`
 }
 
-// Unreadable returns the images that could not be read, never nil.
+// Unreadable lists the images that could not be read; it is never nil.
 func Unreadable(bad []features.Bad) []LeftOut {
 	left := make([]LeftOut, len(bad))
 	for i, b := range bad {
@@ -25,8 +25,8 @@ func Unreadable(bad []features.Bad) []LeftOut {
 	return left
 }
 
-// Stored joins one split of a manifest with the stored features of its images, which stay in the store. Labels are the
-// dataset's class ids, IDs positions in it. Unreadable images are left out and reported.
+// Stored joins one split of a manifest with the stored features of its images, which stay in the store. Labels
+// are the dataset's class ids, IDs positions in it. Unreadable images are left out and reported.
 func Stored(d *datasets.Dataset, s *features.Store, split string) (set features.Stored, left []LeftOut, err error) {
 	rows, ids, left, err := Rows(d, s, d.Select(split), split+" ")
 	if err != nil {
@@ -40,8 +40,9 @@ func Stored(d *datasets.Dataset, s *features.Store, split string) (set features.
 	return set, left, err
 }
 
-// Split is Stored with the features read.
-func Split(ctx context.Context, d *datasets.Dataset, s *features.Store, split string) (set features.Set, left []LeftOut, err error) {
+// Split is Stored with the features read into memory.
+func Split(ctx context.Context, d *datasets.Dataset, s *features.Store, split string) (
+	set features.Set, left []LeftOut, err error) {
 	stored, left, err := Stored(d, s, split)
 	if err == nil {
 		set, err = stored.Read(ctx)
@@ -49,8 +50,9 @@ func Split(ctx context.Context, d *datasets.Dataset, s *features.Store, split st
 	return set, left, err
 }
 
-// Rows finds the images at these positions of a manifest in a store: ids are the positions of the readable
-// ones, or at itself where all are, rows where the store has them. which describes the images in an error: "train ", or "" for all.
+// Rows finds the images at these positions of a manifest in a store. ids are the positions of the readable
+// images (at itself if all are readable), rows their rows in the store. which describes the images in errors:
+// "train ", or "" for all.
 func Rows(d *datasets.Dataset, s *features.Store, at []int, which string) (rows, ids []int, left []LeftOut, err error) {
 	found := make([]int, len(at))
 	var missing []string
@@ -60,11 +62,15 @@ func Rows(d *datasets.Dataset, s *features.Store, at []int, which string) (rows,
 		}
 	}
 	if len(missing) > 0 && s.Shard != nil {
-		return nil, nil, nil, hint.With(fmt.Errorf("features %s: is shard %v, without %d of the %d %simages", s.Dir, *s.Shard, len(missing), len(at), which),
+		return nil, nil, nil, hint.With(
+			fmt.Errorf("features %s: is shard %v, without %d of the %d %simages",
+				s.Dir, *s.Shard, len(missing), len(at), which),
 			"put all shards together first: winnow join OUT, with the --out of winnow extract")
 	}
 	if len(missing) > 0 {
-		return nil, nil, nil, hint.With(fmt.Errorf("features %s: %d of the %d %simages are not in the store, the first is %q", s.Dir, len(missing), len(at), which, missing[0]),
+		return nil, nil, nil, hint.With(
+			fmt.Errorf("features %s: %d of the %d %simages are not in the store, the first is %q",
+				s.Dir, len(missing), len(at), which, missing[0]),
 			"extract again with this manifest: winnow extract --manifest FILE --root DIR --model MODEL --out DIR")
 	}
 	bad := s.BadRows()

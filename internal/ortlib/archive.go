@@ -15,22 +15,22 @@ import (
 	"strings"
 )
 
-// largest bounds what one library may unpack to, and mostRead what an archive may in all: the biggest known
+// largest is the largest size of one unpacked library, mostRead that of an unpacked archive. The largest known
 // are 230 MB and 450 MB.
 const (
 	largest  = 2 << 30
 	mostRead = 8 << 30
 )
 
-// visitor looks at a source: archive is called before one is opened and says whether its bytes are known to
-// be right, file with each regular file by name and content, of which it reads what it wants. An error of
+// visitor receives the files of a source. archive is called before an archive is opened and reports whether its
+// bytes are known to be right. file is called with the name and content of each regular file. An error of
 // either ends the visit.
 type visitor struct {
 	archive func(path string) (sound bool, err error)
 	file    func(name string, size int64, content io.Reader) error
 }
 
-// visit walks an archive (.tgz, .tar.gz, .zip), a folder (archives directly in it included) or a lone file.
+// visit walks an archive (.tgz, .tar.gz, .zip), a folder, including archives directly in it, or a single file.
 func visit(ctx context.Context, source string, v visitor) error {
 	info, err := os.Stat(source)
 	if err != nil {
@@ -51,8 +51,8 @@ func visitFile(ctx context.Context, path string, size int64, v visitor) error {
 		case isZip(path):
 			return visitZip(ctx, path, v)
 		case !sound:
-			// gzip's sum stands at the end, after the library: without this pass a damaged one would be
-			// installed before the damage is seen. A zip has a sum for each file.
+			// gzip's checksum is at the end, after the library: without this pass a damaged library would be
+			// installed before the damage is noticed. A zip file has a checksum for each file.
 			if err := visitTar(ctx, path, func(string, int64, io.Reader) error { return nil }); err != nil {
 				return err
 			}
@@ -73,7 +73,7 @@ func isTar(path string) bool {
 
 func isZip(path string) bool { return strings.HasSuffix(path, ".zip") }
 
-// visitFolder walks a folder's files in order of name; links to files are followed.
+// visitFolder walks a folder's files in the order of their names, following links to files.
 func visitFolder(ctx context.Context, folder string, v visitor) error {
 	return filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
@@ -111,7 +111,7 @@ func visitTar(ctx context.Context, path string, visit func(name string, size int
 		}
 		head, err := archive.Next()
 		if errors.Is(err, io.EOF) {
-			_, err = io.Copy(io.Discard, limit) // to the end of the gzip stream, where its sum stands
+			_, err = io.Copy(io.Discard, limit) // to the end of the gzip stream, for its checksum
 			if err == nil && limit.N == 0 {
 				err = fmt.Errorf("more than %d bytes", int64(mostRead))
 			}

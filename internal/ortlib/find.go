@@ -1,6 +1,6 @@
 // Package ortlib finds ONNX Runtime's shared library on this machine and installs it into the user's cache
-// folder. Pure Go: it looks at files and never loads them; backbone/ort does. It reads no environment
-// variable of winnow's; what the user said comes in as an argument.
+// folder. It is pure Go and never loads a library; backbone/ort does. It reads none of winnow's environment
+// variables: the user's choice is an argument.
 package ortlib
 
 import (
@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// Version is the version of ONNX Runtime that winnow is built and tested with, and that Install installs.
+// Version is the version of ONNX Runtime that winnow is tested with and that Install installs.
 const Version = "1.29.0"
 
 // Where a library was found.
@@ -23,22 +23,22 @@ const (
 	System     = "system"
 )
 
-// Found is a library and where it came from.
+// Found is a library and where it was found.
 type Found struct {
 	Path   string // absolute
 	Source string // Given, Executable, Cache or System
 }
 
-// Search holds the places to look, in order; the first that has the library wins. Empty places are skipped.
+// Search lists the places to look in order; the first that has the library wins. Empty places are skipped.
 type Search struct {
-	OS         string   // runtime.GOOS of the library wanted
-	Given      string   // a file, or a folder with the library in it; if set, nowhere else is looked
+	OS         string   // runtime.GOOS of the wanted library
+	Given      string   // a file, or a folder with the library; if set, no other place is searched
 	Executable string   // folder of the running program; its lib/ is searched too
 	Cache      string   // folder that Install writes to
 	System     []string // folders of the system's loader
 }
 
-// NotFound says that no library is there, and names every place that was tried.
+// NotFound is the error when no library was found; it names every place searched.
 type NotFound struct {
 	OS    string
 	Tried []string
@@ -48,10 +48,10 @@ func (e *NotFound) Error() string {
 	return fmt.Sprintf("ortlib: ONNX Runtime: found no %s in %s", FileNames(e.OS)[0], strings.Join(e.Tried, ", "))
 }
 
-// Find looks for the library of this machine. explicit is the path that the user gave, or "".
+// Find searches for this machine's library. explicit is the path that the user gave, or "".
 func Find(explicit string) (Found, error) { return Here(explicit).Find() }
 
-// Here returns the search of this machine.
+// Here returns the search for this machine.
 func Here(explicit string) Search {
 	s := Search{OS: runtime.GOOS, Given: explicit, System: systemFolders(runtime.GOOS, "/etc/ld.so.conf")}
 	if exe, err := os.Executable(); err == nil {
@@ -66,7 +66,7 @@ func Here(explicit string) Search {
 	return s
 }
 
-// CacheFolder returns where Install puts this version's library.
+// CacheFolder returns the folder where Install puts this version's library.
 func CacheFolder() (string, error) {
 	dir, err := os.UserCacheDir()
 	if err != nil {
@@ -75,8 +75,8 @@ func CacheFolder() (string, error) {
 	return filepath.Join(dir, "winnow", "onnxruntime", Version), nil
 }
 
-// Find returns the first library in the order of the fields. A given path that holds none is an error: it
-// never falls through to another place.
+// Find returns the first library in the order of the fields. If a given path has none, that is an error; no
+// other place is searched.
 func (s Search) Find() (Found, error) {
 	if s.Given != "" {
 		return s.findGiven()
@@ -133,7 +133,7 @@ func absolute(path, source string) (Found, error) {
 	return Found{Path: path, Source: source}, nil
 }
 
-// FileNames returns the names the library goes by, the usual one first; a name may be a pattern.
+// FileNames returns the library's possible file names, the usual one first. A name may be a pattern.
 func FileNames(goos string) []string {
 	switch goos {
 	case "windows":
@@ -144,12 +144,12 @@ func FileNames(goos string) []string {
 	return []string{"libonnxruntime.so.1", "libonnxruntime.so", "libonnxruntime.so.1.*"}
 }
 
-// libraryIn returns the library's file in a folder; of several that fit a pattern, the last in order of name.
+// libraryIn returns the library's file in a folder. If several match a pattern, it is the last by name.
 func libraryIn(goos, folder string) (string, bool) {
 	for _, name := range FileNames(goos) {
 		matches, err := filepath.Glob(filepath.Join(escape(folder), name))
 		if err != nil {
-			continue // only a malformed pattern errs, and ours are not
+			continue // only for a malformed pattern, which ours are not
 		}
 		for i := len(matches) - 1; i >= 0; i-- {
 			if info, err := os.Stat(matches[i]); err == nil && info.Mode().IsRegular() {
@@ -160,8 +160,8 @@ func libraryIn(goos, folder string) (string, bool) {
 	return "", false
 }
 
-// escape quotes a folder's name so that it is not read as a pattern. Windows has no escaping; there the folder
-// names that matter hold no brackets.
+// escape quotes a folder's name so that it is not read as a pattern. Windows has no escaping; the folders that
+// matter there have no brackets.
 func escape(folder string) string {
 	if runtime.GOOS == "windows" {
 		return folder

@@ -24,7 +24,7 @@ func put(t *testing.T, content string, parts ...string) string {
 	return path
 }
 
-// TestOrder puts a library in every place and takes away the one that is found, place by place.
+// TestOrder puts a library in every place and removes the found one, place by place.
 func TestOrder(t *testing.T) {
 	root := t.TempDir()
 	s := Search{OS: "linux", Executable: filepath.Join(root, "bin"), Cache: filepath.Join(root, "cache"),
@@ -80,9 +80,11 @@ func TestGivenNeverFallsThrough(t *testing.T) {
 	if err := os.Mkdir(empty, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	for given, want := range map[string]string{filepath.Join(root, "nothing.so"): "no such file", empty: "a folder without libonnxruntime.so.1"} {
+	for given, want := range map[string]string{filepath.Join(root, "nothing.so"): "no such file",
+		empty: "a folder without libonnxruntime.so.1"} {
 		s := Search{OS: "linux", Given: given, Cache: filepath.Join(root, "cache")}
-		if found, err := s.Find(); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), given) {
+		if found, err := s.Find(); err == nil || !strings.Contains(err.Error(), want) ||
+			!strings.Contains(err.Error(), given) {
 			t.Errorf("%s: found %v, %v, expected an error with %q", given, found, err, want)
 		}
 	}
@@ -93,7 +95,8 @@ func TestGivenNeverFallsThrough(t *testing.T) {
 }
 
 func TestNamesOfSystems(t *testing.T) {
-	for goos, name := range map[string]string{"windows": "onnxruntime.dll", "darwin": "libonnxruntime.1.29.0.dylib", "linux": "libonnxruntime.so.1.29.0"} {
+	for goos, name := range map[string]string{"windows": "onnxruntime.dll", "darwin": "libonnxruntime.1.29.0.dylib",
+		"linux": "libonnxruntime.so.1.29.0"} {
 		root := t.TempDir()
 		path := put(t, "x", root, name)
 		if found, err := (Search{OS: goos, System: []string{root}}).Find(); err != nil || found.Path != path {

@@ -10,25 +10,25 @@ import (
 	"time"
 )
 
-// InstallHint is what to do where ONNX Runtime is missing.
+// InstallHint says what to do if ONNX Runtime is missing.
 const InstallHint = "run: winnow runtime install"
 
-// InstallOptions say what to install and from where; the zero value installs this machine's library from npm
+// InstallOptions say what to install and from where. The zero value installs this machine's library from npm
 // into the cache folder.
 type InstallOptions struct {
 	From   string            // archive (.tgz, .tar.gz, .zip), folder or library file; "": npm
 	CUDA   bool              // the CUDA provider's libraries too (linux/amd64)
 	Force  bool              // install intact files again
-	Folder string            // where to; "": CacheFolder
-	Note   func(fact string) // called with what happens, a line each; may be nil
+	Folder string            // destination; "": CacheFolder
+	Note   func(fact string) // called with each step, as one line; may be nil
 
 	platform         platform // zero: this machine's
 	mainPkg, cudaPkg npmPackage
 }
 
-// Install puts ONNX Runtime's library, and with CUDA the provider's, into the cache folder and returns the
-// library's path. Intact files are kept without a download. Each file is written aside,
-// checked and renamed: on any error an earlier file stays whole and no partial one appears.
+// Install installs ONNX Runtime's library, and with CUDA the provider's, into the cache folder and returns the
+// library's path. Intact files are kept without a download. Each file is written under a temporary name,
+// checked and renamed: on any error an earlier file stays intact and no partial one appears.
 func Install(ctx context.Context, o InstallOptions) (string, error) {
 	o, err := o.complete()
 	if err != nil {
@@ -82,9 +82,9 @@ func (o InstallOptions) complete() (InstallOptions, error) {
 	return o, nil
 }
 
-// download gets the missing files from their npm packages.
+// download fetches the missing files from their npm packages.
 func (o InstallOptions) download(ctx context.Context, missing []string) error {
-	work, err := os.MkdirTemp(o.Folder, ".fetch-*") // on the cache's own disk: a system's /tmp is often small
+	work, err := os.MkdirTemp(o.Folder, ".fetch-*") // on the cache's disk, because /tmp is often small
 	if err != nil {
 		return fmt.Errorf("ortlib: install: %w", err)
 	}
@@ -104,20 +104,20 @@ func (o InstallOptions) download(ctx context.Context, missing []string) error {
 		if err := o.take(ctx, tarball, p.Name+"@"+p.Version, part); err != nil {
 			return err
 		}
-		if err := os.Remove(tarball); err != nil { // the next one needs the room
+		if err := os.Remove(tarball); err != nil { // the next one needs the space
 			return fmt.Errorf("ortlib: install: %w", err)
 		}
 	}
 	return nil
 }
 
-// sweep removes the leftovers of killed installs, unless they are young enough to belong to one still running.
+// sweep removes what killed installs left, unless it is so recent that an install may still be running.
 func sweep(folder string, before time.Time) {
 	for _, pattern := range []string{".*.tmp-*", ".fetch-*"} {
 		leftovers, _ := filepath.Glob(filepath.Join(escape(folder), pattern))
 		for _, path := range leftovers {
 			if info, err := os.Stat(path); err == nil && info.ModTime().Before(before) {
-				_ = os.RemoveAll(path) // failing to clean up is no error
+				_ = os.RemoveAll(path) // a failed clean-up is not an error
 			}
 		}
 	}

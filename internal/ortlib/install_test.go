@@ -83,7 +83,8 @@ func tarball(members []member) []byte {
 		}
 	}
 	// As in Microsoft's archives, links of the library's name stand before it.
-	must(w.WriteHeader(&tar.Header{Name: "lib/libonnxruntime.so.1", Typeflag: tar.TypeSymlink, Linkname: "libonnxruntime.so.1.29.0"}))
+	must(w.WriteHeader(&tar.Header{Name: "lib/libonnxruntime.so.1", Typeflag: tar.TypeSymlink,
+		Linkname: "libonnxruntime.so.1.29.0"}))
 	for _, m := range members {
 		must(w.WriteHeader(&tar.Header{Name: m.name, Mode: 0o644, Size: int64(len(m.content))}))
 		_, err := w.Write([]byte(m.content))
@@ -144,7 +145,8 @@ func TestInstallFrom(t *testing.T) {
 		put(t, m.content, folder, m.name)
 	}
 	sources := map[string][]platform{
-		put(t, string(tarball(npmMembers("v1"))), root, "npm.tgz"):                 {linuxX64, linuxArm, macArm, winX64},
+		put(t, string(tarball(npmMembers("v1"))), root, "npm.tgz"): {linuxX64, linuxArm, macArm,
+			winX64},
 		put(t, string(tarball(releaseMembers("v1"))), root, "rel.tar.gz"):          {linuxX64},
 		put(t, string(zipped(npmMembers("v1"))), root, "rel.zip"):                  {linuxX64, winX64},
 		put(t, library(linuxX64, "v1"), root, "alone", "libonnxruntime.so.1.29.0"): {linuxX64},
@@ -172,7 +174,7 @@ func TestInstallFrom(t *testing.T) {
 	}
 }
 
-// TestInstallAgain checks what is left alone, what is mended, and what --force does.
+// TestInstallAgain checks what is left alone, what is repaired, and what --force does.
 func TestInstallAgain(t *testing.T) {
 	root := t.TempDir()
 	one := put(t, string(tarball(npmMembers("v1"))), root, "one.tgz")
@@ -181,7 +183,8 @@ func TestInstallAgain(t *testing.T) {
 	step := func(from string, force bool, wantBody, wantNote string) {
 		t.Helper()
 		var notes []string
-		o := InstallOptions{From: from, Folder: to, Force: force, platform: linuxX64, Note: func(s string) { notes = append(notes, s) }}
+		o := InstallOptions{From: from, Folder: to, Force: force, platform: linuxX64,
+			Note: func(s string) { notes = append(notes, s) }}
 		if _, err := Install(context.Background(), o); err != nil {
 			t.Fatal(err)
 		}
@@ -210,10 +213,12 @@ func TestInstallCUDA(t *testing.T) {
 	root := t.TempDir()
 	source := put(t, string(tarball(releaseMembers("v1"))), root, "gpu.tgz")
 	to := filepath.Join(root, "to")
-	if _, err := Install(context.Background(), InstallOptions{From: source, Folder: to, CUDA: true, platform: linuxX64}); err != nil {
+	if _, err := Install(context.Background(),
+		InstallOptions{From: source, Folder: to, CUDA: true, platform: linuxX64}); err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]string{"libonnxruntime.so.1": "v1", providerCUDA: "cuda v1", providerShared: "shared v1"} {
+	for name, want := range map[string]string{"libonnxruntime.so.1": "v1", providerCUDA: "cuda v1",
+		providerShared: "shared v1"} {
 		if installed(t, to, name) != library(linuxX64, want) {
 			t.Errorf("%s: the wrong bytes", name)
 		}
@@ -227,59 +232,74 @@ func TestInstallCUDA(t *testing.T) {
 	if installed(t, lone, "libonnxruntime.so.1") == "" || !readRecord(lone).intact(lone, "libonnxruntime.so.1") {
 		t.Error("the library that was there is not installed")
 	}
-	if _, err := Install(context.Background(), InstallOptions{From: plain, Folder: lone, CUDA: true, platform: macArm}); err == nil || !strings.Contains(err.Error(), "found darwin/arm64, expected linux/amd64") {
+	if _, err := Install(context.Background(),
+		InstallOptions{From: plain, Folder: lone, CUDA: true, platform: macArm}); err == nil ||
+		!strings.Contains(err.Error(), "found darwin/arm64, expected linux/amd64") {
 		t.Errorf("CUDA on a mac: found error %v", err)
 	}
 	// A folder holding both npm packages as they were fetched.
 	both := filepath.Join(root, "both")
 	put(t, string(tarball(npmMembers("v3"))), both, "cpu.tgz")
 	put(t, string(tarball(releaseMembers("v3")[2:])), both, "gpu.tgz")
-	if _, err := Install(context.Background(), InstallOptions{From: both, Folder: to, CUDA: true, Force: true, platform: linuxX64}); err != nil {
+	if _, err := Install(context.Background(),
+		InstallOptions{From: both, Folder: to, CUDA: true, Force: true, platform: linuxX64}); err != nil {
 		t.Fatal(err)
 	}
-	if installed(t, to, "libonnxruntime.so.1") != library(linuxX64, "v3") || installed(t, to, providerCUDA) != library(linuxX64, "cuda v3") {
+	if installed(t, to, "libonnxruntime.so.1") != library(linuxX64, "v3") ||
+		installed(t, to, providerCUDA) != library(linuxX64, "cuda v3") {
 		t.Error("a folder of archives: the wrong bytes")
 	}
 }
 
-// TestInstallFailures breaks the source in every way; the file of before must stay whole.
+// TestInstallFailures breaks the source in every way; the previous file must stay intact.
 func TestInstallFailures(t *testing.T) {
 	root := t.TempDir()
 	good := tarball(npmMembers(strings.Repeat("some body ", 6000)))
 	flipped := bytes.Clone(good)
 	flipped[len(flipped)/2] ^= 0x40
 	to := filepath.Join(root, "to")
-	if _, err := Install(context.Background(), InstallOptions{From: put(t, library(linuxX64, "old"), root, "libonnxruntime.so"), Folder: to, platform: linuxX64}); err != nil {
+	if _, err := Install(context.Background(),
+		InstallOptions{From: put(t, library(linuxX64, "old"), root, "libonnxruntime.so"), Folder: to,
+			platform: linuxX64}); err != nil {
 		t.Fatal(err)
 	}
 	const napi = "package/bin/napi-v6/"
 	for name, c := range map[string]struct{ source, want string }{
-		"missing":  {filepath.Join(root, "none.tgz"), "no such file"},
-		"cut":      {put(t, string(good[:len(good)/3]), root, "cut.tgz"), "cut short"},
-		"flipped":  {put(t, string(flipped), root, "flipped.tgz"), "flipped.tgz"},
-		"no gzip":  {put(t, "text", root, "text.tgz"), "not a gzip archive"},
-		"no zip":   {put(t, "text", root, "text.zip"), "not a whole archive"},
-		"text":     {put(t, "text", root, "notes.txt"), "found no libonnxruntime.so.1 for linux/amd64"},
-		"nothing":  {put(t, string(tarball(nil)), root, "nothing.tgz"), "found no libonnxruntime.so.1 for linux/amd64"},
-		"platform": {put(t, string(tarball([]member{{napi + "libonnxruntime.so.1", library(linuxArm, "x")}})), root, "arm.tgz"), "(linux/arm64), expected libonnxruntime.so.1 for linux/amd64"},
-		"half":     {put(t, library(linuxX64, "body")[:150], root, "half", "libonnxruntime.so.1"), "(150 bytes, not whole)"},
-		"forged":   {put(t, string(good), root, "onnxruntime-node-1.29.0.tgz"), "expected cfdfb45ec4044b1fdca43e5d2e180fb6817e649ff8ad1e0dfc90e18e51b67037"},
+		"missing": {filepath.Join(root, "none.tgz"), "no such file"},
+		"cut":     {put(t, string(good[:len(good)/3]), root, "cut.tgz"), "cut short"},
+		"flipped": {put(t, string(flipped), root, "flipped.tgz"), "flipped.tgz"},
+		"no gzip": {put(t, "text", root, "text.tgz"), "not a gzip archive"},
+		"no zip":  {put(t, "text", root, "text.zip"), "not a whole archive"},
+		"text":    {put(t, "text", root, "notes.txt"), "found no libonnxruntime.so.1 for linux/amd64"},
+		"nothing": {put(t, string(tarball(nil)), root, "nothing.tgz"), "found no libonnxruntime.so.1 for linux/amd64"},
+		"platform": {put(t, string(tarball([]member{{napi + "libonnxruntime.so.1", library(linuxArm, "x")}})), root,
+			"arm.tgz"), "(linux/arm64), expected libonnxruntime.so.1 for linux/amd64"},
+		"half": {put(t, library(linuxX64, "body")[:150], root, "half", "libonnxruntime.so.1"),
+			"(150 bytes, not whole)"},
+		"forged": {put(t, string(good), root, "onnxruntime-node-1.29.0.tgz"),
+			"expected cfdfb45ec4044b1fdca43e5d2e180fb6817e649ff8ad1e0dfc90e18e51b67037"},
 	} {
-		_, err := Install(context.Background(), InstallOptions{From: c.source, Folder: to, Force: true, platform: linuxX64})
-		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), "ortlib: ") || strings.Contains(err.Error(), "\n") {
+		_, err := Install(context.Background(),
+			InstallOptions{From: c.source, Folder: to, Force: true, platform: linuxX64})
+		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), "ortlib: ") ||
+			strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: found error %v, expected one with %q", name, err, c.want)
 		}
-		if installed(t, to, "libonnxruntime.so.1") != library(linuxX64, "old") || !readRecord(to).intact(to, "libonnxruntime.so.1") {
+		if installed(t, to, "libonnxruntime.so.1") != library(linuxX64, "old") ||
+			!readRecord(to).intact(to, "libonnxruntime.so.1") {
 			t.Fatalf("%s: the old library is gone", name)
 		}
 		onlyWhole(t, to)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := Install(ctx, InstallOptions{From: put(t, string(good), root, "good.tgz"), Folder: to, Force: true, platform: linuxX64}); !errors.Is(err, context.Canceled) {
+	if _, err := Install(ctx, InstallOptions{From: put(t, string(good), root, "good.tgz"), Folder: to, Force: true,
+		platform: linuxX64}); !errors.Is(err, context.Canceled) {
 		t.Errorf("interrupted: found error %v", err)
 	}
-	if _, err := Install(context.Background(), InstallOptions{From: filepath.Join(root, "good.tgz"), Folder: filepath.Join(root, "text.tgz", "below"), platform: linuxX64}); err == nil {
+	if _, err := Install(context.Background(),
+		InstallOptions{From: filepath.Join(root, "good.tgz"), Folder: filepath.Join(root, "text.tgz", "below"),
+			platform: linuxX64}); err == nil {
 		t.Error("a folder below a file was written")
 	}
 }
@@ -303,7 +323,7 @@ func pinned(name, version string, data []byte) npmPackage {
 	return npmPackage{name, version, hex.EncodeToString(sum[:])}
 }
 
-// TestInstallThroughNPM stands a script in for the npm client: no network is touched.
+// TestInstallThroughNPM uses a script in place of the npm client, without network access.
 func TestInstallThroughNPM(t *testing.T) {
 	main, cuda := tarball(npmMembers("v1")), tarball(releaseMembers("v1")[2:])
 	store := t.TempDir()
@@ -315,11 +335,13 @@ for last; do :; done
 name=$(echo "$last" | sed 's/\(.*\)@/\1-/')
 cp `+store+`/"$name".tgz . && echo "$name".tgz`)
 	to := filepath.Join(t.TempDir(), "deep", "cache")
-	o := InstallOptions{Folder: to, CUDA: true, platform: linuxX64, mainPkg: pinned("runtime", "1.0", main), cudaPkg: pinned("@gpu", "2.0", cuda)}
+	o := InstallOptions{Folder: to, CUDA: true, platform: linuxX64, mainPkg: pinned("runtime", "1.0", main),
+		cudaPkg: pinned("@gpu", "2.0", cuda)}
 	if _, err := Install(context.Background(), o); err != nil {
 		t.Fatal(err)
 	}
-	if installed(t, to, "libonnxruntime.so.1") != library(linuxX64, "v1") || installed(t, to, providerShared) != library(linuxX64, "shared v1") {
+	if installed(t, to, "libonnxruntime.so.1") != library(linuxX64, "v1") ||
+		installed(t, to, providerShared) != library(linuxX64, "shared v1") {
 		t.Error("the wrong bytes")
 	}
 	onlyWhole(t, to)
@@ -332,7 +354,8 @@ cp `+store+`/"$name".tgz . && echo "$name".tgz`)
 
 	o.mainPkg.SHA256 = strings.Repeat("0", 64)
 	o.Force = true
-	if _, err := Install(context.Background(), o); err == nil || !strings.Contains(err.Error(), "runtime-1.0.tgz: found sha256 "+pinned("", "", main).SHA256) {
+	if _, err := Install(context.Background(), o); err == nil ||
+		!strings.Contains(err.Error(), "runtime-1.0.tgz: found sha256 "+pinned("", "", main).SHA256) {
 		t.Errorf("a wrong sum: found error %v", err)
 	}
 	if installed(t, to, "libonnxruntime.so.1") != library(linuxX64, "v1") {
@@ -344,16 +367,19 @@ cp `+store+`/"$name".tgz . && echo "$name".tgz`)
 func TestNPMFails(t *testing.T) {
 	o := InstallOptions{Folder: t.TempDir(), platform: linuxX64}
 	fakeNPM(t, "echo 'npm warn something'  >&2; echo 'npm error code ENOTFOUND' >&2; echo more >&2; exit 1")
-	if _, err := Install(context.Background(), o); err == nil || !strings.Contains(err.Error(), "npm pack onnxruntime-node@1.29.0: exit status 1: npm error code ENOTFOUND") {
+	if _, err := Install(context.Background(), o); err == nil ||
+		!strings.Contains(err.Error(), "npm pack onnxruntime-node@1.29.0: exit status 1: npm error code ENOTFOUND") {
 		t.Errorf("found error %v", err)
 	}
 	onlyWhole(t, o.Folder)
 	fakeNPM(t, "exit 0")
-	if _, err := Install(context.Background(), o); err == nil || !strings.Contains(err.Error(), "found no onnxruntime-node-1.29.0.tgz") {
+	if _, err := Install(context.Background(), o); err == nil ||
+		!strings.Contains(err.Error(), "found no onnxruntime-node-1.29.0.tgz") {
 		t.Errorf("an npm that writes nothing: found error %v", err)
 	}
 	t.Setenv("PATH", t.TempDir())
-	if _, err := Install(context.Background(), o); err == nil || !strings.Contains(err.Error(), "npm client is missing") || !strings.Contains(err.Error(), "--from") {
+	if _, err := Install(context.Background(), o); err == nil ||
+		!strings.Contains(err.Error(), "npm client is missing") || !strings.Contains(err.Error(), "--from") {
 		t.Errorf("no npm: found error %v", err)
 	}
 }
@@ -372,7 +398,8 @@ func TestSweep(t *testing.T) {
 		}
 	}
 	sweep(folder, now.Add(-time.Hour))
-	for path, want := range map[string]bool{old: false, filepath.Join(folder, ".fetch-9"): false, young: true, kept: true} {
+	for path, want := range map[string]bool{old: false, filepath.Join(folder, ".fetch-9"): false, young: true,
+		kept: true} {
 		if _, err := os.Stat(path); (err == nil) != want {
 			t.Errorf("%s: there %v, expected %v", path, err == nil, want)
 		}

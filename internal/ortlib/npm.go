@@ -11,17 +11,18 @@ import (
 	"time"
 )
 
-// NPM returns the path of the npm client, or an error that says how to do without it.
+// NPM returns the path of the npm client, or an error that says what to do without it.
 func NPM() (string, error) {
 	npm, err := exec.LookPath("npm")
 	if err != nil {
-		return "", fmt.Errorf("ortlib: the npm client is missing (%w); install it, or give a local archive or folder with --from", err)
+		return "", fmt.Errorf("ortlib: the npm client is missing (%w); "+
+			"install it, or give a local archive or folder with --from", err)
 	}
 	return npm, nil
 }
 
-// fetch downloads a package's tarball into a folder through the npm client, which knows the user's registry
-// and proxy. The tarball is not yet checked.
+// fetch downloads a package's tarball into a folder with the npm client, which knows the user's registry and
+// proxy. It does not check the tarball.
 func fetch(ctx context.Context, p npmPackage, folder string) (string, error) {
 	npm, err := NPM()
 	if err != nil {
@@ -29,7 +30,7 @@ func fetch(ctx context.Context, p npmPackage, folder string) (string, error) {
 	}
 	cmd := exec.CommandContext(ctx, npm, "pack", "--loglevel=error", p.Name+"@"+p.Version)
 	cmd.Dir = folder
-	cmd.WaitDelay = 5 * time.Second // npm's own children may hold its pipes after it was killed
+	cmd.WaitDelay = 5 * time.Second // npm's child processes may hold its pipes after it was killed
 	var complaint bytes.Buffer
 	cmd.Stderr = &complaint
 	if err := cmd.Run(); err != nil {
@@ -40,7 +41,8 @@ func fetch(ctx context.Context, p npmPackage, folder string) (string, error) {
 	}
 	tarball := filepath.Join(folder, p.tarball())
 	if _, err := os.Stat(tarball); err != nil {
-		return "", fmt.Errorf("ortlib: npm pack %s@%s: found no %s, expected npm to write it", p.Name, p.Version, p.tarball())
+		return "", fmt.Errorf("ortlib: npm pack %s@%s: found no %s, expected npm to write it",
+			p.Name, p.Version, p.tarball())
 	}
 	return tarball, nil
 }
@@ -57,12 +59,12 @@ func (p npmPackage) check(path string) error {
 	return nil
 }
 
-// firstLine returns what a program complained about, in one line; npm's warnings about its settings are not it.
+// firstLine returns the first line of a program's complaint, ignoring npm's warnings about its settings.
 func firstLine(text string) string {
 	for line := range strings.Lines(text) {
 		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "npm warn") {
 			return line
 		}
 	}
-	return "no further word"
+	return "no details"
 }

@@ -1,12 +1,12 @@
 package ortlib
 
-// npmPackage is a package of the npm registry that holds libraries, with its tarball's sha256.
+// npmPackage is a package of the npm registry that has libraries, with its tarball's sha256.
 type npmPackage struct{ Name, Version, SHA256 string }
 
-// tarball returns the file name that `npm pack` gives.
+// tarball returns the file name that `npm pack` uses.
 func (p npmPackage) tarball() string { return p.Name + "-" + p.Version + ".tgz" }
 
-// mainPackage is Microsoft's own, with the library for five platforms (107 MiB).
+// mainPackage is Microsoft's own package, with the library for five platforms (107 MiB).
 var mainPackage = npmPackage{
 	"onnxruntime-node", Version,
 	"cfdfb45ec4044b1fdca43e5d2e180fb6817e649ff8ad1e0dfc90e18e51b67037",
@@ -18,8 +18,8 @@ var cudaPackage = npmPackage{
 	"2b459e0c17f340c92970c10ed86de4f37a3009f93c14053e6ad4334cbb6be412",
 }
 
-// knownFiles are the sha256 of the libraries in those packages. A library from elsewhere is accepted with a
-// note; one that has a package's name and differs is refused.
+// knownFiles are the sha256 sums of the libraries in those packages. A library from elsewhere is accepted with
+// a note; a package with a pinned name but other bytes is refused.
 var knownFiles = map[string]string{
 	"89688f5cf51c7e31befbb7b9101bc027799009b18d1baa9a5b1146a72e69538d": "linux/amd64",
 	"a27d21126db312aa8f02f3d5eaebe466e991f51f469882e6d0407d5a8b64afda": "linux/arm64",

@@ -6,33 +6,35 @@ import (
 	"regexp"
 )
 
-// platform is an operating system and a processor, by Go's names. The head of a library's file says both.
+// platform is an operating system and a processor, by Go's names. The head of a library's file tells both.
 type platform struct{ OS, Arch string }
 
 func (p platform) String() string { return p.OS + "/" + p.Arch }
 
-// headSize is enough of a file to tell its platform; a Windows library points to the place within its head.
+// headSize is enough of a file to tell its platform; a Windows library points to a place within its head.
 const headSize = 4096
 
-// platformOf reads the platform from the head of a shared library: ELF, Mach-O or PE, 64 bits.
+// platformOf reads the platform from the head of a 64-bit shared library: ELF, Mach-O or PE.
 func platformOf(head []byte) (platform, bool) {
 	switch {
 	case len(head) >= 20 && string(head[:4]) == "\x7fELF" && head[4] == 2 && head[5] == 1:
 		return named("linux", map[uint16]string{62: "amd64", 183: "arm64"}[binary.LittleEndian.Uint16(head[18:])])
 	case len(head) >= 8 && binary.LittleEndian.Uint32(head) == 0xfeedfacf:
-		return named("darwin", map[uint32]string{0x01000007: "amd64", 0x0100000c: "arm64"}[binary.LittleEndian.Uint32(head[4:])])
+		processors := map[uint32]string{0x01000007: "amd64", 0x0100000c: "arm64"}
+		return named("darwin", processors[binary.LittleEndian.Uint32(head[4:])])
 	case len(head) >= 64 && string(head[:2]) == "MZ":
 		at := binary.LittleEndian.Uint32(head[60:])
 		if at > headSize || int(at)+6 > len(head) || string(head[at:at+4]) != "PE\x00\x00" {
 			return platform{}, false
 		}
-		return named("windows", map[uint16]string{0x8664: "amd64", 0xaa64: "arm64"}[binary.LittleEndian.Uint16(head[at+4:])])
+		processors := map[uint16]string{0x8664: "amd64", 0xaa64: "arm64"}
+		return named("windows", processors[binary.LittleEndian.Uint16(head[at+4:])])
 	}
 	return platform{}, false
 }
 
-// whole reports whether a library of this size can be complete: an ELF file names the place of its last
-// table. Truncated files of other formats are found by their archives' sums or when they are loaded.
+// whole reports whether a library of this size can be complete: an ELF file says where its last table is.
+// Truncated files of other formats are found by their archives' checksums or when they are loaded.
 func whole(head []byte, size int64) bool {
 	if len(head) < 64 || string(head[:4]) != "\x7fELF" {
 		return true
@@ -50,14 +52,14 @@ const (
 	providerCUDA   = "libonnxruntime_providers_cuda.so"
 )
 
-// libraryName fits the main library's real files: libonnxruntime.so.1.29.0 too, never the providers.
+// libraryName matches the main library's real files, such as libonnxruntime.so.1.29.0, but never the providers.
 var libraryName = map[string]*regexp.Regexp{
 	"linux":   regexp.MustCompile(`^libonnxruntime\.so(\.\d+)*$`),
 	"darwin":  regexp.MustCompile(`^libonnxruntime(\.\d+)*\.dylib$`),
 	"windows": regexp.MustCompile(`^onnxruntime\.dll$`),
 }
 
-// target returns the name under which a file of an archive is installed, or "" for a file that is not wanted.
+// target returns the name under which an archive's file is installed, or "" if it is not wanted.
 func (p platform) target(member string) string {
 	base := path.Base(member)
 	if re := libraryName[p.OS]; re != nil && re.MatchString(base) {

@@ -11,17 +11,17 @@ import (
 	"winnow/internal/atomicfile"
 )
 
-// recordName is the file beside the installed libraries that says what they should be.
+// recordName is the file next to the installed libraries that lists their sha256 sums.
 const recordName = "installed.json"
 
-// record lists the installed files: a file is intact while it has this sha256.
+// record lists the installed files. A file is intact while it has this sha256.
 type record struct {
-	Version string            `json:"version"` // that winnow pins, not the library's own
+	Version string            `json:"version"` // the version that winnow pins, not the library's own
 	Files   map[string]string `json:"files"`   // name: sha256
 	Sources map[string]string `json:"sources"` // name: package or path it came from
 }
 
-// readRecord reads a folder's record; one that is missing or unreadable is an empty one.
+// readRecord reads a folder's record, or returns an empty one if it is missing or unreadable.
 func readRecord(folder string) record {
 	var r record
 	if data, err := os.ReadFile(filepath.Join(folder, recordName)); err == nil && json.Unmarshal(data, &r) != nil {
@@ -45,7 +45,7 @@ func (r record) write(folder string) error {
 	return atomicfile.WriteBytes(filepath.Join(folder, recordName), append(data, '\n'))
 }
 
-// intact reports whether a file is there with the bytes that were installed.
+// intact reports whether a file exists with the bytes that were installed.
 func (r record) intact(folder, name string) bool {
 	want, ok := r.Files[name]
 	if !ok {

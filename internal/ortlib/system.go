@@ -15,7 +15,8 @@ func systemFolders(goos, ldconf string) []string {
 	case "windows":
 		return nil
 	case "darwin":
-		return []string{"/opt/homebrew/lib", "/opt/homebrew/opt/onnxruntime/lib", "/usr/local/lib", "/usr/local/opt/onnxruntime/lib"}
+		return []string{"/opt/homebrew/lib", "/opt/homebrew/opt/onnxruntime/lib",
+			"/usr/local/lib", "/usr/local/opt/onnxruntime/lib"}
 	}
 	folders := []string{"/usr/local/lib", "/usr/lib", "/usr/lib64", "/lib", "/opt/onnxruntime/lib"}
 	for _, f := range ldconfig(ldconf, 0) {
@@ -26,8 +27,8 @@ func systemFolders(goos, ldconf string) []string {
 	return folders
 }
 
-// ldconfig lists the folders that a configuration of ldconfig names, includes followed. What cannot be read
-// is skipped: these are places to look, not promises.
+// ldconfig lists the folders named in a configuration of ldconfig, following includes. What cannot be read is
+// skipped: these are only places to look.
 func ldconfig(path string, depth int) []string {
 	file, err := os.Open(path)
 	if err != nil || depth > 4 {

@@ -19,16 +19,17 @@ import (
 type taking struct {
 	InstallOptions
 	ctx    context.Context
-	name   string   // of the source, for the record
+	name   string   // name of the source, for the record
 	left   []string // wanted files not found yet
-	passed []string // libraries that were not for this platform, or not complete
+	passed []string // libraries for another platform, or incomplete
 	have   record
 }
 
 // errDone ends a visit when nothing more is wanted.
 var errDone = errors.New("everything wanted is there")
 
-// take installs the wanted files from a source: all of them, or as many as there are and an error.
+// take installs the wanted files from a source. If some are missing it installs the others and returns an
+// error.
 func (o InstallOptions) take(ctx context.Context, source, name string, wanted []string) error {
 	t := &taking{o, ctx, name, slices.Clone(wanted), nil, readRecord(o.Folder)}
 	err := visit(ctx, source, visitor{archive: t.archive, file: t.file})
@@ -48,15 +49,16 @@ func (o InstallOptions) take(ctx context.Context, source, name string, wanted []
 	case err != nil:
 		return fmt.Errorf("ortlib: install from %s: %w", source, err)
 	case len(t.left) > 0 && len(t.passed) > 0:
-		return fmt.Errorf("ortlib: install from %s: found %s, expected %s for %v", source, strings.Join(t.passed, ", "), strings.Join(t.left, ", "), o.platform)
+		return fmt.Errorf("ortlib: install from %s: found %s, expected %s for %v",
+			source, strings.Join(t.passed, ", "), strings.Join(t.left, ", "), o.platform)
 	case len(t.left) > 0:
 		return fmt.Errorf("ortlib: install from %s: found no %s for %v", source, strings.Join(t.left, ", "), o.platform)
 	}
 	return nil
 }
 
-// archive checks an archive with a pinned package's name against the pin: a damaged or forged copy is
-// found before it is unpacked.
+// archive checks an archive that has a pinned package's name against the pin, so that a damaged or forged copy
+// is found before it is unpacked.
 func (t *taking) archive(path string) (sound bool, err error) {
 	for _, p := range []npmPackage{t.mainPkg, t.cudaPkg} {
 		if filepath.Base(path) == p.tarball() {
@@ -80,7 +82,7 @@ func (t *taking) file(member string, size int64, content io.Reader) error {
 	p, ok := platformOf(head)
 	switch {
 	case !ok && size < headSize:
-		return nil // a linker script or a text where a link should be
+		return nil // a linker script, or a text file in place of a link
 	case !ok:
 		t.passed = append(t.passed, member+" (not a library)")
 		return nil
@@ -120,7 +122,7 @@ func (t *taking) put(target string, size int64, content io.Reader) (string, erro
 	return hex.EncodeToString(h.Sum(nil)), err
 }
 
-// cancelReader stops a long copy when ctx does.
+// cancelReader stops a long copy when ctx ends.
 type cancelReader struct {
 	ctx context.Context
 	io.Reader

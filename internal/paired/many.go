@@ -9,19 +9,19 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Difference is what two ways differ by over their common repetitions.
+// Difference is the difference between two methods over their common repetitions.
 type Difference struct {
 	N         int     // repetitions
-	Mean      float64 // NaN where there are none
-	Low, High float64 // the interval of 95 % of the mean, by Student's t; NaN with fewer than two
-	P         float64 // two-sided, that there is no difference, by the same; NaN with fewer than [Enough]
+	Mean      float64 // NaN: no repetitions
+	Low, High float64 // 95 % confidence interval of the mean, by Student's t; NaN with fewer than two
+	P         float64 // two-sided p-value of no difference, by the same; NaN with fewer than [Enough]
 }
 
-// Enough is how many repetitions a p-value needs here: with fewer, Student's t says more of how two numbers happen to lie than
-// of what is compared.
+// Enough is how many repetitions a p-value needs here. With fewer, Student's t says more about the chance
+// spread of the numbers than about the methods.
 const Enough = 5
 
-// Compare sums up differences.
+// Compare summarises differences.
 func Compare(d []float64) Difference {
 	out := Difference{N: len(d), Mean: math.NaN(), Low: math.NaN(), High: math.NaN(), P: math.NaN()}
 	if len(d) == 0 {
@@ -33,7 +33,8 @@ func Compare(d []float64) Difference {
 	if len(d) < 2 {
 		return out
 	}
-	reach := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(len(d) - 1)}.Quantile(0.975) * stat.StdDev(d, nil) / math.Sqrt(float64(len(d)))
+	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(len(d) - 1)}
+	reach := t.Quantile(0.975) * stat.StdDev(d, nil) / math.Sqrt(float64(len(d)))
 	out.Low, out.High = out.Mean-reach, out.Mean+reach
 	if len(d) >= Enough {
 		less := make([]float64, len(d))
@@ -45,7 +46,7 @@ func Compare(d []float64) Difference {
 	return out
 }
 
-// Holm corrects p-values for that there are several (Holm 1979); those that are NaN stay so and do not count.
+// Holm corrects p-values for multiple comparisons (Holm 1979). NaNs stay NaN and do not count.
 func Holm(p []float64) []float64 {
 	var order []int
 	for i, v := range p {

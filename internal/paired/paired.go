@@ -1,4 +1,4 @@
-// Package paired compares two ways of doing something by the differences of their repetitions, seed by seed.
+// Package paired compares two methods by the differences of their repetitions, seed by seed.
 package paired
 
 import (
@@ -8,11 +8,12 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Rounding is how far sums of equal shares may be apart: differences below it are none.
+// Rounding is how far sums of equal shares may differ by rounding: smaller differences count as none.
 const Rounding = 1e-12
 
-// T returns the one-sided p-value of a mean above 0 (Student 1908); NaN with fewer than two values. Values all alike
-// have no spread for t to go by, and say no more than their signs: 2^-n above 0 (sign test), 1 otherwise.
+// T returns the one-sided p-value of a mean above 0 (Student 1908); NaN with fewer than two values. If all
+// values are the same, t has no spread to work with and only the sign counts: 2^-n above 0 (sign test),
+// otherwise 1.
 func T(d []float64) float64 {
 	if len(d) < 2 {
 		return math.NaN()

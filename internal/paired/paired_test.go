@@ -30,7 +30,8 @@ func TestT(t *testing.T) {
 // The interval of 1, 2, 3, 4, 5 around 3 reaches t(4, 0.975) = 2.776445 times sqrt(2.5/5).
 func TestCompare(t *testing.T) {
 	d := Compare([]float64{1, 2, 3, 4, 5})
-	if d.N != 5 || d.Mean != 3 || math.Abs(d.High-3-2.776445*math.Sqrt(.5)) > 1e-5 || math.Abs(d.Low+d.High-6) > 1e-9 || math.Abs(d.P-0.0132356) > 1e-6 {
+	if d.N != 5 || d.Mean != 3 || math.Abs(d.High-3-2.776445*math.Sqrt(.5)) > 1e-5 ||
+		math.Abs(d.Low+d.High-6) > 1e-9 || math.Abs(d.P-0.0132356) > 1e-6 {
 		t.Errorf("%+v", d)
 	}
 	if turned := Compare([]float64{-1, -2, -3, -4, -5}); turned.P != d.P || turned.Mean != -3 {

@@ -8,22 +8,23 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// Content is what a page holds, unpacked and counted: the parts that the library's encodings decode.
+// Content is the unpacked content of a page, with its values counted: the parts that the library's encodings
+// decode.
 type Content struct {
-	Values   int             // nulls too
-	Levels   []byte          // of definition, without their length; empty where a column has none
-	Encoding format.Encoding // of Data; of a dictionary always plain
+	Values   int             // number of values, including nulls
+	Levels   []byte          // definition levels without their length; empty if the column has none
+	Encoding format.Encoding // encoding of Data; always plain for a dictionary
 	Data     []byte
 }
 
-// Place is where a page lies with its header, and what that states.
+// Place is the place of a page with its header, and what the header states.
 type Place struct {
 	At, Length int64
-	Values     int // rows, where the column is not repeated
+	Values     int // number of rows, if the column is not repeated
 	Dictionary bool
 }
 
-// Places lists the pages of a column in a group of rows by their headers alone.
+// Places lists the pages of a column in a row group, reading only their headers.
 func Places(file *parquet.File, src io.ReaderAt, group, column int) (places []Place, err error) {
 	at, end, err := span(file, group, column)
 	if err != nil {

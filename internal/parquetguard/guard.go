@@ -1,9 +1,9 @@
-// Package parquetguard bounds what a Parquet file makes its reader allocate. The library trusts sizes that a file states:
-// of its lists, its pages, the values of a page and the runs of values inside; forty kilobytes can ask for gigabytes. The
-// guard looks at all of them first, and unpacks each page once to count: the library has no option that bounds its memory, and
-// runs of values show only in unpacked pages.
+// Package parquetguard limits what a Parquet file makes its reader allocate. The library trusts the sizes that
+// a file states: of its lists, its pages, the values of a page and the runs of values in it; forty kilobytes
+// can ask for gigabytes. The guard checks all of them first. It unpacks each page once to count, because the
+// library has no option to limit its memory and runs of values show only in unpacked pages.
 //
-// It imports nothing of winnow.
+// It imports no other package of winnow.
 package parquetguard
 
 import (
@@ -19,15 +19,15 @@ import (
 
 const (
 	maxFooter  = 16 << 20
-	firstRead  = 1 << 16 // of a page's header: a few numbers, and its least and largest value, which may be long
+	firstRead  = 1 << 16 // first read of a page's header: numbers, and its least and largest value, which may be long
 	maxHeader  = 16 << 20
 	maxSchema  = 1000
-	maxChunks  = 1 << 17 // columns × groups of rows
+	maxChunks  = 1 << 17 // columns × row groups
 	maxPage    = 256 << 20
-	freeBytes  = 8 << 20 // what the pages of a column may unpack to in any file; in a larger one
-	bytesEach  = 256     // so many for each byte of the file
-	freeValues = 1 << 12 // values of a column that any file may have; a larger one
-	valuesEach = 16      // so many for each of its bytes
+	freeBytes  = 8 << 20 // bytes that a column may unpack to in any file,
+	bytesEach  = 256     // and in addition this many for each byte of the file
+	freeValues = 1 << 12 // values that a column may have in any file,
+	valuesEach = 16      // and in addition this many for each byte of the file
 )
 
 // guard checks the columns of an open file.
@@ -40,8 +40,8 @@ type guard struct {
 // budget is how many values of a column may still be read, and how many bytes its pages may still unpack to.
 type budget struct{ values, bytes int64 }
 
-// Open checks the list of what is in a file, and opens it. check is to be called once for each part of a column, before that
-// is read: it refuses one that holds more than a file of this size does.
+// Open checks the footer of a file and opens it. Call check once for each part of a column before reading it:
+// it refuses a part that holds more than a file of this size can.
 func Open(src io.ReaderAt, size int64) (file *parquet.File, check func(group, column int) error, err error) {
 	if err := footer(src, size); err != nil {
 		return nil, nil, err
@@ -71,12 +71,13 @@ func footer(src io.ReaderAt, size int64) error {
 		return fmt.Errorf("footer: %w", err)
 	}
 	if len(meta.Schema) > maxSchema || len(meta.Schema)*len(meta.RowGroups) > maxChunks {
-		return fmt.Errorf("footer: %d columns in %d groups of rows, expected fewer", len(meta.Schema), len(meta.RowGroups))
+		return fmt.Errorf("footer: %d columns in %d groups of rows, expected fewer",
+			len(meta.Schema), len(meta.RowGroups))
 	}
 	return nil
 }
 
-// leafOf returns a column of values.
+// leafOf returns a column that holds values.
 func leafOf(file *parquet.File, group, column int) (*parquet.Column, error) {
 	chunk, ok := file.RowGroups()[group].ColumnChunks()[column].(*parquet.FileColumnChunk)
 	if ok {
@@ -84,10 +85,10 @@ func leafOf(file *parquet.File, group, column int) (*parquet.Column, error) {
 			return leaf, nil
 		}
 	}
-	return nil, errors.New("is no column of a file")
+	return nil, errors.New("is not a column of a file")
 }
 
-// span returns where the pages of a column in a group of rows begin and end.
+// span returns where the pages of a column in a row group begin and end.
 func span(file *parquet.File, group, column int) (at, end int64, err error) {
 	meta := &file.Metadata().RowGroups[group].Columns[column].MetaData
 	at, length, size := meta.DataPageOffset, meta.TotalCompressedSize, file.Size()
@@ -100,7 +101,7 @@ func span(file *parquet.File, group, column int) (at, end int64, err error) {
 	return at, at + length, nil
 }
 
-// check checks the pages of a column in a group of rows, and takes what they hold from the column's budget.
+// check checks the pages of a column in a row group, and subtracts their content from the column's budget.
 func (g *guard) check(group, column int) error {
 	leaf, err := leafOf(g.file, group, column)
 	if err != nil {
@@ -129,13 +130,14 @@ func (g *guard) check(group, column int) error {
 	return nil
 }
 
-// page is a page as it lies in the file.
+// page is a packed page of the file.
 type page struct {
 	format.PageHeader
 	packed []byte
 }
 
-// header reads the header of the page at a place, of so many bytes; head is it and what was read behind it.
+// header reads the header of the page at a place and its length. head holds the header and what was read after
+// it.
 func header(src io.ReaderAt, at, end int64) (p page, head []byte, length int64, err error) {
 	n, err := 0, errCut
 	for size := int64(firstRead); err != nil; size *= 2 {
@@ -155,7 +157,7 @@ func header(src io.ReaderAt, at, end int64) (p page, head []byte, length int64, 
 	return p, head, int64(n), nil
 }
 
-// read reads the page at a place and returns its length with its header.
+// read reads the page at a place and returns it with its length, including the header.
 func read(src io.ReaderAt, at, end int64, budget *budget) (page, int64, error) {
 	p, head, n, err := header(src, at, end)
 	if err != nil {

@@ -31,7 +31,8 @@ type row struct {
 func made(n int) []row {
 	list := make([]row, n)
 	for i := range list {
-		list[i] = row{Path: fmt.Sprintf("%06d.jpg", i), Class: fmt.Sprint(i % 7), Score: float64(i) / 7, Count: int64(i * i), Yes: i%3 == 0, Near: []string{"a", "b"}[:i%3%2]}
+		list[i] = row{Path: fmt.Sprintf("%06d.jpg", i), Class: fmt.Sprint(i % 7), Score: float64(i) / 7,
+			Count: int64(i * i), Yes: i%3 == 0, Near: []string{"a", "b"}[:i%3%2]}
 		if i%5 == 0 {
 			list[i].Maybe = &list[i].Path
 		}
@@ -48,7 +49,8 @@ func file(t testing.TB, n int, options ...parquet.WriterOption) []byte {
 	return out.Bytes()
 }
 
-// guarded checks a whole file as a reader does; broken ones lead the library out of its slices, which readers recover from.
+// guarded checks a whole file as a reader does; broken ones lead the library out of its slices, which readers
+// recover from.
 func guarded(data []byte) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -69,24 +71,27 @@ func guarded(data []byte) (err error) {
 	return nil
 }
 
-// What writers write is let through: all ways to pack, both versions of pages, several groups of rows.
+// Files of ordinary writers pass: all compressions, both versions of pages, several row groups.
 func TestSound(t *testing.T) {
-	for _, codec := range []compress.Codec{&parquet.Uncompressed, &parquet.Snappy, &parquet.Gzip, &parquet.Zstd, &parquet.Lz4Raw} {
+	for _, codec := range []compress.Codec{&parquet.Uncompressed, &parquet.Snappy, &parquet.Gzip, &parquet.Zstd,
+		&parquet.Lz4Raw} {
 		for _, version := range []int{1, 2} {
 			for _, n := range []int{0, 1, 3000} {
-				data := file(t, n, parquet.Compression(codec), parquet.DataPageVersion(version), parquet.MaxRowsPerRowGroup(1000), parquet.PageBufferSize(4096))
+				data := file(t, n, parquet.Compression(codec), parquet.DataPageVersion(version),
+					parquet.MaxRowsPerRowGroup(1000), parquet.PageBufferSize(4096))
 				if err := guarded(data); err != nil {
 					t.Errorf("%v, pages of version %d, %d rows: %v", codec, version, n, err)
 				}
 			}
 		}
 	}
-	if err := guarded(file(t, 10, parquet.Compression(&parquet.Brotli))); err == nil || !strings.Contains(err.Error(), "is packed by BROTLI") {
+	if err := guarded(file(t, 10, parquet.Compression(&parquet.Brotli))); err == nil ||
+		!strings.Contains(err.Error(), "is packed by BROTLI") {
 		t.Errorf("brotli: %v", err)
 	}
 }
 
-// Least and largest values stand in the header of a page, and may be long.
+// The header of a page holds its least and largest values, which may be long.
 func TestLongHeaders(t *testing.T) {
 	list := made(2)
 	list[0].Path, list[1].Path = strings.Repeat("a", 1<<20), strings.Repeat("b", 1<<20)
@@ -102,7 +107,8 @@ func TestLongHeaders(t *testing.T) {
 }
 
 // single is a file of one column of one page: what is stated of it is made up.
-func single(t testing.TB, codec format.CompressionCodec, kind format.Type, h format.DataPageHeader, unpacked int32, packed []byte) []byte {
+func single(t testing.TB, codec format.CompressionCodec, kind format.Type, h format.DataPageHeader, unpacked int32,
+	packed []byte) []byte {
 	t.Helper()
 	marshal := func(v any) []byte {
 		b, err := thrift.Marshal(new(thrift.CompactProtocol), v)
@@ -111,7 +117,8 @@ func single(t testing.TB, codec format.CompressionCodec, kind format.Type, h for
 		}
 		return b
 	}
-	page := format.PageHeader{Type: format.DataPage, UncompressedPageSize: unpacked, CompressedPageSize: int32(len(packed))}
+	page := format.PageHeader{Type: format.DataPage, UncompressedPageSize: unpacked,
+		CompressedPageSize: int32(len(packed))}
 	page.DataPageHeader.V, page.DataPageHeader.Valid = h, true
 	out := append([]byte("PAR1"), marshal(&page)...)
 	out = append(out, packed...)
@@ -121,7 +128,8 @@ func single(t testing.TB, codec format.CompressionCodec, kind format.Type, h for
 	leaf.Type.V, leaf.Type.Valid = kind, true
 	meta.Schema = []format.SchemaElement{root, leaf}
 	chunk := format.ColumnChunk{}
-	chunk.MetaData = format.ColumnMetaData{Type: kind, Encoding: []format.Encoding{h.Encoding}, PathInSchema: []string{"path"}, Codec: codec,
+	chunk.MetaData = format.ColumnMetaData{Type: kind, Encoding: []format.Encoding{h.Encoding},
+		PathInSchema: []string{"path"}, Codec: codec,
 		NumValues: int64(h.NumValues), TotalCompressedSize: int64(len(out) - 4), TotalUncompressedSize: int64(unpacked), DataPageOffset: 4}
 	meta.RowGroups = []format.RowGroup{{Columns: []format.ColumnChunk{chunk}, NumRows: int64(h.NumValues)}}
 	footer := marshal(&meta)
@@ -142,7 +150,7 @@ func zstded(n int) []byte {
 	return w.EncodeAll(make([]byte, n), nil)
 }
 
-// Small files that ask for much are refused before much is allocated.
+// Small files that state large sizes are refused before much is allocated.
 func TestBombs(t *testing.T) {
 	plain := format.DataPageHeader{NumValues: 10, Encoding: format.Plain}
 	many := format.DataPageHeader{NumValues: 1 << 30, Encoding: format.Plain}
@@ -161,18 +169,30 @@ func TestBombs(t *testing.T) {
 		data []byte
 		want string
 	}{
-		"values":                {single(t, format.Uncompressed, format.Double, many, 80, make([]byte, 80)), "states 1073741824 values"},
-		"gzip":                  {single(t, format.Gzip, format.Double, plain, 80, zipped(64<<20)), "does not unpack to the 80 bytes"},
-		"zstd":                  {single(t, format.Zstd, format.Double, plain, 80, zstded(64<<20)), "does not unpack to the 80 bytes"},
-		"snappy":                {single(t, format.Snappy, format.Double, plain, 80, varints(1<<31)), "unpacks to 2147483648 bytes, states 80"},
-		"lz4, which never ends": {single(t, format.Lz4Raw, format.Double, plain, 80, []byte{0xff, 0xff, 0xff}), "does not unpack to the 80 bytes"},
-		"a page":                {single(t, format.Snappy, format.Double, plain, 1<<30, varints(1<<30)), "states 1073741824 bytes unpacked"},
-		"runs":                  {single(t, format.Uncompressed, format.ByteArray, in(format.RLEDictionary), 8, slices.Concat([]byte{1}, varints(1<<30), []byte{0})), "has runs of 536870912"},
-		"differences":           {single(t, format.Uncompressed, format.Int64, in(format.DeltaBinaryPacked), 8, varints(128, 4, 1<<30, 0, 0)), "states 1073741824 differences"},
-		"lengths":               {single(t, format.Uncompressed, format.ByteArray, in(format.DeltaLengthByteArray), 8, varints(128, 4, 1<<30, 0, 0)), "states 1073741824 differences"},
-		"an unknown encoding":   {single(t, format.Uncompressed, format.ByteArray, in(format.DeltaByteArray), 8, varints(128, 4, 1<<30, 0, 0)), "is encoded by DELTA_BYTE_ARRAY"},
-		"a footer":              {append(append([]byte("PAR1"), make([]byte, 50)...), "\xff\xff\xff\xffPAR1"...), "states a footer of 4294967295 bytes"},
-		"a list in it":          {append(binary.LittleEndian.AppendUint32(lists, uint32(len(lists)-4)), "PAR1"...), "states a list of 2147483647"},
+		"values": {single(t, format.Uncompressed, format.Double, many, 80, make([]byte, 80)),
+			"states 1073741824 values"},
+		"gzip": {single(t, format.Gzip, format.Double, plain, 80, zipped(64<<20)),
+			"does not unpack to the 80 bytes"},
+		"zstd": {single(t, format.Zstd, format.Double, plain, 80, zstded(64<<20)),
+			"does not unpack to the 80 bytes"},
+		"snappy": {single(t, format.Snappy, format.Double, plain, 80, varints(1<<31)),
+			"unpacks to 2147483648 bytes, states 80"},
+		"lz4, which never ends": {single(t, format.Lz4Raw, format.Double, plain, 80, []byte{0xff, 0xff, 0xff}),
+			"does not unpack to the 80 bytes"},
+		"a page": {single(t, format.Snappy, format.Double, plain, 1<<30, varints(1<<30)),
+			"states 1073741824 bytes unpacked"},
+		"runs": {single(t, format.Uncompressed, format.ByteArray, in(format.RLEDictionary), 8,
+			slices.Concat([]byte{1}, varints(1<<30), []byte{0})), "has runs of 536870912"},
+		"differences": {single(t, format.Uncompressed, format.Int64, in(format.DeltaBinaryPacked), 8,
+			varints(128, 4, 1<<30, 0, 0)), "states 1073741824 differences"},
+		"lengths": {single(t, format.Uncompressed, format.ByteArray, in(format.DeltaLengthByteArray), 8,
+			varints(128, 4, 1<<30, 0, 0)), "states 1073741824 differences"},
+		"an unknown encoding": {single(t, format.Uncompressed, format.ByteArray, in(format.DeltaByteArray), 8,
+			varints(128, 4, 1<<30, 0, 0)), "is encoded by DELTA_BYTE_ARRAY"},
+		"a footer": {append(append([]byte("PAR1"), make([]byte, 50)...), "\xff\xff\xff\xffPAR1"...),
+			"states a footer of 4294967295 bytes"},
+		"a list in it": {append(binary.LittleEndian.AppendUint32(lists, uint32(len(lists)-4)), "PAR1"...),
+			"states a list of 2147483647"},
 	} {
 		t.Run(what, func(t *testing.T) {
 			memory.Check(t, 16<<20, func() {
@@ -187,14 +207,16 @@ func TestBombs(t *testing.T) {
 	}
 }
 
-// FuzzGuard: what is let through can be read within the bounds.
+// FuzzGuard: files that pass can be read within the limits.
 func FuzzGuard(f *testing.F) {
-	for _, codec := range []compress.Codec{&parquet.Uncompressed, &parquet.Snappy, &parquet.Gzip, &parquet.Zstd, &parquet.Lz4Raw} {
+	for _, codec := range []compress.Codec{&parquet.Uncompressed, &parquet.Snappy, &parquet.Gzip, &parquet.Zstd,
+		&parquet.Lz4Raw} {
 		for _, version := range []int{1, 2} {
 			f.Add(file(f, 3, parquet.Compression(codec), parquet.DataPageVersion(version)))
 		}
 	}
-	f.Add(single(f, format.Zstd, format.Double, format.DataPageHeader{NumValues: 10, Encoding: format.Plain}, 80, zstded(80)))
+	f.Add(single(f, format.Zstd, format.Double, format.DataPageHeader{NumValues: 10, Encoding: format.Plain}, 80,
+		zstded(80)))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		memory.Check(t, 128<<20+3000*uint64(len(data)), func() {
 			if guarded(data) == nil {
@@ -207,7 +229,8 @@ func FuzzGuard(f *testing.F) {
 // readAll reads every value; broken files may end it early.
 func readAll(data []byte) {
 	defer func() { _ = recover() }() // the library leaves its slices
-	f, err := parquet.OpenFile(bytes.NewReader(data), int64(len(data)), parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
+	f, err := parquet.OpenFile(bytes.NewReader(data), int64(len(data)), parquet.SkipPageIndex(true),
+		parquet.SkipBloomFilters(true))
 	if err != nil {
 		return
 	}

@@ -26,7 +26,7 @@ func (p page) open(column *parquet.Column, budget *budget) (c Content, err error
 	var n int32
 	encoding, data, size, packed := format.Plain, p.packed, int(p.UncompressedPageSize), true
 	highest := []int{column.MaxRepetitionLevel(), column.MaxDefinitionLevel()}
-	var lengths []int32 // of the levels in front of what is packed; nil: they are packed too and begin with their lengths
+	var lengths []int32 // of the unpacked levels; nil: the levels are packed too and begin with their lengths
 	switch {
 	case p.Type == format.DictionaryPage && p.DictionaryPageHeader.Valid:
 		n, highest = p.DictionaryPageHeader.V.NumValues, nil
@@ -47,7 +47,7 @@ func (p page) open(column *parquet.Column, budget *budget) (c Content, err error
 			return c, err
 		}
 	}
-	var own []byte // the levels of definition come last
+	var own []byte // the definition levels come last
 	for i, level := range highest {
 		own = nil
 		switch {
@@ -71,7 +71,7 @@ func (p page) open(column *parquet.Column, budget *budget) (c Content, err error
 	return Content{int(n), own, encoding, data}, values(encoding, data, int(n))
 }
 
-// take counts values.
+// take subtracts values from the budget.
 func (b *budget) take(n int32) error {
 	if b.values -= int64(n); n < 0 || b.values < 0 {
 		return fmt.Errorf("states %d values, more than a file of this size holds", n)
@@ -79,7 +79,7 @@ func (b *budget) take(n int32) error {
 	return nil
 }
 
-// unpack returns the data that a page states to have so many bytes, and refuses any other number.
+// unpack returns the unpacked data, which must have the stated size.
 func (p page) unpack(column *parquet.Column, packed []byte, size int) (data []byte, err error) {
 	codec := format.Uncompressed
 	if c := column.Compression(); c != nil {
@@ -109,7 +109,9 @@ func (p page) unpack(column *parquet.Column, packed []byte, size int) (data []by
 		}
 		return exactly(in, size)
 	case format.Zstd:
-		in, err := zstd.NewReader(bytes.NewReader(packed), zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxMemory(maxPage), zstd.WithDecoderMaxWindow(freeBytes))
+		in, err := zstd.NewReader(bytes.NewReader(packed),
+			zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+			zstd.WithDecoderMaxMemory(maxPage), zstd.WithDecoderMaxWindow(freeBytes))
 		if err != nil {
 			return nil, err
 		}
@@ -119,7 +121,7 @@ func (p page) unpack(column *parquet.Column, packed []byte, size int) (data []by
 	return nil, fmt.Errorf("is packed by %v, expected none, snappy, gzip, zstd or lz4", codec)
 }
 
-// exactly reads as many bytes as there must be.
+// exactly reads size bytes and returns an error if there are fewer or more.
 func exactly(in io.Reader, size int) ([]byte, error) {
 	var out bytes.Buffer
 	n, err := io.Copy(&out, io.LimitReader(in, int64(size)+1))
@@ -129,7 +131,7 @@ func exactly(in io.Reader, size int) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// cut takes a part off that begins with its length.
+// cut splits off a part that begins with its length.
 func cut(data []byte) (part, rest []byte, err error) {
 	if len(data) < 4 {
 		return nil, nil, errCut
@@ -137,7 +139,7 @@ func cut(data []byte) (part, rest []byte, err error) {
 	return split(data[4:], int64(binary.LittleEndian.Uint32(data)))
 }
 
-// split takes n bytes off.
+// split splits off n bytes.
 func split(data []byte, n int64) (part, rest []byte, err error) {
 	if n < 0 || n > int64(len(data)) {
 		return nil, nil, errCut
@@ -145,10 +147,10 @@ func split(data []byte, n int64) (part, rest []byte, err error) {
 	return data[:n], data[n:], nil
 }
 
-// slack is how many values more than a page has the runs may make: the last of packed ones is filled up.
+// slack is how many more values than a page has the runs may state: the last packed run is filled up.
 const slack = 512
 
-// runs counts values in the mixture of repeated and packed ones that Parquet calls RLE.
+// runs counts the values in Parquet's RLE, a mixture of repeated and packed runs.
 func runs(data []byte, width, n int) error {
 	for total := uint64(0); len(data) > 0; {
 		head, k := binary.Uvarint(data)
@@ -168,7 +170,7 @@ func runs(data []byte, width, n int) error {
 	return nil
 }
 
-// values counts what an encoding makes of the data of a page of n values.
+// values counts the values that an encoding makes of the data of a page of n values.
 func values(encoding format.Encoding, data []byte, n int) error {
 	switch encoding {
 	case format.Plain, format.ByteStreamSplit:
@@ -188,10 +190,12 @@ func values(encoding format.Encoding, data []byte, n int) error {
 	case format.DeltaBinaryPacked, format.DeltaLengthByteArray:
 		return delta(data, n)
 	}
-	return fmt.Errorf("is encoded by %v, expected PLAIN, a dictionary, RLE, DELTA_BINARY_PACKED, DELTA_LENGTH_BYTE_ARRAY or BYTE_STREAM_SPLIT", encoding)
+	return fmt.Errorf("is encoded by %v, expected PLAIN, a dictionary, RLE, DELTA_BINARY_PACKED, "+
+		"DELTA_LENGTH_BYTE_ARRAY or BYTE_STREAM_SPLIT", encoding)
 }
 
-// delta checks the head of integers that are stored by their differences: those of a block, its parts, how many.
+// delta checks the head of delta-encoded integers: the size of a block, its number of parts, the number of
+// integers.
 func delta(data []byte, n int) error {
 	var head [3]uint64
 	for i := range head {
@@ -202,7 +206,8 @@ func delta(data []byte, n int) error {
 		head[i], data = v, data[k:]
 	}
 	if head[0] > 1<<16 || head[1] == 0 || head[1] > head[0] || head[2] > uint64(n) {
-		return fmt.Errorf("states %d differences in blocks of %d and %d parts, for %d values", head[2], head[0], head[1], n)
+		return fmt.Errorf("states %d differences in blocks of %d and %d parts, for %d values",
+			head[2], head[0], head[1], n)
 	}
 	return nil
 }

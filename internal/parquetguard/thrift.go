@@ -7,31 +7,31 @@ import (
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 )
 
-// What a footer or the header of a page may hold.
+// Limits of a footer or the header of a page.
 const (
 	maxDepth    = 16
 	maxElements = 1 << 17 // in all lists
-	leastObject = 3       // bytes of an object in a list: the order of a column has so many, nothing that is listed has less
+	leastObject = 3       // least bytes of an object in a list: those of a column's order
 )
 
 var errCut = errors.New("is cut short")
 
-// decode decodes the object that in begins with, and returns how many bytes it takes.
+// decode decodes the object at the beginning of in, and returns its length.
 func decode(in []byte, object any) (int, error) {
 	r := &bounded{BytesReader: new(thrift.CompactProtocol).NewReaderFromBytes(in), size: len(in), open: []int{1}}
 	err := thrift.NewDecoder(r).Decode(object)
 	return r.BytesRead(), err
 }
 
-// bounded reads what bytes hold, and refuses lists before the library allocates as many elements as they state. Texts it
-// leaves in place.
+// bounded reads from bytes, and refuses lists before the library allocates as many elements as they state.
+// Texts are not copied.
 type bounded struct {
 	thrift.BytesReader
 	size, elements int
-	open           []int // objects that are still to end, by their depth
+	open           []int // number of objects still to end at each depth
 }
 
-// Discard passes over n bytes: the library looks for it beside the methods of a reader.
+// Discard skips n bytes. The library looks for this method in addition to a reader's.
 func (r *bounded) Discard(n int) (int, error) {
 	return r.BytesReader.(interface{ Discard(int) (int, error) }).Discard(n)
 }
@@ -78,7 +78,7 @@ func (r *bounded) ReadList() (thrift.List, error) {
 	return l, err
 }
 
-// nest goes down to objects within another.
+// nest enters n objects within another.
 func (r *bounded) nest(n int) error {
 	if r.open = append(r.open, n); len(r.open) > maxDepth {
 		return fmt.Errorf("is nested more than %d deep", maxDepth)

@@ -1,5 +1,5 @@
-// Package place notes in a folder where something else lies that the folder was made of, so that it is found again from
-// anywhere, also where the two were moved.
+// Package place records in a folder where something that the folder was made from is, so that it is found again
+// from anywhere, even if both were moved.
 package place
 
 import (
@@ -9,15 +9,16 @@ import (
 	"strings"
 )
 
-// Place is where something lay. Seen from the folder it is found again where both were moved together; by its absolute path
-// where the folder alone was, or where a command runs elsewhere.
+// Place is where something was. The path relative to the folder finds it again if both were moved together; the
+// absolute path if only the folder was moved or a command runs elsewhere.
 type Place struct {
-	Given      string `json:"given"` // seen from where the command ran
+	Given      string `json:"given"` // relative to the command's working folder
 	FromFolder string `json:"from_folder,omitempty"`
 	Absolute   string `json:"absolute"`
 }
 
-// New returns the place of path for the folder dir. It has no absolute path where the working folder is gone.
+// New returns the place of path for the folder dir. It has no absolute path if the working folder no longer
+// exists.
 func New(dir, path string) Place {
 	p := Place{Given: path}
 	if strings.Contains(path, "://") { // an address, the same from everywhere
@@ -28,7 +29,8 @@ func New(dir, path string) Place {
 	if p.Absolute, err = filepath.Abs(path); err != nil {
 		return Place{Given: path}
 	}
-	within, err := filepath.EvalSymlinks(filepath.Dir(p.Absolute)) // the last name may be a link that is meant to lead elsewhere later
+	// The last element may be a link that is meant to lead elsewhere later.
+	within, err := filepath.EvalSymlinks(filepath.Dir(p.Absolute))
 	if err != nil {
 		return p
 	}
@@ -42,7 +44,7 @@ func New(dir, path string) Place {
 	return p
 }
 
-// resolved returns a folder without links, as .. leads elsewhere behind one.
+// resolved returns a folder without links, because .. after a link leads elsewhere.
 func resolved(dir string) string {
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
 		return real
@@ -50,7 +52,7 @@ func resolved(dir string) string {
 	return dir
 }
 
-// Candidates lists where it may be now for the folder, which is dir today, the likeliest path first.
+// Candidates lists the possible paths today, the most likely first. dir is where the folder is today.
 func (p Place) Candidates(dir string) (list []string) {
 	if p.FromFolder != "" {
 		list = append(list, filepath.Join(resolved(dir), filepath.FromSlash(p.FromFolder)))
@@ -58,14 +60,15 @@ func (p Place) Candidates(dir string) (list []string) {
 	return append(list, p.Absolute, p.Given)
 }
 
-// Find returns where it is now. Of several things that are there it returns the first that is the same as it was, if same
-// is given, or else the first; of none where it was.
+// Find returns where it is now. If several candidates exist, it returns the first that passes same, if given,
+// or else the first. If none exists, it returns the absolute path.
 func (p Place) Find(dir string, same func(path string) bool) string {
 	var there []string
 	var infos []os.FileInfo
 	for _, path := range p.Candidates(dir) {
 		info, err := os.Stat(path)
-		if err == nil && !slices.ContainsFunc(infos, func(other os.FileInfo) bool { return os.SameFile(info, other) }) {
+		known := func(other os.FileInfo) bool { return os.SameFile(info, other) }
+		if err == nil && !slices.ContainsFunc(infos, known) {
 			there, infos = append(there, path), append(infos, info)
 		}
 	}

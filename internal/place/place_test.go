@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// What is noted is found in the folder's neighbourhood first, then where it was; the same wins over the first.
+// A place is found relative to the folder first, then where it was; a candidate that is the same wins over the first.
 func TestFind(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write := func(name, text string) {

@@ -1,6 +1,7 @@
-// Package printable stands between what a program says and the terminal that shows it. Labels, paths and the errors about
-// them come from files of strangers: an escape sequence in one could rewrite the screen or type for the user, and a
-// character that turns the direction of text could make one name look like another. Of winnow it imports internal/interrupt, whose writer may lie under it.
+// Package printable protects the terminal from what a program prints. Labels, paths and errors about them come
+// from other people's files: an escape sequence could rewrite the screen or type for the user, and a character
+// that changes the direction of text could make one name look like another. Of winnow it imports only
+// internal/interrupt, whose writer may be under its own.
 package printable
 
 import (
@@ -16,17 +17,17 @@ import (
 	"winnow/internal/interrupt"
 )
 
-// Writer passes text on with control characters but line feeds and tabs, those that turn the direction of text and bytes
-// that are not UTF-8 written as escapes, as Go and JSON write them: \x1b, \u202e. JSON stays JSON of the same
-// values: what is below 0x20 never stands in it.
+// Writer passes text on. It writes control characters except line feeds and tabs, characters that change the
+// direction of text, and bytes that are not UTF-8 as escapes, in the form of Go and JSON: \x1b, \u202e. JSON
+// keeps its values, because it never contains characters below 0x20.
 type Writer struct {
 	to io.Writer
 
 	mu   sync.Mutex
-	rest []byte // of a character whose end is still to come
+	rest []byte // the beginning of a character that is not complete yet
 }
 
-// To returns a Writer in front of w.
+// To returns a Writer to w.
 func To(w io.Writer) *Writer { return &Writer{to: w} }
 
 // Write implements io.Writer.
@@ -56,8 +57,8 @@ func (w *Writer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Under returns what lies under a Writer, and any other writer unchanged: for those who print nothing but their own words and
-// move the cursor.
+// Under returns the writer under a Writer, and any other writer unchanged. Use it to print only the program's
+// own words and to move the cursor.
 func Under(w io.Writer) io.Writer {
 	if safe, ok := w.(*Writer); ok {
 		return safe.to
@@ -65,7 +66,8 @@ func Under(w io.Writer) io.Writer {
 	return w
 }
 
-// ForData returns the writer to which data goes, every byte unchanged: what lies under w, unless that is a terminal.
+// ForData returns the writer for data, whose bytes must stay unchanged: the one under w, unless that is a
+// terminal.
 func ForData(w io.Writer) io.Writer {
 	if IsTerminal(w) {
 		return w
@@ -73,7 +75,7 @@ func ForData(w io.Writer) io.Writer {
 	return Under(w)
 }
 
-// IsTerminal reports whether what is written to w is shown on a terminal.
+// IsTerminal reports whether w writes to a terminal.
 func IsTerminal(w io.Writer) bool {
 	w = Under(w)
 	if ending, ok := w.(*interrupt.Writer); ok {

@@ -37,7 +37,7 @@ func TestWriter(t *testing.T) {
 	}
 }
 
-// What is JSON stays JSON of the same values.
+// JSON stays JSON with the same values.
 func TestJSON(t *testing.T) {
 	var all strings.Builder
 	for r := rune(0); r < 0x3000; r++ {
@@ -66,7 +66,7 @@ func TestForData(t *testing.T) {
 	}
 }
 
-// FuzzWriter: nothing that is not printed, and nothing lost of what is.
+// FuzzWriter: nothing unprintable passes, and nothing printable is lost.
 func FuzzWriter(f *testing.F) {
 	f.Add([]byte("a\x1b]0;x\a\u202e\xc2"), 3)
 	f.Fuzz(func(t *testing.T, text []byte, cut int) {

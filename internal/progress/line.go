@@ -1,4 +1,4 @@
-// Package progress shows on a terminal, or in lines, how far some work is and how a training goes.
+// Package progress shows the progress of some work, and of a training, on a terminal or as lines.
 package progress
 
 import (
@@ -10,24 +10,24 @@ import (
 	"winnow/internal/printable"
 )
 
-// Line shows how far a long piece of work is, with its rate and the time left: on a terminal one
-// line that is written over, otherwise a line every few seconds.
+// Line shows the progress of a long piece of work, with its rate and the time left: on a terminal as one line
+// that is overwritten, otherwise as a line every few seconds.
 type Line struct {
 	w        io.Writer
 	now      func() time.Time
 	terminal bool
 	every    time.Duration
-	unit     string // what is counted, as "images"
+	unit     string // what is counted, such as "images"
 
-	stage        string        // of several, that the line begins with
-	guess, after time.Duration // that it, and the stages behind it, may take
+	stage        string        // name of the current stage, with which the line begins
+	guess, after time.Duration // estimated time of this stage, and of the later ones
 
 	start, last time.Time
-	width       int // of the line on the terminal
+	width       int // width of the line on the terminal
 }
 
-// Stage begins a stage of work that has several: what is counted there, how long it may take, which counts until more is
-// known, and how long those behind it may, which the time left holds too.
+// Stage begins one of several stages of work. unit is what is counted. guess is the estimated time of the
+// stage, used until more is known; after is that of the later stages, which the time left includes.
 func (p *Line) Stage(name, unit string, guess, after time.Duration) {
 	p.End()
 	p.stage, p.unit, p.guess, p.after, p.start = name+"  ", unit, guess, after, p.now()
@@ -37,7 +37,7 @@ func (p *Line) Stage(name, unit string, guess, after time.Duration) {
 	}
 }
 
-// left returns how long the rest takes, by the share that took the time since the start: a guess fades out over the
+// left returns the time left, from the share of the work done since the start. The guess fades out over the
 // first fifth.
 func (p *Line) left(share float64, took time.Duration) time.Duration {
 	known := 1.0
@@ -48,7 +48,8 @@ func (p *Line) left(share float64, took time.Duration) time.Duration {
 	return (time.Duration(rest) + p.after).Round(time.Second)
 }
 
-// New begins a line on w, without the guard of a printable.Writer: it prints numbers and its own words only. unit is what is counted, now the clock.
+// New begins a line on w, past the guard of a printable.Writer, because it prints only numbers and its own
+// words. unit is what is counted, now is the clock.
 func New(w io.Writer, unit string, now func() time.Time) *Line {
 	p := &Line{w: printable.Under(w), now: now, every: 5 * time.Second, unit: unit, start: now()}
 	if printable.IsTerminal(w) {
@@ -58,7 +59,8 @@ func New(w io.Writer, unit string, now func() time.Time) *Line {
 	return p
 }
 
-// At tells that done of total are there, the first of them from an earlier run; more is added to the line.
+// At shows that done of total are finished, of which earlier ones are from an earlier run. more is appended to
+// the line.
 func (p *Line) At(done, total, earlier int, more string) {
 	now := p.now()
 	if now.Sub(p.last) < p.every {
@@ -68,14 +70,14 @@ func (p *Line) At(done, total, earlier int, more string) {
 	text := fmt.Sprintf("%s%d/%d %s", p.stage, done, total, p.unit)
 	if rate := float64(done-earlier) / now.Sub(p.start).Seconds(); rate > 0 {
 		text += fmt.Sprintf("  %.1f %s/s", rate, p.unit)
-		if done-earlier > 1 || p.guess > 0 { // the first one's time is also that of all that was made ready
+		if done-earlier > 1 || p.guess > 0 { // the time of the first one includes all preparation
 			text += fmt.Sprintf("  %v left", p.left(float64(done-earlier)/float64(total-earlier), now.Sub(p.start)))
 		}
 	}
 	p.show(text + more)
 }
 
-// show prints a line, on a terminal over the one before.
+// show prints a line; on a terminal it overwrites the previous one.
 func (p *Line) show(text string) {
 	if !p.terminal {
 		fmt.Fprintln(p.w, text)

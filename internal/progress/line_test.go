@@ -25,7 +25,7 @@ func TestLine(t *testing.T) {
 	}
 }
 
-// The time left is that of all stages; each has its own rate, before which a guess counts.
+// The time left covers all stages. Each has its own rate; before it is known, a guess counts.
 func TestStages(t *testing.T) {
 	var out bytes.Buffer
 	now := time.Unix(0, 0)

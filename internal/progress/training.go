@@ -10,11 +10,12 @@ import (
 	"winnow/train"
 )
 
-// Training shows how a run goes: the running means on a line that moves, validations on lines that stay.
+// Training shows the progress of a training: running means on a line that is overwritten, validations on lines
+// that stay.
 type Training struct {
 	*Line
 	plan       run.Plan
-	loss, kept float64 // running means, as a single step says little
+	loss, kept float64 // running means, because a single step says little
 	started    bool
 }
 
@@ -23,7 +24,7 @@ func NewTraining(w io.Writer, now func() time.Time) *Training {
 	return &Training{Line: New(w, "steps", now)}
 }
 
-// Begun takes the plan.
+// Begun receives the plan.
 func (p *Training) Begun(plan run.Plan) {
 	p.plan, p.start = plan, p.now()
 	p.last = p.start
@@ -39,10 +40,11 @@ func (p *Training) Stepped(s train.Step) {
 	}
 	p.loss = memory*p.loss + (1-memory)*s.Loss
 	p.kept = memory*p.kept + (1-memory)*s.KeptShare()
-	p.At(s.Number, p.plan.Steps, p.plan.Resumed, fmt.Sprintf("  epoch %d  loss %.4f  kept %.0f %%", s.Epoch, p.loss, 100*p.kept))
+	more := fmt.Sprintf("  epoch %d  loss %.4f  kept %.0f %%", s.Epoch, p.loss, 100*p.kept)
+	p.At(s.Number, p.plan.Steps, p.plan.Resumed, more)
 }
 
-// Validated shows what the validation split says.
+// Validated shows a validation.
 func (p *Training) Validated(v train.Validation) {
 	p.End()
 	best := ""
@@ -75,8 +77,9 @@ func (p *Training) Weighed(w train.Weighing) {
 	fmt.Fprintln(p.w, DescribeRound(w, p.plan.Labelled))
 }
 
-// DescribeRound is a round of weights for people.
+// DescribeRound describes a round of weights.
 func DescribeRound(w train.Weighing, samples int) string {
-	return fmt.Sprintf("epoch %d (step %d): weights, round %d: λ %.4g, mean weight of a class %.3f ± %.3f; of %d samples %d at 0, %d at 1; objective %.5g → %.5g",
+	return fmt.Sprintf("epoch %d (step %d): weights, round %d: λ %.4g, mean weight of a class %.3f ± %.3f; "+
+		"of %d samples %d at 0, %d at 1; objective %.5g → %.5g",
 		w.Epoch, w.Step, w.Number, w.Lambda, w.Mean, w.Deviation, samples, w.Excluded, w.Full, w.Before, w.Objective)
 }

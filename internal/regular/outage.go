@@ -1,11 +1,11 @@
 package regular
 
-// Outage is an error of the place that files lie in and not of a file: a server that does not answer, or refuses its service. What
-// passes over unreadable files stops at it.
+// Outage is an error of the storage, not of a file: a server does not answer or refuses its service. Loops that
+// skip unreadable files stop at it.
 type Outage struct{ Err error }
 
 // Error implements error.
 func (o *Outage) Error() string { return o.Err.Error() }
 
-// Unwrap returns what happened.
+// Unwrap returns the cause.
 func (o *Outage) Unwrap() error { return o.Err }

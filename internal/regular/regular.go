@@ -1,5 +1,5 @@
-// Package regular opens regular files and nothing else: a named pipe would wait for its writer, a device may give bytes
-// for ever. What stands under a name is looked at before it is opened, and once more in the opened file.
+// Package regular opens only regular files: a named pipe would wait for its writer, and a device may give bytes
+// without end. It checks a name before opening it, and then the opened file.
 package regular
 
 import (
@@ -14,7 +14,8 @@ import (
 	"unicode/utf8"
 )
 
-// reading is how files are opened: a pipe that takes a file's place in between does not wait for its writer.
+// reading are the flags for opening files. With them, a pipe that replaces the file in between does not wait
+// for its writer.
 const reading = os.O_RDONLY | syscall.O_NONBLOCK
 
 // Open opens a regular file for reading. Symbolic links are followed.
@@ -29,7 +30,8 @@ func Open(name string) (*os.File, error) {
 	return f, nil
 }
 
-// Stream opens a regular file, or a pipe that the shell has opened for the program; that can be read once.
+// Stream opens a regular file, or a pipe that the shell has opened for the program, which can be read only
+// once.
 func Stream(name string) (*os.File, error) {
 	if name == "-" {
 		name = "/dev/stdin"
@@ -40,12 +42,12 @@ func Stream(name string) (*os.File, error) {
 	return Open(name)
 }
 
-// Given reports whether a name is that of a file which the shell has opened: standard input, or <(…).
+// Given reports whether a name is that of a file opened by the shell: standard input, or <(…).
 func Given(name string) bool {
 	return name == "-" || name == "/dev/stdin" || strings.HasPrefix(name, "/dev/fd/")
 }
 
-// ReadFile reads a regular file of at most so many bytes whole.
+// ReadFile reads a regular file of at most most bytes.
 func ReadFile(name string, most int64) ([]byte, error) {
 	f, err := Open(name)
 	if err != nil {
@@ -59,7 +61,7 @@ func ReadFile(name string, most int64) ([]byte, error) {
 	return data, err
 }
 
-// From opens a regular file of any tree, and says what it is.
+// From opens a regular file of any file system and returns its info.
 func From(fsys fs.FS, name string) (fs.File, fs.FileInfo, error) {
 	if s, ok := fsys.(fs.StatFS); ok && !OnlyFiles(fsys) {
 		if info, err := s.Stat(name); err == nil && !info.Mode().IsRegular() {
@@ -80,14 +82,14 @@ func From(fsys fs.FS, name string) (fs.File, fs.FileInfo, error) {
 	return f, info, nil
 }
 
-// OnlyFiles reports whether a tree says of itself that it holds files and folders alone: what is opened in it need not be looked at
-// before, which asks a server twice.
+// OnlyFiles reports whether a file system says that it has only files and folders. Then a name need not be
+// checked before it is opened, which would ask a server twice.
 func OnlyFiles(fsys fs.FS) bool {
 	t, ok := fsys.(interface{ OnlyFiles() bool })
 	return ok && t.OnlyFiles()
 }
 
-// Dir is [os.DirFS] that opens regular files and folders only.
+// Dir is [os.DirFS], but opens only regular files and folders.
 func Dir(dir string) fs.FS {
 	at := func(name string) string { return filepath.Join(dir, filepath.FromSlash(name)) }
 	return tree{
@@ -98,7 +100,7 @@ func Dir(dir string) fs.FS {
 	}
 }
 
-// Root is [os.Root.FS] that opens regular files and folders only.
+// Root is [os.Root.FS], but opens only regular files and folders.
 func Root(root *os.Root) fs.FS { return tree{root.Stat, root.OpenFile} }
 
 type tree struct {
@@ -130,7 +132,8 @@ func (t tree) Stat(name string) (fs.FileInfo, error) {
 	return info, named(name, err)
 }
 
-func open(name string, stat func(string) (fs.FileInfo, error), openFile func(string, int, fs.FileMode) (*os.File, error)) (*os.File, error) {
+func open(name string, stat func(string) (fs.FileInfo, error),
+	openFile func(string, int, fs.FileMode) (*os.File, error)) (*os.File, error) {
 	info, err := stat(name)
 	if err != nil {
 		return nil, err
@@ -143,7 +146,7 @@ func open(name string, stat func(string) (fs.FileInfo, error), openFile func(str
 
 func servable(mode fs.FileMode) bool { return mode.IsRegular() || mode.IsDir() }
 
-// check closes a file that is not what it was to be.
+// check closes a file that is not of the expected kind.
 func check(f *os.File, name string, fits func(fs.FileMode) bool) error {
 	info, err := f.Stat()
 	if err == nil && !fits(info.Mode()) {
@@ -166,7 +169,7 @@ func valid(op, name string) error {
 	return &fs.PathError{Op: op, Path: name, Err: fs.ErrInvalid}
 }
 
-// named puts the name within the tree into an error, as [os.DirFS] does.
+// named sets the path of an error to the name within the file system, as [os.DirFS] does.
 func named(name string, err error) error {
 	if inPath, ok := errors.AsType[*fs.PathError](err); ok {
 		return &fs.PathError{Op: inPath.Op, Path: name, Err: inPath.Err}

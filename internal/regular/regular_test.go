@@ -43,8 +43,8 @@ func folder(t *testing.T) string {
 	return dir
 }
 
-// TestOpen: files open, also through links; a pipe, a device, a socket and a folder are refused by name. A pipe without a
-// writer would block for ever: the test's own time-out is the check.
+// TestOpen: files open, also through links; a pipe, a device, a socket and a folder are refused by name. A pipe
+// without a writer would block for ever: the test's own time-out is the check.
 func TestOpen(t *testing.T) {
 	dir := folder(t)
 	root, err := os.OpenRoot(dir)
@@ -91,7 +91,8 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// TestStream: a pipe that is open already can be read by its name where once is enough; elsewhere the refusal says what to do.
+// TestStream: an open pipe can be read by its name if reading once is enough; otherwise the error says what to
+// do.
 func TestStream(t *testing.T) {
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -99,7 +100,8 @@ func TestStream(t *testing.T) {
 	}
 	defer r.Close()
 	name := fmt.Sprintf("/dev/fd/%d", r.Fd())
-	if _, err := regular.Open(name); err == nil || !strings.Contains(err.Error(), "read more than once: write it to one first") {
+	if _, err := regular.Open(name); err == nil ||
+		!strings.Contains(err.Error(), "read more than once: write it to one first") {
 		t.Errorf("a pipe to read more than once: %v", err)
 	}
 	if _, err := w.WriteString("bytes"); err != nil {
@@ -116,13 +118,14 @@ func TestStream(t *testing.T) {
 	}
 	dir := folder(t)
 	for _, name := range []string{"a named pipe", "a device", "a folder"} { // the pipe would wait for its writer
-		if _, err := regular.Stream(filepath.Join(dir, name)); err == nil || !strings.Contains(err.Error(), "is "+name+", expected a file") {
+		if _, err := regular.Stream(filepath.Join(dir, name)); err == nil ||
+			!strings.Contains(err.Error(), "is "+name+", expected a file") {
 			t.Errorf("%q: %v", name, err)
 		}
 	}
 }
 
-// TestReadFile reads whole files; one that says to be larger than memory is refused, not allocated.
+// TestReadFile reads whole files; a file that claims to be larger than memory is refused without allocating.
 func TestReadFile(t *testing.T) {
 	dir := folder(t)
 	good := filepath.Join(dir, "good")
@@ -135,12 +138,13 @@ func TestReadFile(t *testing.T) {
 	if err := os.Truncate(good, 1<<40); err != nil {
 		t.Skipf("no file with holes: %v", err)
 	}
-	if _, err := regular.ReadFile(good, 5); err == nil || !strings.Contains(err.Error(), "good: has more than 5 bytes") {
+	if _, err := regular.ReadFile(good, 5); err == nil ||
+		!strings.Contains(err.Error(), "good: has more than 5 bytes") {
 		t.Errorf("a terabyte: %v", err)
 	}
 }
 
-// TestDir: the tree behaves as the standard library says a tree must, and tells a name that it cannot serve.
+// TestDir: the tree behaves as the standard library requires, and reports names that it cannot serve.
 func TestDir(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.CopyFS(dir, fstest.MapFS{"a/b": {Data: []byte("1")}, "c": {Data: []byte("2")}}); err != nil {

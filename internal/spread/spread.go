@@ -18,11 +18,15 @@ type Spread struct {
 	Most   float64 `json:"most"`
 }
 
-// New returns the spread of the finite ones among values; all its fields are NaN if there are none. values is not changed. Source: Tukey, Exploratory Data Analysis, 1977, with quartiles as in [Quantile].
+// New returns the spread of the finite values, or NaNs if there are none. It does not change values. Source:
+// Tukey, Exploratory Data Analysis, 1977, with quartiles as in [Quantile].
 func New(values []float64) Spread {
 	list := slices.DeleteFunc(slices.Clone(values), func(v float64) bool { return v-v != 0 })
 	slices.Sort(list)
-	s := Spread{N: len(list), Least: Quantile(list, 0), Q1: Quantile(list, 0.25), Median: Quantile(list, 0.5), Q3: Quantile(list, 0.75), Most: Quantile(list, 1)}
+	s := Spread{
+		N: len(list), Least: Quantile(list, 0), Most: Quantile(list, 1),
+		Q1: Quantile(list, 0.25), Median: Quantile(list, 0.5), Q3: Quantile(list, 0.75),
+	}
 	s.Low, s.High = s.Q1, s.Q3
 	reach := 1.5 * (s.Q3 - s.Q1)
 	for _, v := range list {
@@ -33,8 +37,8 @@ func New(values []float64) Spread {
 	return s
 }
 
-// Quantile returns the value below which the share p of a rising list lies, between neighbours by linear interpolation
-// at (n-1)p (Hyndman and Fan 1996, type 7, as in numpy and R). It is NaN of an empty list.
+// Quantile returns the value below which the share p of an ascending list lies, interpolated linearly at (n-1)p
+// (Hyndman and Fan 1996, type 7, as in numpy and R). It is NaN for an empty list.
 func Quantile(rising []float64, p float64) float64 {
 	if len(rising) == 0 {
 		return math.NaN()

@@ -1,4 +1,4 @@
-// Package text writes numbers, sizes, names and tables for people, and JSON.
+// Package text formats numbers, sizes, names and tables for people, and writes JSON.
 package text
 
 import (
@@ -13,10 +13,10 @@ import (
 	"unicode/utf8"
 )
 
-// Number returns a number with four figures.
+// Number formats a number with four figures.
 func Number(v float64) string { return strconv.FormatFloat(v, 'g', 4, 64) }
 
-// Percent returns a share with two decimals, or three figures where that would leave less.
+// Percent formats a share with two decimals, or with three figures if it is below 1 %.
 func Percent(v float64) string {
 	if v := 100 * v; v != 0 && v < 1 && v > -1 {
 		return strconv.FormatFloat(v, 'g', 3, 64) + " %"
@@ -24,7 +24,7 @@ func Percent(v float64) string {
 	return fmt.Sprintf("%.2f %%", 100*v)
 }
 
-// Chance returns a probability with no more digits than mean something.
+// Chance formats a probability with no more digits than are meaningful.
 func Chance(p float64) string {
 	switch {
 	case p < 0.001:
@@ -35,7 +35,7 @@ func Chance(p float64) string {
 	return fmt.Sprintf("%.1f %%", 100*p)
 }
 
-// Score returns a score that is no probability with three figures.
+// Score formats a score that is not a probability with three figures.
 func Score(v float64) string {
 	if v != 0 && v > -tiny && v < tiny {
 		return "≈ 0"
@@ -43,10 +43,10 @@ func Score(v float64) string {
 	return strconv.FormatFloat(v, 'g', 3, 64)
 }
 
-// tiny scores differ from 0 by nothing that is worth reading.
+// tiny is the size below which a score is shown as ≈ 0.
 const tiny = 1e-6
 
-// PercentOr returns a share that may be missing.
+// PercentOr formats a share, or returns otherwise if it is missing.
 func PercentOr(v *float64, otherwise string) string {
 	if v == nil {
 		return otherwise
@@ -60,7 +60,7 @@ type Table struct{ *tabwriter.Writer }
 // NewTable begins a table on w.
 func NewTable(w io.Writer) Table { return Table{tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)} }
 
-// Row adds a row. A first cell that begins with a line break begins another part of the table.
+// Row adds a row. If the first cell begins with a line break, a blank line comes before the row.
 func (t Table) Row(cells ...string) {
 	first, part := strings.CutPrefix(cells[0], "\n")
 	if part {
@@ -73,13 +73,13 @@ func (t Table) Row(cells ...string) {
 	fmt.Fprintln(t)
 }
 
-// Line returns a text that stays on its line and in its column: line feeds and tabs, which labels and paths may hold, as \n
-// and \t.
+// Line returns a text that stays on its line and in its column: line feeds and tabs, which labels and paths may
+// hold, become \n and \t.
 func Line(s string) string { return inLine.Replace(s) }
 
 var inLine = strings.NewReplacer("\n", `\n`, "\t", `\t`)
 
-// Aligned writes rows of equally many cells, the columns named to the left and the others to the right.
+// Aligned writes rows with equal numbers of cells: the columns in left aligned left, the others right.
 func Aligned(w io.Writer, rows [][]string, left ...int) {
 	wide := make([]int, len(rows[0]))
 	for _, row := range rows {
@@ -102,7 +102,7 @@ func Aligned(w io.Writer, rows [][]string, left ...int) {
 	}
 }
 
-// Approx returns a number of bytes as text, rounded to a tenth of its unit.
+// Approx formats a number of bytes, rounded to a tenth of its unit.
 func Approx(bytes int64) string {
 	switch n := float64(bytes); {
 	case bytes >= 1<<30:
@@ -116,7 +116,7 @@ func Approx(bytes int64) string {
 	}
 }
 
-// Shortened returns at most n letters of a name.
+// Shortened returns a name of at most n letters.
 func Shortened(name string, n int) string {
 	if letters := []rune(name); len(letters) > n {
 		return string(letters[:max(n-1, 0)]) + "…"
@@ -124,7 +124,7 @@ func Shortened(name string, n int) string {
 	return name
 }
 
-// First is at most n of a list.
+// First returns the first n elements of a list, or all if there are fewer.
 func First[T any](list []T, n int) []T { return list[:min(max(n, 0), len(list))] }
 
 // JSON writes v as indented JSON.
@@ -135,7 +135,7 @@ func JSON(w io.Writer, v any) error {
 	return e.Encode(v)
 }
 
-// About returns a length of time rounded as people say it: 40 s, 7 minutes, 2.5 hours.
+// About formats a duration as people say it: 40 s, 7 minutes, 2.5 hours.
 func About(d time.Duration) string {
 	switch {
 	case d < 90*time.Second:

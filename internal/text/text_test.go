@@ -11,10 +11,13 @@ func TestNumbers(t *testing.T) {
 	share := 0.25
 	for _, c := range []struct{ found, want string }{
 		{Number(12.34567), "12.35"}, {Number(-1e-7), "-1e-07"},
-		{Percent(0.123456), "12.35 %"}, {Percent(0), "0.00 %"}, {Percent(0.000123456), "0.0123 %"}, {Percent(-0.0042), "-0.42 %"},
+		{Percent(0.123456), "12.35 %"}, {Percent(0), "0.00 %"}, {Percent(0.000123456), "0.0123 %"},
+		{Percent(-0.0042), "-0.42 %"},
 		{PercentOr(&share, "–"), "25.00 %"}, {PercentOr(nil, "–"), "–"},
-		{Approx(0), "0 bytes"}, {Approx(1023), "1023 bytes"}, {Approx(1024), "1.0 KiB"}, {Approx(3 << 19), "1.5 MiB"}, {Approx(5 << 29), "2.5 GiB"},
-		{Shortened("Größe", 5), "Größe"}, {Shortened("Größen", 5), "Größ…"}, {Shortened("ab", 0), "…"}, {Shortened("", 0), ""},
+		{Approx(0), "0 bytes"}, {Approx(1023), "1023 bytes"}, {Approx(1024), "1.0 KiB"},
+		{Approx(3 << 19), "1.5 MiB"}, {Approx(5 << 29), "2.5 GiB"},
+		{Shortened("Größe", 5), "Größe"}, {Shortened("Größen", 5), "Größ…"}, {Shortened("ab", 0), "…"},
+		{Shortened("", 0), ""},
 	} {
 		if c.found != c.want {
 			t.Errorf("found %q, expected %q", c.found, c.want)
@@ -25,7 +28,7 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// Columns are as wide as their widest cell in letters, not bytes; the second part of a table has widths of its own.
+// Columns are as wide as their widest cell in letters, not bytes; the second part of a table has its own widths.
 func TestTable(t *testing.T) {
 	var out bytes.Buffer
 	w := NewTable(&out)
@@ -42,7 +45,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// Labels and paths stay in their cell whatever they hold.
+// Labels and paths stay in their cell, whatever characters they contain.
 func TestLine(t *testing.T) {
 	var out bytes.Buffer
 	w := NewTable(&out)
@@ -57,10 +60,11 @@ func TestLine(t *testing.T) {
 	}
 }
 
-// What people read is not escaped for a page, and what is no JSON is an error.
+// JSON is not escaped for HTML, and a value that is not JSON is an error.
 func TestJSON(t *testing.T) {
 	var out bytes.Buffer
-	if err := JSON(&out, map[string]string{"a<b": "κ & λ"}); err != nil || out.String() != "{\n  \"a<b\": \"κ & λ\"\n}\n" {
+	if err := JSON(&out, map[string]string{"a<b": "κ & λ"}); err != nil ||
+		out.String() != "{\n  \"a<b\": \"κ & λ\"\n}\n" {
 		t.Errorf("found %v: %s", err, out.String())
 	}
 	if err := JSON(&out, math.NaN()); err == nil {
@@ -68,7 +72,7 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// Cells stand under each other by letters, not bytes, to the left or to the right; no line ends in spaces.
+// Cells are aligned by letters, not bytes, left or right; no line ends in spaces.
 func TestAligned(t *testing.T) {
 	var out bytes.Buffer
 	Aligned(&out, [][]string{{"κ", "n", "image"}, {"größe", "12", ""}}, 0, 2)
@@ -77,9 +81,10 @@ func TestAligned(t *testing.T) {
 	}
 }
 
-// A probability and a score have no more digits than mean something.
+// A probability and a score have no more digits than are meaningful.
 func TestChanceAndScore(t *testing.T) {
-	for p, want := range map[float64]string{0: "< 0.1 %", 0.0009: "< 0.1 %", 0.001: "0.1 %", 0.5: "50.0 %", 0.999: "99.9 %", 1: "> 99.9 %"} {
+	for p, want := range map[float64]string{0: "< 0.1 %", 0.0009: "< 0.1 %", 0.001: "0.1 %", 0.5: "50.0 %",
+		0.999: "99.9 %", 1: "> 99.9 %"} {
 		if got := Chance(p); got != want {
 			t.Errorf("%v: %s, expected %s", p, got, want)
 		}
@@ -93,7 +98,8 @@ func TestChanceAndScore(t *testing.T) {
 
 func TestAbout(t *testing.T) {
 	for d, want := range map[time.Duration]string{
-		0: "1 s", 40 * time.Second: "40 s", 7*time.Minute + 10*time.Second: "7 minutes", 89 * time.Minute: "89 minutes", 150 * time.Minute: "2.5 hours",
+		0: "1 s", 40 * time.Second: "40 s", 7*time.Minute + 10*time.Second: "7 minutes",
+		89 * time.Minute: "89 minutes", 150 * time.Minute: "2.5 hours",
 	} {
 		if got := About(d); got != want {
 			t.Errorf("%v: found %q, expected %q", d, got, want)

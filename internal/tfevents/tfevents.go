@@ -1,4 +1,4 @@
-// Package tfevents writes scalars as TensorBoard reads them.
+// Package tfevents writes scalars for TensorBoard.
 package tfevents
 
 import (
@@ -33,8 +33,8 @@ type Scalar struct {
 	Value float64
 }
 
-// Open starts a new file in dir. TensorBoard joins the files of a folder; the session start tells it
-// that whatever earlier files hold from step on is void, as a resumed run writes it again.
+// Open starts a new file in dir. TensorBoard joins the files of a folder. The session start tells it to discard
+// what earlier files hold from step on, because a resumed run writes that again.
 func Open(dir string, step int, now func() time.Time) (*File, error) {
 	for n := 0; ; n++ {
 		path := filepath.Join(dir, fmt.Sprintf("events.out.tfevents.%010d.winnow.%d", now().Unix(), n))
@@ -72,7 +72,8 @@ func (e *File) Write(step int, values []Scalar) error {
 		var summary, value []byte
 		for _, v := range values {
 			value = protowire.AppendString(protowire.AppendTag(value[:0], 1, protowire.BytesType), v.Tag)
-			value = protowire.AppendFixed32(protowire.AppendTag(value, 2, protowire.Fixed32Type), math.Float32bits(float32(v.Value)))
+			bits := math.Float32bits(float32(v.Value))
+			value = protowire.AppendFixed32(protowire.AppendTag(value, 2, protowire.Fixed32Type), bits)
 			summary = protowire.AppendBytes(protowire.AppendTag(summary, 1, protowire.BytesType), value)
 		}
 		return protowire.AppendBytes(protowire.AppendTag(b, 5, protowire.BytesType), summary)
@@ -83,7 +84,8 @@ func (e *File) Write(step int, values []Scalar) error {
 func (e *File) frame(step int, body func([]byte) []byte) error {
 	const head = 12
 	b := append(e.buf[:0], make([]byte, head)...)
-	b = protowire.AppendFixed64(protowire.AppendTag(b, 1, protowire.Fixed64Type), math.Float64bits(float64(e.now().UnixMicro())/1e6))
+	seconds := float64(e.now().UnixMicro()) / 1e6
+	b = protowire.AppendFixed64(protowire.AppendTag(b, 1, protowire.Fixed64Type), math.Float64bits(seconds))
 	b = protowire.AppendVarint(protowire.AppendTag(b, 2, protowire.VarintType), uint64(step))
 	b = body(b)
 	binary.LittleEndian.PutUint64(b, uint64(len(b)-head))
@@ -99,7 +101,8 @@ func (e *File) frame(step int, body func([]byte) []byte) error {
 // Close closes the file.
 func (e *File) Close() error { return e.w.Close() }
 
-// maskedCRC returns CRC-32C rotated and shifted, so that a checksum stored among the data it covers stays useful.
+// maskedCRC returns CRC-32C rotated and shifted, so that a checksum stored among the data it covers stays
+// useful.
 func maskedCRC(b []byte) uint32 {
 	sum := crc32.Checksum(b, castagnoli)
 	return (sum>>15 | sum<<17) + 0xa282ead8

@@ -10,31 +10,32 @@ import (
 	"strings"
 )
 
-// Form is a form that vectors are written in, by its name, which is the usual ending of such files.
+// Form is a file format for vectors, named by its usual extension.
 type Form string
 
-// The forms. Of n rows of d values:
+// The forms, for n rows of d values.
 const (
-	NPY         Form = "npy"         // n×d float32 for numpy; beside it .ids.csv
-	NPZ         Form = "npz"         // a zip file, stored, of embeddings.npy as NPY, paths.npy, labels.npy and splits.npy (text)
-	Safetensors Form = "safetensors" // the tensor embeddings, F32 [n,d]; beside it .ids.csv
-	FVecs       Form = "fvecs"       // d as int32, then d float32, n times; beside it .ids.csv
-	CSV         Form = "csv"         // [NewCSV]
-	TSV         Form = "tsv"         // d numbers a line, tabs between; beside it .metadata.tsv
-	Parquet     Form = "parquet"     // [NewParquet]
-	JSONLines   Form = "jsonl"       // [NewJSONL]
+	NPY         Form = "npy"         // n×d float32 for numpy, and a file .ids.csv
+	NPZ         Form = "npz"         // uncompressed zip of embeddings.npy as NPY, and paths, labels, splits.npy (text)
+	Safetensors Form = "safetensors" // the tensor embeddings, F32 [n,d], and a file .ids.csv
+	FVecs       Form = "fvecs"       // d as int32, then d float32, n times, and a file .ids.csv
+	CSV         Form = "csv"         // see [NewCSV]
+	TSV         Form = "tsv"         // d numbers per line, separated by tabs, and a file .metadata.tsv
+	Parquet     Form = "parquet"     // see [NewParquet]
+	JSONLines   Form = "jsonl"       // see [NewJSONL]
 )
 
-// Forms are all of them.
+// Forms lists all forms.
 var Forms = []Form{NPY, NPZ, Safetensors, FVecs, CSV, TSV, Parquet, JSONLines}
 
-// FormOf returns the form that the ending of a file says, in capitals or not.
+// FormOf returns the form of a file's extension, ignoring case.
 func FormOf(path string) (Form, bool) {
 	form := Form(strings.ToLower(strings.TrimPrefix(filepath.Ext(path), ".")))
 	return form, slices.Contains(Forms, form)
 }
 
-// Beside returns the file that says what the rows of the one at path are: of emb.npy emb.ids.csv. "": path says it itself.
+// Beside returns the second file, which names the rows of the one at path: emb.ids.csv for emb.npy. "": path
+// names them itself.
 func (f Form) Beside(path string) string {
 	stem := strings.TrimSuffix(path, filepath.Ext(path))
 	switch f {
@@ -46,7 +47,7 @@ func (f Form) Beside(path string) string {
 	return ""
 }
 
-// Files returns what [Write] writes: the file and what stands beside it.
+// Files returns the files that [Write] writes: the file and its second file, if any.
 func (f Form) Files(path string) []string {
 	if beside := f.Beside(path); beside != "" {
 		return []string{path, beside}
@@ -54,11 +55,12 @@ func (f Form) Files(path string) []string {
 	return []string{path}
 }
 
-// Put writes one file whole or not at all.
+// Put writes one file, completely or not at all.
 type Put func(path string, write func(io.Writer) error) error
 
-// Write writes the rows of dim values that fill gives, by put: the file and, after it, what stands beside it. Forms that
-// begin with the number of rows keep the values in an open file in the same folder until all are there.
+// Write writes the rows of dim values that fill provides, using put: first the file, then its second file.
+// Formats that begin with the number of rows keep the values in an open temporary file in the same folder until
+// all are there.
 func Write(path string, form Form, dim int, put Put, fill func(Writer) error) error {
 	kept := &keeper{}
 	var err error
@@ -83,11 +85,13 @@ func Write(path string, form Form, dim int, put Put, fill func(Writer) error) er
 	return form.putBeside(path, put, kept.rows)
 }
 
-// WriteRows writes rows that are there already as [Write] does, without a file for the values.
+// WriteRows writes existing rows as [Write] does, without a temporary file.
 func WriteRows(path string, form Form, dim int, put Put, rows []Row) error {
 	err := put(path, func(w io.Writer) error {
 		if form.counted() {
-			return form.writeCounted(w, dim, rows, func(w io.Writer) error { return writeAll(&floats{w: w}, rows) })
+			return form.writeCounted(w, dim, rows, func(w io.Writer) error {
+				return writeAll(&floats{w: w}, rows)
+			})
 		}
 		out, err := form.writer(w, dim)
 		if err != nil {
@@ -101,7 +105,7 @@ func WriteRows(path string, form Form, dim int, put Put, rows []Row) error {
 	return form.putBeside(path, put, rows)
 }
 
-// putBeside writes what stands beside path.
+// putBeside writes the second file of path.
 func (f Form) putBeside(path string, put Put, rows []Row) error {
 	beside := f.Beside(path)
 	if beside == "" {
@@ -115,7 +119,7 @@ func (f Form) putBeside(path string, put Put, rows []Row) error {
 	})
 }
 
-// writer returns what writes rows of a form that does not begin with their number.
+// writer returns a writer for a form that does not begin with the number of rows.
 func (f Form) writer(w io.Writer, dim int) (Writer, error) {
 	switch f {
 	case FVecs:
@@ -132,7 +136,7 @@ func (f Form) writer(w io.Writer, dim int) (Writer, error) {
 	return nil, fmt.Errorf("vectorfile: form %q is unknown, expected one of %v", string(f), Forms)
 }
 
-// keeper hands rows on and keeps what they are.
+// keeper passes rows on and keeps their names.
 type keeper struct {
 	Writer
 	rows []Row // without vectors

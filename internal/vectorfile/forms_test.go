@@ -25,7 +25,8 @@ import (
 
 var two = []Row{
 	{Path: "a\tb.png", Label: "ü", Split: "train", Embedding: []float32{1, -2}},
-	{Path: "\xff\U0001F426", Embedding: []float32{0.5, math.SmallestNonzeroFloat32}}, // a name of a file that is no UTF-8
+	// a name of a file that is no UTF-8
+	{Path: "\xff\U0001F426", Embedding: []float32{0.5, math.SmallestNonzeroFloat32}},
 }
 
 const twoValues = "\x00\x00\x80\x3f\x00\x00\x00\xc0" + "\x00\x00\x00\x3f\x01\x00\x00\x00"
@@ -73,9 +74,11 @@ func TestFormsByTheirDescriptions(t *testing.T) {
 		NPY: {matrix, ids},
 		NPZ: {stored(
 			"embeddings.npy", matrix,
-			"paths.npy", npy("{'descr': '<U7', 'fortran_order': False, 'shape': (2,), }", utf32('a', '\t', 'b', '.', 'p', 'n', 'g', 0xDCFF, 0x1F426)+zeros(20)),
+			"paths.npy", npy("{'descr': '<U7', 'fortran_order': False, 'shape': (2,), }",
+				utf32('a', '\t', 'b', '.', 'p', 'n', 'g', 0xDCFF, 0x1F426)+zeros(20)),
 			"labels.npy", npy("{'descr': '<U1', 'fortran_order': False, 'shape': (2,), }", utf32('ü', 0)),
-			"splits.npy", npy("{'descr': '<U5', 'fortran_order': False, 'shape': (2,), }", utf32('t', 'r', 'a', 'i', 'n')+zeros(20)),
+			"splits.npy", npy("{'descr': '<U5', 'fortran_order': False, 'shape': (2,), }",
+				utf32('t', 'r', 'a', 'i', 'n')+zeros(20)),
 		)},
 		Safetensors: {"\x48" + zeros(7) + `{"embeddings":{"dtype":"F32","shape":[2,2],"data_offsets":[0,16]}}      ` + twoValues, ids},
 		FVecs:       {"\x02\x00\x00\x00" + twoValues[:8] + "\x02\x00\x00\x00" + twoValues[8:], ids},
@@ -168,7 +171,8 @@ func decode(t *testing.T, form Form, b []byte, dim int) (values []float32, rows 
 		}
 		fail(json.Unmarshal(b[8:8+n], &header))
 		tensor, data := header["embeddings"], b[8+n:]
-		if n%8 != 0 || tensor.DType != "F32" || len(tensor.Shape) != 2 || tensor.Shape[1] != dim || !slices.Equal(tensor.Offsets, []int{0, len(data)}) || 4*dim*tensor.Shape[0] != len(data) {
+		if n%8 != 0 || tensor.DType != "F32" || len(tensor.Shape) != 2 || tensor.Shape[1] != dim ||
+			!slices.Equal(tensor.Offsets, []int{0, len(data)}) || 4*dim*tensor.Shape[0] != len(data) {
 			t.Fatalf("header %s before %d bytes", b[8:8+n], len(data))
 		}
 		bits(data)
@@ -196,11 +200,13 @@ func TestValuesRoundTripBitForBit(t *testing.T) {
 	for _, n := range []int{0, 1, 5000} {
 		rows := sample(n)
 		if n > 1 {
-			rows[1].Embedding = []float32{float32(math.Inf(-1)), float32(math.Copysign(0, -1)), math.Float32frombits(0x3f7fffff)}
+			rows[1].Embedding = []float32{float32(math.Inf(-1)), float32(math.Copysign(0, -1)),
+				math.Float32frombits(0x3f7fffff)}
 		}
 		for _, form := range []Form{NPY, NPZ, Safetensors, FVecs, TSV} {
 			path := filepath.Join(t.TempDir(), "e."+string(form))
-			if err := Write(path, form, dim, atomicfile.Write, func(w Writer) error { return writeAll(w, rows) }); err != nil {
+			if err := Write(path, form, dim, atomicfile.Write,
+				func(w Writer) error { return writeAll(w, rows) }); err != nil {
 				t.Fatal(err)
 			}
 			b, err := os.ReadFile(path)
@@ -237,7 +243,7 @@ func TestValuesRoundTripBitForBit(t *testing.T) {
 	}
 }
 
-// What fails leaves the older files as they were and nothing new.
+// A failure leaves the older files unchanged and nothing new.
 func TestFailedWritesLeaveNothing(t *testing.T) {
 	cut := errors.New("cut off")
 	for _, form := range Forms {
@@ -248,7 +254,8 @@ func TestFailedWritesLeaveNothing(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		err := Write(files[0], form, 2, atomicfile.Write, func(w Writer) error { return errors.Join(w.Write(two), cut) })
+		err := Write(files[0], form, 2, atomicfile.Write,
+			func(w Writer) error { return errors.Join(w.Write(two), cut) })
 		if !errors.Is(err, cut) {
 			t.Errorf("%s: %v", form, err)
 		}
@@ -262,7 +269,10 @@ func TestFailedWritesLeaveNothing(t *testing.T) {
 			}
 		}
 	}
-	if err := Write("e.txt", "txt", 2, func(_ string, write func(io.Writer) error) error { return write(io.Discard) }, nil); err == nil || !strings.Contains(err.Error(), `form "txt" is unknown, expected one of [npy npz`) {
+	if err := Write("e.txt", "txt", 2, func(_ string,
+		write func(io.Writer) error) error {
+		return write(io.Discard)
+	}, nil); err == nil || !strings.Contains(err.Error(), `form "txt" is unknown, expected one of [npy npz`) {
 		t.Error(err)
 	}
 }
@@ -272,7 +282,8 @@ func TestFormOf(t *testing.T) {
 	for _, path := range []string{"a.NPZ", "x/b.safetensors", "npy", "c.txt", "d", "e.fvecs.gz", ".tsv"} {
 		_, got[path] = FormOf(path)
 	}
-	want := map[string]bool{"a.NPZ": true, "x/b.safetensors": true, "npy": false, "c.txt": false, "d": false, "e.fvecs.gz": false, ".tsv": true}
+	want := map[string]bool{"a.NPZ": true, "x/b.safetensors": true, "npy": false, "c.txt": false, "d": false,
+		"e.fvecs.gz": false, ".tsv": true}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

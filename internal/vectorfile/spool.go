@@ -14,7 +14,7 @@ import (
 	"winnow/features"
 )
 
-// floats writes values as little-endian float32, in front of each row an int32 where one was asked for.
+// floats writes values as little-endian float32, with an int32 before each row if fronted.
 type floats struct {
 	w       io.Writer
 	front   uint32
@@ -40,7 +40,8 @@ func (f *floats) Write(rows []Row) error {
 // Close implements [Writer].
 func (f *floats) Close() error { return nil }
 
-// spooled keeps the values in a file beside path until their count, which stands in front, is known.
+// spooled keeps the values in a temporary file next to path until their number, which must come first, is
+// known.
 func spooled(path string, form Form, dim int, put Put, kept *keeper, fill func(Writer) error) error {
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".tmp-*")
 	if err != nil {
@@ -48,7 +49,7 @@ func spooled(path string, form Form, dim int, put Put, kept *keeper, fill func(W
 	}
 	defer os.Remove(f.Name())
 	defer f.Close()
-	_ = os.Remove(f.Name()) // where the system lets an open file go from its folder, a kill leaves nothing behind
+	_ = os.Remove(f.Name()) // if the system can remove an open file, a killed process leaves nothing
 	kept.Writer = &floats{w: f}
 	if err := fill(kept); err != nil {
 		return err
@@ -57,14 +58,17 @@ func spooled(path string, form Form, dim int, put Put, kept *keeper, fill func(W
 		return err
 	}
 	return put(path, func(w io.Writer) error {
-		return form.writeCounted(w, dim, kept.rows, func(w io.Writer) error { _, err := io.Copy(w, f); return err })
+		return form.writeCounted(w, dim, kept.rows, func(w io.Writer) error {
+			_, err := io.Copy(w, f)
+			return err
+		})
 	})
 }
 
 // counted reports whether a form begins with the number of rows.
 func (f Form) counted() bool { return f == NPY || f == NPZ || f == Safetensors }
 
-// writeCounted writes a file of such a form; of rows it takes what they are, their values from values.
+// writeCounted writes a file of such a form. It takes the names from rows, the values from values.
 func (f Form) writeCounted(w io.Writer, dim int, rows []Row, values func(io.Writer) error) error {
 	header := features.NPYHeader(len(rows), dim)
 	switch f {
@@ -83,15 +87,16 @@ func headed(w io.Writer, header []byte, values func(io.Writer) error) error {
 	return values(w)
 }
 
-// safetensorsHeader returns what stands before the values of one float32 tensor: the length of the text that follows, as
-// uint64, and the text, with spaces up to a multiple of 8 bytes, so that the values are aligned.
+// safetensorsHeader returns the header of a file with one float32 tensor: the length of the following text as
+// uint64, and the text, padded with spaces to a multiple of 8 bytes so that the values are aligned.
 func safetensorsHeader(rows, cols int) []byte {
-	text := fmt.Sprintf(`{"embeddings":{"dtype":"F32","shape":[%d,%d],"data_offsets":[0,%d]}}`, rows, cols, 4*int64(rows)*int64(cols))
+	text := fmt.Sprintf(`{"embeddings":{"dtype":"F32","shape":[%d,%d],"data_offsets":[0,%d]}}`,
+		rows, cols, 4*int64(rows)*int64(cols))
 	text += strings.Repeat(" ", (8-len(text)%8)%8)
 	return append(binary.LittleEndian.AppendUint64(nil, uint64(len(text))), text...)
 }
 
-// writeNPZ writes a zip file of arrays, stored, as numpy's savez does.
+// writeNPZ writes an uncompressed zip file of arrays, as numpy's savez does.
 func writeNPZ(w io.Writer, rows []Row, header []byte, values func(io.Writer) error) error {
 	out := zip.NewWriter(w)
 	for _, member := range []struct {
@@ -114,7 +119,8 @@ func writeNPZ(w io.Writer, rows []Row, header []byte, values func(io.Writer) err
 	return out.Close()
 }
 
-// writeText writes a npy array of texts of a fixed width, that of the longest: UTF-32, zeros behind.
+// writeText writes a npy array of texts in UTF-32. Its width is that of the longest text; shorter ones are
+// padded with zeros.
 func writeText(w io.Writer, rows []Row, text func(*Row) string) error {
 	width := 1
 	for i := range rows {
@@ -129,7 +135,7 @@ func writeText(w io.Writer, rows []Row, text func(*Row) string) error {
 		for s := text(&rows[i]); s != ""; {
 			r, n := utf8.DecodeRuneInString(s)
 			if r == utf8.RuneError && n == 1 {
-				r = 0xDC00 + rune(s[0]) // no UTF-8: as Python's os.fsdecode has it, so that os.fsencode gives the name of the file
+				r = 0xDC00 + rune(s[0]) // not UTF-8: as Python's os.fsdecode, which os.fsencode reverses
 			}
 			cell = binary.LittleEndian.AppendUint32(cell, uint32(r))
 			s = s[n:]

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// NewTSV writes the vectors as the projector of TensorBoard reads them: a line a row, tabs between, no header; numbers
-// round-trip as float32.
+// NewTSV writes the vectors for TensorBoard's projector: one row per line, separated by tabs, without a header.
+// Numbers round-trip as float32.
 func NewTSV(w io.Writer) Writer { return &tsvWriter{w: bufio.NewWriter(w)} }
 
 type tsvWriter struct {
@@ -36,11 +36,11 @@ func (t *tsvWriter) Write(rows []Row) error {
 // Close implements [Writer].
 func (t *tsvWriter) Close() error { return t.w.Flush() }
 
-// plain replaces what would break a line of the projector's metadata, which know no quotes.
+// plain replaces characters that would break a line of the projector's metadata, which has no quotes.
 var plain = strings.NewReplacer("\t", " ", "\n", " ", "\r", " ")
 
-// MetadataLine returns a line of the projector's metadata, tabs between the values: a tab or a line's end within a value
-// becomes a space.
+// MetadataLine returns a line of the projector's metadata, separated by tabs. A tab or line break within a
+// value becomes a space.
 func MetadataLine(values ...string) string {
 	for i, v := range values {
 		values[i] = plain.Replace(v)

@@ -1,5 +1,5 @@
-// Package vectorfile writes embeddings for other tools, one image a row: numpy's npy and npz, safetensors, fvecs, CSV,
-// TSV, Parquet and JSON lines.
+// Package vectorfile writes embeddings for other tools, one image per row: numpy's npy and npz, safetensors,
+// fvecs, CSV, TSV, Parquet and JSON lines.
 package vectorfile
 
 import (
@@ -14,18 +14,18 @@ import (
 // Row is one embedded image.
 type Row struct {
 	Path      string    `parquet:"path" json:"path"`
-	Label     string    `parquet:"label,dict" json:"label,omitempty"` // the given one, "" where there is none
+	Label     string    `parquet:"label,dict" json:"label,omitempty"` // given label, or ""
 	Split     string    `parquet:"split,dict" json:"split,omitempty"`
 	Embedding []float32 `parquet:"embedding,list" json:"embedding"`
 }
 
-// Writer writes rows one batch after another and keeps no vectors.
+// Writer writes batches of rows and keeps no vectors.
 type Writer interface {
 	Write(rows []Row) error
 	Close() error // ends the file; the underlying writer stays open
 }
 
-// NewCSV writes a header path,label,split,e0,e1,… and a line a row; numbers round-trip as float32.
+// NewCSV writes a header path,label,split,e0,e1,… and one line per row. Numbers round-trip as float32.
 func NewCSV(w io.Writer, dim int) (Writer, error) {
 	out := &csvWriter{to: csv.NewWriter(w), record: []string{"path", "label", "split"}}
 	for j := range dim {
@@ -57,10 +57,11 @@ func (c *csvWriter) Close() error {
 	return c.to.Error()
 }
 
-// NewParquet writes the columns path, label, split (strings) and embedding (a list of float32), Snappy compressed, in
-// groups of 65536 rows at most.
+// NewParquet writes the columns path, label, split (strings) and embedding (a list of float32), compressed with
+// Snappy, in row groups of at most 65536 rows.
 func NewParquet(w io.Writer) Writer {
-	return parquetWriter{parquet.NewGenericWriter[Row](w, parquet.Compression(&parquet.Snappy), parquet.MaxRowsPerRowGroup(1<<16))}
+	return parquetWriter{parquet.NewGenericWriter[Row](w,
+		parquet.Compression(&parquet.Snappy), parquet.MaxRowsPerRowGroup(1<<16))}
 }
 
 type parquetWriter struct{ *parquet.GenericWriter[Row] }
@@ -70,14 +71,14 @@ func (p parquetWriter) Write(rows []Row) error {
 	return err
 }
 
-// NewJSONL writes an object a line: path, label and split where there are any, embedding.
+// NewJSONL writes one object per line: path, label and split if there are any, embedding.
 func NewJSONL(w io.Writer) *JSONL {
 	to := json.NewEncoder(w)
 	to.SetEscapeHTML(false)
 	return &JSONL{to}
 }
 
-// JSONL is a [Writer] of lines of JSON.
+// JSONL is a [Writer] of JSON lines.
 type JSONL struct{ to *json.Encoder }
 
 // Unreadable writes a line for an image without a vector: its path and the reason as error.

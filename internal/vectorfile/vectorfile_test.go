@@ -12,7 +12,8 @@ import (
 func sample(n int) []Row {
 	rows := make([]Row, n)
 	for i := range rows {
-		rows[i] = Row{Path: string(rune('a'+i%26)) + "/x,y.png", Label: "cls", Split: "train", Embedding: []float32{float32(i) / 3, -math.MaxFloat32, 1e-40}}
+		rows[i] = Row{Path: string(rune('a'+i%26)) + "/x,y.png", Label: "cls", Split: "train",
+			Embedding: []float32{float32(i) / 3, -math.MaxFloat32, 1e-40}}
 	}
 	return rows
 }

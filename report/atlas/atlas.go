@@ -1,8 +1,8 @@
-// Package atlas draws points of a plane that stand for images: as one self-contained page to explore, as SVG, as a
-// table, and as the files of TensorBoard's projector.
+// Package atlas draws images as points of a plane: as a self-contained page to explore, as SVG, as a table, and as the
+// files of TensorBoard's projector.
 //
-// Colours are never the only mark: groups carry their name on the drawing where there are few, and the page names
-// every point. It decodes and reads nothing: pictures come from the caller.
+// Colours are never the only mark: if there are few groups, their names are on the drawing, and the page names every
+// point. The package reads and decodes nothing: pictures come from the caller.
 package atlas
 
 import (
@@ -12,45 +12,46 @@ import (
 	"slices"
 )
 
-// Map is what is drawn.
+// Map is a drawing of points.
 type Map struct {
 	Title  string
 	Notes  []string // plain sentences below the title
 	Facts  []Fact   // the small print
 	Points []Point
-	Groups []string // names of the groups that colours show; empty where Scale is given
-	Scale  *Scale   // colours show Point.Score instead of groups
+	Groups []string // names of the groups that colours show; empty if Scale is given
+	Scale  *Scale   // if given, colours show Point.Score instead of groups
 }
 
 // Fact is a line of the small print.
 type Fact struct{ Name, Value string }
 
-// Point is an image in the plane. What is not known is empty, a score NaN.
+// Point is an image in the plane. Unknown texts are empty, an unknown score is NaN.
 type Point struct {
 	X, Y  float64
-	Group int // position in Groups; below 0: none, drawn grey
+	Group int // position in Groups; negative: none, drawn grey
 	Path  string
-	Label string // given
+	Label string // given label
 	True  string
 	Split string
 	Score float64
 }
 
-// Scale says what the ends of a range of colours mean.
+// Scale names a range of colours and gives the values at its ends.
 type Scale struct {
 	Name      string
 	Low, High float64
 }
 
-// side is the drawing's width in its own units, and the most and the least of its height; margin stays free all around.
+// side is the drawing's width and greatest height, in its own units; lowest is its least height. margin stays
+// free on all sides.
 const (
 	side   = 1000.0
 	lowest = 560.0
 	margin = 24.0
 )
 
-// place gives every point its place on the drawing, and says how high that is: one scale for both axes, as distances
-// count.
+// place returns the position of every point on the drawing, and the drawing's height. Both axes have the same
+// scale, because distances count.
 func (m Map) place() (at [][2]float64, height float64) {
 	low, high := [2]float64{math.Inf(1), math.Inf(1)}, [2]float64{math.Inf(-1), math.Inf(-1)}
 	for _, p := range m.Points {
@@ -71,12 +72,13 @@ func (m Map) place() (at [][2]float64, height float64) {
 	return at, height
 }
 
-// radius of a point: the more there are, the smaller.
+// radius returns the radius of a point: the more points, the smaller.
 func (m Map) radius() float64 {
 	return math.Round(10*min(7, 1.6+80/math.Sqrt(float64(len(m.Points)+1)))) / 10
 }
 
-// order is in which order points are drawn: at random, so that no group hides another, the grey ones first.
+// order returns the order in which points are drawn: grey ones first, otherwise random, so that no group hides
+// another.
 func (m Map) order() []int {
 	order := rand.New(rand.NewPCG(uint64(len(m.Points)), 0x6f72646572)).Perm(len(m.Points)) // "order"
 	slices.SortStableFunc(order, func(a, b int) int {
@@ -85,10 +87,10 @@ func (m Map) order() []int {
 	return order
 }
 
-// shades is how many colours a scale has.
+// shades is the number of colours on a scale.
 const shades = 32
 
-// shade is the number of a point's colour, -1 for grey.
+// shade returns the number of a point's colour, -1 for grey.
 func (m Map) shade(i int) int {
 	p := m.Points[i]
 	if m.Scale == nil {
@@ -100,17 +102,18 @@ func (m Map) shade(i int) int {
 	return max(0, min(shades-1, int(shades*(p.Score-m.Scale.Low)/(m.Scale.High-m.Scale.Low))))
 }
 
-// named is the most groups whose names are written on the drawing.
+// named is the largest number of groups whose names are written on the drawing.
 const named = 24
 
-// signs finds for each group a place to write its name: the point with the most of its own group around it.
+// signs finds a place for each group's name: the point with the most of its own group around it.
 func (m Map) signs(at [][2]float64) map[int][2]float64 {
-	if m.Scale != nil || len(m.Groups) > named || len(m.Groups) <= len(pair) { // a group and all others lie everywhere
+	// Of two groups one is often "all others", which lies everywhere.
+	if m.Scale != nil || len(m.Groups) > named || len(m.Groups) <= len(pair) {
 		return nil
 	}
 	rows := map[int][]int{}
 	for i, p := range m.Points {
-		if p.Group >= 0 && len(rows[p.Group]) < 1500 { // enough to know where most are
+		if p.Group >= 0 && len(rows[p.Group]) < 1500 { // enough to find where most are
 			rows[p.Group] = append(rows[p.Group], i)
 		}
 	}

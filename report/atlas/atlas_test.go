@@ -29,7 +29,8 @@ func sample(n, classes int) Map {
 	draw := rand.New(rand.NewPCG(1, 1))
 	for i := range n {
 		k := i % classes
-		p := Point{X: 40*float64(k) + draw.NormFloat64(), Y: 5*float64(k%3) + draw.NormFloat64(), Group: k, Path: fmt.Sprintf("a folder/%d </script>.jpg", i), Label: m.Groups[k], Split: "test", Score: math.NaN()}
+		p := Point{X: 40*float64(k) + draw.NormFloat64(), Y: 5*float64(k%3) + draw.NormFloat64(), Group: k,
+			Path: fmt.Sprintf("a folder/%d </script>.jpg", i), Label: m.Groups[k], Split: "test", Score: math.NaN()}
 		if i%7 == 6 {
 			p.Group, p.Label = -1, ""
 		}
@@ -82,7 +83,7 @@ func TestSVG(t *testing.T) {
 	}
 }
 
-// Points keep their proportions and stay on the drawing; a group's name stands where most of it is.
+// Points keep their proportions and stay on the drawing; a group's name is where most of the group is.
 func TestPlace(t *testing.T) {
 	m := sample(400, 4)
 	at, height := m.place()
@@ -114,8 +115,8 @@ func nearestOf(at [][2]float64, p [2]float64) (best int) {
 	return best
 }
 
-// The colours of few groups are told apart by people with any of the common kinds of colour vision, on the paper they
-// are for. Red and green of one lightness are not, which the check sees.
+// People with any common kind of colour vision can tell the colours of few groups apart, on the paper they are for. The
+// check notices that red and green of the same lightness cannot be told apart.
 func TestColoursForAllEyes(t *testing.T) {
 	for name, list := range map[string][]string{"light": few[:], "dark": fewDark[:], "pair": pair} {
 		if d := nearestColours(list); d < 0.045 {
@@ -139,7 +140,8 @@ func TestColoursForAllEyes(t *testing.T) {
 }
 
 // nearestColours is the least distance in OKLab of two colours under normal vision and three simulated dichromacies.
-// Source of the matrices: Machado et al., A Physiologically-based Model for Simulation of Color Vision Deficiency (2009).
+// Source of the matrices: Machado et al., A Physiologically-based Model for Simulation of Color Vision Deficiency
+// (2009).
 func nearestColours(list []string) float64 {
 	least := math.Inf(1)
 	for _, eye := range [][9]float64{
@@ -173,7 +175,8 @@ func labOf(hex string, eye [9]float64) [3]float64 {
 	l := math.Cbrt(0.4122214708*e[0] + 0.5363325363*e[1] + 0.0514459929*e[2])
 	m := math.Cbrt(0.2119034982*e[0] + 0.6806995451*e[1] + 0.1073969566*e[2])
 	s := math.Cbrt(0.0883024619*e[0] + 0.2817188376*e[1] + 0.6299787005*e[2])
-	return [3]float64{0.2104542553*l + 0.7936177850*m - 0.0040720468*s, 1.9779984951*l - 2.4285922050*m + 0.4505937099*s, 0.0259040371*l + 0.7827717662*m - 0.8086757660*s}
+	return [3]float64{0.2104542553*l + 0.7936177850*m - 0.0040720468*s,
+		1.9779984951*l - 2.4285922050*m + 0.4505937099*s, 0.0259040371*l + 0.7827717662*m - 0.8086757660*s}
 }
 
 // tiles are pictures each of one colour, some of them missing.
@@ -185,15 +188,15 @@ func tiles(n, side int) []image.Image {
 		}
 		img := image.NewNRGBA(image.Rect(0, 0, side, side-i%3))
 		for k := 0; k < len(img.Pix); k += 4 {
-			img.Pix[k], img.Pix[k+1], img.Pix[k+2], img.Pix[k+3] = uint8(20*(i%11)), uint8(20*(i%7)), uint8(20*(i%13)), 255
+			img.Pix[k], img.Pix[k+1], img.Pix[k+2], img.Pix[k+3] = uint8(20*(i%11)), uint8(20*(i%7)),
+				uint8(20*(i%13)), 255
 		}
 		out[i] = img
 	}
 	return out
 }
 
-// The page holds every point under its own name with its own picture, escapes what people call things, and asks for
-// nothing from outside.
+// The page has every point under its own name with its own picture, escapes names, and loads nothing from outside.
 func TestPage(t *testing.T) {
 	m, pictures := sample(1500, 4), tiles(1500, 30)
 	var b bytes.Buffer
@@ -212,7 +215,8 @@ func TestPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	circles := regexp.MustCompile(`<circle class="p (c\d+|cn)" cx="([\d.]+)" cy="([\d.]+)"`).FindAllStringSubmatch(page, -1)
-	if len(circles) != 1500 || len(d.X) != 1500 || len(d.Sheets) != 2 || d.Tile != 32 || !strings.Contains(page, "1350, at most 32 pixels wide") {
+	if len(circles) != 1500 || len(d.X) != 1500 || len(d.Sheets) != 2 || d.Tile != 32 ||
+		!strings.Contains(page, "1350, at most 32 pixels wide") {
 		t.Fatalf("%d circles, %d points, %d sheets of tiles of %d", len(circles), len(d.X), len(d.Sheets), d.Tile)
 	}
 	sheets := make([]image.Image, 2)
@@ -221,11 +225,13 @@ func TestPage(t *testing.T) {
 	}
 	at, _ := m.place()
 	for k, i := range m.order() {
-		if circles[k][2] != fmt.Sprintf("%.1f", at[i][0]) || d.Path[k] != m.Points[i].Path || d.Names[d.Label[k]] != m.Points[i].Label {
+		if circles[k][2] != fmt.Sprintf("%.1f", at[i][0]) || d.Path[k] != m.Points[i].Path ||
+			d.Names[d.Label[k]] != m.Points[i].Label {
 			t.Fatalf("point %d: circle %v, path %q, label %q", i, circles[k], d.Path[k], d.Names[d.Label[k]])
 		}
 		on := k % (acrossSheet * acrossSheet)
-		seen := color.NRGBAModel.Convert(sheets[k/(acrossSheet*acrossSheet)].At(on%acrossSheet*32+16, on/acrossSheet*32+16)).(color.NRGBA)
+		seen := color.NRGBAModel.Convert(sheets[k/(acrossSheet*acrossSheet)].At(on%acrossSheet*32+16,
+			on/acrossSheet*32+16)).(color.NRGBA)
 		want := color.NRGBA{255, 255, 255, 255}
 		if pictures[i] != nil {
 			want = pictures[i].(*image.NRGBA).NRGBAAt(0, 0)
@@ -235,12 +241,13 @@ func TestPage(t *testing.T) {
 		}
 	}
 	b.Reset()
-	if err := m.WritePage(&b, nil); err != nil || strings.Contains(b.String(), "data:image/jpeg") || strings.Contains(b.String(), "pictures") && strings.Contains(b.String(), "<dt>pictures") {
+	if err := m.WritePage(&b, nil); err != nil || strings.Contains(b.String(), "data:image/jpeg") ||
+		strings.Contains(b.String(), "pictures") && strings.Contains(b.String(), "<dt>pictures") {
 		t.Errorf("without pictures: %v", err)
 	}
 }
 
-// A part is the page without what belongs to a page of its own, and within the bytes it is given.
+// A part is the page without its own head, within its limit of bytes.
 func TestPart(t *testing.T) {
 	m, pictures := sample(300, 4), tiles(300, 30)
 	var b bytes.Buffer
@@ -253,11 +260,13 @@ func TestPart(t *testing.T) {
 			t.Errorf("%q is in the part", no)
 		}
 	}
-	if strings.Count(part, `<circle class="p `) != 300 || !strings.Contains(part, "data:image/jpeg") || len(part) > 1<<20 {
+	if strings.Count(part, `<circle class="p `) != 300 || !strings.Contains(part, "data:image/jpeg") ||
+		len(part) > 1<<20 {
 		t.Errorf("%d bytes, without all points or pictures", len(part))
 	}
 	b.Reset()
-	if err := m.WritePart(&b, pictures, 100<<10); err != nil || strings.Contains(b.String(), "data:image") || !strings.Contains(b.String(), "pictures</dt><dd>none") {
+	if err := m.WritePart(&b, pictures, 100<<10); err != nil || strings.Contains(b.String(), "data:image") ||
+		!strings.Contains(b.String(), "pictures</dt><dd>none") {
 		t.Errorf("%v; pictures that have no room", err)
 	}
 }
@@ -273,8 +282,8 @@ func decodeURI(t *testing.T, uri string) image.Image {
 
 func abs(a, b uint8) int { return max(int(a), int(b)) - min(int(a), int(b)) }
 
-// Ten thousand points with the worst of pictures, noise, stay within the page's limit; where no quality is low enough
-// there are none, and the page says so.
+// Ten thousand points with the worst pictures, noise, stay within the page's limit. If no quality is low enough, there
+// are no pictures, and the page says so.
 func TestPageLimit(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compresses ten million pixels several times")
@@ -316,7 +325,8 @@ func TestTable(t *testing.T) {
 			t.Fatalf("%d lines, %v", len(lines), err)
 		}
 		x, _ := strconv.ParseFloat(lines[3][1], 64)
-		if lines[3][0] != strings.ToUpper(m.Points[2].Path) || lines[3][3] != strings.ToUpper(m.Points[2].Label) || x != m.Points[2].X || lines[3][6] != "0.25" || lines[4][6] != "" {
+		if lines[3][0] != strings.ToUpper(m.Points[2].Path) || lines[3][3] != strings.ToUpper(m.Points[2].Label) ||
+			x != m.Points[2].X || lines[3][6] != "0.25" || lines[4][6] != "" {
 			t.Errorf("%q", lines[3])
 		}
 	}

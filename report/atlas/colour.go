@@ -6,21 +6,23 @@ import (
 	"strings"
 )
 
-// few are colours that people of all kinds of colour vision tell apart, on white: Paul Tol's scheme "muted", whose grey
-// is kept for what has no group, and black. fewDark are for black paper: found by a search for ten, white among them,
-// that stay far apart under the three simulated dichromacies and stand out from the paper at 3.2 : 1.
+// few are colours for white paper that people with any kind of colour vision can tell apart: Paul Tol's scheme "muted"
+// and black; its grey is kept for points without a group. fewDark are for black paper: a search found ten, white among
+// them, that stay far apart under the three simulated dichromacies and have a contrast of 3.2 : 1 to the paper.
 var (
-	few     = [...]string{"#332288", "#88ccee", "#44aa99", "#117733", "#999933", "#ddcc77", "#cc6677", "#882255", "#aa4499", "#111111"}
-	fewDark = [...]string{"#9c28ff", "#58d5af", "#38a1a9", "#476fa4", "#ac9313", "#9fff8f", "#ff69ff", "#aa574b", "#bfc600", "#ffffff"}
+	few = [...]string{"#332288", "#88ccee", "#44aa99", "#117733", "#999933",
+		"#ddcc77", "#cc6677", "#882255", "#aa4499", "#111111"}
+	fewDark = [...]string{"#9c28ff", "#58d5af", "#38a1a9", "#476fa4", "#ac9313",
+		"#9fff8f", "#ff69ff", "#aa574b", "#bfc600", "#ffffff"}
 )
 
 const grey = "#9a9a9a"
 
-// pair is of two groups: one that is looked for, and the others.
+// pair is the colours of two groups: the one of interest and the others.
 var pair = []string{"#d65400", "#1e6ebe"}
 
-// colours are those of n groups, on light and on dark paper. More than ten groups get hues a golden angle apart, in two
-// lightnesses: neighbours in the list differ, far ones may look alike.
+// colours returns the colours of n groups on light and on dark paper. More than ten groups get hues a golden
+// angle apart, in two lightnesses: neighbours in the list differ, but distant ones may look alike.
 func colours(n int) (light, dark []string) {
 	if n == len(pair) {
 		return pair, pair
@@ -37,8 +39,8 @@ func colours(n int) (light, dark []string) {
 	return light, dark
 }
 
-// scaleColours go from orange by grey to blue, which no common kind of colour blindness takes for one another, and
-// stand out on light and on dark paper.
+// scaleColours returns colours from orange through grey to blue. No common kind of colour blindness confuses
+// them, and they stand out on light and on dark paper.
 func scaleColours() []string {
 	stops := [][3]float64{{214, 84, 0}, {160, 160, 160}, {30, 110, 190}}
 	out := make([]string, shades)
@@ -54,7 +56,7 @@ func scaleColours() []string {
 	return out
 }
 
-// oklch is a colour of a lightness, a chroma and a hue in degrees, cut to what a screen can show.
+// oklch returns the colour with this lightness, chroma and hue in degrees, clipped to what a screen can show.
 // Source: Ottosson, A perceptual color space for image processing (2020).
 func oklch(lightness, chroma, hue float64) string {
 	a, b := chroma*math.Cos(hue*math.Pi/180), chroma*math.Sin(hue*math.Pi/180)

@@ -20,19 +20,20 @@ var pageText string
 //go:embed part.html.tmpl
 var partText string
 
-// pageStyle is that of the page around the map.
-const pageStyle = `main { max-width:1600px; margin:0 auto; padding:24px 20px 56px } h1 { font-size:26px; line-height:1.2; margin:0 0 8px }
+// pageStyle is the style of the page around the map.
+const pageStyle = `main { max-width:1600px; margin:0 auto; padding:24px 20px 56px }
+h1 { font-size:26px; line-height:1.2; margin:0 0 8px }
 @media (max-width:820px) { main { padding:16px 12px 40px } h1 { font-size:22px } }
 `
 
 //go:embed page.js
 var pageScript string
 
-// PageLimit is the most bytes of a page of 10,000 points with their pictures.
+// PageLimit is the largest size in bytes of a page of 10,000 points with their pictures.
 const PageLimit = 10 << 20
 
-// pageData is what the script knows of the points, in the order in which they are drawn. Names that repeat are numbers
-// of a list.
+// pageData is the script's data: the points in the order of drawing. Label, True and Split are positions in
+// Names.
 type pageData struct {
 	X      []float64  `json:"x"`
 	Y      []float64  `json:"y"`
@@ -43,36 +44,37 @@ type pageData struct {
 	Split  []int      `json:"split"`
 	Score  []*float64 `json:"score"`
 	Names  []string   `json:"names"`
-	Height float64    `json:"height"` // of the drawing, whose width is 1000
+	Height float64    `json:"height"` // height of the drawing, whose width is 1000
 	Radius float64    `json:"radius"`
-	Tile   int        `json:"tile"`   // pixels; 0: no pictures
+	Tile   int        `json:"tile"`   // side of a tile in pixels; 0: no pictures
 	Across int        `json:"across"` // tiles in a row of a sheet
 	Sheets []string   `json:"sheets"`
 }
 
-// legendItem is a group on the page.
+// legendItem is a group in the legend.
 type legendItem struct {
 	Shade int
 	Name  string
 	Count int
 }
 
-// WritePage writes the map as one page that needs nothing else: the drawing, a name and a picture for every point under
-// the pointer or reached by arrow keys, a legend that lifts a group out, a search. pictures belong to Points, nil where
-// there is none; they should be no wider and no higher than ThumbnailSide. A nil list writes no pictures.
-// They are compressed until the page is no larger than PageLimit, and left out, which the page says, where that fails.
+// WritePage writes the map as one self-contained page: the drawing; a name and a picture for each point under
+// the pointer or reached with the arrow keys; a legend that highlights a group; a search. pictures belong to
+// Points, nil for a missing one; they should be no wider and no higher than ThumbnailSide. With a nil list
+// there are no pictures. Pictures are compressed until the page is at most PageLimit; if that fails they are
+// left out, and the page says so.
 func (m Map) WritePage(w io.Writer, pictures []image.Image) error {
 	return m.write(w, "page", pictures, PageLimit)
 }
 
-// WritePart writes the same, without its title, as a part of another page, in at most limit bytes if the points
-// themselves need no more. That page has the style sheet of winnow/internal/look, names no
-// element in, out, all, map, frame, card, ring, find, found, legend or said, and holds one map.
+// WritePart writes the same without its title, as a part of another page, in at most limit bytes unless the
+// points alone need more. The other page must have the style sheet of winnow/internal/look, must not use the
+// element ids in, out, all, map, frame, card, ring, find, found, legend and said, and can hold only one map.
 func (m Map) WritePart(w io.Writer, pictures []image.Image, limit int) error {
 	return m.write(w, "map", pictures, limit)
 }
 
-// write writes one of the two templates.
+// write executes one of the two templates.
 func (m Map) write(w io.Writer, name string, pictures []image.Image, limit int) error {
 	page, err := template.New("page").Funcs(template.FuncMap{
 		"breaks": breakable,
@@ -101,7 +103,7 @@ func (m Map) write(w io.Writer, name string, pictures []image.Image, limit int) 
 		}
 		fact := Fact{"pictures", fmt.Sprintf("%d, at most %d pixels wide", count(pictures), shown.Side)}
 		if shown.Sheets == nil {
-			fact.Value = fmt.Sprintf("none: those of %d points make a page of more than %d MiB", len(pictures), limit>>20)
+			fact.Value = fmt.Sprintf("none: with %d pictures the page would exceed %d MiB", len(pictures), limit>>20)
 		}
 		facts = append(facts[:len(facts):len(facts)], fact)
 		data.Tile, data.Across = shown.Side, acrossSheet
@@ -113,20 +115,23 @@ func (m Map) write(w io.Writer, name string, pictures []image.Image, limit int) 
 		}
 	}
 	return page.ExecuteTemplate(w, name, map[string]any{
-		"Title": m.Title, "Notes": m.Notes, "Facts": facts, "Scale": m.Scale, "Legend": m.legend(), "Points": len(m.Points), "Ramp": scaleColours(), "Radius": m.radius(), "Height": data.Height,
-		"Drawing": template.HTML(drawing.String()), // numbers, and names escaped where they are written
+		"Title": m.Title, "Notes": m.Notes, "Facts": facts,
+		"Scale": m.Scale, "Legend": m.legend(), "Points": len(m.Points),
+		"Ramp": scaleColours(), "Radius": m.radius(), "Height": data.Height,
+		"Drawing": template.HTML(drawing.String()), // numbers, and names that drawPoints escapes
 		"Light":   template.CSS(m.style(false)), "Dark": template.CSS(m.style(true)),
 		"Data":   template.JS(text), // JSON with <, > and & escaped
 		"Script": template.JS(pageScript),
 	})
 }
 
-// breakable is a name that may go on in a new line behind the signs that part its words.
+// breakable returns a name that may break after the characters that separate its words.
 func breakable(name string) template.HTML {
-	return template.HTML(strings.NewReplacer("_", "_<wbr>", "-", "-<wbr>", "/", "/<wbr>", ".", ".<wbr>").Replace(template.HTMLEscapeString(name)))
+	breaks := strings.NewReplacer("_", "_<wbr>", "-", "-<wbr>", "/", "/<wbr>", ".", ".<wbr>")
+	return template.HTML(breaks.Replace(template.HTMLEscapeString(name)))
 }
 
-// drawn puts pictures into the order of drawing.
+// drawn returns pictures in the order of drawing.
 func (m Map) drawn(pictures []image.Image) []image.Image {
 	out := make([]image.Image, len(pictures))
 	for k, i := range m.order() {
@@ -161,7 +166,9 @@ func (m Map) data() pageData {
 		p := m.Points[i]
 		d.X, d.Y = append(d.X, math.Round(10*at[i][0])/10), append(d.Y, math.Round(10*at[i][1])/10)
 		d.Shade, d.Path = append(d.Shade, m.shade(i)), append(d.Path, p.Path)
-		d.Label, d.True, d.Split = append(d.Label, number(p.Label)), append(d.True, number(p.True)), append(d.Split, number(p.Split))
+		d.Label = append(d.Label, number(p.Label))
+		d.True = append(d.True, number(p.True))
+		d.Split = append(d.Split, number(p.Split))
 		var score *float64
 		if !math.IsNaN(p.Score) {
 			score = new(math.Round(1e4*p.Score) / 1e4)
@@ -171,7 +178,7 @@ func (m Map) data() pageData {
 	return d
 }
 
-// legend lists the groups that have points, and what has none.
+// legend lists the groups that have points, and the points without a group.
 func (m Map) legend() []legendItem {
 	counts := map[int]int{}
 	for i := range m.Points {
@@ -186,7 +193,7 @@ func (m Map) legend() []legendItem {
 		}
 	}
 	if counts[-1] > 0 {
-		list = append(list, legendItem{-1, "not known", counts[-1]})
+		list = append(list, legendItem{-1, "unknown", counts[-1]})
 	}
 	return list
 }

@@ -6,7 +6,7 @@
   let view = { x: 0, y: 0, w: size }, chosen = -1, lifted = null;
   const middle = () => ({ x: view.x + view.w / 2, y: view.y + view.w * shape / 2 });
 
-  // The part of the drawing that is seen. Points and names grow less than the drawing does.
+  // look shows the current view. Points and names grow less than the drawing does.
   function look() {
     const zoom = size / view.w;
     view.x = Math.min(Math.max(view.x, 0), size - view.w);
@@ -24,7 +24,7 @@
     view = { x: x - (x - view.x) * w / view.w, y: y - (y - view.y) * w / view.w, w };
     look();
   }
-  // How many units a pixel is, and where an event is in units.
+  // unit returns how many units a pixel is; at returns the place of an event in units.
   const unit = (box) => Math.max(view.w / box.width, view.w * shape / box.height);
   function at(event) {
     const box = map.getBoundingClientRect(), scale = unit(box), m = middle();
@@ -73,7 +73,7 @@
     place();
     if (aloud) said.textContent = text.join(", ");
   }
-  // The card stands beside its point, within the frame.
+  // place puts the card next to its point, within the frame.
   function place() {
     const box = frame.getBoundingClientRect(), inner = map.getBoundingClientRect(), scale = unit(inner), m = middle();
     const x = inner.left - box.left + inner.width / 2 + (data.x[chosen] - m.x) / scale;
@@ -83,7 +83,7 @@
     card.style.top = `${Math.min(Math.max(4, y - h / 2), Math.max(4, box.height - h - 6))}px`;
   }
 
-  // Only some points are lifted out; the others fade.
+  // lift highlights the points that pass a test; the others fade.
   function lift(test) {
     lifted = test;
     map.classList.toggle("lifted", Boolean(test));
@@ -116,7 +116,7 @@
   get("out").onclick = () => zoom(1 / 1.6);
   get("all").onclick = () => zoom(1 / size);
 
-  // The next point in a direction: near along it, and not far aside.
+  // next returns the next point in a direction: near along it, and not far to the side.
   function next(dx, dy) {
     if (chosen < 0) return nearest(middle(), 2 * size);
     let best = chosen, least = Infinity;

@@ -8,7 +8,8 @@ import (
 	"image/jpeg"
 )
 
-// ThumbnailSide is how wide pictures of n points should be for a page that is not too large.
+// ThumbnailSide returns how wide the pictures of n points should be, so that the page does not become too
+// large.
 func ThumbnailSide(n int) int {
 	switch {
 	case n <= 2000:
@@ -19,7 +20,7 @@ func ThumbnailSide(n int) int {
 	return 32
 }
 
-// acrossSheet is how many pictures lie beside each other, and below each other, on a sheet.
+// acrossSheet is the number of pictures in a row of a sheet, and of rows on it.
 const acrossSheet = 32
 
 // sprites are many small pictures on a few sheets.
@@ -28,9 +29,10 @@ type sprites struct {
 	Sheets [][]byte
 }
 
-// makeSprites puts pictures on sheets, point i on tile i; one that is missing (nil) leaves its tile white. Tiles are
-// as wide as the widest picture, in multiples of 16 pixels, the blocks of JPEG with halved colours, so that none bleeds into another. Quality falls until
-// all sheets fit into budget bytes; where even poor ones do not there are none.
+// makeSprites puts pictures on sheets, point i on tile i; a missing one (nil) leaves its tile white. Tiles are
+// as wide as the widest picture, in multiples of 16 pixels, the block size of JPEG with halved chroma, so that
+// no picture bleeds into another. Quality falls until all sheets fit into budget bytes. If even poor ones do
+// not fit, there are none.
 func makeSprites(pictures []image.Image, budget int) (sprites, error) {
 	tile := 16
 	for _, p := range pictures {

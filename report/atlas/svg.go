@@ -10,7 +10,7 @@ import (
 	"winnow/internal/text"
 )
 
-// WriteSVG writes the drawing as a file of its own, on white, with title and legend.
+// WriteSVG writes the drawing as a file on white paper, with title and legend.
 func (m Map) WriteSVG(w io.Writer) error {
 	const top, column, line = 52.0, 196.0, 26.0
 	names := m.Groups
@@ -24,31 +24,38 @@ func (m Map) WriteSVG(w io.Writer) error {
 		foot = line*float64(rows) + 20
 	}
 	b := bufio.NewWriter(w)
-	fmt.Fprintf(b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %g %g" width="%[1]g" height="%[2]g" font-family="Helvetica, Arial, sans-serif">`, side, top+height+foot)
+	fmt.Fprintf(b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %g %g" width="%[1]g" height="%[2]g" `+
+		`font-family="Helvetica, Arial, sans-serif">`, side, top+height+foot)
 	fmt.Fprintf(b, "\n<title>%s</title>\n", html.EscapeString(m.Title))
 	fmt.Fprintf(b, `<style>%s</style><rect width="100%%" height="100%%" fill="#fff"/>`, m.style(false))
-	fmt.Fprintf(b, `<text x="%g" y="34" font-size="22" font-weight="bold" fill="#20242b">%s</text>`, margin, html.EscapeString(text.Shortened(m.Title, 84)))
+	fmt.Fprintf(b, `<text x="%g" y="34" font-size="22" font-weight="bold" fill="#20242b">%s</text>`,
+		margin, html.EscapeString(text.Shortened(m.Title, 84)))
 	fmt.Fprintf(b, "\n<g transform=\"translate(0 %g)\">\n", top)
 	m.drawPoints(b)
 	fmt.Fprintln(b, "</g>")
 	for i, name := range names {
 		x, y := margin+column*float64(i%5), top+height+line*float64(i/5)+12
-		fmt.Fprintf(b, `<circle class="p c%d" cx="%g" cy="%g" r="7"/><text x="%g" y="%g" font-size="15" fill="#20242b">%s</text>`, i, x+7, y, x+20, y+5, html.EscapeString(text.Shortened(name, 20)))
+		fmt.Fprintf(b, `<circle class="p c%d" cx="%g" cy="%g" r="7"/>`+
+			`<text x="%g" y="%g" font-size="15" fill="#20242b">%s</text>`,
+			i, x+7, y, x+20, y+5, html.EscapeString(text.Shortened(name, 20)))
 	}
 	switch {
 	case m.Scale != nil:
 		for i, c := range scaleColours() {
-			fmt.Fprintf(b, `<rect x="%g" y="%g" width="7.5" height="14" fill="%s"/>`, margin+7*float64(i), top+height+6, c)
+			fmt.Fprintf(b, `<rect x="%g" y="%g" width="7.5" height="14" fill="%s"/>`,
+				margin+7*float64(i), top+height+6, c)
 		}
-		fmt.Fprintf(b, `<text x="%g" y="%g" font-size="15" fill="#20242b">%s: %g (orange) to %g (blue)</text>`, margin+240, top+height+18, html.EscapeString(m.Scale.Name), m.Scale.Low, m.Scale.High)
+		fmt.Fprintf(b, `<text x="%g" y="%g" font-size="15" fill="#20242b">%s: %g (orange) to %g (blue)</text>`,
+			margin+240, top+height+18, html.EscapeString(m.Scale.Name), m.Scale.Low, m.Scale.High)
 	case names == nil:
-		fmt.Fprintf(b, `<text x="%g" y="%g" font-size="15" fill="#20242b">%d groups; their colours come again in like hues</text>`, margin, top+height+18, len(m.Groups))
+		fmt.Fprintf(b, `<text x="%g" y="%g" font-size="15" fill="#20242b">%d groups; some have similar colours</text>`,
+			margin, top+height+18, len(m.Groups))
 	}
 	fmt.Fprintln(b, "</svg>")
 	return b.Flush()
 }
 
-// style is the colours as classes: c0, c1, … of the groups or of the scale, cn of what has none.
+// style returns the colours as CSS classes: c0, c1, … for groups or the scale, cn for points without either.
 func (m Map) style(dark bool) string {
 	light, night := colours(len(m.Groups))
 	if m.Scale != nil {
@@ -66,7 +73,7 @@ func (m Map) style(dark bool) string {
 	return b.String()
 }
 
-// drawPoints writes the points, and the names of groups where there are few.
+// drawPoints writes the points and, if there are few groups, their names.
 func (m Map) drawPoints(w io.Writer) {
 	at, _ := m.place()
 	r := m.radius()
@@ -78,11 +85,13 @@ func (m Map) drawPoints(w io.Writer) {
 		}
 		fmt.Fprintf(w, `<circle class="p %s" cx="%.1f" cy="%.1f" r="%g"/>`, class, at[i][0], at[i][1], r)
 	}
-	fmt.Fprint(w, `</g><g class="signs" font-size="17" font-weight="bold" text-anchor="middle" fill="#20242b" stroke="#fff" stroke-width="4" stroke-linejoin="round" paint-order="stroke">`)
+	fmt.Fprint(w, `</g><g class="signs" font-size="17" font-weight="bold" text-anchor="middle" fill="#20242b" `+
+		`stroke="#fff" stroke-width="4" stroke-linejoin="round" paint-order="stroke">`)
 	signs := m.signs(at)
 	for g, name := range m.Groups {
 		if p, ok := signs[g]; ok {
-			fmt.Fprintf(w, `<text class="s%d" x="%.1f" y="%.1f">%s</text>`, g, min(max(p[0], 70), side-70), p[1]+5, html.EscapeString(text.Shortened(name, 22)))
+			fmt.Fprintf(w, `<text class="s%d" x="%.1f" y="%.1f">%s</text>`,
+				g, min(max(p[0], 70), side-70), p[1]+5, html.EscapeString(text.Shortened(name, 22)))
 		}
 	}
 	fmt.Fprint(w, `</g>`)

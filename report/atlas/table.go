@@ -12,18 +12,21 @@ import (
 	"winnow/internal/vectorfile"
 )
 
-// WriteTable writes a line for every point, x and y as they were given, separated by commas or tabs; texts as cell has them.
+// WriteTable writes a line for every point, with the original x and y, separated by commas or tabs. cell
+// converts the texts.
 func (m Map) WriteTable(w io.Writer, separator rune, cell func(string) string) error {
 	c := csv.NewWriter(w)
 	c.Comma = separator
 	lines := [][]string{{"path", "x", "y", "label", "true_label", "split", "score"}}
 	for _, p := range m.Points {
-		lines = append(lines, []string{cell(p.Path), number(p.X), number(p.Y), cell(p.Label), cell(p.True), p.Split, number(p.Score)})
+		lines = append(lines, []string{
+			cell(p.Path), number(p.X), number(p.Y), cell(p.Label), cell(p.True), p.Split, number(p.Score),
+		})
 	}
 	return c.WriteAll(lines)
 }
 
-// number is the shortest text that reads back as v, nothing for NaN.
+// number returns the shortest text that parses back to v, or "" for NaN.
 func number(v float64) string {
 	if math.IsNaN(v) {
 		return ""
@@ -31,7 +34,7 @@ func number(v float64) string {
 	return strconv.FormatFloat(v, 'g', -1, 64)
 }
 
-// WriteTensors writes the vectors themselves as the projector of TensorBoard reads them: a line a row, tabs between.
+// WriteTensors writes the vectors for TensorBoard's projector: one row per line, separated by tabs.
 func WriteTensors(w io.Writer, x blas32.General) error {
 	out := vectorfile.NewTSV(w)
 	for i := range x.Rows {
@@ -42,8 +45,8 @@ func WriteTensors(w io.Writer, x blas32.General) error {
 	return out.Close()
 }
 
-// WriteMetadata writes what belongs to these vectors: a line of names, then one for each point. The format knows no
-// quotes: a tab or a line's end within a name becomes a space.
+// WriteMetadata writes the metadata for these vectors: a header line, then one line for each point. The format
+// has no quotes, so a tab or line break within a name becomes a space.
 func (m Map) WriteMetadata(w io.Writer) error {
 	b := bufio.NewWriter(w)
 	b.WriteString(vectorfile.MetadataLine("path", "label", "true_label", "split"))

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// axis turns values into places in [0, 1].
+// axis maps values to places in [0, 1].
 type axis struct {
-	from, to float64 // of the values; their logarithms where log
+	from, to float64 // range of the values, or of their logarithms if log is set
 	log      bool
 	ticks    []tick
 }
@@ -25,10 +25,10 @@ func (a axis) place(v float64) float64 {
 	return (v - a.from) / (a.to - a.from)
 }
 
-// shown says whether an axis can show a value.
+// shown reports whether an axis can show a value.
 func (a axis) shown(v float64) bool { return finite(v) && (!a.log || v > 0) }
 
-// span gathers the range of what is to be shown.
+// span collects the range of the values to be shown.
 type span struct {
 	from, to float64
 	log      bool
@@ -44,8 +44,8 @@ func (s *span) add(values ...float64) {
 	}
 }
 
-// axis is the span with round ticks. A linear one starts from 0 if zero says so, or if 0 is not far; percent writes
-// shares; edge adds a little room on both sides.
+// axis returns an axis over the span, with round ticks. A linear one starts at 0 if zero is set or 0 is not
+// far. percent writes shares; room adds a little space on both sides.
 func (s *span) axis(zero, percent, room bool) axis {
 	from, to := s.from, s.to
 	if s.log {
@@ -78,7 +78,7 @@ func (s *span) axis(zero, percent, room bool) axis {
 	return a
 }
 
-// logAxis has ticks at powers of ten, and at twice and five times these where there are few.
+// logAxis has ticks at powers of ten and, over short ranges, at twice and five times these.
 func (s *span) logAxis() axis {
 	from, to := s.from, s.to
 	if !finite(from) {
@@ -106,7 +106,7 @@ func (s *span) logAxis() axis {
 	return a
 }
 
-// opened is a range that is none, of no value or of one, made wide enough for an axis.
+// opened widens a range of no value or a single value for an axis.
 func opened(from, to float64) (float64, float64) {
 	switch {
 	case to > from:
@@ -119,7 +119,7 @@ func opened(from, to float64) (float64, float64) {
 	return 0.5 * from, 1.5 * from
 }
 
-// roundTicks are about five round numbers within [from, to].
+// roundTicks returns about five round numbers within [from, to].
 func roundTicks(from, to float64) []float64 {
 	const count = 5
 	step := math.Pow(10, math.Floor(math.Log10((to-from)/count)))
@@ -136,7 +136,7 @@ func roundTicks(from, to float64) []float64 {
 	return out
 }
 
-// number writes a tick: four figures, thousands and millions by their letter.
+// number formats a tick: four figures, with k or M for thousands or millions.
 func number(v float64) string {
 	v += 0 // no "-0"
 	for _, unit := range []struct {
@@ -150,7 +150,8 @@ func number(v float64) string {
 	return strings.Replace(fmt.Sprintf("%.4g", v), "-", "−", 1)
 }
 
-// named is an axis of n places with names, thinned out until the names fit into the room.
+// named returns an axis of n named places. If the names do not fit into the room, only every second, third … is
+// written.
 func named(names []string, room float64) axis {
 	a := axis{from: -0.5, to: math.Max(float64(len(names))-0.5, 0.5)}
 	longest := 0

@@ -8,20 +8,20 @@ import (
 	"winnow/internal/spread"
 )
 
-// Boxes is a box plot: boxes side by side, at places with names, in as many series as there are tones among them.
+// Boxes is a box plot: boxes side by side at named places, one series for each tone.
 type Boxes struct {
 	Frame
 	Places []Place
 }
 
-// Place is one name below the axis and what stands there, from left to right.
+// Place is a name below the axis and the boxes above it, from left to right.
 type Place struct {
 	Name  string
 	Boxes []Box
 }
 
-// Box shows a distribution: a line at the median, a box from quartile to quartile, whiskers as far as the caller
-// says (usual: the outermost values within 1.5 of the box's height), and the values beyond as dots.
+// Box shows a distribution: a line at the median, a box from quartile to quartile, whiskers from Low to High
+// (usually the outermost values within 1.5 of the box's height), and the values beyond as dots.
 type Box struct {
 	Name                      string // for the legend; the same in every place
 	Low, Q1, Median, Q3, High float64
@@ -65,11 +65,14 @@ func (c *canvas) box(b Box, place string, x, wide float64) {
 		}
 	}
 	from, to := at(x-wide/2), at(x+wide/2)
-	fmt.Fprintf(c, `<g %s><title>%s</title>`, both(b.Tone), html.EscapeString(fmt.Sprintf("%s %s: median %.4g, quartiles %.4g and %.4g, whiskers %.4g and %.4g", place, b.Name, b.Median, b.Q1, b.Q3, b.Low, b.High)))
+	title := fmt.Sprintf("%s %s: median %.4g, quartiles %.4g and %.4g, whiskers %.4g and %.4g",
+		place, b.Name, b.Median, b.Q1, b.Q3, b.Low, b.High)
+	fmt.Fprintf(c, `<g %s><title>%s</title>`, both(b.Tone), html.EscapeString(title))
 	fmt.Fprintf(c, `<path class="wn-whisker" d="M%s %sV%sM%s %sV%sM%s %sH%sM%s %sH%s"/>`,
 		at(x), at(c.py(b.Low)), at(c.py(b.Q1)), at(x), at(c.py(b.Q3)), at(c.py(b.High)),
 		at(x-wide/4), at(c.py(b.Low)), at(x+wide/4), at(x-wide/4), at(c.py(b.High)), at(x+wide/4))
-	fmt.Fprintf(c, `<rect class="wn-box" x="%s" y="%s" width="%s" height="%s"/>`, from, at(c.py(b.Q3)), at(wide), at(c.py(b.Q1)-c.py(b.Q3)))
+	fmt.Fprintf(c, `<rect class="wn-box" x="%s" y="%s" width="%s" height="%s"/>`,
+		from, at(c.py(b.Q3)), at(wide), at(c.py(b.Q1)-c.py(b.Q3)))
 	fmt.Fprintf(c, `<path class="wn-median" d="M%s %sH%s"/>`, from, at(c.py(b.Median)), to)
 	for _, v := range b.Beyond {
 		if c.y.shown(v) {
@@ -79,8 +82,8 @@ func (c *canvas) box(b Box, place string, x, wide float64) {
 	c.WriteString("</g>")
 }
 
-// BoxOf is the box of values: quartiles by linear interpolation, whiskers to the outermost values within 1.5 of the
-// box's height from it. Without values its numbers are NaN, and it is not drawn.
+// BoxOf returns the box of values: quartiles by linear interpolation, whiskers to the outermost values within
+// 1.5 of the box's height from it. Without values its numbers are NaN, and it is not drawn.
 func BoxOf(name string, values []float64, tone int) Box {
 	s := spread.New(values)
 	b := Box{Name: name, Tone: tone, Low: s.Low, Q1: s.Q1, Median: s.Median, Q3: s.Q3, High: s.High}

@@ -1,8 +1,9 @@
-// Package chart draws lines, histograms and box plots as SVG, without a script, a font or an
-// address outside. It knows nothing of what it draws.
+// Package chart draws lines, histograms and box plots as SVG, without scripts, fonts or external addresses. It knows
+// nothing about the data.
 //
-// Every drawing stands alone as a file; [Inline] makes it a part of a page. It is light or dark as the reader
-// prefers; a page that defines the CSS variables --card, --ink, --soft or --line lends it those colours. Numbers that are not finite are left out.
+// Every drawing is a complete file; [Inline] makes it a part of a page. It is light or dark by the reader's preference,
+// and takes its colours from the CSS variables --card, --ink, --soft and --line if the page defines them. Numbers that
+// are not finite are left out.
 package chart
 
 import (
@@ -17,33 +18,33 @@ import (
 	"winnow/internal/text"
 )
 
-// Drawing is anything that can be drawn. WriteSVG's only errors are those of w.
+// Drawing is something that can be drawn. WriteSVG only returns errors of w.
 type Drawing interface {
 	Caption() string // the title, for the page around it
 	WriteSVG(w io.Writer) error
 }
 
-// Frame is what all drawings have around them.
+// Frame is the title, the axes and the marks that all drawings have.
 type Frame struct {
-	Title   string // told to screen readers; drawn only if Titled
+	Title   string // for screen readers; drawn only if Titled
 	Titled  bool
 	X, Y    string // what the axes mean, with the unit
 	Percent bool   // Y is a share, shown in percent
 	LogX    bool   // logarithmic; values of 0 and less are left out
 	LogY    bool
-	Marks   []Mark // upright lines
+	Marks   []Mark // vertical lines
 }
 
-// Caption is the title.
+// Caption returns the title.
 func (f Frame) Caption() string { return f.Title }
 
-// Mark is an upright dashed line at a value of X, such as a threshold.
+// Mark is a vertical dashed line at a value of X, such as a threshold.
 type Mark struct {
 	At   float64
 	Name string // may be ""
 }
 
-// The drawings' measures, in SVG units: about a pixel each in a column of a report.
+// Sizes of a drawing in SVG units, which are about a pixel in a column of a report.
 const (
 	width     = 560.0
 	plotH     = 216.0
@@ -52,7 +53,7 @@ const (
 	rowHeight = 20.0
 )
 
-// canvas is a drawing under way: the frame's place is known, and values can be turned into places.
+// canvas is a drawing in progress: the frame is placed, and values can be mapped to places.
 type canvas struct {
 	bytes.Buffer
 	frame       Frame
@@ -63,7 +64,7 @@ type canvas struct {
 	legendItems []legendItem
 }
 
-// newCanvas makes room for the axes and the legend, and draws the former.
+// newCanvas makes room for the axes and the legend, and draws the axes.
 func newCanvas(f Frame, x, y axis, legend []legendItem) *canvas {
 	c := &canvas{frame: f, x: x, y: y, top: 10, legendItems: legend}
 	labels := 0
@@ -87,11 +88,13 @@ func newCanvas(f Frame, x, y axis, legend []legendItem) *canvas {
 		c.bottom += 20
 	}
 	height := c.top + plotH + c.bottom
-	fmt.Fprintf(c, `<svg%s class="wn" viewBox="0 0 %g %s" role="img" aria-label="%s">`, nameSpace, width, at(height), html.EscapeString(f.Title))
+	fmt.Fprintf(c, `<svg%s class="wn" viewBox="0 0 %g %s" role="img" aria-label="%s">`,
+		nameSpace, width, at(height), html.EscapeString(f.Title))
 	c.WriteString(style)
 	fmt.Fprintf(c, `<rect class="wn-paper" width="100%%" height="100%%"/>`)
 	if f.Titled && f.Title != "" {
-		fmt.Fprintf(c, `<text class="wn-title" x="%s" y="22">%s</text>`, at(c.left), html.EscapeString(text.Shortened(f.Title, int(c.plotW/7.4))))
+		title := html.EscapeString(text.Shortened(f.Title, int(c.plotW/7.4)))
+		fmt.Fprintf(c, `<text class="wn-title" x="%s" y="22">%s</text>`, at(c.left), title)
 	}
 	c.axes()
 	c.marks()
@@ -101,18 +104,20 @@ func newCanvas(f Frame, x, y axis, legend []legendItem) *canvas {
 func (c *canvas) px(v float64) float64 { return c.left + c.x.place(v)*c.plotW }
 func (c *canvas) py(v float64) float64 { return c.top + (1-c.y.place(v))*plotH }
 
-// axes draws the grid with its numbers and what they mean.
+// axes draws the grid, its numbers, and the names of the axes.
 func (c *canvas) axes() {
 	for _, t := range c.y.ticks {
 		y := c.py(t.at)
-		fmt.Fprintf(c, `<path class="wn-grid" d="M%s %sH%s"/><text class="wn-tick" x="%s" y="%s" text-anchor="end">%s</text>`,
-			at(c.left), at(y), at(c.left+c.plotW), at(c.left-6), at(y+4), html.EscapeString(t.label))
+		fmt.Fprintf(c, `<path class="wn-grid" d="M%s %sH%s"/>`, at(c.left), at(y), at(c.left+c.plotW))
+		fmt.Fprintf(c, `<text class="wn-tick" x="%s" y="%s" text-anchor="end">%s</text>`,
+			at(c.left-6), at(y+4), html.EscapeString(t.label))
 	}
 	base := c.top + plotH
 	for _, t := range c.x.ticks {
 		x := c.px(t.at)
-		fmt.Fprintf(c, `<path class="wn-foot" d="M%s %sv4"/><text class="wn-tick" x="%s" y="%s" text-anchor="middle">%s</text>`,
-			at(x), at(base), at(x), at(base+17), html.EscapeString(t.label))
+		fmt.Fprintf(c, `<path class="wn-foot" d="M%s %sv4"/>`, at(x), at(base))
+		fmt.Fprintf(c, `<text class="wn-tick" x="%s" y="%s" text-anchor="middle">%s</text>`,
+			at(x), at(base+17), html.EscapeString(t.label))
 	}
 	fmt.Fprintf(c, `<path class="wn-foot" d="M%s %sH%s"/>`, at(c.left), at(base), at(c.left+c.plotW))
 	if c.frame.X != "" {
@@ -125,7 +130,7 @@ func (c *canvas) axes() {
 	}
 }
 
-// marks draws the upright lines that lie within the axis.
+// marks draws the vertical lines that are within the axis.
 func (c *canvas) marks() {
 	for _, m := range c.frame.Marks {
 		if p := c.x.place(m.At); !(p >= 0 && p <= 1) {
@@ -143,7 +148,8 @@ func (c *canvas) marks() {
 		case x+half > width-right:
 			anchor = "end"
 		}
-		fmt.Fprintf(c, `<text class="wn-tick" x="%s" y="%s" text-anchor="%s">%s</text>`, at(x), at(c.top-5), anchor, html.EscapeString(m.Name))
+		fmt.Fprintf(c, `<text class="wn-tick" x="%s" y="%s" text-anchor="%s">%s</text>`,
+			at(x), at(c.top-5), anchor, html.EscapeString(m.Name))
 	}
 }
 
@@ -155,17 +161,17 @@ func (c *canvas) finish(w io.Writer) error {
 	return err
 }
 
-// nameSpace is what a file needs and a page does not.
+// nameSpace is needed in a file, but not in a page.
 const nameSpace = ` xmlns="http://www.w3.org/2000/svg"`
 
-// Inline is a drawing as part of a page of HTML.
+// Inline returns a drawing as a part of an HTML page.
 func Inline(d Drawing) string {
 	var b strings.Builder
-	d.WriteSVG(&b) // a builder takes everything
+	d.WriteSVG(&b) // a builder never fails
 	return strings.Replace(b.String(), nameSpace, "", 1)
 }
 
-// at writes a place with a tenth of a unit.
+// at formats a place, to a tenth of a unit.
 func at(v float64) string {
 	text := fmt.Sprintf("%.1f", v)
 	text = strings.TrimSuffix(text, ".0")

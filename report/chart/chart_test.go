@@ -47,7 +47,7 @@ func TestSamplesAreWellFormed(t *testing.T) {
 	}
 }
 
-// Drawings of almost nothing, of one number again and again, and of numbers far from each other stay readable.
+// Drawings of almost nothing, of a single repeated number, and of numbers far from each other stay readable.
 func TestOddSeries(t *testing.T) {
 	line := func(f Frame, y ...float64) Drawing {
 		s := Line{Name: "s", Y: y}
@@ -71,18 +71,22 @@ func TestOddSeries(t *testing.T) {
 		"large and equal":  {line(Frame{}, 1e18, 1e18), "1e+18"},
 		"thousands":        {line(Frame{}, 0, 50000), ">40k<"},
 		"negative":         {line(Frame{}, -2, 2), ">−2<"},
-		"Greek":            {Lines{Frame: Frame{Title: "\"κ\" & <b>", X: "<x>", Y: "<y>"}, Series: []Line{{Name: "<λ>"}}}, "&lt;λ&gt;"},
-		"a long name":      {Lines{Series: []Line{{Name: strings.Repeat("ü", 199)}, {Name: "b"}}}, "ü…<"},
-		"no series":        {Histogram{}, "<svg"},
-		"no values":        {bars(), "<svg"},
-		"not a number":     {bars(math.NaN(), 0.9), "<rect class=\"wn-bar\""},
-		"no boxes":         {Boxes{}, "<svg"},
-		"an empty box":     {Boxes{Places: []Place{{Name: "p", Boxes: []Box{BoxOf("b", nil, 0)}}}}, ">p<"},
-		"one value":        {Boxes{Places: []Place{{Name: "p", Boxes: []Box{BoxOf("b", []float64{3}, 0)}}}}, "wn-median"},
-		"logarithm of 0":   {line(Frame{LogY: true}, 0, 1, 10, -3), "wn-line"},
-		"logarithms":       {line(Frame{LogY: true}, 1e-9, 1e9), ">100k<"},
-		"logarithmic bars": {Histogram{Frame{LogY: true}, []Bars{{Name: "h", Edges: []float64{0, 1, 2, 3}, Heights: []float64{0, 1e-4, 1}}}}, ">0.01<"},
-		"a mark outside":   {Histogram{Frame{Marks: []Mark{{7, "far"}}}, []Bars{Count("h", []float64{0.5}, 0, 1, 2, 0)}}, "<rect"},
+		"Greek": {Lines{Frame: Frame{Title: "\"κ\" & <b>", X: "<x>", Y: "<y>"},
+			Series: []Line{{Name: "<λ>"}}}, "&lt;λ&gt;"},
+		"a long name":  {Lines{Series: []Line{{Name: strings.Repeat("ü", 199)}, {Name: "b"}}}, "ü…<"},
+		"no series":    {Histogram{}, "<svg"},
+		"no values":    {bars(), "<svg"},
+		"not a number": {bars(math.NaN(), 0.9), "<rect class=\"wn-bar\""},
+		"no boxes":     {Boxes{}, "<svg"},
+		"an empty box": {Boxes{Places: []Place{{Name: "p", Boxes: []Box{BoxOf("b", nil, 0)}}}}, ">p<"},
+		"one value": {Boxes{Places: []Place{{Name: "p", Boxes: []Box{BoxOf("b", []float64{3}, 0)}}}},
+			"wn-median"},
+		"logarithm of 0": {line(Frame{LogY: true}, 0, 1, 10, -3), "wn-line"},
+		"logarithms":     {line(Frame{LogY: true}, 1e-9, 1e9), ">100k<"},
+		"logarithmic bars": {Histogram{Frame{LogY: true},
+			[]Bars{{Name: "h", Edges: []float64{0, 1, 2, 3}, Heights: []float64{0, 1e-4, 1}}}}, ">0.01<"},
+		"a mark outside": {Histogram{Frame{Marks: []Mark{{7, "far"}}},
+			[]Bars{Count("h", []float64{0.5}, 0, 1, 2, 0)}}, "<rect"},
 	} {
 		svg := drawn(t, c.d)
 		wellFormed(t, name, svg)
@@ -110,9 +114,10 @@ func TestCount(t *testing.T) {
 	}
 }
 
-// A value lands where its axis says: the places of what is drawn are read back.
+// A value is drawn where its axis says: the test reads the places back.
 func TestPlaces(t *testing.T) {
-	c := newCanvas(Frame{}, (&span{from: 0, to: 10}).axis(false, false, false), (&span{from: 1, to: 1000, log: true}).axis(false, false, false), nil)
+	c := newCanvas(Frame{}, (&span{from: 0, to: 10}).axis(false, false, false),
+		(&span{from: 1, to: 1000, log: true}).axis(false, false, false), nil)
 	if got, want := c.px(2.5), c.left+c.plotW/4; math.Abs(got-want) > 1e-9 {
 		t.Errorf("2.5 of 10 is at %v, expected %v", got, want)
 	}

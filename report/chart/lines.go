@@ -14,7 +14,8 @@ type Lines struct {
 	Series []Line
 }
 
-// Line is one series. Low and High, if given, are the edges of a band around it, such as mean ± standard deviation.
+// Line is one series. Low and High, if given, are the edges of a band around it, such as mean ± standard
+// deviation.
 type Line struct {
 	Name      string
 	X, Y      []float64
@@ -48,7 +49,7 @@ func (l Lines) WriteSVG(w io.Writer) error {
 	return c.finish(w)
 }
 
-// band fills the stretch between Low and High.
+// band fills the area between Low and High.
 func (c *canvas) band(s Line) {
 	if len(s.Low) != len(s.X) || len(s.High) != len(s.X) {
 		return
@@ -68,7 +69,7 @@ func (c *canvas) band(s Line) {
 	}
 }
 
-// maxPoints of a line are drawn: more are narrower than the drawing shows.
+// maxPoints is how many points of a line are drawn. More would be finer than the drawing can show.
 const maxPoints = 1200
 
 func (c *canvas) line(s Line) {
@@ -87,7 +88,7 @@ func (c *canvas) line(s Line) {
 	for i := range xs {
 		x, y := at(c.px(xs[i])), at(c.py(ys[i]))
 		points[i] = x + "," + y
-		if s.Dots || len(xs) == 1 { // a line through one point shows nothing
+		if s.Dots || len(xs) == 1 { // a line through one point would be invisible
 			fmt.Fprintf(c, `<circle %s cx="%s" cy="%s" r="3.2"/>`, fill(s.Tone), x, y)
 		}
 	}
@@ -100,7 +101,7 @@ func (c *canvas) line(s Line) {
 	fmt.Fprintf(c, `<polyline class="%s" %s points="%s"/>`, class, stroke(s.Tone), strings.Join(points, " "))
 }
 
-// thinned keeps, of a long series, the least and the most of each of equal stretches: peaks stay.
+// thinned reduces a long series to the minimum and maximum of each segment, so that peaks stay.
 func thinned(xs, ys []float64) ([]float64, []float64) {
 	if len(xs) <= maxPoints {
 		return xs, ys
@@ -127,17 +128,17 @@ func thinned(xs, ys []float64) ([]float64, []float64) {
 	return tx, ty
 }
 
-// Histogram draws one or more sets of bars over each other, half transparent. With LogY bars of 0 and less are left
-// out, and all stand on the foot of the drawing.
+// Histogram draws one or more sets of bars over each other, half transparent. With LogY, bars of 0 and less are
+// left out, and all bars start at the bottom of the drawing.
 type Histogram struct {
 	Frame
 	Bars []Bars
 }
 
-// Bars are the bars of one series: bar i stands between Edges[i] and Edges[i+1].
+// Bars are the bars of one series: bar i is between Edges[i] and Edges[i+1].
 type Bars struct {
 	Name    string
-	Edges   []float64 // one more than Heights, rising
+	Edges   []float64 // ascending, one more than Heights
 	Heights []float64
 	Tone    int
 }
@@ -145,7 +146,7 @@ type Bars struct {
 // WriteSVG draws.
 func (h Histogram) WriteSVG(w io.Writer) error {
 	xs, ys := newSpan(h.LogX), newSpan(h.LogY)
-	ys.add(0) // which a logarithmic span leaves out
+	ys.add(0) // a logarithmic span ignores it
 	var items []legendItem
 	for _, s := range h.Bars {
 		xs.add(s.Edges...)
@@ -170,8 +171,8 @@ func (h Histogram) WriteSVG(w io.Writer) error {
 	return c.finish(w)
 }
 
-// Count sorts values into equal bins over [from, to] as bars whose heights are shares of the values counted; values
-// outside fall into the outer bins, NaN into none.
+// Count sorts values into equal bins over [from, to] and returns bars whose heights are shares of the counted
+// values. Values outside go into the outer bins; NaN is not counted.
 func Count(name string, values []float64, from, to float64, bins, tone int) Bars {
 	b := Bars{Name: name, Tone: tone, Edges: make([]float64, bins+1), Heights: make([]float64, bins)}
 	for i := range b.Edges {
@@ -183,7 +184,8 @@ func Count(name string, values []float64, from, to float64, bins, tone int) Bars
 			continue
 		}
 		n++
-		b.Heights[int(math.Max(0, math.Min(float64(bins-1), math.Floor((v-from)/(to-from)*float64(bins)))))]++
+		bin := math.Floor((v - from) / (to - from) * float64(bins))
+		b.Heights[int(math.Max(0, math.Min(float64(bins-1), bin)))]++
 	}
 	for i := range b.Heights {
 		b.Heights[i] /= math.Max(1, float64(n))

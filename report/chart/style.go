@@ -8,14 +8,15 @@ import (
 	"winnow/internal/text"
 )
 
-// tones are the colours of series, in their order, for light and dark paper; blue and orange first, which everybody
-// can tell apart.
+// tones are the colours of the series for light and dark paper, in order. Blue and orange come first: everybody
+// can tell them apart.
 var tones = []struct{ light, dark string }{
 	{"#2563a8", "#6aa6e8"}, {"#d9730d", "#f0a14e"}, {"#8a9099", "#818a96"}, {"#2c8a57", "#5cc08c"},
 	{"#8a4fb0", "#bd8be0"}, {"#c23b3b", "#ef7a7a"}, {"#16858f", "#4fc3cd"}, {"#8a5a2b", "#c79a6b"},
 }
 
-// style is in every drawing: colours as variables, of paper and text a page's own first.
+// style is in every drawing. It defines colours as variables; a page's own colours for paper and text come
+// first.
 var style = makeStyle()
 
 func makeStyle() string {
@@ -23,7 +24,8 @@ func makeStyle() string {
 	b.WriteString("<style>")
 	scheme := func(dark bool) {
 		base := []struct{ name, of, light, dark string }{
-			{"paper", "card", "#fff", "#1d2127"}, {"ink", "ink", "#20242b", "#e6e8eb"}, {"soft", "soft", "#5d6571", "#98a1ad"}, {"line", "line", "#e3e0d8", "#333a44"},
+			{"paper", "card", "#fff", "#1d2127"}, {"ink", "ink", "#20242b", "#e6e8eb"},
+			{"soft", "soft", "#5d6571", "#98a1ad"}, {"line", "line", "#e3e0d8", "#333a44"},
 		}
 		b.WriteString(".wn{")
 		for _, v := range base {
@@ -37,11 +39,16 @@ func makeStyle() string {
 	scheme(false)
 	b.WriteString("@media screen and (prefers-color-scheme:dark){")
 	scheme(true)
-	b.WriteString("}.wn{width:100%;height:auto;display:block}.wn text{font:12px system-ui,'Segoe UI',Roboto,Helvetica,Arial,sans-serif;fill:var(--wn-soft)}" +
-		".wn .wn-title{font-size:14px;font-weight:600;fill:var(--wn-ink)}.wn .wn-name{fill:var(--wn-ink)}.wn-paper{fill:var(--wn-paper)}" +
-		".wn-grid{stroke:var(--wn-line)}.wn-foot{stroke:var(--wn-soft)}.wn-mark{stroke:var(--wn-soft);stroke-width:1.4;stroke-dasharray:4 3}" +
-		".wn-line{fill:none;stroke-width:2.2;stroke-linejoin:round;stroke-linecap:round}.wn-fine{stroke-width:1.1}.wn-dashed{stroke-dasharray:6 4}.wn-band{stroke:none;fill-opacity:.16}" +
-		".wn-bar{fill-opacity:.5;stroke-opacity:.9;stroke-width:.6}.wn-box{fill-opacity:.28;stroke-width:1.4}.wn-whisker{stroke-width:1.4}.wn-median{stroke-width:2.6}.wn-dot{stroke:none;fill-opacity:.75}")
+	b.WriteString("}.wn{width:100%;height:auto;display:block}" +
+		".wn text{font:12px system-ui,'Segoe UI',Roboto,Helvetica,Arial,sans-serif;fill:var(--wn-soft)}" +
+		".wn .wn-title{font-size:14px;font-weight:600;fill:var(--wn-ink)}" +
+		".wn .wn-name{fill:var(--wn-ink)}.wn-paper{fill:var(--wn-paper)}" +
+		".wn-grid{stroke:var(--wn-line)}.wn-foot{stroke:var(--wn-soft)}" +
+		".wn-mark{stroke:var(--wn-soft);stroke-width:1.4;stroke-dasharray:4 3}" +
+		".wn-line{fill:none;stroke-width:2.2;stroke-linejoin:round;stroke-linecap:round}" +
+		".wn-fine{stroke-width:1.1}.wn-dashed{stroke-dasharray:6 4}.wn-band{stroke:none;fill-opacity:.16}" +
+		".wn-bar{fill-opacity:.5;stroke-opacity:.9;stroke-width:.6}.wn-box{fill-opacity:.28;stroke-width:1.4}" +
+		".wn-whisker{stroke-width:1.4}.wn-median{stroke-width:2.6}.wn-dot{stroke:none;fill-opacity:.75}")
 	b.WriteString("</style>")
 	return b.String()
 }
@@ -53,7 +60,7 @@ func pick(dark bool, l, d string) string {
 	return l
 }
 
-// tone is the colour of a series; beyond those chosen by hand it goes around the circle of hues by the golden angle.
+// tone returns the colour of a series. Beyond the colours chosen by hand, hues are a golden angle apart.
 func tone(i int) string {
 	if i >= 0 && i < len(tones) {
 		return fmt.Sprintf("var(--wn%d)", i)
@@ -71,12 +78,12 @@ type legendItem struct {
 	tone int
 }
 
-// itemWidth is the room an item takes.
+// itemWidth returns the width of an item of the legend.
 func (c *canvas) itemWidth(it legendItem) float64 {
 	return min(34+letter*float64(len([]rune(it.name))), width-right-c.left)
 }
 
-// legendRows is in how many rows the legend fits.
+// legendRows returns the number of rows of the legend.
 func (c *canvas) legendRows() int {
 	rows, x := 0, width
 	for _, it := range c.legendItems {
@@ -104,8 +111,9 @@ func (c *canvas) legend() {
 		if x+w > width-right {
 			x, y = c.left, y+rowHeight
 		}
-		fmt.Fprintf(c, `<rect %s x="%s" y="%s" width="11" height="11" rx="2.5"/><text class="wn-name" x="%s" y="%s">%s</text>`,
-			fill(it.tone), at(x), at(y-13), at(x+16), at(y-3), html.EscapeString(text.Shortened(it.name, int((w-34)/letter+0.5))))
+		name := html.EscapeString(text.Shortened(it.name, int((w-34)/letter+0.5)))
+		fmt.Fprintf(c, `<rect %s x="%s" y="%s" width="11" height="11" rx="2.5"/>`, fill(it.tone), at(x), at(y-13))
+		fmt.Fprintf(c, `<text class="wn-name" x="%s" y="%s">%s</text>`, at(x+16), at(y-3), name)
 		x += w
 	}
 }

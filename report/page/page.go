@@ -1,5 +1,5 @@
-// Package page writes a report as one self-contained HTML page: a comparison, charts, tables, pictures, a map. It computes
-// nothing and decodes no picture.
+// Package page writes a report as one self-contained HTML page: a comparison, charts, tables, pictures, a map. It
+// computes nothing and decodes no pictures.
 package page
 
 import (
@@ -20,13 +20,13 @@ import (
 	"winnow/report/chart"
 )
 
-// Report is everything that a page shows, in its order. Pictures are encoded files (PNG, JPEG …) made small by
-// the caller. Empty parts are left out of the page.
+// Report is everything that a page shows, in order. Pictures are encoded files (PNG, JPEG …), reduced by the
+// caller. Empty parts are left out of the page.
 type Report struct {
-	Command     string // of winnow, that made the page: report, audit …
+	Command     string // the winnow command that made the page: report, audit …
 	Title       string
 	Verdict     []string // plain sentences, the most important first
-	Next        string   // command that goes on with what was found
+	Next        string   // the command to continue with
 	Warnings    []string
 	RowsTitle   string
 	Rows        []Row // the comparison, in order
@@ -34,14 +34,14 @@ type Report struct {
 	Charts      []chart.Drawing
 	Sections    []Section
 	Suspects    []SuspectCard
-	Foremost    bool // suspects stand before the sections
+	Foremost    bool // show suspects before the sections
 	Queries     []QueryCard
-	Map         func(io.Writer) error // writes a drawing of the embedding as a part of the page, with its own style and script
+	Map         func(io.Writer) error // writes a map of the embedding into the page, with its style and script
 	Facts       []Fact
-	Definitions []Fact // of the numbers on the page
+	Definitions []Fact // explanations of the numbers on the page
 }
 
-// Section is a part of the page under a heading of its own.
+// Section is a part of the page with its own heading.
 type Section struct {
 	Title  string
 	Notes  []string
@@ -50,16 +50,16 @@ type Section struct {
 	Tables []Table
 }
 
-// Table has a line of headings; the first cell of a row names it.
+// Table has a line of headings. The first cell of a row names the row.
 type Table struct {
 	Caption string
 	Head    []string
 	Rows    [][]string
 	Words   bool // cells hold words, not numbers
-	Folded  bool // only shown when asked for, and not printed
+	Folded  bool // shown only when the reader opens it, and not printed
 }
 
-// Heading is a part of the page that can be gone to.
+// Heading is a link target: a part of the page.
 type Heading struct{ ID, Title string }
 
 // Fact is a line of the page's small print: what was run, on what.
@@ -69,7 +69,7 @@ type Fact struct{ Name, Value string }
 type Row struct {
 	Name, Note string
 	Retrieval  eval.Retrieval
-	Detection  *eval.Detection // nil where nothing was detected
+	Detection  *eval.Detection // nil: not measured
 	Strong     bool            // the row the page is about
 }
 
@@ -77,8 +77,8 @@ type Row struct {
 type Picture struct {
 	Data    []byte // nil: it could not be read
 	Caption string
-	Note    string // small, below the caption
-	File    string // where it lies; smaller, and cut where it is long
+	Note    string // small text below the caption
+	File    string // path, smaller, shortened if it is long
 	Good    bool   // marked as a hit (or support) rather than a miss
 }
 
@@ -86,18 +86,18 @@ type Picture struct {
 type SuspectCard struct {
 	Picture          Picture
 	Given, Suggested string
-	True             string    // "" where it is not known
-	Tags             []string  // what else is odd about it
-	Said             string    // of the given label: how right it looks
-	SaidSuggested    string    // of the suggested label
+	True             string    // "": unknown
+	Tags             []string  // other oddities of the image
+	Said             string    // how right the given label looks
+	SaidSuggested    string    // how right the suggested label looks
 	ForGiven         []Picture // nearest images with the given label
 	ForSuggested     []Picture // nearest images with the suggested label
 }
 
-// Right reports whether the suspicion was right, where the truth is known.
+// Right reports whether the suspicion was right; false if the truth is not known.
 func (s SuspectCard) Right() bool { return s.True != "" && s.True != s.Given }
 
-// Headings of the page's parts, where there is no better one.
+// Default headings of the page's parts.
 const (
 	retrievalTitle   = "Retrieval"
 	suspectsTitle    = "The most suspect labels"
@@ -107,7 +107,7 @@ const (
 	definitionsTitle = "What the numbers mean"
 )
 
-// Contents lists the parts of a long page; none of a short one.
+// Contents lists the parts of a long page, or nothing for a short one.
 func (r Report) Contents() []Heading {
 	var list []Heading
 	add := func(there bool, id, title string) {
@@ -131,17 +131,22 @@ func (r Report) Contents() []Heading {
 	return list
 }
 
-// Supported reports whether any suspect has pictures beside it: none has where images were judged apart from each other.
+// Supported reports whether any suspect has supporting pictures. None has if the judge looked at each image
+// alone.
 func (r Report) Supported() bool {
-	return slices.ContainsFunc(r.Suspects, func(s SuspectCard) bool { return len(s.ForGiven)+len(s.ForSuggested) > 0 })
+	return slices.ContainsFunc(r.Suspects, func(s SuspectCard) bool {
+		return len(s.ForGiven)+len(s.ForSuggested) > 0
+	})
 }
 
-// Section names a section for links.
+// Section returns the link id of a section.
 func (r Report) Section(i int) string { return fmt.Sprintf("section-%d", i+1) }
 
-// Detected reports whether there is any detection to show: where no label is wrong, a ranking finds nothing.
+// Detected reports whether there is a detection to show. If no label is wrong, a ranking finds nothing.
 func (r Report) Detected() bool {
-	return slices.ContainsFunc(r.Rows, func(row Row) bool { return row.Detection != nil && row.Detection.Wrong > 0 })
+	return slices.ContainsFunc(r.Rows, func(row Row) bool {
+		return row.Detection != nil && row.Detection.Wrong > 0
+	})
 }
 
 //go:embed page.html.tmpl
@@ -150,7 +155,8 @@ var reportPage string
 //go:embed page.css
 var style string
 
-// WriteHTML writes the report as one self-contained page: no font, no address outside it, and no script but the map's.
+// WriteHTML writes the report as one self-contained page, without fonts or external addresses, and without
+// scripts but the map's.
 func (r Report) WriteHTML(w io.Writer) error {
 	page, err := template.New("report").Funcs(template.FuncMap{
 		"begin":   look.Page{Command: r.Command, Title: r.Title, Style: style + QueryStyle}.Begin,
@@ -176,15 +182,18 @@ func (r Report) WriteHTML(w io.Writer) error {
 			return template.CSS(fmt.Sprintf("width:%.1f%%", 100*math.Min(1, v)))
 		},
 		"title": func(id string) string {
-			return map[string]string{"retrieval": cmp.Or(r.RowsTitle, retrievalTitle), "suspects": suspectsTitle, "queries": queriesTitle,
-				"embedding": mapTitle, "run": factsTitle, "definitions": definitionsTitle}[id]
+			return map[string]string{
+				"retrieval": cmp.Or(r.RowsTitle, retrievalTitle), "suspects": suspectsTitle, "queries": queriesTitle,
+				"embedding": mapTitle, "run": factsTitle, "definitions": definitionsTitle,
+			}[id]
 		},
 		"part": func(write func(io.Writer) error) (template.HTML, error) {
 			var b strings.Builder
 			err := write(&b)
 			return template.HTML(b.String()), err
 		},
-		"svg": func(d chart.Drawing) template.HTML { return template.HTML(chart.Inline(d)) }, // made of numbers and escaped text
+		// A drawing is made of numbers and escaped text.
+		"svg": func(d chart.Drawing) template.HTML { return template.HTML(chart.Inline(d)) },
 	}).Parse(reportPage)
 	if err != nil {
 		return err
@@ -192,7 +201,7 @@ func (r Report) WriteHTML(w io.Writer) error {
 	return page.Execute(w, r)
 }
 
-// measured writes a number, or a dash where there is none.
+// measured formats a number, or a dash if it is not finite.
 func measured(format string, v float64) string {
 	if !finite(v) {
 		return "–"
@@ -200,13 +209,13 @@ func measured(format string, v float64) string {
 	return fmt.Sprintf(format, v)
 }
 
-// tail returns the names of a file and its folder.
+// tail returns the last two elements of a path: the folder and the file.
 func tail(file string) string {
 	parts := strings.Split(file, "/")
 	return strings.Join(parts[max(0, len(parts)-2):], "/")
 }
 
-// breakable returns a name that may go on in a new line behind the signs that part file names.
+// breakable returns a name that may break after the characters that separate the parts of file names.
 func breakable(name string) template.HTML {
 	return template.HTML(breaks.Replace(template.HTMLEscapeString(name)))
 }
@@ -215,12 +224,14 @@ var breaks = strings.NewReplacer("/", "/<wbr>", "_", "_<wbr>", ".", ".<wbr>", "-
 
 const pngHead = "\x89PNG\r\n\x1a\n"
 
-// tiny reports whether a picture has so few pixels that each is shown as one: a PNG at most 64 wide, as its header has it.
+// tiny reports whether a picture has so few pixels that each should be visible: a PNG at most 64 wide, by its
+// header.
 func tiny(data []byte) bool {
 	return len(data) >= 24 && bytes.HasPrefix(data, []byte(pngHead)) && binary.BigEndian.Uint32(data[16:]) <= 64
 }
 
-// dataURI puts a JPEG or PNG into the page. net/http would know more kinds, and link cgo to every program that measures.
+// dataURI embeds a JPEG or PNG. net/http would recognise more types, but would link cgo into every program that
+// measures.
 func dataURI(data []byte) template.URL {
 	kind := "image/jpeg"
 	if bytes.HasPrefix(data, []byte(pngHead)) {

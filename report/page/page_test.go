@@ -20,20 +20,30 @@ func sampleReport() Report {
 	pic := func(caption string, good bool) Picture { return Picture{Data: dot, Caption: caption, Good: good} }
 	values := []float64{0.01, 0.02, 0.5, 0.9, 0.95, 1}
 	return Report{
-		Warnings: []string{"careful <i>"}, Definitions: []Fact{{"P@1", "what & how"}}, Map: func(w io.Writer) error { _, err := io.WriteString(w, "<b>the map</b>"); return err },
-		Sections: []Section{{Title: "Part & one", Notes: []string{"a <note>"}, Tables: []Table{{Caption: "T", Head: []string{"class", "n"}, Rows: [][]string{{"<c>", "3"}}}, {Caption: "All", Head: []string{"class"}, Rows: [][]string{{"x"}}, Folded: true}}}},
-		Title:    "A <b>report</b>", Verdict: []string{"It & that."}, K: []int{1, 2, 4},
+		Warnings: []string{"careful <i>"}, Definitions: []Fact{{"P@1", "what & how"}},
+		Map: func(w io.Writer) error { _, err := io.WriteString(w, "<b>the map</b>"); return err },
+		Sections: []Section{{Title: "Part & one", Notes: []string{"a <note>"},
+			Tables: []Table{{Caption: "T", Head: []string{"class", "n"}, Rows: [][]string{{"<c>", "3"}}},
+				{Caption: "All", Head: []string{"class"}, Rows: [][]string{{"x"}}, Folded: true}}}},
+		Title: "A <b>report</b>", Verdict: []string{"It & that."}, K: []int{1, 2, 4},
 		Facts: []Fact{{"seed", "1"}},
 		Rows: []Row{
-			{Name: "frozen", Retrieval: eval.Retrieval{N: 10, PrecisionAt1: 0.5, Recall: map[int]float64{1: 0.5, 2: 0.61, 4: 0.7}}},
-			{Name: "prism", Strong: true, Retrieval: eval.Retrieval{N: 10, PrecisionAt1: 0.875, Recall: map[int]float64{1: 0.875, 2: 0.9, 4: 1}}, Detection: &eval.Detection{Wrong: 3, AUROC: 0.987}},
+			{Name: "frozen", Retrieval: eval.Retrieval{N: 10, PrecisionAt1: 0.5,
+				Recall: map[int]float64{1: 0.5, 2: 0.61, 4: 0.7}}},
+			{Name: "prism", Strong: true,
+				Retrieval: eval.Retrieval{N: 10, PrecisionAt1: 0.875,
+					Recall: map[int]float64{1: 0.875, 2: 0.9, 4: 1}}, Detection: &eval.Detection{Wrong: 3,
+					AUROC: 0.987}},
 		},
 		Charts: []chart.Drawing{
-			chart.Lines{Frame: chart.Frame{Title: "<loss>"}, Series: []chart.Line{{Name: "a", X: []float64{0, 1, 2}, Y: []float64{3, math.NaN(), 1}}}},
-			chart.Histogram{Frame: chart.Frame{Title: "P", Percent: true}, Bars: []chart.Bars{chart.Count("clean", values, 0, 1, 4, 0)}},
+			chart.Lines{Frame: chart.Frame{Title: "<loss>"},
+				Series: []chart.Line{{Name: "a", X: []float64{0, 1, 2}, Y: []float64{3, math.NaN(), 1}}}},
+			chart.Histogram{Frame: chart.Frame{Title: "P", Percent: true},
+				Bars: []chart.Bars{chart.Count("clean", values, 0, 1, 4, 0)}},
 		},
-		Suspects: []SuspectCard{{Picture: pic("x.png", false), Given: "cat", Suggested: "dog", True: "dog", Said: "score 0.012", ForGiven: []Picture{pic("a", false)}, ForSuggested: []Picture{pic("b", false)}}},
-		Queries:  []QueryCard{{Query: pic("cat", false), Nearest: []Picture{pic("cat", true), pic("dog", false)}}},
+		Suspects: []SuspectCard{{Picture: pic("x.png", false), Given: "cat", Suggested: "dog", True: "dog",
+			Said: "score 0.012", ForGiven: []Picture{pic("a", false)}, ForSuggested: []Picture{pic("b", false)}}},
+		Queries: []QueryCard{{Query: pic("cat", false), Nearest: []Picture{pic("cat", true), pic("dog", false)}}},
 	}
 }
 
@@ -45,8 +55,12 @@ func TestReportHTML(t *testing.T) {
 	page := out.String()
 	for _, want := range []string{
 		"A &lt;b&gt;report", "It &amp; that.", "87.5", "61.0", "0.987", "wrong, suggestion right",
-		"<li>careful &lt;i&gt;</li>", `<a href="#section-1">Part &amp; one</a>`, `<h2 id="section-1">`, "a &lt;note&gt;", "<caption>T</caption>", `<th scope="col">class</th>`, `<th scope="row">&lt;c&gt;</th><td>3</td>`,
-		"<summary>All</summary>", "<b>the map</b>", "what &amp; how", `alt="image given as cat"`, `class="hit"`, `class="miss"`, `aria-label="miss"`, "1 of 2 hits", "data:image/png;base64,iVBOR", "polyline", "50 %", "<figcaption>&lt;loss&gt;</figcaption><svg",
+		"<li>careful &lt;i&gt;</li>", `<a href="#section-1">Part &amp; one</a>`, `<h2 id="section-1">`,
+		"a &lt;note&gt;", "<caption>T</caption>", `<th scope="col">class</th>`,
+		`<th scope="row">&lt;c&gt;</th><td>3</td>`,
+		"<summary>All</summary>", "<b>the map</b>", "what &amp; how", `alt="image given as cat"`, `class="hit"`,
+		`class="miss"`, `aria-label="miss"`, "1 of 2 hits", "data:image/png;base64,iVBOR", "polyline", "50 %",
+		"<figcaption>&lt;loss&gt;</figcaption><svg",
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page holds no %q", want)
@@ -64,12 +78,13 @@ func TestReportHTML(t *testing.T) {
 	}
 }
 
-// Pictures beside the suspects are promised where there are some.
+// The page mentions supporting pictures only if there are some.
 func TestReportOfSuspectsAlone(t *testing.T) {
 	r := sampleReport()
 	for _, there := range []bool{true, false} {
 		var out bytes.Buffer
-		if err := r.WriteHTML(&out); err != nil || strings.Contains(out.String(), "nearest pictures that carry it") != there {
+		if err := r.WriteHTML(&out); err != nil ||
+			strings.Contains(out.String(), "nearest pictures that carry it") != there {
 			t.Errorf("%v: expected the nearest pictures to be promised: %v", err, there)
 		}
 		r.Suspects[0].ForGiven, r.Suspects[0].ForSuggested = nil, nil
@@ -84,14 +99,15 @@ func TestReportOfABrokenMap(t *testing.T) {
 	}
 }
 
-// The page of a report with almost nothing in it, and with what people call their classes.
+// The page of an almost empty report, and one with unusual names of classes.
 func TestReportOfOddParts(t *testing.T) {
 	long := strings.Repeat("überlang-", 60)
 	for name, r := range map[string]Report{
-		"empty":  {},
-		"tiny":   {Title: "t", Rows: []Row{{Name: "frozen"}}, K: []int{8}},
-		"same":   {Suspects: []SuspectCard{{Given: "a", Suggested: "a", ForSuggested: []Picture{{Data: dot}}}}},
-		"labels": {Suspects: []SuspectCard{{Given: long, Suggested: "<犬>"}}, Queries: []QueryCard{{Query: Picture{Caption: long}}}},
+		"empty": {},
+		"tiny":  {Title: "t", Rows: []Row{{Name: "frozen"}}, K: []int{8}},
+		"same":  {Suspects: []SuspectCard{{Given: "a", Suggested: "a", ForSuggested: []Picture{{Data: dot}}}}},
+		"labels": {Suspects: []SuspectCard{{Given: long, Suggested: "<犬>"}},
+			Queries: []QueryCard{{Query: Picture{Caption: long}}}},
 	} {
 		var out bytes.Buffer
 		if err := r.WriteHTML(&out); err != nil {
@@ -104,7 +120,8 @@ func TestReportOfOddParts(t *testing.T) {
 		if name == "tiny" && !strings.Contains(page, "<td>–</td><td>0.0</td>") {
 			t.Error("a recall that was not measured is shown as a number")
 		}
-		if name == "same" && (strings.Contains(page, "suggested a") || !strings.Contains(page, "no other label fits better")) {
+		if name == "same" && (strings.Contains(page, "suggested a") ||
+			!strings.Contains(page, "no other label fits better")) {
 			t.Error("a label is suggested where there is no better one")
 		}
 		if name == "empty" && strings.Contains(page, "<h2>") {

@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// QueryCard shows one query and its nearest images, of which the Good ones are hits.
+// QueryCard shows one query and its nearest images; the Good ones are hits.
 type QueryCard struct {
-	By      string // who found them, where several are asked; else ""
+	By      string // which model found them, if there are several; else ""
 	Query   Picture
 	Nearest []Picture
 }
 
-// Hits counts those of the nearest that are.
+// Hits counts the hits among the nearest.
 func (q QueryCard) Hits() (n int) {
 	for _, p := range q.Nearest {
 		if p.Good {
@@ -32,11 +32,14 @@ var queriesPart string
 var QueryStyle string
 
 // QueryLegend says what the marks of [Queries] mean.
-const QueryLegend template.HTML = `<p class="soft">Pictures that ask, and their nearest neighbours, nearest first. <span class="mark right">✓</span> and a solid frame: of the same class; <span class="mark wrong">✗</span> and a dashed frame: of another.</p>`
+const QueryLegend template.HTML = `<p class="soft">Query pictures and their nearest neighbours, nearest first. ` +
+	`<span class="mark right">✓</span> and a solid frame: of the same class; ` +
+	`<span class="mark wrong">✗</span> and a dashed frame: of another.</p>`
 
-// Queries draws cards as a part of a page whose style holds [QueryStyle].
+// Queries renders cards as a part of a page whose style includes [QueryStyle].
 func Queries(cards []QueryCard) (template.HTML, error) {
-	part, err := template.New("queries").Funcs(template.FuncMap{"uri": dataURI, "tiny": tiny, "breaks": breakable, "tail": tail}).Parse(queriesPart)
+	functions := template.FuncMap{"uri": dataURI, "tiny": tiny, "breaks": breakable, "tail": tail}
+	part, err := template.New("queries").Funcs(functions).Parse(queriesPart)
 	if err != nil {
 		return "", err
 	}

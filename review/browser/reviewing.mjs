@@ -46,7 +46,7 @@ export const reviewing = [
     await stand(page, two);
     await at(page, two).locator("[data-act=note]").click();
     await page.locator("#note-input").fill("ask Ben");
-    await page.getByRole("button", { name: "Keep the note" }).click();
+    await page.getByRole("button", { name: "Save the note" }).click();
     await settled(page);
     await page.locator("#f-state").selectOption("noted");
     await settled(page);
@@ -84,7 +84,7 @@ export const reviewing = [
     await go(page, "state=all");
     assert.equal(await stamp(page, id), "✕ dropped");
     await page.locator("#who").click();
-    await page.getByRole("button", { name: "Go on without a name" }).click();
+    await page.getByRole("button", { name: "Continue without a name" }).click();
     await page.waitForFunction((i) => document.querySelector(`.card[data-id="${i}"] .stamp`).textContent === "" && document.querySelector(`.card[data-id="${i}"] .remarks`).textContent.includes("Ben Bär ✕ dropped"), id);
     await page.keyboard.press("u");
     await page.waitForFunction(() => document.getElementById("said").textContent.startsWith("Nothing to undo"));
@@ -95,7 +95,7 @@ export const reviewing = [
     await page.keyboard.press("u");
     await page.waitForFunction((i) => document.querySelector(`.card[data-id="${i}"] .stamp`).textContent === "", id);
     await page.locator("#who").click();
-    await page.getByRole("button", { name: "Go on without a name" }).click();
+    await page.getByRole("button", { name: "Continue without a name" }).click();
     await page.reload();
     await ready(page);
     assert.ok(await page.locator("#reviewer").isHidden(), "no name is not taken for an answer");
@@ -122,12 +122,12 @@ export const reviewing = [
     await stand(other, one);
     await other.keyboard.press("Enter");
     await other.waitForSelector("#focus .voices dl");
-    assert.match(await other.locator("#focus .voices").textContent(), /Ben.*dropped.*Tess.*kept.*Reviewers differ, and nothing has a majority: left as given/);
+    assert.match(await other.locator("#focus .voices").textContent(), /Ben.*dropped.*Tess.*kept.*Reviewers disagree and there is no majority: the label stays as given/);
     await other.screenshot({ path: join(shots, "1280x720-light-reviewers.png") });
     await other.keyboard.press("Escape");
     await other.locator("#f-state").selectOption("differ");
     await settled(other);
-    assert.equal(await other.locator("#found").textContent(), "1 image on which reviewers differ");
+    assert.equal(await other.locator("#found").textContent(), "1 image on which reviewers disagree");
     await other.screenshot({ path: join(shots, "1280x720-light-differ.png") });
     await other.locator("#f-state").selectOption("all");
     await settled(other);

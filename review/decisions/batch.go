@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// states of a batch.
+// States of a batch.
 const (
 	done = iota
 	undone
@@ -15,10 +15,10 @@ const (
 	settledBack // undone, cannot be redone
 )
 
-// Author is who makes decisions, and in which tab of the browser.
+// Author is the reviewer who decides, and the browser tab.
 type Author struct{ Tab, Reviewer string }
 
-// Change is a decision to be made about an image, by someone who saw its Version.
+// Change is a decision to make about an image. Version is the version of the image that the reviewer saw.
 type Change struct {
 	Path, Given string
 	Action      Action
@@ -27,28 +27,29 @@ type Change struct {
 	Version     int64
 }
 
-// Conflict is a batch that was refused, because other tabs have changed these images since.
+// Conflict is the error for a batch that was refused because another tab has changed these images since.
 type Conflict struct{ Images []Image }
 
 func (c *Conflict) Error() string {
 	return fmt.Sprintf("review: %d images were decided elsewhere in the meantime", len(c.Images))
 }
 
-// ErrNothing says that there is nothing to undo or redo.
+// ErrNothing is the error when there is nothing to undo or redo.
 var ErrNothing = errors.New("review: nothing to undo or redo")
 
-// stored is an image's row in the table.
+// stored is an image's row in the table of images.
 type stored struct {
 	Image
 	batch int64
 }
 
-// current returns a reviewer's row of an image; the zero value with Undecided if there is none.
+// current returns a reviewer's row of an image, or an Undecided one if there is none.
 func current(tx *sql.Tx, path, reviewer string) (stored, error) {
 	i := stored{Image: Image{Path: path, Reviewer: reviewer, Action: Undecided}}
 	var at int64
-	err := tx.QueryRow("SELECT given, action, label, note, at, version, change, batch FROM images WHERE path = ? AND reviewer = ?", path, reviewer).
-		Scan(&i.Given, &i.Action, &i.Label, checked{&i.Note, CheckNote}, &at, &i.Version, &i.Change, &i.batch)
+	row := tx.QueryRow(`SELECT given, action, label, note, at, version, change, batch
+		FROM images WHERE path = ? AND reviewer = ?`, path, reviewer)
+	err := row.Scan(&i.Given, &i.Action, &i.Label, checked{&i.Note, CheckNote}, &at, &i.Version, &i.Change, &i.batch)
 	if errors.Is(err, sql.ErrNoRows) {
 		return i, nil
 	}
@@ -56,16 +57,18 @@ func current(tx *sql.Tx, path, reviewer string) (stored, error) {
 	return i, err
 }
 
-// put writes an image.
+// put writes an image's row.
 func put(tx *sql.Tx, i stored) error {
-	_, err := tx.Exec(`INSERT INTO images (path, reviewer, given, action, label, note, at, version, change, batch) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-		ON CONFLICT (path, reviewer) DO UPDATE SET given = excluded.given, action = excluded.action, label = excluded.label, note = excluded.note,
-		at = excluded.at, version = excluded.version, change = excluded.change, batch = excluded.batch`,
+	_, err := tx.Exec(`INSERT INTO images (path, reviewer, given, action, label, note, at, version, change, batch)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (path, reviewer) DO UPDATE SET given = excluded.given, action = excluded.action,
+		label = excluded.label, note = excluded.note, at = excluded.at, version = excluded.version,
+		change = excluded.change, batch = excluded.batch`,
 		i.Path, i.Reviewer, i.Given, i.Action, i.Label, i.Note, i.At.UnixMilli(), i.Version, i.Change, i.batch)
 	return err
 }
 
-// within runs do in a transaction, which is on the disk when within returns without an error.
+// within runs do in a transaction, which is on disk when within returns without an error.
 func (s *Store) within(do func(tx *sql.Tx, change int64) ([]Image, error)) ([]Image, error) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -74,7 +77,7 @@ func (s *Store) within(do func(tx *sql.Tx, change int64) ([]Image, error)) ([]Im
 		return nil, inWords(s.Path, err)
 	}
 	list, err := do(tx, s.change+1)
-	if gone := s.here(); gone != nil { // as late as can be
+	if gone := s.here(); gone != nil { // checked as late as possible
 		err = gone
 	}
 	var conflict *Conflict
@@ -95,9 +98,9 @@ func (s *Store) within(do func(tx *sql.Tx, change int64) ([]Image, error)) ([]Im
 	return list, nil
 }
 
-// Decide makes a batch of decisions, all or none: if an image has another version than its Change says, the error is a
-// [*Conflict] of those images. The author can then not redo what was undone. The paths are distinct, names and notes pass
-// [CheckReviewer] and [CheckNote].
+// Decide makes a batch of decisions, all or none. If an image has another version than its Change says, the
+// error is a [*Conflict] of those images. After Decide the author cannot redo what was undone before. The paths
+// must be distinct, and names and notes must pass [CheckReviewer] and [CheckNote].
 func (s *Store) Decide(by Author, changes []Change) ([]Image, error) {
 	return s.within(func(tx *sql.Tx, change int64) ([]Image, error) {
 		before := make([]stored, len(changes))
@@ -115,10 +118,13 @@ func (s *Store) Decide(by Author, changes []Change) ([]Image, error) {
 			return nil, &conflict
 		}
 		now := time.UnixMilli(s.now().UnixMilli()) // rounded as stored
-		if _, err := tx.Exec("UPDATE batches SET state = ? WHERE tab = ? AND reviewer = ? AND state = ?", settledBack, by.Tab, by.Reviewer, undone); err != nil {
+		_, err := tx.Exec("UPDATE batches SET state = ? WHERE tab = ? AND reviewer = ? AND state = ?",
+			settledBack, by.Tab, by.Reviewer, undone)
+		if err != nil {
 			return nil, err
 		}
-		made, err := tx.Exec("INSERT INTO batches (tab, reviewer, at, state) VALUES (?, ?, ?, ?)", by.Tab, by.Reviewer, now.UnixMilli(), done)
+		made, err := tx.Exec("INSERT INTO batches (tab, reviewer, at, state) VALUES (?, ?, ?, ?)",
+			by.Tab, by.Reviewer, now.UnixMilli(), done)
 		if err != nil {
 			return nil, err
 		}
@@ -128,7 +134,8 @@ func (s *Store) Decide(by Author, changes []Change) ([]Image, error) {
 		}
 		list := make([]Image, len(changes))
 		for i, c := range changes {
-			after := stored{Image{c.Path, by.Reviewer, c.Given, c.Action, c.Label, c.Note, now, c.Version + 1, change}, batch}
+			image := Image{c.Path, by.Reviewer, c.Given, c.Action, c.Label, c.Note, now, c.Version + 1, change}
+			after := stored{image, batch}
 			if err := record(tx, before[i], after); err != nil {
 				return nil, err
 			}
@@ -138,10 +145,12 @@ func (s *Store) Decide(by Author, changes []Change) ([]Image, error) {
 	})
 }
 
-// record writes a decision and the state before it.
+// record writes a decision to the history, with the state before it.
 func record(tx *sql.Tx, before, after stored) error {
-	_, err := tx.Exec(`INSERT INTO history (batch, path, given, action, label, note, at, before_given, before_action, before_label, before_note, before_at, before_batch)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, after.batch, after.Path, after.Given, after.Action, after.Label, after.Note, after.At.UnixMilli(),
+	_, err := tx.Exec(`INSERT INTO history (batch, path, given, action, label, note, at,
+		before_given, before_action, before_label, before_note, before_at, before_batch)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		after.batch, after.Path, after.Given, after.Action, after.Label, after.Note, after.At.UnixMilli(),
 		before.Given, before.Action, before.Label, before.Note, before.At.UnixMilli(), before.batch)
 	if err != nil {
 		return err
@@ -149,23 +158,25 @@ func record(tx *sql.Tx, before, after stored) error {
 	return put(tx, after)
 }
 
-// Undo takes back the author's newest batch that has not been undone, as a whole. If another tab of the reviewer has decided
-// one of its images since, the error is a [*Conflict], nothing changes, and the next Undo passes this batch over.
+// Undo takes back the author's newest batch that is not undone, all of it. If another tab of the reviewer has
+// decided one of its images since, the error is a [*Conflict], nothing changes, and the next Undo skips this
+// batch.
 func (s *Store) Undo(by Author) ([]Image, error) { return s.step(by, done) }
 
-// Redo makes again what the author undid last, unless something was decided since: then there is nothing to redo. An
-// image that another tab decided meanwhile is a [*Conflict], as in Undo.
+// Redo makes again what the author undid last. If something was decided since, there is nothing to redo. If
+// another tab has decided one of the images since, the error is a [*Conflict], as in Undo.
 func (s *Store) Redo(by Author) ([]Image, error) { return s.step(by, undone) }
 
 // step moves a batch from one state to the other.
 func (s *Store) step(by Author, from int) ([]Image, error) {
 	order, to, passed := "DESC", undone, settled
 	if from == undone {
-		order, to, passed = "ASC", done, settledBack // the last one undone is the first one made
+		order, to, passed = "ASC", done, settledBack // the batch undone last is the one made first
 	}
 	var batch int64
 	list, err := s.within(func(tx *sql.Tx, change int64) ([]Image, error) {
-		err := tx.QueryRow("SELECT batch FROM batches WHERE tab = ? AND reviewer = ? AND state = ? ORDER BY batch "+order+" LIMIT 1", by.Tab, by.Reviewer, from).Scan(&batch)
+		err := tx.QueryRow("SELECT batch FROM batches WHERE tab = ? AND reviewer = ? AND state = ? ORDER BY batch "+
+			order+" LIMIT 1", by.Tab, by.Reviewer, from).Scan(&batch)
 		if errors.Is(err, sql.ErrNoRows) {
 			return nil, ErrNothing
 		}
@@ -183,14 +194,16 @@ func (s *Store) step(by Author, from int) ([]Image, error) {
 		s.mutex.Lock()
 		defer s.mutex.Unlock()
 		defer s.written()
-		if _, err := s.db.Exec("UPDATE batches SET state = ? WHERE batch = ? AND state = ?", passed, batch, from); err != nil {
+		_, err := s.db.Exec("UPDATE batches SET state = ? WHERE batch = ? AND state = ?", passed, batch, from)
+		if err != nil {
 			return nil, inWords(s.Path, err)
 		}
 	}
 	return list, err
 }
 
-// turn restores the states of a batch's images before it, or after it. Each image must be in the other of the two.
+// turn restores the images of a batch to their states before it (back), or after it. Each image must be in the
+// opposite state.
 func turn(tx *sql.Tx, batch int64, reviewer string, back bool, change int64) ([]Image, error) {
 	now, then, err := sides(tx, batch)
 	if err != nil {
@@ -223,9 +236,10 @@ func turn(tx *sql.Tx, batch int64, reviewer string, back bool, change int64) ([]
 	return list, nil
 }
 
-// sides returns the images of a batch after it and before it.
+// sides returns the images of a batch in their states after it and before it.
 func sides(tx *sql.Tx, batch int64) (after, before []stored, err error) {
-	rows, err := tx.Query(`SELECT path, given, action, label, note, at, before_given, before_action, before_label, before_note, before_at, before_batch
+	rows, err := tx.Query(`SELECT path, given, action, label, note, at,
+		before_given, before_action, before_label, before_note, before_at, before_batch
 		FROM history WHERE batch = ? ORDER BY n`, batch)
 	if err != nil {
 		return nil, nil, err
@@ -234,7 +248,9 @@ func sides(tx *sql.Tx, batch int64) (after, before []stored, err error) {
 	for rows.Next() {
 		a, b := stored{batch: batch}, stored{}
 		var at, was int64
-		if err := rows.Scan(&a.Path, &a.Given, &a.Action, &a.Label, checked{&a.Note, CheckNote}, &at, &b.Given, &b.Action, &b.Label, checked{&b.Note, CheckNote}, &was, &b.batch); err != nil {
+		err := rows.Scan(&a.Path, &a.Given, &a.Action, &a.Label, checked{&a.Note, CheckNote}, &at,
+			&b.Given, &b.Action, &b.Label, checked{&b.Note, CheckNote}, &was, &b.batch)
+		if err != nil {
 			return nil, nil, err
 		}
 		b.Path, a.At, b.At = a.Path, time.UnixMilli(at), time.UnixMilli(was)

@@ -1,11 +1,11 @@
-// Package decisions keeps what people decided about images: durable the moment it is made, with its history.
+// Package decisions stores what reviewers decide about images, durably and at once, with its history.
 //
-// It is one SQLite file (write-ahead log, every commit synced: what was acknowledged survives a killed process and a
-// power failure). Images are known by their path in the manifest, so that the decisions outlive the audit they were made
-// on. Each reviewer has a decision and a note of their own about an image; each change of it raises its version; a decision
-// names the version that was seen and is refused if that is not the last one. The decisions made together are a batch of the
-// tab and the reviewer that made it; a tab undoes and redoes its own.
-// One process holds the file: a second one is refused.
+// The store is one SQLite file (write-ahead log, every commit synced: what was acknowledged survives a killed
+// process and a power failure). Images are identified by their path in the manifest, so decisions outlive the
+// audit in which they were made. Each reviewer has one decision and one note for each image. Each change raises
+// the image's version; a decision names the version that the reviewer saw, and is refused if it is not the
+// latest. Decisions made together are a batch of one tab and one reviewer; a tab undoes and redoes its own
+// batches. Only one process can open the file; a second one is refused.
 package decisions
 
 import (
@@ -26,7 +26,7 @@ import (
 	"winnow/internal/regular"
 )
 
-// Action says what becomes of an image.
+// Action is what happens to an image.
 type Action string
 
 // The actions. Undecided takes a decision back.
@@ -35,7 +35,7 @@ const (
 	Keep      Action = "keep"    // the given label is right
 	Drop      Action = "drop"    // the image is removed
 	Relabel   Action = "relabel" // it gets another label
-	Unsure    Action = "unsure"  // looked at, and left as given
+	Unsure    Action = "unsure"  // looked at and left as given
 )
 
 // Known reports whether a is one of the actions.
@@ -43,7 +43,7 @@ func (a Action) Known() bool {
 	return a == Undecided || a == Keep || a == Drop || a == Relabel || a == Unsure
 }
 
-// Scan implements [sql.Scanner]: nothing but the actions is read from a file, which other programs can write.
+// Scan implements [sql.Scanner]. It accepts only the known actions, because other programs can write the file.
 func (a *Action) Scan(v any) error {
 	text, _ := v.(string)
 	if *a = Action(text); !a.Known() {
@@ -56,16 +56,16 @@ func (a *Action) Scan(v any) error {
 type Image struct {
 	Path     string
 	Reviewer string // "": without a name
-	Given    string // the label it had then
+	Given    string // the given label at that time
 	Action   Action
-	Label    string // of Relabel, "" otherwise
+	Label    string // the new label for Relabel, else ""
 	Note     string
 	At       time.Time
-	Version  int64 // how often it has changed; 0: never decided
-	Change   int64 // the store's Version when it changed last
+	Version  int64 // number of changes; 0: never decided
+	Change   int64 // the store's Version at the last change
 }
 
-// Store is an open file of decisions. Its methods may be called from several goroutines.
+// Store is an open file of decisions. Its methods are safe for concurrent use.
 type Store struct {
 	Path string
 
@@ -77,10 +77,10 @@ type Store struct {
 	now    func() time.Time
 }
 
-// applicationID marks the file as one of ours in SQLite's header: "winw".
+// applicationID marks winnow's files in SQLite's header: "winw".
 const applicationID = 0x77696e77
 
-// Open opens a file of decisions, or makes one.
+// Open opens a file of decisions, or creates one.
 func Open(path string) (*Store, error) {
 	whole, err := filepath.Abs(path)
 	if err != nil {
@@ -89,7 +89,7 @@ func Open(path string) (*Store, error) {
 	if err := creatable(whole); err != nil {
 		return nil, err
 	}
-	// In exclusive mode the file is locked from the first transaction on; the lock dies with the process.
+	// In exclusive mode the file is locked from the first transaction on; the lock ends with the process.
 	settings := url.Values{"_pragma": {
 		"busy_timeout(1500)", "locking_mode(EXCLUSIVE)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)",
 	}, "_txlock": {"immediate"}}
@@ -110,7 +110,8 @@ func Open(path string) (*Store, error) {
 	return s, nil
 }
 
-// creatable returns why no file can be made there, or what is there is none; SQLite only says "unable to open database file".
+// creatable returns an error if path is not a file and none can be created there. SQLite only says "unable to
+// open database file".
 func creatable(path string) error {
 	f, err := regular.Open(path)
 	if err == nil {
@@ -125,7 +126,7 @@ func creatable(path string) error {
 	return f.Close()
 }
 
-// prepare checks the file's tables, or makes them.
+// prepare checks the file's tables, or creates them.
 func (s *Store) prepare() error {
 	tx, err := s.db.Begin()
 	if err != nil {
@@ -145,16 +146,18 @@ func (s *Store) prepare() error {
 	case tables == 0:
 		version = 0
 	case id != applicationID:
-		return errors.New("is a database of another program, expected decisions of winnow review")
+		return errors.New("is another program's database, expected decisions of winnow review")
 	case version < 1 || version > last:
 		return fmt.Errorf("version %d, expected 1 to %d: another version of winnow wrote it", version, last)
 	}
-	var acts string // by itself, whenever a decision is written
-	if err := tx.QueryRow("SELECT coalesce(min(name), '') FROM sqlite_schema WHERE type IN ('trigger', 'view')").Scan(&acts); err != nil {
+	var acts string // a trigger would act whenever a decision is written
+	err = tx.QueryRow("SELECT coalesce(min(name), '') FROM sqlite_schema WHERE type IN ('trigger', 'view')").Scan(&acts)
+	if err != nil {
 		return err
 	}
 	if acts != "" {
-		return fmt.Errorf("holds a trigger or a view, %.40q, which winnow does not write: another program has changed it", acts)
+		return fmt.Errorf("holds a trigger or a view, %.40q, which winnow does not write: "+
+			"another program has changed it", acts)
 	}
 	if err := sound(tx); err != nil {
 		return err
@@ -170,14 +173,16 @@ func (s *Store) prepare() error {
 	return tx.Commit()
 }
 
-// sound checks the whole file. It is not SQLite's quick_check, which does not miss a last entry that a lost end of the file took.
+// sound checks the whole file. SQLite's quick_check is not enough: it misses a last entry that was lost with
+// the end of the file.
 func sound(tx *sql.Tx) error {
 	var first string
 	if err := tx.QueryRow("PRAGMA integrity_check(1)").Scan(&first); err != nil {
 		return err
 	}
 	if first != "ok" {
-		return fmt.Errorf("is damaged, as by a copy that broke off: %s: take a copy that is whole", strings.Join(strings.Fields(first), " "))
+		return fmt.Errorf("is damaged, perhaps by an incomplete copy: %s: use a complete copy",
+			strings.Join(strings.Fields(first), " "))
 	}
 	return nil
 }
@@ -187,15 +192,16 @@ func inWords(path string, err error) error {
 	if e, ok := errors.AsType[*sqlite.Error](err); ok {
 		switch e.Code() & 0xff {
 		case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
-			return fmt.Errorf("review: %s: another winnow review has it open: stop that one, or name another file with --decisions", path)
+			return fmt.Errorf("review: %s: another winnow review has it open: "+
+				"stop that one, or name another file with --decisions", path)
 		case sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT:
-			return fmt.Errorf("review: %s: is no file of decisions, or is damaged: %w", path, err)
+			return fmt.Errorf("review: %s: is not a file of decisions, or is damaged: %w", path, err)
 		}
 	}
 	return fmt.Errorf("review: %s: %w", path, err)
 }
 
-// Close closes the file. If it is [*Gone], a copy is written: the error says where.
+// Close closes the file. If the file is [*Gone], Close writes a copy, and the error says where.
 func (s *Store) Close() error {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -217,11 +223,12 @@ func (s *Store) Version() int64 {
 	return s.change
 }
 
-// Images calls yield for every image and each reviewer who ever decided about it, in the order of the last changes.
+// Images calls yield for every image and each reviewer who decided about it, in the order of the last changes.
 func (s *Store) Images(yield func(Image) error) error {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	rows, err := s.db.Query("SELECT path, reviewer, given, action, label, note, at, version, change FROM images ORDER BY change, path, reviewer")
+	rows, err := s.db.Query(`SELECT path, reviewer, given, action, label, note, at, version, change
+		FROM images ORDER BY change, path, reviewer`)
 	if err != nil {
 		return inWords(s.Path, err)
 	}
@@ -229,7 +236,9 @@ func (s *Store) Images(yield func(Image) error) error {
 	for rows.Next() {
 		var i Image
 		var at int64
-		if err := rows.Scan(&i.Path, checked{&i.Reviewer, CheckReviewer}, &i.Given, &i.Action, &i.Label, checked{&i.Note, CheckNote}, &at, &i.Version, &i.Change); err != nil {
+		err := rows.Scan(&i.Path, checked{&i.Reviewer, CheckReviewer}, &i.Given, &i.Action, &i.Label,
+			checked{&i.Note, CheckNote}, &at, &i.Version, &i.Change)
+		if err != nil {
 			return inWords(s.Path, fmt.Errorf("image %q: %w", i.Path, err))
 		}
 		i.At = time.UnixMilli(at)
@@ -240,13 +249,13 @@ func (s *Store) Images(yield func(Image) error) error {
 	return rows.Err()
 }
 
-// Audit is an audit whose suspects are decided; its sum distinguishes it from others.
+// Audit is an audit under review. Its sum distinguishes it from others.
 type Audit struct {
 	Sum, Name string
 	Images    int
 }
 
-// Opened records that an audit is reviewed, and returns how many others were before.
+// Opened records that an audit is under review, and returns how many other audits were before.
 func (s *Store) Opened(a Audit) (others int, err error) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()

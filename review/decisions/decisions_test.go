@@ -29,12 +29,12 @@ func open(t testing.TB, path string) *Store {
 
 func fresh(t testing.TB) *Store { return open(t, filepath.Join(t.TempDir(), "d.db")) }
 
-// said returns an image's state; the note stands behind the version.
+// said returns an image's state, ending with its version and note.
 func said(i Image) string {
 	return strings.TrimSuffix(fmt.Sprintf("%s %s v%d %s", i.Action, i.Label, i.Version, i.Note), " ")
 }
 
-// all returns what stands in the store, by path.
+// all returns the contents of the store, by path.
 func all(t testing.TB, s *Store) map[string]string {
 	t.Helper()
 	m := map[string]string{}
@@ -86,13 +86,14 @@ func dog(path string, version int64) Change {
 	return Change{Path: path, Given: "cat", Action: Relabel, Label: "dog", Version: version}
 }
 
-// TestDecide: a batch is made whole or not at all, and is there when the file is opened again.
+// TestDecide: a batch is made completely or not at all, and is there when the file is opened again.
 func TestDecide(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "a b?#%41.db") // no part of it means anything to an address
+	path := filepath.Join(t.TempDir(), "a b?#%41.db") // characters with a meaning in a URL
 	s := open(t, path)
 	got, err := s.Decide(by("one"), []Change{keepIt("a", 0), dog("b", 0)})
 	must(t, got, err)
-	if len(got) != 2 || got[1].Label != "dog" || got[1].Version != 1 || got[1].Change != 1 || got[1].Given != "cat" || got[1].At.UnixMilli() != 1_700_000_001_000 {
+	if len(got) != 2 || got[1].Label != "dog" || got[1].Version != 1 || got[1].Change != 1 ||
+		got[1].Given != "cat" || got[1].At.UnixMilli() != 1_700_000_001_000 {
 		t.Errorf("got %+v", got)
 	}
 	_, err = s.Decide(by("two"), []Change{dropIt("c", 0), dropIt("a", 0), dropIt("b", 7)})
@@ -125,7 +126,8 @@ func TestDecide(t *testing.T) {
 // TestDurable: commits reach the disk one by one.
 func TestDurable(t *testing.T) {
 	s := fresh(t)
-	for pragma, want := range map[string]string{"journal_mode": "wal", "synchronous": "2", "locking_mode": "exclusive"} {
+	for pragma, want := range map[string]string{"journal_mode": "wal", "synchronous": "2",
+		"locking_mode": "exclusive"} {
 		var got string
 		if err := s.db.QueryRow("PRAGMA " + pragma).Scan(&got); err != nil || got != want {
 			t.Errorf("%s is %q, %v, expected %q", pragma, got, err, want)
@@ -133,7 +135,7 @@ func TestDurable(t *testing.T) {
 	}
 }
 
-// TestUndo: a tab takes back its own batches, newest first, and makes them again in the order they were made.
+// TestUndo: a tab undoes its own batches, newest first, and redoes them in the order they were made.
 func TestUndo(t *testing.T) {
 	s := fresh(t)
 	step := func(what string, list []Image, err error, want string) {
@@ -184,7 +186,7 @@ func TestUndo(t *testing.T) {
 	}
 }
 
-// TestUndoConflict: what another tab has decided since is not taken back; the step is passed over the next time.
+// TestUndoConflict: what another tab has decided since is not undone; the next undo skips that step.
 func TestUndoConflict(t *testing.T) {
 	s := fresh(t)
 	for _, step := range []struct {
@@ -233,7 +235,8 @@ func TestUndoConflict(t *testing.T) {
 func TestHistory(t *testing.T) {
 	s := fresh(t)
 	for i := range 5 {
-		list, err := s.Decide(by("t"), []Change{{"a", "cat", []Action{Keep, Drop, Relabel, Drop, Keep}[i], []string{"", "", "dog", "", ""}[i], "", int64(i)}})
+		list, err := s.Decide(by("t"), []Change{{"a", "cat", []Action{Keep, Drop, Relabel, Drop, Keep}[i],
+			[]string{"", "", "dog", "", ""}[i], "", int64(i)}})
 		must(t, list, err)
 	}
 	list, err := s.Undo(by("t"))
@@ -244,7 +247,8 @@ func TestHistory(t *testing.T) {
 	}
 	at := time.UnixMilli(1_700_000_000_000)
 	want := []Entry{
-		{N: 4, At: at.Add(4 * time.Second), Tab: "t", Path: "a", Action: Drop, BeforeAction: Relabel, BeforeLabel: "dog"},
+		{N: 4, At: at.Add(4 * time.Second), Tab: "t", Path: "a", Action: Drop, BeforeAction: Relabel,
+			BeforeLabel: "dog"},
 		{N: 3, At: at.Add(3 * time.Second), Tab: "t", Path: "a", Action: Relabel, Label: "dog", BeforeAction: Drop},
 	}
 	if diff := cmp.Diff(want, entries); diff != "" {
@@ -269,11 +273,13 @@ func TestOthers(t *testing.T) {
 	}
 }
 
-// TestOneHolder: a file that is open is refused, in plain words; one that was closed is not.
+// TestOneHolder: a file that is open is refused in plain words; one that was closed is not.
 func TestOneHolder(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "d.db")
 	s := open(t, path)
-	if _, err := Open(path); err == nil || !strings.Contains(err.Error(), path+": another winnow review has it open") || strings.Contains(err.Error(), "\n") {
+	if _, err := Open(path); err == nil ||
+		!strings.Contains(err.Error(), path+": another winnow review has it open") ||
+		strings.Contains(err.Error(), "\n") {
 		t.Errorf("got %v", err)
 	}
 	list, err := s.Decide(by("t"), []Change{keepIt("a", 0)})
@@ -284,7 +290,7 @@ func TestOneHolder(t *testing.T) {
 	open(t, path)
 }
 
-// TestForeign: files that are none of ours are refused and stay as they were.
+// TestForeign: files of other programs are refused and stay unchanged.
 func TestForeign(t *testing.T) {
 	dir := t.TempDir()
 	ours := filepath.Join(dir, "ours.db")
@@ -326,17 +332,19 @@ func TestForeign(t *testing.T) {
 		data []byte
 		want string
 	}{
-		"text":    {[]byte("path,label\na.jpg,cat\n" + strings.Repeat("b.jpg,dog\n", 100)), "no file of decisions"},
+		"text":    {[]byte("path,label\na.jpg,cat\n" + strings.Repeat("b.jpg,dog\n", 100)), "not a file of decisions"},
 		"newer":   {spoil("n", run("PRAGMA user_version=3")), "version 3, expected 1 to 2"},
 		"foreign": {spoil("f", run("PRAGMA application_id=5")), "another program"},
 		"cut":     {data[:5000], "damaged"},
-		"trigger": {spoil("t", run("CREATE TRIGGER kept AFTER INSERT ON images BEGIN UPDATE images SET action = 'keep'; END")), "trigger"},
+		"trigger": {spoil("t", run("CREATE TRIGGER kept AFTER INSERT ON images BEGIN UPDATE images SET action = "+
+			"'keep'; END")), "trigger"},
 	} {
 		file := filepath.Join(dir, name+".db")
 		if err := os.WriteFile(file, c.data, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if s, err := Open(file); err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), file) {
+		if s, err := Open(file); err == nil || !strings.Contains(err.Error(), c.want) ||
+			!strings.Contains(err.Error(), file) {
 			t.Errorf("%s: got %v, expected %q", name, err, c.want)
 			if err == nil {
 				s.Close()
@@ -361,7 +369,8 @@ func TestForeign(t *testing.T) {
 	}
 }
 
-// TestFull: a decision for which there is no room is refused, whole; with room again the next one is made.
+// TestFull: a decision for which the disk has no space is refused as a whole; with space again the next one is
+// made.
 func TestFull(t *testing.T) {
 	s := fresh(t)
 	list, err := s.Decide(by("t"), []Change{keepIt("a", 0)})
@@ -378,7 +387,8 @@ func TestFull(t *testing.T) {
 	room(pages)
 	before := all(t, s)
 	long := strings.Repeat("x", 20_000)
-	if _, err := s.Decide(by("t"), []Change{keepIt("b", 0), keepIt(long, 0)}); err == nil || !strings.Contains(err.Error(), "full") {
+	if _, err := s.Decide(by("t"), []Change{keepIt("b", 0), keepIt(long, 0)}); err == nil ||
+		!strings.Contains(err.Error(), "full") {
 		t.Errorf("got %v", err)
 	}
 	if diff := cmp.Diff(before, all(t, s)); diff != "" {
@@ -389,7 +399,7 @@ func TestFull(t *testing.T) {
 	must(t, list, err)
 }
 
-// BenchmarkDecide is a decision from the request to the disk.
+// BenchmarkDecide measures a decision from the request to the disk.
 func BenchmarkDecide(b *testing.B) {
 	s := fresh(b)
 	for i := 0; b.Loop(); i++ {

@@ -2,7 +2,7 @@ package decisions
 
 import "time"
 
-// Entry is one decision of the history. What was undone stays in it.
+// Entry is one decision of the history. Undone decisions stay in it.
 type Entry struct {
 	N            int64
 	At           time.Time
@@ -17,14 +17,16 @@ type Entry struct {
 	Undone       bool
 }
 
-// History lists limit decisions, newest first, offset of them left out, and how many there are.
+// History returns at most limit decisions, newest first, after skipping offset, and the total number of
+// decisions.
 func (s *Store) History(offset, limit int) (total int64, list []Entry, err error) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	if err := s.db.QueryRow("SELECT count(*) FROM history").Scan(&total); err != nil {
 		return 0, nil, inWords(s.Path, err)
 	}
-	rows, err := s.db.Query(`SELECT n, h.at, tab, path, reviewer, action, label, note, before_action, before_label, before_note, state IN (1, 3)
+	rows, err := s.db.Query(`SELECT n, h.at, tab, path, reviewer, action, label, note,
+		before_action, before_label, before_note, state IN (1, 3)
 		FROM history AS h JOIN batches USING (batch) ORDER BY n DESC LIMIT ? OFFSET ?`, limit, offset)
 	if err != nil {
 		return 0, nil, inWords(s.Path, err)
@@ -33,8 +35,10 @@ func (s *Store) History(offset, limit int) (total int64, list []Entry, err error
 	for rows.Next() {
 		var e Entry
 		var at int64
-		if err := rows.Scan(&e.N, &at, &e.Tab, &e.Path, checked{&e.Reviewer, CheckReviewer}, &e.Action, &e.Label, checked{&e.Note, CheckNote},
-			&e.BeforeAction, &e.BeforeLabel, checked{&e.BeforeNote, CheckNote}, &e.Undone); err != nil {
+		err := rows.Scan(&e.N, &at, &e.Tab, &e.Path, checked{&e.Reviewer, CheckReviewer},
+			&e.Action, &e.Label, checked{&e.Note, CheckNote},
+			&e.BeforeAction, &e.BeforeLabel, checked{&e.BeforeNote, CheckNote}, &e.Undone)
+		if err != nil {
 			return 0, nil, inWords(s.Path, err)
 		}
 		e.At = time.UnixMilli(at)

@@ -9,23 +9,24 @@ import (
 	"strings"
 )
 
-// Gone says that a file of decisions is no longer the one that was opened: what is written into that one is lost with it.
+// Gone is the error when a file of decisions is no longer the one that was opened. Whatever is written to that
+// one would be lost with it.
 type Gone struct{ Path, How string }
 
 func (g *Gone) Error() string {
 	return fmt.Sprintf("review: %s: %s while it was open: nothing more is saved", g.Path, g.How)
 }
 
-// place is where the open files lie: the decisions, and SQLite's log of the last ones.
+// place is the open files: the decisions, and SQLite's log of the last ones.
 type place struct {
 	path      string
 	file, log fs.FileInfo
-	size      int64 // at which we left the file: a lock keeps others of our kind from it, not cp
+	size      int64 // after our last write; the lock keeps other winnows from the file, but not cp
 }
 
 const logEnding = "-wal"
 
-// lookAt returns what lies at a path.
+// lookAt returns the files at a path.
 func lookAt(path string) (p place, err error) {
 	p.path = path
 	if p.file, err = os.Stat(path); err == nil {
@@ -35,7 +36,7 @@ func lookAt(path string) (p place, err error) {
 	return p, err
 }
 
-// changed returns what happened to the files since, "" for nothing.
+// changed says what happened to the files since they were opened, or "" if nothing did.
 func (p place) changed() string {
 	now, err := lookAt(p.path)
 	switch {
@@ -65,15 +66,15 @@ func (s *Store) here() error {
 	return nil
 }
 
-// written takes note of the size that the file has after we wrote into it.
+// written records the size of the file after a write.
 func (s *Store) written() {
 	if now, err := lookAt(s.place.path); err == nil && os.SameFile(now.file, s.place.file) {
 		s.place.size = now.size
 	}
 }
 
-// Copy writes what was decided, with its history, into a new file of decisions, or an empty one. It works as long as the
-// store is open, wherever its own file is.
+// Copy writes all decisions with their history to a new or empty file of decisions. It works as long as the
+// store is open, even if its own file was moved.
 func (s *Store) Copy(to string) error {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -87,7 +88,7 @@ func (s *Store) copy(to string) error {
 	return nil
 }
 
-// rescue copies the decisions of a file that is gone beside where it was, or where temporary files lie.
+// rescue copies the decisions of a lost file to the folder where it was, or to the folder of temporary files.
 func (s *Store) rescue(gone error) error {
 	name := strings.TrimSuffix(filepath.Base(s.Path), filepath.Ext(s.Path)) + ".rescued-*.db"
 	for _, dir := range []string{filepath.Dir(s.place.path), os.TempDir()} {
@@ -100,7 +101,7 @@ func (s *Store) rescue(gone error) error {
 			_ = os.Remove(f.Name())
 			return errors.Join(gone, err)
 		}
-		return fmt.Errorf("%w; what was saved before is in %s: rename it to go on", gone, f.Name())
+		return fmt.Errorf("%w; what was saved before is in %s: rename it to continue", gone, f.Name())
 	}
 	return gone
 }

@@ -12,17 +12,18 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestGone: nothing is acknowledged that would be lost with a file that is no longer where it was opened. What was
-// acknowledged before can be copied, and lies beside the place when the store is closed.
+// TestGone: nothing is acknowledged that would be lost with a file that was moved or removed. What was
+// acknowledged before can be copied, and is saved nearby when the store is closed.
 func TestGone(t *testing.T) {
 	for what, c := range map[string]struct {
 		spoil func(path string) error
 		how   string
 	}{
-		"removed":          {os.Remove, "moved or removed"},
-		"moved":            {func(p string) error { return os.Rename(p, p+".old") }, "moved or removed"},
-		"its folder moved": {func(p string) error { return os.Rename(filepath.Dir(p), filepath.Dir(p)+".old") }, "moved or removed"},
-		"its log removed":  {func(p string) error { return os.Remove(p + "-wal") }, "moved or removed"},
+		"removed": {os.Remove, "moved or removed"},
+		"moved":   {func(p string) error { return os.Rename(p, p+".old") }, "moved or removed"},
+		"its folder moved": {func(p string) error { return os.Rename(filepath.Dir(p), filepath.Dir(p)+".old") },
+			"moved or removed"},
+		"its log removed": {func(p string) error { return os.Remove(p + "-wal") }, "moved or removed"},
 		"replaced": {func(p string) error {
 			return errors.Join(os.WriteFile(p+".new", nil, 0o600), os.Rename(p+".new", p))
 		}, "another file was put in its place"},
@@ -47,7 +48,8 @@ func TestGone(t *testing.T) {
 				"undo":   func() error { _, err := s.Undo(by("t")); return err },
 				"opened": func() error { _, err := s.Opened(Audit{"x", "a.csv", 3}); return err },
 			} {
-				if err := write(); !errors.As(err, &gone) || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), c.how) {
+				if err := write(); !errors.As(err, &gone) || !strings.Contains(err.Error(), path) ||
+					!strings.Contains(err.Error(), c.how) {
 					t.Errorf("%s: got %v, expected %q", name, err, c.how)
 				}
 			}
@@ -77,7 +79,7 @@ func TestGone(t *testing.T) {
 	}
 }
 
-// TestBack: a file that is put back is gone no longer.
+// TestBack: a file that is put back is usable again.
 func TestBack(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "d.db")
 	s := open(t, path)
@@ -97,7 +99,7 @@ func TestBack(t *testing.T) {
 	}
 }
 
-// TestWrittenInto: what another program writes into the open file is noticed before the next decision.
+// TestWrittenInto: a write of another program into the open file is noticed before the next decision.
 func TestWrittenInto(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "d.db")
 	s := open(t, path)
@@ -117,7 +119,7 @@ func TestWrittenInto(t *testing.T) {
 	}
 }
 
-// TestWrittenIntoConflict: what another program writes is noticed behind a refused undo too.
+// TestWrittenIntoConflict: a write of another program is noticed after a refused undo too.
 func TestWrittenIntoConflict(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "d.db")
 	s := open(t, path)
@@ -135,7 +137,7 @@ func TestWrittenIntoConflict(t *testing.T) {
 	}
 }
 
-// many returns the bytes of a file with so many decisions.
+// many returns the bytes of a file with the given number of decisions.
 func many(t testing.TB, n int) []byte {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "d.db")
@@ -154,7 +156,7 @@ func many(t testing.TB, n int) []byte {
 	return data
 }
 
-// TestCut: a file that lost its end is refused, unless nothing of it was lost.
+// TestCut: a file that lost its end is refused, unless nothing was lost with it.
 func TestCut(t *testing.T) {
 	const n = 150
 	data, dir, refused := many(t, n), t.TempDir(), 0
@@ -180,7 +182,8 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// TestUnknownAction: a word that is no action, written by another program, is told with its place and reaches nothing.
+// TestUnknownAction: an unknown action, written by another program, is reported with its place and used
+// nowhere.
 func TestUnknownAction(t *testing.T) {
 	for table, use := range map[string]func(*Store) error{
 		"images":  func(s *Store) error { return s.Images(func(Image) error { return nil }) },
@@ -199,7 +202,8 @@ func TestUnknownAction(t *testing.T) {
 			t.Fatal(err)
 		}
 		db.Close()
-		if err := use(open(t, path)); err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), `"burn" is not keep, drop`) {
+		if err := use(open(t, path)); err == nil || !strings.Contains(err.Error(), path) ||
+			!strings.Contains(err.Error(), `"burn" is not keep, drop`) {
 			t.Errorf("%s: got %v", table, err)
 		}
 	}

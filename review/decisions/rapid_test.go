@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// actionsOf returns what stands in the store, versions aside.
+// actionsOf returns the contents of the store without the versions.
 func actionsOf(m map[string]string) map[string]string {
 	out := map[string]string{}
 	for path, text := range m {
@@ -22,8 +22,8 @@ func actionsOf(m map[string]string) map[string]string {
 	return out
 }
 
-// TestAnyOrder: whatever three tabs do in whatever order, what is answered is what is stored, a refusal changes nothing,
-// undo and redo are each other's opposite, versions grow by one, and the file opened again says the same.
+// TestAnyOrder: three tabs act in any order. What is answered is what is stored, a refusal changes nothing,
+// undo and redo are opposites, versions grow by one, and the file says the same when it is opened again.
 func TestAnyOrder(t *testing.T) {
 	dir, n := t.TempDir(), 0
 	rapid.Check(t, func(r *rapid.T) {
@@ -64,9 +64,11 @@ func TestAnyOrder(t *testing.T) {
 				list, err = s.Redo(by(tab))
 			default:
 				var batch []Change
-				for _, p := range rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"a", "b", "c", "d"}), 1, 3, rapid.ID[string]).Draw(r, "images") {
-					c := Change{Path: p, Given: "cat", Action: rapid.SampledFrom([]Action{Keep, Drop, Unsure, Undecided}).Draw(r, "action"),
-						Note: rapid.SampledFrom([]string{"", "blurred"}).Draw(r, "note"), Version: versions[p]}
+				for _, p := range rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"a", "b", "c", "d"}), 1, 3,
+					rapid.ID[string]).Draw(r, "images") {
+					c := Change{Path: p, Given: "cat",
+						Action: rapid.SampledFrom([]Action{Keep, Drop, Unsure, Undecided}).Draw(r, "action"),
+						Note:   rapid.SampledFrom([]string{"", "blurred"}).Draw(r, "note"), Version: versions[p]}
 					if rapid.IntRange(0, 9).Draw(r, "stale") == 0 {
 						c.Version++
 					}

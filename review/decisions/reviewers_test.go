@@ -11,17 +11,21 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// everybody returns what stands in the store, a line for each reviewer of an image.
+// everybody returns the contents of the store, one line for each reviewer of an image.
 func everybody(t *testing.T, s *Store) (lines []string) {
 	t.Helper()
-	if err := s.Images(func(i Image) error { lines = append(lines, i.Path+" "+i.Reviewer+": "+said(i)); return nil }); err != nil {
+	if err := s.Images(func(i Image) error {
+		lines = append(lines,
+			i.Path+" "+i.Reviewer+": "+said(i))
+		return nil
+	}); err != nil {
 		t.Fatal(err)
 	}
 	return lines
 }
 
-// TestReviewers: each reviewer has a decision and a note of their own about an image, with versions of their own, and takes
-// back nothing of another one, not even in the same tab.
+// TestReviewers: each reviewer has a separate decision and note about an image, with separate versions, and
+// cannot undo another reviewer's, not even in the same tab.
 func TestReviewers(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "d.db")
 	s := open(t, path)
@@ -40,7 +44,8 @@ func TestReviewers(t *testing.T) {
 	if diff := cmp.Diff(want, everybody(t, s)); diff != "" {
 		t.Error(diff)
 	}
-	if _, err := s.Decide(ben, []Change{keepIt("a", 0)}); !errors.As(err, new(*Conflict)) || err.(*Conflict).Images[0].Reviewer != "Ben" {
+	if _, err := s.Decide(ben, []Change{keepIt("a", 0)}); !errors.As(err, new(*Conflict)) ||
+		err.(*Conflict).Images[0].Reviewer != "Ben" {
 		t.Errorf("a version that is past: %v", err)
 	}
 	undo := func(by Author, want string) {
@@ -61,7 +66,8 @@ func TestReviewers(t *testing.T) {
 		t.Errorf("another reviewer's was undone: %v", err)
 	}
 	_, entries, err := s.History(0, 9)
-	if err != nil || len(entries) != 3 || entries[1].Reviewer != "Ben" || entries[1].Note != "fur,\nor moss?" || entries[0].Reviewer != "Ann" || !entries[0].Undone {
+	if err != nil || len(entries) != 3 || entries[1].Reviewer != "Ben" || entries[1].Note != "fur,\nor moss?" ||
+		entries[0].Reviewer != "Ann" || !entries[0].Undone {
 		t.Errorf("history %+v, %v", entries, err)
 	}
 	before := everybody(t, s)
@@ -79,7 +85,8 @@ func old(t *testing.T, path string, more ...string) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	for _, q := range append([]string{schemas[0], fmt.Sprintf("PRAGMA application_id=%d; PRAGMA user_version=1;", applicationID), `
+	for _, q := range append([]string{schemas[0],
+		fmt.Sprintf("PRAGMA application_id=%d; PRAGMA user_version=1;", applicationID), `
 		INSERT INTO batches VALUES (1, 'tab', 5, 0), (2, 'tab', 6, 1);
 		INSERT INTO images VALUES ('a', 'cat', 'relabel', 'dog', 5, 1, 1, 1), ('b', 'cat', 'keep', '', 5, 3, 3, 1);
 		INSERT INTO history VALUES (1, 1, 'a', 'cat', 'relabel', 'dog', 5, '', 'undecided', '', 0, 0), (2, 1, 'b', 'cat', 'keep', '', 5, '', 'undecided', '', 0, 0),
@@ -91,8 +98,8 @@ func old(t *testing.T, path string, more ...string) {
 	}
 }
 
-// TestUpgrade: a file of the version before is taken over whole: decisions, history, audits and what can be undone; and
-// what it then is can be opened again.
+// TestUpgrade: a file of the previous version is converted completely: decisions, history, audits and what can
+// be undone. The result can be opened again.
 func TestUpgrade(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "d.db")
 	old(t, path)
@@ -102,7 +109,8 @@ func TestUpgrade(t *testing.T) {
 			t.Fatal(diff)
 		}
 		total, entries, err := s.History(0, 9)
-		if err != nil || total != 3 || !entries[0].Undone || entries[0].Action != Drop || entries[0].BeforeAction != Keep || entries[2].Label != "dog" || s.Version() != 3 {
+		if err != nil || total != 3 || !entries[0].Undone || entries[0].Action != Drop ||
+			entries[0].BeforeAction != Keep || entries[2].Label != "dog" || s.Version() != 3 {
 			t.Errorf("history of %d, %+v, version %d, %v", total, entries, s.Version(), err)
 		}
 		if n, err := s.Opened(Audit{"y", "b.csv", 2}); n != 1 || err != nil {
@@ -123,7 +131,7 @@ func TestUpgrade(t *testing.T) {
 	}
 }
 
-// TestUpgradeRefused: a file of the version before that holds what winnow does not write stays as it was.
+// TestUpgradeRefused: a file of the previous version with content that winnow does not write stays unchanged.
 func TestUpgradeRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "d.db")
 	old(t, path, "CREATE VIEW mine AS SELECT 1")
@@ -136,19 +144,22 @@ func TestUpgradeRefused(t *testing.T) {
 	}
 	defer db.Close()
 	var version, columns int
-	if err := db.QueryRow("SELECT (SELECT user_version FROM pragma_user_version), (SELECT count(*) FROM pragma_table_info('images'))").Scan(&version, &columns); err != nil || version != 1 || columns != 8 {
+	if err := db.QueryRow("SELECT (SELECT user_version FROM pragma_user_version), (SELECT count(*) FROM "+
+		"pragma_table_info('images'))").Scan(&version, &columns); err != nil || version != 1 || columns != 8 {
 		t.Errorf("version %d, %d columns, %v", version, columns, err)
 	}
 }
 
-// TestWords: names and notes that are too long or no text are refused, and never read from a file either.
+// TestWords: names and notes that are too long or not text are refused, even when read from a file.
 func TestWords(t *testing.T) {
-	for name, fine := range map[string]bool{"": true, "Ann": true, "Zoë B. 李": true, strings.Repeat("é", 60): true, strings.Repeat("é", 61): false, " Ann": false, "Ann ": false, "a\nb": false, "a\x00": false, "\xff": false} {
+	for name, fine := range map[string]bool{"": true, "Ann": true, "Zoë B. 李": true, strings.Repeat("é", 60): true,
+		strings.Repeat("é", 61): false, " Ann": false, "Ann ": false, "a\nb": false, "a\x00": false, "\xff": false} {
 		if err := CheckReviewer(name); (err == nil) != fine {
 			t.Errorf("name %q: %v", name, err)
 		}
 	}
-	for note, fine := range map[string]bool{"": true, "two\nlines\t<b>": true, strings.Repeat("é", 1000): true, strings.Repeat("é", 1001): false, "\x1b[31m": false, "\xff": false} {
+	for note, fine := range map[string]bool{"": true, "two\nlines\t<b>": true, strings.Repeat("é", 1000): true,
+		strings.Repeat("é", 1001): false, "\x1b[31m": false, "\xff": false} {
 		if err := CheckNote(note); (err == nil) != fine {
 			t.Errorf("note %.20q: %v", note, err)
 		}
@@ -167,7 +178,8 @@ func TestWords(t *testing.T) {
 			t.Fatal(err)
 		}
 		db.Close()
-		if err := open(t, path).Images(func(Image) error { return nil }); err == nil || !strings.Contains(err.Error(), "a.png") || strings.Contains(err.Error(), "\n") {
+		if err := open(t, path).Images(func(Image) error { return nil }); err == nil ||
+			!strings.Contains(err.Error(), "a.png") || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: got %v", column, err)
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// schemas make the tables of each version out of those of the version before it.
+// schemas are the statements that create the tables of each version from those of the version before.
 var schemas = []string{`
 CREATE TABLE images (
 	path TEXT PRIMARY KEY, given TEXT NOT NULL, action TEXT NOT NULL, label TEXT NOT NULL, at INTEGER NOT NULL,
@@ -29,8 +29,9 @@ CREATE TABLE audits (
 );
 `, `
 CREATE TABLE images_by_reviewer (
-	path TEXT NOT NULL, reviewer TEXT NOT NULL, given TEXT NOT NULL, action TEXT NOT NULL, label TEXT NOT NULL, note TEXT NOT NULL,
-	at INTEGER NOT NULL, version INTEGER NOT NULL, change INTEGER NOT NULL, batch INTEGER NOT NULL, PRIMARY KEY (path, reviewer)
+	path TEXT NOT NULL, reviewer TEXT NOT NULL, given TEXT NOT NULL, action TEXT NOT NULL, label TEXT NOT NULL,
+	note TEXT NOT NULL, at INTEGER NOT NULL, version INTEGER NOT NULL, change INTEGER NOT NULL, batch INTEGER NOT NULL,
+	PRIMARY KEY (path, reviewer)
 ) WITHOUT ROWID;
 INSERT INTO images_by_reviewer SELECT path, '', given, action, label, '', at, version, change, batch FROM images;
 DROP TABLE images;
@@ -40,7 +41,7 @@ ALTER TABLE history ADD COLUMN note TEXT NOT NULL DEFAULT '';
 ALTER TABLE history ADD COLUMN before_note TEXT NOT NULL DEFAULT '';
 `}
 
-// upgrade brings tables of a version to the last one; 0: there are none.
+// upgrade brings tables of a version to the latest one; version 0 means there are none.
 func upgrade(tx *sql.Tx, from int64) error {
 	for _, schema := range schemas[from:] {
 		if _, err := tx.Exec(schema); err != nil {

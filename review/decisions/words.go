@@ -7,13 +7,13 @@ import (
 	"unicode/utf8"
 )
 
-// Bounds of what people write, in characters.
+// Largest lengths of names and notes, in characters.
 const (
 	MostName = 60
 	MostNote = 1000
 )
 
-// CheckReviewer refuses a name that cannot be one. "" is that of people who give none.
+// CheckReviewer returns an error if a name is not valid. "" is valid: it stands for reviewers without a name.
 func CheckReviewer(name string) error {
 	if n := utf8.RuneCountInString(name); n > MostName {
 		return fmt.Errorf("the reviewer's name has %d characters, expected at most %d", n, MostName)
@@ -24,7 +24,7 @@ func CheckReviewer(name string) error {
 	return readable("the reviewer's name", name, "")
 }
 
-// CheckNote refuses a note that is too long or that is no text.
+// CheckNote returns an error if a note is too long or is not text.
 func CheckNote(note string) error {
 	if n := utf8.RuneCountInString(note); n > MostNote {
 		return fmt.Errorf("the note has %d characters, expected at most %d", n, MostNote)
@@ -32,7 +32,7 @@ func CheckNote(note string) error {
 	return readable("the note", note, "\n\t")
 }
 
-// readable refuses characters that steer instead of being read, but for those allowed.
+// readable refuses control characters, except those allowed.
 func readable(what, text, allowed string) error {
 	if !utf8.ValidString(text) {
 		return fmt.Errorf("%s is not UTF-8: %.40q", what, text)
@@ -45,7 +45,8 @@ func readable(what, text, allowed string) error {
 	return nil
 }
 
-// checked reads a text of the file, which other programs can write, and refuses what the page cannot have sent.
+// checked scans a text from the file, which other programs can write, and refuses what the page cannot have
+// sent.
 type checked struct {
 	to    *string
 	check func(string) error

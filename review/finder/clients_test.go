@@ -25,7 +25,7 @@ import (
 	"winnow/search"
 )
 
-// The benchmark's world: an index of so many vectors, an audit of so many images.
+// The benchmark's world: an index with the given number of vectors and an audit of the given number of images.
 const indexed, width, audited = 200_000, 256, 20_000
 
 func imagePath(i int) string { return fmt.Sprintf("images/%06d.png", i) }
@@ -37,7 +37,8 @@ func madeIndex(b *testing.B) *search.Gallery {
 	for i := range paths {
 		paths[i] = imagePath(i)
 	}
-	x, err := search.Create(dir, search.Embedder{Model: "aa", Output: "embedding", Preprocessing: "{}", Decoder: "exact 1", Source: "made"}, width, "float32", paths)
+	x, err := search.Create(dir, search.Embedder{Model: "aa", Output: "embedding", Preprocessing: "{}",
+		Decoder: "exact 1", Source: "made"}, width, "float32", paths)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -83,7 +84,8 @@ func served(b *testing.B, f review.Finder) *httptest.Server {
 	for i := range indexed {
 		fmt.Fprintf(&manifest, "%s,%d\n", imagePath(i), i%100)
 		if i < audited {
-			list[i] = suspects.Entry{Rank: i + 1, Path: imagePath(i), Given: fmt.Sprint(i % 100), Suggested: fmt.Sprint((i + 1) % 100), Score: float64(i), Dropped: true}
+			list[i] = suspects.Entry{Rank: i + 1, Path: imagePath(i), Given: fmt.Sprint(i % 100),
+				Suggested: fmt.Sprint((i + 1) % 100), Score: float64(i), Dropped: true}
 		}
 	}
 	if err := suspects.Write(&audit, suspects.CSV, list); err != nil {
@@ -130,8 +132,8 @@ func (t *taken) report(b *testing.B, name string) {
 	}
 }
 
-// BenchmarkClients is a round of a hundred people who all search for images alike at once; while they wait, each looks at
-// a page of the list and decides.
+// BenchmarkClients is a round of a hundred users who all search for similar images at once. While they wait,
+// each loads a page of the list and decides.
 func BenchmarkClients(b *testing.B) {
 	const clients = 100
 	f := &begun{Finder: &Finder{in: madeIndex(b)}}
@@ -155,7 +157,8 @@ func BenchmarkClients(b *testing.B) {
 		t.mutex.Lock()
 		defer t.mutex.Unlock()
 		switch {
-		case err != nil || a.StatusCode != http.StatusOK && a.StatusCode != http.StatusServiceUnavailable || !json.Valid(data):
+		case err != nil || a.StatusCode != http.StatusOK && a.StatusCode != http.StatusServiceUnavailable ||
+			!json.Valid(data):
 			b.Errorf("%s %s: %d %.200s, %v", method, path, a.StatusCode, data, err)
 		case a.StatusCode == http.StatusServiceUnavailable:
 			t.refused++
@@ -180,7 +183,8 @@ func BenchmarkClients(b *testing.B) {
 			id := next + i
 			all.Go(func() {
 				ask(&rows, "GET", fmt.Sprintf("/api/rows?state=undecided&limit=24&offset=%d", id), "")
-				ask(&decided, "POST", "/api/decide", fmt.Sprintf(`{"tab":"tab %d","decisions":[{"id":%d,"action":"keep","version":0}]}`, i, id))
+				ask(&decided, "POST", "/api/decide",
+					fmt.Sprintf(`{"tab":"tab %d","decisions":[{"id":%d,"action":"keep","version":0}]}`, i, id))
 			})
 		}
 		all.Wait()

@@ -1,5 +1,6 @@
-// Package finder finds the images that are like another for the page of a review: among the vectors of a feature store, an
-// index, or what a run makes of its features; another image is embedded by the model that made them, where it is found.
+// Package finder finds images similar to another one, for the review page. It searches the vectors of a feature
+// store, an index, or a run. An image that is not in the store is embedded by the model that made the vectors,
+// if that is found.
 package finder
 
 import (
@@ -19,14 +20,14 @@ import (
 // Finder implements [review.Finder].
 type Finder struct {
 	in   *search.Gallery
-	by   *embedding.Embedder // of images that are sent; nil: none can be
-	net  *embedding.Network  // loaded when the first one is sent
+	by   *embedding.Embedder // embeds uploaded images; nil: none can be searched for
+	net  *embedding.Network  // loaded for the first upload
 	host embedding.Host
 }
 
-// Open looks in a feature store or an index; images that are sent are embedded by a model, a run folder or an ONNX file,
-// "" for the one that made the vectors. Where that is not found, images that are sent cannot be searched for: the host is
-// told.
+// Open searches a feature store or an index. Uploaded images are embedded by model, a run folder or an ONNX
+// file; "" is the model that made the vectors. If that is not found, the host receives a note, and uploaded
+// images cannot be searched for.
 func Open(dir, model string, host embedding.Host) (*Finder, error) {
 	host = host.Complete()
 	in, err := search.OpenGallery(dir)
@@ -43,9 +44,9 @@ func Open(dir, model string, host embedding.Host) (*Finder, error) {
 	return f, nil
 }
 
-// noUploads tells that images that are sent cannot be searched for.
+// noUploads notes that uploaded images cannot be searched for.
 func (f *Finder) noUploads(why error) {
-	f.host.Note("images that are sent to the page cannot be searched for: %v", why)
+	f.host.Note("uploaded images cannot be searched for: %v", why)
 	f.by = nil
 }
 
@@ -84,7 +85,8 @@ func (f *Finder) Search(ctx context.Context, file []byte, n int) ([]review.Found
 			return nil, err
 		}
 		if net.Dim() != f.in.Width() {
-			return nil, errors.Join(fmt.Errorf("review: %s embeds into %d values, expected %d", f.by.Source, net.Dim(), f.in.Width()), net.Close())
+			err := fmt.Errorf("review: %s embeds into %d values, expected %d", f.by.Source, net.Dim(), f.in.Width())
+			return nil, errors.Join(err, net.Close())
 		}
 		f.net = net
 	}
@@ -114,7 +116,7 @@ func (f *Finder) nearest(ctx context.Context, q search.Query, n int) ([]review.F
 	return found, nil
 }
 
-// sentFile is one file in memory as a tree of files, whatever name is asked for.
+// sentFile is a file system with one file in memory, which has every name.
 type sentFile struct{ data []byte }
 
 // Open implements fs.FS.

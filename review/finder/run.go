@@ -12,10 +12,10 @@ import (
 	"winnow/search"
 )
 
-// runBlock is how many stored vectors are embedded at once.
+// runBlock is the number of stored vectors that are embedded at once.
 const runBlock = 4096
 
-// OpenRun looks among the vectors that a run makes of its features; they lie in memory.
+// OpenRun searches a run's embedding of its features. The vectors are in memory.
 func OpenRun(ctx context.Context, dir string, o folder.Options) (*Finder, error) {
 	o.Host = o.Host.Complete()
 	r, err := folder.Open(ctx, dir, o)
@@ -37,7 +37,7 @@ func OpenRun(ctx context.Context, dir string, o folder.Options) (*Finder, error)
 	return f, nil
 }
 
-// embeddedRows returns the vectors of a run's store, embedded.
+// embeddedRows embeds the vectors of a run's store.
 func embeddedRows(ctx context.Context, r *folder.Run) (*heldVectors, error) {
 	store := search.Stored{Store: r.Store}
 	held := &heldVectors{x: features.NewMatrix(store.Rows, r.Head.Config().Out), absent: make([]bool, store.Rows)}
@@ -50,7 +50,7 @@ func embeddedRows(ctx context.Context, r *folder.Run) (*heldVectors, error) {
 		if err != nil {
 			return nil, err
 		}
-		present := make([]int, 0, len(rows)) // a row of zeros has no embedding
+		present := make([]int, 0, len(rows)) // without rows of zeros, which have no embedding
 		for i := range rows {
 			if blas32.Nrm2(blas32.Vector{N: x.Cols, Inc: 1, Data: features.Row(x, i)}) == 0 {
 				held.absent[from+i] = true

@@ -1,4 +1,4 @@
-// Where the page is lives in its address, so that a reload, a bookmark and the browser's Back return there.
+// The page's place is kept in its address, so that a reload, a bookmark or the browser's Back returns to it.
 
 export const start = { class: "", to: "", kind: "", above: "", below: "", state: "undecided", text: "", sort: "", by: "", offset: 0, id: "", view: "" };
 const filters = ["class", "to", "kind", "above", "below", "text", "by"];
@@ -16,7 +16,7 @@ export function read() {
   return place;
 }
 
-// write puts place into the address; push adds a step to the history, which Back undoes.
+// write puts place into the address; push adds a step to the browser's history.
 export function write(place, push) {
   const said = new URLSearchParams();
   for (const [key, value] of Object.entries(start)) if (place[key] !== value && place[key] !== "") said.set(key, place[key]);

@@ -1,6 +1,6 @@
-// Requests to the server, and whether there is one.
+// Requests to the server, and whether it answers.
 
-// A Failure is an answer that says no: what was wrong in one line, and the status (0: no answer came).
+// A Failure is a refusal: what was wrong in one line, and the status (0: no answer came).
 export class Failure extends Error {
   constructor(message, status, body) {
     super(message);
@@ -9,7 +9,7 @@ export class Failure extends Error {
   }
 }
 
-// connection tells "lost" and "found"; lost is the reason while there is no answer.
+// connection dispatches "lost" and "found"; lost is the reason while there is no answer.
 export const connection = new EventTarget();
 connection.lost = "";
 function hear(lost) {
@@ -18,7 +18,7 @@ function hear(lost) {
   if (Boolean(before) !== Boolean(lost)) connection.dispatchEvent(new Event(lost ? "lost" : "found"));
 }
 
-const patience = 20_000; // ms until an answer is given up
+const patience = 20_000; // ms to wait for an answer
 
 async function call(path, options, wait = patience) {
   const signals = [AbortSignal.timeout(wait)];
@@ -33,7 +33,7 @@ async function call(path, options, wait = patience) {
     throw new Failure(connection.lost, 0);
   }
   if (response.status === 401 || response.status === 403) {
-    hear("winnow was restarted and asks for its token: open the address it printed.");
+    hear("winnow was restarted: open the address that it printed.");
     throw new Failure(connection.lost, response.status, body);
   }
   hear("");

@@ -1,13 +1,13 @@
 // One image of the list: its picture, both labels with examples of both classes, and the buttons that decide.
 
 import { el, picture, broken } from "./dom.js";
-import { how, means, rank, kinds, stamp, done, better, file, tail } from "./words.js";
+import { how, means, rank, kinds, reasons, stamp, done, better, file, tail } from "./words.js";
 import { store } from "./store.js";
 import { typical } from "./typical.js";
 import { called, full } from "./names.js";
 import { remarks } from "./notes.js";
 
-// act sends what a button of a card asks for to page.js.
+// act tells page.js which button of a card was pressed.
 const act = (name, row, event) => store.tell("act", { name, row, event });
 
 export function card(row) {
@@ -16,39 +16,39 @@ export function card(row) {
   const box = el("input", { type: "checkbox", tabindex: "-1", "aria-label": `Select number ${row.rank}` });
   box.addEventListener("click", (e) => act("select", row, e));
   const article = el("article", { class: "card case", tabindex: "-1", "data-id": row.id, "aria-describedby": `about-${row.id}` },
-    el("div", { class: "top" }, el("label", { class: "pick" }, box, el("span", { title: rank(row) }, `#${row.rank}`)), ...tags(row), el("span", { class: "tag differ", title: "Reviewers who are sure want different things", hidden: true }, "reviewers differ"), caption(row.path), el("span", { class: "stamp" }),
+    el("div", { class: "top" }, el("label", { class: "pick" }, box, el("span", { title: rank(row) }, `#${row.rank}`)), ...tags(row), el("span", { class: "tag differ", title: "Reviewers who are sure disagree", hidden: true }, "reviewers disagree"), caption(row.path), el("span", { class: "stamp" }),
       sign("note", "✎", "Note", "W"), store.session.similar ? sign("similar", "≈", "Similar images", "S") : ""),
     el("div", { class: "sides" },
       el("button", { type: "button", class: "face", tabindex: "-1", "aria-label": "Show large", onclick: (e) => act("open", row, e) }, picture(row.key, 320, `Number ${row.rank}: ${file(row.path)}`, { loading: "lazy" })),
       el("div", { class: "classes" }, side(row, true), side(row, false))),
     el("div", { class: "remarks" }),
     el("div", { class: "acts" },
-      button("keep", "Keep", "K"), button("drop", "Drop", "D"),
-      button("accept", "Accept", "A", { disabled: !better(row), title: better(row) ? `Relabel it ${full(row.suggested)}` : "There is no better suggestion" }),
-      button("choose", "Label…", "L"), button("unsure", "Unsure", "Q", { title: "Looked at; the label stays as given" })),
+      button("keep", "Keep", "K", { title: `The label ${full(row.given)} is right` }), button("drop", "Drop", "D", { title: "Remove the image from the data set" }),
+      button("accept", "Accept", "A", { disabled: !better(row), title: better(row) ? `Change the label to ${full(row.suggested)}` : "No other label fits better" }),
+      button("choose", "Label…", "L", { title: "Choose another label" }), button("unsure", "Unsure", "Q", { title: "You cannot tell: the label stays as given" })),
     el("p", { class: "aloud", id: `about-${row.id}` }, [rank(row), `${how(row, true)}: ${means(row, true)}`, better(row) && how(row, false) ? `${how(row, false)}: ${means(row, false)}` : ""].join(" ")));
   article.dataset.kind = row.kinds.join(" ");
   mark(article, row);
   return article;
 }
-export const tags = (row) => row.kinds.map((k) => el("span", { class: `tag ${k}` }, kinds[k] ?? k));
+export const tags = (row) => row.kinds.map((k) => el("span", { class: `tag ${k}`, title: reasons[k] ?? null }, kinds[k] ?? k));
 
-// side is a class the image may belong to: the given one, or the suggested one.
+// side shows a class that the image may belong to: the given one or the suggested one.
 function side(row, given) {
   const none = !given && !better(row);
   return el("div", { class: given ? "side-class given" : "side-class to" },
     el("p", { class: "label" }, el("small", {}, given ? "given" : "suggested", el("span", { class: "num", title: given || !none ? means(row, given) : null }, given || !none ? how(row, given) : "")),
-      el("b", { title: full(given ? row.given : row.suggested) }, none ? (row.unjudged ? "–" : "none better") : broken(called(given ? row.given : row.suggested)))),
+      el("b", { title: full(given ? row.given : row.suggested) }, none ? (row.unjudged ? "–" : "none fits better") : broken(called(given ? row.given : row.suggested)))),
     none ? "" : el("div", { class: "strip", "data-class": given ? row.given : row.suggested }, ...(given ? row.given_neighbours : row.suggested_neighbours).slice(0, 3).map((p) => example(p, "nearest"))));
 }
-// caption is a file with its folder; where there is no room for both the folder is cut at its end, and a file of more than three fifths at its beginning.
+// caption is a file's name with its folder. If there is no room, the folder is cut at its end, and a name longer than three fifths at its beginning.
 function caption(path) {
   const name = file(path), folder = tail(path).slice(0, -name.length);
   return el("span", { class: "path both", title: path }, folder ? el("span", { class: "folder" }, folder) : "", el("span", { class: "file" }, name));
 }
 const example = (p, what) => picture(p.key, 160, `${what} ${called(p.label)}`, { loading: "lazy", class: what, title: `${what} image labelled ${full(p.label)}\n${p.path}` });
 
-// fill adds typical images to a card that is seen, before its nearest ones.
+// fill adds typical images, before the nearest ones, to a card that comes into view.
 export function fill(article) {
   for (const strip of article.querySelectorAll(".strip:not([data-full])")) {
     strip.dataset.full = "yes";
@@ -60,7 +60,7 @@ export function fill(article) {
   }
 }
 
-// mark brings a card up to date: its decision, what waits, whether it is selected.
+// mark updates a card: its decision, whether that is saved, and whether the card is selected.
 export function mark(article, row) {
   const waits = store.pending.get(row.id), chosen = store.selected.has(row.id), sign = article.querySelector(".stamp");
   article.classList.toggle("pending", Boolean(waits));
@@ -69,9 +69,9 @@ export function mark(article, row) {
   sign.textContent = waits ? (connection() ? "not saved yet" : "saving …") : stamp(row.decision);
   article.querySelector(".differ").hidden = !row.differ;
   article.querySelector(".remarks").replaceChildren(...remarks(row).filter(Boolean));
-  sign.title = waits ? "Not acknowledged by winnow yet" : row.elsewhere && row.decision ? "Decided in another tab" : "";
+  sign.title = waits ? "winnow has not confirmed it yet" : row.elsewhere && row.decision ? "Decided in another tab" : "";
   article.querySelector("input").checked = chosen;
-  article.setAttribute("aria-label", `Number ${row.rank}: given ${called(row.given)}, ${better(row) ? `suggested ${called(row.suggested)} ${how(row, false)}` : "no better suggestion"}, ${waits ? "not saved yet" : done(row.decision)}${row.note ? ", with a note" : ""}${row.differ ? ", reviewers differ" : ""}${chosen ? ", selected" : ""}`);
+  article.setAttribute("aria-label", `Number ${row.rank}: given ${called(row.given)}, ${better(row) ? `suggested ${called(row.suggested)} ${how(row, false)}` : "no label fits better"}, ${waits ? "not saved yet" : done(row.decision)}${row.note ? ", with a note" : ""}${row.differ ? ", reviewers disagree" : ""}${chosen ? ", selected" : ""}`);
 }
 let connection = () => "";
 export const watch = (lost) => { connection = lost; };

@@ -1,4 +1,4 @@
-// Another label for an image, chosen by typing.
+// A dialog that chooses another label for an image by typing.
 
 import { get, el, head, open } from "./dom.js";
 import { store } from "./store.js";
@@ -14,7 +14,7 @@ export function choose(rows, decide) {
   then = decide;
   const input = el("input", { id: "chooser-input", spellcheck: "false", "aria-label": "Label", placeholder: "type a part of its name" });
   dialog.replaceChildren(head("chooser-name", rows.length === 1 ? `Label of number ${rows[0].rank}` : `Label of ${many(rows.length, "image")}`), input,
-    el("p", { class: "soft" }, el("kbd", {}, "↑"), " ", el("kbd", {}, "↓"), " move, ", el("kbd", {}, "Enter"), " takes it, ", el("kbd", {}, "Esc"), " leaves"));
+    el("p", { class: "soft" }, el("kbd", {}, "↑"), " ", el("kbd", {}, "↓"), " move, ", el("kbd", {}, "Enter"), " chooses, ", el("kbd", {}, "Esc"), " cancels"));
   box = combobox(input, { label: "Classes", fixed: true, options: () => options(rows), pick });
   open(dialog);
   box.draw();
@@ -31,11 +31,11 @@ function pick(name) {
   then(name);
 }
 
-// What is likely comes first: what winnow suggests, what was chosen lately, then all classes.
+// The likely labels come first: winnow's suggestion, those chosen lately, then all classes.
 function options(rows) {
   const names = new Map();
   if (rows.length === 1 && better(rows[0])) names.set(rows[0].suggested, ["suggested", how(rows[0], false)].filter(Boolean).join(", "));
   for (const name of recent) if (!names.has(name)) names.set(name, "chosen before");
-  for (const c of store.session.classes) if (!names.has(c.name)) names.set(c.name, rows.length === 1 && c.name === rows[0].given ? "given: keeps it" : many(c.images, "image"));
+  for (const c of store.session.classes) if (!names.has(c.name)) names.set(c.name, rows.length === 1 && c.name === rows[0].given ? "given label: keep it" : many(c.images, "image"));
   return [...names].map(([name, note]) => ({ name, text: called(name), note }));
 }

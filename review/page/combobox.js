@@ -1,12 +1,12 @@
-// A field that chooses one of many names by typing: ARIA's editable combobox with a list.
+// A field to choose one of many names by typing: ARIA's editable combobox with a list.
 
 import { el } from "./dom.js";
 import { count } from "./words.js";
 
 const most = 60; // names shown at once
 
-// match orders options by how their text or their name matches what was typed: at its start, at the start of a word, anywhere,
-// as letters in order.
+// match orders options by where their text or name matches what was typed: at its start, at the start of a word,
+// anywhere, or as letters in order.
 export function match(options, typed) {
   const q = typed.trim().toLowerCase();
   if (!q) return options;
@@ -29,8 +29,8 @@ function inOrder(low, q) {
   return q.length > 1;
 }
 
-// combobox makes input one. options() → [{name, text, note}] in their order, where text is what is shown; pick(name) is called with a choice,
-// and with "" when an emptied field is confirmed. fixed: the list is always open, as in a dialog of its own.
+// combobox turns input into a combobox. options() returns [{name, text, note}] in order; text is shown. pick(name) is
+// called with the choice, or with "" when an empty field is confirmed. fixed: the list is always open.
 export function combobox(input, { options, pick, label, fixed = false }) {
   const list = el("ul", { id: `${input.id}-list`, role: "listbox", "aria-label": label, class: "options", hidden: !fixed });
   for (const [k, v] of Object.entries({ role: "combobox", "aria-autocomplete": "list", "aria-expanded": String(fixed), "aria-controls": list.id, autocomplete: "off", autocapitalize: "off" })) input.setAttribute(k, v);

@@ -1,4 +1,4 @@
-// Elements of the page. Text always arrives as a text node, never as markup: labels and paths are anybody's words.
+// Elements of the page. Text is always a text node, never markup, because anyone may have written labels and paths.
 
 export const get = (id) => document.getElementById(id);
 
@@ -25,10 +25,10 @@ export function svg(name, attributes = {}, ...children) {
   return e;
 }
 
-// broken is a name that may break where its words end.
+// broken returns a name that may break after each of its words.
 export const broken = (name) => name.split(/(?<=[_\-./])/).flatMap((part, i) => (i ? [el("wbr"), part] : [part]));
 
-// picture shows a thumbnail, and a placeholder where the file cannot be read. Tiny pictures keep their pixels.
+// picture shows a thumbnail, or a placeholder if the file cannot be read. Tiny pictures are not smoothed.
 export function picture(key, size, alt, attributes = {}) {
   const img = el("img", { alt, decoding: "async", draggable: "false", ...attributes });
   img.addEventListener("load", () => img.classList.toggle("tiny", Math.max(img.naturalWidth, img.naturalHeight) <= 64));
@@ -38,13 +38,13 @@ export function picture(key, size, alt, attributes = {}) {
 }
 export const thumb = (key, size) => `/thumb/${encodeURIComponent(key)}?size=${size}`;
 
-// head is a dialog's first line: its name, and the way out.
+// head is a dialog's first line: its name and a button to close it.
 export function head(id, name, ...more) {
   return el("div", { class: "head" }, el("h2", { id }, name), el("span", { class: "gap" }), ...more,
     el("button", { type: "button", class: "icon", "aria-label": "Close", onclick: (e) => e.currentTarget.closest("dialog").close() }, "✕"));
 }
 
-// open shows a dialog; a click beside it closes it.
+// open shows a dialog; a click outside closes it.
 export function open(dialog) {
   if (!dialog.open) dialog.showModal();
   dialog.onmousedown = (e) => { if (e.target === dialog && dialog.role !== "alertdialog") dialog.close(); };

@@ -1,4 +1,4 @@
-// The mended manifest: written by the server, or downloaded.
+// The mended manifest, written by the server or downloaded.
 
 import { get, el, head, open } from "./dom.js";
 import { tell, Failure } from "./api.js";
@@ -6,13 +6,13 @@ import { store } from "./store.js";
 import { drain } from "./outbox.js";
 import { count, many } from "./words.js";
 
-// The forms in which everything that was decided can be downloaded, with what takes them.
+// The formats of the download, and what each is for.
 const forms = [
-  ["manifest", "as the manifest is", "The manifest, byte for byte but for what was decided."],
-  ["csv", "CSV manifest", "Columns path, label, split and all others."],
+  ["manifest", "same format as the manifest", "The manifest itself. Rows that you did not change stay the same, byte for byte."],
+  ["csv", "CSV manifest", "Columns path, label, split and all others of the manifest."],
   ["imagefolder", "Hugging Face imagefolder", "metadata.csv: put it into the folder of the images."],
   ["fiftyone", "FiftyOne", "labels.json of a FiftyOneImageClassificationDataset."],
-  ["cleanlab", "cleanlab's columns", "All images of the audit; what was decided stands in the place of what was suspected."],
+  ["cleanlab", "cleanlab's columns", "All images of the audit. Your decisions replace what the audit suspected."],
   ["labelstudio", "Label Studio tasks", ""],
 ];
 
@@ -24,18 +24,18 @@ function show() {
   const dialog = get("exported"), { counts } = store.session, answer = el("div", { role: "status" });
   const [form, link, note] = download();
   const write = el("button", { type: "button", class: "primary", onclick: () => run(write, answer) }, "Write the file");
-  write.hidden = !store.session.out; // nowhere to write to: it can still be downloaded
+  write.hidden = !store.session.out; // no file to write; it can still be downloaded
   dialog.replaceChildren(head("exported-name", "Export the mended manifest"),
-    el("p", {}, `All rows of the manifest, without the ${many(counts.drop, "dropped image")} and with the new label of ${many(counts.relabel, "relabelled one")}. Undecided images are unchanged, and so is what is unsure (${count(counts.unsure)}) or has no majority of the reviewers for any decision (${count(counts.disagreed)}). `, el("code", {}, "winnow train --manifest"), " takes the file."),
+    el("p", {}, `The file has all rows of the manifest, without the ${many(counts.drop, "dropped image")} and with a new label for ${many(counts.relabel, "relabelled image")}. All other images keep their given labels: those not decided, unsure (${count(counts.unsure)}), or without a majority of the reviewers (${count(counts.disagreed)}). To train on the file, use `, el("code", {}, "winnow train --manifest"), "."),
     store.pending.size ? el("p", { class: "warn" }, `${many(store.pending.size, "decision")} not saved yet will be missing.`) : "",
     el("div", { class: "row" }, write, form, link, el("a", { href: "/api/decided.csv", download: "decided.csv" }, "List of decisions")), note, answer);
   open(dialog);
   if (!write.hidden) write.focus();
 }
 
-// download is the choice of a form, the link that gives it, and what it is for.
+// download returns a choice of formats, the link to the file, and a note on what it is for.
 function download() {
-  const choice = el("select", { "aria-label": "Form of the download" }, ...forms.map(([form, name]) => el("option", { value: form }, name)));
+  const choice = el("select", { "aria-label": "Format of the download" }, ...forms.map(([form, name]) => el("option", { value: form }, name)));
   const link = el("a", { download: "", class: "button" }, "Download"), note = el("p", { role: "note" });
   const chosen = () => {
     link.href = `/api/export.csv?form=${choice.value}`;
@@ -46,11 +46,11 @@ function download() {
   return [choice, link, note];
 }
 
-// studio says what Label Studio needs for its tasks.
+// studio explains how to set up Label Studio for the tasks.
 function studio() {
   const { environment, storage } = store.session.studio;
-  return ["The suspects with their suggestions, and what was decided. ", el("a", { href: "/api/labelstudio.xml", download: "" }, "Labelling configuration"), ". Start Label Studio with ",
-    ...Object.entries(environment).flatMap(([name, value]) => [el("code", {}, `${name}=${value}`), " "]), "and add the source storage Local Files with the path ", el("code", {}, storage), ", not synced, before the tasks are imported."];
+  return ["The suspects with the suggested labels, and your decisions. Use this ", el("a", { href: "/api/labelstudio.xml", download: "" }, "labelling configuration"), ". Start Label Studio with ",
+    ...Object.entries(environment).flatMap(([name, value]) => [el("code", {}, `${name}=${value}`), " "]), ". Before you import the tasks, add the source storage Local Files with the path ", el("code", {}, storage), " to the project, without syncing it."];
 }
 
 async function run(button, answer) {

@@ -1,4 +1,4 @@
-// The filters beside the list, and the tabs above it.
+// The filters next to the list, and the tabs above it.
 
 import { get, el } from "./dom.js";
 import { store, anywhere } from "./store.js";
@@ -10,7 +10,7 @@ import { me } from "./reviewer.js";
 
 const form = get("filters");
 const states = { undecided: "To decide", decided: "Decided", all: "All" };
-const outcomes = { all: "any", keep: "kept", drop: "dropped", relabel: "relabelled", unsure: "unsure", noted: "with a note", differ: "reviewers differ" };
+const outcomes = { all: "any", keep: "kept", drop: "dropped", relabel: "relabelled", unsure: "unsure", noted: "with a note", differ: "reviewers disagree" };
 
 export function filters() {
   for (const key of ["class", "to"]) combobox(form.elements[key], { label: key === "class" ? "Given labels" : "Suggested labels", options, pick: (name) => store.go({ [key]: name }) });
@@ -59,7 +59,7 @@ function draw() {
   rest.hidden = place.state !== "undecided" || !suspect || suspect === all || !["", "any"].includes(place.kind);
   rest.textContent = store.kind ? "Show all images" : `Only the ${many(suspect, "suspect")}`;
   get("clean").hidden = Boolean(suspect) || all === 0;
-  get("clean").textContent = "The audit calls no label wrong, so nothing here is a suspect: all images are shown.";
+  get("clean").textContent = "The audit calls no label wrong, so there are no suspects: all images are shown.";
   get("clear").hidden = !filtered(place);
   const state = states[place.state] ? place.state : ["noted", "differ"].includes(place.state) ? "all" : "decided";
   form.elements.state.replaceChildren(...Object.entries(outcomes).map(([value, words]) => el("option", { value }, words)), ...(place.by === "*" ? [el("option", { value: "disagreed" }, "no majority")] : []));
@@ -69,17 +69,17 @@ function draw() {
   get("compact").setAttribute("aria-pressed", String(place.view === "compact"));
 }
 
-// others offers the decisions of all reviewers, where there are more than one.
+// others offers the decisions of all reviewers, if there is more than one.
 function others() {
   const names = store.session.reviewers.map((r) => r.name).filter((name) => name !== me()), { by } = store.place, select = form.elements.by;
   get("by").hidden = names.length === 0 && by === "";
-  const list = [["", "you"], ["*", "all together"], ...names.map((name) => [`=${name}`, who(name)])];
+  const list = [["", "you"], ["*", "all reviewers"], ...names.map((name) => [`=${name}`, who(name)])];
   if (!list.some(([value]) => value === by)) list.push([by, who(by.slice(1))]);
   if (document.activeElement !== select) select.replaceChildren(...list.map(([value, words]) => el("option", { value }, words)));
   select.value = by;
 }
 
-// another goes to the next class (by: 1) or the one before (-1) that still has suspects to decide.
+// another goes to the next class (by: 1) or the previous one (-1) that still has suspects to decide.
 export function another(by) {
   const list = store.session.classes, n = list.length, at = list.findIndex((c) => c.name === store.place.class);
   for (let i = 1; i <= n; i++) {

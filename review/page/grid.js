@@ -1,4 +1,4 @@
-// The list of images, one page of it at a time: however long the list, no more cards than a page has are in the document.
+// The list of images, one page at a time. However long the list is, the document holds only the cards of one page.
 
 import { get, el, thumb } from "./dom.js";
 import { card, mark, fill } from "./card.js";
@@ -8,7 +8,7 @@ import { count, many } from "./words.js";
 import { drain } from "./outbox.js";
 
 const list = get("grid"), cards = new Map(); // id → article
-let seen = null, origin = -1; // where a selection by Shift began
+let seen = null, origin = -1; // the card where a selection with Shift began
 
 export function grid() {
   seen = new IntersectionObserver((entries) => {
@@ -46,10 +46,10 @@ function draw() {
 
 function found() {
   const { total, place, rows } = store, all = store.session.total;
-  const what = { undecided: "to decide", decided: "decided", all: "", keep: "kept", drop: "dropped", relabel: "relabelled", unsure: "unsure", disagreed: "without a majority", differ: "on which reviewers differ", noted: "with a note" }[place.state];
+  const what = { undecided: "to decide", decided: "decided", all: "", keep: "kept", drop: "dropped", relabel: "relabelled", unsure: "unsure", disagreed: "without a majority", differ: "on which reviewers disagree", noted: "with a note" }[place.state];
   const name = store.kind === "suspect" ? "suspect" : "image";
-  get("found").textContent = total === 0 ? (all === 0 ? "No images were audited" : `No ${name} ${what} here`) : `${many(total, name)} ${what}`;
-  if (total === 0) list.append(el("li", { class: "empty" }, place.state === "undecided" && all > 0 ? (store.kind === "suspect" && !filtered({ ...place, kind: "" }) ? "All suspects are decided." : "Everything that these filters show is decided.") : "Nothing matches these filters."));
+  get("found").textContent = total === 0 ? (all === 0 ? "The audit has no images" : `No ${name}s ${what}`.trim()) : `${many(total, name)} ${what}`;
+  if (total === 0) list.append(el("li", { class: "empty" }, place.state === "undecided" && all > 0 ? (store.kind === "suspect" && !filtered({ ...place, kind: "" }) ? "All suspects are decided." : "All images that match these filters are decided.") : "Nothing matches these filters."));
   const from = place.offset + 1, to = place.offset + rows.length;
   for (const id of ["pager-top", "pager-end"]) {
     const step = (words, name, offset, off) => el("button", { type: "button", "data-page": name, "aria-label": `${name} page`, disabled: off, onclick: () => (name === "Next" ? next() : store.go({ offset })) }, words);
@@ -68,7 +68,7 @@ function touch(id) {
   if (row && article) mark(article, row);
 }
 
-// stand marks the current card; only its parts are stops of the Tab key.
+// stand marks the current card; the Tab key stops only at its parts.
 function stand() {
   for (const [id, article] of cards) {
     const current = store.row?.id === id;
@@ -84,7 +84,7 @@ export function focus() {
   article?.scrollIntoView({ block: "nearest", behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth" });
 }
 
-// step moves by a card, or by a line of cards; with Shift it selects what it passes.
+// step moves by a card, or by a row of cards; with Shift it selects the cards on the way.
 export function step(by, line, selecting) {
   const from = store.current;
   const across = line ? Math.max(1, store.rows.findIndex((r) => cards.get(r.id).offsetTop > cards.get(store.rows[0].id).offsetTop)) : 1;
@@ -96,7 +96,7 @@ export function step(by, line, selecting) {
   if (selecting) stretch(from, store.current);
   focus();
 }
-// stretch selects everything between where the selection began and a card.
+// stretch selects all cards from the beginning of the selection to a card.
 export function stretch(from, to) {
   if (origin < 0 || store.selected.size === 0) origin = from;
   store.selected.clear();
@@ -105,8 +105,8 @@ export function stretch(from, to) {
 }
 export function pick(i) { origin = i; store.select(store.rows[i].id); }
 
-// turn goes to another page. Until that is there no second one is gone to, and nothing is decided: a key would be about the
-// image that was decided last.
+// turn goes to another page. Until that page is loaded, keys neither turn again nor decide: they would act on the image
+// that was decided last.
 let turning = false;
 export const turns = () => turning;
 async function turn(step) {
@@ -115,13 +115,13 @@ async function turn(step) {
   try { await step(); } finally { turning = false; }
 }
 
-// next goes on to the page after this one, once everything decided on this one has arrived.
+// next goes to the next page, once everything decided on this one is saved.
 export const next = () => turn(async () => {
   await drain();
-  if (store.pending.size > 0) return store.say("This page has decisions that are not saved yet: they come first");
+  if (store.pending.size > 0) return store.say("Some decisions on this page are not saved yet: try again when they are");
   const { place, rows, total } = store, ended = place.offset + rows.length >= total;
   if (ended && (place.state !== "undecided" || store.after() > place.offset)) return store.say("This is the end of the list");
-  const offset = ended ? 0 : store.after(); // at the end of what is to decide: back to what was passed over
+  const offset = ended ? 0 : store.after(); // at the end of the images to decide: back to those that were skipped
   await store.go({ offset }, false);
   focus();
 });
@@ -133,7 +133,7 @@ export const previous = () => turn(async () => {
   focus();
 });
 
-// advance goes to the next image of this page that is not decided, then to the next page.
+// advance goes to the next undecided image of this page, then to the next page.
 export async function advance(from = store.current) {
   const open = (r) => !r.decision && !store.pending.has(r.id);
   const after = store.rows.findIndex((r, i) => i > from && open(r));

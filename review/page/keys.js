@@ -1,4 +1,4 @@
-// The keyboard: what each key does, in one table that the help shows too.
+// The keyboard: what each key does. The help shows the same table.
 
 import { get, el, head, open } from "./dom.js";
 
@@ -7,7 +7,7 @@ let on = localStorage.getItem("winnow-keys") !== "off";
 // keys listens; acts has a function for every name of the table.
 export function keys(acts) {
   document.addEventListener("keydown", (e) => {
-    if (e.repeat && e.key === "Enter" && e.target.matches("button")) return e.preventDefault(); // a key held down acts once
+    if (e.repeat && e.key === "Enter" && e.target.matches("button")) return e.preventDefault(); // a key that is held down acts once
     const name = meaning(e);
     if (!name || !acts[name]) return undefined;
     if (acts[name](e) !== false) e.preventDefault();
@@ -32,26 +32,26 @@ function meaning(e) {
 }
 
 const table = [
-  ["K", "keep: the given label is right"], ["D", "drop the image"], ["A", "accept the suggested label"], ["L or /", "choose another label by typing"], ["Q", "unsure: looked at, left as given"], ["W", "write a note"], ["C", "not decided again"],
-  ["U or Ctrl+Z", "undo"], ["Shift+U or Ctrl+Y", "redo"], ["←, →, ↑, ↓", "move between images"], ["Home, End", "first, last of the page"], ["[, ]", "page before, page after"],
-  ["Enter", "show large; Esc: back"], ["X, Shift+arrows", "select several, then decide them at once"], ["N, Shift+N", "next, previous class with suspects left"],
-  ["Z", "zoom into the file; +, −, 0, 1, arrows"], ["S", "similar images"], ["M", "confusion map"], ["H", "history"], ["?", "this help"]];
+  ["K", "keep: the given label is right"], ["D", "drop: remove the image from the data set"], ["A", "accept the suggested label"], ["L or /", "choose another label by typing"], ["Q", "unsure: the label stays as given"], ["W", "write a note"], ["C", "make the image undecided again"],
+  ["U or Ctrl+Z", "undo"], ["Shift+U or Ctrl+Y", "redo"], ["←, →, ↑, ↓", "move between images"], ["Home, End", "first, last image of the page"], ["[, ]", "previous, next page"],
+  ["Enter", "show the image large; Esc: back"], ["X, Shift+arrows", "select several images, then decide them at once"], ["N, Shift+N", "next, previous class with suspects left"],
+  ["Z", "zoom into the image; +, −, 0, 1, arrows"], ["S", "similar images"], ["M", "confusion map"], ["H", "history"], ["?", "this help"]];
 
 const numbers = [
-  ["#12", "place in the list of the audit: 1 is the most suspect label"], ["3.0 % right", "probability that the label beside it is right, by the audit"],
-  ["score 0.12", "where the audit gives no probabilities: the lower that of the given label, the more suspect it is"], ["not judged", "the only image of its class"],
-  ["fit −3.2", "how well the image fits the class that it fits best, against what other images reach: the further below 0, the odder"], ["2 of 3 wrong", "of the labels decided for sure, those dropped or relabelled; with the interval that holds 95 %"],
-  ["reviewers differ", "those who are sure want different things; what more than half of them want is exported, else the image is left as given"]];
+  ["#12", "place in the list: 1 is the label that looks most wrong"], ["3.0 % right", "probability that this label is right, by the audit"],
+  ["score 0.12", "used if the audit has no probabilities: the lower the score of the given label, the more suspect it is"], ["not judged", "the only image of its class: there is nothing to compare it with"],
+  ["fit −3.2", "how well the image fits the class that suits it best, compared with other images: the further below 0, the more unusual"], ["2 of 3 wrong", "of 3 labels decided for sure, 2 were dropped or relabelled; in brackets the 95 % confidence interval of that share"],
+  ["reviewers disagree", "reviewers who are sure decided differently: the export contains what more than half of them decided, else the label stays as given"]];
 
 export function show() {
   const dialog = get("helping"), box = el("input", { type: "checkbox", id: "single" });
   box.checked = on;
   box.addEventListener("change", () => { on = box.checked; localStorage.setItem("winnow-keys", on ? "on" : "off"); document.documentElement.dataset.keys = on ? "on" : "off"; });
   dialog.replaceChildren(head("helping-name", "How to review"),
-    el("p", {}, "Each card shows an image with the label it was given and the one winnow suggests, and for both classes typical images (dashed) and the nearest ones. Decide what is right: every decision is saved at once, and can be undone."),
+    el("p", {}, "Each card shows an image with the label it was given and the label that winnow suggests. Below each label are images of that class: typical ones (dashed frame) and those that look most like this image. Decide which label is right. Every decision is saved at once and can be undone."),
     el("dl", { class: "keys" }, ...table.flatMap(([k, words]) => [el("dt", {}, ...k.split(/( or |, )/).map((part) => (/^( or |, )$/.test(part) ? part : el("kbd", {}, part)))), el("dd", {}, words)])),
     el("h3", {}, "What the numbers mean"), el("dl", { class: "keys" }, ...numbers.flatMap(([name, words]) => [el("dt", {}, name), el("dd", {}, words)])),
-    el("label", { class: "check" }, box, " Keys of a single letter work (turn them off if you speak to your computer)"));
+    el("label", { class: "check" }, box, " Use single-letter keys (turn this off if you use speech input)"));
   open(dialog);
 }
 export const letters = () => { document.documentElement.dataset.keys = on ? "on" : "off"; };

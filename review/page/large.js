@@ -1,4 +1,4 @@
-// One image with everything large: the picture, both classes beside it, and any example held against it.
+// One image, large: the picture, both classes, and any example next to it for comparison.
 
 import { get, el, head, open, picture, thumb, broken } from "./dom.js";
 import { how, means, rank, fits, many, number, stamp, done, better, file, tail } from "./words.js";
@@ -10,12 +10,12 @@ import { voices } from "./notes.js";
 import { zoom } from "./zoom.js";
 
 const dialog = get("focus");
-let guest = null; // a row that is not of this page of the list
-let drawn = 0; // when, in ms
+let guest = null; // a row that is not on this page of the list
+let drawn = 0; // time of the last drawing, in ms
 
 export const shown = () => (dialog.open ? guest ?? store.row : null);
 export const visiting = () => guest !== null;
-// fresh: the image has just come, and the second click of a double click is not about it.
+// fresh: the image has just appeared, so the second click of a double click is not meant for it.
 export const fresh = () => dialog.open && performance.now() - drawn < 300;
 
 export function large() {
@@ -55,20 +55,20 @@ function draw() {
       el("div", { class: "shots" }, shot),
       el("div", { class: "evidence" }, el("section", { class: "class-panel voices" }),
         panel(row, true), better(row) ? panel(row, false) : el("p", { class: "soft" }, row.unjudged ? means(row, true) : "No other class fits this image better than the given one."),
-        row.copies?.length ? el("section", { class: "class-panel" }, el("h3", {}, "Copies with another label"), strip(row.copies, "copy", true)) : "")),
+        row.copies?.length ? el("section", { class: "class-panel" }, el("h3", {}, "Nearly identical images with another label"), strip(row.copies, "copy", true)) : "")),
     el("div", { class: "acts big" },
-      act("keep", "Keep", "K", { title: `The label ${full(row.given)} is right` }), act("drop", "Drop", "D", { title: "Leave the image out" }),
-      act("accept", better(row) ? `Accept: ${short(called(row.suggested))}` : "Accept", "A", { class: "accept", disabled: !better(row), title: better(row) ? `Relabel it ${full(row.suggested)}` : null }), act("choose", "Label…", "L"), act("unsure", "Unsure", "Q", { title: "Looked at; the label stays as given" }),
+      act("keep", "Keep", "K", { title: `The label ${full(row.given)} is right` }), act("drop", "Drop", "D", { title: "Remove the image from the data set" }),
+      act("accept", better(row) ? `Accept: ${short(called(row.suggested))}` : "Accept", "A", { class: "accept", disabled: !better(row), title: better(row) ? `Change the label to ${full(row.suggested)}` : null }), act("choose", "Label…", "L", { title: "Choose another label" }), act("unsure", "Unsure", "Q", { title: "You cannot tell: the label stays as given" }),
       el("span", { class: "gap" }), act("note", "Note…", "W"), store.session.similar ? act("similar", "Similar", "S") : "", act("reset", "Not decided", "C"), act("undo", "Undo", "U")));
   mark();
   if (again) (dialog.querySelector(`[data-act="${again}"]:not(:disabled)`) ?? dialog.querySelector(".acts button:not(:disabled)"))?.focus();
 }
 
-// zoomable is a picture that shows its file when it is clicked.
+// zoomable is a picture that opens its file when it is clicked.
 const zoomable = (row, shot) => el("button", { type: "button", class: "zoomable", "data-act": "zoom", title: "Zoom (Z)", "aria-label": `Zoom: ${file(row.path)}`, onclick: () => zoom(row) }, shot);
 const short = (name) => (name.length > 18 ? `${name.slice(0, 17)}…` : name);
 
-// whole shows the thumbnail at once and the file itself when it is there.
+// whole shows the thumbnail at once, and the file itself when it is loaded.
 function whole(row) {
   const small = picture(row.key, 512, `Number ${row.rank}: ${file(row.path)}`, { class: "whole" }), full = new Image();
   full.onload = () => { if (Math.max(full.naturalWidth, full.naturalHeight) > 512) small.src = full.src; };
@@ -82,16 +82,16 @@ function panel(row, given) {
   const c = store.session.classes.find((c) => c.name === name);
   return el("section", { class: given ? "class-panel given" : "class-panel to" },
     el("h3", {}, el("small", {}, given ? "given" : "suggested"), " ", el("b", { title: full(name) }, broken(called(name))), called(name) === name ? "" : el("small", { class: "size" }, name), " ",
-      el("span", { class: "num", title: means(row, given) }, how(row, given)), c ? el("small", { class: "size", title: "So many images of the manifest carry this label" }, many(c.images, "image")) : ""),
-    el("p", { class: "what" }, "typical"), kind,
-    el("p", { class: "what" }, "nearest"), strip(given ? row.given_neighbours : row.suggested_neighbours, "nearest"));
+      el("span", { class: "num", title: means(row, given) }, how(row, given)), c ? el("small", { class: "size", title: "Number of images with this label" }, many(c.images, "image")) : ""),
+    el("p", { class: "what" }, "typical images"), kind,
+    el("p", { class: "what" }, "images nearest to this one"), strip(given ? row.given_neighbours : row.suggested_neighbours, "nearest"));
 }
 function strip(list, what, labelled) {
   return el("div", { class: "strip" }, ...list.map((p) => el("button", { type: "button", class: `example ${what}`, "aria-pressed": "false", title: `${full(p.label)}\n${p.path}`, "aria-label": `Compare with ${what} image labelled ${called(p.label)}: ${file(p.path)}`, onclick: (e) => beside(e.currentTarget, p, what) },
     picture(p.key, 160, ""), labelled ? el("small", {}, called(p.label)) : "")));
 }
 
-// beside holds an example against the image, or takes it away again.
+// beside shows an example next to the image, or removes it again.
 function beside(button, p, what) {
   const shots = dialog.querySelector(".shots"), on = button.getAttribute("aria-pressed") === "true";
   for (const b of dialog.querySelectorAll(".example[aria-pressed=true]")) b.setAttribute("aria-pressed", "false");
@@ -101,7 +101,7 @@ function beside(button, p, what) {
   shots.append(el("figure", { class: "shot held" }, zoomable(p, picture(p.key, 512, `${what} image labelled ${called(p.label)}`, { class: "whole" })), el("figcaption", {}, el("b", {}, called(p.label)), ` · ${what} · ${tail(p.path)}`)));
 }
 
-// trouble is shown here too: what stands at the top of the page lies behind this view.
+// trouble is shown here too, because this view covers the top of the page.
 function trouble() {
   const line = dialog.querySelector(".banner");
   if (!line) return;

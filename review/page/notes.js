@@ -1,4 +1,4 @@
-// A note about an image, and what all reviewers say about it.
+// A note about an image, and what all reviewers decided about it.
 
 import { get, el, head, open } from "./dom.js";
 import { clock, done, many, stamp, together, who } from "./words.js";
@@ -6,29 +6,29 @@ import { me } from "./reviewer.js";
 
 const longest = 1000;
 
-// write asks for the note of rows and calls keep(note).
+// write asks for a note about rows and calls keep(note).
 export function write(rows, keep) {
   const dialog = get("noting"), same = rows.every((r) => r.note === rows[0].note);
-  const area = el("textarea", { id: "note-input", rows: "4", maxlength: String(longest), "aria-label": "Note", placeholder: "what you saw, or want to ask" });
+  const area = el("textarea", { id: "note-input", rows: "4", maxlength: String(longest), "aria-label": "Note", placeholder: "what you saw, or a question" });
   area.value = same ? rows[0].note : "";
   const take = () => { dialog.close(); keep(area.value.trim()); };
   area.addEventListener("keydown", (e) => { if (e.key === "Enter" && !e.shiftKey && !e.isComposing) { e.preventDefault(); take(); } });
   dialog.replaceChildren(head("noting-name", rows.length === 1 ? `Note on number ${rows[0].rank}` : `Note on ${many(rows.length, "image")}`), area,
-    el("div", { class: "row" }, el("span", { class: "soft" }, el("kbd", {}, "Enter"), " keeps it, ", el("kbd", {}, "Shift"), " ", el("kbd", {}, "Enter"), " a new line"), el("span", { class: "gap" }), el("button", { type: "button", class: "primary", onclick: take }, "Keep the note")));
+    el("div", { class: "row" }, el("span", { class: "soft" }, el("kbd", {}, "Enter"), " saves it, ", el("kbd", {}, "Shift"), " ", el("kbd", {}, "Enter"), " starts a new line"), el("span", { class: "gap" }), el("button", { type: "button", class: "primary", onclick: take }, "Save the note")));
   open(dialog);
   area.focus();
 }
 
 const quoted = (note) => (note ? el("q", {}, note) : "");
 
-// remarks are the lines of a card: one's own note, and what others decided.
+// remarks are the lines on a card: your own note, and what others decided.
 export const remarks = (row) => [
   row.differ ? el("p", { class: "differs" }, together(row)) : "",
   row.note ? el("p", {}, quoted(row.note)) : "",
   ...row.others.map((o) => el("p", { title: clock(o.at) }, el("b", {}, who(o.reviewer)), " ", o.action === "undecided" ? "" : stamp(o), " ", quoted(o.note))),
 ];
 
-// voices are all that reviewers say about an image, and what it comes to.
+// voices are the decisions and notes of all reviewers about an image, and the outcome.
 export function voices(row) {
   if (!row.note && row.others.length === 0) return [];
   const mine = { reviewer: me(), note: row.note, ...(row.decision ?? { action: "undecided" }) };

@@ -1,5 +1,5 @@
-// Decisions on their way to the server. One is shown as made only when the server has said so; until then its image
-// carries a mark. What cannot be delivered waits here, in order, and is sent again when the connection is back.
+// Decisions on their way to the server. A decision is shown as made only when the server has confirmed it; until then
+// its image is marked. What cannot be sent waits here, in order, and is sent again when the connection is back.
 
 import { tell, Failure, connection } from "./api.js";
 import { store } from "./store.js";
@@ -7,15 +7,15 @@ import { many, done, file } from "./words.js";
 import { settle } from "./conflict.js";
 import { me as reviewer } from "./reviewer.js";
 
-// Steps, first things first: {list: [{id, action, label, note, version, path}]} is a batch of decisions, {list: [], turn} an undo or redo.
+// Steps in order: {list: [{id, action, label, note, version, path}]} is a batch of decisions, {list: [], turn} an undo or redo.
 const queue = [];
-const most = 500; // decisions a request may carry
+const most = 500; // decisions in a request
 let sending = null, tab = "", refusal = null;
 
 export const waiting = () => queue.length;
-export const refused = () => refusal; // the Failure for which the first batch waits, though there was an answer
+export const refused = () => refusal; // the Failure that keeps the first batch waiting, although the server answered
 
-// A tab keeps its name over a reload, so that it can still undo. A duplicated tab gets a name of its own.
+// A tab keeps its name when it is reloaded, so that it can still undo. A duplicated tab gets a new name.
 export async function name() {
   const fresh = () => Array.from(crypto.getRandomValues(new Uint8Array(8)), (b) => b.toString(16).padStart(2, "0")).join("");
   tab = sessionStorage.getItem("winnow-tab") || fresh();
@@ -29,8 +29,8 @@ function hold(name) {
 }
 export const me = () => tab;
 
-// decide queues one decision for each row: action(row) → {action, label, note} or null for a row it cannot be made for;
-// without a note the one that is there stays.
+// decide queues one decision for each row. action(row) returns {action, label, note}, or null if the row cannot have it.
+// Without a note the present note stays.
 export function decide(rows, action) {
   const list = [], skipped = rows.length;
   for (const row of rows) {
@@ -42,7 +42,7 @@ export function decide(rows, action) {
     list.push({ id: row.id, action: wanted.action, label, note, noted: same, version: row.version, path: row.path });
   }
   const batch = list.filter(Boolean);
-  if (list.length < skipped) store.say(`${many(skipped - list.length, "image")} without a better suggestion left as ${skipped - list.length === 1 ? "it is" : "they are"}`);
+  if (list.length < skipped) store.say(`${many(skipped - list.length, "image")} without a better suggestion left unchanged`);
   for (let i = 0; i < batch.length; i += most) push(batch.slice(i, i + most));
   return list.length > 0;
 }
@@ -56,11 +56,11 @@ function push(list) {
   drain();
 }
 
-// drain sends what waits, first things first, and resolves when nothing waits or nothing can be sent.
+// drain sends what waits, in order, and resolves when nothing waits or nothing can be sent.
 export function drain() {
   return sending ??= send().then((left) => { sending = null; return left || queue.length === 0 ? undefined : drain(); }, (e) => { sending = null; throw e; });
 }
-// send answers whether it left something that cannot be sent now.
+// send returns whether it left something that cannot be sent now.
 async function send() {
   while (queue.length > 0) {
     const batch = queue[0];
@@ -76,7 +76,7 @@ async function send() {
     } catch (e) {
       if (!(e instanceof Failure)) throw e;
       if (e.status === 409) { refusal = null; await disputed(batch, e.body.conflicts ?? []); continue; }
-      refusal = e.status >= 500 || e.status === 412 ? e : null; // a full disk, a file that is gone; another audit
+      refusal = e.status >= 500 || e.status === 412 ? e : null; // a full disk or a lost file; another audit
       if (refusal || e.status === 0 || e.status === 401 || e.status === 403) {
         store.tell("outbox");
         return true; // it waits
@@ -96,14 +96,14 @@ function forget(batch) {
   }
   store.tell("outbox");
 }
-// arrived also moves on what waits behind: it was decided in the knowledge of this step.
+// arrived also updates the versions of later steps, which were decided knowing this one.
 function arrived(applied) {
   for (const { id, version } of applied) for (const later of queue) for (const d of later.list) if (d.id === id && d.version === version - 1) d.version = version;
   store.decided(applied);
 }
 
-// disputed: somebody else decided some of these images meanwhile, and nothing was applied. An answer that got lost
-// looks the same; then theirs is ours.
+// disputed handles a conflict: another tab has decided some of these images, and nothing was saved. A lost answer looks
+// the same; then their decision is our own.
 async function disputed(batch, conflicts) {
   const wanted = new Map(batch.list.map((d) => [d.id, d]));
   const same = ({ id, decision, note }) => (decision?.action ?? "undecided") === wanted.get(id)?.action && (decision?.label ?? "") === wanted.get(id)?.label && note === (wanted.get(id)?.note ?? note);
@@ -116,34 +116,34 @@ async function disputed(batch, conflicts) {
     if (choice === "cancel") rest = [];
     if (choice === "mine") rest = rest.concat(others.map((c) => ({ ...wanted.get(c.id), version: c.version })));
   }
-  if (rest.length > 0) push(rest); // goes to the end of the line, which drain is still working off
+  if (rest.length > 0) push(rest); // to the end of the queue, which drain is still sending
 }
 
 function sentence(list) {
   const d = list[0];
-  if (list.every((x) => x.noted)) return `${list.length > 1 ? many(list.length, "note") : `Note on #${d.id + 1}`} ${d.note ? "kept" : "deleted"}`;
+  if (list.every((x) => x.noted)) return `${list.length > 1 ? many(list.length, "note") : `Note on #${d.id + 1}`} ${d.note ? "saved" : "deleted"}`;
   if (list.length > 1) return `${many(list.length, "image")} ${list.every((x) => x.action === d.action && x.label === d.label) ? done(d) : "decided"}`;
   return `#${d.id + 1} ${d.action === "undecided" ? "is undecided again" : done(d)} (${file(d.path)})`;
 }
 
-// undo takes back the newest batch: one that was never sent simply stays here. Otherwise the server knows which it was.
+// undo takes back the newest batch. One that was not sent yet is simply removed; otherwise the server knows which it was.
 export async function undo() {
   const last = queue.at(-1);
   if (last && !last.out && !last.turn) {
     forget(last);
-    return store.say("Taken back before it was sent");
+    return store.say("Undone before it was saved");
   }
   await turn({ path: "/api/undo", word: "undone", nothing: "Nothing to undo in this tab" });
 }
 export const redo = () => turn({ path: "/api/redo", word: "redone", nothing: "Nothing to redo" });
 
-// turn puts an undo or redo in its place: behind what was decided before it, ahead of what is decided after it.
+// turn queues an undo or redo after what was decided before it.
 async function turn(step) {
-  if (queue.length > 0 && !sending) return store.say("Decisions are still to be saved: they come first");
+  if (queue.length > 0 && !sending) return store.say("Some decisions are not saved yet: try again when they are");
   queue.push({ list: [], turn: step });
   await drain();
 }
-// back carries out an undo or redo. It is not sent twice: the server may have done it although no answer came.
+// back performs an undo or redo. It is not sent twice: the server may have done it although no answer came.
 async function back(step) {
   const { path, word, nothing } = step.turn;
   try {

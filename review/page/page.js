@@ -1,5 +1,5 @@
-// winnow review: puts the parts of the page together. Each part is a module that knows its own elements;
-// what they know of each other goes through the store's events.
+// winnow review: connects the parts of the page. Each part is a module that knows only its own elements;
+// modules learn of each other through the store's events.
 
 import { get, el } from "./dom.js";
 import { ask, Failure } from "./api.js";
@@ -32,7 +32,7 @@ const ways = {
   label: (name) => (row) => (name === row.given ? { action: "keep" } : { action: "relabel", label: name }),
 };
 
-// subjects are the images that a decision is about: the large one, those selected, else the current one.
+// subjects are the images that a decision is about: the large one, else the selected ones, else the current one.
 function subjects() {
   const one = large.shown();
   if (one) return [one];
@@ -41,7 +41,7 @@ function subjects() {
 }
 
 async function decide(rows, way) {
-  if (grid.turns()) return store.say("The next page is coming");
+  if (grid.turns()) return store.say("The next page is loading");
   if (rows.length === 0 || !outbox.decide(rows, way)) return;
   const many = store.selected.size > 0 && !large.shown();
   store.unselect();
@@ -80,7 +80,7 @@ const acts = {
   open: (e) => !large.shown() && e.target.matches(".card, body") && large.show(),
   leave: () => !large.shown() && store.unselect(),
 };
-// noted is a note beside the decision that is there.
+// noted adds a note to the present decision.
 function noted(row, note) {
   const { action = "undecided", label = "" } = store.pending.get(row.id) ?? row.decision ?? {};
   return { action, label, note };
@@ -90,7 +90,7 @@ function walk(e, by, line) {
   if (!large.visiting()) grid.step(by, false, false);
 }
 
-// acted is a button of a card or of the large view: it is about its own image, unless that is one of those selected.
+// acted handles a button of a card or of the large view. It is about its own image, unless that is one of the selected.
 function acted({ detail: { name, row, event } }) {
   if (event.detail > 1 && large.fresh() && ways[name]) return undefined;
   if (name === "previous" || name === "next") return walk(event, name === "next" ? 1 : -1, false);
@@ -108,7 +108,7 @@ function acted({ detail: { name, row, event } }) {
   return acts[name]();
 }
 
-// visit shows any image of the audit large, whether the filters show it or not.
+// visit shows any image of the audit large, even one that the filters hide.
 async function visit(id) {
   const here = store.index(id);
   if (here >= 0) return large.show(store.rows[here]);
@@ -118,7 +118,7 @@ async function visit(id) {
   large.show(rows[0]);
 }
 
-// back puts the keyboard on an image that was undone or redone.
+// back moves the keyboard focus to an image that was undone or redone.
 function back(id) {
   const at = store.index(id);
   if (at < 0 || large.visiting()) return;
@@ -132,14 +132,14 @@ function picked() {
   if (n === 0) return;
   const button = (name, words, key) => el("button", { type: "button", onclick: () => acts[name]() }, words, el("kbd", { "aria-hidden": "true" }, key));
   bar.replaceChildren(el("b", { role: "status" }, `${many(n, "image")} selected`), button("keep", "Keep", "K"), button("drop", "Drop", "D"), button("accept", "Accept each", "A"), button("choose", "Label…", "L"), button("unsure", "Unsure", "Q"), button("note", "Note…", "W"),
-    el("button", { type: "button", class: "plain", onclick: () => { for (const r of store.rows) store.selected.add(r.id); store.tell("selection"); } }, "Select the page"),
-    el("button", { type: "button", class: "plain", onclick: () => store.unselect() }, "Select none"));
+    el("button", { type: "button", class: "plain", onclick: () => { for (const r of store.rows) store.selected.add(r.id); store.tell("selection"); } }, "Select all on this page"),
+    el("button", { type: "button", class: "plain", onclick: () => store.unselect() }, "Clear the selection"));
 }
 
-// another takes decisions on under another name, once those under the old one are saved.
+// renamed allows another name once the decisions under the old one are saved.
 async function renamed() {
   await outbox.drain();
-  if (outbox.waiting() > 0) store.say("Decisions under the old name are not saved yet: they come first");
+  if (outbox.waiting() > 0) store.say("Decisions under the old name are not saved yet: change the name when they are");
   return outbox.waiting() === 0;
 }
 
@@ -185,8 +185,8 @@ async function run() {
   if (store.session.notice) store.say(store.session.notice);
 }
 
-// An answer that says no is said; anything else is a fault of the page and belongs to the console as well.
+// A refusal by the server is shown; anything else is a fault of the page and also stays on the console.
 addEventListener("unhandledrejection", (e) => {
-  if (e.reason instanceof Failure) { e.preventDefault(); if (e.reason.status !== 0) said(e.reason.message); } else said(`The page failed: ${e.reason?.message ?? e.reason}`);
+  if (e.reason instanceof Failure) { e.preventDefault(); if (e.reason.status !== 0) said(e.reason.message); } else said(`An error in this page: ${e.reason?.message ?? e.reason}`);
 });
 run();

@@ -1,4 +1,4 @@
-// What was decided, newest first, and the way back.
+// The history: all decisions, newest first, with undo and redo.
 
 import { get, el, head, open, picture } from "./dom.js";
 import { ask } from "./api.js";
@@ -19,7 +19,7 @@ export async function show() {
   shown = 0;
   const list = el("ol", { class: "entries" }), more = el("button", { type: "button", onclick: () => add(list, more) }, "Show more");
   dialog.replaceChildren(head("history-name", "History"),
-    el("div", { class: "row" }, el("button", { type: "button", onclick: undo }, "Undo ", el("kbd", {}, "U")), el("button", { type: "button", onclick: redo }, "Redo"), el("span", { class: "soft" }, "of this tab")), list, more);
+    el("div", { class: "row" }, el("button", { type: "button", onclick: undo }, "Undo ", el("kbd", {}, "U")), el("button", { type: "button", onclick: redo }, "Redo"), el("span", { class: "soft" }, "in this tab")), list, more);
   open(dialog);
   await add(list, more);
 }

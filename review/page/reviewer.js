@@ -1,4 +1,4 @@
-// Who decides: a name, asked for once and kept by the browser in a cookie, which outlives the server and its port.
+// The reviewer's name, asked for once and kept by the browser in a cookie, which outlives the server and its port.
 
 import { get, el, head, open } from "./dom.js";
 import { store } from "./store.js";
@@ -9,7 +9,7 @@ let name = "";
 
 export const me = () => name;
 
-// known reads the name that was given before; it answers whether there was one, or the wish to have none.
+// known reads the name from the cookie; it returns whether the reviewer has given a name, or chosen to have none.
 export function known() {
   const found = document.cookie.split("; ").find((c) => c.startsWith(`${cookie}=`));
   if (found === undefined) return false;
@@ -18,7 +18,7 @@ export function known() {
   return true;
 }
 
-// reviewer shows who decides; other is called with another name, and answers whether it is taken.
+// reviewer shows the name; other is called with a new name and returns whether it may be used now.
 export function reviewer(other) {
   get("who").addEventListener("click", () => question(other));
   draw();
@@ -43,12 +43,12 @@ export function question(other) {
     draw();
     store.tell("reviewer");
   };
-  const form = el("form", { class: "row" }, input, el("button", { type: "submit", class: "primary" }, "Decide by this name"), el("button", { type: "button", onclick: () => take("") }, "Go on without a name"));
+  const form = el("form", { class: "row" }, input, el("button", { type: "submit", class: "primary" }, "Use this name"), el("button", { type: "button", onclick: () => take("") }, "Continue without a name"));
   form.addEventListener("submit", (e) => { e.preventDefault(); if (input.value.trim()) take(input.value.trim()); else input.focus(); });
   input.setAttribute("aria-label", "Your name");
   dialog.replaceChildren(head("reviewer-name", "Who is reviewing?"),
-    el("p", {}, "Each decision is kept with the name of who made it. Several people can review the same images: each decides on their own, and what more than half of them want is exported."), form,
-    unnamed ? el("p", { class: "soft" }, `${many(unnamed.decided, "image")} of this audit ${unnamed.decided === 1 ? "was" : "were"} decided without a name: go on without one to continue there.`) : "",
+    el("p", {}, "Each decision is saved with the reviewer's name. Several people can review the same images: each decides independently, and the export contains what more than half of them decided."), form,
+    unnamed ? el("p", { class: "soft" }, `${many(unnamed.decided, "image")} of this audit ${unnamed.decided === 1 ? "was" : "were"} decided without a name: continue without a name to go on from there.`) : "",
     reviewers.some((r) => r.name) ? el("dl", {}, ...reviewers.flatMap((r) => [el("dt", {}, who(r.name)), el("dd", {}, `${count(r.decided)} decided`)])) : "");
   open(dialog);
   input.focus();

@@ -1,4 +1,4 @@
-// Search by image: by one of the list, or by a file that is chosen, dropped or pasted.
+// Search by image: by an image of the list, or by a file that is chosen, dropped or pasted.
 
 import { get, el, head, open, picture, broken } from "./dom.js";
 import { ask, upload, Failure } from "./api.js";
@@ -8,11 +8,11 @@ import { called, full } from "./names.js";
 import { file, tail, many, number } from "./words.js";
 
 const dialog = get("similar"), largest = 32 << 20, wanted = 30;
-let url = "", asked = null; // what the last search is stopped by
+let url = "", asked = null; // stops the last search
 
 export function similar() {
   const input = get("file"), button = get("upload");
-  dialog.addEventListener("close", () => { if (!dialog.open) asked?.abort(); }); // it tells late: the next search may be under way
+  dialog.addEventListener("close", () => { if (!dialog.open) asked?.abort(); }); // this event comes late: the next search may have begun
   button.hidden = !store.session.upload;
   if (!store.session.upload) return;
   button.addEventListener("click", () => input.click());
@@ -32,7 +32,7 @@ export function similar() {
   document.addEventListener("paste", (e) => { if (e.clipboardData?.files.length) { e.preventDefault(); search(e.clipboardData.files[0]); } });
 }
 
-// like shows what is nearest to an image of the list.
+// like shows the images nearest to an image of the list.
 export function like(row) {
   return show(`Similar to number ${row.rank}`, () => picture(row.key, 320, `Number ${row.rank}`), `${called(row.given)} · ${tail(row.path)}`, (signal) => ask("/api/similar", { key: row.key, n: wanted, tab: me() }, signal), row);
 }
@@ -61,7 +61,7 @@ async function show(name, shot, words, find, row) {
   }
 }
 
-// summary counts the labels of what was found: what most of the nearest are.
+// summary counts the labels of the found images.
 function summary(pictures) {
   const labels = new Map();
   for (const p of pictures) labels.set(p.label, (labels.get(p.label) ?? 0) + 1);

@@ -1,4 +1,4 @@
-// What the page knows: the session, the rows of this page of the list, which of them is current, which are selected.
+// The state of the page: the session, the rows of this page of the list, the current row, and the selected ones.
 // Events: "session" (counts, precision, hint), "rows" (another page), "row" (detail: id), "current", "selection", "said".
 
 import { ask } from "./api.js";
@@ -8,23 +8,23 @@ import { learn } from "./names.js";
 
 class Store extends EventTarget {
   session = null;
-  sum = null; // of the audit that this page shows: decisions about its images are not for another one
+  sum = null; // hash of the audit that this page shows: its decisions must not go to another audit
   place = read();
   rows = [];
   total = 0;
-  current = -1; // of rows
+  current = -1; // position in rows
   selected = new Set(); // ids
   trouble = ""; // why decisions cannot be saved now
-  pending = new Map(); // id → the decision that is not acknowledged yet
-  guests = new Map(); // id → row that is shown but not of this page
-  versions = new Map(); // id → newest version heard of
+  pending = new Map(); // id → decision that is not confirmed yet
+  guests = new Map(); // id → row that is shown but not on this page
+  versions = new Map(); // id → newest known version
   #asked = null;
   #ahead = null;
 
   tell(name, detail) { this.dispatchEvent(new CustomEvent(name, { detail })); }
   say(words) { this.tell("said", words); }
   get size() { return this.place.view === "compact" ? 48 : 24; }
-  // kind is which images are shown: of those to decide only the suspects, if there are any, unless another kind is asked for.
+  // kind says which images are shown. Of those to decide it is only the suspects, if there are any and no other kind is chosen.
   get kind() {
     const { kind, state } = this.place;
     if (kind) return kind === "any" ? "" : kind;
@@ -42,7 +42,7 @@ class Store extends EventTarget {
     await this.load();
   }
 
-  // load asks for the place's rows. An answer to an earlier place is thrown away.
+  // load requests the place's rows. An answer for an earlier place is discarded.
   async load(keep = false) {
     this.#asked?.abort();
     const mine = this.#asked = new AbortController();
@@ -72,7 +72,7 @@ class Store extends EventTarget {
   #key(offset) { return JSON.stringify([query(this.place), this.kind, offset, this.size]); }
   #rows(offset, signal) { return ask("/api/rows", { ...query(this.place), kind: this.kind, offset, limit: this.size, reviewer: me() }, signal); }
 
-  // look asks for the next page before it is wanted. Any change of a decision makes it stale.
+  // look requests the next page in advance. Any change of a decision makes it stale.
   look() {
     const offset = this.place.offset + this.size;
     if (offset >= this.total || this.place.state === "undecided" && this.rows.some((r) => r.decision)) return null;
@@ -83,7 +83,7 @@ class Store extends EventTarget {
   }
   stale() { this.#ahead = null; }
 
-  // after is the offset of the next page: rows that no longer match the filter have left the list before it.
+  // after is the offset of the next page, without the rows of this page that no longer match the filter.
   after() {
     const { state, by } = this.place;
     const action = (r) => (by === "*" ? r.outcome : by && by !== `=${me()}` ? r.others.find((o) => by === `=${o.reviewer}`)?.action : r.decision?.action) ?? "undecided";
@@ -109,7 +109,7 @@ class Store extends EventTarget {
     return true;
   }
 
-  // begin shows the list in the eyes of another reviewer, whose decisions have versions of their own.
+  // begin shows the list as another reviewer sees it, whose decisions have their own versions.
   async begin() {
     this.versions.clear();
     this.stale();
@@ -119,7 +119,7 @@ class Store extends EventTarget {
 
   heard(id, version) { this.versions.set(id, Math.max(version, this.versions.get(id) ?? 0)); }
 
-  // decided takes what the server says about images: their decisions and versions. News are those not heard before.
+  // decided takes decisions and versions of images from the server, and returns how many are new.
   decided(list, elsewhere = false) {
     let news = 0;
     for (const { id, decision, version, ...seen } of list) {
@@ -135,7 +135,7 @@ class Store extends EventTarget {
     return news;
   }
 
-  // standing takes how far the review is, and the classes that a change touched.
+  // standing takes the progress of the review, and of the classes that a change touched.
   standing({ counts, precision, hint, reviewers, classes = [] }) {
     Object.assign(this.session, { counts, precision, hint, reviewers });
     const touched = new Map(classes.map((c) => [c.name, c.decided]));
@@ -145,7 +145,7 @@ class Store extends EventTarget {
   async refresh() {
     const session = await ask("/api/session");
     this.sum ??= session.sum;
-    if (this.sum !== session.sum) return this.pending.size === 0 ? location.reload() : undefined; // what waits is not for that one
+    if (this.sum !== session.sum) return this.pending.size === 0 ? location.reload() : undefined; // waiting decisions are not for that audit
     this.session = session;
     learn(session.classes);
     this.tell("session");

@@ -1,4 +1,4 @@
-// Light, dark, or as the system has it.
+// Light, dark, or the system's choice.
 
 import { get } from "./dom.js";
 
@@ -9,7 +9,7 @@ export function theme() {
   const set = (name) => {
     if (name === "auto") delete document.documentElement.dataset.theme; else document.documentElement.dataset.theme = name;
     button.textContent = sign[name];
-    button.setAttribute("aria-label", `Colours: ${name === "auto" ? "as the system has them" : name}. Change`);
+    button.setAttribute("aria-label", `Colours: ${name === "auto" ? "as the system" : name}. Change`);
     button.title = `Colours: ${name}`;
     localStorage.setItem("winnow-theme", name);
   };

@@ -1,4 +1,4 @@
-// Typical images of a class, asked for once and remembered.
+// Typical images of a class, requested once and remembered.
 
 import { ask } from "./api.js";
 

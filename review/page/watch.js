@@ -1,4 +1,4 @@
-// Listens for what other tabs decide, and for the server being there.
+// Watches for decisions of other tabs, and for the connection to the server.
 
 import { get } from "./dom.js";
 import { ask, connection } from "./api.js";
@@ -21,20 +21,20 @@ export function watch() {
   timer = setTimeout(look, every);
 }
 
-// trouble is why decisions cannot be saved now, "" if they can.
+// trouble says why decisions cannot be saved now, or "" if they can.
 const trouble = () => connection.lost || (refused() ? `Not saved: ${refused().message}.` : "");
 
 function draw() {
   const n = waiting(), words = trouble();
   get("lost").hidden = !words;
-  store.trouble = words ? `${words} ${n ? `${many(n, "step")} of yours ${n === 1 ? "is" : "are"} not saved yet and will be sent ${connection.lost ? "when it answers again" : "again"}.` : "Nothing of yours is waiting to be saved."}` : "";
+  store.trouble = words ? `${words} ${n ? `${many(n, "step")} of yours ${n === 1 ? "is" : "are"} not saved yet and will be sent ${connection.lost ? "when it answers again" : "again"}.` : "All your decisions so far are saved."}` : "";
   get("lost-words").textContent = store.trouble;
   store.tell("trouble");
   get("lost-save").hidden = connection.lost || !refused()?.body?.save;
   for (const id of store.pending.keys()) store.tell("row", id);
 }
 
-// look asks what changed since the last time. After a pause without answers it starts over with what it shows.
+// look asks what has changed since the last time. After a pause without answers it reloads what it shows.
 async function look() {
   clearTimeout(timer);
   if (busy) return;
@@ -51,7 +51,7 @@ async function look() {
       do {
         const since = store.session.version, reviewer = me();
         answer = await ask("/api/changes", { since, reviewer });
-        if (reviewer !== me()) return; // it is what another reviewer sees
+        if (reviewer !== me()) return; // the answer is for another reviewer
         if (answer.audit !== store.sum) return void await store.refresh();
         if (answer.version < since) await store.refresh();
         else if (answer.changed.length > 0) heard(answer);
@@ -59,14 +59,14 @@ async function look() {
       } while (answer.more);
     }
   } catch {
-    // The banner says it.
+    // The banner shows it.
   } finally {
     busy = false;
     timer = setTimeout(look, connection.lost ? retry : every);
   }
 }
 
-// opinion says what another reviewer has decided about an image that is shown.
+// opinion says what another reviewer decided about an image that is shown.
 function opinion({ id, others }) {
   const o = others.find((now) => !store.find(id)?.others.some((was) => was.reviewer === now.reviewer && was.at === now.at));
   return store.find(id) && o ? `${who(o.reviewer)}: #${id + 1} ${o.action === "undecided" ? "has a note" : done(o)}` : "";

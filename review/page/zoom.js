@@ -1,10 +1,10 @@
-// The file itself, as large as one likes: the wheel, two fingers or + and − zoom, dragging or the arrow keys move it, 0 or
-// a double click fits it into the window again.
+// The image file at any size: the wheel, two fingers, + and − zoom; dragging or the arrow keys move it; 0 or a double
+// click fits it into the window.
 
 import { get, el, head, open } from "./dom.js";
 import { count, file, tail } from "./words.js";
 
-const dialog = get("zoom"), least = 16, step = 80; // a pixel of the file becomes at most so large, or eight times what fits
+const dialog = get("zoom"), least = 16, step = 80; // largest size of a pixel of the file, unless eight times what fits is more
 let stage = null, image = null, line = null, scale = 1, left = 0, top = 0;
 const fingers = new Map();
 
@@ -14,7 +14,7 @@ export function zoom({ key, path }) {
   line = el("span", { class: "num", role: "status" }, "loading …");
   stage = el("div", { class: "stage", tabindex: "0", role: "group", "aria-label": "Picture: + and − zoom, arrow keys move, 0 fits" }, image);
   const button = (words, name, act) => el("button", { type: "button", class: "icon", "aria-label": name, title: name, onclick: act }, words);
-  dialog.replaceChildren(head("zoom-name", tail(path), line, button("−", "Smaller (−)", () => by(0.8)), button("+", "Larger (+)", () => by(1.25)), button("1:1", "As it is, pixel by pixel (1)", plain), button("▣", "Fit into the window (0)", fit)), stage);
+  dialog.replaceChildren(head("zoom-name", tail(path), line, button("−", "Smaller (−)", () => by(0.8)), button("+", "Larger (+)", () => by(1.25)), button("1:1", "Original size (1)", plain), button("▣", "Fit into the window (0)", fit)), stage);
   image.addEventListener("load", fit);
   image.addEventListener("error", () => stage.replaceChildren(el("span", { class: "unreadable", role: "img" }, "cannot be read")));
   stage.addEventListener("wheel", wheel, { passive: false });
@@ -41,7 +41,7 @@ function fit() {
 }
 function plain() { by(1 / scale); }
 
-// by zooms about a point of the stage, its middle unless another is given.
+// by zooms about a point of the stage, by default its middle.
 function by(factor, x = stage.clientWidth / 2, y = stage.clientHeight / 2) {
   const small = fitting(), next = Math.min(Math.max(least, 8 * small), Math.max(Math.min(small, 1), scale * factor));
   left = x - (x - left) * next / scale;
@@ -55,7 +55,7 @@ function move(x, y) {
   draw();
 }
 
-// draw keeps the picture in the stage: in its middle where it is smaller, else without a gap.
+// draw keeps the picture in the stage: in the middle if it is smaller, else without a gap.
 function draw() {
   const within = (at, room, size) => (size <= room ? (room - size) / 2 : Math.min(0, Math.max(room - size, at)));
   if (!image.naturalWidth) return;

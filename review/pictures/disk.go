@@ -14,11 +14,11 @@ import (
 	"sync"
 )
 
-// disk keeps pictures as files in 256 folders, each of which holds its part of the bytes: the oldest go first. A file
-// that cannot be read or written counts as not kept. A nil disk keeps nothing.
+// disk keeps pictures as files in 256 folders, each with an equal share of the bytes; the oldest files are
+// removed first. A file that cannot be read or written counts as not kept. Without a folder disk keeps nothing.
 type disk struct {
 	folder string
-	most   int64 // bytes of one of the folders
+	most   int64 // largest size of one folder, bytes
 	parts  [256]part
 }
 
@@ -30,18 +30,18 @@ type part struct {
 
 func newDisk(folder string, most int64) *disk { return &disk{folder: folder, most: most / 256} }
 
-// name returns a picture's folder and its file there.
+// name returns the folder and file name of a picture.
 func (d *disk) name(k key) (folder, file string) {
 	return hex.EncodeToString(k[:1]), hex.EncodeToString(k[1:16]) + pictureEnding
 }
 
 const (
 	pictureEnding = ".jpg"
-	newEnding     = ".new" // of a picture that is being written
+	newEnding     = ".new" // a picture that is being written
 )
 
-// part opens the folder of a picture. Links that lead out of the folder of all pictures are not followed: a data set
-// that was sent may have some beside it.
+// part opens a picture's folder. It does not follow links out of the folder of all pictures: a data set from
+// somebody else may contain some.
 func (d *disk) part(folder string) (*os.Root, error) {
 	all, err := os.OpenRoot(d.folder)
 	if err != nil {
@@ -51,8 +51,8 @@ func (d *disk) part(folder string) (*os.Root, error) {
 	return all.OpenRoot(folder)
 }
 
-// get reads a picture. Files are not synced, so that one may be broken after a power failure: a JPEG file has a beginning
-// and an end.
+// get reads a picture. Files are not synced, so one may be broken after a power failure; therefore it checks
+// the beginning and end of the JPEG file.
 func (d *disk) get(k key) ([]byte, bool) {
 	if d.folder == "" {
 		return nil, false
@@ -103,7 +103,7 @@ func (d *disk) put(k key, data []byte) {
 	}
 }
 
-// writeNew writes a file beside its place, under a name that cannot be guessed, and moves it there.
+// writeNew writes a file under a random name in the same folder and then renames it.
 func writeNew(root *os.Root, name string, data []byte) error {
 	temporary := rand.Text() + newEnding
 	f, err := root.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
@@ -120,7 +120,7 @@ func writeNew(root *os.Root, name string, data []byte) error {
 	return err
 }
 
-// shrink removes the oldest files until at most so many bytes are left, and returns how many are.
+// shrink removes the oldest files until at most most bytes are left, and returns how many are left.
 func shrink(root *os.Root, most int64) (left int64) {
 	files := filesOf(root)
 	slices.SortFunc(files, func(a, b fs.FileInfo) int { // the newest first
@@ -138,10 +138,10 @@ func shrink(root *os.Root, most int64) (left int64) {
 	return left
 }
 
-// ours are the names of pictures, and of those that are being written or were when their writer was killed.
+// ours matches the names of pictures, and of those being written or left by a killed process.
 var ours = regexp.MustCompile(`^([0-9a-f]{30}\` + pictureEnding + `|[A-Z2-7]{26}\` + newEnding + `)$`)
 
-// filesOf lists the files of a folder that are ours: others are not to be removed.
+// filesOf lists the cache's own files in a folder. Others must not be removed.
 func filesOf(root *os.Root) (list []fs.FileInfo) {
 	entries, _ := fs.ReadDir(root.FS(), ".")
 	for _, e := range entries {

@@ -17,14 +17,14 @@ import (
 
 // File is an open image file.
 type File struct {
-	Type string // of the media: image/jpeg, …
+	Type string // media type: image/jpeg, …
 	Size int64
 	io.Reader
 	io.Closer
 }
 
-// Open opens an image file. A file that does not begin like an image that winnow reads is [*Unreadable], whatever its name.
-// A crop is opened as a PNG file of its own.
+// Open opens an image file. A file that does not begin like a supported image is [*Unreadable], regardless of
+// its name. A crop is opened as a PNG file of its own.
 func (p *Pictures) Open(path string) (*File, error) {
 	if _, _, cropped := datasets.CutCrop(path); cropped {
 		return p.openCrop(path)
@@ -42,7 +42,9 @@ func (p *Pictures) Open(path string) (*File, error) {
 
 func (p *Pictures) openCrop(path string) (*File, error) {
 	var b bytes.Buffer
-	err := backbone.ReadImage(p.fsys, path, backbone.DecodeOptions{}, func(img image.Image) error { return png.Encode(&b, img) })
+	err := backbone.ReadImage(p.fsys, path, backbone.DecodeOptions{}, func(img image.Image) error {
+		return png.Encode(&b, img)
+	})
 	if err != nil {
 		return nil, &Unreadable{err}
 	}

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// flight makes a picture once for all who wait for it.
+// flight makes each picture once for all callers that wait for it.
 type flight struct {
 	mutex sync.Mutex
 	on    map[key]*call
@@ -13,7 +13,7 @@ type flight struct {
 
 type call struct {
 	waiting int
-	stop    context.CancelFunc // nothing waits for it
+	stop    context.CancelFunc // called when nobody waits any more
 	done    chan struct{}
 	data    []byte
 	err     error
@@ -44,7 +44,7 @@ func (f *flight) do(ctx context.Context, k key, produce func(context.Context) ([
 	return nil, ctx.Err()
 }
 
-// start begins a call; the mutex is held.
+// start begins a call. The mutex must be held.
 func (f *flight) start(k key, produce func(context.Context) ([]byte, error)) *call {
 	ctx, stop := context.WithCancel(context.Background())
 	c := &call{stop: stop, done: make(chan struct{})}

@@ -8,22 +8,22 @@ import (
 	"sync"
 )
 
-// key identifies a small picture: another file under the same name is another picture.
+// key identifies a small picture. If the file at a path changes, so does the key.
 type key [sha256.Size]byte
 
-// making is the version of how small pictures are made: raise it with any change of a pixel.
+// making is the version of the code that makes small pictures: raise it when any pixel changes.
 const making = 1
 
 func keyOf(path string, side int, info fs.FileInfo) key {
 	return sha256.Sum256(fmt.Appendf(nil, "%d %d %d %d %s", making, side, info.Size(), info.ModTime().UnixNano(), path))
 }
 
-// memory keeps the pictures that were used last, up to a number of bytes.
+// memory keeps the most recently used pictures, up to a number of bytes.
 type memory struct {
 	mutex sync.Mutex
 	most  int64
 	bytes int64
-	order *list.List // of kept, the last asked for first
+	order *list.List // kept values, the most recently used first
 	at    map[key]*list.Element
 }
 
@@ -32,7 +32,7 @@ type kept struct {
 	data []byte
 }
 
-// overhead is what an entry costs beside its bytes, roughly.
+// overhead is roughly the memory of an entry in addition to its bytes.
 const overhead = 256
 
 func newMemory(most int64) *memory {

@@ -1,6 +1,6 @@
-// Package pictures makes small pictures on demand and keeps them: the last ones in memory, more on disk.
-// A picture is made once however many ask for it, at most two are made at a time, and everything is bounded: the size of
-// what is decoded, the bytes in memory, the bytes on disk. It reads through the fs.FS that it is given and nothing else.
+// Package pictures makes small pictures on demand and keeps them: the latest in memory, more on disk. A picture
+// is made once for all who ask for it, at most two are made at a time, and everything has a limit: the size of
+// what is decoded, the bytes in memory, the bytes on disk. It reads only through the fs.FS that it is given.
 package pictures
 
 import (
@@ -16,20 +16,20 @@ import (
 	"winnow/backbone"
 )
 
-// Sides are the smallest and the largest side of a small picture in pixels.
+// LeastSide and MostSide are the smallest and largest side of a small picture, in pixels.
 const (
 	LeastSide = 16
 	MostSide  = 512
 )
 
-// atOnce is how many pictures are decoded at the same time: each may take half a gigabyte for a moment.
+// atOnce is how many pictures are decoded at the same time: each may briefly take half a gigabyte.
 const atOnce = 2
 
-// Options bound what is kept.
+// Options limit what is kept.
 type Options struct {
 	Memory int64  // bytes of small pictures in memory; 0: 64 MiB
-	Folder string // on disk; "": none
-	Disk   int64  // bytes there; 0: 1 GiB
+	Folder string // folder of small pictures on disk; "": none
+	Disk   int64  // bytes in Folder; 0: 1 GiB
 }
 
 // Pictures makes and keeps the small pictures of a tree of images.
@@ -41,13 +41,13 @@ type Pictures struct {
 	slots  chan struct{}
 }
 
-// Unreadable says why a picture cannot be shown.
+// Unreadable is the error for a picture that cannot be shown.
 type Unreadable struct{ Reason error }
 
 func (e *Unreadable) Error() string { return e.Reason.Error() }
 func (e *Unreadable) Unwrap() error { return e.Reason }
 
-// New makes a cache of the pictures of fsys.
+// New returns a cache of the pictures of fsys.
 func New(fsys fs.FS, o Options) *Pictures {
 	if o.Memory <= 0 {
 		o.Memory = 64 << 20
@@ -55,11 +55,15 @@ func New(fsys fs.FS, o Options) *Pictures {
 	if o.Disk <= 0 {
 		o.Disk = 1 << 30
 	}
-	return &Pictures{fsys: fsys, memory: newMemory(o.Memory), disk: newDisk(o.Folder, o.Disk), slots: make(chan struct{}, atOnce)}
+	return &Pictures{
+		fsys: fsys, memory: newMemory(o.Memory), disk: newDisk(o.Folder, o.Disk),
+		slots: make(chan struct{}, atOnce),
+	}
 }
 
-// Small returns a picture as a JPEG file of at most side×side pixels, proportions kept, turned as EXIF says, on white where it
-// is transparent. side is bounded by LeastSide and MostSide. The error is [*Unreadable], or that of ctx.
+// Small returns a picture as a JPEG file of at most side×side pixels: with its proportions, turned by its EXIF
+// orientation, on white if it is transparent. side is limited to LeastSide … MostSide. The error is
+// [*Unreadable], or that of ctx.
 func (p *Pictures) Small(ctx context.Context, path string, side int) ([]byte, error) {
 	side = min(max(side, LeastSide), MostSide)
 	info, err := fs.Stat(p.fsys, path)
@@ -71,7 +75,7 @@ func (p *Pictures) Small(ctx context.Context, path string, side int) ([]byte, er
 		return data, nil
 	}
 	return p.making.do(ctx, k, func(ctx context.Context) ([]byte, error) {
-		if data, ok := p.memory.get(k); ok { // somebody else's, which has just become ready
+		if data, ok := p.memory.get(k); ok { // another call has just made it
 			return data, nil
 		}
 		if data, ok := p.disk.get(k); ok {

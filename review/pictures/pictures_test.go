@@ -47,7 +47,7 @@ func decoded(t *testing.T, data []byte) image.Image {
 	return img
 }
 
-// TestCropIsSent: of a crop the page gets the crop, small and whole.
+// TestCropIsSent: for a crop the page gets the crop, small and whole.
 func TestCropIsSent(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "wide.png"), pngFile(300, 100, red), 0o600); err != nil {
@@ -71,7 +71,8 @@ func TestCropIsSent(t *testing.T) {
 		t.Fatal(err)
 	}
 	data, err := io.ReadAll(f)
-	if img, derr := png.Decode(bytes.NewReader(data)); errors.Join(err, derr, f.Close()) != nil || f.Type != "image/png" || int64(len(data)) != f.Size || img.Bounds().Size() != image.Pt(10, 40) {
+	if img, derr := png.Decode(bytes.NewReader(data)); errors.Join(err, derr, f.Close()) != nil ||
+		f.Type != "image/png" || int64(len(data)) != f.Size || img.Bounds().Size() != image.Pt(10, 40) {
 		t.Errorf("%v, %v, %+v", err, derr, f)
 	}
 	if _, err := p.Open("wide.png#xywh=300,0,1,1"); err == nil {
@@ -79,7 +80,7 @@ func TestCropIsSent(t *testing.T) {
 	}
 }
 
-// TestSmall: sizes, proportions, and white behind what lets light through.
+// TestSmall: sizes, proportions, and white behind transparent pixels.
 func TestSmall(t *testing.T) {
 	fsys := fstest.MapFS{
 		"wide.png":  {Data: pngFile(300, 100, red)},
@@ -92,7 +93,8 @@ func TestSmall(t *testing.T) {
 		side, w, h int
 		r, g, b    uint32
 	}{
-		{"wide.png", 150, 150, 50, 255, 0, 0}, {"wide.png", 1, LeastSide, 5, 255, 0, 0}, {"wide.png", 10_000, 300, 100, 255, 0, 0},
+		{"wide.png", 150, 150, 50, 255, 0, 0}, {"wide.png", 1, LeastSide, 5, 255, 0, 0},
+		{"wide.png", 10_000, 300, 100, 255, 0, 0},
 		{"small.png", 160, 20, 10, 255, 0, 0}, {"clear.png", 16, 16, 16, 255, 255, 255},
 	} {
 		data, err := p.Small(t.Context(), c.path, c.side)
@@ -113,7 +115,7 @@ func TestSmall(t *testing.T) {
 	}
 }
 
-// TestUnreadable: every way in which there is no picture is told as such, and nothing of it is kept.
+// TestUnreadable: every reason for a missing picture is reported as such, and nothing is cached.
 func TestUnreadable(t *testing.T) {
 	whole := pngFile(50, 50, red)
 	var bomb bytes.Buffer
@@ -121,12 +123,14 @@ func TestUnreadable(t *testing.T) {
 	bomb.Write([]byte{0, 1, 0, 0, 0, 1, 0, 0}) // 65536×65536
 	bomb.Write(whole[24:])
 	fsys := fstest.MapFS{
-		"text.jpg": {Data: []byte("<html><script>alert(1)</script>")}, "empty.jpg": {}, "cut.png": {Data: whole[:len(whole)/2]},
+		"text.jpg": {Data: []byte("<html><script>alert(1)</script>")}, "empty.jpg": {},
+		"cut.png":  {Data: whole[:len(whole)/2]},
 		"bomb.png": {Data: bomb.Bytes()}, "folder/x": {Data: whole},
 	}
 	folder := t.TempDir()
 	p := New(fsys, Options{Folder: folder})
-	for _, path := range []string{"text.jpg", "empty.jpg", "cut.png", "bomb.png", "folder", "missing.jpg", "../text.jpg", "/etc/passwd", ""} {
+	for _, path := range []string{"text.jpg", "empty.jpg", "cut.png", "bomb.png", "folder", "missing.jpg",
+		"../text.jpg", "/etc/passwd", ""} {
 		if _, err := p.Small(t.Context(), path, 100); !errors.As(err, new(*Unreadable)) {
 			t.Errorf("%s: got %v", path, err)
 		}
@@ -186,8 +190,8 @@ func (f *slowFile) Read(b []byte) (int, error) {
 	return f.File.Read(b)
 }
 
-// TestOnce: many who ask for one picture are given the same bytes of one decoding, and many pictures are decoded two at
-// a time.
+// TestOnce: many who ask for one picture get the bytes of a single decoding, and different pictures are decoded
+// two at a time.
 func TestOnce(t *testing.T) {
 	files := fstest.MapFS{}
 	names := []string{}
@@ -225,9 +229,10 @@ func TestOnce(t *testing.T) {
 	}
 }
 
-// TestGone: a caller that goes away does not wait, and a picture that nothing waits for is not begun.
+// TestGone: a caller that leaves does not wait, and a picture that nobody waits for is not begun.
 func TestGone(t *testing.T) {
-	s := &slowFS{FS: fstest.MapFS{"a.png": {Data: pngFile(30, 30, red)}, "b.png": {Data: pngFile(30, 30, red)}}, held: make(chan struct{})}
+	s := &slowFS{FS: fstest.MapFS{"a.png": {Data: pngFile(30, 30, red)}, "b.png": {Data: pngFile(30, 30, red)}},
+		held: make(chan struct{})}
 	p := New(s, Options{})
 	for range atOnce {
 		p.slots <- struct{}{} // all at work
@@ -270,7 +275,7 @@ func (p *Pictures) waiting(path string, side int) int {
 	return 0
 }
 
-// TestMemory: bytes in memory stay within the bound, and the ones asked for last stay.
+// TestMemory: bytes in memory stay within the limit, and the most recently used pictures stay.
 func TestMemory(t *testing.T) {
 	m := newMemory(10 * (1000 + overhead))
 	for i := range 100 {
@@ -291,8 +296,8 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// TestDisk: pictures outlive the program, bounded; a broken file is made again, and so is the picture of another file
-// under the same name.
+// TestDisk: pictures outlive the program, within the limit; a broken file is made again, and so is the picture
+// of another file with the same name.
 func TestDisk(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "small")
 	files := fstest.MapFS{"a.png": {Data: pngFile(30, 30, red)}}
@@ -334,7 +339,7 @@ func TestDisk(t *testing.T) {
 	}
 }
 
-// TestDiskBound: the oldest go when a folder is full.
+// TestDiskBound: the oldest files are removed when a folder is full.
 func TestDiskBound(t *testing.T) {
 	d := newDisk(t.TempDir(), 256*10_000)
 	for i := range 50 {
@@ -374,8 +379,8 @@ func (d *disk) whole(k key) string {
 	return filepath.Join(d.folder, folder, file)
 }
 
-// TestDiskOfOthers: what others put into the folder of pictures, which may come with a data set, leads to nothing that is
-// written, removed or waited for elsewhere.
+// TestDiskOfOthers: files that others put into the folder of pictures, which may come with a data set, cause no
+// writing, removing or waiting elsewhere.
 func TestDiskOfOthers(t *testing.T) {
 	picture := []byte("\xff\xd8" + strings.Repeat("x", 1000) + "\xff\xd9")
 	const text = "a text of mine"
@@ -387,8 +392,14 @@ func TestDiskOfOthers(t *testing.T) {
 		"a link in place of a new file": func(d *disk, k key, mine string) error {
 			return os.Symlink(mine, d.whole(k)+".new")
 		},
-		"a pipe in place of a file":   func(d *disk, k key, _ string) error { return syscall.Mkfifo(d.whole(k), 0o600) },
-		"a device in place of a file": func(d *disk, k key, _ string) error { return os.Symlink("/dev/zero", d.whole(k)) },
+		"a pipe in place of a file": func(d *disk, k key,
+			_ string) error {
+			return syscall.Mkfifo(d.whole(k), 0o600)
+		},
+		"a device in place of a file": func(d *disk, k key,
+			_ string) error {
+			return os.Symlink("/dev/zero", d.whole(k))
+		},
 	} {
 		t.Run(what, func(t *testing.T) {
 			d, k, mine := newDisk(t.TempDir(), 256*3000), key{7}, filepath.Join(t.TempDir(), "mine.txt")
@@ -417,7 +428,7 @@ func TestDiskOfOthers(t *testing.T) {
 			}
 		})
 	}
-	// A file that is none of ours stays, however old.
+	// A file that the cache has not written stays, however old it is.
 	d := newDisk(t.TempDir(), 256*3000)
 	d.put(key{7}, picture)
 	mine := filepath.Join(filepath.Dir(d.whole(key{7})), "mine.txt")
@@ -458,7 +469,7 @@ func BenchmarkSmall(b *testing.B) {
 	}
 }
 
-// TestPipe: a named pipe among the images is an error, and nothing waits for its writer.
+// TestPipe: a named pipe among the images is an error; nothing waits for its writer.
 func TestPipe(t *testing.T) {
 	dir := t.TempDir()
 	if err := syscall.Mkfifo(filepath.Join(dir, "pipe.jpg"), 0o600); err != nil {

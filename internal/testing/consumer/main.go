@@ -1,4 +1,4 @@
-// Consumer is a program of another module: it reads labels and features, writes suspects.csv, and trains head.winnow with PRISM.
+// Consumer, a program in another module, reads labels and features, writes suspects.csv and trains head.winnow.
 package main
 
 import (

@@ -35,7 +35,8 @@ func write(t *testing.T, dir string) (wrong map[string]bool) {
 		t.Fatal(err)
 	}
 	key := features.Key{Model: "made up", Output: "features", Views: []string{"center"}}
-	w, err := features.Create(filepath.Join(dir, "features"), features.Plan{Key: key, Paths: paths, Dim: set.Dim(), Batch: set.Len()}, true)
+	w, err := features.Create(filepath.Join(dir, "features"),
+		features.Plan{Key: key, Paths: paths, Dim: set.Dim(), Batch: set.Len()}, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +57,8 @@ func TestConsumer(t *testing.T) {
 	if out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	out, err := exec.Command(program, filepath.Join(dir, "list.csv"), filepath.Join(dir, "features"), dir).CombinedOutput()
+	out, err := exec.Command(program, filepath.Join(dir, "list.csv"), filepath.Join(dir, "features"),
+		dir).CombinedOutput()
 	t.Logf("%s", out)
 	if err != nil {
 		t.Fatal(err)

@@ -1,3 +1,3 @@
-// Package kubernetestest holds what winnow cluster kubernetes prints to Kubernetes' own types. It is a module of its own, so that winnow
-// does not depend on them: make kubernetes tests it.
+// Package kubernetestest checks what winnow cluster kubernetes prints against Kubernetes' own types. It is a
+// separate module, so that winnow does not depend on them. Run it with make kubernetes.
 package kubernetestest

@@ -17,8 +17,10 @@ import (
 
 // extract is a command as winnow reads it, with words that a shell, YAML and Kubernetes could take for something else.
 func extract(out string) cluster.Command {
-	words := []string{"extract", "--manifest", "birds: a.csv", "--root", "$(HOME) 'x'", "--batch", "32", "--model", "no", "--out", out}
-	return cluster.Command{Name: "extract", Words: words, At: 1, Flags: map[string]string{"out": out, "manifest": "birds: a.csv"}, Known: []string{"out", "shard"}}
+	words := []string{"extract", "--manifest", "birds: a.csv", "--root", "$(HOME) 'x'", "--batch", "32", "--model",
+		"no", "--out", out}
+	return cluster.Command{Name: "extract", Words: words, At: 1,
+		Flags: map[string]string{"out": out, "manifest": "birds: a.csv"}, Known: []string{"out", "shard"}}
 }
 
 // host answers dry runs.
@@ -48,7 +50,8 @@ func read(text string) (tasks, join batch.Job, err error) {
 	return tasks, join, faults(tasks, join)
 }
 
-// faults are what an API server refuses beyond the types (k8s.io/kubernetes/pkg/apis/batch/validation, which is no library).
+// faults are what an API server refuses beyond the types (k8s.io/kubernetes/pkg/apis/batch/validation, which is no
+// library).
 func faults(jobs ...batch.Job) error {
 	for _, j := range jobs {
 		pod := j.Spec.Template.Spec
@@ -66,12 +69,16 @@ func faults(jobs ...batch.Job) error {
 		indexed := j.Spec.CompletionMode != nil && *j.Spec.CompletionMode == batch.IndexedCompletion
 		switch {
 		case pod.RestartPolicy != core.RestartPolicyNever:
-			return fmt.Errorf("restartPolicy %s: a podFailurePolicy and backoffLimitPerIndex want Never", pod.RestartPolicy)
+			return fmt.Errorf("restartPolicy %s: a podFailurePolicy and backoffLimitPerIndex want Never",
+				pod.RestartPolicy)
 		case (j.Spec.BackoffLimitPerIndex != nil || j.Spec.MaxFailedIndexes != nil) && !indexed:
 			return fmt.Errorf("indexes without completionMode Indexed")
-		case indexed && (j.Spec.Completions == nil || j.Spec.Parallelism == nil || *j.Spec.Completions < 1 || *j.Spec.Parallelism > *j.Spec.Completions):
+		case indexed && (j.Spec.Completions == nil || j.Spec.Parallelism == nil || *j.Spec.Completions < 1 ||
+			*j.Spec.Parallelism > *j.Spec.Completions):
 			return fmt.Errorf("completions %v, parallelism %v", j.Spec.Completions, j.Spec.Parallelism)
-		case j.Spec.MaxFailedIndexes != nil && (*j.Spec.MaxFailedIndexes > *j.Spec.Completions || *j.Spec.MaxFailedIndexes > 10_000 && *j.Spec.Completions > 100_000):
+		case j.Spec.MaxFailedIndexes != nil &&
+			(*j.Spec.MaxFailedIndexes > *j.Spec.Completions || *j.Spec.MaxFailedIndexes > 10_000 &&
+				*j.Spec.Completions > 100_000):
 			return fmt.Errorf("maxFailedIndexes %d of %d", *j.Spec.MaxFailedIndexes, *j.Spec.Completions)
 		}
 		var names []string
@@ -97,7 +104,9 @@ func faults(jobs ...batch.Job) error {
 				return fmt.Errorf("a rule wants exit codes or conditions")
 			case r.Action == batch.PodFailurePolicyActionFailIndex && j.Spec.BackoffLimitPerIndex == nil:
 				return fmt.Errorf("FailIndex wants backoffLimitPerIndex")
-			case r.OnExitCodes != nil && (r.OnExitCodes.ContainerName == nil || !slices.Contains(names, *r.OnExitCodes.ContainerName) || len(r.OnExitCodes.Values) == 0):
+			case r.OnExitCodes != nil &&
+				(r.OnExitCodes.ContainerName == nil || !slices.Contains(names, *r.OnExitCodes.ContainerName) ||
+					len(r.OnExitCodes.Values) == 0):
 				return fmt.Errorf("exit codes of no container")
 			}
 		}
@@ -107,22 +116,27 @@ func faults(jobs ...batch.Job) error {
 
 func TestKubernetes(t *testing.T) {
 	o := cluster.Options{Tasks: 64, AtOnce: 16, CPUs: 4, GPUs: 1, Memory: 3_000_000_000, Retries: 2,
-		Kubernetes: cluster.Kubernetes{Image: "registry.example/winnow:1", Claim: "birds", Mount: "/data", Secret: "bucket"}}
+		Kubernetes: cluster.Kubernetes{Image: "registry.example/winnow:1", Claim: "birds", Mount: "/data",
+			Secret: "bucket"}}
 	tasks, join, err := written(o, "Birds & more.features")
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := tasks.Spec.Template.Spec.Containers[0]
-	want := []string{"--device", "cuda", "extract", "--shard", "auto/64", "--manifest", "birds: a.csv", "--root", "$$(HOME) 'x'", "--batch", "32", "--model", "no", "--out", "Birds & more.features"}
+	want := []string{"--device", "cuda", "extract", "--shard", "auto/64", "--manifest", "birds: a.csv", "--root",
+		"$$(HOME) 'x'", "--batch", "32", "--model", "no", "--out", "Birds & more.features"}
 	if !slices.Equal(c.Args, want) || len(c.Command) > 0 {
 		t.Errorf("found %q, expected %q", c.Args, want)
 	}
-	if *tasks.Spec.Completions != 64 || *tasks.Spec.Parallelism != 16 || *tasks.Spec.BackoffLimitPerIndex != 2 || *tasks.Spec.MaxFailedIndexes != 6 || tasks.Name != "winnow-birds-more-features" {
+	if *tasks.Spec.Completions != 64 || *tasks.Spec.Parallelism != 16 || *tasks.Spec.BackoffLimitPerIndex != 2 ||
+		*tasks.Spec.MaxFailedIndexes != 6 || tasks.Name != "winnow-birds-more-features" {
 		t.Errorf("%+v", tasks)
 	}
 	rules := tasks.Spec.PodFailurePolicy.Rules
-	if len(rules) != 2 || rules[0].Action != batch.PodFailurePolicyActionIgnore || rules[0].OnPodConditions[0].Type != core.DisruptionTarget ||
-		rules[1].Action != batch.PodFailurePolicyActionFailIndex || !slices.Equal(rules[1].OnExitCodes.Values, []int32{2}) {
+	if len(rules) != 2 || rules[0].Action != batch.PodFailurePolicyActionIgnore ||
+		rules[0].OnPodConditions[0].Type != core.DisruptionTarget ||
+		rules[1].Action != batch.PodFailurePolicyActionFailIndex ||
+		!slices.Equal(rules[1].OnExitCodes.Values, []int32{2}) {
 		t.Errorf("%+v", rules)
 	}
 	for name, want := range map[core.ResourceName]string{"cpu": "4", "memory": "2862Mi", "nvidia.com/gpu": "1"} {
@@ -130,17 +144,20 @@ func TestKubernetes(t *testing.T) {
 			t.Errorf("%s: found %s, expected %s", name, got.String(), want)
 		}
 	}
-	if got := tasks.Spec.Template.Spec.Volumes[0].PersistentVolumeClaim; got == nil || got.ClaimName != "birds" || c.WorkingDir != "/data" || c.EnvFrom[0].SecretRef.Name != "bucket" {
+	if got := tasks.Spec.Template.Spec.Volumes[0].PersistentVolumeClaim; got == nil || got.ClaimName != "birds" ||
+		c.WorkingDir != "/data" || c.EnvFrom[0].SecretRef.Name != "bucket" {
 		t.Errorf("%+v, %+v", got, c)
 	}
 	pod := join.Spec.Template.Spec
-	if len(pod.InitContainers) != 1 || !slices.Equal(pod.Containers[0].Args, []string{"join", "Birds & more.features"}) || !strings.Contains(pod.InitContainers[0].Command[2], "winnow cluster status") {
+	if len(pod.InitContainers) != 1 || !slices.Equal(pod.Containers[0].Args,
+		[]string{"join", "Birds & more.features"}) ||
+		!strings.Contains(pod.InitContainers[0].Command[2], "winnow cluster status") {
 		t.Errorf("%+v", pod)
 	}
 }
 
-// Without a claim all lies in a bucket: pods have a folder of their own for what they put there, which goes with them, and no other volume.
-// What lies on a volume is named by its flag.
+// Without a claim everything is in a bucket: pods have a temporary folder of their own and no other volume. A flag that
+// names a path on a volume is reported.
 func TestBucketAlone(t *testing.T) {
 	in := func(manifest, root, out string) cluster.Command {
 		c := extract(out)
@@ -148,7 +165,8 @@ func TestBucketAlone(t *testing.T) {
 		return c
 	}
 	o := cluster.Options{Tasks: 64, Memory: 1 << 30, Kubernetes: cluster.Kubernetes{Image: "winnow", Mount: "/data"}}
-	text, err := cluster.WriteKubernetes(context.Background(), host, []cluster.Command{in("s3://b/a.csv", "gs://b/photos", "s3://b/birds")}, o)
+	text, err := cluster.WriteKubernetes(context.Background(), host,
+		[]cluster.Command{in("s3://b/a.csv", "gs://b/photos", "s3://b/birds")}, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,16 +182,19 @@ func TestBucketAlone(t *testing.T) {
 			t.Errorf("%+v", pod.Volumes)
 		}
 		for _, c := range slices.Concat(pod.InitContainers, pod.Containers) {
-			if len(c.VolumeMounts) != 1 || len(c.Env) != 1 || c.Env[0].Name != "TMPDIR" || c.Env[0].Value != c.VolumeMounts[0].MountPath || c.WorkingDir != c.Env[0].Value {
+			if len(c.VolumeMounts) != 1 || len(c.Env) != 1 || c.Env[0].Name != "TMPDIR" ||
+				c.Env[0].Value != c.VolumeMounts[0].MountPath || c.WorkingDir != c.Env[0].Value {
 				t.Errorf("%s: %+v", c.Name, c)
 			}
 		}
 	}
 	o.Kubernetes.Claim = "birds" // images on a volume, parts in a bucket: both
-	if text, err = cluster.WriteKubernetes(context.Background(), host, []cluster.Command{in("a.csv", "", "s3://b/birds")}, o); err != nil {
+	if text, err = cluster.WriteKubernetes(context.Background(), host,
+		[]cluster.Command{in("a.csv", "", "s3://b/birds")}, o); err != nil {
 		t.Fatal(err)
 	}
-	if tasks, _, err = read(text); err != nil || len(tasks.Spec.Template.Spec.Volumes) != 2 || tasks.Spec.Template.Spec.Containers[0].WorkingDir != "/data" {
+	if tasks, _, err = read(text); err != nil || len(tasks.Spec.Template.Spec.Volumes) != 2 ||
+		tasks.Spec.Template.Spec.Containers[0].WorkingDir != "/data" {
 		t.Errorf("%v, %+v", err, tasks.Spec.Template.Spec)
 	}
 	o.Kubernetes.Claim = ""
@@ -182,18 +203,24 @@ func TestBucketAlone(t *testing.T) {
 		"--claim missing: --root photos lies on a volume":    in("s3://b/a.csv", "photos", "s3://b/birds"),
 		"--claim missing: --out birds lies on a volume":      in("s3://b/a.csv", "", "birds"),
 	} {
-		if _, err := cluster.WriteKubernetes(context.Background(), host, []cluster.Command{c}, o); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := cluster.WriteKubernetes(context.Background(), host, []cluster.Command{c}, o); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%v, expected %q", err, want)
 		}
 	}
 	embed := in("s3://b/a.csv", "", "s3://b/birds.npy")
 	embed.Name = "embed"
-	for _, write := range []func(context.Context, cluster.Host, []cluster.Command, cluster.Options) (string, error){cluster.WriteKubernetes, cluster.WriteSlurm} {
-		if _, err := write(context.Background(), host, []cluster.Command{embed}, o); err == nil || !strings.Contains(err.Error(), "extract alone writes its parts into object stores") {
+	for _, write := range []func(context.Context, cluster.Host, []cluster.Command, cluster.Options) (string,
+		error){cluster.WriteKubernetes, cluster.WriteSlurm} {
+		if _, err := write(context.Background(), host, []cluster.Command{embed}, o); err == nil ||
+			!strings.Contains(err.Error(), "extract alone writes its parts into object stores") {
 			t.Error(err)
 		}
 	}
-	if _, err := cluster.WriteSlurm(context.Background(), host, []cluster.Command{in("s3://b/a.csv", "", "s3://b/birds")}, cluster.Options{Tasks: 2, Memory: 1 << 30, Slurm: cluster.Slurm{Time: "1:00:00"}}); err == nil || !strings.Contains(err.Error(), "expected a path in a folder that all nodes see") {
+	if _, err := cluster.WriteSlurm(context.Background(), host,
+		[]cluster.Command{in("s3://b/a.csv", "", "s3://b/birds")}, cluster.Options{Tasks: 2, Memory: 1 << 30,
+			Slurm: cluster.Slurm{Time: "1:00:00"}}); err == nil ||
+		!strings.Contains(err.Error(), "expected a path in a folder that all nodes see") {
 		t.Error(err)
 	}
 }
@@ -206,15 +233,17 @@ func TestByDryRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	memory := tasks.Spec.Template.Spec.Containers[0].Resources.Limits["memory"]
-	if *tasks.Spec.Completions != 1 || memory.String() != "512Mi" || tasks.Name != "night" { // 100,000 images at 50/s: 33 minutes
+	// 100,000 images at 50/s: 33 minutes
+	if *tasks.Spec.Completions != 1 || memory.String() != "512Mi" || tasks.Name != "night" {
 		t.Errorf("%d tasks with %s", *tasks.Spec.Completions, memory.String())
 	}
 }
 
-// What an API server would refuse is seen here: the checks fail on copies broken on purpose.
+// The checks fail on copies broken on purpose, as an API server would.
 func TestFaultsAreSeen(t *testing.T) {
-	text, err := cluster.WriteKubernetes(context.Background(), host, []cluster.Command{extract("features")}, cluster.Options{Tasks: 64, Memory: 1 << 30,
-		Kubernetes: cluster.Kubernetes{Image: "winnow", Claim: "birds", Mount: "/data"}})
+	text, err := cluster.WriteKubernetes(context.Background(), host, []cluster.Command{extract("features")},
+		cluster.Options{Tasks: 64, Memory: 1 << 30,
+			Kubernetes: cluster.Kubernetes{Image: "winnow", Claim: "birds", Mount: "/data"}})
 	if err != nil {
 		t.Fatal(err)
 	}

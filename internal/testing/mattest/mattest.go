@@ -16,13 +16,13 @@ type Order interface {
 	binary.AppendByteOrder
 }
 
-// Options say how a file is written.
+// Options say how to write a file.
 type Options struct {
 	Order    Order // nil means little endian
 	Compress bool
 }
 
-// File returns a file with the variables given. Numbers are written as doubles, text as 16-bit characters.
+// File returns a file with these variables. Numbers are written as doubles, text as 16-bit characters.
 func File(o Options, list ...*matfile.Array) []byte {
 	if o.Order == nil {
 		o.Order = binary.LittleEndian
@@ -68,7 +68,8 @@ func Texts(name string, list ...string) *matfile.Array {
 
 // Struct returns a row of elements, each with a value for each field.
 func Struct(name string, fields []string, elements ...[]*matfile.Array) *matfile.Array {
-	a := &matfile.Array{Name: name, Class: matfile.Struct, Dims: []int{1, len(elements)}, Fields: fields, Cells: []*matfile.Array{}}
+	a := &matfile.Array{Name: name, Class: matfile.Struct, Dims: []int{1, len(elements)}, Fields: fields,
+		Cells: []*matfile.Array{}}
 	for _, e := range elements {
 		a.Cells = append(a.Cells, e...)
 	}

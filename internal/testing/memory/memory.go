@@ -1,4 +1,5 @@
-// Package memory lets tests bound what a call allocates: a small hostile file must not make a reader take gigabytes.
+// Package memory lets tests limit what a call allocates: a small hostile file must not make a reader take
+// gigabytes.
 package memory
 
 import (
@@ -6,7 +7,7 @@ import (
 	"testing"
 )
 
-// Check runs f and fails the test if it allocates more than most bytes of heap, freed ones too.
+// Check runs f and fails the test if it allocates more than most bytes of heap, including freed ones.
 func Check(t testing.TB, most uint64, f func()) {
 	t.Helper()
 	var before, after runtime.MemStats
@@ -18,7 +19,7 @@ func Check(t testing.TB, most uint64, f func()) {
 	}
 }
 
-// Exactly skips a test of what a call allocates to the byte where the race detector is on, which allocates besides.
+// Exactly skips a test that counts allocations to the byte if the race detector is on, which allocates too.
 func Exactly(t testing.TB) {
 	t.Helper()
 	if race {

@@ -27,7 +27,8 @@ func TestWrite(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n, held := bytes.Count(list, []byte("\n")), bytes.Count(list, []byte(",validation\n")); n != m.n+1 || held != 50 {
+	if n, held := bytes.Count(list, []byte("\n")), bytes.Count(list, []byte(",validation\n")); n != m.n+1 ||
+		held != 50 {
 		t.Errorf("%d lines, %d for validation", n, held)
 	}
 	z, err := zip.OpenReader(filepath.Join(m.out, "images.zip"))

@@ -176,7 +176,8 @@ func (m million) writeIndex() error {
 	if err := os.MkdirAll(m.out, 0o755); err != nil {
 		return err
 	}
-	x, err := search.Create(filepath.Join(m.out, "index"), search.Embedder{Model: "made up", Output: "vectors", Preprocessing: "{}"}, m.d, features.Float32, paths)
+	x, err := search.Create(filepath.Join(m.out, "index"),
+		search.Embedder{Model: "made up", Output: "vectors", Preprocessing: "{}"}, m.d, features.Float32, paths)
 	if err != nil {
 		return err
 	}
@@ -192,7 +193,8 @@ func (m million) writeIndex() error {
 	}
 	for name, n := range map[string]int{"one.npy": 1, "hundred.npy": 100} {
 		queries := million{n: n, d: m.d, classes: m.classes}.vectors()(n)
-		if err := atomicfile.Write(filepath.Join(m.out, name), func(w io.Writer) error { return features.WriteNPY(w, queries) }); err != nil {
+		if err := atomicfile.Write(filepath.Join(m.out, name),
+			func(w io.Writer) error { return features.WriteNPY(w, queries) }); err != nil {
 			return err
 		}
 	}

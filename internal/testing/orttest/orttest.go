@@ -1,5 +1,5 @@
-// Package orttest gives tests a loaded ONNX Runtime. For tests only. Where the library is missing a test
-// skips and says so; with CI=true it fails instead.
+// Package orttest gives tests a loaded ONNX Runtime. If the library is missing, a test skips and says so; with
+// CI=true it fails instead.
 package orttest
 
 import (
@@ -23,9 +23,9 @@ var load = sync.OnceValues(func() (*ort.Runtime, error) {
 	return ort.Load(ort.Config{Library: found.Path, Kernels: os.Getenv("WINNOW_TEST_KERNELS")})
 })
 
-// Runtime is the process's ONNX Runtime on the CPU, found by $WINNOW_ORT_LIB or where `winnow runtime
-// install` puts it. The test is skipped (CI: fails) where the library is not there; one that is there and
-// does not load is always a failure.
+// Runtime returns the process's ONNX Runtime on the CPU, found by $WINNOW_ORT_LIB or where `winnow runtime
+// install` puts it. If the library is missing, the test is skipped (CI: fails); a library that does not load is
+// always a failure.
 func Runtime(t testing.TB) *ort.Runtime {
 	t.Helper()
 	if _, err := ortlib.Find(os.Getenv("WINNOW_ORT_LIB")); err != nil {
@@ -42,8 +42,8 @@ func Runtime(t testing.TB) *ort.Runtime {
 	return rt
 }
 
-// UseBLAS serves blas32 and blas64 with the products of ONNX Runtime, and returns their BLAS. It stays for the rest of the
-// process: a benchmark that compares puts back what was there.
+// UseBLAS makes ONNX Runtime compute the products of blas32 and blas64, and returns its BLAS. This lasts until
+// the process ends; a benchmark that compares must restore the previous BLAS.
 func UseBLAS(t testing.TB) *ort.BLAS {
 	t.Helper()
 	b, err := Runtime(t).BLAS()

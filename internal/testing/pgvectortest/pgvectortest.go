@@ -1,5 +1,6 @@
-// Package pgvectortest runs PostgreSQL with pgvector for tests: PGlite, which is PostgreSQL as WebAssembly, behind a socket, in memory.
-// `make pgserver` installs it by npm. All connections share one session of the server, one request at a time; there is no password.
+// Package pgvectortest runs PostgreSQL with pgvector for tests: PGlite, which is PostgreSQL as WebAssembly, in
+// memory behind a socket. `make pgserver` installs it with npm. All connections share one session of the
+// server, one request at a time; there is no password.
 package pgvectortest
 
 import (
@@ -17,11 +18,11 @@ import (
 
 var started = sync.OnceValues(start)
 
-// alive holds the server's standard input: were it collected, it would be closed.
+// alive keeps the server's standard input from being garbage-collected, which would close it.
 var alive []io.Closer
 
-// New returns the URL of a database of the server, which the tests of a package share: each takes tables of its own. Without node or
-// what npm installs the test is skipped; with CI=true that is an error.
+// New returns the URL of a database that the tests of a package share; each uses its own tables. Without node
+// or the npm package the test is skipped; with CI=true it fails.
 func New(t testing.TB) string {
 	t.Helper()
 	port, missing := started()
@@ -34,7 +35,7 @@ func New(t testing.TB) string {
 	return "postgres://postgres@127.0.0.1:" + port + "/postgres?sslmode=disable"
 }
 
-// start starts the server, which ends with its standard input, and so with the test's process.
+// start starts the server, which ends when its standard input closes, and so with the test's process.
 func start() (port, missing string) {
 	_, file, _, _ := runtime.Caller(0)
 	dir := filepath.Dir(file)
@@ -62,7 +63,7 @@ func start() (port, missing string) {
 	return strings.TrimSpace(line), ""
 }
 
-// Proxy passes connections on to a server and breaks them off when a test wants it to.
+// Proxy forwards connections to a server and breaks them when a test wants it to.
 type Proxy struct {
 	URL string
 
@@ -73,8 +74,8 @@ type Proxy struct {
 	cuts  int
 }
 
-// NewProxy stands before the server of a URL. cut is asked with the bytes that all clients have sent so far, before more of them are
-// passed on; true breaks all connections off.
+// NewProxy returns a proxy for the server at a URL. Before more bytes are forwarded, cut is called with the
+// bytes that all clients have sent so far; true breaks all connections.
 func NewProxy(t testing.TB, url string, cut func(sent int64) bool) *Proxy {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -107,7 +108,7 @@ func NewProxy(t testing.TB, url string, cut func(sent int64) bool) *Proxy {
 	return p
 }
 
-// Cuts returns how often the connections were broken off.
+// Cuts returns how often the connections were broken.
 func (p *Proxy) Cuts() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()

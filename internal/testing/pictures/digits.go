@@ -23,14 +23,16 @@ var training []byte
 //go:embed digits.html.tmpl
 var digitsPage string
 
-// shownDigits is how many wrong labels the picture has.
+// shownDigits is the number of wrong labels in the picture.
 const shownDigits = 12
 
-// rejected are the test images of MNIST whose label most of five people did not see in them, by the numbers in its files: of the 100
-// that the label-errors project (Northcutt et al. 2021, github.com/cleanlab/label-errors, Apache-2.0) showed to people.
+// rejected are the test images of MNIST, by their numbers in its files, whose label most of five people rejected. They
+// are among the 100 that the label-errors project (Northcutt et al. 2021, github.com/cleanlab/label-errors, Apache-2.0)
+// showed to people.
 var rejected = []int{947, 1621, 1901, 2130, 2462, 2597, 2654, 3520, 3558, 5937, 6651, 6783, 8527, 9679, 9729}
 
-// digits shows wrong labels of MNIST's test images: the most suspect of those that people rejected and for which another label is suggested.
+// digits shows wrong labels of MNIST's test images: the most suspect of those that people rejected and for
+// which another label is suggested.
 func (m *maker) digits(ctx context.Context) error {
 	const manifest, list = "mnist.csv", "mnist-suspects.csv"
 	if err := m.run(ctx, "data", "import", "--preset", "mnist", "--root", m.mnist, "--out", manifest); err != nil {
@@ -41,7 +43,8 @@ func (m *maker) digits(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := m.run(ctx, "audit", manifest, "--root", m.mnist, "--split", "test", "--model", m.model, "--scorer", "self-confidence", "--out", list); err != nil {
+	if err := m.run(ctx, "audit", manifest, "--root", m.mnist, "--split", "test", "--model", m.model, "--scorer",
+		"self-confidence", "--out", list); err != nil {
 		return err
 	}
 	judged, err := suspects.Read(filepath.Join(m.dir, list))
@@ -61,7 +64,8 @@ func (m *maker) digits(ctx context.Context) error {
 		if len(cells) == shownDigits {
 			break
 		}
-		if e.Suggested == e.Given || !slices.ContainsFunc(rejected, func(n int) bool { return e.Path == fmt.Sprintf("test/%05d.bmp", n) }) {
+		if e.Suggested == e.Given || !slices.ContainsFunc(rejected,
+			func(n int) bool { return e.Path == fmt.Sprintf("test/%05d.bmp", n) }) {
 			continue
 		}
 		data, err := fs.ReadFile(root, e.Path)
@@ -72,10 +76,12 @@ func (m *maker) digits(ctx context.Context) error {
 		cells = append(cells, cell{e, template.URL("data:image/bmp;base64," + base64.StdEncoding.EncodeToString(data))})
 	}
 	if len(cells) < shownDigits {
-		return fmt.Errorf("another label is suggested for %d of MNIST's test images that people rejected, expected %d and more", len(cells), shownDigits)
+		return fmt.Errorf("another label is suggested for %d of MNIST's test images that people rejected, "+
+			"expected %d and more", len(cells), shownDigits)
 	}
 	var b bytes.Buffer
-	if err := template.Must(template.New("digits").Parse(digitsPage)).Execute(&b, map[string]any{"Style": template.CSS(look.CSS), "Cells": cells}); err != nil {
+	if err := template.Must(template.New("digits").Parse(digitsPage)).Execute(&b,
+		map[string]any{"Style": template.CSS(look.CSS), "Cells": cells}); err != nil {
 		return err
 	}
 	file := filepath.Join(m.dir, "mnist.html")

@@ -1,9 +1,10 @@
-// Command pictures makes the pictures of the documentation: it runs winnow as its users would, and has a headless Chromium
-// look at the pages. Only drawn characters and MNIST are shown, whose licences let us pass them on.
+// Command pictures makes the pictures of the documentation. It runs winnow as its users would, and takes
+// screenshots of the pages with a headless Chromium. The pictures show only drawn characters and MNIST, whose
+// licences allow it.
 //
 //	make pictures                                  # of drawn characters, two minutes
-//	make pictures MNIST=mnist/                     # and of MNIST's wrong labels: a training of some ten minutes
-//	make pictures MNIST=mnist/ MNIST_MODEL=m.onnx  # by a network that is there
+//	make pictures MNIST=mnist/                     # also of MNIST's wrong labels: a training of some ten minutes
+//	make pictures MNIST=mnist/ MNIST_MODEL=m.onnx  # with an existing network
 package main
 
 import (
@@ -23,7 +24,7 @@ import (
 	"winnow/internal/atomicfile"
 )
 
-// limit is the most bytes of a picture.
+// limit is the largest size of a picture in bytes.
 const limit = 200_000
 
 func main() {
@@ -41,7 +42,7 @@ func main() {
 	}
 }
 
-// maker makes the pictures in a folder that is thrown away.
+// maker makes the pictures in a temporary folder.
 type maker struct {
 	winnow, out, mnist, model string
 	chromium, dir             string
@@ -70,7 +71,8 @@ func (m *maker) make(ctx context.Context) (err error) {
 		return err
 	}
 	if m.mnist == "" {
-		fmt.Println("mnist-wrong-labels.png stays as it is: it needs a folder with MNIST's four files, make pictures MNIST=DIR")
+		fmt.Println("mnist-wrong-labels.png stays as it is: it needs a folder with MNIST's four files, make " +
+			"pictures MNIST=DIR")
 		return nil
 	}
 	return m.digits(ctx)
@@ -83,7 +85,8 @@ func (m *maker) characters(ctx context.Context) error {
 		{"demo", "--out", "demo", "--classes", "120", "--images", "30", "--noise-rate", "0.4"},
 		{"report", "demo/heads/prism", "--root", images, "--out", "report.html"},
 		{"audit", manifest, "--root", images, "--out", list},
-		{"map", "demo/heads/prism", "--root", images, "--split", "train", "--color", "suspect", "--audit", list, "--out", "map.html"},
+		{"map", "demo/heads/prism", "--root", images, "--split", "train", "--color", "suspect", "--audit", list,
+			"--out", "map.html"},
 	} {
 		if err := m.run(ctx, line...); err != nil {
 			return err
@@ -101,7 +104,8 @@ func (m *maker) characters(ctx context.Context) error {
 			return err
 		}
 	}
-	return m.review(ctx, list, "--manifest", manifest, "--root", images, "--features", "suspects.features", "--decisions", "decisions.db", "--out", "mended.csv")
+	return m.review(ctx, list, "--manifest", manifest, "--root", images, "--features", "suspects.features",
+		"--decisions", "decisions.db", "--out", "mended.csv")
 }
 
 // review shows the page of winnow review, as one sees it who has told a name.
@@ -137,7 +141,7 @@ func (m *maker) review(ctx context.Context, args ...string) error {
 			return serving.Err()
 		}
 	}
-	// Cookies belong to a host, whatever the port: this one gives the name and sends the browser on.
+	// A cookie belongs to a host, not to a port: this server sets the name and redirects the browser.
 	door, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
@@ -155,7 +159,8 @@ func (m *maker) review(ctx context.Context, args ...string) error {
 func (m *maker) command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, m.winnow, args...)
 	cmd.Dir, cmd.Stderr = m.dir, os.Stderr
-	cmd.Env = append(os.Environ(), "WINNOW_MODELS="+filepath.Join(m.dir, "models.json")) // the user's list of backbones stays as it is
+	// do not change the user's list of backbones
+	cmd.Env = append(os.Environ(), "WINNOW_MODELS="+filepath.Join(m.dir, "models.json"))
 	return cmd
 }
 
@@ -170,10 +175,11 @@ func (m *maker) run(ctx context.Context, args ...string) error {
 // shoot writes what a browser shows at an address.
 func (m *maker) shoot(ctx context.Context, name, address string, width, height int) error {
 	file := filepath.Join(m.dir, name)
-	args := []string{"--headless", "--disable-gpu", "--hide-scrollbars", "--force-device-scale-factor=1", "--user-data-dir=" + filepath.Join(m.dir, "chromium"),
+	args := []string{"--headless", "--disable-gpu", "--hide-scrollbars", "--force-device-scale-factor=1",
+		"--user-data-dir=" + filepath.Join(m.dir, "chromium"),
 		"--virtual-time-budget=10000", fmt.Sprintf("--window-size=%d,%d", width, height), "--screenshot=" + file}
 	if os.Getuid() == 0 {
-		args = append(args, "--no-sandbox") // Chromium has none for root
+		args = append(args, "--no-sandbox") // Chromium has no sandbox for root
 	}
 	if out, err := exec.CommandContext(ctx, m.chromium, append(args, address)...).CombinedOutput(); err != nil {
 		return fmt.Errorf("%s: %w: %.400s", name, err, out)

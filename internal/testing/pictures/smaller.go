@@ -10,8 +10,8 @@ import (
 	"slices"
 )
 
-// smaller writes a PNG with at most 256 colours: 128 that most of its pixels have, and as many far from all others. Every pixel has the
-// nearest.
+// smaller writes a PNG with at most 256 colours: the 128 most frequent ones, and as many that are far from all
+// others. Every pixel gets the nearest colour.
 func smaller(data []byte) ([]byte, error) {
 	img, err := png.Decode(bytes.NewReader(data))
 	if err != nil {
@@ -59,7 +59,7 @@ func smaller(data []byte) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// solid returns a pixel without what eyes cannot tell: the lowest two bits of each part.
+// solid removes what the eye cannot see from a pixel: the lowest two bits of each channel.
 func solid(img image.Image, x, y int) color.RGBA {
 	r, g, b, _ := img.At(x, y).RGBA()
 	part := func(v uint32) uint8 { v = v >> 10 << 2; return uint8(v | v>>6) }

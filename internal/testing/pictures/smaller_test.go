@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// What smaller writes has a pixel's own colour, but for eyes, where an image has few, and a near one where it has many.
+// smaller keeps a pixel's colour, up to invisible bits, if an image has few colours, and uses a near one if it has
+// many.
 func TestSmaller(t *testing.T) {
 	const w, h = 64, 48
 	for _, c := range []struct {
@@ -19,7 +20,10 @@ func TestSmaller(t *testing.T) {
 		most int // parts of 255 that a colour may be off
 	}{
 		{"a page", func(x, y int) color.RGBA { return color.RGBA{uint8(x / 8 * 32), uint8(y / 16 * 64), 250, 255} }, 3},
-		{"a photograph", func(x, y int) color.RGBA { return color.RGBA{uint8(4 * x), uint8(5 * y), uint8(2 * (x + y)), 255} }, 24},
+		{"a photograph", func(x, y int) color.RGBA {
+			return color.RGBA{uint8(4 * x), uint8(5 * y),
+				uint8(2 * (x + y)), 255}
+		}, 24},
 	} {
 		img := image.NewRGBA(image.Rect(0, 0, w, h))
 		for y := range h {
@@ -47,7 +51,8 @@ func TestSmaller(t *testing.T) {
 			for x := range w {
 				r, g, bl, _ := p.At(x, y).RGBA()
 				want := c.at(x, y)
-				for k, d := range [][2]int{{int(r >> 8), int(want.R)}, {int(g >> 8), int(want.G)}, {int(bl >> 8), int(want.B)}} {
+				for k, d := range [][2]int{{int(r >> 8), int(want.R)}, {int(g >> 8), int(want.G)},
+					{int(bl >> 8), int(want.B)}} {
 					if d[0]-d[1] > c.most || d[1]-d[0] > c.most {
 						t.Fatalf("%s: part %d of %d,%d is %d, expected %d ± %d", c.name, k, x, y, d[0], d[1], c.most)
 					}

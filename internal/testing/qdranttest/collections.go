@@ -15,7 +15,7 @@ type collections struct {
 	s *Server
 }
 
-// find returns a collection, or Qdrant's answer where there is none.
+// find returns a collection, or Qdrant's error if there is none.
 func (s *Server) find(name string) (*Collection, error) {
 	if c := s.Collections[name]; c != nil {
 		return c, nil
@@ -24,12 +24,14 @@ func (s *Server) find(name string) (*Collection, error) {
 }
 
 // CollectionExists implements the service.
-func (c collections) CollectionExists(_ context.Context, r *client.CollectionExistsRequest) (*client.CollectionExistsResponse, error) {
+func (c collections) CollectionExists(_ context.Context,
+	r *client.CollectionExistsRequest) (*client.CollectionExistsResponse, error) {
 	return &client.CollectionExistsResponse{Result: &client.CollectionExists{Exists: c.s.Collections[r.GetCollectionName()] != nil}}, nil
 }
 
 // Get implements the service.
-func (c collections) Get(_ context.Context, r *client.GetCollectionInfoRequest) (*client.GetCollectionInfoResponse, error) {
+func (c collections) Get(_ context.Context, r *client.GetCollectionInfoRequest) (*client.GetCollectionInfoResponse,
+	error) {
 	found, err := c.s.find(r.GetCollectionName())
 	if err != nil {
 		return nil, err
@@ -38,14 +40,17 @@ func (c collections) Get(_ context.Context, r *client.GetCollectionInfoRequest) 
 	for _, name := range found.Fields {
 		fields[name] = &client.PayloadSchemaInfo{DataType: client.PayloadSchemaType_Keyword}
 	}
-	return &client.GetCollectionInfoResponse{Result: &client.CollectionInfo{Status: client.CollectionStatus_Green, Config: found.Config, PayloadSchema: fields,
+	return &client.GetCollectionInfoResponse{Result: &client.CollectionInfo{Status: client.CollectionStatus_Green,
+		Config: found.Config, PayloadSchema: fields,
 		PointsCount: client.PtrOf(uint64(len(found.Points)))}}, nil
 }
 
 // Create implements the service.
-func (c collections) Create(_ context.Context, r *client.CreateCollection) (*client.CollectionOperationResponse, error) {
+func (c collections) Create(_ context.Context, r *client.CreateCollection) (*client.CollectionOperationResponse,
+	error) {
 	if c.s.Collections[r.GetCollectionName()] != nil {
-		return nil, status.Errorf(codes.AlreadyExists, "Wrong input: Collection `%s` already exists!", r.GetCollectionName())
+		return nil, status.Errorf(codes.AlreadyExists, "Wrong input: Collection `%s` already exists!",
+			r.GetCollectionName())
 	}
 	made := &Collection{Points: map[string]*client.RetrievedPoint{}, Config: &client.CollectionConfig{
 		Params:     &client.CollectionParams{VectorsConfig: r.GetVectorsConfig()},
@@ -58,7 +63,8 @@ func (c collections) Create(_ context.Context, r *client.CreateCollection) (*cli
 }
 
 // Update implements the service.
-func (c collections) Update(_ context.Context, r *client.UpdateCollection) (*client.CollectionOperationResponse, error) {
+func (c collections) Update(_ context.Context, r *client.UpdateCollection) (*client.CollectionOperationResponse,
+	error) {
 	found, err := c.s.find(r.GetCollectionName())
 	if err != nil {
 		return nil, err
@@ -81,7 +87,8 @@ func (s *Server) change(c *Collection, h *client.HnswConfigDiff, about map[strin
 }
 
 // Delete implements the service.
-func (c collections) Delete(_ context.Context, r *client.DeleteCollection) (*client.CollectionOperationResponse, error) {
+func (c collections) Delete(_ context.Context, r *client.DeleteCollection) (*client.CollectionOperationResponse,
+	error) {
 	delete(c.s.Collections, r.GetCollectionName())
 	return &client.CollectionOperationResponse{Result: true}, nil
 }

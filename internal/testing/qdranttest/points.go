@@ -25,7 +25,8 @@ func (p points) Upsert(_ context.Context, r *client.UpsertPoints) (*client.Point
 	want := c.Config.GetParams().GetVectorsConfig().GetParams()
 	for _, point := range r.GetPoints() {
 		if got := len(dense(point)); uint64(got) != want.GetSize() {
-			return nil, status.Errorf(codes.InvalidArgument, "Wrong input: Vector dimension error: expected dim: %d, got %d", want.GetSize(), got)
+			return nil, status.Errorf(codes.InvalidArgument,
+				"Wrong input: Vector dimension error: expected dim: %d, got %d", want.GetSize(), got)
 		}
 	}
 	for _, point := range r.GetPoints() {
@@ -33,8 +34,9 @@ func (p points) Upsert(_ context.Context, r *client.UpsertPoints) (*client.Point
 		if want.GetDistance() == client.Distance_Cosine {
 			v = unit(v)
 		}
-		c.Points[point.GetId().GetUuid()] = &client.RetrievedPoint{Id: point.GetId(), Payload: point.GetPayload(), Vectors: &client.VectorsOutput{
-			VectorsOptions: &client.VectorsOutput_Vector{Vector: &client.VectorOutput{Vector: &client.VectorOutput_Dense{Dense: &client.DenseVector{Data: v}}}}}}
+		c.Points[point.GetId().GetUuid()] = &client.RetrievedPoint{Id: point.GetId(), Payload: point.GetPayload(),
+			Vectors: &client.VectorsOutput{
+				VectorsOptions: &client.VectorsOutput_Vector{Vector: &client.VectorOutput{Vector: &client.VectorOutput_Dense{Dense: &client.DenseVector{Data: v}}}}}}
 	}
 	state := client.UpdateStatus_Completed
 	if !r.GetWait() || p.s.Late > 0 {
@@ -81,8 +83,9 @@ func (p points) Scroll(_ context.Context, r *client.ScrollPoints) (*client.Scrol
 	return answer, nil
 }
 
-// shown returns a point with what was asked for of it.
-func shown(p *client.RetrievedPoint, payload *client.WithPayloadSelector, vectors *client.WithVectorsSelector) *client.RetrievedPoint {
+// shown returns a point with the parts that were requested.
+func shown(p *client.RetrievedPoint, payload *client.WithPayloadSelector,
+	vectors *client.WithVectorsSelector) *client.RetrievedPoint {
 	out := &client.RetrievedPoint{Id: p.GetId(), Payload: map[string]*client.Value{}}
 	for name, value := range p.GetPayload() {
 		if payload.GetEnable() || slices.Contains(payload.GetInclude().GetFields(), name) {
@@ -120,9 +123,14 @@ func (p points) Query(_ context.Context, r *client.QueryPoints) (*client.QueryRe
 		for i, v := range point.GetVectors().GetVector().GetDense().GetData() {
 			score += v * q[i]
 		}
-		answer.Result = append(answer.Result, &client.ScoredPoint{Id: point.GetId(), Score: score, Payload: shown(point, r.GetWithPayload(), nil).GetPayload()})
+		answer.Result = append(answer.Result,
+			&client.ScoredPoint{Id: point.GetId(), Score: score,
+				Payload: shown(point, r.GetWithPayload(), nil).GetPayload()})
 	}
-	slices.SortFunc(answer.Result, func(a, b *client.ScoredPoint) int { return cmp.Compare(b.GetScore(), a.GetScore()) })
+	slices.SortFunc(answer.Result, func(a,
+		b *client.ScoredPoint) int {
+		return cmp.Compare(b.GetScore(), a.GetScore())
+	})
 	answer.Result = answer.Result[:min(int(r.GetLimit()), len(answer.Result))]
 	return answer, nil
 }
@@ -142,7 +150,8 @@ func (p points) Count(_ context.Context, r *client.CountPoints) (*client.CountRe
 }
 
 // CreateFieldIndex implements the service.
-func (p points) CreateFieldIndex(_ context.Context, r *client.CreateFieldIndexCollection) (*client.PointsOperationResponse, error) {
+func (p points) CreateFieldIndex(_ context.Context,
+	r *client.CreateFieldIndexCollection) (*client.PointsOperationResponse, error) {
 	c, err := p.s.find(r.GetCollectionName())
 	if err != nil {
 		return nil, err

@@ -1,7 +1,7 @@
-// Package qdranttest is a Qdrant server for tests: collections in memory behind the gRPC services that Qdrant's Go client
-// is generated from. It is not Qdrant; it does what Qdrant documents of the calls that winnow makes (a collection refuses
-// vectors of another size, cosine vectors are divided by their length, an upsert replaces a point, m = 0 builds no
-// graph), and it fails where a test wants it to.
+// Package qdranttest is a Qdrant server for tests: collections in memory behind the gRPC services from which
+// Qdrant's Go client is generated. It is not Qdrant. It does what Qdrant documents about the calls that winnow
+// makes (a collection refuses vectors of another size, cosine vectors are divided by their length, an upsert
+// replaces a point, m = 0 builds no graph), and it fails when a test wants it to.
 package qdranttest
 
 import (
@@ -21,34 +21,34 @@ import (
 // Version is the one the server says it has.
 const Version = "1.19.0"
 
-// Fault is asked before and after each call; n counts the calls of the method from 1. An error before keeps the call
-// from happening; one after takes the answer away of a call that did happen.
+// Fault is called before and after each call; n counts the calls of the method from 1. An error before the call
+// prevents it; an error after the call discards its answer.
 type Fault func(method string, n int, after bool) error
 
-// Server holds collections; it outlives [Server.Stop], as a disk does.
+// Server holds collections. Its data outlives [Server.Stop], as on a disk.
 type Server struct {
 	Collections map[string]*Collection
 	Fault       Fault
-	Key         string         // every call needs it, where it is not ""
-	Calls       map[string]int // by method, those that failed too
+	Key         string         // if not "", every call needs it
+	Calls       map[string]int // number of calls by method, including failed ones
 	OldServer   bool           // keeps no metadata, as before 1.16
-	Late        int            // so many counts do not see the newest points yet, and upserts are only acknowledged
+	Late        int            // this many counts miss the newest points, and upserts are only acknowledged
 
-	mu       sync.Mutex // of all of the above
-	faults   sync.Mutex // one call at a time asks for its fault, which may stop the server
+	mu       sync.Mutex // guards all of the above
+	faults   sync.Mutex // one Fault at a time, because it may stop the server
 	listener net.Listener
 	grpc     *grpc.Server
 }
 
-// Collection is what was made and put there.
+// Collection is a collection and its points.
 type Collection struct {
 	Config *client.CollectionConfig
 	Points map[string]*client.RetrievedPoint
-	Fields []string // with an index
-	Ms     []uint64 // the values that hnsw m had, in order
+	Fields []string // fields with an index
+	Ms     []uint64 // values of hnsw m, in order
 }
 
-// New starts a server on a free port of the loopback address; it ends with the test.
+// New starts a server on a free port of the loopback address. It ends with the test.
 func New(t testing.TB) *Server {
 	t.Helper()
 	s := &Server{Collections: map[string]*Collection{}, Calls: map[string]int{}}
@@ -57,7 +57,7 @@ func New(t testing.TB) *Server {
 	return s
 }
 
-// Start listens, again at the same address after [Server.Stop].
+// Start listens; after [Server.Stop] it listens at the same address again.
 func (s *Server) Start(t testing.TB, address string) {
 	t.Helper()
 	listener, err := net.Listen("tcp", address)
@@ -73,10 +73,10 @@ func (s *Server) Start(t testing.TB, address string) {
 	go func(g *grpc.Server) { _ = g.Serve(listener) }(s.grpc)
 }
 
-// Stop breaks all connections off and waits for the calls that had begun.
+// Stop breaks all connections and waits for calls in progress.
 func (s *Server) Stop() { s.grpc.Stop() }
 
-// Holds returns the number of points in a collection, now.
+// Holds returns the current number of points in a collection.
 func (s *Server) Holds(collection string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -92,13 +92,15 @@ func (s *Server) Address() string { return s.listener.Addr().String() }
 // URL returns the address as users write it.
 func (s *Server) URL() string { return "http://" + s.Address() }
 
-// intercept counts calls, asks for the key, and lets them fail.
-func (s *Server) intercept(ctx context.Context, request any, info *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error) {
+// intercept counts calls, checks the key, and applies faults.
+func (s *Server) intercept(ctx context.Context, request any, info *grpc.UnaryServerInfo,
+	handle grpc.UnaryHandler) (any, error) {
 	s.mu.Lock()
 	s.Calls[info.FullMethod]++
 	n, fault, key := s.Calls[info.FullMethod], s.Fault, s.Key
 	s.mu.Unlock()
-	if md, _ := metadata.FromIncomingContext(ctx); key != "" && (len(md.Get("api-key")) != 1 || md.Get("api-key")[0] != key) {
+	if md, _ := metadata.FromIncomingContext(ctx); key != "" &&
+		(len(md.Get("api-key")) != 1 || md.Get("api-key")[0] != key) {
 		return nil, unauthenticated
 	}
 	if err := s.fails(fault, info.FullMethod, n, false); err != nil {

@@ -18,12 +18,13 @@ import (
 	"text/tabwriter"
 )
 
-// rooms says for every method of every topic of the golden set which package's tests check it. A method that
-// stands nowhere here fails the tests of every package that reads its topic.
+// rooms says which package's tests check each method of the golden set. A method that is missing here fails the
+// tests of every package that reads its topic.
 var rooms = map[string]map[string]string{
 	"losses_pair": in("losses", "contrastive_pml contrastive_prism memory_contrastive multi_similarity circle fastap "+
 		"snr_contrastive npairs ntxent supcon scl_rhe"),
-	"losses_triplet": in("losses", "triplet triplet_batch_hard triplet_indices margin unhinged_triplet unhinged_marginal "+
+	"losses_triplet": in("losses", "triplet triplet_batch_hard triplet_indices margin unhinged_triplet "+
+		"unhinged_marginal "+
 		"auxiliary_pair marginal_pairs rdml quadruplet adapted_triplet adapted_match_only semi_match"),
 	"losses_proxy": in("losses", "proxy_nca proxy_anchor soft_triple norm_softmax linear_cross_entropy"),
 	"miners": in("losses", "ms_miner triplet_margin_miner batch_hard random_semihard fixed_semihard facenet_semihard "+
@@ -31,12 +32,14 @@ var rooms = map[string]map[string]string{
 	"prism": in("filters", "vmf_log_normalizer kappa pclean thresholds fifo prism_trace ema"),
 	"bspml": merge(in("losses", "weighted_ms"),
 		in("filters/selfpaced", "bspml_objective bspml_algorithm3 maw_sdaw lambda_schedule spl_hard")),
-	"classification_baselines": in("train/peers", "coteaching coteaching_plus coteaching_schedule coteaching_adam_plan "+
-		"forward_correction transition estimate_T temperature_logits"),
+	"classification_baselines": in("train/peers",
+		"coteaching coteaching_plus coteaching_schedule coteaching_adam_plan "+
+			"forward_correction transition estimate_T temperature_logits"),
 	"detectors": in("filters/detectors", "selcl_selection tcl_detect"),
 	"metrics":   in("eval", "retrieval clustering kmeans nearest_class_mean noise_detection linear_probe"),
 	"optim":     in("train", "sgd adam adamw rmsprop sgd+cosine cosine_lr multistep_lr supcon_lr"),
-	"theory": in("papers/theory", "pair_noise unhinged_bound triplet_bound marginal_bound inverse_pair_noise one_to_one_weights "+
+	"theory": in("papers/theory", "pair_noise unhinged_bound triplet_bound marginal_bound inverse_pair_noise "+
+		"one_to_one_weights "+
 		"fp_fn triplet_cases"),
 	"noise": in("datasets", "bspml_noise small_cluster_stop human_like reference_statistics"),
 }
@@ -63,15 +66,16 @@ var (
 	ran     = map[string]map[string]int{}
 )
 
-// Check runs every case of a topic that is this package's to check, as a subtest. A method that is not known at
-// all is an error, as is one that this package should check and does not; the public set must hold a case of
-// each, another one ($WINNOW_GOLDEN) may hold fewer.
+// Check runs every case of a topic that belongs to this package, as a subtest. An unknown method is an error,
+// and so is one that belongs to this package and has no check. The public set must have a case of each method;
+// another set ($WINNOW_GOLDEN) may have fewer.
 func Check(t *testing.T, topic string, checks Checks) {
 	t.Helper()
 	room := here(t)
 	for method := range checks {
 		if rooms[topic][method] != room {
-			t.Errorf("reference: %s: method %q is checked in %s, but belongs to %q", topic, method, room, rooms[topic][method])
+			t.Errorf("reference: %s: method %q is checked in %s, but belongs to %q", topic, method, room,
+				rooms[topic][method])
 		}
 	}
 	count, reported := map[string]int{}, map[string]bool{}
@@ -103,7 +107,7 @@ func Check(t *testing.T, topic string, checks Checks) {
 	ran[topic] = count
 }
 
-// here is the running package's folder below the module: "losses", "train/peers".
+// here returns the running package's folder within the module: "losses", "train/peers".
 func here(t testing.TB) string {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -116,7 +120,7 @@ func here(t testing.TB) string {
 	return filepath.ToSlash(room)
 }
 
-// Main is the TestMain of a package with golden checks: it runs the tests and ends with the table of cases.
+// Main is the TestMain of a package with golden checks: it runs the tests and then prints the table of cases.
 func Main(m *testing.M) {
 	code := m.Run()
 	if len(ran) > 0 {
@@ -146,8 +150,8 @@ func Table(ran map[string]map[string]int) string {
 	return b.String()
 }
 
-// Golden reads the cases of one topic ("prism", "losses_pair"). A folder of one's own ($WINNOW_GOLDEN) may hold some topics
-// only: a test of another one is skipped.
+// Golden reads the cases of one topic ("prism", "losses_pair"). A folder of your own ($WINNOW_GOLDEN) may hold
+// only some topics; tests of the others are skipped.
 func Golden(t testing.TB, topic string) []Case {
 	t.Helper()
 	folder := goldenFolder(t)
@@ -179,7 +183,7 @@ func Golden(t testing.TB, topic string) []Case {
 	return cases
 }
 
-// goldenFolder is $WINNOW_GOLDEN, else ../shared/golden where it is there, else the committed copy.
+// goldenFolder returns $WINNOW_GOLDEN, else ../shared/golden if it exists, else the committed copy.
 func goldenFolder(t testing.TB) fs.FS {
 	t.Helper()
 	if folder := os.Getenv("WINNOW_GOLDEN"); folder != "" {

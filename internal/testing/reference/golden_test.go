@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// Every file of the golden folder is a topic, and every method in it belongs to a package that is there.
+// Every file of the golden folder is a topic, and every method in it belongs to an existing package.
 func TestGoldenTopicsAreKnown(t *testing.T) {
 	list := topics(t, goldenFolder(t))
 	if len(list) == 0 {
@@ -31,7 +31,7 @@ func TestGoldenTopicsAreKnown(t *testing.T) {
 	}
 }
 
-// The committed copy holds every topic, and the very bytes of ../shared/golden where that is there.
+// The committed copy has every topic, with the same bytes as ../shared/golden if that exists.
 func TestGoldenCommitted(t *testing.T) {
 	t.Setenv("WINNOW_GOLDEN", "")
 	if list := topics(t, committed{}); !slices.Equal(list, slices.Sorted(maps.Keys(rooms))) {
@@ -49,14 +49,16 @@ func TestGoldenCommitted(t *testing.T) {
 		}
 		got, err := fs.ReadFile(committed{}, topic+".json")
 		if err != nil || !bytes.Equal(got, want) {
-			t.Errorf("%s: %d bytes (%v), expected %d; golden/README.md says how to renew the copy", topic, len(got), err, len(want))
+			t.Errorf("%s: %d bytes (%v), expected %d; golden/README.md says how to renew the copy", topic, len(got),
+				err, len(want))
 		}
 	}
 }
 
 func TestGoldenOrder(t *testing.T) {
 	own := t.TempDir()
-	if err := os.WriteFile(filepath.Join(own, "theory.json"), []byte(`{"cases": [{"name": "mine", "method": "fp_fn"}]}`), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(own, "theory.json"),
+		[]byte(`{"cases": [{"name": "mine", "method": "fp_fn"}]}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("WINNOW_GOLDEN", own)
@@ -71,7 +73,7 @@ func TestGoldenOrder(t *testing.T) {
 		})
 		Golden(t, "prism")
 	})
-	// A clone with nothing beside it reads the committed copy.
+	// A clone without ../shared reads the committed copy.
 	t.Setenv("WINNOW_GOLDEN", "")
 	clone := filepath.Join(own, "winnow")
 	if err := os.Mkdir(clone, 0o700); err != nil {
@@ -113,7 +115,8 @@ func TestRoomsAreThere(t *testing.T) {
 
 func TestParam(t *testing.T) {
 	c := Case{Params: map[string]any{"a": 2.5, "inf": "Inf", "low": "-Inf", "none": nil, "word": "high", "flag": true}}
-	for name, want := range map[string]float64{"a": 2.5, "inf": math.Inf(1), "low": math.Inf(-1), "none": 7, "missing": 7} {
+	for name, want := range map[string]float64{"a": 2.5, "inf": math.Inf(1), "low": math.Inf(-1), "none": 7,
+		"missing": 7} {
 		if got := c.Param(name, 7); got != want {
 			t.Errorf("%s is %v, expected %v", name, got, want)
 		}

@@ -1,7 +1,7 @@
-// Package reference holds and finds what tests compare with: golden values from outside ($WINNOW_GOLDEN, else
-// ../shared/golden where it is there, else the copy committed here) and real models and images ($WINNOW_ASSETS,
-// default ../shared/assets), which are no part of the repository. For tests only. Where models or images are missing a
-// test skips and says so; with CI=true it fails instead.
+// Package reference provides what tests compare with: golden values from outside ($WINNOW_GOLDEN, else
+// ../shared/golden if it exists, else the copy committed here), and real models and images ($WINNOW_ASSETS,
+// default ../shared/assets), which are not part of the repository. If models or images are missing, a test
+// skips and says so; with CI=true it fails instead.
 package reference
 
 import (
@@ -21,7 +21,7 @@ type Case struct {
 	Params              map[string]any
 }
 
-// Root is the repository's folder: the nearest parent of the working directory that holds go.mod.
+// Root returns the repository's folder: the nearest parent of the working directory with a go.mod.
 func Root(t testing.TB) string {
 	t.Helper()
 	dir, err := os.Getwd()
@@ -40,7 +40,7 @@ func Root(t testing.TB) string {
 	}
 }
 
-// Asset is the path of a file under the assets folder; the test is skipped (CI: fails) without it.
+// Asset returns the path of a file in the assets folder. Without it the test is skipped (CI: fails).
 func Asset(t testing.TB, name string) string {
 	t.Helper()
 	dir := os.Getenv("WINNOW_ASSETS")

@@ -1,4 +1,5 @@
-// Package s3test serves a bucket to tests by S3's protocol, in the test's own process, and spoils answers as it is told.
+// Package s3test serves a bucket to tests over the S3 protocol, in the test's process, and corrupts answers on
+// request.
 package s3test
 
 import (
@@ -21,7 +22,7 @@ import (
 // Bucket is the name of the server's bucket.
 const Bucket = "birds"
 
-// changed is when all objects were last changed.
+// changed is the modification time of all objects.
 const changed = "Sat, 21 Nov 2026 10:00:00 GMT"
 
 // Server is a server with one bucket.
@@ -34,10 +35,10 @@ type Server struct {
 	asked []string
 }
 
-// Spoil answers a request itself, or says that it does not.
+// Spoil answers a request itself, or returns false.
 type Spoil func(w http.ResponseWriter, r *http.Request) bool
 
-// Serve starts a server with objects, and lets the environment of the test name it.
+// Serve starts a server with objects, and sets the environment variables of the test to point to it.
 func Serve(t testing.TB, objects map[string][]byte) *Server {
 	t.Helper()
 	s := &Server{backend: s3mem.New()}
@@ -50,7 +51,8 @@ func Serve(t testing.TB, objects map[string][]byte) *Server {
 	inner := gofakes3.New(s.backend).Server()
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.mu.Lock()
-		s.asked = append(s.asked, strings.TrimSpace(r.Method+" "+strings.TrimPrefix(r.URL.Path, "/"+Bucket+"/")+" "+r.Header.Get("Range")))
+		s.asked = append(s.asked, strings.TrimSpace(r.Method+" "+strings.TrimPrefix(r.URL.Path,
+			"/"+Bucket+"/")+" "+r.Header.Get("Range")))
 		spoil := s.spoil
 		s.mu.Unlock()
 		if spoil == nil || !spoil(w, r) {
@@ -66,18 +68,20 @@ func Serve(t testing.TB, objects map[string][]byte) *Server {
 
 // Env is the environment in which the server is the one that is meant.
 func (s *Server) Env() map[string]string {
-	return map[string]string{"AWS_ENDPOINT_URL": s.URL, "AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_REGION": "us-east-1"}
+	return map[string]string{"AWS_ENDPOINT_URL": s.URL, "AWS_ACCESS_KEY_ID": "id",
+		"AWS_SECRET_ACCESS_KEY": "secret", "AWS_REGION": "us-east-1"}
 }
 
 // Put stores an object.
 func (s *Server) Put(t testing.TB, key string, data []byte) {
 	t.Helper()
-	if _, err := s.backend.PutObject(Bucket, key, map[string]string{"Last-Modified": changed}, bytes.NewReader(data), int64(len(data)), nil); err != nil {
+	if _, err := s.backend.PutObject(Bucket, key, map[string]string{"Last-Modified": changed},
+		bytes.NewReader(data), int64(len(data)), nil); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// PutFolder stores all files of a folder, their paths behind prefix.
+// PutFolder stores all files of a folder under keys that begin with prefix.
 func (s *Server) PutFolder(t testing.TB, prefix, dir string) {
 	t.Helper()
 	root := os.DirFS(dir)
@@ -96,10 +100,11 @@ func (s *Server) PutFolder(t testing.TB, prefix, dir string) {
 	}
 }
 
-// Files returns the objects whose keys begin so, by what follows.
+// Files returns the objects whose keys have this prefix, by the rest of the key.
 func (s *Server) Files(t testing.TB, prefix string) map[string]string {
 	t.Helper()
-	list, err := s.backend.ListBucket(Bucket, &gofakes3.Prefix{HasPrefix: true, Prefix: prefix}, gofakes3.ListBucketPage{})
+	list, err := s.backend.ListBucket(Bucket, &gofakes3.Prefix{HasPrefix: true, Prefix: prefix},
+		gofakes3.ListBucketPage{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +123,7 @@ func (s *Server) Files(t testing.TB, prefix string) map[string]string {
 	return files
 }
 
-// Set spoils answers from now on, nil none, and forgets what was asked.
+// Set sets how answers are corrupted from now on (nil: not at all), and forgets earlier requests.
 func (s *Server) Set(spoil Spoil) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

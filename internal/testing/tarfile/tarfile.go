@@ -7,13 +7,14 @@ import (
 	"testing"
 )
 
-// Of returns a tar file of regular files, given as names and contents in turns.
+// Of returns a tar file of regular files; names and contents alternate.
 func Of(t testing.TB, files ...string) []byte {
 	t.Helper()
 	var out bytes.Buffer
 	w := tar.NewWriter(&out)
 	for i := 0; i < len(files); i += 2 {
-		if err := w.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: files[i], Size: int64(len(files[i+1]))}); err != nil {
+		if err := w.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: files[i],
+			Size: int64(len(files[i+1]))}); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := w.Write([]byte(files[i+1])); err != nil {
