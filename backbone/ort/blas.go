@@ -49,8 +49,10 @@ func (r *Runtime) BLAS() (*BLAS, error) {
 		return r.blas, nil
 	}
 	b := &BLAS{runtime: r}
-	if err := errors.Join(b.single.open(r, Float), b.double.open(r, Double)); err != nil {
-		return nil, errors.Join(fmt.Errorf("ort: blas: %w", err), b.close())
+	b.single.runtime, b.single.kind = r, Float
+	b.double.runtime, b.double.kind = r, Double
+	if b.single.session(0, 0) == nil {
+		return nil, errors.Join(fmt.Errorf("ort: blas: %w", b.single.failed), b.close())
 	}
 	r.blas = b
 	return b, nil
@@ -61,7 +63,7 @@ func (b *BLAS) close() error { return errors.Join(b.single.close(), b.double.clo
 func (b *BLAS) closed() bool {
 	b.single.mu.RLock()
 	defer b.single.mu.RUnlock()
-	return b.single.sessions[0][0] == nil
+	return b.single.runtime == nil
 }
 
 // Sgemm is C = alpha·op(A)·op(B) + beta·C in float32.
@@ -84,32 +86,38 @@ func (b *BLAS) Dgemm(tA, tB blas.Transpose, m, n, k int, alpha float64, a []floa
 // goroutines may run a session at once; the lock only keeps close from destroying it meanwhile.
 type products[T float32 | float64] struct {
 	mu       sync.RWMutex
-	sessions [2][2]*ortgo.DynamicAdvancedSession
-	scratch  sync.Pool // *[]T values: packed operands and products not yet in C
+	runtime  *Runtime // nil: closed
+	kind     ElementType
+	sessions [2][2]*ortgo.DynamicAdvancedSession // opened at their first product: few programs need all
+	failed   error                               // of the last that could not be opened
+	scratch  sync.Pool                           // *[]T values: packed operands and products not yet in C
 }
 
-func (p *products[T]) open(r *Runtime, t ElementType) error {
-	opts, err := r.options(SessionOptions{CPU: true, Spin: blasSpin})
+// session returns a session, which it opens if necessary; nil where it is closed or cannot be opened. The caller holds
+// neither lock.
+func (p *products[T]) session(transA, transB int) *ortgo.DynamicAdvancedSession {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s := &p.sessions[transA][transB]
+	if *s != nil || p.runtime == nil || p.failed != nil {
+		return *s
+	}
+	opts, err := p.runtime.options(SessionOptions{CPU: true, Spin: blasSpin})
+	if err == nil {
+		defer opts.Destroy()
+		model := gemmModel(p.kind, transA == 1, transB == 1)
+		*s, err = ortgo.NewDynamicAdvancedSessionWithONNXData(model, []string{"A", "B"}, []string{"Y"}, opts)
+	}
 	if err != nil {
-		return err
+		*s, p.failed = nil, err
 	}
-	defer opts.Destroy()
-	for i := range p.sessions {
-		for j := range p.sessions[i] {
-			model := gemmModel(t, i == 1, j == 1)
-			p.sessions[i][j], err = ortgo.NewDynamicAdvancedSessionWithONNXData(
-				model, []string{"A", "B"}, []string{"Y"}, opts)
-			if err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+	return *s
 }
 
 func (p *products[T]) close() (err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.runtime = nil
 	for i := range p.sessions {
 		for j, s := range p.sessions[i] {
 			if s != nil {
@@ -155,8 +163,14 @@ func (p *products[T]) gemm(tA, tB blas.Transpose, m, n, k int, alpha T, a []T, l
 // product computes out = op(A)·op(B), contiguous. It returns false if it cannot.
 func (p *products[T]) product(transA, transB int, A, B matrix[T], out []T, m, n int) bool {
 	p.mu.RLock()
-	defer p.mu.RUnlock()
 	session := p.sessions[transA][transB]
+	if session == nil {
+		p.mu.RUnlock()
+		p.session(transA, transB)
+		p.mu.RLock()
+		session = p.sessions[transA][transB]
+	}
+	defer p.mu.RUnlock()
 	if session == nil {
 		return false
 	}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"runtime/debug"
 	"strings"
 	"testing"
 
@@ -23,6 +24,7 @@ func Main(m *testing.M) {
 	if os.Getenv(Variable) != "" {
 		os.Exit(program.Main(append([]string{"winnow"}, os.Args[1:]...)))
 	}
+	debug.SetGCPercent(400) // many short commands, each with little that stays
 	code, err := inMemory("/dev/shm", m)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
