@@ -8,7 +8,7 @@ type Room struct {
 }
 
 // openToAll may be imported by every room.
-const openToAll = "internal/atomicfile internal/catalog internal/interrupt internal/lock internal/place internal/regular internal/text"
+const openToAll = "datasets/location internal/atomicfile internal/catalog internal/interrupt internal/lock internal/place internal/regular internal/text"
 
 // rooms are all rooms, in the order in which data flows. ARCHITECTURE.md prints this table:
 // go test ./internal/rules -update writes it there.
@@ -17,17 +17,17 @@ var rooms = []Room{
 		""},
 
 	{"datasets", "says which samples there are, how they are labelled and how they should be; models of label noise",
-		"datasets/fiftyone datasets/labelstudio datasets/location datasets/parquetimages datasets/parquetrows datasets/shards datasets/tarshards internal/jsontext"},
-	{"datasets/location", "opens files and folders by where they lie: paths, and addresses in object stores", ""},
-	{"bucket", "reads the objects of a bucket as files: S3, all that speaks its protocol, Google's storage", "datasets/location"},
+		"datasets/fiftyone datasets/labelstudio datasets/parquetimages datasets/parquetrows datasets/shards datasets/tarshards internal/jsontext"},
+	{"datasets/location", "says where files and folders are, on this machine or in an object store, and opens them", ""},
+	{"bucket", "reads the objects of a bucket as files: S3, all that speaks its protocol, Google's storage", ""},
 	{"datasets/shards", "finds the files of data sets in shards by patterns of names, and the images in them by path",
-		"datasets/location datasets/packed datasets/parquetimages datasets/tarshards"},
+		"datasets/packed datasets/parquetimages datasets/tarshards"},
 	{"datasets/parquetimages", "finds images in the columns of Parquet files, a page at a time",
 		"internal/parquetguard"},
 	{"datasets/tarshards", "lists and finds files in tar files, and writes tar files whose bytes depend on what they hold alone",
 		""},
 	{"datasets/importing", "gathers sources or a published data set, splits them, and writes a manifest or shards",
-		"datasets datasets/imageroot datasets/location datasets/published"},
+		"datasets datasets/imageroot datasets/published"},
 	{"datasets/fiftyone", "writes labels as FiftyOne reads them",
 		""},
 	{"datasets/labelstudio", "reads and writes the tasks of Label Studio: what annotators chose, predictions, the labelling configuration",
@@ -47,16 +47,16 @@ var rooms = []Room{
 	{"datasets/matfile", "reads MATLAB's files",
 		""},
 	{"datasets/imageroot", "opens what a manifest's paths start from: a folder, a .zip file, shards, a published data set",
-		"datasets datasets/cifar datasets/location datasets/mnist datasets/shards"},
+		"datasets datasets/cifar datasets/mnist datasets/shards"},
 	{"datasets/imagelist", "gathers images from files, folders, zip files, shards, manifests and standard input",
-		"datasets datasets/imageroot datasets/location"},
+		"datasets datasets/imageroot"},
 	{"datasets/published", "is the catalog of known data sets, read as published, with the papers' splits",
 		"datasets datasets/cifar datasets/matfile datasets/mnist internal/jsontext"},
 
 	{"features", "holds labelled vectors and parameters in memory, the memory bank, and the feature store on disk",
 		""},
 	{"parts", "says how one job is dealt among machines, and joins what they made",
-		"datasets/location internal/hint"},
+		"internal/hint"},
 	{"graph", "holds an ONNX model as data: read, check, infer shapes, cut, join, write",
 		""},
 	{"graph/gradient", "writes a model's derivative as two more models; knows which of its weights can be trained",
@@ -92,7 +92,7 @@ var rooms = []Room{
 	{"backbone", "turns image files into vectors: decode, orient, resize, crop, augment, batch, infer",
 		"backbone/jfif datasets features graph"},
 	{"backbone/checking", "decodes the images of a manifest and reports what stands in the way of training, on one machine or several",
-		"backbone datasets datasets/imageroot datasets/location parts"},
+		"backbone datasets datasets/imageroot parts"},
 	{"backbone/jfif", "decodes JPEG photographs to libjpeg's bits",
 		""},
 	{"backbone/ort", "runs models with ONNX Runtime: sessions, live networks, CPU and CUDA, the fast BLAS; holds the only cgo",
@@ -105,7 +105,7 @@ var rooms = []Room{
 	{"models/architecture", "builds untrained networks from a YAML description and a seed",
 		"backbone graph internal/document"},
 	{"extraction", "turns a list of images into a feature store",
-		"backbone backbone/ort datasets/glyphs/names datasets/location features internal/hint models parts"},
+		"backbone backbone/ort datasets/glyphs/names features internal/hint models parts"},
 
 	{"eval", "measures retrieval, clusters, classifiers and the detection of wrong labels",
 		"datasets features filters internal/spread"},
@@ -138,13 +138,13 @@ var rooms = []Room{
 	{"run/mlflow", "records a training in the files of an MLflow store",
 		"run/config run/folder train"},
 	{"run/folder", "knows the files that a training leaves, and opens them again",
-		"backbone datasets datasets/imageroot datasets/location extraction features filters/noiserate head internal/hint internal/lookup models run/comparison run/config train train/samples"},
+		"backbone datasets datasets/imageroot extraction features filters/noiserate head internal/hint internal/lookup models run/comparison run/config train train/samples"},
 	{"run/fetching", "brings the files of backbones that are known by name",
 		"internal/fetch internal/hint models"},
 	{"run/tuning", "trains a backbone with its head: weights, images, state on disk",
 		"backbone backbone/live backbone/ort datasets/imageroot extraction features graph graph/gradient head internal/hint models models/architecture run/config run/folder train train/selective"},
 	{"run/auditing", "audits the labels of images, of a manifest by stored features, or of a run, and writes the mended manifest",
-		"audit audit/crossfit audit/findings audit/judges audit/suspects backbone datasets datasets/imageroot datasets/location eval extraction features filters filters/leaveout filters/selfpaced head internal/budget internal/hint internal/lookup internal/parquetguard losses models parts run run/config run/dealt run/folder run/tuning train train/samples"},
+		"audit audit/crossfit audit/findings audit/judges audit/suspects backbone datasets datasets/imageroot eval extraction features filters filters/leaveout filters/selfpaced head internal/budget internal/hint internal/lookup internal/parquetguard losses models parts run run/config run/dealt run/folder run/tuning train train/samples"},
 
 	{"report", "draws the pages of runs and audits: one or several, what images find, maps",
 		"audit audit/suspects backbone datasets datasets/glyphs/names datasets/imageroot eval eval/tsne extraction features filters internal/budget internal/hint internal/lookup report/atlas report/chart report/page run/auditing run/comparison run/config run/evaluation run/folder train"},
@@ -196,12 +196,12 @@ var rooms = []Room{
 		"backbone backbone/ort datasets datasets/imagelist datasets/imageroot extraction features graph head internal/hint internal/lookup internal/vectorfile models parts run/folder search search/pgvector search/qdrant search/vectordb"},
 
 	{"cluster", "hands commands that machines can share to Slurm and Kubernetes, and says how far they are",
-		"cluster/plan datasets/location internal/hint parts"},
+		"cluster/plan internal/hint parts"},
 	{"cluster/plan", "says how long a job takes that many workers share, and that fail",
 		""},
 
 	{"review", "serves the page on which people decide about suspects, takes their decisions from Label Studio, and writes them in every form",
-		"audit/suspects datasets datasets/imageroot datasets/labelstudio datasets/location internal/hint internal/look review/decisions review/pictures"},
+		"audit/suspects datasets datasets/imageroot datasets/labelstudio datasets/shards internal/hint internal/look review/decisions review/pictures"},
 	{"review/finder", "finds the images that are like another, for the page of a review",
 		"backbone embedding features review run/folder search"},
 	{"review/decisions", "keeps decisions and their history durably; holds SQLite",

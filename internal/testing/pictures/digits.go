@@ -14,6 +14,7 @@ import (
 
 	"winnow/audit/suspects"
 	"winnow/datasets/imageroot"
+	"winnow/datasets/location"
 	"winnow/internal/look"
 )
 
@@ -51,7 +52,7 @@ func (m *maker) digits(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	root, err := imageroot.Open(ctx, m.mnist)
+	root, err := imageroot.Open(ctx, location.At(m.mnist))
 	if err != nil {
 		return err
 	}
