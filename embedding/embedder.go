@@ -156,8 +156,8 @@ func decoderNow(dir, preprocessing, was string, note func(format string, args ..
 // reopen opens the embedder that made an index, where it was or as o names it, and refuses another.
 func reopen(dir string, was search.Embedder, o Options, note func(format string, args ...any)) (*Embedder, error) {
 	from := was.Source
-	if was.Place.Absolute != "" {
-		from = was.Place.Find(dir, nil)
+	if !was.Place.Absolute.IsZero() {
+		from = was.Place.Find(dir, nil).Path()
 	}
 	e, err := Open(cmp.Or(o.Model, from), o.Backbone, note)
 	if err != nil {

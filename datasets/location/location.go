@@ -217,8 +217,8 @@ func (s Source) Absolute() (Source, error) {
 // MarshalText implements [encoding.TextMarshaler].
 func (s Source) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// UnmarshalText implements [encoding.TextUnmarshaler].
-func (s *Source) UnmarshalText(text []byte) (err error) {
-	*s, err = Parse(string(text))
-	return err
+// UnmarshalText implements [encoding.TextUnmarshaler], as [At] does.
+func (s *Source) UnmarshalText(text []byte) error {
+	*s = At(string(text))
+	return nil
 }

@@ -8,7 +8,7 @@ type Room struct {
 }
 
 // openToAll may be imported by every room.
-const openToAll = "datasets/location internal/atomicfile internal/catalog internal/interrupt internal/lock internal/place internal/regular internal/text"
+const openToAll = "datasets/location internal/atomicfile internal/catalog internal/interrupt internal/lock internal/regular internal/text"
 
 // rooms are all rooms, in the order in which data flows. ARCHITECTURE.md prints this table:
 // go test ./internal/rules -update writes it there.
@@ -18,7 +18,7 @@ var rooms = []Room{
 
 	{"datasets", "says which samples there are, how they are labelled and how they should be; models of label noise",
 		"datasets/fiftyone datasets/labelstudio datasets/parquetimages datasets/parquetrows datasets/shards datasets/tarshards internal/jsontext"},
-	{"datasets/location", "says where files and folders are, on this machine or in an object store, and opens them", ""},
+	{"datasets/location", "says where files and folders are, on this machine or in an object store, opens them, and finds them when they moved", ""},
 	{"bucket", "reads the objects of a bucket as files: S3, all that speaks its protocol, Google's storage", ""},
 	{"datasets/shards", "finds the files of data sets in shards by patterns of names, and the images in them by path",
 		"datasets/packed datasets/parquetimages datasets/tarshards"},
@@ -244,8 +244,6 @@ var rooms = []Room{
 	{"internal/ortlib", "finds and installs ONNX Runtime's shared library",
 		""},
 	{"internal/look", "is the style sheet, the icon and the header of all pages",
-		""},
-	{"internal/place", "notes where something lies, to find it again when it moved",
 		""},
 	{"internal/regular", "opens regular files only, so that pipes and devices hold nothing up",
 		""},
