@@ -15,7 +15,7 @@ import (
 	"winnow/audit/suspects"
 	"winnow/datasets/imageroot"
 	"winnow/datasets/location"
-	"winnow/internal/look"
+	"winnow/internal/pagestyle"
 )
 
 //go:embed mnist.yaml
@@ -82,7 +82,7 @@ func (m *maker) digits(ctx context.Context) error {
 	}
 	var b bytes.Buffer
 	if err := template.Must(template.New("digits").Parse(digitsPage)).Execute(&b,
-		map[string]any{"Style": template.CSS(look.CSS), "Cells": cells}); err != nil {
+		map[string]any{"Style": template.CSS(pagestyle.CSS), "Cells": cells}); err != nil {
 		return err
 	}
 	file := filepath.Join(m.dir, "mnist.html")
