@@ -84,10 +84,10 @@ func (g *Gallery) Sum() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Lookup returns the row of an image. Unreadable images have none.
+// lookup returns the row of an image. Unreadable images have none.
 func (g *Gallery) Lookup(path string) (row int, ok bool) {
 	if g.Index != nil {
-		return g.Index.Lookup(path)
+		return g.Index.lookup(path)
 	}
 	rows, _ := g.Store.Lookup([]string{path})
 	_, bad := g.bad[rows[0]]

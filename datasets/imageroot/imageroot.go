@@ -59,7 +59,7 @@ func openFiles(ctx context.Context, path string, open func(context.Context, stri
 		return nil, fmt.Errorf("root: %w", err)
 	}
 	if !info.IsDir() {
-		return OpenZip(ctx, path)
+		return openZip(ctx, path)
 	}
 	folder, err := open(ctx, path)
 	if err != nil {
@@ -98,8 +98,8 @@ func Resolve(root, manifest string) string {
 	return location.Parent(manifest)
 }
 
-// OpenZip opens a zip file as a folder.
-func OpenZip(ctx context.Context, path string) (fs.FS, error) {
+// openZip opens a zip file as a folder.
+func openZip(ctx context.Context, path string) (fs.FS, error) {
 	if !datasets.IsZip(path) {
 		return nil, fmt.Errorf("root: %s: is a file, expected the folder the manifest's paths are relative to, or "+
 			"a .zip file of it", path)
@@ -122,7 +122,7 @@ func OpenZip(ctx context.Context, path string) (fs.FS, error) {
 // OpenPublished opens the folder, or a .zip file, with the files of a published dataset.
 func OpenPublished(ctx context.Context, name string) (fs.FS, error) {
 	if datasets.IsZip(name) {
-		return OpenZip(ctx, name)
+		return openZip(ctx, name)
 	}
 	info, err := location.Stat(ctx, name)
 	if err != nil {

@@ -90,7 +90,7 @@ func Find(ctx context.Context, name string, want Kind) (*List, error) {
 	var files []string
 	var err error
 	if IsPattern(name) {
-		files, err = Expand(ctx, name)
+		files, err = expand(ctx, name)
 	} else if info, serr := location.Stat(ctx, name); serr != nil {
 		err = serr
 	} else if info.IsDir() {

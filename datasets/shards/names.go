@@ -35,9 +35,9 @@ func braced(name string) bool {
 	return list != nil
 }
 
-// Expand returns the files that a pattern stands for: those of braces in the order given, which must all exist;
+// expand returns the files that a pattern stands for: those of braces in the order given, which must all exist;
 // those of wildcards sorted.
-func Expand(ctx context.Context, pattern string) ([]string, error) {
+func expand(ctx context.Context, pattern string) ([]string, error) {
 	scheme, inner, options := location.Cut(pattern)
 	names, err := unbrace(nil, "", inner)
 	if err != nil {

@@ -280,9 +280,9 @@ func TestForwardCorrectionLearnsThroughTheNoise(t *testing.T) {
 }
 
 // checkEstimate checks how far an estimate is from the matrix by which the labels were made.
-func checkEstimate(t *testing.T, got *Transition, classes int, rate float64) {
+func checkEstimate(t *testing.T, got *transition, classes int, rate float64) {
 	t.Helper()
-	want, err := NewTransition(Pair, classes, rate)
+	want, err := newTransition(Pair, classes, rate)
 	if err != nil {
 		t.Fatal(err)
 	}
