@@ -166,7 +166,7 @@ func (g *Gallery) Nearest(ctx context.Context, queries []Query, k int) ([][]Hit,
 		copy(features.Row(x, i), q.Vector)
 		own[i] = q.Row
 	}
-	return Nearest(ctx, g, x, k, own)
+	return Nearest(ctx, g, features.Set{X: x}, k, own)
 }
 
 // own returns an indexed image as a query.

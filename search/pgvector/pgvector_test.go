@@ -248,7 +248,7 @@ func TestNearest(t *testing.T) {
 		for i, p := range d.points {
 			copy(features.Row(x, i), p.Vector)
 		}
-		exact, err := search.Nearest(t.Context(), rows{x}, x, 10, nil)
+		exact, err := search.Nearest(t.Context(), rows{x}, features.Set{X: x}, 10, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
