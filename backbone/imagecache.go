@@ -40,9 +40,6 @@ func NewImageCache(fsys fs.FS, paths []string, limit int64, o DecodeOptions) *Im
 	return c
 }
 
-// Len returns the number of pictures in the list.
-func (c *ImageCache) Len() int { return len(c.paths) }
-
 // Image returns the picture of a row as decoded. The picture is shared and must not be changed. Errors name the
 // path and are not kept.
 func (c *ImageCache) Image(row int) (image.Image, error) { return c.image(row, nil) }

@@ -1,19 +1,5 @@
 package detectors
 
-// Vote fills dst, one entry per class, with the share of row i's neighbours that have each label. Negative
-// labels vote for no class, so the shares add up to 1 only if all neighbours have a label.
-func (n *neighbours) Vote(dst []float64, i int, labels []int) {
-	clear(dst)
-	for _, j := range n.of(i) {
-		if y := labels[j]; y >= 0 {
-			dst[y]++
-		}
-	}
-	for c := range dst {
-		dst[c] /= float64(max(n.K, 1))
-	}
-}
-
 // poll counts votes without a pass over all classes.
 type poll struct {
 	counts []int

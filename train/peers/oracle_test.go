@@ -246,7 +246,7 @@ func checkCorrected(rows [][]float64, labels []int, tr *transition, do func(d, l
 		for i, y := range labels {
 			var q float64
 			for c, p := range softmax64(rows[i]) {
-				q += p * tr.At(c, y)
+				q += p * tr.at(c, y)
 			}
 			sum -= math.Log(q) / float64(len(labels))
 		}
@@ -296,7 +296,7 @@ func TestSpoiledCorrectionsAreSeen(t *testing.T) {
 	for i := range 3 {
 		row := make([]float64, 3)
 		for j := range row {
-			row[j] = tr.At(j, i) // given and true swapped
+			row[j] = tr.at(j, i) // given and true swapped
 		}
 		turned.setRow(i, row)
 	}
@@ -496,7 +496,7 @@ func TestEstimateAgainstLoops(t *testing.T) {
 			}
 			best := p[slowAnchor(column, cfg.Percentile)]
 			for j, w := range best {
-				if got := networks.loss.transition.At(c, j); math.Abs(got-w) > 1e-5 {
+				if got := networks.loss.transition.at(c, j); math.Abs(got-w) > 1e-5 {
 					t.Fatalf("%s: T[%d][%d] is %v, expected %v", cfg.Classifier, c, j, got, w)
 				}
 			}

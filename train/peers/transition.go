@@ -59,19 +59,6 @@ func newTransition(kind string, classes int, p float64) (*transition, error) {
 	return t, nil
 }
 
-// At returns P(given | true).
-func (t *transition) At(truth, given int) float64 {
-	switch {
-	case t.dense != nil:
-		return float64(t.dense.Data[given*t.classes+truth])
-	case truth == given:
-		return t.same
-	case t.pair && given != (truth+1)%t.classes:
-		return 0
-	}
-	return t.other
-}
-
 // logColumn overwrites dst with log P(given | c) of every class c.
 func (t *transition) logColumn(dst []float64, given int) {
 	switch {
