@@ -25,7 +25,8 @@
 //	the network too     run.Train(ctx, cfg, run.Options{Dir: "run"}) with cfg.Finetune.Weights = "all"
 //	how good it is      eval.Retrieve(ctx, embedded, nil, eval.RetrievalOptions{})
 //	one loss            (&losses.MultiSimilarity{Alpha: 2, Beta: 50, Base: 1}).Eval(&grad, set, nil)
-//	neighbours          eval.Nearest(ctx, queries, &set, 10, 0), and in an index on disk search.Nearest(ctx, index, queries, 10, nil)
+//	neighbours          eval.Nearest(ctx, queries, &set, 10, 0)
+//	… in an index       search.Nearest(ctx, index, queries, 10, nil)
 //	one ONNX file       models.Join(backbone, head, nil)
 //
 // Matrix products are gonum's in plain Go unless a program links ONNX Runtime, as all do that import run or report, others by

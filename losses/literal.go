@@ -2,6 +2,7 @@ package losses
 
 import (
 	"maps"
+	"math/rand/v2"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
@@ -36,7 +37,8 @@ type MultiSimilarity struct {
 // Eval implements [Loss].
 func (l *MultiSimilarity) Eval(grad *blas32.General, z features.Set, ref *features.Set) float64 {
 	if l.loss == nil {
-		l.loss = literal("multi_similarity", Values{"alpha": l.Alpha, "beta": l.Beta, "base": l.Base, "epsilon": l.Epsilon})
+		l.loss = literal("multi_similarity",
+			Values{"alpha": l.Alpha, "beta": l.Beta, "base": l.Base, "epsilon": l.Epsilon})
 	}
 	return l.loss.Eval(grad, z, ref)
 }
@@ -105,7 +107,8 @@ func (l *BatchHard) Eval(grad *blas32.General, z features.Set, ref *features.Set
 // literal builds a loss of the catalog from settings, where 0 takes the default. It panics if one is out of range.
 func literal(name string, v Values) Loss {
 	maps.DeleteFunc(v, func(_ string, value any) bool { return value == 0.0 })
-	loss, err := New(name, v, Env{Dim: 1, Classes: 1})
+	undrawn := func() *rand.Rand { return nil } // no literal draws
+	loss, err := New(name, v, Env{Dim: 1, Classes: 1, Step: undrawn})
 	if err != nil {
 		panic(err)
 	}

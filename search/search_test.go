@@ -454,7 +454,8 @@ func BenchmarkNearest(b *testing.B) {
 			}
 			b.Run(fmt.Sprintf("%dx512/%dqueries", rows, n), func(b *testing.B) {
 				for b.Loop() {
-					if _, err := Nearest(context.Background(), &inPieces{x: x}, features.Set{X: queries}, 10, nil); err != nil {
+					all := features.Set{X: queries}
+					if _, err := Nearest(context.Background(), &inPieces{x: x}, all, 10, nil); err != nil {
 						b.Fatal(err)
 					}
 				}
