@@ -50,10 +50,9 @@ func Probability(scorer string) bool {
 	return err == nil && e.Probability
 }
 
-// ask asks the scorer about z, unit rows, all labelled, whose vectors as they were stored are those of stored, which start
-// whitens, if it is not nil. It returns a suspect for each row, in their order, and the verdict: the classes as the scorer
-// left them, nil if it left none, and what it chose and why.
-func ask(ctx context.Context, z, stored features.Set, start *head.Head, o Options) (list []Suspect, verdict judges.Verdict, err error) {
+// ask asks the scorer about z, unit rows, all labelled. stored holds the same rows, not whitened; start, if not nil,
+// whitens them.
+func ask(ctx context.Context, z, stored features.Set, start *head.Head, o Options) (verdict judges.Verdict, err error) {
 	var by networks
 	by.names = o.Names
 	defer func() { verdict.Why = by.why(verdict.Why) }()
@@ -66,10 +65,10 @@ func ask(ctx context.Context, z, stored features.Set, start *head.Head, o Option
 	}
 	if o.Scorer == Crossfit {
 		if verdict.Opinion, err = crossfit.Judge(ctx, stored.Labelled(), o.Classes, heads); err != nil {
-			return nil, verdict, err
+			return verdict, err
 		}
 		verdict.Classes, err = sharedBy(z, o.Classes, verdict.Opinion)
-		return bySuspects(z, verdict.Opinion), verdict, err
+		return verdict, err
 	}
 	if _, err := judges.Find(o.Scorer); err == nil {
 		verdict, err = judges.Ask(ctx, z, o.Classes, o.Scorer, judges.Options{
@@ -78,25 +77,20 @@ func ask(ctx context.Context, z, stored features.Set, start *head.Head, o Option
 				return crossfit.Probabilities(ctx, stored.Labelled(), o.Classes, heads, do)
 			},
 		})
-		if err != nil {
-			return nil, verdict, err
-		}
-		list = bySuspects(z, verdict.Opinion)
-		if verdict.Blind {
-			for i, s := range list {
-				if !math.IsInf(s.Order, 1) { // is judged
-					list[i].Score, list[i].Suggested, list[i].SuggestedScore = 0.5, s.Given, 0.5
+		if err == nil && verdict.Blind {
+			for i, order := range verdict.Order {
+				if !math.IsInf(order, 1) { // is judged
+					verdict.Score[i], verdict.Suggested[i], verdict.SuggestedScore[i] = 0.5, z.Labels[i], 0.5
 				}
 			}
 		}
-		return list, verdict, nil
+		return verdict, err
 	}
 	scorer, err := filterScorer(z.Dim(), o)
-	if err != nil {
-		return nil, verdict, err
+	if err == nil {
+		verdict.Opinion, err = byBank(ctx, scorer, z, o.Classes, o.MaxMem)
 	}
-	list, err = byBank(ctx, scorer, z, o.Classes, o.MaxMem)
-	return list, verdict, err
+	return verdict, err
 }
 
 // networks sums up what crossfit makes of several backbones, and of fine-tuned networks, fold by fold.
@@ -171,15 +165,6 @@ func filterScorer(dim int, o Options) (filters.Scorer, error) {
 		return nil, err
 	}
 	return f.Scorer(), nil
-}
-
-// bySuspects lists what is said of each row of z.
-func bySuspects(z features.Set, o judges.Opinion) []Suspect {
-	list := make([]Suspect, z.Len())
-	for i := range list {
-		list[i] = Suspect{Row: i, Given: z.Labels[i], Score: o.Score[i], Order: o.Order[i], Suggested: o.Suggested[i], SuggestedScore: o.SuggestedScore[i], Fit: math.NaN()}
-	}
-	return list
 }
 
 // sharedBy returns the classes of z as verdicts have them: an image counts for the given label and the suggested one, each

@@ -32,7 +32,7 @@ func TestAuditedPage(t *testing.T) {
 		Winnow: "9.9"}
 	a := &auditing.Report{Scorer: "fitted", Model: "mobile", Rate: 0.5,
 		Noise: &folder.NoiseRate{Rate: 0.5, Low: 0.2, High: 0.8},
-		Images: []suspects.Entry{
+		Images: []suspects.Suspect{
 			{Rank: 1, Path: "<i>a.png", Given: "<b>cat", Suggested: "dog", Score: 1.9e-109,
 				GivenProbability: new(1.9e-109), Dropped: true, SupportGiven: []suspects.Near{{Path: "b.png"}},
 				SupportSuggested: []suspects.Near{{Path: "gone.png"}}},

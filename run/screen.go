@@ -115,8 +115,8 @@ func (d *Data) judge(ctx context.Context, cfg config.Run, at func(done, total in
 	found := &Screening{Screening: folder.Screening{By: result.Scorer, Judged: len(result.Suspects), Sampled: result.Sampled}}
 	kept := 0
 	for _, s := range result.Suspects {
-		if s.Wrong && !s.Alone {
-			found.List = append(found.List, folder.Screened{Path: d.Paths[d.Train.IDs[s.Row]], Label: d.Classes[s.Given], Score: s.Score, Suggested: d.Classes[s.Suggested]})
+		if s.Dropped && !s.Alone {
+			found.List = append(found.List, folder.Screened{Path: d.Paths[d.Train.IDs[s.Row]], Label: d.Classes[s.GivenClass], Score: s.Score, Suggested: d.Classes[s.SuggestedClass]})
 			continue
 		}
 		found.Left += 1 - s.Score

@@ -237,7 +237,7 @@ func TestAuditBadInput(t *testing.T) {
 		if err := json.Unmarshal([]byte(stdout), &a); err != nil {
 			t.Fatal(err, stderr)
 		}
-		at := slices.IndexFunc(a.Images, func(e suspects.Entry) bool { return e.Path == "c00/00.jpg" })
+		at := slices.IndexFunc(a.Images, func(e suspects.Suspect) bool { return e.Path == "c00/00.jpg" })
 		if e := a.Images[at]; a.Unjudged != 1 || e.Suggested != "nobody" || e.Score != 1 || e.SuggestedProbability != nil || e.Dropped {
 			t.Errorf("%s: an image alone in its class: %d, %+v", scorer, a.Unjudged, e)
 		}

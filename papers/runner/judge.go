@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"winnow/audit"
+	"winnow/audit/suspects"
 	"winnow/datasets"
 	"winnow/eval"
 	"winnow/features"
@@ -56,14 +57,14 @@ func (r *reproduction) judge(ctx context.Context, o *studies.Outcome, t training
 	if err != nil {
 		return err
 	}
-	result.Suspects = slices.DeleteFunc(result.Suspects, func(s audit.Suspect) bool { return s.Alone })
+	result.Suspects = slices.DeleteFunc(result.Suspects, func(s suspects.Suspect) bool { return s.Alone })
 	found, err := result.Measure(wrong)
 	if err != nil {
 		return err
 	}
 	mended := 0.0
 	for _, s := range result.Suspects {
-		if _, true := truth(s.Row); wrong[s.Row] && t.data.ClassIDs[s.Suggested] == true {
+		if _, true := truth(s.Row); wrong[s.Row] && t.data.ClassIDs[s.SuggestedClass] == true {
 			mended++
 		}
 	}
@@ -93,14 +94,14 @@ func (r *reproduction) judgeBySamples(ctx context.Context, o *studies.Outcome, t
 	for i := range list {
 		if ok[i] {
 			rows = append(rows, i)
-			given.Scores, given.Orders = append(given.Scores, scores[i]), append(given.Orders, orders[i])
+			given.Score, given.Order = append(given.Score, scores[i]), append(given.Order, orders[i])
 		}
 	}
 	return r.judge(ctx, o, t, z.Rows(rows), audit.Options{Scorer: filters.Default().Scorer, Given: given})
 }
 
 // reliability compares probabilities with what came true.
-func reliability(to map[string]float64, list []audit.Suspect, wrong []bool) {
+func reliability(to map[string]float64, list []suspects.Suspect, wrong []bool) {
 	list = slices.Clone(list) // most suspect first
 	const aim, bins = 0.9, 10
 	var expected, real, chosen, right, off float64
@@ -117,7 +118,7 @@ func reliability(to map[string]float64, list []audit.Suspect, wrong []bool) {
 	if chosen > 0 {
 		to["precision"] = right / chosen
 	}
-	slices.SortStableFunc(list, func(a, b audit.Suspect) int { return cmp.Compare(a.Score, b.Score) })
+	slices.SortStableFunc(list, func(a, b suspects.Suspect) int { return cmp.Compare(a.Score, b.Score) })
 	for k := range bins {
 		var sum float64
 		for _, s := range list[k*len(list)/bins : (k+1)*len(list)/bins] {

@@ -60,22 +60,22 @@ func unfit(format string, args ...any) error { return ScorerError{fmt.Errorf(for
 
 // Report is an audit with names, as written.
 type Report struct {
-	Scorer    string            `json:"scorer"`
-	Blind     bool              `json:"blind,omitempty"`        // labels left out are foretold no better than by chance: nothing is said of them
-	Why       string            `json:"scorer_chose,omitempty"` // what the scorer chose for this set, and why
-	Suggests  string            `json:"suggested_by,omitempty"` // the scorer of the suggested labels, where that is another
-	Rate      float64           `json:"rate"`
-	Backbone  string            `json:"backbone,omitempty"` // file of the fine-tuned network that saw the images
-	Model     string            `json:"model,omitempty"`    // backbone that images were looked at by, and the store of their features, where the audit made it
-	Store     string            `json:"store,omitempty"`
-	Sampled   int               `json:"fit_sample,omitempty"` // images that was fitted to, where it is not all: then copies and nearest images are not looked for
-	View      string            `json:"view,omitempty"`       // center or mean, where the store has several views of each image
-	Detection *eval.Detection   `json:"detection"`            // null where true labels are not known
-	Images    []suspects.Entry  `json:"images"`
-	Unjudged  int               `json:"unjudged"` // images alone in their class: nothing is known of them, and their score is 1
-	LeftOut   []lookup.LeftOut  `json:"left_out"`
-	Noise     *folder.NoiseRate `json:"estimated_noise"` // null where there is nothing to estimate from
-	Classes   []Class           `json:"classes"`
+	Scorer    string             `json:"scorer"`
+	Blind     bool               `json:"blind,omitempty"`        // labels left out are foretold no better than by chance: nothing is said of them
+	Why       string             `json:"scorer_chose,omitempty"` // what the scorer chose for this set, and why
+	Suggests  string             `json:"suggested_by,omitempty"` // the scorer of the suggested labels, where that is another
+	Rate      float64            `json:"rate"`
+	Backbone  string             `json:"backbone,omitempty"` // file of the fine-tuned network that saw the images
+	Model     string             `json:"model,omitempty"`    // backbone that images were looked at by, and the store of their features, where the audit made it
+	Store     string             `json:"store,omitempty"`
+	Sampled   int                `json:"fit_sample,omitempty"` // images that was fitted to, where it is not all: then copies and nearest images are not looked for
+	View      string             `json:"view,omitempty"`       // center or mean, where the store has several views of each image
+	Detection *eval.Detection    `json:"detection"`            // null where true labels are not known
+	Images    []suspects.Suspect `json:"images"`
+	Unjudged  int                `json:"unjudged"` // images alone in their class: nothing is known of them, and their score is 1
+	LeftOut   []lookup.LeftOut   `json:"left_out"`
+	Noise     *folder.NoiseRate  `json:"estimated_noise"` // null where there is nothing to estimate from
+	Classes   []Class            `json:"classes"`
 
 	result audit.Result
 	ids    []int // position in the manifest of each row of the result
@@ -307,11 +307,8 @@ func (a *Report) name(result audit.Result, ids []int, d *datasets.Dataset, class
 	for row, id := range ids {
 		paths[row] = d.Samples[id].Path
 	}
-	a.Images = result.Entries(paths, classes)
-	for i := range result.Suspects { // the entries have copies, by name
-		s := &result.Suspects[i]
-		s.SupportGiven, s.SupportSuggested, s.Copies = nil, nil, nil
-	}
+	result.Name(paths, classes)
+	a.Images = result.Suspects
 	if result.NoFindings != nil {
 		note("no class statistics: %v", result.NoFindings)
 	}

@@ -450,7 +450,7 @@ func TestPhotosRefused(t *testing.T) {
 
 // Where no label looks wrong those that are least sure are shown.
 func TestSummaryOfNone(t *testing.T) {
-	a := Report{Scorer: "fitted", Noise: &folder.NoiseRate{High: 0.02}, Images: []suspects.Entry{
+	a := Report{Scorer: "fitted", Noise: &folder.NoiseRate{High: 0.02}, Images: []suspects.Suspect{
 		{Path: "a.jpg", Given: "cat", Suggested: "cat", Score: 0.74}, {Path: "alone.jpg", Given: "owl", Suggested: "owl", Unjudged: true}, {Path: "b.jpg", Given: "cat", Suggested: "cat", Score: 0.99}}}
 	var out bytes.Buffer
 	a.WriteSummary(&out, 10)
@@ -482,24 +482,24 @@ func TestReviewCommand(t *testing.T) {
 
 // What is said follows what is known: of no suspects nothing is sure, and of scores that only rank nothing is expected.
 func TestSentences(t *testing.T) {
-	suspect := func(score float64) suspects.Entry {
-		return suspects.Entry{Given: "cat", Suggested: "dog", Score: score, Dropped: true}
+	suspect := func(score float64) suspects.Suspect {
+		return suspects.Suspect{Given: "cat", Suggested: "dog", Score: score, Dropped: true}
 	}
-	right := suspects.Entry{Given: "cat", Suggested: "cat", Score: 0.99}
+	right := suspects.Suspect{Given: "cat", Suggested: "cat", Score: 0.99}
 	some := &folder.NoiseRate{Rate: 0.5, Low: 0.25, High: 0.75}
 	for _, c := range []struct {
 		a    Report
 		want string
 	}{
-		{Report{Scorer: "fitted", Rate: 0.5, Noise: some, Images: []suspects.Entry{suspect(1.9e-109), suspect(0.4), right, right}},
+		{Report{Scorer: "fitted", Rate: 0.5, Noise: some, Images: []suspects.Suspect{suspect(1.9e-109), suspect(0.4), right, right}},
 			"2 of 4 labels look wrong (50.0 %, between 25.0 and 75.0 %).|By their probabilities about 2 of these 2 are wrong (80 %); of 1 the given label is right with a chance below 1 %."},
-		{Report{Scorer: "knn", Rate: 0.5, Noise: some, Images: []suspects.Entry{suspect(0.1), right}},
+		{Report{Scorer: "knn", Rate: 0.5, Noise: some, Images: []suspects.Suspect{suspect(0.1), right}},
 			"1 of 2 labels looks wrong (50.0 %, between 25.0 and 75.0 %).|Scores of knn only rank labels, the lowest first: how many of these are wrong they do not say."},
-		{Report{Scorer: "fitted", Noise: &folder.NoiseRate{High: 0.02}, Unjudged: 1, Images: []suspects.Entry{right, right, right}, Detection: &eval.Detection{Samples: 3}},
+		{Report{Scorer: "fitted", Noise: &folder.NoiseRate{High: 0.02}, Unjudged: 1, Images: []suspects.Suspect{right, right, right}, Detection: &eval.Detection{Samples: 3}},
 			"None of 2 labels looks wrong (0.0 %, between 0.0 and 2.0 %).|The manifest knows the true labels: none of 3 is wrong.|Not judged: 1 image alone in a class, with nothing to compare with."},
-		{Report{Scorer: "knn", Rate: 0.25, Noise: some, Images: []suspects.Entry{right}, LeftOut: []lookup.LeftOut{{Path: "a\nb", Reason: "broken"}, {}}},
+		{Report{Scorer: "knn", Rate: 0.25, Noise: some, Images: []suspects.Suspect{right}, LeftOut: []lookup.LeftOut{{Path: "a\nb", Reason: "broken"}, {}}},
 			"0 of 1 labels are called wrong, as many as asked for; estimated are 50.0 %, between 25.0 and 75.0 %.|Left out: 2 images could not be read; the first is a\\nb: broken."},
-		{Report{Scorer: "fitted", Images: []suspects.Entry{right}}, "0 of 1 labels are called wrong; nothing tells how many are."},
+		{Report{Scorer: "fitted", Images: []suspects.Suspect{right}}, "0 of 1 labels are called wrong; nothing tells how many are."},
 	} {
 		if diff := cmp.Diff(c.want, strings.Join(c.a.Sentences(), "|")); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)

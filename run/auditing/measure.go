@@ -8,7 +8,7 @@ func (a *Report) measure(d *datasets.Dataset) error {
 	for row, id := range a.ids {
 		wrong[row] = d.Samples[id].Label != d.Samples[id].True
 	}
-	for i, s := range a.result.Suspects {
+	for i, s := range a.Images {
 		if y := d.Samples[a.ids[s.Row]].True; y != datasets.Unlabelled {
 			a.Images[i].True = d.Classes[y]
 		}

@@ -15,23 +15,19 @@ import (
 // Mend writes the manifest that was judged to a file, without the images that a cut takes or with the labels suggested
 // for them; all other rows and columns are as they were.
 func (a *Report) Mend(ctx context.Context, to string, cut audit.Cut, relabel bool) (datasets.Mended, error) {
-	changes, err := a.result.Changes(cut, relabel)
+	taken, err := a.result.Take(cut)
 	if err != nil {
 		return datasets.Mended{}, err
 	}
-	if len(changes) == len(a.source.Samples) && !relabel {
-		return datasets.Mended{}, fmt.Errorf("audit: --clean: all %d images of %s would be dropped, expected some that stay", len(changes), a.from)
-	}
-	suggested := map[int]string{}
-	for i, s := range a.result.Suspects {
-		suggested[s.Row] = a.Images[i].Suggested
+	if len(taken) == len(a.source.Samples) && !relabel {
+		return datasets.Mended{}, fmt.Errorf("audit: --clean: all %d images of %s would be dropped, expected some that stay", len(taken), a.from)
 	}
 	made := map[int]datasets.Decision{}
-	for _, c := range changes {
-		if c.Label == audit.Dropped {
-			made[a.ids[c.Row]] = datasets.Decision{Drop: true}
-		} else {
-			made[a.ids[c.Row]] = datasets.Decision{Label: suggested[c.Row]}
+	for _, s := range taken {
+		if !relabel {
+			made[a.ids[s.Row]] = datasets.Decision{Drop: true}
+		} else if s.Suggested != s.Given {
+			made[a.ids[s.Row]] = datasets.Decision{Label: s.Suggested}
 		}
 	}
 	var did datasets.Mended

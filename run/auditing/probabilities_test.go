@@ -294,7 +294,7 @@ func TestProbabilitiesOfPeople(t *testing.T) {
 				self[i] = float64(row[y])
 				margin[i] = self[i] - float64(slices.Max(append(slices.Clone(row[:y]), row[y+1:]...)))
 			}
-			for i, s := range a.result.Suspects {
+			for i, s := range a.Images {
 				ours[s.Row] = float64(i)
 			}
 			best, got := betterOf(measured(t, self, wrong), measured(t, margin, wrong)), measured(t, ours, wrong)

@@ -22,7 +22,7 @@ const sure = 0.01
 const blind = "Nothing can be said of these labels: from all the others each is foretold no better than by chance, so these features do not tell the classes apart (another --model may)."
 
 // Called returns the images whose labels are called wrong, most suspect first.
-func (a *Report) Called() (list []suspects.Entry) {
+func (a *Report) Called() (list []suspects.Suspect) {
 	for _, e := range a.Images {
 		if e.Dropped {
 			list = append(list, e)
@@ -78,7 +78,7 @@ func (a *Report) headline(called int) string {
 }
 
 // howSure says how many of those called wrong are to be expected to be.
-func (a *Report) howSure(called []suspects.Entry) string {
+func (a *Report) howSure(called []suspects.Suspect) string {
 	if !audit.Probability(a.Scorer) {
 		return fmt.Sprintf("Scores of %s only rank labels, the lowest first: how many of these are wrong they do not say.", a.Scorer)
 	}
@@ -103,8 +103,8 @@ func (a *Report) howSure(called []suspects.Entry) string {
 const fewest = 3
 
 // judged returns the images that something is known of.
-func (a *Report) judged() []suspects.Entry {
-	return slices.DeleteFunc(slices.Clone(a.Images), func(e suspects.Entry) bool { return e.Unjudged })
+func (a *Report) judged() []suspects.Suspect {
+	return slices.DeleteFunc(slices.Clone(a.Images), func(e suspects.Suspect) bool { return e.Unjudged })
 }
 
 // Worst is a class in which labels are called wrong.

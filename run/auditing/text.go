@@ -78,7 +78,7 @@ func (a *Report) WriteText(w io.Writer, top int) {
 }
 
 // printSuspects is a table of images.
-func printSuspects(w io.Writer, a *Report, list []suspects.Entry) {
+func printSuspects(w io.Writer, a *Report, list []suspects.Suspect) {
 	if len(list) == 0 {
 		return
 	}
@@ -152,7 +152,7 @@ type suggestedMost struct {
 }
 
 // mostSuggested returns what is suggested most in every class, of equal labels the first in text.
-func mostSuggested(images []suspects.Entry) map[string]suggestedMost {
+func mostSuggested(images []suspects.Suspect) map[string]suggestedMost {
 	pairs, out := map[[2]string]int{}, map[string]suggestedMost{}
 	for _, e := range images {
 		if !e.Dropped {

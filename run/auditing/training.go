@@ -60,7 +60,7 @@ func byTraining(ctx context.Context, r *folder.Run, o Options) (*Report, error) 
 			continue
 		}
 		rows = append(rows, i)
-		given.Scores, given.Orders = append(given.Scores, scores[i]), append(given.Orders, orders[i])
+		given.Score, given.Order = append(given.Score, scores[i]), append(given.Order, orders[i])
 	}
 	j.set, j.opts.Given = j.set.Rows(rows), given
 	if err := j.findIn(r, r.Store); err != nil {

@@ -52,10 +52,11 @@ func byWeights(ctx context.Context, r *folder.Run, o Options) (*Report, error) {
 
 // weighed ranks embedded images by their weights, and those of equal weight by their losses.
 func weighed(cfg config.Run, z features.Set, list []folder.Weight) *audit.Given {
-	g := &audit.Given{Name: SelfPaced, Scores: make([]float64, len(list)), Wrong: make([]bool, len(list))}
+	g := &audit.Given{Name: SelfPaced, Wrong: make([]bool, len(list))}
 	for i, w := range list {
-		g.Scores[i], g.Wrong[i] = w.Weight, !(w.Weight > 0)
+		g.Score = append(g.Score, w.Weight)
+		g.Wrong[i] = !(w.Weight > 0)
 	}
-	g.Orders = selfpaced.Ranking(z.Labels, g.Scores, selfpaced.LossesOf(cfg.SelfPaced.Config, z, train.Rand(cfg.Seed, "audit", 0)))
+	g.Order = selfpaced.Ranking(z.Labels, g.Score, selfpaced.LossesOf(cfg.SelfPaced.Config, z, train.Rand(cfg.Seed, "audit", 0)))
 	return g
 }

@@ -71,7 +71,7 @@ func (a *Report) Write(ctx context.Context, path string, sheet bool) error {
 // WriteJSON writes the audit as indented JSON, an image at a time: of a million the text would not fit twice in memory.
 func (a *Report) WriteJSON(w io.Writer) error {
 	images, without := a.Images, *a
-	without.Images = []suspects.Entry{}
+	without.Images = []suspects.Suspect{}
 	var frame bytes.Buffer
 	whole := json.NewEncoder(&frame)
 	whole.SetIndent("", "  ")
