@@ -45,8 +45,7 @@ func Example_audit() {
 		log.Fatal(err)
 	}
 	defer os.RemoveAll(dir)
-	found.Name(paths, classes)
-	if err := suspects.WriteFile(filepath.Join(dir, "suspects.csv"), found.Suspects); err != nil {
+	if err := suspects.WriteFile(filepath.Join(dir, "suspects.csv"), found.Name(paths, classes)); err != nil {
 		log.Fatal(err)
 	}
 	// Output:

@@ -114,7 +114,7 @@ func Run(ctx context.Context, set features.Set, o Options) (Result, error) {
 		return Result{}, err
 	}
 	defer func() { free() }()
-	if !Trains(o.Scorer) {
+	if !Named(o.Scorer).Trains {
 		set.X = blas32.General{} // what the caller keeps no more need not stay
 	}
 	var verdict judges.Verdict
@@ -184,7 +184,7 @@ func (o Options) filled(set features.Set) (Options, error) {
 		return o, fmt.Errorf("audit: %d scores by %s and %d orders, expected one for each of %d rows",
 			len(g.Score), g.Name, len(g.Order), set.Len())
 	}
-	o.Scorer = judges.Named(cmp.Or(o.Scorer, judges.Default))
+	o.Scorer = Named(o.Scorer).Name
 	if o.Shared == nil {
 		o.Shared = &Shared{alone: true}
 	}
@@ -219,7 +219,7 @@ func (r *Result) find(ctx context.Context, z features.Set, left *leaveout.Set, s
 	case knows && judged:
 		r.expect(&e, said.Opinion, z.Labels, left.Rows)
 	}
-	if _, err := filters.Find(r.Scorer); err == nil && Probability(r.Scorer) {
+	if s := Named(r.Scorer); s.Probability && (s.Kind == ByFilter || s.Kind == ByProxies) {
 		wrong := unsaid(z.Len())
 		for i, v := range e.Wrong {
 			wrong[left.Rows[i]] = v
@@ -263,7 +263,7 @@ func (r *Result) conclude(rows []int, said judgement, o Options) {
 		lists[i] = nil
 		return out
 	}
-	certain, probable := Probability(r.Scorer), Probability(cmp.Or(r.Suggests, r.Scorer))
+	certain, probable := Named(r.Scorer).Probability, Named(cmp.Or(r.Suggests, r.Scorer)).Probability
 	r.Suspects = make([]suspects.Suspect, len(rows))
 	for i, row := range rows {
 		y := r.labels[row]
@@ -301,8 +301,9 @@ func (r *Result) conclude(rows []int, said judgement, o Options) {
 // cosine returns a similarity with the digits that a float32 has.
 func cosine(v float32) float64 { return math.Round(float64(v)*1e6) / 1e6 }
 
-// Name gives the suspects their paths and labels, as files need them: paths are by row of the set, classes by number.
-func (r *Result) Name(paths, classes []string) {
+// Name gives the suspects their paths and labels, as files need them, and returns them. paths are by row of the set,
+// classes by number.
+func (r *Result) Name(paths, classes []string) []suspects.Suspect {
 	for i := range r.Suspects {
 		s := &r.Suspects[i]
 		s.Path, s.Given, s.Suggested = paths[s.Row], classes[s.GivenClass], classes[s.SuggestedClass]
@@ -316,6 +317,7 @@ func (r *Result) Name(paths, classes []string) {
 			c.Path, c.Label = paths[c.Row], classes[r.labels[c.Row]]
 		}
 	}
+	return r.Suspects
 }
 
 // call says which labels are called wrong; the suspects are sorted.

@@ -28,7 +28,7 @@ func TestRun(t *testing.T) {
 			long.Row(i)[j] *= float32(1 + i%3)
 		}
 	}
-	for _, scorer := range append([]string{""}, Scorers()...) {
+	for _, scorer := range append([]string{""}, Alone()...) {
 		if scorer == Crossfit {
 			continue // its own tests
 		}
@@ -226,7 +226,7 @@ func TestRunByProxies(t *testing.T) {
 		if d, err := r.Measure(wrong); err != nil || d.AUROC < 0.9 {
 			t.Errorf("%s: AUROC %v, %v", scorer, d.AUROC, err)
 		}
-		if _, err := Run(t.Context(), z, Options{Scorer: scorer, Classes: 10}); err == nil || slices.Contains(Scorers(), scorer) {
+		if _, err := Run(t.Context(), z, Options{Scorer: scorer, Classes: 10}); err == nil || slices.Contains(Alone(), scorer) {
 			t.Errorf("%s judges a set without proxies", scorer)
 		}
 	}

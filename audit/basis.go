@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -19,9 +18,6 @@ import (
 	"winnow/head"
 	"winnow/train"
 )
-
-// Dealt lists the scorers that judge rows apart from each other ([Basis]), the default first.
-func Dealt() []string { return []string{judges.Combined, Crossfit, judges.Centres} }
 
 // Together reports whether rows of so many classes are to be judged all at once where nobody says how: up to about a million, and a
 // billion similarities to classes, which lie in files meanwhile. More are judged apart, by a [Basis] fitted to [Fitted] of them, which
@@ -77,9 +73,9 @@ func NewSpace(sums *leaveout.Sums) (*head.Head, *leaveout.Whole, error) {
 // NewBasis fits a basis to sums of all rows and a sample of them, features of unit length whose IDs are rows of the whole, rising. Of the
 // options those of the scorer count.
 func NewBasis(ctx context.Context, sums *leaveout.Sums, sample features.Set, o Options) (*Basis, error) {
-	b := &Basis{Scorer: judges.Named(cmp.Or(o.Scorer, judges.Default)), Sample: sample.IDs, Images: sums.Count}
-	if !slices.Contains(Dealt(), b.Scorer) {
-		return nil, fmt.Errorf("audit: scorer %q needs all rows at once, expected one of %s", b.Scorer, strings.Join(Dealt(), ", "))
+	b := &Basis{Scorer: Named(o.Scorer).Name, Sample: sample.IDs, Images: sums.Count}
+	if !Named(b.Scorer).Shardable {
+		return nil, fmt.Errorf("audit: scorer %q needs all rows at once, expected one of %s", b.Scorer, strings.Join(Shardable(), ", "))
 	}
 	white, whole, err := NewSpace(sums)
 	if err != nil {

@@ -31,7 +31,7 @@ func (r *Result) Take(cut Cut) ([]suspects.Suspect, error) {
 	case Share:
 		return r.Suspects[:int(cut.At*float64(len(r.Suspects)))], nil
 	case Precision:
-		if !Probability(r.Scorer) {
+		if !Named(r.Scorer).Probability {
 			return nil, fmt.Errorf("audit: precision: scores of %s are no probabilities, expected another cut or scorer", r.Scorer)
 		}
 		most, wrong := 0, 0.0

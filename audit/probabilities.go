@@ -6,9 +6,6 @@ import (
 	"winnow/audit/judges"
 )
 
-// Probabilities is the name of scores by given class probabilities.
-const Probabilities = "probabilities"
-
 // ByProbabilities are scores by class probabilities that a model gave for the images, a row of p for each label
 // ([judges.ByProbabilities]). Labels that another class is more probable than are called wrong. The vectors of the set are
 // not asked, and may have no values: then nothing is found but suspects.

@@ -121,7 +121,7 @@ func auditedScores(a *auditing.Report) chart.Histogram {
 		}
 	}
 	name := "score of the label by " + a.Scorer
-	if audit.Probability(a.Scorer) {
+	if audit.Named(a.Scorer).Probability {
 		low, high, name = 0, 1, "probability that the label is right"
 	}
 	return chart.Histogram{
@@ -142,7 +142,7 @@ func auditedFacts(h Host, a *auditing.Report) []page.Fact {
 		{Name: "backbone", Value: a.Model}, {Name: "judged by", Value: a.Scorer},
 	}
 	if a.Why != "" {
-		facts = append(facts, page.Fact{Name: "which took", Value: a.Why})
+		facts = append(facts, page.Fact{Name: "which used", Value: a.Why})
 	}
 	if a.Noise != nil {
 		facts = append(facts, page.Fact{Name: "estimated wrong", Value: a.Noise.String()})
@@ -164,7 +164,7 @@ func auditedDefinitions(a *auditing.Report) []page.Fact {
 		{Name: "nearest", Value: "by the backbone's features: " +
 			"the images that support the given label, and those that support the suggested one"},
 	}
-	if audit.Probability(a.Scorer) {
+	if audit.Named(a.Scorer).Probability {
 		return append(list, page.Fact{Name: "% right",
 			Value: "the probability that the given label is right, computed from all images but this one"})
 	}

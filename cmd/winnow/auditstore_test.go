@@ -51,7 +51,7 @@ func TestAuditStore(t *testing.T) {
 	w := newWorld(t, 1, 0.3)
 	manifest, _ := w.withTruth(t)
 	classes, list := filepath.Join(w.dir, "classes.csv"), filepath.Join(w.dir, "suspects.csv")
-	for _, scorer := range audit.Scorers() {
+	for _, scorer := range audit.Alone() {
 		code, stdout, stderr := call(context.Background(), "audit", "--manifest", manifest, "--features", w.store, "--scorer", scorer, "--json", "--classes", classes, "--out", list)
 		var a auditing.Report
 		if err := json.Unmarshal([]byte(stdout), &a); code != 0 || err != nil {
@@ -71,7 +71,7 @@ func TestAuditStore(t *testing.T) {
 		if err != nil || len(read) != 320 || read[0].Path != a.Images[0].Path || len(read[0].SupportGiven) != 3 || a.Images[0].Fit == nil {
 			t.Errorf("%s: %v, %+v", scorer, err, text.First(read, 1))
 		}
-		if told := a.Images[0].SuggestedProbability != nil; told != audit.Probability(scorer) || told != (read[0].SuggestedProbability != nil) {
+		if told := a.Images[0].SuggestedProbability != nil; told != audit.Named(scorer).Probability || told != (read[0].SuggestedProbability != nil) {
 			t.Errorf("%s: a probability is told: %v", scorer, told)
 		}
 	}

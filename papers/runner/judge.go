@@ -50,7 +50,7 @@ func (r *reproduction) judge(ctx context.Context, o *studies.Outcome, t training
 	}
 	rate := min((float64(n)+0.5)/float64(z.Len()), 0.99) // calls as many labels wrong as are
 	asked.Classes, asked.Seed, asked.Rate, asked.JustRank, asked.MaxMem = len(t.data.Classes), o.Seed, &rate, true, eval.DefaultMaxMem/4
-	if f := filters.Default(); slices.Contains(audit.BankScorers(), asked.Scorer) {
+	if f := filters.Default(); audit.Named(asked.Scorer).Kind == audit.ByFilter {
 		f.Scorer, asked.Filter = asked.Scorer, &f
 	}
 	result, err := audit.Run(ctx, z, asked)
@@ -70,7 +70,7 @@ func (r *reproduction) judge(ctx context.Context, o *studies.Outcome, t training
 	}
 	o.Measures[auroc], o.Measures["ap"], o.Measures["found"], o.Measures["mended"] = found.AUROC, found.AP, found.Precision, mended/max(float64(n), 1)
 	o.Measures["found-1"], o.Measures["found-5"] = found.Found1, found.Found5
-	if asked.Given == nil && audit.Probability(asked.Scorer) {
+	if asked.Given == nil && audit.Named(asked.Scorer).Probability {
 		reliability(o.Measures, result.Suspects, wrong)
 	}
 	return nil

@@ -18,7 +18,6 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"winnow/audit"
-	"winnow/audit/judges"
 	"winnow/audit/suspects"
 	"winnow/datasets"
 	"winnow/eval"
@@ -49,7 +48,9 @@ func (o Options) completed() Options {
 	if o.Stage == nil {
 		o.Stage = func(string, time.Duration, time.Duration) {}
 	}
-	o.Scorer = judges.Named(o.Scorer)
+	if o.Scorer != "" {
+		o.Scorer = audit.Named(o.Scorer).Name
+	}
 	return o
 }
 
@@ -162,7 +163,7 @@ func Store(ctx context.Context, in Stored, o Options) (*Report, error) {
 
 // apart reports whether n images of some classes are too many to be judged together where nobody asks for it, and the judge can do without.
 func (o Options) apart(n, classes, stores int) bool {
-	return !o.Together && stores == 1 && o.Tuning.Weights == "" && o.Rounds <= 1 && (o.Scorer == "" || slices.Contains(audit.Dealt(), o.Scorer)) && !audit.Together(n, classes)
+	return !o.Together && stores == 1 && o.Tuning.Weights == "" && o.Rounds <= 1 && audit.Named(o.Scorer).Shardable && !audit.Together(n, classes)
 }
 
 // sampled reports whether n images of some classes are judged apart from each other: where that is asked for, or they are too many.
@@ -195,7 +196,7 @@ func (o Options) stored(ctx context.Context, d *datasets.Dataset, stores ...*fea
 	if data.Unlabelled > 0 {
 		o.Note("%d images have no label and are not judged", data.Unlabelled)
 	}
-	if slices.Contains(audit.BankScorers(), o.Scorer) {
+	if audit.Named(o.Scorer).Kind == audit.ByFilter {
 		if err := checkPairs(data.Train.Labels, len(data.Classes)); err != nil {
 			return nil, err
 		}
@@ -307,8 +308,7 @@ func (a *Report) name(result audit.Result, ids []int, d *datasets.Dataset, class
 	for row, id := range ids {
 		paths[row] = d.Samples[id].Path
 	}
-	result.Name(paths, classes)
-	a.Images = result.Suspects
+	a.Images = result.Name(paths, classes)
 	if result.NoFindings != nil {
 		note("no class statistics: %v", result.NoFindings)
 	}

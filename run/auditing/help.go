@@ -2,16 +2,11 @@ package auditing
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"winnow/audit"
 	"winnow/audit/judges"
-	"winnow/filters"
-	"winnow/train/samples"
 )
-
-const crossfitHelp = "heads trained on the spot, each on the other folds' labels that look right; no run, minutes"
 
 // Help is the long help of the command that audits.
 func Help() string {
@@ -47,26 +42,18 @@ func Help() string {
 
 // scorerHelp lists the scorers for a command's help.
 func scorerHelp() string {
-	var out strings.Builder
-	for _, j := range judges.Catalog {
-		fmt.Fprintf(&out, "   %-15s  %s\n", j.Name, j.Help)
+	var lines []string
+	for _, name := range Scorers() {
+		lines = append(lines, fmt.Sprintf("   %-15s  %s", name, audit.Named(name).Help))
 	}
-	fmt.Fprintf(&out, "   %-15s  %s\n", audit.Crossfit, crossfitHelp)
-	for _, e := range filters.Catalog {
-		if slices.Contains(audit.BankScorers(), e.Name) {
-			fmt.Fprintf(&out, "   %-15s  %s of %s, eq. %s\n", e.Name, e.Title, e.Paper, e.Equation)
-		}
-	}
-	fmt.Fprintf(&out, "   %-15s  the final weights of a run that weighed its samples\n", SelfPaced)
-	out.WriteString(trainingHelp())
-	return out.String()
+	return strings.Join(lines, "\n")
 }
 
 // ProbabilityHelp says for a command's help which scores mean a probability.
 func ProbabilityHelp() string {
 	var yes, no []string
 	for _, name := range Scorers() {
-		if audit.Probability(name) {
+		if audit.Named(name).Probability {
 			yes = append(yes, name)
 		} else {
 			no = append(no, name)
@@ -91,7 +78,7 @@ const TuningHelp = "With --finetune all, or a stage (winnow models show lists th
 
 // SampleHelp says how many images are judged by few, and by several machines.
 const SampleHelp = "With --fit-sample N images are judged apart from each other, by class centres and whitening of all of them and what is fitted to\n" +
-	"about N, at least ten of each class (combined, crossfit, centres; no near copies, no nearest images), as by default are\n" +
+	"about N, at least ten of each class (combined, centres, crossfit; no near copies, no nearest images), as by default are\n" +
 	"more than a million, or a billion images × classes (0: all together). With it --shard I/N deals them\n" +
 	"among machines, in two passes of the same command: the first sums up, winnow join OUT fits, the second judges, and\n" +
 	"winnow join OUT writes what one machine writes.\n\n" +
@@ -112,12 +99,3 @@ const ColumnHelp = "Columns of --out: rank, path, given_label, suggested_label (
 	"of right labels, with its interval of 95 %), most_like (the class hardest to tell from it), likeness (0: apart, 1: a\n" +
 	"coin could tell no worse), looks_like_the_same (one class under two names), sides_alike (how like each other its two\n" +
 	"sides are, 1: one group), looks_like_two (two classes under one name)."
-
-// trainingHelp lists them for a command's help.
-func trainingHelp() string {
-	var lines []string
-	for _, name := range samples.Rankings {
-		lines = append(lines, fmt.Sprintf("   %-15s  %s", name, Meanings[name]))
-	}
-	return strings.Join(lines, "\n")
-}

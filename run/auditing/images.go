@@ -278,7 +278,7 @@ func (t *tally) of(h extraction.Host) extraction.Host {
 // before more is known. Heads take most of the time where images are few.
 func (o Options) guess(images, dim int) time.Duration {
 	took := time.Duration(images) * time.Duration(max(dim, 512)) * 4 * time.Microsecond
-	if o.Scorer == "" || audit.Trains(o.Scorer) {
+	if audit.Named(o.Scorer).Trains {
 		took += min(time.Duration(images)*8*time.Millisecond, 30*time.Second)
 	}
 	return took

@@ -454,7 +454,7 @@ func TestSummaryOfNone(t *testing.T) {
 		{Path: "a.jpg", Given: "cat", Suggested: "cat", Score: 0.74}, {Path: "alone.jpg", Given: "owl", Suggested: "owl", Unjudged: true}, {Path: "b.jpg", Given: "cat", Suggested: "cat", Score: 0.99}}}
 	var out bytes.Buffer
 	a.WriteSummary(&out, 10)
-	const want = "least sure, though not called wrong  given  suggested  given is right\na.jpg                                cat    –                  74.0 %\nb.jpg                                cat    –                  99.0 %\n"
+	const want = "least certain, not called wrong  given  suggested  given is right\na.jpg                            cat    –                  74.0 %\nb.jpg                            cat    –                  99.0 %\n"
 	if !strings.Contains(out.String(), want) || strings.Contains(out.String(), "alone.jpg") {
 		t.Errorf("no %q in\n%s", want, out.String())
 	}
@@ -492,14 +492,14 @@ func TestSentences(t *testing.T) {
 		want string
 	}{
 		{Report{Scorer: "fitted", Rate: 0.5, Noise: some, Images: []suspects.Suspect{suspect(1.9e-109), suspect(0.4), right, right}},
-			"2 of 4 labels look wrong (50.0 %, between 25.0 and 75.0 %).|By their probabilities about 2 of these 2 are wrong (80 %); of 1 the given label is right with a chance below 1 %."},
+			"2 of 4 labels look wrong (50.0 %, between 25.0 and 75.0 %).|Expect about 2 of these 2 to be wrong (80 %); for 1 of them the probability is above 99 %."},
 		{Report{Scorer: "knn", Rate: 0.5, Noise: some, Images: []suspects.Suspect{suspect(0.1), right}},
-			"1 of 2 labels looks wrong (50.0 %, between 25.0 and 75.0 %).|Scores of knn only rank labels, the lowest first: how many of these are wrong they do not say."},
+			"1 of 2 labels looks wrong (50.0 %, between 25.0 and 75.0 %).|Scores of knn only rank labels: they do not say how many of these are wrong."},
 		{Report{Scorer: "fitted", Noise: &folder.NoiseRate{High: 0.02}, Unjudged: 1, Images: []suspects.Suspect{right, right, right}, Detection: &eval.Detection{Samples: 3}},
 			"None of 2 labels looks wrong (0.0 %, between 0.0 and 2.0 %).|The manifest knows the true labels: none of 3 is wrong.|Not judged: 1 image alone in a class, with nothing to compare with."},
 		{Report{Scorer: "knn", Rate: 0.25, Noise: some, Images: []suspects.Suspect{right}, LeftOut: []lookup.LeftOut{{Path: "a\nb", Reason: "broken"}, {}}},
 			"0 of 1 labels are called wrong, as many as asked for; estimated are 50.0 %, between 25.0 and 75.0 %.|Left out: 2 images could not be read; the first is a\\nb: broken."},
-		{Report{Scorer: "fitted", Images: []suspects.Suspect{right}}, "0 of 1 labels are called wrong; nothing tells how many are."},
+		{Report{Scorer: "fitted", Images: []suspects.Suspect{right}}, "0 of 1 labels are called wrong; how many are wrong is not known."},
 	} {
 		if diff := cmp.Diff(c.want, strings.Join(c.a.Sentences(), "|")); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)

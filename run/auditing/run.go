@@ -6,11 +6,9 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"winnow/audit"
-	"winnow/audit/judges"
 	"winnow/datasets"
 	"winnow/features"
 	"winnow/filters"
@@ -20,19 +18,15 @@ import (
 	"winnow/run"
 	"winnow/run/config"
 	"winnow/run/folder"
-	"winnow/train/samples"
 )
 
-// SelfPaced as a scorer is the final weights of a run that weighed its samples.
-const SelfPaced = "selfpaced"
-
-// RunScorers lists the scorers that are about runs.
-func RunScorers() []string {
-	return slices.Concat(audit.BankScorers(), []string{SelfPaced}, samples.Rankings)
-}
+// RunScorers lists the scorers that need a run, or nothing but its embedding and a filter.
+func RunScorers() []string { return audit.Names(audit.ByFilter, audit.ByWeights, audit.ByRecord) }
 
 // Scorers lists the scorers that judge without the proxies of a loss.
-func Scorers() []string { return slices.Concat(RunScorers(), judges.Names(), []string{audit.Crossfit}) }
+func Scorers() []string {
+	return audit.Names(audit.BySet, audit.ByHeads, audit.ByFilter, audit.ByWeights, audit.ByRecord)
+}
 
 // Run judges the training labels of a run by what the run itself judges by, or by the scorer asked for.
 func Run(ctx context.Context, r *folder.Run, o Options) (*Report, error) {
@@ -46,14 +40,21 @@ func Run(ctx context.Context, r *folder.Run, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	switch by := o.Scorer; {
-	case audit.Trains(by):
-		return nil, unfit("--scorer: %s trains for itself and judges stored features: give --labels and --features, and no run", by)
-	case slices.Contains(judges.Names(), by):
+	by := audit.Named(o.Scorer)
+	switch asked := o.Scorer != ""; {
+	case !asked && r.Config.SelfPaced.On():
+		by = audit.Named(audit.SelfPaced)
+	case !asked:
+		by = audit.Scorer{Kind: audit.ByFilter} // or its proxies
+	}
+	switch {
+	case by.Trains:
+		return nil, unfit("--scorer: %s trains for itself and judges stored features: give --labels and --features, and no run", by.Name)
+	case by.Kind == audit.BySet:
 		a, err = byJudge(ctx, r, o)
-	case slices.Contains(samples.Rankings, by):
+	case by.Kind == audit.ByRecord:
 		a, err = byTraining(ctx, r, o)
-	case by == SelfPaced, by == "" && r.Config.SelfPaced.On():
+	case by.Kind == audit.ByWeights:
 		a, err = byWeights(ctx, r, o)
 	default:
 		a, err = byFilter(ctx, r, o)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"winnow/audit"
@@ -89,8 +88,8 @@ func askedFor(in Stored, o *Options, f Files) (q asked, err error) {
 		o.Scorer = judges.Default
 	}
 	switch {
-	case !slices.Contains(audit.Dealt(), o.Scorer):
-		return q, hint.Misused("--fit-sample: scorer %s needs all images at once, expected one of %s", o.Scorer, strings.Join(audit.Dealt(), ", "))
+	case !audit.Named(o.Scorer).Shardable:
+		return q, hint.Misused("--fit-sample: scorer %s needs all images at once, expected one of %s", o.Scorer, strings.Join(audit.Shardable(), ", "))
 	case in.Probs != "" || o.Tuning.Weights != "" || o.Rounds > 1 || strings.Contains(in.Features, ","):
 		return q, hint.Misused("--fit-sample judges by heads or centres on the features of one store: leave --probs, --finetune, --seeds and further stores or backbones out")
 	}

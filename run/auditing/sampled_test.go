@@ -127,7 +127,7 @@ func onOne(t *testing.T, in Stored, o Options) (allWritten, *Report) {
 // what is wrong.
 func TestDealt(t *testing.T) {
 	in := madeStore(t, t.TempDir())
-	for _, scorer := range audit.Dealt() {
+	for _, scorer := range audit.Shardable() {
 		o := sampledBy(scorer)
 		want, a := onOne(t, in, o)
 		if d := a.Detection; len(a.Images) != madeRows-1-madeRows/50 || a.Unjudged != 1 || len(a.LeftOut) != 1 || a.Sampled < 190 || a.Sampled > 220 || d.AP < 0.9 {
@@ -249,7 +249,7 @@ func TestDealtRefuses(t *testing.T) {
 	for _, scorer := range []string{judges.Fitted, "knn", "vmf"} {
 		other := o
 		other.Scorer = scorer
-		refused(scorer, make(other, 1), "expected one of combined, crossfit, centres")
+		refused(scorer, make(other, 1), "expected one of combined, centres, crossfit")
 	}
 	other.Seed, other.Rounds = 1, 2
 	refused("seeds", make(other, 1), "--seeds")

@@ -19,7 +19,7 @@ import (
 const sure = 0.01
 
 // blind is said of a set whose labels nothing foretells.
-const blind = "Nothing can be said of these labels: from all the others each is foretold no better than by chance, so these features do not tell the classes apart (another --model may)."
+const blind = "No label can be judged: these features do not tell the classes apart better than chance (another --model may)."
 
 // Called returns the images whose labels are called wrong, most suspect first.
 func (a *Report) Called() (list []suspects.Suspect) {
@@ -39,7 +39,7 @@ func (a *Report) Sentences() []string {
 		list = append(list, a.howSure(called))
 	}
 	if d := a.Detection; d != nil && d.Wrong > 0 {
-		list = append(list, fmt.Sprintf("The manifest knows the true labels: %d of %d are wrong, %.1f %% of those called wrong are, and %.1f %% of the wrong ones are called so (AUROC %.4f, AP %.4f).",
+		list = append(list, fmt.Sprintf("The manifest knows the true labels: %d of %d are wrong (precision %.1f %%, recall %.1f %%, AUROC %.4f, AP %.4f).",
 			d.Wrong, d.Samples, 100*d.Precision, 100*d.Recall, d.AUROC, d.AP))
 	} else if d != nil {
 		list = append(list, fmt.Sprintf("The manifest knows the true labels: none of %d is wrong.", d.Samples))
@@ -62,7 +62,7 @@ func (a *Report) headline(called int) string {
 	}
 	switch asked := a.Noise == nil || a.Rate != a.Noise.Rate; {
 	case asked && a.Noise == nil:
-		return fmt.Sprintf("%d of %d labels are called wrong; nothing tells how many are.", called, judged)
+		return fmt.Sprintf("%d of %d labels are called wrong; how many are wrong is not known.", called, judged)
 	case asked:
 		return fmt.Sprintf("%d of %d labels are called wrong, as many as asked for; estimated are %s.", called, judged, interval)
 	case a.Blind:
@@ -79,8 +79,8 @@ func (a *Report) headline(called int) string {
 
 // howSure says how many of those called wrong are to be expected to be.
 func (a *Report) howSure(called []suspects.Suspect) string {
-	if !audit.Probability(a.Scorer) {
-		return fmt.Sprintf("Scores of %s only rank labels, the lowest first: how many of these are wrong they do not say.", a.Scorer)
+	if !audit.Named(a.Scorer).Probability {
+		return fmt.Sprintf("Scores of %s only rank labels: they do not say how many of these are wrong.", a.Scorer)
 	}
 	wrong, certain := 0.0, 0
 	for _, e := range called {
@@ -90,13 +90,13 @@ func (a *Report) howSure(called []suspects.Suspect) string {
 		}
 	}
 	if len(called) == 1 {
-		return fmt.Sprintf("By its probability it is wrong with a chance of %.0f %%.", 100*wrong)
+		return fmt.Sprintf("It is wrong with a probability of %.0f %%.", 100*wrong)
 	}
-	said := fmt.Sprintf("By their probabilities about %.0f of these %d are wrong (%.0f %%)", wrong, len(called), 100*wrong/float64(len(called)))
+	said := fmt.Sprintf("Expect about %.0f of these %d to be wrong (%.0f %%)", wrong, len(called), 100*wrong/float64(len(called)))
 	if certain == 0 {
 		return said + "."
 	}
-	return fmt.Sprintf("%s; of %d the given label is right with a chance below 1 %%.", said, certain)
+	return fmt.Sprintf("%s; for %d of them the probability is above 99 %%.", said, certain)
 }
 
 // fewest is how many images are shown where none is called wrong.
@@ -182,7 +182,7 @@ func (a *Report) WriteSummary(w io.Writer, top int) {
 	}
 	title, list := "most suspect", text.First(a.Called(), top)
 	if len(list) == 0 && !a.Blind { // still worth a look
-		title, list = "least sure, though not called wrong", text.First(a.judged(), min(top, fewest))
+		title, list = "least certain, not called wrong", text.First(a.judged(), min(top, fewest))
 	}
 	if len(list) > 0 {
 		rows := [][]string{{title, "given", "suggested", a.ScoreName()}}
@@ -204,13 +204,13 @@ func (a *Report) WriteSummary(w io.Writer, top int) {
 		}
 	}
 	if a.Why != "" {
-		fmt.Fprintf(w, "\njudged by %s, which took %s\n", a.Scorer, a.Why)
+		fmt.Fprintf(w, "\njudged by %s: %s\n", a.Scorer, a.Why)
 	}
 }
 
 // ScoreName says what the score of a given label is.
 func (a *Report) ScoreName() string {
-	if audit.Probability(a.Scorer) {
+	if audit.Named(a.Scorer).Probability {
 		return "given is right"
 	}
 	return "score"
@@ -218,7 +218,7 @@ func (a *Report) ScoreName() string {
 
 // ScoreText returns a score for people: a probability in percent, never more digits than mean something.
 func (a *Report) ScoreText(score float64) string {
-	return scoreText(score, audit.Probability(a.Scorer))
+	return scoreText(score, audit.Named(a.Scorer).Probability)
 }
 
 // ReviewCommand is the command that goes on with the file of suspects.

@@ -11,9 +11,7 @@ import (
 	"winnow/audit"
 	"winnow/audit/findings"
 	"winnow/audit/suspects"
-	"winnow/filters"
 	"winnow/internal/text"
-	"winnow/train/samples"
 )
 
 // How much of a kind the page names.
@@ -39,7 +37,7 @@ func (a *Report) WriteText(w io.Writer, top int) {
 	fmt.Fprintf(w, ": the %d most suspect are called wrong", called)
 	if n := len(a.LeftOut); n > 0 {
 		why := "unreadable"
-		if slices.Contains(samples.Rankings, a.Scorer) {
+		if audit.Named(a.Scorer).Kind == audit.ByRecord {
 			why = "unreadable or not seen by the training's last part"
 		}
 		fmt.Fprintf(w, "; %d left out: %s", n, why)
@@ -52,7 +50,7 @@ func (a *Report) WriteText(w io.Writer, top int) {
 		fmt.Fprintf(w, "fitted to %d of them; near copies and nearest images were not looked for\n", a.Sampled)
 	}
 	if a.Why != "" {
-		fmt.Fprintf(w, "%s took %s\n", a.Scorer, a.Why)
+		fmt.Fprintf(w, "%s used %s\n", a.Scorer, a.Why)
 	}
 	switch {
 	case a.Blind:
@@ -64,9 +62,9 @@ func (a *Report) WriteText(w io.Writer, top int) {
 		fmt.Fprintf(w, "the manifest knows: none of %d labels is wrong\n", d.Samples)
 	} else if d != nil {
 		fmt.Fprintf(w, "the manifest knows: %d of %d labels are wrong; AUROC %.4f, AP %.4f\n", d.Wrong, d.Samples, d.AUROC, d.AP)
-		fmt.Fprintf(w, "of those called wrong %.1f %% are (precision), of all wrong ones %.1f %% are called so (recall), F1 %.3f; %.1f %% of the labels kept are right\n",
+		fmt.Fprintf(w, "precision %.1f %% of the labels called wrong, recall %.1f %% of the wrong labels, F1 %.3f; %.1f %% of the labels kept are right\n",
 			100*d.Precision, 100*d.Recall, d.F1, 100*d.FilterAccuracy)
-		fmt.Fprintf(w, "of the wrong ones %.1f %% are among the most suspect 1 %%, %.1f %% among 5 %%, %.1f %% among as many as are wrong\n", 100*d.Found1, 100*d.Found5, 100*d.FoundAll)
+		fmt.Fprintf(w, "recall among the most suspect 1 %%: %.1f %%, 5 %%: %.1f %%, as many as are wrong: %.1f %%\n", 100*d.Found1, 100*d.Found5, 100*d.FoundAll)
 	}
 	printClasses(w, a)
 	if list := a.Oddities(); len(list) > 0 {
@@ -82,7 +80,7 @@ func printSuspects(w io.Writer, a *Report, list []suspects.Suspect) {
 	if len(list) == 0 {
 		return
 	}
-	certain, suggestsCertain := audit.Probability(a.Scorer), audit.Probability(cmp.Or(a.Suggests, a.Scorer))
+	certain, suggestsCertain := audit.Named(a.Scorer).Probability, audit.Named(cmp.Or(a.Suggests, a.Scorer)).Probability
 	rows := [][]string{{"rank", "given", "score", "suggested", "score", "image"}}
 	if certain {
 		rows[0][2] = "right"
@@ -106,7 +104,7 @@ func printSuspects(w io.Writer, a *Report, list []suspects.Suspect) {
 	}
 	if certain || suggestsCertain {
 		by := "the other images"
-		if e, err := filters.Find(a.Scorer); err == nil && e.NeedsProxy {
+		if audit.Named(a.Scorer).Kind == audit.ByProxies {
 			by = "the run's proxies, which have learnt from this image too"
 		}
 		fmt.Fprintf(w, "right: the probability that the label before it is right, by %s\n", by)

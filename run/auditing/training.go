@@ -17,11 +17,12 @@ import (
 	"winnow/train/samples"
 )
 
-// Meanings say what each way to rank by a training's record means.
-var Meanings = map[string]string{
-	samples.SmallLoss:  "minus the loss of the image alone, averaged over the last half of a run's steps (scores.window)",
-	samples.Ensemble:   "P_clean of the run's filter, or of scores.watch, averaged likewise, the image's own vectors left out of the bank",
-	samples.Forgetting: "1/(1 + how often a run stopped believing the label); 0: it never believed it",
+// Recorded returns what the scores of a scorer by a training's record mean, "" of other scorers.
+func Recorded(scorer string) string {
+	if s := audit.Named(scorer); s.Kind == audit.ByRecord {
+		return s.Help
+	}
+	return ""
 }
 
 // byTraining judges a run's labels by what the training saw of its samples. Labels are suggested, and neighbours found, by
@@ -93,7 +94,7 @@ func whyNoLoss(cfg config.Run) string {
 		return fmt.Sprintf("%s has no loss that is a sum over samples", cfg.Method)
 	}
 	if cfg.SelfPaced.On() {
-		return "the run weighs its samples, and a loss that is weighed says how little a sample counts: expected --scorer " + SelfPaced
+		return "the run weighs its samples, and a loss that is weighed says how little a sample counts: expected --scorer " + audit.SelfPaced
 	}
 	for _, l := range cfg.Losses {
 		loss, err := losses.New(l.Name, l.Settings, losses.Env{Dim: cfg.Head.Out, Classes: 2, Init: train.Rand(0, "terms", 0)})

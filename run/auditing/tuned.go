@@ -85,7 +85,7 @@ func (o *Options) untuned() error {
 
 // tune has heads joined by networks, one for each fold, fine-tuned as the first, of every backbone in turn.
 func (o *Options) tune(d *datasets.Dataset, firsts ...*tuning.Live) error {
-	if o.Scorer != "" && !audit.Trains(o.Scorer) {
+	if !audit.Named(o.Scorer).Trains {
 		return fmt.Errorf("audit: --finetune: scorer %s learns nothing out of fold, expected one of combined, crossfit", o.Scorer)
 	}
 	for _, first := range firsts {

@@ -23,7 +23,7 @@ func byWeights(ctx context.Context, r *folder.Run, o Options) (*Report, error) {
 		return nil, unfit("--include-eval: the weights of %s are of its training images: name another --scorer", r.Dir)
 	}
 	if !r.Config.SelfPaced.On() {
-		return nil, unfit("--scorer: %s is about runs that weigh their samples (selfpaced.every), and %s is none", SelfPaced, r.Dir)
+		return nil, unfit("--scorer: %s is about runs that weigh their samples (selfpaced.every), and %s is none", audit.SelfPaced, r.Dir)
 	}
 	weights, err := folder.ReadWeights(r.Dir)
 	if err != nil {
@@ -52,7 +52,7 @@ func byWeights(ctx context.Context, r *folder.Run, o Options) (*Report, error) {
 
 // weighed ranks embedded images by their weights, and those of equal weight by their losses.
 func weighed(cfg config.Run, z features.Set, list []folder.Weight) *audit.Given {
-	g := &audit.Given{Name: SelfPaced, Wrong: make([]bool, len(list))}
+	g := &audit.Given{Name: audit.SelfPaced, Wrong: make([]bool, len(list))}
 	for i, w := range list {
 		g.Score = append(g.Score, w.Weight)
 		g.Wrong[i] = !(w.Weight > 0)

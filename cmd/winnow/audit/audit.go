@@ -58,7 +58,7 @@ func command(call term.Call[Options]) *cli.Command {
 			&cli.Float64Flag{Name: "share", Usage: "--clean: the most suspect share `P` of the judged images"},
 			&cli.Float64Flag{Name: "below", Usage: "--clean: images with a score below `SCORE`"},
 			&cli.Float64Flag{Name: "precision", Usage: "--clean: as many as keep the expected share of wrong labels among them at `P`, by the scores"},
-			&cli.IntFlag{Name: "fit-sample", DefaultText: fmt.Sprintf("all, or %d of more than a million", audit.Fitted), Usage: "with images or --features, scorers " + strings.Join(audit.Dealt(), ", ") + ": fit to `N` images drawn by --seed, beside sums over all, so that many images need little memory"},
+			&cli.IntFlag{Name: "fit-sample", DefaultText: fmt.Sprintf("all, or %d of more than a million", audit.Fitted), Usage: "with images or --features, scorers " + strings.Join(audit.Shardable(), ", ") + ": fit to `N` images drawn by --seed, beside sums over all, so that many images need little memory"},
 			term.ShardFlag("images"),
 			&cli.BoolFlag{Name: "include-eval", Usage: "--clean: judge and clean validation and test images too"},
 		}, term.Renamed(term.DataFlags, "manifest", "labels")...),
@@ -138,7 +138,7 @@ func judge(ctx context.Context, p *term.Program, o Options) (a *auditing.Report,
 
 // give writes and prints an audit.
 func give(ctx context.Context, p *term.Program, o Options, a *auditing.Report) error {
-	if o.Cut.By == audit.Precision && !audit.Probability(a.Scorer) {
+	if o.Cut.By == audit.Precision && !audit.Named(a.Scorer).Probability {
 		other := ", or --scorer " + judges.Default
 		if a.Scorer == audit.Probabilities {
 			other = "" // not beside --probs

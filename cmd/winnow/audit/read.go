@@ -9,7 +9,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/audit"
-	"winnow/audit/judges"
 	"winnow/audit/suspects"
 	"winnow/cmd/winnow/term"
 	"winnow/datasets"
@@ -85,7 +84,7 @@ func read(c *cli.Context) (o Options, err error) {
 		return o, term.Misused("winnow audit takes images (a folder, a .zip file or a manifest) or one run folder, or --labels FILE and --features DIR or --probs FILE")
 	case c.IsSet("probs"):
 		return o, term.Misused("--probs judges the labels of a manifest: give --labels FILE, and no run")
-	case audit.Trains(o.Audit.Scorer):
+	case audit.Named(o.Audit.Scorer).Trains && o.Audit.Scorer != "":
 		return o, term.Misused("--scorer: %s trains for itself and judges stored features: give --labels and --features, and no run", o.Audit.Scorer)
 	default:
 		if o.Run, err = term.RunArgument(c); err != nil {
@@ -117,7 +116,7 @@ func read(c *cli.Context) (o Options, err error) {
 	if o.Stored.Probs != "" {
 		return o, nil
 	}
-	if name, all := o.Audit.Scorer, audit.Scorers(); name != "" && !slices.Contains(all, judges.Named(name)) {
+	if name, all := o.Audit.Scorer, audit.Alone(); name != "" && !slices.Contains(all, audit.Named(name).Name) {
 		return o, term.Misused("--scorer: %q cannot judge stored features%s, expected one of %s", name, catalog.Ask(name, all), strings.Join(all, ", "))
 	}
 	return o, nil

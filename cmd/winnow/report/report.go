@@ -173,7 +173,7 @@ func (o Options) measure(ctx context.Context, p *term.Program, dir string, done 
 		return nil, err
 	}
 	r.Judge(report.Judged{Scorer: a.Scorer, Suggests: a.Suggests, Rate: a.Rate, Images: a.Images, Detection: a.Detection,
-		Weights: a.Scorer == auditing.SelfPaced, Record: auditing.Meanings[a.Scorer]})
+		Weights: a.Scorer == audit.SelfPaced, Record: auditing.Recorded(a.Scorer)})
 	done.Split, done.Runs = found.Split, append(done.Runs, r.Measured())
 	return r, nil
 }
