@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"gonum.org/v1/gonum/blas/blas32"
@@ -21,9 +22,11 @@ import (
 	"winnow/audit/suspects"
 	"winnow/datasets"
 	"winnow/eval"
+	"winnow/extraction"
 	"winnow/features"
 	"winnow/filters"
 	"winnow/head"
+	"winnow/internal/hint"
 	"winnow/internal/lookup"
 	"winnow/run/folder"
 )
@@ -36,8 +39,9 @@ type Options struct {
 	Together      bool                                          // looks at all together, however many they are
 	Held          int64                                         // bytes of MaxMem, here the memory of all that is held, that the caller holds
 	Tuning        Tuning                                        // of networks that judge beside heads
+	Host          extraction.Host                               // where images are looked at
 	Note          func(format string, args ...any)              // takes a fact for the user; may be nil
-	Stage         func(name string, guess, after time.Duration) // tells that a stage of Photos begins, how long it may take, 0: not known, and how long those behind it; may be nil
+	Stage         func(name string, guess, after time.Duration) // tells that a stage of Images begins, how long it may take, 0: not known, and how long those behind it; may be nil
 }
 
 // complete returns the options with functions for those that are nil.
@@ -48,6 +52,7 @@ func (o Options) completed() Options {
 	if o.Stage == nil {
 		o.Stage = func(string, time.Duration, time.Duration) {}
 	}
+	o.Host = o.Host.Complete()
 	if o.Scorer != "" {
 		o.Scorer = audit.Named(o.Scorer).Name
 	}
@@ -100,23 +105,61 @@ type Class struct {
 	Two    bool    `json:"looks_like_two"` // two classes under one name
 }
 
-// Stored names what is judged without a run: a manifest (file or folder), and a feature store, with the view that is looked
-// at of one with several, a file of class probabilities, or both. Beside probabilities the manifest need not name its images.
-type Stored struct {
-	Manifest, Features, View, Probs string
-	Root, Model                     string // fine-tuning looks at images and needs the backbone; "": found by the manifest and the store
+// Input is what is judged: the training labels of Run, the labels of Images, or the training labels of Manifest.
+type Input struct {
+	Run      *folder.Run
+	Images   string   // a manifest, a folder with a folder for each class, a .zip file of one, or shards: images to look at
+	Manifest string   // a file or folder that is judged by Features, by Probs or by both; beside Probs it need not name its images
+	Features string   // its feature stores, a comma between two; of Images the folder for their features, which the next audit reuses
+	View     string   // of stores with several
+	Probs    string   // a file of class probabilities
+	Root     string   // of the paths of Images, and of those that a fine-tuning looks at; "": found by the manifest and the store
+	Model    string   // backbones by name or file, a comma between two; "": one that is installed, or the store's
+	Splits   []string // of Images that are judged; none: all
 }
 
-// Store judges the training labels of a manifest by the stored features of its images, whitened, or by given
-// probabilities.
-func Store(ctx context.Context, in Stored, o Options) (*Report, error) {
+// check refuses what does not go together. Nothing has been read yet.
+func (in Input) check(o Options) error {
+	by, tunes, several := audit.Named(o.Scorer), o.Tuning.Weights != "", strings.Contains(in.Features, ",")
+	if in.Images != "" {
+		several = strings.Contains(in.Model, ",")
+	}
+	switch {
+	case in.Run != nil && o.Scorer != "" && by.Trains:
+		return unfit("--scorer: %s trains for itself and judges stored features: give --labels and --features, and no run", by.Name)
+	case !tunes && o.Tuning.Augment != "":
+		return errors.New("audit: --augment is about networks that are fine-tuned: add --finetune all, or a stage")
+	case in.Probs != "" && (tunes || o.Rounds > 1):
+		return errors.New("audit: --probs brings its scores: leave --finetune and --seeds out, or --probs")
+	case o.FitSample > 0 && !by.Shardable:
+		return hint.Misused("--fit-sample: scorer %s needs all images at once, expected one of %s", by.Name, strings.Join(audit.Shardable(), ", "))
+	case o.FitSample > 0 && (in.Probs != "" || tunes || o.Rounds > 1 || several):
+		return hint.Misused("--fit-sample judges by heads or centres on the features of one store: leave --probs, --finetune, --seeds and further stores or backbones out")
+	case tunes && !by.Trains:
+		return fmt.Errorf("audit: --finetune: scorer %s learns nothing out of fold, expected one of combined, crossfit", by.Name)
+	}
+	return nil
+}
+
+// Judge judges the labels of an input: those of a run by what the run itself judges by, those of other inputs by the default
+// scorer, or all by the scorer asked for.
+func Judge(ctx context.Context, in Input, o Options) (*Report, error) {
 	o = o.completed()
-	if err := o.untuned(); err != nil {
+	if err := in.check(o); err != nil {
 		return nil, err
 	}
-	if in.Probs != "" && (o.Tuning.Weights != "" || o.Rounds > 1) {
-		return nil, errors.New("audit: --probs brings its scores: leave --finetune and --seeds out, or --probs")
+	switch {
+	case in.Run != nil:
+		return ofRun(ctx, in.Run, o)
+	case in.Images != "":
+		return ofImages(ctx, in, o)
 	}
+	return ofStored(ctx, in, o)
+}
+
+// ofStored judges the training labels of a manifest by the stored features of its images, whitened, or by given
+// probabilities.
+func ofStored(ctx context.Context, in Input, o Options) (*Report, error) {
 	if o.FitSample > 0 {
 		return bySample(ctx, in, o)
 	}

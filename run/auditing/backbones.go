@@ -18,7 +18,7 @@ import (
 )
 
 // openStores opens the stores of a list of folders, a comma between two, and checks what they hold.
-func openStores(ctx context.Context, in Stored, o Options) (stores []*features.Store, err error) {
+func openStores(ctx context.Context, in Input, o Options) (stores []*features.Store, err error) {
 	for dir := range strings.SplitSeq(in.Features, ",") {
 		store, err := features.Open(dir)
 		if err != nil {

@@ -20,36 +20,23 @@ import (
 	"winnow/internal/text"
 )
 
-// Images names images that are judged by what a backbone makes of them.
-type Images struct {
-	Source string   // a manifest, a folder with a folder for each class, a .zip file of one, or shards
-	Root   string   // of a manifest's paths; "": its own folder
-	Model  string   // backbones, by name or file, a comma between two; "": one that is installed
-	Splits []string // that are judged; none: all
-	Store  string   // folder for the features, which the next audit of the same images uses again; of several backbones one each, called after it
-	Host   extraction.Host
-}
-
-// Photos judges the labels of images, whatever their split. It computes their features where the store does not hold
+// ofImages judges the labels of images, whatever their split. It computes their features where the store does not hold
 // them: those of all images, so that one store serves every choice of splits.
-func Photos(ctx context.Context, in Images, o Options) (*Report, error) {
-	in.Host, o, in.Source = in.Host.Complete(), o.completed(), location.Clean(in.Source)
-	if err := o.untuned(); err != nil {
-		return nil, err
-	}
-	_, stored := datasets.ShardRoot(in.Source)
-	info, err := location.Stat(ctx, in.Source)
-	if err != nil && !stored && location.IsRemote(in.Source) {
+func ofImages(ctx context.Context, in Input, o Options) (*Report, error) {
+	in.Images = location.Clean(in.Images)
+	_, stored := datasets.ShardRoot(in.Images)
+	info, err := location.Stat(ctx, in.Images)
+	if err != nil && !stored && location.IsRemote(in.Images) {
 		return nil, fmt.Errorf("audit: %w", err)
 	}
 	if err != nil && !stored {
-		return nil, fmt.Errorf("audit: %s: there is no such run folder, folder of images, .zip file or manifest", in.Source)
+		return nil, fmt.Errorf("audit: %s: there is no such run folder, folder of images, .zip file or manifest", in.Images)
 	}
 	opts := datasets.ReadOptions{Note: o.Note}
 	if stored || info.IsDir() { // it may be large; a pipe could not be read again
 		opts.Once = ctx
 	}
-	whole, err := datasets.Read(in.Source, opts)
+	whole, err := datasets.Read(in.Images, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +44,7 @@ func Photos(ctx context.Context, in Images, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	looks, why, err := in.extractions(ctx, whole)
+	looks, why, err := in.extractions(ctx, whole, o.Host)
 	if err != nil {
 		return nil, err
 	}
@@ -65,8 +52,7 @@ func Photos(ctx context.Context, in Images, o Options) (*Report, error) {
 		return nil, err
 	}
 	if o.Tuning.Weights != "" {
-		o.Tuning.Host = in.Host
-		if err := o.tuneImages(looks, imageroot.Resolve(in.Root, in.Source), whole); err != nil {
+		if err := o.tuneImages(looks, imageroot.Resolve(in.Root, in.Images), whole); err != nil {
 			return nil, err
 		}
 	}
@@ -81,7 +67,7 @@ func Photos(ctx context.Context, in Images, o Options) (*Report, error) {
 	var sampled asked // of what judges images apart
 	apart := o.sampled(n, len(d.Classes), len(looks))
 	if apart {
-		if sampled, err = askedFor(Stored{Features: in.Model}, &o, Files{}); err != nil {
+		if sampled, err = askedFor(in, &o, Files{}); err != nil {
 			return nil, err
 		}
 	}
@@ -100,7 +86,7 @@ func Photos(ctx context.Context, in Images, o Options) (*Report, error) {
 	names := strings.Join(o.Names, ", ")
 	o.Note("%d images in %d classes, looked at by %s, %s", len(whole.Samples), len(whole.Classes), names, why)
 	o.Stage("extract", 0, o.guess(n, dim))
-	stores, err := in.features(ctx, looks, o.Note)
+	stores, err := extracted(ctx, looks, o)
 	if err != nil {
 		return nil, err
 	}
@@ -115,12 +101,12 @@ func Photos(ctx context.Context, in Images, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.from, a.root, a.source, a.Model, a.Store = in.Source, in.Root, whole, names, stores[0].Dir
+	a.from, a.root, a.source, a.Model, a.Store = in.Images, in.Root, whole, names, stores[0].Dir
 	return a, nil
 }
 
 // judged returns the dataset with the images that are judged as its training images, and refuses what nothing can be said of.
-func (in Images) judged(whole *datasets.Dataset) (*datasets.Dataset, error) {
+func (in Input) judged(whole *datasets.Dataset) (*datasets.Dataset, error) {
 	d := *whole
 	d.Samples = slices.Clone(whole.Samples)
 	there, labels, labelled := map[string]int{}, map[int]bool{}, 0
@@ -139,11 +125,11 @@ func (in Images) judged(whole *datasets.Dataset) (*datasets.Dataset, error) {
 	}
 	for _, split := range in.Splits {
 		if there[split] == 0 {
-			return nil, fmt.Errorf("audit: --split %s: %s has no such images, but %s", split, in.Source, counts(there))
+			return nil, fmt.Errorf("audit: --split %s: %s has no such images, but %s", split, in.Images, counts(there))
 		}
 	}
 	if len(labels) < 2 {
-		return nil, hint.With(fmt.Errorf("audit: %s: found %d classes among %d labelled images, expected at least two: there is nothing to mistake a class for", in.Source, len(labels), labelled),
+		return nil, hint.With(fmt.Errorf("audit: %s: found %d classes among %d labelled images, expected at least two: there is nothing to mistake a class for", in.Images, len(labels), labelled),
 			"a folder holds a folder of images for each class, a manifest the columns path and label")
 	}
 	return &d, nil
@@ -160,8 +146,8 @@ func counts(splits map[string]int) string {
 }
 
 // extractions finds the images and the backbones; why says why it is these.
-func (in Images) extractions(ctx context.Context, d *datasets.Dataset) (looks []*extraction.Extraction, why string, err error) {
-	root, err := imageroot.Open(ctx, imageroot.Resolve(in.Root, in.Source))
+func (in Input) extractions(ctx context.Context, d *datasets.Dataset, host extraction.Host) (looks []*extraction.Extraction, why string, err error) {
+	root, err := imageroot.Open(ctx, imageroot.Resolve(in.Root, in.Images))
 	if err != nil {
 		return nil, "", err
 	}
@@ -176,7 +162,7 @@ func (in Images) extractions(ctx context.Context, d *datasets.Dataset) (looks []
 		if name = strings.TrimSpace(name); name == "" {
 			return nil, "", hint.Misused("--model: found an empty name in %q, expected a backbone, or several with a comma between two", all)
 		}
-		e, err := extraction.Look(name, root, d.Paths(), in.Host)
+		e, err := extraction.Look(name, root, d.Paths(), host)
 		if err != nil {
 			return nil, "", err
 		}
@@ -185,11 +171,11 @@ func (in Images) extractions(ctx context.Context, d *datasets.Dataset) (looks []
 				return nil, "", hint.Misused("--model: %s and %s are one network: name each once", other.Model.Name, name)
 			}
 		}
-		e.Out = in.Store
+		e.Out = in.Features
 		if len(names) > 1 {
 			e.Out = in.storeOf(e, said)
 		}
-		e.Fit(in.Host)
+		e.Fit(host)
 		looks = append(looks, e)
 	}
 	return looks, why, nil
@@ -197,25 +183,25 @@ func (in Images) extractions(ctx context.Context, d *datasets.Dataset) (looks []
 
 // storeOf returns the folder for the features of one backbone of several: that of an audit by it alone, if there is one, else one
 // called after it. taken are the names that others have.
-func (in Images) storeOf(e *extraction.Extraction, taken map[string]bool) string {
-	if old, err := features.Open(in.Store); err == nil && old.Key.Model == e.Model.SHA256 {
-		return in.Store
+func (in Input) storeOf(e *extraction.Extraction, taken map[string]bool) string {
+	if old, err := features.Open(in.Features); err == nil && old.Key.Model == e.Model.SHA256 {
+		return in.Features
 	}
-	ending := filepath.Ext(in.Store)
+	ending := filepath.Ext(in.Features)
 	name := strings.TrimSuffix(filepath.Base(e.Model.Name), ".onnx")
 	if taken[name] {
 		name += "-" + e.Model.SHA256[:8]
 	}
 	taken[name] = true
-	return strings.TrimSuffix(in.Store, ending) + "." + name + ending
+	return strings.TrimSuffix(in.Features, ending) + "." + name + ending
 }
 
 // strays notes images of a folder that lie in none of a class, and so have no label.
-func (in Images) strays(root fs.FS, d *datasets.Dataset, note func(string, ...any)) error {
-	if _, stored := datasets.ShardRoot(in.Source); stored {
+func (in Input) strays(root fs.FS, d *datasets.Dataset, note func(string, ...any)) error {
+	if _, stored := datasets.ShardRoot(in.Images); stored {
 		return nil
 	}
-	if info, err := location.Stat(context.Background(), in.Source); err != nil || !info.IsDir() && !datasets.IsZip(in.Source) {
+	if info, err := location.Stat(context.Background(), in.Images); err != nil || !info.IsDir() && !datasets.IsZip(in.Images) {
 		return err
 	}
 	all, err := datasets.Images(root, ".")
@@ -233,19 +219,19 @@ func (in Images) strays(root fs.FS, d *datasets.Dataset, note func(string, ...an
 	return nil
 }
 
-// features returns the stores of the images' features, made or brought up to date.
-func (in Images) features(ctx context.Context, looks []*extraction.Extraction, note func(string, ...any)) (stores []*features.Store, err error) {
+// extracted returns the stores of the images' features, made or brought up to date.
+func extracted(ctx context.Context, looks []*extraction.Extraction, o Options) (stores []*features.Store, err error) {
 	all := tally{backbones: len(looks), images: len(looks[0].Paths)}
 	for _, e := range looks {
-		did, err := e.Update(ctx, all.of(in.Host))
+		did, err := e.Update(ctx, all.of(o.Host))
 		if err != nil {
 			return nil, err
 		}
 		all.done, all.kept = all.done+did.Rows, all.kept+did.Resumed
 		if did.Complete {
-			note("%s: the features of an earlier audit are reused", e.Out)
+			o.Note("%s: the features of an earlier audit are reused", e.Out)
 		} else if n := did.Rows - did.Resumed; n > 0 {
-			note("%s: %s in %s on %s", e.Out, plural(n, "image"), time.Duration(did.Seconds*float64(time.Second)).Round(time.Second/10), did.Device)
+			o.Note("%s: %s in %s on %s", e.Out, plural(n, "image"), time.Duration(did.Seconds*float64(time.Second)).Round(time.Second/10), did.Device)
 		}
 		store, err := features.Open(e.Out)
 		if err != nil {

@@ -83,7 +83,7 @@ func byClass(class, _ int) string { return []string{"train", "val", "test"}[clas
 
 // studio audits images; it notes what is told and counts how many were looked at.
 type studio struct {
-	Images
+	Input
 	Options
 	told string
 	seen int
@@ -91,7 +91,7 @@ type studio struct {
 
 func newStudio(t *testing.T, source string) *studio {
 	rt := orttest.Runtime(t)
-	s := &studio{Images: Images{Source: source, Store: filepath.Join(t.TempDir(), "suspects.features")}}
+	s := &studio{Input: Input{Images: source, Features: filepath.Join(t.TempDir(), "suspects.features")}}
 	s.Options = Options{Options: audit.Options{Scorer: "fitted", Folds: 2, MaxMem: 1 << 30}, Note: func(f string, args ...any) { s.told += fmt.Sprintf(f, args...) + "\n" }}
 	s.Host = extraction.Host{Runtime: func() (*ort.Runtime, error) { return rt, nil }, Note: s.Note,
 		Images: func() (func(backbone.Progress), func()) {
@@ -103,7 +103,7 @@ func newStudio(t *testing.T, source string) *studio {
 func (s *studio) audit(t *testing.T) *Report {
 	t.Helper()
 	s.told, s.seen = "", 0
-	a, err := Photos(t.Context(), s.Images, s.Options)
+	a, err := Judge(t.Context(), s.Input, s.Options)
 	if err != nil {
 		t.Fatalf("%v (%s)\n%s", err, hint.Of(err), s.told)
 	}
@@ -161,7 +161,7 @@ func TestPhotos(t *testing.T) {
 			if got := paths(first, len(c.wrong)); len(first.Images) != all || !slices.Equal(got, c.wrong) {
 				t.Errorf("%d images judged, the most suspect are %q, expected %d and %q", len(first.Images), got, all, c.wrong)
 			}
-			if s.seen != all || first.Model != "glyphnet" || first.Store != s.Store || !strings.Contains(s.told, fmt.Sprintf("%d images in %d classes, looked at by glyphnet, made for drawn characters", all, drawnClasses)) {
+			if s.seen != all || first.Model != "glyphnet" || first.Store != s.Features || !strings.Contains(s.told, fmt.Sprintf("%d images in %d classes, looked at by glyphnet, made for drawn characters", all, drawnClasses)) {
 				t.Errorf("%d looked at by %q into %q: %s", s.seen, first.Model, first.Store, s.told)
 			}
 			if first.Detection != nil {
@@ -190,7 +190,7 @@ func TestPhotosApart(t *testing.T) {
 	if got := paths(a, len(wrong)); a.Sampled != s.FitSample || len(a.Images) != drawnClasses*drawnImages || !slices.Equal(got, wrong) {
 		t.Errorf("fitted to %d of %d, the most suspect are %q, expected %d, %d and %q", a.Sampled, len(a.Images), got, s.FitSample, drawnClasses*drawnImages, wrong)
 	}
-	if a.Source() != dir || a.Store != s.Store || a.Model != "glyphnet" {
+	if a.Source() != dir || a.Store != s.Features || a.Model != "glyphnet" {
 		t.Errorf("of %q in %q by %q", a.Source(), a.Store, a.Model)
 	}
 	manifest := filepath.Join(t.TempDir(), "all.csv")
@@ -204,7 +204,7 @@ func TestPhotosApart(t *testing.T) {
 	if err := datasets.WriteFile(manifest, d); err != nil {
 		t.Fatal(err)
 	}
-	stored, err := Store(t.Context(), Stored{Manifest: manifest, Features: s.Store, View: "center"}, s.Options)
+	stored, err := Judge(t.Context(), Input{Manifest: manifest, Features: s.Features, View: "center"}, s.Options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -215,11 +215,11 @@ func TestPhotosApart(t *testing.T) {
 	}
 	fresh := newStudio(t, dir)
 	fresh.FitSample = 120 // by "fitted"
-	if _, err := Photos(t.Context(), fresh.Images, fresh.Options); err == nil || !strings.Contains(err.Error(), "needs all images at once") || fresh.seen != 0 {
+	if _, err := Judge(t.Context(), fresh.Input, fresh.Options); err == nil || !strings.Contains(err.Error(), "needs all images at once") || fresh.seen != 0 {
 		t.Errorf("%v, %d images looked at", err, fresh.seen)
 	}
 	fresh.Scorer, fresh.MaxMem = "", 1
-	if _, err := Photos(t.Context(), fresh.Images, fresh.Options); err == nil || fresh.seen != 0 {
+	if _, err := Judge(t.Context(), fresh.Input, fresh.Options); err == nil || fresh.seen != 0 {
 		t.Errorf("memory of one byte: %v, %d images looked at", err, fresh.seen)
 	}
 }
@@ -248,7 +248,7 @@ func TestPhotosSplits(t *testing.T) {
 		t.Errorf("%d images looked at for another choice of splits: %s", s.seen, s.told)
 	}
 	s.Splits = []string{"query"}
-	if _, err := Photos(t.Context(), s.Images, s.Options); err == nil || !strings.Contains(err.Error(), "no such images, but test 48, train 48, validation 48") {
+	if _, err := Judge(t.Context(), s.Input, s.Options); err == nil || !strings.Contains(err.Error(), "no such images, but test 48, train 48, validation 48") {
 		t.Errorf("a split that is not there: %v", err)
 	}
 }
@@ -288,13 +288,13 @@ func TestPhotosChange(t *testing.T) {
 	if s.audit(t); s.seen != 0 {
 		t.Errorf("%d looked at though nothing changed: %s", s.seen, s.told)
 	}
-	made, err := os.Stat(filepath.Join(s.Store, "features.npy"))
+	made, err := os.Stat(filepath.Join(s.Features, "features.npy"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	past := made.ModTime().Add(-2 * time.Hour) // the features are made to look old: clocks do not wait for tests
 	for _, name := range []string{"features.npy", "store.json", "paths.txt"} {
-		if err := os.Chtimes(filepath.Join(s.Store, name), past, past); err != nil {
+		if err := os.Chtimes(filepath.Join(s.Features, name), past, past); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -307,7 +307,7 @@ func TestPhotosChange(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Remove(filepath.Join(s.Store, "seen.json")); err != nil { // as winnow extract leaves a store
+	if err := os.Remove(filepath.Join(s.Features, "seen.json")); err != nil { // as winnow extract leaves a store
 		t.Fatal(err)
 	}
 	if s.audit(t); s.seen != 0 {
@@ -354,8 +354,8 @@ func TestPhotosBackbones(t *testing.T) {
 	if s.seen != all || last.Done != 2*all || last.Total != 2*all || found < 2 { // weights drawn at random see little
 		t.Errorf("%d looked at, %+v, %d of the wrong labels are the most suspect, expected %d and 2 or 3: %s", s.seen, last, found, all, s.told)
 	}
-	beside := strings.TrimSuffix(s.Store, ".features") + ".drawn.features"
-	if _, err := features.Open(beside); err != nil || a.Model != "glyphnet, drawn" || a.Store != s.Store || !strings.Contains(s.told, "looked at by glyphnet, drawn, as asked") {
+	beside := strings.TrimSuffix(s.Features, ".features") + ".drawn.features"
+	if _, err := features.Open(beside); err != nil || a.Model != "glyphnet, drawn" || a.Store != s.Features || !strings.Contains(s.told, "looked at by glyphnet, drawn, as asked") {
 		t.Errorf("%v, by %q into %q: %s", err, a.Model, a.Store, s.told)
 	}
 	var good, bad float64
@@ -376,7 +376,7 @@ func TestPhotosBackbones(t *testing.T) {
 		"glyphnet,glyphnet": "--model: glyphnet and glyphnet are one network: name each once",
 	} {
 		s.Model = name
-		if _, err := Photos(t.Context(), s.Images, s.Options); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+		if _, err := Judge(t.Context(), s.Input, s.Options); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -401,15 +401,16 @@ func TestPhotosInterrupted(t *testing.T) {
 	dir, _ := drawn(t, flat)
 	s := newStudio(t, dir)
 	ctx, cancel := context.WithCancel(t.Context())
-	in := s.Images
-	in.Host.Images = func() (func(backbone.Progress), func()) {
+	in := s.Input
+	o := s.Options
+	o.Host.Images = func() (func(backbone.Progress), func()) {
 		return func(p backbone.Progress) {
 			if p.Done >= 32 {
 				cancel()
 			}
 		}, func() {}
 	}
-	if _, err := Photos(ctx, in, s.Options); !errors.Is(err, context.Canceled) {
+	if _, err := Judge(ctx, in, o); !errors.Is(err, context.Canceled) {
 		t.Fatalf("interrupted: %v", err)
 	}
 	s.audit(t)
@@ -428,20 +429,20 @@ func TestPhotosRefused(t *testing.T) {
 		writeTo(t, filepath.Join(photos, name), nil)
 	}
 	for what, c := range map[string]struct {
-		in         Images
+		in         Input
 		memory     int64
 		want, hint string
 	}{
-		"nothing":     {Images{Source: filepath.Join(dir, "nowhere")}, 1 << 30, "there is no such run folder, folder of images, .zip file or manifest", ""},
-		"one class":   {Images{Source: filepath.Join(photos, "old")}, 1 << 30, "found 1 classes among 1 labelled images, expected at least two", "a folder of images for each class"},
-		"empty":       {Images{Source: t.TempDir()}, 1 << 30, "no image found, expected one folder per class", ""},
-		"no backbone": {Images{Source: photos}, 1 << 30, "no backbone is installed", "winnow models add FILE"},
-		"model":       {Images{Source: dir, Model: "nix"}, 1 << 30, `"nix"`, ""},
-		"memory":      {Images{Source: dir}, 1 << 20, "--max-mem allows 1.0 MiB", "allow more: --max-mem"},
+		"nothing":     {Input{Images: filepath.Join(dir, "nowhere")}, 1 << 30, "there is no such run folder, folder of images, .zip file or manifest", ""},
+		"one class":   {Input{Images: filepath.Join(photos, "old")}, 1 << 30, "found 1 classes among 1 labelled images, expected at least two", "a folder of images for each class"},
+		"empty":       {Input{Images: t.TempDir()}, 1 << 30, "no image found, expected one folder per class", ""},
+		"no backbone": {Input{Images: photos}, 1 << 30, "no backbone is installed", "winnow models add FILE"},
+		"model":       {Input{Images: dir, Model: "nix"}, 1 << 30, `"nix"`, ""},
+		"memory":      {Input{Images: dir}, 1 << 20, "--max-mem allows 1.0 MiB", "allow more: --max-mem"},
 	} {
-		c.in.Store = filepath.Join(t.TempDir(), "store")
-		c.in.Host.Runtime = func() (*ort.Runtime, error) { return nil, errors.New("an image was to be looked at") }
-		_, err := Photos(t.Context(), c.in, Options{Options: audit.Options{MaxMem: c.memory}})
+		c.in.Features = filepath.Join(t.TempDir(), "store")
+		host := extraction.Host{Runtime: func() (*ort.Runtime, error) { return nil, errors.New("an image was to be looked at") }}
+		_, err := Judge(t.Context(), c.in, Options{Options: audit.Options{MaxMem: c.memory}, Host: host})
 		if err == nil || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), c.want) || !strings.Contains(hint.Of(err), c.hint) {
 			t.Errorf("%s: %v (%s), expected %q (%s)", what, err, hint.Of(err), c.want, c.hint)
 		}

@@ -19,7 +19,7 @@ import (
 
 // byProbabilities judges the training labels of a manifest by the class probabilities that any model gave for its
 // images, which may take so much room; store finds the rest where it is not nil.
-func byProbabilities(ctx context.Context, in Stored, whole, d *datasets.Dataset, store *features.Store, room int64, o Options) (*Report, error) {
+func byProbabilities(ctx context.Context, in Input, whole, d *datasets.Dataset, store *features.Store, room int64, o Options) (*Report, error) {
 	table, err := readTable(in.Probs, room/8)
 	if err != nil {
 		return nil, fmt.Errorf("audit: %s: %w", in.Probs, err)

@@ -82,14 +82,14 @@ func lists(t testing.TB) string {
 func judgedBy(t *testing.T, labels, name, probs string) (*Report, string, error) {
 	t.Helper()
 	dir := t.TempDir()
-	in := Stored{Manifest: filepath.Join(dir, "labels.csv"), Probs: filepath.Join(dir, name)}
+	in := Input{Manifest: filepath.Join(dir, "labels.csv"), Probs: filepath.Join(dir, name)}
 	for path, text := range map[string]string{in.Manifest: labels, in.Probs: probs} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	var notes strings.Builder
-	a, err := Store(t.Context(), in, Options{Note: func(f string, args ...any) { fmt.Fprintf(&notes, f+"\n", args...) }})
+	a, err := Judge(t.Context(), in, Options{Note: func(f string, args ...any) { fmt.Fprintf(&notes, f+"\n", args...) }})
 	return a, strings.ReplaceAll(notes.String(), dir+"/", ""), err
 }
 
@@ -210,7 +210,7 @@ func TestPathsRefused(t *testing.T) {
 func TestProbabilitiesWithFeatures(t *testing.T) {
 	const classes = 1 << 20
 	dir := t.TempDir()
-	in := Stored{Manifest: filepath.Join(dir, "m.csv"), Probs: filepath.Join(dir, "p.npy"), Features: filepath.Join(dir, "f"), View: "center"}
+	in := Input{Manifest: filepath.Join(dir, "m.csv"), Probs: filepath.Join(dir, "p.npy"), Features: filepath.Join(dir, "f"), View: "center"}
 	p := features.NewMatrix(4, classes)
 	for i := range p.Rows {
 		p.Data[i*classes+i/2] = 1
@@ -239,7 +239,7 @@ func TestProbabilitiesWithFeatures(t *testing.T) {
 	told := 0
 	o := Options{IncludeEval: true, Note: func(f string, _ ...any) { told += strings.Count(f, "--include-eval") }}
 	o.MaxMem, o.JustRank = 140<<20, true
-	if _, err := Store(t.Context(), in, o); err != nil || told != 1 {
+	if _, err := Judge(t.Context(), in, o); err != nil || told != 1 {
 		t.Errorf("%v, told %d times", err, told)
 	}
 }
@@ -279,7 +279,7 @@ func TestProbabilitiesOfPeople(t *testing.T) {
 		for _, net := range []string{"resnet18", "swin"} {
 			labels := reference.Asset(t, "data/cifar10n-probs/"+kind+"-labels.csv")
 			probs := reference.Asset(t, "data/cifar10n-probs/"+kind+"-"+net+".npy")
-			a, err := Store(t.Context(), Stored{Manifest: labels, Probs: probs}, Options{Note: func(string, ...any) {}})
+			a, err := Judge(t.Context(), Input{Manifest: labels, Probs: probs}, Options{Note: func(string, ...any) {}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -387,13 +387,13 @@ func measured(t *testing.T, order []float64, wrong []bool) [3]float64 {
 // A program without notes to show gives no function for them.
 func TestNotesMayGoNowhere(t *testing.T) {
 	dir := t.TempDir()
-	in := Stored{Manifest: filepath.Join(dir, "labels.csv"), Probs: filepath.Join(dir, "p.npy")}
+	in := Input{Manifest: filepath.Join(dir, "labels.csv"), Probs: filepath.Join(dir, "p.npy")}
 	for path, text := range map[string]string{in.Manifest: strings.Replace(labelled, "d.png,eel", "d.png,eel\ne.png,", 1), in.Probs: npy(t, append(predicted, .1, .2, .7))} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if a, err := Store(t.Context(), in, Options{}); err != nil || a.Images[0].Path != "c.png" {
+	if a, err := Judge(t.Context(), in, Options{}); err != nil || a.Images[0].Path != "c.png" {
 		t.Errorf("%v, %v", a, err)
 	}
 }

@@ -28,9 +28,8 @@ func Scorers() []string {
 	return audit.Names(audit.BySet, audit.ByHeads, audit.ByFilter, audit.ByWeights, audit.ByRecord)
 }
 
-// Run judges the training labels of a run by what the run itself judges by, or by the scorer asked for.
-func Run(ctx context.Context, r *folder.Run, o Options) (*Report, error) {
-	o = o.completed()
+// ofRun judges the training labels of a run by what the run itself judges by, or by the scorer asked for.
+func ofRun(ctx context.Context, r *folder.Run, o Options) (*Report, error) {
 	var a *Report
 	whitened, judged := 0, r.Head.Config().Out
 	if !o.JustRank { // findings look at stored features
@@ -48,8 +47,6 @@ func Run(ctx context.Context, r *folder.Run, o Options) (*Report, error) {
 		by = audit.Scorer{Kind: audit.ByFilter} // or its proxies
 	}
 	switch {
-	case by.Trains:
-		return nil, unfit("--scorer: %s trains for itself and judges stored features: give --labels and --features, and no run", by.Name)
 	case by.Kind == audit.BySet:
 		a, err = byJudge(ctx, r, o)
 	case by.Kind == audit.ByRecord:

@@ -5,11 +5,9 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"strings"
 
 	"winnow/audit"
 	"winnow/audit/crossfit"
-	"winnow/audit/judges"
 	"winnow/datasets"
 	"winnow/features"
 	"winnow/filters/leaveout"
@@ -83,16 +81,11 @@ func (q asked) of(d *datasets.Dataset, o Options, winnow string) (*apart, error)
 }
 
 // askedFor checks what is asked for, and completes it.
-func askedFor(in Stored, o *Options, f Files) (q asked, err error) {
-	if o.Scorer == "" {
-		o.Scorer = judges.Default
+func askedFor(in Input, o *Options, f Files) (q asked, err error) {
+	if err := in.check(*o); err != nil {
+		return q, err
 	}
-	switch {
-	case !audit.Named(o.Scorer).Shardable:
-		return q, hint.Misused("--fit-sample: scorer %s needs all images at once, expected one of %s", o.Scorer, strings.Join(audit.Shardable(), ", "))
-	case in.Probs != "" || o.Tuning.Weights != "" || o.Rounds > 1 || strings.Contains(in.Features, ","):
-		return q, hint.Misused("--fit-sample judges by heads or centres on the features of one store: leave --probs, --finetune, --seeds and further stores or backbones out")
-	}
+	o.Scorer = audit.Named(o.Scorer).Name
 	q = asked{View: in.View, Scorer: o.Scorer, IncludeEval: o.IncludeEval, Folds: o.Folds, FitSample: o.FitSample, Seed: o.Seed, Rate: o.Rate, Files: f}
 	for _, path := range []struct {
 		to   *string
@@ -128,7 +121,7 @@ func (o Options) withinApart(rows, wide, classes, said int, learns bool) error {
 }
 
 // bySample judges the training labels of a manifest by sums over its stored features and fits to a sample.
-func bySample(ctx context.Context, in Stored, o Options) (*Report, error) {
+func bySample(ctx context.Context, in Input, o Options) (*Report, error) {
 	q, err := askedFor(in, &o, Files{})
 	if err != nil {
 		return nil, err
@@ -178,9 +171,9 @@ func (a *apart) report(ctx context.Context, b *audit.Basis, said []audit.Judged)
 	return r, r.name(result, rows.IDs, rows.Manifest, rows.Manifest.Classes, a.opts.Note)
 }
 
-// StorePart makes a shard's part of the audit that [Store] makes of a manifest by a sample, into the output f.Out: first of the sums, and when
+// StorePart makes a shard's part of the audit that [Judge] makes of a manifest by a sample, into the output f.Out: first of the sums, and when
 // these are joined of the scores. The rest of f is written by the join.
-func StorePart(ctx context.Context, in Stored, o Options, f Files, s parts.Shard, winnow string) (parts.Made, error) {
+func StorePart(ctx context.Context, in Input, o Options, f Files, s parts.Shard, winnow string) (parts.Made, error) {
 	o = o.completed()
 	if o.FitSample == 0 {
 		return parts.Made{}, hint.Misused("--shard deals an audit by sums and a sample: add --fit-sample N, for example 100000, for the images that heads are trained on")

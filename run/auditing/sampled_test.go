@@ -29,7 +29,7 @@ const (
 )
 
 // madeStore writes a manifest and a store of lumps, one a class; every ninth label is of the next class, every 50th row has none.
-func madeStore(t testing.TB, dir string) Stored {
+func madeStore(t testing.TB, dir string) Input {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(5, 1))
 	manifest, paths := "path,label,true_label,split\n", []string(nil)
@@ -52,7 +52,7 @@ func madeStore(t testing.TB, dir string) Stored {
 		}
 		x.Data[i*madeDim+class] += 2
 	}
-	in := Stored{Manifest: filepath.Join(dir, "m.csv"), Features: filepath.Join(dir, "store"), View: "center"}
+	in := Input{Manifest: filepath.Join(dir, "m.csv"), Features: filepath.Join(dir, "store"), View: "center"}
 	if err := os.WriteFile(in.Manifest, []byte(manifest), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -110,9 +110,9 @@ func files(dir string) Files {
 }
 
 // onOne is what one machine makes.
-func onOne(t *testing.T, in Stored, o Options) (allWritten, *Report) {
+func onOne(t *testing.T, in Input, o Options) (allWritten, *Report) {
 	t.Helper()
-	a, err := Store(t.Context(), in, o)
+	a, err := Judge(t.Context(), in, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -270,7 +270,7 @@ func TestKilledChild(t *testing.T) {
 			_ = killed.Halfway()
 		}
 	}
-	in := Stored{Manifest: filepath.Join(dir, "m.csv"), Features: filepath.Join(dir, "store"), View: "center"}
+	in := Input{Manifest: filepath.Join(dir, "m.csv"), Features: filepath.Join(dir, "store"), View: "center"}
 	_, err := StorePart(t.Context(), in, o, files(dir), parts.Shard{Index: 2, Of: 3}, "test")
 	t.Fatal("went on after its half:", err)
 }

@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"winnow/audit"
 	"winnow/audit/crossfit"
 	"winnow/backbone"
 	"winnow/datasets"
@@ -31,11 +30,10 @@ type Tuning struct {
 	Weights string // as winnow train --finetune has them; "": none
 	Augment string // a recipe of package backbone; "": by the pictures
 	Kept    string // folder for what networks made of finished folds, which the next audit of the same images uses again; "": nothing is kept
-	Host    extraction.Host
 }
 
 // tuneStored tunes the networks that made the features of stores, on the images of a manifest.
-func (o *Options) tuneStored(in Stored, stores []*features.Store, d *datasets.Dataset) error {
+func (o *Options) tuneStored(in Input, stores []*features.Store, d *datasets.Dataset) error {
 	var networks []*tuning.Live
 	for i, store := range stores {
 		data := config.Data{Manifest: in.Manifest, Root: in.Root, Features: store.Dir}
@@ -75,25 +73,14 @@ func (o *Options) finetune() config.Finetune {
 
 func unwatched(string) (func(done, total int), func()) { return func(int, int) {}, func() {} }
 
-// untuned refuses settings of networks where there are none.
-func (o *Options) untuned() error {
-	if o.Tuning.Weights == "" && o.Tuning.Augment != "" {
-		return errors.New("audit: --augment is about networks that are fine-tuned: add --finetune all, or a stage")
-	}
-	return nil
-}
-
 // tune has heads joined by networks, one for each fold, fine-tuned as the first, of every backbone in turn.
 func (o *Options) tune(d *datasets.Dataset, firsts ...*tuning.Live) error {
-	if !audit.Named(o.Scorer).Trains {
-		return fmt.Errorf("audit: --finetune: scorer %s learns nothing out of fold, expected one of combined, crossfit", o.Scorer)
-	}
 	for _, first := range firsts {
 		if err := o.settle(first, d); err != nil {
 			return err
 		}
 	}
-	rt, err := o.Tuning.Host.Complete().Runtime()
+	rt, err := o.Host.Runtime()
 	if err != nil {
 		return err
 	}

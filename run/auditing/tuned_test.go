@@ -48,7 +48,7 @@ func TestFinetunedFoldsAreKept(t *testing.T) {
 			cancel()
 		}
 	}
-	if _, err := Photos(ctx, cut.Images, cut.Options); !errors.Is(err, context.Canceled) {
+	if _, err := Judge(ctx, cut.Input, cut.Options); !errors.Is(err, context.Canceled) {
 		t.Fatalf("found %v", err)
 	}
 	files, err := filepath.Glob(kept + "/*")
@@ -72,7 +72,7 @@ func TestFinetunedFoldsAreKept(t *testing.T) {
 		{"cut file", func(*studio) { resize(t, files[0], -1) }},
 	} {
 		s := tuned(t, photos, kept)
-		s.Images.Store = again.Images.Store
+		s.Features = again.Features
 		c.change(s)
 		ctx, cancel := context.WithCancel(t.Context())
 		learned := false
@@ -81,7 +81,7 @@ func TestFinetunedFoldsAreKept(t *testing.T) {
 				cancel()
 			}
 		}
-		if _, err := Photos(ctx, s.Images, s.Options); (c.what == "nothing") == learned || learned != (err != nil) {
+		if _, err := Judge(ctx, s.Input, s.Options); (c.what == "nothing") == learned || learned != (err != nil) {
 			t.Errorf("%s changed: learned %v, %v", c.what, learned, err)
 		}
 		cancel()
@@ -115,7 +115,7 @@ func TestFinetuneRefused(t *testing.T) {
 	} {
 		s := tuned(t, photos, "")
 		c.change(s)
-		_, err := Photos(t.Context(), s.Images, s.Options)
+		_, err := Judge(t.Context(), s.Input, s.Options)
 		if err == nil || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), c.want) || !strings.Contains(hint.Of(err), c.advice) {
 			t.Errorf("%s: found %v (%s), expected %s (%s)", name, err, hint.Of(err), c.want, c.advice)
 		}
@@ -128,7 +128,7 @@ func TestFinetuneRefused(t *testing.T) {
 	lone := filepath.Join(t.TempDir(), "list.csv")
 	writeTo(t, lone, []byte("path,label\nA/0-0.png,A\nB/1-0.png,B\n"))
 	o := tuned(t, photos, "").Options
-	_, err := Store(t.Context(), Stored{Manifest: lone, Features: store.Images.Store}, o)
+	_, err := Judge(t.Context(), Input{Manifest: lone, Features: store.Features}, o)
 	if err == nil || !strings.Contains(hint.Of(err), "--root") {
 		t.Errorf("features without images: %v (%s)", err, hint.Of(err))
 	}
@@ -139,7 +139,7 @@ func TestSeveralBackbones(t *testing.T) {
 	photos, wrong := drawn(t, flat)
 	first := newStudio(t, photos)
 	first.audit(t)
-	dir := first.Images.Store
+	dir := first.Features
 	less, _ := drawn(t, flat)
 	classes, err := filepath.Glob(less + "/*")
 	if err == nil {
@@ -152,8 +152,8 @@ func TestSeveralBackbones(t *testing.T) {
 	lone.audit(t)
 	o := tuned(t, photos, "").Options
 	o.Tuning.Weights = ""
-	both := Stored{Manifest: photos, Features: dir + "," + dir, Root: photos}
-	a, err := Store(t.Context(), both, o)
+	both := Input{Manifest: photos, Features: dir + "," + dir, Root: photos}
+	a, err := Judge(t.Context(), both, o)
 	if err != nil {
 		t.Fatal(err, hint.Of(err))
 	}
@@ -161,8 +161,8 @@ func TestSeveralBackbones(t *testing.T) {
 	if found := slices.DeleteFunc(slices.Clone(wrong), func(path string) bool { return !slices.Contains(got, path) }); len(found) < len(wrong)-1 {
 		t.Errorf("most suspect: %v, expected %v", got, wrong)
 	}
-	for want, in := range map[string]Stored{
-		"are not in the store":             {Manifest: photos, Features: lone.Images.Store + "," + dir},
+	for want, in := range map[string]Input{
+		"are not in the store":             {Manifest: photos, Features: lone.Features + "," + dir},
 		"found 2 stores, expected one":     {Manifest: photos, Features: dir + "," + dir, Probs: "p.npy"},
 		"leave --finetune and --seeds out": {Manifest: photos, Features: dir, Probs: "p.npy"},
 	} {
@@ -170,7 +170,7 @@ func TestSeveralBackbones(t *testing.T) {
 		if strings.Contains(want, "--finetune") {
 			other.Rounds = 2
 		}
-		if _, err := Store(t.Context(), in, other); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+		if _, err := Judge(t.Context(), in, other); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("found %v, expected %s", err, want)
 		}
 	}

@@ -70,13 +70,13 @@ func run(ctx context.Context, p *term.Program, o Options) error {
 	defer budget.Collect(o.Audit.MaxMem)()
 	o.Audit.Note = p.Note
 	end := func() {}
-	o.Images.Host, o.Audit.Tuning.Host, o.watch = p.Host(), p.Host(), p.Watch
+	o.Audit.Host, o.watch = p.Host(), p.Watch
 	if !p.Quiet {
 		line := progress.New(p.Err, "steps", time.Now)
 		o.Audit.Stage = func(name string, guess, after time.Duration) {
 			line.Stage(name, map[string]string{"extract": "images", "judge": "steps"}[name], guess, after)
 		}
-		o.Images.Host.Images = func() (func(backbone.Progress), func()) {
+		o.Audit.Host.Images = func() (func(backbone.Progress), func()) {
 			return func(at backbone.Progress) { line.At(at.Done, at.Total, at.Resumed, "") }, line.End
 		}
 		o.watch = func(string) (func(done, total int), func()) {
@@ -102,37 +102,29 @@ func run(ctx context.Context, p *term.Program, o Options) error {
 
 // judge audits a store or a run, or makes a part of that.
 func judge(ctx context.Context, p *term.Program, o Options) (a *auditing.Report, made parts.Made, err error) {
-	var r *folder.Run
-	manifest := cmp.Or(o.Images.Source, o.Stored.Manifest)
+	manifest := cmp.Or(o.In.Images, o.In.Manifest)
 	if o.Run != "" {
 		o.Open.Host = p.Host()
-		if r, err = folder.Open(ctx, o.Run, o.Open); err != nil {
+		if o.In.Run, err = folder.Open(ctx, o.Run, o.Open); err != nil {
 			return nil, made, err
 		}
-		manifest = r.ManifestFile
+		manifest = o.In.Run.ManifestFile
 	}
 	if err := o.checkFiles(manifest); err != nil {
 		return nil, made, err
 	}
-	if r == nil && o.Stored.Features == "" && o.Images.Source == "" { // nothing to multiply
-		a, err = auditing.Store(ctx, o.Stored, o.Audit)
-		return a, made, err
+	if o.In.Run != nil || o.In.Features != "" { // there is something to multiply
+		rt, err := p.OpenRuntime()
+		if err != nil {
+			return nil, made, err
+		}
+		defer rt.Close()
 	}
-	rt, err := p.OpenRuntime()
-	if err != nil {
+	if !o.Shard.Whole() {
+		made, err = auditing.StorePart(ctx, o.In, o.Audit, o.Files, p.Dealt(o.Shard), term.Version())
 		return nil, made, err
 	}
-	defer rt.Close()
-	switch {
-	case r != nil:
-		a, err = auditing.Run(ctx, r, o.Audit)
-	case o.Images.Source != "":
-		a, err = auditing.Photos(ctx, o.Images, o.Audit)
-	case !o.Shard.Whole():
-		made, err = auditing.StorePart(ctx, o.Stored, o.Audit, o.Files, p.Dealt(o.Shard), term.Version())
-	default:
-		a, err = auditing.Store(ctx, o.Stored, o.Audit)
-	}
+	a, err = auditing.Judge(ctx, o.In, o.Audit)
 	return a, made, err
 }
 

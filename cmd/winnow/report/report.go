@@ -165,7 +165,7 @@ func (o Options) measure(ctx context.Context, p *term.Program, dir string, done 
 	if err := r.Measure(ctx, images, left); err != nil {
 		return nil, err
 	}
-	a, err := auditing.Run(ctx, opened, auditing.Options{Note: p.Note, Held: held + report.Held([]*report.Run{r}), Options: audit.Options{Scorer: o.Scorer, MaxMem: o.Show.MaxMem, JustRank: true}})
+	a, err := auditing.Judge(ctx, auditing.Input{Run: opened}, auditing.Options{Note: p.Note, Held: held + report.Held([]*report.Run{r}), Options: audit.Options{Scorer: o.Scorer, MaxMem: o.Show.MaxMem, JustRank: true}})
 	if errors.As(err, new(auditing.ScorerError)) {
 		return nil, term.AsMisuse(err)
 	}
