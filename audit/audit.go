@@ -10,7 +10,7 @@
 // [Result.Suspects] with names ([Result.Name]) are the list on disk (audit/suspects).
 //
 // Only given labels are seen. measure.go alone knows the truth, and only after the fact. The package reads and prints
-// nothing and needs no ONNX Runtime; run/auditing opens runs and stores for it. It is imported by neither train nor
+// nothing and needs no ONNX Runtime; run/inspect opens runs and stores for it. It is imported by neither train nor
 // filters nor losses.
 package audit
 

@@ -16,8 +16,8 @@ import (
 	"winnow/papers/recipes"
 	"winnow/papers/studies"
 	"winnow/run"
-	"winnow/run/auditing"
 	"winnow/run/config"
+	"winnow/run/inspect"
 )
 
 // values are what a flag or an argument may be.
@@ -141,7 +141,7 @@ func judgeNames() []Candidate {
 
 // scorers are those of winnow audit.
 func scorers() []Candidate {
-	return each(auditing.Scorers(), func(name string) Candidate { return Candidate{name, audit.Named(name).Title} })
+	return each(inspect.Scorers(), func(name string) Candidate { return Candidate{name, audit.Named(name).Title} })
 }
 
 func recipeNames() []Candidate {

@@ -20,8 +20,8 @@ import (
 	"winnow/internal/progress"
 	"winnow/parts"
 	"winnow/report"
-	"winnow/run/auditing"
 	"winnow/run/folder"
+	"winnow/run/inspect"
 )
 
 // Command returns winnow audit.
@@ -32,12 +32,12 @@ func command(call term.Call[Options]) *cli.Command {
 		Name:        "audit",
 		Usage:       "say which labels of a folder of images, or of a run, look wrong, with a suggested label",
 		ArgsUsage:   "PHOTOS | RUN",
-		Description: auditing.Help(),
+		Description: inspect.Help(),
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "model", DefaultText: "the best known that is installed", Usage: "look at images by the backbone `NAME` of winnow models list, or an ONNX file; several, side by side: A,B"},
 			&cli.StringFlag{Name: "split", DefaultText: "all", Usage: "of a folder or manifest of images judge the `SPLITS` train, validation, test, … alone"},
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, DefaultText: "of images suspects.csv", Usage: "write all images, most suspect first, to `FILE`.csv, .jsonl, .parquet, or all that is found to .json"},
-			&cli.StringFlag{Name: "scorer", DefaultText: "of features " + judges.Default + ", else the run's", Usage: "judge by the scorer `NAME`: " + strings.Join(auditing.Scorers(), ", ")},
+			&cli.StringFlag{Name: "scorer", DefaultText: "of features " + judges.Default + ", else the run's", Usage: "judge by the scorer `NAME`: " + strings.Join(inspect.Scorers(), ", ")},
 			&cli.StringFlag{Name: "probs", Usage: "judge by class probabilities of any model, `FILE`.npy, .csv or .parquet: a row an image of --labels, a column a class; best out of fold"},
 			&cli.Float64Flag{Name: "noise-rate", Aliases: []string{"rate"}, DefaultText: "the run's", Usage: "share `P` of the labels to call wrong"},
 			&cli.IntFlag{Name: "top", Value: 20, DefaultText: "20, of images 10", Usage: "print the `N` most suspect"},
@@ -91,7 +91,7 @@ func run(ctx context.Context, p *term.Program, o Options) error {
 	if !o.Shard.Whole() {
 		return p.Result(made, o.JSON, err)
 	}
-	if _, ok := errors.AsType[auditing.ScorerError](err); ok {
+	if _, ok := errors.AsType[inspect.ScorerError](err); ok {
 		return term.AsMisuse(err)
 	}
 	if err != nil {
@@ -101,7 +101,7 @@ func run(ctx context.Context, p *term.Program, o Options) error {
 }
 
 // judge audits a store or a run, or makes a part of that.
-func judge(ctx context.Context, p *term.Program, o Options) (a *auditing.Report, made parts.Made, err error) {
+func judge(ctx context.Context, p *term.Program, o Options) (a *inspect.Report, made parts.Made, err error) {
 	manifest := cmp.Or(o.In.Images, o.In.Manifest)
 	if o.Run != "" {
 		o.Open.Host = p.Host()
@@ -121,21 +121,21 @@ func judge(ctx context.Context, p *term.Program, o Options) (a *auditing.Report,
 		defer rt.Close()
 	}
 	if !o.Shard.Whole() {
-		made, err = auditing.StorePart(ctx, o.In, o.Audit, o.Files, p.Dealt(o.Shard), term.Version())
+		made, err = inspect.StorePart(ctx, o.In, o.Audit, o.Files, p.Dealt(o.Shard), term.Version())
 		return nil, made, err
 	}
-	a, err = auditing.Judge(ctx, o.In, o.Audit)
+	a, err = inspect.Judge(ctx, o.In, o.Audit)
 	return a, made, err
 }
 
 // give writes and prints an audit.
-func give(ctx context.Context, p *term.Program, o Options, a *auditing.Report) error {
+func give(ctx context.Context, p *term.Program, o Options, a *inspect.Report) error {
 	if o.Cut.By == audit.Precision && !audit.Named(a.Scorer).Probability {
 		other := ", or --scorer " + judges.Default
 		if a.Scorer == audit.Probabilities {
 			other = "" // not beside --probs
 		}
-		return term.Misused("--precision: %s: take --share or --below%s", auditing.Ranks(a.Scorer), other)
+		return term.Misused("--precision: %s: take --share or --below%s", inspect.Ranks(a.Scorer), other)
 	}
 	if err := a.Save(ctx, o.Files, o.Audit); err != nil {
 		return err

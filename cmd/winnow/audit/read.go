@@ -16,19 +16,19 @@ import (
 	"winnow/internal/catalog"
 	"winnow/parts"
 	"winnow/review"
-	"winnow/run/auditing"
 	"winnow/run/folder"
+	"winnow/run/inspect"
 )
 
 // Options are what winnow audit is asked for.
 type Options struct {
-	In    auditing.Input
+	In    inspect.Input
 	Run   string         // folder, to be opened; "": none
 	Open  folder.Options // of the run
-	Audit auditing.Options
+	Audit inspect.Options
 	Shard parts.Shard
 
-	auditing.Files
+	inspect.Files
 	Page string // of images
 	JSON bool
 
@@ -37,16 +37,16 @@ type Options struct {
 
 // read turns the flags into options, and refuses what means nothing.
 func read(c *cli.Context) (o Options, err error) {
-	o.Files = auditing.Files{
+	o.Files = inspect.Files{
 		Out: c.String("out"), Classes: c.String("classes"), Clean: c.String("clean"), Relabel: c.Bool("relabel"),
 		Top: c.Int("top"), Sheet: c.Bool("spreadsheet"),
 	}
 	o.JSON = c.Bool("json")
 	compared := c.IsSet("copies") || c.IsSet("neighbours")
-	o.Audit = auditing.Options{
+	o.Audit = inspect.Options{
 		IncludeEval: c.Bool("include-eval"), FitSample: c.Int("fit-sample"),
 		Together: compared || c.IsSet("fit-sample") && c.Int("fit-sample") == 0,
-		Tuning:   auditing.Tuning{Weights: c.String("finetune"), Augment: c.String("augment")},
+		Tuning:   inspect.Tuning{Weights: c.String("finetune"), Augment: c.String("augment")},
 		Options: audit.Options{
 			Rounds: c.Int("seeds"), Scorer: c.String("scorer"), Neighbours: c.Int("neighbours"), Folds: c.Int("folds"),
 			Copies: c.Float64("copies"), Seed: c.Uint64("seed"), Rate: term.Given(c, "noise-rate", c.Float64),
@@ -138,7 +138,7 @@ func (o *Options) readStored(c *cli.Context) error {
 	case c.IsSet("probs") && o.Audit.Scorer != "":
 		return term.Misused("--scorer: --probs brings its scores: leave out one of them")
 	}
-	o.In = auditing.Input{
+	o.In = inspect.Input{
 		Manifest: c.String("manifest"), Features: c.String("features"), View: c.String("view"), Probs: c.String("probs"),
 		Root: c.String("root"), Model: c.String("model"),
 	}
@@ -160,7 +160,7 @@ func (o *Options) readImages(c *cli.Context) error {
 	o.Out = cmp.Or(o.Out, "suspects.csv")
 	beside := strings.TrimSuffix(o.Out, filepath.Ext(o.Out))
 	o.Page = beside + ".html"
-	o.In = auditing.Input{Images: images, Root: c.String("root"), Model: c.String("model"), Features: beside + ".features"}
+	o.In = inspect.Input{Images: images, Root: c.String("root"), Model: c.String("model"), Features: beside + ".features"}
 	if c.IsSet("split") {
 		for name := range strings.SplitSeq(c.String("split"), ",") {
 			split, err := datasets.ParseSplit(strings.TrimSpace(name))
