@@ -20,12 +20,12 @@ func Example_audit() {
 	}
 	called, right, mended := 0, 0, 0
 	for _, s := range found.Suspects {
-		if s.Wrong {
+		if s.Dropped {
 			called++
 			if set.Labels[s.Row] != truth[s.Row] {
 				right++
 			}
-			if s.Suggested == truth[s.Row] {
+			if s.SuggestedClass == truth[s.Row] {
 				mended++
 			}
 		}
@@ -45,7 +45,7 @@ func Example_audit() {
 		log.Fatal(err)
 	}
 	defer os.RemoveAll(dir)
-	if err := suspects.WriteFile(filepath.Join(dir, "suspects.csv"), found.Entries(paths, classes)); err != nil {
+	if err := suspects.WriteFile(filepath.Join(dir, "suspects.csv"), found.Name(paths, classes)); err != nil {
 		log.Fatal(err)
 	}
 	// Output:

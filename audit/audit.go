@@ -7,10 +7,10 @@
 // [Run] asks one scorer of the catalog: a judge of whole sets (audit/judges), the scorer of a filter with the set itself
 // as its memory bank (filters), or heads trained on the spot (audit/crossfit). What a training found out about its
 // samples ranks them instead where it is given ([Given]). A [Cut] chooses from the result what to drop or relabel, and
-// [Result.Entries] are the lines of the list on disk (audit/suspects).
+// [Result.Suspects] with names ([Result.Name]) are the list on disk (audit/suspects).
 //
 // Only given labels are seen. measure.go alone knows the truth, and only after the fact. The package reads and prints
-// nothing and needs no ONNX Runtime; run/auditing opens runs and stores for it. It is imported by neither train nor
+// nothing and needs no ONNX Runtime; run/inspect opens runs and stores for it. It is imported by neither train nor
 // filters nor losses.
 package audit
 
@@ -27,6 +27,7 @@ import (
 	"winnow/audit/crossfit"
 	"winnow/audit/findings"
 	"winnow/audit/judges"
+	"winnow/audit/suspects"
 	"winnow/eval"
 	"winnow/features"
 	"winnow/filters"
@@ -66,12 +67,12 @@ type Options struct {
 // Result is the outcome of an audit.
 type Result struct {
 	Scorer     string
-	Why        string    // what the scorer chose for this set, and why; empty: there was nothing to choose
-	Blind      bool      // labels left out are foretold no better than by chance: none is called wrong, and nothing is known of the rate
-	Suggests   string    // the scorer of the suggested labels, where that is another
-	Rate       float64   // share of the labels that is called wrong
-	Suspects   []Suspect // all labelled rows, most suspect first, of equal ones the lower row
-	Unjudged   int       // suspects alone with their label: nothing is known of them, and their score is 1
+	Why        string             // what the scorer chose for this set, and why; empty: there was nothing to choose
+	Blind      bool               // labels left out are foretold no better than by chance: none is called wrong, and nothing is known of the rate
+	Suggests   string             // the scorer of the suggested labels, where that is another
+	Rate       float64            // share of the labels that is called wrong
+	Suspects   []suspects.Suspect // all labelled rows, most suspect first, of equal ones the lower row
+	Unjudged   int                // suspects alone with their label: nothing is known of them, and their score is 1
 	Noise      *noiserate.Estimate
 	Classes    []Class // that have two images or more, by their number
 	Sampled    int     // rows that was fitted to, of a result by a [Basis]; 0: all are there
@@ -79,27 +80,6 @@ type Result struct {
 
 	labels []int // of all rows
 }
-
-// Suspect is one judged label. Rows are positions in the set.
-type Suspect struct {
-	Row              int
-	Given            int     // its label
-	Score            float64 // of the given label; higher: cleaner
-	Order            float64 // orders as Score does, without ties where a probability rounds to 0 or 1 (its log odds)
-	Suggested        int     // the class that scores best; the given one if none beats it
-	SuggestedScore   float64
-	Wrong            bool             // called wrong
-	Alone            bool             // no other image has its label
-	SupportGiven     []eval.Neighbour // nearest images with the given label, nearest first
-	SupportSuggested []eval.Neighbour // nearest images with the suggested label; nil where that is the given one
-	Fit              float64          // to the class that it fits best, in deviations (findings.Fit); NaN: not known
-	Copies           []eval.Neighbour // near copies with another label, nearest first
-
-	suggestedOrder float64
-}
-
-// Outlier reports whether the image fits no class.
-func (s Suspect) Outlier() bool { return s.Fit < findings.Outlying }
 
 // Class is what is found out about one class.
 type Class struct {
@@ -116,10 +96,17 @@ func Run(ctx context.Context, set features.Set, o Options) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	rows := labelled(set.Labels)
-	if g := o.Given; set.Dim() == 0 && g != nil && g.Suggested != nil {
-		r := Result{Scorer: g.Name, Suspects: g.list(set.Labels), labels: set.Labels, NoFindings: errNoVectors}
-		r.finish(rows, o)
+	r := Result{Scorer: o.Scorer, labels: set.Labels}
+	rows, g := labelled(set.Labels), o.Given
+	judged := g != nil && g.Suggested != nil // entirely
+	if g != nil {
+		if r.Scorer = g.Name; !judged {
+			r.Suggests = o.Scorer
+		}
+	}
+	if judged && set.Dim() == 0 {
+		r.NoFindings = errNoVectors
+		r.conclude(rows, judgement{Opinion: g.of(rows, judges.Opinion{})}, o)
 		return r, nil
 	}
 	z, start, free, err := judgedVectors(ctx, set, o.Whiten, o.Shared)
@@ -127,28 +114,23 @@ func Run(ctx context.Context, set features.Set, o Options) (Result, error) {
 		return Result{}, err
 	}
 	defer func() { free() }()
-	if !Trains(o.Scorer) {
+	if !Named(o.Scorer).Trains {
 		set.X = blas32.General{} // what the caller keeps no more need not stay
 	}
-	var list []Suspect
 	var verdict judges.Verdict
-	if g := o.Given; g != nil && g.Suggested != nil {
-		list = g.list(set.Labels)
-	} else if list, verdict, err = ask(ctx, z, set, start, o); err != nil {
-		return Result{}, err
+	if !judged {
+		if verdict, err = ask(ctx, z, set, start, o); err != nil {
+			return Result{}, err
+		}
+		r.Why, r.Blind = verdict.Why, verdict.Blind
 	}
-	if err := support(ctx, z, list, o.MaxMem); err != nil {
-		return Result{}, err
-	}
-	r := Result{Scorer: o.Scorer, Why: verdict.Why, Blind: verdict.Blind, Suspects: list, labels: set.Labels}
-	left := verdict.Classes
+	said, left := judgement{Opinion: verdict.Opinion}, verdict.Classes
 	verdict = judges.Verdict{}
-	switch g := o.Given; {
-	case g != nil && g.Suggested != nil:
-		r.Scorer = g.Name
-	case g != nil:
-		r.Scorer, r.Suggests = g.Name, o.Scorer
-		rejudge(list, rows, g)
+	if g != nil {
+		said.Opinion = g.of(rows, said.Opinion)
+	}
+	if said.forGiven, said.forSuggested, err = support(ctx, z, said.Suggested, o.MaxMem); err != nil {
+		return Result{}, err
 	}
 	if !o.JustRank {
 		if o.Findings != nil { // the classes as the scorer left them are those of other vectors
@@ -161,26 +143,16 @@ func Run(ctx context.Context, set features.Set, o Options) (Result, error) {
 				return Result{}, err
 			}
 		}
-		if err := r.find(ctx, z, left, o); err != nil {
+		if err := r.find(ctx, z, left, &said, o); err != nil {
 			return Result{}, err
 		}
 	}
-	r.finish(rows, o)
+	r.conclude(rows, said, o)
 	return r, nil
 }
 
 // errNoVectors says why nothing is found but suspects.
 var errNoVectors = errors.New("there are no features of the images")
-
-// finish counts the suspects by the set's rows, sorts them and calls labels wrong.
-func (r *Result) finish(rows []int, o Options) {
-	r.number(rows)
-	if o.Given != nil {
-		r.Unjudged = 0 // nothing was asked of other images
-	}
-	slices.SortStableFunc(r.Suspects, func(a, b Suspect) int { return cmp.Compare(a.Order, b.Order) })
-	r.call(o)
-}
 
 // filled checks the options and puts the defaults in.
 func (o Options) filled(set features.Set) (Options, error) {
@@ -208,10 +180,11 @@ func (o Options) filled(set features.Set) (Options, error) {
 	if o.Findings != nil && o.Findings.Len() != set.Len() {
 		return o, fmt.Errorf("audit: findings in %d rows, expected the %d that are judged", o.Findings.Len(), set.Len())
 	}
-	if g := o.Given; g != nil && (len(g.Scores) != set.Len() || len(g.Orders) != set.Len() || len(g.Suggested) != len(g.SuggestedScores) || g.Suggested != nil && len(g.Suggested) != set.Len() || g.Wrong != nil && len(g.Wrong) != set.Len()) {
-		return o, fmt.Errorf("audit: %d scores by %s and %d orders, expected one for each of %d rows", len(g.Scores), g.Name, len(g.Orders), set.Len())
+	if g := o.Given; g != nil && !g.fits(set.Len()) {
+		return o, fmt.Errorf("audit: %d scores by %s and %d orders, expected one for each of %d rows",
+			len(g.Score), g.Name, len(g.Order), set.Len())
 	}
-	o.Scorer = judges.Named(cmp.Or(o.Scorer, judges.Default))
+	o.Scorer = Named(o.Scorer).Name
 	if o.Shared == nil {
 		o.Shared = &Shared{alone: true}
 	}
@@ -220,8 +193,8 @@ func (o Options) filled(set features.Set) (Options, error) {
 }
 
 // find estimates the noise rate and looks for odd classes, outliers and copies among z; left are the classes as the scorer
-// left them, nil if it left none.
-func (r *Result) find(ctx context.Context, z features.Set, left *leaveout.Set, o Options) error {
+// left them, nil if it left none. It adds to what is said of the rows of z.
+func (r *Result) find(ctx context.Context, z features.Set, left *leaveout.Set, said *judgement, o Options) error {
 	judged := left != nil // by these very vectors
 	if !judged {
 		if left, r.NoFindings = leaveout.New(z, o.Classes); r.NoFindings != nil {
@@ -244,50 +217,107 @@ func (r *Result) find(ctx context.Context, z features.Set, left *leaveout.Set, o
 	case r.Blind:
 		e.Rate, e.Low, e.High = 0, 0, noiserate.MostOf(len(left.Classes))
 	case knows && judged:
-		r.expect(&e, left.Rows)
+		r.expect(&e, said.Opinion, z.Labels, left.Rows)
 	}
-	if _, err := filters.Find(r.Scorer); err == nil && Probability(r.Scorer) {
-		wrong := make([]float64, len(r.Suspects))
-		for i := range wrong {
-			wrong[i] = math.NaN()
-		}
+	if s := Named(r.Scorer); s.Probability && (s.Kind == ByFilter || s.Kind == ByProxies) {
+		wrong := unsaid(z.Len())
 		for i, v := range e.Wrong {
 			wrong[left.Rows[i]] = v
 		}
-		calibrate(r.Suspects, wrong)
+		calibrate(said.Opinion, z.Labels, wrong)
 	}
 	fit, err := findings.Fit(ctx, left)
 	if err != nil {
 		return err
 	}
+	said.fit = unsaid(z.Len())
 	for i, v := range fit {
-		r.Suspects[left.Rows[i]].Fit = v
+		said.fit[left.Rows[i]] = v
 	}
-	copies, err := findings.Copies(ctx, z, o.Copies, o.MaxMem)
-	for i, list := range copies {
-		r.Suspects[i].Copies = list
-	}
+	said.copies, err = findings.Copies(ctx, z, o.Copies, o.MaxMem)
 	return err
 }
 
-// number turns rows counted among the labelled ones into positions in the set, and counts who is alone.
-func (r *Result) number(rows []int) {
-	given := map[int]int{}
+// judgement is what is found out about the labelled rows of a set, counted among themselves; lists may be nil.
+type judgement struct {
+	judges.Opinion
+	forGiven, forSuggested [][]eval.Neighbour // nearest images with either label, nearest first
+	copies                 [][]eval.Neighbour // near copies with another label, nearest first
+	fit                    []float64          // NaN: not known
+}
+
+// conclude lists the suspects and calls labels wrong. rows are positions in the set of what is judged.
+func (r *Result) conclude(rows []int, said judgement, o Options) {
+	having := map[int]int{}
 	for _, row := range rows {
-		given[r.labels[row]]++
+		having[r.labels[row]]++
 	}
-	for i := range r.Suspects {
-		s := &r.Suspects[i]
-		s.Row = rows[s.Row]
-		for _, list := range [][]eval.Neighbour{s.SupportGiven, s.SupportSuggested, s.Copies} {
-			for j := range list {
-				list[j].Row = rows[list[j].Row]
-			}
+	near := func(lists [][]eval.Neighbour, i int) []suspects.Near {
+		if lists == nil {
+			return []suspects.Near{}
 		}
-		if s.Alone = given[s.Given] < 2; s.Alone {
+		out := make([]suspects.Near, len(lists[i]))
+		for j, n := range lists[i] {
+			out[j] = suspects.Near{Row: rows[n.Row], Similarity: cosine(n.Similarity)}
+		}
+		lists[i] = nil
+		return out
+	}
+	certain, probable := Named(r.Scorer).Probability, Named(cmp.Or(r.Suggests, r.Scorer)).Probability
+	r.Suspects = make([]suspects.Suspect, len(rows))
+	for i, row := range rows {
+		y := r.labels[row]
+		s := suspects.Suspect{
+			Row: row, GivenClass: y, SuggestedClass: said.Suggested[i],
+			Score: said.Score[i], SuggestedScore: &said.SuggestedScore[i], Order: said.Order[i],
+			SupportGiven: near(said.forGiven, i), SupportSuggested: near(said.forSuggested, i), Alone: having[y] < 2,
+		}
+		if s.Unjudged = s.Alone && o.Given == nil; s.Unjudged { // what is given asked no other image
 			r.Unjudged++
 		}
+		if certain && !s.Unjudged {
+			s.GivenProbability = &said.Score[i]
+		}
+		if probable && !s.Alone {
+			s.SuggestedProbability = s.SuggestedScore
+		}
+		if said.fit != nil && !math.IsNaN(said.fit[i]) {
+			s.Fit, s.Outlier = &said.fit[i], said.fit[i] < findings.Outlying
+		}
+		copies := near(said.copies, i)
+		s.Copies = make([]suspects.Copy, len(copies))
+		for j, n := range copies {
+			s.Copies[j] = suspects.Copy{Row: n.Row, Similarity: n.Similarity}
+		}
+		r.Suspects[i] = s
 	}
+	slices.SortStableFunc(r.Suspects, func(a, b suspects.Suspect) int { return cmp.Compare(a.Order, b.Order) })
+	for i := range r.Suspects {
+		r.Suspects[i].Rank = i + 1
+	}
+	r.call(o)
+}
+
+// cosine returns a similarity with the digits that a float32 has.
+func cosine(v float32) float64 { return math.Round(float64(v)*1e6) / 1e6 }
+
+// Name gives the suspects their paths and labels, as files need them, and returns them. paths are by row of the set,
+// classes by number.
+func (r *Result) Name(paths, classes []string) []suspects.Suspect {
+	for i := range r.Suspects {
+		s := &r.Suspects[i]
+		s.Path, s.Given, s.Suggested = paths[s.Row], classes[s.GivenClass], classes[s.SuggestedClass]
+		for _, list := range [][]suspects.Near{s.SupportGiven, s.SupportSuggested} {
+			for j := range list {
+				list[j].Path = paths[list[j].Row]
+			}
+		}
+		for j := range s.Copies {
+			c := &s.Copies[j]
+			c.Path, c.Label = paths[c.Row], classes[r.labels[c.Row]]
+		}
+	}
+	return r.Suspects
 }
 
 // call says which labels are called wrong; the suspects are sorted.
@@ -297,8 +327,9 @@ func (r *Result) call(o Options) {
 		r.Rate = *o.Rate
 	case o.Given != nil && o.Given.Wrong != nil:
 		wrong := 0
-		for _, s := range r.Suspects {
-			if s.Wrong {
+		for i := range r.Suspects {
+			if s := &r.Suspects[i]; o.Given.Wrong[s.Row] {
+				s.Dropped = true
 				wrong++
 			}
 		}
@@ -307,7 +338,7 @@ func (r *Result) call(o Options) {
 	case r.Noise != nil:
 		r.Rate = r.Noise.Rate
 	}
-	for i := range r.Suspects {
-		r.Suspects[i].Wrong = i < int(r.Rate*float64(len(r.Suspects)))
+	for i := range int(r.Rate * float64(len(r.Suspects))) {
+		r.Suspects[i].Dropped = true
 	}
 }

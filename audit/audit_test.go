@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"winnow/audit/judges"
+	"winnow/audit/suspects"
 	"winnow/features"
 )
 
@@ -27,7 +28,7 @@ func TestRun(t *testing.T) {
 			long.Row(i)[j] *= float32(1 + i%3)
 		}
 	}
-	for _, scorer := range append([]string{""}, Scorers()...) {
+	for _, scorer := range append([]string{""}, Alone()...) {
 		if scorer == Crossfit {
 			continue // its own tests
 		}
@@ -68,7 +69,7 @@ func TestRunBlind(t *testing.T) {
 			t.Fatalf("%s: blind %v, rate %v, %+v, %v", scorer, r.Blind, r.Rate, r.Noise, err)
 		}
 		for _, s := range r.Suspects {
-			if s.Score != 0.5 || s.Suggested != s.Given || s.Wrong {
+			if s.Score != 0.5 || s.SuggestedClass != s.GivenClass || s.Dropped {
 				t.Fatalf("%s: %+v", scorer, s)
 			}
 		}
@@ -121,12 +122,12 @@ func TestRunUnlabelled(t *testing.T) {
 		t.Errorf("%d suspects, expected %d", len(r.Suspects), want)
 	}
 	for _, s := range r.Suspects {
-		if s.Row%7 == 0 || s.Given != z.Labels[s.Row] {
+		if s.Row%7 == 0 || s.GivenClass != z.Labels[s.Row] {
 			t.Fatalf("%+v of label %d", s, z.Labels[s.Row])
 		}
 		for _, n := range s.SupportGiven {
-			if z.Labels[n.Row] != s.Given {
-				t.Fatalf("row %d of label %d is supported by row %d of label %d", s.Row, s.Given, n.Row, z.Labels[n.Row])
+			if z.Labels[n.Row] != s.GivenClass {
+				t.Fatalf("row %d of label %d is supported by row %d of label %d", s.Row, s.GivenClass, n.Row, z.Labels[n.Row])
 			}
 		}
 	}
@@ -152,38 +153,40 @@ func TestRunRefuses(t *testing.T) {
 	}
 }
 
-func TestChanges(t *testing.T) {
-	r := Result{Scorer: "centres", Suspects: []Suspect{
-		{Row: 7, Given: 0, Suggested: 1, Score: 0.1, Wrong: true}, {Row: 3, Given: 2, Suggested: 2, Score: 0.2, Wrong: true},
-		{Row: 5, Given: 1, Suggested: 0, Score: 0.7}, {Row: 1, Given: 0, Suggested: 0, Score: 0.9}, {Row: 0, Given: 0, Suggested: 0, Score: 1},
+func TestTake(t *testing.T) {
+	r := Result{Scorer: "centres", Suspects: []suspects.Suspect{
+		{Row: 7, Score: 0.1, Dropped: true}, {Row: 3, Score: 0.2, Dropped: true},
+		{Row: 5, Score: 0.7}, {Row: 1, Score: 0.9}, {Row: 0, Score: 1},
 	}}
 	for _, c := range []struct {
-		cut     Cut
-		relabel bool
-		want    []Change
+		cut  Cut
+		want []int
 	}{
-		{Cut{}, false, []Change{{7, Dropped}, {3, Dropped}}},
-		{Cut{}, true, []Change{{7, 1}}}, // nothing beats the label of row 3
-		{Cut{Share, 0.7}, true, []Change{{7, 1}, {5, 0}}},
-		{Cut{Share, 0}, false, nil},
-		{Cut{Below, 0.2}, false, []Change{{7, Dropped}}},
-		{Cut{Precision, 0.85}, false, []Change{{7, Dropped}, {3, Dropped}}}, // (0.9 + 0.8)/2
-		{Cut{Precision, 0.6}, false, []Change{{7, Dropped}, {3, Dropped}, {5, Dropped}}},
-		{Cut{Precision, 0.95}, false, nil},
+		{Cut{}, []int{7, 3}},
+		{Cut{Share, 0.7}, []int{7, 3, 5}},
+		{Cut{Share, 0}, nil},
+		{Cut{Below, 0.2}, []int{7}},
+		{Cut{Precision, 0.85}, []int{7, 3}}, // (0.9 + 0.8)/2
+		{Cut{Precision, 0.6}, []int{7, 3, 5}},
+		{Cut{Precision, 0.95}, nil},
 	} {
-		got, err := r.Changes(c.cut, c.relabel)
+		taken, err := r.Take(c.cut)
+		var got []int
+		for _, s := range taken {
+			got = append(got, s.Row)
+		}
 		if diff := cmp.Diff(c.want, got); err != nil || diff != "" {
 			t.Errorf("%+v: %v (-want +got):\n%s", c, err, diff)
 		}
 	}
 	r.Scorer = "knn"
-	if _, err := r.Changes(Cut{Precision, 0.5}, false); err == nil {
+	if _, err := r.Take(Cut{Precision, 0.5}); err == nil {
 		t.Error("scores of knn are taken for probabilities")
 	}
 }
 
-// The list on disk names rows and labels; probabilities stand only where they are some.
-func TestEntries(t *testing.T) {
+// Suspects are named by their rows and labels; probabilities stand only where they are some.
+func TestName(t *testing.T) {
 	z, _ := mislabelled(8, 3, 8, 10, 0.2)
 	paths, classes := make([]string, z.Len()), []string{"a", "b", "c"}
 	for i := range paths {
@@ -194,11 +197,11 @@ func TestEntries(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i, e := range r.Entries(paths, classes) {
-			s := r.Suspects[i]
-			if e.Rank != i+1 || e.Path != paths[s.Row] || e.Given != classes[z.Labels[s.Row]] || e.Suggested != classes[s.Suggested] || e.Score != s.Score ||
-				e.Dropped != s.Wrong || (e.SuggestedProbability != nil) != probable || *e.Fit != s.Fit || len(e.SupportGiven) != supporting || !slices.Contains(paths, e.SupportGiven[0].Path) {
-				t.Fatalf("%s, place %d: %+v of %+v", scorer, i, e, s)
+		r.Name(paths, classes)
+		for i, s := range r.Suspects {
+			if s.Rank != i+1 || s.Path != paths[s.Row] || s.Given != classes[z.Labels[s.Row]] || s.Suggested != classes[s.SuggestedClass] ||
+				(s.SuggestedProbability != nil) != probable || s.Fit == nil || len(s.SupportGiven) != supporting || s.SupportGiven[0].Path != paths[s.SupportGiven[0].Row] {
+				t.Fatalf("%s, place %d: %+v", scorer, i, s)
 			}
 		}
 	}
@@ -223,7 +226,7 @@ func TestRunByProxies(t *testing.T) {
 		if d, err := r.Measure(wrong); err != nil || d.AUROC < 0.9 {
 			t.Errorf("%s: AUROC %v, %v", scorer, d.AUROC, err)
 		}
-		if _, err := Run(t.Context(), z, Options{Scorer: scorer, Classes: 10}); err == nil || slices.Contains(Scorers(), scorer) {
+		if _, err := Run(t.Context(), z, Options{Scorer: scorer, Classes: 10}); err == nil || slices.Contains(Alone(), scorer) {
 			t.Errorf("%s judges a set without proxies", scorer)
 		}
 	}

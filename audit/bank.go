@@ -3,7 +3,9 @@ package audit
 import (
 	"context"
 	"math"
+	"slices"
 
+	"winnow/audit/judges"
 	"winnow/eval"
 	"winnow/features"
 	"winnow/filters"
@@ -16,19 +18,17 @@ const candidates = 3
 // bank is z itself. A label is suggested by giving the row each candidate label in turn and asking the same scorer;
 // candidates are the classes nearest by mean similarity. There, too, the row is left out of the class it was given.
 // Classes are numbered 0 … classes-1. Time O(n²·d), memory as maxMem says.
-func byBank(ctx context.Context, scorer filters.Scorer, z features.Set, classes int, maxMem int64) ([]Suspect, error) {
+func byBank(ctx context.Context, scorer filters.Scorer, z features.Set, classes int, maxMem int64) (o judges.Opinion, err error) {
 	bank := features.BankOf(z, classes)
-	list := make([]Suspect, z.Len())
 	judge := judgeBy(scorer)
-	orders, err := judge.all(ctx, z, bank, true)
-	if err != nil {
-		return nil, err
+	if o.Order, err = judge.all(ctx, z, bank, true); err != nil {
+		return o, err
 	}
-	for i, order := range orders {
-		score := judge.score(order)
-		list[i] = Suspect{Row: i, Given: z.Labels[i], Score: score, Order: order, Suggested: z.Labels[i], SuggestedScore: score, Fit: math.NaN(), suggestedOrder: order}
+	o.Score = make([]float64, z.Len())
+	for i, order := range o.Order {
+		o.Score[i] = judge.score(order)
 	}
-	return list, suggest(ctx, judge, z, bank, list, maxMem)
+	return o, suggest(ctx, judge, z, bank, &o, maxMem)
 }
 
 // judge is a scorer as an audit uses it: by log-odds where the scores are probabilities.
@@ -68,7 +68,9 @@ func (j judge) all(ctx context.Context, z features.Set, bank *features.Bank, own
 }
 
 // suggest fills in the class that scores best among the candidates and the given one.
-func suggest(ctx context.Context, judge judge, z features.Set, bank *features.Bank, list []Suspect, maxMem int64) error {
+func suggest(ctx context.Context, judge judge, z features.Set, bank *features.Bank, o *judges.Opinion, maxMem int64) error {
+	best := slices.Clone(o.Order)
+	o.Suggested, o.SuggestedScore = slices.Clone(z.Labels), slices.Clone(o.Score)
 	near, err := nearestClasses(ctx, z, bank, maxMem)
 	if err != nil {
 		return err
@@ -93,10 +95,10 @@ func suggest(ctx context.Context, judge judge, z features.Set, bank *features.Ba
 		}
 		for i, order := range orders {
 			if with != nil {
-				order = withoutRow(order, with[i], list[i].Order)
+				order = withoutRow(order, with[i], o.Order[i])
 			}
-			if other.Labels[i] != z.Labels[i] && order > list[i].suggestedOrder {
-				list[i].Suggested, list[i].SuggestedScore, list[i].suggestedOrder = other.Labels[i], judge.score(order), order
+			if other.Labels[i] != z.Labels[i] && order > best[i] {
+				o.Suggested[i], o.SuggestedScore[i], best[i] = other.Labels[i], judge.score(order), order
 			}
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"testing"
 
+	"winnow/audit/judges"
+	"winnow/audit/suspects"
 	"winnow/eval"
 	"winnow/features"
 	"winnow/filters"
@@ -55,7 +57,7 @@ func TestAuditFindsWrongLabels(t *testing.T) {
 				order, wrong = append(order, s.Order), append(wrong, bad)
 				if bad {
 					suggested++
-					if s.Suggested == truth[s.Row] {
+					if s.SuggestedClass == truth[s.Row] {
 						right++
 					}
 				}
@@ -80,18 +82,23 @@ func TestAuditFindsWrongLabels(t *testing.T) {
 }
 
 // audited judges z by a scorer against itself, and ranks the suspects.
-func audited(scorer filters.Scorer, z features.Set, classes int, maxMem int64) ([]Suspect, error) {
+func audited(scorer filters.Scorer, z features.Set, classes int, maxMem int64) ([]suspects.Suspect, error) {
 	ctx := context.Background()
-	list, err := byBank(ctx, scorer, z, classes, maxMem)
-	if err == nil {
-		err = support(ctx, z, list, maxMem)
+	o, err := byBank(ctx, scorer, z, classes, maxMem)
+	if err != nil {
+		return nil, err
 	}
-	slices.SortStableFunc(list, func(a, b Suspect) int { return cmp.Compare(a.Order, b.Order) })
-	return list, err
+	said := judgement{Opinion: o}
+	if said.forGiven, said.forSuggested, err = support(ctx, z, o.Suggested, maxMem); err != nil {
+		return nil, err
+	}
+	r := Result{labels: z.Labels}
+	r.conclude(features.AllRows(z.Len()), said, Options{})
+	return r.Suspects, nil
 }
 
 // checkAudit looks at what must hold of any audit.
-func checkAudit(t *testing.T, z features.Set, list []Suspect) {
+func checkAudit(t *testing.T, z features.Set, list []suspects.Suspect) {
 	t.Helper()
 	seen := make([]bool, z.Len())
 	for at, s := range list {
@@ -102,8 +109,8 @@ func checkAudit(t *testing.T, z features.Set, list []Suspect) {
 			t.Fatalf("row %d stands twice", s.Row)
 		}
 		seen[s.Row] = true
-		if len(s.SupportGiven) > 3 || (s.Suggested == z.Labels[s.Row]) != (s.SupportSuggested == nil) {
-			t.Fatalf("row %d: support %v and %v for %d, suggested %d", s.Row, s.SupportGiven, s.SupportSuggested, z.Labels[s.Row], s.Suggested)
+		if len(s.SupportGiven) > 3 || (s.SuggestedClass == z.Labels[s.Row]) != (len(s.SupportSuggested) == 0) {
+			t.Fatalf("row %d: support %v and %v for %d, suggested %d", s.Row, s.SupportGiven, s.SupportSuggested, z.Labels[s.Row], s.SuggestedClass)
 		}
 		for _, n := range s.SupportGiven {
 			if z.Labels[n.Row] != z.Labels[s.Row] || n.Row == s.Row {
@@ -111,8 +118,8 @@ func checkAudit(t *testing.T, z features.Set, list []Suspect) {
 			}
 		}
 		for _, n := range s.SupportSuggested {
-			if z.Labels[n.Row] != s.Suggested {
-				t.Fatalf("row %d: suggestion %d is supported by row %d of class %d", s.Row, s.Suggested, n.Row, z.Labels[n.Row])
+			if z.Labels[n.Row] != s.SuggestedClass {
+				t.Fatalf("row %d: suggestion %d is supported by row %d of class %d", s.Row, s.SuggestedClass, n.Row, z.Labels[n.Row])
 			}
 		}
 	}
@@ -149,15 +156,15 @@ func TestGiven(t *testing.T) {
 	}
 	suggested := map[int]int{}
 	for _, s := range plain.Suspects {
-		suggested[s.Row] = s.Suggested
+		suggested[s.Row] = s.SuggestedClass
 	}
-	given := &Given{Name: "elsewhere", Scores: []float64{0, 1, 7, 0, 0.5}, Orders: []float64{1, 4, 7, 1, 2}, Wrong: []bool{true, false, true, true, false}}
+	given := &Given{Name: "elsewhere", Opinion: judges.Opinion{Score: []float64{0, 1, 7, 0, 0.5}, Order: []float64{1, 4, 7, 1, 2}}, Wrong: []bool{true, false, true, true, false}}
 	r, err := Run(context.Background(), z, Options{Scorer: "avgsim", JustRank: true, Given: given})
 	if err != nil || r.Scorer != "elsewhere" || r.Suggests != "avgsim" || r.Rate != 0.5 || len(r.Suspects) != 4 {
 		t.Fatalf("%v: %+v", err, r)
 	}
-	for i, want := range []Suspect{{Row: 0, Order: 1, Wrong: true}, {Row: 3, Order: 1, Wrong: true}, {Row: 4, Score: 0.5, Order: 2}, {Row: 1, Score: 1, Order: 4}} {
-		if got := r.Suspects[i]; got.Row != want.Row || got.Score != want.Score || got.Order != want.Order || got.Suggested != suggested[want.Row] || got.Wrong != want.Wrong {
+	for i, want := range []suspects.Suspect{{Row: 0, Order: 1, Dropped: true}, {Row: 3, Order: 1, Dropped: true}, {Row: 4, Score: 0.5, Order: 2}, {Row: 1, Score: 1, Order: 4}} {
+		if got := r.Suspects[i]; got.Row != want.Row || got.Score != want.Score || got.Order != want.Order || got.SuggestedClass != suggested[want.Row] || got.Dropped != want.Dropped {
 			t.Errorf("place %d: %+v, expected %+v with label %d suggested", i, got, want, suggested[want.Row])
 		}
 	}
@@ -177,11 +184,11 @@ func TestAuditSuggestsWithoutTheRow(t *testing.T) {
 		for _, s := range list {
 			if z.Labels[s.Row] != truth[s.Row] {
 				wrong++
-				if s.Suggested == truth[s.Row] {
+				if s.SuggestedClass == truth[s.Row] {
 					right++
 				}
 			}
-			if s.Suggested == z.Labels[s.Row] {
+			if s.SuggestedClass == z.Labels[s.Row] {
 				continue
 			}
 			rest, row := features.NewSet(z.Len()-1, z.Dim()), features.NewSet(1, z.Dim())
@@ -195,10 +202,10 @@ func TestAuditSuggestsWithoutTheRow(t *testing.T) {
 				at++
 			}
 			copy(row.Row(0), z.Row(s.Row))
-			row.Labels[0] = s.Suggested
+			row.Labels[0] = s.SuggestedClass
 			want := scorer.Score(nil, row, features.BankOf(rest, 6), false)[0]
-			if math.Abs(s.SuggestedScore-want) > 1e-6*(want+1e-3) {
-				t.Errorf("%T: row %d: suggested with %v, by a bank without it %v", scorer, s.Row, s.SuggestedScore, want)
+			if math.Abs(*s.SuggestedScore-want) > 1e-6*(want+1e-3) {
+				t.Errorf("%T: row %d: suggested with %v, by a bank without it %v", scorer, s.Row, *s.SuggestedScore, want)
 			}
 		}
 		if wrong < 5 || 10*right < 9*wrong {

@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -19,9 +18,6 @@ import (
 	"winnow/head"
 	"winnow/train"
 )
-
-// Dealt lists the scorers that judge rows apart from each other ([Basis]), the default first.
-func Dealt() []string { return []string{judges.Combined, Crossfit, judges.Centres} }
 
 // Together reports whether rows of so many classes are to be judged all at once where nobody says how: up to about a million, and a
 // billion similarities to classes, which lie in files meanwhile. More are judged apart, by a [Basis] fitted to [Fitted] of them, which
@@ -77,9 +73,9 @@ func NewSpace(sums *leaveout.Sums) (*head.Head, *leaveout.Whole, error) {
 // NewBasis fits a basis to sums of all rows and a sample of them, features of unit length whose IDs are rows of the whole, rising. Of the
 // options those of the scorer count.
 func NewBasis(ctx context.Context, sums *leaveout.Sums, sample features.Set, o Options) (*Basis, error) {
-	b := &Basis{Scorer: judges.Named(cmp.Or(o.Scorer, judges.Default)), Sample: sample.IDs, Images: sums.Count}
-	if !slices.Contains(Dealt(), b.Scorer) {
-		return nil, fmt.Errorf("audit: scorer %q needs all rows at once, expected one of %s", b.Scorer, strings.Join(Dealt(), ", "))
+	b := &Basis{Scorer: Named(o.Scorer).Name, Sample: sample.IDs, Images: sums.Count}
+	if !Named(b.Scorer).Shardable {
+		return nil, fmt.Errorf("audit: scorer %q needs all rows at once, expected one of %s", b.Scorer, strings.Join(Shardable(), ", "))
 	}
 	white, whole, err := NewSpace(sums)
 	if err != nil {
@@ -200,31 +196,33 @@ func (b *Basis) Conclude(ctx context.Context, labels []int, blocks []Judged, o O
 	r := Result{Scorer: b.Scorer, labels: labels, Sampled: len(b.Sample)}
 	r.Blind = b.Scorer == judges.Combined && b.Heads.Blind()
 	rows := labelled(labels)
-	var said noiserate.Said
-	var judged, given []int // suspects that something is said of
+	given := picked(labels, rows)
+	var said judgement
+	var rated noiserate.Said
+	var judged []int // of rows, those that something is said of
 	from := 0
 	for _, j := range blocks {
 		for i, score := range j.Score {
-			y := labels[from+i]
+			y, suggested, suggestedScore := labels[from+i], j.Suggested[i], j.SuggestedScore[i]
 			if y == features.Unlabelled {
 				continue
 			}
-			s := Suspect{Row: len(r.Suspects), Given: y, Score: score, Order: j.Order[i], Suggested: j.Suggested[i], SuggestedScore: j.SuggestedScore[i], Fit: j.Fit[i]}
 			if !math.IsNaN(j.Said.Given[i]) {
-				said.Given, said.Ranked = append(said.Given, j.Said.Given[i]), append(said.Ranked, j.Said.Ranked[i])
-				judged, given = append(judged, s.Row), append(given, y)
-				if r.Blind {
-					s.Score, s.Suggested, s.SuggestedScore = 0.5, y, 0.5
+				rated.Given, rated.Ranked = append(rated.Given, j.Said.Given[i]), append(rated.Ranked, j.Said.Ranked[i])
+				if judged = append(judged, len(said.Score)); r.Blind {
+					score, suggested, suggestedScore = 0.5, y, 0.5
 				}
 			}
-			r.Suspects = append(r.Suspects, s)
+			said.Score, said.Order = append(said.Score, score), append(said.Order, j.Order[i])
+			said.Suggested, said.SuggestedScore = append(said.Suggested, suggested), append(said.SuggestedScore, suggestedScore)
+			said.fit = append(said.fit, j.Fit[i])
 		}
 		from += len(j.Score)
 	}
 	if from != len(labels) {
 		return r, fmt.Errorf("audit: found %d rows judged, expected %d", from, len(labels))
 	}
-	e, err := noiserate.FromSaid(ctx, said, given, len(b.Images), len(b.Whole.Classes), noiserate.Auto, train.Rand(o.Seed, "noise rate", 0))
+	e, err := noiserate.FromSaid(ctx, rated, picked(given, judged), len(b.Images), len(b.Whole.Classes), noiserate.Auto, train.Rand(o.Seed, "noise rate", 0))
 	if err != nil {
 		return r, err
 	}
@@ -236,8 +234,8 @@ func (b *Basis) Conclude(ctx context.Context, labels []int, blocks []Judged, o O
 	case r.Blind:
 		e.Rate, e.Low, e.High = 0, 0, noiserate.MostOf(len(b.Whole.Classes))
 	case b.Scorer == judges.Combined:
-		r.expect(&e, judged)
+		r.expect(&e, said.Opinion, given, judged)
 	}
-	r.finish(rows, o)
+	r.conclude(rows, said, o)
 	return r, nil
 }

@@ -1,12 +1,12 @@
 package audit
 
 import (
-	"cmp"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
+	"winnow/audit/judges"
 	"winnow/features"
 )
 
@@ -14,10 +14,11 @@ import (
 // estimate has, in the judge's order, and none that nothing is known of.
 func TestCalibrate(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
-	var list []Suspect
+	var said judges.Opinion
+	var labels []int
 	var estimate []float64
 	truly, expected := 0.0, 0.0
-	for i := range 2000 {
+	for range 2000 {
 		bad := rng.Float64() < 0.2
 		order := 60*rng.NormFloat64() + 40
 		v := 0.05
@@ -27,30 +28,32 @@ func TestCalibrate(t *testing.T) {
 			v = 0.8
 		}
 		estimate = append(estimate, v)
-		list = append(list, Suspect{Row: i, Given: 1, Score: 1 / (1 + math.Exp(-order)), Order: order, Suggested: 2, SuggestedScore: 1 / (1 + math.Exp(order)), suggestedOrder: -order})
+		labels, said.Order, said.Score = append(labels, 1), append(said.Order, order), append(said.Score, 1/(1+math.Exp(-order)))
+		said.Suggested, said.SuggestedScore = append(said.Suggested, 2), append(said.SuggestedScore, 1/(1+math.Exp(order)))
 	}
-	estimate[7], list[7].Order, list[7].Score = math.NaN(), math.Inf(1), 1
-	list[9].Order = list[8].Order
+	estimate[7], said.Order[7], said.Score[7] = math.NaN(), math.Inf(1), 1
+	said.Order[9] = said.Order[8]
 	raw := 0.0
-	for _, s := range list {
-		raw += 1 - s.Score
+	for _, score := range said.Score {
+		raw += 1 - score
 	}
-	calibrate(list, estimate)
-	for _, s := range list {
-		expected += 1 - s.Score
-		if s.Row != 7 && (s.Suggested == 2 && (s.Score >= 0.5 || math.Abs(s.Score+s.SuggestedScore-1) > 1e-9) || s.Suggested == 1 && s.SuggestedScore != s.Score) {
-			t.Fatalf("%+v", s)
+	calibrate(said, labels, estimate)
+	for i, score := range said.Score {
+		expected += 1 - score
+		suggested, better := said.Suggested[i], said.SuggestedScore[i]
+		if i != 7 && (suggested == 2 && (score >= 0.5 || math.Abs(score+better-1) > 1e-9) || suggested == 1 && better != score) {
+			t.Fatalf("row %d: %v, %d with %v", i, score, suggested, better)
 		}
 	}
-	if list[7].Score != 1 || list[8].Score != list[9].Score {
-		t.Errorf("nothing known: %v; of one order: %v, %v", list[7].Score, list[8].Score, list[9].Score)
+	if s := said.Score; s[7] != 1 || s[8] != s[9] {
+		t.Errorf("nothing known: %v; of one order: %v, %v", s[7], s[8], s[9])
 	}
 	if math.Abs(expected-truly) > 0.12*truly || math.Abs(raw-truly) < 0.3*truly {
 		t.Errorf("%.0f expected to be wrong, %.0f before, %.0f are", expected, raw, truly)
 	}
-	slices.SortFunc(list, func(a, b Suspect) int { return cmp.Compare(a.Order, b.Order) })
-	if slices.ContainsFunc(list[1:], func(s Suspect) bool { return s.Score < list[0].Score-1e-12 }) || list[0].Score < 0.1 || list[0].Score > 0.3 {
-		t.Errorf("the most suspect has %v", list[0].Score)
+	first := said.Score[slices.Index(said.Order, slices.Min(said.Order))]
+	if slices.Min(said.Score) < first-1e-12 || first < 0.1 || first > 0.3 {
+		t.Errorf("the most suspect has %v", first)
 	}
 }
 
@@ -139,7 +142,8 @@ func TestExpectedRateOfConfusions(t *testing.T) {
 // One label that the estimate is sure of at the front of the order, or at its end, says no more than one label can, and takes nothing
 // of what hundreds behind it say.
 func TestCalibrateFewBesideMany(t *testing.T) {
-	var list []Suspect
+	var said judges.Opinion
+	var labels []int
 	var estimate []float64
 	for i := range 600 {
 		v := 0.98
@@ -147,11 +151,12 @@ func TestCalibrateFewBesideMany(t *testing.T) {
 			v = 0.01
 		}
 		estimate = append(estimate, v)
-		list = append(list, Suspect{Row: i, Given: 1, Score: 0.5, Order: float64(i), Suggested: 2, SuggestedScore: 0.5})
+		labels, said.Order, said.Score = append(labels, 1), append(said.Order, float64(i)), append(said.Score, 0.5)
+		said.Suggested, said.SuggestedScore = append(said.Suggested, 2), append(said.SuggestedScore, 0.5)
 	}
 	estimate[0], estimate[599] = 0.999, 0.0001
-	calibrate(list, estimate)
-	if first, last := list[0].Score, list[599].Score; math.Abs(first-0.02) > 0.005 || math.Abs(last-0.99) > 0.005 {
+	calibrate(said, labels, estimate)
+	if first, last := said.Score[0], said.Score[599]; math.Abs(first-0.02) > 0.005 || math.Abs(last-0.99) > 0.005 {
 		t.Errorf("the first is said to be right with %v, the last with %v; expected .02 and .99", first, last)
 	}
 }

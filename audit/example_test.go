@@ -22,7 +22,7 @@ func ExampleRun() {
 		log.Fatal(err)
 	}
 	worst := found.Suspects[0]
-	fmt.Printf("row %d: label %d looks wrong, %d fits better\n", worst.Row, worst.Given, worst.Suggested)
+	fmt.Printf("row %d: label %d looks wrong, %d fits better\n", worst.Row, worst.GivenClass, worst.SuggestedClass)
 	for _, n := range worst.SupportSuggested {
 		fmt.Printf("  row %d says so, %.2f alike\n", n.Row, n.Similarity)
 	}

@@ -1,38 +1,34 @@
 package audit
 
-import (
-	"math"
-
-	"winnow/features"
-)
+import "winnow/audit/judges"
 
 // Given are scores of a set's labels from elsewhere, by row.
 type Given struct {
-	Name   string    // of the scorer
-	Scores []float64 // higher: cleaner
-	Orders []float64 // rank the rows, the lowest most suspect, and settle what scores leave equal
-	Wrong  []bool    // called wrong where Options.Rate is nil; nil: as many as estimated
-
-	Suggested       []int     // the class that fits best; nil: the scorer suggests
-	SuggestedScores []float64 // of that class
+	Name           string // of the scorer
+	judges.Opinion        // Suggested nil: the scorer suggests
+	Wrong          []bool // called wrong if Options.Rate is nil; nil: as many as estimated
 }
 
-// list returns the labelled rows as the given scores have them, counted among themselves.
-func (g *Given) list(labels []int) []Suspect {
-	var list []Suspect
-	for row, y := range labels {
-		if y != features.Unlabelled {
-			list = append(list, Suspect{Row: len(list), Given: y, Suggested: g.Suggested[row], SuggestedScore: g.SuggestedScores[row], Fit: math.NaN()})
-		}
-	}
-	rejudge(list, labelled(labels), g)
-	return list
+// fits reports whether there is one of everything for each of n rows.
+func (g *Given) fits(n int) bool {
+	return len(g.Score) == n && len(g.Order) == n && (g.Wrong == nil || len(g.Wrong) == n) &&
+		len(g.Suggested) == len(g.SuggestedScore) && (g.Suggested == nil || len(g.Suggested) == n)
 }
 
-// rejudge puts scores from elsewhere in place of the scorer's; suggestions and their scores stay.
-func rejudge(list []Suspect, rows []int, g *Given) {
-	for i := range list {
-		row := rows[list[i].Row]
-		list[i].Score, list[i].Order, list[i].Wrong = g.Scores[row], g.Orders[row], g.Wrong != nil && g.Wrong[row]
+// of returns the opinion on rows, with the suggestions of by if none are given.
+func (g *Given) of(rows []int, by judges.Opinion) judges.Opinion {
+	by.Score, by.Order = picked(g.Score, rows), picked(g.Order, rows)
+	if g.Suggested != nil {
+		by.Suggested, by.SuggestedScore = picked(g.Suggested, rows), picked(g.SuggestedScore, rows)
 	}
+	return by
+}
+
+// picked returns the values at some rows.
+func picked[T any](values []T, rows []int) []T {
+	out := make([]T, len(rows))
+	for i, row := range rows {
+		out[i] = values[row]
+	}
+	return out
 }

@@ -6,17 +6,13 @@ import (
 	"winnow/audit/judges"
 )
 
-// Probabilities is the name of scores by given class probabilities.
-const Probabilities = "probabilities"
-
 // ByProbabilities are scores by class probabilities that a model gave for the images, a row of p for each label
 // ([judges.ByProbabilities]). Labels that another class is more probable than are called wrong. The vectors of the set are
 // not asked, and may have no values: then nothing is found but suspects.
 func ByProbabilities(p blas32.General, labels []int) *Given {
-	o := judges.ByProbabilities(p, labels)
-	g := &Given{Name: Probabilities, Scores: o.Score, Orders: o.Order, Wrong: make([]bool, len(labels)), Suggested: o.Suggested, SuggestedScores: o.SuggestedScore}
+	g := &Given{Name: Probabilities, Opinion: judges.ByProbabilities(p, labels), Wrong: make([]bool, len(labels))}
 	for i := range labels {
-		g.Wrong[i] = o.Suggested[i] != labels[i]
+		g.Wrong[i] = g.Suggested[i] != labels[i]
 	}
 	return g
 }

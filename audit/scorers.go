@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -15,45 +16,115 @@ import (
 	"winnow/head"
 	"winnow/internal/catalog"
 	"winnow/train"
+	"winnow/train/samples"
 )
 
-// Crossfit as a scorer judges vectors by heads that are trained on the spot.
-const Crossfit = "crossfit"
+// Names of scorers that are not of package judges, filters or train/samples.
+const (
+	Crossfit      = "crossfit"      // heads that are trained on the spot
+	SelfPaced     = "selfpaced"     // the final weights of a run
+	Probabilities = "probabilities" // class probabilities that any model gave
+)
 
-// Trains reports whether a scorer trains heads, and so judges features as they were stored.
-func Trains(scorer string) bool { return scorer == Crossfit || scorer == judges.Combined }
+// Kind is what a scorer judges by.
+type Kind int
 
-// Scorers lists the scorers that judge a set by the set alone.
-func Scorers() []string { return append(append(judges.Names(), Crossfit), BankScorers()...) }
+// The kinds. Only scorers of the first three judge a set by the set alone.
+const (
+	BySet     Kind = iota // a judge of whole sets (audit/judges)
+	ByHeads               // heads that are trained on the spot
+	ByFilter              // a filter's scorer, with the set as its memory bank
+	ByProxies             // a filter's scorer, with the proxies of a run's loss
+	ByWeights             // the final weights of a run that weighed its samples
+	ByRecord              // what a training recorded of its samples
+	ByGiven               // scores from elsewhere
+)
 
-// BankScorers lists those of them that are a filter's, with the set as its memory bank. Where a judge has a filter's name, as the
-// vote of neighbours, it is the judge.
-func BankScorers() []string {
-	var names []string
+// Scorer is a way to judge labels.
+type Scorer struct {
+	Name, Title string
+	Aliases     []string // former names
+	Help        string   // one line
+	Kind        Kind
+	Trains      bool // trains heads, and so judges features as they were stored
+	Probability bool // scores are probabilities that a label is right, fit to be added up
+	Shardable   bool // judges rows apart from each other ([Basis])
+}
+
+// Scorers lists all scorers, in the order they are shown. Where a judge has a filter's name, as the vote of neighbours, it is
+// the judge.
+var Scorers = scorers()
+
+func scorers() (list []Scorer) {
+	for _, j := range judges.Catalog {
+		list = append(list, Scorer{
+			Name: j.Name, Title: j.Title, Aliases: j.Aliases, Help: j.Help, Kind: BySet, Probability: j.Probability,
+			Trains: j.Name == judges.Combined, Shardable: j.Name == judges.Combined || j.Name == judges.Centres,
+		})
+	}
+	list = append(list, Scorer{
+		Name: Crossfit, Kind: ByHeads, Trains: true, Probability: true, Shardable: true,
+		Help: "heads trained on the spot, each on the other folds' labels that look right; no run, minutes",
+	})
 	for _, e := range filters.Catalog {
-		if e.ByBankAlone() && !slices.Contains(judges.Names(), e.Name) {
-			names = append(names, e.Name)
+		s := Scorer{
+			Name: e.Name, Title: e.Title, Help: fmt.Sprintf("%s of %s, eq. %s", e.Title, e.Paper, e.Equation), Kind: ByFilter,
+			Probability: e.Probability,
+		}
+		if e.NeedsProxy {
+			s.Kind = ByProxies
+		}
+		judge := slices.ContainsFunc(list, func(known Scorer) bool { return known.Name == e.Name })
+		if !judge && (e.NeedsBank || e.NeedsProxy) {
+			list = append(list, s)
+		}
+	}
+	return append(list,
+		Scorer{Name: SelfPaced, Kind: ByWeights, Help: "the final weights of a run that weighed its samples"},
+		Scorer{Name: samples.SmallLoss, Kind: ByRecord,
+			Help: "minus the loss of the image alone, averaged over the last half of a run's steps (scores.window)"},
+		Scorer{Name: samples.Ensemble, Kind: ByRecord,
+			Help: "P_clean of the run's filter, or of scores.watch, averaged likewise, the image's own vectors left out of the bank"},
+		Scorer{Name: samples.Forgetting, Kind: ByRecord,
+			Help: "1/(1 + how often a run stopped believing the label); 0: it never believed it"},
+		Scorer{Name: Probabilities, Kind: ByGiven})
+}
+
+// Find returns the scorer of a name, former names included.
+func Find(name string) (Scorer, error) {
+	return catalog.Find("audit: scorer", name, Scorers, func(s Scorer) []string { return append([]string{s.Name}, s.Aliases...) })
+}
+
+// Named returns the scorer of a name; of an unknown one, [Default] if it is empty, nothing but the name.
+func Named(name string) Scorer {
+	s, err := Find(cmp.Or(name, judges.Default))
+	if err != nil {
+		return Scorer{Name: name, Kind: ByGiven}
+	}
+	return s
+}
+
+// Names lists the names of the scorers of some kinds, in order.
+func Names(kinds ...Kind) []string {
+	return namesOf(func(s Scorer) bool { return slices.Contains(kinds, s.Kind) })
+}
+
+// Alone lists the scorers that judge a set by the set alone, and Shardable those that judge rows apart from each other.
+func Alone() []string     { return Names(BySet, ByHeads, ByFilter) }
+func Shardable() []string { return namesOf(func(s Scorer) bool { return s.Shardable }) }
+
+func namesOf(take func(Scorer) bool) (names []string) {
+	for _, s := range Scorers {
+		if take(s) {
+			names = append(names, s.Name)
 		}
 	}
 	return names
 }
 
-// Probability reports whether the scores of a scorer are probabilities that a label is right, fit to be added up.
-func Probability(scorer string) bool {
-	if scorer == Crossfit {
-		return true
-	}
-	if j, err := judges.Find(scorer); err == nil {
-		return j.Probability
-	}
-	e, err := filters.Find(scorer)
-	return err == nil && e.Probability
-}
-
-// ask asks the scorer about z, unit rows, all labelled, whose vectors as they were stored are those of stored, which start
-// whitens, if it is not nil. It returns a suspect for each row, in their order, and the verdict: the classes as the scorer
-// left them, nil if it left none, and what it chose and why.
-func ask(ctx context.Context, z, stored features.Set, start *head.Head, o Options) (list []Suspect, verdict judges.Verdict, err error) {
+// ask asks the scorer about z, unit rows, all labelled. stored holds the same rows, not whitened; start, if not nil,
+// whitens them.
+func ask(ctx context.Context, z, stored features.Set, start *head.Head, o Options) (verdict judges.Verdict, err error) {
 	var by networks
 	by.names = o.Names
 	defer func() { verdict.Why = by.why(verdict.Why) }()
@@ -64,39 +135,33 @@ func ask(ctx context.Context, z, stored features.Set, start *head.Head, o Option
 	if len(o.Names) > 1 && len(o.Names) == len(o.Parts) {
 		heads.Counted = by.count
 	}
-	if o.Scorer == Crossfit {
+	switch Named(o.Scorer).Kind {
+	case ByHeads:
 		if verdict.Opinion, err = crossfit.Judge(ctx, stored.Labelled(), o.Classes, heads); err != nil {
-			return nil, verdict, err
+			return verdict, err
 		}
 		verdict.Classes, err = sharedBy(z, o.Classes, verdict.Opinion)
-		return bySuspects(z, verdict.Opinion), verdict, err
-	}
-	if _, err := judges.Find(o.Scorer); err == nil {
+	case BySet:
 		verdict, err = judges.Ask(ctx, z, o.Classes, o.Scorer, judges.Options{
 			Neighbours: o.Neighbours, Folds: o.Folds, MaxMem: o.MaxMem, Rand: train.Rand(o.Seed, "judges", 0), Shared: &o.Shared.judges,
 			Heads: func(do func(row int, p []float64)) error {
 				return crossfit.Probabilities(ctx, stored.Labelled(), o.Classes, heads, do)
 			},
 		})
-		if err != nil {
-			return nil, verdict, err
-		}
-		list = bySuspects(z, verdict.Opinion)
-		if verdict.Blind {
-			for i, s := range list {
-				if !math.IsInf(s.Order, 1) { // is judged
-					list[i].Score, list[i].Suggested, list[i].SuggestedScore = 0.5, s.Given, 0.5
+		if err == nil && verdict.Blind {
+			for i, order := range verdict.Order {
+				if !math.IsInf(order, 1) { // is judged
+					verdict.Score[i], verdict.Suggested[i], verdict.SuggestedScore[i] = 0.5, z.Labels[i], 0.5
 				}
 			}
 		}
-		return list, verdict, nil
+	default:
+		var scorer filters.Scorer
+		if scorer, err = filterScorer(z.Dim(), o); err == nil {
+			verdict.Opinion, err = byBank(ctx, scorer, z, o.Classes, o.MaxMem)
+		}
 	}
-	scorer, err := filterScorer(z.Dim(), o)
-	if err != nil {
-		return nil, verdict, err
-	}
-	list, err = byBank(ctx, scorer, z, o.Classes, o.MaxMem)
-	return list, verdict, err
+	return verdict, err
 }
 
 // networks sums up what crossfit makes of several backbones, and of fine-tuned networks, fold by fold.
@@ -132,7 +197,7 @@ func (n *networks) why(scorer string) string {
 		for part, share := range n.shares {
 			list = append(list, fmt.Sprintf("%s counts %.0f %%", n.names[part], 100*share/float64(n.counted)))
 		}
-		said := "of heads on several backbones " + strings.Join(list, ", ") + ", as makes labels left out likeliest"
+		said := "heads on several backbones, weighed by cross-validated label likelihood: " + strings.Join(list, ", ")
 		if scorer != "" {
 			said = scorer + "; " + said
 		}
@@ -142,7 +207,7 @@ func (n *networks) why(scorer string) string {
 		return scorer
 	}
 	folds := float64(n.folds)
-	said := fmt.Sprintf("fine-tuned networks in %d of %d folds: a label left out has probability %.3f with them, %.3f with heads on the stored features alone",
+	said := fmt.Sprintf("fine-tuned networks in %d of %d folds (cross-validated label likelihood: with networks %.3f, with heads alone %.3f)",
 		n.taken, n.folds, math.Exp(n.with/folds), math.Exp(n.without/folds))
 	if scorer != "" {
 		said = scorer + "; " + said
@@ -152,9 +217,8 @@ func (n *networks) why(scorer string) string {
 
 // filterScorer builds the scorer of a filter.
 func filterScorer(dim int, o Options) (filters.Scorer, error) {
-	entry, err := filters.Find(o.Scorer)
-	if err != nil || !entry.ByBankAlone() && !(entry.NeedsProxy && o.Proxies != nil) {
-		return nil, fmt.Errorf("audit: scorer %q cannot judge a set%s, expected one of %v", o.Scorer, catalog.Ask(o.Scorer, Scorers()), Scorers())
+	if kind := Named(o.Scorer).Kind; kind != ByFilter && !(kind == ByProxies && o.Proxies != nil) {
+		return nil, fmt.Errorf("audit: scorer %q cannot judge a set%s, expected one of %v", o.Scorer, catalog.Ask(o.Scorer, Alone()), Alone())
 	}
 	cfg := filters.Default()
 	cfg.Threshold = filters.ThresholdSTRM
@@ -171,15 +235,6 @@ func filterScorer(dim int, o Options) (filters.Scorer, error) {
 		return nil, err
 	}
 	return f.Scorer(), nil
-}
-
-// bySuspects lists what is said of each row of z.
-func bySuspects(z features.Set, o judges.Opinion) []Suspect {
-	list := make([]Suspect, z.Len())
-	for i := range list {
-		list[i] = Suspect{Row: i, Given: z.Labels[i], Score: o.Score[i], Order: o.Order[i], Suggested: o.Suggested[i], SuggestedScore: o.SuggestedScore[i], Fit: math.NaN()}
-	}
-	return list
 }
 
 // sharedBy returns the classes of z as verdicts have them: an image counts for the given label and the suggested one, each

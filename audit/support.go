@@ -13,24 +13,26 @@ const (
 	askedAtOnce  = 1 << 13 // images that they are compared with at a time
 )
 
-// support finds the nearest images that carry the given and the suggested label. Only images of a label are compared, and
-// of a large class no more than mostCompared of it, so that time is O(n·mostCompared·d) at most.
-func support(ctx context.Context, z features.Set, list []Suspect, maxMem int64) error {
-	members, suggested := make(map[int][]int), make(map[int][]int)
+// support finds the nearest images that carry the given and the suggested label; the latter are nil if that is the given
+// one. Only images of a label are compared, and of a large class no more than mostCompared of it, so that time is
+// O(n·mostCompared·d) at most.
+func support(ctx context.Context, z features.Set, suggested []int, maxMem int64) (forGiven, forSuggested [][]eval.Neighbour, err error) {
+	members, others := make(map[int][]int), make(map[int][]int)
 	for i, label := range z.Labels {
 		members[label] = append(members[label], i)
-		if s := list[i].Suggested; s != label {
-			suggested[s] = append(suggested[s], i)
+		if s := suggested[i]; s != label {
+			others[s] = append(others[s], i)
 		}
 	}
+	forGiven, forSuggested = make([][]eval.Neighbour, z.Len()), make([][]eval.Neighbour, z.Len())
 	for label, all := range members {
 		rows := features.Thinned(all, mostCompared)
 		x := z.Rows(rows).X
-		ask := func(by []int, note func(i int, near []eval.Neighbour)) error {
+		ask := func(by []int, to [][]eval.Neighbour) error {
 			for ; len(by) > 0; by = by[min(askedAtOnce, len(by)):] {
 				asked := by[:min(askedAtOnce, len(by))]
 				err := eval.EachRow(ctx, z.Rows(asked).X, x, eval.Bytes(maxMem), func(i int, s []float32) {
-					note(asked[i], nearestOf(s, rows, asked[i], supporting))
+					to[asked[i]] = nearestOf(s, rows, asked[i], supporting)
 				})
 				if err != nil {
 					return err
@@ -38,14 +40,14 @@ func support(ctx context.Context, z features.Set, list []Suspect, maxMem int64) 
 			}
 			return nil
 		}
-		if err := ask(all, func(i int, near []eval.Neighbour) { list[i].SupportGiven = near }); err != nil {
-			return err
+		if err := ask(all, forGiven); err != nil {
+			return nil, nil, err
 		}
-		if err := ask(suggested[label], func(i int, near []eval.Neighbour) { list[i].SupportSuggested = near }); err != nil {
-			return err
+		if err := ask(others[label], forSuggested); err != nil {
+			return nil, nil, err
 		}
 	}
-	return nil
+	return forGiven, forSuggested, nil
 }
 
 // nearestOf picks the k rows most similar by s, an entry for each, own left out.

@@ -10,7 +10,7 @@ import (
 	"winnow/internal/atomicfile"
 	"winnow/report/chart"
 	"winnow/report/page"
-	"winnow/run/auditing"
+	"winnow/run/inspect"
 )
 
 // How much of an audit the page shows.
@@ -21,7 +21,7 @@ const (
 
 // WriteAudited writes the page of an audit of images to a file: what was found, in which classes, and the most
 // suspect of the labels called wrong, with pictures. next is the command to continue with.
-func WriteAudited(ctx context.Context, h Host, a *auditing.Report, file, next string) error {
+func WriteAudited(ctx context.Context, h Host, a *inspect.Report, file, next string) error {
 	content, err := audited(ctx, h, a, next)
 	if err != nil {
 		return err
@@ -34,7 +34,7 @@ func WriteAudited(ctx context.Context, h Host, a *auditing.Report, file, next st
 }
 
 // audited returns the page of an audit of images.
-func audited(ctx context.Context, h Host, a *auditing.Report, next string) (page.Report, error) {
+func audited(ctx context.Context, h Host, a *inspect.Report, next string) (page.Report, error) {
 	source, err := a.Source().Absolute()
 	if err != nil {
 		source = a.Source()
@@ -51,10 +51,10 @@ func audited(ctx context.Context, h Host, a *auditing.Report, next string) (page
 }
 
 // auditedClasses says in which classes the labels called wrong are.
-func auditedClasses(a *auditing.Report) page.Section {
+func auditedClasses(a *inspect.Report) page.Section {
 	s := page.Section{Title: "Where they are", Charts: []chart.Drawing{auditedScores(a)}}
 	var rows [][]string
-	purity := map[string]auditing.Class{}
+	purity := map[string]inspect.Class{}
 	for _, k := range a.Classes {
 		purity[k.Class] = k
 	}
@@ -103,7 +103,7 @@ func auditedClasses(a *auditing.Report) page.Section {
 }
 
 // auditedScores draws the scores of all labels, those called wrong apart from the others.
-func auditedScores(a *auditing.Report) chart.Histogram {
+func auditedScores(a *inspect.Report) chart.Histogram {
 	const bins = 25
 	var kept, called []float64
 	low, high := 0.0, 1.0
@@ -122,7 +122,7 @@ func auditedScores(a *auditing.Report) chart.Histogram {
 		}
 	}
 	name := "score of the label by " + a.Scorer
-	if audit.Probability(a.Scorer) {
+	if audit.Named(a.Scorer).Probability {
 		low, high, name = 0, 1, "probability that the label is right"
 	}
 	return chart.Histogram{
@@ -137,13 +137,13 @@ func auditedScores(a *auditing.Report) chart.Histogram {
 }
 
 // auditedFacts says how the audit was made.
-func auditedFacts(h Host, a *auditing.Report) []page.Fact {
+func auditedFacts(h Host, a *inspect.Report) []page.Fact {
 	facts := []page.Fact{
 		{Name: "images", Value: fmt.Sprintf("%d judged, of %s", len(a.Images)-a.Unjudged, a.Root())},
 		{Name: "backbone", Value: a.Model}, {Name: "judged by", Value: a.Scorer},
 	}
 	if a.Why != "" {
-		facts = append(facts, page.Fact{Name: "which took", Value: a.Why})
+		facts = append(facts, page.Fact{Name: "which used", Value: a.Why})
 	}
 	if a.Noise != nil {
 		facts = append(facts, page.Fact{Name: "estimated wrong", Value: a.Noise.String()})
@@ -156,7 +156,7 @@ func auditedFacts(h Host, a *auditing.Report) []page.Fact {
 }
 
 // auditedDefinitions explains the numbers on the page.
-func auditedDefinitions(a *auditing.Report) []page.Fact {
+func auditedDefinitions(a *inspect.Report) []page.Fact {
 	list := []page.Fact{
 		{Name: "called wrong", Value: "the labels with the lowest scores, as many as are estimated to be wrong"},
 		{Name: "estimated", Value: "from the distances between the images, never from a label alone; " +
@@ -165,7 +165,7 @@ func auditedDefinitions(a *auditing.Report) []page.Fact {
 		{Name: "nearest", Value: "by the backbone's features: " +
 			"the images that support the given label, and those that support the suggested one"},
 	}
-	if audit.Probability(a.Scorer) {
+	if audit.Named(a.Scorer).Probability {
 		return append(list, page.Fact{Name: "% right",
 			Value: "the probability that the given label is right, computed from all images but this one"})
 	}

@@ -10,8 +10,8 @@ import (
 
 	"winnow/audit/suspects"
 	"winnow/internal/lookup"
-	"winnow/run/auditing"
 	"winnow/run/folder"
+	"winnow/run/inspect"
 )
 
 // The page of an audit shows only labels called wrong as suspects, names their classes, escapes labels and paths, and
@@ -30,9 +30,9 @@ func TestAuditedPage(t *testing.T) {
 	}
 	h := Host{Note: t.Logf, Watch: func(string) (func(int, int), func()) { return func(int, int) {}, func() {} },
 		Winnow: "9.9"}
-	a := &auditing.Report{Scorer: "fitted", Model: "mobile", Rate: 0.5,
+	a := &inspect.Report{Scorer: "fitted", Model: "mobile", Rate: 0.5,
 		Noise: &folder.NoiseRate{Rate: 0.5, Low: 0.2, High: 0.8},
-		Images: []suspects.Entry{
+		Images: []suspects.Suspect{
 			{Rank: 1, Path: "<i>a.png", Given: "<b>cat", Suggested: "dog", Score: 1.9e-109,
 				GivenProbability: new(1.9e-109), Dropped: true, SupportGiven: []suspects.Near{{Path: "b.png"}},
 				SupportSuggested: []suspects.Near{{Path: "gone.png"}}},
@@ -41,7 +41,7 @@ func TestAuditedPage(t *testing.T) {
 			{Rank: 3, Path: "fine.png", Given: "dog", Suggested: "dog", Score: 0.99},
 			{Rank: 4, Path: "good.png", Given: "dog", Suggested: "dog", Score: 1},
 		},
-		Classes: []auditing.Class{{Class: "<b>cat", Images: 2, Purity: 0.25, Low: 0.1, High: 0.5}},
+		Classes: []inspect.Class{{Class: "<b>cat", Images: 2, Purity: 0.25, Low: 0.1, High: 0.5}},
 		LeftOut: []lookup.LeftOut{{Path: "bad.png", Reason: "not an image"}},
 	}
 	read := func() string {

@@ -8,15 +8,15 @@ import (
 
 	"winnow/datasets/glyphs/names"
 	"winnow/report/page"
-	"winnow/run/evaluation"
 	"winnow/run/folder"
+	"winnow/run/measure"
 )
 
 // exampleSide is the largest width of the pictures on a page of examples, in pixels.
 const exampleSide = 128
 
 // Retrieval returns the page that shows what images of a run, or of a store, find.
-func Retrieval(ctx context.Context, h Host, run *folder.Run, e evaluation.Examples) (page.Report, error) {
+func Retrieval(ctx context.Context, h Host, run *folder.Run, e measure.Examples) (page.Report, error) {
 	what := "the features of " + filepath.Base(run.Dir)
 	if run.Head != nil {
 		what = "the run " + filepath.Base(run.Dir)
@@ -32,7 +32,7 @@ func Retrieval(ctx context.Context, h Host, run *folder.Run, e evaluation.Exampl
 			{Name: "similarity", Value: "cosine of the two vectors"},
 		},
 	}
-	if e.Choice == evaluation.ChooseWorst {
+	if e.Choice == measure.ChooseWorst {
 		report.Facts = append(report.Facts, page.Fact{Name: "worst", Value: fmt.Sprintf("the fewest hits among the "+
 			"%d nearest; with equally many, those whose nearest miss is most similar", e.K)})
 	}
@@ -47,7 +47,7 @@ func Retrieval(ctx context.Context, h Host, run *folder.Run, e evaluation.Exampl
 }
 
 // queryCards returns cards of the queries, with pictures found by path.
-func queryCards(e evaluation.Examples, files map[string][]byte) (list []page.QueryCard) {
+func queryCards(e measure.Examples, files map[string][]byte) (list []page.QueryCard) {
 	for _, q := range e.Queries {
 		query := page.Picture{Data: files[q.Path], Caption: names.Readable(q.Label), File: q.Path}
 		card := page.QueryCard{Query: query}

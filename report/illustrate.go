@@ -12,7 +12,7 @@ import (
 	"winnow/internal/hint"
 	"winnow/internal/text"
 	"winnow/report/page"
-	"winnow/run/evaluation"
+	"winnow/run/measure"
 )
 
 // How much is shown in pictures.
@@ -37,10 +37,10 @@ type Illustration struct {
 func (r *Run) Illustrate(ctx context.Context, h Host, content *page.Report, o Illustration) (
 	drawMap func(w io.Writer, most int) error, err error) {
 	h = h.complete()
-	var examples evaluation.Examples
-	if len(evaluation.Askers(r.now)) > 0 {
-		examples, err = evaluation.ExamplesAmong(ctx, r.Manifest, r.split, r.now, evaluation.ExampleOptions{
-			Choice: evaluation.ChooseRandom, Queries: shownQueries, K: shownNearest, Seed: shownSeed,
+	var examples measure.Examples
+	if len(measure.Askers(r.now)) > 0 {
+		examples, err = measure.ExamplesAmong(ctx, r.Manifest, r.split, r.now, measure.ExampleOptions{
+			Choice: measure.ChooseRandom, Queries: shownQueries, K: shownNearest, Seed: shownSeed,
 		})
 		if err != nil {
 			return nil, err

@@ -14,7 +14,7 @@ import (
 // If the manifest has no wrong label, the page says nothing about finding them; if none is called wrong, none
 // is shown as suspect; an image alone in its class has no score.
 func TestLabelsOfWhichNoneIsWrong(t *testing.T) {
-	images := []suspects.Entry{
+	images := []suspects.Suspect{
 		{Path: "a.png", Given: "cat", Suggested: "cat", Score: 0.5, GivenProbability: new(0.5)},
 		{Path: "b.png", Given: "cat", Suggested: "cat", Score: 0.7, GivenProbability: new(0.7)},
 		{Path: "c.png", Given: "dog", Suggested: "dog", Score: 1, Unjudged: true},

@@ -34,8 +34,8 @@ type Judged struct {
 	Scorer    string
 	Suggests  string // the scorer of the suggested labels, if it is another
 	Rate      float64
-	Images    []suspects.Entry // the most suspect first
-	Detection *eval.Detection  // nil if true labels are not known
-	Weights   bool             // the scores are the final sample weights of a run that weights its samples
-	Record    string           // what the scores mean, if they rank by what the training recorded; else ""
+	Images    []suspects.Suspect // the most suspect first
+	Detection *eval.Detection    // nil if true labels are not known
+	Weights   bool               // the scores are the final sample weights of a run that weights its samples
+	Record    string             // what the scores mean, if they rank by what the training recorded; else ""
 }

@@ -13,8 +13,8 @@ import (
 	"winnow/internal/budget"
 	"winnow/internal/lookup"
 	"winnow/run/comparison"
-	"winnow/run/evaluation"
 	"winnow/run/folder"
+	"winnow/run/measure"
 	"winnow/train"
 )
 
@@ -106,7 +106,7 @@ func (r *Run) Measured() Measured { return r.measured }
 // comparison returns the numbers of the page's rows.
 func (r *Run) comparison() comparison.Comparison {
 	return comparison.Comparison{
-		FineTuned: r.Tuned != nil, Known: evaluation.Known(r.split),
+		FineTuned: r.Tuned != nil, Known: measure.Known(r.split),
 		Frozen: r.measured.Frozen, Whitened: r.measured.Whitened, Trained: r.measured.Trained,
 	}
 }

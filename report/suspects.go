@@ -16,7 +16,7 @@ import (
 
 // SuspectCards returns cards of the audited images at these positions, with the nearest images that support
 // either label.
-func SuspectCards(images []suspects.Entry, at []int,
+func SuspectCards(images []suspects.Suspect, at []int,
 	picture func(path, caption string) (page.Picture, error)) ([]page.SuspectCard, error) {
 	var cards []page.SuspectCard
 	for _, i := range at {
@@ -70,7 +70,7 @@ const (
 
 // pictured returns cards of audited images in a folder or .zip file: each in a large picture, with the nearest
 // images that support either label in small ones.
-func pictured(ctx context.Context, h Host, where location.Source, command string, list []suspects.Entry) ([]page.SuspectCard, error) {
+func pictured(ctx context.Context, h Host, where location.Source, command string, list []suspects.Suspect) ([]page.SuspectCard, error) {
 	var faces, near []string
 	for _, e := range list {
 		faces = append(faces, e.Path)
@@ -103,7 +103,7 @@ func pictured(ctx context.Context, h Host, where location.Source, command string
 }
 
 // calledWrong returns the images whose labels are called wrong.
-func calledWrong(images []suspects.Entry) (list []suspects.Entry) {
+func calledWrong(images []suspects.Suspect) (list []suspects.Suspect) {
 	for _, e := range images {
 		if e.Dropped {
 			list = append(list, e)
@@ -115,7 +115,7 @@ func calledWrong(images []suspects.Entry) (list []suspects.Entry) {
 // LabelScores draws the scores of the given labels; if the truth is known, right and wrong ones apart. The axis
 // ends at 1, or at the highest score if all are small, as for a scorer that divides 1 among many classes. It
 // begins at 0, or at -1 for similarities below 0.
-func LabelScores(images []suspects.Entry) chart.Histogram {
+func LabelScores(images []suspects.Suspect) chart.Histogram {
 	const bins = 25
 	var all, right, wrong []float64
 	for _, e := range images {

@@ -29,7 +29,7 @@ type world struct {
 	t        testing.TB
 	dir      string
 	manifest string
-	list     []suspects.Entry
+	list     []suspects.Suspect
 	server   *httptest.Server
 	review   *Reviewer
 	guard    *Guard
@@ -45,7 +45,7 @@ func pathOf(i int) string { return fmt.Sprintf("images/%02d/Photo %04d.png", i%4
 
 // made returns a manifest of n images of four classes, the last tenth of them for testing, and an audit of the
 // others in an order by chance.
-func made(n int, rng *rand.Rand) (manifest string, list []suspects.Entry) {
+func made(n int, rng *rand.Rand) (manifest string, list []suspects.Suspect) {
 	var text strings.Builder
 	text.WriteString("path,label,split,photographer\n")
 	for i := range n {
@@ -57,7 +57,7 @@ func made(n int, rng *rand.Rand) (manifest string, list []suspects.Entry) {
 	}
 	for rank, i := range rng.Perm(n * 9 / 10) {
 		better := rng.Float64()
-		e := suspects.Entry{
+		e := suspects.Suspect{
 			Rank: rank + 1, Path: pathOf(i), Given: labelOf(i), Suggested: labelOf(rng.IntN(4)),
 			Score: float64(rank) / float64(n), SuggestedScore: &better,
 			Dropped: rank < n/3, Outlier: rng.IntN(10) == 0,
@@ -116,14 +116,14 @@ func pngOf(width, height int) []byte {
 }
 
 // joined returns an audit of a list in memory.
-func joined(d *datasets.Dataset, list []suspects.Entry) (*Audit, error) {
+func joined(d *datasets.Dataset, list []suspects.Suspect) (*Audit, error) {
 	t, err := newTable(d, each(list), "suspects.csv", location.At("m.csv"))
 	return &Audit{t}, err
 }
 
 // each gives the images of a list that tells which labels are called wrong only where some are.
-func each(list []suspects.Entry) func(func(suspects.Entry) error) (bool, error) {
-	return func(yield func(suspects.Entry) error) (calls bool, err error) {
+func each(list []suspects.Suspect) func(func(suspects.Suspect) error) (bool, error) {
+	return func(yield func(suspects.Suspect) error) (calls bool, err error) {
 		for _, e := range list {
 			calls = calls || e.Dropped
 			if err := yield(e); err != nil {

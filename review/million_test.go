@@ -26,7 +26,7 @@ func million(b *testing.B) (*Reviewer, http.Handler) {
 	for c := range classes {
 		d.Classes = append(d.Classes, fmt.Sprintf("class %04d", c))
 	}
-	list := make([]suspects.Entry, n)
+	list := make([]suspects.Suspect, n)
 	near := func() suspects.Near { return suspects.Near{Path: d.Samples[rng.IntN(n)].Path} }
 	for i := range d.Samples {
 		c := rng.IntN(classes)
@@ -35,7 +35,7 @@ func million(b *testing.B) (*Reviewer, http.Handler) {
 	}
 	for rank, i := range rng.Perm(n) {
 		s := d.Samples[i]
-		list[rank] = suspects.Entry{
+		list[rank] = suspects.Suspect{
 			Rank: rank + 1, Path: s.Path, Given: d.Classes[s.Label],
 			Suggested: d.Classes[(s.Label+rng.IntN(5))%classes], Score: float64(rank) / n,
 			Dropped: rank < n/5, Outlier: rng.IntN(100) == 0, SupportGiven: []suspects.Near{near(), near(), near()},

@@ -79,7 +79,7 @@ func New(c Config) (*Reviewer, error) {
 		return nil, fmt.Errorf("review: %w", err)
 	}
 	if c.Audit == nil {
-		nothing := func(func(suspects.Entry) error) (bool, error) { return false, nil }
+		nothing := func(func(suspects.Suspect) error) (bool, error) { return false, nil }
 		empty, err := newTable(c.Manifest, nothing, "", c.ManifestFile)
 		if err != nil {
 			return nil, err

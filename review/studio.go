@@ -169,9 +169,9 @@ func (r *Reviewer) writeIssues(w io.Writer) (Exported, error) {
 	if len(t.image) == 0 {
 		return e, errNoScores
 	}
-	list := make([]suspects.Entry, len(t.image))
+	list := make([]suspects.Suspect, len(t.image))
 	for id, image := range t.image {
-		i := suspects.Entry{
+		i := suspects.Suspect{
 			Path: t.path(image), Given: t.classes[t.given[id]], Suggested: t.classes[t.suggested[id]],
 			Score: t.score[id], Dropped: t.kinds[id]&suspect != 0,
 		}

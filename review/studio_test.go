@@ -22,7 +22,7 @@ import (
 )
 
 // shelf is a manifest of 40 images with an audit of 36 of them, and files in the images' places.
-func shelf(t testing.TB) (Files, []suspects.Entry) {
+func shelf(t testing.TB) (Files, []suspects.Suspect) {
 	t.Helper()
 	dir := t.TempDir()
 	text, list := made(40, rand.New(rand.NewPCG(1, 2)))
@@ -50,7 +50,7 @@ func shelf(t testing.TB) (Files, []suspects.Entry) {
 }
 
 // decide makes Ann's decisions about suspects: relabelled, kept, dropped, unsure.
-func decide(t testing.TB, f Files, list []suspects.Entry) {
+func decide(t testing.TB, f Files, list []suspects.Suspect) {
 	t.Helper()
 	s, err := decisions.Open(f.decisionsFile())
 	if err != nil {
@@ -157,7 +157,7 @@ func TestLabelStudioThereAndBack(t *testing.T) {
 	}
 }
 
-func checkTasks(t *testing.T, tasks []studioTask, list []suspects.Entry, root string) {
+func checkTasks(t *testing.T, tasks []studioTask, list []suspects.Suspect, root string) {
 	t.Helper()
 	for i, task := range tasks[:13] {
 		e := list[i]
@@ -218,7 +218,7 @@ func checkConfig(t *testing.T, file string) {
 }
 
 // annotate makes of tasks the export in which 7 and Bob have annotated some.
-func annotate(t *testing.T, tasks []studioTask, list []suspects.Entry) []byte {
+func annotate(t *testing.T, tasks []studioTask, list []suspects.Suspect) []byte {
 	t.Helper()
 	for i := range tasks {
 		tasks[i].ID = 100 + i

@@ -84,7 +84,7 @@ type Audit struct{ table *table }
 
 // ReadAudit joins an audit's file to the audited manifest, row by row; the list is never in memory as a whole.
 func ReadAudit(auditFile string, manifestFile location.Source, d *datasets.Dataset) (*Audit, error) {
-	each := func(yield func(suspects.Entry) error) (bool, error) { return suspects.Each(auditFile, yield) }
+	each := func(yield func(suspects.Suspect) error) (bool, error) { return suspects.Each(auditFile, yield) }
 	t, err := newTable(d, each, auditFile, manifestFile)
 	if err != nil {
 		return nil, err
@@ -102,7 +102,7 @@ func (a *Audit) first(n int) []string {
 }
 
 // newTable joins an audit to the audited manifest. Both are the user's files, so a mismatch is an error.
-func newTable(d *datasets.Dataset, each func(yield func(suspects.Entry) error) (calls bool, err error),
+func newTable(d *datasets.Dataset, each func(yield func(suspects.Suspect) error) (calls bool, err error),
 	auditFile string, manifestFile location.Source) (*table, error) {
 	row := make(map[string]int32, len(d.Samples))
 	for i := range d.Samples {
@@ -120,7 +120,7 @@ func newTable(d *datasets.Dataset, each func(yield func(suspects.Entry) error) (
 		t.classOf[name] = int32(i)
 	}
 	t.id = slices.Repeat([]int32{none}, len(d.Samples))
-	calls, err := each(func(e suspects.Entry) error {
+	calls, err := each(func(e suspects.Suspect) error {
 		if err := t.add(&e); err != nil {
 			return fmt.Errorf("review: %s: image %q: %w %s: "+
 				"audit that manifest again, or name the one that was audited", auditFile, e.Path, err, manifestFile)
@@ -157,7 +157,7 @@ func (t *table) sumOf() string {
 const mostNear = 64
 
 // add adds an entry. Neighbours that are not in the manifest cannot be shown and are left out.
-func (t *table) add(e *suspects.Entry) error {
+func (t *table) add(e *suspects.Suspect) error {
 	image, ok := t.row[e.Path]
 	if !ok {
 		return fmt.Errorf("is not in")

@@ -24,21 +24,21 @@ func TestDoor(t *testing.T) {
 		}
 		return d
 	}
-	entry := func(path, given string) suspects.Entry {
-		return suspects.Entry{Path: path, Given: given, Suggested: "b"}
+	entry := func(path, given string) suspects.Suspect {
+		return suspects.Suspect{Path: path, Given: given, Suggested: "b"}
 	}
 	for _, c := range []struct {
 		manifest string
-		list     []suspects.Entry
+		list     []suspects.Suspect
 		want     string
 	}{
 		{"x.png,a\ny.png,b\nx.png,b\n", nil, `m.csv: image "x.png" appears twice, in rows 1 and 3`},
-		{"x.png,a\ny.png,b\n", []suspects.Entry{entry("x.png", "a"), entry("z.png", "a")},
+		{"x.png,a\ny.png,b\n", []suspects.Suspect{entry("x.png", "a"), entry("z.png", "a")},
 			`a.csv: image "z.png": is not in m.csv`},
-		{"x.png,a\ny.png,b\n", []suspects.Entry{entry("y.png", "a")},
+		{"x.png,a\ny.png,b\n", []suspects.Suspect{entry("y.png", "a")},
 			`image "y.png": had the label "a" when it was audited, which is not its label in m.csv`},
-		{"x.png,a\ny.png,\n", []suspects.Entry{entry("y.png", "a")}, `image "y.png": had the label "a"`},
-		{"x.png,a\ny.png,b\n", []suspects.Entry{entry("x.png", "a"), entry("x.png", "a")},
+		{"x.png,a\ny.png,\n", []suspects.Suspect{entry("y.png", "a")}, `image "y.png": had the label "a"`},
+		{"x.png,a\ny.png,b\n", []suspects.Suspect{entry("x.png", "a"), entry("x.png", "a")},
 			"appears twice in the audit"},
 	} {
 		if _, err := newTable(read(c.manifest), each(c.list), "a.csv", location.At("m.csv")); err == nil ||
@@ -49,7 +49,7 @@ func TestDoor(t *testing.T) {
 	// A label that the manifest does not have may be suggested, and neighbours may be gone.
 	e := entry("x.png", "a")
 	e.Suggested, e.SupportGiven = "new", []suspects.Near{{Path: "gone.png"}, {Path: "y.png"}}
-	table, err := newTable(read("x.png,a\ny.png,b\n"), each([]suspects.Entry{e}), "a.csv", location.At("m.csv"))
+	table, err := newTable(read("x.png,a\ny.png,b\n"), each([]suspects.Suspect{e}), "a.csv", location.At("m.csv"))
 	if err != nil || table.classes[table.suggested[0]] != "new" {
 		t.Fatal(err)
 	}
@@ -132,9 +132,9 @@ func TestCarriedOver(t *testing.T) {
 	given := w.list[2].Given
 	w.decide("t", 200, on(0, "drop", "", 0), on(1, "keep", "", 0), on(2, "relabel", other(given), 0))
 	w.must("POST", "/api/export", "{}", nil)
-	old := append([]suspects.Entry(nil), w.list...)
+	old := append([]suspects.Suspect(nil), w.list...)
 
-	w.list = append([]suspects.Entry(nil), old[1], old[2], old[0], old[5])
+	w.list = append([]suspects.Suspect(nil), old[1], old[2], old[0], old[5])
 	r, err := w.reopened(nil)
 	if err != nil {
 		t.Fatal(err)
@@ -146,7 +146,7 @@ func TestCarriedOver(t *testing.T) {
 	// The mended manifest: the dropped one is gone, the relabelled one has its label.
 	mended := old[2]
 	mended.Given = other(given)
-	w.list = []suspects.Entry{mended, old[1], old[5]}
+	w.list = []suspects.Suspect{mended, old[1], old[5]}
 	manifest := w.manifest
 	w.manifest = w.review.Out
 	if r, err = w.reopened(nil); err != nil {
@@ -165,7 +165,7 @@ func TestCarriedOver(t *testing.T) {
 		old[1].Path+","+other(old[1].Given), 1))
 	changed := old[1]
 	changed.Given = other(old[1].Given)
-	w.list = []suspects.Entry{changed, old[2]}
+	w.list = []suspects.Suspect{changed, old[2]}
 	if r, err = w.reopened(nil); err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +179,7 @@ func TestCarriedOver(t *testing.T) {
 
 	// Other images altogether.
 	w.write("other.csv", "path,label\nelse.png,class a\nmore.png,class b\n")
-	w.list = []suspects.Entry{{Path: "else.png", Given: "class a", Suggested: "class b"}}
+	w.list = []suspects.Suspect{{Path: "else.png", Given: "class a", Suggested: "class b"}}
 	w.manifest = w.dir + "/other.csv"
 	w.close()
 	c, err := w.config()
@@ -191,7 +191,7 @@ func TestCarriedOver(t *testing.T) {
 		t.Errorf("other images: %v", err)
 	}
 	c.Decisions.Close()
-	w.manifest, w.list = manifest, []suspects.Entry{changed}
+	w.manifest, w.list = manifest, []suspects.Suspect{changed}
 	w.open(nil)
 }
 
@@ -252,7 +252,7 @@ func TestOrder(t *testing.T) {
 	}
 	rng := rand.New(rand.NewPCG(5, 6))
 	for _, ranks := range []bool{true, false} {
-		list := append([]suspects.Entry(nil), w.list...)
+		list := append([]suspects.Suspect(nil), w.list...)
 		rng.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
 		for i := range list {
 			if !ranks {
@@ -274,7 +274,7 @@ func TestOrder(t *testing.T) {
 // class.
 func TestTypicalOfSuspects(t *testing.T) {
 	w := newWorld(t, 100)
-	var list []suspects.Entry
+	var list []suspects.Suspect
 	listed := map[string]bool{}
 	for _, e := range w.list {
 		if e.Dropped {
@@ -371,7 +371,7 @@ func TestOneClass(t *testing.T) {
 	const label = `crow, "black" | 鳥; =1+1`
 	w.write("m.csv", "path,label\nimages/00/Photo 0000.png,\"crow, \"\"black\"\" | 鳥; =1+1\"\nü.png,\"crow, "+
 		"\"\"black\"\" | 鳥; =1+1\"\n")
-	w.list = []suspects.Entry{{Path: "ü.png", Given: label, Suggested: label},
+	w.list = []suspects.Suspect{{Path: "ü.png", Given: label, Suggested: label},
 		{Path: pathOf(0), Given: label, Suggested: label, Score: 1}}
 	w.server.Close()
 	if err := w.review.Decisions.Close(); err != nil {

@@ -1,15 +1,12 @@
 package run
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
-	"slices"
 	"sync"
 
 	"winnow/audit"
-	"winnow/audit/judges"
 	"winnow/features"
 	"winnow/filters/leaveout"
 	"winnow/run/config"
@@ -115,8 +112,8 @@ func (d *Data) judge(ctx context.Context, cfg config.Run, at func(done, total in
 	found := &Screening{Screening: folder.Screening{By: result.Scorer, Judged: len(result.Suspects), Sampled: result.Sampled}}
 	kept := 0
 	for _, s := range result.Suspects {
-		if s.Wrong && !s.Alone {
-			found.List = append(found.List, folder.Screened{Path: d.Paths[d.Train.IDs[s.Row]], Label: d.Classes[s.Given], Score: s.Score, Suggested: d.Classes[s.Suggested]})
+		if s.Dropped && !s.Alone {
+			found.List = append(found.List, folder.Screened{Path: d.Paths[d.Train.IDs[s.Row]], Label: d.Classes[s.GivenClass], Score: s.Score, Suggested: d.Classes[s.SuggestedClass]})
 			continue
 		}
 		found.Left += 1 - s.Score
@@ -124,7 +121,7 @@ func (d *Data) judge(ctx context.Context, cfg config.Run, at func(done, total in
 	}
 	found.Wrong = len(found.List)
 	found.Left = math.Round(1e4*min(found.Left/float64(max(kept, 1)), 0.99)) / 1e4
-	if !audit.Probability(result.Scorer) { // its scores do not add up to a number of images
+	if !audit.Named(result.Scorer).Probability { // its scores do not add up to a number of images
 		found.Left = 0
 	}
 	return found, nil
@@ -132,7 +129,7 @@ func (d *Data) judge(ctx context.Context, cfg config.Run, at func(done, total in
 
 // audited judges the training images: all together, or where these are too many apart from each other.
 func (d *Data) audited(ctx context.Context, o audit.Options, together bool) (audit.Result, error) {
-	if set := d.Train; together || !slices.Contains(audit.Dealt(), judges.Named(cmp.Or(o.Scorer, judges.Default))) {
+	if set := d.Train; together || !audit.Named(o.Scorer).Shardable {
 		set.Labels = append([]int(nil), set.Labels...)
 		return audit.Run(ctx, set, o)
 	}

@@ -204,11 +204,11 @@ func TestScreenApart(t *testing.T) {
 	found, right := 0, 0
 	for _, s := range result.Suspects {
 		switch {
-		case s.Given != data.Train.Labels[s.Row]:
-			t.Fatalf("row %d has label %d, found %d", s.Row, data.Train.Labels[s.Row], s.Given)
-		case s.Wrong && wrong[s.Row]:
+		case s.GivenClass != data.Train.Labels[s.Row]:
+			t.Fatalf("row %d has label %d, found %d", s.Row, data.Train.Labels[s.Row], s.GivenClass)
+		case s.Dropped && wrong[s.Row]:
 			found++
-		case s.Wrong:
+		case s.Dropped:
 			right++
 		}
 	}

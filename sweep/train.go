@@ -8,8 +8,8 @@ import (
 
 	"winnow/papers/recipes"
 	"winnow/run"
-	"winnow/run/evaluation"
 	"winnow/run/folder"
+	"winnow/run/measure"
 	"winnow/train"
 )
 
@@ -99,18 +99,18 @@ func (s *Sweep) stepped(n, early int) {
 
 // test measures a run on the images that choose nothing.
 func (s *Sweep) test(ctx context.Context, dir string) (*float64, error) {
-	metrics, _, err := evaluation.Choose("retrieval", nil, nil, func(string) bool { return false })
+	metrics, _, err := measure.Choose("retrieval", nil, nil, func(string) bool { return false })
 	if err != nil {
 		return nil, err
 	}
-	asked := evaluation.Options{Metrics: metrics}
+	asked := measure.Options{Metrics: metrics}
 	quiet := s.Host
 	quiet.Note = func(string, ...any) {}
 	r, err := folder.Open(ctx, dir, folder.Options{Host: quiet, Splits: asked.Splits(), For: "sweep"})
 	if err != nil {
 		return nil, err
 	}
-	result, err := evaluation.Run(ctx, r, asked)
+	result, err := measure.Run(ctx, r, asked)
 	if err != nil {
 		return nil, err
 	}

@@ -59,7 +59,7 @@ func (b *bench) combined() error {
 	for most := said[best]; best > 0 && likelihood(best-1) > most-alike; {
 		best--
 	}
-	b.v.Why = fmt.Sprintf("%s: without an image and the nearest of its class, its label has probability %.3f by them, %.3f by centres alone and %.3f by heads alone",
+	b.v.Why = fmt.Sprintf("%s (cross-validated label likelihood: combined %.3f, centres %.3f, heads %.3f)",
 		mixtures[best], math.Exp(said[best]), math.Exp(said[0]), math.Exp(said[last]))
 	alone, w := b.channelled(f)
 	if best == 0 {

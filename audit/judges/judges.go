@@ -110,19 +110,6 @@ var Catalog = []Judge{
 	},
 }
 
-// Find returns the judge that goes by a name, or went by it.
-func Find(name string) (Judge, error) {
-	return catalog.Find("judges: judge", name, Catalog, func(j Judge) []string { return append([]string{j.Name}, j.Aliases...) })
-}
-
-// Named returns today's name of the judge of a name; of none, the name.
-func Named(name string) string {
-	if j, err := Find(name); err == nil {
-		return j.Name
-	}
-	return name
-}
-
 // Names lists them.
 func Names() []string {
 	var names []string
@@ -205,16 +192,16 @@ func Ask(ctx context.Context, z features.Set, classes int, name string, opts Opt
 	if opts.Shared == nil {
 		opts.Shared = new(Shared)
 	}
-	j, err := Find(name)
-	if err != nil {
-		return Verdict{}, err
+	i := slices.Index(Names(), name)
+	if i < 0 {
+		return Verdict{}, catalog.Check("judges: judge", name, Names()...)
 	}
 	s, err := leaveout.New(z, classes)
 	if err != nil {
 		return Verdict{}, fmt.Errorf("judges: %w", err)
 	}
 	b := &bench{ctx: ctx, s: s, opts: opts, once: opts.Shared, v: Verdict{Classes: s, Opinion: Undecided(z.Labels)}}
-	err = j.judge(b)
+	err = Catalog[i].judge(b)
 	return b.v, err
 }
 

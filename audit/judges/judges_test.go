@@ -247,7 +247,7 @@ func TestConfidentAgainstLoops(t *testing.T) {
 	z, _ := fine(2, 0.3)
 	v := judged(t, z, "confident")
 	p := make([][]float64, z.Len())
-	c, err := Ask(context.Background(), z, 32, "probe", Options{Rand: rand.New(rand.NewPCG(1, 2))})
+	c, err := Ask(context.Background(), z, 32, SelfConfidence, Options{Rand: rand.New(rand.NewPCG(1, 2))})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -291,7 +291,7 @@ func TestConfidentAgainstLoops(t *testing.T) {
 // found by its old name.
 func TestMarginAgainstLoops(t *testing.T) {
 	z, _ := fine(2, 0.3)
-	own, margin, confident := judged(t, z, "probe"), judged(t, z, Margin), judged(t, z, Confident)
+	own, margin, confident := judged(t, z, SelfConfidence), judged(t, z, Margin), judged(t, z, Confident)
 	b := &bench{ctx: context.Background(), s: own.Classes, opts: Options{Folds: 5, Rand: rand.New(rand.NewPCG(1, 2))}, once: new(Shared)}
 	if err := b.outOfSample(func(i, y int, p []float64) {
 		best, rival := y, math.Inf(-1)
@@ -314,8 +314,5 @@ func TestMarginAgainstLoops(t *testing.T) {
 	}
 	if !slices.Equal(margin.Order, confident.Order) || slices.Equal(margin.Suggested, confident.Suggested) {
 		t.Error("confident learning ranks otherwise than margin, or suggests the same")
-	}
-	if j, err := Find("probe"); err != nil || j.Name != SelfConfidence || Named("probe") != SelfConfidence || Named("vmf") != "vmf" {
-		t.Errorf("probe is %q, %v", j.Name, err)
 	}
 }

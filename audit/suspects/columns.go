@@ -15,56 +15,56 @@ type column struct {
 	needed bool
 	list   bool
 	number bool // or several: nothing that a stranger wrote
-	put    func(e *Entry, put func(string))
-	set    func(r *rows, e *Entry, values []string) error // of one value where it is no list
+	put    func(e *Suspect, put func(string))
+	set    func(r *rows, e *Suspect, values []string) error // of one value where it is no list
 }
 
 // columns in the order of CSV, where true_label stands if any is known. What belongs to a list's paths stands behind it.
 var columns = []column{
-	one("rank", func(e *Entry) string { return strconv.Itoa(e.Rank) }, func(_ *rows, e *Entry, s string) (err error) {
+	one("rank", func(e *Suspect) string { return strconv.Itoa(e.Rank) }, func(_ *rows, e *Suspect, s string) (err error) {
 		if e.Rank, err = strconv.Atoi(s); s != "" && (err != nil || e.Rank < 1) {
 			return fmt.Errorf("found %.40q, expected a whole number from 1", s)
 		}
 		return nil
 	}),
-	required("path", func(e *Entry) *string { return &e.Path }),
-	required("given_label", func(e *Entry) *string { return &e.Given }, "label"),
-	required("suggested_label", func(e *Entry) *string { return &e.Suggested }, "predicted_label"),
+	required("path", func(e *Suspect) *string { return &e.Path }),
+	required("given_label", func(e *Suspect) *string { return &e.Given }, "label"),
+	required("suggested_label", func(e *Suspect) *string { return &e.Suggested }, "predicted_label"),
 	scores,
-	maybe("suggested_score", func(e *Entry) **float64 { return &e.SuggestedScore }),
-	maybe("suggested_probability", func(e *Entry) **float64 { return &e.SuggestedProbability }),
+	maybe("suggested_score", func(e *Suspect) **float64 { return &e.SuggestedScore }),
+	maybe("suggested_probability", func(e *Suspect) **float64 { return &e.SuggestedProbability }),
 	called,
-	one(trueLabel, func(e *Entry) string { return e.True }, func(r *rows, e *Entry, s string) error {
+	one(trueLabel, func(e *Suspect) string { return e.True }, func(r *rows, e *Suspect, s string) error {
 		e.True = r.same(s)
 		return nil
 	}),
-	nearPaths("nearest_with_given_label", func(e *Entry) *[]Near { return &e.SupportGiven }),
-	nearPaths("nearest_with_suggested_label", func(e *Entry) *[]Near { return &e.SupportSuggested }),
-	maybe("fit", func(e *Entry) **float64 { return &e.Fit }),
-	flag("outlier", func(e *Entry) *bool { return &e.Outlier }),
-	several(copies, func(e *Entry) int { return len(e.Copies) },
-		func(e *Entry, i int) string { return e.Copies[i].Path },
-		func(r *rows, e *Entry, values []string) error {
+	nearPaths("nearest_with_given_label", func(e *Suspect) *[]Near { return &e.SupportGiven }),
+	nearPaths("nearest_with_suggested_label", func(e *Suspect) *[]Near { return &e.SupportSuggested }),
+	maybe("fit", func(e *Suspect) **float64 { return &e.Fit }),
+	flag("outlier", func(e *Suspect) *bool { return &e.Outlier }),
+	several(copies, func(e *Suspect) int { return len(e.Copies) },
+		func(e *Suspect, i int) string { return e.Copies[i].Path },
+		func(r *rows, e *Suspect, values []string) error {
 			e.Copies = make([]Copy, len(values))
 			for i, s := range values {
 				e.Copies[i].Path = r.same(s)
 			}
 			return nil
 		}),
-	nearSimilarities("nearest_with_given_label_similarity", func(e *Entry) []Near { return e.SupportGiven }),
-	nearSimilarities("nearest_with_suggested_label_similarity", func(e *Entry) []Near { return e.SupportSuggested }),
-	several(copies+"_label", func(e *Entry) int { return len(e.Copies) },
-		func(e *Entry, i int) string { return e.Copies[i].Label },
-		func(r *rows, e *Entry, values []string) error {
+	nearSimilarities("nearest_with_given_label_similarity", func(e *Suspect) []Near { return e.SupportGiven }),
+	nearSimilarities("nearest_with_suggested_label_similarity", func(e *Suspect) []Near { return e.SupportSuggested }),
+	several(copies+"_label", func(e *Suspect) int { return len(e.Copies) },
+		func(e *Suspect, i int) string { return e.Copies[i].Label },
+		func(r *rows, e *Suspect, values []string) error {
 			return each(values, len(e.Copies), func(i int, s string) error { e.Copies[i].Label = r.same(s); return nil })
 		}),
-	numeric(several(copies+"_similarity", func(e *Entry) int { return len(e.Copies) },
-		func(e *Entry, i int) string { return digits(e.Copies[i].Similarity) },
-		func(_ *rows, e *Entry, values []string) error {
+	numeric(several(copies+"_similarity", func(e *Suspect) int { return len(e.Copies) },
+		func(e *Suspect, i int) string { return digits(e.Copies[i].Similarity) },
+		func(_ *rows, e *Suspect, values []string) error {
 			return each(values, len(e.Copies), func(i int, s string) (err error) { e.Copies[i].Similarity, err = number(s); return err })
 		})),
-	maybe("given_probability", func(e *Entry) **float64 { return &e.GivenProbability }),
-	flag("unjudged", func(e *Entry) *bool { return &e.Unjudged }),
+	maybe("given_probability", func(e *Suspect) **float64 { return &e.GivenProbability }),
+	flag("unjudged", func(e *Suspect) *bool { return &e.Unjudged }),
 }
 
 const (
@@ -73,14 +73,14 @@ const (
 )
 
 var scores = column{name: "score", others: []string{"label_quality", "label_score"}, needed: true, number: true,
-	put: func(e *Entry, put func(string)) { put(digits(e.Score)) },
-	set: func(_ *rows, e *Entry, values []string) (err error) { e.Score, err = number(values[0]); return err },
+	put: func(e *Suspect, put func(string)) { put(digits(e.Score)) },
+	set: func(_ *rows, e *Suspect, values []string) (err error) { e.Score, err = number(values[0]); return err },
 }
 
 var called = func() column {
-	c := flag("dropped", func(e *Entry) *bool { return &e.Dropped }, "is_label_issue")
+	c := flag("dropped", func(e *Suspect) *bool { return &e.Dropped }, "is_label_issue")
 	set := c.set
-	c.set = func(r *rows, e *Entry, values []string) error {
+	c.set = func(r *rows, e *Suspect, values []string) error {
 		r.calls = r.calls || values[0] != ""
 		return set(r, e, values)
 	}
@@ -99,16 +99,16 @@ var cleanlab = func() (list []column) {
 }()
 
 // one returns a column of one value a row.
-func one(name string, get func(e *Entry) string, set func(r *rows, e *Entry, s string) error) column {
+func one(name string, get func(e *Suspect) string, set func(r *rows, e *Suspect, s string) error) column {
 	return column{name: name,
-		put: func(e *Entry, put func(string)) { put(get(e)) },
-		set: func(r *rows, e *Entry, values []string) error { return set(r, e, values[0]) },
+		put: func(e *Suspect, put func(string)) { put(get(e)) },
+		set: func(r *rows, e *Suspect, values []string) error { return set(r, e, values[0]) },
 	}
 }
 
 // required returns a column that must be there and not be empty.
-func required(name string, at func(e *Entry) *string, others ...string) column {
-	c := one(name, func(e *Entry) string { return *at(e) }, func(r *rows, e *Entry, s string) error {
+func required(name string, at func(e *Suspect) *string, others ...string) column {
+	c := one(name, func(e *Suspect) string { return *at(e) }, func(r *rows, e *Suspect, s string) error {
 		if s == "" {
 			return fmt.Errorf("is empty")
 		}
@@ -120,14 +120,14 @@ func required(name string, at func(e *Entry) *string, others ...string) column {
 }
 
 // maybe returns a number that need not be there: empty, or NaN as tables of other tools write it.
-func maybe(name string, at func(e *Entry) **float64) column {
-	get := func(e *Entry) string {
+func maybe(name string, at func(e *Suspect) **float64) column {
+	get := func(e *Suspect) string {
 		if v := *at(e); v != nil {
 			return digits(*v)
 		}
 		return ""
 	}
-	return numeric(one(name, get, func(_ *rows, e *Entry, s string) error {
+	return numeric(one(name, get, func(_ *rows, e *Suspect, s string) error {
 		if s == "" || strings.EqualFold(s, "nan") {
 			return nil
 		}
@@ -137,8 +137,8 @@ func maybe(name string, at func(e *Entry) **float64) column {
 	}))
 }
 
-func flag(name string, at func(e *Entry) *bool, others ...string) column {
-	c := one(name, func(e *Entry) string { return strconv.FormatBool(*at(e)) }, func(_ *rows, e *Entry, s string) (err error) {
+func flag(name string, at func(e *Suspect) *bool, others ...string) column {
+	c := one(name, func(e *Suspect) string { return strconv.FormatBool(*at(e)) }, func(_ *rows, e *Suspect, s string) (err error) {
 		if s == "" {
 			return nil
 		}
@@ -152,8 +152,8 @@ func flag(name string, at func(e *Entry) *bool, others ...string) column {
 }
 
 // several returns a column that is a list.
-func several(name string, n func(e *Entry) int, get func(e *Entry, i int) string, set func(r *rows, e *Entry, values []string) error) column {
-	return column{name: name, list: true, set: set, put: func(e *Entry, put func(string)) {
+func several(name string, n func(e *Suspect) int, get func(e *Suspect, i int) string, set func(r *rows, e *Suspect, values []string) error) column {
+	return column{name: name, list: true, set: set, put: func(e *Suspect, put func(string)) {
 		for i := range n(e) {
 			put(get(e, i))
 		}
@@ -162,9 +162,9 @@ func several(name string, n func(e *Entry) int, get func(e *Entry, i int) string
 
 func numeric(c column) column { c.number = true; return c }
 
-func nearPaths(name string, of func(e *Entry) *[]Near) column {
-	return several(name, func(e *Entry) int { return len(*of(e)) }, func(e *Entry, i int) string { return (*of(e))[i].Path },
-		func(r *rows, e *Entry, values []string) error {
+func nearPaths(name string, of func(e *Suspect) *[]Near) column {
+	return several(name, func(e *Suspect) int { return len(*of(e)) }, func(e *Suspect, i int) string { return (*of(e))[i].Path },
+		func(r *rows, e *Suspect, values []string) error {
 			near := make([]Near, len(values))
 			for i, s := range values {
 				near[i].Path = r.same(s)
@@ -174,9 +174,9 @@ func nearPaths(name string, of func(e *Entry) *[]Near) column {
 		})
 }
 
-func nearSimilarities(name string, of func(e *Entry) []Near) column {
-	return numeric(several(name, func(e *Entry) int { return len(of(e)) }, func(e *Entry, i int) string { return digits(of(e)[i].Similarity) },
-		func(_ *rows, e *Entry, values []string) error {
+func nearSimilarities(name string, of func(e *Suspect) []Near) column {
+	return numeric(several(name, func(e *Suspect) int { return len(of(e)) }, func(e *Suspect, i int) string { return digits(of(e)[i].Similarity) },
+		func(_ *rows, e *Suspect, values []string) error {
 			near := of(e)
 			return each(values, len(near), func(i int, s string) (err error) { near[i].Similarity, err = number(s); return err })
 		}))

@@ -11,7 +11,7 @@ import (
 )
 
 // writeCSV leaves out true_label where no row has one; sheet quotes what a spreadsheet would compute.
-func writeCSV(w io.Writer, entries []Entry, columns []column, sheet bool) error {
+func writeCSV(w io.Writer, entries []Suspect, columns []column, sheet bool) error {
 	truth := false
 	for i := range entries {
 		truth = truth || entries[i].True != ""
@@ -93,7 +93,7 @@ func readCSV(r io.Reader, into *rows) error {
 		if len(record) != len(names) {
 			return fmt.Errorf(":%d: %d fields, expected %d as in the header", line, len(record), len(names))
 		}
-		var e Entry
+		var e Suspect
 		for i, c := range columns {
 			if at[i] < 0 {
 				continue

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-func writeJSONL(w io.Writer, entries []Entry) error {
+func writeJSONL(w io.Writer, entries []Suspect) error {
 	out := bufio.NewWriter(w)
 	to := json.NewEncoder(out)
 	to.SetEscapeHTML(false)
@@ -23,7 +23,7 @@ func writeJSONL(w io.Writer, entries []Entry) error {
 }
 
 // writeJSON writes an object whose images are the list.
-func writeJSON(w io.Writer, entries []Entry) error {
+func writeJSON(w io.Writer, entries []Suspect) error {
 	out := bufio.NewWriter(w)
 	to := json.NewEncoder(out)
 	to.SetEscapeHTML(false)
@@ -148,7 +148,7 @@ func pass(in *json.Decoder, limit *bounded) error {
 
 // asWritten is an entry as Write writes it, with values that can be seen to be missing.
 type asWritten struct {
-	Entry
+	Suspect
 	Score   *float64 `json:"score"`
 	Dropped *bool    `json:"dropped"`
 }
@@ -159,7 +159,7 @@ func (r *rows) object(raw []byte) error {
 	if err := json.Unmarshal(raw, &own); err != nil || own.Rank < 1 || own.Path == "" || own.Given == "" || own.Suggested == "" || own.Score == nil {
 		return r.foreign(raw)
 	}
-	e := own.Entry
+	e := own.Suspect
 	e.Score = *own.Score
 	if own.Dropped != nil {
 		e.Dropped, r.calls = *own.Dropped, true
@@ -182,7 +182,7 @@ func (r *rows) foreign(raw []byte) error {
 	if err := json.Unmarshal(raw, &object); err != nil {
 		return inJSON(err)
 	}
-	var e Entry
+	var e Suspect
 	for _, c := range columns {
 		if c.list {
 			continue

@@ -27,8 +27,9 @@ const (
 	mostText    = 1 << 16
 )
 
-func writeParquet(w io.Writer, entries []Entry) error {
-	out := parquet.NewGenericWriter[Entry](w, parquet.Compression(&parquet.Snappy), parquet.MaxRowsPerRowGroup(group))
+func writeParquet(w io.Writer, entries []Suspect) error {
+	schema := parquet.NewSchema("Entry", parquet.SchemaOf(Suspect{})) // a name that no reader looks at, but a part of the file
+	out := parquet.NewGenericWriter[Suspect](w, schema, parquet.Compression(&parquet.Snappy), parquet.MaxRowsPerRowGroup(group))
 	for len(entries) > 0 {
 		n := min(batch, len(entries))
 		if _, err := out.Write(entries[:n]); err != nil {
@@ -43,7 +44,7 @@ func writeParquet(w io.Writer, entries []Entry) error {
 type leaf struct {
 	at   int // among the file's leaves
 	name string
-	set  func(e *Entry, k int, v string) error
+	set  func(e *Suspect, k int, v string) error
 }
 
 // readParquet reads the columns that are known, one after the other in each group of rows; others are not even
@@ -101,7 +102,7 @@ func (r *rows) leaves(schema *parquet.Schema) ([]leaf, error) {
 		if c.list || at[i] < 0 {
 			continue
 		}
-		l := leaf{at: at[i], name: c.name, set: func(e *Entry, k int, v string) error {
+		l := leaf{at: at[i], name: c.name, set: func(e *Suspect, k int, v string) error {
 			if k > 0 {
 				return fmt.Errorf("holds a list, expected one value")
 			}
@@ -122,15 +123,21 @@ func (r *rows) leaves(schema *parquet.Schema) ([]leaf, error) {
 }
 
 // parts returns the leaves of lists.
-func (r *rows) parts() map[string]func(e *Entry, k int, v string) error {
-	parts := map[string]func(e *Entry, k int, v string) error{
-		copies + ".path":       func(e *Entry, k int, v string) error { at(&e.Copies, k).Path = r.same(v); return nil },
-		copies + ".label":      func(e *Entry, k int, v string) error { at(&e.Copies, k).Label = r.same(v); return nil },
-		copies + ".similarity": func(e *Entry, k int, v string) (err error) { at(&e.Copies, k).Similarity, err = number(v); return err },
+func (r *rows) parts() map[string]func(e *Suspect, k int, v string) error {
+	parts := map[string]func(e *Suspect, k int, v string) error{
+		copies + ".path":  func(e *Suspect, k int, v string) error { at(&e.Copies, k).Path = r.same(v); return nil },
+		copies + ".label": func(e *Suspect, k int, v string) error { at(&e.Copies, k).Label = r.same(v); return nil },
+		copies + ".similarity": func(e *Suspect, k int, v string) (err error) {
+			at(&e.Copies, k).Similarity, err = number(v)
+			return err
+		},
 	}
 	for _, list := range nearby {
-		parts[list.name+".path"] = func(e *Entry, k int, v string) error { at(list.of(e), k).Path = r.same(v); return nil }
-		parts[list.name+".similarity"] = func(e *Entry, k int, v string) (err error) { at(list.of(e), k).Similarity, err = number(v); return err }
+		parts[list.name+".path"] = func(e *Suspect, k int, v string) error { at(list.of(e), k).Path = r.same(v); return nil }
+		parts[list.name+".similarity"] = func(e *Suspect, k int, v string) (err error) {
+			at(list.of(e), k).Similarity, err = number(v)
+			return err
+		}
 	}
 	return parts
 }
@@ -169,10 +176,10 @@ func (r *rows) chunk(column parquet.ColumnChunk, l leaf, first bool) error {
 					return fmt.Errorf(": %s: begins amid a row", l.name)
 				}
 				if row == len(r.group) && first {
-					if r.room -= int64(unsafe.Sizeof(Entry{})); r.room < 0 {
+					if r.room -= int64(unsafe.Sizeof(Suspect{})); r.room < 0 {
 						return fmt.Errorf(": has more rows than a file of this size holds")
 					}
-					r.group = append(r.group, Entry{})
+					r.group = append(r.group, Suspect{})
 				}
 				if row >= len(r.group) {
 					return fmt.Errorf(": %s: has more values than there are paths", l.name)
@@ -204,7 +211,7 @@ func (r *rows) chunk(column parquet.ColumnChunk, l leaf, first bool) error {
 }
 
 // take sets a value; of a list, nothing is no value.
-func (l leaf) take(r *rows, e *Entry, k int, v parquet.Value) error {
+func (l leaf) take(r *rows, e *Suspect, k int, v parquet.Value) error {
 	if v.IsNull() && strings.Contains(l.name, ".") {
 		return nil
 	}

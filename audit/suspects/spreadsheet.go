@@ -45,6 +45,6 @@ func Unquoted(header, row []string, at int) string {
 }
 
 // WriteSpreadsheet writes a list as CSV that spreadsheets show and do not compute.
-func WriteSpreadsheet(path string, list []Entry) error {
+func WriteSpreadsheet(path string, list []Suspect) error {
 	return atomicfile.Write(path, func(w io.Writer) error { return writeCSV(w, list, columns, true) })
 }

@@ -39,28 +39,35 @@ import (
 	"winnow/internal/text"
 )
 
-// Entry is one judged image.
-type Entry struct {
+// Suspect is one judged image, from the judge to the file and the page. Numbers are for the program that judged; files
+// hold the other fields.
+type Suspect struct {
 	Rank                 int      `json:"rank" parquet:"rank"`
 	Path                 string   `json:"path" parquet:"path"`
 	Given                string   `json:"given_label" parquet:"given_label,dict"`
-	Suggested            string   `json:"suggested_label" parquet:"suggested_label,dict"`
-	Score                float64  `json:"score" parquet:"score"`
+	Suggested            string   `json:"suggested_label" parquet:"suggested_label,dict"`                 // the given label if none fits better
+	Score                float64  `json:"score" parquet:"score"`                                          // of the given label; higher: cleaner
 	SuggestedScore       *float64 `json:"suggested_score" parquet:"suggested_score,optional"`             // nil: not known
-	SuggestedProbability *float64 `json:"suggested_probability" parquet:"suggested_probability,optional"` // nil: scores are no probabilities
-	Dropped              bool     `json:"dropped" parquet:"dropped"`                                      // among the share called wrong
+	SuggestedProbability *float64 `json:"suggested_probability" parquet:"suggested_probability,optional"` // nil: the score is none
+	Dropped              bool     `json:"dropped" parquet:"dropped"`                                      // called wrong
 	True                 string   `json:"true_label,omitempty" parquet:"true_label,optional,dict"`
 	SupportGiven         []Near   `json:"nearest_with_given_label" parquet:"nearest_with_given_label,list"`
 	SupportSuggested     []Near   `json:"nearest_with_suggested_label" parquet:"nearest_with_suggested_label,list"`
-	Fit                  *float64 `json:"fit" parquet:"fit,optional"` // to the class that it fits best, in deviations; nil: not judged
+	Fit                  *float64 `json:"fit" parquet:"fit,optional"` // to the class that it fits best, in deviations; nil: not known
 	Outlier              bool     `json:"outlier" parquet:"outlier"`  // fits no class
 	Copies               []Copy   `json:"copies_with_other_labels" parquet:"copies_with_other_labels,list"`
 	GivenProbability     *float64 `json:"given_probability" parquet:"given_probability,optional"` // nil: Score is no probability
 	Unjudged             bool     `json:"unjudged" parquet:"unjudged"`                            // alone in its class: Score says nothing
+
+	Row            int     `json:"-" parquet:"-"` // in the judged set
+	GivenClass     int     `json:"-" parquet:"-"`
+	SuggestedClass int     `json:"-" parquet:"-"`
+	Order          float64 `json:"-" parquet:"-"` // as Score, without ties where a probability rounds to 0 or 1 (its log odds)
+	Alone          bool    `json:"-" parquet:"-"` // no other image has its label
 }
 
 // Said says for people how right the given label looks: a probability in percent, else the score.
-func (e *Entry) Said() string {
+func (e *Suspect) Said() string {
 	switch {
 	case e.Unjudged:
 		return Unjudged
@@ -76,16 +83,17 @@ const Unjudged = "not judged"
 // Near is an image close to the judged one.
 type Near struct {
 	Path       string  `json:"path" parquet:"path"`
-	Similarity float64 `json:"similarity" parquet:"similarity"` // cosine; 0 where a list did not tell it
+	Similarity float64 `json:"similarity" parquet:"similarity"` // cosine; 0 if a list does not tell it
+	Row        int     `json:"-" parquet:"-"`                   // in the judged set
 }
 
 // nearby are an entry's lists of images close to it, by their names in files.
 var nearby = []struct {
 	name string
-	of   func(e *Entry) *[]Near
+	of   func(e *Suspect) *[]Near
 }{
-	{"nearest_with_given_label", func(e *Entry) *[]Near { return &e.SupportGiven }},
-	{"nearest_with_suggested_label", func(e *Entry) *[]Near { return &e.SupportSuggested }},
+	{"nearest_with_given_label", func(e *Suspect) *[]Near { return &e.SupportGiven }},
+	{"nearest_with_suggested_label", func(e *Suspect) *[]Near { return &e.SupportSuggested }},
 }
 
 // Copy is a near copy of the judged image that has another label.
@@ -93,6 +101,7 @@ type Copy struct {
 	Path       string  `json:"path" parquet:"path"`
 	Label      string  `json:"label" parquet:"label,dict"`
 	Similarity float64 `json:"similarity" parquet:"similarity"`
+	Row        int     `json:"-" parquet:"-"`
 }
 
 // Format is a form of the table.
@@ -128,7 +137,7 @@ func FormatOf(path string) (Format, error) {
 }
 
 // Write writes a list in its order, a row at a time.
-func Write(w io.Writer, format Format, list []Entry) error {
+func Write(w io.Writer, format Format, list []Suspect) error {
 	switch format {
 	case CSV:
 		return writeCSV(w, list, columns, false)
@@ -145,7 +154,7 @@ func Write(w io.Writer, format Format, list []Entry) error {
 }
 
 // WriteFile writes a list in the form that the file's name ends in, whole or not at all.
-func WriteFile(path string, list []Entry) error {
+func WriteFile(path string, list []Suspect) error {
 	format, err := FormatOf(path)
 	if err != nil {
 		return fmt.Errorf("suspects: %w", err)
@@ -154,7 +163,7 @@ func WriteFile(path string, list []Entry) error {
 }
 
 // Read reads a list of the form that the file's name ends in, most suspect first.
-func Read(path string) (list []Entry, err error) {
+func Read(path string) (list []Suspect, err error) {
 	err = opened(path, func(src io.ReaderAt, size int64, format Format) (err error) {
 		list, err = read(src, size, format)
 		return err
@@ -165,7 +174,7 @@ func Read(path string) (list []Entry, err error) {
 // Each gives the rows of a list one after the other, in the file's order and never all at once; Rank is 0 where the file
 // tells none. An error of yield ends the reading and is returned unchanged. Texts of one row may be parts of a longer one:
 // a caller that keeps a few of many clones them. calls reports whether the list tells which labels are called wrong.
-func Each(path string, yield func(Entry) error) (calls bool, err error) {
+func Each(path string, yield func(Suspect) error) (calls bool, err error) {
 	into := &rows{give: yield}
 	err = opened(path, func(src io.ReaderAt, size int64, format Format) error { return into.readAll(src, size, format) })
 	if into.refused != nil {
@@ -199,8 +208,8 @@ func opened(path string, read func(src io.ReaderAt, size int64, format Format) e
 }
 
 // read reads what has a size, as a whole.
-func read(src io.ReaderAt, size int64, format Format) (list []Entry, err error) {
-	into := &rows{names: map[string]string{}, give: func(e Entry) error {
+func read(src io.ReaderAt, size int64, format Format) (list []Suspect, err error) {
+	into := &rows{names: map[string]string{}, give: func(e Suspect) error {
 		list = append(list, e)
 		return nil
 	}}
@@ -208,10 +217,10 @@ func read(src io.ReaderAt, size int64, format Format) (list []Entry, err error) 
 		return nil, err
 	}
 	if list[0].Rank > 0 {
-		slices.SortStableFunc(list, func(a, b Entry) int { return cmp.Compare(a.Rank, b.Rank) })
+		slices.SortStableFunc(list, func(a, b Suspect) int { return cmp.Compare(a.Rank, b.Rank) })
 		return list, nil
 	}
-	slices.SortStableFunc(list, func(a, b Entry) int { return cmp.Compare(a.Score, b.Score) })
+	slices.SortStableFunc(list, func(a, b Suspect) int { return cmp.Compare(a.Score, b.Score) })
 	for i := range list {
 		list[i].Rank = i + 1
 	}
@@ -220,15 +229,15 @@ func read(src io.ReaderAt, size int64, format Format) (list []Entry, err error) 
 
 // rows takes what is read, row after row.
 type rows struct {
-	give    func(Entry) error
+	give    func(Suspect) error
 	refused error // what give said
 
 	names map[string]string // every path and label once, for rows name each other and labels are few; nil: as they are read
 	given int
-	told  int     // rows that have a rank
-	calls bool    // a row tells whether its label is called wrong
-	group []Entry // of a Parquet file, which has columns
-	room  int64   // bytes that rows of such a file may still take
+	told  int       // rows that have a rank
+	calls bool      // a row tells whether its label is called wrong
+	group []Suspect // of a Parquet file, which has columns
+	room  int64     // bytes that rows of such a file may still take
 }
 
 // same returns the text that was read first among equals.
@@ -245,7 +254,7 @@ func (r *rows) same(s string) string {
 }
 
 // take passes a row on.
-func (r *rows) take(e Entry) error {
+func (r *rows) take(e Suspect) error {
 	r.given++
 	if e.Rank > 0 {
 		r.told++

@@ -31,30 +31,30 @@ var forms = append(formats[:4:4], Cleanlab)
 func ref(v float64) *float64 { return &v }
 
 // made is a list as an audit might write it; numbers have no more digits than CSV keeps.
-func made(n int) []Entry {
+func made(n int) []Suspect {
 	rng := rand.New(rand.NewPCG(1, 2))
 	score := func() float64 { return float64(rng.IntN(1e6)) / 1e6 }
 	path := func() string { return fmt.Sprintf("c%02d/%06d.jpg", rng.IntN(50), rng.IntN(n)) }
-	list := make([]Entry, n)
+	list := make([]Suspect, n)
 	for i := range list {
 		e := &list[i]
-		*e = Entry{Rank: i + 1, Path: fmt.Sprintf("c%02d/%06d.jpg", i%50, i), Given: strconv.Itoa(i % 50), Suggested: strconv.Itoa(rng.IntN(50)),
+		*e = Suspect{Rank: i + 1, Path: fmt.Sprintf("c%02d/%06d.jpg", i%50, i), Given: strconv.Itoa(i % 50), Suggested: strconv.Itoa(rng.IntN(50)),
 			Score: score(), SuggestedScore: ref(score()), Dropped: i < n/5, Outlier: rng.IntN(30) == 0}
 		for range 3 {
-			e.SupportGiven = append(e.SupportGiven, Near{path(), score()})
-			e.SupportSuggested = append(e.SupportSuggested, Near{path(), score()})
+			e.SupportGiven = append(e.SupportGiven, Near{Path: path(), Similarity: score()})
+			e.SupportSuggested = append(e.SupportSuggested, Near{Path: path(), Similarity: score()})
 		}
 		if i%2 == 0 {
 			e.SuggestedProbability, e.Fit, e.True = e.SuggestedScore, ref(-score()), strconv.Itoa(i%50)
 		}
 		if rng.IntN(100) == 0 {
-			e.Copies = []Copy{{path(), "7", 0.99}}
+			e.Copies = []Copy{{Path: path(), Label: "7", Similarity: 0.99}}
 		}
 	}
 	return list
 }
 
-func written(t testing.TB, format Format, list []Entry) []byte {
+func written(t testing.TB, format Format, list []Suspect) []byte {
 	t.Helper()
 	var out bytes.Buffer
 	if err := Write(&out, format, list); err != nil {
@@ -64,15 +64,15 @@ func written(t testing.TB, format Format, list []Entry) []byte {
 }
 
 func TestRoundTrip(t *testing.T) {
-	odd := []Entry{
+	odd := []Suspect{
 		{Rank: 1, Path: `a|b\c\\|.jpg`, Given: "a|b", Suggested: `\`, Score: -0.25, SuggestedScore: ref(0.5), True: "ü", Dropped: true,
-			SupportGiven: []Near{{`\|`, 1}, {"x\ny,\"z\".png", -1}}, SupportSuggested: []Near{{`|`, 0.125}}, Fit: ref(-3), Outlier: true, GivenProbability: ref(0.25), Unjudged: true,
-			Copies: []Copy{{`one\`, "l|1", 0.999}, {"", `"`, 0.5}}},
+			SupportGiven: []Near{{Path: `\|`, Similarity: 1}, {Path: "x\ny,\"z\".png", Similarity: -1}}, SupportSuggested: []Near{{Path: `|`, Similarity: 0.125}}, Fit: ref(-3), Outlier: true, GivenProbability: ref(0.25), Unjudged: true,
+			Copies: []Copy{{Path: `one\`, Label: "l|1", Similarity: 0.999}, {Label: `"`, Similarity: 0.5}}},
 		{Rank: 2, Path: "鳥/\t 1.jpg ", Given: " ", Suggested: "\"", Score: 1e-300, SuggestedProbability: ref(1)},
 		{Rank: 5, Path: "=1+1", Given: "null", Suggested: "NaN", Score: 1},
 	}
 	for _, format := range formats {
-		for name, list := range map[string][]Entry{"odd": odd, "many": made(1000), "groups": made(group + 17)} {
+		for name, list := range map[string][]Suspect{"odd": odd, "many": made(1000), "groups": made(group + 17)} {
 			if name == "groups" && format != Parquet {
 				continue
 			}
@@ -100,10 +100,10 @@ func TestRoundTrip(t *testing.T) {
 // What a spreadsheet would compute is quoted in a file for spreadsheets, and read back as it was.
 func TestSpreadsheet(t *testing.T) {
 	dir := t.TempDir()
-	var list []Entry
+	var list []Suspect
 	for i, s := range []string{"=HYPERLINK(\"x\")", "+1", "-1", "@a", "'", "'=1", "''a", " =1", "\t-1", "＝1", "a=1", "7", "- 鳥"} {
-		list = append(list, Entry{Rank: i + 1, Path: s + ".jpg", Given: s, Suggested: s, True: s, Score: -0.5, SuggestedScore: ref(-1),
-			SupportGiven: []Near{{s, -0.25}, {"=2", 1}}, Copies: []Copy{{s, s, -0.5}}})
+		list = append(list, Suspect{Rank: i + 1, Path: s + ".jpg", Given: s, Suggested: s, True: s, Score: -0.5, SuggestedScore: ref(-1),
+			SupportGiven: []Near{{Path: s, Similarity: -0.25}, {Path: "=2", Similarity: 1}}, Copies: []Copy{{Path: s, Label: s, Similarity: -0.5}}})
 	}
 	file := filepath.Join(dir, "x.csv")
 	if err := WriteSpreadsheet(file, list); err != nil {
@@ -157,11 +157,11 @@ func TestCleanlab(t *testing.T) {
 	if want := "path,is_label_issue,label_score,given_label,suggested_label"; head != want {
 		t.Errorf("header %q, expected %q", head, want)
 	}
-	var want []Entry
+	var want []Suspect
 	for _, e := range list {
-		want = append(want, Entry{Path: e.Path, Given: e.Given, Suggested: e.Suggested, Score: e.Score, Dropped: e.Dropped})
+		want = append(want, Suspect{Path: e.Path, Given: e.Given, Suggested: e.Suggested, Score: e.Score, Dropped: e.Dropped})
 	}
-	slices.SortStableFunc(want, func(a, b Entry) int { return compare.Compare(a.Score, b.Score) })
+	slices.SortStableFunc(want, func(a, b Suspect) int { return compare.Compare(a.Score, b.Score) })
 	for i := range want {
 		want[i].Rank = i + 1
 	}
@@ -172,7 +172,7 @@ func TestCleanlab(t *testing.T) {
 	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("-written +read:\n%s", diff)
 	}
-	calls, err := Each(path, func(Entry) error { return nil })
+	calls, err := Each(path, func(Suspect) error { return nil })
 	if !calls || err != nil {
 		t.Errorf("the list calls labels wrong: %v, %v", calls, err)
 	}
@@ -196,7 +196,7 @@ func TestJoin(t *testing.T) {
 
 // What others write: few columns, other names, no ranks, numbers as labels.
 func TestReadOthers(t *testing.T) {
-	want := []Entry{
+	want := []Suspect{
 		{Rank: 1, Path: "b.jpg", Given: "7", Suggested: "3", Score: 0.125},
 		{Rank: 2, Path: "a.jpg", Given: "3", Suggested: "3", Score: 0.5},
 		{Rank: 3, Path: "c.jpg", Given: "7", Suggested: "7", Score: 0.5},
@@ -232,7 +232,7 @@ func TestReadOthers(t *testing.T) {
 	}
 	// As a data frame of confident learning is written, with the paths joined to it.
 	frame := ",path,is_label_issue,label_quality,given_label,predicted_label\n0,\"a, é.jpg\",True,0.03125,\"cat, \"\"big\"\"\",鳥\n1,b.jpg,False,0.5,鳥,鳥\n"
-	want = []Entry{{Rank: 1, Path: "a, é.jpg", Given: `cat, "big"`, Suggested: "鳥", Score: 0.03125, Dropped: true}, {Rank: 2, Path: "b.jpg", Given: "鳥", Suggested: "鳥", Score: 0.5}}
+	want = []Suspect{{Rank: 1, Path: "a, é.jpg", Given: `cat, "big"`, Suggested: "鳥", Score: 0.03125, Dropped: true}, {Rank: 2, Path: "b.jpg", Given: "鳥", Suggested: "鳥", Score: 0.5}}
 	if got, err := read(strings.NewReader(frame), int64(len(frame)), CSV); err != nil || !cmp.Equal(want, got, cmpopts.EquateEmpty()) {
 		t.Errorf("a data frame: %+v, %v", got, err)
 	}
@@ -368,7 +368,7 @@ func FuzzRead(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, which byte, data []byte) {
 		format := forms[int(which)%len(forms)]
-		var list []Entry
+		var list []Suspect
 		var err error
 		memory.Check(t, 256<<20+1000*uint64(len(data)), func() { list, err = read(bytes.NewReader(data), int64(len(data)), format) })
 		if err != nil {
@@ -394,15 +394,15 @@ func TestEach(t *testing.T) {
 		if err := os.WriteFile(file, written(t, format, list), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		var got []Entry
-		if calls, err := Each(file, func(e Entry) error { got = append(got, e); return nil }); err != nil || !calls {
+		var got []Suspect
+		if calls, err := Each(file, func(e Suspect) error { got = append(got, e); return nil }); err != nil || !calls {
 			t.Fatalf("%s: %v, tells which labels are called wrong: %t", format, err, calls)
 		}
 		if diff := cmp.Diff(list, got, cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("%s (-want +got):\n%.2000s", format, diff)
 		}
 		n := 0
-		if _, err := Each(file, func(Entry) error {
+		if _, err := Each(file, func(Suspect) error {
 			if n++; n == 3 {
 				return stop
 			}
@@ -422,7 +422,7 @@ func TestEach(t *testing.T) {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		_, err := Each(file, func(e Entry) error {
+		_, err := Each(file, func(e Suspect) error {
 			if e.Rank > 1 {
 				t.Errorf("%q: rank %d of %s", text, e.Rank, e.Path)
 			}
@@ -446,7 +446,7 @@ func TestTheFirstBadListIsTold(t *testing.T) {
 
 // A score is said as what it is, with no more digits than mean something.
 func TestSaid(t *testing.T) {
-	for want, e := range map[string]Entry{
+	for want, e := range map[string]Suspect{
 		"not judged": {Score: 1, GivenProbability: ref(1), Unjudged: true}, "< 0.1 %": {Score: 1.9e-109, GivenProbability: ref(1.9e-109)}, "> 99.9 %": {GivenProbability: ref(0.99999)},
 		"3.0 %": {GivenProbability: ref(0.03)}, "-0.123": {Score: -0.123456}, "≈ 0": {Score: 1.9e-109}, "0": {}, "-1.23e+04": {Score: -12345},
 	} {
@@ -467,7 +467,7 @@ func TestEachOfOthers(t *testing.T) {
 		if err := os.WriteFile(file, []byte(name), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if calls, err := Each(file, func(Entry) error { return nil }); err != nil || calls != told {
+		if calls, err := Each(file, func(Suspect) error { return nil }); err != nil || calls != told {
 			t.Errorf("%s: %t, %v, expected %t", name, calls, err, told)
 		}
 	}

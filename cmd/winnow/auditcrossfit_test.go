@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"winnow/audit"
-	"winnow/run/auditing"
+	"winnow/run/inspect"
 )
 
 func TestAuditCrossfit(t *testing.T) {
@@ -17,11 +17,11 @@ func TestAuditCrossfit(t *testing.T) {
 	w := newWorld(t, 3, 0.3)
 	manifest, _ := w.withTruth(t)
 	out := filepath.Join(w.dir, "clean.csv")
-	audit := func(more ...string) (auditing.Report, string) {
+	audit := func(more ...string) (inspect.Report, string) {
 		t.Helper()
 		args := []string{"audit", "--manifest", manifest, "--features", w.store, "--scorer", audit.Crossfit, "--json"}
 		code, stdout, stderr := call(context.Background(), append(args, more...)...)
-		var a auditing.Report
+		var a inspect.Report
 		if err := json.Unmarshal([]byte(stdout), &a); code != 0 || err != nil {
 			t.Fatalf("%d: %v\n%s", code, err, stderr)
 		}

@@ -19,8 +19,8 @@ import (
 	"winnow/audit/judges"
 	"winnow/audit/suspects"
 	"winnow/internal/text"
-	"winnow/run/auditing"
 	"winnow/run/folder"
+	"winnow/run/inspect"
 )
 
 // noted adds a column to a manifest, quoted and not.
@@ -51,9 +51,9 @@ func TestAuditStore(t *testing.T) {
 	w := newWorld(t, 1, 0.3)
 	manifest, _ := w.withTruth(t)
 	classes, list := filepath.Join(w.dir, "classes.csv"), filepath.Join(w.dir, "suspects.csv")
-	for _, scorer := range audit.Scorers() {
+	for _, scorer := range audit.Alone() {
 		code, stdout, stderr := call(context.Background(), "audit", "--manifest", manifest, "--features", w.store, "--scorer", scorer, "--json", "--classes", classes, "--out", list)
-		var a auditing.Report
+		var a inspect.Report
 		if err := json.Unmarshal([]byte(stdout), &a); code != 0 || err != nil {
 			t.Fatalf("%s: %d: %v\n%s", scorer, code, err, stderr)
 		}
@@ -71,7 +71,7 @@ func TestAuditStore(t *testing.T) {
 		if err != nil || len(read) != 320 || read[0].Path != a.Images[0].Path || len(read[0].SupportGiven) != 3 || a.Images[0].Fit == nil {
 			t.Errorf("%s: %v, %+v", scorer, err, text.First(read, 1))
 		}
-		if told := a.Images[0].SuggestedProbability != nil; told != audit.Probability(scorer) || told != (read[0].SuggestedProbability != nil) {
+		if told := a.Images[0].SuggestedProbability != nil; told != audit.Named(scorer).Probability || told != (read[0].SuggestedProbability != nil) {
 			t.Errorf("%s: a probability is told: %v", scorer, told)
 		}
 	}
@@ -83,7 +83,7 @@ func TestAuditForms(t *testing.T) {
 	w := newWorld(t, 1, 0.3)
 	args := []string{"audit", "--labels", w.manifest, "--features", w.store, "--json"}
 	code, printed, stderr := call(context.Background(), args...)
-	var a auditing.Report
+	var a inspect.Report
 	if err := json.Unmarshal([]byte(printed), &a); code != 0 || err != nil {
 		t.Fatal(err, stderr)
 	}
@@ -233,11 +233,11 @@ func TestAuditBadInput(t *testing.T) {
 	write(t, filepath.Join(w.dir, "lonely"), strings.ReplaceAll(readFile(t, w.manifest), "c00/00.jpg,class00", "c00/00.jpg,nobody"))
 	for _, scorer := range []string{"centres", "vmf"} {
 		_, stdout, stderr := call(context.Background(), "audit", "--labels", filepath.Join(w.dir, "lonely"), "--features", w.store, "--scorer", scorer, "--json")
-		var a auditing.Report
+		var a inspect.Report
 		if err := json.Unmarshal([]byte(stdout), &a); err != nil {
 			t.Fatal(err, stderr)
 		}
-		at := slices.IndexFunc(a.Images, func(e suspects.Entry) bool { return e.Path == "c00/00.jpg" })
+		at := slices.IndexFunc(a.Images, func(e suspects.Suspect) bool { return e.Path == "c00/00.jpg" })
 		if e := a.Images[at]; a.Unjudged != 1 || e.Suggested != "nobody" || e.Score != 1 || e.SuggestedProbability != nil || e.Dropped {
 			t.Errorf("%s: an image alone in its class: %d, %+v", scorer, a.Unjudged, e)
 		}
@@ -271,8 +271,8 @@ func TestAuditCleansRun(t *testing.T) {
 			t.Errorf("%s, with the other splits: %v; %s", scorer, n, stderr)
 		}
 	}
-	var run, store auditing.Report
-	for args, to := range map[string]*auditing.Report{"audit run --json": &run, "audit run --scorer centres --json": &run, "audit --labels noisy.csv --features features --scorer centres --json": &store} {
+	var run, store inspect.Report
+	for args, to := range map[string]*inspect.Report{"audit run --json": &run, "audit run --scorer centres --json": &run, "audit --labels noisy.csv --features features --scorer centres --json": &store} {
 		if err := json.Unmarshal([]byte(mustRun(t, "winnow "+args)), to); err != nil {
 			t.Fatal(err)
 		}

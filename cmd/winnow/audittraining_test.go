@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"winnow/run/auditing"
 	"winnow/run/folder"
+	"winnow/run/inspect"
 	"winnow/train"
 	"winnow/train/samples"
 )
@@ -71,7 +71,7 @@ func TestAuditByTraining(t *testing.T) {
 	for by, least := range map[string]float64{samples.SmallLoss: 0.75, samples.Ensemble: 0.85, samples.Forgetting: 0.8} {
 		clean := filepath.Join(w.dir, by+".csv")
 		stdout, _ := mustCall(t, "audit", whole, "--json", "--manifest", known, "--scorer", by, "--clean", clean, "--drop")
-		var a auditing.Report
+		var a inspect.Report
 		if err := json.Unmarshal([]byte(stdout), &a); err != nil {
 			t.Fatal(err)
 		}
@@ -135,7 +135,7 @@ func TestAuditByTrainingMisuse(t *testing.T) {
 	mustCall(t, "audit", filepath.Join(w.dir, "peers"), "--scorer", "small-loss")
 	watched := out("watched", "--filter", "none", "--set", "scores.watch=avgsim", "--set", "bank.size=0", "--loss", "proxy_anchor")
 	stdout, _ := mustCall(t, "audit", watched, "--scorer", "ensemble", "--json", "--manifest", w.knownManifest(t))
-	var a auditing.Report
+	var a inspect.Report
 	if err := json.Unmarshal([]byte(stdout), &a); err != nil || a.Detection.AUROC < 0.8 {
 		t.Errorf("%v: %+v", err, a.Detection)
 	}
@@ -163,7 +163,7 @@ func TestAuditByTrainingFinetuned(t *testing.T) {
 			t.Errorf("%s differs between the whole and the resumed run", name)
 		}
 	}
-	var a auditing.Report
+	var a inspect.Report
 	stdout, _ := mustCall(t, "audit", "whole", "--scorer", "small-loss", "--json")
 	if err := json.Unmarshal([]byte(stdout), &a); err != nil || a.Backbone != filepath.Join("whole", folder.LastBackboneFile) || len(a.LeftOut) == 0 || len(a.Images)+len(a.LeftOut) != 72 {
 		t.Errorf("%v: %s, %d images, %d left out", err, a.Backbone, len(a.Images), len(a.LeftOut))

@@ -19,8 +19,8 @@ import (
 	"winnow/graph"
 	"winnow/internal/testing/orttest"
 	"winnow/models"
-	"winnow/run/evaluation"
 	"winnow/run/folder"
+	"winnow/run/measure"
 	"winnow/train"
 )
 
@@ -165,7 +165,7 @@ func glyphnet(t *testing.T) *models.Backbone {
 func exportTuned(t *testing.T, run string) {
 	t.Helper()
 	out, stderr := mustCall(t, "eval", run, "--last", "--json")
-	var result evaluation.Result
+	var result measure.Result
 	if err := json.Unmarshal([]byte(out), &result); err != nil {
 		t.Fatal(err)
 	}
@@ -353,7 +353,7 @@ func averageIsLooked(t *testing.T, stderr string) {
 		}
 	}
 	out, _ := mustCall(t, "eval", "whole", "--split", "validation", "--json")
-	var result evaluation.Result
+	var result measure.Result
 	if err := json.Unmarshal([]byte(out), &result); err != nil || math.Abs(result.PrecisionAt1-best) > 1e-9 || !apart {
 		t.Errorf("%v: P@1 of what was kept is %v, the best of the validations %v, weights and average score apart: %v", err, result.PrecisionAt1, best, apart)
 	}
@@ -493,7 +493,7 @@ func TestFinetunedLostImages(t *testing.T) {
 		t.Fatal(err)
 	}
 	stdout, _ = mustCall(t, "eval", "run", "--json")
-	var result evaluation.Result
+	var result measure.Result
 	if err := json.Unmarshal([]byte(stdout), &result); err != nil {
 		t.Fatal(err)
 	}
@@ -516,7 +516,7 @@ func TestFinetunedMendedImage(t *testing.T) {
 	mustCall(t, tuneArgs("run", "all", "--steps", "2")...)
 	write(t, mended, whole)
 	stdout, _ := mustCall(t, "eval", "run", "--json")
-	var result evaluation.Result
+	var result measure.Result
 	if err := json.Unmarshal([]byte(stdout), &result); err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"winnow/report"
-	"winnow/run/evaluation"
+	"winnow/run/measure"
 )
 
 func TestMap(t *testing.T) {
@@ -123,7 +123,7 @@ func TestMapMisuse(t *testing.T) {
 // One neighbour of every image is a hit as often as P@1 says; the worst queries come in order; no query finds itself.
 func TestRetrieve(t *testing.T) {
 	drawnRun(t)
-	read := func(line string) (r evaluation.Examples) {
+	read := func(line string) (r measure.Examples) {
 		t.Helper()
 		if err := json.Unmarshal([]byte(mustRun(t, "winnow -q retrieve run --json "+line)), &r); err != nil {
 			t.Fatal(err)

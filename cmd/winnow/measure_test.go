@@ -16,8 +16,8 @@ import (
 	"winnow/features"
 	"winnow/internal/testing/orttest"
 	"winnow/models"
-	"winnow/run/auditing"
-	"winnow/run/evaluation"
+	"winnow/run/inspect"
+	"winnow/run/measure"
 	"winnow/train"
 )
 
@@ -41,7 +41,7 @@ var drawnFiles fixture
 
 func TestEvalAndAudit(t *testing.T) {
 	drawnRun(t)
-	var result evaluation.Result
+	var result measure.Result
 	if err := json.Unmarshal([]byte(mustRun(t, "winnow eval run --json --k 1,4")), &result); err != nil {
 		t.Fatal(err)
 	}
@@ -49,14 +49,14 @@ func TestEvalAndAudit(t *testing.T) {
 		t.Errorf("eval: %+v, expected 160 queries of the test split and the recalls asked for", result)
 	}
 	small := mustRun(t, "winnow eval run --json --k 1,4 --max-mem 192MiB")
-	var blocked evaluation.Result
+	var blocked measure.Result
 	if err := json.Unmarshal([]byte(small), &blocked); err != nil {
 		t.Fatal(err)
 	}
 	if blocked.MAPAtR != result.MAPAtR || blocked.PrecisionAt1 != result.PrecisionAt1 {
 		t.Errorf("with little memory P@1 %v and MAP@R %v, expected %v and %v", blocked.PrecisionAt1, blocked.MAPAtR, result.PrecisionAt1, result.MAPAtR)
 	}
-	var a auditing.Report
+	var a inspect.Report
 	if err := json.Unmarshal([]byte(mustRun(t, "winnow audit run --json --out suspects.csv")), &a); err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func TestEvalAndAudit(t *testing.T) {
 func TestAuditByProxies(t *testing.T) {
 	drawnRun(t)
 	mustRun(t, "winnow train --manifest noisy.csv --root drawn --features features --noise-rate 0.33 --screen none --epochs 5 --loss soft_triple --set losses.0.settings.centers=2 --filter proxysim --out soft")
-	var a auditing.Report
+	var a inspect.Report
 	if err := json.Unmarshal([]byte(mustRun(t, "winnow audit soft --json")), &a); err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +133,7 @@ func TestAuditByProxies(t *testing.T) {
 	if page := mustRun(t, "winnow audit soft --top 1"); !strings.Contains(page, "by the run's proxies, which have learnt from this image too") {
 		t.Errorf("nothing says what the proxies know:\n%s", page)
 	}
-	var asked auditing.Report
+	var asked inspect.Report
 	if err := json.Unmarshal([]byte(mustRun(t, "winnow audit soft --scorer proxysim --json")), &asked); err != nil || asked.Scorer != "proxysim" || asked.Images[7].Score != a.Images[7].Score {
 		t.Errorf("asked for, the proxies judge otherwise: %s, %v", asked.Scorer, err)
 	}
@@ -168,7 +168,7 @@ func TestEvalQueryGallery(t *testing.T) {
 	if err := os.WriteFile("parted.csv", []byte(strings.Join(lines, "\n")), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	var r evaluation.Result
+	var r measure.Result
 	if err := json.Unmarshal([]byte(mustRun(t, "winnow eval run --manifest parted.csv --json")), &r); err != nil {
 		t.Fatal(err)
 	}
@@ -193,7 +193,7 @@ func TestEvalLeavesOutUnlabelled(t *testing.T) {
 		}
 		without, blank = without+line, blank+line
 	}
-	measure := func(name, list string) (r evaluation.Result) {
+	measure := func(name, list string) (r measure.Result) {
 		if err := os.WriteFile(name, []byte(list), 0o644); err != nil {
 			t.Fatal(err)
 		}

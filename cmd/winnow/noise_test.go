@@ -11,8 +11,8 @@ import (
 
 	"winnow/filters/noiserate"
 	"winnow/run/config"
-	"winnow/run/evaluation"
 	"winnow/run/folder"
+	"winnow/run/measure"
 )
 
 // withTruth adds the true labels to the world's manifest.
@@ -45,7 +45,7 @@ func TestNoiseCommand(t *testing.T) {
 		if code != 0 {
 			t.Fatal(stderr)
 		}
-		var r evaluation.NoiseReport
+		var r measure.NoiseReport
 		if err := json.Unmarshal([]byte(stdout), &r); err != nil {
 			t.Fatal(err)
 		}

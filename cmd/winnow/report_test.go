@@ -11,9 +11,9 @@ import (
 
 	"winnow/datasets/glyphs/names"
 	"winnow/report"
-	"winnow/run/auditing"
-	"winnow/run/evaluation"
 	"winnow/run/folder"
+	"winnow/run/inspect"
+	"winnow/run/measure"
 )
 
 // reportResult is what winnow report --json prints.
@@ -31,11 +31,11 @@ func TestReport(t *testing.T) {
 		t.Fatal(err)
 	}
 	page := readFile(t, "r.html")
-	var evaluated evaluation.Result
+	var evaluated measure.Result
 	if err := json.Unmarshal([]byte(mustRun(t, "winnow -q eval run --json")), &evaluated); err != nil {
 		t.Fatal(err)
 	}
-	var judged auditing.Report
+	var judged inspect.Report
 	if err := json.Unmarshal([]byte(mustRun(t, "winnow -q audit run --json")), &judged); err != nil {
 		t.Fatal(err)
 	}

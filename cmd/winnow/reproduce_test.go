@@ -17,7 +17,7 @@ import (
 	"winnow/papers/runner"
 	"winnow/papers/studies"
 	"winnow/papers/theory/concentration"
-	"winnow/run/evaluation"
+	"winnow/run/measure"
 	"winnow/train"
 )
 
@@ -363,7 +363,7 @@ func TestReproduceNeighbours(t *testing.T) {
 	if n := strings.Count(page(), pictureTag); n != 2*4*11 || !strings.Contains(stderr, "4 done before") {
 		t.Errorf("with a root: %d pictures, expected those of two trainings, 4 queries and 10 neighbours of each\n%s", n, stderr)
 	}
-	var found evaluation.Examples
+	var found measure.Examples
 	if err := json.Unmarshal([]byte(mustRun(t, "winnow retrieve --manifest noisy.csv --features features --root drawn --choose spread --queries 4 --k 10 --json --out found.html")), &found); err != nil {
 		t.Fatal(err)
 	}

@@ -112,11 +112,11 @@ func suspectAlbum(t testing.TB, n int) (manifest, audit string) {
 	dir := t.TempDir()
 	manifest, audit = filepath.Join(dir, "m.csv"), filepath.Join(dir, "suspects.csv")
 	text := "path,label\n"
-	var list []suspects.Entry
+	var list []suspects.Suspect
 	for i := range n {
 		path := fmt.Sprintf("%04d.png", i)
 		text += path + ",cat\n"
-		list = append(list, suspects.Entry{Rank: i + 1, Path: path, Given: "cat", Suggested: "dog", Score: float64(i), Dropped: true})
+		list = append(list, suspects.Suspect{Rank: i + 1, Path: path, Given: "cat", Suggested: "dog", Score: float64(i), Dropped: true})
 	}
 	write(t, manifest, text+"last.png,dog\n")
 	write(t, filepath.Join(dir, "0000.png"), "no picture")

@@ -13,8 +13,8 @@ import (
 
 	"winnow/filters/selfpaced"
 	"winnow/internal/progress"
-	"winnow/run/auditing"
 	"winnow/run/folder"
+	"winnow/run/inspect"
 	"winnow/train"
 )
 
@@ -84,7 +84,7 @@ func auditsPaced(t *testing.T, w world, dir string, rows [][]string) {
 	}
 	known := filepath.Join(w.dir, "known.csv")
 	write(t, known, strings.Join(lines, "\n")+"\n")
-	audited := func(args ...string) (a auditing.Report) {
+	audited := func(args ...string) (a inspect.Report) {
 		code, stdout, stderr := call(context.Background(), append([]string{"audit", dir, "--json", "--manifest", known}, args...)...)
 		if code != 0 {
 			t.Fatal(stderr)
@@ -184,7 +184,7 @@ func TestSelfPacedFinetune(t *testing.T) {
 	if readFile(t, "whole", folder.WeightsFile) == readFile(t, "still", folder.WeightsFile) {
 		t.Errorf("the weights do not see the backbone's training\n%s", still)
 	}
-	var a auditing.Report
+	var a inspect.Report
 	stdout, _ := mustCall(t, "audit", "whole", "--json")
 	if err := json.Unmarshal([]byte(stdout), &a); err != nil || a.Scorer != "selfpaced" || a.Backbone != filepath.Join("whole", folder.LastBackboneFile) || a.Detection == nil {
 		t.Errorf("%v: %s, %s", err, a.Scorer, a.Backbone)

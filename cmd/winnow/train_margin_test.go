@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
-	"winnow/run/evaluation"
+	"winnow/run/measure"
 	"winnow/train"
 )
 
@@ -36,7 +36,7 @@ func TestTrainWithMarginAndItsKin(t *testing.T) {
 				t.Errorf("%s: %d of %d thresholds have moved", c.name, moved, p.Rows)
 			}
 		}
-		var result evaluation.Result
+		var result measure.Result
 		if err := json.Unmarshal([]byte(mustRun(t, "winnow eval "+c.name+" --json")), &result); err != nil || result.PrecisionAt1 < 0.7 {
 			t.Errorf("%s: P@1 %v (%v)", c.name, result.PrecisionAt1, err)
 		}

@@ -16,8 +16,8 @@ import (
 	"winnow/features"
 	"winnow/papers/demo"
 	"winnow/run"
-	"winnow/run/evaluation"
 	"winnow/run/folder"
+	"winnow/run/measure"
 	"winnow/train"
 )
 
@@ -180,7 +180,7 @@ func TestTrainOnViews(t *testing.T) {
 	var scores []float64
 	for _, view := range []string{"center", "mean"} {
 		code, out, stderr := call(t.Context(), "eval", whole, "--split", "validation", "--view", view, "--json")
-		var r evaluation.Result
+		var r measure.Result
 		if err := json.Unmarshal([]byte(out), &r); code != 0 || err != nil || r.View != view {
 			t.Fatalf("exit code %d, %v, view %q: %s", code, err, r.View, stderr)
 		}

@@ -3,6 +3,7 @@ package shell
 import (
 	"slices"
 
+	"winnow/audit"
 	"winnow/audit/judges"
 	"winnow/backbone"
 	"winnow/datasets/published"
@@ -15,8 +16,8 @@ import (
 	"winnow/papers/recipes"
 	"winnow/papers/studies"
 	"winnow/run"
-	"winnow/run/auditing"
 	"winnow/run/config"
+	"winnow/run/inspect"
 )
 
 // values are what a flag or an argument may be.
@@ -138,13 +139,9 @@ func judgeNames() []Candidate {
 	return each(judges.Catalog, func(j judges.Judge) Candidate { return Candidate{j.Name, j.Title} })
 }
 
-// scorers are those of winnow audit, the judges with their titles.
+// scorers are those of winnow audit.
 func scorers() []Candidate {
-	titles := make(map[string]string)
-	for _, c := range append(filterNames(), judgeNames()...) {
-		titles[c.Text] = c.Help
-	}
-	return each(auditing.Scorers(), func(name string) Candidate { return Candidate{name, titles[name]} })
+	return each(inspect.Scorers(), func(name string) Candidate { return Candidate{name, audit.Named(name).Title} })
 }
 
 func recipeNames() []Candidate {

@@ -20,9 +20,9 @@ import (
 	"winnow/internal/lookup"
 	"winnow/models"
 	"winnow/run"
-	"winnow/run/auditing"
 	"winnow/run/config"
 	"winnow/run/folder"
+	"winnow/run/inspect"
 	"winnow/train"
 )
 
@@ -76,7 +76,7 @@ type demo struct {
 	curves  []curves        // of the fine-tuned trainings
 	idle    []string        // trainings that never beat the untrained head on validation
 	found   features.Set    // the test images as the filtered training's last state embeds them
-	audited *auditing.Report
+	audited *inspect.Report
 	result  Result
 }
 

@@ -14,9 +14,9 @@ import (
 	"winnow/internal/lookup"
 	"winnow/papers/watch"
 	"winnow/run"
-	"winnow/run/auditing"
 	"winnow/run/comparison"
 	"winnow/run/config"
+	"winnow/run/inspect"
 	"winnow/train"
 )
 
@@ -198,7 +198,7 @@ func (d *demo) audit(ctx context.Context, last run.State, out run.Outcome) error
 	if set, err = last.Features(ctx, set); err != nil {
 		return err
 	}
-	if d.audited, err = auditing.Embedding(ctx, last.Head, set, d.noisy, out.Filter, 0); err != nil {
+	if d.audited, err = inspect.Embedding(ctx, last.Head, set, d.noisy, out.Filter, 0); err != nil {
 		return err
 	}
 	d.result.Detection = *d.audited.Detection

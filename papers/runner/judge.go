@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"winnow/audit"
+	"winnow/audit/suspects"
 	"winnow/datasets"
 	"winnow/eval"
 	"winnow/features"
@@ -49,27 +50,27 @@ func (r *reproduction) judge(ctx context.Context, o *studies.Outcome, t training
 	}
 	rate := min((float64(n)+0.5)/float64(z.Len()), 0.99) // calls as many labels wrong as are
 	asked.Classes, asked.Seed, asked.Rate, asked.JustRank, asked.MaxMem = len(t.data.Classes), o.Seed, &rate, true, eval.DefaultMaxMem/4
-	if f := filters.Default(); slices.Contains(audit.BankScorers(), asked.Scorer) {
+	if f := filters.Default(); audit.Named(asked.Scorer).Kind == audit.ByFilter {
 		f.Scorer, asked.Filter = asked.Scorer, &f
 	}
 	result, err := audit.Run(ctx, z, asked)
 	if err != nil {
 		return err
 	}
-	result.Suspects = slices.DeleteFunc(result.Suspects, func(s audit.Suspect) bool { return s.Alone })
+	result.Suspects = slices.DeleteFunc(result.Suspects, func(s suspects.Suspect) bool { return s.Alone })
 	found, err := result.Measure(wrong)
 	if err != nil {
 		return err
 	}
 	mended := 0.0
 	for _, s := range result.Suspects {
-		if _, true := truth(s.Row); wrong[s.Row] && t.data.ClassIDs[s.Suggested] == true {
+		if _, true := truth(s.Row); wrong[s.Row] && t.data.ClassIDs[s.SuggestedClass] == true {
 			mended++
 		}
 	}
 	o.Measures[auroc], o.Measures["ap"], o.Measures["found"], o.Measures["mended"] = found.AUROC, found.AP, found.Precision, mended/max(float64(n), 1)
 	o.Measures["found-1"], o.Measures["found-5"] = found.Found1, found.Found5
-	if asked.Given == nil && audit.Probability(asked.Scorer) {
+	if asked.Given == nil && audit.Named(asked.Scorer).Probability {
 		reliability(o.Measures, result.Suspects, wrong)
 	}
 	return nil
@@ -93,14 +94,14 @@ func (r *reproduction) judgeBySamples(ctx context.Context, o *studies.Outcome, t
 	for i := range list {
 		if ok[i] {
 			rows = append(rows, i)
-			given.Scores, given.Orders = append(given.Scores, scores[i]), append(given.Orders, orders[i])
+			given.Score, given.Order = append(given.Score, scores[i]), append(given.Order, orders[i])
 		}
 	}
 	return r.judge(ctx, o, t, z.Rows(rows), audit.Options{Scorer: filters.Default().Scorer, Given: given})
 }
 
 // reliability compares probabilities with what came true.
-func reliability(to map[string]float64, list []audit.Suspect, wrong []bool) {
+func reliability(to map[string]float64, list []suspects.Suspect, wrong []bool) {
 	list = slices.Clone(list) // most suspect first
 	const aim, bins = 0.9, 10
 	var expected, real, chosen, right, off float64
@@ -117,7 +118,7 @@ func reliability(to map[string]float64, list []audit.Suspect, wrong []bool) {
 	if chosen > 0 {
 		to["precision"] = right / chosen
 	}
-	slices.SortStableFunc(list, func(a, b audit.Suspect) int { return cmp.Compare(a.Score, b.Score) })
+	slices.SortStableFunc(list, func(a, b suspects.Suspect) int { return cmp.Compare(a.Score, b.Score) })
 	for k := range bins {
 		var sum float64
 		for _, s := range list[k*len(list)/bins : (k+1)*len(list)/bins] {

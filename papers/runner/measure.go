@@ -14,9 +14,9 @@ import (
 	"winnow/internal/lookup"
 	"winnow/papers/studies"
 	"winnow/run"
-	"winnow/run/auditing"
 	"winnow/run/comparison"
 	"winnow/run/config"
+	"winnow/run/inspect"
 )
 
 // studyMeasure is a measure as a study names it: a number of a metric of the catalog.
@@ -199,7 +199,7 @@ func auditOutcome(ctx context.Context, o *studies.Outcome, out run.Outcome, t tr
 	if set, err = t.on.Now(ctx, set.Labelled()); err != nil {
 		return err
 	}
-	found, err := auditing.Embedding(ctx, out.Head, set, d, cfg, eval.DefaultMaxMem/4)
+	found, err := inspect.Embedding(ctx, out.Head, set, d, cfg, eval.DefaultMaxMem/4)
 	if err == nil && found.Detection != nil {
 		o.Measures[auroc] = found.Detection.AUROC
 	}

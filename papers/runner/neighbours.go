@@ -14,7 +14,7 @@ import (
 	"winnow/papers/studies"
 	"winnow/report"
 	"winnow/run/comparison"
-	"winnow/run/evaluation"
+	"winnow/run/measure"
 )
 
 // What is shown of neighbours: as much as the adapted triplet's Fig. 7.
@@ -44,8 +44,8 @@ func (r *reproduction) neighbours(ctx context.Context, o *studies.Outcome, d *da
 	if of.Gallery != nil {
 		split = datasets.Query
 	}
-	asked := evaluation.ExampleOptions{Choice: evaluation.ChooseAll, Queries: shownQueries, K: shownNearest, MaxMem: eval.DefaultMaxMem / 4}
-	all, err := evaluation.ExamplesAmong(ctx, d, split, of, asked)
+	asked := measure.ExampleOptions{Choice: measure.ChooseAll, Queries: shownQueries, K: shownNearest, MaxMem: eval.DefaultMaxMem / 4}
+	all, err := measure.ExamplesAmong(ctx, d, split, of, asked)
 	if err != nil {
 		return err
 	}
@@ -57,8 +57,8 @@ func (r *reproduction) neighbours(ctx context.Context, o *studies.Outcome, d *da
 	if !r.showsNeighbours() {
 		return nil
 	}
-	asked.Choice = evaluation.ChooseSpread
-	some, err := evaluation.ExamplesAmong(ctx, d, split, of, asked)
+	asked.Choice = measure.ChooseSpread
+	some, err := measure.ExamplesAmong(ctx, d, split, of, asked)
 	for _, q := range some.Queries {
 		shown := studies.Query{Path: q.Path, Class: names.Readable(q.Label)}
 		for _, n := range q.Nearest {

@@ -81,11 +81,11 @@ func served(b *testing.B, f review.Finder) *httptest.Server {
 	dir := b.TempDir()
 	var manifest, audit strings.Builder
 	manifest.WriteString("path,label\n")
-	list := make([]suspects.Entry, audited)
+	list := make([]suspects.Suspect, audited)
 	for i := range indexed {
 		fmt.Fprintf(&manifest, "%s,%d\n", imagePath(i), i%100)
 		if i < audited {
-			list[i] = suspects.Entry{Rank: i + 1, Path: imagePath(i), Given: fmt.Sprint(i % 100),
+			list[i] = suspects.Suspect{Rank: i + 1, Path: imagePath(i), Given: fmt.Sprint(i % 100),
 				Suggested: fmt.Sprint((i + 1) % 100), Score: float64(i), Dropped: true}
 		}
 	}

@@ -20,8 +20,8 @@ import (
 	"winnow/internal/progress"
 	"winnow/parts"
 	"winnow/report"
-	"winnow/run/auditing"
 	"winnow/run/folder"
+	"winnow/run/inspect"
 )
 
 // Command returns winnow audit.
@@ -32,12 +32,12 @@ func command(call term.Call[Options]) *cli.Command {
 		Name:        "audit",
 		Usage:       "say which labels of a folder of images, or of a run, look wrong, with a suggested label",
 		ArgsUsage:   "PHOTOS | RUN",
-		Description: auditing.Help(),
+		Description: inspect.Help(),
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "model", DefaultText: "the best known that is installed", Usage: "look at images by the backbone `NAME` of winnow models list, or an ONNX file; several, side by side: A,B"},
 			&cli.StringFlag{Name: "split", DefaultText: "all", Usage: "of a folder or manifest of images judge the `SPLITS` train, validation, test, … alone"},
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, DefaultText: "of images suspects.csv", Usage: "write all images, most suspect first, to `FILE`.csv, .jsonl, .parquet, or all that is found to .json"},
-			&cli.StringFlag{Name: "scorer", DefaultText: "of features " + judges.Default + ", else the run's", Usage: "judge by the scorer `NAME`: " + strings.Join(auditing.Scorers(), ", ")},
+			&cli.StringFlag{Name: "scorer", DefaultText: "of features " + judges.Default + ", else the run's", Usage: "judge by the scorer `NAME`: " + strings.Join(inspect.Scorers(), ", ")},
 			&cli.StringFlag{Name: "probs", Usage: "judge by class probabilities of any model, `FILE`.npy, .csv or .parquet: a row an image of --labels, a column a class; best out of fold"},
 			&cli.Float64Flag{Name: "noise-rate", Aliases: []string{"rate"}, DefaultText: "the run's", Usage: "share `P` of the labels to call wrong"},
 			&cli.IntFlag{Name: "top", Value: 20, DefaultText: "20, of images 10", Usage: "print the `N` most suspect"},
@@ -58,7 +58,7 @@ func command(call term.Call[Options]) *cli.Command {
 			&cli.Float64Flag{Name: "share", Usage: "--clean: the most suspect share `P` of the judged images"},
 			&cli.Float64Flag{Name: "below", Usage: "--clean: images with a score below `SCORE`"},
 			&cli.Float64Flag{Name: "precision", Usage: "--clean: as many as keep the expected share of wrong labels among them at `P`, by the scores"},
-			&cli.IntFlag{Name: "fit-sample", DefaultText: fmt.Sprintf("all, or %d of more than a million", audit.Fitted), Usage: "with images or --features, scorers " + strings.Join(audit.Dealt(), ", ") + ": fit to `N` images drawn by --seed, beside sums over all, so that many images need little memory"},
+			&cli.IntFlag{Name: "fit-sample", DefaultText: fmt.Sprintf("all, or %d of more than a million", audit.Fitted), Usage: "with images or --features, scorers " + strings.Join(audit.Shardable(), ", ") + ": fit to `N` images drawn by --seed, beside sums over all, so that many images need little memory"},
 			term.ShardFlag("images"),
 			&cli.BoolFlag{Name: "include-eval", Usage: "--clean: judge and clean validation and test images too"},
 		}, term.Renamed(term.DataFlags, "manifest", "labels")...),
@@ -70,13 +70,13 @@ func run(ctx context.Context, p *term.Program, o Options) error {
 	defer budget.Collect(o.Audit.MaxMem)()
 	o.Audit.Note = p.Note
 	end := func() {}
-	o.Images.Host, o.Audit.Tuning.Host, o.watch = p.Host(), p.Host(), p.Watch
+	o.Audit.Host, o.watch = p.Host(), p.Watch
 	if !p.Quiet {
 		line := progress.New(p.Err, "steps", time.Now)
 		o.Audit.Stage = func(name string, guess, after time.Duration) {
 			line.Stage(name, map[string]string{"extract": "images", "judge": "steps"}[name], guess, after)
 		}
-		o.Images.Host.Images = func() (func(backbone.Progress), func()) {
+		o.Audit.Host.Images = func() (func(backbone.Progress), func()) {
 			return func(at backbone.Progress) { line.At(at.Done, at.Total, at.Resumed, "") }, line.End
 		}
 		o.watch = func(string) (func(done, total int), func()) {
@@ -91,7 +91,7 @@ func run(ctx context.Context, p *term.Program, o Options) error {
 	if !o.Shard.Whole() {
 		return p.Result(made, o.JSON, err)
 	}
-	if _, ok := errors.AsType[auditing.ScorerError](err); ok {
+	if _, ok := errors.AsType[inspect.ScorerError](err); ok {
 		return term.AsMisuse(err)
 	}
 	if err != nil {
@@ -101,49 +101,41 @@ func run(ctx context.Context, p *term.Program, o Options) error {
 }
 
 // judge audits a store or a run, or makes a part of that.
-func judge(ctx context.Context, p *term.Program, o Options) (a *auditing.Report, made parts.Made, err error) {
-	var r *folder.Run
-	manifest := cmp.Or(o.Images.Source, o.Stored.Manifest)
+func judge(ctx context.Context, p *term.Program, o Options) (a *inspect.Report, made parts.Made, err error) {
+	manifest := cmp.Or(o.In.Images, o.In.Manifest)
 	if o.Run != "" {
 		o.Open.Host = p.Host()
-		if r, err = folder.Open(ctx, o.Run, o.Open); err != nil {
+		if o.In.Run, err = folder.Open(ctx, o.Run, o.Open); err != nil {
 			return nil, made, err
 		}
-		manifest = r.ManifestFile
+		manifest = o.In.Run.ManifestFile
 	}
 	if err := o.checkFiles(manifest); err != nil {
 		return nil, made, err
 	}
-	if r == nil && o.Stored.Features == "" && o.Images.Source.IsZero() { // nothing to multiply
-		a, err = auditing.Store(ctx, o.Stored, o.Audit)
-		return a, made, err
+	if o.In.Run != nil || o.In.Features != "" { // there is something to multiply
+		rt, err := p.OpenRuntime()
+		if err != nil {
+			return nil, made, err
+		}
+		defer rt.Close()
 	}
-	rt, err := p.OpenRuntime()
-	if err != nil {
+	if !o.Shard.Whole() {
+		made, err = inspect.StorePart(ctx, o.In, o.Audit, o.Files, p.Dealt(o.Shard), term.Version())
 		return nil, made, err
 	}
-	defer rt.Close()
-	switch {
-	case r != nil:
-		a, err = auditing.Run(ctx, r, o.Audit)
-	case !o.Images.Source.IsZero():
-		a, err = auditing.Photos(ctx, o.Images, o.Audit)
-	case !o.Shard.Whole():
-		made, err = auditing.StorePart(ctx, o.Stored, o.Audit, o.Files, p.Dealt(o.Shard), term.Version())
-	default:
-		a, err = auditing.Store(ctx, o.Stored, o.Audit)
-	}
+	a, err = inspect.Judge(ctx, o.In, o.Audit)
 	return a, made, err
 }
 
 // give writes and prints an audit.
-func give(ctx context.Context, p *term.Program, o Options, a *auditing.Report) error {
-	if o.Cut.By == audit.Precision && !audit.Probability(a.Scorer) {
+func give(ctx context.Context, p *term.Program, o Options, a *inspect.Report) error {
+	if o.Cut.By == audit.Precision && !audit.Named(a.Scorer).Probability {
 		other := ", or --scorer " + judges.Default
 		if a.Scorer == audit.Probabilities {
 			other = "" // not beside --probs
 		}
-		return term.Misused("--precision: %s: take --share or --below%s", auditing.Ranks(a.Scorer), other)
+		return term.Misused("--precision: %s: take --share or --below%s", inspect.Ranks(a.Scorer), other)
 	}
 	if err := a.Save(ctx, o.Files, o.Audit); err != nil {
 		return err

@@ -9,7 +9,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/audit"
-	"winnow/audit/judges"
 	"winnow/audit/suspects"
 	"winnow/cmd/winnow/term"
 	"winnow/datasets"
@@ -18,22 +17,20 @@ import (
 	"winnow/internal/catalog"
 	"winnow/parts"
 	"winnow/review"
-	"winnow/run/auditing"
 	"winnow/run/folder"
+	"winnow/run/inspect"
 )
 
 // Options are what winnow audit is asked for.
 type Options struct {
-	Images auditing.Images // images to look at; Source "": none
-	Page   string          // of them
-	Run    string          // folder; "": Images or Stored are judged
-	Open   folder.Options  // of the run
-	Stored auditing.Stored // of a store and a manifest
-	Audit  auditing.Options
+	In    inspect.Input
+	Run   string         // folder, to be opened; "": none
+	Open  folder.Options // of the run
+	Audit inspect.Options
+	Shard parts.Shard
 
-	Shard parts.Shard // of Stored
-
-	auditing.Files
+	inspect.Files
+	Page string // of images
 	JSON bool
 
 	watch func(what string) (at func(done, total int), end func()) // how far pictures are
@@ -41,13 +38,20 @@ type Options struct {
 
 // read turns the flags into options, and refuses what means nothing.
 func read(c *cli.Context) (o Options, err error) {
-	o.Files = auditing.Files{Out: c.String("out"), Classes: c.String("classes"), Clean: c.String("clean"), Relabel: c.Bool("relabel"), Top: c.Int("top"), Sheet: c.Bool("spreadsheet")}
+	o.Files = inspect.Files{
+		Out: c.String("out"), Classes: c.String("classes"), Clean: c.String("clean"), Relabel: c.Bool("relabel"),
+		Top: c.Int("top"), Sheet: c.Bool("spreadsheet"),
+	}
 	o.JSON = c.Bool("json")
-	o.Audit = auditing.Options{IncludeEval: c.Bool("include-eval"), FitSample: c.Int("fit-sample"), Together: c.IsSet("copies") || c.IsSet("neighbours") || c.IsSet("fit-sample") && c.Int("fit-sample") == 0, Tuning: auditing.Tuning{Weights: c.String("finetune"), Augment: c.String("augment")}, Options: audit.Options{
-		Rounds: c.Int("seeds"), Scorer: c.String("scorer"), Neighbours: c.Int("neighbours"), Folds: c.Int("folds"), Copies: c.Float64("copies"), Seed: c.Uint64("seed"),
-	}}
-	if p := c.Float64("noise-rate"); c.IsSet("noise-rate") {
-		o.Audit.Rate = &p
+	compared := c.IsSet("copies") || c.IsSet("neighbours")
+	o.Audit = inspect.Options{
+		IncludeEval: c.Bool("include-eval"), FitSample: c.Int("fit-sample"),
+		Together: compared || c.IsSet("fit-sample") && c.Int("fit-sample") == 0,
+		Tuning:   inspect.Tuning{Weights: c.String("finetune"), Augment: c.String("augment")},
+		Options: audit.Options{
+			Rounds: c.Int("seeds"), Scorer: c.String("scorer"), Neighbours: c.Int("neighbours"), Folds: c.Int("folds"),
+			Copies: c.Float64("copies"), Seed: c.Uint64("seed"), Rate: term.Given(c, "noise-rate", c.Float64),
+		},
 	}
 	if err := o.check(); err != nil {
 		return o, err
@@ -55,98 +59,128 @@ func read(c *cli.Context) (o Options, err error) {
 	if o.Cut, err = readCut(c); err != nil {
 		return o, err
 	}
-	splits := []string{datasets.Train, datasets.Validation}
-	if o.Audit.IncludeEval {
-		splits = nil // all
-	}
-	stored := c.NArg() == 0 && c.IsSet("manifest") && (c.IsSet("features") || c.IsSet("probs"))
-	images := c.NArg() == 1 && !folder.Is(c.Args().First())
 	if o.Shard, err = term.Shard(c); err != nil {
 		return o, err
 	}
-	switch {
-	case o.Audit.FitSample > 0 && (c.IsSet("copies") || c.IsSet("neighbours")):
+	if o.Audit.FitSample > 0 && compared {
 		return o, term.Misused("--copies and --neighbours compare all images with each other: leave them out, or --fit-sample")
-	case images:
-		if err := readImages(c, &o); err != nil {
-			return o, err
-		}
-	case !stored && (c.IsSet("fit-sample") || c.IsSet("shard")):
-		return o, term.Misused("--fit-sample and --shard judge by stored features: give --labels FILE and --features DIR (winnow extract makes them), or images to --fit-sample")
-	case c.IsSet("model") && !(stored && c.IsSet("finetune")) || c.IsSet("split"):
-		return o, term.Misused("--model and --split are about images: name a folder of them, a .zip file or a manifest")
-	case stored:
-		o.Stored = auditing.Stored{Manifest: location.At(c.String("manifest")), Features: c.String("features"), View: c.String("view"), Probs: c.String("probs"), Root: location.At(c.String("root")), Model: c.String("model")}
-		if o.Stored.Probs != "" && o.Audit.Scorer != "" {
-			return o, term.Misused("--scorer: --probs brings its scores: leave out one of them")
-		}
-	case c.IsSet("finetune") || c.IsSet("augment") || c.IsSet("seeds"):
-		return o, term.Misused("--finetune, --augment and --seeds are about images: name them, or --labels FILE and --features DIR, and no run")
-	case c.NArg() == 0:
-		return o, term.Misused("winnow audit takes images (a folder, a .zip file or a manifest) or one run folder, or --labels FILE and --features DIR or --probs FILE")
-	case c.IsSet("probs"):
-		return o, term.Misused("--probs judges the labels of a manifest: give --labels FILE, and no run")
-	case audit.Trains(o.Audit.Scorer):
-		return o, term.Misused("--scorer: %s trains for itself and judges stored features: give --labels and --features, and no run", o.Audit.Scorer)
-	default:
-		if o.Run, err = term.RunArgument(c); err != nil {
-			return o, err
-		}
 	}
 	if o.Audit.MaxMem, err = term.Size(c, "max-mem"); err != nil {
 		return o, err
 	}
-	if o.Out != "" {
-		if format, err := suspects.FormatOf(o.Out); err != nil {
-			return o, term.Misused("--out: %w", err)
-		} else if o.Sheet && format != suspects.CSV {
-			return o, term.Misused("--spreadsheet: found --out %s, expected a name that ends in .csv, not .%s", o.Out, suspects.Cleanlab)
-		}
+	switch {
+	case c.NArg() == 1 && !folder.Is(c.Args().First()):
+		err = o.readImages(c)
+	case c.NArg() == 0 && c.IsSet("manifest") && (c.IsSet("features") || c.IsSet("probs")):
+		err = o.readStored(c)
+	default:
+		err = o.readRun(c)
 	}
-	if o.Open, err = term.RunOptions(c, splits...); err != nil || !stored && !images {
+	if err != nil || o.Out == "" {
 		return o, err
 	}
-	o.Open = folder.Options{}
-	for _, flag := range []string{"last", "root"} {
-		if c.IsSet(flag) && !(flag == "root" && (images || c.IsSet("finetune"))) {
-			return o, term.Misused("--%s is about runs: name one, or leave it out", flag)
-		}
+	if format, err := suspects.FormatOf(o.Out); err != nil {
+		return o, term.Misused("--out: %w", err)
+	} else if o.Sheet && format != suspects.CSV {
+		return o, term.Misused("--spreadsheet: found --out %s, expected a name that ends in .csv, not .%s", o.Out, suspects.Cleanlab)
 	}
-	if o.Out != "" && c.IsSet("finetune") {
+	if c.IsSet("finetune") {
 		o.Audit.Tuning.Kept = strings.TrimSuffix(o.Out, filepath.Ext(o.Out)) + ".finetune"
-	}
-	if o.Stored.Probs != "" {
-		return o, nil
-	}
-	if name, all := o.Audit.Scorer, audit.Scorers(); name != "" && !slices.Contains(all, judges.Named(name)) {
-		return o, term.Misused("--scorer: %q cannot judge stored features%s, expected one of %s", name, catalog.Ask(name, all), strings.Join(all, ", "))
 	}
 	return o, nil
 }
 
+// readGiven returns the first of some flags that is set, "" if none is.
+func readGiven(c *cli.Context, flags ...string) string {
+	if i := slices.IndexFunc(flags, c.IsSet); i >= 0 {
+		return flags[i]
+	}
+	return ""
+}
+
+// readRun reads what is about a run.
+func (o *Options) readRun(c *cli.Context) (err error) {
+	switch {
+	case readGiven(c, "fit-sample", "shard") != "":
+		return term.Misused("--fit-sample and --shard judge by stored features: give --labels FILE and --features DIR (winnow extract makes them), or images to --fit-sample")
+	case readGiven(c, "model", "split") != "":
+		return term.Misused("--model and --split are about images: name a folder of them, a .zip file or a manifest")
+	case readGiven(c, "finetune", "augment", "seeds") != "":
+		return term.Misused("--finetune, --augment and --seeds are about images: name them, or --labels FILE and --features DIR, and no run")
+	case c.NArg() == 0:
+		return term.Misused("winnow audit takes images (a folder, a .zip file or a manifest) or one run folder, or --labels FILE and --features DIR or --probs FILE")
+	case c.IsSet("probs"):
+		return term.Misused("--probs judges the labels of a manifest: give --labels FILE, and no run")
+	case o.Audit.Scorer != "" && audit.Named(o.Audit.Scorer).Trains:
+		return term.Misused("--scorer: %s trains for itself and judges stored features: give --labels and --features, and no run", o.Audit.Scorer)
+	}
+	if o.Run, err = term.RunArgument(c); err != nil {
+		return err
+	}
+	splits := []string{datasets.Train, datasets.Validation}
+	if o.Audit.IncludeEval {
+		splits = nil // all
+	}
+	o.Open, err = term.RunOptions(c, splits...)
+	return err
+}
+
+// readStored reads what is about a manifest with stored features, probabilities or both.
+func (o *Options) readStored(c *cli.Context) error {
+	about := []string{"last", "root"} // runs
+	if c.IsSet("finetune") {
+		about = about[:1]
+	}
+	switch flag := readGiven(c, about...); {
+	case c.IsSet("model") && !c.IsSet("finetune") || c.IsSet("split"):
+		return term.Misused("--model and --split are about images: name a folder of them, a .zip file or a manifest")
+	case flag != "":
+		return term.Misused("--%s is about runs: name one, or leave it out", flag)
+	case c.IsSet("probs") && o.Audit.Scorer != "":
+		return term.Misused("--scorer: --probs brings its scores: leave out one of them")
+	}
+	o.In = inspect.Input{
+		Manifest: location.At(c.String("manifest")), Features: c.String("features"), View: c.String("view"), Probs: c.String("probs"),
+		Root: location.At(c.String("root")), Model: c.String("model"),
+	}
+	if _, err := term.RunOptions(c); err != nil { // --view
+		return err
+	}
+	return o.checkScorer()
+}
+
 // readImages reads what is about images, and where what is made of them lies: beside the suspects.
-func readImages(c *cli.Context, o *Options) error {
-	for _, flag := range []string{"manifest", "features", "probs", "view", "include-eval", "shard"} {
-		if c.IsSet(flag) {
-			return term.Misused("--%s does not go with %s, all images of which are looked at and judged; --labels FILE with --features DIR or --probs FILE goes by what is there", flag, c.Args().First())
-		}
+func (o *Options) readImages(c *cli.Context) error {
+	images := c.Args().First()
+	if flag := readGiven(c, "manifest", "features", "probs", "view", "include-eval", "shard"); flag != "" {
+		return term.Misused("--%s does not go with %s, all images of which are looked at and judged; --labels FILE with --features DIR or --probs FILE goes by what is there", flag, images)
+	}
+	if c.IsSet("last") {
+		return term.Misused("--last is about runs: name one, or leave it out")
 	}
 	o.Out = cmp.Or(o.Out, "suspects.csv")
 	beside := strings.TrimSuffix(o.Out, filepath.Ext(o.Out))
 	o.Page = beside + ".html"
-	o.Images = auditing.Images{Source: location.At(c.Args().First()), Root: location.At(c.String("root")), Model: c.String("model"), Store: beside + ".features"}
-	for name := range strings.SplitSeq(c.String("split"), ",") {
-		if name == "" && !c.IsSet("split") {
-			break
+	o.In = inspect.Input{Images: location.At(images), Root: location.At(c.String("root")), Model: c.String("model"), Features: beside + ".features"}
+	if c.IsSet("split") {
+		for name := range strings.SplitSeq(c.String("split"), ",") {
+			split, err := datasets.ParseSplit(strings.TrimSpace(name))
+			if err != nil {
+				return term.Misused("--split: %w", err)
+			}
+			o.In.Splits = append(o.In.Splits, split)
 		}
-		split, err := datasets.ParseSplit(strings.TrimSpace(name))
-		if err != nil {
-			return term.Misused("--split: %w", err)
-		}
-		o.Images.Splits = append(o.Images.Splits, split)
 	}
 	if !c.IsSet("top") {
 		o.Top = examples
+	}
+	return o.checkScorer()
+}
+
+// checkScorer refuses scorers that do not judge features.
+func (o *Options) checkScorer() error {
+	if name, all := o.Audit.Scorer, audit.Alone(); name != "" && !slices.Contains(all, audit.Named(name).Name) {
+		return term.Misused("--scorer: %q cannot judge stored features%s, expected one of %s", name, catalog.Ask(name, all), strings.Join(all, ", "))
 	}
 	return nil
 }

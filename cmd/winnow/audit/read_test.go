@@ -12,8 +12,8 @@ import (
 	"winnow/cmd/winnow/term/termtest"
 	"winnow/datasets/location"
 	"winnow/parts"
-	"winnow/run/auditing"
 	"winnow/run/folder"
+	"winnow/run/inspect"
 )
 
 // hereIsARun makes a run folder called run in a new working folder, and a folder of photos.
@@ -33,7 +33,7 @@ func hereIsARun(t *testing.T) {
 func TestFlagsBecomeOptions(t *testing.T) {
 	hereIsARun(t)
 	rate, none := 0.25, 0.0
-	usual := auditing.Options{Options: audit.Options{Neighbours: 10, Folds: 5, Rounds: 1, Copies: 0.8, Seed: 1, MaxMem: 1 << 30}}
+	usual := inspect.Options{Options: audit.Options{Neighbours: 10, Folds: 5, Rounds: 1, Copies: 0.8, Seed: 1, MaxMem: 1 << 30}}
 	precise := usual
 	precise.Scorer, precise.Rate, precise.IncludeEval, precise.Seed = "vmf", &rate, true, 3
 	old := usual
@@ -41,29 +41,29 @@ func TestFlagsBecomeOptions(t *testing.T) {
 	few := usual
 	few.Rate, few.MaxMem, few.Folds, few.Neighbours, few.Copies, few.Scorer, few.Together = &none, 1<<20, 3, 4, 0.5, "crossfit", true
 	tuned := usual
-	tuned.Rounds, tuned.Tuning = 3, auditing.Tuning{Weights: "layer4", Augment: "digits", Kept: "s.finetune"}
+	tuned.Rounds, tuned.Tuning = 3, inspect.Tuning{Weights: "layer4", Augment: "digits", Kept: "s.finetune"}
 	sampled := usual
 	sampled.FitSample = 1000
 	together := usual
 	together.Together = true
 	for line, want := range map[string]Options{
-		"--labels m.csv --features f --root r --model m --finetune layer4 --augment digits --seeds 3 -o s.csv": {Files: auditing.Files{Out: "s.csv", Top: 20}, Audit: tuned, Stored: auditing.Stored{Manifest: location.At("m.csv"), Features: "f", View: "center", Root: location.At("r"), Model: "m"}},
-		"--labels m.csv --features f":                {Files: auditing.Files{Top: 20}, Audit: usual, Stored: auditing.Stored{Manifest: location.At("m.csv"), Features: "f", View: "center"}},
-		"--labels m.csv --features f --scorer probe": {Files: auditing.Files{Top: 20}, Audit: old, Stored: auditing.Stored{Manifest: location.At("m.csv"), Features: "f", View: "center"}},
-		"run":                          {Files: auditing.Files{Top: 20}, Audit: usual, Run: "run", Open: folder.Options{View: "center", Splits: []string{"train", "validation"}, For: "audit"}},
-		"--labels m.csv --probs p.npy": {Files: auditing.Files{Top: 20}, Audit: usual, Stored: auditing.Stored{Manifest: location.At("m.csv"), Probs: "p.npy", View: "center"}},
-		"--labels m --probs p.csv --clean c.csv --drop": {Files: auditing.Files{Clean: "c.csv", Top: 20}, Audit: usual, Stored: auditing.Stored{Manifest: location.At("m"), Probs: "p.csv", View: "center"}},
+		"--labels m.csv --features f --root r --model m --finetune layer4 --augment digits --seeds 3 -o s.csv": {Files: inspect.Files{Out: "s.csv", Top: 20}, Audit: tuned, In: inspect.Input{Manifest: location.At("m.csv"), Features: "f", View: "center", Root: location.At("r"), Model: "m"}},
+		"--labels m.csv --features f":                {Files: inspect.Files{Top: 20}, Audit: usual, In: inspect.Input{Manifest: location.At("m.csv"), Features: "f", View: "center"}},
+		"--labels m.csv --features f --scorer probe": {Files: inspect.Files{Top: 20}, Audit: old, In: inspect.Input{Manifest: location.At("m.csv"), Features: "f", View: "center"}},
+		"run":                          {Files: inspect.Files{Top: 20}, Audit: usual, Run: "run", Open: folder.Options{View: "center", Splits: []string{"train", "validation"}, For: "audit"}},
+		"--labels m.csv --probs p.npy": {Files: inspect.Files{Top: 20}, Audit: usual, In: inspect.Input{Manifest: location.At("m.csv"), Probs: "p.npy", View: "center"}},
+		"--labels m --probs p.csv --clean c.csv --drop": {Files: inspect.Files{Clean: "c.csv", Top: 20}, Audit: usual, In: inspect.Input{Manifest: location.At("m"), Probs: "p.csv", View: "center"}},
 		"run --last --root r --manifest m --clean c.csv --drop --precision 0.9 --include-eval --scorer vmf --rate 0.25 --seed 3 --json": {
-			Files: auditing.Files{Clean: "c.csv", Top: 20, Cut: audit.Cut{By: audit.Precision, At: 0.9}}, Audit: precise, Run: "run", JSON: true, Open: folder.Options{Last: true, Root: location.At("r"), Manifest: location.At("m"), View: "center", For: "audit"}},
+			Files: inspect.Files{Clean: "c.csv", Top: 20, Cut: audit.Cut{By: audit.Precision, At: 0.9}}, Audit: precise, Run: "run", JSON: true, Open: folder.Options{Last: true, Root: location.At("r"), Manifest: location.At("m"), View: "center", For: "audit"}},
 		"--manifest m --features f --view mean --scorer crossfit --noise-rate 0 --max-mem 1MiB --folds 3 --neighbours 4 --copies 0.5 -o s.csv --classes k.csv --top 0 --clean c.csv --relabel --below -2": {
-			Files: auditing.Files{Out: "s.csv", Classes: "k.csv", Clean: "c.csv", Relabel: true, Cut: audit.Cut{By: audit.Below, At: -2}}, Audit: few, Stored: auditing.Stored{Manifest: location.At("m"), Features: "f", View: "mean"}},
-		"photos --fit-sample 1000": {Files: auditing.Files{Out: "suspects.csv", Top: 10}, Audit: sampled, Page: "suspects.html", Images: auditing.Images{Source: location.At("photos"), Store: "suspects.features"}},
-		"photos":                   {Files: auditing.Files{Out: "suspects.csv", Top: 10}, Audit: usual, Page: "suspects.html", Images: auditing.Images{Source: location.At("photos"), Store: "suspects.features"}},
-		"list.csv --root photos --model m.onnx --split test,val -o out/s.json --top 3 --noise-rate 0 --max-mem 1MiB --folds 3 --neighbours 4 --copies 0.5 --scorer crossfit": {Files: auditing.Files{Out: "out/s.json", Top: 3}, Audit: few, Page: "out/s.html", Images: auditing.Images{Source: location.At("list.csv"), Root: location.At("photos"), Model: "m.onnx", Splits: []string{"test", "validation"}, Store: "out/s.features"}},
-		"--labels m.csv --features f --fit-sample 1000 --shard 2/3 -o s.csv":                                                                                                 {Files: auditing.Files{Out: "s.csv", Top: 20}, Audit: sampled, Shard: parts.Shard{Index: 2, Of: 3}, Stored: auditing.Stored{Manifest: location.At("m.csv"), Features: "f", View: "center"}},
-		"--labels m.csv --features f --fit-sample 0":                                                                                                                         {Files: auditing.Files{Top: 20}, Audit: together, Stored: auditing.Stored{Manifest: location.At("m.csv"), Features: "f", View: "center"}},
-		"run --out s.csv --spreadsheet": {Files: auditing.Files{Out: "s.csv", Sheet: true, Top: 20}, Audit: usual, Run: "run", Open: folder.Options{View: "center", Splits: []string{"train", "validation"}, For: "audit"}},
-		"run --clean c.csv --drop":      {Files: auditing.Files{Top: 20, Clean: "c.csv"}, Audit: usual, Run: "run", Open: folder.Options{View: "center", Splits: []string{"train", "validation"}, For: "audit"}},
+			Files: inspect.Files{Out: "s.csv", Classes: "k.csv", Clean: "c.csv", Relabel: true, Cut: audit.Cut{By: audit.Below, At: -2}}, Audit: few, In: inspect.Input{Manifest: location.At("m"), Features: "f", View: "mean"}},
+		"photos --fit-sample 1000": {Files: inspect.Files{Out: "suspects.csv", Top: 10}, Audit: sampled, Page: "suspects.html", In: inspect.Input{Images: location.At("photos"), Features: "suspects.features"}},
+		"photos":                   {Files: inspect.Files{Out: "suspects.csv", Top: 10}, Audit: usual, Page: "suspects.html", In: inspect.Input{Images: location.At("photos"), Features: "suspects.features"}},
+		"list.csv --root photos --model m.onnx --split test,val -o out/s.json --top 3 --noise-rate 0 --max-mem 1MiB --folds 3 --neighbours 4 --copies 0.5 --scorer crossfit": {Files: inspect.Files{Out: "out/s.json", Top: 3}, Audit: few, Page: "out/s.html", In: inspect.Input{Images: location.At("list.csv"), Root: location.At("photos"), Model: "m.onnx", Splits: []string{"test", "validation"}, Features: "out/s.features"}},
+		"--labels m.csv --features f --fit-sample 1000 --shard 2/3 -o s.csv":                                                                                                 {Files: inspect.Files{Out: "s.csv", Top: 20}, Audit: sampled, Shard: parts.Shard{Index: 2, Of: 3}, In: inspect.Input{Manifest: location.At("m.csv"), Features: "f", View: "center"}},
+		"--labels m.csv --features f --fit-sample 0":                                                                                                                         {Files: inspect.Files{Top: 20}, Audit: together, In: inspect.Input{Manifest: location.At("m.csv"), Features: "f", View: "center"}},
+		"run --out s.csv --spreadsheet": {Files: inspect.Files{Out: "s.csv", Sheet: true, Top: 20}, Audit: usual, Run: "run", Open: folder.Options{View: "center", Splits: []string{"train", "validation"}, For: "audit"}},
+		"run --clean c.csv --drop":      {Files: inspect.Files{Top: 20, Clean: "c.csv"}, Audit: usual, Run: "run", Open: folder.Options{View: "center", Splits: []string{"train", "validation"}, For: "audit"}},
 	} {
 		got, err := termtest.Asked(t, command, strings.Fields(line)...)
 		if err != nil {

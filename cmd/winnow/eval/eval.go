@@ -10,15 +10,15 @@ import (
 	"winnow/cmd/winnow/term"
 	"winnow/internal/budget"
 	"winnow/parts"
-	"winnow/run/evaluation"
 	"winnow/run/folder"
+	"winnow/run/measure"
 )
 
 // Options are what the command is asked for.
 type Options struct {
 	Dir  string
 	Run  folder.Options
-	Eval evaluation.Options
+	Eval measure.Options
 	JSON bool
 
 	Out   string // file for the result; "": none
@@ -70,11 +70,11 @@ func run(ctx context.Context, p *term.Program, o Options) error {
 	}
 	defer rt.Close()
 	if !o.Shard.Whole() {
-		made, err := evaluation.RunPart(ctx, r, o.Eval, o.Out, p.Dealt(o.Shard), term.Version())
+		made, err := measure.RunPart(ctx, r, o.Eval, o.Out, p.Dealt(o.Shard), term.Version())
 		return p.Result(made, o.JSON, err)
 	}
-	result, err := evaluation.Run(ctx, r, o.Eval)
-	if errors.Is(err, evaluation.ErrFitSplit) {
+	result, err := measure.Run(ctx, r, o.Eval)
+	if errors.Is(err, measure.ErrFitSplit) {
 		return term.AsMisuse(err)
 	}
 	if err == nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/cmd/winnow/term"
-	"winnow/run/evaluation"
+	"winnow/run/measure"
 )
 
 func read(c *cli.Context) (o Options, err error) {
@@ -19,13 +19,13 @@ func read(c *cli.Context) (o Options, err error) {
 	if o.Shard, err = term.Shard(c); err != nil {
 		return o, err
 	}
-	o.Eval = evaluation.Options{Split: c.String("split"), Fit: c.String("fit"), Seed: c.Uint64("seed"), MaxMem: int64(retrieval.MaxMem)}
+	o.Eval = measure.Options{Split: c.String("split"), Fit: c.String("fit"), Seed: c.Uint64("seed"), MaxMem: int64(retrieval.MaxMem)}
 	if n := c.Int("queries"); n < 0 {
 		return o, term.Misused("--queries: found %d, expected a number of images, or 0 for all", n)
 	}
 	lonely := fmt.Sprint(c.Bool("count-lonely"))
 	flags := map[string]string{"k": c.String("k"), "queries": strconv.Itoa(c.Int("queries")), "count_lonely": lonely, "count_unseen": lonely}
-	if o.Eval.Metrics, o.Eval.Skip, err = evaluation.Choose(c.String("metrics"), flags, c.StringSlice("set"), c.IsSet); err != nil {
+	if o.Eval.Metrics, o.Eval.Skip, err = measure.Choose(c.String("metrics"), flags, c.StringSlice("set"), c.IsSet); err != nil {
 		return o, term.AsMisuse(err)
 	}
 	if o.Dir, err = term.RunArgument(c); err != nil {

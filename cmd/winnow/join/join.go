@@ -12,8 +12,8 @@ import (
 	"winnow/embedding"
 	"winnow/extraction"
 	"winnow/parts"
-	"winnow/run/auditing"
-	"winnow/run/evaluation"
+	"winnow/run/inspect"
+	"winnow/run/measure"
 )
 
 // Options name the output that is put together.
@@ -24,15 +24,15 @@ type Options struct {
 
 // joiners put the parts of a job together, by the command that made them.
 var joiners = map[string]parts.Joiner{
-	checking.Job:            {Join: checking.JoinParts},
-	extraction.Job:          extraction.Joiner,
-	embedding.Job:           {Join: embedding.JoinParts},
-	embedding.SearchJob:     {Join: embedding.JoinSearch},
-	evaluation.Job:          {Join: evaluation.JoinParts},
-	auditing.Job:            {Join: auditing.JoinParts},
-	auditing.SumsJob:        {Join: auditing.JoinSums},
-	evaluation.NoiseJob:     {Join: evaluation.JoinNoise},
-	evaluation.NoiseSumsJob: {Join: evaluation.JoinNoiseSums},
+	checking.Job:         {Join: checking.JoinParts},
+	extraction.Job:       extraction.Joiner,
+	embedding.Job:        {Join: embedding.JoinParts},
+	embedding.SearchJob:  {Join: embedding.JoinSearch},
+	measure.Job:          {Join: measure.JoinParts},
+	inspect.Job:          {Join: inspect.JoinParts},
+	inspect.SumsJob:      {Join: inspect.JoinSums},
+	measure.NoiseJob:     {Join: measure.JoinNoise},
+	measure.NoiseSumsJob: {Join: measure.JoinNoiseSums},
 }
 
 // Command is winnow join.

@@ -12,12 +12,12 @@ import (
 	"winnow/filters/noiserate"
 	"winnow/internal/catalog"
 	"winnow/parts"
-	"winnow/run/evaluation"
+	"winnow/run/measure"
 )
 
 // Options are what the command is asked for.
 type Options struct {
-	evaluation.NoiseOptions
+	measure.NoiseOptions
 	Shard parts.Shard
 	JSON  bool
 }
@@ -50,7 +50,7 @@ func command(call term.Call[Options]) *cli.Command {
 
 func read(c *cli.Context) (o Options, err error) {
 	o.JSON = c.Bool("json")
-	o.NoiseOptions = evaluation.NoiseOptions{Features: c.String("features"), Methods: []string{c.String("method")}, Top: c.Int("top"), Seed: c.Uint64("seed"), FitSample: c.Int("fit-sample"), Out: c.String("out")}
+	o.NoiseOptions = measure.NoiseOptions{Features: c.String("features"), Methods: []string{c.String("method")}, Top: c.Int("top"), Seed: c.Uint64("seed"), FitSample: c.Int("fit-sample"), Out: c.String("out")}
 	if o.Shard, err = term.Shard(c); err != nil {
 		return o, err
 	}
@@ -74,11 +74,11 @@ func run(ctx context.Context, p *term.Program, o Options) error {
 	defer rt.Close()
 	at, end := p.Watch("stages")
 	if !o.Shard.Whole() {
-		made, err := evaluation.NoisePart(ctx, o.NoiseOptions, p.Dealt(o.Shard), term.Version(), at, p.Note)
+		made, err := measure.NoisePart(ctx, o.NoiseOptions, p.Dealt(o.Shard), term.Version(), at, p.Note)
 		end()
 		return p.Result(made, o.JSON, err)
 	}
-	report, err := evaluation.Noise(ctx, o.NoiseOptions, at, p.Note)
+	report, err := measure.Noise(ctx, o.NoiseOptions, at, p.Note)
 	end()
 	if err == nil {
 		err = report.Save(o.Out)

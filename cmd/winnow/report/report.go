@@ -19,9 +19,9 @@ import (
 	"winnow/internal/budget"
 	"winnow/report"
 	"winnow/report/page"
-	"winnow/run/auditing"
-	"winnow/run/evaluation"
 	"winnow/run/folder"
+	"winnow/run/inspect"
+	"winnow/run/measure"
 )
 
 // Command is winnow report.
@@ -40,7 +40,7 @@ func command(call term.Call[Options]) *cli.Command {
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Required: true, Usage: "write the page to `FILE`.html"},
 			&cli.StringFlag{Name: "split", DefaultText: "test, or query against gallery, or validation", Usage: "the `SPLIT` to measure, show and draw"},
-			&cli.StringFlag{Name: "scorer", DefaultText: "the run's", Usage: "rank the suspects by `NAME`: " + strings.Join(auditing.RunScorers(), ", ")},
+			&cli.StringFlag{Name: "scorer", DefaultText: "the run's", Usage: "rank the suspects by `NAME`: " + strings.Join(inspect.RunScorers(), ", ")},
 			&cli.IntFlag{Name: "max", Value: 10_000, Usage: "draw at most `N` images on the map"},
 			&cli.BoolFlag{Name: "no-pictures", Usage: "no pictures on the page"},
 			&cli.BoolFlag{Name: "no-map", Usage: "no map"},
@@ -68,7 +68,7 @@ func read(c *cli.Context) (o Options, err error) {
 	if o.Show.MaxMem, err = term.Size(c, "max-mem"); err != nil {
 		return o, err
 	}
-	switch scorers := auditing.RunScorers(); {
+	switch scorers := inspect.RunScorers(); {
 	case len(o.Dirs) == 0:
 		return o, term.Misused("winnow report takes one run folder or several: found none")
 	case filepath.Ext(o.Out) != ".html":
@@ -153,7 +153,7 @@ func (o Options) measure(ctx context.Context, p *term.Program, dir string, done 
 		return nil, err
 	}
 	split := cmp.Or(o.Split, report.UsualSplit(r.Manifest))
-	found, err := evaluation.Read(opened, evaluation.Options{Split: split})
+	found, err := measure.Read(opened, measure.Options{Split: split})
 	if err != nil {
 		return nil, err
 	}
@@ -165,15 +165,15 @@ func (o Options) measure(ctx context.Context, p *term.Program, dir string, done 
 	if err := r.Measure(ctx, images, left); err != nil {
 		return nil, err
 	}
-	a, err := auditing.Run(ctx, opened, auditing.Options{Note: p.Note, Held: held + report.Held([]*report.Run{r}), Options: audit.Options{Scorer: o.Scorer, MaxMem: o.Show.MaxMem, JustRank: true}})
-	if errors.As(err, new(auditing.ScorerError)) {
+	a, err := inspect.Judge(ctx, inspect.Input{Run: opened}, inspect.Options{Note: p.Note, Held: held + report.Held([]*report.Run{r}), Options: audit.Options{Scorer: o.Scorer, MaxMem: o.Show.MaxMem, JustRank: true}})
+	if errors.As(err, new(inspect.ScorerError)) {
 		return nil, term.AsMisuse(err)
 	}
 	if err != nil {
 		return nil, err
 	}
 	r.Judge(report.Judged{Scorer: a.Scorer, Suggests: a.Suggests, Rate: a.Rate, Images: a.Images, Detection: a.Detection,
-		Weights: a.Scorer == auditing.SelfPaced, Record: auditing.Meanings[a.Scorer]})
+		Weights: a.Scorer == audit.SelfPaced, Record: inspect.Recorded(a.Scorer)})
 	done.Split, done.Runs = found.Split, append(done.Runs, r.Measured())
 	return r, nil
 }

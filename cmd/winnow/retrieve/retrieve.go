@@ -12,8 +12,8 @@ import (
 	"winnow/internal/atomicfile"
 	"winnow/internal/budget"
 	"winnow/report"
-	"winnow/run/evaluation"
 	"winnow/run/folder"
+	"winnow/run/measure"
 )
 
 // Command is winnow retrieve.
@@ -33,7 +33,7 @@ func command(call term.Call[Options]) *cli.Command {
 			&cli.StringFlag{Name: "split", DefaultText: "test, or query against gallery, or validation", Usage: "the `SPLIT` to look at"},
 			&cli.IntFlag{Name: "queries", Value: 12, Usage: "`N` images that ask"},
 			&cli.IntFlag{Name: "k", Value: 8, Usage: "`K` nearest of each"},
-			&cli.StringFlag{Name: "choose", Value: evaluation.ChooseRandom, Usage: "which ask, `WHICH`: random (by --seed), worst: fewest hits among the K nearest, of those the nearest misses first, or spread: the first image of each of evenly spaced classes"},
+			&cli.StringFlag{Name: "choose", Value: measure.ChooseRandom, Usage: "which ask, `WHICH`: random (by --seed), worst: fewest hits among the K nearest, of those the nearest misses first, or spread: the first image of each of evenly spaced classes"},
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "`N` that queries are drawn by"},
 			&cli.StringFlag{Name: "max-mem", Value: "1GiB", Usage: budget.Usage},
 			&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},
@@ -51,21 +51,21 @@ type Options struct {
 	Run   folder.Options
 	Out   string
 	Split string
-	Find  evaluation.ExampleOptions
+	Find  measure.ExampleOptions
 	JSON  bool
 }
 
 func read(c *cli.Context) (o Options, err error) {
 	n, k := c.Int("queries"), c.Int("k")
-	o = Options{Out: c.String("out"), Split: c.String("split"), JSON: c.Bool("json"), Find: evaluation.ExampleOptions{Choice: c.String("choose"), Queries: n, K: k, Seed: c.Uint64("seed")}}
+	o = Options{Out: c.String("out"), Split: c.String("split"), JSON: c.Bool("json"), Find: measure.ExampleOptions{Choice: c.String("choose"), Queries: n, K: k, Seed: c.Uint64("seed")}}
 	if o.Find.MaxMem, err = term.Size(c, "max-mem"); err != nil {
 		return o, err
 	}
 	switch {
 	case n < 1 || k < 1 || n > mostShown || k > mostShown || n*k > mostShown:
 		return o, term.Misused("--queries %d --k %d: expected at least one of each and at most %d pictures", n, k, mostShown)
-	case !evaluation.IsChoice(o.Find.Choice):
-		return o, term.Misused("--choose: found %q, expected %s", o.Find.Choice, evaluation.Choices)
+	case !measure.IsChoice(o.Find.Choice):
+		return o, term.Misused("--choose: found %q, expected %s", o.Find.Choice, measure.Choices)
 	case filepath.Ext(o.Out) != ".html":
 		return o, term.Misused("--out: %q does not end in .html", o.Out)
 	}
@@ -83,7 +83,7 @@ func read(c *cli.Context) (o Options, err error) {
 // result is what winnow retrieve --json prints.
 type result struct {
 	File string `json:"file"`
-	evaluation.Examples
+	measure.Examples
 }
 
 func run(ctx context.Context, p *term.Program, o Options) error {
@@ -97,7 +97,7 @@ func run(ctx context.Context, p *term.Program, o Options) error {
 		return err
 	}
 	defer rt.Close()
-	found, err := evaluation.FindExamples(ctx, r, o.Split, o.Find)
+	found, err := measure.FindExamples(ctx, r, o.Split, o.Find)
 	if err != nil {
 		return err
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"winnow/cmd/winnow/term/termtest"
-	"winnow/run/evaluation"
 	"winnow/run/folder"
+	"winnow/run/measure"
 )
 
 func TestFlagsBecomeOptions(t *testing.T) {
@@ -18,7 +18,7 @@ func TestFlagsBecomeOptions(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := Options{Dir: "run", Run: folder.Options{Last: true, View: "center", Splits: []string{"validation"}, For: "retrieve"}, Out: "r.html", Split: "validation", JSON: true,
-		Find: evaluation.ExampleOptions{Choice: evaluation.ChooseWorst, Queries: 3, K: 2, Seed: 5, MaxMem: 1024}}
+		Find: measure.ExampleOptions{Choice: measure.ChooseWorst, Queries: 3, K: 2, Seed: 5, MaxMem: 1024}}
 	if diff := cmp.Diff(&want, got, termtest.Sources, cmpopts.IgnoreFields(folder.Options{}, "Host")); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

@@ -23,7 +23,7 @@ func main() {
 	manifest := must(datasets.ReadFile(os.Args[1], datasets.ReadOptions{}))
 	data := must(run.Load(ctx, manifest, os.Args[2], false))
 	found := must(audit.Run(ctx, data.Train, audit.Options{Whiten: true}))
-	must(0, suspects.WriteFile(filepath.Join(out, "suspects.csv"), found.Entries(data.TrainPaths(), data.Classes)))
+	must(0, suspects.WriteFile(filepath.Join(out, "suspects.csv"), found.Name(data.TrainPaths(), data.Classes)))
 	cfg := config.Default()
 	cfg.Filter.Rate, cfg.Length = config.Rate(found.Rate), config.LastsSteps(50)
 	trained := must(run.Run(ctx, cfg, data, run.Options{Dir: out}))

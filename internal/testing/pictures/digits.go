@@ -57,7 +57,7 @@ func (m *maker) digits(ctx context.Context) error {
 		return err
 	}
 	type cell struct {
-		suspects.Entry
+		suspects.Suspect
 		Picture template.URL
 	}
 	var cells []cell

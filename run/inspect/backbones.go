@@ -1,0 +1,84 @@
+package inspect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"winnow/datasets"
+	"winnow/features"
+	"winnow/internal/hint"
+	"winnow/run"
+	"winnow/run/folder"
+)
+
+// openStores opens the stores of a list of folders, a comma between two, and checks what they hold.
+func openStores(ctx context.Context, in Input, o Options) (stores []*features.Store, err error) {
+	for dir := range strings.SplitSeq(in.Features, ",") {
+		store, err := features.Open(dir)
+		if err != nil {
+			return nil, hint.With(err, "make the features first: winnow extract")
+		}
+		if err := store.Verify(ctx); err != nil {
+			return nil, hint.With(err, "make the features again: winnow extract --overwrite")
+		}
+		if store, err = folder.LookAt(store, in.View, o.Note); err != nil {
+			return nil, err
+		}
+		stores = append(stores, store)
+	}
+	return stores, nil
+}
+
+// values counts those of an image in all stores.
+func values(stores []*features.Store) (n int) {
+	for _, s := range stores {
+		n += s.Dim
+	}
+	return n
+}
+
+// join is run.JoinTrain of several backbones, whose vectors, of the same mean length, stand side by side. parts are their values.
+func join(ctx context.Context, d *datasets.Dataset, stores []*features.Store) (all run.Data, parts []int, free func() error, err error) {
+	if len(stores) == 1 {
+		all, free, err = run.JoinTrain(ctx, d, stores[0])
+		return all, nil, free, err
+	}
+	var x blas32.General
+	from, free := 0, func() error { return nil }
+	for _, store := range stores {
+		data, done, err := run.JoinTrain(ctx, d, store)
+		if err != nil {
+			return all, nil, free, errors.Join(err, done())
+		}
+		if x.Data == nil {
+			all, x = data, features.NewMatrix(data.Train.Len(), values(stores))
+		} else if !slices.Equal(all.Train.IDs, data.Train.IDs) {
+			return all, nil, free, errors.Join(fmt.Errorf("audit: %s: %d of the images judged, %s has %d, expected the same images of every backbone",
+				store.Dir, data.Train.Len(), stores[0].Dir, all.Train.Len()), done())
+		}
+		var squares float64
+		for i := range data.Train.Len() {
+			for _, v := range data.Train.Row(i) {
+				squares += float64(v) * float64(v)
+			}
+		}
+		scale := float32(1 / math.Sqrt(max(squares/float64(max(data.Train.Len(), 1)), 1e-30)))
+		for i := range data.Train.Len() {
+			for j, v := range data.Train.Row(i) {
+				features.Row(x, i)[from+j] = scale * v
+			}
+		}
+		if err := done(); err != nil {
+			return all, nil, free, err
+		}
+		from, parts = from+store.Dim, append(parts, store.Dim)
+	}
+	all.Train.X = x
+	return all, parts, free, nil
+}

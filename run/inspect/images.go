@@ -1,0 +1,266 @@
+package inspect
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"winnow/audit"
+	"winnow/backbone"
+	"winnow/datasets"
+	"winnow/datasets/imageroot"
+	"winnow/extraction"
+	"winnow/features"
+	"winnow/internal/hint"
+	"winnow/internal/text"
+)
+
+// ofImages judges the labels of images, whatever their split. It computes their features where the store does not hold
+// them: those of all images, so that one store serves every choice of splits.
+func ofImages(ctx context.Context, in Input, o Options) (*Report, error) {
+	in.Images = in.Images.Clean()
+	layout, err := datasets.LayoutOf(ctx, in.Images)
+	if err != nil && in.Images.IsRemote() {
+		return nil, fmt.Errorf("audit: %w", err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("audit: %s: there is no such run folder, folder of images, .zip file or manifest", in.Images)
+	}
+	opts := datasets.ReadOptions{Note: o.Note}
+	if layout == datasets.Shards || layout == datasets.Folder { // it may be large; a pipe could not be read again
+		opts.Once = ctx
+	}
+	whole, err := datasets.Read(in.Images, opts)
+	if err != nil {
+		return nil, err
+	}
+	d, err := in.judged(whole)
+	if err != nil {
+		return nil, err
+	}
+	looks, why, err := in.extractions(ctx, whole, o.Host)
+	if err != nil {
+		return nil, err
+	}
+	if err := in.strays(ctx, looks[0].Root, whole, o.Note); err != nil {
+		return nil, err
+	}
+	if o.Tuning.Weights != "" {
+		if err := o.tuneImages(looks, imageroot.Resolve(in.Root, in.Images).String(), whole); err != nil {
+			return nil, err
+		}
+	}
+	dim, known := 0, true
+	o.Names = nil
+	for _, e := range looks {
+		e.Memory = o.MaxMem
+		dim, known = dim+e.Cut.Dim, known && e.Cut.Dim > 0
+		o.Names = append(o.Names, e.Model.Name)
+	}
+	n := len(d.Select(datasets.Train))
+	var sampled asked // of what judges images apart
+	apart := o.sampled(n, len(d.Classes), len(looks))
+	if apart {
+		if sampled, err = askedFor(in, &o, Files{}); err != nil {
+			return nil, err
+		}
+	}
+	if known { // too little memory is told before the images are read
+		ahead := o
+		ahead.Note = func(string, ...any) {}
+		if apart {
+			err = ahead.withinApart(n, dim, len(d.Classes), n, true)
+		} else {
+			err = ahead.fit(d, dim)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	names := strings.Join(o.Names, ", ")
+	o.Note("%d images in %d classes, looked at by %s, %s", len(whole.Samples), len(whole.Classes), names, why)
+	o.Stage("extract", 0, o.guess(n, dim))
+	stores, err := extracted(ctx, looks, o)
+	if err != nil {
+		return nil, err
+	}
+	o.Stage("judge", o.guess(n, values(stores)), 0)
+	var a *Report
+	if apart {
+		sampled.Features = stores[0].Dir
+		a, err = sampled.whole(ctx, d, o)
+	} else {
+		a, err = o.stored(ctx, d, stores...)
+	}
+	if err != nil {
+		return nil, err
+	}
+	a.from, a.root, a.source, a.Model, a.Store = in.Images, in.Root, whole, names, stores[0].Dir
+	return a, nil
+}
+
+// judged returns the dataset with the images that are judged as its training images, and refuses what nothing can be said of.
+func (in Input) judged(whole *datasets.Dataset) (*datasets.Dataset, error) {
+	d := *whole
+	d.Samples = slices.Clone(whole.Samples)
+	there, labels, labelled := map[string]int{}, map[int]bool{}, 0
+	for i := range d.Samples {
+		s := &d.Samples[i]
+		there[s.Split]++
+		if len(in.Splits) > 0 && !slices.Contains(in.Splits, s.Split) {
+			s.Split = ""
+			continue
+		}
+		s.Split = datasets.Train
+		if s.Label != datasets.Unlabelled {
+			labels[s.Label] = true
+			labelled++
+		}
+	}
+	for _, split := range in.Splits {
+		if there[split] == 0 {
+			return nil, fmt.Errorf("audit: --split %s: %s has no such images, but %s", split, in.Images, counts(there))
+		}
+	}
+	if len(labels) < 2 {
+		return nil, hint.With(fmt.Errorf("audit: %s: found %d classes among %d labelled images, expected at least two: there is nothing to mistake a class for", in.Images, len(labels), labelled),
+			"a folder holds a folder of images for each class, a manifest the columns path and label")
+	}
+	return &d, nil
+}
+
+// counts lists splits with how many images they have.
+func counts(splits map[string]int) string {
+	var list []string
+	for split, n := range splits {
+		list = append(list, fmt.Sprintf("%s %d", split, n))
+	}
+	slices.Sort(list)
+	return strings.Join(list, ", ")
+}
+
+// extractions finds the images and the backbones; why says why it is these.
+func (in Input) extractions(ctx context.Context, d *datasets.Dataset, host extraction.Host) (looks []*extraction.Extraction, why string, err error) {
+	root, err := imageroot.Open(ctx, imageroot.Resolve(in.Root, in.Images))
+	if err != nil {
+		return nil, "", err
+	}
+	all, why := in.Model, "as asked"
+	if all == "" {
+		if all, why, err = extraction.Choose(d.Classes); err != nil {
+			return nil, "", fmt.Errorf("audit: %w", err)
+		}
+	}
+	names, said := strings.Split(all, ","), map[string]bool{}
+	for _, name := range names {
+		if name = strings.TrimSpace(name); name == "" {
+			return nil, "", hint.Misused("--model: found an empty name in %q, expected a backbone, or several with a comma between two", all)
+		}
+		e, err := extraction.Look(name, root, d.Paths(), host)
+		if err != nil {
+			return nil, "", err
+		}
+		for _, other := range looks {
+			if other.Model.SHA256 == e.Model.SHA256 {
+				return nil, "", hint.Misused("--model: %s and %s are one network: name each once", other.Model.Name, name)
+			}
+		}
+		e.Out = in.Features
+		if len(names) > 1 {
+			e.Out = in.storeOf(e, said)
+		}
+		e.Fit(host)
+		looks = append(looks, e)
+	}
+	return looks, why, nil
+}
+
+// storeOf returns the folder for the features of one backbone of several: that of an audit by it alone, if there is one, else one
+// called after it. taken are the names that others have.
+func (in Input) storeOf(e *extraction.Extraction, taken map[string]bool) string {
+	if old, err := features.Open(in.Features); err == nil && old.Key.Model == e.Model.SHA256 {
+		return in.Features
+	}
+	ending := filepath.Ext(in.Features)
+	name := strings.TrimSuffix(filepath.Base(e.Model.Name), ".onnx")
+	if taken[name] {
+		name += "-" + e.Model.SHA256[:8]
+	}
+	taken[name] = true
+	return strings.TrimSuffix(in.Features, ending) + "." + name + ending
+}
+
+// strays notes images of a folder that lie in none of a class, and so have no label.
+func (in Input) strays(ctx context.Context, root fs.FS, d *datasets.Dataset, note func(string, ...any)) error {
+	if layout, err := datasets.LayoutOf(ctx, in.Images); err != nil || layout != datasets.Folder && layout != datasets.Zip {
+		return err
+	}
+	all, err := datasets.Images(root, ".")
+	if err != nil || len(all) == len(d.Samples) {
+		return err
+	}
+	known := make(map[string]bool, len(d.Samples))
+	for _, s := range d.Samples {
+		known[s.Path] = true
+	}
+	all = slices.DeleteFunc(all, func(path string) bool { return known[path] })
+	if len(all) > 0 {
+		note("%s in no folder of a class, not judged: %s", plural(len(all), "image"), text.Line(strings.Join(text.First(all, shownImages), ", ")))
+	}
+	return nil
+}
+
+// extracted returns the stores of the images' features, made or brought up to date.
+func extracted(ctx context.Context, looks []*extraction.Extraction, o Options) (stores []*features.Store, err error) {
+	all := tally{backbones: len(looks), images: len(looks[0].Paths)}
+	for _, e := range looks {
+		did, err := e.Update(ctx, all.of(o.Host))
+		if err != nil {
+			return nil, err
+		}
+		all.done, all.kept = all.done+did.Rows, all.kept+did.Resumed
+		if did.Complete {
+			o.Note("%s: the features of an earlier audit are reused", e.Out)
+		} else if n := did.Rows - did.Resumed; n > 0 {
+			o.Note("%s: %s in %s on %s", e.Out, plural(n, "image"), time.Duration(did.Seconds*float64(time.Second)).Round(time.Second/10), did.Device)
+		}
+		store, err := features.Open(e.Out)
+		if err != nil {
+			return nil, err
+		}
+		stores = append(stores, store)
+	}
+	return stores, nil
+}
+
+// tally counts the images of several extractions as one: those of an earlier audit are there, those of backbones to come are not.
+type tally struct{ backbones, images, done, kept int }
+
+func (t *tally) of(h extraction.Host) extraction.Host {
+	begin := h.Images
+	h.Images = func() (func(backbone.Progress), func()) {
+		observe, end := begin()
+		if observe == nil {
+			return nil, end
+		}
+		return func(p backbone.Progress) {
+			there := t.images - p.Total // in the store: the rest is looked at
+			observe(backbone.Progress{Done: t.done + there + p.Done, Total: t.backbones * t.images, Resumed: t.kept + there + p.Resumed, Bad: p.Bad})
+		}, end
+	}
+	return h
+}
+
+// guess returns about how long so many images of dim values take to be judged, on two cores: it is part of the time left
+// before more is known. Heads take most of the time where images are few.
+func (o Options) guess(images, dim int) time.Duration {
+	took := time.Duration(images) * time.Duration(max(dim, 512)) * 4 * time.Microsecond
+	if audit.Named(o.Scorer).Trains {
+		took += min(time.Duration(images)*8*time.Millisecond, 30*time.Second)
+	}
+	return took
+}

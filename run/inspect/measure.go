@@ -1,0 +1,22 @@
+package inspect
+
+import "winnow/datasets"
+
+// measure compares the audit with the true labels, as far as the manifest knows them.
+func (a *Report) measure(d *datasets.Dataset) error {
+	wrong := make([]bool, len(a.ids))
+	for row, id := range a.ids {
+		wrong[row] = d.Samples[id].Label != d.Samples[id].True
+	}
+	for i, s := range a.Images {
+		if y := d.Samples[a.ids[s.Row]].True; y != datasets.Unlabelled {
+			a.Images[i].True = d.Classes[y]
+		}
+	}
+	if !d.HasTruth(datasets.Train) {
+		return nil
+	}
+	detection, err := a.result.Measure(wrong)
+	a.Detection = &detection
+	return err
+}

@@ -1,0 +1,66 @@
+package inspect
+
+import (
+	"fmt"
+
+	"winnow/audit"
+	"winnow/audit/crossfit"
+	"winnow/audit/judges"
+	"winnow/datasets"
+	"winnow/features"
+	"winnow/internal/budget"
+)
+
+// use counts what an audit holds: vectors of judged values, made of features of stored values, which stay in their store
+// as large matrices stay in their files ([features.Spill]); 0: vectors of a run, in memory.
+func use(images, stored, judged, classes int, scorer string) budget.Use {
+	n, vectors := int64(images), int64(images)*int64(4*judged)
+	again := vectors // of a judge that turns them
+	if vectors >= features.SpillFrom {
+		if again = 0; stored > 0 {
+			vectors = 0
+		}
+	}
+	judging := vectors + n*budget.Named
+	switch fitting := again + judges.Fitting(images, classes); scorer {
+	case audit.Crossfit:
+		judging += crossfit.Held(images, max(stored, judged), classes)
+	case judges.Combined:
+		judging += 2*fitting + crossfit.Held(images, max(stored, judged), classes)
+	case judges.SelfConfidence, judges.Margin, judges.Confident:
+		judging += 2*int64(images)*int64(4*judged) + n*int64(8*classes)
+	default:
+		judging += fitting
+	}
+	return budget.Use{What: fmt.Sprintf("audit: %d images of %d values", images, judged), Beside: vectors + n*(budget.Named+budget.Told),
+		Other: judging, Row: 4 * n}
+}
+
+// choose takes the default judge within the memory: the one of those that train nothing where no heads fit into it.
+func (o *Options) choose(d *datasets.Dataset, whitened, stored, judged int) error {
+	memory := o.MaxMem
+	o.Scorer = judges.Default
+	err := o.within(d, whitened, stored, judged)
+	if err == nil || o.Tune != nil { // which fitted has no use for
+		return err
+	}
+	o.Scorer, o.MaxMem = judges.Fitted, memory
+	if o.within(d, whitened, stored, judged) != nil {
+		return err
+	}
+	o.Note("judged by %s, not by %s, which finds more: %v", judges.Fitted, judges.Default, err)
+	return nil
+}
+
+// within puts what is left for similarities in the place of the memory of the whole audit, which whitens features of so
+// many values.
+func (o *Options) within(d *datasets.Dataset, whitened, stored, judged int) (err error) {
+	images := len(d.Samples)
+	if !o.IncludeEval {
+		images = len(d.Select(datasets.Train))
+	}
+	u := use(images, stored, judged, len(d.Classes), o.Scorer)
+	u.Other += budget.Covariance(whitened)
+	o.MaxMem, err = u.With(o.Held).Similarities(o.MaxMem)
+	return err
+}

@@ -1,0 +1,69 @@
+package inspect
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"winnow/audit"
+	"winnow/datasets"
+	"winnow/internal/atomicfile"
+	"winnow/internal/interrupt"
+)
+
+// Mend writes the manifest that was judged to a file, without the images that a cut takes or with the labels suggested
+// for them; all other rows and columns are as they were.
+func (a *Report) Mend(ctx context.Context, to string, cut audit.Cut, relabel bool) (datasets.Mended, error) {
+	taken, err := a.result.Take(cut)
+	if err != nil {
+		return datasets.Mended{}, err
+	}
+	if len(taken) == len(a.source.Samples) && !relabel {
+		return datasets.Mended{}, fmt.Errorf("audit: --clean: all %d images of %s would be dropped, expected some that stay", len(taken), a.from)
+	}
+	made := map[int]datasets.Decision{}
+	for _, s := range taken {
+		if !relabel {
+			made[a.ids[s.Row]] = datasets.Decision{Drop: true}
+		} else if s.Suggested != s.Given {
+			made[a.ids[s.Row]] = datasets.Decision{Label: s.Suggested}
+		}
+	}
+	var did datasets.Mended
+	err = atomicfile.Write(to, func(w io.Writer) (err error) {
+		did, err = datasets.Mend(interrupt.NewWriter(ctx, w), a.from, a.source, made)
+		return err
+	})
+	if err != nil {
+		return did, fmt.Errorf("audit: %s: %w", to, err)
+	}
+	return did, nil
+}
+
+// TellMended says what a mended manifest, file, holds, and what --include-eval has done to what is measured from now on. images says
+// that a folder of images was judged, whatever their splits.
+func TellMended(file string, did datasets.Mended, judged int, relabel, includeEval, images bool) []string {
+	what := "dropped"
+	if relabel {
+		what = "relabelled"
+	}
+	lines := []string{fmt.Sprintf("%s: %d of %d judged images %s, %d rows", file, did.Dropped+did.Relabelled, judged, what, did.Rows)}
+	if !includeEval && !images {
+		return lines
+	}
+	n, parts := 0, []string{}
+	for _, split := range []string{datasets.Validation, datasets.Test, datasets.Query, datasets.Gallery} {
+		if k := did.Changed[split]; k > 0 {
+			n += k
+			parts = append(parts, fmt.Sprintf("%s %d", split, k))
+		}
+	}
+	switch {
+	case n > 0:
+		return append(lines, fmt.Sprintf("warning: %d of the images changed are not for training (%s): measures on this manifest are not comparable with those on the labels as they were, and flatter what judges as the audit did", n, strings.Join(parts, ", ")))
+	case images:
+		return lines
+	}
+	return append(lines, "--include-eval: no image that measures are taken of was changed")
+}

@@ -1,0 +1,254 @@
+package inspect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+
+	"winnow/audit"
+	"winnow/datasets"
+	"winnow/features"
+	"winnow/filters"
+	"winnow/head"
+	"winnow/internal/catalog"
+	"winnow/internal/lookup"
+	"winnow/run"
+	"winnow/run/config"
+	"winnow/run/folder"
+)
+
+// RunScorers lists the scorers that need a run, or nothing but its embedding and a filter.
+func RunScorers() []string { return audit.Names(audit.ByFilter, audit.ByWeights, audit.ByRecord) }
+
+// Scorers lists the scorers that judge without the proxies of a loss.
+func Scorers() []string {
+	return audit.Names(audit.BySet, audit.ByHeads, audit.ByFilter, audit.ByWeights, audit.ByRecord)
+}
+
+// ofRun judges the training labels of a run by what the run itself judges by, or by the scorer asked for.
+func ofRun(ctx context.Context, r *folder.Run, o Options) (*Report, error) {
+	var a *Report
+	whitened, judged := 0, r.Head.Config().Out
+	if !o.JustRank { // findings look at stored features
+		whitened, judged = r.Store.Dim, max(judged, min(r.Store.Dim, head.Widest))
+	}
+	err := o.within(r.Given, whitened, 0, judged)
+	if err != nil {
+		return nil, err
+	}
+	by := audit.Named(o.Scorer)
+	switch asked := o.Scorer != ""; {
+	case !asked && r.Config.SelfPaced.On():
+		by = audit.Named(audit.SelfPaced)
+	case !asked:
+		by = audit.Scorer{Kind: audit.ByFilter} // or its proxies
+	}
+	switch {
+	case by.Kind == audit.BySet:
+		a, err = byJudge(ctx, r, o)
+	case by.Kind == audit.ByRecord:
+		a, err = byTraining(ctx, r, o)
+	case by.Kind == audit.ByWeights:
+		a, err = byWeights(ctx, r, o)
+	default:
+		a, err = byFilter(ctx, r, o)
+	}
+	if err != nil {
+		return nil, err
+	}
+	a.View, a.from, a.source = r.Look(), r.ManifestFile, r.Given
+	return a, nil
+}
+
+// open joins the training images with a store of a network's features.
+func open(d *datasets.Dataset, store *features.Store, opts audit.Options) (judged, error) {
+	set, left, err := lookup.Stored(d, store, datasets.Train)
+	return judged{set: set.Labelled(), left: left, d: d, classes: d.Classes, opts: opts}, err
+}
+
+// byJudge judges the embedding of a run by a judge of the catalog.
+func byJudge(ctx context.Context, r *folder.Run, o Options) (*Report, error) {
+	j, err := open(o.asJudged(r.Given), r.Store, o.Options)
+	if err != nil {
+		return nil, err
+	}
+	j.head, j.backbone = r.Head, r.TunedFile()
+	if err := j.findIn(r, r.Store); err != nil {
+		return nil, err
+	}
+	return j.report(ctx, o.Note)
+}
+
+// byFilter judges the embedding of a run by the scorer of its filter or another, or by the run's proxies.
+func byFilter(ctx context.Context, r *folder.Run, o Options) (*Report, error) {
+	own, err := proxiesToJudgeBy(ctx, r, o)
+	if err != nil {
+		return nil, err
+	}
+	if own != nil && o.IncludeEval {
+		return nil, unfit("--include-eval: the proxies of %s are of the classes it was trained on: name another --scorer", r.Dir)
+	}
+	d := o.asJudged(r.Given)
+	filter, h, store, backbone := r.Config.Filter.In(1), r.Head, r.Store, r.TunedFile()
+	if filter.Rate, err = wholeRate(r); err != nil {
+		return nil, err
+	}
+	if own != nil { // of the classes that were trained on
+		d, h, store = r.Manifest, own.head, own.store
+		if o.Rate != nil {
+			filter.Rate = *o.Rate
+		}
+		backbone = lastBackbone(r)
+	} else if filter, err = filterFor(r.Config, filter.Rate, o); err != nil {
+		return nil, err
+	}
+	o.Scorer, o.Filter, o.Rate = filter.Scorer, &filter, &filter.Rate
+	j, err := open(d, store, o.Options)
+	if err != nil {
+		return nil, err
+	}
+	j.head, j.backbone = h, backbone
+	if own != nil {
+		j.classes, j.opts.Proxies = own.classes, own.param
+		j.set.Labels = own.number(j.set.Labels)
+	}
+	if err := j.findIn(r, store); err != nil {
+		return nil, err
+	}
+	return j.report(ctx, o.Note)
+}
+
+// filterFor returns the run's filter at a rate, or vMF-Sim where that cannot judge a whole set by the set alone.
+func filterFor(cfg config.Run, rate float64, o Options) (filters.Config, error) {
+	f := cfg.Filter.In(1)
+	f.Rate = rate
+	entry, err := filters.Find(f.Scorer)
+	if err != nil || !entry.ByBankAlone() {
+		if o.Scorer == "" && cfg.Method != config.Metric {
+			o.Note("the run's method, %s, has no filter: judging its embedding with vmf", run.MethodTitle(cfg.Method))
+		} else if o.Scorer == "" {
+			o.Note("the run's filter is %s, which cannot judge this set: judging with vmf", f.Scorer)
+		}
+		f.Scorer, f.Threshold = filters.Default().Scorer, filters.Default().Threshold
+	}
+	if o.Scorer != "" {
+		f.Scorer = o.Scorer
+		if entry, err = filters.Find(f.Scorer); err == nil && entry.NeedsProxy {
+			return f, unfit("--scorer: %s judges by the proxies of a run that was trained with --filter %s, and this one was not: expected one of %s", f.Scorer, f.Scorer, strings.Join(Scorers(), ", "))
+		} else if err != nil || !entry.ByBankAlone() {
+			return f, unfit("--scorer: %q cannot audit%s, expected one of %s", f.Scorer, catalog.Ask(f.Scorer, Scorers()), strings.Join(Scorers(), ", "))
+		}
+		f.Threshold = filters.ThresholdSTRM
+	}
+	if o.Rate != nil {
+		f.Rate = *o.Rate
+	}
+	return f, f.Validate()
+}
+
+// wholeRate returns the share of wrong labels among all that a run was given: those that were called wrong before the training, and of
+// the others the share that it was told.
+func wholeRate(r *folder.Run) (float64, error) {
+	facts, err := folder.ReadFacts(r.Dir)
+	return facts.WholeRate(ownRate(r.Config)), err
+}
+
+// ownRate returns the share of wrong labels that a run was told of those that it was trained on.
+func ownRate(cfg config.Run) float64 {
+	if cfg.HasPeers() {
+		return float64(cfg.Peers.Rate)
+	}
+	return cfg.Filter.In(1).Rate
+}
+
+// findIn makes the noise rate, classes, outliers and copies those of stored features of the judged images instead of the
+// embedding that a run learnt with their labels: that one has drawn wrong labels to their classes and classes to each
+// other, so that too few labels look wrong and too many classes alike. For the same reason they are those of the backbone
+// as it was before the run, where these are there; else those of store.
+func (j *judged) findIn(r *folder.Run, store *features.Store) error {
+	if j.opts.JustRank {
+		return nil
+	}
+	stores := []*features.Store{store}
+	if r.Tuned != nil {
+		if frozen, err := r.FrozenStore(); err == nil {
+			stores = []*features.Store{frozen, store}
+		}
+	}
+	for _, s := range stores {
+		rows, _, _, err := lookup.Rows(j.d, s, j.set.IDs, "")
+		if err != nil || len(rows) != j.set.Len() {
+			continue
+		}
+		stored, err := features.NewStored(s, rows, j.set.Labels, j.set.IDs)
+		j.opts.Findings = stored
+		return err
+	}
+	return nil
+}
+
+// openLast joins the training images with the state that the training ended with.
+func openLast(ctx context.Context, r *folder.Run, opts audit.Options) (judged, error) {
+	h, store, err := r.LastState(ctx)
+	if err != nil {
+		return judged{}, err
+	}
+	j, err := open(r.Manifest, store, opts)
+	if err != nil {
+		return j, err
+	}
+	j.head = h
+	j.backbone = lastBackbone(r)
+	return j, j.leaveScreened(r.Dir)
+}
+
+// leaveScreened leaves out the images whose labels were called wrong before the training: it saw nothing of them.
+func (j *judged) leaveScreened(dir string) error {
+	list, err := folder.ReadScreening(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	out := map[string]bool{}
+	for _, s := range list {
+		out[s.Path] = true
+		j.left = append(j.left, lookup.LeftOut{Path: s.Path, Reason: "its label was called wrong before the training (" + folder.ScreenedFile + ")"})
+	}
+	var rows []int
+	for i, id := range j.set.IDs {
+		if !out[j.d.Samples[id].Path] {
+			rows = append(rows, i)
+		}
+	}
+	j.set = j.set.Rows(rows)
+	return nil
+}
+
+// lastBackbone returns the file of the network that a fine-tuning ended with, "" where there was none.
+func lastBackbone(r *folder.Run) string {
+	if r.Tuned == nil {
+		return ""
+	}
+	return filepath.Join(r.Dir, folder.LastBackboneFile)
+}
+
+// sameImages refuses what a training kept of other images or labels than those of set: n entries, each with the path and
+// the label that at returns. what names them in an error.
+func sameImages(set features.Stored, d *datasets.Dataset, n int, what string, at func(i int) (path, label string)) error {
+	if n != set.Len() {
+		return fmt.Errorf("found %s%d images, expected the %d labelled, readable training images", what, n, set.Len())
+	}
+	for i, id := range set.IDs {
+		sample := d.Samples[id]
+		path, label := at(i)
+		if given := d.Classes[sample.Label]; path != sample.Path || label != given {
+			return fmt.Errorf("entry %d: found %q with the label %q, expected %q with %q", i+1, path, label, sample.Path, given)
+		}
+	}
+	return nil
+}

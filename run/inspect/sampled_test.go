@@ -1,0 +1,333 @@
+package inspect
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"winnow/audit"
+	"winnow/audit/judges"
+	"winnow/datasets/location"
+	"winnow/features"
+	"winnow/internal/testing/killed"
+	"winnow/parts"
+)
+
+const (
+	madeRows, madeClasses, madeDim = 600, 6, 12
+	lone                           = 17 // row whose class has no other
+	torn                           = 40 // row that could not be read
+)
+
+// madeStore writes a manifest and a store of lumps, one a class; every ninth label is of the next class, every 50th row has none.
+func madeStore(t testing.TB, dir string) Input {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(5, 1))
+	manifest, paths := "path,label,true_label,split\n", []string(nil)
+	x := features.NewMatrix(madeRows, madeDim)
+	for i := range madeRows {
+		class := rng.IntN(madeClasses)
+		label := fmt.Sprint("class", class)
+		switch {
+		case i == lone:
+			label = "lone"
+		case i%50 == 3:
+			label = ""
+		case i%9 == 0:
+			label = fmt.Sprint("class", (class+1)%madeClasses)
+		}
+		paths = append(paths, fmt.Sprintf("%d.png", i))
+		manifest += fmt.Sprintf("%s,%s,class%d,train\n", paths[i], label, class)
+		for j := range madeDim {
+			x.Data[i*madeDim+j] = float32(2 + 0.6*rng.NormFloat64())
+		}
+		x.Data[i*madeDim+class] += 2
+	}
+	in := Input{Manifest: location.At(dir).Join("m.csv"), Features: filepath.Join(dir, "store"), View: "center"}
+	if err := os.WriteFile(in.Manifest.Path(), []byte(manifest), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	key := features.Key{Model: strings.Repeat("a", 64), Output: "pool", Preprocessing: "{}", Views: []string{"center"}}
+	w, err := features.Create(in.Features, features.Plan{Key: key, Paths: paths, Dim: madeDim, Batch: madeRows, Device: "cpu", Winnow: "test"}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	if err := w.Append(x, []features.Bad{{Row: torn, Path: paths[torn], Reason: "torn"}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Finish(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return in
+}
+
+func sampledBy(scorer string) Options {
+	return Options{Options: audit.Options{Scorer: scorer, Seed: 1, Folds: 3}, FitSample: 200}
+}
+
+// joinAll joins what is there of an output, without the fast products.
+func joinAll(ctx context.Context, out string) (parts.Result, error) {
+	return parts.Join(ctx, out, map[string]parts.Joiner{Job: {Join: JoinParts}, SumsJob: {Join: JoinSums}}, parts.JoinOptions{
+		Progress: func(int, int) {}, Note: func(string, ...any) {}, Runtime: func() (io.Closer, error) { return io.NopCloser(nil), nil }})
+}
+
+// allWritten is what an audit prints and its files.
+type allWritten struct{ Said, Suspects, Classes, Clean, JSON string }
+
+func readAll(t *testing.T, r parts.Result, a *Report, f Files) (w allWritten) {
+	t.Helper()
+	var said, all bytes.Buffer
+	if err := errors.Join(r.Write(&said), a.WriteJSON(&all)); err != nil {
+		t.Fatal(err)
+	}
+	w.Said, w.JSON = said.String(), all.String()
+	for _, file := range []struct {
+		name string
+		to   *string
+	}{{f.Out, &w.Suspects}, {f.Classes, &w.Classes}, {f.Clean, &w.Clean}} {
+		data, err := os.ReadFile(file.name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		*file.to = string(data)
+	}
+	return w
+}
+
+// files are those of an audit in a folder.
+func files(dir string) Files {
+	return Files{Out: filepath.Join(dir, "s.csv"), Classes: filepath.Join(dir, "k.csv"), Clean: filepath.Join(dir, "c.csv"), Relabel: true, Top: 7}
+}
+
+// onOne is what one machine makes.
+func onOne(t *testing.T, in Input, o Options) (allWritten, *Report) {
+	t.Helper()
+	a, err := Judge(t.Context(), in, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := files(t.TempDir())
+	if err := a.Save(t.Context(), f, o.completed()); err != nil {
+		t.Fatal(err)
+	}
+	return readAll(t, Joined{a, f.Top}, a, f), a
+}
+
+// An audit that was dealt is that of one machine, to the byte: what is printed, the list, the classes, the mended manifest and JSON. And it finds
+// what is wrong.
+func TestDealt(t *testing.T) {
+	in := madeStore(t, t.TempDir())
+	for _, scorer := range audit.Shardable() {
+		o := sampledBy(scorer)
+		want, a := onOne(t, in, o)
+		if d := a.Detection; len(a.Images) != madeRows-1-madeRows/50 || a.Unjudged != 1 || len(a.LeftOut) != 1 || a.Sampled < 190 || a.Sampled > 220 || d.AP < 0.9 {
+			t.Fatalf("%s: %d images, %d unjudged, %d left out, fitted to %d, %+v", scorer, len(a.Images), a.Unjudged, len(a.LeftOut), a.Sampled, d)
+		}
+		if n := a.Noise; n.Rate < 0.07 || n.Rate > 0.16 || n.Low > 0.11 || n.High < 0.11 {
+			t.Errorf("%s: %+v of a ninth", scorer, n)
+		}
+		if strings.Contains(want.Said, "near copies of another label") || !strings.Contains(want.Said, "near copies and nearest images were not looked for") {
+			t.Errorf("%s: found\n%s", scorer, want.Said)
+		}
+		for _, n := range []int{1, 3, 8} {
+			f := files(t.TempDir())
+			for pass := range 2 {
+				for i := range n {
+					made, err := StorePart(t.Context(), in, o, f, parts.Shard{Index: i + 1, Of: n}, "test")
+					if err != nil {
+						t.Fatal(err)
+					}
+					if made.Complete || made.Out != f.Out || (made.Then == "") != (pass == 1) {
+						t.Fatalf("pass %d: %+v", pass, made)
+					}
+				}
+				if again, err := StorePart(t.Context(), in, o, f, parts.Shard{Index: n, Of: n}, "test"); err != nil || !again.Complete {
+					t.Fatal(again, err)
+				}
+				r, err := joinAll(t.Context(), f.Out)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if pass == 0 {
+					if r, err = joinAll(t.Context(), f.Out); err != nil || !strings.Contains(fmt.Sprint(r), "true") {
+						t.Fatalf("the join of sums again: %+v, %v", r, err)
+					}
+					continue
+				}
+				if diff := cmp.Diff(want, readAll(t, r, r.(Joined).Report, f)); diff != "" {
+					t.Errorf("%s, %d parts (-one machine +joined):\n%s", scorer, n, diff)
+				}
+			}
+		}
+	}
+}
+
+// Another sample, seed or scorer is another job; a part that is missing or torn is named, and what cannot be dealt is refused.
+func TestDealtRefuses(t *testing.T) {
+	in := madeStore(t, t.TempDir())
+	o, f := sampledBy(judges.Centres), files(t.TempDir())
+	two := func(i int) parts.Shard { return parts.Shard{Index: i, Of: 2} }
+	make := func(o Options, i int) error {
+		_, err := StorePart(t.Context(), in, o, f, two(i), "test")
+		return err
+	}
+	refused := func(what string, err error, want string) {
+		t.Helper()
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, expected %q", what, err, want)
+		}
+	}
+	if err := make(o, 1); err != nil {
+		t.Fatal(err)
+	}
+	_, err := joinAll(t.Context(), f.Out)
+	refused("half of the sums", err, "2")
+	for what, change := range map[string]func(*Options){
+		"Seed":      func(o *Options) { o.Seed++ },
+		"Scorer":    func(o *Options) { o.Scorer = audit.Crossfit },
+		"FitSample": func(o *Options) { o.FitSample++ },
+		"Folds":     func(o *Options) { o.Folds++ },
+		"Rate":      func(o *Options) { o.Rate = new(0.1) },
+	} {
+		other := o
+		change(&other)
+		refused(what, make(other, 2), fmt.Sprintf("setting %q", what))
+	}
+	if err := make(o, 2); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := joinAll(t.Context(), f.Out); err != nil {
+		t.Fatal(err)
+	}
+	other := o
+	other.Seed++
+	refused("another seed beside a fit", make(other, 1), `setting "Seed"`)
+	if err := errors.Join(make(o, 1), make(o, 2)); err != nil {
+		t.Fatal(err)
+	}
+	second := parts.Path(f.Out, 2, 2)
+	whole, err := os.ReadFile(second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	spoilt := slices.Clone(whole)
+	spoilt[len(spoilt)/2] ^= 1
+	if err := os.WriteFile(second, spoilt, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	_, err = joinAll(t.Context(), f.Out)
+	refused("a torn part", err, "2")
+	if err := make(o, 2); err != nil {
+		t.Fatal(err)
+	}
+	if again, err := os.ReadFile(second); err != nil || !bytes.Equal(again, whole) {
+		t.Errorf("a part made again has other bytes (%v)", err)
+	}
+	manifest, err := os.ReadFile(in.Manifest.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(in.Manifest.Path(), bytes.Replace(manifest, []byte("1.png,class"), []byte("1.png,lass"), 1), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	_, err = joinAll(t.Context(), f.Out)
+	refused("another manifest", err, "manifest changed since")
+
+	none := o
+	none.FitSample = 0
+	refused("no sample", make(none, 1), "add --fit-sample N")
+	for _, scorer := range []string{judges.Fitted, "knn", "vmf"} {
+		other := o
+		other.Scorer = scorer
+		refused(scorer, make(other, 1), "expected one of combined, centres, crossfit")
+	}
+	other.Seed, other.Rounds = 1, 2
+	refused("seeds", make(other, 1), "--seeds")
+}
+
+// killedIn names the folder in which a process of its own makes a part: TestKilledChild.
+const killedIn = "WINNOW_TEST_KILLED_AUDIT"
+
+// TestKilledChild is not a test: in the middle of its part it says so, and waits to be killed.
+func TestKilledChild(t *testing.T) {
+	dir, ok := os.LookupEnv(killedIn)
+	if !ok {
+		t.Skip("only run by TestKilledPart")
+	}
+	o := sampledBy(judges.Centres)
+	o.Told = func(done, total, _ int, _ string) {
+		if 2*done > total {
+			_ = killed.Halfway()
+		}
+	}
+	in := Input{Manifest: location.At(dir).Join("m.csv"), Features: filepath.Join(dir, "store"), View: "center"}
+	_, err := StorePart(t.Context(), in, o, files(dir), parts.Shard{Index: 2, Of: 3}, "test")
+	t.Fatal("went on after its half:", err)
+}
+
+// A process that is killed in the middle of its part, in either pass, leaves none: the join names it, and the audit is that of one machine when
+// it was made again.
+func TestKilledPart(t *testing.T) {
+	dir := t.TempDir()
+	in, o, f := madeStore(t, dir), sampledBy(judges.Centres), files(dir)
+	want, _ := onOne(t, in, o)
+	for pass := range 2 {
+		for _, i := range []int{1, 3} {
+			if _, err := StorePart(t.Context(), in, o, f, parts.Shard{Index: i, Of: 3}, "test"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		killed.Child(t, "TestKilledChild", killedIn+"="+dir)
+		if _, err := joinAll(t.Context(), f.Out); err == nil || !strings.Contains(err.Error(), "2") {
+			t.Fatalf("pass %d without a part: %v", pass, err)
+		}
+		if _, err := StorePart(t.Context(), in, o, f, parts.Shard{Index: 2, Of: 3}, "test"); err != nil {
+			t.Fatal(err)
+		}
+		r, err := joinAll(t.Context(), f.Out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if pass == 1 {
+			if diff := cmp.Diff(want, readAll(t, r, r.(Joined).Report, f)); diff != "" {
+				t.Errorf("-one machine +joined:\n%s", diff)
+			}
+		}
+	}
+}
+
+// TestApart: more than a million images, or a billion images × classes, are judged apart unless something asks for all together.
+func TestApart(t *testing.T) {
+	for _, c := range []struct {
+		name               string
+		o                  Options
+		n, classes, stores int
+		want               bool
+	}{
+		{"as many as go together", Options{}, 1 << 20, 1 << 10, 1, false},
+		{"an image more", Options{}, 1<<20 + 1, 2, 1, true},
+		{"a class more", Options{}, 1 << 20, 1<<10 + 1, 1, true},
+		{"many classes", Options{}, 40_000, 30_000, 1, true},
+		{"by a judge that can", Options{Options: audit.Options{Scorer: "crossfit"}}, 1 << 21, 2, 1, true},
+		{"by one that cannot", Options{Options: audit.Options{Scorer: "fitted"}}, 1 << 21, 2, 1, false},
+		{"copies are asked for", Options{Together: true}, 1 << 21, 2, 1, false},
+		{"two stores", Options{}, 1 << 21, 2, 2, false},
+		{"partings", Options{Options: audit.Options{Rounds: 3}}, 1 << 21, 2, 1, false},
+		{"networks", Options{Tuning: Tuning{Weights: "all"}}, 1 << 21, 2, 1, false},
+	} {
+		if got := c.o.apart(c.n, c.classes, c.stores); got != c.want {
+			t.Errorf("%s: apart %v, expected %v", c.name, got, c.want)
+		}
+	}
+}

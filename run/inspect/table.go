@@ -1,0 +1,128 @@
+package inspect
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"winnow/features"
+	"winnow/internal/regular"
+)
+
+// aside are columns of a table that hold no probabilities; one without a name numbers the rows.
+var aside = []string{"", "path", "label", "given_label", "true_label", "split"}
+
+// full refuses more values than may be held; texts count as many as they have 8 bytes.
+func full(values, most int64) error {
+	if values > most {
+		return fmt.Errorf("holds more than %d probabilities, or paths of as much memory, expected fewer within --max-mem, which counts 8 bytes for each: raise it", most)
+	}
+	return nil
+}
+
+func tableOfNPY(path string, most int64) (*table, error) {
+	f, err := regular.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if err := full(info.Size()/8, most); err != nil { // as many where they are float64
+		return nil, err
+	}
+	a, err := features.ReadNPY(f, info.Size())
+	if err != nil {
+		return nil, err
+	}
+	x, err := a.Matrix()
+	return &table{x: x, at: func(row int) string { return fmt.Sprintf("row %d, from 0", row) }}, err
+}
+
+// tableOfCSV reads a line a row. A first line that holds something else than numbers names the columns.
+func tableOfCSV(path string, most int64) (*table, error) {
+	f, err := regular.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	in := csv.NewReader(f)
+	in.ReuseRecord = true
+	var lines []int
+	t := &table{at: func(row int) string { return fmt.Sprintf("line %d", lines[row]) }}
+	var data []float32
+	paths, use := -1, []int(nil) // columns
+	for first := true; ; first = false {
+		record, err := in.Read()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		if first {
+			record[0] = strings.TrimPrefix(record[0], "\ufeff")
+			named := isHead(record)
+			if paths, use = t.head(record, named); named {
+				continue
+			}
+		}
+		line, _ := in.FieldPos(0)
+		lines = append(lines, line)
+		if paths >= 0 {
+			t.paths = append(t.paths, strings.Clone(record[paths]))
+		}
+		for _, k := range use {
+			v, err := strconv.ParseFloat(strings.TrimSpace(record[k]), 32)
+			if err != nil {
+				return nil, fmt.Errorf("line %d: found %.80q, expected a number", line, record[k])
+			}
+			data = append(data, float32(v))
+		}
+		if err := full(int64(len(data)), most); err != nil {
+			return nil, err
+		}
+	}
+	t.x = blas32.General{Rows: len(lines), Cols: len(use), Stride: max(len(use), 1), Data: data}
+	return t, nil
+}
+
+// isHead reports whether a first line names columns: not all are numbers, or they are 0, 1, 2, … as a table without names
+// is written by others.
+func isHead(record []string) bool {
+	counts := true
+	for k, s := range record {
+		if _, err := strconv.ParseFloat(strings.TrimSpace(s), 32); err != nil {
+			return true
+		}
+		counts = counts && s == strconv.Itoa(k)
+	}
+	return counts
+}
+
+// head finds the column of paths, -1 for none, and those of probabilities, and notes their names where the first line
+// has them.
+func (t *table) head(record []string, named bool) (paths int, use []int) {
+	paths = -1
+	for k, name := range record {
+		key := strings.ToLower(strings.TrimSpace(name))
+		switch {
+		case named && key == "path":
+			paths = k
+		case named && slices.Contains(aside, key):
+		default:
+			if use = append(use, k); named {
+				t.names = append(t.names, strings.TrimSpace(name))
+			}
+		}
+	}
+	return paths, use
+}

@@ -1,0 +1,245 @@
+package inspect
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+
+	"winnow/audit"
+	"winnow/audit/findings"
+	"winnow/audit/suspects"
+	"winnow/internal/text"
+)
+
+// How much of a kind the page names.
+const (
+	shownClasses = 5
+	shownImages  = 3
+	nameWidth    = 32 // letters of a label: more would spoil the tables
+)
+
+// WriteText writes the audit for people: the top most suspect images, then what holds for all.
+func (a *Report) WriteText(w io.Writer, top int) {
+	printSuspects(w, a, text.First(a.Images, top))
+	called := 0
+	for _, e := range a.Images {
+		if e.Dropped {
+			called++
+		}
+	}
+	fmt.Fprintf(w, "%d images judged by %s", len(a.Images), a.Scorer)
+	if a.Suggests != "" {
+		fmt.Fprintf(w, ", labels suggested by %s", a.Suggests)
+	}
+	fmt.Fprintf(w, ": the %d most suspect are called wrong", called)
+	if n := len(a.LeftOut); n > 0 {
+		why := "unreadable"
+		if audit.Named(a.Scorer).Kind == audit.ByRecord {
+			why = "unreadable or not seen by the training's last part"
+		}
+		fmt.Fprintf(w, "; %d left out: %s", n, why)
+	}
+	if a.Unjudged > 0 {
+		fmt.Fprintf(w, "; %d are alone in their class and not judged", a.Unjudged)
+	}
+	fmt.Fprintln(w)
+	if a.Sampled > 0 {
+		fmt.Fprintf(w, "fitted to %d of them; near copies and nearest images were not looked for\n", a.Sampled)
+	}
+	if a.Why != "" {
+		fmt.Fprintf(w, "%s used %s\n", a.Scorer, a.Why)
+	}
+	switch {
+	case a.Blind:
+		fmt.Fprintln(w, blind)
+	case a.Noise != nil:
+		fmt.Fprintf(w, "wrong labels: about %s\n", a.Noise)
+	}
+	if d := a.Detection; d != nil && d.Wrong == 0 {
+		fmt.Fprintf(w, "the manifest knows: none of %d labels is wrong\n", d.Samples)
+	} else if d != nil {
+		fmt.Fprintf(w, "the manifest knows: %d of %d labels are wrong; AUROC %.4f, AP %.4f\n", d.Wrong, d.Samples, d.AUROC, d.AP)
+		fmt.Fprintf(w, "precision %.1f %% of the labels called wrong, recall %.1f %% of the wrong labels, F1 %.3f; %.1f %% of the labels kept are right\n",
+			100*d.Precision, 100*d.Recall, d.F1, 100*d.FilterAccuracy)
+		fmt.Fprintf(w, "recall among the most suspect 1 %%: %.1f %%, 5 %%: %.1f %%, as many as are wrong: %.1f %%\n", 100*d.Found1, 100*d.Found5, 100*d.FoundAll)
+	}
+	printClasses(w, a)
+	if list := a.Oddities(); len(list) > 0 {
+		fmt.Fprintln(w)
+		for _, o := range list {
+			fmt.Fprintf(w, "%s: %s\n", o.What, o)
+		}
+	}
+}
+
+// printSuspects is a table of images.
+func printSuspects(w io.Writer, a *Report, list []suspects.Suspect) {
+	if len(list) == 0 {
+		return
+	}
+	certain, suggestsCertain := audit.Named(a.Scorer).Probability, audit.Named(cmp.Or(a.Suggests, a.Scorer)).Probability
+	rows := [][]string{{"rank", "given", "score", "suggested", "score", "image"}}
+	if certain {
+		rows[0][2] = "right"
+	}
+	if suggestsCertain {
+		rows[0][4] = "right"
+	}
+	for _, e := range list {
+		row := []string{fmt.Sprint(e.Rank), text.Shortened(e.Given, nameWidth), scoreText(e.Score, certain), "–", "", e.Path} // –: none scores better
+		if e.Unjudged {
+			row[2] = suspects.Unjudged
+		}
+		if e.Suggested != e.Given {
+			row[3], row[4] = text.Shortened(e.Suggested, nameWidth), scoreText(*e.SuggestedScore, suggestsCertain)
+		}
+		rows = append(rows, row)
+	}
+	text.Aligned(w, rows, 1, 3, 5)
+	if !certain {
+		fmt.Fprintf(w, "%s\n", Ranks(a.Scorer))
+	}
+	if certain || suggestsCertain {
+		by := "the other images"
+		if audit.Named(a.Scorer).Kind == audit.ByProxies {
+			by = "the run's proxies, which have learnt from this image too"
+		}
+		fmt.Fprintf(w, "right: the probability that the label before it is right, by %s\n", by)
+	}
+	fmt.Fprintln(w)
+}
+
+// scoreText returns a score; a probability in percent.
+func scoreText(v float64, probability bool) string {
+	if probability {
+		return text.Chance(v)
+	}
+	return text.Score(v)
+}
+
+// printClasses names the classes with the most wrong labels, and what is suggested there most often.
+func printClasses(w io.Writer, a *Report) {
+	list := slices.Clone(a.Classes)
+	slices.SortStableFunc(list, func(x, y Class) int { return cmp.Compare(x.Purity, y.Purity) })
+	list = slices.DeleteFunc(list, func(k Class) bool { return math.IsNaN(k.Purity) || k.Purity >= 1 })
+	if len(list) == 0 {
+		return
+	}
+	instead := mostSuggested(a.Images)
+	rows := [][]string{{"class", "images", "wrong", "95 %", "called wrong", "most often suggested there"}}
+	for _, k := range text.First(list, shownClasses) {
+		s := instead[k.Class]
+		row := []string{text.Shortened(k.Class, nameWidth), fmt.Sprint(k.Images), fmt.Sprintf("%.0f %%", 100*(1-k.Purity)), fmt.Sprintf("%.0f to %.0f %%", 100*(1-k.High), 100*(1-k.Low)), fmt.Sprint(s.called), ""}
+		if s.times > 0 {
+			row[5] = fmt.Sprintf("%s (%d)", text.Shortened(s.label, nameWidth), s.times)
+		}
+		rows = append(rows, row)
+	}
+	fmt.Fprintf(w, "\nclasses with the most wrong labels, by the estimate; all: --classes FILE.csv\n")
+	text.Aligned(w, rows, 0, 5)
+}
+
+// suggestedMost is what is suggested in a class for the images called wrong.
+type suggestedMost struct {
+	called int // images
+	label  string
+	times  int
+}
+
+// mostSuggested returns what is suggested most in every class, of equal labels the first in text.
+func mostSuggested(images []suspects.Suspect) map[string]suggestedMost {
+	pairs, out := map[[2]string]int{}, map[string]suggestedMost{}
+	for _, e := range images {
+		if !e.Dropped {
+			continue
+		}
+		s := out[e.Given]
+		s.called++
+		if e.Suggested != e.Given {
+			pair := [2]string{e.Given, e.Suggested}
+			pairs[pair]++
+			if n := pairs[pair]; n > s.times || n == s.times && e.Suggested < s.label {
+				s.label, s.times = e.Suggested, n
+			}
+		}
+		out[e.Given] = s
+	}
+	return out
+}
+
+// Oddity is a kind of finding besides suspects.
+type Oddity struct {
+	What  string
+	N     int
+	First []string // names
+}
+
+// String says how many there are, and names the first.
+func (o Oddity) String() string { return counted(o.N, o.First) }
+
+// Oddities lists what there is besides suspects.
+func (a *Report) Oddities() []Oddity {
+	if a.Noise == nil {
+		return nil
+	}
+	var outliers, copied, same, two []string
+	copies, told := 0, map[[2]string]bool{} // pairs, either way round
+	for _, e := range a.Images {
+		if e.Outlier {
+			outliers = append(outliers, e.Path)
+		}
+		if len(e.Copies) == 0 {
+			continue
+		}
+		copies++
+		if pair := [2]string{e.Path, e.Copies[0].Path}; !told[pair] {
+			told[pair], told[[2]string{pair[1], pair[0]}] = true, true
+			copied = append(copied, fmt.Sprintf("%s (%s) and %s (%s)", e.Path, text.Shortened(e.Given, nameWidth), e.Copies[0].Path, text.Shortened(e.Copies[0].Label, nameWidth)))
+		}
+	}
+	for _, k := range a.Classes {
+		if k.Same {
+			same = append(same, fmt.Sprintf("%s as %s", text.Shortened(k.Class, nameWidth), text.Shortened(k.Like, nameWidth)))
+		}
+		if k.Two {
+			two = append(two, text.Shortened(k.Class, nameWidth))
+		}
+	}
+	near := "images with near copies of another label"
+	if len(a.Images) > findings.AllCompared {
+		near += " (95 % of such pairs are found among so many)"
+	}
+	list := []Oddity{
+		{"images that fit no class", len(outliers), outliers},
+		{near, copies, copied},
+		{"classes that look the same as another", len(same), same},
+		{"classes that look like two", len(two), two},
+	}
+	if a.Sampled > 0 { // none were looked for
+		list = slices.Delete(list, 1, 2)
+	}
+	return list
+}
+
+// counted says how many of something there are, n, and names the first that list tells of.
+func counted(n int, list []string) string {
+	if n == 0 {
+		return "none"
+	}
+	all := fmt.Sprintf("%d: %s", n, text.Line(strings.Join(text.First(list, shownImages), ", ")))
+	if len(list) > shownImages {
+		all += ", …"
+	}
+	return all
+}
+
+// Ranks says of a scorer whose scores are no probabilities that a label is right what they are.
+func Ranks(scorer string) string {
+	if scorer == audit.Probabilities {
+		return "scores by --probs rank labels, the lowest most suspect; nothing says how well those probabilities are calibrated"
+	}
+	return "scores of " + scorer + " rank labels, the lowest most suspect; they are no probabilities"
+}

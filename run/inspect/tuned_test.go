@@ -1,0 +1,178 @@
+package inspect
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"winnow/datasets/location"
+	"winnow/internal/hint"
+)
+
+// tuned is a studio whose images are judged by glyphnet, its last stage fine-tuned for each fold.
+func tuned(t *testing.T, photos, kept string) *studio {
+	s := newStudio(t, photos)
+	s.Scorer, s.Tuning = "crossfit", Tuning{Weights: "stage3", Kept: kept}
+	return s
+}
+
+// asJSON is an audit as its JSON has it, but for the place of the features.
+func asJSON(t *testing.T, a *Report) string {
+	t.Helper()
+	a.Store = ""
+	var out bytes.Buffer
+	if err := a.WriteJSON(&out); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+// An audit that was stopped between folds goes on to the same bytes; finished folds are not learned again, and are where
+// anything that they depend on is another, or their file is damaged.
+func TestFinetunedFoldsAreKept(t *testing.T) {
+	photos, _ := drawn(t, flat)
+	whole := tuned(t, photos, "")
+	want := asJSON(t, whole.audit(t))
+	if !strings.Contains(whole.told, "fine-tuning glyphnet") || !strings.Contains(whole.told, "augmented by digits") || !strings.Contains(want, "fine-tuned networks in") {
+		t.Fatalf("told %s", whole.told)
+	}
+	kept := filepath.Join(t.TempDir(), "kept")
+	ctx, cancel := context.WithCancel(t.Context())
+	cut := tuned(t, photos, kept)
+	cut.Told = func(_, _, _ int, where string) {
+		if strings.Contains(where, "fold 2") {
+			cancel()
+		}
+	}
+	if _, err := Judge(ctx, cut.Input, cut.Options); !errors.Is(err, context.Canceled) {
+		t.Fatalf("found %v", err)
+	}
+	files, err := filepath.Glob(kept + "/*")
+	if err != nil || len(files) != 1 {
+		t.Fatalf("%v: kept %v, expected one fold", err, files)
+	}
+	again, reused := tuned(t, photos, kept), 0
+	again.Told = func(_, _, earlier int, _ string) { reused = max(reused, earlier) }
+	if got := asJSON(t, again.audit(t)); got != want || reused == 0 {
+		t.Errorf("another audit after an interruption, %d steps reused", reused)
+	}
+	for _, c := range []struct {
+		what   string
+		change func(*studio)
+	}{
+		{"nothing", func(*studio) {}},
+		{"seed", func(s *studio) { s.Seed++ }},
+		{"pictures", func(s *studio) { s.Tuning.Augment = "none" }},
+		{"weights", func(s *studio) { s.Tuning.Weights = "stage2" }},
+		{"wrong file", func(*studio) { resize(t, files[0], 0) }}, // it stays so
+		{"cut file", func(*studio) { resize(t, files[0], -1) }},
+	} {
+		s := tuned(t, photos, kept)
+		s.Features = again.Features
+		c.change(s)
+		ctx, cancel := context.WithCancel(t.Context())
+		learned := false
+		s.Told = func(_, _, earlier int, _ string) {
+			if learned = learned || earlier == 0; learned {
+				cancel()
+			}
+		}
+		if _, err := Judge(ctx, s.Input, s.Options); (c.what == "nothing") == learned || learned != (err != nil) {
+			t.Errorf("%s changed: learned %v, %v", c.what, learned, err)
+		}
+		cancel()
+	}
+}
+
+// resize cuts a file, or with 0 changes its first byte.
+func resize(t *testing.T, file string, by int) {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err == nil {
+		data[0]++
+		err = os.WriteFile(file, data[:len(data)+by], 0o644)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestFinetuneRefused(t *testing.T) {
+	photos, _ := drawn(t, flat)
+	for name, c := range map[string]struct {
+		change       func(*studio)
+		want, advice string
+	}{
+		"stage":   {func(s *studio) { s.Tuning.Weights = "layer9" }, `found no such stage`, "winnow models show"},
+		"scorer":  {func(s *studio) { s.Scorer = "fitted" }, "--finetune: scorer fitted learns nothing", ""},
+		"recipe":  {func(s *studio) { s.Tuning.Augment = "wild" }, `"wild"`, ""},
+		"memory":  {func(s *studio) { s.MaxMem = 1 << 10 }, "--finetune stage3 holds about", "--max-mem"},
+		"augment": {func(s *studio) { s.Tuning = Tuning{Augment: "digits"} }, "--augment", ""},
+	} {
+		s := tuned(t, photos, "")
+		c.change(s)
+		_, err := Judge(t.Context(), s.Input, s.Options)
+		if err == nil || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), c.want) || !strings.Contains(hint.Of(err), c.advice) {
+			t.Errorf("%s: found %v (%s), expected %s (%s)", name, err, hint.Of(err), c.want, c.advice)
+		}
+		if s.seen > 0 {
+			t.Errorf("%s: refused after %d images were looked at", name, s.seen)
+		}
+	}
+	store := newStudio(t, photos)
+	store.audit(t)
+	lone := filepath.Join(t.TempDir(), "list.csv")
+	writeTo(t, lone, []byte("path,label\nA/0-0.png,A\nB/1-0.png,B\n"))
+	o := tuned(t, photos, "").Options
+	_, err := Judge(t.Context(), Input{Manifest: location.At(lone), Features: store.Features}, o)
+	if err == nil || !strings.Contains(hint.Of(err), "--root") {
+		t.Errorf("features without images: %v (%s)", err, hint.Of(err))
+	}
+}
+
+// Several backbones look at the same images.
+func TestSeveralBackbones(t *testing.T) {
+	photos, wrong := drawn(t, flat)
+	first := newStudio(t, photos)
+	first.audit(t)
+	dir := first.Features
+	less, _ := drawn(t, flat)
+	classes, err := filepath.Glob(less + "/*")
+	if err == nil {
+		err = os.RemoveAll(classes[0])
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	lone := newStudio(t, less)
+	lone.audit(t)
+	o := tuned(t, photos, "").Options
+	o.Tuning.Weights = ""
+	both := Input{Manifest: location.At(photos), Features: dir + "," + dir, Root: location.At(photos)}
+	a, err := Judge(t.Context(), both, o)
+	if err != nil {
+		t.Fatal(err, hint.Of(err))
+	}
+	got := paths(a, len(wrong))
+	if found := slices.DeleteFunc(slices.Clone(wrong), func(path string) bool { return !slices.Contains(got, path) }); len(found) < len(wrong)-1 {
+		t.Errorf("most suspect: %v, expected %v", got, wrong)
+	}
+	for want, in := range map[string]Input{
+		"are not in the store":             {Manifest: location.At(photos), Features: lone.Features + "," + dir},
+		"found 2 stores, expected one":     {Manifest: location.At(photos), Features: dir + "," + dir, Probs: "p.npy"},
+		"leave --finetune and --seeds out": {Manifest: location.At(photos), Features: dir, Probs: "p.npy"},
+	} {
+		other := o
+		if strings.Contains(want, "--finetune") {
+			other.Rounds = 2
+		}
+		if _, err := Judge(t.Context(), in, other); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("found %v, expected %s", err, want)
+		}
+	}
+}

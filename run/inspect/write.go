@@ -1,0 +1,136 @@
+package inspect
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+
+	"winnow/audit"
+	"winnow/audit/suspects"
+	"winnow/internal/atomicfile"
+	"winnow/internal/interrupt"
+)
+
+// Files are what an audit is written into and how, and how much of it is printed.
+type Files struct {
+	Out, Classes, Clean string // "": none
+	Sheet               bool   // files are for spreadsheets
+	Cut                 audit.Cut
+	Relabel             bool // Clean: instead of dropping
+	Top                 int  // suspects to print
+}
+
+// Save writes the files.
+func (a *Report) Save(ctx context.Context, f Files, o Options) error {
+	if f.Classes != "" {
+		if err := a.WriteClasses(f.Classes, f.Sheet); err != nil {
+			return fmt.Errorf("audit: %s: %w", f.Classes, err)
+		}
+	}
+	if f.Clean != "" {
+		did, err := a.Mend(ctx, f.Clean, f.Cut, f.Relabel)
+		if err != nil {
+			return err
+		}
+		for _, line := range TellMended(f.Clean, did, len(a.Images), f.Relabel, o.IncludeEval, a.Model != "") {
+			o.Note("%s", line)
+		}
+	}
+	if f.Out != "" {
+		if err := a.Write(ctx, f.Out, f.Sheet); err != nil {
+			return fmt.Errorf("audit: %s: %w", f.Out, err)
+		}
+	}
+	return nil
+}
+
+// Write writes the images to a file in the form that its name ends in (suspects.FormatOf), as JSON the whole audit; with
+// sheet as CSV for spreadsheets.
+func (a *Report) Write(ctx context.Context, path string, sheet bool) error {
+	if sheet {
+		return suspects.WriteSpreadsheet(path, a.Images)
+	}
+	format, err := suspects.FormatOf(path)
+	if err != nil {
+		return err
+	}
+	return atomicfile.Write(path, func(w io.Writer) error {
+		w = interrupt.NewWriter(ctx, w)
+		if format == suspects.JSON {
+			return a.WriteJSON(w)
+		}
+		return suspects.Write(w, format, a.Images)
+	})
+}
+
+// WriteJSON writes the audit as indented JSON, an image at a time: of a million the text would not fit twice in memory.
+func (a *Report) WriteJSON(w io.Writer) error {
+	images, without := a.Images, *a
+	without.Images = []suspects.Suspect{}
+	var frame bytes.Buffer
+	whole := json.NewEncoder(&frame)
+	whole.SetIndent("", "  ")
+	whole.SetEscapeHTML(false)
+	if err := whole.Encode(&without); err != nil {
+		return err
+	}
+	const none = "\n  \"images\": []"
+	before, after, found := bytes.Cut(frame.Bytes(), []byte(none))
+	if !found || len(images) == 0 {
+		_, err := w.Write(frame.Bytes())
+		return err
+	}
+	out := bufio.NewWriter(w)
+	_, _ = out.Write(before) // told by Flush, here and below
+	var text bytes.Buffer
+	to := json.NewEncoder(&text)
+	to.SetIndent("    ", "  ")
+	to.SetEscapeHTML(false)
+	lead := none[:len(none)-1]
+	for i := range images {
+		text.Reset()
+		if err := to.Encode(&images[i]); err != nil {
+			return err
+		}
+		_, _ = out.WriteString(lead + "\n    ")
+		_, _ = out.Write(bytes.TrimRight(text.Bytes(), "\n"))
+		lead = ","
+	}
+	_, _ = out.WriteString("\n  ]")
+	_, _ = out.Write(after)
+	return out.Flush()
+}
+
+// WriteClasses writes a table of the classes to a CSV file, with sheet for spreadsheets.
+func (a *Report) WriteClasses(path string, sheet bool) error {
+	name := func(s string) string { return s }
+	if sheet {
+		name = suspects.Cell
+	}
+	return atomicfile.Write(path, func(w io.Writer) error { return a.writeClasses(w, name) })
+}
+
+func (a *Report) writeClasses(w io.Writer, name func(string) string) error {
+	out := csv.NewWriter(w)
+	header := []string{"class", "images", "kappa", "purity", "purity_low", "purity_high", "most_like", "likeness", "looks_like_the_same", "sides_alike", "looks_like_two"}
+	if err := out.Write(header); err != nil {
+		return err
+	}
+	number := func(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
+	for _, k := range a.Classes {
+		err := out.Write([]string{
+			name(k.Class), strconv.Itoa(k.Images), number(k.Kappa), number(k.Purity), number(k.Low), number(k.High),
+			name(k.Like), number(k.Alike), strconv.FormatBool(k.Same), number(k.Groups), strconv.FormatBool(k.Two),
+		})
+		if err != nil {
+			return err
+		}
+	}
+	out.Flush()
+	return out.Error()
+}

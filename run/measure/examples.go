@@ -1,0 +1,219 @@
+package measure
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"winnow/datasets"
+	"winnow/eval"
+	"winnow/features"
+	"winnow/internal/lookup"
+	"winnow/run/comparison"
+	"winnow/run/folder"
+)
+
+// Ways to choose queries.
+const (
+	ChooseRandom = "random"
+	ChooseWorst  = "worst"  // fewest hits, then the most similar nearest miss
+	ChooseSpread = "spread" // the first one of each of as many classes, which lie evenly among all in the manifest's order: whoever looks sees the same
+	ChooseAll    = "all"    // however many are asked for
+)
+
+// Choices are those that show some of the queries, in words.
+const Choices = ChooseRandom + ", " + ChooseWorst + " or " + ChooseSpread
+
+// IsChoice reports whether a name is one of [Choices].
+func IsChoice(name string) bool {
+	return name == ChooseRandom || name == ChooseWorst || name == ChooseSpread
+}
+
+// ExampleOptions choose examples of retrieval.
+type ExampleOptions struct {
+	Choice  string
+	Queries int
+	K       int // nearest of each
+	Seed    uint64
+	MaxMem  int64 // bytes: for [FindExamples] of all that is held, for [ExamplesAmong] of similarities
+}
+
+// Examples are queries with their nearest images, as winnow retrieve --json prints them.
+type Examples struct {
+	Split     string           `json:"split"`
+	View      string           `json:"view,omitempty"` // center or mean, where the store has several views of each image
+	Choice    string           `json:"choice"`
+	Seed      uint64           `json:"seed"`
+	Of        int              `json:"of"`            // images that could have asked
+	Gallery   int              `json:"gallery"`       // images asked
+	Precision float64          `json:"hits_per_rank"` // share of hits among the neighbours shown
+	Queries   []Example        `json:"queries"`
+	LeftOut   []lookup.LeftOut `json:"left_out"`
+	K         int              `json:"-"`
+}
+
+// Example is one query with its nearest.
+type Example struct {
+	Path    string  `json:"path"`
+	Label   string  `json:"label"`
+	Hits    int     `json:"hits"`
+	Nearest []Found `json:"nearest"`
+}
+
+// Found is an image that a query found.
+type Found struct {
+	Path       string  `json:"path"`
+	Label      string  `json:"label"`
+	Similarity float32 `json:"similarity"`
+	Hit        bool    `json:"hit"` // has the query's label
+}
+
+// FindExamples embeds the images of a split, or where none is named of test, or of query with gallery, and finds what some
+// of them find.
+func FindExamples(ctx context.Context, r *folder.Run, split string, o ExampleOptions) (Examples, error) {
+	images, err := Asked(r, split)
+	if err != nil {
+		return Examples{}, err
+	}
+	if o.MaxMem, err = o.similarities(r, images.Now); err != nil {
+		return Examples{}, err
+	}
+	of, err := images.Now.Embedded(func(set features.Source) (features.Set, error) { return r.Embed(ctx, set) })
+	if err != nil {
+		return Examples{}, err
+	}
+	e, err := ExamplesAmong(ctx, r.Manifest, images.Split, of, o)
+	e.View, e.LeftOut = r.Look(), images.LeftOut
+	return e, err
+}
+
+// ExamplesAmong finds what some of the embedded images of a manifest's split find.
+func ExamplesAmong(ctx context.Context, d *datasets.Dataset, split string, of comparison.Asked[features.Set], o ExampleOptions) (Examples, error) {
+	gallery := of.Query
+	if of.Gallery != nil {
+		gallery = *of.Gallery
+	}
+	rows := Askers(of)
+	e := Examples{Split: split, Choice: o.Choice, Seed: o.Seed, Of: len(rows), Gallery: gallery.Len(), K: o.K}
+	if len(rows) == 0 {
+		return e, fmt.Errorf("retrieve: no image of the split %s has another of its label to find", split)
+	}
+	switch o.Choice {
+	case ChooseRandom:
+		rows = folder.Draw(rows, o.Queries, o.Seed, "retrieve")
+	case ChooseSpread:
+		rows = spread(rows, of.Query.Labels, o.Queries)
+	}
+	own := 0 // of a query that is in the gallery itself
+	if of.Gallery == nil {
+		own = 1
+	}
+	lists, err := eval.Nearest(ctx, of.Query.Rows(rows), &gallery, o.K+own, eval.Bytes(o.MaxMem))
+	if err != nil {
+		return e, err
+	}
+	for i, list := range lists {
+		if own == 1 {
+			list = slices.DeleteFunc(list, func(near eval.Neighbour) bool { return near.Row == rows[i] })
+		}
+		e.Queries = append(e.Queries, example(d, of.Query.IDs[rows[i]], gallery, list[:min(o.K, len(list))]))
+	}
+	if o.Choice == ChooseWorst {
+		slices.SortStableFunc(e.Queries, func(a, b Example) int {
+			return cmp.Or(cmp.Compare(a.Hits, b.Hits), cmp.Compare(b.nearestMiss(), a.nearestMiss()))
+		})
+		e.Queries = e.Queries[:min(o.Queries, len(e.Queries))]
+	}
+	hits, all := 0, 0
+	for _, q := range e.Queries {
+		hits, all = hits+q.Hits, all+len(q.Nearest)
+	}
+	e.Precision = float64(hits) / float64(max(all, 1))
+	return e, nil
+}
+
+// Askers returns the rows of the queries that have another image of their label to find.
+func Askers(of comparison.Asked[features.Set]) (rows []int) {
+	least, labels := 1, []int(nil)
+	if of.Gallery == nil { // the query itself is one
+		least, labels = 2, of.Query.Labels
+	} else {
+		labels = of.Gallery.Labels
+	}
+	counts := map[int]int{}
+	for _, label := range labels {
+		counts[label]++
+	}
+	for i, label := range of.Query.Labels {
+		if counts[label] >= least {
+			rows = append(rows, i)
+		}
+	}
+	return rows
+}
+
+// spread returns the first row of each of n classes, which lie evenly among those of the rows in the order of their first ones; of all where
+// there are no more.
+func spread(rows, labels []int, n int) (first []int) {
+	seen := map[int]bool{}
+	for _, i := range rows {
+		if !seen[labels[i]] {
+			seen[labels[i]] = true
+			first = append(first, i)
+		}
+	}
+	n = min(n, len(first))
+	out := make([]int, n)
+	for k := range out {
+		out[k] = first[k*len(first)/n]
+	}
+	return out
+}
+
+// example names a query and its neighbours.
+func example(d *datasets.Dataset, id int, gallery features.Set, list []eval.Neighbour) Example {
+	s := d.Samples[id]
+	q := Example{Path: s.Path, Label: d.Classes[s.Label], Nearest: []Found{}}
+	for _, near := range list {
+		other := d.Samples[gallery.IDs[near.Row]]
+		q.Nearest = append(q.Nearest, Found{other.Path, d.Classes[other.Label], near.Similarity, other.Label == s.Label})
+		if other.Label == s.Label {
+			q.Hits++
+		}
+	}
+	return q
+}
+
+// nearestMiss returns the similarity of the nearest image of another label, -1 for none.
+func (q Example) nearestMiss() float32 {
+	for _, n := range q.Nearest {
+		if !n.Hit {
+			return n.Similarity
+		}
+	}
+	return -1
+}
+
+// Paths returns the images of all examples.
+func (e Examples) Paths() (list []string) {
+	for _, q := range e.Queries {
+		list = append(list, q.Path)
+		for _, n := range q.Nearest {
+			list = append(list, n.Path)
+		}
+	}
+	return list
+}
+
+// Summary says in words what the examples are and what they come to.
+func (e Examples) Summary() string {
+	how := fmt.Sprintf("%d queries, drawn by seed %d from the %d of %s", len(e.Queries), e.Seed, e.Of, e.Split)
+	switch e.Choice {
+	case ChooseSpread:
+		how = fmt.Sprintf("%d queries, the first of evenly spaced classes, of the %d of %s", len(e.Queries), e.Of, e.Split)
+	case ChooseWorst:
+		how = fmt.Sprintf("the %d worst of %d queries of %s", len(e.Queries), e.Of, e.Split)
+	}
+	return fmt.Sprintf("%s; %.1f %% of their %d nearest are hits", how, 100*e.Precision, e.K)
+}

@@ -1,0 +1,177 @@
+package measure
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+
+	"winnow/datasets"
+	"winnow/features"
+	"winnow/internal/lookup"
+	"winnow/run/comparison"
+	"winnow/run/folder"
+)
+
+// Images are those that are measured, with a label, as an opened run has them.
+type Images struct {
+	Split      string                            // they are of it, or of query, and then Now.Gallery holds gallery
+	Fitted     string                            // split of Now.Fit
+	Train      features.Stored                   // the train split as the backbone saw it before the run, from which the whitening is
+	Was, Now   comparison.Asked[features.Stored] // the same images as the backbone saw them before the run, and as it sees them now
+	Unlabelled int                               // images that take no part: what they should find is unknown
+	LeftOut    []lookup.LeftOut                  // could not be read
+}
+
+// ErrFitSplit says that the split to fit on is the one to measure on.
+var ErrFitSplit = errors.New("expected another split to fit on")
+
+// Asked finds the labelled images of a split, or where none is named those of [folder.UsualSplits]. Of what it returns Was, Train and
+// Fitted are empty.
+func Asked(r *folder.Run, split string) (Images, error) {
+	images := Images{Split: split, LeftOut: []lookup.LeftOut{}}
+	var gallery *features.Stored
+	if split == "" {
+		usual, err := folder.UsualSplits(r.Manifest)
+		if err != nil {
+			return images, fmt.Errorf("eval: %w", err)
+		}
+		switch images.Split = usual[0]; images.Split {
+		case datasets.Validation:
+			r.Host.Note("the manifest has no test split: its validation split is looked at")
+		case datasets.Query:
+			g, left, err := lookup.Stored(r.Manifest, r.Store, datasets.Gallery)
+			if err != nil {
+				return images, err
+			}
+			if g.Len() == 0 {
+				return images, fmt.Errorf("eval: the manifest has the split query and no readable image in gallery")
+			}
+			labelled := g.Labelled()
+			if labelled.Len() == 0 {
+				return images, fmt.Errorf("eval: none of the %d images of the gallery has a label", g.Len())
+			}
+			images.Unlabelled = g.Len() - labelled.Len()
+			gallery, images.LeftOut = &labelled, append(images.LeftOut, left...)
+		}
+	}
+	query, left, err := lookup.Stored(r.Manifest, r.Store, images.Split)
+	if err != nil {
+		return images, err
+	}
+	if query.Len() == 0 {
+		return images, fmt.Errorf("eval: the manifest has no readable image in the split %s; it has %s", images.Split, r.Manifest.SplitNames())
+	}
+	images.Unlabelled += query.Len()
+	if query = query.Labelled(); query.Len() == 0 {
+		return images, fmt.Errorf("eval: none of the images of the split %s has a label", images.Split)
+	}
+	images.Unlabelled -= query.Len()
+	images.LeftOut = append(images.LeftOut, left...)
+	images.Now = comparison.Asked[features.Stored]{Query: query, Gallery: gallery}
+	return images, nil
+}
+
+// Read finds the images to measure, before the run and now.
+func Read(r *folder.Run, o Options) (Images, error) {
+	store, err := r.FrozenStore()
+	if err != nil {
+		return Images{}, err
+	}
+	images, err := Asked(r, o.Split)
+	if err != nil {
+		return images, err
+	}
+	if o.fits() {
+		if err := images.fit(r, o.Fit); err != nil {
+			return images, err
+		}
+	}
+	images.Was = images.Now
+	if store != r.Store {
+		if images.Was, err = as(r.Manifest, store, images.Split, images.Now.Gallery != nil, images.Fitted); err != nil {
+			return images, err
+		}
+		images.Was, images.Now = onSameImages(images.Was, images.Now)
+	}
+	if images.Train, _, err = lookup.Stored(r.Manifest, store, datasets.Train); err != nil {
+		return images, err
+	}
+	if images.Train.Len() == 0 {
+		return images, fmt.Errorf("eval: the manifest has no train split to compute the whitened row from; it has %s", r.Manifest.SplitNames())
+	}
+	return images, nil
+}
+
+// fit finds the images to fit on: of the split named, else of gallery if there is one, else of train.
+func (i *Images) fit(r *folder.Run, split string) error {
+	switch {
+	case split != "":
+	case i.Now.Gallery != nil:
+		split = datasets.Gallery
+	default:
+		split = datasets.Train
+	}
+	if i.Fitted = split; split == i.Split {
+		return fmt.Errorf("--fit: %s is the split to measure on: %w", split, ErrFitSplit)
+	}
+	set, _, err := lookup.Stored(r.Manifest, r.Store, split)
+	if err != nil {
+		return err
+	}
+	if set = set.Labelled(); set.Len() == 0 {
+		return fmt.Errorf("eval: the manifest has no readable image with a label in the split %s to fit on; it has %s", split, r.Manifest.SplitNames())
+	}
+	i.Now.Fit = &set
+	return nil
+}
+
+// as returns the labelled images of a split, of the gallery if there is one and of the split to fit on if one is named, as
+// another store has them.
+func as(d *datasets.Dataset, store *features.Store, split string, gallery bool, fit string) (out comparison.Asked[features.Stored], err error) {
+	labelled := func(split string) *features.Stored {
+		set, _, failed := lookup.Stored(d, store, split)
+		err = cmp.Or(err, failed)
+		return new(set.Labelled())
+	}
+	out.Query = *labelled(split)
+	if gallery {
+		out.Gallery = labelled(datasets.Gallery)
+	}
+	if fit != "" {
+		out.Fit = labelled(fit)
+	}
+	return out, err
+}
+
+// onSameImages leaves out what only one of the two could read: an image that was mended since the training.
+func onSameImages(a, b comparison.Asked[features.Stored]) (x, y comparison.Asked[features.Stored]) {
+	both := func(p, q *features.Stored) (*features.Stored, *features.Stored) {
+		if p == nil || q == nil {
+			return nil, nil
+		}
+		r, s := shared(*p, *q), shared(*q, *p)
+		return &r, &s
+	}
+	x.Query, y.Query = shared(a.Query, b.Query), shared(b.Query, a.Query)
+	x.Gallery, y.Gallery = both(a.Gallery, b.Gallery)
+	x.Fit, y.Fit = both(a.Fit, b.Fit)
+	return x, y
+}
+
+// shared returns the rows of set that are of the same images as some of other's.
+func shared(set, other features.Stored) features.Stored {
+	there := make(map[int]bool, other.Len())
+	for _, id := range other.IDs {
+		there[id] = true
+	}
+	rows := []int{}
+	for i, id := range set.IDs {
+		if there[id] {
+			rows = append(rows, i)
+		}
+	}
+	if len(rows) == set.Len() {
+		return set
+	}
+	return set.Rows(rows)
+}

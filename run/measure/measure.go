@@ -1,0 +1,159 @@
+// Package measure measures an opened run: its images are found, embedded, and given to the metrics asked for, beside the
+// same images as frozen and as whitened features.
+package measure
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"winnow/datasets"
+	"winnow/eval"
+	"winnow/features"
+	"winnow/internal/hint"
+	"winnow/internal/lookup"
+	"winnow/run/comparison"
+	"winnow/run/folder"
+)
+
+// Options say what is measured, and by what.
+type Options struct {
+	Split   string // "": test, or query against gallery
+	Fit     string // split that metrics which learn classes are fitted on; "": train, or gallery for queries
+	Metrics []Metric
+	Skip    bool                             // metrics that cannot be measured are left out; otherwise they are an error
+	Seed    uint64                           // of what is drawn
+	MaxMem  int64                            // bytes of all that is held; 0: [budget.Usual]
+	Note    func(format string, args ...any) // takes a fact for the user; may be nil
+}
+
+// Metric is a metric of the catalog with its settings, complete and checked.
+type Metric struct {
+	eval.Entry
+	Values eval.Values
+}
+
+// Measured is a metric's result for each row of the comparison.
+type Measured struct {
+	Settings eval.Values `json:"settings"`
+	Seed     *uint64     `json:"seed,omitempty"`      // where anything is drawn
+	FittedOn string      `json:"fitted_on,omitempty"` // split
+	Frozen   eval.Result `json:"frozen"`
+	Whitened eval.Result `json:"whitened"`
+	Trained  eval.Result `json:"trained"`
+}
+
+// Result is what was measured of a run: the trained head, and beside it what needs no training.
+type Result struct {
+	*eval.Retrieval
+	Split      string              `json:"split"`
+	Frozen     *eval.Retrieval     `json:"frozen,omitempty"`
+	Whitened   *eval.Retrieval     `json:"whitened,omitempty"`
+	FineTuned  bool                `json:"finetuned,omitempty"`
+	Backbone   string              `json:"backbone,omitempty"` // file of the fine-tuned network that was measured
+	View       string              `json:"view,omitempty"`     // center or mean, where the store has several views of each image
+	Verdict    string              `json:"verdict,omitempty"`
+	Unlabelled int                 `json:"unlabelled"` // images that take no part: what they should find, or who should find them, is unknown
+	LeftOut    []lookup.LeftOut    `json:"left_out"`
+	Metrics    map[string]Measured `json:"metrics,omitempty"`      // by name, those besides retrieval
+	Skipped    map[string]string   `json:"not_measured,omitempty"` // by name, why
+}
+
+// Splits lists the splits whose features are looked at.
+func (o Options) Splits() []string {
+	splits := folder.AnyUsual()
+	if o.Split != "" {
+		splits = []string{o.Split}
+	}
+	if !o.fits() {
+		return splits
+	}
+	if o.Fit != "" {
+		return append(splits, o.Fit)
+	}
+	return append(splits, datasets.Train)
+}
+
+// fits reports whether a metric needs a split to fit on.
+func (o Options) fits() bool {
+	return slices.ContainsFunc(o.Metrics, func(m Metric) bool { return m.Train })
+}
+
+// Run measures a run that is opened with the splits of the options.
+func Run(ctx context.Context, r *folder.Run, o Options) (Result, error) {
+	images, err := Read(r, o)
+	if err != nil {
+		return Result{}, err
+	}
+	left, err := images.Similarities(r, o.Metrics, o.MaxMem, 0)
+	if err != nil {
+		return Result{}, err
+	}
+	result := newResult(r, images)
+	err = comparison.Each(ctx, r.Head, images.Train, images.Was, images.Now, func(row string, of comparison.Asked[features.Set]) error {
+		in := eval.Input{Test: of.Query, Gallery: of.Gallery, Train: of.Fit, Seed: o.Seed, MaxMem: eval.Bytes(left)}
+		for _, m := range o.Metrics {
+			if m.Costly && o.Note != nil {
+				o.Note("measuring %s of the %s embeddings", m.Name, row)
+			}
+			got, err := m.Measure(ctx, in, m.Values)
+			if errors.Is(err, eval.ErrNoSharedClass) {
+				if o.Skip {
+					result.Skipped[m.Name] = fmt.Sprintf("no image of %s has a class of %s", images.Split, images.Fitted)
+					continue
+				}
+				return hint.With(fmt.Errorf("%w: splits %s and %s", err, images.Fitted, images.Split), "fit on a split with the classes that are asked about: --fit SPLIT; or leave %s out of --metrics", m.Name)
+			}
+			if err != nil {
+				return err
+			}
+			result.note(m, row, got, o.Seed, images.Fitted)
+		}
+		return nil
+	})
+	if err != nil || result.Retrieval == nil {
+		return result, err
+	}
+	return result, result.conclude()
+}
+
+func newResult(r *folder.Run, images Images) Result {
+	return Result{
+		Split: images.Split, View: r.Look(), FineTuned: r.Tuned != nil, Backbone: r.TunedFile(), Unlabelled: images.Unlabelled, LeftOut: images.LeftOut,
+		Metrics: map[string]Measured{}, Skipped: map[string]string{},
+	}
+}
+
+// Known says what a state has from the images of a split ([comparison.Comparison]).
+func Known(split string) string {
+	return map[string]string{datasets.Train: comparison.Learned, datasets.Validation: comparison.ChoseState}[split]
+}
+
+// conclude adds the verdict to the numbers of a retrieval.
+func (r *Result) conclude() error {
+	if r.N == 0 {
+		return fmt.Errorf("eval: no image of the split %s has another of its class to find", r.Split)
+	}
+	all := comparison.Comparison{FineTuned: r.FineTuned, Known: Known(r.Split), Frozen: *r.Frozen, Whitened: *r.Whitened, Trained: *r.Retrieval}
+	r.Verdict = all.Verdict()
+	return nil
+}
+
+// note puts one result into its place.
+func (r *Result) note(m Metric, row string, got eval.Result, seed uint64, fitted string) {
+	if found, ok := got.(eval.Retrieval); ok {
+		*map[string]**eval.Retrieval{comparison.FrozenRow: &r.Frozen, comparison.WhitenedRow: &r.Whitened, comparison.TrainedRow: &r.Retrieval}[row] = &found
+		return
+	}
+	all := r.Metrics[m.Name]
+	all.Settings = m.Values
+	if m.Draws {
+		all.Seed = &seed
+	}
+	if m.Train {
+		all.FittedOn = fitted
+	}
+	*map[string]*eval.Result{comparison.FrozenRow: &all.Frozen, comparison.WhitenedRow: &all.Whitened, comparison.TrainedRow: &all.Trained}[row] = got
+	r.Metrics[m.Name] = all
+}

@@ -1,0 +1,71 @@
+package measure
+
+import (
+	"cmp"
+	"fmt"
+
+	"winnow/features"
+	"winnow/internal/budget"
+	"winnow/run/comparison"
+	"winnow/run/folder"
+)
+
+// What is held, in bytes.
+const (
+	answered  = 64     // of an image, how well it found its like
+	neighbour = 100    // of an image that another found
+	weighed   = 26 * 8 // of a weight of softmax regression, while it is fitted
+)
+
+// held counts what is held while images of a run are compared, of each of them one vector of width values.
+func held(r *folder.Run, of comparison.Asked[features.Stored], width int) budget.Use {
+	n, gallery := of.Query.Len(), of.Query.Len()
+	if of.Gallery != nil {
+		gallery = of.Gallery.Len()
+		n += gallery
+	}
+	if of.Fit != nil {
+		n += of.Fit.Len()
+	}
+	return budget.Use{
+		What:   fmt.Sprintf("%s: %d images of %d values", cmp.Or(r.For, "eval"), n, width),
+		Beside: int64(len(r.Manifest.Samples))*budget.Named + int64(n)*int64(4*width+answered),
+		Row:    int64(4 * gallery),
+	}
+}
+
+// Similarities returns how much of the memory of a whole command is left for similarities where the images are embedded in
+// every way, one way after the other, and measured by metrics, of which those that are not retrieval copy vectors. beside
+// is what else the command holds.
+func (i Images) Similarities(r *folder.Run, metrics []Metric, memory, beside int64) (int64, error) {
+	stored := i.Train.Dim()
+	width := max(stored, r.Head.Config().Out)
+	use := held(r, i.Now, width)
+	use.Other = int64(len(r.Manifest.Samples))*budget.Named + budget.Covariance(stored)
+	copied := 0
+	for _, m := range metrics {
+		if m.Name != retrievalMetric {
+			copied = i.Now.Query.Len()
+		}
+	}
+	if i.Now.Fit != nil {
+		copied = max(copied, i.Now.Fit.Len())
+		use.Beside += int64(weighed*width) * int64(len(r.Manifest.Classes))
+	}
+	use.Beside += int64(4*width) * int64(copied)
+	return use.With(beside).Similarities(memory)
+}
+
+// similarities does so where some of the images ask, once.
+func (o ExampleOptions) similarities(r *folder.Run, of comparison.Asked[features.Stored]) (int64, error) {
+	width, asking := r.Store.Dim, of.Query.Len()
+	if r.Head != nil {
+		width = r.Head.Config().Out
+	}
+	if o.Choice == ChooseRandom {
+		asking = min(o.Queries, asking)
+	}
+	use := held(r, of, width)
+	use.Beside += int64(asking) * int64(4*width+neighbour*o.K)
+	return use.Similarities(o.MaxMem)
+}

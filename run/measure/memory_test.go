@@ -1,0 +1,53 @@
+package measure
+
+import (
+	"strings"
+	"testing"
+
+	"winnow/eval"
+	"winnow/internal/hint"
+)
+
+// --max-mem is for all that a command holds: what is left for similarities falls with what else is held, metrics that copy
+// vectors and those fitted take more, and too little is refused with how much would do.
+func TestMemory(t *testing.T) {
+	o := Options{Metrics: chosen(t, "retrieval,linear-probe"), MaxMem: 130 << 20, Note: t.Logf}
+	r := trained(t, o)
+	ways := map[string]func() error{
+		"eval": func() error { _, err := Run(t.Context(), r, o); return err },
+		"retrieve": func() error {
+			_, err := FindExamples(t.Context(), r, "", ExampleOptions{Choice: ChooseWorst, Queries: 4, K: 3, MaxMem: o.MaxMem})
+			return err
+		},
+	}
+	for what, way := range ways {
+		if err := way(); err == nil || !strings.Contains(err.Error(), "need about 136.") || !strings.Contains(err.Error(), "--max-mem allows 130.0 MiB") || hint.Of(err) != "allow more: --max-mem 192MiB" {
+			t.Errorf("%s in 130 MiB: %v (%s)", what, err, hint.Of(err))
+		}
+	}
+	images, err := Read(r, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	left := func(metrics []Metric, memory, beside int64) int64 {
+		n, err := images.Similarities(r, metrics, memory, beside)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	fitted := left(o.Metrics, 144<<20, 0)
+	images.Now.Fit = nil
+	all := left(nil, 144<<20, 0)
+	if all <= 15<<20 || all >= 16<<20 || left(nil, 144<<20, 4<<20) != all-4<<20 || fitted >= all || left(nil, 0, 0) != 128<<20 {
+		t.Errorf("of 144 MiB %d bytes are left, %d beside 4 MiB, %d with a probe", all, left(nil, 144<<20, 4<<20), fitted)
+	}
+	if _, err := images.Similarities(r, nil, eval.DefaultMaxMem, eval.DefaultMaxMem); err == nil {
+		t.Error("no memory is left, and that is let through")
+	}
+	one := held(r, images.Now, 2048).Beside
+	images.Now.Gallery = &images.Train
+	if more := held(r, images.Now, 2048); more.Beside < one+4*2048*training || more.Row != 4*training {
+		t.Errorf("a gallery of %d: %+v", training, more)
+	}
+}

@@ -1,0 +1,116 @@
+package measure
+
+import (
+	"fmt"
+	"io"
+
+	"winnow/eval"
+	"winnow/filters/noiserate"
+	"winnow/internal/text"
+	"winnow/run/comparison"
+)
+
+// retrievalMetric is the one the verdict is about.
+const retrievalMetric = "retrieval"
+
+// Write writes a table for each of the metrics, and below it what its numbers are of.
+func (r Result) Write(w io.Writer, metrics []Metric) {
+	for i, e := range metrics {
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		if e.Name == retrievalMetric {
+			printRows(w, r.Split, *r.Frozen, *r.Whitened, *r.Retrieval)
+			printQueries(w, r)
+			continue
+		}
+		if why := r.Skipped[e.Name]; why != "" {
+			fmt.Fprintf(w, "%s: not measured: %s\n", e.Name, why)
+			continue
+		}
+		got := r.Metrics[e.Name]
+		printRows(w, e.Name, got.Frozen, got.Whitened, got.Trained)
+		printFacts(w, got)
+	}
+}
+
+func printRows(w io.Writer, title string, frozen, whitened, trained eval.Result) {
+	width := max(10, len(title))
+	fmt.Fprintf(w, "%-*s", width, title)
+	for _, v := range frozen.Shown() {
+		fmt.Fprintf(w, " %8s", v.Label)
+	}
+	for _, row := range []struct {
+		name string
+		of   eval.Result
+	}{{comparison.FrozenRow, frozen}, {comparison.WhitenedRow, whitened}, {comparison.TrainedRow, trained}} {
+		fmt.Fprintf(w, "\n%-*s", width, row.name)
+		for _, v := range row.of.Shown() {
+			fmt.Fprintf(w, " %8.4f", v.Value)
+		}
+	}
+	fmt.Fprintln(w)
+}
+
+// printQueries says who took part in retrieval, and what it comes to.
+func printQueries(w io.Writer, r Result) {
+	fmt.Fprintf(w, "%d queries", r.N)
+	if r.DrawnFrom > 0 {
+		fmt.Fprintf(w, " drawn from %d images", r.DrawnFrom)
+	}
+	if r.Lonely > 0 {
+		fmt.Fprintf(w, ", %d without any positive", r.Lonely)
+	}
+	if r.Unlabelled > 0 {
+		fmt.Fprintf(w, ", %d images without a label left out", r.Unlabelled)
+	}
+	if n := len(r.LeftOut); n > 0 {
+		fmt.Fprintf(w, ", %d unreadable images left out", n)
+	}
+	fmt.Fprintf(w, "\n%s\n", r.Verdict)
+}
+
+// printFacts says in a line what a metric was measured on.
+func printFacts(w io.Writer, m Measured) {
+	switch of := m.Trained.(type) {
+	case eval.Clustering:
+		fmt.Fprintf(w, "%d images of %d classes; clusters: %d; seed %d\n", of.Samples, of.Classes, of.Clusters, *m.Seed)
+	case eval.Accuracy:
+		printFitted(w, m, of)
+	case eval.Probed:
+		printFitted(w, m, of.Accuracy)
+		for _, row := range []struct {
+			name string
+			of   eval.Result
+		}{{comparison.FrozenRow, m.Frozen}, {comparison.WhitenedRow, m.Whitened}, {comparison.TrainedRow, m.Trained}} {
+			if p := row.of.(eval.Probed); !p.Converged {
+				fmt.Fprintf(w, "%s: the fit was ended after %d steps before it had converged: --set linear-probe.iterations=N allows more\n", row.name, p.Iterations)
+			}
+		}
+	}
+}
+
+func printFitted(w io.Writer, m Measured, a eval.Accuracy) {
+	fmt.Fprintf(w, "%d images, fitted on %d of %s in %d classes", a.N, a.Fitted, m.FittedOn, a.Classes)
+	if a.Unseen > 0 {
+		what := "left out"
+		if m.Settings["count_unseen"] == true {
+			what = "counted as wrong"
+		}
+		fmt.Fprintf(w, "; %d of other classes %s", a.Unseen, what)
+	}
+	fmt.Fprintln(w)
+}
+
+// Write writes the estimates, and the top classes with the most wrong labels.
+func (r NoiseReport) Write(w io.Writer, top int) {
+	for _, e := range r.Estimates {
+		fmt.Fprintf(w, "wrong labels: about %s, %d images judged%s\n", e, e.Judged, noiserate.Caution(e.Method))
+	}
+	if r.True != nil {
+		fmt.Fprintf(w, "the manifest knows: %.1f %% are wrong\n", 100**r.True)
+	}
+	for _, k := range r.Classes[:min(max(top, 0), len(r.Classes))] {
+		fmt.Fprintf(w, "  %5.1f %%  %s (%d images)\n", 100*k.Rate, text.Line(text.Shortened(k.Class, 32)), k.Images)
+	}
+}
