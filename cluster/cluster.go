@@ -1,6 +1,10 @@
-// Package cluster hands commands that take --shard to engines that deal tasks among machines: it writes what Slurm and Kubernetes
-// run, by the estimate of a dry run, and says how far the parts are. Scheduling, retries and logs are the engine's; this room knows
-// no job, only command lines, the parts that they leave, and notes of how tasks ended.
+// Package cluster divides a command's work among machines. Every machine runs the same command with --shard; its part of the
+// output OUT is OUT.parts/3-of-8, a file or a folder, which says of which job, inputs and settings it is. A part that is there
+// and whole is never made twice, and parts of different jobs are never joined. A [Job] is what a command brings: what it does
+// with rows, and how the values of all parts are merged.
+//
+// The package also writes what Slurm and Kubernetes run, from the estimate of a dry run, and reports how far the parts are.
+// Scheduling, retries and logs are the engine's.
 package cluster
 
 import (

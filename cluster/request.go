@@ -55,7 +55,7 @@ func report(ctx context.Context, r Request, out io.Writer) error {
 	var list []Status
 	open := 0
 	for _, name := range r.Words {
-		s, err := Look(ctx, name, r.Verify, AskSlurm)
+		s, err := ReadStatus(ctx, name, r.Verify, AskSlurm)
 		if err != nil {
 			return hint.With(err, "name the --out of a command that runs with --shard, from the folder that it runs in")
 		}

@@ -15,7 +15,6 @@ import (
 
 	"winnow/datasets/location"
 	"winnow/internal/text"
-	"winnow/parts"
 )
 
 // Status is how far the parts of an output are, as `winnow cluster status --json` prints it.
@@ -32,13 +31,13 @@ type Status struct {
 
 // Task is a part that is not there, and what is known of the task that makes it.
 type Task struct {
-	Shard int         `json:"shard"`
-	State parts.State `json:"state"`
-	Why   string      `json:"why,omitempty"`   // it is torn
-	Slurm string      `json:"slurm,omitempty"` // what it says of the task
-	Code  *int        `json:"code,omitempty"`  // exit code of the last try
-	Said  string      `json:"said,omitempty"`  // the last try, for people
-	Log   string      `json:"log,omitempty"`
+	Shard int    `json:"shard"`
+	State State  `json:"state"`
+	Why   string `json:"why,omitempty"`   // it is torn
+	Slurm string `json:"slurm,omitempty"` // what it says of the task
+	Code  *int   `json:"code,omitempty"`  // exit code of the last try
+	Said  string `json:"said,omitempty"`  // the last try, for people
+	Log   string `json:"log,omitempty"`
 }
 
 // Step is what follows the parts in a job of Slurm: their join, another command.
@@ -49,17 +48,17 @@ type Step struct {
 	Code *int   `json:"code,omitempty"`
 }
 
-// Look says how far the parts of an output are. With verify every byte of them is read. queue may be nil.
-func Look(ctx context.Context, out string, verify bool, queue Queue) (Status, error) {
-	out = parts.Out(out)
+// ReadStatus says how far the parts of an output are. With verify every byte of them is read. queue may be nil.
+func ReadStatus(ctx context.Context, out string, verify bool, queue Queue) (Status, error) {
+	out = Out(out)
 	s := Status{Out: out}
-	w, err := parts.Look(ctx, out)
+	w, err := Look(ctx, out)
 	notes := slurmNotes(out)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && notes.tasks > 0: // no task has begun its part
-		w = &parts.Whole{Out: out, Header: parts.Header{Of: notes.tasks}}
+		w = &Whole{Out: out, Header: Header{Of: notes.tasks}}
 		for i := range notes.tasks {
-			w.Parts = append(w.Parts, parts.Part{Header: parts.Header{Shard: i + 1, Of: notes.tasks}, State: parts.Missing})
+			w.Parts = append(w.Parts, Part{Header: Header{Shard: i + 1, Of: notes.tasks}, State: Missing})
 		}
 	case err != nil:
 		return s, err
@@ -73,7 +72,7 @@ func Look(ctx context.Context, out string, verify bool, queue Queue) (Status, er
 	s.Joined = err == nil
 	queued := notes.queued(ctx, queue)
 	for _, p := range w.Parts {
-		if p.State == parts.Present {
+		if p.State == Present {
 			s.Present++
 			continue
 		}
@@ -123,9 +122,9 @@ func (s Status) next(n notes, queued map[int]Queued) string {
 	case len(idle) < len(s.Open): // first let those end that are at work
 		return ""
 	case n.tasks > 0:
-		return fmt.Sprintf("sh %s %s", quoted(filepath.Join(slurmDir(s.Out), "submit.sh")), parts.List(idle))
+		return fmt.Sprintf("sh %s %s", quoted(filepath.Join(slurmDir(s.Out), "submit.sh")), List(idle))
 	}
-	return fmt.Sprintf("the same command again with --shard %d/%d and so on, or as tasks %s of an array with --shard auto/%d", idle[0], s.Parts, parts.List(idle), s.Parts)
+	return fmt.Sprintf("the same command again with --shard %d/%d and so on, or as tasks %s of an array with --shard auto/%d", idle[0], s.Parts, List(idle), s.Parts)
 }
 
 // Write writes the status for people.

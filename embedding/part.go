@@ -8,11 +8,11 @@ import (
 	"slices"
 	"strconv"
 
+	"winnow/cluster"
 	"winnow/datasets/imagelist"
 	"winnow/features"
 	"winnow/internal/lookup"
 	"winnow/internal/vectorfile"
-	"winnow/parts"
 )
 
 // Job names the parts of [Embedder.WritePart].
@@ -28,20 +28,20 @@ type partRows struct {
 
 // WritePart embeds a shard of the images, whole batches of them, into a part of the file out, unless it is there. The network is loaded
 // only where it is not. unit divides vectors by their length.
-func (e *Embedder) WritePart(ctx context.Context, h Host, out string, list *imagelist.List, o Options, s parts.Shard, unit bool) (parts.Made, error) {
+func (e *Embedder) WritePart(ctx context.Context, h Host, out string, list *imagelist.List, o Options, s cluster.Shard, unit bool) (cluster.Made, error) {
 	names := make([]string, 0, 3*len(list.Images))
 	for _, n := range list.Images {
 		names = append(names, n.Path, n.Label, n.Split)
 	}
-	header, err := parts.NewHeader(Job, s, len(list.Images), o.Batch, "images",
+	header, err := cluster.NewHeader(Job, s, len(list.Images), o.Batch, "images",
 		map[string]string{"model": e.Embedder.Model, "head": e.Head, "images": features.HashPaths(names)},
 		map[string]string{"output": e.Output, "preprocessing": e.Preprocessing, "decoder": e.Decoder, "batch": strconv.Itoa(o.Batch), "l2": strconv.FormatBool(unit)}, h.Winnow)
 	if err != nil {
-		return parts.Made{}, err
+		return cluster.Made{}, err
 	}
 	mine := *list
 	mine.Images = slices.Clone(list.Images[header.First:header.End])
-	return parts.Make(ctx, out, header, func(w io.Writer) error {
+	return cluster.Make(ctx, out, header, func(w io.Writer) error {
 		n, err := e.Load(h, 0, unit)
 		if err != nil {
 			return err
@@ -72,7 +72,7 @@ func (p partWriter) Write(rows []vectorfile.Row) error {
 func (partWriter) Close() error { return nil }
 
 // JoinParts writes the file of vectors from its parts, in the form that its ending says.
-func JoinParts(_ context.Context, w *parts.Whole, o parts.JoinOptions) (parts.Result, error) {
+func JoinParts(_ context.Context, w *cluster.Whole, o cluster.JoinOptions) (cluster.Result, error) {
 	files, err := Files(w.Out)
 	if err != nil {
 		return nil, err

@@ -10,13 +10,13 @@ import (
 	"slices"
 	"strconv"
 
+	"winnow/cluster"
 	"winnow/datasets/imagelist"
 	"winnow/features"
 	"winnow/internal/atomicfile"
 	"winnow/internal/hint"
 	"winnow/internal/lookup"
 	"winnow/internal/text"
-	"winnow/parts"
 	"winnow/search"
 )
 
@@ -85,35 +85,35 @@ func sumOf(list []group) string {
 
 // RunPart lets a shard of the queries ask the whole gallery, into a part of the file out, unless it is there. Images are embedded beside the
 // same others as on one machine.
-func (s Search) RunPart(ctx context.Context, h Host, out string, shard parts.Shard) (parts.Made, error) {
+func (s Search) RunPart(ctx context.Context, h Host, out string, shard cluster.Shard) (cluster.Made, error) {
 	if s.Database.URL != "" {
-		return parts.Made{}, hint.Misused("--shard deals the queries of an exact search: leave --to out, or --shard")
+		return cluster.Made{}, hint.Misused("--shard deals the queries of an exact search: leave --to out, or --shard")
 	}
 	h = h.Complete()
 	labels, digest, err := labelsOf(s.Manifest)
 	if err != nil {
-		return parts.Made{}, err
+		return cluster.Made{}, err
 	}
 	g, err := search.OpenGallery(s.Index)
 	if err != nil {
-		return parts.Made{}, err
+		return cluster.Made{}, err
 	}
 	defer g.Close()
 	list, err := s.groups(ctx, g)
 	if err != nil {
-		return parts.Made{}, err
+		return cluster.Made{}, err
 	}
 	total := 0
 	for _, of := range list {
 		total += of.len()
 	}
-	header, err := parts.NewHeader(SearchJob, shard, total, 1, "queries",
+	header, err := cluster.NewHeader(SearchJob, shard, total, 1, "queries",
 		map[string]string{"vectors": g.Sum(), "queries": sumOf(list), "labels": digest},
 		map[string]string{"k": strconv.Itoa(s.K), "batch": strconv.Itoa(s.Batch), "root": s.Root}, h.Winnow)
 	if err != nil {
-		return parts.Made{}, err
+		return cluster.Made{}, err
 	}
-	return parts.Make(ctx, out, header, parts.MakeValue(func() (Answers, error) {
+	return cluster.Make(ctx, out, header, cluster.MakeValue(func() (Answers, error) {
 		queries, left, err := s.some(ctx, h, g, list, header.First, header.End)
 		if err != nil {
 			return Answers{}, err
@@ -169,8 +169,8 @@ func (s Search) some(ctx context.Context, h Host, g *search.Gallery, list []grou
 }
 
 // JoinSearch writes what all parts found, as one machine does.
-func JoinSearch(_ context.Context, w *parts.Whole, _ parts.JoinOptions) (parts.Result, error) {
-	list, err := parts.Values[Answers](w)
+func JoinSearch(_ context.Context, w *cluster.Whole, _ cluster.JoinOptions) (cluster.Result, error) {
+	list, err := cluster.Values[Answers](w)
 	if err != nil {
 		return nil, err
 	}

@@ -12,10 +12,10 @@ import (
 
 	"winnow/backbone"
 	"winnow/backbone/ort"
+	"winnow/cluster"
 	"winnow/features"
 	"winnow/internal/hint"
 	"winnow/models"
-	"winnow/parts"
 )
 
 // Extraction says which store to make; its parts are found and checked.
@@ -31,7 +31,7 @@ type Extraction struct {
 	Memory    int64  // that a batch is chosen for; 0: what the machine has left
 
 	shard *features.Shard // nil: Paths is the whole list
-	deal  parts.Shard
+	deal  cluster.Shard
 }
 
 // Host is what an extraction needs of the program around it; the zero value opens the ONNX Runtime that is found and says

@@ -11,10 +11,10 @@ import (
 	"strconv"
 	"strings"
 
+	"winnow/cluster"
 	"winnow/datasets/location"
 	"winnow/features"
 	"winnow/internal/hint"
-	"winnow/parts"
 )
 
 // Job names extractions in their parts.
@@ -22,7 +22,7 @@ const Job = "extract"
 
 // TakeShard keeps the images of one shard: whole batches, so that every number is the one of a single machine, to the bit. A batch of 0
 // becomes the usual one: machines with different memory must agree on it.
-func (e *Extraction) TakeShard(s parts.Shard) error {
+func (e *Extraction) TakeShard(s cluster.Shard) error {
 	if s.Whole() {
 		return nil
 	}
@@ -45,9 +45,9 @@ func own(paths []string) []string {
 }
 
 // header says what the part is of.
-func (e *Extraction) header(winnow string) (parts.Header, error) {
+func (e *Extraction) header(winnow string) (cluster.Header, error) {
 	key := e.Key()
-	return parts.NewHeader(Job, e.deal, e.shard.Total, e.Config.Batch, "images",
+	return cluster.NewHeader(Job, e.deal, e.shard.Total, e.Config.Batch, "images",
 		map[string]string{"model": key.Model, "images": e.shard.Images},
 		map[string]string{"output": key.Output, "preprocessing": key.Preprocessing, "decoder": key.Decoder,
 			"views": strings.Join(key.Views, "+"), "dtype": key.Element(), "batch": strconv.Itoa(e.Config.Batch)}, winnow)
@@ -59,13 +59,13 @@ func (e *Extraction) part(ctx context.Context, h Host) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	at, state, err := parts.Begin(ctx, e.Out, header, e.Overwrite)
+	at, state, err := cluster.Begin(ctx, e.Out, header, e.Overwrite)
 	if err != nil {
 		return Result{}, err
 	}
 	own := *e
 	own.Out = at
-	if state == parts.Present && location.IsRemote(at) {
+	if state == cluster.Present && location.IsRemote(at) {
 		s, err := openPart(ctx, at)
 		if err != nil {
 			return Result{}, err
@@ -75,10 +75,10 @@ func (e *Extraction) part(ctx context.Context, h Host) (Result, error) {
 		return r, own.strictly(s.Bad)
 	}
 	r, err := own.store(ctx, h)
-	if err == nil && state != parts.Present {
-		err = parts.Finish(ctx, e.Out, header, at)
+	if err == nil && state != cluster.Present {
+		err = cluster.Finish(ctx, e.Out, header, at)
 	}
-	if r.Store = parts.Path(e.Out, header.Shard, header.Of); location.IsRemote(r.Store) {
+	if r.Store = cluster.Path(e.Out, header.Shard, header.Of); location.IsRemote(r.Store) {
 		r.Complete = false // it was not there
 	}
 	return r, err
@@ -97,7 +97,7 @@ func openPart(ctx context.Context, at string) (*features.Store, error) {
 }
 
 // Joiner puts the parts of an extraction together. It reads their vectors once: their sums are compared while they are copied.
-var Joiner = parts.Joiner{Join: joinParts, Sums: features.VectorsFile}
+var Joiner = cluster.Joiner{Join: joinParts, Sums: features.VectorsFile}
 
 // Joined is an outcome of Joiner, as `winnow join --json` prints it.
 type Joined struct {
@@ -111,7 +111,7 @@ type Joined struct {
 }
 
 // joinParts makes the store of one machine from parts, byte for byte. Where one of them is damaged, all of them are looked at.
-func joinParts(ctx context.Context, w *parts.Whole, o parts.JoinOptions) (parts.Result, error) {
+func joinParts(ctx context.Context, w *cluster.Whole, o cluster.JoinOptions) (cluster.Result, error) {
 	shards := make([]*features.Store, len(w.Parts))
 	for i, p := range w.Parts {
 		var err error
@@ -144,12 +144,12 @@ func joinParts(ctx context.Context, w *parts.Whole, o parts.JoinOptions) (parts.
 	return Joined{Store: w.Out, Shards: w.Of, Rows: s.Rows, Dim: s.Dim, Device: s.Device, Bad: len(s.Bad), Complete: complete}, nil
 }
 
-func joinHere(_ context.Context, shards []*features.Store, out string, o parts.JoinOptions) (*features.Store, error) {
+func joinHere(_ context.Context, shards []*features.Store, out string, o cluster.JoinOptions) (*features.Store, error) {
 	return features.JoinStores(shards, out, o.Overwrite, o.Progress)
 }
 
 // joinThere joins in the folder of temporary files, and puts what it made into an object store, store.json last.
-func joinThere(ctx context.Context, shards []*features.Store, out string, o parts.JoinOptions) (_ *features.Store, err error) {
+func joinThere(ctx context.Context, shards []*features.Store, out string, o cluster.JoinOptions) (_ *features.Store, err error) {
 	if old, err := openPart(ctx, out); err == nil && !o.Overwrite {
 		key := shards[0].Key
 		key.Images = shards[0].Shard.Images
@@ -171,7 +171,7 @@ func joinThere(ctx context.Context, shards []*features.Store, out string, o part
 	for _, file := range s.Files() { // the last of them is the one that is written last
 		names = append(names, filepath.Base(file))
 	}
-	return s, parts.PutFolder(ctx, out, dir, names...)
+	return s, cluster.PutFolder(ctx, out, dir, names...)
 }
 
 // Write writes the outcome for people.

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"io"
 
+	"winnow/cluster"
 	"winnow/datasets"
 	"winnow/datasets/location"
 	"winnow/internal/atomicfile"
 	"winnow/internal/text"
-	"winnow/parts"
 )
 
 // Job is the name of the parts that RunPart makes.
@@ -26,22 +26,22 @@ type part struct {
 
 // RunPart decodes a shard of the images into a part of the file out, unless the part exists. With strict, the
 // join fails as [Report.Strict] does.
-func RunPart(ctx context.Context, o Options, h Host, out string, s parts.Shard, strict bool,
-	winnow string) (parts.Made, error) {
+func RunPart(ctx context.Context, o Options, h Host, out string, s cluster.Shard, strict bool,
+	winnow string) (cluster.Made, error) {
 	d, err := datasets.Read(o.Manifest, datasets.ReadOptions{Once: ctx, Note: h.Note})
 	if err != nil {
-		return parts.Made{}, err
+		return cluster.Made{}, err
 	}
 	manifest, err := location.Absolute(o.Manifest)
 	if err != nil {
-		return parts.Made{}, err
+		return cluster.Made{}, err
 	}
-	header, err := parts.NewHeader(Job, s, len(d.Samples), 1, "images", map[string]string{"manifest": d.Digest()},
+	header, err := cluster.NewHeader(Job, s, len(d.Samples), 1, "images", map[string]string{"manifest": d.Digest()},
 		map[string]string{"root": o.Root, "strict": fmt.Sprint(strict)}, winnow)
 	if err != nil {
-		return parts.Made{}, err
+		return cluster.Made{}, err
 	}
-	return parts.Make(ctx, out, header, parts.MakeValue(func() (part, error) {
+	return cluster.Make(ctx, out, header, cluster.MakeValue(func() (part, error) {
 		p := part{Manifest: manifest, Strict: strict}
 		look, err := o.look(ctx)
 		if err != nil {
@@ -54,8 +54,8 @@ func RunPart(ctx context.Context, o Options, h Host, out string, s parts.Shard, 
 
 // JoinParts reads the manifest again, reports on what all parts found, exactly as one machine would, and saves
 // the report.
-func JoinParts(ctx context.Context, w *parts.Whole, o parts.JoinOptions) (parts.Result, error) {
-	list, err := parts.Values[part](w)
+func JoinParts(ctx context.Context, w *cluster.Whole, o cluster.JoinOptions) (cluster.Result, error) {
+	list, err := cluster.Values[part](w)
 	if err != nil {
 		return nil, err
 	}

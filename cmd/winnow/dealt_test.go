@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"winnow/parts"
+	"winnow/cluster"
 )
 
 // deal runs a command as so many tasks of a Slurm array and joins their parts into out.
@@ -19,7 +19,7 @@ func deal(t *testing.T, of int, out string, args ...string) {
 	for i := of; i > 0; i-- {
 		t.Setenv("SLURM_ARRAY_TASK_ID", fmt.Sprint(i))
 		text, told := mustCall(t, args...)
-		if !strings.Contains(text, parts.Path(out, i, of)+": ") || !strings.Contains(told, fmt.Sprintf("winnow: shard %d/%d, by SLURM_ARRAY_TASK_ID\n", i, of)) {
+		if !strings.Contains(text, cluster.Path(out, i, of)+": ") || !strings.Contains(told, fmt.Sprintf("winnow: shard %d/%d, by SLURM_ARRAY_TASK_ID\n", i, of)) {
 			t.Fatalf("%s: %s%s", args, text, told)
 		}
 	}
@@ -45,9 +45,9 @@ func broken(t *testing.T, out string, args, other []string) {
 	fails("holds parts of another job", shard(2, out, other)...)
 	elsewhere := filepath.Join(t.TempDir(), filepath.Base(out))
 	mustCall(t, shard(2, elsewhere, other)...)
-	second, third := parts.Path(out, 2, 3), parts.Path(out, 3, 3)
+	second, third := cluster.Path(out, 2, 3), cluster.Path(out, 3, 3)
 	mine := readFile(t, second)
-	write(t, second, readFile(t, parts.Path(elsewhere, 2, 3)))
+	write(t, second, readFile(t, cluster.Path(elsewhere, 2, 3)))
 	fails("cannot be joined: ", "join", out)
 	if err := os.Remove(second); err != nil {
 		t.Fatal(err)

@@ -11,13 +11,13 @@ import (
 	"winnow/audit"
 	"winnow/audit/crossfit"
 	"winnow/audit/judges"
+	"winnow/cluster"
 	"winnow/datasets"
 	"winnow/features"
 	"winnow/filters/leaveout"
 	"winnow/head"
 	"winnow/internal/budget"
 	"winnow/internal/hint"
-	"winnow/parts"
 	"winnow/run/dealt"
 )
 
@@ -181,27 +181,27 @@ func (a *apart) report(ctx context.Context, b *audit.Basis, said []audit.Judged)
 
 // StorePart makes a shard's part of the audit that [Store] makes of a manifest by a sample, into the output f.Out: first of the sums, and when
 // these are joined of the scores. The rest of f is written by the join.
-func StorePart(ctx context.Context, in Stored, o Options, f Files, s parts.Shard, winnow string) (parts.Made, error) {
+func StorePart(ctx context.Context, in Stored, o Options, f Files, s cluster.Shard, winnow string) (cluster.Made, error) {
 	o = o.completed()
 	if o.FitSample == 0 {
-		return parts.Made{}, hint.Misused("--shard deals an audit by sums and a sample: add --fit-sample N, for example 100000, for the images that heads are trained on")
+		return cluster.Made{}, hint.Misused("--shard deals an audit by sums and a sample: add --fit-sample N, for example 100000, for the images that heads are trained on")
 	}
 	q, err := askedFor(in, &o, f)
 	if err != nil {
-		return parts.Made{}, err
+		return cluster.Made{}, err
 	}
 	a, err := q.open(ctx, o, winnow)
 	if err != nil {
-		return parts.Made{}, err
+		return cluster.Made{}, err
 	}
 	if err := a.within(0, false); err != nil {
-		return parts.Made{}, err
+		return cluster.Made{}, err
 	}
 	return a.job.Part(ctx, f.Out, s)
 }
 
 // reopen opens what parts are of.
-func reopen(ctx context.Context, w *parts.Whole, o parts.JoinOptions) (*apart, error) {
+func reopen(ctx context.Context, w *cluster.Whole, o cluster.JoinOptions) (*apart, error) {
 	q, err := dealt.OptionsOf[asked](w)
 	if err != nil {
 		return nil, err
@@ -212,7 +212,7 @@ func reopen(ctx context.Context, w *parts.Whole, o parts.JoinOptions) (*apart, e
 }
 
 // JoinSums trains what images are judged by, on the sums of all parts and the sample.
-func JoinSums(ctx context.Context, w *parts.Whole, o parts.JoinOptions) (parts.Result, error) {
+func JoinSums(ctx context.Context, w *cluster.Whole, o cluster.JoinOptions) (cluster.Result, error) {
 	a, err := reopen(ctx, w, o)
 	if err != nil {
 		return nil, err
@@ -238,7 +238,7 @@ func (j Joined) Write(w io.Writer) error {
 }
 
 // JoinParts makes the audit of what all parts say of their images, as one machine does, and writes its files.
-func JoinParts(ctx context.Context, w *parts.Whole, o parts.JoinOptions) (parts.Result, error) {
+func JoinParts(ctx context.Context, w *cluster.Whole, o cluster.JoinOptions) (cluster.Result, error) {
 	a, err := reopen(ctx, w, o)
 	if err != nil {
 		return nil, err

@@ -17,9 +17,9 @@ import (
 
 	"winnow/audit"
 	"winnow/audit/judges"
+	"winnow/cluster"
 	"winnow/features"
 	"winnow/internal/testing/killed"
-	"winnow/parts"
 )
 
 const (
@@ -76,15 +76,15 @@ func sampledBy(scorer string) Options {
 }
 
 // joinAll joins what is there of an output, without the fast products.
-func joinAll(ctx context.Context, out string) (parts.Result, error) {
-	return parts.Join(ctx, out, map[string]parts.Joiner{Job: {Join: JoinParts}, SumsJob: {Join: JoinSums}}, parts.JoinOptions{
+func joinAll(ctx context.Context, out string) (cluster.Result, error) {
+	return cluster.Join(ctx, out, map[string]cluster.Joiner{Job: {Join: JoinParts}, SumsJob: {Join: JoinSums}}, cluster.JoinOptions{
 		Progress: func(int, int) {}, Note: func(string, ...any) {}, Runtime: func() (io.Closer, error) { return io.NopCloser(nil), nil }})
 }
 
 // allWritten is what an audit prints and its files.
 type allWritten struct{ Said, Suspects, Classes, Clean, JSON string }
 
-func readAll(t *testing.T, r parts.Result, a *Report, f Files) (w allWritten) {
+func readAll(t *testing.T, r cluster.Result, a *Report, f Files) (w allWritten) {
 	t.Helper()
 	var said, all bytes.Buffer
 	if err := errors.Join(r.Write(&said), a.WriteJSON(&all)); err != nil {
@@ -143,7 +143,7 @@ func TestDealt(t *testing.T) {
 			f := files(t.TempDir())
 			for pass := range 2 {
 				for i := range n {
-					made, err := StorePart(t.Context(), in, o, f, parts.Shard{Index: i + 1, Of: n}, "test")
+					made, err := StorePart(t.Context(), in, o, f, cluster.Shard{Index: i + 1, Of: n}, "test")
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -151,7 +151,7 @@ func TestDealt(t *testing.T) {
 						t.Fatalf("pass %d: %+v", pass, made)
 					}
 				}
-				if again, err := StorePart(t.Context(), in, o, f, parts.Shard{Index: n, Of: n}, "test"); err != nil || !again.Complete {
+				if again, err := StorePart(t.Context(), in, o, f, cluster.Shard{Index: n, Of: n}, "test"); err != nil || !again.Complete {
 					t.Fatal(again, err)
 				}
 				r, err := joinAll(t.Context(), f.Out)
@@ -176,7 +176,7 @@ func TestDealt(t *testing.T) {
 func TestDealtRefuses(t *testing.T) {
 	in := madeStore(t, t.TempDir())
 	o, f := sampledBy(judges.Centres), files(t.TempDir())
-	two := func(i int) parts.Shard { return parts.Shard{Index: i, Of: 2} }
+	two := func(i int) cluster.Shard { return cluster.Shard{Index: i, Of: 2} }
 	make := func(o Options, i int) error {
 		_, err := StorePart(t.Context(), in, o, f, two(i), "test")
 		return err
@@ -215,7 +215,7 @@ func TestDealtRefuses(t *testing.T) {
 	if err := errors.Join(make(o, 1), make(o, 2)); err != nil {
 		t.Fatal(err)
 	}
-	second := parts.Path(f.Out, 2, 2)
+	second := cluster.Path(f.Out, 2, 2)
 	whole, err := os.ReadFile(second)
 	if err != nil {
 		t.Fatal(err)
@@ -271,7 +271,7 @@ func TestKilledChild(t *testing.T) {
 		}
 	}
 	in := Stored{Manifest: filepath.Join(dir, "m.csv"), Features: filepath.Join(dir, "store"), View: "center"}
-	_, err := StorePart(t.Context(), in, o, files(dir), parts.Shard{Index: 2, Of: 3}, "test")
+	_, err := StorePart(t.Context(), in, o, files(dir), cluster.Shard{Index: 2, Of: 3}, "test")
 	t.Fatal("went on after its half:", err)
 }
 
@@ -283,7 +283,7 @@ func TestKilledPart(t *testing.T) {
 	want, _ := onOne(t, in, o)
 	for pass := range 2 {
 		for _, i := range []int{1, 3} {
-			if _, err := StorePart(t.Context(), in, o, f, parts.Shard{Index: i, Of: 3}, "test"); err != nil {
+			if _, err := StorePart(t.Context(), in, o, f, cluster.Shard{Index: i, Of: 3}, "test"); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -291,7 +291,7 @@ func TestKilledPart(t *testing.T) {
 		if _, err := joinAll(t.Context(), f.Out); err == nil || !strings.Contains(err.Error(), "2") {
 			t.Fatalf("pass %d without a part: %v", pass, err)
 		}
-		if _, err := StorePart(t.Context(), in, o, f, parts.Shard{Index: 2, Of: 3}, "test"); err != nil {
+		if _, err := StorePart(t.Context(), in, o, f, cluster.Shard{Index: 2, Of: 3}, "test"); err != nil {
 			t.Fatal(err)
 		}
 		r, err := joinAll(t.Context(), f.Out)

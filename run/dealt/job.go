@@ -8,10 +8,10 @@ import (
 	"maps"
 	"strings"
 
+	"winnow/cluster"
 	"winnow/features"
 	"winnow/filters/leaveout"
 	"winnow/internal/hint"
-	"winnow/parts"
 	"winnow/run/folder"
 )
 
@@ -76,22 +76,22 @@ func (j Job[Options, Fit, Said]) judge(ctx context.Context, f Fit, first, end in
 }
 
 // header says what a part of a pass is of.
-func (j Job[Options, Fit, Said]) header(pass string, s parts.Shard, more map[string]string) (parts.Header, error) {
+func (j Job[Options, Fit, Said]) header(pass string, s cluster.Shard, more map[string]string) (cluster.Header, error) {
 	inputs := map[string]string{"manifest": j.Rows.Manifest.Digest(), "features": j.Rows.Store.Sum}
 	maps.Copy(inputs, more)
 	text, err := json.Marshal(j.Options)
 	if err != nil {
-		return parts.Header{}, err
+		return cluster.Header{}, err
 	}
 	var values map[string]any
 	if err := json.Unmarshal(text, &values); err != nil {
-		return parts.Header{}, err
+		return cluster.Header{}, err
 	}
 	settings := map[string]string{}
 	for name, v := range values {
 		settings[name] = fmt.Sprint(v)
 	}
-	return parts.NewHeader(pass, s, j.Rows.Len(), j.Rows.block(), "images", inputs, settings, j.Winnow)
+	return cluster.NewHeader(pass, s, j.Rows.Len(), j.Rows.block(), "images", inputs, settings, j.Winnow)
 }
 
 // sumsJob and fitJob name the parts of what comes before the judging.
@@ -99,24 +99,24 @@ func sumsJob(job string) string { return job + " sums" }
 func fitJob(job string) string  { return job + " fit" }
 
 // whole is the one part of what a join fits.
-var whole = parts.Shard{Index: 1, Of: 1}
+var whole = cluster.Shard{Index: 1, Of: 1}
 
 // Part makes a shard's part of the output out: of the sums, until these are joined, then of what is said of the rows.
-func (j Job[Options, Fit, Said]) Part(ctx context.Context, out string, s parts.Shard) (parts.Made, error) {
-	at := parts.Out(out)
+func (j Job[Options, Fit, Said]) Part(ctx context.Context, out string, s cluster.Shard) (cluster.Made, error) {
+	at := cluster.Out(out)
 	h, err := j.header(fitJob(j.Name), whole, nil)
 	if err != nil {
-		return parts.Made{}, err
+		return cluster.Made{}, err
 	}
-	done, err := parts.Done(ctx, at+fitted, h)
+	done, err := cluster.Done(ctx, at+fitted, h)
 	if err != nil {
-		return parts.Made{}, err
+		return cluster.Made{}, err
 	}
 	if !done {
 		if h, err = j.header(sumsJob(j.Name), s, nil); err != nil {
-			return parts.Made{}, err
+			return cluster.Made{}, err
 		}
-		made, err := parts.Make(ctx, parts.First(at), h, parts.MakeValue(func() (kept[Options, *leaveout.Sums], error) {
+		made, err := cluster.Make(ctx, cluster.First(at), h, cluster.MakeValue(func() (kept[Options, *leaveout.Sums], error) {
 			sums, err := j.Rows.Sums(ctx, h.First, h.End, func(done int) { j.Progress(done, h.End-h.First) })
 			return kept[Options, *leaveout.Sums]{j.Options, sums}, err
 		}))
@@ -125,12 +125,12 @@ func (j Job[Options, Fit, Said]) Part(ctx context.Context, out string, s parts.S
 	}
 	f, sum, err := j.readFit(ctx, at)
 	if err != nil {
-		return parts.Made{}, err
+		return cluster.Made{}, err
 	}
 	if h, err = j.header(j.Name, s, map[string]string{"fit": sum}); err != nil {
-		return parts.Made{}, err
+		return cluster.Made{}, err
 	}
-	return parts.Make(ctx, at, h, parts.MakeValue(func() (kept[Options, []Said], error) {
+	return cluster.Make(ctx, at, h, cluster.MakeValue(func() (kept[Options, []Said], error) {
 		said, err := j.judge(ctx, f, h.First, h.End)
 		return kept[Options, []Said]{j.Options, said}, err
 	}))
@@ -138,11 +138,11 @@ func (j Job[Options, Fit, Said]) Part(ctx context.Context, out string, s parts.S
 
 // readFit reads what was fitted, and its sum.
 func (j Job[Options, Fit, Said]) readFit(ctx context.Context, out string) (f Fit, sum string, err error) {
-	w, err := parts.Look(ctx, out+fitted)
+	w, err := cluster.Look(ctx, out+fitted)
 	if err != nil {
 		return f, "", err
 	}
-	list, err := parts.Values[kept[Options, Fit]](w)
+	list, err := cluster.Values[kept[Options, Fit]](w)
 	if err != nil {
 		return f, "", err
 	}
@@ -151,23 +151,23 @@ func (j Job[Options, Fit, Said]) readFit(ctx context.Context, out string) (f Fit
 }
 
 // OptionsOf returns what the parts of w were asked for: of the sums, or of what was said.
-func OptionsOf[Options any](w *parts.Whole) (Options, error) {
-	some, err := parts.Value[struct{ Options Options }](&w.Parts[0])
+func OptionsOf[Options any](w *cluster.Whole) (Options, error) {
+	some, err := cluster.Value[struct{ Options Options }](&w.Parts[0])
 	return some.Options, err
 }
 
 // JoinSums fits to the sums of all parts what rows are judged by.
-func (j Job[Options, Fit, Said]) JoinSums(ctx context.Context, w *parts.Whole) (parts.Result, error) {
+func (j Job[Options, Fit, Said]) JoinSums(ctx context.Context, w *cluster.Whole) (cluster.Result, error) {
 	if err := j.unchanged(w); err != nil {
 		return nil, err
 	}
-	out := strings.TrimSuffix(w.Out, parts.First(""))
+	out := strings.TrimSuffix(w.Out, cluster.First(""))
 	h, err := j.header(fitJob(j.Name), whole, nil)
 	if err != nil {
 		return nil, err
 	}
-	made, err := parts.Make(ctx, out+fitted, h, parts.MakeValue(func() (all kept[Options, Fit], err error) {
-		list, err := parts.Values[kept[Options, *leaveout.Sums]](w)
+	made, err := cluster.Make(ctx, out+fitted, h, cluster.MakeValue(func() (all kept[Options, Fit], err error) {
+		list, err := cluster.Values[kept[Options, *leaveout.Sums]](w)
 		if err != nil {
 			return all, err
 		}
@@ -185,7 +185,7 @@ func (j Job[Options, Fit, Said]) JoinSums(ctx context.Context, w *parts.Whole) (
 }
 
 // Joined reads what was said of all rows, in their order, and by what.
-func (j Job[Options, Fit, Said]) Joined(ctx context.Context, w *parts.Whole) (f Fit, said []Said, err error) {
+func (j Job[Options, Fit, Said]) Joined(ctx context.Context, w *cluster.Whole) (f Fit, said []Said, err error) {
 	if err := j.unchanged(w); err != nil {
 		return f, nil, err
 	}
@@ -194,9 +194,9 @@ func (j Job[Options, Fit, Said]) Joined(ctx context.Context, w *parts.Whole) (f 
 		return f, nil, err
 	}
 	if sum != w.Inputs["fit"] {
-		return f, nil, fmt.Errorf("%s: found another fit (%.12s…) than the parts were made by (%.12s…): remove %s and run the command again", w.Out+fitted, sum, w.Inputs["fit"], parts.Dir(w.Out))
+		return f, nil, fmt.Errorf("%s: found another fit (%.12s…) than the parts were made by (%.12s…): remove %s and run the command again", w.Out+fitted, sum, w.Inputs["fit"], cluster.Dir(w.Out))
 	}
-	list, err := parts.Values[kept[Options, []Said]](w)
+	list, err := cluster.Values[kept[Options, []Said]](w)
 	for _, p := range list {
 		said = append(said, p.Value...)
 	}
@@ -204,7 +204,7 @@ func (j Job[Options, Fit, Said]) Joined(ctx context.Context, w *parts.Whole) (f 
 }
 
 // unchanged refuses parts of other inputs than those that are there now.
-func (j Job[Options, Fit, Said]) unchanged(w *parts.Whole) error {
+func (j Job[Options, Fit, Said]) unchanged(w *cluster.Whole) error {
 	for name, now := range map[string]string{"manifest": j.Rows.Manifest.Digest(), "features": j.Rows.Store.Sum} {
 		if was := w.Inputs[name]; was != now {
 			return fmt.Errorf("%s: %s changed since the parts of %s were made: found %.12s…, expected %.12s…", j.Name, name, w.Out, now, was)
@@ -222,7 +222,7 @@ type Fitted struct {
 	Out      string `json:"out"`
 }
 
-// Write implements [parts.Result].
+// Write implements [cluster.Result].
 func (f Fitted) Write(w io.Writer) error {
 	how := "fitted to the sums"
 	if f.Complete {

@@ -8,12 +8,12 @@ import (
 	"strings"
 
 	"winnow/audit"
+	"winnow/cluster"
 	"winnow/datasets"
 	"winnow/features"
 	"winnow/filters/leaveout"
 	"winnow/filters/noiserate"
 	"winnow/internal/hint"
-	"winnow/parts"
 	"winnow/run/dealt"
 	"winnow/train"
 )
@@ -127,23 +127,23 @@ func noiseBySample(ctx context.Context, o NoiseOptions, progress func(done, tota
 
 // NoisePart makes a shard's part of the estimate that [Noise] makes by a sample, into the output o.Out: first of the sums, and when these are
 // joined of what images say.
-func NoisePart(ctx context.Context, o NoiseOptions, s parts.Shard, winnow string, progress func(done, total int), note func(format string, args ...any)) (parts.Made, error) {
+func NoisePart(ctx context.Context, o NoiseOptions, s cluster.Shard, winnow string, progress func(done, total int), note func(format string, args ...any)) (cluster.Made, error) {
 	if o.FitSample == 0 {
-		return parts.Made{}, hint.Misused("--shard deals an estimate by sums and a sample: add --fit-sample N, for example 100000")
+		return cluster.Made{}, hint.Misused("--shard deals an estimate by sums and a sample: add --fit-sample N, for example 100000")
 	}
 	q, err := o.askedFor()
 	if err != nil {
-		return parts.Made{}, err
+		return cluster.Made{}, err
 	}
 	j, err := q.open(ctx, winnow, progress, note)
 	if err != nil {
-		return parts.Made{}, err
+		return cluster.Made{}, err
 	}
 	return j.Part(ctx, o.Out, s)
 }
 
 // reopenNoise opens what parts are of.
-func reopenNoise(ctx context.Context, w *parts.Whole, o parts.JoinOptions) (noiseJob, error) {
+func reopenNoise(ctx context.Context, w *cluster.Whole, o cluster.JoinOptions) (noiseJob, error) {
 	q, err := dealt.OptionsOf[askedNoise](w)
 	if err != nil {
 		return noiseJob{}, err
@@ -152,7 +152,7 @@ func reopenNoise(ctx context.Context, w *parts.Whole, o parts.JoinOptions) (nois
 }
 
 // JoinNoiseSums fits to the sums of all parts and the sample what images are asked by.
-func JoinNoiseSums(ctx context.Context, w *parts.Whole, o parts.JoinOptions) (parts.Result, error) {
+func JoinNoiseSums(ctx context.Context, w *cluster.Whole, o cluster.JoinOptions) (cluster.Result, error) {
 	j, err := reopenNoise(ctx, w, o)
 	if err != nil {
 		return nil, err
@@ -178,7 +178,7 @@ func (j JoinedNoise) Write(w io.Writer) error {
 }
 
 // JoinNoise estimates by what the images of all parts said, as one machine does.
-func JoinNoise(ctx context.Context, w *parts.Whole, o parts.JoinOptions) (parts.Result, error) {
+func JoinNoise(ctx context.Context, w *cluster.Whole, o cluster.JoinOptions) (cluster.Result, error) {
 	j, err := reopenNoise(ctx, w, o)
 	if err != nil {
 		return nil, err

@@ -10,9 +10,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"winnow/cluster"
 	"winnow/filters/noiserate"
 	"winnow/internal/text"
-	"winnow/parts"
 )
 
 // An estimate that was dealt says, to the last digit, what one machine says, whatever the number of parts.
@@ -27,9 +27,9 @@ func TestNoiseDealt(t *testing.T) {
 	if want.Images != training || want.True == nil || *want.True != 0.1 || len(want.Estimates) != 2 || want.Estimates[0].Judged != training || len(want.Classes) != 3 {
 		t.Fatalf("found %+v", want)
 	}
-	join := func(out string) parts.Result {
+	join := func(out string) cluster.Result {
 		t.Helper()
-		joined, err := parts.Join(t.Context(), out, map[string]parts.Joiner{NoiseJob: {Join: JoinNoise}, NoiseSumsJob: {Join: JoinNoiseSums}}, parts.JoinOptions{
+		joined, err := cluster.Join(t.Context(), out, map[string]cluster.Joiner{NoiseJob: {Join: JoinNoise}, NoiseSumsJob: {Join: JoinNoiseSums}}, cluster.JoinOptions{
 			Progress: func(int, int) {}, Note: quiet, Runtime: func() (io.Closer, error) { return io.NopCloser(nil), nil }})
 		if err != nil {
 			t.Fatal(err)
@@ -40,7 +40,7 @@ func TestNoiseDealt(t *testing.T) {
 		o.Out = filepath.Join(t.TempDir(), "noise.json")
 		for range 2 { // passes
 			for i := range n {
-				if _, err := NoisePart(t.Context(), o, parts.Shard{Index: i + 1, Of: n}, "test", func(int, int) {}, quiet); err != nil {
+				if _, err := NoisePart(t.Context(), o, cluster.Shard{Index: i + 1, Of: n}, "test", func(int, int) {}, quiet); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -67,7 +67,7 @@ func TestNoiseDealt(t *testing.T) {
 		t.Errorf("confident: %v", err)
 	}
 	o.Methods, o.FitSample = noiserate.Dealt(), 0
-	if _, err := NoisePart(t.Context(), o, parts.Shard{Index: 1, Of: 2}, "test", nil, quiet); err == nil || !strings.Contains(err.Error(), "add --fit-sample N") {
+	if _, err := NoisePart(t.Context(), o, cluster.Shard{Index: 1, Of: 2}, "test", nil, quiet); err == nil || !strings.Contains(err.Error(), "add --fit-sample N") {
 		t.Errorf("no sample: %v", err)
 	}
 }

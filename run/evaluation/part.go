@@ -6,13 +6,13 @@ import (
 	"io"
 	"path/filepath"
 
+	"winnow/cluster"
 	"winnow/eval"
 	"winnow/features"
 	"winnow/internal/atomicfile"
 	"winnow/internal/hint"
 	"winnow/internal/lookup"
 	"winnow/internal/text"
-	"winnow/parts"
 	"winnow/run/comparison"
 	"winnow/run/folder"
 )
@@ -35,21 +35,21 @@ type answers struct {
 
 // RunPart lets a shard of the queries ask the whole gallery, into a part of the file out, unless it is there. Of the metrics it is
 // retrieval that can be dealt.
-func RunPart(ctx context.Context, r *folder.Run, o Options, out string, s parts.Shard, winnow string) (parts.Made, error) {
+func RunPart(ctx context.Context, r *folder.Run, o Options, out string, s cluster.Shard, winnow string) (cluster.Made, error) {
 	if len(o.Metrics) != 1 || o.Metrics[0].Name != retrievalMetric {
-		return parts.Made{}, hint.Misused("--shard deals the queries of --metrics retrieval: measure the others on one machine")
+		return cluster.Made{}, hint.Misused("--shard deals the queries of --metrics retrieval: measure the others on one machine")
 	}
 	images, err := Read(r, o)
 	if err != nil {
-		return parts.Made{}, err
+		return cluster.Made{}, err
 	}
 	settings := o.Metrics[0].Values
 	ask := eval.Input{Seed: o.Seed}.Retrieval(settings)
 	header, err := headerOf(r, images, ask, s, winnow)
 	if err != nil {
-		return parts.Made{}, err
+		return cluster.Made{}, err
 	}
-	return parts.Make(ctx, out, header, parts.MakeValue(func() (part, error) {
+	return cluster.Make(ctx, out, header, cluster.MakeValue(func() (part, error) {
 		left, err := images.Similarities(r, o.Metrics, o.MaxMem, 0)
 		if err != nil {
 			return part{}, err
@@ -67,16 +67,16 @@ func RunPart(ctx context.Context, r *folder.Run, o Options, out string, s parts.
 }
 
 // headerOf says what a part is of.
-func headerOf(r *folder.Run, images Images, ask eval.RetrievalOptions, s parts.Shard, winnow string) (parts.Header, error) {
+func headerOf(r *folder.Run, images Images, ask eval.RetrievalOptions, s cluster.Shard, winnow string) (cluster.Header, error) {
 	head, err := folder.FileSum(filepath.Join(r.Dir, r.HeadFile))
 	if err != nil {
-		return parts.Header{}, err
+		return cluster.Header{}, err
 	}
 	frozen, err := r.FrozenStore()
 	if err != nil {
-		return parts.Header{}, err
+		return cluster.Header{}, err
 	}
-	return parts.NewHeader(Job, s, ask.Asking(images.Now.Query.Len()), 1, "queries",
+	return cluster.NewHeader(Job, s, ask.Asking(images.Now.Query.Len()), 1, "queries",
 		map[string]string{"head": head, "features": r.Store.Sum, "frozen features": frozen.Sum, "manifest": r.Manifest.Digest()},
 		map[string]string{"split": images.Split, "view": r.Look(), "k": fmt.Sprint(ask.K), "count-lonely": fmt.Sprint(ask.CountLonely), "queries": fmt.Sprint(ask.Queries), "seed": fmt.Sprint(ask.Seed)}, winnow)
 }
@@ -91,8 +91,8 @@ func (j Joined) Write(w io.Writer) error {
 }
 
 // JoinParts makes the numbers of what all queries found: the same that one machine makes of the same answers.
-func JoinParts(_ context.Context, w *parts.Whole, _ parts.JoinOptions) (parts.Result, error) {
-	list, err := parts.Values[part](w)
+func JoinParts(_ context.Context, w *cluster.Whole, _ cluster.JoinOptions) (cluster.Result, error) {
+	list, err := cluster.Values[part](w)
 	if err != nil {
 		return nil, err
 	}

@@ -15,10 +15,10 @@ import (
 	"winnow/audit/findings"
 	"winnow/audit/judges"
 	"winnow/backbone"
+	"winnow/cluster"
 	"winnow/cmd/winnow/term"
 	"winnow/internal/budget"
 	"winnow/internal/progress"
-	"winnow/parts"
 	"winnow/report"
 	"winnow/run/auditing"
 	"winnow/run/folder"
@@ -101,7 +101,7 @@ func run(ctx context.Context, p *term.Program, o Options) error {
 }
 
 // judge audits a store or a run, or makes a part of that.
-func judge(ctx context.Context, p *term.Program, o Options) (a *auditing.Report, made parts.Made, err error) {
+func judge(ctx context.Context, p *term.Program, o Options) (a *auditing.Report, made cluster.Made, err error) {
 	var r *folder.Run
 	manifest := cmp.Or(o.Images.Source, o.Stored.Manifest)
 	if o.Run != "" {

@@ -11,11 +11,11 @@ import (
 	"winnow/audit"
 	"winnow/audit/judges"
 	"winnow/audit/suspects"
+	"winnow/cluster"
 	"winnow/cmd/winnow/term"
 	"winnow/datasets"
 	"winnow/features"
 	"winnow/internal/catalog"
-	"winnow/parts"
 	"winnow/review"
 	"winnow/run/auditing"
 	"winnow/run/folder"
@@ -30,7 +30,7 @@ type Options struct {
 	Stored auditing.Stored // of a store and a manifest
 	Audit  auditing.Options
 
-	Shard parts.Shard // of Stored
+	Shard cluster.Shard // of Stored
 
 	auditing.Files
 	JSON bool

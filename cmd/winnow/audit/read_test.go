@@ -8,9 +8,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"winnow/audit"
+	"winnow/cluster"
 	"winnow/cmd/winnow/term"
 	"winnow/cmd/winnow/term/termtest"
-	"winnow/parts"
 	"winnow/run/auditing"
 	"winnow/run/folder"
 )
@@ -59,7 +59,7 @@ func TestFlagsBecomeOptions(t *testing.T) {
 		"photos --fit-sample 1000": {Files: auditing.Files{Out: "suspects.csv", Top: 10}, Audit: sampled, Page: "suspects.html", Images: auditing.Images{Source: "photos", Store: "suspects.features"}},
 		"photos":                   {Files: auditing.Files{Out: "suspects.csv", Top: 10}, Audit: usual, Page: "suspects.html", Images: auditing.Images{Source: "photos", Store: "suspects.features"}},
 		"list.csv --root photos --model m.onnx --split test,val -o out/s.json --top 3 --noise-rate 0 --max-mem 1MiB --folds 3 --neighbours 4 --copies 0.5 --scorer crossfit": {Files: auditing.Files{Out: "out/s.json", Top: 3}, Audit: few, Page: "out/s.html", Images: auditing.Images{Source: "list.csv", Root: "photos", Model: "m.onnx", Splits: []string{"test", "validation"}, Store: "out/s.features"}},
-		"--labels m.csv --features f --fit-sample 1000 --shard 2/3 -o s.csv":                                                                                                 {Files: auditing.Files{Out: "s.csv", Top: 20}, Audit: sampled, Shard: parts.Shard{Index: 2, Of: 3}, Stored: auditing.Stored{Manifest: "m.csv", Features: "f", View: "center"}},
+		"--labels m.csv --features f --fit-sample 1000 --shard 2/3 -o s.csv":                                                                                                 {Files: auditing.Files{Out: "s.csv", Top: 20}, Audit: sampled, Shard: cluster.Shard{Index: 2, Of: 3}, Stored: auditing.Stored{Manifest: "m.csv", Features: "f", View: "center"}},
 		"--labels m.csv --features f --fit-sample 0":                                                                                                                         {Files: auditing.Files{Top: 20}, Audit: together, Stored: auditing.Stored{Manifest: "m.csv", Features: "f", View: "center"}},
 		"run --out s.csv --spreadsheet": {Files: auditing.Files{Out: "s.csv", Sheet: true, Top: 20}, Audit: usual, Run: "run", Open: folder.Options{View: "center", Splits: []string{"train", "validation"}, For: "audit"}},
 		"run --clean c.csv --drop":      {Files: auditing.Files{Top: 20, Clean: "c.csv"}, Audit: usual, Run: "run", Open: folder.Options{View: "center", Splits: []string{"train", "validation"}, For: "audit"}},

@@ -6,8 +6,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/backbone/checking"
+	"winnow/cluster"
 	"winnow/cmd/winnow/term"
-	"winnow/parts"
 )
 
 func checkCommand(call term.Call[CheckOptions]) *cli.Command {
@@ -32,7 +32,7 @@ type CheckOptions struct {
 	Strict, JSON bool
 
 	Out   string // file for the report; "": none
-	Shard parts.Shard
+	Shard cluster.Shard
 }
 
 func readCheck(c *cli.Context) (CheckOptions, error) {

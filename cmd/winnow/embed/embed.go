@@ -6,10 +6,10 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"winnow/cluster"
 	"winnow/cmd/winnow/term"
 	"winnow/datasets/imagelist"
 	"winnow/embedding"
-	"winnow/parts"
 )
 
 // Command is winnow embed.
@@ -45,7 +45,7 @@ type Options struct {
 	Out    string // "": lines of JSON on standard output
 	Unit   bool   // divide by the length
 	JSON   bool
-	Shard  parts.Shard
+	Shard  cluster.Shard
 
 	files []string // Out and what is written beside it
 }

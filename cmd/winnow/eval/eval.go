@@ -7,9 +7,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"winnow/cluster"
 	"winnow/cmd/winnow/term"
 	"winnow/internal/budget"
-	"winnow/parts"
 	"winnow/run/evaluation"
 	"winnow/run/folder"
 )
@@ -22,7 +22,7 @@ type Options struct {
 	JSON bool
 
 	Out   string // file for the result; "": none
-	Shard parts.Shard
+	Shard cluster.Shard
 }
 
 // Command is winnow eval.

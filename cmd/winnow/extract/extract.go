@@ -10,13 +10,13 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/backbone"
+	"winnow/cluster"
 	"winnow/cmd/winnow/term"
 	"winnow/datasets"
 	"winnow/datasets/imageroot"
 	"winnow/extraction"
 	"winnow/features"
 	"winnow/models"
-	"winnow/parts"
 )
 
 // Options say what is extracted from which images, and how.
@@ -24,7 +24,7 @@ type Options struct {
 	Manifest, Root, Model string
 	Settings              models.Settings
 	Out, DType            string
-	Shard                 parts.Shard
+	Shard                 cluster.Shard
 	Extract               backbone.ExtractConfig // Preprocessing is the model's
 	Overwrite, JSON       bool
 	DryRun                bool

@@ -8,10 +8,10 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/backbone/checking"
+	"winnow/cluster"
 	"winnow/cmd/winnow/term"
 	"winnow/embedding"
 	"winnow/extraction"
-	"winnow/parts"
 	"winnow/run/auditing"
 	"winnow/run/evaluation"
 )
@@ -23,7 +23,7 @@ type Options struct {
 }
 
 // joiners put the parts of a job together, by the command that made them.
-var joiners = map[string]parts.Joiner{
+var joiners = map[string]cluster.Joiner{
 	checking.Job:            {Join: checking.JoinParts},
 	extraction.Job:          extraction.Joiner,
 	embedding.Job:           {Join: embedding.JoinParts},
@@ -65,7 +65,7 @@ func read(c *cli.Context) (Options, error) {
 
 func run(ctx context.Context, p *term.Program, o Options) error {
 	at, end := p.Watch("rows")
-	r, err := parts.Join(ctx, o.Out, joiners, parts.JoinOptions{Overwrite: o.Overwrite, To: o.To, Progress: at, Note: p.Note, Runtime: func() (io.Closer, error) { return p.OpenRuntime() }})
+	r, err := cluster.Join(ctx, o.Out, joiners, cluster.JoinOptions{Overwrite: o.Overwrite, To: o.To, Progress: at, Note: p.Note, Runtime: func() (io.Closer, error) { return p.OpenRuntime() }})
 	end()
 	return p.Result(r, o.JSON, err)
 }

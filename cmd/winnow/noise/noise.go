@@ -8,17 +8,17 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"winnow/cluster"
 	"winnow/cmd/winnow/term"
 	"winnow/filters/noiserate"
 	"winnow/internal/catalog"
-	"winnow/parts"
 	"winnow/run/evaluation"
 )
 
 // Options are what the command is asked for.
 type Options struct {
 	evaluation.NoiseOptions
-	Shard parts.Shard
+	Shard cluster.Shard
 	JSON  bool
 }
 

@@ -7,9 +7,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"winnow/cluster"
 	"winnow/cmd/winnow/term"
 	"winnow/embedding"
-	"winnow/parts"
 )
 
 // Command is winnow search.
@@ -39,7 +39,7 @@ type Options struct {
 	JSON bool
 
 	Out   string // file for the answers; "": none
-	Shard parts.Shard
+	Shard cluster.Shard
 }
 
 func read(c *cli.Context) (o Options, err error) {

@@ -1,4 +1,4 @@
-package parts
+package cluster
 
 import (
 	"bytes"
@@ -90,7 +90,7 @@ func (h Header) check() error {
 	if h.Format != format {
 		return fmt.Errorf("found a part of version %d, expected %d", h.Format, format)
 	}
-	if h.Job == "" || h.Of < 1 || h.Of > most || h.Shard < 1 || h.Shard > h.Of || h.First < 0 || h.End < h.First || h.Total < h.End {
+	if h.Job == "" || h.Of < 1 || h.Of > mostShards || h.Shard < 1 || h.Shard > h.Of || h.First < 0 || h.End < h.First || h.Total < h.End {
 		return fmt.Errorf("found shard %d/%d with rows %d to %d of %d", h.Shard, h.Of, h.First, h.End, h.Total)
 	}
 	return nil
@@ -124,13 +124,13 @@ func Path(out string, index, of int) string {
 
 var partName = regexp.MustCompile(`^([1-9][0-9]{0,6})-of-([1-9][0-9]{0,6})$`)
 
-// named reads the name of a part.
-func named(name string) (index, of int, ok bool) {
+// parseName reads the name of a part.
+func parseName(name string) (index, of int, ok bool) {
 	m := partName.FindStringSubmatch(name)
 	if m == nil {
 		return 0, 0, false
 	}
 	index, _ = strconv.Atoi(m[1])
 	of, _ = strconv.Atoi(m[2])
-	return index, of, index <= of && of <= most
+	return index, of, index <= of && of <= mostShards
 }

@@ -1,4 +1,4 @@
-package parts
+package cluster
 
 import (
 	"context"
@@ -74,7 +74,7 @@ func (m Made) Write(w io.Writer) error {
 // called. A torn one is replaced. Parts of another job beside it are an error, before anything is computed.
 func Make(ctx context.Context, out string, h Header, write func(io.Writer) error) (Made, error) {
 	m := Made{Part: Path(out, h.Shard, h.Of), Out: Out(out), Job: h.Job, Shard: h.String(), First: h.First, End: h.End, Total: h.Total, Unit: h.Unit}
-	own, err := stand(ctx, out, h)
+	own, err := standing(ctx, out, h)
 	if err != nil || own.State == Present {
 		m.Complete = err == nil
 		return m, err
@@ -107,7 +107,7 @@ func Make(ctx context.Context, out string, h Header, write func(io.Writer) error
 
 // Done reports whether the part h of the output out is there, whole and of the same job. Parts of another job beside it are an error.
 func Done(ctx context.Context, out string, h Header) (bool, error) {
-	own, err := stand(ctx, out, h)
+	own, err := standing(ctx, out, h)
 	return err == nil && own.State == Present, err
 }
 
@@ -131,7 +131,7 @@ func (s *sum) Write(b []byte) (int, error) {
 func Begin(ctx context.Context, out string, h Header, overwrite bool) (at string, s State, err error) {
 	own := Part{State: Missing}
 	if !overwrite {
-		if own, err = stand(ctx, out, h); err != nil || own.State == Present {
+		if own, err = standing(ctx, out, h); err != nil || own.State == Present {
 			return Path(out, h.Shard, h.Of), own.State, err
 		}
 	}
@@ -250,8 +250,8 @@ func digest(ctx context.Context, path string) (int64, string, error) {
 	return n, hex.EncodeToString(sum.Sum(nil)), err
 }
 
-// stand looks at the part h and those beside it.
-func stand(ctx context.Context, out string, h Header) (Part, error) {
+// standing looks at the part h and those beside it.
+func standing(ctx context.Context, out string, h Header) (Part, error) {
 	w, err := Look(ctx, out)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Part{State: Missing}, nil

@@ -1,9 +1,4 @@
-// Package parts says how one job is dealt among machines, and joins what they made. Every machine runs the same command
-// with --shard; its part of the output OUT lies in OUT.parts, named 3-of-8, a file or a folder, and says of which job, inputs and
-// settings it is. A part that is there and whole is never made twice, and parts of different jobs are never joined.
-//
-// The rooms that own a job make its parts with [Make], or [Begin] and [Finish] for folders, and join them; this room knows no job.
-package parts
+package cluster
 
 import (
 	"fmt"
@@ -35,8 +30,8 @@ func (s Shard) Note() string {
 // Auto is the shard that is found in the environment.
 const Auto = "auto"
 
-// most bounds the shards of a job: more is a mistake.
-const most = 1 << 20
+// mostShards bounds the shards of a job: more is a mistake.
+const mostShards = 1 << 20
 
 // Parse reads I/N with 1 ≤ I ≤ N, auto, or auto/N. For auto it looks for the variables that a Slurm array, an array job of AWS Batch
 // or an Indexed Job of Kubernetes gives its tasks. N is needed where they do not tell it (Kubernetes) or where only some tasks of
@@ -46,7 +41,7 @@ func Parse(text string, env func(name string) (string, bool)) (Shard, error) {
 	of := 0
 	if counted {
 		var err error
-		if of, err = strconv.Atoi(count); err != nil || of < 1 || of > most {
+		if of, err = strconv.Atoi(count); err != nil || of < 1 || of > mostShards {
 			return Shard{}, unread(text)
 		}
 	}
@@ -88,7 +83,7 @@ func find(of int, env func(string) (string, bool)) (Shard, error) {
 		if err != nil {
 			return Shard{}, err
 		}
-		if count < 1 || count > most || index < 1 || index > count {
+		if count < 1 || count > mostShards || index < 1 || index > count {
 			value, _ := env(engine.id)
 			return Shard{}, fmt.Errorf("%s=%s is task %d of %d, expected one from 1 to %d: write %s/N with N the number of all tasks, numbered from 1", engine.id, value, index, count, count, Auto)
 		}

@@ -1,4 +1,4 @@
-package parts
+package cluster
 
 import (
 	"bufio"
@@ -60,7 +60,7 @@ func Look(ctx context.Context, out string) (*Whole, error) {
 	var like *Part // the first with a header
 	at := ""       // the first of all
 	for _, e := range entries {
-		index, of, ok := named(e.Name())
+		index, of, ok := parseName(e.Name())
 		if !ok {
 			continue
 		}
