@@ -35,15 +35,6 @@ func (c Command) dealt() bool {
 	return c.Name != "audit" && c.Name != "noise" || c.Flags["fit-sample"] != "" // else every image is compared with all others
 }
 
-// passes is how often the command runs with --shard and is joined: audits and estimates of noise sum up first, and judge by what the
-// join of the sums fits.
-func (c Command) passes() int {
-	if c.dealt() && (c.Name == "audit" || c.Name == "noise") {
-		return 2
-	}
-	return 1
-}
-
 // with returns the words with more flags, right behind the command's name.
 func (c Command) with(flags ...string) []string {
 	return slices.Concat(c.Words[:c.At], flags, c.Words[c.At:])
@@ -107,10 +98,8 @@ func stages(commands []Command, o Options) ([]stage, error) {
 		case strings.ContainsFunc(strings.Join(c.Words, ""), control):
 			return nil, hint.Misused("cluster: winnow %s: found a line feed or another control character in %q, expected none", c.Name, strings.Join(c.Words, " "))
 		}
-		for range c.passes() {
-			s.number = len(list) + 1
-			list = append(list, s)
-		}
+		s.number = len(list) + 1
+		list = append(list, s)
 	}
 	return list, nil
 }

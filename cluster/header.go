@@ -13,7 +13,7 @@ import (
 	"winnow/internal/text"
 )
 
-// Header says what a part is of. Parts whose headers differ in anything but the shard, its rows and the version are not of one job.
+// Header says which job and rows a part is of. Parts of one job differ only in the shard, its rows and the version.
 type Header struct {
 	Format   int               `json:"winnow_part"`
 	Job      string            `json:"job"`   // the command
@@ -30,17 +30,6 @@ type Header struct {
 
 // format is the version of the parts that this program writes and reads.
 const format = 1
-
-// NewHeader returns the header of a shard's part of a job over total rows of a kind ("images"), dealt by whole batches. inputs are named
-// with their sha256, settings are all that change the result.
-func NewHeader(job string, s Shard, total, batch int, unit string, inputs, settings map[string]string, winnow string) (Header, error) {
-	first, end, err := s.Range(total, batch)
-	if err != nil {
-		return Header{}, fmt.Errorf("%s: %w", job, err)
-	}
-	return Header{Format: format, Job: job, Shard: s.Index, Of: s.Of, First: first, End: end, Total: total, Unit: unit,
-		Inputs: inputs, Settings: settings, Winnow: winnow}, nil
-}
 
 // String names the shard.
 func (h Header) String() string { return fmt.Sprintf("%d/%d", h.Shard, h.Of) }
@@ -114,12 +103,17 @@ func Out(name string) string { return location.TrimSuffix(location.Clean(name), 
 // Dir returns the folder of the parts of an output.
 func Dir(out string) string { return location.Append(Out(out), suffix) }
 
-// First returns the output of the first pass of a job that makes the output out in two.
-func First(out string) string { return location.Append(out, ".sums") }
-
 // Path returns the name of the part of a shard.
 func Path(out string, index, of int) string {
 	return location.Join(Dir(out), fmt.Sprintf("%d-of-%d", index, of))
+}
+
+// PartOf reports whether a path is that of a part, of which output and shard.
+func PartOf(path string) (out string, s Shard, ok bool) {
+	index, of, ok := parseName(location.Base(path))
+	dir := location.Parent(path)
+	out = Out(dir)
+	return out, Shard{Index: index, Of: of}, ok && out != location.Clean(dir)
 }
 
 var partName = regexp.MustCompile(`^([1-9][0-9]{0,6})-of-([1-9][0-9]{0,6})$`)

@@ -18,7 +18,7 @@ func TestKilledChild(t *testing.T) {
 	if !ok {
 		t.Skip("only run by TestKilled")
 	}
-	_, err := Make(t.Context(), out, header(t, 2, 3), func(w io.Writer) error {
+	_, err := write(t.Context(), out, header(t, 2, 3), func(w io.Writer) error {
 		if _, err := io.WriteString(w, strings.Repeat("x\n", 1<<16)); err != nil {
 			return err
 		}
@@ -49,7 +49,7 @@ func TestKilled(t *testing.T) {
 			t.Fatalf("found %v, %+v", again, w.Parts[1])
 		}
 	}
-	if m, err := Make(t.Context(), out, header(t, 2, 3), content(strings.Repeat("x\n", 2))); err != nil || m.Complete {
+	if m, err := write(t.Context(), out, header(t, 2, 3), content(strings.Repeat("x\n", 2))); err != nil || m.Complete {
 		t.Fatal(m, err)
 	}
 	if got, err := os.ReadFile(second); err != nil || string(got) != string(want) {

@@ -76,7 +76,7 @@ func Look(ctx context.Context, out string) (*Whole, error) {
 			return nil, &ApartError{at, path, fmt.Sprintf("one of %d parts and one of %d", w.Of, of)}
 		}
 		p := &w.Parts[index-1]
-		p.read(e.IsDir())
+		p.inspect(e.IsDir())
 		switch {
 		case p.Job == "":
 		case like == nil:
@@ -136,8 +136,8 @@ func List(numbers []int) string {
 	return b.String()
 }
 
-// read fills in the header and the state of a part that stands at its path.
-func (p *Part) read(dir bool) {
+// inspect fills in the header and the state of a part that stands at its path.
+func (p *Part) inspect(dir bool) {
 	h, state, err := p.look(dir)
 	if err == nil && h.Job != "" && (h.Shard != p.Shard || h.Of != p.Of) {
 		err = fmt.Errorf("says that it is shard %v", h)
@@ -246,8 +246,8 @@ func (p *Part) lookFolder() (Header, State, error) {
 	return s.Header, Present, nil
 }
 
-// Read calls read with what the job wrote into a part that is a file.
-func (p *Part) Read(read func(io.Reader) error) error {
+// read calls read with what the job wrote into a part that is a file.
+func (p *Part) read(read func(io.Reader) error) error {
 	f, err := location.Open(p.ctx, p.Path)
 	if err != nil {
 		return err

@@ -113,8 +113,8 @@ func TestSlurmSubmits(t *testing.T) {
 	}
 }
 
-// An audit that is dealt sums up, fits, judges and joins; one that is not runs in one task.
-func TestTwoPasses(t *testing.T) {
+// An audit that is divided is joined; one that is not runs in one task.
+func TestAuditDealt(t *testing.T) {
 	audit := Command{Name: "audit", Words: []string{"audit", "--features", "features", "--fit-sample", "9", "--out", "s.csv"}, At: 1,
 		Flags: map[string]string{"out": "s.csv", "fit-sample": "9"}, Known: []string{"shard", "out", "fit-sample"}}
 	submits := func(c Command) (list []string) {
@@ -131,7 +131,7 @@ func TestTwoPasses(t *testing.T) {
 		}
 		return list
 	}
-	if diff := cmp.Diff([]string{"1-extract", "1-extract-join", "2-audit", "2-audit-join", "3-audit", "3-audit-join"}, submits(audit)); diff != "" {
+	if diff := cmp.Diff([]string{"1-extract", "1-extract-join", "2-audit", "2-audit-join"}, submits(audit)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	audit.Flags = map[string]string{"out": "s.csv"}

@@ -26,11 +26,8 @@ func dealt(t *testing.T, tasks int, present []int, notes map[string]string) {
 	}
 	shell(t, 0, nil, "sh", "-c", script)
 	for _, i := range present {
-		header, err := NewHeader("extract", Shard{Index: i, Of: tasks}, 1000, 1, "images", nil, nil, "test")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := Make(t.Context(), "out", header, func(w io.Writer) error { _, err := fmt.Fprintln(w, "rows of", i); return err }); err != nil {
+		job := Job[string]{Name: "extract", Unit: "images"}
+		if _, err := job.Do(t.Context(), "out", Shard{Index: i, Of: tasks}, Rows{Total: 1000, Batch: 1}, func(first, _ int, put func(string) error) error { return put(fmt.Sprintln("rows of", i)) }); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -52,8 +52,7 @@ type Made struct {
 	End      int    `json:"end"`
 	Total    int    `json:"total"`
 	Unit     string `json:"unit"`
-	Complete bool   `json:"complete"`       // it was there already: nothing was done
-	Then     string `json:"then,omitempty"` // what is to do when all parts are joined
+	Complete bool   `json:"complete"` // it was there already: nothing was done
 }
 
 // Write implements [Result].
@@ -62,18 +61,20 @@ func (m Made) Write(w io.Writer) error {
 	if m.Complete {
 		done = ", was complete: nothing to do"
 	}
-	then := ""
-	if m.Then != "" {
-		then = "\n" + m.Then
-	}
-	_, err := fmt.Fprintf(w, "%s: %s %d to %d of %d%s\nshard %s: when all are there: winnow join %s%s\n", m.Part, m.Unit, m.First+1, m.End, m.Total, done, m.Shard, m.Out, then)
+	_, err := fmt.Fprintf(w, "%s: %s %d to %d of %d%s\nshard %s: when all are there: winnow join %s\n",
+		m.Part, m.Unit, m.First+1, m.End, m.Total, done, m.Shard, m.Out)
 	return err
 }
 
-// Make writes the part h of the output out, unless that is there already, whole and of the same job: then write is not
-// called. A torn one is replaced. Parts of another job beside it are an error, before anything is computed.
-func Make(ctx context.Context, out string, h Header, write func(io.Writer) error) (Made, error) {
-	m := Made{Part: Path(out, h.Shard, h.Of), Out: Out(out), Job: h.Job, Shard: h.String(), First: h.First, End: h.End, Total: h.Total, Unit: h.Unit}
+// made describes the part.
+func (h Header) made(out string) Made {
+	return Made{Part: Path(out, h.Shard, h.Of), Out: Out(out), Job: h.Job, Shard: h.String(), First: h.First, End: h.End,
+		Total: h.Total, Unit: h.Unit}
+}
+
+// write makes the part h, a file, unless it is there, whole and of the same job. A torn one is replaced.
+func write(ctx context.Context, out string, h Header, fill func(io.Writer) error) (Made, error) {
+	m := h.made(out)
 	own, err := standing(ctx, out, h)
 	if err != nil || own.State == Present {
 		m.Complete = err == nil
@@ -94,7 +95,7 @@ func Make(ctx context.Context, out string, h Header, write func(io.Writer) error
 		if _, err := counted.Write(append(head, '\n')); err != nil {
 			return err
 		}
-		if err := write(counted); err != nil {
+		if err := fill(counted); err != nil {
 			return err
 		}
 		seal := counted.hash.Sum(nil)
@@ -103,12 +104,6 @@ func Make(ctx context.Context, out string, h Header, write func(io.Writer) error
 		return err
 	})
 	return m, err
-}
-
-// Done reports whether the part h of the output out is there, whole and of the same job. Parts of another job beside it are an error.
-func Done(ctx context.Context, out string, h Header) (bool, error) {
-	own, err := standing(ctx, out, h)
-	return err == nil && own.State == Present, err
 }
 
 // sum counts and sums what is written.
@@ -124,11 +119,9 @@ func (s *sum) Write(b []byte) (int, error) {
 	return s.to.Write(b)
 }
 
-// Begin makes ready for a part that is a folder, whose files the caller writes into the folder at before [Finish], and reports what was
-// there: nothing is to do for one that is Present; what was torn is removed. With overwrite parts of another job do not matter, otherwise
-// they are an error. Of an output in an object store the folder lies in that of temporary files, the same for the same part, so that what
-// was begun goes on there.
-func Begin(ctx context.Context, out string, h Header, overwrite bool) (at string, s State, err error) {
+// begin prepares the folder at of the part h and reports the state that it found: nothing is to do for a part that is
+// Present, and what was torn is removed.
+func begin(ctx context.Context, out string, h Header, overwrite bool) (at string, s State, err error) {
 	own := Part{State: Missing}
 	if !overwrite {
 		if own, err = standing(ctx, out, h); err != nil || own.State == Present {
@@ -185,9 +178,9 @@ func contents(e fs.DirEntry) bool {
 	return e.Name() != headerFile && e.Name()[0] != '.' && e.Type().IsRegular()
 }
 
-// Finish seals a folder's part, which was filled at the place that [Begin] named: it lists its files with their sums. Files whose names begin
-// with a dot are left out. Of an output in an object store the files are put there, the list of them last, and removed here.
-func Finish(ctx context.Context, out string, h Header, at string) error {
+// finish seals the folder of a part: it lists the files with their sums, except those whose names begin with a dot. If the
+// output is in an object store, the files are put there, the list last, and removed here.
+func finish(ctx context.Context, out string, h Header, at string) error {
 	entries, err := os.ReadDir(at)
 	if err != nil {
 		return fmt.Errorf("parts: %w", err)

@@ -56,13 +56,7 @@ func newAnswers(index string, rows, dim int, queries []search.Query, left []feat
 	return Answers{Index: index, Rows: rows, Dim: dim, Queries: make([]Answer, len(queries)), LeftOut: lookup.Unreadable(left)}
 }
 
-// LabelsOf returns the labels of a manifest by path; "" has none.
-func LabelsOf(manifest string) (map[string]string, error) {
-	labels, _, err := labelsOf(manifest)
-	return labels, err
-}
-
-// labelsOf is LabelsOf with the manifest's sha256.
+// labelsOf returns the labels of a manifest by path, and its sha256; "" has none.
 func labelsOf(manifest string) (labels map[string]string, digest string, err error) {
 	if manifest == "" {
 		return nil, "", nil

@@ -169,7 +169,7 @@ func TestCheckDealt(t *testing.T) {
 		t.Errorf("exit code %d: %s", code, errs)
 	}
 	write(t, "odd.csv", rows)
-	if code, _, errs := call(t.Context(), "join", "dealt3.json"); code != 1 || !strings.Contains(errs, "changed since its images were checked") {
+	if code, _, errs := call(t.Context(), "join", "dealt3.json"); code != 1 || !strings.Contains(errs, "manifest changed since the parts of dealt3.json were made") {
 		t.Errorf("another manifest: exit code %d: %s", code, errs)
 	}
 }

@@ -56,7 +56,7 @@ func TestExtractShardsAndJoin(t *testing.T) {
 	// A part alone is no store of the manifest.
 	write(t, a.manifest+".train.csv", "path,label,split\nc0/000.jpg,0,train\nc1/011.jpg,1,train\n")
 	_, errs, code := winnow(t, "train", "--manifest", a.manifest+".train.csv", "--features", cluster.Path(a.out, 1, 3), "--out", filepath.Join(a.dir, "run"))
-	if code != 1 || !strings.Contains(errs, "is shard 1/3, without 1 of the 2 train images") || !strings.Contains(errs, "winnow join OUT") {
+	if code != 1 || !strings.Contains(errs, "is shard 1/3, without 1 of the 2 train images") || !strings.Contains(errs, "winnow join "+a.out+"\n") {
 		t.Errorf("training on a shard: exit code %d: %s", code, errs)
 	}
 

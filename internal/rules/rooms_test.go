@@ -235,7 +235,7 @@ var rooms = []Room{
 		""},
 	{"internal/interrupt", "ends the program by signals: a first one its work, a second one the process", ""},
 	{"internal/lookup", "finds the images of a manifest in a feature store",
-		"datasets features internal/hint"},
+		"cluster datasets features internal/hint"},
 	{"internal/lock", "holds a folder or a file for one writer, for as long as its process lives",
 		""},
 	{"internal/ortlib", "finds and installs ONNX Runtime's shared library",

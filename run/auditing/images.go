@@ -89,7 +89,7 @@ func Photos(ctx context.Context, in Images, o Options) (*Report, error) {
 		ahead := o
 		ahead.Note = func(string, ...any) {}
 		if apart {
-			err = ahead.withinApart(n, dim, len(d.Classes), n, true)
+			err = ahead.withinApart(n, dim, len(d.Classes), n)
 		} else {
 			err = ahead.fit(d, dim)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"iter"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -21,11 +22,10 @@ import (
 	"winnow/run/dealt"
 )
 
-// Job names the parts of [StorePart]; before them it makes those of SumsJob.
-const (
-	Job     = "audit"
-	SumsJob = "audit sums"
-)
+// Job divides an audit that judges rows apart.
+var Job = cluster.Job[part]{Name: "audit", Unit: "images", Merge: merge}
+
+type part = dealt.Part[asked, audit.Judged]
 
 // asked is what an audit that judges rows apart is asked for: what its parts keep for the join.
 type asked struct {
@@ -67,7 +67,7 @@ func (q asked) of(d *datasets.Dataset, o Options, winnow string) (*apart, error)
 		return nil, err
 	}
 	a.job = dealt.Job[asked, *audit.Basis, audit.Judged]{
-		Name: Job, Options: q, Rows: rows, Drawn: q.FitSample, Seed: q.Seed, Winnow: winnow,
+		Options: q, Rows: rows, Drawn: q.FitSample, Seed: q.Seed, Winnow: winnow,
 		Fit: func(ctx context.Context, sums *leaveout.Sums, sample features.Set) (*audit.Basis, error) {
 			return audit.NewBasis(ctx, sums, sample, o.Options)
 		},
@@ -110,20 +110,19 @@ func askedFor(in Stored, o *Options, f Files) (q asked, err error) {
 	return q, nil
 }
 
-// within refuses what does not go into the memory: of rows with all that is said of them, and of the sample where it is learned from here.
-func (a *apart) within(said int, learns bool) error {
-	return a.opts.withinApart(a.job.Rows.Len(), a.job.Rows.Store.Dim, len(a.d.Classes), said, learns)
+// within refuses more than the memory holds: said is the number of rows whose judgement is kept.
+func (a *apart) within(said int) error {
+	return a.opts.withinApart(a.job.Rows.Len(), a.job.Rows.Store.Dim, len(a.d.Classes), said)
 }
 
 // withinApart is [apart.within] of so many rows and classes, before there are any features.
-func (o Options) withinApart(rows, wide, classes, said int, learns bool) error {
+func (o Options) withinApart(rows, wide, classes, said int) error {
 	dim, judged := int64(wide), int64(min(wide, head.Widest))
 	u := budget.Use{What: fmt.Sprintf("audit: %d images of %d values in %d classes", rows, dim, classes),
 		Beside: int64(rows)*budget.Named + int64(said)*budget.Told + int64(classes)*(16*dim+8*judged)}
-	if u.Other = u.Beside + budget.Covariance(wide); learns {
-		sample := min(max(o.FitSample, dealt.LeastOfClass*classes), rows)
-		u.Other += crossfit.Held(sample, wide, classes) + int64(sample)*8*dim + int64(max(o.Folds, 5))*int64(classes)*8*judged
-	}
+	sample := min(max(o.FitSample, dealt.LeastOfClass*classes), rows)
+	u.Other = u.Beside + budget.Covariance(wide) + crossfit.Held(sample, wide, classes) + int64(sample)*8*dim +
+		int64(max(o.Folds, 5))*int64(classes)*8*judged
 	_, err := u.With(o.Held).Similarities(o.MaxMem)
 	return err
 }
@@ -152,7 +151,7 @@ func (q asked) whole(ctx context.Context, d *datasets.Dataset, o Options) (*Repo
 	if err != nil {
 		return nil, err
 	}
-	if err := a.within(a.job.Rows.Len(), true); err != nil {
+	if err := a.within(a.job.Rows.Len()); err != nil {
 		return nil, err
 	}
 	b, said, err := a.job.Run(ctx)
@@ -179,12 +178,12 @@ func (a *apart) report(ctx context.Context, b *audit.Basis, said []audit.Judged)
 	return r, r.name(result, rows.IDs, rows.Manifest, rows.Manifest.Classes, a.opts.Note)
 }
 
-// StorePart makes a shard's part of the audit that [Store] makes of a manifest by a sample, into the output f.Out: first of the sums, and when
-// these are joined of the scores. The rest of f is written by the join.
+// StorePart makes a shard's part of the audit that [Store] makes of a manifest by a sample, into the output f.Out. The first
+// machine fits for all. The rest of f is written by the join.
 func StorePart(ctx context.Context, in Stored, o Options, f Files, s cluster.Shard, winnow string) (cluster.Made, error) {
 	o = o.completed()
 	if o.FitSample == 0 {
-		return cluster.Made{}, hint.Misused("--shard deals an audit by sums and a sample: add --fit-sample N, for example 100000, for the images that heads are trained on")
+		return cluster.Made{}, hint.Misused("--shard deals an audit by a sample: add --fit-sample N, for example 100000, for the images that heads are trained on")
 	}
 	q, err := askedFor(in, &o, f)
 	if err != nil {
@@ -194,35 +193,10 @@ func StorePart(ctx context.Context, in Stored, o Options, f Files, s cluster.Sha
 	if err != nil {
 		return cluster.Made{}, err
 	}
-	if err := a.within(0, false); err != nil {
+	if err := a.within(0); err != nil {
 		return cluster.Made{}, err
 	}
-	return a.job.Part(ctx, f.Out, s)
-}
-
-// reopen opens what parts are of.
-func reopen(ctx context.Context, w *cluster.Whole, o cluster.JoinOptions) (*apart, error) {
-	q, err := dealt.OptionsOf[asked](w)
-	if err != nil {
-		return nil, err
-	}
-	told := func(done, total, _ int, _ string) { o.Progress(done, total) }
-	return q.open(ctx, Options{Options: audit.Options{Scorer: q.Scorer, Folds: q.Folds, Seed: q.Seed, Rate: q.Rate, Told: told},
-		IncludeEval: q.IncludeEval, FitSample: q.FitSample, Note: o.Note}.completed(), w.Parts[0].Winnow)
-}
-
-// JoinSums trains what images are judged by, on the sums of all parts and the sample.
-func JoinSums(ctx context.Context, w *cluster.Whole, o cluster.JoinOptions) (cluster.Result, error) {
-	a, err := reopen(ctx, w, o)
-	if err != nil {
-		return nil, err
-	}
-	rt, err := o.Runtime()
-	if err != nil {
-		return nil, err
-	}
-	defer rt.Close()
-	return a.job.JoinSums(ctx, w)
+	return a.job.Part(ctx, Job, f.Out, s)
 }
 
 // Joined is an audit that was joined of parts.
@@ -237,13 +211,19 @@ func (j Joined) Write(w io.Writer) error {
 	return nil
 }
 
-// JoinParts makes the audit of what all parts say of their images, as one machine does, and writes its files.
-func JoinParts(ctx context.Context, w *cluster.Whole, o cluster.JoinOptions) (cluster.Result, error) {
-	a, err := reopen(ctx, w, o)
+// merge makes the audit from the judgements of all parts, as one machine does, and writes its files.
+func merge(ctx context.Context, w *cluster.Whole, values iter.Seq2[part, error], o cluster.JoinOptions) (cluster.Result, error) {
+	list, q, err := dealt.First(values)
 	if err != nil {
 		return nil, err
 	}
-	b, said, err := a.job.Joined(ctx, w)
+	told := func(done, total, _ int, _ string) { o.Progress(done, total) }
+	a, err := q.open(ctx, Options{Options: audit.Options{Scorer: q.Scorer, Folds: q.Folds, Seed: q.Seed, Rate: q.Rate, Told: told},
+		IncludeEval: q.IncludeEval, FitSample: q.FitSample, Note: o.Note}.completed(), w.Parts[0].Winnow)
+	if err != nil {
+		return nil, err
+	}
+	b, said, err := a.job.Joined(ctx, w, list)
 	if err != nil {
 		return nil, err
 	}

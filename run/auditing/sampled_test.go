@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -75,10 +74,9 @@ func sampledBy(scorer string) Options {
 	return Options{Options: audit.Options{Scorer: scorer, Seed: 1, Folds: 3}, FitSample: 200}
 }
 
-// joinAll joins what is there of an output, without the fast products.
+// joinAll joins what is there of an output.
 func joinAll(ctx context.Context, out string) (cluster.Result, error) {
-	return cluster.Join(ctx, out, map[string]cluster.Joiner{Job: {Join: JoinParts}, SumsJob: {Join: JoinSums}}, cluster.JoinOptions{
-		Progress: func(int, int) {}, Note: func(string, ...any) {}, Runtime: func() (io.Closer, error) { return io.NopCloser(nil), nil }})
+	return cluster.Join(ctx, out, []cluster.Joiner{Job}, cluster.JoinOptions{Progress: func(int, int) {}, Note: func(string, ...any) {}})
 }
 
 // allWritten is what an audit prints and its files.
@@ -141,32 +139,24 @@ func TestDealt(t *testing.T) {
 		}
 		for _, n := range []int{1, 3, 8} {
 			f := files(t.TempDir())
-			for pass := range 2 {
-				for i := range n {
-					made, err := StorePart(t.Context(), in, o, f, cluster.Shard{Index: i + 1, Of: n}, "test")
-					if err != nil {
-						t.Fatal(err)
-					}
-					if made.Complete || made.Out != f.Out || (made.Then == "") != (pass == 1) {
-						t.Fatalf("pass %d: %+v", pass, made)
-					}
-				}
-				if again, err := StorePart(t.Context(), in, o, f, cluster.Shard{Index: n, Of: n}, "test"); err != nil || !again.Complete {
-					t.Fatal(again, err)
-				}
-				r, err := joinAll(t.Context(), f.Out)
+			for i := range n {
+				made, err := StorePart(t.Context(), in, o, f, cluster.Shard{Index: i + 1, Of: n}, "test")
 				if err != nil {
 					t.Fatal(err)
 				}
-				if pass == 0 {
-					if r, err = joinAll(t.Context(), f.Out); err != nil || !strings.Contains(fmt.Sprint(r), "true") {
-						t.Fatalf("the join of sums again: %+v, %v", r, err)
-					}
-					continue
+				if made.Complete || made.Out != f.Out {
+					t.Fatalf("%+v", made)
 				}
-				if diff := cmp.Diff(want, readAll(t, r, r.(Joined).Report, f)); diff != "" {
-					t.Errorf("%s, %d parts (-one machine +joined):\n%s", scorer, n, diff)
-				}
+			}
+			if again, err := StorePart(t.Context(), in, o, f, cluster.Shard{Index: n, Of: n}, "test"); err != nil || !again.Complete {
+				t.Fatal(again, err)
+			}
+			r, err := joinAll(t.Context(), f.Out)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, readAll(t, r, r.(Joined).Report, f)); diff != "" {
+				t.Errorf("%s, %d parts (-one machine +joined):\n%s", scorer, n, diff)
 			}
 		}
 	}
@@ -191,7 +181,7 @@ func TestDealtRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := joinAll(t.Context(), f.Out)
-	refused("half of the sums", err, "2")
+	refused("half of the parts", err, "2")
 	for what, change := range map[string]func(*Options){
 		"Seed":      func(o *Options) { o.Seed++ },
 		"Scorer":    func(o *Options) { o.Scorer = audit.Crossfit },
@@ -210,11 +200,6 @@ func TestDealtRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	other := o
-	other.Seed++
-	refused("another seed beside a fit", make(other, 1), `setting "Seed"`)
-	if err := errors.Join(make(o, 1), make(o, 2)); err != nil {
-		t.Fatal(err)
-	}
 	second := cluster.Path(f.Out, 2, 2)
 	whole, err := os.ReadFile(second)
 	if err != nil {
@@ -275,34 +260,31 @@ func TestKilledChild(t *testing.T) {
 	t.Fatal("went on after its half:", err)
 }
 
-// A process that is killed in the middle of its part, in either pass, leaves none: the join names it, and the audit is that of one machine when
-// it was made again.
+// A process that is killed while it fits for all, or in the middle of its part, leaves neither: others go on, the join names the part, and the
+// audit is that of one machine when it was made again.
 func TestKilledPart(t *testing.T) {
 	dir := t.TempDir()
 	in, o, f := madeStore(t, dir), sampledBy(judges.Centres), files(dir)
 	want, _ := onOne(t, in, o)
-	for pass := range 2 {
-		for _, i := range []int{1, 3} {
-			if _, err := StorePart(t.Context(), in, o, f, cluster.Shard{Index: i, Of: 3}, "test"); err != nil {
-				t.Fatal(err)
-			}
-		}
-		killed.Child(t, "TestKilledChild", killedIn+"="+dir)
-		if _, err := joinAll(t.Context(), f.Out); err == nil || !strings.Contains(err.Error(), "2") {
-			t.Fatalf("pass %d without a part: %v", pass, err)
-		}
-		if _, err := StorePart(t.Context(), in, o, f, cluster.Shard{Index: 2, Of: 3}, "test"); err != nil {
+	killed.Child(t, "TestKilledChild", killedIn+"="+dir)
+	for _, i := range []int{1, 3} {
+		if _, err := StorePart(t.Context(), in, o, f, cluster.Shard{Index: i, Of: 3}, "test"); err != nil {
 			t.Fatal(err)
 		}
-		r, err := joinAll(t.Context(), f.Out)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if pass == 1 {
-			if diff := cmp.Diff(want, readAll(t, r, r.(Joined).Report, f)); diff != "" {
-				t.Errorf("-one machine +joined:\n%s", diff)
-			}
-		}
+	}
+	killed.Child(t, "TestKilledChild", killedIn+"="+dir)
+	if _, err := joinAll(t.Context(), f.Out); err == nil || !strings.Contains(err.Error(), "2") {
+		t.Fatalf("without a part: %v", err)
+	}
+	if _, err := StorePart(t.Context(), in, o, f, cluster.Shard{Index: 2, Of: 3}, "test"); err != nil {
+		t.Fatal(err)
+	}
+	r, err := joinAll(t.Context(), f.Out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, readAll(t, r, r.(Joined).Report, f)); diff != "" {
+		t.Errorf("-one machine +joined:\n%s", diff)
 	}
 }
 

@@ -71,11 +71,11 @@ func (b *Blocks) unit(to, from []float32, row int) error {
 	return nil
 }
 
-// Sums adds up the rows from first, where a block begins, to before end.
-func (b *Blocks) Sums(ctx context.Context, first, end int, progress func(done int)) (*leaveout.Sums, error) {
+// Sums adds up all rows.
+func (b *Blocks) Sums(ctx context.Context, progress func(done int)) (*leaveout.Sums, error) {
 	s := leaveout.NewSums(b.Source.Dim(), b.Classes)
-	return s, b.Each(ctx, first, end, func(set features.Set) error {
-		progress(set.IDs[len(set.IDs)-1] + 1 - first)
+	return s, b.Each(ctx, 0, b.Len(), func(set features.Set) error {
+		progress(set.IDs[len(set.IDs)-1] + 1)
 		return s.Add(set.X, set.Labels)
 	})
 }

@@ -1,9 +1,9 @@
-// Package dealt deals the stored features of a manifest's images among machines, for jobs that need to know all of them before
-// they can say something of one: in a first pass every machine sums up its rows, a join fits to the sums of all and to a
-// sample what a [Job] judges by, and in a second pass every machine judges its rows. One machine does the same in one go.
+// Package dealt judges the stored features of a manifest's images by what needs all of them: one machine sums up all rows
+// and fits to the sums and to a sample, and then rows are judged block by block, on one machine or several.
 //
-// Rows are looked at in blocks whose borders depend on the whole alone, so that a row is computed among the same others wherever it is.
-// The package knows no judge, and imports datasets, features, filters/leaveout, internal/hint, internal/lookup, parts, run/folder and train.
+// The borders of blocks depend on the whole alone, so that a row is computed among the same others wherever it is.
+// The package knows no judge, and imports cluster, datasets, features, filters/leaveout, internal/hint, internal/lookup,
+// run/folder and train.
 package dealt
 
 import (

@@ -146,7 +146,7 @@ func TestRun(t *testing.T) {
 		t.Errorf("three lumps: frozen P@1 %v, %+v", got.Frozen.PrecisionAt1, mean)
 	}
 	var text strings.Builder
-	got.Write(&text, o.Metrics)
+	_ = got.Write(&text)
 	for _, want := range []string{
 		"10 queries, 1 images without a label left out, 1 unreadable images left out\n" + got.Verdict + "\n",
 		"10 images, fitted on 60 of train in 3 classes\n", "nearest-class-mean ", "\nwhitened ",
@@ -217,7 +217,7 @@ func TestAskers(t *testing.T) {
 func TestNoise(t *testing.T) {
 	r := trained(t, Options{})
 	var stages [][2]int
-	o := NoiseOptions{Manifest: r.Config.Data.Manifest, Features: r.Config.Data.Features, Methods: []string{noiserate.Auto}, Seed: 1}
+	o := NoiseOptions{Manifest: r.Config.Data.Manifest, Features: r.Config.Data.Features, Methods: []string{noiserate.Auto}, Seed: 1, Top: 2}
 	report, err := Noise(t.Context(), o, func(done, total int) { stages = append(stages, [2]int{done, total}) }, func(string, ...any) {})
 	if err != nil {
 		t.Fatal(err)
@@ -232,7 +232,7 @@ func TestNoise(t *testing.T) {
 		t.Errorf("classes: %+v", report.Classes)
 	}
 	var text strings.Builder
-	report.Write(&text, 2)
+	_ = report.Write(&text)
 	if !strings.Contains(text.String(), "the manifest knows: 10.0 % are wrong\n") || strings.Count(text.String(), " images)\n") != 2 {
 		t.Errorf("found\n%s", text.String())
 	}

@@ -3,15 +3,12 @@ package evaluation
 import (
 	"cmp"
 	"context"
-	"io"
 	"math"
 	"slices"
 
 	"winnow/datasets"
 	"winnow/features"
 	"winnow/filters/noiserate"
-	"winnow/internal/atomicfile"
-	"winnow/internal/text"
 	"winnow/run"
 	"winnow/run/folder"
 	"winnow/train"
@@ -24,6 +21,8 @@ type NoiseReport struct {
 	Estimates []folder.NoiseRate `json:"estimates"`
 	True      *float64           `json:"true_rate"` // null where the manifest does not know it
 	Classes   []ClassNoise       `json:"classes"`   // by the first estimate, the most first
+
+	top int // classes of the text
 }
 
 // ClassNoise is the estimate for a class.
@@ -38,7 +37,7 @@ type NoiseOptions struct {
 	Manifest, Features string // file or folder, and store
 	Methods            []string
 	Seed               uint64
-	FitSample          int // images that is fitted to, beside sums of all, so that machines can deal them; 0: all are looked at together
+	FitSample          int // images to fit to, beside sums of all, so that machines can share them; 0: all are compared at once
 	Top                int // classes to print
 	Out                string
 }
@@ -70,12 +69,12 @@ func Noise(ctx context.Context, o NoiseOptions, progress func(done, total int), 
 		}
 		list = append(list, e)
 	}
-	return newNoiseReport(o.Manifest, list, d, data.Train.IDs, data.Train.Labels, data.Classes), nil
+	return newNoiseReport(o.Manifest, list, d, data.Train.IDs, data.Train.Labels, data.Classes, o.Top), nil
 }
 
 // newNoiseReport names what was estimated of images with these positions in d and labels.
-func newNoiseReport(manifest string, list []noiserate.Estimate, d *datasets.Dataset, ids, labels []int, classes []string) NoiseReport {
-	r := NoiseReport{Manifest: manifest, True: trueRate(d, ids, labels)}
+func newNoiseReport(manifest string, list []noiserate.Estimate, d *datasets.Dataset, ids, labels []int, classes []string, top int) NoiseReport {
+	r := NoiseReport{Manifest: manifest, True: trueRate(d, ids, labels), top: top}
 	count := make([]int, len(classes))
 	for _, y := range labels {
 		if y >= 0 {
@@ -119,12 +118,4 @@ func trueRate(d *datasets.Dataset, ids, labels []int) *float64 {
 		}
 	}
 	return new(float64(wrong) / float64(all))
-}
-
-// Save writes the report into a file of JSON; "" is none.
-func (r NoiseReport) Save(file string) error {
-	if file == "" {
-		return nil
-	}
-	return atomicfile.Write(file, func(w io.Writer) error { return text.JSON(w, r) })
 }

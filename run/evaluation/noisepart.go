@@ -2,7 +2,7 @@ package evaluation
 
 import (
 	"context"
-	"io"
+	"iter"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,11 +18,10 @@ import (
 	"winnow/train"
 )
 
-// NoiseJob names the parts of [NoisePart]; before them it makes those of NoiseSumsJob.
-const (
-	NoiseJob     = "noise"
-	NoiseSumsJob = "noise sums"
-)
+// NoiseJob divides an estimate by a sample.
+var NoiseJob = cluster.Job[noisePart]{Name: "noise", Unit: "images", Merge: mergeNoise}
+
+type noisePart = dealt.Part[askedNoise, noiserate.Said]
 
 // askedNoise is what the parts of an estimate keep for the join.
 type askedNoise struct {
@@ -71,7 +70,7 @@ func (q askedNoise) open(ctx context.Context, winnow string, progress func(done,
 		return j, err
 	}
 	j.Job = dealt.Job[askedNoise, compared, noiserate.Said]{
-		Name: NoiseJob, Options: q, Rows: rows, Drawn: q.FitSample, Seed: q.Seed, Winnow: winnow, Progress: progress,
+		Options: q, Rows: rows, Drawn: q.FitSample, Seed: q.Seed, Winnow: winnow, Progress: progress,
 		Fit: func(ctx context.Context, sums *leaveout.Sums, sample features.Set) (c compared, err error) {
 			if _, c.Whole, err = audit.NewSpace(sums); err == nil {
 				c.Calibration, err = noiserate.Calibrate(ctx, c.Whole.Compare(sample.X, sample.Labels))
@@ -106,7 +105,7 @@ func (j noiseJob) report(ctx context.Context, c compared, blocks []noiserate.Sai
 		}
 		list = append(list, e)
 	}
-	return newNoiseReport(j.Options.Named, list, d, rows.IDs, rows.Labels, d.Classes), nil
+	return newNoiseReport(j.Options.Named, list, d, rows.IDs, rows.Labels, d.Classes, j.Options.Top), nil
 }
 
 func noiseBySample(ctx context.Context, o NoiseOptions, progress func(done, total int), note func(format string, args ...any)) (NoiseReport, error) {
@@ -125,11 +124,10 @@ func noiseBySample(ctx context.Context, o NoiseOptions, progress func(done, tota
 	return j.report(ctx, c, said)
 }
 
-// NoisePart makes a shard's part of the estimate that [Noise] makes by a sample, into the output o.Out: first of the sums, and when these are
-// joined of what images say.
+// NoisePart makes a shard's part of the estimate that [Noise] makes by a sample, into the output o.Out.
 func NoisePart(ctx context.Context, o NoiseOptions, s cluster.Shard, winnow string, progress func(done, total int), note func(format string, args ...any)) (cluster.Made, error) {
 	if o.FitSample == 0 {
-		return cluster.Made{}, hint.Misused("--shard deals an estimate by sums and a sample: add --fit-sample N, for example 100000")
+		return cluster.Made{}, hint.Misused("--shard deals an estimate by a sample: add --fit-sample N, for example 100000")
 	}
 	q, err := o.askedFor()
 	if err != nil {
@@ -139,51 +137,20 @@ func NoisePart(ctx context.Context, o NoiseOptions, s cluster.Shard, winnow stri
 	if err != nil {
 		return cluster.Made{}, err
 	}
-	return j.Part(ctx, o.Out, s)
+	return j.Part(ctx, NoiseJob, o.Out, s)
 }
 
-// reopenNoise opens what parts are of.
-func reopenNoise(ctx context.Context, w *cluster.Whole, o cluster.JoinOptions) (noiseJob, error) {
-	q, err := dealt.OptionsOf[askedNoise](w)
-	if err != nil {
-		return noiseJob{}, err
-	}
-	return q.open(ctx, w.Parts[0].Winnow, o.Progress, o.Note)
-}
-
-// JoinNoiseSums fits to the sums of all parts and the sample what images are asked by.
-func JoinNoiseSums(ctx context.Context, w *cluster.Whole, o cluster.JoinOptions) (cluster.Result, error) {
-	j, err := reopenNoise(ctx, w, o)
+// mergeNoise estimates by what the images of all parts said, as one machine does.
+func mergeNoise(ctx context.Context, w *cluster.Whole, values iter.Seq2[noisePart, error], o cluster.JoinOptions) (cluster.Result, error) {
+	list, q, err := dealt.First(values)
 	if err != nil {
 		return nil, err
 	}
-	rt, err := o.Runtime()
+	j, err := q.open(ctx, w.Parts[0].Winnow, o.Progress, o.Note)
 	if err != nil {
 		return nil, err
 	}
-	defer rt.Close()
-	return j.JoinSums(ctx, w)
-}
-
-// JoinedNoise is an estimate of parts.
-type JoinedNoise struct {
-	NoiseReport
-	top int
-}
-
-// Write writes it for people.
-func (j JoinedNoise) Write(w io.Writer) error {
-	j.NoiseReport.Write(w, j.top)
-	return nil
-}
-
-// JoinNoise estimates by what the images of all parts said, as one machine does.
-func JoinNoise(ctx context.Context, w *cluster.Whole, o cluster.JoinOptions) (cluster.Result, error) {
-	j, err := reopenNoise(ctx, w, o)
-	if err != nil {
-		return nil, err
-	}
-	c, said, err := j.Joined(ctx, w)
+	c, said, err := j.Joined(ctx, w, list)
 	if err != nil {
 		return nil, err
 	}
@@ -191,5 +158,5 @@ func JoinNoise(ctx context.Context, w *cluster.Whole, o cluster.JoinOptions) (cl
 	if err != nil {
 		return nil, err
 	}
-	return JoinedNoise{r, j.Options.Top}, r.Save(w.Out)
+	return r, cluster.Save(w.Out, r)
 }

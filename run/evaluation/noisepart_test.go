@@ -2,7 +2,7 @@ package evaluation
 
 import (
 	"bytes"
-	"io"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -27,38 +27,26 @@ func TestNoiseDealt(t *testing.T) {
 	if want.Images != training || want.True == nil || *want.True != 0.1 || len(want.Estimates) != 2 || want.Estimates[0].Judged != training || len(want.Classes) != 3 {
 		t.Fatalf("found %+v", want)
 	}
-	join := func(out string) cluster.Result {
-		t.Helper()
-		joined, err := cluster.Join(t.Context(), out, map[string]cluster.Joiner{NoiseJob: {Join: JoinNoise}, NoiseSumsJob: {Join: JoinNoiseSums}}, cluster.JoinOptions{
-			Progress: func(int, int) {}, Note: quiet, Runtime: func() (io.Closer, error) { return io.NopCloser(nil), nil }})
+	for _, n := range []int{1, 4} {
+		o.Out = filepath.Join(t.TempDir(), "noise.json")
+		for i := range n {
+			if _, err := NoisePart(t.Context(), o, cluster.Shard{Index: i + 1, Of: n}, "test", func(int, int) {}, quiet); err != nil {
+				t.Fatal(err)
+			}
+		}
+		joined, err := cluster.Join(t.Context(), o.Out, []cluster.Joiner{NoiseJob}, cluster.JoinOptions{Progress: func(int, int) {}, Note: quiet})
 		if err != nil {
 			t.Fatal(err)
 		}
-		return joined
-	}
-	for _, n := range []int{1, 4} {
-		o.Out = filepath.Join(t.TempDir(), "noise.json")
-		for range 2 { // passes
-			for i := range n {
-				if _, err := NoisePart(t.Context(), o, cluster.Shard{Index: i + 1, Of: n}, "test", func(int, int) {}, quiet); err != nil {
-					t.Fatal(err)
-				}
-			}
-			var said bytes.Buffer
-			if err := join(o.Out).Write(&said); err != nil {
-				t.Fatal(err)
-			}
-			t.Log(said.String())
-		}
-		var whole bytes.Buffer
-		if err := text.JSON(&whole, want); err != nil {
+		var said, expected, whole bytes.Buffer
+		if err := errors.Join(joined.Write(&said), want.Write(&expected), text.JSON(&whole, want)); err != nil {
 			t.Fatal(err)
 		}
 		got, err := os.ReadFile(o.Out)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(whole.String(), string(got)); diff != "" {
+		if diff := cmp.Diff([]string{whole.String(), expected.String()}, []string{string(got), said.String()}); diff != "" {
 			t.Errorf("%d parts (-one machine +joined):\n%s", n, diff)
 		}
 	}

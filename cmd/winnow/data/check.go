@@ -6,7 +6,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/backbone/checking"
-	"winnow/cluster"
 	"winnow/cmd/winnow/term"
 )
 
@@ -26,44 +25,33 @@ func checkCommand(call term.Call[CheckOptions]) *cli.Command {
 	}
 }
 
-// CheckOptions say which manifest is checked.
+// CheckOptions say what is checked.
 type CheckOptions struct {
 	checking.Options
-	Strict, JSON bool
-
-	Out   string // file for the report; "": none
-	Shard cluster.Shard
+	JSON bool
 }
 
-func readCheck(c *cli.Context) (CheckOptions, error) {
-	manifest, err := term.OneArgument(c, "one manifest")
-	if err != nil {
-		return CheckOptions{}, err
+func readCheck(c *cli.Context) (o CheckOptions, err error) {
+	o.Root, o.Strict, o.Out, o.JSON = c.String("root"), c.Bool("strict"), c.String("out"), c.Bool("json")
+	if o.Manifest, err = term.OneArgument(c, "one manifest"); err != nil {
+		return o, err
 	}
-	o := CheckOptions{Options: checking.Options{Manifest: manifest, Root: c.String("root")}, Strict: c.Bool("strict"), JSON: c.Bool("json"), Out: c.String("out")}
 	if o.Shard, err = term.Shard(c); err != nil {
 		return o, err
 	}
-	return o, term.KeepInput(c, manifest)
+	return o, term.KeepInput(c, o.Manifest)
 }
 
 func runCheck(ctx context.Context, p *term.Program, o CheckOptions) error {
 	progress, end := p.Watch("images")
 	defer end()
-	host := checking.Host{Note: p.Note, Progress: progress}
-	if !o.Shard.Whole() {
-		made, err := checking.RunPart(ctx, o.Options, host, o.Out, p.Dealt(o.Shard), o.Strict, term.Version())
-		return p.Result(made, o.JSON, err)
-	}
-	report, err := checking.Run(ctx, o.Options, host)
-	if err == nil {
-		err = report.Save(o.Out)
-	}
-	if err != nil {
+	o.Shard, o.Winnow = p.Dealt(o.Shard), term.Version()
+	r, err := checking.Run(ctx, o.Options, checking.Host{Note: p.Note, Progress: progress})
+	if err := p.Result(r, o.JSON, err); err != nil {
 		return err
 	}
-	if err := p.Result(report, o.JSON, nil); err != nil || !o.Strict {
-		return err
+	if report, ok := r.(checking.Report); ok && o.Strict {
+		return report.Strict()
 	}
-	return report.Strict()
+	return nil
 }

@@ -26,7 +26,7 @@ func TestOptions(t *testing.T) {
 	termtest.Check(t, importCommand, map[string]importing.Job{"a --root r --shard-size 2MB -o {split}-%03d.tar": {
 		Out: "{split}-%03d.tar", ShardSize: 2e6, Seed: 1, Root: "r", Sources: []importing.Source{{Path: "a", Read: datasets.ReadOptions{Format: "auto"}}},
 	}}, nil)
-	termtest.Check(t, checkCommand, map[string]CheckOptions{"m.csv --strict --json": {Options: checking.Options{Manifest: "m.csv"}, Strict: true, JSON: true}}, nil)
+	termtest.Check(t, checkCommand, map[string]CheckOptions{"m.csv --strict --json": {Options: checking.Options{Manifest: "m.csv", Strict: true}, JSON: true}}, nil)
 	termtest.Check(t, corruptCommand, map[string]CorruptOptions{"m.csv --rate 0.2 --noise human-like --features f --nearest --out n.csv": {
 		Manifest: "m.csv", Out: "n.csv", Split: "train", Features: "f", Seed: 1,
 		Noise: run.NoiseSpec{Model: "human-like", Rate: 0.2, Count: datasets.Independent, Similar: 3, Nearest: true},

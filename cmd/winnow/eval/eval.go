@@ -78,14 +78,7 @@ func run(ctx context.Context, p *term.Program, o Options) error {
 		return term.AsMisuse(err)
 	}
 	if err == nil {
-		err = result.Save(o.Out)
+		err = cluster.Save(o.Out, result)
 	}
-	if err != nil {
-		return err
-	}
-	if o.JSON {
-		return p.JSON(result)
-	}
-	result.Write(p.Out, o.Eval.Metrics)
-	return nil
+	return p.Result(result, o.JSON, err)
 }

@@ -3,7 +3,6 @@ package join
 
 import (
 	"context"
-	"io"
 
 	"github.com/urfave/cli/v2"
 
@@ -22,18 +21,8 @@ type Options struct {
 	Overwrite, JSON bool
 }
 
-// joiners put the parts of a job together, by the command that made them.
-var joiners = map[string]cluster.Joiner{
-	checking.Job:            {Join: checking.JoinParts},
-	extraction.Job:          extraction.Joiner,
-	embedding.Job:           {Join: embedding.JoinParts},
-	embedding.SearchJob:     {Join: embedding.JoinSearch},
-	evaluation.Job:          {Join: evaluation.JoinParts},
-	auditing.Job:            {Join: auditing.JoinParts},
-	auditing.SumsJob:        {Join: auditing.JoinSums},
-	evaluation.NoiseJob:     {Join: evaluation.JoinNoise},
-	evaluation.NoiseSumsJob: {Join: evaluation.JoinNoiseSums},
-}
+// jobs are those whose parts are joined.
+var jobs = []cluster.Joiner{checking.Job, extraction.Job, embedding.Job, embedding.SearchJob, evaluation.Job, auditing.Job, evaluation.NoiseJob}
 
 // Command is winnow join.
 func Command() *cli.Command { return command(run) }
@@ -46,7 +35,7 @@ func command(call term.Call[Options]) *cli.Command {
 		Description: "OUT is the --out of the command that ran with --shard; the parts lie in OUT.parts. They must be all of one job: the same\n" +
 			"inputs, settings and number of parts. Those that are missing or damaged are listed with the shards to run again. The\n" +
 			"result is that of one machine: feature stores byte for byte, where all parts were made on the same kind of device,\n" +
-			"numbers to 1e-9. The parts stay as they are. winnow audit and noise make parts twice: joined sums say to run them again.\n\n" +
+			"numbers to 1e-9. The parts stay as they are.\n\n" +
 			"   winnow extract … --shard 1/2 --out birds.features    winnow extract … --shard 2/2 --out birds.features\n" +
 			"   winnow join birds.features",
 		Flags: []cli.Flag{
@@ -65,7 +54,7 @@ func read(c *cli.Context) (Options, error) {
 
 func run(ctx context.Context, p *term.Program, o Options) error {
 	at, end := p.Watch("rows")
-	r, err := cluster.Join(ctx, o.Out, joiners, cluster.JoinOptions{Overwrite: o.Overwrite, To: o.To, Progress: at, Note: p.Note, Runtime: func() (io.Closer, error) { return p.OpenRuntime() }})
+	r, err := cluster.Join(ctx, o.Out, jobs, cluster.JoinOptions{Overwrite: o.Overwrite, To: o.To, Progress: at, Note: p.Note})
 	end()
 	return p.Result(r, o.JSON, err)
 }

@@ -81,14 +81,7 @@ func run(ctx context.Context, p *term.Program, o Options) error {
 	report, err := evaluation.Noise(ctx, o.NoiseOptions, at, p.Note)
 	end()
 	if err == nil {
-		err = report.Save(o.Out)
+		err = cluster.Save(o.Out, report)
 	}
-	if err != nil {
-		return err
-	}
-	if o.JSON {
-		return p.JSON(report)
-	}
-	report.Write(p.Out, o.Top)
-	return nil
+	return p.Result(report, o.JSON, err)
 }

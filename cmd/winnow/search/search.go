@@ -68,22 +68,14 @@ func read(c *cli.Context) (o Options, err error) {
 
 func run(ctx context.Context, p *term.Program, o Options) error {
 	o.Database.Note = p.Note
-	if !o.Shard.Whole() {
-		made, err := o.RunPart(ctx, p.Host(), o.Out, p.Dealt(o.Shard))
-		return p.Result(made, o.JSON, err)
-	}
-	r, err := o.Run(ctx, p.Host())
-	if err == nil {
-		err = r.Save(o.Out)
-	}
+	r, err := o.Run(ctx, p.Host(), o.Out, p.Dealt(o.Shard))
 	if err != nil {
 		return err
 	}
-	for _, l := range r.LeftOut {
-		p.Note("%s: %s", l.Path, l.Reason)
+	if answers, ok := r.(embedding.Answers); ok {
+		for _, l := range answers.LeftOut {
+			p.Note("%s: %s", l.Path, l.Reason)
+		}
 	}
-	if o.JSON {
-		return p.JSON(r)
-	}
-	return r.Write(p.Out)
+	return p.Result(r, o.JSON, nil)
 }
