@@ -126,7 +126,7 @@ func All[V any](values iter.Seq2[V, error]) (list []V, err error) {
 
 // Once returns a value that the parts of an output need, and its sha256. The machine that needs it first makes it; others wait
 // for it and read it. The value is the only part of out, a file beside the parts that need it.
-func (j Job[V]) Once(ctx context.Context, out string, r Rows, make func() (V, error)) (v V, sum string, err error) {
+func (j Job[V]) Once(ctx context.Context, out string, r Rows, compute func() (V, error)) (v V, sum string, err error) {
 	h, err := j.header(Shard{Index: 1, Of: 1}, r)
 	if err == nil {
 		err = os.MkdirAll(Dir(out), 0o755)
@@ -152,7 +152,7 @@ func (j Job[V]) Once(ctx context.Context, out string, r Rows, make func() (V, er
 		}
 	}
 	if _, err = write(ctx, out, h, func(w io.Writer) error {
-		v, err := make()
+		v, err := compute()
 		if err != nil {
 			return err
 		}
