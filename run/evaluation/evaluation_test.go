@@ -218,10 +218,11 @@ func TestNoise(t *testing.T) {
 	r := trained(t, Options{})
 	var stages [][2]int
 	o := NoiseOptions{Manifest: r.Config.Data.Manifest, Features: r.Config.Data.Features, Methods: []string{noiserate.Auto}, Seed: 1, Top: 2}
-	report, err := Noise(t.Context(), o, func(done, total int) { stages = append(stages, [2]int{done, total}) }, func(string, ...any) {})
+	result, err := Noise(t.Context(), o, func(done, total int) { stages = append(stages, [2]int{done, total}) }, func(string, ...any) {})
 	if err != nil {
 		t.Fatal(err)
 	}
+	report := result.(NoiseReport)
 	if !slices.Equal(stages, [][2]int{{1, 2}}) {
 		t.Errorf("stages: %v", stages)
 	}

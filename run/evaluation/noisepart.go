@@ -21,56 +21,32 @@ import (
 // NoiseJob divides an estimate by a sample.
 var NoiseJob = cluster.Job[noisePart]{Name: "noise", Unit: "images", Merge: mergeNoise}
 
-type noisePart = dealt.Part[askedNoise, noiserate.Said]
+type noisePart = dealt.Part[NoiseOptions, noiserate.Said]
 
-// askedNoise is what the parts of an estimate keep for the join.
-type askedNoise struct {
-	Manifest, Features, Named string `json:"-"` // with the names that other machines may have for them, and the manifest's as given
-	Methods                   []string
-	FitSample, Top            int
-	Seed                      uint64
-}
-
-// compared is what images are compared by: the classes of all, and what similarities to them mean.
+// compared is the fit: the classes of all images, and what similarities to them mean.
 type compared struct {
 	Whole       *leaveout.Whole
 	Calibration noiserate.Calibration
 }
 
-// noiseJob is an estimate that asks images apart from each other.
+// noiseJob is an estimate that compares images one by one with all classes.
 type noiseJob struct {
-	dealt.Job[askedNoise, compared, noiserate.Said]
-}
-
-// askedFor checks what is asked for.
-func (o NoiseOptions) askedFor() (q askedNoise, err error) {
-	if o.FitSample < 0 {
-		return q, hint.Misused("--fit-sample: found %d, expected 1 or more", o.FitSample)
-	}
-	for _, m := range o.Methods {
-		if !slices.Contains(noiserate.Dealt(), m) {
-			return q, hint.Misused("--fit-sample: the method %s needs all images at once, expected %s", m, strings.Join(noiserate.Dealt(), " or "))
-		}
-	}
-	q = askedNoise{Named: o.Manifest, Methods: o.Methods, FitSample: o.FitSample, Top: o.Top, Seed: o.Seed}
-	if q.Manifest, err = filepath.Abs(o.Manifest); err == nil {
-		q.Features, err = filepath.Abs(o.Features)
-	}
-	return q, err
+	dealt.Job[NoiseOptions, compared, noiserate.Said]
 }
 
 // open reads the manifest and finds the features.
-func (q askedNoise) open(ctx context.Context, winnow string, progress func(done, total int), note func(format string, args ...any)) (j noiseJob, err error) {
-	d, err := datasets.Read(q.Manifest, datasets.ReadOptions{Once: ctx, Note: note})
+func (o NoiseOptions) open(ctx context.Context, progress func(done, total int),
+	note func(format string, args ...any)) (j noiseJob, err error) {
+	d, err := datasets.Read(o.Manifest, datasets.ReadOptions{Once: ctx, Note: note})
 	if err != nil {
 		return j, err
 	}
-	rows, err := dealt.Open(d, q.Features, "", note)
+	rows, err := dealt.Open(d, o.Features, "", note)
 	if err != nil {
 		return j, err
 	}
-	j.Job = dealt.Job[askedNoise, compared, noiserate.Said]{
-		Options: q, Rows: rows, Drawn: q.FitSample, Seed: q.Seed, Winnow: winnow, Progress: progress,
+	j.Job = dealt.Job[NoiseOptions, compared, noiserate.Said]{
+		Options: o, Rows: rows, Drawn: o.FitSample, Seed: o.Seed, Winnow: o.Winnow, Progress: progress,
 		Fit: func(ctx context.Context, sums *leaveout.Sums, sample features.Set) (c compared, err error) {
 			if _, c.Whole, err = audit.NewSpace(sums); err == nil {
 				c.Calibration, err = noiserate.Calibrate(ctx, c.Whole.Compare(sample.X, sample.Labels))
@@ -84,7 +60,7 @@ func (q askedNoise) open(ctx context.Context, winnow string, progress func(done,
 	return j, nil
 }
 
-// report estimates by what all rows said.
+// report estimates from the answers of all rows.
 func (j noiseJob) report(ctx context.Context, c compared, blocks []noiserate.Said) (NoiseReport, error) {
 	var said noiserate.Said
 	for _, b := range blocks {
@@ -99,54 +75,60 @@ func (j noiseJob) report(ctx context.Context, c compared, blocks []noiserate.Sai
 	}
 	var list []noiserate.Estimate
 	for _, m := range j.Options.Methods {
-		e, err := noiserate.FromSaid(ctx, said, judged, len(d.Classes), len(c.Whole.Classes), m, train.Rand(j.Options.Seed, "noise rate", 0))
+		e, err := noiserate.FromSaid(ctx, said, judged, len(d.Classes), len(c.Whole.Classes), m,
+			train.Rand(j.Options.Seed, "noise rate", 0))
 		if err != nil {
 			return NoiseReport{}, err
 		}
 		list = append(list, e)
 	}
-	return newNoiseReport(j.Options.Named, list, d, rows.IDs, rows.Labels, d.Classes, j.Options.Top), nil
+	return newNoiseReport(j.Options, list, d, rows.IDs, rows.Labels, d.Classes), nil
 }
 
-func noiseBySample(ctx context.Context, o NoiseOptions, progress func(done, total int), note func(format string, args ...any)) (NoiseReport, error) {
-	q, err := o.askedFor()
-	if err != nil {
-		return NoiseReport{}, err
+// noiseBySample estimates on one machine, or makes the part of a shard.
+func noiseBySample(ctx context.Context, o NoiseOptions, progress func(done, total int),
+	note func(format string, args ...any)) (cluster.Result, error) {
+	if o.FitSample < 0 {
+		return nil, hint.Misused("--fit-sample: found %d, expected 1 or more", o.FitSample)
 	}
-	j, err := q.open(ctx, "", progress, note)
-	if err != nil {
-		return NoiseReport{}, err
+	for _, m := range o.Methods {
+		if !slices.Contains(noiserate.Dealt(), m) {
+			return nil, hint.Misused("--fit-sample: the method %s needs all images at once, expected %s",
+				m, strings.Join(noiserate.Dealt(), " or "))
+		}
 	}
-	c, said, err := j.Run(ctx)
-	if err != nil {
-		return NoiseReport{}, err
+	for _, path := range []*string{&o.Manifest, &o.Features} { // the join may run in another folder
+		var err error
+		if *path, err = filepath.Abs(*path); err != nil {
+			return nil, err
+		}
 	}
-	return j.report(ctx, c, said)
-}
-
-// NoisePart makes a shard's part of the estimate that [Noise] makes by a sample, into the output o.Out.
-func NoisePart(ctx context.Context, o NoiseOptions, s cluster.Shard, winnow string, progress func(done, total int), note func(format string, args ...any)) (cluster.Made, error) {
-	if o.FitSample == 0 {
-		return cluster.Made{}, hint.Misused("--shard deals an estimate by a sample: add --fit-sample N, for example 100000")
-	}
-	q, err := o.askedFor()
-	if err != nil {
-		return cluster.Made{}, err
-	}
-	j, err := q.open(ctx, winnow, progress, note)
-	if err != nil {
-		return cluster.Made{}, err
-	}
-	return j.Part(ctx, NoiseJob, o.Out, s)
-}
-
-// mergeNoise estimates by what the images of all parts said, as one machine does.
-func mergeNoise(ctx context.Context, w *cluster.Whole, values iter.Seq2[noisePart, error], o cluster.JoinOptions) (cluster.Result, error) {
-	list, q, err := dealt.First(values)
+	j, err := o.open(ctx, progress, note)
 	if err != nil {
 		return nil, err
 	}
-	j, err := q.open(ctx, w.Parts[0].Winnow, o.Progress, o.Note)
+	if !o.Shard.Whole() {
+		return j.Part(ctx, NoiseJob, o.Out, o.Shard)
+	}
+	c, said, err := j.Run(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r, err := j.report(ctx, c, said)
+	if err != nil {
+		return nil, err
+	}
+	return r, cluster.Save(o.Out, r)
+}
+
+// mergeNoise estimates from the answers of all parts, as one machine does.
+func mergeNoise(ctx context.Context, w *cluster.Whole, values iter.Seq2[noisePart, error],
+	o cluster.JoinOptions) (cluster.Result, error) {
+	list, asked, err := dealt.First(values)
+	if err != nil {
+		return nil, err
+	}
+	j, err := asked.open(ctx, o.Progress, o.Note)
 	if err != nil {
 		return nil, err
 	}

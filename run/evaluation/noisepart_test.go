@@ -20,17 +20,19 @@ func TestNoiseDealt(t *testing.T) {
 	r := trained(t, Options{})
 	quiet := func(string, ...any) {}
 	o := NoiseOptions{Manifest: r.Config.Data.Manifest, Features: r.Config.Data.Features, Methods: noiserate.Dealt(), Seed: 1, FitSample: 30, Top: 2}
-	want, err := Noise(t.Context(), o, func(int, int) {}, quiet)
+	result, err := Noise(t.Context(), o, func(int, int) {}, quiet)
 	if err != nil {
 		t.Fatal(err)
 	}
+	want := result.(NoiseReport)
 	if want.Images != training || want.True == nil || *want.True != 0.1 || len(want.Estimates) != 2 || want.Estimates[0].Judged != training || len(want.Classes) != 3 {
 		t.Fatalf("found %+v", want)
 	}
 	for _, n := range []int{1, 4} {
 		o.Out = filepath.Join(t.TempDir(), "noise.json")
 		for i := range n {
-			if _, err := NoisePart(t.Context(), o, cluster.Shard{Index: i + 1, Of: n}, "test", func(int, int) {}, quiet); err != nil {
+			o.Shard = cluster.Shard{Index: i + 1, Of: n}
+			if _, err := Noise(t.Context(), o, func(int, int) {}, quiet); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -55,7 +57,7 @@ func TestNoiseDealt(t *testing.T) {
 		t.Errorf("confident: %v", err)
 	}
 	o.Methods, o.FitSample = noiserate.Dealt(), 0
-	if _, err := NoisePart(t.Context(), o, cluster.Shard{Index: 1, Of: 2}, "test", nil, quiet); err == nil || !strings.Contains(err.Error(), "add --fit-sample N") {
+	if _, err := Noise(t.Context(), o, nil, quiet); err == nil || !strings.Contains(err.Error(), "add --fit-sample N") {
 		t.Errorf("no sample: %v", err)
 	}
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"winnow/cluster"
 	"winnow/cmd/winnow/term"
 	"winnow/filters/noiserate"
 	"winnow/internal/catalog"
@@ -18,8 +17,7 @@ import (
 // Options are what the command is asked for.
 type Options struct {
 	evaluation.NoiseOptions
-	Shard cluster.Shard
-	JSON  bool
+	JSON bool
 }
 
 func Command() *cli.Command { return command(run) }
@@ -50,7 +48,8 @@ func command(call term.Call[Options]) *cli.Command {
 
 func read(c *cli.Context) (o Options, err error) {
 	o.JSON = c.Bool("json")
-	o.NoiseOptions = evaluation.NoiseOptions{Features: c.String("features"), Methods: []string{c.String("method")}, Top: c.Int("top"), Seed: c.Uint64("seed"), FitSample: c.Int("fit-sample"), Out: c.String("out")}
+	o.NoiseOptions = evaluation.NoiseOptions{Features: c.String("features"), Methods: []string{c.String("method")},
+		Top: c.Int("top"), Seed: c.Uint64("seed"), FitSample: c.Int("fit-sample"), Out: c.String("out")}
 	if o.Shard, err = term.Shard(c); err != nil {
 		return o, err
 	}
@@ -73,15 +72,8 @@ func run(ctx context.Context, p *term.Program, o Options) error {
 	}
 	defer rt.Close()
 	at, end := p.Watch("stages")
-	if !o.Shard.Whole() {
-		made, err := evaluation.NoisePart(ctx, o.NoiseOptions, p.Dealt(o.Shard), term.Version(), at, p.Note)
-		end()
-		return p.Result(made, o.JSON, err)
-	}
-	report, err := evaluation.Noise(ctx, o.NoiseOptions, at, p.Note)
+	o.Shard, o.Winnow = p.Dealt(o.Shard), term.Version()
+	r, err := evaluation.Noise(ctx, o.NoiseOptions, at, p.Note)
 	end()
-	if err == nil {
-		err = cluster.Save(o.Out, report)
-	}
-	return p.Result(report, o.JSON, err)
+	return p.Result(r, o.JSON, err)
 }
