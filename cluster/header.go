@@ -28,7 +28,7 @@ type Header struct {
 	Winnow   string            `json:"winnow"` // version of the program
 }
 
-// format is the version of the parts that this program writes and reads.
+// format is the version of parts that this program writes and reads.
 const format = 1
 
 // String names the shard.
@@ -50,7 +50,7 @@ func (h Header) Differs(other Header) string {
 	return apart("setting", h.Settings, other.Settings)
 }
 
-// apart names the first entry in which two maps differ, in the order of the names.
+// apart describes the first entry by name in which two maps differ, or returns "".
 func apart(what string, a, b map[string]string) string {
 	names := slices.Sorted(maps.Keys(a))
 	for name := range b {
@@ -74,12 +74,13 @@ func apart(what string, a, b map[string]string) string {
 	return ""
 }
 
-// check refuses a header that no part has.
+// check returns an error for a header that no part has.
 func (h Header) check() error {
 	if h.Format != format {
 		return fmt.Errorf("found a part of version %d, expected %d", h.Format, format)
 	}
-	if h.Job == "" || h.Of < 1 || h.Of > mostShards || h.Shard < 1 || h.Shard > h.Of || h.First < 0 || h.End < h.First || h.Total < h.End {
+	if h.Job == "" || h.Of < 1 || h.Of > mostShards || h.Shard < 1 || h.Shard > h.Of || h.First < 0 ||
+		h.End < h.First || h.Total < h.End {
 		return fmt.Errorf("found shard %d/%d with rows %d to %d of %d", h.Shard, h.Of, h.First, h.End, h.Total)
 	}
 	return nil
@@ -94,13 +95,13 @@ func parseHeader(line []byte, into any, h *Header) error {
 	return h.check()
 }
 
-// suffix is what the folder of the parts is named by, behind the output's name.
+// suffix follows the output's name in the name of the folder of its parts.
 const suffix = ".parts"
 
-// Out returns the output that a user means, be it named itself or by the folder of its parts.
+// Out returns the output that a user names, itself or by the folder of its parts.
 func Out(name string) string { return location.TrimSuffix(location.Clean(name), suffix) }
 
-// Dir returns the folder of the parts of an output.
+// Dir returns the folder of an output's parts.
 func Dir(out string) string { return location.Append(Out(out), suffix) }
 
 // Path returns the name of the part of a shard.

@@ -20,8 +20,8 @@ import (
 	"winnow/internal/text"
 )
 
-// Job is work over rows that machines share: each makes the part of a shard with [Job.Do], or [Job.Fill] for parts that are
-// folders, and one machine merges the values of all parts with [Join]. Values are stored by encoding/gob.
+// Job is work over rows that machines share: each makes the part of a shard with [Job.Do], or [Job.Fill] for parts
+// that are folders, and one machine merges the values of all parts with [Join]. Values are stored by encoding/gob.
 type Job[Value any] struct {
 	Name string // of the command
 	Unit string // what the rows are: "images"
@@ -46,13 +46,14 @@ func (j Job[V]) header(s Shard, r Rows) (Header, error) {
 	if err != nil {
 		return Header{}, fmt.Errorf("%s: %w", j.Name, err)
 	}
-	return Header{Format: format, Job: j.Name, Shard: s.Index, Of: s.Of, First: first, End: end, Total: r.Total, Unit: j.Unit,
-		Inputs: r.Inputs, Settings: r.Settings, Winnow: r.Winnow}, nil
+	return Header{Format: format, Job: j.Name, Shard: s.Index, Of: s.Of, First: first, End: end,
+		Total: r.Total, Unit: j.Unit, Inputs: r.Inputs, Settings: r.Settings, Winnow: r.Winnow}, nil
 }
 
 // Do makes a shard's part of the output out, unless it is there. do gets the rows, from first to before end, and puts
 // the values of the part. Parts of another job at the same place are an error before anything is computed.
-func (j Job[V]) Do(ctx context.Context, out string, s Shard, r Rows, do func(first, end int, put func(V) error) error) (Made, error) {
+func (j Job[V]) Do(ctx context.Context, out string, s Shard, r Rows,
+	do func(first, end int, put func(V) error) error) (Made, error) {
 	h, err := j.header(s, r)
 	if err != nil {
 		return Made{}, err
@@ -63,10 +64,11 @@ func (j Job[V]) Do(ctx context.Context, out string, s Shard, r Rows, do func(fir
 	})
 }
 
-// Fill makes a shard's part that is a folder, unless it is there: fill writes its files into the folder at. A begun part
-// continues where it was. With overwrite other parts do not matter. If the output is in an object store, the part is made
-// in a temporary folder, the same for the same part.
-func (j Job[V]) Fill(ctx context.Context, out string, s Shard, r Rows, overwrite bool, fill func(at string) error) (Made, error) {
+// Fill makes a shard's part that is a folder, unless it is there: fill writes its files into the folder at. A begun
+// part continues where it was. With overwrite other parts do not matter. If the output is in an object store, the
+// part is made in a temporary folder, the same for the same part.
+func (j Job[V]) Fill(ctx context.Context, out string, s Shard, r Rows, overwrite bool,
+	fill func(at string) error) (Made, error) {
 	h, err := j.header(s, r)
 	if err != nil {
 		return Made{}, err
@@ -124,8 +126,8 @@ func All[V any](values iter.Seq2[V, error]) (list []V, err error) {
 	return list, nil
 }
 
-// Once returns a value that the parts of an output need, and its sha256. The machine that needs it first makes it; others wait
-// for it and read it. The value is the only part of out, a file beside the parts that need it.
+// Once returns a value that the parts of an output need, and its sha256. The machine that needs it first makes it;
+// others wait for it and read it. The value is the only part of out, a file beside the parts that need it.
 func (j Job[V]) Once(ctx context.Context, out string, r Rows, compute func() (V, error)) (v V, sum string, err error) {
 	h, err := j.header(Shard{Index: 1, Of: 1}, r)
 	if err == nil {
@@ -214,7 +216,8 @@ func (j Job[V]) merge(ctx context.Context, w *Whole, o JoinOptions) (Result, err
 func Join(ctx context.Context, out string, known []Joiner, o JoinOptions) (Result, error) {
 	w, err := Look(ctx, out)
 	if err != nil {
-		return nil, hint.With(err, "name the output that the parts are of, or the folder of its parts: both machines and join must see it")
+		return nil, hint.With(err, "name the output that the parts are of, or the folder of its parts: both "+
+			"machines and join must see it")
 	}
 	at := slices.IndexFunc(known, func(j Joiner) bool { return j.name() == w.Job })
 	copied := ""
@@ -230,11 +233,13 @@ func Join(ctx context.Context, out string, known []Joiner, o JoinOptions) (Resul
 			names = append(names, j.name())
 		}
 		slices.Sort(names)
-		return nil, fmt.Errorf("parts: %s: made by winnow %s, expected one of %s", Dir(out), w.Job, strings.Join(names, ", "))
+		return nil, fmt.Errorf("parts: %s: made by winnow %s, expected one of %s", Dir(out), w.Job,
+			strings.Join(names, ", "))
 	}
 	if o.To != "" {
 		if !location.IsRemote(w.Out) {
-			return nil, hint.Misused("--out: found parts on this machine, expected some in an object store: others are joined beside them")
+			return nil, hint.Misused("--out: found parts on this machine, expected some in an object store: " +
+				"others are joined beside them")
 		}
 		w.Out = o.To
 	}
@@ -243,7 +248,8 @@ func Join(ctx context.Context, out string, known []Joiner, o JoinOptions) (Resul
 		versions[p.Winnow] = true
 	}
 	if len(versions) > 1 {
-		o.Note("the parts were made by different versions of winnow: %s", strings.Join(slices.Sorted(maps.Keys(versions)), ", "))
+		o.Note("the parts were made by different versions of winnow: %s",
+			strings.Join(slices.Sorted(maps.Keys(versions)), ", "))
 	}
 	return known[at].merge(ctx, w, o)
 }

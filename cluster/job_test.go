@@ -24,7 +24,8 @@ func (j joined) Write(w io.Writer) error {
 }
 
 // naming is a job that names rows, two at a time.
-var naming = Job[[]string]{Name: "name", Unit: "rows", Merge: func(_ context.Context, w *Whole, values iter.Seq2[[]string, error], _ JoinOptions) (Result, error) {
+var naming = Job[[]string]{Name: "name", Unit: "rows", Merge: func(_ context.Context, w *Whole,
+	values iter.Seq2[[]string, error], _ JoinOptions) (Result, error) {
 	list, err := All(values)
 	if len(list) > 0 && len(list) != w.Total/2 {
 		return nil, errors.New("found other values than were put")
@@ -66,7 +67,8 @@ func TestJob(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%d parts: %s", of, diff)
 		}
-		if _, err := Join(t.Context(), out, []Joiner{counting}, o); err == nil || !strings.Contains(err.Error(), "made by winnow name, expected one of count") {
+		if _, err := Join(t.Context(), out, []Joiner{counting}, o); err == nil ||
+			!strings.Contains(err.Error(), "made by winnow name, expected one of count") {
 			t.Error(err)
 		}
 		w, err := Look(t.Context(), out)
@@ -76,17 +78,20 @@ func TestJob(t *testing.T) {
 		if err := w.Unchanged(map[string]string{"list": "abc"}); err != nil {
 			t.Error(err)
 		}
-		if err := w.Unchanged(map[string]string{"list": "abd"}); err == nil || !strings.Contains(err.Error(), "list changed since the parts of "+out+" were made") {
+		if err := w.Unchanged(map[string]string{"list": "abd"}); err == nil ||
+			!strings.Contains(err.Error(), "list changed since the parts of "+out+" were made") {
 			t.Error(err)
 		}
 		for range naming.Values(w) {
 			break // the rest is not read
 		}
-		if _, err := All(Job[int]{}.Values(w)); err == nil || !strings.Contains(err.Error(), "another version of winnow?") {
+		if _, err := All(Job[int]{}.Values(w)); err == nil ||
+			!strings.Contains(err.Error(), "another version of winnow?") {
 			t.Error(err)
 		}
 	}
-	if _, err := naming.Do(t.Context(), t.TempDir()+"/out", Shard{Index: 1, Of: 11}, rows, name); err == nil || !strings.Contains(err.Error(), "at most 10 shards") {
+	if _, err := naming.Do(t.Context(), t.TempDir()+"/out", Shard{Index: 1, Of: 11}, rows, name); err == nil ||
+		!strings.Contains(err.Error(), "at most 10 shards") {
 		t.Error(err)
 	}
 }
@@ -108,16 +113,19 @@ func TestOnce(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if v, sum, err := fit.Made(t.Context(), out); v != 1 || err != nil || len(sum) != 64 || sums != [4]string{sum, sum, sum, sum} || made.Load() != 1 {
+	if v, sum, err := fit.Made(t.Context(), out); v != 1 || err != nil || len(sum) != 64 ||
+		sums != [4]string{sum, sum, sum, sum} || made.Load() != 1 {
 		t.Errorf("found %d, %s and %v, %v", v, sum, sums, err)
 	}
 	other := counted
 	other.Total++
-	if _, _, err := fit.Once(t.Context(), out, other, func() (int, error) { return 2, nil }); err == nil || !strings.Contains(err.Error(), "holds parts of another job") {
+	if _, _, err := fit.Once(t.Context(), out, other, func() (int, error) { return 2, nil }); err == nil ||
+		!strings.Contains(err.Error(), "holds parts of another job") {
 		t.Error(err)
 	}
 	failed := errors.New("no")
-	if _, _, err := fit.Once(t.Context(), t.TempDir()+"/o", counted, func() (int, error) { return 0, failed }); !errors.Is(err, failed) {
+	if _, _, err := fit.Once(t.Context(), t.TempDir()+"/o", counted,
+		func() (int, error) { return 0, failed }); !errors.Is(err, failed) {
 		t.Error(err)
 	}
 }

@@ -27,8 +27,8 @@ func TestKilledChild(t *testing.T) {
 	t.Fatal("went on after its half:", err)
 }
 
-// A process that is killed in the middle of its part leaves no part: the same command makes it again, and the join is that of parts that
-// nothing happened to.
+// A process that is killed in the middle of its part leaves no part: the same command makes it again, and the join is
+// that of parts that nothing happened to.
 func TestKilled(t *testing.T) {
 	out := filled(t, 3)
 	second := Path(out, 2, 3)

@@ -21,8 +21,9 @@ import (
 	"winnow/internal/interrupt"
 )
 
-// A part that is a file is a line of JSON, the header; what the job wrote; and the seal: the sha256 of all before it, its length in
-// 8 bytes, the lowest last, and endMark. A part that is a folder holds headerFile, which lists the other files when it is whole.
+// A part that is a file is the header, a line of JSON; then what the job wrote; then the seal: the sha256 of all
+// before it, the length of all before it in 8 bytes, big-endian, and endMark. A part that is a folder holds
+// headerFile, which lists the other files once the part is whole.
 const (
 	endMark    = "wnw-end\n"
 	sealBytes  = sha256.Size + 8 + len(endMark)
@@ -42,7 +43,7 @@ type file struct {
 	SHA256 string `json:"sha256"`
 }
 
-// Made is what a machine's part came to, for people and as JSON.
+// Made describes the part that a machine made, for people and as JSON.
 type Made struct {
 	Part     string `json:"part"`
 	Out      string `json:"out"` // of the whole
@@ -68,7 +69,8 @@ func (m Made) Write(w io.Writer) error {
 
 // made describes the part.
 func (h Header) made(out string) Made {
-	return Made{Part: Path(out, h.Shard, h.Of), Out: Out(out), Job: h.Job, Shard: h.String(), First: h.First, End: h.End,
+	return Made{Part: Path(out, h.Shard, h.Of), Out: Out(out), Job: h.Job, Shard: h.String(), First: h.First,
+		End:   h.End,
 		Total: h.Total, Unit: h.Unit}
 }
 
@@ -81,7 +83,8 @@ func write(ctx context.Context, out string, h Header, fill func(io.Writer) error
 		return m, err
 	}
 	if location.IsRemote(out) {
-		return m, hint.Misused("parts: %s: expected a path on this machine: parts of winnow %s are files, and of those in object stores only folders are written, by winnow extract", out, h.Job)
+		return m, hint.Misused("parts: %s: expected a path on this machine: parts of winnow %s are files, and of "+
+			"those in object stores only folders are written, by winnow extract", out, h.Job)
 	}
 	if err := os.MkdirAll(Dir(out), 0o755); err != nil {
 		return m, fmt.Errorf("parts: %w", err)
@@ -106,7 +109,7 @@ func write(ctx context.Context, out string, h Header, fill func(io.Writer) error
 	return m, err
 }
 
-// sum counts and sums what is written.
+// sum hashes and counts what is written.
 type sum struct {
 	to   io.Writer
 	hash hash.Hash
@@ -143,7 +146,7 @@ func begin(ctx context.Context, out string, h Header, overwrite bool) (at string
 		return at, own.State, nil
 	}
 	entries, err := os.ReadDir(at)
-	for _, e := range entries { // what is damaged is made again
+	for _, e := range entries { // damaged files are made again
 		if err == nil && contents(e) {
 			err = os.Remove(filepath.Join(at, e.Name()))
 		}
@@ -151,7 +154,7 @@ func begin(ctx context.Context, out string, h Header, overwrite bool) (at string
 	return at, own.State, err
 }
 
-// workplace makes the folder in which a part of an object store is filled; nobody else may have made it.
+// workplace makes the folder in which a part for an object store is filled. A folder that others can open is refused.
 func workplace(out string, h Header) (string, error) {
 	h.Winnow = ""
 	text, err := json.Marshal(h)
@@ -168,18 +171,19 @@ func workplace(out string, h Header) (string, error) {
 		return "", fmt.Errorf("parts: %w", err)
 	}
 	if !info.IsDir() || runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
-		return "", fmt.Errorf("parts: %s: found %v, expected a folder that nobody else can open: remove it, or set TMPDIR", at, info.Mode())
+		return "", fmt.Errorf("parts: %s: found %v, expected a folder that nobody else can open: remove it, or "+
+			"set TMPDIR", at, info.Mode())
 	}
 	return at, nil
 }
 
-// contents reports whether an entry of a folder's part is one of its files.
+// contents reports whether an entry of a part's folder is one of its files.
 func contents(e fs.DirEntry) bool {
 	return e.Name() != headerFile && e.Name()[0] != '.' && e.Type().IsRegular()
 }
 
-// finish seals the folder of a part: it lists the files with their sums, except those whose names begin with a dot. If the
-// output is in an object store, the files are put there, the list last, and removed here.
+// finish seals the folder of a part: it lists the files with their sums, except those whose names begin with a dot.
+// If the output is in an object store, the files are put there, the list last, and removed here.
 func finish(ctx context.Context, out string, h Header, at string) error {
 	entries, err := os.ReadDir(at)
 	if err != nil {
@@ -209,8 +213,8 @@ func finish(ctx context.Context, out string, h Header, at string) error {
 	return os.RemoveAll(at)
 }
 
-// PutFolder puts files of a folder into one of an object store, so that the last of them stands there only while all others do: what stands
-// under its name is removed first.
+// PutFolder copies files of a folder into an object store. The last file is removed first and written last: while it
+// exists, all others do.
 func PutFolder(ctx context.Context, to, from string, names ...string) error {
 	if err := location.Remove(ctx, location.Join(to, names[len(names)-1])); err != nil {
 		return err
@@ -243,7 +247,7 @@ func digest(ctx context.Context, path string) (int64, string, error) {
 	return n, hex.EncodeToString(sum.Sum(nil)), err
 }
 
-// standing looks at the part h and those beside it.
+// standing returns the part h as it is, and an error if the parts beside it are of another job.
 func standing(ctx context.Context, out string, h Header) (Part, error) {
 	w, err := Look(ctx, out)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -258,10 +262,11 @@ func standing(ctx context.Context, out string, h Header) (Part, error) {
 			return Part{}, hint.With(fmt.Errorf("%s: holds parts of another job: %s", Dir(out), why), "%s", advice)
 		}
 	} else if w.Of != h.Of {
-		return Part{}, hint.With(fmt.Errorf("%s: holds one of %d parts, asked for one of %d", Dir(out), w.Of, h.Of), "%s", advice)
+		return Part{}, hint.With(fmt.Errorf("%s: holds one of %d parts, asked for one of %d", Dir(out), w.Of, h.Of),
+			"%s", advice)
 	}
 	own := w.Parts[h.Shard-1]
-	if own.State == Present && !location.IsRemote(own.Path) { // there its sizes must do: what was put was checked
+	if own.State == Present && !location.IsRemote(own.Path) { // there the sizes suffice: the copy was checked
 		if err := own.verify(ctx, ""); ctx.Err() != nil {
 			return own, ctx.Err()
 		} else if err != nil {

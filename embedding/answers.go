@@ -39,7 +39,8 @@ type Hit struct {
 }
 
 // NewAnswers puts labels to what a gallery found for queries; left are those that could not be read.
-func NewAnswers(index string, g *search.Gallery, queries []search.Query, found [][]search.Hit, labels map[string]string, left []features.Bad) Answers {
+func NewAnswers(index string, g *search.Gallery, queries []search.Query, found [][]search.Hit,
+	labels map[string]string, left []features.Bad) Answers {
 	r := newAnswers(index, g.Len(), g.Width(), queries, left)
 	for i, list := range found {
 		q := Answer{queries[i].Name, labels[queries[i].Name], []Hit{}}
@@ -53,7 +54,8 @@ func NewAnswers(index string, g *search.Gallery, queries []search.Query, found [
 }
 
 func newAnswers(index string, rows, dim int, queries []search.Query, left []features.Bad) Answers {
-	return Answers{Index: index, Rows: rows, Dim: dim, Queries: make([]Answer, len(queries)), LeftOut: lookup.Unreadable(left)}
+	return Answers{Index: index, Rows: rows, Dim: dim, Queries: make([]Answer, len(queries)),
+		LeftOut: lookup.Unreadable(left)}
 }
 
 // labelsOf returns the labels of a manifest by path, and its sha256; "" has none.
@@ -94,7 +96,8 @@ func (r Answers) Write(w io.Writer) error {
 		}
 	}
 	if c := r.Recall; c != nil {
-		_, err := fmt.Fprintf(w, "\nrecall      %.4f: %d of the %d that the exact search of %s finds\n", c.Value, c.Found, c.Expected, c.Of)
+		_, err := fmt.Fprintf(w, "\nrecall      %.4f: %d of the %d that the exact search of %s finds\n", c.Value,
+			c.Found, c.Expected, c.Of)
 		return err
 	}
 	return nil

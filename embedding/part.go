@@ -24,9 +24,10 @@ type partRows struct {
 	Bad   []features.Bad
 }
 
-// WritePart embeds a shard of the images, whole batches of them, into a part of the file out, unless it is there. The network is loaded
-// only where it is not. unit divides vectors by their length.
-func (e *Embedder) WritePart(ctx context.Context, h Host, out string, list *imagelist.List, o Options, s cluster.Shard, unit bool) (cluster.Made, error) {
+// WritePart embeds a shard of the images, whole batches, into a part of the file out. If the part is there, the
+// network is not loaded. unit divides vectors by their length.
+func (e *Embedder) WritePart(ctx context.Context, h Host, out string, list *imagelist.List, o Options,
+	s cluster.Shard, unit bool) (cluster.Made, error) {
 	names := make([]string, 0, 3*len(list.Images))
 	for _, n := range list.Images {
 		names = append(names, n.Path, n.Label, n.Split)
@@ -67,7 +68,8 @@ func (put partWriter) Write(rows []vectorfile.Row) error {
 func (partWriter) Close() error { return nil }
 
 // mergeVectors writes the file of vectors from its parts, in the form that its ending says.
-func mergeVectors(_ context.Context, w *cluster.Whole, values iter.Seq2[partRows, error], o cluster.JoinOptions) (cluster.Result, error) {
+func mergeVectors(_ context.Context, w *cluster.Whole, values iter.Seq2[partRows, error],
+	o cluster.JoinOptions) (cluster.Result, error) {
 	files, err := Files(w.Out)
 	if err != nil {
 		return nil, err
@@ -98,7 +100,9 @@ func mergeVectors(_ context.Context, w *cluster.Whole, values iter.Seq2[partRows
 		}
 	})
 	if len(bad) > 0 {
-		o.Note("%d unreadable images are left out, the first %s: %s; --json lists all of them", len(bad), bad[0].Path, bad[0].Reason)
+		o.Note("%d unreadable images are left out, the first %s: %s; --json lists all of them", len(bad), bad[0].Path,
+			bad[0].Reason)
 	}
-	return Written{Files: files, Rows: w.Total - len(bad), Dim: first.Dim, Model: first.Model, LeftOut: lookup.Unreadable(bad)}, err
+	return Written{Files: files, Rows: w.Total - len(bad), Dim: first.Dim, Model: first.Model,
+		LeftOut: lookup.Unreadable(bad)}, err
 }

@@ -27,7 +27,8 @@ type Search struct {
 const manyQueries = 8
 
 // nearest is the exact search.
-func (s Search) nearest(ctx context.Context, h Host, g *search.Gallery, queries []search.Query) ([][]search.Hit, error) {
+func (s Search) nearest(ctx context.Context, h Host, g *search.Gallery, queries []search.Query) ([][]search.Hit,
+	error) {
 	if len(queries) >= manyQueries {
 		if rt, err := h.Runtime(); err == nil { // without, the same is found more slowly
 			defer rt.Close()
@@ -37,7 +38,8 @@ func (s Search) nearest(ctx context.Context, h Host, g *search.Gallery, queries 
 }
 
 // embed makes queries of images. It also returns those that have no vector.
-func (s Search) embed(ctx context.Context, h Host, e *Embedder, dim int, list *imagelist.List) ([]search.Query, []features.Bad, error) {
+func (s Search) embed(ctx context.Context, h Host, e *Embedder, dim int, list *imagelist.List) ([]search.Query,
+	[]features.Bad, error) {
 	net, err := e.Load(h, 0, true)
 	if err != nil {
 		return nil, nil, err
@@ -81,7 +83,9 @@ func (s Search) ask(ctx context.Context, h Host, g *search.Gallery, labels map[s
 			return s.imagesFor(ctx, h, store, about, images)
 		})
 	} else if g.Width() != about.Dim || g.Model() != about.Model {
-		return r, &vectordb.OtherCollection{Store: store.String(), Why: fmt.Sprintf("found vectors of %d values made by %.12s, expected those of %s: %d, by %.12s", about.Dim, about.Model, s.Index, g.Width(), g.Model())}
+		return r, &vectordb.OtherCollection{Store: store.String(),
+			Why: fmt.Sprintf("found vectors of %d values made by %.12s, expected those of %s: %d, by %.12s",
+				about.Dim, about.Model, s.Index, g.Width(), g.Model())}
 	} else {
 		var a asked
 		if a, err = s.open(ctx, g); err == nil {
@@ -110,7 +114,8 @@ func (s Search) ask(ctx context.Context, h Host, g *search.Gallery, labels map[s
 					row = at
 				}
 			}
-			a.Nearest = append(a.Nearest, Hit{j + 1, row, h.Path, cmp.Or(labels[h.Path], h.Payload["label"]), h.Similarity})
+			a.Nearest = append(a.Nearest, Hit{j + 1, row, h.Path, cmp.Or(labels[h.Path], h.Payload["label"]),
+				h.Similarity})
 		}
 		r.Queries[i] = a
 	}
@@ -123,16 +128,19 @@ func (s Search) ask(ctx context.Context, h Host, g *search.Gallery, labels map[s
 }
 
 // imagesFor makes queries of images for a database, by the model whose vectors it holds.
-func (s Search) imagesFor(ctx context.Context, h Host, store vectordb.Store, about vectordb.About, images []string) ([]search.Query, []features.Bad, error) {
+func (s Search) imagesFor(ctx context.Context, h Host, store vectordb.Store, about vectordb.About,
+	images []string) ([]search.Query, []features.Bad, error) {
 	if s.Model == "" {
-		return nil, nil, hint.Misused("%s is not in %s, and an image needs what made the vectors there: name the run or the model with --model, or an index of the same with --index", images[0], store.Collection())
+		return nil, nil, hint.Misused("%s is not in %s, and an image needs what made the vectors there: name the "+
+			"run or the model with --model, or an index of the same with --index", images[0], store.Collection())
 	}
 	e, err := Open(s.Model, s.Backbone, h.Note)
 	if err != nil {
 		return nil, nil, err
 	}
 	if made := cmp.Or(e.Head, e.Embedder.Model); made != about.Model {
-		return nil, nil, &vectordb.OtherCollection{Store: store.String(), Why: fmt.Sprintf("found vectors made by %.12s, expected by %.12s, which is %s", about.Model, made, s.Model)}
+		return nil, nil, &vectordb.OtherCollection{Store: store.String(),
+			Why: fmt.Sprintf("found vectors made by %.12s, expected by %.12s, which is %s", about.Model, made, s.Model)}
 	}
 	list, err := imagelist.Open(ctx, images, s.Root, s.Stdin)
 	if err != nil {
@@ -152,14 +160,16 @@ type Recall struct {
 // tied is how far similarities of one vector lie apart when two programs compute them.
 const tied = 1e-6
 
-// recall compares answers with those of the exact search. Another image that is as similar as the last of the exact ones is right, too.
+// recall compares answers with those of the exact search. Another image that is as similar as the last of the exact
+// ones is right, too.
 func recall(g *search.Gallery, answers []Answer, exact [][]search.Hit, of string) *Recall {
 	r := &Recall{Of: of, Value: 1}
 	for i, list := range exact {
 		r.Expected += len(list)
 		right := 0
 		for _, h := range answers[i].Nearest {
-			if len(list) > 0 && (h.Similarity >= list[len(list)-1].Similarity-tied || slices.ContainsFunc(list, func(e search.Hit) bool { return g.Paths[e.Row] == h.Path })) {
+			if len(list) > 0 && (h.Similarity >= list[len(list)-1].Similarity-tied ||
+				slices.ContainsFunc(list, func(e search.Hit) bool { return g.Paths[e.Row] == h.Path })) {
 				right++
 			}
 		}

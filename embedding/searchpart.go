@@ -21,13 +21,13 @@ import (
 // SearchJob divides the queries of an exact search.
 var SearchJob = cluster.Job[Answers]{Name: "search", Unit: "queries", Merge: mergeAnswers}
 
-// asked are queries to a gallery, of which those of images are made when they are needed: till then they have no vector.
+// asked are queries to a gallery. Those that are images have no vector until they are embedded.
 type asked struct {
 	queries []search.Query
 	images  []group
 }
 
-// group is images that are embedded together: as the queries from first on.
+// group is images that are embedded together: the queries from first on.
 type group struct {
 	*imagelist.List
 	first int
@@ -68,8 +68,9 @@ func (a asked) sum() string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// Run lets all queries, or those of a shard, ask the whole gallery. The answers of a shard are a part of the file out, unless
-// it is there; those of all are saved in it. Images are embedded beside the same others on one machine and on several.
+// Run lets all queries, or those of a shard, ask the whole gallery. The answers of a shard are a part of the file
+// out, unless it is there; those of all are saved in it. Images are embedded beside the same others on one machine
+// and on several.
 func (s Search) Run(ctx context.Context, h Host, out string, shard cluster.Shard) (cluster.Result, error) {
 	if s.Database.URL != "" && !shard.Whole() {
 		return nil, hint.Misused("--shard deals the queries of an exact search: leave --to out, or --shard")
@@ -113,8 +114,9 @@ func (s Search) Run(ctx context.Context, h Host, out string, shard cluster.Shard
 		return r, err
 	}
 	rows := cluster.Rows{Total: len(a.queries), Batch: 1,
-		Inputs:   map[string]string{"vectors": g.Sum(), "queries": a.sum(), "labels": digest},
-		Settings: map[string]string{"k": strconv.Itoa(s.K), "batch": strconv.Itoa(s.Batch), "root": s.Root}, Winnow: h.Winnow}
+		Inputs: map[string]string{"vectors": g.Sum(), "queries": a.sum(), "labels": digest},
+		Settings: map[string]string{"k": strconv.Itoa(s.K), "batch": strconv.Itoa(s.Batch),
+			"root": s.Root}, Winnow: h.Winnow}
 	return SearchJob.Do(ctx, out, shard, rows, func(first, end int, put func(Answers) error) error {
 		r, err := find(first, end)
 		if err != nil {
@@ -124,9 +126,10 @@ func (s Search) Run(ctx context.Context, h Host, out string, shard cluster.Shard
 	})
 }
 
-// some returns the queries from first to before end with their vectors, and the images that have none. Images are embedded
-// in the batches of the whole.
-func (s Search) some(ctx context.Context, h Host, g *search.Gallery, a asked, first, end int) (queries []search.Query, left []features.Bad, err error) {
+// some returns the queries from first to before end with their vectors, and the images that have none. Images are
+// embedded in the same batches as on one machine.
+func (s Search) some(ctx context.Context, h Host, g *search.Gallery, a asked, first, end int) (queries []search.Query,
+	left []features.Bad, err error) {
 	at := first
 	for _, of := range a.images {
 		from, to := max(first-of.first, 0), min(end-of.first, len(of.Images))
@@ -167,8 +170,9 @@ func (s Search) some(ctx context.Context, h Host, g *search.Gallery, a asked, fi
 	return append(queries, a.queries[at:end]...), left, nil
 }
 
-// mergeAnswers writes what all parts found, as one machine does.
-func mergeAnswers(_ context.Context, w *cluster.Whole, values iter.Seq2[Answers, error], _ cluster.JoinOptions) (cluster.Result, error) {
+// mergeAnswers writes the answers of all parts, as one machine does.
+func mergeAnswers(_ context.Context, w *cluster.Whole, values iter.Seq2[Answers, error],
+	_ cluster.JoinOptions) (cluster.Result, error) {
 	list, err := cluster.All(values)
 	if err != nil {
 		return nil, err

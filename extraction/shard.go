@@ -18,12 +18,12 @@ import (
 	"winnow/internal/hint"
 )
 
-// Job divides an extraction. Its parts are stores, whose vectors the merge reads once: their sums are compared while they
-// are copied.
+// Job divides an extraction. Its parts are stores, whose vectors the merge reads once: their sums are compared while
+// they are copied.
 var Job = cluster.Job[struct{}]{Name: "extract", Unit: "images", Merge: merge, Copied: features.VectorsFile}
 
-// TakeShard keeps the images of one shard: whole batches, so that every number is the one of a single machine, to the bit. A batch of 0
-// becomes the usual one: machines with different memory must agree on it.
+// TakeShard keeps the images of one shard: whole batches, so that every number is that of one machine, to the bit. A
+// batch of 0 becomes the usual one, because machines with different memory must agree on it.
 func (e *Extraction) TakeShard(s cluster.Shard) error {
 	if s.Whole() {
 		return nil
@@ -38,7 +38,7 @@ func (e *Extraction) TakeShard(s cluster.Shard) error {
 	return nil
 }
 
-// own copies a part of a list, so that the rest may go.
+// own copies a part of a list, so that the rest can be freed.
 func own(paths []string) []string {
 	all, list := strings.Join(paths, ""), make([]string, len(paths))
 	for i, p := range paths {
@@ -47,13 +47,14 @@ func own(paths []string) []string {
 	return list
 }
 
-// part makes the store of this shard among the parts of the whole.
+// part makes the part of this shard.
 func (e *Extraction) part(ctx context.Context, h Host) (r Result, err error) {
 	key := e.Key()
 	rows := cluster.Rows{Total: e.total, Batch: e.Config.Batch,
 		Inputs: map[string]string{"model": key.Model, "images": e.images},
 		Settings: map[string]string{"output": key.Output, "preprocessing": key.Preprocessing, "decoder": key.Decoder,
-			"views": strings.Join(key.Views, "+"), "dtype": key.Element(), "batch": strconv.Itoa(e.Config.Batch)}, Winnow: h.Winnow}
+			"views": strings.Join(key.Views, "+"), "dtype": key.Element(), "batch": strconv.Itoa(e.Config.Batch)},
+		Winnow: h.Winnow}
 	own := *e
 	made, err := Job.Fill(ctx, e.Out, e.shard, rows, e.Overwrite, func(at string) (err error) {
 		own.Out = at
@@ -77,7 +78,7 @@ func (e *Extraction) part(ctx context.Context, h Host) (r Result, err error) {
 	return r, nil
 }
 
-// openPart opens the store that is a part, or that parts were joined to, also in an object store.
+// openPart opens a store that is a part or was joined from parts, also in an object store.
 func openPart(ctx context.Context, at string) (*features.Store, error) {
 	if !location.IsRemote(at) {
 		return features.Open(at)
@@ -97,11 +98,12 @@ type Joined struct {
 	Dim      int    `json:"dim"`
 	Device   string `json:"device"`
 	Bad      int    `json:"unreadable"`
-	Complete bool   `json:"complete"` // it was there already: nothing was done
+	Complete bool   `json:"complete"` // it existed already: nothing was done
 }
 
 // merge makes the store of one machine from parts, byte for byte. If one is damaged, it looks at all of them.
-func merge(ctx context.Context, w *cluster.Whole, _ iter.Seq2[struct{}, error], o cluster.JoinOptions) (cluster.Result, error) {
+func merge(ctx context.Context, w *cluster.Whole, _ iter.Seq2[struct{}, error],
+	o cluster.JoinOptions) (cluster.Result, error) {
 	list := make([]*features.Store, len(w.Parts))
 	for i, p := range w.Parts {
 		var err error
@@ -131,15 +133,18 @@ func merge(ctx context.Context, w *cluster.Whole, _ iter.Seq2[struct{}, error], 
 	if strings.Contains(s.Device, ",") {
 		o.Note("the shards were made on different devices (%s): their last bits are not those of one", s.Device)
 	}
-	return Joined{Store: w.Out, Shards: w.Of, Rows: s.Rows, Dim: s.Dim, Device: s.Device, Bad: len(s.Bad), Complete: complete}, nil
+	return Joined{Store: w.Out, Shards: w.Of, Rows: s.Rows, Dim: s.Dim, Device: s.Device, Bad: len(s.Bad),
+		Complete: complete}, nil
 }
 
-func joinHere(_ context.Context, w *cluster.Whole, list []*features.Store, o cluster.JoinOptions) (*features.Store, error) {
+func joinHere(_ context.Context, w *cluster.Whole, list []*features.Store, o cluster.JoinOptions) (*features.Store,
+	error) {
 	return features.Join(list, w.Out, o.Overwrite, o.Progress)
 }
 
 // joinThere joins in the folder of temporary files, and puts the store into an object store, store.json last.
-func joinThere(ctx context.Context, w *cluster.Whole, list []*features.Store, o cluster.JoinOptions) (_ *features.Store, err error) {
+func joinThere(ctx context.Context, w *cluster.Whole, list []*features.Store,
+	o cluster.JoinOptions) (_ *features.Store, err error) {
 	if old, err := openPart(ctx, w.Out); err == nil && !o.Overwrite {
 		key := list[0].Key
 		key.Images = w.Inputs["images"]
@@ -166,7 +171,8 @@ func joinThere(ctx context.Context, w *cluster.Whole, list []*features.Store, o 
 
 // Write writes the outcome for people.
 func (j Joined) Write(w io.Writer) error {
-	_, err := fmt.Fprintf(w, "%s: %d images × %d values from %d shards, %d unreadable\n", j.Store, j.Rows, j.Dim, j.Shards, j.Bad)
+	_, err := fmt.Fprintf(w, "%s: %d images × %d values from %d shards, %d unreadable\n", j.Store, j.Rows, j.Dim,
+		j.Shards, j.Bad)
 	if err == nil && j.Complete {
 		_, err = fmt.Fprintln(w, "it was complete: nothing to do")
 	}

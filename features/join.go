@@ -26,13 +26,13 @@ func (e *SourceError) Error() string { return fmt.Sprintf("%s: %v", e.Dir, e.Err
 
 func (e *SourceError) Unwrap() error { return e.Err }
 
-// Join combines stores of consecutive images, in this order, into a store in dir, and releases their paths. Stores of whole
-// batches give, byte for byte, the store made in one run on the same device. Join checks that the stores have the same
-// model, tensor, preprocessing, views and batches, and that no file has changed since it was written (*SourceError). Rows
-// are copied unchanged, whatever their type.
+// Join combines stores of consecutive images, in this order, into a store in dir, and releases their paths. Stores of
+// whole batches give, byte for byte, the store made in one run on the same device. Join checks that the stores have
+// the same model, tensor, preprocessing, views and batches, and that no file has changed since it was written
+// (*SourceError). Rows are copied unchanged, whatever their type.
 //
-// If dir holds a store, finished or begun, Join returns ErrComplete if it is the same and a *KeyError
-// otherwise. With overwrite it is replaced; the old one stays whole until the last moment.
+// If dir holds a store, finished or begun, Join returns ErrComplete if it is the same and a *KeyError otherwise. With
+// overwrite it is replaced; the old one stays whole until the last moment.
 func Join(stores []*Store, dir string, overwrite bool, progress func(done, total int)) (*Store, error) {
 	if len(stores) == 0 {
 		return nil, fmt.Errorf("features: join: no store is given")
@@ -84,8 +84,8 @@ func differ(a, b *Store) string {
 	return ""
 }
 
-// joinedInfo returns store.json of the whole, except the images and the checksum. It names all devices and versions of the
-// stores.
+// joinedInfo returns store.json of the whole, except the images and the checksum. It names all devices and versions
+// of the stores.
 func joinedInfo(stores []*Store) Info {
 	info := stores[0].Info
 	info.Rows, info.Bad = 0, []Bad{}
@@ -128,7 +128,8 @@ func (j *joiner) apart() error {
 	}
 	for _, s := range j.stores {
 		if from, err := os.Stat(s.Dir); err == nil && os.SameFile(from, to) {
-			return fmt.Errorf("features: join: %s: is one of the stores to join, expected another folder for the whole", j.dir)
+			return fmt.Errorf("features: join: %s: is one of the stores to join, expected another folder for the "+
+				"whole", j.dir)
 		}
 	}
 	return nil

@@ -169,7 +169,8 @@ func TestJoinLeavesAnotherStore(t *testing.T) {
 	if _, err := joinDirs(dirs, out, true, nil); err != nil {
 		t.Errorf("--overwrite: %v", err)
 	}
-	if _, err := joinDirs(dirs, dirs[0], true, nil); err == nil || !strings.Contains(err.Error(), "is one of the stores to join") {
+	if _, err := joinDirs(dirs, dirs[0], true, nil); err == nil ||
+		!strings.Contains(err.Error(), "is one of the stores to join") {
 		t.Errorf("onto a source: %v", err)
 	}
 	begun := filepath.Join(dir, "begun")

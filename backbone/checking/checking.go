@@ -1,4 +1,5 @@
-// Package checking decodes every image of a manifest and reports unreadable ones and duplicates, on one machine or several.
+// Package checking decodes every image of a manifest and reports unreadable ones and duplicates, on one machine or
+// several.
 package checking
 
 import (
@@ -88,7 +89,8 @@ func Run(ctx context.Context, o Options, h Host) (cluster.Result, error) {
 }
 
 // merge reads the manifest again, reports on what all parts found, exactly as one machine would, and saves the report.
-func merge(ctx context.Context, w *cluster.Whole, values iter.Seq2[looked, error], o cluster.JoinOptions) (cluster.Result, error) {
+func merge(ctx context.Context, w *cluster.Whole, values iter.Seq2[looked, error],
+	o cluster.JoinOptions) (cluster.Result, error) {
 	var all looked
 	for l, err := range values {
 		if err != nil {

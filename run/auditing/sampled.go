@@ -27,9 +27,9 @@ var Job = cluster.Job[part]{Name: "audit", Unit: "images", Merge: merge}
 
 type part = dealt.Part[asked, audit.Judged]
 
-// asked is what an audit that judges rows apart is asked for: what its parts keep for the join.
+// asked are the options of an audit that judges rows apart. Parts keep them for the join.
 type asked struct {
-	Manifest, Features string `json:"-"` // other machines may name them otherwise
+	Manifest, Features string `json:"-"` // their names may differ between machines
 	View, Scorer       string
 	IncludeEval        bool
 	Folds, FitSample   int
@@ -83,22 +83,26 @@ func (q asked) of(d *datasets.Dataset, o Options, winnow string) (*apart, error)
 	return a, nil
 }
 
-// askedFor checks what is asked for, and completes it.
+// askedFor checks options and completes them.
 func askedFor(in Stored, o *Options, f Files) (q asked, err error) {
 	if o.Scorer == "" {
 		o.Scorer = judges.Default
 	}
 	switch {
 	case !slices.Contains(audit.Dealt(), o.Scorer):
-		return q, hint.Misused("--fit-sample: scorer %s needs all images at once, expected one of %s", o.Scorer, strings.Join(audit.Dealt(), ", "))
+		return q, hint.Misused("--fit-sample: scorer %s needs all images at once, expected one of %s", o.Scorer,
+			strings.Join(audit.Dealt(), ", "))
 	case in.Probs != "" || o.Tuning.Weights != "" || o.Rounds > 1 || strings.Contains(in.Features, ","):
-		return q, hint.Misused("--fit-sample judges by heads or centres on the features of one store: leave --probs, --finetune, --seeds and further stores or backbones out")
+		return q, hint.Misused("--fit-sample judges by heads or centres on the features of one store: leave " +
+			"--probs, --finetune, --seeds and further stores or backbones out")
 	}
-	q = asked{View: in.View, Scorer: o.Scorer, IncludeEval: o.IncludeEval, Folds: o.Folds, FitSample: o.FitSample, Seed: o.Seed, Rate: o.Rate, Files: f}
+	q = asked{View: in.View, Scorer: o.Scorer, IncludeEval: o.IncludeEval, Folds: o.Folds, FitSample: o.FitSample,
+		Seed: o.Seed, Rate: o.Rate, Files: f}
 	for _, path := range []struct {
 		to   *string
 		from string
-	}{{&q.Manifest, in.Manifest}, {&q.Features, in.Features}, {&q.Files.Classes, f.Classes}, {&q.Files.Clean, f.Clean}} {
+	}{{&q.Manifest, in.Manifest}, {&q.Features, in.Features}, {&q.Files.Classes, f.Classes}, {&q.Files.Clean,
+		f.Clean}} {
 		if *path.to = path.from; path.from == "" {
 			continue
 		}
@@ -115,7 +119,7 @@ func (a *apart) within(said int) error {
 	return a.opts.withinApart(a.job.Rows.Len(), a.job.Rows.Store.Dim, len(a.d.Classes), said)
 }
 
-// withinApart is [apart.within] of so many rows and classes, before there are any features.
+// withinApart is [apart.within] before there are features.
 func (o Options) withinApart(rows, wide, classes, said int) error {
 	dim, judged := int64(wide), int64(min(wide, head.Widest))
 	u := budget.Use{What: fmt.Sprintf("audit: %d images of %d values in %d classes", rows, dim, classes),
@@ -127,7 +131,7 @@ func (o Options) withinApart(rows, wide, classes, said int) error {
 	return err
 }
 
-// bySample judges the training labels of a manifest by sums over its stored features and fits to a sample.
+// bySample judges the training labels of a manifest by sums over its stored features and what is fitted to a sample.
 func bySample(ctx context.Context, in Stored, o Options) (*Report, error) {
 	q, err := askedFor(in, &o, Files{})
 	if err != nil {
@@ -178,12 +182,14 @@ func (a *apart) report(ctx context.Context, b *audit.Basis, said []audit.Judged)
 	return r, r.name(result, rows.IDs, rows.Manifest, rows.Manifest.Classes, a.opts.Note)
 }
 
-// StorePart makes a shard's part of the audit that [Store] makes of a manifest by a sample, into the output f.Out. The first
-// machine fits for all. The rest of f is written by the join.
-func StorePart(ctx context.Context, in Stored, o Options, f Files, s cluster.Shard, winnow string) (cluster.Made, error) {
+// StorePart makes a shard's part of the audit that [Store] makes of a manifest by a sample, into the output f.Out.
+// The first machine fits for all. The rest of f is written by the join.
+func StorePart(ctx context.Context, in Stored, o Options, f Files, s cluster.Shard, winnow string) (cluster.Made,
+	error) {
 	o = o.completed()
 	if o.FitSample == 0 {
-		return cluster.Made{}, hint.Misused("--shard deals an audit by a sample: add --fit-sample N, for example 100000, for the images that heads are trained on")
+		return cluster.Made{}, hint.Misused("--shard deals an audit by a sample: add --fit-sample N, for example " +
+			"100000, for the images that heads are trained on")
 	}
 	q, err := askedFor(in, &o, f)
 	if err != nil {
@@ -199,7 +205,7 @@ func StorePart(ctx context.Context, in Stored, o Options, f Files, s cluster.Sha
 	return a.job.Part(ctx, Job, f.Out, s)
 }
 
-// Joined is an audit that was joined of parts.
+// Joined is an audit joined from parts.
 type Joined struct {
 	*Report
 	top int
@@ -212,13 +218,15 @@ func (j Joined) Write(w io.Writer) error {
 }
 
 // merge makes the audit from the judgements of all parts, as one machine does, and writes its files.
-func merge(ctx context.Context, w *cluster.Whole, values iter.Seq2[part, error], o cluster.JoinOptions) (cluster.Result, error) {
+func merge(ctx context.Context, w *cluster.Whole, values iter.Seq2[part, error],
+	o cluster.JoinOptions) (cluster.Result, error) {
 	list, q, err := dealt.First(values)
 	if err != nil {
 		return nil, err
 	}
 	told := func(done, total, _ int, _ string) { o.Progress(done, total) }
-	a, err := q.open(ctx, Options{Options: audit.Options{Scorer: q.Scorer, Folds: q.Folds, Seed: q.Seed, Rate: q.Rate, Told: told},
+	a, err := q.open(ctx, Options{Options: audit.Options{Scorer: q.Scorer, Folds: q.Folds, Seed: q.Seed, Rate: q.Rate,
+		Told: told},
 		IncludeEval: q.IncludeEval, FitSample: q.FitSample, Note: o.Note}.completed(), w.Parts[0].Winnow)
 	if err != nil {
 		return nil, err

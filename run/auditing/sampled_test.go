@@ -27,7 +27,8 @@ const (
 	torn                           = 40 // row that could not be read
 )
 
-// madeStore writes a manifest and a store of lumps, one a class; every ninth label is of the next class, every 50th row has none.
+// madeStore writes a manifest and a store of lumps, one a class; every ninth label is of the next class, every 50th
+// row has none.
 func madeStore(t testing.TB, dir string) Stored {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(5, 1))
@@ -56,7 +57,8 @@ func madeStore(t testing.TB, dir string) Stored {
 		t.Fatal(err)
 	}
 	key := features.Key{Model: strings.Repeat("a", 64), Output: "pool", Preprocessing: "{}", Views: []string{"center"}}
-	w, err := features.Create(in.Features, features.Plan{Key: key, Paths: paths, Dim: madeDim, Batch: madeRows, Device: "cpu", Winnow: "test"}, false)
+	w, err := features.Create(in.Features, features.Plan{Key: key, Paths: paths, Dim: madeDim, Batch: madeRows,
+		Device: "cpu", Winnow: "test"}, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +78,8 @@ func sampledBy(scorer string) Options {
 
 // joinAll joins what is there of an output.
 func joinAll(ctx context.Context, out string) (cluster.Result, error) {
-	return cluster.Join(ctx, out, []cluster.Joiner{Job}, cluster.JoinOptions{Progress: func(int, int) {}, Note: func(string, ...any) {}})
+	return cluster.Join(ctx, out, []cluster.Joiner{Job}, cluster.JoinOptions{Progress: func(int, int) {},
+		Note: func(string, ...any) {}})
 }
 
 // allWritten is what an audit prints and its files.
@@ -104,7 +107,8 @@ func readAll(t *testing.T, r cluster.Result, a *Report, f Files) (w allWritten) 
 
 // files are those of an audit in a folder.
 func files(dir string) Files {
-	return Files{Out: filepath.Join(dir, "s.csv"), Classes: filepath.Join(dir, "k.csv"), Clean: filepath.Join(dir, "c.csv"), Relabel: true, Top: 7}
+	return Files{Out: filepath.Join(dir, "s.csv"), Classes: filepath.Join(dir, "k.csv"),
+		Clean: filepath.Join(dir, "c.csv"), Relabel: true, Top: 7}
 }
 
 // onOne is what one machine makes.
@@ -121,20 +125,23 @@ func onOne(t *testing.T, in Stored, o Options) (allWritten, *Report) {
 	return readAll(t, Joined{a, f.Top}, a, f), a
 }
 
-// An audit that was dealt is that of one machine, to the byte: what is printed, the list, the classes, the mended manifest and JSON. And it finds
-// what is wrong.
+// An audit that was dealt is that of one machine, to the byte: what is printed, the list, the classes, the mended
+// manifest and JSON. And it finds what is wrong.
 func TestDealt(t *testing.T) {
 	in := madeStore(t, t.TempDir())
 	for _, scorer := range audit.Dealt() {
 		o := sampledBy(scorer)
 		want, a := onOne(t, in, o)
-		if d := a.Detection; len(a.Images) != madeRows-1-madeRows/50 || a.Unjudged != 1 || len(a.LeftOut) != 1 || a.Sampled < 190 || a.Sampled > 220 || d.AP < 0.9 {
-			t.Fatalf("%s: %d images, %d unjudged, %d left out, fitted to %d, %+v", scorer, len(a.Images), a.Unjudged, len(a.LeftOut), a.Sampled, d)
+		if d := a.Detection; len(a.Images) != madeRows-1-madeRows/50 || a.Unjudged != 1 || len(a.LeftOut) != 1 ||
+			a.Sampled < 190 || a.Sampled > 220 || d.AP < 0.9 {
+			t.Fatalf("%s: %d images, %d unjudged, %d left out, fitted to %d, %+v", scorer, len(a.Images), a.Unjudged,
+				len(a.LeftOut), a.Sampled, d)
 		}
 		if n := a.Noise; n.Rate < 0.07 || n.Rate > 0.16 || n.Low > 0.11 || n.High < 0.11 {
 			t.Errorf("%s: %+v of a ninth", scorer, n)
 		}
-		if strings.Contains(want.Said, "near copies of another label") || !strings.Contains(want.Said, "near copies and nearest images were not looked for") {
+		if strings.Contains(want.Said, "near copies of another label") ||
+			!strings.Contains(want.Said, "near copies and nearest images were not looked for") {
 			t.Errorf("%s: found\n%s", scorer, want.Said)
 		}
 		for _, n := range []int{1, 3, 8} {
@@ -148,7 +155,8 @@ func TestDealt(t *testing.T) {
 					t.Fatalf("%+v", made)
 				}
 			}
-			if again, err := StorePart(t.Context(), in, o, f, cluster.Shard{Index: n, Of: n}, "test"); err != nil || !again.Complete {
+			if again, err := StorePart(t.Context(), in, o, f, cluster.Shard{Index: n, Of: n}, "test"); err != nil ||
+				!again.Complete {
 				t.Fatal(again, err)
 			}
 			r, err := joinAll(t.Context(), f.Out)
@@ -162,7 +170,8 @@ func TestDealt(t *testing.T) {
 	}
 }
 
-// Another sample, seed or scorer is another job; a part that is missing or torn is named, and what cannot be dealt is refused.
+// Another sample, seed or scorer is another job; a part that is missing or torn is named, and what cannot be dealt is
+// refused.
 func TestDealtRefuses(t *testing.T) {
 	in := madeStore(t, t.TempDir())
 	o, f := sampledBy(judges.Centres), files(t.TempDir())
@@ -222,7 +231,8 @@ func TestDealtRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(in.Manifest, bytes.Replace(manifest, []byte("1.png,class"), []byte("1.png,lass"), 1), 0o644); err != nil {
+	if err := os.WriteFile(in.Manifest, bytes.Replace(manifest, []byte("1.png,class"), []byte("1.png,lass"), 1),
+		0o644); err != nil {
 		t.Fatal(err)
 	}
 	_, err = joinAll(t.Context(), f.Out)
@@ -260,8 +270,8 @@ func TestKilledChild(t *testing.T) {
 	t.Fatal("went on after its half:", err)
 }
 
-// A process that is killed while it fits for all, or in the middle of its part, leaves neither: others go on, the join names the part, and the
-// audit is that of one machine when it was made again.
+// A process that is killed while it fits for all, or in the middle of its part, leaves neither: others go on, the
+// join names the part, and the audit is that of one machine when it was made again.
 func TestKilledPart(t *testing.T) {
 	dir := t.TempDir()
 	in, o, f := madeStore(t, dir), sampledBy(judges.Centres), files(dir)
@@ -288,7 +298,8 @@ func TestKilledPart(t *testing.T) {
 	}
 }
 
-// TestApart: more than a million images, or a billion images × classes, are judged apart unless something asks for all together.
+// TestApart: more than a million images, or a billion images × classes, are judged apart unless something asks for
+// all together.
 func TestApart(t *testing.T) {
 	for _, c := range []struct {
 		name               string

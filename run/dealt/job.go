@@ -12,9 +12,9 @@ import (
 	"winnow/internal/hint"
 )
 
-// Job judges rows apart from each other, by what one machine fits to sums of all rows and to a sample of them. Options are
-// what is asked for: parts keep them for the join, and parts whose options differ as JSON are not joined. Fit is what rows
-// are judged by, Said the judgement of a block of them.
+// Job judges rows apart from each other, by what one machine fits to sums of all rows and to a sample of them.
+// Options are what is asked for: parts keep them for the join, and parts whose options differ as JSON are not joined.
+// Fit is what rows are judged by, Said the judgement of a block of them.
 type Job[Options, Fit, Said any] struct {
 	Options Options
 	Rows    *Rows
@@ -84,7 +84,8 @@ func (j Job[Options, Fit, Said]) Part(ctx context.Context, shared cluster.Job[Pa
 	if err := json.Unmarshal(text, &values); err != nil {
 		return cluster.Made{}, err
 	}
-	rows := cluster.Rows{Total: j.Rows.Len(), Batch: j.Rows.block(), Inputs: j.inputs(), Settings: map[string]string{}, Winnow: j.Winnow}
+	rows := cluster.Rows{Total: j.Rows.Len(), Batch: j.Rows.block(), Inputs: j.inputs(),
+		Settings: map[string]string{}, Winnow: j.Winnow}
 	for name, v := range values {
 		rows.Settings[name] = fmt.Sprint(v)
 	}
@@ -109,7 +110,8 @@ func (j Job[Options, Fit, Said]) inputs() map[string]string {
 }
 
 // Joined returns what all rows were judged by and the judgements of the parts, in their order.
-func (j Job[Options, Fit, Said]) Joined(ctx context.Context, w *cluster.Whole, list []Part[Options, Said]) (f Fit, said []Said, err error) {
+func (j Job[Options, Fit, Said]) Joined(ctx context.Context, w *cluster.Whole, list []Part[Options, Said]) (f Fit,
+	said []Said, err error) {
 	if err := w.Unchanged(j.inputs()); err != nil {
 		return f, nil, err
 	}
@@ -128,7 +130,8 @@ func (j Job[Options, Fit, Said]) Joined(ctx context.Context, w *cluster.Whole, l
 }
 
 // First returns all parts of values, and the options of the first.
-func First[Options, Said any](values iter.Seq2[Part[Options, Said], error]) (list []Part[Options, Said], o Options, err error) {
+func First[Options, Said any](values iter.Seq2[Part[Options, Said], error]) (list []Part[Options, Said], o Options,
+	err error) {
 	if list, err = cluster.All(values); err == nil {
 		o = list[0].Options
 	}

@@ -42,16 +42,16 @@ type NoiseOptions struct {
 	Features  string `json:"-"` // store
 	Methods   []string
 	Seed      uint64
-	FitSample int           // images to fit to, beside sums of all, so that machines can share them; 0: all are compared at once
+	FitSample int           // images to fit to, beside sums of all; 0: all are compared at once, by one machine
 	Top       int           // classes to print
 	Out       string        `json:"-"` // file for the report; "": none
 	Shard     cluster.Shard `json:"-"`
 	Winnow    string        `json:"-"` // version of the program
 }
 
-// Noise estimates how many labels of the train split are wrong, by each of the methods, from the features in a store. The
-// result is a [NoiseReport], which is saved, or the part of a shard. progress counts the stages: whitening, then the
-// methods; with a sample, images.
+// Noise estimates how many labels of the train split are wrong, by each of the methods, from the features in a store.
+// The result is a [NoiseReport], which is saved, or the part of a shard. progress counts the stages: whitening, then
+// the methods; with a sample, images.
 func Noise(ctx context.Context, o NoiseOptions, progress func(done, total int),
 	note func(format string, args ...any)) (cluster.Result, error) {
 	o.Named = cmp.Or(o.Named, o.Manifest)

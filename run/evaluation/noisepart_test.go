@@ -19,13 +19,15 @@ import (
 func TestNoiseDealt(t *testing.T) {
 	r := trained(t, Options{})
 	quiet := func(string, ...any) {}
-	o := NoiseOptions{Manifest: r.Config.Data.Manifest, Features: r.Config.Data.Features, Methods: noiserate.Dealt(), Seed: 1, FitSample: 30, Top: 2}
+	o := NoiseOptions{Manifest: r.Config.Data.Manifest, Features: r.Config.Data.Features, Methods: noiserate.Dealt(),
+		Seed: 1, FitSample: 30, Top: 2}
 	result, err := Noise(t.Context(), o, func(int, int) {}, quiet)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := result.(NoiseReport)
-	if want.Images != training || want.True == nil || *want.True != 0.1 || len(want.Estimates) != 2 || want.Estimates[0].Judged != training || len(want.Classes) != 3 {
+	if want.Images != training || want.True == nil || *want.True != 0.1 || len(want.Estimates) != 2 ||
+		want.Estimates[0].Judged != training || len(want.Classes) != 3 {
 		t.Fatalf("found %+v", want)
 	}
 	for _, n := range []int{1, 4} {
@@ -36,7 +38,8 @@ func TestNoiseDealt(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		joined, err := cluster.Join(t.Context(), o.Out, []cluster.Joiner{NoiseJob}, cluster.JoinOptions{Progress: func(int, int) {}, Note: quiet})
+		joined, err := cluster.Join(t.Context(), o.Out, []cluster.Joiner{NoiseJob},
+			cluster.JoinOptions{Progress: func(int, int) {}, Note: quiet})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -48,12 +51,14 @@ func TestNoiseDealt(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff([]string{whole.String(), expected.String()}, []string{string(got), said.String()}); diff != "" {
+		if diff := cmp.Diff([]string{whole.String(), expected.String()},
+			[]string{string(got), said.String()}); diff != "" {
 			t.Errorf("%d parts (-one machine +joined):\n%s", n, diff)
 		}
 	}
 	o.Methods = []string{noiserate.Confident}
-	if _, err := Noise(t.Context(), o, func(int, int) {}, quiet); err == nil || !strings.Contains(err.Error(), "expected likelihood or ranks") {
+	if _, err := Noise(t.Context(), o, func(int, int) {}, quiet); err == nil ||
+		!strings.Contains(err.Error(), "expected likelihood or ranks") {
 		t.Errorf("confident: %v", err)
 	}
 	o.Methods, o.FitSample = noiserate.Dealt(), 0

@@ -32,7 +32,8 @@ type answers struct {
 }
 
 // RunPart lets a shard of the queries ask the whole gallery, into a part of the file out, unless it is there.
-func RunPart(ctx context.Context, r *folder.Run, o Options, out string, s cluster.Shard, winnow string) (cluster.Result, error) {
+func RunPart(ctx context.Context, r *folder.Run, o Options, out string, s cluster.Shard,
+	winnow string) (cluster.Result, error) {
 	if len(o.Metrics) != 1 || o.Metrics[0].Name != retrievalMetric {
 		return nil, hint.Misused("--shard deals the queries of --metrics retrieval: measure the others on one machine")
 	}
@@ -51,22 +52,25 @@ func RunPart(ctx context.Context, r *folder.Run, o Options, out string, s cluste
 		return nil, err
 	}
 	rows := cluster.Rows{Total: ask.Asking(images.Now.Query.Len()), Batch: 1,
-		Inputs: map[string]string{"head": head, "features": r.Store.Sum, "frozen features": frozen.Sum, "manifest": r.Manifest.Digest()},
-		Settings: map[string]string{"split": images.Split, "view": r.Look(), "k": fmt.Sprint(ask.K), "count-lonely": fmt.Sprint(ask.CountLonely),
-			"queries": fmt.Sprint(ask.Queries), "seed": fmt.Sprint(ask.Seed)}, Winnow: winnow}
+		Inputs: map[string]string{"head": head, "features": r.Store.Sum, "frozen features": frozen.Sum,
+			"manifest": r.Manifest.Digest()},
+		Settings: map[string]string{"split": images.Split, "view": r.Look(), "k": fmt.Sprint(ask.K),
+			"count-lonely": fmt.Sprint(ask.CountLonely),
+			"queries":      fmt.Sprint(ask.Queries), "seed": fmt.Sprint(ask.Seed)}, Winnow: winnow}
 	return Job.Do(ctx, out, s, rows, func(first, end int, put func(part) error) error {
 		left, err := images.Similarities(r, o.Metrics, o.MaxMem, 0)
 		if err != nil {
 			return err
 		}
 		p := part{Result: newResult(r, images, nil), Options: ask}
-		err = comparison.Each(ctx, r.Head, images.Train, images.Was, images.Now, func(row string, of comparison.Asked[features.Set]) error {
-			in := eval.Input{Test: of.Query, Gallery: of.Gallery, Seed: o.Seed, MaxMem: left}
-			query, gallery := in.Labelled()
-			found, err := eval.Ask(ctx, query, gallery, in.Retrieval(settings), first, end)
-			p.Rows = append(p.Rows, answers{row, found})
-			return err
-		})
+		err = comparison.Each(ctx, r.Head, images.Train, images.Was, images.Now,
+			func(row string, of comparison.Asked[features.Set]) error {
+				in := eval.Input{Test: of.Query, Gallery: of.Gallery, Seed: o.Seed, MaxMem: left}
+				query, gallery := in.Labelled()
+				found, err := eval.Ask(ctx, query, gallery, in.Retrieval(settings), first, end)
+				p.Rows = append(p.Rows, answers{row, found})
+				return err
+			})
 		if err != nil {
 			return err
 		}
@@ -75,7 +79,8 @@ func RunPart(ctx context.Context, r *folder.Run, o Options, out string, s cluste
 }
 
 // merge computes the numbers from what all queries found, as one machine does.
-func merge(_ context.Context, w *cluster.Whole, values iter.Seq2[part, error], _ cluster.JoinOptions) (cluster.Result, error) {
+func merge(_ context.Context, w *cluster.Whole, values iter.Seq2[part, error], _ cluster.JoinOptions) (cluster.Result,
+	error) {
 	list, err := cluster.All(values)
 	if err != nil {
 		return nil, err
@@ -87,7 +92,8 @@ func merge(_ context.Context, w *cluster.Whole, values iter.Seq2[part, error], _
 		var all []eval.Answers
 		for _, p := range list {
 			if i >= len(p.Rows) || p.Rows[i].Row != row.Row {
-				return nil, fmt.Errorf("eval: a part has other rows than %s: was it made by another version of winnow?", row.Row)
+				return nil, fmt.Errorf("eval: a part has other rows than %s: was it made by another version of "+
+					"winnow?", row.Row)
 			}
 			all = append(all, p.Rows[i].Found)
 		}

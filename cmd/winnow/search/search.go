@@ -22,10 +22,12 @@ func command(call term.Call[Options]) *cli.Command {
 		ArgsUsage:   "QUERY...",
 		Description: embedding.SearchHelp,
 		Flags: slices.Concat([]cli.Flag{
-			&cli.StringFlag{Name: "index", Aliases: []string{"i", "features"}, Usage: "look in `DIR`, which winnow index or winnow extract wrote"},
+			&cli.StringFlag{Name: "index", Aliases: []string{"i", "features"},
+				Usage: "look in `DIR`, which winnow index or winnow extract wrote"},
 			&cli.IntFlag{Name: "k", Value: 10, Usage: "the `K` most similar of each"},
 			&cli.StringFlag{Name: "manifest", Usage: "show the labels that manifest `FILE` gives"},
-			&cli.StringFlag{Name: "model", DefaultText: "the one that made the index", Usage: "embed queries by a run folder or an ONNX `FILE`, where it moved"},
+			&cli.StringFlag{Name: "model", DefaultText: "the one that made the index",
+				Usage: "embed queries by a run folder or an ONNX `FILE`, where it moved"},
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "write the answers into `FILE`, as JSON"},
 			term.ShardFlag("queries"),
 		}, term.DatabaseFlags("ask the vector database at `URL`"), term.EmbedFlags),
@@ -43,8 +45,8 @@ type Options struct {
 }
 
 func read(c *cli.Context) (o Options, err error) {
-	o.Index, o.Queries, o.K, o.Manifest, o.JSON = c.String("index"), c.Args().Slice(), c.Int("k"), c.String("manifest"), c.Bool("json")
-	o.Out = c.String("out")
+	o.Index, o.Queries, o.K, o.Manifest = c.String("index"), c.Args().Slice(), c.Int("k"), c.String("manifest")
+	o.Out, o.JSON = c.String("out"), c.Bool("json")
 	if o.Shard, err = term.Shard(c); err != nil {
 		return o, err
 	}
