@@ -1,6 +1,10 @@
-// Package cluster hands commands that take --shard to engines that deal tasks among machines: it writes what Slurm and Kubernetes
-// run, by the estimate of a dry run, and says how far the parts are. Scheduling, retries and logs are the engine's; this room knows
-// no job, only command lines, the parts that they leave, and notes of how tasks ended.
+// Package cluster divides a command's work among machines. Every machine runs the same command with --shard; its part
+// of the output OUT is OUT.parts/3-of-8, a file or a folder, which says of which job, inputs and settings it is. A
+// part that is there and whole is never made twice, and parts of different jobs are never joined. A [Job] is what a
+// command brings: what it does with rows, and how the values of all parts are merged.
+//
+// The package also writes what Slurm and Kubernetes run, from the estimate of a dry run, and reports how far the
+// parts are. Scheduling, retries and logs are the engine's.
 package cluster
 
 import (
@@ -17,65 +21,57 @@ import (
 // Command is a command line of winnow as the program reads it.
 type Command struct {
 	Name  string            // "extract", "data check"
-	Words []string          // all, behind the program's name
-	At    int               // of the first word behind the command's name
+	Words []string          // all after the program's name
+	At    int               // of the first word after the command's name
 	Flags map[string]string // those given, by their first names
 	Known []string          // flags that the command has
 }
 
-// dealt reports whether machines can share the command's work.
+// dealt reports whether machines can share the command's work. Audits and estimates of noise without a sample compare
+// every image with all others.
 func (c Command) dealt() bool {
 	if !slices.Contains(c.Known, "shard") {
 		return false
 	}
-	return c.Name != "audit" && c.Name != "noise" || c.Flags["fit-sample"] != "" // else every image is compared with all others
+	return c.Name != "audit" && c.Name != "noise" || c.Flags["fit-sample"] != ""
 }
 
-// passes is how often the command runs with --shard and is joined: audits and estimates of noise sum up first, and judge by what the
-// join of the sums fits.
-func (c Command) passes() int {
-	if c.dealt() && (c.Name == "audit" || c.Name == "noise") {
-		return 2
-	}
-	return 1
-}
-
-// with returns the words with more flags, right behind the command's name.
+// with returns the words with more flags after the command's name.
 func (c Command) with(flags ...string) []string {
 	return slices.Concat(c.Words[:c.At], flags, c.Words[c.At:])
 }
 
-// Options are what a job asks of an engine; the zero value leaves a thing to the engine, or to the estimate.
+// Options are what a job asks of an engine. A zero field leaves the choice to the engine or to the estimate.
 type Options struct {
 	Tasks   int    // parts
-	AtOnce  int    // tasks that run at the same time, 0: as many as there is room for
+	AtOnce  int    // most tasks that run at the same time
 	CPUs    int    // of a task
 	GPUs    int    // of a task
 	Memory  int64  // of a task, bytes
 	Retries int    // of a task that failed
-	Program string // winnow, as tasks find it; "": this one
+	Program string // path of winnow in the tasks; "": this one
 
 	Slurm      Slurm
 	Kubernetes Kubernetes
 }
 
-// Host is what the room needs of the program around it.
+// Host is the program that asks.
 type Host struct {
 	Dir  string                                                    // that relative paths start from
 	Self string                                                    // this program
-	Run  func(ctx context.Context, words []string) ([]byte, error) // runs winnow here and returns what it prints
+	Run  func(ctx context.Context, words []string) ([]byte, error) // runs winnow here and returns its output
 	Note func(format string, args ...any)
 }
 
-// Stage is one command of a job; behind one that is dealt its parts are joined.
+// stage is one command of a job. The parts of one that is divided are joined after it.
 type stage struct {
 	Command
 	number int // from 1
 	out    string
-	tasks  int // 0: it is not dealt
+	tasks  int // 0: it is not divided
 }
 
-// name names a stage's files.
+// name returns the name of a stage's files.
 func (s stage) name() string {
 	return fmt.Sprintf("%d-%s", s.number, strings.ReplaceAll(s.Name, " ", "-"))
 }
@@ -83,7 +79,8 @@ func (s stage) name() string {
 // stages checks the commands of a job.
 func stages(commands []Command, o Options) ([]stage, error) {
 	if len(commands) == 0 {
-		return nil, hint.Misused("cluster: no command: write it behind --, for example -- extract --manifest photos.csv --model resnet50 --out features")
+		return nil, hint.Misused("cluster: no command: write it behind --, for example -- extract --manifest " +
+			"photos.csv --model resnet50 --out features")
 	}
 	var list []stage
 	for i, c := range commands {
@@ -93,28 +90,32 @@ func stages(commands []Command, o Options) ([]stage, error) {
 		}
 		switch {
 		case i == 0 && !c.dealt():
-			return nil, hint.Misused("cluster: winnow %s does not deal its work (it has no --shard), expected a first command that does", c.Name)
+			return nil, hint.Misused("cluster: winnow %s does not deal its work (it has no --shard), expected a "+
+				"first command that does", c.Name)
 		case c.Flags["shard"] != "":
-			return nil, hint.Misused("cluster: winnow %s: --shard %s is given: leave it out, every task gets its own", c.Name, c.Flags["shard"])
+			return nil, hint.Misused("cluster: winnow %s: --shard %s is given: leave it out, every task gets its own",
+				c.Name, c.Flags["shard"])
 		case s.tasks > 0 && c.Flags["out"] == "":
-			return nil, hint.Misused("cluster: winnow %s: --out missing: it names the whole, of which each task makes a part", c.Name)
+			return nil, hint.Misused("cluster: winnow %s: --out missing: it names the whole, of which each task "+
+				"makes a part", c.Name)
 		case s.tasks > 0 && location.At(s.out).IsRemote() && c.Name != "extract":
-			return nil, hint.Misused("cluster: winnow %s: --out %s: expected a path on a volume: extract alone writes its parts into object stores", c.Name, s.out)
+			return nil, hint.Misused("cluster: winnow %s: --out %s: expected a path on a volume: extract alone "+
+				"writes its parts into object stores", c.Name, s.out)
 		case strings.ContainsFunc(strings.Join(c.Words, ""), control):
-			return nil, hint.Misused("cluster: winnow %s: found a line feed or another control character in %q, expected none", c.Name, strings.Join(c.Words, " "))
+			return nil, hint.Misused("cluster: winnow %s: found a line feed or another control character in %q, "+
+				"expected none", c.Name, strings.Join(c.Words, " "))
 		}
-		for range c.passes() {
-			s.number = len(list) + 1
-			list = append(list, s)
-		}
+		s.number = len(list) + 1
+		list = append(list, s)
 	}
 	return list, nil
 }
 
-// chained adds what --chain stands for to an extraction: an audit of its features and a page that shows it.
+// chained adds the commands of --chain to an extraction: an audit of its features and a page that shows it.
 func chained(commands []Command) ([]Command, error) {
 	if len(commands) != 1 || commands[0].Name != "extract" {
-		return nil, hint.Misused("cluster: --chain: follows one command extract, expected no other: write more commands yourself, with -- before each")
+		return nil, hint.Misused("cluster: --chain: follows one command extract, expected no other: write more " +
+			"commands yourself, with -- before each")
 	}
 	f := commands[0].Flags
 	suspects := f["out"] + ".suspects.csv"
@@ -123,13 +124,14 @@ func chained(commands []Command) ([]Command, error) {
 	if f["root"] != "" {
 		set = append(set, "--root", f["root"])
 	}
-	page := slices.Concat([]string{"map"}, set, []string{"--split", "all", "--audit", suspects, "--color", "suspect", "--out", f["out"] + ".html"})
+	page := slices.Concat([]string{"map"}, set, []string{"--split", "all", "--audit", suspects, "--color", "suspect",
+		"--out", f["out"] + ".html"})
 	return append(commands,
 		Command{Name: "audit", Words: audit, At: 1, Flags: map[string]string{"out": suspects}},
 		Command{Name: "map", Words: page, At: 1, Flags: map[string]string{"out": f["out"] + ".html"}}), nil
 }
 
-// onGPU gives a command that is dealt the GPU that its tasks get, unless it names a device itself.
+// onGPU makes a divided command use the GPU of its tasks, unless it names a device.
 func (o Options) onGPU(c Command) Command {
 	if o.GPUs == 0 || !c.dealt() || c.Flags["device"] != "" {
 		return c
@@ -154,13 +156,14 @@ func (o Options) check() error {
 	return nil
 }
 
-// most is how many tasks a job may have: engines take no more in one array.
+// most is the largest number of tasks that engines take in one array.
 const most = 100_000
 
-// errUnknown says that nothing tells how many tasks there should be.
+// errUnknown is the reason why --tasks is needed.
 var errUnknown = errors.New("only extract has a dry run that tells how many tasks are enough")
 
-// prepare reads the options and the commands of a job, and estimates what is not said: the number of tasks, and more where that is open.
+// prepare checks the options and commands of a job. It makes a dry run if the number of tasks is not given, or if
+// open says that more is missing.
 func prepare(ctx context.Context, h Host, commands []Command, o *Options, open bool) ([]stage, estimate, error) {
 	if err := o.check(); err != nil {
 		return nil, estimate{}, err
@@ -183,7 +186,8 @@ func prepare(ctx context.Context, h Host, commands []Command, o *Options, open b
 	}
 	if e.known() {
 		if units := e.units(); o.Tasks > units {
-			return nil, e, hint.Misused("--tasks: found %d, expected at most %d: %d images are dealt by whole batches of %d", o.Tasks, units, e.Images, e.Batch)
+			return nil, e, hint.Misused("--tasks: found %d, expected at most %d: %d images are dealt by whole "+
+				"batches of %d", o.Tasks, units, e.Images, e.Batch)
 		}
 	}
 	for i := range list {
@@ -207,10 +211,10 @@ func quoted(words ...string) string {
 	return strings.Join(list, " ")
 }
 
-// control reports whether a letter has no place in a line.
+// control reports whether a letter is a control character.
 func control(r rune) bool { return r < ' ' || r == 0x7f }
 
-// plain reports whether a letter means itself in every shell, wherever it stands in a word.
+// plain reports whether a letter needs no quotes in any shell, anywhere in a word.
 func plain(r rune) bool {
 	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("-_./:,@%+", r)
 }

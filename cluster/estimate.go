@@ -11,7 +11,7 @@ import (
 	"winnow/internal/text"
 )
 
-// estimate is what a dry run of the command said, as it prints it; the zero value knows nothing.
+// estimate is the result of a dry run, as the command prints it; the zero value is unknown.
 type estimate struct {
 	Images    int     `json:"images"`
 	Bytes     int64   `json:"bytes"`
@@ -24,20 +24,21 @@ type estimate struct {
 
 func (e estimate) known() bool { return e.PerSecond > 0 }
 
-// units is how many parts there can be.
+// units is the largest number of parts.
 func (e estimate) units() int { return (e.Images + e.Batch - 1) / e.Batch }
 
-// Margins between what a dry run measured and what is asked of the engine: other machines are slower, file systems shared, and a task
-// that runs into its limit is stopped.
+// Factors between what a dry run measured and what the engine is asked for: other machines may be slower, file
+// systems are shared, and a task is stopped at its limit.
 const (
 	timeMargin   = 2.0
 	memoryMargin = 1.5
 )
 
-// aimed is how long a task is to take where the number of tasks is left open: long beside its start, short beside what a failure costs.
+// aimed is the time of a task if the number of tasks is open: long compared with its start, short compared with what
+// a failure costs.
 const aimed = time.Hour
 
-// tasks is how many tasks take about an hour each by the dry run.
+// tasks is the number of tasks that take about an hour each by the dry run.
 func (e estimate) tasks() int {
 	n := int(e.seconds()/aimed.Seconds()) + 1
 	return min(n, e.units(), most)
@@ -56,13 +57,13 @@ func (e estimate) joinLimit() time.Duration {
 	return roundUp(plan.Start + time.Duration(timeMargin*float64(plan.Join(e.Bytes, plan.JoinRate))))
 }
 
-// memory is what a task is given: what the dry run held with a margin, by whole 256 MiB; 0: not known.
+// memory is the memory of a task: that of the dry run with a margin, rounded up to 256 MiB; 0: unknown.
 func (e estimate) memory() int64 {
 	const step = 256 << 20
 	return (int64(memoryMargin*float64(e.Memory)) + step - 1) / step * step
 }
 
-// because says what the limits rest on.
+// because explains the limits.
 func (e estimate) because(tasks int) string {
 	if !e.known() {
 		return ""
@@ -71,8 +72,10 @@ func (e estimate) because(tasks int) string {
 	if e.Memory > 0 {
 		held = ", and held " + text.Approx(e.Memory)
 	}
-	return fmt.Sprintf("a dry run of %d of %d images made %.1f images/s here on %s%s: about %s for each of %d tasks; asked for: %g times that and a minute, %g times the memory",
-		e.Tried, e.Images, e.PerSecond, e.Device, held, text.About(time.Duration(e.seconds()/float64(tasks)*float64(time.Second))), tasks, timeMargin, memoryMargin)
+	return fmt.Sprintf("a dry run of %d of %d images made %.1f images/s here on %s%s: about %s for each of %d "+
+		"tasks; asked for: %g times that and a minute, %g times the memory",
+		e.Tried, e.Images, e.PerSecond, e.Device, held,
+		text.About(time.Duration(e.seconds()/float64(tasks)*float64(time.Second))), tasks, timeMargin, memoryMargin)
 }
 
 // roundUp returns whole five minutes.
@@ -81,7 +84,7 @@ func roundUp(d time.Duration) time.Duration {
 	return (d + step - 1) / step * step
 }
 
-// clock writes a time as Slurm reads it: [days-]hours:minutes:seconds.
+// clock formats a time for Slurm: [days-]hours:minutes:seconds.
 func clock(d time.Duration) string {
 	s := int(d.Seconds())
 	days := ""
@@ -91,7 +94,7 @@ func clock(d time.Duration) string {
 	return fmt.Sprintf("%s%02d:%02d:%02d", days, s%86400/3600, s%3600/60, s%60)
 }
 
-// estimate makes a dry run of an extraction, with as many threads as a task gets cores.
+// estimate makes a dry run of an extraction, with one thread for each core of a task.
 func (h Host) estimate(ctx context.Context, c Command, o Options) (e estimate, err error) {
 	words := c.with("--dry-run", "--json", "--quiet", "--shard", "1/1")
 	if o.CPUs > 0 && c.Flags["threads"] == "" {
@@ -105,7 +108,8 @@ func (h Host) estimate(ctx context.Context, c Command, o Options) (e estimate, e
 		return e, fmt.Errorf("cluster: the dry run printed what cannot be read: %w", err)
 	}
 	if !e.known() || e.Batch < 1 || e.Images < 1 {
-		return e, fmt.Errorf("cluster: the dry run found %d images at %g images/s, expected some", e.Images, e.PerSecond)
+		return e, fmt.Errorf("cluster: the dry run found %d images at %g images/s, expected some", e.Images,
+			e.PerSecond)
 	}
 	if o.GPUs > 0 && c.Flags["device"] == "" {
 		h.Note("the dry run computed on %s: times on a GPU are shorter", e.Device)

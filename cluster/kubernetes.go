@@ -14,16 +14,16 @@ import (
 	"winnow/internal/hint"
 )
 
-// Kubernetes is what only Kubernetes is asked for.
+// Kubernetes are options of Kubernetes alone.
 type Kubernetes struct {
-	Name   string // of the Jobs, "": by the output
+	Name   string // of the Jobs; "": from the output
 	Image  string
 	Claim  string // persistent volume claim that holds manifest, images and output
-	Mount  string // where it is found: the folder that relative paths start from
-	Secret string // whose keys become variables: a bucket's
+	Mount  string // where pods see the claim; relative paths start there
+	Secret string // whose keys become environment variables, such as credentials of a bucket
 }
 
-// What follows is as much of Kubernetes' types as is printed; internal/testing/kubernetestest holds it to the whole ones.
+// The part of Kubernetes' types that is printed; internal/testing/kubernetestest compares it with the whole types.
 type (
 	manifest struct {
 		APIVersion string `yaml:"apiVersion"`
@@ -113,17 +113,18 @@ type (
 	}
 )
 
-// scratch is where pods find the folder of temporary files that goes with them.
+// scratch is the folder of a pod's own volume for temporary files.
 const scratch = "/scratch"
 
-// grace is how long a pod has to keep its work before it is killed, in seconds.
+// grace is the time in seconds that a pod has to save its work before it is killed.
 const grace = 120
 
-// WriteKubernetes returns the manifests of a job: an Indexed Job whose pods make the parts, and a Job that waits for these and joins
-// them.
+// WriteKubernetes returns the manifests of a job: an Indexed Job whose pods make the parts, and a Job that waits for
+// them and joins them.
 func WriteKubernetes(ctx context.Context, h Host, commands []Command, o Options) (string, error) {
 	if len(commands) > 1 {
-		return "", hint.Misused("cluster: found %d commands, expected one: Jobs of Kubernetes do not depend on each other", len(commands))
+		return "", hint.Misused("cluster: found %d commands, expected one: Jobs of Kubernetes do not depend on "+
+			"each other", len(commands))
 	}
 	list, e, err := prepare(ctx, h, commands, &o, o.Memory == 0)
 	if err != nil {
@@ -135,7 +136,8 @@ func WriteKubernetes(ctx context.Context, h Host, commands []Command, o Options)
 	}
 	for _, flag := range []string{"out", "manifest", "root"} {
 		if at := s.Flags[flag]; o.Kubernetes.Claim == "" && at != "" && !location.At(at).IsRemote() {
-			return "", hint.Misused("cluster: --claim missing: --%s %s lies on a volume that all pods see, expected the name of its claim, or an address in an object store", flag, at)
+			return "", hint.Misused("cluster: --claim missing: --%s %s lies on a volume that all pods see, "+
+				"expected the name of its claim, or an address in an object store", flag, at)
 		}
 	}
 	name, err := jobName(o.Kubernetes.Name, s.out)
@@ -152,8 +154,10 @@ func WriteKubernetes(ctx context.Context, h Host, commands []Command, o Options)
 		comment string
 		job     manifest
 	}{
-		{"Pod I makes part I+1. One that is disrupted does not count as failed; one that is misused (exit code 2) is not tried again; others are.", tasks},
-		{"Its pod waits until all parts are there, and joins them. Where a part failed for good: kubectl get job, mend, kubectl delete job, apply again: parts\n# that are there are not made twice.", join},
+		{"Pod I makes part I+1. One that is disrupted does not count as failed; one that is misused (exit code 2) " +
+			"is not tried again; others are.", tasks},
+		{"Its pod waits until all parts are there, and joins them. Where a part failed for good: kubectl get job, " +
+			"mend, kubectl delete job, apply again: parts\n# that are there are not made twice.", join},
 	} {
 		text, err := yaml.MarshalWithOptions(part.job, yaml.IndentSequence(false))
 		if err != nil {
@@ -164,7 +168,7 @@ func WriteKubernetes(ctx context.Context, h Host, commands []Command, o Options)
 	return b.String(), nil
 }
 
-// indexedJob makes the parts.
+// indexedJob returns the Job that makes the parts.
 func indexedJob(name string, s stage, o Options, e estimate) manifest {
 	c := o.container("winnow", s.out)
 	c.Args = literally(s.with("--shard", "auto/"+strconv.Itoa(s.tasks))...)
@@ -179,9 +183,10 @@ func indexedJob(name string, s stage, o Options, e estimate) manifest {
 	if o.AtOnce > 0 {
 		atOnce = min(atOnce, o.AtOnce)
 	}
-	failed := s.tasks / 10 // more than a tenth: something is wrong with all
+	failed := s.tasks / 10 // if more than a tenth fail, something is wrong with all
 	m := o.manifest(name, s.out, job{
-		CompletionMode: "Indexed", Completions: s.tasks, Parallelism: atOnce, BackoffLimitPerIndex: &o.Retries, MaxFailedIndexes: &failed,
+		CompletionMode: "Indexed", Completions: s.tasks, Parallelism: atOnce,
+		BackoffLimitPerIndex: &o.Retries, MaxFailedIndexes: &failed,
 		PodFailurePolicy: &failurePolicy{Rules: []failureRule{
 			{Action: "Ignore", OnPodConditions: []condition{{Type: "DisruptionTarget", Status: "True"}}},
 			{Action: "FailIndex", OnExitCodes: &exitCodes{ContainerName: c.Name, Operator: "In", Values: []int{2}}},
@@ -190,7 +195,8 @@ func indexedJob(name string, s stage, o Options, e estimate) manifest {
 	return m
 }
 
-// joinJob waits for the parts in an init container, which needs no rights in the cluster, and joins them.
+// joinJob returns the Job that waits for the parts in an init container, which needs no rights in the cluster, and
+// joins them.
 func joinJob(name string, s stage, o Options, e estimate) manifest {
 	wait, c := o.container("wait", s.out), o.container("winnow", s.out)
 	wait.Command = literally("sh", "-c", `until winnow cluster status "$0"; do sleep 30; done`, s.out)
@@ -199,7 +205,7 @@ func joinJob(name string, s stage, o Options, e estimate) manifest {
 		each.Resources.set("cpu", "100m", false)
 		each.Resources.set("memory", "256Mi", false)
 	}
-	if bytes := cmp.Or(o.Memory, e.memory()); bytes > 0 { // it holds all paths, as a task does
+	if bytes := cmp.Or(o.Memory, e.memory()); bytes > 0 { // a join holds all paths, as a task does
 		c.Resources.set("memory", fmt.Sprintf("%dMi", megabytes(bytes)), true)
 	}
 	retries := max(o.Retries, 1)
@@ -208,7 +214,7 @@ func joinJob(name string, s stage, o Options, e estimate) manifest {
 	return m
 }
 
-// literally keeps Kubernetes from putting variables in the place of $(NAME).
+// literally escapes $(NAME), which Kubernetes would replace by a variable.
 func literally(words ...string) []string {
 	list := make([]string, len(words))
 	for i, w := range words {
@@ -226,7 +232,7 @@ func (r *resources) set(name, value string, limited bool) {
 	}
 }
 
-// container returns one of a pod; where the output lies in an object store, what is put there is made in a volume that goes with the pod.
+// container returns a container of a pod. Output for an object store is first made in a volume of the pod.
 func (o Options) container(name, out string) container {
 	c := container{Name: name, Image: o.Kubernetes.Image, WorkingDir: o.Kubernetes.Mount}
 	if o.Kubernetes.Secret != "" {
@@ -246,7 +252,8 @@ func (o Options) container(name, out string) container {
 
 func (o Options) manifest(name, out string, j job, c container) manifest {
 	labels := map[string]string{"app.kubernetes.io/name": "winnow", "app.kubernetes.io/instance": name}
-	j.Template = podTemplate{Metadata: meta{Labels: labels}, Spec: pod{RestartPolicy: "Never", Grace: grace, Containers: []container{c}}}
+	j.Template = podTemplate{Metadata: meta{Labels: labels}, Spec: pod{RestartPolicy: "Never", Grace: grace,
+		Containers: []container{c}}}
 	if o.Kubernetes.Claim != "" {
 		j.Template.Spec.Volumes = []volume{{Name: "data", Claim: &claim{o.Kubernetes.Claim}}}
 	}
@@ -256,13 +263,13 @@ func (o Options) manifest(name, out string, j job, c container) manifest {
 	return manifest{"batch/v1", "Job", meta{name, labels}, j}
 }
 
-// Names of Jobs become labels and names of hosts: 63 letters, of which -join and the numbers of the pods take some.
+// Names of Jobs become labels and host names of at most 63 letters, some of which -join and the numbers of pods take.
 var (
 	nameForm = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,48}[a-z0-9])?$`)
 	unnamed  = regexp.MustCompile(`[^a-z0-9]+`)
 )
 
-// jobName returns a name for Kubernetes: the one that is asked for, or one by the output.
+// jobName returns the name asked for, or one from the output.
 func jobName(asked, out string) (string, error) {
 	name := asked
 	if name == "" {
@@ -270,7 +277,8 @@ func jobName(asked, out string) (string, error) {
 		name = strings.TrimRight(name[:min(len(name), 50)], "-")
 	}
 	if !nameForm.MatchString(name) {
-		return "", hint.Misused("--name: found %q, expected at most 50 small letters, digits and -, a letter or digit at both ends", name)
+		return "", hint.Misused("--name: found %q, expected at most 50 small letters, digits and -, a letter or "+
+			"digit at both ends", name)
 	}
 	return name, nil
 }

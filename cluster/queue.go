@@ -10,35 +10,36 @@ import (
 	"time"
 )
 
-// patience is how long Slurm may take to answer: its controller may be away.
+// patience is how long to wait for Slurm: its controller may be down.
 const patience = 10 * time.Second
 
-// Queue says what an engine knows of the tasks of its jobs.
+// Queue returns the tasks of jobs as an engine knows them.
 type Queue func(ctx context.Context, jobs []string) []Queued
 
 // Queued is a task as Slurm knows it.
 type Queued struct {
 	ID     string // 12_3
 	State  string // RUNNING
-	Reason string // why it waits; of one that has ended its exit code and signal
+	Reason string // why it waits; if it has ended, its exit code and signal
 	Ended  bool
 }
 
-// shard returns the number of the task, 0 where it is none of an array.
+// shard returns the number of the task in its array, or 0.
 func (q Queued) shard() int {
 	_, task, _ := strings.Cut(q.ID, "_")
 	n, _ := strconv.Atoi(task) // 0 for [3-8], tasks that squeue was not to put together
 	return n
 }
 
-// held reports whether the task waits until someone lets it go: so does one that was starting while the controller died.
+// held reports whether the task waits to be released, like one that was starting when the controller died.
 func (q Queued) held() bool {
 	return q.State == "PENDING" && strings.Contains(strings.ToLower(q.Reason), "held")
 }
 
 func (q Queued) String() string { return fmt.Sprintf("Slurm: %s (%s)", q.State, q.Reason) }
 
-// AskSlurm asks sacct, where accounts are kept, how tasks ended, and squeue which wait and run. What neither can say is left out.
+// AskSlurm asks sacct, if accounts are kept, how tasks ended, and squeue which tasks wait or run. What neither knows
+// is left out.
 func AskSlurm(ctx context.Context, jobs []string) []Queued {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -47,7 +48,7 @@ func AskSlurm(ctx context.Context, jobs []string) []Queued {
 		readQueue(told(ctx, "squeue", "-h", "-r", "-j", list, "-o", "%i|%T|%r"), false)...)
 }
 
-// readQueue reads lines of ID|STATE|REASON; with ended only those of tasks that have ended, and not well.
+// readQueue reads lines of ID|STATE|REASON; with ended only those of tasks that failed.
 func readQueue(lines string, ended bool) (list []Queued) {
 	for line := range strings.Lines(lines) {
 		f := strings.SplitN(strings.TrimSpace(line), "|", 3)
@@ -66,7 +67,7 @@ func readQueue(lines string, ended bool) (list []Queued) {
 	return list
 }
 
-// told returns what a program prints, "" where it fails.
+// told returns the output of a program, or "" if it fails.
 func told(ctx context.Context, name string, args ...string) string {
 	out, err := exec.CommandContext(ctx, name, args...).Output()
 	if err != nil {
@@ -75,7 +76,7 @@ func told(ctx context.Context, name string, args ...string) string {
 	return string(bytes.TrimSpace(out))
 }
 
-// queued asks for the tasks of all the jobs that were submitted; of a shard the last word counts.
+// queued asks for the tasks of all submitted jobs. The last answer for a shard counts.
 func (n notes) queued(ctx context.Context, ask Queue) map[int]Queued {
 	found := map[int]Queued{}
 	if ask == nil || len(n.jobs) == 0 {

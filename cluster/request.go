@@ -13,7 +13,7 @@ import (
 	"winnow/internal/text"
 )
 
-// Request is what winnow cluster is asked for.
+// Request is a call of winnow cluster.
 type Request struct {
 	To       string // "slurm", "kubernetes", "status"
 	Words    []string
@@ -23,7 +23,7 @@ type Request struct {
 	JSON     bool // status
 }
 
-// Run answers a request on out: scripts, manifests, how far outputs are.
+// Run writes the answer to a request: a script, manifests, or the state of outputs.
 func Run(ctx context.Context, r Request, out, complaints io.Writer, note func(format string, args ...any)) error {
 	if r.To == "status" {
 		return report(ctx, r, out)
@@ -47,7 +47,7 @@ func Run(ctx context.Context, r Request, out, complaints io.Writer, note func(fo
 	return err
 }
 
-// report says how far the outputs are that are named, and is an error unless all parts are there.
+// report writes the state of outputs, and returns an error unless all parts are there.
 func report(ctx context.Context, r Request, out io.Writer) error {
 	if len(r.Words) == 0 {
 		return hint.Misused("winnow cluster status takes the --out of commands that machines share")
@@ -55,7 +55,7 @@ func report(ctx context.Context, r Request, out io.Writer) error {
 	var list []Status
 	open := 0
 	for _, name := range r.Words {
-		s, err := Look(ctx, name, r.Verify, AskSlurm)
+		s, err := ReadStatus(ctx, name, r.Verify, AskSlurm)
 		if err != nil {
 			return hint.With(err, "name the --out of a command that runs with --shard, from the folder that it runs in")
 		}
@@ -80,7 +80,7 @@ func report(ctx context.Context, r Request, out io.Writer) error {
 	return nil
 }
 
-// here is the host that is this machine: dry runs are made by this program itself.
+// here returns this program as a host: it makes dry runs itself.
 func here(note func(format string, args ...any)) (Host, error) {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -103,7 +103,8 @@ func here(note func(format string, args ...any)) (Host, error) {
 // submit runs a script of WriteSlurm.
 func submit(ctx context.Context, script string, out, complaints io.Writer) error {
 	if _, err := exec.LookPath("sbatch"); err != nil {
-		return hint.With(fmt.Errorf("cluster: %w", err), "run this on a machine that submits jobs, or leave --submit out and take the script there")
+		return hint.With(fmt.Errorf("cluster: %w", err), "run this on a machine that submits jobs, or leave "+
+			"--submit out and take the script there")
 	}
 	sh := exec.CommandContext(ctx, "sh", "-s")
 	sh.Stdin, sh.Stdout, sh.Stderr = strings.NewReader(script), out, complaints

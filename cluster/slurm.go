@@ -15,7 +15,7 @@ import (
 	"winnow/internal/text"
 )
 
-// Slurm is what only Slurm is asked for.
+// Slurm are options of Slurm alone.
 type Slurm struct {
 	Partition string
 	Time      string   // of a task, as sbatch reads it
@@ -24,29 +24,29 @@ type Slurm struct {
 	Submit    bool     // instead of printing it
 }
 
-// slurmSuffix is what the folder of a job's scripts, logs and notes is named by, behind the output's name.
+// slurmSuffix follows the output's name in the name of the folder of a job's scripts, logs and notes.
 const slurmSuffix = ".slurm"
 
 // slurmDir returns that folder.
 func slurmDir(out string) string { return filepath.Clean(out) + slurmSuffix }
 
-// script is a batch script: a task of an array, or one that stands alone.
+// script is a batch script, of an array or of one task.
 type script struct {
 	Name    string // 1-extract, 1-extract-join
-	File    string // as the shell reads it
+	File    string // quoted
 	Options []string
-	Why     string // the options, in a comment
+	Why     string // why these options, for a comment
 	Dir     string // that the command runs in, as the shell reads it
 	Notes   string // folder of the notes of how tasks ended, as the shell reads it
 	Array   string // "", or the tasks that there are: 1-8
 	AtOnce  string // "", or %16
-	Command string // as the shell reads it
+	Command string // quoted
 	What    string
 	Retries int
 }
 
-// WriteSlurm returns the shell script that submits a job to Slurm: it writes the scripts of the tasks beside the output, and hands
-// them to sbatch, each stage depending on the one before.
+// WriteSlurm returns the shell script that submits a job to Slurm: it writes the scripts of the tasks beside the
+// output and passes them to sbatch, each stage depending on the one before.
 func WriteSlurm(ctx context.Context, h Host, commands []Command, o Options) (string, error) {
 	o.Program = cmp.Or(o.Program, h.Self)
 	if o.Slurm.Chain {
@@ -55,9 +55,11 @@ func WriteSlurm(ctx context.Context, h Host, commands []Command, o Options) (str
 			return "", err
 		}
 	}
-	for _, c := range commands { // before anything is tried; prepare refuses the other commands
+	for _, c := range commands { // before any dry run; prepare refuses the other commands
 		if out := c.Flags["out"]; c.Name == "extract" && location.At(out).IsRemote() {
-			return "", hint.Misused("cluster: --out %s: expected a path in a folder that all nodes see: scripts, logs and notes lie beside it. Parts in an object store need none: run extract with --shard auto in an array of your own", out)
+			return "", hint.Misused("cluster: --out %s: expected a path in a folder that all nodes see: scripts, "+
+				"logs and notes lie beside it. Parts in an object store need none: run extract with --shard auto "+
+				"in an array of your own", out)
 		}
 	}
 	list, e, err := prepare(ctx, h, commands, &o, o.Memory == 0 || o.Slurm.Time == "")
@@ -71,7 +73,8 @@ func WriteSlurm(ctx context.Context, h Host, commands []Command, o Options) (str
 	}
 	folder := slurmDir(list[0].out)
 	if !filepath.IsAbs(folder) && strings.Contains(h.Dir, `\`) || strings.Contains(folder, `\`) {
-		return "", hint.Misused("cluster: --out %q: Slurm takes no \\ in the names of logs, expected none in it", list[0].out)
+		return "", hint.Misused("cluster: --out %q: Slurm takes no \\ in the names of logs, expected none in it",
+			list[0].out)
 	}
 	job := struct {
 		Summary, Dir, Folder, Submit string
@@ -103,7 +106,7 @@ func WriteSlurm(ctx context.Context, h Host, commands []Command, o Options) (str
 	return b.String(), nil
 }
 
-// script is a stage's own script: of each of its tasks, or of all.
+// script returns the script of a stage, of each of its tasks if it is divided.
 func (h Host) script(folder string, s stage, o Options, e estimate) script {
 	one := h.blank(folder, s.name(), s.tasks > 0, o)
 	add := func(format string, args ...any) { one.Options = append(one.Options, fmt.Sprintf(format, args...)) }
@@ -123,7 +126,7 @@ func (h Host) script(folder string, s stage, o Options, e estimate) script {
 		one.Command = quoted(append([]string{o.Program}, s.with("--shard", "auto/"+strconv.Itoa(s.tasks))...)...)
 	}
 	measured := s.number == 1 && e.known()
-	switch { // a stage that is not dealt takes as long as it does
+	switch { // the time of a stage that is not divided is unknown
 	case s.tasks > 0 && o.Slurm.Time != "":
 		add("--time=%s", slurmQuoted(o.Slurm.Time))
 	case measured:
@@ -138,14 +141,16 @@ func (h Host) script(folder string, s stage, o Options, e estimate) script {
 	return one
 }
 
-// joinScript is the script behind an array.
+// joinScript returns the script that runs after an array.
 func (h Host) joinScript(folder string, s stage, o Options, e estimate) script {
 	one := h.blank(folder, s.name()+"-join", false, o)
-	one.What = "Puts the parts together. Where a task failed for good it never starts (winnow cluster status says which)."
+	one.What = "Puts the parts together. Where a task failed for good it never starts (winnow cluster status says " +
+		"which)."
 	one.Command = quoted(o.Program, "join", s.out)
 	if s.number == 1 && e.known() {
 		one.Options = append(one.Options, "--time="+clock(e.joinLimit()))
-		one.Why = fmt.Sprintf("%s are read twice and written once, at %d MB/s and half of that; all paths are held, as by a task", text.Approx(e.Bytes), int(plan.JoinRate/1e6))
+		one.Why = fmt.Sprintf("%s are read twice and written once, at %d MB/s and half of that; all paths are "+
+			"held, as by a task", text.Approx(e.Bytes), int(plan.JoinRate/1e6))
 	}
 	if bytes := cmp.Or(o.Memory, e.memory()); bytes > 0 && s.number == 1 {
 		one.Options = append(one.Options, fmt.Sprintf("--mem=%dM", megabytes(bytes)))
@@ -166,7 +171,8 @@ func (h Host) blank(folder, name string, array bool, o Options) script {
 	}
 	log = filepath.Join(strings.ReplaceAll(log, "%", "%%"), job+".log")
 	s := script{Name: name, File: quoted(notes + ".sh"), Dir: quoted(h.Dir), Notes: quoted(notes), Retries: o.Retries,
-		Options: []string{"--job-name=" + slurmQuoted("winnow-"+name), "--nodes=1", "--ntasks=1", "--requeue", "--open-mode=append", "--signal=B:USR1@120",
+		Options: []string{"--job-name=" + slurmQuoted("winnow-"+name), "--nodes=1", "--ntasks=1", "--requeue",
+			"--open-mode=append", "--signal=B:USR1@120",
 			"--output=" + slurmQuoted(log)}}
 	if o.Slurm.Partition != "" {
 		s.Options = append(s.Options, "--partition="+slurmQuoted(o.Slurm.Partition))
@@ -231,9 +237,9 @@ echo "{{.Name}}: job $job"
 exec sh {{.Submit}} "$@"
 `))
 
-// task is a batch script. winnow runs beside the shell, so that this takes signals at once: USR1 two minutes before the time is up, TERM
-// where the job is cancelled. A second wait is needed where a signal ended the first; bash loses the code, and says -1, of a process that
-// ends in the moment of the signal.
+// task is a batch script. winnow runs in the background, so that the shell gets signals at once: USR1 two minutes
+// before the time is up, TERM if the job is cancelled. After a signal it waits again. If the process ends at the
+// moment of the signal, bash loses its exit code and reports -1.
 const task = `#!/bin/bash
 # {{.What}}
 {{- range .Options}}

@@ -102,20 +102,25 @@ SchedulerParameters=sched_interval=2,bf_interval=2
 PartitionName=main Nodes=ALL Default=YES State=UP
 `, host, port[0], me.Username, dir)
 	for i, n := range nodes {
-		conf += fmt.Sprintf("NodeName=%s NodeHostname=%s NodeAddr=127.0.0.1 Port=%d CPUs=1 RealMemory=4000\n", n, host, port[i+1])
+		conf += fmt.Sprintf("NodeName=%s NodeHostname=%s NodeAddr=127.0.0.1 Port=%d CPUs=1 RealMemory=4000\n", n,
+			host, port[i+1])
 	}
 	if err := os.WriteFile(e.conf(), []byte(conf), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("SLURM_CONF", e.conf())
 	m := filepath.Join(dir, "munge")
-	e.start("munged", "munged", "-F", "--force", "--key-file="+m+"/key", "--socket="+m+"/socket", "--pid-file="+m+"/pid", "--log-file="+m+"/log", "--seed-file="+m+"/seed")
+	e.start("munged", "munged", "-F", "--force", "--key-file="+m+"/key", "--socket="+m+"/socket",
+		"--pid-file="+m+"/pid", "--log-file="+m+"/log", "--seed-file="+m+"/seed")
 	e.until("munge answers", func() bool { return exec.Command("munge", "-n", "-S", m+"/socket").Run() == nil })
 	e.startController()
 	for _, n := range nodes {
 		e.startNode(n)
 	}
-	e.until("all nodes are idle", func() bool { return strings.Count(e.ask("sinfo", "-h", "-N", "-o", "%t"), "idle") == len(nodes) })
+	e.until("all nodes are idle", func() bool {
+		return strings.Count(e.ask("sinfo", "-h", "-N", "-o", "%t"),
+			"idle") == len(nodes)
+	})
 	return e
 }
 
@@ -166,8 +171,8 @@ func (e *engine) kill(name string) {
 	_ = c.Wait()
 }
 
-// saved waits until the controller has written down what it knows now: it does so within seconds of a change, and forgets the rest where
-// it dies before.
+// saved waits until the controller has written down what it knows now: it does so within seconds of a change, and
+// forgets the rest where it dies before.
 func (e *engine) saved() {
 	now := time.Now()
 	e.until("the controller saves its state", func() bool {
@@ -187,7 +192,8 @@ func (e *engine) crash(node string) {
 		var state string
 		var parent int
 		if _, err := fmt.Sscanf(string(stat[bytes.LastIndexByte(stat, ')')+1:]), "%s %d", &state, &parent); err == nil {
-			if above, _ := os.ReadFile(fmt.Sprintf("/proc/%d/comm", parent)); strings.HasPrefix(string(above), "slurmstepd") {
+			if above, _ := os.ReadFile(fmt.Sprintf("/proc/%d/comm", parent)); strings.HasPrefix(string(above),
+				"slurmstepd") {
 				_ = syscall.Kill(parent, syscall.SIGKILL)
 			}
 		}
@@ -214,7 +220,8 @@ func (e *engine) until(what string, is func() bool) {
 	e.t.Helper()
 	for end := time.Now().Add(patient); !is(); time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(end) {
-			e.t.Fatalf("waited %v in vain until %s\n%s\n%s", patient, what, e.ask("squeue", "-r", "-a"), e.ask("sinfo", "-N", "-l"))
+			e.t.Fatalf("waited %v in vain until %s\n%s\n%s", patient, what, e.ask("squeue", "-r", "-a"),
+				e.ask("sinfo", "-N", "-l"))
 		}
 	}
 }
@@ -249,7 +256,8 @@ func processes(variable string) (list []process) {
 	return list
 }
 
-// atWork returns a process of winnow that makes a part, on a node whose name begins so, and the part, once some of its rows are stored.
+// atWork returns a process of winnow that makes a part, on a node whose name begins so, and the part, once some of
+// its rows are stored.
 func (e *engine) atWork(out, node string) (p process, shard int) {
 	e.until("a task is in the middle of its part on "+node, func() bool {
 		for _, p = range processes("SLURM_CONF=" + e.conf()) {
@@ -257,7 +265,8 @@ func (e *engine) atWork(out, node string) (p process, shard int) {
 			task, _, _ = strings.Cut(task, "\x00")
 			shard, _ = strconv.Atoi(task)
 			on := strings.Contains(p.environment, "\x00SLURMD_NODENAME="+node)
-			if shard == 0 || !on || !strings.Contains(p.words, " extract --shard ") || strings.HasPrefix(p.words, "/bin/bash") {
+			if shard == 0 || !on || !strings.Contains(p.words, " extract --shard ") ||
+				strings.HasPrefix(p.words, "/bin/bash") {
 				continue
 			}
 			if rows(filepath.Join(out+".parts", fmt.Sprintf("%d-of-8", shard))) > 0 {
@@ -300,7 +309,8 @@ func winnow(t *testing.T, code int, words ...string) string {
 		t.Fatal(err)
 	}
 	if got != code {
-		t.Fatalf("winnow %s: exit code %d, expected %d\n%s%s", strings.Join(words, " "), got, code, out, complaints.String())
+		t.Fatalf("winnow %s: exit code %d, expected %d\n%s%s", strings.Join(words, " "), got, code, out,
+			complaints.String())
 	}
 	return string(out)
 }
@@ -320,8 +330,9 @@ func status(t *testing.T, out string) Status {
 	return list[0]
 }
 
-// TestSlurm runs extract → join → audit as 8 tasks of a real Slurm, kills a task's process, a node's slurmd and the controller,
-// each in the middle of the work, and compares all bytes with those of one machine. make cluster installs Slurm and runs it.
+// TestSlurm runs extract → join → audit as 8 tasks of a real Slurm, kills a task's process, a node's slurmd and the
+// controller, each in the middle of the work, and compares all bytes with those of one machine. make cluster installs
+// Slurm and runs it.
 func TestSlurm(t *testing.T) {
 	if os.Getenv("WINNOW") == "" {
 		t.Fatal("WINNOW is not set: run make cluster")
@@ -330,17 +341,20 @@ func TestSlurm(t *testing.T) {
 	work := t.TempDir()
 	t.Chdir(work)
 	winnow(t, 0, "data", "glyphs", "--out", "drawn", "--classes", "60", "--images", "100")
-	words := []string{"--threads", "1", "extract", "--manifest", "drawn/manifest.csv", "--root", "drawn", "--model", "glyphnet", "--views", "11*prism", "--workers", "1"}
+	words := []string{"--threads", "1", "extract", "--manifest", "drawn/manifest.csv", "--root", "drawn", "--model",
+		"glyphnet", "--views", "11*prism", "--workers", "1"}
 	winnow(t, 0, append(words, "--out", "one", "--batch", "32")...)
 	audit := func(features string) []string {
-		return []string{"audit", "--manifest", "drawn/manifest.csv", "--features", features, "--scorer", "centres", "--fit-sample", "2000", "--out", features + ".suspects.csv", "--classes", features + ".classes.csv"}
+		return []string{"audit", "--manifest", "drawn/manifest.csv", "--features", features, "--scorer", "centres",
+			"--fit-sample", "2000", "--out", features + ".suspects.csv", "--classes", features + ".classes.csv"}
 	}
 	winnow(t, 0, audit("one")...)
 	t.Logf("%.1f s: one machine is done", time.Since(began).Seconds())
 
 	e := newEngine(t)
 	t.Logf("%.1f s: Slurm is up", time.Since(began).Seconds())
-	t.Log(winnow(t, 0, slices.Concat([]string{"cluster", "slurm", "--tasks", "8", "--submit", "--"}, words, []string{"--out", "dealt", "--"}, audit("dealt"))...))
+	t.Log(winnow(t, 0, slices.Concat([]string{"cluster", "slurm", "--tasks", "8", "--submit", "--"}, words,
+		[]string{"--out", "dealt", "--"}, audit("dealt"))...))
 
 	p, shard := e.atWork("dealt", "n1")
 	if err := syscall.Kill(p.pid, syscall.SIGKILL); err != nil {
@@ -367,7 +381,10 @@ func TestSlurm(t *testing.T) {
 	e.crash(node)
 	t.Logf("%.1f s: killed the slurmd of %s and what it ran, task %d", time.Since(began).Seconds(), node, shard)
 	crashed := shard
-	e.until("the controller misses "+node, func() bool { return strings.Contains(e.ask("sinfo", "-h", "-N", "-n", node, "-o", "%t"), "down") })
+	e.until("the controller misses "+node, func() bool {
+		return strings.Contains(e.ask("sinfo", "-h", "-N", "-n",
+			node, "-o", "%t"), "down")
+	})
 	t.Logf("%.1f s: the controller misses it", time.Since(began).Seconds())
 	e.startNode(node)
 
@@ -384,7 +401,8 @@ func TestSlurm(t *testing.T) {
 	})
 	t.Logf("%.1f s: done, %d times released", time.Since(began).Seconds(), released)
 	t.Log(winnow(t, 0, "cluster", "status", "dealt"))
-	for shard, want := range map[int][]string{killed: {" start ", " end 137 ", " start ", " end 0 "}, crashed: {" start ", " start ", " end 0 "}} {
+	for shard, want := range map[int][]string{killed: {" start ", " end 137 ", " start ", " end 0 "},
+		crashed: {" start ", " start ", " end 0 "}} {
 		text, err := os.ReadFile(filepath.Join("dealt.slurm", "1-extract", strconv.Itoa(shard)))
 		if err != nil {
 			t.Fatal(err)
@@ -409,7 +427,8 @@ func TestSlurm(t *testing.T) {
 	t.Logf("%.1f s: a task that failed for good was run again", time.Since(began).Seconds())
 }
 
-// again lets a task fail for good: its join leaves the queue, and the command that winnow cluster status names runs the task and the join.
+// again lets a task fail for good: its join leaves the queue, and the command that winnow cluster status names runs
+// the task and the join.
 func again(t *testing.T, e *engine, words []string) {
 	program := "#!/bin/sh\n[ \"$SLURM_ARRAY_TASK_ID\" != 2 ] || [ -e mended ] || exit 2\nexec " + quoted(os.Getenv("WINNOW")) + ` "$@"` + "\n"
 	if err := os.WriteFile("it's winnow", []byte(program), 0o755); err != nil {
@@ -422,7 +441,8 @@ func again(t *testing.T, e *engine, words []string) {
 	const out = `a "part", 100% $HOME's`
 	check := []string{"data", "check", "drawn/manifest.csv", "--root", "drawn", "--out", out}
 	winnow(t, 0, "data", "check", "drawn/manifest.csv", "--root", "drawn", "--out", "one.json")
-	winnow(t, 0, slices.Concat([]string{"cluster", "slurm", "--tasks", "3", "--program", filepath.Join(dir, "it's winnow"), "--submit", "--"}, check)...)
+	winnow(t, 0, slices.Concat([]string{"cluster", "slurm", "--tasks", "3", "--program",
+		filepath.Join(dir, "it's winnow"), "--submit", "--"}, check)...)
 	var s Status
 	e.until("the second task has failed and its join is gone", func() bool {
 		s = status(t, out)

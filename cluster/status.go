@@ -15,65 +15,64 @@ import (
 
 	"winnow/datasets/location"
 	"winnow/internal/text"
-	"winnow/parts"
 )
 
-// Status is how far the parts of an output are, as `winnow cluster status --json` prints it.
+// Status is the state of an output's parts, as `winnow cluster status --json` prints it.
 type Status struct {
 	Out     string `json:"out"`
-	Job     string `json:"job"` // the command, "" where no part tells it yet
+	Job     string `json:"job"` // the command; "": no part says it yet
 	Parts   int    `json:"parts"`
 	Present int    `json:"present"`
-	Open    []Task `json:"open"`   // the parts that are not there
-	Joined  bool   `json:"joined"` // something stands at Out
-	Then    []Step `json:"then"`   // what Slurm runs behind the parts
-	Next    string `json:"next"`   // the command to run now, "" where tasks are still at work or all is done
+	Open    []Task `json:"open"`   // parts that are missing, begun or torn
+	Joined  bool   `json:"joined"` // Out exists
+	Then    []Step `json:"then"`   // what Slurm runs after the parts
+	Next    string `json:"next"`   // the command to run now; "": tasks are still running, or all is done
 }
 
-// Task is a part that is not there, and what is known of the task that makes it.
+// Task is a part that is not there and the task that makes it.
 type Task struct {
-	Shard int         `json:"shard"`
-	State parts.State `json:"state"`
-	Why   string      `json:"why,omitempty"`   // it is torn
-	Slurm string      `json:"slurm,omitempty"` // what it says of the task
-	Code  *int        `json:"code,omitempty"`  // exit code of the last try
-	Said  string      `json:"said,omitempty"`  // the last try, for people
-	Log   string      `json:"log,omitempty"`
+	Shard int    `json:"shard"`
+	State State  `json:"state"`
+	Why   string `json:"why,omitempty"`   // it is torn
+	Slurm string `json:"slurm,omitempty"` // its state of the task
+	Code  *int   `json:"code,omitempty"`  // exit code of the last try
+	Said  string `json:"said,omitempty"`  // the last try, for people
+	Log   string `json:"log,omitempty"`
 }
 
-// Step is what follows the parts in a job of Slurm: their join, another command.
+// Step is a job of Slurm after the parts: their join, or another command.
 type Step struct {
 	Name string `json:"name"`
-	Said string `json:"said"` // the last try, for people; "" where there was none
+	Said string `json:"said"` // the last try, for people; "": there was none
 	Log  string `json:"log,omitempty"`
 	Code *int   `json:"code,omitempty"`
 }
 
-// Look says how far the parts of an output are. With verify every byte of them is read. queue may be nil.
-func Look(ctx context.Context, out string, verify bool, queue Queue) (Status, error) {
-	out = parts.Out(out)
+// ReadStatus returns the state of an output's parts. With verify it reads every byte of them. queue may be nil.
+func ReadStatus(ctx context.Context, out string, verify bool, queue Queue) (Status, error) {
+	out = Out(out)
 	s := Status{Out: out}
-	w, err := parts.Look(ctx, out)
+	w, err := Look(ctx, out)
 	notes := slurmNotes(out)
 	switch {
-	case errors.Is(err, fs.ErrNotExist) && notes.tasks > 0: // no task has begun its part
-		w = &parts.Whole{Out: out, Header: parts.Header{Of: notes.tasks}}
+	case errors.Is(err, fs.ErrNotExist) && notes.tasks > 0: // no task has begun
+		w = &Whole{Out: out, Header: Header{Of: notes.tasks}}
 		for i := range notes.tasks {
-			w.Parts = append(w.Parts, parts.Part{Header: parts.Header{Shard: i + 1, Of: notes.tasks}, State: parts.Missing})
+			w.Parts = append(w.Parts, Part{Header: Header{Shard: i + 1, Of: notes.tasks}, State: Missing})
 		}
 	case err != nil:
 		return s, err
 	case verify:
 		if err := w.Verify(ctx); ctx.Err() != nil {
 			return s, err
-		} // what it found stands in the states
+		} // the states say what it found
 	}
 	s.Job, s.Parts = w.Job, w.Of
 	_, err = location.At(out).Stat(ctx)
 	s.Joined = err == nil
 	queued := notes.queued(ctx, queue)
 	for _, p := range w.Parts {
-		if p.State == parts.Present {
+		if p.State == Present {
 			s.Present++
 			continue
 		}
@@ -120,12 +119,13 @@ func (s Status) next(n notes, queued map[int]Queued) string {
 		return "winnow join " + quoted(s.Out)
 	case len(held) > 0:
 		return "scontrol release " + strings.Join(held, ",")
-	case len(idle) < len(s.Open): // first let those end that are at work
+	case len(idle) < len(s.Open): // wait for those that are running
 		return ""
 	case n.tasks > 0:
-		return fmt.Sprintf("sh %s %s", quoted(filepath.Join(slurmDir(s.Out), "submit.sh")), parts.List(idle))
+		return fmt.Sprintf("sh %s %s", quoted(filepath.Join(slurmDir(s.Out), "submit.sh")), List(idle))
 	}
-	return fmt.Sprintf("the same command again with --shard %d/%d and so on, or as tasks %s of an array with --shard auto/%d", idle[0], s.Parts, parts.List(idle), s.Parts)
+	return fmt.Sprintf("the same command again with --shard %d/%d and so on, or as tasks %s of an array with "+
+		"--shard auto/%d", idle[0], s.Parts, List(idle), s.Parts)
 }
 
 // Write writes the status for people.
@@ -144,12 +144,14 @@ func (s Status) Write(w io.Writer) error {
 	fmt.Fprintf(w, "%s: %d of %d parts%s are there%s\n", s.Out, s.Present, s.Parts, job, joined)
 	var rows [][]string
 	for _, t := range s.Open {
-		rows = append(rows, []string{"  " + strconv.Itoa(t.Shard), string(t.State), text.Line(strings.Join(slices.DeleteFunc([]string{t.Why, t.Slurm, t.Said, t.Log},
-			func(part string) bool { return part == "" }), "; "))})
+		rows = append(rows, []string{"  " + strconv.Itoa(t.Shard), string(t.State),
+			text.Line(strings.Join(slices.DeleteFunc([]string{t.Why, t.Slurm, t.Said, t.Log},
+				func(part string) bool { return part == "" }), "; "))})
 	}
 	for _, step := range s.Then {
 		if step.Said != "" {
-			rows = append(rows, []string{"  " + step.Name, "", text.Line(strings.TrimSuffix(step.Said+"; "+step.Log, "; "))})
+			rows = append(rows, []string{"  " + step.Name, "",
+				text.Line(strings.TrimSuffix(step.Said+"; "+step.Log, "; "))})
 		}
 	}
 	if len(rows) > 0 {
@@ -166,15 +168,15 @@ func (s Status) Write(w io.Writer) error {
 	return nil
 }
 
-// notes are what the tasks of a Slurm job left beside its output.
+// notes are the files that the tasks of a Slurm job left beside its output.
 type notes struct {
 	folder string // of the first stage
 	tasks  int    // 0: there are none
 	jobs   []string
-	then   []string // folders of what follows
+	then   []string // folders of what runs after it
 }
 
-// slurmNotes finds the notes of an output's job: those of the stage that makes it, which is the first.
+// slurmNotes finds the notes of the first stage of an output's job, which makes the parts.
 func slurmNotes(out string) (n notes) {
 	scripts, _ := filepath.Glob(escaped(slurmDir(out)) + "/[0-9]*.sh") // the pattern is right
 	for _, name := range scripts {
@@ -189,12 +191,12 @@ func slurmNotes(out string) (n notes) {
 	return n
 }
 
-// escaped returns a path that a pattern takes as it is.
+// escaped returns a pattern that matches a path alone.
 func escaped(path string) string {
 	return strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`, `\`, `\\`).Replace(path)
 }
 
-// tasksIn reads how many tasks a script is one of.
+// tasksIn reads the number of tasks from a script.
 func tasksIn(name string) (n int) {
 	for line := range lines(name) {
 		if _, err := fmt.Sscanf(line, "# One of %d tasks of ", &n); err == nil {
@@ -204,7 +206,7 @@ func tasksIn(name string) (n int) {
 	return 0
 }
 
-// lines are those of a small text file, none where it cannot be read.
+// lines yields the lines of a small text file; none if it cannot be read.
 func lines(name string) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		f, err := os.Open(name)
@@ -239,7 +241,8 @@ func (n notes) last(t *Task, folder string) {
 		t.Log = log
 	}
 	if last[1] == "start" {
-		t.Said = fmt.Sprintf("began %s on %s and said nothing since: at work, or its node or its time ended", last[0], last[3])
+		t.Said = fmt.Sprintf("began %s on %s and said nothing since: at work, or its node or its time ended", last[0],
+			last[3])
 		return
 	}
 	code, err := strconv.Atoi(last[2])

@@ -40,7 +40,8 @@ type Hit struct {
 }
 
 // NewAnswers puts labels to what a gallery found for queries; left are those that could not be read.
-func NewAnswers(index string, g *search.Gallery, queries []search.Query, found [][]search.Hit, labels map[string]string, left []features.Bad) Answers {
+func NewAnswers(index string, g *search.Gallery, queries []search.Query, found [][]search.Hit,
+	labels map[string]string, left []features.Bad) Answers {
 	r := newAnswers(index, g.Len(), g.Width(), queries, left)
 	for i, list := range found {
 		q := Answer{queries[i].Name, labels[queries[i].Name], []Hit{}}
@@ -54,10 +55,11 @@ func NewAnswers(index string, g *search.Gallery, queries []search.Query, found [
 }
 
 func newAnswers(index string, rows, dim int, queries []search.Query, left []features.Bad) Answers {
-	return Answers{Index: index, Rows: rows, Dim: dim, Queries: make([]Answer, len(queries)), LeftOut: lookup.Unreadable(left)}
+	return Answers{Index: index, Rows: rows, Dim: dim, Queries: make([]Answer, len(queries)),
+		LeftOut: lookup.Unreadable(left)}
 }
 
-// labelsOf returns the labels of a manifest by path, and the manifest's sha256; none without a manifest.
+// labelsOf returns the labels of a manifest by path, and its sha256; none has none.
 func labelsOf(manifest location.Source) (labels map[string]string, digest string, err error) {
 	if manifest.IsZero() {
 		return nil, "", nil
@@ -95,7 +97,8 @@ func (r Answers) Write(w io.Writer) error {
 		}
 	}
 	if c := r.Recall; c != nil {
-		_, err := fmt.Fprintf(w, "\nrecall      %.4f: %d of the %d that the exact search of %s finds\n", c.Value, c.Found, c.Expected, c.Of)
+		_, err := fmt.Fprintf(w, "\nrecall      %.4f: %d of the %d that the exact search of %s finds\n", c.Value,
+			c.Found, c.Expected, c.Of)
 		return err
 	}
 	return nil

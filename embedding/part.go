@@ -2,21 +2,19 @@ package embedding
 
 import (
 	"context"
-	"encoding/gob"
-	"errors"
-	"io"
+	"iter"
 	"slices"
 	"strconv"
 
+	"winnow/cluster"
 	"winnow/datasets/imagelist"
 	"winnow/features"
 	"winnow/internal/lookup"
 	"winnow/internal/vectorfile"
-	"winnow/parts"
 )
 
-// Job names the parts of [Embedder.WritePart].
-const Job = "embed"
+// Job divides the making of vectors.
+var Job = cluster.Job[partRows]{Name: "embed", Unit: "images", Merge: mergeVectors}
 
 // partRows is a batch of a part. The first has Dim and Model, the last Bad.
 type partRows struct {
@@ -26,88 +24,85 @@ type partRows struct {
 	Bad   []features.Bad
 }
 
-// WritePart embeds a shard of the images, whole batches of them, into a part of the file out, unless it is there. The network is loaded
-// only where it is not. unit divides vectors by their length.
-func (e *Embedder) WritePart(ctx context.Context, h Host, out string, list *imagelist.List, o Options, s parts.Shard, unit bool) (parts.Made, error) {
+// WritePart embeds a shard of the images, whole batches, into a part of the file out. If the part is there, the
+// network is not loaded. unit divides vectors by their length.
+func (e *Embedder) WritePart(ctx context.Context, h Host, out string, list *imagelist.List, o Options,
+	s cluster.Shard, unit bool) (cluster.Made, error) {
 	names := make([]string, 0, 3*len(list.Images))
 	for _, n := range list.Images {
 		names = append(names, n.Path, n.Label, n.Split)
 	}
-	header, err := parts.NewHeader(Job, s, len(list.Images), o.Batch, "images",
-		map[string]string{"model": e.Embedder.Model, "head": e.Head, "images": features.HashPaths(names)},
-		map[string]string{"output": e.Output, "preprocessing": e.Preprocessing, "decoder": e.Decoder, "batch": strconv.Itoa(o.Batch), "l2": strconv.FormatBool(unit)}, h.Winnow)
-	if err != nil {
-		return parts.Made{}, err
-	}
-	mine := *list
-	mine.Images = slices.Clone(list.Images[header.First:header.End])
-	return parts.Make(ctx, out, header, func(w io.Writer) error {
+	rows := cluster.Rows{Total: len(list.Images), Batch: o.Batch,
+		Inputs: map[string]string{"model": e.Embedder.Model, "head": e.Head, "images": features.HashPaths(names)},
+		Settings: map[string]string{"output": e.Output, "preprocessing": e.Preprocessing, "decoder": e.Decoder,
+			"batch": strconv.Itoa(o.Batch), "l2": strconv.FormatBool(unit)}, Winnow: h.Winnow}
+	return Job.Do(ctx, out, s, rows, func(first, end int, put func(partRows) error) error {
 		n, err := e.Load(h, 0, unit)
 		if err != nil {
 			return err
 		}
 		defer n.Close()
-		to := gob.NewEncoder(w)
-		if err := to.Encode(partRows{Dim: n.Dim(), Model: n.Backbone.Name}); err != nil {
+		if err := put(partRows{Dim: n.Dim(), Model: n.Backbone.Name}); err != nil {
 			return err
 		}
-		rows := &imageRows{images: mine.Images, out: partWriter{to}}
+		mine := *list
+		mine.Images = slices.Clone(list.Images[first:end])
+		rows := &imageRows{images: mine.Images, out: partWriter(put)}
 		if err := n.embed(ctx, &mine, mine.Paths(), rows, o); err != nil {
 			return err
 		}
-		return to.Encode(partRows{Bad: rows.bad})
+		return put(partRows{Bad: rows.bad})
 	})
 }
 
 // partWriter is a vectorfile.Writer into a part.
-type partWriter struct{ to *gob.Encoder }
+type partWriter func(partRows) error
 
-func (p partWriter) Write(rows []vectorfile.Row) error {
+func (put partWriter) Write(rows []vectorfile.Row) error {
 	if len(rows) == 0 {
 		return nil
 	}
-	return p.to.Encode(partRows{Rows: rows})
+	return put(partRows{Rows: rows})
 }
 
 func (partWriter) Close() error { return nil }
 
-// JoinParts writes the file of vectors from its parts, in the form that its ending says.
-func JoinParts(_ context.Context, w *parts.Whole, o parts.JoinOptions) (parts.Result, error) {
+// mergeVectors writes the file of vectors from its parts, in the form that its ending says.
+func mergeVectors(_ context.Context, w *cluster.Whole, values iter.Seq2[partRows, error],
+	o cluster.JoinOptions) (cluster.Result, error) {
 	files, err := Files(w.Out)
 	if err != nil {
 		return nil, err
 	}
-	var first partRows
-	if err := w.Parts[0].Read(func(r io.Reader) error { return gob.NewDecoder(r).Decode(&first) }); err != nil {
+	next, stop := iter.Pull2(values)
+	defer stop()
+	first, err, _ := next()
+	if err != nil {
 		return nil, err
 	}
 	var bad []features.Bad
 	err = writeFile(w.Out, first.Dim, func(to vectorfile.Writer) error {
-		for i := range w.Parts {
-			if err := w.Parts[i].Read(func(r io.Reader) error { return copyPart(to, r, &bad) }); err != nil {
+		done := 0
+		for {
+			some, err, more := next()
+			if err != nil {
 				return err
 			}
-			o.Progress(w.Parts[i].End, w.Total)
+			if !more {
+				return to.Close()
+			}
+			bad = append(bad, some.Bad...)
+			if err := to.Write(some.Rows); err != nil {
+				return err
+			}
+			done += len(some.Rows) + len(some.Bad)
+			o.Progress(done, w.Total)
 		}
-		return to.Close()
 	})
 	if len(bad) > 0 {
-		o.Note("%d unreadable images are left out, the first %s: %s; --json lists all of them", len(bad), bad[0].Path, bad[0].Reason)
+		o.Note("%d unreadable images are left out, the first %s: %s; --json lists all of them", len(bad), bad[0].Path,
+			bad[0].Reason)
 	}
-	return Written{Files: files, Rows: w.Total - len(bad), Dim: first.Dim, Model: first.Model, LeftOut: lookup.Unreadable(bad)}, err
-}
-
-func copyPart(to vectorfile.Writer, r io.Reader, bad *[]features.Bad) error {
-	for from := gob.NewDecoder(r); ; {
-		var some partRows
-		if err := from.Decode(&some); errors.Is(err, io.EOF) {
-			return nil
-		} else if err != nil {
-			return err
-		}
-		*bad = append(*bad, some.Bad...)
-		if err := to.Write(some.Rows); err != nil {
-			return err
-		}
-	}
+	return Written{Files: files, Rows: w.Total - len(bad), Dim: first.Dim, Model: first.Model,
+		LeftOut: lookup.Unreadable(bad)}, err
 }

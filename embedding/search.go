@@ -27,44 +27,9 @@ type Search struct {
 // manyQueries are worth loading ONNX Runtime for, whose products are several times as fast.
 const manyQueries = 8
 
-// Run finds the images that are most like the queries.
-func (s Search) Run(ctx context.Context, h Host) (Answers, error) {
-	h = h.Complete()
-	labels, _, err := labelsOf(s.Manifest)
-	if err != nil {
-		return Answers{}, err
-	}
-	var g *search.Gallery
-	if s.Index != "" {
-		if g, err = search.OpenGallery(s.Index); err != nil {
-			return Answers{}, err
-		}
-		defer g.Close()
-	}
-	if s.Database.URL != "" {
-		return s.ask(ctx, h, g, labels)
-	}
-	queries, left, err := s.queriesOf(ctx, h, g)
-	if err != nil {
-		return Answers{}, err
-	}
-	found, err := s.nearest(ctx, h, g, queries)
-	return NewAnswers(s.Index, g, queries, found, labels, left), err
-}
-
-// queriesOf reads the queries to a gallery.
-func (s Search) queriesOf(ctx context.Context, h Host, g *search.Gallery) ([]search.Query, []features.Bad, error) {
-	return g.Queries(s.Queries, func(images []string) ([]search.Query, []features.Bad, error) {
-		e, err := OpenMaker(g, s.Options, h.Note)
-		if err != nil {
-			return nil, nil, err
-		}
-		return s.embed(ctx, h, e, g.Width(), images)
-	})
-}
-
 // nearest is the exact search.
-func (s Search) nearest(ctx context.Context, h Host, g *search.Gallery, queries []search.Query) ([][]search.Hit, error) {
+func (s Search) nearest(ctx context.Context, h Host, g *search.Gallery, queries []search.Query) ([][]search.Hit,
+	error) {
 	if len(queries) >= manyQueries {
 		if rt, err := h.Runtime(); err == nil { // without, the same is found more slowly
 			defer rt.Close()
@@ -74,16 +39,8 @@ func (s Search) nearest(ctx context.Context, h Host, g *search.Gallery, queries 
 }
 
 // embed makes queries of images. It also returns those that have no vector.
-func (s Search) embed(ctx context.Context, h Host, e *Embedder, dim int, images []string) ([]search.Query, []features.Bad, error) {
-	list, err := imagelist.Open(ctx, location.All(images), s.Root, s.Stdin)
-	if err != nil {
-		return nil, nil, err
-	}
-	return s.embedListed(ctx, h, e, dim, list)
-}
-
-// embedListed is embed for images that are found already.
-func (s Search) embedListed(ctx context.Context, h Host, e *Embedder, dim int, list *imagelist.List) ([]search.Query, []features.Bad, error) {
+func (s Search) embed(ctx context.Context, h Host, e *Embedder, dim int, list *imagelist.List) ([]search.Query,
+	[]features.Bad, error) {
 	net, err := e.Load(h, 0, true)
 	if err != nil {
 		return nil, nil, err
@@ -124,12 +81,17 @@ func (s Search) ask(ctx context.Context, h Host, g *search.Gallery, labels map[s
 			p, known := stored[name]
 			return search.Query{Name: name, Vector: p.Vector, Row: 0}, known, nil // any row: it is there
 		}, func(images []string) ([]search.Query, []features.Bad, error) {
-			return s.asked(ctx, h, store, about, images)
+			return s.imagesFor(ctx, h, store, about, images)
 		})
 	} else if g.Width() != about.Dim || g.Model() != about.Model {
-		return r, &vectordb.OtherCollection{Store: store.String(), Why: fmt.Sprintf("found vectors of %d values made by %.12s, expected those of %s: %d, by %.12s", about.Dim, about.Model, s.Index, g.Width(), g.Model())}
+		return r, &vectordb.OtherCollection{Store: store.String(),
+			Why: fmt.Sprintf("found vectors of %d values made by %.12s, expected those of %s: %d, by %.12s",
+				about.Dim, about.Model, s.Index, g.Width(), g.Model())}
 	} else {
-		queries, left, err = s.queriesOf(ctx, h, g)
+		var a asked
+		if a, err = s.open(ctx, g); err == nil {
+			queries, left, err = s.some(ctx, h, g, a, 0, len(a.queries))
+		}
 	}
 	if err != nil {
 		return r, err
@@ -153,7 +115,8 @@ func (s Search) ask(ctx context.Context, h Host, g *search.Gallery, labels map[s
 					row = at
 				}
 			}
-			a.Nearest = append(a.Nearest, Hit{j + 1, row, h.Path, cmp.Or(labels[h.Path], h.Payload["label"]), h.Similarity})
+			a.Nearest = append(a.Nearest, Hit{j + 1, row, h.Path, cmp.Or(labels[h.Path], h.Payload["label"]),
+				h.Similarity})
 		}
 		r.Queries[i] = a
 	}
@@ -165,19 +128,26 @@ func (s Search) ask(ctx context.Context, h Host, g *search.Gallery, labels map[s
 	return r, err
 }
 
-// asked makes queries of images for a database, by the model whose vectors it holds.
-func (s Search) asked(ctx context.Context, h Host, store vectordb.Store, about vectordb.About, images []string) ([]search.Query, []features.Bad, error) {
+// imagesFor makes queries of images for a database, by the model whose vectors it holds.
+func (s Search) imagesFor(ctx context.Context, h Host, store vectordb.Store, about vectordb.About,
+	images []string) ([]search.Query, []features.Bad, error) {
 	if s.Model == "" {
-		return nil, nil, hint.Misused("%s is not in %s, and an image needs what made the vectors there: name the run or the model with --model, or an index of the same with --index", images[0], store.Collection())
+		return nil, nil, hint.Misused("%s is not in %s, and an image needs what made the vectors there: name the "+
+			"run or the model with --model, or an index of the same with --index", images[0], store.Collection())
 	}
 	e, err := Open(s.Model, s.Backbone, h.Note)
 	if err != nil {
 		return nil, nil, err
 	}
 	if made := cmp.Or(e.Head, e.Embedder.Model); made != about.Model {
-		return nil, nil, &vectordb.OtherCollection{Store: store.String(), Why: fmt.Sprintf("found vectors made by %.12s, expected by %.12s, which is %s", about.Model, made, s.Model)}
+		return nil, nil, &vectordb.OtherCollection{Store: store.String(),
+			Why: fmt.Sprintf("found vectors made by %.12s, expected by %.12s, which is %s", about.Model, made, s.Model)}
 	}
-	return s.embed(ctx, h, e, about.Dim, images)
+	list, err := imagelist.Open(ctx, location.All(images), s.Root, s.Stdin)
+	if err != nil {
+		return nil, nil, err
+	}
+	return s.embed(ctx, h, e, about.Dim, list)
 }
 
 // Recall says how many of the neighbours of an exact search others found.
@@ -191,14 +161,16 @@ type Recall struct {
 // tied is how far similarities of one vector lie apart when two programs compute them.
 const tied = 1e-6
 
-// recall compares answers with those of the exact search. Another image that is as similar as the last of the exact ones is right, too.
+// recall compares answers with those of the exact search. Another image that is as similar as the last of the exact
+// ones is right, too.
 func recall(g *search.Gallery, answers []Answer, exact [][]search.Hit, of string) *Recall {
 	r := &Recall{Of: of, Value: 1}
 	for i, list := range exact {
 		r.Expected += len(list)
 		right := 0
 		for _, h := range answers[i].Nearest {
-			if len(list) > 0 && (h.Similarity >= list[len(list)-1].Similarity-tied || slices.ContainsFunc(list, func(e search.Hit) bool { return g.Paths[e.Row] == h.Path })) {
+			if len(list) > 0 && (h.Similarity >= list[len(list)-1].Similarity-tied ||
+				slices.ContainsFunc(list, func(e search.Hit) bool { return g.Paths[e.Row] == h.Path })) {
 				right++
 			}
 		}

@@ -6,145 +6,147 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
-	"io"
+	"iter"
 	"slices"
 	"strconv"
 
+	"winnow/cluster"
 	"winnow/datasets/imagelist"
 	"winnow/datasets/location"
 	"winnow/features"
-	"winnow/internal/atomicfile"
 	"winnow/internal/hint"
 	"winnow/internal/lookup"
-	"winnow/internal/text"
-	"winnow/parts"
 	"winnow/search"
 )
 
-// SearchJob names the parts of [Search.RunPart].
-const SearchJob = "search"
+// SearchJob divides the queries of an exact search.
+var SearchJob = cluster.Job[Answers]{Name: "search", Unit: "queries", Merge: mergeAnswers}
 
-// group is some of the queries: images that are still to be embedded, or vectors.
-type group struct {
-	images  *imagelist.List
+// asked are queries to a gallery. Those that are images have no vector until they are embedded.
+type asked struct {
 	queries []search.Query
+	images  []group
 }
 
-func (g group) len() int {
-	if g.images != nil {
-		return len(g.images.Images)
-	}
-	return len(g.queries)
+// group is images that are embedded together: the queries from first on.
+type group struct {
+	*imagelist.List
+	first int
 }
 
-// groups lists the queries in their order, without looking at an image.
-func (s Search) groups(ctx context.Context, g *search.Gallery) (list []group, err error) {
-	var pending []string
-	flush := func() error {
-		if len(pending) == 0 {
-			return nil
-		}
-		images, err := imagelist.Open(ctx, location.All(pending), s.Root, s.Stdin)
-		list, pending = append(list, group{images: images}), nil
-		return err
-	}
-	for _, name := range s.Queries {
-		image := false
-		queries, _, err := g.Queries([]string{name}, func([]string) ([]search.Query, []features.Bad, error) {
-			image = true
-			return nil, nil, nil
-		})
+// open lists the queries in their order, without looking at an image.
+func (s Search) open(ctx context.Context, g *search.Gallery) (a asked, err error) {
+	a.queries, _, err = g.Queries(s.Queries, func(names []string) ([]search.Query, []features.Bad, error) {
+		list, err := imagelist.Open(ctx, location.All(names), s.Root, s.Stdin)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		if image {
-			pending = append(pending, name)
-			continue
+		a.images = append(a.images, group{List: list})
+		queries := make([]search.Query, len(list.Images))
+		for i, path := range list.Paths() {
+			queries[i] = search.Query{Name: path, Row: -1}
 		}
-		if err := flush(); err != nil {
-			return nil, err
+		return queries, nil, nil
+	})
+	at := 0
+	for i := range a.images {
+		for at < len(a.queries) && a.queries[at].Vector != nil {
+			at++
 		}
-		list = append(list, group{queries: queries})
+		a.images[i].first = at
+		at += len(a.images[i].Images)
 	}
-	return list, flush()
+	return a, err
 }
 
-// sumOf returns the sha256 of all queries: the names of images, and vectors.
-func sumOf(list []group) string {
+// sum returns the sha256 of all queries: the names of images, and vectors.
+func (a asked) sum() string {
 	sum := sha256.New()
-	for _, g := range list {
-		if g.images != nil {
-			fmt.Fprintln(sum, "images", features.HashPaths(g.images.Paths()))
-		}
-		for _, q := range g.queries {
-			fmt.Fprintf(sum, "%q\n", q.Name)
-			_ = binary.Write(sum, binary.LittleEndian, q.Vector) // a hash takes all
-		}
+	for _, q := range a.queries {
+		fmt.Fprintf(sum, "%q\n", q.Name)
+		_ = binary.Write(sum, binary.LittleEndian, q.Vector) // a hash takes all
 	}
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// RunPart lets a shard of the queries ask the whole gallery, into a part of the file out, unless it is there. Images are embedded beside the
-// same others as on one machine.
-func (s Search) RunPart(ctx context.Context, h Host, out string, shard parts.Shard) (parts.Made, error) {
-	if s.Database.URL != "" {
-		return parts.Made{}, hint.Misused("--shard deals the queries of an exact search: leave --to out, or --shard")
+// Run lets all queries, or those of a shard, ask the whole gallery. The answers of a shard are a part of the file
+// out, unless it is there; those of all are saved in it. Images are embedded beside the same others on one machine
+// and on several.
+func (s Search) Run(ctx context.Context, h Host, out string, shard cluster.Shard) (cluster.Result, error) {
+	if s.Database.URL != "" && !shard.Whole() {
+		return nil, hint.Misused("--shard deals the queries of an exact search: leave --to out, or --shard")
 	}
 	h = h.Complete()
 	labels, digest, err := labelsOf(s.Manifest)
 	if err != nil {
-		return parts.Made{}, err
+		return nil, err
 	}
-	g, err := search.OpenGallery(s.Index)
+	var g *search.Gallery
+	if s.Index != "" {
+		if g, err = search.OpenGallery(s.Index); err != nil {
+			return nil, err
+		}
+		defer g.Close()
+	}
+	if s.Database.URL != "" {
+		r, err := s.ask(ctx, h, g, labels)
+		if err == nil {
+			err = cluster.Save(out, r)
+		}
+		return r, err
+	}
+	a, err := s.open(ctx, g)
 	if err != nil {
-		return parts.Made{}, err
+		return nil, err
 	}
-	defer g.Close()
-	list, err := s.groups(ctx, g)
-	if err != nil {
-		return parts.Made{}, err
-	}
-	total := 0
-	for _, of := range list {
-		total += of.len()
-	}
-	header, err := parts.NewHeader(SearchJob, shard, total, 1, "queries",
-		map[string]string{"vectors": g.Sum(), "queries": sumOf(list), "labels": digest},
-		map[string]string{"k": strconv.Itoa(s.K), "batch": strconv.Itoa(s.Batch), "root": s.Root.String()}, h.Winnow)
-	if err != nil {
-		return parts.Made{}, err
-	}
-	return parts.Make(ctx, out, header, parts.MakeValue(func() (Answers, error) {
-		queries, left, err := s.some(ctx, h, g, list, header.First, header.End)
+	find := func(first, end int) (Answers, error) {
+		queries, left, err := s.some(ctx, h, g, a, first, end)
 		if err != nil {
 			return Answers{}, err
 		}
 		found, err := s.nearest(ctx, h, g, queries)
 		return NewAnswers(s.Index, g, queries, found, labels, left), err
-	}))
+	}
+	if shard.Whole() {
+		r, err := find(0, len(a.queries))
+		if err == nil {
+			err = cluster.Save(out, r)
+		}
+		return r, err
+	}
+	rows := cluster.Rows{Total: len(a.queries), Batch: 1,
+		Inputs: map[string]string{"vectors": g.Sum(), "queries": a.sum(), "labels": digest},
+		Settings: map[string]string{"k": strconv.Itoa(s.K), "batch": strconv.Itoa(s.Batch),
+			"root": s.Root.String()}, Winnow: h.Winnow}
+	return SearchJob.Do(ctx, out, shard, rows, func(first, end int, put func(Answers) error) error {
+		r, err := find(first, end)
+		if err != nil {
+			return err
+		}
+		return put(r)
+	})
 }
 
-// some makes the queries from first to before end.
-func (s Search) some(ctx context.Context, h Host, g *search.Gallery, list []group, first, end int) (queries []search.Query, left []features.Bad, err error) {
-	at := 0
-	for _, of := range list {
-		from, to := max(first-at, 0), min(end-at, of.len())
-		at += of.len()
+// some returns the queries from first to before end with their vectors, and the images that have none. Images are
+// embedded in the same batches as on one machine.
+func (s Search) some(ctx context.Context, h Host, g *search.Gallery, a asked, first, end int) (queries []search.Query,
+	left []features.Bad, err error) {
+	at := first
+	for _, of := range a.images {
+		from, to := max(first-of.first, 0), min(end-of.first, len(of.Images))
 		if from >= to {
 			continue
 		}
-		if of.images == nil {
-			queries = append(queries, of.queries[from:to]...)
-			continue
-		}
+		queries = append(queries, a.queries[at:of.first+from]...)
+		at = of.first + to
 		e, err := OpenMaker(g, s.Options, h.Note)
 		if err != nil {
 			return nil, nil, err
 		}
 		begin := from / s.Batch * s.Batch
-		mine := *of.images
-		mine.Images = slices.Clone(mine.Images[begin:min((to+s.Batch-1)/s.Batch*s.Batch, of.len())])
-		more, bad, err := s.embedListed(ctx, h, e, g.Width(), &mine)
+		mine := *of.List
+		mine.Images = slices.Clone(mine.Images[begin:min((to+s.Batch-1)/s.Batch*s.Batch, len(of.Images))])
+		more, bad, err := s.embed(ctx, h, e, g.Width(), &mine)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -166,12 +168,13 @@ func (s Search) some(ctx context.Context, h Host, g *search.Gallery, list []grou
 			next++
 		}
 	}
-	return queries, left, nil
+	return append(queries, a.queries[at:end]...), left, nil
 }
 
-// JoinSearch writes what all parts found, as one machine does.
-func JoinSearch(_ context.Context, w *parts.Whole, _ parts.JoinOptions) (parts.Result, error) {
-	list, err := parts.Values[Answers](w)
+// mergeAnswers writes the answers of all parts, as one machine does.
+func mergeAnswers(_ context.Context, w *cluster.Whole, values iter.Seq2[Answers, error],
+	_ cluster.JoinOptions) (cluster.Result, error) {
+	list, err := cluster.All(values)
 	if err != nil {
 		return nil, err
 	}
@@ -183,13 +186,5 @@ func JoinSearch(_ context.Context, w *parts.Whole, _ parts.JoinOptions) (parts.R
 	for i := range all.Queries {
 		all.Queries[i].Nearest = append([]Hit{}, all.Queries[i].Nearest...)
 	}
-	return all, all.Save(w.Out)
-}
-
-// Save writes the answers into a file of JSON; "" is none.
-func (r Answers) Save(file string) error {
-	if file == "" {
-		return nil
-	}
-	return atomicfile.Write(file, func(w io.Writer) error { return text.JSON(w, r) })
+	return all, cluster.Save(w.Out, all)
 }

@@ -12,10 +12,10 @@ import (
 
 	"winnow/backbone"
 	"winnow/backbone/ort"
+	"winnow/cluster"
 	"winnow/features"
 	"winnow/internal/hint"
 	"winnow/models"
-	"winnow/parts"
 )
 
 // Extraction says which store to make; its parts are found and checked.
@@ -30,8 +30,9 @@ type Extraction struct {
 	DType     string // of the store's numbers; "": float32
 	Memory    int64  // that a batch is chosen for; 0: what the machine has left
 
-	shard *features.Shard // nil: Paths is the whole list
-	deal  parts.Shard
+	shard  cluster.Shard // that Paths is
+	total  int           // images of all shards
+	images string        // features.HashPaths of them
 }
 
 // Host is what an extraction needs of the program around it; the zero value opens the ONNX Runtime that is found and says
@@ -96,7 +97,7 @@ func (e *Extraction) Store(ctx context.Context, h Host) (*features.Store, error)
 
 // Run makes the store, or the part of it that is this machine's, unless it exists.
 func (e *Extraction) Run(ctx context.Context, h Host) (Result, error) {
-	if e.shard != nil {
+	if !e.shard.Whole() {
 		return e.part(ctx, h)
 	}
 	return e.store(ctx, h)
@@ -123,7 +124,7 @@ func (e *Extraction) store(ctx context.Context, h Host) (Result, error) {
 	}
 	defer net.Close()
 	w, err := features.Create(e.Out, features.Plan{Key: e.Key(), Paths: e.Paths, Dim: net.Dim(), Batch: e.Config.Batch,
-		Device: rt.Where(), Winnow: h.Winnow, ModelFile: Absolute(e.Model.Path), Shard: e.shard}, e.Overwrite)
+		Device: rt.Where(), Winnow: h.Winnow, ModelFile: Absolute(e.Model.Path)}, e.Overwrite)
 	if err != nil {
 		return Result{}, e.storeHint(err)
 	}
@@ -137,7 +138,7 @@ func (e *Extraction) standing(ctx context.Context) (Result, bool, error) {
 	if err != nil {
 		return Result{}, false, nil // nothing, a beginning, or damage: features.Create says which
 	}
-	if why := s.Differs(e.Key(), e.shard); why != "" {
+	if why := s.Key.Differs(e.Key()); why != "" {
 		return Result{}, false, e.storeHint(&features.KeyError{Dir: e.Out, Why: why})
 	}
 	if err := s.Verify(ctx); err != nil {
@@ -199,11 +200,7 @@ func (e *Extraction) fill(ctx context.Context, h Host, w *features.Writer, net o
 }
 
 func (e *Extraction) result(s *features.Store) Result {
-	r := Result{Store: e.Out, Rows: s.Rows, Dim: s.Dim, Views: s.Key.Views, DType: s.Key.Element(), Model: e.Model.Name, Output: s.Key.Output, Device: s.Device, Batch: s.Batch, Bad: s.Bad, sum: s.Sum}
-	if s.Shard != nil {
-		r.Shard = s.Shard.String()
-	}
-	return r
+	return Result{Store: e.Out, Rows: s.Rows, Dim: s.Dim, Views: s.Key.Views, DType: s.Key.Element(), Model: e.Model.Name, Output: s.Key.Output, Device: s.Device, Batch: s.Batch, Bad: s.Bad, sum: s.Sum}
 }
 
 // Absolute returns a path that other commands, in other folders, can follow; "" stays.

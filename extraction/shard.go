@@ -6,36 +6,39 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 
+	"winnow/cluster"
 	"winnow/datasets/location"
 	"winnow/features"
 	"winnow/internal/hint"
-	"winnow/parts"
 )
 
-// Job names extractions in their parts.
-const Job = "extract"
+// Job divides an extraction. Its parts are stores, whose vectors the merge reads once: their sums are compared while
+// they are copied.
+var Job = cluster.Job[struct{}]{Name: "extract", Unit: "images", Merge: merge, Copied: features.VectorsFile}
 
-// TakeShard keeps the images of one shard: whole batches, so that every number is the one of a single machine, to the bit. A batch of 0
-// becomes the usual one: machines with different memory must agree on it.
-func (e *Extraction) TakeShard(s parts.Shard) error {
+// TakeShard keeps the images of one shard: whole batches, so that every number is that of one machine, to the bit. A
+// batch of 0 becomes the usual one, because machines with different memory must agree on it.
+func (e *Extraction) TakeShard(s cluster.Shard) error {
 	if s.Whole() {
 		return nil
 	}
 	e.Config.Batch = cmp.Or(e.Config.Batch, UsualBatch)
-	shard, paths, err := features.ShardOf(e.Paths, s.Index, s.Of, e.Config.Batch)
+	first, end, err := s.Range(len(e.Paths), e.Config.Batch)
 	if err != nil {
 		return err
 	}
-	e.shard, e.Paths, e.deal = &shard, own(paths), s
+	e.shard, e.total, e.images = s, len(e.Paths), features.HashPaths(e.Paths)
+	e.Paths = own(e.Paths[first:end])
 	return nil
 }
 
-// own copies a part of a list, so that the rest may go.
+// own copies a part of a list, so that the rest can be freed.
 func own(paths []string) []string {
 	all, list := strings.Join(paths, ""), make([]string, len(paths))
 	for i, p := range paths {
@@ -44,47 +47,38 @@ func own(paths []string) []string {
 	return list
 }
 
-// header says what the part is of.
-func (e *Extraction) header(winnow string) (parts.Header, error) {
+// part makes the part of this shard.
+func (e *Extraction) part(ctx context.Context, h Host) (r Result, err error) {
 	key := e.Key()
-	return parts.NewHeader(Job, e.deal, e.shard.Total, e.Config.Batch, "images",
-		map[string]string{"model": key.Model, "images": e.shard.Images},
-		map[string]string{"output": key.Output, "preprocessing": key.Preprocessing, "decoder": key.Decoder,
-			"views": strings.Join(key.Views, "+"), "dtype": key.Element(), "batch": strconv.Itoa(e.Config.Batch)}, winnow)
-}
-
-// part makes the store of this shard among the parts of the whole.
-func (e *Extraction) part(ctx context.Context, h Host) (Result, error) {
-	header, err := e.header(h.Winnow)
-	if err != nil {
-		return Result{}, err
-	}
-	at, state, err := parts.Begin(ctx, e.Out, header, e.Overwrite)
-	if err != nil {
-		return Result{}, err
-	}
+	rows := cluster.Rows{Total: e.total, Batch: e.Config.Batch,
+		Inputs: map[string]string{"model": key.Model, "images": e.images},
+		Settings: map[string]string{"output": key.Output, "preprocessing": key.Preprocessing, "decoder": key.Decoder,
+			"views": strings.Join(key.Views, "+"), "dtype": key.Element(), "batch": strconv.Itoa(e.Config.Batch)},
+		Winnow: h.Winnow}
 	own := *e
-	own.Out = at
-	if state == parts.Present && location.At(at).IsRemote() {
-		s, err := openPart(ctx, at)
+	made, err := Job.Fill(ctx, e.Out, e.shard, rows, e.Overwrite, func(at string) (err error) {
+		own.Out = at
+		r, err = own.store(ctx, h)
+		return err
+	})
+	if err != nil {
+		return r, err
+	}
+	if made.Complete {
+		s, err := openPart(ctx, made.Part)
 		if err != nil {
-			return Result{}, err
+			return r, err
 		}
-		r := own.result(s)
-		r.Complete, r.Resumed = true, s.Rows
-		return r, own.strictly(s.Bad)
+		if r, err = e.result(s), e.strictly(s.Bad); err != nil {
+			return r, err
+		}
+		r.Resumed = s.Rows
 	}
-	r, err := own.store(ctx, h)
-	if err == nil && state != parts.Present {
-		err = parts.Finish(ctx, e.Out, header, at)
-	}
-	if r.Store = parts.Path(e.Out, header.Shard, header.Of); location.At(r.Store).IsRemote() {
-		r.Complete = false // it was not there
-	}
-	return r, err
+	r.Store, r.Shard, r.Complete = made.Part, made.Shard, made.Complete
+	return r, nil
 }
 
-// openPart opens the store that is a part, or that parts were joined to, also in an object store.
+// openPart opens a store that is a part or was joined from parts, also in an object store.
 func openPart(ctx context.Context, at string) (*features.Store, error) {
 	if !location.At(at).IsRemote() {
 		return features.Open(at)
@@ -96,10 +90,7 @@ func openPart(ctx context.Context, at string) (*features.Store, error) {
 	return features.OpenIn(files, at)
 }
 
-// Joiner puts the parts of an extraction together. It reads their vectors once: their sums are compared while they are copied.
-var Joiner = parts.Joiner{Join: joinParts, Sums: features.VectorsFile}
-
-// Joined is an outcome of Joiner, as `winnow join --json` prints it.
+// Joined is the outcome of a merge, as `winnow join --json` prints it.
 type Joined struct {
 	Store    string `json:"store"`
 	Shards   int    `json:"shards"`
@@ -107,15 +98,16 @@ type Joined struct {
 	Dim      int    `json:"dim"`
 	Device   string `json:"device"`
 	Bad      int    `json:"unreadable"`
-	Complete bool   `json:"complete"` // it was there already: nothing was done
+	Complete bool   `json:"complete"` // it existed already: nothing was done
 }
 
-// joinParts makes the store of one machine from parts, byte for byte. Where one of them is damaged, all of them are looked at.
-func joinParts(ctx context.Context, w *parts.Whole, o parts.JoinOptions) (parts.Result, error) {
-	shards := make([]*features.Store, len(w.Parts))
+// merge makes the store of one machine from parts, byte for byte. If one is damaged, it looks at all of them.
+func merge(ctx context.Context, w *cluster.Whole, _ iter.Seq2[struct{}, error],
+	o cluster.JoinOptions) (cluster.Result, error) {
+	list := make([]*features.Store, len(w.Parts))
 	for i, p := range w.Parts {
 		var err error
-		if shards[i], err = openPart(ctx, p.Path); err != nil {
+		if list[i], err = openPart(ctx, p.Path); err != nil {
 			return nil, cmp.Or(w.Verify(ctx), err)
 		}
 	}
@@ -123,12 +115,12 @@ func joinParts(ctx context.Context, w *parts.Whole, o parts.JoinOptions) (parts.
 	if location.At(w.Out).IsRemote() {
 		join = joinThere
 	}
-	s, err := join(ctx, shards, w.Out, o)
+	s, err := join(ctx, w, list, o)
 	complete := errors.Is(err, features.ErrComplete)
 	if complete {
 		s, err = openPart(ctx, w.Out)
 	}
-	if _, changed := errors.AsType[*features.ShardError](err); changed {
+	if _, changed := errors.AsType[*features.SourceError](err); changed {
 		err = cmp.Or(w.Verify(ctx), err)
 	}
 	_, other := errors.AsType[*features.KeyError](err)
@@ -141,20 +133,23 @@ func joinParts(ctx context.Context, w *parts.Whole, o parts.JoinOptions) (parts.
 	if strings.Contains(s.Device, ",") {
 		o.Note("the shards were made on different devices (%s): their last bits are not those of one", s.Device)
 	}
-	return Joined{Store: w.Out, Shards: w.Of, Rows: s.Rows, Dim: s.Dim, Device: s.Device, Bad: len(s.Bad), Complete: complete}, nil
+	return Joined{Store: w.Out, Shards: w.Of, Rows: s.Rows, Dim: s.Dim, Device: s.Device, Bad: len(s.Bad),
+		Complete: complete}, nil
 }
 
-func joinHere(_ context.Context, shards []*features.Store, out string, o parts.JoinOptions) (*features.Store, error) {
-	return features.JoinStores(shards, out, o.Overwrite, o.Progress)
+func joinHere(_ context.Context, w *cluster.Whole, list []*features.Store, o cluster.JoinOptions) (*features.Store,
+	error) {
+	return features.Join(list, w.Out, o.Overwrite, o.Progress)
 }
 
-// joinThere joins in the folder of temporary files, and puts what it made into an object store, store.json last.
-func joinThere(ctx context.Context, shards []*features.Store, out string, o parts.JoinOptions) (_ *features.Store, err error) {
-	if old, err := openPart(ctx, out); err == nil && !o.Overwrite {
-		key := shards[0].Key
-		key.Images = shards[0].Shard.Images
-		if why := old.Differs(key, nil); why != "" {
-			return nil, &features.KeyError{Dir: out, Why: why}
+// joinThere joins in the folder of temporary files, and puts the store into an object store, store.json last.
+func joinThere(ctx context.Context, w *cluster.Whole, list []*features.Store,
+	o cluster.JoinOptions) (_ *features.Store, err error) {
+	if old, err := openPart(ctx, w.Out); err == nil && !o.Overwrite {
+		key := list[0].Key
+		key.Images = w.Inputs["images"]
+		if why := old.Key.Differs(key); why != "" {
+			return nil, &features.KeyError{Dir: w.Out, Why: why}
 		}
 		return nil, features.ErrComplete
 	}
@@ -163,7 +158,7 @@ func joinThere(ctx context.Context, shards []*features.Store, out string, o part
 		return nil, fmt.Errorf("extract: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	s, err := features.JoinStores(shards, dir, true, o.Progress)
+	s, err := features.Join(list, dir, true, o.Progress)
 	if err != nil {
 		return nil, err
 	}
@@ -171,12 +166,13 @@ func joinThere(ctx context.Context, shards []*features.Store, out string, o part
 	for _, file := range s.Files() { // the last of them is the one that is written last
 		names = append(names, filepath.Base(file))
 	}
-	return s, parts.PutFolder(ctx, out, dir, names...)
+	return s, cluster.PutFolder(ctx, w.Out, dir, names...)
 }
 
 // Write writes the outcome for people.
 func (j Joined) Write(w io.Writer) error {
-	_, err := fmt.Fprintf(w, "%s: %d images × %d values from %d shards, %d unreadable\n", j.Store, j.Rows, j.Dim, j.Shards, j.Bad)
+	_, err := fmt.Fprintf(w, "%s: %d images × %d values from %d shards, %d unreadable\n", j.Store, j.Rows, j.Dim,
+		j.Shards, j.Bad)
 	if err == nil && j.Complete {
 		_, err = fmt.Fprintln(w, "it was complete: nothing to do")
 	}

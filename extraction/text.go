@@ -5,9 +5,9 @@ import (
 	"io"
 	"path/filepath"
 
+	"winnow/cluster"
 	"winnow/features"
 	"winnow/internal/text"
-	"winnow/parts"
 )
 
 // Write writes the result for people; of unreadable images at most that many are named.
@@ -22,7 +22,7 @@ func (r Result) Write(w io.Writer, listed int) {
 	}
 	fmt.Fprintln(w)
 	if r.Shard != "" {
-		fmt.Fprintf(w, "shard %s: when all are there: winnow join %s\n", r.Shard, parts.Out(filepath.Dir(r.Store)))
+		fmt.Fprintf(w, "shard %s: when all are there: winnow join %s\n", r.Shard, cluster.Out(filepath.Dir(r.Store)))
 	}
 	if r.Complete {
 		fmt.Fprintln(w, "it was complete: nothing to do")

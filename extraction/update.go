@@ -43,7 +43,7 @@ type seen struct {
 // a note, if it is older than the store. Whenever it is stopped the old store is there, or a beginning that the next
 // call goes on with; images that changed in between are looked at again.
 func (e *Extraction) Update(ctx context.Context, h Host) (Result, error) {
-	if e.shard != nil || len(e.Key().Views) > 1 {
+	if !e.shard.Whole() || len(e.Key().Views) > 1 {
 		return e.Run(ctx, h)
 	}
 	h = h.Complete()
@@ -123,7 +123,7 @@ func (e *Extraction) standingSeen(h Host) (*features.Store, []string) {
 	}
 	key := e.Key()
 	key.Images = old.Key.Images
-	if why := old.Differs(key, nil); why != "" {
+	if why := old.Key.Differs(key); why != "" {
 		h.Note("%v: all are made again", &features.KeyError{Dir: e.Out, Why: why})
 		e.Overwrite = true
 		return nil, nil

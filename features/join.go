@@ -16,65 +16,38 @@ import (
 	"winnow/internal/lock"
 )
 
-// missingShards is an error: the list of shards has gaps.
-type missingShards struct {
-	Of      int
-	Missing []int // rising
-}
-
-func (e *missingShards) Error() string {
-	names := make([]string, len(e.Missing))
-	for i, n := range e.Missing {
-		names[i] = Shard{Index: n, Of: e.Of}.String()
-	}
-	return fmt.Sprintf("features: join: %d of %d shards are missing: %s", len(e.Missing), e.Of,
-		strings.Join(names, ", "))
-}
-
-// ShardError is an error: the vectors of a shard are not those that were written.
-type ShardError struct {
+// SourceError is an error: the vectors of a store to join are not those that were written.
+type SourceError struct {
 	Dir string
 	Err error
 }
 
-func (e *ShardError) Error() string { return fmt.Sprintf("%s: %v", e.Dir, e.Err) }
+func (e *SourceError) Error() string { return fmt.Sprintf("%s: %v", e.Dir, e.Err) }
 
-func (e *ShardError) Unwrap() error { return e.Err }
+func (e *SourceError) Unwrap() error { return e.Err }
 
-// Join combines all shards of an image list, in any order, into a store in dir. The result equals, byte for
-// byte, the store made in one run with the same batches on the same device. Join checks that the shards have
-// the same list, model, tensor, preprocessing and views, that none is missing or given twice, that no file has
-// changed since it was written (*ShardError), and that the paths together are the whole list. Rows are copied
-// unchanged, whatever their type.
+// Join combines stores of consecutive images, in this order, into a store in dir, and releases their paths. Stores of
+// whole batches give, byte for byte, the store made in one run on the same device. Join checks that the stores have
+// the same model, tensor, preprocessing, views and batches, and that no file has changed since it was written
+// (*SourceError). Rows are copied unchanged, whatever their type.
 //
-// If dir holds a store, finished or begun, Join returns ErrComplete if it is the same and a *KeyError
-// otherwise. With overwrite it is replaced; the old one stays whole until the last moment.
-func Join(dirs []string, dir string, overwrite bool, progress func(done, total int)) (*Store, error) {
-	shards := make([]*Store, len(dirs))
-	for i, from := range dirs {
-		var err error
-		if shards[i], err = Open(from); err != nil {
-			return nil, err
+// If dir holds a store, finished or begun, Join returns ErrComplete if it is the same and a *KeyError otherwise. With
+// overwrite it is replaced; the old one stays whole until the last moment.
+func Join(stores []*Store, dir string, overwrite bool, progress func(done, total int)) (*Store, error) {
+	if len(stores) == 0 {
+		return nil, fmt.Errorf("features: join: no store is given")
+	}
+	for _, s := range stores[1:] {
+		if why := differ(stores[0], s); why != "" {
+			return nil, fmt.Errorf("features: join: %s and %s cannot be joined: %s", stores[0].Dir, s.Dir, why)
 		}
 	}
-	return JoinStores(shards, dir, overwrite, progress)
-}
-
-// JoinStores is [Join] for open shards, including those opened by [OpenIn]. It releases their paths.
-func JoinStores(given []*Store, dir string, overwrite bool, progress func(done, total int)) (*Store, error) {
-	shards, err := order(given)
-	if err != nil {
-		return nil, err
-	}
-	j := &joiner{dir: dir, shards: shards, info: joinedInfo(shards), progress: progress}
-	for _, s := range shards { // the names dominate the memory of large lists: keep them once
+	j := &joiner{dir: dir, stores: stores, info: joinedInfo(stores), progress: progress}
+	for _, s := range stores { // the names dominate the memory of large lists: keep them once
 		j.paths = append(slices.Grow(j.paths, j.info.Rows-len(j.paths)), s.Paths...)
 		s.Paths, s.rows = nil, nil
 	}
-	if HashPaths(j.paths) != j.info.Key.Images {
-		return nil, fmt.Errorf("features: join: the paths of the shards are not those of their image list %s",
-			short(j.info.Key.Images))
-	}
+	j.info.Key.Images = HashPaths(j.paths)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("features: %w", err)
 	}
@@ -98,85 +71,26 @@ func JoinStores(given []*Store, dir string, overwrite bool, progress func(done, 
 	return Open(dir)
 }
 
-// order sorts shards.
-func order(given []*Store) ([]*Store, error) {
-	if len(given) == 0 {
-		return nil, fmt.Errorf("features: join: no shard is given")
+// differ describes how two stores differ in more than their images, or returns "".
+func differ(a, b *Store) string {
+	key := b.Key
+	key.Images = a.Key.Images
+	if why := a.Key.Differs(key); why != "" {
+		return why
 	}
-	var ordered []*Store
-	for _, s := range given {
-		if s.Shard == nil {
-			return nil, fmt.Errorf("features: join: %s: holds a whole image list, expected a shard", s.Dir)
-		}
-		if ordered == nil {
-			ordered = make([]*Store, s.Shard.Of)
-		}
-		if err := fits(ordered, s); err != nil {
-			return nil, err
-		}
-		ordered[s.Shard.Index-1] = s
+	if a.Batch != b.Batch || a.Dim != b.Dim {
+		return fmt.Sprintf("batches of %d with %d values a row, batches of %d with %d", a.Batch, a.Dim, b.Batch, b.Dim)
 	}
-	var missing []int
-	for i, s := range ordered {
-		if s == nil {
-			missing = append(missing, i+1)
-		}
-	}
-	if missing != nil {
-		return nil, &missingShards{len(ordered), missing}
-	}
-	next := 0
-	for _, s := range ordered {
-		if s.Shard.First != next {
-			return nil, fmt.Errorf("features: join: %s: shard %v begins at image %d, expected %d", s.Dir, *s.Shard,
-				s.Shard.First, next)
-		}
-		next += len(s.Paths)
-	}
-	return ordered, nil
+	return ""
 }
 
-// fits returns an error if a shard cannot be combined with those already there.
-func fits(ordered []*Store, s *Store) error {
-	at := slices.IndexFunc(ordered, func(o *Store) bool { return o != nil })
-	if at < 0 {
-		return nil
-	}
-	other := ordered[at]
-	apart := func(format string, args ...any) error {
-		return fmt.Errorf("features: join: %s and %s cannot be joined: %s", other.Dir, s.Dir,
-			fmt.Sprintf(format, args...))
-	}
-	if *s.Shard == *other.Shard {
-		return apart("both are shard %v", *s.Shard)
-	}
-	if s.Shard.Of != other.Shard.Of || s.Shard.Images != other.Shard.Images || s.Shard.Total != other.Shard.Total {
-		return apart("shard %v of the image list %s, shard %v of %s", *other.Shard, short(other.Shard.Images), *s.Shard,
-			short(s.Shard.Images))
-	}
-	if twin := ordered[s.Shard.Index-1]; twin != nil {
-		return fmt.Errorf("features: join: %s and %s are both shard %v", twin.Dir, s.Dir, *s.Shard)
-	}
-	key := s.Key
-	key.Images = other.Key.Images
-	if why := other.Key.Differs(key); why != "" {
-		return apart("%s", why)
-	}
-	if s.Batch != other.Batch || s.Dim != other.Dim {
-		return apart("batches of %d with %d values a row, batches of %d with %d", other.Batch, other.Dim,
-			s.Batch, s.Dim)
-	}
-	return nil
-}
-
-// joinedInfo returns store.json of the whole, except the checksum. Where shards were made by several machines,
-// it names all of them.
-func joinedInfo(shards []*Store) Info {
-	info := shards[0].Info
-	info.Key.Images, info.Shard = info.Shard.Images, nil
+// joinedInfo returns store.json of the whole, except the images and the checksum. It names all devices and versions
+// of the stores.
+func joinedInfo(stores []*Store) Info {
+	info := stores[0].Info
 	info.Rows, info.Bad = 0, []Bad{}
 	var devices, versions []string
-	for _, s := range shards {
+	for _, s := range stores {
 		for _, b := range s.Bad {
 			b.Row += info.Rows
 			info.Bad = append(info.Bad, b)
@@ -197,7 +111,7 @@ func eachOnce(texts []string) string {
 // joiner writes one store.
 type joiner struct {
 	dir    string
-	shards []*Store
+	stores []*Store
 	paths  []string
 	info   Info
 
@@ -212,10 +126,10 @@ func (j *joiner) apart() error {
 	if err != nil {
 		return fmt.Errorf("features: %w", err)
 	}
-	for _, s := range j.shards {
+	for _, s := range j.stores {
 		if from, err := os.Stat(s.Dir); err == nil && os.SameFile(from, to) {
-			return fmt.Errorf("features: join: %s: is shard %v itself, expected another folder for the whole",
-				j.dir, *s.Shard)
+			return fmt.Errorf("features: join: %s: is one of the stores to join, expected another folder for the "+
+				"whole", j.dir)
 		}
 	}
 	return nil
@@ -233,7 +147,7 @@ func (j *joiner) checkStanding() error {
 	if err != nil {
 		return &DamageError{Err: err}
 	}
-	if why := old.Differs(j.info.Key, nil); why != "" {
+	if why := old.Key.Differs(j.info.Key); why != "" {
 		return &KeyError{j.dir, why}
 	}
 	if err := old.Verify(context.Background()); err != nil {
@@ -260,7 +174,7 @@ func (j *joiner) write() error {
 	return writeInfo(j.dir, j.info, j.paths)
 }
 
-// writeMatrix copies the rows of all shards after one header and computes the checksum of the whole.
+// writeMatrix copies the rows of all stores after one header and computes the checksum of the whole.
 func (j *joiner) writeMatrix() (err error) {
 	part, err := os.Create(j.path(partFile))
 	if err != nil {
@@ -271,7 +185,7 @@ func (j *joiner) writeMatrix() (err error) {
 	to := io.MultiWriter(part, sum)
 	var like npyHeader
 	before := 0
-	for i, s := range j.shards {
+	for i, s := range j.stores {
 		copied, of := 0, int64(1)
 		if f, err := s.file(VectorsFile); err == nil {
 			if info, err := f.Stat(); err == nil {
@@ -298,8 +212,8 @@ func (j *joiner) writeMatrix() (err error) {
 	return nil
 }
 
-// copyRows appends the rows of a shard, after the header of the whole if it is the first, and verifies the
-// shard's checksum on the way. like is the first shard's header: the others must have rows of the same type and
+// copyRows appends the rows of a store, after the header of the whole if it is the first, and verifies the
+// store's checksum on the way. like is the first store's header: the others must have rows of the same type and
 // shape.
 func copyRows(to io.Writer, s *Store, first bool, like *npyHeader, rows int) error {
 	f, err := s.file(VectorsFile)
@@ -307,7 +221,7 @@ func copyRows(to io.Writer, s *Store, first bool, like *npyHeader, rows int) err
 		return err
 	}
 	defer f.Close()
-	damaged := func(format string, args ...any) error { return &ShardError{s.Dir, fmt.Errorf(format, args...)} }
+	damaged := func(format string, args ...any) error { return &SourceError{s.Dir, fmt.Errorf(format, args...)} }
 	sum := sha256.New()
 	from := io.TeeReader(f, sum)
 	h, err := readNPYHeader(from)
@@ -324,7 +238,7 @@ func copyRows(to io.Writer, s *Store, first bool, like *npyHeader, rows int) err
 		}
 	}
 	if h.descr != like.descr || !slices.Equal(h.shape[1:], like.shape[1:]) {
-		return damaged("rows of %s %v, expected %s %v as in the first shard", h.descr, h.shape[1:], like.descr,
+		return damaged("rows of %s %v, expected %s %v as in the first store", h.descr, h.shape[1:], like.descr,
 			like.shape[1:])
 	}
 	if _, err := io.CopyBuffer(onlyWriter{to}, from, make([]byte, 1<<20)); err != nil {

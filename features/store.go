@@ -27,9 +27,6 @@ const (
 	progressFile = "progress.json"     // how many rows of the part are known to be on disk
 )
 
-// maxShards limits what a damaged file can make us count to.
-const maxShards = 1 << 20
-
 // Versions of a store. A program that reads only the first rejects the second by its number.
 const (
 	plainVersion = 1 // n×d of float32
@@ -63,7 +60,6 @@ type Info struct {
 	Winnow  string `json:"winnow"`          // version of the program that wrote it
 	Bad     []Bad  `json:"bad"`             // unreadable images, rising rows
 	Sum     string `json:"features_sha256"` // of features.npy
-	Shard   *Shard `json:"shard,omitempty"` // the part of an image list that this is; nil: the whole list
 
 	ModelFile string `json:"model_file,omitempty"` // where the model was; "" if it is built into the program
 }
@@ -145,10 +141,6 @@ func (info *Info) unmarshal(data []byte) error {
 	}
 	if info.Rows < 1 || info.Dim < 1 {
 		return fmt.Errorf("%d rows of %d values, expected at least one of each", info.Rows, info.Dim)
-	}
-	if s := info.Shard; s != nil && (s.Index < 1 || s.Index > s.Of || s.Of > maxShards || s.First < 0 ||
-		s.First >= s.Total) {
-		return fmt.Errorf("shard %v from image %d of %d is impossible", *s, s.First, s.Total)
 	}
 	for _, b := range info.Bad {
 		if b.Row < 0 || b.Row >= info.Rows {

@@ -20,7 +20,6 @@ type progress struct {
 	Batch   int    `json:"batch"`
 	Device  string `json:"device"`
 	Bad     []Bad  `json:"bad"`
-	Shard   *Shard `json:"shard,omitempty"`
 }
 
 // begin opens the part: at the last recorded batch of a begun one, else a new one.
@@ -69,7 +68,7 @@ func (w *Writer) differs(p progress) string {
 	case p.Device != w.plan.Device:
 		return fmt.Sprintf("made on device %s, asked for %s", p.Device, w.plan.Device)
 	}
-	return shardDiffers(p.Shard, w.plan.Shard)
+	return ""
 }
 
 // resume opens the part and truncates what may not have reached the disk.

@@ -29,7 +29,6 @@ type Plan struct {
 	Batch  int    // rows appended at once; continuing with another number would change the last bits
 	Device string // where the rows are computed; likewise
 	Winnow string // version of the program
-	Shard  *Shard // nil: Paths is the whole image list
 
 	ModelFile string // where the model is: for people and for winnow export, not part of the key
 }
@@ -109,7 +108,7 @@ func (w *Writer) checkFinished() error {
 	if err != nil {
 		return &DamageError{Err: err}
 	}
-	if why := old.Differs(w.plan.Key, w.plan.Shard); why != "" {
+	if why := old.Key.Differs(w.plan.Key); why != "" {
 		return &KeyError{w.dir, why}
 	}
 	if err := old.Verify(context.Background()); err != nil {
@@ -187,7 +186,7 @@ func (w *Writer) Flush() error {
 	}
 	data, err := marshalLines(progress{Version: w.plan.Key.storeVersion(), Key: w.plan.Key, Rows: w.rows,
 		Total: len(w.plan.Paths),
-		Dim:   w.plan.Dim, Batch: w.plan.Batch, Device: w.plan.Device, Bad: w.bad, Shard: w.plan.Shard})
+		Dim:   w.plan.Dim, Batch: w.plan.Batch, Device: w.plan.Device, Bad: w.bad})
 	if err != nil {
 		return fmt.Errorf("features: %w", err)
 	}
@@ -213,8 +212,7 @@ func (w *Writer) Finish(ctx context.Context) (*Store, error) {
 	}
 	info := Info{Version: w.plan.Key.storeVersion(), Key: w.plan.Key, Rows: w.rows, Dim: w.plan.Dim,
 		Batch:  w.plan.Batch,
-		Device: w.plan.Device, Winnow: w.plan.Winnow, ModelFile: w.plan.ModelFile, Bad: w.bad, Sum: sum,
-		Shard: w.plan.Shard}
+		Device: w.plan.Device, Winnow: w.plan.Winnow, ModelFile: w.plan.ModelFile, Bad: w.bad, Sum: sum}
 	if info.Bad == nil {
 		info.Bad = []Bad{}
 	}

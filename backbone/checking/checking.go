@@ -1,4 +1,5 @@
-// Package checking decodes every image of a manifest and reports unreadable ones and duplicates.
+// Package checking decodes every image of a manifest and reports unreadable ones and duplicates, on one machine or
+// several.
 package checking
 
 import (
@@ -6,17 +7,23 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"io"
+	"iter"
 
 	"winnow/backbone"
+	"winnow/cluster"
 	"winnow/datasets"
 	"winnow/datasets/imageroot"
 	"winnow/datasets/location"
 )
 
-// Options names the manifest to check.
+// Options say what to check.
 type Options struct {
 	Manifest location.Source
 	Root     location.Source // folder that its paths are relative to; none: found from the manifest
+	Strict   bool            // the join of parts fails as [Report.Strict] does
+	Out      string          // file for the report; "": none
+	Shard    cluster.Shard
+	Winnow   string // version of the program
 }
 
 // Host receives notes and progress. Both functions must be set.
@@ -31,24 +38,78 @@ type Report struct {
 	d *datasets.Dataset
 }
 
-// Run decodes every image of a manifest.
-func Run(ctx context.Context, o Options, h Host) (Report, error) {
-	d, err := datasets.Read(o.Manifest, datasets.ReadOptions{Once: ctx, Note: h.Note})
-	if err != nil {
-		return Report{}, err
-	}
-	look, err := o.look(ctx)
-	if err != nil {
-		return Report{}, err
-	}
-	found, err := datasets.Check(ctx, d, look, h.Progress)
-	return Report{found, d}, err
+// Job divides a check.
+var Job = cluster.Job[looked]{Name: "data check", Unit: "images", Merge: merge}
+
+// looked is what was found in some of the images.
+type looked struct {
+	Manifest location.Source // as it does not depend on the working folder
+	Strict   bool
+	Sums     [][sha256.Size]byte
+	Reasons  []string // why an image cannot be read; "": it can
 }
 
-// look returns a function that decodes an image and returns its sha256.
-func (o Options) look(ctx context.Context) (func(path string) ([sha256.Size]byte, error), error) {
-	root, err := imageroot.Open(ctx, imageroot.Resolve(o.Root, o.Manifest))
-	return func(path string) ([sha256.Size]byte, error) { return backbone.Inspect(root, path) }, err
+// Run decodes the images of a manifest, or those of a shard into a part of Out. The result is a [Report], which is
+// saved, or [cluster.Made].
+func Run(ctx context.Context, o Options, h Host) (cluster.Result, error) {
+	d, err := datasets.Read(o.Manifest, datasets.ReadOptions{Once: ctx, Note: h.Note})
+	if err != nil {
+		return nil, err
+	}
+	look := func(first, end int) (l looked, err error) {
+		l.Strict = o.Strict
+		if l.Manifest, err = o.Manifest.Absolute(); err != nil {
+			return l, err
+		}
+		root, err := imageroot.Open(ctx, imageroot.Resolve(o.Root, o.Manifest))
+		if err != nil {
+			return l, err
+		}
+		l.Sums, l.Reasons, err = d.Look(ctx, first, end,
+			func(path string) ([sha256.Size]byte, error) { return backbone.Inspect(root, path) }, h.Progress)
+		return l, err
+	}
+	if o.Shard.Whole() {
+		l, err := look(0, len(d.Samples))
+		if err != nil {
+			return nil, err
+		}
+		r := Report{d.Report(l.Sums, l.Reasons), d}
+		return r, cluster.Save(o.Out, r)
+	}
+	rows := cluster.Rows{Total: len(d.Samples), Batch: 1, Inputs: map[string]string{"manifest": d.Digest()},
+		Settings: map[string]string{"root": o.Root.String(), "strict": fmt.Sprint(o.Strict)}, Winnow: o.Winnow}
+	return Job.Do(ctx, o.Out, o.Shard, rows, func(first, end int, put func(looked) error) error {
+		l, err := look(first, end)
+		if err != nil {
+			return err
+		}
+		return put(l)
+	})
+}
+
+// merge reads the manifest again, reports on what all parts found, exactly as one machine would, and saves the report.
+func merge(ctx context.Context, w *cluster.Whole, values iter.Seq2[looked, error],
+	o cluster.JoinOptions) (cluster.Result, error) {
+	var all looked
+	for l, err := range values {
+		if err != nil {
+			return nil, err
+		}
+		all = looked{l.Manifest, l.Strict, append(all.Sums, l.Sums...), append(all.Reasons, l.Reasons...)}
+	}
+	d, err := datasets.Read(all.Manifest, datasets.ReadOptions{Once: ctx, Note: o.Note})
+	if err != nil {
+		return nil, err
+	}
+	if err := w.Unchanged(map[string]string{"manifest": d.Digest()}); err != nil {
+		return nil, err
+	}
+	r := Report{d.Report(all.Sums, all.Reasons), d}
+	if err := cluster.Save(w.Out, r); err != nil || !all.Strict {
+		return r, err
+	}
+	return r, r.Strict()
 }
 
 // listed is how many entries of a list the text report shows.

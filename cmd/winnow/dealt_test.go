@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"winnow/parts"
+	"winnow/cluster"
 )
 
 // deal runs a command as so many tasks of a Slurm array and joins their parts into out.
@@ -19,15 +19,16 @@ func deal(t *testing.T, of int, out string, args ...string) {
 	for i := of; i > 0; i-- {
 		t.Setenv("SLURM_ARRAY_TASK_ID", fmt.Sprint(i))
 		text, told := mustCall(t, args...)
-		if !strings.Contains(text, parts.Path(out, i, of)+": ") || !strings.Contains(told, fmt.Sprintf("winnow: shard %d/%d, by SLURM_ARRAY_TASK_ID\n", i, of)) {
+		if !strings.Contains(text, cluster.Path(out, i, of)+": ") ||
+			!strings.Contains(told, fmt.Sprintf("winnow: shard %d/%d, by SLURM_ARRAY_TASK_ID\n", i, of)) {
 			t.Fatalf("%s: %s%s", args, text, told)
 		}
 	}
 	mustCall(t, "join", out)
 }
 
-// broken holds a command, of whose three parts one was lost, one torn and the third of another job, to what it says, and to making
-// them again. other are arguments that change the job.
+// broken holds a command, of whose three parts one was lost, one torn and the third of another job, to what it says,
+// and to making them again. other are arguments that change the job.
 func broken(t *testing.T, out string, args, other []string) {
 	t.Helper()
 	shard := func(i int, out string, args []string) []string {
@@ -45,9 +46,9 @@ func broken(t *testing.T, out string, args, other []string) {
 	fails("holds parts of another job", shard(2, out, other)...)
 	elsewhere := filepath.Join(t.TempDir(), filepath.Base(out))
 	mustCall(t, shard(2, elsewhere, other)...)
-	second, third := parts.Path(out, 2, 3), parts.Path(out, 3, 3)
+	second, third := cluster.Path(out, 2, 3), cluster.Path(out, 3, 3)
 	mine := readFile(t, second)
-	write(t, second, readFile(t, parts.Path(elsewhere, 2, 3)))
+	write(t, second, readFile(t, cluster.Path(elsewhere, 2, 3)))
 	fails("cannot be joined: ", "join", out)
 	if err := os.Remove(second); err != nil {
 		t.Fatal(err)
@@ -59,7 +60,8 @@ func broken(t *testing.T, out string, args, other []string) {
 	}
 	fails("2 of 3 parts cannot be joined: torn: 2-3", "join", out)
 	for i := 1; i <= 3; i++ {
-		if text, _ := mustCall(t, shard(i, out, args)...); strings.Contains(text, "was complete: nothing to do") != (i == 1) {
+		if text, _ := mustCall(t, shard(i, out, args)...); strings.Contains(text,
+			"was complete: nothing to do") != (i == 1) {
 			t.Errorf("part %d: %s", i, text)
 		}
 	}
@@ -87,12 +89,14 @@ func TestEmbedDealt(t *testing.T) {
 		t.Error("the names of the rows are others")
 	}
 	broken(t, "broken.csv", args, append(args, "drawn/train"))
-	if code, _, errs := call(t.Context(), append(args, "--json", "--shard", "1/2")...); code != 2 || !strings.Contains(errs, "--out missing") {
+	if code, _, errs := call(t.Context(), append(args, "--json", "--shard", "1/2")...); code != 2 ||
+		!strings.Contains(errs, "--out missing") {
 		t.Errorf("exit code %d: %s", code, errs)
 	}
 }
 
-// The queries of an evaluation that machines share give the numbers of one, also where they ask a gallery, and where only some are drawn.
+// The queries of an evaluation that machines share give the numbers of one, also where they ask a gallery, and where
+// only some are drawn.
 func TestEvalDealt(t *testing.T) {
 	drawnRun(t)
 	gallery := readFile(t, "noisy.csv")
@@ -107,7 +111,8 @@ func TestEvalDealt(t *testing.T) {
 		rows = append(rows, strings.ReplaceAll(line, ",test", ",gallery"))
 	}
 	write(t, "gallery.csv", strings.Join(rows, ""))
-	for i, more := range [][]string{{}, {"--queries", "50", "--seed", "3", "--k", "1,5", "--count-lonely"}, {"--manifest", "gallery.csv"}} {
+	for i, more := range [][]string{{}, {"--queries", "50", "--seed", "3", "--k", "1,5", "--count-lonely"},
+		{"--manifest", "gallery.csv"}} {
 		args := append([]string{"eval", "run"}, more...)
 		out := fmt.Sprintf("one%d.json", i)
 		whole, _ := mustCall(t, append(args, "--out", out)...)
@@ -125,13 +130,16 @@ func TestEvalDealt(t *testing.T) {
 	broken(t, "broken.json", []string{"eval", "run"}, []string{"eval", "run", "--count-lonely"})
 	fewer := readFile(t, "noisy.csv")
 	write(t, "fewer.csv", fewer[:strings.LastIndex(strings.TrimSpace(fewer), "\n")+1])
-	if code, _, errs := call(t.Context(), "eval", "run", "--manifest", "fewer.csv", "--out", "broken.json", "--shard", "1/3"); code != 1 || !strings.Contains(errs, "another job: ") {
+	if code, _, errs := call(t.Context(), "eval", "run", "--manifest", "fewer.csv", "--out", "broken.json", "--shard",
+		"1/3"); code != 1 || !strings.Contains(errs, "another job: ") {
 		t.Errorf("another manifest: exit code %d: %s", code, errs)
 	}
-	if code, _, errs := call(t.Context(), "eval", "run", "--metrics", "all", "--out", "x.json", "--shard", "1/3"); code != 2 || !strings.Contains(errs, "measure the others on one machine") {
+	if code, _, errs := call(t.Context(), "eval", "run", "--metrics", "all", "--out", "x.json", "--shard",
+		"1/3"); code != 2 || !strings.Contains(errs, "measure the others on one machine") {
 		t.Errorf("other metrics: exit code %d: %s", code, errs)
 	}
-	if code, _, errs := call(t.Context(), "eval", "run", "--out", "no/x.json"); code != 1 || !strings.Contains(errs, "there is no folder no") {
+	if code, _, errs := call(t.Context(), "eval", "run", "--out", "no/x.json"); code != 1 ||
+		!strings.Contains(errs, "there is no folder no") {
 		t.Errorf("no folder: exit code %d: %s", code, errs)
 	}
 }
@@ -165,23 +173,27 @@ func TestCheckDealt(t *testing.T) {
 	for i := range 2 {
 		mustCall(t, append(args, "--strict", "--out", "strict.json", "--shard", fmt.Sprintf("%d/2", i+1))...)
 	}
-	if code, _, errs := call(t.Context(), "join", "strict.json"); code != 1 || !strings.Contains(errs, "1 unreadable images") || readFile(t, "strict.json") != readFile(t, "one.json") {
+	if code, _, errs := call(t.Context(), "join", "strict.json"); code != 1 ||
+		!strings.Contains(errs, "1 unreadable images") || readFile(t, "strict.json") != readFile(t, "one.json") {
 		t.Errorf("exit code %d: %s", code, errs)
 	}
 	write(t, "odd.csv", rows)
-	if code, _, errs := call(t.Context(), "join", "dealt3.json"); code != 1 || !strings.Contains(errs, "changed since its images were checked") {
+	if code, _, errs := call(t.Context(), "join", "dealt3.json"); code != 1 ||
+		!strings.Contains(errs, "manifest changed since the parts of dealt3.json were made") {
 		t.Errorf("another manifest: exit code %d: %s", code, errs)
 	}
 }
 
-// Queries that several machines ask find what one finds: in an index and a store, by paths, vectors and images, of which some cannot be read.
+// Queries that several machines ask find what one finds: in an index and a store, by paths, vectors and images, of
+// which some cannot be read.
 func TestSearchDealt(t *testing.T) {
 	drawnRun(t)
 	write(t, "drawn/bad.png", "no picture")
 	mustCall(t, "index", "drawn/train", "--model", "run", "--out", "ix")
 	mustCall(t, "embed", "run", "drawn/test", "--out", "queries.npy")
 	known := strings.Split(strings.TrimSpace(readFile(t, "ix", "paths.txt")), "\n")
-	args := []string{"search", "--index", "ix", "--batch", "4", "--k", "3", known[3], "queries.npy", "drawn/test", "drawn/bad.png", known[0]}
+	args := []string{"search", "--index", "ix", "--batch", "4", "--k", "3", known[3], "queries.npy", "drawn/test",
+		"drawn/bad.png", known[0]}
 	whole, _ := mustCall(t, append(args, "--out", "one.json")...)
 	if !strings.Contains(readFile(t, "one.json"), "bad.png") {
 		t.Fatal(whole)
@@ -203,15 +215,18 @@ func TestSearchDealt(t *testing.T) {
 	stored = append(stored, "drawn/test")
 	mustCall(t, append(stored, "--out", "stored.json")...)
 	deal(t, 3, "stored3.json", stored...)
-	if got, want := readFile(t, "stored3.json"), readFile(t, "stored.json"); got != want || !strings.Contains(got, `"label"`) {
+	if got, want := readFile(t, "stored3.json"), readFile(t, "stored.json"); got != want ||
+		!strings.Contains(got, `"label"`) {
 		t.Errorf("a store:\n%s\nexpected\n%s", got, want)
 	}
 	broken(t, "broken.json", args, append([]string{"search", "--index", "ix", "--batch", "4", "--k", "2"}, args[7:]...))
 	mustCall(t, "index", "drawn/bad.png", "drawn/test", "--out", "ix", "--add")
-	if code, _, errs := call(t.Context(), append(args, "--out", "dealt3.json", "--shard", "2/3")...); code != 1 || !strings.Contains(errs, `another job: `) {
+	if code, _, errs := call(t.Context(), append(args, "--out", "dealt3.json", "--shard", "2/3")...); code != 1 ||
+		!strings.Contains(errs, `another job: `) {
 		t.Errorf("another index: exit code %d: %s", code, errs)
 	}
-	if code, _, errs := call(t.Context(), "search", "--to", "http://localhost:1/", "--collection", "c", "a.png", "--out", "x.json", "--shard", "1/2"); code != 2 || !strings.Contains(errs, "exact search") {
+	if code, _, errs := call(t.Context(), "search", "--to", "http://localhost:1/", "--collection", "c", "a.png",
+		"--out", "x.json", "--shard", "1/2"); code != 2 || !strings.Contains(errs, "exact search") {
 		t.Errorf("a database: exit code %d: %s", code, errs)
 	}
 }

@@ -12,8 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"winnow/cluster"
 	"winnow/extraction"
-	"winnow/parts"
 )
 
 // winnow runs a command in this process.
@@ -24,8 +24,8 @@ func winnow(t testing.TB, args ...string) (stdout, stderr string, code int) {
 	return out.String(), errs.String(), code
 }
 
-// Three shards, with unreadable images in them, make the store of one go, byte for byte; so do one and four, found in the
-// environment. A part that is missing, begun, torn or of other inputs is told.
+// Three shards, with unreadable images in them, make the store of one go, byte for byte; so do one and four, found in
+// the environment. A part that is missing, begun, torn or of other inputs is told.
 func TestExtractShardsAndJoin(t *testing.T) {
 	a := newAlbum(t, 13) // four batches of four at most
 	if _, errs, code := a.extract(t, t.Context()); code != 0 {
@@ -47,28 +47,34 @@ func TestExtractShardsAndJoin(t *testing.T) {
 			t.Errorf("shard %d again: exit code %d: %s%s", i, code, out, errs)
 		}
 	}
-	if _, errs, code := shard("2/4"); code != 1 || !strings.Contains(errs, "holds parts of another job: one of 3 parts and one of 4") {
+	if _, errs, code := shard("2/4"); code != 1 || !strings.Contains(errs,
+		"holds parts of another job: one of 3 parts and one of 4") {
 		t.Errorf("another count: exit code %d: %s", code, errs)
 	}
-	if _, errs, code := shard("2/3", "--crop", "15"); code != 1 || !strings.Contains(errs, `holds parts of another job: setting "preprocessing"`) {
+	if _, errs, code := shard("2/3", "--crop", "15"); code != 1 ||
+		!strings.Contains(errs, `holds parts of another job: setting "preprocessing"`) {
 		t.Errorf("another setting: exit code %d: %s", code, errs)
 	}
 	// A part alone is no store of the manifest.
 	write(t, a.manifest+".train.csv", "path,label,split\nc0/000.jpg,0,train\nc1/011.jpg,1,train\n")
-	_, errs, code := winnow(t, "train", "--manifest", a.manifest+".train.csv", "--features", parts.Path(a.out, 1, 3), "--out", filepath.Join(a.dir, "run"))
-	if code != 1 || !strings.Contains(errs, "is shard 1/3, without 1 of the 2 train images") || !strings.Contains(errs, "winnow join OUT") {
+	_, errs, code := winnow(t, "train", "--manifest", a.manifest+".train.csv", "--features",
+		cluster.Path(a.out, 1, 3), "--out", filepath.Join(a.dir, "run"))
+	if code != 1 || !strings.Contains(errs, "is shard 1/3, without 1 of the 2 train images") ||
+		!strings.Contains(errs, "winnow join "+a.out+"\n") {
 		t.Errorf("training on a shard: exit code %d: %s", code, errs)
 	}
 
-	second := parts.Path(a.out, 2, 3)
+	second := cluster.Path(a.out, 2, 3)
 	for name, spoil := range map[string]struct {
 		do   func() error
 		want string
 	}{
 		"missing": {func() error { return os.RemoveAll(second) }, "1 of 3 parts cannot be joined: missing: 2"},
 		"begun":   {func() error { return os.Remove(filepath.Join(second, "part.json")) }, "begun: 2"},
-		"torn":    {func() error { return os.Truncate(filepath.Join(second, "features.npy"), 100) }, "torn: 2; " + second + " has a features.npy of 100 bytes"},
-		"changed": {func() error { return flip(filepath.Join(second, "features.npy")) }, "torn: 2; " + second + " has a features.npy that changed"},
+		"torn": {func() error { return os.Truncate(filepath.Join(second, "features.npy"), 100) },
+			"torn: 2; " + second + " has a features.npy of 100 bytes"},
+		"changed": {func() error { return flip(filepath.Join(second, "features.npy")) },
+			"torn: 2; " + second + " has a features.npy that changed"},
 		"no array": {func() error {
 			return os.WriteFile(filepath.Join(second, "features.npy"), bytes.Repeat([]byte{'x'}, 128+4*7*4), 0o644)
 		}, "torn: 2; " + second + " has a features.npy that changed"},
@@ -80,7 +86,8 @@ func TestExtractShardsAndJoin(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, errs, code := winnow(t, "join", a.out)
-		if code != 1 || !strings.Contains(errs, spoil.want) || !strings.Contains(errs, "--shard 2/3") || strings.Count(errs, "\n") != 2 {
+		if code != 1 || !strings.Contains(errs, spoil.want) || !strings.Contains(errs, "--shard 2/3") ||
+			strings.Count(errs, "\n") != 2 {
 			t.Errorf("%s: exit code %d: %s", name, code, errs)
 		}
 		if left, err := filepath.Glob(filepath.Join(a.out, "features.npy*")); err != nil || left != nil {
@@ -108,7 +115,8 @@ func TestExtractShardsAndJoin(t *testing.T) {
 		a.out = filepath.Join(a.dir, fmt.Sprint("slurm", of))
 		for i := range of {
 			t.Setenv("JOB_COMPLETION_INDEX", fmt.Sprint(i))
-			if _, errs, code := shard(fmt.Sprintf("auto/%d", of)); code != 0 || !strings.Contains(errs, fmt.Sprintf("winnow: shard %d/%d, by JOB_COMPLETION_INDEX\n", i+1, of)) {
+			if _, errs, code := shard(fmt.Sprintf("auto/%d", of)); code != 0 ||
+				!strings.Contains(errs, fmt.Sprintf("winnow: shard %d/%d, by JOB_COMPLETION_INDEX\n", i+1, of)) {
 				t.Fatalf("%d of %d: exit code %d: %s", i, of, code, errs)
 			}
 		}
@@ -147,13 +155,14 @@ func TestShardsOfViews(t *testing.T) {
 	}
 	shard("joined", "2/2", flags...)
 	shard("joined", "1/2", flags...)
-	one, two := parts.Path(a.out, 1, 2), parts.Path(a.out, 2, 2)
+	one, two := cluster.Path(a.out, 1, 2), cluster.Path(a.out, 2, 2)
 	for name, flags := range map[string][]string{
-		"dtype": flags[:2], "views": flags[2:4], `"views"`: slices.Concat(flags[:4], []string{"--seed", "8"}), "batch": slices.Concat(flags, []string{"--batch", "2"}),
+		"dtype": flags[:2], "views": flags[2:4], `"views"`: slices.Concat(flags[:4],
+			[]string{"--seed", "8"}), "batch": slices.Concat(flags, []string{"--batch", "2"}),
 	} {
 		other := "other " + strings.Trim(name, `"`) + fmt.Sprint(len(name))
 		shard(other, "2/2", flags...)
-		if err := os.CopyFS(parts.Path(a.out, 1, 2), os.DirFS(one)); err != nil {
+		if err := os.CopyFS(cluster.Path(a.out, 1, 2), os.DirFS(one)); err != nil {
 			t.Fatal(err)
 		}
 		_, errs, code := winnow(t, "join", a.out)
@@ -178,7 +187,8 @@ func TestShardsOfViews(t *testing.T) {
 
 func TestShardMisuse(t *testing.T) {
 	a := newAlbum(t, 6)
-	for text, want := range map[string]string{"0/2": "expected I/N", "3/2": "expected I/N", "1": "expected I/N", "x/2": "expected I/N", "1/3": "at most 2 shards", "auto": "is this a task of an array?"} {
+	for text, want := range map[string]string{"0/2": "expected I/N", "3/2": "expected I/N", "1": "expected I/N",
+		"x/2": "expected I/N", "1/3": "at most 2 shards", "auto": "is this a task of an array?"} {
 		if _, errs, code := a.extract(t, t.Context(), "--shard", text); code != 2 || !strings.Contains(errs, want) {
 			t.Errorf("--shard %s: exit code %d: %s", text, code, errs)
 		}
@@ -189,7 +199,8 @@ func TestShardMisuse(t *testing.T) {
 	if _, errs, code := winnow(t, "join", a.out); code != 1 || !strings.Contains(errs, "store.parts") {
 		t.Errorf("no parts: exit code %d: %s", code, errs)
 	}
-	if _, errs, code := winnow(t, "features", "join", a.dir); code != 2 || !strings.Contains(errs, "has moved: winnow join OUT") {
+	if _, errs, code := winnow(t, "features", "join", a.dir); code != 2 ||
+		!strings.Contains(errs, "has moved: winnow join OUT") {
 		t.Errorf("moved: exit code %d: %s", code, errs)
 	}
 }

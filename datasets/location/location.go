@@ -207,7 +207,7 @@ func (s Source) Clean() Source {
 
 // Absolute returns the source in a form that does not depend on the working folder.
 func (s Source) Absolute() (Source, error) {
-	if s.IsRemote() {
+	if s.IsRemote() || s.IsZero() {
 		return s, nil
 	}
 	path, err := filepath.Abs(s.path)
@@ -222,3 +222,9 @@ func (s *Source) UnmarshalText(text []byte) error {
 	*s = At(string(text))
 	return nil
 }
+
+// GobEncode implements [encoding/gob.GobEncoder].
+func (s Source) GobEncode() ([]byte, error) { return s.MarshalText() }
+
+// GobDecode implements [encoding/gob.GobDecoder], as [At] does.
+func (s *Source) GobDecode(text []byte) error { return s.UnmarshalText(text) }

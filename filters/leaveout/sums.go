@@ -12,8 +12,8 @@ import (
 )
 
 // Sums holds the sums from which the classes and the whitening of a set are computed, for sets that no machine
-// reads as a whole: rows are added block by block, and sums over different rows can be joined. The sums are
-// integers, so the result is the same to the last bit in any order of adding.
+// holds as a whole: rows are added block by block. The sums are integers, so the result is the same to the last
+// bit in any order of adding.
 type Sums struct {
 	Dim     int
 	Rows    int64   // with and without a label
@@ -70,24 +70,6 @@ func (s *Sums) Add(x blas32.General, labels []int) error {
 }
 
 func whole(v float32) int64 { return int64(math.RoundToEven(float64(v) * one)) }
-
-// Join adds the sums over other rows.
-func (s *Sums) Join(others *Sums) error {
-	if s.Dim != others.Dim || len(s.Count) != len(others.Count) {
-		return fmt.Errorf("leaveout: found sums of %d values and %d classes, expected %d values and %d classes",
-			others.Dim, len(others.Count), s.Dim, len(s.Count))
-	}
-	if s.Rows += others.Rows; s.Rows > mostRows {
-		return fmt.Errorf("leaveout: found more than %d rows, expected at most as many", mostRows)
-	}
-	for _, pair := range [][2][]int64{{s.Count, others.Count}, {s.All, others.All}, {s.Squares, others.Squares},
-		{s.Classes, others.Classes}} {
-		for i, v := range pair[1] {
-			pair[0][i] += v
-		}
-	}
-	return nil
-}
 
 // Moments returns the mean of the rows and their covariance.
 func (s *Sums) Moments() (mean []float64, covariance *mat.SymDense) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 
+	"winnow/cluster"
 	"winnow/datasets"
 	"winnow/features"
 	"winnow/internal/hint"
@@ -61,11 +62,11 @@ func Rows(d *datasets.Dataset, s *features.Store, at []int, which string) (rows,
 			missing = append(missing, d.Samples[id].Path)
 		}
 	}
-	if len(missing) > 0 && s.Shard != nil {
+	if out, shard, ok := cluster.PartOf(s.Dir); ok && len(missing) > 0 {
 		return nil, nil, nil, hint.With(
 			fmt.Errorf("features %s: is shard %v, without %d of the %d %simages",
-				s.Dir, *s.Shard, len(missing), len(at), which),
-			"put all shards together first: winnow join OUT, with the --out of winnow extract")
+				s.Dir, shard, len(missing), len(at), which),
+			"put all shards together first: winnow join %s", out)
 	}
 	if len(missing) > 0 {
 		return nil, nil, nil, hint.With(

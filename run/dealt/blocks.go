@@ -8,17 +8,17 @@ import (
 	"winnow/train"
 )
 
-// Source is vectors of which some can be had as a set of their own: those of a [features.Set], or of a store.
+// Source holds vectors of which some can be copied into a set: a [features.Set] or a store.
 type Source interface {
 	features.Source
 	Some(ctx context.Context, rows []int) (features.Set, error)
 }
 
-// Blocks looks at the vectors of a source in blocks, at unit length.
+// Blocks reads the vectors of a source in blocks, at unit length.
 type Blocks struct {
 	Source  Source
 	Classes int
-	Bad     func(row int) error // says that the vector of a row holds what is no number
+	Bad     func(row int) error // returns the error for a row whose vector is not finite
 }
 
 // Len returns the number of rows.
@@ -30,12 +30,13 @@ const (
 	entries      = 1 << 24 // similarities of a block with all classes, at most
 )
 
-// block returns the number of rows of a block: small ones of small sets, so that many machines have some.
+// block returns the number of rows of a block: few in small sets, so that many machines can share them.
 func (b *Blocks) block() int {
 	return max(leastOfBlock, min(mostOfBlock, b.Len()>>10, entries/max(b.Classes, 1)))
 }
 
-// Each looks at the rows from first, where a block begins, to before end, block by block. IDs are the rows; do keeps nothing of them.
+// Each passes the rows from first, where a block begins, to before end, block by block. IDs are the rows; do keeps no
+// block.
 func (b *Blocks) Each(ctx context.Context, first, end int, do func(features.Set) error) error {
 	var scratch []float32
 	var set features.Set
@@ -71,19 +72,20 @@ func (b *Blocks) unit(to, from []float32, row int) error {
 	return nil
 }
 
-// Sums adds up the rows from first, where a block begins, to before end.
-func (b *Blocks) Sums(ctx context.Context, first, end int, progress func(done int)) (*leaveout.Sums, error) {
+// Sums adds up all rows.
+func (b *Blocks) Sums(ctx context.Context, progress func(done int)) (*leaveout.Sums, error) {
 	s := leaveout.NewSums(b.Source.Dim(), b.Classes)
-	return s, b.Each(ctx, first, end, func(set features.Set) error {
-		progress(set.IDs[len(set.IDs)-1] + 1 - first)
+	return s, b.Each(ctx, 0, b.Len(), func(set features.Set) error {
+		progress(set.IDs[len(set.IDs)-1] + 1)
 		return s.Add(set.X, set.Labels)
 	})
 }
 
-// LeastOfClass is how many rows of each class a sample holds at least, or all that the class has.
+// LeastOfClass is the smallest number of rows of a class in a sample, unless the class has fewer.
 const LeastOfClass = 10
 
-// Sample draws about n of the labelled rows, of each class its share, but no fewer than [LeastOfClass]. IDs are the rows, rising.
+// Sample draws about n of the labelled rows: each class gets its share, at least [LeastOfClass]. IDs are the rows,
+// rising.
 func (b *Blocks) Sample(ctx context.Context, n int, seed uint64) (features.Set, error) {
 	rows := Draw(b.Source.Bare().Labels, b.Classes, n, seed)
 	set, err := b.Source.Some(ctx, rows)

@@ -1,9 +1,9 @@
-// Package dealt deals the stored features of a manifest's images among machines, for jobs that need to know all of them before
-// they can say something of one: in a first pass every machine sums up its rows, a join fits to the sums of all and to a
-// sample what a [Job] judges by, and in a second pass every machine judges its rows. One machine does the same in one go.
+// Package dealt judges the stored features of a manifest's images by what needs all of them: one machine sums up all
+// rows and fits to the sums and to a sample, and then rows are judged block by block, on one machine or several.
 //
-// Rows are looked at in blocks whose borders depend on the whole alone, so that a row is computed among the same others wherever it is.
-// The package knows no judge, and imports datasets, features, filters/leaveout, internal/hint, internal/lookup, parts, run/folder and train.
+// The borders of blocks depend on the whole alone, so that a row is computed among the same others wherever it is.
+// The package knows no judge, and imports cluster, datasets, features, filters/leaveout, internal/hint,
+// internal/lookup, run/folder and train.
 package dealt
 
 import (
@@ -20,13 +20,13 @@ import (
 type Rows struct {
 	Blocks
 	Manifest *datasets.Dataset
-	Store    *features.Store // nil: the source is no store's, and its vectors are known to be whole
+	Store    *features.Store // nil: the vectors are in memory
 	Labels   []int           // classes of the manifest, or [features.Unlabelled]
 	IDs      []int           // positions in the manifest
 	LeftOut  []lookup.LeftOut
 }
 
-// Open finds the training images of d in a store, of which it looks at a view. It does not read the features.
+// Open finds the training images of d in a view of a store. It does not read the features.
 func Open(d *datasets.Dataset, dir, view string, note func(format string, args ...any)) (*Rows, error) {
 	store, err := features.Open(dir)
 	if err != nil {
@@ -47,7 +47,8 @@ func Open(d *datasets.Dataset, dir, view string, note func(format string, args .
 		}
 	}
 	r.Blocks = Blocks{Source: stored, Classes: len(d.Classes), Bad: func(row int) error {
-		return hint.With(fmt.Errorf("features %s: those of %s are not finite numbers", store.Dir, d.Samples[r.IDs[row]].Path), "extract them again: winnow extract --overwrite")
+		return hint.With(fmt.Errorf("features %s: those of %s are not finite numbers", store.Dir,
+			d.Samples[r.IDs[row]].Path), "extract them again: winnow extract --overwrite")
 	}}
 	return r, nil
 }

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// A sample is the same for the same seed, holds of each class its share, at least some or all, and no row without a label.
+// A sample is the same for the same seed, holds of each class its share, at least some or all, and no row without a
+// label.
 func TestDraw(t *testing.T) {
 	const n = 5000
 	labels := make([]int, n)
@@ -26,7 +27,8 @@ func TestDraw(t *testing.T) {
 	for _, i := range rows {
 		count[labels[i]]++
 	}
-	if count[-1] != 0 || count[1] != 10 || count[2] != 1 || count[3] != 12 || count[0] != 1000*(4000-61)/4000 || !slices.IsSorted(rows) {
+	if count[-1] != 0 || count[1] != 10 || count[2] != 1 || count[3] != 12 || count[0] != 1000*(4000-61)/4000 ||
+		!slices.IsSorted(rows) {
 		t.Errorf("found %v of 1000 of 4000", count)
 	}
 	if !slices.Equal(rows, Draw(labels, 5, 1000, 1)) {

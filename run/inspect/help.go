@@ -80,8 +80,7 @@ const TuningHelp = "With --finetune all, or a stage (winnow models show lists th
 const SampleHelp = "With --fit-sample N images are judged apart from each other, by class centres and whitening of all of them and what is fitted to\n" +
 	"about N, at least ten of each class (combined, centres, crossfit; no near copies, no nearest images), as by default are\n" +
 	"more than a million, or a billion images × classes (0: all together). With it --shard I/N deals them\n" +
-	"among machines, in two passes of the same command: the first sums up, winnow join OUT fits, the second judges, and\n" +
-	"winnow join OUT writes what one machine writes.\n\n" +
+	"among machines: the first of them fits, the others wait for that, and winnow join OUT writes what one machine writes.\n\n" +
 	"   winnow audit --features features --labels noisy.csv --fit-sample 100000 --shard auto --out suspects.csv\n\n"
 
 // ColumnHelp says what stands in the file of --out; the names are those of winnow/audit/suspects.

@@ -73,7 +73,7 @@ func ofImages(ctx context.Context, in Input, o Options) (*Report, error) {
 		ahead := o
 		ahead.Note = func(string, ...any) {}
 		if apart {
-			err = ahead.withinApart(n, dim, len(d.Classes), n, true)
+			err = ahead.withinApart(n, dim, len(d.Classes), n)
 		} else {
 			err = ahead.fit(d, dim)
 		}

@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"iter"
 	"path/filepath"
 
 	"winnow/audit"
 	"winnow/audit/crossfit"
+	"winnow/cluster"
 	"winnow/datasets"
 	"winnow/datasets/location"
 	"winnow/features"
@@ -15,25 +17,24 @@ import (
 	"winnow/head"
 	"winnow/internal/budget"
 	"winnow/internal/hint"
-	"winnow/parts"
 	"winnow/run/dealt"
 )
 
-// Job names the parts of [StorePart]; before them it makes those of SumsJob.
-const (
-	Job     = "audit"
-	SumsJob = "audit sums"
-)
+// Job divides an audit that judges rows apart.
+var Job = cluster.Job[part]{Name: "audit", Unit: "images", Merge: merge}
 
-// asked is what an audit that judges rows apart is asked for: what its parts keep for the join.
+type part = dealt.Part[asked, audit.Judged]
+
+// asked are the options of an audit that judges rows apart. Parts keep them for the join.
 type asked struct {
-	Manifest, Features string `json:"-"` // other machines may name them otherwise
-	View, Scorer       string
-	IncludeEval        bool
-	Folds, FitSample   int
-	Seed               uint64
-	Rate               *float64
-	Files              Files
+	Manifest         location.Source `json:"-"` // as Features, named differently on other machines
+	Features         string          `json:"-"`
+	View, Scorer     string
+	IncludeEval      bool
+	Folds, FitSample int
+	Seed             uint64
+	Rate             *float64
+	Files            Files
 }
 
 // apart is an audit that judges rows apart from each other.
@@ -54,7 +55,7 @@ func (q asked) open(ctx context.Context, o Options, winnow string) (*apart, erro
 }
 
 func (q asked) read(ctx context.Context, o Options) (*datasets.Dataset, error) {
-	return datasets.ReadFile(q.Manifest, datasets.ReadOptions{Once: ctx, Note: o.Note})
+	return datasets.Read(q.Manifest, datasets.ReadOptions{Once: ctx, Note: o.Note})
 }
 
 // of finds the features of a manifest that is read.
@@ -65,7 +66,7 @@ func (q asked) of(d *datasets.Dataset, o Options, winnow string) (*apart, error)
 		return nil, err
 	}
 	a.job = dealt.Job[asked, *audit.Basis, audit.Judged]{
-		Name: Job, Options: q, Rows: rows, Drawn: q.FitSample, Seed: q.Seed, Winnow: winnow,
+		Options: q, Rows: rows, Drawn: q.FitSample, Seed: q.Seed, Winnow: winnow,
 		Fit: func(ctx context.Context, sums *leaveout.Sums, sample features.Set) (*audit.Basis, error) {
 			return audit.NewBasis(ctx, sums, sample, o.Options)
 		},
@@ -87,11 +88,15 @@ func askedFor(in Input, o *Options, f Files) (q asked, err error) {
 		return q, err
 	}
 	o.Scorer = audit.Named(o.Scorer).Name
-	q = asked{View: in.View, Scorer: o.Scorer, IncludeEval: o.IncludeEval, Folds: o.Folds, FitSample: o.FitSample, Seed: o.Seed, Rate: o.Rate, Files: f}
+	q = asked{View: in.View, Scorer: o.Scorer, IncludeEval: o.IncludeEval, Folds: o.Folds, FitSample: o.FitSample,
+		Seed: o.Seed, Rate: o.Rate, Files: f}
+	if q.Manifest, err = in.Manifest.Absolute(); err != nil {
+		return q, err
+	}
 	for _, path := range []struct {
 		to   *string
 		from string
-	}{{&q.Manifest, in.Manifest.String()}, {&q.Features, in.Features}, {&q.Files.Classes, f.Classes}, {&q.Files.Clean, f.Clean}} {
+	}{{&q.Features, in.Features}, {&q.Files.Classes, f.Classes}, {&q.Files.Clean, f.Clean}} {
 		if *path.to = path.from; path.from == "" {
 			continue
 		}
@@ -103,20 +108,19 @@ func askedFor(in Input, o *Options, f Files) (q asked, err error) {
 	return q, nil
 }
 
-// within refuses what does not go into the memory: of rows with all that is said of them, and of the sample where it is learned from here.
-func (a *apart) within(said int, learns bool) error {
-	return a.opts.withinApart(a.job.Rows.Len(), a.job.Rows.Store.Dim, len(a.d.Classes), said, learns)
+// within refuses more than the memory holds: said is the number of rows whose judgement is kept.
+func (a *apart) within(said int) error {
+	return a.opts.withinApart(a.job.Rows.Len(), a.job.Rows.Store.Dim, len(a.d.Classes), said)
 }
 
-// withinApart is [apart.within] of so many rows and classes, before there are any features.
-func (o Options) withinApart(rows, wide, classes, said int, learns bool) error {
+// withinApart is [apart.within] before there are features.
+func (o Options) withinApart(rows, wide, classes, said int) error {
 	dim, judged := int64(wide), int64(min(wide, head.Widest))
 	u := budget.Use{What: fmt.Sprintf("audit: %d images of %d values in %d classes", rows, dim, classes),
 		Beside: int64(rows)*budget.Named + int64(said)*budget.Told + int64(classes)*(16*dim+8*judged)}
-	if u.Other = u.Beside + budget.Covariance(wide); learns {
-		sample := min(max(o.FitSample, dealt.LeastOfClass*classes), rows)
-		u.Other += crossfit.Held(sample, wide, classes) + int64(sample)*8*dim + int64(max(o.Folds, 5))*int64(classes)*8*judged
-	}
+	sample := min(max(o.FitSample, dealt.LeastOfClass*classes), rows)
+	u.Other = u.Beside + budget.Covariance(wide) + crossfit.Held(sample, wide, classes) + int64(sample)*8*dim +
+		int64(max(o.Folds, 5))*int64(classes)*8*judged
 	_, err := u.With(o.Held).Similarities(o.MaxMem)
 	return err
 }
@@ -145,7 +149,7 @@ func (q asked) whole(ctx context.Context, d *datasets.Dataset, o Options) (*Repo
 	if err != nil {
 		return nil, err
 	}
-	if err := a.within(a.job.Rows.Len(), true); err != nil {
+	if err := a.within(a.job.Rows.Len()); err != nil {
 		return nil, err
 	}
 	b, said, err := a.job.Run(ctx)
@@ -165,60 +169,37 @@ func (a *apart) report(ctx context.Context, b *audit.Basis, said []audit.Judged)
 	if n := len(rows.Labels) - len(result.Suspects); n > 0 {
 		a.opts.Note("%d images have no label and are not judged", n)
 	}
-	r := &Report{LeftOut: rows.LeftOut, from: location.At(a.Manifest), source: a.d}
+	r := &Report{LeftOut: rows.LeftOut, from: a.Manifest, source: a.d}
 	if rows.Store.Views() > 1 {
 		r.View = a.View
 	}
 	return r, r.name(result, rows.IDs, rows.Manifest, rows.Manifest.Classes, a.opts.Note)
 }
 
-// StorePart makes a shard's part of the audit that [Judge] makes of a manifest by a sample, into the output f.Out: first of the sums, and when
-// these are joined of the scores. The rest of f is written by the join.
-func StorePart(ctx context.Context, in Input, o Options, f Files, s parts.Shard, winnow string) (parts.Made, error) {
+// StorePart makes a shard's part of the audit that [Judge] makes of a manifest by a sample, into the output f.Out.
+// The first machine fits for all. The rest of f is written by the join.
+func StorePart(ctx context.Context, in Input, o Options, f Files, s cluster.Shard, winnow string) (cluster.Made,
+	error) {
 	o = o.completed()
 	if o.FitSample == 0 {
-		return parts.Made{}, hint.Misused("--shard deals an audit by sums and a sample: add --fit-sample N, for example 100000, for the images that heads are trained on")
+		return cluster.Made{}, hint.Misused("--shard deals an audit by a sample: add --fit-sample N, for example " +
+			"100000, for the images that heads are trained on")
 	}
 	q, err := askedFor(in, &o, f)
 	if err != nil {
-		return parts.Made{}, err
+		return cluster.Made{}, err
 	}
 	a, err := q.open(ctx, o, winnow)
 	if err != nil {
-		return parts.Made{}, err
+		return cluster.Made{}, err
 	}
-	if err := a.within(0, false); err != nil {
-		return parts.Made{}, err
+	if err := a.within(0); err != nil {
+		return cluster.Made{}, err
 	}
-	return a.job.Part(ctx, f.Out, s)
+	return a.job.Part(ctx, Job, f.Out, s)
 }
 
-// reopen opens what parts are of.
-func reopen(ctx context.Context, w *parts.Whole, o parts.JoinOptions) (*apart, error) {
-	q, err := dealt.OptionsOf[asked](w)
-	if err != nil {
-		return nil, err
-	}
-	told := func(done, total, _ int, _ string) { o.Progress(done, total) }
-	return q.open(ctx, Options{Options: audit.Options{Scorer: q.Scorer, Folds: q.Folds, Seed: q.Seed, Rate: q.Rate, Told: told},
-		IncludeEval: q.IncludeEval, FitSample: q.FitSample, Note: o.Note}.completed(), w.Parts[0].Winnow)
-}
-
-// JoinSums trains what images are judged by, on the sums of all parts and the sample.
-func JoinSums(ctx context.Context, w *parts.Whole, o parts.JoinOptions) (parts.Result, error) {
-	a, err := reopen(ctx, w, o)
-	if err != nil {
-		return nil, err
-	}
-	rt, err := o.Runtime()
-	if err != nil {
-		return nil, err
-	}
-	defer rt.Close()
-	return a.job.JoinSums(ctx, w)
-}
-
-// Joined is an audit that was joined of parts.
+// Joined is an audit joined from parts.
 type Joined struct {
 	*Report
 	top int
@@ -230,13 +211,21 @@ func (j Joined) Write(w io.Writer) error {
 	return nil
 }
 
-// JoinParts makes the audit of what all parts say of their images, as one machine does, and writes its files.
-func JoinParts(ctx context.Context, w *parts.Whole, o parts.JoinOptions) (parts.Result, error) {
-	a, err := reopen(ctx, w, o)
+// merge makes the audit from the judgements of all parts, as one machine does, and writes its files.
+func merge(ctx context.Context, w *cluster.Whole, values iter.Seq2[part, error],
+	o cluster.JoinOptions) (cluster.Result, error) {
+	list, q, err := dealt.First(values)
 	if err != nil {
 		return nil, err
 	}
-	b, said, err := a.job.Joined(ctx, w)
+	told := func(done, total, _ int, _ string) { o.Progress(done, total) }
+	a, err := q.open(ctx, Options{Options: audit.Options{Scorer: q.Scorer, Folds: q.Folds, Seed: q.Seed, Rate: q.Rate,
+		Told: told},
+		IncludeEval: q.IncludeEval, FitSample: q.FitSample, Note: o.Note}.completed(), w.Parts[0].Winnow)
+	if err != nil {
+		return nil, err
+	}
+	b, said, err := a.job.Joined(ctx, w, list)
 	if err != nil {
 		return nil, err
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -17,10 +16,10 @@ import (
 
 	"winnow/audit"
 	"winnow/audit/judges"
+	"winnow/cluster"
 	"winnow/datasets/location"
 	"winnow/features"
 	"winnow/internal/testing/killed"
-	"winnow/parts"
 )
 
 const (
@@ -29,7 +28,8 @@ const (
 	torn                           = 40 // row that could not be read
 )
 
-// madeStore writes a manifest and a store of lumps, one a class; every ninth label is of the next class, every 50th row has none.
+// madeStore writes a manifest and a store of lumps, one a class; every ninth label is of the next class, every 50th
+// row has none.
 func madeStore(t testing.TB, dir string) Input {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(5, 1))
@@ -58,7 +58,8 @@ func madeStore(t testing.TB, dir string) Input {
 		t.Fatal(err)
 	}
 	key := features.Key{Model: strings.Repeat("a", 64), Output: "pool", Preprocessing: "{}", Views: []string{"center"}}
-	w, err := features.Create(in.Features, features.Plan{Key: key, Paths: paths, Dim: madeDim, Batch: madeRows, Device: "cpu", Winnow: "test"}, false)
+	w, err := features.Create(in.Features, features.Plan{Key: key, Paths: paths, Dim: madeDim, Batch: madeRows,
+		Device: "cpu", Winnow: "test"}, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,16 +77,16 @@ func sampledBy(scorer string) Options {
 	return Options{Options: audit.Options{Scorer: scorer, Seed: 1, Folds: 3}, FitSample: 200}
 }
 
-// joinAll joins what is there of an output, without the fast products.
-func joinAll(ctx context.Context, out string) (parts.Result, error) {
-	return parts.Join(ctx, out, map[string]parts.Joiner{Job: {Join: JoinParts}, SumsJob: {Join: JoinSums}}, parts.JoinOptions{
-		Progress: func(int, int) {}, Note: func(string, ...any) {}, Runtime: func() (io.Closer, error) { return io.NopCloser(nil), nil }})
+// joinAll joins what is there of an output.
+func joinAll(ctx context.Context, out string) (cluster.Result, error) {
+	return cluster.Join(ctx, out, []cluster.Joiner{Job}, cluster.JoinOptions{Progress: func(int, int) {},
+		Note: func(string, ...any) {}})
 }
 
 // allWritten is what an audit prints and its files.
 type allWritten struct{ Said, Suspects, Classes, Clean, JSON string }
 
-func readAll(t *testing.T, r parts.Result, a *Report, f Files) (w allWritten) {
+func readAll(t *testing.T, r cluster.Result, a *Report, f Files) (w allWritten) {
 	t.Helper()
 	var said, all bytes.Buffer
 	if err := errors.Join(r.Write(&said), a.WriteJSON(&all)); err != nil {
@@ -107,7 +108,8 @@ func readAll(t *testing.T, r parts.Result, a *Report, f Files) (w allWritten) {
 
 // files are those of an audit in a folder.
 func files(dir string) Files {
-	return Files{Out: filepath.Join(dir, "s.csv"), Classes: filepath.Join(dir, "k.csv"), Clean: filepath.Join(dir, "c.csv"), Relabel: true, Top: 7}
+	return Files{Out: filepath.Join(dir, "s.csv"), Classes: filepath.Join(dir, "k.csv"),
+		Clean: filepath.Join(dir, "c.csv"), Relabel: true, Top: 7}
 }
 
 // onOne is what one machine makes.
@@ -124,60 +126,57 @@ func onOne(t *testing.T, in Input, o Options) (allWritten, *Report) {
 	return readAll(t, Joined{a, f.Top}, a, f), a
 }
 
-// An audit that was dealt is that of one machine, to the byte: what is printed, the list, the classes, the mended manifest and JSON. And it finds
-// what is wrong.
+// An audit that was dealt is that of one machine, to the byte: what is printed, the list, the classes, the mended
+// manifest and JSON. And it finds what is wrong.
 func TestDealt(t *testing.T) {
 	in := madeStore(t, t.TempDir())
 	for _, scorer := range audit.Shardable() {
 		o := sampledBy(scorer)
 		want, a := onOne(t, in, o)
-		if d := a.Detection; len(a.Images) != madeRows-1-madeRows/50 || a.Unjudged != 1 || len(a.LeftOut) != 1 || a.Sampled < 190 || a.Sampled > 220 || d.AP < 0.9 {
-			t.Fatalf("%s: %d images, %d unjudged, %d left out, fitted to %d, %+v", scorer, len(a.Images), a.Unjudged, len(a.LeftOut), a.Sampled, d)
+		if d := a.Detection; len(a.Images) != madeRows-1-madeRows/50 || a.Unjudged != 1 || len(a.LeftOut) != 1 ||
+			a.Sampled < 190 || a.Sampled > 220 || d.AP < 0.9 {
+			t.Fatalf("%s: %d images, %d unjudged, %d left out, fitted to %d, %+v", scorer, len(a.Images), a.Unjudged,
+				len(a.LeftOut), a.Sampled, d)
 		}
 		if n := a.Noise; n.Rate < 0.07 || n.Rate > 0.16 || n.Low > 0.11 || n.High < 0.11 {
 			t.Errorf("%s: %+v of a ninth", scorer, n)
 		}
-		if strings.Contains(want.Said, "near copies of another label") || !strings.Contains(want.Said, "near copies and nearest images were not looked for") {
+		if strings.Contains(want.Said, "near copies of another label") ||
+			!strings.Contains(want.Said, "near copies and nearest images were not looked for") {
 			t.Errorf("%s: found\n%s", scorer, want.Said)
 		}
 		for _, n := range []int{1, 3, 8} {
 			f := files(t.TempDir())
-			for pass := range 2 {
-				for i := range n {
-					made, err := StorePart(t.Context(), in, o, f, parts.Shard{Index: i + 1, Of: n}, "test")
-					if err != nil {
-						t.Fatal(err)
-					}
-					if made.Complete || made.Out != f.Out || (made.Then == "") != (pass == 1) {
-						t.Fatalf("pass %d: %+v", pass, made)
-					}
-				}
-				if again, err := StorePart(t.Context(), in, o, f, parts.Shard{Index: n, Of: n}, "test"); err != nil || !again.Complete {
-					t.Fatal(again, err)
-				}
-				r, err := joinAll(t.Context(), f.Out)
+			for i := range n {
+				made, err := StorePart(t.Context(), in, o, f, cluster.Shard{Index: i + 1, Of: n}, "test")
 				if err != nil {
 					t.Fatal(err)
 				}
-				if pass == 0 {
-					if r, err = joinAll(t.Context(), f.Out); err != nil || !strings.Contains(fmt.Sprint(r), "true") {
-						t.Fatalf("the join of sums again: %+v, %v", r, err)
-					}
-					continue
+				if made.Complete || made.Out != f.Out {
+					t.Fatalf("%+v", made)
 				}
-				if diff := cmp.Diff(want, readAll(t, r, r.(Joined).Report, f)); diff != "" {
-					t.Errorf("%s, %d parts (-one machine +joined):\n%s", scorer, n, diff)
-				}
+			}
+			if again, err := StorePart(t.Context(), in, o, f, cluster.Shard{Index: n, Of: n}, "test"); err != nil ||
+				!again.Complete {
+				t.Fatal(again, err)
+			}
+			r, err := joinAll(t.Context(), f.Out)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, readAll(t, r, r.(Joined).Report, f)); diff != "" {
+				t.Errorf("%s, %d parts (-one machine +joined):\n%s", scorer, n, diff)
 			}
 		}
 	}
 }
 
-// Another sample, seed or scorer is another job; a part that is missing or torn is named, and what cannot be dealt is refused.
+// Another sample, seed or scorer is another job; a part that is missing or torn is named, and what cannot be dealt is
+// refused.
 func TestDealtRefuses(t *testing.T) {
 	in := madeStore(t, t.TempDir())
 	o, f := sampledBy(judges.Centres), files(t.TempDir())
-	two := func(i int) parts.Shard { return parts.Shard{Index: i, Of: 2} }
+	two := func(i int) cluster.Shard { return cluster.Shard{Index: i, Of: 2} }
 	make := func(o Options, i int) error {
 		_, err := StorePart(t.Context(), in, o, f, two(i), "test")
 		return err
@@ -192,7 +191,7 @@ func TestDealtRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := joinAll(t.Context(), f.Out)
-	refused("half of the sums", err, "2")
+	refused("half of the parts", err, "2")
 	for what, change := range map[string]func(*Options){
 		"Seed":      func(o *Options) { o.Seed++ },
 		"Scorer":    func(o *Options) { o.Scorer = audit.Crossfit },
@@ -211,12 +210,7 @@ func TestDealtRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	other := o
-	other.Seed++
-	refused("another seed beside a fit", make(other, 1), `setting "Seed"`)
-	if err := errors.Join(make(o, 1), make(o, 2)); err != nil {
-		t.Fatal(err)
-	}
-	second := parts.Path(f.Out, 2, 2)
+	second := cluster.Path(f.Out, 2, 2)
 	whole, err := os.ReadFile(second)
 	if err != nil {
 		t.Fatal(err)
@@ -238,7 +232,8 @@ func TestDealtRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(in.Manifest.Path(), bytes.Replace(manifest, []byte("1.png,class"), []byte("1.png,lass"), 1), 0o644); err != nil {
+	if err := os.WriteFile(in.Manifest.Path(), bytes.Replace(manifest, []byte("1.png,class"), []byte("1.png,lass"), 1),
+		0o644); err != nil {
 		t.Fatal(err)
 	}
 	_, err = joinAll(t.Context(), f.Out)
@@ -272,42 +267,40 @@ func TestKilledChild(t *testing.T) {
 		}
 	}
 	in := Input{Manifest: location.At(dir).Join("m.csv"), Features: filepath.Join(dir, "store"), View: "center"}
-	_, err := StorePart(t.Context(), in, o, files(dir), parts.Shard{Index: 2, Of: 3}, "test")
+	_, err := StorePart(t.Context(), in, o, files(dir), cluster.Shard{Index: 2, Of: 3}, "test")
 	t.Fatal("went on after its half:", err)
 }
 
-// A process that is killed in the middle of its part, in either pass, leaves none: the join names it, and the audit is that of one machine when
-// it was made again.
+// A process that is killed while it fits for all, or in the middle of its part, leaves neither: others go on, the
+// join names the part, and the audit is that of one machine when it was made again.
 func TestKilledPart(t *testing.T) {
 	dir := t.TempDir()
 	in, o, f := madeStore(t, dir), sampledBy(judges.Centres), files(dir)
 	want, _ := onOne(t, in, o)
-	for pass := range 2 {
-		for _, i := range []int{1, 3} {
-			if _, err := StorePart(t.Context(), in, o, f, parts.Shard{Index: i, Of: 3}, "test"); err != nil {
-				t.Fatal(err)
-			}
-		}
-		killed.Child(t, "TestKilledChild", killedIn+"="+dir)
-		if _, err := joinAll(t.Context(), f.Out); err == nil || !strings.Contains(err.Error(), "2") {
-			t.Fatalf("pass %d without a part: %v", pass, err)
-		}
-		if _, err := StorePart(t.Context(), in, o, f, parts.Shard{Index: 2, Of: 3}, "test"); err != nil {
+	killed.Child(t, "TestKilledChild", killedIn+"="+dir)
+	for _, i := range []int{1, 3} {
+		if _, err := StorePart(t.Context(), in, o, f, cluster.Shard{Index: i, Of: 3}, "test"); err != nil {
 			t.Fatal(err)
 		}
-		r, err := joinAll(t.Context(), f.Out)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if pass == 1 {
-			if diff := cmp.Diff(want, readAll(t, r, r.(Joined).Report, f)); diff != "" {
-				t.Errorf("-one machine +joined:\n%s", diff)
-			}
-		}
+	}
+	killed.Child(t, "TestKilledChild", killedIn+"="+dir)
+	if _, err := joinAll(t.Context(), f.Out); err == nil || !strings.Contains(err.Error(), "2") {
+		t.Fatalf("without a part: %v", err)
+	}
+	if _, err := StorePart(t.Context(), in, o, f, cluster.Shard{Index: 2, Of: 3}, "test"); err != nil {
+		t.Fatal(err)
+	}
+	r, err := joinAll(t.Context(), f.Out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, readAll(t, r, r.(Joined).Report, f)); diff != "" {
+		t.Errorf("-one machine +joined:\n%s", diff)
 	}
 }
 
-// TestApart: more than a million images, or a billion images × classes, are judged apart unless something asks for all together.
+// TestApart: more than a million images, or a billion images × classes, are judged apart unless something asks for
+// all together.
 func TestApart(t *testing.T) {
 	for _, c := range []struct {
 		name               string

@@ -58,6 +58,8 @@ type Result struct {
 	LeftOut    []lookup.LeftOut    `json:"left_out"`
 	Metrics    map[string]Measured `json:"metrics,omitempty"`      // by name, those besides retrieval
 	Skipped    map[string]string   `json:"not_measured,omitempty"` // by name, why
+
+	metrics []Metric // in the order of the text
 }
 
 // Splits lists the splits whose features are looked at.
@@ -90,7 +92,7 @@ func Run(ctx context.Context, r *folder.Run, o Options) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	result := newResult(r, images)
+	result := newResult(r, images, o.Metrics)
 	err = comparison.Each(ctx, r.Head, images.Train, images.Was, images.Now, func(row string, of comparison.Asked[features.Set]) error {
 		in := eval.Input{Test: of.Query, Gallery: of.Gallery, Train: of.Fit, Seed: o.Seed, MaxMem: eval.Bytes(left)}
 		for _, m := range o.Metrics {
@@ -118,10 +120,10 @@ func Run(ctx context.Context, r *folder.Run, o Options) (Result, error) {
 	return result, result.conclude()
 }
 
-func newResult(r *folder.Run, images Images) Result {
+func newResult(r *folder.Run, images Images, metrics []Metric) Result {
 	return Result{
 		Split: images.Split, View: r.Look(), FineTuned: r.Tuned != nil, Backbone: r.TunedFile(), Unlabelled: images.Unlabelled, LeftOut: images.LeftOut,
-		Metrics: map[string]Measured{}, Skipped: map[string]string{},
+		Metrics: map[string]Measured{}, Skipped: map[string]string{}, metrics: metrics,
 	}
 }
 

@@ -146,7 +146,7 @@ func TestRun(t *testing.T) {
 		t.Errorf("three lumps: frozen P@1 %v, %+v", got.Frozen.PrecisionAt1, mean)
 	}
 	var text strings.Builder
-	got.Write(&text, o.Metrics)
+	_ = got.Write(&text)
 	for _, want := range []string{
 		"10 queries, 1 images without a label left out, 1 unreadable images left out\n" + got.Verdict + "\n",
 		"10 images, fitted on 60 of train in 3 classes\n", "nearest-class-mean ", "\nwhitened ",
@@ -217,11 +217,12 @@ func TestAskers(t *testing.T) {
 func TestNoise(t *testing.T) {
 	r := trained(t, Options{})
 	var stages [][2]int
-	o := NoiseOptions{Manifest: r.ManifestFile, Features: r.Config.Data.Features, Methods: []string{noiserate.Auto}, Seed: 1}
-	report, err := Noise(t.Context(), o, func(done, total int) { stages = append(stages, [2]int{done, total}) }, func(string, ...any) {})
+	o := NoiseOptions{Manifest: r.ManifestFile, Features: r.Config.Data.Features, Methods: []string{noiserate.Auto}, Seed: 1, Top: 2}
+	result, err := Noise(t.Context(), o, func(done, total int) { stages = append(stages, [2]int{done, total}) }, func(string, ...any) {})
 	if err != nil {
 		t.Fatal(err)
 	}
+	report := result.(NoiseReport)
 	if !slices.Equal(stages, [][2]int{{1, 2}}) {
 		t.Errorf("stages: %v", stages)
 	}
@@ -232,7 +233,7 @@ func TestNoise(t *testing.T) {
 		t.Errorf("classes: %+v", report.Classes)
 	}
 	var text strings.Builder
-	report.Write(&text, 2)
+	_ = report.Write(&text)
 	if !strings.Contains(text.String(), "the manifest knows: 10.0 % are wrong\n") || strings.Count(text.String(), " images)\n") != 2 {
 		t.Errorf("found\n%s", text.String())
 	}

@@ -3,16 +3,15 @@ package measure
 import (
 	"cmp"
 	"context"
-	"io"
 	"math"
 	"slices"
 
+	"winnow/cluster"
 	"winnow/datasets"
 	"winnow/datasets/location"
 	"winnow/features"
 	"winnow/filters/noiserate"
-	"winnow/internal/atomicfile"
-	"winnow/internal/text"
+	"winnow/internal/hint"
 	"winnow/run"
 	"winnow/run/folder"
 	"winnow/train"
@@ -25,6 +24,8 @@ type NoiseReport struct {
 	Estimates []folder.NoiseRate `json:"estimates"`
 	True      *float64           `json:"true_rate"` // null where the manifest does not know it
 	Classes   []ClassNoise       `json:"classes"`   // by the first estimate, the most first
+
+	top int // classes of the text
 }
 
 // ClassNoise is the estimate for a class.
@@ -34,50 +35,62 @@ type ClassNoise struct {
 	Rate   float64 `json:"rate"`
 }
 
-// NoiseOptions say how wrong labels of the train split are counted, and from what.
+// NoiseOptions say how to count the wrong labels of the train split, and from what. Parts of different options are not
+// joined, except those that do not change the result.
 type NoiseOptions struct {
-	Manifest  location.Source // file or folder
-	Features  string          // store
+	Manifest  location.Source `json:"-"` // file or folder
+	Named     string          `json:"-"` // Manifest in the report, as the user wrote it
+	Features  string          `json:"-"` // store
 	Methods   []string
 	Seed      uint64
-	FitSample int // images that is fitted to, beside sums of all, so that machines can deal them; 0: all are looked at together
-	Top       int // classes to print
-	Out       string
+	FitSample int           // images to fit to, beside sums of all; 0: all are compared at once, by one machine
+	Top       int           // classes to print
+	Out       string        `json:"-"` // file for the report; "": none
+	Shard     cluster.Shard `json:"-"`
+	Winnow    string        `json:"-"` // version of the program
 }
 
 // Noise estimates how many labels of the train split are wrong, by each of the methods, from the features in a store.
-// progress counts the stages: whitening, then the methods; by a sample, images.
-func Noise(ctx context.Context, o NoiseOptions, progress func(done, total int), note func(format string, args ...any)) (NoiseReport, error) {
+// The result is a [NoiseReport], which is saved, or the part of a shard. progress counts the stages: whitening, then
+// the methods; with a sample, images.
+func Noise(ctx context.Context, o NoiseOptions, progress func(done, total int),
+	note func(format string, args ...any)) (cluster.Result, error) {
+	o.Named = cmp.Or(o.Named, o.Manifest.String())
 	if o.FitSample != 0 {
 		return noiseBySample(ctx, o, progress, note)
 	}
+	if !o.Shard.Whole() {
+		return nil, hint.Misused("--shard deals an estimate by a sample: add --fit-sample N, for example 100000")
+	}
 	d, err := datasets.Read(o.Manifest, datasets.ReadOptions{Once: ctx, Note: note})
 	if err != nil {
-		return NoiseReport{}, err
+		return nil, err
 	}
 	data, err := run.Load(ctx, d, o.Features, false)
 	if err != nil {
-		return NoiseReport{}, err
+		return nil, err
 	}
 	z, err := run.JudgedVectors(ctx, data)
 	if err != nil {
-		return NoiseReport{}, err
+		return nil, err
 	}
 	var list []noiserate.Estimate
 	for i, m := range o.Methods {
 		progress(i+1, len(o.Methods)+1)
 		e, err := noiserate.NewEstimate(ctx, z, len(data.Classes), m, train.Rand(o.Seed, "noise rate", 0))
 		if err != nil {
-			return NoiseReport{}, err
+			return nil, err
 		}
 		list = append(list, e)
 	}
-	return newNoiseReport(o.Manifest.String(), list, d, data.Train.IDs, data.Train.Labels, data.Classes), nil
+	r := newNoiseReport(o, list, d, data.Train.IDs, data.Train.Labels, data.Classes)
+	return r, cluster.Save(o.Out, r)
 }
 
 // newNoiseReport names what was estimated of images with these positions in d and labels.
-func newNoiseReport(manifest string, list []noiserate.Estimate, d *datasets.Dataset, ids, labels []int, classes []string) NoiseReport {
-	r := NoiseReport{Manifest: manifest, True: trueRate(d, ids, labels)}
+func newNoiseReport(o NoiseOptions, list []noiserate.Estimate, d *datasets.Dataset, ids, labels []int,
+	classes []string) NoiseReport {
+	r := NoiseReport{Manifest: o.Named, True: trueRate(d, ids, labels), top: o.Top}
 	count := make([]int, len(classes))
 	for _, y := range labels {
 		if y >= 0 {
@@ -121,12 +134,4 @@ func trueRate(d *datasets.Dataset, ids, labels []int) *float64 {
 		}
 	}
 	return new(float64(wrong) / float64(all))
-}
-
-// Save writes the report into a file of JSON; "" is none.
-func (r NoiseReport) Save(file string) error {
-	if file == "" {
-		return nil
-	}
-	return atomicfile.Write(file, func(w io.Writer) error { return text.JSON(w, r) })
 }

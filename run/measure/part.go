@@ -3,22 +3,20 @@ package measure
 import (
 	"context"
 	"fmt"
-	"io"
+	"iter"
 	"path/filepath"
 
+	"winnow/cluster"
 	"winnow/eval"
 	"winnow/features"
-	"winnow/internal/atomicfile"
 	"winnow/internal/hint"
 	"winnow/internal/lookup"
-	"winnow/internal/text"
-	"winnow/parts"
 	"winnow/run/comparison"
 	"winnow/run/folder"
 )
 
-// Job names the parts of [RunPart].
-const Job = "eval"
+// Job divides the queries of the metric retrieval.
+var Job = cluster.Job[part]{Name: "eval", Unit: "queries", Merge: merge}
 
 // part is what some of the queries found, of each row of the comparison.
 type part struct {
@@ -33,91 +31,76 @@ type answers struct {
 	Found eval.Answers
 }
 
-// RunPart lets a shard of the queries ask the whole gallery, into a part of the file out, unless it is there. Of the metrics it is
-// retrieval that can be dealt.
-func RunPart(ctx context.Context, r *folder.Run, o Options, out string, s parts.Shard, winnow string) (parts.Made, error) {
+// RunPart lets a shard of the queries ask the whole gallery, into a part of the file out, unless it is there.
+func RunPart(ctx context.Context, r *folder.Run, o Options, out string, s cluster.Shard,
+	winnow string) (cluster.Result, error) {
 	if len(o.Metrics) != 1 || o.Metrics[0].Name != retrievalMetric {
-		return parts.Made{}, hint.Misused("--shard deals the queries of --metrics retrieval: measure the others on one machine")
+		return nil, hint.Misused("--shard deals the queries of --metrics retrieval: measure the others on one machine")
 	}
 	images, err := Read(r, o)
 	if err != nil {
-		return parts.Made{}, err
+		return nil, err
 	}
 	settings := o.Metrics[0].Values
 	ask := eval.Input{Seed: o.Seed}.Retrieval(settings)
-	header, err := headerOf(r, images, ask, s, winnow)
-	if err != nil {
-		return parts.Made{}, err
-	}
-	return parts.Make(ctx, out, header, parts.MakeValue(func() (part, error) {
-		left, err := images.Similarities(r, o.Metrics, o.MaxMem, 0)
-		if err != nil {
-			return part{}, err
-		}
-		p := part{Result: newResult(r, images), Options: ask}
-		err = comparison.Each(ctx, r.Head, images.Train, images.Was, images.Now, func(row string, of comparison.Asked[features.Set]) error {
-			in := eval.Input{Test: of.Query, Gallery: of.Gallery, Seed: o.Seed, MaxMem: eval.Bytes(left)}
-			query, gallery := in.Labelled()
-			found, err := eval.Ask(ctx, query, gallery, in.Retrieval(settings), header.First, header.End)
-			p.Rows = append(p.Rows, answers{row, found})
-			return err
-		})
-		return p, err
-	}))
-}
-
-// headerOf says what a part is of.
-func headerOf(r *folder.Run, images Images, ask eval.RetrievalOptions, s parts.Shard, winnow string) (parts.Header, error) {
 	head, err := folder.FileSum(filepath.Join(r.Dir, r.HeadFile))
-	if err != nil {
-		return parts.Header{}, err
-	}
-	frozen, err := r.FrozenStore()
-	if err != nil {
-		return parts.Header{}, err
-	}
-	return parts.NewHeader(Job, s, ask.Asking(images.Now.Query.Len()), 1, "queries",
-		map[string]string{"head": head, "features": r.Store.Sum, "frozen features": frozen.Sum, "manifest": r.Manifest.Digest()},
-		map[string]string{"split": images.Split, "view": r.Look(), "k": fmt.Sprint(ask.K), "count-lonely": fmt.Sprint(ask.CountLonely), "queries": fmt.Sprint(ask.Queries), "seed": fmt.Sprint(ask.Seed)}, winnow)
-}
-
-// Joined is a result of parts.
-type Joined struct{ Result }
-
-// Write writes the result for people.
-func (j Joined) Write(w io.Writer) error {
-	j.Result.Write(w, []Metric{{Entry: eval.Entry{Name: retrievalMetric}}})
-	return nil
-}
-
-// JoinParts makes the numbers of what all queries found: the same that one machine makes of the same answers.
-func JoinParts(_ context.Context, w *parts.Whole, _ parts.JoinOptions) (parts.Result, error) {
-	list, err := parts.Values[part](w)
 	if err != nil {
 		return nil, err
 	}
-	j := Joined{list[0].Result}
-	j.LeftOut = append([]lookup.LeftOut{}, j.LeftOut...) // none, not null
+	frozen, err := r.FrozenStore()
+	if err != nil {
+		return nil, err
+	}
+	rows := cluster.Rows{Total: ask.Asking(images.Now.Query.Len()), Batch: 1,
+		Inputs: map[string]string{"head": head, "features": r.Store.Sum, "frozen features": frozen.Sum,
+			"manifest": r.Manifest.Digest()},
+		Settings: map[string]string{"split": images.Split, "view": r.Look(), "k": fmt.Sprint(ask.K),
+			"count-lonely": fmt.Sprint(ask.CountLonely),
+			"queries":      fmt.Sprint(ask.Queries), "seed": fmt.Sprint(ask.Seed)}, Winnow: winnow}
+	return Job.Do(ctx, out, s, rows, func(first, end int, put func(part) error) error {
+		left, err := images.Similarities(r, o.Metrics, o.MaxMem, 0)
+		if err != nil {
+			return err
+		}
+		p := part{Result: newResult(r, images, nil), Options: ask}
+		err = comparison.Each(ctx, r.Head, images.Train, images.Was, images.Now,
+			func(row string, of comparison.Asked[features.Set]) error {
+				in := eval.Input{Test: of.Query, Gallery: of.Gallery, Seed: o.Seed, MaxMem: eval.Bytes(left)}
+				query, gallery := in.Labelled()
+				found, err := eval.Ask(ctx, query, gallery, in.Retrieval(settings), first, end)
+				p.Rows = append(p.Rows, answers{row, found})
+				return err
+			})
+		if err != nil {
+			return err
+		}
+		return put(p)
+	})
+}
+
+// merge computes the numbers from what all queries found, as one machine does.
+func merge(_ context.Context, w *cluster.Whole, values iter.Seq2[part, error], _ cluster.JoinOptions) (cluster.Result,
+	error) {
+	list, err := cluster.All(values)
+	if err != nil {
+		return nil, err
+	}
+	r := list[0].Result
+	r.LeftOut = append([]lookup.LeftOut{}, r.LeftOut...) // none, not null
+	r.metrics = []Metric{{Entry: eval.Entry{Name: retrievalMetric}}}
 	for i, row := range list[0].Rows {
 		var all []eval.Answers
 		for _, p := range list {
 			if i >= len(p.Rows) || p.Rows[i].Row != row.Row {
-				return nil, fmt.Errorf("eval: a part has other rows than %s: was it made by another version of winnow?", row.Row)
+				return nil, fmt.Errorf("eval: a part has other rows than %s: was it made by another version of "+
+					"winnow?", row.Row)
 			}
 			all = append(all, p.Rows[i].Found)
 		}
-		j.note(Metric{}, row.Row, eval.Summarise(list[0].Options, all...), 0, "")
+		r.note(Metric{}, row.Row, eval.Summarise(list[0].Options, all...), 0, "")
 	}
-	if err := j.conclude(); err != nil {
+	if err := r.conclude(); err != nil {
 		return nil, err
 	}
-	return j, j.Save(w.Out)
-}
-
-// Save writes the result into a file of JSON; "" is none.
-func (r Result) Save(file string) error {
-	if file == "" {
-		return nil
-	}
-	return atomicfile.Write(file, func(w io.Writer) error { return text.JSON(w, r) })
+	return r, cluster.Save(w.Out, r)
 }

@@ -14,8 +14,8 @@ import (
 const retrievalMetric = "retrieval"
 
 // Write writes a table for each of the metrics, and below it what its numbers are of.
-func (r Result) Write(w io.Writer, metrics []Metric) {
-	for i, e := range metrics {
+func (r Result) Write(w io.Writer) error {
+	for i, e := range r.metrics {
 		if i > 0 {
 			fmt.Fprintln(w)
 		}
@@ -32,6 +32,7 @@ func (r Result) Write(w io.Writer, metrics []Metric) {
 		printRows(w, e.Name, got.Frozen, got.Whitened, got.Trained)
 		printFacts(w, got)
 	}
+	return nil
 }
 
 func printRows(w io.Writer, title string, frozen, whitened, trained eval.Result) {
@@ -102,15 +103,16 @@ func printFitted(w io.Writer, m Measured, a eval.Accuracy) {
 	fmt.Fprintln(w)
 }
 
-// Write writes the estimates, and the top classes with the most wrong labels.
-func (r NoiseReport) Write(w io.Writer, top int) {
+// Write writes the estimates, and the classes with the most wrong labels.
+func (r NoiseReport) Write(w io.Writer) error {
 	for _, e := range r.Estimates {
 		fmt.Fprintf(w, "wrong labels: about %s, %d images judged%s\n", e, e.Judged, noiserate.Caution(e.Method))
 	}
 	if r.True != nil {
 		fmt.Fprintf(w, "the manifest knows: %.1f %% are wrong\n", 100**r.True)
 	}
-	for _, k := range r.Classes[:min(max(top, 0), len(r.Classes))] {
+	for _, k := range r.Classes[:min(max(r.top, 0), len(r.Classes))] {
 		fmt.Fprintf(w, "  %5.1f %%  %s (%d images)\n", 100*k.Rate, text.Line(text.Shortened(k.Class, 32)), k.Images)
 	}
+	return nil
 }

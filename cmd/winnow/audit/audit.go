@@ -15,10 +15,10 @@ import (
 	"winnow/audit/findings"
 	"winnow/audit/judges"
 	"winnow/backbone"
+	"winnow/cluster"
 	"winnow/cmd/winnow/term"
 	"winnow/internal/budget"
 	"winnow/internal/progress"
-	"winnow/parts"
 	"winnow/report"
 	"winnow/run/folder"
 	"winnow/run/inspect"
@@ -101,7 +101,7 @@ func run(ctx context.Context, p *term.Program, o Options) error {
 }
 
 // judge audits a store or a run, or makes a part of that.
-func judge(ctx context.Context, p *term.Program, o Options) (a *inspect.Report, made parts.Made, err error) {
+func judge(ctx context.Context, p *term.Program, o Options) (a *inspect.Report, made cluster.Made, err error) {
 	manifest := cmp.Or(o.In.Images, o.In.Manifest)
 	if o.Run != "" {
 		o.Open.Host = p.Host()

@@ -10,12 +10,12 @@ import (
 
 	"winnow/audit"
 	"winnow/audit/suspects"
+	"winnow/cluster"
 	"winnow/cmd/winnow/term"
 	"winnow/datasets"
 	"winnow/datasets/location"
 	"winnow/features"
 	"winnow/internal/catalog"
-	"winnow/parts"
 	"winnow/review"
 	"winnow/run/folder"
 	"winnow/run/inspect"
@@ -27,7 +27,7 @@ type Options struct {
 	Run   string         // folder, to be opened; "": none
 	Open  folder.Options // of the run
 	Audit inspect.Options
-	Shard parts.Shard
+	Shard cluster.Shard
 
 	inspect.Files
 	Page string // of images

@@ -8,10 +8,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"winnow/audit"
+	"winnow/cluster"
 	"winnow/cmd/winnow/term"
 	"winnow/cmd/winnow/term/termtest"
 	"winnow/datasets/location"
-	"winnow/parts"
 	"winnow/run/folder"
 	"winnow/run/inspect"
 )
@@ -60,7 +60,7 @@ func TestFlagsBecomeOptions(t *testing.T) {
 		"photos --fit-sample 1000": {Files: inspect.Files{Out: "suspects.csv", Top: 10}, Audit: sampled, Page: "suspects.html", In: inspect.Input{Images: location.At("photos"), Features: "suspects.features"}},
 		"photos":                   {Files: inspect.Files{Out: "suspects.csv", Top: 10}, Audit: usual, Page: "suspects.html", In: inspect.Input{Images: location.At("photos"), Features: "suspects.features"}},
 		"list.csv --root photos --model m.onnx --split test,val -o out/s.json --top 3 --noise-rate 0 --max-mem 1MiB --folds 3 --neighbours 4 --copies 0.5 --scorer crossfit": {Files: inspect.Files{Out: "out/s.json", Top: 3}, Audit: few, Page: "out/s.html", In: inspect.Input{Images: location.At("list.csv"), Root: location.At("photos"), Model: "m.onnx", Splits: []string{"test", "validation"}, Features: "out/s.features"}},
-		"--labels m.csv --features f --fit-sample 1000 --shard 2/3 -o s.csv":                                                                                                 {Files: inspect.Files{Out: "s.csv", Top: 20}, Audit: sampled, Shard: parts.Shard{Index: 2, Of: 3}, In: inspect.Input{Manifest: location.At("m.csv"), Features: "f", View: "center"}},
+		"--labels m.csv --features f --fit-sample 1000 --shard 2/3 -o s.csv":                                                                                                 {Files: inspect.Files{Out: "s.csv", Top: 20}, Audit: sampled, Shard: cluster.Shard{Index: 2, Of: 3}, In: inspect.Input{Manifest: location.At("m.csv"), Features: "f", View: "center"}},
 		"--labels m.csv --features f --fit-sample 0":                                                                                                                         {Files: inspect.Files{Top: 20}, Audit: together, In: inspect.Input{Manifest: location.At("m.csv"), Features: "f", View: "center"}},
 		"run --out s.csv --spreadsheet": {Files: inspect.Files{Out: "s.csv", Sheet: true, Top: 20}, Audit: usual, Run: "run", Open: folder.Options{View: "center", Splits: []string{"train", "validation"}, For: "audit"}},
 		"run --clean c.csv --drop":      {Files: inspect.Files{Top: 20, Clean: "c.csv"}, Audit: usual, Run: "run", Open: folder.Options{View: "center", Splits: []string{"train", "validation"}, For: "audit"}},

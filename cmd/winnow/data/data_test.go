@@ -27,7 +27,7 @@ func TestOptions(t *testing.T) {
 	termtest.Check(t, importCommand, map[string]importing.Job{"a --root r --shard-size 2MB -o {split}-%03d.tar": {
 		Out: "{split}-%03d.tar", ShardSize: 2e6, Seed: 1, Root: location.At("r"), Sources: []importing.Source{{Path: location.At("a"), Read: datasets.ReadOptions{Format: "auto"}}},
 	}}, nil)
-	termtest.Check(t, checkCommand, map[string]CheckOptions{"m.csv --strict --json": {Options: checking.Options{Manifest: location.At("m.csv")}, Strict: true, JSON: true}}, nil)
+	termtest.Check(t, checkCommand, map[string]CheckOptions{"m.csv --strict --json": {Options: checking.Options{Manifest: location.At("m.csv"), Strict: true}, JSON: true}}, nil)
 	termtest.Check(t, corruptCommand, map[string]CorruptOptions{"m.csv --rate 0.2 --noise human-like --features f --nearest --out n.csv": {
 		Manifest: location.At("m.csv"), Out: "n.csv", Split: "train", Features: "f", Seed: 1,
 		Noise: run.NoiseSpec{Model: "human-like", Rate: 0.2, Count: datasets.Independent, Similar: 3, Nearest: true},

@@ -6,11 +6,11 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"winnow/cluster"
 	"winnow/cmd/winnow/term"
 	"winnow/datasets/imagelist"
 	"winnow/datasets/location"
 	"winnow/embedding"
-	"winnow/parts"
 )
 
 // Command is winnow embed.
@@ -46,7 +46,7 @@ type Options struct {
 	Out    string // "": lines of JSON on standard output
 	Unit   bool   // divide by the length
 	JSON   bool
-	Shard  parts.Shard
+	Shard  cluster.Shard
 
 	files []string // Out and what is written beside it
 }

@@ -7,9 +7,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"winnow/cluster"
 	"winnow/cmd/winnow/term"
 	"winnow/internal/budget"
-	"winnow/parts"
 	"winnow/run/folder"
 	"winnow/run/measure"
 )
@@ -22,7 +22,7 @@ type Options struct {
 	JSON bool
 
 	Out   string // file for the result; "": none
-	Shard parts.Shard
+	Shard cluster.Shard
 }
 
 // Command is winnow eval.
@@ -78,14 +78,7 @@ func run(ctx context.Context, p *term.Program, o Options) error {
 		return term.AsMisuse(err)
 	}
 	if err == nil {
-		err = result.Save(o.Out)
+		err = cluster.Save(o.Out, result)
 	}
-	if err != nil {
-		return err
-	}
-	if o.JSON {
-		return p.JSON(result)
-	}
-	result.Write(p.Out, o.Eval.Metrics)
-	return nil
+	return p.Result(result, o.JSON, err)
 }

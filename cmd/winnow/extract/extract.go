@@ -10,6 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/backbone"
+	"winnow/cluster"
 	"winnow/cmd/winnow/term"
 	"winnow/datasets"
 	"winnow/datasets/imageroot"
@@ -17,7 +18,6 @@ import (
 	"winnow/extraction"
 	"winnow/features"
 	"winnow/models"
-	"winnow/parts"
 )
 
 // Options say what is extracted from which images, and how.
@@ -26,7 +26,7 @@ type Options struct {
 	Model           string
 	Settings        models.Settings
 	Out, DType      string
-	Shard           parts.Shard
+	Shard           cluster.Shard
 	Extract         backbone.ExtractConfig // Preprocessing is the model's
 	Overwrite, JSON bool
 	DryRun          bool

@@ -3,15 +3,14 @@ package join
 
 import (
 	"context"
-	"io"
 
 	"github.com/urfave/cli/v2"
 
 	"winnow/backbone/checking"
+	"winnow/cluster"
 	"winnow/cmd/winnow/term"
 	"winnow/embedding"
 	"winnow/extraction"
-	"winnow/parts"
 	"winnow/run/inspect"
 	"winnow/run/measure"
 )
@@ -22,18 +21,9 @@ type Options struct {
 	Overwrite, JSON bool
 }
 
-// joiners put the parts of a job together, by the command that made them.
-var joiners = map[string]parts.Joiner{
-	checking.Job:         {Join: checking.JoinParts},
-	extraction.Job:       extraction.Joiner,
-	embedding.Job:        {Join: embedding.JoinParts},
-	embedding.SearchJob:  {Join: embedding.JoinSearch},
-	measure.Job:          {Join: measure.JoinParts},
-	inspect.Job:          {Join: inspect.JoinParts},
-	inspect.SumsJob:      {Join: inspect.JoinSums},
-	measure.NoiseJob:     {Join: measure.JoinNoise},
-	measure.NoiseSumsJob: {Join: measure.JoinNoiseSums},
-}
+// jobs are those whose parts are joined.
+var jobs = []cluster.Joiner{checking.Job, extraction.Job, embedding.Job, embedding.SearchJob, measure.Job,
+	inspect.Job, measure.NoiseJob}
 
 // Command is winnow join.
 func Command() *cli.Command { return command(run) }
@@ -43,14 +33,19 @@ func command(call term.Call[Options]) *cli.Command {
 		Name:      "join",
 		Usage:     "put the parts together that several machines made with --shard",
 		ArgsUsage: "OUT",
-		Description: "OUT is the --out of the command that ran with --shard; the parts lie in OUT.parts. They must be all of one job: the same\n" +
-			"inputs, settings and number of parts. Those that are missing or damaged are listed with the shards to run again. The\n" +
-			"result is that of one machine: feature stores byte for byte, where all parts were made on the same kind of device,\n" +
-			"numbers to 1e-9. The parts stay as they are. winnow audit and noise make parts twice: joined sums say to run them again.\n\n" +
-			"   winnow extract … --shard 1/2 --out birds.features    winnow extract … --shard 2/2 --out birds.features\n" +
+		Description: "OUT is the --out of the command that ran with --shard; the parts lie in OUT.parts. They " +
+			"must be all of one job: the same\n" +
+			"inputs, settings and number of parts. Those that are missing or damaged are listed with the shards " +
+			"to run again. The\n" +
+			"result is that of one machine: feature stores byte for byte, where all parts were made on the same " +
+			"kind of device,\n" +
+			"numbers to 1e-9. The parts stay as they are.\n\n" +
+			"   winnow extract … --shard 1/2 --out birds.features    winnow extract … --shard 2/2 --out " +
+			"birds.features\n" +
 			"   winnow join birds.features",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, DefaultText: "OUT", Usage: "`DIR` for the whole of parts that lie in an object store"},
+			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, DefaultText: "OUT",
+				Usage: "`DIR` for the whole of parts that lie in an object store"},
 			&cli.BoolFlag{Name: "overwrite", Usage: "replace another feature store that stands at OUT"},
 			&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},
 		},
@@ -65,7 +60,8 @@ func read(c *cli.Context) (Options, error) {
 
 func run(ctx context.Context, p *term.Program, o Options) error {
 	at, end := p.Watch("rows")
-	r, err := parts.Join(ctx, o.Out, joiners, parts.JoinOptions{Overwrite: o.Overwrite, To: o.To, Progress: at, Note: p.Note, Runtime: func() (io.Closer, error) { return p.OpenRuntime() }})
+	r, err := cluster.Join(ctx, o.Out, jobs, cluster.JoinOptions{Overwrite: o.Overwrite, To: o.To, Progress: at,
+		Note: p.Note})
 	end()
 	return p.Result(r, o.JSON, err)
 }

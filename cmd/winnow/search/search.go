@@ -7,10 +7,10 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"winnow/cluster"
 	"winnow/cmd/winnow/term"
 	"winnow/datasets/location"
 	"winnow/embedding"
-	"winnow/parts"
 )
 
 // Command is winnow search.
@@ -23,10 +23,12 @@ func command(call term.Call[Options]) *cli.Command {
 		ArgsUsage:   "QUERY...",
 		Description: embedding.SearchHelp,
 		Flags: slices.Concat([]cli.Flag{
-			&cli.StringFlag{Name: "index", Aliases: []string{"i", "features"}, Usage: "look in `DIR`, which winnow index or winnow extract wrote"},
+			&cli.StringFlag{Name: "index", Aliases: []string{"i", "features"},
+				Usage: "look in `DIR`, which winnow index or winnow extract wrote"},
 			&cli.IntFlag{Name: "k", Value: 10, Usage: "the `K` most similar of each"},
 			&cli.StringFlag{Name: "manifest", Usage: "show the labels that manifest `FILE` gives"},
-			&cli.StringFlag{Name: "model", DefaultText: "the one that made the index", Usage: "embed queries by a run folder or an ONNX `FILE`, where it moved"},
+			&cli.StringFlag{Name: "model", DefaultText: "the one that made the index",
+				Usage: "embed queries by a run folder or an ONNX `FILE`, where it moved"},
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "write the answers into `FILE`, as JSON"},
 			term.ShardFlag("queries"),
 		}, term.DatabaseFlags("ask the vector database at `URL`"), term.EmbedFlags),
@@ -40,12 +42,12 @@ type Options struct {
 	JSON bool
 
 	Out   string // file for the answers; "": none
-	Shard parts.Shard
+	Shard cluster.Shard
 }
 
 func read(c *cli.Context) (o Options, err error) {
-	o.Index, o.Queries, o.K, o.Manifest, o.JSON = c.String("index"), c.Args().Slice(), c.Int("k"), location.At(c.String("manifest")), c.Bool("json")
-	o.Out = c.String("out")
+	o.Index, o.Queries, o.K, o.Manifest = c.String("index"), c.Args().Slice(), c.Int("k"), location.At(c.String("manifest"))
+	o.Out, o.JSON = c.String("out"), c.Bool("json")
 	if o.Shard, err = term.Shard(c); err != nil {
 		return o, err
 	}
@@ -69,22 +71,14 @@ func read(c *cli.Context) (o Options, err error) {
 
 func run(ctx context.Context, p *term.Program, o Options) error {
 	o.Database.Note = p.Note
-	if !o.Shard.Whole() {
-		made, err := o.RunPart(ctx, p.Host(), o.Out, p.Dealt(o.Shard))
-		return p.Result(made, o.JSON, err)
-	}
-	r, err := o.Run(ctx, p.Host())
-	if err == nil {
-		err = r.Save(o.Out)
-	}
+	r, err := o.Run(ctx, p.Host(), o.Out, p.Dealt(o.Shard))
 	if err != nil {
 		return err
 	}
-	for _, l := range r.LeftOut {
-		p.Note("%s: %s", l.Path, l.Reason)
+	if answers, ok := r.(embedding.Answers); ok {
+		for _, l := range answers.LeftOut {
+			p.Note("%s: %s", l.Path, l.Reason)
+		}
 	}
-	if o.JSON {
-		return p.JSON(r)
-	}
-	return r.Write(p.Out)
+	return p.Result(r, o.JSON, nil)
 }

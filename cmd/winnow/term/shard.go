@@ -6,7 +6,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"winnow/parts"
+	"winnow/cluster"
 )
 
 // ShardFlag deals a command's rows among machines; rows says what they are.
@@ -15,11 +15,11 @@ func ShardFlag(rows string) cli.Flag {
 }
 
 // Shard reads ShardFlag, which needs an --out.
-func Shard(c *cli.Context) (parts.Shard, error) {
+func Shard(c *cli.Context) (cluster.Shard, error) {
 	if !c.IsSet("shard") {
-		return parts.Shard{}, nil
+		return cluster.Shard{}, nil
 	}
-	s, err := parts.Parse(c.String("shard"), os.LookupEnv)
+	s, err := cluster.Parse(c.String("shard"), os.LookupEnv)
 	if err == nil && c.String("out") == "" {
 		err = errors.New("--out missing: it names the whole, of which a part is made")
 	}
@@ -30,7 +30,7 @@ func Shard(c *cli.Context) (parts.Shard, error) {
 }
 
 // Dealt says which shard was found in the environment, and returns it.
-func (p *Program) Dealt(s parts.Shard) parts.Shard {
+func (p *Program) Dealt(s cluster.Shard) cluster.Shard {
 	if s.By != "" {
 		p.Note("%s", s.Note())
 	}
@@ -38,7 +38,7 @@ func (p *Program) Dealt(s parts.Shard) parts.Shard {
 }
 
 // Result prints what a part or a join came to, unless there was an error.
-func (p *Program) Result(r parts.Result, json bool, err error) error {
+func (p *Program) Result(r cluster.Result, json bool, err error) error {
 	switch {
 	case err != nil:
 		return err

@@ -1,9 +1,4 @@
-// Package parts says how one job is dealt among machines, and joins what they made. Every machine runs the same command
-// with --shard; its part of the output OUT lies in OUT.parts, named 3-of-8, a file or a folder, and says of which job, inputs and
-// settings it is. A part that is there and whole is never made twice, and parts of different jobs are never joined.
-//
-// The rooms that own a job make its parts with [Make], or [Begin] and [Finish] for folders, and join them; this room knows no job.
-package parts
+package cluster
 
 import (
 	"fmt"
@@ -11,20 +6,20 @@ import (
 	"strings"
 )
 
-// Shard is one of the parts of a job; the zero value is the whole.
+// Shard is one part of a job; the zero value is the whole.
 type Shard struct {
 	Index int    // 1 … Of
-	Of    int    // 0: the job is not dealt
-	By    string // what told the index: a variable of the environment, or "" where the user did
+	Of    int    // 0: the job is not divided
+	By    string // the variable that holds the index; "": the user wrote it
 }
 
 // String returns the shard as a user writes it.
 func (s Shard) String() string { return fmt.Sprintf("%d/%d", s.Index, s.Of) }
 
-// Whole reports whether the job is not dealt.
+// Whole reports whether the job is not divided.
 func (s Shard) Whole() bool { return s.Of == 0 }
 
-// Note says what was found in the environment, or "".
+// Note describes a shard found in the environment; otherwise it returns "".
 func (s Shard) Note() string {
 	if s.By == "" {
 		return ""
@@ -32,21 +27,22 @@ func (s Shard) Note() string {
 	return fmt.Sprintf("shard %v, by %s", s, s.By)
 }
 
-// Auto is the shard that is found in the environment.
+// Auto stands for the shard found in the environment.
 const Auto = "auto"
 
-// most bounds the shards of a job: more is a mistake.
-const most = 1 << 20
+// mostShards is the largest number of shards: more is a mistake.
+const mostShards = 1 << 20
 
-// Parse reads I/N with 1 ≤ I ≤ N, auto, or auto/N. For auto it looks for the variables that a Slurm array, an array job of AWS Batch
-// or an Indexed Job of Kubernetes gives its tasks. N is needed where they do not tell it (Kubernetes) or where only some tasks of
-// an array run again (Slurm): there the task's number itself is the index, so the array must be numbered 1-N.
+// Parse reads I/N with 1 ≤ I ≤ N, auto, or auto/N. For auto it reads the variables that a Slurm array, an array job
+// of AWS Batch or an Indexed Job of Kubernetes sets in its tasks. N is needed if the engine does not set it
+// (Kubernetes), or if only some tasks of an array run again (Slurm): the task's number is then the index, so the
+// array must be numbered 1-N.
 func Parse(text string, env func(name string) (string, bool)) (Shard, error) {
 	first, count, counted := strings.Cut(text, "/")
 	of := 0
 	if counted {
 		var err error
-		if of, err = strconv.Atoi(count); err != nil || of < 1 || of > most {
+		if of, err = strconv.Atoi(count); err != nil || of < 1 || of > mostShards {
 			return Shard{}, unread(text)
 		}
 	}
@@ -61,7 +57,8 @@ func Parse(text string, env func(name string) (string, bool)) (Shard, error) {
 }
 
 func unread(text string) error {
-	return fmt.Errorf("found %q, expected I/N with I from 1 to N, for example 2/4, or auto or auto/N in a task of Slurm, Kubernetes or AWS Batch", text)
+	return fmt.Errorf("found %q, expected I/N with I from 1 to N, for example 2/4, or auto or auto/N in a task of "+
+		"Slurm, Kubernetes or AWS Batch", text)
 }
 
 // Variables that engines set in their tasks.
@@ -75,7 +72,7 @@ const (
 	kubernetesID = "JOB_COMPLETION_INDEX"
 )
 
-// find reads the environment; of is 0 where the user gave no count.
+// find reads the environment; of is 0 if the user gave no count.
 func find(of int, env func(string) (string, bool)) (Shard, error) {
 	for _, engine := range []struct {
 		id   string
@@ -88,19 +85,21 @@ func find(of int, env func(string) (string, bool)) (Shard, error) {
 		if err != nil {
 			return Shard{}, err
 		}
-		if count < 1 || count > most || index < 1 || index > count {
+		if count < 1 || count > mostShards || index < 1 || index > count {
 			value, _ := env(engine.id)
-			return Shard{}, fmt.Errorf("%s=%s is task %d of %d, expected one from 1 to %d: write %s/N with N the number of all tasks, numbered from 1", engine.id, value, index, count, count, Auto)
+			return Shard{}, fmt.Errorf("%s=%s is task %d of %d, expected one from 1 to %d: write %s/N with N the "+
+				"number of all tasks, numbered from 1", engine.id, value, index, count, count, Auto)
 		}
 		return Shard{Index: index, Of: count, By: engine.id}, nil
 	}
-	return Shard{}, fmt.Errorf("%s found none of %s, %s, %s: is this a task of an array? outside of one write I/N", Auto, slurmID, batchIndex, kubernetesID)
+	return Shard{}, fmt.Errorf("%s found none of %s, %s, %s: is this a task of an array? outside of one write I/N",
+		Auto, slurmID, batchIndex, kubernetesID)
 }
 
 // variables are those of the environment.
 type variables func(name string) (string, bool)
 
-// number reads a variable; otherwise stands for one that is not set.
+// number reads a variable; otherwise is the value of one that is not set.
 func (v variables) number(name string, otherwise int) (int, error) {
 	text, set := v(name)
 	if !set {
@@ -127,9 +126,11 @@ func slurm(of int, v variables) (index, count int, err error) {
 	case told == 0:
 		return 0, 0, fmt.Errorf("%s is not set: write %s/N with N the number of all tasks", slurmCount, Auto)
 	case of == 0 && told == 1 && least > 1:
-		return 0, 0, fmt.Errorf("%s is 1 and %s is %d: one task of an array, run again? write %s/N with N the number of all tasks", slurmCount, slurmID, id, Auto)
+		return 0, 0, fmt.Errorf("%s is 1 and %s is %d: one task of an array, run again? write %s/N with N the "+
+			"number of all tasks", slurmCount, slurmID, id, Auto)
 	case id < least || (id-least)%step != 0:
-		return 0, 0, fmt.Errorf("%s is %d, expected one of %d, %d, …: write %s/N with an array of 1-N", slurmID, id, least, least+step, Auto)
+		return 0, 0, fmt.Errorf("%s is %d, expected one of %d, %d, …: write %s/N with an array of 1-N", slurmID, id,
+			least, least+step, Auto)
 	}
 	return (id-least)/step + 1, told, nil
 }
@@ -146,7 +147,8 @@ func awsBatch(of int, v variables) (index, count int, err error) {
 	case count == 0 && of == 0:
 		return 0, 0, fmt.Errorf("%s is not set: write %s/N with N the size of the array", batchSize, Auto)
 	case count != 0 && of != 0 && count != of:
-		return 0, 0, fmt.Errorf("%s is %d, asked for %s/%d: write %s alone, or submit an array of %d", batchSize, count, Auto, of, Auto, of)
+		return 0, 0, fmt.Errorf("%s is %d, asked for %s/%d: write %s alone, or submit an array of %d", batchSize,
+			count, Auto, of, Auto, of)
 	}
 	return index + 1, max(count, of), nil
 }
@@ -156,13 +158,14 @@ func kubernetes(of int, v variables) (index, count int, err error) {
 		return 0, 0, err
 	}
 	if of == 0 {
-		return 0, 0, fmt.Errorf("%s is set, but Kubernetes tells a task no count: write %s/N with N the completions of the Job", kubernetesID, Auto)
+		return 0, 0, fmt.Errorf("%s is set, but Kubernetes tells a task no count: write %s/N with N the "+
+			"completions of the Job", kubernetesID, Auto)
 	}
 	return index + 1, of, nil
 }
 
-// Range returns the rows of this shard of total: first to end, without end. Borders lie between units of so many rows each, as even as
-// these allow. More shards than units are an error.
+// Range returns the rows of this shard, from first to before end. Shards are whole units of rows, as equal as
+// possible. More shards than units are an error.
 func (s Shard) Range(total, unit int) (first, end int, err error) {
 	if s.Whole() {
 		return 0, total, nil

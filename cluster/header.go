@@ -1,4 +1,4 @@
-package parts
+package cluster
 
 import (
 	"bytes"
@@ -14,7 +14,7 @@ import (
 	"winnow/internal/text"
 )
 
-// Header says what a part is of. Parts whose headers differ in anything but the shard, its rows and the version are not of one job.
+// Header says which job and rows a part is of. Parts of one job differ only in the shard, its rows and the version.
 type Header struct {
 	Format   int               `json:"winnow_part"`
 	Job      string            `json:"job"`   // the command
@@ -29,19 +29,8 @@ type Header struct {
 	Winnow   string            `json:"winnow"` // version of the program
 }
 
-// format is the version of the parts that this program writes and reads.
+// format is the version of parts that this program writes and reads.
 const format = 1
-
-// NewHeader returns the header of a shard's part of a job over total rows of a kind ("images"), dealt by whole batches. inputs are named
-// with their sha256, settings are all that change the result.
-func NewHeader(job string, s Shard, total, batch int, unit string, inputs, settings map[string]string, winnow string) (Header, error) {
-	first, end, err := s.Range(total, batch)
-	if err != nil {
-		return Header{}, fmt.Errorf("%s: %w", job, err)
-	}
-	return Header{Format: format, Job: job, Shard: s.Index, Of: s.Of, First: first, End: end, Total: total, Unit: unit,
-		Inputs: inputs, Settings: settings, Winnow: winnow}, nil
-}
 
 // String names the shard.
 func (h Header) String() string { return fmt.Sprintf("%d/%d", h.Shard, h.Of) }
@@ -62,7 +51,7 @@ func (h Header) Differs(other Header) string {
 	return apart("setting", h.Settings, other.Settings)
 }
 
-// apart names the first entry in which two maps differ, in the order of the names.
+// apart describes the first entry by name in which two maps differ, or returns "".
 func apart(what string, a, b map[string]string) string {
 	names := slices.Sorted(maps.Keys(a))
 	for name := range b {
@@ -86,12 +75,13 @@ func apart(what string, a, b map[string]string) string {
 	return ""
 }
 
-// check refuses a header that no part has.
+// check returns an error for a header that no part has.
 func (h Header) check() error {
 	if h.Format != format {
 		return fmt.Errorf("found a part of version %d, expected %d", h.Format, format)
 	}
-	if h.Job == "" || h.Of < 1 || h.Of > most || h.Shard < 1 || h.Shard > h.Of || h.First < 0 || h.End < h.First || h.Total < h.End {
+	if h.Job == "" || h.Of < 1 || h.Of > mostShards || h.Shard < 1 || h.Shard > h.Of || h.First < 0 ||
+		h.End < h.First || h.Total < h.End {
 		return fmt.Errorf("found shard %d/%d with rows %d to %d of %d", h.Shard, h.Of, h.First, h.End, h.Total)
 	}
 	return nil
@@ -106,7 +96,7 @@ func parseHeader(line []byte, into any, h *Header) error {
 	return h.check()
 }
 
-// suffix is what the folder of the parts is named by, behind the output's name.
+// suffix follows the output's name in the name of the folder of its parts.
 const suffix = ".parts"
 
 // Out returns the output that a user means, be it named itself or by the folder of its parts.
@@ -117,9 +107,6 @@ func Out(name string) string {
 
 // Dir returns the folder of the parts of an output.
 func Dir(out string) string { return ending(Out(out), suffix) }
-
-// First returns the output of the first pass of a job that makes the output out in two.
-func First(out string) string { return ending(out, ".sums") }
 
 // ending returns an output with an ending after its name.
 func ending(out, end string) string {
@@ -132,15 +119,24 @@ func Path(out string, index, of int) string {
 	return location.At(Dir(out)).Join(fmt.Sprintf("%d-of-%d", index, of)).String()
 }
 
+// PartOf reports whether a path is that of a part, of which output and shard.
+func PartOf(path string) (out string, s Shard, ok bool) {
+	at := location.At(path)
+	index, of, ok := parseName(at.Base())
+	dir := at.Parent().Clean().String()
+	out = Out(dir)
+	return out, Shard{Index: index, Of: of}, ok && Dir(out) == dir
+}
+
 var partName = regexp.MustCompile(`^([1-9][0-9]{0,6})-of-([1-9][0-9]{0,6})$`)
 
-// named reads the name of a part.
-func named(name string) (index, of int, ok bool) {
+// parseName reads the name of a part.
+func parseName(name string) (index, of int, ok bool) {
 	m := partName.FindStringSubmatch(name)
 	if m == nil {
 		return 0, 0, false
 	}
 	index, _ = strconv.Atoi(m[1])
 	of, _ = strconv.Atoi(m[2])
-	return index, of, index <= of && of <= most
+	return index, of, index <= of && of <= mostShards
 }

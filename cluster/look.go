@@ -1,4 +1,4 @@
-package parts
+package cluster
 
 import (
 	"bufio"
@@ -19,25 +19,25 @@ type State string
 
 const (
 	Missing State = "missing"
-	Begun   State = "begun"   // a folder that is being filled, or was when its machine stopped
+	Begun   State = "begun"   // a folder that is being filled, or whose machine stopped
 	Torn    State = "torn"    // cut short or changed
-	Present State = "present" // whole, as far as its length tells; Whole.Verify reads it all
+	Present State = "present" // whole by its length; Whole.Verify reads all of it
 )
 
-// Part is one of those that an output is made of.
+// Part is the part of a shard, there or not.
 type Part struct {
-	Header        // the zero one where none could be read, but for Shard and Of
+	Header        // only Shard and Of, if it cannot be read
 	Path   string `json:"path"`
 	State  State  `json:"state"`
-	Why    string `json:"why,omitempty"` // it is torn
+	Why    string `json:"why,omitempty"` // torn: how
 
-	ctx context.Context // that what is asked of an object store ends with
+	ctx context.Context // ends reading from an object store
 }
 
-// Whole is what stands of the parts of an output.
+// Whole is the state of an output's parts.
 type Whole struct {
 	Out    string
-	Header        // what all parts have in common; Job is "" where no header can be read yet
+	Header        // common to all parts; Job is "" if no header can be read
 	Parts  []Part // of every shard, in order
 }
 
@@ -48,8 +48,8 @@ func (e *ApartError) Error() string {
 	return fmt.Sprintf("parts: %s and %s cannot be joined: %s", e.A, e.B, e.Why)
 }
 
-// Look finds the parts of an output, which is named itself or by the folder of its parts, and reads their headers and lengths. Parts of
-// different jobs give an *ApartError, none at all an error that is fs.ErrNotExist. Reading parts in an object store ends with ctx, too.
+// Look finds the parts of an output and reads their headers and lengths. out is the output or the folder of its parts.
+// The error is an *ApartError if the parts are of different jobs, and fs.ErrNotExist if there are none.
 func Look(ctx context.Context, out string) (*Whole, error) {
 	dir := Dir(out)
 	entries, err := location.At(dir).ReadDir(ctx)
@@ -60,7 +60,7 @@ func Look(ctx context.Context, out string) (*Whole, error) {
 	var like *Part // the first with a header
 	at := ""       // the first of all
 	for _, e := range entries {
-		index, of, ok := named(e.Name())
+		index, of, ok := parseName(e.Name())
 		if !ok {
 			continue
 		}
@@ -69,14 +69,15 @@ func Look(ctx context.Context, out string) (*Whole, error) {
 			at, w.Of = path, of
 			w.Parts = make([]Part, of)
 			for i := range w.Parts {
-				w.Parts[i] = Part{Header: Header{Shard: i + 1, Of: of}, Path: Path(out, i+1, of), State: Missing, ctx: ctx}
+				w.Parts[i] = Part{Header: Header{Shard: i + 1, Of: of}, Path: Path(out, i+1, of), State: Missing,
+					ctx: ctx}
 			}
 		}
 		if of != w.Of {
 			return nil, &ApartError{at, path, fmt.Sprintf("one of %d parts and one of %d", w.Of, of)}
 		}
 		p := &w.Parts[index-1]
-		p.read(e.IsDir())
+		p.inspect(e.IsDir())
 		switch {
 		case p.Job == "":
 		case like == nil:
@@ -106,7 +107,7 @@ func (w *Whole) In(s State) []int {
 	return list
 }
 
-// Again returns the shards to run again: the missing, begun and torn ones, rising.
+// Again returns the shards to run again, rising: those missing, begun or torn.
 func (w *Whole) Again() []int {
 	var list []int
 	for _, p := range w.Parts {
@@ -117,7 +118,7 @@ func (w *Whole) Again() []int {
 	return list
 }
 
-// List writes rising numbers as the arrays of Slurm and the ranges of pages do: 1-3,7.
+// List writes rising numbers as ranges, as Slurm takes them: 1-3,7.
 func List(numbers []int) string {
 	var b strings.Builder
 	for i := 0; i < len(numbers); {
@@ -136,8 +137,8 @@ func List(numbers []int) string {
 	return b.String()
 }
 
-// read fills in the header and the state of a part that stands at its path.
-func (p *Part) read(dir bool) {
+// inspect reads the header and the state of a part that exists.
+func (p *Part) inspect(dir bool) {
 	h, state, err := p.look(dir)
 	if err == nil && h.Job != "" && (h.Shard != p.Shard || h.Of != p.Of) {
 		err = fmt.Errorf("says that it is shard %v", h)
@@ -168,7 +169,7 @@ func (p *Part) look(dir bool) (Header, State, error) {
 	return h, Present, err
 }
 
-// readHead reads the first line, and says how long it is.
+// readHead reads the first line and returns its length.
 func readHead(r io.Reader) (h Header, n int64, err error) {
 	line, err := bufio.NewReaderSize(io.LimitReader(r, maxHeader), 1<<12).ReadBytes('\n')
 	if err != nil {
@@ -200,7 +201,7 @@ func readSeal(f location.File) ([]byte, error) {
 	return seal[:sha256.Size], nil
 }
 
-// sealedFolder reads what a folder says of itself.
+// sealedFolder reads the header and the list of files of a part that is a folder.
 func (p *Part) sealedFolder() (s sealed, err error) {
 	f, err := location.At(p.Path).Join(headerFile).Open(p.ctx)
 	if err != nil {
@@ -246,8 +247,8 @@ func (p *Part) lookFolder() (Header, State, error) {
 	return s.Header, Present, nil
 }
 
-// Read calls read with what the job wrote into a part that is a file.
-func (p *Part) Read(read func(io.Reader) error) error {
+// read calls read with what the job wrote into a part that is a file.
+func (p *Part) read(read func(io.Reader) error) error {
 	f, err := location.At(p.Path).Open(p.ctx)
 	if err != nil {
 		return err
@@ -261,7 +262,8 @@ func (p *Part) Read(read func(io.Reader) error) error {
 	if err != nil {
 		return err
 	}
-	if err := read(bufio.NewReaderSize(io.NewSectionReader(f, head, info.Size()-head-int64(sealBytes)), 1<<16)); err != nil {
+	if err := read(bufio.NewReaderSize(io.NewSectionReader(f, head, info.Size()-head-int64(sealBytes)),
+		1<<16)); err != nil {
 		return fmt.Errorf("parts: %s: %w", p.Path, err)
 	}
 	return nil

@@ -1,4 +1,4 @@
-package parts
+package cluster
 
 import (
 	"io"
@@ -18,7 +18,7 @@ func TestKilledChild(t *testing.T) {
 	if !ok {
 		t.Skip("only run by TestKilled")
 	}
-	_, err := Make(t.Context(), out, header(t, 2, 3), func(w io.Writer) error {
+	_, err := write(t.Context(), out, header(t, 2, 3), func(w io.Writer) error {
 		if _, err := io.WriteString(w, strings.Repeat("x\n", 1<<16)); err != nil {
 			return err
 		}
@@ -27,8 +27,8 @@ func TestKilledChild(t *testing.T) {
 	t.Fatal("went on after its half:", err)
 }
 
-// A process that is killed in the middle of its part leaves no part: the same command makes it again, and the join is that of parts that
-// nothing happened to.
+// A process that is killed in the middle of its part leaves no part: the same command makes it again, and the join is
+// that of parts that nothing happened to.
 func TestKilled(t *testing.T) {
 	out := filled(t, 3)
 	second := Path(out, 2, 3)
@@ -49,7 +49,7 @@ func TestKilled(t *testing.T) {
 			t.Fatalf("found %v, %+v", again, w.Parts[1])
 		}
 	}
-	if m, err := Make(t.Context(), out, header(t, 2, 3), content(strings.Repeat("x\n", 2))); err != nil || m.Complete {
+	if m, err := write(t.Context(), out, header(t, 2, 3), content(strings.Repeat("x\n", 2))); err != nil || m.Complete {
 		t.Fatal(m, err)
 	}
 	if got, err := os.ReadFile(second); err != nil || string(got) != string(want) {

@@ -1,4 +1,4 @@
-package parts
+package cluster
 
 import (
 	"context"
@@ -21,8 +21,9 @@ import (
 	"winnow/internal/interrupt"
 )
 
-// A part that is a file is a line of JSON, the header; what the job wrote; and the seal: the sha256 of all before it, its length in
-// 8 bytes, the lowest last, and endMark. A part that is a folder holds headerFile, which lists the other files when it is whole.
+// A part that is a file is the header, a line of JSON; then what the job wrote; then the seal: the sha256 of all
+// before it, the length of all before it in 8 bytes, big-endian, and endMark. A part that is a folder holds
+// headerFile, which lists the other files once the part is whole.
 const (
 	endMark    = "wnw-end\n"
 	sealBytes  = sha256.Size + 8 + len(endMark)
@@ -42,7 +43,7 @@ type file struct {
 	SHA256 string `json:"sha256"`
 }
 
-// Made is what a machine's part came to, for people and as JSON.
+// Made describes the part that a machine made, for people and as JSON.
 type Made struct {
 	Part     string `json:"part"`
 	Out      string `json:"out"` // of the whole
@@ -52,8 +53,7 @@ type Made struct {
 	End      int    `json:"end"`
 	Total    int    `json:"total"`
 	Unit     string `json:"unit"`
-	Complete bool   `json:"complete"`       // it was there already: nothing was done
-	Then     string `json:"then,omitempty"` // what is to do when all parts are joined
+	Complete bool   `json:"complete"` // it was there already: nothing was done
 }
 
 // Write implements [Result].
@@ -62,25 +62,29 @@ func (m Made) Write(w io.Writer) error {
 	if m.Complete {
 		done = ", was complete: nothing to do"
 	}
-	then := ""
-	if m.Then != "" {
-		then = "\n" + m.Then
-	}
-	_, err := fmt.Fprintf(w, "%s: %s %d to %d of %d%s\nshard %s: when all are there: winnow join %s%s\n", m.Part, m.Unit, m.First+1, m.End, m.Total, done, m.Shard, m.Out, then)
+	_, err := fmt.Fprintf(w, "%s: %s %d to %d of %d%s\nshard %s: when all are there: winnow join %s\n",
+		m.Part, m.Unit, m.First+1, m.End, m.Total, done, m.Shard, m.Out)
 	return err
 }
 
-// Make writes the part h of the output out, unless that is there already, whole and of the same job: then write is not
-// called. A torn one is replaced. Parts of another job beside it are an error, before anything is computed.
-func Make(ctx context.Context, out string, h Header, write func(io.Writer) error) (Made, error) {
-	m := Made{Part: Path(out, h.Shard, h.Of), Out: Out(out), Job: h.Job, Shard: h.String(), First: h.First, End: h.End, Total: h.Total, Unit: h.Unit}
-	own, err := stand(ctx, out, h)
+// made describes the part.
+func (h Header) made(out string) Made {
+	return Made{Part: Path(out, h.Shard, h.Of), Out: Out(out), Job: h.Job, Shard: h.String(), First: h.First,
+		End:   h.End,
+		Total: h.Total, Unit: h.Unit}
+}
+
+// write makes the part h, a file, unless it is there, whole and of the same job. A torn one is replaced.
+func write(ctx context.Context, out string, h Header, fill func(io.Writer) error) (Made, error) {
+	m := h.made(out)
+	own, err := standing(ctx, out, h)
 	if err != nil || own.State == Present {
 		m.Complete = err == nil
 		return m, err
 	}
 	if location.At(out).IsRemote() {
-		return m, hint.Misused("parts: %s: expected a path on this machine: parts of winnow %s are files, and of those in object stores only folders are written, by winnow extract", out, h.Job)
+		return m, hint.Misused("parts: %s: expected a path on this machine: parts of winnow %s are files, and of "+
+			"those in object stores only folders are written, by winnow extract", out, h.Job)
 	}
 	if err := os.MkdirAll(Dir(out), 0o755); err != nil {
 		return m, fmt.Errorf("parts: %w", err)
@@ -94,7 +98,7 @@ func Make(ctx context.Context, out string, h Header, write func(io.Writer) error
 		if _, err := counted.Write(append(head, '\n')); err != nil {
 			return err
 		}
-		if err := write(counted); err != nil {
+		if err := fill(counted); err != nil {
 			return err
 		}
 		seal := counted.hash.Sum(nil)
@@ -105,13 +109,7 @@ func Make(ctx context.Context, out string, h Header, write func(io.Writer) error
 	return m, err
 }
 
-// Done reports whether the part h of the output out is there, whole and of the same job. Parts of another job beside it are an error.
-func Done(ctx context.Context, out string, h Header) (bool, error) {
-	own, err := stand(ctx, out, h)
-	return err == nil && own.State == Present, err
-}
-
-// sum counts and sums what is written.
+// sum hashes and counts what is written.
 type sum struct {
 	to   io.Writer
 	hash hash.Hash
@@ -124,14 +122,12 @@ func (s *sum) Write(b []byte) (int, error) {
 	return s.to.Write(b)
 }
 
-// Begin makes ready for a part that is a folder, whose files the caller writes into the folder at before [Finish], and reports what was
-// there: nothing is to do for one that is Present; what was torn is removed. With overwrite parts of another job do not matter, otherwise
-// they are an error. Of an output in an object store the folder lies in that of temporary files, the same for the same part, so that what
-// was begun goes on there.
-func Begin(ctx context.Context, out string, h Header, overwrite bool) (at string, s State, err error) {
+// begin prepares the folder at of the part h and reports the state that it found: nothing is to do for a part that is
+// Present, and what was torn is removed.
+func begin(ctx context.Context, out string, h Header, overwrite bool) (at string, s State, err error) {
 	own := Part{State: Missing}
 	if !overwrite {
-		if own, err = stand(ctx, out, h); err != nil || own.State == Present {
+		if own, err = standing(ctx, out, h); err != nil || own.State == Present {
 			return Path(out, h.Shard, h.Of), own.State, err
 		}
 	}
@@ -150,7 +146,7 @@ func Begin(ctx context.Context, out string, h Header, overwrite bool) (at string
 		return at, own.State, nil
 	}
 	entries, err := os.ReadDir(at)
-	for _, e := range entries { // what is damaged is made again
+	for _, e := range entries { // damaged files are made again
 		if err == nil && contents(e) {
 			err = os.Remove(filepath.Join(at, e.Name()))
 		}
@@ -158,7 +154,7 @@ func Begin(ctx context.Context, out string, h Header, overwrite bool) (at string
 	return at, own.State, err
 }
 
-// workplace makes the folder in which a part of an object store is filled; nobody else may have made it.
+// workplace makes the folder in which a part for an object store is filled. A folder that others can open is refused.
 func workplace(out string, h Header) (string, error) {
 	h.Winnow = ""
 	text, err := json.Marshal(h)
@@ -175,19 +171,20 @@ func workplace(out string, h Header) (string, error) {
 		return "", fmt.Errorf("parts: %w", err)
 	}
 	if !info.IsDir() || runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
-		return "", fmt.Errorf("parts: %s: found %v, expected a folder that nobody else can open: remove it, or set TMPDIR", at, info.Mode())
+		return "", fmt.Errorf("parts: %s: found %v, expected a folder that nobody else can open: remove it, or "+
+			"set TMPDIR", at, info.Mode())
 	}
 	return at, nil
 }
 
-// contents reports whether an entry of a folder's part is one of its files.
+// contents reports whether an entry of a part's folder is one of its files.
 func contents(e fs.DirEntry) bool {
 	return e.Name() != headerFile && e.Name()[0] != '.' && e.Type().IsRegular()
 }
 
-// Finish seals a folder's part, which was filled at the place that [Begin] named: it lists its files with their sums. Files whose names begin
-// with a dot are left out. Of an output in an object store the files are put there, the list of them last, and removed here.
-func Finish(ctx context.Context, out string, h Header, at string) error {
+// finish seals the folder of a part: it lists the files with their sums, except those whose names begin with a dot.
+// If the output is in an object store, the files are put there, the list last, and removed here.
+func finish(ctx context.Context, out string, h Header, at string) error {
 	entries, err := os.ReadDir(at)
 	if err != nil {
 		return fmt.Errorf("parts: %w", err)
@@ -216,8 +213,8 @@ func Finish(ctx context.Context, out string, h Header, at string) error {
 	return os.RemoveAll(at)
 }
 
-// PutFolder puts files of a folder into one of an object store, so that the last of them stands there only while all others do: what stands
-// under its name is removed first.
+// PutFolder copies files of a folder into an object store. The last file is removed first and written last: while it
+// exists, all others do.
 func PutFolder(ctx context.Context, to, from string, names ...string) error {
 	if err := location.At(to).Join(names[len(names)-1]).Remove(ctx); err != nil {
 		return err
@@ -250,8 +247,8 @@ func digest(ctx context.Context, path string) (int64, string, error) {
 	return n, hex.EncodeToString(sum.Sum(nil)), err
 }
 
-// stand looks at the part h and those beside it.
-func stand(ctx context.Context, out string, h Header) (Part, error) {
+// standing returns the part h as it is, and an error if the parts beside it are of another job.
+func standing(ctx context.Context, out string, h Header) (Part, error) {
 	w, err := Look(ctx, out)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Part{State: Missing}, nil
@@ -265,10 +262,11 @@ func stand(ctx context.Context, out string, h Header) (Part, error) {
 			return Part{}, hint.With(fmt.Errorf("%s: holds parts of another job: %s", Dir(out), why), "%s", advice)
 		}
 	} else if w.Of != h.Of {
-		return Part{}, hint.With(fmt.Errorf("%s: holds one of %d parts, asked for one of %d", Dir(out), w.Of, h.Of), "%s", advice)
+		return Part{}, hint.With(fmt.Errorf("%s: holds one of %d parts, asked for one of %d", Dir(out), w.Of, h.Of),
+			"%s", advice)
 	}
 	own := w.Parts[h.Shard-1]
-	if own.State == Present && !location.At(own.Path).IsRemote() { // there its sizes must do: what was put was checked
+	if own.State == Present && !location.At(own.Path).IsRemote() { // there the sizes suffice: the copy was checked
 		if err := own.verify(ctx, ""); ctx.Err() != nil {
 			return own, ctx.Err()
 		} else if err != nil {

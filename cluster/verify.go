@@ -1,4 +1,4 @@
-package parts
+package cluster
 
 import (
 	"bytes"
@@ -15,10 +15,10 @@ import (
 	"winnow/internal/interrupt"
 )
 
-// Verify reads all parts, marks those as torn whose sums differ, and returns an error unless all are there and whole.
+// Verify reads all parts, marks those with other sums as torn, and returns an error unless all are whole.
 func (w *Whole) Verify(ctx context.Context) error { return w.verify(ctx, "") }
 
-// verify is Verify, except of a file of parts that are folders.
+// verify is Verify without the sums of one file of parts that are folders.
 func (w *Whole) verify(ctx context.Context, except string) error {
 	for i := range w.Parts {
 		p := &w.Parts[i]
@@ -47,11 +47,13 @@ func (w *Whole) verify(ctx context.Context, except string) error {
 			break
 		}
 	}
-	return hint.With(fmt.Errorf("parts: %s: %d of %d parts cannot be joined: %s", Dir(w.Out), len(again), w.Of, strings.Join(told, "; ")),
-		"run the same command again with --shard %d/%d and so on, or as tasks %s of the array with --shard auto/%d", again[0], w.Of, List(again), w.Of)
+	return hint.With(fmt.Errorf("parts: %s: %d of %d parts cannot be joined: %s", Dir(w.Out), len(again), w.Of,
+		strings.Join(told, "; ")),
+		"run the same command again with --shard %d/%d and so on, or as tasks %s of the array with --shard "+
+			"auto/%d", again[0], w.Of, List(again), w.Of)
 }
 
-// verify reads the part and compares its sums, except that of a file in it.
+// verify reads the part and compares its sums, except that of one file.
 func (p *Part) verify(ctx context.Context, except string) error {
 	if info, err := location.At(p.Path).Stat(ctx); err != nil {
 		return err
@@ -86,7 +88,8 @@ func (p *Part) verify(ctx context.Context, except string) error {
 		return err
 	}
 	sum := sha256.New()
-	if _, err := io.Copy(sum, interrupt.NewReader(ctx, io.NewSectionReader(f, 0, info.Size()-int64(sealBytes)))); err != nil {
+	if _, err := io.Copy(sum, interrupt.NewReader(ctx, io.NewSectionReader(f, 0,
+		info.Size()-int64(sealBytes)))); err != nil {
 		return err
 	}
 	if !bytes.Equal(sum.Sum(nil), want) {

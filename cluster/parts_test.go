@@ -1,4 +1,4 @@
-package parts
+package cluster
 
 import (
 	"bytes"
@@ -13,9 +13,16 @@ import (
 	"testing"
 )
 
+// counting is a job over counted.
+var (
+	counting = Job[[]string]{Name: "count", Unit: "rows"}
+	counted  = Rows{Total: 20, Batch: 1, Inputs: map[string]string{"list": "abc"},
+		Settings: map[string]string{"k": "5"}, Winnow: "v1"}
+)
+
 func header(t testing.TB, i, of int) Header {
 	t.Helper()
-	h, err := NewHeader("count", Shard{Index: i, Of: of}, 20, 1, "rows", map[string]string{"list": "abc"}, map[string]string{"k": "5"}, "v1")
+	h, err := counting.header(Shard{Index: i, Of: of}, counted)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,7 +37,8 @@ func filled(t testing.TB, of int) (out string) {
 	t.Helper()
 	out = filepath.Join(t.TempDir(), "out.csv")
 	for i := 1; i <= of; i++ {
-		if m, err := Make(t.Context(), out, header(t, i, of), content(strings.Repeat("x\n", i))); err != nil || m.Complete {
+		if m, err := write(t.Context(), out, header(t, i, of), content(strings.Repeat("x\n", i))); err != nil ||
+			m.Complete {
 			t.Fatal(m, err)
 		}
 	}
@@ -38,14 +46,15 @@ func filled(t testing.TB, of int) (out string) {
 }
 
 // Parts are written once, found, and read as they were written.
-func TestMake(t *testing.T) {
+func TestWrite(t *testing.T) {
 	out := filled(t, 3)
-	m, err := Make(t.Context(), out, header(t, 2, 3), func(io.Writer) error { return errors.New("was called") })
+	m, err := write(t.Context(), out, header(t, 2, 3), func(io.Writer) error { return errors.New("was called") })
 	if err != nil || !m.Complete {
 		t.Error(m, err)
 	}
 	var told bytes.Buffer
-	if err := m.Write(&told); err != nil || told.String() != out+".parts/2-of-3: rows 7 to 13 of 20, was complete: nothing to do\nshard 2/3: when all are there: winnow join "+out+"\n" {
+	if err := m.Write(&told); err != nil || told.String() != out+".parts/2-of-3: rows 7 to 13 of 20, was "+
+		"complete: nothing to do\nshard 2/3: when all are there: winnow join "+out+"\n" {
 		t.Errorf("%s, %v", told.String(), err)
 	}
 	for _, name := range []string{out, out + ".parts", out + ".parts/"} {
@@ -53,7 +62,8 @@ func TestMake(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if w.Out != out || w.Job != "count" || w.Of != 3 || len(w.Again()) != 0 || !slices.Equal(w.In(Present), []int{1, 2, 3}) {
+		if w.Out != out || w.Job != "count" || w.Of != 3 || len(w.Again()) != 0 ||
+			!slices.Equal(w.In(Present), []int{1, 2, 3}) {
 			t.Errorf("found %+v", w)
 		}
 		if err := w.Verify(t.Context()); err != nil {
@@ -61,21 +71,24 @@ func TestMake(t *testing.T) {
 		}
 		for i, p := range w.Parts {
 			var b []byte
-			if err := p.Read(func(r io.Reader) (err error) { b, err = io.ReadAll(r); return err }); err != nil || string(b) != strings.Repeat("x\n", i+1) {
+			if err := p.read(func(r io.Reader) (err error) { b, err = io.ReadAll(r); return err }); err != nil ||
+				string(b) != strings.Repeat("x\n", i+1) {
 				t.Errorf("%q, %v", b, err)
 			}
 		}
 	}
-	if _, err := Make(t.Context(), out, header(t, 1, 2), content("")); err == nil || !strings.Contains(err.Error(), "one of 3 parts and one of 2") {
+	if _, err := write(t.Context(), out, header(t, 1, 2), content("")); err == nil ||
+		!strings.Contains(err.Error(), "one of 3 parts and one of 2") {
 		t.Error(err)
 	}
 	failed := errors.New("no")
-	if _, err := Make(t.Context(), filepath.Join(t.TempDir(), "o"), header(t, 1, 2), func(w io.Writer) error { _, _ = io.WriteString(w, "half"); return failed }); !errors.Is(err, failed) {
+	if _, err := write(t.Context(), filepath.Join(t.TempDir(), "o"), header(t, 1, 2),
+		func(w io.Writer) error { _, _ = io.WriteString(w, "half"); return failed }); !errors.Is(err, failed) {
 		t.Error(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := Make(ctx, out, header(t, 1, 3), content("")); !errors.Is(err, context.Canceled) {
+	if _, err := write(ctx, out, header(t, 1, 3), content("")); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }
@@ -92,8 +105,11 @@ func TestTorn(t *testing.T) {
 		"another byte":    func(b []byte) []byte { b[bytes.IndexByte(b, '\n')+1] = 'y'; return b },
 		"another version": func(b []byte) []byte { return bytes.Replace(b, []byte(`"v1"`), []byte(`"v2"`), 1) },
 		"another format":  func(b []byte) []byte { return bytes.Replace(b, []byte(`part":1`), []byte(`part":2`), 1) },
-		"another shard":   func(b []byte) []byte { return bytes.Replace(b, []byte(`"shard":2`), []byte(`"shard":3`), 1) },
-		"no JSON":         func(b []byte) []byte { b[0] = 'x'; return b },
+		"another shard": func(b []byte) []byte {
+			return bytes.Replace(b, []byte(`"shard":2`), []byte(`"shard":3`),
+				1)
+		},
+		"no JSON": func(b []byte) []byte { b[0] = 'x'; return b },
 	} {
 		out := filled(t, 3)
 		path := Path(out, 2, 3)
@@ -109,10 +125,11 @@ func TestTorn(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if err := w.Verify(t.Context()); err == nil || !strings.Contains(err.Error(), "1 of 3 parts cannot be joined: torn: 2; "+path) || strings.Contains(err.Error(), "\n") {
+		if err := w.Verify(t.Context()); err == nil || !strings.Contains(err.Error(),
+			"1 of 3 parts cannot be joined: torn: 2; "+path) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v", name, err)
 		}
-		if m, err := Make(t.Context(), out, header(t, 2, 3), content("x\nx\n")); err != nil || m.Complete {
+		if m, err := write(t.Context(), out, header(t, 2, 3), content("x\nx\n")); err != nil || m.Complete {
 			t.Errorf("%s: %v, %v", name, m, err)
 		}
 		if w, err = Look(t.Context(), out); err != nil || w.Verify(t.Context()) != nil {
@@ -132,7 +149,8 @@ func TestMissing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Verify(t.Context()); err == nil || !strings.Contains(err.Error(), "4 of 8 parts cannot be joined: missing: 2-4,8") {
+	if err := w.Verify(t.Context()); err == nil || !strings.Contains(err.Error(),
+		"4 of 8 parts cannot be joined: missing: 2-4,8") {
 		t.Error(err)
 	}
 	if _, err := Look(t.Context(), filepath.Join(t.TempDir(), "nothing")); !errors.Is(err, fs.ErrNotExist) {
@@ -147,17 +165,21 @@ func TestApart(t *testing.T) {
 		"of 20 rows and of 30":                    func(h *Header) { h.Total = 30 },
 		`input "list": sha256 abc… and abd…`:      func(h *Header) { h.Inputs = map[string]string{"list": "abd"} },
 		`input "list" stands in one of them only`: func(h *Header) { h.Inputs = nil },
-		`input "more" stands in one of them only`: func(h *Header) { h.Inputs = map[string]string{"list": "abc", "more": "x"} },
-		`setting "k": 5 and 6`:                    func(h *Header) { h.Settings = map[string]string{"k": "6"} },
-		"one of 3 parts and one of 4":             func(h *Header) { h.Of = 4 },
+		`input "more" stands in one of them only`: func(h *Header) {
+			h.Inputs = map[string]string{"list": "abc",
+				"more": "x"}
+		},
+		`setting "k": 5 and 6`:        func(h *Header) { h.Settings = map[string]string{"k": "6"} },
+		"one of 3 parts and one of 4": func(h *Header) { h.Of = 4 },
 	} {
 		out, other := filled(t, 3), filepath.Join(t.TempDir(), "other")
 		h := header(t, 2, 3)
 		change(&h)
-		if _, err := Make(t.Context(), out, h, content("")); err == nil || !strings.Contains(err.Error(), "holds parts of another job: "+want) {
+		if _, err := write(t.Context(), out, h, content("")); err == nil ||
+			!strings.Contains(err.Error(), "holds parts of another job: "+want) {
 			t.Errorf("%s: %v", want, err)
 		}
-		if _, err := Make(t.Context(), other, h, content("")); err != nil {
+		if _, err := write(t.Context(), other, h, content("")); err != nil {
 			t.Fatal(err)
 		}
 		if err := os.Rename(Path(other, 2, h.Of), Path(out, 2, h.Of)); err != nil {
@@ -190,22 +212,22 @@ func TestFolder(t *testing.T) {
 		_ = w.Verify(t.Context())
 		return w.Parts[0].State
 	}
-	begin := func(want State) {
+	begun := func(want State) {
 		t.Helper()
-		if at, s, err := Begin(t.Context(), out, h, false); err != nil || s != want || at != Path(out, h.Shard, h.Of) {
+		if at, s, err := begin(t.Context(), out, h, false); err != nil || s != want || at != Path(out, h.Shard, h.Of) {
 			t.Fatalf("%s, %v, expected %s", s, err, want)
 		}
 	}
-	begin(Missing)
+	begun(Missing)
 	if s := state(); s != Begun {
 		t.Error(s)
 	}
 	fill()
-	begin(Begun)
-	if err := Finish(t.Context(), out, h, Path(out, h.Shard, h.Of)); err != nil {
+	begun(Begun)
+	if err := finish(t.Context(), out, h, Path(out, h.Shard, h.Of)); err != nil {
 		t.Fatal(err)
 	}
-	begin(Present)
+	begun(Present)
 	if s := state(); s != Present {
 		t.Error(s)
 	}
@@ -220,21 +242,21 @@ func TestFolder(t *testing.T) {
 		if s := state(); s != Torn {
 			t.Errorf("%s: %s", name, s)
 		}
-		begin(Torn)
+		begun(Torn)
 		if _, err := os.Stat(filepath.Join(path, "a")); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%s: the damaged file stays", name)
 		}
 		fill()
-		if err := Finish(t.Context(), out, h, Path(out, h.Shard, h.Of)); err != nil {
+		if err := finish(t.Context(), out, h, Path(out, h.Shard, h.Of)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	other := h
 	other.Settings = nil
-	if _, _, err := Begin(t.Context(), out, other, false); err == nil {
+	if _, _, err := begin(t.Context(), out, other, false); err == nil {
 		t.Error("another job's part is begun")
 	}
-	if _, _, err := Begin(t.Context(), out, other, true); err != nil {
+	if _, _, err := begin(t.Context(), out, other, true); err != nil {
 		t.Error(err)
 	}
 }
@@ -262,7 +284,11 @@ func FuzzPart(f *testing.F) {
 			t.Fatal(err)
 		}
 		if w.Verify(t.Context()) == nil {
-			if err := w.Parts[0].Read(func(r io.Reader) error { _, err := io.Copy(io.Discard, r); return err }); err != nil {
+			if err := w.Parts[0].read(func(r io.Reader) error {
+				_,
+					err := io.Copy(io.Discard, r)
+				return err
+			}); err != nil {
 				t.Errorf("verified, but %v", err)
 			}
 		}
