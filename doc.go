@@ -21,8 +21,8 @@
 // The shortest ways:
 //
 //	wrong labels        audit.Run(ctx, set, audit.Options{Whiten: true})
-//	a trained head      run.Run(ctx, config.Default(), data, run.Options{}) with data of run.NewData(set, validation)
-//	the network too     run.Train(ctx, cfg, run.Options{Dir: "run"}) with cfg.Finetune.Weights = "all"
+//	a trained head      run.Train(ctx, config.Default(), run.Input{Data: &data}, run.Options{}) with data of run.NewData(set, validation)
+//	the network too     run.Train(ctx, cfg, run.Input{}, run.Options{Dir: "run"}) with cfg.Finetune.Weights = "all"
 //	how good it is      eval.Retrieve(ctx, embedded, nil, eval.RetrievalOptions{})
 //	one loss            losses.New("multi_similarity", nil, losses.Env{Dim: 512, Classes: 100})
 //	neighbours          search.Nearest(ctx, index, queries, 10, nil)

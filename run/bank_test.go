@@ -20,7 +20,7 @@ func TestFilledBank(t *testing.T) {
 		cfg.Validation.Every = config.Steps(3)
 		var kept []int
 		var bank int
-		_, err := Run(context.Background(), cfg, data, Options{Dir: t.TempDir(), Stepped: func(s train.Step) {
+		_, err := Train(context.Background(), cfg, Input{Data: &data}, Options{Dir: t.TempDir()}, Observer{Stepped: func(s train.Step) {
 			kept, bank = append(kept, len(s.Kept)), s.Bank
 		}})
 		if err != nil {

@@ -33,7 +33,7 @@ func TestAverageIsLeft(t *testing.T) {
 	weights := func(horizon config.Span, left bool) []float32 {
 		cfg.Average.Horizon = horizon
 		o := Options{Dir: t.TempDir()}
-		out, err := Run(t.Context(), cfg, data, o)
+		out, err := Train(t.Context(), cfg, Input{Data: &data}, o)
 		if err != nil || out.OfAverage != (horizon.N > 0) {
 			t.Fatalf("horizon %v: %v, %+v", horizon, err, out.Result)
 		}
@@ -54,7 +54,7 @@ func TestAverageIsLeft(t *testing.T) {
 		t.Error("the head is the last state")
 	}
 	cfg.Average.Horizon = config.Epochs(0.01)
-	if _, err := Run(t.Context(), cfg, data, Options{}); err == nil || !strings.Contains(err.Error(), "average.horizon: 0.01 epochs are 1 of the 4 steps of an epoch") {
+	if _, err := Train(t.Context(), cfg, Input{Data: &data}, Options{}); err == nil || !strings.Contains(err.Error(), "average.horizon: 0.01 epochs are 1 of the 4 steps of an epoch") {
 		t.Errorf("a horizon of a step: %v", err)
 	}
 }

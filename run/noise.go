@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"math"
 
@@ -42,17 +43,13 @@ func (w whitened) Part(ctx context.Context, scratch *[]float32, from, n int) (bl
 	return x, w.head.EmbedInto(x, in)
 }
 
-// ResolveRate puts an estimate where the configuration asks for one; nil: it asks for none. Of many images it compares some, drawn,
-// with the classes of all ([noiserate.Enough]).
-func ResolveRate(ctx context.Context, cfg *config.Run, data Data) (*folder.NoiseRate, error) {
+// resolveRate puts an estimate where the configuration asks for one; nil: it asks for none. If there are more labelled images than
+// enough (0: [noiserate.Enough]), it compares so many, drawn, with the classes of all.
+func resolveRate(ctx context.Context, cfg *config.Run, data Data, enough int) (*folder.NoiseRate, error) {
 	if !cfg.NeedsRate() {
 		return nil, nil
 	}
-	return resolveRate(ctx, cfg, data, noiserate.Enough(len(data.Classes)))
-}
-
-// resolveRate asks no more images than enough.
-func resolveRate(ctx context.Context, cfg *config.Run, data Data, enough int) (*folder.NoiseRate, error) {
+	enough = cmp.Or(enough, noiserate.Enough(len(data.Classes)))
 	rng, labelled := train.Rand(cfg.Seed, "noise rate", 0), data.Train.Len()-data.Unlabelled
 	ask := func() (noiserate.Estimate, error) {
 		z, err := JudgedVectors(ctx, data)

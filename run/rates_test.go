@@ -33,7 +33,7 @@ func TestFoundRateIsAsGiven(t *testing.T) {
 		run := func(rate train.LearningRate) (Outcome, []float64) {
 			cfg.Solver.LR = rate
 			var seen []float64
-			out, err := Run(context.Background(), cfg, data, Options{Stepped: func(s train.Step) { seen = append(seen, s.Loss, s.LR, s.GradientNorm) }})
+			out, err := Train(context.Background(), cfg, Input{Data: &data}, Options{}, Observer{Stepped: func(s train.Step) { seen = append(seen, s.Loss, s.LR, s.GradientNorm) }})
 			if err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
@@ -78,7 +78,7 @@ func TestFoundRateIsKept(t *testing.T) {
 	cut.Dir += "-cut"
 	var notes []string
 	whole.Note = func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
-	if _, err := Train(t.Context(), cfg, whole); err != nil {
+	if _, err := Train(t.Context(), cfg, Input{}, whole); err != nil {
 		t.Fatal(err)
 	}
 	facts, err := folder.ReadFacts(whole.Dir)
@@ -94,27 +94,31 @@ func TestFoundRateIsKept(t *testing.T) {
 	}
 
 	ctx, cancel := context.WithCancel(t.Context())
-	cut.Stepped = func(s train.Step) {
+	stop := Observer{Stepped: func(s train.Step) {
 		if s.Number == 2 {
 			cancel()
 		}
-	}
-	if _, err := Train(ctx, cfg, cut); !errors.Is(err, context.Canceled) {
+	}}
+	if _, err := Train(ctx, cfg, Input{}, cut, stop); !errors.Is(err, context.Canceled) {
 		t.Fatalf("the run was not stopped: %v", err)
 	}
-	cut.Stepped, cut.Resume = nil, true
+	cut.Resume = true
 	other := cfg
 	other.Solver.LR = 0.123
-	if _, err := Train(t.Context(), other, cut); err == nil || !strings.Contains(err.Error(), "solver.lr") {
+	if _, err := Train(t.Context(), other, Input{}, cut); err == nil || !strings.Contains(err.Error(), "solver.lr") {
 		t.Errorf("another rate: %v", err)
 	}
-	cut.Begun = func(p Plan) error {
-		if p.Rates != nil || p.Resumed != 2 {
-			return fmt.Errorf("resumed after step %d, tested again: %+v", p.Resumed, p.Rates)
-		}
-		return nil
+	resumed, err := Resolve(t.Context(), cfg, Input{}, cut)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if _, err := Train(t.Context(), cfg, cut); err != nil {
+	if resumed.Rates != nil || resumed.Resumed != 2 {
+		t.Errorf("resumed after step %d, tested again: %+v", resumed.Resumed, resumed.Rates)
+	}
+	if _, err := resumed.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := resumed.Close(); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{folder.BestHeadFile, folder.ConfigFile, folder.RangeFile, train.MetricsFile} {

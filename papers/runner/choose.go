@@ -23,23 +23,20 @@ const scaledRates = "solver.lr is the head's rate: a choice of it moves the rate
 func (r *reproduction) read(recipe recipes.Recipe, settings []string, row studies.Row, choice int) (config.Run, error) {
 	settings = slices.Concat(settings, r.settingsOf(row))
 	cfg, err := config.Parse(recipe.Name, []byte(recipe.Text), settings)
-	if err != nil || choice == 0 {
-		return cfg, err
-	}
-	chosen := r.Study.Choices(row)[choice-1]
-	was := cfg.Solver.LR
-	if cfg, err = config.Parse(recipe.Name, []byte(recipe.Text), slices.Concat(settings, chosen)); err != nil {
-		return cfg, err
-	}
-	if r.Finetune != "" && choosesRate(chosen) {
-		cfg.ResolveUsualLR(false)
-		for _, rate := range []*train.LearningRate{&cfg.BackboneSolver.LR, &cfg.LossSolver.LR} {
-			if *rate > 0 && was > 0 { // not one that is to be found
-				*rate *= cfg.Solver.LR / was
+	if err == nil && choice > 0 {
+		chosen, was := r.Study.Choices(row)[choice-1], cfg.Solver.LR
+		cfg, err = config.Parse(recipe.Name, []byte(recipe.Text), slices.Concat(settings, chosen))
+		if r.Finetune != "" && choosesRate(chosen) {
+			cfg.ResolveWithoutData()
+			for _, rate := range []*train.LearningRate{&cfg.BackboneSolver.LR, &cfg.LossSolver.LR} {
+				if *rate > 0 && was > 0 { // not one that is to be found
+					*rate *= cfg.Solver.LR / was
+				}
 			}
 		}
 	}
-	return cfg, nil
+	cfg.ResolveWithoutData() // cells are compared at one length
+	return cfg, err
 }
 
 // choosesRate reports whether the head's rate is one of the settings.

@@ -58,45 +58,48 @@ type recorder struct {
 	before      time.Duration   // that earlier parts of the training took
 }
 
-func (r *reproduction) follow(o *run.Options, d *datasets.Dataset) *recorder {
-	rec := &recorder{whole: r.watchesFilter(), thresholds: map[int]float64{}}
+// follow returns what watches a training with a plan; d has its true labels.
+func (r *reproduction) follow(plan run.Plan, d *datasets.Dataset) (*recorder, error) {
+	rec := &recorder{whole: r.watchesFilter(), thresholds: map[int]float64{}, steps: plan.Steps}
 	var shares []float64 // of the training
 	if c := r.Study.Chart; c != nil {
 		rec.trace, shares = c.Trace, c.At
 	}
 	compares := rec.whole || slices.ContainsFunc(r.Study.Measures, isFilterMeasure)
-	o.Begun = func(plan run.Plan) error {
-		rec.steps = plan.Steps
-		if !compares {
-			return nil
-		}
-		if n := plan.Config.Correct.Visits; n > 0 {
-			return fmt.Errorf("reproduce: correct.visits: found %d beside the filter's accuracy, expected 0: what is compared with the truth are the labels as given, and not corrected ones", n)
-		}
-		var at []int
-		for _, share := range shares {
-			at = append(at, max(int(share*float64(plan.Steps)+0.5), 1))
-		}
-		rec.filter = watch.NewFilter(d, at, scoreWindow)
-		return nil
+	if !compares {
+		return rec, nil
 	}
-	o.Stepped = func(s train.Step) {
-		if rec.filter != nil {
-			rec.filter.Step(s.Number, s.IDs, s.Kept, s.Scores, s.Unjudged, s.Judge)
-		}
-		if s.HasThreshold {
-			rec.thresholds[s.Number] = s.Threshold
-		}
+	if n := plan.Config.Correct.Visits; n > 0 {
+		return nil, fmt.Errorf("reproduce: correct.visits: found %d beside the filter's accuracy, expected 0: what is compared with the truth are the labels as given, and not corrected ones", n)
 	}
-	o.Validated = func(v train.Validation) { add(&rec.validations, v.Step, v.Score) }
-	o.Weighed = func(w train.Weighing) { rec.weighing = &w }
-	o.Diagnosed = func(d train.Diagnosis) {
-		if n := len(rec.diagnoses); n > 0 && rec.diagnoses[n-1].Step == d.Step { // told again by a run that goes on
-			rec.diagnoses = rec.diagnoses[:n-1]
-		}
-		rec.diagnoses = append(rec.diagnoses, d)
+	var at []int
+	for _, share := range shares {
+		at = append(at, max(int(share*float64(plan.Steps)+0.5), 1))
 	}
-	return rec
+	rec.filter = watch.NewFilter(d, at, scoreWindow)
+	return rec, nil
+}
+
+// observer returns the functions that record.
+func (r *recorder) observer() run.Observer {
+	return run.Observer{
+		Stepped: func(s train.Step) {
+			if r.filter != nil {
+				r.filter.Step(s.Number, s.IDs, s.Kept, s.Scores, s.Unjudged, s.Judge)
+			}
+			if s.HasThreshold {
+				r.thresholds[s.Number] = s.Threshold
+			}
+		},
+		Validated: func(v train.Validation) { add(&r.validations, v.Step, v.Score) },
+		Weighed:   func(w train.Weighing) { r.weighing = &w },
+		Diagnosed: func(d train.Diagnosis) {
+			if n := len(r.diagnoses); n > 0 && r.diagnoses[n-1].Step == d.Step { // told again by a run that goes on
+				r.diagnoses = r.diagnoses[:n-1]
+			}
+			r.diagnoses = append(r.diagnoses, d)
+		},
+	}
 }
 
 // end writes down what was seen.

@@ -73,6 +73,22 @@ func (c *Run) ResolveBlindLength(drawn bool, images int) bool {
 	return true
 }
 
+// ResolveWithoutData puts the usual value where data, hardware or network would choose: 20 epochs, no augmentation, the losses and rates
+// of a trained network, and its statistics. Rates that a test or an estimate finds stay open.
+func (c *Run) ResolveWithoutData() {
+	if c.Length == AutoLength {
+		c.Length = Default().Length
+	}
+	if c.Finetune.Augment == AutoAugmentation {
+		c.Finetune.Augment = NoAugmentation
+	}
+	if c.Finetune.BatchNorm == AutoNorm {
+		c.Finetune.BatchNorm = FrozenNorm
+	}
+	c.ResolveLoss(false, false, 0)
+	c.ResolveUsualLR(false)
+}
+
 // epochsOf returns most epochs, or fewer where they would be more than 200,000 of so many images, but 2 at least.
 func epochsOf(most, images float64) float64 {
 	return min(most, max(leastEpochs, math.Round(mostImages/images)))

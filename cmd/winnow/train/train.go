@@ -3,6 +3,7 @@ package train
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -106,7 +107,7 @@ func train(ctx context.Context, p *term.Program, o Options) error {
 		}
 		return err
 	}
-	asked := run.Options{Dir: o.Out, Winnow: term.Version(), Resume: o.Resume, Overwrite: o.Overwrite, Host: p.Host(), Note: p.Note, Watch: p.Watch, MLflow: o.MLflow}
+	asked := run.Options{Dir: o.Out, Resume: o.Resume, Overwrite: o.Overwrite, Host: p.Host(), Note: p.Note, Watch: p.Watch, MLflow: o.MLflow}
 	asked.About = folder.Facts{Device: p.Compute.Device, Threads: p.Compute.Threads}
 	if o.Recipe != "" {
 		recipe, err := recipes.Find(o.Recipe)
@@ -127,19 +128,23 @@ func train(ctx context.Context, p *term.Program, o Options) error {
 			rt.Close()
 		}
 	}()
-	line := progress.NewTraining(p.Err, time.Now)
-	asked.Begun = func(plan run.Plan) error { line.Begun(plan); return nil }
-	if !p.Quiet {
-		asked.Stepped, asked.Validated, asked.Weighed = line.Stepped, line.Validated, line.Weighed
-	}
-	result, err := run.Train(ctx, o.Config, asked)
-	line.End()
+	training, err := run.Resolve(ctx, o.Config, run.Input{}, asked)
 	if err != nil {
 		return err
 	}
-	if o.JSON {
-		return p.JSON(result)
+	line, seen := progress.NewTraining(p.Err, time.Now), run.Observer{}
+	line.Begun(training.Plan)
+	if !p.Quiet {
+		seen = run.Observer{Stepped: line.Stepped, Validated: line.Validated, Weighed: line.Weighed}
 	}
-	result.Write(p.Out)
+	out, err := training.Run(ctx, seen)
+	line.End()
+	if err := errors.Join(err, training.Close()); err != nil {
+		return err
+	}
+	if o.JSON {
+		return p.JSON(out.Summary)
+	}
+	out.Summary.Write(p.Out)
 	return nil
 }
