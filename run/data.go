@@ -12,6 +12,7 @@ import (
 
 	"winnow/datasets"
 	"winnow/features"
+	"winnow/head"
 	"winnow/internal/hint"
 	"winnow/internal/lookup"
 )
@@ -32,6 +33,38 @@ type Data struct {
 	Key        features.Key     // of the store
 	StoreSum   string           // sha256 of the features
 	ModelFile  string           // where the backbone was that made them, "" where that is not known
+
+	white *whitenings // nil: they are not kept
+}
+
+// whitenings are those of the training rows, by dimension and centring. A training computes each once.
+type whitenings map[struct {
+	out    int
+	centre bool
+}]*head.Head
+
+// whitening returns the whitening of the training rows, which needs no label; none may train it.
+func (d *Data) whitening(ctx context.Context, out int, centre bool) (*head.Head, error) {
+	if d.white == nil {
+		return head.Whitening(ctx, d.Train, out, centre)
+	}
+	kind := struct {
+		out    int
+		centre bool
+	}{out, centre}
+	if white := (*d.white)[kind]; white != nil {
+		return white, nil
+	}
+	white, err := head.Whitening(ctx, d.Train, out, centre)
+	if err == nil {
+		(*d.white)[kind] = white
+	}
+	return white, err
+}
+
+// judged returns the whitening by which labels are judged.
+func (d *Data) judged(ctx context.Context) (*head.Head, error) {
+	return d.whitening(ctx, min(head.Widest, d.Train.Dim(), max(d.Train.Len()-1, 1)), true)
 }
 
 // Join finds the features of the train and validation splits by path.

@@ -31,7 +31,11 @@ func (r *Training) judge(ctx context.Context, o Outcome) (folder.Result, error) 
 	if err != nil {
 		return f, err
 	}
-	c, err := comparison.Measure(ctx, o.Head, data.Train, data.Validation, now, eval.RetrievalOptions{MaxMem: comparison.MaxMem})
+	white, err := data.whitening(ctx, o.Head.Config().Out, o.Head.Config().Bias)
+	if err != nil {
+		return f, err
+	}
+	c, err := comparison.Measure(ctx, o.Head, white, data.Validation, now, eval.RetrievalOptions{MaxMem: comparison.MaxMem})
 	if err != nil {
 		return f, err
 	}

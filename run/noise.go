@@ -16,12 +16,6 @@ import (
 	"winnow/train"
 )
 
-// JudgedVectors returns the vectors of the training images that labels are judged by: stored features, whitened, which
-// needs no label.
-func JudgedVectors(ctx context.Context, data Data) (features.Set, error) {
-	return head.WhitenSet(ctx, data.Train, head.Widest)
-}
-
 // whitened is vectors that are whitened as they are looked at, and held nowhere.
 type whitened struct {
 	features.Source
@@ -52,20 +46,18 @@ func resolveRate(ctx context.Context, cfg *config.Run, data Data, enough int) (*
 	enough = cmp.Or(enough, noiserate.Enough(len(data.Classes)))
 	rng, labelled := train.Rand(cfg.Seed, "noise rate", 0), data.Train.Len()-data.Unlabelled
 	ask := func() (noiserate.Estimate, error) {
-		z, err := JudgedVectors(ctx, data)
+		white, err := data.judged(ctx)
+		if err != nil {
+			return noiserate.Estimate{}, err
+		}
+		if labelled > enough {
+			return noiserate.NewSampledEstimate(ctx, whitened{data.Train, white, new([]float32)}, len(data.Classes), enough, noiserate.Auto, rng)
+		}
+		z, err := white.EmbedSet(ctx, data.Train)
 		if err != nil {
 			return noiserate.Estimate{}, err
 		}
 		return noiserate.NewEstimate(ctx, z, len(data.Classes), noiserate.Auto, rng)
-	}
-	if labelled > enough {
-		ask = func() (noiserate.Estimate, error) {
-			h, err := head.SelfWhitening(ctx, data.Train, head.Widest)
-			if err != nil {
-				return noiserate.Estimate{}, err
-			}
-			return noiserate.NewSampledEstimate(ctx, whitened{data.Train, h, new([]float32)}, len(data.Classes), enough, noiserate.Auto, rng)
-		}
 	}
 	e, err := ask()
 	if err != nil {

@@ -57,7 +57,7 @@ type Plan struct {
 	Epoch     int    `json:"steps_per_epoch"`
 	Resumed   int    `json:"resumed"`  // steps done before
 	Images    int    `json:"images"`   // to train on
-	Labelled  int    `json:"labelled"` // of these, after screening
+	Labelled  int    `json:"labelled"` // of these, before screening
 	Classes   int    `json:"classes"`
 	Validates bool   `json:"validates"`        // there is a validation split
 	Rests     int    `json:"backbone_rests"`   // steps in which the backbone rests

@@ -53,6 +53,7 @@ func (r *Training) resolve(ctx context.Context, in Input) error {
 	if long { // the manifest goes
 		runtime.GC()
 	}
+	r.Data.white = &whitenings{}
 	for _, step := range []func(context.Context) error{r.choose, r.screen, r.findNoise, r.earlierRates, r.prepare, r.build, r.tell} {
 		if err := step(ctx); err != nil {
 			return err
@@ -316,7 +317,13 @@ func (r *Training) prepare(ctx context.Context) (err error) {
 	r.asked = r.Config
 	r.Config.Head.In = r.Data.Train.Dim()
 	r.Config.Head.Out = min(r.Config.Head.Out, r.Config.Head.In) // more dimensions than the features have would stay empty
-	if r.head, err = head.New(ctx, r.Config.Head, r.Data.Train.X, train.Rand(r.Config.Seed, "head", 0)); err != nil {
+	var white *head.Head
+	if r.Config.Head.Init != head.Random {
+		if white, err = r.Data.whitening(ctx, r.Config.Head.Out, r.Config.Head.Bias); err != nil {
+			return err
+		}
+	}
+	if r.head, err = head.NewWhitened(r.Config.Head, white, train.Rand(r.Config.Seed, "head", 0)); err != nil {
 		return err
 	}
 	if !r.varies() {

@@ -209,7 +209,11 @@ func (r *Training) tell(ctx context.Context) (err error) {
 		}
 	}
 	if r.Validates && r.Config.Validation.Measure == config.MeasureP1 {
-		if r.Untrained, err = comparison.MeasureUntrained(ctx, r.head.Config(), r.Data.Train, r.Data.Validation); err != nil {
+		white, err := r.Data.whitening(ctx, r.Config.Head.Out, r.Config.Head.Bias)
+		if err != nil {
+			return err
+		}
+		if r.Untrained, err = comparison.MeasureUntrained(ctx, white, r.Data.Validation); err != nil {
 			return err
 		}
 	}

@@ -134,6 +134,11 @@ func (d *Data) judge(ctx context.Context, cfg config.Run, at func(done, total in
 func (d *Data) audited(ctx context.Context, o audit.Options, together bool) (audit.Result, error) {
 	if set := d.Train; together || !slices.Contains(audit.Dealt(), judges.Named(cmp.Or(o.Scorer, judges.Default))) {
 		set.Labels = append([]int(nil), set.Labels...)
+		white, err := d.judged(ctx)
+		if err != nil {
+			return audit.Result{}, err
+		}
+		o.Shared = audit.Whitened(white)
 		return audit.Run(ctx, set, o)
 	}
 	before, last := 0, 0 // rows of a first pass, and of this one so far

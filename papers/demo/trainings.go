@@ -11,6 +11,7 @@ import (
 	"winnow/backbone/ort"
 	"winnow/datasets"
 	"winnow/eval"
+	"winnow/head"
 	"winnow/internal/lookup"
 	"winnow/papers/watch"
 	"winnow/run"
@@ -170,7 +171,11 @@ func (d *demo) compare(ctx context.Context, t training, trained *run.Training, o
 		return err
 	}
 	if d.result.Frozen.N == 0 {
-		all, err := comparison.Measure(ctx, out.Head, trained.Data.Train, d.test, now, eval.RetrievalOptions{})
+		white, err := head.Whitening(ctx, trained.Data.Train, out.Head.Config().Out, out.Head.Config().Bias)
+		if err != nil {
+			return err
+		}
+		all, err := comparison.Measure(ctx, out.Head, white, d.test, now, eval.RetrievalOptions{})
 		*chosen, d.result.Frozen, d.result.Whitened = all.Trained, all.Frozen, all.Whitened
 		return err
 	}
