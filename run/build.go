@@ -99,7 +99,7 @@ func (r *Training) buildGroups(encoder train.Encoder) ([]train.Group, error) {
 		if err != nil {
 			return nil, err
 		}
-		plan, err := train.NewSchedule(g.schedule.In(epoch), float64(g.solver.LR), r.loop.Steps-g.start+1, epoch)
+		plan, err := train.NewSchedule(g.schedule.In(epoch), g.solver.LR.Value, r.loop.Steps-g.start+1, epoch)
 		if err != nil {
 			return nil, err
 		}

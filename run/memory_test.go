@@ -11,6 +11,7 @@ import (
 	"winnow/models"
 	"winnow/run/config"
 	"winnow/run/folder"
+	"winnow/train"
 )
 
 // Without a validation split the average of the weights is what a run leaves, beside the last state, which learns as it would without.
@@ -28,7 +29,7 @@ func TestAverageIsLeft(t *testing.T) {
 		t.Fatal(err)
 	}
 	cfg := config.Default()
-	cfg.Head.Out, cfg.Length, cfg.Bank.Size, cfg.Filter.Scorer, cfg.Solver.LR = 4, config.LastsSteps(6), 24, config.NoFilter, 0.1
+	cfg.Head.Out, cfg.Length, cfg.Bank.Size, cfg.Filter.Scorer, cfg.Solver.LR = 4, config.LastsSteps(6), 24, config.NoFilter, train.GivenLR(0.1)
 	cfg.Sampler.Classes, cfg.Sampler.Images = 3, 2
 	weights := func(horizon config.Span, left bool) []float32 {
 		cfg.Average.Horizon = horizon

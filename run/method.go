@@ -61,9 +61,9 @@ func DescribeMethod(cfg config.Run, stored int) string {
 	case cfg.Method == peers.FCorrection && p.Transition == peers.Estimated:
 		return fmt.Sprintf("f-correction trains a network for %s to see which classes are mistaken for which, and then another", p.FirstStage)
 	case cfg.Method == peers.FCorrection:
-		return fmt.Sprintf("f-correction takes %.0f %% of the labels to be wrong, %s (--noise-rate and peers.transition set others)", 100*p.Rate, p.Transition)
+		return fmt.Sprintf("f-correction takes %.0f %% of the labels to be wrong, %s (--noise-rate and peers.transition set others)", 100*p.Rate.Share, p.Transition)
 	}
-	return fmt.Sprintf("%s: each of two networks leaves out what the other finds hardest, in the end %.0f %% of the labels (--noise-rate sets another share)", cfg.Method, 100*p.Rate)
+	return fmt.Sprintf("%s: each of two networks leaves out what the other finds hardest, in the end %.0f %% of the labels (--noise-rate sets another share)", cfg.Method, 100*p.Rate.Share)
 }
 
 // openSelective builds the learner of a method of package selective, and puts its loss and groups into the run.
@@ -113,13 +113,13 @@ func (r *Training) solverOf(group string, steps int) (train.Solver, train.Schedu
 	if err != nil {
 		return nil, train.Schedule{}, err
 	}
-	planned, err := train.NewSchedule(schedule.In(r.Epoch), float64(solver.LR), steps, r.Epoch)
+	planned, err := train.NewSchedule(schedule.In(r.Epoch), solver.LR.Value, steps, r.Epoch)
 	return made, planned, err
 }
 
 // schedule builds the schedule of the head's solver for so many steps.
 func (r *Training) schedule(steps int) (train.Schedule, error) {
-	return train.NewSchedule(r.Config.Schedule.In(r.Epoch), float64(r.Config.Solver.LR), steps, r.Epoch)
+	return train.NewSchedule(r.Config.Schedule.In(r.Epoch), r.Config.Solver.LR.Value, steps, r.Epoch)
 }
 
 // describeSelective describes in a line what a method of package selective does with labels that look wrong.

@@ -33,30 +33,30 @@ func (r *Training) findRates(ctx context.Context) error {
 	}
 	defer end()
 	tests := []rateTest{
-		{train.HeadGroup, &r.Config.Solver, r.Config.Schedule, usual.Solver.LR, &found.Head},
-		{train.BackboneGroup, &r.Config.BackboneSolver, r.Config.BackboneSchedule, usual.BackboneSolver.LR, &found.Backbone},
+		{train.HeadGroup, &r.Config.Solver, r.Config.Schedule, usual.Solver.LR.Value, &found.Head},
+		{train.BackboneGroup, &r.Config.BackboneSolver, r.Config.BackboneSchedule, usual.BackboneSolver.LR.Value, &found.Backbone},
 	}
 	if !r.tuned() {
 		tests = tests[:1]
 	}
 	all := 0
 	for _, t := range tests {
-		if t.solver.LR == train.AutoLR {
+		if t.solver.LR.Choose == train.ByTest {
 			all += 2 * rangeSteps
 		}
 	}
 	step := func() { found.Steps++; at(found.Steps, all) }
 	for _, t := range tests {
-		if t.solver.LR == train.AutoLR {
+		if t.solver.LR.Choose == train.ByTest {
 			curve, err := r.testRate(ctx, t, moves, step)
 			if err != nil {
 				return err
 			}
 			found.Add(t.group, curve)
 			rate := max(train.FindRate(curve, fraction, t.usually()).Rate, t.schedule.Min, t.schedule.WarmupFrom)
-			t.solver.LR, *t.found = train.LearningRate(rate), &rate
+			t.solver.LR, *t.found = train.GivenLR(rate), &rate
 		}
-		moves[t.group] = train.Schedule{ScheduleConfig: train.ScheduleConfig{Name: "constant"}, LR: float64(t.solver.LR), Total: rangeSteps, Epoch: rangeSteps}
+		moves[t.group] = train.Schedule{ScheduleConfig: train.ScheduleConfig{Name: "constant"}, LR: t.solver.LR.Value, Total: rangeSteps, Epoch: rangeSteps}
 	}
 	found.Seconds = time.Since(start).Seconds()
 	r.Rates, r.loop.Identity = found, r.identity()
@@ -68,7 +68,7 @@ type rateTest struct {
 	group    string
 	solver   *train.SolverConfig
 	schedule config.Schedule
-	usual    train.LearningRate // of winnow's own solver
+	usual    float64 // of winnow's own solver
 	found    **float64
 }
 
@@ -83,9 +83,9 @@ func (t rateTest) between() (from, to float64) {
 // usually returns the rate of a run whose test says nothing.
 func (t rateTest) usually() float64 {
 	if t.solver.Name == "sgd" {
-		return float64(train.DefaultSolver(t.solver.Name).LR)
+		return train.DefaultSolver(t.solver.Name).LR.Value
 	}
-	return float64(t.usual)
+	return t.usual
 }
 
 // testRate makes one test, with the groups that learn already.
@@ -148,6 +148,6 @@ func (r *Training) showsStored() bool {
 func (r *Training) onlyTested() {
 	c := &r.Config
 	c.Schedule, c.LossSchedule, c.BackboneSchedule = config.Schedule{}, config.Schedule{}, config.Schedule{}
-	c.Solver.LR, c.BackboneSolver.LR, c.Finetune.Start = 0, 0, config.Span{}
+	c.Solver.LR, c.BackboneSolver.LR, c.Finetune.Start = train.LearningRate{}, train.LearningRate{}, config.Span{}
 	c.Bank.Fill = c.Bank.Size > 0
 }

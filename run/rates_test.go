@@ -20,7 +20,7 @@ import (
 func short() config.Run {
 	cfg := config.Default()
 	cfg.Head.Out, cfg.Sampler.Classes, cfg.Sampler.Images, cfg.Length = 8, 4, 4, config.LastsSteps(6)
-	cfg.Filter.Rate, cfg.Bank.Size = 0.3, 100
+	cfg.Filter.Rate, cfg.Bank.Size = config.GivenRate(0.3), 100
 	return cfg
 }
 
@@ -39,9 +39,9 @@ func TestFoundRateIsAsGiven(t *testing.T) {
 			}
 			return out, seen
 		}
-		found, saw := run(train.AutoLR)
+		found, saw := run(train.LearningRate{Choose: train.ByTest})
 		rate := found.Config.Solver.LR
-		if !(rate > 0) {
+		if !(rate.Value > 0) {
 			t.Fatalf("%s: found rate %v", name, rate)
 		}
 		given, see := run(rate)
@@ -73,7 +73,7 @@ func TestFoundRateIsAsGiven(t *testing.T) {
 // A stopped run goes on at the rate that it found, and says so in its folder; another rate is another run.
 func TestFoundRateIsKept(t *testing.T) {
 	cfg, whole := trainable(t, t.TempDir(), 1)
-	cfg.Solver.LR, cfg.Checkpoint = train.AutoLR, config.Steps(1)
+	cfg.Solver.LR, cfg.Checkpoint = train.LearningRate{Choose: train.ByTest}, config.Steps(1)
 	cut := whole
 	cut.Dir += "-cut"
 	var notes []string
@@ -104,7 +104,7 @@ func TestFoundRateIsKept(t *testing.T) {
 	}
 	cut.Resume = true
 	other := cfg
-	other.Solver.LR = 0.123
+	other.Solver.LR = train.GivenLR(0.123)
 	if _, err := Train(t.Context(), other, Input{}, cut); err == nil || !strings.Contains(err.Error(), "solver.lr") {
 		t.Errorf("another rate: %v", err)
 	}
@@ -132,7 +132,7 @@ func TestFoundRateIsKept(t *testing.T) {
 		}
 	}
 	opened, err := folder.Read(whole.Dir, false)
-	if err != nil || float64(opened.Config.Solver.LR) != *facts.RateTest.Head {
+	if err != nil || opened.Config.Solver.LR.Value != *facts.RateTest.Head {
 		t.Errorf("%v: config.yaml has the rate %v, expected %v", err, opened.Config.Solver.LR, *facts.RateTest.Head)
 	}
 	if err := os.WriteFile(filepath.Join(whole.Dir, folder.RangeFile), []byte("weights,lr\n"), 0o644); err != nil {

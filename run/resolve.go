@@ -175,7 +175,7 @@ func (r *Training) openNetwork(paths []string) (*tuning.Live, error) {
 		return nil, err
 	}
 	r.backbone, r.Config.Finetune = network, network.Settings
-	if network.Drawn && r.Config.BackboneSolver.LR == train.UsualLR {
+	if network.Drawn && r.Config.BackboneSolver.LR.Choose == train.Usual {
 		r.options.Note("the network has learned nothing yet: its learning rate is higher than a trained one's (--backbone-lr sets another)")
 	}
 	rt, err := host.Runtime()

@@ -48,7 +48,7 @@ func screen(ctx context.Context, cfg *config.Run, data *Data, before *screening,
 	if found.Blind { // the filter's rate is estimated as without it
 		return found, nil
 	}
-	cfg.Filter.Rate = config.Rate(found.Left)
+	cfg.Filter.Rate = config.GivenRate(found.Left)
 	if cfg.HasPeers() {
 		cfg.Peers.Rate = cfg.Filter.Rate
 	}
@@ -102,7 +102,7 @@ func (d *Data) judge(ctx context.Context, cfg config.Run, at func(done, total in
 	if at != nil {
 		o.Told = func(done, total, _ int, _ string) { at(done, total) }
 	}
-	if rate := float64(cfg.Filter.Rate); cfg.Filter.Rate != config.AutoRate {
+	if rate := cfg.Filter.Rate.Share; !cfg.Filter.Rate.Auto {
 		o.Rate = &rate
 	}
 	result, err := d.audited(ctx, o, audit.Together(d.Train.Len()-d.Unlabelled, o.Classes))

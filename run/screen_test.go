@@ -77,7 +77,7 @@ func TestScreen(t *testing.T) {
 	if caught := gone - right; 10*caught < 9*len(wrong) || 20*right > gone {
 		t.Errorf("of %d wrong labels %d are gone, and %d right ones", len(wrong), caught, right)
 	}
-	if rate := float64(cfg.Filter.Rate); rate != found.Left || rate > 0.1 {
+	if rate := cfg.Filter.Rate.Share; rate != found.Left || rate > 0.1 {
 		t.Errorf("the filter is told %v, expected what is left: %v, less than 0.1", rate, found.Left)
 	}
 	if again, err := screen(context.Background(), &cfg, &now, nil, nil); again != nil || err != nil {
@@ -177,7 +177,7 @@ func TestScreenBlind(t *testing.T) {
 	cfg := config.Default()
 	cfg.Screen = "combined"
 	found, err := screen(context.Background(), &cfg, &data, nil, nil)
-	if err != nil || !found.Blind || found.Wrong != 0 || cfg.Filter.Rate != config.AutoRate {
+	if err != nil || !found.Blind || found.Wrong != 0 || !cfg.Filter.Rate.Auto {
 		t.Errorf("found %+v, rate %v, %v; expected none wrong and the rate still open", found, cfg.Filter.Rate, err)
 	}
 }

@@ -71,7 +71,7 @@ func TestChosenPatience(t *testing.T) {
 	if err := os.WriteFile(cfg.Data.Manifest, []byte(strings.Join(rows, "\n")), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	cfg.Length, cfg.Filter.Rate = config.AutoLength, 0.1
+	cfg.Length, cfg.Filter.Rate = config.AutoLength, config.GivenRate(0.1)
 	out, err := Train(t.Context(), cfg, Input{}, o)
 	result := out.Summary
 	if err != nil {

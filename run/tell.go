@@ -73,7 +73,7 @@ func (r *Training) tellPlan() {
 	if m := cfg.Schedule.In(plan.Epoch).Milestones; len(m) > 0 && m[0] >= plan.Steps {
 		note("the learning rate falls first after %s, which is not within this run of %d steps: schedule.milestones sets it", cfg.Schedule.Milestones[0], plan.Steps)
 	}
-	if rate := 100 * float64(cfg.Filter.Rate); filtered && cfg.Filter.Threshold == filters.ThresholdPaper {
+	if rate := 100 * cfg.Filter.Rate.Share; filtered && cfg.Filter.Threshold == filters.ThresholdPaper {
 		note("the filter %s is told that %.0f %% of the labels are wrong; with filter.threshold paper vmf drops more than it is told (strm: as many)", cfg.Filter.Scorer, rate)
 	} else if filtered && cfg.Filter.Threshold != filters.ThresholdFixed && r.Screening != nil && !r.Screening.Blind {
 		note("the filter %s drops about %.0f %% of the other labels while they are learned", cfg.Filter.Scorer, rate)
@@ -89,7 +89,7 @@ func (r *Training) tellPlan() {
 	if cfg.Validation.Patience > 0 && !plan.Validates {
 		note("validation.patience is set without a validation split: the run will not stop early")
 	}
-	if tuned && cfg.BackboneSolver.LR == 0 {
+	if tuned && cfg.BackboneSolver.LR.Value == 0 {
 		note("--backbone-lr is 0: the backbone's weights will not change")
 	}
 	if n := cfg.Average.Horizon.In(plan.Epoch); n > 0 && plan.Validates {

@@ -81,7 +81,7 @@ func (s *Sweep) estimate(ctx context.Context, queue cells.Queue[cell, Outcome]) 
 		}
 		plan.Left++
 		seeds[c.seed] = true
-		plan.AtMost = plan.AtMost || c.cfg.Validation.Patience > 0 || c.cfg.Length == config.AutoLength
+		plan.AtMost = plan.AtMost || c.cfg.Validation.Patience > 0 || c.cfg.Length.Auto
 		k := kind(c.cfg)
 		if left[k]++; left[k] == 1 {
 			first[k], order = c, append(order, k)

@@ -199,7 +199,7 @@ func TestTrainCommand(t *testing.T) {
 		t.Error(err)
 	}
 	cfg, err := config.Load(filepath.Join(out, folder.ConfigFile), nil)
-	if err != nil || cfg.Filter.Rate != 0.3 || cfg.Solver.LR != 2e-3 || cfg.Losses[1].Settings["margin"] != 0.5 || cfg.Data.Manifest != w.manifest {
+	if err != nil || cfg.Filter.Rate.Share != 0.3 || cfg.Solver.LR.Value != 2e-3 || cfg.Losses[1].Settings["margin"] != 0.5 || cfg.Data.Manifest != w.manifest {
 		t.Errorf("%v: resolved settings %+v", err, cfg)
 	}
 	var facts folder.Facts

@@ -165,7 +165,7 @@ func (o Options) plan() (variants []Variant, configs []config.Run, err error) {
 	base := config.Default()
 	base.Seed, base.Head.Out, base.Head.Init, base.Bank.Size = o.Seed, o.Dim, "random", o.Bank
 	base.Filter.Config = filters.Default()
-	base.Filter.Rate, base.Filter.AvgSim = config.Rate(o.Rate), config.Span{}
+	base.Filter.Rate, base.Filter.AvgSim = config.GivenRate(o.Rate), config.Span{}
 	base.Diagnostics.Every, base.Screen = config.Span{}, config.NoScreen // all labels take part
 	s := &base.Sampler
 	if err = s.SetBatch(o.Batch); err != nil {

@@ -24,13 +24,13 @@ func (r *reproduction) read(recipe recipes.Recipe, settings []string, row studie
 	settings = slices.Concat(settings, r.settingsOf(row))
 	cfg, err := config.Parse(recipe.Name, []byte(recipe.Text), settings)
 	if err == nil && choice > 0 {
-		chosen, was := r.Study.Choices(row)[choice-1], cfg.Solver.LR
+		chosen, was := r.Study.Choices(row)[choice-1], cfg.Solver.LR.Value
 		cfg, err = config.Parse(recipe.Name, []byte(recipe.Text), slices.Concat(settings, chosen))
 		if r.Finetune != "" && choosesRate(chosen) {
 			cfg.ResolveWithoutData()
 			for _, rate := range []*train.LearningRate{&cfg.BackboneSolver.LR, &cfg.LossSolver.LR} {
-				if *rate > 0 && was > 0 { // not one that is to be found
-					*rate *= cfg.Solver.LR / was
+				if was > 0 { // 0 is one that is to be found, too
+					rate.Value *= cfg.Solver.LR.Value / was
 				}
 			}
 		}

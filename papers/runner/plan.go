@@ -169,7 +169,7 @@ func (r *reproduction) config(cell studies.Cell) (config.Run, error) {
 	}
 	settings = slices.Concat(settings, r.settingsOf(row))
 	if !slices.ContainsFunc(settings, func(s string) bool { return strings.HasPrefix(s, "filter.rate=") }) {
-		cfg.Filter.Rate = config.Rate(rate)
+		cfg.Filter.Rate = config.GivenRate(rate)
 	}
 	if cfg.HasPeers() {
 		cfg.Peers.Rate = cfg.Filter.Rate

@@ -87,7 +87,7 @@ func trainings(ctx context.Context, args []string) error {
 		}
 	}
 	if c.arm == "told" {
-		cfg.Filter.Rate = config.Rate(shareWrong(d))
+		cfg.Filter.Rate = config.GivenRate(shareWrong(d))
 	}
 	if c.arm == "no bank" {
 		cfg.Losses = cfg.Losses[:1]

@@ -27,7 +27,7 @@ func main() {
 	check(err)
 	check(suspects.WriteFile(filepath.Join(os.Args[3], "suspects.csv"), found.Entries(data.TrainPaths(), data.Classes)))
 	cfg := config.Default()
-	cfg.Filter.Rate, cfg.Length = config.Rate(found.Rate), config.LastsSteps(50)
+	cfg.Filter.Rate, cfg.Length = config.GivenRate(found.Rate), config.LastsSteps(50)
 	trained, err := run.Train(context.Background(), cfg, run.Input{Data: &data}, run.Options{Dir: os.Args[3]})
 	check(err)
 	fmt.Printf("%.0f %% of the labels look wrong; trained %d steps\n", 100*found.Rate, trained.Step)
