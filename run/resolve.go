@@ -11,6 +11,7 @@ import (
 
 	"winnow/datasets"
 	"winnow/datasets/imageroot"
+	"winnow/datasets/location"
 	"winnow/extraction"
 	"winnow/features"
 	"winnow/head"
@@ -69,7 +70,7 @@ func (r *Training) read(ctx context.Context, in Input) (long bool, err error) {
 	}
 	d := in.Manifest
 	if d == nil {
-		if d, err = datasets.Read(r.Config.Data.Manifest, datasets.ReadOptions{Note: r.options.Note}); err != nil {
+		if d, err = datasets.ReadFile(r.Config.Data.Manifest, datasets.ReadOptions{Note: r.options.Note}); err != nil {
 			return false, err
 		}
 		if long = len(d.Samples) > 1<<20; long { // else what reading left would stay until the heap has doubled
@@ -190,7 +191,7 @@ func (r *Training) openNetwork(paths []string) (*tuning.Live, error) {
 // ExtractionOf returns how the features of all images of a manifest are made for heads, by the backbone that from names, or one that is
 // chosen and then named there. The caller sets where the store is.
 func ExtractionOf(ctx context.Context, from *config.Data, d *datasets.Dataset, h extraction.Host) (*extraction.Extraction, error) {
-	root, err := imageroot.Open(ctx, imageroot.Resolve(from.Root, from.Manifest))
+	root, err := imageroot.Open(ctx, imageroot.Resolve(location.At(from.Root), location.At(from.Manifest)))
 	if err != nil {
 		return nil, hint.With(err, "features are made of the images: name their folder with --root, or a store of winnow extract with --features")
 	}

@@ -15,7 +15,7 @@ func TestRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.Synthetic != nil || got.Seed != nil || got.Losses != nil || got.Run != "" || got.Data.Features != "f" || got.Data.Manifest != "m.csv" || got.Most != 50_000_000 || got.Out != "o" || got.JSON {
+	if got.Synthetic != nil || got.Seed != nil || got.Losses != nil || got.Run != "" || got.Data.Features != "f" || got.Data.Manifest.Path() != "m.csv" || got.Most != 50_000_000 || got.Out != "o" || got.JSON {
 		t.Errorf("found %+v", got)
 	}
 	got, err = termtest.Asked(t, command, "--synthetic", "0.2", "--seed", "3", "--loss", "supcon, ntxent", "--batch", "64", "--pairs", "10", "--json", "runs/a")
