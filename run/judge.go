@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 
 	"winnow/eval"
+	"winnow/features"
+	"winnow/head"
 	"winnow/run/comparison"
 	"winnow/run/folder"
 )
@@ -27,15 +29,7 @@ func (r *Training) judge(ctx context.Context, o Outcome) (folder.Result, error) 
 	if data.Validation.Len() == 0 {
 		return f, nil
 	}
-	now, err := r.backbone.Now(ctx, data.Validation)
-	if err != nil {
-		return f, err
-	}
-	white, err := data.whitening(ctx, o.Head.Config().Out, o.Head.Config().Bias)
-	if err != nil {
-		return f, err
-	}
-	c, err := comparison.Measure(ctx, o.Head, white, data.Validation, now, eval.RetrievalOptions{MaxMem: comparison.MaxMem})
+	c, err := r.Compare(ctx, o.Head, data.Validation, eval.RetrievalOptions{MaxMem: comparison.MaxMem})
 	if err != nil {
 		return f, err
 	}
@@ -56,4 +50,17 @@ func (r *Training) judge(ctx context.Context, o Outcome) (folder.Result, error) 
 		f.Advice = advise(way, o.Config, f, r.backbone.Views())
 	}
 	return f, nil
+}
+
+// Compare measures retrieval among images, of which the stored features are given, by a head of the training and by what needs no training.
+func (r *Training) Compare(ctx context.Context, h *head.Head, stored features.Set, opts eval.RetrievalOptions) (c comparison.Comparison, err error) {
+	now, err := r.Now(ctx, stored)
+	if err != nil {
+		return c, err
+	}
+	white, err := r.Data.whitening(ctx, h.Config().Out, h.Config().Bias)
+	if err != nil {
+		return c, err
+	}
+	return comparison.Measure(ctx, h, white, stored, now, opts)
 }

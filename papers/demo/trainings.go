@@ -11,12 +11,10 @@ import (
 	"winnow/backbone/ort"
 	"winnow/datasets"
 	"winnow/eval"
-	"winnow/head"
 	"winnow/internal/lookup"
 	"winnow/papers/watch"
 	"winnow/run"
 	"winnow/run/auditing"
-	"winnow/run/comparison"
 	"winnow/run/config"
 	"winnow/train"
 )
@@ -166,17 +164,13 @@ func (d *demo) compare(ctx context.Context, t training, trained *run.Training, o
 		*chosen = last // it is the same state
 		return nil
 	}
-	now, err := trained.Now(ctx, d.test)
-	if err != nil {
+	if d.result.Frozen.N == 0 {
+		all, err := trained.Compare(ctx, out.Head, d.test, eval.RetrievalOptions{})
+		*chosen, d.result.Frozen, d.result.Whitened = all.Trained, all.Frozen, all.Whitened
 		return err
 	}
-	if d.result.Frozen.N == 0 {
-		white, err := head.Whitening(ctx, trained.Data.Train, out.Head.Config().Out, out.Head.Config().Bias)
-		if err != nil {
-			return err
-		}
-		all, err := comparison.Measure(ctx, out.Head, white, d.test, now, eval.RetrievalOptions{})
-		*chosen, d.result.Frozen, d.result.Whitened = all.Trained, all.Frozen, all.Whitened
+	now, err := trained.Now(ctx, d.test)
+	if err != nil {
 		return err
 	}
 	found, err := out.Head.EmbedSet(ctx, now)

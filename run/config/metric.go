@@ -188,7 +188,7 @@ func smallest() losses.Env {
 
 func (c *Run) checkFilter() error {
 	f := c.Filter.In(1)
-	f.Rate = c.Filter.Rate.Share // 0 until it is known with the data
+	f.Rate = c.Filter.Rate.Share     // 0 until it is known with the data
 	if c.Filter.Scorer == NoFilter { // an audit of the run reads the rest
 		f.Scorer = filters.Default().Scorer
 	}
