@@ -56,8 +56,8 @@ func New(ctx context.Context, cfg Config, train blas32.General, rng *rand.Rand) 
 	return NewWhitened(cfg, white, rng)
 }
 
-// NewWhitened is New with the [Whitening] of the training features to cfg.Out dimensions, centred if the head has a bias. Init random
-// does not read it.
+// NewWhitened is New with the [Whitening] of the training features to cfg.Out dimensions, centred if the head
+// has a bias. Init random does not read it.
 func NewWhitened(cfg Config, white *Head, rng *rand.Rand) (*Head, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -68,7 +68,8 @@ func NewWhitened(cfg Config, white *Head, rng *rand.Rand) (*Head, error) {
 		return h, nil
 	}
 	if c := white.cfg; c.In != cfg.In || c.Out != cfg.Out || c.Bias != cfg.Bias {
-		return nil, fmt.Errorf("head: whitening: found %d to %d dimensions, expected %d to %d as in the settings", c.In, c.Out, cfg.In, cfg.Out)
+		return nil, fmt.Errorf("head: whitening: found %d to %d dimensions, expected %d to %d as in the "+
+			"settings", c.In, c.Out, cfg.In, cfg.Out)
 	}
 	l := white.layers[0]
 	w := whitened{weight: l.weight.Matrix(), rank: white.rank}

@@ -72,8 +72,9 @@ func Join(ctx context.Context, d *datasets.Dataset, s *features.Store) (Data, er
 	return join(d, s, []string{datasets.Train, datasets.Validation}, func(set features.Stored) (features.Set, error) { return set.Read(ctx) })
 }
 
-// joinViewed is Join with the vectors where they are: in the store's file, mapped, or in one without a name (features.Stored.View), so that
-// the memory of the program does not grow with them. They are not to be written, and not looked at after free.
+// joinViewed is Join with the vectors where they are: in the store's file, mapped, or in one without a name
+// (features.Stored.View), so that the memory of the program does not grow with them. They are not to be
+// written, and not looked at after free.
 func joinViewed(ctx context.Context, d *datasets.Dataset, s *features.Store) (t Data, free func() error, err error) {
 	var held []func() error
 	free = func() error {
@@ -255,7 +256,8 @@ func learnable(d *datasets.Dataset) error {
 	present := make([]bool, len(d.Classes))
 	rows := d.Select(datasets.Train)
 	if len(rows) == 0 && len(d.Samples) > 0 {
-		return hint.With(fmt.Errorf("%w; it has %s", tooLittle(0, nil), d.SplitNames()), "winnow data import --split deals its images anew; of a folder of folders name the one that holds the classes")
+		return hint.With(fmt.Errorf("%w; it has %s", tooLittle(0, nil), d.SplitNames()), "winnow data import "+
+			"--split deals its images anew; of a folder of folders name the one that holds the classes")
 	}
 	for _, i := range rows {
 		if label := d.Samples[i].Label; label != datasets.Unlabelled {
@@ -279,7 +281,8 @@ func tooLittle(images int, classes []string) error {
 	case len(classes) == 0:
 		return fmt.Errorf("train: none of the %d images of the train split has a label", images)
 	case len(classes) == 1:
-		return fmt.Errorf("train: the train split has one class, %q: expected at least two, as there is nothing to tell apart", classes[0])
+		return fmt.Errorf("train: the train split has one class, %q: expected at least two, as there is nothing to "+
+			"tell apart", classes[0])
 	}
 	return nil
 }
@@ -287,7 +290,8 @@ func tooLittle(images int, classes []string) error {
 // check refuses data that nothing can be learned from.
 func (d *Data) check() error {
 	if len(d.LeftOut) > 0 && d.Train.Len() == 0 {
-		return fmt.Errorf("train: none of the images of the train split could be read, the first is %q: %s", d.LeftOut[0].Path, d.LeftOut[0].Reason)
+		return fmt.Errorf("train: none of the images of the train split could be read, the first is %q: "+
+			"%s", d.LeftOut[0].Path, d.LeftOut[0].Reason)
 	}
 	if err := tooLittle(d.Train.Len(), d.Classes); err != nil {
 		return err

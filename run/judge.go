@@ -37,7 +37,8 @@ func (r *Training) judge(ctx context.Context, o Outcome) (folder.Result, error) 
 	worse, verdict := c.Better() == "no", c.Verdict()
 	if o.BestStep == 0 { // whatever its start scores, training added nothing
 		worse = true
-		verdict = fmt.Sprintf("training was NOT better than the head it started from, at any validation: the untrained head is kept (P@1 %.4f, frozen %.4f, whitened %.4f)",
+		verdict = fmt.Sprintf("training was NOT better than the head it started from, at any validation: the "+
+			"untrained head is kept (P@1 %.4f, frozen %.4f, whitened %.4f)",
 			c.Trained.PrecisionAt1, c.Frozen.PrecisionAt1, c.Whitened.PrecisionAt1)
 	}
 	f.Validation, f.Verdict = &c, verdict
@@ -52,7 +53,8 @@ func (r *Training) judge(ctx context.Context, o Outcome) (folder.Result, error) 
 	return f, nil
 }
 
-// Compare measures retrieval among images, of which the stored features are given, by a head of the training and by what needs no training.
+// Compare measures retrieval among images, of which the stored features are given, by a head of the training
+// and by what needs no training.
 func (r *Training) Compare(ctx context.Context, h *head.Head, stored features.Set, opts eval.RetrievalOptions) (c comparison.Comparison, err error) {
 	now, err := r.Now(ctx, stored)
 	if err != nil {

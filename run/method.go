@@ -22,8 +22,8 @@ func MethodTitle(method string) string {
 	return method
 }
 
-// openPeers builds the networks of a method of package peers, and puts their loss and groups into the run. The run's head is
-// that of the first network.
+// openPeers builds the networks of a method of package peers, and puts their loss and groups into the run. The
+// run's head is that of the first network.
 func (r *Training) openPeers(ctx context.Context) (tuning.Encoder, error) {
 	cfg := r.Config.Peers.In(r.Config.Method, r.Epoch)
 	networks, err := peers.New(ctx, cfg, peers.Input{
@@ -59,11 +59,14 @@ func DescribeMethod(cfg config.Run, stored int) string {
 	case cfg.Method == peers.CrossEntropy:
 		return "cross-entropy takes every label at its word"
 	case cfg.Method == peers.FCorrection && p.Transition == peers.Estimated:
-		return fmt.Sprintf("f-correction trains a network for %s to see which classes are mistaken for which, and then another", p.FirstStage)
+		return fmt.Sprintf("f-correction trains a network for %s to see which classes are mistaken for which, and "+
+			"then another", p.FirstStage)
 	case cfg.Method == peers.FCorrection:
-		return fmt.Sprintf("f-correction takes %.0f %% of the labels to be wrong, %s (--noise-rate and peers.transition set others)", 100*p.Rate.Share, p.Transition)
+		return fmt.Sprintf("f-correction takes %.0f %% of the labels to be wrong, %s (--noise-rate and "+
+			"peers.transition set others)", 100*p.Rate.Share, p.Transition)
 	}
-	return fmt.Sprintf("%s: each of two networks leaves out what the other finds hardest, in the end %.0f %% of the labels (--noise-rate sets another share)", cfg.Method, 100*p.Rate.Share)
+	return fmt.Sprintf("%s: each of two networks leaves out what the other finds hardest, in the end %.0f %% of the "+
+		"labels (--noise-rate sets another share)", cfg.Method, 100*p.Rate.Share)
 }
 
 // openSelective builds the learner of a method of package selective, and puts its loss and groups into the run.
@@ -129,7 +132,8 @@ func describeSelective(cfg config.Run, stored int) string {
 	if stored > 1 {
 		of = fmt.Sprintf("one of the %d stored views, drawn,", stored)
 	}
-	views := fmt.Sprintf("views are %s under noise of %v deviations and dropout of %v", of, s.View.Noise, s.View.Dropout)
+	views := fmt.Sprintf("views are %s under noise of %v deviations and dropout of "+
+		"%v", of, s.View.Noise, s.View.Dropout)
 	title := selective.Title(cfg.Method)
 	if cfg.Finetune.On() {
 		title, views = strings.TrimSuffix(title, " on frozen features"), "views are augmented images ("+cfg.Finetune.Augment+")"
@@ -139,7 +143,9 @@ func describeSelective(cfg config.Run, stored int) string {
 		if s.SecondStage.N > 0 {
 			second = fmt.Sprintf("; after %s it learns from these rows alone", s.SecondStage)
 		}
-		return fmt.Sprintf("%s: after %s without labels each epoch selects, of every class, the rows whose neighbours agree with their label%s; %s", title, s.WarmUp, second, views)
+		return fmt.Sprintf("%s: after %s without labels each epoch selects, of every class, the rows whose "+
+			"neighbours agree with their label%s; %s", title, s.WarmUp, second, views)
 	}
-	return fmt.Sprintf("%s: after %s each epoch believes a label as far as it fits the classes' centres, and the network's own prediction for the rest; %s", title, s.WarmUp, views)
+	return fmt.Sprintf("%s: after %s each epoch believes a label as far as it fits the classes' centres, and the "+
+		"network's own prediction for the rest; %s", title, s.WarmUp, views)
 }

@@ -37,8 +37,8 @@ func (w whitened) Part(ctx context.Context, scratch *[]float32, from, n int) (bl
 	return x, w.head.EmbedInto(x, in)
 }
 
-// resolveRate puts an estimate where the configuration asks for one; nil: it asks for none. If there are more labelled images than
-// enough (0: [noiserate.Enough]), it compares so many, drawn, with the classes of all.
+// resolveRate puts an estimate where the configuration asks for one; nil: it asks for none. If there are more
+// labelled images than enough (0: [noiserate.Enough]), it compares so many, drawn, with the classes of all.
 func resolveRate(ctx context.Context, cfg *config.Run, data Data, enough int) (*folder.NoiseRate, error) {
 	if !cfg.NeedsRate() {
 		return nil, nil

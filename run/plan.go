@@ -14,12 +14,12 @@ import (
 	"winnow/train"
 )
 
-// Input is what a training learns from, if its caller has it already. The zero value reads everything from the files that the
-// configuration names.
+// Input is what a training learns from, if its caller has it already. The zero value reads everything from the
+// files that the configuration names.
 type Input struct {
 	Manifest *datasets.Dataset // the configuration's manifest
-	Data     *Data             // no manifest and no features are read, and of the folder only what package train writes is kept
-	Backbone tuning.Backbone   // for Data; its owner closes it. nil: the network that the configuration names, if it trains one
+	Data     *Data             // no file is read; the folder gets only what package train writes
+	Backbone tuning.Backbone   // for Data; its owner closes it. nil: as the configuration says
 }
 
 // Options say where a training is kept and what computes and reports on the way.
@@ -29,10 +29,10 @@ type Options struct {
 	Overwrite bool   // an earlier run in Dir is deleted when this one begins
 	Last      bool   // leave the head as training ended, without regard to validation
 
-	Host  extraction.Host                                          // Runtime nil: heads compute in Go; a network finds its runtime
-	About folder.Facts                                             // what the caller knows for run.json: device, threads, recipe
+	Host  extraction.Host                                          // without Runtime heads compute in Go
+	About folder.Facts                                             // of the caller, for run.json: device, threads, recipe
 	Note  func(format string, args ...any)                         // takes facts about data and plan; may be nil
-	Watch func(what string) (at func(done, total int), end func()) // shows what takes long before the first step; may be nil
+	Watch func(what string) (at func(done, total int), end func()) // shows what takes long; may be nil
 
 	Screenings *Screenings // shared with other trainings; nil: labels are judged for this one
 	MLflow     string      // folder of MLflow's files that records the run, too; "": none
@@ -67,9 +67,9 @@ type Plan struct {
 	Screening *folder.Screening     `json:"screening,omitempty"`      // labels that were screened; nil: none
 	Noise     *folder.NoiseRate     `json:"noise_rate,omitempty"`     // nil: it was given
 	Rates     *folder.RateTest      `json:"learning_rates,omitempty"` // found by this call; nil: given, or found before
-	Untrained *comparison.Untrained `json:"untrained,omitempty"`      // P@1 of validation without training; nil: not measured
+	Untrained *comparison.Untrained `json:"untrained,omitempty"`      // nil: not measured
 	Judging   time.Duration         `json:"-"`                        // spent on screening
-	Duration  time.Duration         `json:"-"`                        // of the remaining steps of a network on this machine; 0: not known
+	Duration  time.Duration         `json:"-"`                        // of a network's remaining steps; 0: not known
 }
 
 // Outcome is the result of a training.
@@ -114,7 +114,8 @@ func together(list []Observer) Observer {
 	}
 }
 
-// tellAll returns a function that calls those that are picked, or nil if there are none: the trainer then finds no fact.
+// tellAll returns a function that calls those that are picked, or nil if there are none: the trainer then finds
+// no fact.
 func tellAll[F any](list []Observer, pick func(Observer) func(F)) func(F) {
 	var told []func(F)
 	for _, o := range list {

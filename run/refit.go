@@ -10,8 +10,9 @@ import (
 	"winnow/train"
 )
 
-// refit returns when and how the head begins again from the whitening of what the network gives by then, or nil where it does not: where
-// the network is drawn, or the head, or where proxies have been learned beside the old one.
+// refit returns when and how the head begins again from the whitening of what the network gives by then, or nil
+// where it does not: where the network is drawn, or the head, or where proxies have been learned beside the old
+// one.
 func (r *Training) refit() *train.Refit {
 	after := r.Config.Finetune.Refit.In(r.Epoch)
 	live, tuned := r.backbone.(*tuning.Live)

@@ -23,9 +23,9 @@ import (
 	"winnow/train"
 )
 
-// Resolve decides what a training does: it reads what the configuration names or takes it from in, makes missing features,
-// screens labels, estimates rates, chooses what is left open, and builds everything. In the folder it leaves nothing but features.
-// Errors say what a person can do. The caller closes the training.
+// Resolve decides what a training does: it reads what the configuration names or takes it from in, makes
+// missing features, screens labels, estimates rates, chooses what is left open, and builds everything. In the
+// folder it leaves nothing but features. Errors say what a person can do. The caller closes the training.
 func Resolve(ctx context.Context, cfg config.Run, in Input, o Options) (*Training, error) {
 	if o.Note == nil {
 		o.Note = func(string, ...any) {}
@@ -33,7 +33,8 @@ func Resolve(ctx context.Context, cfg config.Run, in Input, o Options) (*Trainin
 	if o.Watch == nil {
 		o.Watch = func(string) (func(done, total int), func()) { return func(int, int) {}, func() {} }
 	}
-	r := &Training{Plan: Plan{Config: cfg}, options: o, start: time.Now(), backbone: in.Backbone, kept: in.Data == nil && o.Dir != ""}
+	r := &Training{Plan: Plan{Config: cfg}, options: o, start: time.Now(), backbone: in.Backbone}
+	r.kept = in.Data == nil && o.Dir != ""
 	if r.owns = in.Backbone == nil; r.owns {
 		r.backbone = tuning.Stored{}
 	}
@@ -55,7 +56,9 @@ func (r *Training) resolve(ctx context.Context, in Input) error {
 		runtime.GC()
 	}
 	r.Data.white = &whitenings{}
-	for _, step := range []func(context.Context) error{r.choose, r.screen, r.findNoise, r.earlierRates, r.prepare, r.build, r.tell} {
+	for _, step := range []func(context.Context) error{
+		r.choose, r.screen, r.findNoise, r.earlierRates, r.prepare, r.build, r.tell,
+	} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -79,7 +82,8 @@ func (r *Training) read(ctx context.Context, in Input) (long bool, err error) {
 	}
 	d, held := d.WithValidation(r.Config.Validation.Share(), r.Config.Seed)
 	if held.Images > 0 {
-		r.options.Note("no validation split: %s, are held out to find the best state (--set validation.hold_out=0 trains on all)", held)
+		r.options.Note("no validation split: %s, are held out to find the best state (--set validation.hold_out=0 "+
+			"trains on all)", held)
 	}
 	if err := learnable(d); err != nil {
 		return long, err
@@ -107,8 +111,8 @@ func (r *Training) take(in Input) (err error) {
 	return err
 }
 
-// readHead reads what a head on stored features is trained on, then makes the folder. Features that are not named are made in it, of
-// the images.
+// readHead reads what a head on stored features is trained on, then makes the folder. Features that are not
+// named are made in it, of the images.
 func (r *Training) readHead(ctx context.Context, d *datasets.Dataset) (err error) {
 	if r.Config.Data.Features == "" {
 		if err := r.lookAtImages(ctx, d); err != nil {
@@ -162,7 +166,8 @@ func (r *Training) readNetwork(ctx context.Context, d *datasets.Dataset) (err er
 		}
 	}
 	if r.Data, err = Load(ctx, d, r.features(), false); err == nil && len(r.Data.Key.Views) > 1 {
-		r.options.Note("of the %d stored views of each image only the centre is used: fine-tuning looks at the images themselves (--augment)",
+		r.options.Note("of the %d stored views of each image only the centre is used: fine-tuning looks at the "+
+			"images themselves (--augment)",
 			len(r.Data.Key.Views))
 	}
 	return err
@@ -177,7 +182,8 @@ func (r *Training) openNetwork(paths []string) (*tuning.Live, error) {
 	}
 	r.backbone, r.Config.Finetune = network, network.Settings
 	if network.Drawn && r.Config.BackboneSolver.LR.Choose == train.Usual {
-		r.options.Note("the network has learned nothing yet: its learning rate is higher than a trained one's (--backbone-lr sets another)")
+		r.options.Note("the network has learned nothing yet: its learning rate is higher than a trained one's " +
+			"(--backbone-lr sets another)")
 	}
 	rt, err := host.Runtime()
 	if err != nil {
@@ -188,12 +194,14 @@ func (r *Training) openNetwork(paths []string) (*tuning.Live, error) {
 	return network, nil
 }
 
-// ExtractionOf returns how the features of all images of a manifest are made for heads, by the backbone that from names, or one that is
-// chosen and then named there. The caller sets where the store is.
-func ExtractionOf(ctx context.Context, from *config.Data, d *datasets.Dataset, h extraction.Host) (*extraction.Extraction, error) {
+// ExtractionOf returns how the features of all images of a manifest are made for heads, by the backbone that
+// from names, or one that is chosen and then named there. The caller sets where the store is.
+func ExtractionOf(ctx context.Context, from *config.Data, d *datasets.Dataset, h extraction.Host) (
+	*extraction.Extraction, error) {
 	root, err := imageroot.Open(ctx, imageroot.Resolve(location.At(from.Root), location.At(from.Manifest)))
 	if err != nil {
-		return nil, hint.With(err, "features are made of the images: name their folder with --root, or a store of winnow extract with --features")
+		return nil, hint.With(err, "features are made of the images: name their folder with --root, or a store of "+
+			"winnow extract with --features")
 	}
 	if err := ChooseBackbone(from, d, h.Complete().Note); err != nil {
 		return nil, err
@@ -228,8 +236,8 @@ func (r *Training) hold() (err error) {
 	return err
 }
 
-// makeFeatures makes the features that the run starts from unless they are there. Those of another backbone or of other images are
-// replaced only if the run is.
+// makeFeatures makes the features that the run starts from unless they are there. Those of another backbone or
+// of other images are replaced only if the run is.
 func (r *Training) makeFeatures(ctx context.Context, e *extraction.Extraction) error {
 	if !r.kept {
 		return errors.New("train: no features are named, and no folder to make them in: expected one of the two")
@@ -248,11 +256,13 @@ func (r *Training) choose(context.Context) error {
 	live, opened := r.backbone.(*tuning.Live)
 	drawn, labelled := opened && live.Drawn, r.Data.Train.Len()-r.Data.Unlabelled
 	if r.Config.ResolveLoss(drawn, drawn && r.Data.Closed(), labelled/max(len(r.Data.Classes), 1)) {
-		r.options.Note("the loss is cross entropy: the network is drawn, and validation asks for the classes that it is trained on (--loss chooses another)")
+		r.options.Note("the loss is cross entropy: the network is drawn, and validation asks for the classes that " +
+			"it is trained on (--loss chooses another)")
 	}
 	r.Config.ResolveUsualLR(drawn)
 	if opened && r.Data.Validation.Len() == 0 && r.Config.ResolveBlindLength(drawn, labelled) {
-		r.options.Note("%s without a validation split: a pretrained network may learn the images by heart after that (--epochs sets another length)", r.Config.Length)
+		r.options.Note("%s without a validation split: a pretrained network may learn the images by heart after "+
+			"that (--epochs sets another length)", r.Config.Length)
 	}
 	return r.Config.Validate()
 }

@@ -1,6 +1,7 @@
-// Package run trains: [Resolve] makes a [Training] of a configuration and data, and [Training.Run] runs it. It builds the head, the
-// backbone if that is trained too, sampler, losses, filter and solvers, hands them to package train, and leaves a run's folder. [Train]
-// does all at once. Nothing that a training is given holds true labels.
+// Package run trains: [Resolve] makes a [Training] of a configuration and data, and [Training.Run] runs it. It
+// builds the head, the backbone if that is trained too, sampler, losses, filter and solvers, hands them to
+// package train, and leaves a run's folder. [Train] does all at once. Nothing that a training is given holds
+// true labels.
 package run
 
 import (
@@ -86,7 +87,8 @@ func (r *Training) run(ctx context.Context, observers []Observer) (out Outcome, 
 		}
 	}
 	o, t := together(observers), r.trainer
-	r.saving, t.Stepped, t.Validated, t.Diagnosed, t.Weighed, t.Written = o.Saving, o.Stepped, o.Validated, o.Diagnosed, o.Weighed, o.Written
+	r.saving, t.Stepped, t.Validated = o.Saving, o.Stepped, o.Validated
+	t.Diagnosed, t.Weighed, t.Written = o.Diagnosed, o.Weighed, o.Written
 	result, err := t.Run(ctx)
 	if err == nil {
 		out, err = r.finish(result, o)
@@ -224,8 +226,8 @@ func (r *Training) tell(ctx context.Context) (err error) {
 	return nil
 }
 
-// begin deletes the run that is to be overwritten, and writes config.yaml and run.json. A run that goes on keeps what it wrote when it
-// began.
+// begin deletes the run that is to be overwritten, and writes config.yaml and run.json. A run that goes on
+// keeps what it wrote when it began.
 func (r *Training) begin() error {
 	dir := r.options.Dir
 	if r.options.Overwrite {
@@ -260,9 +262,11 @@ func (r *Training) facts() (folder.Facts, error) {
 	f, data := r.options.About, r.Data
 	f.Winnow, f.Go, f.Started = r.options.Host.Winnow, runtime.Version(), r.start.UTC()
 	f.NoiseRate, f.RateTest, f.Screening = r.Noise, cmp.Or(r.Rates, r.earlier), r.Screening
-	f.Seed, f.Manifest, f.ImagesSHA256, f.FeaturesSHA256, f.FeaturesKey = r.Config.Seed, r.Config.Data.Manifest, data.Sum, data.StoreSum, data.Key
+	f.Seed, f.Manifest = r.Config.Seed, r.Config.Data.Manifest
+	f.ImagesSHA256, f.FeaturesSHA256, f.FeaturesKey = data.Sum, data.StoreSum, data.Key
 	f.Places = folder.PlacesOf(r.options.Dir, r.Config.Data, data.ModelFile)
-	f.Images, f.Unlabelled, f.Validation, f.Classes = data.Train.Len(), data.Unlabelled, data.Validation.Len(), data.Classes
+	f.Images, f.Unlabelled, f.Validation = data.Train.Len(), data.Unlabelled, data.Validation.Len()
+	f.Classes = data.Classes
 	f.LeftOut, f.StepsPerEpoch, f.Steps = append([]lookup.LeftOut{}, data.LeftOut...), r.Epoch, r.Steps
 	if share := r.backbone.Share(); share != nil {
 		f.Backbone, f.TunedWeights = share.From, r.backbone.Weights()
@@ -323,7 +327,8 @@ func (r *Training) finish(result train.Result, o Observer) (Outcome, error) {
 // willTrain returns an error where a fine-tuning could not go on, as far as that is known before its encoder is there.
 func (r *Training) willTrain() error {
 	if start := r.Config.Finetune.Start.In(r.Epoch); start >= r.loop.Steps {
-		return fmt.Errorf("train: finetune.start: the backbone would rest for %d steps and the run has %d: it would never be trained", start, r.loop.Steps)
+		return fmt.Errorf("train: finetune.start: the backbone would rest for %d steps and the run has %d: it would "+
+			"never be trained", start, r.loop.Steps)
 	}
 	if r.options.Resume && r.options.Dir != "" && !r.Config.NeedsLR() {
 		return train.SameRun(r.options.Dir, r.loop.Identity)
@@ -364,5 +369,8 @@ func (r *Training) visited() train.Encoder {
 	if r.Data.Views() == 1 || r.Config.IsSelective() {
 		return r.encoder
 	}
-	return &viewed{Encoder: r.encoder, Rows: r.Data.Train.Len(), Views: r.Data.Views(), Source: r.clock.Source(r.Config.Seed, "stored view"), Apart: r.Config.Sampler.Views > 1}
+	return &viewed{
+		Encoder: r.encoder, Rows: r.Data.Train.Len(), Views: r.Data.Views(),
+		Source: r.clock.Source(r.Config.Seed, "stored view"), Apart: r.Config.Sampler.Views > 1,
+	}
 }

@@ -23,15 +23,16 @@ type screening struct {
 	List []folder.Screened // most suspect first
 }
 
-// screen judges the labels of the training images by the judge of audits that the configuration names, on the stored features,
-// before anything is trained: images whose label is called wrong take part as images without a label, and what the filter
-// is told to drop besides is what the judge expects to be left; where the features tell nothing of labels none is. before is what an earlier part of the run found, or nil; at is
-// told how much of the judging is done and may be nil. It returns nil where nothing is to be screened, or it was already, or nothing
-// can be: only one class has two images, or none.
+// screen judges the labels of the training images by the judge of audits that the configuration names, on the
+// stored features, before anything is trained: images whose label is called wrong take part as images without a
+// label, and what the filter is told to drop besides is what the judge expects to be left; where the features
+// tell nothing of labels none is. before is what an earlier part of the run found, or nil; at is told how much
+// of the judging is done and may be nil. It returns nil where nothing is to be screened, or it was already, or
+// nothing can be: only one class has two images, or none.
 //
-// A network learns wrong labels in its first epoch, before what it remembers can tell them from others; features that no
-// label has touched can. It is the pruning of confident learning (Northcutt, Jiang & Chuang 2021, section 3.2), by
-// winnow's own judge.
+// A network learns wrong labels in its first epoch, before what it remembers can tell them from others;
+// features that no label has touched can. It is the pruning of confident learning (Northcutt, Jiang & Chuang
+// 2021, section 3.2), by winnow's own judge.
 func screen(ctx context.Context, cfg *config.Run, data *Data, before *screening, at func(done, total int)) (found *screening, err error) {
 	if cfg.Screen == config.NoScreen || data.Screened || !data.comparable() {
 		return nil, nil
@@ -55,8 +56,9 @@ func screen(ctx context.Context, cfg *config.Run, data *Data, before *screening,
 	return found, nil
 }
 
-// Screenings keeps what was found of labels, so that of trainings that differ in other settings the first alone judges them. The zero
-// value is ready, and trainings that run at the same time may share it: the others wait for the first.
+// Screenings keeps what was found of labels, so that of trainings that differ in other settings the first alone
+// judges them. The zero value is ready, and trainings that run at the same time may share it: the others wait
+// for the first.
 type Screenings struct {
 	mu sync.Mutex
 	of map[screeningOf]*sharedScreening
@@ -74,7 +76,8 @@ type sharedScreening struct {
 	found *screening
 }
 
-// screen is the function screen with what another training found of the same labels on the same features by the same settings and seed.
+// screen is the function screen with what another training found of the same labels on the same features by the
+// same settings and seed.
 func (s *Screenings) screen(ctx context.Context, cfg *config.Run, data *Data, at func(done, total int)) (*screening, error) {
 	of := screeningOf{images: data.Sum, features: data.StoreSum, judge: cfg.Screen, rate: cfg.Filter.Rate, seed: cfg.Seed}
 	s.mu.Lock()
@@ -212,7 +215,8 @@ func (d *Data) stillClasses() error {
 		}
 	}
 	if len(seen) < 2 {
-		return fmt.Errorf("train: screen: labels called right are of %d classes, expected two or more: train with --set screen=%s", len(seen), config.NoScreen)
+		return fmt.Errorf("train: screen: labels called right are of %d classes, expected two or more: train with "+
+			"--set screen=%s", len(seen), config.NoScreen)
 	}
 	return nil
 }

@@ -13,22 +13,24 @@ import (
 	"winnow/run/config"
 )
 
-// validator returns what scores the present state of a run on its validation split, as validation.measure says; nil where there is
-// no such split.
+// validator returns what scores the present state of a run on its validation split, as validation.measure says;
+// nil where there is no such split.
 func (r *Training) validator() (func(context.Context) (float64, error), error) {
 	if r.Data.Validation.Len() == 0 {
 		return nil, nil
 	}
 	measure := r.Config.Validation.Measure
 	if measure == config.MeasureClassMean && !features.ShareLabel(r.Data.datasetLabels(), r.Data.Validation.Labels) {
-		return nil, hint.With(fmt.Errorf("train: validation.measure is %s, and no image of the validation split has a class of the train split", config.MeasureClassMean),
-			"validate by retrieval: --set validation.measure=%s; or make a validation split of the classes that are trained", config.MeasureP1)
+		return nil, hint.With(fmt.Errorf("train: validation.measure is %s, and no image of the validation split has "+
+			"a class of the train split", config.MeasureClassMean),
+			"validate by retrieval: --set validation.measure=%s; or make a validation split of the classes that are "+
+				"trained", config.MeasureP1)
 	}
 	return func(ctx context.Context) (float64, error) { return r.Data.Score(ctx, measure, r.embedNow, r.spillNow) }, nil
 }
 
-// Score returns what a measure of validation (config.Validation) finds on the validation split in an embedding. Of the train split,
-// where it is looked at, too, spill may leave the vectors elsewhere until they are freed.
+// Score returns what a measure of validation (config.Validation) finds on the validation split in an embedding.
+// Of the train split, where it is looked at, too, spill may leave the vectors elsewhere until they are freed.
 func (d Data) Score(ctx context.Context, measure string, embed func(context.Context, features.Set) (features.Set, error),
 	spill func(context.Context, features.Set) (z features.Set, free func() error, err error)) (float64, error) {
 	now, err := embed(ctx, d.Validation)

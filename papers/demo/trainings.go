@@ -76,7 +76,8 @@ func (o Options) config(t training) (config.Run, error) {
 		return cfg, err
 	}
 	if t.tuned && !cfg.Finetune.On() {
-		return cfg, fmt.Errorf("demo: --set finetune.weights=%s: the demo trains the backbone: expected all, a stage or a pattern", config.NoWeights)
+		return cfg, fmt.Errorf("demo: --set finetune.weights=%s: the demo trains the backbone: expected all, a "+
+			"stage or a pattern", config.NoWeights)
 	}
 	manifest := noisyManifest
 	if t.clean {

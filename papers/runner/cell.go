@@ -121,7 +121,8 @@ func untrained(ctx context.Context, how string, t training) (embedder, error) {
 	return func(set features.Set) (features.Set, error) { return white.EmbedSet(ctx, set) }, nil
 }
 
-// validate notes what validation measures of a row that is not trained, where the study's chart follows that over the steps.
+// validate notes what validation measures of a row that is not trained, where the study's chart follows that
+// over the steps.
 func (r *reproduction) validate(ctx context.Context, o *studies.Outcome, embed embedder, t training) error {
 	if !r.followsValidation() || t.data.Validation.Len() == 0 {
 		return nil

@@ -15,11 +15,12 @@ import (
 const headRate = "solver.lr="
 
 // scaledRates is the note on choices of whole networks.
-const scaledRates = "solver.lr is the head's rate: a choice of it moves the rates of the network and of the loss's own parameters by as much."
+const scaledRates = "solver.lr is the head's rate: a choice of it moves the rates of the network and of the loss's " +
+	"own parameters by as much."
 
-// read returns a row's configuration with --set and the choice that a training is made with. Where the network is trained too, a
-// choice of the head's rate is one of all rates: those of the network and of the loss's own parameters keep the ratio to the head's that
-// the recipe and --set have.
+// read returns a row's configuration with --set and the choice that a training is made with. Where the network
+// is trained too, a choice of the head's rate is one of all rates: those of the network and of the loss's own
+// parameters keep the ratio to the head's that the recipe and --set have.
 func (r *reproduction) read(recipe recipes.Recipe, settings []string, row studies.Row, choice int) (config.Run, error) {
 	settings = slices.Concat(settings, r.settingsOf(row))
 	cfg, err := config.Parse(recipe.Name, []byte(recipe.Text), settings)
@@ -44,8 +45,8 @@ func choosesRate(settings studies.Names) bool {
 	return slices.ContainsFunc(settings, func(s string) bool { return strings.HasPrefix(s, headRate) })
 }
 
-// checkChoices refuses a --set for what is chosen by validation: it would be lost. Where the network is trained too, rates
-// say how it learns beside the head.
+// checkChoices refuses a --set for what is chosen by validation: it would be lost. Where the network is trained
+// too, rates say how it learns beside the head.
 func (r *reproduction) checkChoices() error {
 	for _, row := range r.Study.Rows {
 		for _, s := range r.settingsOf(row) {
@@ -55,7 +56,8 @@ func (r *reproduction) checkChoices() error {
 			}
 			for _, chosen := range r.Study.Choices(row) {
 				if r.wanted(row) && slices.ContainsFunc(chosen, func(c string) bool { return strings.HasPrefix(c, key+"=") }) {
-					return hint.Misused("--set %s: %s chooses %s of %s by validation: expected no setting of it", s, r.Study.Name, key, row.Name)
+					return hint.Misused("--set %s: %s chooses %s of %s by validation: expected no setting of "+
+						"it", s, r.Study.Name, key, row.Name)
 				}
 			}
 		}

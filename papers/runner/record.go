@@ -15,8 +15,8 @@ import (
 	"winnow/train"
 )
 
-// What a study's chart may follow over the steps of a training. Where it is one of the first three, all of these are recorded: the
-// studies of PRISM's Figures 2 and 3 draw the same trainings.
+// What a study's chart may follow over the steps of a training. Where it is one of the first three, all of
+// these are recorded: the studies of PRISM's Figures 2 and 3 draw the same trainings.
 const (
 	accuracy   = "filter-accuracy" // share of right labels among the kept of a batch, smoothed
 	scores     = "p-clean"         // P_clean of right and of wrong labels
@@ -70,7 +70,8 @@ func (r *reproduction) follow(plan run.Plan, d *datasets.Dataset) (*recorder, er
 		return rec, nil
 	}
 	if n := plan.Config.Correct.Visits; n > 0 {
-		return nil, fmt.Errorf("reproduce: correct.visits: found %d beside the filter's accuracy, expected 0: what is compared with the truth are the labels as given, and not corrected ones", n)
+		return nil, fmt.Errorf("reproduce: correct.visits: found %d beside the filter's accuracy, expected 0: what "+
+			"is compared with the truth are the labels as given, and not corrected ones", n)
 	}
 	var at []int
 	for _, share := range shares {
@@ -125,7 +126,8 @@ func (r *recorder) end(o *studies.Outcome) {
 	}
 }
 
-// Measures of samples that are weighed (BSPML, equation 14): the mean over classes of their mean weight, and its standard deviation.
+// Measures of samples that are weighed (BSPML, equation 14): the mean over classes of their mean weight, and
+// its standard deviation.
 const (
 	maw  = "maw"
 	sdaw = "sdaw"
@@ -150,7 +152,8 @@ func (r *recorder) batches() map[string]studies.Trace {
 	return map[string]studies.Trace{"right": right, "wrong": wrong, "kept": kept, "kept-right": clean}
 }
 
-// spread notes how the scores lie around the chart's steps, and the concentrations after every step at which they were looked at.
+// spread notes how the scores lie around the chart's steps, and the concentrations after every step at which
+// they were looked at.
 func (r *recorder) spread(o *studies.Outcome) {
 	for _, s := range r.filter.Scores() {
 		note := studies.Spread{Step: s.Step, From: s.From, Judge: s.Judge, Right: counts(s.Right, s.Wrong), Wrong: counts(s.Wrong, s.Right), Unknown: s.Unknown}

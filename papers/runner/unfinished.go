@@ -29,9 +29,9 @@ var errLost = errors.New("what was kept of the cell does not fit together")
 // cellDir is where a cell that trains a network keeps its checkpoint until it is done.
 func (r *reproduction) cellDir(key string) string { return filepath.Join(r.Dir, "unfinished", key) }
 
-// resolve resolves a cell's training and says what it keeps until it is measured, where its folder is: its checkpoint, if it trains a
-// network, or what is measured of a folder. If another study trains the same network now, this one keeps no checkpoint. end closes the
-// training and removes what need not stay.
+// resolve resolves a cell's training and says what it keeps until it is measured, where its folder is: its
+// checkpoint, if it trains a network, or what is measured of a folder. If another study trains the same network
+// now, this one keeps no checkpoint. end closes the training and removes what need not stay.
 func (r *reproduction) resolve(ctx context.Context, t training, cell studies.Cell, ranks bool) (plan *run.Training, dir string, end func(), err error) {
 	opts := run.Options{Last: r.Study.State == studies.Last, Host: r.Host}
 	opts.Host.Runtime = func() (*ort.Runtime, error) { return r.rt, nil }
@@ -101,8 +101,9 @@ func (f fact) number() int {
 	return math.MaxInt
 }
 
-// keep takes over what an earlier part of a training saw up to a step, and returns an observer that writes down in the cell's folder what
-// is seen from there on: the outcome of the cell is then that of a training that never stopped. start is when this part began.
+// keep takes over what an earlier part of a training saw up to a step, and returns an observer that writes down
+// in the cell's folder what is seen from there on: the outcome of the cell is then that of a training that
+// never stopped. start is when this part began.
 func (r *recorder) keep(dir string, resumed int, start time.Time) (o run.Observer, close func() error, err error) {
 	path, seen := filepath.Join(dir, seenFile), r.observer()
 	facts, err := readFacts(path, resumed)

@@ -39,13 +39,17 @@ func (c Comparison) Verdict() string {
 	trained, white, frozen := c.Trained.PrecisionAt1, c.Whitened.PrecisionAt1, c.Frozen.PrecisionAt1
 	switch {
 	case trained <= white && trained <= frozen:
-		return fmt.Sprintf("%s is NOT better than untrained features (P@1 %.4f, frozen %.4f, whitened %.4f)", what, trained, frozen, white)
+		return fmt.Sprintf("%s is NOT better than untrained features (P@1 %.4f, frozen %.4f, whitened "+
+			"%.4f)", what, trained, frozen, white)
 	case trained <= white:
-		return fmt.Sprintf("%s is NOT better than whitening, which uses no labels (P@1 %.4f, whitened %.4f)", what, trained, white)
+		return fmt.Sprintf("%s is NOT better than whitening, which uses no labels (P@1 %.4f, whitened "+
+			"%.4f)", what, trained, white)
 	case trained <= frozen:
-		return fmt.Sprintf("%s is NOT better than the frozen features as they are (P@1 %.4f, frozen %.4f)", what, trained, frozen)
+		return fmt.Sprintf("%s is NOT better than the frozen features as they are (P@1 %.4f, frozen "+
+			"%.4f)", what, trained, frozen)
 	case c.Known != "":
-		return fmt.Sprintf("%s has P@1 %.4f on the images %s (frozen %.4f, whitened %.4f): how good it is others say, as winnow eval does of a test split", what, trained, c.Known, frozen, white)
+		return fmt.Sprintf("%s has P@1 %.4f on the images %s (frozen %.4f, whitened %.4f): how good it is others "+
+			"say, as winnow eval does of a test split", what, trained, c.Known, frozen, white)
 	}
 	overFrozen, overWhite := eval.Paired(c.Trained.Hits, c.Frozen.Hits), eval.Paired(c.Trained.Hits, c.Whitened.Hits)
 	over := func(name string, d eval.Difference) string {
@@ -87,7 +91,8 @@ func (c Comparison) Print(w io.Writer) {
 		name string
 		r    eval.Retrieval
 	}{{"frozen", c.Frozen}, {"whitened", c.Whitened}, {"trained", c.Trained}} {
-		fmt.Fprintf(w, "%-10s %8.4f %8.4f %8.4f %8.4f\n", row.name, row.r.PrecisionAt1, row.r.RPrecision, row.r.MAPAtR, row.r.Recall[8])
+		fmt.Fprintf(w, "%-10s %8.4f %8.4f %8.4f "+
+			"%8.4f\n", row.name, row.r.PrecisionAt1, row.r.RPrecision, row.r.MAPAtR, row.r.Recall[8])
 	}
 }
 
@@ -165,7 +170,8 @@ type Untrained struct {
 	Whitened float64 `json:"whitened"`
 }
 
-// MaxMem bounds the similarities that a training holds while it validates, in bytes: less than what eval may take, which has the machine for itself.
+// MaxMem bounds the similarities that a training holds while it validates, in bytes: less than what eval may
+// take, which has the machine for itself.
 const MaxMem = 1 << 27
 
 // MeasureUntrained measures the stored features of images as they are and whitened, as [Measure] does.
