@@ -11,6 +11,7 @@ import (
 	"winnow/datasets/location"
 	"winnow/features"
 	"winnow/filters/noiserate"
+	"winnow/head"
 	"winnow/internal/atomicfile"
 	"winnow/internal/text"
 	"winnow/run"
@@ -59,7 +60,7 @@ func Noise(ctx context.Context, o NoiseOptions, progress func(done, total int), 
 	if err != nil {
 		return NoiseReport{}, err
 	}
-	z, err := run.JudgedVectors(ctx, data)
+	z, err := head.WhitenSet(ctx, data.Train, head.Widest)
 	if err != nil {
 		return NoiseReport{}, err
 	}
