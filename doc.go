@@ -21,8 +21,8 @@
 // The shortest ways:
 //
 //	wrong labels        audit.Run(ctx, set, audit.Options{Whiten: true})
-//	a trained head      run.Run(ctx, config.Default(), data, run.Options{}) with data of run.NewData(set, validation)
-//	the network too     run.Train(ctx, cfg, run.Options{Dir: "run"}) with cfg.Finetune.Weights = "all"
+//	a trained head      run.Train(ctx, config.Default(), run.Input{Data: &data}, run.Options{}) with data of run.NewData(set, validation)
+//	the network too     run.Train(ctx, cfg, run.Input{}, run.Options{Dir: "run"}) with cfg.Finetune.Weights = "all"
 //	how good it is      eval.Retrieve(ctx, embedded, nil, eval.RetrievalOptions{})
 //	one loss            (&losses.MultiSimilarity{Alpha: 2, Beta: 50, Base: 1}).Eval(&grad, set, nil)
 //	neighbours          eval.Nearest(ctx, queries, &set, 10, 0)

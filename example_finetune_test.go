@@ -74,7 +74,7 @@ func Example_finetune() {
 	cfg.Filter.Scorer = config.NoFilter
 	cfg.Head.Out, cfg.Length = 8, config.LastsSteps(10)
 	cfg.Sampler.Classes, cfg.Sampler.Images = 4, 4
-	result, err := run.Train(ctx, cfg, run.Options{Dir: filepath.Join(dir, "run")})
+	out, err := run.Train(ctx, cfg, run.Input{}, run.Options{Dir: filepath.Join(dir, "run")})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -91,7 +91,7 @@ func Example_finetune() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("%d steps, %d tensors of the network, P@1 %.1f of %d images\n", result.Steps, result.FineTuned.Tensors, r.PrecisionAt1, r.N)
+	fmt.Printf("%d steps, %d tensors of the network, P@1 %.1f of %d images\n", out.Summary.Steps, out.Summary.FineTuned.Tensors, r.PrecisionAt1, r.N)
 }
 
 // An example cannot be skipped: this runs it where there is ONNX Runtime.

@@ -47,10 +47,10 @@ func Example_train() {
 		log.Fatal(err)
 	}
 	cfg := config.Default()
-	cfg.Filter.Rate = 0.33
+	cfg.Filter.Rate = config.GivenRate(0.33)
 	cfg.Length = config.LastsSteps(100)
 	cfg.Sampler.Classes, cfg.Sampler.Images = 10, 4
-	trained, err := run.Run(ctx, cfg, data, run.Options{})
+	trained, err := run.Train(ctx, cfg, run.Input{Data: &data}, run.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}

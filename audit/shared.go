@@ -23,6 +23,9 @@ type Shared struct {
 	white *head.Head // nil: not known yet
 }
 
+// Whitened returns what a single audit is told of its set: the whitening of [head.SelfWhitening] to [head.Widest].
+func Whitened(white *head.Head) *Shared { return &Shared{alone: true, white: white} }
+
 // whitening returns that of the set.
 func (s *Shared) whitening(ctx context.Context, set features.Source) (*head.Head, error) {
 	s.mu.Lock()

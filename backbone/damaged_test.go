@@ -26,7 +26,7 @@ func TestDamagedImages(t *testing.T) {
 	for i, name := range names {
 		files[i] = readFile(t, name)
 	}
-	views := []View{Center(), {Name: "flip", Augmentation: Augmentation{Flip: 1}}}
+	views := []View{center(), {Name: "flip", Augmentation: Augmentation{Flip: 1}}}
 	readers, err := newReaders(ExtractConfig{Preprocessing: tiny, Batch: 1, Workers: 1, MaxPixels: 1 << 20,
 		Views: views}, nil)
 	if err != nil {

@@ -57,7 +57,7 @@ func (c *client) asGoogle(ctx context.Context, at location.Source, o *minio.Opti
 	}
 	tokens, err := c.google(ctx, c.getenv)
 	if err != nil {
-		return fmt.Errorf("Google credentials: %w", err)
+		return fmt.Errorf("credentials of Google: %w", err)
 	}
 	if tokens != nil {
 		o.Transport, c.signed = &oauth2.Transport{Source: tokens, Base: plain}, "Google's default credentials"

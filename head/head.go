@@ -39,11 +39,26 @@ type layer struct {
 // New returns a head with initial weights. train are the stored training features. Only whitening reads them,
 // until ctx is cancelled; with Init random they may be empty. rng draws all random weights.
 func New(ctx context.Context, cfg Config, train blas32.General, rng *rand.Rand) (*Head, error) {
-	return start(ctx, cfg, features.Set{X: train}, rng)
+	if cfg.Init == Random {
+		return NewWhitened(cfg, nil, rng)
+	}
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	if train.Cols != cfg.In {
+		return nil, fmt.Errorf("head: training features: found dimension %d, expected %d as in the settings",
+			train.Cols, cfg.In)
+	}
+	white, err := Whitening(ctx, features.Set{X: train}, cfg.Out, cfg.Bias)
+	if err != nil {
+		return nil, err
+	}
+	return NewWhitened(cfg, white, rng)
 }
 
-// start is New with features from any source.
-func start(ctx context.Context, cfg Config, train features.Source, rng *rand.Rand) (*Head, error) {
+// NewWhitened is New with the [Whitening] of the training features to cfg.Out dimensions, centred if the head
+// has a bias. Init random does not read it.
+func NewWhitened(cfg Config, white *Head, rng *rand.Rand) (*Head, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
@@ -52,13 +67,14 @@ func start(ctx context.Context, cfg Config, train features.Source, rng *rand.Ran
 		h.drawAll(rng)
 		return h, nil
 	}
-	if train.Dim() != cfg.In {
-		return nil, fmt.Errorf("head: training features: found dimension %d, expected %d as in the settings",
-			train.Dim(), cfg.In)
+	if c := white.cfg; c.In != cfg.In || c.Out != cfg.Out || c.Bias != cfg.Bias {
+		return nil, fmt.Errorf("head: whitening: found %d to %d dimensions, expected %d to %d as in the "+
+			"settings", c.In, c.Out, cfg.In, cfg.Out)
 	}
-	w, err := whitening(ctx, train, cfg.Out, cfg.Bias)
-	if err != nil {
-		return nil, err
+	l := white.layers[0]
+	w := whitened{weight: l.weight.Matrix(), rank: white.rank}
+	if l.bias != nil {
+		w.bias = l.bias.Data
 	}
 	h.startWhitened(w, rng)
 	return h, nil

@@ -170,7 +170,17 @@ func WhiteningOf(mean []float64, covariance *mat.SymDense, n, most int) (*Head, 
 // Whitening returns the linear head that whitens the rows of x (PCA) to out dimensions of unit length, without
 // labels or training. If centre is true, it subtracts their mean first.
 func Whitening(ctx context.Context, x features.Source, out int, centre bool) (*Head, error) {
-	return start(ctx, Config{In: x.Dim(), Out: out, Bias: centre, Init: Whiten}, x, nil)
+	cfg := Config{In: x.Dim(), Out: out, Bias: centre, Init: Whiten}
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	w, err := whitening(ctx, x, out, centre)
+	if err != nil {
+		return nil, err
+	}
+	h := blank(cfg)
+	h.startWhitened(w, nil)
+	return h, nil
 }
 
 // Widest is the largest dimension to which features are whitened before labels are judged.

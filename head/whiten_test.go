@@ -265,7 +265,7 @@ func TestWhitenRefuses(t *testing.T) {
 	nan.Data[17] = float32(math.NaN())
 	for what, x := range map[string]blas32.General{
 		"one row": features.NewMatrix(1, 5), "equal rows": constant, "another dimension": features.NewMatrix(10, 6),
-		"NaN": nan,
+		"NaN":            nan,
 		"many huge rows": huge(10, 5), "few huge rows": huge(4, 5), "few equal rows": features.NewMatrix(4, 5),
 	} {
 		if _, err := New(t.Context(), cfg, x, source(1)); err == nil {

@@ -260,7 +260,7 @@ func (r *Run) filterNotes() []string {
 	if f := r.Config.Filter; f.Threshold == filters.ThresholdFixed {
 		return []string{fmt.Sprintf("%s: those with a score of %g or more.", note, f.Fixed)}
 	}
-	return []string{fmt.Sprintf("%s; it was told to drop %.1f %%.", note, 100*float64(r.Config.Filter.Rate))}
+	return []string{fmt.Sprintf("%s; it was told to drop %.1f %%.", note, 100*r.Config.Filter.Rate.Share)}
 }
 
 // rounds shows the rounds of self-paced weights.

@@ -77,7 +77,7 @@ func (r *Run) warnings() (list []string) {
 	filter := r.Config.Filter
 	if d := r.audited.Detection; d != nil && d.Samples > 0 &&
 		filter.Scorer != config.NoFilter && filter.Threshold != filters.ThresholdFixed {
-		told, is := r.facts.WholeRate(float64(filter.Rate)), float64(d.Wrong)/float64(d.Samples)
+		told, is := r.facts.WholeRate(filter.Rate.Share), float64(d.Wrong)/float64(d.Samples)
 		if math.Abs(told-is) > farOff {
 			say("The training assumed that %.0f %% of the labels are wrong, but %.0f %% are: "+
 				"--noise-rate %.2f or auto would be better.", 100*told, 100*is, is)

@@ -35,10 +35,10 @@ func readCourse(dir string) (c course, err error) {
 // images do not vary.
 func advise(c course, cfg config.Run, r folder.Result, views *tuning.Views) string {
 	filtered, tuned := cfg.Filter.Scorer != config.NoFilter, cfg.Finetune.On()
-	told := 1 - float64(cfg.Filter.Rate)
-	rate, flag := float64(cfg.Solver.LR), "--lr"
+	told := 1 - cfg.Filter.Rate.Share
+	rate, flag := cfg.Solver.LR.Value, "--lr"
 	if tuned {
-		rate, flag = float64(cfg.BackboneSolver.LR), "--backbone-lr"
+		rate, flag = cfg.BackboneSolver.LR.Value, "--backbone-lr"
 	}
 	var peak, last float64
 	for _, v := range c.validations {
@@ -47,17 +47,21 @@ func advise(c course, cfg config.Run, r folder.Result, views *tuning.Views) stri
 	trained := len(c.validations) > 1
 	switch {
 	case views != nil && !views.Near():
-		return fmt.Sprintf("training views (%s) are hardly nearer to what is evaluated than other images: try --augment flip", cfg.Finetune.Augment)
+		return fmt.Sprintf("training views (%s) are hardly nearer to what is evaluated than other images: try "+
+			"--augment flip", cfg.Finetune.Augment)
 	case tuned && rate == 0:
 		return "the network stood still: give it a --backbone-lr"
 	case r.IdleTooOften():
-		return fmt.Sprintf("in %d of %d steps there was nothing to learn from: try --batch with more classes, or --filter none to see whether the filter takes too much", r.Idle, r.Steps)
+		return fmt.Sprintf("in %d of %d steps there was nothing to learn from: try --batch with more classes, or "+
+			"--filter none to see whether the filter takes too much", r.Idle, r.Steps)
 	case filtered && c.steps > 0 && c.kept < told/2:
-		return fmt.Sprintf("the filter kept %.0f %% of the images where %.0f %% are thought to be right: try --set filter.warm_up=\"1 epoch\"", 100*c.kept, 100*told)
-	case !filtered && cfg.Filter.Rate > 0.1:
+		return fmt.Sprintf("the filter kept %.0f %% of the images where %.0f %% are thought to be right: try --set "+
+			"filter.warm_up=\"1 epoch\"", 100*c.kept, 100*told)
+	case !filtered && cfg.Filter.Rate.Share > 0.1:
 		return "nothing filters wrong labels: try --filter vmf --noise-rate auto"
 	case trained && last < c.validations[0].Score-0.01:
-		return fmt.Sprintf("training went away from a good start (validation %.4f before it, %.4f at its end): try %s %.2g", c.validations[0].Score, last, flag, rate/10)
+		return fmt.Sprintf("training went away from a good start (validation %.4f before it, %.4f at its end): try "+
+			"%s %.2g", c.validations[0].Score, last, flag, rate/10)
 	case trained && r.BestStep == r.Steps:
 		return fmt.Sprintf("validation was still rising at the end: try --epochs %d", 2*max(r.Epochs, 1))
 	case trained && peak < c.validations[0].Score+0.01:

@@ -23,10 +23,10 @@ func TestAdvise(t *testing.T) {
 		return c
 	}
 	tuned, head := config.Default(), config.Default()
-	tuned.Finetune.Weights, tuned.Finetune.Augment, tuned.BackboneSolver.LR = "all", "prism", 1e-3
-	tuned.Filter.Rate, head.Filter.Rate = 0.2, 0.2
+	tuned.Finetune.Weights, tuned.Finetune.Augment, tuned.BackboneSolver.LR = "all", "prism", train.GivenLR(1e-3)
+	tuned.Filter.Rate, head.Filter.Rate = config.GivenRate(0.2), config.GivenRate(0.2)
 	still, unfiltered := tuned, tuned
-	still.BackboneSolver.LR = 0
+	still.BackboneSolver.LR = train.GivenLR(0)
 	unfiltered.Filter.Scorer = config.NoFilter
 	ended := folder.Result{Steps: 20, Epochs: 2, BestStep: 10}
 	for name, c := range map[string]struct {

@@ -11,26 +11,26 @@ import (
 // fillBank gives the memory bank the training images as the head embeds the stored features before the first step, each
 // once, in a drawn order, as many as there is room for. A filter then judges the first batches by a network that has not
 // seen a wrong label yet, instead of keeping them all; a resumed run takes the bank of its checkpoint.
-func (r *training) fillBank(ctx context.Context) error {
-	if r.config.Bank == nil || !r.cfg.Bank.Fill {
+func (r *Training) fillBank(ctx context.Context) error {
+	if r.loop.Bank == nil || !r.Config.Bank.Fill {
 		return nil
 	}
-	z, err := r.remembered(ctx, r.head, r.data.Train, 0)
+	z, err := r.remembered(ctx, r.head, r.Data.Train, 0)
 	if err != nil {
 		return err
 	}
-	r.config.Bank.Push(z)
-	if r.config.Shown != nil {
-		r.config.Shown.Push(z)
+	r.loop.Bank.Push(z)
+	if r.loop.Shown != nil {
+		r.loop.Shown.Push(z)
 	}
 	return nil
 }
 
 // remembered embeds what the memory bank is filled with, of the training images in set; time is how often it was filled before.
-func (r *training) remembered(ctx context.Context, h *head.Head, set features.Set, time int) (features.Set, error) {
+func (r *Training) remembered(ctx context.Context, h *head.Head, set features.Set, time int) (features.Set, error) {
 	var rows []int
-	for _, row := range train.Rand(r.cfg.Seed, "bank", time).Perm(set.Len()) {
-		if set.Labels[row] >= 0 && len(rows) < r.config.Bank.Cap() {
+	for _, row := range train.Rand(r.Config.Seed, "bank", time).Perm(set.Len()) {
+		if set.Labels[row] >= 0 && len(rows) < r.loop.Bank.Cap() {
 			rows = append(rows, row)
 		}
 	}

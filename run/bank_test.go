@@ -16,11 +16,11 @@ func TestFilledBank(t *testing.T) {
 		data.Train.Labels[5] = features.Unlabelled // takes no part
 		cfg := config.Default()
 		cfg.Head.Out, cfg.Sampler.Classes, cfg.Sampler.Images, cfg.Length = 8, 4, 4, config.LastsSteps(3)
-		cfg.Filter.Rate, cfg.Bank.Size, cfg.Bank.Fill = 0.3, 100, fill
+		cfg.Filter.Rate, cfg.Bank.Size, cfg.Bank.Fill = config.GivenRate(0.3), 100, fill
 		cfg.Validation.Every = config.Steps(3)
 		var kept []int
 		var bank int
-		_, err := Run(context.Background(), cfg, data, Options{Dir: t.TempDir(), Stepped: func(s train.Step) {
+		_, err := Train(context.Background(), cfg, Input{Data: &data}, Options{Dir: t.TempDir()}, Observer{Stepped: func(s train.Step) {
 			kept, bank = append(kept, len(s.Kept)), s.Bank
 		}})
 		if err != nil {

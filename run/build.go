@@ -19,22 +19,22 @@ import (
 )
 
 // buildConfig builds all that the trainer is given but its encoder, its groups and its watchers.
-func (r *training) buildConfig() error {
-	cfg, epoch, classes := r.cfg, r.epoch, len(r.data.Classes)
-	r.config = train.Config{
+func (r *Training) buildConfig() error {
+	cfg, epoch, classes := r.Config, r.Epoch, len(r.Data.Classes)
+	r.loop = train.Config{
 		Sampler: r.sampler, Steps: cfg.Length.In(epoch), Clip: cfg.Clip, StepIdle: cfg.StepIdle, Average: cfg.Average.Horizon.In(epoch),
 		ValidateEvery: max(cfg.Validation.Every.In(epoch), 1), CheckpointEvery: cfg.Checkpoint.In(epoch), LogEvery: cfg.LogEvery,
 		DiagnoseEvery: cfg.Diagnostics.Every.In(epoch),
 		Identity:      r.identity(), Clock: r.clock, Now: time.Now,
 	}
-	if r.data.Validation.Len() > 0 {
-		r.config.Patience = cfg.Validation.Patience
+	if r.Data.Validation.Len() > 0 {
+		r.loop.Patience = cfg.Validation.Patience
 	}
-	if h := cfg.Average.Horizon; r.config.Average == 1 {
+	if h := cfg.Average.Horizon; r.loop.Average == 1 {
 		return fmt.Errorf("train: average.horizon: %s are 1 of the %d steps of an epoch, which averages nothing: expected at least 2 steps, or 0 for none", h, epoch)
 	}
 	if cfg.Bank.Size > 0 {
-		r.config.Bank = features.NewBank(cfg.Bank.Size, cfg.Head.Out, classes)
+		r.loop.Bank = features.NewBank(cfg.Bank.Size, cfg.Head.Out, classes)
 	}
 	env := filters.Env{Dim: cfg.Head.Out, Classes: classes}
 	for i, l := range cfg.Losses {
@@ -45,34 +45,34 @@ func (r *training) buildConfig() error {
 		if proxied, ok := term.Loss.(losses.Proxied); ok && env.Proxies == nil {
 			env.Proxies, env.PerClass = proxied.Proxies()
 		}
-		r.config.Terms = append(r.config.Terms, term)
+		r.loop.Terms = append(r.loop.Terms, term)
 	}
 	if cfg.Filter.Scorer != config.NoFilter {
 		filter, err := filters.New(cfg.Filter.In(epoch), env)
 		if err != nil {
 			return err
 		}
-		r.config.Filter = filter
+		r.loop.Filter = filter
 		if filter.NeedsAll() {
-			r.config.Shown = features.NewBank(min(cfg.Bank.Size, r.data.Train.Len()-r.data.Unlabelled), cfg.Head.Out, classes)
+			r.loop.Shown = features.NewBank(min(cfg.Bank.Size, r.Data.Train.Len()-r.Data.Unlabelled), cfg.Head.Out, classes)
 		}
 	}
 	if cfg.Correct.On() {
-		corrector, err := correction.New(cfg.Correct.In(epoch), r.data.Train.Labels, classes)
+		corrector, err := correction.New(cfg.Correct.In(epoch), r.Data.Train.Labels, classes)
 		if err != nil {
 			return err
 		}
-		r.config.Corrector = corrector
+		r.loop.Corrector = corrector
 	}
 	return nil
 }
 
 // buildGroups gives head, losses and backbone each their solver. What an encoder trains beside the head is its
 // backbone.
-func (r *training) buildGroups(encoder train.Encoder) ([]train.Group, error) {
-	cfg, h, epoch := r.cfg, r.head, r.epoch
+func (r *Training) buildGroups(encoder train.Encoder) ([]train.Group, error) {
+	cfg, h, epoch := r.Config, r.head, r.Epoch
 	var ofLosses, ofBackbone []*features.Param
-	for _, term := range r.config.Terms {
+	for _, term := range r.loop.Terms {
 		ofLosses = append(ofLosses, term.Params...)
 	}
 	for _, p := range encoder.Params() {
@@ -99,7 +99,7 @@ func (r *training) buildGroups(encoder train.Encoder) ([]train.Group, error) {
 		if err != nil {
 			return nil, err
 		}
-		plan, err := train.NewSchedule(g.schedule.In(epoch), float64(g.solver.LR), r.config.Steps-g.start+1, epoch)
+		plan, err := train.NewSchedule(g.schedule.In(epoch), g.solver.LR.Value, r.loop.Steps-g.start+1, epoch)
 		if err != nil {
 			return nil, err
 		}
@@ -109,10 +109,10 @@ func (r *training) buildGroups(encoder train.Encoder) ([]train.Group, error) {
 }
 
 // buildTerm builds one loss. Its parameters are named after it, as two losses may use the same names.
-func (r *training) buildTerm(l config.Loss, i int) (train.Term, error) {
+func (r *Training) buildTerm(l config.Loss, i int) (train.Term, error) {
 	loss, err := losses.New(l.Name, l.Settings, losses.Env{
-		Dim: r.cfg.Head.Out, Classes: len(r.data.Classes), Views: r.cfg.Sampler.Views > 1, Printed: r.cfg.PaperVariant,
-		Init: train.Rand(r.cfg.Seed, "loss "+l.Term(), 0), Step: r.clock.Source(r.cfg.Seed, "loss "+l.Term()),
+		Dim: r.Config.Head.Out, Classes: len(r.Data.Classes), Views: r.Config.Sampler.Views > 1, Printed: r.Config.PaperVariant,
+		Init: train.Rand(r.Config.Seed, "loss "+l.Term(), 0), Step: r.clock.Source(r.Config.Seed, "loss "+l.Term()),
 	})
 	if err != nil {
 		return train.Term{}, err
@@ -121,7 +121,7 @@ func (r *training) buildTerm(l config.Loss, i int) (train.Term, error) {
 	if err != nil {
 		return train.Term{}, err
 	}
-	term := train.Term{Name: l.Term(), Loss: loss, Weight: l.Weight, Bank: l.Against == config.AgainstBank, Start: l.Start.In(r.epoch) + 1, Unlabelled: entry.Unlabelled}
+	term := train.Term{Name: l.Term(), Loss: loss, Weight: l.Weight, Bank: l.Against == config.AgainstBank, Start: l.Start.In(r.Epoch) + 1, Unlabelled: entry.Unlabelled}
 	if owner, ok := loss.(losses.Trainable); ok {
 		term.Params = owner.Params()
 		for _, p := range term.Params {
@@ -133,8 +133,8 @@ func (r *training) buildTerm(l config.Loss, i int) (train.Term, error) {
 
 // identity returns what a resumed run must share with the one that was stopped: every setting that changes
 // a result, and the data by content instead of by where they lie.
-func (r *training) identity() map[string]string {
-	cfg, data := r.cfg, r.data
+func (r *Training) identity() map[string]string {
+	cfg, data := r.Config, r.Data
 	id := config.Flatten(cfg)
 	elsewhere := []string{"finetune.loss", "data.manifest", "data.root", "data.features", "data.model", "checkpoint", "diagnostics.every", "validation.hold_out"}
 	unused := map[string]bool{"peers.": !cfg.HasPeers(), "selective.": !cfg.IsSelective(), "selfpaced.": !cfg.SelfPaced.On(), "correct.": !cfg.Correct.On(), "scores.": !cfg.Scores.Record, "average.": cfg.Average.Horizon.N == 0, "paper_variant": !cfg.PaperVariant, "sampler.balance": cfg.Sampler.IsUsual(), "sampler.views": cfg.Sampler.Views <= 1, "finetune.refit": cfg.Finetune.Refit.N == 0, "filter.neighbours": cfg.Filter.Scorer != "knn"}
@@ -154,19 +154,19 @@ func (r *training) identity() map[string]string {
 }
 
 // sum returns the sha256 of the identity: it is in the heads of a run and in its config.yaml.
-func (r *training) sum() string {
+func (r *Training) sum() string {
 	h := sha256.New()
-	for _, key := range slices.Sorted(maps.Keys(r.config.Identity)) {
-		fmt.Fprintf(h, "%q: %q\n", key, r.config.Identity[key])
+	for _, key := range slices.Sorted(maps.Keys(r.loop.Identity)) {
+		fmt.Fprintf(h, "%q: %q\n", key, r.loop.Identity[key])
 	}
 	return hex.EncodeToString(h.Sum(nil))
 }
 
 // headMeta ties a head to the backbone whose features it was trained on.
-func (r *training) headMeta() models.HeadMeta {
-	key := r.data.Key
+func (r *Training) headMeta() models.HeadMeta {
+	key := r.Data.Key
 	return models.HeadMeta{
 		ModelSHA256: key.Model, Output: key.Output, Preprocessing: key.Preprocessing,
-		ConfigSHA256: r.sum(), Winnow: r.opts.Winnow, Seed: r.cfg.Seed,
+		ConfigSHA256: r.sum(), Winnow: r.options.Host.Winnow, Seed: r.Config.Seed,
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"winnow/datasets"
 	"winnow/features"
+	"winnow/head"
 	"winnow/internal/hint"
 	"winnow/internal/lookup"
 )
@@ -32,6 +33,38 @@ type Data struct {
 	Key        features.Key     // of the store
 	StoreSum   string           // sha256 of the features
 	ModelFile  string           // where the backbone was that made them, "" where that is not known
+
+	white *whitenings // nil: they are not kept
+}
+
+// whitenings are those of the training rows, by dimension and centring. A training computes each once.
+type whitenings map[struct {
+	out    int
+	centre bool
+}]*head.Head
+
+// whitening returns the whitening of the training rows, which needs no label; none may train it.
+func (d *Data) whitening(ctx context.Context, out int, centre bool) (*head.Head, error) {
+	if d.white == nil {
+		return head.Whitening(ctx, d.Train, out, centre)
+	}
+	kind := struct {
+		out    int
+		centre bool
+	}{out, centre}
+	if white := (*d.white)[kind]; white != nil {
+		return white, nil
+	}
+	white, err := head.Whitening(ctx, d.Train, out, centre)
+	if err == nil {
+		(*d.white)[kind] = white
+	}
+	return white, err
+}
+
+// judged returns the whitening by which labels are judged.
+func (d *Data) judged(ctx context.Context) (*head.Head, error) {
+	return d.whitening(ctx, min(head.Widest, d.Train.Dim(), max(d.Train.Len()-1, 1)), true)
 }
 
 // Join finds the features of the train and validation splits by path.
@@ -39,8 +72,9 @@ func Join(ctx context.Context, d *datasets.Dataset, s *features.Store) (Data, er
 	return join(d, s, []string{datasets.Train, datasets.Validation}, func(set features.Stored) (features.Set, error) { return set.Read(ctx) })
 }
 
-// joinViewed is Join with the vectors where they are: in the store's file, mapped, or in one without a name (features.Stored.View), so that
-// the memory of the program does not grow with them. They are not to be written, and not looked at after free.
+// joinViewed is Join with the vectors where they are: in the store's file, mapped, or in one without a name
+// (features.Stored.View), so that the memory of the program does not grow with them. They are not to be
+// written, and not looked at after free.
 func joinViewed(ctx context.Context, d *datasets.Dataset, s *features.Store) (t Data, free func() error, err error) {
 	var held []func() error
 	free = func() error {
@@ -222,7 +256,8 @@ func learnable(d *datasets.Dataset) error {
 	present := make([]bool, len(d.Classes))
 	rows := d.Select(datasets.Train)
 	if len(rows) == 0 && len(d.Samples) > 0 {
-		return hint.With(fmt.Errorf("%w; it has %s", tooLittle(0, nil), d.SplitNames()), "winnow data import --split deals its images anew; of a folder of folders name the one that holds the classes")
+		return hint.With(fmt.Errorf("%w; it has %s", tooLittle(0, nil), d.SplitNames()), "winnow data import "+
+			"--split deals its images anew; of a folder of folders name the one that holds the classes")
 	}
 	for _, i := range rows {
 		if label := d.Samples[i].Label; label != datasets.Unlabelled {
@@ -246,7 +281,8 @@ func tooLittle(images int, classes []string) error {
 	case len(classes) == 0:
 		return fmt.Errorf("train: none of the %d images of the train split has a label", images)
 	case len(classes) == 1:
-		return fmt.Errorf("train: the train split has one class, %q: expected at least two, as there is nothing to tell apart", classes[0])
+		return fmt.Errorf("train: the train split has one class, %q: expected at least two, as there is nothing to "+
+			"tell apart", classes[0])
 	}
 	return nil
 }
@@ -254,7 +290,8 @@ func tooLittle(images int, classes []string) error {
 // check refuses data that nothing can be learned from.
 func (d *Data) check() error {
 	if len(d.LeftOut) > 0 && d.Train.Len() == 0 {
-		return fmt.Errorf("train: none of the images of the train split could be read, the first is %q: %s", d.LeftOut[0].Path, d.LeftOut[0].Reason)
+		return fmt.Errorf("train: none of the images of the train split could be read, the first is %q: "+
+			"%s", d.LeftOut[0].Path, d.LeftOut[0].Reason)
 	}
 	if err := tooLittle(d.Train.Len(), d.Classes); err != nil {
 		return err

@@ -10,7 +10,7 @@ import (
 
 // timeSteps measures how long the network takes for a batch, to embed it and to learn from it, by a gradient of zeros
 // that moves nothing: the second of two, as the first takes memory. What the encoder keeps of batches is put back.
-func (r *training) timeSteps() (forward, backward time.Duration, err error) {
+func (r *Training) timeSteps() (forward, backward time.Duration, err error) {
 	e := r.encoder
 	var kept [][]float32
 	stateful, _ := e.(train.Stateful)
@@ -26,7 +26,7 @@ func (r *training) timeSteps() (forward, backward time.Duration, err error) {
 	}
 	r.timing = true
 	defer func() { r.timing = false }()
-	rows := features.AllRows(min(r.sampler.Size(), r.data.Train.Len()))
+	rows := features.AllRows(min(r.sampler.Size(), r.Data.Train.Len()))
 	for range 2 {
 		start := time.Now()
 		z, err := e.Forward(rows)
@@ -45,17 +45,17 @@ func (r *training) timeSteps() (forward, backward time.Duration, err error) {
 
 // duration estimates how long the rest of a run takes on this machine: its steps, those in which the network rests
 // without a derivative, and its validations, which embed only.
-func (r *training) duration(plan Plan) (time.Duration, error) {
+func (r *Training) duration() (time.Duration, error) {
 	forward, backward, err := r.timeSteps()
 	if err != nil {
 		return 0, err
 	}
-	steps, resting := float64(plan.Steps-plan.Resumed), float64(max(plan.Rests-plan.Resumed, 0))
+	steps, resting := float64(r.Steps-r.Resumed), float64(max(r.Rests-r.Resumed, 0))
 	images := 0.0
-	if plan.Validates {
-		every := float64(max(r.config.ValidateEvery, 1))
-		images = math.Ceil(steps/every+1) * float64(r.data.Validation.Len()) / float64(r.sampler.Size())
-		if r.config.Average > 0 {
+	if r.Validates {
+		every := float64(max(r.loop.ValidateEvery, 1))
+		images = math.Ceil(steps/every+1) * float64(r.Data.Validation.Len()) / float64(r.sampler.Size())
+		if r.loop.Average > 0 {
 			images *= 2
 		}
 	}

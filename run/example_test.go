@@ -12,7 +12,7 @@ import (
 )
 
 // A configuration is a value: the defaults train a head with PRISM. Observers are told of every step.
-func ExampleRun() {
+func ExampleTrain() {
 	set := features.NewSet(40, 8)
 	for i := range set.X.Data {
 		set.X.Data[i] = float32(i*i%11) - 5
@@ -26,9 +26,9 @@ func ExampleRun() {
 		log.Fatal(err)
 	}
 	cfg := config.Default()
-	cfg.Head.Out, cfg.Length, cfg.Filter.Rate = 4, config.LastsSteps(3), 0.1
+	cfg.Head.Out, cfg.Length, cfg.Filter.Rate = 4, config.LastsSteps(3), config.GivenRate(0.1)
 	cfg.Sampler.Classes, cfg.Sampler.Images = 4, 5
-	trained, err := run.Run(context.Background(), cfg, data, run.Options{
+	trained, err := run.Train(context.Background(), cfg, run.Input{Data: &data}, run.Options{}, run.Observer{
 		Stepped: func(s train.Step) { fmt.Printf("step %d of epoch %d: %d images\n", s.Number, s.Epoch, len(s.IDs)) },
 	})
 	if err != nil {

@@ -6,50 +6,63 @@ import (
 	"path/filepath"
 
 	"winnow/eval"
+	"winnow/features"
+	"winnow/head"
 	"winnow/run/comparison"
 	"winnow/run/folder"
 )
 
 // judge returns what result.json says of a run that was kept: with a validation split, whether training was worth it.
-func (s *Session) judge(ctx context.Context, o Outcome) (folder.Result, error) {
-	dir, data, share := s.options.Dir, s.Data, s.backbone.Share()
-	r := folder.Result{
+func (r *Training) judge(ctx context.Context, o Outcome) (folder.Result, error) {
+	dir, data, share := r.options.Dir, r.Data, r.backbone.Share()
+	f := folder.Result{
 		Run: dir, Head: filepath.Join(dir, folder.BestHeadFile), FineTuned: share, Seed: o.Config.Seed, Steps: o.Step, Epochs: o.Epochs,
 		BestStep: o.BestStep, Averaged: o.OfAverage, Stopped: o.Stopped, Patience: o.Config.Validation.Patience, Idle: o.Idle,
 		Verdict: "there is no validation split: whether training was worth it was not measured",
 	}
 	if o.Config.Correct.On() {
-		r.Corrected = &o.Corrections
+		f.Corrected = &o.Corrections
 	}
 	if share != nil {
-		r.Backbone = filepath.Join(dir, folder.BestBackboneFile)
+		f.Backbone = filepath.Join(dir, folder.BestBackboneFile)
 	}
 	if data.Validation.Len() == 0 {
-		return r, nil
+		return f, nil
 	}
-	now, err := s.backbone.Now(ctx, data.Validation)
+	c, err := r.Compare(ctx, o.Head, data.Validation, eval.RetrievalOptions{MaxMem: comparison.MaxMem})
 	if err != nil {
-		return r, err
-	}
-	c, err := comparison.Measure(ctx, o.Head, data.Train, data.Validation, now, eval.RetrievalOptions{MaxMem: comparison.MaxMem})
-	if err != nil {
-		return r, err
+		return f, err
 	}
 	c.FineTuned, c.Known = share != nil, comparison.ChoseState
 	worse, verdict := c.Better() == "no", c.Verdict()
 	if o.BestStep == 0 { // whatever its start scores, training added nothing
 		worse = true
-		verdict = fmt.Sprintf("training was NOT better than the head it started from, at any validation: the untrained head is kept (P@1 %.4f, frozen %.4f, whitened %.4f)",
+		verdict = fmt.Sprintf("training was NOT better than the head it started from, at any validation: the "+
+			"untrained head is kept (P@1 %.4f, frozen %.4f, whitened %.4f)",
 			c.Trained.PrecisionAt1, c.Frozen.PrecisionAt1, c.Whitened.PrecisionAt1)
 	}
-	r.Validation, r.Verdict = &c, verdict
+	f.Validation, f.Verdict = &c, verdict
 	if worse { // that it is better other images must say
-		r.Better = new(false)
+		f.Better = new(false)
 		way, err := readCourse(dir)
 		if err != nil {
-			return r, err
+			return f, err
 		}
-		r.Advice = advise(way, o.Config, r, s.backbone.Views())
+		f.Advice = advise(way, o.Config, f, r.backbone.Views())
 	}
-	return r, nil
+	return f, nil
+}
+
+// Compare measures retrieval among images, of which the stored features are given, by a head of the training
+// and by what needs no training.
+func (r *Training) Compare(ctx context.Context, h *head.Head, stored features.Set, opts eval.RetrievalOptions) (c comparison.Comparison, err error) {
+	now, err := r.Now(ctx, stored)
+	if err != nil {
+		return c, err
+	}
+	white, err := r.Data.whitening(ctx, h.Config().Out, h.Config().Bias)
+	if err != nil {
+		return c, err
+	}
+	return comparison.Measure(ctx, h, white, stored, now, opts)
 }

@@ -11,6 +11,7 @@ import (
 	"winnow/models"
 	"winnow/run/config"
 	"winnow/run/folder"
+	"winnow/train"
 )
 
 // Without a validation split the average of the weights is what a run leaves, beside the last state, which learns as it would without.
@@ -28,12 +29,12 @@ func TestAverageIsLeft(t *testing.T) {
 		t.Fatal(err)
 	}
 	cfg := config.Default()
-	cfg.Head.Out, cfg.Length, cfg.Bank.Size, cfg.Filter.Scorer, cfg.Solver.LR = 4, config.LastsSteps(6), 24, config.NoFilter, 0.1
+	cfg.Head.Out, cfg.Length, cfg.Bank.Size, cfg.Filter.Scorer, cfg.Solver.LR = 4, config.LastsSteps(6), 24, config.NoFilter, train.GivenLR(0.1)
 	cfg.Sampler.Classes, cfg.Sampler.Images = 3, 2
 	weights := func(horizon config.Span, left bool) []float32 {
 		cfg.Average.Horizon = horizon
 		o := Options{Dir: t.TempDir()}
-		out, err := Run(t.Context(), cfg, data, o)
+		out, err := Train(t.Context(), cfg, Input{Data: &data}, o)
 		if err != nil || out.OfAverage != (horizon.N > 0) {
 			t.Fatalf("horizon %v: %v, %+v", horizon, err, out.Result)
 		}
@@ -54,7 +55,7 @@ func TestAverageIsLeft(t *testing.T) {
 		t.Error("the head is the last state")
 	}
 	cfg.Average.Horizon = config.Epochs(0.01)
-	if _, err := Run(t.Context(), cfg, data, Options{}); err == nil || !strings.Contains(err.Error(), "average.horizon: 0.01 epochs are 1 of the 4 steps of an epoch") {
+	if _, err := Train(t.Context(), cfg, Input{Data: &data}, Options{}); err == nil || !strings.Contains(err.Error(), "average.horizon: 0.01 epochs are 1 of the 4 steps of an epoch") {
 		t.Errorf("a horizon of a step: %v", err)
 	}
 }

@@ -22,18 +22,18 @@ func MethodTitle(method string) string {
 	return method
 }
 
-// openPeers builds the networks of a method of package peers, and puts their loss and groups into the run. The run's head is
-// that of the first network.
-func (r *training) openPeers(ctx context.Context) (tuning.Encoder, error) {
-	cfg := r.cfg.Peers.In(r.cfg.Method, r.epoch)
+// openPeers builds the networks of a method of package peers, and puts their loss and groups into the run. The
+// run's head is that of the first network.
+func (r *Training) openPeers(ctx context.Context) (tuning.Encoder, error) {
+	cfg := r.Config.Peers.In(r.Config.Method, r.Epoch)
 	networks, err := peers.New(ctx, cfg, peers.Input{
-		Head: r.head, Train: r.data.Train, Stored: r.data.Stored, Classes: len(r.data.Classes), Batch: r.sampler.Size(), Clock: r.clock, Seed: r.cfg.Seed,
+		Head: r.head, Train: r.Data.Train, Stored: r.Data.Stored, Classes: len(r.Data.Classes), Batch: r.sampler.Size(), Clock: r.clock, Seed: r.Config.Seed,
 		Encoder: func(h *head.Head, peer bool) (peers.Encoder, error) {
 			in := r.input()
 			if in.Raw = true; peer {
-				in.Peer = train.Rand(r.cfg.Seed, "peer backbone", 0)
+				in.Peer = train.Rand(r.Config.Seed, "peer backbone", 0)
 			} else if cfg.Estimates() { // the first network begins when the second has ended
-				in.Resting = func() bool { return !r.timing && r.clock.Step() <= cfg.FirstStage+r.cfg.Finetune.Start.In(r.epoch) }
+				in.Resting = func() bool { return !r.timing && r.clock.Step() <= cfg.FirstStage+r.Config.Finetune.Start.In(r.Epoch) }
 			}
 			return r.backbone.Encoder(ctx, h, in)
 		},
@@ -41,8 +41,8 @@ func (r *training) openPeers(ctx context.Context) (tuning.Encoder, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.config.Terms = []train.Term{networks.Term()}
-	r.config.Groups, err = networks.Groups(r.config.Steps, r.cfg.Finetune.Start.In(r.epoch), r.plan)
+	r.loop.Terms = []train.Term{networks.Term()}
+	r.loop.Groups, err = networks.Groups(r.loop.Steps, r.Config.Finetune.Start.In(r.Epoch), r.solverOf)
 	if err != nil {
 		return nil, errors.Join(err, networks.Close())
 	}
@@ -59,17 +59,20 @@ func DescribeMethod(cfg config.Run, stored int) string {
 	case cfg.Method == peers.CrossEntropy:
 		return "cross-entropy takes every label at its word"
 	case cfg.Method == peers.FCorrection && p.Transition == peers.Estimated:
-		return fmt.Sprintf("f-correction trains a network for %s to see which classes are mistaken for which, and then another", p.FirstStage)
+		return fmt.Sprintf("f-correction trains a network for %s to see which classes are mistaken for which, and "+
+			"then another", p.FirstStage)
 	case cfg.Method == peers.FCorrection:
-		return fmt.Sprintf("f-correction takes %.0f %% of the labels to be wrong, %s (--noise-rate and peers.transition set others)", 100*p.Rate, p.Transition)
+		return fmt.Sprintf("f-correction takes %.0f %% of the labels to be wrong, %s (--noise-rate and "+
+			"peers.transition set others)", 100*p.Rate.Share, p.Transition)
 	}
-	return fmt.Sprintf("%s: each of two networks leaves out what the other finds hardest, in the end %.0f %% of the labels (--noise-rate sets another share)", cfg.Method, 100*p.Rate)
+	return fmt.Sprintf("%s: each of two networks leaves out what the other finds hardest, in the end %.0f %% of the "+
+		"labels (--noise-rate sets another share)", cfg.Method, 100*p.Rate.Share)
 }
 
 // openSelective builds the learner of a method of package selective, and puts its loss and groups into the run.
-func (r *training) openSelective(ctx context.Context) (tuning.Encoder, error) {
+func (r *Training) openSelective(ctx context.Context) (tuning.Encoder, error) {
 	in := selective.Input{
-		Head: r.head, Train: r.data.Train, Stored: r.data.Stored, Classes: len(r.data.Classes), Batch: r.sampler.Size(), Clock: r.clock, Seed: r.cfg.Seed,
+		Head: r.head, Train: r.Data.Train, Stored: r.Data.Stored, Classes: len(r.Data.Classes), Batch: r.sampler.Size(), Clock: r.clock, Seed: r.Config.Seed,
 	}
 	if on, tuned := r.backbone.(*tuning.Live); tuned {
 		images, err := on.Images(ctx, r.input())
@@ -78,48 +81,48 @@ func (r *training) openSelective(ctx context.Context) (tuning.Encoder, error) {
 		}
 		in.Live = images
 	}
-	learner, err := selective.New(r.cfg.Selective.In(r.cfg.Method, r.epoch), in)
+	learner, err := selective.New(r.Config.Selective.In(r.Config.Method, r.Epoch), in)
 	if err != nil {
 		return nil, err
 	}
-	solver, err := train.NewSolver(r.cfg.Solver)
+	solver, err := train.NewSolver(r.Config.Solver)
 	if err != nil {
 		return nil, errors.Join(err, learner.Close())
 	}
-	schedule, err := r.schedule(r.config.Steps)
+	schedule, err := r.schedule(r.loop.Steps)
 	if err != nil {
 		return nil, errors.Join(err, learner.Close())
 	}
-	r.config.Terms = []train.Term{learner.Term()}
-	r.config.Groups = []train.Group{learner.Group(solver, schedule)}
+	r.loop.Terms = []train.Term{learner.Term()}
+	r.loop.Groups = []train.Group{learner.Group(solver, schedule)}
 	if params := learner.Backbone(); len(params) > 0 {
-		start := r.cfg.Finetune.Start.In(r.epoch)
-		solver, schedule, err := r.plan(train.BackboneGroup, r.config.Steps-start)
+		start := r.Config.Finetune.Start.In(r.Epoch)
+		solver, schedule, err := r.solverOf(train.BackboneGroup, r.loop.Steps-start)
 		if err != nil {
 			return nil, errors.Join(err, learner.Close())
 		}
-		r.config.Groups = append(r.config.Groups, train.Group{Name: train.BackboneGroup, Params: params, Solver: solver, Schedule: schedule, Start: start + 1})
+		r.loop.Groups = append(r.loop.Groups, train.Group{Name: train.BackboneGroup, Params: params, Solver: solver, Schedule: schedule, Start: start + 1})
 	}
 	return learner, nil
 }
 
 // plan builds solver and schedule of a group that learns for so many steps.
-func (r *training) plan(group string, steps int) (train.Solver, train.Schedule, error) {
-	solver, schedule := r.cfg.Solver, r.cfg.Schedule
+func (r *Training) solverOf(group string, steps int) (train.Solver, train.Schedule, error) {
+	solver, schedule := r.Config.Solver, r.Config.Schedule
 	if group == train.BackboneGroup || group == train.PeerBackboneGroup {
-		solver, schedule = r.cfg.BackboneSolver, r.cfg.BackboneSchedule
+		solver, schedule = r.Config.BackboneSolver, r.Config.BackboneSchedule
 	}
 	made, err := train.NewSolver(solver)
 	if err != nil {
 		return nil, train.Schedule{}, err
 	}
-	planned, err := train.NewSchedule(schedule.In(r.epoch), float64(solver.LR), steps, r.epoch)
+	planned, err := train.NewSchedule(schedule.In(r.Epoch), solver.LR.Value, steps, r.Epoch)
 	return made, planned, err
 }
 
 // schedule builds the schedule of the head's solver for so many steps.
-func (r *training) schedule(steps int) (train.Schedule, error) {
-	return train.NewSchedule(r.cfg.Schedule.In(r.epoch), float64(r.cfg.Solver.LR), steps, r.epoch)
+func (r *Training) schedule(steps int) (train.Schedule, error) {
+	return train.NewSchedule(r.Config.Schedule.In(r.Epoch), r.Config.Solver.LR.Value, steps, r.Epoch)
 }
 
 // describeSelective describes in a line what a method of package selective does with labels that look wrong.
@@ -129,7 +132,8 @@ func describeSelective(cfg config.Run, stored int) string {
 	if stored > 1 {
 		of = fmt.Sprintf("one of the %d stored views, drawn,", stored)
 	}
-	views := fmt.Sprintf("views are %s under noise of %v deviations and dropout of %v", of, s.View.Noise, s.View.Dropout)
+	views := fmt.Sprintf("views are %s under noise of %v deviations and dropout of "+
+		"%v", of, s.View.Noise, s.View.Dropout)
 	title := selective.Title(cfg.Method)
 	if cfg.Finetune.On() {
 		title, views = strings.TrimSuffix(title, " on frozen features"), "views are augmented images ("+cfg.Finetune.Augment+")"
@@ -139,7 +143,9 @@ func describeSelective(cfg config.Run, stored int) string {
 		if s.SecondStage.N > 0 {
 			second = fmt.Sprintf("; after %s it learns from these rows alone", s.SecondStage)
 		}
-		return fmt.Sprintf("%s: after %s without labels each epoch selects, of every class, the rows whose neighbours agree with their label%s; %s", title, s.WarmUp, second, views)
+		return fmt.Sprintf("%s: after %s without labels each epoch selects, of every class, the rows whose "+
+			"neighbours agree with their label%s; %s", title, s.WarmUp, second, views)
 	}
-	return fmt.Sprintf("%s: after %s each epoch believes a label as far as it fits the classes' centres, and the network's own prediction for the rest; %s", title, s.WarmUp, views)
+	return fmt.Sprintf("%s: after %s each epoch believes a label as far as it fits the classes' centres, and the "+
+		"network's own prediction for the rest; %s", title, s.WarmUp, views)
 }

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"math"
 
@@ -14,12 +15,6 @@ import (
 	"winnow/run/folder"
 	"winnow/train"
 )
-
-// JudgedVectors returns the vectors of the training images that labels are judged by: stored features, whitened, which
-// needs no label.
-func JudgedVectors(ctx context.Context, data Data) (features.Set, error) {
-	return head.WhitenSet(ctx, data.Train, head.Widest)
-}
 
 // whitened is vectors that are whitened as they are looked at, and held nowhere.
 type whitened struct {
@@ -42,33 +37,27 @@ func (w whitened) Part(ctx context.Context, scratch *[]float32, from, n int) (bl
 	return x, w.head.EmbedInto(x, in)
 }
 
-// ResolveRate puts an estimate where the configuration asks for one; nil: it asks for none. Of many images it compares some, drawn,
-// with the classes of all ([noiserate.Enough]).
-func ResolveRate(ctx context.Context, cfg *config.Run, data Data) (*folder.NoiseRate, error) {
+// resolveRate puts an estimate where the configuration asks for one; nil: it asks for none. If there are more
+// labelled images than enough (0: [noiserate.Enough]), it compares so many, drawn, with the classes of all.
+func resolveRate(ctx context.Context, cfg *config.Run, data Data, enough int) (*folder.NoiseRate, error) {
 	if !cfg.NeedsRate() {
 		return nil, nil
 	}
-	return resolveRate(ctx, cfg, data, noiserate.Enough(len(data.Classes)))
-}
-
-// resolveRate asks no more images than enough.
-func resolveRate(ctx context.Context, cfg *config.Run, data Data, enough int) (*folder.NoiseRate, error) {
+	enough = cmp.Or(enough, noiserate.Enough(len(data.Classes)))
 	rng, labelled := train.Rand(cfg.Seed, "noise rate", 0), data.Train.Len()-data.Unlabelled
 	ask := func() (noiserate.Estimate, error) {
-		z, err := JudgedVectors(ctx, data)
+		white, err := data.judged(ctx)
+		if err != nil {
+			return noiserate.Estimate{}, err
+		}
+		if labelled > enough {
+			return noiserate.NewSampledEstimate(ctx, whitened{data.Train, white, new([]float32)}, len(data.Classes), enough, noiserate.Auto, rng)
+		}
+		z, err := white.EmbedSet(ctx, data.Train)
 		if err != nil {
 			return noiserate.Estimate{}, err
 		}
 		return noiserate.NewEstimate(ctx, z, len(data.Classes), noiserate.Auto, rng)
-	}
-	if labelled > enough {
-		ask = func() (noiserate.Estimate, error) {
-			h, err := head.SelfWhitening(ctx, data.Train, head.Widest)
-			if err != nil {
-				return noiserate.Estimate{}, err
-			}
-			return noiserate.NewSampledEstimate(ctx, whitened{data.Train, h, new([]float32)}, len(data.Classes), enough, noiserate.Auto, rng)
-		}
 	}
 	e, err := ask()
 	if err != nil {

@@ -33,12 +33,12 @@ func TestRateOfSomeImages(t *testing.T) {
 	}
 	rate := func(enough int) (float64, string) {
 		cfg := config.Default()
-		cfg.Filter.Rate = config.AutoRate
+		cfg.Filter.Rate = config.Rate{Auto: true}
 		e, err := resolveRate(t.Context(), &cfg, data, enough)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if math.Abs(float64(cfg.Filter.Rate)-e.Rate) > 1e-4 {
+		if math.Abs(cfg.Filter.Rate.Share-e.Rate) > 1e-4 {
 			t.Errorf("the filter is told %v, estimated %v", cfg.Filter.Rate, e.Rate)
 		}
 		return e.Rate, e.Asked()

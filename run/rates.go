@@ -22,44 +22,44 @@ const (
 // at its own rate. Each test takes place twice, on the same batches, the second time with the weights in question at rest: what
 // the rate did to the loss is the difference, which batches that are easier or harder than others do not blur. Afterwards
 // everything is as it was.
-func (r *training) findRates(ctx context.Context) error {
-	if !r.cfg.NeedsLR() {
+func (r *Training) findRates(ctx context.Context) error {
+	if !r.Config.NeedsLR() {
 		return nil
 	}
 	start, usual, moves, found := time.Now(), config.Default(), map[string]train.Schedule{}, &folder.RateTest{}
 	at, end := func(int, int) {}, func() {}
-	if r.opts.Watch != nil {
-		at, end = r.opts.Watch("steps of testing learning rates")
+	if r.options.Watch != nil {
+		at, end = r.options.Watch("steps of testing learning rates")
 	}
 	defer end()
 	tests := []rateTest{
-		{train.HeadGroup, &r.cfg.Solver, r.cfg.Schedule, usual.Solver.LR, &found.Head},
-		{train.BackboneGroup, &r.cfg.BackboneSolver, r.cfg.BackboneSchedule, usual.BackboneSolver.LR, &found.Backbone},
+		{train.HeadGroup, &r.Config.Solver, r.Config.Schedule, usual.Solver.LR.Value, &found.Head},
+		{train.BackboneGroup, &r.Config.BackboneSolver, r.Config.BackboneSchedule, usual.BackboneSolver.LR.Value, &found.Backbone},
 	}
 	if !r.tuned() {
 		tests = tests[:1]
 	}
 	all := 0
 	for _, t := range tests {
-		if t.solver.LR == train.AutoLR {
+		if t.solver.LR.Choose == train.ByTest {
 			all += 2 * rangeSteps
 		}
 	}
 	step := func() { found.Steps++; at(found.Steps, all) }
 	for _, t := range tests {
-		if t.solver.LR == train.AutoLR {
+		if t.solver.LR.Choose == train.ByTest {
 			curve, err := r.testRate(ctx, t, moves, step)
 			if err != nil {
 				return err
 			}
 			found.Add(t.group, curve)
 			rate := max(train.FindRate(curve, fraction, t.usually()).Rate, t.schedule.Min, t.schedule.WarmupFrom)
-			t.solver.LR, *t.found = train.LearningRate(rate), &rate
+			t.solver.LR, *t.found = train.GivenLR(rate), &rate
 		}
-		moves[t.group] = train.Schedule{ScheduleConfig: train.ScheduleConfig{Name: "constant"}, LR: float64(t.solver.LR), Total: rangeSteps, Epoch: rangeSteps}
+		moves[t.group] = train.Schedule{ScheduleConfig: train.ScheduleConfig{Name: "constant"}, LR: t.solver.LR.Value, Total: rangeSteps, Epoch: rangeSteps}
 	}
 	found.Seconds = time.Since(start).Seconds()
-	r.rates, r.config.Identity = found, r.identity()
+	r.Rates, r.loop.Identity = found, r.identity()
 	return nil
 }
 
@@ -68,7 +68,7 @@ type rateTest struct {
 	group    string
 	solver   *train.SolverConfig
 	schedule config.Schedule
-	usual    train.LearningRate // of winnow's own solver
+	usual    float64 // of winnow's own solver
 	found    **float64
 }
 
@@ -83,13 +83,13 @@ func (t rateTest) between() (from, to float64) {
 // usually returns the rate of a run whose test says nothing.
 func (t rateTest) usually() float64 {
 	if t.solver.Name == "sgd" {
-		return float64(train.DefaultSolver(t.solver.Name).LR)
+		return train.DefaultSolver(t.solver.Name).LR.Value
 	}
-	return float64(t.usual)
+	return t.usual
 }
 
 // testRate makes one test, with the groups that learn already.
-func (r *training) testRate(ctx context.Context, t rateTest, moves map[string]train.Schedule, step func()) ([]train.RangePoint, error) {
+func (r *Training) testRate(ctx context.Context, t rateTest, moves map[string]train.Schedule, step func()) ([]train.RangePoint, error) {
 	from, to := t.between()
 	rise := train.Rising(from, to, rangeSteps)
 	still, err := r.probe(ctx, moves, step)
@@ -103,13 +103,13 @@ func (r *training) testRate(ctx context.Context, t rateTest, moves map[string]tr
 }
 
 // probe trains for a test, with the run's encoder and all else new. Groups that are not named rest, but for the losses' own.
-func (r *training) probe(ctx context.Context, moves map[string]train.Schedule, step func()) ([]float64, error) {
+func (r *Training) probe(ctx context.Context, moves map[string]train.Schedule, step func()) ([]float64, error) {
 	p := *r
 	p.onlyTested()
 	_, networkMoves := moves[train.BackboneGroup]
 	if !networkMoves && r.tuned() && r.showsStored() { // so that the network need not run
 		var err error
-		if p.encoder, err = (tuning.Stored{}).Encoder(ctx, r.head, tuning.Input{Train: r.data.Train, Stored: r.data.Stored, Batch: r.sampler.Size()}); err != nil {
+		if p.encoder, err = (tuning.Stored{}).Encoder(ctx, r.head, tuning.Input{Train: r.Data.Train, Stored: r.Data.Stored, Batch: r.sampler.Size()}); err != nil {
 			return nil, err
 		}
 		defer p.encoder.Close()
@@ -117,37 +117,37 @@ func (r *training) probe(ctx context.Context, moves map[string]train.Schedule, s
 	if err := p.buildConfig(); err != nil {
 		return nil, err
 	}
-	p.config.Steps, p.config.Stepped, p.config.Encoder = rangeSteps, func(train.Step) { step() }, p.visited()
-	for i := range p.config.Terms {
-		p.config.Terms[i].Start = 1
+	p.loop.Steps, p.loop.Stepped, p.loop.Encoder = rangeSteps, func(train.Step) { step() }, p.visited()
+	for i := range p.loop.Terms {
+		p.loop.Terms[i].Start = 1
 	}
 	if err := p.fillBank(ctx); err != nil {
 		return nil, err
 	}
 	var err error
-	if p.config.Groups, err = p.buildGroups(p.encoder); err != nil {
+	if p.loop.Groups, err = p.buildGroups(p.encoder); err != nil {
 		return nil, err
 	}
-	for i, g := range p.config.Groups {
+	for i, g := range p.loop.Groups {
 		if s, moves := moves[g.Name]; moves {
-			p.config.Groups[i].Schedule = s
+			p.loop.Groups[i].Schedule = s
 		}
 	}
 	r.resting = func() bool { return !networkMoves }
 	defer func() { r.resting = nil }()
-	return train.Probe(ctx, p.config)
+	return train.Probe(ctx, p.loop)
 }
 
 // showsStored reports whether the resting network gives training images the features that are stored of them.
-func (r *training) showsStored() bool {
-	return r.cfg.Finetune.Augment == config.NoAugmentation && r.cfg.Finetune.BatchNorm == config.FrozenNorm
+func (r *Training) showsStored() bool {
+	return r.Config.Finetune.Augment == config.NoAugmentation && r.Config.Finetune.BatchNorm == config.FrozenNorm
 }
 
 // onlyTested leaves of the configuration what a test has: constant rates, of head and network 0, and a memory bank that is
 // filled, as it is after the first epoch of a run; losses against a batch alone say little in some tens of steps.
-func (r *training) onlyTested() {
-	c := &r.cfg
+func (r *Training) onlyTested() {
+	c := &r.Config
 	c.Schedule, c.LossSchedule, c.BackboneSchedule = config.Schedule{}, config.Schedule{}, config.Schedule{}
-	c.Solver.LR, c.BackboneSolver.LR, c.Finetune.Start = 0, 0, config.Span{}
+	c.Solver.LR, c.BackboneSolver.LR, c.Finetune.Start = train.LearningRate{}, train.LearningRate{}, config.Span{}
 	c.Bank.Fill = c.Bank.Size > 0
 }

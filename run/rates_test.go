@@ -20,7 +20,7 @@ import (
 func short() config.Run {
 	cfg := config.Default()
 	cfg.Head.Out, cfg.Sampler.Classes, cfg.Sampler.Images, cfg.Length = 8, 4, 4, config.LastsSteps(6)
-	cfg.Filter.Rate, cfg.Bank.Size = 0.3, 100
+	cfg.Filter.Rate, cfg.Bank.Size = config.GivenRate(0.3), 100
 	return cfg
 }
 
@@ -33,15 +33,15 @@ func TestFoundRateIsAsGiven(t *testing.T) {
 		run := func(rate train.LearningRate) (Outcome, []float64) {
 			cfg.Solver.LR = rate
 			var seen []float64
-			out, err := Run(context.Background(), cfg, data, Options{Stepped: func(s train.Step) { seen = append(seen, s.Loss, s.LR, s.GradientNorm) }})
+			out, err := Train(context.Background(), cfg, Input{Data: &data}, Options{}, Observer{Stepped: func(s train.Step) { seen = append(seen, s.Loss, s.LR, s.GradientNorm) }})
 			if err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
 			return out, seen
 		}
-		found, saw := run(train.AutoLR)
+		found, saw := run(train.LearningRate{Choose: train.ByTest})
 		rate := found.Config.Solver.LR
-		if !(rate > 0) {
+		if !(rate.Value > 0) {
 			t.Fatalf("%s: found rate %v", name, rate)
 		}
 		given, see := run(rate)
@@ -73,12 +73,12 @@ func TestFoundRateIsAsGiven(t *testing.T) {
 // A stopped run goes on at the rate that it found, and says so in its folder; another rate is another run.
 func TestFoundRateIsKept(t *testing.T) {
 	cfg, whole := trainable(t, t.TempDir(), 1)
-	cfg.Solver.LR, cfg.Checkpoint = train.AutoLR, config.Steps(1)
+	cfg.Solver.LR, cfg.Checkpoint = train.LearningRate{Choose: train.ByTest}, config.Steps(1)
 	cut := whole
 	cut.Dir += "-cut"
 	var notes []string
 	whole.Note = func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
-	if _, err := Train(t.Context(), cfg, whole); err != nil {
+	if _, err := Train(t.Context(), cfg, Input{}, whole); err != nil {
 		t.Fatal(err)
 	}
 	facts, err := folder.ReadFacts(whole.Dir)
@@ -94,27 +94,31 @@ func TestFoundRateIsKept(t *testing.T) {
 	}
 
 	ctx, cancel := context.WithCancel(t.Context())
-	cut.Stepped = func(s train.Step) {
+	stop := Observer{Stepped: func(s train.Step) {
 		if s.Number == 2 {
 			cancel()
 		}
-	}
-	if _, err := Train(ctx, cfg, cut); !errors.Is(err, context.Canceled) {
+	}}
+	if _, err := Train(ctx, cfg, Input{}, cut, stop); !errors.Is(err, context.Canceled) {
 		t.Fatalf("the run was not stopped: %v", err)
 	}
-	cut.Stepped, cut.Resume = nil, true
+	cut.Resume = true
 	other := cfg
-	other.Solver.LR = 0.123
-	if _, err := Train(t.Context(), other, cut); err == nil || !strings.Contains(err.Error(), "solver.lr") {
+	other.Solver.LR = train.GivenLR(0.123)
+	if _, err := Train(t.Context(), other, Input{}, cut); err == nil || !strings.Contains(err.Error(), "solver.lr") {
 		t.Errorf("another rate: %v", err)
 	}
-	cut.Begun = func(p Plan) error {
-		if p.Rates != nil || p.Resumed != 2 {
-			return fmt.Errorf("resumed after step %d, tested again: %+v", p.Resumed, p.Rates)
-		}
-		return nil
+	resumed, err := Resolve(t.Context(), cfg, Input{}, cut)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if _, err := Train(t.Context(), cfg, cut); err != nil {
+	if resumed.Rates != nil || resumed.Resumed != 2 {
+		t.Errorf("resumed after step %d, tested again: %+v", resumed.Resumed, resumed.Rates)
+	}
+	if _, err := resumed.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := resumed.Close(); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{folder.BestHeadFile, folder.ConfigFile, folder.RangeFile, train.MetricsFile} {
@@ -128,7 +132,7 @@ func TestFoundRateIsKept(t *testing.T) {
 		}
 	}
 	opened, err := folder.Read(whole.Dir, false)
-	if err != nil || float64(opened.Config.Solver.LR) != *facts.RateTest.Head {
+	if err != nil || opened.Config.Solver.LR.Value != *facts.RateTest.Head {
 		t.Errorf("%v: config.yaml has the rate %v, expected %v", err, opened.Config.Solver.LR, *facts.RateTest.Head)
 	}
 	if err := os.WriteFile(filepath.Join(whole.Dir, folder.RangeFile), []byte("weights,lr\n"), 0o644); err != nil {

@@ -19,17 +19,17 @@ import (
 
 // selfPacing gives a run its weights, if its configuration wants any. Every round looks at the stored features, or at
 // those that the backbone gives today, in the centre view.
-func (r *training) selfPacing() (*train.SelfPaced, error) {
-	if !r.cfg.SelfPaced.On() {
+func (r *Training) selfPacing() (*train.SelfPaced, error) {
+	if !r.Config.SelfPaced.On() {
 		return nil, nil
 	}
-	set := r.data.Train.Labelled()
-	weights, err := selfpaced.New(r.cfg.SelfPaced.Config, set)
+	set := r.Data.Train.Labelled()
+	weights, err := selfpaced.New(r.Config.SelfPaced.Config, set)
 	if err != nil {
 		return nil, err
 	}
 	embedded := func(ctx context.Context) (features.Set, error) { return r.embedNow(ctx, set) }
-	return &train.SelfPaced{Weights: weights, Every: r.cfg.SelfPaced.Every.In(r.epoch), Seed: r.cfg.Seed, Embed: embedded}, nil
+	return &train.SelfPaced{Weights: weights, Every: r.Config.SelfPaced.Every.In(r.Epoch), Seed: r.Config.Seed, Embed: embedded}, nil
 }
 
 // finalWeights returns the weights of the labelled training images, in the manifest's order.
@@ -43,8 +43,8 @@ func finalWeights(data Data, w *selfpaced.Weights) []folder.Weight {
 }
 
 // recordSamples makes a run keep what it sees of its samples, as the configuration says.
-func (r *training) recordSamples() error {
-	tc, cfg, data := &r.config, r.cfg, r.data
+func (r *Training) recordSamples() error {
+	tc, cfg, data := &r.loop, r.Config, r.Data
 	if !cfg.Scores.Record {
 		return nil
 	}
@@ -52,7 +52,7 @@ func (r *training) recordSamples() error {
 	if tc.Samples, err = samples.New(samples.Config{IDs: data.Train.IDs, Labels: data.Train.Labels, From: cfg.Scores.From(tc.Steps)}); err != nil {
 		return err
 	}
-	watch, ok := cfg.Watch(r.epoch)
+	watch, ok := cfg.Watch(r.Epoch)
 	if !ok {
 		return nil
 	}
@@ -64,24 +64,24 @@ func (r *training) recordSamples() error {
 }
 
 // writeSamples replaces the file, in the run's folder, of what training saw, if it is recorded.
-func (r *training) writeSamples() error {
-	if r.config.Samples == nil {
+func (r *Training) writeSamples() error {
+	if r.loop.Samples == nil {
 		return nil
 	}
-	data := r.data
-	return folder.WriteSamples(r.opts.Dir, r.config.Samples.All(samples.Names{
+	data := r.Data
+	return folder.WriteSamples(r.options.Dir, r.loop.Samples.All(samples.Names{
 		Path:  func(row int) string { return data.Paths[data.Train.IDs[row]] },
 		Class: func(label int) string { return data.Classes[label] },
 	}))
 }
 
 // writeCorrections replaces the list, in the run's folder, of the labels that the run has corrected, if it corrects any.
-func (r *training) writeCorrections() error {
-	c, data := r.config.Corrector, r.data
+func (r *Training) writeCorrections() error {
+	c, data := r.loop.Corrector, r.Data
 	if c == nil {
 		return nil
 	}
-	path := filepath.Join(r.opts.Dir, folder.CorrectionsFile)
+	path := filepath.Join(r.options.Dir, folder.CorrectionsFile)
 	err := atomicfile.Write(path, func(w io.Writer) error {
 		out := csv.NewWriter(w)
 		out.Write([]string{"path", "given", "corrected", "step", "confidence"}) // the error is told by Error

@@ -10,35 +10,36 @@ import (
 	"winnow/train"
 )
 
-// refit returns when and how the head begins again from the whitening of what the network gives by then, or nil where it does not: where
-// the network is drawn, or the head, or where proxies have been learned beside the old one.
-func (r *training) refit() *train.Refit {
-	after := r.cfg.Finetune.Refit.In(r.epoch)
+// refit returns when and how the head begins again from the whitening of what the network gives by then, or nil
+// where it does not: where the network is drawn, or the head, or where proxies have been learned beside the old
+// one.
+func (r *Training) refit() *train.Refit {
+	after := r.Config.Finetune.Refit.In(r.Epoch)
 	live, tuned := r.backbone.(*tuning.Live)
-	if after == 0 || !tuned || live.Drawn || r.cfg.Method != config.Metric || r.cfg.Head.Init == head.Random {
+	if after == 0 || !tuned || live.Drawn || r.Config.Method != config.Metric || r.Config.Head.Init == head.Random {
 		return nil
 	}
-	for _, term := range r.config.Terms {
+	for _, term := range r.loop.Terms {
 		if len(term.Params) > 0 {
 			return nil
 		}
 	}
-	return &train.Refit{After: r.cfg.Finetune.Start.In(r.epoch) + after, Do: r.beginAgain}
+	return &train.Refit{After: r.Config.Finetune.Start.In(r.Epoch) + after, Do: r.beginAgain}
 }
 
 // beginAgain whitens the features of the network as it is now into the head, and fills the memory bank by both.
-func (r *training) beginAgain(ctx context.Context) error {
-	now, err := r.backbone.Now(ctx, r.data.Train)
+func (r *Training) beginAgain(ctx context.Context) error {
+	now, err := r.backbone.Now(ctx, r.Data.Train)
 	if err != nil {
 		return err
 	}
-	h, err := head.New(ctx, r.cfg.Head, now.X, train.Rand(r.cfg.Seed, "head", 1))
+	h, err := head.New(ctx, r.Config.Head, now.X, train.Rand(r.Config.Seed, "head", 1))
 	if err != nil {
 		return err
 	}
-	bank := r.config.Bank
+	bank := r.loop.Bank
 	var members features.Set
-	if bank != nil && r.cfg.Bank.Fill {
+	if bank != nil && r.Config.Bank.Fill {
 		if members, err = r.remembered(ctx, h, now, 1); err != nil {
 			return err
 		}
@@ -46,7 +47,7 @@ func (r *training) beginAgain(ctx context.Context) error {
 	for i, p := range r.head.Params() {
 		copy(p.Data, h.Params()[i].Data)
 	}
-	for _, bank := range []*features.Bank{bank, r.config.Shown} {
+	for _, bank := range []*features.Bank{bank, r.loop.Shown} {
 		if bank != nil {
 			bank.Clear()
 			bank.Push(members)

@@ -1,129 +1,148 @@
-// Package run trains: it builds the head, the backbone where that is trained too, sampler, losses, filter and solvers that a
-// configuration names, hands them to package train, and leaves a run's folder. [Train] does so from the files that the
-// configuration names, [Run] on data in memory; a [Session] is for callers that want the data and the last state, too. True
-// labels are in nothing that a training is given.
+// Package run trains: [Resolve] makes a [Training] of a configuration and data, and [Training.Run] runs it. It
+// builds the head, the backbone if that is trained too, sampler, losses, filter and solvers, hands them to
+// package train, and leaves a run's folder. [Train] does all at once. Nothing that a training is given holds
+// true labels.
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"runtime"
+	"time"
 
+	"winnow/features"
 	"winnow/head"
-	"winnow/internal/lock"
+	"winnow/internal/lookup"
 	"winnow/run/comparison"
 	"winnow/run/config"
 	"winnow/run/folder"
+	"winnow/run/mlflow"
 	"winnow/run/tuning"
 	"winnow/train"
 )
 
-// Run trains a head alone, on stored features, as a configuration says. A backbone is trained by [Train] or a [Session].
-func Run(ctx context.Context, cfg config.Run, data Data, opts Options) (Outcome, error) {
-	if opts.Dir != "" {
-		held, err := lock.Folder(opts.Dir)
-		if err != nil {
-			return Outcome{}, fmt.Errorf("train: %w", err)
-		}
-		defer held.Close()
-	}
-	return RunOn(ctx, tuning.Stored{}, cfg, data, opts)
-}
-
-// RunOn trains a head on a backbone, which the caller closes. Its errors say what a person can do about them.
-func RunOn(ctx context.Context, backbone tuning.Backbone, cfg config.Run, data Data, opts Options) (Outcome, error) {
-	r := &training{backbone: backbone, cfg: cfg, data: data, opts: opts}
-	out, err := r.run(ctx)
+// Train resolves a training, runs it and closes it.
+func Train(ctx context.Context, cfg config.Run, in Input, o Options, observers ...Observer) (Outcome, error) {
+	r, err := Resolve(ctx, cfg, in, o)
 	if err != nil {
-		err = explain(err, data, opts.Dir, r.tuned())
+		return Outcome{}, err
 	}
-	return out, err
+	out, err := r.Run(ctx, observers...)
+	return out, errors.Join(err, r.Close())
 }
 
-// training is a run on its way: it is prepared and built, its loop runs, and it is finished.
-type training struct {
+// Training is a training that is resolved: its plan, its data, and everything that it needs to run, once.
+type Training struct {
+	Plan
+	Data Data
+
+	options  Options
 	backbone tuning.Backbone
-	cfg      config.Run
-	data     Data
-	opts     Options
+	owns     bool         // the backbone is closed with the training
+	kept     bool         // in a run's folder, with all of its files
+	free     func() error // releases the vectors of Data; nil: they are in the program's own memory
+	folder   io.Closer    // holds the folder; nil: not yet
+	start    time.Time
+
+	asked    config.Run        // before the data's sizes: what config.yaml says
+	screened []folder.Screened // labels that are left out
+	earlier  *folder.RateTest  // by an earlier part of the run
 
 	head    *head.Head
 	sampler *train.Sampler
-	epoch   int // steps
 	clock   *train.Clock
-	encoder tuning.Encoder
-	config  train.Config
+	encoder tuning.Encoder // nil before it is built, and after the run
+	loop    train.Config
 	trainer *train.Trainer
-	timing  bool // a batch is timed, and the network does not rest
-
-	rates   *folder.RateTest // where learning rates were to be found, and were not before
-	resting func() bool      // in a test of learning rates: whether the network rests; else nil
+	saving  func() error
+	timing  bool        // a batch is timed, and the network does not rest
+	resting func() bool // in a test of learning rates: whether the network rests; else nil
 }
 
-func (r *training) run(ctx context.Context) (Outcome, error) {
-	if err := r.prepare(ctx); err != nil {
-		return Outcome{}, err
+// Run trains, once. With a manifest and a folder it leaves everything there that a run leaves, its measurement too.
+func (r *Training) Run(ctx context.Context, observers ...Observer) (Outcome, error) {
+	out, err := r.run(ctx, observers)
+	return out, r.explain(err)
+}
+
+func (r *Training) run(ctx context.Context, observers []Observer) (out Outcome, err error) {
+	if r.kept {
+		if err = r.begin(); err != nil {
+			return out, err
+		}
+		var record *mlflow.Run
+		if to := r.options.MLflow; to != "" {
+			if record, err = mlflow.Begin(to, r.options.Dir, r.Resumed, time.Now); err != nil {
+				return out, err
+			}
+			observers = append([]Observer{{Written: record.Metric}}, observers...)
+			defer func() {
+				if lost := record.End(ctx, err); lost != nil {
+					r.options.Note("warning: MLflow's record of the run is not whole: %v", lost)
+				}
+			}()
+		}
 	}
-	if err := r.build(ctx); err != nil {
-		return Outcome{}, err
+	o, t := together(observers), r.trainer
+	r.saving, t.Stepped, t.Validated = o.Saving, o.Stepped, o.Validated
+	t.Diagnosed, t.Weighed, t.Written = o.Diagnosed, o.Weighed, o.Written
+	result, err := t.Run(ctx)
+	if err == nil {
+		out, err = r.finish(result, o)
+	} else {
+		out = Outcome{Result: result, Config: r.Config, Head: r.head}
 	}
-	defer r.encoder.Close()
-	if err := r.begin(ctx); err != nil {
-		return Outcome{}, err
+	err = errors.Join(err, r.closeEncoder())
+	if err != nil || !r.kept {
+		return out, err
 	}
-	result, err := r.trainer.Run(ctx)
-	if err != nil {
-		return Outcome{Result: result, Config: r.cfg, Head: r.head}, err
+	if out.Summary, err = r.judge(ctx, out); err != nil {
+		return out, err
 	}
-	return r.finish(result)
+	out.Summary.Seconds = time.Since(r.start).Seconds()
+	return out, folder.Finish(r.options.Dir, out.Summary)
+}
+
+// Close frees the memory of the networks and releases the folder.
+func (r *Training) Close() error {
+	err := r.closeEncoder()
+	if r.owns {
+		err = errors.Join(err, r.backbone.Close())
+	}
+	if r.free != nil {
+		err = errors.Join(err, r.free())
+		r.free = nil
+	}
+	if r.folder != nil {
+		err = errors.Join(err, r.folder.Close())
+	}
+	return err
+}
+
+func (r *Training) closeEncoder() (err error) {
+	if r.encoder != nil {
+		err, r.encoder = r.encoder.Close(), nil
+	}
+	return err
+}
+
+// Now returns a set of images with the features that the backbone gives of them now: those stored if it is not trained.
+func (r *Training) Now(ctx context.Context, set features.Set) (features.Set, error) {
+	return r.backbone.Now(ctx, set)
 }
 
 // tuned reports whether the backbone is trained too.
-func (r *training) tuned() bool { return len(r.backbone.Weights()) > 0 }
+func (r *Training) tuned() bool { return len(r.backbone.Weights()) > 0 }
 
-// prepare completes the configuration with what the data decide, and makes the head and the sampler.
-func (r *training) prepare(ctx context.Context) (err error) {
-	if err := r.cfg.Validate(); err != nil {
-		return err
-	}
-	r.cfg.ResolveLoss(false, false, 0) // a session knows better, before this
-	r.cfg.ResolveUsualLR(false)
-	if _, err := Screen(ctx, &r.cfg, &r.data, nil, nil); err != nil {
-		return err
-	}
-	if _, err := ResolveRate(ctx, &r.cfg, r.data); err != nil {
-		return err
-	}
-	r.cfg.Head.In = r.data.Train.Dim()
-	r.cfg.Head.Out = min(r.cfg.Head.Out, r.cfg.Head.In) // more dimensions than the features have would stay empty
-	if r.head, err = head.New(ctx, r.cfg.Head, r.data.Train.X, train.Rand(r.cfg.Seed, "head", 0)); err != nil {
-		return err
-	}
-	if !r.varies() {
-		r.cfg.Sampler.Views = 1
-	}
-	if r.sampler, err = r.cfg.Sampler.New(r.data.Train.Labels, r.cfg.Seed); err != nil {
-		return err
-	}
-	r.epoch, r.clock = r.sampler.Batches(), new(train.Clock)
-	r.cfg.ResolveLength(r.epoch * r.sampler.Images())
-	return nil
-}
-
-// varies reports whether an image can be seen in several views: augmented, or stored.
-func (r *training) varies() bool {
-	if r.tuned() {
-		return r.cfg.Finetune.Augment != config.NoAugmentation
-	}
-	return r.data.Views() > 1
-}
-
-// build builds everything that the trainer is given. Where it fails nothing is left open.
-func (r *training) build(ctx context.Context) (err error) {
+// build builds everything that the trainer is given.
+func (r *Training) build(ctx context.Context) (err error) {
 	if err := r.buildConfig(); err != nil {
 		return err
 	}
-	if r.config.Validate, err = r.validator(); err != nil {
+	if r.loop.Validate, err = r.validator(); err != nil {
 		return err
 	}
 	if r.tuned() { // the encoder may take minutes to be ready
@@ -134,29 +153,26 @@ func (r *training) build(ctx context.Context) (err error) {
 	if r.encoder, err = r.openEncoder(ctx); err != nil {
 		return err
 	}
-	if err := r.buildTrainer(ctx); err != nil {
-		return errors.Join(err, r.encoder.Close())
-	}
-	return nil
+	return r.buildTrainer(ctx)
 }
 
 // buildTrainer gives the encoder a trainer, with what it keeps and who watches.
-func (r *training) buildTrainer(ctx context.Context) (err error) {
+func (r *Training) buildTrainer(ctx context.Context) (err error) {
 	if err := r.findRates(ctx); err != nil {
 		return err
 	}
-	if r.config.Groups == nil {
-		if r.config.Groups, err = r.buildGroups(r.encoder); err != nil {
+	if r.loop.Groups == nil {
+		if r.loop.Groups, err = r.buildGroups(r.encoder); err != nil {
 			return err
 		}
 	}
-	r.config.Encoder = r.visited()
-	if r.config.SelfPaced, err = r.selfPacing(); err != nil {
+	r.loop.Encoder = r.visited()
+	if r.loop.SelfPaced, err = r.selfPacing(); err != nil {
 		return err
 	}
-	o := r.opts
-	r.config.Dir, r.config.Stepped, r.config.Validated, r.config.Diagnosed, r.config.Weighed, r.config.Written = o.Dir, o.Stepped, o.Validated, o.Diagnosed, o.Weighed, o.Written
-	if o.Dir != "" {
+	dir := r.options.Dir
+	r.loop.Dir = dir
+	if dir != "" {
 		if err := r.recordSamples(); err != nil {
 			return err
 		}
@@ -164,59 +180,111 @@ func (r *training) buildTrainer(ctx context.Context) (err error) {
 	if err := r.fillBank(ctx); err != nil {
 		return err
 	}
-	r.config.Refit = r.refit()
-	if r.trainer, err = train.New(r.config); err != nil {
+	r.loop.Refit = r.refit()
+	if r.trainer, err = train.New(r.loop); err != nil {
 		return err
 	}
-	if o.Dir != "" {
+	if dir != "" {
 		r.trainer.SaveHead = r.save
 	}
 	return nil
 }
 
-// begin goes on where the run was stopped, if it is to be resumed, and tells what will be done.
-func (r *training) begin(ctx context.Context) (err error) {
-	if r.opts.Resume {
+// tell goes on where the run was stopped, if it is to be resumed, completes the plan and notes it.
+func (r *Training) tell(ctx context.Context) (err error) {
+	if r.options.Resume {
 		if _, err := r.trainer.Resume(); err != nil {
 			return err
 		}
 	}
-	if r.opts.Begun == nil {
+	r.Steps, r.Resumed, r.Validates, r.Sum = r.loop.Steps, r.trainer.Done(), r.loop.Validate != nil, r.sum()
+	r.Images, r.Classes, r.Labelled = r.Data.Train.Len(), len(r.Data.Classes), r.Data.Train.Len()-r.Data.Unlabelled
+	if r.tuned() {
+		r.Rests = r.Config.Finetune.Start.In(r.Epoch)
+	}
+	if f := r.loop.Refit; f != nil && f.After < r.Steps {
+		r.Refits = f.After
+	}
+	if r.tuned() && !r.Config.IsSelective() { // a step of these fills queues
+		if r.Duration, err = r.duration(); err != nil {
+			return err
+		}
+	}
+	if r.Validates && r.Config.Validation.Measure == config.MeasureP1 {
+		white, err := r.Data.whitening(ctx, r.Config.Head.Out, r.Config.Head.Bias)
+		if err != nil {
+			return err
+		}
+		if r.Untrained, err = comparison.MeasureUntrained(ctx, white, r.Data.Validation); err != nil {
+			return err
+		}
+	}
+	if r.Rates != nil {
+		r.options.Note("%s", r.Rates)
+	}
+	r.tellPlan()
+	return nil
+}
+
+// begin deletes the run that is to be overwritten, and writes config.yaml and run.json. A run that goes on
+// keeps what it wrote when it began.
+func (r *Training) begin() error {
+	dir := r.options.Dir
+	if r.options.Overwrite {
+		if err := folder.Clear(dir); err != nil {
+			return err
+		}
+	}
+	if r.Resumed > 0 && folder.Begun(dir) {
 		return nil
 	}
-	plan := Plan{
-		Config: r.cfg, Steps: r.config.Steps, Epoch: r.epoch, Resumed: r.trainer.Done(),
-		Rates:    r.rates,
-		Labelled: r.data.Train.Len() - r.data.Unlabelled, Validates: r.config.Validate != nil, Sum: r.sum(),
+	facts, err := r.facts()
+	if err != nil {
+		return err
 	}
-	if r.tuned() {
-		plan.Rests = r.cfg.Finetune.Start.In(r.epoch)
-	}
-	if f := r.config.Refit; f != nil && f.After < r.config.Steps {
-		plan.Refits = f.After
-	}
-	if r.tuned() && !r.cfg.IsSelective() { // a step of these fills queues
-		if plan.Duration, err = r.duration(plan); err != nil {
+	if r.Rates != nil {
+		if err := folder.WriteRange(dir, r.Rates.Curve); err != nil {
 			return err
 		}
 	}
-	if plan.Validates && r.cfg.Validation.Measure == config.MeasureP1 {
-		if plan.Untrained, err = comparison.MeasureUntrained(ctx, r.head.Config(), r.data.Train, r.data.Validation); err != nil {
+	if r.Screening != nil {
+		if err := folder.WriteScreening(dir, r.screened); err != nil {
 			return err
 		}
 	}
-	return r.opts.Begun(plan)
+	cfg := r.Config // the data's sizes are not settings
+	cfg.Head, cfg.Sampler.Views = r.asked.Head, r.asked.Sampler.Views
+	return folder.Begin(dir, cfg, r.Sum, facts)
+}
+
+// facts returns what run.json holds: what the caller knows of the machine, completed with configuration and data.
+func (r *Training) facts() (folder.Facts, error) {
+	f, data := r.options.About, r.Data
+	f.Winnow, f.Go, f.Started = r.options.Host.Winnow, runtime.Version(), r.start.UTC()
+	f.NoiseRate, f.RateTest, f.Screening = r.Noise, cmp.Or(r.Rates, r.earlier), r.Screening
+	f.Seed, f.Manifest = r.Config.Seed, r.Config.Data.Manifest
+	f.ImagesSHA256, f.FeaturesSHA256, f.FeaturesKey = data.Sum, data.StoreSum, data.Key
+	f.Places = folder.PlacesOf(r.options.Dir, r.Config.Data, data.ModelFile)
+	f.Images, f.Unlabelled, f.Validation = data.Train.Len(), data.Unlabelled, data.Validation.Len()
+	f.Classes = data.Classes
+	f.LeftOut, f.StepsPerEpoch, f.Steps = append([]lookup.LeftOut{}, data.LeftOut...), r.Epoch, r.Steps
+	if share := r.backbone.Share(); share != nil {
+		f.Backbone, f.TunedWeights = share.From, r.backbone.Weights()
+	}
+	var err error
+	if f.ManifestSHA256, err = folder.FileSum(f.Manifest); err != nil {
+		return f, fmt.Errorf("train: %w", err)
+	}
+	return f, nil
 }
 
 // save writes the state that validation chose, or the last one, which goes with the checkpoint.
-func (r *training) save(best bool) error {
+func (r *Training) save(best bool) error {
 	name := folder.BestHeadFile
 	if !best {
 		name = folder.LastHeadFile
-		if r.opts.Saving != nil {
-			if err := r.opts.Saving(); err != nil {
-				return err
-			}
+		if err := r.saving(); err != nil {
+			return err
 		}
 		if err := r.writeSamples(); err != nil {
 			return err
@@ -225,22 +293,20 @@ func (r *training) save(best bool) error {
 	if err := r.writeCorrections(); err != nil {
 		return err
 	}
-	return r.backbone.Save(r.opts.Dir, name, r.head, r.headMeta())
+	return r.backbone.Save(r.options.Dir, name, r.head, r.headMeta())
 }
 
 // finish takes the state that validation chose and completes the folder.
-func (r *training) finish(result train.Result) (Outcome, error) {
-	if r.opts.Ended != nil {
-		if err := r.opts.Ended(r.head); err != nil {
-			return Outcome{}, err
-		}
+func (r *Training) finish(result train.Result, o Observer) (Outcome, error) {
+	if err := o.Ended(r.head); err != nil {
+		return Outcome{}, err
 	}
-	if !r.opts.Last {
+	if !r.options.Last {
 		r.trainer.UseBest()
 	}
-	if dir := r.opts.Dir; dir != "" {
-		if r.config.SelfPaced != nil {
-			if err := folder.WriteWeights(dir, finalWeights(r.data, r.config.SelfPaced.Weights)); err != nil {
+	if dir := r.options.Dir; dir != "" {
+		if r.loop.SelfPaced != nil {
+			if err := folder.WriteWeights(dir, finalWeights(r.Data, r.loop.SelfPaced.Weights)); err != nil {
 				return Outcome{}, err
 			}
 		}
@@ -250,57 +316,61 @@ func (r *training) finish(result train.Result) (Outcome, error) {
 			}
 		}
 	}
-	result.OfAverage = result.OfAverage && !r.opts.Last
-	out := Outcome{Result: result, Config: r.cfg, Head: r.head, Filter: r.cfg.Filter.In(r.epoch)}
-	if r.config.Corrector != nil {
-		out.Corrections = len(r.config.Corrector.Corrections())
+	result.OfAverage = result.OfAverage && !r.options.Last
+	out := Outcome{Result: result, Config: r.Config, Head: r.head, Filter: r.Config.Filter.In(r.Epoch)}
+	if r.loop.Corrector != nil {
+		out.Corrections = len(r.loop.Corrector.Corrections())
 	}
 	return out, nil
 }
 
 // willTrain returns an error where a fine-tuning could not go on, as far as that is known before its encoder is there.
-func (r *training) willTrain() error {
-	if start := r.cfg.Finetune.Start.In(r.epoch); start >= r.config.Steps {
-		return fmt.Errorf("train: finetune.start: the backbone would rest for %d steps and the run has %d: it would never be trained", start, r.config.Steps)
+func (r *Training) willTrain() error {
+	if start := r.Config.Finetune.Start.In(r.Epoch); start >= r.loop.Steps {
+		return fmt.Errorf("train: finetune.start: the backbone would rest for %d steps and the run has %d: it would "+
+			"never be trained", start, r.loop.Steps)
 	}
-	if r.opts.Resume && r.opts.Dir != "" && !r.cfg.NeedsLR() {
-		return train.SameRun(r.opts.Dir, r.config.Identity)
+	if r.options.Resume && r.options.Dir != "" && !r.Config.NeedsLR() {
+		return train.SameRun(r.options.Dir, r.loop.Identity)
 	}
 	return nil
 }
 
 // openEncoder makes what is trained, with its loss and who steps it where the method has its own.
-func (r *training) openEncoder(ctx context.Context) (encoder tuning.Encoder, err error) {
+func (r *Training) openEncoder(ctx context.Context) (encoder tuning.Encoder, err error) {
 	switch {
-	case r.cfg.IsSelective():
+	case r.Config.IsSelective():
 		return r.openSelective(ctx)
-	case r.cfg.HasPeers():
+	case r.Config.HasPeers():
 		return r.openPeers(ctx)
 	}
 	return r.backbone.Encoder(ctx, r.head, r.input())
 }
 
 // input is what an encoder of the run is asked for.
-func (r *training) input() tuning.Input {
+func (r *Training) input() tuning.Input {
 	return tuning.Input{
-		Train: r.data.Train, Stored: r.data.Stored, Batch: r.sampler.Size(),
-		Resting: r.networkRests, Source: r.clock.SourceAhead(r.cfg.Seed, "augment"),
+		Train: r.Data.Train, Stored: r.Data.Stored, Batch: r.sampler.Size(),
+		Resting: r.networkRests, Source: r.clock.SourceAhead(r.Config.Seed, "augment"),
 	}
 }
 
 // networkRests reports whether the network rests in the running step.
-func (r *training) networkRests() bool {
+func (r *Training) networkRests() bool {
 	if r.resting != nil {
 		return r.resting()
 	}
-	return !r.timing && r.clock.Step() <= r.cfg.Finetune.Start.In(r.epoch)
+	return !r.timing && r.clock.Step() <= r.Config.Finetune.Start.In(r.Epoch)
 }
 
 // visited returns the encoder of all stored views as one of the training rows, which draws a view at each visit. The
 // methods of package selective draw theirs themselves.
-func (r *training) visited() train.Encoder {
-	if r.data.Views() == 1 || r.cfg.IsSelective() {
+func (r *Training) visited() train.Encoder {
+	if r.Data.Views() == 1 || r.Config.IsSelective() {
 		return r.encoder
 	}
-	return &viewed{Encoder: r.encoder, Rows: r.data.Train.Len(), Views: r.data.Views(), Source: r.clock.Source(r.cfg.Seed, "stored view"), Apart: r.cfg.Sampler.Views > 1}
+	return &viewed{
+		Encoder: r.encoder, Rows: r.Data.Train.Len(), Views: r.Data.Views(),
+		Source: r.clock.Source(r.Config.Seed, "stored view"), Apart: r.Config.Sampler.Views > 1,
+	}
 }

@@ -14,22 +14,23 @@ import (
 	"winnow/run/folder"
 )
 
-// Screening is which labels a training does without, and how that was found.
-type Screening struct {
+// screening is which labels a training does without, and how that was found.
+type screening struct {
 	folder.Screening
 	List []folder.Screened // most suspect first
 }
 
-// Screen judges the labels of the training images by the judge of audits that the configuration names, on the stored features,
-// before anything is trained: images whose label is called wrong take part as images without a label, and what the filter
-// is told to drop besides is what the judge expects to be left; where the features tell nothing of labels none is. before is what an earlier part of the run found, or nil; at is
-// told how much of the judging is done and may be nil. It returns nil where nothing is to be screened, or it was already, or nothing
-// can be: only one class has two images, or none.
+// screen judges the labels of the training images by the judge of audits that the configuration names, on the
+// stored features, before anything is trained: images whose label is called wrong take part as images without a
+// label, and what the filter is told to drop besides is what the judge expects to be left; where the features
+// tell nothing of labels none is. before is what an earlier part of the run found, or nil; at is told how much
+// of the judging is done and may be nil. It returns nil where nothing is to be screened, or it was already, or
+// nothing can be: only one class has two images, or none.
 //
-// A network learns wrong labels in its first epoch, before what it remembers can tell them from others; features that no
-// label has touched can. It is the pruning of confident learning (Northcutt, Jiang & Chuang 2021, section 3.2), by
-// winnow's own judge.
-func Screen(ctx context.Context, cfg *config.Run, data *Data, before *Screening, at func(done, total int)) (found *Screening, err error) {
+// A network learns wrong labels in its first epoch, before what it remembers can tell them from others;
+// features that no label has touched can. It is the pruning of confident learning (Northcutt, Jiang & Chuang
+// 2021, section 3.2), by winnow's own judge.
+func screen(ctx context.Context, cfg *config.Run, data *Data, before *screening, at func(done, total int)) (found *screening, err error) {
 	if cfg.Screen == config.NoScreen || data.Screened || !data.comparable() {
 		return nil, nil
 	}
@@ -45,15 +46,16 @@ func Screen(ctx context.Context, cfg *config.Run, data *Data, before *Screening,
 	if found.Blind { // the filter's rate is estimated as without it
 		return found, nil
 	}
-	cfg.Filter.Rate = config.Rate(found.Left)
+	cfg.Filter.Rate = config.GivenRate(found.Left)
 	if cfg.HasPeers() {
 		cfg.Peers.Rate = cfg.Filter.Rate
 	}
 	return found, nil
 }
 
-// Screenings keeps what was found of labels, so that of trainings that differ in other settings the first alone judges them. The zero
-// value is ready, and trainings that run at the same time may share it: the others wait for the first.
+// Screenings keeps what was found of labels, so that of trainings that differ in other settings the first alone
+// judges them. The zero value is ready, and trainings that run at the same time may share it: the others wait
+// for the first.
 type Screenings struct {
 	mu sync.Mutex
 	of map[screeningOf]*sharedScreening
@@ -68,11 +70,12 @@ type screeningOf struct {
 
 type sharedScreening struct {
 	mu    sync.Mutex
-	found *Screening
+	found *screening
 }
 
-// Screen is [Screen] with what another training found of the same labels on the same features by the same settings and seed.
-func (s *Screenings) Screen(ctx context.Context, cfg *config.Run, data *Data, at func(done, total int)) (*Screening, error) {
+// screen is the function screen with what another training found of the same labels on the same features by the
+// same settings and seed.
+func (s *Screenings) screen(ctx context.Context, cfg *config.Run, data *Data, at func(done, total int)) (*screening, error) {
 	of := screeningOf{images: data.Sum, features: data.StoreSum, judge: cfg.Screen, rate: cfg.Filter.Rate, seed: cfg.Seed}
 	s.mu.Lock()
 	shared := s.of[of]
@@ -86,7 +89,7 @@ func (s *Screenings) Screen(ctx context.Context, cfg *config.Run, data *Data, at
 	s.mu.Unlock()
 	shared.mu.Lock()
 	defer shared.mu.Unlock()
-	found, err := Screen(ctx, cfg, data, shared.found, at)
+	found, err := screen(ctx, cfg, data, shared.found, at)
 	if found != nil {
 		shared.found = found
 	}
@@ -94,12 +97,12 @@ func (s *Screenings) Screen(ctx context.Context, cfg *config.Run, data *Data, at
 }
 
 // judge asks the judge which labels are wrong.
-func (d *Data) judge(ctx context.Context, cfg config.Run, at func(done, total int)) (*Screening, error) {
+func (d *Data) judge(ctx context.Context, cfg config.Run, at func(done, total int)) (*screening, error) {
 	o := audit.Options{Scorer: cfg.Screen, Classes: len(d.Classes), Whiten: true, Seed: cfg.Seed}
 	if at != nil {
 		o.Told = func(done, total, _ int, _ string) { at(done, total) }
 	}
-	if rate := float64(cfg.Filter.Rate); cfg.Filter.Rate != config.AutoRate {
+	if rate := cfg.Filter.Rate.Share; !cfg.Filter.Rate.Auto {
 		o.Rate = &rate
 	}
 	result, err := d.audited(ctx, o, audit.Together(d.Train.Len()-d.Unlabelled, o.Classes))
@@ -107,9 +110,9 @@ func (d *Data) judge(ctx context.Context, cfg config.Run, at func(done, total in
 		return nil, fmt.Errorf("train: screen: %w", err)
 	}
 	if result.Blind {
-		return &Screening{Screening: folder.Screening{By: result.Scorer, Judged: len(result.Suspects), Sampled: result.Sampled, Blind: true}}, nil
+		return &screening{Screening: folder.Screening{By: result.Scorer, Judged: len(result.Suspects), Sampled: result.Sampled, Blind: true}}, nil
 	}
-	found := &Screening{Screening: folder.Screening{By: result.Scorer, Judged: len(result.Suspects), Sampled: result.Sampled}}
+	found := &screening{Screening: folder.Screening{By: result.Scorer, Judged: len(result.Suspects), Sampled: result.Sampled}}
 	kept := 0
 	for _, s := range result.Suspects {
 		if s.Dropped && !s.Alone {
@@ -131,6 +134,11 @@ func (d *Data) judge(ctx context.Context, cfg config.Run, at func(done, total in
 func (d *Data) audited(ctx context.Context, o audit.Options, together bool) (audit.Result, error) {
 	if set := d.Train; together || !audit.Named(o.Scorer).Shardable {
 		set.Labels = append([]int(nil), set.Labels...)
+		white, err := d.judged(ctx)
+		if err != nil {
+			return audit.Result{}, err
+		}
+		o.Shared = audit.Whitened(white)
 		return audit.Run(ctx, set, o)
 	}
 	before, last := 0, 0 // rows of a first pass, and of this one so far
@@ -204,7 +212,8 @@ func (d *Data) stillClasses() error {
 		}
 	}
 	if len(seen) < 2 {
-		return fmt.Errorf("train: screen: labels called right are of %d classes, expected two or more: train with --set screen=%s", len(seen), config.NoScreen)
+		return fmt.Errorf("train: screen: labels called right are of %d classes, expected two or more: train with "+
+			"--set screen=%s", len(seen), config.NoScreen)
 	}
 	return nil
 }

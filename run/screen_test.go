@@ -55,7 +55,7 @@ func TestScreen(t *testing.T) {
 	cfg := config.Default()
 	cfg.Screen = "fitted"
 	now := data
-	found, err := Screen(context.Background(), &cfg, &now, nil, nil)
+	found, err := screen(context.Background(), &cfg, &now, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,10 +77,10 @@ func TestScreen(t *testing.T) {
 	if caught := gone - right; 10*caught < 9*len(wrong) || 20*right > gone {
 		t.Errorf("of %d wrong labels %d are gone, and %d right ones", len(wrong), caught, right)
 	}
-	if rate := float64(cfg.Filter.Rate); rate != found.Left || rate > 0.1 {
+	if rate := cfg.Filter.Rate.Share; rate != found.Left || rate > 0.1 {
 		t.Errorf("the filter is told %v, expected what is left: %v, less than 0.1", rate, found.Left)
 	}
-	if again, err := Screen(context.Background(), &cfg, &now, nil, nil); again != nil || err != nil {
+	if again, err := screen(context.Background(), &cfg, &now, nil, nil); again != nil || err != nil {
 		t.Errorf("data that are screened were screened again: %v, %v", again, err)
 	}
 
@@ -93,7 +93,7 @@ func TestScreen(t *testing.T) {
 		t.Fatal(err)
 	}
 	resumed := data
-	if _, err := Screen(context.Background(), &cfg, &resumed, &Screening{Screening: found.Screening, List: list}, nil); err != nil {
+	if _, err := screen(context.Background(), &cfg, &resumed, &screening{Screening: found.Screening, List: list}, nil); err != nil {
 		t.Fatal(err)
 	}
 	for i, y := range resumed.Train.Labels {
@@ -117,14 +117,14 @@ func TestScreenings(t *testing.T) {
 	cfg := config.Default()
 	cfg.Screen = "combined"
 	first := cfg
-	if _, err := Screen(t.Context(), &first, &alone, nil, nil); err != nil {
+	if _, err := screen(t.Context(), &first, &alone, nil, nil); err != nil {
 		t.Fatal(err)
 	}
 	var s Screenings
 	var judged atomic.Int64
 	screen := func(cfg config.Run) error {
 		data, looked := data, false
-		_, err := s.Screen(t.Context(), &cfg, &data, func(int, int) { looked = true })
+		_, err := s.screen(t.Context(), &cfg, &data, func(int, int) { looked = true })
 		if looked {
 			judged.Add(1)
 		}
@@ -148,7 +148,7 @@ func TestScreenings(t *testing.T) {
 	stop()
 	cfg.Seed++
 	now := data
-	if _, err := s.Screen(ctx, &cfg, &now, nil); err == nil {
+	if _, err := s.screen(ctx, &cfg, &now, nil); err == nil {
 		t.Error("what was interrupted has an outcome")
 	}
 	if err := screen(cfg); err != nil || judged.Load() != 3 {
@@ -161,7 +161,7 @@ func TestScreenClean(t *testing.T) {
 	data, _ := screened(0)
 	cfg := config.Default()
 	cfg.Screen = "fitted"
-	found, err := Screen(context.Background(), &cfg, &data, nil, nil)
+	found, err := screen(context.Background(), &cfg, &data, nil, nil)
 	if err != nil || found.Wrong > 4 {
 		t.Errorf("found %+v, %v, expected at most 4 of 180", found, err)
 	}
@@ -176,8 +176,8 @@ func TestScreenBlind(t *testing.T) {
 	}
 	cfg := config.Default()
 	cfg.Screen = "combined"
-	found, err := Screen(context.Background(), &cfg, &data, nil, nil)
-	if err != nil || !found.Blind || found.Wrong != 0 || cfg.Filter.Rate != config.AutoRate {
+	found, err := screen(context.Background(), &cfg, &data, nil, nil)
+	if err != nil || !found.Blind || found.Wrong != 0 || !cfg.Filter.Rate.Auto {
 		t.Errorf("found %+v, rate %v, %v; expected none wrong and the rate still open", found, cfg.Filter.Rate, err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"winnow/extraction"
 	"winnow/internal/lock"
 	"winnow/run/config"
 	"winnow/run/folder"
@@ -30,8 +31,9 @@ func TestTrainLeavesAFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	var notes []string
-	o := Options{Dir: filepath.Join(dir, "run"), Winnow: "test", Note: func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }}
-	result, err := Train(t.Context(), cfg, o)
+	o := Options{Dir: filepath.Join(dir, "run"), Host: extraction.Host{Winnow: "test"}, Note: func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }}
+	out, err := Train(t.Context(), cfg, Input{}, o)
+	result := out.Summary
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,11 +47,11 @@ func TestTrainLeavesAFolder(t *testing.T) {
 	if facts, err := folder.ReadFacts(o.Dir); err != nil || facts.Features != cfg.Data.Features || facts.Images != 12 || facts.Winnow != "test" {
 		t.Errorf("%v: %+v", err, facts)
 	}
-	if _, err := Train(t.Context(), cfg, o); err == nil || !strings.Contains(err.Error(), "there is a run in this folder already") {
+	if _, err := Train(t.Context(), cfg, Input{}, o); err == nil || !strings.Contains(err.Error(), "there is a run in this folder already") {
 		t.Errorf("a second run in the folder: %v", err)
 	}
 	o.Overwrite = true
-	if _, err := Train(t.Context(), cfg, o); err != nil {
+	if _, err := Train(t.Context(), cfg, Input{}, o); err != nil {
 		t.Error(err)
 	}
 }
@@ -69,8 +71,9 @@ func TestChosenPatience(t *testing.T) {
 	if err := os.WriteFile(cfg.Data.Manifest, []byte(strings.Join(rows, "\n")), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	cfg.Length, cfg.Filter.Rate = config.AutoLength, 0.1
-	result, err := Train(t.Context(), cfg, o)
+	cfg.Length, cfg.Filter.Rate = config.AutoLength, config.GivenRate(0.1)
+	out, err := Train(t.Context(), cfg, Input{}, o)
+	result := out.Summary
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,20 +106,20 @@ func trainable(t *testing.T, dir string, seed uint64) (config.Run, Options) {
 			t.Fatal(err)
 		}
 	}
-	return cfg, Options{Dir: filepath.Join(dir, "runs", fmt.Sprint(seed)), Winnow: "test"}
+	return cfg, Options{Dir: filepath.Join(dir, "runs", fmt.Sprint(seed)), Host: extraction.Host{Winnow: "test"}}
 }
 
 // A folder that one training writes is no other's, until that ends.
 func TestOneTrainingAFolder(t *testing.T) {
 	cfg, o := trainable(t, t.TempDir(), 1)
-	var second error
-	o.Begun = func(Plan) error {
-		other := o
-		other.Begun, other.Overwrite = nil, true
-		_, second = Train(t.Context(), cfg, other)
-		return nil
+	first, err := Resolve(t.Context(), cfg, Input{}, o)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if _, err := Train(t.Context(), cfg, o); err != nil {
+	other := o
+	other.Overwrite = true
+	_, second := Resolve(t.Context(), cfg, Input{}, other)
+	if _, err := first.Run(t.Context()); errors.Join(err, first.Close()) != nil {
 		t.Fatal(err)
 	}
 	if held := new(lock.Held); !errors.As(second, &held) || held.PID != os.Getpid() || held.Dir != o.Dir {
@@ -133,7 +136,7 @@ func TestHeadOfAnotherRun(t *testing.T) {
 	cfg, o := trainable(t, dir, 1)
 	other, p := trainable(t, dir, 2)
 	for range 2 {
-		for _, err := range []error{second(Train(t.Context(), cfg, o)), second(Train(t.Context(), other, p))} {
+		for _, err := range []error{second(Train(t.Context(), cfg, Input{}, o)), second(Train(t.Context(), other, Input{}, p))} {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -176,7 +179,7 @@ func TestMovedRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	cfg, o := trainable(t, dir, 1)
-	if _, err := Train(t.Context(), cfg, o); err != nil {
+	if _, err := Train(t.Context(), cfg, Input{}, o); err != nil {
 		t.Fatal(err)
 	}
 	opens := func(what, run, data string) {

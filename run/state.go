@@ -17,11 +17,11 @@ type State struct {
 }
 
 // Last reads the state that the training ended with, which need not be the one that validation chose.
-func (s *Session) Last() (last State, err error) {
-	if last.Head, _, err = models.ReadHead(filepath.Join(s.options.Dir, folder.LastHeadFile)); err != nil {
+func (r *Training) Last() (last State, err error) {
+	if last.Head, _, err = models.ReadHead(filepath.Join(r.options.Dir, folder.LastHeadFile)); err != nil {
 		return last, err
 	}
-	last.features, err = s.backbone.Saved(filepath.Join(s.options.Dir, folder.LastBackboneFile))
+	last.features, err = r.backbone.Saved(filepath.Join(r.options.Dir, folder.LastBackboneFile))
 	return last, err
 }
 

@@ -91,7 +91,7 @@ func benchmarkFineTuning(b *testing.B, c stepCase) {
 func least(d []time.Duration) float64 { return 1e3 * slices.Min(d).Seconds() }
 
 // openStep builds everything that a training has.
-func openStep(b *testing.B, c stepCase) (*training, *tuning.Live) {
+func openStep(b *testing.B, c stepCase) (*Training, *tuning.Live) {
 	zip := reference.Asset(b, "data/cub200-2010-224px.zip")
 	orttest.UseBLAS(b)
 	cfg := config.Default()
@@ -125,7 +125,7 @@ func openStep(b *testing.B, c stepCase) (*training, *tuning.Live) {
 		b.Fatal(err)
 	}
 	data.Paths = paths
-	r := &training{backbone: tuned, cfg: cfg, data: data}
+	r := &Training{backbone: tuned, Plan: Plan{Config: cfg}, Data: data}
 	if err := r.prepare(b.Context()); err != nil {
 		b.Fatal(err)
 	}
@@ -258,7 +258,7 @@ func (t *turns) Announce(rows []int) {
 
 // wholeSteps runs the training's own loop and returns how long its steps took, six at a time as they are and with nothing
 // prepared, and how much of the cores' time was used.
-func wholeSteps(b *testing.B, r *training) (steps, unprepared []time.Duration, busy float64) {
+func wholeSteps(b *testing.B, r *Training) (steps, unprepared []time.Duration, busy float64) {
 	ctx, stop := context.WithCancel(b.Context())
 	defer stop()
 	var last, first time.Time

@@ -21,7 +21,7 @@ import (
 
 // parts are what a step is made of, by themselves.
 type parts struct {
-	r      *training
+	r      *Training
 	net    *ort.Live
 	inputs live.Inputs
 	tail   *head.Tail
@@ -29,7 +29,7 @@ type parts struct {
 	batch  []int
 }
 
-func openParts(b *testing.B, r *training, tuned *tuning.Live) *parts {
+func openParts(b *testing.B, r *Training, tuned *tuning.Live) *parts {
 	rt := orttest.Runtime(b)
 	m, err := graph.Read(tuned.Cut.Model)
 	if err != nil {
@@ -97,12 +97,12 @@ type part struct {
 func (p *parts) measure(b *testing.B, rounds int) []part {
 	n := p.r.sampler.Size()
 	z := features.Set{IDs: make([]int, n), Labels: make([]int, n)}
-	dz := features.NewMatrix(n, p.r.cfg.Head.Out)
+	dz := features.NewMatrix(n, p.r.Config.Head.Out)
 	moved := map[string]train.Group{}
-	for _, g := range p.r.config.Groups {
+	for _, g := range p.r.loop.Groups {
 		moved[g.Name] = g
 	}
-	cfg, err := train.NewSolver(p.r.cfg.BackboneSolver)
+	cfg, err := train.NewSolver(p.r.Config.BackboneSolver)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -127,7 +127,7 @@ func (p *parts) measure(b *testing.B, rounds int) []part {
 	for round := range rounds + 3 {
 		p.batch = p.r.sampler.Epoch(round / p.r.sampler.Batches())[round%p.r.sampler.Batches()]
 		for i, row := range p.batch {
-			z.IDs[i], z.Labels[i] = row, p.r.data.Train.Labels[row]
+			z.IDs[i], z.Labels[i] = row, p.r.Data.Train.Labels[row]
 		}
 		for i, l := range list {
 			start := time.Now()
@@ -145,17 +145,17 @@ func (p *parts) measure(b *testing.B, rounds int) []part {
 
 // judge is filter, losses and bank.
 func (p *parts) judge(z features.Set, dz blas32.General) {
-	kept, _ := p.r.config.Filter.Keep(z, p.r.config.Bank)
+	kept, _ := p.r.loop.Filter.Keep(z, p.r.loop.Bank)
 	seen := features.NewSet(len(kept), z.Dim())
 	for i, row := range kept {
 		copy(seen.Row(i), z.Row(row))
 		seen.Labels[i], seen.IDs[i] = z.Labels[row], z.IDs[row]
 	}
 	one := features.NewMatrix(len(kept), z.Dim())
-	for _, term := range p.r.config.Terms {
+	for _, term := range p.r.loop.Terms {
 		var ref *features.Set
 		if term.Bank {
-			members := p.r.config.Bank.Set()
+			members := p.r.loop.Bank.Set()
 			ref = &members
 		}
 		term.Loss.Eval(&one, seen, ref)
@@ -163,5 +163,5 @@ func (p *parts) judge(z features.Set, dz blas32.General) {
 			copy(features.Row(dz, row), features.Row(one, i))
 		}
 	}
-	p.r.config.Bank.Push(seen)
+	p.r.loop.Bank.Push(seen)
 }

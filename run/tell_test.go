@@ -9,13 +9,15 @@ import (
 
 	"winnow/internal/hint"
 	"winnow/run/folder"
+	"winnow/run/tuning"
 	"winnow/train"
 )
 
 func TestExplain(t *testing.T) {
 	dir := t.TempDir()
 	explained := func() error {
-		return explain(&train.NonFinite{Step: 1, Epoch: 1, What: "loss", Value: math.NaN(), IDs: []int{1, 0}}, Data{Paths: []string{"a.jpg", "b.jpg"}}, dir, false)
+		r := &Training{Data: Data{Paths: []string{"a.jpg", "b.jpg"}}, options: Options{Dir: dir}, backbone: tuning.Stored{}}
+		return r.explain(&train.NonFinite{Step: 1, Epoch: 1, What: "loss", Value: math.NaN(), IDs: []int{1, 0}})
 	}
 	if err := explained(); !strings.HasPrefix(hint.Of(err), "images: b.jpg, a.jpg;") || strings.Contains(hint.Of(err), folder.BestHeadFile) {
 		t.Errorf("%v", err)

@@ -3,37 +3,34 @@ package run
 import (
 	"context"
 	"errors"
+	"math"
 	"time"
 
-	"winnow/run/config"
-	"winnow/run/tuning"
+	"winnow/eval"
 	"winnow/train"
 )
 
 // Timing is how long the steps of a training took.
 type Timing struct {
-	Steps   int           // of the whole training
-	Epoch   int           // steps of an epoch
-	Planned time.Duration // what the whole may take, where a backbone is trained; else 0
-	Seconds []float64     // of each step that was timed
-	Kept    float64       // share of the rows that the filter kept in them
-	Bank    int           // members after the last
+	Seconds []float64 // of each step that was timed
+	Kept    float64   // share of the rows that the filter kept in them
+	Bank    int       // members after the last
 	Outcome Outcome
 }
 
 var errEnough = errors.New("timed")
 
-// Time trains, and times the steps after the first skip; at most most of them, and then it stops. most 0: to the end.
-func Time(ctx context.Context, on tuning.Backbone, cfg config.Run, data Data, skip, most int) (t Timing, err error) {
+// Time trains, and times the steps after the first skip; it stops after most of them. most 0: to the end. It
+// keeps nothing in the folder.
+func (r *Training) Time(ctx context.Context, skip, most int) (t Timing, err error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	var last time.Time
 	var rows, kept int
-	var o Options
-	o.Begun = func(p Plan) error { t.Steps, t.Epoch, t.Planned = p.Steps, p.Epoch, p.Duration; return nil }
-	o.Stepped = func(s train.Step) {
+	r.kept, r.options.Dir, r.trainer.Dir, r.trainer.SaveHead = false, "", "", nil
+	t.Outcome, err = r.Run(ctx, Observer{Stepped: func(s train.Step) {
 		now := time.Now()
-		if s.Number > skip {
+		if s.Number > r.Resumed+skip {
 			t.Seconds = append(t.Seconds, now.Sub(last).Seconds())
 			rows, kept = rows+len(s.IDs), kept+len(s.Kept)
 		}
@@ -41,11 +38,47 @@ func Time(ctx context.Context, on tuning.Backbone, cfg config.Run, data Data, sk
 		if most > 0 && len(t.Seconds) == most {
 			stop(errEnough)
 		}
-	}
-	t.Outcome, err = RunOn(ctx, on, cfg, data, o)
+	}})
 	t.Kept = float64(kept) / float64(max(rows, 1))
 	if context.Cause(ctx) == errEnough {
 		err = nil
 	}
 	return t, err
 }
+
+// Cost estimates how long [Training.Run] takes on this machine, with its validations and its measurement. If
+// the steps of a network were not timed before, it makes some, and the training cannot be run any more.
+func (r *Training) Cost(ctx context.Context) (time.Duration, error) {
+	if r.Duration > 0 {
+		return r.Duration, nil
+	}
+	timed, err := r.Time(ctx, warmUp, timedSteps)
+	if err != nil {
+		return 0, err
+	}
+	sum := 0.0
+	for _, v := range timed.Seconds {
+		sum += v
+	}
+	steps := float64(r.Steps - r.Resumed)
+	cost := time.Duration(sum / float64(max(len(timed.Seconds), 1)) * steps * float64(time.Second))
+	if !r.Validates {
+		return cost, nil
+	}
+	start := time.Now()
+	z, err := r.embedNow(ctx, r.Data.Validation)
+	if err != nil {
+		return 0, err
+	}
+	if _, err := eval.Retrieve(ctx, z, nil, eval.RetrievalOptions{K: []int{1}}); err != nil {
+		return 0, err
+	}
+	looks := 3.0 + math.Ceil(steps/float64(max(r.loop.ValidateEvery, 1))) + 1 // the three rows of the comparison
+	return cost + time.Duration(looks*float64(time.Since(start))), nil
+}
+
+// Steps that an estimate makes: the first ones warm up, the others are timed.
+const (
+	warmUp     = 3
+	timedSteps = 12
+)

@@ -27,7 +27,7 @@ import (
 
 // drawnTraining is a training of a method on a drawn network and some grey images of three classes, built as far as its
 // encoder; its head is drawn, too.
-func drawnTraining(t *testing.T, method string, set ...string) *training {
+func drawnTraining(t *testing.T, method string, set ...string) *Training {
 	t.Helper()
 	rt := orttest.Runtime(t)
 	dir := t.TempDir()
@@ -76,7 +76,7 @@ func drawnTraining(t *testing.T, method string, set ...string) *training {
 		data.Train.Labels, data.Train.IDs = append(data.Train.Labels, i%3), append(data.Train.IDs, i)
 	}
 	data.Stored = data.Train
-	r := &training{backbone: live, cfg: cfg, data: data}
+	r := &Training{backbone: live, Plan: Plan{Config: cfg}, Data: data}
 	if err := r.prepare(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -91,9 +91,9 @@ func drawnTraining(t *testing.T, method string, set ...string) *training {
 }
 
 // checkSlopes compares the gradients of an encoder's parameters with differences of its loss.
-func checkSlopes(t *testing.T, r *training, rows []int) {
+func checkSlopes(t *testing.T, r *Training, rows []int) {
 	t.Helper()
-	wrong, checked := wrongSlopes(t, r, r.config.Terms[0].Loss, rows)
+	wrong, checked := wrongSlopes(t, r, r.loop.Terms[0].Loss, rows)
 	for _, text := range wrong {
 		t.Error(text)
 	}
@@ -104,7 +104,7 @@ func checkSlopes(t *testing.T, r *training, rows []int) {
 
 // wrongSlopes returns where the gradient of a loss differs from differences of its value, of the number of each parameter that has
 // the largest gradient. What the encoder keeps from step to step is put back before each evaluation.
-func wrongSlopes(t *testing.T, r *training, loss losses.Loss, rows []int) (wrong []string, checked int) {
+func wrongSlopes(t *testing.T, r *Training, loss losses.Loss, rows []int) (wrong []string, checked int) {
 	t.Helper()
 	var state []*features.Param
 	if s, ok := r.encoder.(train.Stateful); ok {
@@ -179,7 +179,7 @@ func TestPeersOnBackbones(t *testing.T) {
 			}
 		}
 		var groups []string
-		for _, g := range r.config.Groups {
+		for _, g := range r.loop.Groups {
 			groups = append(groups, g.Name)
 		}
 		want := []string{"head", "backbone", "peer", "peer backbone"}[:2*c.backbones]
@@ -221,21 +221,21 @@ func TestSelCLOnBackbone(t *testing.T) {
 	} {
 		// keys do not follow what is moved here, all rows of a class make confident pairs, and what a drawn network gives, much alike, is told apart
 		r := drawnTraining(t, "sel-cl", append([]string{"finetune.augment=digits", "sampler.rows=4", "selective.average=0.999999", "selective.alpha=1", "selective.beta=0", "selective.temperature=0.02"}, c.set...)...)
-		r.config.Encoder, r.config.Steps = r.encoder, c.steps // the steps before, and that which the slopes are of
-		tr, err := train.New(r.config)
+		r.loop.Encoder, r.loop.Steps = r.encoder, c.steps // the steps before, and that which the slopes are of
+		tr, err := train.New(r.loop)
 		if err != nil {
 			t.Fatalf("%s: %v", c.name, err)
 		}
 		if _, err := tr.Run(t.Context()); err != nil {
 			t.Fatalf("%s: %v", c.name, err)
 		}
-		loss, rows := r.config.Terms[0].Loss, []int{0, 3, 1, 4} // two of a class
+		loss, rows := r.loop.Terms[0].Loss, []int{0, 3, 1, 4} // two of a class
 		wrong, checked := wrongSlopes(t, r, loss, rows)
 		if len(wrong) > 0 || checked < 8 {
 			t.Errorf("%s: of %d parameters\n%s", c.name, checked, strings.Join(wrong, "\n"))
 		}
 		for _, block := range c.blocks {
-			if wrong, _ := wrongSlopes(t, r, withoutBlock{loss, block, r.cfg.Head.Out + len(r.data.Classes)}, rows); len(wrong) == 0 {
+			if wrong, _ := wrongSlopes(t, r, withoutBlock{loss, block, r.Config.Head.Out + len(r.Data.Classes)}, rows); len(wrong) == 0 {
 				t.Errorf("%s: without the gradient of block %d nothing is wrong", c.name, block)
 			}
 		}
@@ -245,8 +245,8 @@ func TestSelCLOnBackbone(t *testing.T) {
 // The gradient of TCL goes through mixtures of images into the backbone.
 func TestSelectiveOnBackbone(t *testing.T) {
 	r := drawnTraining(t, "tcl", "finetune.augment=digits", "selective.warm_up=2 epochs", "sampler.rows=4")
-	r.config.Encoder, r.config.Steps = r.encoder, 1 // the step that the slopes are of
-	tr, err := train.New(r.config)
+	r.loop.Encoder, r.loop.Steps = r.encoder, 1 // the step that the slopes are of
+	tr, err := train.New(r.loop)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -254,7 +254,7 @@ func TestSelectiveOnBackbone(t *testing.T) {
 		t.Fatal(err)
 	}
 	checkSlopes(t, r, []int{0, 1, 2, 3})
-	if n := len(r.config.Groups); n != 2 || r.config.Groups[1].Name != "backbone" || len(r.config.Groups[1].Params) != 6 {
+	if n := len(r.loop.Groups); n != 2 || r.loop.Groups[1].Name != "backbone" || len(r.loop.Groups[1].Params) != 6 {
 		t.Errorf("%d groups", n)
 	}
 }

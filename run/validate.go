@@ -13,22 +13,24 @@ import (
 	"winnow/run/config"
 )
 
-// validator returns what scores the present state of a run on its validation split, as validation.measure says; nil where there is
-// no such split.
-func (r *training) validator() (func(context.Context) (float64, error), error) {
-	if r.data.Validation.Len() == 0 {
+// validator returns what scores the present state of a run on its validation split, as validation.measure says;
+// nil where there is no such split.
+func (r *Training) validator() (func(context.Context) (float64, error), error) {
+	if r.Data.Validation.Len() == 0 {
 		return nil, nil
 	}
-	measure := r.cfg.Validation.Measure
-	if measure == config.MeasureClassMean && !features.ShareLabel(r.data.datasetLabels(), r.data.Validation.Labels) {
-		return nil, hint.With(fmt.Errorf("train: validation.measure is %s, and no image of the validation split has a class of the train split", config.MeasureClassMean),
-			"validate by retrieval: --set validation.measure=%s; or make a validation split of the classes that are trained", config.MeasureP1)
+	measure := r.Config.Validation.Measure
+	if measure == config.MeasureClassMean && !features.ShareLabel(r.Data.datasetLabels(), r.Data.Validation.Labels) {
+		return nil, hint.With(fmt.Errorf("train: validation.measure is %s, and no image of the validation split has "+
+			"a class of the train split", config.MeasureClassMean),
+			"validate by retrieval: --set validation.measure=%s; or make a validation split of the classes that are "+
+				"trained", config.MeasureP1)
 	}
-	return func(ctx context.Context) (float64, error) { return r.data.Score(ctx, measure, r.embedNow, r.spillNow) }, nil
+	return func(ctx context.Context) (float64, error) { return r.Data.Score(ctx, measure, r.embedNow, r.spillNow) }, nil
 }
 
-// Score returns what a measure of validation (config.Validation) finds on the validation split in an embedding. Of the train split,
-// where it is looked at, too, spill may leave the vectors elsewhere until they are freed.
+// Score returns what a measure of validation (config.Validation) finds on the validation split in an embedding.
+// Of the train split, where it is looked at, too, spill may leave the vectors elsewhere until they are freed.
 func (d Data) Score(ctx context.Context, measure string, embed func(context.Context, features.Set) (features.Set, error),
 	spill func(context.Context, features.Set) (z features.Set, free func() error, err error)) (float64, error) {
 	now, err := embed(ctx, d.Validation)
@@ -49,7 +51,7 @@ func (d Data) Score(ctx context.Context, measure string, embed func(context.Cont
 }
 
 // embedNow embeds a set as the run does now. An error names the image.
-func (r *training) embedNow(ctx context.Context, set features.Set) (features.Set, error) {
+func (r *Training) embedNow(ctx context.Context, set features.Set) (features.Set, error) {
 	now, err := r.backbone.Now(ctx, set)
 	if err != nil {
 		return now, err
@@ -59,7 +61,7 @@ func (r *training) embedNow(ctx context.Context, set features.Set) (features.Set
 }
 
 // spillNow is embedNow whose vectors are not to be written, and not looked at after free.
-func (r *training) spillNow(ctx context.Context, set features.Set) (z features.Set, free func() error, err error) {
+func (r *Training) spillNow(ctx context.Context, set features.Set) (z features.Set, free func() error, err error) {
 	now, err := r.backbone.Now(ctx, set)
 	if err != nil {
 		return now, nil, err
@@ -71,9 +73,9 @@ func (r *training) spillNow(ctx context.Context, set features.Set) (z features.S
 }
 
 // named names the image of a set that an error of the head is about.
-func (r *training) named(err error, set features.Set) error {
+func (r *Training) named(err error, set features.Set) error {
 	if bad := new(head.NotFinite); errors.As(err, &bad) {
-		return fmt.Errorf("%s: %w", r.data.Paths[set.IDs[bad.Row]], err)
+		return fmt.Errorf("%s: %w", r.Data.Paths[set.IDs[bad.Row]], err)
 	}
 	return err
 }

@@ -4,16 +4,14 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"time"
 
-	"winnow/eval"
 	"winnow/run"
 	"winnow/run/cells"
 	"winnow/run/config"
-	"winnow/run/tuning"
+	"winnow/run/folder"
 )
 
 // Plan says what a sweep will do, and how long that may take.
@@ -44,12 +42,6 @@ func (p Plan) String() string {
 	return fmt.Sprintf("%s, %s%d steps: %sabout %s, %d at once", line, most, p.Steps, most, about(p.Seconds), p.Jobs)
 }
 
-// Steps of a training on stored features that are made for the estimate: the first ones warm up, the others are timed.
-const (
-	warmUp     = 3
-	timedSteps = 12
-)
-
 // mostTimed is how many kinds of trainings are timed: the others are taken for as long as these in the mean.
 const mostTimed = 8
 
@@ -71,7 +63,7 @@ type timing struct {
 	seconds float64
 	judging float64 // seconds of judging the labels, which trainings of one seed share: not in seconds
 
-	screened *run.Screening // what was found then
+	screened *folder.Screening // what was found then
 }
 
 // estimate times a few steps of each kind of training that is left.
@@ -89,7 +81,7 @@ func (s *Sweep) estimate(ctx context.Context, queue cells.Queue[cell, Outcome]) 
 		}
 		plan.Left++
 		seeds[c.seed] = true
-		plan.AtMost = plan.AtMost || c.cfg.Validation.Patience > 0 || c.cfg.Length == config.AutoLength
+		plan.AtMost = plan.AtMost || c.cfg.Validation.Patience > 0 || c.cfg.Length.Auto
 		k := kind(c.cfg)
 		if left[k]++; left[k] == 1 {
 			first[k], order = c, append(order, k)
@@ -112,7 +104,7 @@ func (s *Sweep) estimate(ctx context.Context, queue cells.Queue[cell, Outcome]) 
 		}
 		sum.steps, sum.seconds, n = sum.steps+t.steps*left[k], sum.seconds+t.seconds*float64(left[k]), n+left[k]
 		if sum.judging = max(sum.judging, t.judging); t.screened != nil && !told {
-			s.Host.Note("trainings of a seed share what is found of its labels; seed %d: %s", first[k].seed, t.screened.Screening)
+			s.Host.Note("trainings of a seed share what is found of its labels; seed %d: %s", first[k].seed, t.screened)
 			told = true
 		}
 	}
@@ -126,58 +118,18 @@ func (s *Sweep) estimate(ctx context.Context, queue cells.Queue[cell, Outcome]) 
 	return plan, nil
 }
 
-// time makes a few steps of a training that leaves nothing behind.
-func (s *Sweep) time(ctx context.Context, c cell) (t timing, err error) {
-	cfg, on := c.cfg, tuning.Backbone(tuning.Stored{})
-	d, _ := s.data.WithValidation(cfg.Validation.Share(), cfg.Seed)
-	data, err := run.Load(ctx, d, cfg.Data.Features, !cfg.Finetune.On())
-	if err != nil {
-		return t, err
-	}
+// time resolves a training that leaves nothing behind, and makes a few steps of it.
+func (s *Sweep) time(ctx context.Context, c cell) (p timing, err error) {
 	start := time.Now()
-	if t.screened, err = s.screens.Screen(ctx, &cfg, &data, nil); err != nil {
-		return t, err
-	}
-	t.judging = time.Since(start).Seconds()
-	skip, most := warmUp, timedSteps
-	if cfg.Finetune.On() {
-		live, err := tuning.Open(cfg, s.data.Paths(), tuning.Config{Note: func(string, ...any) {}, Watch: unwatched})
-		if err != nil {
-			return t, err
-		}
-		defer live.Close()
-		live.Use(s.rt)
-		cfg.Finetune = live.Settings
-		cfg.ResolveUsualLR(live.Drawn)
-		on, skip, most = live, 0, 1
-	}
-	start = time.Now()
-	timed, err := run.Time(ctx, on, cfg, data, skip, most)
+	quiet := s.Host
+	quiet.Note = func(string, ...any) {}
+	t, err := run.Resolve(ctx, c.cfg, run.Input{Manifest: s.data}, run.Options{Host: quiet, Screenings: &s.screens})
 	if err != nil {
-		return t, err
+		return p, err
 	}
-	took, made := time.Since(start).Seconds(), 0.0
-	for _, v := range timed.Seconds {
-		made += v
-	}
-	t.steps = timed.Steps
-	begun := max(took-made, 0)
-	if cfg.Finetune.On() {
-		t.seconds = begun + timed.Planned.Seconds()
-		return t, nil
-	}
-	start = time.Now()
-	z, err := timed.Outcome.Head.EmbedSet(ctx, data.Validation)
-	if err != nil {
-		return t, err
-	}
-	if _, err := eval.Retrieve(ctx, z, nil, eval.RetrievalOptions{K: []int{1}}); err != nil {
-		return t, err
-	}
-	looks := 4.0 // the three rows of the comparison, and the test split
-	if every := cfg.Validation.Every.In(timed.Epoch); every > 0 {
-		looks += math.Ceil(float64(t.steps)/float64(every)) + 1
-	}
-	t.seconds = begun + made/float64(max(len(timed.Seconds), 1))*float64(t.steps) + looks*time.Since(start).Seconds()
-	return t, nil
+	defer t.Close()
+	begun := time.Since(start) - t.Judging
+	cost, err := t.Cost(ctx)
+	p.steps, p.seconds, p.judging, p.screened = t.Steps, (begun + cost).Seconds(), t.Judging.Seconds(), t.Screening
+	return p, err
 }

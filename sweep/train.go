@@ -62,7 +62,7 @@ func (s *Sweep) train(ctx context.Context, c cell) (o Outcome, err error) {
 }
 
 func (s *Sweep) trainIn(ctx context.Context, c cell, o run.Options) (folder.Result, error) {
-	o.Dir, o.MLflow, o.Winnow, o.About, o.Host, o.Screenings = s.dir(c), s.MLflow, s.Winnow, s.About, s.Host, &s.screens
+	o.Dir, o.MLflow, o.About, o.Host, o.Screenings = s.dir(c), s.MLflow, s.About, s.Host, &s.screens
 	if name := c.asked["recipe"]; len(name) > 0 {
 		recipe, err := recipes.Find(name[0])
 		if err != nil {
@@ -71,20 +71,15 @@ func (s *Sweep) trainIn(ctx context.Context, c cell, o run.Options) (folder.Resu
 		o.About.Recipe, o.About.RecipeSHA256 = recipe.Name, recipe.SHA256()
 	}
 	o.Host.Note = func(string, ...any) {} // what is said of data and plan is the same for all
-	steps := 0
-	o.Begun = func(plan run.Plan) error {
-		steps = plan.Steps - plan.Resumed
-		s.stepped(plan.Resumed, plan.Resumed)
-		return nil
-	}
-	o.Stepped = func(train.Step) { steps--; s.stepped(1, 0) }
-	session, err := run.OpenWith(ctx, c.cfg, s.data, o)
+	t, err := run.Resolve(ctx, c.cfg, run.Input{Manifest: s.data}, o)
 	if err != nil {
 		return folder.Result{}, err
 	}
-	_, result, err := session.Train(ctx)
+	steps := t.Steps - t.Resumed
+	s.stepped(t.Resumed, t.Resumed)
+	out, err := t.Run(ctx, run.Observer{Stepped: func(train.Step) { steps--; s.stepped(1, 0) }})
 	s.stepped(max(steps, 0), max(steps, 0)) // it ended early, or failed
-	return result, errors.Join(err, session.Close())
+	return out.Summary, errors.Join(err, t.Close())
 }
 
 // stepped counts steps, some of which were not made now.

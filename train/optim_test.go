@@ -33,7 +33,7 @@ func goldenSolver(t *testing.T, c reference.Case) SolverConfig {
 		name = "sgd"
 	}
 	cfg := DefaultSolver(name)
-	cfg.LR = LearningRate(c.Param("lr", float64(cfg.LR)))
+	cfg.LR = GivenLR(c.Param("lr", cfg.LR.Value))
 	cfg.WeightDecay = c.Param("weight_decay", cfg.WeightDecay)
 	cfg.Momentum = c.Param("momentum", 0)
 	cfg.Dampening = c.Param("dampening", 0)
@@ -108,9 +108,9 @@ func goldenTrajectory(t *testing.T, c reference.Case) {
 		t.Fatal(err)
 	}
 	a, b, x0, want := c.Matrix(t, "A"), c.Floats(t, "b"), c.Floats(t, "x0"), c.Matrix(t, "trajectory")
-	lr := func(int) float64 { return float64(cfg.LR) }
+	lr := func(int) float64 { return cfg.LR.Value }
 	if c.Method == "sgd+cosine" {
-		s, err := NewSchedule(ScheduleConfig{Name: "cosine", Min: c.Param("eta_min", 0)}, float64(cfg.LR),
+		s, err := NewSchedule(ScheduleConfig{Name: "cosine", Min: c.Param("eta_min", 0)}, cfg.LR.Value,
 			int(c.Param("T_max", 0)), 1)
 		if err != nil {
 			t.Fatal(err)

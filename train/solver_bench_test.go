@@ -22,7 +22,7 @@ func benchParam(rows, cols int) *features.Param {
 // solver reads and writes what it writes.
 func BenchmarkSolver(b *testing.B) {
 	for _, c := range []SolverConfig{
-		{Name: "sgd", LR: 1e-3, Momentum: 0.9, WeightDecay: 1e-4},
+		{Name: "sgd", LR: GivenLR(1e-3), Momentum: 0.9, WeightDecay: 1e-4},
 		DefaultSolver("adam"), DefaultSolver("adamw"), DefaultSolver("rmsprop"),
 	} {
 		p := benchParam(2048, 512)

@@ -30,50 +30,48 @@ type SolverConfig struct {
 	Eps         float64      `yaml:"eps" json:"eps"`
 }
 
-// LearningRate is a rate ≥ 0, [AutoLR] or [UsualLR].
-type LearningRate float64
+// LearningRate is a rate ≥ 0, or one that the run chooses before the first step: it uses and records a number.
+// Solvers need a number.
+type LearningRate struct {
+	Value  float64
+	Choose Choice
+}
 
-// AutoLR means that a range test chooses the rate before the first step; the run uses and records the result.
-// Solvers do not accept it.
-const AutoLR LearningRate = -1
+// Choice says how a run chooses a rate.
+type Choice string
 
-// UsualLR means the usual rate for what is trained; the run uses and records a number. Solvers do not accept
-// it.
-const UsualLR LearningRate = -2
-
-// Text forms of AutoLR and UsualLR.
+// The choices; the zero value is a rate that is given.
 const (
-	autoWord  = "auto"
-	usualWord = "usual"
+	ByTest Choice = "auto"  // by a range test
+	Usual  Choice = "usual" // for what is trained
 )
+
+// GivenLR returns a rate that is given.
+func GivenLR(rate float64) LearningRate { return LearningRate{Value: rate} }
 
 // UnmarshalText reads a rate.
 func (r *LearningRate) UnmarshalText(text []byte) error {
-	if string(text) == autoWord {
-		*r = AutoLR
-		return nil
-	}
-	if string(text) == usualWord {
-		*r = UsualLR
+	if c := Choice(text); c == ByTest || c == Usual {
+		*r = LearningRate{Choose: c}
 		return nil
 	}
 	v, err := strconv.ParseFloat(string(text), 64)
 	if err != nil || !(v >= 0) || math.IsInf(v, 0) {
-		return fmt.Errorf("found %q, expected a finite number from 0, or %s", text, autoWord)
+		return fmt.Errorf("found %q, expected a finite number from 0, or %s", text, ByTest)
 	}
-	*r = LearningRate(v)
+	*r = GivenLR(v)
 	return nil
 }
 
+// Given returns the rate; ok is false while it is to be chosen.
+func (r LearningRate) Given() (rate float64, ok bool) { return r.Value, r.Choose == "" }
+
 // String returns the rate as written in a file.
 func (r LearningRate) String() string {
-	switch r {
-	case AutoLR:
-		return autoWord
-	case UsualLR:
-		return usualWord
+	if r.Choose != "" {
+		return string(r.Choose)
 	}
-	return strconv.FormatFloat(float64(r), 'g', -1, 64)
+	return strconv.FormatFloat(r.Value, 'g', -1, 64)
 }
 
 // solvers lists the settings of each solver besides lr and weight_decay.
@@ -87,10 +85,10 @@ var solvers = map[string][]string{
 // DefaultSolver returns torch's defaults. It does not check the name; validate does. (torch has no default rate
 // for sgd: 0.01 here.)
 func DefaultSolver(name string) SolverConfig {
-	c := SolverConfig{Name: name, LR: 1e-3, Beta1: 0.9, Beta2: 0.999, Alpha: 0.99, Eps: 1e-8}
+	c := SolverConfig{Name: name, LR: GivenLR(1e-3), Beta1: 0.9, Beta2: 0.999, Alpha: 0.99, Eps: 1e-8}
 	switch name {
 	case "sgd", "rmsprop":
-		c.LR = 1e-2
+		c.LR = GivenLR(1e-2)
 	case "adamw":
 		c.WeightDecay = 1e-2
 	}
@@ -104,6 +102,9 @@ func (c SolverConfig) HasBeta1() bool { return slices.Contains(solvers[c.Name], 
 func (c SolverConfig) validate() error {
 	if err := catalog.Check("train: solver", c.Name, slices.Sorted(maps.Keys(solvers))...); err != nil {
 		return err
+	}
+	if _, given := c.LR.Given(); !given {
+		return fmt.Errorf("train: solver %s: lr: found %s, expected a number", c.Name, c.LR)
 	}
 	has := solvers[c.Name]
 	for _, s := range c.settings() {
@@ -144,7 +145,7 @@ func (c SolverConfig) settings() []solverSetting {
 	}
 	below1 := math.Nextafter(1, 0)
 	return []solverSetting{
-		{name: "lr", value: float64(c.LR), most: 1e6, everywhere: true},
+		{name: "lr", value: c.LR.Value, most: 1e6, everywhere: true},
 		{name: "weight_decay", value: c.WeightDecay, most: 1e6, everywhere: true},
 		{name: "momentum", value: c.Momentum, most: below1},
 		{name: "dampening", value: c.Dampening, most: 1},

@@ -312,9 +312,9 @@ func TestSolverConfigIsChecked(t *testing.T) {
 		`solver "adm" is unknown (did you mean "adam"?): known are adam, adamw, rmsprop, sgd`: func(c *SolverConfig) {
 			c.Name = "adm"
 		},
-		"lr: found -1":   func(c *SolverConfig) { c.LR = -1 },
-		"lr: found NaN":  func(c *SolverConfig) { c.LR = LearningRate(math.NaN()) },
-		"lr: found +Inf": func(c *SolverConfig) { c.LR = LearningRate(math.Inf(1)) },
+		"lr: found -1":   func(c *SolverConfig) { c.LR = GivenLR(-1) },
+		"lr: found NaN":  func(c *SolverConfig) { c.LR = GivenLR(math.NaN()) },
+		"lr: found +Inf": func(c *SolverConfig) { c.LR = GivenLR(math.Inf(1)) },
 		"beta1: found 1": func(c *SolverConfig) { c.Beta1 = 1 },
 		"eps: found 0":   func(c *SolverConfig) { c.Eps = 0 },
 		`solver adam: setting "momentum" is unknown: known are lr, weight_decay, beta1, beta2, amsgrad, eps`: func(c *SolverConfig) {

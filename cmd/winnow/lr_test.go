@@ -27,7 +27,7 @@ func TestFoundRatesOfFinetuning(t *testing.T) {
 		t.Fatal(err)
 	}
 	head, network := opened.Config.Solver.LR, opened.Config.BackboneSolver.LR
-	if want := fmt.Sprintf(": head %v, network %v", float64(head), float64(network)); !strings.Contains(stderr, "learning rates by range tests of ") || !strings.Contains(stderr, want) {
+	if want := fmt.Sprintf(": head %v, network %v", head.Value, network.Value); !strings.Contains(stderr, "learning rates by range tests of ") || !strings.Contains(stderr, want) {
 		t.Errorf("standard error lacks %q:\n%s", want, stderr)
 	}
 	mustCall(t, args(given, head.String(), network.String())...)

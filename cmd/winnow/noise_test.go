@@ -88,7 +88,7 @@ func TestTrainEstimatesTheRate(t *testing.T) {
 		t.Fatal(err)
 	}
 	cfg, err := config.Load(filepath.Join(auto, folder.ConfigFile), nil)
-	if err != nil || facts.NoiseRate == nil || math.Abs(float64(cfg.Filter.Rate)-facts.NoiseRate.Rate) > 1e-4 || math.Abs(facts.NoiseRate.Rate-0.3) > 0.12 {
+	if err != nil || facts.NoiseRate == nil || math.Abs(cfg.Filter.Rate.Share-facts.NoiseRate.Rate) > 1e-4 || math.Abs(facts.NoiseRate.Rate-0.3) > 0.12 {
 		t.Fatalf("%v: config.yaml has %v, run.json %+v", err, cfg.Filter.Rate, facts.NoiseRate)
 	}
 	if code, _, stderr := call(context.Background(), w.args(given, "--noise-rate", cfg.Filter.Rate.String())...); code != 0 {
@@ -117,7 +117,7 @@ func TestTrainEstimatesTheRate(t *testing.T) {
 	if code, _, stderr := call(context.Background(), w.peersArgs("co-teaching", peers, "--noise-rate", "auto", "--epochs", "2")...); code != 0 {
 		t.Fatal(stderr)
 	}
-	if cfg, err := config.Load(filepath.Join(peers, folder.ConfigFile), nil); err != nil || cfg.Peers.Rate == config.AutoRate || math.Abs(float64(cfg.Peers.Rate)-0.3) > 0.12 {
+	if cfg, err := config.Load(filepath.Join(peers, folder.ConfigFile), nil); err != nil || cfg.Peers.Rate.Auto || math.Abs(cfg.Peers.Rate.Share-0.3) > 0.12 {
 		t.Errorf("%v: peers.rate is %v", err, cfg.Peers.Rate)
 	}
 	none := filepath.Join(w.dir, "none")

@@ -201,7 +201,7 @@ func TestRecipePrecedence(t *testing.T) {
 	if code != 0 || err != nil {
 		t.Fatalf("code %d, %v, %s", code, err, stderr)
 	}
-	if c.Bank.Size != 77 || c.Head.Out != 22 || c.Filter.Rate != 0.25 || c.Filter.Scorer != "vmf" || c.Sampler.Classes != 16 || c.Solver.LR != 3e-4 || c.LogEvery != 1 {
+	if c.Bank.Size != 77 || c.Head.Out != 22 || c.Filter.Rate.Share != 0.25 || c.Filter.Scorer != "vmf" || c.Sampler.Classes != 16 || c.Solver.LR.Value != 3e-4 || c.LogEvery != 1 {
 		t.Errorf("found bank %d, dim %d, rate %v, filter %s, lr %v", c.Bank.Size, c.Head.Out, c.Filter.Rate, c.Filter.Scorer, c.Solver.LR)
 	}
 	for line, want := range map[string]string{
@@ -248,7 +248,7 @@ func TestRecipeDigits(t *testing.T) {
 		t.Fatal(err)
 	}
 	if l := cfg.Losses[0]; len(cfg.Losses) != 1 || l.Name != "triplet" || l.Settings["select"] != "semihard" || cfg.Head.Out != 64 || cfg.Bank.Size != 0 ||
-		cfg.Filter.Scorer != config.NoFilter || cfg.BackboneSolver.LR != 1e-3 || cfg.Finetune.Weights != "all" {
+		cfg.Filter.Scorer != config.NoFilter || cfg.BackboneSolver.LR.Value != 1e-3 || cfg.Finetune.Weights != "all" {
 		t.Errorf("the run's settings are not the recipe's: %+v", cfg)
 	}
 	if drawn := readFile(t, at("digits.onnx")); readFile(t, at("run"), folder.LastBackboneFile) == drawn {

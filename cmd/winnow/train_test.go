@@ -136,6 +136,41 @@ func (w world) args(out string, more ...string) []string {
 		"--screen", "none", "--dim", "24", "--batch", "8x4", "--lr", "2e-3", "--epochs", "8"}, more...)
 }
 
+// A dry run prints settings from which the same plan follows, says what it costs, and leaves no run.
+func TestTrainDryRun(t *testing.T) {
+	needRuntime(t)
+	w := newWorld(t, 1, 0.3)
+	args := append(w.args(""), "--dry-run") // --out "" is none
+	code, printed, stderr := call(context.Background(), args...)
+	if code != 0 || !strings.HasPrefix(printed, "# 320 images of 20 classes, 320 with a label; 88 steps, 11 an epoch\n# about ") {
+		t.Fatalf("exit %d\n%.200s\n%s", code, printed, stderr)
+	}
+	cfg, err := config.Parse("printed", []byte(printed), nil)
+	if err != nil || cfg.NeedsRate() || cfg.Head.Out != 24 {
+		t.Errorf("%v: %+v", err, cfg)
+	}
+	file, dir := filepath.Join(w.dir, "plan.yaml"), filepath.Join(w.dir, "dry")
+	if err := os.WriteFile(file, []byte(printed), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var plans [2]struct {
+		Sum     string  `json:"config_sha256"`
+		Seconds float64 `json:"seconds"`
+	}
+	for i, args := range [][]string{append(args, "--json"), {"train", "--config", file, "--dry-run", "--json", "--out", dir}} {
+		code, printed, stderr := call(context.Background(), args...)
+		if err := json.Unmarshal([]byte(printed), &plans[i]); err != nil || code != 0 {
+			t.Fatalf("exit %d: %v\n%s", code, err, stderr)
+		}
+	}
+	if plans[0].Sum != plans[1].Sum || plans[0].Sum == "" || !(plans[0].Seconds > 0) {
+		t.Errorf("plans %+v", plans)
+	}
+	if folder.Begun(dir) {
+		t.Error("a dry run began a run")
+	}
+}
+
 func TestTrainCommand(t *testing.T) {
 	needRuntime(t)
 	w := newWorld(t, 1, 0.3)
@@ -164,7 +199,7 @@ func TestTrainCommand(t *testing.T) {
 		t.Error(err)
 	}
 	cfg, err := config.Load(filepath.Join(out, folder.ConfigFile), nil)
-	if err != nil || cfg.Filter.Rate != 0.3 || cfg.Solver.LR != 2e-3 || cfg.Losses[1].Settings["margin"] != 0.5 || cfg.Data.Manifest != w.manifest {
+	if err != nil || cfg.Filter.Rate.Share != 0.3 || cfg.Solver.LR.Value != 2e-3 || cfg.Losses[1].Settings["margin"] != 0.5 || cfg.Data.Manifest != w.manifest {
 		t.Errorf("%v: resolved settings %+v", err, cfg)
 	}
 	var facts folder.Facts

@@ -197,7 +197,7 @@ peers: {rate: 0.2, gradual: 10 epochs, exponent: 1, warm_up: 20 epochs}
 		t.Errorf("settings %+v", cfg)
 	}
 	code, plain, _ := call(context.Background(), "train", "--defaults", "--method", "co-teaching-temperature")
-	if cfg, err := config.Parse("printed", []byte(plain), nil); code != 0 || err != nil || cfg.Peers.Classifier != peers.Cosine || cfg.Schedule.Hold != 0.4 || cfg.Solver.LR != 1e-3 {
+	if cfg, err := config.Parse("printed", []byte(plain), nil); code != 0 || err != nil || cfg.Peers.Classifier != peers.Cosine || cfg.Schedule.Hold != 0.4 || cfg.Solver.LR.Value != 1e-3 {
 		t.Errorf("exit %d, %v\n%s", code, err, plain)
 	}
 }

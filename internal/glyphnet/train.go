@@ -25,7 +25,7 @@ type settings struct {
 // half a cosine.
 func (s settings) solver() (train.Solver, train.Schedule, error) {
 	c := train.DefaultSolver("adamw")
-	c.LR, c.WeightDecay = train.LearningRate(s.Rate), s.Decay
+	c.LR, c.WeightDecay = train.GivenLR(s.Rate), s.Decay
 	cosine := train.ScheduleConfig{Name: "cosine", Warmup: min(200, s.Steps/10)}
 	schedule, err := train.NewSchedule(cosine, s.Rate, s.Steps, s.Steps)
 	if err != nil {

@@ -15,7 +15,6 @@ import (
 	"winnow/papers/studies"
 	"winnow/run"
 	"winnow/run/config"
-	"winnow/run/tuning"
 	"winnow/train"
 )
 
@@ -101,7 +100,7 @@ func Run(ctx context.Context, o Options, progress func(done, total int)) (Result
 	for rep := range o.Repeat {
 		for turn := range variants {
 			i := (turn + rep) % len(variants) // none is always first
-			t, err := run.Time(ctx, tuning.Stored{}, configs[i], data, o.fill(configs[i]), 0)
+			t, err := timed(ctx, configs[i], data, o.fill(configs[i]), 0)
 			if err != nil {
 				return r, err
 			}
@@ -121,6 +120,16 @@ func Run(ctx context.Context, o Options, progress func(done, total int)) (Result
 		row.Ratio, row.Added = row.StepMillis.Least/bare, row.StepMillis.Least-bare
 	}
 	return r, nil
+}
+
+// timed times the steps of a training after the first skip.
+func timed(ctx context.Context, cfg config.Run, data run.Data, skip, most int) (run.Timing, error) {
+	t, err := run.Resolve(ctx, cfg, run.Input{Data: &data}, run.Options{})
+	if err != nil {
+		return run.Timing{}, err
+	}
+	defer t.Close()
+	return t.Time(ctx, skip, most)
 }
 
 // Check refuses options that cannot be.
@@ -156,7 +165,7 @@ func (o Options) plan() (variants []Variant, configs []config.Run, err error) {
 	base := config.Default()
 	base.Seed, base.Head.Out, base.Head.Init, base.Bank.Size = o.Seed, o.Dim, "random", o.Bank
 	base.Filter.Config = filters.Default()
-	base.Filter.Rate, base.Filter.AvgSim = config.Rate(o.Rate), config.Span{}
+	base.Filter.Rate, base.Filter.AvgSim = config.GivenRate(o.Rate), config.Span{}
 	base.Diagnostics.Every, base.Screen = config.Span{}, config.NoScreen // all labels take part
 	s := &base.Sampler
 	if err = s.SetBatch(o.Batch); err != nil {

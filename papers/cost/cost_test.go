@@ -7,9 +7,7 @@ import (
 	"testing"
 
 	"winnow/features"
-	"winnow/run"
 	"winnow/run/config"
-	"winnow/run/tuning"
 )
 
 var few = Options{Threads: 1, Inputs: 6, Dim: 4, Batch: "3x2", Classes: 4, Images: 5, Bank: 8, Centers: 2, Rate: 0.4, Steps: 3, Repeat: 2, Losses: []string{"mcl"}, Seed: 1}
@@ -67,13 +65,13 @@ func TestTimeStops(t *testing.T) {
 	}
 	cfg, data := configs[0], few.draw()
 	cfg.Length = config.LastsSteps(1000)
-	timed, err := run.Time(t.Context(), tuning.Stored{}, cfg, data, 2, 3)
-	if err != nil || len(timed.Seconds) != 3 || timed.Steps != 1000 || timed.Kept != 1 {
-		t.Errorf("found %v: %d of %d steps timed, %v kept", err, len(timed.Seconds), timed.Steps, timed.Kept)
+	found, err := timed(t.Context(), cfg, data, 2, 3)
+	if err != nil || len(found.Seconds) != 3 || found.Kept != 1 {
+		t.Errorf("found %v: %d steps timed, %v kept", err, len(found.Seconds), found.Kept)
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	if _, err := run.Time(ctx, tuning.Stored{}, cfg, data, 2, 3); !errors.Is(err, context.Canceled) {
+	if _, err := timed(ctx, cfg, data, 2, 3); !errors.Is(err, context.Canceled) {
 		t.Errorf("found %v, expected the caller's end", err)
 	}
 }

@@ -23,7 +23,6 @@ import (
 	"winnow/run/config"
 	"winnow/run/folder"
 	"winnow/run/inspect"
-	"winnow/train"
 )
 
 // Options say what is drawn, how wrong the labels are made and how the trainings go.
@@ -38,14 +37,7 @@ type Options struct {
 	Host     extraction.Host
 	About    folder.Facts // of the program, for the runs
 	Watch    func(what string) (at func(done, total int), end func())
-	Training func() Watcher // shows one training
-}
-
-// Watcher shows how a training goes.
-type Watcher struct {
-	Begun   func(run.Plan)
-	Stepped func(train.Step)
-	End     func()
+	Training func(run.Plan) (show run.Observer, end func()) // shows one training
 }
 
 // Misuse is an option that cannot be.

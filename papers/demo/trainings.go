@@ -14,7 +14,6 @@ import (
 	"winnow/internal/lookup"
 	"winnow/papers/watch"
 	"winnow/run"
-	"winnow/run/comparison"
 	"winnow/run/config"
 	"winnow/run/inspect"
 	"winnow/train"
@@ -77,7 +76,8 @@ func (o Options) config(t training) (config.Run, error) {
 		return cfg, err
 	}
 	if t.tuned && !cfg.Finetune.On() {
-		return cfg, fmt.Errorf("demo: --set finetune.weights=%s: the demo trains the backbone: expected all, a stage or a pattern", config.NoWeights)
+		return cfg, fmt.Errorf("demo: --set finetune.weights=%s: the demo trains the backbone: expected all, a "+
+			"stage or a pattern", config.NoWeights)
 	}
 	manifest := noisyManifest
 	if t.clean {
@@ -105,18 +105,22 @@ func (d *demo) train(ctx context.Context, t training, cfg config.Run) (err error
 		labels = d.clean
 	}
 	seen := curves{name: t.name, tone: t.tone, trace: watch.NewFilter(labels, nil, 0)}
-	watcher := d.o.Training()
-	session, err := run.OpenWith(ctx, cfg, labels, d.options(t, watcher, &seen))
+	training, err := run.Resolve(ctx, cfg, run.Input{Manifest: labels}, d.options(t))
 	if err != nil {
 		return err
 	}
-	defer session.Close()
-	out, _, err := session.Train(ctx)
-	watcher.End()
+	defer training.Close()
+	seen.epoch = max(training.Epoch, 1)
+	show, end := d.o.Training(training.Plan)
+	out, err := training.Run(ctx, show, run.Observer{
+		Stepped:   seen.stepped,
+		Validated: func(v train.Validation) { seen.score.add(seen.epochs(v.Step), v.Score) },
+	})
+	end()
 	if err != nil {
 		return err
 	}
-	last, err := session.Last()
+	last, err := training.Last()
 	if err != nil {
 		return err
 	}
@@ -134,7 +138,7 @@ func (d *demo) train(ctx context.Context, t training, cfg config.Run) (err error
 	}
 	*t.pick(&d.result.Trio) = measured
 	d.curves = append(d.curves, seen)
-	if err := d.compare(ctx, t, session, out, measured); err != nil {
+	if err := d.compare(ctx, t, training, out, measured); err != nil {
 		return err
 	}
 	if t.filtered {
@@ -145,24 +149,14 @@ func (d *demo) train(ctx context.Context, t training, cfg config.Run) (err error
 }
 
 // options are those of a training into a folder emptied of an earlier demo's.
-func (d *demo) options(t training, watcher Watcher, seen *curves) run.Options {
-	o := run.Options{Dir: filepath.Join(d.o.Dir, filepath.FromSlash(t.dir)), Winnow: d.o.Host.Winnow, Overwrite: true, Host: d.o.Host, Watch: d.o.Watch, About: d.o.About}
+func (d *demo) options(t training) run.Options {
+	o := run.Options{Dir: filepath.Join(d.o.Dir, filepath.FromSlash(t.dir)), Overwrite: true, Host: d.o.Host, Watch: d.o.Watch, About: d.o.About}
 	o.Host.Runtime = func() (*ort.Runtime, error) { return d.rt, nil }
-	o.Begun = func(plan run.Plan) error {
-		watcher.Begun(plan)
-		seen.epoch = max(plan.Epoch, 1)
-		return nil
-	}
-	o.Stepped = func(s train.Step) {
-		watcher.Stepped(s)
-		seen.stepped(s)
-	}
-	o.Validated = func(v train.Validation) { seen.score.add(seen.epochs(v.Step), v.Score) }
 	return o
 }
 
 // compare measures what validation chose, and once the untrained features, which all trainings start from.
-func (d *demo) compare(ctx context.Context, t training, session *run.Session, out run.Outcome, last eval.Retrieval) error {
+func (d *demo) compare(ctx context.Context, t training, trained *run.Training, out run.Outcome, last eval.Retrieval) error {
 	if out.BestStep == 0 {
 		d.idle = append(d.idle, t.name)
 	}
@@ -171,13 +165,13 @@ func (d *demo) compare(ctx context.Context, t training, session *run.Session, ou
 		*chosen = last // it is the same state
 		return nil
 	}
-	now, err := session.Now(ctx, d.test)
-	if err != nil {
+	if d.result.Frozen.N == 0 {
+		all, err := trained.Compare(ctx, out.Head, d.test, eval.RetrievalOptions{})
+		*chosen, d.result.Frozen, d.result.Whitened = all.Trained, all.Frozen, all.Whitened
 		return err
 	}
-	if d.result.Frozen.N == 0 {
-		all, err := comparison.Measure(ctx, out.Head, session.Data.Train, d.test, now, eval.RetrievalOptions{})
-		*chosen, d.result.Frozen, d.result.Whitened = all.Trained, all.Frozen, all.Whitened
+	now, err := trained.Now(ctx, d.test)
+	if err != nil {
 		return err
 	}
 	found, err := out.Head.EmbedSet(ctx, now)

@@ -98,7 +98,7 @@ func TestOpenRun(t *testing.T) {
 	cfg.Head.Out, cfg.Length, cfg.Bank.Size, cfg.Seed = 4, config.LastsSteps(3), 24, 5
 	cfg.Sampler.Classes, cfg.Sampler.Images = 3, 2
 	dir := filepath.Join(t.TempDir(), "run")
-	if _, err := run.Train(t.Context(), cfg, run.Options{Dir: dir}); err != nil {
+	if _, err := run.Train(t.Context(), cfg, run.Input{}, run.Options{Dir: dir}); err != nil {
 		t.Fatal(err)
 	}
 	tr, err := Open(t.Context(), Options{Run: dir, Sampler: config.DefaultSampler(config.Shuffle)})

@@ -16,7 +16,6 @@ import (
 	"winnow/run/comparison"
 	"winnow/run/config"
 	"winnow/run/folder"
-	"winnow/run/tuning"
 	"winnow/train/samples"
 )
 
@@ -26,14 +25,13 @@ type training struct {
 	labels *labelled
 	data   run.Data
 	from   *data
-	on     tuning.Backbone // as stored, or trained with the head
-	every  config.Span     // a checkpoint of a network that is trained
+	every  config.Span // a checkpoint of a network that is trained
 }
 
 // prepare joins a cell's labels with their features.
 func (r *reproduction) prepare(ctx context.Context, cell studies.Cell) (t training, err error) {
 	row, column := r.Study.Rows[cell.Row], r.Study.Columns[cell.Column]
-	t.from, t.on = r.of(row, column, cell.Seed), tuning.Stored{}
+	t.from = r.of(row, column, cell.Seed)
 	if t.cfg, err = r.config(cell); err != nil {
 		return t, err
 	}
@@ -47,13 +45,6 @@ func (r *reproduction) prepare(ctx context.Context, cell studies.Cell) (t traini
 	t.cfg.Bank.Size = min(t.cfg.Bank.Size, t.data.Train.Len()) // recipes name the papers' sizes: no image is in the bank several times over
 	if t.cfg.Finetune.On() {
 		t.cfg.Data = config.Data{Manifest: t.from.from.Manifest, Features: t.from.store.Dir, Root: t.from.from.Root, Model: t.from.from.model}
-		watch := func(string) (func(done, total int), func()) { return func(int, int) {}, func() {} }
-		live, err := tuning.Open(t.cfg, t.labels.data.Paths(), tuning.Config{Note: r.Host.Note, Watch: watch})
-		if err != nil {
-			return t, err
-		}
-		live.Use(r.rt)
-		t.on = live
 	}
 	return t, nil
 }
@@ -95,7 +86,6 @@ func (r *reproduction) try(ctx context.Context, cell studies.Cell) (studies.Outc
 	if err != nil {
 		return o, err
 	}
-	defer t.on.Close()
 	o.NoiseRate = t.labels.rate
 	o.Inputs = map[string]string{"features": t.data.StoreSum, "images": t.data.Sum}
 	start := time.Now()
@@ -131,7 +121,8 @@ func untrained(ctx context.Context, how string, t training) (embedder, error) {
 	return func(set features.Set) (features.Set, error) { return white.EmbedSet(ctx, set) }, nil
 }
 
-// validate notes what validation measures of a row that is not trained, where the study's chart follows that over the steps.
+// validate notes what validation measures of a row that is not trained, where the study's chart follows that
+// over the steps.
 func (r *reproduction) validate(ctx context.Context, o *studies.Outcome, embed embedder, t training) error {
 	if !r.followsValidation() || t.data.Validation.Len() == 0 {
 		return nil
@@ -146,10 +137,10 @@ func (r *reproduction) validate(ctx context.Context, o *studies.Outcome, embed e
 	return err
 }
 
-// trained returns what the head makes of images, on the network as it is now.
-func (t training) trained(ctx context.Context, h *head.Head) embedder {
+// embedding returns what a head makes of images, on the network as it is now.
+func embedding(ctx context.Context, on *run.Training, h *head.Head) embedder {
 	return func(set features.Set) (features.Set, error) {
-		now, err := t.on.Now(ctx, set)
+		now, err := on.Now(ctx, set)
 		if err != nil {
 			return now, err
 		}
@@ -159,31 +150,42 @@ func (t training) trained(ctx context.Context, h *head.Head) embedder {
 
 // train trains and measures a cell. One that trains a network keeps a checkpoint, and goes on from there.
 func (r *reproduction) train(ctx context.Context, o *studies.Outcome, t training, row studies.Row, cell studies.Cell) error {
-	opts := run.Options{Last: r.Study.State == studies.Last}
-	seen := r.follow(&opts, t.labels.data)
 	ranks := row.Judge == samples.SmallLoss || row.Judge == samples.Ensemble || row.Judge == samples.Forgetting
-	close, err := r.keepCell(&opts, &t, seen, cell, ranks)
+	last := r.Study.State == studies.Last
+	if last && !r.followsValidation() && cell.Choice == 0 {
+		t.data.Validation = features.Set{} // nothing depends on it
+	}
+	start := time.Now()
+	on, dir, end, err := r.resolve(ctx, t, cell, ranks)
 	if err != nil {
 		return err
 	}
-	defer close()
-	r.watch(&opts, cell)
-	if opts.Last && seen.trace != validation && cell.Choice == 0 {
-		t.data.Validation = features.Set{} // nothing depends on it
+	defer end()
+	seen, err := r.follow(on.Plan, t.labels.data)
+	if err != nil {
+		return err
+	}
+	observers := []run.Observer{seen.observer(), r.watch(cell, on.Steps)}
+	if t.cfg.Finetune.On() && dir != "" {
+		journal, close, err := seen.keep(dir, on.Resumed, start)
+		if err != nil {
+			return err
+		}
+		defer close() // an error was told by Saving
+		observers = append(observers, journal)
 	}
 	var aside time.Duration
 	if r.Study.State == studies.Best {
-		opts.Ended = func(h *head.Head) error {
+		observers = append(observers, run.Observer{Ended: func(h *head.Head) error {
 			start := time.Now()
 			defer func() { aside = time.Since(start) }()
 			last := studies.Outcome{Seed: o.Seed, Measures: map[string]float64{}}
-			err := r.measure(ctx, &last, t.trained(ctx, h), t)
+			err := r.measure(ctx, &last, embedding(ctx, on, h), t)
 			o.Last = last.Measures
 			return err
-		}
+		}})
 	}
-	start := time.Now()
-	out, err := run.RunOn(ctx, t.on, t.cfg, t.data, opts)
+	out, err := on.Run(ctx, observers...)
 	if err != nil {
 		return err
 	}
@@ -192,33 +194,33 @@ func (r *reproduction) train(ctx context.Context, o *studies.Outcome, t training
 	o.Untrained = r.Study.State == studies.Best && out.BestStep == 0
 	o.Steps, o.Settings = out.Step, config.Flatten(out.Config)
 	if cell.Choice > 0 {
-		if o.Score = out.BestScore; opts.Last {
+		if o.Score = out.BestScore; last {
 			o.Score = out.LastScore
 		}
 	}
 	seen.weighed(o)
 	seen.end(o)
-	if err := r.measure(ctx, o, t.trained(ctx, out.Head), t); err != nil {
+	if err := r.measure(ctx, o, embedding(ctx, on, out.Head), t); err != nil {
 		return err
 	}
-	if t.cfg.Correct.On() && opts.Dir != "" {
-		if err := corrections(o, opts.Dir, t); err != nil {
+	if t.cfg.Correct.On() && dir != "" {
+		if err := corrections(o, dir, t); err != nil {
 			return err
 		}
 	}
 	switch {
 	case row.Judge == "" && slices.Contains(r.Study.Measures, auroc):
-		return auditOutcome(ctx, o, out, t)
+		return auditOutcome(ctx, o, on, out, t)
 	case row.Judge == "":
 		return nil
 	}
-	z, err := t.trained(ctx, out.Head)(t.data.Train)
+	z, err := embedding(ctx, on, out.Head)(t.data.Train)
 	if err != nil {
 		return err
 	}
 	asked := audit.Options{Scorer: row.Judge}
 	if ranks {
-		list, err := folder.ReadSamples(opts.Dir)
+		list, err := folder.ReadSamples(dir)
 		if err != nil {
 			return err
 		}

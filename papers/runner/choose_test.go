@@ -32,14 +32,14 @@ func TestChoicesOfRates(t *testing.T) {
 				t.Fatal(err)
 			}
 			near := func(a, b float64) bool { return math.Abs(a-b) <= 1e-12*b }
-			if !near(float64(cfg.Solver.LR), rate) || !near(float64(cfg.BackboneSolver.LR), rate*c.backbone) || !near(float64(cfg.LossSolver.LR), rate*c.parameters) {
+			if !near(cfg.Solver.LR.Value, rate) || !near(cfg.BackboneSolver.LR.Value, rate*c.backbone) || !near(cfg.LossSolver.LR.Value, rate*c.parameters) {
 				t.Errorf("%s, rate %v: found %v, %v, %v, expected %v and %v times it", c.name, rate, cfg.Solver.LR, cfg.BackboneSolver.LR, cfg.LossSolver.LR, c.backbone, c.parameters)
 			}
 		}
 	}
 	r := reproduction{Options: Options{Study: s}}
 	cfg, err := r.config(studies.Cell{Row: slices.Index(s.RowNames(), "Proxy-Anchor"), Seed: 1, Choice: 1})
-	if err != nil || cfg.Solver.LR != .01 || cfg.LossSolver.LR != 100 {
+	if err != nil || cfg.Solver.LR.Value != .01 || cfg.LossSolver.LR.Value != 100 {
 		t.Errorf("a head: %v, %v, %v", cfg.Solver.LR, cfg.LossSolver.LR, err)
 	}
 }

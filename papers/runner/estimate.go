@@ -6,6 +6,7 @@ import (
 	"io"
 	"time"
 
+	"winnow/backbone/ort"
 	"winnow/features"
 	"winnow/internal/text"
 	"winnow/papers/studies"
@@ -143,9 +144,15 @@ func (r *reproduction) estimate(ctx context.Context, cell studies.Cell) (steps i
 	if err != nil {
 		return 0, 0, err
 	}
-	defer t.on.Close()
 	t.data.Validation = features.Set{}
-	timed, err := run.Time(ctx, t.on, t.cfg, t.data, dryWarmUp, drySteps)
+	opts := run.Options{Host: r.Host}
+	opts.Host.Runtime = func() (*ort.Runtime, error) { return r.rt, nil }
+	on, err := run.Resolve(ctx, t.cfg, run.Input{Data: &t.data}, opts)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer on.Close()
+	timed, err := on.Time(ctx, dryWarmUp, drySteps)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -153,11 +160,11 @@ func (r *reproduction) estimate(ctx context.Context, cell studies.Cell) (steps i
 	for _, v := range timed.Seconds {
 		sum += v
 	}
-	each = time.Duration(sum / float64(max(len(timed.Seconds), 1)) * float64(timed.Steps) * float64(time.Second))
+	each = time.Duration(sum / float64(max(len(timed.Seconds), 1)) * float64(on.Steps) * float64(time.Second))
 	start := time.Now()
 	o := studies.Outcome{Measures: map[string]float64{}, Seed: cell.Seed}
-	if err := r.measure(ctx, &o, t.trained(ctx, timed.Outcome.Head), t); err != nil {
+	if err := r.measure(ctx, &o, embedding(ctx, on, timed.Outcome.Head), t); err != nil {
 		return 0, 0, err
 	}
-	return timed.Steps, each + time.Since(start), nil
+	return on.Steps, each + time.Since(start), nil
 }

@@ -18,8 +18,8 @@ import (
 	"winnow/features"
 	"winnow/filters"
 	"winnow/filters/noiserate"
+	"winnow/head"
 	"winnow/papers/studies"
-	"winnow/run"
 	"winnow/run/folder"
 	"winnow/train"
 	"winnow/train/samples"
@@ -135,7 +135,7 @@ func reliability(to map[string]float64, list []suspects.Suspect, wrong []bool) {
 var estimates = []string{"rate", "rate-error", "rate-inside"}
 
 func estimateRate(ctx context.Context, o *studies.Outcome, t training, method string) error {
-	z, err := run.JudgedVectors(ctx, t.data)
+	z, err := head.WhitenSet(ctx, t.data.Train, head.Widest)
 	if err != nil {
 		return err
 	}

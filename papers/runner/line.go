@@ -46,19 +46,6 @@ func (l *line) say(text func()) {
 func (l *line) finish() { l.say(func() {}) }
 
 // watch shows the steps of a cell's training; it stops short of the whole, as measuring follows.
-func (r *reproduction) watch(o *run.Options, cell studies.Cell) {
-	steps, begun, stepped := 0, o.Begun, o.Stepped
-	o.Begun = func(p run.Plan) error {
-		steps = p.Steps
-		if begun != nil {
-			return begun(p)
-		}
-		return nil
-	}
-	o.Stepped = func(s train.Step) {
-		r.line.at(cell, 0.99*float64(s.Number)/float64(max(steps, 1)))
-		if stepped != nil {
-			stepped(s)
-		}
-	}
+func (r *reproduction) watch(cell studies.Cell, steps int) run.Observer {
+	return run.Observer{Stepped: func(s train.Step) { r.line.at(cell, 0.99*float64(s.Number)/float64(max(steps, 1))) }}
 }

@@ -186,7 +186,7 @@ func testOf(ctx context.Context, d *datasets.Dataset, s *features.Store) (test f
 
 // auditOutcome judges the given training labels in the embedding that was reached, by the run's scorer or, where that
 // cannot, by vMF-Sim, and compares with the truth.
-func auditOutcome(ctx context.Context, o *studies.Outcome, out run.Outcome, t training) error {
+func auditOutcome(ctx context.Context, o *studies.Outcome, on *run.Training, out run.Outcome, t training) error {
 	d := t.labels.data
 	cfg := out.Filter
 	if entry, err := filters.Find(cfg.Scorer); cfg.Scorer == config.NoFilter || err != nil || !entry.ByBankAlone() {
@@ -196,7 +196,7 @@ func auditOutcome(ctx context.Context, o *studies.Outcome, out run.Outcome, t tr
 	if err != nil {
 		return err
 	}
-	if set, err = t.on.Now(ctx, set.Labelled()); err != nil {
+	if set, err = on.Now(ctx, set.Labelled()); err != nil {
 		return err
 	}
 	found, err := inspect.Embedding(ctx, out.Head, set, d, cfg, eval.DefaultMaxMem/4)

@@ -157,17 +157,6 @@ func (r *reproduction) config(cell studies.Cell) (config.Run, error) {
 	if err != nil {
 		return cfg, err
 	}
-	if cfg.Length == config.AutoLength { // cells are compared at one length
-		cfg.Length = config.Default().Length
-	}
-	if cfg.Finetune.Augment == config.AutoAugmentation {
-		cfg.Finetune.Augment = config.NoAugmentation
-	}
-	cfg.ResolveLoss(false, false, 0)
-	cfg.ResolveUsualLR(false)
-	if cfg.Finetune.BatchNorm == config.AutoNorm {
-		cfg.Finetune.BatchNorm = config.FrozenNorm
-	}
 	rate := column.Rate
 	if of := r.of(row, column, cell.Seed); of != nil && column.Noise == givenLabels {
 		rate = of.clean.Noise(datasets.Train).Rate
@@ -180,7 +169,7 @@ func (r *reproduction) config(cell studies.Cell) (config.Run, error) {
 	}
 	settings = slices.Concat(settings, r.settingsOf(row))
 	if !slices.ContainsFunc(settings, func(s string) bool { return strings.HasPrefix(s, "filter.rate=") }) {
-		cfg.Filter.Rate = config.Rate(rate)
+		cfg.Filter.Rate = config.GivenRate(rate)
 	}
 	if cfg.HasPeers() {
 		cfg.Peers.Rate = cfg.Filter.Rate

@@ -15,8 +15,8 @@ import (
 	"winnow/train"
 )
 
-// What a study's chart may follow over the steps of a training. Where it is one of the first three, all of these are recorded: the
-// studies of PRISM's Figures 2 and 3 draw the same trainings.
+// What a study's chart may follow over the steps of a training. Where it is one of the first three, all of
+// these are recorded: the studies of PRISM's Figures 2 and 3 draw the same trainings.
 const (
 	accuracy   = "filter-accuracy" // share of right labels among the kept of a batch, smoothed
 	scores     = "p-clean"         // P_clean of right and of wrong labels
@@ -58,45 +58,49 @@ type recorder struct {
 	before      time.Duration   // that earlier parts of the training took
 }
 
-func (r *reproduction) follow(o *run.Options, d *datasets.Dataset) *recorder {
-	rec := &recorder{whole: r.watchesFilter(), thresholds: map[int]float64{}}
+// follow returns what watches a training with a plan; d has its true labels.
+func (r *reproduction) follow(plan run.Plan, d *datasets.Dataset) (*recorder, error) {
+	rec := &recorder{whole: r.watchesFilter(), thresholds: map[int]float64{}, steps: plan.Steps}
 	var shares []float64 // of the training
 	if c := r.Study.Chart; c != nil {
 		rec.trace, shares = c.Trace, c.At
 	}
 	compares := rec.whole || slices.ContainsFunc(r.Study.Measures, isFilterMeasure)
-	o.Begun = func(plan run.Plan) error {
-		rec.steps = plan.Steps
-		if !compares {
-			return nil
-		}
-		if n := plan.Config.Correct.Visits; n > 0 {
-			return fmt.Errorf("reproduce: correct.visits: found %d beside the filter's accuracy, expected 0: what is compared with the truth are the labels as given, and not corrected ones", n)
-		}
-		var at []int
-		for _, share := range shares {
-			at = append(at, max(int(share*float64(plan.Steps)+0.5), 1))
-		}
-		rec.filter = watch.NewFilter(d, at, scoreWindow)
-		return nil
+	if !compares {
+		return rec, nil
 	}
-	o.Stepped = func(s train.Step) {
-		if rec.filter != nil {
-			rec.filter.Step(s.Number, s.IDs, s.Kept, s.Scores, s.Unjudged, s.Judge)
-		}
-		if s.HasThreshold {
-			rec.thresholds[s.Number] = s.Threshold
-		}
+	if n := plan.Config.Correct.Visits; n > 0 {
+		return nil, fmt.Errorf("reproduce: correct.visits: found %d beside the filter's accuracy, expected 0: what "+
+			"is compared with the truth are the labels as given, and not corrected ones", n)
 	}
-	o.Validated = func(v train.Validation) { add(&rec.validations, v.Step, v.Score) }
-	o.Weighed = func(w train.Weighing) { rec.weighing = &w }
-	o.Diagnosed = func(d train.Diagnosis) {
-		if n := len(rec.diagnoses); n > 0 && rec.diagnoses[n-1].Step == d.Step { // told again by a run that goes on
-			rec.diagnoses = rec.diagnoses[:n-1]
-		}
-		rec.diagnoses = append(rec.diagnoses, d)
+	var at []int
+	for _, share := range shares {
+		at = append(at, max(int(share*float64(plan.Steps)+0.5), 1))
 	}
-	return rec
+	rec.filter = watch.NewFilter(d, at, scoreWindow)
+	return rec, nil
+}
+
+// observer returns the functions that record.
+func (r *recorder) observer() run.Observer {
+	return run.Observer{
+		Stepped: func(s train.Step) {
+			if r.filter != nil {
+				r.filter.Step(s.Number, s.IDs, s.Kept, s.Scores, s.Unjudged, s.Judge)
+			}
+			if s.HasThreshold {
+				r.thresholds[s.Number] = s.Threshold
+			}
+		},
+		Validated: func(v train.Validation) { add(&r.validations, v.Step, v.Score) },
+		Weighed:   func(w train.Weighing) { r.weighing = &w },
+		Diagnosed: func(d train.Diagnosis) {
+			if n := len(r.diagnoses); n > 0 && r.diagnoses[n-1].Step == d.Step { // told again by a run that goes on
+				r.diagnoses = r.diagnoses[:n-1]
+			}
+			r.diagnoses = append(r.diagnoses, d)
+		},
+	}
 }
 
 // end writes down what was seen.
@@ -122,7 +126,8 @@ func (r *recorder) end(o *studies.Outcome) {
 	}
 }
 
-// Measures of samples that are weighed (BSPML, equation 14): the mean over classes of their mean weight, and its standard deviation.
+// Measures of samples that are weighed (BSPML, equation 14): the mean over classes of their mean weight, and
+// its standard deviation.
 const (
 	maw  = "maw"
 	sdaw = "sdaw"
@@ -147,7 +152,8 @@ func (r *recorder) batches() map[string]studies.Trace {
 	return map[string]studies.Trace{"right": right, "wrong": wrong, "kept": kept, "kept-right": clean}
 }
 
-// spread notes how the scores lie around the chart's steps, and the concentrations after every step at which they were looked at.
+// spread notes how the scores lie around the chart's steps, and the concentrations after every step at which
+// they were looked at.
 func (r *recorder) spread(o *studies.Outcome) {
 	for _, s := range r.filter.Scores() {
 		note := studies.Spread{Step: s.Step, From: s.From, Judge: s.Judge, Right: counts(s.Right, s.Wrong), Wrong: counts(s.Wrong, s.Right), Unknown: s.Unknown}

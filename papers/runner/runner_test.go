@@ -150,7 +150,7 @@ func TestStudiesResolve(t *testing.T) {
 					t.Errorf("%s: %s, %s: %v", s.Name, row.Name, column.Name, err)
 				}
 				whole := reproduction{Options: Options{Study: s, Finetune: "all"}}
-				if cfg, err := whole.config(cell); err != nil || row.Whole != "" && (cfg.Solver.LR != 1e-3 || cfg.Head.Init != "random") {
+				if cfg, err := whole.config(cell); err != nil || row.Whole != "" && (cfg.Solver.LR.Value != 1e-3 || cfg.Head.Init != "random") {
 					t.Errorf("%s: %s, %s, whole: %v, learns at %v from %s", s.Name, row.Name, column.Name, err, cfg.Solver.LR, cfg.Head.Init)
 				}
 				known := map[string]bool{"": true, trueLabels: true, givenLabels: true}

@@ -2,10 +2,10 @@ package runner
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"math"
 	"os"
@@ -13,6 +13,7 @@ import (
 	"slices"
 	"time"
 
+	"winnow/backbone/ort"
 	"winnow/internal/lock"
 	"winnow/papers/studies"
 	"winnow/run"
@@ -28,52 +29,41 @@ var errLost = errors.New("what was kept of the cell does not fit together")
 // cellDir is where a cell that trains a network keeps its checkpoint until it is done.
 func (r *reproduction) cellDir(key string) string { return filepath.Join(r.Dir, "unfinished", key) }
 
-// holdCell makes a cell's folder and holds it. Where another study trains the same cell just now there is no folder: this
-// one trains it without a checkpoint.
-func (r *reproduction) holdCell(key string) (dir string, held io.Closer, err error) {
-	dir = r.cellDir(key)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return "", nil, fmt.Errorf("reproduce: %w", err)
-	}
-	held, err = lock.Folder(dir)
-	if errors.As(err, new(*lock.Held)) {
-		return "", io.NopCloser(nil), nil
-	}
-	if err != nil {
-		return "", nil, fmt.Errorf("reproduce: %w", err)
-	}
-	return dir, held, nil
-}
-
-// keepCell says where a cell's training keeps what it needs until it is measured: its checkpoint, where it trains a
-// network, and what is measured of a folder, which goes with the cell.
-func (r *reproduction) keepCell(opts *run.Options, t *training, seen *recorder, cell studies.Cell, ranks bool) (close func(), err error) {
+// resolve resolves a cell's training and says what it keeps until it is measured, where its folder is: its
+// checkpoint, if it trains a network, or what is measured of a folder. If another study trains the same network
+// now, this one keeps no checkpoint. end closes the training and removes what need not stay.
+func (r *reproduction) resolve(ctx context.Context, t training, cell studies.Cell, ranks bool) (plan *run.Training, dir string, end func(), err error) {
+	opts := run.Options{Last: r.Study.State == studies.Last, Host: r.Host}
+	opts.Host.Runtime = func() (*ort.Runtime, error) { return r.rt, nil }
+	in := run.Input{Data: &t.data}
 	if t.cfg.Finetune.On() {
-		dir, held, err := r.holdCell(cell.Key)
-		if err != nil || dir != "" {
-			if err != nil {
-				return nil, err
-			}
-			t.cfg.Checkpoint, t.cfg.Scores.Record = t.every, ranks
-			opts.Dir, opts.Resume = dir, true
-			end := seen.keep(dir, opts)
-			begun := opts.Begun
-			opts.Begun = func(plan run.Plan) error {
-				if plan.Resumed > 0 {
-					r.say("%s: goes on after step %d of %d", r.describe(cell), plan.Resumed, plan.Steps)
-				}
-				return begun(plan)
-			}
-			return func() { end(); held.Close() }, nil // an error of the journal was told by Saving
+		cfg := t.cfg
+		cfg.Checkpoint, cfg.Scores.Record = t.every, ranks
+		opts.Dir, opts.Resume = r.cellDir(cell.Key), true
+		if err := os.MkdirAll(opts.Dir, 0o755); err != nil {
+			return nil, "", nil, fmt.Errorf("reproduce: %w", err)
 		}
+		plan, err = run.Resolve(ctx, cfg, in, opts)
+		if err == nil && plan.Resumed > 0 {
+			r.say("%s: goes on after step %d of %d", r.describe(cell), plan.Resumed, plan.Steps)
+		}
+		if !errors.As(err, new(*lock.Held)) {
+			return plan, opts.Dir, func() { plan.Close() }, err
+		}
+		opts.Dir, opts.Resume = "", false
 	}
-	if corrects := t.cfg.Correct.On() && slices.ContainsFunc(r.Study.Measures, isCorrection); !ranks && !corrects {
-		return func() {}, nil
+	remove := func() {}
+	if corrects := t.cfg.Correct.On() && slices.ContainsFunc(r.Study.Measures, isCorrection); ranks || corrects {
+		if opts.Dir, err = os.MkdirTemp(r.Dir, ".cell-"); err != nil { // what a training leaves in its folder is measured, and goes
+			return nil, "", nil, fmt.Errorf("reproduce: %w", err)
+		}
+		remove = func() { os.RemoveAll(opts.Dir) }
 	}
-	if opts.Dir, err = os.MkdirTemp(r.Dir, ".cell-"); err != nil { // what a training leaves in its folder is measured, and goes
-		return nil, fmt.Errorf("reproduce: %w", err)
+	if plan, err = run.Resolve(ctx, t.cfg, in, opts); err != nil {
+		remove()
+		return nil, "", nil, err
 	}
-	return func() { os.RemoveAll(opts.Dir) }, nil
+	return plan, opts.Dir, func() { plan.Close(); remove() }, nil
 }
 
 // fact is a line of what was seen: one of a step, a validation, a diagnosis and a round of weights.
@@ -111,14 +101,21 @@ func (f fact) number() int {
 	return math.MaxInt
 }
 
-// keep makes a recorder write down in a cell's folder what it sees, and take over, where the training goes on, what an
-// earlier part of it saw: what comes of the cell is then that of a training which was never stopped.
-func (r *recorder) keep(dir string, o *run.Options) (close func() error) {
-	path := filepath.Join(dir, seenFile)
-	var file *os.File
-	var out *bufio.Writer
+// keep takes over what an earlier part of a training saw up to a step, and returns an observer that writes down
+// in the cell's folder what is seen from there on: the outcome of the cell is then that of a training that
+// never stopped. start is when this part began.
+func (r *recorder) keep(dir string, resumed int, start time.Time) (o run.Observer, close func() error, err error) {
+	path, seen := filepath.Join(dir, seenFile), r.observer()
+	facts, err := readFacts(path, resumed)
+	if err != nil {
+		return o, nil, err
+	}
+	file, err := os.Create(path + ".new")
+	if err != nil {
+		return o, nil, fmt.Errorf("reproduce: %w", err)
+	}
+	out := bufio.NewWriter(file)
 	var broken error
-	begun, step, validated, diagnosed, weighed := o.Begun, o.Stepped, o.Validated, o.Diagnosed, o.Weighed
 	note := func(f fact) {
 		if broken != nil {
 			return
@@ -127,40 +124,24 @@ func (r *recorder) keep(dir string, o *run.Options) (close func() error) {
 			broken = out.Flush()
 		}
 	}
-	start := time.Now()
-	o.Begun = func(plan run.Plan) error {
-		if err := begun(plan); err != nil {
-			return err
+	for _, f := range facts {
+		switch {
+		case f.Validation != nil:
+			seen.Validated(*f.Validation)
+		case f.Diagnosis != nil:
+			seen.Diagnosed(*f.Diagnosis)
+		case f.Weighing != nil:
+			seen.Weighed(*f.Weighing)
+		default:
+			seen.Stepped(f.Step.fact())
+			r.before = time.Duration(f.Step.Seconds * float64(time.Second))
 		}
-		facts, err := readFacts(path, plan.Resumed)
-		if err != nil {
-			return err
-		}
-		if file, err = os.Create(path + ".new"); err != nil {
-			return fmt.Errorf("reproduce: %w", err)
-		}
-		out = bufio.NewWriter(file)
-		for _, f := range facts {
-			switch {
-			case f.Validation != nil:
-				validated(*f.Validation)
-			case f.Diagnosis != nil:
-				diagnosed(*f.Diagnosis)
-			case f.Weighing != nil:
-				weighed(*f.Weighing)
-			default:
-				step(f.Step.fact())
-				r.before = time.Duration(f.Step.Seconds * float64(time.Second))
-			}
-			note(f)
-		}
-		if err := errors.Join(broken, out.Flush(), file.Sync(), os.Rename(path+".new", path)); err != nil {
-			return fmt.Errorf("reproduce: %w", err)
-		}
-		return nil
+		note(f)
+	}
+	if err := errors.Join(broken, out.Flush(), file.Sync(), os.Rename(path+".new", path)); err != nil {
+		return o, nil, fmt.Errorf("reproduce: %w", errors.Join(err, file.Close()))
 	}
 	o.Stepped = func(s train.Step) {
-		step(s)
 		seen := &stepped{Number: s.Number, Seconds: (r.before + time.Since(start)).Seconds()}
 		if r.filter != nil {
 			seen.IDs, seen.Kept, seen.Unjudged, seen.Judge = s.IDs, s.Kept, s.Unjudged, s.Judge
@@ -173,16 +154,11 @@ func (r *recorder) keep(dir string, o *run.Options) (close func() error) {
 		}
 		note(fact{Step: seen})
 	}
-	o.Validated = func(v train.Validation) { validated(v); note(fact{Validation: &v}) }
-	o.Diagnosed = func(d train.Diagnosis) { diagnosed(d); note(fact{Diagnosis: &d}) }
-	o.Weighed = func(w train.Weighing) { weighed(w); note(fact{Weighing: &w}) }
+	o.Validated = func(v train.Validation) { note(fact{Validation: &v}) }
+	o.Diagnosed = func(d train.Diagnosis) { note(fact{Diagnosis: &d}) }
+	o.Weighed = func(w train.Weighing) { note(fact{Weighing: &w}) }
 	o.Saving = func() error { return errors.Join(broken, out.Flush(), file.Sync()) }
-	return func() error {
-		if file == nil {
-			return nil
-		}
-		return errors.Join(broken, out.Flush(), file.Close())
-	}
+	return o, func() error { return errors.Join(broken, out.Flush(), file.Close()) }, nil
 }
 
 // fact returns the step as the trainer told it.

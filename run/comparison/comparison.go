@@ -39,13 +39,17 @@ func (c Comparison) Verdict() string {
 	trained, white, frozen := c.Trained.PrecisionAt1, c.Whitened.PrecisionAt1, c.Frozen.PrecisionAt1
 	switch {
 	case trained <= white && trained <= frozen:
-		return fmt.Sprintf("%s is NOT better than untrained features (P@1 %.4f, frozen %.4f, whitened %.4f)", what, trained, frozen, white)
+		return fmt.Sprintf("%s is NOT better than untrained features (P@1 %.4f, frozen %.4f, whitened "+
+			"%.4f)", what, trained, frozen, white)
 	case trained <= white:
-		return fmt.Sprintf("%s is NOT better than whitening, which uses no labels (P@1 %.4f, whitened %.4f)", what, trained, white)
+		return fmt.Sprintf("%s is NOT better than whitening, which uses no labels (P@1 %.4f, whitened "+
+			"%.4f)", what, trained, white)
 	case trained <= frozen:
-		return fmt.Sprintf("%s is NOT better than the frozen features as they are (P@1 %.4f, frozen %.4f)", what, trained, frozen)
+		return fmt.Sprintf("%s is NOT better than the frozen features as they are (P@1 %.4f, frozen "+
+			"%.4f)", what, trained, frozen)
 	case c.Known != "":
-		return fmt.Sprintf("%s has P@1 %.4f on the images %s (frozen %.4f, whitened %.4f): how good it is others say, as winnow eval does of a test split", what, trained, c.Known, frozen, white)
+		return fmt.Sprintf("%s has P@1 %.4f on the images %s (frozen %.4f, whitened %.4f): how good it is others "+
+			"say, as winnow eval does of a test split", what, trained, c.Known, frozen, white)
 	}
 	overFrozen, overWhite := eval.Paired(c.Trained.Hits, c.Frozen.Hits), eval.Paired(c.Trained.Hits, c.Whitened.Hits)
 	over := func(name string, d eval.Difference) string {
@@ -87,7 +91,8 @@ func (c Comparison) Print(w io.Writer) {
 		name string
 		r    eval.Retrieval
 	}{{"frozen", c.Frozen}, {"whitened", c.Whitened}, {"trained", c.Trained}} {
-		fmt.Fprintf(w, "%-10s %8.4f %8.4f %8.4f %8.4f\n", row.name, row.r.PrecisionAt1, row.r.RPrecision, row.r.MAPAtR, row.r.Recall[8])
+		fmt.Fprintf(w, "%-10s %8.4f %8.4f %8.4f "+
+			"%8.4f\n", row.name, row.r.PrecisionAt1, row.r.RPrecision, row.r.MAPAtR, row.r.Recall[8])
 	}
 }
 
@@ -134,6 +139,11 @@ func Each[S features.Source](ctx context.Context, h *head.Head, train S, stored,
 	if err != nil {
 		return err
 	}
+	return each(ctx, h, white, stored, tuned, visit)
+}
+
+// each is Each with the whitening of train.
+func each[S features.Source](ctx context.Context, h, white *head.Head, stored, tuned Asked[S], visit func(row string, of Asked[features.Set]) error) error {
 	for _, row := range []struct {
 		name  string
 		embed func(features.Source) (features.Set, error)
@@ -155,18 +165,17 @@ func Each[S features.Source](ctx context.Context, h *head.Head, train S, stored,
 }
 
 // Untrained is the P@1 of a set of images by features that nothing was trained on.
-type Untrained struct{ Frozen, Whitened float64 }
+type Untrained struct {
+	Frozen   float64 `json:"frozen"`
+	Whitened float64 `json:"whitened"`
+}
 
-// MaxMem bounds the similarities that a training holds while it validates, in bytes: less than what eval may take, which has the machine for itself.
+// MaxMem bounds the similarities that a training holds while it validates, in bytes: less than what eval may
+// take, which has the machine for itself.
 const MaxMem = 1 << 27
 
-// MeasureUntrained measures the stored features of images as they are and whitened, as [Measure] does. h is the head's
-// configuration.
-func MeasureUntrained(ctx context.Context, h head.Config, train, stored features.Set) (*Untrained, error) {
-	white, err := head.Whitening(ctx, train, h.Out, h.Bias)
-	if err != nil {
-		return nil, err
-	}
+// MeasureUntrained measures the stored features of images as they are and whitened, as [Measure] does.
+func MeasureUntrained(ctx context.Context, white *head.Head, stored features.Set) (*Untrained, error) {
 	var u Untrained
 	for _, row := range []struct {
 		to    *float64
@@ -188,12 +197,12 @@ func MeasureUntrained(ctx context.Context, h head.Config, train, stored features
 	return &u, nil
 }
 
-// Measure measures retrieval among images with each of them.
-func Measure(ctx context.Context, h *head.Head, train, stored, tuned features.Set, opts eval.RetrievalOptions) (Comparison, error) {
+// Measure measures retrieval among images with each of them. white whitens the training features, as [Each] does.
+func Measure(ctx context.Context, h, white *head.Head, stored, tuned features.Set, opts eval.RetrievalOptions) (Comparison, error) {
 	var c Comparison
 	to := map[string]*eval.Retrieval{FrozenRow: &c.Frozen, WhitenedRow: &c.Whitened, TrainedRow: &c.Trained}
 	was, now := Asked[features.Set]{Query: stored}, Asked[features.Set]{Query: tuned}
-	err := Each(ctx, h, train, was, now, func(row string, of Asked[features.Set]) (err error) {
+	err := each(ctx, h, white, was, now, func(row string, of Asked[features.Set]) (err error) {
 		*to[row], err = eval.Retrieve(ctx, of.Query, of.Gallery, opts)
 		return err
 	})

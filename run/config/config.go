@@ -154,8 +154,8 @@ func Default() Run {
 		Scores:      defaultScores(),
 	}
 	c.Head.Out = 512
-	c.Solver.LR = 3e-4
-	c.LossSolver.LR, c.BackboneSolver.LR = 1e-2, tunedLR
+	c.Solver.LR = train.GivenLR(3e-4)
+	c.LossSolver.LR, c.BackboneSolver.LR = train.GivenLR(1e-2), train.GivenLR(tunedLR)
 	c.Schedule.Name, c.LossSchedule.Name, c.BackboneSchedule.Name = "cosine", "constant", "cosine"
 	return c
 }

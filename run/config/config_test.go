@@ -74,9 +74,9 @@ backbone_schedule: {warm_up: 5 steps}
 		{Name: "soft_triple", Weight: 1, Against: "batch", Settings: map[string]any{"margin": 0.01, "centers": 3}},
 		{Name: "contrastive", Weight: 2, Against: "bank", Start: Epochs(2)},
 	}
-	want.Filter.Scorer, want.Filter.Rate, want.Filter.WarmUp, want.Filter.AvgSim = "avgsim", 0.2, Steps(100), Span{}
+	want.Filter.Scorer, want.Filter.Rate, want.Filter.WarmUp, want.Filter.AvgSim = "avgsim", GivenRate(0.2), Steps(100), Span{}
 	want.Length = LastsEpochs(2.5)
-	want.Solver.LR, want.Solver.WeightDecay = 3e-4, 5e-4
+	want.Solver.LR, want.Solver.WeightDecay = train.GivenLR(3e-4), 5e-4
 	want.Schedule.WarmUp, want.Schedule.Milestones = Epochs(1), []Span{Epochs(3), Steps(10)}
 	want.LossSolver = train.DefaultSolver("sgd")
 	want.LossSolver.Momentum = 0.9
@@ -86,7 +86,7 @@ backbone_schedule: {warm_up: 5 steps}
 	want.Sampler.Images = 2
 	want.Finetune = Finetune{Weights: "layer4", BatchNorm: "train", Momentum: 0.95, Start: Epochs(1), CacheLimit: 512 << 20, Augment: "flip", Loss: GivenLoss}
 	want.BackboneSolver = train.DefaultSolver("sgd")
-	want.BackboneSolver.LR = 1e-3
+	want.BackboneSolver.LR = train.GivenLR(1e-3)
 	want.BackboneSchedule.WarmUp = Steps(5)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -108,7 +108,7 @@ func TestAnotherSolverBringsItsDefaults(t *testing.T) {
 	if got := parseText(t, "", "solver.name=sgd"); got.Solver != want {
 		t.Errorf("%+v", got.Solver)
 	}
-	want.LR = 0.5
+	want.LR = train.GivenLR(0.5)
 	if got := parseText(t, "solver: {lr: 0.5, name: sgd}"); got.Solver != want {
 		t.Errorf("%+v", got.Solver)
 	}

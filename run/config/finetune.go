@@ -72,8 +72,8 @@ func (c *Run) ResolveLoss(drawn, closed bool, perClass int) bool {
 		return false
 	}
 	c.Losses = []Loss{{Name: "cross_entropy", Weight: 1, Against: AgainstBatch}}
-	if c.BackboneSolver.LR == train.UsualLR {
-		c.BackboneSolver.LR = closedLR
+	if c.BackboneSolver.LR.Choose == train.Usual {
+		c.BackboneSolver.LR = train.GivenLR(closedLR)
 	}
 	return true
 }
@@ -81,11 +81,11 @@ func (c *Run) ResolveLoss(drawn, closed bool, perClass int) bool {
 // ResolveUsualLR puts the backbone's usual rate where none is given; drawn says that its weights have learned nothing yet.
 func (c *Run) ResolveUsualLR(drawn bool) {
 	switch {
-	case c.BackboneSolver.LR != train.UsualLR:
+	case c.BackboneSolver.LR.Choose != train.Usual:
 	case drawn:
-		c.BackboneSolver.LR = drawnLR
+		c.BackboneSolver.LR = train.GivenLR(drawnLR)
 	default:
-		c.BackboneSolver.LR = tunedLR
+		c.BackboneSolver.LR = train.GivenLR(tunedLR)
 	}
 }
 

@@ -6,17 +6,19 @@ import (
 )
 
 // Length is how long a run trains: a span, or [AutoLength].
-type Length struct{ Span }
+type Length struct {
+	Span
+	Auto bool // chosen by the number of images when the run begins, which records what was chosen: [Run.ResolveLength]
+}
 
-// AutoLength is a length that is chosen by the number of images when the run begins; what is run and written down is
-// what was chosen. See [Run.ResolveLength].
-var AutoLength = Length{Span{N: -1}}
+// AutoLength is a length that the run chooses.
+var AutoLength = Length{Auto: true}
 
 // LastsEpochs returns a length of n epochs.
-func LastsEpochs(n float64) Length { return Length{Epochs(n)} }
+func LastsEpochs(n float64) Length { return Length{Span: Epochs(n)} }
 
 // LastsSteps returns a length of n steps.
-func LastsSteps(n int) Length { return Length{Steps(n)} }
+func LastsSteps(n int) Length { return Length{Span: Steps(n)} }
 
 // UnmarshalText reads a length.
 func (l *Length) UnmarshalText(text []byte) error {
@@ -24,6 +26,7 @@ func (l *Length) UnmarshalText(text []byte) error {
 		*l = AutoLength
 		return nil
 	}
+	l.Auto = false
 	return l.Span.UnmarshalText(text)
 }
 
@@ -33,7 +36,7 @@ func (l *Length) UnmarshalEpochs(text string) error {
 		*l = AutoLength
 		return nil
 	}
-	if l.Span.UnmarshalText([]byte(text+" epochs")) != nil {
+	if l.Auto = false; l.Span.UnmarshalText([]byte(text+" epochs")) != nil {
 		return fmt.Errorf("found %q, expected a number of epochs or %s", text, autoWord)
 	}
 	return nil
@@ -41,7 +44,7 @@ func (l *Length) UnmarshalEpochs(text string) error {
 
 // String returns the length as it stands in a file.
 func (l Length) String() string {
-	if l == AutoLength {
+	if l.Auto {
 		return autoWord
 	}
 	return l.Span.String()
@@ -66,11 +69,27 @@ const (
 // ResolveBlindLength chooses the length, where it is automatic, of a pretrained network (drawn: it has learned nothing yet) that nothing
 // validates while it learns from so many images: 4 epochs, after which such networks were near their best; later ones learn the training images by heart.
 func (c *Run) ResolveBlindLength(drawn bool, images int) bool {
-	if c.Length != AutoLength || drawn {
+	if !c.Length.Auto || drawn {
 		return false
 	}
 	c.Length = LastsEpochs(epochsOf(blindEpochs, float64(max(images, 1))))
 	return true
+}
+
+// ResolveWithoutData puts the usual value where data, hardware or network would choose: 20 epochs, no augmentation, the losses and rates
+// of a trained network, and its statistics. Rates that a test or an estimate finds stay open.
+func (c *Run) ResolveWithoutData() {
+	if c.Length.Auto {
+		c.Length = Default().Length
+	}
+	if c.Finetune.Augment == AutoAugmentation {
+		c.Finetune.Augment = NoAugmentation
+	}
+	if c.Finetune.BatchNorm == AutoNorm {
+		c.Finetune.BatchNorm = FrozenNorm
+	}
+	c.ResolveLoss(false, false, 0)
+	c.ResolveUsualLR(false)
 }
 
 // epochsOf returns most epochs, or fewer where they would be more than 200,000 of so many images, but 2 at least.
@@ -83,7 +102,7 @@ func epochsOf(most, images float64) float64 {
 // or 10,000 images, and ends the run when none of 12,000 images, and of 4 validations, brought a new best. It reports whether there was
 // anything to choose.
 func (c *Run) ResolveLength(images int) bool {
-	if c.Length != AutoLength {
+	if !c.Length.Auto {
 		return false
 	}
 	n := float64(max(images, 1))

@@ -126,7 +126,7 @@ func TestLengthKept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again, err := Parse("config.yaml", before, nil); err != nil || again.Length != AutoLength {
+	if again, err := Parse("config.yaml", before, nil); err != nil || !again.Length.Auto {
 		t.Errorf("%v, %v: an automatic length is lost on paper", again.Length, err)
 	}
 	run.ResolveLength(60_000)

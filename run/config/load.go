@@ -81,7 +81,7 @@ func (c *Run) choose(root ast.Node, settings []string) {
 	if tuned {
 		c.Average.Horizon = tunedHorizon
 		if root == nil && c.Method == Metric {
-			c.Length, c.Finetune.Augment, c.Finetune.BatchNorm, c.BackboneSolver.LR = AutoLength, AutoAugmentation, AutoNorm, train.UsualLR
+			c.Length, c.Finetune.Augment, c.Finetune.BatchNorm, c.BackboneSolver.LR = AutoLength, AutoAugmentation, AutoNorm, train.LearningRate{Choose: train.Usual}
 			c.Validation.HoldOut, c.Finetune.Refit = UsualHoldOut, tunedRefit
 			if !slices.ContainsFunc(settings, func(s string) bool { return strings.HasPrefix(s, "losses") }) {
 				c.Finetune.Loss = AutoLoss

@@ -9,8 +9,6 @@ import (
 	"strings"
 
 	"github.com/goccy/go-yaml"
-
-	"winnow/train"
 )
 
 // Marshal writes the configuration as YAML that [Parse] reads back to the same.
@@ -27,11 +25,11 @@ func tree(v reflect.Value) any {
 		}
 		return string(b)
 	}
-	switch rate := v.Interface(); rate {
-	case AutoRate:
-		return autoWord
-	case train.AutoLR, train.UsualLR:
-		return fmt.Sprint(rate)
+	if number, ok := v.Interface().(interface{ Given() (float64, bool) }); ok { // or a word for a choice
+		if value, given := number.Given(); given {
+			return value
+		}
+		return fmt.Sprint(number)
 	}
 	switch v.Kind() {
 	case reflect.Struct:

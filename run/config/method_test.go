@@ -15,7 +15,7 @@ func TestMethods(t *testing.T) {
 		if err := c.Validate(); err != nil {
 			t.Fatal(err)
 		}
-		if c.Method != method || c.Peers.Rate != 0.2 || c.Sampler.Rows != 64 || c.Losses != nil || c.Bank.Size != 0 || c.Filter.Scorer != NoFilter || c.Solver.LR != 1e-3 {
+		if c.Method != method || c.Peers.Rate.Share != 0.2 || c.Sampler.Rows != 64 || c.Losses != nil || c.Bank.Size != 0 || c.Filter.Scorer != NoFilter || c.Solver.LR.Value != 1e-3 {
 			t.Errorf("%s: %+v", method, c)
 		}
 		text, err := Marshal(c)
@@ -27,7 +27,7 @@ func TestMethods(t *testing.T) {
 		}
 	}
 	c := parseText(t, "method: co-teaching\nsampler: {variant: groups}\nsolver: {name: sgd}\n", "schedule.name=cosine")
-	if err := c.Validate(); err != nil || c.Sampler.Classes != 16 || c.Schedule.Hold != 0 || c.Solver.LR != 0.01 {
+	if err := c.Validate(); err != nil || c.Sampler.Classes != 16 || c.Schedule.Hold != 0 || c.Solver.LR.Value != 0.01 {
 		t.Errorf("%v: %+v", err, c)
 	}
 	if in := c.Peers.In("co-teaching", 7); in.Gradual != 10 || in.WarmUp != 5 || in.FirstStage != 70 {

@@ -33,7 +33,7 @@ func defaultMetric() MetricLearning {
 			{Name: "contrastive", Weight: 1, Against: AgainstBank},
 		},
 		Bank:      Bank{Size: 8192},
-		Filter:    Filter{Config: filters.Default(), Rate: AutoRate, AvgSim: Epochs(2)},
+		Filter:    Filter{Config: filters.Default(), Rate: Rate{Auto: true}, AvgSim: Epochs(2)},
 		SelfPaced: defaultSelfPaced(),
 		Correct:   defaultCorrect(),
 	}
@@ -107,7 +107,7 @@ type Filter struct {
 // In returns the filter's own configuration for epochs of so many steps. A rate that is still to be estimated is none.
 func (f Filter) In(stepsPerEpoch int) filters.Config {
 	c := f.Config
-	c.Rate, c.WarmUp, c.AvgSimSteps = float64(f.Rate), f.WarmUp.In(stepsPerEpoch), f.AvgSim.In(stepsPerEpoch)
+	c.Rate, c.WarmUp, c.AvgSimSteps = f.Rate.told(), f.WarmUp.In(stepsPerEpoch), f.AvgSim.In(stepsPerEpoch)
 	return c
 }
 
@@ -188,9 +188,7 @@ func smallest() losses.Env {
 
 func (c *Run) checkFilter() error {
 	f := c.Filter.In(1)
-	if c.Filter.Rate == AutoRate {
-		f.Rate = 0 // known with the data
-	}
+	f.Rate = c.Filter.Rate.Share     // 0 until it is known with the data
 	if c.Filter.Scorer == NoFilter { // an audit of the run reads the rest
 		f.Scorer = filters.Default().Scorer
 	}

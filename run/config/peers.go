@@ -20,14 +20,14 @@ func (p Peers) In(method string, stepsPerEpoch int) peers.Config {
 	c := p.Config
 	whole := func(s Span) int { return (s.In(stepsPerEpoch) + stepsPerEpoch - 1) / stepsPerEpoch }
 	c.Method, c.Epoch, c.FirstStage = method, stepsPerEpoch, p.FirstStage.In(stepsPerEpoch)
-	c.Rate, c.Gradual, c.WarmUp = float64(p.Rate), whole(p.Gradual), whole(p.WarmUp)
+	c.Rate, c.Gradual, c.WarmUp = p.Rate.told(), whole(p.Gradual), whole(p.WarmUp)
 	return c
 }
 
 // defaultPeers returns a method's own, with the noise rate that the default filter has.
 func defaultPeers(method string) Peers {
 	c := peers.Default(method)
-	p := Peers{Config: c, Rate: AutoRate, Gradual: Epochs(float64(c.Gradual)), WarmUp: Epochs(float64(c.WarmUp)), FirstStage: Epochs(float64(c.FirstStage))}
+	p := Peers{Config: c, Rate: Rate{Auto: true}, Gradual: Epochs(float64(c.Gradual)), WarmUp: Epochs(float64(c.WarmUp)), FirstStage: Epochs(float64(c.FirstStage))}
 	p.Config.Rate, p.Config.Method, p.Config.Epoch, p.Config.Gradual, p.Config.WarmUp, p.Config.FirstStage = 0, "", 0, 0, 0, 0 // known later
 	return p
 }

@@ -6,49 +6,63 @@ import (
 	"strconv"
 )
 
-// Rate is a share of wrong labels that a person has given, from 0 to below 1, or [AutoRate].
-type Rate float64
+// Rate is a share of wrong labels, from 0 to below 1, or one that the run estimates before the first step: it uses and records the
+// estimate.
+type Rate struct {
+	Share float64
+	Auto  bool // to be estimated
+}
 
-// AutoRate is a rate that is estimated from the data when the run begins; what is run and written down is the
-// estimate. No filter takes it itself.
-const AutoRate Rate = -1
+// GivenRate returns a rate that is given.
+func GivenRate(share float64) Rate { return Rate{Share: share} }
 
-// autoWord is how AutoRate is written.
+// autoWord is how a choice that is left to the run is written.
 const autoWord = "auto"
 
 // UnmarshalText reads a rate; whether a number is a share is for its owner to check.
 func (r *Rate) UnmarshalText(text []byte) error {
 	if string(text) == autoWord {
-		*r = AutoRate
+		*r = Rate{Auto: true}
 		return nil
 	}
 	v, err := strconv.ParseFloat(string(text), 64)
 	if err != nil || !(v >= 0) || math.IsInf(v, 0) {
 		return fmt.Errorf("found %q, expected a share from 0 to below 1, or %s", text, autoWord)
 	}
-	*r = Rate(v)
+	*r = GivenRate(v)
 	return nil
+}
+
+// Given returns the share; ok is false while it is to be estimated.
+func (r Rate) Given() (share float64, ok bool) { return r.Share, !r.Auto }
+
+// told returns the share, or a number that no filter takes while it is to be estimated.
+func (r Rate) told() float64 {
+	if r.Auto {
+		return -1
+	}
+	return r.Share
 }
 
 // String returns the rate as it stands in a file.
 func (r Rate) String() string {
-	if r == AutoRate {
+	if r.Auto {
 		return autoWord
 	}
-	return strconv.FormatFloat(float64(r), 'g', -1, 64)
+	return strconv.FormatFloat(r.Share, 'g', -1, 64)
 }
 
 // NeedsRate reports whether the run has a rate to estimate. A run without a filter, too: an audit of it reads the filter's.
 func (c *Run) NeedsRate() bool {
-	return c.Filter.Rate == AutoRate || c.Peers.Rate == AutoRate && c.HasPeers()
+	return c.Filter.Rate.Auto || c.Peers.Rate.Auto && c.HasPeers()
 }
 
 // SetRate puts an estimate where one is asked for.
 func (c *Run) SetRate(estimate float64) {
-	if c.Filter.Rate == AutoRate {
-		c.Filter.Rate = Rate(estimate)
+	if c.Filter.Rate.Auto {
+		c.Filter.Rate = GivenRate(estimate)
 	}
-	if c.Peers.Rate == AutoRate && c.HasPeers() {
-		c.Peers.Rate = Rate(estimate)
+	if c.Peers.Rate.Auto && c.HasPeers() {
+		c.Peers.Rate = GivenRate(estimate)
 	}
 }

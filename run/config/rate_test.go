@@ -11,7 +11,7 @@ import (
 
 func TestRate(t *testing.T) {
 	c := parseText(t, "seed: 1\n") // the default
-	if c.Filter.Rate != AutoRate || !c.NeedsRate() || c.Peers.Rate != AutoRate {
+	if !c.Filter.Rate.Auto || !c.NeedsRate() || !c.Peers.Rate.Auto {
 		t.Errorf("filter %v, peers %v", c.Filter.Rate, c.Peers.Rate)
 	}
 	if err := c.Validate(); err != nil {
@@ -28,10 +28,10 @@ func TestRate(t *testing.T) {
 		t.Errorf("flat as %q", flat)
 	}
 	c.SetRate(0.25)
-	if c.Filter.Rate != 0.25 || c.NeedsRate() || c.Filter.In(1).Rate != 0.25 {
+	if c.Filter.Rate.Share != 0.25 || c.NeedsRate() || c.Filter.In(1).Rate != 0.25 {
 		t.Errorf("after the estimate %v", c.Filter.Rate)
 	}
-	if c.SetRate(0.5); c.Filter.Rate != 0.25 {
+	if c.SetRate(0.5); c.Filter.Rate.Share != 0.25 {
 		t.Error("an estimate took the place of a given rate")
 	}
 	if text := string(must(Marshal(c))); !strings.Contains(text, "  rate: 0.25\n") {
@@ -48,7 +48,7 @@ func TestRate(t *testing.T) {
 	if err := peers.Validate(); err != nil || !peers.NeedsRate() {
 		t.Errorf("%v, needs a rate: %v", err, peers.NeedsRate())
 	}
-	if back := parseText(t, "filter: {rate: auto}\n", "filter.rate=0.1"); back.Filter.Rate != 0.1 {
+	if back := parseText(t, "filter: {rate: auto}\n", "filter.rate=0.1"); back.Filter.Rate.Share != 0.1 {
 		t.Errorf("auto is not overruled by a number: %v", back.Filter.Rate)
 	}
 	for _, bad := range []string{"many", "-0.1", "-1", "inf", "nan"} {
@@ -97,7 +97,7 @@ func TestSettingsBesideNoFilterAreChecked(t *testing.T) {
 // Learning rates may be left to a range test where losses train head and backbone.
 func TestAutoLearningRate(t *testing.T) {
 	c := parseText(t, "solver: {lr: auto, name: sgd}\nschedule: {warm_up: 3 steps, lr_min: 1e-4}\nfinetune: {weights: all}\n", "backbone_solver.lr=auto")
-	if err := c.Validate(); err != nil || c.Solver.LR != train.AutoLR || c.BackboneSolver.LR != train.AutoLR || !c.NeedsLR() {
+	if err := c.Validate(); err != nil || c.Solver.LR != (train.LearningRate{Choose: train.ByTest}) || c.BackboneSolver.LR != (train.LearningRate{Choose: train.ByTest}) || !c.NeedsLR() {
 		t.Errorf("%v: %v, %v", err, c.Solver.LR, c.BackboneSolver.LR)
 	}
 	text := string(must(Marshal(c)))
@@ -107,7 +107,7 @@ func TestAutoLearningRate(t *testing.T) {
 	if diff := cmp.Diff(c, parseText(t, text)); diff != "" {
 		t.Error(diff)
 	}
-	if c.Solver.LR, c.BackboneSolver.LR = 1e-3, 1e-4; c.NeedsLR() || !strings.Contains(string(must(Marshal(c))), "  lr: 0.0001\n") {
+	if c.Solver.LR, c.BackboneSolver.LR = train.GivenLR(1e-3), train.GivenLR(1e-4); c.NeedsLR() || !strings.Contains(string(must(Marshal(c))), "  lr: 0.0001\n") {
 		t.Errorf("found rates are not written:\n%s", must(Marshal(c)))
 	}
 	for want, text := range map[string]string{

@@ -51,11 +51,11 @@ func (c *Run) setSelective(method string) {
 	c.Solver.Momentum = 0.9
 	if method == selective.SelCL {
 		c.Length, c.Head.Out, c.Sampler.Rows = LastsEpochs(250), 128, 128
-		c.Solver.LR, c.Solver.WeightDecay = 0.1, 1e-4
+		c.Solver.LR, c.Solver.WeightDecay = train.GivenLR(0.1), 1e-4
 		c.Schedule.Name, c.Schedule.Gamma, c.Schedule.Milestones = "multistep", 0.1, []Span{Epochs(125), Epochs(200)}
 		return
 	}
 	c.Length, c.Head.Out, c.Sampler.Rows = LastsEpochs(200), 256, 256
-	c.Solver.LR, c.Solver.WeightDecay = 0.03, 1e-3
+	c.Solver.LR, c.Solver.WeightDecay = train.GivenLR(0.03), 1e-3
 	c.Schedule.Name, c.Schedule.Min = "cosine", 0.01
 }

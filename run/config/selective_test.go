@@ -34,10 +34,10 @@ func TestSelectiveMethods(t *testing.T) {
 		}
 	}
 	c := parseText(t, "method: sel-cl\n")
-	if c.Length != LastsEpochs(250) || c.Solver.LR != 0.1 || c.Solver.WeightDecay != 1e-4 || c.Head.Out != 128 || c.Sampler.Rows != 128 || !cmp.Equal(c.Schedule.Milestones, []Span{Epochs(125), Epochs(200)}) {
+	if c.Length != LastsEpochs(250) || c.Solver.LR.Value != 0.1 || c.Solver.WeightDecay != 1e-4 || c.Head.Out != 128 || c.Sampler.Rows != 128 || !cmp.Equal(c.Schedule.Milestones, []Span{Epochs(125), Epochs(200)}) {
 		t.Errorf("%+v", c)
 	}
-	if c = parseText(t, "", "method=tcl"); c.Length != LastsEpochs(200) || c.Solver.LR != 0.03 || c.Solver.WeightDecay != 1e-3 || c.Head.Out != 256 || c.Sampler.Rows != 256 || c.Schedule.Min != 0.01 {
+	if c = parseText(t, "", "method=tcl"); c.Length != LastsEpochs(200) || c.Solver.LR.Value != 0.03 || c.Solver.WeightDecay != 1e-3 || c.Head.Out != 256 || c.Sampler.Rows != 256 || c.Schedule.Min != 0.01 {
 		t.Errorf("%+v", c)
 	}
 }

@@ -72,9 +72,7 @@ func (c *Run) checkPeers() error {
 	if p.FirstStage.N > 0 {
 		p.FirstStage = Steps(1) // its length is checked against the data's
 	}
-	if p.Rate == AutoRate {
-		p.Rate = 0 // known with the data
-	}
+	p.Rate.Auto = false // known with the data
 	return p.In(c.Method, 1).Validate()
 }
 
@@ -93,8 +91,8 @@ func (c *Run) checkSolvers() error {
 		solver   train.SolverConfig
 		schedule Schedule
 	}{{"solver", c.Solver, c.Schedule}, {"loss_solver", c.LossSolver, c.LossSchedule}, {"backbone_solver", c.BackboneSolver, c.BackboneSchedule}} {
-		if s.solver.LR == train.AutoLR || s.solver.LR == train.UsualLR {
-			s.solver.LR = 1e6 // known with the data
+		if _, given := s.solver.LR.Given(); !given {
+			s.solver.LR = train.GivenLR(1e6) // known with the data
 		}
 		if _, err := train.NewSolver(s.solver); err != nil {
 			return fmt.Errorf("%s: %w", s.key, err)
@@ -104,7 +102,7 @@ func (c *Run) checkSolvers() error {
 		}
 		schedule := s.schedule.ScheduleConfig
 		schedule.Warmup, schedule.Milestones = 0, nil // lengths are checked against the data's
-		if _, err := train.NewSchedule(schedule, float64(s.solver.LR), 1, 1); err != nil {
+		if _, err := train.NewSchedule(schedule, s.solver.LR.Value, 1, 1); err != nil {
 			return fmt.Errorf("the schedule of %s: %w", s.key, err)
 		}
 	}
@@ -114,23 +112,23 @@ func (c *Run) checkSolvers() error {
 // checkAutoLR refuses a range test of what is not trained by losses.
 func (c *Run) checkAutoLR() error {
 	switch {
-	case c.LossSolver.LR == train.AutoLR:
-		return fmt.Errorf("loss_solver.lr: found %s, expected a number: the losses' own parameters have no range test", train.AutoLR)
-	case c.Solver.LR == train.AutoLR && c.Method != Metric:
-		return fmt.Errorf("solver.lr: found %s, expected a number: what %s minimises changes on its way, so that its first steps tell nothing of its rate", train.AutoLR, c.Method)
-	case c.LossSolver.LR == train.UsualLR, c.Solver.LR == train.UsualLR:
-		return fmt.Errorf("solver.lr, loss_solver.lr: found %s, expected a number: only a backbone has such a rate, backbone_solver.lr", train.UsualLR)
-	case c.BackboneSolver.LR == train.AutoLR && c.Method != Metric:
-		return fmt.Errorf("backbone_solver.lr: found %s, expected a number: what %s minimises changes on its way, so that its first steps tell nothing of its rate", train.AutoLR, c.Method)
-	case c.BackboneSolver.LR == train.AutoLR && !c.Finetune.On():
-		return fmt.Errorf("backbone_solver.lr: found %s without a backbone that is trained: expected a number, or finetune.weights", train.AutoLR)
+	case c.LossSolver.LR.Choose == train.ByTest:
+		return fmt.Errorf("loss_solver.lr: found %s, expected a number: the losses' own parameters have no range test", train.LearningRate{Choose: train.ByTest})
+	case c.Solver.LR.Choose == train.ByTest && c.Method != Metric:
+		return fmt.Errorf("solver.lr: found %s, expected a number: what %s minimises changes on its way, so that its first steps tell nothing of its rate", train.LearningRate{Choose: train.ByTest}, c.Method)
+	case c.LossSolver.LR.Choose == train.Usual, c.Solver.LR.Choose == train.Usual:
+		return fmt.Errorf("solver.lr, loss_solver.lr: found %s, expected a number: only a backbone has such a rate, backbone_solver.lr", train.LearningRate{Choose: train.Usual})
+	case c.BackboneSolver.LR.Choose == train.ByTest && c.Method != Metric:
+		return fmt.Errorf("backbone_solver.lr: found %s, expected a number: what %s minimises changes on its way, so that its first steps tell nothing of its rate", train.LearningRate{Choose: train.ByTest}, c.Method)
+	case c.BackboneSolver.LR.Choose == train.ByTest && !c.Finetune.On():
+		return fmt.Errorf("backbone_solver.lr: found %s without a backbone that is trained: expected a number, or finetune.weights", train.LearningRate{Choose: train.ByTest})
 	}
 	return nil
 }
 
 // NeedsLR reports whether learning rates are to be found.
 func (c *Run) NeedsLR() bool {
-	return c.Solver.LR == train.AutoLR || c.BackboneSolver.LR == train.AutoLR && c.Finetune.On()
+	return c.Solver.LR.Choose == train.ByTest || c.BackboneSolver.LR.Choose == train.ByTest && c.Finetune.On()
 }
 
 // maxBank bounds the memory bank; more is a slip of the finger.
@@ -146,7 +144,7 @@ func (c *Run) checkRest() error {
 	switch {
 	case c.Screen != NoScreen && !slices.Contains(judges.Names(), c.Screen):
 		return fmt.Errorf("screen: found %q%s, expected %s or %s", c.Screen, catalog.Ask(c.Screen, judges.Names()), strings.Join(judges.Names(), ", "), NoScreen)
-	case c.Length.N <= 0 && c.Length != AutoLength:
+	case c.Length.N <= 0 && !c.Length.Auto:
 		return fmt.Errorf("length: found %s, expected for example \"20 epochs\", or auto", c.Length)
 	case c.Bank.Size < 0 || c.Bank.Size > maxBank:
 		return fmt.Errorf("bank.size: found %d, expected 0 to %d vectors", c.Bank.Size, maxBank)

@@ -43,11 +43,11 @@ func (t *RateTest) Add(weights string, curve []train.RangePoint) {
 
 // Resolve puts what was found where a configuration asks for it.
 func (t *RateTest) Resolve(cfg *config.Run) {
-	if cfg.Solver.LR == train.AutoLR && t.Head != nil {
-		cfg.Solver.LR = train.LearningRate(*t.Head)
+	if cfg.Solver.LR.Choose == train.ByTest && t.Head != nil {
+		cfg.Solver.LR = train.GivenLR(*t.Head)
 	}
-	if cfg.BackboneSolver.LR == train.AutoLR && t.Backbone != nil {
-		cfg.BackboneSolver.LR = train.LearningRate(*t.Backbone)
+	if cfg.BackboneSolver.LR.Choose == train.ByTest && t.Backbone != nil {
+		cfg.BackboneSolver.LR = train.GivenLR(*t.Backbone)
 	}
 }
 

@@ -159,7 +159,7 @@ func wholeRate(r *folder.Run) (float64, error) {
 // ownRate returns the share of wrong labels that a run was told of those that it was trained on.
 func ownRate(cfg config.Run) float64 {
 	if cfg.HasPeers() {
-		return float64(cfg.Peers.Rate)
+		return cfg.Peers.Rate.Share
 	}
 	return cfg.Filter.In(1).Rate
 }

@@ -72,7 +72,7 @@ func trained(t *testing.T, o Options) *folder.Run {
 		t.Fatal(err)
 	}
 	to := filepath.Join(dir, "run")
-	if _, err := run.Train(t.Context(), cfg, run.Options{Dir: to}); err != nil {
+	if _, err := run.Train(t.Context(), cfg, run.Input{}, run.Options{Dir: to}); err != nil {
 		t.Fatal(err)
 	}
 	r, err := folder.Open(t.Context(), to, folder.Options{Splits: o.Splits()})

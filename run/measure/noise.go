@@ -11,6 +11,7 @@ import (
 	"winnow/datasets/location"
 	"winnow/features"
 	"winnow/filters/noiserate"
+	"winnow/head"
 	"winnow/internal/hint"
 	"winnow/run"
 	"winnow/run/folder"
@@ -70,7 +71,7 @@ func Noise(ctx context.Context, o NoiseOptions, progress func(done, total int),
 	if err != nil {
 		return nil, err
 	}
-	z, err := run.JudgedVectors(ctx, data)
+	z, err := head.WhitenSet(ctx, data.Train, head.Widest)
 	if err != nil {
 		return nil, err
 	}

@@ -19,14 +19,14 @@ func TestConfig(t *testing.T) {
 	}
 	asked := Asked{"config": {file}, "set": {"losses.0.weight=2", "solver.lr=0.25", "bank.size=7"}, "loss": {"triplet"}, "epochs": {"3"}, "paper-variant": {"false"}, "seed": {"9"}}
 	c, err := asked.Config("")
-	if err != nil || c.Solver.LR != .25 || c.Head.Out != 8 || len(c.Losses) != 1 || c.Losses[0].Weight != 2 || c.Length != config.LastsEpochs(3) || c.Seed != 9 || c.Bank.Size != 7 {
+	if err != nil || c.Solver.LR.Value != .25 || c.Head.Out != 8 || len(c.Losses) != 1 || c.Losses[0].Weight != 2 || c.Length != config.LastsEpochs(3) || c.Seed != 9 || c.Bank.Size != 7 {
 		t.Errorf("%v: %+v", err, c)
 	}
-	if c, err = (Asked{}).Config(file); err != nil || c.Solver.LR != .5 {
+	if c, err = (Asked{}).Config(file); err != nil || c.Solver.LR.Value != .5 {
 		t.Errorf("own: %v: %v", err, c.Solver.LR)
 	}
 	with := asked.With("lr", "0.125").With("loss", "triplet+contrastive:bank").With("bank.size", "5")
-	if c, err = with.Config(""); err != nil || c.Solver.LR != .125 || len(c.Losses) != 2 || c.Bank.Size != 5 {
+	if c, err = with.Config(""); err != nil || c.Solver.LR.Value != .125 || len(c.Losses) != 2 || c.Bank.Size != 5 {
 		t.Errorf("with: %v: %+v", err, c)
 	}
 	if c, err = asked.Config(""); err != nil || c.Bank.Size != 7 {

@@ -583,7 +583,7 @@ func TestTrainingAgainstLoops(t *testing.T) {
 			Clock: clock}
 		tc.Groups, err = networks.Groups(tc.Steps, 0, func(_ string, n int) (train.Solver, train.Schedule, error) {
 			c := train.DefaultSolver("sgd")
-			c.LR = lr
+			c.LR = train.GivenLR(lr)
 			solver, err := train.NewSolver(c)
 			if err != nil {
 				return nil, train.Schedule{}, err

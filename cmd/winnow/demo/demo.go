@@ -14,7 +14,6 @@ import (
 	"winnow/papers/demo"
 	"winnow/run"
 	"winnow/run/folder"
-	"winnow/train"
 )
 
 // Options are the demo's, and how its result is printed.
@@ -56,7 +55,7 @@ func read(c *cli.Context) (Options, error) {
 
 func call(ctx context.Context, p *term.Program, o Options) error {
 	o.Host, o.Watch, o.About = p.Host(), p.Watch, folder.Facts{Device: p.Compute.Device, Threads: p.Compute.Threads}
-	o.Training = func() demo.Watcher { return watcher(p) }
+	o.Training = func(plan run.Plan) (run.Observer, func()) { return watch(p, plan) }
 	r, err := demo.Run(ctx, o.Options)
 	var misuse demo.Misuse
 	switch {
@@ -71,12 +70,12 @@ func call(ctx context.Context, p *term.Program, o Options) error {
 	return nil
 }
 
-// watcher shows a training on a line.
-func watcher(p *term.Program) demo.Watcher {
+// watch shows a training on a line.
+func watch(p *term.Program, plan run.Plan) (show run.Observer, end func()) {
 	line := progress.NewTraining(p.Err, time.Now)
-	stepped := line.Stepped
-	if p.Quiet {
-		stepped = func(train.Step) {}
+	line.Begun(plan)
+	if !p.Quiet {
+		show.Stepped = line.Stepped
 	}
-	return demo.Watcher{Begun: func(plan run.Plan) { line.Begun(plan) }, Stepped: stepped, End: line.End}
+	return show, line.End
 }

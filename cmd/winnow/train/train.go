@@ -3,6 +3,8 @@ package train
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -11,6 +13,7 @@ import (
 	"winnow/backbone/ort"
 	"winnow/cmd/winnow/term"
 	"winnow/internal/progress"
+	"winnow/internal/text"
 	"winnow/papers/recipes"
 	"winnow/run"
 	"winnow/run/config"
@@ -24,6 +27,7 @@ type Options struct {
 	Out               string
 	Resume, Overwrite bool
 	Defaults          bool // print Config, and stop
+	DryRun            bool // print the plan and its cost, and stop
 	JSON              bool
 	MLflow            string // folder of its store
 }
@@ -58,7 +62,8 @@ func command(call term.Call[Options]) *cli.Command {
 			"--set correct.visits=3 gives images that the filter has dropped three visits in a row, while the memory bank agreed on\n" +
 			"another class, that class's label; the run's corrections.csv lists them.\n\n" +
 			"Settings: defaults, then --recipe (a paper's: winnow recipes list) or --config, then --set, then the other flags;\n" +
-			"--set losses.N… is about the losses that --loss names. 'winnow train --defaults' prints them.\n\n" +
+			"--set losses.N… is about the losses that --loss names. 'winnow train --defaults' prints them; --dry-run makes missing\n" +
+			"features, screens the labels, chooses what is left open, times some steps, and prints a file for --config.\n\n" +
 			"   winnow train birds/ --out runs/birds0\n" +
 			"   winnow train --manifest birds.csv --features birds.features --noise-rate 0.3 --out runs/birds\n" +
 			"   winnow train --recipe prism/soft-triple-vmf --manifest birds.csv --features birds.features --noise-rate 0.3 --out runs/birds5\n" +
@@ -70,6 +75,7 @@ func command(call term.Call[Options]) *cli.Command {
 			&cli.BoolFlag{Name: "resume", Usage: "go on where the run in --out was stopped"},
 			&cli.BoolFlag{Name: "overwrite", Usage: "throw away the run in --out"},
 			&cli.BoolFlag{Name: "defaults", Usage: "print the settings that would be used, and stop"},
+			&cli.BoolFlag{Name: "dry-run", Usage: "print every setting as chosen for these data and how long training may take, and stop"},
 			term.MLflow(),
 			&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},
 		),
@@ -78,7 +84,7 @@ func command(call term.Call[Options]) *cli.Command {
 }
 
 func read(c *cli.Context) (Options, error) {
-	o := Options{Recipe: c.String("recipe"), Out: c.String("out"), Resume: c.Bool("resume"), Overwrite: c.Bool("overwrite"), Defaults: c.Bool("defaults"), JSON: c.Bool("json"), MLflow: c.String("mlflow")}
+	o := Options{Recipe: c.String("recipe"), Out: c.String("out"), Resume: c.Bool("resume"), Overwrite: c.Bool("overwrite"), Defaults: c.Bool("defaults"), DryRun: c.Bool("dry-run"), JSON: c.Bool("json"), MLflow: c.String("mlflow")}
 	err := term.OneManifest(c)
 	if err != nil {
 		return o, err
@@ -89,7 +95,7 @@ func read(c *cli.Context) (Options, error) {
 	if err := term.AskedRun(c).Enough(o.Config); err != nil {
 		return o, err
 	}
-	if o.Out == "" {
+	if o.Out == "" && !(o.DryRun && o.Config.Data.Features != "") { // features that are made need a folder
 		return o, term.Misused("--out is missing")
 	}
 	if o.Resume && o.Overwrite {
@@ -106,7 +112,7 @@ func train(ctx context.Context, p *term.Program, o Options) error {
 		}
 		return err
 	}
-	asked := run.Options{Dir: o.Out, Winnow: term.Version(), Resume: o.Resume, Overwrite: o.Overwrite, Host: p.Host(), Note: p.Note, Watch: p.Watch, MLflow: o.MLflow}
+	asked := run.Options{Dir: o.Out, Resume: o.Resume, Overwrite: o.Overwrite, Host: p.Host(), Note: p.Note, Watch: p.Watch, MLflow: o.MLflow}
 	asked.About = folder.Facts{Device: p.Compute.Device, Threads: p.Compute.Threads}
 	if o.Recipe != "" {
 		recipe, err := recipes.Find(o.Recipe)
@@ -127,19 +133,49 @@ func train(ctx context.Context, p *term.Program, o Options) error {
 			rt.Close()
 		}
 	}()
-	line := progress.NewTraining(p.Err, time.Now)
-	asked.Begun = func(plan run.Plan) error { line.Begun(plan); return nil }
-	if !p.Quiet {
-		asked.Stepped, asked.Validated, asked.Weighed = line.Stepped, line.Validated, line.Weighed
-	}
-	result, err := run.Train(ctx, o.Config, asked)
-	line.End()
+	training, err := run.Resolve(ctx, o.Config, run.Input{}, asked)
 	if err != nil {
 		return err
 	}
-	if o.JSON {
-		return p.JSON(result)
+	if o.DryRun {
+		return errors.Join(show(ctx, p, training, o.JSON), training.Close())
 	}
-	result.Write(p.Out)
+	line, seen := progress.NewTraining(p.Err, time.Now), run.Observer{}
+	line.Begun(training.Plan)
+	if !p.Quiet {
+		seen = run.Observer{Stepped: line.Stepped, Validated: line.Validated, Weighed: line.Weighed}
+	}
+	out, err := training.Run(ctx, seen)
+	line.End()
+	if err := errors.Join(err, training.Close()); err != nil {
+		return err
+	}
+	if o.JSON {
+		return p.JSON(out.Summary)
+	}
+	out.Summary.Write(p.Out)
 	return nil
+}
+
+// show prints a plan: as a file of settings, or as JSON.
+func show(ctx context.Context, p *term.Program, t *run.Training, asJSON bool) error {
+	plan := t.Plan
+	cost, err := t.Cost(ctx)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return p.JSON(struct {
+			run.Plan
+			Seconds  float64           `json:"seconds"`
+			Settings map[string]string `json:"settings"`
+		}{plan, cost.Seconds(), config.Flatten(plan.Config)})
+	}
+	settings, err := config.Marshal(plan.Config)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(p.Data, "# %d images of %d classes, %d with a label; %d steps, %d an epoch\n# about %s of training on this machine\n%s",
+		plan.Images, plan.Classes, plan.Labelled, plan.Steps, plan.Epoch, text.About(cost), settings)
+	return err
 }

@@ -18,11 +18,11 @@ func TestOptions(t *testing.T) {
 		t.Fatal(err)
 	case o.Out != "runs/a" || !o.Overwrite || o.Resume || o.Defaults || !o.JSON || o.Recipe != "":
 		t.Errorf("%+v", o)
-	case c.Data != config.Data{Manifest: "m.csv", Features: "f"} || c.Filter.Scorer != config.NoFilter || c.Filter.Rate != config.AutoRate || c.Seed != 7:
+	case c.Data != config.Data{Manifest: "m.csv", Features: "f"} || c.Filter.Scorer != config.NoFilter || !c.Filter.Rate.Auto || c.Seed != 7:
 		t.Errorf("%+v", c)
 	case len(c.Losses) != 1 || c.Losses[0].Name != "triplet" || c.Losses[0].Weight != 0.5 || c.Losses[0].Settings["margin"] != 0.1:
 		t.Errorf("losses: %+v", c.Losses)
-	case c.Head.Out != 64 || !slices.Equal(c.Head.Hidden, []int{32, 16}) || c.Head.Init != "random" || c.Solver.LR != 0.5:
+	case c.Head.Out != 64 || !slices.Equal(c.Head.Hidden, []int{32, 16}) || c.Head.Init != "random" || c.Solver.LR.Value != 0.5:
 		t.Errorf("head: %+v, solver: %+v", c.Head, c.Solver)
 	case c.Length != config.LastsSteps(9) || c.Sampler.Classes != 8 || c.Sampler.Images != 2:
 		t.Errorf("length %v, sampler %+v", c.Length, c.Sampler)
@@ -30,16 +30,16 @@ func TestOptions(t *testing.T) {
 	o, err = termtest.Asked(t, command, strings.Fields("--manifest m.csv --root r --model mobilenetv2 --finetune layer4 --augment flip --cache-limit 1GiB --backbone-lr 1e-3 --epochs 2 --out a --resume")...)
 	c = o.Config
 	if err != nil || !o.Resume || c.Data != (config.Data{Manifest: "m.csv", Root: "r", Model: "mobilenetv2"}) || c.Finetune.Weights != "layer4" || c.Finetune.Augment != "flip" ||
-		c.Finetune.CacheLimit != 1<<30 || c.BackboneSolver.LR != 1e-3 || c.Length != config.LastsEpochs(2) {
+		c.Finetune.CacheLimit != 1<<30 || c.BackboneSolver.LR.Value != 1e-3 || c.Length != config.LastsEpochs(2) {
 		t.Errorf("%v: %+v", err, o)
 	}
-	if o, err = termtest.Asked(t, command, strings.Fields("--method co-teaching --noise-rate 0.3 --batch 50 --defaults")...); err != nil || !o.Defaults || o.Config.Peers.Rate != 0.3 || o.Config.Sampler.Rows != 50 {
+	if o, err = termtest.Asked(t, command, strings.Fields("--method co-teaching --noise-rate 0.3 --batch 50 --defaults")...); err != nil || !o.Defaults || o.Config.Peers.Rate.Share != 0.3 || o.Config.Sampler.Rows != 50 {
 		t.Errorf("%v: %+v", err, o)
 	}
 	if o, err = termtest.Asked(t, command, strings.Fields("--loss scl_rhe --paper-variant --defaults")...); err != nil || !o.Config.PaperVariant {
 		t.Errorf("%v: %+v", err, o)
 	}
-	if o, err = termtest.Asked(t, command, strings.Fields("--epochs auto --defaults")...); err != nil || o.Config.Length != config.AutoLength {
+	if o, err = termtest.Asked(t, command, strings.Fields("--epochs auto --defaults")...); err != nil || !o.Config.Length.Auto {
 		t.Errorf("%v: %+v", err, o)
 	}
 	if o, err = termtest.Asked(t, command, strings.Fields("--recipe prism --defaults")...); err != nil || o.Recipe != "prism" || o.Config.Filter.Scorer != "vmf" {

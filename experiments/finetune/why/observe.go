@@ -323,7 +323,7 @@ func (o *observer) end() map[string][][]string {
 	n := float64(len(o.set.IDs))
 	told := math.NaN()
 	if o.plan.Config.Filter.Scorer != "none" {
-		told = float64(o.plan.Config.Filter.Rate)
+		told = o.plan.Config.Filter.Rate.Share
 	}
 	o.out["filter"] = append(o.out["filter"], line(0, told, float64(right)/n, float64(part)/n, float64(of)/float64(part), float64(of)/float64(right)))
 	for e := 1; (e-1)*o.epoch < o.step; e++ {

@@ -111,7 +111,7 @@ func readRun(dir, manifest string) (map[string][][]string, error) {
 	}
 	told := nan
 	if cfg.Filter.Scorer != config.NoFilter {
-		told = float64(cfg.Filter.Rate)
+		told = cfg.Filter.Rate.Share
 	}
 	out["filter"] = append(out["filter"], line(0, told, s.right/s.all, s.part/s.all, s.rightPart/s.part, s.rightPart/s.right))
 	for e := range kept {

@@ -87,7 +87,7 @@ func trainings(ctx context.Context, args []string) error {
 		}
 	}
 	if c.arm == "told" {
-		cfg.Filter.Rate = config.Rate(shareWrong(d))
+		cfg.Filter.Rate = config.GivenRate(shareWrong(d))
 	}
 	if c.arm == "no bank" {
 		cfg.Losses = cfg.Losses[:1]
@@ -138,10 +138,21 @@ func follow(ctx context.Context, cfg config.Run, data run.Data, o *observer) (ou
 	}
 	defer func() { err = errors.Join(err, live.Close()) }()
 	live.Use(rt)
-	out, err = run.RunOn(ctx, watched{live, o}, cfg, data, run.Options{
-		Begun: o.begin, Stepped: o.stepped, Validated: o.validated, Diagnosed: o.diagnosed, Last: true,
-	})
+	out, err = trainOn(ctx, watched{live, o}, cfg, data, run.Options{Last: true}, run.Observer{Stepped: o.stepped, Validated: o.validated, Diagnosed: o.diagnosed})
 	return out, errors.Join(err, o.err)
+}
+
+// trainOn trains on a watched backbone, whose observer learns the plan before the first step.
+func trainOn(ctx context.Context, on watched, cfg config.Run, data run.Data, opts run.Options, seen run.Observer) (out run.Outcome, err error) {
+	t, err := run.Resolve(ctx, cfg, run.Input{Data: &data, Backbone: on}, opts)
+	if err != nil {
+		return out, err
+	}
+	defer func() { err = errors.Join(err, t.Close()) }()
+	if err := on.o.begin(t.Plan); err != nil {
+		return out, err
+	}
+	return t.Run(ctx, seen)
 }
 
 func quiet(string) (func(int, int), func()) { return func(int, int) {}, func() {} }
@@ -230,6 +241,6 @@ func compareViews(ctx context.Context, cfg config.Run, keep string, raw bool) ([
 			}
 		}
 	}
-	_, err = run.RunOn(ctx, watched{live, o}, cfg, data, run.Options{Begun: o.begin})
+	_, err = trainOn(ctx, watched{live, o}, cfg, data, run.Options{}, run.Observer{})
 	return line(v.Own, v.Others, own, others), err
 }

@@ -25,8 +25,8 @@ func main() {
 	found := must(audit.Run(ctx, data.Train, audit.Options{Whiten: true}))
 	must(0, suspects.WriteFile(filepath.Join(out, "suspects.csv"), found.Name(data.TrainPaths(), data.Classes)))
 	cfg := config.Default()
-	cfg.Filter.Rate, cfg.Length = config.Rate(found.Rate), config.LastsSteps(50)
-	trained := must(run.Run(ctx, cfg, data, run.Options{Dir: out}))
+	cfg.Filter.Rate, cfg.Length = config.GivenRate(found.Rate), config.LastsSteps(50)
+	trained := must(run.Train(ctx, cfg, run.Input{Data: &data}, run.Options{Dir: out}))
 	fmt.Printf("%.0f %% of the labels look wrong; trained %d steps\n", 100*found.Rate, trained.Step)
 }
 

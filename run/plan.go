@@ -1,0 +1,134 @@
+package run
+
+import (
+	"time"
+
+	"winnow/datasets"
+	"winnow/extraction"
+	"winnow/filters"
+	"winnow/head"
+	"winnow/run/comparison"
+	"winnow/run/config"
+	"winnow/run/folder"
+	"winnow/run/tuning"
+	"winnow/train"
+)
+
+// Input is what a training learns from, if its caller has it already. The zero value reads everything from the
+// files that the configuration names.
+type Input struct {
+	Manifest *datasets.Dataset // the configuration's manifest
+	Data     *Data             // no file is read; the folder gets only what package train writes
+	Backbone tuning.Backbone   // for Data; its owner closes it. nil: as the configuration says
+}
+
+// Options say where a training is kept and what computes and reports on the way.
+type Options struct {
+	Dir       string // "": nothing is kept
+	Resume    bool   // go on from the checkpoint in Dir
+	Overwrite bool   // an earlier run in Dir is deleted when this one begins
+	Last      bool   // leave the head as training ended, without regard to validation
+
+	Host  extraction.Host                                          // without Runtime heads compute in Go
+	About folder.Facts                                             // of the caller, for run.json: device, threads, recipe
+	Note  func(format string, args ...any)                         // takes facts about data and plan; may be nil
+	Watch func(what string) (at func(done, total int), end func()) // shows what takes long; may be nil
+
+	Screenings *Screenings // shared with other trainings; nil: labels are judged for this one
+	MLflow     string      // folder of MLflow's files that records the run, too; "": none
+}
+
+// Observer is told how a training goes. Functions may be nil.
+type Observer struct {
+	Stepped   func(train.Step)
+	Validated func(train.Validation)
+	Diagnosed func(train.Diagnosis)
+	Weighed   func(train.Weighing)
+	Written   func(train.Metric)          // a line of metrics.jsonl
+	Saving    func() error                // before each checkpoint
+	Ended     func(last *head.Head) error // before the state that validation chose takes its place
+}
+
+// Plan says what a training will do: the configuration with every choice made, and what follows from it for these data.
+type Plan struct {
+	Config config.Run `json:"-"`
+
+	Steps     int    `json:"steps"`
+	Epoch     int    `json:"steps_per_epoch"`
+	Resumed   int    `json:"resumed"`  // steps done before
+	Images    int    `json:"images"`   // to train on
+	Labelled  int    `json:"labelled"` // of these, before screening
+	Classes   int    `json:"classes"`
+	Validates bool   `json:"validates"`        // there is a validation split
+	Rests     int    `json:"backbone_rests"`   // steps in which the backbone rests
+	Refits    int    `json:"refits,omitempty"` // steps after which the head begins again; 0: it does not
+	Sum       string `json:"config_sha256"`    // of the settings and data that decide the result
+
+	Screening *folder.Screening     `json:"screening,omitempty"`      // labels that were screened; nil: none
+	Noise     *folder.NoiseRate     `json:"noise_rate,omitempty"`     // nil: it was given
+	Rates     *folder.RateTest      `json:"learning_rates,omitempty"` // found by this call; nil: given, or found before
+	Untrained *comparison.Untrained `json:"untrained,omitempty"`      // nil: not measured
+	Judging   time.Duration         `json:"-"`                        // spent on screening
+	Duration  time.Duration         `json:"-"`                        // of a network's remaining steps; 0: not known
+}
+
+// Outcome is the result of a training.
+type Outcome struct {
+	train.Result
+	Config  config.Run     // as it was run
+	Head    *head.Head     // the best by validation, or the last: see Options
+	Filter  filters.Config // as it was run; Scorer is config.NoFilter without one
+	Summary folder.Result  // result.json; empty without a manifest or a folder
+
+	Corrections int // labels changed; an image counts as often as its label was
+}
+
+// together returns an observer that tells all of a list.
+func together(list []Observer) Observer {
+	return Observer{
+		Stepped:   tellAll(list, func(o Observer) func(train.Step) { return o.Stepped }),
+		Validated: tellAll(list, func(o Observer) func(train.Validation) { return o.Validated }),
+		Diagnosed: tellAll(list, func(o Observer) func(train.Diagnosis) { return o.Diagnosed }),
+		Weighed:   tellAll(list, func(o Observer) func(train.Weighing) { return o.Weighed }),
+		Written:   tellAll(list, func(o Observer) func(train.Metric) { return o.Written }),
+		Saving: func() error {
+			for _, o := range list {
+				if o.Saving != nil {
+					if err := o.Saving(); err != nil {
+						return err
+					}
+				}
+			}
+			return nil
+		},
+		Ended: func(h *head.Head) error {
+			for _, o := range list {
+				if o.Ended != nil {
+					if err := o.Ended(h); err != nil {
+						return err
+					}
+				}
+			}
+			return nil
+		},
+	}
+}
+
+// tellAll returns a function that calls those that are picked, or nil if there are none: the trainer then finds
+// no fact.
+func tellAll[F any](list []Observer, pick func(Observer) func(F)) func(F) {
+	var told []func(F)
+	for _, o := range list {
+		if f := pick(o); f != nil {
+			told = append(told, f)
+		}
+	}
+	if told == nil {
+		return nil
+	}
+	return func(fact F) {
+		for _, f := range told {
+			f(fact)
+		}
+	}
+}

@@ -1,0 +1,357 @@
+package run
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	"winnow/datasets"
+	"winnow/datasets/imageroot"
+	"winnow/datasets/location"
+	"winnow/extraction"
+	"winnow/features"
+	"winnow/head"
+	"winnow/internal/hint"
+	"winnow/internal/lock"
+	"winnow/run/config"
+	"winnow/run/folder"
+	"winnow/run/tuning"
+	"winnow/train"
+)
+
+// Resolve decides what a training does: it reads what the configuration names or takes it from in, makes
+// missing features, screens labels, estimates rates, chooses what is left open, and builds everything. In the
+// folder it leaves nothing but features. Errors say what a person can do. The caller closes the training.
+func Resolve(ctx context.Context, cfg config.Run, in Input, o Options) (*Training, error) {
+	if o.Note == nil {
+		o.Note = func(string, ...any) {}
+	}
+	if o.Watch == nil {
+		o.Watch = func(string) (func(done, total int), func()) { return func(int, int) {}, func() {} }
+	}
+	r := &Training{Plan: Plan{Config: cfg}, options: o, start: time.Now(), backbone: in.Backbone}
+	r.kept = in.Data == nil && o.Dir != ""
+	if r.owns = in.Backbone == nil; r.owns {
+		r.backbone = tuning.Stored{}
+	}
+	if err := r.resolve(ctx, in); err != nil {
+		return nil, errors.Join(r.explain(err), r.Close())
+	}
+	return r, nil
+}
+
+func (r *Training) resolve(ctx context.Context, in Input) error {
+	if err := r.Config.Validate(); err != nil {
+		return err
+	}
+	long, err := r.read(ctx, in)
+	if err != nil {
+		return err
+	}
+	if long { // the manifest goes
+		runtime.GC()
+	}
+	r.Data.white = &whitenings{}
+	for _, step := range []func(context.Context) error{
+		r.choose, r.screen, r.findNoise, r.earlierRates, r.prepare, r.build, r.tell,
+	} {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// read makes Data and the backbone. long reports whether a large manifest was read for it.
+func (r *Training) read(ctx context.Context, in Input) (long bool, err error) {
+	if in.Data != nil {
+		return false, r.take(in)
+	}
+	d := in.Manifest
+	if d == nil {
+		if d, err = datasets.ReadFile(r.Config.Data.Manifest, datasets.ReadOptions{Note: r.options.Note}); err != nil {
+			return false, err
+		}
+		if long = len(d.Samples) > 1<<20; long { // else what reading left would stay until the heap has doubled
+			runtime.GC()
+		}
+	}
+	d, held := d.WithValidation(r.Config.Validation.Share(), r.Config.Seed)
+	if held.Images > 0 {
+		r.options.Note("no validation split: %s, are held out to find the best state (--set validation.hold_out=0 "+
+			"trains on all)", held)
+	}
+	if err := learnable(d); err != nil {
+		return long, err
+	}
+	read := r.readHead
+	if r.Config.Finetune.On() {
+		read = r.readNetwork
+	}
+	err = read(ctx, d)
+	r.options.About.Features = r.features()
+	return long, err
+}
+
+// take takes data that the caller has.
+func (r *Training) take(in Input) (err error) {
+	r.Data = *in.Data
+	if r.options.Dir != "" {
+		if r.folder, err = lock.Folder(r.options.Dir); err != nil {
+			return fmt.Errorf("train: %w", err)
+		}
+	}
+	if r.owns && r.Config.Finetune.On() {
+		_, err = r.openNetwork(r.Data.Paths)
+	}
+	return err
+}
+
+// readHead reads what a head on stored features is trained on, then makes the folder. Features that are not
+// named are made in it, of the images.
+func (r *Training) readHead(ctx context.Context, d *datasets.Dataset) (err error) {
+	if r.Config.Data.Features == "" {
+		if err := r.lookAtImages(ctx, d); err != nil {
+			return err
+		}
+	}
+	if r.Data, r.free, err = loadViewed(ctx, d, r.features()); err != nil {
+		return err
+	}
+	if r.options.Host.Runtime != nil { // else products are computed in Go
+		rt, err := r.options.Host.Runtime()
+		if err != nil {
+			return err
+		}
+		r.options.About.ORT = rt.Version()
+	}
+	return r.hold()
+}
+
+// lookAtImages makes the folder, and in it the features of the images.
+func (r *Training) lookAtImages(ctx context.Context, d *datasets.Dataset) error {
+	host := r.options.Host.Complete()
+	host.Note = r.options.Note
+	e, err := ExtractionOf(ctx, &r.Config.Data, d, host)
+	if err != nil {
+		return err
+	}
+	if err := r.hold(); err != nil {
+		return err
+	}
+	e.Out = r.features()
+	e.Fit(host)
+	return r.makeFeatures(ctx, e)
+}
+
+// readNetwork is readHead for a network that is trained, too. It checks everything before it makes features.
+func (r *Training) readNetwork(ctx context.Context, d *datasets.Dataset) (err error) {
+	if err := ChooseBackbone(&r.Config.Data, d, r.options.Note); err != nil {
+		return err
+	}
+	network, err := r.openNetwork(d.Paths())
+	if err != nil {
+		return err
+	}
+	if err := r.hold(); err != nil {
+		return err
+	}
+	if r.Config.Data.Features == "" {
+		if err := r.makeFeatures(ctx, network.Extraction(r.features())); err != nil {
+			return err
+		}
+	}
+	if r.Data, err = Load(ctx, d, r.features(), false); err == nil && len(r.Data.Key.Views) > 1 {
+		r.options.Note("of the %d stored views of each image only the centre is used: fine-tuning looks at the "+
+			"images themselves (--augment)",
+			len(r.Data.Key.Views))
+	}
+	return err
+}
+
+// openNetwork opens the network that the configuration trains, whose choices it takes over.
+func (r *Training) openNetwork(paths []string) (*tuning.Live, error) {
+	host := r.options.Host.Complete()
+	network, err := tuning.Open(r.Config, paths, tuning.Config{Note: host.Note, Watch: r.options.Watch})
+	if err != nil {
+		return nil, err
+	}
+	r.backbone, r.Config.Finetune = network, network.Settings
+	if network.Drawn && r.Config.BackboneSolver.LR.Choose == train.Usual {
+		r.options.Note("the network has learned nothing yet: its learning rate is higher than a trained one's " +
+			"(--backbone-lr sets another)")
+	}
+	rt, err := host.Runtime()
+	if err != nil {
+		return nil, err
+	}
+	r.options.About.ORT = rt.Version()
+	network.Use(rt)
+	return network, nil
+}
+
+// ExtractionOf returns how the features of all images of a manifest are made for heads, by the backbone that
+// from names, or one that is chosen and then named there. The caller sets where the store is.
+func ExtractionOf(ctx context.Context, from *config.Data, d *datasets.Dataset, h extraction.Host) (
+	*extraction.Extraction, error) {
+	root, err := imageroot.Open(ctx, imageroot.Resolve(location.At(from.Root), location.At(from.Manifest)))
+	if err != nil {
+		return nil, hint.With(err, "features are made of the images: name their folder with --root, or a store of "+
+			"winnow extract with --features")
+	}
+	if err := ChooseBackbone(from, d, h.Complete().Note); err != nil {
+		return nil, err
+	}
+	return extraction.Look(from.Model, root, d.Paths(), h)
+}
+
+// ChooseBackbone names the backbone for a manifest's images if neither it nor features are named.
+func ChooseBackbone(from *config.Data, d *datasets.Dataset, note func(string, ...any)) error {
+	if from.Model != "" || from.Features != "" {
+		return nil
+	}
+	name, why, err := extraction.Choose(d.Classes)
+	if err != nil {
+		return fmt.Errorf("train: %w", err)
+	}
+	from.Model = name
+	note("the backbone is %s, %s (--model names another)", name, why)
+	return nil
+}
+
+// features returns the folder of the store: the one that is named, or the run's own.
+func (r *Training) features() string {
+	return cmp.Or(r.Config.Data.Features, filepath.Join(r.options.Dir, folder.OwnFeatures))
+}
+
+// hold makes the folder and holds it, once.
+func (r *Training) hold() (err error) {
+	if r.folder == nil && r.kept {
+		r.folder, err = folder.Prepare(r.options.Dir, r.options.Resume, r.options.Overwrite)
+	}
+	return err
+}
+
+// makeFeatures makes the features that the run starts from unless they are there. Those of another backbone or
+// of other images are replaced only if the run is.
+func (r *Training) makeFeatures(ctx context.Context, e *extraction.Extraction) error {
+	if !r.kept {
+		return errors.New("train: no features are named, and no folder to make them in: expected one of the two")
+	}
+	if old, err := features.Open(e.Out); err != nil || old.Key.Differs(e.Key()) != "" {
+		e.Overwrite = r.options.Overwrite
+		r.options.Note("making the features of the backbone before training, into %s", e.Out)
+	}
+	_, err := e.Store(ctx, r.options.Host)
+	return err
+}
+
+// choose decides on loss, rate and length by the data if the configuration leaves them open.
+func (r *Training) choose(context.Context) error {
+	r.tellData()
+	live, opened := r.backbone.(*tuning.Live)
+	drawn, labelled := opened && live.Drawn, r.Data.Train.Len()-r.Data.Unlabelled
+	if r.Config.ResolveLoss(drawn, drawn && r.Data.Closed(), labelled/max(len(r.Data.Classes), 1)) {
+		r.options.Note("the loss is cross entropy: the network is drawn, and validation asks for the classes that " +
+			"it is trained on (--loss chooses another)")
+	}
+	r.Config.ResolveUsualLR(drawn)
+	if opened && r.Data.Validation.Len() == 0 && r.Config.ResolveBlindLength(drawn, labelled) {
+		r.options.Note("%s without a validation split: a pretrained network may learn the images by heart after "+
+			"that (--epochs sets another length)", r.Config.Length)
+	}
+	return r.Config.Validate()
+}
+
+// screen leaves out the labels that are called wrong, or those that an earlier part of the run left out.
+func (r *Training) screen(ctx context.Context) error {
+	var before *screening
+	if dir := r.options.Dir; r.options.Resume && folder.Begun(dir) {
+		facts, err := folder.ReadFacts(dir)
+		if err != nil {
+			return err
+		}
+		if facts.Screening != nil {
+			before = &screening{Screening: *facts.Screening}
+			if before.List, err = folder.ReadScreening(dir); err != nil {
+				return err
+			}
+		}
+	}
+	start := time.Now()
+	at, end := r.options.Watch("steps of judging labels")
+	var found *screening
+	var err error
+	if before == nil && r.options.Screenings != nil {
+		found, err = r.options.Screenings.screen(ctx, &r.Config, &r.Data, at)
+	} else {
+		found, err = screen(ctx, &r.Config, &r.Data, before, at)
+	}
+	end()
+	r.Judging = time.Since(start)
+	if found == nil || err != nil {
+		return err
+	}
+	r.screened, r.Screening = found.List, &found.Screening
+	r.options.Note("%s", found.Screening)
+	return nil
+}
+
+// findNoise estimates the share of wrong labels if the configuration asks for it.
+func (r *Training) findNoise(ctx context.Context) (err error) {
+	if r.Noise, err = resolveRate(ctx, &r.Config, r.Data, 0); err == nil && r.Noise != nil {
+		r.options.Note("estimated from the features%s: about %s of the labels are wrong", r.Noise.Asked(), r.Noise)
+	}
+	return err
+}
+
+// earlierRates takes over the learning rates that an earlier part of the run found.
+func (r *Training) earlierRates(context.Context) error {
+	if dir := r.options.Dir; r.options.Resume && folder.Begun(dir) {
+		facts, err := folder.ReadFacts(dir)
+		if err != nil {
+			return err
+		}
+		if r.earlier = facts.RateTest; r.earlier != nil {
+			r.earlier.Resolve(&r.Config)
+		}
+	}
+	return nil
+}
+
+// prepare makes the head and the sampler, and completes the configuration with their sizes.
+func (r *Training) prepare(ctx context.Context) (err error) {
+	r.asked = r.Config
+	r.Config.Head.In = r.Data.Train.Dim()
+	r.Config.Head.Out = min(r.Config.Head.Out, r.Config.Head.In) // more dimensions than the features have would stay empty
+	var white *head.Head
+	if r.Config.Head.Init != head.Random {
+		if white, err = r.Data.whitening(ctx, r.Config.Head.Out, r.Config.Head.Bias); err != nil {
+			return err
+		}
+	}
+	if r.head, err = head.NewWhitened(r.Config.Head, white, train.Rand(r.Config.Seed, "head", 0)); err != nil {
+		return err
+	}
+	if !r.varies() {
+		r.Config.Sampler.Views = 1
+	}
+	if r.sampler, err = r.Config.Sampler.New(r.Data.Train.Labels, r.Config.Seed); err != nil {
+		return err
+	}
+	r.Epoch, r.clock = r.sampler.Batches(), new(train.Clock)
+	r.Config.ResolveLength(r.Epoch * r.sampler.Images())
+	return nil
+}
+
+// varies reports whether an image can be seen in several views: augmented, or stored.
+func (r *Training) varies() bool {
+	if r.tuned() {
+		return r.Config.Finetune.Augment != config.NoAugmentation
+	}
+	return r.Data.Views() > 1
+}
