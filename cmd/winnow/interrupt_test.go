@@ -63,7 +63,7 @@ var working = []struct {
 }{
 	{line: "data import drawn --out OUT.csv"},
 	{line: "data check noisy.csv --root drawn"},
-	{line: "data corrupt drawn/manifest.csv --rate 0.3 --model small-cluster --features features --out OUT.csv"},
+	{line: "data corrupt drawn/manifest.csv --noise-rate 0.3 --noise small-cluster --features features --out OUT.csv"},
 	{line: "data glyphs --out OUT --classes 24 --images 4"},
 	{line: "extract --manifest noisy.csv --root drawn --model glyphnet --out OUT"},
 	{line: "noise noisy.csv --features features --method all"},

@@ -28,7 +28,7 @@ func corruptWorld(t *testing.T, rate string) world {
 	t.Helper()
 	w := newWorld(t, 1, 0)
 	noisy := filepath.Join(t.TempDir(), "noisy.csv")
-	if code, _, errs := call(t.Context(), "data", "corrupt", w.manifest, "--rate", rate, "--out", noisy); code != 0 {
+	if code, _, errs := call(t.Context(), "data", "corrupt", w.manifest, "--noise-rate", rate, "--out", noisy); code != 0 {
 		t.Fatal(errs)
 	}
 	w.manifest = noisy

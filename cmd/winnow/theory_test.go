@@ -11,7 +11,7 @@ import (
 
 // TestTheory: the table and the JSON say the same, and misuse is one line and exit code 2.
 func TestTheory(t *testing.T) {
-	args := []string{"theory", "--rate", "0.3", "--classes", "10", "--each", "5", "--eta", "1.5, 2", "--gamma", "1"}
+	args := []string{"theory", "--noise-rate", "0.3", "--classes", "10", "--each", "5", "--eta", "1.5, 2", "--gamma", "1"}
 	code, text, errs := call(t.Context(), args...)
 	if code != 0 {
 		t.Fatalf("exit code %d: %s", code, errs)
@@ -40,16 +40,16 @@ func TestTheory(t *testing.T) {
 	}
 	for line, want := range map[string]string{
 		"--classes 10": "expected one of --noise-rate and --pair-rate",
-		"--rate 0.1 --pair-rate 0.1 --classes 10": "expected one of --noise-rate and --pair-rate",
-		"--rate 0.1":                                "--classes is missing",
-		"--rate 1 --classes 10":                     "noise rate is 1, expected 0 ≤ rate < 1",
-		"--rate 0.1 --classes 1":                    "1 classes, expected 2",
-		"--pair-rate 0.1 --classes 1":               "1 classes, expected 2",
-		"--pair-rate 0.95 --classes 10":             "pair noise q₊ is 0.95, expected 0 to 0.9",
-		"--rate 0.1 --classes 10 --each 0":          "--each: found 0, expected 2 or more",
-		"--rate 0.1 --classes 10 --eta 2,,3":        `--eta: "" is not a number`,
-		"--rate 0.1 --classes 10 --gamma 0":         "skew γ is 0, expected 0 < γ ≤ 1",
-		"--rate 0.1 --classes 10 --eta 0.5 surplus": `"surplus" is not a command of winnow theory, expected skew`,
+		"--noise-rate 0.1 --pair-rate 0.1 --classes 10": "expected one of --noise-rate and --pair-rate",
+		"--noise-rate 0.1":                                "--classes is missing",
+		"--noise-rate 1 --classes 10":                     "noise rate is 1, expected 0 ≤ rate < 1",
+		"--noise-rate 0.1 --classes 1":                    "1 classes, expected 2",
+		"--pair-rate 0.1 --classes 1":                     "1 classes, expected 2",
+		"--pair-rate 0.95 --classes 10":                   "pair noise q₊ is 0.95, expected 0 to 0.9",
+		"--noise-rate 0.1 --classes 10 --each 0":          "--each: found 0, expected 2 or more",
+		"--noise-rate 0.1 --classes 10 --eta 2,,3":        `--eta: "" is not a number`,
+		"--noise-rate 0.1 --classes 10 --gamma 0":         "skew γ is 0, expected 0 < γ ≤ 1",
+		"--noise-rate 0.1 --classes 10 --eta 0.5 surplus": `"surplus" is not a command of winnow theory, expected skew`,
 	} {
 		code, out, errs := call(t.Context(), append([]string{"theory"}, strings.Fields(line)...)...)
 		if code != 2 || out != "" || !strings.Contains(errs, want) || strings.Count(errs, "\n") != 1 {

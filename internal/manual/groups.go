@@ -2,7 +2,6 @@ package manual
 
 import (
 	_ "embed"
-	"slices"
 	"strings"
 	"sync"
 )
@@ -16,11 +15,8 @@ type group struct {
 	flags   []string
 }
 
-// The groups with a meaning of their own.
-const (
-	mostUsed = "most used"
-	oldNames = "old"
-)
+// mostUsed is the group of the flags that short help shows.
+const mostUsed = "most used"
 
 // groups are those of each command, by its path: "winnow", "data import".
 var groups = sync.OnceValue(func() map[string][]group {
@@ -48,10 +44,4 @@ func named(command, heading string) ([]string, bool) {
 		}
 	}
 	return nil, false
-}
-
-// Old reports whether a name of a command's flag is one that it had, and has no more in help.
-func Old(command, name string) bool {
-	old, _ := named(command, oldNames)
-	return slices.Contains(old, name)
 }

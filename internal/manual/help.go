@@ -56,7 +56,7 @@ func NewPage(path []string, c *cli.Command) Page {
 	}
 	rows := make(map[string]Row, len(shown))
 	for _, f := range shown {
-		rows[f.Names()[0]] = flagRow(own, f)
+		rows[f.Names()[0]] = flagRow(f)
 	}
 	rest := slices.Clone(shown)
 	take := func(names []string) (taken []Row) {
@@ -73,7 +73,7 @@ func NewPage(path []string, c *cli.Command) Page {
 	}
 	rest = slices.Clone(shown)
 	for _, g := range groups()[own] {
-		if g.heading != mostUsed && g.heading != oldNames {
+		if g.heading != mostUsed {
 			p.Options = append(p.Options, Section{g.heading, take(slices.DeleteFunc(slices.Clone(g.flags), func(name string) bool {
 				return !slices.ContainsFunc(rest, func(f cli.Flag) bool { return f.Names()[0] == name }) // stands in a group before
 			}))})
@@ -146,8 +146,8 @@ func sections(commands []*cli.Command) (list []Section) {
 	return list
 }
 
-// flagRow writes a flag of a command as it is typed, and what it is for, with its default where it has one.
-func flagRow(command string, f cli.Flag) Row {
+// flagRow writes a flag as it is typed, and what it is for, with its default where it has one.
+func flagRow(f cli.Flag) Row {
 	documented, ok := f.(cli.DocGenerationFlag)
 	if !ok {
 		return Row{Name: "--" + f.Names()[0]}
@@ -156,10 +156,7 @@ func flagRow(command string, f cli.Flag) Row {
 	value, _ := Placeholder(f)
 	usage = strings.ReplaceAll(usage, "`", "")
 	var names []string
-	for i, name := range f.Names() {
-		if i > 0 && Old(command, name) {
-			continue
-		}
+	for _, name := range f.Names() {
 		dashes := "--"
 		if utf8.RuneCountInString(name) == 1 {
 			dashes = "-"

@@ -21,8 +21,8 @@ func corruptCommand(call term.Call[CorruptOptions]) *cli.Command {
 		Description: run.NoiseHelp,
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Required: true, Usage: "manifest `FILE` to write"},
-			&cli.StringFlag{Name: "noise", Aliases: []string{"model"}, Value: "symmetric", Usage: "`MODEL` of the noise: " + strings.Join(run.NoiseModels(), ", ")},
-			&cli.Float64Flag{Name: "noise-rate", Aliases: []string{"rate"}, Required: true, Usage: "share of labels to change, `P` in [0, 1)"},
+			&cli.StringFlag{Name: "noise", Value: "symmetric", Usage: "`MODEL` of the noise: " + strings.Join(run.NoiseModels(), ", ")},
+			&cli.Float64Flag{Name: "noise-rate", Required: true, Usage: "share of labels to change, `P` in [0, 1)"},
 			&cli.StringFlag{Name: "split", Value: datasets.Train, Usage: "the `SPLIT` to corrupt"},
 			&cli.StringFlag{Name: "count", Value: datasets.Independent, Usage: "symmetric, `WAY` to count: each label by chance (independent), a share of all (exact) or of each class (per-class)"},
 			&cli.BoolFlag{Name: "own", Usage: "symmetric: draw from all classes, the label's own one too"},

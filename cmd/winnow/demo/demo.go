@@ -38,7 +38,7 @@ func command(call term.Call[Options]) *cli.Command {
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Value: "demo", Usage: "`DIR` to write"},
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "`SEED` of noise and training"},
-			&cli.Float64Flag{Name: "noise-rate", Aliases: []string{"rate"}, Value: 0.5, Usage: "share `P` of the training labels made wrong"},
+			&cli.Float64Flag{Name: "noise-rate", Value: 0.5, Usage: "share `P` of the training labels made wrong"},
 			&cli.IntFlag{Name: "classes", DefaultText: "all 240", Usage: "draw `N` characters only, 12 … 240"},
 			&cli.IntFlag{Name: "images", Value: glyphs.DefaultImages, Usage: "draw `N` images of each, 2 … 1000"},
 			&cli.StringSliceFlag{Name: "set", Usage: "one setting of the trainings, `KEY=VALUE` as of winnow train; may be repeated"},

@@ -39,7 +39,7 @@ func command(call term.Call[Options]) *cli.Command {
 			&cli.StringFlag{Name: "projector", Usage: "write the vectors to `DIR` as TensorBoard's projector reads them: tensors.tsv, metadata.tsv"},
 			&cli.StringFlag{Name: "split", DefaultText: "test, or query and gallery, or validation", Usage: "`SPLIT,...` to draw, or all"},
 			&cli.StringFlag{Name: "color", Value: report.ColourLabel, Usage: "what colours show, `WHAT`: " + strings.Join(colourings, ", ")},
-			&cli.StringFlag{Name: "audit", Aliases: []string{"scores"}, Usage: "`FILE`.csv of winnow audit, for --color score, suspect and the page"},
+			&cli.StringFlag{Name: "audit", Usage: "`FILE`.csv of winnow audit, for --color score, suspect and the page"},
 			&cli.IntFlag{Name: "max", Value: 10_000, Usage: "draw at most `N` images, chosen by --seed"},
 			&cli.StringFlag{Name: "method", Value: report.MethodTSNE, Usage: "`METHOD`: tsne, or pca, the two first principal components"},
 			&cli.Float64Flag{Name: "perplexity", Value: 30, Usage: "how many neighbours an image has, softly, `P`"},

@@ -192,9 +192,6 @@ func usageFailed(c *cli.Context, err error, _ bool) error {
 // NoCommand answers a missing or unknown command.
 func NoCommand(c *cli.Context) error {
 	if name := c.Args().First(); name != "" {
-		if name == "features" && c.Command.HelpName == "winnow" {
-			return Misused("winnow features join has moved: winnow join OUT, where OUT is the --out of winnow extract --shard")
-		}
 		var known []string
 		for _, sub := range c.Command.VisibleCommands() {
 			if sub.Name != "help" {

@@ -30,7 +30,7 @@ func command(call term.Call[Options], more ...*cli.Command) *cli.Command {
 			"   winnow theory --pair-rate 0.6 --classes 10 --each 5 --eta 1.5,4 --json\n\n" +
 			"The skews η and γ of a run are measured by winnow theory skew.",
 		Flags: []cli.Flag{
-			&cli.Float64Flag{Name: "noise-rate", Aliases: []string{"rate"}, Usage: "label noise `P` in [0, 1)"},
+			&cli.Float64Flag{Name: "noise-rate", Usage: "label noise `P` in [0, 1)"},
 			&cli.Float64Flag{Name: "pair-rate", Usage: "instead of --noise-rate: the share `Q` of truly alike pairs with different labels"},
 			&cli.IntFlag{Name: "classes", Usage: "number `K` of classes; required"},
 			&cli.IntFlag{Name: "each", Usage: "images `N` of each class, for the exact weights of 1-1 sampling"},
