@@ -6,7 +6,6 @@ import (
 	"winnow/cmd/winnow/audit"
 	"winnow/cmd/winnow/catalogs"
 	"winnow/cmd/winnow/cluster"
-	"winnow/cmd/winnow/cost"
 	"winnow/cmd/winnow/data"
 	"winnow/cmd/winnow/demo"
 	"winnow/cmd/winnow/doctor"
@@ -20,7 +19,7 @@ import (
 	"winnow/cmd/winnow/mapping"
 	"winnow/cmd/winnow/models"
 	"winnow/cmd/winnow/noise"
-	"winnow/cmd/winnow/pairs"
+	"winnow/cmd/winnow/papers"
 	"winnow/cmd/winnow/recipes"
 	"winnow/cmd/winnow/report"
 	"winnow/cmd/winnow/reproduce"
@@ -30,7 +29,6 @@ import (
 	"winnow/cmd/winnow/search"
 	"winnow/cmd/winnow/sweep"
 	"winnow/cmd/winnow/term"
-	"winnow/cmd/winnow/theory"
 	"winnow/cmd/winnow/train"
 )
 
@@ -62,9 +60,7 @@ func Commands() []term.Group {
 		{Heading: "Papers", Commands: []*cli.Command{
 			recipes.Command(),
 			reproduce.Command(),
-			pairs.Command(),
-			theory.Command(),
-			cost.Command(),
+			papers.Command(),
 		}},
 		{Heading: "Reference", Commands: []*cli.Command{
 			catalogs.Losses(),

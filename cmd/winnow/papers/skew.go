@@ -1,4 +1,4 @@
-package theory
+package papers
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 	"winnow/papers/theory/skew"
 )
 
-// SkewOptions are what winnow theory skew is asked.
+// SkewOptions are what winnow papers skew is asked.
 type SkewOptions struct {
 	skew.Options
 	JSON bool
@@ -23,8 +23,8 @@ func skewCommand(call term.Call[SkewOptions]) *cli.Command {
 		Description: "The bounds of Le & Odobez (000) depend on how much too often hard pairs are taken: η of the triplet loss, for random\n" +
 			"and fixed semi-hard mining, and γ of the marginal loss. Here they are measured on a run's own batches (its sampler,\n" +
 			"its seed, from its first epoch on), embedded by its head as it is now, or on frozen features without a run:\n\n" +
-			"   winnow theory skew runs/a\n" +
-			"   winnow theory skew --features features --manifest manifest.csv --batch 12x5 --json\n\n" +
+			"   winnow papers skew runs/a\n" +
+			"   winnow papers skew --features features --manifest manifest.csv --batch 12x5 --json\n\n" +
 			"Negative pairs are parted by distance into 20 bins of equally many, and r is the share of the pairs taken in a bin\n" +
 			"over its share of all: η is the largest of r and 1/r. Positive pairs are binned the same way; they are taken where\n" +
 			"they cost the marginal loss something. γ is the smallest r of the negatives over the largest r of the positives.",
@@ -46,7 +46,7 @@ func readSkew(c *cli.Context) (o SkewOptions, err error) {
 	return o, err
 }
 
-func measure(ctx context.Context, p *term.Program, o SkewOptions) error {
+func measureSkew(ctx context.Context, p *term.Program, o SkewOptions) error {
 	if o.Run != "" {
 		rt, err := p.OpenRuntime()
 		if err != nil {

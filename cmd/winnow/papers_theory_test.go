@@ -11,7 +11,7 @@ import (
 
 // TestTheory: the table and the JSON say the same, and misuse is one line and exit code 2.
 func TestTheory(t *testing.T) {
-	args := []string{"theory", "--noise-rate", "0.3", "--classes", "10", "--each", "5", "--eta", "1.5, 2", "--gamma", "1"}
+	args := []string{"papers", "theory", "--noise-rate", "0.3", "--classes", "10", "--each", "5", "--eta", "1.5, 2", "--gamma", "1"}
 	code, text, errs := call(t.Context(), args...)
 	if code != 0 {
 		t.Fatalf("exit code %d: %s", code, errs)
@@ -34,7 +34,7 @@ func TestTheory(t *testing.T) {
 	if math.Abs(s.Pairs.Corrected.Positive-0.5) > 1e-12 || len(s.Triplet) != 2 || s.OneToOne == nil || s.Marginal[0].NoisyPerClean != nil {
 		t.Errorf("found %s", text)
 	}
-	code, text, errs = call(t.Context(), "theory", "--pair-rate", "0.5", "--classes", "10", "--json")
+	code, text, errs = call(t.Context(), "papers", "theory", "--pair-rate", "0.5", "--classes", "10", "--json")
 	if err := json.Unmarshal([]byte(text), &s); code != 0 || err != nil || math.Abs(s.Rate-0.3) > 1e-12 {
 		t.Errorf("exit code %d: %s%v: found rate %v, expected 0.3", code, errs, err, s.Rate)
 	}
@@ -49,9 +49,9 @@ func TestTheory(t *testing.T) {
 		"--noise-rate 0.1 --classes 10 --each 0":          "--each: found 0, expected 2 or more",
 		"--noise-rate 0.1 --classes 10 --eta 2,,3":        `--eta: "" is not a number`,
 		"--noise-rate 0.1 --classes 10 --gamma 0":         "skew γ is 0, expected 0 < γ ≤ 1",
-		"--noise-rate 0.1 --classes 10 --eta 0.5 surplus": `"surplus" is not a command of winnow theory, expected skew`,
+		"--noise-rate 0.1 --classes 10 --eta 0.5 surplus": `found the argument "surplus"`,
 	} {
-		code, out, errs := call(t.Context(), append([]string{"theory"}, strings.Fields(line)...)...)
+		code, out, errs := call(t.Context(), append([]string{"papers", "theory"}, strings.Fields(line)...)...)
 		if code != 2 || out != "" || !strings.Contains(errs, want) || strings.Count(errs, "\n") != 1 {
 			t.Errorf("%s: exit code %d: %s%s, expected 2 and one line with %q", line, code, out, errs, want)
 		}

@@ -1,5 +1,4 @@
-// Package pairs is winnow pairs.
-package pairs
+package papers
 
 import (
 	"context"
@@ -11,17 +10,14 @@ import (
 	"winnow/papers/pairs"
 )
 
-// Options are what winnow pairs is asked.
-type Options struct {
+// PairsOptions are what winnow papers pairs is asked.
+type PairsOptions struct {
 	pairs.Options
 	Out  string // folder
 	JSON bool
 }
 
-// Command is winnow pairs.
-func Command() *cli.Command { return command(compare) }
-
-func command(call term.Call[Options]) *cli.Command {
+func pairsCommand(call term.Call[PairsOptions]) *cli.Command {
 	return &cli.Command{
 		Name:      "pairs",
 		Usage:     "compare false pairs of training images with true ones: how near they lie, and how much of what a loss learns is wrong",
@@ -31,8 +27,8 @@ func command(call term.Call[Options]) *cli.Command {
 			"loss is taught wrongly comes from false positives, on a run's own batches (its sampler, seed and losses), embedded by\n" +
 			"its head, or on frozen features without a run. Beside the labels as given stand labels with symmetric noise of the\n" +
 			"same rate, on the same vectors. Nothing of it reaches a run of winnow train.\n\n" +
-			"   winnow pairs runs/a --out runs/a/pairs\n" +
-			"   winnow pairs --features features --manifest people.csv --synthetic 0.2 --json",
+			"   winnow papers pairs runs/a --out runs/a/pairs\n" +
+			"   winnow papers pairs --features features --manifest people.csv --synthetic 0.2 --json",
 		Flags: append([]cli.Flag{
 			&cli.Float64Flag{Name: "synthetic", DefaultText: "the share of wrong labels", Usage: "`RATE` of the symmetric noise beside the given labels"},
 			&cli.StringFlag{Name: "loss", DefaultText: "the run's, or supcon,scl_rhe", Usage: "`LIST` of losses of pairs, with their default settings"},
@@ -43,12 +39,12 @@ func command(call term.Call[Options]) *cli.Command {
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "`DIR` for pairs.json, bins.csv and the drawings"},
 			&cli.BoolFlag{Name: "json", Usage: "print everything with the bins as JSON"},
 		}, term.DataFlags...),
-		Action: term.Action(read, call),
+		Action: term.Action(readPairs, call),
 	}
 }
 
-func read(c *cli.Context) (o Options, err error) {
-	o = Options{Out: c.String("out"), JSON: c.Bool("json")}
+func readPairs(c *cli.Context) (o PairsOptions, err error) {
+	o = PairsOptions{Out: c.String("out"), JSON: c.Bool("json")}
 	if o.Most = c.Int("pairs"); o.Most < 1 {
 		return o, term.Misused("--pairs: found %d, expected 1 or more", o.Most)
 	}
@@ -62,7 +58,7 @@ func read(c *cli.Context) (o Options, err error) {
 	return o, nil
 }
 
-func compare(ctx context.Context, p *term.Program, o Options) error {
+func compare(ctx context.Context, p *term.Program, o PairsOptions) error {
 	rt, err := p.OpenRuntime()
 	if err != nil {
 		return err

@@ -16,7 +16,7 @@ import (
 
 func pairsJSON(t *testing.T, args ...string) (r pairs.Result) {
 	t.Helper()
-	code, out, errs := call(t.Context(), append([]string{"pairs", "--json"}, args...)...)
+	code, out, errs := call(t.Context(), append([]string{"papers", "pairs", "--json"}, args...)...)
 	if err := json.Unmarshal([]byte(out), &r); code != 0 || err != nil {
 		t.Fatalf("%v: exit code %d: %s%v", args, code, errs, err)
 	}
@@ -91,7 +91,7 @@ func TestPairsOfFeatures(t *testing.T) {
 	if few.Compared != 45 || few.Seed != 2 || few.Labellings[1].Signals.Batches != 3 || math.Abs(few.Labellings[1].Wrong-0.4) > 0.01 || few.Labellings[0].Signals.Losses[0].Name != "ntxent" {
 		t.Errorf("found %+v, expected the 990 pairs of 45 images", few)
 	}
-	code, text, errs := call(t.Context(), append([]string{"pairs", "--pairs", "1000"}, of...)...)
+	code, text, errs := call(t.Context(), append([]string{"papers", "pairs", "--pairs", "1000"}, of...)...)
 	for _, want := range []string{"frozen features: pairs of 45 of", "true positives", "symmetric noise", "P_FP/(P_FP+P_FN)", "by |∂L/∂s| of scl_rhe"} {
 		if code != 0 || !strings.Contains(text, want) {
 			t.Errorf("exit code %d: %s%s, expected %q in it", code, errs, text, want)
@@ -151,7 +151,7 @@ func TestPairsMisuse(t *testing.T) {
 		"--loss proxy_nca" + of: "no function of the pairs of a batch",
 		"--manifest " + clean.manifest + " --features " + clean.store: "no label of the manifest is wrong",
 	} {
-		code, out, errs := call(t.Context(), append([]string{"pairs"}, strings.Fields(line)...)...)
+		code, out, errs := call(t.Context(), append([]string{"papers", "pairs"}, strings.Fields(line)...)...)
 		if code != 2 || out != "" || !strings.Contains(errs, want) {
 			t.Errorf("%s: exit code %d: %s%s, expected 2 and %q", line, code, out, errs, want)
 		}

@@ -1,5 +1,4 @@
-// Package theory is winnow theory: what label noise does on paper, and the numbers that only a measurement gives.
-package theory
+package papers
 
 import (
 	"context"
@@ -10,25 +9,22 @@ import (
 	"winnow/papers/theory"
 )
 
-// Options are what winnow theory is asked.
-type Options struct {
+// TheoryOptions are what winnow papers theory is asked.
+type TheoryOptions struct {
 	Setting theory.Setting
 	JSON    bool
 }
 
-// Command is winnow theory.
-func Command() *cli.Command { return command(describe, skewCommand(measure), kappaCommand(study)) }
-
-func command(call term.Call[Options], more ...*cli.Command) *cli.Command {
+func theoryCommand(call term.Call[TheoryOptions]) *cli.Command {
 	return &cli.Command{
 		Name:  "theory",
 		Usage: "what a rate of label noise does to pairs and triplets, and how much of it losses withstand on paper",
 		Description: "For symmetric noise over equally frequent classes: the rates of wrong pairs, the bounds of Le & Odobez (000) for\n" +
 			"unhinged triplets, triplets and the marginal loss, the true nature of triplets, and the rates of SCL-RHE (004).\n" +
 			"Each number stands as corrected and, where the paper errs, as printed.\n\n" +
-			"   winnow theory --noise-rate 0.3 --classes 100\n" +
-			"   winnow theory --pair-rate 0.6 --classes 10 --each 5 --eta 1.5,4 --json\n\n" +
-			"The skews η and γ of a run are measured by winnow theory skew.",
+			"   winnow papers theory --noise-rate 0.3 --classes 100\n" +
+			"   winnow papers theory --pair-rate 0.6 --classes 10 --each 5 --eta 1.5,4 --json\n\n" +
+			"winnow papers skew measures the skews η and γ of a run.",
 		Flags: []cli.Flag{
 			&cli.Float64Flag{Name: "noise-rate", Usage: "label noise `P` in [0, 1)"},
 			&cli.Float64Flag{Name: "pair-rate", Usage: "instead of --noise-rate: the share `Q` of truly alike pairs with different labels"},
@@ -38,15 +34,14 @@ func command(call term.Call[Options], more ...*cli.Command) *cli.Command {
 			&cli.StringFlag{Name: "gamma", Value: "0.1,0.25,0.5,0.75,0.9,1", Usage: "skews γ in (0, 1] of the marginal loss's weights: `LIST`"},
 			&cli.BoolFlag{Name: "json", Usage: "print everything as JSON, rates as fractions"},
 		},
-		Action:      term.Action(read, call),
-		Subcommands: more,
+		Action: term.Action(readTheory, call),
 	}
 }
 
-func read(c *cli.Context) (o Options, err error) {
+func readTheory(c *cli.Context) (o TheoryOptions, err error) {
 	switch {
 	case c.Args().Present():
-		return o, term.NoCommand(c)
+		return o, term.NoArguments(c)
 	case c.IsSet("noise-rate") == c.IsSet("pair-rate"):
 		return o, term.Misused("theory: expected one of --noise-rate and --pair-rate")
 	case !c.IsSet("classes"):
@@ -66,10 +61,10 @@ func read(c *cli.Context) (o Options, err error) {
 			return o, term.AsMisuse(err)
 		}
 	}
-	return Options{s, c.Bool("json")}, nil
+	return TheoryOptions{s, c.Bool("json")}, nil
 }
 
-func describe(_ context.Context, p *term.Program, o Options) error {
+func describe(_ context.Context, p *term.Program, o TheoryOptions) error {
 	summary, err := theory.Describe(o.Setting)
 	switch {
 	case err != nil:

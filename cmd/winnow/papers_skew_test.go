@@ -12,7 +12,7 @@ import (
 
 func skewJSON(t *testing.T, args ...string) (r skew.Result) {
 	t.Helper()
-	code, out, errs := call(t.Context(), append([]string{"theory", "skew", "--json"}, args...)...)
+	code, out, errs := call(t.Context(), append([]string{"papers", "skew", "--json"}, args...)...)
 	if err := json.Unmarshal([]byte(out), &r); code != 0 || err != nil {
 		t.Fatalf("%v: exit code %d: %s%v", args, code, errs, err)
 	}
@@ -39,7 +39,7 @@ func TestTheorySkewOfFeatures(t *testing.T) {
 	if other.Batches != 30 || other.Rows != 30*32 || other.Margin != 0.1 || other.Beta != 1 || other.Seed != 2 {
 		t.Errorf("found %+v", other)
 	}
-	code, text, errs := call(t.Context(), append([]string{"theory", "skew"}, of...)...)
+	code, text, errs := call(t.Context(), append([]string{"papers", "skew"}, of...)...)
 	for _, want := range []string{"batches of 60 training images, 20 classes", "random semi-hard", "fixed semi-hard", "= η₋", "noise below, K = 20", "more --batches"} {
 		if code != 0 || !strings.Contains(text, want) {
 			t.Errorf("exit code %d: %s%s, expected %q in it", code, errs, text, want)
@@ -68,7 +68,7 @@ func TestTheorySkewOfRun(t *testing.T) {
 	if last.Head != folder.LastHeadFile || *last.Random.Eta == *frozen.Random.Eta || last.Negatives != frozen.Negatives {
 		t.Errorf("found %+v of the last state and %+v of frozen features, expected the same batches and other pairs", last.Random, frozen.Random)
 	}
-	code, text, _ := call(t.Context(), "theory", "skew", dir)
+	code, text, _ := call(t.Context(), "papers", "skew", dir)
 	if want := dir + ", head.winnow (after step "; code != 0 || !strings.Contains(text, want) {
 		t.Errorf("found %s, expected %q", text, want)
 	}
@@ -87,7 +87,7 @@ func TestTheorySkewMisuse(t *testing.T) {
 		"--beta -1" + of:            "threshold β is -1",
 		"--view both" + of + " run": "--view: found",
 	} {
-		code, out, errs := call(t.Context(), append([]string{"theory", "skew"}, strings.Fields(line)...)...)
+		code, out, errs := call(t.Context(), append([]string{"papers", "skew"}, strings.Fields(line)...)...)
 		if code != 2 || out != "" || !strings.Contains(errs, want) || strings.Count(errs, "\n") != 1 {
 			t.Errorf("%s: exit code %d: %s%s, expected 2 and one line with %q", line, code, out, errs, want)
 		}
