@@ -7,8 +7,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/cluster"
+	"winnow/cmd/winnow/line"
 	"winnow/cmd/winnow/term"
-	"winnow/internal/shell"
 )
 
 // Command is winnow cluster.
@@ -53,7 +53,7 @@ func read(c *cli.Context) (r cluster.Request, err error) {
 		r.Options.Memory, err = term.Size(c, "mem")
 	}
 	if err == nil && r.To != "status" {
-		r.Commands, err = shell.Read(c.App, r.Words)
+		r.Commands, err = line.Read(c.App, r.Words)
 	}
 	return r, term.AsMisuse(err)
 }

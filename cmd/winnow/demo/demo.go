@@ -8,9 +8,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"winnow/cmd/winnow/progress"
 	"winnow/cmd/winnow/term"
 	"winnow/datasets/glyphs"
-	"winnow/internal/progress"
 	"winnow/papers/demo"
 	"winnow/run"
 	"winnow/run/folder"

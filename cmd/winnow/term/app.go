@@ -11,12 +11,12 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/backbone/ort"
+	"winnow/cmd/winnow/line"
+	"winnow/cmd/winnow/page"
 	"winnow/internal/catalog"
 	"winnow/internal/hint"
 	"winnow/internal/interrupt"
-	"winnow/internal/manual"
 	"winnow/internal/printable"
-	"winnow/internal/shell"
 )
 
 // Group is a heading in the list of all commands and the commands under it.
@@ -56,17 +56,14 @@ func Execute(ctx context.Context, groups []Group, args []string, stdout, stderr 
 
 // run answers what is asked of the program itself, and runs the command otherwise.
 func run(ctx context.Context, app *cli.App, args []string) error {
-	if len(args) > 1 && args[1] == shell.CompleteWord {
-		return shell.Complete(app, args[2:]).Write(app.Writer)
-	}
-	if path, long, asked := shell.HelpAsked(app, args); asked {
-		page, err := manual.Find(app, path)
+	if path, long, asked := line.HelpAsked(app, args); asked {
+		about, err := page.Find(app, path)
 		if err != nil {
 			return AsMisuse(err)
 		}
-		return page.Write(app.Writer, long)
+		return about.Write(app.Writer, long)
 	}
-	return app.RunContext(ctx, shell.FlagsFirst(app, args))
+	return app.RunContext(ctx, line.FlagsFirst(app, args))
 }
 
 // FromCommand returns args from the name of the command on.
@@ -200,11 +197,11 @@ func NoCommand(c *cli.Context) error {
 		}
 		return Misused("%q is not a command of %s%s, expected %s", name, c.Command.HelpName, catalog.Ask(name, known), strings.Join(known, ", "))
 	}
-	page, err := manual.Find(c.App, strings.Fields(c.Command.HelpName)[1:])
+	about, err := page.Find(c.App, strings.Fields(c.Command.HelpName)[1:])
 	if err != nil {
 		return err
 	}
-	if err := page.Write(c.App.ErrWriter, false); err != nil { // not asked for, so no data
+	if err := about.Write(c.App.ErrWriter, false); err != nil { // not asked for, so no data
 		return err
 	}
 	return Misused("a command is missing")

@@ -9,8 +9,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/backbone/ort"
+	"winnow/cmd/winnow/progress"
 	"winnow/cmd/winnow/term"
-	"winnow/internal/progress"
 	"winnow/papers/recipes"
 	"winnow/run"
 	"winnow/run/config"

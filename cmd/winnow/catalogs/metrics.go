@@ -1,4 +1,4 @@
-package manual
+package catalogs
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"winnow/cmd/winnow/page"
 	"winnow/eval"
 )
 
@@ -77,7 +78,7 @@ func (m Metric) Labels() string {
 }
 
 // Source names the paper.
-func (m Metric) Source() string { return Source(m.Paper, m.Equation) }
+func (m Metric) Source() string { return page.Source(m.Paper, m.Equation) }
 
 // WriteMetric writes all about one metric for people.
 func WriteMetric(out io.Writer, m Metric) error {

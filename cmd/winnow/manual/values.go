@@ -1,4 +1,4 @@
-package shell
+package manual
 
 import (
 	"slices"
@@ -21,7 +21,7 @@ import (
 
 // values are what a flag or an argument may be.
 type values struct {
-	list           func() []Candidate
+	list           func() []candidate
 	many           bool // with commas between them
 	files, folders bool
 }
@@ -42,18 +42,18 @@ var known = map[string]values{
 	"cudnn-search":         words("heuristic", "exhaustive", "default"),
 	"device":               words("cpu", "cuda", "auto"),
 	"dtype":                words("float32", "float16"),
-	"filter":               {list: func() []Candidate { return append(filterNames(), Candidate{"none", "keep every label"}) }},
+	"filter":               {list: func() []candidate { return append(filterNames(), candidate{"none", "keep every label"}) }},
 	"init":                 words("whiten", "random"),
 	"interpolation":        words("bilinear", "bicubic", "lanczos"),
 	"loss":                 {list: lossTerms, many: true},
-	"metrics":              {list: func() []Candidate { return append(metricNames(), Candidate{"all", "all of them"}) }, many: true},
+	"metrics":              {list: func() []candidate { return append(metricNames(), candidate{"all", "all of them"}) }, many: true},
 	"model":                {list: modelNames, files: true},
 	"noise":                words(run.NoiseModels()...),
 	"preset":               words(models.Presets()...),
 	"recipe":               {list: recipeNames},
 	"resize":               words(backbone.Fits()...),
 	"scorer":               {list: scorers},
-	"screen":               {list: func() []Candidate { return append(judgeNames(), Candidate{"none", "every label takes part"}) }},
+	"screen":               {list: func() []candidate { return append(judgeNames(), candidate{"none", "every label takes part"}) }},
 	"split":                {list: listed("train", "validation", "test", "query", "gallery", "all"), many: true},
 	"view":                 words("center", "mean"),
 	"audit model":          {list: modelNames, files: true, many: true},
@@ -78,7 +78,7 @@ var known = map[string]values{
 	"sweep method":         words(config.Methods()...),
 	"audit finetune":       words("all"),
 
-	"completion 1":           words(Shells()...),
+	"completion 1":           words(shells...),
 	"losses 1":               {list: lossNames},
 	"metrics 1":              {list: metricNames},
 	"models architectures 1": words(architecture.Names()...),
@@ -92,9 +92,9 @@ var known = map[string]values{
 
 func words(list ...string) values { return values{list: listed(list...)} }
 
-func listed(list ...string) func() []Candidate {
-	return func() []Candidate {
-		out := make([]Candidate, len(list))
+func listed(list ...string) func() []candidate {
+	return func() []candidate {
+		out := make([]candidate, len(list))
 		for i, w := range list {
 			out[i].Text = w
 		}
@@ -102,71 +102,71 @@ func listed(list ...string) func() []Candidate {
 	}
 }
 
-func each[E any](list []E, candidate func(E) Candidate) []Candidate {
-	out := make([]Candidate, len(list))
+func each[E any](list []E, entry func(E) candidate) []candidate {
+	out := make([]candidate, len(list))
 	for i, e := range list {
-		out[i] = candidate(e)
+		out[i] = entry(e)
 		out[i].Help = oneLine(out[i].Help)
 	}
 	return out
 }
 
-func lossNames() []Candidate {
-	return each(losses.Catalog, func(e losses.Entry) Candidate { return Candidate{e.Name, e.Title} })
+func lossNames() []candidate {
+	return each(losses.Catalog, func(e losses.Entry) candidate { return candidate{e.Name, e.Title} })
 }
 
 // lossTerms are the losses as winnow train --loss has them.
-func lossTerms() []Candidate {
+func lossTerms() []candidate {
 	list := lossNames()
 	for _, e := range losses.Catalog {
 		if e.Against == losses.Both {
-			list = append(list, Candidate{e.Name + ":bank", "against the memory bank"})
+			list = append(list, candidate{e.Name + ":bank", "against the memory bank"})
 		}
 	}
 	return list
 }
 
-func filterNames() []Candidate {
-	return each(filters.Catalog, func(e filters.Entry) Candidate { return Candidate{e.Name, e.Title} })
+func filterNames() []candidate {
+	return each(filters.Catalog, func(e filters.Entry) candidate { return candidate{e.Name, e.Title} })
 }
 
-func metricNames() []Candidate {
-	return each(eval.Catalog, func(e eval.Entry) Candidate { return Candidate{e.Name, e.Title} })
+func metricNames() []candidate {
+	return each(eval.Catalog, func(e eval.Entry) candidate { return candidate{e.Name, e.Title} })
 }
 
-func judgeNames() []Candidate {
-	return each(judges.Catalog, func(j judges.Judge) Candidate { return Candidate{j.Name, j.Title} })
+func judgeNames() []candidate {
+	return each(judges.Catalog, func(j judges.Judge) candidate { return candidate{j.Name, j.Title} })
 }
 
 // scorers are those of winnow audit, the judges with their titles.
-func scorers() []Candidate {
+func scorers() []candidate {
 	titles := make(map[string]string)
 	for _, c := range append(filterNames(), judgeNames()...) {
 		titles[c.Text] = c.Help
 	}
-	return each(auditing.Scorers(), func(name string) Candidate { return Candidate{name, titles[name]} })
+	return each(auditing.Scorers(), func(name string) candidate { return candidate{name, titles[name]} })
 }
 
-func recipeNames() []Candidate {
-	return each(recipes.List(), func(r recipes.Recipe) Candidate { return Candidate{r.Name, r.Title} })
+func recipeNames() []candidate {
+	return each(recipes.List(), func(r recipes.Recipe) candidate { return candidate{r.Name, r.Title} })
 }
 
-func augmentations() []Candidate {
-	return each(backbone.Recipes(), func(r backbone.Recipe) Candidate { return Candidate{r.Name, r.About} })
+func augmentations() []candidate {
+	return each(backbone.Recipes(), func(r backbone.Recipe) candidate { return candidate{r.Name, r.About} })
 }
 
-func dataSets() []Candidate {
-	return each(published.Catalog(), func(p published.Preset) Candidate { return Candidate{p.Name, p.Title} })
+func dataSets() []candidate {
+	return each(published.Catalog(), func(p published.Preset) candidate { return candidate{p.Name, p.Title} })
 }
 
 // studyNames are none where the studies cannot be read: a completion has no errors.
-func studyNames() []Candidate {
+func studyNames() []candidate {
 	list, _ := studies.List()
-	return each(list, func(s studies.Study) Candidate { return Candidate{s.Name, s.Title} })
+	return each(list, func(s studies.Study) candidate { return candidate{s.Name, s.Title} })
 }
 
 // fetched are the backbones that winnow models get fetches.
-func fetched() []Candidate {
+func fetched() []candidate {
 	r, err := models.OpenDefault()
 	if err != nil {
 		return nil
@@ -174,14 +174,14 @@ func fetched() []Candidate {
 	return each(slices.DeleteFunc(r.Entries(), func(e models.Entry) bool {
 		pub, ok := e.Published()
 		return !ok || len(pub.Places) == 0
-	}), func(e models.Entry) Candidate { return Candidate{e.Name, e.Source} })
+	}), func(e models.Entry) candidate { return candidate{e.Name, e.Source} })
 }
 
 // modelNames are those of the user's registry, none where it cannot be read.
-func modelNames() []Candidate {
+func modelNames() []candidate {
 	r, err := models.OpenDefault()
 	if err != nil {
 		return nil
 	}
-	return each(r.Entries(), func(e models.Entry) Candidate { return Candidate{e.Name, e.Source} })
+	return each(r.Entries(), func(e models.Entry) candidate { return candidate{e.Name, e.Source} })
 }

@@ -1,4 +1,4 @@
-package manual
+package page
 
 import (
 	"embed"
@@ -23,7 +23,7 @@ var topics = []Row{
 	{"runs", "the files of a run folder"},
 }
 
-// Topics are the names of all topics.
+// Topics returns the names of all topics.
 func Topics() (names []string) {
 	for _, t := range topics {
 		names = append(names, t.Name)
@@ -89,4 +89,12 @@ func table(head string, fill func(row func(string, ...any))) string {
 	fill(func(format string, values ...any) { fmt.Fprintf(w, format, values...) })
 	w.Flush() // into memory
 	return b.String()
+}
+
+// Source returns papers and the equation in them, or "".
+func Source(paper, equation string) string {
+	if equation == "" {
+		return paper
+	}
+	return paper + ": " + equation
 }

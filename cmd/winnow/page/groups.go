@@ -1,4 +1,4 @@
-package manual
+package page
 
 import (
 	_ "embed"

@@ -1,10 +1,11 @@
-package manual
+package catalogs
 
 import (
 	"fmt"
 	"io"
 	"text/tabwriter"
 
+	"winnow/cmd/winnow/page"
 	"winnow/eval"
 	"winnow/internal/text"
 	"winnow/losses"
@@ -16,8 +17,8 @@ type Options struct {
 	JSON, Markdown bool
 }
 
-// Losses prints one loss or the list of all.
-func Losses(w io.Writer, o Options) error {
+// writeLosses prints one loss or the list of all.
+func writeLosses(w io.Writer, o Options) error {
 	list := losses.Catalog
 	if o.Name != "" {
 		e, err := losses.Find(o.Name)
@@ -45,13 +46,13 @@ func Losses(w io.Writer, o Options) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "NAME\tLOSS\tCOMPARES WITH\tSOURCE")
 	for _, e := range list {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", e.Name, e.Title, Against(e), text.Shortened(Source(e.Paper, e.Equation), 70))
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", e.Name, e.Title, Against(e), text.Shortened(page.Source(e.Paper, e.Equation), 70))
 	}
 	return table.Flush()
 }
 
-// Metrics prints one metric or the list of all.
-func Metrics(w io.Writer, o Options) error {
+// writeMetrics prints one metric or the list of all.
+func writeMetrics(w io.Writer, o Options) error {
 	if o.Name != "" {
 		e, err := eval.Find(o.Name)
 		if err != nil {

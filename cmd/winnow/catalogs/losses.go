@@ -1,5 +1,4 @@
-// Package manual prints the catalogs of losses and metrics: as JSON, as a page about one entry, and as docs' tables.
-package manual
+package catalogs
 
 import (
 	"fmt"
@@ -7,6 +6,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"winnow/cmd/winnow/page"
 	"winnow/losses"
 )
 
@@ -67,14 +67,6 @@ func Against(e losses.Entry) string {
 	return "batch"
 }
 
-// Source returns papers and the equation in them, or "".
-func Source(paper, equation string) string {
-	if equation == "" {
-		return paper
-	}
-	return paper + ": " + equation
-}
-
 // WriteLoss writes the page of one loss.
 func WriteLoss(out io.Writer, e losses.Entry) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
@@ -82,7 +74,7 @@ func WriteLoss(out io.Writer, e losses.Entry) error {
 	if len(e.Aliases) > 0 {
 		fmt.Fprintf(w, "also\t%s\n", strings.Join(e.Aliases, ", "))
 	}
-	fmt.Fprintf(w, "loss\t%s\nformula\t%s\nsource\t%s\ncompares with\t%s\n", e.Title, e.Formula, Source(e.Paper, e.Equation), Against(e))
+	fmt.Fprintf(w, "loss\t%s\nformula\t%s\nsource\t%s\ncompares with\t%s\n", e.Title, e.Formula, page.Source(e.Paper, e.Equation), Against(e))
 	if e.Params {
 		fmt.Fprintln(w, "learns\tparameters of its own (loss_solver, loss_schedule)")
 	}
@@ -133,7 +125,7 @@ func LossTable(list []losses.Entry) string {
 		for _, s := range e.Settings {
 			settings = append(settings, fmt.Sprintf("%s %v", s.Name, s.Default))
 		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", e.Name, e.Title, Against(e), Source(e.Paper, e.Equation), strings.Join(settings, ", "))
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", e.Name, e.Title, Against(e), page.Source(e.Paper, e.Equation), strings.Join(settings, ", "))
 	}
 	return b.String()
 }

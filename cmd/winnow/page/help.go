@@ -1,4 +1,5 @@
-package manual
+// Package page writes what help says of the program and its commands: as text, as Markdown and as manual pages.
+package page
 
 import (
 	"fmt"
