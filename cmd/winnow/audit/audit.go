@@ -32,7 +32,7 @@ func command(call term.Call[Options]) *cli.Command {
 		Name:        "audit",
 		Usage:       "say which labels of a folder of images, or of a run, look wrong, with a suggested label",
 		ArgsUsage:   "PHOTOS | RUN",
-		Description: auditing.Help(),
+		Description: help(),
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "model", DefaultText: "the best known that is installed", Usage: "look at images by the backbone `NAME` of winnow models list, or an ONNX file; several, side by side: A,B"},
 			&cli.StringFlag{Name: "split", DefaultText: "all", Usage: "of a folder or manifest of images judge the `SPLITS` train, validation, test, … alone"},

@@ -2,6 +2,7 @@ package data
 
 import (
 	"context"
+	_ "embed"
 	"slices"
 	"strings"
 
@@ -13,12 +14,15 @@ import (
 	"winnow/run"
 )
 
+//go:embed corrupt.txt
+var corruptHelp string
+
 func corruptCommand(call term.Call[CorruptOptions]) *cli.Command {
 	return &cli.Command{
 		Name:        "corrupt",
 		Usage:       "write a manifest with wrong labels in one split, the truth kept as true_label",
 		ArgsUsage:   "MANIFEST",
-		Description: run.NoiseHelp,
+		Description: corruptHelp,
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Required: true, Usage: "manifest `FILE` to write"},
 			&cli.StringFlag{Name: "noise", Value: "symmetric", Usage: "`MODEL` of the noise: " + strings.Join(run.NoiseModels(), ", ")},

@@ -3,6 +3,7 @@ package data
 import (
 	"cmp"
 	"context"
+	_ "embed"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,12 +18,15 @@ import (
 	"winnow/internal/catalog"
 )
 
+//go:embed import.txt
+var importHelp string
+
 func importCommand(call term.Call[importing.Job]) *cli.Command {
 	return &cli.Command{
 		Name:        "import",
 		Usage:       "write a manifest from image folders (one per class), CSV, TSV, JSONL, PRISM's lists or a known dataset's files",
 		ArgsUsage:   "SOURCE[=SPLIT]...",
-		Description: importing.Help,
+		Description: importHelp,
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Required: true, Usage: "manifest `FILE` to write; .tar: WebDataset's shards, %06d their number, {split} the split"},
 			&cli.StringFlag{Name: "shard-size", Value: "1GB", Usage: "at most `SIZE` bytes in a shard"},

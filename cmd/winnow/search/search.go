@@ -3,6 +3,7 @@ package search
 
 import (
 	"context"
+	_ "embed"
 	"slices"
 
 	"github.com/urfave/cli/v2"
@@ -12,6 +13,9 @@ import (
 	"winnow/parts"
 )
 
+//go:embed help.txt
+var help string
+
 // Command is winnow search.
 func Command() *cli.Command { return command(run) }
 
@@ -20,7 +24,7 @@ func command(call term.Call[Options]) *cli.Command {
 		Name:        "search",
 		Usage:       "find the images of an index, a feature store or a vector database that are most like others",
 		ArgsUsage:   "QUERY...",
-		Description: embedding.SearchHelp,
+		Description: help,
 		Flags: slices.Concat([]cli.Flag{
 			&cli.StringFlag{Name: "index", Aliases: []string{"i", "features"}, Usage: "look in `DIR`, which winnow index or winnow extract wrote"},
 			&cli.IntFlag{Name: "k", Value: 10, Usage: "the `K` most similar of each"},

@@ -2,7 +2,6 @@ package term
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -137,19 +136,6 @@ func Numbers(c *cli.Context, flag string) ([]float64, error) {
 		list = append(list, v)
 	}
 	return list, nil
-}
-
-// WholeNumbers reads a flag that is a list of whole numbers.
-func WholeNumbers(c *cli.Context, flag string) ([]int, error) {
-	list, err := Numbers(c, flag)
-	whole := make([]int, len(list))
-	for i, v := range list {
-		if v != math.Trunc(v) || math.Abs(v) > math.MaxInt32 {
-			return nil, Misused("--%s: found %v, expected whole numbers", flag, v)
-		}
-		whole[i] = int(v)
-	}
-	return whole, err
 }
 
 // Embedded reads the images and the batches of a command that looks at those of a training: [RUN] or DataFlags, --batches,
