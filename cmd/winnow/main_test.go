@@ -13,7 +13,7 @@ func TestMisuse(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for line, want := range map[string]string{
 		"winnow":                                     "a command is missing",
-		"winnow nix":                                 `"nix" is not a command of winnow, expected data, models, extract, join, cluster, noise, train, sweep, eval, audit, review, map, retrieve, report, export, embed, index, search, recipes, reproduce, papers, losses, metrics, manual, runtime, doctor, demo, completion`,
+		"winnow nix":                                 `"nix" is not a command of winnow, expected audit, review, noise, data, models, extract, join, cluster, train, sweep, eval, report, map, retrieve, export, embed, index, search, recipes, reproduce, papers, losses, metrics, manual, runtime, doctor, demo, completion`,
 		"winnow data":                                "a command is missing",
 		"winnow data impor":                          `"impor" is not a command of winnow data (did you mean "import"?), expected import, check, corrupt, topline, join, glyphs`,
 		"winnow extract --out x":                     "winnow extract: --manifest, --model missing",

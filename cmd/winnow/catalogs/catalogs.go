@@ -25,7 +25,7 @@ func printing(list func(io.Writer, Options) error) term.Call[Options] {
 func lossesCommand(call term.Call[Options]) *cli.Command {
 	return command(call, func(name string) error { _, err := losses.Find(name); return err }, &cli.Command{
 		Name:  "losses",
-		Usage: "list the losses, or say all about one: formula, settings, paper and equation",
+		Usage: "list the losses, or describe one: formula, settings, paper and equation",
 		Description: "A loss is chosen with winnow train --loss NAME; NAME:bank compares with the memory bank, NAME:0.5 gives it a\n" +
 			"weight, and several are added up: --loss multi_similarity --loss proxy_anchor:0.5. Its settings are set with\n" +
 			"--set losses.0.settings.NAME=VALUE, counted in the order of the --loss flags.\n\n" +
@@ -38,7 +38,7 @@ func lossesCommand(call term.Call[Options]) *cli.Command {
 func metricsCommand(call term.Call[Options]) *cli.Command {
 	return command(call, func(name string) error { _, err := eval.Find(name); return err }, &cli.Command{
 		Name:  "metrics",
-		Usage: "list the metrics, or say all about one",
+		Usage: "list the metrics, or describe one",
 		Description: "What winnow eval --metrics takes, and what the audit measures: formula, settings with their defaults,\n" +
 			"paper and equation.",
 	})

@@ -34,21 +34,21 @@ func command(call term.Call[cluster.Request]) *cli.Command {
 		&cli.StringFlag{Name: "mem", DefaultText: "by a dry run of extract", Usage: "memory for a task, `SIZE`: 4GiB"},
 		&cli.IntFlag{Name: "retries", Value: 2, Usage: "try a task that failed `N` times again"},
 	}
-	return &cli.Command{Name: "cluster", Usage: "hand work to Slurm or Kubernetes, and see how far it is", Subcommands: []*cli.Command{
-		{Name: "slurm", Usage: "write the array script of a command that takes --shard, and the join behind it", ArgsUsage: "-- COMMAND …", Description: slurmHelp, Action: action, Flags: append(shared,
+	return &cli.Command{Name: "cluster", Usage: "share work among machines with Slurm or Kubernetes, and follow it", Subcommands: []*cli.Command{
+		{Name: "slurm", Usage: "write the job array of a command that takes --shard, and the join after it", ArgsUsage: "-- COMMAND …", Description: slurmHelp, Action: action, Flags: append(shared,
 			&cli.StringFlag{Name: "partition", DefaultText: "the cluster's", Usage: "run in the partition `NAME`"},
 			&cli.StringFlag{Name: "time", DefaultText: "by a dry run of extract", Usage: "most time of a task, `[D-]H:M:S`"},
 			&cli.StringSliceFlag{Name: "sbatch", Usage: "another `OPTION` of sbatch, as --sbatch=--account=birds; may be repeated"},
 			&cli.StringFlag{Name: "program", DefaultText: "this one", Usage: "winnow's `FILE` on the nodes"},
 			&cli.BoolFlag{Name: "chain", Usage: "behind extract: audit the features, and draw a map that shows the suspects"},
 			&cli.BoolFlag{Name: "submit", Usage: "submit it instead of printing it"})},
-		{Name: "kubernetes", Usage: "write the Indexed Job of a command that takes --shard, and the Job that joins", ArgsUsage: "-- COMMAND …", Description: kubernetesHelp, Action: action, Flags: append(shared,
+		{Name: "kubernetes", Usage: "write the Indexed Job of a command that takes --shard, and the Job that joins its parts", ArgsUsage: "-- COMMAND …", Description: kubernetesHelp, Action: action, Flags: append(shared,
 			&cli.StringFlag{Name: "image", Required: true, Usage: "container image `NAME` that runs winnow"},
 			&cli.StringFlag{Name: "claim", Usage: "persistent volume claim `NAME` that holds manifest, images and output"},
 			&cli.StringFlag{Name: "mount", Value: "/data", Usage: "where pods find the claim, `DIR`: relative paths start there"},
 			&cli.StringFlag{Name: "secret", Usage: "Secret `NAME` whose keys become variables: those of a bucket"},
 			&cli.StringFlag{Name: "name", DefaultText: "by --out", Usage: "the Jobs' `NAME`"})},
-		{Name: "status", Usage: "say which parts of an output are there, which tasks failed, and what to run", ArgsUsage: "OUT …", Description: statusHelp, Action: action, Flags: []cli.Flag{
+		{Name: "status", Usage: "show which parts are done, which tasks failed, and what to run next", ArgsUsage: "OUT …", Description: statusHelp, Action: action, Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "verify", Usage: "read every byte of the parts"},
 			&cli.BoolFlag{Name: "json", Usage: "print it as JSON"}}},
 	}}

@@ -13,7 +13,7 @@ import (
 func checkCommand(call term.Call[CheckOptions]) *cli.Command {
 	return &cli.Command{
 		Name:      "check",
-		Usage:     "report unreadable images, duplicates, leaks between splits, classes with one sample, label counts",
+		Usage:     "report unreadable images, duplicates, leaks between splits, classes with one sample, and label counts",
 		ArgsUsage: "MANIFEST",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "root", Usage: "`DIR` (or .zip file) the manifest's paths are relative to (default: the manifest's folder)"},

@@ -20,7 +20,7 @@ var corruptHelp string
 func corruptCommand(call term.Call[CorruptOptions]) *cli.Command {
 	return &cli.Command{
 		Name:        "corrupt",
-		Usage:       "write a manifest with wrong labels in one split, the truth kept as true_label",
+		Usage:       "make labels of one split wrong, for experiments, and keep the truth as true_label",
 		ArgsUsage:   "MANIFEST",
 		Description: corruptHelp,
 		Flags: []cli.Flag{

@@ -24,7 +24,7 @@ var importHelp string
 func importCommand(call term.Call[importing.Job]) *cli.Command {
 	return &cli.Command{
 		Name:        "import",
-		Usage:       "write a manifest from image folders (one per class), CSV, TSV, JSONL, PRISM's lists or a known dataset's files",
+		Usage:       "write a manifest from image folders (one per class), tables, shards or the files of a known dataset",
 		ArgsUsage:   "SOURCE[=SPLIT]...",
 		Description: importHelp,
 		Flags: []cli.Flag{

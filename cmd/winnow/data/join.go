@@ -16,7 +16,7 @@ var joinHelp string
 func joinCommand(call term.Call[JoinOptions]) *cli.Command {
 	return &cli.Command{
 		Name:        "join",
-		Usage:       "give a clean manifest the labels of one of PRISM's noisy lists, the truth kept as true_label",
+		Usage:       "give a clean manifest the labels of one of PRISM's noisy lists, and keep the truth as true_label",
 		ArgsUsage:   "MANIFEST LIST",
 		Description: joinHelp,
 		Flags: []cli.Flag{

@@ -12,7 +12,7 @@ import (
 func toplineCommand(call term.Call[ToplineOptions]) *cli.Command {
 	return &cli.Command{
 		Name:      "topline",
-		Usage:     "write a manifest with a share 1-p of each class and only true labels: what noise p leaves to learn from",
+		Usage:     "keep the share 1-p of each class, with only true labels: what noise p leaves to learn from",
 		ArgsUsage: "MANIFEST",
 		Description: "The reference of Le & Odobez (000): a run on labels of which a share p is wrong is compared with a run on the share\n" +
 			"1-p of the images, all labelled right. Each class keeps its share, drawn at random, and at least two images. Other\n" +

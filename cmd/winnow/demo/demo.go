@@ -29,7 +29,7 @@ func Command() *cli.Command { return command(call) }
 func command(call term.Call[Options]) *cli.Command {
 	return &cli.Command{
 		Name:  "demo",
-		Usage: "run the whole path on drawn characters with half of the labels wrong, and write a report",
+		Usage: "show everything on drawn characters with half of the labels wrong, and write a report",
 		Description: "Draws the embedded dataset, extracts features with the embedded backbone, gives the training images wrong\n" +
 			"labels, and fine-tunes the backbone with a head on it three times, with the same seed and budget: on the true\n" +
 			"labels, on the wrong ones without a filter, and on the wrong ones with PRISM (vMF-Sim). Then the same three\n" +

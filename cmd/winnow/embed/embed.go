@@ -18,7 +18,7 @@ func Command() *cli.Command { return command(run) }
 func command(call term.Call[Options]) *cli.Command {
 	return &cli.Command{
 		Name:      "embed",
-		Usage:     "turn images into the vectors of a run or of an exported model",
+		Usage:     "compute the vectors of images with a run or an exported model",
 		ArgsUsage: "[RUN] IMAGES...",
 		Description: "IMAGES are image files, folders with all below them, .zip files, manifests (.csv, .jsonl, .txt), or - for paths on\n" +
 			"standard input, in the order given. RUN is a run folder; --model takes an ONNX file of winnow export instead, or a\n" +

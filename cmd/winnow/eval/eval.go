@@ -31,7 +31,7 @@ func Command() *cli.Command { return command(run) }
 func command(call term.Call[Options]) *cli.Command {
 	return &cli.Command{
 		Name:      "eval",
-		Usage:     "measure a trained head, beside frozen and whitened features",
+		Usage:     "measure a trained run, beside frozen and whitened features",
 		ArgsUsage: "RUN",
 		Description: "Every image of the split asks for its nearest neighbours among the others; where the manifest has the\n" +
 			"splits query and gallery (and no test), queries ask the gallery. Recall@K, P@1, R-Precision and MAP@R as in\n" +

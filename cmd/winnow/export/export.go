@@ -24,7 +24,7 @@ func Command() *cli.Command { return command(run) }
 func command(call term.Call[Options]) *cli.Command {
 	return &cli.Command{
 		Name:      "export",
-		Usage:     "write embeddings as files for other tools or into a vector database, and backbone with head as one ONNX file",
+		Usage:     "export embeddings to files or a vector database, and backbone with head as one ONNX file",
 		ArgsUsage: "RUN",
 		Description: "Embeddings are unit rows of the run's best head, in the order of the manifest; unreadable images are left\n" +
 			"out and reported. Beside FILE.npy, .safetensors and .fvecs stands FILE.ids.csv, beside FILE.tsv FILE.metadata.tsv:\n" +

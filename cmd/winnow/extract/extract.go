@@ -36,7 +36,7 @@ func Command() *cli.Command { return command(run) }
 func command(call term.Call[Options]) *cli.Command {
 	return &cli.Command{
 		Name:  "extract",
-		Usage: "turn the images of a manifest into feature vectors, once for every label they may get",
+		Usage: "compute the feature vectors of images once, for all later trainings and audits",
 		Description: "Writes the folder --out: features.npy (float32, one row an image), paths.txt and store.json. Labels play\n" +
 			"no part, so manifests that differ in labels only share one store. Stopped at any moment and started\n" +
 			"again with the same flags it goes on, to the same bytes; a finished store is not touched. --shard I/N makes\n" +

@@ -18,7 +18,7 @@ func Command() *cli.Command { return command(run) }
 func command(call term.Call[Options]) *cli.Command {
 	return &cli.Command{
 		Name:      "index",
-		Usage:     "keep the vectors of images on disk for winnow search, and add new images later",
+		Usage:     "build an index of images on disk for winnow search, or add images to it",
 		ArgsUsage: "IMAGES...",
 		Description: "Embeds images (as winnow embed takes them) into the folder --out: vectors.bin (unit vectors, one an image), paths.txt\n" +
 			"and index.json, which says who made them. --add puts images behind those that are there, by the same embedder, and\n" +

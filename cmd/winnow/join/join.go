@@ -41,7 +41,7 @@ func Command() *cli.Command { return command(run) }
 func command(call term.Call[Options]) *cli.Command {
 	return &cli.Command{
 		Name:      "join",
-		Usage:     "put the parts together that several machines made with --shard",
+		Usage:     "join the parts that several machines made with --shard",
 		ArgsUsage: "OUT",
 		Description: "OUT is the --out of the command that ran with --shard; the parts lie in OUT.parts. They must be all of one job: the same\n" +
 			"inputs, settings and number of parts. Those that are missing or damaged are listed with the shards to run again. The\n" +

@@ -30,8 +30,8 @@ func read(c *cli.Context) (Options, error) {
 func Help() *cli.Command {
 	return &cli.Command{
 		Name: "help", ArgsUsage: "[COMMAND | TOPIC]",
-		Usage:  "say what a command does, or explain a topic: " + strings.Join(page.Topics(), ", "),
-		Flags:  []cli.Flag{&cli.BoolFlag{Name: "long", Usage: "of a command everything"}},
+		Usage:  "explain a command, or a topic: " + strings.Join(page.Topics(), ", "),
+		Flags:  []cli.Flag{&cli.BoolFlag{Name: "long", Usage: "show everything about a command"}},
 		Action: term.Action(read, help),
 	}
 }
@@ -51,7 +51,7 @@ func help(_ context.Context, p *term.Program, o Options) error {
 func Manual() *cli.Command {
 	return &cli.Command{
 		Name:   "manual",
-		Usage:  "print the help of all commands as one page of Markdown, or write manual pages for man",
+		Usage:  "print the help of all commands as Markdown, or write manual pages for man",
 		Flags:  []cli.Flag{&cli.StringFlag{Name: "dir", Usage: "write winnow.1, winnow-train.1 and so on to `DIR`, which is made"}},
 		Action: term.Action(read, pages),
 	}
@@ -75,10 +75,10 @@ func pages(_ context.Context, p *term.Program, o Options) error {
 func Completion() *cli.Command {
 	return &cli.Command{
 		Name: "completion", ArgsUsage: "SHELL",
-		Usage: "print the script that completes commands, flags and their values: for " + strings.Join(shells, ", "),
+		Usage: "print a script that completes commands, flags and their values in the shell: " + strings.Join(shells, ", "),
 		Description: "   source <(winnow completion bash)           # for this shell; zsh likewise\n" +
 			"   winnow completion fish | source            # for this shell\n\n" +
-			"The script's first lines say where it has to lie that every new shell reads it.",
+			"The script's first lines say where to put it for every new shell.",
 		Action: term.Action(read, func(_ context.Context, p *term.Program, o Options) error {
 			if len(o.About) != 1 {
 				return term.Misused("winnow completion: found %d arguments, expected one of %s", len(o.About), strings.Join(shells, ", "))

@@ -26,7 +26,7 @@ func Command() *cli.Command { return command(run) }
 func command(call term.Call[Options]) *cli.Command {
 	return &cli.Command{
 		Name:      "map",
-		Usage:     "draw an embedding in the plane by t-SNE: a page to explore, SVG, a table",
+		Usage:     "draw an embedding in two dimensions: a page to explore, SVG, a table",
 		ArgsUsage: "[RUN]",
 		Description: "Images that the run embeds near each other lie near each other on the map (t-SNE, van der Maaten 2014, started\n" +
 			"from the principal components). Without a run it draws the features of a store as they are: --features DIR\n" +

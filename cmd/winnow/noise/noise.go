@@ -27,7 +27,7 @@ func Command() *cli.Command { return command(run) }
 func command(call term.Call[Options]) *cli.Command {
 	return &cli.Command{
 		Name:      "noise",
-		Usage:     "estimate how many training labels are wrong, before any training",
+		Usage:     "estimate how many training labels are wrong, without training",
 		ArgsUsage: "MANIFEST",
 		Description: "Looks at the stored features of the labelled training images, whitened, and at the labels as given. Each image is\n" +
 			"left out of its own judgement. The method likelihood is near where labels are flipped at random; where mistakes go to\n" +

@@ -102,7 +102,7 @@ func NewPage(path []string, c *cli.Command) Page {
 func Find(app *cli.App, path []string) (Page, error) {
 	whole := []string{app.Name}
 	c := &cli.Command{Usage: app.Usage, Description: app.Description, Subcommands: app.Commands, Flags: append(slices.Clone(app.Flags),
-		&cli.BoolFlag{Name: "help", Aliases: []string{"h"}, Usage: "say what a command does, with --long all of it"},
+		&cli.BoolFlag{Name: "help", Aliases: []string{"h"}, Usage: "print this help; with --long all of it"},
 		&cli.BoolFlag{Name: "version", Aliases: []string{"v"}, Usage: "print the version"})}
 	for _, name := range path {
 		at := slices.IndexFunc(c.Subcommands, func(sub *cli.Command) bool { return sub.HasName(name) })

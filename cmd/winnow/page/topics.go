@@ -17,10 +17,10 @@ var topicTexts embed.FS
 
 // topics are what winnow help explains beside commands, with a line about each.
 var topics = []Row{
-	{"manifests", "lists of images with labels and splits"},
-	{"formats", "in which labels are read and written"},
-	{"filters", "which labels take part in a training"},
-	{"runs", "the files of a run folder"},
+	{"manifests", "the lists of images with labels and splits"},
+	{"formats", "the file formats of labels, read and written"},
+	{"filters", "how a training leaves out wrong labels"},
+	{"runs", "the files in the folder of a run"},
 }
 
 // Topics returns the names of all topics.

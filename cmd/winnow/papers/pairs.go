@@ -20,7 +20,7 @@ type PairsOptions struct {
 func pairsCommand(call term.Call[PairsOptions]) *cli.Command {
 	return &cli.Command{
 		Name:      "pairs",
-		Usage:     "compare false pairs of training images with true ones: how near they lie, and how much of what a loss learns is wrong",
+		Usage:     "compare true and false pairs of training images, and how much of what a loss learns is wrong",
 		ArgsUsage: "[RUN]",
 		Description: "For a manifest with true labels beside the given ones. SCL-RHE's (004) Fig. 2: the cosines of pairs of training images,\n" +
 			"by whether their given and their true labels agree; and the shares of its section 4.2: how much of what a contrastive\n" +

@@ -18,7 +18,7 @@ type SkewOptions struct {
 func skewCommand(call term.Call[SkewOptions]) *cli.Command {
 	return &cli.Command{
 		Name:      "skew",
-		Usage:     "measure how unevenly mining takes the pairs of batches, and which bounds follow",
+		Usage:     "measure how unevenly mining selects the pairs of batches, and which bounds follow",
 		ArgsUsage: "[RUN]",
 		Description: "The bounds of Le & Odobez (000) depend on how much too often hard pairs are taken: η of the triplet loss, for random\n" +
 			"and fixed semi-hard mining, and γ of the marginal loss. Here they are measured on a run's own batches (its sampler,\n" +

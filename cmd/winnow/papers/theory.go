@@ -18,7 +18,7 @@ type TheoryOptions struct {
 func theoryCommand(call term.Call[TheoryOptions]) *cli.Command {
 	return &cli.Command{
 		Name:  "theory",
-		Usage: "what a rate of label noise does to pairs and triplets, and how much of it losses withstand on paper",
+		Usage: "compute what a rate of label noise does to pairs and triplets, and how much of it losses can withstand",
 		Description: "For symmetric noise over equally frequent classes: the rates of wrong pairs, the bounds of Le & Odobez (000) for\n" +
 			"unhinged triplets, triplets and the marginal loss, the true nature of triplets, and the rates of SCL-RHE (004).\n" +
 			"Each number stands as corrected and, where the paper errs, as printed.\n\n" +

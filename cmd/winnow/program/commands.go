@@ -32,26 +32,30 @@ import (
 	"winnow/cmd/winnow/train"
 )
 
-// Commands lists every command under what it is for, in the order of the work.
+// Commands lists every command under what it is for.
 func Commands() []term.Group {
 	return []term.Group{
+		{Heading: "Find wrong labels", Commands: []*cli.Command{
+			audit.Command(),
+			review.Command(),
+			noise.Command(),
+		}},
 		{Heading: "Data and features", Commands: []*cli.Command{
 			data.Command(),
 			models.Command(),
 			extract.Command(),
 			join.Command(),
 			cluster.Command(),
-			noise.Command(),
 		}},
-		{Heading: "Embeddings", Commands: []*cli.Command{
+		{Heading: "Train and measure", Commands: []*cli.Command{
 			train.Command(),
 			sweep.Command(),
 			eval.Command(),
-			audit.Command(),
-			review.Command(),
+			report.Command(),
 			mapping.Command(),
 			retrieve.Command(),
-			report.Command(),
+		}},
+		{Heading: "Use embeddings", Commands: []*cli.Command{
 			export.Command(),
 			embed.Command(),
 			index.Command(),

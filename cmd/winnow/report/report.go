@@ -30,7 +30,7 @@ func Command() *cli.Command { return command(run) }
 func command(call term.Call[Options]) *cli.Command {
 	return &cli.Command{
 		Name:      "report",
-		Usage:     "put all that is known of a run, or of several beside each other, on one page",
+		Usage:     "write a page about a run: training, metrics, suspects, map; or compare several runs",
 		ArgsUsage: "RUN [RUN ...]",
 		Description: "What was trained, how it went, what the filter did, retrieval beside frozen and whitened features, classes, the most\n" +
 			"suspect labels, retrieval examples, a map (t-SNE), warnings, and what every number means: one file that needs\n" +

@@ -25,7 +25,7 @@ func Command() *cli.Command { return command(run) }
 func command(call term.Call[Options]) *cli.Command {
 	return &cli.Command{
 		Name:      "reproduce",
-		Usage:     "run a table or figure of a paper, and put our numbers beside its own",
+		Usage:     "run the trainings of a table or figure of a paper, and compare the numbers",
 		ArgsUsage: "STUDY",
 		Description: "A study is a table of rows (recipes) and columns (datasets with label noise); a cell is one training of a head\n" +
 			"on stored features, for one seed; with --finetune, of the whole network or its last stages. Cells that are done are\n" +

@@ -22,7 +22,7 @@ func Command() *cli.Command { return command(run) }
 func command(call term.Call[Options]) *cli.Command {
 	return &cli.Command{
 		Name:      "retrieve",
-		Usage:     "show images and their nearest neighbours, hits and misses marked, on a page",
+		Usage:     "show images with their nearest neighbours, hits and misses marked, on a page",
 		ArgsUsage: "[RUN]",
 		Description: "Images of the split (or of query, which ask gallery) with the images that the run embeds nearest to them. A hit has\n" +
 			"the query's label. Without a run it looks at the features of a store as they are: --features DIR --manifest FILE.\n" +

@@ -24,7 +24,7 @@ func Command() *cli.Command { return command(run) }
 func command(call term.Call[Options]) *cli.Command {
 	return &cli.Command{
 		Name:      "review",
-		Usage:     "decide about the suspects of an audit by eye, on a page in the browser, and write the mended manifest",
+		Usage:     "decide about the suspects of an audit on a page in the browser, and write the mended manifest",
 		ArgsUsage: "SUSPECTS",
 		Description: "Serves a page that shows the suspects of winnow audit --out with typical images of both labels and the nearest\n" +
 			"neighbours, and prints its address. Where the audit calls no label wrong, and on demand, it shows all images. A\n" +

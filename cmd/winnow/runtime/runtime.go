@@ -21,11 +21,11 @@ func Command() *cli.Command { return command(install) }
 func command(install term.Call[ortlib.InstallOptions]) *cli.Command {
 	return &cli.Command{
 		Name:  "runtime",
-		Usage: "install and show ONNX Runtime, the library that runs the networks",
+		Usage: "install or show ONNX Runtime, the library that runs the networks",
 		Subcommands: []*cli.Command{
 			{
 				Name:  "install",
-				Usage: "put ONNX Runtime " + ortlib.Version + " into the user's cache folder",
+				Usage: "install ONNX Runtime " + ortlib.Version + " in the user's cache folder",
 				Description: "Downloads the npm package onnxruntime-node through the npm client (not with --from), checks its\n" +
 					"sha256 and unpacks this machine's library. What is already there and intact is left alone. Nothing\n" +
 					"else of winnow downloads anything but winnow models get. Prints the library's path.",
@@ -38,7 +38,7 @@ func command(install term.Call[ortlib.InstallOptions]) *cli.Command {
 			},
 			{
 				Name:   "show",
-				Usage:  "say which ONNX Runtime is used, and where it was found",
+				Usage:  "show which ONNX Runtime is used, and where it was found",
 				Flags:  []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "as JSON"}},
 				Action: term.Action(readShow, show),
 			},

@@ -22,7 +22,7 @@ func Command() *cli.Command { return command(run) }
 func command(call term.Call[Options]) *cli.Command {
 	return &cli.Command{
 		Name:        "search",
-		Usage:       "find the images of an index, a feature store or a vector database that are most like others",
+		Usage:       "find similar images in an index, a feature store or a vector database",
 		ArgsUsage:   "QUERY...",
 		Description: help,
 		Flags: slices.Concat([]cli.Flag{

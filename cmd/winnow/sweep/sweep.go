@@ -28,7 +28,7 @@ func command(call term.Call[Options]) *cli.Command {
 	shared := slices.DeleteFunc(term.RunFlags(), func(f cli.Flag) bool { return f.Names()[0] == "seed" })
 	return &cli.Command{
 		Name: "sweep", ArgsUsage: "[MANIFEST | PHOTOS]",
-		Usage: "train a grid of settings, or drawn ones, over seeds, and choose by validation",
+		Usage: "compare settings, a grid or random ones, over seeds, and choose the best by validation",
 		Description: "Trains every combination of what --vary lists, for each seed, several at once; all other flags are those of winnow\n" +
 			"train and shared. KEY is one of these flags without its dashes (lr, loss, filter, noise-rate, batch …) or a setting that\n" +
 			"winnow train --defaults prints (solver.weight_decay). Values have commas between them, or ; where one has a comma; several losses are one\n" +

@@ -84,8 +84,11 @@ func Interrupted(w io.Writer, args []string) {
 // NewApp is the program with these commands, strict about misuse.
 func NewApp(groups []Group, stdout, stderr io.Writer) *cli.App {
 	app := &cli.App{
-		Name:                      "winnow",
-		Usage:                     "train image embeddings on labels that cannot be trusted, and find the wrong labels",
+		Name:  "winnow",
+		Usage: "find the wrong labels of an image data set, and train image embeddings despite them",
+		Description: "To begin: winnow doctor checks this machine, winnow demo shows everything, and winnow audit finds the wrong\n" +
+			"labels of a folder with a folder of images for each class:\n\n" +
+			"   winnow audit photos",
 		Version:                   Version(),
 		Writer:                    stdout,
 		ErrWriter:                 stderr,
@@ -111,13 +114,13 @@ func NewApp(groups []Group, stdout, stderr io.Writer) *cli.App {
 // globalFlags are every command's, and may stand before it or behind it.
 func globalFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "ort-lib", Usage: "`FILE` of ONNX Runtime's shared library", EnvVars: []string{"WINNOW_ORT_LIB"}},
-		&cli.StringFlag{Name: "device", Value: "cpu", Usage: "`DEVICE` that networks run on: cpu, cuda, cuda:N, auto; several GPUs, as cuda:0,1, share what makes vectors of images", EnvVars: []string{"WINNOW_DEVICE"}},
-		&cli.StringFlag{Name: "gpu-memory", DefaultText: "no limit", Usage: "most of the GPU's memory that one network takes, `SIZE`: 4GiB, 800MiB"},
-		&cli.BoolFlag{Name: "tf32", Usage: "let the GPU round products to TF32: faster, and vectors differ from the CPU's"},
+		&cli.StringFlag{Name: "ort-lib", Usage: "shared library `FILE` of ONNX Runtime", EnvVars: []string{"WINNOW_ORT_LIB"}},
+		&cli.StringFlag{Name: "device", Value: "cpu", Usage: "run networks on `DEVICE`: cpu, cuda, cuda:N, auto; several GPUs (cuda:0,1) share extracting and embedding", EnvVars: []string{"WINNOW_DEVICE"}},
+		&cli.StringFlag{Name: "gpu-memory", DefaultText: "no limit", Usage: "let one network take at most `SIZE` of the GPU's memory: 4GiB, 800MiB"},
+		&cli.BoolFlag{Name: "tf32", Usage: "let the GPU round products to TF32: faster, but vectors differ from the CPU's"},
 		&cli.StringFlag{Name: "cudnn-search", Value: string(ort.SearchHeuristic), Usage: "how the GPU chooses a convolution's algorithm, `WAY`: heuristic, exhaustive (timed, may vary from run to run), default"},
-		&cli.IntFlag{Name: "threads", DefaultText: "one a core", Usage: "`N` threads for computing", EnvVars: []string{"WINNOW_THREADS"}},
-		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "no progress on standard error"},
+		&cli.IntFlag{Name: "threads", DefaultText: "one a core", Usage: "compute with `N` threads", EnvVars: []string{"WINNOW_THREADS"}},
+		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print no progress and no notes"},
 	}
 }
 

@@ -38,13 +38,13 @@ func Command() *cli.Command { return command(train) }
 func command(call term.Call[Options]) *cli.Command {
 	return &cli.Command{
 		Name:        "train",
-		Usage:       "train a head on a backbone, or the whole backbone, on labels that may be wrong",
+		Usage:       "train an embedding on labels that may be wrong: a head on a backbone, or the backbone too",
 		ArgsUsage:   "[MANIFEST | PHOTOS]",
 		Description: help,
 		Flags: append(slices.Insert(term.RunFlags(), 3, cli.Flag(&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "run folder `DIR`"})),
-			&cli.BoolFlag{Name: "resume", Usage: "go on where the run in --out was stopped"},
-			&cli.BoolFlag{Name: "overwrite", Usage: "throw away the run in --out"},
-			&cli.BoolFlag{Name: "defaults", Usage: "print the settings that would be used, and stop"},
+			&cli.BoolFlag{Name: "resume", Usage: "continue the interrupted run in --out"},
+			&cli.BoolFlag{Name: "overwrite", Usage: "delete the run in --out first"},
+			&cli.BoolFlag{Name: "defaults", Usage: "print the settings that would be used, and exit"},
 			term.MLflow(),
 			&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},
 		),
