@@ -78,7 +78,7 @@ func FromCommand(groups []Group, args []string) []string {
 
 // Interrupted says that a command was, and what it left behind. args begin with the command's name.
 func Interrupted(w io.Writer, args []string) {
-	fmt.Fprintln(w, "winnow: interrupted"+interrupt.Saved(args))
+	fmt.Fprintln(w, "winnow: interrupted"+saved(args))
 }
 
 // NewApp is the program with these commands, strict about misuse.

@@ -1,4 +1,4 @@
-package interrupt
+package term
 
 import (
 	"slices"
@@ -14,14 +14,14 @@ const patience = 1500 * time.Millisecond
 // Patience returns how long a command may take to end; 0, as long as it needs, if it saves its work. args begin
 // with its name.
 func Patience(args []string) time.Duration {
-	if Saved(args) != "" {
+	if saved(args) != "" {
 		return 0
 	}
 	return patience
 }
 
-// Saved says what an interrupted command leaves behind, if it can be resumed. args begin with its name.
-func Saved(args []string) string {
+// saved says what an interrupted command leaves behind, if it can be resumed. args begin with its name.
+func saved(args []string) string {
 	flagged := func(flag string) bool {
 		return slices.ContainsFunc(args, func(a string) bool { // one dash is enough
 			name, is := strings.CutPrefix(a, "-")
