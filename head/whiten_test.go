@@ -254,11 +254,19 @@ func TestWhitenRefuses(t *testing.T) {
 	for i := range constant.Data {
 		constant.Data[i] = 2
 	}
+	huge := func(rows, cols int) blas32.General {
+		x := randomSet(source(1), rows, cols).X
+		for i := range x.Data {
+			x.Data[i] *= 1e30
+		}
+		return x
+	}
 	nan := randomSet(source(1), 10, 5).X
 	nan.Data[17] = float32(math.NaN())
 	for what, x := range map[string]blas32.General{
 		"one row": features.NewMatrix(1, 5), "equal rows": constant, "another dimension": features.NewMatrix(10, 6),
 		"NaN": nan,
+		"many huge rows": huge(10, 5), "few huge rows": huge(4, 5), "few equal rows": features.NewMatrix(4, 5),
 	} {
 		if _, err := New(t.Context(), cfg, x, source(1)); err == nil {
 			t.Errorf("%s: was accepted", what)

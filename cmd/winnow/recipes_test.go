@@ -1,10 +1,8 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -228,24 +226,39 @@ func TestRecipePrecedence(t *testing.T) {
 	}
 }
 
-// TestRecipeDigits runs a few steps of the recipe for MNIST, from files as MNIST's to a trained network.
+// TestRecipeDigits runs a few steps of the recipe for MNIST, from files as MNIST's to a trained network: with the recipe's
+// settings, from the network that was drawn to another, which eval measures.
 func TestRecipeDigits(t *testing.T) {
+	library := orttest.Runtime(t).Library()
 	dir := t.TempDir()
 	t.Setenv("WINNOW_MODELS", filepath.Join(dir, "models.json"))
 	writeDigits(t, dir, 60)
-	manifest, out := filepath.Join(dir, "digits.csv"), filepath.Join(dir, "run")
-	for _, args := range [][]string{
-		{"data", "import", "--preset", "mnist", "--root", dir, "--out", manifest},
-		{"models", "new", "digits", "--arch", "lenet"},
-		{"train", "--recipe", "adapted_triplet/mnist", "--manifest", manifest, "--root", dir, "--model", "digits", "--batch", "3x8", "--steps", "6", "--screen", "none", "--out", out},
-		{"eval", out},
-	} {
-		var stdout, stderr bytes.Buffer
-		if code := execute(context.Background(), append([]string{"winnow", "--quiet", "--ort-lib", orttest.Runtime(t).Library()}, args...), &stdout, &stderr); code != 0 {
-			t.Fatalf("%q: code %d, %s", args, code, stderr.String())
-		}
+	at := func(name string) string { return filepath.Join(dir, name) }
+	run := func(args ...string) string {
+		t.Helper()
+		stdout, _ := mustCall(t, append([]string{"--quiet", "--ort-lib", library}, args...)...)
+		return stdout
 	}
-	if entries, err := os.ReadDir(out); err != nil || len(entries) == 0 {
-		t.Errorf("found %v, %v", entries, err)
+	run("data", "import", "--preset", "mnist", "--root", dir, "--out", at("digits.csv"))
+	run("models", "new", "digits", "--arch", "lenet", "--out", at("digits.onnx"))
+	run("train", "--recipe", "adapted_triplet/mnist", "--manifest", at("digits.csv"), "--root", dir, "--model", "digits", "--batch", "3x8",
+		"--steps", "6", "--screen", "none", "--out", at("run"))
+	cfg, err := config.Load(filepath.Join(at("run"), folder.ConfigFile), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l := cfg.Losses[0]; len(cfg.Losses) != 1 || l.Name != "triplet" || l.Settings["select"] != "semihard" || cfg.Head.Out != 64 || cfg.Bank.Size != 0 ||
+		cfg.Filter.Scorer != config.NoFilter || cfg.BackboneSolver.LR != 1e-3 || cfg.Finetune.Weights != "all" {
+		t.Errorf("the run's settings are not the recipe's: %+v", cfg)
+	}
+	if drawn := readFile(t, at("digits.onnx")); readFile(t, at("run"), folder.LastBackboneFile) == drawn {
+		t.Error("the network is the one that was drawn")
+	}
+	var result folder.Result
+	if err := json.Unmarshal([]byte(readFile(t, at("run"), folder.ResultFile)), &result); err != nil || result.Steps != 6 {
+		t.Errorf("%v: the run says %+v, expected 6 steps", err, result)
+	}
+	if p := precisionOf(t, []byte(run("eval", at("run"), "--json"))); !(p > 0 && p <= 1) {
+		t.Errorf("eval found P@1 %v", p)
 	}
 }

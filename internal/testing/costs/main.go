@@ -13,6 +13,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -218,6 +219,14 @@ func follow(events io.Reader, stdout io.Writer) (packages, tests []cost) {
 		case "pass", "skip", "fail":
 			lines := output[key]
 			delete(output, key)
+			if e.Test == "" && e.Action == "fail" { // tests that the end of the program cut off
+				for _, cut := range slices.Sorted(maps.Keys(output)) {
+					if strings.HasPrefix(cut, key) {
+						lines = append(output[cut], lines...)
+						delete(output, cut)
+					}
+				}
+			}
 			if e.Test == "" && e.Action != "fail" {
 				lines = lines[max(0, len(lines)-1):] // "ok" and the package
 			}
