@@ -7,8 +7,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"winnow/internal/diagnosis"
 	"winnow/cmd/winnow/term"
+	"winnow/internal/diagnosis"
 	"winnow/internal/hint"
 )
 

@@ -37,16 +37,16 @@ func command(call term.Call[Options]) *cli.Command {
 	return &cli.Command{
 		Name:  "extract",
 		Usage: "compute the feature vectors of images once, for all later trainings and audits",
-		Description: "Writes the folder --out: features.npy (float32, one row an image), paths.txt and store.json. Labels play\n" +
-			"no part, so manifests that differ in labels only share one store. Stopped at any moment and started\n" +
-			"again with the same flags it goes on, to the same bytes; a finished store is not touched. --shard I/N makes\n" +
-			"one of N parts, each whole batches in a store of its own in OUT.parts, which winnow join OUT puts together to the same\n" +
-			"bytes (batch auto is then 32, whatever the memory).\n\n" +
-			"--views makes several pictures of each image and stores a vector of each: center, flip (the centre mirrored) and\n" +
-			"N*RECIPE, N pictures drawn as a paper augments its images, in any sum, as center+flip or 4*prism; the centre is\n" +
-			"always among them. What is drawn depends on --seed, the path and the view alone. Training draws one of them at each\n" +
-			"visit; eval, audit and export look at the centre, or at the mean of all (--view). Recipes: " + viewRecipes() + ".\n\n" +
-			"   winnow extract --manifest birds.csv --root birds/ --model mobilenetv2 --out birds.features",
+		Description: "Writes the folder --out: features.npy (float32, one row per image), paths.txt and store.json. Labels play no\n" +
+			"part: manifests that differ only in labels share one store. If it is interrupted, run the same command again: it\n" +
+			"continues, to the same bytes. A finished store is not touched.\n\n" +
+			"   winnow extract --manifest birds.csv --root birds/ --model mobilenetv2 --out birds.features\n\n" +
+			"--shard I/N makes one of N parts, a store of whole batches in OUT.parts. winnow join OUT joins them to the bytes that one\n" +
+			"machine writes (batch auto is then 32, whatever the memory).\n\n" +
+			"--views stores several views of each image: center, flip (the centre mirrored) and N*RECIPE, N random views as a paper\n" +
+			"augments its images; add them up, as center+flip or 4*prism. The centre is always stored. Random views depend only on\n" +
+			"--seed, the path and the view. Training draws one view at each visit; eval, audit and export use the centre, or the mean\n" +
+			"of all (--view). Recipes: " + viewRecipes() + ".",
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "manifest", Required: true, Usage: "manifest `FILE`, or a folder with a folder for each class"},
 			&cli.StringFlag{Name: "root", DefaultText: "the manifest's folder", Usage: "`DIR` (or .zip file) that the manifest's paths start from"},

@@ -26,24 +26,26 @@ func command(call term.Call[Options]) *cli.Command {
 		Name:      "review",
 		Usage:     "decide about the suspects of an audit on a page in the browser, and write the mended manifest",
 		ArgsUsage: "SUSPECTS",
-		Description: "Serves a page that shows the suspects of winnow audit --out with typical images of both labels and the nearest\n" +
-			"neighbours, and prints its address. Where the audit calls no label wrong, and on demand, it shows all images. A\n" +
-			"decision is on the disk before it is answered: in a file beside the manifest, keyed by the images' paths, so that a\n" +
-			"later audit of the same manifest keeps it. Several people can use one server: the page asks each browser for a name\n" +
-			"once, keeps who decided what and when, and shows where they differ. The mended manifest follows what more than half\n" +
-			"of those want who were sure; without such a majority a label is left as given, as where all are unsure. One server at a time holds the file. Images are found like those of other\n" +
-			"commands; a link that leads out of their folder is not followed. With a feature store, an index or a run the page\n" +
-			"finds images that are alike. Ctrl-C ends the server.\n\n" +
+		Description: "Serves a page that shows the suspects of winnow audit --out with typical images of both labels and the\n" +
+			"nearest neighbours, and prints its address. If the audit calls no label wrong, or on demand, the page shows\n" +
+			"all images. Ctrl-C ends the server.\n\n" +
 			"   winnow audit photos\n" +
 			"   winnow review suspects.csv --manifest photos --features suspects.features --out mended.csv\n" +
 			"   winnow review --manifest photos --export --out mended.csv\n\n" +
-			"What is decided leaves in many forms: metadata.csv is an imagefolder's, labels.json FiftyOne's, NAME.cleanlab.csv\n" +
-			"cleanlab's, NAME.labelstudio.json tasks for Label Studio with the suggestions; annotations made there come back:\n\n" +
+			"Every decision is saved at once, in a file next to the manifest that a later audit of the same manifest\n" +
+			"reads again. Several people can use one server: the page asks each browser for a name once, keeps who\n" +
+			"decided what and when, and shows where people differ. The mended manifest follows the majority of those who\n" +
+			"were sure; without a majority a label stays as given. One server at a time holds the file. Links that lead\n" +
+			"out of the images' folder are not followed. With a feature store, an index or a run, the page finds similar\n" +
+			"images.\n\n" +
+			"Decisions can be exported in many forms: metadata.csv is an imagefolder's, labels.json FiftyOne's,\n" +
+			"NAME.cleanlab.csv cleanlab's; NAME.labelstudio.json holds tasks for Label Studio with the suggestions, and\n" +
+			"annotations made there can be imported:\n\n" +
 			"   winnow review suspects.csv --manifest photos --export --out tasks.labelstudio.json\n" +
 			"   winnow review --manifest photos --import export.json --export --out mended.csv\n\n" +
-			"It listens on this machine only, and to those who have the address with the token in it. To reach it from elsewhere,\n" +
-			"forward a port (ssh -L 8080:127.0.0.1:8080 HOST with --listen 127.0.0.1:8080), or name an address of the network with\n" +
-			"--listen: the token is then sent unencrypted.",
+			"The server listens on this machine only, and answers only to the address with its token. To reach it from\n" +
+			"elsewhere, forward a port (ssh -L 8080:127.0.0.1:8080 HOST with --listen 127.0.0.1:8080), or name a network\n" +
+			"address with --listen; the token is then sent unencrypted.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "audit", DefaultText: "the argument", Usage: "suspects as winnow audit --out wrote them, `FILE`.csv, .jsonl, .json or .parquet"},
 			&cli.StringFlag{Name: "manifest", Required: true, Usage: "the manifest `FILE` that was audited, or the folder or .zip file"},

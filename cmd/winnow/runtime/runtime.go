@@ -9,8 +9,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/backbone/ort"
-	"winnow/internal/diagnosis"
 	"winnow/cmd/winnow/term"
+	"winnow/internal/diagnosis"
 	"winnow/internal/hint"
 	"winnow/internal/ortlib"
 )
