@@ -23,7 +23,9 @@ func toplineCommand(call term.Call[ToplineOptions]) *cli.Command {
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Required: true, Usage: "manifest `FILE` to write"},
 			&cli.Float64Flag{Name: "rate", Required: true, Usage: "share of images to leave out, `P` in [0, 1)"},
 			&cli.StringFlag{Name: "split", Value: datasets.Train, Usage: "the `SPLIT` to thin out"},
-			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "seed `N` of the draw; with the same one a higher rate keeps a part of what a lower one keeps"},
+			&cli.Uint64Flag{Name: "seed", Value: 1,
+				Usage: "seed `N` of the draw; with the same one a higher rate keeps a part of what a lower one " +
+					"keeps"},
 			&cli.BoolFlag{Name: "json", Usage: "print the summary as JSON"},
 		},
 		Action: term.Action(readTopline, call),

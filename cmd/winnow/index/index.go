@@ -28,10 +28,13 @@ func command(call term.Call[Options]) *cli.Command {
 			"   winnow index --model runs/birds photos/2024 --out birds.index\n" +
 			"   winnow index photos/2025 --out birds.index --add",
 		Flags: append([]cli.Flag{
-			&cli.StringFlag{Name: "model", DefaultText: "with --add, the one that made the index", Usage: "embed by a run folder, an ONNX `FILE` that winnow export wrote, or a backbone of winnow models list"},
+			&cli.StringFlag{Name: "model", DefaultText: "with --add, the one that made the index",
+				Usage: "embed by a run folder, an ONNX `FILE` that winnow export wrote, or a backbone of winnow " +
+					"models list"},
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Required: true, Usage: "the index, a folder `DIR`"},
 			&cli.BoolFlag{Name: "add", Usage: "add to the index that is there"},
-			&cli.StringFlag{Name: "dtype", Value: features.Float32, Usage: "store numbers of `TYPE` float32 or, in half the space, float16"},
+			&cli.StringFlag{Name: "dtype", Value: features.Float32,
+				Usage: "store numbers of `TYPE` float32 or, in half the space, float16"},
 		}, term.EmbedFlags...),
 		Action: term.Action(read, call),
 	}

@@ -50,7 +50,8 @@ func command(call term.Call[Options]) *cli.Command {
 			"   winnow extract … --shard 1/2 --out birds.features    winnow extract … --shard 2/2 --out birds.features\n" +
 			"   winnow join birds.features",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, DefaultText: "OUT", Usage: "`DIR` for the whole of parts that lie in an object store"},
+			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, DefaultText: "OUT",
+				Usage: "`DIR` for the whole of parts that lie in an object store"},
 			&cli.BoolFlag{Name: "overwrite", Usage: "replace another feature store that stands at OUT"},
 			&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},
 		},

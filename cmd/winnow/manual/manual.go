@@ -50,9 +50,10 @@ func help(_ context.Context, p *term.Program, o Options) error {
 // Manual is winnow manual.
 func Manual() *cli.Command {
 	return &cli.Command{
-		Name:   "manual",
-		Usage:  "print the help of all commands as Markdown, or write manual pages for man",
-		Flags:  []cli.Flag{&cli.StringFlag{Name: "dir", Usage: "write winnow.1, winnow-train.1 and so on to `DIR`, which is made"}},
+		Name:  "manual",
+		Usage: "print the help of all commands as Markdown, or write manual pages for man",
+		Flags: []cli.Flag{&cli.StringFlag{Name: "dir",
+			Usage: "write winnow.1, winnow-train.1 and so on to `DIR`, which is made"}},
 		Action: term.Action(read, pages),
 	}
 }

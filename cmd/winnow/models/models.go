@@ -28,10 +28,13 @@ func Command() *cli.Command {
 			{Name: "get", Usage: "download a backbone by name, check it and record it", ArgsUsage: "NAME",
 				Description: "Only files whose size and sha256 winnow knows are fetched: those that winnow models list marks with get. The\nfile comes to lie beside models.json. " +
 					"Stopped or broken off, the same command goes on with what has come.\nProxies are those of HTTPS_PROXY, HTTP_PROXY and NO_PROXY.",
-				Flags:  []cli.Flag{&cli.StringFlag{Name: "from", DefaultText: "where it is published", Usage: "take it from `URL|FILE`, a mirror or a copy; of a URL that ends in / the file of that name"}, asJSON},
+				Flags: []cli.Flag{&cli.StringFlag{Name: "from", DefaultText: "where it is published",
+					Usage: "take it from `URL|FILE`, a mirror or a copy; of a URL that ends in / the file of that " +
+						"name"}, asJSON},
 				Action: named("one name", opened(get))},
 			{Name: "add", Usage: "record an ONNX file as a backbone (nothing is copied)", ArgsUsage: "FILE",
-				Flags:  append([]cli.Flag{&cli.StringFlag{Name: "name", Usage: "`NAME` for it"}, asJSON}, term.PreprocessingFlags()...),
+				Flags: append([]cli.Flag{&cli.StringFlag{Name: "name",
+					Usage: "`NAME` for it"}, asJSON}, term.PreprocessingFlags()...),
 				Action: named("one ONNX file", opened(add))},
 			newCommand(opened(makeNew)),
 			architecturesCommand(),

@@ -37,9 +37,11 @@ func command(list term.Call[ListOptions], show term.Call[ShowOptions]) *cli.Comm
 			"   winnow recipes show prism/mcl-vmf\n" +
 			"   winnow train --recipe prism --manifest birds.csv --features birds.features --noise-rate 0.3 --out runs/birds",
 		Subcommands: []*cli.Command{
-			{Name: "list", Usage: "list the recipes", ArgsUsage: "[PAPER]", Flags: []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "as JSON"}}, Action: term.Action(readList, list)},
+			{Name: "list", Usage: "list the recipes", ArgsUsage: "[PAPER]", Flags: []cli.Flag{&cli.BoolFlag{Name: "json",
+				Usage: "as JSON"}}, Action: term.Action(readList, list)},
 			{Name: "show", Usage: "print a recipe", ArgsUsage: "NAME",
-				Flags:  []cli.Flag{&cli.BoolFlag{Name: "resolved", Usage: "without comments, with every default filled in"}},
+				Flags: []cli.Flag{&cli.BoolFlag{Name: "resolved",
+					Usage: "without comments, with every default filled in"}},
 				Action: term.Action(readShow, show)},
 		},
 	}

@@ -29,11 +29,15 @@ func command(call term.Call[Options]) *cli.Command {
 			"Queries without any other image of their label are not chosen.\n\n" +
 			"   winnow retrieve run --queries 12 --k 8 --out retrieval.html",
 		Flags: append([]cli.Flag{
-			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Required: true, Usage: "write the page to `FILE`.html"},
-			&cli.StringFlag{Name: "split", DefaultText: "test, or query against gallery, or validation", Usage: "the `SPLIT` to look at"},
+			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Required: true,
+				Usage: "write the page to `FILE`.html"},
+			&cli.StringFlag{Name: "split", DefaultText: "test, or query against gallery, or validation",
+				Usage: "the `SPLIT` to look at"},
 			&cli.IntFlag{Name: "queries", Value: 12, Usage: "`N` images that ask"},
 			&cli.IntFlag{Name: "k", Value: 8, Usage: "`K` nearest of each"},
-			&cli.StringFlag{Name: "choose", Value: evaluation.ChooseRandom, Usage: "which ask, `WHICH`: random (by --seed), worst: fewest hits among the K nearest, of those the nearest misses first, or spread: the first image of each of evenly spaced classes"},
+			&cli.StringFlag{Name: "choose", Value: evaluation.ChooseRandom,
+				Usage: "which ask, `WHICH`: random (by --seed), worst: fewest hits among the K nearest, of those " +
+					"the nearest misses first, or spread: the first image of each of evenly spaced classes"},
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "`N` that queries are drawn by"},
 			&cli.StringFlag{Name: "max-mem", Value: "1GiB", Usage: budget.Usage},
 			&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},

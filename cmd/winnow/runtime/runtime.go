@@ -30,8 +30,12 @@ func command(install term.Call[ortlib.InstallOptions]) *cli.Command {
 					"sha256 and unpacks this machine's library. What is already there and intact is left alone. Nothing\n" +
 					"else of winnow downloads anything but winnow models get. Prints the library's path.",
 				Flags: []cli.Flag{
-					&cli.StringFlag{Name: "from", Usage: "take the library from `PATH` instead of npm: an npm tarball, one of Microsoft's release archives (.tgz, .zip), a folder, or the library itself"},
-					&cli.BoolFlag{Name: "cuda", Usage: "the libraries of the CUDA provider too (linux/amd64; CUDA 13 and cuDNN 9 are the system's)"},
+					&cli.StringFlag{Name: "from",
+						Usage: "take the library from `PATH` instead of npm: an npm tarball, one of Microsoft's " +
+							"release archives (.tgz, .zip), a folder, or the library itself"},
+					&cli.BoolFlag{Name: "cuda",
+						Usage: "the libraries of the CUDA provider too (linux/amd64; CUDA 13 and cuDNN 9 are the " +
+							"system's)"},
 					&cli.BoolFlag{Name: "overwrite", Usage: "install again what is already there"},
 				},
 				Action: term.Action(readInstall, install),

@@ -114,12 +114,20 @@ func NewApp(groups []Group, stdout, stderr io.Writer) *cli.App {
 // globalFlags are every command's, and may stand before it or behind it.
 func globalFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "ort-lib", Usage: "shared library `FILE` of ONNX Runtime", EnvVars: []string{"WINNOW_ORT_LIB"}},
-		&cli.StringFlag{Name: "device", Value: "cpu", Usage: "run networks on `DEVICE`: cpu, cuda, cuda:N, auto; several GPUs (cuda:0,1) share extracting and embedding", EnvVars: []string{"WINNOW_DEVICE"}},
-		&cli.StringFlag{Name: "gpu-memory", DefaultText: "no limit", Usage: "let one network take at most `SIZE` of the GPU's memory: 4GiB, 800MiB"},
-		&cli.BoolFlag{Name: "tf32", Usage: "let the GPU round products to TF32: faster, but vectors differ from the CPU's"},
-		&cli.StringFlag{Name: "cudnn-search", Value: string(ort.SearchHeuristic), Usage: "how the GPU chooses a convolution's algorithm, `WAY`: heuristic, exhaustive (timed, may vary from run to run), default"},
-		&cli.IntFlag{Name: "threads", DefaultText: "one a core", Usage: "compute with `N` threads", EnvVars: []string{"WINNOW_THREADS"}},
+		&cli.StringFlag{Name: "ort-lib",
+			Usage: "shared library `FILE` of ONNX Runtime", EnvVars: []string{"WINNOW_ORT_LIB"}},
+		&cli.StringFlag{Name: "device", Value: "cpu",
+			Usage: "run networks on `DEVICE`: cpu, cuda, cuda:N, auto; several GPUs (cuda:0,1) share extracting " +
+				"and embedding", EnvVars: []string{"WINNOW_DEVICE"}},
+		&cli.StringFlag{Name: "gpu-memory", DefaultText: "no limit",
+			Usage: "let one network take at most `SIZE` of the GPU's memory: 4GiB, 800MiB"},
+		&cli.BoolFlag{Name: "tf32",
+			Usage: "let the GPU round products to TF32: faster, but vectors differ from the CPU's"},
+		&cli.StringFlag{Name: "cudnn-search", Value: string(ort.SearchHeuristic),
+			Usage: "how the GPU chooses a convolution's algorithm, `WAY`: heuristic, exhaustive (timed, may vary " +
+				"from run to run), default"},
+		&cli.IntFlag{Name: "threads", DefaultText: "one a core",
+			Usage: "compute with `N` threads", EnvVars: []string{"WINNOW_THREADS"}},
 		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print no progress and no notes"},
 	}
 }

@@ -23,8 +23,11 @@ var DataFlags = []cli.Flag{
 	&cli.BoolFlag{Name: "last", Usage: "use the last state of the training instead of the one that validation chose"},
 	&cli.StringFlag{Name: "manifest", DefaultText: "the one the run was trained on", Usage: "manifest `FILE`"},
 	&cli.StringFlag{Name: "features", DefaultText: "the one the run was trained on", Usage: "feature store `DIR`"},
-	&cli.StringFlag{Name: "view", Value: backbone.CenterName, Usage: "if the store holds several views of each image, use the `VIEW` center, or the mean of all"},
-	&cli.StringFlag{Name: "root", DefaultText: "the run's", Usage: "`DIR` (or .zip file) that the manifest's paths start from, if images are read: fine-tuned runs, export"},
+	&cli.StringFlag{Name: "view", Value: backbone.CenterName,
+		Usage: "if the store holds several views of each image, use the `VIEW` center, or the mean of all"},
+	&cli.StringFlag{Name: "root", DefaultText: "the run's",
+		Usage: "`DIR` (or .zip file) that the manifest's paths start from, if images are read: fine-tuned runs, " +
+			"export"},
 }
 
 // RunOptions reads DataFlags. splits are those whose features will be looked at, all where none is named: where they must
@@ -79,8 +82,10 @@ func RetrievalOptions(c *cli.Context) (eval.RetrievalOptions, error) {
 
 // EmbedFlags are those of every command that embeds images.
 var EmbedFlags = []cli.Flag{
-	&cli.StringFlag{Name: "backbone", DefaultText: "found by its sha256", Usage: "the run's backbone, an ONNX `FILE`, if it moved"},
-	&cli.StringFlag{Name: "root", DefaultText: "the manifest's folder", Usage: "`DIR` (or .zip file) that the paths of a manifest, or of -, start from"},
+	&cli.StringFlag{Name: "backbone", DefaultText: "found by its sha256",
+		Usage: "the run's backbone, an ONNX `FILE`, if it moved"},
+	&cli.StringFlag{Name: "root", DefaultText: "the manifest's folder",
+		Usage: "`DIR` (or .zip file) that the paths of a manifest, or of -, start from"},
 	&cli.IntFlag{Name: "batch", Value: extraction.UsualBatch, Usage: "`N` images at a time through the network"},
 	&cli.IntFlag{Name: "workers", DefaultText: "one a core", Usage: "`N` images decoded at the same time"},
 	&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},
