@@ -26,6 +26,7 @@ import (
 
 	"golang.org/x/oauth2"
 
+	"winnow/datasets/location"
 	"winnow/internal/regular"
 	"winnow/internal/testing/s3test"
 )
@@ -40,15 +41,15 @@ func quick(env map[string]string) settings {
 // treeOf opens an address with its own client.
 func treeOf(t *testing.T, address string, with settings) *Tree {
 	t.Helper()
-	a, err := Parse(address)
+	at, err := location.Parse(address)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := newClient(t.Context(), a, with)
+	c, err := newClient(t.Context(), at, with)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &Tree{t.Context(), c, a.Key}
+	return &Tree{t.Context(), c, at.Key()}
 }
 
 // noise returns bytes that do not repeat.
@@ -400,24 +401,7 @@ func TestGoogleCredentials(t *testing.T) {
 	}
 }
 
-func TestParse(t *testing.T) {
-	for name, want := range map[string]string{
-		"s3://b": "s3 b  ", "s3://b/": "s3 b  ", "gs://b/a/c.csv": "gs b a/c.csv ", "s3://b//a/../c/": "s3 b c ",
-		"s3://b/k?region=eu-west-1": "s3 b k ?region=eu-west-1", "s3://b/a-0?.tar": "s3 b a-0?.tar ",
-		"s3://b/a-0?.tar?anonymous=true": "s3 b a-0?.tar ?anonymous=true",
-		"s3:///k":                        "s3:///k: found no bucket", "s3://id:key@b/k": "expected only a name",
-		"s3://b/k?colour=red": `found the option "colour", expected one of anonymous`,
-		"http://b/k":          "not an object-store address",
-	} {
-		a, err := Parse(name)
-		found := fmt.Sprintf("%s %s %s %s", a.Scheme, a.Bucket, a.Key, a.options)
-		if err != nil {
-			found = err.Error()
-		}
-		if found != want && (err == nil || !strings.Contains(found, want)) {
-			t.Errorf("%s: %q, expected %q", name, found, want)
-		}
-	}
+func TestEndpoint(t *testing.T) {
 	for _, endpoint := range []string{"ftp://host", "https://", "https://id:key@host", "https://host/path", "::"} {
 		if host, _, err := endpointOf(endpoint); err == nil || strings.Contains(err.Error(), "key@") {
 			t.Errorf("%s: %q, %v", endpoint, host, err)

@@ -48,7 +48,7 @@ func (s settings) wait(ctx context.Context, attempt int) error {
 // connections, object metadata and cached blocks.
 var clients struct {
 	sync.Mutex
-	open map[Address]*client
+	open map[location.Source]*client
 }
 
 // client is an open bucket.
@@ -69,28 +69,31 @@ type client struct {
 // pattern may name.
 const mostObjects = 1 << 17
 
+// root returns the address of a bucket, without options.
+func root(at location.Source) string { return at.Scheme() + "://" + at.Bucket() }
+
 // clientOf returns the client of a bucket and makes it on the first call.
-func clientOf(ctx context.Context, a Address) (*client, error) {
-	a.Key = ""
+func clientOf(ctx context.Context, at location.Source) (*client, error) {
+	at = at.With(at.Bucket())
 	clients.Lock()
 	defer clients.Unlock()
-	if c := clients.open[a]; c != nil {
+	if c := clients.open[at]; c != nil {
 		return c, nil
 	}
-	c, err := newClient(ctx, a, usual)
+	c, err := newClient(ctx, at, usual)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", a.root(), err)
+		return nil, fmt.Errorf("%s: %w", root(at), err)
 	}
 	if clients.open == nil {
-		clients.open = map[Address]*client{}
+		clients.open = map[location.Source]*client{}
 	}
-	clients.open[a] = c
+	clients.open[at] = c
 	return c, nil
 }
 
 // newClient makes a client. It sends no request except, for Google, the one for a token.
-func newClient(ctx context.Context, a Address, s settings) (*client, error) {
-	c := &client{settings: s, root: a.root(), name: a.Bucket,
+func newClient(ctx context.Context, at location.Source, s settings) (*client, error) {
+	c := &client{settings: s, root: root(at), name: at.Bucket(),
 		objects: newKept[string, *object](mostObjects), blocks: newKept[blockID, *block](mostBlocks)}
 	o := &minio.Options{MaxRetries: s.attempts}
 	transport := &http.Transport{
@@ -103,17 +106,17 @@ func newClient(ctx context.Context, a Address, s settings) (*client, error) {
 		DisableCompression:    true, // Content-Length must be the object's size
 	}
 	o.Transport = transport
-	endpoint := a.option(endpointOption)
+	endpoint := at.Option(location.Endpoint)
 	var err error
-	if a.Scheme == location.Google {
+	if at.Scheme() == location.Google {
 		endpoint = cmp.Or(endpoint, s.getenv("STORAGE_EMULATOR_HOST"), "https://storage.googleapis.com")
 		o.Region = "auto"
-		err = c.asGoogle(ctx, a, o, transport)
+		err = c.asGoogle(ctx, at, o, transport)
 	} else {
 		endpoint = cmp.Or(endpoint, s.getenv("AWS_ENDPOINT_URL_S3"), s.getenv("AWS_ENDPOINT_URL"),
 			"https://s3.amazonaws.com")
-		o.Region = cmp.Or(a.option(regionOption), s.getenv("AWS_REGION"), s.getenv("AWS_DEFAULT_REGION"))
-		c.asAmazon(a, o)
+		o.Region = cmp.Or(at.Option(location.Region), s.getenv("AWS_REGION"), s.getenv("AWS_DEFAULT_REGION"))
+		c.asAmazon(at, o)
 	}
 	if err != nil {
 		return nil, err
@@ -122,7 +125,7 @@ func newClient(ctx context.Context, a Address, s settings) (*client, error) {
 		return nil, err
 	}
 	c.region = o.Region
-	if a.option(pathOption) == "true" {
+	if at.Option(location.PathStyle) == "true" {
 		o.BucketLookup = minio.BucketLookupPath
 	}
 	made, err := minio.New(c.host, o)

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"winnow/datasets/location"
+
 	"github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/credentials"
 	"golang.org/x/oauth2"
@@ -18,13 +20,13 @@ const machineWait = 2 * time.Second
 
 // asAmazon signs requests with the credentials that Amazon's own tools would find: from the environment, a
 // profile's file, or the role of a container or machine.
-func (c *client) asAmazon(a Address, o *minio.Options) {
-	if a.option(anonymousOption) == "true" {
+func (c *client) asAmazon(at location.Source, o *minio.Options) {
+	if at.Option(location.Anonymous) == "true" {
 		c.signed, o.Creds = "no credentials, as anonymous=true asks",
 			credentials.NewStatic("", "", "", credentials.SignatureAnonymous)
 		return
 	}
-	profile := a.option(profileOption)
+	profile := at.Option(location.Profile)
 	file := &credentials.FileAWSCredentials{Profile: profile}
 	chain := []credentials.Provider{&credentials.EnvAWS{}, file}
 	if profile != "" { // the profile in the address overrides the environment
@@ -47,10 +49,10 @@ func (c *client) asAmazon(a Address, o *minio.Options) {
 }
 
 // asGoogle sends Google's tokens, which Google's storage accepts with the S3 protocol too.
-func (c *client) asGoogle(ctx context.Context, a Address, o *minio.Options, plain http.RoundTripper) error {
+func (c *client) asGoogle(ctx context.Context, at location.Source, o *minio.Options, plain http.RoundTripper) error {
 	o.Creds = credentials.NewStatic("", "", "", credentials.SignatureAnonymous)
 	c.signed = "no credentials"
-	if a.option(anonymousOption) == "true" || c.getenv("STORAGE_EMULATOR_HOST") != "" {
+	if at.Option(location.Anonymous) == "true" || c.getenv("STORAGE_EMULATOR_HOST") != "" {
 		return nil
 	}
 	tokens, err := c.google(ctx, c.getenv)

@@ -1,3 +1,9 @@
+// Package bucket reads the objects of a bucket as files. It speaks the protocol of Amazon's S3, which many other
+// servers and Google Cloud Storage understand too; for Google it can use Google's own tokens. Objects are written
+// and removed as a whole ([Tree.Put]).
+//
+// Reading a file from its start takes one request. ReadAt fetches blocks, which are cached; if reads are
+// sequential, several blocks are fetched at once. A request that breaks off is resumed where it broke.
 package bucket
 
 import (
@@ -23,18 +29,14 @@ type Tree struct {
 	key string // of the folder; "" for the whole bucket
 }
 
-// Open opens a folder of objects by its address, or a single object as a tree whose only name is ".", as
-// [location.Use] needs. It sends no request.
-func Open(ctx context.Context, address string) (location.Tree, error) {
-	a, err := Parse(address)
+// Open opens a folder of objects, or a single object as a tree whose only name is ".", as [location.Use] needs. It
+// sends no request.
+func Open(ctx context.Context, at location.Source) (location.Tree, error) {
+	c, err := clientOf(ctx, at)
 	if err != nil {
 		return nil, err
 	}
-	c, err := clientOf(ctx, a)
-	if err != nil {
-		return nil, err
-	}
-	return &Tree{ctx, c, a.Key}, nil
+	return &Tree{ctx, c, at.Key()}, nil
 }
 
 // at returns the key of a file name.

@@ -87,7 +87,7 @@ func stages(commands []Command, o Options) ([]stage, error) {
 	}
 	var list []stage
 	for i, c := range commands {
-		s := stage{Command: c, out: location.Clean(c.Flags["out"])}
+		s := stage{Command: c, out: location.At(c.Flags["out"]).Clean().String()}
 		if c.dealt() {
 			s.tasks = o.Tasks
 		}
@@ -98,7 +98,7 @@ func stages(commands []Command, o Options) ([]stage, error) {
 			return nil, hint.Misused("cluster: winnow %s: --shard %s is given: leave it out, every task gets its own", c.Name, c.Flags["shard"])
 		case s.tasks > 0 && c.Flags["out"] == "":
 			return nil, hint.Misused("cluster: winnow %s: --out missing: it names the whole, of which each task makes a part", c.Name)
-		case s.tasks > 0 && location.IsRemote(s.out) && c.Name != "extract":
+		case s.tasks > 0 && location.At(s.out).IsRemote() && c.Name != "extract":
 			return nil, hint.Misused("cluster: winnow %s: --out %s: expected a path on a volume: extract alone writes its parts into object stores", c.Name, s.out)
 		case strings.ContainsFunc(strings.Join(c.Words, ""), control):
 			return nil, hint.Misused("cluster: winnow %s: found a line feed or another control character in %q, expected none", c.Name, strings.Join(c.Words, " "))

@@ -134,7 +134,7 @@ func WriteKubernetes(ctx context.Context, h Host, commands []Command, o Options)
 		return "", hint.Misused("cluster: --image missing: the container that holds winnow")
 	}
 	for _, flag := range []string{"out", "manifest", "root"} {
-		if at := s.Flags[flag]; o.Kubernetes.Claim == "" && at != "" && !location.IsRemote(at) {
+		if at := s.Flags[flag]; o.Kubernetes.Claim == "" && at != "" && !location.At(at).IsRemote() {
 			return "", hint.Misused("cluster: --claim missing: --%s %s lies on a volume that all pods see, expected the name of its claim, or an address in an object store", flag, at)
 		}
 	}
@@ -237,7 +237,7 @@ func (o Options) container(name, out string) container {
 	} else {
 		c.WorkingDir = scratch
 	}
-	if location.IsRemote(out) {
+	if location.At(out).IsRemote() {
 		c.VolumeMounts = append(c.VolumeMounts, mount{"scratch", scratch})
 		c.Env = []variable{{"TMPDIR", scratch}}
 	}
@@ -250,7 +250,7 @@ func (o Options) manifest(name, out string, j job, c container) manifest {
 	if o.Kubernetes.Claim != "" {
 		j.Template.Spec.Volumes = []volume{{Name: "data", Claim: &claim{o.Kubernetes.Claim}}}
 	}
-	if location.IsRemote(out) {
+	if location.At(out).IsRemote() {
 		j.Template.Spec.Volumes = append(j.Template.Spec.Volumes, volume{Name: "scratch", EmptyDir: &emptyDir{}})
 	}
 	return manifest{"batch/v1", "Job", meta{name, labels}, j}
@@ -266,7 +266,7 @@ var (
 func jobName(asked, out string) (string, error) {
 	name := asked
 	if name == "" {
-		name = "winnow-" + strings.Trim(unnamed.ReplaceAllString(strings.ToLower(location.Base(out)), "-"), "-")
+		name = "winnow-" + strings.Trim(unnamed.ReplaceAllString(strings.ToLower(location.At(out).Base()), "-"), "-")
 		name = strings.TrimRight(name[:min(len(name), 50)], "-")
 	}
 	if !nameForm.MatchString(name) {

@@ -56,7 +56,7 @@ func WriteSlurm(ctx context.Context, h Host, commands []Command, o Options) (str
 		}
 	}
 	for _, c := range commands { // before anything is tried; prepare refuses the other commands
-		if out := c.Flags["out"]; c.Name == "extract" && location.IsRemote(out) {
+		if out := c.Flags["out"]; c.Name == "extract" && location.At(out).IsRemote() {
 			return "", hint.Misused("cluster: --out %s: expected a path in a folder that all nodes see: scripts, logs and notes lie beside it. Parts in an object store need none: run extract with --shard auto in an array of your own", out)
 		}
 	}

@@ -69,7 +69,7 @@ func Look(ctx context.Context, out string, verify bool, queue Queue) (Status, er
 		} // what it found stands in the states
 	}
 	s.Job, s.Parts = w.Job, w.Of
-	_, err = location.Stat(ctx, out)
+	_, err = location.At(out).Stat(ctx)
 	s.Joined = err == nil
 	queued := notes.queued(ctx, queue)
 	for _, p := range w.Parts {

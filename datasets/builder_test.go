@@ -9,6 +9,7 @@ import (
 	"slices"
 	"testing"
 
+	"winnow/datasets/location"
 	"winnow/internal/testing/memory"
 )
 
@@ -35,7 +36,7 @@ func TestManifestMemory(t *testing.T) {
 	name := longManifest(t, rows)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	d, err := Read(name, ReadOptions{})
+	d, err := ReadFile(name, ReadOptions{})
 	runtime.ReadMemStats(&after)
 	if err != nil {
 		t.Fatal(err)
@@ -62,7 +63,7 @@ func TestPaths(t *testing.T) {
 	dir := filepath.Dir(name)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	paths, err := Paths(name, ReadOptions{})
+	paths, err := Paths(location.At(name), ReadOptions{})
 	runtime.ReadMemStats(&after)
 	if err != nil {
 		t.Fatal(err)
@@ -82,8 +83,8 @@ func TestPaths(t *testing.T) {
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		d, err := Read(name, ReadOptions{})
-		got, pathsErr := Paths(name, ReadOptions{})
+		d, err := ReadFile(name, ReadOptions{})
+		got, pathsErr := Paths(location.At(name), ReadOptions{})
 		if fmt.Sprint(err) != fmt.Sprint(pathsErr) {
 			t.Errorf("%s: paths say %v, samples %v", file, pathsErr, err)
 		}

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"winnow/datasets/location"
 )
 
 // cocoFile follows COCO's format, with categories at the end, a crowd, a box of no height, and unknown keys.
@@ -132,7 +134,7 @@ func TestGuessJSON(t *testing.T) {
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := FormOf(name); got != want || err != nil {
+		if got, err := FormOf(location.At(name)); got != want || err != nil {
 			t.Errorf("%.60s: %s, %v, expected %s", text, got, err, want)
 		}
 	}
@@ -201,7 +203,7 @@ func TestMendChangedCOCO(t *testing.T) {
 		if err := os.WriteFile(source, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Mend(&bytes.Buffer{}, source, d, nil); err == nil ||
+		if _, err := Mend(&bytes.Buffer{}, location.At(source), d, nil); err == nil ||
 			!strings.Contains(err.Error(), "the file has changed") {
 			t.Errorf("%v, expected that the file has changed", err)
 		}
@@ -226,18 +228,18 @@ func FuzzCOCO(f *testing.F) {
 		if err := os.WriteFile(source, data, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		d, err := Read(source, ReadOptions{})
-		if form, _ := FormOf(source); err != nil || form != COCO {
+		d, err := ReadFile(source, ReadOptions{})
+		if form, _ := FormOf(location.At(source)); err != nil || form != COCO {
 			return
 		}
 		var same bytes.Buffer
-		if _, err := Mend(&same, source, d, nil); err != nil || !bytes.Equal(same.Bytes(), data) {
+		if _, err := Mend(&same, location.At(source), d, nil); err != nil || !bytes.Equal(same.Bytes(), data) {
 			t.Fatalf("%v: nothing decided, and %q became %q", err, data, same.Bytes())
 		}
 		if len(d.Samples) > 1 {
 			at := int(which) % len(d.Samples)
 			var out bytes.Buffer
-			if _, err := Mend(&out, source, d, map[int]Decision{at: {Drop: true}}); err != nil {
+			if _, err := Mend(&out, location.At(source), d, map[int]Decision{at: {Drop: true}}); err != nil {
 				t.Fatal(err)
 			}
 			if got := read(t, out.String(), ReadOptions{Format: COCO}); len(got.Samples) != len(d.Samples)-1 {
@@ -274,14 +276,14 @@ func BenchmarkMillionBoxes(b *testing.B) {
 	}
 	size := int64(text.Len())
 	text = bytes.Buffer{}
-	d, err := Read(source, ReadOptions{})
+	d, err := ReadFile(source, ReadOptions{})
 	if err != nil || len(d.Samples) != n {
 		b.Fatal(err)
 	}
 	b.Run("read", func(b *testing.B) {
 		b.SetBytes(size)
 		for b.Loop() {
-			if _, err := Read(source, ReadOptions{}); err != nil {
+			if _, err := ReadFile(source, ReadOptions{}); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -293,7 +295,7 @@ func BenchmarkMillionBoxes(b *testing.B) {
 			decisions[i] = Decision{Label: "c" + strconv.Itoa((i+1)%80)}
 		}
 		for b.Loop() {
-			if _, err := Mend(&bytes.Buffer{}, source, d, decisions); err != nil {
+			if _, err := Mend(&bytes.Buffer{}, location.At(source), d, decisions); err != nil {
 				b.Fatal(err)
 			}
 		}

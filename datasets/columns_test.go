@@ -98,7 +98,7 @@ func TestWrongColumns(t *testing.T) {
 		!strings.Contains(err.Error(), "found column names, expected none") {
 		t.Errorf("names for a list without a header: %v", err)
 	}
-	if _, err := Read(t.TempDir(), ReadOptions{Names: Names{Path: "x"}}); err == nil ||
+	if _, err := ReadFile(t.TempDir(), ReadOptions{Names: Names{Path: "x"}}); err == nil ||
 		!strings.Contains(err.Error(), "not a table") {
 		t.Errorf("names for a folder: %v", err)
 	}

@@ -24,7 +24,7 @@ func TestFiftyOne(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	d, err := Read(filepath.Join(dir, "data"), ReadOptions{})
+	d, err := ReadFile(filepath.Join(dir, "data"), ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

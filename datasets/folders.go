@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"maps"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -29,25 +28,9 @@ func isImageName(p string) bool {
 	return slices.Contains(imageNames, end) || slices.Contains(otherNames, end)
 }
 
-// IsZip reports whether a path names a zip file, which is read as the folder it holds.
-func IsZip(path string) bool { return strings.EqualFold(filepath.Ext(location.Base(path)), ".zip") }
-
-// isTree reports whether a source is a folder, zipped or not, or shards. Such a source has no form that a mended
-// copy could keep.
-func isTree(source string) bool {
-	ctx := context.Background()
-	return isFolder(ctx, source) || isShards(ctx, source, Auto)
-}
-
-// isFolder reports whether a source is a folder, zipped or not.
-func isFolder(ctx context.Context, source string) bool {
-	info, err := location.Stat(ctx, source)
-	return err == nil && (info.IsDir() || IsZip(source))
-}
-
 // readZip reads the folder that a zip file holds.
-func readZip(source string, opts ReadOptions) (*Dataset, error) {
-	f, err := location.Open(opts.context(), source)
+func readZip(source location.Source, opts ReadOptions) (*Dataset, error) {
+	f, err := source.Open(opts.context())
 	if err != nil {
 		return nil, fmt.Errorf("datasets: %w", err)
 	}
@@ -60,7 +43,7 @@ func readZip(source string, opts ReadOptions) (*Dataset, error) {
 	if err != nil {
 		return nil, fmt.Errorf("datasets: %s: %w", source, err)
 	}
-	return ReadFolders(root, source, opts)
+	return ReadFolders(root, source.String(), opts)
 }
 
 // ReadFolders reads a folder with one folder per class. If it is a Pascal VOC folder, it reads the boxes. If it

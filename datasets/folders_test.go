@@ -10,6 +10,8 @@ import (
 	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
+
+	"winnow/datasets/location"
 )
 
 // Class folders are found inside a wrapping folder, and folders without images are skipped.
@@ -49,7 +51,7 @@ func TestFoldersFound(t *testing.T) {
 		}
 		for from, read := range map[string]func() (*Dataset, error){
 			"folder": func() (*Dataset, error) { return ReadFolders(files, what, ReadOptions{}) },
-			"zip":    func() (*Dataset, error) { return Read(packed, ReadOptions{}) },
+			"zip":    func() (*Dataset, error) { return ReadFile(packed, ReadOptions{}) },
 		} {
 			d, err := read()
 			if err != nil {
@@ -84,15 +86,15 @@ func TestMendZip(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.Close()
-	if form, err := FormOf(packed); form != CSV || err != nil {
+	if form, err := FormOf(location.At(packed)); form != CSV || err != nil {
 		t.Errorf("found the form %q, %v", form, err)
 	}
-	d, err := Read(packed, ReadOptions{})
+	d, err := ReadFile(packed, ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	did, err := Mend(&out, packed, d, map[int]Decision{0: {Label: "dog"}, 2: {Drop: true}})
+	did, err := Mend(&out, location.At(packed), d, map[int]Decision{0: {Label: "dog"}, 2: {Drop: true}})
 	if want := "path,label,split\ncat/1.jpg,dog,train\ndog/2.jpg,dog,train\n"; err != nil || out.String() != want ||
 		did.Relabelled != 1 || did.Dropped != 1 {
 		t.Errorf("%q, %+v, %v, expected %q", out.String(), did, err, want)

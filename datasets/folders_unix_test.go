@@ -30,7 +30,7 @@ func TestFoldersWithPipes(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	d, err := datasets.Read(dir, datasets.ReadOptions{})
+	d, err := datasets.ReadFile(dir, datasets.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +38,7 @@ func TestFoldersWithPipes(t *testing.T) {
 		t.Errorf("%q, expected %q", got, want)
 	}
 	for _, name := range []string{at("pipe.png"), at("zero.png")} {
-		if _, err := datasets.Read(name, datasets.ReadOptions{}); err == nil {
+		if _, err := datasets.ReadFile(name, datasets.ReadOptions{}); err == nil {
 			t.Errorf("%s was read as a manifest", name)
 		}
 	}
@@ -56,7 +56,7 @@ func TestFoldersNotUTF8(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	d, err := datasets.Read(dir, datasets.ReadOptions{})
+	d, err := datasets.ReadFile(dir, datasets.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -159,7 +159,7 @@ func TestImageFolderRoundTrip(t *testing.T) {
 		if text, err := os.ReadFile(filepath.Join(dir, name)); err != nil || !strings.Contains(string(text), fileName) {
 			t.Errorf("%s: %s, %v", name, text, err)
 		}
-		d, err := Read(dir, ReadOptions{})
+		d, err := ReadFile(dir, ReadOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"winnow/datasets/location"
 )
 
 // annotated is an annotation as Label Studio exports it, made after https://labelstud.io/guide/task_format.
@@ -209,17 +211,17 @@ func TestMendLabelStudio(t *testing.T) {
 	if err := os.WriteFile(source, []byte(minimal), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	d, err := Read(source, ReadOptions{})
+	d, err := ReadFile(source, ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	did, err := Mend(&out, source, d, map[int]Decision{0: {Label: "stork"}, 2: {Drop: true}})
+	did, err := Mend(&out, location.At(source), d, map[int]Decision{0: {Label: "stork"}, 2: {Drop: true}})
 	if want := "path,label,split,task_id\nphotos/1.jpg,stork,test,3\nphotos/2.jpg,,test,4\n"; err != nil ||
 		out.String() != want || did.Relabelled != 1 || did.Dropped != 1 {
 		t.Errorf("%q, %+v, %v", out.String(), did, err)
 	}
-	if form, err := FormOf(source); form != LabelStudio || err != nil {
+	if form, err := FormOf(location.At(source)); form != LabelStudio || err != nil {
 		t.Errorf("%q, %v", form, err)
 	}
 }

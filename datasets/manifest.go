@@ -15,8 +15,6 @@ import (
 
 	"winnow/datasets/labelstudio"
 	"winnow/datasets/location"
-	"winnow/datasets/shards"
-	"winnow/internal/regular"
 )
 
 // Format is a way to store a dataset.
@@ -76,13 +74,16 @@ type reading struct {
 
 // Read reads a dataset from a manifest file, an image folder, a .zip file of one, or shards: a single shard, a name
 // pattern (shard-{000..099}.tar, train-*.tar) or a folder of shards.
-func Read(source string, opts ReadOptions) (*Dataset, error) {
+func Read(source location.Source, opts ReadOptions) (*Dataset, error) {
 	return readInto(nil, source, opts)
 }
 
+// ReadFile is [Read] of a source by its name: a path, file://PATH, s3://BUCKET/KEY or gs://BUCKET/KEY.
+func ReadFile(name string, opts ReadOptions) (*Dataset, error) { return Read(location.At(name), opts) }
+
 // Paths returns the paths of a dataset's samples in the order in which [Read] returns them. For a table it keeps
 // nothing else in memory: the path and some 20 bytes per image.
-func Paths(source string, opts ReadOptions) ([]string, error) {
+func Paths(source location.Source, opts ReadOptions) ([]string, error) {
 	var list []string
 	d, err := readInto(&list, source, opts)
 	if err != nil || len(list) > 0 {
@@ -92,51 +93,50 @@ func Paths(source string, opts ReadOptions) ([]string, error) {
 }
 
 // readInto reads a dataset. If list is not nil, it receives the paths of a CSV or TSV manifest instead of samples.
-func readInto(list *[]string, source string, opts ReadOptions) (*Dataset, error) {
+func readInto(list *[]string, source location.Source, opts ReadOptions) (*Dataset, error) {
 	if opts.Format == "" {
 		opts.Format = Auto
 	}
 	ctx := opts.context()
-	if location.IsRemote(source) && !shards.IsPattern(source) { // report an unreachable source first
-		if _, err := location.Stat(ctx, source); err != nil {
-			return nil, fmt.Errorf("datasets: %w", err)
-		}
+	layout, err := LayoutOf(ctx, source)
+	if err != nil && source.IsRemote() { // opening it would only ask again
+		return nil, fmt.Errorf("datasets: %w", err)
 	}
-	if isShards(ctx, source, opts.Format) {
+	if _, stored := shardKinds[opts.Format]; stored && (opts.Format != Auto || layout == Shards) {
 		return readShards(source, opts)
 	}
-	if isFolder(ctx, source) {
+	if layout == Folder || layout == Zip {
 		if opts.Format != Auto && opts.Format != Folders {
 			return nil, fmt.Errorf("datasets: %s: is a folder, expected a %s file", source, opts.Format)
 		}
-		if IsZip(source) {
+		if layout == Zip {
 			return readZip(source, opts)
 		}
-		dir, err := location.Dir(ctx, source)
+		dir, err := source.Dir(ctx)
 		if err != nil {
 			return nil, fmt.Errorf("datasets: %w", err)
 		}
-		d, err := ReadFolders(dir, source, opts)
+		d, err := ReadFolders(dir, source.String(), opts)
 		if none := (*noImage)(nil); errors.As(err, &none) && opts.Format == Auto && holdsShards(source, opts) {
 			return readShards(source, opts)
 		}
 		return d, err
 	}
-	open := func(name string) (io.ReadCloser, error) { return location.Open(ctx, name) }
-	if opts.Once != nil && !location.IsRemote(source) {
-		open = func(name string) (io.ReadCloser, error) { return regular.Stream(location.Local(name)) }
+	open := func() (io.ReadCloser, error) { return source.Open(ctx) }
+	if opts.Once != nil {
+		open = func() (io.ReadCloser, error) { return source.Stream(ctx) }
 	}
-	f, err := open(source)
+	f, err := open()
 	if err != nil {
 		return nil, fmt.Errorf("datasets: %w", err)
 	}
 	defer f.Close()
 	how := reading{ReadOptions: opts, list: list}
 	if opts.Once == nil {
-		return how.manifest(f, source)
+		return how.manifest(f, source.String())
 	}
 	defer context.AfterFunc(opts.Once, func() { f.Close() })() // stop waiting for a pipe's writer
-	d, err := how.manifest(f, source)
+	d, err := how.manifest(f, source.String())
 	return d, cmp.Or(opts.Once.Err(), err)
 }
 

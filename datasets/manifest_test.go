@@ -145,7 +145,7 @@ func TestBadManifests(t *testing.T) {
 			t.Errorf("%q: got %v, expected %q in it", text, err, want)
 		}
 	}
-	if _, err := Read(filepath.Join(t.TempDir(), "none.csv"), ReadOptions{}); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := ReadFile(filepath.Join(t.TempDir(), "none.csv"), ReadOptions{}); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a missing file: got %v", err)
 	}
 }

@@ -33,7 +33,7 @@ type Mended struct {
 // that was a number remains one if possible. In COCO's JSON only values of category_id change and annotations are
 // left out; their images stay. A folder of images, shards and an export of Label Studio cannot be copied: they
 // become a CSV manifest of what was read.
-func Mend(w io.Writer, source string, d *Dataset, decisions map[int]Decision) (Mended, error) {
+func Mend(w io.Writer, source location.Source, d *Dataset, decisions map[int]Decision) (Mended, error) {
 	m := &mender{d: d, decisions: decisions, did: Mended{Changed: map[string]int{}}}
 	if err := m.check(); err != nil {
 		return Mended{}, fmt.Errorf("datasets: %s: %w", source, err)
@@ -46,7 +46,7 @@ func Mend(w io.Writer, source string, d *Dataset, decisions map[int]Decision) (M
 		mended, did := m.apply()
 		return did, WriteCSV(w, mended)
 	}
-	f, err := location.Open(context.Background(), source)
+	f, err := source.Open(context.Background())
 	if err != nil {
 		return Mended{}, fmt.Errorf("datasets: %w", err)
 	}
@@ -80,11 +80,11 @@ func Apply(d *Dataset, decisions map[int]Decision) (*Dataset, Mended, error) {
 
 // FormOf returns the format of a source and of its mended copy: CSV for a folder, zipped or not, and for shards.
 // The copy of a LabelStudio source is CSV.
-func FormOf(source string) (Format, error) {
+func FormOf(source location.Source) (Format, error) {
 	if isTree(source) {
 		return CSV, nil
 	}
-	f, err := location.Open(context.Background(), source)
+	f, err := source.Open(context.Background())
 	if err != nil {
 		return "", fmt.Errorf("datasets: %w", err)
 	}

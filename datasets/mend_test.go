@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"winnow/datasets/location"
 )
 
 // mended writes source and mends it by decisions on paths.
@@ -18,7 +20,7 @@ func mended(t *testing.T, text string, decisions map[string]Decision) (string, M
 	if err := os.WriteFile(source, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	d, err := Read(source, ReadOptions{})
+	d, err := ReadFile(source, ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,7 +31,7 @@ func mended(t *testing.T, text string, decisions map[string]Decision) (string, M
 		}
 	}
 	var out bytes.Buffer
-	did, err := Mend(&out, source, d, at)
+	did, err := Mend(&out, location.At(source), d, at)
 	return out.String(), did, err
 }
 
@@ -100,17 +102,17 @@ func TestMendFolder(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	d, err := Read(dir, ReadOptions{})
+	d, err := ReadFile(dir, ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	did, err := Mend(&out, dir, d, map[int]Decision{0: {Drop: true}, 1: {Label: "owl"}})
+	did, err := Mend(&out, location.At(dir), d, map[int]Decision{0: {Drop: true}, 1: {Label: "owl"}})
 	if want := "path,label,split\ncat/2.jpg,owl,train\ndog/3.jpg,dog,train\n"; err != nil || out.String() != want ||
 		did.Rows != 2 {
 		t.Errorf("%q, %+v, %v", out.String(), did, err)
 	}
-	if form, err := FormOf(dir); err != nil || form != CSV {
+	if form, err := FormOf(location.At(dir)); err != nil || form != CSV {
 		t.Errorf("the form is %q, %v", form, err)
 	}
 }
@@ -146,7 +148,7 @@ func TestMendRefuses(t *testing.T) {
 		if err := os.WriteFile(source, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		_, err := Mend(&bytes.Buffer{}, source, d, map[int]Decision{0: {Label: "2"}})
+		_, err := Mend(&bytes.Buffer{}, location.At(source), d, map[int]Decision{0: {Label: "2"}})
 		if text == "a.jpg\nb,1,1\n" {
 			want = "expected the columns path and label"
 		}
@@ -155,7 +157,7 @@ func TestMendRefuses(t *testing.T) {
 		}
 	}
 	d := read(t, "path,label\na.jpg,1\n", ReadOptions{})
-	if _, err := Mend(&bytes.Buffer{}, source, d, map[int]Decision{1: {Drop: true}}); err == nil ||
+	if _, err := Mend(&bytes.Buffer{}, location.At(source), d, map[int]Decision{1: {Drop: true}}); err == nil ||
 		!strings.Contains(err.Error(), "a decision on sample 1") {
 		t.Errorf("a decision on nothing: %v", err)
 	}
@@ -207,12 +209,12 @@ func TestMendNumbered(t *testing.T) {
 		0o644); err != nil {
 		t.Fatal(err)
 	}
-	d, err := Read(source, ReadOptions{Numbered: true})
+	d, err := ReadFile(source, ReadOptions{Numbered: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	did, err := Mend(&out, source, d, map[int]Decision{0: {Label: "6"}, 1: {Drop: true}})
+	did, err := Mend(&out, location.At(source), d, map[int]Decision{0: {Label: "6"}, 1: {Drop: true}})
 	if want := "given_label,true_label,note\r\n6,6,\"a, b\"\r\n0,9,x\r\n"; err != nil || out.String() != want ||
 		did.Relabelled != 1 || did.Dropped != 1 {
 		t.Errorf("mended %q %+v %v, expected %q", out.String(), did, err, want)

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"winnow/datasets/location"
 	"winnow/datasets/parquetimages"
 	"winnow/datasets/parquetrows"
 	"winnow/datasets/shards"
@@ -24,7 +25,7 @@ type parquetShard struct {
 }
 
 // readParquet reads Parquet files with images, in the form of Hugging Face's datasets.
-func readParquet(ctx context.Context, source string, list *shards.List, opts ReadOptions) (*Dataset, error) {
+func readParquet(ctx context.Context, source location.Source, list *shards.List, opts ReadOptions) (*Dataset, error) {
 	all := make([]*parquetShard, len(list.Names))
 	told := make([]string, len(list.Names))
 	err := eachShard(ctx, list, func(i int, src io.ReaderAt, size int64) (err error) {
@@ -66,7 +67,7 @@ func readParquet(ctx context.Context, source string, list *shards.List, opts Rea
 }
 
 // parquet reads the columns of a file except the image columns.
-func (o ReadOptions) parquet(ctx context.Context, name, source string, src io.ReaderAt,
+func (o ReadOptions) parquet(ctx context.Context, name string, source location.Source, src io.ReaderAt,
 	size int64) (*parquetShard, error) {
 	f, err := parquetimages.Open(src, size)
 	if err != nil {
@@ -93,7 +94,7 @@ func (o ReadOptions) parquet(ctx context.Context, name, source string, src io.Re
 	opts := reading{ReadOptions: o, unlabelled: &unlabelled}
 	opts.Names.Path = pictures
 	opts.Names.Label = cmp.Or(o.Names.Label, onlyClass(f, table.Columns))
-	at, kept, extra, err := opts.header(source, withPictures(table.Columns))
+	at, kept, extra, err := opts.header(source.String(), withPictures(table.Columns))
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/parquet-go/parquet-go"
 
+	"winnow/datasets/location"
 	"winnow/datasets/parquetimages"
 	"winnow/datasets/shards"
 	"winnow/internal/regular"
@@ -79,7 +80,7 @@ func TestParquetImages(t *testing.T) {
 	}
 	dir := written(t, files)
 	opts, told := noted()
-	d, err := Read(dir, opts)
+	d, err := ReadFile(dir, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +157,7 @@ func TestParquetColumns(t *testing.T) {
 		"empty":        {parquetOf(t, []plain{}), ReadOptions{}, "no row found"},
 	} {
 		dir := written(t, map[string]string{"x.parquet": c.data})
-		d, err := Read(filepath.Join(dir, "x.parquet"), c.opts)
+		d, err := ReadFile(filepath.Join(dir, "x.parquet"), c.opts)
 		switch {
 		case err != nil && (c.want == "" || strings.Contains(err.Error(), c.want)) &&
 			!strings.Contains(err.Error(), "\n"):
@@ -183,7 +184,7 @@ func FuzzParquetImages(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		src := bytes.NewReader(data)
-		s, err := ReadOptions{Split: Train}.parquet(t.Context(), "x", "x", src, int64(len(data)))
+		s, err := ReadOptions{Split: Train}.parquet(t.Context(), "x", location.At("x"), src, int64(len(data)))
 		if err != nil {
 			return
 		}

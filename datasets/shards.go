@@ -12,7 +12,6 @@ import (
 
 	"winnow/datasets/location"
 	"winnow/datasets/shards"
-	"winnow/internal/regular"
 )
 
 // pictures is the name of the image column in a table made from shards.
@@ -21,23 +20,16 @@ const pictures = "(image)"
 // shardKinds are the formats that are stored in shards.
 var shardKinds = map[Format]shards.Kind{WebDataset: shards.Tar, Parquet: shards.Parquet, Auto: shards.None}
 
-// isShards reports whether a source is read as shards: because it is one, is a pattern of their names, or format
-// says so.
-func isShards(ctx context.Context, source string, format Format) bool {
-	_, stored := shardKinds[format]
-	return stored && (format != Auto || !regular.Given(source) && shards.Are(ctx, source))
-}
-
 // holdsShards reports whether there are shards below a folder. A folder that cannot be read is reported later, as
 // an image folder.
-func holdsShards(dir string, opts ReadOptions) bool {
+func holdsShards(dir location.Source, opts ReadOptions) bool {
 	files, err := shards.Below(opts.context(), dir, shards.None)
 	return err == nil && len(files) > 0
 }
 
 // readShards reads the samples of shards. A path begins with the shard's path, relative to the folder at the start
 // of the name pattern, and continues inside the shard as if it were a folder.
-func readShards(source string, opts ReadOptions) (*Dataset, error) {
+func readShards(source location.Source, opts ReadOptions) (*Dataset, error) {
 	opts.Format = cmp.Or(opts.Format, Auto)
 	if opts.StripPrefix != "" {
 		return nil, fmt.Errorf("datasets: %s: found a prefix to strip, %q, expected none: paths begin with those "+
@@ -71,8 +63,8 @@ func eachShard(ctx context.Context, list *shards.List, read func(i int, src io.R
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			file := location.Join(list.Root, name)
-			f, err := location.Open(ctx, file)
+			file := list.Root.Join(name)
+			f, err := file.Open(ctx)
 			if err != nil {
 				return fmt.Errorf("datasets: %w", err)
 			}
@@ -152,29 +144,17 @@ func joined(tables []*records) (columns []string, at [][]int) {
 	return columns, at
 }
 
-// ShardRoot returns the folder that the paths of a source of shards are relative to. ok is false for any other
-// source.
-func ShardRoot(source string) (dir string, ok bool) {
-	ctx := context.Background()
-	if !shards.IsPattern(source) {
-		if info, err := location.Stat(ctx, source); err != nil || info.IsDir() || !shards.Are(ctx, source) {
-			return "", false
-		}
-	}
-	return shards.Folder(source), true
-}
-
 // ShardFiles lists the files of a source of shards, nil for any other source.
-func ShardFiles(source string) (files []string) {
-	if _, ok := ShardRoot(source); !ok && !isFolder(context.Background(), source) {
+func ShardFiles(ctx context.Context, source location.Source) (files []location.Source) {
+	if layout, err := LayoutOf(ctx, source); err != nil || layout == File {
 		return nil
 	}
-	list, err := shards.Find(context.Background(), source, shards.None)
+	list, err := shards.Find(ctx, source, shards.None)
 	if err != nil {
 		return nil // none, or an error that reading will report
 	}
 	for _, name := range list.Names {
-		files = append(files, location.Join(list.Root, name))
+		files = append(files, list.Root.Join(name))
 	}
 	return files
 }

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"winnow/datasets/location"
 	"winnow/datasets/shards"
 	"winnow/datasets/tarshards"
 	"winnow/internal/jsontext"
@@ -47,7 +48,7 @@ func webName(name string) (key, ending string, ok bool) {
 }
 
 // readWebDataset reads tar files in WebDataset's form: files whose names differ only in their endings are a sample.
-func readWebDataset(ctx context.Context, source string, list *shards.List, opts ReadOptions) (*Dataset, error) {
+func readWebDataset(ctx context.Context, source location.Source, list *shards.List, opts ReadOptions) (*Dataset, error) {
 	all := make([]*webShard, len(list.Names))
 	texts := map[string]bool{webClass: true, webText: true, webJSON: true}
 	for _, name := range []string{opts.Names.Label, opts.Names.Split, opts.Names.True} {
@@ -149,7 +150,7 @@ func (w webSample) picture(named string) (string, error) {
 }
 
 // webDataset makes rows of all samples.
-func (o ReadOptions) webDataset(source string, list *shards.List, all []*webShard) (*Dataset, error) {
+func (o ReadOptions) webDataset(source location.Source, list *shards.List, all []*webShard) (*Dataset, error) {
 	tables := make([]*records, len(all))
 	for i, s := range all {
 		tables[i] = &s.records
@@ -164,7 +165,7 @@ func (o ReadOptions) webDataset(source string, list *shards.List, all []*webShar
 	if opts.Names.Label != webClass {
 		drop = slices.Index(columns, webClass)
 	}
-	at, kept, extra, err := opts.header(source, withPictures(columns))
+	at, kept, extra, err := opts.header(source.String(), withPictures(columns))
 	if err != nil {
 		return nil, fmt.Errorf("datasets: %s: the keys of the samples: %w", source, err)
 	}
@@ -181,7 +182,7 @@ func (o ReadOptions) webDataset(source string, list *shards.List, all []*webShar
 		for n, sample := range s.samples {
 			picture, err := sample.picture(ending)
 			if err != nil {
-				return nil, fmt.Errorf("datasets: %s: %w", path.Join(source, list.Names[i]), err)
+				return nil, fmt.Errorf("datasets: %s: %w", source.Join(list.Names[i]), err)
 			}
 			if picture == "" {
 				lost.add(path.Join(list.Names[i], sample.key))
@@ -195,7 +196,7 @@ func (o ReadOptions) webDataset(source string, list *shards.List, all []*webShar
 			r := at.row(record, extra, len(rows))
 			r.split = cmp.Or(r.split, split)
 			if rows, err = appendRow(rows, r, opts); err != nil {
-				return nil, fmt.Errorf("datasets: %s: %s: %w", path.Join(source, list.Names[i]), sample.key, err)
+				return nil, fmt.Errorf("datasets: %s: %s: %w", source.Join(list.Names[i]), sample.key, err)
 			}
 		}
 		s.samples, s.rows = nil, nil
@@ -283,7 +284,7 @@ func (o *odd) add(name string) {
 }
 
 // tellOdd notes which samples have no image and which have no label.
-func (o ReadOptions) tellOdd(source string, rows []row, lost odd) {
+func (o ReadOptions) tellOdd(source location.Source, rows []row, lost odd) {
 	if o.Note == nil {
 		return
 	}

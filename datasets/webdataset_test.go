@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"winnow/datasets/location"
 	"winnow/datasets/shards"
 	"winnow/internal/regular"
 	"winnow/internal/testing/tarfile"
@@ -96,7 +97,7 @@ func TestWebDataset(t *testing.T) {
 		dir := written(t, c.files)
 		opts, told := noted()
 		opts.Names = c.names
-		d, err := Read(filepath.Join(dir, c.source), opts)
+		d, err := ReadFile(filepath.Join(dir, c.source), opts)
 		if err != nil {
 			t.Errorf("%s: %v", what, err)
 			continue
@@ -154,19 +155,19 @@ func TestWrongWebDataset(t *testing.T) {
 		"too many keys": {map[string]string{"a.tar": manyKeys(t)}, ReadOptions{}, "different keys make a table"},
 	} {
 		dir := written(t, c.files)
-		_, err := Read(filepath.Join(dir, "a.tar"), c.opts)
+		_, err := ReadFile(filepath.Join(dir, "a.tar"), c.opts)
 		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v, expected %q", what, err, c.want)
 		}
 	}
-	if _, err := Read(filepath.Join(t.TempDir(), "a-{0..3}.tar"), ReadOptions{}); err == nil ||
+	if _, err := ReadFile(filepath.Join(t.TempDir(), "a-{0..3}.tar"), ReadOptions{}); err == nil ||
 		!strings.Contains(err.Error(), "4 of 4 files are not there") {
 		t.Errorf("no files: %v", err)
 	}
 	stopped, cancel := context.WithCancel(t.Context())
 	cancel()
 	dir := written(t, map[string]string{"a.tar": tarOf(t, "a.cls", "1", "a.jpg", "1")})
-	if _, err := Read(filepath.Join(dir, "a.tar"), ReadOptions{Once: stopped}); err != context.Canceled {
+	if _, err := ReadFile(filepath.Join(dir, "a.tar"), ReadOptions{Once: stopped}); err != context.Canceled {
 		t.Errorf("interrupted: %v", err)
 	}
 }
@@ -210,7 +211,7 @@ func TestShardsRoundTrip(t *testing.T) {
 			t.Errorf("%s has %d bytes", name, len(data))
 		}
 	}
-	back, err := Read(dir, ReadOptions{})
+	back, err := ReadFile(dir, ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -289,7 +290,7 @@ func TestShardsNotWritten(t *testing.T) {
 	} {
 		d := &Dataset{Samples: []Sample{{Path: c.path, Label: Unlabelled, True: Unlabelled, Split: Train}}}
 		w := ShardWriter{Name: filepath.Join(dir, c.name), Size: 1 << 20, Root: func(int) fs.FS { return images },
-			Read: []string{there}}
+			Read: []location.Source{location.At(there)}}
 		if _, err := w.Write(t.Context(), d); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, expected %q", what, err, c.want)
 		}
@@ -303,15 +304,15 @@ func TestShardsNotWritten(t *testing.T) {
 func TestMendShards(t *testing.T) {
 	dir := written(t, map[string]string{"a-0.tar": tarOf(t, "1.jpg", "x", "1.cls", "3", "2.jpg", "x", "2.cls", "4")})
 	source := filepath.Join(dir, "a-*.tar")
-	d, err := Read(source, ReadOptions{})
+	d, err := ReadFile(source, ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if form, err := FormOf(source); err != nil || form != CSV {
+	if form, err := FormOf(location.At(source)); err != nil || form != CSV {
 		t.Errorf("form %s, %v", form, err)
 	}
 	var out bytes.Buffer
-	if _, err := Mend(&out, source, d, map[int]Decision{1: {Label: "3"}}); err != nil ||
+	if _, err := Mend(&out, location.At(source), d, map[int]Decision{1: {Label: "3"}}); err != nil ||
 		out.String() != "path,label,split\na-0.tar/1.jpg,3,train\na-0.tar/2.jpg,3,train\n" {
 		t.Errorf("%s%v", out.String(), err)
 	}
@@ -327,7 +328,7 @@ func FuzzWebDataset(f *testing.F) {
 		if s.read(t.Context(), bytes.NewReader(data), int64(len(data))) != nil {
 			return
 		}
-		d, err := ReadOptions{Split: Train}.webDataset("m", &shards.List{Names: []string{"a.tar"}}, []*webShard{s})
+		d, err := ReadOptions{Split: Train}.webDataset(location.At("m"), &shards.List{Names: []string{"a.tar"}}, []*webShard{s})
 		if err != nil {
 			return
 		}

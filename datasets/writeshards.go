@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 
+	"winnow/datasets/location"
 	"winnow/datasets/tarshards"
 	"winnow/internal/regular"
 )
@@ -25,7 +26,7 @@ type ShardWriter struct {
 	Name     string
 	Size     int64                  // largest shard in bytes, unless a single sample is larger
 	Root     func(sample int) fs.FS // the root of a sample's path
-	Read     []string               // files that images are read from, and that no shard may overwrite
+	Read     []location.Source      // files that images are read from, and that no shard may overwrite
 	Note     func(format string, args ...any)
 	Progress func(done, total int) // in samples; may be nil
 	d        *Dataset
@@ -74,7 +75,7 @@ func (w ShardWriter) Write(ctx context.Context, d *Dataset) (done ShardsWritten,
 	for _, p := range plan {
 		names[p.name] = true
 		for _, read := range w.Read {
-			if tarshards.Same(p.name, read) {
+			if !read.IsRemote() && tarshards.Same(p.name, read.Path()) {
 				return done, fmt.Errorf("datasets: %s: images are read from it, expected another name for what is "+
 					"written", p.name)
 			}

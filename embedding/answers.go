@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"winnow/datasets"
+	"winnow/datasets/location"
 	"winnow/features"
 	"winnow/internal/lookup"
 	"winnow/internal/text"
@@ -56,15 +57,9 @@ func newAnswers(index string, rows, dim int, queries []search.Query, left []feat
 	return Answers{Index: index, Rows: rows, Dim: dim, Queries: make([]Answer, len(queries)), LeftOut: lookup.Unreadable(left)}
 }
 
-// LabelsOf returns the labels of a manifest by path; "" has none.
-func LabelsOf(manifest string) (map[string]string, error) {
-	labels, _, err := labelsOf(manifest)
-	return labels, err
-}
-
-// labelsOf is LabelsOf with the manifest's sha256.
-func labelsOf(manifest string) (labels map[string]string, digest string, err error) {
-	if manifest == "" {
+// labelsOf returns the labels of a manifest by path, and the manifest's sha256; none without a manifest.
+func labelsOf(manifest location.Source) (labels map[string]string, digest string, err error) {
+	if manifest.IsZero() {
 		return nil, "", nil
 	}
 	d, err := datasets.Read(manifest, datasets.ReadOptions{})

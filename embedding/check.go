@@ -140,7 +140,7 @@ func (j Joined) checkOnImages(v *verifier, n int, q *backbone.Preprocessor, note
 	switch {
 	case len(rows) > 0:
 		return rows, v.flush()
-	case j.run.Root != "":
+	case !j.run.Root.IsZero():
 		return nil, fmt.Errorf("--root %s: none of the images to check on can be read: %w", root, failed)
 	}
 	note("no image can be read below %s (%v): checking on random pixels; --root names the folder of the images", root, failed)

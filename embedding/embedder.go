@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 
 	"winnow/backbone"
+	"winnow/datasets/location"
 	"winnow/extraction"
 	"winnow/graph"
 	"winnow/head"
@@ -22,12 +23,12 @@ import (
 
 // Options say by what images are embedded, where they are, and how many at a time.
 type Options struct {
-	Model    string    // a run folder, an ONNX file or a known backbone; "" where there are vectors: what made them
-	Backbone string    // of a run folder, where it is not found by its sha256
-	Root     string    // that the paths of manifests and of standard input start from
-	Stdin    io.Reader // names images where one is called "-"
-	Batch    int       // images a run of the network
-	Workers  int       // images decoded at the same time; 0: one a core
+	Model    string          // a run folder, an ONNX file or a known backbone; "" where there are vectors: what made them
+	Backbone string          // of a run folder, where it is not found by its sha256
+	Root     location.Source // that the paths of manifests and of standard input start from
+	Stdin    io.Reader       // names images where one is called "-"
+	Batch    int             // images a run of the network
+	Workers  int             // images decoded at the same time; 0: one a core
 }
 
 // Host is what embedding needs of the program around it.
@@ -155,8 +156,8 @@ func decoderNow(dir, preprocessing, was string, note func(format string, args ..
 // reopen opens the embedder that made an index, where it was or as o names it, and refuses another.
 func reopen(dir string, was search.Embedder, o Options, note func(format string, args ...any)) (*Embedder, error) {
 	from := was.Source
-	if was.Place.Absolute != "" {
-		from = was.Place.Find(dir, nil)
+	if !was.Place.Absolute.IsZero() {
+		from = was.Place.Find(dir, nil).Path()
 	}
 	e, err := Open(cmp.Or(o.Model, from), o.Backbone, note)
 	if err != nil {

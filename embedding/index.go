@@ -7,6 +7,7 @@ import (
 
 	"winnow/backbone"
 	"winnow/datasets/imagelist"
+	"winnow/datasets/location"
 	"winnow/features"
 	"winnow/internal/hint"
 	"winnow/internal/lookup"
@@ -26,7 +27,7 @@ type Indexed struct {
 }
 
 // CreateIndex puts images into a new index.
-func CreateIndex(ctx context.Context, h Host, dir, dtype string, images []string, o Options) (Indexed, error) {
+func CreateIndex(ctx context.Context, h Host, dir, dtype string, images []location.Source, o Options) (Indexed, error) {
 	if search.Here(dir) {
 		return Indexed{}, hint.With(fmt.Errorf("index: %s: %w", dir, search.ErrExists), "--add puts images behind those it has; a new one needs another --out")
 	}
@@ -40,7 +41,7 @@ func CreateIndex(ctx context.Context, h Host, dir, dtype string, images []string
 }
 
 // ExtendIndex puts images that an index does not have behind those that it has, by the same embedder.
-func ExtendIndex(ctx context.Context, h Host, dir string, images []string, o Options) (Indexed, error) {
+func ExtendIndex(ctx context.Context, h Host, dir string, images []location.Source, o Options) (Indexed, error) {
 	ix, err := search.Open(dir)
 	if err != nil {
 		return Indexed{}, hint.With(err, "make one: winnow index --model RUN IMAGES --out %s", dir)
@@ -58,7 +59,7 @@ func ExtendIndex(ctx context.Context, h Host, dir string, images []string, o Opt
 }
 
 // fill embeds images into an index that open opens.
-func (e *Embedder) fill(ctx context.Context, h Host, dir string, images []string, o Options, open func(dim int, paths []string) (*search.Extension, error)) (r Indexed, err error) {
+func (e *Embedder) fill(ctx context.Context, h Host, dir string, images []location.Source, o Options, open func(dim int, paths []string) (*search.Extension, error)) (r Indexed, err error) {
 	list, err := imagelist.Open(ctx, images, o.Root, o.Stdin)
 	if err != nil {
 		return r, err

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"winnow/datasets/imagelist"
+	"winnow/datasets/location"
 	"winnow/features"
 	"winnow/internal/hint"
 	"winnow/search"
@@ -20,7 +21,7 @@ type Search struct {
 	Database Database // that is asked, where it has a URL; an index beside it says how good its answers are
 	Queries  []string // images, paths of what is searched, .npy files
 	K        int
-	Manifest string // "": no labels but those of the database
+	Manifest location.Source // none: no labels but those of the database
 }
 
 // manyQueries are worth loading ONNX Runtime for, whose products are several times as fast.
@@ -29,7 +30,7 @@ const manyQueries = 8
 // Run finds the images that are most like the queries.
 func (s Search) Run(ctx context.Context, h Host) (Answers, error) {
 	h = h.Complete()
-	labels, err := LabelsOf(s.Manifest)
+	labels, _, err := labelsOf(s.Manifest)
 	if err != nil {
 		return Answers{}, err
 	}
@@ -74,7 +75,7 @@ func (s Search) nearest(ctx context.Context, h Host, g *search.Gallery, queries 
 
 // embed makes queries of images. It also returns those that have no vector.
 func (s Search) embed(ctx context.Context, h Host, e *Embedder, dim int, images []string) ([]search.Query, []features.Bad, error) {
-	list, err := imagelist.Open(ctx, images, s.Root, s.Stdin)
+	list, err := imagelist.Open(ctx, location.All(images), s.Root, s.Stdin)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"strconv"
 
 	"winnow/datasets/imagelist"
+	"winnow/datasets/location"
 	"winnow/features"
 	"winnow/internal/atomicfile"
 	"winnow/internal/hint"
@@ -43,7 +44,7 @@ func (s Search) groups(ctx context.Context, g *search.Gallery) (list []group, er
 		if len(pending) == 0 {
 			return nil
 		}
-		images, err := imagelist.Open(ctx, pending, s.Root, s.Stdin)
+		images, err := imagelist.Open(ctx, location.All(pending), s.Root, s.Stdin)
 		list, pending = append(list, group{images: images}), nil
 		return err
 	}
@@ -109,7 +110,7 @@ func (s Search) RunPart(ctx context.Context, h Host, out string, shard parts.Sha
 	}
 	header, err := parts.NewHeader(SearchJob, shard, total, 1, "queries",
 		map[string]string{"vectors": g.Sum(), "queries": sumOf(list), "labels": digest},
-		map[string]string{"k": strconv.Itoa(s.K), "batch": strconv.Itoa(s.Batch), "root": s.Root}, h.Winnow)
+		map[string]string{"k": strconv.Itoa(s.K), "batch": strconv.Itoa(s.Batch), "root": s.Root.String()}, h.Winnow)
 	if err != nil {
 		return parts.Made{}, err
 	}

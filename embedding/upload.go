@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"winnow/datasets"
+	"winnow/datasets/location"
 	"winnow/internal/hint"
 	"winnow/internal/lookup"
 	"winnow/run/folder"
@@ -48,8 +49,8 @@ func (q Upload) Run(ctx context.Context, server vectordb.Store, r *folder.Run, s
 	return q.send(ctx, server, model, columns, points)
 }
 
-// Gallery sends the vectors of an index or of a feature store, with columns of a manifest ("": none).
-func (q Upload) Gallery(ctx context.Context, dir, manifestFile string) (*Uploaded, error) {
+// Gallery sends the vectors of an index or of a feature store, with columns of a manifest, if there is one.
+func (q Upload) Gallery(ctx context.Context, dir string, manifestFile location.Source) (*Uploaded, error) {
 	server, err := q.Dial(dir)
 	if err != nil {
 		return nil, err
@@ -62,7 +63,7 @@ func (q Upload) Gallery(ctx context.Context, dir, manifestFile string) (*Uploade
 	defer g.Close()
 	var manifest *datasets.Dataset
 	var columns []string
-	if manifestFile != "" {
+	if !manifestFile.IsZero() {
 		if manifest, err = datasets.Read(manifestFile, datasets.ReadOptions{}); err != nil {
 			return nil, err
 		}

@@ -65,7 +65,7 @@ func (e *Extraction) part(ctx context.Context, h Host) (Result, error) {
 	}
 	own := *e
 	own.Out = at
-	if state == parts.Present && location.IsRemote(at) {
+	if state == parts.Present && location.At(at).IsRemote() {
 		s, err := openPart(ctx, at)
 		if err != nil {
 			return Result{}, err
@@ -78,7 +78,7 @@ func (e *Extraction) part(ctx context.Context, h Host) (Result, error) {
 	if err == nil && state != parts.Present {
 		err = parts.Finish(ctx, e.Out, header, at)
 	}
-	if r.Store = parts.Path(e.Out, header.Shard, header.Of); location.IsRemote(r.Store) {
+	if r.Store = parts.Path(e.Out, header.Shard, header.Of); location.At(r.Store).IsRemote() {
 		r.Complete = false // it was not there
 	}
 	return r, err
@@ -86,10 +86,10 @@ func (e *Extraction) part(ctx context.Context, h Host) (Result, error) {
 
 // openPart opens the store that is a part, or that parts were joined to, also in an object store.
 func openPart(ctx context.Context, at string) (*features.Store, error) {
-	if !location.IsRemote(at) {
+	if !location.At(at).IsRemote() {
 		return features.Open(at)
 	}
-	files, err := location.Dir(ctx, at)
+	files, err := location.At(at).Dir(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +120,7 @@ func joinParts(ctx context.Context, w *parts.Whole, o parts.JoinOptions) (parts.
 		}
 	}
 	join := joinHere
-	if location.IsRemote(w.Out) {
+	if location.At(w.Out).IsRemote() {
 		join = joinThere
 	}
 	s, err := join(ctx, shards, w.Out, o)

@@ -19,6 +19,7 @@ import (
 	"winnow/backbone"
 	"winnow/backbone/ort"
 	"winnow/datasets/imageroot"
+	"winnow/datasets/location"
 	"winnow/features"
 	"winnow/internal/testing/orttest"
 	"winnow/models"
@@ -71,7 +72,7 @@ func (a *album) extraction(out string) *Extraction {
 	a.Helper()
 	e := &Extraction{Out: out, Config: backbone.ExtractConfig{Batch: 4, Workers: 1}}
 	var err error
-	if e.Root, err = imageroot.Open(a.Context(), a.dir); err != nil {
+	if e.Root, err = imageroot.Open(a.Context(), location.At(a.dir)); err != nil {
 		a.Fatal(err)
 	}
 	files, err := os.ReadDir(a.dir)

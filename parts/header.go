@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 
 	"winnow/datasets/location"
 	"winnow/internal/text"
@@ -109,17 +110,26 @@ func parseHeader(line []byte, into any, h *Header) error {
 const suffix = ".parts"
 
 // Out returns the output that a user means, be it named itself or by the folder of its parts.
-func Out(name string) string { return location.TrimSuffix(location.Clean(name), suffix) }
+func Out(name string) string {
+	at := location.At(name).Clean()
+	return at.With(strings.TrimSuffix(at.Path(), suffix)).String()
+}
 
 // Dir returns the folder of the parts of an output.
-func Dir(out string) string { return location.Append(Out(out), suffix) }
+func Dir(out string) string { return ending(Out(out), suffix) }
 
 // First returns the output of the first pass of a job that makes the output out in two.
-func First(out string) string { return location.Append(out, ".sums") }
+func First(out string) string { return ending(out, ".sums") }
+
+// ending returns an output with an ending after its name.
+func ending(out, end string) string {
+	at := location.At(out)
+	return at.With(at.Path() + end).String()
+}
 
 // Path returns the name of the part of a shard.
 func Path(out string, index, of int) string {
-	return location.Join(Dir(out), fmt.Sprintf("%d-of-%d", index, of))
+	return location.At(Dir(out)).Join(fmt.Sprintf("%d-of-%d", index, of)).String()
 }
 
 var partName = regexp.MustCompile(`^([1-9][0-9]{0,6})-of-([1-9][0-9]{0,6})$`)

@@ -51,7 +51,7 @@ func Join(ctx context.Context, out string, joiners map[string]Joiner, o JoinOpti
 		return nil, err
 	}
 	if o.To != "" {
-		if !location.IsRemote(w.Out) {
+		if !location.At(w.Out).IsRemote() {
 			return nil, hint.Misused("--out: found parts on this machine, expected some in an object store: others are joined beside them")
 		}
 		w.Out = o.To

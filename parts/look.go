@@ -52,7 +52,7 @@ func (e *ApartError) Error() string {
 // different jobs give an *ApartError, none at all an error that is fs.ErrNotExist. Reading parts in an object store ends with ctx, too.
 func Look(ctx context.Context, out string) (*Whole, error) {
 	dir := Dir(out)
-	entries, err := location.ReadDir(ctx, dir)
+	entries, err := location.At(dir).ReadDir(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("parts: %w", err)
 	}
@@ -64,7 +64,7 @@ func Look(ctx context.Context, out string) (*Whole, error) {
 		if !ok {
 			continue
 		}
-		path := location.Join(dir, e.Name())
+		path := location.At(dir).Join(e.Name()).String()
 		if at == "" {
 			at, w.Of = path, of
 			w.Parts = make([]Part, of)
@@ -155,7 +155,7 @@ func (p *Part) look(dir bool) (Header, State, error) {
 	if dir {
 		return p.lookFolder()
 	}
-	f, err := location.Open(p.ctx, p.Path)
+	f, err := location.At(p.Path).Open(p.ctx)
 	if err != nil {
 		return Header{}, Torn, err
 	}
@@ -202,7 +202,7 @@ func readSeal(f location.File) ([]byte, error) {
 
 // sealedFolder reads what a folder says of itself.
 func (p *Part) sealedFolder() (s sealed, err error) {
-	f, err := location.Open(p.ctx, location.Join(p.Path, headerFile))
+	f, err := location.At(p.Path).Join(headerFile).Open(p.ctx)
 	if err != nil {
 		return s, err
 	}
@@ -225,7 +225,7 @@ func (p *Part) lookFolder() (Header, State, error) {
 	if s.Files == nil {
 		return s.Header, Begun, nil
 	}
-	entries, err := location.ReadDir(p.ctx, p.Path)
+	entries, err := location.At(p.Path).ReadDir(p.ctx)
 	if err != nil {
 		return s.Header, Torn, err
 	}
@@ -248,7 +248,7 @@ func (p *Part) lookFolder() (Header, State, error) {
 
 // Read calls read with what the job wrote into a part that is a file.
 func (p *Part) Read(read func(io.Reader) error) error {
-	f, err := location.Open(p.ctx, p.Path)
+	f, err := location.At(p.Path).Open(p.ctx)
 	if err != nil {
 		return err
 	}

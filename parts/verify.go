@@ -53,7 +53,7 @@ func (w *Whole) verify(ctx context.Context, except string) error {
 
 // verify reads the part and compares its sums, except that of a file in it.
 func (p *Part) verify(ctx context.Context, except string) error {
-	if info, err := location.Stat(ctx, p.Path); err != nil {
+	if info, err := location.At(p.Path).Stat(ctx); err != nil {
 		return err
 	} else if info.IsDir() {
 		s, err := p.sealedFolder()
@@ -64,7 +64,7 @@ func (p *Part) verify(ctx context.Context, except string) error {
 			if f.Name == except {
 				continue
 			}
-			if n, sum, err := digest(ctx, location.Join(p.Path, filepath.Base(f.Name))); err != nil {
+			if n, sum, err := digest(ctx, location.At(p.Path).Join(filepath.Base(f.Name)).String()); err != nil {
 				return err
 			} else if n != f.Bytes || sum != f.SHA256 {
 				return fmt.Errorf("has a %s that changed since it was written", f.Name)
@@ -72,7 +72,7 @@ func (p *Part) verify(ctx context.Context, except string) error {
 		}
 		return nil
 	}
-	f, err := location.Open(ctx, p.Path)
+	f, err := location.At(p.Path).Open(ctx)
 	if err != nil {
 		return err
 	}

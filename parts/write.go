@@ -79,7 +79,7 @@ func Make(ctx context.Context, out string, h Header, write func(io.Writer) error
 		m.Complete = err == nil
 		return m, err
 	}
-	if location.IsRemote(out) {
+	if location.At(out).IsRemote() {
 		return m, hint.Misused("parts: %s: expected a path on this machine: parts of winnow %s are files, and of those in object stores only folders are written, by winnow extract", out, h.Job)
 	}
 	if err := os.MkdirAll(Dir(out), 0o755); err != nil {
@@ -135,7 +135,7 @@ func Begin(ctx context.Context, out string, h Header, overwrite bool) (at string
 			return Path(out, h.Shard, h.Of), own.State, err
 		}
 	}
-	if location.IsRemote(out) {
+	if location.At(out).IsRemote() {
 		at, err = workplace(out, h)
 		return at, own.State, err
 	}
@@ -203,7 +203,7 @@ func Finish(ctx context.Context, out string, h Header, at string) error {
 		}
 		all.Files = append(all.Files, file{e.Name(), n, sum})
 	}
-	if err := writeHeader(at, all); err != nil || !location.IsRemote(out) {
+	if err := writeHeader(at, all); err != nil || !location.At(out).IsRemote() {
 		return err
 	}
 	names := []string{}
@@ -219,11 +219,11 @@ func Finish(ctx context.Context, out string, h Header, at string) error {
 // PutFolder puts files of a folder into one of an object store, so that the last of them stands there only while all others do: what stands
 // under its name is removed first.
 func PutFolder(ctx context.Context, to, from string, names ...string) error {
-	if err := location.Remove(ctx, location.Join(to, names[len(names)-1])); err != nil {
+	if err := location.At(to).Join(names[len(names)-1]).Remove(ctx); err != nil {
 		return err
 	}
 	for _, name := range names {
-		if err := location.Put(ctx, location.Join(to, name), filepath.Join(from, name)); err != nil {
+		if err := location.At(to).Join(name).Put(ctx, filepath.Join(from, name)); err != nil {
 			return err
 		}
 	}
@@ -240,7 +240,7 @@ func writeHeader(path string, s sealed) error {
 
 // digest returns a file's length and sha256.
 func digest(ctx context.Context, path string) (int64, string, error) {
-	f, err := location.Open(ctx, path)
+	f, err := location.At(path).Open(ctx)
 	if err != nil {
 		return 0, "", err
 	}
@@ -268,7 +268,7 @@ func stand(ctx context.Context, out string, h Header) (Part, error) {
 		return Part{}, hint.With(fmt.Errorf("%s: holds one of %d parts, asked for one of %d", Dir(out), w.Of, h.Of), "%s", advice)
 	}
 	own := w.Parts[h.Shard-1]
-	if own.State == Present && !location.IsRemote(own.Path) { // there its sizes must do: what was put was checked
+	if own.State == Present && !location.At(own.Path).IsRemote() { // there its sizes must do: what was put was checked
 		if err := own.verify(ctx, ""); ctx.Err() != nil {
 			return own, ctx.Err()
 		} else if err != nil {

@@ -3,12 +3,10 @@ package report
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"strconv"
 
 	"winnow/audit"
 	"winnow/datasets/glyphs/names"
-	"winnow/extraction"
 	"winnow/internal/atomicfile"
 	"winnow/report/chart"
 	"winnow/report/page"
@@ -37,14 +35,17 @@ func WriteAudited(ctx context.Context, h Host, a *auditing.Report, file, next st
 
 // audited returns the page of an audit of images.
 func audited(ctx context.Context, h Host, a *auditing.Report, next string) (page.Report, error) {
+	source, err := a.Source().Absolute()
+	if err != nil {
+		source = a.Source()
+	}
 	content := page.Report{
-		Title:   "Labels of “" + filepath.Base(extraction.Absolute(a.Source())) + "”",
+		Title:   "Labels of “" + source.Base() + "”",
 		Verdict: a.Sentences(), Command: "audit", Next: next,
 		Sections: []page.Section{auditedClasses(a)}, Facts: auditedFacts(h, a), Definitions: auditedDefinitions(a),
 		Foremost: true,
 	}
 	list := a.Called()
-	var err error
 	content.Suspects, err = pictured(ctx, h, a.Root(), "audit", list[:min(auditedSuspects, len(list))])
 	return content, err
 }

@@ -161,7 +161,7 @@ func differences(runs []*Run) page.Section {
 		of   func(r *Run) string
 	}{
 		{"recipe", func(r *Run) string { return r.facts.Recipe }},
-		{"manifest", func(r *Run) string { return r.ManifestFile }},
+		{"manifest", func(r *Run) string { return r.ManifestFile.String() }},
 		{"features", func(r *Run) string { return r.Config.Data.Features }},
 		{"training images, classes", func(r *Run) string {
 			return fmt.Sprintf("%d, %d", r.facts.Images, len(r.facts.Classes))

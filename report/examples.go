@@ -40,7 +40,7 @@ func Retrieval(ctx context.Context, h Host, run *folder.Run, e evaluation.Exampl
 		report.Facts = append(report.Facts, page.Fact{Name: "head", Value: filepath.Join(run.Dir, run.HeadFile)})
 	}
 	report.Facts = append(report.Facts, page.Fact{Name: "features", Value: run.Store.Dir},
-		page.Fact{Name: "manifest", Value: run.ManifestFile}, page.Fact{Name: "winnow", Value: h.Winnow})
+		page.Fact{Name: "manifest", Value: run.ManifestFile.String()}, page.Fact{Name: "winnow", Value: h.Winnow})
 	files, err := pictureFiles(ctx, h, run, e.Paths(), exampleSide)
 	report.Queries = queryCards(e, files)
 	return report, err

@@ -194,7 +194,7 @@ func (m *Map) facts(h Host, run *folder.Run) []atlas.Fact {
 		add("head", filepath.Join(run.Dir, run.HeadFile))
 	}
 	add("features", run.Store.Dir)
-	add("manifest", run.ManifestFile)
+	add("manifest", run.ManifestFile.String())
 	add("winnow", h.Winnow)
 	return facts
 }

@@ -7,6 +7,7 @@ import (
 
 	"winnow/audit/suspects"
 	"winnow/datasets/glyphs/names"
+	"winnow/datasets/location"
 	"winnow/features"
 	"winnow/internal/text"
 	"winnow/report/chart"
@@ -69,7 +70,7 @@ const (
 
 // pictured returns cards of audited images in a folder or .zip file: each in a large picture, with the nearest
 // images that support either label in small ones.
-func pictured(ctx context.Context, h Host, where, command string, list []suspects.Entry) ([]page.SuspectCard, error) {
+func pictured(ctx context.Context, h Host, where location.Source, command string, list []suspects.Entry) ([]page.SuspectCard, error) {
 	var faces, near []string
 	for _, e := range list {
 		faces = append(faces, e.Path)

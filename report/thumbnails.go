@@ -14,6 +14,7 @@ import (
 
 	"winnow/backbone"
 	"winnow/datasets/imageroot"
+	"winnow/datasets/location"
 	"winnow/features"
 	"winnow/internal/hint"
 	"winnow/internal/lookup"
@@ -51,13 +52,13 @@ func Thumbnails(ctx context.Context, h Host, run *folder.Run, paths []string, si
 // Pictures are the images that a command shows.
 type Pictures struct {
 	Root  fs.FS
-	Where string // Root's address
+	Where string // Root, in words
 	For   string // the command
 }
 
 // OpenPictures opens a folder of images or a .zip file of it.
-func OpenPictures(ctx context.Context, where, command string) (p Pictures, err error) {
-	p = Pictures{Where: where, For: command}
+func OpenPictures(ctx context.Context, where location.Source, command string) (p Pictures, err error) {
+	p = Pictures{Where: where.String(), For: command}
 	if p.Root, err = imageroot.Open(ctx, where); err != nil {
 		err = hint.With(err, "%s", p.advice())
 	}

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"winnow/datasets/location"
 	"winnow/run/folder"
 )
 
@@ -21,7 +22,7 @@ func TestThumbnailsUnwatched(t *testing.T) {
 	if err := png.Encode(f, image.NewGray(image.Rect(0, 0, 4, 4))); err != nil {
 		t.Fatal(err)
 	}
-	run := &folder.Run{Options: folder.Options{Root: dir}}
+	run := &folder.Run{Options: folder.Options{Root: location.At(dir)}}
 	if list, err := Thumbnails(t.Context(), Host{}, run, []string{"a.png", "missing.png"}, 8); err != nil ||
 		list[0] == nil || list[1] != nil {
 		t.Errorf("%v, %v", list, err)

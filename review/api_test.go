@@ -387,7 +387,7 @@ func TestExport(t *testing.T) {
 	if _, err := csv.NewReader(strings.NewReader(text)).ReadAll(); err != nil {
 		t.Error(err)
 	}
-	if _, err := datasets.Read(w.review.Out, datasets.ReadOptions{}); err != nil {
+	if _, err := datasets.ReadFile(w.review.Out, datasets.ReadOptions{}); err != nil {
 		t.Error(err)
 	}
 }

@@ -61,7 +61,7 @@ func (f Files) FormOf() (Form, error) {
 	out, base := strings.ToLower(f.Out), filepath.Base(f.Out)
 	for _, n := range names {
 		// COCO's files are also named labels.json.
-		own := base == filepath.Base(f.Manifest) || form == datasets.COCO && n.form == FiftyOne
+		own := base == f.Manifest.Base() || form == datasets.COCO && n.form == FiftyOne
 		if base == n.name && !own || n.name[0] == '.' && strings.HasSuffix(out, n.name) {
 			return n.form, nil
 		}
@@ -84,10 +84,10 @@ func (f Files) FormOf() (Form, error) {
 // Inputs lists the files that are read, which an export must not overwrite. A folder may be read through a file
 // in it.
 func (f Files) Inputs() []string {
-	list := []string{f.Manifest, f.Audit, f.Import, f.DecisionsFile()}
+	list := []string{f.Manifest.Path(), f.Audit, f.Import, f.DecisionsFile()}
 	if base := filepath.Base(f.Out); base == "metadata.csv" || base == "metadata.jsonl" {
 		for _, below := range []string{"", "train", "validation", "val", "valid", "test"} {
-			list = append(list, filepath.Join(f.Manifest, below, base))
+			list = append(list, filepath.Join(f.Manifest.Path(), below, base))
 		}
 	}
 	return list

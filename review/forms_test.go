@@ -10,13 +10,14 @@ import (
 	"testing"
 
 	"winnow/datasets"
+	"winnow/datasets/location"
 )
 
 // Decisions are exported in every form, chosen by the file's name or by the form's name.
 func TestForms(t *testing.T) {
 	f, list := shelf(t)
 	decide(t, f, list)
-	dir := filepath.Dir(f.Manifest)
+	dir := f.Manifest.Parent().Path()
 	want := map[string]string{list[0].Path: list[0].Suggested, list[1].Path: list[1].Given, list[3].Path: list[3].Given}
 	for _, c := range []struct {
 		out  string
@@ -32,7 +33,7 @@ func TestForms(t *testing.T) {
 			t.Errorf("%s: %+v, %v", c.out, e, err)
 			continue
 		}
-		d, err := datasets.Read(g.Out, datasets.ReadOptions{})
+		d, err := datasets.ReadFile(g.Out, datasets.ReadOptions{})
 		if err != nil || len(d.Samples) != 39 || len(d.Columns) != 1 || d.Columns[0] != "photographer" {
 			t.Errorf("%s: %v, columns %q", c.out, err, d.Columns)
 			continue
@@ -117,7 +118,7 @@ func TestFormOf(t *testing.T) {
 		{"coco.json", "o.jsonl", "", "", `does not end in .json or .csv`},
 		{"m.csv", "o.csv", "excel", "", `--format: "excel" is unknown, expected one of [manifest csv imagefolder fiftyone labelstudio cleanlab]`},
 	} {
-		got, err := Files{Manifest: filepath.Join(dir, c.manifest), Out: c.out, Form: c.form}.FormOf()
+		got, err := Files{Manifest: location.At(dir).Join(c.manifest), Out: c.out, Form: c.form}.FormOf()
 		if got != c.want || (err == nil) != (c.refused == "") || err != nil &&
 			!strings.Contains(err.Error(), c.refused) {
 			t.Errorf("%+v: %q, %v", c, got, err)
@@ -127,7 +128,7 @@ func TestFormOf(t *testing.T) {
 
 func TestFormsRefuse(t *testing.T) {
 	f, _ := shelf(t)
-	dir := filepath.Dir(f.Manifest)
+	dir := f.Manifest.Parent().Path()
 	f.Audit, f.Out = "", filepath.Join(dir, "x.cleanlab.csv")
 	if err := os.WriteFile(f.DecisionsFile(), nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -135,18 +136,18 @@ func TestFormsRefuse(t *testing.T) {
 	if _, err := Export(f); err == nil || !strings.Contains(err.Error(), "name the file of suspects") {
 		t.Error(err)
 	}
-	f.Out, f.Root = filepath.Join(dir, "x.labelstudio.json"), t.TempDir()
+	f.Out, f.Root = filepath.Join(dir, "x.labelstudio.json"), location.At(t.TempDir())
 	if _, err := Export(f); err == nil || !strings.Contains(err.Error(), "Label Studio shows files of a folder") {
 		t.Error(err)
 	}
 	if _, err := os.Stat(f.Out); err == nil {
 		t.Error("a part was written")
 	}
-	if err := os.WriteFile(f.Manifest, []byte("path,label\n\"images/00/Photo 0000.png#xywh=1,2,3,4\",x\n"),
+	if err := os.WriteFile(f.Manifest.Path(), []byte("path,label\n\"images/00/Photo 0000.png#xywh=1,2,3,4\",x\n"),
 		0o600); err != nil {
 		t.Fatal(err)
 	}
-	f.Root = dir
+	f.Root = location.At(dir)
 	if _, err := Export(f); err == nil || !strings.Contains(err.Error(), "is a crop of a picture") {
 		t.Error(err)
 	}

@@ -19,6 +19,7 @@ import (
 
 	"winnow/audit/suspects"
 	"winnow/datasets"
+	"winnow/datasets/location"
 	"winnow/review/decisions"
 	"winnow/review/pictures"
 )
@@ -116,7 +117,7 @@ func pngOf(width, height int) []byte {
 
 // joined returns an audit of a list in memory.
 func joined(d *datasets.Dataset, list []suspects.Entry) (*Audit, error) {
-	t, err := newTable(d, each(list), "suspects.csv", "m.csv")
+	t, err := newTable(d, each(list), "suspects.csv", location.At("m.csv"))
 	return &Audit{t}, err
 }
 
@@ -135,7 +136,7 @@ func each(list []suspects.Entry) func(func(suspects.Entry) error) (bool, error) 
 
 // config returns what is served.
 func (w *world) config() (Config, error) {
-	d, err := datasets.Read(w.manifest, datasets.ReadOptions{})
+	d, err := datasets.ReadFile(w.manifest, datasets.ReadOptions{})
 	if err != nil {
 		return Config{}, err
 	}
@@ -152,7 +153,7 @@ func (w *world) config() (Config, error) {
 		return Config{}, err
 	}
 	return Config{
-		AuditFile: "suspects.csv", ManifestFile: w.manifest, Audit: audit, Manifest: d, Decisions: store,
+		AuditFile: "suspects.csv", ManifestFile: location.At(w.manifest), Audit: audit, Manifest: d, Decisions: store,
 		Finder:   w.finder,
 		Pictures: pictures.New(root.FS(), pictures.Options{}), Out: filepath.Join(w.dir, "mended.csv"),
 	}, nil

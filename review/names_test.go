@@ -18,7 +18,7 @@ func tableOf(t *testing.T, manifest string) *table {
 	if err := os.WriteFile(file, []byte(manifest), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	d, err := datasets.Read(file, datasets.ReadOptions{})
+	d, err := datasets.ReadFile(file, datasets.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

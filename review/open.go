@@ -12,6 +12,8 @@ import (
 
 	"winnow/datasets"
 	"winnow/datasets/imageroot"
+	"winnow/datasets/location"
+	"winnow/datasets/shards"
 	"winnow/internal/atomicfile"
 	"winnow/internal/hint"
 	"winnow/review/decisions"
@@ -20,16 +22,16 @@ import (
 
 // Files names the files of a review and its reviewer.
 type Files struct {
-	Audit     string // suspects as written by winnow audit
-	Manifest  string // the audited manifest
-	Root      string // folder or .zip file that its paths are relative to; "": its own folder
-	Decisions string // file of decisions; "": next to the manifest
-	Out       string // the mended manifest; "": none
-	Form      Form   // form of Out; "": by its name
-	Import    string // export of Label Studio that Take reads; "": none
-	List      string // list of all decisions that Export writes; "": none
-	Names     string // file with names of classes; "": a column of the manifest, if it has one
-	Reviewer  string // the name that the page suggests
+	Audit     string          // suspects as written by winnow audit
+	Manifest  location.Source // the audited manifest
+	Root      location.Source // folder or .zip file that its paths are relative to; none: its own folder
+	Decisions string          // file of decisions; "": next to the manifest
+	Out       string          // the mended manifest; "": none
+	Form      Form            // form of Out; "": by its name
+	Import    string          // export of Label Studio that Take reads; "": none
+	List      string          // list of all decisions that Export writes; "": none
+	Names     string          // file with names of classes; "": a column of the manifest, if it has one
+	Reviewer  string          // the name that the page suggests
 }
 
 // DecisionsFile returns the path of the file of decisions.
@@ -39,11 +41,9 @@ func (f Files) DecisionsFile() string {
 	}
 	// The manifest may be a pattern of shards.
 	plain := strings.NewReplacer("*", "_", "?", "_", "[", "_", "]", "_", "{", "_", "}", "_")
-	folder, name := filepath.Split(f.Manifest)
-	if dir, ok := datasets.ShardRoot(f.Manifest); ok {
-		folder = dir
-	}
-	return filepath.Join(folder, plain.Replace(strings.TrimSuffix(name, filepath.Ext(name)))) + ".decisions.db"
+	manifest := f.Manifest.Clean()
+	name := plain.Replace(strings.TrimSuffix(manifest.Base(), manifest.Ext()))
+	return shards.Folder(manifest).Join(name).String() + ".decisions.db"
 }
 
 // Open opens a review. It calls find for the finder once the images are there; find may return nil.
@@ -99,7 +99,7 @@ func Open(f Files, find func() (Finder, error)) (r *Reviewer, closeDecisions fun
 }
 
 // someImage returns an error if none of the first suspects' files exists: the folder is then the wrong one.
-func someImage(root fs.FS, audit *Audit, where string) error {
+func someImage(root fs.FS, audit *Audit, where location.Source) error {
 	const tried = 20
 	var first error
 	paths := audit.First(tried)

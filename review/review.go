@@ -24,7 +24,7 @@ import (
 type Config struct {
 	Title        string // "": the name of the audit's file
 	AuditFile    string
-	ManifestFile string
+	ManifestFile location.Source
 	Audit        *Audit // the content of AuditFile; nil: decisions can only be exported
 	Manifest     *datasets.Dataset
 	Decisions    *decisions.Store
@@ -32,7 +32,7 @@ type Config struct {
 	Finder       Finder            // nil: no search by image
 	Out          string            // file of the mended manifest; "": it can only be downloaded
 	Form         Form              // form of Out; "": the manifest's
-	Root         string            // folder of the images, named in tasks for Label Studio
+	Root         location.Source   // folder of the images, named in tasks for Label Studio
 	Names        map[string]string // names of classes by label; a label without one is shown as it is
 	Notice       string            // shown when the page opens
 	Reviewer     string            // the name that the page suggests
@@ -75,7 +75,7 @@ type Reviewer struct {
 func New(c Config) (*Reviewer, error) {
 	c.Title = cmp.Or(c.Title, filepath.Base(c.AuditFile))
 	var err error
-	if c.Root, err = location.Absolute(c.Root); err != nil {
+	if c.Root, err = c.Root.Absolute(); err != nil {
 		return nil, fmt.Errorf("review: %w", err)
 	}
 	if c.Audit == nil {

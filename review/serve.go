@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"winnow/internal/look"
+	"winnow/internal/pagestyle"
 )
 
 //go:embed page
@@ -40,8 +40,8 @@ func pageParts() map[string]part {
 			parts["/"+e.Name()] = part{kind, data}
 		}
 	}
-	parts["/look.css"] = part{kinds[".css"], []byte(look.CSS)}
-	parts["/icon.svg"] = part{kinds[".svg"], look.Icon}
+	parts["/style.css"] = part{kinds[".css"], []byte(pagestyle.CSS)}
+	parts["/icon.svg"] = part{kinds[".svg"], pagestyle.Icon}
 	parts["/"] = parts["/index.html"]
 	return parts
 }

@@ -43,7 +43,7 @@ func (r *Reviewer) session() session {
 	t, d := r.table, r.decided
 	now := d.progress(nil)
 	s := session{
-		Title: r.Title, Audit: r.AuditFile, Sum: t.sum, Manifest: r.ManifestFile, Out: r.Out,
+		Title: r.Title, Audit: r.AuditFile, Sum: t.sum, Manifest: r.ManifestFile.String(), Out: r.Out,
 		Total: len(t.image), Classes: []sessionClass{}, Kinds: map[string]int{},
 		Counts: now.Counts, Precision: now.Precision, Hint: now.Hint, Version: now.Version,
 		Reviewer: r.Reviewer, Notice: r.Notice, Reviewers: now.Reviewers,

@@ -44,8 +44,8 @@ func (s *Studio) String() string {
 // Studio does not accept the root itself as a storage.
 func (r *Reviewer) studio() *Studio {
 	return &Studio{
-		Storage:     r.Root,
-		Environment: map[string]string{servingEnabled: "true", documentRoot: filepath.Dir(r.Root)},
+		Storage:     r.Root.String(),
+		Environment: map[string]string{servingEnabled: "true", documentRoot: r.Root.Parent().String()},
 	}
 }
 
@@ -103,11 +103,11 @@ func (r *Reviewer) writeTasks(w io.Writer) (Exported, error) {
 			return e, fmt.Errorf("review: %s: is a crop of a picture, expected whole files: "+
 				"Label Studio shows no crops", file)
 		}
-		if _, err := os.Stat(filepath.Join(r.Root, filepath.FromSlash(file))); i == 0 && err != nil {
+		if _, err := os.Stat(r.Root.Join(file).Path()); i == 0 && err != nil {
 			return e, hint.With(fmt.Errorf("review: Label Studio shows files of a folder: %w", err),
 				"name the folder of the images with --root; unpack a .zip file first")
 		}
-		if err := out.Write(file, r.task(image, path.Join(filepath.Base(r.Root), file))); err != nil {
+		if err := out.Write(file, r.task(image, path.Join(r.Root.Base(), file))); err != nil {
 			return e, fmt.Errorf("review: %w", err)
 		}
 	}

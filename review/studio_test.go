@@ -17,6 +17,7 @@ import (
 
 	"winnow/audit/suspects"
 	"winnow/datasets"
+	"winnow/datasets/location"
 	"winnow/review/decisions"
 )
 
@@ -25,8 +26,8 @@ func shelf(t testing.TB) (Files, []suspects.Entry) {
 	t.Helper()
 	dir := t.TempDir()
 	text, list := made(40, rand.New(rand.NewPCG(1, 2)))
-	f := Files{Manifest: filepath.Join(dir, "m.csv"), Audit: filepath.Join(dir, "suspects.csv")}
-	files := map[string]string{f.Manifest: text}
+	f := Files{Manifest: location.At(dir).Join("m.csv"), Audit: filepath.Join(dir, "suspects.csv")}
+	files := map[string]string{f.Manifest.Path(): text}
 	for i := range 40 {
 		files[filepath.Join(dir, pathOf(i))] = "x"
 	}
@@ -90,12 +91,12 @@ func chosen(control string, values ...string) []map[string]any {
 func TestLabelStudioThereAndBack(t *testing.T) {
 	f, list := shelf(t)
 	decide(t, f, list)
-	f.Out = filepath.Join(filepath.Dir(f.Manifest), "tasks.labelstudio.json")
+	f.Out = filepath.Join(f.Manifest.Parent().Path(), "tasks.labelstudio.json")
 	e, err := Export(f)
 	if err != nil {
 		t.Fatal(err)
 	}
-	root := filepath.Dir(f.Manifest)
+	root := f.Manifest.Parent().Path()
 	if e.Rows != 13 || e.Relabelled != 1 || e.Dropped != 1 || e.Kept != 1 || e.Studio == nil ||
 		e.Studio.Storage != root || e.Studio.Environment[documentRoot] != filepath.Dir(root) ||
 		e.Studio.Environment[servingEnabled] != "true" {
@@ -136,7 +137,7 @@ func TestLabelStudioThereAndBack(t *testing.T) {
 	if err != nil || e.Dropped != 2 || e.Relabelled != 2 || e.Kept != 2 || e.Disagreed != 1 || e.Unsure != 3 {
 		t.Errorf("%+v, %v", e, err)
 	}
-	d, err := datasets.Read(f.Out, datasets.ReadOptions{})
+	d, err := datasets.ReadFile(f.Out, datasets.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -321,11 +322,11 @@ func FuzzTake(f *testing.F) {
 // hundred relabels. It takes long: -bench MillionStudio -benchtime 1x
 func BenchmarkMillionStudio(b *testing.B) {
 	full, _ := million(b)
-	r, err := New(Config{ManifestFile: "m.csv", Manifest: full.Manifest, Decisions: full.Decisions, Root: b.TempDir()})
+	r, err := New(Config{ManifestFile: location.At("m.csv"), Manifest: full.Manifest, Decisions: full.Decisions, Root: location.At(b.TempDir())})
 	if err != nil {
 		b.Fatal(err)
 	}
-	first := filepath.Join(r.Root, r.Manifest.Samples[0].Path)
+	first := r.Root.Join(r.Manifest.Samples[0].Path).Path()
 	if err := os.MkdirAll(filepath.Dir(first), 0o755); err != nil {
 		b.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"winnow/audit/suspects"
 	"winnow/datasets"
+	"winnow/datasets/location"
 )
 
 // kind is a set of reasons to look at an image.
@@ -82,7 +83,7 @@ type confusion struct {
 type Audit struct{ table *table }
 
 // ReadAudit joins an audit's file to the audited manifest, row by row; the list is never in memory as a whole.
-func ReadAudit(auditFile, manifestFile string, d *datasets.Dataset) (*Audit, error) {
+func ReadAudit(auditFile string, manifestFile location.Source, d *datasets.Dataset) (*Audit, error) {
 	each := func(yield func(suspects.Entry) error) (bool, error) { return suspects.Each(auditFile, yield) }
 	t, err := newTable(d, each, auditFile, manifestFile)
 	if err != nil {
@@ -102,7 +103,7 @@ func (a *Audit) First(n int) []string {
 
 // newTable joins an audit to the audited manifest. Both are the user's files, so a mismatch is an error.
 func newTable(d *datasets.Dataset, each func(yield func(suspects.Entry) error) (calls bool, err error),
-	auditFile, manifestFile string) (*table, error) {
+	auditFile string, manifestFile location.Source) (*table, error) {
 	row := make(map[string]int32, len(d.Samples))
 	for i := range d.Samples {
 		if was, twice := row[d.Samples[i].Path]; twice {

@@ -12,6 +12,7 @@ import (
 
 	"winnow/audit/suspects"
 	"winnow/datasets"
+	"winnow/datasets/location"
 )
 
 // TestDoor: an audit and a manifest that do not belong together are refused, naming the image that shows it.
@@ -40,7 +41,7 @@ func TestDoor(t *testing.T) {
 		{"x.png,a\ny.png,b\n", []suspects.Entry{entry("x.png", "a"), entry("x.png", "a")},
 			"appears twice in the audit"},
 	} {
-		if _, err := newTable(read(c.manifest), each(c.list), "a.csv", "m.csv"); err == nil ||
+		if _, err := newTable(read(c.manifest), each(c.list), "a.csv", location.At("m.csv")); err == nil ||
 			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("got %v, expected %q", err, c.want)
 		}
@@ -48,7 +49,7 @@ func TestDoor(t *testing.T) {
 	// A label that the manifest does not have may be suggested, and neighbours may be gone.
 	e := entry("x.png", "a")
 	e.Suggested, e.SupportGiven = "new", []suspects.Near{{Path: "gone.png"}, {Path: "y.png"}}
-	table, err := newTable(read("x.png,a\ny.png,b\n"), each([]suspects.Entry{e}), "a.csv", "m.csv")
+	table, err := newTable(read("x.png,a\ny.png,b\n"), each([]suspects.Entry{e}), "a.csv", location.At("m.csv"))
 	if err != nil || table.classes[table.suggested[0]] != "new" {
 		t.Fatal(err)
 	}
@@ -70,11 +71,11 @@ func TestNoSuspects(t *testing.T) {
 	if err := suspects.WriteFile(file, list); err != nil {
 		t.Fatal(err)
 	}
-	d, err := datasets.Read(w.manifest, datasets.ReadOptions{})
+	d, err := datasets.ReadFile(w.manifest, datasets.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := ReadAudit(file, w.manifest, d)
+	a, err := ReadAudit(file, location.At(w.manifest), d)
 	if err != nil || a.table.byKind["suspect"] != 0 || a.table.said[0] != unjudged || a.table.said[1] != 0 {
 		t.Errorf("%v: %v, %v", err, a.table.byKind, a.table.said)
 	}
@@ -228,7 +229,7 @@ func TestReopened(t *testing.T) {
 // with its own neighbours.
 func TestOrder(t *testing.T) {
 	w := newWorld(t, 200)
-	d, err := datasets.Read(w.manifest, datasets.ReadOptions{})
+	d, err := datasets.ReadFile(w.manifest, datasets.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -347,7 +348,7 @@ func TestNewLabelWhileSearching(t *testing.T) {
 // TestManyCopies: a row stays small even if an image has many copies.
 func TestManyCopies(t *testing.T) {
 	w := newWorld(t, 200)
-	d, err := datasets.Read(w.manifest, datasets.ReadOptions{})
+	d, err := datasets.ReadFile(w.manifest, datasets.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -45,7 +45,7 @@ func read(t *testing.T, text string) *datasets.Dataset {
 	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	d, err := datasets.Read(path, datasets.ReadOptions{})
+	d, err := datasets.ReadFile(path, datasets.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"winnow/datasets"
 	"winnow/datasets/imageroot"
+	"winnow/datasets/location"
 	"winnow/extraction"
 	"winnow/features"
 	"winnow/internal/hint"
@@ -51,7 +52,7 @@ type Session struct {
 
 // Open reads what a configuration names and makes the folder. The caller closes the session.
 func Open(ctx context.Context, cfg config.Run, o Options) (*Session, error) {
-	d, err := datasets.Read(cfg.Data.Manifest, datasets.ReadOptions{Note: o.Note})
+	d, err := datasets.ReadFile(cfg.Data.Manifest, datasets.ReadOptions{Note: o.Note})
 	if err != nil {
 		return nil, err
 	}
@@ -138,7 +139,7 @@ func (s *Session) lookAtImages(ctx context.Context, d *datasets.Dataset) error {
 // ExtractionOf returns how the features of all images of a manifest are made for heads where none are named, by the backbone that from
 // names, or one that is chosen and named there then. The caller says where the store lies.
 func ExtractionOf(ctx context.Context, from *config.Data, d *datasets.Dataset, h extraction.Host) (*extraction.Extraction, error) {
-	root, err := imageroot.Open(ctx, imageroot.Resolve(from.Root, from.Manifest))
+	root, err := imageroot.Open(ctx, imageroot.Resolve(location.At(from.Root), location.At(from.Manifest)))
 	if err != nil {
 		return nil, hint.With(err, "features are made of the images: name their folder with --root, or a store of winnow extract with --features")
 	}

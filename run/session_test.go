@@ -186,7 +186,7 @@ func TestMovedRun(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 			return
 		}
-		for path, want := range map[string]string{r.ManifestFile: "m.csv", r.Store.Dir: "store"} {
+		for path, want := range map[string]string{r.ManifestFile.Path(): "m.csv", r.Store.Dir: "store"} {
 			got, err := os.Stat(path)
 			if expected, gone := os.Stat(filepath.Join(data, want)); err != nil || gone != nil || !os.SameFile(got, expected) {
 				t.Errorf("%s: found %s, expected %s in %s", what, path, want, data)

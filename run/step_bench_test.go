@@ -22,6 +22,7 @@ import (
 
 	"winnow/backbone"
 	"winnow/datasets/imageroot"
+	"winnow/datasets/location"
 	"winnow/features"
 	"winnow/graph"
 	"winnow/head"
@@ -136,7 +137,7 @@ func openStep(b *testing.B, c stepCase) (*training, *tuning.Live) {
 
 // photographs lists the first ones of each class.
 func photographs(b *testing.B, zip string) (paths []string, labels []int) {
-	fsys, err := imageroot.Open(b.Context(), zip)
+	fsys, err := imageroot.Open(b.Context(), location.At(zip))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -170,7 +171,7 @@ func photographs(b *testing.B, zip string) (paths []string, labels []int) {
 
 // enlarged writes the photographs as a camera's: 1,200×900 points.
 func enlarged(b *testing.B, zip string, paths []string) string {
-	fsys, err := imageroot.Open(b.Context(), zip)
+	fsys, err := imageroot.Open(b.Context(), location.At(zip))
 	if err != nil {
 		b.Fatal(err)
 	}

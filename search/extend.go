@@ -12,10 +12,10 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"winnow/datasets/location"
 	"winnow/features"
 	"winnow/internal/atomicfile"
 	"winnow/internal/lock"
-	"winnow/internal/place"
 )
 
 // ErrExists means that the folder already holds an index.
@@ -56,7 +56,7 @@ func Create(dir string, e Embedder, dim int, dtype string, paths []string) (*Ext
 			return Info{}, nil, fmt.Errorf("search: %s: %w", dir, ErrExists)
 		}
 		if filepath.IsAbs(e.Source) {
-			e.Place = place.New(dir, e.Source)
+			e.Place = location.PlaceOf(dir, location.At(e.Source))
 		}
 		info := Info{Version: indexVersion, Dim: dim, DType: dtype, Embedder: e}
 		return info, nil, info.check(dir)

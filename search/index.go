@@ -17,8 +17,8 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"winnow/datasets/location"
 	"winnow/features"
-	"winnow/internal/place"
 )
 
 // Files of an index. index.json is written last; rows that it does not count do not exist, and the next extension
@@ -46,7 +46,7 @@ type Embedder struct {
 	Source        string `json:"source"`         // where the embedder was found: a hint, not part of the identity
 
 	// Place is the location of Source if that is a file or a folder; [Create] fills it in.
-	Place place.Place `json:"place,omitzero"`
+	Place location.Place `json:"place,omitzero"`
 }
 
 // Differs says how an embedder differs from the one asked for, or returns "".

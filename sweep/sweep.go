@@ -179,7 +179,7 @@ func (s *Sweep) Run(ctx context.Context, dry bool) (Plan, *Results, error) {
 
 // read reads the manifest and looks for the features, sees to it that there is something to choose by, and refuses what has nothing.
 func (s *Sweep) read() (err error) {
-	if s.data, err = datasets.Read(s.cells[0].cfg.Data.Manifest, datasets.ReadOptions{Note: s.Host.Note}); err != nil {
+	if s.data, err = datasets.ReadFile(s.cells[0].cfg.Data.Manifest, datasets.ReadOptions{Note: s.Host.Note}); err != nil {
 		return err
 	}
 	if dir := s.cells[0].cfg.Data.Features; dir != "" && len(s.Asked["features"]) > 0 {

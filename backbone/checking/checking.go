@@ -10,12 +10,13 @@ import (
 	"winnow/backbone"
 	"winnow/datasets"
 	"winnow/datasets/imageroot"
+	"winnow/datasets/location"
 )
 
 // Options names the manifest to check.
 type Options struct {
-	Manifest string
-	Root     string // folder that its paths are relative to; "": found from the manifest
+	Manifest location.Source
+	Root     location.Source // folder that its paths are relative to; none: found from the manifest
 }
 
 // Host receives notes and progress. Both functions must be set.

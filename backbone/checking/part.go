@@ -32,17 +32,17 @@ func RunPart(ctx context.Context, o Options, h Host, out string, s parts.Shard, 
 	if err != nil {
 		return parts.Made{}, err
 	}
-	manifest, err := location.Absolute(o.Manifest)
+	manifest, err := o.Manifest.Absolute()
 	if err != nil {
 		return parts.Made{}, err
 	}
 	header, err := parts.NewHeader(Job, s, len(d.Samples), 1, "images", map[string]string{"manifest": d.Digest()},
-		map[string]string{"root": o.Root, "strict": fmt.Sprint(strict)}, winnow)
+		map[string]string{"root": o.Root.String(), "strict": fmt.Sprint(strict)}, winnow)
 	if err != nil {
 		return parts.Made{}, err
 	}
 	return parts.Make(ctx, out, header, parts.MakeValue(func() (part, error) {
-		p := part{Manifest: manifest, Strict: strict}
+		p := part{Manifest: manifest.String(), Strict: strict}
 		look, err := o.look(ctx)
 		if err != nil {
 			return p, err
@@ -59,7 +59,7 @@ func JoinParts(ctx context.Context, w *parts.Whole, o parts.JoinOptions) (parts.
 	if err != nil {
 		return nil, err
 	}
-	manifest := list[0].Manifest
+	manifest := location.At(list[0].Manifest)
 	d, err := datasets.Read(manifest, datasets.ReadOptions{Once: ctx, Note: o.Note})
 	if err != nil {
 		return nil, err

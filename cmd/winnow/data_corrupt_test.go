@@ -52,7 +52,7 @@ func TestCorruptModels(t *testing.T) {
 func TestCorruptRefuses(t *testing.T) {
 	w := newWorld(t, 3, 0)
 	bad := newWorld(t, 3, 0)
-	d, err := datasets.Read(bad.manifest, datasets.ReadOptions{})
+	d, err := datasets.ReadFile(bad.manifest, datasets.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -45,7 +45,7 @@ func TestProtocols(t *testing.T) {
 			!strings.Contains(errs, "winnow: warning: cub200, "+protocol+": "+c.warning+"\n") {
 			t.Errorf("%s: exit code %d: %s%s", protocol, code, stdout, errs)
 		}
-		d, err := datasets.Read(out, datasets.ReadOptions{})
+		d, err := datasets.ReadFile(out, datasets.ReadOptions{})
 		if err != nil || len(d.Samples) != 400 || d.Samples[0].Split != c.first || d.Samples[399].Split != c.last || d.Samples[399].Path != "images/200.Bird/Bird_0399.jpg" {
 			t.Errorf("%s: found %+v, %v", protocol, d.Samples[0], err)
 		}
@@ -78,7 +78,7 @@ func TestGivenList(t *testing.T) {
 	if code != 0 || !strings.Contains(stdout, "left out         2 training images, which "+list+" does not list\n") || !strings.Contains(stdout, "train: 66 of 198 labels wrong (33.33 %;") {
 		t.Errorf("exit code %d: %s%s", code, stdout, errs)
 	}
-	d, err := datasets.Read(out, datasets.ReadOptions{})
+	d, err := datasets.ReadFile(out, datasets.ReadOptions{})
 	if err != nil || len(d.Samples) != 398 || d.Classes[d.Samples[0].Label] != "051.Bird" || d.Classes[d.Samples[0].True] != "001.Bird" || !d.HasTruth(datasets.Train) {
 		t.Errorf("found %+v, %v", d.Samples[0], err)
 	}

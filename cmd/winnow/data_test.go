@@ -161,7 +161,7 @@ func TestDataCorrupt(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	d, err := datasets.Read(noisy, datasets.ReadOptions{})
+	d, err := datasets.ReadFile(noisy, datasets.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,7 +25,7 @@ func TestDataTopline(t *testing.T) {
 	if err := json.Unmarshal([]byte(stdout), &report); code != 0 || err != nil || errs != "" {
 		t.Fatalf("exit code %d: %s%v", code, errs, err)
 	}
-	d, err := datasets.Read(out, datasets.ReadOptions{})
+	d, err := datasets.ReadFile(out, datasets.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

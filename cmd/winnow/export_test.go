@@ -156,7 +156,7 @@ func (s studio) checkVectors(t *testing.T, base string, result embedding.RunVect
 	if x.Rows != 59 || x.Cols != 6 || result.Rows != 59 || result.Dim != 6 || len(result.LeftOut) != 1 || result.LeftOut[0].Path != "39.png" {
 		t.Fatalf("%d×%d, result %+v", x.Rows, x.Cols, result)
 	}
-	d, err := datasets.Read(s.manifest, datasets.ReadOptions{})
+	d, err := datasets.ReadFile(s.manifest, datasets.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

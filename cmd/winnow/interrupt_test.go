@@ -97,7 +97,7 @@ var idle = strings.Split("data topline,data join,models list,models show,models 
 // Every command that works ends with its context and exits with 130: not after all is done, as if nothing had been said.
 func TestInterrupted(t *testing.T) {
 	drawnRun(t)
-	d, err := datasets.Read("noisy.csv", datasets.ReadOptions{})
+	d, err := datasets.ReadFile("noisy.csv", datasets.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -84,7 +84,7 @@ func sameNumbers(t *testing.T, what string, want eval.Result, got map[string]any
 // stored is the unit features of a split as eval's row "frozen" has them.
 func stored(t *testing.T, manifest, split string) features.Set {
 	t.Helper()
-	d, err := datasets.Read(manifest, datasets.ReadOptions{})
+	d, err := datasets.ReadFile(manifest, datasets.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -261,7 +261,7 @@ func TestReviewStudio(t *testing.T) {
 	s.call(t, "audit", "--manifest", s.manifest, "--features", s.store, "--out", audit)
 	outside := filepath.Join(t.TempDir(), "secret.png")
 	write(t, outside, "\x89PNG\r\n\x1a\nsecret")
-	d, err := datasets.Read(s.manifest, datasets.ReadOptions{})
+	d, err := datasets.ReadFile(s.manifest, datasets.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -326,7 +326,7 @@ func TestReviewStudio(t *testing.T) {
 	body := fmt.Sprintf(`{"tab":"t","decisions":[{"id":0,"action":"drop","version":0},{"id":1,"action":"relabel","label":%q,"version":0}]}`, label)
 	r.must("POST", "/api/decide", "application/json", []byte(body), nil)
 	r.must("POST", "/api/export", "application/json", []byte("{}"), nil)
-	after, err := datasets.Read(mended, datasets.ReadOptions{})
+	after, err := datasets.ReadFile(mended, datasets.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,7 @@ import (
 
 	"winnow/datasets"
 	"winnow/datasets/imageroot"
+	"winnow/datasets/location"
 	"winnow/internal/testing/orttest"
 )
 
@@ -61,7 +62,7 @@ func TestPreset(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, out.String())
 		}
 	}
-	d, err := datasets.Read(manifest, datasets.ReadOptions{})
+	d, err := datasets.ReadFile(manifest, datasets.ReadOptions{})
 	if err != nil || len(d.Samples) != 60 || d.Samples[0].Path != "train/00000.bmp" || d.Samples[30].Split != datasets.Test {
 		t.Fatalf("found %+v, %v", d, err)
 	}
@@ -142,7 +143,7 @@ func TestZip(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]string{cut: "cut.zip: zip: not a valid zip file", manifest: "is a file, expected the folder the manifest's paths are relative to, or a .zip file of it"} {
-		if _, err := imageroot.Open(t.Context(), path); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := imageroot.Open(t.Context(), location.At(path)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: found %v, expected %q", path, err, want)
 		}
 	}
@@ -155,7 +156,7 @@ func TestOverlay(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "own.txt"), []byte("x"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	root, err := imageroot.Open(t.Context(), dir)
+	root, err := imageroot.Open(t.Context(), location.At(dir))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,7 +171,7 @@ func TestOverlay(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "train-images-idx3-ubyte"), []byte{0, 0, 8, 3, 0}, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := imageroot.Open(t.Context(), dir); err == nil || !strings.Contains(err.Error(), "cut short") {
+	if _, err := imageroot.Open(t.Context(), location.At(dir)); err == nil || !strings.Contains(err.Error(), "cut short") {
 		t.Errorf("found %v, expected that a damaged file is told", err)
 	}
 }

@@ -477,7 +477,7 @@ func TestTrainLosesItsWeights(t *testing.T) {
 
 // readTrainData joins a manifest with a store.
 func readTrainData(manifest, store string) (run.Data, error) {
-	d, err := datasets.Read(manifest, datasets.ReadOptions{})
+	d, err := datasets.ReadFile(manifest, datasets.ReadOptions{})
 	if err != nil {
 		return run.Data{}, err
 	}

@@ -225,7 +225,7 @@ func TestOneViewHasNoMean(t *testing.T) {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
 	w.withViews(t, "")
-	d, err := datasets.Read(w.manifest, datasets.ReadOptions{})
+	d, err := datasets.ReadFile(w.manifest, datasets.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"winnow/datasets"
@@ -21,132 +22,103 @@ type List struct {
 	Images []Image
 	ctx    context.Context // of requests to object stores
 	at     map[string]place
-	roots  map[string]fs.FS // opened, by path
+	roots  map[location.Source]fs.FS // opened
 }
 
 // Image is an image with its manifest's label and split.
 type Image struct{ Path, Label, Split string }
 
-// place is the location of an image: a path below a root, which is "" for the system's own files.
-type place struct{ root, inner string }
+// place is where an image is: a path below a root or, without one, a file of its own.
+type place struct {
+	root  location.Source
+	inner string
+	file  location.Source
+}
 
 // manifestEndings are the endings of files that list images.
 var manifestEndings = []string{".csv", ".tsv", ".jsonl", ".txt"}
 
-// Open finds the images named by the arguments; "-" means paths on standard input, one per line. Paths from
-// manifests and standard input are relative to root; if root is "", to the manifest's folder and the working
-// folder.
-func Open(ctx context.Context, args []string, root string, stdin io.Reader) (*List, error) {
-	l := &List{ctx: ctx, at: map[string]place{}, roots: map[string]fs.FS{}}
-	for _, arg := range args {
-		if err := l.take(arg, root, stdin); err != nil {
+// Open finds the images of sources; "-" means paths on standard input, one per line. Paths from manifests and
+// standard input are relative to root or, without one, to the manifest's folder and the working folder.
+func Open(ctx context.Context, sources []location.Source, root location.Source, stdin io.Reader) (*List, error) {
+	l := &List{ctx: ctx, at: map[string]place{}, roots: map[location.Source]fs.FS{}}
+	for _, source := range sources {
+		if err := l.take(source, root, stdin); err != nil {
 			return nil, err
 		}
 	}
 	if len(l.Images) == 0 {
-		return nil, fmt.Errorf("images: %s: found none", strings.Join(args, ", "))
+		return nil, fmt.Errorf("images: found none in %v", sources)
 	}
 	return l, nil
 }
 
-func (l *List) take(arg, root string, stdin io.Reader) error {
-	if arg == "-" {
+func (l *List) take(source, root location.Source, stdin io.Reader) error {
+	if source.Path() == "-" {
 		return l.takeLines(stdin, root)
 	}
-	if dir, ok := datasets.ShardRoot(arg); ok {
-		return l.takeShards(arg, dir)
-	}
-	info, err := location.Stat(l.ctx, arg)
+	layout, err := datasets.LayoutOf(l.ctx, source)
 	switch {
 	case err != nil:
 		return fmt.Errorf("images: %w", err)
-	case info.IsDir():
-		return l.takeFolder(arg)
-	case datasets.IsZip(arg):
-		return l.takeZip(arg)
+	case layout == datasets.Folder, layout == datasets.Zip:
+		return l.takeTree(source, layout == datasets.Zip)
+	case layout == datasets.Shards:
+		root = imageroot.Resolve(location.Source{}, source)
+		return l.takeManifest(source, root, func(path string) string { return nameOf(root.Join(path)) })
+	case slices.Contains(manifestEndings, strings.ToLower(source.Ext())):
+		return l.takeManifest(source, imageroot.Resolve(root, source), func(path string) string { return path })
 	}
-	for _, ending := range manifestEndings {
-		if strings.EqualFold(filepath.Ext(location.Base(arg)), ending) {
-			return l.takeManifest(arg, root)
-		}
-	}
-	return l.add(Image{Path: filepath.ToSlash(arg)}, place{inner: arg})
+	return l.add(Image{Path: nameOf(source)}, place{file: source})
 }
 
-// takeFolder adds every image below a folder.
-func (l *List) takeFolder(dir string) error {
-	folder, err := location.Dir(l.ctx, dir)
-	if err != nil {
-		return fmt.Errorf("images: %w", err)
+// nameOf returns the name of an image that the user gave by its source.
+func nameOf(file location.Source) string { return filepath.ToSlash(file.String()) }
+
+// takeTree adds every image of a folder, or of a zip file, as birds.zip/03.jpg.
+func (l *List) takeTree(source location.Source, zip bool) error {
+	what, files, err := "folder", fs.FS(nil), error(nil)
+	if zip {
+		what = "file"
+		files, err = l.root(source)
+	} else if files, err = source.Dir(l.ctx); err != nil {
+		err = fmt.Errorf("images: %w", err)
 	}
-	found, err := datasets.Images(folder, ".")
 	if err != nil {
-		return fmt.Errorf("images: %s: %w", dir, err)
+		return err
+	}
+	found, err := datasets.Images(files, ".")
+	if err != nil {
+		return fmt.Errorf("images: %s: %w", source, err)
 	}
 	if len(found) == 0 {
-		return fmt.Errorf("images: %s: no image in this folder", dir)
+		return fmt.Errorf("images: %s: no image in this %s", source, what)
 	}
 	for _, name := range found {
-		file := location.Join(dir, name)
-		if err := l.add(Image{Path: filepath.ToSlash(file)}, place{inner: file}); err != nil {
+		file := source.Join(name)
+		at := place{file: file}
+		if zip {
+			at = place{root: source, inner: name}
+		}
+		if err := l.add(Image{Path: nameOf(file)}, at); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// takeZip adds every image of a zip file, as birds.zip/03.jpg.
-func (l *List) takeZip(file string) error {
-	fsys, err := l.root(file)
+// takeManifest adds the images of a manifest or of shards, with labels and splits; name names them by their paths.
+func (l *List) takeManifest(source, root location.Source, name func(path string) string) error {
+	d, err := datasets.Read(source, datasets.ReadOptions{Once: l.ctx})
 	if err != nil {
 		return err
 	}
-	found, err := datasets.Images(fsys, ".")
-	if err != nil {
-		return fmt.Errorf("images: %s: %w", file, err)
-	}
-	if len(found) == 0 {
-		return fmt.Errorf("images: %s: no image in this file", file)
-	}
-	for _, name := range found {
-		if err := l.add(Image{Path: filepath.ToSlash(location.Join(file, name))}, place{file, name}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// takeShards adds every image of shards, as dir/birds.tar/03.jpg.
-func (l *List) takeShards(pattern, dir string) error {
-	d, err := datasets.Read(pattern, datasets.ReadOptions{Once: l.ctx})
-	if err != nil {
-		return err
-	}
-	if _, err := l.root(dir); err != nil {
-		return err
-	}
-	for _, s := range d.Samples {
-		n := Image{Path: filepath.ToSlash(location.Join(dir, s.Path)), Split: s.Split, Label: d.LabelName(s)}
-		if err := l.add(n, place{dir, s.Path}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// takeManifest adds the images of a manifest, under the manifest's paths, with labels and splits.
-func (l *List) takeManifest(file, root string) error {
-	d, err := datasets.Read(file, datasets.ReadOptions{Once: l.ctx})
-	if err != nil {
-		return err
-	}
-	root = imageroot.Resolve(root, file)
 	if _, err := l.root(root); err != nil {
 		return err
 	}
 	for _, s := range d.Samples {
-		n := Image{Path: s.Path, Split: s.Split, Label: d.LabelName(s)}
-		if err := l.add(n, place{root, s.Path}); err != nil {
+		n := Image{Path: name(s.Path), Split: s.Split, Label: d.LabelName(s)}
+		if err := l.add(n, place{root: root, inner: s.Path}); err != nil {
 			return err
 		}
 	}
@@ -154,8 +126,8 @@ func (l *List) takeManifest(file, root string) error {
 }
 
 // takeLines adds paths, one per line. A missing file is an unreadable image, not an error.
-func (l *List) takeLines(r io.Reader, root string) error {
-	if root != "" {
+func (l *List) takeLines(r io.Reader, root location.Source) error {
+	if !root.IsZero() {
 		if _, err := l.root(root); err != nil {
 			return err
 		}
@@ -167,7 +139,11 @@ func (l *List) takeLines(r io.Reader, root string) error {
 		if name == "" {
 			continue
 		}
-		if err := l.add(Image{Path: filepath.ToSlash(name)}, place{root, name}); err != nil {
+		at := place{root: root, inner: name}
+		if root.IsZero() {
+			at = place{file: location.At(name)}
+		}
+		if err := l.add(Image{Path: filepath.ToSlash(name)}, at); err != nil {
 			return err
 		}
 	}
@@ -178,22 +154,22 @@ func (l *List) takeLines(r io.Reader, root string) error {
 }
 
 // root opens a folder or zip file once.
-func (l *List) root(name string) (fs.FS, error) {
-	if fsys, ok := l.roots[name]; ok {
+func (l *List) root(at location.Source) (fs.FS, error) {
+	if fsys, ok := l.roots[at]; ok {
 		return fsys, nil
 	}
-	fsys, err := imageroot.Open(l.ctx, name)
+	fsys, err := imageroot.Open(l.ctx, at)
 	if err != nil {
 		return nil, err
 	}
-	l.roots[name] = fsys
+	l.roots[at] = fsys
 	return fsys, nil
 }
 
 // add adds an image. Two images of the same name are an error, because they would be mixed up.
 func (l *List) add(n Image, at place) error {
 	if old, ok := l.at[n.Path]; ok && old != at {
-		return fmt.Errorf("images: two are called %s: below %q and below %q", n.Path, old.root, at.root)
+		return fmt.Errorf("images: two are called %s: below %q and below %q", n.Path, old.root.String(), at.root.String())
 	}
 	l.at[n.Path] = at
 	l.Images = append(l.Images, n)
@@ -215,8 +191,8 @@ func (l *List) Open(name string) (fs.File, error) {
 	switch {
 	case !ok:
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
-	case at.root == "":
-		return location.Open(l.ctx, at.inner)
+	case at.root.IsZero():
+		return at.file.Open(l.ctx)
 	}
 	return l.roots[at.root].Open(at.inner)
 }
@@ -224,7 +200,7 @@ func (l *List) Open(name string) (fs.File, error) {
 // Files returns the files that the images are read from, without folders and manifests.
 func (l *List) Files() (files []string) {
 	for root := range l.roots {
-		files = append(files, root)
+		files = append(files, root.String())
 	}
 	return files
 }

@@ -23,17 +23,17 @@ import (
 // of their names, which mean their folder. In a folder that holds MNIST's or CIFAR's own files, their images appear
 // as train/00000.bmp and so on, next to the other files. Roots may be in an object store; requests to it end with
 // ctx. A zip file stays open until the program ends.
-func Open(ctx context.Context, path string) (fs.FS, error) {
-	return openIn(ctx, path, location.Dir)
+func Open(ctx context.Context, root location.Source) (fs.FS, error) {
+	return openIn(ctx, root, func(dir location.Source) (fs.FS, error) { return dir.Dir(ctx) })
 }
 
 // OpenClosed is [Open] for roots that are served to others: it does not follow symbolic links out of the folder.
-func OpenClosed(ctx context.Context, path string) (fs.FS, error) {
-	return openIn(ctx, path, func(ctx context.Context, path string) (fs.FS, error) {
-		if location.IsRemote(path) {
-			return location.Dir(ctx, path)
+func OpenClosed(ctx context.Context, root location.Source) (fs.FS, error) {
+	return openIn(ctx, root, func(dir location.Source) (fs.FS, error) {
+		if dir.IsRemote() {
+			return dir.Dir(ctx)
 		}
-		root, err := os.OpenRoot(path)
+		root, err := os.OpenRoot(dir.Path())
 		if err != nil {
 			return nil, fmt.Errorf("root: %w", err)
 		}
@@ -42,26 +42,27 @@ func OpenClosed(ctx context.Context, path string) (fs.FS, error) {
 }
 
 // openIn opens a root in which crops can be opened too; open opens folders.
-func openIn(ctx context.Context, path string, open func(context.Context, string) (fs.FS, error)) (fs.FS, error) {
-	root, err := openFiles(ctx, location.Local(path), open)
+func openIn(ctx context.Context, root location.Source, open func(location.Source) (fs.FS, error)) (fs.FS, error) {
+	files, err := openFiles(ctx, root, open)
 	if err != nil {
 		return nil, err
 	}
-	return withCrops{shards.FS(root)}, nil
+	return withCrops{shards.FS(files)}, nil
 }
 
-func openFiles(ctx context.Context, path string, open func(context.Context, string) (fs.FS, error)) (fs.FS, error) {
-	if dir, ok := datasets.ShardRoot(path); ok {
-		path = dir
+func openFiles(ctx context.Context, root location.Source, open func(location.Source) (fs.FS, error)) (fs.FS, error) {
+	layout, err := datasets.LayoutOf(ctx, root)
+	if layout == datasets.Shards {
+		root = shards.Folder(root)
+		_, err = root.Stat(ctx)
 	}
-	info, err := location.Stat(ctx, path)
 	if err != nil {
 		return nil, fmt.Errorf("root: %w", err)
 	}
-	if !info.IsDir() {
-		return OpenZip(ctx, path)
+	if layout == datasets.File || layout == datasets.Zip {
+		return OpenZip(ctx, root)
 	}
-	folder, err := open(ctx, path)
+	folder, err := open(root)
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +72,7 @@ func openFiles(ctx context.Context, path string, open func(context.Context, stri
 		}
 		images, err := p.images(folder)
 		if err != nil {
-			return nil, fmt.Errorf("root: %s: %w", path, err)
+			return nil, fmt.Errorf("root: %s: %w", root, err)
 		}
 		return overlay{images, folder}, nil
 	}
@@ -81,30 +82,29 @@ func openFiles(ctx context.Context, path string, open func(context.Context, stri
 // Resolve returns the given root or, without one, the manifest's folder, or the working folder if the manifest is a
 // pipe. A folder or .zip file that is read as a manifest is its own root. The root of shards is the folder at the
 // start of their name pattern.
-func Resolve(root, manifest string) string {
-	if root != "" {
+func Resolve(root, manifest location.Source) location.Source {
+	if !root.IsZero() {
 		return root
 	}
-	if dir, ok := datasets.ShardRoot(manifest); ok {
-		return dir
-	}
-	if info, err := location.Stat(context.Background(), manifest); err == nil &&
-		(info.IsDir() || datasets.IsZip(manifest)) {
+	layout, _ := datasets.LayoutOf(context.Background(), manifest)
+	switch {
+	case layout == datasets.Shards:
+		return shards.Folder(manifest)
+	case layout == datasets.Folder, layout == datasets.Zip:
 		return manifest
+	case manifest.IsPipe():
+		return location.At(".")
 	}
-	if regular.Given(manifest) {
-		return "."
-	}
-	return location.Parent(manifest)
+	return manifest.Parent()
 }
 
 // OpenZip opens a zip file as a folder.
-func OpenZip(ctx context.Context, path string) (fs.FS, error) {
-	if !datasets.IsZip(path) {
+func OpenZip(ctx context.Context, file location.Source) (fs.FS, error) {
+	if !file.IsZip() {
 		return nil, fmt.Errorf("root: %s: is a file, expected the folder the manifest's paths are relative to, or "+
-			"a .zip file of it", path)
+			"a .zip file of it", file)
 	}
-	f, err := location.Open(ctx, path)
+	f, err := file.Open(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("root: %w", err)
 	}
@@ -114,25 +114,25 @@ func OpenZip(ctx context.Context, path string) (fs.FS, error) {
 	}
 	r, err := zip.NewReader(f, info.Size())
 	if err != nil {
-		return nil, fmt.Errorf("root: %s: %w", path, errors.Join(err, f.Close()))
+		return nil, fmt.Errorf("root: %s: %w", file, errors.Join(err, f.Close()))
 	}
 	return r, nil
 }
 
 // OpenPublished opens the folder, or a .zip file, with the files of a published dataset.
-func OpenPublished(ctx context.Context, name string) (fs.FS, error) {
-	if datasets.IsZip(name) {
-		return OpenZip(ctx, name)
+func OpenPublished(ctx context.Context, root location.Source) (fs.FS, error) {
+	if root.IsZip() {
+		return OpenZip(ctx, root)
 	}
-	info, err := location.Stat(ctx, name)
+	info, err := root.Stat(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if !info.IsDir() {
 		return nil, fmt.Errorf("root: %s: is a file, expected the folder with the dataset's files, or a .zip file "+
-			"of it", name)
+			"of it", root)
 	}
-	return location.Dir(ctx, name)
+	return root.Dir(ctx)
 }
 
 // withCrops opens the file of a crop under the crop's path; the reader cuts it (backbone).

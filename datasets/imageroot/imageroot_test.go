@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"winnow/datasets/location"
 	"winnow/internal/regular"
 )
 
@@ -17,8 +18,8 @@ func TestCropsHaveTheirFile(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "a.jpg"), []byte("picture"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, open := range []func(context.Context, string) (fs.FS, error){Open, OpenClosed} {
-		root, err := open(t.Context(), dir)
+	for _, open := range []func(context.Context, location.Source) (fs.FS, error){Open, OpenClosed} {
+		root, err := open(t.Context(), location.At(dir))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -24,8 +24,8 @@ type Job struct {
 	Shares  []datasets.Share // nil: keep the sources' splits
 	ByImage bool             // distribute images of each class instead of whole classes
 
-	Preset     string // name of a known dataset, or ""
-	Root       string // of its files; for sources whose images are written, "" means each source's own
+	Preset     string          // name of a known dataset, or ""
+	Root       location.Source // of its files; for sources whose images are written, none means each source's own
 	Protocol   string
 	Human      string
 	Labels     string // file of human labels
@@ -39,7 +39,7 @@ type Job struct {
 
 // Source is a folder or file to read.
 type Source struct {
-	Path string
+	Path location.Source
 	Read datasets.ReadOptions
 }
 
@@ -47,7 +47,7 @@ type Source struct {
 type gathered struct {
 	*datasets.Dataset
 	root  func(sample int) (fs.FS, error)
-	files []string                      // files that images are read from, without folders
+	files []location.Source             // files that images are read from, without folders
 	tell  func(out, warnings io.Writer) // reports on the content
 }
 
@@ -96,9 +96,9 @@ func (j Job) readSources(ctx context.Context) (*gathered, error) {
 		for range d.Samples {
 			part = append(part, n)
 		}
-		g.files = append(g.files, datasets.ShardFiles(s.Path)...)
+		g.files = append(g.files, datasets.ShardFiles(ctx, s.Path)...)
 	}
-	if err := j.oneFolder(); err != nil {
+	if err := j.oneFolder(ctx); err != nil {
 		return nil, err
 	}
 	roots := make([]fs.FS, len(parts))
@@ -120,14 +120,14 @@ func (j Job) readSources(ctx context.Context) (*gathered, error) {
 }
 
 // oneFolder rejects shards of different folders, because their paths would have different roots.
-func (j Job) oneFolder() error {
-	first, where := "", ""
+func (j Job) oneFolder(ctx context.Context) error {
+	var first, where location.Source
 	for _, s := range j.Sources {
-		dir, ok := datasets.ShardRoot(s.Path)
-		if !ok {
+		if layout, _ := datasets.LayoutOf(ctx, s.Path); layout != datasets.Shards {
 			continue
 		}
-		if dir = location.Clean(dir); first == "" {
+		dir := imageroot.Resolve(location.Source{}, s.Path).Clean()
+		if first.IsZero() {
 			first, where = s.Path, dir
 		} else if dir != where {
 			return fmt.Errorf("data import: %s and %s are shards in two folders, expected one, that their paths "+
@@ -148,7 +148,7 @@ func (j Job) readPreset(ctx context.Context) (*gathered, error) {
 	if err != nil {
 		return nil, err
 	}
-	opts := published.Options{Root: j.Root, Protocol: j.Protocol, Human: j.Human}
+	opts := published.Options{Root: j.Root.String(), Protocol: j.Protocol, Human: j.Human}
 	if opts.Labels, err = published.ReadFile(j.Labels); err != nil {
 		return nil, err
 	}

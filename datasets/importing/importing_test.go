@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"winnow/datasets"
+	"winnow/datasets/location"
 )
 
 // A folder becomes shards, with each source's images read below its own root, and the shards become a manifest with
@@ -24,9 +25,10 @@ func TestShardsAndBack(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	at := location.At(dir).Join
 	job := Job{Out: filepath.Join(dir, "s", "x-%d.tar"), ShardSize: 1 << 20, Note: t.Logf,
-		Sources: []Source{{Path: filepath.Join(dir, "one")},
-			{Path: filepath.Join(dir, "two"), Read: datasets.ReadOptions{Split: datasets.Test}}}}
+		Sources: []Source{{Path: at("one")},
+			{Path: at("two"), Read: datasets.ReadOptions{Split: datasets.Test}}}}
 	var out bytes.Buffer
 	if err := job.Run(t.Context(), &out, io.Discard); err != nil ||
 		!strings.HasSuffix(out.String(), "4 images in 1 tar files, of which 0 were there as they are\n") {
@@ -42,7 +44,7 @@ func TestShardsAndBack(t *testing.T) {
 		}
 	}
 	back := Job{Out: filepath.Join(dir, "m.csv"), Note: t.Logf,
-		Sources: []Source{{Path: filepath.Join(dir, "s", "x-*.tar")}}}
+		Sources: []Source{{Path: at("s/x-*.tar")}}}
 	if err := back.Run(t.Context(), io.Discard, io.Discard); err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +61,7 @@ func TestShardsAndBack(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "t", "y.tar"), shard, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	back.Sources = append(back.Sources, Source{Path: filepath.Join(dir, "t", "y.tar")})
+	back.Sources = append(back.Sources, Source{Path: at("t/y.tar")})
 	if err := back.Run(t.Context(), io.Discard, io.Discard); err == nil ||
 		!strings.Contains(err.Error(), "are shards in two folders, expected one") {
 		t.Errorf("two folders: %v", err)

@@ -1,5 +1,6 @@
-// Package location opens files and folders by location: paths of this machine, also as file:// addresses, and
-// addresses in object stores. Requests to a store end with a context.
+// Package location says where files and folders are. A [Source] is a path of this machine, also as a file://
+// address, or an address in an object store. It is parsed once, where a person or a file names it; everything else
+// takes the value. Requests to a store end with a context.
 //
 // A store is a [Tree], which can be read, and may be a [Sink], which accepts files. An object is written completely
 // or not at all; there is no other way to write. Data that are written piece by piece, or as several files that
@@ -10,28 +11,13 @@
 package location
 
 import (
-	"cmp"
-	"context"
-	"errors"
 	"fmt"
-	"io"
-	"io/fs"
-	"iter"
 	"net/url"
-	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
-	"sync/atomic"
-
-	"winnow/internal/regular"
 )
-
-// File is an open file that can be read from the start or at any position.
-type File interface {
-	fs.File
-	io.ReaderAt
-}
 
 // The schemes of addresses in object stores.
 const (
@@ -39,241 +25,85 @@ const (
 	Google = "gs"
 )
 
-// IsRemote reports whether a name is an address in an object store.
-func IsRemote(name string) bool {
-	scheme, _, ok := strings.Cut(name, "://")
-	return ok && (scheme == S3 || scheme == Google)
+// The options of an address in an object store. They take precedence over the environment.
+const (
+	Endpoint  = "endpoint"   // a server other than the default
+	Region    = "region"     // the bucket's region
+	Profile   = "profile"    // the profile in the credentials files
+	Anonymous = "anonymous"  // "true": send no credentials
+	PathStyle = "path_style" // "true": put the bucket's name in the path, not in the host
+)
+
+var options = []string{Anonymous, Endpoint, PathStyle, Profile, Region}
+
+// Source is where a file or folder is, or several files whose names share a pattern. Sources can be compared. The
+// zero value says nothing.
+type Source struct {
+	scheme  string // "" for this machine
+	path    string // on this machine, or BUCKET/KEY
+	options string // of an object store, as given, with the question mark
+	err     error  // why it cannot be opened
 }
 
-// Tree is a folder of an object store.
-type Tree interface {
-	fs.StatFS
-	fs.ReadDirFS
-	Names(prefix string) iter.Seq2[string, error] // all files whose paths begin with prefix, sorted
+// Parse returns the source that a person names: a path, file://PATH, s3://BUCKET/KEY or gs://BUCKET/KEY, the last
+// two with options after a question mark. "-" is standard input.
+func Parse(name string) (Source, error) {
+	s := At(name)
+	return s, s.err
 }
 
-// Sink is a folder of an object store that accepts files.
-type Sink interface {
-	Tree
-	Put(name string, from io.ReaderAt, size int64) error // completely or not at all, replacing what was there
-	Remove(name string) error                            // no error if there is none
-}
-
-// stores opens folders of object stores, and single files as trees whose only name is ".".
-var stores atomic.Pointer[func(ctx context.Context, address string) (Tree, error)]
-
-// Use sets the function that opens object stores in this process.
-func Use(open func(ctx context.Context, address string) (Tree, error)) { stores.Store(&open) }
-
-func open(ctx context.Context, name string) (Tree, error) {
-	use := stores.Load()
-	if use == nil {
-		return nil, fmt.Errorf("location: %s: this program reads no object stores, expected one that has called "+
-			"location.Use(bucket.Open)", name)
-	}
-	return (*use)(ctx, name)
-}
-
-// Local returns the path that a file:// address stands for. Other names are returned unchanged.
-func Local(name string) string {
-	inner, ok := strings.CutPrefix(name, "file://")
-	inner = strings.TrimPrefix(inner, "localhost")
-	plain, err := url.PathUnescape(inner)
-	if !ok || err != nil || !strings.HasPrefix(inner, "/") {
-		return name
-	}
-	return filepath.FromSlash(plain)
-}
-
-// Stat describes a file or folder.
-func Stat(ctx context.Context, name string) (fs.FileInfo, error) {
-	if !IsRemote(name) {
-		return os.Stat(Local(name))
-	}
-	tree, err := open(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	return tree.Stat(".")
-}
-
-// Open opens a file; on this machine it must be a regular file.
-func Open(ctx context.Context, name string) (File, error) {
-	if !IsRemote(name) {
-		return regular.Open(Local(name))
-	}
-	tree, err := open(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	f, err := tree.Open(".")
-	if err != nil {
-		return nil, err
-	}
-	info, err := f.Stat()
-	if file, ok := f.(File); ok && err == nil && !info.IsDir() {
-		return file, nil
-	}
-	err = cmp.Or(err, errors.New("is a folder, expected a file"))
-	return nil, &fs.PathError{Op: "open", Path: name, Err: errors.Join(err, f.Close())}
-}
-
-// Dir opens a folder.
-func Dir(ctx context.Context, name string) (fs.FS, error) {
-	if !IsRemote(name) {
-		return regular.Dir(Local(name)), nil
-	}
-	return open(ctx, name)
-}
-
-// ReadDir lists a folder.
-func ReadDir(ctx context.Context, name string) ([]fs.DirEntry, error) {
-	if !IsRemote(name) {
-		return os.ReadDir(Local(name))
-	}
-	tree, err := open(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	return tree.ReadDir(".")
-}
-
-// Put copies a file of this machine to an address in an object store.
-func Put(ctx context.Context, name, file string) (err error) {
-	to, err := sink(ctx, name)
-	if err != nil {
-		return err
-	}
-	f, err := regular.Open(file)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	return to.Put(".", f, info.Size())
-}
-
-// Remove removes the object at an address, if there is one.
-func Remove(ctx context.Context, name string) error {
-	from, err := sink(ctx, name)
-	if err != nil {
-		return err
-	}
-	return from.Remove(".")
-}
-
-func sink(ctx context.Context, name string) (Sink, error) {
-	tree, err := open(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	if s, ok := tree.(Sink); ok {
-		return s, nil
-	}
-	return nil, fmt.Errorf("location: %s: can only be read", name)
-}
-
-// Names visits the files of an object store's folder whose paths begin with prefix, at any depth.
-func Names(ctx context.Context, dir, prefix string, visit func(name string) error) error {
-	tree, err := open(ctx, dir)
-	if err != nil {
-		return err
-	}
-	for name, err := range tree.Names(prefix) {
-		if err == nil {
-			err = visit(name)
+// At is [Parse] for a name that is opened at once: what is wrong with it is the error of whatever opens it.
+func At(name string) Source {
+	scheme, rest, ok := strings.Cut(name, "://")
+	switch {
+	case ok && scheme == "file":
+		inner := strings.TrimPrefix(rest, "localhost")
+		if plain, err := url.PathUnescape(inner); err == nil && strings.HasPrefix(inner, "/") {
+			return Source{path: filepath.FromSlash(plain)}
 		}
-		if err != nil {
-			return err
+	case ok && (scheme == S3 || scheme == Google):
+		inner, options := cutOptions(rest)
+		s := Source{scheme: scheme, path: inner, options: options}
+		if err := s.check(); err != nil {
+			s.err = fmt.Errorf("%s: %w", name, err)
+		}
+		return s
+	case ok && len(scheme) > 1 && strings.Trim(scheme, "abcdefghijklmnopqrstuvwxyz") == "":
+		return Source{scheme: scheme, path: rest, err: fmt.Errorf("%s: found the scheme %s, expected a path, file://, "+
+			"s3:// or gs://", name, scheme)}
+	}
+	return Source{path: name}
+}
+
+// All returns the sources of names, as [At] does.
+func All(names []string) []Source {
+	list := make([]Source, len(names))
+	for i, name := range names {
+		list[i] = At(name)
+	}
+	return list
+}
+
+// check says what is wrong with an address in an object store.
+func (s Source) check() error {
+	name := s.Bucket()
+	if name == "" {
+		return fmt.Errorf("found no bucket, expected %s://BUCKET/KEY", s.scheme)
+	}
+	if strings.ContainsAny(name, "@: ") {
+		return fmt.Errorf("found the bucket %q, expected only a name: credentials come from the environment, "+
+			"another server from ?endpoint=", name)
+	}
+	values, err := url.ParseQuery(strings.TrimPrefix(s.options, "?"))
+	if err != nil {
+		return fmt.Errorf("options: %w", err)
+	}
+	for option := range values {
+		if !slices.Contains(options, option) {
+			return fmt.Errorf("found the option %q, expected one of %s", option, strings.Join(options, ", "))
 		}
 	}
 	return nil
-}
-
-// Cut splits an address in an object store into scheme, path and options. For other names, everything is path.
-func Cut(name string) (scheme, inner, options string) {
-	if !IsRemote(name) {
-		return "", Local(name), ""
-	}
-	inner, options = cutOptions(name)
-	scheme, inner, _ = strings.Cut(inner, "://")
-	return scheme + "://", inner, options
-}
-
-// Join returns the location of a slash-separated path in a folder.
-func Join(dir, name string) string {
-	scheme, inner, options := Cut(dir)
-	if scheme == "" {
-		return filepath.Join(inner, filepath.FromSlash(name))
-	}
-	return scheme + path.Join(inner, name) + options
-}
-
-// Parent returns the folder that contains a location.
-func Parent(name string) string {
-	scheme, inner, options := Cut(name)
-	if scheme == "" {
-		return filepath.Dir(inner)
-	}
-	if !strings.Contains(inner, "/") { // a bucket has no parent
-		return name
-	}
-	return scheme + path.Dir(inner) + options
-}
-
-// Base returns the last element of a location.
-func Base(name string) string {
-	_, inner, _ := Cut(name)
-	return filepath.Base(inner)
-}
-
-// Rel returns the slash-separated path from a folder to a location below it.
-func Rel(dir, name string) (string, error) {
-	scheme, inner, _ := Cut(dir)
-	_, below, _ := Cut(name)
-	if scheme == "" {
-		rel, err := filepath.Rel(inner, below)
-		return filepath.ToSlash(rel), err
-	}
-	return strings.TrimPrefix(below, path.Clean(inner)+"/"), nil
-}
-
-// Clean returns the shortest form of a location, like [filepath.Clean].
-func Clean(name string) string {
-	scheme, inner, options := Cut(name)
-	if scheme == "" {
-		return filepath.Clean(inner)
-	}
-	return scheme + path.Clean(inner) + options
-}
-
-// Absolute returns a location that does not depend on the working folder.
-func Absolute(name string) (string, error) {
-	if IsRemote(name) {
-		return name, nil
-	}
-	return filepath.Abs(Local(name))
-}
-
-// Append returns a location with ending appended to its last element.
-func Append(name, ending string) string {
-	scheme, inner, options := Cut(name)
-	if scheme == "" {
-		return inner + ending
-	}
-	return scheme + inner + ending + options
-}
-
-// TrimSuffix returns a location without an ending of its last element, if it has it.
-func TrimSuffix(name, ending string) string {
-	scheme, inner, options := Cut(name)
-	if scheme == "" {
-		return strings.TrimSuffix(inner, ending)
-	}
-	return scheme + strings.TrimSuffix(inner, ending) + options
 }
 
 // cutOptions splits the options from an address, with their question mark. Because a question mark is also a
@@ -287,4 +117,108 @@ func cutOptions(name string) (address, given string) {
 		return name, ""
 	}
 	return name[:at], name[at:]
+}
+
+// String returns the path or the address, "" for the zero value.
+func (s Source) String() string {
+	if s.scheme == "" {
+		return s.path
+	}
+	return s.scheme + "://" + s.path + s.options
+}
+
+// IsZero reports whether a source says nothing.
+func (s Source) IsZero() bool { return s == Source{} }
+
+// IsRemote reports whether a source is in an object store.
+func (s Source) IsRemote() bool { return s.scheme != "" }
+
+// IsZip reports whether a source has the name of a zip file, which is read as the folder it holds.
+func (s Source) IsZip() bool { return strings.EqualFold(s.Ext(), ".zip") }
+
+// Path returns the path on this machine, or an object store's BUCKET/KEY.
+func (s Source) Path() string { return s.path }
+
+// With returns the source at another [Source.Path], on the same machine or in the same object store.
+func (s Source) With(path string) Source { return Source{s.scheme, path, s.options, s.err} }
+
+// Scheme returns [S3] or [Google], "" for a source on this machine.
+func (s Source) Scheme() string { return s.scheme }
+
+// Bucket returns the bucket of a source in an object store.
+func (s Source) Bucket() string {
+	name, _, _ := strings.Cut(s.path, "/")
+	return name
+}
+
+// Key returns the key of a source in an object store, without slashes at its ends; "" is the whole bucket.
+func (s Source) Key() string {
+	_, key, _ := strings.Cut(s.path, "/")
+	return strings.Trim(path.Clean("/"+key), "/")
+}
+
+// Option returns an option of a source in an object store.
+func (s Source) Option(name string) string {
+	values, _ := url.ParseQuery(strings.TrimPrefix(s.options, "?")) // valid: check has parsed them
+	return values.Get(name)
+}
+
+// Join returns the source of a slash-separated path in a folder.
+func (s Source) Join(name string) Source {
+	if s.IsRemote() {
+		return s.With(path.Join(s.path, name))
+	}
+	return s.With(filepath.Join(s.path, filepath.FromSlash(name)))
+}
+
+// Parent returns the folder that contains a source. A bucket is its own parent.
+func (s Source) Parent() Source {
+	switch {
+	case !s.IsRemote():
+		return s.With(filepath.Dir(s.path))
+	case !strings.Contains(s.path, "/"):
+		return s
+	}
+	return s.With(path.Dir(s.path))
+}
+
+// Base returns the last element of the path.
+func (s Source) Base() string { return filepath.Base(s.path) }
+
+// Ext returns the ending of the last element of the path, from its last dot on.
+func (s Source) Ext() string { return filepath.Ext(s.path) }
+
+// Rel returns the slash-separated path from a folder to a source below it.
+func (s Source) Rel(below Source) (string, error) {
+	if s.IsRemote() {
+		return strings.TrimPrefix(below.path, path.Clean(s.path)+"/"), nil
+	}
+	rel, err := filepath.Rel(s.path, below.path)
+	return filepath.ToSlash(rel), err
+}
+
+// Clean returns the source in its shortest form, like [filepath.Clean].
+func (s Source) Clean() Source {
+	if s.IsRemote() {
+		return s.With(path.Clean(s.path))
+	}
+	return s.With(filepath.Clean(s.path))
+}
+
+// Absolute returns the source in a form that does not depend on the working folder.
+func (s Source) Absolute() (Source, error) {
+	if s.IsRemote() {
+		return s, nil
+	}
+	path, err := filepath.Abs(s.path)
+	return s.With(path), err
+}
+
+// MarshalText implements [encoding.TextMarshaler].
+func (s Source) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText implements [encoding.TextUnmarshaler], as [At] does.
+func (s *Source) UnmarshalText(text []byte) error {
+	*s = At(string(text))
+	return nil
 }

@@ -14,6 +14,30 @@ import (
 	"winnow/internal/testing/s3test"
 )
 
+func TestParse(t *testing.T) {
+	for name, want := range map[string]string{
+		"s3://b": "s3 b   ", "s3://b/": "s3 b   ", "gs://b/a/c.csv": "gs b a/c.csv  ", "s3://b//a/../c/": "s3 b c  ",
+		"s3://b/k?region=eu-west-1": "s3 b k eu-west-1 ", "s3://b/a-0?.tar": "s3 b a-0?.tar  ",
+		"s3://b/a-0?.tar?anonymous=true": "s3 b a-0?.tar  true",
+		"s3:///k":                        "s3:///k: found no bucket", "s3://id:key@b/k": "expected only a name",
+		"s3://b/k?colour=red": `found the option "colour", expected one of anonymous`,
+		"http://b/k":          "found the scheme http, expected a path, file://, s3:// or gs://",
+	} {
+		s, err := location.Parse(name)
+		found := strings.Join([]string{s.Scheme(), s.Bucket(), s.Key(), s.Option(location.Region),
+			s.Option(location.Anonymous)}, " ")
+		if err != nil {
+			found = err.Error()
+			if _, opened := location.At(name).Open(t.Context()); opened == nil || opened.Error() != found {
+				t.Errorf("%s: %v, expected %s", name, opened, found)
+			}
+		}
+		if found != want && (err == nil || !strings.Contains(found, want)) {
+			t.Errorf("%s: %q, expected %q", name, found, want)
+		}
+	}
+}
+
 func TestNames(t *testing.T) {
 	for name, want := range map[string]string{
 		"a/b.csv":              "a b.csv a/c.jpg a/b.csv",
@@ -25,18 +49,18 @@ func TestNames(t *testing.T) {
 			"s3://b/a.zip?region=eu&profile=x",
 		"gs://b": "gs://b b gs://b/c.jpg gs://b",
 	} {
-		parent := location.Parent(name)
-		found := strings.Join([]string{parent, location.Base(name), location.Join(parent, "c.jpg"),
-			location.Clean(name)}, " ")
+		s := location.At(name)
+		parent := s.Parent()
+		found := strings.Join([]string{parent.String(), s.Base(), parent.Join("c.jpg").String(), s.Clean().String()}, " ")
 		if found != want {
 			t.Errorf("%s: found %q, expected %q", name, found, want)
 		}
-		if rel, err := location.Rel(parent, location.Join(parent, "x/y.jpg")); rel != "x/y.jpg" || err != nil {
+		if rel, err := parent.Rel(parent.Join("x/y.jpg")); rel != "x/y.jpg" || err != nil {
 			t.Errorf("%s: %q, %v", name, rel, err)
 		}
 	}
-	if name, err := location.Absolute("s3://b/a"); name != "s3://b/a" || err != nil {
-		t.Errorf("%q, %v", name, err)
+	if s, err := location.At("s3://b/a").Absolute(); s.String() != "s3://b/a" || err != nil {
+		t.Errorf("%q, %v", s, err)
 	}
 }
 
@@ -50,9 +74,10 @@ func TestOpen(t *testing.T) {
 	location.Use(bucket.Open)
 	s.PutFolder(t, "deep/", dir)
 	ctx := t.Context()
-	for _, at := range []string{dir, "file://" + dir, "s3://birds/deep", "s3://birds/deep?endpoint=" + s.URL} {
-		name := location.Join(at, "a.txt")
-		f, err := location.Open(ctx, name)
+	for _, given := range []string{dir, "file://" + dir, "s3://birds/deep", "s3://birds/deep?endpoint=" + s.URL} {
+		at := location.At(given)
+		name := at.Join("a.txt")
+		f, err := name.Open(ctx)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -65,21 +90,21 @@ func TestOpen(t *testing.T) {
 			t.Errorf("%s: %q, %v", name, data, err)
 		}
 		f.Close()
-		if info, err := location.Stat(ctx, at); err != nil || !info.IsDir() {
+		if info, err := at.Stat(ctx); err != nil || !info.IsDir() {
 			t.Errorf("%s: %v, %v", at, info, err)
 		}
-		folder, err := location.Dir(ctx, at)
+		folder, err := at.Dir(ctx)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if data, err := fs.ReadFile(folder, "a.txt"); err != nil || string(data) != "bytes" {
 			t.Errorf("%s: %q, %v", at, data, err)
 		}
-		if _, err := location.Open(ctx, at); err == nil ||
+		if _, err := at.Open(ctx); err == nil ||
 			!strings.Contains(err.Error(), "is a folder, expected a file") {
 			t.Errorf("%s: %v", at, err)
 		}
-		if _, err := location.Open(ctx, location.Join(at, "none")); !errors.Is(err, fs.ErrNotExist) {
+		if _, err := at.Join("none").Open(ctx); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%s: %v", at, err)
 		}
 	}

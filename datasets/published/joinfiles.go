@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"winnow/datasets"
+	"winnow/datasets/location"
 )
 
 // JoinedFiles is the result of [JoinFiles].
@@ -18,7 +19,7 @@ type JoinedFiles struct {
 }
 
 // JoinFiles joins a clean manifest and a list with [Join], and writes the manifest out.
-func JoinFiles(ctx context.Context, manifest, list, out string,
+func JoinFiles(ctx context.Context, manifest location.Source, list, out string,
 	note func(format string, args ...any)) (r JoinedFiles, err error) {
 	clean, err := datasets.Read(manifest, datasets.ReadOptions{Once: ctx, Note: note})
 	if err != nil {

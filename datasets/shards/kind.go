@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"path"
 	"path/filepath"
 	"strings"
 
@@ -38,14 +39,14 @@ func kindOf(head []byte) Kind {
 
 // KindOf returns the kind of a file by its first bytes; in an object store by the ending of its name, if that says
 // it. Anything other than a regular file has no kind.
-func KindOf(ctx context.Context, name string) (Kind, error) {
-	if end := endOf(name); location.IsRemote(name) && (end == Tar || end == Parquet) {
+func KindOf(ctx context.Context, file location.Source) (Kind, error) {
+	if end := endOf(file.Ext()); file.IsRemote() && (end == Tar || end == Parquet) {
 		return end, nil
 	}
-	if info, err := location.Stat(ctx, name); err == nil && !info.Mode().IsRegular() {
+	if info, err := file.Stat(ctx); err == nil && !info.Mode().IsRegular() {
 		return None, nil
 	}
-	f, err := location.Open(ctx, name)
+	f, err := file.Open(ctx)
 	if err != nil {
 		return None, err
 	}
@@ -53,10 +54,8 @@ func KindOf(ctx context.Context, name string) (Kind, error) {
 	return readKind(f)
 }
 
-// endOf returns the kind that a name's ending implies.
-func endOf(name string) Kind {
-	return Kind(strings.ToLower(strings.TrimPrefix(filepath.Ext(location.Base(name)), ".")))
-}
+// endOf returns the kind that the ending of a name stands for.
+func endOf(ext string) Kind { return Kind(strings.ToLower(strings.TrimPrefix(ext, "."))) }
 
 func readKind(f io.Reader) (Kind, error) {
 	head := make([]byte, headLength)
@@ -67,37 +66,28 @@ func readKind(f io.Reader) (Kind, error) {
 	return kindOf(head[:n]), err
 }
 
-// Are reports whether a name stands for shards: it is a pattern, or names a tar or Parquet file.
-func Are(ctx context.Context, name string) bool {
-	if IsPattern(name) {
-		return true
-	}
-	kind, err := KindOf(ctx, name)
-	return err == nil && kind != None
-}
-
 // List is some shards of one kind.
 type List struct {
 	Kind  Kind
-	Root  string   // folder
-	Names []string // slash-separated paths of the files below Root
+	Root  location.Source // folder
+	Names []string        // slash-separated paths of the files below Root
 }
 
-// Find lists the shards that a name stands for: a file, a pattern of files, or a folder with files that end in .tar
-// or .parquet, at any depth. want None accepts either kind.
-func Find(ctx context.Context, name string, want Kind) (*List, error) {
-	l := &List{Kind: want, Root: Folder(name)}
-	var files []string
+// Find lists the shards of a source: a file, a pattern of files, or a folder with files that end in .tar or
+// .parquet, at any depth. want None accepts either kind.
+func Find(ctx context.Context, source location.Source, want Kind) (*List, error) {
+	l := &List{Kind: want, Root: Folder(source)}
+	var files []location.Source
 	var err error
-	if IsPattern(name) {
-		files, err = Expand(ctx, name)
-	} else if info, serr := location.Stat(ctx, name); serr != nil {
+	if IsPattern(source) {
+		files, err = Expand(ctx, source)
+	} else if info, serr := source.Stat(ctx); serr != nil {
 		err = serr
 	} else if info.IsDir() {
-		l.Root = name
-		files, err = Below(ctx, name, want)
+		l.Root = source
+		files, err = Below(ctx, source, want)
 	} else {
-		l.Root, files = location.Parent(name), []string{name}
+		files = []location.Source{source}
 	}
 	if err != nil {
 		return nil, err
@@ -112,11 +102,11 @@ func Find(ctx context.Context, name string, want Kind) (*List, error) {
 		case kind == None:
 			return nil, fmt.Errorf("%s is %s, expected one of them", file, kind.words())
 		case l.Kind != None && kind != l.Kind:
-			return nil, fmt.Errorf("%s: found %s and, as %s, %s, expected one kind: choose by --format", name,
+			return nil, fmt.Errorf("%s: found %s and, as %s, %s, expected one kind: choose by --format", source,
 				l.Kind.words(), file, kind.words())
 		}
 		l.Kind = kind
-		rel, err := location.Rel(l.Root, file)
+		rel, err := l.Root.Rel(file)
 		if err != nil {
 			return nil, err
 		}
@@ -137,26 +127,25 @@ func (k Kind) words() string {
 }
 
 // Below lists the files of a folder that have the ending of a shard, without hidden ones.
-func Below(ctx context.Context, dir string, want Kind) (files []string, err error) {
-	if location.IsRemote(dir) {
+func Below(ctx context.Context, dir location.Source, want Kind) (files []location.Source, err error) {
+	if dir.IsRemote() {
 		return belowAddress(ctx, dir, want)
 	}
-	dir = location.Local(dir)
-	err = filepath.WalkDir(dir, func(p string, e fs.DirEntry, err error) error {
+	err = filepath.WalkDir(dir.Path(), func(p string, e fs.DirEntry, err error) error {
 		if err == nil {
 			err = ctx.Err()
 		}
 		if err != nil {
 			return err
 		}
-		if strings.HasPrefix(e.Name(), ".") && p != dir {
+		if strings.HasPrefix(e.Name(), ".") && p != dir.Path() {
 			if e.IsDir() {
 				return fs.SkipDir
 			}
 			return nil
 		}
-		if !e.IsDir() && ends(p, want) {
-			files = append(files, p)
+		if !e.IsDir() && ends(filepath.Ext(p), want) {
+			files = append(files, dir.With(p))
 		}
 		if len(files) > mostFiles {
 			return tooMany(dir)
@@ -166,22 +155,24 @@ func Below(ctx context.Context, dir string, want Kind) (files []string, err erro
 	return files, err
 }
 
-// ends reports whether a name has the ending of a shard of the wanted kind.
-func ends(name string, want Kind) bool {
-	end := endOf(name)
+// ends reports whether an ending is that of a shard of the wanted kind.
+func ends(ext string, want Kind) bool {
+	end := endOf(ext)
 	return (end == Tar || end == Parquet) && (want == None || want == end)
 }
 
 // belowAddress is [Below] for a folder of an object store.
-func belowAddress(ctx context.Context, dir string, want Kind) (files []string, err error) {
-	err = location.Names(ctx, dir, "", func(name string) error {
-		if ends(name, want) && !strings.Contains("/"+name, "/.") {
-			files = append(files, location.Join(dir, name))
+func belowAddress(ctx context.Context, dir location.Source, want Kind) (files []location.Source, err error) {
+	for name, err := range dir.Names(ctx, "") {
+		if err != nil {
+			return nil, err
+		}
+		if ends(path.Ext(name), want) && !strings.Contains("/"+name, "/.") {
+			files = append(files, dir.Join(name))
 		}
 		if len(files) > mostFiles {
-			return tooMany(dir)
+			return nil, tooMany(dir)
 		}
-		return nil
-	})
-	return files, err
+	}
+	return files, nil
 }

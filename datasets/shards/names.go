@@ -18,14 +18,13 @@ import (
 // mostFiles is how many files a pattern may stand for.
 const mostFiles = 1 << 17
 
-// IsPattern reports whether a name stands for several files: it contains {A..B}, {A,B}, *, ? or [, and this machine
-// has no file of that name.
-func IsPattern(name string) bool {
-	_, name, _ = location.Cut(name)
-	if !strings.ContainsAny(name, "*?[") && !braced(name) {
+// IsPattern reports whether a source stands for several files: its path contains {A..B}, {A,B}, *, ? or [, and this
+// machine has no file of that name.
+func IsPattern(source location.Source) bool {
+	if !strings.ContainsAny(source.Path(), "*?[") && !braced(source.Path()) {
 		return false
 	}
-	_, err := os.Lstat(name)
+	_, err := os.Lstat(source.Path())
 	return err != nil
 }
 
@@ -37,17 +36,16 @@ func braced(name string) bool {
 
 // Expand returns the files that a pattern stands for: those of braces in the order given, which must all exist;
 // those of wildcards sorted.
-func Expand(ctx context.Context, pattern string) ([]string, error) {
-	scheme, inner, options := location.Cut(pattern)
-	names, err := unbrace(nil, "", inner)
-	if err != nil {
-		return nil, err
+func Expand(ctx context.Context, pattern location.Source) ([]location.Source, error) {
+	names := unbrace(nil, "", pattern.Path())
+	if len(names) > mostFiles {
+		return nil, tooMany(pattern)
 	}
 	there, err := lister(ctx, pattern)
 	if err != nil {
 		return nil, err
 	}
-	var files, missing []string
+	var files, missing []location.Source
 	for _, name := range names {
 		wild := strings.ContainsAny(name, "*?[")
 		found, err := there(name, wild)
@@ -55,11 +53,11 @@ func Expand(ctx context.Context, pattern string) ([]string, error) {
 		case err != nil:
 			return nil, fmt.Errorf("%s: %w", pattern, err)
 		case !wild && len(found) == 0:
-			missing = append(missing, scheme+name+options)
+			missing = append(missing, pattern.With(name))
 			found = []string{name}
 		}
 		for _, name := range found {
-			files = append(files, scheme+name+options)
+			files = append(files, pattern.With(name))
 		}
 	}
 	switch {
@@ -79,8 +77,8 @@ func Expand(ctx context.Context, pattern string) ([]string, error) {
 
 // lister returns a function that finds the files of a pattern without braces, or a single file. In an object store,
 // all names with the pattern's fixed beginning are listed once.
-func lister(ctx context.Context, pattern string) (func(name string, wild bool) ([]string, error), error) {
-	if !location.IsRemote(pattern) {
+func lister(ctx context.Context, pattern location.Source) (func(name string, wild bool) ([]string, error), error) {
+	if !pattern.IsRemote() {
 		return func(name string, wild bool) (files []string, err error) {
 			if wild {
 				return filepath.Glob(name)
@@ -92,14 +90,14 @@ func lister(ctx context.Context, pattern string) (func(name string, wild bool) (
 		}, nil
 	}
 	dir := Folder(pattern)
-	_, within, _ := location.Cut(dir)
-	_, inner, _ := location.Cut(pattern)
-	prefix := strings.TrimPrefix(inner[:strings.IndexAny(inner, "*?[{")], within+"/")
+	fixed := pattern.Path()[:strings.IndexAny(pattern.Path(), "*?[{")]
 	var all []string // sorted
-	err := location.Names(ctx, dir, prefix, func(name string) error {
-		all = append(all, within+"/"+name)
-		return nil
-	})
+	for name, err := range dir.Names(ctx, strings.TrimPrefix(fixed, dir.Path()+"/")) {
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, dir.Path()+"/"+name)
+	}
 	return func(name string, wild bool) (files []string, err error) {
 		if i, ok := slices.BinarySearch(all, name); ok {
 			return all[i : i+1], nil
@@ -114,39 +112,36 @@ func lister(ctx context.Context, pattern string) (func(name string, wild bool) (
 			}
 		}
 		return files, nil
-	}, err
+	}, nil
 }
 
-// repeated returns the index of a name that occurred before, or -1.
-func repeated(names []string) int {
-	seen := make(map[string]bool, len(names))
-	return slices.IndexFunc(names, func(name string) bool {
-		was := seen[name]
-		seen[name] = true
+// repeated returns the index of a file that occurred before, or -1.
+func repeated(files []location.Source) int {
+	seen := make(map[location.Source]bool, len(files))
+	return slices.IndexFunc(files, func(file location.Source) bool {
+		was := seen[file]
+		seen[file] = true
 		return was
 	})
 }
 
-func tooMany(pattern string) error {
+func tooMany(pattern location.Source) error {
 	return fmt.Errorf("%s: stands for more than %d files", pattern, mostFiles)
 }
 
-// unbrace appends the names that a pattern stands for to list; braces are expanded from the left.
-func unbrace(names []string, before, pattern string) ([]string, error) {
+// unbrace appends the paths that a pattern stands for to names; braces are expanded from the left. It stops behind
+// mostFiles.
+func unbrace(names []string, before, pattern string) []string {
 	head, tail, list := cut(pattern)
 	if list == nil {
-		if len(names) == mostFiles {
-			return nil, tooMany(before + pattern)
-		}
-		return append(names, before+pattern), nil
+		return append(names, before+pattern)
 	}
 	for _, text := range list {
-		var err error
-		if names, err = unbrace(names, before+head+text, tail); err != nil {
-			return nil, err
+		if names = unbrace(names, before+head+text, tail); len(names) > mostFiles {
+			break
 		}
 	}
-	return names, nil
+	return names
 }
 
 // cut splits a name at its first braces that hold a list or a range of numbers. list is nil if there are none.
@@ -185,15 +180,14 @@ func span(text string) (list []string) {
 	return list
 }
 
-// Folder returns the folder that the paths to the files of a pattern, or to a file, are relative to: everything
-// before the first element that stands for several names.
-func Folder(pattern string) string {
-	if scheme, inner, options := location.Cut(pattern); scheme != "" {
-		return scheme + Folder(inner) + options
-	} else {
-		pattern = inner
+// Folder returns the folder that the paths to the files of a source are relative to: of a pattern, everything before
+// the first element that stands for several names; of a file, the folder that contains it.
+func Folder(source location.Source) location.Source {
+	if !IsPattern(source) {
+		return source.Parent()
 	}
-	elements := strings.Split(filepath.ToSlash(pattern), "/")
+	pattern := filepath.ToSlash(source.Path())
+	elements := strings.Split(pattern, "/")
 	last := len(elements) - 1
 	if i := slices.IndexFunc(elements, func(e string) bool {
 		return strings.ContainsAny(e, "*?[") || braced(e)
@@ -201,14 +195,11 @@ func Folder(pattern string) string {
 		last = i
 	}
 	if brace := strings.Index(pattern, "{"); brace >= 0 && braced(pattern) { // braces may span several elements
-		last = min(last, strings.Count(filepath.ToSlash(pattern[:brace]), "/"))
+		last = min(last, strings.Count(pattern[:brace], "/"))
 	}
 	dir := strings.Join(elements[:last], "/")
 	if dir == "" && last > 0 {
-		return "/"
+		return source.With("/")
 	}
-	if dir == "" {
-		return "."
-	}
-	return filepath.FromSlash(path.Clean(dir))
+	return source.With(filepath.FromSlash(path.Clean(dir))) // Clean makes "" the working folder
 }

@@ -2,6 +2,7 @@ package shards
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"winnow/datasets/location"
 	"winnow/internal/regular"
 	"winnow/internal/testing/tarfile"
 )
@@ -38,8 +40,8 @@ func TestExpand(t *testing.T) {
 		"{1..9}{1..99999}{1..99999}": "stands for more than 131072 files",
 		"a-{10..08}.tar":             "a-{10..08}.tar: 1 of 1 files are not there, the first a-{10..08}.tar",
 	} {
-		files, err := Expand(t.Context(), filepath.Join(dir, pattern))
-		found := strings.Join(files, " ")
+		files, err := Expand(t.Context(), location.At(filepath.Join(dir, pattern)))
+		found := strings.Trim(fmt.Sprint(files), "[]")
 		if err != nil {
 			found = err.Error()
 		}
@@ -47,13 +49,15 @@ func TestExpand(t *testing.T) {
 			t.Errorf("%s: found %q, expected %q", pattern, found, want)
 		}
 	}
-	if IsPattern(filepath.Join(dir, "odd{1}.tar")) || IsPattern("plain.tar") || IsPattern("a{b}.tar") ||
-		!IsPattern("a{b,c}.tar") {
-		t.Error("patterns are not told from names")
+	for name, want := range map[string]bool{filepath.Join(dir, "odd{1}.tar"): false, "plain.tar": false,
+		"a{b}.tar": false, "a{b,c}.tar": true} {
+		if IsPattern(location.At(name)) != want {
+			t.Errorf("%s: a pattern: %v, expected %v", name, !want, want)
+		}
 	}
 	for pattern, want := range map[string]string{"a.tar": ".", "x/a.tar": "x", "/a.tar": "/", "x/{a,b}/c.tar": "x",
 		"x/*.tar": "x", "*/*.tar": ".", "x/y/../{0..1}.tar": "x", "x/{a/b,c}.tar": "x"} {
-		if found := Folder(pattern); found != want {
+		if found := Folder(location.At(pattern)); found.Path() != want {
 			t.Errorf("%s begins in %s, expected %s", pattern, found, want)
 		}
 	}

@@ -53,7 +53,7 @@ func measure(ctx context.Context, name, manifest, store, foreign string, seeds i
 	if err != nil {
 		return err
 	}
-	d, err := datasets.Read(manifest, datasets.ReadOptions{})
+	d, err := datasets.ReadFile(manifest, datasets.ReadOptions{})
 	if err != nil {
 		return err
 	}

@@ -110,7 +110,7 @@ func TestCIFAR(t *testing.T) {
 	if at := data[54+(31-2)*96+3*3:]; at[2] != byte(1234%256) || at[1] != 67 || at[0] != 0 {
 		t.Errorf("found the pixel %v, expected 210 67 0", at[:3])
 	}
-	worse, err := datasets.Read(filepath.Join(dir, "o", "worse.csv"), datasets.ReadOptions{})
+	worse, err := datasets.ReadFile(filepath.Join(dir, "o", "worse.csv"), datasets.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,7 +185,7 @@ func TestCUB(t *testing.T) {
 	for protocol, want := range map[string]string{"prism": "train train validation validation test test", "half": "train train test test test test"} {
 		out := filepath.Join(dir, protocol+".csv")
 		prepare(t, "cub", "-out", out, "-protocol", protocol, in)
-		d, err := datasets.Read(out, datasets.ReadOptions{})
+		d, err := datasets.ReadFile(out, datasets.ReadOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -217,7 +217,7 @@ func corrected(t *testing.T, dir, list string) {
 	}
 	args := []string{"cifar10n", "-images", filepath.Join(dir, "sheets.zip"), "-labels", list, "-corrected", votes, "-out", to}
 	prepare(t, args...)
-	d, err := datasets.Read(filepath.Join(to, "worse.csv"), datasets.ReadOptions{})
+	d, err := datasets.ReadFile(filepath.Join(to, "worse.csv"), datasets.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

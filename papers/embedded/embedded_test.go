@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"winnow/datasets/location"
 	"winnow/features"
 	"winnow/run"
 	"winnow/run/config"
@@ -20,13 +21,13 @@ import (
 // images writes a manifest of 12 training images of 3 classes, one of them unreadable, and their features.
 func images(t *testing.T) folder.Options {
 	t.Helper()
-	o := folder.Options{Manifest: filepath.Join(t.TempDir(), "m.csv"), Features: filepath.Join(t.TempDir(), "store")}
+	o := folder.Options{Manifest: location.At(t.TempDir()).Join("m.csv"), Features: filepath.Join(t.TempDir(), "store")}
 	manifest, paths := "path,label,split\n", []string(nil)
 	for i := range 13 {
 		paths = append(paths, fmt.Sprintf("%d.png", i))
 		manifest += fmt.Sprintf("%d.png,class%d,train\n", i, i%3)
 	}
-	if err := os.WriteFile(o.Manifest, []byte(manifest+"unseen.png,class9,test\n"), 0o644); err != nil {
+	if err := os.WriteFile(o.Manifest.Path(), []byte(manifest+"unseen.png,class9,test\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	key := features.Key{Model: strings.Repeat("a", 64), Output: "pool", Preprocessing: "{}", Views: []string{"center"}}
@@ -93,7 +94,7 @@ func TestOpenRefusesBatches(t *testing.T) {
 func TestOpenRun(t *testing.T) {
 	data := images(t)
 	cfg := config.Default()
-	cfg.Data = config.Data{Manifest: data.Manifest, Features: data.Features}
+	cfg.Data = config.Data{Manifest: data.Manifest.Path(), Features: data.Features}
 	cfg.Head.Out, cfg.Length, cfg.Bank.Size, cfg.Seed = 4, config.LastsSteps(3), 24, 5
 	cfg.Sampler.Classes, cfg.Sampler.Images = 3, 2
 	dir := filepath.Join(t.TempDir(), "run")

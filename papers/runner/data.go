@@ -155,7 +155,7 @@ func (r *reproduction) checkOne(ctx context.Context, data *data) error {
 
 // openSource reads a manifest and its features.
 func openSource(ctx context.Context, s Source) (*data, error) {
-	d, err := datasets.Read(s.Manifest, datasets.ReadOptions{})
+	d, err := datasets.ReadFile(s.Manifest, datasets.ReadOptions{})
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"winnow/datasets"
 	"winnow/datasets/glyphs/names"
+	"winnow/datasets/location"
 	"winnow/eval"
 	"winnow/features"
 	"winnow/papers/studies"
@@ -79,7 +80,7 @@ func (r *reproduction) openPictures(ctx context.Context) error {
 			continue
 		}
 		var err error
-		if d.pictures, err = report.OpenPictures(ctx, d.from.Root, "reproduce"); err != nil {
+		if d.pictures, err = report.OpenPictures(ctx, location.At(d.from.Root), "reproduce"); err != nil {
 			return err
 		}
 	}

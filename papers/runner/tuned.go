@@ -13,6 +13,7 @@ import (
 	"winnow/backbone"
 	"winnow/datasets"
 	"winnow/datasets/imageroot"
+	"winnow/datasets/location"
 	"winnow/extraction"
 	"winnow/features"
 	"winnow/internal/hint"
@@ -61,7 +62,7 @@ func (o *Options) tunes(row studies.Row) []string {
 
 // openMade makes the features that a source has none of, by Options.Model into a folder below Dir, or takes those that are there.
 func (r *reproduction) openMade(ctx context.Context, s Source) (*data, error) {
-	d, err := datasets.Read(s.Manifest, datasets.ReadOptions{})
+	d, err := datasets.ReadFile(s.Manifest, datasets.ReadOptions{})
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +70,7 @@ func (r *reproduction) openMade(ctx context.Context, s Source) (*data, error) {
 	if err != nil {
 		return nil, err
 	}
-	root, err := imageroot.Open(ctx, imageroot.Resolve(s.Root, s.Manifest))
+	root, err := imageroot.Open(ctx, imageroot.Resolve(location.At(s.Root), location.At(s.Manifest)))
 	if err != nil {
 		return nil, hint.With(err, "name the folder that the manifest's paths start from with --root")
 	}

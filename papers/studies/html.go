@@ -6,7 +6,7 @@ import (
 	"html/template"
 	"io"
 
-	"winnow/internal/look"
+	"winnow/internal/pagestyle"
 	"winnow/report/page"
 )
 
@@ -128,8 +128,8 @@ func (r *Results) HTML(w io.Writer) error {
 		d.Verdicts = append(d.Verdicts, p)
 	}
 	t, err := template.New("report").Funcs(template.FuncMap{
-		"begin":  look.Page{Command: "reproduce", Title: r.Study.Name + " – winnow reproduce", Style: style}.Begin,
-		"finish": func() template.HTML { return look.End },
+		"begin":  pagestyle.Page{Command: "reproduce", Title: r.Study.Name + " – winnow reproduce", Style: style}.Begin,
+		"finish": func() template.HTML { return pagestyle.End },
 	}).Parse(pageText)
 	if err != nil {
 		return err

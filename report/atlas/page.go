@@ -11,7 +11,7 @@ import (
 	"math"
 	"strings"
 
-	"winnow/internal/look"
+	"winnow/internal/pagestyle"
 )
 
 //go:embed page.html.tmpl
@@ -68,7 +68,7 @@ func (m Map) WritePage(w io.Writer, pictures []image.Image) error {
 }
 
 // WritePart writes the same without its title, as a part of another page, in at most limit bytes unless the
-// points alone need more. The other page must have the style sheet of winnow/internal/look, must not use the
+// points alone need more. The other page must have the style sheet of winnow/internal/pagestyle, must not use the
 // element ids in, out, all, map, frame, card, ring, find, found, legend and said, and can hold only one map.
 func (m Map) WritePart(w io.Writer, pictures []image.Image, limit int) error {
 	return m.write(w, "map", pictures, limit)
@@ -78,8 +78,8 @@ func (m Map) WritePart(w io.Writer, pictures []image.Image, limit int) error {
 func (m Map) write(w io.Writer, name string, pictures []image.Image, limit int) error {
 	page, err := template.New("page").Funcs(template.FuncMap{
 		"breaks": breakable,
-		"begin":  look.Page{Command: "map", Title: m.Title, Style: pageStyle}.Begin,
-		"finish": func() template.HTML { return look.End },
+		"begin":  pagestyle.Page{Command: "map", Title: m.Title, Style: pageStyle}.Begin,
+		"finish": func() template.HTML { return pagestyle.End },
 	}).Parse(pageText)
 	if err == nil {
 		page, err = page.Parse(partText)

@@ -16,7 +16,7 @@ import (
 	"strings"
 
 	"winnow/eval"
-	"winnow/internal/look"
+	"winnow/internal/pagestyle"
 	"winnow/report/chart"
 )
 
@@ -159,8 +159,8 @@ var style string
 // scripts but the map's.
 func (r Report) WriteHTML(w io.Writer) error {
 	page, err := template.New("report").Funcs(template.FuncMap{
-		"begin":   look.Page{Command: r.Command, Title: r.Title, Style: style + QueryStyle}.Begin,
-		"finish":  func() template.HTML { return look.End },
+		"begin":   pagestyle.Page{Command: r.Command, Title: r.Title, Style: style + QueryStyle}.Begin,
+		"finish":  func() template.HTML { return pagestyle.End },
 		"uri":     dataURI,
 		"tiny":    tiny,
 		"legend":  func() template.HTML { return QueryLegend },

@@ -19,6 +19,7 @@ import (
 
 	"winnow/audit/suspects"
 	"winnow/datasets"
+	"winnow/datasets/location"
 	"winnow/features"
 	"winnow/review"
 	"winnow/review/decisions"
@@ -97,12 +98,12 @@ func served(b *testing.B, f review.Finder) *httptest.Server {
 			b.Fatal(err)
 		}
 	}
-	c := review.Config{AuditFile: a, ManifestFile: m, Finder: f}
+	c := review.Config{AuditFile: a, ManifestFile: location.At(m), Finder: f}
 	var err error
-	if c.Manifest, err = datasets.Read(m, datasets.ReadOptions{}); err != nil {
+	if c.Manifest, err = datasets.ReadFile(m, datasets.ReadOptions{}); err != nil {
 		b.Fatal(err)
 	}
-	if c.Audit, err = review.ReadAudit(a, m, c.Manifest); err != nil {
+	if c.Audit, err = review.ReadAudit(a, location.At(m), c.Manifest); err != nil {
 		b.Fatal(err)
 	}
 	if c.Decisions, err = decisions.Open(filepath.Join(dir, "d.db")); err != nil {

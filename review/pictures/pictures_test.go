@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"winnow/datasets/imageroot"
+	"winnow/datasets/location"
 )
 
 func pngFile(w, h int, c color.NRGBA) []byte {
@@ -53,7 +54,7 @@ func TestCropIsSent(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "wide.png"), pngFile(300, 100, red), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	root, err := imageroot.OpenClosed(t.Context(), dir)
+	root, err := imageroot.OpenClosed(t.Context(), location.At(dir))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,6 +21,7 @@ import (
 	"winnow/audit/judges"
 	"winnow/audit/suspects"
 	"winnow/datasets"
+	"winnow/datasets/location"
 	"winnow/eval"
 	"winnow/features"
 	"winnow/filters"
@@ -80,8 +81,8 @@ type Report struct {
 	result audit.Result
 	ids    []int // position in the manifest of each row of the result
 	source *datasets.Dataset
-	from   string // the file that source was read from
-	root   string // of its images, as named
+	from   location.Source // the file that source was read from
+	root   location.Source // of its images, as named
 }
 
 // Class is what an audit says of a class.
@@ -102,8 +103,11 @@ type Class struct {
 // Stored names what is judged without a run: a manifest (file or folder), and a feature store, with the view that is looked
 // at of one with several, a file of class probabilities, or both. Beside probabilities the manifest need not name its images.
 type Stored struct {
-	Manifest, Features, View, Probs string
-	Root, Model                     string // fine-tuning looks at images and needs the backbone; "": found by the manifest and the store
+	Manifest              location.Source
+	Features, View, Probs string
+	// Fine-tuning looks at images below Root and needs the backbone; none: found by the manifest and the store.
+	Root  location.Source
+	Model string
 }
 
 // Store judges the training labels of a manifest by the stored features of its images, whitened, or by given

@@ -22,31 +22,30 @@ import (
 
 // Images names images that are judged by what a backbone makes of them.
 type Images struct {
-	Source string   // a manifest, a folder with a folder for each class, a .zip file of one, or shards
-	Root   string   // of a manifest's paths; "": its own folder
-	Model  string   // backbones, by name or file, a comma between two; "": one that is installed
-	Splits []string // that are judged; none: all
-	Store  string   // folder for the features, which the next audit of the same images uses again; of several backbones one each, called after it
+	Source location.Source // a manifest, a folder with a folder for each class, a .zip file of one, or shards
+	Root   location.Source // of a manifest's paths; none: its own folder
+	Model  string          // backbones, by name or file, a comma between two; "": one that is installed
+	Splits []string        // that are judged; none: all
+	Store  string          // folder for the features, which the next audit of the same images uses again; of several backbones one each, called after it
 	Host   extraction.Host
 }
 
 // Photos judges the labels of images, whatever their split. It computes their features where the store does not hold
 // them: those of all images, so that one store serves every choice of splits.
 func Photos(ctx context.Context, in Images, o Options) (*Report, error) {
-	in.Host, o, in.Source = in.Host.Complete(), o.completed(), location.Clean(in.Source)
+	in.Host, o, in.Source = in.Host.Complete(), o.completed(), in.Source.Clean()
 	if err := o.untuned(); err != nil {
 		return nil, err
 	}
-	_, stored := datasets.ShardRoot(in.Source)
-	info, err := location.Stat(ctx, in.Source)
-	if err != nil && !stored && location.IsRemote(in.Source) {
+	layout, err := datasets.LayoutOf(ctx, in.Source)
+	if err != nil && in.Source.IsRemote() {
 		return nil, fmt.Errorf("audit: %w", err)
 	}
-	if err != nil && !stored {
+	if err != nil {
 		return nil, fmt.Errorf("audit: %s: there is no such run folder, folder of images, .zip file or manifest", in.Source)
 	}
 	opts := datasets.ReadOptions{Note: o.Note}
-	if stored || info.IsDir() { // it may be large; a pipe could not be read again
+	if layout == datasets.Shards || layout == datasets.Folder { // it may be large; a pipe could not be read again
 		opts.Once = ctx
 	}
 	whole, err := datasets.Read(in.Source, opts)
@@ -61,12 +60,12 @@ func Photos(ctx context.Context, in Images, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := in.strays(looks[0].Root, whole, o.Note); err != nil {
+	if err := in.strays(ctx, looks[0].Root, whole, o.Note); err != nil {
 		return nil, err
 	}
 	if o.Tuning.Weights != "" {
 		o.Tuning.Host = in.Host
-		if err := o.tuneImages(looks, imageroot.Resolve(in.Root, in.Source), whole); err != nil {
+		if err := o.tuneImages(looks, imageroot.Resolve(in.Root, in.Source).String(), whole); err != nil {
 			return nil, err
 		}
 	}
@@ -211,11 +210,8 @@ func (in Images) storeOf(e *extraction.Extraction, taken map[string]bool) string
 }
 
 // strays notes images of a folder that lie in none of a class, and so have no label.
-func (in Images) strays(root fs.FS, d *datasets.Dataset, note func(string, ...any)) error {
-	if _, stored := datasets.ShardRoot(in.Source); stored {
-		return nil
-	}
-	if info, err := location.Stat(context.Background(), in.Source); err != nil || !info.IsDir() && !datasets.IsZip(in.Source) {
+func (in Images) strays(ctx context.Context, root fs.FS, d *datasets.Dataset, note func(string, ...any)) error {
+	if layout, err := datasets.LayoutOf(ctx, in.Source); err != nil || layout != datasets.Folder && layout != datasets.Zip {
 		return err
 	}
 	all, err := datasets.Images(root, ".")

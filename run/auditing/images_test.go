@@ -23,6 +23,7 @@ import (
 	"winnow/backbone/ort"
 	"winnow/datasets"
 	"winnow/datasets/glyphs"
+	"winnow/datasets/location"
 	"winnow/eval"
 	"winnow/extraction"
 	"winnow/features"
@@ -91,7 +92,7 @@ type studio struct {
 
 func newStudio(t *testing.T, source string) *studio {
 	rt := orttest.Runtime(t)
-	s := &studio{Images: Images{Source: source, Store: filepath.Join(t.TempDir(), "suspects.features")}}
+	s := &studio{Images: Images{Source: location.At(source), Store: filepath.Join(t.TempDir(), "suspects.features")}}
 	s.Options = Options{Options: audit.Options{Scorer: "fitted", Folds: 2, MaxMem: 1 << 30}, Note: func(f string, args ...any) { s.told += fmt.Sprintf(f, args...) + "\n" }}
 	s.Host = extraction.Host{Runtime: func() (*ort.Runtime, error) { return rt, nil }, Note: s.Note,
 		Images: func() (func(backbone.Progress), func()) {
@@ -190,11 +191,11 @@ func TestPhotosApart(t *testing.T) {
 	if got := paths(a, len(wrong)); a.Sampled != s.FitSample || len(a.Images) != drawnClasses*drawnImages || !slices.Equal(got, wrong) {
 		t.Errorf("fitted to %d of %d, the most suspect are %q, expected %d, %d and %q", a.Sampled, len(a.Images), got, s.FitSample, drawnClasses*drawnImages, wrong)
 	}
-	if a.Source() != dir || a.Store != s.Store || a.Model != "glyphnet" {
+	if a.Source().Path() != dir || a.Store != s.Store || a.Model != "glyphnet" {
 		t.Errorf("of %q in %q by %q", a.Source(), a.Store, a.Model)
 	}
 	manifest := filepath.Join(t.TempDir(), "all.csv")
-	d, err := datasets.Read(dir, datasets.ReadOptions{})
+	d, err := datasets.ReadFile(dir, datasets.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -204,7 +205,7 @@ func TestPhotosApart(t *testing.T) {
 	if err := datasets.WriteFile(manifest, d); err != nil {
 		t.Fatal(err)
 	}
-	stored, err := Store(t.Context(), Stored{Manifest: manifest, Features: s.Store, View: "center"}, s.Options)
+	stored, err := Store(t.Context(), Stored{Manifest: location.At(manifest), Features: s.Store, View: "center"}, s.Options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -432,12 +433,12 @@ func TestPhotosRefused(t *testing.T) {
 		memory     int64
 		want, hint string
 	}{
-		"nothing":     {Images{Source: filepath.Join(dir, "nowhere")}, 1 << 30, "there is no such run folder, folder of images, .zip file or manifest", ""},
-		"one class":   {Images{Source: filepath.Join(photos, "old")}, 1 << 30, "found 1 classes among 1 labelled images, expected at least two", "a folder of images for each class"},
-		"empty":       {Images{Source: t.TempDir()}, 1 << 30, "no image found, expected one folder per class", ""},
-		"no backbone": {Images{Source: photos}, 1 << 30, "no backbone is installed", "winnow models add FILE"},
-		"model":       {Images{Source: dir, Model: "nix"}, 1 << 30, `"nix"`, ""},
-		"memory":      {Images{Source: dir}, 1 << 20, "--max-mem allows 1.0 MiB", "allow more: --max-mem"},
+		"nothing":     {Images{Source: location.At(filepath.Join(dir, "nowhere"))}, 1 << 30, "there is no such run folder, folder of images, .zip file or manifest", ""},
+		"one class":   {Images{Source: location.At(filepath.Join(photos, "old"))}, 1 << 30, "found 1 classes among 1 labelled images, expected at least two", "a folder of images for each class"},
+		"empty":       {Images{Source: location.At(t.TempDir())}, 1 << 30, "no image found, expected one folder per class", ""},
+		"no backbone": {Images{Source: location.At(photos)}, 1 << 30, "no backbone is installed", "winnow models add FILE"},
+		"model":       {Images{Source: location.At(dir), Model: "nix"}, 1 << 30, `"nix"`, ""},
+		"memory":      {Images{Source: location.At(dir)}, 1 << 20, "--max-mem allows 1.0 MiB", "allow more: --max-mem"},
 	} {
 		c.in.Store = filepath.Join(t.TempDir(), "store")
 		c.in.Host.Runtime = func() (*ort.Runtime, error) { return nil, errors.New("an image was to be looked at") }
@@ -469,12 +470,12 @@ func TestReviewCommand(t *testing.T) {
 	dir := t.TempDir()
 	list := filepath.Join(dir, "a b.jsonl")
 	writeTo(t, list, []byte(`{"path":"x.png","label":"a"}`+"\n"))
-	a := Report{from: list, root: "photos", Store: "out/it's.features"}
+	a := Report{from: location.At(list), root: location.At("photos"), Store: "out/it's.features"}
 	want := "winnow review out/s.csv --manifest '" + list + `' --root photos --features 'out/it'\''s.features' --out out/mended.jsonl`
 	if got := a.ReviewCommand("out/s.csv"); got != want {
 		t.Errorf("%s, expected %s", got, want)
 	}
-	a = Report{from: dir, Store: "s.features"}
+	a = Report{from: location.At(dir), Store: "s.features"}
 	if got, want := a.ReviewCommand("s.csv"), "winnow review s.csv --manifest "+dir+" --features s.features --out mended.csv"; got != want {
 		t.Errorf("%s, expected %s", got, want)
 	}

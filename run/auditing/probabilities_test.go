@@ -16,6 +16,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"winnow/datasets/location"
 	"winnow/eval"
 	"winnow/features"
 	"winnow/internal/testing/memory"
@@ -82,8 +83,8 @@ func lists(t testing.TB) string {
 func judgedBy(t *testing.T, labels, name, probs string) (*Report, string, error) {
 	t.Helper()
 	dir := t.TempDir()
-	in := Stored{Manifest: filepath.Join(dir, "labels.csv"), Probs: filepath.Join(dir, name)}
-	for path, text := range map[string]string{in.Manifest: labels, in.Probs: probs} {
+	in := Stored{Manifest: location.At(dir).Join("labels.csv"), Probs: filepath.Join(dir, name)}
+	for path, text := range map[string]string{in.Manifest.Path(): labels, in.Probs: probs} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -210,7 +211,7 @@ func TestPathsRefused(t *testing.T) {
 func TestProbabilitiesWithFeatures(t *testing.T) {
 	const classes = 1 << 20
 	dir := t.TempDir()
-	in := Stored{Manifest: filepath.Join(dir, "m.csv"), Probs: filepath.Join(dir, "p.npy"), Features: filepath.Join(dir, "f"), View: "center"}
+	in := Stored{Manifest: location.At(dir).Join("m.csv"), Probs: filepath.Join(dir, "p.npy"), Features: filepath.Join(dir, "f"), View: "center"}
 	p := features.NewMatrix(4, classes)
 	for i := range p.Rows {
 		p.Data[i*classes+i/2] = 1
@@ -219,7 +220,7 @@ func TestProbabilitiesWithFeatures(t *testing.T) {
 	if err := features.WriteNPY(&table, p); err != nil {
 		t.Fatal(err)
 	}
-	for path, text := range map[string]string{in.Manifest: "path,label\na,0\nb,0\nc,1\nd,1\n", in.Probs: table.String()} {
+	for path, text := range map[string]string{in.Manifest.Path(): "path,label\na,0\nb,0\nc,1\nd,1\n", in.Probs: table.String()} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -279,7 +280,7 @@ func TestProbabilitiesOfPeople(t *testing.T) {
 		for _, net := range []string{"resnet18", "swin"} {
 			labels := reference.Asset(t, "data/cifar10n-probs/"+kind+"-labels.csv")
 			probs := reference.Asset(t, "data/cifar10n-probs/"+kind+"-"+net+".npy")
-			a, err := Store(t.Context(), Stored{Manifest: labels, Probs: probs}, Options{Note: func(string, ...any) {}})
+			a, err := Store(t.Context(), Stored{Manifest: location.At(labels), Probs: probs}, Options{Note: func(string, ...any) {}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -387,8 +388,8 @@ func measured(t *testing.T, order []float64, wrong []bool) [3]float64 {
 // A program without notes to show gives no function for them.
 func TestNotesMayGoNowhere(t *testing.T) {
 	dir := t.TempDir()
-	in := Stored{Manifest: filepath.Join(dir, "labels.csv"), Probs: filepath.Join(dir, "p.npy")}
-	for path, text := range map[string]string{in.Manifest: strings.Replace(labelled, "d.png,eel", "d.png,eel\ne.png,", 1), in.Probs: npy(t, append(predicted, .1, .2, .7))} {
+	in := Stored{Manifest: location.At(dir).Join("labels.csv"), Probs: filepath.Join(dir, "p.npy")}
+	for path, text := range map[string]string{in.Manifest.Path(): strings.Replace(labelled, "d.png,eel", "d.png,eel\ne.png,", 1), in.Probs: npy(t, append(predicted, .1, .2, .7))} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -12,6 +12,7 @@ import (
 	"winnow/audit/crossfit"
 	"winnow/audit/judges"
 	"winnow/datasets"
+	"winnow/datasets/location"
 	"winnow/features"
 	"winnow/filters/leaveout"
 	"winnow/head"
@@ -56,7 +57,7 @@ func (q asked) open(ctx context.Context, o Options, winnow string) (*apart, erro
 }
 
 func (q asked) read(ctx context.Context, o Options) (*datasets.Dataset, error) {
-	return datasets.Read(q.Manifest, datasets.ReadOptions{Once: ctx, Note: o.Note})
+	return datasets.ReadFile(q.Manifest, datasets.ReadOptions{Once: ctx, Note: o.Note})
 }
 
 // of finds the features of a manifest that is read.
@@ -98,7 +99,7 @@ func askedFor(in Stored, o *Options, f Files) (q asked, err error) {
 	for _, path := range []struct {
 		to   *string
 		from string
-	}{{&q.Manifest, in.Manifest}, {&q.Features, in.Features}, {&q.Files.Classes, f.Classes}, {&q.Files.Clean, f.Clean}} {
+	}{{&q.Manifest, in.Manifest.String()}, {&q.Features, in.Features}, {&q.Files.Classes, f.Classes}, {&q.Files.Clean, f.Clean}} {
 		if *path.to = path.from; path.from == "" {
 			continue
 		}
@@ -172,7 +173,7 @@ func (a *apart) report(ctx context.Context, b *audit.Basis, said []audit.Judged)
 	if n := len(rows.Labels) - len(result.Suspects); n > 0 {
 		a.opts.Note("%d images have no label and are not judged", n)
 	}
-	r := &Report{LeftOut: rows.LeftOut, from: a.Manifest, source: a.d}
+	r := &Report{LeftOut: rows.LeftOut, from: location.At(a.Manifest), source: a.d}
 	if rows.Store.Views() > 1 {
 		r.View = a.View
 	}

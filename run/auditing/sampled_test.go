@@ -17,6 +17,7 @@ import (
 
 	"winnow/audit"
 	"winnow/audit/judges"
+	"winnow/datasets/location"
 	"winnow/features"
 	"winnow/internal/testing/killed"
 	"winnow/parts"
@@ -52,8 +53,8 @@ func madeStore(t testing.TB, dir string) Stored {
 		}
 		x.Data[i*madeDim+class] += 2
 	}
-	in := Stored{Manifest: filepath.Join(dir, "m.csv"), Features: filepath.Join(dir, "store"), View: "center"}
-	if err := os.WriteFile(in.Manifest, []byte(manifest), 0o644); err != nil {
+	in := Stored{Manifest: location.At(dir).Join("m.csv"), Features: filepath.Join(dir, "store"), View: "center"}
+	if err := os.WriteFile(in.Manifest.Path(), []byte(manifest), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	key := features.Key{Model: strings.Repeat("a", 64), Output: "pool", Preprocessing: "{}", Views: []string{"center"}}
@@ -233,11 +234,11 @@ func TestDealtRefuses(t *testing.T) {
 	if again, err := os.ReadFile(second); err != nil || !bytes.Equal(again, whole) {
 		t.Errorf("a part made again has other bytes (%v)", err)
 	}
-	manifest, err := os.ReadFile(in.Manifest)
+	manifest, err := os.ReadFile(in.Manifest.Path())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(in.Manifest, bytes.Replace(manifest, []byte("1.png,class"), []byte("1.png,lass"), 1), 0o644); err != nil {
+	if err := os.WriteFile(in.Manifest.Path(), bytes.Replace(manifest, []byte("1.png,class"), []byte("1.png,lass"), 1), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	_, err = joinAll(t.Context(), f.Out)
@@ -270,7 +271,7 @@ func TestKilledChild(t *testing.T) {
 			_ = killed.Halfway()
 		}
 	}
-	in := Stored{Manifest: filepath.Join(dir, "m.csv"), Features: filepath.Join(dir, "store"), View: "center"}
+	in := Stored{Manifest: location.At(dir).Join("m.csv"), Features: filepath.Join(dir, "store"), View: "center"}
 	_, err := StorePart(t.Context(), in, o, files(dir), parts.Shard{Index: 2, Of: 3}, "test")
 	t.Fatal("went on after its half:", err)
 }

@@ -12,6 +12,7 @@ import (
 	"winnow/audit/suspects"
 	"winnow/datasets"
 	"winnow/datasets/imageroot"
+	"winnow/datasets/location"
 	"winnow/internal/text"
 )
 
@@ -223,9 +224,9 @@ func (a *Report) ScoreText(score float64) string {
 
 // ReviewCommand is the command that goes on with the file of suspects.
 func (a *Report) ReviewCommand(out string) string {
-	words := []string{"winnow", "review", out, "--manifest", a.from}
-	if a.root != "" {
-		words = append(words, "--root", a.root)
+	words := []string{"winnow", "review", out, "--manifest", a.from.String()}
+	if !a.root.IsZero() {
+		words = append(words, "--root", a.root.String())
 	}
 	mended := "mended.csv"
 	if form, err := datasets.FormOf(a.from); err == nil && (form == datasets.JSONL || form == datasets.TSV) {
@@ -243,10 +244,10 @@ func (a *Report) ReviewCommand(out string) string {
 }
 
 // Source is the folder, the .zip file or the manifest that was judged.
-func (a *Report) Source() string { return a.from }
+func (a *Report) Source() location.Source { return a.from }
 
 // Root is the folder, or the .zip file, that the images lie in.
-func (a *Report) Root() string { return imageroot.Resolve(a.root, a.from) }
+func (a *Report) Root() location.Source { return imageroot.Resolve(a.root, a.from) }
 
 // plural counts things.
 func plural(n int, what string) string {

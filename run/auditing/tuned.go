@@ -38,7 +38,7 @@ type Tuning struct {
 func (o *Options) tuneStored(in Stored, stores []*features.Store, d *datasets.Dataset) error {
 	var networks []*tuning.Live
 	for i, store := range stores {
-		data := config.Data{Manifest: in.Manifest, Root: in.Root, Features: store.Dir}
+		data := config.Data{Manifest: in.Manifest.String(), Root: in.Root.String(), Features: store.Dir}
 		if names := strings.Split(in.Model, ","); i < len(names) {
 			data.Model = names[i]
 		}

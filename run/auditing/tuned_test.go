@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"winnow/datasets/location"
 	"winnow/internal/hint"
 )
 
@@ -128,7 +129,7 @@ func TestFinetuneRefused(t *testing.T) {
 	lone := filepath.Join(t.TempDir(), "list.csv")
 	writeTo(t, lone, []byte("path,label\nA/0-0.png,A\nB/1-0.png,B\n"))
 	o := tuned(t, photos, "").Options
-	_, err := Store(t.Context(), Stored{Manifest: lone, Features: store.Images.Store}, o)
+	_, err := Store(t.Context(), Stored{Manifest: location.At(lone), Features: store.Images.Store}, o)
 	if err == nil || !strings.Contains(hint.Of(err), "--root") {
 		t.Errorf("features without images: %v (%s)", err, hint.Of(err))
 	}
@@ -152,7 +153,7 @@ func TestSeveralBackbones(t *testing.T) {
 	lone.audit(t)
 	o := tuned(t, photos, "").Options
 	o.Tuning.Weights = ""
-	both := Stored{Manifest: photos, Features: dir + "," + dir, Root: photos}
+	both := Stored{Manifest: location.At(photos), Features: dir + "," + dir, Root: location.At(photos)}
 	a, err := Store(t.Context(), both, o)
 	if err != nil {
 		t.Fatal(err, hint.Of(err))
@@ -162,9 +163,9 @@ func TestSeveralBackbones(t *testing.T) {
 		t.Errorf("most suspect: %v, expected %v", got, wrong)
 	}
 	for want, in := range map[string]Stored{
-		"are not in the store":             {Manifest: photos, Features: lone.Images.Store + "," + dir},
-		"found 2 stores, expected one":     {Manifest: photos, Features: dir + "," + dir, Probs: "p.npy"},
-		"leave --finetune and --seeds out": {Manifest: photos, Features: dir, Probs: "p.npy"},
+		"are not in the store":             {Manifest: location.At(photos), Features: lone.Images.Store + "," + dir},
+		"found 2 stores, expected one":     {Manifest: location.At(photos), Features: dir + "," + dir, Probs: "p.npy"},
+		"leave --finetune and --seeds out": {Manifest: location.At(photos), Features: dir, Probs: "p.npy"},
 	} {
 		other := o
 		if strings.Contains(want, "--finetune") {

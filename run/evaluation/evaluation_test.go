@@ -217,7 +217,7 @@ func TestAskers(t *testing.T) {
 func TestNoise(t *testing.T) {
 	r := trained(t, Options{})
 	var stages [][2]int
-	o := NoiseOptions{Manifest: r.Config.Data.Manifest, Features: r.Config.Data.Features, Methods: []string{noiserate.Auto}, Seed: 1}
+	o := NoiseOptions{Manifest: r.ManifestFile, Features: r.Config.Data.Features, Methods: []string{noiserate.Auto}, Seed: 1}
 	report, err := Noise(t.Context(), o, func(done, total int) { stages = append(stages, [2]int{done, total}) }, func(string, ...any) {})
 	if err != nil {
 		t.Fatal(err)

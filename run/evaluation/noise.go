@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"winnow/datasets"
+	"winnow/datasets/location"
 	"winnow/features"
 	"winnow/filters/noiserate"
 	"winnow/internal/atomicfile"
@@ -35,12 +36,13 @@ type ClassNoise struct {
 
 // NoiseOptions say how wrong labels of the train split are counted, and from what.
 type NoiseOptions struct {
-	Manifest, Features string // file or folder, and store
-	Methods            []string
-	Seed               uint64
-	FitSample          int // images that is fitted to, beside sums of all, so that machines can deal them; 0: all are looked at together
-	Top                int // classes to print
-	Out                string
+	Manifest  location.Source // file or folder
+	Features  string          // store
+	Methods   []string
+	Seed      uint64
+	FitSample int // images that is fitted to, beside sums of all, so that machines can deal them; 0: all are looked at together
+	Top       int // classes to print
+	Out       string
 }
 
 // Noise estimates how many labels of the train split are wrong, by each of the methods, from the features in a store.
@@ -70,7 +72,7 @@ func Noise(ctx context.Context, o NoiseOptions, progress func(done, total int), 
 		}
 		list = append(list, e)
 	}
-	return newNoiseReport(o.Manifest, list, d, data.Train.IDs, data.Train.Labels, data.Classes), nil
+	return newNoiseReport(o.Manifest.String(), list, d, data.Train.IDs, data.Train.Labels, data.Classes), nil
 }
 
 // newNoiseReport names what was estimated of images with these positions in d and labels.

@@ -53,8 +53,8 @@ func (o NoiseOptions) askedFor() (q askedNoise, err error) {
 			return q, hint.Misused("--fit-sample: the method %s needs all images at once, expected %s", m, strings.Join(noiserate.Dealt(), " or "))
 		}
 	}
-	q = askedNoise{Named: o.Manifest, Methods: o.Methods, FitSample: o.FitSample, Top: o.Top, Seed: o.Seed}
-	if q.Manifest, err = filepath.Abs(o.Manifest); err == nil {
+	q = askedNoise{Named: o.Manifest.String(), Methods: o.Methods, FitSample: o.FitSample, Top: o.Top, Seed: o.Seed}
+	if q.Manifest, err = filepath.Abs(o.Manifest.String()); err == nil {
 		q.Features, err = filepath.Abs(o.Features)
 	}
 	return q, err
@@ -62,7 +62,7 @@ func (o NoiseOptions) askedFor() (q askedNoise, err error) {
 
 // open reads the manifest and finds the features.
 func (q askedNoise) open(ctx context.Context, winnow string, progress func(done, total int), note func(format string, args ...any)) (j noiseJob, err error) {
-	d, err := datasets.Read(q.Manifest, datasets.ReadOptions{Once: ctx, Note: note})
+	d, err := datasets.ReadFile(q.Manifest, datasets.ReadOptions{Once: ctx, Note: note})
 	if err != nil {
 		return j, err
 	}

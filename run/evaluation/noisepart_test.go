@@ -19,7 +19,7 @@ import (
 func TestNoiseDealt(t *testing.T) {
 	r := trained(t, Options{})
 	quiet := func(string, ...any) {}
-	o := NoiseOptions{Manifest: r.Config.Data.Manifest, Features: r.Config.Data.Features, Methods: noiserate.Dealt(), Seed: 1, FitSample: 30, Top: 2}
+	o := NoiseOptions{Manifest: r.ManifestFile, Features: r.Config.Data.Features, Methods: noiserate.Dealt(), Seed: 1, FitSample: 30, Top: 2}
 	want, err := Noise(t.Context(), o, func(int, int) {}, quiet)
 	if err != nil {
 		t.Fatal(err)

@@ -66,7 +66,7 @@ func FileSum(path string) (string, error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return "", nil
 	}
-	f, err := location.Open(context.Background(), path)
+	f, err := location.At(path).Open(context.Background())
 	if err != nil {
 		return "", err
 	}

@@ -74,7 +74,7 @@ func (r *Run) Samples(ctx context.Context, at []int) (features.Set, []lookup.Lef
 
 // Inputs lists the files that the run is read from: nothing may be written over them.
 func (r *Run) Inputs() []string {
-	list := []string{r.ManifestFile}
+	list := []string{r.ManifestFile.Path()}
 	for _, name := range []string{ConfigFile, BestHeadFile, LastHeadFile, BestBackboneFile, LastBackboneFile, FactsFile, ResultFile} {
 		list = append(list, filepath.Join(r.Dir, name))
 	}

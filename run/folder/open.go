@@ -12,6 +12,7 @@ import (
 
 	"winnow/backbone"
 	"winnow/datasets"
+	"winnow/datasets/location"
 	"winnow/extraction"
 	"winnow/features"
 	"winnow/head"
@@ -29,7 +30,7 @@ type Run struct {
 	HeadFile     string // its name in Dir
 	Head         *head.Head
 	Meta         models.HeadMeta
-	ManifestFile string            // may be a folder
+	ManifestFile location.Source   // may be a folder
 	Manifest     *datasets.Dataset // what the run held out for validation is its validation split
 	Given        *datasets.Dataset // as ManifestFile has it
 	Store        *features.Store   // of the network that the head belongs to
@@ -42,9 +43,9 @@ type Run struct {
 // run's own.
 type Options struct {
 	Last     bool            // the last state of the training instead of the one that validation chose
-	Manifest string          // file or folder
+	Manifest location.Source // file or folder
 	Features string          // store
-	Root     string          // of the images
+	Root     location.Source // of the images
 	View     string          // that is looked at of stores with several: the centre, or [MeanView]
 	Splits   []string        // whose features will be looked at, all where none is named: where they must be computed, no others are. [AnyUsual] stands for [UsualSplits]
 	For      string          // the command, for what it cannot do
@@ -59,13 +60,13 @@ func Open(ctx context.Context, dir string, o Options) (*Run, error) {
 	}
 	o.Host = o.Host.Complete()
 	r.Options = o
-	if r.ManifestFile = o.Manifest; o.Manifest == "" {
-		r.ManifestFile = r.Config.Data.Manifest
+	if r.ManifestFile = o.Manifest; o.Manifest.IsZero() {
+		r.ManifestFile = location.At(r.Config.Data.Manifest)
 	}
 	if r.Given, err = datasets.Read(r.ManifestFile, datasets.ReadOptions{}); err != nil {
 		return nil, hint.With(err, "if it moved, name it with --manifest")
 	}
-	if r.Manifest = r.Given; o.Manifest == "" {
+	if r.Manifest = r.Given; o.Manifest.IsZero() {
 		r.Manifest, _ = r.Given.WithValidation(r.Config.Validation.Share(), r.Config.Seed)
 	}
 	if err := r.settleSplits(); err != nil {

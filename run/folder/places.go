@@ -3,13 +3,13 @@ package folder
 import (
 	"os"
 
+	"winnow/datasets/location"
 	"winnow/features"
-	"winnow/internal/place"
 	"winnow/run/config"
 )
 
 // Places are where all lay that a run was made of: by the keys of the configuration's data, as the configuration gives it.
-type Places map[string]place.Place
+type Places map[string]location.Place
 
 // backboneKey is the place of the file of the backbone that made the features.
 const backboneKey = "backbone"
@@ -20,11 +20,11 @@ func PlacesOf(dir string, d config.Data, backbone string) Places {
 	p := Places{}
 	for key, path := range dataPaths(&d) {
 		if *path != "" && (key != "model" || isFile(*path)) {
-			p[key] = place.New(dir, *path)
+			p[key] = location.PlaceOf(dir, location.At(*path))
 		}
 	}
 	if backbone != "" {
-		p[backboneKey] = place.New(dir, backbone)
+		p[backboneKey] = location.PlaceOf(dir, location.At(backbone))
 	}
 	return p
 }
@@ -48,20 +48,26 @@ func Locate(dir string, d config.Data) config.Data {
 		return d
 	}
 	for key, path := range dataPaths(&d) {
-		if was, ok := facts.Places[key]; ok && was.Given == *path && was.Absolute != "" {
-			*path = was.Find(dir, facts.same(key))
+		if was, ok := facts.Places[key]; ok && was.Given == location.At(*path) && !was.Absolute.IsZero() {
+			*path = was.Find(dir, facts.same(key)).String()
 		}
 	}
 	return d
 }
 
 // same returns what recognises something of a run by what is in it; nil where only names count.
-func (f Facts) same(key string) func(path string) bool {
+func (f Facts) same(key string) func(location.Source) bool {
 	switch {
 	case key == "manifest" && f.ManifestSHA256 != "":
-		return func(path string) bool { sum, err := FileSum(path); return err == nil && sum == f.ManifestSHA256 }
+		return func(at location.Source) bool {
+			sum, err := FileSum(at.Path())
+			return err == nil && sum == f.ManifestSHA256
+		}
 	case key == "features":
-		return func(path string) bool { s, err := features.Open(path); return err == nil && s.Sum == f.FeaturesSHA256 }
+		return func(at location.Source) bool {
+			s, err := features.Open(at.Path())
+			return err == nil && s.Sum == f.FeaturesSHA256
+		}
 	}
 	return nil
 }
@@ -71,7 +77,9 @@ func (r *Run) BackboneFiles() []string {
 	list := []string{r.Config.Data.Model}
 	if facts, err := ReadFacts(r.Dir); err == nil {
 		if was, ok := facts.Places[backboneKey]; ok {
-			list = append(list, was.Candidates(r.Dir)...)
+			for _, at := range was.Candidates(r.Dir) {
+				list = append(list, at.Path())
+			}
 		}
 	}
 	if s, err := features.Open(r.OriginalStore()); err == nil {

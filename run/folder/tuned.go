@@ -14,6 +14,7 @@ import (
 	"winnow/backbone"
 	"winnow/datasets"
 	"winnow/datasets/imageroot"
+	"winnow/datasets/location"
 	"winnow/extraction"
 	"winnow/features"
 	"winnow/head"
@@ -134,7 +135,7 @@ func (r *Run) tunedStore(ctx context.Context, b *models.Backbone, meta models.He
 // refuseLost throws a store away in which images are unreadable that the run could read: they would be left out of
 // every measurement from now on, also when they are back, and the rows beside each other would not be of the same
 // images.
-func (r *Run) refuseLost(s *features.Store, root string) error {
+func (r *Run) refuseLost(s *features.Store, root location.Source) error {
 	was, err := features.Open(r.OriginalStore())
 	if err != nil {
 		return nil // there is nothing to compare with
@@ -168,9 +169,8 @@ func (r *Run) pathsOf(splits []string) []string {
 }
 
 // ImageRoot returns where the images are now: the root that is named, or else that of the training, or where the manifest lies.
-func (r *Run) ImageRoot() string {
-	root := cmp.Or(r.Root, r.Config.Data.Root)
-	return imageroot.Resolve(root, r.ManifestFile)
+func (r *Run) ImageRoot() location.Source {
+	return imageroot.Resolve(cmp.Or(r.Root, location.At(r.Config.Data.Root)), r.ManifestFile)
 }
 
 // FrozenStore returns the features of the backbone as it was before the run: what training is compared with.

@@ -8,6 +8,7 @@ import (
 
 	"winnow/backbone"
 	"winnow/datasets/imageroot"
+	"winnow/datasets/location"
 	"winnow/extraction"
 	"winnow/features"
 	"winnow/internal/hint"
@@ -25,8 +26,9 @@ func Open(run config.Run, paths []string, cfg Config) (*Live, error) {
 			return nil, err
 		}
 	}
-	cfg.RootName = imageroot.Resolve(run.Data.Root, run.Data.Manifest)
-	if cfg.Root, err = imageroot.Open(context.Background(), cfg.RootName); err != nil {
+	root := imageroot.Resolve(location.At(run.Data.Root), location.At(run.Data.Manifest))
+	cfg.RootName = root.String()
+	if cfg.Root, err = imageroot.Open(context.Background(), root); err != nil {
 		return nil, hint.With(err, "fine-tuning looks at the images: name their folder with --root")
 	}
 	if err := cfg.findBackbone(run.Data); err != nil {

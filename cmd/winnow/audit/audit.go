@@ -142,7 +142,7 @@ func judge(ctx context.Context, p *term.Program, o Options) (a *auditing.Report,
 	if err := o.checkFiles(manifest); err != nil {
 		return nil, made, err
 	}
-	if r == nil && o.Stored.Features == "" && o.Images.Source == "" { // nothing to multiply
+	if r == nil && o.Stored.Features == "" && o.Images.Source.IsZero() { // nothing to multiply
 		a, err = auditing.Store(ctx, o.Stored, o.Audit)
 		return a, made, err
 	}
@@ -154,7 +154,7 @@ func judge(ctx context.Context, p *term.Program, o Options) (a *auditing.Report,
 	switch {
 	case r != nil:
 		a, err = auditing.Run(ctx, r, o.Audit)
-	case o.Images.Source != "":
+	case !o.Images.Source.IsZero():
 		a, err = auditing.Photos(ctx, o.Images, o.Audit)
 	case !o.Shard.Whole():
 		made, err = auditing.StorePart(ctx, o.Stored, o.Audit, o.Files, p.Dealt(o.Shard), term.Version())

@@ -13,6 +13,7 @@ import (
 	"winnow/audit/suspects"
 	"winnow/cmd/winnow/term"
 	"winnow/datasets"
+	"winnow/datasets/location"
 	"winnow/features"
 	"winnow/internal/catalog"
 	"winnow/parts"
@@ -75,7 +76,7 @@ func read(c *cli.Context) (o Options, err error) {
 	case c.IsSet("model") && !(stored && c.IsSet("finetune")) || c.IsSet("split"):
 		return o, term.Misused("--model and --split are about images: name a folder of them, a .zip file or a manifest")
 	case stored:
-		o.Stored = auditing.Stored{Manifest: c.String("manifest"), Features: c.String("features"), View: c.String("view"), Probs: c.String("probs"), Root: c.String("root"), Model: c.String("model")}
+		o.Stored = auditing.Stored{Manifest: location.At(c.String("manifest")), Features: c.String("features"), View: c.String("view"), Probs: c.String("probs"), Root: location.At(c.String("root")), Model: c.String("model")}
 		if o.Stored.Probs != "" && o.Audit.Scorer != "" {
 			return o, term.Misused("--scorer: --probs brings its scores: leave out one of them")
 		}
@@ -133,7 +134,7 @@ func readImages(c *cli.Context, o *Options) error {
 	o.Out = cmp.Or(o.Out, "suspects.csv")
 	beside := strings.TrimSuffix(o.Out, filepath.Ext(o.Out))
 	o.Page = beside + ".html"
-	o.Images = auditing.Images{Source: c.Args().First(), Root: c.String("root"), Model: c.String("model"), Store: beside + ".features"}
+	o.Images = auditing.Images{Source: location.At(c.Args().First()), Root: location.At(c.String("root")), Model: c.String("model"), Store: beside + ".features"}
 	for name := range strings.SplitSeq(c.String("split"), ",") {
 		if name == "" && !c.IsSet("split") {
 			break
@@ -211,9 +212,9 @@ func readCut(c *cli.Context) (cut audit.Cut, err error) {
 // checkFiles refuses, before anything is read for minutes, a feature store given as the manifest, a name for the mended
 // manifest that promises another form than its source has, to write two things to one file, and anything over the
 // manifest that is judged: the labels as they were would be lost.
-func (o Options) checkFiles(manifest string) error {
+func (o Options) checkFiles(manifest location.Source) error {
 	if o.Run == "" {
-		if _, err := features.Open(manifest); err == nil { // it would be read as a folder of images
+		if _, err := features.Open(manifest.Path()); err == nil { // it would be read as a folder of images
 			return term.Misused("--labels: %s is a feature store, expected a manifest: --features %s --labels FILE", manifest, manifest)
 		}
 	}
@@ -233,5 +234,5 @@ func (o Options) checkFiles(manifest string) error {
 			to = append(to, f)
 		}
 	}
-	return term.CheckTargets(to, []string{manifest})
+	return term.CheckTargets(to, []string{manifest.Path()})
 }

@@ -7,6 +7,7 @@ import (
 
 	"winnow/backbone/checking"
 	"winnow/cmd/winnow/term"
+	"winnow/datasets/location"
 	"winnow/parts"
 )
 
@@ -38,15 +39,15 @@ type CheckOptions struct {
 }
 
 func readCheck(c *cli.Context) (CheckOptions, error) {
-	manifest, err := term.OneArgument(c, "one manifest")
+	manifest, err := term.OneSource(c, "one manifest")
 	if err != nil {
 		return CheckOptions{}, err
 	}
-	o := CheckOptions{Options: checking.Options{Manifest: manifest, Root: c.String("root")}, Strict: c.Bool("strict"), JSON: c.Bool("json"), Out: c.String("out")}
+	o := CheckOptions{Options: checking.Options{Manifest: manifest, Root: location.At(c.String("root"))}, Strict: c.Bool("strict"), JSON: c.Bool("json"), Out: c.String("out")}
 	if o.Shard, err = term.Shard(c); err != nil {
 		return o, err
 	}
-	return o, term.KeepInput(c, manifest)
+	return o, term.KeepInput(c, manifest.Path())
 }
 
 func runCheck(ctx context.Context, p *term.Program, o CheckOptions) error {

@@ -10,6 +10,7 @@ import (
 
 	"winnow/cmd/winnow/term"
 	"winnow/datasets"
+	"winnow/datasets/location"
 	"winnow/internal/catalog"
 	"winnow/run"
 )
@@ -49,11 +50,12 @@ func corruptCommand(call term.Call[CorruptOptions]) *cli.Command {
 
 // CorruptOptions say which labels become wrong, and how.
 type CorruptOptions struct {
-	Manifest, Out, Split string
-	Noise                run.NoiseSpec
-	Features             string // store that models of noise look at
-	Seed                 uint64
-	JSON                 bool
+	Manifest   location.Source
+	Out, Split string
+	Noise      run.NoiseSpec
+	Features   string // store that models of noise look at
+	Seed       uint64
+	JSON       bool
 }
 
 // noiseFlags are the flags that only some models read.
@@ -95,10 +97,10 @@ func readCorrupt(c *cli.Context) (o CorruptOptions, err error) {
 	if err := datasets.CheckRate(o.Noise.Rate); err != nil {
 		return o, term.AsMisuse(err)
 	}
-	if o.Manifest, err = term.OneArgument(c, "one manifest"); err != nil {
+	if o.Manifest, err = term.OneSource(c, "one manifest"); err != nil {
 		return o, err
 	}
-	return o, term.KeepInput(c, o.Manifest)
+	return o, term.KeepInput(c, o.Manifest.Path())
 }
 
 func runCorrupt(ctx context.Context, p *term.Program, o CorruptOptions) error {

@@ -8,6 +8,7 @@ import (
 	"winnow/datasets"
 	"winnow/datasets/glyphs"
 	"winnow/datasets/importing"
+	"winnow/datasets/location"
 	"winnow/run"
 )
 
@@ -16,23 +17,23 @@ func TestOptions(t *testing.T) {
 	t.Chdir(t.TempDir())
 	termtest.Check(t, importCommand, map[string]importing.Job{"a=train b --split train=0.5,test=0.5 --by image --seed 3 -o m.csv": {
 		Out: "m.csv", ShardSize: 1e9, Seed: 3, ByImage: true,
-		Sources: []importing.Source{{Path: "a", Read: datasets.ReadOptions{Format: "auto", Split: "train"}}, {Path: "b", Read: datasets.ReadOptions{Format: "auto"}}},
+		Sources: []importing.Source{{Path: location.At("a"), Read: datasets.ReadOptions{Format: "auto", Split: "train"}}, {Path: location.At("b"), Read: datasets.ReadOptions{Format: "auto"}}},
 		Shares:  []datasets.Share{{Split: "train", Share: 0.5}, {Split: "test", Share: 0.5}},
 	}}, nil)
 	termtest.Check(t, importCommand, map[string]importing.Job{"t.csv --path-column p --label-column l --split-column s --true-column c -o m.csv": {
-		Out: "m.csv", ShardSize: 1e9, Seed: 1, Sources: []importing.Source{{Path: "t.csv", Read: datasets.ReadOptions{Format: "auto", Names: datasets.Names{Path: "p", Label: "l", Split: "s", True: "c"}}}},
+		Out: "m.csv", ShardSize: 1e9, Seed: 1, Sources: []importing.Source{{Path: location.At("t.csv"), Read: datasets.ReadOptions{Format: "auto", Names: datasets.Names{Path: "p", Label: "l", Split: "s", True: "c"}}}},
 	}}, nil)
-	termtest.Check(t, importCommand, map[string]importing.Job{"--preset mnist --root r --validation 0.1 --out m.csv": {Out: "m.csv", ShardSize: 1e9, Seed: 1, Preset: "mnist", Root: "r", Validation: 0.1}}, nil)
+	termtest.Check(t, importCommand, map[string]importing.Job{"--preset mnist --root r --validation 0.1 --out m.csv": {Out: "m.csv", ShardSize: 1e9, Seed: 1, Preset: "mnist", Root: location.At("r"), Validation: 0.1}}, nil)
 	termtest.Check(t, importCommand, map[string]importing.Job{"a --root r --shard-size 2MB -o {split}-%03d.tar": {
-		Out: "{split}-%03d.tar", ShardSize: 2e6, Seed: 1, Root: "r", Sources: []importing.Source{{Path: "a", Read: datasets.ReadOptions{Format: "auto"}}},
+		Out: "{split}-%03d.tar", ShardSize: 2e6, Seed: 1, Root: location.At("r"), Sources: []importing.Source{{Path: location.At("a"), Read: datasets.ReadOptions{Format: "auto"}}},
 	}}, nil)
-	termtest.Check(t, checkCommand, map[string]CheckOptions{"m.csv --strict --json": {Options: checking.Options{Manifest: "m.csv"}, Strict: true, JSON: true}}, nil)
+	termtest.Check(t, checkCommand, map[string]CheckOptions{"m.csv --strict --json": {Options: checking.Options{Manifest: location.At("m.csv")}, Strict: true, JSON: true}}, nil)
 	termtest.Check(t, corruptCommand, map[string]CorruptOptions{"m.csv --noise-rate 0.2 --noise human-like --features f --nearest --out n.csv": {
-		Manifest: "m.csv", Out: "n.csv", Split: "train", Features: "f", Seed: 1,
+		Manifest: location.At("m.csv"), Out: "n.csv", Split: "train", Features: "f", Seed: 1,
 		Noise: run.NoiseSpec{Model: "human-like", Rate: 0.2, Count: datasets.Independent, Similar: 3, Nearest: true},
 	}}, nil)
-	termtest.Check(t, toplineCommand, map[string]ToplineOptions{"m.csv --rate 0.3 --split test --out t.csv": {Manifest: "m.csv", Out: "t.csv", Split: "test", Rate: 0.3, Seed: 1}}, nil)
-	termtest.Check(t, joinCommand, map[string]JoinOptions{"m.csv list.csv --out j.csv --json": {Manifest: "m.csv", List: "list.csv", Out: "j.csv", JSON: true}}, nil)
+	termtest.Check(t, toplineCommand, map[string]ToplineOptions{"m.csv --rate 0.3 --split test --out t.csv": {Manifest: location.At("m.csv"), Out: "t.csv", Split: "test", Rate: 0.3, Seed: 1}}, nil)
+	termtest.Check(t, joinCommand, map[string]JoinOptions{"m.csv list.csv --out j.csv --json": {Manifest: location.At("m.csv"), List: "list.csv", Out: "j.csv", JSON: true}}, nil)
 	termtest.Check(t, glyphsCommand, map[string]GlyphsOptions{"--out g --classes 12": {Out: "g", Config: glyphs.Config{Classes: 12, Images: glyphs.DefaultImages, Seed: glyphs.DemoSeed}}}, nil)
 }
 

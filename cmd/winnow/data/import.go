@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	_ "embed"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -14,6 +13,7 @@ import (
 	"winnow/datasets"
 	"winnow/datasets/glyphs"
 	"winnow/datasets/importing"
+	"winnow/datasets/location"
 	"winnow/datasets/published"
 	"winnow/internal/catalog"
 )
@@ -95,7 +95,7 @@ var (
 func readImport(c *cli.Context) (o importing.Job, err error) {
 	o = importing.Job{
 		Out: c.String("out"), Seed: c.Uint64("seed"), ByImage: c.String("by") == "image",
-		Preset: c.String("preset"), Root: c.String("root"), Protocol: c.String("protocol"), Human: c.String("human"),
+		Preset: c.String("preset"), Root: location.At(c.String("root")), Protocol: c.String("protocol"), Human: c.String("human"),
 		Labels: c.String("human-labels"), Corrected: c.String("corrected-labels"), Given: c.String("given"), Validation: c.Float64("validation"),
 	}
 	if o.ShardSize, err = term.Size(c, "shard-size"); err != nil {
@@ -123,7 +123,7 @@ func readImport(c *cli.Context) (o importing.Job, err error) {
 	names := datasets.Names{Path: c.String("path-column"), Label: c.String("label-column"), Split: c.String("split-column"), True: c.String("true-column")}
 	for _, arg := range c.Args().Slice() {
 		source, split := importing.SourceAndSplit(arg)
-		o.Sources = append(o.Sources, importing.Source{Path: source, Read: datasets.ReadOptions{Format: datasets.Format(c.String("format")), Split: split, StripPrefix: c.String("strip-prefix"), Names: names, CropMargin: c.Float64("crop-margin"), MinBox: c.Int("min-box")}})
+		o.Sources = append(o.Sources, importing.Source{Path: location.At(source), Read: datasets.ReadOptions{Format: datasets.Format(c.String("format")), Split: split, StripPrefix: c.String("strip-prefix"), Names: names, CropMargin: c.Float64("crop-margin"), MinBox: c.Int("min-box")}})
 	}
 	if o.Shares, err = datasets.ParseShares(c.String("split")); c.IsSet("split") && err != nil {
 		return o, term.Misused("--split: %w", err)
@@ -168,7 +168,7 @@ func readPreset(c *cli.Context, o importing.Job) error {
 		return term.Misused("data import: --human-labels does not go with %s, only with cifar10n and cifar100n", preset.Name)
 	case c.IsSet("corrected-labels") && !preset.Corrects:
 		return term.Misused("data import: --corrected-labels does not go with %s, only with mnist and CIFAR", preset.Name)
-	case o.Root == "":
+	case o.Root.IsZero():
 		return term.Misused("data import: --preset needs --root, the folder with the dataset's files")
 	case o.Validation < 0 || o.Validation >= 1:
 		return term.Misused("--validation: found %v, expected a share from 0 to below 1", o.Validation)
@@ -178,8 +178,8 @@ func readPreset(c *cli.Context, o importing.Job) error {
 
 func runImport(ctx context.Context, p *term.Program, o importing.Job) error {
 	if o.Preset == glyphsPreset {
-		o.Root = cmp.Or(o.Root, filepath.Dir(o.Out))
-		return writeGlyphs(ctx, p, glyphs.Config{Images: glyphs.DefaultImages, Seed: o.Seed}, o.Root, o.Out)
+		root := cmp.Or(o.Root, location.At(o.Out).Parent())
+		return writeGlyphs(ctx, p, glyphs.Config{Images: glyphs.DefaultImages, Seed: o.Seed}, root.Path(), o.Out)
 	}
 	o.Note = p.Note
 	if datasets.IsShardName(o.Out) {

@@ -7,6 +7,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/cmd/winnow/term"
+	"winnow/datasets/location"
 	"winnow/datasets/published"
 )
 
@@ -29,16 +30,17 @@ func joinCommand(call term.Call[JoinOptions]) *cli.Command {
 
 // JoinOptions name a clean manifest and a list of noisy labels.
 type JoinOptions struct {
-	Manifest, List, Out string
-	JSON                bool
+	Manifest  location.Source
+	List, Out string
+	JSON      bool
 }
 
 func readJoin(c *cli.Context) (JoinOptions, error) {
 	if c.NArg() != 2 {
 		return JoinOptions{}, term.Misused("winnow data join: found %d arguments, expected two: a clean manifest and a list of noisy labels", c.NArg())
 	}
-	o := JoinOptions{Manifest: c.Args().Get(0), List: c.Args().Get(1), Out: c.String("out"), JSON: c.Bool("json")}
-	return o, term.KeepInput(c, o.Manifest, o.List)
+	o := JoinOptions{Manifest: location.At(c.Args().Get(0)), List: c.Args().Get(1), Out: c.String("out"), JSON: c.Bool("json")}
+	return o, term.KeepInput(c, o.Manifest.Path(), o.List)
 }
 
 func runJoin(ctx context.Context, p *term.Program, o JoinOptions) error {

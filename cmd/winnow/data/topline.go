@@ -7,6 +7,7 @@ import (
 
 	"winnow/cmd/winnow/term"
 	"winnow/datasets"
+	"winnow/datasets/location"
 )
 
 func toplineCommand(call term.Call[ToplineOptions]) *cli.Command {
@@ -34,10 +35,11 @@ func toplineCommand(call term.Call[ToplineOptions]) *cli.Command {
 
 // ToplineOptions say which share of a split is left out.
 type ToplineOptions struct {
-	Manifest, Out, Split string
-	Rate                 float64
-	Seed                 uint64
-	JSON                 bool
+	Manifest   location.Source
+	Out, Split string
+	Rate       float64
+	Seed       uint64
+	JSON       bool
 }
 
 func readTopline(c *cli.Context) (o ToplineOptions, err error) {
@@ -48,10 +50,10 @@ func readTopline(c *cli.Context) (o ToplineOptions, err error) {
 	if err := datasets.CheckRate(o.Rate); err != nil {
 		return o, term.AsMisuse(err)
 	}
-	if o.Manifest, err = term.OneArgument(c, "one manifest"); err != nil {
+	if o.Manifest, err = term.OneSource(c, "one manifest"); err != nil {
 		return o, err
 	}
-	return o, term.KeepInput(c, o.Manifest)
+	return o, term.KeepInput(c, o.Manifest.Path())
 }
 
 func runTopline(ctx context.Context, p *term.Program, o ToplineOptions) error {

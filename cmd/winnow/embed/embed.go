@@ -8,6 +8,7 @@ import (
 
 	"winnow/cmd/winnow/term"
 	"winnow/datasets/imagelist"
+	"winnow/datasets/location"
 	"winnow/embedding"
 	"winnow/parts"
 )
@@ -45,7 +46,7 @@ func command(call term.Call[Options]) *cli.Command {
 // Options of winnow embed.
 type Options struct {
 	embedding.Options
-	Images []string
+	Images []location.Source
 	Out    string // "": lines of JSON on standard output
 	Unit   bool   // divide by the length
 	JSON   bool
@@ -59,12 +60,12 @@ func read(c *cli.Context) (Options, error) {
 	if err != nil {
 		return Options{}, err
 	}
-	o := Options{Options: by, Images: c.Args().Slice(), Out: c.String("out"), Unit: c.Bool("l2"), JSON: c.Bool("json")}
+	o := Options{Options: by, Images: location.All(c.Args().Slice()), Out: c.String("out"), Unit: c.Bool("l2"), JSON: c.Bool("json")}
 	if o.Shard, err = term.Shard(c); err != nil {
 		return o, err
 	}
 	if o.Model == "" && len(o.Images) > 0 {
-		o.Model, o.Images = o.Images[0], o.Images[1:]
+		o.Model, o.Images = c.Args().First(), o.Images[1:]
 	}
 	switch {
 	case o.Model == "":

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"winnow/cmd/winnow/term/termtest"
+	"winnow/datasets/location"
 	"winnow/embedding"
 )
 
@@ -16,15 +17,15 @@ func TestFlagsBecomeOptions(t *testing.T) {
 		args []string
 		want Options
 	}{
-		{[]string{"run", "photos", "b.jpg", "-o", "e.NPY", "--l2"}, Options{Options: embedding.Options{Model: "run", Batch: 32}, Images: []string{"photos", "b.jpg"}, Out: "e.NPY", Unit: true, files: []string{"e.NPY", "e.ids.csv"}}},
-		{[]string{"--model", "m.onnx", "photos", "--json", "--root", "r", "--backbone", "b"}, Options{Options: embedding.Options{Model: "m.onnx", Backbone: "b", Root: "r", Batch: 32}, Images: []string{"photos"}, JSON: true}},
+		{[]string{"run", "photos", "b.jpg", "-o", "e.NPY", "--l2"}, Options{Options: embedding.Options{Model: "run", Batch: 32}, Images: location.All([]string{"photos", "b.jpg"}), Out: "e.NPY", Unit: true, files: []string{"e.NPY", "e.ids.csv"}}},
+		{[]string{"--model", "m.onnx", "photos", "--json", "--root", "r", "--backbone", "b"}, Options{Options: embedding.Options{Model: "m.onnx", Backbone: "b", Root: location.At("r"), Batch: 32}, Images: location.All([]string{"photos"}), JSON: true}},
 	} {
 		got, err := termtest.Asked(t, command, c.args...)
 		if err != nil {
 			t.Fatal(err)
 		}
 		c.want.Stdin = os.Stdin
-		if diff := cmp.Diff(&c.want, got, cmp.AllowUnexported(Options{}), cmp.Comparer(func(a, b io.Reader) bool { return a == b })); diff != "" {
+		if diff := cmp.Diff(&c.want, got, termtest.Sources, cmp.AllowUnexported(Options{}), cmp.Comparer(func(a, b io.Reader) bool { return a == b })); diff != "" {
 			t.Errorf("%v (-want +got):\n%s", c.args, diff)
 		}
 	}

@@ -29,7 +29,7 @@ func TestFlagsBecomeOptions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(&c.want, got, cmpopts.IgnoreUnexported(Options{}), cmpopts.IgnoreFields(folder.Options{}, "Host")); diff != "" {
+		if diff := cmp.Diff(&c.want, got, termtest.Sources, cmpopts.IgnoreUnexported(Options{}), cmpopts.IgnoreFields(folder.Options{}, "Host")); diff != "" {
 			t.Errorf("%v (-want +got):\n%s", c.args, diff)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"winnow/cmd/winnow/term"
 	"winnow/datasets"
 	"winnow/datasets/imageroot"
+	"winnow/datasets/location"
 	"winnow/extraction"
 	"winnow/features"
 	"winnow/models"
@@ -21,13 +22,14 @@ import (
 
 // Options say what is extracted from which images, and how.
 type Options struct {
-	Manifest, Root, Model string
-	Settings              models.Settings
-	Out, DType            string
-	Shard                 parts.Shard
-	Extract               backbone.ExtractConfig // Preprocessing is the model's
-	Overwrite, JSON       bool
-	DryRun                bool
+	Manifest, Root  location.Source
+	Model           string
+	Settings        models.Settings
+	Out, DType      string
+	Shard           parts.Shard
+	Extract         backbone.ExtractConfig // Preprocessing is the model's
+	Overwrite, JSON bool
+	DryRun          bool
 }
 
 // Command is winnow extract.
@@ -97,7 +99,8 @@ const decoderUsage = "read JPEG photographs by `NAME`: exact, every pixel as lib
 
 func read(c *cli.Context) (o Options, err error) {
 	o = Options{
-		Manifest: c.String("manifest"), Root: c.String("root"), Model: c.String("model"), Settings: term.ModelSettings(c),
+		Manifest: location.At(c.String("manifest")), Root: location.At(c.String("root")),
+		Model: c.String("model"), Settings: term.ModelSettings(c),
 		Out: c.String("out"), DType: c.String("dtype"), Overwrite: c.Bool("overwrite"), JSON: c.Bool("json"), DryRun: c.Bool("dry-run"),
 		Extract: backbone.ExtractConfig{Workers: c.Int("workers"), MaxPixels: c.Int("max-pixels"), Strict: c.Bool("strict")},
 	}

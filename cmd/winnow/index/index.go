@@ -8,6 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/cmd/winnow/term"
+	"winnow/datasets/location"
 	"winnow/embedding"
 	"winnow/features"
 )
@@ -43,7 +44,7 @@ func command(call term.Call[Options]) *cli.Command {
 // Options of winnow index.
 type Options struct {
 	embedding.Options
-	Images []string
+	Images []location.Source
 	Out    string
 	Add    bool   // to the index that is there
 	DType  string // of a new index
@@ -55,7 +56,7 @@ func read(c *cli.Context) (Options, error) {
 	if err != nil {
 		return Options{}, err
 	}
-	o := Options{by, c.Args().Slice(), c.String("out"), c.Bool("add"), c.String("dtype"), c.Bool("json")}
+	o := Options{by, location.All(c.Args().Slice()), c.String("out"), c.Bool("add"), c.String("dtype"), c.Bool("json")}
 	switch {
 	case len(o.Images) == 0:
 		return o, term.Misused("winnow index: found no images: name files, folders, .zip files, manifests, or - for paths on standard input")

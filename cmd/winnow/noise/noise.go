@@ -58,7 +58,7 @@ func read(c *cli.Context) (o Options, err error) {
 	if o.Shard, err = term.Shard(c); err != nil {
 		return o, err
 	}
-	if o.Manifest, err = term.OneArgument(c, "one manifest"); err != nil {
+	if o.Manifest, err = term.OneSource(c, "one manifest"); err != nil {
 		return o, err
 	}
 	if o.Methods[0] == "all" {

@@ -18,7 +18,7 @@ func TestOptions(t *testing.T) {
 	if err := asked("m.csv --features f --top 2 --seed 3 --json"); err != nil {
 		t.Fatal(err)
 	}
-	if got.Manifest != "m.csv" || got.Features != "f" || got.Top != 2 || got.Seed != 3 || !got.JSON || !slices.Equal(got.Methods, []string{noiserate.Auto}) {
+	if got.Manifest.Path() != "m.csv" || got.Features != "f" || got.Top != 2 || got.Seed != 3 || !got.JSON || !slices.Equal(got.Methods, []string{noiserate.Auto}) {
 		t.Errorf("%+v", got)
 	}
 	if err := asked("m.csv --features f --method all"); err != nil || !slices.Equal(got.Methods, noiserate.Methods()) {

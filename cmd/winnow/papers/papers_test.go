@@ -38,7 +38,7 @@ func TestReadPairs(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got.Synthetic != nil || got.Seed != nil || got.Losses != nil || got.Run != "" || got.Data.Features != "f" ||
-		got.Data.Manifest != "m.csv" || got.Most != 50_000_000 || got.Out != "o" || got.JSON {
+		got.Data.Manifest.Path() != "m.csv" || got.Most != 50_000_000 || got.Out != "o" || got.JSON {
 		t.Errorf("found %+v", got)
 	}
 	got, err = termtest.Asked(t, pairsCommand, "--synthetic", "0.2", "--seed", "3", "--loss", "supcon, ntxent", "--batch", "64", "--pairs", "10", "--json", "runs/a")

@@ -20,7 +20,7 @@ func TestFlagsBecomeOptions(t *testing.T) {
 	}
 	want := Options{Dirs: []string{"a", "b"}, Run: folder.Options{View: "center", For: "report"}, Out: "r.html", Split: "train", Scorer: "avgsim", JSON: true,
 		Show: report.Illustration{Pictures: true, MaxMap: 50, MaxMem: 2048}}
-	if diff := cmp.Diff(&want, got, cmpopts.IgnoreFields(folder.Options{}, "Host")); diff != "" {
+	if diff := cmp.Diff(&want, got, termtest.Sources, cmpopts.IgnoreFields(folder.Options{}, "Host")); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

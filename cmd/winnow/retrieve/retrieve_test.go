@@ -19,7 +19,7 @@ func TestFlagsBecomeOptions(t *testing.T) {
 	}
 	want := Options{Dir: "run", Run: folder.Options{Last: true, View: "center", Splits: []string{"validation"}, For: "retrieve"}, Out: "r.html", Split: "validation", JSON: true,
 		Find: evaluation.ExampleOptions{Choice: evaluation.ChooseWorst, Queries: 3, K: 2, Seed: 5, MaxMem: 1024}}
-	if diff := cmp.Diff(&want, got, cmpopts.IgnoreFields(folder.Options{}, "Host")); diff != "" {
+	if diff := cmp.Diff(&want, got, termtest.Sources, cmpopts.IgnoreFields(folder.Options{}, "Host")); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/cmd/winnow/term"
+	"winnow/datasets/location"
 	"winnow/review"
 	"winnow/review/decisions"
 )
@@ -25,8 +26,13 @@ type Options struct {
 // read turns the flags into options, and refuses those that do not go together.
 func read(c *cli.Context) (Options, error) {
 	o := Options{
-		Files: review.Files{Audit: c.String("audit"), Manifest: c.String("manifest"), Root: c.String("root"), Decisions: c.String("decisions"), Out: c.String("out"), List: c.String("decided"), Form: review.Form(c.String("format")), Import: c.String("import"), Names: c.String("names"), Reviewer: strings.TrimSpace(c.String("reviewer"))},
-		Run:   c.String("run"), Features: c.String("features"), Model: c.String("model"), Export: c.Bool("export"), JSON: c.Bool("json"),
+		Files: review.Files{
+			Audit: c.String("audit"), Manifest: location.At(c.String("manifest")), Root: location.At(c.String("root")),
+			Decisions: c.String("decisions"), Out: c.String("out"), List: c.String("decided"),
+			Form: review.Form(c.String("format")), Import: c.String("import"), Names: c.String("names"),
+			Reviewer: strings.TrimSpace(c.String("reviewer")),
+		},
+		Run: c.String("run"), Features: c.String("features"), Model: c.String("model"), Export: c.Bool("export"), JSON: c.Bool("json"),
 		Listen: c.String("listen"), Hosts: c.StringSlice("allow-host"), Token: c.String("token"), OpenPage: c.Bool("open"),
 	}
 	if c.NArg() == 1 && o.Audit == "" {

@@ -8,25 +8,26 @@ import (
 
 	"winnow/cmd/winnow/term"
 	"winnow/cmd/winnow/term/termtest"
+	"winnow/datasets/location"
 	"winnow/review"
 )
 
 func TestFlagsBecomeOptions(t *testing.T) {
 	t.Setenv("WINNOW_REVIEW_TOKEN", "")
 	for line, want := range map[string]Options{
-		"s.csv --manifest m.csv":         {Files: review.Files{Audit: "s.csv", Manifest: "m.csv"}, Listen: "127.0.0.1:0"},
-		"--audit s.csv --manifest m.csv": {Files: review.Files{Audit: "s.csv", Manifest: "m.csv"}, Listen: "127.0.0.1:0"},
+		"s.csv --manifest m.csv":         {Files: review.Files{Audit: "s.csv", Manifest: location.At("m.csv")}, Listen: "127.0.0.1:0"},
+		"--audit s.csv --manifest m.csv": {Files: review.Files{Audit: "s.csv", Manifest: location.At("m.csv")}, Listen: "127.0.0.1:0"},
 		"--audit s.csv --manifest m.csv --root r --decisions d.db -o o.csv --features f --model x.onnx --listen [::1]:80 --open --allow-host a --allow-host b --token 0123456789abcdef": {
-			Files: review.Files{Audit: "s.csv", Manifest: "m.csv", Root: "r", Decisions: "d.db", Out: "o.csv"}, Features: "f", Model: "x.onnx", Listen: "[::1]:80",
+			Files: review.Files{Audit: "s.csv", Manifest: location.At("m.csv"), Root: location.At("r"), Decisions: "d.db", Out: "o.csv"}, Features: "f", Model: "x.onnx", Listen: "[::1]:80",
 			OpenPage: true, Hosts: []string{"a", "b"}, Token: "0123456789abcdef"},
-		"s.csv --manifest m.csv --names k.csv --reviewer Ann":          {Files: review.Files{Audit: "s.csv", Manifest: "m.csv", Names: "k.csv", Reviewer: "Ann"}, Listen: "127.0.0.1:0"},
-		"--manifest m.csv --export --out o.csv --decided d.csv --json": {Files: review.Files{Manifest: "m.csv", Out: "o.csv", List: "d.csv"}, Export: true, JSON: true, Listen: "127.0.0.1:0"},
+		"s.csv --manifest m.csv --names k.csv --reviewer Ann":          {Files: review.Files{Audit: "s.csv", Manifest: location.At("m.csv"), Names: "k.csv", Reviewer: "Ann"}, Listen: "127.0.0.1:0"},
+		"--manifest m.csv --export --out o.csv --decided d.csv --json": {Files: review.Files{Manifest: location.At("m.csv"), Out: "o.csv", List: "d.csv"}, Export: true, JSON: true, Listen: "127.0.0.1:0"},
 	} {
 		got, err := termtest.Asked(t, command, strings.Fields(line)...)
 		if err != nil {
 			t.Errorf("%s: %v", line, err)
 		}
-		if diff := cmp.Diff(&want, got); diff != "" {
+		if diff := cmp.Diff(&want, got, termtest.Sources); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", line, diff)
 		}
 	}

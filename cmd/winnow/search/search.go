@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/cmd/winnow/term"
+	"winnow/datasets/location"
 	"winnow/embedding"
 	"winnow/parts"
 )
@@ -49,12 +50,12 @@ type Options struct {
 }
 
 func read(c *cli.Context) (o Options, err error) {
-	o.Index, o.Queries, o.K, o.Manifest, o.JSON = c.String("index"), c.Args().Slice(), c.Int("k"), c.String("manifest"), c.Bool("json")
+	o.Index, o.Queries, o.K, o.Manifest, o.JSON = c.String("index"), c.Args().Slice(), c.Int("k"), location.At(c.String("manifest")), c.Bool("json")
 	o.Out = c.String("out")
 	if o.Shard, err = term.Shard(c); err != nil {
 		return o, err
 	}
-	if err := term.KeepInput(c, append(o.Queries, o.Manifest)...); err != nil {
+	if err := term.KeepInput(c, append(o.Queries, o.Manifest.Path())...); err != nil {
 		return o, err
 	}
 	if o.Options, err = term.EmbedOptions(c); err != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"winnow/cmd/winnow/term/termtest"
+	"winnow/datasets/location"
 	"winnow/embedding"
 	"winnow/search/qdrant"
 )
@@ -19,9 +20,9 @@ func TestFlagsBecomeOptions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := Options{Search: embedding.Search{Options: embedding.Options{Model: "run", Backbone: "b.onnx", Root: "photos", Stdin: os.Stdin, Batch: 4, Workers: 2}, Index: "ix",
-		Database: embedding.Database{URL: "http://db", Collection: "c", Qdrant: qdrant.Address{Host: "db", Port: 6334}}, Queries: []string{"a.jpg", "b.npy"}, K: 3, Manifest: "m.csv"}, JSON: true}
-	if diff := cmp.Diff(&want, got, cmp.Comparer(func(a, b io.Reader) bool { return a == b })); diff != "" {
+	want := Options{Search: embedding.Search{Options: embedding.Options{Model: "run", Backbone: "b.onnx", Root: location.At("photos"), Stdin: os.Stdin, Batch: 4, Workers: 2}, Index: "ix",
+		Database: embedding.Database{URL: "http://db", Collection: "c", Qdrant: qdrant.Address{Host: "db", Port: 6334}}, Queries: []string{"a.jpg", "b.npy"}, K: 3, Manifest: location.At("m.csv")}, JSON: true}
+	if diff := cmp.Diff(&want, got, termtest.Sources, cmp.Comparer(func(a, b io.Reader) bool { return a == b })); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

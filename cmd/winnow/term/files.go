@@ -35,7 +35,8 @@ func CheckTargets(files []Target, inputs []string) error {
 		}
 		dir := filepath.Dir(f.Path)
 		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-			return hint.With(fmt.Errorf("--%s %s: there is no folder %s", f.Flag, f.Path, dir), "make it first: mkdir -p %s", dir)
+			return hint.With(fmt.Errorf("--%s %s: there is no folder %s", f.Flag, f.Path, dir),
+				"make it first: mkdir -p %s", dir)
 		}
 		if err := atomicfile.Check(f.Path); err != nil {
 			return fmt.Errorf("--%s: %w", f.Flag, err)
@@ -50,12 +51,21 @@ func CheckTargets(files []Target, inputs []string) error {
 	return nil
 }
 
-// keptHere refuses addresses in object stores but for manifests and images, which are only read, and the parts of extract.
+// keptHere checks the addresses of flags. Only manifests and images are read from object stores; only the parts of
+// extract are written there.
 func keptHere(c *cli.Context) error {
 	for _, flag := range c.Command.Flags {
 		name := flag.Names()[0]
-		if value := c.String(name); location.IsRemote(value) && !slices.Contains([]string{"manifest", "labels", "root"}, name) && (name != "out" || c.Command.Name != "extract" || !c.IsSet("shard") && !c.Bool("dry-run")) {
-			return Misused("--%s: found %s, expected a path on this machine: manifests and images are read from object stores, and extract alone writes there, with --shard (1/1: all in one part)", name, value)
+		at, err := location.Parse(c.String(name))
+		switch {
+		case slices.Contains([]string{"manifest", "labels", "root"}, name):
+			if err != nil {
+				return Misused("--%s: %w", name, err)
+			}
+		case name == "out" && c.Command.Name == "extract" && (c.IsSet("shard") || c.Bool("dry-run")):
+		case at.Scheme() == location.S3 || at.Scheme() == location.Google:
+			return Misused("--%s: found %s, expected a path on this machine: manifests and images are read from "+
+				"object stores, and extract alone writes there, with --shard (1/1: all in one part)", name, at)
 		}
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/backbone"
+	"winnow/datasets/location"
 	"winnow/embedding"
 	"winnow/eval"
 	"winnow/extraction"
@@ -37,7 +38,7 @@ func RunOptions(c *cli.Context, splits ...string) (folder.Options, error) {
 		return folder.Options{}, Misused("--view: found %q, expected %s or %s", v, backbone.CenterName, folder.MeanView)
 	}
 	return folder.Options{
-		Last: c.Bool("last"), Manifest: c.String("manifest"), Features: c.String("features"), Root: c.String("root"), View: c.String("view"),
+		Last: c.Bool("last"), Manifest: location.At(c.String("manifest")), Features: c.String("features"), Root: location.At(c.String("root")), View: c.String("view"),
 		Splits: splits, For: c.Command.Name,
 	}, nil
 }
@@ -101,8 +102,8 @@ func EmbedOptions(c *cli.Context) (embedding.Options, error) {
 			return embedding.Options{}, Misused("--%s: found %d, expected at least %d", flag.name, n, flag.least)
 		}
 	}
-	return embedding.Options{Model: c.String("model"), Backbone: c.String("backbone"), Root: c.String("root"), Stdin: c.App.Reader,
-		Batch: c.Int("batch"), Workers: c.Int("workers")}, nil
+	return embedding.Options{Model: c.String("model"), Backbone: c.String("backbone"), Root: location.At(c.String("root")),
+		Stdin: c.App.Reader, Batch: c.Int("batch"), Workers: c.Int("workers")}, nil
 }
 
 // Unreadable says in a line or more what was left out.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"winnow/datasets/location"
 	"winnow/internal/hint"
 	"winnow/run/config"
 )
@@ -30,6 +31,12 @@ func OneArgument(c *cli.Context, what string) (string, error) {
 		return "", Misused("%s: found %d arguments, expected %s", c.Command.HelpName, c.NArg(), what)
 	}
 	return c.Args().First(), nil
+}
+
+// OneSource is [OneArgument] for a path or an address.
+func OneSource(c *cli.Context, what string) (location.Source, error) {
+	name, err := OneArgument(c, what)
+	return location.At(name), err
 }
 
 // NoArguments refuses the arguments of a command that takes none.

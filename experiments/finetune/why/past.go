@@ -134,7 +134,7 @@ func readRun(dir, manifest string) (map[string][][]string, error) {
 type truth struct{ all, right, part, rightPart, seen, kept, clean float64 }
 
 func readTruth(dir, manifest string) (s truth, err error) {
-	d, err := datasets.Read(manifest, datasets.ReadOptions{})
+	d, err := datasets.ReadFile(manifest, datasets.ReadOptions{})
 	if err != nil {
 		return s, err
 	}

@@ -65,7 +65,7 @@ func trainings(ctx context.Context, args []string) error {
 		return err
 	}
 	cfg.Data = config.Data{Manifest: *manifest, Root: *root, Features: *store}
-	d, err := datasets.Read(*manifest, datasets.ReadOptions{})
+	d, err := datasets.ReadFile(*manifest, datasets.ReadOptions{})
 	if err != nil {
 		return err
 	}
@@ -189,7 +189,7 @@ func views(ctx context.Context, args []string) error {
 }
 
 func compareViews(ctx context.Context, cfg config.Run, keep string, raw bool) ([]string, error) {
-	d, err := datasets.Read(cfg.Data.Manifest, datasets.ReadOptions{})
+	d, err := datasets.ReadFile(cfg.Data.Manifest, datasets.ReadOptions{})
 	if err != nil {
 		return nil, err
 	}

@@ -19,7 +19,7 @@ func main() {
 	if len(os.Args) != 4 {
 		log.Fatal("usage: consumer MANIFEST FEATURES OUT")
 	}
-	manifest, err := datasets.Read(os.Args[1], datasets.ReadOptions{})
+	manifest, err := datasets.ReadFile(os.Args[1], datasets.ReadOptions{})
 	check(err)
 	data, err := run.Load(context.Background(), manifest, os.Args[2], false)
 	check(err)

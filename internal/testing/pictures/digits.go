@@ -14,7 +14,8 @@ import (
 
 	"winnow/audit/suspects"
 	"winnow/datasets/imageroot"
-	"winnow/internal/look"
+	"winnow/datasets/location"
+	"winnow/internal/pagestyle"
 )
 
 //go:embed mnist.yaml
@@ -51,7 +52,7 @@ func (m *maker) digits(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	root, err := imageroot.Open(ctx, m.mnist)
+	root, err := imageroot.Open(ctx, location.At(m.mnist))
 	if err != nil {
 		return err
 	}
@@ -81,7 +82,7 @@ func (m *maker) digits(ctx context.Context) error {
 	}
 	var b bytes.Buffer
 	if err := template.Must(template.New("digits").Parse(digitsPage)).Execute(&b,
-		map[string]any{"Style": template.CSS(look.CSS), "Cells": cells}); err != nil {
+		map[string]any{"Style": template.CSS(pagestyle.CSS), "Cells": cells}); err != nil {
 		return err
 	}
 	file := filepath.Join(m.dir, "mnist.html")

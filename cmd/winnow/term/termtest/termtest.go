@@ -9,10 +9,12 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/urfave/cli/v2"
 
 	"winnow/cmd/winnow/line"
 	"winnow/cmd/winnow/term"
+	"winnow/datasets/location"
 )
 
 // Asked returns the options with which arguments call a command, nil if they do not.
@@ -24,9 +26,13 @@ func Asked[O any](t testing.TB, command func(term.Call[O]) *cli.Command, args ..
 	return got, err
 }
 
+// Sources lets cmp compare options that name sources.
+var Sources = cmpopts.EquateComparable(location.Source{})
+
 // Check checks which options lines of arguments become, and that those misused never reach the call.
 func Check[O any](t *testing.T, command func(term.Call[O]) *cli.Command, lines map[string]O, misused []string, compared ...cmp.Option) {
 	t.Helper()
+	compared = append(compared, Sources)
 	for line, want := range lines {
 		got, err := Asked(t, command, strings.Fields(line)...)
 		if diff := cmp.Diff(&want, got, compared...); err != nil || diff != "" {

@@ -1,9 +1,11 @@
-package place
+package location_test
 
 import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"winnow/datasets/location"
 )
 
 // A place is found relative to the folder first, then where it was; a candidate that is the same wins over the first.
@@ -20,25 +22,28 @@ func TestFind(t *testing.T) {
 	}
 	write("a/data.csv", "1")
 	write("b/data.csv", "2")
-	p := New("a/run", "a/data.csv")
-	if p.Given != "a/data.csv" || !filepath.IsAbs(p.Absolute) || p.FromFolder != "../data.csv" {
+	p := location.PlaceOf("a/run", location.At("a/data.csv"))
+	if p.Given.Path() != "a/data.csv" || !filepath.IsAbs(p.Absolute.Path()) || p.FromFolder != "../data.csv" {
 		t.Fatalf("%+v", p)
 	}
-	holds := func(text string) func(string) bool {
-		return func(path string) bool { got, err := os.ReadFile(path); return err == nil && string(got) == text }
+	holds := func(text string) func(location.Source) bool {
+		return func(s location.Source) bool {
+			got, err := os.ReadFile(s.Path())
+			return err == nil && string(got) == text
+		}
 	}
 	for _, c := range []struct {
 		dir  string
-		same func(string) bool
+		same func(location.Source) bool
 		want string
 	}{
 		{"a/run", nil, "a/data.csv"},
 		{"b/run", nil, "b/data.csv"},
-		{"b/run", holds("1"), p.Absolute},
+		{"b/run", holds("1"), p.Absolute.Path()},
 		{"b/run", holds("3"), "b/data.csv"},
-		{"c/run", nil, p.Absolute},
+		{"c/run", nil, p.Absolute.Path()},
 	} {
-		if got := p.Find(c.dir, c.same); got != c.want {
+		if got := p.Find(c.dir, c.same); got.Path() != c.want {
 			t.Errorf("from %s: found %s, expected %s", c.dir, got, c.want)
 		}
 	}

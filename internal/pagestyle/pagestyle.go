@@ -1,7 +1,7 @@
-// Package look is the look that all pages of winnow share: one style sheet, one icon, one header. A page that
+// Package pagestyle is what all pages of winnow share: one style sheet, one icon, one header. A page that
 // is a file begins with [Page.Begin], followed by the content of main, and ends with [End]; winnow review
 // serves the style sheet and the icon.
-package look
+package pagestyle
 
 import (
 	_ "embed"
@@ -13,7 +13,7 @@ import (
 
 // CSS is the style that all pages share.
 //
-//go:embed look.css
+//go:embed style.css
 var CSS string
 
 // Icon is the program's icon, an SVG.

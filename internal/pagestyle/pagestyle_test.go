@@ -1,4 +1,4 @@
-package look
+package pagestyle
 
 import (
 	"encoding/xml"
