@@ -24,8 +24,9 @@
 //	a trained head      run.Run(ctx, config.Default(), data, run.Options{}) with data of run.NewData(set, validation)
 //	the network too     run.Train(ctx, cfg, run.Options{Dir: "run"}) with cfg.Finetune.Weights = "all"
 //	how good it is      eval.Retrieve(ctx, embedded, nil, eval.RetrievalOptions{})
-//	one loss            losses.New("multi_similarity", nil, losses.Env{Dim: 512, Classes: 100})
-//	neighbours          search.Nearest(ctx, index, queries, 10, nil)
+//	one loss            (&losses.MultiSimilarity{Alpha: 2, Beta: 50, Base: 1}).Eval(&grad, set, nil)
+//	neighbours          eval.Nearest(ctx, queries, &set, 10, 0)
+//	… in an index       search.Nearest(ctx, index, queries, 10, nil)
 //	one ONNX file       models.Join(backbone, head, nil)
 //
 // Matrix products are gonum's in plain Go unless a program links ONNX Runtime, as all do that import run or report, others by

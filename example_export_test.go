@@ -84,8 +84,8 @@ func Example_search() {
 		log.Fatal(err)
 	}
 	defer index.Close()
-	queries := set.Rows([]int{3, 4}).X
-	search.UnitRows(queries)
+	queries := set.Rows([]int{3, 4})
+	search.UnitRows(queries.X)
 	found, err := search.Nearest(context.Background(), index, queries, 3, []int{3, 4}) // rows 3 and 4 do not find themselves
 	if err != nil {
 		log.Fatal(err)

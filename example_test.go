@@ -73,10 +73,7 @@ func Example_train() {
 
 // A loss and its gradient by each vector, which move the two of a class towards each other.
 func Example_loss() {
-	loss, err := losses.New("contrastive", nil, losses.Env{Dim: 2, Classes: 2})
-	if err != nil {
-		log.Fatal(err)
-	}
+	loss := &losses.Contrastive{Margin: 0.5}
 	z, err := features.FromRows([][]float32{{1, 0}, {0.6, 0.8}, {0.8, -0.6}}, []int{0, 0, 1})
 	if err != nil {
 		log.Fatal(err)

@@ -128,7 +128,7 @@ func softplus(x float64) float64 { return max(x, 0) + math.Log1p(math.Exp(-math.
 // nearestClasses ranks, for every row, the classes other than the given one by mean similarity.
 func nearestClasses(ctx context.Context, z features.Set, bank *features.Bank, maxMem int64) ([][]eval.Neighbour, error) {
 	out := make([][]eval.Neighbour, z.Len())
-	err := eval.EachRow(ctx, z.X, bank.Centres(), maxMem, func(i int, s []float32) {
+	err := eval.EachRow(ctx, z.X, bank.Centres(), eval.Bytes(maxMem), func(i int, s []float32) {
 		best := make([]eval.Neighbour, 0, candidates)
 		for k, v := range s {
 			if k != z.Labels[i] && bank.Count(k) > 0 {

@@ -60,7 +60,12 @@ func TestAuditFindsWrongLabels(t *testing.T) {
 					}
 				}
 			}
-			d, err := eval.Detect(order, wrong, eval.KeepShare(order, float64(suggested)/float64(z.Len())))
+			kept, ranked := make([]bool, len(order)), features.AllRows(len(order))
+			slices.SortStableFunc(ranked, func(a, b int) int { return cmp.Compare(order[a], order[b]) })
+			for _, i := range ranked[suggested:] {
+				kept[i] = true
+			}
+			d, err := eval.Detect(order, wrong, kept)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -29,7 +29,7 @@ func support(ctx context.Context, z features.Set, list []Suspect, maxMem int64) 
 		ask := func(by []int, note func(i int, near []eval.Neighbour)) error {
 			for ; len(by) > 0; by = by[min(askedAtOnce, len(by)):] {
 				asked := by[:min(askedAtOnce, len(by))]
-				err := eval.EachRow(ctx, z.Rows(asked).X, x, maxMem, func(i int, s []float32) {
+				err := eval.EachRow(ctx, z.Rows(asked).X, x, eval.Bytes(maxMem), func(i int, s []float32) {
 					note(asked[i], nearestOf(s, rows, asked[i], supporting))
 				})
 				if err != nil {

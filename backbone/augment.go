@@ -43,8 +43,8 @@ const (
 	cropResized = "resized"
 )
 
-// Validate returns an error that names what is wrong with a.
-func (a Augmentation) Validate() error {
+// validate returns an error that names what is wrong with a.
+func (a Augmentation) validate() error {
 	if err := a.validateCrop(); err != nil {
 		return err
 	}

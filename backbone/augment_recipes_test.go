@@ -12,8 +12,8 @@ import (
 func TestRecipes(t *testing.T) {
 	for _, r := range Recipes() {
 		a, err := ParseAugmentation(r.Name)
-		if err != nil || a != r.Augmentation || a.Validate() != nil || r.About == "" {
-			t.Errorf("%s: %v, %v", r.Name, err, a.Validate())
+		if err != nil || a != r.Augmentation || a.validate() != nil || r.About == "" {
+			t.Errorf("%s: %v, %v", r.Name, err, a.validate())
 		}
 		for _, crop := range []int{28, 32, 112, 224} {
 			p := imageNet

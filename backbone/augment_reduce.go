@@ -20,7 +20,7 @@ func (v *Viewer) form() form {
 	return form{r.Resize, r.Exact, r.Long, r.Channels == "L", r.Interpolation}
 }
 
-// reducedBytes returns how many bytes Reduced(img) takes.
+// reducedBytes returns how many bytes reduced(img) takes.
 func (v *Viewer) reducedBytes(img image.Image) int64 {
 	b, e := img.Bounds(), extentOf(img)
 	f := v.form()
@@ -38,10 +38,10 @@ func (v *Viewer) reducedBytes(img image.Image) int64 {
 	return min(n+imageHeader, bytesOf(img))
 }
 
-// Reduced returns a picture that gives v the same views as img, bit for bit, in less memory and time: img
+// reduced returns a picture that gives v the same views as img, bit for bit, in less memory and time: img
 // resized to the size that views are cut from. It returns img itself if that would be no smaller, or if a view
 // may show img at any scale. The result is wrong for other viewers and for an evaluation view of another size.
-func (v *Viewer) Reduced(img image.Image) image.Image {
+func (v *Viewer) reduced(img image.Image) image.Image {
 	if v.reducedBytes(img) == bytesOf(img) {
 		return img
 	}

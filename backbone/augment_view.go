@@ -25,7 +25,7 @@ func NewViewer(p Preprocessing, a Augmentation) (*Viewer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := a.Validate(); err != nil {
+	if err := a.validate(); err != nil {
 		return nil, err
 	}
 	if a.Pad >= p.Crop {

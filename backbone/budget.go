@@ -38,7 +38,7 @@ const collected = 256 << 20
 // photographs on all cores at once.
 var (
 	fileBudget    = newBudget(maxFile)
-	pictureBudget = newBudget(min(max(DefaultMaxBytes, int64(runtime.GOMAXPROCS(0))*128<<20), spaceForPictures))
+	pictureBudget = newBudget(min(max(defaultMaxBytes, int64(runtime.GOMAXPROCS(0))*128<<20), spaceForPictures))
 )
 
 // spaceForPictures bounds the memory of all pictures together, and of each one: Go's runtime ends the program

@@ -16,9 +16,9 @@ import (
 // DefaultMaxPixels is the default limit on the pixels of a picture: PIL's limit.
 const DefaultMaxPixels = 178_956_970
 
-// DefaultMaxBytes limits the memory for decoding a picture: six bytes for each of [DefaultMaxPixels]. A larger
+// defaultMaxBytes limits the memory for decoding a picture: six bytes for each of [DefaultMaxPixels]. A larger
 // limit of pixels raises it in proportion.
-const DefaultMaxBytes = 1 << 30
+const defaultMaxBytes = 1 << 30
 
 // DecodeOptions are the settings of Decode. The zero value is the default.
 type DecodeOptions struct {
@@ -131,7 +131,7 @@ func (o DecodeOptions) planAs(f format, data []byte) (p decoding, err error) {
 	if p.bytes, p.second, err = s.bytes(p.by); err != nil {
 		return p, decodeError(f.name, err)
 	}
-	if most := min(max(DefaultMaxBytes, 6*int64(limit)), spaceForPictures); p.bytes > most {
+	if most := min(max(defaultMaxBytes, 6*int64(limit)), spaceForPictures); p.bytes > most {
 		return p, fmt.Errorf("%s: %d×%d pixels take %d bytes to decode, expected at most %d",
 			f.name, p.w, p.h, p.bytes, most)
 	}

@@ -32,7 +32,7 @@ type ExtractConfig struct {
 
 func (cfg ExtractConfig) views() []View {
 	if len(cfg.Views) == 0 {
-		return []View{Center()}
+		return []View{center()}
 	}
 	return cfg.Views
 }

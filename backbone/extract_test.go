@@ -157,7 +157,7 @@ func TestImagesAreReadOnce(t *testing.T) {
 	if diff := cmp.Diff(storeBytes(t, known), storeBytes(t, dir)); diff != "" {
 		t.Errorf("read ahead (-not +so):\n%s", diff)
 	}
-	cfg.Views = []View{Center()}
+	cfg.Views = []View{center()}
 	none := fstest.MapFS{}
 	if err := extractTo(t, t.Context(), t.TempDir(), newSums(), none, paths, cfg, nil); err != nil {
 		t.Errorf("none of the images can be read of a root of which others could: %v", err)

@@ -5,7 +5,7 @@ import "fmt"
 // maxSide bounds sizes in a Preprocessing. More is a typing error; no network needs it.
 const maxSide = 1 << 14
 
-// Validate returns an error that names what is wrong with p.
+// validate returns an error that names what is wrong with p.
 func (p Preprocessing) Validate() error {
 	_, known := kernelOf(p.Interpolation)
 	switch {

@@ -40,15 +40,12 @@ func NewImageCache(fsys fs.FS, paths []string, limit int64, o DecodeOptions) *Im
 	return c
 }
 
-// Len returns the number of pictures in the list.
-func (c *ImageCache) Len() int { return len(c.paths) }
-
 // Image returns the picture of a row as decoded. The picture is shared and must not be changed. Errors name the
 // path and are not kept.
 func (c *ImageCache) Image(row int) (image.Image, error) { return c.image(row, nil) }
 
 // ImageFor returns a picture that gives v the same views as the row's picture, bit for bit: the picture itself
-// or [Viewer.Reduced]. A cache may serve several viewers and Image, but a picture resized for one viewer is
+// or [Viewer.reduced]. A cache may serve several viewers and Image, but a picture resized for one viewer is
 // decoded again for a viewer that resizes differently.
 func (c *ImageCache) ImageFor(row int, v *Viewer) (image.Image, error) { return c.image(row, v) }
 
@@ -73,7 +70,7 @@ func (c *ImageCache) image(row int, v *Viewer) (image.Image, error) {
 	err := r.picture(c.paths[row], func(img image.Image) error {
 		got.img = img
 		if v != nil && c.fits(v.reducedBytes(img)) {
-			if got.img = v.Reduced(img); got.img != img {
+			if got.img = v.reduced(img); got.img != img {
 				got.form = wanted
 			}
 		}

@@ -162,7 +162,7 @@ func TestReducedViews(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				reduced := v.Reduced(img)
+				reduced := v.reduced(img)
 				if reduced != img {
 					smaller++
 					if n := bytesOf(reduced); n >= bytesOf(img) || n != v.reducedBytes(img) {

@@ -17,7 +17,7 @@ func decodeJPEG(data []byte, by int) (image.Image, error) {
 	}
 	if h, err := jfif.Inspect(data); err != nil {
 		return nil, err
-	} else if 6*h.Samples > DefaultMaxBytes && h.Progressive {
+	} else if 6*h.Samples > defaultMaxBytes && h.Progressive {
 		return nil, errors.New("the picture is damaged, and too large to find out where")
 	}
 	return jpeg.Decode(bytes.NewReader(data))

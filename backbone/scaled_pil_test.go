@@ -130,7 +130,7 @@ func TestDraftAugmented(t *testing.T) {
 			if err := v.Into(got, img, rand.New(rand.NewPCG(seed, 1))); err != nil {
 				t.Fatal(err)
 			}
-			if err := v.Into(again, v.Reduced(img), rand.New(rand.NewPCG(seed, 1))); err != nil ||
+			if err := v.Into(again, v.reduced(img), rand.New(rand.NewPCG(seed, 1))); err != nil ||
 				!slices.Equal(got, again) {
 				t.Errorf("%+v: resized before, it is another view: %v", a, err)
 			}

@@ -22,14 +22,14 @@ type View struct {
 // CenterName is the name of the view used in evaluation.
 const CenterName = "center"
 
-// Center returns the evaluation view, the first of all views.
-func Center() View { return View{Name: CenterName} }
+// center returns the evaluation view, the first of all views.
+func center() View { return View{Name: CenterName} }
 
 // ParseViews parses a list of views: parts joined with +, each "center", "flip" (the centre, mirrored) or
 // N*RECIPE (N random pictures by one of the [Recipes], drawn with seed). The centre is always the first view,
 // even if it is not named.
 func ParseViews(text string, seed uint64) ([]View, error) {
-	list := []View{Center()}
+	list := []View{center()}
 	for i, part := range strings.Split(text, "+") {
 		if i == 0 && part == CenterName {
 			continue
@@ -55,7 +55,7 @@ func ParseViews(text string, seed uint64) ([]View, error) {
 func parseViews(part string, seed uint64) ([]View, error) {
 	switch part {
 	case CenterName:
-		return []View{Center()}, nil
+		return []View{center()}, nil
 	case "flip":
 		return []View{{Name: part, Augmentation: Augmentation{Flip: 1}}}, nil
 	}

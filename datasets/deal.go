@@ -30,9 +30,9 @@ func ParseShares(text string) ([]Share, error) {
 func (d *Dataset) Deal(shares []Share, byImage bool, seed uint64) error {
 	rng := rand.New(rand.NewPCG(seed, 0x73706c6974)) // "split"
 	if byImage {
-		return d.SplitByImage(shares, rng)
+		return d.splitByImage(shares, rng)
 	}
-	return d.SplitByClass(shares, rng)
+	return d.splitByClass(shares, rng)
 }
 
 // HoldOut moves a share of each class's training images to validation.
@@ -43,7 +43,7 @@ func (d *Dataset) HoldOut(share float64, seed uint64) error {
 		part.Samples = append(part.Samples, d.Samples[i])
 	}
 	rng := rand.New(rand.NewPCG(seed, 0x686f6c64)) // "hold"
-	if err := part.SplitByImage([]Share{{Split: Train, Share: 1 - share}, {Split: Validation, Share: share}},
+	if err := part.splitByImage([]Share{{Split: Train, Share: 1 - share}, {Split: Validation, Share: share}},
 		rng); err != nil {
 		return err
 	}

@@ -46,7 +46,7 @@ func goldenStratified(t *testing.T, c reference.Case) {
 	known(t, c, "p")
 	var flips []int
 	for _, n := range c.Ints(t, "class_sizes") {
-		flips = append(flips, Stratified{c.Param("p", 0)}.Flips(n))
+		flips = append(flips, Stratified{c.Param("p", 0)}.flips(n))
 	}
 	if diff := cmp.Diff(c.Ints(t, "flips"), flips); diff != "" {
 		t.Errorf("flips (-want +got):\n%s", diff)
@@ -56,7 +56,7 @@ func goldenStratified(t *testing.T, c reference.Case) {
 func goldenDissolved(t *testing.T, c reference.Case) {
 	known(t, c, "p")
 	sizes, order := c.Ints(t, "class_sizes"), c.Ints(t, "order")
-	n := Dissolved(sizes, order, c.Param("p", 0))
+	n := dissolved(sizes, order, c.Param("p", 0))
 	if diff := cmp.Diff(c.Ints(t, "dissolved"), order[:n]); diff != "" {
 		t.Errorf("dissolved (-want +got):\n%s", diff)
 	}
@@ -146,7 +146,7 @@ func goldenLists(t *testing.T, c reference.Case) {
 		if row[5] != nil {
 			near(t, fmt.Sprintf("%s: deviation of the classes' rates", row[0]), r.ClassDeviation, row[5].(float64),
 				5.1e-5)
-			near(t, fmt.Sprintf("%s: binomial deviation", row[0]), BinomialDeviation(rate, r.Samples, r.Classes),
+			near(t, fmt.Sprintf("%s: binomial deviation", row[0]), binomialDeviation(rate, r.Samples, r.Classes),
 				row[6].(float64), 5.1e-5)
 		}
 	}

@@ -51,7 +51,7 @@ func (s *studied) take(t *labelstudio.Task) error {
 	if !ok {
 		return fmt.Errorf("its data lack the key %q, found %.200s", s.keys[pathColumn], strings.Join(t.Keys, ", "))
 	}
-	path, from, err := ImageOfTask(value, s.StripPrefix)
+	path, from, err := imageOfTask(value, s.StripPrefix)
 	if err != nil {
 		return err
 	}
@@ -142,9 +142,9 @@ func (s *studied) head(t *labelstudio.Task) error {
 	return nil
 }
 
-// ImageOfTask returns the path of a task's image, without the prefix strip. An image given by a URL is a file only
+// imageOfTask returns the path of a task's image, without the prefix strip. An image given by a URL is a file only
 // if the URL begins with the prefix.
-func ImageOfTask(value, strip string) (path string, from labelstudio.Origin, err error) {
+func imageOfTask(value, strip string) (path string, from labelstudio.Origin, err error) {
 	path, from = labelstudio.Locate(value)
 	switch {
 	case strip != "" && strings.HasPrefix(value, strip):

@@ -92,15 +92,15 @@ type Stratified struct{ Rate float64 }
 func (s Stratified) Corrupt(labels []int, classes []string, rng *rand.Rand) ([]int, error) {
 	out := slices.Clone(labels)
 	for class, members := range membersOf(labels, len(classes)) {
-		for _, i := range choose(members, s.Flips(len(members)), rng) {
+		for _, i := range choose(members, s.flips(len(members)), rng) {
 			out[i] = another(class, len(classes), rng)
 		}
 	}
 	return out, nil
 }
 
-// Flips returns how many labels of a class of n samples are changed.
-func (s Stratified) Flips(n int) int {
+// flips returns how many labels of a class of n samples are changed.
+func (s Stratified) flips(n int) int {
 	if n < 2 || s.Rate == 0 {
 		return 0
 	}
@@ -141,9 +141,9 @@ func NewNoise(name string, rate float64) (Noise, error) {
 	case "bspml":
 		return Stratified{rate}, nil
 	case "cifar10":
-		return Renaming{Rate: rate, To: CIFAR10()}, nil
+		return Renaming{Rate: rate, To: cifaR10()}, nil
 	case "cifar100":
-		return Renaming{Rate: rate, To: CIFAR100()}, nil
+		return Renaming{Rate: rate, To: cifaR100()}, nil
 	}
 	return nil, fmt.Errorf("datasets: noise %q is unknown, expected symmetric, pair, bspml, cifar10 or cifar100", name)
 }

@@ -36,7 +36,7 @@ func (s SmallCluster) Corrupt(labels []int, classes []string, rng *rand.Rand) ([
 		sizes[c] = len(rows)
 	}
 	order := rng.Perm(len(classes))
-	count := Dissolved(sizes, order, s.Rate)
+	count := dissolved(sizes, order, s.Rate)
 	targets := slices.Sorted(slices.Values(order)) // classes that a cluster may go to
 	if s.OneShot {
 		targets = slices.Sorted(slices.Values(order[count:]))
@@ -87,9 +87,9 @@ func (s SmallCluster) part(rows []int, rng *rand.Rand) ([]int, error) {
 	return clusters, err
 }
 
-// Dissolved returns how many classes of the order small cluster noise dissolves: the fewest that hold the share
+// dissolved returns how many classes of the order small cluster noise dissolves: the fewest that hold the share
 // rate of all samples, but never the last class.
-func Dissolved(sizes, order []int, rate float64) int {
+func dissolved(sizes, order []int, rate float64) int {
 	all, moved := 0, 0
 	for _, n := range sizes {
 		all += n

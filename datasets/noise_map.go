@@ -42,17 +42,17 @@ func (r Renaming) Corrupt(labels []int, classes []string, rng *rand.Rand) ([]int
 	return out, nil
 }
 
-// CIFAR10 returns the usual asymmetric noise for CIFAR-10: truck → automobile, bird → airplane, cat ↔ dog, deer →
+// cifaR10 returns the usual asymmetric noise for CIFAR-10: truck → automobile, bird → airplane, cat ↔ dog, deer →
 // horse. Classes are given by name and by number, 0 to 9.
-func CIFAR10() map[string]string {
+func cifaR10() map[string]string {
 	names := []string{"airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"}
 	return withNumbers(names, map[string]string{"truck": "automobile", "bird": "airplane", "cat": "dog", "dog": "cat",
 		"deer": "horse"})
 }
 
-// CIFAR100 returns the usual asymmetric noise for CIFAR-100: every class becomes the next of the five in its
+// cifaR100 returns the usual asymmetric noise for CIFAR-100: every class becomes the next of the five in its
 // superclass, the last becomes the first. Classes are given by name and by number, 0 to 99.
-func CIFAR100() map[string]string {
+func cifaR100() map[string]string {
 	to := make(map[string]string)
 	var names []string
 	for _, five := range superclasses {

@@ -147,7 +147,7 @@ func TestOwnLabel(t *testing.T) {
 }
 
 func TestRenaming(t *testing.T) {
-	to10, to100 := CIFAR10(), CIFAR100()
+	to10, to100 := cifaR10(), cifaR100()
 	for _, c := range []struct {
 		to        map[string]string
 		from, end string
@@ -375,7 +375,7 @@ func TestDissolvedStopsAtTheShare(t *testing.T) {
 		rate float64
 		want int
 	}{{0.81, 81}, {0.805, 81}, {0.8100001, 82}, {0, 0}, {1, 99}} {
-		if got := Dissolved(sizes, order, c.rate); got != c.want {
+		if got := dissolved(sizes, order, c.rate); got != c.want {
 			t.Errorf("rate %v dissolves %d classes of 100, expected %d", c.rate, got, c.want)
 		}
 	}

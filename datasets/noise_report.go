@@ -50,7 +50,7 @@ func (d *Dataset) Noise(split string) NoiseReport {
 	r.Rate = float64(r.Corrupted) / float64(r.Samples)
 	r.Classes, r.Labels = len(size), len(given)
 	r.perClass(size, bad)
-	r.BinomialDeviation = BinomialDeviation(r.Rate, r.Samples, r.Classes)
+	r.BinomialDeviation = binomialDeviation(r.Rate, r.Samples, r.Classes)
 	alike, same, right := pairs(given), pairs(size), pairs(both)
 	all := float64(r.Samples) * float64(r.Samples-1) / 2
 	if alike > 0 {
@@ -86,9 +86,9 @@ func (r *NoiseReport) perClass(size, bad map[int]int) {
 	r.ClassDeviation = math.Sqrt(r.ClassDeviation)
 }
 
-// BinomialDeviation returns the standard deviation of the rate within a class of mean size if samples are flipped
+// binomialDeviation returns the standard deviation of the rate within a class of mean size if samples are flipped
 // independently: √(p(1-p)·classes/samples).
-func BinomialDeviation(rate float64, samples, classes int) float64 {
+func binomialDeviation(rate float64, samples, classes int) float64 {
 	return math.Sqrt(rate * (1 - rate) * float64(classes) / float64(samples))
 }
 

@@ -13,9 +13,9 @@ type Share struct {
 	Share float64 // of the classes, or of the images of each class
 }
 
-// SplitByClass distributes whole classes over the splits in the given shares, after a shuffle by rng. This is the
+// splitByClass distributes whole classes over the splits in the given shares, after a shuffle by rng. This is the
 // papers' task: test classes are never seen in training. Unlabelled samples go to train.
-func (d *Dataset) SplitByClass(shares []Share, rng *rand.Rand) error {
+func (d *Dataset) splitByClass(shares []Share, rng *rand.Rand) error {
 	shares, err := checkShares(shares)
 	if err != nil {
 		return err
@@ -32,8 +32,8 @@ func (d *Dataset) SplitByClass(shares []Share, rng *rand.Rand) error {
 	return nil
 }
 
-// SplitByImage distributes the images of every class over the splits.
-func (d *Dataset) SplitByImage(shares []Share, rng *rand.Rand) error {
+// splitByImage distributes the images of every class over the splits.
+func (d *Dataset) splitByImage(shares []Share, rng *rand.Rand) error {
 	shares, err := checkShares(shares)
 	if err != nil {
 		return err

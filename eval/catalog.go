@@ -41,7 +41,7 @@ type Input struct {
 	Gallery *features.Set // nil: the rows of Test are compared with each other
 	Train   *features.Set // to fit on; nil if there is none
 	Seed    uint64
-	MaxMem  int64 // bytes of similarities in memory at once; 0: DefaultMaxMem
+	MaxMem  Bytes // bytes of similarities in memory at once; 0: DefaultMaxMem
 }
 
 // Catalog lists every metric of winnow in display order. To add one: its file, its line here, its test.

@@ -100,7 +100,7 @@ func TestClassMeanAgainstLoops(t *testing.T) {
 			}
 		}
 		for _, unseen := range []bool{false, true} {
-			for _, mem := range []int64{0, int64(4 * (classes + 1))} {
+			for _, mem := range []Bytes{0, Bytes(4 * (classes + 1))} {
 				got, err := NearestClassMean(context.Background(), train, test,
 					ClassifierOptions{CountUnseen: unseen, MaxMem: mem})
 				if err != nil {
@@ -209,7 +209,7 @@ func TestProbeIsTheMinimum(t *testing.T) {
 		train, _ := parted(seed, 40+rng.IntN(200), 3+rng.IntN(20), 2+rng.IntN(6), 2)
 		train = labelled(train)
 		for _, l2 := range []float64{1e-1, 1e-3, 1e-5} {
-			for _, mem := range []int64{0, 4 * 8 * 13} {
+			for _, mem := range []Bytes{0, 4 * 8 * 13} {
 				opts := ProbeOptions{L2: l2, Tolerance: 1e-4}
 				opts.MaxMem = mem
 				p, err := FitProbe(context.Background(), train, opts)

@@ -45,7 +45,7 @@ func FitClassMeans(train features.Set) *ClassMeans {
 
 // Predict returns the predicted class of every row. It compares classes by float32 products, and again in
 // float64 if these are too close.
-func (m *ClassMeans) Predict(ctx context.Context, x blas32.General, maxMem int64) ([]int, error) {
+func (m *ClassMeans) Predict(ctx context.Context, x blas32.General, maxMem Bytes) ([]int, error) {
 	means := features.NewMatrix(len(m.Means), x.Cols)
 	half, longest := make([]float64, len(m.Means)), 0.0 // |μ|²/2: the nearest mean has the greatest x·μ - |μ|²/2
 	for k, mean := range m.Means {
@@ -89,7 +89,7 @@ func squaredDistance(x []float32, mean []float64) float64 {
 // ClassifierOptions set how to treat classes without fitted rows, and limit the memory.
 type ClassifierOptions struct {
 	CountUnseen bool  // a row whose class is not in train counts as wrong
-	MaxMem      int64 // bytes of products in memory at once; default DefaultMaxMem
+	MaxMem      Bytes // bytes of products in memory at once; default DefaultMaxMem
 }
 
 // NearestClassMean fits the means on train and measures how often they predict the class of test's rows. Rows

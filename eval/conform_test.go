@@ -65,7 +65,7 @@ func detects(in Input) (Result, error) {
 			rate += 1 / float64(len(wrong))
 		}
 	}
-	return Detect(scores, wrong, KeepShare(scores, rate+1e-9))
+	return Detect(scores, wrong, keepShare(scores, rate+1e-9))
 }
 
 func vector(row []float32) blas32.Vector { return blas32.Vector{N: len(row), Inc: 1, Data: row} }

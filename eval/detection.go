@@ -145,13 +145,3 @@ func curves(scores []float64, wrong []bool, total int) (auroc, ap float64) {
 	}
 	return auroc / (float64(total) * float64(len(scores)-total)), ap
 }
-
-// KeepShare marks the ⌊rate·n⌋ lowest scores as dropped (ties: lower position first) and the rest as kept.
-func KeepShare(scores []float64, rate float64) []bool {
-	order, kept := features.AllRows(len(scores)), slices.Repeat([]bool{true}, len(scores))
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(scores[a], scores[b]) })
-	for _, i := range order[:int(rate*float64(len(scores)))] {
-		kept[i] = false
-	}
-	return kept
-}

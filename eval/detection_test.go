@@ -8,10 +8,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"winnow/features"
 )
 
 func TestKeepShare(t *testing.T) {
-	kept := KeepShare([]float64{0.5, 0.1, 0.1, 0.9}, 0.5)
+	kept := keepShare([]float64{0.5, 0.1, 0.1, 0.9}, 0.5)
 	for i, want := range []bool{true, false, false, true} {
 		if kept[i] != want {
 			t.Fatalf("kept %v", kept)
@@ -83,4 +85,14 @@ func TestDetectionJSON(t *testing.T) {
 			t.Errorf("%v: reads back as %+v %v", c.wrong, back, err)
 		}
 	}
+}
+
+// keepShare marks the ⌊rate·n⌋ lowest scores as dropped (ties: lower position first) and the rest as kept.
+func keepShare(scores []float64, rate float64) []bool {
+	order, kept := features.AllRows(len(scores)), slices.Repeat([]bool{true}, len(scores))
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(scores[a], scores[b]) })
+	for _, i := range order[:int(rate*float64(len(scores)))] {
+		kept[i] = false
+	}
+	return kept
 }

@@ -18,7 +18,7 @@ type KMeansOptions struct {
 	Starts     int    // independent k-means++ starts, of which the best is used; default 5
 	Iterations int    // limit for one start; default 100
 	Seed       uint64 // of all draws
-	MaxMem     int64  // bytes of similarities in memory at once; default DefaultMaxMem
+	MaxMem     Bytes  // bytes of similarities in memory at once; default DefaultMaxMem
 }
 
 // Clusters is a partition of n rows around k centres.

@@ -18,10 +18,10 @@ type points struct {
 	x      blas32.General
 	mean   []float64
 	square []float64
-	maxMem int64
+	maxMem Bytes
 }
 
-func newPoints(x blas32.General, maxMem int64) (*points, error) {
+func newPoints(x blas32.General, maxMem Bytes) (*points, error) {
 	p := &points{x: features.NewMatrix(x.Rows, x.Cols), mean: make([]float64, x.Cols), square: make([]float64, x.Rows),
 		maxMem: maxMem}
 	for i := range x.Rows {

@@ -21,7 +21,7 @@ type Neighbour struct {
 // the gallery is smaller. If gallery is nil, the queries are compared with each other and each is left out of
 // its own list.
 func Nearest(
-	ctx context.Context, query features.Set, gallery *features.Set, k int, maxMem int64,
+	ctx context.Context, query features.Set, gallery *features.Set, k int, maxMem Bytes,
 ) ([][]Neighbour, error) {
 	self := gallery == nil
 	if self {
@@ -75,7 +75,7 @@ func (o *order) cut(list []Neighbour, k int) ([]Neighbour, float32) {
 
 // EachRow calls visit with every row of the similarities q·gᵀ, on all cores, one block of queries of at most
 // maxMem bytes at a time.
-func EachRow(ctx context.Context, q, g blas32.General, maxMem int64, visit func(i int, s []float32)) error {
+func EachRow(ctx context.Context, q, g blas32.General, maxMem Bytes, visit func(i int, s []float32)) error {
 	return eachRow(ctx, q, g, maxMem, func(i int, s []float32, _ *ranker) { visit(i, s) })
 }
 

@@ -89,7 +89,7 @@ type regression struct {
 	x      blas32.General
 	of     []int // class number of every row
 	l2     float64
-	maxMem int64
+	maxMem Bytes
 	w, gw  blas32.General
 }
 
@@ -105,7 +105,7 @@ func (r *regression) eval(at, grad []float64) (float64, error) {
 	}
 	gradBias := grad[classes*d:]
 	clear(gradBias)
-	block := int(min(max(r.maxMem/(4*int64(classes)), 1), int64(r.x.Rows), 4096))
+	block := int(min(max(r.maxMem/(4*Bytes(classes)), 1), Bytes(r.x.Rows), 4096))
 	var scratch []float32
 	losses := make([]float64, block)
 	for from := 0; from < r.x.Rows; from += block {
@@ -167,7 +167,7 @@ func (p *Probe) Weights() blas32.General {
 }
 
 // Predict returns the class with the largest logit of every row (ties: the lowest ID).
-func (p *Probe) Predict(ctx context.Context, x blas32.General, maxMem int64) ([]int, error) {
+func (p *Probe) Predict(ctx context.Context, x blas32.General, maxMem Bytes) ([]int, error) {
 	out := make([]int, x.Rows)
 	err := eachRow(ctx, x, p.Weights(), maxMem, func(i int, dot []float32, _ *ranker) {
 		best, most := 0, math.Inf(-1)

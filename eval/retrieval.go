@@ -15,13 +15,16 @@ import (
 	"winnow/features"
 )
 
-// DefaultMaxMem limits the similarities in memory at once, in bytes.
+// Bytes is an amount of memory. As a limit of the similarities held at once, 0 means [DefaultMaxMem].
+type Bytes int64
+
+// DefaultMaxMem is the usual limit of the similarities held at once, in bytes.
 const DefaultMaxMem = 1 << 30
 
 // RetrievalOptions set what to measure; the zero value means K = 1, 2, 4, 8, 16, 32 and DefaultMaxMem.
 type RetrievalOptions struct {
 	K      []int
-	MaxMem int64
+	MaxMem Bytes
 	// CountLonely counts a query without any positive in the gallery as a miss; otherwise it is left out, as in
 	// pytorch-metric-learning.
 	CountLonely bool
@@ -209,7 +212,7 @@ func (r *Retrieval) add(a Answers, countLonely bool) {
 
 // eachRow calls visit with every row of the similarities q·gᵀ, on all cores, a block of queries at a time.
 func eachRow(
-	ctx context.Context, q, g blas32.General, maxMem int64, visit func(i int, s []float32, scratch *ranker),
+	ctx context.Context, q, g blas32.General, maxMem Bytes, visit func(i int, s []float32, scratch *ranker),
 ) error {
 	if q.Rows == 0 || g.Rows == 0 {
 		return fmt.Errorf("eval: %d queries against a gallery of %d, expected at least one of each", q.Rows, g.Rows)
@@ -247,11 +250,11 @@ func eachRow(
 }
 
 // blockRows returns how many queries are compared with the gallery at once.
-func blockRows(queries, gallery int, maxMem int64) (int, error) {
+func blockRows(queries, gallery int, maxMem Bytes) (int, error) {
 	if maxMem <= 0 {
 		maxMem = DefaultMaxMem
 	}
-	block := int(min(maxMem/(4*int64(gallery)), int64(queries), 2048))
+	block := int(min(maxMem/(4*Bytes(gallery)), Bytes(queries), 2048))
 	if block < 1 {
 		return 0, fmt.Errorf("eval: one query against a gallery of %d needs %d bytes, --max-mem allows %d", gallery,
 			4*gallery, maxMem)

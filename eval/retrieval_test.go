@@ -136,7 +136,7 @@ func TestRetrieveAgainstSorting(t *testing.T) {
 		}
 		for name, gallery := range map[string]*features.Set{"self": nil, "gallery": &g} {
 			want := slowRetrieve(q, gallery, opts)
-			for _, mem := range []int64{0, int64(4 * max(q.Len(), g.Len()))} { // all at once, row by row
+			for _, mem := range []Bytes{0, Bytes(4 * max(q.Len(), g.Len()))} { // all at once, row by row
 				opts.MaxMem = mem
 				got, err := Retrieve(ctx, q, gallery, opts)
 				if err != nil {

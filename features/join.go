@@ -16,13 +16,13 @@ import (
 	"winnow/internal/lock"
 )
 
-// MissingShards is an error: the list of shards has gaps.
-type MissingShards struct {
+// missingShards is an error: the list of shards has gaps.
+type missingShards struct {
 	Of      int
 	Missing []int // rising
 }
 
-func (e *MissingShards) Error() string {
+func (e *missingShards) Error() string {
 	names := make([]string, len(e.Missing))
 	for i, n := range e.Missing {
 		names[i] = Shard{Index: n, Of: e.Of}.String()
@@ -123,7 +123,7 @@ func order(given []*Store) ([]*Store, error) {
 		}
 	}
 	if missing != nil {
-		return nil, &MissingShards{len(ordered), missing}
+		return nil, &missingShards{len(ordered), missing}
 	}
 	next := 0
 	for _, s := range ordered {

@@ -28,14 +28,14 @@ func NewSet(n, d int) Set {
 	return Set{X: NewMatrix(n, d), Labels: make([]int, n), IDs: AllRows(n)}
 }
 
-// FromRows copies vectors of equal length, and their labels, into a set with the IDs 0 … n-1.
+// FromRows copies vectors of equal length, and their labels, into a set with the IDs 0 … n-1. Without labels (nil)
+// the set has none.
 func FromRows(rows [][]float32, labels []int) (Set, error) {
-	if len(rows) == 0 || len(labels) != len(rows) {
+	if len(rows) == 0 || labels != nil && len(labels) != len(rows) {
 		return Set{}, fmt.Errorf("features: found %d vectors and %d labels, expected equal numbers, at least one",
 			len(rows), len(labels))
 	}
-	s := NewSet(len(rows), len(rows[0]))
-	copy(s.Labels, labels)
+	s := Set{X: NewMatrix(len(rows), len(rows[0])), Labels: slices.Clone(labels), IDs: AllRows(len(rows))}
 	for i, row := range rows {
 		if len(row) != s.Dim() {
 			return Set{}, fmt.Errorf("features: row %d: found %d values, expected %d as in row 0", i, len(row), s.Dim())

@@ -76,7 +76,7 @@ func BenchmarkLogNormalizer(b *testing.B) {
 	for _, kappa := range []float64{50, 500} {
 		b.Run(fmt.Sprintf("kappa%.0f", kappa), func(b *testing.B) {
 			for b.Loop() {
-				LogNormalizer(benchDim, kappa)
+				logNormalizer(benchDim, kappa)
 			}
 		})
 	}

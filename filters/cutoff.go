@@ -40,7 +40,7 @@ func (c *Fixed) SetWindow([]float64) {}
 // last value.
 type TopR struct {
 	Rate float64 // share to drop, an estimate of the noise rate, in [0, 1)
-	Size int     // τ ≥ 1
+	Size int     // τ; 0: 1
 
 	recent
 }
@@ -54,7 +54,7 @@ type recent struct {
 // add appends the threshold of a batch and keeps only the last size values.
 func (r *recent) add(q float64, size int) {
 	r.window = append(r.window, q)
-	r.window = r.window[max(0, len(r.window)-size):]
+	r.window = r.window[max(0, len(r.window)-max(size, 1)):]
 }
 
 // shrink keeps only the last threshold.

@@ -61,7 +61,7 @@ func goldenNormalizer(t *testing.T, c reference.Case) {
 	dim := int(c.Param("D", 0))
 	for _, row := range table(t, c, "kappa", "log_C_D", "log_I_{D/2-1}", "A_D=I_{D/2}/I_{D/2-1}") {
 		kappa := row[0]
-		near(t, "log C_D", LogNormalizer(dim, kappa), row[1], 1e-10, 1e-10)
+		near(t, "log C_D", logNormalizer(dim, kappa), row[1], 1e-10, 1e-10)
 		if !math.IsNaN(row[2]) {
 			near(t, "log I", LogBesselI(float64(dim)/2-1, kappa), row[2], 1e-10, 1e-10)
 		}

@@ -18,11 +18,11 @@ func (f *Filter) Kappas(dst []ClassKappa, bank *features.Bank) []ClassKappa {
 	if !ok || bank == nil {
 		return dst[:0]
 	}
-	return v.Kappas(dst, bank)
+	return v.kappas(dst, bank)
 }
 
-// Kappas lists the concentrations, see [Filter.Kappas].
-func (v *VMF) Kappas(dst []ClassKappa, bank *features.Bank) []ClassKappa {
+// kappas lists the concentrations, see [Filter.Kappas].
+func (v *VMF) kappas(dst []ClassKappa, bank *features.Bank) []ClassKappa {
 	v.refresh(bank)
 	dst = dst[:0]
 	for k := range v.fits {

@@ -60,7 +60,7 @@ func TestKappasAreOfTheMembers(t *testing.T) {
 	}
 }
 
-// A filter that is asked for Kappas at every step keeps and scores bit for bit like one that never is.
+// A filter that is asked for kappas at every step keeps and scores bit for bit like one that never is.
 func TestAskingForKappasChangesNothing(t *testing.T) {
 	a, b := newStream(9, 16, 6, 0.8), newStream(9, 16, 6, 0.8)
 	asked := mustNew(t, a.world, func(c *Config) { c.AvgSimSteps = 3 })

@@ -1,6 +1,7 @@
 package filters
 
 import (
+	"cmp"
 	"slices"
 	"sort"
 
@@ -24,7 +25,7 @@ import (
 // hold all rows shown, kept or not: in a bank of kept rows, a class that has lost members gets fewer votes and
 // loses more.
 type KNN struct {
-	K int
+	K int // 0: 200
 
 	sims  []float32
 	near  []neighbour
@@ -85,14 +86,15 @@ func oneself(z features.Set, i int, members features.Set, own bool) func(member 
 
 // nearest fills near with the K most similar members, most similar first.
 func (s *KNN) nearest(sims []float32, skip func(member int) bool) {
+	most := cmp.Or(s.K, 200)
 	s.near = s.near[:0]
 	for m, v := range sims {
-		full := len(s.near) == s.K
-		if full && v <= s.near[s.K-1].similarity || skip(m) {
+		full := len(s.near) == most
+		if full && v <= s.near[most-1].similarity || skip(m) {
 			continue
 		}
 		if full {
-			s.near = s.near[:s.K-1]
+			s.near = s.near[:most-1]
 		}
 		at := sort.Search(len(s.near), func(j int) bool { return s.near[j].similarity < v })
 		s.near = slices.Insert(s.near, at, neighbour{v, m})

@@ -357,16 +357,16 @@ func TestNormalizerAgreesWithTheIntegral(t *testing.T) {
 	for _, d := range []int{2, 4, 6, 7, 8, 17, 64, 129} {
 		for _, kappa := range []float64{0, 1e-9, 0.1, 1, 7.5, 59.999, 60, 60.001, 61, 100, 700, 3000} {
 			want := slowLogNormalizer(d, kappa)
-			near(t, "log C_D", LogNormalizer(d, kappa), want, 1e-10, 1e-10)
+			near(t, "log C_D", logNormalizer(d, kappa), want, 1e-10, 1e-10)
 			near(t, "A_D", meanLength(d, kappa), slowMeanLength(d, kappa), 1e-9, 1e-12)
-			if isNear(LogNormalizer(d, kappa)+1e-6*(1+math.Abs(want)), want, 1e-10, 1e-10) {
+			if isNear(logNormalizer(d, kappa)+1e-6*(1+math.Abs(want)), want, 1e-10, 1e-10) {
 				t.Error("a wrong value passed")
 			}
 		}
 	}
 	for _, kappa := range []float64{0.1, 1, 59, 61, 700} { // D = 3 is elementary: 4π sinh κ/κ
 		want := math.Log(kappa) - math.Log(2*math.Pi) - kappa - math.Log1p(-math.Exp(-2*kappa))
-		near(t, "log C_3", LogNormalizer(3, kappa), want, 1e-12, 1e-12)
+		near(t, "log C_3", logNormalizer(3, kappa), want, 1e-12, 1e-12)
 		near(t, "A_3", meanLength(3, kappa), 1/math.Tanh(kappa)-1/kappa, 1e-11, 0)
 	}
 	if v := LogBesselI(0, 0); v != 0 {
@@ -378,7 +378,7 @@ func TestNormalizerAgreesWithTheIntegral(t *testing.T) {
 	near(t, "log I_0(1)", LogBesselI(0, 1), math.Log(1.2660658777520084), 1e-14, 0)
 	for _, d := range []int{2, 512, 8192} {
 		for _, kappa := range []float64{1e-300, 1e-5, 1e5, 1e7} {
-			if v := LogNormalizer(d, kappa); math.IsNaN(v) || math.IsInf(v, 0) {
+			if v := logNormalizer(d, kappa); math.IsNaN(v) || math.IsInf(v, 0) {
 				t.Errorf("log C_%d(%g) is %v", d, kappa, v)
 			}
 		}

@@ -25,7 +25,7 @@ import (
 // the ⌊h⌋ lowest ranks, but never all, are dropped instead and the window shrinks to its last value.
 type Quantile struct {
 	Rate float64 // share to drop, an estimate of the noise rate, in [0, 1)
-	Size int     // batches averaged, ≥ 1
+	Size int     // batches averaged; 0: 1
 
 	recent
 }

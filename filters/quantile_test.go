@@ -222,7 +222,7 @@ func TestCopiesOfOneImageAreOneMember(t *testing.T) {
 	single.Push(z.Rows([]int{0}))
 	single.Push(others)
 	nearAll(t, "log odds", got, (&VMF{}).LogOdds(nil, next, single, false), 1e-4, 1e-3)
-	for _, k := range (&VMF{}).Kappas(nil, one) {
+	for _, k := range (&VMF{}).kappas(nil, one) {
 		if k.Class == 0 || k.Kappa > 1000 {
 			t.Errorf("%+v", k)
 		}

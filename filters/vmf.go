@@ -205,7 +205,7 @@ func (v *VMF) spreadOf(dim int, meanLen float64) spread {
 		estimate = KappaBanerjee
 	}
 	kappa := math.Min(estimate(dim, meanLen, most), most.Kappa)
-	return spread{kappa, LogNormalizer(dim, kappa)}
+	return spread{kappa, logNormalizer(dim, kappa)}
 }
 
 // slope returns κ/length, or 0 where the direction is undefined.

@@ -67,11 +67,11 @@ var debye = func() (u [debyeOrder + 1][debyeOrder + 1]float64) {
 	return u
 }()
 
-// LogNormalizer returns log C_D(κ), the normaliser of the von Mises-Fisher density C_D(κ) e^{κ μ·z} on the unit
+// logNormalizer returns log C_D(κ), the normaliser of the von Mises-Fisher density C_D(κ) e^{κ μ·z} on the unit
 // sphere of R^D, D ≥ 2 (PRISM, eq. 11).
 //
 //	log C_D(κ) = (D/2-1) log κ - (D/2) log 2π - log I_{D/2-1}(κ),  log C_D(0) = log Γ(D/2) - log 2 - (D/2) log π
-func LogNormalizer(dim int, kappa float64) float64 {
+func logNormalizer(dim int, kappa float64) float64 {
 	half := float64(dim) / 2
 	nu := half - 1
 	gamma, _ := math.Lgamma(half)

@@ -49,10 +49,10 @@ func Join(m *Model, layers []Layer, normalise bool, output string) (*Model, erro
 			return nil, fmt.Errorf("graph: join: layer %d takes %d numbers, the one before gives %d", i+1, l.In,
 				layers[i-1].Out)
 		}
-		x = b.Affine(x, l)
+		x = b.affine(x, l)
 	}
 	if normalise {
-		x = b.Normalise(x)
+		x = b.normalise(x)
 	}
 	b.NodeTo(output, "Identity", []string{x})
 	b.SetOutputs(output)
@@ -74,8 +74,8 @@ func (l Layer) check() error {
 	return nil
 }
 
-// Affine adds a layer as a Gemm (and a Relu) after x [N,In] and returns the name of the result [N,Out].
-func (b *Builder) Affine(x string, l Layer) string {
+// affine adds a layer as a Gemm (and a Relu) after x [N,In] and returns the name of the result [N,Out].
+func (b *Builder) affine(x string, l Layer) string {
 	rows, cols, transposed := int64(l.Out), int64(l.In), int64(1)
 	if l.InByOut {
 		rows, cols, transposed = cols, rows, 0
@@ -95,8 +95,8 @@ func (b *Builder) Affine(x string, l Layer) string {
 	return y
 }
 
-// Normalise divides each row of x [N,D] by its length, at least 10⁻¹², and returns the name of the result.
-func (b *Builder) Normalise(x string) string {
+// normalise divides each row of x [N,D] by its length, at least 10⁻¹², and returns the name of the result.
+func (b *Builder) normalise(x string) string {
 	const least = 1e-12
 	var length string
 	if b.Opset() >= 18 {

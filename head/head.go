@@ -135,11 +135,6 @@ func (h *Head) Clone() *Head {
 // Config returns the configuration of the head.
 func (h *Head) Config() Config { return h.cfg }
 
-// Rank returns how many output dimensions the initial whitening could fill: no more than the directions in
-// which the training features vary, or than a hidden layer passes on. The other dimensions start at zero and
-// may be learned. Rank is Out for a random or restored head.
-func (h *Head) Rank() int { return h.rank }
-
 // Params returns the weights and biases, first layer first: head.0.weight (in×out), head.0.bias (1×out), ….
 func (h *Head) Params() []*features.Param {
 	var list []*features.Param

@@ -36,9 +36,6 @@ func newTail(h *Head, batch int, raw bool) (*Tail, error) {
 	return &Tail{head: h, graph: g}, nil
 }
 
-// Params returns the parameters of the head.
-func (t *Tail) Params() []*features.Param { return t.head.Params() }
-
 // X returns the memory for the features of the next Forward: n×In, with n at most the batch of [NewTail].
 func (t *Tail) X(n int) blas32.General { return features.Part(t.graph.x, 0, n) }
 

@@ -105,7 +105,7 @@ func TestTail(t *testing.T) {
 				if err := e.Backward(dz); err != nil {
 					t.Fatal(err)
 				}
-				for k, p := range tail.Params() {
+				for k, p := range tail.head.Params() {
 					for i, g := range p.Grad {
 						if g != e.Params()[k].Grad[i] {
 							t.Fatalf("n=%d: gradient %d of %s is %v, the encoder's %v", n, i, p.Name, g,

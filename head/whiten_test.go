@@ -163,8 +163,8 @@ func TestPerceptronStartsLinear(t *testing.T) {
 				t.Fatalf("hidden %v: value %d is %v, linear %v", hidden, i, got.Data[i], v)
 			}
 		}
-		if h.Rank() != 8 {
-			t.Errorf("hidden %v: rank %d, expected 8", hidden, h.Rank())
+		if h.rank != 8 {
+			t.Errorf("hidden %v: rank %d, expected 8", hidden, h.rank)
 		}
 	}
 }
@@ -197,8 +197,8 @@ func TestRank(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", c.what, err)
 		}
-		if h.Rank() != c.rank {
-			t.Errorf("%s: rank %d, expected %d", c.what, h.Rank(), c.rank)
+		if h.rank != c.rank {
+			t.Errorf("%s: rank %d, expected %d", c.what, h.rank, c.rank)
 		}
 		z, err := h.Embed(train.X)
 		if err != nil {
@@ -450,8 +450,8 @@ func TestWhiteningOf(t *testing.T) {
 			}
 		}
 	}
-	if got.Config().Out != 8 || got.Rank() != want.Rank() {
-		t.Errorf("%+v of rank %d", got.Config(), got.Rank())
+	if got.Config().Out != 8 || got.rank != want.rank {
+		t.Errorf("%+v of rank %d", got.Config(), got.rank)
 	}
 	if _, err := WhiteningOf(mean, mat.NewSymDense(12, nil), 400, 8); err == nil {
 		t.Error("rows that are all equal were whitened")
@@ -479,8 +479,8 @@ func TestWhiteningOfFewRows(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got.Rank() != want.Rank() || got.Rank() != out {
-			t.Errorf("%d rows: rank %d, by the covariance %d, expected %d", n, got.Rank(), want.Rank(), out)
+		if got.rank != want.rank || got.rank != out {
+			t.Errorf("%d rows: rank %d, by the covariance %d, expected %d", n, got.rank, want.rank, out)
 		}
 		for i, p := range want.Params() {
 			for j, v := range p.Data {

@@ -70,7 +70,6 @@ var adaptedTripletEntry = Entry{
 			Doc: "as solved; or the nearest that are shares (≥ 0)"},
 	},
 	Printed: "θ of unlabelled rows by Eq. 19, with u in place of u - Φ_0",
-	Former:  Values{"printed": false},
 	New: func(v Values, env Env) (Loss, error) {
 		settings, err := catalog.Resolve("losses: triplet", tripletEntry.Settings, map[string]any{
 			"distance": "l2sq", "margin": v.Number("margin"), "select": "semihard", "reduction": v.Word("reduction"),

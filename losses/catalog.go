@@ -2,9 +2,7 @@ package losses
 
 import (
 	"fmt"
-	"maps"
 	"math/rand/v2"
-	"slices"
 
 	"winnow/internal/catalog"
 )
@@ -49,7 +47,6 @@ type Entry struct {
 	Draws      bool   // Eval draws from Env.Step
 	Unlabelled bool   // rows of z may have no label (features.Unlabelled)
 	Printed    string // what Env.Printed changes; "" if nothing
-	Former     Values // settings of earlier versions, each with the only value still accepted
 	New        func(v Values, env Env) (Loss, error)
 }
 
@@ -112,19 +109,7 @@ func Resolve(name string, settings map[string]any) (Values, error) {
 	if err != nil {
 		return nil, err
 	}
-	return entry.resolve(name, settings)
-}
-
-func (e Entry) resolve(name string, settings map[string]any) (Values, error) {
-	settings = maps.Clone(settings)
-	for _, key := range slices.Sorted(maps.Keys(e.Former)) {
-		if value, ok := settings[key]; ok && fmt.Sprint(value) != fmt.Sprint(e.Former[key]) {
-			return nil, fmt.Errorf("losses: %s: %s: found %v, expected %v: set paper_variant to build "+
-				"what the paper prints", name, key, value, e.Former[key])
-		}
-		delete(settings, key)
-	}
-	return catalog.Resolve("losses: "+name, e.Settings, settings)
+	return catalog.Resolve("losses: "+name, entry.Settings, settings)
 }
 
 // New builds a loss of the catalog. A Loss keeps scratch memory between calls, so only one goroutine may use
@@ -134,7 +119,7 @@ func New(name string, settings map[string]any, env Env) (Loss, error) {
 	if err != nil {
 		return nil, err
 	}
-	values, err := entry.resolve(name, settings)
+	values, err := catalog.Resolve("losses: "+name, entry.Settings, settings)
 	if err != nil {
 		return nil, err
 	}

@@ -43,8 +43,6 @@ func TestNewSaysWhatIsWrong(t *testing.T) {
 			`losses: contrastive: form: found "Spec", expected spec | code`},
 		{"contrastive", map[string]any{"form": 3}, env,
 			`losses: contrastive: form: found 3 (int), expected spec | code`},
-		{"scl_rhe", map[string]any{"sign": "printed"}, env,
-			`losses: scl_rhe: sign: found printed, expected derived: set paper_variant to build what the paper prints`},
 		{"triplet", map[string]any{"smooth": 1}, env, `losses: triplet: smooth: found 1 (int), expected true or false`},
 		{"soft_triple", map[string]any{"centers": 2.5}, env,
 			`losses: soft_triple: centers: found 2.5, expected a whole number from 0 to 1000`},
@@ -158,5 +156,33 @@ func TestEvalPanicsOnShapes(t *testing.T) {
 			}()
 			mustNew(t, c.loss, nil, env).Eval(c.grad, c.z, c.ref)
 		}()
+	}
+}
+
+// A literal is the loss of the catalog with the same settings; the zero literal has the defaults.
+func TestLiterals(t *testing.T) {
+	in, env := conformInput(1, 60), testEnv(conformDim, conformClasses, 3)
+	for name, c := range map[string]struct {
+		loss, zero Loss
+		settings   map[string]any
+	}{
+		"contrastive": {&Contrastive{Margin: 0.3}, &Contrastive{}, map[string]any{"margin": 0.3}},
+		"multi_similarity": {&MultiSimilarity{3, 40, 1, 0.2, nil}, &MultiSimilarity{},
+			map[string]any{"alpha": 3, "beta": 40, "base": 1, "epsilon": 0.2}},
+		"circle": {&Circle{Margin: 0.3, Gamma: 60}, &Circle{}, map[string]any{"margin": 0.3, "gamma": 60}},
+		"ntxent": {&NTXent{Temperature: 0.5}, &NTXent{}, map[string]any{"temperature": 0.5}},
+		"supcon": {&SupCon{Temperature: 0.5}, &SupCon{}, map[string]any{"temperature": 0.5}},
+	} {
+		given, usual := mustNew(t, name, c.settings, env), mustNew(t, name, nil, env)
+		for _, pair := range [][2]Loss{{c.loss, given}, {c.zero, usual}} {
+			got, _ := public(pair[0], in)
+			if want, _ := public(pair[1], in); got != want {
+				t.Errorf("%s: found %v, expected %v", name, got, want)
+			}
+		}
+	}
+	want, _ := public(mustNew(t, "triplet", map[string]any{"select": "batch_hard"}, env), in)
+	if got, _ := public(&BatchHard{}, in); got != want {
+		t.Errorf("batch_hard: found %v, expected %v", got, want)
 	}
 }

@@ -64,7 +64,7 @@ func newLoss(name string, settings map[string]any, env Env) (Loss, error) {
 	maps.DeleteFunc(given, func(key string, v any) bool {
 		printed := key == "printed" && v == true || name == "contrastive" && v == "eq_sum"
 		env.Printed = env.Printed || printed
-		return printed || name == "scl_rhe" && (key == "sign" && sign || key == "scale" && scale)
+		return printed || key == "printed" || name == "scl_rhe" && (key == "sign" || key == "scale")
 	})
 	l, err := New(name, given, env)
 	if err == nil && (sign || scale) {

@@ -18,8 +18,8 @@ type Mining struct {
 	whole  pairs
 }
 
-// Select1to1 lists the selections that take one negative with every positive pair; 000 calls this 1-1 sampling.
-var Select1to1 = []string{"semihard", "random_semihard", "fixed_semihard"}
+// select1to1 lists the selections that take one negative with every positive pair; 000 calls this 1-1 sampling.
+var select1to1 = []string{"semihard", "random_semihard", "fixed_semihard"}
 
 // NewMining prepares a batch. z has unit rows of finite numbers, each with a label; labels and IDs are kept,
 // not copied.
@@ -52,11 +52,11 @@ func (m *Mining) Positive(i, j int) bool { return m.whole.positive(i, j) }
 func (m *Mining) Negative(i, j int) bool { return m.labels[i] != m.labels[j] }
 
 // Triplets yields every ordered positive pair (a, p) with the negative n that the selection, one of
-// [Select1to1], takes for it, as {a, p, n}; n is -1 if its window is empty. gap is g of the window; draw is the
+// [select1to1], takes for it, as {a, p, n}; n is -1 if its window is empty. gap is g of the window; draw is the
 // random source (nil for fixed_semihard).
 func (m *Mining) Triplets(choose string, gap float64, draw *rand.Rand) iter.Seq[[3]int] {
-	if !slices.Contains(Select1to1, choose) {
-		panic(fmt.Sprintf("losses: mining: selection is %q, expected one of %v", choose, Select1to1))
+	if !slices.Contains(select1to1, choose) {
+		panic(fmt.Sprintf("losses: mining: selection is %q, expected one of %v", choose, select1to1))
 	}
 	return func(yield func([3]int) bool) {
 		l := &triplet{distance: l2, choose: selection{asTake(choose), gap}}

@@ -33,7 +33,7 @@ func TestMiningIsTheLoss(t *testing.T) {
 		z := miningBatch(t, rand.New(rand.NewPCG(seed, 1)), 24)
 		source := func() *rand.Rand { return rand.New(rand.NewPCG(seed, 2)) }
 		m := NewMining(z)
-		for _, choose := range Select1to1 {
+		for _, choose := range select1to1 {
 			loss, err := New("triplet", map[string]any{"select": choose, "distance": "l2", "margin": 0.2,
 				"reduction": "sum"},
 				Env{Dim: 5, Classes: 3, Step: source})
@@ -85,7 +85,7 @@ func checkChoice(t *testing.T, m *Mining, choose string, a, p, n int) {
 // TestMiningStops: iteration stops when the caller stops, and an empty batch has no triplets.
 func TestMiningStops(t *testing.T) {
 	m := NewMining(miningBatch(t, rand.New(rand.NewPCG(1, 1)), 12))
-	for _, choose := range Select1to1 {
+	for _, choose := range select1to1 {
 		seen := 0
 		for range m.Triplets(choose, 0.2, rand.New(rand.NewPCG(1, 1))) {
 			if seen++; seen == 5 {

@@ -67,7 +67,6 @@ var sclRHEEntry = Entry{
 		{Name: "clamp", Default: true, Doc: "keep both sides above a minimum"},
 	},
 	Printed: "positives are tilted by +β (Eq. 11-13), and the term is divided by their number (Eq. 5)",
-	Former:  Values{"sign": "derived", "scale": "one"},
 	New: func(v Values, env Env) (Loss, error) {
 		fn := &sclRHE{inverse: 1 / v.Number("temperature"), tilt: -v.Number("beta"), tiltNeg: v.Number("beta_neg")}
 		var err error

@@ -34,7 +34,7 @@ func (r *Registry) AddFile(path, name string, s Settings) (*Backbone, *Prepared,
 	if err != nil {
 		return nil, nil, err
 	}
-	return b, p, r.Add(b.Entry)
+	return b, p, r.add(b.Entry)
 }
 
 // describe fills in what is known about a file to be added.

@@ -32,10 +32,10 @@ func (r *Registry) AddNew(e Entry, data []byte, path string) (*Backbone, *Prepar
 	if err := writeNew(path, data); err != nil {
 		return nil, nil, err
 	}
-	return b, p, r.Add(e)
+	return b, p, r.add(e)
 }
 
-// free returns an error if Add would reject the entry's name; it is called before the file is written.
+// free returns an error if add would reject the entry's name; it is called before the file is written.
 func (r *Registry) free(e Entry) error {
 	if err := checkName(e.Name); err != nil {
 		return err

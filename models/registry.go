@@ -153,9 +153,9 @@ func (r *Registry) places(e Entry) []string {
 	return list
 }
 
-// Add adds an entry to the user's registry and writes the registry. The name must be free, or that of a known entry
+// add adds an entry to the user's registry and writes the registry. The name must be free, or that of a known entry
 // whose file the user provides.
-func (r *Registry) Add(e Entry) error {
+func (r *Registry) add(e Entry) error {
 	if err := checkName(e.Name); err != nil {
 		return err
 	}

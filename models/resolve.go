@@ -113,7 +113,7 @@ func orName(places []string, name string) []string {
 
 // settle applies the settings to an entry's preprocessing.
 func (b *Backbone) settle(s Settings) (err error) {
-	b.Preprocessing, err = s.Preprocessing(b.Preprocessing)
+	b.Preprocessing, err = s.preprocessing(b.Preprocessing)
 	if s.Output != "" {
 		b.Output = s.Output
 	}
@@ -161,7 +161,7 @@ func (b *Backbone) guess(m *graph.Model, s Settings) error {
 		b.Warnings = append(b.Warnings, fmt.Sprintf("%s: unknown preprocessing: ImageNet's is assumed; "+settingsHelp,
 			b.Path, strings.Join(Presets(), "|")))
 	}
-	p, err := s.Preprocessing(start)
+	p, err := s.preprocessing(start)
 	if err != nil {
 		return err
 	}

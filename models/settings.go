@@ -33,8 +33,8 @@ const settingsHelp = "set it with --preset %s, or --channels, --resize, --crop, 
 // Presets returns the names of the presets, sorted.
 func Presets() []string { return slices.Sorted(maps.Keys(presets)) }
 
-// Preprocessing returns p, or the preset if one is named, with the other settings applied.
-func (s Settings) Preprocessing(p backbone.Preprocessing) (backbone.Preprocessing, error) {
+// preprocessing returns p, or the preset if one is named, with the other settings applied.
+func (s Settings) preprocessing(p backbone.Preprocessing) (backbone.Preprocessing, error) {
 	if s.Fit != "" && s.Exact != nil {
 		return p, fmt.Errorf("models: found both a way to resize, %s, and exact, expected one of them", s.Fit)
 	}

@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"winnow/datasets"
+	"winnow/eval"
 	"winnow/eval/tsne"
 	"winnow/features"
 	"winnow/internal/hint"
@@ -83,7 +84,7 @@ func (r *Run) drawMap(ctx context.Context, h Host, o Illustration) (func(w io.Wr
 	}
 	asked := MapOptions{
 		Split: splits, Colour: ColourLabel, Scores: scores, Max: o.MaxMap, Method: MethodTSNE, Pictures: o.Pictures,
-		TSNE: tsne.Options{Perplexity: 30, Iterations: 1000, Seed: shownSeed, MaxMem: o.MaxMem / 8},
+		TSNE: tsne.Options{Perplexity: 30, Iterations: 1000, Seed: shownSeed, MaxMem: eval.Bytes(o.MaxMem / 8)},
 	}
 	m, err := chooseMap(ctx, r.Run, asked)
 	if err != nil {

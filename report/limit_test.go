@@ -42,7 +42,7 @@ func TestReportLimit(t *testing.T) {
 		return page.Picture{Data: data, Caption: "a class with a long name",
 			File: "a folder/of some depth/with an image.jpg"}
 	}
-	content := page.Report{Map: func(w io.Writer) error { return m.WritePart(w, pictures, MapLimit) }}
+	content := page.Report{Map: func(w io.Writer) error { return m.WritePart(w, pictures, mapLimit) }}
 	for range shownSuspects {
 		content.Suspects = append(content.Suspects,
 			page.SuspectCard{Picture: picture(), Given: "a", Suggested: "b",

@@ -70,7 +70,7 @@ func TestReportGivesTheMapWhatIsLeft(t *testing.T) {
 			_, err := fmt.Fprint(w, strings.Repeat("m", most))
 			return err
 		})
-		if err != nil || len(page) > Limit || given > MapLimit || (given == MapLimit) != (rest == 1000) ||
+		if err != nil || len(page) > Limit || given > mapLimit || (given == mapLimit) != (rest == 1000) ||
 			rest > 1000 && len(page) < Limit-mapHeading {
 			t.Errorf("%v: %d bytes, of which %d for the map", err, len(page), given)
 		}

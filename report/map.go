@@ -109,7 +109,7 @@ func (m *Map) draw(ctx context.Context, h Host, run *folder.Run, o MapOptions) (
 		for i, id := range m.set.IDs {
 			paths[i] = run.Manifest.Samples[id].Path
 		}
-		if m.pictures, err = Thumbnails(ctx, h, run, paths, atlas.ThumbnailSide(len(paths))); err != nil {
+		if m.pictures, err = thumbnails(ctx, h, run, paths, atlas.ThumbnailSide(len(paths))); err != nil {
 			return err
 		}
 	}

@@ -64,7 +64,7 @@ func (r *Run) Measure(ctx context.Context, images Images, maxMem int64) error {
 	r.split = images.Split
 	m := &r.measured
 	m.Run, m.LeftOut = r.Dir, append(append([]lookup.LeftOut{}, images.LeftOut...), r.facts.LeftOut...)
-	opts := eval.RetrievalOptions{MaxMem: maxMem}
+	opts := eval.RetrievalOptions{MaxMem: eval.Bytes(maxMem)}
 	measure := func(row string, asked comparison.Asked[features.Set]) (err error) {
 		switch row {
 		case comparison.FrozenRow:

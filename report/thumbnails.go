@@ -39,9 +39,9 @@ func (h Host) complete() Host {
 	return h
 }
 
-// Thumbnails reads images of a run at most side pixels wide and high. One that cannot be read is nil, and a
+// thumbnails reads images of a run at most side pixels wide and high. One that cannot be read is nil, and a
 // note says so; if none can be read, that is an error.
-func Thumbnails(ctx context.Context, h Host, run *folder.Run, paths []string, side int) ([]image.Image, error) {
+func thumbnails(ctx context.Context, h Host, run *folder.Run, paths []string, side int) ([]image.Image, error) {
 	p, err := OpenPictures(ctx, run.ImageRoot(), run.For)
 	if err != nil {
 		return nil, err
@@ -74,7 +74,7 @@ func (p Pictures) advice() string {
 	return advice
 }
 
-// thumbnails reads pictures as [Thumbnails] does.
+// thumbnails reads pictures as [thumbnails] does.
 func (p Pictures) thumbnails(ctx context.Context, h Host, paths []string, side int) ([]image.Image, error) {
 	h = h.complete()
 	at, end := h.Watch("pictures")

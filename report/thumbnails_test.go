@@ -23,7 +23,7 @@ func TestThumbnailsUnwatched(t *testing.T) {
 		t.Fatal(err)
 	}
 	run := &folder.Run{Options: folder.Options{Root: location.At(dir)}}
-	if list, err := Thumbnails(t.Context(), Host{}, run, []string{"a.png", "missing.png"}, 8); err != nil ||
+	if list, err := thumbnails(t.Context(), Host{}, run, []string{"a.png", "missing.png"}, 8); err != nil ||
 		list[0] == nil || list[1] != nil {
 		t.Errorf("%v, %v", list, err)
 	}

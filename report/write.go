@@ -7,10 +7,10 @@ import (
 	"winnow/report/page"
 )
 
-// Limit is the largest size of a page in bytes; MapLimit is the largest size of the map in it.
+// Limit is the largest size of a page in bytes; mapLimit is the largest size of the map in it.
 const (
 	Limit    = 10_000_000
-	MapLimit = 6 << 20
+	mapLimit = 6 << 20
 )
 
 // mapHeading is an upper bound for the bytes around the map.
@@ -24,7 +24,7 @@ func Write(report page.Report, drawMap func(w io.Writer, most int) error) ([]byt
 		if err := report.WriteHTML(&page); err != nil {
 			return nil, err
 		}
-		most := min(MapLimit, Limit-page.Len()-mapHeading)
+		most := min(mapLimit, Limit-page.Len()-mapHeading)
 		report.Map = func(w io.Writer) error { return drawMap(w, most) }
 		page.Reset()
 	}

@@ -16,24 +16,24 @@ type Form string
 
 // The forms.
 const (
-	InPlace     Form = "manifest"    // the manifest's own form; what was not decided stays byte for byte
+	inPlace     Form = "manifest"    // the manifest's own form; what was not decided stays byte for byte
 	Table       Form = "csv"         // a CSV manifest
-	Imagefolder Form = "imagefolder" // metadata.csv or metadata.jsonl
-	FiftyOne    Form = "fiftyone"    // labels.json
-	LabelStudio Form = "labelstudio" // tasks with suggestions and decisions
-	Cleanlab    Form = "cleanlab"    // the columns of label issues
+	imagefolder Form = "imagefolder" // metadata.csv or metadata.jsonl
+	fiftyOne    Form = "fiftyone"    // labels.json
+	labelStudio Form = "labelstudio" // tasks with suggestions and decisions
+	cleanlab    Form = "cleanlab"    // the columns of label issues
 )
 
-// Forms lists all forms.
-var Forms = []Form{InPlace, Table, Imagefolder, FiftyOne, LabelStudio, Cleanlab}
+// forms lists all forms.
+var forms = []Form{inPlace, Table, imagefolder, fiftyOne, labelStudio, cleanlab}
 
 // names are the file names that tell a form: the whole name, or its end.
 var names = []struct {
 	name string
 	form Form
 }{
-	{".labelstudio.json", LabelStudio}, {".cleanlab.csv", Cleanlab},
-	{"metadata.csv", Imagefolder}, {"metadata.jsonl", Imagefolder}, {"labels.json", FiftyOne},
+	{".labelstudio.json", labelStudio}, {".cleanlab.csv", cleanlab},
+	{"metadata.csv", imagefolder}, {"metadata.jsonl", imagefolder}, {"labels.json", fiftyOne},
 }
 
 // Endings are the file extensions of a mended manifest, for each format of the original.
@@ -49,8 +49,8 @@ func (f Files) FormOf() (Form, error) {
 		return "", nil
 	}
 	if f.Form != "" {
-		if !slices.Contains(Forms, f.Form) {
-			return "", hint.Misused("--format: %q is unknown, expected one of %v", f.Form, Forms)
+		if !slices.Contains(forms, f.Form) {
+			return "", hint.Misused("--format: %q is unknown, expected one of %v", f.Form, forms)
 		}
 		return f.Form, nil
 	}
@@ -61,7 +61,7 @@ func (f Files) FormOf() (Form, error) {
 	out, base := strings.ToLower(f.Out), filepath.Base(f.Out)
 	for _, n := range names {
 		// COCO's files are also named labels.json.
-		own := base == f.Manifest.Base() || form == datasets.COCO && n.form == FiftyOne
+		own := base == f.Manifest.Base() || form == datasets.COCO && n.form == fiftyOne
 		if base == n.name && !own || n.name[0] == '.' && strings.HasSuffix(out, n.name) {
 			return n.form, nil
 		}
@@ -69,7 +69,7 @@ func (f Files) FormOf() (Form, error) {
 	ending := strings.ToLower(filepath.Ext(f.Out))
 	switch {
 	case slices.Contains(Endings[form], ending):
-		return InPlace, nil
+		return inPlace, nil
 	case ending == ".csv":
 		return Table, nil
 	}
@@ -84,7 +84,7 @@ func (f Files) FormOf() (Form, error) {
 // Inputs lists the files that are read, which an export must not overwrite. A folder may be read through a file
 // in it.
 func (f Files) Inputs() []string {
-	list := []string{f.Manifest.Path(), f.Audit, f.Import, f.DecisionsFile()}
+	list := []string{f.Manifest.Path(), f.Audit, f.Import, f.decisionsFile()}
 	if base := filepath.Base(f.Out); base == "metadata.csv" || base == "metadata.jsonl" {
 		for _, below := range []string{"", "train", "validation", "val", "valid", "test"} {
 			list = append(list, filepath.Join(f.Manifest.Path(), below, base))
@@ -96,19 +96,19 @@ func (f Files) Inputs() []string {
 // write writes the decisions in a form. name is the name of the file.
 func (r *Reviewer) write(w io.Writer, form Form, name string) (e Exported, err error) {
 	switch form {
-	case InPlace, "":
-		return r.WriteMended(w)
-	case LabelStudio:
+	case inPlace, "":
+		return r.writeMended(w)
+	case labelStudio:
 		return r.writeTasks(w)
-	case Cleanlab:
+	case cleanlab:
 		return r.writeIssues(w)
-	case Imagefolder:
+	case imagefolder:
 		if filepath.Ext(name) == ".jsonl" {
 			name = "metadata.jsonl"
 		} else {
 			name = "metadata.csv"
 		}
-	case FiftyOne:
+	case fiftyOne:
 		name = "labels.json"
 	case Table:
 		name = "mended.csv"

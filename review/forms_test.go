@@ -24,7 +24,7 @@ func TestForms(t *testing.T) {
 		form Form
 	}{
 		{"mended.csv", ""}, {"metadata.csv", ""}, {"metadata.jsonl", ""}, {"table.csv", Table},
-		{"x.csv", Imagefolder}, {"x.jsonl", Imagefolder},
+		{"x.csv", imagefolder}, {"x.jsonl", imagefolder},
 	} {
 		g := f
 		g.Out, g.Form = filepath.Join(dir, c.out), c.form
@@ -44,7 +44,7 @@ func TestForms(t *testing.T) {
 			}
 		}
 		text, _ := os.ReadFile(g.Out)
-		if folder := strings.Contains(string(text[:80]), "file_name"); folder != (c.form == Imagefolder ||
+		if folder := strings.Contains(string(text[:80]), "file_name"); folder != (c.form == imagefolder ||
 			strings.HasPrefix(c.out, "metadata")) {
 			t.Errorf("%s begins with %s", c.out, text[:80])
 		}
@@ -101,18 +101,18 @@ func TestFormOf(t *testing.T) {
 		form, want    Form
 		refused       string
 	}{
-		{"m.csv", "o.csv", "", InPlace, ""},
-		{"m.jsonl", "o.jsonl", "", InPlace, ""},
+		{"m.csv", "o.csv", "", inPlace, ""},
+		{"m.jsonl", "o.jsonl", "", inPlace, ""},
 		{"m.jsonl", "o.csv", "", Table, ""},
-		{"coco.json", "o.json", "", InPlace, ""},
-		{"coco.json", "labels.json", "", InPlace, ""},
+		{"coco.json", "o.json", "", inPlace, ""},
+		{"coco.json", "labels.json", "", inPlace, ""},
 		{"coco.json", "o.csv", "", Table, ""},
-		{"coco.json", "o.labelstudio.json", "", LabelStudio, ""},
-		{"m.csv", "labels.json", "", FiftyOne, ""},
-		{"m.csv", "O.CLEANLAB.csv", "", Cleanlab, ""},
-		{"metadata.csv", "below/metadata.csv", "", InPlace, ""},
-		{"m.csv", "metadata.csv", "", Imagefolder, ""},
-		{"m.csv", "o", FiftyOne, FiftyOne, ""},
+		{"coco.json", "o.labelstudio.json", "", labelStudio, ""},
+		{"m.csv", "labels.json", "", fiftyOne, ""},
+		{"m.csv", "O.CLEANLAB.csv", "", cleanlab, ""},
+		{"metadata.csv", "below/metadata.csv", "", inPlace, ""},
+		{"m.csv", "metadata.csv", "", imagefolder, ""},
+		{"m.csv", "o", fiftyOne, fiftyOne, ""},
 		{"m.csv", "", "", "", ""},
 		{"m.csv", "o.json", "", "", `--out: "o.json" does not end in .csv: the mended manifest has the form of`},
 		{"coco.json", "o.jsonl", "", "", `does not end in .json or .csv`},
@@ -130,7 +130,7 @@ func TestFormsRefuse(t *testing.T) {
 	f, _ := shelf(t)
 	dir := f.Manifest.Parent().Path()
 	f.Audit, f.Out = "", filepath.Join(dir, "x.cleanlab.csv")
-	if err := os.WriteFile(f.DecisionsFile(), nil, 0o600); err != nil {
+	if err := os.WriteFile(f.decisionsFile(), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := Export(f); err == nil || !strings.Contains(err.Error(), "name the file of suspects") {

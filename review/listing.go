@@ -11,10 +11,10 @@ import (
 	"winnow/audit/suspects"
 )
 
-// WriteList writes what each reviewer decided as CSV: a row for each decision or note, in the order of the
+// writeList writes what each reviewer decided as CSV: a row for each decision or note, in the order of the
 // manifest and of the reviewers' names. outcome is the outcome of all decisions about the image. Names and
 // notes are protected so that spreadsheets do not read them as formulas.
-func (r *Reviewer) WriteList(w io.Writer) error {
+func (r *Reviewer) writeList(w io.Writer) error {
 	r.mutex.RLock()
 	defer r.mutex.RUnlock()
 	d, t := r.decided, r.table
@@ -53,5 +53,5 @@ func (r *Reviewer) getList(w http.ResponseWriter, _ *http.Request) {
 	h.Set("Content-Type", "text/csv; charset=utf-8")
 	h.Set("Content-Disposition", `attachment; filename="decided.csv"`)
 	h.Set("Cache-Control", "no-store")
-	_ = r.WriteList(w) // the client may be gone
+	_ = r.writeList(w) // the client may be gone
 }

@@ -21,7 +21,7 @@ type Exported struct {
 	Disagreed  int    `json:"disagreed"` // left as given: no decision has a majority of the reviewers
 	Undecided  int    `json:"undecided"` // of the audit's images or, without an audit, of the manifest's
 
-	Studio *Studio `json:"label_studio,omitempty"` // for tasks: how to set up Label Studio
+	Studio *studio `json:"label_studio,omitempty"` // for tasks: how to set up Label Studio
 }
 
 // Left returns a line about the images that were decided but left as given, or "" if there are none.
@@ -62,16 +62,16 @@ func (r *Reviewer) mending() (map[int]datasets.Decision, Exported) {
 	return do, e
 }
 
-// WriteMended writes the mended manifest: without dropped images, with the new labels of relabelled ones, and
+// writeMended writes the mended manifest: without dropped images, with the new labels of relabelled ones, and
 // otherwise unchanged to the byte.
-func (r *Reviewer) WriteMended(w io.Writer) (Exported, error) {
+func (r *Reviewer) writeMended(w io.Writer) (Exported, error) {
 	do, e := r.mending()
 	_, err := datasets.Mend(w, r.ManifestFile, r.Manifest, do)
 	return e, err
 }
 
-// Export writes the mended manifest to Out, completely or not at all.
-func (r *Reviewer) Export() (e Exported, err error) {
+// export writes the mended manifest to Out, completely or not at all.
+func (r *Reviewer) export() (e Exported, err error) {
 	if r.Out == "" {
 		return e, refuse(http.StatusNotFound, "the server was started without --out: download the manifest instead")
 	}
@@ -79,7 +79,7 @@ func (r *Reviewer) Export() (e Exported, err error) {
 		e, err = r.write(w, r.Form, r.Out)
 		return err
 	})
-	if err == nil && r.Form == LabelStudio {
+	if err == nil && r.Form == labelStudio {
 		e.Studio, err = r.prepare(r.Out)
 	}
 	if err != nil {
@@ -92,17 +92,17 @@ func (r *Reviewer) Export() (e Exported, err error) {
 func (r *Reviewer) postExport(struct{}) (int, any, error) {
 	r.exporting.Lock()
 	defer r.exporting.Unlock()
-	e, err := r.Export()
+	e, err := r.export()
 	return http.StatusOK, e, err
 }
 
 // sent holds the name and content type of each form's download.
 var sent = map[Form][2]string{
 	Table:       {"mended.csv", "text/csv; charset=utf-8"},
-	Imagefolder: {"metadata.csv", "text/csv; charset=utf-8"},
-	FiftyOne:    {"labels.json", "application/json"},
-	LabelStudio: {"tasks.labelstudio.json", "application/json"},
-	Cleanlab:    {"issues.cleanlab.csv", "text/csv; charset=utf-8"},
+	imagefolder: {"metadata.csv", "text/csv; charset=utf-8"},
+	fiftyOne:    {"labels.json", "application/json"},
+	labelStudio: {"tasks.labelstudio.json", "application/json"},
+	cleanlab:    {"issues.cleanlab.csv", "text/csv; charset=utf-8"},
 }
 
 // inPlace returns the name and content type of the manifest's own form.
@@ -121,13 +121,13 @@ func (r *Reviewer) inPlace() ([2]string, error) {
 // getExport sends the decisions in the requested form. An error before the first byte is answered; a later one
 // aborts the answer, so that half a manifest is not taken for a whole one.
 func (r *Reviewer) getExport(w http.ResponseWriter, req *http.Request) {
-	form := Form(cmp.Or(req.URL.Query().Get("form"), string(InPlace)))
+	form := Form(cmp.Or(req.URL.Query().Get("form"), string(inPlace)))
 	file, known := sent[form]
 	var err error
-	if form == InPlace {
+	if form == inPlace {
 		file, err = r.inPlace()
 	} else if !known {
-		err = refuse(http.StatusBadRequest, "form: %.40q is unknown, expected one of %v", form, Forms)
+		err = refuse(http.StatusBadRequest, "form: %.40q is unknown, expected one of %v", form, forms)
 	}
 	if err != nil {
 		answerError(w, err)

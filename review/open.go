@@ -34,8 +34,8 @@ type Files struct {
 	Reviewer  string          // the name that the page suggests
 }
 
-// DecisionsFile returns the path of the file of decisions.
-func (f Files) DecisionsFile() string {
+// decisionsFile returns the path of the file of decisions.
+func (f Files) decisionsFile() string {
 	if f.Decisions != "" {
 		return f.Decisions
 	}
@@ -81,7 +81,7 @@ func Open(f Files, find func() (Finder, error)) (r *Reviewer, closeDecisions fun
 	if err := someImage(root, conf.Audit, conf.Root); err != nil {
 		return nil, nil, err
 	}
-	file := f.DecisionsFile()
+	file := f.decisionsFile()
 	thumbs := strings.TrimSuffix(file, filepath.Ext(file)) + ".thumbs"
 	conf.Pictures = pictures.New(root, pictures.Options{Folder: thumbs})
 	if conf.Finder, err = find(); err != nil {
@@ -102,7 +102,7 @@ func Open(f Files, find func() (Finder, error)) (r *Reviewer, closeDecisions fun
 func someImage(root fs.FS, audit *Audit, where location.Source) error {
 	const tried = 20
 	var first error
-	paths := audit.First(tried)
+	paths := audit.first(tried)
 	for _, path := range paths {
 		_, err := fs.Stat(root, path)
 		if err == nil {
@@ -127,8 +127,8 @@ func Export(f Files) (e Exported, err error) {
 	if conf.Form, err = f.FormOf(); err != nil {
 		return e, err
 	}
-	file := f.DecisionsFile()
-	if _, err := os.Stat(file); err != nil && conf.Form != LabelStudio {
+	file := f.decisionsFile()
+	if _, err := os.Stat(file); err != nil && conf.Form != labelStudio {
 		return e, hint.With(fmt.Errorf("review: decisions: %w", err),
 			"if they are elsewhere, name the file with --decisions")
 	}
@@ -139,7 +139,7 @@ func Export(f Files) (e Exported, err error) {
 		if conf.Audit, err = ReadAudit(f.Audit, f.Manifest, conf.Manifest); err != nil {
 			return e, err
 		}
-	} else if conf.Form == Cleanlab {
+	} else if conf.Form == cleanlab {
 		return e, errNoScores
 	}
 	if conf.Decisions, err = decisions.Open(file); err != nil {
@@ -151,9 +151,9 @@ func Export(f Files) (e Exported, err error) {
 		return e, err
 	}
 	if f.List != "" {
-		if err := atomicfile.Write(f.List, r.WriteList); err != nil {
+		if err := atomicfile.Write(f.List, r.writeList); err != nil {
 			return e, fmt.Errorf("review: %w", err)
 		}
 	}
-	return r.Export()
+	return r.export()
 }

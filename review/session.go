@@ -25,7 +25,7 @@ type session struct {
 	Reviewers []progressOf   `json:"reviewers"`
 	Notice    string         `json:"notice"`
 	HasTruth  bool           `json:"has_truth"` // always false: reviewers must not see the true labels
-	Studio    *Studio        `json:"studio"`    // how to set up Label Studio for tasks
+	Studio    *studio        `json:"studio"`    // how to set up Label Studio for tasks
 }
 
 // sessionClass is a class of the manifest.

@@ -18,8 +18,8 @@ import (
 	"winnow/internal/hint"
 )
 
-// Studio says how to set up Label Studio for its tasks.
-type Studio struct {
+// studio says how to set up Label Studio for its tasks.
+type studio struct {
 	Config      string            `json:"config"`      // file of the labelling configuration
 	Storage     string            `json:"storage"`     // folder to add as a source storage
 	Environment map[string]string `json:"environment"` // environment variables to start it with
@@ -32,7 +32,7 @@ const (
 )
 
 // String explains how to set up Label Studio for the tasks.
-func (s *Studio) String() string {
+func (s *studio) String() string {
 	return fmt.Sprintf("labelling configuration: %s (Settings, Labeling Interface, Code)\n"+
 		"start Label Studio with\n  %s=%s\n  %s=%s\n"+
 		"before importing the tasks, add the source storage Local Files with the path %s to the project, "+
@@ -42,8 +42,8 @@ func (s *Studio) String() string {
 
 // studio returns the setup for images in a folder. The document root is the folder above it, because Label
 // Studio does not accept the root itself as a storage.
-func (r *Reviewer) studio() *Studio {
-	return &Studio{
+func (r *Reviewer) studio() *studio {
+	return &studio{
 		Storage:     r.Root.String(),
 		Environment: map[string]string{servingEnabled: "true", documentRoot: r.Root.Parent().String()},
 	}
@@ -55,7 +55,7 @@ func configFile(tasks string) string {
 }
 
 // prepare writes the labelling configuration next to the tasks.
-func (r *Reviewer) prepare(tasks string) (*Studio, error) {
+func (r *Reviewer) prepare(tasks string) (*studio, error) {
 	s := r.studio()
 	s.Config = configFile(tasks)
 	return s, atomicfile.Write(s.Config, func(w io.Writer) error {

@@ -52,7 +52,7 @@ func shelf(t testing.TB) (Files, []suspects.Entry) {
 // decide makes Ann's decisions about suspects: relabelled, kept, dropped, unsure.
 func decide(t testing.TB, f Files, list []suspects.Entry) {
 	t.Helper()
-	s, err := decisions.Open(f.DecisionsFile())
+	s, err := decisions.Open(f.decisionsFile())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -257,8 +257,8 @@ func TestTakeByFile(t *testing.T) {
 		if _, err := Take(f); err == nil || !strings.Contains(err.Error(), f.Import) {
 			t.Errorf("%q: %v, expected an error that names the file", text, err)
 		}
-		if _, err := os.Stat(f.DecisionsFile()); !errors.Is(err, os.ErrNotExist) {
-			t.Fatalf("%q: %s was begun, %v", text, f.DecisionsFile(), err)
+		if _, err := os.Stat(f.decisionsFile()); !errors.Is(err, os.ErrNotExist) {
+			t.Fatalf("%q: %s was begun, %v", text, f.decisionsFile(), err)
 		}
 	}
 	for text, want := range map[string]string{
@@ -284,7 +284,7 @@ func TestTakeByFile(t *testing.T) {
 
 func FuzzTake(f *testing.F) {
 	files, list := shelf(f)
-	made, err := decisions.Open(files.DecisionsFile())
+	made, err := decisions.Open(files.decisionsFile())
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -312,7 +312,7 @@ func FuzzTake(f *testing.F) {
 		if r, err = New(Config{ManifestFile: files.Manifest, Manifest: d, Decisions: made}); err != nil {
 			t.Fatalf("what was taken cannot be read: %v", err)
 		}
-		if err := r.WriteList(io.Discard); err != nil {
+		if err := r.writeList(io.Discard); err != nil {
 			t.Fatal(err)
 		}
 	})

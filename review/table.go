@@ -92,8 +92,8 @@ func ReadAudit(auditFile string, manifestFile location.Source, d *datasets.Datas
 	return &Audit{t}, nil
 }
 
-// First returns the paths of the n most suspect images, or of all if there are fewer.
-func (a *Audit) First(n int) []string {
+// first returns the paths of the n most suspect images, or of all if there are fewer.
+func (a *Audit) first(n int) []string {
 	paths := make([]string, min(n, len(a.table.image)))
 	for id := range paths {
 		paths[id] = a.table.path(a.table.image[id])

@@ -247,7 +247,7 @@ func TestOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := text(ranked)
-	if first := ranked.First(3); len(first) != 3 || first[0] != w.list[0].Path || first[2] != w.list[2].Path {
+	if first := ranked.first(3); len(first) != 3 || first[0] != w.list[0].Path || first[2] != w.list[2].Path {
 		t.Errorf("the first are %q", first)
 	}
 	rng := rand.New(rand.NewPCG(5, 6))

@@ -85,7 +85,7 @@ func Take(f Files) (Taken, error) {
 	if err := looksExported(in); err != nil { // checked before a file of decisions is created
 		return Taken{}, fmt.Errorf("review: %s: %w", f.Import, err)
 	}
-	made, err := decisions.Open(f.DecisionsFile())
+	made, err := decisions.Open(f.decisionsFile())
 	if err != nil {
 		return Taken{}, err
 	}

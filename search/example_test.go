@@ -38,7 +38,10 @@ func ExampleNearest() {
 		log.Fatal(err)
 	}
 	defer index.Close()
-	query := blas32.General{Rows: 1, Cols: 2, Stride: 2, Data: []float32{1, 0}}
+	query, err := features.FromRows([][]float32{{1, 0}}, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
 	hits, err := search.Nearest(context.Background(), index, query, 2, nil)
 	if err != nil {
 		log.Fatal(err)

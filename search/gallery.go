@@ -84,10 +84,10 @@ func (g *Gallery) Sum() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Lookup returns the row of an image. Unreadable images have none.
+// lookup returns the row of an image. Unreadable images have none.
 func (g *Gallery) Lookup(path string) (row int, ok bool) {
 	if g.Index != nil {
-		return g.Index.Lookup(path)
+		return g.Index.lookup(path)
 	}
 	rows, _ := g.Store.Lookup([]string{path})
 	_, bad := g.bad[rows[0]]
@@ -166,7 +166,7 @@ func (g *Gallery) Nearest(ctx context.Context, queries []Query, k int) ([][]Hit,
 		copy(features.Row(x, i), q.Vector)
 		own[i] = q.Row
 	}
-	return Nearest(ctx, g, x, k, own)
+	return Nearest(ctx, g, features.Set{X: x}, k, own)
 }
 
 // own returns an indexed image as a query.

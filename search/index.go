@@ -128,8 +128,8 @@ func (ix *Index) Close() error {
 	return errors.Join(err, ix.file.Close())
 }
 
-// Lookup returns the row of an image.
-func (ix *Index) Lookup(path string) (int, bool) {
+// lookup returns the row of an image.
+func (ix *Index) lookup(path string) (int, bool) {
 	row, ok := ix.rows[path]
 	return row, ok
 }

@@ -48,14 +48,14 @@ const queriesAtOnce = 256
 // 0.22 s and 3.8 s. With ONNX Runtime's product behind blas32, many queries take a quarter of that. Time grows in
 // proportion; vectors that are not in memory yet take as long as the disk needs. Beyond some ten million vectors,
 // or for many queries a second among millions, an approximate index is the better tool ([winnow/search/vectordb]).
-func Nearest(ctx context.Context, v Vectors, queries blas32.General, k int, own []int) ([][]Hit, error) {
-	if queries.Cols != v.Width() {
-		return nil, fmt.Errorf("search: queries of %d values, expected %d", queries.Cols, v.Width())
+func Nearest(ctx context.Context, v Vectors, queries features.Set, k int, own []int) ([][]Hit, error) {
+	if queries.Dim() != v.Width() {
+		return nil, fmt.Errorf("search: queries of %d values, expected %d", queries.Dim(), v.Width())
 	}
 	if k < 1 {
 		return nil, fmt.Errorf("search: %d neighbours asked for, expected at least 1", k)
 	}
-	best := make([][]Hit, queries.Rows)
+	best := make([][]Hit, queries.Len())
 	rows := min(max(blockBytes/(4*max(v.Width(), 1)), 1), blockRows)
 	for from := 0; from < v.Len(); from += rows {
 		x, absent, err := v.Block(from, min(rows, v.Len()-from))
@@ -66,10 +66,9 @@ func Nearest(ctx context.Context, v Vectors, queries blas32.General, k int, own 
 		if x.Rows == 0 {
 			continue
 		}
-		for first := 0; first < queries.Rows; first += queriesAtOnce {
-			n := min(queriesAtOnce, queries.Rows-first)
-			part := features.Set{X: blas32.General{Rows: n, Cols: queries.Cols, Stride: queries.Stride,
-				Data: queries.Data[first*queries.Stride:]}}
+		for first := 0; first < queries.Len(); first += queriesAtOnce {
+			n := min(queriesAtOnce, queries.Len()-first)
+			part := features.Set{X: features.Part(queries.X, first, n)}
 			lists, err := eval.Nearest(ctx, part, &features.Set{X: x}, min(k+1, x.Rows), math.MaxInt64)
 			if err != nil {
 				return nil, err

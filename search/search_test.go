@@ -187,7 +187,7 @@ func TestNearestIsTheDefinition(t *testing.T) {
 			}
 		}
 		for _, k := range []int{1, 10, 1000} {
-			got, err := Nearest(context.Background(), ix, queries, k, own)
+			got, err := Nearest(context.Background(), ix, features.Set{X: queries}, k, own)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -210,7 +210,7 @@ func TestNearestAcrossBlocks(t *testing.T) {
 	UnitRows(x)
 	v := &inPieces{x: x}
 	query := blas32.General{Rows: 1, Cols: 2, Stride: 2, Data: []float32{1, 0}}
-	got, err := Nearest(context.Background(), v, query, 250, nil)
+	got, err := Nearest(context.Background(), v, features.Set{X: query}, 250, nil)
 	if err != nil || v.calls != 4 {
 		t.Fatalf("%v after %d blocks", err, v.calls)
 	}
@@ -245,7 +245,7 @@ func TestStoredLeavesOutWhatHasNoDirection(t *testing.T) {
 	closed(t, w)
 	query := drawn(1, 5, 2)
 	UnitRows(query)
-	got, err := Nearest(context.Background(), Stored{store}, query, 100, nil)
+	got, err := Nearest(context.Background(), Stored{store}, features.Set{X: query}, 100, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -454,7 +454,8 @@ func BenchmarkNearest(b *testing.B) {
 			}
 			b.Run(fmt.Sprintf("%dx512/%dqueries", rows, n), func(b *testing.B) {
 				for b.Loop() {
-					if _, err := Nearest(context.Background(), &inPieces{x: x}, queries, 10, nil); err != nil {
+					all := features.Set{X: queries}
+					if _, err := Nearest(context.Background(), &inPieces{x: x}, all, 10, nil); err != nil {
 						b.Fatal(err)
 					}
 				}

@@ -151,7 +151,7 @@ func TestRelabelledSampler(t *testing.T) {
 			}
 			first += n
 		}
-		s.Relabel(after)
+		s.relabel(after)
 		groups, most := 0, 0
 		for class := range sizes {
 			n := 0
@@ -168,7 +168,7 @@ func TestRelabelledSampler(t *testing.T) {
 			s.Batches() != batches || s.Size() != size {
 			t.Fatalf("relabelled: %s; %d batches of %d, before %d of %d", wrong, s.Batches(), s.Size(), batches, size)
 		}
-		s.Relabel(labels)
+		s.relabel(labels)
 		if !cmp.Equal(s.Epoch(3), before) {
 			t.Fatal("with the first labels again the epoch is another")
 		}

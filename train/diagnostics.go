@@ -22,22 +22,22 @@ type Diagnosis struct {
 	Bank   int          `json:"bank"` // members after the step
 	Judged []Judged     `json:"judged"`
 	Kappa  *KappaSpread `json:"kappa,omitempty"` // for vMF-Sim, once a class has enough members in the bank
-	Drift  *Drift       `json:"drift,omitempty"` // of the step's batch; nil if the bank held none of its images
+	Drift  *drift       `json:"drift,omitempty"` // of the step's batch; nil if the bank held none of its images
 }
 
-// Drift is how far images have moved since their vectors entered the bank: how outdated the bank is.
-type Drift struct {
+// drift is how far images have moved since their vectors entered the bank: how outdated the bank is.
+type drift struct {
 	Images int     `json:"images"` // number of images of the batch that the bank held
 	Cosine float64 `json:"cosine"` // mean cosine of an image's vector to its newest one in the bank
 	Behind float64 `json:"behind"` // mean number of members added since
 }
 
 // drifted compares a batch with the bank before it.
-func drifted(z features.Set, bank *features.Bank) *Drift {
+func drifted(z features.Set, bank *features.Bank) *drift {
 	if z.IDs == nil || bank == nil {
 		return nil
 	}
-	var d Drift
+	var d drift
 	for i, id := range z.IDs {
 		if v, behind, ok := bank.Newest(id); ok {
 			d.Images, d.Cosine, d.Behind = d.Images+1, d.Cosine+features.Dot(z.Row(i), v), d.Behind+float64(behind)
@@ -83,8 +83,8 @@ type KappaSpread struct {
 // maxListed is the largest number of classes whose concentrations are listed; for more, quantiles are given.
 const maxListed = 1000
 
-// SpreadOf summarises concentrations; it returns nil if there are none.
-func SpreadOf(kappas []filters.ClassKappa) *KappaSpread {
+// spreadOf summarises concentrations; it returns nil if there are none.
+func spreadOf(kappas []filters.ClassKappa) *KappaSpread {
 	if len(kappas) == 0 {
 		return nil
 	}
@@ -160,7 +160,7 @@ func (t *Trainer) diagnose(j journal) error {
 		j.KeptShare = float64(j.Kept) / float64(max(j.Rows, 1))
 	}
 	t.kappas = t.Filter.Kappas(t.kappas, t.Bank)
-	d.Kappa = SpreadOf(t.kappas)
+	d.Kappa = spreadOf(t.kappas)
 	d.Drift, t.drift, t.judged = t.drift, nil, nil
 	if t.Diagnosed != nil {
 		t.Diagnosed(d)

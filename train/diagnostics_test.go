@@ -86,7 +86,7 @@ func TestDiagnosesAreOfTheSteps(t *testing.T) {
 	if len(list) != 5 || handovers != 1 || list[0].Judged[0].Judge != "avgsim" || list[0].Judged[1].Judge != "vmf" {
 		t.Errorf("%d diagnoses, %d of two judges", len(list), handovers)
 	}
-	last := SpreadOf(b.cfg.Filter.Kappas(nil, b.cfg.Bank))
+	last := spreadOf(b.cfg.Filter.Kappas(nil, b.cfg.Bank))
 	if diff := cmp.Diff(last, list[4].Kappa); diff != "" {
 		t.Errorf("the last concentrations differ from the bank's: %s", diff)
 	}
@@ -106,7 +106,7 @@ func TestDrift(t *testing.T) {
 		t.Errorf("an empty bank: %+v", d)
 	}
 	bank.Push(set([]int{8, 7, 7, 8}, 0, 1, 0, 1, 1, 0, 0.6, 0.8)) // evicts the first
-	want := &Drift{Images: 2, Cosine: 0.9, Behind: 0.5}
+	want := &drift{Images: 2, Cosine: 0.9, Behind: 0.5}
 	if d := drifted(batch, bank); d == nil || d.Images != 2 || math.Abs(d.Cosine-want.Cosine) > 1e-6 ||
 		d.Behind != want.Behind {
 		t.Errorf("%+v, expected %+v", d, want)
@@ -184,16 +184,16 @@ func TestManyClassesAreQuantiles(t *testing.T) {
 	for k := range 2001 {
 		list = append(list, filters.ClassKappa{Class: k, Members: 3, Kappa: float64(2000 - k)})
 	}
-	s := SpreadOf(list)
+	s := spreadOf(list)
 	if s.Values != nil || s.Classes != nil || len(s.Quantiles) != 101 || s.Quantiles[25] != 500 ||
 		s.Quantiles[100] != 2000 || s.Median != 1000 || s.N != 2001 {
 		t.Errorf("%+v", s)
 	}
-	few := SpreadOf(list[:1000])
+	few := spreadOf(list[:1000])
 	if len(few.Values) != 1000 || !slices.Equal(few.Classes[:3], []int{0, 1, 2}) || few.Quantiles != nil {
 		t.Errorf("of 1,000 classes: %d values", len(few.Values))
 	}
-	if SpreadOf(nil) != nil {
+	if spreadOf(nil) != nil {
 		t.Error("of no class there is a spread")
 	}
 }

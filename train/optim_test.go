@@ -18,7 +18,7 @@ func onlyParams(t *testing.T, c reference.Case, known ...string) {
 	}
 }
 
-// goldenSolver reads the settings of a case of topic optim; Validate rejects those that its solver does not
+// goldenSolver reads the settings of a case of topic optim; validate rejects those that its solver does not
 // have.
 func goldenSolver(t *testing.T, c reference.Case) SolverConfig {
 	t.Helper()
@@ -54,7 +54,7 @@ func walk[T realNumber](cfg SolverConfig, a [][]float64, b, x0 []float64, steps 
 	for i, v := range x0 {
 		x[i] = T(v)
 	}
-	buf := make([][]T, len(cfg.Buffers()))
+	buf := make([][]T, len(cfg.buffers()))
 	for i := range buf {
 		buf[i] = make([]T, len(x0))
 	}
@@ -104,7 +104,7 @@ func TestMain(m *testing.M) { reference.Main(m) }
 
 func goldenTrajectory(t *testing.T, c reference.Case) {
 	cfg := goldenSolver(t, c)
-	if err := cfg.Validate(); err != nil {
+	if err := cfg.validate(); err != nil {
 		t.Fatal(err)
 	}
 	a, b, x0, want := c.Matrix(t, "A"), c.Floats(t, "b"), c.Floats(t, "x0"), c.Matrix(t, "trajectory")

@@ -128,10 +128,10 @@ func (s *Sampler) bounded(rows int) error {
 	return nil
 }
 
-// Relabel makes later epochs draw by other labels, which must have all classes of the first ones and the same
+// relabel makes later epochs draw by other labels, which must have all classes of the first ones and the same
 // unlabelled rows. The number of batches stays; groups without room are left out of the epoch, the last ones of
 // the largest classes first.
-func (s *Sampler) Relabel(labels []int) {
+func (s *Sampler) relabel(labels []int) {
 	if !s.classes {
 		return
 	}

@@ -11,14 +11,14 @@ import (
 
 // Groups draws P classes with K rows each; every row is in every epoch.
 type Groups struct {
-	Classes    int // P ≥ 1; if there are fewer: all of them
-	Images     int // K ≥ 1
+	Classes    int // P; if there are fewer: all of them; 0: 16
+	Images     int // K; 0: 4
 	Unlabelled int
 	Balance    *float64 // classes are drawn by their sizes to this power, 0 to 1; nil: 1
 }
 
 func (g Groups) check() (unlabelled int, err error) {
-	if g.Classes < 1 || g.Images < 1 {
+	if g.Classes < 0 || g.Images < 0 {
 		err = fmt.Errorf("train: sampler: %d classes of %d images, expected at least 1 of 1", g.Classes, g.Images)
 	}
 	return g.Unlabelled, cmp.Or(err, checkBalance(g.Balance))
@@ -27,7 +27,7 @@ func (g Groups) check() (unlabelled int, err error) {
 // build sets an epoch to ⌈groups/P⌉ batches, or to the number of groups of the largest class if that is more,
 // because a batch has a class at most once.
 func (g Groups) build(s *Sampler) error {
-	s.p, s.k, s.draw, s.balance = min(g.Classes, len(s.rows)), g.Images, s.groups, 1
+	s.p, s.k, s.draw, s.balance = min(cmp.Or(g.Classes, 16), len(s.rows)), cmp.Or(g.Images, 4), s.groups, 1
 	if g.Balance != nil {
 		s.balance = *g.Balance
 	}

@@ -9,13 +9,13 @@ import (
 
 // Shuffle draws rows regardless of class.
 type Shuffle struct {
-	Rows       int // per batch, ≥ 1; if there are fewer: all of them
+	Rows       int // per batch; if there are fewer: all of them; 0: 128
 	Unlabelled int
 	Balance    *float64 // classes are drawn by their sizes to this power, 0 to 1; nil: 1
 }
 
 func (h Shuffle) check() (unlabelled int, err error) {
-	if h.Rows < 1 {
+	if h.Rows < 0 {
 		err = fmt.Errorf("train: sampler: batches of %d rows, expected at least 1", h.Rows)
 	}
 	return h.Unlabelled, cmp.Or(err, checkBalance(h.Balance))
@@ -23,7 +23,7 @@ func (h Shuffle) check() (unlabelled int, err error) {
 
 func (h Shuffle) build(s *Sampler) error {
 	all := total(s.rows)
-	s.classes, s.p, s.k = false, 1, min(h.Rows, all)
+	s.classes, s.p, s.k = false, 1, min(cmp.Or(h.Rows, 128), all)
 	if h.Balance != nil && *h.Balance < 1 {
 		s.balance, s.draw = *h.Balance, s.repeated
 		visits := 0

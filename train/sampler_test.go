@@ -255,9 +255,9 @@ func TestSamplerRefuses(t *testing.T) {
 		labels []int
 		want   string
 	}{
-		{Groups{Classes: 0, Images: 2}, []int{0}, "train: sampler: 0 classes of 2 images, expected at least 1 of 1"},
+		{Groups{Classes: -1, Images: 2}, []int{0}, "train: sampler: -1 classes of 2 images, expected at least 1 of 1"},
 		{Groups{Classes: 2, Images: 2}, []int{-1, -1}, "train: sampler: none of 2 rows has a label"},
-		{Uniform{Classes: 2}, []int{0}, "train: sampler: 2 classes of 0 images, expected at least 1 of 1"},
+		{Uniform{Classes: 2, Images: -1}, []int{0}, "train: sampler: 2 classes of -1 images, expected at least 1 of 1"},
 		{Groups{Classes: 2, Images: 2, Unlabelled: -1}, []int{0},
 			"train: sampler: -1 rows without a label, expected 0 or more"},
 		{Groups{Classes: 2, Images: 2, Balance: new(-0.1)}, []int{0},
@@ -269,7 +269,7 @@ func TestSamplerRefuses(t *testing.T) {
 		{Shuffle{Rows: 2, Balance: new(math.NaN())}, []int{0},
 			"train: sampler: balance NaN, expected a power of the classes' sizes from 0 (all equally " +
 				"often) to 1 (by size)"},
-		{Shuffle{}, []int{0}, "train: sampler: batches of 0 rows, expected at least 1"},
+		{Shuffle{Rows: -1}, []int{0}, "train: sampler: batches of -1 rows, expected at least 1"},
 	} {
 		if _, err := NewSampler(c.how, c.labels, 0); err == nil || err.Error() != c.want {
 			t.Errorf("%v: %v, expected %s", c.how, err, c.want)
@@ -511,6 +511,19 @@ func TestBalanceBoundsTheEpoch(t *testing.T) {
 		if _, err := NewSampler(how, labels, 1); err == nil ||
 			!strings.Contains(err.Error(), "makes an epoch of 1991") {
 			t.Errorf("%T: %v", how, err)
+		}
+	}
+}
+
+// The zero literals draw batches of the usual sizes.
+func TestSamplerZero(t *testing.T) {
+	labels := make([]int, 400)
+	for i := range labels {
+		labels[i] = i % 20
+	}
+	for how, size := range map[Sampling]int{Groups{}: 64, Uniform{}: 64, Shuffle{}: 128} {
+		if s, err := NewSampler(how, labels, 1); err != nil || s.Size() != size {
+			t.Errorf("%T: found %v, %v, expected batches of %d", how, s, err, size)
 		}
 	}
 }

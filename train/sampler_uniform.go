@@ -11,8 +11,8 @@ import (
 
 // Uniform draws P classes with K rows each, all classes equally likely.
 type Uniform struct {
-	Classes    int // P ≥ 1; if there are fewer: all of them
-	Images     int // K ≥ 1
+	Classes    int // P; if there are fewer: all of them; 0: 16
+	Images     int // K; 0: 4
 	Unlabelled int
 	Balance    *float64 // classes are drawn by their sizes to this power, 0 to 1; nil: 0
 }
@@ -20,7 +20,7 @@ type Uniform struct {
 func (u Uniform) check() (unlabelled int, err error) { return Groups(u).check() }
 
 func (u Uniform) build(s *Sampler) error {
-	s.p, s.k, s.draw = min(u.Classes, len(s.rows)), u.Images, s.uniform
+	s.p, s.k, s.draw = min(cmp.Or(u.Classes, 16), len(s.rows)), cmp.Or(u.Images, 4), s.uniform
 	s.batches = (total(s.rows) + s.p*s.k - 1) / (s.p * s.k)
 	if u.Balance != nil && *u.Balance > 0 {
 		s.balance, s.draw = *u.Balance, s.weighted

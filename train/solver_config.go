@@ -84,7 +84,7 @@ var solvers = map[string][]string{
 	"rmsprop": {"alpha", "momentum", "centered", "eps"},
 }
 
-// DefaultSolver returns torch's defaults. It does not check the name; Validate does. (torch has no default rate
+// DefaultSolver returns torch's defaults. It does not check the name; validate does. (torch has no default rate
 // for sgd: 0.01 here.)
 func DefaultSolver(name string) SolverConfig {
 	c := SolverConfig{Name: name, LR: 1e-3, Beta1: 0.9, Beta2: 0.999, Alpha: 0.99, Eps: 1e-8}
@@ -100,8 +100,8 @@ func DefaultSolver(name string) SolverConfig {
 // HasBeta1 reports whether the configured solver has a β₁.
 func (c SolverConfig) HasBeta1() bool { return slices.Contains(solvers[c.Name], "beta1") }
 
-// Validate returns an error for the first invalid setting, in one line.
-func (c SolverConfig) Validate() error {
+// validate returns an error for the first invalid setting, in one line.
+func (c SolverConfig) validate() error {
 	if err := catalog.Check("train: solver", c.Name, slices.Sorted(maps.Keys(solvers))...); err != nil {
 		return err
 	}
@@ -158,8 +158,8 @@ func (c SolverConfig) settings() []solverSetting {
 	}
 }
 
-// Buffers names the values that the solver keeps for every weight, in the order of [ParamState].
-func (c SolverConfig) Buffers() []string {
+// buffers names the values that the solver keeps for every weight, in the order of [ParamState].
+func (c SolverConfig) buffers() []string {
 	var names []string
 	add := func(when bool, name string) {
 		if when {

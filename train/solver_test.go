@@ -188,7 +188,7 @@ func TestFastUpdateAgreesWithScalar(t *testing.T) {
 		fast, slow := testParam(n), testParam(n)
 		bufs := [2][][]float32{}
 		for k := range bufs {
-			bufs[k] = newSolverSlot(len(c.Buffers()), n).buffers
+			bufs[k] = newSolverSlot(len(c.buffers()), n).buffers
 		}
 		for s, g := range gradients {
 			u := c.update(0.01, s+1, false)
@@ -257,7 +257,7 @@ func TestSolverStateGoesOnExactly(t *testing.T) {
 		fresh, forgetful := testParam(n), mustSolver(t, c)
 		train32(t, mustSolver(t, c), fresh, gradients[:3], 0.01)
 		train32(t, forgetful, fresh, gradients[3:], 0.01)
-		if len(c.Buffers()) > 0 && slices.Equal(whole.Data, fresh.Data) {
+		if len(c.buffers()) > 0 && slices.Equal(whole.Data, fresh.Data) {
 			t.Errorf("%s: a lost state is not seen", name)
 		}
 	}
@@ -335,7 +335,7 @@ func TestSolverConfigIsChecked(t *testing.T) {
 		}
 	}
 	for name, c := range solverCases() {
-		if err := c.Validate(); err != nil {
+		if err := c.validate(); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -75,7 +75,7 @@ func (t *Trainer) next() []int {
 	n := t.Sampler.Batches()
 	e, b := t.progress.Step/n, t.progress.Step%n
 	if e != t.epoch && t.Corrector != nil {
-		t.Sampler.Relabel(t.Corrector.LabelsAfter(e * n))
+		t.Sampler.relabel(t.Corrector.LabelsAfter(e * n))
 	}
 	if e != t.epoch || b < t.drawn-1 {
 		t.epoch, t.drawn, t.draw = e, 0, t.Sampler.begin(e)

@@ -179,7 +179,7 @@ type Trainer struct {
 	dz      blas32.General
 	fact    Step
 	judged  []Judged             // since the last diagnosis
-	drift   *Drift               // for the next diagnosis
+	drift   *drift               // for the next diagnosis
 	kappas  []filters.ClassKappa // memory of the last diagnosis
 	witness witness
 }

@@ -65,7 +65,7 @@ func (c SolverConfig) update(lr float64, t int, noDecay bool) weightUpdate {
 	return u
 }
 
-// applyUpdate moves x along g; buf is in the order of SolverConfig.Buffers.
+// applyUpdate moves x along g; buf is in the order of SolverConfig.buffers.
 func applyUpdate[T realNumber](u weightUpdate, x, g []T, buf [][]T) {
 	switch u.rule {
 	case plainSGD:

@@ -75,9 +75,9 @@ func (t *Trainer) see(rows []int, known features.Set) {
 	t.Samples.Pushed(w.pushed)
 }
 
-// WithoutTerms returns the name of the first term whose loss is not a sum of terms of rows, so that samples
+// withoutTerms returns the name of the first term whose loss is not a sum of terms of rows, so that samples
 // have no loss of their own, or "" if there is none.
-func WithoutTerms(terms []Term) string {
+func withoutTerms(terms []Term) string {
 	for _, t := range terms {
 		if l, ok := t.Loss.(losses.RowWise); !ok || !l.NoteTerms() {
 			return t.Name
@@ -87,7 +87,7 @@ func WithoutTerms(terms []Term) string {
 }
 
 // note makes every eval add up the rows' terms, if all losses have terms.
-func (o *objective) note() { o.noting = WithoutTerms(o.terms) == "" }
+func (o *objective) note() { o.noting = withoutTerms(o.terms) == "" }
 
 // forget starts a batch.
 func (o *objective) forget(rows int) {

@@ -24,7 +24,7 @@ func Copies(ctx context.Context, z features.Set, bound float64, maxMem int64) ([
 	if z.Len() > AllCompared {
 		return list, sketched(ctx, z, bound, list)
 	}
-	err := eval.EachRow(ctx, z.X, z.X, maxMem, func(i int, s []float32) {
+	err := eval.EachRow(ctx, z.X, z.X, eval.Bytes(maxMem), func(i int, s []float32) {
 		for j, v := range s {
 			if float64(v) >= bound && z.Labels[j] != z.Labels[i] {
 				note(&list[i], eval.Neighbour{Row: j, Similarity: v})

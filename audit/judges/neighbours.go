@@ -9,7 +9,7 @@ import (
 // nearest asks the nearest other image: its cosine if it has the same label, minus that if it has another, so that
 // disagreement comes first and the closest twin with another label at the very front.
 func (b *bench) nearest() error {
-	near, err := eval.Nearest(b.ctx, b.s.Z, nil, 1, b.opts.MaxMem)
+	near, err := eval.Nearest(b.ctx, b.s.Z, nil, 1, eval.Bytes(b.opts.MaxMem))
 	if err != nil {
 		return err
 	}
@@ -27,7 +27,7 @@ func (b *bench) nearest() error {
 
 // vote lets the nearest other images vote, each with (1 + cosine)/2: the score of a label is its share of the votes.
 func (b *bench) vote() error {
-	near, err := eval.Nearest(b.ctx, b.s.Z, nil, b.opts.Neighbours, b.opts.MaxMem)
+	near, err := eval.Nearest(b.ctx, b.s.Z, nil, b.opts.Neighbours, eval.Bytes(b.opts.MaxMem))
 	if err != nil {
 		return err
 	}

@@ -85,7 +85,8 @@ func (b *bench) foldOut(folds []int, fold int, l2 float64, do func(i, y int, p [
 		return nil
 	}
 	fitted, err := eval.FitProbe(b.ctx, b.s.Z.Rows(in), eval.ProbeOptions{
-		ClassifierOptions: eval.ClassifierOptions{MaxMem: b.opts.MaxMem}, L2: l2, Iterations: 300, Tolerance: 1e-2,
+		ClassifierOptions: eval.ClassifierOptions{MaxMem: eval.Bytes(b.opts.MaxMem)},
+		L2:                l2, Iterations: 300, Tolerance: 1e-2,
 	})
 	if err != nil {
 		return fmt.Errorf("judges: %w", err)

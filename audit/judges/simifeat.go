@@ -90,7 +90,7 @@ func (b *bench) simifeat(byRank bool) error {
 // near returns the nearest images of each, enough for a round among some of them.
 func (b *bench) near() ([][]eval.Neighbour, error) {
 	return b.once.near.get(func() ([][]eval.Neighbour, error) {
-		return eval.Nearest(b.ctx, b.s.Z, nil, 2*max(b.opts.Neighbours, 2), b.opts.MaxMem)
+		return eval.Nearest(b.ctx, b.s.Z, nil, 2*max(b.opts.Neighbours, 2), eval.Bytes(b.opts.MaxMem))
 	})
 }
 

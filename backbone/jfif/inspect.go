@@ -18,8 +18,8 @@ type Header struct {
 // most.
 const maxScans = 100
 
-// ErrCut is the error for a file that is too short for its picture.
-var ErrCut = errors.New("jpeg: the file is cut short")
+// errCut is the error for a file that is too short for its picture.
+var errCut = errors.New("jpeg: the file is cut short")
 
 // Inspect reads the markers of a file and decodes nothing. It refuses a progressive picture whose scans make a
 // decoder go through all blocks more often than the precision of coefficients allows: a few bytes per scan
@@ -100,7 +100,7 @@ func (in *inspection) frame(s []byte, progressive bool) error {
 	}
 	units := int64(over(w, 8*hmax)) * int64(over(h, 8*vmax))
 	if units > 8*int64(in.size) { // each unit takes at least a bit
-		return ErrCut
+		return errCut
 	}
 	for c := s[6:]; len(c) > 0; c = c[3:] {
 		blocks := int64(c[1]>>4) * int64(c[1]&15)

@@ -17,8 +17,8 @@ import (
 	"image"
 )
 
-// ErrNotTaken is the error for a picture that this package does not decode, damaged or not.
-var ErrNotTaken = errors.New("jfif: not a whole photograph of the usual kind")
+// errNotTaken is the error for a picture that this package does not decode, damaged or not.
+var errNotTaken = errors.New("jfif: not a whole photograph of the usual kind")
 
 // component is one plane: luma or chroma.
 type component struct {
@@ -70,24 +70,24 @@ func Decode(data []byte) (image.Image, error) { return decode(data, 8) }
 func decode(data []byte, side int) (img image.Image, err error) {
 	defer func() {
 		if recover() != nil { // damaged data led to an index out of range
-			img, err = nil, ErrNotTaken
+			img, err = nil, errNotTaken
 		}
 	}()
 	d := &decoder{data: data, side: side}
 	if len(data) < 4 || data[0] != 0xff || data[1] != soi {
-		return nil, ErrNotTaken
+		return nil, errNotTaken
 	}
 	d.pos = 2
 	for {
 		marker, segment, ok := d.next()
 		if !ok {
-			return nil, ErrNotTaken
+			return nil, errNotTaken
 		}
 		if marker == eoi {
 			return d.picture()
 		}
 		if !d.segment(marker, segment) {
-			return nil, ErrNotTaken
+			return nil, errNotTaken
 		}
 	}
 }
@@ -225,7 +225,7 @@ func (d *decoder) ratio() (image.YCbCrSubsampleRatio, bool) {
 func (d *decoder) picture() (image.Image, error) {
 	for i := range d.comps {
 		if !d.comps[i].scanned || !d.quantKnown[d.comps[i].quant] {
-			return nil, ErrNotTaken
+			return nil, errNotTaken
 		}
 	}
 	if d.progressive {
@@ -237,7 +237,7 @@ func (d *decoder) picture() (image.Image, error) {
 		c := &d.comps[0]
 		return &image.Gray{Pix: c.plane, Stride: c.side * c.stride, Rect: bounds}, nil
 	case len(d.comps) != 3 || d.notYCbCr:
-		return nil, ErrNotTaken
+		return nil, errNotTaken
 	}
 	y, cb, cr := &d.comps[0], &d.comps[1], &d.comps[2]
 	ratio, _ := d.ratio()

@@ -98,7 +98,7 @@ func TestDecode(t *testing.T) {
 		}
 		got, err := Decode(data)
 		if strings.Contains(name, "cmyk") {
-			if err != ErrNotTaken {
+			if err != errNotTaken {
 				t.Errorf("%s: found %v, %v", name, got, err)
 			}
 			continue
@@ -239,7 +239,7 @@ func TestRestarts(t *testing.T) {
 	}
 	at := bytes.Index(data, []byte{0xff, rst0 + 1})
 	data[at+1] = rst0 + 2
-	if _, err := Decode(data); err != ErrNotTaken {
+	if _, err := Decode(data); err != errNotTaken {
 		t.Errorf("restart markers in another order: %v", err)
 	}
 }
@@ -264,7 +264,7 @@ func TestHuge(t *testing.T) {
 	at := bytes.Index(data, []byte{0xff, sof0})
 	binary.BigEndian.PutUint32(data[at+5:], 0xfff0fff0)
 	if n := testing.AllocsPerRun(1, func() {
-		if _, err := Decode(data); err != ErrNotTaken {
+		if _, err := Decode(data); err != errNotTaken {
 			t.Errorf("found %v", err)
 		}
 	}); n > 20 {

@@ -31,8 +31,8 @@ type Config struct {
 // Bounds of a Config.
 const (
 	DefaultImages = 50
-	MaxImages     = 1000
-	MinClasses    = 12 // two validation classes: a single one cannot be evaluated
+	maxImages     = 1000
+	minClasses    = 12 // two validation classes: a single one cannot be evaluated
 )
 
 // New returns the dataset and the file system with its images, at split/class/number.png. Label and True of every
@@ -49,13 +49,13 @@ func New(cfg Config) (*datasets.Dataset, fs.FS, error) {
 	images := newImages(renderer, cfg.Seed)
 	d := &datasets.Dataset{}
 	for _, c := range characters {
-		d.Classes = append(d.Classes, c.Class())
+		d.Classes = append(d.Classes, c.class())
 	}
 	slices.Sort(d.Classes)
 	for _, c := range characters {
-		id, _ := slices.BinarySearch(d.Classes, c.Class())
+		id, _ := slices.BinarySearch(d.Classes, c.class())
 		for number := range cfg.Images {
-			path := fmt.Sprintf("%s/%s/%03d.png", c.Split, c.Class(), number)
+			path := fmt.Sprintf("%s/%s/%03d.png", c.Split, c.class(), number)
 			images.add(path, picture{c.Char, number})
 			d.Samples = append(d.Samples, datasets.Sample{Path: path, Label: id, True: id, Split: c.Split})
 		}
@@ -73,11 +73,11 @@ func (cfg *Config) characters() ([]Character, error) {
 	}
 	cfg.Classes = cmp.Or(cfg.Classes, total)
 	cfg.Images = cmp.Or(cfg.Images, DefaultImages)
-	if cfg.Classes < MinClasses || cfg.Classes > total {
-		return nil, fmt.Errorf("glyphs: classes is %d, expected %d … %d", cfg.Classes, MinClasses, total)
+	if cfg.Classes < minClasses || cfg.Classes > total {
+		return nil, fmt.Errorf("glyphs: classes is %d, expected %d … %d", cfg.Classes, minClasses, total)
 	}
-	if cfg.Images < 2 || cfg.Images > MaxImages {
-		return nil, fmt.Errorf("glyphs: images a class is %d, expected 2 … %d", cfg.Images, MaxImages)
+	if cfg.Images < 2 || cfg.Images > maxImages {
+		return nil, fmt.Errorf("glyphs: images a class is %d, expected 2 … %d", cfg.Images, maxImages)
 	}
 	counts := [3]int{1: cfg.Classes * len(all[1]) / total, 2: cfg.Classes * len(all[2]) / total}
 	counts[0] = cfg.Classes - counts[1] - counts[2]

@@ -52,7 +52,7 @@ func TestNewIsClassDisjoint(t *testing.T) {
 
 func TestConfigBounds(t *testing.T) {
 	for _, bad := range []Config{{Classes: 11}, {Classes: 241}, {Classes: -1}, {Images: 1}, {Images: -3},
-		{Images: MaxImages + 1}} {
+		{Images: maxImages + 1}} {
 		if _, _, err := New(bad); err == nil {
 			t.Errorf("%+v was accepted", bad)
 		}

@@ -60,7 +60,7 @@ func openFiles(ctx context.Context, root location.Source, open func(location.Sou
 		return nil, fmt.Errorf("root: %w", err)
 	}
 	if layout == datasets.File || layout == datasets.Zip {
-		return OpenZip(ctx, root)
+		return openZip(ctx, root)
 	}
 	folder, err := open(root)
 	if err != nil {
@@ -98,8 +98,8 @@ func Resolve(root, manifest location.Source) location.Source {
 	return manifest.Parent()
 }
 
-// OpenZip opens a zip file as a folder.
-func OpenZip(ctx context.Context, file location.Source) (fs.FS, error) {
+// openZip opens a zip file as a folder.
+func openZip(ctx context.Context, file location.Source) (fs.FS, error) {
 	if !file.IsZip() {
 		return nil, fmt.Errorf("root: %s: is a file, expected the folder the manifest's paths are relative to, or "+
 			"a .zip file of it", file)
@@ -122,7 +122,7 @@ func OpenZip(ctx context.Context, file location.Source) (fs.FS, error) {
 // OpenPublished opens the folder, or a .zip file, with the files of a published dataset.
 func OpenPublished(ctx context.Context, root location.Source) (fs.FS, error) {
 	if root.IsZip() {
-		return OpenZip(ctx, root)
+		return openZip(ctx, root)
 	}
 	info, err := root.Stat(ctx)
 	if err != nil {

@@ -11,7 +11,7 @@ type Origin int
 // The origins.
 const (
 	Plain     Origin = iota // at a path
-	Local                   // a file below LABEL_STUDIO_LOCAL_FILES_DOCUMENT_ROOT
+	local                   // a file below LABEL_STUDIO_LOCAL_FILES_DOCUMENT_ROOT
 	Uploaded                // uploaded into Label Studio, which stores it below media in its data folder
 	Elsewhere               // at a URL
 	Inside                  // embedded in the task itself
@@ -39,7 +39,7 @@ func Locate(value string) (string, Origin) {
 		for _, part := range strings.Split(query, "&") {
 			if d, ok := strings.CutPrefix(part, "d="); ok {
 				if path, err := url.QueryUnescape(d); err == nil {
-					return strings.TrimLeft(path, "/"), Local
+					return strings.TrimLeft(path, "/"), local
 				}
 			}
 		}
@@ -55,8 +55,8 @@ func Locate(value string) (string, Origin) {
 	return value, Plain
 }
 
-// LocalFile returns the URL of a file below the document root.
-func LocalFile(path string) string {
+// localFile returns the URL of a file below the document root.
+func localFile(path string) string {
 	parts := strings.Split(path, "/")
 	for i := range parts {
 		parts[i] = strings.ReplaceAll(url.QueryEscape(parts[i]), "+", "%20")

@@ -33,15 +33,15 @@ type Task struct {
 // Answer is what an annotator said last about a task.
 type Answer struct {
 	Annotator string   // a name, or a number as in Label Studio
-	Choices   []Chosen // of every control
+	Choices   []chosen // of every control
 	Skipped   bool
 	Truth     bool // marked as the ground truth
 	ours      bool // written by Writer and returned unchanged
 	at        string
 }
 
-// Chosen holds the choices made in a control.
-type Chosen struct {
+// chosen holds the choices made in a control.
+type chosen struct {
 	Control string
 	Values  []string
 }
@@ -229,9 +229,9 @@ func (a *annotation) answer(path string) (Answer, error) {
 		if id, err := jsontext.Plain(r.ID); err == nil && strings.HasPrefix(id, sentPrefix) {
 			out.ours = len(a.Result) == 1 && len(values) == 1 && id == sentID(path, r.Control, values[0])
 		}
-		at := slices.IndexFunc(out.Choices, func(c Chosen) bool { return c.Control == r.Control })
+		at := slices.IndexFunc(out.Choices, func(c chosen) bool { return c.Control == r.Control })
 		if at < 0 {
-			out.Choices = append(out.Choices, Chosen{r.Control, values})
+			out.Choices = append(out.Choices, chosen{r.Control, values})
 			continue
 		}
 		for _, v := range values { // of regions one each
@@ -270,7 +270,7 @@ func minimal(in *json.Decoder) (*Task, error) {
 			return nil, fmt.Errorf("%.80s: %w", key, err)
 		}
 		if values, ok := choices(raw, t.Data[key]); ok {
-			a.Choices = append(a.Choices, Chosen{key, values})
+			a.Choices = append(a.Choices, chosen{key, values})
 		}
 	}
 	t.Answers = []Answer{a}

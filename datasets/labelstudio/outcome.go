@@ -17,19 +17,19 @@ const (
 	Unannotated
 	Skipped
 	Several // choices in one annotation
-	Disagreed
+	disagreed
 )
 
 var verdictNames = [...]string{Labelled: "labelled", Dropped: "dropped", Unannotated: "not annotated",
-	Skipped: "skipped", Several: "with several choices", Disagreed: "on which no choice has a majority"}
+	Skipped: "skipped", Several: "with several choices", disagreed: "on which no choice has a majority"}
 
 // String implements fmt.Stringer.
 func (v Verdict) String() string { return verdictNames[v] }
 
-// DropControl is the control with which annotators leave an image out; its only choice is DropChoice.
+// DropControl is the control with which annotators leave an image out; its only choice is dropChoice.
 const (
 	DropControl = "winnow"
-	DropChoice  = "drop this image"
+	dropChoice  = "drop this image"
 )
 
 // Of returns what was chosen in a control.
@@ -48,7 +48,7 @@ func (a *Answer) Verdict(control string) (string, Verdict) {
 	switch {
 	case a.Skipped:
 		return "", Skipped
-	case slices.Contains(a.Of(DropControl), DropChoice):
+	case slices.Contains(a.Of(DropControl), dropChoice):
 		return "", Dropped
 	case len(values) == 0:
 		return "", Unannotated
@@ -83,7 +83,7 @@ func Outcome(answers []Answer, control string) (label string, v Verdict) {
 		}
 	}
 	if all > 0 {
-		return "", Disagreed
+		return "", disagreed
 	}
 	return "", without
 }
@@ -119,7 +119,7 @@ func (c *Tally) Add(v Verdict, task string) {
 // String describes the tasks without a label; "" if all have one.
 func (c *Tally) String() string {
 	var without []string
-	for v := Unannotated; v <= Disagreed; v++ {
+	for v := Unannotated; v <= disagreed; v++ {
 		if c.counts[v] > 0 {
 			without = append(without, fmt.Sprintf("%d %s (as task %.40s)", c.counts[v], v, c.first[v]))
 		}
@@ -149,7 +149,7 @@ func (c Controls) Add(t *Task) {
 }
 
 // usual are common names of label controls, most certain first.
-var usual = []string{Control, "choice", "choices", "labels", "class", "category", "classification"}
+var usual = []string{control, "choice", "choices", "labels", "class", "category", "classification"}
 
 // Usual returns the most certain label control among the names, if there is one.
 func Usual(names []string) (string, bool) {

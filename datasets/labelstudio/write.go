@@ -13,11 +13,11 @@ import (
 	"unicode/utf8"
 )
 
-// Control is the control of Config that holds the labels. Object is the control that shows the image, and
+// control is the control of Config that holds the labels. object is the control that shows the image, and
 // the key of a task's data that holds it.
 const (
-	Control = "label"
-	Object  = "image"
+	control = "label"
+	object  = "image"
 )
 
 // Sent is a task to write.
@@ -69,7 +69,7 @@ type result struct {
 }
 
 func choice(id, control, value string) []result {
-	r := result{ID: id, From: control, To: Object, Type: "choices"}
+	r := result{ID: id, From: control, To: object, Type: "choices"}
 	r.Value.Choices = []string{value}
 	return []result{r}
 }
@@ -113,10 +113,10 @@ func (w *Writer) Write(path string, s Sent) error {
 		}
 		text.Truncate(text.Len() - 1) // the newline
 	}
-	put(`{"data": {"`+Object+`": `, LocalFile(s.Image))
+	put(`{"data": {"`+object+`": `, localFile(s.Image))
 	put(`, "`+PathKey+`": `, path)
 	for _, f := range s.Data {
-		if f.Name == Object || f.Name == PathKey {
+		if f.Name == object || f.Name == PathKey {
 			continue
 		}
 		put(", ", f.Name)
@@ -124,12 +124,12 @@ func (w *Writer) Write(path string, s Sent) error {
 	}
 	text.WriteByte('}')
 	if p := s.Suggest; p != nil {
-		put(`, "predictions": `, []prediction{{p.Version, p.Score, choice("suggested", Control, p.Label)}})
+		put(`, "predictions": `, []prediction{{p.Version, p.Score, choice("suggested", control, p.Label)}})
 	}
 	if d := s.Decided; d != nil {
-		control, value := Control, d.Label
+		control, value := control, d.Label
 		if d.Drop {
-			control, value = DropControl, DropChoice
+			control, value = DropControl, dropChoice
 		}
 		put(`, "annotations": `, []made{{choice(sentID(path, control, value), control, value)}})
 	}
@@ -162,13 +162,13 @@ func (w *Writer) Close() error {
 func Config(classes []string) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "<View>\n  <Image name=\"%s\" value=\"$%[1]s\"/>\n  <Header value=\"$given_label\"/>\n  "+
-		"<Choices name=\"%[2]s\" toName=\"%[1]s\" choice=\"single\" showInline=\"true\">\n", Object, Control)
+		"<Choices name=\"%[2]s\" toName=\"%[1]s\" choice=\"single\" showInline=\"true\">\n", object, control)
 	for _, name := range classes {
 		out.WriteString("    <Choice value=\"")
 		_ = xml.EscapeText(&out, []byte(name)) // cannot fail: a builder
 		out.WriteString("\"/>\n")
 	}
 	fmt.Fprintf(&out, "  </Choices>\n  <Choices name=\"%s\" toName=\"%s\" choice=\"single\">\n    <Choice "+
-		"value=\"%s\"/>\n  </Choices>\n</View>\n", DropControl, Object, DropChoice)
+		"value=\"%s\"/>\n  </Choices>\n</View>\n", DropControl, object, dropChoice)
 	return out.String()
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/parquet-go/parquet-go/encoding/rle"
 )
 
-// DefaultCache is the size in bytes of the zero Cache.
-const DefaultCache = 256 << 20
+// defaultCache is the size in bytes of the zero Cache.
+const defaultCache = 256 << 20
 
 // Cache keeps the pages that were used last, at least one, because neighbouring images are mostly in one page. The
 // zero value is ready to use; methods are safe for concurrent use.
@@ -67,7 +67,7 @@ func (c *Cache) get(k key, read func() ([][]byte, error)) ([][]byte, error) {
 
 // shrink drops the least recently used pages, but keeps at least one.
 func (c *Cache) shrink(but key) {
-	for c.bytes > DefaultCache && len(c.pages) > 1 {
+	for c.bytes > defaultCache && len(c.pages) > 1 {
 		var oldest key
 		least := c.clock + 1
 		for k, p := range c.pages {

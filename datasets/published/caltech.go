@@ -24,7 +24,7 @@ import (
 var caltech101 = Preset{
 	Name: "caltech101", Title: "Caltech-101 (Fei-Fei et al. 2004)",
 	Files:   []string{"101_ObjectCategories", "accordion"},
-	Default: Usual, Read: func(fsys fs.FS, _ Options) ([]Sample, error) {
+	Default: usual, Read: func(fsys fs.FS, _ Options) ([]sample, error) {
 		return readCaltech(fsys, "101_ObjectCategories", "accordion", 30,
 			func(folder string, n int) (int, string, error) {
 				if folder == "BACKGROUND_Google" {
@@ -33,9 +33,9 @@ var caltech101 = Preset{
 				return n, folder, nil
 			})
 	},
-	Protocols: map[string]Protocol{Usual: {
+	Protocols: map[string]Protocol{usual: {
 		Note:   "30 images of each class train, drawn once, the others test",
-		Counts: []Count{{datasets.Train, 101 * 30, 101}, {datasets.Test, 8677 - 101*30, 101}},
+		Counts: []count{{datasets.Train, 101 * 30, 101}, {datasets.Test, 8677 - 101*30, 101}},
 	}},
 }
 
@@ -46,7 +46,7 @@ var caltech101 = Preset{
 // Source: Griffin, Holub, Perona, "Caltech-256 object category dataset", 2007: 30,607 images, 827 of them clutter.
 var caltech256 = Preset{
 	Name: "caltech256", Title: "Caltech-256 (Griffin et al. 2007)", Files: []string{"256_ObjectCategories", "001.ak47"},
-	Default: Usual, Read: func(fsys fs.FS, _ Options) ([]Sample, error) {
+	Default: usual, Read: func(fsys fs.FS, _ Options) ([]sample, error) {
 		return readCaltech(fsys, "256_ObjectCategories", "001.ak47", 60,
 			func(folder string, _ int) (int, string, error) {
 				digits, name, ok := strings.Cut(folder, ".")
@@ -60,9 +60,9 @@ var caltech256 = Preset{
 				return class, name, nil
 			})
 	},
-	Protocols: map[string]Protocol{Usual: {
+	Protocols: map[string]Protocol{usual: {
 		Note:   "60 images of each class train, drawn once, the others test",
-		Counts: []Count{{datasets.Train, 256 * 60, 256}, {datasets.Test, 30607 - 827 - 256*60, 256}},
+		Counts: []count{{datasets.Train, 256 * 60, 256}, {datasets.Test, 30607 - 827 - 256*60, 256}},
 	}},
 }
 
@@ -71,7 +71,7 @@ var caltech256 = Preset{
 // an empty name leaves it out. Images are the .jpg files directly in a class folder; deeper files are not part of
 // the published set.
 func readCaltech(fsys fs.FS, below, first string, training int,
-	class func(folder string, n int) (int, string, error)) ([]Sample, error) {
+	class func(folder string, n int) (int, string, error)) ([]sample, error) {
 	if !isFolder(fsys, below) {
 		if !isFolder(fsys, first) {
 			return nil, missing("folder "+below, "folder "+first)
@@ -82,7 +82,7 @@ func readCaltech(fsys fs.FS, below, first string, training int,
 	if err != nil {
 		return nil, err
 	}
-	var samples []Sample
+	var samples []sample
 	n, names := 1, make(map[string]string)
 	for _, e := range entries {
 		folder := path.Join(below, e.Name())
@@ -107,7 +107,7 @@ func readCaltech(fsys fs.FS, below, first string, training int,
 		}
 		chosen := drawn(images, training)
 		for _, file := range images {
-			s := Sample{Path: path.Join(folder, file), Class: number, Label: name, Split: datasets.Test}
+			s := sample{Path: path.Join(folder, file), Class: number, Label: name, Split: datasets.Test}
 			if chosen[file] {
 				s.Split = datasets.Train
 			}

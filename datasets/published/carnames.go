@@ -38,17 +38,17 @@ func carClasses(file string, a *matfile.Array) (carNames, error) {
 	return c, nil
 }
 
-// sample converts an annotation to a Sample.
-func (c carNames) sample(annos *matfile.Array, i int, folder, file, split string) (Sample, error) {
+// sample converts an annotation to a sample.
+func (c carNames) sample(annos *matfile.Array, i int, folder, file, split string) (sample, error) {
 	name := annos.Field(i, file)
 	if name.Class != matfile.Char || !fs.ValidPath(path.Join(folder, name.Text)) || name.Text == "" {
-		return Sample{}, fmt.Errorf("%s is %q, expected the name of a file", file, name.Text)
+		return sample{}, fmt.Errorf("%s is %q, expected the name of a file", file, name.Text)
 	}
 	class, err := integer(annos.Field(i, "class"), 1, len(c.names))
 	if err != nil {
-		return Sample{}, fmt.Errorf("class: %w", err)
+		return sample{}, fmt.Errorf("class: %w", err)
 	}
-	s := Sample{Path: path.Join(folder, name.Text), Known: c.folders[class-1] + "/" + path.Base(name.Text),
+	s := sample{Path: path.Join(folder, name.Text), Known: c.folders[class-1] + "/" + path.Base(name.Text),
 		Class: c.rank[class-1], Label: c.names[class-1], Split: split, Extra: make([]string, len(boxCorners))}
 	for k, corner := range boxCorners {
 		if v := annos.Field(i, corner); v != nil && len(v.Numbers) == 1 {

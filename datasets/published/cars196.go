@@ -28,26 +28,26 @@ import (
 var cars196 = Preset{
 	Name: "cars196", Title: "Stanford Cars (Krause et al. 2013)",
 	Files:   []string{"cars_annos.mat", "devkit/cars_meta.mat", firstCar, "train/" + firstCar, "images/" + firstCar},
-	Default: Half, Columns: boxCorners, Read: readCars,
+	Default: half, Columns: boxCorners, Read: readCars,
 	Protocols: map[string]Protocol{
-		Half: {
+		half: {
 			Note:   "classes 1-98 train, 99-196 test",
 			Ranges: []Range{{datasets.Train, 1, 98}, {datasets.Test, 99, 196}},
-			Counts: []Count{{datasets.Train, 8054, 98}, {datasets.Test, 8131, 98}},
+			Counts: []count{{datasets.Train, 8054, 98}, {datasets.Test, 8131, 98}},
 		},
-		Prism: {
+		prism: {
 			Note:   "classes 1-98 train, 99-147 validate, 148-196 test",
 			Ranges: []Range{{datasets.Train, 1, 98}, {datasets.Validation, 99, 147}, {datasets.Test, 148, 196}},
-			Counts: []Count{{datasets.Train, 8054, 98}, {datasets.Validation, 4059, 49}, {datasets.Test, 4072, 49}},
+			Counts: []count{{datasets.Train, 8054, 98}, {datasets.Validation, 4059, 49}, {datasets.Test, 4072, 49}},
 		},
 		"prism-literal": {
 			Note:   "classes 1-98 train, 99-146 validate, 147-194 test",
 			Ranges: []Range{{datasets.Train, 1, 98}, {datasets.Validation, 99, 146}, {datasets.Test, 147, 194}},
-			Counts: []Count{{datasets.Train, 8054, 98}, {datasets.Validation, 3970, 48}, {datasets.Test, 3995, 48}},
+			Counts: []count{{datasets.Train, 8054, 98}, {datasets.Validation, 3970, 48}, {datasets.Test, 3995, 48}},
 		},
 		Official: {
 			Note:   "training and test images of the same classes",
-			Counts: []Count{{datasets.Train, 8144, 196}, {datasets.Test, 8041, 196}},
+			Counts: []count{{datasets.Train, 8144, 196}, {datasets.Test, 8041, 196}},
 		},
 	},
 }
@@ -57,7 +57,7 @@ const firstCar = "AM General Hummer SUV 2000"
 
 var boxCorners = []string{"bbox_x1", "bbox_y1", "bbox_x2", "bbox_y2"}
 
-func readCars(fsys fs.FS, _ Options) ([]Sample, error) {
+func readCars(fsys fs.FS, _ Options) ([]sample, error) {
 	if exists(fsys, "cars_annos.mat") {
 		return readCarAnnos(fsys)
 	}
@@ -75,7 +75,7 @@ func readCars(fsys fs.FS, _ Options) ([]Sample, error) {
 }
 
 // readCarAnnos reads the file that lists all images.
-func readCarAnnos(fsys fs.FS) ([]Sample, error) {
+func readCarAnnos(fsys fs.FS) ([]sample, error) {
 	const name = "cars_annos.mat"
 	list, err := matfile.ReadFile(fsys, name)
 	if err != nil {
@@ -89,7 +89,7 @@ func readCarAnnos(fsys fs.FS) ([]Sample, error) {
 	if err != nil {
 		return nil, err
 	}
-	samples := make([]Sample, annos.Len())
+	samples := make([]sample, annos.Len())
 	for i := range samples {
 		testing, err := integer(annos.Field(i, "test"), 0, 1)
 		if err != nil {
@@ -104,7 +104,7 @@ func readCarAnnos(fsys fs.FS) ([]Sample, error) {
 }
 
 // readCarDevkit reads the devkit's two lists of the images below cars_train and cars_test.
-func readCarDevkit(fsys fs.FS, dir string) ([]Sample, error) {
+func readCarDevkit(fsys fs.FS, dir string) ([]sample, error) {
 	meta := path.Join(dir, "cars_meta.mat")
 	if !exists(fsys, meta) {
 		return nil, missing(meta)
@@ -140,7 +140,7 @@ func readCarDevkit(fsys fs.FS, dir string) ([]Sample, error) {
 
 // knownCars distinguishes images of a class that have the same name in the official training and test set. In
 // PRISM's lists, which have both in the class folder, the test image has "_2" after its number.
-func knownCars(samples []Sample) {
+func knownCars(samples []sample) {
 	training := make(map[string]bool)
 	for _, s := range samples {
 		if s.Split != datasets.Test {
@@ -155,7 +155,7 @@ func knownCars(samples []Sample) {
 	}
 }
 
-func (c carNames) devkit(fsys fs.FS, name, folder, split string) ([]Sample, error) {
+func (c carNames) devkit(fsys fs.FS, name, folder, split string) ([]sample, error) {
 	list, err := matfile.ReadFile(fsys, name)
 	if err != nil {
 		return nil, err
@@ -164,7 +164,7 @@ func (c carNames) devkit(fsys fs.FS, name, folder, split string) ([]Sample, erro
 	if err != nil {
 		return nil, err
 	}
-	samples := make([]Sample, annos.Len())
+	samples := make([]sample, annos.Len())
 	for i := range samples {
 		if samples[i], err = c.sample(annos, i, folder, "fname", split); err != nil {
 			return nil, fmt.Errorf("%s: annotation %d: %w", name, i+1, err)
@@ -174,7 +174,7 @@ func (c carNames) devkit(fsys fs.FS, name, folder, split string) ([]Sample, erro
 }
 
 // readCarFolders reads one folder per class; those below train/ and test/ have the official split.
-func readCarFolders(fsys fs.FS, dir string) ([]Sample, error) {
+func readCarFolders(fsys fs.FS, dir string) ([]sample, error) {
 	sub, err := fs.Sub(fsys, dir)
 	if err != nil {
 		return nil, err
@@ -184,9 +184,9 @@ func readCarFolders(fsys fs.FS, dir string) ([]Sample, error) {
 		return nil, err
 	}
 	split := exists(sub, "train")
-	samples := make([]Sample, len(d.Samples))
+	samples := make([]sample, len(d.Samples))
 	for i, s := range d.Samples {
-		samples[i] = Sample{Path: path.Join(dir, s.Path), Known: known(s.Path, ""), Class: s.Label + 1,
+		samples[i] = sample{Path: path.Join(dir, s.Path), Known: known(s.Path, ""), Class: s.Label + 1,
 			Label: d.Classes[s.Label], Extra: make([]string, len(boxCorners))}
 		if split {
 			samples[i].Split = s.Split

@@ -22,15 +22,15 @@ var cars98N = Preset{
 	Files:   []string{"datalist/" + carsNTrain, "datalist/" + carsNTest},
 	Default: Official, Read: readCars98N,
 	Protocols: map[string]Protocol{
-		Official: {Note: "all images train", Counts: []Count{{datasets.Train, 9558, 98}}},
-		Half: {Note: "CARS-98N trains, the other 98 classes of CARS196 test",
-			Counts: []Count{{datasets.Train, 9558, 98}, {datasets.Test, 8131, 98}}},
-		Prism: {Note: "CARS-98N trains; of CARS196 classes 99-147 validate and 148-196 test",
+		Official: {Note: "all images train", Counts: []count{{datasets.Train, 9558, 98}}},
+		half: {Note: "CARS-98N trains, the other 98 classes of CARS196 test",
+			Counts: []count{{datasets.Train, 9558, 98}, {datasets.Test, 8131, 98}}},
+		prism: {Note: "CARS-98N trains; of CARS196 classes 99-147 validate and 148-196 test",
 			Ranges: []Range{{datasets.Train, 1, 98}, {datasets.Validation, 99, 147}, {datasets.Test, 148, 196}},
-			Counts: []Count{{datasets.Train, 9558, 98}, {datasets.Validation, 4059, 49}, {datasets.Test, 4072, 49}}},
+			Counts: []count{{datasets.Train, 9558, 98}, {datasets.Validation, 4059, 49}, {datasets.Test, 4072, 49}}},
 		"prism-literal": {Note: "as prism with 48 and 48 classes, as its paper says: two of the 196 are left out",
 			Ranges: []Range{{datasets.Train, 1, 98}, {datasets.Validation, 99, 146}, {datasets.Test, 147, 194}},
-			Counts: []Count{{datasets.Train, 9558, 98}, {datasets.Validation, 3970, 48}, {datasets.Test, 3995, 48}}},
+			Counts: []count{{datasets.Train, 9558, 98}, {datasets.Validation, 3970, 48}, {datasets.Test, 3995, 48}}},
 	},
 }
 
@@ -42,7 +42,7 @@ const (
 func cars98NLists(name string) []string { return []string{name, "datalist/" + name} }
 
 // readCars98N reads the lists that the protocol needs.
-func readCars98N(fsys fs.FS, opts Options) ([]Sample, error) {
+func readCars98N(fsys fs.FS, opts Options) ([]sample, error) {
 	samples, err := readPrismList(fsys, datasets.Train, cars98NLists(carsNTrain)...)
 	if err != nil || opts.Protocol == Official {
 		return samples, err
@@ -53,8 +53,8 @@ func readCars98N(fsys fs.FS, opts Options) ([]Sample, error) {
 
 // readPrismList reads a list of lines "absolute path,label", and finds which of the path's folders the root stands
 // for.
-func readPrismList(fsys fs.FS, split string, names ...string) ([]Sample, error) {
-	var samples []Sample
+func readPrismList(fsys fs.FS, split string, names ...string) ([]sample, error) {
+	var samples []sample
 	err := eachLine(fsys, func(_ int, line string) error {
 		comma := strings.LastIndexByte(line, ',')
 		if comma < 0 {
@@ -68,7 +68,7 @@ func readPrismList(fsys fs.FS, split string, names ...string) ([]Sample, error) 
 		if err := inRoot(p); err != nil {
 			return err
 		}
-		samples = append(samples, Sample{Path: p, Class: class, Label: strconv.Itoa(class), Split: split})
+		samples = append(samples, sample{Path: p, Class: class, Label: strconv.Itoa(class), Split: split})
 		return nil
 	}, names...)
 	if err != nil {
@@ -87,7 +87,7 @@ func readPrismList(fsys fs.FS, split string, names ...string) ([]Sample, error) 
 
 // foldersAbove returns how many leading folders of the paths are above the root, by the first file that exists; 1
 // (PRISM's /data) if none does.
-func foldersAbove(fsys fs.FS, samples []Sample) int {
+func foldersAbove(fsys fs.FS, samples []sample) int {
 	for _, s := range samples {
 		rest, ok := s.Path, true
 		for skip := 0; ok; skip++ {

@@ -19,7 +19,7 @@ var cifar10N = Preset{
 	Name: "cifar10n", Title: "CIFAR-10N (Wei et al. 2022) with CIFAR-10's binary version",
 	Files: []string{"data_batch_1.bin", "CIFAR-10_human.pt"}, Protocols: sixtyThousand(50000, 10), Default: Official,
 	Human: []string{"aggre", "worse", "random1", "random2", "random3"}, Corrects: true, Packed: true,
-	Read: func(fsys fs.FS, opts Options) ([]Sample, error) {
+	Read: func(fsys fs.FS, opts Options) ([]sample, error) {
 		return readHuman(fsys, opts, whole(cifar.Read10), "CIFAR-10_human.pt", "cifar10n.csv.gz", "cifar10n.csv",
 			"cifar10n.npy")
 	},
@@ -29,7 +29,7 @@ var cifar100N = Preset{
 	Name: "cifar100n", Title: "CIFAR-100N (Wei et al. 2022) with CIFAR-100's binary version",
 	Files: []string{"train.bin", "CIFAR-100_human.pt"}, Protocols: sixtyThousand(50000, 100), Default: Official,
 	Columns: []string{"coarse"}, Human: []string{"noisy"}, Corrects: true, Packed: true,
-	Read: func(fsys fs.FS, opts Options) ([]Sample, error) {
+	Read: func(fsys fs.FS, opts Options) ([]sample, error) {
 		return readHuman(fsys, opts, whole(cifar.Read100), "CIFAR-100_human.pt", "cifar100n.csv.gz", "cifar100n.csv",
 			"cifar100n.npy")
 	},
@@ -37,8 +37,8 @@ var cifar100N = Preset{
 
 // readHuman reads CIFAR and replaces the training images' labels by the human ones; the old labels become the true
 // ones.
-func readHuman(fsys fs.FS, opts Options, read func(fs.FS, Options) ([]Sample, error),
-	files ...string) ([]Sample, error) {
+func readHuman(fsys fs.FS, opts Options, read func(fs.FS, Options) ([]sample, error),
+	files ...string) ([]sample, error) {
 	samples, err := read(fsys, opts)
 	if err != nil {
 		return nil, err
@@ -58,13 +58,13 @@ func readHuman(fsys fs.FS, opts Options, read func(fs.FS, Options) ([]Sample, er
 }
 
 // giveHuman checks the labels against CIFAR's and assigns them to the training images.
-func giveHuman(samples []Sample, table labelTable, opts Options) error {
+func giveHuman(samples []sample, table labelTable, opts Options) error {
 	labels, err := table.set(opts.Human)
 	if err != nil {
 		return err
 	}
 	names := make(map[int]string)
-	var train []*Sample
+	var train []*sample
 	for i := range samples {
 		names[samples[i].Class] = samples[i].Label
 		if samples[i].Split == datasets.Train {

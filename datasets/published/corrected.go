@@ -23,7 +23,7 @@ const noLabel = -1
 // rejected.
 // Source: Northcutt, Athalye, Mueller, "Pervasive Label Errors in Test Sets Destabilize Machine Learning Benchmarks",
 // NeurIPS Datasets and Benchmarks 2021.
-func correct(samples []Sample, file File, first int, opts Options) error {
+func correct(samples []sample, file File, first int, opts Options) error {
 	names := make(map[int]string)
 	var test []int
 	for i := range samples {

@@ -121,9 +121,9 @@ func TestCorrectedReal(t *testing.T) {
 				t.Errorf("warnings %q", r.Warnings)
 			}
 		} else {
-			var samples []Sample
+			var samples []sample
 			for _, class := range labels {
-				samples = append(samples, Sample{Class: class, Label: fmt.Sprint(class), Split: datasets.Test})
+				samples = append(samples, sample{Class: class, Label: fmt.Sprint(class), Split: datasets.Test})
 			}
 			if err := correct(samples, votes, 0, Options{notes: &notes}); err != nil {
 				t.Fatal(err)
@@ -140,9 +140,9 @@ func FuzzCorrected(f *testing.F) {
 	f.Add([]byte("[" + voted(1, 1, 3, `"given": 5`) + "]"))
 	f.Add([]byte(npyFile("|u1", "10,", "\x00\x01\x02\x03\x04\x05\x06\x07\x08\x00")))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		var samples []Sample
+		var samples []sample
 		for class := range 10 {
-			samples = append(samples, Sample{Class: class, Label: fmt.Sprint(class), Split: datasets.Test})
+			samples = append(samples, sample{Class: class, Label: fmt.Sprint(class), Split: datasets.Test})
 		}
 		if correct(samples, File{"c", data}, 0, Options{}) != nil {
 			return

@@ -51,14 +51,14 @@ func TestCountsSOP(t *testing.T) {
 		})
 		files["Ebay_"+part+".txt"] = &fstest.MapFile{Data: []byte(b.String())}
 	}
-	for _, protocol := range []string{Official, Half, Prism} {
+	for _, protocol := range []string{Official, half, prism} {
 		if w := unlike(imported(t, "sop", files, Options{Protocol: protocol})); w != "" {
 			t.Errorf("%s: %s", protocol, w)
 		}
 	}
 	list := files["Ebay_test.txt"]
 	list.Data = list.Data[:strings.LastIndexByte(strings.TrimSpace(string(list.Data)), '\n')+1]
-	if w, want := unlike(imported(t, "sop", files, Options{Protocol: Prism})),
+	if w, want := unlike(imported(t, "sop", files, Options{Protocol: prism})),
 		"test: found 27765 images, expected 27766 as published"; w != want {
 		t.Errorf("one image less: %q, expected %q", w, want)
 	}
@@ -75,7 +75,7 @@ func TestCountsCars98N(t *testing.T) {
 		}
 		files[name] = &fstest.MapFile{Data: data}
 	}
-	for _, protocol := range []string{Official, Half, Prism, "prism-literal"} {
+	for _, protocol := range []string{Official, half, prism, "prism-literal"} {
 		if w := unlike(imported(t, "cars98n", files, Options{Protocol: protocol})); w != "" {
 			t.Errorf("%s: %s", protocol, w)
 		}
@@ -115,7 +115,7 @@ func TestCountsFood(t *testing.T) {
 		"food-101/meta/test.txt":     text(test...),
 		"Food-101N/meta/classes.txt": text(classes...), "Food-101N/meta/imagelist.tsv": text(noisy...),
 	}
-	for _, protocol := range []string{Half, Prism} {
+	for _, protocol := range []string{half, prism} {
 		if w := unlike(imported(t, "food101n", files, Options{Protocol: protocol})); w != "" {
 			t.Errorf("%s: %s", protocol, w)
 		}
@@ -125,7 +125,7 @@ func TestCountsFood(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		protocol := map[string]string{"food101": Half, "food101n": Official}[preset]
+		protocol := map[string]string{"food101": half, "food101n": Official}[preset]
 		if w := unlike(imported(t, preset, sub, Options{Protocol: protocol})); w != "" {
 			t.Errorf("%s: %s", preset, w)
 		}

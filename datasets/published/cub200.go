@@ -17,26 +17,26 @@ import (
 var cub200 = Preset{
 	Name: "cub200", Title: "CUB-200-2011 (Wah et al. 2011)",
 	Files:   []string{"images.txt", "image_class_labels.txt", "classes.txt", "train_test_split.txt", "images"},
-	Default: Half, Columns: []string{"bbox_x", "bbox_y", "bbox_width", "bbox_height"}, Read: readCUB,
+	Default: half, Columns: []string{"bbox_x", "bbox_y", "bbox_width", "bbox_height"}, Read: readCUB,
 	Protocols: map[string]Protocol{
-		Half: {
+		half: {
 			Note:   "classes 1-100 train, 101-200 test",
 			Ranges: []Range{{datasets.Train, 1, 100}, {datasets.Test, 101, 200}},
-			Counts: []Count{{datasets.Train, 5864, 100}, {datasets.Test, 5924, 100}},
+			Counts: []count{{datasets.Train, 5864, 100}, {datasets.Test, 5924, 100}},
 		},
-		Prism: {
+		prism: {
 			Note:   "classes 1-100 train, 101-150 validate, 151-200 test",
 			Ranges: []Range{{datasets.Train, 1, 100}, {datasets.Validation, 101, 150}, {datasets.Test, 151, 200}},
-			Counts: []Count{{datasets.Train, 5864, 100}, {datasets.Validation, 2958, 50}, {datasets.Test, 2966, 50}},
+			Counts: []count{{datasets.Train, 5864, 100}, {datasets.Validation, 2958, 50}, {datasets.Test, 2966, 50}},
 		},
 		Official: {
 			Note:   "training and test images of the same classes",
-			Counts: []Count{{datasets.Train, 5994, 200}, {datasets.Test, 5794, 200}},
+			Counts: []count{{datasets.Train, 5994, 200}, {datasets.Test, 5794, 200}},
 		},
 	},
 }
 
-func readCUB(fsys fs.FS, opts Options) ([]Sample, error) {
+func readCUB(fsys fs.FS, opts Options) ([]sample, error) {
 	images, err := readTable(fsys, "images.txt", 1)
 	if err != nil {
 		return nil, err
@@ -59,9 +59,9 @@ func readCUB(fsys fs.FS, opts Options) ([]Sample, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	list := make([]Sample, 0, len(images.ids))
+	list := make([]sample, 0, len(images.ids))
 	for _, id := range images.ids {
-		s := Sample{Path: "images/" + images.rows[id][0]}
+		s := sample{Path: "images/" + images.rows[id][0]}
 		if !fs.ValidPath(s.Path) {
 			return nil, fmt.Errorf("images.txt: image %d has the path %.80q, expected one below images/", id,
 				images.rows[id][0])

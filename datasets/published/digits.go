@@ -41,13 +41,13 @@ var cifar100 = Preset{
 		Official: sixtyThousand(50000, 100)[Official],
 		Coarse: {
 			Note:   "the official split, labelled by the 20 superclasses",
-			Counts: []Count{{datasets.Train, 50000, 20}, {datasets.Test, 10000, 20}},
+			Counts: []count{{datasets.Train, 50000, 20}, {datasets.Test, 10000, 20}},
 		},
 	},
 }
 
 // readCIFAR100 reads the images with the labels of the protocol.
-func readCIFAR100(fsys fs.FS, opts Options) ([]Sample, error) {
+func readCIFAR100(fsys fs.FS, opts Options) ([]sample, error) {
 	samples, err := whole(cifar.Read100)(fsys, opts)
 	if err != nil {
 		return nil, err
@@ -76,20 +76,20 @@ func readCIFAR100(fsys fs.FS, opts Options) ([]Sample, error) {
 func sixtyThousand(train, classes int) map[string]Protocol {
 	return map[string]Protocol{Official: {
 		Note:   "training and test images of the same classes",
-		Counts: []Count{{datasets.Train, train, classes}, {datasets.Test, 10000, classes}},
+		Counts: []count{{datasets.Train, train, classes}, {datasets.Test, 10000, classes}},
 	}}
 }
 
 // whole returns the reader of a dataset that has its own package, which splits it officially.
-func whole(read func(fs.FS) (*datasets.Dataset, error)) func(fs.FS, Options) ([]Sample, error) {
-	return func(fsys fs.FS, _ Options) ([]Sample, error) {
+func whole(read func(fs.FS) (*datasets.Dataset, error)) func(fs.FS, Options) ([]sample, error) {
+	return func(fsys fs.FS, _ Options) ([]sample, error) {
 		d, err := read(fsys)
 		if err != nil {
 			return nil, err
 		}
-		list := make([]Sample, len(d.Samples))
+		list := make([]sample, len(d.Samples))
 		for i, s := range d.Samples {
-			list[i] = Sample{Path: s.Path, Class: s.Label, Label: d.Classes[s.Label], Split: s.Split, Extra: s.Extra}
+			list[i] = sample{Path: s.Path, Class: s.Label, Label: d.Classes[s.Label], Split: s.Split, Extra: s.Extra}
 		}
 		return list, nil
 	}

@@ -15,7 +15,7 @@ func ReadListFile(name string) (*datasets.Dataset, error) {
 		return nil, err
 	}
 	defer f.Close()
-	return ReadList(f, name)
+	return readList(f, name)
 }
 
 // ReadFile reads a whole file; it returns nil if name is "".

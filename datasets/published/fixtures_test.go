@@ -153,7 +153,7 @@ func released(t testing.TB, name string) *datasets.Dataset {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	list, err := ReadList(f, name)
+	list, err := readList(f, name)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,28 +18,28 @@ import (
 var flowers102 = Preset{
 	Name: "flowers102", Title: "Oxford 102 Flowers (Nilsback and Zisserman 2008)",
 	Files:   []string{"imagelabels.mat", "setid.mat", "jpg"},
-	Default: Half, Read: readFlowers,
+	Default: half, Read: readFlowers,
 	Protocols: map[string]Protocol{
-		Half: {
+		half: {
 			Note:   "classes 1-51 train, 52-102 test",
 			Ranges: []Range{{datasets.Train, 1, 51}, {datasets.Test, 52, 102}},
-			Counts: []Count{{datasets.Train, 3493, 51}, {datasets.Test, 4696, 51}},
+			Counts: []count{{datasets.Train, 3493, 51}, {datasets.Test, 4696, 51}},
 		},
 		Official: {
 			Note:   "training, validation and test images of the same classes (10, 10 and 20 or more of each)",
-			Counts: []Count{{datasets.Train, 1020, 102}, {datasets.Validation, 1020, 102}, {datasets.Test, 6149, 102}},
+			Counts: []count{{datasets.Train, 1020, 102}, {datasets.Validation, 1020, 102}, {datasets.Test, 6149, 102}},
 		},
 	},
 }
 
-func readFlowers(fsys fs.FS, opts Options) ([]Sample, error) {
+func readFlowers(fsys fs.FS, opts Options) ([]sample, error) {
 	labels, err := row(fsys, "imagelabels.mat", "labels", 102)
 	if err != nil {
 		return nil, err
 	}
-	list := make([]Sample, len(labels))
+	list := make([]sample, len(labels))
 	for i, class := range labels {
-		list[i] = Sample{Path: fmt.Sprintf("jpg/image_%05d.jpg", i+1), Class: class, Label: strconv.Itoa(class)}
+		list[i] = sample{Path: fmt.Sprintf("jpg/image_%05d.jpg", i+1), Class: class, Label: strconv.Itoa(class)}
 	}
 	if opts.Protocol != Official {
 		return list, nil

@@ -13,23 +13,23 @@ import (
 // Source: Bossard, Guillaumin, Van Gool, "Food-101 – Mining Discriminative Components with Random Forests", ECCV 2014.
 var food101 = Preset{
 	Name: "food101", Title: "Food-101 (Bossard et al. 2014)", Files: []string{"meta/train.txt", "meta/test.txt"},
-	Default: Official, Read: func(fsys fs.FS, _ Options) ([]Sample, error) { return readFood101(fsys) },
+	Default: Official, Read: func(fsys fs.FS, _ Options) ([]sample, error) { return readFood101(fsys) },
 	Protocols: map[string]Protocol{
 		Official: {Note: "750 pictures of each class train, 250 test",
-			Counts: []Count{{datasets.Train, 75750, 101}, {datasets.Test, 25250, 101}}},
-		Half: {Note: "the first 50 classes train, the other 51 test, as in PRISM's released list",
+			Counts: []count{{datasets.Train, 75750, 101}, {datasets.Test, 25250, 101}}},
+		half: {Note: "the first 50 classes train, the other 51 test, as in PRISM's released list",
 			Ranges: []Range{{datasets.Train, 1, 50}, {datasets.Test, 51, 101}},
-			Counts: []Count{{datasets.Train, 50000, 50}, {datasets.Test, 51000, 51}}},
+			Counts: []count{{datasets.Train, 50000, 50}, {datasets.Test, 51000, 51}}},
 	},
 }
 
 // readFood101 reads the lists meta/train.txt and meta/test.txt, with lines such as apple_pie/1005649.
-func readFood101(fsys fs.FS) ([]Sample, error) {
+func readFood101(fsys fs.FS) ([]sample, error) {
 	names, err := readClasses(fsys, "meta/classes.txt")
 	if err != nil {
 		return nil, err
 	}
-	var samples []Sample
+	var samples []sample
 	for _, part := range []struct{ name, split string }{{"meta/train.txt", datasets.Train},
 		{"meta/test.txt", datasets.Test}} {
 		err := eachLine(fsys, func(_ int, line string) error {
@@ -49,19 +49,19 @@ func readFood101(fsys fs.FS) ([]Sample, error) {
 }
 
 // foodSample returns the image of a key such as apple_pie/1005649, with the class before the slash.
-func foodSample(names map[string]int, key string) (Sample, error) {
+func foodSample(names map[string]int, key string) (sample, error) {
 	class, _, ok := strings.Cut(key, "/")
 	if !ok {
-		return Sample{}, fmt.Errorf("%.80q is not of the form class/image", key)
+		return sample{}, fmt.Errorf("%.80q is not of the form class/image", key)
 	}
 	if names[class] == 0 {
-		return Sample{}, fmt.Errorf("class %.80q is not in meta/classes.txt", class)
+		return sample{}, fmt.Errorf("class %.80q is not in meta/classes.txt", class)
 	}
 	p := "images/" + key
 	if err := inRoot(p); err != nil {
-		return Sample{}, err
+		return sample{}, err
 	}
-	return Sample{Path: p, Class: names[class], Label: class}, nil
+	return sample{Path: p, Class: names[class], Label: class}, nil
 }
 
 // readClasses numbers the names of a list from 1, in alphabetical order. Food-101N's list has a header.

@@ -21,13 +21,13 @@ var food101N = Preset{
 	Name: "food101n", Title: "Food-101N (Lee et al. 2018)", Files: []string{foodNList, "meta/verified_train.tsv"},
 	Default: Official, Columns: []string{"verified"}, Read: readFood101N,
 	Protocols: map[string]Protocol{
-		Official: {Note: "all images train", Counts: []Count{{datasets.Train, 310009, 101}}},
-		Half: {Note: "Food-101N's first 50 classes train, Food-101's other 51 test, as in PRISM's released list",
+		Official: {Note: "all images train", Counts: []count{{datasets.Train, 310009, 101}}},
+		half: {Note: "Food-101N's first 50 classes train, Food-101's other 51 test, as in PRISM's released list",
 			Ranges: []Range{{datasets.Train, 1, 50}, {datasets.Test, 51, 101}},
-			Counts: []Count{{datasets.Train, 144086, 50}, {datasets.Test, 51000, 51}}},
-		Prism: {Note: "Food-101N's first 50 classes train; of Food-101 the next 25 validate and the last 26 test",
+			Counts: []count{{datasets.Train, 144086, 50}, {datasets.Test, 51000, 51}}},
+		prism: {Note: "Food-101N's first 50 classes train; of Food-101 the next 25 validate and the last 26 test",
 			Ranges: []Range{{datasets.Train, 1, 50}, {datasets.Validation, 51, 75}, {datasets.Test, 76, 101}},
-			Counts: []Count{{datasets.Train, 144086, 50}, {datasets.Validation, 25000, 25},
+			Counts: []count{{datasets.Train, 144086, 50}, {datasets.Validation, 25000, 25},
 				{datasets.Test, 26000, 26}}},
 	},
 }
@@ -35,7 +35,7 @@ var food101N = Preset{
 const foodNList = "meta/imagelist.tsv"
 
 // readFood101N reads Food-101N alone, or its classes 1 to 50 and the others of Food-101.
-func readFood101N(fsys fs.FS, opts Options) ([]Sample, error) {
+func readFood101N(fsys fs.FS, opts Options) ([]sample, error) {
 	noisy := folderWith(fsys, foodNList, func(string) bool { return true })
 	if opts.Protocol == Official {
 		if noisy != "." {
@@ -48,8 +48,8 @@ func readFood101N(fsys fs.FS, opts Options) ([]Sample, error) {
 		return nil, fmt.Errorf("protocol %s trains on Food-101N and tests on Food-101, expected the folder that "+
 			"holds the folders of both (with %s and meta/test.txt)", opts.Protocol, foodNList)
 	}
-	var samples []Sample
-	take := func(folder string, first, last int, read func(fs.FS) ([]Sample, error)) error {
+	var samples []sample
+	take := func(folder string, first, last int, read func(fs.FS) ([]sample, error)) error {
 		sub, err := fs.Sub(fsys, folder)
 		if err != nil {
 			return err
@@ -69,7 +69,7 @@ func readFood101N(fsys fs.FS, opts Options) ([]Sample, error) {
 		}
 		return nil
 	}
-	err := take(noisy, 1, 50, func(sub fs.FS) ([]Sample, error) { return readFoodNList(sub, opts) })
+	err := take(noisy, 1, 50, func(sub fs.FS) ([]sample, error) { return readFoodNList(sub, opts) })
 	if err == nil {
 		err = take(clean, 51, 101, readFood101)
 	}
@@ -77,7 +77,7 @@ func readFood101N(fsys fs.FS, opts Options) ([]Sample, error) {
 }
 
 // readFoodNList reads the images of Food-101N, and which labels people verified.
-func readFoodNList(fsys fs.FS, opts Options) ([]Sample, error) {
+func readFoodNList(fsys fs.FS, opts Options) ([]sample, error) {
 	names, err := readClasses(fsys, "meta/classes.txt")
 	if err != nil {
 		return nil, err
@@ -91,7 +91,7 @@ func readFoodNList(fsys fs.FS, opts Options) ([]Sample, error) {
 			return nil, err
 		}
 	}
-	var samples []Sample
+	var samples []sample
 	met := 0
 	err = eachLine(fsys, func(number int, line string) error {
 		if number == 1 && line == foodNHeader {

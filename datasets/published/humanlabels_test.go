@@ -234,9 +234,9 @@ func TestHumanLabelsReal(t *testing.T) {
 			t.Fatal(err)
 		}
 		for set, rate := range rates {
-			var samples []Sample
+			var samples []sample
 			for _, class := range table["clean_label"] {
-				samples = append(samples, Sample{Class: class, Label: fmt.Sprint(class), Split: datasets.Train})
+				samples = append(samples, sample{Class: class, Label: fmt.Sprint(class), Split: datasets.Train})
 			}
 			notes := []string{}
 			if err := giveHuman(samples, table, Options{Human: set, notes: &notes}); err != nil {

@@ -29,7 +29,7 @@ var imageNet = Preset{
 	Protocols: map[string]Protocol{
 		Official: {
 			Note:   "the training images train, the validation images test",
-			Counts: []Count{{datasets.Train, 1281167, 1000}, {datasets.Test, 50000, 1000}},
+			Counts: []count{{datasets.Train, 1281167, 1000}, {datasets.Test, 50000, 1000}},
 		},
 	},
 }
@@ -45,7 +45,7 @@ var isSynset = regexp.MustCompile(`^n\d{8}$`).MatchString
 // synset is a class in the devkit.
 type synset struct{ id, words string }
 
-func readImageNet(fsys fs.FS, _ Options) ([]Sample, error) {
+func readImageNet(fsys fs.FS, _ Options) ([]sample, error) {
 	devkit, err := readDevkit(fsys)
 	if err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ func readImageNet(fsys fs.FS, _ Options) ([]Sample, error) {
 	if err != nil {
 		return nil, err
 	}
-	slices.SortStableFunc(tests, func(a, b Sample) int { return strings.Compare(path.Base(a.Path), path.Base(b.Path)) })
+	slices.SortStableFunc(tests, func(a, b sample) int { return strings.Compare(path.Base(a.Path), path.Base(b.Path)) })
 	samples = append(samples, tests...)
 	words := make(map[string]string)
 	for _, s := range devkit.synsets {
@@ -79,12 +79,12 @@ func readImageNet(fsys fs.FS, _ Options) ([]Sample, error) {
 }
 
 // readSynsets reads the folders that have a synset's name.
-func readSynsets(fsys fs.FS, below, split string) ([]Sample, error) {
+func readSynsets(fsys fs.FS, below, split string) ([]sample, error) {
 	entries, err := fs.ReadDir(fsys, below)
 	if err != nil {
 		return nil, err
 	}
-	var samples []Sample
+	var samples []sample
 	for _, e := range entries {
 		folder := path.Join(below, e.Name())
 		if !isSynset(e.Name()) || !isFolder(fsys, folder) {
@@ -95,14 +95,14 @@ func readSynsets(fsys fs.FS, below, split string) ([]Sample, error) {
 			return nil, err
 		}
 		for _, file := range images {
-			samples = append(samples, Sample{Path: path.Join(folder, file), Label: e.Name(), Split: split})
+			samples = append(samples, sample{Path: path.Join(folder, file), Label: e.Name(), Split: split})
 		}
 	}
 	return samples, nil
 }
 
 // numberSynsets numbers the classes in the order of their names and records their words.
-func numberSynsets(samples []Sample, words map[string]string) {
+func numberSynsets(samples []sample, words map[string]string) {
 	numbers := make(map[string]int)
 	for _, s := range samples {
 		numbers[s.Label] = 0
@@ -184,13 +184,13 @@ func readMeta(a *matfile.Array) (map[int]synset, error) {
 
 // readTruth reads the labels of the validation images that are in val/ as their archive unpacks: one synset number
 // per line.
-func readTruth(fsys fs.FS, d devkit) ([]Sample, error) {
+func readTruth(fsys fs.FS, d devkit) ([]sample, error) {
 	if d.folder == "" {
 		return nil, fmt.Errorf("val: found no folder named as n01440764 and no ILSVRC2012_devkit_t12/data/%s, "+
 			"expected one of them: unpack the devkit next to val, or sort the images into a folder for each synset",
 			metaFile)
 	}
-	var samples []Sample
+	var samples []sample
 	err := eachLine(fsys, func(number int, line string) error {
 		id, err := strconv.Atoi(line)
 		s, ok := d.synsets[id]
@@ -198,7 +198,7 @@ func readTruth(fsys fs.FS, d devkit) ([]Sample, error) {
 			return fmt.Errorf("found %.80q, expected the ILSVRC2012_ID of one of the %d synsets without children "+
 				"in %s", line, len(d.synsets), metaFile)
 		}
-		samples = append(samples, Sample{Path: fmt.Sprintf("val/ILSVRC2012_val_%08d.JPEG", number), Label: s.id,
+		samples = append(samples, sample{Path: fmt.Sprintf("val/ILSVRC2012_val_%08d.JPEG", number), Label: s.id,
 			Split: datasets.Test})
 		return nil
 	}, path.Join(d.folder, truthFile))

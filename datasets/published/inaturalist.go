@@ -18,18 +18,18 @@ import (
 // Source: Van Horn et al., "The iNaturalist species classification and detection dataset", CVPR 2018, and the
 // competitions' pages.
 var (
-	iNat2017 = iNaturalist("2017", []Count{{datasets.Train, 579184, 5089}, {datasets.Test, 95986, 5089}})
-	iNat2018 = iNaturalist("2018", []Count{{datasets.Train, 437513, 8142}, {datasets.Test, 24426, 8142}})
+	iNat2017 = iNaturalist("2017", []count{{datasets.Train, 579184, 5089}, {datasets.Test, 95986, 5089}})
+	iNat2018 = iNaturalist("2018", []count{{datasets.Train, 437513, 8142}, {datasets.Test, 24426, 8142}})
 )
 
-func iNaturalist(year string, counts []Count) Preset {
+func iNaturalist(year string, counts []count) Preset {
 	train, val := "train"+year+".json", "val"+year+".json"
 	return Preset{
 		Name: "inat" + year, Title: "iNaturalist " + year + " (Van Horn et al. 2018)",
 		Files: []string{train, val}, Default: Official, Columns: []string{"supercategory"},
 		Protocols: map[string]Protocol{Official: {Note: "the training images train, the validation images test",
 			Counts: counts}},
-		Read: func(fsys fs.FS, _ Options) ([]Sample, error) {
+		Read: func(fsys fs.FS, _ Options) ([]sample, error) {
 			samples, err := readINat(fsys, train, datasets.Train)
 			if err != nil {
 				return nil, err
@@ -63,7 +63,7 @@ type (
 // a category.
 type inat struct {
 	split      string
-	samples    []Sample
+	samples    []sample
 	images     map[int]int // id → sample
 	labelled   [][2]int    // image, category
 	categories map[int]inatCategory
@@ -71,7 +71,7 @@ type inat struct {
 }
 
 // readINat reads a file element by element, with its lists in any order.
-func readINat(fsys fs.FS, name, split string) ([]Sample, error) {
+func readINat(fsys fs.FS, name, split string) ([]sample, error) {
 	f, _, err := openList(fsys, name)
 	if err != nil {
 		return nil, err
@@ -112,7 +112,7 @@ func (l *inat) image(in *json.Decoder) error {
 		return fmt.Errorf("id %d appears twice", *m.ID)
 	}
 	l.images[*m.ID] = len(l.samples)
-	l.samples = append(l.samples, Sample{Path: m.File, Split: l.split})
+	l.samples = append(l.samples, sample{Path: m.File, Split: l.split})
 	return inRoot(m.File)
 }
 

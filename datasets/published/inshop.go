@@ -22,7 +22,7 @@ var inShop = Preset{
 	Protocols: map[string]Protocol{
 		Official: {Note: "the publisher's: half the classes train, the others are queries and gallery",
 			Counts: inShopCounts()},
-		Half: {Note: "the same as official", Counts: inShopCounts()},
+		half: {Note: "the same as official", Counts: inShopCounts()},
 	},
 }
 
@@ -30,19 +30,19 @@ func inShopLists() []string {
 	return []string{"list_eval_partition.txt", "Eval/list_eval_partition.txt"}
 }
 
-func inShopCounts() []Count {
-	return []Count{{datasets.Train, 25882, 3997}, {datasets.Query, 14218, 3985}, {datasets.Gallery, 12612, 3985}}
+func inShopCounts() []count {
+	return []count{{datasets.Train, 25882, 3997}, {datasets.Query, 14218, 3985}, {datasets.Gallery, 12612, 3985}}
 }
 
 // readInShop reads the list: the number of images, a header, then image, item and split per line. The class is the
 // item: id_00000002 is class 2.
-func readInShop(fsys fs.FS, _ Options) ([]Sample, error) {
+func readInShop(fsys fs.FS, _ Options) ([]sample, error) {
 	below := ""
 	if !isFolder(fsys, "img") && isFolder(fsys, "Img/img") {
 		below = "Img"
 	}
 	said := 0
-	var samples []Sample
+	var samples []sample
 	err := eachLine(fsys, func(number int, line string) error {
 		fields := strings.Fields(line)
 		switch number {
@@ -73,7 +73,7 @@ func readInShop(fsys fs.FS, _ Options) ([]Sample, error) {
 		if err := inRoot(fields[0]); err != nil {
 			return err
 		}
-		samples = append(samples, Sample{Path: path.Join(below, fields[0]), Class: class, Label: fields[1],
+		samples = append(samples, sample{Path: path.Join(below, fields[0]), Class: class, Label: fields[1],
 			Split: fields[2]})
 		return nil
 	}, inShopLists()...)

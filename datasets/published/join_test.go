@@ -29,7 +29,7 @@ func prismList(t *testing.T, r *zip.ReadCloser, name string) *datasets.Dataset {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	d, err := ReadList(f, name)
+	d, err := readList(f, name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +97,7 @@ func manifest(t *testing.T, text string) *datasets.Dataset {
 // stays.
 func TestJoin(t *testing.T) {
 	clean := manifest(t, "img/b/1.jpg,b,train,\nimg/a/1.jpg,a,train,\nimg/a/2.jpg,a,train,\nimg/c/1.jpg,c,test,\n")
-	list, err := ReadList(strings.NewReader("/data/x/a/1.jpg,2\n/data/x/b/1.jpg,2\n"), "list.csv")
+	list, err := readList(strings.NewReader("/data/x/a/1.jpg,2\n/data/x/b/1.jpg,2\n"), "list.csv")
 	if err != nil {
 		t.Fatal(err)
 	}

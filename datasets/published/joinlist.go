@@ -23,7 +23,7 @@ func Join(clean, list *datasets.Dataset) (*Result, error) {
 		}
 		return clean.Classes[id]
 	}
-	samples := make([]Sample, len(clean.Samples))
+	samples := make([]sample, len(clean.Samples))
 	for i, s := range clean.Samples {
 		if s.Label == datasets.Unlabelled {
 			if s.Split == datasets.Train {

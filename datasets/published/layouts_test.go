@@ -93,7 +93,7 @@ func layouts() []layout {
 			"bicycle_final/111085122871_0.JPG 1 - train bicycle",
 			"bicycle_final/111085122871_1.JPG 1 - train bicycle", "toaster_final/2_4.JPG 11318 - train toaster",
 			"bicycle_final/3_0.JPG 11319 - test bicycle", "sofa_final/4_0.JPG 16977 - test sofa"}, nil},
-		{"sop", Prism, sopFiles(), []string{
+		{"sop", prism, sopFiles(), []string{
 			"bicycle_final/111085122871_0.JPG 1 - train bicycle",
 			"bicycle_final/111085122871_1.JPG 1 - train bicycle", "toaster_final/2_4.JPG 11318 - train toaster",
 			"bicycle_final/3_0.JPG 11319 - validation bicycle", "sofa_final/4_0.JPG 16977 - test sofa"}, nil},
@@ -107,7 +107,7 @@ func layouts() []layout {
 				"images/d051/1011328.jpg d051 - test", "images/d101/1.jpg d101 - test",
 				"images/d050/2.jpg d050 - test"},
 			nil},
-		{"food101", Half, food101Files(""),
+		{"food101", half, food101Files(""),
 			[]string{"images/d001/1005649.jpg d001 - train", "images/d076/7.jpg d076 - test",
 				"images/d051/1011328.jpg d051 - test", "images/d101/1.jpg d101 - test",
 				"images/d050/2.jpg d050 - train"},
@@ -116,7 +116,7 @@ func layouts() []layout {
 			[]string{"images/d001/a1.jpg d001 d001 train 1", "images/d050/b2.jpg d050 - train 0",
 				"images/d051/c3.jpg d051 - train", "images/d002/d4.jpg d002 - train"},
 			[]string{"ignored 1 of 3 verified images that meta/imagelist.tsv does not list under that class"}},
-		{"food101n", Prism, both(food101NFiles("Food-101N_release/"), food101Files("food-101/")), []string{
+		{"food101n", prism, both(food101NFiles("Food-101N_release/"), food101Files("food-101/")), []string{
 			"Food-101N_release/images/d001/a1.jpg d001 d001 train 1",
 			"Food-101N_release/images/d050/b2.jpg d050 - train 0",
 			"Food-101N_release/images/d002/d4.jpg d002 - train",
@@ -125,7 +125,7 @@ func layouts() []layout {
 			[]string{"ignored 1 of 3 verified images that meta/imagelist.tsv does not list under that class"}},
 		{"cars98n", "", cars98NFiles(),
 			[]string{"img_v3/0/419.jpg 1 - train", "img_v3/39/ca84, used (1).jpg 34 - train"}, nil},
-		{"cars98n", Prism, cars98NFiles(),
+		{"cars98n", prism, cars98NFiles(),
 			[]string{"img_v3/0/419.jpg 1 - train", "img_v3/39/ca84, used (1).jpg 34 - train",
 				"cars196/images/FIAT 500 Abarth 2012/07729.jpg 99 - validation",
 				"cars196/images/smart fortwo Convertible 2012/02054.jpg 196 - test"}, nil},
@@ -184,9 +184,9 @@ func TestLayoutsRefuse(t *testing.T) {
 			"meta/train.txt", []string{"pizza"}, food101Files("")},
 		`meta/classes.txt: class "a" appears twice`: {"food101", "",
 			"meta/classes.txt", []string{"a", "a"}, food101Files("")},
-		`protocol prism trains on Food-101N and tests on Food-101, expected the folder that`: {"food101n", Prism, "x",
+		`protocol prism trains on Food-101N and tests on Food-101, expected the folder that`: {"food101n", prism, "x",
 			[]string{""}, food101NFiles("")},
-		`Food-101N_release: found no meta/classes.txt`: {"food101n", Prism, "Food-101N_release/meta/classes.txt", nil,
+		`Food-101N_release: found no meta/classes.txt`: {"food101n", prism, "Food-101N_release/meta/classes.txt", nil,
 			both(food101NFiles("Food-101N_release/"), food101Files("food-101/"))},
 		`meta/verified_val.tsv:1: "d001/a.jpg\t2" is not of the form class/image, a tab, 0`: {"food101n", "",
 			"meta/verified_val.tsv", []string{"d001/a.jpg\t2"}, food101NFiles("")},
@@ -194,7 +194,7 @@ func TestLayoutsRefuse(t *testing.T) {
 			"CARSN_train.csv", []string{"a"}, cars98NFiles()},
 		`CARSN_train.csv:1: label "b" is not a number from 0`: {"cars98n", "",
 			"CARSN_train.csv", []string{"a,b"}, cars98NFiles()},
-		`found no CARSN_test.csv or datalist/CARSN_test.csv`: {"cars98n", Half, "datalist/CARSN_test.csv", nil,
+		`found no CARSN_test.csv or datalist/CARSN_test.csv`: {"cars98n", half, "datalist/CARSN_test.csv", nil,
 			cars98NFiles()},
 	} {
 		if c.files[c.file] = text(c.lines...); c.lines == nil {

@@ -13,12 +13,12 @@ import (
 	"winnow/datasets"
 )
 
-// ReadList reads one of the training lists released with PRISM: lines "/data/…/folder/file.jpg,label". name is used
+// readList reads one of the training lists released with PRISM: lines "/data/…/folder/file.jpg,label". name is used
 // in errors.
 //
 // Source: Liu et al., "Noise-resistant deep metric learning with ranking-based instance selection", CVPR 2021. The
 // facts about the lists below were counted on the lists themselves.
-func ReadList(r io.Reader, name string) (*datasets.Dataset, error) {
+func readList(r io.Reader, name string) (*datasets.Dataset, error) {
 	in := bufio.NewReader(r)
 	opts := datasets.ReadOptions{Format: datasets.PRISM}
 	if first, _ := in.Peek(4); strings.HasPrefix(strings.TrimPrefix(string(first), "\ufeff"), "/") {
@@ -29,7 +29,7 @@ func ReadList(r io.Reader, name string) (*datasets.Dataset, error) {
 
 // joined is samples with the labels of a list.
 type joined struct {
-	samples  []Sample
+	samples  []sample
 	warnings []string
 }
 
@@ -39,7 +39,7 @@ type joined struct {
 //
 // Lists of symmetric noise use the publisher's class numbers, from 1. Lists of small-cluster noise number the
 // classes again from 0, because whole classes were dissolved: see intact.
-func join(samples []Sample, list *datasets.Dataset) (*joined, error) {
+func join(samples []sample, list *datasets.Dataset) (*joined, error) {
 	given, err := listed(list)
 	if err != nil {
 		return nil, err
@@ -148,7 +148,7 @@ func (j *joined) strangers(labels []int, names map[int]string, trained map[int]b
 // released CUB and CARS lists this agrees with the "cleaned" lists in every label. On SOP, whose classes have as
 // few as two images, it disagrees in 156 of 8,511 labels (noise 0.25) and 218 of 5,674 (0.5), which nothing in the
 // list could decide. If a name is taken, the label becomes "label N".
-func intact(samples []Sample, labels []int, names map[int]string) map[int]string {
+func intact(samples []sample, labels []int, names map[int]string) map[int]string {
 	size := make(map[int]int)
 	holds := make(map[int]map[int]int) // label → class → images
 	for i, s := range samples {

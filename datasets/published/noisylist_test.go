@@ -11,7 +11,7 @@ import (
 // given reads a list of the fixture's birds by their numbers.
 func given(t *testing.T, text string) *datasets.Dataset {
 	t.Helper()
-	list, err := ReadList(strings.NewReader(strings.ReplaceAll(text, "@", "/data/CUB_200_2011/images/")), "list")
+	list, err := readList(strings.NewReader(strings.ReplaceAll(text, "@", "/data/CUB_200_2011/images/")), "list")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -22,7 +22,7 @@ func given(t *testing.T, text string) *datasets.Dataset {
 func TestGiven(t *testing.T) {
 	list := given(t, "@001.Bird/Bird_0001.jpg,1\n@001.Bird/Bird_0002.jpg,100\n"+
 		"@100.Bird/Bird_0003.jpg,101\n@999.Bird/none.jpg,1\n")
-	r, err := cub200.Dataset(birds(), Options{Protocol: Prism, Given: list})
+	r, err := cub200.Dataset(birds(), Options{Protocol: prism, Given: list})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +40,7 @@ func TestGiven(t *testing.T) {
 		t.Errorf("found %d samples, %d not listed, %+v", len(d.Samples), r.NotListed, d.Samples[10])
 	}
 	// A byte order mark and other line ends change nothing.
-	marked, err := ReadList(strings.NewReader(
+	marked, err := readList(strings.NewReader(
 		"\ufeff/data/CUB_200_2011/images/001.Bird/Bird_0001.jpg,1\r\n/data/x/y.jpg,2\r\n"), "list")
 	if err != nil || marked.Samples[0].Path != "data/CUB_200_2011/images/001.Bird/Bird_0001.jpg" {
 		t.Errorf("found %+v, %v", marked, err)

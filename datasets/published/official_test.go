@@ -47,7 +47,7 @@ func TestOfficialFiles(t *testing.T) {
 
 // TestCUBIsPRISM: PRISM's own lists hold the same images in the same splits with the same numbers.
 func TestCUBIsPRISM(t *testing.T) {
-	r, err := cub200.Dataset(official(t, "cub200-2011"), Options{Protocol: Half})
+	r, err := cub200.Dataset(official(t, "cub200-2011"), Options{Protocol: half})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +139,7 @@ func prismDevkit(t *testing.T) fstest.MapFS {
 // TestCarsCounts: both forms give the published counts in every protocol they have.
 func TestCarsCounts(t *testing.T) {
 	folders, devkit := prismCars(t), prismDevkit(t)
-	for _, protocol := range []string{Half, Prism, "prism-literal", Official} {
+	for _, protocol := range []string{half, prism, "prism-literal", Official} {
 		for form, fsys := range map[string]fstest.MapFS{"folders": folders, "devkit": devkit} {
 			if form == "folders" && protocol == Official {
 				continue // that folder has no official split
@@ -183,7 +183,7 @@ func TestReleasedLists(t *testing.T) {
 			}
 		}
 		for form, root := range roots {
-			r, err := root(Options{Protocol: Prism, Given: noisy})
+			r, err := root(Options{Protocol: prism, Given: noisy})
 			if err != nil {
 				t.Errorf("%s, form %d: %v", list, form, err)
 				continue
@@ -197,7 +197,7 @@ func TestReleasedLists(t *testing.T) {
 				t.Errorf("%s, form %d: %d right labels, the cleaned list has %d", list, form, n.Samples-n.Corrupted,
 					len(cleaned.Samples))
 			}
-			r, err = root(Options{Protocol: Prism, Given: cleaned})
+			r, err = root(Options{Protocol: prism, Given: cleaned})
 			if err != nil {
 				t.Errorf("%s, form %d: cleaned: %v", list, form, err)
 				continue

@@ -21,15 +21,15 @@ var pets = Preset{
 	Protocols: map[string]Protocol{
 		Official: {
 			Note:   "training and test images of the same classes, about 100 and 100 of each",
-			Counts: []Count{{datasets.Train, 3680, 37}, {datasets.Test, 3669, 37}},
+			Counts: []count{{datasets.Train, 3680, 37}, {datasets.Test, 3669, 37}},
 		},
 	},
 }
 
 // readPets reads the two lists: image, class, species and breed per line. Each class has one name, and each name
 // one class.
-func readPets(fsys fs.FS, _ Options) ([]Sample, error) {
-	var samples []Sample
+func readPets(fsys fs.FS, _ Options) ([]sample, error) {
+	var samples []sample
 	names, numbers := make(map[int]string), make(map[string]int)
 	for _, part := range []struct{ name, split string }{{"annotations/trainval.txt", datasets.Train},
 		{"annotations/test.txt", datasets.Test}} {
@@ -59,23 +59,23 @@ func readPets(fsys fs.FS, _ Options) ([]Sample, error) {
 }
 
 // petSample parses a line such as "Abyssinian_100 1 1 1".
-func petSample(line string) (Sample, error) {
+func petSample(line string) (sample, error) {
 	fields := strings.Fields(line)
 	if len(fields) != 4 {
-		return Sample{}, fmt.Errorf("found %d fields, expected 4: image, class, species and breed", len(fields))
+		return sample{}, fmt.Errorf("found %d fields, expected 4: image, class, species and breed", len(fields))
 	}
 	class, err := strconv.Atoi(fields[1])
 	if err != nil || class < 1 {
-		return Sample{}, fmt.Errorf("class %.80q is not a number from 1", fields[1])
+		return sample{}, fmt.Errorf("class %.80q is not a number from 1", fields[1])
 	}
 	species, ok := map[string]string{"1": "cat", "2": "dog"}[fields[2]]
 	if !ok {
-		return Sample{}, fmt.Errorf("species is %.80q, expected 1 (cat) or 2 (dog)", fields[2])
+		return sample{}, fmt.Errorf("species is %.80q, expected 1 (cat) or 2 (dog)", fields[2])
 	}
 	at := strings.LastIndexByte(fields[0], '_')
 	if at < 1 {
-		return Sample{}, fmt.Errorf("image %.80q is not of the form Abyssinian_100", fields[0])
+		return sample{}, fmt.Errorf("image %.80q is not of the form Abyssinian_100", fields[0])
 	}
-	s := Sample{Path: "images/" + fields[0] + ".jpg", Class: class, Label: fields[0][:at], Extra: []string{species}}
+	s := sample{Path: "images/" + fields[0] + ".jpg", Class: class, Label: fields[0][:at], Extra: []string{species}}
 	return s, inRoot(s.Path)
 }

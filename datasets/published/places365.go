@@ -25,18 +25,18 @@ var places365 = Preset{
 	Protocols: map[string]Protocol{
 		Official: {
 			Note:   "the training images train, the validation images test",
-			Counts: []Count{{datasets.Train, 1803460, 365}, {datasets.Test, 36500, 365}},
+			Counts: []count{{datasets.Train, 1803460, 365}, {datasets.Test, 36500, 365}},
 		},
 	},
 }
 
 // readPlaces reads the lists, with lines such as "/a/airfield/00000001.jpg 0" and "Places365_val_00000001.jpg 165".
-func readPlaces(fsys fs.FS, _ Options) ([]Sample, error) {
+func readPlaces(fsys fs.FS, _ Options) ([]sample, error) {
 	names, err := placesNames(fsys)
 	if err != nil {
 		return nil, err
 	}
-	var samples []Sample
+	var samples []sample
 	for _, part := range []struct {
 		list, split string
 		folders     []string
@@ -64,7 +64,7 @@ func readPlaces(fsys fs.FS, _ Options) ([]Sample, error) {
 			if err := inRoot(image); err != nil {
 				return err
 			}
-			samples = append(samples, Sample{Path: path.Join(folder, image), Class: class, Label: name,
+			samples = append(samples, sample{Path: path.Join(folder, image), Class: class, Label: name,
 				Split: part.split})
 			return nil
 		}, part.list)

@@ -24,10 +24,10 @@ import (
 // Names of protocols. Their meaning differs by dataset: see each Protocol.
 const (
 	Official = "official" // the publisher's split
-	Half     = "half"     // the first half of the classes trains, the other half tests: retrieval of unseen classes
-	Prism    = "prism"    // PRISM's: separate training, validation and test classes
+	half     = "half"     // the first half of the classes trains, the other half tests: retrieval of unseen classes
+	prism    = "prism"    // PRISM's: separate training, validation and test classes
 	Coarse   = "coarse"   // the publisher's split, labelled by superclasses
-	Usual    = "usual"    // the split that papers draw if the publisher made none
+	usual    = "usual"    // the split that papers draw if the publisher made none
 )
 
 // Preset is a published dataset.
@@ -37,14 +37,14 @@ type Preset struct {
 	Files     []string // files that show that a folder holds the dataset, for messages, the most telling first
 	Protocols map[string]Protocol
 	Default   string   // the protocol used if none is named
-	Columns   []string // names of Sample.Extra
+	Columns   []string // names of sample.Extra
 	Human     []string // names of its sets of human labels, nil if it has none
 	Corrects  bool     // corrected test labels have been published for it
 	FirstTest int      // the number of its first test image in the corrected labels
 	Packed    bool     // the images are inside the files, not in files of their own
 	// Read lists all labelled images of the folder. The error about a missing file wraps fs.ErrNotExist; Dataset
 	// adds what was expected and what the folder holds.
-	Read func(fsys fs.FS, opts Options) ([]Sample, error)
+	Read func(fsys fs.FS, opts Options) ([]sample, error)
 }
 
 // Options are what a reader may depend on besides the files.
@@ -74,8 +74,8 @@ func (o Options) note(format string, args ...any) {
 	}
 }
 
-// Sample is an image as its publisher lists it.
-type Sample struct {
+// sample is an image as its publisher lists it.
+type sample struct {
 	Path  string   // relative to the root
 	Known string   // "folder/file" that identifies the image in released lists; "" if that is the end of Path
 	Class int      // the publisher's number of its class, to which a Range refers
@@ -89,7 +89,7 @@ type Sample struct {
 type Protocol struct {
 	Note   string  // where the split comes from, for display
 	Ranges []Range // which classes belong to which split; none: the publisher's own split
-	Counts []Count // the published counts
+	Counts []count // the published counts
 }
 
 // Range assigns the classes First to Last, both included, to a split.
@@ -98,8 +98,8 @@ type Range struct {
 	First, Last int
 }
 
-// Count is the published size of a split; 0 means that it was not published.
-type Count struct {
+// count is the published size of a split; 0 means that it was not published.
+type count struct {
 	Split           string
 	Images, Classes int
 }
@@ -171,8 +171,8 @@ func (p Preset) Dataset(fsys fs.FS, opts Options) (*Result, error) {
 }
 
 // split assigns the samples to their splits and leaves out those that have none.
-func (p Protocol) split(samples []Sample) []Sample {
-	kept := make([]Sample, 0, len(samples))
+func (p Protocol) split(samples []sample) []sample {
+	kept := make([]sample, 0, len(samples))
 	for _, s := range samples {
 		if p.Ranges != nil {
 			s.Split = ""
@@ -211,7 +211,7 @@ func (p Protocol) compare(d *datasets.Dataset) []string {
 }
 
 // assemble builds a dataset from samples with class names.
-func assemble(samples []Sample, columns []string) *datasets.Dataset {
+func assemble(samples []sample, columns []string) *datasets.Dataset {
 	d := &datasets.Dataset{Columns: columns, Samples: make([]datasets.Sample, len(samples))}
 	ids := map[string]int{"": datasets.Unlabelled}
 	id := func(name string) int {

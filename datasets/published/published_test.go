@@ -66,7 +66,7 @@ func TestFixtures(t *testing.T) {
 		want             string
 	}{
 		{"cub200", "", birds(), bird(append(four("train"), append(four("test"), four("test")...)...)...)},
-		{"cub200", Prism, birds(), bird(append(four("train"), append(four("validation"), four("test")...)...)...)},
+		{"cub200", prism, birds(), bird(append(four("train"), append(four("validation"), four("test")...)...)...)},
 		{"cub200", Official, birds(), bird("test", "train")},
 		{"cars196", Official, forms["annos"],
 			"car_ims/000001.jpg AM General Hummer SUV 2000 train\ncar_ims/000002.jpg Acura RL Sedan 2012 train\n" +
@@ -266,13 +266,13 @@ func TestDamaged(t *testing.T) {
 
 // TestCountsWarn: a difference of one image or class from a published number is reported.
 func TestCountsWarn(t *testing.T) {
-	d := assemble([]Sample{{Label: "a", Split: datasets.Train}, {Label: "b", Split: datasets.Train},
+	d := assemble([]sample{{Label: "a", Split: datasets.Train}, {Label: "b", Split: datasets.Train},
 		{Label: "c", Split: datasets.Test}}, nil)
-	right := Protocol{Counts: []Count{{datasets.Train, 2, 2}, {datasets.Test, 1, 0}}}
+	right := Protocol{Counts: []count{{datasets.Train, 2, 2}, {datasets.Test, 1, 0}}}
 	if w := right.compare(d); len(w) != 0 {
 		t.Errorf("found %v", w)
 	}
-	wrong := Protocol{Counts: []Count{{datasets.Train, 3, 1}, {datasets.Validation, 5, 0}, {datasets.Test, 1, 1}}}
+	wrong := Protocol{Counts: []count{{datasets.Train, 3, 1}, {datasets.Validation, 5, 0}, {datasets.Test, 1, 1}}}
 	want := []string{"train: found 2 images, expected 3 as published",
 		"train: found 2 classes, expected 1 as published", "validation: found 0 images, expected 5 as published"}
 	if d := cmp.Diff(want, wrong.compare(d)); d != "" {
@@ -293,7 +293,7 @@ func TestAbsent(t *testing.T) {
 }
 
 func TestProtocolUnknown(t *testing.T) {
-	_, err := flowers102.Dataset(flowers(1), Options{Protocol: Prism})
+	_, err := flowers102.Dataset(flowers(1), Options{Protocol: prism})
 	if err == nil || !strings.Contains(err.Error(), `protocol "prism" is unknown: known are half, official`) {
 		t.Errorf("found error %v", err)
 	}

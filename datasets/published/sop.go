@@ -22,26 +22,26 @@ var sop = Preset{
 	Default: Official, Columns: []string{"super_class"}, Read: readSOP,
 	Protocols: map[string]Protocol{
 		Official: {Note: "the publisher's halves", Counts: sopHalves()},
-		Half: {Note: "the first 11,318 classes train, the other 11,316 test",
+		half: {Note: "the first 11,318 classes train, the other 11,316 test",
 			Ranges: []Range{{datasets.Train, 1, 11318}, {datasets.Test, 11319, 22634}}, Counts: sopHalves()},
-		Prism: {Note: "the first 11,318 classes train; 5,658 validate and 5,658 test, in the order of their numbers",
+		prism: {Note: "the first 11,318 classes train; 5,658 validate and 5,658 test, in the order of their numbers",
 			Ranges: []Range{{datasets.Train, 1, 11318}, {datasets.Validation, 11319, 16976},
 				{datasets.Test, 16977, 22634}},
-			Counts: []Count{{datasets.Train, 59551, 11318}, {datasets.Validation, 32736, 5658},
+			Counts: []count{{datasets.Train, 59551, 11318}, {datasets.Validation, 32736, 5658},
 				{datasets.Test, 27766, 5658}}},
 	},
 }
 
-func sopHalves() []Count {
-	return []Count{{datasets.Train, 59551, 11318}, {datasets.Test, 60502, 11316}}
+func sopHalves() []count {
+	return []count{{datasets.Train, 59551, 11318}, {datasets.Test, 60502, 11316}}
 }
 
 // sopHeader is the first line of both lists.
 const sopHeader = "image_id class_id super_class_id path"
 
 // readSOP reads the two lists. The super class is from the folder's name, "bicycle" of bicycle_final.
-func readSOP(fsys fs.FS, _ Options) ([]Sample, error) {
-	var samples []Sample
+func readSOP(fsys fs.FS, _ Options) ([]sample, error) {
+	var samples []sample
 	for _, part := range []struct{ name, split string }{{"Ebay_train.txt", datasets.Train},
 		{"Ebay_test.txt", datasets.Test}} {
 		err := eachLine(fsys, func(number int, line string) error {
@@ -63,7 +63,7 @@ func readSOP(fsys fs.FS, _ Options) ([]Sample, error) {
 				return err
 			}
 			folder, _, _ := strings.Cut(fields[3], "/")
-			samples = append(samples, Sample{Path: fields[3], Class: class, Label: strconv.Itoa(class),
+			samples = append(samples, sample{Path: fields[3], Class: class, Label: strconv.Itoa(class),
 				Split: part.split,
 				Extra: []string{strings.TrimSuffix(folder, "_final")}})
 			return nil

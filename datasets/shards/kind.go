@@ -80,7 +80,7 @@ func Find(ctx context.Context, source location.Source, want Kind) (*List, error)
 	var files []location.Source
 	var err error
 	if IsPattern(source) {
-		files, err = Expand(ctx, source)
+		files, err = expand(ctx, source)
 	} else if info, serr := source.Stat(ctx); serr != nil {
 		err = serr
 	} else if info.IsDir() {

@@ -34,9 +34,9 @@ func braced(name string) bool {
 	return list != nil
 }
 
-// Expand returns the files that a pattern stands for: those of braces in the order given, which must all exist;
+// expand returns the files that a pattern stands for: those of braces in the order given, which must all exist;
 // those of wildcards sorted.
-func Expand(ctx context.Context, pattern location.Source) ([]location.Source, error) {
+func expand(ctx context.Context, pattern location.Source) ([]location.Source, error) {
 	names := unbrace(nil, "", pattern.Path())
 	if len(names) > mostFiles {
 		return nil, tooMany(pattern)

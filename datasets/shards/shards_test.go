@@ -40,7 +40,7 @@ func TestExpand(t *testing.T) {
 		"{1..9}{1..99999}{1..99999}": "stands for more than 131072 files",
 		"a-{10..08}.tar":             "a-{10..08}.tar: 1 of 1 files are not there, the first a-{10..08}.tar",
 	} {
-		files, err := Expand(t.Context(), location.At(filepath.Join(dir, pattern)))
+		files, err := expand(t.Context(), location.At(filepath.Join(dir, pattern)))
 		found := strings.Trim(fmt.Sprint(files), "[]")
 		if err != nil {
 			found = err.Error()

@@ -64,7 +64,7 @@ func Walk(src io.ReaderAt, size int64, visit func(m Member, content io.Reader) e
 		if h.Typeflag != tar.TypeReg || strings.HasSuffix(h.Name, "/") || sparse(h) {
 			continue
 		}
-		name, ok := Clean(h.Name)
+		name, ok := clean(h.Name)
 		if !ok {
 			return fmt.Errorf("holds a file called %.200q, expected names within the archive", h.Name)
 		}
@@ -100,8 +100,8 @@ func sparse(h *tar.Header) bool {
 	return false
 }
 
-// Clean returns a name in its simplest form, and whether it stays within the archive.
-func Clean(name string) (string, bool) {
+// clean returns a name in its simplest form, and whether it stays within the archive.
+func clean(name string) (string, bool) {
 	if path.IsAbs(name) || strings.ContainsRune(name, 0) {
 		return "", false
 	}

@@ -52,7 +52,7 @@ func TestIndex(t *testing.T) {
 	}
 	found := 0
 	for i, h := range headers {
-		name, _ := Clean(h.Name)
+		name, _ := clean(h.Name)
 		at, size, ok := x.Find(name)
 		if ok != (h.Typeflag == tar.TypeReg) {
 			t.Errorf("%s: found %v", name, ok)

@@ -37,9 +37,9 @@ type Options struct {
 	LearningRate float64 // default n / (4·Exaggeration), at least 50
 	// a cell narrower than Theta times its distance counts as one point; 0 < Theta ≤ 0.7, default 0.5
 	Theta  float64
-	Start  string // StartPCA (default) or StartRandom
-	Seed   uint64 // of the start
-	MaxMem int64  // bytes of similarities in memory at once; default eval.DefaultMaxMem
+	Start  string     // StartPCA (default) or StartRandom
+	Seed   uint64     // of the start
+	MaxMem eval.Bytes // bytes of similarities in memory at once; default eval.DefaultMaxMem
 
 	Stepped func(iteration int) // called after each iteration; may be nil
 }

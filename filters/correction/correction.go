@@ -10,7 +10,7 @@
 // A visit that keeps the image, or votes for no class, resets the count; a vote for another class starts a
 // count for that class. After Visits votes in a row, but not before step After, the image's label becomes k.
 // From then on the filter judges the image by that label like any other. An image that is dropped again can be
-// corrected again, even back to its given label. Every class keeps at least [Least] images.
+// corrected again, even back to its given label. Every class keeps at least [least] images.
 //
 // The package sees given labels only, stores its observations of every image, and imports only features and
 // filters.
@@ -32,8 +32,8 @@ type Config struct {
 	Confidence float64 // least posterior that makes a visit a vote, in (0, 1]
 }
 
-// Least is the least number of images left in a class.
-const Least = 2
+// least is the least number of images left in a class.
+const least = 2
 
 // Validate checks every field.
 func (c Config) Validate() error {
@@ -150,7 +150,7 @@ func (r *Corrector) count(step, row, class int, confidence float64) {
 	}
 	r.votes[row]++
 	from := r.labels[row]
-	if r.votes[row] < r.config.Visits || step <= r.config.After || r.sizes[from] <= Least {
+	if r.votes[row] < r.config.Visits || step <= r.config.After || r.sizes[from] <= least {
 		return
 	}
 	r.change(Correction{Row: row, From: from, To: class, Step: step, Confidence: confidence})

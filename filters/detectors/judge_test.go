@@ -177,7 +177,7 @@ func TestMixtureFindsItsParts(t *testing.T) {
 			x[i] = 0.7 + 0.1*rng.NormFloat64()
 		}
 	}
-	m, ok := FitMixture(x)
+	m, ok := fitMixture(x)
 	if !ok {
 		t.Fatal("no mixture")
 	}
@@ -189,10 +189,10 @@ func TestMixtureFindsItsParts(t *testing.T) {
 			t.Errorf("found %+v", m)
 		}
 	}
-	if m.Lower(0.2) < 0.99 || m.Lower(0.7) > 0.01 {
-		t.Errorf("posteriors %v, %v", m.Lower(0.2), m.Lower(0.7))
+	if m.lower(0.2) < 0.99 || m.lower(0.7) > 0.01 {
+		t.Errorf("posteriors %v, %v", m.lower(0.2), m.lower(0.7))
 	}
-	if _, ok := FitMixture([]float64{0.3, 0.3, 0.3}); ok {
+	if _, ok := fitMixture([]float64{0.3, 0.3, 0.3}); ok {
 		t.Error("a mixture of equal numbers")
 	}
 	if cut, ok := TwoMeans([]float64{9, 1, 2, 1, 8, 9}); !ok || cut != 8 {

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Mixture is a mixture of two normal distributions over one number; the first has the lower mean.
-type Mixture struct {
+// mixture is a mixture of two normal distributions over one number; the first has the lower mean.
+type mixture struct {
 	Mean, Variance, Weight [2]float64
 }
 
@@ -19,14 +19,14 @@ const (
 	emSteps       = 10000
 )
 
-// FitMixture fits a mixture to numbers by expectation maximisation, starting from the best cut into two groups
+// fitMixture fits a mixture to numbers by expectation maximisation, starting from the best cut into two groups
 // (2-means, which is exact in one dimension). ok is false without two different numbers.
 //
 //	r_i = w_1 N(x_i; μ_1, v_1) / Σ_k w_k N(x_i; μ_k, v_k)
 //	w_k = mean r,   μ_k = Σ r x/Σ r,   v_k = Σ r (x - μ_k)²/Σ r + 10⁻⁶
 //
 // Time O(n log n), plus two exponentials per number and step. METHODS 13.2.
-func FitMixture(x []float64) (m Mixture, ok bool) {
+func fitMixture(x []float64) (m mixture, ok bool) {
 	cut, ok := TwoMeans(x)
 	if !ok {
 		return m, false
@@ -60,14 +60,14 @@ func FitMixture(x []float64) (m Mixture, ok bool) {
 	return m, true
 }
 
-// Lower returns the probability that x belongs to the component with the lower mean.
-func (m Mixture) Lower(x float64) float64 {
+// lower returns the probability that x belongs to the component with the lower mean.
+func (m mixture) lower(x float64) float64 {
 	p, _ := m.posterior(x)
 	return p
 }
 
 // posterior returns the share of the first component in the density of x, and the density's logarithm.
-func (m Mixture) posterior(x float64) (first, logDensity float64) {
+func (m mixture) posterior(x float64) (first, logDensity float64) {
 	var l [2]float64
 	for k := range l {
 		d := x - m.Mean[k]
@@ -79,7 +79,7 @@ func (m Mixture) posterior(x float64) (first, logDensity float64) {
 }
 
 // maximize fits both components; r is the share of the first component in each number.
-func (m *Mixture) maximize(x, r []float64) {
+func (m *mixture) maximize(x, r []float64) {
 	var n, sum [2]float64
 	for i, v := range x {
 		n[0], sum[0] = n[0]+r[i], sum[0]+r[i]*v

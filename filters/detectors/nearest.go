@@ -16,23 +16,23 @@ const (
 	blockCols = 4096
 )
 
-// Neighbours holds the K nearest other rows of each row, by cosine.
-type Neighbours struct {
+// neighbours holds the K nearest other rows of each row, by cosine.
+type neighbours struct {
 	K    int
 	rows []int32 // n×K; each group of K is rising
 }
 
-// Of returns a view of the neighbours of row i, in rising order of row number.
-func (n *Neighbours) Of(i int) []int32 { return n.rows[i*n.K : (i+1)*n.K : (i+1)*n.K] }
+// of returns a view of the neighbours of row i, in rising order of row number.
+func (n *neighbours) of(i int) []int32 { return n.rows[i*n.K : (i+1)*n.K : (i+1)*n.K] }
 
 // nearest finds the k nearest other rows of each of n unit rows, or all other rows if there are fewer than k.
 // Of equally near rows it takes those with lower numbers. Similarities are computed a block at a time and
 // discarded, so memory is O(n·k). Time O(n²·d) for products, and one comparison for each of n² pairs. If ctx is
 // cancelled it returns the error of ctx.
-func nearest(ctx context.Context, z features.Set, k int) (*Neighbours, error) {
+func nearest(ctx context.Context, z features.Set, k int) (*neighbours, error) {
 	n := z.Len()
 	k = min(k, n-1)
-	out := &Neighbours{K: k, rows: make([]int32, n*k)}
+	out := &neighbours{K: k, rows: make([]int32, n*k)}
 	var scratch []float32
 	lists := make([]shortlist, min(blockRows, n))
 	for i := range lists {
@@ -54,7 +54,7 @@ func nearest(ctx context.Context, z features.Set, k int) (*Neighbours, error) {
 			}
 		}
 		for i := range height {
-			lists[i].decide(out.Of(from+i), z)
+			lists[i].decide(out.of(from+i), z)
 		}
 	}
 	return out, nil

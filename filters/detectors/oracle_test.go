@@ -287,8 +287,8 @@ func TestNearestAcrossBlocks(t *testing.T) {
 			return cmp.Compare(features.Dot(z.Row(i), z.Row(int(b))), features.Dot(z.Row(i), z.Row(int(a))))
 		})
 		want := slices.Sorted(slices.Values(order[:k]))
-		if !slices.Equal(got.Of(i), want) {
-			t.Errorf("row %d: found %v, expected %v", i, got.Of(i), want)
+		if !slices.Equal(got.of(i), want) {
+			t.Errorf("row %d: found %v, expected %v", i, got.of(i), want)
 		}
 	}
 }
@@ -417,7 +417,7 @@ func TestDetectionIsTheOracles(t *testing.T) {
 // likelihood of the mixture is no lower than that of its neighbours.
 func checkPosterior(t *testing.T, d *Detection, labels []int, perClass bool) {
 	t.Helper()
-	density := func(m Mixture, k int, x float64) float64 {
+	density := func(m mixture, k int, x float64) float64 {
 		return m.Weight[k] / math.Sqrt(2*math.Pi*m.Variance[k]) *
 			math.Exp(-(x-m.Mean[k])*(x-m.Mean[k])/(2*m.Variance[k]))
 	}
@@ -440,7 +440,7 @@ func checkPosterior(t *testing.T, d *Detection, labels []int, perClass bool) {
 	if perClass {
 		return
 	}
-	likelihood := func(m Mixture) (sum float64) {
+	likelihood := func(m mixture) (sum float64) {
 		for i, y := range labels {
 			if y >= 0 {
 				sum += math.Log(density(m, 0, d.Loss[i]) + density(m, 1, d.Loss[i]))

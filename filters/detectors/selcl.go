@@ -47,7 +47,7 @@ const (
 	mostShare  = 1 - 1e-2
 )
 
-// Validate returns an error that describes the first invalid setting.
+// validate returns an error that describes the first invalid setting.
 func (c SelCL) Validate() error {
 	switch {
 	case c.K < 0:
@@ -69,7 +69,7 @@ type Selection struct {
 	Agree       []bool    // the second vote's winner is the given label
 	Quota       float64
 	Selected    []bool
-	Neighbours  *Neighbours
+	Neighbours  *neighbours
 
 	z    features.Set // unit rows
 	beta float64

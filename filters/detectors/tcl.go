@@ -32,8 +32,8 @@ type TCL struct {
 // DefaultTCL returns the paper's settings for CIFAR-10.
 func DefaultTCL() TCL { return TCL{Temperature: 0.25} }
 
-// Validate returns an error that describes the first invalid setting.
-func (c TCL) Validate() error {
+// validate returns an error that describes the first invalid setting.
+func (c TCL) validate() error {
 	if !(c.Temperature > 0 && c.Temperature <= 1e6) {
 		return fmt.Errorf("detectors: temperature: found %v, expected a number above 0", c.Temperature)
 	}
@@ -49,12 +49,12 @@ type Detection struct {
 	Centres  blas32.General // C×d, unit rows or 0
 	Loss     []float64      // l, scaled
 	Clean    []float64      // w
-	Mixtures []Mixture      // one for all rows, or one per class in order; the zero Mixture where none could be fitted
+	Mixtures []mixture      // one for all rows, or one per class in order; the zero mixture where none could be fitted
 }
 
 // Detect judges every row of z, with labels 0 … classes-1 or negative for none.
 func (c TCL) Detect(z features.Set, classes int, p Probabilities) (*Detection, error) {
-	if err := c.Validate(); err != nil {
+	if err := c.validate(); err != nil {
 		return nil, err
 	}
 	z, err := unit(z, classes)
@@ -152,11 +152,11 @@ func (d *Detection) mix(labels []int, classes int, perClass bool) {
 		for _, i := range g {
 			x = append(x, d.Loss[i])
 		}
-		m, ok := FitMixture(x)
+		m, ok := fitMixture(x)
 		d.Mixtures = append(d.Mixtures, m)
 		for _, i := range g {
 			if d.Clean[i] = 1; ok {
-				d.Clean[i] = m.Lower(d.Loss[i])
+				d.Clean[i] = m.lower(d.Loss[i])
 			}
 		}
 	}

@@ -1,19 +1,5 @@
 package detectors
 
-// Vote fills dst, one entry per class, with the share of row i's neighbours that have each label. Negative
-// labels vote for no class, so the shares add up to 1 only if all neighbours have a label.
-func (n *Neighbours) Vote(dst []float64, i int, labels []int) {
-	clear(dst)
-	for _, j := range n.Of(i) {
-		if y := labels[j]; y >= 0 {
-			dst[y]++
-		}
-	}
-	for c := range dst {
-		dst[c] /= float64(max(n.K, 1))
-	}
-}
-
 // poll counts votes without a pass over all classes.
 type poll struct {
 	counts []int
@@ -21,12 +7,12 @@ type poll struct {
 }
 
 // take counts the labels of the neighbours of row i.
-func (p *poll) take(n *Neighbours, i int, labels []int) {
+func (p *poll) take(n *neighbours, i int, labels []int) {
 	for _, c := range p.voted {
 		p.counts[c] = 0
 	}
 	p.voted = p.voted[:0]
-	for _, j := range n.Of(i) {
+	for _, j := range n.of(i) {
 		if y := labels[j]; y >= 0 {
 			if p.counts[y] == 0 {
 				p.voted = append(p.voted, y)

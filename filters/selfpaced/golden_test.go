@@ -144,7 +144,7 @@ func goldenSpread(t *testing.T, c reference.Case) {
 	known(t, c)
 	labels, w := c.Ints(t, "labels"), c.Floats(t, "weights")
 	mean, deviation := Spread(labels, w)
-	nearAll(t, "class means", ClassMeans(group(labels).members, w), c.Floats(t, "class_means"), 1e-8, 1e-10)
+	nearAll(t, "class means", classMeans(group(labels).members, w), c.Floats(t, "class_means"), 1e-8, 1e-10)
 	near(t, "MAW", mean, c.Float(t, "MAW"), 1e-8, 1e-10)
 	near(t, "SDAW", deviation, c.Float(t, "SDAW"), 1e-8, 1e-10)
 }
@@ -154,7 +154,7 @@ func goldenSchedule(t *testing.T, c reference.Case) {
 	lambda := c.Param("lambda0", 0)
 	for k, want := range c.Floats(t, "values") {
 		near(t, fmt.Sprintf("λ of round %d", k), lambda, want, 1e-12, 0)
-		lambda = Next(lambda, c.Param("c", 0), c.Param("lambda_inf", 0))
+		lambda = next(lambda, c.Param("c", 0), c.Param("lambda_inf", 0))
 	}
 }
 
@@ -162,7 +162,7 @@ func goldenHard(t *testing.T, c reference.Case) {
 	known(t, c, "lam")
 	losses := c.Floats(t, "losses")
 	got := make([]float64, len(losses))
-	HardWeights(got, Losses{losses, make([]float64, len(losses))}, c.Param("lam", 0))
+	hardWeights(got, Losses{losses, make([]float64, len(losses))}, c.Param("lam", 0))
 	nearAll(t, "weights", got, c.Floats(t, "weights"), 0, 0)
 }
 

@@ -9,7 +9,7 @@ import (
 // Spread returns MAW and SDAW: the mean over classes of their mean weight, and its population standard
 // deviation. Classes are the labels that occur. Source: BSPML eq. 14.
 func Spread(labels []int, w []float64) (mean, deviation float64) {
-	means := ClassMeans(group(labels).members, w)
+	means := classMeans(group(labels).members, w)
 	for _, m := range means {
 		mean += m
 	}
@@ -21,8 +21,8 @@ func Spread(labels []int, w []float64) (mean, deviation float64) {
 	return mean, math.Sqrt(deviation / n)
 }
 
-// ClassMeans returns the mean weight of each class, given its members.
-func ClassMeans(members [][]int, w []float64) []float64 {
+// classMeans returns the mean weight of each class, given its members.
+func classMeans(members [][]int, w []float64) []float64 {
 	means := make([]float64, len(members))
 	for c, rows := range members {
 		for _, i := range rows {
@@ -33,9 +33,9 @@ func ClassMeans(members [][]int, w []float64) []float64 {
 	return means
 }
 
-// HardWeights returns the weights of classic self-paced learning: 1 if the loss, here ξ⁺+ξ⁻, is at most λ,
+// hardWeights returns the weights of classic self-paced learning: 1 if the loss, here ξ⁺+ξ⁻, is at most λ,
 // otherwise 0. Source: BSPML eq. 2.
-func HardWeights(dst []float64, l Losses, lambda float64) {
+func hardWeights(dst []float64, l Losses, lambda float64) {
 	for i := range dst {
 		dst[i] = 0
 		if l.Pos[i]+l.Neg[i] <= lambda {
@@ -44,7 +44,7 @@ func HardWeights(dst []float64, l Losses, lambda float64) {
 	}
 }
 
-// hardObjective returns the objective that HardWeights minimises: Σ w(ξ⁺+ξ⁻-λ).
+// hardObjective returns the objective that hardWeights minimises: Σ w(ξ⁺+ξ⁻-λ).
 func hardObjective(w []float64, l Losses, lambda float64) float64 {
 	sum := 0.0
 	for i, v := range w {
@@ -53,8 +53,8 @@ func hardObjective(w []float64, l Losses, lambda float64) float64 {
 	return sum
 }
 
-// Next returns λ of the next round, min(c·λ, λ∞). Source: BSPML algorithm 1, line 5.
-func Next(lambda, growth, most float64) float64 { return min(growth*lambda, most) }
+// next returns λ of the next round, min(c·λ, λ∞). Source: BSPML algorithm 1, line 5.
+func next(lambda, growth, most float64) float64 { return min(growth*lambda, most) }
 
 // Ranking returns the rank of every sample, 0 for the most suspect. A lower weight ranks first. Among equal
 // weights (many are 0 or 1) a sample ranks first if its ξ⁺+ξ⁻ is higher above the mean of its class, because
@@ -65,7 +65,7 @@ func Ranking(labels []int, w []float64, l Losses) []float64 {
 		above[i] = l.Pos[i] + l.Neg[i]
 	}
 	g := group(labels)
-	means := ClassMeans(g.members, above)
+	means := classMeans(g.members, above)
 	for i, class := range g.class {
 		above[i] -= means[class]
 	}

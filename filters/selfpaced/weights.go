@@ -85,7 +85,7 @@ func (w *Weights) Update(z features.Set, rng *rand.Rand) (Round, error) {
 	r := Round{Number: w.rounds, Lambda: w.lambda}
 	r.Before, r.Objective = w.descend(l, rng)
 	r.measure(w.labels, w.w)
-	w.lambda = Next(w.lambda, c.Growth, c.LambdaMax)
+	w.lambda = next(w.lambda, c.Growth, c.LambdaMax)
 	return r, nil
 }
 
@@ -94,7 +94,7 @@ func (w *Weights) descend(l Losses, rng *rand.Rand) (before, after float64) {
 	c := w.config
 	if c.Hard {
 		before = hardObjective(w.w, l, w.lambda)
-		HardWeights(w.w, l, w.lambda)
+		hardWeights(w.w, l, w.lambda)
 		return before, hardObjective(w.w, l, w.lambda)
 	}
 	p := newProblem(w.groups, l, w.lambda, c.Mu, w.w)

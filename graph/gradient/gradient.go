@@ -29,7 +29,7 @@ type Options struct {
 	Weights   []string // initializers to differentiate with respect to
 	Inputs    []string // inputs of the model to differentiate with respect to
 	BatchNorm BatchNorm
-	Kernels   bool // the runtime has the operators of [Domain], which are used where they are faster
+	Kernels   bool // the runtime has the operators of [domain], which are used where they are faster
 }
 
 // BatchNorm sets what happens to the statistics of BatchNormalization nodes.

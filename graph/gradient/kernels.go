@@ -7,7 +7,7 @@ import (
 	"winnow/graph"
 )
 
-// Domain is the domain of winnow's own operators, which package backbone/ort implements for the CPU. All
+// domain is the domain of winnow's own operators, which package backbone/ort implements for the CPU. All
 // tensors are float32 [N, C, height, width]; windows are those of Conv (strides, dilations, pads); the name of
 // an unwanted output is "".
 //
@@ -26,7 +26,7 @@ import (
 //	    tap, uint8: which place of each window is the first to have its maximum
 //	MaxPoolGrad(dY, tap, Y; windows, kernel, in, low, high) → dX
 //	    its derivative, in the size of X [in]; with Y that of MaxPool behind what was cut
-const Domain = "winnow"
+const domain = "winnow"
 
 // between holds the limits outside which a function of one number is constant.
 type between struct{ low, high float64 }
@@ -43,10 +43,10 @@ func (c *call) planes(tensor string) bool {
 	return c.r.o.Kernels && c.isFloat32(tensor) && len(c.shape(tensor)) == 4
 }
 
-// fused adds a node of [Domain] to the backward model. Only wanted outputs get a name.
+// fused adds a node of [domain] to the backward model. Only wanted outputs get a name.
 func (c *call) fused(op string, inputs []string, wanted []bool, attributes []*graph.Attribute) []string {
 	c.r.backwardKernels = true
-	node := &graph.Node{Name: c.r.b.Fresh(op), Domain: Domain, Op: op, Inputs: inputs, Attributes: attributes,
+	node := &graph.Node{Name: c.r.b.Fresh(op), Domain: domain, Op: op, Inputs: inputs, Attributes: attributes,
 		Outputs: make([]string, len(wanted))}
 	for i, want := range wanted {
 		if want {
@@ -103,7 +103,7 @@ func (r *reverse) limits(n *graph.Node) (b between, ok bool) {
 	return b, false
 }
 
-// ours returns the operator of [Domain] that computes a convolution, with its attributes, or "" if there is
+// ours returns the operator of [domain] that computes a convolution, with its attributes, or "" if there is
 // none.
 func (v *convolution) ours() (op string, windows []*graph.Attribute) {
 	if !v.planes(v.call.in(0)) {
@@ -150,10 +150,10 @@ func (c *call) poolKernels(w *window, cutBefore bool) bool {
 	g := c.r.f.b.Model().Graph
 	g.ValueInfo = append(slices.DeleteFunc(g.ValueInfo, func(v *graph.ValueInfo) bool { return v.Name == y.Name }), &y,
 		&tap)
-	g.Nodes[slices.Index(g.Nodes, c.Node)] = &graph.Node{Name: c.Name, Domain: Domain, Op: "MaxPool",
+	g.Nodes[slices.Index(g.Nodes, c.Node)] = &graph.Node{Name: c.Name, Domain: domain, Op: "MaxPool",
 		Inputs: c.Inputs[:1], Outputs: []string{y.Name, tap.Name},
 		Attributes: append(slices.Clone(windows), unlimited.attributes()...)}
-	c.r.f.b.Import(Domain, 1)
+	c.r.f.b.Import(domain, 1)
 	c.r.late = nil
 	inputs, limits := []string{c.grad[0], tap.Name}, unlimited
 	if cutBefore {
@@ -209,14 +209,14 @@ func (r *reverse) useKernels(saved []string) {
 		info := *r.info(out)
 		g.ValueInfo = append(slices.DeleteFunc(g.ValueInfo, func(v *graph.ValueInfo) bool { return v.Name == out }),
 			&info)
-		g.Nodes[i] = &graph.Node{Name: n.Name, Domain: Domain, Op: op, Inputs: n.Inputs, Outputs: []string{out},
+		g.Nodes[i] = &graph.Node{Name: n.Name, Domain: domain, Op: op, Inputs: n.Inputs, Outputs: []string{out},
 			Attributes: append(windows, limits.attributes()...)}
-		r.f.b.Import(Domain, 1)
+		r.f.b.Import(domain, 1)
 	}
 	g.Nodes = slices.DeleteFunc(g.Nodes, func(n *graph.Node) bool { return dropped[n] })
 }
 
-// ours returns the operator of [Domain] for a convolution with trained filters, or "" for other nodes.
+// ours returns the operator of [domain] for a convolution with trained filters, or "" for other nodes.
 func (r *reverse) ours(n *graph.Node) (op string, windows []*graph.Attribute) {
 	if v := r.liveConv(n); v != nil {
 		return v.ours()

@@ -21,8 +21,8 @@ type reverse struct {
 	dOutput string
 	contrib bool // a com.microsoft operator is used
 
-	cuts            map[string]cutting // gradients computed by a Cut of [Domain]
-	backwardKernels bool               // the backward model uses [Domain]
+	cuts            map[string]cutting // gradients computed by a Cut of [domain]
+	backwardKernels bool               // the backward model uses [domain]
 
 	// of the forward model, including the walk's additions; nil after further additions
 	late map[string]*graph.ValueInfo
@@ -186,7 +186,7 @@ func (r *reverse) finish() (*Derivative, error) {
 		r.b.Import("com.microsoft", 1)
 	}
 	if r.backwardKernels {
-		r.b.Import(Domain, 1)
+		r.b.Import(domain, 1)
 	}
 	d.Forward, d.Backward = r.f.b.Model(), r.b.Model()
 	return d, nil

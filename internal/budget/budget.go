@@ -18,9 +18,9 @@ const (
 	part    = 8         // they get at most 1/part of the memory, since garbage of that size may be uncollected
 )
 
-// Usual is the default memory of a command; Usage is the help of its flag --max-mem.
+// usual is the default memory of a command; Usage is the help of its flag --max-mem.
 const (
-	Usual = 1 << 30
+	usual = 1 << 30
 	Usage = "most memory for all that the command holds, `SIZE`: 512MiB, 2GiB"
 )
 
@@ -51,7 +51,7 @@ func (u Use) With(held int64) Use {
 // memory is too small, before anything is read.
 func (u Use) Similarities(memory int64) (int64, error) {
 	if memory <= 0 {
-		memory = Usual
+		memory = usual
 	}
 	need := program + max(u.Other, u.Beside+max(least, u.Row))
 	if need > memory {

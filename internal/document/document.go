@@ -20,14 +20,14 @@ const (
 	maxDepth = 64
 )
 
-// Fault is what is wrong with a text, and where.
-type Fault struct {
+// fault is what is wrong with a text, and where.
+type fault struct {
 	Token   *token.Token // nil: no place is known
 	Message string
 }
 
 // Error returns the message after its place: ":LINE:COLUMN: message", or ": message".
-func (f *Fault) Error() string {
+func (f *fault) Error() string {
 	if f.Token == nil || f.Token.Position == nil {
 		return ": " + f.Message
 	}
@@ -37,10 +37,10 @@ func (f *Fault) Error() string {
 // Parse returns the root of a text with one document, or nil if the text is empty. Its errors are Faults.
 func Parse(text []byte) (ast.Node, error) {
 	if len(text) > maxSize {
-		return nil, &Fault{Message: fmt.Sprintf("%d bytes, expected at most %d", len(text), maxSize)}
+		return nil, &fault{Message: fmt.Sprintf("%d bytes, expected at most %d", len(text), maxSize)}
 	}
 	if i := bytes.IndexByte(text, 0); i >= 0 {
-		return nil, &Fault{Message: fmt.Sprintf("is not text (byte %d is 0), expected YAML", i+1)}
+		return nil, &fault{Message: fmt.Sprintf("is not text (byte %d is 0), expected YAML", i+1)}
 	}
 	tokens := lexer.Tokenize(string(text))
 	if err := checkDepth(tokens); err != nil {
@@ -50,9 +50,9 @@ func Parse(text []byte) (ast.Node, error) {
 	if err != nil {
 		var syntax yaml.Error
 		if errors.As(err, &syntax) {
-			return nil, &Fault{syntax.GetToken(), syntax.GetMessage()}
+			return nil, &fault{syntax.GetToken(), syntax.GetMessage()}
 		}
-		return nil, &Fault{Message: err.Error()}
+		return nil, &fault{Message: err.Error()}
 	}
 	var root ast.Node
 	for _, doc := range file.Docs {
@@ -60,7 +60,7 @@ func Parse(text []byte) (ast.Node, error) {
 			continue
 		}
 		if root != nil {
-			return nil, &Fault{doc.Body.GetToken(), "a second document, expected one"}
+			return nil, &fault{doc.Body.GetToken(), "a second document, expected one"}
 		}
 		root = doc.Body
 	}
@@ -85,7 +85,7 @@ func checkDepth(tokens token.Tokens) error {
 			marks++
 		}
 		if max(open, marks) > maxDepth {
-			return &Fault{t, fmt.Sprintf("nested more than %d deep", maxDepth)}
+			return &fault{t, fmt.Sprintf("nested more than %d deep", maxDepth)}
 		}
 	}
 	return nil

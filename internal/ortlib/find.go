@@ -29,8 +29,8 @@ type Found struct {
 	Source string // Given, Executable, Cache or System
 }
 
-// Search lists the places to look in order; the first that has the library wins. Empty places are skipped.
-type Search struct {
+// search lists the places to look in order; the first that has the library wins. Empty places are skipped.
+type search struct {
 	OS         string   // runtime.GOOS of the wanted library
 	Given      string   // a file, or a folder with the library; if set, no other place is searched
 	Executable string   // folder of the running program; its lib/ is searched too
@@ -38,22 +38,22 @@ type Search struct {
 	System     []string // folders of the system's loader
 }
 
-// NotFound is the error when no library was found; it names every place searched.
-type NotFound struct {
+// notFound is the error when no library was found; it names every place searched.
+type notFound struct {
 	OS    string
 	Tried []string
 }
 
-func (e *NotFound) Error() string {
+func (e *notFound) Error() string {
 	return fmt.Sprintf("ortlib: ONNX Runtime: found no %s in %s", FileNames(e.OS)[0], strings.Join(e.Tried, ", "))
 }
 
-// Find searches for this machine's library. explicit is the path that the user gave, or "".
-func Find(explicit string) (Found, error) { return Here(explicit).Find() }
+// find searches for this machine's library. explicit is the path that the user gave, or "".
+func Find(explicit string) (Found, error) { return here(explicit).find() }
 
-// Here returns the search for this machine.
-func Here(explicit string) Search {
-	s := Search{OS: runtime.GOOS, Given: explicit, System: systemFolders(runtime.GOOS, "/etc/ld.so.conf")}
+// here returns the search for this machine.
+func here(explicit string) search {
+	s := search{OS: runtime.GOOS, Given: explicit, System: systemFolders(runtime.GOOS, "/etc/ld.so.conf")}
 	if exe, err := os.Executable(); err == nil {
 		if target, err := filepath.EvalSymlinks(exe); err == nil {
 			exe = target
@@ -75,9 +75,9 @@ func CacheFolder() (string, error) {
 	return filepath.Join(dir, "winnow", "onnxruntime", Version), nil
 }
 
-// Find returns the first library in the order of the fields. If a given path has none, that is an error; no
+// find returns the first library in the order of the fields. If a given path has none, that is an error; no
 // other place is searched.
-func (s Search) Find() (Found, error) {
+func (s search) find() (Found, error) {
 	if s.Given != "" {
 		return s.findGiven()
 	}
@@ -88,11 +88,11 @@ func (s Search) Find() (Found, error) {
 			return absolute(path, place.Source)
 		}
 	}
-	return Found{}, &NotFound{s.OS, tried}
+	return Found{}, &notFound{s.OS, tried}
 }
 
 // places lists the folders to search, with their names.
-func (s Search) places() []Found {
+func (s search) places() []Found {
 	var places []Found
 	add := func(source string, folders ...string) {
 		for _, f := range folders {
@@ -109,7 +109,7 @@ func (s Search) places() []Found {
 	return places
 }
 
-func (s Search) findGiven() (Found, error) {
+func (s search) findGiven() (Found, error) {
 	info, err := os.Stat(s.Given)
 	switch {
 	case errors.Is(err, os.ErrNotExist):

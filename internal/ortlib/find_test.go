@@ -27,7 +27,7 @@ func put(t *testing.T, content string, parts ...string) string {
 // TestOrder puts a library in every place and removes the found one, place by place.
 func TestOrder(t *testing.T) {
 	root := t.TempDir()
-	s := Search{OS: "linux", Executable: filepath.Join(root, "bin"), Cache: filepath.Join(root, "cache"),
+	s := search{OS: "linux", Executable: filepath.Join(root, "bin"), Cache: filepath.Join(root, "cache"),
 		System: []string{filepath.Join(root, "local"), filepath.Join(root, "usr [64]")}}
 	order := []Found{
 		{put(t, "1", s.Executable, "libonnxruntime.so.1"), Executable},
@@ -44,11 +44,11 @@ func TestOrder(t *testing.T) {
 	}
 	given := s
 	given.Given = order[5].Path
-	if found, err := given.Find(); err != nil || found != (Found{order[5].Path, Given}) {
+	if found, err := given.find(); err != nil || found != (Found{order[5].Path, Given}) {
 		t.Errorf("given: found %v, %v", found, err)
 	}
 	for _, want := range order {
-		found, err := s.Find()
+		found, err := s.find()
 		if err != nil || found != want {
 			t.Fatalf("found %v, %v, expected %v", found, err, want)
 		}
@@ -56,8 +56,8 @@ func TestOrder(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	_, err := s.Find()
-	var none *NotFound
+	_, err := s.find()
+	var none *notFound
 	if !errors.As(err, &none) {
 		t.Fatalf("found error %v", err)
 	}
@@ -82,14 +82,14 @@ func TestGivenNeverFallsThrough(t *testing.T) {
 	}
 	for given, want := range map[string]string{filepath.Join(root, "nothing.so"): "no such file",
 		empty: "a folder without libonnxruntime.so.1"} {
-		s := Search{OS: "linux", Given: given, Cache: filepath.Join(root, "cache")}
-		if found, err := s.Find(); err == nil || !strings.Contains(err.Error(), want) ||
+		s := search{OS: "linux", Given: given, Cache: filepath.Join(root, "cache")}
+		if found, err := s.find(); err == nil || !strings.Contains(err.Error(), want) ||
 			!strings.Contains(err.Error(), given) {
 			t.Errorf("%s: found %v, %v, expected an error with %q", given, found, err, want)
 		}
 	}
-	s := Search{OS: "linux", Given: filepath.Join(root, "cache")}
-	if found, err := s.Find(); err != nil || filepath.Base(found.Path) != "libonnxruntime.so.1" {
+	s := search{OS: "linux", Given: filepath.Join(root, "cache")}
+	if found, err := s.find(); err != nil || filepath.Base(found.Path) != "libonnxruntime.so.1" {
 		t.Errorf("a given folder: found %v, %v", found, err)
 	}
 }
@@ -99,7 +99,7 @@ func TestNamesOfSystems(t *testing.T) {
 		"linux": "libonnxruntime.so.1.29.0"} {
 		root := t.TempDir()
 		path := put(t, "x", root, name)
-		if found, err := (Search{OS: goos, System: []string{root}}).Find(); err != nil || found.Path != path {
+		if found, err := (search{OS: goos, System: []string{root}}).find(); err != nil || found.Path != path {
 			t.Errorf("%s: found %v, %v", goos, found, err)
 		}
 	}

@@ -167,7 +167,7 @@ func TestInstallFrom(t *testing.T) {
 				t.Errorf("%s for %v: the wrong bytes", source, p)
 			}
 			onlyWhole(t, to)
-			if found, err := (Search{OS: p.OS, Cache: to}).Find(); err != nil || found.Path != path {
+			if found, err := (search{OS: p.OS, Cache: to}).find(); err != nil || found.Path != path {
 				t.Errorf("%s for %v: not found again: %v", source, p, err)
 			}
 		}

@@ -16,17 +16,17 @@ type Form string
 // The forms, for n rows of d values.
 const (
 	NPY         Form = "npy"         // n×d float32 for numpy, and a file .ids.csv
-	NPZ         Form = "npz"         // uncompressed zip of embeddings.npy as NPY, and paths, labels, splits.npy (text)
-	Safetensors Form = "safetensors" // the tensor embeddings, F32 [n,d], and a file .ids.csv
-	FVecs       Form = "fvecs"       // d as int32, then d float32, n times, and a file .ids.csv
-	CSV         Form = "csv"         // see [NewCSV]
-	TSV         Form = "tsv"         // d numbers per line, separated by tabs, and a file .metadata.tsv
-	Parquet     Form = "parquet"     // see [NewParquet]
-	JSONLines   Form = "jsonl"       // see [NewJSONL]
+	npz         Form = "npz"         // uncompressed zip of embeddings.npy as NPY, and paths, labels, splits.npy (text)
+	safetensors Form = "safetensors" // the tensor embeddings, F32 [n,d], and a file .ids.csv
+	fVecs       Form = "fvecs"       // d as int32, then d float32, n times, and a file .ids.csv
+	CSV         Form = "csv"         // see [newCSV]
+	tsv         Form = "tsv"         // d numbers per line, separated by tabs, and a file .metadata.tsv
+	Parquet     Form = "parquet"     // see [newParquet]
+	jsonLines   Form = "jsonl"       // see [NewJSONL]
 )
 
 // Forms lists all forms.
-var Forms = []Form{NPY, NPZ, Safetensors, FVecs, CSV, TSV, Parquet, JSONLines}
+var Forms = []Form{NPY, npz, safetensors, fVecs, CSV, tsv, Parquet, jsonLines}
 
 // FormOf returns the form of a file's extension, ignoring case.
 func FormOf(path string) (Form, bool) {
@@ -39,9 +39,9 @@ func FormOf(path string) (Form, bool) {
 func (f Form) Beside(path string) string {
 	stem := strings.TrimSuffix(path, filepath.Ext(path))
 	switch f {
-	case NPY, Safetensors, FVecs:
+	case NPY, safetensors, fVecs:
 		return stem + ".ids.csv"
-	case TSV:
+	case tsv:
 		return stem + ".metadata.tsv"
 	}
 	return ""
@@ -55,13 +55,13 @@ func (f Form) Files(path string) []string {
 	return []string{path}
 }
 
-// Put writes one file, completely or not at all.
-type Put func(path string, write func(io.Writer) error) error
+// put writes one file, completely or not at all.
+type put func(path string, write func(io.Writer) error) error
 
 // Write writes the rows of dim values that fill provides, using put: first the file, then its second file.
 // Formats that begin with the number of rows keep the values in an open temporary file in the same folder until
 // all are there.
-func Write(path string, form Form, dim int, put Put, fill func(Writer) error) error {
+func Write(path string, form Form, dim int, put put, fill func(Writer) error) error {
 	kept := &keeper{}
 	var err error
 	if form.counted() {
@@ -86,7 +86,7 @@ func Write(path string, form Form, dim int, put Put, fill func(Writer) error) er
 }
 
 // WriteRows writes existing rows as [Write] does, without a temporary file.
-func WriteRows(path string, form Form, dim int, put Put, rows []Row) error {
+func WriteRows(path string, form Form, dim int, put put, rows []Row) error {
 	err := put(path, func(w io.Writer) error {
 		if form.counted() {
 			return form.writeCounted(w, dim, rows, func(w io.Writer) error {
@@ -106,13 +106,13 @@ func WriteRows(path string, form Form, dim int, put Put, rows []Row) error {
 }
 
 // putBeside writes the second file of path.
-func (f Form) putBeside(path string, put Put, rows []Row) error {
+func (f Form) putBeside(path string, put put, rows []Row) error {
 	beside := f.Beside(path)
 	if beside == "" {
 		return nil
 	}
 	return put(beside, func(w io.Writer) error {
-		if f == TSV {
+		if f == tsv {
 			return writeMetadata(w, rows)
 		}
 		return writeIDs(w, rows)
@@ -122,15 +122,15 @@ func (f Form) putBeside(path string, put Put, rows []Row) error {
 // writer returns a writer for a form that does not begin with the number of rows.
 func (f Form) writer(w io.Writer, dim int) (Writer, error) {
 	switch f {
-	case FVecs:
+	case fVecs:
 		return &floats{w: w, front: uint32(dim), fronted: true}, nil
 	case CSV:
-		return NewCSV(w, dim)
-	case TSV:
+		return newCSV(w, dim)
+	case tsv:
 		return NewTSV(w), nil
 	case Parquet:
-		return NewParquet(w), nil
-	case JSONLines:
+		return newParquet(w), nil
+	case jsonLines:
 		return NewJSONL(w), nil
 	}
 	return nil, fmt.Errorf("vectorfile: form %q is unknown, expected one of %v", string(f), Forms)

@@ -72,7 +72,7 @@ func TestFormsByTheirDescriptions(t *testing.T) {
 	matrix := npy("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 2), }", twoValues)
 	for form, want := range map[Form][2]string{
 		NPY: {matrix, ids},
-		NPZ: {stored(
+		npz: {stored(
 			"embeddings.npy", matrix,
 			"paths.npy", npy("{'descr': '<U7', 'fortran_order': False, 'shape': (2,), }",
 				utf32('a', '\t', 'b', '.', 'p', 'n', 'g', 0xDCFF, 0x1F426)+zeros(20)),
@@ -80,9 +80,9 @@ func TestFormsByTheirDescriptions(t *testing.T) {
 			"splits.npy", npy("{'descr': '<U5', 'fortran_order': False, 'shape': (2,), }",
 				utf32('t', 'r', 'a', 'i', 'n')+zeros(20)),
 		)},
-		Safetensors: {"\x48" + zeros(7) + `{"embeddings":{"dtype":"F32","shape":[2,2],"data_offsets":[0,16]}}      ` + twoValues, ids},
-		FVecs:       {"\x02\x00\x00\x00" + twoValues[:8] + "\x02\x00\x00\x00" + twoValues[8:], ids},
-		TSV:         {"1\t-2\n0.5\t1e-45\n", "path\tlabel\tsplit\na b.png\tü\ttrain\n\xff\U0001F426\t\t\n"},
+		safetensors: {"\x48" + zeros(7) + `{"embeddings":{"dtype":"F32","shape":[2,2],"data_offsets":[0,16]}}      ` + twoValues, ids},
+		fVecs:       {"\x02\x00\x00\x00" + twoValues[:8] + "\x02\x00\x00\x00" + twoValues[8:], ids},
+		tsv:         {"1\t-2\n0.5\t1e-45\n", "path\tlabel\tsplit\na b.png\tü\ttrain\n\xff\U0001F426\t\t\n"},
 	} {
 		files := form.Files(filepath.Join(t.TempDir(), "e."+string(form)))
 		if (len(files) == 2) != (want[1] != "") {
@@ -132,7 +132,7 @@ func decode(t *testing.T, form Form, b []byte, dim int) (values []float32, rows 
 		a, err := features.ReadNPY(bytes.NewReader(b), int64(len(b)))
 		fail(err)
 		values = a.Floats
-	case NPZ:
+	case npz:
 		z, err := zip.NewReader(bytes.NewReader(b), int64(len(b)))
 		fail(err)
 		for _, f := range z.File {
@@ -162,7 +162,7 @@ func decode(t *testing.T, form Form, b []byte, dim int) (values []float32, rows 
 				}
 			}
 		}
-	case Safetensors:
+	case safetensors:
 		n := binary.LittleEndian.Uint64(b)
 		var header map[string]struct {
 			DType   string `json:"dtype"`
@@ -176,14 +176,14 @@ func decode(t *testing.T, form Form, b []byte, dim int) (values []float32, rows 
 			t.Fatalf("header %s before %d bytes", b[8:8+n], len(data))
 		}
 		bits(data)
-	case FVecs:
+	case fVecs:
 		for ; len(b) > 0; b = b[4+4*dim:] {
 			if d := binary.LittleEndian.Uint32(b); d != uint32(dim) {
 				t.Fatalf("a row of %d values", d)
 			}
 			bits(b[4 : 4+4*dim])
 		}
-	case TSV:
+	case tsv:
 		for line := range strings.Lines(string(b)) {
 			for text := range strings.SplitSeq(strings.TrimSuffix(line, "\n"), "\t") {
 				v, err := strconv.ParseFloat(text, 32)
@@ -203,7 +203,7 @@ func TestValuesRoundTripBitForBit(t *testing.T) {
 			rows[1].Embedding = []float32{float32(math.Inf(-1)), float32(math.Copysign(0, -1)),
 				math.Float32frombits(0x3f7fffff)}
 		}
-		for _, form := range []Form{NPY, NPZ, Safetensors, FVecs, TSV} {
+		for _, form := range []Form{NPY, npz, safetensors, fVecs, tsv} {
 			path := filepath.Join(t.TempDir(), "e."+string(form))
 			if err := Write(path, form, dim, atomicfile.Write,
 				func(w Writer) error { return writeAll(w, rows) }); err != nil {

@@ -42,7 +42,7 @@ func (f *floats) Close() error { return nil }
 
 // spooled keeps the values in a temporary file next to path until their number, which must come first, is
 // known.
-func spooled(path string, form Form, dim int, put Put, kept *keeper, fill func(Writer) error) error {
+func spooled(path string, form Form, dim int, put put, kept *keeper, fill func(Writer) error) error {
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".tmp-*")
 	if err != nil {
 		return err
@@ -66,15 +66,15 @@ func spooled(path string, form Form, dim int, put Put, kept *keeper, fill func(W
 }
 
 // counted reports whether a form begins with the number of rows.
-func (f Form) counted() bool { return f == NPY || f == NPZ || f == Safetensors }
+func (f Form) counted() bool { return f == NPY || f == npz || f == safetensors }
 
 // writeCounted writes a file of such a form. It takes the names from rows, the values from values.
 func (f Form) writeCounted(w io.Writer, dim int, rows []Row, values func(io.Writer) error) error {
 	header := features.NPYHeader(len(rows), dim)
 	switch f {
-	case NPZ:
+	case npz:
 		return writeNPZ(w, rows, header, values)
-	case Safetensors:
+	case safetensors:
 		header = safetensorsHeader(len(rows), dim)
 	}
 	return headed(w, header, values)

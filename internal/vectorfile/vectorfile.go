@@ -25,8 +25,8 @@ type Writer interface {
 	Close() error // ends the file; the underlying writer stays open
 }
 
-// NewCSV writes a header path,label,split,e0,e1,… and one line per row. Numbers round-trip as float32.
-func NewCSV(w io.Writer, dim int) (Writer, error) {
+// newCSV writes a header path,label,split,e0,e1,… and one line per row. Numbers round-trip as float32.
+func newCSV(w io.Writer, dim int) (Writer, error) {
 	out := &csvWriter{to: csv.NewWriter(w), record: []string{"path", "label", "split"}}
 	for j := range dim {
 		out.record = append(out.record, "e"+strconv.Itoa(j))
@@ -57,9 +57,9 @@ func (c *csvWriter) Close() error {
 	return c.to.Error()
 }
 
-// NewParquet writes the columns path, label, split (strings) and embedding (a list of float32), compressed with
+// newParquet writes the columns path, label, split (strings) and embedding (a list of float32), compressed with
 // Snappy, in row groups of at most 65536 rows.
-func NewParquet(w io.Writer) Writer {
+func newParquet(w io.Writer) Writer {
 	return parquetWriter{parquet.NewGenericWriter[Row](w,
 		parquet.Compression(&parquet.Snappy), parquet.MaxRowsPerRowGroup(1<<16))}
 }
@@ -72,17 +72,17 @@ func (p parquetWriter) Write(rows []Row) error {
 }
 
 // NewJSONL writes one object per line: path, label and split if there are any, embedding.
-func NewJSONL(w io.Writer) *JSONL {
+func NewJSONL(w io.Writer) *jsonlWriter {
 	to := json.NewEncoder(w)
 	to.SetEscapeHTML(false)
-	return &JSONL{to}
+	return &jsonlWriter{to}
 }
 
-// JSONL is a [Writer] of JSON lines.
-type JSONL struct{ to *json.Encoder }
+// jsonlWriter is a [Writer] of JSON lines.
+type jsonlWriter struct{ to *json.Encoder }
 
 // Unreadable writes a line for an image without a vector: its path and the reason as error.
-func (j *JSONL) Unreadable(path, reason string) error {
+func (j *jsonlWriter) Unreadable(path, reason string) error {
 	return j.to.Encode(struct {
 		Path  string `json:"path"`
 		Error string `json:"error"`
@@ -90,7 +90,7 @@ func (j *JSONL) Unreadable(path, reason string) error {
 }
 
 // Write implements [Writer].
-func (j *JSONL) Write(rows []Row) error {
+func (j *jsonlWriter) Write(rows []Row) error {
 	for _, r := range rows {
 		if err := j.to.Encode(r); err != nil {
 			return err
@@ -100,4 +100,4 @@ func (j *JSONL) Write(rows []Row) error {
 }
 
 // Close implements [Writer].
-func (j *JSONL) Close() error { return nil }
+func (j *jsonlWriter) Close() error { return nil }

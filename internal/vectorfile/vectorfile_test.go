@@ -21,7 +21,7 @@ func sample(n int) []Row {
 func TestParquetRoundTrip(t *testing.T) {
 	want := sample(5000) // more than one group
 	var out bytes.Buffer
-	if err := writeAll(NewParquet(&out), want); err != nil {
+	if err := writeAll(newParquet(&out), want); err != nil {
 		t.Fatal(err)
 	}
 	got, err := parquet.Read[Row](bytes.NewReader(out.Bytes()), int64(out.Len()))
@@ -35,7 +35,7 @@ func TestParquetRoundTrip(t *testing.T) {
 
 func TestCSV(t *testing.T) {
 	var out bytes.Buffer
-	to, err := NewCSV(&out, 3)
+	to, err := newCSV(&out, 3)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,7 @@
 // and the tensor's name. So the same description and seed give the same bytes, and adding a layer does not change
 // the weights of the others.
 //
-// Models have one input "input" [N,C,S,S], one output "features" [N,D], a free batch size and operator set [Opset].
+// Models have one input "input" [N,C,S,S], one output "features" [N,D], a free batch size and operator set [opset].
 // BatchNormalization nodes hold their running statistics (0 and 1 before training).
 //
 // The package imports graph, and backbone for the type of the preprocessing. It runs nothing.
@@ -21,8 +21,8 @@ import (
 	"winnow/graph"
 )
 
-// Opset is the models' operator set version.
-const Opset = 17
+// opset is the models' operator set version.
+const opset = 17
 
 // Names of a model's input and output.
 const (
@@ -115,7 +115,7 @@ func (n *Network) Model(seed uint64) *graph.Model {
 	if err != nil {
 		panic("architecture: " + err.Error()) // Parse ran the same plan
 	}
-	b := graph.NewBuilder(n.Name, Opset)
+	b := graph.NewBuilder(n.Name, opset)
 	side := graph.Fixed(int64(n.Side))
 	b.Input(Input, graph.Float32, graph.Shape{graph.Free("N"), graph.Fixed(int64(n.Channels)), side, side})
 	for _, w := range p.weights {

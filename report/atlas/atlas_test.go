@@ -302,8 +302,8 @@ func TestPageLimit(t *testing.T) {
 	if err := m.WritePage(&b, pictures); err != nil {
 		t.Fatal(err)
 	}
-	if b.Len() > PageLimit || !strings.Contains(b.String(), "data:image/jpeg") {
-		t.Errorf("%d bytes, expected at most %d, with pictures", b.Len(), PageLimit)
+	if b.Len() > pageLimit || !strings.Contains(b.String(), "data:image/jpeg") {
+		t.Errorf("%d bytes, expected at most %d, with pictures", b.Len(), pageLimit)
 	}
 	if s, err := makeSprites(pictures[:100], 1000); err != nil || s.Sheets != nil {
 		t.Errorf("%d sheets within 1000 bytes, %v", len(s.Sheets), err)

@@ -29,8 +29,8 @@ h1 { font-size:26px; line-height:1.2; margin:0 0 8px }
 //go:embed page.js
 var pageScript string
 
-// PageLimit is the largest size in bytes of a page of 10,000 points with their pictures.
-const PageLimit = 10 << 20
+// pageLimit is the largest size in bytes of a page of 10,000 points with their pictures.
+const pageLimit = 10 << 20
 
 // pageData is the script's data: the points in the order of drawing. Label, True and Split are positions in
 // Names.
@@ -61,10 +61,10 @@ type legendItem struct {
 // WritePage writes the map as one self-contained page: the drawing; a name and a picture for each point under
 // the pointer or reached with the arrow keys; a legend that highlights a group; a search. pictures belong to
 // Points, nil for a missing one; they should be no wider and no higher than ThumbnailSide. With a nil list
-// there are no pictures. Pictures are compressed until the page is at most PageLimit; if that fails they are
+// there are no pictures. Pictures are compressed until the page is at most pageLimit; if that fails they are
 // left out, and the page says so.
 func (m Map) WritePage(w io.Writer, pictures []image.Image) error {
-	return m.write(w, "page", pictures, PageLimit)
+	return m.write(w, "page", pictures, pageLimit)
 }
 
 // WritePart writes the same without its title, as a part of another page, in at most limit bytes unless the

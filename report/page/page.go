@@ -59,8 +59,8 @@ type Table struct {
 	Folded  bool // shown only when the reader opens it, and not printed
 }
 
-// Heading is a link target: a part of the page.
-type Heading struct{ ID, Title string }
+// heading is a link target: a part of the page.
+type heading struct{ ID, Title string }
 
 // Fact is a line of the page's small print: what was run, on what.
 type Fact struct{ Name, Value string }
@@ -108,11 +108,11 @@ const (
 )
 
 // Contents lists the parts of a long page, or nothing for a short one.
-func (r Report) Contents() []Heading {
-	var list []Heading
+func (r Report) Contents() []heading {
+	var list []heading
 	add := func(there bool, id, title string) {
 		if there {
-			list = append(list, Heading{id, title})
+			list = append(list, heading{id, title})
 		}
 	}
 	add(len(r.Rows) > 0, "retrieval", cmp.Or(r.RowsTitle, retrievalTitle))

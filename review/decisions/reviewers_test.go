@@ -164,7 +164,7 @@ func TestWords(t *testing.T) {
 			t.Errorf("note %.20q: %v", note, err)
 		}
 	}
-	for column, text := range map[string]string{"note": strings.Repeat("x", MostNote+1), "reviewer": "a\tb"} {
+	for column, text := range map[string]string{"note": strings.Repeat("x", mostNote+1), "reviewer": "a\tb"} {
 		path := filepath.Join(t.TempDir(), "d.db")
 		s := open(t, path)
 		list, err := s.Decide(by("t"), []Change{keepIt("a.png", 0)})

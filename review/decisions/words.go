@@ -9,14 +9,14 @@ import (
 
 // Largest lengths of names and notes, in characters.
 const (
-	MostName = 60
-	MostNote = 1000
+	mostName = 60
+	mostNote = 1000
 )
 
 // CheckReviewer returns an error if a name is not valid. "" is valid: it stands for reviewers without a name.
 func CheckReviewer(name string) error {
-	if n := utf8.RuneCountInString(name); n > MostName {
-		return fmt.Errorf("the reviewer's name has %d characters, expected at most %d", n, MostName)
+	if n := utf8.RuneCountInString(name); n > mostName {
+		return fmt.Errorf("the reviewer's name has %d characters, expected at most %d", n, mostName)
 	}
 	if strings.TrimSpace(name) != name {
 		return fmt.Errorf("the reviewer's name %q begins or ends with a space", name)
@@ -26,8 +26,8 @@ func CheckReviewer(name string) error {
 
 // CheckNote returns an error if a note is too long or is not text.
 func CheckNote(note string) error {
-	if n := utf8.RuneCountInString(note); n > MostNote {
-		return fmt.Errorf("the note has %d characters, expected at most %d", n, MostNote)
+	if n := utf8.RuneCountInString(note); n > mostNote {
+		return fmt.Errorf("the note has %d characters, expected at most %d", n, mostNote)
 	}
 	return readable("the note", note, "\n\t")
 }

@@ -16,9 +16,9 @@ import (
 	"winnow/backbone"
 )
 
-// LeastSide and MostSide are the smallest and largest side of a small picture, in pixels.
+// leastSide and MostSide are the smallest and largest side of a small picture, in pixels.
 const (
-	LeastSide = 16
+	leastSide = 16
 	MostSide  = 512
 )
 
@@ -62,10 +62,10 @@ func New(fsys fs.FS, o Options) *Pictures {
 }
 
 // Small returns a picture as a JPEG file of at most side×side pixels: with its proportions, turned by its EXIF
-// orientation, on white if it is transparent. side is limited to LeastSide … MostSide. The error is
+// orientation, on white if it is transparent. side is limited to leastSide … MostSide. The error is
 // [*Unreadable], or that of ctx.
 func (p *Pictures) Small(ctx context.Context, path string, side int) ([]byte, error) {
-	side = min(max(side, LeastSide), MostSide)
+	side = min(max(side, leastSide), MostSide)
 	info, err := fs.Stat(p.fsys, path)
 	if err != nil {
 		return nil, &Unreadable{err}

@@ -60,7 +60,7 @@ func TestCropIsSent(t *testing.T) {
 	}
 	p := New(root, Options{})
 	const path = "wide.png#xywh=290,10,50,40&id=1"
-	small, err := p.Small(context.Background(), path, LeastSide)
+	small, err := p.Small(context.Background(), path, leastSide)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +94,7 @@ func TestSmall(t *testing.T) {
 		side, w, h int
 		r, g, b    uint32
 	}{
-		{"wide.png", 150, 150, 50, 255, 0, 0}, {"wide.png", 1, LeastSide, 5, 255, 0, 0},
+		{"wide.png", 150, 150, 50, 255, 0, 0}, {"wide.png", 1, leastSide, 5, 255, 0, 0},
 		{"wide.png", 10_000, 300, 100, 255, 0, 0},
 		{"small.png", 160, 20, 10, 255, 0, 0}, {"clear.png", 16, 16, 16, 255, 255, 255},
 	} {

@@ -60,10 +60,14 @@ func (s Sampler) Sampling() (train.Sampling, error) {
 		return nil, fmt.Errorf("train: sampler: variant is %q, expected %s, %s or %s", s.Variant, Groups, Uniform, Shuffle)
 	case s.Variant == Shuffle && (s.Classes != 0 || s.Images != 0):
 		return nil, fmt.Errorf("train: sampler: %d classes of %d images, and %s draws rows: expected only how many rows", s.Classes, s.Images, Shuffle)
+	case s.Variant == Shuffle && s.Rows < 1:
+		return nil, fmt.Errorf("train: sampler: batches of %d rows, expected at least 1", s.Rows)
 	case s.Variant == Shuffle:
 		return train.Shuffle{Rows: s.Rows, Unlabelled: s.Unlabelled, Balance: &s.Balance}, nil
 	case s.Rows != 0:
 		return nil, fmt.Errorf("train: sampler: batches of %d rows, and %s draws classes: expected how many, and images of each", s.Rows, s.Variant)
+	case s.Classes < 1 || s.Images < 1:
+		return nil, fmt.Errorf("train: sampler: %d classes of %d images, expected at least 1 of 1", s.Classes, s.Images)
 	case s.Variant == Uniform:
 		return train.Uniform{Classes: s.Classes, Images: s.Images, Unlabelled: s.Unlabelled, Balance: &s.Balance}, nil
 	}

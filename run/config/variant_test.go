@@ -33,19 +33,3 @@ func TestPaperVariant(t *testing.T) {
 		t.Error("a run is built as printed unless it says otherwise")
 	}
 }
-
-// A configuration that an earlier version wrote down is read.
-func TestFormerSettings(t *testing.T) {
-	const text = "losses: [{name: scl_rhe, settings: {sign: derived, scale: one, tau: 0.2}}, {name: adapted_triplet, settings: {printed: false}}]\n"
-	c, err := parsed(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, ok := c.Losses[0].Settings["sign"]; ok || c.Losses[0].Settings["tau"] != 0.2 {
-		t.Errorf("found %v", c.Losses[0].Settings)
-	}
-	_, err = parsed(strings.Replace(text, "derived", "printed", 1))
-	if want := "config: losses.0.settings: losses: scl_rhe: sign: found printed, expected derived: set paper_variant to build what the paper prints"; err == nil || err.Error() != want {
-		t.Errorf("found %v", err)
-	}
-}

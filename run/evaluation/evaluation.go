@@ -92,7 +92,7 @@ func Run(ctx context.Context, r *folder.Run, o Options) (Result, error) {
 	}
 	result := newResult(r, images)
 	err = comparison.Each(ctx, r.Head, images.Train, images.Was, images.Now, func(row string, of comparison.Asked[features.Set]) error {
-		in := eval.Input{Test: of.Query, Gallery: of.Gallery, Train: of.Fit, Seed: o.Seed, MaxMem: left}
+		in := eval.Input{Test: of.Query, Gallery: of.Gallery, Train: of.Fit, Seed: o.Seed, MaxMem: eval.Bytes(left)}
 		for _, m := range o.Metrics {
 			if m.Costly && o.Note != nil {
 				o.Note("measuring %s of the %s embeddings", m.Name, row)

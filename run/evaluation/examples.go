@@ -109,7 +109,7 @@ func ExamplesAmong(ctx context.Context, d *datasets.Dataset, split string, of co
 	if of.Gallery == nil {
 		own = 1
 	}
-	lists, err := eval.Nearest(ctx, of.Query.Rows(rows), &gallery, o.K+own, o.MaxMem)
+	lists, err := eval.Nearest(ctx, of.Query.Rows(rows), &gallery, o.K+own, eval.Bytes(o.MaxMem))
 	if err != nil {
 		return e, err
 	}

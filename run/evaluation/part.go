@@ -56,7 +56,7 @@ func RunPart(ctx context.Context, r *folder.Run, o Options, out string, s parts.
 		}
 		p := part{Result: newResult(r, images), Options: ask}
 		err = comparison.Each(ctx, r.Head, images.Train, images.Was, images.Now, func(row string, of comparison.Asked[features.Set]) error {
-			in := eval.Input{Test: of.Query, Gallery: of.Gallery, Seed: o.Seed, MaxMem: left}
+			in := eval.Input{Test: of.Query, Gallery: of.Gallery, Seed: o.Seed, MaxMem: eval.Bytes(left)}
 			query, gallery := in.Labelled()
 			found, err := eval.Ask(ctx, query, gallery, in.Retrieval(settings), header.First, header.End)
 			p.Rows = append(p.Rows, answers{row, found})

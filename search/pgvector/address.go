@@ -18,24 +18,24 @@ type Address struct {
 	Table  string // "" if the address does not name one
 	Schema string // "" for the first of the search path
 	Column string // the vector column
-	Metric Metric
-	Build  HNSW
+	Metric metric
+	Build  hnsw
 	Seen   int // ef_search, the candidates a search looks at; 0: the server's setting, but at least the hits asked for
 
 	config *pgx.ConnConfig
 }
 
-// HNSW holds the settings of an index to be built; 0 means pgvector's default.
-type HNSW struct {
+// hnsw holds the settings of an index to be built; 0 means pgvector's default.
+type hnsw struct {
 	Edges      int // m
 	Candidates int // ef_construction
 	Never      bool
 }
 
-// Metric is the distance an index is built for. All metrics order unit vectors the same way.
-type Metric struct{ Name, operator, class string }
+// metric is the distance an index is built for. All metrics order unit vectors the same way.
+type metric struct{ Name, operator, class string }
 
-var metrics = []Metric{{"cosine", "<=>", "cosine_ops"}, {"l2", "<->", "l2_ops"}, {"ip", "<#>", "ip_ops"}}
+var metrics = []metric{{"cosine", "<=>", "cosine_ops"}, {"l2", "<->", "l2_ops"}, {"ip", "<#>", "ip_ops"}}
 
 // expected shows the form of an address.
 const expected = "postgres://USER@HOST:5432/DATABASE?table=NAME"

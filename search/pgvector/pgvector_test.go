@@ -248,7 +248,7 @@ func TestNearest(t *testing.T) {
 		for i, p := range d.points {
 			copy(features.Row(x, i), p.Vector)
 		}
-		exact, err := search.Nearest(t.Context(), rows{x}, x, 10, nil)
+		exact, err := search.Nearest(t.Context(), rows{x}, features.Set{X: x}, 10, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -471,7 +471,7 @@ func TestParseAddress(t *testing.T) {
 		"postgres://me@h/db?table=x&schema=y&column=c&metric=l2" +
 			"&m=8&ef_construction=100&ef_search=50&application_name=w")
 	if err != nil || a.Table != "x" || a.Schema != "y" || a.Column != "c" || a.Metric.Name != "l2" ||
-		a.Build != (HNSW{Edges: 8, Candidates: 100}) || a.Seen != 50 ||
+		a.Build != (hnsw{Edges: 8, Candidates: 100}) || a.Seen != 50 ||
 		a.config.RuntimeParams["application_name"] != "w" {
 		t.Errorf("%v, %+v", err, a)
 	}

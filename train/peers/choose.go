@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// ForgetPlan is the share of a batch that is left out, as a function of the epoch. It grows as the networks
+// forgetPlan is the share of a batch that is left out, as a function of the epoch. It grows as the networks
 // learn, because they fit the right labels first and the others later.
 //
 //	R(e) = e/(T_k - 1) · R^c  for e = 0 … T_k - 1,   R(e) = R  from T_k on
@@ -14,14 +14,14 @@ import (
 // With c ≠ 1 the ramp ends at R^c and then jumps to R, as in the released code. T_k = 1 leaves nothing out in
 // epoch 0.
 // Source: Han et al., Co-teaching, NeurIPS 2018, section 3 (R(T)); main.py of its code for c. METHODS 12.1.
-type ForgetPlan struct {
+type forgetPlan struct {
 	Rate     float64 // R
 	Exponent float64 // c
 	Gradual  int     // T_k, epochs
 }
 
-// At returns R(e), e counted from 0.
-func (p ForgetPlan) At(epoch int) float64 {
+// at returns R(e), e counted from 0.
+func (p forgetPlan) at(epoch int) float64 {
 	if epoch >= p.Gradual {
 		return p.Rate
 	}
@@ -32,14 +32,14 @@ func (p ForgetPlan) At(epoch int) float64 {
 	return float64(epoch) * (top / float64(p.Gradual-1))
 }
 
-// SmallLoss appends to dst the k rows of least loss among the listed rows (nil: all), in rising order, and
+// smallLoss appends to dst the k rows of least loss among the listed rows (nil: all), in rising order, and
 // returns it:
 //
 //	k = ⌊(1 - rate)·rows⌋, or all rows if that is 0
 //
 // Of equal losses the one listed first is chosen. NaN counts as smallest, so that it is not lost.
 // Source: Han et al., NeurIPS 2018, algorithm 1, lines 4-5; k by its code. METHODS 12.1.
-func SmallLoss(dst []int, losses []float64, among []int, rate float64) []int {
+func smallLoss(dst []int, losses []float64, among []int, rate float64) []int {
 	start := len(dst)
 	if among != nil {
 		dst = append(dst, among...)
@@ -55,13 +55,13 @@ func SmallLoss(dst []int, losses []float64, among []int, rate float64) []int {
 	return dst[:start+k]
 }
 
-// Disagreement appends to dst the rows for which two classifiers predict different classes: the first largest
+// disagreement appends to dst the rows for which two classifiers predict different classes: the first largest
 // logit of each.
 // Source: Yu et al., How does Disagreement Help Generalization against Label Corruption?, ICML 2019, equation
 // 1.
-func Disagreement[T number](dst []int, a, b Matrix[T]) []int {
+func disagreement[T number](dst []int, a, b Matrix[T]) []int {
 	for i := range a.Rows {
-		if first(a.Row(i)) != first(b.Row(i)) {
+		if first(a.row(i)) != first(b.row(i)) {
 			dst = append(dst, i)
 		}
 	}

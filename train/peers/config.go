@@ -84,8 +84,8 @@ func (c Config) exchanges() bool {
 func (c Config) Estimates() bool { return c.Method == FCorrection && c.Transition == Estimated }
 
 // plan returns R(e).
-func (c Config) plan() ForgetPlan {
-	return ForgetPlan{Rate: c.Rate, Exponent: c.Exponent, Gradual: c.Gradual}
+func (c Config) plan() forgetPlan {
+	return forgetPlan{Rate: c.Rate, Exponent: c.Exponent, Gradual: c.Gradual}
 }
 
 // networks returns the number of networks.

@@ -61,7 +61,7 @@ func TestTransitionIsChecked(t *testing.T) {
 		classes int
 		p       float64
 	}{{"other", 3, 0.1}, {Pair, 1, 0.1}, {Pair, 3, 1.1}, {Symmetric, 3, -0.1}} {
-		if _, err := NewTransition(c.kind, c.classes, c.p); err == nil {
+		if _, err := newTransition(c.kind, c.classes, c.p); err == nil {
 			t.Errorf("%v is let through", c)
 		}
 	}
@@ -72,9 +72,9 @@ func TestForgetPlanAtItsEdges(t *testing.T) {
 		gradual int
 		want    []float64
 	}{{0, []float64{0.5, 0.5}}, {1, []float64{0, 0.5}}, {2, []float64{0, 0.25, 0.5}}} {
-		p := ForgetPlan{Rate: 0.5, Exponent: 2, Gradual: c.gradual}
+		p := forgetPlan{Rate: 0.5, Exponent: 2, Gradual: c.gradual}
 		for e, w := range c.want {
-			if got := p.At(e); got != w {
+			if got := p.at(e); got != w {
 				t.Errorf("T_k %d: R(%d) is %v, expected %v", c.gradual, e, got, w)
 			}
 		}
@@ -93,7 +93,7 @@ func TestSmallLossAtItsEdges(t *testing.T) {
 		{nil, 0.9, []int{0, 1, 2, 3, 4}},
 		{[]int{0, 3, 4}, 0.5, []int{4}}, {[]int{0, 3}, 0.5, []int{0}}, {[]int{}, 0.5, nil},
 	} {
-		if got := SmallLoss(nil, losses, c.among, c.rate); !slices.Equal(got, c.want) {
+		if got := smallLoss(nil, losses, c.among, c.rate); !slices.Equal(got, c.want) {
 			t.Errorf("%v of %v: %v, expected %v", c.rate, c.among, got, c.want)
 		}
 	}

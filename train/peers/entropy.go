@@ -14,20 +14,20 @@ type Matrix[T number] struct {
 	Data               []T
 }
 
-// Row returns a view.
-func (m Matrix[T]) Row(i int) []T { return m.Data[i*m.Stride : i*m.Stride+m.Cols] }
+// row returns a view.
+func (m Matrix[T]) row(i int) []T { return m.Data[i*m.Stride : i*m.Stride+m.Cols] }
 
 // clear writes zeros.
 func (m Matrix[T]) clear() {
 	for i := range m.Rows {
-		clear(m.Row(i))
+		clear(m.row(i))
 	}
 }
 
 // entropies writes the cross entropy of every row, -log softmax(l)[label], and its log Σ e^l.
 func entropies[T number](losses, sums []float64, logits Matrix[T], labels []int) {
 	for i, label := range labels {
-		row := logits.Row(i)
+		row := logits.row(i)
 		sums[i] = features.LogSumExp(row)
 		losses[i] = sums[i] - float64(row[label])
 	}
@@ -45,11 +45,11 @@ func meanEntropy[T number](grad, logits Matrix[T], labels, chosen []int, losses,
 		if grad.Rows == 0 {
 			continue
 		}
-		d, scale := grad.Row(i), 1/float64(len(chosen))
-		for c, v := range logits.Row(i) {
+		d, scale := grad.row(i), 1/float64(len(chosen))
+		for c, v := range logits.row(i) {
 			d[c] = T(scale * math.Exp(float64(v)-sums[i]))
 		}
-		d[labels[i]] = T(scale * math.Expm1(float64(logits.Row(i)[labels[i]])-sums[i])) // p - 1 without cancellation
+		d[labels[i]] = T(scale * math.Expm1(float64(logits.row(i)[labels[i]])-sums[i])) // p - 1 without cancellation
 	}
 	return sum / float64(max(len(chosen), 1))
 }
@@ -63,14 +63,14 @@ func meanEntropy[T number](grad, logits Matrix[T], labels, chosen []int, losses,
 // one that the network makes improbable does not underflow. A label that T never gives costs +Inf.
 // Source: Patrini et al., Making Deep Neural Networks Robust to Label Noise, CVPR 2017, equation 5 and theorem
 // 2. METHODS 12.4.
-func corrected[T number](grad, logits Matrix[T], labels []int, t *Transition, scratch *[]float64) float64 {
+func corrected[T number](grad, logits Matrix[T], labels []int, t *transition, scratch *[]float64) float64 {
 	if len(*scratch) < 2*logits.Cols {
 		*scratch = make([]float64, 2*logits.Cols)
 	}
 	column, shifted := (*scratch)[:logits.Cols], (*scratch)[logits.Cols:2*logits.Cols]
 	var sum float64
 	for i, label := range labels {
-		row := logits.Row(i)
+		row := logits.row(i)
 		t.logColumn(column, label)
 		for c, v := range row {
 			shifted[c] = float64(v) + column[c]
@@ -81,7 +81,7 @@ func corrected[T number](grad, logits Matrix[T], labels []int, t *Transition, sc
 		if grad.Rows == 0 {
 			continue
 		}
-		d, scale := grad.Row(i), 1/float64(len(labels))
+		d, scale := grad.row(i), 1/float64(len(labels))
 		for c, v := range row {
 			d[c] = T(scale * (math.Exp(float64(v)-all) - math.Exp(shifted[c]-given)))
 		}

@@ -84,7 +84,7 @@ func (net *network) anchors(y blas32.General, sums []float64, percentile float64
 			for i := range column {
 				column[i] = math.Exp(float64(features.Row(part, i)[c]) - sums[i])
 			}
-			rows[from+c] = Anchor(column, percentile)
+			rows[from+c] = anchor(column, percentile)
 		}
 	}
 	return rows

@@ -69,7 +69,7 @@ func gradient64(t *testing.T, what string, got Matrix[float64], want [][]float64
 func farthest(got Matrix[float64], want [][]float64) (worst float64) {
 	for i := range want {
 		for j, w := range want[i] {
-			if d := math.Abs(got.Row(i)[j] - w); !(d <= worst) {
+			if d := math.Abs(got.row(i)[j] - w); !(d <= worst) {
 				worst = d
 			}
 		}
@@ -91,7 +91,7 @@ func pack(rows [][]float64) Matrix[float64] {
 	m := Matrix[float64]{Rows: len(rows), Cols: len(rows[0]), Stride: len(rows[0]) + 2}
 	m.Data = make([]float64, m.Rows*m.Stride)
 	for i, row := range rows {
-		copy(m.Row(i), row)
+		copy(m.row(i), row)
 	}
 	return m
 }
@@ -130,11 +130,11 @@ func goldenTeach(t *testing.T, c reference.Case) {
 
 func goldenPlan(t *testing.T, c reference.Case) {
 	onlyParams(t, c, "n_epoch", "forget_rate", "num_gradual", "exponent")
-	p := ForgetPlan{Rate: c.Param("forget_rate", math.NaN()), Exponent: c.Param("exponent", 1),
+	p := forgetPlan{Rate: c.Param("forget_rate", math.NaN()), Exponent: c.Param("exponent", 1),
 		Gradual: int(c.Param("num_gradual", 10))}
 	got := make([]float64, int(c.Param("n_epoch", -1)))
 	for e := range got {
-		got[e] = p.At(e)
+		got[e] = p.at(e)
 	}
 	numbers64(t, "values", got, c.Floats(t, "values"))
 }
@@ -165,9 +165,9 @@ func goldenAdamPlan(t *testing.T, c reference.Case) {
 }
 
 // given returns the case's transition matrix, row for row.
-func given(t *testing.T, rows [][]float64) *Transition {
+func given(t *testing.T, rows [][]float64) *transition {
 	t.Helper()
-	tr, err := NewTransition(Estimated, len(rows), 0)
+	tr, err := newTransition(Estimated, len(rows), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,13 +185,13 @@ func goldenCorrection(t *testing.T, c reference.Case) {
 	onlyParams(t, c, "kind", "p")
 	logits, labels, matrix := pack(c.Matrix(t, "logits")), c.Ints(t, "labels"), c.Matrix(t, "T")
 	kind, _ := c.Params["kind"].(string)
-	known, err := NewTransition(kinds[kind], len(matrix), c.Param("p", math.NaN()))
+	known, err := newTransition(kinds[kind], len(matrix), c.Param("p", math.NaN()))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i, row := range matrix {
 		for j, p := range row {
-			number64(t, "T", known.At(i, j), p)
+			number64(t, "T", known.at(i, j), p)
 		}
 	}
 	var scratch []float64
@@ -209,14 +209,14 @@ func goldenTransition(t *testing.T, c reference.Case) {
 	onlyParams(t, c, "C", "p")
 	classes := int(c.Param("C", -1))
 	for _, key := range []string{"symmetric_exclusive", "symmetric_inclusive", "pair"} {
-		tr, err := NewTransition(kinds[key], classes, c.Param("p", math.NaN()))
+		tr, err := newTransition(kinds[key], classes, c.Param("p", math.NaN()))
 		if err != nil {
 			t.Fatal(err)
 		}
 		column := make([]float64, classes)
 		for i, row := range c.Matrix(t, key) {
 			for j, p := range row {
-				number64(t, key, tr.At(i, j), p)
+				number64(t, key, tr.at(i, j), p)
 				tr.logColumn(column, j)
 				number64(t, key+" by columns", math.Exp(column[i]), p)
 			}
@@ -233,7 +233,7 @@ func goldenEstimate(t *testing.T, c reference.Case) {
 		for i := range p {
 			column[i] = p[i][class]
 		}
-		at := Anchor(column, c.Param("percentile", 0))
+		at := anchor(column, c.Param("percentile", 0))
 		if at != anchors[class] {
 			t.Errorf("anchor of class %d: row %d, expected %d", class, at, anchors[class])
 		}
@@ -279,4 +279,17 @@ func goldenTemperature(t *testing.T, c reference.Case) {
 			t.Errorf("loss of row %d: %v, expected %v", i, losses[i], w)
 		}
 	}
+}
+
+// at returns P(given | true).
+func (t *transition) at(truth, given int) float64 {
+	switch {
+	case t.dense != nil:
+		return float64(t.dense.Data[given*t.classes+truth])
+	case truth == given:
+		return t.same
+	case t.pair && given != (truth+1)%t.classes:
+		return 0
+	}
+	return t.other
 }

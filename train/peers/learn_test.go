@@ -280,9 +280,9 @@ func TestForwardCorrectionLearnsThroughTheNoise(t *testing.T) {
 }
 
 // checkEstimate checks how far an estimate is from the matrix by which the labels were made.
-func checkEstimate(t *testing.T, got *Transition, classes int, rate float64) {
+func checkEstimate(t *testing.T, got *transition, classes int, rate float64) {
 	t.Helper()
-	want, err := NewTransition(Pair, classes, rate)
+	want, err := newTransition(Pair, classes, rate)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -290,8 +290,8 @@ func checkEstimate(t *testing.T, got *Transition, classes int, rate float64) {
 	for i := range classes {
 		var sum float64
 		for j := range classes {
-			far += math.Abs(got.At(i, j)-want.At(i, j)) / float64(classes)
-			sum += got.At(i, j)
+			far += math.Abs(got.at(i, j)-want.at(i, j)) / float64(classes)
+			sum += got.at(i, j)
 		}
 		if math.Abs(sum-1) > 1e-5 {
 			t.Errorf("row %d of the estimate sums to %v", i, sum)

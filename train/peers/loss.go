@@ -7,7 +7,7 @@ import (
 	"winnow/train"
 )
 
-// Loss is the loss of a method, over the logits of its networks. For Co-teaching and Co-teaching+, with logits
+// loss is the loss of a method, over the logits of its networks. For Co-teaching and Co-teaching+, with logits
 // l¹ and l² of two networks:
 //
 //	L = 1/k Σ_{i∈S²} CE(l¹_i, y_i) + 1/k Σ_{i∈S¹} CE(l²_i, y_i)      S¹, S² the k rows of least CE(l¹), CE(l²)
@@ -24,41 +24,41 @@ import (
 // applies softmax twice and loses row 0; METHODS 2. Sources: Han et al., Co-teaching, NeurIPS 2018, algorithm
 // 1; Yu et al., How does Disagreement Help Generalization against Label Corruption?, ICML 2019, algorithm 1;
 // Patrini et al., CVPR 2017, equation 5. METHODS 12.
-type Loss struct {
+type loss struct {
 	cfg        Config
 	classes    int
 	clock      *train.Clock
-	transition *Transition // of F-correction
+	transition *transition // of F-correction
 	exchange   exchange
 	scratch    []float64
 	chosen     []int
 	terms      []float64 // of rows, if recorded
 }
 
-func newLoss(cfg Config, classes int, clock *train.Clock) (*Loss, error) {
-	l := &Loss{cfg: cfg, classes: classes, clock: clock}
+func newLoss(cfg Config, classes int, clock *train.Clock) (*loss, error) {
+	l := &loss{cfg: cfg, classes: classes, clock: clock}
 	if cfg.Method != FCorrection {
 		return l, nil
 	}
 	var err error
-	l.transition, err = NewTransition(cfg.Transition, classes, cfg.Rate)
+	l.transition, err = newTransition(cfg.Transition, classes, cfg.Rate)
 	return l, err
 }
 
 // Chosen returns the rows that the first network learned from, as chosen by the second; all rows if the method
 // does not choose.
-func (l *Loss) Chosen() []int { return l.chosen }
+func (l *loss) Chosen() []int { return l.chosen }
 
 // NoteTerms implements losses.RowWise. F-correction has no terms: its loss is not the cross entropy of the
 // given label, but of the label after correction for the noise.
-func (l *Loss) NoteTerms() bool { return l.cfg.Method != FCorrection }
+func (l *loss) NoteTerms() bool { return l.cfg.Method != FCorrection }
 
 // Terms returns the cross entropies of all rows of the last Eval, before any selection; with two learning
 // networks, their mean. Co-teaching calls this the loss of a sample.
-func (l *Loss) Terms() []float64 { return l.terms }
+func (l *loss) Terms() []float64 { return l.terms }
 
 // note computes the terms of n rows.
-func (l *Loss) note(n int) {
+func (l *loss) note(n int) {
 	l.terms = append(l.terms[:0], l.exchange.losses[0][:n]...)
 	if !l.cfg.exchanges() {
 		return
@@ -69,7 +69,7 @@ func (l *Loss) note(n int) {
 }
 
 // Eval implements losses.Loss.
-func (l *Loss) Eval(grad *blas32.General, z features.Set, _ *features.Set) float64 {
+func (l *loss) Eval(grad *blas32.General, z features.Set, _ *features.Set) float64 {
 	if grad == nil {
 		grad = &blas32.General{}
 	}
@@ -104,16 +104,16 @@ func (l *Loss) Eval(grad *blas32.General, z features.Set, _ *features.Set) float
 }
 
 // epoch returns the current epoch, counted from 0.
-func (l *Loss) epoch() int { return max(l.clock.Step()-1, 0) / l.cfg.Epoch }
+func (l *loss) epoch() int { return max(l.clock.Step()-1, 0) / l.cfg.Epoch }
 
 // forget returns R(e) of the current epoch.
-func (l *Loss) forget() float64 { return l.cfg.plan().At(l.epoch()) }
+func (l *loss) forget() float64 { return l.cfg.plan().at(l.epoch()) }
 
 // disagrees reports whether only rows count on which the networks disagree.
-func (l *Loss) disagrees() bool { return l.cfg.Method == CoTeachingPlus && l.epoch() >= l.cfg.WarmUp }
+func (l *loss) disagrees() bool { return l.cfg.Method == CoTeachingPlus && l.epoch() >= l.cfg.WarmUp }
 
 // part returns the view of one network's logits.
-func (l *Loss) part(m blas32.General, i int) Matrix[float32] {
+func (l *loss) part(m blas32.General, i int) Matrix[float32] {
 	if m.Rows == 0 {
 		return Matrix[float32]{}
 	}
@@ -149,14 +149,14 @@ func teach[T number](
 	}
 	var among []int // nil: all rows
 	if disagreeing {
-		if e.among = Disagreement(e.among[:0], l1, l2); len(e.among) > 0 {
+		if e.among = disagreement(e.among[:0], l1, l2); len(e.among) > 0 {
 			among = e.among
 		} else {
 			forget = 0
 		}
 	}
 	for i := range 2 {
-		e.chosen[i] = SmallLoss(e.chosen[i][:0], e.losses[i][:n], among, forget)
+		e.chosen[i] = smallLoss(e.chosen[i][:0], e.losses[i][:n], among, forget)
 	}
 	return meanEntropy(d1, l1, labels, e.chosen[1], e.losses[0], e.sums[0]),
 		meanEntropy(d2, l2, labels, e.chosen[0], e.losses[1], e.sums[1])

@@ -22,7 +22,7 @@ type Networks struct {
 	classes int
 	clock   *train.Clock
 	list    []*network
-	loss    *Loss
+	loss    *loss
 	rows    int   // of the training set
 	next    []int // rows of the step after the next Forward
 	z       blas32.General

@@ -140,9 +140,9 @@ func checkTeach(p problem, do teacher) error {
 					func() float64 {
 						return meanOf(rows, p.labels,
 							chosen[1-n])
-					}); !(math.Abs(d[n].Row(i)[c]-want) <= 1e-7) {
+					}); !(math.Abs(d[n].row(i)[c]-want) <= 1e-7) {
 					return fmt.Errorf("gradient of logit %d of row %d of network %d: %v, expected %v", c, i, n+1,
-						d[n].Row(i)[c], want)
+						d[n].row(i)[c], want)
 				}
 			}
 		}
@@ -241,12 +241,12 @@ func TestSpoiledTeachersAreSeen(t *testing.T) {
 }
 
 // checkCorrected compares the corrected loss of a matrix with its definition, and its gradient with differences.
-func checkCorrected(rows [][]float64, labels []int, tr *Transition, do func(d, l Matrix[float64]) float64) error {
+func checkCorrected(rows [][]float64, labels []int, tr *transition, do func(d, l Matrix[float64]) float64) error {
 	value := func() (sum float64) {
 		for i, y := range labels {
 			var q float64
 			for c, p := range softmax64(rows[i]) {
-				q += p * tr.At(c, y)
+				q += p * tr.at(c, y)
 			}
 			sum -= math.Log(q) / float64(len(labels))
 		}
@@ -259,8 +259,8 @@ func checkCorrected(rows [][]float64, labels []int, tr *Transition, do func(d, l
 	}
 	for i := range rows {
 		for c := range rows[i] {
-			if want := differ(rows[i], c, value); !(math.Abs(d.Row(i)[c]-want) <= 1e-7) {
-				return fmt.Errorf("gradient of logit %d of row %d: %v, expected %v", c, i, d.Row(i)[c], want)
+			if want := differ(rows[i], c, value); !(math.Abs(d.row(i)[c]-want) <= 1e-7) {
+				return fmt.Errorf("gradient of logit %d of row %d: %v, expected %v", c, i, d.row(i)[c], want)
 			}
 		}
 	}
@@ -272,7 +272,7 @@ func TestCorrectedAgainstLoops(t *testing.T) {
 		p := drawProblem(t)
 		kind := rapid.SampledFrom([]string{Symmetric, Inclusive, Pair, Estimated}).Draw(t, "kind")
 		classes := len(p.l1[0])
-		tr, err := NewTransition(kind, classes, p.rate)
+		tr, err := newTransition(kind, classes, p.rate)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -291,12 +291,12 @@ func TestCorrectedAgainstLoops(t *testing.T) {
 
 func TestSpoiledCorrectionsAreSeen(t *testing.T) {
 	rows, labels := [][]float64{{1, -1, 0.5}, {0, 2, 1}, {-1, 0, 0.3}}, []int{0, 2, 1}
-	tr, _ := NewTransition(Pair, 3, 0.3)
-	turned, _ := NewTransition(Estimated, 3, 0)
+	tr, _ := newTransition(Pair, 3, 0.3)
+	turned, _ := newTransition(Estimated, 3, 0)
 	for i := range 3 {
 		row := make([]float64, 3)
 		for j := range row {
-			row[j] = tr.At(j, i) // given and true swapped
+			row[j] = tr.at(j, i) // given and true swapped
 		}
 		turned.setRow(i, row)
 	}
@@ -322,15 +322,15 @@ func TestExtremes(t *testing.T) {
 	var e exchange
 	d1, d2 := like(far), like(far)
 	v1, _ := teach(&e, d1, d2, far, far, []int{0, 0}, 0, false)
-	if v1 != 1e5 || d1.Row(1)[0] != -0.5 || d1.Row(1)[1] != 0.5 || d1.Row(0)[0] != 0 {
+	if v1 != 1e5 || d1.row(1)[0] != -0.5 || d1.row(1)[1] != 0.5 || d1.row(0)[0] != 0 {
 		t.Errorf("loss %v, gradient %v", v1, d1.Data)
 	}
 	var scratch []float64
-	tr, _ := NewTransition(Pair, 3, 0.3)
-	if v := corrected(d1, far, []int{0, 0}, tr, &scratch); !(v > 4e4 && v < 1e5) || math.IsNaN(d1.Row(1)[2]) {
+	tr, _ := newTransition(Pair, 3, 0.3)
+	if v := corrected(d1, far, []int{0, 0}, tr, &scratch); !(v > 4e4 && v < 1e5) || math.IsNaN(d1.row(1)[2]) {
 		t.Errorf("corrected loss %v, gradient %v", v, d1.Data)
 	}
-	none, _ := NewTransition(Estimated, 3, 0)
+	none, _ := newTransition(Estimated, 3, 0)
 	if v := corrected(d1, far, []int{0, 0}, none, &scratch); !math.IsInf(v, 1) {
 		t.Errorf("a label that the matrix never gives has loss %v", v)
 	}
@@ -496,7 +496,7 @@ func TestEstimateAgainstLoops(t *testing.T) {
 			}
 			best := p[slowAnchor(column, cfg.Percentile)]
 			for j, w := range best {
-				if got := networks.loss.transition.At(c, j); math.Abs(got-w) > 1e-5 {
+				if got := networks.loss.transition.at(c, j); math.Abs(got-w) > 1e-5 {
 					t.Fatalf("%s: T[%d][%d] is %v, expected %v", cfg.Classifier, c, j, got, w)
 				}
 			}

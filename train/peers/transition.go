@@ -16,7 +16,7 @@ const (
 	Estimated = "estimated" // from the predictions of a network trained on the given labels
 )
 
-// Transition is a matrix of P(given label j | true label i):
+// transition is a matrix of P(given label j | true label i):
 //
 //	symmetric  T_ii = 1 - p, T_ij = p/(C - 1)
 //	inclusive  T_ii = 1 - p + p/C, T_ij = p/C
@@ -25,7 +25,7 @@ const (
 //
 // Only the last is stored as a matrix: with 11,318 classes it takes half a gigabyte.
 // Source: METHODS 12.5; Patrini et al., CVPR 2017, section 2.
-type Transition struct {
+type transition struct {
 	classes         int
 	pair            bool
 	same, other     float64         // T_ii; T_ij, or T_i,i+1 of pair
@@ -33,15 +33,15 @@ type Transition struct {
 	dense           *features.Param // for estimated: T transposed, one row for each given label
 }
 
-// NewTransition returns a known matrix, or an all-zero one to be estimated.
-func NewTransition(kind string, classes int, p float64) (*Transition, error) {
+// newTransition returns a known matrix, or an all-zero one to be estimated.
+func newTransition(kind string, classes int, p float64) (*transition, error) {
 	if classes < 2 {
 		return nil, fmt.Errorf("peers: transition: %d classes, expected at least 2", classes)
 	}
 	if !(p >= 0 && p <= 1) {
 		return nil, fmt.Errorf("peers: transition: rate is %v, expected a share from 0 to 1", p)
 	}
-	t := &Transition{classes: classes, pair: kind == Pair}
+	t := &transition{classes: classes, pair: kind == Pair}
 	switch n := float64(classes); kind {
 	case Symmetric:
 		t.same, t.other = 1-p, p/(n-1)
@@ -59,21 +59,8 @@ func NewTransition(kind string, classes int, p float64) (*Transition, error) {
 	return t, nil
 }
 
-// At returns P(given | true).
-func (t *Transition) At(truth, given int) float64 {
-	switch {
-	case t.dense != nil:
-		return float64(t.dense.Data[given*t.classes+truth])
-	case truth == given:
-		return t.same
-	case t.pair && given != (truth+1)%t.classes:
-		return 0
-	}
-	return t.other
-}
-
 // logColumn overwrites dst with log P(given | c) of every class c.
-func (t *Transition) logColumn(dst []float64, given int) {
+func (t *transition) logColumn(dst []float64, given int) {
 	switch {
 	case t.dense != nil:
 		for c, v := range t.dense.Data[given*t.classes : (given+1)*t.classes] {
@@ -94,20 +81,20 @@ func (t *Transition) logColumn(dst []float64, given int) {
 }
 
 // setRow sets the distribution of given labels for a true class.
-func (t *Transition) setRow(truth int, given []float64) {
+func (t *transition) setRow(truth int, given []float64) {
 	for j, p := range given {
 		t.dense.Data[j*t.classes+truth] = float32(p)
 	}
 }
 
-// Anchor returns the most typical row of a class: the one with the largest of its probabilities (ties: the
+// anchor returns the most typical row of a class: the one with the largest of its probabilities (ties: the
 // first). With a percentile q > 0, the probabilities from their q-th percentile on (rank ⌈q/100·(n-1)⌉, counted
 // from 0) are left out as outliers; if none is left it returns the first row. A percentile that leaves out more
 // rows than a class has examples makes rows of other classes its anchors. On six made-up classes, with 40 % of
 // each labelled as the next, 97 helped with two seeds and hurt with one, and 85 to 90 often spoiled the
 // estimate; hence the default is 0. Row i of the estimated matrix is the prediction for the anchor of class i.
 // Source: Patrini et al., CVPR 2017, equations 12 and 13, and their code for the percentile. METHODS 12.4.
-func Anchor(probabilities []float64, percentile float64) int {
+func anchor(probabilities []float64, percentile float64) int {
 	below := math.Inf(1)
 	if percentile > 0 {
 		sorted := slices.Sorted(slices.Values(probabilities))

@@ -41,7 +41,7 @@ type Learner struct {
 	stored     blas32.General    // of all their views
 	judge      judge
 	method     method
-	loss       *Loss
+	loss       *loss
 
 	n, filled int            // number of images of the last Forward, and of blocks that it filled
 	z         blas32.General // result of Forward
@@ -119,7 +119,7 @@ func New(cfg Config, in Input) (*Learner, error) {
 	l.classifier.Draw(train.Rand(in.Seed, "classifier", 0), l.classifier.Weight)
 	if l.judge, err = newJudge(l); err == nil {
 		if l.method, err = newMethod(l, in.Batch); err == nil {
-			l.loss = &Loss{learner: l}
+			l.loss = &loss{learner: l}
 			return l, nil
 		}
 	}
@@ -230,16 +230,16 @@ func (l *Learner) Backbone() []*features.Param { return l.backbone }
 // Close releases the head's graph.
 func (l *Learner) Close() error { return l.encoder.Close() }
 
-// Loss is the loss of a method over the blocks of its learner's last Forward (see [Learner]). The loss of
+// loss is the loss of a method over the blocks of its learner's last Forward (see [Learner]). The loss of
 // Sel-CL is described at selcl, that of TCL at tcl; ref is not used.
-type Loss struct {
+type loss struct {
 	learner      *Learner
 	u, l, du, dl blas32.General
 	kept         []int
 }
 
 // Eval implements losses.Loss.
-func (l *Loss) Eval(grad *blas32.General, z features.Set, _ *features.Set) float64 {
+func (l *loss) Eval(grad *blas32.General, z features.Set, _ *features.Set) float64 {
 	n := l.learner
 	rows := n.filled * n.n
 	l.u, l.du = features.Resize(l.u, rows, n.u.Cols), features.Resize(l.du, rows, n.u.Cols)
@@ -259,4 +259,4 @@ func (l *Loss) Eval(grad *blas32.General, z features.Set, _ *features.Set) float
 }
 
 // Chosen returns the rows of the batch whose labels are believed.
-func (l *Loss) Chosen() []int { return l.kept }
+func (l *loss) Chosen() []int { return l.kept }

@@ -19,7 +19,7 @@ func read(c *cli.Context) (o Options, err error) {
 	if o.Shard, err = term.Shard(c); err != nil {
 		return o, err
 	}
-	o.Eval = evaluation.Options{Split: c.String("split"), Fit: c.String("fit"), Seed: c.Uint64("seed"), MaxMem: retrieval.MaxMem}
+	o.Eval = evaluation.Options{Split: c.String("split"), Fit: c.String("fit"), Seed: c.Uint64("seed"), MaxMem: int64(retrieval.MaxMem)}
 	if n := c.Int("queries"); n < 0 {
 		return o, term.Misused("--queries: found %d, expected a number of images, or 0 for all", n)
 	}

@@ -74,10 +74,11 @@ func RetrievalOptions(c *cli.Context) (eval.RetrievalOptions, error) {
 			opts.K = append(opts.K, k)
 		}
 	}
-	var err error
-	if opts.MaxMem, err = ParseSize(c.String("max-mem")); err != nil {
+	memory, err := ParseSize(c.String("max-mem"))
+	if err != nil {
 		return opts, Misused("--max-mem: %v", err)
 	}
+	opts.MaxMem = eval.Bytes(memory)
 	return opts, nil
 }
 

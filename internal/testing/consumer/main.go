@@ -19,22 +19,20 @@ func main() {
 	if len(os.Args) != 4 {
 		log.Fatal("usage: consumer MANIFEST FEATURES OUT")
 	}
-	manifest, err := datasets.ReadFile(os.Args[1], datasets.ReadOptions{})
-	check(err)
-	data, err := run.Load(context.Background(), manifest, os.Args[2], false)
-	check(err)
-	found, err := audit.Run(context.Background(), data.Train, audit.Options{Whiten: true})
-	check(err)
-	check(suspects.WriteFile(filepath.Join(os.Args[3], "suspects.csv"), found.Entries(data.TrainPaths(), data.Classes)))
+	ctx, out := context.Background(), os.Args[3]
+	manifest := must(datasets.ReadFile(os.Args[1], datasets.ReadOptions{}))
+	data := must(run.Load(ctx, manifest, os.Args[2], false))
+	found := must(audit.Run(ctx, data.Train, audit.Options{Whiten: true}))
+	must(0, suspects.WriteFile(filepath.Join(out, "suspects.csv"), found.Entries(data.TrainPaths(), data.Classes)))
 	cfg := config.Default()
 	cfg.Filter.Rate, cfg.Length = config.Rate(found.Rate), config.LastsSteps(50)
-	trained, err := run.Run(context.Background(), cfg, data, run.Options{Dir: os.Args[3]})
-	check(err)
+	trained := must(run.Run(ctx, cfg, data, run.Options{Dir: out}))
 	fmt.Printf("%.0f %% of the labels look wrong; trained %d steps\n", 100*found.Rate, trained.Step)
 }
 
-func check(err error) {
+func must[T any](v T, err error) T {
 	if err != nil {
 		log.Fatal(err)
 	}
+	return v
 }

@@ -70,7 +70,7 @@ func TestWriteIndex(t *testing.T) {
 		t.Fatal(err)
 	}
 	search.UnitRows(queries)
-	found, err := search.Nearest(t.Context(), ix, queries, 1, nil)
+	found, err := search.Nearest(t.Context(), ix, features.Set{X: queries}, 1, nil)
 	if err != nil || found[42][0].Row != 42 || found[42][0].Similarity < 1-1e-6 {
 		t.Errorf("%v: %v", err, found[42])
 	}
