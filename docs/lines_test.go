@@ -21,7 +21,7 @@ var (
 )
 
 // TestDocsLines holds every command line that docs, README.md and help show, those that no test runs among them, to the commands and
-// flags that there are, under their present names.
+// flags that exist.
 func TestDocsLines(t *testing.T) {
 	shown := map[string]string{} // where each was seen
 	for page, text := range docPages(t) {
@@ -73,7 +73,7 @@ func collect(shown map[string]string, line *regexp.Regexp, where, text string) {
 	}
 }
 
-// unknownIn says what of a command line is not there, or is there by an old name only: "" for nothing.
+// unknownIn says which command or flag of a command line does not exist: "" for none.
 func unknownIn(app *cli.App, line string) string {
 	flags, list, found := app.Flags, app.Commands, false
 	value := false // of the flag before
@@ -93,7 +93,7 @@ func unknownIn(app *cli.App, line string) string {
 				continue
 			}
 			at := slices.IndexFunc(flags, func(f cli.Flag) bool { return slices.Contains(f.Names(), name) })
-			if at < 0 || slices.Contains(oldFlags, name) && flags[at].Names()[0] != name {
+			if at < 0 {
 				return "--" + name + " is not a flag of it"
 			}
 			value = !given && flags[at].(cli.DocGenerationFlag).TakesValue()
@@ -112,6 +112,3 @@ func unknownIn(app *cli.App, line string) string {
 	}
 	return ""
 }
-
-// oldFlags are names that flags had.
-var oldFlags = []string{"rate", "scores", "losses", "force"}

@@ -50,7 +50,7 @@ func TestManifestIsKept(t *testing.T) {
 	manifest, _ := w.withTruth(t)
 	before := readFile(t, manifest)
 	for _, args := range [][]string{
-		{"data", "corrupt", manifest, "--rate", "0.1", "--out", manifest},
+		{"data", "corrupt", manifest, "--noise-rate", "0.1", "--out", manifest},
 		{"data", "topline", manifest, "--rate", "0.1", "--out", manifest},
 		{"data", "join", manifest, manifest, "--out", manifest},
 		{"map", "--manifest", manifest, "--features", w.store, "--split", "train", "--out", manifest},

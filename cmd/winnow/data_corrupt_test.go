@@ -16,21 +16,21 @@ func TestCorruptModels(t *testing.T) {
 	w := newWorld(t, 3, 0) // 20 training classes of 16
 	out := filepath.Join(w.dir, "noisy.csv")
 	for line, special := range map[string]func(r datasets.NoiseReport) bool{
-		"--model symmetric --count exact":        func(r datasets.NoiseReport) bool { return r.Corrupted == 80 },
+		"--noise symmetric --count exact":        func(r datasets.NoiseReport) bool { return r.Corrupted == 80 },
 		"--noise symmetric --count per-class":    func(r datasets.NoiseReport) bool { return r.Corrupted == 80 && r.ClassDeviation == 0 },
 		"--own":                                  func(r datasets.NoiseReport) bool { return r.ClassDeviation > 0.03 && r.ClassDeviation < 0.25 },
-		"--model pair":                           func(r datasets.NoiseReport) bool { return r.Classes == 20 },
-		"--model bspml":                          func(r datasets.NoiseReport) bool { return r.Corrupted == 80 && r.ClassMin == 0.25 },
-		"--model small-cluster --features STORE": func(r datasets.NoiseReport) bool { return r.Corrupted == 80 && r.Labels == 15 && r.ClassMax == 1 },
-		"--model small-cluster --features STORE --one-shot": func(r datasets.NoiseReport) bool { return r.Corrupted == 80 && r.Labels == 15 },
-		"--model human-like --features STORE": func(r datasets.NoiseReport) bool {
+		"--noise pair":                           func(r datasets.NoiseReport) bool { return r.Classes == 20 },
+		"--noise bspml":                          func(r datasets.NoiseReport) bool { return r.Corrupted == 80 && r.ClassMin == 0.25 },
+		"--noise small-cluster --features STORE": func(r datasets.NoiseReport) bool { return r.Corrupted == 80 && r.Labels == 15 && r.ClassMax == 1 },
+		"--noise small-cluster --features STORE --one-shot": func(r datasets.NoiseReport) bool { return r.Corrupted == 80 && r.Labels == 15 },
+		"--noise human-like --features STORE": func(r datasets.NoiseReport) bool {
 			return r.Corrupted == 80 && r.ClassDeviation == 0
 		},
-		"--model human-like --features STORE --similar 1 --nearest": func(r datasets.NoiseReport) bool {
+		"--noise human-like --features STORE --similar 1 --nearest": func(r datasets.NoiseReport) bool {
 			return r.Corrupted == 80 && r.ClassDeviation == 0
 		},
 	} {
-		args := strings.Fields("data corrupt --rate 0.25 --json --out OUT MANIFEST " + line)
+		args := strings.Fields("data corrupt --noise-rate 0.25 --json --out OUT MANIFEST " + line)
 		for i, a := range args {
 			args[i] = strings.NewReplacer("OUT", out, "MANIFEST", w.manifest, "STORE", w.store).Replace(a)
 		}
@@ -64,23 +64,23 @@ func TestCorruptRefuses(t *testing.T) {
 		code int
 		args string
 	}{
-		`--noise: "loud" is unknown, expected symmetric, pair, bspml, cifar10, cifar100, small-cluster, human-like`: {2, "--model loud"},
-		"noise rate is 1.5":                                                       {2, "--rate 1.5"},
-		"noise rate is -1":                                                        {2, "--model human-like --features STORE --rate=-1"},
-		"--own does not go with --noise pair":                                     {2, "--model pair --own"},
-		"--features does not go with --noise bspml":                               {2, "--model bspml --features STORE"},
+		`--noise: "loud" is unknown, expected symmetric, pair, bspml, cifar10, cifar100, small-cluster, human-like`: {2, "--noise loud"},
+		"noise rate is 1.5":                                                       {2, "--noise-rate 1.5"},
+		"noise rate is -1":                                                        {2, "--noise human-like --features STORE --noise-rate=-1"},
+		"--own does not go with --noise pair":                                     {2, "--noise pair --own"},
+		"--features does not go with --noise bspml":                               {2, "--noise bspml --features STORE"},
 		"--nearest does not go with --noise sym":                                  {2, "--nearest"},
-		"--one-shot does not go with --noise human-like, only with small-cluster": {2, "--model human-like --features STORE --one-shot"},
-		"--noise small-cluster needs --features":                                  {2, "--model small-cluster"},
-		"features: row 0: squared norm is 0":                                      {1, "--model small-cluster --features ZERO"},
-		"--noise human-like needs --features":                                     {2, "--model human-like"},
+		"--one-shot does not go with --noise human-like, only with small-cluster": {2, "--noise human-like --features STORE --one-shot"},
+		"--noise small-cluster needs --features":                                  {2, "--noise small-cluster"},
+		"features: row 0: squared norm is 0":                                      {1, "--noise small-cluster --features ZERO"},
+		"--noise human-like needs --features":                                     {2, "--noise human-like"},
 		`--count: "few" is unknown`:                                               {2, "--count few"},
-		"--similar: found 0, expected 1 or more":                                  {2, "--model human-like --features STORE --similar 0"},
-		"none of the 20 classes":                                                  {1, "--model cifar10"},
-		"features BAD: 1 of the train images could":                               {1, "--model human-like --features BAD"},
-		"features: DIR/nowhere: no feature store":                                 {1, "--model human-like --features DIR/nowhere"},
+		"--similar: found 0, expected 1 or more":                                  {2, "--noise human-like --features STORE --similar 0"},
+		"none of the 20 classes":                                                  {1, "--noise cifar10"},
+		"features BAD: 1 of the train images could":                               {1, "--noise human-like --features BAD"},
+		"features: DIR/nowhere: no feature store":                                 {1, "--noise human-like --features DIR/nowhere"},
 	} {
-		args := append([]string{"data", "corrupt", w.manifest, "--out", out, "--rate", "0.2"},
+		args := append([]string{"data", "corrupt", w.manifest, "--out", out, "--noise-rate", "0.2"},
 			strings.Fields(strings.NewReplacer("STORE", w.store, "BAD", bad.store, "ZERO", zero.store, "DIR", w.dir).Replace(c.args))...)
 		code, _, errs := call(t.Context(), args...)
 		want = strings.NewReplacer("BAD", bad.store, "DIR", w.dir).Replace(want)

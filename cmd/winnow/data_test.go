@@ -118,12 +118,12 @@ func TestDataRefuses(t *testing.T) {
 		"nowhere: no such file":                              {1, "import DIR/nowhere --out OUT"},
 		"winnow data check: found 0 arguments, expected one": {2, "check"},
 		"root: stat DIR/nowhere: no such file":               {1, "check DIR/list.csv --root DIR/nowhere"},
-		"winnow data corrupt: found 2 arguments":             {2, "corrupt DIR/list.csv DIR/one.csv --rate 0.5 --out OUT"},
-		"noise rate is 1, expected 0 ≤ rate < 1":             {2, "corrupt DIR/list.csv --rate 1 --out OUT"},
-		`--noise: "salt" is unknown`:                         {2, "corrupt DIR/list.csv --rate 0.5 --noise salt --out OUT"},
-		`--split: split "dev" is unknown`:                    {2, "corrupt DIR/list.csv --rate 0.5 --split dev --out OUT"},
-		"split validation has 1 class(es)":                   {1, "corrupt DIR/list.csv --rate 0.5 --split val --out OUT"},
-		"split train has 1 class(es)":                        {1, "corrupt DIR/one.csv --rate 0.5 --out OUT"},
+		"winnow data corrupt: found 2 arguments":             {2, "corrupt DIR/list.csv DIR/one.csv --noise-rate 0.5 --out OUT"},
+		"noise rate is 1, expected 0 ≤ rate < 1":             {2, "corrupt DIR/list.csv --noise-rate 1 --out OUT"},
+		`--noise: "salt" is unknown`:                         {2, "corrupt DIR/list.csv --noise-rate 0.5 --noise salt --out OUT"},
+		`--split: split "dev" is unknown`:                    {2, "corrupt DIR/list.csv --noise-rate 0.5 --split dev --out OUT"},
+		"split validation has 1 class(es)":                   {1, "corrupt DIR/list.csv --noise-rate 0.5 --split val --out OUT"},
+		"split train has 1 class(es)":                        {1, "corrupt DIR/one.csv --noise-rate 0.5 --out OUT"},
 	} {
 		args := strings.Fields("data " + strings.ReplaceAll(strings.ReplaceAll(c.args, "OUT", out), "DIR", dir))
 		code, _, errs := call(t.Context(), args...)
@@ -153,7 +153,7 @@ func TestDataCorrupt(t *testing.T) {
 	writeTree(t, dir, map[string]string{"clean.csv": text})
 	var report datasets.NoiseReport
 	for _, out := range []string{noisy, again} {
-		code, stdout, errs := call(t.Context(), "data", "corrupt", clean, "--rate", "0.3", "--split", "valid", "--seed", "7", "--json", "--out", out)
+		code, stdout, errs := call(t.Context(), "data", "corrupt", clean, "--noise-rate", "0.3", "--split", "valid", "--seed", "7", "--json", "--out", out)
 		if code != 0 {
 			t.Fatalf("exit code %d: %s", code, errs)
 		}

@@ -30,7 +30,7 @@ func atelier(t *testing.T) {
 	orttest.Runtime(t)
 	atelierFiles.here(t, func() {
 		mustRun(t, "winnow data glyphs --out drawn --classes 16 --images 8")
-		mustRun(t, "winnow data corrupt drawn/manifest.csv --rate 0.33 --out noisy.csv")
+		mustRun(t, "winnow data corrupt drawn/manifest.csv --noise-rate 0.33 --out noisy.csv")
 	})
 }
 

@@ -11,8 +11,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"winnow/cmd/winnow/page"
 	"winnow/cmd/winnow/term"
-	"winnow/internal/manual"
 	"winnow/internal/testing/reference"
 )
 
@@ -92,10 +92,10 @@ func TestHelpShortAndLong(t *testing.T) {
 func TestHelpFlags(t *testing.T) {
 	for path, flags := range everyCommand(t) {
 		for _, f := range flags {
-			if _, ok := manual.Placeholder(f); !ok {
+			if _, ok := page.Placeholder(f); !ok {
 				t.Errorf("%s --%s: no word between ` stands for its value", path, f.Names()[0])
 			}
-			if d := manual.Default(f); d == "0" || d == "false" || d == "[]" {
+			if d := page.Default(f); d == "0" || d == "false" || d == "[]" {
 				t.Errorf("%s --%s: the default %s", path, f.Names()[0], d)
 			}
 			if usage := f.(cli.DocGenerationFlag).GetUsage(); strings.Count(usage, "`") > 2 {
@@ -107,7 +107,7 @@ func TestHelpFlags(t *testing.T) {
 
 // TestHelpGroups: groups.txt speaks of commands and flags that there are.
 func TestHelpGroups(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join(reference.Root(t), "internal", "manual", "groups.txt"))
+	text, err := os.ReadFile(filepath.Join(reference.Root(t), "cmd", "winnow", "page", "groups.txt"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +127,7 @@ func TestHelpGroups(t *testing.T) {
 		}
 		for _, name := range strings.Fields(names) {
 			at := slices.IndexFunc(all[path], func(f cli.Flag) bool { return slices.Contains(f.Names(), name) })
-			if at < 0 || (heading == "old") == (all[path][at].Names()[0] == name) {
+			if at < 0 || all[path][at].Names()[0] != name {
 				t.Errorf("%s, %s: --%s is not such a flag", path, heading, name)
 			}
 		}

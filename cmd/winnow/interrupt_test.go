@@ -63,7 +63,7 @@ var working = []struct {
 }{
 	{line: "data import drawn --out OUT.csv"},
 	{line: "data check noisy.csv --root drawn"},
-	{line: "data corrupt drawn/manifest.csv --rate 0.3 --model small-cluster --features features --out OUT.csv"},
+	{line: "data corrupt drawn/manifest.csv --noise-rate 0.3 --noise small-cluster --features features --out OUT.csv"},
 	{line: "data glyphs --out OUT --classes 24 --images 4"},
 	{line: "extract --manifest noisy.csv --root drawn --model glyphnet --out OUT"},
 	{line: "noise noisy.csv --features features --method all"},
@@ -83,10 +83,8 @@ var working = []struct {
 	{line: "embed run drawn/test --out OUT.npy"},
 	{line: "index drawn/test --model run --out OUT"},
 	{line: "search IMAGE --index features"},
-	{line: "pairs run --out OUT"},
-	{line: "theory skew run"},
-	{line: "theory kappa --trials 20 --samples 5,20 --dim 64"},
-	{line: "cost --classes 4 --images 4 --inputs 16 --dim 8 --batch 2x2 --bank 100 --steps 2", at: 40},
+	{line: "papers pairs run --out OUT"},
+	{line: "papers skew run"},
 	{line: "reproduce prism-table1 --data glyphs --classes 24 --images 10 --seeds 1 --out OUT", at: spoken},
 	{line: "sweep --manifest noisy.csv --features features --vary lr=1e-3,1e-2 --steps 10 --seeds 1 --out OUT", at: spoken},
 	{line: "demo --classes 12 --images 10 --out OUT", at: spoken},
@@ -94,7 +92,7 @@ var working = []struct {
 
 // idle are the commands that are done before anybody could interrupt them, or whose work is to wait.
 var idle = strings.Split("data topline,data join,models list,models show,models get,models add,models remove,models new,models architectures,join,cluster slurm,cluster kubernetes,cluster status,"+
-	"review,recipes,recipes list,recipes show,theory,losses,losses list,losses show,metrics,metrics list,metrics show,runtime install,runtime show,doctor,manual,completion", ",")
+	"review,recipes,recipes list,recipes show,papers theory,losses,losses list,losses show,metrics,metrics list,metrics show,runtime install,runtime show,doctor,manual,completion", ",")
 
 // Every command that works ends with its context and exits with 130: not after all is done, as if nothing had been said.
 func TestInterrupted(t *testing.T) {

@@ -199,8 +199,4 @@ func TestShardMisuse(t *testing.T) {
 	if _, errs, code := winnow(t, "join", a.out); code != 1 || !strings.Contains(errs, "store.parts") {
 		t.Errorf("no parts: exit code %d: %s", code, errs)
 	}
-	if _, errs, code := winnow(t, "features", "join", a.dir); code != 2 ||
-		!strings.Contains(errs, "has moved: winnow join OUT") {
-		t.Errorf("moved: exit code %d: %s", code, errs)
-	}
 }

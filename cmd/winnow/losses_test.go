@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"winnow/internal/manual"
+	"winnow/cmd/winnow/catalogs"
 	"winnow/losses"
 )
 
@@ -28,7 +28,7 @@ func TestLossesCommand(t *testing.T) {
 			t.Errorf("winnow losses %s does not tell the formula", e.Name)
 		}
 	}
-	var list []manual.Loss
+	var list []catalogs.Loss
 	if err := json.Unmarshal([]byte(mustRun(t, "winnow losses --json")), &list); err != nil || len(list) != len(losses.Catalog) {
 		t.Errorf("%d entries as JSON (%v), expected %d", len(list), err, len(losses.Catalog))
 	}

@@ -40,7 +40,7 @@ func TestMap(t *testing.T) {
 		t.Error("the same seed gives another map")
 	}
 	mustRun(t, "winnow -q audit run --out suspects.csv")
-	mustRun(t, draw+"scores.html --split train --color score --scores suspects.csv --no-pictures")
+	mustRun(t, draw+"scores.html --split train --color score --audit suspects.csv --no-pictures")
 	if page := readFile(t, "scores.html"); !strings.Contains(page, "looks wrong") || strings.Contains(page, "data:image/jpeg") || strings.Contains(page, "data:image/png") {
 		t.Error("the page has no scale, or pictures")
 	}
@@ -100,8 +100,8 @@ func TestMapMisuse(t *testing.T) {
 		"map -o a.svg --iterations 0":                        {2, "--iterations: found 0"},
 		"map -o a.svg":                                       {2, "takes a run folder, or --features DIR with --manifest FILE"},
 		"map -o a.svg nowhere":                               {1, "nowhere: holds no config.yaml"},
-		"map -o a.svg run --scores no-scores.csv":            {1, `found the columns "a,b"`},
-		"map -o a.svg run --scores bad-scores.csv":           {1, `bad-scores.csv:3: score "high" is not a number`},
+		"map -o a.svg run --audit no-scores.csv":             {1, `found the columns "a,b"`},
+		"map -o a.svg run --audit bad-scores.csv":            {1, `bad-scores.csv:3: score "high" is not a number`},
 		"retrieve":                                           {2, "--out missing"},
 		"retrieve -o a.svg run":                              {2, `"a.svg" does not end in .html`},
 		"retrieve -o a.html --k 0":                           {2, "--k 0: expected at least one"},

@@ -29,7 +29,7 @@ func drawnRun(t *testing.T) {
 	drawnFiles.here(t, func() {
 		for _, line := range []string{
 			"winnow data glyphs --out drawn --classes 24 --images 20",
-			"winnow data corrupt drawn/manifest.csv --rate 0.33 --out noisy.csv",
+			"winnow data corrupt drawn/manifest.csv --noise-rate 0.33 --out noisy.csv",
 			"winnow extract --manifest noisy.csv --root drawn --model glyphnet --out features",
 			"winnow train --manifest noisy.csv --root drawn --features features --noise-rate 0.33 --screen none --epochs 10 --out run",
 		} {

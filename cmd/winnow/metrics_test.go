@@ -12,17 +12,17 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"winnow/cmd/winnow/catalogs"
 	"winnow/datasets"
 	"winnow/eval"
 	"winnow/features"
 	"winnow/internal/lookup"
-	"winnow/internal/manual"
 	"winnow/run/comparison"
 )
 
 func TestMetricsList(t *testing.T) {
 	table := mustRun(t, "winnow metrics")
-	var list []manual.Metric
+	var list []catalogs.Metric
 	if err := json.Unmarshal([]byte(mustRun(t, "winnow metrics --json")), &list); err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +40,7 @@ func TestMetricsList(t *testing.T) {
 			}
 		}
 		for _, s := range m.Settings {
-			if !strings.Contains(text, s.Name+" = "+manual.SettingText(s.Default)+": ") {
+			if !strings.Contains(text, s.Name+" = "+catalogs.SettingText(s.Default)+": ") {
 				t.Errorf("winnow metrics %s does not say that %s is %v:\n%s", m.Name, s.Name, s.Default, text)
 			}
 		}

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"winnow/cmd/winnow/line"
 	"winnow/cmd/winnow/term"
 	"winnow/graph"
-	shells "winnow/internal/shell"
 	"winnow/models"
 )
 
@@ -179,7 +179,7 @@ func TestFlagsFirst(t *testing.T) {
 		"winnow train --finetune=stage4":              "winnow train --finetune=stage4",
 		"winnow train --finetune -h":                  "winnow train --finetune=all -h",
 	} {
-		if got := shells.FlagsFirst(app, strings.Fields(in)); !slices.Equal(got, strings.Fields(want)) {
+		if got := line.FlagsFirst(app, strings.Fields(in)); !slices.Equal(got, strings.Fields(want)) {
 			t.Errorf("%s: found %s", in, strings.Join(got, " "))
 		}
 	}

@@ -19,7 +19,7 @@ func TestQuiet(t *testing.T) {
 		{"export", "run", "--npy", "e.npy", "--onnx", "e.onnx"},
 		{"embed", "run", "drawn/test", "--out", "v.npy"},
 		{"index", "drawn/test", "--model", "run", "--out", "index"},
-		{"pairs", "run"},
+		{"papers", "pairs", "run"},
 	} {
 		if _, stderr := mustCall(t, append([]string{"--quiet"}, args...)...); stderr != "" {
 			t.Errorf("%v: found %q, expected nothing", args, stderr)

@@ -208,7 +208,7 @@ func TestReproduceFilters(t *testing.T) {
 }
 
 // The studies that need no data run without --data: steps are timed for every row, and beside the paper's seconds stand ours; estimates
-// of κ have the error that winnow theory kappa prints.
+// of κ have the error that a study of the same draws finds.
 func TestReproduceDrawn(t *testing.T) {
 	needRuntime(t)
 	out := t.TempDir()
@@ -231,12 +231,12 @@ func TestReproduceDrawn(t *testing.T) {
 	}
 	at := t.TempDir()
 	mustRun(t, "winnow reproduce prism-figure4 --seeds 1 --set trials=20 --columns =5 --columns =20 --quiet --out "+at)
-	var kappa concentration.Result
-	if err := json.Unmarshal([]byte(mustRun(t, "winnow theory kappa --trials 20 --samples 5,20 --json")), &kappa); err != nil {
+	kappa, err := concentration.Study(t.Context(), concentration.Setting{Kappa: 537, Dim: 128, Trials: 20, Samples: []int{5, 20}, Seed: 1})
+	if err != nil {
 		t.Fatal(err)
 	}
 	want, got := map[string]float64{}, map[string]float64{}
-	for _, e := range kappa.Errors {
+	for _, e := range kappa {
 		want[fmt.Sprint(e.Samples, " ", e.Estimator)] = e.RMSE
 	}
 	figure, err := studies.Find("prism-figure4")
@@ -247,7 +247,7 @@ func TestReproduceDrawn(t *testing.T) {
 		got[o.Column+" "+figure.Rows[slices.Index(figure.RowNames(), o.Row)].Estimator] = o.Measures[studies.RMSE]
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("winnow theory kappa says something else (-): %s", diff)
+		t.Errorf("concentration.Study finds something else (-): %s", diff)
 	}
 	if page := readFile(t, at, "prism-figure4", "report.html"); strings.Count(page, "<svg") != 1 {
 		t.Errorf("%d drawings", strings.Count(page, "<svg"))
@@ -268,7 +268,7 @@ func TestReproduceDrawn(t *testing.T) {
 // --list is of every table and figure of the papers, as JSON too; the plain list stays that of the studies.
 func TestReproduceList(t *testing.T) {
 	text := mustRun(t, "winnow reproduce --list")
-	for _, want := range []string{"003    Fig. 1", "– (illustration: the pipeline)", "winnow pairs", "hours (250 cells)", "not measured"} {
+	for _, want := range []string{"003    Fig. 1", "– (illustration: the pipeline)", "winnow papers pairs", "hours (250 cells)", "not measured"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("has no %q: %s", want, text)
 		}

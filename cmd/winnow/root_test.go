@@ -70,7 +70,7 @@ func TestPreset(t *testing.T) {
 		t.Errorf("check: code %d, %s%s", code, out.String(), errs.String())
 	}
 	noisy := filepath.Join(dir, "noisy.csv")
-	if code := winnow("data", "corrupt", manifest, "--rate", "0.5", "--out", noisy); code != 0 || !strings.Contains(out.String(), "train: ") {
+	if code := winnow("data", "corrupt", manifest, "--noise-rate", "0.5", "--out", noisy); code != 0 || !strings.Contains(out.String(), "train: ") {
 		t.Errorf("corrupt: code %d, %s%s", code, out.String(), errs.String())
 	}
 	if code := winnow("models", "new", "digits", "--arch", "lenet"); code != 0 {

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"winnow/cmd/winnow/term"
-	"winnow/internal/interrupt"
 )
 
 // What an interrupted command leaves behind, and how long it may take to end, follow from its name, not from files that are
@@ -27,7 +26,10 @@ func TestSaved(t *testing.T) {
 		"winnow":                                         "",
 	} {
 		args := term.FromCommand(commands(), strings.Fields(line))
-		if got := interrupt.Saved(args); (got == "") != (saved == "") || !strings.Contains(got, saved) || (interrupt.Patience(args) == 0) != (saved != "") {
+		var told strings.Builder
+		term.Interrupted(&told, args)
+		got := strings.TrimSpace(strings.TrimPrefix(told.String(), "winnow: interrupted"))
+		if (got == "") != (saved == "") || !strings.Contains(got, saved) || (term.Patience(args) == 0) != (saved != "") {
 			t.Errorf("%s: %q, expected %q", line, got, saved)
 		}
 	}

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"winnow/cmd/winnow/progress"
 	"winnow/filters/selfpaced"
-	"winnow/internal/progress"
 	"winnow/run/folder"
 	"winnow/run/inspect"
 	"winnow/train"

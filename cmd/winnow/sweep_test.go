@@ -142,7 +142,7 @@ func TestSweep(t *testing.T) {
 			t.Errorf("%v: exit %d, %s", more, code, stderr)
 		}
 	}
-	mustRun(t, "winnow data corrupt drawn/manifest.csv --rate 0.2 --seed 9 --out noisy.csv")
+	mustRun(t, "winnow data corrupt drawn/manifest.csv --noise-rate 0.2 --seed 9 --out noisy.csv")
 	if code, _, stderr := call(t.Context(), sweepArgs("whole", grid...)...); code != 1 || !strings.Contains(stderr, "other images, labels or splits") {
 		t.Error(code, stderr)
 	}

@@ -30,7 +30,7 @@ func TestTerminal(t *testing.T) {
 		{"data", "check", "--" + evil, manifest},
 		{"data", "check", evil},
 		{evil},
-		{"data", "corrupt", manifest, "--noise", evil, "--rate", "0.1", "--out", filepath.Join(dir, evil)},
+		{"data", "corrupt", manifest, "--noise", evil, "--noise-rate", "0.1", "--out", filepath.Join(dir, evil)},
 		{"train", "--config", yaml, "--print-config"},
 		{"models", "show", evil},
 		{"eval", evil},

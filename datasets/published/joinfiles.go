@@ -9,18 +9,6 @@ import (
 	"winnow/datasets/location"
 )
 
-// JoinHelp explains a command's list, and how its images are identified.
-const JoinHelp = `LIST is one of PRISM's released training lists with label noise (lines path,label). Its images
-are identified by folder and file name among the training images of MANIFEST, whose labels become the true ones.
-Training images that are not in LIST are left out; the other splits stay as they are. data import --preset does the
-same with --given; this command is for other manifests, such as those of PRISM's lists without noise:
-
-   winnow data import --strip-prefix /data/ CUB_train.csv=train CUB_test.csv=test --out cub.csv
-   winnow data join cub.csv CUB_0.2noised_train.csv --out cub-noisy.csv
-
-LIST numbers the classes of MANIFEST from 1 in the order of their names, or by their names if these are all numbers.
-Lists with small-cluster noise number from 0, and each number stands for the class that it holds completely.`
-
 // JoinedFiles is the result of [JoinFiles].
 type JoinedFiles struct {
 	LeftOut  int                  `json:"left_out"` // training images that are not in the list

@@ -13,7 +13,6 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"winnow/internal/hint"
-	"winnow/papers/cost"
 	"winnow/papers/studies"
 	"winnow/papers/theory/concentration"
 	"winnow/run/cells"
@@ -70,44 +69,48 @@ func (r *reproduction) drawn(ctx context.Context, o *studies.Outcome, cell studi
 
 // timings times the training steps of all rows that are wanted, in turns.
 func (r *reproduction) timings(ctx context.Context, cell studies.Cell) (map[string]map[string]float64, error) {
-	o, err := r.timed(cell)
+	t, err := r.timing(cell)
 	if err != nil {
 		return nil, err
 	}
-	result, err := cost.Run(ctx, o, func(int, int) {})
+	millis, err := t.stepMillis(ctx)
 	if err != nil {
 		return nil, err
 	}
 	rows := map[string]map[string]float64{}
 	for _, row := range r.Study.Rows {
-		for _, found := range result.Rows {
-			if !row.Runs() || found.Loss != row.Cost[0] || found.Filter != row.Cost[1] {
-				continue
-			}
-			rows[row.Name] = map[string]float64{studies.Seconds5000: found.StepMillis.Least / 1e3 * cost.Timed}
-			if found.Filter != config.NoFilter {
-				rows[row.Name][studies.Added], rows[row.Name][studies.AddedMillis] = found.Ratio-1, found.Added
-			}
+		at := t.place(row.Cost)
+		if !row.Runs() || at < 0 {
+			continue
 		}
+		found := map[string]float64{studies.Seconds5000: millis[at] / 1e3 * timedSteps}
+		if row.Cost[1] != config.NoFilter {
+			bare := millis[t.place(studies.Names{row.Cost[0], config.NoFilter})]
+			found[studies.Added], found[studies.AddedMillis] = millis[at]/bare-1, millis[at]-bare
+		}
+		rows[row.Name] = found
 	}
 	return rows, nil
 }
 
-// timed returns what is timed of a column.
-func (r *reproduction) timed(cell studies.Cell) (o cost.Options, err error) {
-	if err := r.readDrawn(cell, &o); err != nil {
-		return o, err
+// timing returns what is timed of a column: the rows that are wanted, and their losses without a filter.
+func (r *reproduction) timing(cell studies.Cell) (t timing, err error) {
+	if err := r.readDrawn(cell, &t); err != nil {
+		return t, err
 	}
-	o.Seed, o.Filters = cell.Seed, []string{}
+	t.seed = cell.Seed
 	for _, row := range r.Study.Rows {
-		if row.Runs() && r.wanted(row) {
-			if !slices.Contains(o.Losses, row.Cost[0]) {
-				o.Losses = append(o.Losses, row.Cost[0])
+		if !row.Runs() || !r.wanted(row) {
+			continue
+		}
+		for _, v := range []studies.Names{{row.Cost[0], config.NoFilter}, row.Cost} {
+			if t.place(v) < 0 {
+				t.variants = append(t.variants, v)
 			}
-			o.Filters = append(o.Filters, row.Cost[1])
 		}
 	}
-	return o, o.Check()
+	_, err = t.configs()
+	return t, err
 }
 
 // estimators compares the study's estimates of a concentration with the truth.
@@ -171,12 +174,12 @@ func (r *reproduction) keyDrawn(cell studies.Cell) (string, error) {
 	h := sha256.New()
 	row := r.Study.Rows[cell.Row]
 	if r.timesSteps() {
-		o, err := r.timed(cell)
+		t, err := r.timing(cell)
 		if err != nil {
 			return "", err
 		}
 		_, threads := r.share()
-		fmt.Fprintf(h, "%d cost %+v %v on %d, %s\n", cellVersion, o, row.Cost, threads, r.Winnow)
+		fmt.Fprintf(h, "%d cost %+v %v on %d, %s\n", cellVersion, t, row.Cost, threads, r.Winnow)
 	} else {
 		s, err := r.concentrated(cell)
 		if err != nil {

@@ -62,9 +62,9 @@ func Estimate(ctx context.Context, o Options) (Plan, error) {
 		}
 		p := PlannedRow{Row: row.Name, Cells: at.cells, Done: at.done}
 		if cell, ok := first[i]; ok && r.timesSteps() {
-			timed, err := r.timed(cell)
+			timing, err := r.timing(cell)
 			if err == nil {
-				p.Steps, err = timed.Length()
+				p.Steps, err = timing.length()
 			}
 			if err != nil {
 				return plan, fmt.Errorf("%s: %w", r.describe(cell), err)

@@ -84,8 +84,8 @@ type Row struct {
 	Estimate  string `yaml:"estimate"`  // instead of a recipe: a method of winnow noise
 
 	// Of columns whose data is Drawn.
-	Cost      Names  `yaml:"cost"`      // a loss and a filter (or none) whose training steps winnow cost times
-	Estimator string `yaml:"estimator"` // of a class's concentration, as winnow theory kappa names it
+	Cost      Names  `yaml:"cost"`      // a loss and a filter (or none) whose training steps are timed
+	Estimator string `yaml:"estimator"` // of a class's concentration: a name of concentration.Estimators
 
 	Skip  []string `yaml:"skip"`  // columns that the method is not made for
 	Paper []Number `yaml:"paper"` // one a column, or none

@@ -16,9 +16,9 @@ import (
 	"winnow/audit/judges"
 	"winnow/backbone"
 	"winnow/cluster"
+	"winnow/cmd/winnow/progress"
 	"winnow/cmd/winnow/term"
 	"winnow/internal/budget"
-	"winnow/internal/progress"
 	"winnow/report"
 	"winnow/run/folder"
 	"winnow/run/inspect"
@@ -30,37 +30,65 @@ func Command() *cli.Command { return command(run) }
 func command(call term.Call[Options]) *cli.Command {
 	return &cli.Command{
 		Name:        "audit",
-		Usage:       "say which labels of a folder of images, or of a run, look wrong, with a suggested label",
+		Usage:       "find the wrong labels of photos, of stored features or of a run, and suggest better ones",
 		ArgsUsage:   "PHOTOS | RUN",
-		Description: inspect.Help(),
+		Description: help(),
 		Flags: append([]cli.Flag{
-			&cli.StringFlag{Name: "model", DefaultText: "the best known that is installed", Usage: "look at images by the backbone `NAME` of winnow models list, or an ONNX file; several, side by side: A,B"},
-			&cli.StringFlag{Name: "split", DefaultText: "all", Usage: "of a folder or manifest of images judge the `SPLITS` train, validation, test, … alone"},
-			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, DefaultText: "of images suspects.csv", Usage: "write all images, most suspect first, to `FILE`.csv, .jsonl, .parquet, or all that is found to .json"},
-			&cli.StringFlag{Name: "scorer", DefaultText: "of features " + judges.Default + ", else the run's", Usage: "judge by the scorer `NAME`: " + strings.Join(inspect.Scorers(), ", ")},
-			&cli.StringFlag{Name: "probs", Usage: "judge by class probabilities of any model, `FILE`.npy, .csv or .parquet: a row an image of --labels, a column a class; best out of fold"},
-			&cli.Float64Flag{Name: "noise-rate", Aliases: []string{"rate"}, DefaultText: "the run's", Usage: "share `P` of the labels to call wrong"},
-			&cli.IntFlag{Name: "top", Value: 20, DefaultText: "20, of images 10", Usage: "print the `N` most suspect"},
+			&cli.StringFlag{Name: "model", DefaultText: "the best one installed",
+				Usage: "look at the images with the backbone `NAME` (winnow models list) or an ONNX file; with " +
+					"several: A,B"},
+			&cli.StringFlag{Name: "split", DefaultText: "all",
+				Usage: "of photos, judge only the `SPLITS` train, validation, test, …"},
+			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, DefaultText: "suspects.csv for photos, else none",
+				Usage: "write all images, most suspect first, to `FILE`.csv, .jsonl or .parquet; .json: all " +
+					"findings"},
+			&cli.StringFlag{Name: "scorer", DefaultText: judges.Default + "; of a run its filter",
+				Usage: "judge labels with the scorer `NAME`: " + strings.Join(inspect.Scorers(), ", ")},
+			&cli.StringFlag{Name: "probs",
+				Usage: "judge by class probabilities that any model gave, `FILE`.npy, .csv or .parquet: a row for " +
+					"each image of --labels, a column for each class; best out of fold"},
+			&cli.Float64Flag{Name: "noise-rate", DefaultText: "the run's",
+				Usage: "call this share `P` of the labels wrong"},
+			&cli.IntFlag{Name: "top", Value: 20, DefaultText: "20; of photos 10",
+				Usage: "print the `N` most suspect images"},
 			&cli.StringFlag{Name: "max-mem", Value: "1GiB", Usage: budget.Usage},
 			&cli.BoolFlag{Name: "json", Usage: "print everything as JSON"},
-			&cli.BoolFlag{Name: "spreadsheet", Usage: "--out and --classes: write labels and paths so that no spreadsheet takes one for a formula"},
-			&cli.StringFlag{Name: "classes", Usage: "write what is known of each class to `FILE`.csv"},
-			&cli.Float64Flag{Name: "copies", Value: findings.CopyBound, Usage: "cosine `S` from which two images are near copies"},
-			&cli.IntFlag{Name: "neighbours", Value: 10, Usage: "scorers knn and, the image itself counted, simifeat-v and simifeat-r: `K` images that vote"},
-			&cli.IntFlag{Name: "folds", Value: 5, Usage: "scorers combined, self-confidence, margin, confident and crossfit: `K` parts of which one is judged by the others"},
-			&cli.IntFlag{Name: "seeds", Value: 1, Usage: "scorers combined and crossfit: judge by the mean of `N` partings into folds, each with a seed of its own"},
-			&cli.StringFlag{Name: "finetune", Usage: "scorers combined and crossfit: judge each fold by a network fine-tuned on the others, too: all of it or from `STAGE` on, as winnow train has it"},
-			&cli.StringFlag{Name: "augment", DefaultText: "by the images", Usage: "--finetune: change images by the recipe `NAME`, as winnow train has it"},
-			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "seed `N` of the folds and of the resampling behind the interval"},
-			&cli.StringFlag{Name: "clean", Usage: "write a mended manifest to `FILE`, by default of the images called wrong"},
-			&cli.BoolFlag{Name: "drop", Usage: "--clean: leave them out"},
-			&cli.BoolFlag{Name: "relabel", Usage: "--clean: give them the suggested label"},
-			&cli.Float64Flag{Name: "share", Usage: "--clean: the most suspect share `P` of the judged images"},
-			&cli.Float64Flag{Name: "below", Usage: "--clean: images with a score below `SCORE`"},
-			&cli.Float64Flag{Name: "precision", Usage: "--clean: as many as keep the expected share of wrong labels among them at `P`, by the scores"},
-			&cli.IntFlag{Name: "fit-sample", DefaultText: fmt.Sprintf("all, or %d of more than a million", audit.Fitted), Usage: "with images or --features, scorers " + strings.Join(audit.Shardable(), ", ") + ": fit to `N` images drawn by --seed, beside sums over all, so that many images need little memory"},
+			&cli.BoolFlag{Name: "spreadsheet",
+				Usage: "--out and --classes: write labels and paths so that spreadsheets do not read them as " +
+					"formulas"},
+			&cli.StringFlag{Name: "classes", Usage: "write a table of the classes to `FILE`.csv"},
+			&cli.Float64Flag{Name: "copies", Value: findings.CopyBound,
+				Usage: "two images are near copies if their cosine is at least `S`"},
+			&cli.IntFlag{Name: "neighbours", Value: 10,
+				Usage: "scorer knn: `K` images vote; simifeat-v and simifeat-r: the image itself is one of them"},
+			&cli.IntFlag{Name: "folds", Value: 5,
+				Usage: "scorers combined, self-confidence, margin, confident and crossfit: divide the images into " +
+					"`K` parts; the others judge each"},
+			&cli.IntFlag{Name: "seeds", Value: 1,
+				Usage: "scorers combined and crossfit: judge by the mean of `N` divisions into folds, each with " +
+					"its own seed"},
+			&cli.StringFlag{Name: "finetune",
+				Usage: "scorers combined and crossfit: judge each fold also by a network fine-tuned on the " +
+					"others, all of it or from `STAGE` on, as in winnow train"},
+			&cli.StringFlag{Name: "augment", DefaultText: "by the images",
+				Usage: "--finetune: vary images by the recipe `NAME`, as in winnow train"},
+			&cli.Uint64Flag{Name: "seed", Value: 1,
+				Usage: "seed `N` of the folds and of the resampling behind the interval"},
+			&cli.StringFlag{Name: "clean",
+				Usage: "write a mended manifest to `FILE`; by default the images called wrong are mended"},
+			&cli.BoolFlag{Name: "drop", Usage: "--clean: leave the wrong labels' images out"},
+			&cli.BoolFlag{Name: "relabel", Usage: "--clean: replace wrong labels by the suggested ones"},
+			&cli.Float64Flag{Name: "share", Usage: "--clean: mend the most suspect share `P` of the judged images"},
+			&cli.Float64Flag{Name: "below", Usage: "--clean: mend images with a score below `SCORE`"},
+			&cli.Float64Flag{Name: "precision",
+				Usage: "--clean: mend as many as possible while the expected share of wrong labels among them is " +
+					"at least `P`"},
+			&cli.IntFlag{Name: "fit-sample", DefaultText: fmt.Sprintf("all, or %d of more than a million", audit.Fitted),
+				Usage: "with photos or --features, scorers " + strings.Join(audit.Shardable(), ", ") +
+					": fit to `N` images drawn by --seed, and sums over all, so that many images need little " +
+					"memory"},
 			term.ShardFlag("images"),
-			&cli.BoolFlag{Name: "include-eval", Usage: "--clean: judge and clean validation and test images too"},
+			&cli.BoolFlag{Name: "include-eval", Usage: "--clean: also judge and mend validation and test images"},
 		}, term.Renamed(term.DataFlags, "manifest", "labels")...),
 		Action: term.Action(read, call),
 	}

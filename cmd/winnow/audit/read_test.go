@@ -53,7 +53,7 @@ func TestFlagsBecomeOptions(t *testing.T) {
 		"run":                          {Files: inspect.Files{Top: 20}, Audit: usual, Run: "run", Open: folder.Options{View: "center", Splits: []string{"train", "validation"}, For: "audit"}},
 		"--labels m.csv --probs p.npy": {Files: inspect.Files{Top: 20}, Audit: usual, In: inspect.Input{Manifest: location.At("m.csv"), Probs: "p.npy", View: "center"}},
 		"--labels m --probs p.csv --clean c.csv --drop": {Files: inspect.Files{Clean: "c.csv", Top: 20}, Audit: usual, In: inspect.Input{Manifest: location.At("m"), Probs: "p.csv", View: "center"}},
-		"run --last --root r --manifest m --clean c.csv --drop --precision 0.9 --include-eval --scorer vmf --rate 0.25 --seed 3 --json": {
+		"run --last --root r --manifest m --clean c.csv --drop --precision 0.9 --include-eval --scorer vmf --noise-rate 0.25 --seed 3 --json": {
 			Files: inspect.Files{Clean: "c.csv", Top: 20, Cut: audit.Cut{By: audit.Precision, At: 0.9}}, Audit: precise, Run: "run", JSON: true, Open: folder.Options{Last: true, Root: location.At("r"), Manifest: location.At("m"), View: "center", For: "audit"}},
 		"--manifest m --features f --view mean --scorer crossfit --noise-rate 0 --max-mem 1MiB --folds 3 --neighbours 4 --copies 0.5 -o s.csv --classes k.csv --top 0 --clean c.csv --relabel --below -2": {
 			Files: inspect.Files{Out: "s.csv", Classes: "k.csv", Clean: "c.csv", Relabel: true, Cut: audit.Cut{By: audit.Below, At: -2}}, Audit: few, In: inspect.Input{Manifest: location.At("m"), Features: "f", View: "mean"}},
@@ -120,7 +120,7 @@ func TestMisuse(t *testing.T) {
 		"run --out x.foo":                                "--out: ",
 		"run --out x.json --spreadsheet":                 "--spreadsheet: found --out x.json",
 		"run --max-mem 0":                                "--max-mem: ",
-		"run --rate 1":                                   "--noise-rate: found 1",
+		"run --noise-rate 1":                             "--noise-rate: found 1",
 		"--labels m --features f --last":                 "--last is about runs",
 		"--labels m --features f --scorer proxysim":      `"proxysim" cannot judge stored features`,
 	} {

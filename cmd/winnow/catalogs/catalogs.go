@@ -9,24 +9,23 @@ import (
 
 	"winnow/cmd/winnow/term"
 	"winnow/eval"
-	"winnow/internal/manual"
 	"winnow/losses"
 )
 
 // Losses is winnow losses.
-func Losses() *cli.Command { return lossesCommand(printing(manual.Losses)) }
+func Losses() *cli.Command { return lossesCommand(printing(writeLosses)) }
 
 // Metrics is winnow metrics.
-func Metrics() *cli.Command { return metricsCommand(printing(manual.Metrics)) }
+func Metrics() *cli.Command { return metricsCommand(printing(writeMetrics)) }
 
-func printing(list func(io.Writer, manual.Options) error) term.Call[manual.Options] {
-	return func(_ context.Context, p *term.Program, o manual.Options) error { return list(p.Out, o) }
+func printing(list func(io.Writer, Options) error) term.Call[Options] {
+	return func(_ context.Context, p *term.Program, o Options) error { return list(p.Out, o) }
 }
 
-func lossesCommand(call term.Call[manual.Options]) *cli.Command {
+func lossesCommand(call term.Call[Options]) *cli.Command {
 	return command(call, func(name string) error { _, err := losses.Find(name); return err }, &cli.Command{
 		Name:  "losses",
-		Usage: "list the losses, or say all about one: formula, settings, paper and equation",
+		Usage: "list the losses, or describe one: formula, settings, paper and equation",
 		Description: "A loss is chosen with winnow train --loss NAME; NAME:bank compares with the memory bank, NAME:0.5 gives it a\n" +
 			"weight, and several are added up: --loss multi_similarity --loss proxy_anchor:0.5. Its settings are set with\n" +
 			"--set losses.0.settings.NAME=VALUE, counted in the order of the --loss flags.\n\n" +
@@ -36,24 +35,24 @@ func lossesCommand(call term.Call[manual.Options]) *cli.Command {
 	})
 }
 
-func metricsCommand(call term.Call[manual.Options]) *cli.Command {
+func metricsCommand(call term.Call[Options]) *cli.Command {
 	return command(call, func(name string) error { _, err := eval.Find(name); return err }, &cli.Command{
 		Name:  "metrics",
-		Usage: "list the metrics, or say all about one",
+		Usage: "list the metrics, or describe one",
 		Description: "What winnow eval --metrics takes, and what the audit measures: formula, settings with their defaults,\n" +
 			"paper and equation.",
 	})
 }
 
 // command completes a command with what the two share; find says whether a name is in the catalog.
-func command(call term.Call[manual.Options], find func(name string) error, c *cli.Command) *cli.Command {
+func command(call term.Call[Options], find func(name string) error, c *cli.Command) *cli.Command {
 	c.ArgsUsage = "[NAME]"
 	c.Flags = []cli.Flag{
 		&cli.BoolFlag{Name: "json", Usage: "as JSON"},
 		&cli.BoolFlag{Name: "markdown", Usage: "the list as the table of docs"},
 	}
-	c.Action = term.Action(func(c *cli.Context) (manual.Options, error) {
-		o := manual.Options{Name: c.Args().First(), JSON: c.Bool("json"), Markdown: c.Bool("markdown")}
+	c.Action = term.Action(func(c *cli.Context) (Options, error) {
+		o := Options{Name: c.Args().First(), JSON: c.Bool("json"), Markdown: c.Bool("markdown")}
 		if c.NArg() > 1 {
 			return o, term.Misused("%s: found %d arguments, expected at most one name", c.Command.HelpName, c.NArg())
 		}

@@ -10,19 +10,18 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/cmd/winnow/term"
-	"winnow/internal/manual"
 )
 
 // The flags become options, and misuse never reaches the call.
 func TestOptions(t *testing.T) {
-	var got *manual.Options
+	var got *Options
 	ask := func(line string) int {
 		got = nil
-		call := func(_ context.Context, _ *term.Program, o manual.Options) error { got = &o; return nil }
+		call := func(_ context.Context, _ *term.Program, o Options) error { got = &o; return nil }
 		all := []term.Group{{Commands: []*cli.Command{lossesCommand(call), metricsCommand(call)}}}
 		return term.Execute(t.Context(), all, strings.Fields("winnow "+line), io.Discard, io.Discard)
 	}
-	for line, want := range map[string]manual.Options{
+	for line, want := range map[string]Options{
 		"losses":                {},
 		"losses triplet --json": {Name: "triplet", JSON: true},
 		"losses --markdown":     {Markdown: true},

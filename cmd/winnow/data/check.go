@@ -13,13 +13,13 @@ import (
 func checkCommand(call term.Call[CheckOptions]) *cli.Command {
 	return &cli.Command{
 		Name:      "check",
-		Usage:     "report unreadable images, duplicates, leaks between splits, classes with one sample, label counts",
+		Usage:     "report unreadable images, duplicates, leaks between splits, classes with one sample, and label counts",
 		ArgsUsage: "MANIFEST",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "root", Usage: "`DIR` (or .zip file) the manifest's paths are relative to " +
-				"(default: the manifest's folder)"},
-			&cli.BoolFlag{Name: "strict", Usage: "exit with 1 if an image cannot be read or a picture stands in " +
-				"two splits"},
+			&cli.StringFlag{Name: "root",
+				Usage: "`DIR` (or .zip file) the manifest's paths are relative to (default: the manifest's folder)"},
+			&cli.BoolFlag{Name: "strict",
+				Usage: "exit with 1 if an image cannot be read or a picture stands in two splits"},
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "write the whole report into `FILE`, as JSON"},
 			term.ShardFlag("images"),
 			&cli.BoolFlag{Name: "json", Usage: "print the whole report as JSON"},

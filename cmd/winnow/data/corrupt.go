@@ -2,6 +2,7 @@ package data
 
 import (
 	"context"
+	_ "embed"
 	"slices"
 	"strings"
 
@@ -14,23 +15,32 @@ import (
 	"winnow/run"
 )
 
+//go:embed corrupt.txt
+var corruptHelp string
+
 func corruptCommand(call term.Call[CorruptOptions]) *cli.Command {
 	return &cli.Command{
 		Name:        "corrupt",
-		Usage:       "write a manifest with wrong labels in one split, the truth kept as true_label",
+		Usage:       "make labels of one split wrong, for experiments, and keep the truth as true_label",
 		ArgsUsage:   "MANIFEST",
-		Description: run.NoiseHelp,
+		Description: corruptHelp,
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Required: true, Usage: "manifest `FILE` to write"},
-			&cli.StringFlag{Name: "noise", Aliases: []string{"model"}, Value: "symmetric", Usage: "`MODEL` of the noise: " + strings.Join(run.NoiseModels(), ", ")},
-			&cli.Float64Flag{Name: "noise-rate", Aliases: []string{"rate"}, Required: true, Usage: "share of labels to change, `P` in [0, 1)"},
+			&cli.StringFlag{Name: "noise", Value: "symmetric",
+				Usage: "`MODEL` of the noise: " + strings.Join(run.NoiseModels(), ", ")},
+			&cli.Float64Flag{Name: "noise-rate", Required: true, Usage: "share of labels to change, `P` in [0, 1)"},
 			&cli.StringFlag{Name: "split", Value: datasets.Train, Usage: "the `SPLIT` to corrupt"},
-			&cli.StringFlag{Name: "count", Value: datasets.Independent, Usage: "symmetric, `WAY` to count: each label by chance (independent), a share of all (exact) or of each class (per-class)"},
+			&cli.StringFlag{Name: "count", Value: datasets.Independent,
+				Usage: "symmetric, `WAY` to count: each label by chance (independent), a share of all (exact) or " +
+					"of each class (per-class)"},
 			&cli.BoolFlag{Name: "own", Usage: "symmetric: draw from all classes, the label's own one too"},
-			&cli.StringFlag{Name: "features", Usage: "small-cluster, human-like: `DIR` with the features of the images"},
+			&cli.StringFlag{Name: "features",
+				Usage: "small-cluster, human-like: `DIR` with the features of the images"},
 			&cli.BoolFlag{Name: "one-shot", Usage: "small-cluster: clusters join only classes that stay"},
-			&cli.IntFlag{Name: "similar", Value: 3, Usage: "human-like: `M` most similar classes that a label may become"},
-			&cli.BoolFlag{Name: "nearest", Usage: "human-like: the label becomes the class most similar to the image, instead of one drawn"},
+			&cli.IntFlag{Name: "similar", Value: 3,
+				Usage: "human-like: `M` most similar classes that a label may become"},
+			&cli.BoolFlag{Name: "nearest",
+				Usage: "human-like: the label becomes the class most similar to the image, instead of one drawn"},
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "seed `N` of the noise"},
 			&cli.BoolFlag{Name: "json", Usage: "print the summary as JSON"},
 		},

@@ -7,7 +7,7 @@ import "github.com/urfave/cli/v2"
 func Command() *cli.Command {
 	return &cli.Command{
 		Name:  "data",
-		Usage: "make, check and corrupt manifests: which images there are and how they are labelled",
+		Usage: "make, check and change manifests, the lists of images and their labels",
 		Subcommands: []*cli.Command{
 			importCommand(runImport),
 			checkCommand(runCheck),

@@ -28,7 +28,7 @@ func TestOptions(t *testing.T) {
 		Out: "{split}-%03d.tar", ShardSize: 2e6, Seed: 1, Root: location.At("r"), Sources: []importing.Source{{Path: location.At("a"), Read: datasets.ReadOptions{Format: "auto"}}},
 	}}, nil)
 	termtest.Check(t, checkCommand, map[string]CheckOptions{"m.csv --strict --json": {Options: checking.Options{Manifest: location.At("m.csv"), Strict: true}, JSON: true}}, nil)
-	termtest.Check(t, corruptCommand, map[string]CorruptOptions{"m.csv --rate 0.2 --noise human-like --features f --nearest --out n.csv": {
+	termtest.Check(t, corruptCommand, map[string]CorruptOptions{"m.csv --noise-rate 0.2 --noise human-like --features f --nearest --out n.csv": {
 		Manifest: location.At("m.csv"), Out: "n.csv", Split: "train", Features: "f", Seed: 1,
 		Noise: run.NoiseSpec{Model: "human-like", Rate: 0.2, Count: datasets.Independent, Similar: 3, Nearest: true},
 	}}, nil)
@@ -46,8 +46,8 @@ func TestMisuse(t *testing.T) {
 		"--preset mnist --root r --validation 1 --out m.csv", "--preset mnist --root r --protocol prism --out m.csv",
 	})
 	termtest.Check(t, corruptCommand, nil, []string{
-		"m.csv --rate 1 --out n.csv", "m.csv --rate 0.1 --model nix --out n.csv", "--rate 0.1 --out n.csv",
-		"m.csv --rate 0.1 --features f --out n.csv", "m.csv --rate 0.1 --model human-like --out n.csv",
-		"m.csv --rate 0.1 --split nix! --out n.csv", "m.csv --rate 0.1 --count some --out n.csv",
+		"m.csv --noise-rate 1 --out n.csv", "m.csv --noise-rate 0.1 --noise nix --out n.csv", "--noise-rate 0.1 --out n.csv",
+		"m.csv --noise-rate 0.1 --features f --out n.csv", "m.csv --noise-rate 0.1 --noise human-like --out n.csv",
+		"m.csv --noise-rate 0.1 --split nix! --out n.csv", "m.csv --noise-rate 0.1 --count some --out n.csv",
 	})
 }

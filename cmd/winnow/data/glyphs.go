@@ -16,12 +16,14 @@ import (
 func glyphsCommand(call term.Call[GlyphsOptions]) *cli.Command {
 	return &cli.Command{
 		Name:  "glyphs",
-		Usage: "write the embedded dataset of characters as image folders with a manifest.csv",
+		Usage: "draw the embedded dataset of characters into image folders, with a manifest.csv",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "`DIR` to write to; made if missing, must be empty", Required: true},
+			&cli.StringFlag{Name: "out", Aliases: []string{"o"},
+				Usage: "`DIR` to write to; made if missing, must be empty", Required: true},
 			&cli.IntFlag{Name: "classes", Usage: "`N` classes over all splits, 12 … 240", DefaultText: "240"},
 			&cli.IntFlag{Name: "images", Usage: "`N` images of each class, 2 … 1000", Value: glyphs.DefaultImages},
-			&cli.Uint64Flag{Name: "seed", Usage: "`SEED` of the images; 1 draws those of winnow demo", Value: glyphs.DemoSeed},
+			&cli.Uint64Flag{Name: "seed",
+				Usage: "`SEED` of the images; 1 draws those of winnow demo", Value: glyphs.DemoSeed},
 		},
 		Action: term.Action(readGlyphs, call),
 	}

@@ -3,6 +3,7 @@ package data
 import (
 	"cmp"
 	"context"
+	_ "embed"
 	"slices"
 	"strings"
 
@@ -17,33 +18,55 @@ import (
 	"winnow/internal/catalog"
 )
 
+//go:embed import.txt
+var importHelp string
+
 func importCommand(call term.Call[importing.Job]) *cli.Command {
 	return &cli.Command{
 		Name:        "import",
-		Usage:       "write a manifest from image folders (one per class), CSV, TSV, JSONL, PRISM's lists or a known dataset's files",
+		Usage:       "write a manifest from image folders (one per class), tables, shards or the files of a known dataset",
 		ArgsUsage:   "SOURCE[=SPLIT]...",
-		Description: importing.Help,
+		Description: importHelp,
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Required: true, Usage: "manifest `FILE` to write; .tar: WebDataset's shards, %06d their number, {split} the split"},
+			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Required: true,
+				Usage: "manifest `FILE` to write; .tar: WebDataset's shards, %06d their number, {split} the split"},
 			&cli.StringFlag{Name: "shard-size", Value: "1GB", Usage: "at most `SIZE` bytes in a shard"},
-			&cli.StringFlag{Name: "format", Value: "auto", Usage: "`NAME` of the form of SOURCE: auto, folders, csv, tsv, jsonl, prism, coco, labelstudio, webdataset, parquet"},
+			&cli.StringFlag{Name: "format", Value: "auto",
+				Usage: "`NAME` of the form of SOURCE: auto, folders, csv, tsv, jsonl, prism, coco, labelstudio, " +
+					"webdataset, parquet"},
 			&cli.StringFlag{Name: "strip-prefix", Usage: "`TEXT` removed from the front of every path of a file"},
-			&cli.StringFlag{Name: "path-column", DefaultText: "path, or a usual name, which is told", Usage: "`NAME` of a table's column (JSON lines: key) with the images' paths"},
-			&cli.StringFlag{Name: "label-column", DefaultText: "label, or a usual name, which is told", Usage: "`NAME` of the column with the labels"},
+			&cli.StringFlag{Name: "path-column", DefaultText: "path, or a usual name, which is told",
+				Usage: "`NAME` of a table's column (JSON lines: key) with the images' paths"},
+			&cli.StringFlag{Name: "label-column", DefaultText: "label, or a usual name, which is told",
+				Usage: "`NAME` of the column with the labels"},
 			&cli.StringFlag{Name: "split-column", DefaultText: "split", Usage: "`NAME` of the column with the splits"},
-			&cli.StringFlag{Name: "true-column", DefaultText: "true_label", Usage: "`NAME` of the column with labels that are known to be right"},
+			&cli.StringFlag{Name: "true-column", DefaultText: "true_label",
+				Usage: "`NAME` of the column with labels that are known to be right"},
 			&cli.StringFlag{Name: "split", Usage: "deal the images out: `SPLIT=SHARE,...` with shares that sum to 1"},
-			&cli.StringFlag{Name: "by", Value: "class", Usage: "`WHAT` is dealt out: whole classes (class) or the images of each class (image)"},
-			&cli.Float64Flag{Name: "crop-margin", Usage: "boxes: `SHARE` of the box's sides that is added to its crop on each side"},
-			&cli.IntFlag{Name: "min-box", DefaultText: "1", Usage: "boxes: leave out those with a side below `N` pixels"},
+			&cli.StringFlag{Name: "by", Value: "class",
+				Usage: "`WHAT` is dealt out: whole classes (class) or the images of each class (image)"},
+			&cli.Float64Flag{Name: "crop-margin",
+				Usage: "boxes: `SHARE` of the box's sides that is added to its crop on each side"},
+			&cli.IntFlag{Name: "min-box", DefaultText: "1",
+				Usage: "boxes: leave out those with a side below `N` pixels"},
 			&cli.StringFlag{Name: "preset", Usage: "`DATASET` in --root: " + strings.Join(presetNames(), ", ")},
-			&cli.StringFlag{Name: "root", Usage: "`DIR` with the files of --preset, for glyphs the new one that they are drawn into; for shards, that of the images"},
-			&cli.StringFlag{Name: "protocol", Usage: "`SPLIT` of --preset: official, half, prism, usual or coarse, as the dataset has them"},
-			&cli.StringFlag{Name: "human", Usage: "`SET` of human labels of cifar10n: aggre (the default), worse, random1, random2 or random3"},
-			&cli.StringFlag{Name: "human-labels", DefaultText: "looked for in --root", Usage: "`FILE` with the human labels of cifar10n or cifar100n: .pt as published, CSV, .npy"},
-			&cli.StringFlag{Name: "corrected-labels", Usage: "`FILE` of the label-errors project, JSON or .npy, for the test images of mnist, CIFAR and ImageNet (JSON)"},
-			&cli.StringFlag{Name: "given", Usage: "with --preset: PRISM's released training list `FILE`, whose noisy labels become the given ones, beside true_label"},
-			&cli.Float64Flag{Name: "validation", Usage: "with --preset: `SHARE` of each class of train that becomes validation"},
+			&cli.StringFlag{Name: "root",
+				Usage: "`DIR` with the files of --preset, for glyphs the new one that they are drawn into; for " +
+					"shards, that of the images"},
+			&cli.StringFlag{Name: "protocol",
+				Usage: "`SPLIT` of --preset: official, half, prism, usual or coarse, as the dataset has them"},
+			&cli.StringFlag{Name: "human",
+				Usage: "`SET` of human labels of cifar10n: aggre (the default), worse, random1, random2 or random3"},
+			&cli.StringFlag{Name: "human-labels", DefaultText: "looked for in --root",
+				Usage: "`FILE` with the human labels of cifar10n or cifar100n: .pt as published, CSV, .npy"},
+			&cli.StringFlag{Name: "corrected-labels",
+				Usage: "`FILE` of the label-errors project, JSON or .npy, for the test images of mnist, CIFAR and " +
+					"ImageNet (JSON)"},
+			&cli.StringFlag{Name: "given",
+				Usage: "with --preset: PRISM's released training list `FILE`, whose noisy labels become the given " +
+					"ones, beside true_label"},
+			&cli.Float64Flag{Name: "validation",
+				Usage: "with --preset: `SHARE` of each class of train that becomes validation"},
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "seed `N` of the deal, and of the drawing of glyphs"},
 		},
 		Action: term.Action(readImport, call),

@@ -2,6 +2,7 @@ package data
 
 import (
 	"context"
+	_ "embed"
 
 	"github.com/urfave/cli/v2"
 
@@ -10,12 +11,15 @@ import (
 	"winnow/datasets/published"
 )
 
+//go:embed join.txt
+var joinHelp string
+
 func joinCommand(call term.Call[JoinOptions]) *cli.Command {
 	return &cli.Command{
 		Name:        "join",
-		Usage:       "give a clean manifest the labels of one of PRISM's noisy lists, the truth kept as true_label",
+		Usage:       "give a clean manifest the labels of one of PRISM's noisy lists, and keep the truth as true_label",
 		ArgsUsage:   "MANIFEST LIST",
-		Description: published.JoinHelp,
+		Description: joinHelp,
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Required: true, Usage: "manifest `FILE` to write"},
 			&cli.BoolFlag{Name: "json", Usage: "print the summary as JSON"},

@@ -13,7 +13,7 @@ import (
 func toplineCommand(call term.Call[ToplineOptions]) *cli.Command {
 	return &cli.Command{
 		Name:      "topline",
-		Usage:     "write a manifest with a share 1-p of each class and only true labels: what noise p leaves to learn from",
+		Usage:     "keep the share 1-p of each class, with only true labels: what noise p leaves to learn from",
 		ArgsUsage: "MANIFEST",
 		Description: "The reference of Le & Odobez (000): a run on labels of which a share p is wrong is compared with a run on the share\n" +
 			"1-p of the images, all labelled right. Each class keeps its share, drawn at random, and at least two images. Other\n" +
@@ -24,7 +24,9 @@ func toplineCommand(call term.Call[ToplineOptions]) *cli.Command {
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Required: true, Usage: "manifest `FILE` to write"},
 			&cli.Float64Flag{Name: "rate", Required: true, Usage: "share of images to leave out, `P` in [0, 1)"},
 			&cli.StringFlag{Name: "split", Value: datasets.Train, Usage: "the `SPLIT` to thin out"},
-			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "seed `N` of the draw; with the same one a higher rate keeps a part of what a lower one keeps"},
+			&cli.Uint64Flag{Name: "seed", Value: 1,
+				Usage: "seed `N` of the draw; with the same one a higher rate keeps a part of what a lower one " +
+					"keeps"},
 			&cli.BoolFlag{Name: "json", Usage: "print the summary as JSON"},
 		},
 		Action: term.Action(readTopline, call),

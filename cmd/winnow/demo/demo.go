@@ -8,9 +8,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"winnow/cmd/winnow/progress"
 	"winnow/cmd/winnow/term"
 	"winnow/datasets/glyphs"
-	"winnow/internal/progress"
 	"winnow/papers/demo"
 	"winnow/run"
 	"winnow/run/folder"
@@ -28,7 +28,7 @@ func Command() *cli.Command { return command(call) }
 func command(call term.Call[Options]) *cli.Command {
 	return &cli.Command{
 		Name:  "demo",
-		Usage: "run the whole path on drawn characters with half of the labels wrong, and write a report",
+		Usage: "show everything on drawn characters with half of the labels wrong, and write a report",
 		Description: "Draws the embedded dataset, extracts features with the embedded backbone, gives the training images wrong\n" +
 			"labels, and fine-tunes the backbone with a head on it three times, with the same seed and budget: on the true\n" +
 			"labels, on the wrong ones without a filter, and on the wrong ones with PRISM (vMF-Sim). Then the same three\n" +
@@ -37,10 +37,11 @@ func command(call term.Call[Options]) *cli.Command {
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Value: "demo", Usage: "`DIR` to write"},
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "`SEED` of noise and training"},
-			&cli.Float64Flag{Name: "noise-rate", Aliases: []string{"rate"}, Value: 0.5, Usage: "share `P` of the training labels made wrong"},
+			&cli.Float64Flag{Name: "noise-rate", Value: 0.5, Usage: "share `P` of the training labels made wrong"},
 			&cli.IntFlag{Name: "classes", DefaultText: "all 240", Usage: "draw `N` characters only, 12 … 240"},
 			&cli.IntFlag{Name: "images", Value: glyphs.DefaultImages, Usage: "draw `N` images of each, 2 … 1000"},
-			&cli.StringSliceFlag{Name: "set", Usage: "one setting of the trainings, `KEY=VALUE` as of winnow train; may be repeated"},
+			&cli.StringSliceFlag{Name: "set",
+				Usage: "one setting of the trainings, `KEY=VALUE` as of winnow train; may be repeated"},
 			&cli.BoolFlag{Name: "json", Usage: "print result.json instead of the table"},
 		},
 		Action: term.Action(read, call),

@@ -21,7 +21,7 @@ func Command() *cli.Command { return command(run) }
 func command(call term.Call[Options]) *cli.Command {
 	return &cli.Command{
 		Name:  "doctor",
-		Usage: "say what winnow has to work with, and the command that mends what is missing",
+		Usage: "check this machine, and name the command that installs what is missing",
 		Description: "Exit code 0: networks run on this machine's CPU, so the main job can be done. Everything else that\n" +
 			"is missing is listed with the command that mends it.",
 		Flags:  []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "as JSON"}},

@@ -19,7 +19,7 @@ func Command() *cli.Command { return command(run) }
 func command(call term.Call[Options]) *cli.Command {
 	return &cli.Command{
 		Name:      "embed",
-		Usage:     "turn images into the vectors of a run or of an exported model",
+		Usage:     "compute the vectors of images with a run or an exported model",
 		ArgsUsage: "[RUN] IMAGES...",
 		Description: "IMAGES are image files, folders with all below them, .zip files, manifests (.csv, .jsonl, .txt), or - for paths on\n" +
 			"standard input, in the order given. RUN is a run folder; --model takes an ONNX file of winnow export instead, or a\n" +
@@ -30,9 +30,13 @@ func command(call term.Call[Options]) *cli.Command {
 			"   winnow embed runs/birds photos/ --out birds.parquet\n" +
 			"   find photos -name '*.jpg' | winnow embed --model birds.onnx - --json",
 		Flags: append([]cli.Flag{
-			&cli.StringFlag{Name: "model", Usage: "embed by an ONNX `FILE` that winnow export wrote, a run folder, or a backbone of winnow models list"},
-			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "write `FILE`.npy, .npz, .safetensors, .fvecs, .csv, .tsv, .parquet or .jsonl"},
-			&cli.BoolFlag{Name: "l2", Usage: "divide the vectors of a backbone by their length (those of runs and exports have length 1)"},
+			&cli.StringFlag{Name: "model",
+				Usage: "embed by an ONNX `FILE` that winnow export wrote, a run folder, or a backbone of winnow " +
+					"models list"},
+			&cli.StringFlag{Name: "out", Aliases: []string{"o"},
+				Usage: "write `FILE`.npy, .npz, .safetensors, .fvecs, .csv, .tsv, .parquet or .jsonl"},
+			&cli.BoolFlag{Name: "l2",
+				Usage: "divide the vectors of a backbone by their length (those of runs and exports have length 1)"},
 			term.ShardFlag("images"),
 		}, term.EmbedFlags...),
 		Action: term.Action(read, call),

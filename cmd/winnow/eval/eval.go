@@ -31,24 +31,29 @@ func Command() *cli.Command { return command(run) }
 func command(call term.Call[Options]) *cli.Command {
 	return &cli.Command{
 		Name:      "eval",
-		Usage:     "measure a trained head, beside frozen and whitened features",
+		Usage:     "measure a trained run, beside frozen and whitened features",
 		ArgsUsage: "RUN",
-		Description: "Every image of the split asks for its nearest neighbours among the others; where the manifest has the\n" +
-			"splits query and gallery (and no test), queries ask the gallery. Recall@K, P@1, R-Precision and MAP@R as in\n" +
-			"Musgrave et al., A Metric Learning Reality Check (2020); queries without a positive are left out.\n" +
-			"--metrics adds others (winnow metrics lists them): clustering parts the images of the split by k-means and\n" +
-			"compares the clusters with their labels; nearest-class-mean and linear-probe learn the classes of the --fit\n" +
-			"split from its given labels and name those of the split's images.",
+		Description: "Searches, for every image of the split, its nearest neighbours among the others, or among the split gallery\n" +
+			"if the manifest has the splits query and gallery and no test. Prints Recall@K, P@1, R-Precision and MAP@R\n" +
+			"(Musgrave et al., A Metric Learning Reality Check, 2020). Queries without a positive are left out.\n\n" +
+			"--metrics adds others (winnow metrics lists them): clustering groups the images by k-means and compares the\n" +
+			"clusters with the labels; nearest-class-mean and linear-probe learn the classes from the given labels of the\n" +
+			"split --fit and classify the images.",
 		Flags: append([]cli.Flag{
-			&cli.StringFlag{Name: "split", DefaultText: "test, or query against gallery, or validation", Usage: "the `SPLIT` to measure on"},
+			&cli.StringFlag{Name: "split", DefaultText: "test, or query against gallery, or validation",
+				Usage: "the `SPLIT` to measure on"},
 			&cli.StringFlag{Name: "metrics", Value: "retrieval", Usage: "`NAME,...` of winnow metrics, or all"},
-			&cli.StringFlag{Name: "fit", DefaultText: "train, or gallery for queries", Usage: "the `SPLIT` that nearest-class-mean and linear-probe are fitted on"},
+			&cli.StringFlag{Name: "fit", DefaultText: "train, or gallery for queries",
+				Usage: "the `SPLIT` that nearest-class-mean and linear-probe are fitted on"},
 			&cli.StringFlag{Name: "k", Value: "1,2,4,8,16,32", Usage: "`K,...` of Recall@K"},
-			&cli.IntFlag{Name: "queries", DefaultText: "all", Usage: "let only `N` images, drawn by --seed, ask for their neighbours among all"},
+			&cli.IntFlag{Name: "queries", DefaultText: "all",
+				Usage: "let only `N` images, drawn by --seed, ask for their neighbours among all"},
 			&cli.StringFlag{Name: "max-mem", Value: "1GiB", Usage: budget.Usage},
-			&cli.BoolFlag{Name: "count-lonely", Usage: "a query without any positive counts as a miss, an image of a class not fitted as wrong"},
+			&cli.BoolFlag{Name: "count-lonely",
+				Usage: "a query without any positive counts as a miss, an image of a class not fitted as wrong"},
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "`N` that k-means draws its starts by, and --queries"},
-			&cli.StringSliceFlag{Name: "set", Usage: "`METRIC.SETTING=VALUE`, as winnow metrics METRIC lists them; may be repeated"},
+			&cli.StringSliceFlag{Name: "set",
+				Usage: "`METRIC.SETTING=VALUE`, as winnow metrics METRIC lists them; may be repeated"},
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "write the result into `FILE`, as JSON"},
 			term.ShardFlag("queries"),
 			&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},

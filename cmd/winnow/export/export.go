@@ -24,7 +24,7 @@ func Command() *cli.Command { return command(run) }
 func command(call term.Call[Options]) *cli.Command {
 	return &cli.Command{
 		Name:      "export",
-		Usage:     "write embeddings as files for other tools or into a vector database, and backbone with head as one ONNX file",
+		Usage:     "export embeddings to files or a vector database, and backbone with head as one ONNX file",
 		ArgsUsage: "RUN",
 		Description: "Embeddings are unit rows of the run's best head, in the order of the manifest; unreadable images are left\n" +
 			"out and reported. Beside FILE.npy, .safetensors and .fvecs stands FILE.ids.csv, beside FILE.tsv FILE.metadata.tsv:\n" +
@@ -45,16 +45,24 @@ func command(call term.Call[Options]) *cli.Command {
 			"   winnow export runs/birds --to http://localhost:6334 --collection birds\n" +
 			"   winnow export birds.index --to 'postgres://me@db.example/photos?table=birds&sslmode=require'",
 		Flags: slices.Concat([]cli.Flag{
-			&cli.StringFlag{Name: "npy", Usage: "embeddings to `FILE`, float32, one a row, and what the rows are beside it"},
-			&cli.StringFlag{Name: "npz", Usage: "embeddings, paths, labels and splits to `FILE`, arrays for numpy.load"},
-			&cli.StringFlag{Name: "safetensors", Usage: "embeddings to `FILE` as the tensor embeddings, and what the rows are beside it"},
-			&cli.StringFlag{Name: "fvecs", Usage: "embeddings to `FILE` as faiss and texmex have them, and what the rows are beside it"},
+			&cli.StringFlag{Name: "npy",
+				Usage: "embeddings to `FILE`, float32, one a row, and what the rows are beside it"},
+			&cli.StringFlag{Name: "npz",
+				Usage: "embeddings, paths, labels and splits to `FILE`, arrays for numpy.load"},
+			&cli.StringFlag{Name: "safetensors",
+				Usage: "embeddings to `FILE` as the tensor embeddings, and what the rows are beside it"},
+			&cli.StringFlag{Name: "fvecs",
+				Usage: "embeddings to `FILE` as faiss and texmex have them, and what the rows are beside it"},
 			&cli.StringFlag{Name: "csv", Usage: "embeddings to `FILE` as path,label,split,e0,e1,…"},
-			&cli.StringFlag{Name: "tsv", Usage: "embeddings to `FILE` for TensorBoard's projector, and its metadata beside it"},
-			&cli.StringFlag{Name: "parquet", Usage: "embeddings to `FILE` with the columns path, label, split, embedding"},
+			&cli.StringFlag{Name: "tsv",
+				Usage: "embeddings to `FILE` for TensorBoard's projector, and its metadata beside it"},
+			&cli.StringFlag{Name: "parquet",
+				Usage: "embeddings to `FILE` with the columns path, label, split, embedding"},
 			&cli.StringFlag{Name: "onnx", Usage: "backbone, head and normalisation to `FILE` as one model"},
-			&cli.StringFlag{Name: "split", Value: datasets.EverySplit, Usage: "the splits to embed, `SPLIT,...`, or all"},
-			&cli.StringFlag{Name: "model", DefaultText: "found by its sha256", Usage: "the backbone that made the features: `NAME` of winnow models list, or an ONNX file"},
+			&cli.StringFlag{Name: "split", Value: datasets.EverySplit,
+				Usage: "the splits to embed, `SPLIT,...`, or all"},
+			&cli.StringFlag{Name: "model", DefaultText: "found by its sha256",
+				Usage: "the backbone that made the features: `NAME` of winnow models list, or an ONNX file"},
 			&cli.IntFlag{Name: "check", Value: 16, Usage: "run the ONNX file on `N` images before it is written"},
 			&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},
 		}, toFlags, term.DataFlags),

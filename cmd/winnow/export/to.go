@@ -12,11 +12,16 @@ import (
 )
 
 var toFlags = slices.Concat(term.DatabaseFlags("embeddings to the vector database at `URL`"), []cli.Flag{
-	&cli.StringFlag{Name: "payload", Value: "label,split", Usage: "with --to, keep `COLUMN,...` of the manifest beside each vector, in Qdrant indexed; path, model and digest are always there"},
+	&cli.StringFlag{Name: "payload", Value: "label,split",
+		Usage: "with --to, keep `COLUMN,...` of the manifest beside each vector, in Qdrant indexed; path, model " +
+			"and digest are always there"},
 	&cli.IntFlag{Name: "batch", Value: 256, Usage: "with --to, `N` points a request"},
-	&cli.BoolFlag{Name: "delete", Usage: "with --to, delete from the collection what this export does not have: images that are gone"},
-	&cli.BoolFlag{Name: "recreate", Usage: "with --to, delete the collection first (to go on after a break, leave this out)"},
-	&cli.BoolFlag{Name: "on-disk", Usage: "with --to Qdrant, a new collection keeps its vectors on the server's disk, not in its memory"},
+	&cli.BoolFlag{Name: "delete",
+		Usage: "with --to, delete from the collection what this export does not have: images that are gone"},
+	&cli.BoolFlag{Name: "recreate",
+		Usage: "with --to, delete the collection first (to go on after a break, leave this out)"},
+	&cli.BoolFlag{Name: "on-disk",
+		Usage: "with --to Qdrant, a new collection keeps its vectors on the server's disk, not in its memory"},
 })
 
 // readTo reads what --to asks for.

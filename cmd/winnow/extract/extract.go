@@ -38,34 +38,43 @@ func Command() *cli.Command { return command(run) }
 func command(call term.Call[Options]) *cli.Command {
 	return &cli.Command{
 		Name:  "extract",
-		Usage: "turn the images of a manifest into feature vectors, once for every label they may get",
-		Description: "Writes the folder --out: features.npy (float32, one row an image), paths.txt and store.json. Labels play\n" +
-			"no part, so manifests that differ in labels only share one store. Stopped at any moment and started\n" +
-			"again with the same flags it goes on, to the same bytes; a finished store is not touched. --shard I/N makes\n" +
-			"one of N parts, each whole batches in a store of its own in OUT.parts, which winnow join OUT puts together to the same\n" +
-			"bytes (batch auto is then 32, whatever the memory).\n\n" +
-			"--views makes several pictures of each image and stores a vector of each: center, flip (the centre mirrored) and\n" +
-			"N*RECIPE, N pictures drawn as a paper augments its images, in any sum, as center+flip or 4*prism; the centre is\n" +
-			"always among them. What is drawn depends on --seed, the path and the view alone. Training draws one of them at each\n" +
-			"visit; eval, audit and export look at the centre, or at the mean of all (--view). Recipes: " + viewRecipes() + ".\n\n" +
-			"   winnow extract --manifest birds.csv --root birds/ --model mobilenetv2 --out birds.features",
+		Usage: "compute the feature vectors of images once, for all later trainings and audits",
+		Description: "Writes the folder --out: features.npy (float32, one row per image), paths.txt and store.json. Labels play no\n" +
+			"part: manifests that differ only in labels share one store. If it is interrupted, run the same command again: it\n" +
+			"continues, to the same bytes. A finished store is not touched.\n\n" +
+			"   winnow extract --manifest birds.csv --root birds/ --model mobilenetv2 --out birds.features\n\n" +
+			"--shard I/N makes one of N parts, a store of whole batches in OUT.parts. winnow join OUT joins them to the bytes that one\n" +
+			"machine writes (batch auto is then 32, whatever the memory).\n\n" +
+			"--views stores several views of each image: center, flip (the centre mirrored) and N*RECIPE, N random views as a paper\n" +
+			"augments its images; add them up, as center+flip or 4*prism. The centre is always stored. Random views depend only on\n" +
+			"--seed, the path and the view. Training draws one view at each visit; eval, audit and export use the centre, or the mean\n" +
+			"of all (--view). Recipes: " + viewRecipes() + ".",
 		Flags: append([]cli.Flag{
-			&cli.StringFlag{Name: "manifest", Required: true, Usage: "manifest `FILE`, or a folder with a folder for each class"},
-			&cli.StringFlag{Name: "root", DefaultText: "the manifest's folder", Usage: "`DIR` (or .zip file) that the manifest's paths start from"},
-			&cli.StringFlag{Name: "model", Required: true, Usage: "a backbone: `NAME` of winnow models list, or an ONNX file"},
+			&cli.StringFlag{Name: "manifest", Required: true,
+				Usage: "manifest `FILE`, or a folder with a folder for each class"},
+			&cli.StringFlag{Name: "root", DefaultText: "the manifest's folder",
+				Usage: "`DIR` (or .zip file) that the manifest's paths start from"},
+			&cli.StringFlag{Name: "model", Required: true,
+				Usage: "a backbone: `NAME` of winnow models list, or an ONNX file"},
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Required: true, Usage: "feature store `DIR` to write"},
-			&cli.StringFlag{Name: "views", Value: backbone.CenterName, Usage: "the `VIEWS` of each image: center, center+flip, N*RECIPE, …"},
+			&cli.StringFlag{Name: "views", Value: backbone.CenterName,
+				Usage: "the `VIEWS` of each image: center, center+flip, N*RECIPE, …"},
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "`N` that random views are drawn by"},
-			&cli.StringFlag{Name: "dtype", Value: features.Float32, Usage: "store numbers of `TYPE` float32 or, in half the space, float16"},
-			&cli.StringFlag{Name: "batch", Value: autoBatch, Usage: "`N` images a run of the network; auto: as many as memory allows, at most 32 (256 on a GPU)"},
+			&cli.StringFlag{Name: "dtype", Value: features.Float32,
+				Usage: "store numbers of `TYPE` float32 or, in half the space, float16"},
+			&cli.StringFlag{Name: "batch", Value: autoBatch,
+				Usage: "`N` images a run of the network; auto: as many as memory allows, at most 32 (256 on a GPU)"},
 			&cli.IntFlag{Name: "workers", DefaultText: "one a core", Usage: "`N` images decoded at the same time"},
-			&cli.IntFlag{Name: "max-pixels", Value: backbone.DefaultMaxPixels, Usage: "pictures of more than `N` pixels are unreadable, and those that take more than 6·N bytes (1 GiB at least) to decode"},
+			&cli.IntFlag{Name: "max-pixels", Value: backbone.DefaultMaxPixels,
+				Usage: "pictures of more than `N` pixels are unreadable, and those that take more than 6·N bytes " +
+					"(1 GiB at least) to decode"},
 			term.ShardFlag("images"),
 			&cli.StringFlag{Name: "decoder", DefaultText: backbone.ExactDecoder, Usage: decoderUsage},
 			&cli.BoolFlag{Name: "exif", Usage: "turn pictures as their EXIF orientation says"},
 			&cli.BoolFlag{Name: "strict", Usage: "stop at the first unreadable image"},
 			&cli.BoolFlag{Name: "overwrite", Usage: "replace a store of another model, preprocessing or image list"},
-			&cli.BoolFlag{Name: "dry-run", Usage: "say by some of the images how long all take and how much memory, and write nothing"},
+			&cli.BoolFlag{Name: "dry-run",
+				Usage: "say by some of the images how long all take and how much memory, and write nothing"},
 			&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},
 		}, term.PreprocessingFlags()...),
 		Action: term.Action(read, call),

@@ -19,7 +19,7 @@ func Command() *cli.Command { return command(run) }
 func command(call term.Call[Options]) *cli.Command {
 	return &cli.Command{
 		Name:      "index",
-		Usage:     "keep the vectors of images on disk for winnow search, and add new images later",
+		Usage:     "build an index of images on disk for winnow search, or add images to it",
 		ArgsUsage: "IMAGES...",
 		Description: "Embeds images (as winnow embed takes them) into the folder --out: vectors.bin (unit vectors, one an image), paths.txt\n" +
 			"and index.json, which says who made them. --add puts images behind those that are there, by the same embedder, and\n" +
@@ -29,10 +29,13 @@ func command(call term.Call[Options]) *cli.Command {
 			"   winnow index --model runs/birds photos/2024 --out birds.index\n" +
 			"   winnow index photos/2025 --out birds.index --add",
 		Flags: append([]cli.Flag{
-			&cli.StringFlag{Name: "model", DefaultText: "with --add, the one that made the index", Usage: "embed by a run folder, an ONNX `FILE` that winnow export wrote, or a backbone of winnow models list"},
+			&cli.StringFlag{Name: "model", DefaultText: "with --add, the one that made the index",
+				Usage: "embed by a run folder, an ONNX `FILE` that winnow export wrote, or a backbone of winnow " +
+					"models list"},
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Required: true, Usage: "the index, a folder `DIR`"},
 			&cli.BoolFlag{Name: "add", Usage: "add to the index that is there"},
-			&cli.StringFlag{Name: "dtype", Value: features.Float32, Usage: "store numbers of `TYPE` float32 or, in half the space, float16"},
+			&cli.StringFlag{Name: "dtype", Value: features.Float32,
+				Usage: "store numbers of `TYPE` float32 or, in half the space, float16"},
 		}, term.EmbedFlags...),
 		Action: term.Action(read, call),
 	}

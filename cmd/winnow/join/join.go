@@ -31,7 +31,7 @@ func Command() *cli.Command { return command(run) }
 func command(call term.Call[Options]) *cli.Command {
 	return &cli.Command{
 		Name:      "join",
-		Usage:     "put the parts together that several machines made with --shard",
+		Usage:     "join the parts that several machines made with --shard",
 		ArgsUsage: "OUT",
 		Description: "OUT is the --out of the command that ran with --shard; the parts lie in OUT.parts. They " +
 			"must be all of one job: the same\n" +

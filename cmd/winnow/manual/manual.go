@@ -10,9 +10,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"winnow/cmd/winnow/page"
 	"winnow/cmd/winnow/term"
-	"winnow/internal/manual"
-	"winnow/internal/shell"
 )
 
 // Options are what the three commands are asked.
@@ -31,29 +30,30 @@ func read(c *cli.Context) (Options, error) {
 func Help() *cli.Command {
 	return &cli.Command{
 		Name: "help", ArgsUsage: "[COMMAND | TOPIC]",
-		Usage:  "say what a command does, or explain a topic: " + strings.Join(manual.Topics(), ", "),
-		Flags:  []cli.Flag{&cli.BoolFlag{Name: "long", Usage: "of a command everything"}},
+		Usage:  "explain a command, or a topic: " + strings.Join(page.Topics(), ", "),
+		Flags:  []cli.Flag{&cli.BoolFlag{Name: "long", Usage: "show everything about a command"}},
 		Action: term.Action(read, help),
 	}
 }
 
 func help(_ context.Context, p *term.Program, o Options) error {
-	if len(o.About) == 1 && slices.Contains(manual.Topics(), o.About[0]) {
-		return manual.WriteTopic(p.Out, o.About[0])
+	if len(o.About) == 1 && slices.Contains(page.Topics(), o.About[0]) {
+		return page.WriteTopic(p.Out, o.About[0])
 	}
-	page, err := manual.Find(o.App, o.About)
+	about, err := page.Find(o.App, o.About)
 	if err != nil {
-		return term.Misused("%v; topics: %s", err, strings.Join(manual.Topics(), ", "))
+		return term.Misused("%v; topics: %s", err, strings.Join(page.Topics(), ", "))
 	}
-	return page.Write(p.Out, o.Long)
+	return about.Write(p.Out, o.Long)
 }
 
 // Manual is winnow manual.
 func Manual() *cli.Command {
 	return &cli.Command{
-		Name:   "manual",
-		Usage:  "print the help of all commands as one page of Markdown, or write manual pages for man",
-		Flags:  []cli.Flag{&cli.StringFlag{Name: "dir", Usage: "write winnow.1, winnow-train.1 and so on to `DIR`, which is made"}},
+		Name:  "manual",
+		Usage: "print the help of all commands as Markdown, or write manual pages for man",
+		Flags: []cli.Flag{&cli.StringFlag{Name: "dir",
+			Usage: "write winnow.1, winnow-train.1 and so on to `DIR`, which is made"}},
 		Action: term.Action(read, pages),
 	}
 }
@@ -63,9 +63,9 @@ func pages(_ context.Context, p *term.Program, o Options) error {
 	case len(o.About) > 0:
 		return term.Misused("winnow manual: found the argument %q, expected none", o.About[0])
 	case o.Dir == "":
-		return manual.Markdown(p.Out, o.App)
+		return page.Markdown(p.Out, o.App)
 	}
-	n, err := manual.ManPages(o.Dir, o.App)
+	n, err := page.ManPages(o.Dir, o.App)
 	if err == nil {
 		_, err = fmt.Fprintf(p.Out, "%s: %d manual pages; to read one: man %s/winnow.1\n", o.Dir, n, strings.TrimRight(o.Dir, "/"))
 	}
@@ -76,17 +76,17 @@ func pages(_ context.Context, p *term.Program, o Options) error {
 func Completion() *cli.Command {
 	return &cli.Command{
 		Name: "completion", ArgsUsage: "SHELL",
-		Usage: "print the script that completes commands, flags and their values: for " + strings.Join(shell.Shells(), ", "),
+		Usage: "print a script that completes commands, flags and their values in the shell: " + strings.Join(shells, ", "),
 		Description: "   source <(winnow completion bash)           # for this shell; zsh likewise\n" +
 			"   winnow completion fish | source            # for this shell\n\n" +
-			"The script's first lines say where it has to lie that every new shell reads it.",
+			"The script's first lines say where to put it for every new shell.",
 		Action: term.Action(read, func(_ context.Context, p *term.Program, o Options) error {
 			if len(o.About) != 1 {
-				return term.Misused("winnow completion: found %d arguments, expected one of %s", len(o.About), strings.Join(shell.Shells(), ", "))
+				return term.Misused("winnow completion: found %d arguments, expected one of %s", len(o.About), strings.Join(shells, ", "))
 			}
-			script, err := shell.Script(o.About[0])
+			text, err := script(o.About[0])
 			if err == nil {
-				_, err = io.WriteString(p.Data, script)
+				_, err = io.WriteString(p.Data, text)
 			}
 			return term.AsMisuse(err)
 		}),

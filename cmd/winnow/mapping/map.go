@@ -26,7 +26,7 @@ func Command() *cli.Command { return command(run) }
 func command(call term.Call[Options]) *cli.Command {
 	return &cli.Command{
 		Name:      "map",
-		Usage:     "draw an embedding in the plane by t-SNE: a page to explore, SVG, a table",
+		Usage:     "draw an embedding in two dimensions: a page to explore, SVG, a table",
 		ArgsUsage: "[RUN]",
 		Description: "Images that the run embeds near each other lie near each other on the map (t-SNE, van der Maaten 2014, started\n" +
 			"from the principal components). Without a run it draws the features of a store as they are: --features DIR\n" +
@@ -35,18 +35,27 @@ func command(call term.Call[Options]) *cli.Command {
 			"class=LABEL shows one class against all others.\n\n" +
 			"   winnow map run --out map.html --out map.svg --out map.csv",
 		Flags: append([]cli.Flag{
-			&cli.StringSliceFlag{Name: "out", Aliases: []string{"o"}, Usage: "write `FILE`.html (a page to explore), .svg (a drawing), .csv or .tsv (coordinates); may be repeated"},
-			&cli.StringFlag{Name: "projector", Usage: "write the vectors to `DIR` as TensorBoard's projector reads them: tensors.tsv, metadata.tsv"},
-			&cli.StringFlag{Name: "split", DefaultText: "test, or query and gallery, or validation", Usage: "`SPLIT,...` to draw, or all"},
-			&cli.StringFlag{Name: "color", Value: report.ColourLabel, Usage: "what colours show, `WHAT`: " + strings.Join(colourings, ", ")},
-			&cli.StringFlag{Name: "audit", Aliases: []string{"scores"}, Usage: "`FILE`.csv of winnow audit, for --color score, suspect and the page"},
+			&cli.StringSliceFlag{Name: "out", Aliases: []string{"o"},
+				Usage: "write `FILE`.html (a page to explore), .svg (a drawing), .csv or .tsv (coordinates); may " +
+					"be repeated"},
+			&cli.StringFlag{Name: "projector",
+				Usage: "write the vectors to `DIR` as TensorBoard's projector reads them: tensors.tsv, " +
+					"metadata.tsv"},
+			&cli.StringFlag{Name: "split", DefaultText: "test, or query and gallery, or validation",
+				Usage: "`SPLIT,...` to draw, or all"},
+			&cli.StringFlag{Name: "color", Value: report.ColourLabel,
+				Usage: "what colours show, `WHAT`: " + strings.Join(colourings, ", ")},
+			&cli.StringFlag{Name: "audit",
+				Usage: "`FILE`.csv of winnow audit, for --color score, suspect and the page"},
 			&cli.IntFlag{Name: "max", Value: 10_000, Usage: "draw at most `N` images, chosen by --seed"},
-			&cli.StringFlag{Name: "method", Value: report.MethodTSNE, Usage: "`METHOD`: tsne, or pca, the two first principal components"},
+			&cli.StringFlag{Name: "method", Value: report.MethodTSNE,
+				Usage: "`METHOD`: tsne, or pca, the two first principal components"},
 			&cli.Float64Flag{Name: "perplexity", Value: 30, Usage: "how many neighbours an image has, softly, `P`"},
 			&cli.IntFlag{Name: "iterations", Value: 1000, Usage: "`N` steps"},
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "`N` that images and the start are drawn by"},
 			&cli.BoolFlag{Name: "no-pictures", Usage: "no pictures on the page"},
-			&cli.BoolFlag{Name: "spreadsheet", Usage: "--out .csv, .tsv: write labels and paths so that no spreadsheet takes one for a formula"},
+			&cli.BoolFlag{Name: "spreadsheet",
+				Usage: "--out .csv, .tsv: write labels and paths so that no spreadsheet takes one for a formula"},
 			&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},
 		}, term.DataFlags...),
 		Action: term.Action(read, call),

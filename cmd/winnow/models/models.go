@@ -17,21 +17,24 @@ func Command() *cli.Command {
 	asJSON := &cli.BoolFlag{Name: "json", Usage: "as JSON"}
 	return &cli.Command{
 		Name:  "models",
-		Usage: "list, show, fetch, add, make and remove backbones",
+		Usage: "list, show, download, add, make and remove backbones, the pretrained networks",
 		Description: "A backbone is an ONNX file that turns images into vectors. Your own are recorded in models.json in\n" +
 			"winnow's configuration folder (or the file WINNOW_MODELS names); files of winnow's own entries are\n" +
 			"looked for in the folders of WINNOW_MODEL_DIRS.",
 		Subcommands: []*cli.Command{
 			{Name: "list", Usage: "list the backbones winnow knows", Flags: []cli.Flag{asJSON}, Action: term.Action(readNothing, opened(list))},
-			{Name: "show", Usage: "say all about one backbone, by name or file", ArgsUsage: "NAME|FILE",
+			{Name: "show", Usage: "describe one backbone, by name or file", ArgsUsage: "NAME|FILE",
 				Flags: append([]cli.Flag{asJSON}, term.PreprocessingFlags()...), Action: named("one name or file", opened(show))},
 			{Name: "get", Usage: "download a backbone by name, check it and record it", ArgsUsage: "NAME",
 				Description: "Only files whose size and sha256 winnow knows are fetched: those that winnow models list marks with get. The\nfile comes to lie beside models.json. " +
 					"Stopped or broken off, the same command goes on with what has come.\nProxies are those of HTTPS_PROXY, HTTP_PROXY and NO_PROXY.",
-				Flags:  []cli.Flag{&cli.StringFlag{Name: "from", DefaultText: "where it is published", Usage: "take it from `URL|FILE`, a mirror or a copy; of a URL that ends in / the file of that name"}, asJSON},
+				Flags: []cli.Flag{&cli.StringFlag{Name: "from", DefaultText: "where it is published",
+					Usage: "take it from `URL|FILE`, a mirror or a copy; of a URL that ends in / the file of that " +
+						"name"}, asJSON},
 				Action: named("one name", opened(get))},
 			{Name: "add", Usage: "record an ONNX file as a backbone (nothing is copied)", ArgsUsage: "FILE",
-				Flags:  append([]cli.Flag{&cli.StringFlag{Name: "name", Usage: "`NAME` for it"}, asJSON}, term.PreprocessingFlags()...),
+				Flags: append([]cli.Flag{&cli.StringFlag{Name: "name",
+					Usage: "`NAME` for it"}, asJSON}, term.PreprocessingFlags()...),
 				Action: named("one ONNX file", opened(add))},
 			newCommand(opened(makeNew)),
 			architecturesCommand(),

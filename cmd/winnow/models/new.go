@@ -22,9 +22,11 @@ func newCommand(call term.Call[NewOptions]) *cli.Command {
 			"   winnow models new digits --arch lenet --seed 1\n" +
 			"   winnow train --model digits --finetune all ...",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "arch", Required: true, Usage: "`NETWORK`: a name, or a file that ends in .yaml or .yml"},
+			&cli.StringFlag{Name: "arch", Required: true,
+				Usage: "`NETWORK`: a name, or a file that ends in .yaml or .yml"},
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "`SEED` of the weights"},
-			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, DefaultText: "NAME.onnx beside the registry", Usage: "ONNX `FILE` to write"},
+			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, DefaultText: "NAME.onnx beside the registry",
+				Usage: "ONNX `FILE` to write"},
 			&cli.BoolFlag{Name: "json", Usage: "print the entry as JSON"},
 		},
 		Action: term.Action(readNew, call),

@@ -25,7 +25,7 @@ func Command() *cli.Command { return command(run) }
 func command(call term.Call[Options]) *cli.Command {
 	return &cli.Command{
 		Name:      "noise",
-		Usage:     "estimate how many training labels are wrong, before any training",
+		Usage:     "estimate how many training labels are wrong, without training",
 		ArgsUsage: "MANIFEST",
 		Description: "Looks at the stored features of the labelled training images, whitened, and at the labels " +
 			"as given. Each image is\n" +
@@ -43,8 +43,8 @@ func command(call term.Call[Options]) *cli.Command {
 			&cli.IntFlag{Name: "top", Value: 5, Usage: "print the `N` classes with the most wrong labels"},
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "seed `N` of the resampling behind the interval"},
 			&cli.IntFlag{Name: "fit-sample", DefaultText: "all",
-				Usage: "methods " + strings.Join(noiserate.Dealt(),
-					", ") + ": fit to `N` images drawn by --seed, beside sums over all, so that many images need " +
+				Usage: "methods " + strings.Join(noiserate.Dealt(), ", ") +
+					": fit to `N` images drawn by --seed, beside sums over all, so that many images need " +
 					"little memory"},
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "write the result into `FILE`, as JSON"},
 			term.ShardFlag("images"),

@@ -6,7 +6,6 @@ import (
 	"winnow/cmd/winnow/audit"
 	"winnow/cmd/winnow/catalogs"
 	"winnow/cmd/winnow/cluster"
-	"winnow/cmd/winnow/cost"
 	"winnow/cmd/winnow/data"
 	"winnow/cmd/winnow/demo"
 	"winnow/cmd/winnow/doctor"
@@ -20,7 +19,7 @@ import (
 	"winnow/cmd/winnow/mapping"
 	"winnow/cmd/winnow/models"
 	"winnow/cmd/winnow/noise"
-	"winnow/cmd/winnow/pairs"
+	"winnow/cmd/winnow/papers"
 	"winnow/cmd/winnow/recipes"
 	"winnow/cmd/winnow/report"
 	"winnow/cmd/winnow/reproduce"
@@ -30,30 +29,33 @@ import (
 	"winnow/cmd/winnow/search"
 	"winnow/cmd/winnow/sweep"
 	"winnow/cmd/winnow/term"
-	"winnow/cmd/winnow/theory"
 	"winnow/cmd/winnow/train"
 )
 
-// Commands lists every command under what it is for, in the order of the work.
+// Commands lists every command under what it is for.
 func Commands() []term.Group {
 	return []term.Group{
+		{Heading: "Find wrong labels", Commands: []*cli.Command{
+			audit.Command(),
+			review.Command(),
+			noise.Command(),
+		}},
 		{Heading: "Data and features", Commands: []*cli.Command{
 			data.Command(),
 			models.Command(),
 			extract.Command(),
 			join.Command(),
 			cluster.Command(),
-			noise.Command(),
 		}},
-		{Heading: "Embeddings", Commands: []*cli.Command{
+		{Heading: "Train and measure", Commands: []*cli.Command{
 			train.Command(),
 			sweep.Command(),
 			eval.Command(),
-			audit.Command(),
-			review.Command(),
+			report.Command(),
 			mapping.Command(),
 			retrieve.Command(),
-			report.Command(),
+		}},
+		{Heading: "Use embeddings", Commands: []*cli.Command{
 			export.Command(),
 			embed.Command(),
 			index.Command(),
@@ -62,9 +64,7 @@ func Commands() []term.Group {
 		{Heading: "Papers", Commands: []*cli.Command{
 			recipes.Command(),
 			reproduce.Command(),
-			pairs.Command(),
-			theory.Command(),
-			cost.Command(),
+			papers.Command(),
 		}},
 		{Heading: "Reference", Commands: []*cli.Command{
 			catalogs.Losses(),

@@ -11,6 +11,7 @@ import (
 	"os"
 
 	"winnow/bucket"
+	"winnow/cmd/winnow/manual"
 	"winnow/cmd/winnow/term"
 	"winnow/datasets/location"
 	"winnow/internal/interrupt"
@@ -19,7 +20,7 @@ import (
 // Main executes a command line with the process's streams, until a signal, and returns the exit code.
 func Main(args []string) int {
 	named := term.FromCommand(Commands(), args)
-	ctx, stop := interrupt.Listen(context.Background(), interrupt.Patience(named), func() { term.Interrupted(os.Stderr, named) })
+	ctx, stop := interrupt.Listen(context.Background(), term.Patience(named), func() { term.Interrupted(os.Stderr, named) })
 	defer stop()
 	return Execute(ctx, args, os.Stdout, os.Stderr)
 }
@@ -27,5 +28,11 @@ func Main(args []string) int {
 // Execute executes a command line, and returns the exit code.
 func Execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	location.Use(bucket.Open)
+	if len(args) > 1 && args[1] == manual.CompleteWord {
+		if err := manual.Complete(term.NewApp(Commands(), stdout, stderr), args[2:]); err != nil {
+			return 1
+		}
+		return 0
+	}
 	return term.Execute(ctx, Commands(), args, stdout, stderr)
 }

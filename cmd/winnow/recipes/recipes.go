@@ -30,16 +30,18 @@ func Command() *cli.Command { return command(list, show) }
 func command(list term.Call[ListOptions], show term.Call[ShowOptions]) *cli.Command {
 	return &cli.Command{
 		Name:  "recipes",
-		Usage: "list the five papers' settings, or show one: what winnow train --recipe takes",
+		Usage: "list or show the papers' settings, for winnow train --recipe",
 		Description: "A recipe is a configuration, with comments that say what the paper states and what was chosen here. A\n" +
 			"paper's name alone stands for its main recipe (marked *), and so does a recipe's name that only one paper has.\n\n" +
 			"   winnow recipes list\n" +
 			"   winnow recipes show prism/mcl-vmf\n" +
 			"   winnow train --recipe prism --manifest birds.csv --features birds.features --noise-rate 0.3 --out runs/birds",
 		Subcommands: []*cli.Command{
-			{Name: "list", Usage: "list the recipes", ArgsUsage: "[PAPER]", Flags: []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "as JSON"}}, Action: term.Action(readList, list)},
-			{Name: "show", Usage: "print a recipe as it is written", ArgsUsage: "NAME",
-				Flags:  []cli.Flag{&cli.BoolFlag{Name: "resolved", Usage: "without comments, with every default filled in"}},
+			{Name: "list", Usage: "list the recipes", ArgsUsage: "[PAPER]", Flags: []cli.Flag{&cli.BoolFlag{Name: "json",
+				Usage: "as JSON"}}, Action: term.Action(readList, list)},
+			{Name: "show", Usage: "print a recipe", ArgsUsage: "NAME",
+				Flags: []cli.Flag{&cli.BoolFlag{Name: "resolved",
+					Usage: "without comments, with every default filled in"}},
 				Action: term.Action(readShow, show)},
 		},
 	}

@@ -30,7 +30,7 @@ func Command() *cli.Command { return command(run) }
 func command(call term.Call[Options]) *cli.Command {
 	return &cli.Command{
 		Name:      "report",
-		Usage:     "put all that is known of a run, or of several beside each other, on one page",
+		Usage:     "write a page about a run: training, metrics, suspects, map; or compare several runs",
 		ArgsUsage: "RUN [RUN ...]",
 		Description: "What was trained, how it went, what the filter did, retrieval beside frozen and whitened features, classes, the most\n" +
 			"suspect labels, retrieval examples, a map (t-SNE), warnings, and what every number means: one file that needs\n" +
@@ -38,9 +38,12 @@ func command(call term.Call[Options]) *cli.Command {
 			"numbers, and their curves over each other. Pictures come from --root; the page stays below 10 MB.\n\n" +
 			"   winnow report run --out report.html     winnow report run-a run-b --out compared.html",
 		Flags: append([]cli.Flag{
-			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Required: true, Usage: "write the page to `FILE`.html"},
-			&cli.StringFlag{Name: "split", DefaultText: "test, or query against gallery, or validation", Usage: "the `SPLIT` to measure, show and draw"},
-			&cli.StringFlag{Name: "scorer", DefaultText: "the run's", Usage: "rank the suspects by `NAME`: " + strings.Join(inspect.RunScorers(), ", ")},
+			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Required: true,
+				Usage: "write the page to `FILE`.html"},
+			&cli.StringFlag{Name: "split", DefaultText: "test, or query against gallery, or validation",
+				Usage: "the `SPLIT` to measure, show and draw"},
+			&cli.StringFlag{Name: "scorer", DefaultText: "the run's",
+				Usage: "rank the suspects by `NAME`: " + strings.Join(inspect.RunScorers(), ", ")},
 			&cli.IntFlag{Name: "max", Value: 10_000, Usage: "draw at most `N` images on the map"},
 			&cli.BoolFlag{Name: "no-pictures", Usage: "no pictures on the page"},
 			&cli.BoolFlag{Name: "no-map", Usage: "no map"},

@@ -25,7 +25,7 @@ func Command() *cli.Command { return command(run) }
 func command(call term.Call[Options]) *cli.Command {
 	return &cli.Command{
 		Name:      "reproduce",
-		Usage:     "run a table or figure of a paper, and put our numbers beside its own",
+		Usage:     "run the trainings of a table or figure of a paper, and compare the numbers",
 		ArgsUsage: "STUDY",
 		Description: "A study is a table of rows (recipes) and columns (datasets with label noise); a cell is one training of a head\n" +
 			"on stored features, for one seed; with --finetune, of the whole network or its last stages. Cells that are done are\n" +
@@ -46,19 +46,34 @@ func command(call term.Call[Options]) *cli.Command {
 			"   winnow reproduce prism-figure2 --data own=noisy.csv,birds.features --rows vMF --set filter.rate=0.4",
 		Flags: []cli.Flag{
 			&cli.StringSliceFlag{Name: "data", Usage: "`[NAME=]MANIFEST,FEATURES[,ROOT]`, or glyphs; may be repeated"},
-			&cli.StringFlag{Name: "finetune", Usage: "train the network too, in every row: all, a `STAGE` to train from, or a pattern with * over names of weights"},
-			&cli.StringFlag{Name: "model", DefaultText: "the one that made the features", Usage: "`NAME` or ONNX file of the network that is trained, and that makes features where --data names none"},
-			&cli.StringFlag{Name: "root", DefaultText: "the manifest's folder", Usage: "`DIR` (or .zip file) that the manifests' paths start from"},
-			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Value: "reproduced", Usage: "`DIR` for the cells and the results"},
-			&cli.StringFlag{Name: "seeds", DefaultText: "the study's", Usage: "`N` repetitions, seeds 1 to N, or a list as 1,3,7-9"},
-			&cli.StringSliceFlag{Name: "rows", Usage: "only rows whose name has `TEXT` in it, or is NAME where it says =NAME; may be repeated"},
-			&cli.StringSliceFlag{Name: "columns", Usage: "only columns whose name has `TEXT` in it, or is NAME where it says =NAME; may be repeated"},
-			&cli.StringSliceFlag{Name: "set", Usage: "one setting of every training, `[ROW:]KEY=VALUE` as of winnow train, or of the rows whose name has ROW in it; may be repeated"},
-			&cli.Float64SliceFlag{Name: "at", DefaultText: "the study's", Usage: "`SHARE` of the training, above 0 and up to 1, after which histograms and boxes are taken; may be repeated"},
-			&cli.IntFlag{Name: "jobs", DefaultText: "one a thread", Usage: "`N` cells at once, each with its share of --threads"},
+			&cli.StringFlag{Name: "finetune",
+				Usage: "train the network too, in every row: all, a `STAGE` to train from, or a pattern with * " +
+					"over names of weights"},
+			&cli.StringFlag{Name: "model", DefaultText: "the one that made the features",
+				Usage: "`NAME` or ONNX file of the network that is trained, and that makes features where --data " +
+					"names none"},
+			&cli.StringFlag{Name: "root", DefaultText: "the manifest's folder",
+				Usage: "`DIR` (or .zip file) that the manifests' paths start from"},
+			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Value: "reproduced",
+				Usage: "`DIR` for the cells and the results"},
+			&cli.StringFlag{Name: "seeds", DefaultText: "the study's",
+				Usage: "`N` repetitions, seeds 1 to N, or a list as 1,3,7-9"},
+			&cli.StringSliceFlag{Name: "rows",
+				Usage: "only rows whose name has `TEXT` in it, or is NAME where it says =NAME; may be repeated"},
+			&cli.StringSliceFlag{Name: "columns",
+				Usage: "only columns whose name has `TEXT` in it, or is NAME where it says =NAME; may be repeated"},
+			&cli.StringSliceFlag{Name: "set",
+				Usage: "one setting of every training, `[ROW:]KEY=VALUE` as of winnow train, or of the rows whose " +
+					"name has ROW in it; may be repeated"},
+			&cli.Float64SliceFlag{Name: "at", DefaultText: "the study's",
+				Usage: "`SHARE` of the training, above 0 and up to 1, after which histograms and boxes are taken; " +
+					"may be repeated"},
+			&cli.IntFlag{Name: "jobs", DefaultText: "one a thread",
+				Usage: "`N` cells at once, each with its share of --threads"},
 			&cli.IntFlag{Name: "classes", DefaultText: "240", Usage: "--data glyphs: draw `N` characters"},
 			&cli.IntFlag{Name: "images", DefaultText: "50", Usage: "--data glyphs: draw `N` images of each"},
-			&cli.BoolFlag{Name: "list", Usage: "list every table and figure of the five papers: what makes it, of which data, how long"},
+			&cli.BoolFlag{Name: "list",
+				Usage: "list every table and figure of the five papers: what makes it, of which data, how long"},
 			&cli.BoolFlag{Name: "dry-run", Usage: "list the cells and how long they will take, and stop"},
 			&cli.BoolFlag{Name: "json", Usage: "print as JSON"},
 		},

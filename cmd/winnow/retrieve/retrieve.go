@@ -22,18 +22,22 @@ func Command() *cli.Command { return command(run) }
 func command(call term.Call[Options]) *cli.Command {
 	return &cli.Command{
 		Name:      "retrieve",
-		Usage:     "show images and their nearest neighbours, hits and misses marked, on a page",
+		Usage:     "show images with their nearest neighbours, hits and misses marked, on a page",
 		ArgsUsage: "[RUN]",
 		Description: "Images of the split (or of query, which ask gallery) with the images that the run embeds nearest to them. A hit has\n" +
 			"the query's label. Without a run it looks at the features of a store as they are: --features DIR --manifest FILE.\n" +
 			"Queries without any other image of their label are not chosen.\n\n" +
 			"   winnow retrieve run --queries 12 --k 8 --out retrieval.html",
 		Flags: append([]cli.Flag{
-			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Required: true, Usage: "write the page to `FILE`.html"},
-			&cli.StringFlag{Name: "split", DefaultText: "test, or query against gallery, or validation", Usage: "the `SPLIT` to look at"},
+			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Required: true,
+				Usage: "write the page to `FILE`.html"},
+			&cli.StringFlag{Name: "split", DefaultText: "test, or query against gallery, or validation",
+				Usage: "the `SPLIT` to look at"},
 			&cli.IntFlag{Name: "queries", Value: 12, Usage: "`N` images that ask"},
 			&cli.IntFlag{Name: "k", Value: 8, Usage: "`K` nearest of each"},
-			&cli.StringFlag{Name: "choose", Value: measure.ChooseRandom, Usage: "which ask, `WHICH`: random (by --seed), worst: fewest hits among the K nearest, of those the nearest misses first, or spread: the first image of each of evenly spaced classes"},
+			&cli.StringFlag{Name: "choose", Value: measure.ChooseRandom,
+				Usage: "which ask, `WHICH`: random (by --seed), worst: fewest hits among the K nearest, of those " +
+					"the nearest misses first, or spread: the first image of each of evenly spaced classes"},
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "`N` that queries are drawn by"},
 			&cli.StringFlag{Name: "max-mem", Value: "1GiB", Usage: budget.Usage},
 			&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},

@@ -21,24 +21,28 @@ func Command() *cli.Command { return command(install) }
 func command(install term.Call[ortlib.InstallOptions]) *cli.Command {
 	return &cli.Command{
 		Name:  "runtime",
-		Usage: "install and show ONNX Runtime, the library that runs the networks",
+		Usage: "install or show ONNX Runtime, the library that runs the networks",
 		Subcommands: []*cli.Command{
 			{
 				Name:  "install",
-				Usage: "put ONNX Runtime " + ortlib.Version + " into the user's cache folder",
+				Usage: "install ONNX Runtime " + ortlib.Version + " in the user's cache folder",
 				Description: "Downloads the npm package onnxruntime-node through the npm client (not with --from), checks its\n" +
 					"sha256 and unpacks this machine's library. What is already there and intact is left alone. Nothing\n" +
 					"else of winnow downloads anything but winnow models get. Prints the library's path.",
 				Flags: []cli.Flag{
-					&cli.StringFlag{Name: "from", Usage: "take the library from `PATH` instead of npm: an npm tarball, one of Microsoft's release archives (.tgz, .zip), a folder, or the library itself"},
-					&cli.BoolFlag{Name: "cuda", Usage: "the libraries of the CUDA provider too (linux/amd64; CUDA 13 and cuDNN 9 are the system's)"},
-					&cli.BoolFlag{Name: "overwrite", Aliases: []string{"force"}, Usage: "install again what is already there"},
+					&cli.StringFlag{Name: "from",
+						Usage: "take the library from `PATH` instead of npm: an npm tarball, one of Microsoft's " +
+							"release archives (.tgz, .zip), a folder, or the library itself"},
+					&cli.BoolFlag{Name: "cuda",
+						Usage: "the libraries of the CUDA provider too (linux/amd64; CUDA 13 and cuDNN 9 are the " +
+							"system's)"},
+					&cli.BoolFlag{Name: "overwrite", Usage: "install again what is already there"},
 				},
 				Action: term.Action(readInstall, install),
 			},
 			{
 				Name:   "show",
-				Usage:  "say which ONNX Runtime is used, and where it was found",
+				Usage:  "show which ONNX Runtime is used, and where it was found",
 				Flags:  []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "as JSON"}},
 				Action: term.Action(readShow, show),
 			},

@@ -3,6 +3,7 @@ package search
 
 import (
 	"context"
+	_ "embed"
 	"slices"
 
 	"github.com/urfave/cli/v2"
@@ -13,15 +14,18 @@ import (
 	"winnow/embedding"
 )
 
+//go:embed help.txt
+var help string
+
 // Command is winnow search.
 func Command() *cli.Command { return command(run) }
 
 func command(call term.Call[Options]) *cli.Command {
 	return &cli.Command{
 		Name:        "search",
-		Usage:       "find the images of an index, a feature store or a vector database that are most like others",
+		Usage:       "find similar images in an index, a feature store or a vector database",
 		ArgsUsage:   "QUERY...",
-		Description: embedding.SearchHelp,
+		Description: help,
 		Flags: slices.Concat([]cli.Flag{
 			&cli.StringFlag{Name: "index", Aliases: []string{"i", "features"},
 				Usage: "look in `DIR`, which winnow index or winnow extract wrote"},

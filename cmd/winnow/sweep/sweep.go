@@ -28,29 +28,37 @@ func command(call term.Call[Options]) *cli.Command {
 	shared := slices.DeleteFunc(term.RunFlags(), func(f cli.Flag) bool { return f.Names()[0] == "seed" })
 	return &cli.Command{
 		Name: "sweep", ArgsUsage: "[MANIFEST | PHOTOS]",
-		Usage: "train a grid of settings, or drawn ones, over seeds, and choose by validation",
-		Description: "Trains every combination of what --vary lists, for each seed, several at once; all other flags are those of winnow\n" +
-			"train and shared. KEY is one of these flags without its dashes (lr, loss, filter, noise-rate, batch …) or a setting that\n" +
-			"winnow train --defaults prints (solver.weight_decay). Values have commas between them, or ; where one has a comma; several losses are one\n" +
-			"value with +. --draws N takes N random points instead: of lists, and of ranges LOW..HIGH, or LOW..HIGH:log.\n\n" +
-			"Every configuration is checked, and some steps are timed, before anything is trained. Each training is a run folder in\n" +
-			"DIR/cells, for winnow eval, report, export. What is stopped goes on by the same command; values at any place, --draws and\n" +
-			"--seeds may be added to it. A training that fails does not end the others. results.csv, results.json and report.html are\n" +
-			"written after each: the settings by mean validation P@1, each compared with the first, seed by seed, so let the first value be\n" +
-			"what you have now. Test P@1 stands beside it and chooses nothing. A manifest without a\nvalidation split has a tenth of its training images held out (--set validation.hold_out=SHARE).\n\n" +
+		Usage: "compare settings, a grid or random ones, over seeds, and choose the best by validation",
+		Description: "Trains every combination of the values that --vary lists, for each seed, several at once. All trainings\n" +
+			"share the other flags, which are those of winnow train.\n\n" +
 			"   winnow sweep --manifest birds.csv --features birds.features --vary lr=1e-4,3e-4,1e-3 --vary loss=contrastive:bank,soft_triple --out lr\n" +
 			"   winnow sweep birds/ --vary model=mobilenetv2,resnet18 --vary lr=1e-4,1e-3 --seeds 5 --out backbones\n" +
 			"   winnow sweep --manifest birds.csv --features birds.features --vary lr=1e-5..1e-2:log --vary solver.weight_decay=0..0.01 --draws 20 --out drawn\n" +
-			"   winnow sweep --manifest birds.csv --root birds/ --model mobilenetv2 --finetune all --vary backbone-lr=3e-5,1e-4 --seeds 5 --out tuned",
+			"   winnow sweep --manifest birds.csv --root birds/ --model mobilenetv2 --finetune all --vary backbone-lr=3e-5,1e-4 --seeds 5 --out tuned\n\n" +
+			"In --vary KEY=VALUES, KEY is a flag without its dashes (lr, loss, filter, noise-rate, batch …) or a setting\n" +
+			"that winnow train --defaults prints (solver.weight_decay). Separate values by commas, or by ; if a value\n" +
+			"holds a comma. Join several losses with +. --draws N trains N random points instead of all combinations;\n" +
+			"values are then also ranges LOW..HIGH or LOW..HIGH:log.\n\n" +
+			"Before any training, every configuration is checked and some steps are timed. Each training is a run folder\n" +
+			"in DIR/cells, for winnow eval, report and export. To continue an interrupted sweep, run the same command;\n" +
+			"you may add values, --draws and --seeds. A training that fails does not stop the others.\n\n" +
+			"After each training, results.csv, results.json and report.html are written: the settings ordered by mean\n" +
+			"validation P@1, each compared with the first, seed by seed. So let the first value be what you have now.\n" +
+			"Test P@1 stands beside it and chooses nothing. Without a validation split, a tenth of the training images is\n" +
+			"held out (--set validation.hold_out=SHARE).",
 		Flags: append([]cli.Flag{
-			&cli.StringSliceFlag{Name: "vary", Usage: "what differs, `KEY=VALUE,VALUE,...`, or with --draws KEY=LOW..HIGH[:log]; may be repeated"},
-			&cli.StringFlag{Name: "seeds", Value: "3", Usage: "`N` seeds, 1 to N, of every setting, or a list as 1,3,7-9"},
+			&cli.StringSliceFlag{Name: "vary",
+				Usage: "what differs, `KEY=VALUE,VALUE,...`, or with --draws KEY=LOW..HIGH[:log]; may be repeated"},
+			&cli.StringFlag{Name: "seeds", Value: "3",
+				Usage: "`N` seeds, 1 to N, of every setting, or a list as 1,3,7-9"},
 			&cli.IntFlag{Name: "draws", DefaultText: "the whole grid", Usage: "draw `N` points"},
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "`N` that --draws draws by"},
-			&cli.IntFlag{Name: "jobs", DefaultText: "one a thread, with --finetune one", Usage: "`N` trainings at once, each with its share of --threads"},
+			&cli.IntFlag{Name: "jobs", DefaultText: "one a thread, with --finetune one",
+				Usage: "`N` trainings at once, each with its share of --threads"},
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "`DIR` for trainings and results"},
 			term.MLflow(),
-			&cli.BoolFlag{Name: "dry-run", Usage: "say how many trainings there are and how long they may take, and stop"},
+			&cli.BoolFlag{Name: "dry-run",
+				Usage: "say how many trainings there are and how long they may take, and stop"},
 			&cli.BoolFlag{Name: "json", Usage: "print the results as JSON"},
 		}, shared...),
 		Action: term.Action(read, call),

@@ -11,12 +11,12 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/backbone/ort"
+	"winnow/cmd/winnow/line"
+	"winnow/cmd/winnow/page"
 	"winnow/internal/catalog"
 	"winnow/internal/hint"
 	"winnow/internal/interrupt"
-	"winnow/internal/manual"
 	"winnow/internal/printable"
-	"winnow/internal/shell"
 )
 
 // Group is a heading in the list of all commands and the commands under it.
@@ -56,17 +56,14 @@ func Execute(ctx context.Context, groups []Group, args []string, stdout, stderr 
 
 // run answers what is asked of the program itself, and runs the command otherwise.
 func run(ctx context.Context, app *cli.App, args []string) error {
-	if len(args) > 1 && args[1] == shell.CompleteWord {
-		return shell.Complete(app, args[2:]).Write(app.Writer)
-	}
-	if path, long, asked := shell.HelpAsked(app, args); asked {
-		page, err := manual.Find(app, path)
+	if path, long, asked := line.HelpAsked(app, args); asked {
+		about, err := page.Find(app, path)
 		if err != nil {
 			return AsMisuse(err)
 		}
-		return page.Write(app.Writer, long)
+		return about.Write(app.Writer, long)
 	}
-	return app.RunContext(ctx, shell.FlagsFirst(app, args))
+	return app.RunContext(ctx, line.FlagsFirst(app, args))
 }
 
 // FromCommand returns args from the name of the command on.
@@ -81,14 +78,17 @@ func FromCommand(groups []Group, args []string) []string {
 
 // Interrupted says that a command was, and what it left behind. args begin with the command's name.
 func Interrupted(w io.Writer, args []string) {
-	fmt.Fprintln(w, "winnow: interrupted"+interrupt.Saved(args))
+	fmt.Fprintln(w, "winnow: interrupted"+saved(args))
 }
 
 // NewApp is the program with these commands, strict about misuse.
 func NewApp(groups []Group, stdout, stderr io.Writer) *cli.App {
 	app := &cli.App{
-		Name:                      "winnow",
-		Usage:                     "train image embeddings on labels that cannot be trusted, and find the wrong labels",
+		Name:  "winnow",
+		Usage: "find the wrong labels of an image data set, and train image embeddings despite them",
+		Description: "To begin: winnow doctor checks this machine, winnow demo shows everything, and winnow audit finds the wrong\n" +
+			"labels of a folder with a folder of images for each class:\n\n" +
+			"   winnow audit photos",
 		Version:                   Version(),
 		Writer:                    stdout,
 		ErrWriter:                 stderr,
@@ -114,13 +114,21 @@ func NewApp(groups []Group, stdout, stderr io.Writer) *cli.App {
 // globalFlags are every command's, and may stand before it or behind it.
 func globalFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "ort-lib", Usage: "`FILE` of ONNX Runtime's shared library", EnvVars: []string{"WINNOW_ORT_LIB"}},
-		&cli.StringFlag{Name: "device", Value: "cpu", Usage: "`DEVICE` that networks run on: cpu, cuda, cuda:N, auto; several GPUs, as cuda:0,1, share what makes vectors of images", EnvVars: []string{"WINNOW_DEVICE"}},
-		&cli.StringFlag{Name: "gpu-memory", DefaultText: "no limit", Usage: "most of the GPU's memory that one network takes, `SIZE`: 4GiB, 800MiB"},
-		&cli.BoolFlag{Name: "tf32", Usage: "let the GPU round products to TF32: faster, and vectors differ from the CPU's"},
-		&cli.StringFlag{Name: "cudnn-search", Value: string(ort.SearchHeuristic), Usage: "how the GPU chooses a convolution's algorithm, `WAY`: heuristic, exhaustive (timed, may vary from run to run), default"},
-		&cli.IntFlag{Name: "threads", DefaultText: "one a core", Usage: "`N` threads for computing", EnvVars: []string{"WINNOW_THREADS"}},
-		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "no progress on standard error"},
+		&cli.StringFlag{Name: "ort-lib",
+			Usage: "shared library `FILE` of ONNX Runtime", EnvVars: []string{"WINNOW_ORT_LIB"}},
+		&cli.StringFlag{Name: "device", Value: "cpu",
+			Usage: "run networks on `DEVICE`: cpu, cuda, cuda:N, auto; several GPUs (cuda:0,1) share extracting " +
+				"and embedding", EnvVars: []string{"WINNOW_DEVICE"}},
+		&cli.StringFlag{Name: "gpu-memory", DefaultText: "no limit",
+			Usage: "let one network take at most `SIZE` of the GPU's memory: 4GiB, 800MiB"},
+		&cli.BoolFlag{Name: "tf32",
+			Usage: "let the GPU round products to TF32: faster, but vectors differ from the CPU's"},
+		&cli.StringFlag{Name: "cudnn-search", Value: string(ort.SearchHeuristic),
+			Usage: "how the GPU chooses a convolution's algorithm, `WAY`: heuristic, exhaustive (timed, may vary " +
+				"from run to run), default"},
+		&cli.IntFlag{Name: "threads", DefaultText: "one a core",
+			Usage: "compute with `N` threads", EnvVars: []string{"WINNOW_THREADS"}},
+		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print no progress and no notes"},
 	}
 }
 
@@ -192,9 +200,6 @@ func usageFailed(c *cli.Context, err error, _ bool) error {
 // NoCommand answers a missing or unknown command.
 func NoCommand(c *cli.Context) error {
 	if name := c.Args().First(); name != "" {
-		if name == "features" && c.Command.HelpName == "winnow" {
-			return Misused("winnow features join has moved: winnow join OUT, where OUT is the --out of winnow extract --shard")
-		}
 		var known []string
 		for _, sub := range c.Command.VisibleCommands() {
 			if sub.Name != "help" {
@@ -203,11 +208,11 @@ func NoCommand(c *cli.Context) error {
 		}
 		return Misused("%q is not a command of %s%s, expected %s", name, c.Command.HelpName, catalog.Ask(name, known), strings.Join(known, ", "))
 	}
-	page, err := manual.Find(c.App, strings.Fields(c.Command.HelpName)[1:])
+	about, err := page.Find(c.App, strings.Fields(c.Command.HelpName)[1:])
 	if err != nil {
 		return err
 	}
-	if err := page.Write(c.App.ErrWriter, false); err != nil { // not asked for, so no data
+	if err := about.Write(c.App.ErrWriter, false); err != nil { // not asked for, so no data
 		return err
 	}
 	return Misused("a command is missing")

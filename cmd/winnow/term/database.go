@@ -9,9 +9,12 @@ import (
 // DatabaseFlags name a collection of a vector database; what says what it is for.
 func DatabaseFlags(what string) []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "to", Usage: what + ": http(s)://HOST:6334 (Qdrant) or postgres://USER@HOST/DATABASE (pgvector)"},
-		&cli.StringFlag{Name: "collection", DefaultText: "the folder's name", Usage: "with --to, the collection or table `NAME`"},
-		&cli.StringFlag{Name: "key-file", DefaultText: embedding.KeyVariable + " or PGPASSWORD", Usage: "with --to, read the server's API key or password from `FILE`"},
+		&cli.StringFlag{Name: "to",
+			Usage: what + ": http(s)://HOST:6334 (Qdrant) or postgres://USER@HOST/DATABASE (pgvector)"},
+		&cli.StringFlag{Name: "collection", DefaultText: "the folder's name",
+			Usage: "with --to, the collection or table `NAME`"},
+		&cli.StringFlag{Name: "key-file", DefaultText: embedding.KeyVariable + " or PGPASSWORD",
+			Usage: "with --to, read the server's API key or password from `FILE`"},
 	}
 }
 

@@ -2,7 +2,6 @@ package term
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,11 +21,14 @@ import (
 
 // DataFlags choose the state of a run, and name the data where they moved since the training, or other data.
 var DataFlags = []cli.Flag{
-	&cli.BoolFlag{Name: "last", Usage: "take the last state of the training instead of the one that validation chose"},
+	&cli.BoolFlag{Name: "last", Usage: "use the last state of the training instead of the one that validation chose"},
 	&cli.StringFlag{Name: "manifest", DefaultText: "the one the run was trained on", Usage: "manifest `FILE`"},
 	&cli.StringFlag{Name: "features", DefaultText: "the one the run was trained on", Usage: "feature store `DIR`"},
-	&cli.StringFlag{Name: "view", Value: backbone.CenterName, Usage: "of stores with several views of each image look at `VIEW` center, or at the mean of all their features"},
-	&cli.StringFlag{Name: "root", DefaultText: "the run's", Usage: "`DIR` (or .zip file) that the manifest's paths start from, where images are looked at: fine-tuned runs, export"},
+	&cli.StringFlag{Name: "view", Value: backbone.CenterName,
+		Usage: "if the store holds several views of each image, use the `VIEW` center, or the mean of all"},
+	&cli.StringFlag{Name: "root", DefaultText: "the run's",
+		Usage: "`DIR` (or .zip file) that the manifest's paths start from, if images are read: fine-tuned runs, " +
+			"export"},
 }
 
 // RunOptions reads DataFlags. splits are those whose features will be looked at, all where none is named: where they must
@@ -82,9 +84,11 @@ func RetrievalOptions(c *cli.Context) (eval.RetrievalOptions, error) {
 
 // EmbedFlags are those of every command that embeds images.
 var EmbedFlags = []cli.Flag{
-	&cli.StringFlag{Name: "backbone", DefaultText: "found by its sha256", Usage: "the backbone of a run folder, an ONNX `FILE`, where it moved"},
-	&cli.StringFlag{Name: "root", DefaultText: "the manifest's folder", Usage: "`DIR` (or .zip file) that the paths of a manifest, or of -, start from"},
-	&cli.IntFlag{Name: "batch", Value: extraction.UsualBatch, Usage: "`N` images a run of the network"},
+	&cli.StringFlag{Name: "backbone", DefaultText: "found by its sha256",
+		Usage: "the run's backbone, an ONNX `FILE`, if it moved"},
+	&cli.StringFlag{Name: "root", DefaultText: "the manifest's folder",
+		Usage: "`DIR` (or .zip file) that the paths of a manifest, or of -, start from"},
+	&cli.IntFlag{Name: "batch", Value: extraction.UsualBatch, Usage: "`N` images at a time through the network"},
 	&cli.IntFlag{Name: "workers", DefaultText: "one a core", Usage: "`N` images decoded at the same time"},
 	&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},
 }
@@ -139,19 +143,6 @@ func Numbers(c *cli.Context, flag string) ([]float64, error) {
 		list = append(list, v)
 	}
 	return list, nil
-}
-
-// WholeNumbers reads a flag that is a list of whole numbers.
-func WholeNumbers(c *cli.Context, flag string) ([]int, error) {
-	list, err := Numbers(c, flag)
-	whole := make([]int, len(list))
-	for i, v := range list {
-		if v != math.Trunc(v) || math.Abs(v) > math.MaxInt32 {
-			return nil, Misused("--%s: found %v, expected whole numbers", flag, v)
-		}
-		whole[i] = int(v)
-	}
-	return whole, err
 }
 
 // Embedded reads the images and the batches of a command that looks at those of a training: [RUN] or DataFlags, --batches,

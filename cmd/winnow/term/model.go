@@ -13,15 +13,21 @@ func PreprocessingFlags() []cli.Flag {
 	const theModels = "the model's or the preset's" // nothing given is not zero
 	return []cli.Flag{
 		&cli.StringFlag{Name: "preset", Usage: "prepare images as for `NAME`: " + strings.Join(models.Presets(), ", ")},
-		&cli.StringFlag{Name: "output", Usage: "`TENSOR` that is the feature, or cls, mean or pooled of a vision transformer (default: found in the graph)"},
-		&cli.GenericFlag{Name: "resize", Value: new(models.Resize), DefaultText: theModels, Usage: "`PIXELS|WAY`: the shorter side before the crop (0: no resize); or squash (all of the picture, whatever the aspect), short (crop the middle), " +
-			"long (all of the picture, black beside it)"},
+		&cli.StringFlag{Name: "output",
+			Usage: "`TENSOR` that is the feature, or cls, mean or pooled of a vision transformer (default: found " +
+				"in the graph)"},
+		&cli.GenericFlag{Name: "resize", Value: new(models.Resize), DefaultText: theModels,
+			Usage: "`PIXELS|WAY`: the shorter side before the crop (0: no resize); or squash (all of the picture, " +
+				"whatever the aspect), short (crop the middle), " +
+				"long (all of the picture, black beside it)"},
 		&cli.BoolFlag{Name: "exact", DefaultText: theModels, Usage: "resize to a square, whatever the aspect"},
 		&cli.IntFlag{Name: "crop", DefaultText: theModels, Usage: "side of the network's input, `PIXELS`"},
 		&cli.StringFlag{Name: "interpolation", Usage: "`WAY` to resize: bilinear, bicubic or lanczos"},
 		&cli.StringFlag{Name: "channels", Usage: "`ORDER` of the colours: RGB, BGR or L (grey)"},
-		&cli.Float64Flag{Name: "scale", DefaultText: theModels, Usage: "a byte is multiplied by `X` first (1, or 0.00392157 for 1/255)"},
-		&cli.GenericFlag{Name: "mean", Value: new(models.Floats), Usage: "`R,G,B` subtracted after the scale, in the network's channel order"},
+		&cli.Float64Flag{Name: "scale", DefaultText: theModels,
+			Usage: "a byte is multiplied by `X` first (1, or 0.00392157 for 1/255)"},
+		&cli.GenericFlag{Name: "mean", Value: new(models.Floats),
+			Usage: "`R,G,B` subtracted after the scale, in the network's channel order"},
 		&cli.GenericFlag{Name: "std", Value: new(models.Floats), Usage: "`R,G,B` divided by afterwards"},
 	}
 }

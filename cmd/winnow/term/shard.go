@@ -11,7 +11,10 @@ import (
 
 // ShardFlag deals a command's rows among machines; rows says what they are.
 func ShardFlag(rows string) cli.Flag {
-	return &cli.StringFlag{Name: "shard", Usage: "only the `I/N`-th part of the " + rows + ", written into OUT.parts, for several machines: winnow join OUT puts the parts together; auto (or auto/N) finds I and N in a task of Slurm, AWS Batch or Kubernetes"}
+	return &cli.StringFlag{Name: "shard",
+		Usage: "process only part `I/N` of the " + rows +
+			", into OUT.parts; winnow join OUT joins the parts of several machines; auto (or auto/N) finds I " +
+			"and N in a task of Slurm, AWS Batch or Kubernetes"}
 }
 
 // Shard reads ShardFlag, which needs an --out.

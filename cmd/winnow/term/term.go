@@ -15,9 +15,9 @@ import (
 
 	"winnow/backbone"
 	"winnow/backbone/ort"
+	"winnow/cmd/winnow/progress"
 	"winnow/extraction"
 	"winnow/internal/printable"
-	"winnow/internal/progress"
 	"winnow/internal/text"
 	"winnow/run/folder"
 )

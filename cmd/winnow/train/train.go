@@ -3,6 +3,7 @@ package train
 
 import (
 	"context"
+	_ "embed"
 	"errors"
 	"fmt"
 	"slices"
@@ -11,14 +12,17 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/backbone/ort"
+	"winnow/cmd/winnow/progress"
 	"winnow/cmd/winnow/term"
-	"winnow/internal/progress"
 	"winnow/internal/text"
 	"winnow/papers/recipes"
 	"winnow/run"
 	"winnow/run/config"
 	"winnow/run/folder"
 )
+
+//go:embed help.txt
+var help string
 
 // Options are what the command is asked for.
 type Options struct {
@@ -37,45 +41,17 @@ func Command() *cli.Command { return command(train) }
 
 func command(call term.Call[Options]) *cli.Command {
 	return &cli.Command{
-		Name:      "train",
-		Usage:     "train a head on a backbone, or the whole backbone, on labels that may be wrong",
-		ArgsUsage: "[MANIFEST | PHOTOS]",
-		Description: "Trains on the split train of a manifest, or on a folder of images with a folder for each class. The split validation, if there is\n" +
-			"one, chooses the best state. Features are made of the images, in the run's folder, unless --features names a store of them.\n\n" +
-			"Everything goes into the run's folder: head.winnow (the best head),\n" +
-			"last.winnow, config.yaml (every setting as it was used), run.json (what went in, and where it lies), result.json,\n" +
-			"metrics.jsonl, diagnostics.jsonl (what the filter saw of itself), samples.csv (what training saw of each image:\n" +
-			"winnow audit ranks by it; settings under scores), TensorBoard events, and checkpoint.winnow, from which\n" +
-			"--resume goes on to the same bits as a run never stopped. --mlflow records all but the weights in MLflow's store, too.\n\n" +
-			"--method names another way to train than by losses and a filter: two classifiers that teach each other, or one that reckons with\n" +
-			"the noise (settings under peers), or Sel-CL and TCL, which judge all labels anew each epoch (under selective; of published length).\n\n" +
-			"--set selfpaced.every=\"1 epoch\" with --loss weighted_multi_similarity finds a weight from 0 to 1 for every training\n" +
-			"image after each epoch (BSPML); the last ones go into weights.csv, and winnow audit ranks by them.\n\n" +
-			"With --finetune the backbone is trained together with the head: all of it, from a stage on (winnow models show\n" +
-			"lists them), or the weights that a pattern names. The features are then of the backbone before that, and set how the\n" +
-			"images below --root are prepared. Beside head.winnow stands backbone.onnx, beside last.winnow last.onnx.\n\n" +
-			"Before training labels are screened: images whose label the judge of winnow audit calls wrong take part without one, and\n" +
-			"screened.csv lists them (--screen). A recipe or a --config says it by itself (screen, bank.fill).\n\n" +
-			"--lr auto and --backbone-lr auto find the learning rates by range tests of some tens of steps, of which lr_range.csv is left.\n\n" +
-			"--noise-rate auto estimates the share of wrong labels from the features before the first step (winnow noise prints it).\n" +
-			"--set filter.threshold=paper averages the thresholds of the filter as PRISM does: vmf then drops more than it is told.\n" +
-			"--set correct.visits=3 gives images that the filter has dropped three visits in a row, while the memory bank agreed on\n" +
-			"another class, that class's label; the run's corrections.csv lists them.\n\n" +
-			"Settings: defaults, then --recipe (a paper's: winnow recipes list) or --config, then --set, then the other flags;\n" +
-			"--set losses.N… is about the losses that --loss names. 'winnow train --defaults' prints them; --dry-run makes missing\n" +
-			"features, screens the labels, chooses what is left open, times some steps, and prints a file for --config.\n\n" +
-			"   winnow train birds/ --out runs/birds0\n" +
-			"   winnow train --manifest birds.csv --features birds.features --noise-rate 0.3 --out runs/birds\n" +
-			"   winnow train --recipe prism/soft-triple-vmf --manifest birds.csv --features birds.features --noise-rate 0.3 --out runs/birds5\n" +
-			"   winnow train --manifest birds.csv --features birds.features --loss soft_triple --filter proxysim --out runs/birds2\n" +
-			"   winnow train --manifest birds.csv --features birds.features --method co-teaching --noise-rate 0.3 --out runs/birds4\n" +
-			"   winnow train --manifest birds.csv --root birds/ --model mobilenetv2 --finetune stage4 --out runs/birds3\n" +
-			"   winnow train birds/ --finetune --out runs/birds6",
-		Flags: append(slices.Insert(term.RunFlags(), 3, cli.Flag(&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "run folder `DIR`"})),
-			&cli.BoolFlag{Name: "resume", Usage: "go on where the run in --out was stopped"},
-			&cli.BoolFlag{Name: "overwrite", Usage: "throw away the run in --out"},
-			&cli.BoolFlag{Name: "defaults", Usage: "print the settings that would be used, and stop"},
-			&cli.BoolFlag{Name: "dry-run", Usage: "print every setting as chosen for these data and how long training may take, and stop"},
+		Name:        "train",
+		Usage:       "train an embedding on labels that may be wrong: a head on a backbone, or the backbone too",
+		ArgsUsage:   "[MANIFEST | PHOTOS]",
+		Description: help,
+		Flags: append(slices.Insert(term.RunFlags(), 3, cli.Flag(&cli.StringFlag{Name: "out", Aliases: []string{"o"},
+			Usage: "run folder `DIR`"})),
+			&cli.BoolFlag{Name: "resume", Usage: "continue the interrupted run in --out"},
+			&cli.BoolFlag{Name: "overwrite", Usage: "delete the run in --out first"},
+			&cli.BoolFlag{Name: "defaults", Usage: "print the settings that would be used, and exit"},
+			&cli.BoolFlag{Name: "dry-run",
+				Usage: "print every setting as chosen for these data and how long training may take, and exit"},
 			term.MLflow(),
 			&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},
 		),
@@ -84,7 +60,9 @@ func command(call term.Call[Options]) *cli.Command {
 }
 
 func read(c *cli.Context) (Options, error) {
-	o := Options{Recipe: c.String("recipe"), Out: c.String("out"), Resume: c.Bool("resume"), Overwrite: c.Bool("overwrite"), Defaults: c.Bool("defaults"), DryRun: c.Bool("dry-run"), JSON: c.Bool("json"), MLflow: c.String("mlflow")}
+	o := Options{Recipe: c.String("recipe"), Out: c.String("out"), Resume: c.Bool("resume"),
+		Overwrite: c.Bool("overwrite"), Defaults: c.Bool("defaults"), DryRun: c.Bool("dry-run"),
+		JSON: c.Bool("json"), MLflow: c.String("mlflow")}
 	err := term.OneManifest(c)
 	if err != nil {
 		return o, err
@@ -112,7 +90,8 @@ func train(ctx context.Context, p *term.Program, o Options) error {
 		}
 		return err
 	}
-	asked := run.Options{Dir: o.Out, Resume: o.Resume, Overwrite: o.Overwrite, Host: p.Host(), Note: p.Note, Watch: p.Watch, MLflow: o.MLflow}
+	asked := run.Options{Dir: o.Out, Resume: o.Resume, Overwrite: o.Overwrite, Host: p.Host(), Note: p.Note,
+		Watch: p.Watch, MLflow: o.MLflow}
 	asked.About = folder.Facts{Device: p.Compute.Device, Threads: p.Compute.Threads}
 	if o.Recipe != "" {
 		recipe, err := recipes.Find(o.Recipe)
@@ -175,7 +154,8 @@ func show(ctx context.Context, p *term.Program, t *run.Training, asJSON bool) er
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(p.Data, "# %d images of %d classes, %d with a label; %d steps, %d an epoch\n# about %s of training on this machine\n%s",
+	_, err = fmt.Fprintf(p.Data, "# %d images of %d classes, %d with a label; %d steps, %d an epoch\n"+
+		"# about %s of training on this machine\n%s",
 		plan.Images, plan.Classes, plan.Labelled, plan.Steps, plan.Epoch, text.About(cost), settings)
 	return err
 }

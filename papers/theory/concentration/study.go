@@ -11,30 +11,25 @@ import (
 
 // Setting is what [Study] is asked.
 type Setting struct {
-	Kappa   float64 `json:"kappa"`   // true concentration, above 0
-	Dim     int     `json:"dim"`     // D of the vectors, ≥ 2
-	Trials  int     `json:"trials"`  // classes drawn for each number of samples
-	Samples []int   `json:"samples"` // members of a class, each ≥ 2
-	Seed    uint64  `json:"seed"`
-}
-
-// PaperSetting returns that of PRISM's Fig. 4.
-func PaperSetting() Setting {
-	return Setting{Kappa: 537, Dim: 128, Trials: 200, Samples: []int{5, 10, 15, 20, 25, 30, 34, 50, 100, 200}, Seed: 1}
+	Kappa   float64 // true concentration, above 0
+	Dim     int     // D of the vectors, ≥ 2
+	Trials  int     // classes drawn for each number of samples
+	Samples []int   // members of a class, each ≥ 2
+	Seed    uint64
 }
 
 // Estimator is one way to estimate κ from R, the length of the mean of n unit vectors of R^D.
 type Estimator struct {
-	Name, Title string
-	Estimate    func(dim, n int, r float64) float64
+	Name     string
+	Estimate func(dim, n int, r float64) float64
 }
 
 // Estimators are those that the filter vMF-Sim has.
 var Estimators = []Estimator{
-	{"banerjee", "R(D-R²)/(1-R²)", by(filters.KappaBanerjee)},
-	{"printed", "R(D-R)/(1-R²)", by(filters.KappaPrinted)},
-	{"sra", "two Newton steps", by(filters.KappaSra)},
-	{"debiased", "banerjee of R'", func(dim, n int, r float64) float64 {
+	{"banerjee", by(filters.KappaBanerjee)}, // R(D-R²)/(1-R²)
+	{"printed", by(filters.KappaPrinted)},   // R(D-R)/(1-R²)
+	{"sra", by(filters.KappaSra)},           // two Newton steps
+	{"debiased", func(dim, n int, r float64) float64 {
 		return by(filters.KappaBanerjee)(dim, n, filters.Debiased(r, n))
 	}},
 }
@@ -47,13 +42,13 @@ func by(estimate filters.Estimator) func(dim, n int, r float64) float64 {
 
 // Errors is how far the estimates of one estimator were from the truth.
 type Errors struct {
-	Samples   int     `json:"samples"`
-	Estimator string  `json:"estimator"`
-	Mean      float64 `json:"mean"` // estimate
-	Bias      float64 `json:"bias"` // mean - κ
-	RMSE      float64 `json:"rmse"`
-	MSE       float64 `json:"mse"`
-	MAE       float64 `json:"mae"`
+	Samples   int
+	Estimator string
+	Mean      float64 // estimate
+	Bias      float64 // mean - κ
+	RMSE      float64
+	MSE       float64
+	MAE       float64
 }
 
 // Study draws Trials classes for each number of samples and compares what each estimator makes of them with the

@@ -12,9 +12,9 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/urfave/cli/v2"
 
+	"winnow/cmd/winnow/line"
 	"winnow/cmd/winnow/term"
 	"winnow/datasets/location"
-	"winnow/internal/shell"
 )
 
 // Asked returns the options with which arguments call a command, nil if they do not.
@@ -22,7 +22,7 @@ func Asked[O any](t testing.TB, command func(term.Call[O]) *cli.Command, args ..
 	t.Helper()
 	c := command(func(_ context.Context, _ *term.Program, o O) error { got = &o; return nil })
 	app := term.NewApp([]term.Group{{Commands: []*cli.Command{c}}}, io.Discard, io.Discard)
-	err = app.RunContext(t.Context(), shell.FlagsFirst(app, append([]string{"winnow", c.Name}, args...)))
+	err = app.RunContext(t.Context(), line.FlagsFirst(app, append([]string{"winnow", c.Name}, args...)))
 	return got, err
 }
 

@@ -1,0 +1,30 @@
+package audit
+
+import (
+	_ "embed"
+	"fmt"
+	"strings"
+
+	"winnow/audit"
+	"winnow/audit/judges"
+	"winnow/run/inspect"
+)
+
+//go:embed help.txt
+var helpText string
+
+// help returns the command's description, with the catalog of scorers filled in.
+func help() string {
+	var table, probability, ranking []string
+	for _, name := range inspect.Scorers() {
+		s := audit.Named(name)
+		table = append(table, fmt.Sprintf("   %-15s  %s", name, s.Help))
+		if s.Probability {
+			probability = append(probability, name)
+		} else {
+			ranking = append(ranking, name)
+		}
+	}
+	return strings.NewReplacer("{{default}}", judges.Default, "{{scorers}}", strings.Join(table, "\n"),
+		"{{probability}}", strings.Join(probability, ", "), "{{ranking}}", strings.Join(ranking, ", ")).Replace(helpText)
+}

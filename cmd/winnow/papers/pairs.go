@@ -1,0 +1,87 @@
+package papers
+
+import (
+	"context"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"winnow/cmd/winnow/term"
+	"winnow/papers/pairs"
+)
+
+// PairsOptions are what winnow papers pairs is asked.
+type PairsOptions struct {
+	pairs.Options
+	Out  string // folder
+	JSON bool
+}
+
+func pairsCommand(call term.Call[PairsOptions]) *cli.Command {
+	return &cli.Command{
+		Name:      "pairs",
+		Usage:     "compare true and false pairs of training images, and how much of what a loss learns is wrong",
+		ArgsUsage: "[RUN]",
+		Description: "For a manifest with true labels beside the given ones. SCL-RHE's (004) Fig. 2: the cosines of pairs of training images,\n" +
+			"by whether their given and their true labels agree; and the shares of its section 4.2: how much of what a contrastive\n" +
+			"loss is taught wrongly comes from false positives, on a run's own batches (its sampler, seed and losses), embedded by\n" +
+			"its head, or on frozen features without a run. Beside the labels as given stand labels with symmetric noise of the\n" +
+			"same rate, on the same vectors. Nothing of it reaches a run of winnow train.\n\n" +
+			"   winnow papers pairs runs/a --out runs/a/pairs\n" +
+			"   winnow papers pairs --features features --manifest people.csv --synthetic 0.2 --json",
+		Flags: append([]cli.Flag{
+			&cli.Float64Flag{Name: "synthetic", DefaultText: "the share of wrong labels",
+				Usage: "`RATE` of the symmetric noise beside the given labels"},
+			&cli.StringFlag{Name: "loss", DefaultText: "the run's, or supcon,scl_rhe",
+				Usage: "`LIST` of losses of pairs, with their default settings"},
+			&cli.IntFlag{Name: "batches", DefaultText: "those of one epoch", Usage: "look at `N` batches"},
+			&cli.StringFlag{Name: "batch", DefaultText: "the run's, or 512",
+				Usage: "`PxK` or N: classes and images of each in a batch, or images"},
+			&cli.IntFlag{Name: "pairs", Value: 50_000_000,
+				Usage: "compare at most `N` pairs: of more, those among images drawn at random"},
+			&cli.Uint64Flag{Name: "seed", DefaultText: "the run's, or 1",
+				Usage: "seed `N` of the batches, the symmetric noise and what is drawn"},
+			&cli.StringFlag{Name: "out", Aliases: []string{"o"},
+				Usage: "`DIR` for pairs.json, bins.csv and the drawings"},
+			&cli.BoolFlag{Name: "json", Usage: "print everything with the bins as JSON"},
+		}, term.DataFlags...),
+		Action: term.Action(readPairs, call),
+	}
+}
+
+func readPairs(c *cli.Context) (o PairsOptions, err error) {
+	o = PairsOptions{Out: c.String("out"), JSON: c.Bool("json")}
+	if o.Most = c.Int("pairs"); o.Most < 1 {
+		return o, term.Misused("--pairs: found %d, expected 1 or more", o.Most)
+	}
+	if o.Options.Options, err = term.Embedded(c); err != nil {
+		return o, err
+	}
+	if c.IsSet("loss") {
+		o.Losses = pairs.Named(strings.FieldsFunc(c.String("loss"), func(r rune) bool { return r == ',' || r == ' ' })...)
+	}
+	o.Synthetic = term.Given(c, "synthetic", c.Float64)
+	return o, nil
+}
+
+func compare(ctx context.Context, p *term.Program, o PairsOptions) error {
+	rt, err := p.OpenRuntime()
+	if err != nil {
+		return err
+	}
+	defer rt.Close()
+	o.Data.Host, o.Winnow = p.Host(), term.Version()
+	result, err := pairs.Run(ctx, o.Options)
+	if err != nil {
+		return err
+	}
+	if o.Out != "" {
+		if err := result.Write(o.Out); err != nil {
+			return err
+		}
+	}
+	if o.JSON {
+		return result.JSON(p.Data)
+	}
+	return result.Text(p.Out)
+}

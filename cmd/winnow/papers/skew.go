@@ -1,0 +1,69 @@
+package papers
+
+import (
+	"context"
+
+	"github.com/urfave/cli/v2"
+
+	"winnow/cmd/winnow/term"
+	"winnow/papers/theory/skew"
+)
+
+// SkewOptions are what winnow papers skew is asked.
+type SkewOptions struct {
+	skew.Options
+	JSON bool
+}
+
+func skewCommand(call term.Call[SkewOptions]) *cli.Command {
+	return &cli.Command{
+		Name:      "skew",
+		Usage:     "measure how unevenly mining selects the pairs of batches, and which bounds follow",
+		ArgsUsage: "[RUN]",
+		Description: "The bounds of Le & Odobez (000) depend on how much too often hard pairs are taken: η of the triplet loss, for random\n" +
+			"and fixed semi-hard mining, and γ of the marginal loss. Here they are measured on a run's own batches (its sampler,\n" +
+			"its seed, from its first epoch on), embedded by its head as it is now, or on frozen features without a run:\n\n" +
+			"   winnow papers skew runs/a\n" +
+			"   winnow papers skew --features features --manifest manifest.csv --batch 12x5 --json\n\n" +
+			"Negative pairs are parted by distance into 20 bins of equally many, and r is the share of the pairs taken in a bin\n" +
+			"over its share of all: η is the largest of r and 1/r. Positive pairs are binned the same way; they are taken where\n" +
+			"they cost the marginal loss something. γ is the smallest r of the negatives over the largest r of the positives.",
+		Flags: append([]cli.Flag{
+			&cli.IntFlag{Name: "batches", DefaultText: "those of one epoch", Usage: "look at `N` batches"},
+			&cli.StringFlag{Name: "batch", DefaultText: "the run's, or 12x5",
+				Usage: "`PxK`: classes and images of each in a batch"},
+			&cli.Float64Flag{Name: "margin", DefaultText: "the run's, or 0.2",
+				Usage: "`α` of the triplet and the marginal loss"},
+			&cli.Float64Flag{Name: "beta", DefaultText: "the run's, or 1.4", Usage: "`β` of the marginal loss"},
+			&cli.Uint64Flag{Name: "seed", DefaultText: "the run's, or 1",
+				Usage: "seed `N` of the batches and of what mining draws"},
+			&cli.BoolFlag{Name: "json", Usage: "print everything with the bins as JSON"},
+		}, term.DataFlags...),
+		Action: term.Action(readSkew, call),
+	}
+}
+
+func readSkew(c *cli.Context) (o SkewOptions, err error) {
+	o.JSON, o.Margin, o.Beta = c.Bool("json"), term.Given(c, "margin", c.Float64), term.Given(c, "beta", c.Float64)
+	o.Options.Options, err = term.Embedded(c)
+	return o, err
+}
+
+func measureSkew(ctx context.Context, p *term.Program, o SkewOptions) error {
+	if o.Run != "" {
+		rt, err := p.OpenRuntime()
+		if err != nil {
+			return err
+		}
+		defer rt.Close()
+	}
+	o.Data.Host = p.Host()
+	result, err := skew.Run(ctx, o.Options)
+	switch {
+	case err != nil:
+		return err
+	case o.JSON:
+		return p.JSON(result)
+	}
+	return result.Text(p.Out)
+}

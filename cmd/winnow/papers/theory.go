@@ -1,0 +1,79 @@
+package papers
+
+import (
+	"context"
+
+	"github.com/urfave/cli/v2"
+
+	"winnow/cmd/winnow/term"
+	"winnow/papers/theory"
+)
+
+// TheoryOptions are what winnow papers theory is asked.
+type TheoryOptions struct {
+	Setting theory.Setting
+	JSON    bool
+}
+
+func theoryCommand(call term.Call[TheoryOptions]) *cli.Command {
+	return &cli.Command{
+		Name:  "theory",
+		Usage: "compute what a rate of label noise does to pairs and triplets, and how much of it losses can withstand",
+		Description: "For symmetric noise over equally frequent classes: the rates of wrong pairs, the bounds of Le & Odobez (000) for\n" +
+			"unhinged triplets, triplets and the marginal loss, the true nature of triplets, and the rates of SCL-RHE (004).\n" +
+			"Each number stands as corrected and, where the paper errs, as printed.\n\n" +
+			"   winnow papers theory --noise-rate 0.3 --classes 100\n" +
+			"   winnow papers theory --pair-rate 0.6 --classes 10 --each 5 --eta 1.5,4 --json\n\n" +
+			"winnow papers skew measures the skews η and γ of a run.",
+		Flags: []cli.Flag{
+			&cli.Float64Flag{Name: "noise-rate", Usage: "label noise `P` in [0, 1)"},
+			&cli.Float64Flag{Name: "pair-rate",
+				Usage: "instead of --noise-rate: the share `Q` of truly alike pairs with different labels"},
+			&cli.IntFlag{Name: "classes", Usage: "number `K` of classes; required"},
+			&cli.IntFlag{Name: "each", Usage: "images `N` of each class, for the exact weights of 1-1 sampling"},
+			&cli.StringFlag{Name: "eta", Value: "1,1.25,1.5,2,3,5,10",
+				Usage: "skews η ≥ 1 of mining, how much too often hard negatives are taken: `LIST`"},
+			&cli.StringFlag{Name: "gamma", Value: "0.1,0.25,0.5,0.75,0.9,1",
+				Usage: "skews γ in (0, 1] of the marginal loss's weights: `LIST`"},
+			&cli.BoolFlag{Name: "json", Usage: "print everything as JSON, rates as fractions"},
+		},
+		Action: term.Action(readTheory, call),
+	}
+}
+
+func readTheory(c *cli.Context) (o TheoryOptions, err error) {
+	switch {
+	case c.Args().Present():
+		return o, term.NoArguments(c)
+	case c.IsSet("noise-rate") == c.IsSet("pair-rate"):
+		return o, term.Misused("theory: expected one of --noise-rate and --pair-rate")
+	case !c.IsSet("classes"):
+		return o, term.Misused("theory: --classes is missing")
+	case c.IsSet("each") && c.Int("each") == 0:
+		return o, term.Misused("--each: found 0, expected 2 or more")
+	}
+	s := theory.Setting{Rate: c.Float64("noise-rate"), Classes: c.Int("classes"), Each: c.Int("each")}
+	if s.Eta, err = term.Numbers(c, "eta"); err != nil {
+		return o, err
+	}
+	if s.Gamma, err = term.Numbers(c, "gamma"); err != nil {
+		return o, err
+	}
+	if c.IsSet("pair-rate") {
+		if s.Rate, err = theory.RateOfPairs(c.Float64("pair-rate"), s.Classes); err != nil {
+			return o, term.AsMisuse(err)
+		}
+	}
+	return TheoryOptions{s, c.Bool("json")}, nil
+}
+
+func describe(_ context.Context, p *term.Program, o TheoryOptions) error {
+	summary, err := theory.Describe(o.Setting)
+	switch {
+	case err != nil:
+		return term.AsMisuse(err)
+	case o.JSON:
+		return p.JSON(summary)
+	}
+	return summary.Text(p.Out)
+}
