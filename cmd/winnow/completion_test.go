@@ -57,7 +57,7 @@ var completions = map[string]string{
 	"winnow data import --protocol h":                  "half",
 	"winnow data corrupt a.csv --noise sma":            "small-cluster",
 	"winnow data corrupt a.csv --count p":              "per-class",
-	"winnow audit photos --scorer self":                "selfpaced self-confidence",
+	"winnow audit photos --scorer self":                "self-confidence selfpaced",
 	"winnow audit photos --model glyphnet,googlenet-b": "glyphnet,googlenet-bvlc",
 	"winnow review s.csv --format fi":                  "fiftyone",
 	"winnow map run --color sp":                        "split",

@@ -225,7 +225,7 @@ func TestEvalMisuse(t *testing.T) {
 		"winnow eval run --max-mem 8B":      {1, "--max-mem allows 8"},
 		"winnow eval run --split gallery":   {1, "no readable image in the split gallery; it has train, validation, test"},
 		"winnow eval drawn":                 {1, "expected a folder that winnow train wrote"},
-		"winnow audit run --scorer vfm":     {2, `"vfm" cannot audit (did you mean "vmf"?), expected one of vmf`},
+		"winnow audit run --scorer vfm":     {2, `"vfm" cannot audit (did you mean "vmf"?), expected one of combined`},
 		"winnow audit run --out list.xls":   {2, "ends in none of .csv"},
 		"winnow eval run --manifest no.csv": {1, "name it with --manifest"},
 	} {
