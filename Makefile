@@ -93,8 +93,8 @@ browser: runtime
 			if [ "$$CI" = true ]; then exit 1; else exit 0; fi; \
 		fi; \
 	done; \
-	(cd review/browser && npm install --no-save --no-package-lock --no-audit --no-fund --loglevel=error) && \
-	WINNOW=bin/winnow node review/browser/test.mjs
+	(cd report/review/browser && npm install --no-save --no-package-lock --no-audit --no-fund --loglevel=error) && \
+	WINNOW=bin/winnow node report/review/browser/test.mjs
 
 # The pictures of the documentation, by a headless Chromium: of drawn characters, and of MNIST's wrong labels where MNIST names the folder
 # of its files. MNIST_MODEL is the network that looks at them, else one is trained, some ten minutes.

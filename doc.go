@@ -11,10 +11,10 @@
 //	winnow/run          a configuration (run/config) and data become a trained head, kept in a folder (run/folder)
 //	winnow/eval         retrieval, clusters, classifiers on embeddings
 //	winnow/audit        which labels of a whole set are wrong; audit/suspects: the list on disk
-//	winnow/review       the page on which people decide about suspects
+//	winnow/report/review       the page on which people decide about suspects
 //	winnow/search       the nearest of many stored vectors
 //	winnow/models       known networks, heads on disk, backbone and head as one ONNX file; models/architecture: new networks
-//	winnow/graph        ONNX models as data; graph/gradient: a network's derivative as another network
+//	winnow/backbone/graph        ONNX models as data; graph/gradient: a network's derivative as another network
 //	winnow/papers       the settings, tables and bounds of five papers
 //	winnow/report       charts and pages
 //

@@ -13,9 +13,9 @@ import (
 	"strings"
 	"testing"
 
+	"winnow/backbone/graph"
 	"winnow/datasets"
 	"winnow/eval"
-	"winnow/graph"
 	"winnow/internal/testing/orttest"
 	"winnow/models"
 	"winnow/models/architecture"

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"winnow/graph"
+	"winnow/backbone/graph"
 )
 
 // AddFile adds a model file to the user's registry: its path, sha256 and settings; the file is not copied. A file

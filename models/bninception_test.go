@@ -4,7 +4,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"winnow/graph"
+	"winnow/backbone/graph"
 )
 
 // bnInception is Ioffe and Szegedy's network (Batch normalization, ICML 2015, figure 5) with random weights, laid

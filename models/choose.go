@@ -5,7 +5,7 @@ import (
 	"os"
 	"slices"
 
-	"winnow/graph"
+	"winnow/backbone/graph"
 	"winnow/models/architecture"
 )
 

@@ -1,8 +1,8 @@
 package models
 
 import (
-	"winnow/graph"
-	"winnow/graph/gradient"
+	"winnow/backbone/graph"
+	"winnow/backbone/graph/gradient"
 )
 
 // Report is what is known about a backbone without running it.

@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"winnow/graph"
+	"winnow/backbone/graph"
 	"winnow/head"
 	"winnow/models/architecture"
 )

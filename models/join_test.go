@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"winnow/backbone"
+	"winnow/backbone/graph"
 	"winnow/features"
-	"winnow/graph"
 	"winnow/head"
 	"winnow/internal/atomicfile"
 )

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"winnow/backbone"
-	"winnow/graph"
+	"winnow/backbone/graph"
 )
 
 // Prepared is a backbone cut to its feature vector, ready to run.

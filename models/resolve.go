@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"winnow/backbone"
-	"winnow/graph"
+	"winnow/backbone/graph"
 	"winnow/internal/catalog"
 )
 

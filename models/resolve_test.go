@@ -11,9 +11,9 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"winnow/backbone/graph"
 	"winnow/backbone/ort"
 	"winnow/features"
-	"winnow/graph"
 	"winnow/internal/testing/orttest"
 	"winnow/internal/testing/reference"
 )

@@ -3,8 +3,8 @@ package run
 import (
 	"time"
 
+	"winnow/backbone/extraction"
 	"winnow/datasets"
-	"winnow/extraction"
 	"winnow/filters"
 	"winnow/head"
 	"winnow/run/comparison"

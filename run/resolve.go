@@ -9,10 +9,10 @@ import (
 	"runtime"
 	"time"
 
+	"winnow/backbone/extraction"
 	"winnow/datasets"
 	"winnow/datasets/imageroot"
 	"winnow/datasets/location"
-	"winnow/extraction"
 	"winnow/features"
 	"winnow/head"
 	"winnow/internal/hint"

@@ -21,10 +21,10 @@ import (
 	"golang.org/x/image/draw"
 
 	"winnow/backbone"
+	"winnow/backbone/graph"
 	"winnow/datasets/imageroot"
 	"winnow/datasets/location"
 	"winnow/features"
-	"winnow/graph"
 	"winnow/head"
 	"winnow/internal/testing/orttest"
 	"winnow/internal/testing/reference"

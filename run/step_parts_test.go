@@ -8,11 +8,11 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"winnow/backbone"
+	"winnow/backbone/graph"
+	"winnow/backbone/graph/gradient"
 	"winnow/backbone/live"
 	"winnow/backbone/ort"
 	"winnow/features"
-	"winnow/graph"
-	"winnow/graph/gradient"
 	"winnow/head"
 	"winnow/internal/testing/orttest"
 	"winnow/run/tuning"

@@ -14,8 +14,8 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"winnow/backbone/graph"
 	"winnow/features"
-	"winnow/graph"
 	"winnow/internal/testing/orttest"
 	"winnow/losses"
 	"winnow/models"

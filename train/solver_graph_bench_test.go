@@ -5,9 +5,9 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"winnow/backbone/graph"
 	"winnow/backbone/ort"
 	"winnow/features"
-	"winnow/graph"
 	"winnow/internal/testing/orttest"
 	"winnow/train"
 )

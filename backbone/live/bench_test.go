@@ -7,8 +7,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"winnow/backbone"
+	"winnow/backbone/graph/gradient"
 	"winnow/features"
-	"winnow/graph/gradient"
 )
 
 // timed notes the time that is spent in the network.

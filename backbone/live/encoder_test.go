@@ -10,9 +10,9 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"winnow/backbone"
+	"winnow/backbone/graph/gradient"
 	"winnow/backbone/live"
 	"winnow/features"
-	"winnow/graph/gradient"
 	"winnow/head"
 	"winnow/losses"
 )

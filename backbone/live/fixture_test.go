@@ -8,10 +8,10 @@ import (
 	"testing"
 
 	"winnow/backbone"
+	"winnow/backbone/graph"
+	"winnow/backbone/graph/gradient"
 	"winnow/backbone/live"
 	"winnow/backbone/ort"
-	"winnow/graph"
-	"winnow/graph/gradient"
 	"winnow/head"
 	"winnow/internal/testing/orttest"
 )

@@ -13,9 +13,9 @@ import (
 	"testing/fstest"
 
 	"winnow/backbone"
+	"winnow/backbone/graph/gradient"
 	"winnow/backbone/live"
 	"winnow/backbone/ort"
-	"winnow/graph/gradient"
 	"winnow/internal/testing/orttest"
 )
 

@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"winnow/backbone"
+	"winnow/backbone/graph/gradient"
 	"winnow/backbone/live"
 	"winnow/features"
-	"winnow/graph/gradient"
 	"winnow/losses"
 )
 

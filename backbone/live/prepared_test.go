@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"winnow/backbone"
+	"winnow/backbone/graph/gradient"
 	"winnow/backbone/live"
-	"winnow/graph/gradient"
 )
 
 // counted notes how many pictures were asked for.

@@ -8,9 +8,9 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"winnow/backbone"
+	"winnow/backbone/graph"
+	"winnow/backbone/graph/gradient"
 	"winnow/features"
-	"winnow/graph"
-	"winnow/graph/gradient"
 )
 
 // LiveOptions describe how a live network runs.

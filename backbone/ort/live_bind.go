@@ -7,8 +7,8 @@ import (
 	ortgo "github.com/yalue/onnxruntime_go"
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"winnow/backbone/graph"
 	"winnow/features"
-	"winnow/graph"
 )
 
 // checkForward checks the arguments of Forward.

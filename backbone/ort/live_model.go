@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	"winnow/backbone/graph"
 	"winnow/features"
-	"winnow/graph"
 )
 
 // readModel reads inputs, weights and output of the derivative, and the weights' values from the original model.

@@ -3,7 +3,7 @@ package ort
 import (
 	"slices"
 
-	"winnow/graph"
+	"winnow/backbone/graph"
 )
 
 // inMemoryOrder rewrites a backward model so that ONNX Runtime runs it in an order that needs little memory.

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"winnow/backbone"
-	"winnow/graph"
+	"winnow/backbone/graph"
 )
 
 // Prefix is a [backbone.Prefix]: a network's frozen part, cut by [gradient.Split], for one goroutine at a time.

@@ -5,7 +5,7 @@ import (
 
 	ortgo "github.com/yalue/onnxruntime_go"
 
-	"winnow/graph"
+	"winnow/backbone/graph"
 )
 
 // program is a model of a live network. It runs on tensors that the network finds by name.

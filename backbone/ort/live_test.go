@@ -11,10 +11,10 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"winnow/backbone/graph"
+	"winnow/backbone/graph/gradient"
 	"winnow/backbone/ort"
 	"winnow/features"
-	"winnow/graph"
-	"winnow/graph/gradient"
 	"winnow/internal/testing/orttest"
 	"winnow/internal/testing/reference"
 )

@@ -5,7 +5,7 @@ import (
 
 	ortgo "github.com/yalue/onnxruntime_go"
 
-	"winnow/graph"
+	"winnow/backbone/graph"
 )
 
 // upload keeps the weights on a device. They are refreshed at every Forward, because a solver does not say when

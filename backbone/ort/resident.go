@@ -7,7 +7,7 @@ import (
 
 	ortgo "github.com/yalue/onnxruntime_go"
 
-	"winnow/graph"
+	"winnow/backbone/graph"
 )
 
 // Resident is a session whose inputs and outputs stay in its device's memory between runs, by IoBinding. A

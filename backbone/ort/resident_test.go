@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"winnow/backbone/graph"
 	"winnow/backbone/ort"
-	"winnow/graph"
 	"winnow/internal/testing/orttest"
 )
 

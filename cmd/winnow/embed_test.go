@@ -14,9 +14,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/parquet-go/parquet-go"
 
-	"winnow/embedding"
 	"winnow/internal/atomicfile"
 	"winnow/internal/vectorfile"
+	"winnow/run/embedding"
 )
 
 // zipped puts the studio's images into a zip file, in a folder of it.

@@ -7,10 +7,10 @@ import (
 	"testing"
 
 	"winnow/backbone"
-	"winnow/embedding"
-	"winnow/extraction"
-	"winnow/graph"
+	"winnow/backbone/extraction"
+	"winnow/backbone/graph"
 	"winnow/internal/testing/orttest"
+	"winnow/run/embedding"
 	"winnow/run/folder"
 )
 

@@ -15,9 +15,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"winnow/embedding"
 	"winnow/features"
 	"winnow/internal/testing/pgvectortest"
+	"winnow/run/embedding"
 	"winnow/search"
 )
 

@@ -10,8 +10,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"winnow/embedding"
 	"winnow/internal/testing/reference"
+	"winnow/run/embedding"
 )
 
 // Photographs through real networks: extracted, trained and exported by the commands.

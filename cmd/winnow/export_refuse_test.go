@@ -8,10 +8,10 @@ import (
 	"syscall"
 	"testing"
 
-	"winnow/embedding"
+	"winnow/backbone/graph"
 	"winnow/features"
-	"winnow/graph"
 	"winnow/models"
+	"winnow/run/embedding"
 	"winnow/run/folder"
 )
 

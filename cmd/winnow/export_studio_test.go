@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"winnow/graph"
+	"winnow/backbone/graph"
 )
 
 // studio is a small photograph collection with a small network, extracted and trained: what an export needs.

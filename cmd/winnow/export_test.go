@@ -18,16 +18,16 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"winnow/backbone"
+	"winnow/backbone/graph"
 	"winnow/backbone/ort"
 	"winnow/cmd/winnow/term"
 	"winnow/datasets"
-	"winnow/embedding"
 	"winnow/features"
-	"winnow/graph"
 	"winnow/internal/lookup"
 	"winnow/internal/testing/orttest"
 	"winnow/internal/vectorfile"
 	"winnow/models"
+	"winnow/run/embedding"
 	"winnow/run/folder"
 	"winnow/search/vectordb"
 )

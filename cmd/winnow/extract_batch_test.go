@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"winnow/extraction"
+	"winnow/backbone/extraction"
 	"winnow/features"
 )
 

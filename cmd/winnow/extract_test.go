@@ -17,10 +17,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"winnow/backbone"
+	"winnow/backbone/extraction"
+	"winnow/backbone/graph"
 	"winnow/backbone/ort"
-	"winnow/extraction"
 	"winnow/features"
-	"winnow/graph"
 	"winnow/internal/testing/orttest"
 )
 

@@ -14,9 +14,9 @@ import (
 	"testing"
 
 	"winnow/backbone"
+	"winnow/backbone/graph"
 	"winnow/backbone/ort"
 	"winnow/features"
-	"winnow/graph"
 	"winnow/internal/testing/orttest"
 	"winnow/models"
 	"winnow/run/folder"

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"winnow/backbone/graph"
 	"winnow/cmd/winnow/line"
 	"winnow/cmd/winnow/term"
-	"winnow/graph"
 	"winnow/models"
 )
 

@@ -14,9 +14,9 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"winnow/embedding"
 	"winnow/features"
 	"winnow/internal/lookup"
+	"winnow/run/embedding"
 	"winnow/search"
 )
 

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"winnow/run/folder"
-	"winnow/sweep"
+	"winnow/run/sweep"
 	"winnow/train"
 )
 

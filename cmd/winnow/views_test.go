@@ -11,8 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"winnow/backbone/extraction"
 	"winnow/datasets"
-	"winnow/extraction"
 	"winnow/features"
 	"winnow/papers/demo"
 	"winnow/run"

@@ -7,7 +7,7 @@
 // belong together, are first built on this machine; then the files are put, last the one that refers to the others.
 //
 // The package itself talks to no store, so programs without one link no client. [Use] registers a store, as the
-// command line does (winnow/bucket).
+// command line does (winnow/datasets/bucket).
 package location
 
 import (

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"winnow/bucket"
+	"winnow/datasets/bucket"
 	"winnow/datasets/location"
 	"winnow/internal/testing/s3test"
 )

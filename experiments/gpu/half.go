@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"winnow/graph"
+	"winnow/backbone/graph"
 )
 
 // kept are the inputs that stay float32 where all else becomes float16, by operator.

@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"winnow/backbone/graph"
 	"winnow/backbone/ort"
-	"winnow/graph"
 	"winnow/internal/text"
 )
 

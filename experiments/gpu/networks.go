@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"winnow/graph"
-	"winnow/graph/gradient"
+	"winnow/backbone/graph"
+	"winnow/backbone/graph/gradient"
 )
 
 // network is a model that is tried: pictures in, one vector each out.

@@ -9,9 +9,9 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"winnow/backbone/graph/gradient"
 	"winnow/backbone/ort"
 	"winnow/features"
-	"winnow/graph/gradient"
 	"winnow/train"
 )
 

@@ -8,10 +8,10 @@ import (
 	"slices"
 	"time"
 
+	"winnow/backbone/graph"
 	"winnow/backbone/ort"
 	"winnow/eval"
 	"winnow/features"
-	"winnow/graph"
 )
 
 // neighbours is how many are looked for: more than the largest class of the drawn set has.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"winnow/graph"
+	"winnow/backbone/graph"
 )
 
 // fold removes the BatchNormalization nodes of a model. Each is merged into the convolution before it, which

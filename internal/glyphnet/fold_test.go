@@ -5,10 +5,10 @@ import (
 	"strings"
 	"testing"
 
+	"winnow/backbone/graph"
+	"winnow/backbone/graph/gradient"
 	"winnow/backbone/ort"
 	"winnow/features"
-	"winnow/graph"
-	"winnow/graph/gradient"
 	"winnow/internal/testing/orttest"
 	"winnow/models/architecture"
 )

@@ -14,10 +14,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"winnow/backbone/graph"
 	"winnow/datasets"
 	"winnow/datasets/glyphs"
 	"winnow/features"
-	"winnow/graph"
 	"winnow/internal/testing/orttest"
 	"winnow/internal/testing/reference"
 	"winnow/models/architecture"

@@ -3,10 +3,10 @@ package main
 import (
 	"fmt"
 
+	"winnow/backbone/graph"
+	"winnow/backbone/graph/gradient"
 	"winnow/backbone/ort"
 	"winnow/features"
-	"winnow/graph"
-	"winnow/graph/gradient"
 	"winnow/head"
 	"winnow/models/architecture"
 )

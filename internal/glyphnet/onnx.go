@@ -3,7 +3,7 @@ package main
 import (
 	"fmt"
 
-	"winnow/graph"
+	"winnow/backbone/graph"
 )
 
 // Names of the shipped model's input and output, and its operator set, which old runtimes know. The model's operators,

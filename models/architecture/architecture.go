@@ -18,7 +18,7 @@ import (
 	"slices"
 
 	"winnow/backbone"
-	"winnow/graph"
+	"winnow/backbone/graph"
 )
 
 // opset is the models' operator set version.

@@ -7,8 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"winnow/backbone/graph"
 	"winnow/backbone/ort"
-	"winnow/graph"
 	"winnow/internal/testing/orttest"
 )
 

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"fmt"
 
-	"winnow/graph"
+	"winnow/backbone/graph"
 )
 
 // layer adds its nodes and weights to a plan, after the value in, and returns its output.

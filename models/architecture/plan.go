@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"winnow/graph"
+	"winnow/backbone/graph"
 )
 
 // value is a tensor between two layers: maps [N,channels,side,side], or a vector [N,channels].

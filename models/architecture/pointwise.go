@@ -3,7 +3,7 @@ package architecture
 import (
 	"fmt"
 
-	"winnow/graph"
+	"winnow/backbone/graph"
 )
 
 // norm is batch normalisation over maps or vectors. It starts with the given scale, shift 0, mean 0 and variance 1.

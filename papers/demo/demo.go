@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"winnow/backbone"
+	"winnow/backbone/extraction"
 	"winnow/backbone/ort"
 	"winnow/datasets"
 	"winnow/datasets/glyphs"
-	"winnow/extraction"
 	"winnow/features"
 	"winnow/internal/lock"
 	"winnow/internal/lookup"

@@ -13,10 +13,10 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"winnow/backbone"
+	"winnow/backbone/extraction"
 	"winnow/datasets"
 	"winnow/datasets/glyphs"
 	"winnow/eval"
-	"winnow/extraction"
 	"winnow/features"
 	"winnow/internal/hint"
 	"winnow/internal/lookup"

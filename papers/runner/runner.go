@@ -14,8 +14,8 @@ import (
 	"sync"
 
 	"winnow/audit"
+	"winnow/backbone/extraction"
 	"winnow/backbone/ort"
-	"winnow/extraction"
 	"winnow/internal/atomicfile"
 	"winnow/papers/studies"
 	"winnow/run/cells"

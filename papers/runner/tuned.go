@@ -11,10 +11,10 @@ import (
 	"strings"
 
 	"winnow/backbone"
+	"winnow/backbone/extraction"
 	"winnow/datasets"
 	"winnow/datasets/imageroot"
 	"winnow/datasets/location"
-	"winnow/extraction"
 	"winnow/features"
 	"winnow/internal/hint"
 	"winnow/models"

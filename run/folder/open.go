@@ -11,9 +11,9 @@ import (
 	"strings"
 
 	"winnow/backbone"
+	"winnow/backbone/extraction"
 	"winnow/datasets"
 	"winnow/datasets/location"
-	"winnow/extraction"
 	"winnow/features"
 	"winnow/head"
 	"winnow/internal/hint"

@@ -12,10 +12,10 @@ import (
 	"strings"
 
 	"winnow/backbone"
+	"winnow/backbone/extraction"
 	"winnow/datasets"
 	"winnow/datasets/imageroot"
 	"winnow/datasets/location"
-	"winnow/extraction"
 	"winnow/features"
 	"winnow/head"
 	"winnow/internal/hint"

@@ -11,9 +11,9 @@ import (
 
 	"winnow/audit"
 	"winnow/backbone"
+	"winnow/backbone/extraction"
 	"winnow/datasets"
 	"winnow/datasets/imageroot"
-	"winnow/extraction"
 	"winnow/features"
 	"winnow/internal/hint"
 	"winnow/internal/text"

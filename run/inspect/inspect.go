@@ -20,10 +20,10 @@ import (
 
 	"winnow/audit"
 	"winnow/audit/suspects"
+	"winnow/backbone/extraction"
 	"winnow/datasets"
 	"winnow/datasets/location"
 	"winnow/eval"
-	"winnow/extraction"
 	"winnow/features"
 	"winnow/filters"
 	"winnow/head"

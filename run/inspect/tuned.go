@@ -14,8 +14,8 @@ import (
 
 	"winnow/audit/crossfit"
 	"winnow/backbone"
+	"winnow/backbone/extraction"
 	"winnow/datasets"
-	"winnow/extraction"
 	"winnow/features"
 	"winnow/head"
 	"winnow/internal/atomicfile"

@@ -11,9 +11,9 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"winnow/backbone"
+	"winnow/backbone/graph"
 	"winnow/backbone/ort"
 	"winnow/features"
-	"winnow/graph"
 	"winnow/head"
 	"winnow/internal/atomicfile"
 	"winnow/models"

@@ -9,11 +9,11 @@ import (
 	"slices"
 
 	"winnow/backbone"
+	"winnow/backbone/graph"
+	"winnow/backbone/graph/gradient"
 	"winnow/backbone/live"
 	"winnow/backbone/ort"
 	"winnow/features"
-	"winnow/graph"
-	"winnow/graph/gradient"
 	"winnow/head"
 	"winnow/internal/hint"
 	"winnow/internal/text"

@@ -7,9 +7,9 @@ import (
 	"slices"
 
 	"winnow/backbone"
+	"winnow/backbone/extraction"
 	"winnow/datasets/imageroot"
 	"winnow/datasets/location"
-	"winnow/extraction"
 	"winnow/features"
 	"winnow/internal/hint"
 	"winnow/models"

@@ -8,10 +8,10 @@ import (
 	"slices"
 
 	"winnow/backbone"
+	"winnow/backbone/graph"
+	"winnow/backbone/graph/gradient"
 	"winnow/backbone/live"
 	"winnow/backbone/ort"
-	"winnow/graph"
-	"winnow/graph/gradient"
 	"winnow/models"
 	"winnow/models/architecture"
 	"winnow/run/config"

@@ -13,8 +13,8 @@ import (
 	"testing"
 
 	"winnow/backbone"
+	"winnow/backbone/graph"
 	"winnow/features"
-	"winnow/graph"
 	"winnow/head"
 	"winnow/internal/hint"
 	"winnow/internal/testing/orttest"

@@ -16,7 +16,7 @@ import (
 	"winnow/datasets/location"
 	"winnow/features"
 	"winnow/internal/catalog"
-	"winnow/review"
+	"winnow/report/review"
 	"winnow/run/folder"
 	"winnow/run/inspect"
 )

@@ -10,7 +10,7 @@ import (
 	"winnow/cmd/winnow/term"
 	"winnow/datasets/imagelist"
 	"winnow/datasets/location"
-	"winnow/embedding"
+	"winnow/run/embedding"
 )
 
 // Command is winnow embed.

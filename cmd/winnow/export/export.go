@@ -14,7 +14,7 @@ import (
 
 	"winnow/cmd/winnow/term"
 	"winnow/datasets"
-	"winnow/embedding"
+	"winnow/run/embedding"
 	"winnow/run/folder"
 )
 

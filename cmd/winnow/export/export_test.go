@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"winnow/cmd/winnow/term/termtest"
-	"winnow/embedding"
+	"winnow/run/embedding"
 	"winnow/run/folder"
 	"winnow/search/qdrant"
 )

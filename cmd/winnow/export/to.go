@@ -8,7 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/cmd/winnow/term"
-	"winnow/embedding"
+	"winnow/run/embedding"
 )
 
 var toFlags = slices.Concat(term.DatabaseFlags("embeddings to the vector database at `URL`"), []cli.Flag{

@@ -10,12 +10,12 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/backbone"
+	"winnow/backbone/extraction"
 	"winnow/cluster"
 	"winnow/cmd/winnow/term"
 	"winnow/datasets"
 	"winnow/datasets/imageroot"
 	"winnow/datasets/location"
-	"winnow/extraction"
 	"winnow/features"
 	"winnow/models"
 )

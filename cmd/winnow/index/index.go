@@ -9,8 +9,8 @@ import (
 
 	"winnow/cmd/winnow/term"
 	"winnow/datasets/location"
-	"winnow/embedding"
 	"winnow/features"
+	"winnow/run/embedding"
 )
 
 // Command is winnow index.

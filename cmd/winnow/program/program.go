@@ -10,9 +10,9 @@ import (
 	"io"
 	"os"
 
-	"winnow/bucket"
 	"winnow/cmd/winnow/manual"
 	"winnow/cmd/winnow/term"
+	"winnow/datasets/bucket"
 	"winnow/datasets/location"
 	"winnow/internal/interrupt"
 )

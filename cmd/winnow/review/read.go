@@ -8,8 +8,8 @@ import (
 
 	"winnow/cmd/winnow/term"
 	"winnow/datasets/location"
-	"winnow/review"
-	"winnow/review/decisions"
+	"winnow/report/review"
+	"winnow/report/review/decisions"
 )
 
 // Options are what winnow review is asked for.

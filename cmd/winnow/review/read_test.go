@@ -9,7 +9,7 @@ import (
 	"winnow/cmd/winnow/term"
 	"winnow/cmd/winnow/term/termtest"
 	"winnow/datasets/location"
-	"winnow/review"
+	"winnow/report/review"
 )
 
 func TestFlagsBecomeOptions(t *testing.T) {

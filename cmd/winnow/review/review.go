@@ -13,8 +13,8 @@ import (
 
 	"winnow/backbone"
 	"winnow/cmd/winnow/term"
-	"winnow/review"
-	"winnow/review/finder"
+	"winnow/report/review"
+	"winnow/report/review/finder"
 	"winnow/run/folder"
 )
 

@@ -11,7 +11,7 @@ import (
 	"winnow/cluster"
 	"winnow/cmd/winnow/term"
 	"winnow/datasets/location"
-	"winnow/embedding"
+	"winnow/run/embedding"
 )
 
 //go:embed help.txt

@@ -9,7 +9,7 @@ import (
 
 	"winnow/cmd/winnow/term/termtest"
 	"winnow/datasets/location"
-	"winnow/embedding"
+	"winnow/run/embedding"
 	"winnow/search/qdrant"
 )
 

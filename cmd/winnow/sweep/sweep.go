@@ -12,7 +12,7 @@ import (
 	"winnow/cmd/winnow/term"
 	"winnow/run/cells"
 	"winnow/run/folder"
-	"winnow/sweep"
+	"winnow/run/sweep"
 )
 
 // Options are what the command is asked for.

@@ -3,7 +3,7 @@ package term
 import (
 	"github.com/urfave/cli/v2"
 
-	"winnow/embedding"
+	"winnow/run/embedding"
 )
 
 // DatabaseFlags name a collection of a vector database; what says what it is for.

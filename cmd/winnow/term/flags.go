@@ -9,13 +9,13 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/backbone"
+	"winnow/backbone/extraction"
 	"winnow/datasets/location"
-	"winnow/embedding"
 	"winnow/eval"
-	"winnow/extraction"
 	"winnow/internal/lookup"
 	"winnow/internal/text"
 	"winnow/papers/embedded"
+	"winnow/run/embedding"
 	"winnow/run/folder"
 )
 

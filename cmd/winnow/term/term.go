@@ -14,9 +14,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/backbone"
+	"winnow/backbone/extraction"
 	"winnow/backbone/ort"
 	"winnow/cmd/winnow/progress"
-	"winnow/extraction"
 	"winnow/internal/printable"
 	"winnow/internal/text"
 	"winnow/run/folder"

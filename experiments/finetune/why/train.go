@@ -11,9 +11,9 @@ import (
 	"strings"
 
 	"winnow/backbone"
+	"winnow/backbone/extraction"
 	"winnow/backbone/ort"
 	"winnow/datasets"
-	"winnow/extraction"
 	"winnow/features"
 	"winnow/run"
 	"winnow/run/config"

@@ -1,0 +1,243 @@
+package gradient
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"winnow/backbone/graph"
+)
+
+// rewrite expands the BatchNormalization nodes that normalise by the batch, or switches all of them to fixed
+// statistics.
+func (f *forward) rewrite(m *graph.Model, o Options) error {
+	if !slices.ContainsFunc(m.Graph.Nodes, normalises) {
+		return nil
+	}
+	facts := graph.Infer(m)
+	b := graph.Extend(m)
+	g := b.Model().Graph
+	nodes := g.Nodes
+	g.Nodes = nil
+	latest := map[string]string{} // running statistics that an earlier node has already updated
+	readers := map[string]int{}
+	for _, n := range nodes {
+		for _, name := range reads(n) {
+			readers[name]++
+		}
+	}
+	for _, n := range nodes {
+		if !normalises(n) {
+			b.Add(n)
+			continue
+		}
+		var err error
+		if o.BatchNorm.Train {
+			w := writer{f: f, b: b, Node: n, o: o, latest: latest, all: nodes}
+			err = w.write(facts[n.Inputs[0]])
+		} else {
+			err = fixStatistics(b, n, nodes, o, readers)
+		}
+		if err != nil {
+			return fmt.Errorf("gradient: operator %s of node %q (making %q): %w", n.Op, n.Name, n.Outputs[0], err)
+		}
+	}
+	m.Graph = g
+	return nil
+}
+
+func normalises(n *graph.Node) bool { return graph.IsONNX(n.Domain) && n.Op == "BatchNormalization" }
+
+// fixStatistics adds a node that normalises by its running statistics, even if it was exported for training.
+func fixStatistics(b *graph.Builder, n *graph.Node, nodes []*graph.Node, o Options, readers map[string]int) error {
+	for _, user := range nodes {
+		for _, extra := range n.Outputs[1:] {
+			if extra != "" && slices.Contains(user.Inputs, extra) {
+				return fmt.Errorf("node %q reads %q, which exists only in training", user.Name, extra)
+			}
+		}
+	}
+	if fold(b, n, o, readers) {
+		return nil
+	}
+	fixed := *n
+	fixed.Outputs = n.Outputs[:1]
+	fixed.Attributes = slices.DeleteFunc(slices.Clone(n.Attributes), func(a *graph.Attribute) bool {
+		return a.Name == "training_mode"
+	})
+	b.Add(&fixed)
+	return nil
+}
+
+// writer expands one BatchNormalization node into what it does in training, over all axes except the channels
+// (n places, including the batch):
+//
+//	x̃ = x - mean(x)   var = mean(x̃²)   y = scale·x̃/√(var+ε) + bias
+//	running mean ← m·old + (1-m)·mean   running variance ← m·old + (1-m)·var·n/(n-1)
+//
+// The running variance uses the unbiased estimate, as in torch; ONNX specifies var itself, which differs by
+// 1/(n-1). With a single place it uses var = 0, where torch reports an error. The last step is the runtime's
+// own BatchNormalization with mean 0, which does it in one pass. The derivative reads x̃ and var.
+//
+// Source: Ioffe & Szegedy, Batch Normalization, ICML 2015, algorithm 1.
+type writer struct {
+	*graph.Node
+	f      *forward
+	b      *graph.Builder
+	o      Options
+	latest map[string]string
+	all    []*graph.Node // of the model
+	typ    graph.DataType
+	rank   int
+	size   int64 // channels
+}
+
+func (w *writer) write(x *graph.ValueInfo) error {
+	if err := w.check(x); err != nil {
+		return err
+	}
+	in, axes := w.Inputs[0], others(w.rank)
+	mean := w.mean(in, axes)
+	centred := w.b.Node("Sub", []string{in, mean})
+	variance := w.vector(w.mean(w.b.Node("Mul", []string{centred, centred}), axes))
+	count := w.b.Node("Div", []string{
+		w.b.Node("Cast", []string{w.b.Node("Size", []string{in})}, graph.Int("to", int64(w.typ))),
+		w.constant("channels", float64(w.size), 0),
+	})
+	epsilon := w.Float("epsilon", 1e-5)
+	w.b.NodeTo(w.Outputs[0], "BatchNormalization",
+		[]string{centred, w.Inputs[1], w.Inputs[2], w.constant("zeros", 0, w.size), variance},
+		graph.Float("epsilon", epsilon))
+
+	one := w.constant("one", 1, 0)
+	rest := w.b.Node("Max", []string{w.b.Node("Sub", []string{count, one}), one})
+	unbiased := w.b.Node("Mul", []string{variance, w.b.Node("Div", []string{count, rest})})
+	w.move(3, 1, w.vector(mean))
+	w.move(4, 2, unbiased)
+
+	if w.f.own == nil {
+		w.f.own = map[string]rule{}
+	}
+	w.f.own[w.Outputs[0]] = trainedNorm{in, centred, variance, count, float64(epsilon), w.rank, w.size}.rule
+	return nil
+}
+
+// check determines type, rank and channels.
+func (w *writer) check(x *graph.ValueInfo) error {
+	switch {
+	case w.b.Opset() < 7:
+		return fmt.Errorf("found operator set %d, expected 7 or later to train it", w.b.Opset())
+	case len(w.Inputs) < 5:
+		return fmt.Errorf("found %d inputs, expected 5", len(w.Inputs))
+	case w.Int("spatial", 1) == 0:
+		return fmt.Errorf("found spatial 0, expected 1")
+	case x == nil || len(x.Shape) < 2:
+		return fmt.Errorf("shape of %q: not known, expected [N,C,…]", w.Inputs[0])
+	}
+	for i, name := range w.Inputs[3:5] {
+		t := w.b.Model().Graph.Initializer(name)
+		if t == nil || len(t.Dims) != 1 {
+			return fmt.Errorf("running statistic %q: expected an initializer of one axis", name)
+		}
+		if slices.Contains(w.o.Weights, name) {
+			return fmt.Errorf("running statistic %q: found it among the weights, but batches "+
+				"update it", name)
+		}
+		if other := otherReader(w.all, name, 3+i); other != nil {
+			return fmt.Errorf("running statistic %q: %s of node %q reads it for another purpose and would change with "+
+				"it, expected its own initializer", name, other.Op, other.Name)
+		}
+		w.typ, w.size = t.Type, t.Dims[0]
+	}
+	w.rank = len(x.Shape)
+	return nil
+}
+
+// otherReader returns a node that reads a tensor other than as that input of a BatchNormalization, or nil.
+// Exporters merge equal constants: zeros are a mean here and a bias there.
+func otherReader(nodes []*graph.Node, name string, input int) *graph.Node {
+	for _, n := range nodes {
+		for i, in := range reads(n) {
+			if in == name && !(normalises(n) && i == input) {
+				return n
+			}
+		}
+	}
+	return nil
+}
+
+// others returns all axes of a rank except the channels.
+func others(rank int) []int64 { return slices.Delete(all(rank), 1, 2) }
+
+// overPlaces sums a tensor of the given rank over all axes except the channels.
+func (c *call) overPlaces(t string, rank int) string {
+	if k, ok := c.r.cuts[t]; ok {
+		return k.total(c.r)
+	}
+	return c.op("ReduceSum", []string{t, c.ints(others(rank)...)}, graph.Int("keepdims", 0))
+}
+
+// mean averages over axes, which are kept with size 1.
+func (w *writer) mean(t string, axes []int64) string {
+	if w.b.Opset() < 18 {
+		return w.b.Node("ReduceMean", []string{t}, graph.Ints("axes", axes...))
+	}
+	return w.b.Node("ReduceMean", []string{t, w.b.Constant(graph.NewTensor("axes", axes, int64(len(axes))))})
+}
+
+// vector reduces a tensor to the channels' axis.
+func (w *writer) vector(t string) string {
+	return w.b.Node("Reshape", []string{t, w.b.Constant(graph.NewTensor("channels", []int64{w.size}, 1))})
+}
+
+// constant returns a number repeated n times, or a scalar if n is 0.
+func (w *writer) constant(name string, v float64, n int64) string {
+	list, dims := make([]float64, max(n, 1)), []int64{n}
+	for i := range list {
+		list[i] = v
+	}
+	if n == 0 {
+		dims = nil
+	}
+	return w.b.Constant(numbers(w.typ, name, list, dims...))
+}
+
+// numbers returns a tensor of float64, or of float32 for every other type.
+func numbers(t graph.DataType, name string, list []float64, dims ...int64) *graph.Tensor {
+	if t == graph.Float64 {
+		return graph.NewTensor(name, list, dims...)
+	}
+	short := make([]float32, len(list))
+	for i, v := range list {
+		short[i] = float32(v)
+	}
+	return graph.NewTensor(name, short, dims...)
+}
+
+// move replaces the running statistic in an input by its next value. If the node has an output for it, the
+// value gets that name. Nodes that share a statistic update it one after another.
+func (w *writer) move(input, output int, batch string) {
+	m := cmp.Or(w.o.BatchNorm.Momentum, float64(w.Float("momentum", 0.9)))
+	name := w.Inputs[input]
+	old := w.latest[name]
+	if old == "" {
+		old = name
+		w.f.state = append(w.f.state, State{Name: name})
+	}
+	stays := w.b.Node("Mul", []string{old, w.constant("momentum", m, 0)})
+	comes := w.b.Node("Mul", []string{batch, w.constant("rest", 1-m, 0)})
+	next := ""
+	if output < len(w.Outputs) {
+		next = w.Outputs[output]
+	}
+	if next == "" {
+		next = w.b.Fresh("next_" + name)
+	}
+	w.b.NodeTo(next, "Add", []string{stays, comes})
+	w.latest[name] = next
+	for i, s := range w.f.state {
+		if s.Name == name {
+			w.f.state[i].Next = next
+		}
+	}
+}

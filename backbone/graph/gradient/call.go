@@ -1,0 +1,185 @@
+package gradient
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"winnow/backbone/graph"
+)
+
+// rule adds the derivative of one node: given the gradients of its outputs, it calls give for each input that
+// needs one.
+type rule func(c *call) error
+
+// call is one forward node, as visited by the walk.
+type call struct {
+	*graph.Node
+	r    *reverse
+	grad []string // gradient of each output; "" if there is none
+	need []bool   // whether each input's gradient is wanted
+}
+
+// in returns the i-th input, or "" if it is omitted.
+func (c *call) in(i int) string {
+	if i < len(c.Inputs) {
+		return c.Inputs[i]
+	}
+	return ""
+}
+
+// wants reports whether the i-th input exists and its gradient is wanted.
+func (c *call) wants(i int) bool { return i < len(c.need) && c.need[i] }
+
+// give adds to the gradient of the i-th input, if it is wanted.
+func (c *call) give(i int, grad string) {
+	if c.wants(i) {
+		c.giveTo(c.Inputs[i], grad)
+	}
+}
+
+// giveTo adds to the gradient of a tensor on which the node depends.
+func (c *call) giveTo(tensor, grad string) {
+	c.r.flows[tensor] = append(c.r.flows[tensor], grad)
+}
+
+// op adds a node with one output to the backward model and returns the output.
+func (c *call) op(op string, inputs []string, attributes ...*graph.Attribute) string {
+	return c.r.b.Node(op, inputs, attributes...)
+}
+
+// ops adds a node with n outputs to the backward model and returns them.
+func (c *call) ops(op string, n int, inputs []string, attributes ...*graph.Attribute) []string {
+	node := &graph.Node{Name: c.r.b.Fresh(op), Op: op, Inputs: inputs, Attributes: attributes}
+	for range n {
+		node.Outputs = append(node.Outputs, c.r.b.Fresh(op))
+	}
+	c.r.b.Add(node)
+	return node.Outputs
+}
+
+// contrib adds a com.microsoft node with one output to the backward model.
+func (c *call) contrib(op string, inputs []string, attributes ...*graph.Attribute) string {
+	c.r.contrib = true
+	out := c.r.b.Fresh(op)
+	c.r.b.Add(&graph.Node{Name: out, Op: op, Domain: "com.microsoft", Inputs: inputs, Outputs: []string{out},
+		Attributes: attributes})
+	return out
+}
+
+// before adds a node with one output to the forward model, for values that are cheaper to store than their
+// inputs. The operator must exist in the forward model's operator set. A node without attributes is added only
+// once for the same inputs.
+func (c *call) before(op string, inputs []string, attributes ...*graph.Attribute) string {
+	key := fmt.Sprintf("before %s%q", op, inputs)
+	if name := c.r.fixed[key]; name != "" && len(attributes) == 0 {
+		return name
+	}
+	// The name must also be unused in the backward model, which reads it.
+	name := c.r.f.b.NodeTo(c.r.b.Fresh(op), op, inputs, attributes...)
+	c.r.late = nil
+	if len(attributes) == 0 {
+		c.r.fixed[key] = name
+	}
+	return name
+}
+
+// output returns the i-th output of the forward node, and adds it if the node omits it. The caller's model
+// shares the node, so a copy replaces it in the forward model.
+func (c *call) output(i int) string {
+	if i < len(c.Outputs) && c.Outputs[i] != "" {
+		return c.Outputs[i]
+	}
+	name := c.r.b.Fresh(fmt.Sprintf("%s_%d", c.Outputs[0], i))
+	twin := *c.Node
+	twin.Outputs = slices.Clone(c.Outputs)
+	for len(twin.Outputs) <= i {
+		twin.Outputs = append(twin.Outputs, "")
+	}
+	twin.Outputs[i] = name
+	nodes := c.r.f.b.Model().Graph.Nodes
+	nodes[slices.Index(nodes, c.Node)] = &twin
+	c.Node, c.r.late = &twin, nil
+	return name
+}
+
+// shape returns the shape of a forward tensor as far as it is known, or nil if not even its rank is.
+func (c *call) shape(tensor string) graph.Shape {
+	if v := c.r.info(tensor); v != nil {
+		return v.Shape
+	}
+	return nil
+}
+
+// dtype returns the element type of a forward tensor.
+func (c *call) dtype(tensor string) graph.DataType {
+	if v := c.r.info(tensor); v != nil && v.Type != 0 {
+		return v.Type
+	}
+	return graph.Float32
+}
+
+// known returns the elements of a small integer tensor, if they are known.
+func (c *call) known(tensor string) ([]int64, bool) {
+	v, ok := c.r.f.known[tensor]
+	return v, ok
+}
+
+// ints returns a constant list of integers.
+func (c *call) ints(v ...int64) string {
+	return c.constant(fmt.Sprint("i", v), func(name string) *graph.Tensor {
+		return graph.NewTensor(name, v, int64(len(v)))
+	})
+}
+
+// scalar returns a constant of rank 0 with the element type of the forward tensor like.
+func (c *call) scalar(like string, v float64) string {
+	t := c.dtype(like)
+	return c.constant(fmt.Sprint("s", t, math.Float64bits(v)), func(name string) *graph.Tensor {
+		if t == graph.Float64 {
+			return graph.NewTensor(name, []float64{v})
+		}
+		return graph.NewTensor(name, []float32{float32(v)})
+	})
+}
+
+// constant returns the name of an initializer of the backward model, which build creates once for each key.
+func (c *call) constant(key string, build func(name string) *graph.Tensor) string {
+	if name := c.r.fixed[key]; name != "" {
+		return name
+	}
+	name := c.r.b.Constant(build("const"))
+	c.r.fixed[key] = name
+	return name
+}
+
+// like reshapes a gradient to the shape of a forward tensor with the same number of elements. With more than
+// one free size it reads the shape from the forward pass.
+func (c *call) like(grad, tensor string) string {
+	if to, ok := fixedShape(c.shape(tensor)); ok {
+		return c.op("Reshape", []string{grad, c.ints(to...)})
+	}
+	return c.op("Reshape", []string{grad, c.before("Shape", []string{tensor})})
+}
+
+// fixedShape returns a shape as Reshape takes it, with -1 for a free size. ok is false for more than one free
+// size, or for a size of 0 besides a free one.
+func fixedShape(s graph.Shape) (to []int64, ok bool) {
+	if s == nil {
+		return nil, false
+	}
+	free := 0
+	to = []int64{}
+	for _, d := range s {
+		switch {
+		case !d.Known():
+			free++
+			to = append(to, -1)
+		case d.Size == 0:
+			return nil, false
+		default:
+			to = append(to, d.Size)
+		}
+	}
+	return to, free <= 1
+}

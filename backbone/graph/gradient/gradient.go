@@ -1,0 +1,89 @@
+// Package gradient differentiates an ONNX model. The derivative of a network is itself a graph of ordinary ONNX
+// operators, so the same runtime runs both. The package itself runs nothing: graphs in, graphs out.
+//
+// [Differentiate] turns one model into two. The forward model computes the output as before, with its trainable
+// weights as inputs instead of constants, and also outputs the intermediate tensors that the derivative reads.
+// The backward model takes these, the weights and the gradient of the output, and returns the gradients of the
+// weights. It is reverse mode, restricted to the part of the graph that the weights can change, and sums where
+// a tensor is used more than once.
+//
+// Conventions: the gradient of a tensor has its shape and element type. Spatial sizes must be known to shape
+// inference; the batch may be free. Backward models are written for operator set [Opset] whatever the forward
+// model's is, with com.microsoft's FusedMatMul where a transposition would cost a copy. It imports only graph.
+//
+// Source: reverse accumulation, Griewank & Walther, Evaluating Derivatives, 2nd ed. 2008, chapter 3.
+package gradient
+
+import (
+	"fmt"
+
+	"winnow/backbone/graph"
+)
+
+// Opset is the operator set version of backward models.
+const Opset = 17
+
+// Options describe what to differentiate.
+type Options struct {
+	Output    string   // the tensor whose gradient is given; "": the model's only output
+	Weights   []string // initializers to differentiate with respect to
+	Inputs    []string // inputs of the model to differentiate with respect to
+	BatchNorm BatchNorm
+	Kernels   bool // the runtime has the operators of [domain], which are used where they are faster
+}
+
+// BatchNorm sets what happens to the statistics of BatchNormalization nodes.
+type BatchNorm struct {
+	Train    bool    // normalise by the batch, and update the running statistics
+	Momentum float64 // share of the old running statistics that is kept; 0: the node's own value (ONNX's default: 0.9)
+}
+
+// Derivative is a model and its derivative.
+type Derivative struct {
+	Forward  *graph.Model // the model's data inputs, Weights, State → Output, Next of State, Saved
+	Backward *graph.Model // data inputs and Weights that it reads, Saved, GradOutput → Grads
+
+	Output     string
+	GradOutput string   // input of Backward: ∂L/∂Output
+	Weights    []string // as requested
+	Inputs     []string // as requested
+	Grads      []string // outputs of Backward: of Weights, then of Inputs
+	Saved      []string // outputs of Forward that Backward reads
+	State      []State  // running statistics, with BatchNorm.Train
+}
+
+// State is a value that Forward replaces instead of differentiating.
+type State struct {
+	Name string // of the initializer, which is an input of Forward
+	Next string // output of Forward: its new value
+}
+
+// Differentiate returns the derivative of a model. An operator without a rule on the way from a weight to the
+// output is an error that names the operator and its node.
+func Differentiate(m *graph.Model, o Options) (*Derivative, error) {
+	if o.Output == "" {
+		if len(m.Graph.Outputs) != 1 {
+			return nil, fmt.Errorf("gradient: found %d outputs, expected the name of one", len(m.Graph.Outputs))
+		}
+		o.Output = m.Graph.Outputs[0].Name
+	}
+	if len(o.Weights)+len(o.Inputs) == 0 {
+		return nil, fmt.Errorf("gradient: nothing to differentiate with respect to: expected a weight or an input")
+	}
+	m, err := graph.Cut(m, o.Output)
+	if err != nil {
+		return nil, err
+	}
+	f, err := prepare(m, o)
+	if err != nil {
+		return nil, err
+	}
+	r, err := newReverse(f, o)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.run(); err != nil {
+		return nil, err
+	}
+	return r.finish()
+}

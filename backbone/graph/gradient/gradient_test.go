@@ -1,0 +1,366 @@
+package gradient_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"winnow/backbone/graph"
+	"winnow/backbone/graph/gradient"
+)
+
+// network is a model with weights, which a test differentiates by name.
+type network struct {
+	b      *graph.Builder
+	x      string
+	values map[string]array
+}
+
+// newNetwork has one input x of this shape; its first size is free unless fixed.
+func newNetwork(opset int64, fixed bool, dims ...int64) *network {
+	n := &network{b: graph.NewBuilder("net", opset), values: map[string]array{}}
+	shape := graph.ShapeOf(dims...)
+	if !fixed {
+		shape[0] = graph.Free("") // as many exporters write it
+	}
+	n.x = n.b.Input("x", graph.Float64, shape)
+	n.values[n.x] = x(1, dims...)
+	return n
+}
+
+func (n *network) weight(name string, seed uint64, dims ...int64) string {
+	a := x(seed, dims...)
+	name = n.b.Constant(graph.NewTensor(name, a.data, dims...))
+	n.values[name] = a
+	return name
+}
+
+// state states a tensor's shape in the file, as exporters do, for operators without an inference rule.
+func (n *network) state(tensor string, dims ...int64) string {
+	g := n.b.Model().Graph
+	g.ValueInfo = append(g.ValueInfo,
+		&graph.ValueInfo{Name: tensor, Type: graph.Float64, Shape: graph.ShapeOf(dims...)})
+	return tensor
+}
+
+func (n *network) node(op string, inputs ...string) string { return n.b.Node(op, inputs) }
+
+// check differentiates with respect to the weights (and x) and compares.
+func (n *network) check(t *testing.T, output string, weights ...string) *gradient.Derivative {
+	t.Helper()
+	n.b.Output(output)
+	d, err := gradient.Differentiate(n.b.Model(), gradient.Options{Weights: weights, Inputs: []string{n.x}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := difference(t, d, n.values, graph.Float64); !(got < 1e-6) {
+		t.Errorf("the gradient is off by %.3g of its size, expected less than 1e-6", got)
+	}
+	return d
+}
+
+func TestSharedWeight(t *testing.T) {
+	n := newNetwork(17, false, 3, 4)
+	w := n.weight("w", 2, 4, 4)
+	y := n.node("Tanh", n.node("MatMul", n.x, w))
+	n.check(t, n.node("Add", n.node("MatMul", y, w), y), w)
+}
+
+func TestFixedBatch(t *testing.T) {
+	n := newNetwork(17, true, 1, 4)
+	w, v := n.weight("w", 2, 4, 4), n.weight("v", 3, 4)
+	n.check(t, n.node("Mul", n.node("Tanh", n.node("MatMul", n.x, w)), v), w, v)
+}
+
+// A free size of one input may be 1 while another input's is not: which axes are summed is known only at run
+// time.
+func TestSizesFoundLate(t *testing.T) {
+	for _, sizes := range [][2]int64{{1, 3}, {3, 3}, {3, 1}} {
+		n := newNetwork(17, false, sizes[0], 4)
+		z := n.b.Input("z", graph.Float64, graph.Shape{graph.Fixed(2), graph.Free(""), graph.Fixed(4)})
+		n.values[z] = x(2, 2, sizes[1], 4)
+		n.b.Output(n.node("Mul", n.x, z))
+		d, err := gradient.Differentiate(n.b.Model(), gradient.Options{Inputs: []string{"x", "z"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := difference(t, d, n.values, graph.Float64); !(got < 1e-6) {
+			t.Errorf("%v: the gradient is off by %.3g of its size", sizes, got)
+		}
+	}
+}
+
+// One derivative works for every batch size.
+func TestBatches(t *testing.T) {
+	n := newNetwork(17, false, 2, 3, 4)
+	w := n.weight("w", 2, 4, 5)
+	y := n.node("Tanh", n.node("MatMul", n.x, w))
+	centred := n.node("Sub", y, n.b.Node("ReduceMean", []string{y}, graph.Ints("axes", 0)))
+	d := n.check(t, n.node("Mul", n.b.Node("Softmax", []string{centred}, graph.Int("axis", 0)), centred), w)
+	for _, batch := range []int64{1, 5} {
+		n.values["x"] = x(3, batch, 3, 4)
+		if got := difference(t, d, n.values, graph.Float64); !(got < 1e-6) {
+			t.Errorf("batch of %d: the gradient is off by %.3g of its size", batch, got)
+		}
+	}
+}
+
+// If the batch of a file is freed in its input only, the file still states 1 for other tensors. That 1 must not
+// be taken for a broadcast size, or the gradients of all images would be added up in each.
+func TestFreedBatch(t *testing.T) {
+	n := newNetwork(17, false, 3, 4)
+	w := n.weight("w", 2, 4, 4)
+	gate := n.state(n.node("Sigmoid", n.node("MatMul", n.x, w)), 1, 4)
+	n.check(t, n.node("Mul", n.node("Add", n.x, n.node("Tanh", n.x)), gate), w)
+}
+
+// Exporters compute the shape for a Reshape from that of another tensor.
+func TestIntegerPath(t *testing.T) {
+	n := newNetwork(17, false, 2, 3, 4)
+	w := n.weight("w", 2, 12, 2)
+	shape := n.node("Shape", n.x)
+	first := n.b.Node("Gather", []string{shape, n.b.Constant(graph.NewTensor("at", []int64{0}))}, graph.Int("axis", 0))
+	to := n.b.Node("Concat", []string{n.node("Unsqueeze", first, ints(n.b, 0)), ints(n.b, -1)}, graph.Int("axis", 0))
+	d := n.check(t, n.node("MatMul", n.node("Reshape", n.node("Exp", n.x), to), w), w)
+	if slices.ContainsFunc(d.Backward.Graph.Nodes, func(n *graph.Node) bool { return n.Op == "Shape" }) {
+		t.Error("the backward model asks for shapes that are known")
+	}
+}
+
+// Constants may be nodes, next to weights.
+func TestConstantNodes(t *testing.T) {
+	n := newNetwork(17, false, 3, 4)
+	w := n.weight("w", 2, 4)
+	half := n.b.Node("Constant", nil, graph.TensorValue("value", graph.NewTensor("half", []float64{0.5})))
+	scaled := n.node("Mul", w, half)
+	n.check(t, n.node("Mul", n.node("Pow", n.node("Add", n.x, scaled),
+		n.b.Node("Constant", nil, graph.TensorValue("value", graph.NewTensor("two", []float64{2})))), half), w)
+}
+
+// Up to version 3 of the format initializers are also listed as inputs.
+func TestOldFormat(t *testing.T) {
+	n := newNetwork(8, false, 3, 4)
+	w, v := n.weight("w", 2, 4, 5), n.weight("v", 3, 5)
+	half := n.b.Node("Constant", nil, graph.TensorValue("value", graph.NewTensor("half", []float64{0.5})))
+	y := n.node("Mul", n.node("Add", n.node("MatMul", n.x, w), v), half)
+	if m := n.b.Model(); m.IRVersion != 3 || len(m.Graph.Inputs) != 3 {
+		t.Fatalf("found version %d with %d inputs, expected 3 and 3", m.IRVersion, len(m.Graph.Inputs))
+	}
+	n.check(t, n.b.Node("Softmax", []string{y}, graph.Int("axis", 1)), w)
+}
+
+// The caller's names are kept, whatever they are.
+func TestNames(t *testing.T) {
+	n := newNetwork(17, false, 3, 4)
+	w := n.weight("grad_y", 2, 4, 4)
+	v := n.weight("const", 3, 4)
+	tensors := []string{"Shape", "grad_x", "Mul", "y_2"}
+	in := n.x
+	for i, name := range tensors {
+		op := []string{"Tanh", "Sigmoid", "Exp", "Neg"}[i]
+		n.b.NodeTo(name, op, []string{in})
+		in = name
+	}
+	n.b.NodeTo("y", "LayerNormalization", []string{n.node("MatMul", in, w), v})
+	mean := n.b.Node("ReduceMean", []string{"y"}, graph.Ints("axes", 0))
+	n.check(t, n.node("Mul", "y", mean), w, v)
+}
+
+// Only what the weights can change is differentiated.
+func TestOnlyWhatIsNeeded(t *testing.T) {
+	n := newNetwork(17, false, 3, 4)
+	w := n.weight("w", 2, 4, 4)
+	frozen := n.node("Round", n.node("Sin", n.x)) // no rule for Sin
+	n.b.Output(n.node("MatMul", frozen, w))
+	d, err := gradient.Differentiate(n.b.Model(), gradient.Options{Weights: []string{w}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := difference(t, d, n.values, graph.Float64); !(got < 1e-6) {
+		t.Errorf("the gradient is off by %.3g of its size", got)
+	}
+	if len(d.Saved) != 1 || d.Saved[0] != frozen {
+		t.Errorf("saved %q, expected %q alone", d.Saved, frozen)
+	}
+}
+
+func TestRefused(t *testing.T) {
+	at := func(name string, lists [][]int64, attributes ...*graph.Attribute) func(n *network, w string) string {
+		return func(n *network, w string) string {
+			return with(name, lists, attributes...)(n.b, []string{n.node("Mul", n.x, w)})
+		}
+	}
+	for _, c := range []struct {
+		name, want string
+		build      func(n *network, w string) string
+	}{
+		{"no rule", `operator Sin of node "Sin"`, at("Sin", nil)},
+		{"another domain's", "operator acme.Relu of node", func(n *network, w string) string {
+			n.b.Import("acme", 1)
+			n.b.Add(&graph.Node{Op: "Relu", Domain: "acme", Inputs: []string{w}, Outputs: []string{"y"}})
+			return "y"
+		}},
+		{"weight cut off", `weight "w": the part of the model that is kept has no initializer`,
+			func(n *network, _ string) string {
+				return n.node("Neg", n.x)
+			}},
+		{"pad reflects", `mode "reflect", expected constant`,
+			at("Pad", [][]int64{{0, 1, 0, 0}}, graph.String("mode", "reflect"))},
+		{"pad by a weight", "its value", func(n *network, w string) string {
+			return n.node("Pad", n.x, ints(n.b, 0, 1, 0, 0), n.node("ReduceSum", w))
+		}},
+		{"dropout trains", "training_mode", func(n *network, w string) string {
+			yes := n.b.Node("Cast", []string{n.b.Constant(graph.NewTensor("yes", []int64{1}))},
+				graph.Int("to", int64(graph.Bool)))
+			return n.node("Dropout", n.node("Mul", n.x, w), "", yes)
+		}},
+		{"limits move", "limits depend on a weight", func(n *network, w string) string {
+			return n.node("Clip", n.x, n.node("ReduceSum", w))
+		}},
+		{"three maxima", "found 3 inputs, expected at most 2", func(n *network, w string) string {
+			return n.node("Max", n.x, w, w)
+		}},
+		{"norm of another power", "p = 1, expected 2", at("LpNormalization", nil, graph.Int("p", 1))},
+		{"slice of the batch", "expected a known size", at("Slice", [][]int64{{1}, {2}, {0}, nil})},
+		{"slice found late", "computed when the network runs", func(n *network, w string) string {
+			size := n.b.Node("Gather", []string{n.node("Shape", n.x), ints(n.b, 0)})
+			return n.node("Slice", n.node("Mul", n.x, w), ints(n.b, 0), size, ints(n.b, 0))
+		}},
+		{"float16", "found float16, expected float32 or float64", func(n *network, w string) string {
+			half := n.b.Node("Cast", []string{w}, graph.Int("to", int64(graph.Float16)))
+			return n.node("Tanh", n.node("Neg", half))
+		}},
+		{"read inside a branch", `a graph inside it reads`, func(n *network, w string) string {
+			inner := func(op string) *graph.Graph {
+				return &graph.Graph{Name: op,
+					Nodes:   []*graph.Node{{Op: op, Inputs: []string{w}, Outputs: []string{op + "_y"}}},
+					Outputs: []*graph.ValueInfo{{Name: op + "_y", Type: graph.Float64}}}
+			}
+			yes := n.b.Constant(graph.NewTensor("yes", []int64{1}))
+			n.b.Add(&graph.Node{Op: "If", Name: "either",
+				Inputs:  []string{n.b.Node("Cast", []string{yes}, graph.Int("to", int64(graph.Bool)))},
+				Outputs: []string{"branch"},
+				Attributes: []*graph.Attribute{
+					{Name: "then_branch", Kind: graph.KindGraph, Graph: inner("Exp")},
+					{Name: "else_branch", Kind: graph.KindGraph, Graph: inner("Neg")},
+				}})
+			// from the sum alone the gradient would look complete
+			return n.node("Mul", n.node("Add", n.x, w), n.state("branch", 4))
+		}},
+		{"quantized on the way", "operator DequantizeLinear", func(n *network, w string) string {
+			step := n.b.Constant(graph.NewTensor("step", []float32{0.1}))
+			single := n.b.Node("Cast", []string{n.node("Mul", n.x, w)}, graph.Int("to", int64(graph.Float32)))
+			whole := n.state(n.node("QuantizeLinear", single, step), 3, 4)
+			g := n.b.Model().Graph
+			g.ValueInfo[len(g.ValueInfo)-1].Type = graph.Uint8
+			back := n.node("DequantizeLinear", whole, step)
+			return n.node("Add", n.node("Mul", n.x, w),
+				n.b.Node("Cast", []string{n.state(back, 3, 4)}, graph.Int("to", int64(graph.Float64))))
+		}},
+		{"values of one-hot", "operator OneHot", func(n *network, w string) string {
+			values := n.b.Node("Slice", []string{w, ints(n.b, 0), ints(n.b, 2)})
+			return n.node("Add", n.state(n.node("OneHot", n.node("ArgMax", n.x), ints(n.b, 4), values), 3, 4),
+				n.node("Mul", n.x, w))
+		}},
+		{"columns first", "storage_order 1", func(n *network, w string) string {
+			image := n.node("Reshape", n.node("Mul", n.x, w), ints(n.b, -1, 1, 2, 2))
+			return n.b.Node("MaxPool", []string{image}, graph.Ints("kernel_shape", 2, 2), graph.Int("storage_order", 1))
+		}},
+		{"pool of unknown rank", "expected known sizes", func(n *network, w string) string {
+			n.b.Add(&graph.Node{Op: "Compress", Inputs: []string{n.x, n.node("Not", n.node("Equal", n.x, n.x))},
+				Outputs: []string{"any"}})
+			return n.node("GlobalMaxPool", n.node("Mul", "any", w))
+		}},
+		{"statistics of places", "spatial 0", func(n *network, w string) string {
+			return n.b.Node("BatchNormalization", []string{n.x, w, w, n.weight("mean", 3, 4), n.weight("var", 4, 4)},
+				graph.Int("spatial", 0))
+		}},
+		{"no axis to square over", "no axes and noop_with_empty_axes", func(n *network, w string) string {
+			none := n.b.Constant(graph.NewTensor("none", []int64{}, 0))
+			return n.b.Node("ReduceSumSquare", []string{n.node("Mul", n.x, w), none},
+				graph.Int("noop_with_empty_axes", 1))
+		}},
+		{"shape found late", "expected", func(n *network, w string) string {
+			n.b.Add(&graph.Node{Op: "Compress", Inputs: []string{n.x, n.node("Not", n.node("Equal", n.x, n.x))},
+				Outputs: []string{"some"}})
+			return n.node("Mul", n.node("ReduceSum", "some"),
+				n.b.Node("ReduceMean", []string{n.node("Mul", "some", w)}))
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			n := newNetwork(17, false, 3, 4)
+			w := n.weight("w", 2, 4)
+			n.b.Output(c.build(n, w))
+			_, err := gradient.Differentiate(n.b.Model(), gradient.Options{Weights: []string{w}})
+			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), "gradient: ") {
+				t.Errorf("found %v, expected an error with %q", err, c.want)
+			}
+		})
+	}
+}
+
+func TestRefusedOptions(t *testing.T) {
+	n := newNetwork(17, false, 3, 4)
+	size := n.b.Node("Cast", []string{n.node("Shape", n.weight("w", 2, 4))}, graph.Int("to", int64(graph.Float64)))
+	n.b.Output(n.node("Mul", n.x, size))
+	m := n.b.Model()
+	for want, o := range map[string]gradient.Options{
+		"nothing to differentiate with respect to":  {},
+		`input "z": the model has no such input`:    {Inputs: []string{"z"}},
+		`weight "v": the part of the model that is`: {Weights: []string{"v"}},
+		`output "Mul" depends on none`:              {Weights: []string{"w"}},
+		`"w": the output does not depend on it`:     {Weights: []string{"w"}, Inputs: []string{"x"}},
+		`graph: tensor "q": no node makes it`:       {Output: "q", Inputs: []string{"x"}},
+	} {
+		if _, err := gradient.Differentiate(m, o); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: found %v, expected an error with %q", o, err, want)
+		}
+	}
+}
+
+// Before set 8 MaxPool does not output the places of its maxima.
+func TestRefusedOperatorSet(t *testing.T) {
+	n := newNetwork(7, false, 3, 2, 4)
+	w := n.weight("w", 2, 4)
+	n.b.Output(n.b.Node("MaxPool", []string{n.node("Mul", n.x, w)}, graph.Ints("kernel_shape", 2)))
+	_, err := gradient.Differentiate(n.b.Model(), gradient.Options{Weights: []string{w}})
+	if err == nil || !strings.Contains(err.Error(), "operator set 7, expected 8") {
+		t.Errorf("found %v, expected an error about the operator set", err)
+	}
+}
+
+// A row of zeros has no direction: its gradient is 0, not NaN, which one step would spread to every weight.
+func TestNormOfZero(t *testing.T) {
+	n := newNetwork(17, false, 2, 3)
+	clear(n.values["x"].data[:3])
+	n.b.Output(n.node("LpNormalization", n.x))
+	d, err := gradient.Differentiate(n.b.Model(), gradient.Options{Inputs: []string{"x"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := newMachine(t, d, graph.Float64)
+	grad := m.backward(m.forward(n.values), drawn(9, -1, 1, 2, 3))[0].data
+	if !slices.Equal(grad[:3], []float64{0, 0, 0}) || !(grad[3]*grad[3] > 0) {
+		t.Errorf("found %v, expected zeros for the row of zeros alone", grad)
+	}
+}
+
+// The models use only operators of a standard runtime.
+func TestModelsStandAlone(t *testing.T) {
+	n := newNetwork(17, false, 2, 3, 4)
+	w := n.weight("w", 2, 2, 4, 4)
+	d := n.check(t, n.node("MatMul", n.x, w), w)
+	for _, m := range []*graph.Model{d.Forward, d.Backward} {
+		again, err := graph.Read(m.Marshal())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := again.Check(); err != nil {
+			t.Error(err)
+		}
+	}
+	if got := fmt.Sprint(d.Grads); len(d.Grads) != 2 {
+		t.Errorf("found gradients %s, expected one for each weight and input", got)
+	}
+}

@@ -1,0 +1,243 @@
+package gradient
+
+import (
+	"math"
+	"slices"
+
+	"winnow/backbone/graph"
+)
+
+// domain is the domain of winnow's own operators, which package backbone/ort implements for the CPU. All
+// tensors are float32 [N, C, height, width]; windows are those of Conv (strides, dilations, pads); the name of
+// an unwanted output is "".
+//
+//	Cut(dY, Y; low, high) → dX, dB
+//	    dX = dY where low < Y < high, else 0; dB[c] = Σ_{n,p} dX[n,c,p]
+//	Depthwise(X, W, B; windows, low, high) → Y
+//	    Conv with a filter for each channel, W [C, 1, kh, kw], cut to low … high
+//	DepthwiseGrad(dY, X, W, Y; windows, low, high) → dX, dW, dB
+//	    its derivative by X, W and B; without Y nothing was cut
+//	Conv3x3(X, W, B; windows, low, high) → Y
+//	    Conv of one group with filters 3×3, stride 1, dilation 1 and pads to 2, cut to low … high;
+//	    non-finite values of X spread over the tiles of 2×2 places that read them
+//	Conv3x3Grad(dY, X, W, Y; windows, low, high) → dX, dW, dB
+//	    its derivative, as DepthwiseGrad
+//	MaxPool(X; windows, kernel, in) → Y, tap
+//	    tap, uint8: which place of each window is the first to have its maximum
+//	MaxPoolGrad(dY, tap, Y; windows, kernel, in, low, high) → dX
+//	    its derivative, in the size of X [in]; with Y that of MaxPool behind what was cut
+const domain = "winnow"
+
+// between holds the limits outside which a function of one number is constant.
+type between struct{ low, high float64 }
+
+var unlimited = between{math.Inf(-1), math.Inf(1)}
+
+func (b between) attributes() []*graph.Attribute {
+	return []*graph.Attribute{graph.Float("low", float32(b.low)), graph.Float("high", float32(b.high))}
+}
+
+// planes reports whether kernels can take a tensor: they are requested, and it is float32 with two spatial
+// axes.
+func (c *call) planes(tensor string) bool {
+	return c.r.o.Kernels && c.isFloat32(tensor) && len(c.shape(tensor)) == 4
+}
+
+// fused adds a node of [domain] to the backward model. Only wanted outputs get a name.
+func (c *call) fused(op string, inputs []string, wanted []bool, attributes []*graph.Attribute) []string {
+	c.r.backwardKernels = true
+	node := &graph.Node{Name: c.r.b.Fresh(op), Domain: domain, Op: op, Inputs: inputs, Attributes: attributes,
+		Outputs: make([]string, len(wanted))}
+	for i, want := range wanted {
+		if want {
+			node.Outputs[i] = c.r.b.Fresh(op)
+		}
+	}
+	c.r.b.Add(node)
+	return node.Outputs
+}
+
+// cut returns dy where y is strictly between the limits, else 0.
+func (c *call) cut(dy, y string, b between) string {
+	dx := c.fused("Cut", []string{dy, y}, []bool{true}, b.attributes())[0]
+	nodes := c.r.b.Model().Graph.Nodes
+	c.r.cuts[dx] = cutting{nodes[len(nodes)-1], b}
+	return dx
+}
+
+// cutting is a Cut node with its limits.
+type cutting struct {
+	*graph.Node
+	between
+}
+
+// total returns the remaining gradient, summed over all axes except the channels.
+func (k cutting) total(r *reverse) string {
+	if len(k.Outputs) == 1 {
+		k.Outputs = append(k.Outputs, r.b.Fresh("Cut"))
+	}
+	return k.Outputs[1]
+}
+
+// limits returns the limits of a Relu or Clip; ok is false if they are unknown.
+func (r *reverse) limits(n *graph.Node) (b between, ok bool) {
+	c := &call{Node: n, r: r}
+	switch key(n) {
+	case "Relu":
+		return between{0, math.Inf(1)}, true
+	case "Clip":
+		b = unlimited
+		if r.f.opset() < 11 {
+			return between{float64(c.Float("min", -math.MaxFloat32)), float64(c.Float("max", math.MaxFloat32))}, true
+		}
+		for i, to := range []*float64{&b.low, &b.high} {
+			if c.in(1+i) == "" {
+				continue
+			}
+			if *to, ok = c.constantValue(c.in(1 + i)); !ok {
+				return b, false
+			}
+		}
+		return b, true
+	}
+	return b, false
+}
+
+// ours returns the operator of [domain] that computes a convolution, with its attributes, or "" if there is
+// none.
+func (v *convolution) ours() (op string, windows []*graph.Attribute) {
+	if !v.planes(v.call.in(0)) {
+		return "", nil
+	}
+	switch windows = v.window.attributes(); {
+	case windows == nil:
+	case v.from == v.groups && v.to == v.groups:
+		return "Depthwise", windows
+	case v.winograd():
+		return "Conv3x3", windows
+	}
+	return "", nil
+}
+
+// winograd reports whether Winograd's algorithm is faster than the runtime's products: 3×3 filters at every
+// place, with enough channels to fill vectors.
+func (v *convolution) winograd() bool {
+	wide := func(p int64) bool { return p > 2 }
+	return v.groups == 1 && v.dense() && slices.Equal(v.kernel, []int64{3, 3}) &&
+		slices.Equal(v.dilation, []int64{1, 1}) &&
+		!slices.ContainsFunc(slices.Concat(v.window.before, v.window.after), wide) && v.from >= 16 && v.to >= 16
+}
+
+// attributes returns windows in the form that kernels take, or nil if kernels do not support them.
+func (w *window) attributes() []*graph.Attribute {
+	if len(w.in) != 2 || slices.ContainsFunc(w.before, func(p int64) bool { return p < 0 }) {
+		return nil
+	}
+	return []*graph.Attribute{graph.Ints("strides", w.stride...), graph.Ints("dilations", w.dilation...),
+		graph.Ints("pads", slices.Concat(w.before, w.after)...)}
+}
+
+// poolKernels gives the gradient of a MaxPool by kernels, which also replace it in the forward model, and
+// reports whether they can. cutBefore means that the gradient must also be cut as by the Relu before the pool.
+func (c *call) poolKernels(w *window, cutBefore bool) bool {
+	windows := w.attributes()
+	if windows == nil || w.taps() > 256 || !c.planes(c.in(0)) {
+		return false
+	}
+	windows = append(windows, graph.Ints("kernel", w.kernel...), graph.Ints("in", w.in...))
+	y := *c.r.info(c.Outputs[0])
+	tap := graph.ValueInfo{Name: c.r.b.Fresh(y.Name + "_tap"), Type: graph.Uint8, Shape: y.Shape}
+	g := c.r.f.b.Model().Graph
+	g.ValueInfo = append(slices.DeleteFunc(g.ValueInfo, func(v *graph.ValueInfo) bool { return v.Name == y.Name }), &y,
+		&tap)
+	g.Nodes[slices.Index(g.Nodes, c.Node)] = &graph.Node{Name: c.Name, Domain: domain, Op: "MaxPool",
+		Inputs: c.Inputs[:1], Outputs: []string{y.Name, tap.Name},
+		Attributes: append(slices.Clone(windows), unlimited.attributes()...)}
+	c.r.f.b.Import(domain, 1)
+	c.r.late = nil
+	inputs, limits := []string{c.grad[0], tap.Name}, unlimited
+	if cutBefore {
+		inputs, limits = append(inputs, y.Name), between{0, math.Inf(1)}
+	}
+	c.give(0, c.fused("MaxPoolGrad", inputs, []bool{true}, append(windows, limits.attributes()...))[0])
+	return true
+}
+
+// kernelGrad gives all gradients of a convolution by one kernel. The kernel also does the cut for what follows
+// the convolution; the Cut node is dropped if nothing else reads it.
+func (v *convolution) kernelGrad(op string, windows []*graph.Attribute) {
+	inputs, limits := []string{v.dy, v.call.in(0), v.call.in(1)}, unlimited
+	if k, ok := v.r.cuts[v.dy]; ok {
+		inputs[0], limits = k.Inputs[0], k.between
+		inputs = append(inputs, k.Inputs[1])
+	}
+	grads := v.fused(op+"Grad", inputs, []bool{v.wants(0), v.wants(1), v.wants(2)},
+		append(windows, limits.attributes()...))
+	for i, grad := range grads {
+		v.give(i, grad)
+	}
+}
+
+// useKernels replaces the forward model's convolutions with trained filters by kernels where these exist,
+// including the Relu or Clip after them if nothing else reads the value in between. saved lists the tensors
+// that the backward model reads.
+func (r *reverse) useKernels(saved []string) {
+	g := r.f.b.Model().Graph
+	kept := map[string]bool{r.o.Output: true}
+	for _, name := range saved {
+		kept[name] = true
+	}
+	readers := map[string][]*graph.Node{}
+	for _, n := range g.Nodes {
+		for _, name := range reads(n) {
+			readers[name] = append(readers[name], n)
+		}
+	}
+	dropped := map[*graph.Node]bool{}
+	for i, n := range g.Nodes {
+		op, windows := r.ours(n)
+		if op == "" {
+			continue
+		}
+		out, limits := n.Outputs[0], unlimited
+		if next := readers[out]; len(next) == 1 && !kept[out] {
+			if b, ok := r.limits(next[0]); ok && next[0].Inputs[0] == out {
+				out, limits = next[0].Outputs[0], b
+				dropped[next[0]] = true
+			}
+		}
+		info := *r.info(out)
+		g.ValueInfo = append(slices.DeleteFunc(g.ValueInfo, func(v *graph.ValueInfo) bool { return v.Name == out }),
+			&info)
+		g.Nodes[i] = &graph.Node{Name: n.Name, Domain: domain, Op: op, Inputs: n.Inputs, Outputs: []string{out},
+			Attributes: append(windows, limits.attributes()...)}
+		r.f.b.Import(domain, 1)
+	}
+	g.Nodes = slices.DeleteFunc(g.Nodes, func(n *graph.Node) bool { return dropped[n] })
+}
+
+// ours returns the operator of [domain] for a convolution with trained filters, or "" for other nodes.
+func (r *reverse) ours(n *graph.Node) (op string, windows []*graph.Attribute) {
+	if v := r.liveConv(n); v != nil {
+		return v.ours()
+	}
+	return "", nil
+}
+
+// liveConv returns a convolution whose filters are trained, or nil for other nodes.
+func (r *reverse) liveConv(n *graph.Node) *convolution {
+	if key(n) != "Conv" || len(n.Inputs) < 2 || r.f.consts[n.Inputs[1]] != nil {
+		return nil
+	}
+	c := &call{Node: n, r: r}
+	sizes, err := c.fixedSizes(c.in(1))
+	if err != nil {
+		return nil
+	}
+	w, err := c.window(sizes[2:])
+	if err != nil {
+		return nil
+	}
+	groups := c.Int("group", 1)
+	return &convolution{call: c, window: w, groups: groups, to: sizes[0], from: sizes[1] * groups}
+}

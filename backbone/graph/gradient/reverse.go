@@ -1,0 +1,265 @@
+package gradient
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"winnow/backbone/graph"
+)
+
+// reverse walks the forward nodes backwards and writes the backward model.
+type reverse struct {
+	o       Options
+	f       *forward
+	nodes   []*graph.Node // of the forward model before the walk
+	b       *graph.Builder
+	depends map[string]bool     // tensors that a weight or chosen input can change
+	flows   map[string][]string // gradients of a tensor so far, to be summed
+	fixed   map[string]string   // constants of the backward model by their content
+	passed  map[string]bool     // outputs of Relu whose gradient is already 0 where they are 0
+	dOutput string
+	contrib bool // a com.microsoft operator is used
+
+	cuts            map[string]cutting // gradients computed by a Cut of [domain]
+	backwardKernels bool               // the backward model uses [domain]
+
+	// of the forward model, including the walk's additions; nil after further additions
+	late map[string]*graph.ValueInfo
+}
+
+// blind are the operators that pass no gradient although their output is a number: they read only a shape, or
+// their output is a step function of the input.
+var blind = map[string]bool{
+	"Shape": true, "Size": true, "Floor": true, "Ceil": true, "Round": true, "Sign": true,
+	"ConstantOfShape": true, "RandomUniformLike": true, "RandomNormalLike": true,
+}
+
+// rounding are the operators that leave floating point although training should see through them. Their
+// derivative is zero, so the network before them would silently stop learning.
+var rounding = map[string]bool{"QuantizeLinear": true, "DynamicQuantizeLinear": true}
+
+func isBlind(n *graph.Node) bool { return graph.IsONNX(n.Domain) && blind[n.Op] }
+
+func newReverse(f *forward, o Options) (*reverse, error) {
+	m := f.b.Model()
+	r := &reverse{o: o, f: f, nodes: slices.Clone(m.Graph.Nodes), flows: map[string][]string{},
+		fixed: map[string]string{}, passed: map[string]bool{}, cuts: map[string]cutting{}}
+	r.b = graph.NewBuilder("gradient of "+m.Graph.Name, Opset)
+	r.b.Reserve(m.Graph)
+	r.mark()
+	if !r.depends[o.Output] {
+		return nil, fmt.Errorf("gradient: output %q depends on none of the weights and inputs asked for", o.Output)
+	}
+	r.dOutput = r.b.Fresh("grad_" + o.Output)
+	r.flows[o.Output] = []string{r.dOutput}
+	return r, nil
+}
+
+// mark finds the tensors that depend on the weights and inputs to differentiate with respect to.
+func (r *reverse) mark() {
+	r.depends = map[string]bool{}
+	for _, name := range slices.Concat(r.o.Weights, r.o.Inputs) {
+		r.depends[name] = true
+	}
+	for _, n := range r.nodes {
+		if isBlind(n) || !slices.ContainsFunc(reads(n), func(name string) bool { return r.depends[name] }) {
+			continue
+		}
+		for _, out := range n.Outputs {
+			if v := r.f.facts[out]; out != "" && (v == nil || v.Type == 0 || v.Type.Floating() || rounding[n.Op]) {
+				r.depends[out] = true
+			}
+		}
+	}
+}
+
+// run applies the rule of every node that a gradient reaches, last node first.
+func (r *reverse) run() error {
+	for _, n := range slices.Backward(r.nodes) {
+		c := &call{Node: n, r: r, grad: make([]string, len(n.Outputs)), need: make([]bool, len(n.Inputs))}
+		reached, needed := false, false
+		for i, in := range n.Inputs {
+			c.need[i] = r.depends[in]
+			needed = needed || c.need[i]
+		}
+		inside := r.readInside(n)
+		if !needed && inside == "" {
+			continue
+		}
+		for i, out := range n.Outputs {
+			if r.depends[out] {
+				c.grad[i] = r.sum(out)
+				reached = reached || c.grad[i] != ""
+			}
+		}
+		if !reached {
+			continue
+		}
+		err := r.apply(c)
+		if inside != "" {
+			err = fmt.Errorf("a graph inside it reads %q, through which no gradient passes", inside)
+		}
+		if err != nil {
+			return fmt.Errorf("gradient: operator %s of node %q (making %q): %w", key(n), n.Name, n.Outputs[0], err)
+		}
+	}
+	return nil
+}
+
+// readInside returns a tensor that depends on a weight and that a graph inside the node (a branch of If, the
+// body of a Loop) reads from outside although it is not an input of the node, or "".
+func (r *reverse) readInside(n *graph.Node) string {
+	if len(n.Subgraphs()) == 0 {
+		return ""
+	}
+	for _, name := range reads(n) {
+		if r.depends[name] && !slices.Contains(n.Inputs, name) {
+			return name
+		}
+	}
+	return ""
+}
+
+// apply runs the rule of one node.
+func (r *reverse) apply(c *call) error {
+	for i, in := range c.Inputs {
+		if t := c.dtype(in); c.need[i] && t != graph.Float32 && t != graph.Float64 {
+			return fmt.Errorf("input %q: found %v, expected float32 or float64", in, t)
+		}
+	}
+	rule := r.f.own[c.Outputs[0]]
+	if rule == nil {
+		rule = rules[key(c.Node)]
+	}
+	if rule == nil {
+		return errors.New("no rule to differentiate it")
+	}
+	return rule(c)
+}
+
+// key returns the name of an operator in the table of rules; those of com.microsoft include their domain.
+func key(n *graph.Node) string {
+	if graph.IsONNX(n.Domain) {
+		return n.Op
+	}
+	return n.Domain + "." + n.Op
+}
+
+// sum returns the total gradient of a tensor, once all its uses have been visited, or "" if there is none.
+func (r *reverse) sum(tensor string) string {
+	list := r.flows[tensor]
+	switch len(list) {
+	case 0:
+		return ""
+	case 1:
+		return list[0]
+	}
+	op := "Sum"
+	if len(list) == 2 {
+		op = "Add"
+	}
+	total := r.b.Node(op, list)
+	r.flows[tensor] = []string{total}
+	return total
+}
+
+// finish declares the inputs and outputs of both models.
+func (r *reverse) finish() (*Derivative, error) {
+	d := &Derivative{Output: r.o.Output, GradOutput: r.dOutput, Weights: r.o.Weights, Inputs: r.o.Inputs,
+		State: r.f.state}
+	if err := r.gradients(d); err != nil {
+		return nil, err
+	}
+	r.b.Prune(d.Grads)
+	if err := r.feeds(d); err != nil {
+		return nil, err
+	}
+	r.hasten()
+	r.useKernels(d.Saved)
+	var more []string
+	for _, s := range d.State {
+		more = append(more, s.Next)
+	}
+	r.f.b.Output(append(more, d.Saved...)...)
+	if r.contrib {
+		r.b.Import("com.microsoft", 1)
+	}
+	if r.backwardKernels {
+		r.b.Import(domain, 1)
+	}
+	d.Forward, d.Backward = r.f.b.Model(), r.b.Model()
+	return d, nil
+}
+
+// gradients names the outputs of the backward model.
+func (r *reverse) gradients(d *Derivative) error {
+	for _, name := range slices.Concat(r.o.Weights, r.o.Inputs) {
+		g := r.sum(name)
+		if g == "" {
+			return fmt.Errorf("gradient: %q: the output does not depend on it", name)
+		}
+		out := r.b.Fresh("grad_" + name)
+		r.b.NodeTo(out, "Identity", []string{g})
+		d.Grads = append(d.Grads, out)
+		info := *r.f.facts[name]
+		info.Name = out
+		r.b.Model().Graph.Outputs = append(r.b.Model().Graph.Outputs, &info)
+	}
+	return nil
+}
+
+// feeds turns all forward tensors that backward nodes read into inputs, and copies those that are constants.
+func (r *reverse) feeds(d *Derivative) error {
+	g := r.b.Model().Graph
+	own := map[string]bool{}
+	for _, t := range g.Initializers {
+		own[t.Name] = true
+	}
+	for _, n := range g.Nodes {
+		for _, out := range n.Outputs {
+			own[out] = true
+		}
+	}
+	dOut := *r.f.facts[r.o.Output]
+	dOut.Name = r.dOutput
+	fed := map[string]bool{"": true, r.dOutput: true}
+	var inputs []*graph.ValueInfo
+	forwardInputs := map[string]bool{}
+	for _, in := range r.f.b.Model().Graph.Inputs {
+		forwardInputs[in.Name] = true
+	}
+	for _, n := range g.Nodes {
+		for _, in := range n.Inputs {
+			if own[in] || fed[in] {
+				continue
+			}
+			fed[in] = true
+			if t := r.f.consts[in]; t != nil {
+				g.Initializers = append(g.Initializers, t)
+				continue
+			}
+			info := r.info(in)
+			if info == nil || info.Type == 0 {
+				return fmt.Errorf("gradient: tensor %q: type not known", in)
+			}
+			inputs = append(inputs, info)
+			if !forwardInputs[in] && in != r.o.Output {
+				d.Saved = append(d.Saved, in)
+			}
+		}
+	}
+	g.Inputs = append(append(g.Inputs, inputs...), &dOut)
+	return nil
+}
+
+// info returns type and shape of a forward tensor, including those added during the walk.
+func (r *reverse) info(tensor string) *graph.ValueInfo {
+	if v := r.f.facts[tensor]; v != nil {
+		return v
+	}
+	if r.late == nil {
+		r.late = graph.Infer(r.f.b.Model())
+	}
+	return r.late[tensor]
+}

@@ -1,0 +1,165 @@
+package gradient
+
+import (
+	"fmt"
+	"math"
+
+	"winnow/backbone/graph"
+)
+
+func (c *call) mul(a, b string) string   { return c.op("Mul", []string{a, b}) }
+func (c *call) div(a, b string) string   { return c.op("Div", []string{a, b}) }
+func (c *call) plus(a, b string) string  { return c.op("Add", []string{a, b}) }
+func (c *call) minus(a, b string) string { return c.op("Sub", []string{a, b}) }
+func (c *call) minusOf(a string) string  { return c.op("Neg", []string{a}) }
+
+// scaled returns a·v.
+func (c *call) scaled(a string, v float64) string {
+	if v == 1 {
+		return a
+	}
+	return c.mul(a, c.scalar(c.Outputs[0], v))
+}
+
+// sum passes the gradient to every input, summed over repeated axes.
+func sum(c *call) error { return c.toAll(c.grad[0]) }
+
+// mean passes an equal share of the gradient to every input.
+func mean(c *call) error { return c.toAll(c.scaled(c.grad[0], 1/float64(len(c.Inputs)))) }
+
+func (c *call) toAll(grad string) error {
+	for i := range c.Inputs {
+		if err := c.pass(i, func() string { return grad }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sub: y = a-b. The sign is changed after summing over the repeated axes of b, when there are fewer elements.
+func sub(c *call) error {
+	if err := c.pass(0, func() string { return c.grad[0] }); err != nil || !c.wants(1) {
+		return err
+	}
+	g, err := c.reduced(c.grad[0], c.in(1), c.Outputs[0])
+	if err == nil {
+		c.give(1, c.minusOf(g))
+	}
+	return err
+}
+
+// mul: y = a·b, ∂L/∂a = ∂L/∂y·b and vice versa.
+func mul(c *call) error {
+	a, b, dy := c.in(0), c.in(1), c.grad[0]
+	if a == b {
+		c.give(0, c.mul(dy, c.scaled(a, 2)))
+		return nil
+	}
+	if err := c.pass(0, func() string { return c.mul(dy, b) }); err != nil {
+		return err
+	}
+	return c.pass(1, func() string { return c.mul(dy, a) })
+}
+
+// div: y = a/b, ∂L/∂a = ∂L/∂y/b, ∂L/∂b = -(Σ ∂L/∂y·y)/b with the sum over the repeated axes of b.
+func div(c *call) error {
+	b, y, dy := c.in(1), c.Outputs[0], c.grad[0]
+	if err := c.pass(0, func() string { return c.div(dy, b) }); err != nil || !c.wants(1) {
+		return err
+	}
+	g, err := c.reduced(c.mul(dy, y), b, y)
+	if err == nil {
+		c.give(1, c.minusOf(c.div(g, b)))
+	}
+	return err
+}
+
+// pow: y = a^b, ∂L/∂a = ∂L/∂y·b·a^(b-1), ∂L/∂b = ∂L/∂y·y·ln a. At a = 0 the latter is taken as 0, and the
+// former at b = 0, as torch does.
+func pow(c *call) error {
+	a, y, dy := c.in(0), c.Outputs[0], c.grad[0]
+	if v, ok := c.constantValue(c.in(1)); ok {
+		return c.pass(0, func() string { return c.mul(dy, c.powSlope(a, y, v)) })
+	}
+	b := c.in(1)
+	if c.dtype(b) != c.dtype(a) {
+		b = c.castLike(b, a)
+	}
+	zero, oneMore := c.scalar(a, 0), c.scalar(a, 1)
+	if err := c.pass(0, func() string {
+		slope := c.mul(b, c.op("Pow", []string{a, c.minus(b, oneMore)}))
+		return c.mul(dy, c.op("Where", []string{c.op("Equal", []string{b, zero}), zero, slope}))
+	}); err != nil {
+		return err
+	}
+	return c.pass(1, func() string {
+		slope := c.mul(y, c.op("Log", []string{a}))
+		return c.mul(dy, c.op("Where", []string{c.op("Equal", []string{a, zero}), zero, slope}))
+	})
+}
+
+// powSlope returns v·a^(v-1), given y = a^v.
+func (c *call) powSlope(a, y string, v float64) string {
+	switch v {
+	case 0:
+		return c.mul(a, c.scalar(a, 0))
+	case 0.5:
+		return c.div(c.scalar(a, 0.5), y)
+	case 1:
+		return c.scalar(a, 1)
+	case 2:
+		return c.scaled(a, 2)
+	}
+	return c.scaled(c.op("Pow", []string{a, c.scalar(a, v-1)}), v)
+}
+
+// constantValue returns the value of a constant whose elements are all equal.
+func (c *call) constantValue(name string) (float64, bool) {
+	t := c.r.f.consts[name]
+	if t == nil {
+		return 0, false
+	}
+	list, err := t.Float64s()
+	if err != nil || len(list) == 0 {
+		return 0, false
+	}
+	for _, v := range list {
+		if v != list[0] {
+			return 0, false
+		}
+	}
+	return list[0], !math.IsNaN(list[0])
+}
+
+// larger: the gradient of Max or Min goes to the input that was taken, and to the second if both are equal, so
+// that Max(x, 0) behaves like Relu.
+func larger(c *call) error {
+	switch len(c.Inputs) {
+	case 1:
+		c.give(0, c.grad[0])
+		return nil
+	case 2:
+	default:
+		return fmt.Errorf("found %d inputs, expected at most 2", len(c.Inputs))
+	}
+	compare := "Greater"
+	if c.Op == "Min" {
+		compare = "Less"
+	}
+	first, zero, dy := c.op(compare, []string{c.in(0), c.in(1)}), c.scalar(c.in(0), 0), c.grad[0]
+	if err := c.pass(0, func() string { return c.op("Where", []string{first, dy, zero}) }); err != nil {
+		return err
+	}
+	return c.pass(1, func() string { return c.op("Where", []string{first, zero, dy}) })
+}
+
+// where: the gradient goes to the selected side. The condition is stored as numbers, because booleans cannot
+// leave the runtime.
+func where(c *call) error {
+	dy, y := c.grad[0], c.Outputs[0]
+	chosen := c.before("Cast", []string{c.in(0)}, graph.Int("to", int64(c.dtype(y))))
+	if err := c.pass(1, func() string { return c.mul(dy, chosen) }); err != nil {
+		return err
+	}
+	return c.pass(2, func() string { return c.mul(dy, c.minus(c.scalar(y, 1), chosen)) })
+}

@@ -1,0 +1,149 @@
+package gradient
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"winnow/backbone/graph"
+)
+
+// conv differentiates Y = Conv(X, W, b), X [N, C, in…], W [O, C/g, kernel…], Y [N, O, out…]:
+//
+//	∂L/∂W[o,c,t] = Σ_{n,p} ∂L/∂Y[n,o,p] · X[n, c, p·stride - before + t·dilation]
+//	∂L/∂X[n,c,q] = Σ_{o,t} ∂L/∂Y[n,o,p] · W[o,c,t]   over the p with p·stride - before + t·dilation = q
+//	∂L/∂b[o]     = Σ_{n,p} ∂L/∂Y[n,o,p]
+//
+// There are several ways to write each of these in ONNX's operators; see input and weights. Their costs were
+// measured on two cores with ONNX Runtime 1.29 (BenchmarkTraining).
+func conv(c *call) error {
+	sizes, err := c.fixedSizes(c.in(1))
+	if err != nil {
+		return err
+	}
+	w, err := c.window(sizes[2:])
+	if err != nil {
+		return err
+	}
+	groups := c.Int("group", 1)
+	v := &convolution{call: c, window: w, dy: c.grad[0], groups: groups, to: sizes[0], from: sizes[1] * groups}
+	if op, windows := v.ours(); op != "" {
+		v.kernelGrad(op, windows)
+		return nil
+	}
+	if c.wants(0) {
+		c.give(0, v.input())
+	}
+	if c.wants(1) {
+		c.give(1, v.weights())
+	}
+	if c.wants(2) {
+		c.give(2, c.overPlaces(v.dy, 2+len(w.in)))
+	}
+	return nil
+}
+
+// convolution is one Conv, as visited by the walk.
+type convolution struct {
+	*call
+	*window
+	dy       string
+	groups   int64
+	from, to int64 // channels of X and of Y
+}
+
+// pointwise reports whether every place is its own window: 1×1, stride 1, no padding.
+func (w *window) pointwise() bool {
+	return w.taps() == 1 && slices.Equal(w.in, w.out) && w.unpadded()
+}
+
+func (w *window) unpadded() bool {
+	return !slices.ContainsFunc(slices.Concat(w.before, w.after), func(p int64) bool { return p > 0 })
+}
+
+// dense reports whether there is a window at every place.
+func (w *window) dense() bool {
+	return !slices.ContainsFunc(w.stride, func(s int64) bool { return s != 1 })
+}
+
+// columns gathers what the windows read of t [N, channels, places] into [N, windows, taps, channels], with
+// zeros for places outside: index gives the place for each window and tap, or -1. With the channels last a
+// place is contiguous in memory, and Gather copies on all cores where Slice, Pad and Concat use one.
+func (c *call) columns(t string, channels, places int64, index []int32, taps int64) string {
+	last := c.op("Transpose", []string{c.op("Reshape", []string{t, c.ints(0, channels, places)})},
+		graph.Ints("perm", 0, 2, 1))
+	if slices.Contains(index, -1) {
+		last = c.op("Pad", []string{last, c.ints(0, 0, 0, 0, 1, 0)})
+		index = behind(index, places)
+	}
+	return c.op("Gather", []string{last, c.indices(index, taps)}, graph.Int("axis", 1))
+}
+
+// behind replaces -1 by the index after the last place, where zeros are stored.
+func behind(index []int32, places int64) []int32 {
+	index = slices.Clone(index)
+	for i, at := range index {
+		if at < 0 {
+			index[i] = int32(places)
+		}
+	}
+	return index
+}
+
+// indices returns a constant [rows, cols] of places.
+func (c *call) indices(index []int32, cols int64) string {
+	key, _ := binary.Append([]byte("places"), binary.LittleEndian, index)
+	return c.constant(string(key), func(name string) *graph.Tensor {
+		return graph.NewTensor(name, index, int64(len(index))/cols, cols)
+	})
+}
+
+// reads lists for each window and tap the input place that it reads, or -1 outside.
+func (w *window) reads() []int32 {
+	return w.table(w.out, func(axis int, window, tap int64) int64 {
+		return within(window*w.stride[axis]-w.before[axis]+tap*w.dilation[axis], w.in[axis])
+	}, w.in)
+}
+
+// readBy lists for each input place and tap the window that reads the place with that tap, or -1.
+func (w *window) readBy() []int32 {
+	return w.table(w.in, func(axis int, place, tap int64) int64 {
+		at := place + w.before[axis] - tap*w.dilation[axis]
+		if at < 0 || at%w.stride[axis] != 0 {
+			return -1
+		}
+		return within(at/w.stride[axis], w.out[axis])
+	}, w.out)
+}
+
+func within(at, size int64) int64 {
+	if at < 0 || at >= size {
+		return -1
+	}
+	return at
+}
+
+// table returns the row-major index into target of at(axis, place, tap) for all places and taps, or -1 if at
+// returns -1 for one axis.
+func (w *window) table(places []int64, at func(axis int, place, tap int64) int64, target []int64) []int32 {
+	index := []int32{0}
+	rows, cols := int64(1), int64(1)
+	for axis := range places {
+		next := make([]int32, 0, int64(len(index))*places[axis]*w.kernel[axis])
+		for r := range rows {
+			for p := range places[axis] {
+				for c := range cols {
+					for t := range w.kernel[axis] {
+						here, so := at(axis, p, t), index[r*cols+c]
+						if here < 0 || so < 0 {
+							next = append(next, -1)
+						} else {
+							next = append(next, so*int32(target[axis])+int32(here))
+						}
+					}
+				}
+			}
+		}
+		index, rows, cols = next, rows*places[axis], cols*w.kernel[axis]
+	}
+	return index
+}

@@ -1,0 +1,68 @@
+package gradient
+
+import (
+	"errors"
+	"math"
+
+	"winnow/backbone/graph"
+)
+
+// unary returns the rule of an elementwise y = f(x); f computes the gradient from x, y and ∂L/∂y. If either x
+// or y would do, use y: the node after it needs it anyway.
+func unary(f func(c *call, x, y, dy string) string) rule {
+	return func(c *call) error {
+		c.give(0, f(c, c.in(0), c.Outputs[0], c.grad[0]))
+		return nil
+	}
+}
+
+// relu passes the gradient where the output is positive: ∂L/∂x = ∂L/∂y · [y > 0]. A MaxPool after it may have
+// cut the gradient already.
+func relu(c *call) error {
+	if y := c.Outputs[0]; c.r.passed[y] {
+		c.give(0, c.grad[0])
+	} else {
+		c.give(0, c.where(c.grad[0], y))
+	}
+	return nil
+}
+
+// where returns dy where y, which is never negative, is positive, and 0 elsewhere. [y > 0] is y cast to a
+// boolean (Where and Greater would take twice as long) or, in float32, min(1, 2¹²⁷·y), in one pass instead of
+// two.
+func (c *call) where(dy, y string) string {
+	if c.planes(y) {
+		return c.cut(dy, y, between{0, math.Inf(1)})
+	}
+	if c.isFloat32(y) {
+		return c.op("Mul", []string{dy, c.op("HardSigmoid", []string{y}, graph.Float("alpha", 0x1p127),
+			graph.Float("beta", 0))})
+	}
+	positive := c.op("Cast", []string{y}, graph.Int("to", int64(graph.Bool)))
+	return c.op("Mul", []string{dy, c.op("Cast", []string{positive}, graph.Int("to", int64(c.dtype(y))))})
+}
+
+// erf has the slope 2/√π·e^(-x²).
+func erf(c *call, x, _, dy string) string {
+	bell := c.op("Exp", []string{c.minusOf(c.mul(x, x))})
+	return c.mul(dy, c.scaled(bell, 2/math.Sqrt(math.Pi)))
+}
+
+// castLike casts a tensor to the element type of a forward tensor.
+func (c *call) castLike(t, like string) string {
+	return c.op("Cast", []string{t}, graph.Int("to", int64(c.dtype(like))))
+}
+
+// dropout is the identity except in training.
+func dropout(c *call) error {
+	if c.r.f.opset() < 7 && c.Int("is_test", 0) == 0 {
+		return errors.New("found is_test 0, expected 1: a network exported for inference")
+	}
+	if mode := c.in(2); mode != "" {
+		if v, ok := c.constantValue(mode); !ok || v != 0 {
+			return errors.New("found training_mode, expected none: a network exported for inference")
+		}
+	}
+	c.give(0, c.grad[0])
+	return nil
+}

@@ -1,0 +1,104 @@
+package gradient
+
+import (
+	"fmt"
+	"slices"
+
+	"winnow/backbone/graph"
+)
+
+// normalised differentiates x̂ = (x-mean)·r, r = 1/√(var+ε), where mean and variance are over axes with n
+// elements:
+//
+//	∂L/∂x = r·(∂L/∂x̂ - mean(∂L/∂x̂) - x̂·mean(∂L/∂x̂·x̂))
+func (c *call) normalised(grad, unit, r string, axes []int64) string {
+	rest := c.plus(c.mean(grad, axes), c.mul(unit, c.mean(c.mul(grad, unit), axes)))
+	return c.mul(r, c.minus(grad, rest))
+}
+
+// mean averages over axes, which are kept with size 1.
+func (c *call) mean(t string, axes []int64) string {
+	return c.op("ReduceMean", []string{t}, graph.Ints("axes", axes...), graph.Int("keepdims", 1))
+}
+
+// layerNorm: y = scale·x̂ + bias, over all axes from one axis on. Mean and 1/√(var+ε) are saved in the forward
+// pass.
+func layerNorm(c *call) error {
+	x, dy := c.in(0), c.grad[0]
+	if slices.ContainsFunc(c.grad[1:], func(g string) bool { return g != "" }) {
+		return fmt.Errorf("its mean or deviation is used, expected only its first output")
+	}
+	axis, shape, err := c.axis(x, -1)
+	if err != nil {
+		return err
+	}
+	if err := c.pass(2, func() string { return dy }); err != nil {
+		return err
+	}
+	if !c.wants(0) && !c.wants(1) {
+		return nil
+	}
+	kept := func(i int) string {
+		if t := c.output(i); c.dtype(t) != c.dtype(x) {
+			return c.castLike(t, x) // float64: the operator's statistics are float32
+		}
+		return c.output(i)
+	}
+	mean, r := kept(1), kept(2)
+	unit := c.mul(c.minus(x, mean), r)
+	if err := c.pass(1, func() string { return c.mul(dy, unit) }); err != nil {
+		return err
+	}
+	if c.wants(0) {
+		c.give(0, c.normalised(c.mul(dy, c.in(1)), unit, r, all(len(shape))[axis:]))
+	}
+	return nil
+}
+
+// instanceNorm is layerNorm over the places of each channel of each image, with a scale and bias per channel.
+// Its statistics are computed again, because the operator does not output them.
+func instanceNorm(c *call) error {
+	x, dy := c.in(0), c.grad[0]
+	shape := c.shape(x)
+	if len(shape) < 3 {
+		return fmt.Errorf("shape of %q: found %v, expected [N,C,…]", x, shape)
+	}
+	axes, column := all(len(shape))[2:], append([]int64{-1}, slices.Repeat([]int64{1}, len(shape)-2)...)
+	sum := func(t string) string { return c.overPlaces(t, len(shape)) }
+	if c.wants(2) {
+		c.give(2, sum(dy))
+	}
+	if !c.wants(0) && !c.wants(1) {
+		return nil
+	}
+	centred := c.minus(x, c.mean(x, axes))
+	r := c.op("Reciprocal", []string{c.op("Sqrt",
+		[]string{c.plus(c.mean(c.mul(centred, centred), axes), c.scalar(x, float64(c.Float("epsilon", 1e-5))))})})
+	unit := c.mul(centred, r)
+	if c.wants(1) {
+		c.give(1, sum(c.mul(dy, unit)))
+	}
+	if c.wants(0) {
+		scale := c.op("Reshape", []string{c.in(1), c.ints(column...)})
+		c.give(0, c.normalised(c.mul(dy, scale), unit, r, axes))
+	}
+	return nil
+}
+
+// lpNorm: y = x/‖x‖ along an axis: ∂L/∂x = (∂L/∂y - y·Σ ∂L/∂y·y)/‖x‖, and 0 where ‖x‖ is 0 (y is then also 0).
+func lpNorm(c *call) error {
+	if p := c.Int("p", 2); p != 2 {
+		return fmt.Errorf("found p = %d, expected 2", p)
+	}
+	x, y, dy := c.in(0), c.Outputs[0], c.grad[0]
+	axis, _, err := c.axis(x, -1)
+	if err != nil {
+		return err
+	}
+	norm := c.op("ReduceL2", []string{x}, graph.Ints("axes", axis), graph.Int("keepdims", 1))
+	inner := c.total(c.mul(dy, y), []int64{axis})
+	zero := c.scalar(x, 0)
+	grad := c.div(c.minus(dy, c.mul(y, inner)), norm)
+	c.give(0, c.choose(c.op("Greater", []string{norm, zero}), grad, zero))
+	return nil
+}

@@ -1,0 +1,53 @@
+package gradient
+
+import "winnow/backbone/graph"
+
+// softmaxAxes returns the axes that a softmax sums over: the named one, by default the last; before set 13 all
+// from the named one on, by default the second.
+func (c *call) softmaxAxes() ([]int64, error) {
+	rank := int64(len(c.shape(c.in(0))))
+	if rank == 0 {
+		return nil, errRank
+	}
+	old := c.r.f.opset() < 13
+	axis := c.Int("axis", -1)
+	if old {
+		axis = c.Int("axis", 1)
+	}
+	if axis < 0 {
+		axis += rank
+	}
+	axes := []int64{axis}
+	for a := axis + 1; old && a < rank; a++ {
+		axes = append(axes, a)
+	}
+	return axes, nil
+}
+
+// total sums over axes, which are kept with size 1.
+func (c *call) total(t string, axes []int64) string {
+	return c.op("ReduceSum", []string{t, c.ints(axes...)}, graph.Int("keepdims", 1))
+}
+
+// softmax: y_i = e^x_i/Σe^x_j, ∂L/∂x = y·(∂L/∂y - Σ ∂L/∂y·y).
+func softmax(c *call) error {
+	axes, err := c.softmaxAxes()
+	if err != nil {
+		return err
+	}
+	y, dy := c.Outputs[0], c.grad[0]
+	product := c.mul(dy, y)
+	c.give(0, c.minus(product, c.mul(y, c.total(product, axes))))
+	return nil
+}
+
+// logSoftmax: y_i = x_i - log Σe^x_j, ∂L/∂x = ∂L/∂y - e^y·Σ ∂L/∂y.
+func logSoftmax(c *call) error {
+	axes, err := c.softmaxAxes()
+	if err != nil {
+		return err
+	}
+	dy := c.grad[0]
+	c.give(0, c.minus(dy, c.mul(c.op("Exp", []string{c.Outputs[0]}), c.total(dy, axes))))
+	return nil
+}

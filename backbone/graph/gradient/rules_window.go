@@ -1,0 +1,167 @@
+package gradient
+
+import (
+	"fmt"
+
+	"winnow/backbone/graph"
+)
+
+// window describes the windows along the spatial axes of Conv and the pools, with all sizes known: window o
+// along an axis covers the places
+//
+//	o·stride - before + t·dilation,   t = 0 … kernel-1,   o = 0 … out-1
+//
+// of the input; places outside it are padding. after is the padding that makes the last window fit exactly:
+// negative if the stride leaves a remainder that no window reads, and more than the attribute if ceil_mode lets
+// a last window extend beyond it.
+type window struct {
+	in, out                       []int64
+	kernel, stride, dilation      []int64
+	before, after                 []int64
+	declaredBefore, declaredAfter []int64 // padding as in the attributes
+}
+
+// window reads the geometry of the node from its attributes and the shapes of its first input and output.
+func (c *call) window(kernel []int64) (*window, error) {
+	x, y := c.shape(c.in(0)), c.shape(c.Outputs[0])
+	n := len(x) - 2
+	if n < 1 || len(y) != len(x) {
+		return nil, fmt.Errorf("found input %q of shape %v, expected [N, C, …] with known sizes", c.in(0), x)
+	}
+	w := &window{kernel: kernel}
+	for i := range n {
+		if !x[2+i].Known() || !y[2+i].Known() {
+			return nil, fmt.Errorf("found input %q of shape %v, expected known sizes behind [N, C]", c.in(0), x)
+		}
+		w.in, w.out = append(w.in, x[2+i].Size), append(w.out, y[2+i].Size)
+	}
+	w.stride, w.dilation = c.spatial("strides", n, 1), c.spatial("dilations", n, 1)
+	pads := c.spatial("pads", 2*n, 0)
+	if len(w.kernel) != n || w.stride == nil || w.dilation == nil || pads == nil {
+		return nil, fmt.Errorf("found attributes that do not fit %d spatial axes", n)
+	}
+	w.declaredBefore, w.declaredAfter = pads[:n], pads[n:]
+	auto := c.Text("auto_pad", "NOTSET")
+	for i := range n {
+		reach := (w.out[i]-1)*w.stride[i] + w.dilation[i]*(w.kernel[i]-1) + 1
+		switch total := max(reach-w.in[i], 0); auto {
+		case "SAME_UPPER":
+			w.declaredBefore[i], w.declaredAfter[i] = total/2, total-total/2
+		case "SAME_LOWER":
+			w.declaredBefore[i], w.declaredAfter[i] = total-total/2, total/2
+		case "VALID":
+			w.declaredBefore[i], w.declaredAfter[i] = 0, 0
+		}
+		w.before = append(w.before, w.declaredBefore[i])
+		w.after = append(w.after, reach-w.in[i]-w.before[i])
+	}
+	return w, nil
+}
+
+// spatial returns a copy of an attribute with one number per axis, or the default for each, or nil if its
+// length is wrong.
+func (c *call) spatial(name string, n int, otherwise int64) []int64 {
+	list := make([]int64, n)
+	given := c.Ints(name)
+	if given != nil && len(given) != n {
+		return nil
+	}
+	for i := range list {
+		list[i] = otherwise
+		if given != nil {
+			list[i] = given[i]
+		}
+	}
+	return list
+}
+
+// taps returns the number of places in a window.
+func (w *window) taps() int64 { return product(w.kernel) }
+
+// places returns the number of windows.
+func (w *window) places() int64 { return product(w.out) }
+
+func product(list []int64) int64 {
+	p := int64(1)
+	for _, v := range list {
+		p *= v
+	}
+	return p
+}
+
+// each calls visit for every place in a window, the last axis fastest.
+func (w *window) each(visit func(tap []int64)) {
+	tap := make([]int64, len(w.kernel))
+	for range w.taps() {
+		visit(tap)
+		for i := len(tap) - 1; i >= 0; i-- {
+			if tap[i]++; tap[i] < w.kernel[i] {
+				break
+			}
+			tap[i] = 0
+		}
+	}
+}
+
+// padded adds the padding around x [N, C, in…], so that every window is inside.
+func (c *call) padded(x string, w *window, value string) string {
+	n := len(w.in)
+	pads, some := make([]int64, 2*(n+2)), false
+	for i := range n {
+		pads[2+i], pads[n+4+i] = w.before[i], max(w.after[i], 0)
+		some = some || pads[2+i] != 0 || pads[n+4+i] != 0
+	}
+	if !some {
+		return x
+	}
+	inputs := []string{x, c.ints(pads...)}
+	if value != "" {
+		inputs = append(inputs, value)
+	}
+	return c.op("Pad", inputs)
+}
+
+// tap takes from padded [N, C, …] the values at one place of every window: [N, C, out…].
+func (c *call) tap(padded string, w *window, at []int64) string {
+	var starts, ends, axes, steps []int64
+	for i := range at {
+		start := at[i] * w.dilation[i]
+		end := start + (w.out[i]-1)*w.stride[i] + 1
+		if start == 0 && w.stride[i] == 1 && end == w.in[i]+w.before[i]+max(w.after[i], 0) {
+			continue
+		}
+		starts, ends = append(starts, start), append(ends, end)
+		axes, steps = append(axes, int64(2+i)), append(steps, w.stride[i])
+	}
+	if axes == nil {
+		return padded
+	}
+	return c.op("Slice", []string{padded, c.ints(starts...), c.ints(ends...), c.ints(axes...), c.ints(steps...)})
+}
+
+// channels returns the known size of axis 1.
+func (c *call) channels(tensor string) (int64, error) {
+	if s := c.shape(tensor); len(s) > 1 && s[1].Known() {
+		return s[1].Size, nil
+	}
+	return 0, fmt.Errorf("found %q of shape %v, expected a known number of channels", tensor, c.shape(tensor))
+}
+
+// fixedSizes returns the shape of a weight, whose sizes must all be known.
+func (c *call) fixedSizes(tensor string) ([]int64, error) {
+	s := c.shape(tensor)
+	out := make([]int64, len(s))
+	for i, d := range s {
+		if !d.Known() {
+			return nil, fmt.Errorf("found %q of shape %v, expected known sizes", tensor, s)
+		}
+		out[i] = d.Size
+	}
+	if s == nil {
+		return nil, fmt.Errorf("the shape of %q is not known", tensor)
+	}
+	return out, nil
+}
+
+// isFloat32 reports whether a tensor is float32; the CPU has some kernels only for that type.
+func (c *call) isFloat32(tensor string) bool { return c.dtype(tensor) == graph.Float32 }

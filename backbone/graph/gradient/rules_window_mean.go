@@ -1,0 +1,96 @@
+package gradient
+
+import (
+	"fmt"
+	"slices"
+
+	"winnow/backbone/graph"
+)
+
+func errFree(c *call, tensor string) error {
+	return fmt.Errorf("found input %q of shape %v, expected known sizes behind [N, C]", tensor, c.shape(tensor))
+}
+
+// averagePool spreads each window's gradient evenly over the places it averaged.
+func averagePool(c *call) error {
+	w, err := c.window(c.Ints("kernel_shape"))
+	if err != nil {
+		return err
+	}
+	channels, err := c.channels(c.in(0))
+	if err != nil {
+		return err
+	}
+	dy := c.op("Mul", []string{c.grad[0], c.shares(w)})
+	one := append([]int64{-1, 1}, w.out...)
+	ones := c.constant(fmt.Sprint("ones", c.dtype(c.in(0)), w.kernel), func(name string) *graph.Tensor {
+		return graph.NewTensor(name, slices.Repeat([]float32{1}, int(w.taps())), append([]int64{1, 1}, w.kernel...)...)
+	})
+	spread := c.transposedConv(w, c.op("Reshape", []string{dy, c.ints(one...)}), ones, 1)
+	c.give(0, c.op("Reshape", []string{spread, c.ints(append([]int64{-1, channels}, w.in...)...)}))
+	return nil
+}
+
+// shares returns a constant [out…] of 1/(number of places that each window averages). With count_include_pad
+// all places count, as far as the declared padding extends, else those inside the input.
+func (c *call) shares(w *window) string {
+	include := c.Int("count_include_pad", 0) != 0
+	counts := []float64{1}
+	for i := range w.in {
+		var next []float64
+		for _, so := range counts {
+			for o := range w.out[i] {
+				n := 0
+				for t := range w.kernel[i] {
+					at := o*w.stride[i] - w.before[i] + t*w.dilation[i]
+					inside := at >= 0 && at < w.in[i]
+					if include {
+						inside = at < w.in[i]+w.declaredAfter[i]
+					}
+					if inside {
+						n++
+					}
+				}
+				next = append(next, so*float64(n))
+			}
+		}
+		counts = next
+	}
+	return c.numbers(fmt.Sprint("shares", include, *w), c.in(0), counts, w.out, func(v float64) float64 {
+		return 1 / max(v, 1)
+	})
+}
+
+// numbers returns a constant with the element type of a forward tensor: f of each value.
+func (c *call) numbers(key, like string, values []float64, dims []int64, f func(float64) float64) string {
+	t := c.dtype(like)
+	return c.constant(fmt.Sprint(key, t), func(name string) *graph.Tensor {
+		double, single := make([]float64, len(values)), make([]float32, len(values))
+		for i, v := range values {
+			double[i], single[i] = f(v), float32(f(v))
+		}
+		if t == graph.Float64 {
+			return graph.NewTensor(name, double, dims...)
+		}
+		return graph.NewTensor(name, single, dims...)
+	})
+}
+
+// globalAveragePool spreads a channel's gradient evenly.
+func globalAveragePool(c *call) error {
+	x := c.in(0)
+	to, places := []int64{1, 1}, int64(1)
+	shape := c.shape(x)
+	if len(shape) < 3 {
+		return errFree(c, x)
+	}
+	for _, d := range shape[2:] {
+		if !d.Known() {
+			return errFree(c, x)
+		}
+		to, places = append(to, d.Size), places*d.Size
+	}
+	share := c.op("Mul", []string{c.grad[0], c.scalar(x, 1/float64(places))})
+	c.give(0, c.op("Expand", []string{share, c.ints(to...)}))
+	return nil
+}

@@ -1,0 +1,200 @@
+package gradient
+
+import (
+	"fmt"
+	"slices"
+
+	"winnow/backbone/graph"
+)
+
+// Split cuts a model in two where training begins. The live model contains every node that a trained weight can
+// change and that the output needs. The frozen model computes what the live one reads from the rest.
+//
+//	image → frozen → boundary → live → output
+//
+// The boundary may be several tensors, if a residual connection crosses the cut. They are the outputs of the
+// frozen model and the data inputs of the live model, which also has the image as an input if a live node reads
+// it. frozen is nil if nothing comes before the live part.
+//
+// A boundary tensor is float32 with the images along its first axis and otherwise known sizes, so that it can
+// be stored image by image. Everything else that the live part reads it computes itself: shapes and the
+// integers derived from them, masks, what depends on no image, and tensors whose first axis is not the images.
+// The shape of a frozen tensor is replaced by the number of images and its known sizes. Both models keep the
+// names of m, neither changes m, and together they compute the same as m.
+func Split(m *graph.Model, output string, weights []string) (frozen, live *graph.Model, boundary []string, err error) {
+	s, err := newParting(m, output, weights)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	for _, n := range slices.Backward(s.m.Graph.Nodes) {
+		if s.live[n] {
+			for _, in := range reads(n) {
+				s.want(in)
+			}
+		}
+	}
+	live, err = s.liveModel(output)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	for _, v := range s.m.Graph.Nodes { // in the order in which they are computed
+		for _, out := range v.Outputs {
+			if s.crosses[out] {
+				boundary = append(boundary, out)
+			}
+		}
+	}
+	if len(boundary) == 0 {
+		return nil, live, nil, nil
+	}
+	b := graph.Extend(s.m)
+	b.SetOutputs(boundary...)
+	b.Prune(boundary)
+	frozen = b.Model()
+	s.dropInputs(frozen)
+	return frozen, live, boundary, nil
+}
+
+// parting is a model while it is cut.
+type parting struct {
+	m       *graph.Model
+	makers  map[string]*graph.Node
+	facts   map[string]*graph.ValueInfo
+	images  map[string]bool      // data inputs
+	batch   map[string]bool      // names of the free sizes that are the number of images
+	varies  map[string]bool      // tensors whose values depend on an image, not only on its shape
+	live    map[*graph.Node]bool // nodes that a trained weight changes
+	copied  map[*graph.Node]bool // frozen nodes that the live model also computes
+	crosses map[string]bool      // tensors on the boundary
+	direct  map[string]bool      // images that the live model reads
+	shapes  map[*graph.Node]bool // copied Shape nodes of tensors that are not on the boundary
+}
+
+func newParting(m *graph.Model, output string, weights []string) (*parting, error) {
+	m, err := graph.Cut(m, output)
+	if err != nil {
+		return nil, err
+	}
+	s := &parting{
+		m: named(m), images: map[string]bool{}, batch: map[string]bool{}, varies: map[string]bool{},
+		live: map[*graph.Node]bool{}, copied: map[*graph.Node]bool{}, crosses: map[string]bool{},
+		direct: map[string]bool{},
+		shapes: map[*graph.Node]bool{},
+	}
+	s.makers, s.facts = s.m.Graph.Producers(), graph.Infer(s.m)
+	for _, in := range s.m.Graph.DataInputs() {
+		s.images[in.Name], s.varies[in.Name] = true, true
+		if len(in.Shape) > 0 && !in.Shape[0].Known() {
+			s.batch[in.Shape[0].Name] = true
+		}
+	}
+	return s, s.mark(output, weights)
+}
+
+// named names an unnamed free number of images. The name identifies tensors that hold one row per image.
+func named(m *graph.Model) *graph.Model {
+	c := graph.Extend(m).Model()
+	for i, in := range c.Graph.Inputs {
+		if len(in.Shape) > 0 && !in.Shape[0].Known() && in.Shape[0].Name == "" {
+			v := *in
+			v.Shape = slices.Clone(in.Shape)
+			v.Shape[0] = graph.Free("images")
+			c.Graph.Inputs[i] = &v
+		}
+	}
+	return c
+}
+
+// mark finds the live nodes and what depends on images.
+func (s *parting) mark(output string, weights []string) error {
+	changes := map[string]bool{}
+	for _, w := range weights {
+		n := s.makers[w]
+		if s.m.Graph.Initializer(w) == nil && (n == nil || n.ConstantValue() == nil) {
+			return fmt.Errorf("gradient: weight %q: the part of the model that makes %q has no "+
+				"initializer of that name", w, output)
+		}
+		changes[w] = true
+	}
+	for _, n := range s.m.Graph.Nodes {
+		var changed, varied bool
+		for _, in := range reads(n) {
+			changed, varied = changed || changes[in], varied || s.varies[in]
+		}
+		s.live[n] = changed
+		for _, out := range n.Outputs {
+			if out != "" {
+				changes[out] = changes[out] || changed
+				s.varies[out] = varied && n.Op != "Shape" && n.Op != "Size"
+			}
+		}
+	}
+	if !changes[output] {
+		return fmt.Errorf("gradient: output %q depends on none of the weights %q", output, weights)
+	}
+	return nil
+}
+
+// want records that the live model reads a tensor: it is on the boundary, is an image, or is computed there
+// too.
+func (s *parting) want(tensor string) {
+	n := s.makers[tensor]
+	switch {
+	case s.images[tensor]:
+		s.direct[tensor] = true
+	case n == nil || s.live[n] || s.copied[n] || s.crosses[tensor]: // an initializer, or already there
+	case s.storable(tensor):
+		s.crosses[tensor] = true
+	default:
+		s.copied[n] = true
+		if n.Op == "Shape" && s.written(n) {
+			s.shapes[n] = true
+			return
+		}
+		for _, in := range reads(n) {
+			s.want(in)
+		}
+	}
+}
+
+// storable reports whether a tensor can be stored image by image.
+func (s *parting) storable(tensor string) bool {
+	v := s.facts[tensor]
+	if !s.varies[tensor] || v == nil || v.Type != graph.Float32 || !s.countsImages(v.Shape) {
+		return false
+	}
+	return fixed(v.Shape[1:])
+}
+
+func fixed(s graph.Shape) bool {
+	return !slices.ContainsFunc(s, func(d graph.Dim) bool { return !d.Known() })
+}
+
+// countsImages reports whether the first axis is the number of images.
+func (s *parting) countsImages(shape graph.Shape) bool {
+	return len(shape) > 0 && !shape[0].Known() && s.batch[shape[0].Name]
+}
+
+// written reports whether a Shape node can be replaced by the number of images and known sizes.
+func (s *parting) written(n *graph.Node) bool {
+	v := s.facts[n.Inputs[0]]
+	if v == nil || v.Shape == nil || len(n.Attributes) > 0 {
+		return false
+	}
+	return fixed(v.Shape) || s.countsImages(v.Shape) && fixed(v.Shape[1:])
+}
+
+// reads lists the tensors that a node reads, including those that graphs inside it read from outside.
+func reads(n *graph.Node) []string {
+	names := slices.DeleteFunc(slices.Clone(n.Inputs), func(name string) bool { return name == "" })
+	for _, sub := range n.Subgraphs() {
+		for _, inner := range sub.Nodes {
+			// includes what the inner graph makes itself, which no outer node makes
+			names = append(names, reads(inner)...)
+		}
+		for _, out := range sub.Outputs {
+			names = append(names, out.Name)
+		}
+	}
+	return names
+}

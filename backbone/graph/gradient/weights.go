@@ -1,0 +1,219 @@
+package gradient
+
+import (
+	"math"
+	"slices"
+
+	"winnow/backbone/graph"
+)
+
+// Weight is a constant of a model that training may change.
+type Weight struct {
+	Name  string // of the initializer (or of a Constant node's output)
+	Node  string // the first node that uses it: its name, or that of its output if it has none
+	Op    string // of that node
+	Input int    // index among that node's inputs
+	Dims  []int64
+	Depth int // index of that node in the model
+}
+
+// Size returns the number of elements.
+func (w Weight) Size() int64 {
+	n := int64(1)
+	for _, d := range w.Dims {
+		n *= d
+	}
+	return n
+}
+
+// roles lists the inputs of each operator that are weights if they are constant. Means and variances of
+// BatchNormalization are not: they are state.
+var roles = map[string][]int{
+	"Conv": {1, 2}, "ConvTranspose": {1, 2}, "Gemm": {0, 1, 2}, "MatMul": {0, 1}, "PRelu": {1},
+	"BatchNormalization": {1, 2}, "LayerNormalization": {1, 2}, "InstanceNormalization": {1, 2},
+	"GroupNormalization": {1, 2}, "RMSNormalization": {1},
+}
+
+// mixers are the operators whose constants with more than one element are weights after the first layer:
+// position embeddings, class tokens, scales of layers, expanded normalisations. Before the first layer they
+// normalise the input.
+var mixers = map[string]bool{"Add": true, "Sub": true, "Mul": true, "Div": true, "Concat": true}
+
+// carriers are the operators that pass on a constant (their first input) without making it another weight.
+var carriers = map[string]bool{
+	"Identity": true, "Transpose": true, "Reshape": true, "Flatten": true, "Squeeze": true, "Unsqueeze": true,
+	"Cast": true, "Expand": true, "Tile": true, "Slice": true, "Gather": true, "Dropout": true,
+}
+
+// Weights lists the trainable weights on the way to an output ("": to any), in the order of their first use:
+//
+//   - weights and biases of convolutions and products, scales and biases of normalisations, slopes of PRelu;
+//   - floating-point constants of more than one element that are added, multiplied or concatenated to what
+//     depends on one of these, except attention masks (constants with -∞, or of 0 and one number below -50).
+//
+// A weight may reach its node through operators that rearrange or repeat it. A constant that is also the mean or
+// the variance of a BatchNormalization is left out, because exporters share equal constants: see [Untie].
+func Weights(m *graph.Model, output string) []Weight {
+	w := &weighing{m: m, constant: m.Graph.Constants(), origin: map[string]string{}, behind: map[string]bool{},
+		found: map[string]bool{}}
+	w.reach(output)
+	for i, n := range m.Graph.Nodes {
+		w.visit(i, n)
+	}
+	return slices.DeleteFunc(w.list, func(found Weight) bool { return w.state[found.Name] })
+}
+
+// weighing is one pass over a model.
+type weighing struct {
+	m        *graph.Model
+	constant map[string]*graph.Tensor
+	origin   map[string]string // tensors that carry a constant → that constant
+	behind   map[string]bool   // tensors that depend on an operator with weights
+	reaches  map[string]bool   // tensors that receive a gradient
+	state    map[string]bool   // constants that are running statistics
+	found    map[string]bool
+	list     []Weight
+}
+
+// reach marks the tensors that receive a gradient from the output.
+func (w *weighing) reach(output string) {
+	w.reaches, w.state = map[string]bool{output: true}, map[string]bool{}
+	if output == "" {
+		for _, v := range w.m.Graph.Outputs {
+			w.reaches[v.Name] = true
+		}
+	}
+	for _, n := range slices.Backward(w.m.Graph.Nodes) {
+		if !isBlind(n) && slices.ContainsFunc(n.Outputs, func(out string) bool { return out != "" && w.reaches[out] }) {
+			for _, in := range n.Inputs {
+				w.reaches[in] = true
+			}
+		}
+	}
+	delete(w.reaches, "") // an omitted optional input
+}
+
+// visit records the weights of one node.
+func (w *weighing) visit(at int, n *graph.Node) {
+	if !graph.IsONNX(n.Domain) || len(n.Outputs) == 0 || !w.reaches[n.Outputs[0]] {
+		w.follow(n, false)
+		return
+	}
+	if name := w.from(n.Inputs, 0); name != "" && carriers[n.Op] {
+		w.origin[n.Outputs[0]] = name
+		return
+	}
+	layer := false
+	for _, i := range roles[n.Op] {
+		if name := w.from(n.Inputs, i); name != "" {
+			layer = true
+			w.take(name, at, n, i)
+		}
+	}
+	if n.Op == "BatchNormalization" {
+		for i := 3; i < 5; i++ {
+			w.state[w.from(n.Inputs, i)] = true
+		}
+	}
+	if mixers[n.Op] && slices.ContainsFunc(n.Inputs, func(in string) bool { return w.behind[in] }) {
+		for i := range n.Inputs {
+			if name := w.from(n.Inputs, i); name != "" && !single(w.constant[name]) && !mask(w.constant[name]) {
+				w.take(name, at, n, i)
+			}
+		}
+	}
+	w.follow(n, layer)
+}
+
+// follow marks a node's outputs as depending on a layer, if it is one or depends on one.
+func (w *weighing) follow(n *graph.Node, layer bool) {
+	if layer || slices.ContainsFunc(n.Inputs, func(in string) bool { return w.behind[in] }) {
+		for _, out := range n.Outputs {
+			w.behind[out] = true
+		}
+	}
+}
+
+// from returns the floating-point constant that the i-th input carries, or "".
+func (w *weighing) from(inputs []string, i int) string {
+	if i >= len(inputs) || inputs[i] == "" {
+		return ""
+	}
+	name := inputs[i]
+	if carried := w.origin[name]; carried != "" {
+		return carried
+	}
+	if t := w.constant[name]; t != nil && t.Type.Floating() {
+		return name
+	}
+	return ""
+}
+
+// take adds a weight, once.
+func (w *weighing) take(name string, at int, n *graph.Node, input int) {
+	if w.found[name] {
+		return
+	}
+	w.found[name] = true
+	node := n.Name
+	if node == "" {
+		node = n.Outputs[0]
+	}
+	w.list = append(w.list, Weight{Name: name, Node: node, Op: n.Op, Input: input,
+		Dims: slices.Clone(w.constant[name].Dims), Depth: at})
+}
+
+func single(t *graph.Tensor) bool {
+	n, err := t.Size()
+	return err != nil || n <= 1
+}
+
+// mask reports whether a constant masks rather than weighs: it contains -∞, or only 0 and one number below -50.
+func mask(t *graph.Tensor) bool {
+	list, err := t.Float32s()
+	if err != nil {
+		return false
+	}
+	low := float32(0)
+	for _, v := range list {
+		if math.IsInf(float64(v), -1) {
+			return true
+		}
+		low = min(low, v)
+	}
+	return low < -50 && !slices.ContainsFunc(list, func(v float32) bool { return v != 0 && v != low })
+}
+
+// Untie gives every Identity of an initializer its own initializer. Exporters merge equal constants, as in a
+// freshly initialised network, and add Identity nodes to the remaining one. Trained like that, all biases would
+// be one, and the statistics would change with them. A weight that is shared on purpose is read by several
+// nodes without Identity, and stays shared.
+func Untie(m *graph.Model) *graph.Model {
+	made := map[string]*graph.Tensor{}
+	for _, t := range m.Graph.Initializers {
+		made[t.Name] = t
+	}
+	results := map[string]bool{}
+	for _, v := range m.Graph.Outputs {
+		results[v.Name] = true
+	}
+	c, g := *m, *m.Graph
+	c.Graph = &g
+	g.Nodes, g.Initializers = nil, slices.Clone(g.Initializers)
+	for _, n := range m.Graph.Nodes {
+		if n.Op != "Identity" || !graph.IsONNX(n.Domain) || len(n.Inputs) != 1 || len(n.Outputs) != 1 ||
+			made[n.Inputs[0]] == nil || results[n.Outputs[0]] {
+			g.Nodes = append(g.Nodes, n)
+			continue
+		}
+		t := *made[n.Inputs[0]]
+		t.Name = n.Outputs[0]
+		made[t.Name] = &t
+		g.Initializers = append(g.Initializers, &t)
+		if m.IRVersion < 4 {
+			g.Inputs = append(slices.Clip(g.Inputs),
+				&graph.ValueInfo{Name: t.Name, Type: t.Type, Shape: graph.ShapeOf(t.Dims...)})
+		}
+	}
+	return &c
+}

@@ -1,0 +1,293 @@
+package review
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"time"
+
+	"winnow/report/review/decisions"
+)
+
+// mostJSON is the largest request body in bytes.
+const mostJSON = 1 << 20
+
+// problem is an error with its HTTP status.
+type problem struct {
+	status int
+	text   string
+}
+
+func (p *problem) Error() string { return p.text }
+
+func refuse(status int, format string, args ...any) error {
+	return &problem{status, fmt.Sprintf(format, args...)}
+}
+
+// get returns a handler that answers with the result of find as JSON.
+func get(find func(*http.Request, url.Values) (any, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, req *http.Request) {
+		values, err := url.ParseQuery(req.URL.RawQuery)
+		if err != nil {
+			answerError(w, refuse(http.StatusBadRequest, "the address's parameters: %v", err))
+			return
+		}
+		v, err := find(req, values)
+		if err != nil {
+			answerError(w, err)
+			return
+		}
+		answer(w, http.StatusOK, v)
+	}
+}
+
+// post returns a handler for a change: do receives the request's JSON and returns status and answer.
+func post[T any](do func(body T) (int, any, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, req *http.Request) {
+		var body T
+		given := req.Header.Get("Content-Type")
+		if kind, _, err := mime.ParseMediaType(given); err != nil || kind != "application/json" {
+			answerError(w, refuse(http.StatusUnsupportedMediaType,
+				"content type is %.80q, expected application/json", given))
+			return
+		}
+		if err := readJSON(http.MaxBytesReader(w, req.Body, mostJSON), &body); err != nil {
+			answerError(w, err)
+			return
+		}
+		status, v, err := do(body)
+		if err != nil {
+			answerError(w, err)
+			return
+		}
+		answer(w, status, v)
+	}
+}
+
+// readJSON reads one JSON object and refuses anything after it.
+func readJSON(r io.Reader, to any) error {
+	in := json.NewDecoder(r)
+	in.DisallowUnknownFields()
+	err := in.Decode(to)
+	if err == nil {
+		if _, err = in.Token(); errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err == nil {
+			err = errors.New("there is more after the object")
+		}
+	}
+	if large := (*http.MaxBytesError)(nil); errors.As(err, &large) {
+		return refuse(http.StatusRequestEntityTooLarge, "the request has more than %d bytes", large.Limit)
+	}
+	return refuse(http.StatusBadRequest, "the request's JSON: %v", err)
+}
+
+func answer(w http.ResponseWriter, status int, v any) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false) // the content type is JSON
+	if err := e.Encode(v); err != nil {
+		status = http.StatusInternalServerError
+		b.Reset()
+		b.WriteString(`{"error":"the answer cannot be written as JSON"}`)
+	}
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	_, _ = w.Write(b.Bytes()) // the client may be gone
+}
+
+func answerError(w http.ResponseWriter, err error) {
+	status, body := http.StatusInternalServerError, map[string]string{"error": err.Error()}
+	if p := (*problem)(nil); errors.As(err, &p) {
+		status = p.status
+	}
+	if errors.As(err, new(*decisions.Gone)) {
+		status = http.StatusServiceUnavailable
+		body["error"] += "; download what was saved (" + savingAt + "), " +
+			"put that file there and start winnow review again"
+		body["save"] = savingAt
+	}
+	answer(w, status, body)
+}
+
+// bad turns an error into one with status 400.
+func bad(err error) error {
+	if err == nil {
+		return nil
+	}
+	return refuse(http.StatusBadRequest, "%v", err)
+}
+
+func (r *Reviewer) getSession(_ *http.Request, values url.Values) (any, error) {
+	p := &parameters{values: values}
+	return r.session(), bad(p.done())
+}
+
+func (r *Reviewer) getRows(_ *http.Request, values url.Values) (any, error) {
+	r.mutex.RLock()
+	defer r.mutex.RUnlock()
+	q, err := parseQuery(values, r.decided)
+	if err != nil {
+		return nil, bad(err)
+	}
+	total, page := r.decided.find(q, &r.texts)
+	rows := make([]row, len(page))
+	for i, id := range page {
+		rows[i] = r.decided.row(id, q.eyes)
+	}
+	return map[string]any{"total": total, "offset": q.offset, "rows": rows}, nil
+}
+
+func (r *Reviewer) getTypical(_ *http.Request, values url.Values) (any, error) {
+	r.mutex.RLock()
+	defer r.mutex.RUnlock()
+	p := &parameters{values: values}
+	class, n := p.class("class", r.table), p.number("n", 6, 0, mostTypical)
+	if p.err == nil && class == none {
+		p.fail("class: is missing")
+	}
+	if err := p.done(); err != nil {
+		return nil, bad(err)
+	}
+	return map[string]any{"class": r.table.classes[class], "pictures": r.decided.typical(class, n)}, nil
+}
+
+func (r *Reviewer) getConfusions(_ *http.Request, values url.Values) (any, error) {
+	p := &parameters{values: values}
+	most := p.number("limit", 100, 0, mostPairs)
+	if err := p.done(); err != nil {
+		return nil, bad(err)
+	}
+	return map[string]any{"pairs": r.confusions(most)}, nil
+}
+
+func (r *Reviewer) getChanges(_ *http.Request, values url.Values) (any, error) {
+	p := &parameters{values: values}
+	since, reviewer := p.number("since", 0, 0, 1<<62), p.reviewer()
+	if err := p.done(); err != nil {
+		return nil, bad(err)
+	}
+	r.mutex.RLock()
+	defer r.mutex.RUnlock()
+	version, images := r.decided.since(int64(since), mostChanges)
+	now := r.decided.progress(images)
+	return map[string]any{
+		"audit": r.table.sum, "version": version, "more": version < now.Version,
+		"changed": r.decided.states(images, r.decided.numberOf(reviewer)),
+		"counts":  now.Counts, "precision": now.Precision, "hint": now.Hint, "classes": now.Classes,
+		"reviewers": now.Reviewers,
+	}, nil
+}
+
+// historyEntry is one decision of the history as JSON.
+type historyEntry struct {
+	N            int64            `json:"n"`
+	At           time.Time        `json:"at"`
+	Tab          string           `json:"tab"`
+	Reviewer     string           `json:"reviewer"`
+	Action       decisions.Action `json:"action"`
+	Label        string           `json:"label"`
+	Note         string           `json:"note"`
+	BeforeAction decisions.Action `json:"before_action"`
+	BeforeLabel  string           `json:"before_label"`
+	BeforeNote   string           `json:"before_note"`
+	ID           *int32           `json:"id"`  // null: not in this audit
+	Key          *string          `json:"key"` // null: not in this manifest
+	Path         string           `json:"path"`
+	Undone       bool             `json:"undone"`
+}
+
+func (r *Reviewer) getHistory(_ *http.Request, values url.Values) (any, error) {
+	p := &parameters{values: values}
+	offset, limit := p.number("offset", 0, 0, 1<<40), p.number("limit", 50, 0, mostHistory)
+	if err := p.done(); err != nil {
+		return nil, bad(err)
+	}
+	total, list, err := r.Decisions.History(offset, limit)
+	if err != nil {
+		return nil, err
+	}
+	entries := make([]historyEntry, len(list))
+	for i, e := range list {
+		entries[i] = historyEntry{
+			N: e.N, At: e.At.UTC(), Tab: e.Tab, Reviewer: e.Reviewer,
+			Action: e.Action, Label: e.Label, Note: e.Note,
+			BeforeAction: e.BeforeAction, BeforeLabel: e.BeforeLabel, BeforeNote: e.BeforeNote,
+			Path: e.Path, Undone: e.Undone,
+		}
+		if image, ok := r.table.find(e.Path); ok {
+			key := keyOf(image)
+			entries[i].Key = &key
+			if id := r.table.id[image]; id != none {
+				entries[i].ID = &id
+			}
+		}
+	}
+	return map[string]any{"total": total, "entries": entries}, nil
+}
+
+// author is the tab and reviewer of a change. It is also the body of undo and redo.
+type author struct {
+	Tab      string `json:"tab"`
+	Reviewer string `json:"reviewer"`
+}
+
+// mostTab is the longest name of a tab in bytes.
+const mostTab = 100
+
+func (r *Reviewer) postDecide(body struct {
+	author
+	Decisions []asked `json:"decisions"`
+	Audit     string  `json:"audit"` // the session's sum; "": any audit
+}) (int, any, error) {
+	if body.Audit != "" && body.Audit != r.table.sum {
+		return 0, nil, refuse(http.StatusPreconditionFailed, "winnow now reviews another audit here: reload the page")
+	}
+	decide := func(by decisions.Author) ([]decisions.Image, error) {
+		changes, err := r.changes(body.Decisions, by.Reviewer)
+		if err != nil {
+			return nil, bad(err)
+		}
+		return r.Decisions.Decide(by, changes)
+	}
+	return r.postChange(body.author, decide, func(a *applied, list []state) { a.Applied = list })
+}
+
+func (r *Reviewer) postUndo(body author) (int, any, error) {
+	return r.postChange(body, r.Decisions.Undo, func(a *applied, list []state) { a.Undone = list })
+}
+
+func (r *Reviewer) postRedo(body author) (int, any, error) {
+	return r.postChange(body, r.Decisions.Redo, func(a *applied, list []state) { a.Redone = list })
+}
+
+func (r *Reviewer) postChange(by author, apply func(decisions.Author) ([]decisions.Image, error),
+	put func(*applied, []state)) (int, any, error) {
+	if by.Tab == "" || len(by.Tab) > mostTab {
+		return 0, nil, refuse(http.StatusBadRequest, "tab: found %d bytes, expected the name of a tab, 1 to %d bytes",
+			len(by.Tab), mostTab)
+	}
+	if err := decisions.CheckReviewer(by.Reviewer); err != nil {
+		return 0, nil, bad(err)
+	}
+	states, a, err := r.change(by.Reviewer, func() ([]decisions.Image, error) { return apply(decisions.Author(by)) })
+	var conflict *decisions.Conflict
+	switch {
+	case errors.As(err, &conflict):
+		return http.StatusConflict, map[string]any{"conflicts": states, "error": conflict.Error()}, nil
+	case errors.Is(err, decisions.ErrNothing):
+		return 0, nil, refuse(http.StatusNotFound, "%v", err)
+	case err != nil:
+		return 0, nil, err
+	}
+	put(&a, states)
+	return http.StatusOK, a, nil
+}

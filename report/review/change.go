@@ -1,0 +1,154 @@
+package review
+
+import (
+	"errors"
+	"fmt"
+
+	"winnow/report/review/decisions"
+)
+
+// asked is a decision as the page sends it.
+type asked struct {
+	ID      *int32           `json:"id"`
+	Action  decisions.Action `json:"action"`
+	Label   string           `json:"label"`
+	Note    *string          `json:"note"` // null: unchanged
+	Version *int64           `json:"version"`
+}
+
+// applied is the answer to a change.
+type applied struct {
+	Applied   []state         `json:"applied,omitempty"`
+	Undone    []state         `json:"undone,omitempty"`
+	Redone    []state         `json:"redone,omitempty"`
+	Counts    map[string]int  `json:"counts"`
+	Precision precision       `json:"precision"`
+	Hint      string          `json:"hint"`
+	Version   int64           `json:"version"`
+	Classes   []classProgress `json:"classes"` // the classes of the changed images
+	Reviewers []progressOf    `json:"reviewers"`
+}
+
+// classProgress is the number of decided suspects of a class.
+type classProgress struct {
+	Name    string `json:"name"`
+	Decided int32  `json:"decided"`
+}
+
+// mostReviewers is the largest number of reviewers of a manifest.
+const mostReviewers = 100
+
+// changes checks a reviewer's decisions and converts them to the store's form.
+func (r *Reviewer) changes(list []asked, reviewer string) ([]decisions.Change, error) {
+	if len(list) == 0 || len(list) > mostDecisions {
+		return nil, fmt.Errorf("decisions: found %d, expected 1 to %d", len(list), mostDecisions)
+	}
+	r.mutex.RLock() // guards the names of classes
+	defer r.mutex.RUnlock()
+	t, who := r.table, r.decided.numberOf(reviewer)
+	if who == newcomer && len(r.decided.reviewers) >= mostReviewers {
+		return nil, fmt.Errorf("reviewer: %q is new, and %d reviewers, the most possible, have decided already",
+			reviewer, mostReviewers)
+	}
+	out := make([]decisions.Change, len(list))
+	seen := map[int32]bool{}
+	for i, a := range list {
+		switch {
+		case a.ID == nil || *a.ID < 0 || int(*a.ID) >= len(t.image):
+			return nil, fmt.Errorf("decision %d: its id is missing or not an image's, expected 0 to %d",
+				i, len(t.image)-1)
+		case seen[*a.ID]:
+			return nil, fmt.Errorf("decision %d: image %d appears twice", i, *a.ID)
+		case !a.Action.Known():
+			return nil, fmt.Errorf("decision %d: action is %.40q, expected keep, drop, relabel, unsure or undecided",
+				i, a.Action)
+		case a.Version == nil || *a.Version < 0:
+			return nil, fmt.Errorf("decision %d: version is missing, expected the version that the page showed", i)
+		case a.Action != decisions.Relabel && a.Label != "":
+			return nil, fmt.Errorf("decision %d: %s takes no label", i, a.Action)
+		}
+		given := t.classes[t.given[*a.ID]]
+		if a.Action == decisions.Relabel {
+			if _, ok := t.classOf[a.Label]; !ok {
+				return nil, fmt.Errorf("decision %d: no class is called %.80q", i, a.Label)
+			}
+			if a.Label == given {
+				return nil, fmt.Errorf("decision %d: %.80q is the given label: keep it", i, a.Label)
+			}
+		}
+		image := t.image[*a.ID]
+		note := r.decided.vote(image, who).note
+		if a.Note != nil {
+			note = *a.Note
+		}
+		if err := decisions.CheckNote(note); err != nil {
+			return nil, fmt.Errorf("decision %d: %w", i, err)
+		}
+		seen[*a.ID] = true
+		out[i] = decisions.Change{
+			Path: t.path(image), Given: given, Action: a.Action, Label: a.Label, Note: note, Version: *a.Version,
+		}
+	}
+	return out, nil
+}
+
+// change makes a reviewer's change in the store and, when it is on disk, in memory. On a conflict it returns
+// the current states of the images.
+func (r *Reviewer) change(reviewer string, apply func() ([]decisions.Image, error)) (
+	states []state, a applied, err error) {
+	r.deciding.Lock()
+	defer r.deciding.Unlock()
+	images, err := apply()
+	var conflict *decisions.Conflict
+	if errors.As(err, &conflict) {
+		images = conflict.Images
+	} else if err != nil {
+		return nil, a, err
+	}
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	d, t := r.decided, r.table
+	at := []int32{}
+	for _, i := range images {
+		image, ok := t.find(i.Path)
+		if !ok {
+			continue // an undo of another audit's image, which this manifest does not have
+		}
+		at = append(at, image)
+		if conflict == nil {
+			d.set(image, i)
+		}
+	}
+	return d.states(at, d.numberOf(reviewer)), d.progress(at), err
+}
+
+// progress returns the state of the review after a change of images.
+func (d *decided) progress(images []int32) applied {
+	p := d.precision()
+	a := applied{
+		Counts: d.countsByName(), Precision: p, Hint: d.hint(p),
+		Classes: []classProgress{}, Reviewers: d.eachReviewer(),
+	}
+	if n := len(d.changes); n > 0 {
+		a.Version = d.changes[n-1].version
+	}
+	seen := map[int32]bool{}
+	for _, image := range images {
+		id := d.table.id[image]
+		if id == none || seen[d.table.given[id]] {
+			continue
+		}
+		class := d.table.given[id]
+		seen[class] = true
+		a.Classes = append(a.Classes, classProgress{d.table.classes[class], d.classes[class]})
+	}
+	return a
+}
+
+func (d *decided) countsByName() map[string]int {
+	counts := map[string]int{}
+	for a, n := range d.counts {
+		counts[string(actionNames[a])] = n
+	}
+	return counts
+}

@@ -1,0 +1,166 @@
+package review
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+
+	"winnow/report/review/decisions"
+)
+
+// The actions as numbers, in memory.
+const (
+	undecided uint8 = iota
+	keep
+	drop
+	relabel
+	unsure
+	disagreed // only as an outcome: reviewers disagree and no decision has a majority
+	actions
+)
+
+var actionNames = [actions]decisions.Action{
+	decisions.Undecided, decisions.Keep, decisions.Drop, decisions.Relabel, decisions.Unsure, "disagreed",
+}
+
+// decided holds the decisions about the images of a manifest, their outcomes, and the counts derived from them.
+type decided struct {
+	table     *table
+	reviewers []string // in the order of their first decisions
+	number    map[string]int32
+	votes     [][]vote // votes about each image of the manifest
+	action    []uint8  // the outcome for each image
+	label     []int32  // the new label for each image, if the outcome is relabel
+
+	changes []changed // in order
+	counts  [actions]int
+	each    [][actions]int // number of the audit's images that each reviewer decided
+	done    int            // suspects with a decision
+	judged  int            // suspects with a settled decision
+	wrong   int            // suspects that were dropped or relabelled
+	classes []int32        // decided suspects of each given class
+	pairs   []tally        // one for each confusion
+}
+
+// changed records that an image changed at a version of the store.
+type changed struct {
+	version int64
+	image   int32
+}
+
+// tally counts the decided suspects of a confusion, and those whose suggestion was accepted.
+type tally struct{ decided, accepted int32 }
+
+// newDecided reads the store's decisions about the table's images.
+func newDecided(t *table, s *decisions.Store) (*decided, error) {
+	n := len(t.manifest.Samples)
+	d := &decided{
+		table: t, number: map[string]int32{},
+		votes: make([][]vote, n), action: make([]uint8, n), label: slices.Repeat([]int32{none}, n),
+		classes: make([]int32, len(t.classes)), pairs: make([]tally, len(t.pairs)),
+	}
+	d.counts[undecided] = len(t.image)
+	strangers, known, example := 0, 0, ""
+	err := s.Images(func(i decisions.Image) error {
+		image, ok := t.find(i.Path)
+		switch {
+		case ok:
+			known++
+			d.set(image, i)
+		case i.Action != decisions.Drop && i.Action != decisions.Undecided: // dropped images may be gone
+			strangers++
+			example = i.Path
+		}
+		return nil
+	})
+	if err == nil && strangers > known {
+		err = fmt.Errorf("review: %s: holds decisions about %d images of which %d are not in the manifest, "+
+			"such as %q: it is about other images; name another file with --decisions",
+			s.Path, strangers+known, strangers, example)
+	}
+	return d, err
+}
+
+// set stores a reviewer's decision about an image.
+func (d *decided) set(image int32, i decisions.Image) {
+	v := vote{
+		reviewer: d.reviewer(i.Reviewer), action: uint8(slices.Index(actionNames[:], i.Action)), label: none,
+		note: i.Note, at: i.At.UnixMilli(), version: i.Version,
+	}
+	if i.Action == decisions.Relabel {
+		v.label = d.table.class(i.Label)
+	}
+	v.action, v.label = d.table.asItStands(v.action, v.label, i.Given, d.table.label(image))
+	if id := d.table.id[image]; id != none {
+		d.count(id, -1)
+		defer d.count(id, +1)
+	}
+	votes := d.votes[image]
+	if at := slices.IndexFunc(votes, func(old vote) bool { return old.reviewer == v.reviewer }); at >= 0 {
+		votes[at] = v
+	} else {
+		d.votes[image] = append(votes, v)
+	}
+	d.action[image], d.label[image] = outcome(d.votes[image])
+	d.changes = append(d.changes, changed{i.Change, image})
+}
+
+// asItStands adapts a decision to an image whose given label has changed since, as in a mended manifest. An
+// image relabelled with its present label is kept. A judgement of the old label (keep or unsure) no longer
+// counts.
+func (t *table) asItStands(action uint8, label int32, then, now string) (uint8, int32) {
+	switch {
+	case then == now:
+	case action == relabel && t.classes[label] == now:
+		return keep, none
+	case action == keep || action == unsure:
+		return undecided, none
+	}
+	return action, label
+}
+
+// count adds an image of the audit with its present outcome to the counts, or subtracts it.
+func (d *decided) count(id int32, by int) {
+	t := d.table
+	action := d.action[t.image[id]]
+	d.counts[action] += by
+	for _, v := range d.votes[t.image[id]] {
+		d.each[v.reviewer][v.action] += by
+	}
+	if t.kinds[id]&suspect == 0 || action == undecided {
+		return
+	}
+	d.done += by
+	d.classes[t.given[id]] += int32(by)
+	if settled(action) {
+		d.judged += by
+	}
+	if action == drop || action == relabel {
+		d.wrong += by
+	}
+	if p := t.pair[id]; p != none {
+		d.pairs[p].decided += int32(by)
+		if action == relabel && d.label[t.image[id]] == t.suggested[id] {
+			d.pairs[p].accepted += int32(by)
+		}
+	}
+}
+
+// since returns the images that changed after a version of the store, each once, and the version up to which
+// the list is complete. The list stops after most images, at the end of a version.
+func (d *decided) since(version int64, most int) (upTo int64, images []int32) {
+	from := sort.Search(len(d.changes), func(i int) bool { return d.changes[i].version > version })
+	seen := map[int32]bool{}
+	upTo = version
+	for i := from; i < len(d.changes); i++ {
+		if c := d.changes[i]; c.version != upTo && len(images) >= most {
+			break
+		}
+		upTo = d.changes[i].version
+		if image := d.changes[i].image; !seen[image] {
+			seen[image] = true
+			images = append(images, image)
+		}
+	}
+	return upTo, images
+}

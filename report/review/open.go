@@ -1,0 +1,159 @@
+package review
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+
+	"winnow/datasets"
+	"winnow/datasets/imageroot"
+	"winnow/datasets/location"
+	"winnow/datasets/shards"
+	"winnow/internal/atomicfile"
+	"winnow/internal/hint"
+	"winnow/report/review/decisions"
+	"winnow/report/review/pictures"
+)
+
+// Files names the files of a review and its reviewer.
+type Files struct {
+	Audit     string          // suspects as written by winnow audit
+	Manifest  location.Source // the audited manifest
+	Root      location.Source // folder or .zip file that its paths are relative to; none: its own folder
+	Decisions string          // file of decisions; "": next to the manifest
+	Out       string          // the mended manifest; "": none
+	Form      Form            // form of Out; "": by its name
+	Import    string          // export of Label Studio that Take reads; "": none
+	List      string          // list of all decisions that Export writes; "": none
+	Names     string          // file with names of classes; "": a column of the manifest, if it has one
+	Reviewer  string          // the name that the page suggests
+}
+
+// decisionsFile returns the path of the file of decisions.
+func (f Files) decisionsFile() string {
+	if f.Decisions != "" {
+		return f.Decisions
+	}
+	// The manifest may be a pattern of shards.
+	plain := strings.NewReplacer("*", "_", "?", "_", "[", "_", "]", "_", "{", "_", "}", "_")
+	manifest := f.Manifest.Clean()
+	name := plain.Replace(strings.TrimSuffix(manifest.Base(), manifest.Ext()))
+	return shards.Folder(manifest).Join(name).String() + ".decisions.db"
+}
+
+// Open opens a review. It calls find for the finder once the images are there; find may return nil.
+// closeDecisions closes the decisions; the caller closes the finder.
+func Open(f Files, find func() (Finder, error)) (r *Reviewer, closeDecisions func() error, err error) {
+	// A million judged images take some hundred megabytes while they are read and a third of that afterwards. So the
+	// garbage collector runs often meanwhile, and the memory is released at the end.
+	defer debug.FreeOSMemory()
+	defer debug.SetGCPercent(debug.SetGCPercent(30))
+	conf := Config{
+		AuditFile: f.Audit, ManifestFile: f.Manifest, Out: f.Out, Reviewer: f.Reviewer,
+		Root: imageroot.Resolve(f.Root, f.Manifest),
+	}
+	if conf.Form, err = f.FormOf(); err != nil {
+		return nil, nil, err
+	}
+	if conf.Manifest, err = datasets.Read(f.Manifest, datasets.ReadOptions{}); err != nil {
+		return nil, nil, err
+	}
+	if conf.Audit, err = ReadAudit(f.Audit, f.Manifest, conf.Manifest); err != nil {
+		return nil, nil, hint.With(err, "make it: winnow audit %s", f.Manifest)
+	}
+	if f.Names != "" {
+		conf.Names, err = readNames(f.Names, conf.Audit.table)
+	} else {
+		conf.Names, conf.Notice = manifestNames(conf.Manifest)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	root, err := imageroot.OpenClosed(context.Background(), conf.Root)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := someImage(root, conf.Audit, conf.Root); err != nil {
+		return nil, nil, err
+	}
+	file := f.decisionsFile()
+	thumbs := strings.TrimSuffix(file, filepath.Ext(file)) + ".thumbs"
+	conf.Pictures = pictures.New(root, pictures.Options{Folder: thumbs})
+	if conf.Finder, err = find(); err != nil {
+		return nil, nil, err
+	}
+	made, err := decisions.Open(file)
+	if err != nil {
+		return nil, nil, err
+	}
+	conf.Decisions = made
+	if r, err = New(conf); err != nil {
+		return nil, nil, errors.Join(err, made.Close())
+	}
+	return r, made.Close, nil // made alone: conf would keep a table of a million images alive
+}
+
+// someImage returns an error if none of the first suspects' files exists: the folder is then the wrong one.
+func someImage(root fs.FS, audit *Audit, where location.Source) error {
+	const tried = 20
+	var first error
+	paths := audit.first(tried)
+	for _, path := range paths {
+		_, err := fs.Stat(root, path)
+		if err == nil {
+			return nil
+		}
+		if first == nil {
+			first = err
+		}
+	}
+	return hint.With(fmt.Errorf("review: none of the first %d images is below %s: %w", len(paths), where, first),
+		"name the folder of the images, or a .zip file of it, with --root")
+}
+
+// Export applies the decisions without a server: it writes Out in its form, and List. For tasks of Label Studio
+// and for cleanlab's columns, naming the audit adds its scores. Tasks can be written before anything is
+// decided.
+func Export(f Files) (e Exported, err error) {
+	conf := Config{
+		AuditFile: f.Audit, ManifestFile: f.Manifest, Out: f.Out,
+		Root: imageroot.Resolve(f.Root, f.Manifest),
+	}
+	if conf.Form, err = f.FormOf(); err != nil {
+		return e, err
+	}
+	file := f.decisionsFile()
+	if _, err := os.Stat(file); err != nil && conf.Form != labelStudio {
+		return e, hint.With(fmt.Errorf("review: decisions: %w", err),
+			"if they are elsewhere, name the file with --decisions")
+	}
+	if conf.Manifest, err = datasets.Read(f.Manifest, datasets.ReadOptions{}); err != nil {
+		return e, err
+	}
+	if f.Audit != "" {
+		if conf.Audit, err = ReadAudit(f.Audit, f.Manifest, conf.Manifest); err != nil {
+			return e, err
+		}
+	} else if conf.Form == cleanlab {
+		return e, errNoScores
+	}
+	if conf.Decisions, err = decisions.Open(file); err != nil {
+		return e, err
+	}
+	defer conf.Decisions.Close()
+	r, err := New(conf)
+	if err != nil {
+		return e, err
+	}
+	if f.List != "" {
+		if err := atomicfile.Write(f.List, r.writeList); err != nil {
+			return e, fmt.Errorf("review: %w", err)
+		}
+	}
+	return r.export()
+}

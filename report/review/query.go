@@ -1,0 +1,266 @@
+package review
+
+import (
+	"fmt"
+	"iter"
+	"math"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"winnow/report/review/decisions"
+)
+
+// Limits of one request.
+const (
+	mostRows      = 200
+	mostTypical   = 64
+	mostSimilar   = 200
+	mostDecisions = 500
+	mostChanges   = 1000
+	mostHistory   = 500
+	mostPairs     = 1000
+)
+
+// query selects images of the audit.
+type query struct {
+	class, to     int32 // none: any
+	kind          kind  // 0: any
+	below, above  float64
+	eyes          int32 // the reviewer who asks
+	by            int32 // the reviewer whose decisions state means; none: the outcome of all
+	decided       bool  // state=decided: any action
+	action        uint8
+	any           bool // state=all
+	differ, noted bool
+	text          string
+	sort          string // one of sorts
+	offset, limit int
+}
+
+// parameters reads the values of a request, each at most once, and keeps the first error.
+type parameters struct {
+	values url.Values
+	known  []string
+	err    error
+}
+
+func (p *parameters) get(name string) string {
+	p.known = append(p.known, name)
+	v := p.values[name]
+	if len(v) > 1 {
+		p.fail("%s: found %d values, expected one", name, len(v))
+	}
+	if len(v) == 0 {
+		return ""
+	}
+	return v[0]
+}
+
+func (p *parameters) fail(format string, args ...any) {
+	if p.err == nil {
+		p.err = fmt.Errorf(format, args...)
+	}
+}
+
+// number returns a whole number from least to most.
+func (p *parameters) number(name string, otherwise, least, most int) int {
+	text := p.get(name)
+	if text == "" {
+		return otherwise
+	}
+	v, err := strconv.Atoi(text)
+	if err != nil || v < least || v > most {
+		p.fail("%s: found %.40q, expected a whole number from %d to %d", name, text, least, most)
+	}
+	return v
+}
+
+// score returns a bound of the score.
+func (p *parameters) score(name string, otherwise float64) float64 {
+	text := p.get(name)
+	if text == "" {
+		return otherwise
+	}
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil || math.IsNaN(v) {
+		p.fail("%s: found %.40q, expected a number", name, text)
+	}
+	return v
+}
+
+// class returns the class with this name.
+func (p *parameters) class(name string, t *table) int32 {
+	text := p.get(name)
+	if text == "" {
+		return none
+	}
+	c, ok := t.classOf[text]
+	if !ok {
+		p.fail("%s: no class is called %.80q", name, text)
+	}
+	return c
+}
+
+// reviewer returns the name of the reviewer who asks.
+func (p *parameters) reviewer() string {
+	name := p.get("reviewer")
+	if err := decisions.CheckReviewer(name); err != nil {
+		p.fail("reviewer: %v", err)
+	}
+	return name
+}
+
+// done returns the first error, or an error for a parameter that was not read.
+func (p *parameters) done() error {
+	for name := range p.values {
+		if !slices.Contains(p.known, name) {
+			p.fail("parameter %.40q is unknown, expected %s", name, strings.Join(p.known, ", "))
+		}
+	}
+	return p.err
+}
+
+// parseQuery reads the filter of /api/rows.
+func parseQuery(values url.Values, d *decided) (query, error) {
+	p, t := &parameters{values: values}, d.table
+	q := query{
+		class: p.class("class", t), to: p.class("to", t),
+		below: p.score("below", math.Inf(1)), above: p.score("above", math.Inf(-1)),
+		text:   strings.ToLower(p.get("text")),
+		offset: p.number("offset", 0, 0, math.MaxInt32), limit: p.number("limit", 50, 0, mostRows),
+	}
+	if q.sort = p.get("sort"); !slices.Contains(sorts, q.sort) {
+		p.fail("sort: found %.40q, expected suspect, least, class or path", q.sort)
+	}
+	if name := p.get("kind"); name != "" {
+		at := slices.IndexFunc(kindNames, func(k struct {
+			kind kind
+			name string
+		}) bool {
+			return k.name == name
+		})
+		if at < 0 {
+			p.fail("kind: found %.40q, expected suspect, outlier or copy", name)
+		} else {
+			q.kind = kindNames[at].kind
+		}
+	}
+	q.eyes = d.numberOf(p.reviewer())
+	switch by := p.get("by"); {
+	case by == "":
+		q.by = q.eyes
+	case by == "*":
+		q.by = none
+	case by[0] == '=':
+		q.by = d.numberOf(by[1:])
+	default:
+		p.fail("by: found %.40q, expected * for all reviewers, or = and the name of one", by)
+	}
+	switch name := p.get("state"); name {
+	case "", "all":
+		q.any = true
+	case "differ":
+		q.any, q.differ = true, true
+	case "noted":
+		q.any, q.noted = true, true
+	case "decided":
+		q.decided = true
+	default:
+		at := slices.Index(actionNames[:], decisions.Action(name))
+		if at < 0 {
+			p.fail("state: found %.40q, expected undecided, decided, all, keep, drop, relabel, unsure, disagreed, "+
+				"differ or noted", name)
+		}
+		q.action = uint8(max(at, 0))
+	}
+	return q, p.done()
+}
+
+// find returns the ids on a page of the query's images, and the total number.
+func (d *decided) find(q query, texts *textIndex) (total int, page []int32) {
+	t := d.table
+	var holds []bool
+	if q.text != "" {
+		holds = texts.holds(t, q.text)
+	}
+	take := func(id int32) {
+		image := t.image[id]
+		action := d.action[image]
+		if q.by != none {
+			action = d.vote(image, q.by).action
+		}
+		switch {
+		case q.to != none && t.suggested[id] != q.to, q.kind != 0 && t.kinds[id]&q.kind == 0:
+		case !(t.score[id] < q.below), !(t.score[id] > q.above):
+		case q.decided && action == undecided, !q.any && !q.decided && action != q.action:
+		case q.differ && !differ(d.votes[image]), q.noted && !noted(d.votes[image]):
+		case holds != nil && !holds[id]:
+		default:
+			if total >= q.offset && len(page) < q.limit {
+				page = append(page, id)
+			}
+			total++
+		}
+	}
+	for id := range t.sorted(q) {
+		take(id)
+	}
+	return total, page
+}
+
+// sorts are the orders of /api/rows: most suspect first (also ""), least suspect first, by given label, by
+// path.
+var sorts = []string{"", "suspect", "least", "class", "path"}
+
+// sorted yields the ids in the query's order, of a single class if it names one.
+func (t *table) sorted(q query) iter.Seq[int32] {
+	ids := t.ranks
+	switch {
+	case q.sort == "path":
+		ids = t.byPath()
+		if q.class != none {
+			return func(yield func(int32) bool) {
+				for _, id := range ids {
+					if t.given[id] == q.class && !yield(id) {
+						return
+					}
+				}
+			}
+		}
+	case q.class != none:
+		ids = t.of(q.class)
+	case q.sort == "class":
+		return t.eachClass
+	}
+	if q.sort != "least" {
+		return slices.Values(ids)
+	}
+	return func(yield func(int32) bool) {
+		for _, id := range slices.Backward(ids) {
+			if !yield(id) {
+				return
+			}
+		}
+	}
+}
+
+// eachClass yields the ids class by class, in the order of the classes' names.
+func (t *table) eachClass(yield func(int32) bool) {
+	for _, class := range t.names {
+		for _, id := range t.of(class) {
+			if !yield(id) {
+				return
+			}
+		}
+	}
+}
+
+// of returns the ids of a given class, most suspect first; nil for a label that no image has.
+func (t *table) of(class int32) []int32 {
+	if int(class) >= len(t.at) {
+		return nil
+	}
+	return t.at[class]
+}

@@ -1,0 +1,124 @@
+// Package review is the page on which reviewers decide about the suspects of an audit: images with their
+// labels, decisions that are saved at once, and a mended manifest at the end.
+//
+// The audit is in memory in columns (table), the decisions next to it (decided); package decisions keeps them
+// on disk, and package pictures makes the small pictures. [Reviewer.Handler] answers the page's requests. All
+// requests have limits and need a token, and no path comes from outside. The page itself is embedded (page/).
+package review
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"path/filepath"
+	"sync"
+
+	"winnow/audit/suspects"
+	"winnow/datasets"
+	"winnow/datasets/location"
+	"winnow/report/review/decisions"
+	"winnow/report/review/pictures"
+)
+
+// Config describes a review.
+type Config struct {
+	Title        string // "": the name of the audit's file
+	AuditFile    string
+	ManifestFile location.Source
+	Audit        *Audit // the content of AuditFile; nil: decisions can only be exported
+	Manifest     *datasets.Dataset
+	Decisions    *decisions.Store
+	Pictures     *pictures.Pictures
+	Finder       Finder            // nil: no search by image
+	Out          string            // file of the mended manifest; "": it can only be downloaded
+	Form         Form              // form of Out; "": the manifest's
+	Root         location.Source   // folder of the images, named in tasks for Label Studio
+	Names        map[string]string // names of classes by label; a label without one is shown as it is
+	Notice       string            // shown when the page opens
+	Reviewer     string            // the name that the page suggests
+}
+
+// Finder finds images of the manifest that are similar to another one. Only one goroutine at a time calls it.
+type Finder interface {
+	// Similar finds the n images most similar to one of the manifest, best first, without itself. ErrNoVector:
+	// it has no vector.
+	Similar(ctx context.Context, path string, n int) ([]Found, error)
+	// Uploads reports whether Search works.
+	Uploads() bool
+	// Search finds the n images most similar to an image file. ErrNotImage wraps what is wrong with the file.
+	Search(ctx context.Context, file []byte, n int) ([]Found, error)
+}
+
+// Found is a found image.
+type Found struct {
+	Path       string
+	Similarity float64
+}
+
+// Reviewer is an audit and the decisions about it.
+type Reviewer struct {
+	Config
+	Others int // other audits that were reviewed with the same decisions before
+
+	table *table
+	texts textIndex
+
+	searches  *searches
+	uploading chan struct{} // limits the uploads at a time
+	exporting sync.Mutex
+	deciding  sync.Mutex   // one change at a time, on disk and then in memory
+	mutex     sync.RWMutex // guards decided
+	decided   *decided
+}
+
+// New combines audit, manifest and decisions. The error says what does not match.
+func New(c Config) (*Reviewer, error) {
+	c.Title = cmp.Or(c.Title, filepath.Base(c.AuditFile))
+	var err error
+	if c.Root, err = c.Root.Absolute(); err != nil {
+		return nil, fmt.Errorf("review: %w", err)
+	}
+	if c.Audit == nil {
+		nothing := func(func(suspects.Suspect) error) (bool, error) { return false, nil }
+		empty, err := newTable(c.Manifest, nothing, "", c.ManifestFile)
+		if err != nil {
+			return nil, err
+		}
+		c.Audit = &Audit{empty}
+	}
+	t := c.Audit.table
+	d, err := newDecided(t, c.Decisions)
+	if err != nil {
+		return nil, err
+	}
+	r := &Reviewer{
+		Config: c, table: t, decided: d,
+		searches: newSearches(), uploading: make(chan struct{}, uploads),
+	}
+	r.texts.fill(t)
+	if len(t.image) > 0 {
+		r.Others, err = c.Decisions.Opened(decisions.Audit{Sum: t.sum, Name: c.AuditFile, Images: len(t.image)})
+	}
+	return r, err
+}
+
+// Decided returns how many images of the audit are decided.
+func (r *Reviewer) Decided() int {
+	r.mutex.RLock()
+	defer r.mutex.RUnlock()
+	return len(r.table.image) - r.decided.counts[undecided]
+}
+
+// Summary returns the state of the review in one line.
+func (r *Reviewer) Summary() string {
+	r.mutex.RLock()
+	defer r.mutex.RUnlock()
+	c := r.decided.counts
+	n := len(r.table.image)
+	text := fmt.Sprintf("%d of %d images decided: %d kept, %d dropped, %d relabelled",
+		n-c[undecided], n, c[keep], c[drop], c[relabel])
+	if c[unsure]+c[disagreed] > 0 {
+		text += fmt.Sprintf(", %d unsure, %d without a majority", c[unsure], c[disagreed])
+	}
+	return text
+}

@@ -1,0 +1,179 @@
+package review
+
+import (
+	"time"
+
+	"winnow/report/review/decisions"
+)
+
+// vote is a reviewer's decision and note about an image.
+type vote struct {
+	reviewer int32
+	action   uint8
+	label    int32 // of relabel
+	note     string
+	at       int64 // milliseconds
+	version  int64
+}
+
+// outcome returns what happens to an image: what more than half of the reviewers want who decided and were
+// sure. Without such a majority it is disagreed, and the image is left as given; so it is if all are unsure.
+func outcome(votes []vote) (action uint8, label int32) {
+	sure, most := 0, 0
+	action, label = undecided, none
+	for _, v := range votes {
+		switch {
+		case settled(v.action):
+			sure++
+			same := 0
+			for _, w := range votes {
+				if w.action == v.action && w.label == v.label {
+					same++
+				}
+			}
+			if same > most {
+				most, action, label = same, v.action, v.label
+			}
+		case v.action == unsure && sure == 0:
+			action = unsure
+		}
+	}
+	if sure > 0 && 2*most <= sure {
+		return disagreed, none
+	}
+	return action, label
+}
+
+// settled reports whether an action says if the given label is right.
+func settled(action uint8) bool { return action == keep || action == drop || action == relabel }
+
+// differ reports whether reviewers who were sure disagree, even if one decision has a majority.
+func differ(votes []vote) bool {
+	first := -1
+	for i, v := range votes {
+		switch {
+		case !settled(v.action):
+		case first < 0:
+			first = i
+		case v.action != votes[first].action || v.label != votes[first].label:
+			return true
+		}
+	}
+	return false
+}
+
+// noted reports whether there is a note.
+func noted(votes []vote) bool {
+	for _, v := range votes {
+		if v.note != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// reviewer returns the number of a reviewer; a new name gets a new number.
+func (d *decided) reviewer(name string) int32 {
+	n, ok := d.number[name]
+	if !ok {
+		n = int32(len(d.reviewers))
+		d.number[name] = n
+		d.reviewers, d.each = append(d.reviewers, name), append(d.each, [actions]int{})
+	}
+	return n
+}
+
+// newcomer stands for a reviewer who has not decided yet.
+const newcomer = none - 1
+
+// numberOf returns the number of a reviewer, or newcomer.
+func (d *decided) numberOf(name string) int32 {
+	if n, ok := d.number[name]; ok {
+		return n
+	}
+	return newcomer
+}
+
+// vote returns a reviewer's vote about an image.
+func (d *decided) vote(image, reviewer int32) vote {
+	for _, v := range d.votes[image] {
+		if v.reviewer == reviewer {
+			return v
+		}
+	}
+	return vote{label: none}
+}
+
+// decision is an image's decision as JSON.
+type decision struct {
+	Action  decisions.Action `json:"action"`
+	Label   string           `json:"label"`
+	At      time.Time        `json:"at"`
+	Version int64            `json:"version"`
+}
+
+// opinion is another reviewer's vote about an image, as JSON.
+type opinion struct {
+	Reviewer string           `json:"reviewer"`
+	Action   decisions.Action `json:"action"`
+	Label    string           `json:"label"`
+	Note     string           `json:"note"`
+	At       time.Time        `json:"at"`
+}
+
+// seen is an image's decisions as a reviewer sees them.
+type seen struct {
+	Decision *decision        `json:"decision"` // null: undecided
+	Version  int64            `json:"version"`
+	Note     string           `json:"note"`
+	Others   []opinion        `json:"others"`
+	Differ   bool             `json:"differ"`  // reviewers disagree
+	Outcome  decisions.Action `json:"outcome"` // the outcome of all decisions: an action, or disagreed
+	Label    string           `json:"outcome_label"`
+}
+
+// seen returns an image's decisions as a reviewer sees them.
+func (d *decided) seen(image, reviewer int32) seen {
+	votes := d.votes[image]
+	s := seen{
+		Others: []opinion{}, Differ: differ(votes),
+		Outcome: actionNames[d.action[image]], Label: d.labelName(d.label[image]),
+	}
+	for _, v := range votes {
+		action, label, at := actionNames[v.action], d.labelName(v.label), time.UnixMilli(v.at).UTC()
+		switch {
+		case v.reviewer != reviewer && (v.action != undecided || v.note != ""):
+			s.Others = append(s.Others, opinion{d.reviewers[v.reviewer], action, label, v.note, at})
+		case v.reviewer == reviewer:
+			s.Version, s.Note = v.version, v.note
+			if v.action != undecided {
+				s.Decision = &decision{action, label, at, v.version}
+			}
+		}
+	}
+	return s
+}
+
+func (d *decided) labelName(label int32) string {
+	if label == none {
+		return ""
+	}
+	return d.table.classes[label]
+}
+
+// progressOf is a reviewer's progress, as JSON.
+type progressOf struct {
+	Name    string `json:"name"`
+	Decided int    `json:"decided"` // number of the audit's images
+}
+
+// eachReviewer returns the progress of all reviewers who have decided something.
+func (d *decided) eachReviewer() []progressOf {
+	list := []progressOf{}
+	for i, counts := range d.each {
+		if n := counts[keep] + counts[drop] + counts[relabel] + counts[unsure]; n > 0 {
+			list = append(list, progressOf{d.reviewers[i], n})
+		}
+	}
+	return list
+}

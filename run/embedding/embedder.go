@@ -1,0 +1,201 @@
+// Package embedding makes vectors of images: by a run's backbone and head, a model that winnow export wrote, or a backbone
+// alone. It writes them to files ([Network.WriteFile]), puts them into an index ([CreateIndex], [ExtendIndex]) and searches
+// by them, there or in a database ([Search]).
+package embedding
+
+import (
+	"cmp"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+
+	"winnow/backbone"
+	"winnow/backbone/extraction"
+	"winnow/backbone/graph"
+	"winnow/datasets/location"
+	"winnow/head"
+	"winnow/internal/hint"
+	"winnow/models"
+	"winnow/run/folder"
+	"winnow/search"
+)
+
+// Options say by what images are embedded, where they are, and how many at a time.
+type Options struct {
+	Model    string          // a run folder, an ONNX file or a known backbone; "" where there are vectors: what made them
+	Backbone string          // of a run folder, where it is not found by its sha256
+	Root     location.Source // that the paths of manifests and of standard input start from
+	Stdin    io.Reader       // names images where one is called "-"
+	Batch    int             // images a run of the network
+	Workers  int             // images decoded at the same time; 0: one a core
+}
+
+// Host is what embedding needs of the program around it.
+type Host = extraction.Host
+
+// Embedder makes vectors of images.
+type Embedder struct {
+	search.Embedder // its identity
+
+	Backbone *models.Backbone
+	cut      *models.Prepared
+	head     *head.Head // nil: the model's output is the vector
+	Unit     bool       // the vectors have length 1
+	Files    []string   // that it reads: nothing must be written over them
+}
+
+// Open opens a run folder, an ONNX file, or a backbone by its name. file is the backbone of a run where it is not found by
+// its sha256, "" otherwise. What a person should know of the model is noted.
+func Open(model, file string, note func(format string, args ...any)) (*Embedder, error) {
+	if info, err := os.Stat(model); err == nil && info.IsDir() {
+		return OpenRun(model, file)
+	}
+	if file != "" {
+		return nil, hint.Misused("--backbone names the backbone of a run folder; %s is none", model)
+	}
+	registry, err := models.OpenDefault()
+	if err != nil {
+		return nil, err
+	}
+	b, err := registry.Resolve(model, models.Settings{})
+	if err != nil {
+		return nil, err
+	}
+	e := &Embedder{Backbone: b}
+	output, joined, err := exportedOutput(b)
+	if err != nil {
+		return nil, err
+	}
+	e.Unit, e.Source = joined, model
+	if b.Path != "" {
+		e.Files = []string{b.Path}
+		if _, err := os.Stat(model); err == nil {
+			e.Source = extraction.Absolute(model)
+		}
+	}
+	if err := e.prepare(output); err != nil {
+		return nil, err
+	}
+	for _, list := range [][]string{b.Warnings, e.cut.Warnings} {
+		for _, warning := range list {
+			note("%s", warning)
+		}
+	}
+	return e, nil
+}
+
+// OpenRun opens the network and the head of a run, which need neither its manifest nor its features. file is the backbone
+// where it is not found by its sha256.
+func OpenRun(dir, file string) (*Embedder, error) {
+	r, err := folder.Read(dir, false)
+	if err != nil {
+		return nil, err
+	}
+	e := &Embedder{head: r.Head, Unit: true}
+	e.Source = extraction.Absolute(r.Dir)
+	if e.Head, err = folder.FileSum(filepath.Join(r.Dir, r.HeadFile)); err != nil {
+		return nil, err
+	}
+	if !r.Config.Finetune.On() {
+		e.Backbone, err = frozenBackbone(r, file)
+	} else if file == "" {
+		e.Backbone, err = r.TunedBackbone(r.HeadFile, r.Meta)
+	} else {
+		err = hint.Misused("--backbone: the backbone of this run was fine-tuned and lies in it")
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range []string{folder.ConfigFile, r.HeadFile, folder.BackboneFile(r.HeadFile)} {
+		e.Files = append(e.Files, filepath.Join(r.Dir, name))
+	}
+	return e, e.prepare(r.Meta.Output)
+}
+
+// frozenBackbone finds the backbone that made the features of a run.
+func frozenBackbone(r *folder.Run, file string) (*models.Backbone, error) {
+	b, err := extraction.BackboneBy(r.Meta.ModelSHA256, r.Meta.Preprocessing, "run "+r.Dir, file, r.BackboneFiles()...)
+	if hinted, ok := errors.AsType[*hint.Error](err); ok {
+		err = hint.With(hinted.Err, "name the model's file with --backbone FILE, or record it: winnow models add FILE")
+	}
+	return b, err
+}
+
+// OpenMaker opens what made the vectors of a gallery, where it was or as o names it. Another version of the decoder reads
+// nearly the same pictures: that is noted, not refused.
+func OpenMaker(g *search.Gallery, o Options, note func(format string, args ...any)) (*Embedder, error) {
+	if g.Index != nil {
+		was := g.Index.Embedder
+		was.Decoder = decoderNow(g.Index.Dir, was.Preprocessing, was.Decoder, note)
+		return reopen(g.Index.Dir, was, o, note)
+	}
+	b, err := extraction.BackboneOf(g.Store, o.Model)
+	if err != nil {
+		return nil, err
+	}
+	decoderNow(g.Store.Dir, g.Store.Key.Preprocessing, g.Store.Key.Decoder, note)
+	e := &Embedder{Backbone: b}
+	e.Source = b.Path
+	return e, e.prepare(g.Store.Key.Output)
+}
+
+// decoderNow returns what reads pictures today as a preprocessing says, and notes where it was another version.
+func decoderNow(dir, preprocessing, was string, note func(format string, args ...any)) string {
+	p, err := backbone.ParsePreprocessing(preprocessing)
+	if err != nil {
+		return was // the embedders are compared later, which says what differs
+	}
+	now := p.DecoderVersion()
+	if now != was {
+		note("%s: another version of the decoder read its images (%q, today %q): similarities are a little off", dir, was, now)
+	}
+	return now
+}
+
+// reopen opens the embedder that made an index, where it was or as o names it, and refuses another.
+func reopen(dir string, was search.Embedder, o Options, note func(format string, args ...any)) (*Embedder, error) {
+	from := was.Source
+	if !was.Place.Absolute.IsZero() {
+		from = was.Place.Find(dir, nil).Path()
+	}
+	e, err := Open(cmp.Or(o.Model, from), o.Backbone, note)
+	if err != nil {
+		if o.Model == "" && hint.Of(err) == "" {
+			err = hint.With(err, "the index %s was made by %s: if it moved, name it with --model", dir, was.Source)
+		}
+		return nil, err
+	}
+	if why := was.Differs(e.Embedder); why != "" {
+		return nil, hint.With(&search.OtherEmbedder{Dir: dir, Why: why}, "vectors of two embedders cannot be compared: name the one that made the index with --model, or make a new index")
+	}
+	return e, nil
+}
+
+// exportedOutput returns the tensor of the embedding if winnow export wrote the file. models.Prepare finds the feature of other
+// models.
+func exportedOutput(b *models.Backbone) (string, bool, error) {
+	m, err := graph.ReadNamed(b.File, b.Data)
+	if err != nil {
+		return "", false, err
+	}
+	for _, p := range m.Metadata {
+		if p.Key == HeadSumKey && len(m.Graph.Outputs) == 1 {
+			return m.Graph.Outputs[0].Name, true, nil
+		}
+	}
+	return "", false, nil
+}
+
+// HeadSumKey is the metadata of a model that ends in a head: the head file's sha256.
+const HeadSumKey = "winnow.head_sha256"
+
+// prepare cuts the model and fills in the embedder's identity.
+func (e *Embedder) prepare(output string) (err error) {
+	if e.cut, err = models.Prepare(e.Backbone.Entry, e.Backbone.Data, output); err != nil {
+		return err
+	}
+	p := e.Backbone.Preprocessing
+	e.Model, e.Output, e.Preprocessing, e.Decoder = e.Backbone.SHA256, e.cut.Cut, p.Key(), p.DecoderVersion()
+	return nil
+}

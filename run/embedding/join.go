@@ -1,0 +1,83 @@
+package embedding
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"winnow/backbone/extraction"
+	"winnow/datasets"
+	"winnow/internal/hint"
+	"winnow/models"
+	"winnow/run/folder"
+)
+
+// Model describes a run's backbone and head as one ONNX model, as winnow export --json prints it.
+type Model struct {
+	File   string `json:"file"`
+	Bytes  int    `json:"bytes"`
+	SHA256 string `json:"sha256"`
+	Input  string `json:"input"` // name, type and shape
+	Output string `json:"output"`
+	Dim    int    `json:"dim"`
+	Opset  int64  `json:"opset"`
+	Check  Check  `json:"check"`
+}
+
+// Joined is the model of a run with what it was joined from.
+type Joined struct {
+	*models.Joined
+	Backbone *models.Backbone
+	run      *folder.Run
+	cut      *models.Prepared
+}
+
+// Join puts a run's head behind the backbone of its features. model is that backbone, "" to find it by its sha256; winnow
+// is the version that the metadata name.
+func Join(r *folder.Run, model, winnow string) (j Joined, err error) {
+	j.run = r
+	if r.Tuned == nil {
+		k := r.Store.Key
+		j.Backbone, err = extraction.BackboneBy(k.Model, k.Preprocessing, "features "+r.Store.Dir, model, append(r.BackboneFiles(), r.Store.ModelFile)...)
+	} else if j.Backbone = r.Tuned; model != "" {
+		err = hint.Misused("--model: the backbone of this run was fine-tuned and lies in it, as %s", r.Tuned.Path)
+	}
+	if err != nil {
+		return j, err
+	}
+	if j.cut, err = models.Prepare(j.Backbone.Entry, j.Backbone.Data, r.Store.Key.Output); err != nil {
+		return j, err
+	}
+	about, err := j.about(winnow)
+	if err != nil {
+		return j, err
+	}
+	j.Joined, err = models.Join(j.cut, r.Head, about)
+	return j, err
+}
+
+// Describe returns the facts about the model, written as file.
+func (j Joined) Describe(file string, check Check) *Model {
+	return &Model{File: file, Bytes: len(j.Model), SHA256: models.Sum(j.Model), Input: j.Input.String(), Output: j.Output, Dim: j.Dim, Opset: j.Opset, Check: check}
+}
+
+// about returns the metadata of the model: they suffice to feed it.
+func (j Joined) about(winnow string) (map[string]string, error) {
+	r, b := j.run, j.Backbone
+	sum, err := folder.FileSum(filepath.Join(r.Dir, r.HeadFile))
+	if err != nil {
+		return nil, fmt.Errorf("export: %w", err)
+	}
+	return map[string]string{
+		"winnow.version":            winnow,
+		"winnow.images":             "float32 [N,C,H,W]; " + b.Preprocessing.Describe(),
+		models.PreprocessingKey:     b.Preprocessing.Key(),
+		"winnow.backbone":           b.Name,
+		"winnow.backbone_sha256":    b.SHA256,
+		"winnow.backbone_feature":   r.Store.Key.Output,
+		HeadSumKey:                  sum,
+		"winnow.embedding":          "unit length: compare by the dot product",
+		"winnow.training_images":    fmt.Sprint(len(r.Manifest.Select(datasets.Train))),
+		"winnow.training_seed":      fmt.Sprint(r.Meta.Seed),
+		"winnow.head_config_sha256": r.Meta.ConfigSHA256,
+	}, nil
+}

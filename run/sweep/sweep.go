@@ -1,0 +1,299 @@
+// Package sweep trains a grid of settings, or points drawn from ranges, each for several seeds, compares them by the validation
+// split and names the best. Every training is a run folder of its own.
+package sweep
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"winnow/backbone/extraction"
+	"winnow/backbone/ort"
+	"winnow/datasets"
+	"winnow/features"
+	"winnow/internal/hint"
+	"winnow/internal/text"
+	"winnow/run"
+	"winnow/run/cells"
+	"winnow/run/config"
+	"winnow/run/folder"
+	"winnow/run/settings"
+)
+
+// Options say what is trained, and where it is kept.
+type Options struct {
+	Asked settings.Asked // what all trainings share
+	Axes  []Axis         // what differs
+	Seeds []uint64       // of the trainings
+	Draws int            // points that are drawn; 0: the whole grid
+	Seed  uint64         // they are drawn by
+	Dir   string
+	Jobs  int // trainings at once; 0: one a thread, and one where a backbone is trained
+
+	MLflow string // folder of MLflow's files in which every training is recorded, too; "": none
+
+	Threads int // of all together; 0: one a core
+	Winnow  string
+	About   folder.Facts                                           // what the caller knows for run.json: device, threads, recipe
+	Host    extraction.Host                                        // takes notes; computes by Runtime
+	Runtime func(threads int) (*ort.Runtime, error)                // opens what computes, for so many threads a product
+	Steps   func() (at func(done, total, earlier int), end func()) // shows the steps of all trainings; may be nil
+}
+
+// Sweep is a sweep whose every configuration is checked.
+type Sweep struct {
+	Options
+	Points []Point
+	cells  []cell
+
+	data     *datasets.Dataset
+	held     string // the split that is measured beside validation, "" where there is none
+	features string // sha256 of the store that all share, "" where each has its own
+	heldOut  string // what trainings hold out to be chosen by, in words, "" where the manifest has a validation split
+	results  *Results
+	rt       *ort.Runtime
+	jobs     int
+	screens  run.Screenings // labels are judged once a seed, not once a training
+
+	line  sync.Mutex // guards what follows
+	at    func(done, total, earlier int)
+	end   func()
+	done  int // steps of all trainings of this call, with those of earlier ones
+	early int // of an earlier one
+	total int
+}
+
+// New checks everything that can be wrong before data are read.
+func New(o Options) (*Sweep, error) {
+	s := &Sweep{Options: o}
+	s.Axes = slices.Clone(o.Axes)
+	switch {
+	case len(s.Axes) == 0:
+		return nil, hint.Misused("sweep: --vary is missing: expected KEY=VALUE,VALUE,… at least once")
+	case s.Draws < 0:
+		return nil, hint.Misused("--draws: found %d, expected 1 or more", s.Draws)
+	case s.Jobs < 0:
+		return nil, hint.Misused("--jobs: found %d, expected 1 or more", s.Jobs)
+	case s.Dir == "":
+		return nil, hint.Misused("--out is missing")
+	}
+	for i, a := range s.Axes {
+		if len(s.Asked[a.Key]) > 0 {
+			return nil, hint.Misused("--vary %s: --%s gives it for all trainings: expected one of the two", a.Key, a.Key)
+		}
+		if slices.ContainsFunc(s.Axes[:i], func(b Axis) bool { return b.Key == a.Key }) {
+			return nil, hint.Misused("--vary: found %s twice, expected all its values at once", a.Key)
+		}
+		if err := s.Axes[i].check(config.Default()); err != nil {
+			return nil, hint.Misused("--vary %w", err)
+		}
+	}
+	return s, s.plan()
+}
+
+// tunes reports whether any training trains a backbone.
+func (s *Sweep) tunes() bool {
+	return slices.ContainsFunc(s.cells, func(c cell) bool { return c.cfg.Finetune.On() })
+}
+
+// Run trains what is not trained yet, several at once, and writes results.csv, results.json and report.html into the folder after
+// each. Trainings that fail do not end the others: they are in the results. With dry nothing is trained but the steps that are
+// timed, and no results come back.
+func (s *Sweep) Run(ctx context.Context, dry bool) (Plan, *Results, error) {
+	var plan Plan
+	s.Host = s.Host.Complete()
+	note := s.Host.Note
+	s.Host.Note = func(format string, args ...any) { // a line that moves is ended first
+		s.line.Lock()
+		defer s.line.Unlock()
+		if s.end != nil {
+			s.end()
+		}
+		note(format, args...)
+	}
+	if err := s.read(); err != nil {
+		return plan, nil, err
+	}
+	sources, err := s.sources(ctx)
+	if err != nil {
+		return plan, nil, err
+	}
+	held, err := cells.Hold(s.Dir, "sweep")
+	if err != nil {
+		return plan, nil, err
+	}
+	defer held.Close()
+	store := s.store()
+	if err := store.Prepare(); err != nil {
+		return plan, nil, err
+	}
+	if s.jobs = s.Jobs; s.jobs == 0 && s.tunes() {
+		s.jobs = 1
+	}
+	var threads int
+	s.jobs, threads = cells.Share(s.jobs, s.Threads)
+	s.rt, err = s.Runtime(threads)
+	if err != nil {
+		return plan, nil, err
+	}
+	defer s.rt.Close()
+	s.Host.Runtime = func() (*ort.Runtime, error) { return s.rt, nil }
+	if err := s.sameAsBefore(dry); err != nil {
+		return plan, nil, err
+	}
+	if err := s.makeFeatures(ctx, sources); err != nil {
+		return plan, nil, err
+	}
+	queue := s.queue(store)
+	if plan, err = s.estimate(ctx, queue); err != nil || dry {
+		return plan, nil, err
+	}
+	s.Host.Note("%s", plan)
+	s.results = newResults(s)
+	if s.Steps != nil {
+		s.at, s.end = s.Steps()
+		s.total = plan.Steps
+	}
+	failed, err := queue.Go(ctx)
+	s.line.Lock()
+	if s.end != nil {
+		s.end()
+		s.at = nil
+	}
+	s.line.Unlock()
+	for _, f := range failed {
+		s.results.fail(f.Cell, f.Err)
+	}
+	if s.results.len() > 0 {
+		err = errors.Join(err, s.results.write(s.Dir))
+	}
+	return plan, s.results, err
+}
+
+// read reads the manifest and looks for the features, sees to it that there is something to choose by, and refuses what has nothing.
+func (s *Sweep) read() (err error) {
+	if s.data, err = datasets.ReadFile(s.cells[0].cfg.Data.Manifest, datasets.ReadOptions{Note: s.Host.Note}); err != nil {
+		return err
+	}
+	if dir := s.cells[0].cfg.Data.Features; dir != "" && len(s.Asked["features"]) > 0 {
+		store, err := features.Open(dir)
+		if err != nil {
+			return hint.With(err, "make the features first: winnow extract")
+		}
+		s.features = store.Sum
+	}
+	if len(s.data.Labelled(datasets.Validation)) == 0 {
+		if err := s.holdOut(); err != nil {
+			return err
+		}
+	}
+	switch {
+	case len(s.data.Labelled(datasets.Test)) > 0:
+		s.held = datasets.Test
+	case len(s.data.Labelled(datasets.Query)) > 0 && len(s.data.Labelled(datasets.Gallery)) > 0:
+		s.held = datasets.Query
+	default:
+		s.Host.Note("the manifest has no test split: nothing stands beside validation, which chooses and so is too kind to the best")
+	}
+	return nil
+}
+
+// holdOut has every training hold out images to be chosen by, a tenth where nothing says how many.
+func (s *Sweep) holdOut() error {
+	type draw struct {
+		share float64
+		seed  uint64
+	}
+	drawn := map[draw]datasets.Held{}
+	for i := range s.cells {
+		c := &s.cells[i]
+		said := slices.ContainsFunc(c.asked["set"], func(set string) bool { return strings.HasPrefix(set, holdOutKey+"=") })
+		if c.cfg.Validation.HoldOut == 0 && !said {
+			c.cfg.Validation.HoldOut = config.UsualHoldOut
+			c.asked = c.asked.With(holdOutKey, fmt.Sprint(config.UsualHoldOut))
+		}
+		of := draw{c.cfg.Validation.Share(), c.seed}
+		held, ok := drawn[of]
+		if !ok {
+			_, held = s.data.WithValidation(of.share, of.seed)
+			drawn[of] = held
+		}
+		if held.Images == 0 {
+			return hint.With(fmt.Errorf("sweep: %s: found no labelled image in the split validation, and none that can be held out by %s: expected some: the best is chosen by them", c.cfg.Data.Manifest, holdOutKey),
+				"winnow data import --split makes one; or hold out more of the training images: --set validation.hold_out=0.3")
+		}
+		if i == 0 {
+			s.heldOut = fmt.Sprintf("no validation split: %s, are held out to choose by, for each seed others", held)
+			s.Host.Note("%s", s.heldOut)
+		}
+	}
+	return nil
+}
+
+// holdOutKey is the setting that says what is held out.
+const holdOutKey = "validation.hold_out"
+
+func unwatched(string) (func(done, total int), func()) { return func(int, int) {}, func() {} }
+
+// store keeps what came of each training, by the name of its folder.
+func (s *Sweep) store() cells.Store[Outcome] {
+	return cells.Store[Outcome]{Dir: filepath.Join(s.Dir, "outcomes"), For: "sweep", Whole: func(o Outcome) bool { return o.Seed > 0 }}
+}
+
+// dir is a training's run folder.
+func (s *Sweep) dir(c cell) string { return filepath.Join(s.Dir, "cells", c.name) }
+
+func (s *Sweep) queue(store cells.Store[Outcome]) cells.Queue[cell, Outcome] {
+	return cells.Queue[cell, Outcome]{
+		Cells: s.cells, Jobs: s.jobs, GoOn: true, Note: s.Host.Note,
+		Kept: func(c cell) (Outcome, bool, error) {
+			if _, err := folder.ReadResult(s.dir(c)); err != nil { // its folder is not whole, or gone
+				return Outcome{}, false, nil
+			}
+			return store.Get(c.name)
+		},
+		Run: func(ctx context.Context, c cell) (Outcome, error) {
+			o, err := s.train(ctx, c)
+			if err == nil {
+				err = store.Put(c.name, o)
+			}
+			return o, err
+		},
+		Done: func(c cell, o Outcome, before bool) error {
+			s.results.add(c, o)
+			if before {
+				return nil
+			}
+			return s.results.write(s.Dir)
+		},
+		Describe: func(c cell) string { return fmt.Sprintf("%s, seed %d", s.words(s.Points[c.point]), c.seed) },
+		Headline: func(o Outcome) string { return fmt.Sprintf("validation P@1 %.4f", o.Validation) },
+	}
+}
+
+// imagesSum is a hash of everything in a manifest that a training or a measurement sees.
+func imagesSum(d *datasets.Dataset) string {
+	h := sha256.New()
+	for _, sample := range d.Samples {
+		fmt.Fprintf(h, "%q %d %s\n", sample.Path, sample.Label, sample.Split)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// about says how long something takes.
+func about(seconds float64) string { return text.About(time.Duration(seconds * float64(time.Second))) }
+
+// plural writes a number of things.
+func plural(n int, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return fmt.Sprintf("%d %s", n, thing)
+}
