@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"winnow/backbone"
-	"winnow/backbone/extraction"
 	"winnow/datasets"
 	"winnow/datasets/imageroot"
 	"winnow/datasets/location"
@@ -20,6 +19,7 @@ import (
 	"winnow/head"
 	"winnow/internal/hint"
 	"winnow/models"
+	"winnow/run/extraction"
 )
 
 // OwnFeatures is the store that winnow train makes in a run's folder where it is given none.

@@ -14,9 +14,9 @@ import (
 
 	"winnow/backbone"
 	"winnow/internal/hint"
-	"winnow/papers/recipes"
 	"winnow/run/config"
 	"winnow/run/folder"
+	"winnow/run/recipes"
 )
 
 // Flags are those that make up a training, in the order of the help.
