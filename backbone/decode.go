@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"golang.org/x/image/bmp"
+
+	"winnow/internal/exif"
 )
 
 // DefaultMaxPixels is the default limit on the pixels of a picture: PIL's limit.
@@ -136,7 +138,7 @@ func (o DecodeOptions) planAs(f format, data []byte) (p decoding, err error) {
 			f.name, p.w, p.h, p.bytes, most)
 	}
 	if o.EXIF {
-		p.turn = orientation(f.name, data)
+		p.turn = exif.Orientation(f.name, data)
 	}
 	return p, nil
 }

@@ -8,6 +8,8 @@ import (
 	"io"
 
 	"golang.org/x/image/webp"
+
+	"winnow/internal/exif"
 )
 
 // surveyWebP counts, for a lossy picture, its luma, chroma and colours; for a lossless one, the colours before
@@ -73,7 +75,7 @@ func webpStill(data []byte) (still []byte, at, screen image.Point, err error) {
 		return data, at, screen, nil
 	}
 	head := data[20:30]
-	frame := webpChunk(data, "ANMF")
+	frame := exif.WebPChunk(data, "ANMF")
 	if len(frame) < 16 {
 		return nil, at, screen, io.ErrUnexpectedEOF
 	}

@@ -73,11 +73,12 @@ func cleanPath(p, strip string) (string, error) {
 func validPath(p string) bool { return fs.ValidPath(strings.ToValidUTF8(p, "?")) }
 
 // splits are the accepted names of each split, the canonical one first.
-var splits = [][]string{{Train}, {Validation, "val", "valid"}, {Test}, {Query}, {Gallery}}
+var splits = [][]string{{Train, "training"}, {Validation, "val", "valid", "dev"}, {Test, "testing", "holdout"}, {Query},
+	{Gallery}}
 
-// ParseSplit returns the split that a name means: "val" and "valid" are validation.
+// ParseSplit returns the split that a name means, in any case: "val", "valid" and "dev" are validation.
 func ParseSplit(name string) (string, error) {
-	names, err := catalog.Find("split", name, splits, func(names []string) []string { return names })
+	names, err := catalog.Find("split", strings.ToLower(name), splits, func(names []string) []string { return names })
 	if err != nil {
 		return "", err
 	}

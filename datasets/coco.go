@@ -3,9 +3,11 @@ package datasets
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
+	"path"
 	"strings"
 
 	"winnow/internal/jsontext"
@@ -57,7 +59,7 @@ type cocoCategory struct {
 func (list categoryList) names() (label map[ident]string, id map[string]ident, byID bool, err error) {
 	label, id = make(map[ident]string, len(list)), make(map[string]ident, len(list))
 	for _, c := range list {
-		name := strings.TrimSpace(c.Name)
+		name := exact(c.Name)
 		if _, twice := id[name]; twice || name == "" {
 			byID = true
 		}
@@ -127,7 +129,7 @@ func (opts reading) coco(r io.Reader, name string) ([]row, error) {
 		return nil, err
 	}
 	rows, seen := make([]row, 0, len(annotations)), make(map[ident]bool, len(annotations))
-	crowds, small := 0, 0
+	crowds, left := 0, map[string]int{}
 	opts.StripPrefix = "" // it has been stripped
 	for i, a := range annotations {
 		m, known := images[a.Image]
@@ -147,9 +149,9 @@ func (opts reading) coco(r io.Reader, name string) ([]row, error) {
 		path := m.File
 		if err == nil && len(a.Box) > 0 {
 			var c Crop
-			var large bool
-			if c, large, err = opts.crop(a.Box, m.Width, m.Height); err == nil && !large {
-				small++
+			var why string
+			if c, why, err = opts.crop(a.Box, m.Width, m.Height); err == nil && why != "" {
+				left[why]++
 				continue
 			}
 			path = c.of(path, string(a.ID))
@@ -164,9 +166,12 @@ func (opts reading) coco(r io.Reader, name string) ([]row, error) {
 	}
 	if opts.Note != nil {
 		said := fmt.Sprintf("%s: read as COCO's annotations", name)
-		if crowds+small > 0 {
-			said += fmt.Sprintf("; left out %d crowds and %d boxes with a side below %d pixels", crowds, small,
+		if crowds+left[tooSmall] > 0 {
+			said += fmt.Sprintf("; left out %d crowds and %d boxes with a side below %d pixels", crowds, left[tooSmall],
 				max(opts.MinBox, 1))
+		}
+		if n := left[outside]; n > 0 {
+			said += fmt.Sprintf("; left out %d boxes outside their picture", n)
 		}
 		if byID {
 			said += "; labels are ids, because category names are missing or not unique"
@@ -176,15 +181,21 @@ func (opts reading) coco(r io.Reader, name string) ([]row, error) {
 	return rows, nil
 }
 
-// crop returns the pixels that a box x, y, width, height touches, with a margin. large is false if a side of the
-// box is below the minimum. width and height are the image's, or 0 if unknown.
-func (o ReadOptions) crop(box []float64, width, height float64) (c Crop, large bool, err error) {
+// Why a box is left out.
+const (
+	tooSmall = "with a side below the least"
+	outside  = "outside their picture"
+)
+
+// crop returns the pixels that a box x, y, width, height touches, with a margin, or why the box is left out. width
+// and height are the image's, or 0 if unknown.
+func (o ReadOptions) crop(box []float64, width, height float64) (c Crop, left string, err error) {
 	if len(box) != 4 {
-		return c, false, fmt.Errorf("bbox holds %d numbers, expected x, y, width, height", len(box))
+		return c, "", fmt.Errorf("bbox holds %d numbers, expected x, y, width, height", len(box))
 	}
 	for _, v := range append(box, width, height, o.CropMargin) {
 		if math.IsNaN(v) || math.Abs(v) > mostPixels {
-			return c, false, fmt.Errorf("bbox %v in a picture of %v×%v pixels, expected numbers up to %d", box, width,
+			return c, "", fmt.Errorf("bbox %v in a picture of %v×%v pixels, expected numbers up to %d", box, width,
 				height, mostPixels)
 		}
 	}
@@ -193,7 +204,7 @@ func (o ReadOptions) crop(box []float64, width, height float64) (c Crop, large b
 	}
 	x, y, w, h := box[0], box[1], box[2], box[3]
 	if least := float64(max(o.MinBox, 1)); w < least || h < least {
-		return c, false, nil
+		return c, tooSmall, nil
 	}
 	span := func(from, size, end float64) (int, int) {
 		low := max(math.Floor(from-o.CropMargin*size), 0)
@@ -203,9 +214,9 @@ func (o ReadOptions) crop(box []float64, width, height float64) (c Crop, large b
 	c.X, c.W = span(x, w, width)
 	c.Y, c.H = span(y, h, height)
 	if c.W < 1 || c.H < 1 {
-		return c, false, fmt.Errorf("bbox %v lies outside the picture of %v×%v pixels", box, width, height)
+		return c, outside, nil
 	}
-	return c, true, nil
+	return c, "", nil
 }
 
 // isCOCO reports whether JSON with this beginning is an object with COCO's lists of objects.
@@ -258,4 +269,55 @@ func isCOCO(head []byte) bool {
 			}
 		}
 	}
+}
+
+// roboflow is the file of COCO's form that Roboflow writes into the folder of a split, next to its pictures.
+const roboflow = "_annotations.coco.json"
+
+// readRoboflow reads the boxes of those files, or returns nil if there are none.
+func readRoboflow(t *listing, name string, opts ReadOptions) (*Dataset, error) {
+	var parts []*Dataset
+	for _, p := range t.others {
+		if path.Base(p) != roboflow {
+			continue
+		}
+		how := reading{ReadOptions: opts, within: func(r *row) error {
+			r.path = path.Join(path.Dir(p), r.path)
+			return nil
+		}}
+		if s, err := ParseSplit(path.Base(path.Dir(p))); err == nil {
+			how.Split = s
+		}
+		f, err := t.fsys.Open(p)
+		if err != nil {
+			return nil, err
+		}
+		d, err := readCOCO(f, path.Join(name, p), how)
+		f.Close()
+		if err != nil {
+			return nil, errors.New(strings.TrimPrefix(err.Error(), "datasets: ")) // the caller begins it
+		}
+		parts = append(parts, d)
+	}
+	if parts == nil {
+		return nil, nil
+	}
+	d := Merge(parts...)
+	d.Reading = t.reading("boxes of COCO, by "+roboflow, ".", d.Classes)
+	d.Reading.drop(".json")
+	listed := map[string]bool{}
+	for _, s := range d.Samples {
+		file, _, _ := CutCrop(s.Path)
+		listed[file] = true
+	}
+	without := 0
+	for _, p := range t.images {
+		if !listed[p] {
+			without++
+		}
+	}
+	if without > 0 {
+		d.Reading.Left = append(d.Reading.Left, Left{"without a box", "pictures", without})
+	}
+	return d, nil
 }

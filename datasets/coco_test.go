@@ -40,11 +40,11 @@ func TestReadCOCO(t *testing.T) {
 	d := read(t, cocoFile,
 		ReadOptions{Split: "val", Note: func(format string, args ...any) { said = fmt.Sprintf(format, args...) }})
 	want := &Dataset{Classes: []string{"car, red", "dog"}, Columns: []string{annotationID, imageID}, Samples: []Sample{
-		{Path: "a/1.jpg#xywh=10,20,31,41&id=1", Label: 1, True: Unlabelled, Split: Validation,
+		{Path: "a/1.jpg#xywh=10:20:31:41&id=1", Label: 1, True: Unlabelled, Split: Validation,
 			Extra: []string{"1", "9"}},
-		{Path: "a/1.jpg#xywh=90,70,10,10&id=3", Label: 0, True: Unlabelled, Split: Validation,
+		{Path: "a/1.jpg#xywh=90:70:10:10&id=3", Label: 0, True: Unlabelled, Split: Validation,
 			Extra: []string{"3", "9"}},
-		{Path: "b.jpg#xywh=1000,2,4,6&id=5", Label: 0, True: Unlabelled, Split: Validation,
+		{Path: "b.jpg#xywh=1000:2:4:6&id=5", Label: 0, True: Unlabelled, Split: Validation,
 			Extra: []string{"5", "ten"}},
 	}}
 	if diff := cmp.Diff(want, d); diff != "" {
@@ -61,8 +61,8 @@ func TestReadCOCO(t *testing.T) {
 		t.Errorf("by way of CSV:\n%s", diff)
 	}
 	d = read(t, cocoFile, ReadOptions{CropMargin: 0.5, MinBox: 6, StripPrefix: ""})
-	if got := d.Paths(); len(got) != 2 || got[0] != "a/1.jpg#xywh=0,0,56,80&id=1" ||
-		got[1] != "a/1.jpg#xywh=80,60,20,20&id=3" {
+	if got := d.Paths(); len(got) != 2 || got[0] != "a/1.jpg#xywh=0:0:56:80&id=1" ||
+		got[1] != "a/1.jpg#xywh=80:60:20:20&id=3" {
 		t.Errorf("with a margin: %q", got)
 	}
 }
@@ -91,9 +91,7 @@ func TestCOCOErrors(t *testing.T) {
 			`"id": 17, "name"`): `annotations[0]: category_id "18" is not among the 2 categories`,
 		with(`[10.2, 20.5, 30, 40]`, `[10.2, 20.5, 30]`): `bbox holds 3 numbers, expected x, y, width, height`,
 
-		with(`[10.2, 20.5, 30, 40]`, `[10.2, 20.5, 30, 1e99]`): `expected numbers up to`,
-		with(`[10.2, 20.5, 30, 40]`, `[200, 20.5, 30, 30]`): `bbox [200 20.5 30 30] lies outside ` +
-			`the picture of 100×80 pixels`,
+		with(`[10.2, 20.5, 30, 40]`, `[10.2, 20.5, 30, 1e99]`):  `expected numbers up to`,
 		with(`"file_name": "b.jpg"`, `"file_name": "../b.jpg"`): `images[1]: path "../b.jpg" leaves the root`,
 		with(`{"id": 3, "name"`, `{"id": 18, "name"`):           `categories: id "18": found twice`,
 		with(`"categories"`, `"annotations"`):                   `annotations appears twice`,
@@ -141,8 +139,8 @@ func TestGuessJSON(t *testing.T) {
 }
 
 func TestMendCOCO(t *testing.T) {
-	const first, third, fifth = "a/1.jpg#xywh=10,20,31,41&id=1", "a/1.jpg#xywh=90,70,10,10&id=3",
-		"b.jpg#xywh=1000,2,4,6&id=5"
+	const first, third, fifth = "a/1.jpg#xywh=10:20:31:41&id=1", "a/1.jpg#xywh=90:70:10:10&id=3",
+		"b.jpg#xywh=1000:2:4:6&id=5"
 	for _, text := range []string{cocoFile, "\ufeff" + cocoFile, compact(t, cocoFile),
 		strings.ReplaceAll(cocoFile, "\n", "\r\n")} {
 		got, did, err := mended(t, text, map[string]Decision{first: {Label: "car, red"}, third: {Label: "dog"}})

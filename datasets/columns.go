@@ -145,9 +145,10 @@ func (at places) row(record []string, extra []int, n int) row {
 		if at[k] < 0 {
 			return ""
 		}
-		return strings.TrimSpace(record[at[k]])
+		return exact(record[at[k]])
 	}
-	r := row{path: get(pathColumn), label: get(labelColumn), split: get(splitColumn), truth: get(trueColumn)}
+	r := row{path: get(pathColumn), label: get(labelColumn), split: strings.TrimSpace(get(splitColumn)),
+		truth: get(trueColumn)}
 	if at[pathColumn] < 0 {
 		r.path = strconv.Itoa(n)
 	}
@@ -155,6 +156,20 @@ func (at places) row(record []string, extra []int, n int) row {
 		r.extra = append(r.extra, record[i])
 	}
 	return r
+}
+
+// exact returns a value as it is written, spaces at its ends included, because folders and classes may have such names.
+// Line ends are no part of it, and a value of spaces alone is empty.
+func exact(value string) string {
+	if strings.TrimSpace(value) == "" {
+		return ""
+	}
+	return strings.Trim(value, "\r\n")
+}
+
+// spaced reports whether a table has spaces behind its commas: its header does. They belong to no value.
+func spaced(header []string) bool {
+	return len(header) > 1 && strings.HasPrefix(header[1], " ")
 }
 
 // further returns the name of a column without a meaning. If the name is one of winnow's own, it becomes

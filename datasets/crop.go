@@ -10,7 +10,8 @@ import (
 // Crop is a rectangle of an image in pixels, from the upper left corner, after the rotation that EXIF asks for.
 type Crop struct{ X, Y, W, H int }
 
-// cropMark separates a file from its crop, as in W3C's media fragments.
+// cropMark separates a file from its crop, as in W3C's media fragments. Their commas are written as colons, so that
+// paths need no quotes in CSV; both are read.
 const cropMark = "#xywh="
 
 // mostMargin is the largest margin of a crop, in sides of its box.
@@ -19,7 +20,7 @@ const mostMargin = 10
 // mostPixels is the longest side that a crop may have.
 const mostPixels = 1 << 24
 
-// CutCrop splits the path of a crop: FILE#xywh=X,Y,W,H, optionally followed by &id=NAME, which distinguishes crops
+// CutCrop splits the path of a crop: FILE#xywh=X:Y:W:H, optionally followed by &id=NAME, which distinguishes crops
 // of the same rectangle. For any other path, cropped is false and file is the path.
 func CutCrop(path string) (file string, c Crop, cropped bool) {
 	at := strings.LastIndex(path, cropMark)
@@ -27,7 +28,7 @@ func CutCrop(path string) (file string, c Crop, cropped bool) {
 		return path, c, false
 	}
 	numbers, id, named := strings.Cut(path[at+len(cropMark):], "&id=")
-	fields := strings.Split(numbers, ",")
+	fields := strings.Split(strings.ReplaceAll(numbers, ",", ":"), ":")
 	if len(fields) != 4 || named && (id == "" || strings.ContainsAny(id, "&#/")) {
 		return path, Crop{}, false
 	}
@@ -46,7 +47,7 @@ func CutCrop(path string) (file string, c Crop, cropped bool) {
 
 // String returns the part of a path that follows the file.
 func (c Crop) String() string {
-	return fmt.Sprintf("%s%d,%d,%d,%d", cropMark, c.X, c.Y, c.W, c.H)
+	return fmt.Sprintf("%s%d:%d:%d:%d", cropMark, c.X, c.Y, c.W, c.H)
 }
 
 // of returns the path of a crop of a file; id distinguishes equal crops.

@@ -8,11 +8,12 @@ import (
 func TestCutCrop(t *testing.T) {
 	for path, want := range map[string]Crop{
 		"a/b.jpg#xywh=1,2,3,4":            {1, 2, 3, 4},
+		"a/b.jpg#xywh=1:2:3:4&id=x":       {1, 2, 3, 4},
 		"a/b.jpg#xywh=0,0,1,1&id=17":      {0, 0, 1, 1},
 		"a.jpg#xywh=1,1,1,1#xywh=5,6,7,8": {5, 6, 7, 8},
 	} {
 		file, c, ok := CutCrop(path)
-		if !ok || c != want || !strings.HasPrefix(path, file+c.String()) {
+		if !ok || c != want || !strings.HasPrefix(strings.ReplaceAll(path[len(file):], ",", ":"), c.String()) {
 			t.Errorf("%s: %q, %v, %v, expected %v", path, file, c, ok, want)
 		}
 	}

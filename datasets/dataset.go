@@ -32,6 +32,7 @@ type Dataset struct {
 	Classes []string // name of each class id: integers in numeric order, otherwise in text order
 	Samples []Sample
 	Columns []string // names of the other columns, unchanged
+	Reading *Reading // how a folder was read; nil for other sources
 }
 
 // Select returns the positions of the samples of a split, in order.

@@ -6,11 +6,9 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
-	"maps"
 	"path"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"winnow/datasets/location"
 )
@@ -46,13 +44,13 @@ func readZip(source location.Source, opts ReadOptions) (*Dataset, error) {
 	return ReadFolders(root, source.String(), opts)
 }
 
-// ReadFolders reads a folder with one folder per class. If it is a Pascal VOC folder, it reads the boxes. If it
-// holds metadata.csv, .jsonl or .parquet with a column file_name, it reads what that lists, as Hugging Face's
-// imagefolder does. If the top folders are named after splits (train, val, test, …), the class folders are one
-// level below. A folder that holds nothing but one folder of folders, as in many zip files, is replaced by that
-// one. Files without the ending of an image, names that begin with a dot, pipes and devices are ignored. Nested
-// folders belong to their class folder. A folder whose name is not UTF-8 cannot be opened; it is listed in place of
-// its images.
+// ReadFolders reads a folder with one folder per class. If it is a Pascal VOC folder, or pictures have files of boxes by
+// YOLO, Pascal VOC or LabelMe beside them and no class folders, it reads the boxes. If it holds metadata.csv, .jsonl or
+// .parquet with a column file_name, it reads what that lists, as Hugging Face's imagefolder does; with
+// _annotations.coco.json, as Roboflow writes it, those boxes. If folders are named after splits (train, val, test, …),
+// the class folders are one level below. Folders that wrap all images, such as images/, are entered. Reading says what
+// was left out: other files, folders of services, pictures in no class folder. Nested folders belong to their class
+// folder. A folder whose name is not UTF-8 cannot be opened; it is listed in place of its images.
 func ReadFolders(fsys fs.FS, name string, opts ReadOptions) (*Dataset, error) {
 	if opts.StripPrefix != "" {
 		return nil, fmt.Errorf("datasets: %s: found a prefix to strip, %q, expected none: paths are relative to "+
@@ -64,67 +62,173 @@ func ReadFolders(fsys fs.FS, name string, opts ReadOptions) (*Dataset, error) {
 		return nil, fmt.Errorf("datasets: %s: %w", name, err)
 	}
 	ctx := opts.context()
-	at, tops, err := unwrapped(ctx, fsys)
+	t, err := listTree(ctx, fsys)
 	if err != nil {
 		return nil, fmt.Errorf("datasets: %s: %w", name, err)
 	}
-	if opts.Format != Folders {
-		if d, err := imageFolder(ctx, fsys, name, at, tops, opts); d != nil || err != nil {
+	at := t.unwrapped()
+	all := t.names(at)
+	if opts.Format != Folders && opts.Format != Classes {
+		if d, err := imageFolder(ctx, t, name, at, opts); d != nil || err != nil {
 			return d, err
 		}
-	}
-	if opts.Format != Folders && isVOC(tops) {
-		if err := opts.checkBoxes(); err != nil {
-			return nil, fmt.Errorf("datasets: %s: %w", name, err)
+		if isVOC(all) {
+			if err := opts.checkBoxes(); err != nil {
+				return nil, fmt.Errorf("datasets: %s: %w", name, err)
+			}
+			opts.Split = split
+			return readVOC(ctx, fsys, name, at, opts)
 		}
+		opts := opts
 		opts.Split = split
-		return readVOC(ctx, fsys, name, at, opts)
+		d, err := readRoboflow(t, name, opts)
+		if d == nil && err == nil {
+			d, err = readSidecars(ctx, t, name, opts)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("datasets: %w", err)
+		}
+		if d != nil {
+			opts.say(name, append([]string{"read as " + d.Reading.Form}, d.Reading.Lines()...))
+			return d, nil
+		}
 	}
 	if opts.named() {
 		return nil, fmt.Errorf("datasets: %s: found column names, expected none: it is a folder of class folders, "+
 			"not a table", name)
 	}
-	splits := make(map[string]string, len(tops)) // top folder → split
-	for _, top := range tops {
-		if s, err := ParseSplit(top); err == nil {
-			splits[top] = s
-		}
-	}
-	if len(splits) > 0 && len(splits) < len(tops) { // a feature store next to them, for example, is not a class
-		if tops, err = withImages(ctx, fsys, at, tops); err != nil {
-			return nil, fmt.Errorf("datasets: %s: %w", name, err)
-		}
-		maps.DeleteFunc(splits, func(top, _ string) bool { return !slices.Contains(tops, top) })
-	}
-	var rows []row
-	add := func(parent, split string, classes []string) error {
-		for _, class := range classes {
-			if rows, err = addClass(ctx, rows, fsys, path.Join(parent, class), class, split); err != nil {
-				return fmt.Errorf("datasets: %s: %w", name, err)
-			}
-		}
-		return nil
-	}
-	if len(tops) == 0 || len(splits) < len(tops) {
-		err = add(at, split, tops)
-	} else {
-		for _, top := range tops {
-			classes, ferr := folders(ctx, fsys, path.Join(at, top))
-			if ferr != nil {
-				return nil, fmt.Errorf("datasets: %s: %w", name, ferr)
-			}
-			if err = add(path.Join(at, top), splits[top], classes); err != nil {
-				break
-			}
-		}
-	}
+	d, err := t.classes(name, at, split, opts.Format)
 	if err != nil {
 		return nil, err
+	}
+	opts.say(name, d.Reading.Lines())
+	return d, nil
+}
+
+// say notes lines about a source.
+func (o ReadOptions) say(name string, lines []string) {
+	for _, line := range lines {
+		if o.Note != nil {
+			o.Note("%s: %s", name, line)
+		}
+	}
+}
+
+// classes reads the folders at a place as classes, or as splits that hold them.
+func (t *listing) classes(name, at, split string, format Format) (*Dataset, error) {
+	tops, loose := t.tops(at)
+	for _, top := range tops { // masks and other pictures may stand beside the folder images
+		if inner, _ := t.tops(path.Join(at, top)); isPictureFolder(top) && len(inner) > 1 && format != Classes {
+			d, err := t.classes(name, path.Join(at, top), split, format)
+			if err == nil {
+				d.Reading.Left = append(d.Reading.Left, t.leftBeside(at, top)...)
+			}
+			return d, err
+		}
+	}
+	if len(tops) == 0 {
+		if loose == 0 {
+			return nil, &noImage{name}
+		}
+		return nil, fmt.Errorf("datasets: %s: found %d pictures directly in %s and no class folder: put those of each class "+
+			"into a folder, or write a list with the columns path and label", name, loose, cmp.Or(strings.TrimPrefix(at, "."), "it"))
+	}
+	var splits, others, deep []string // folders named after splits, all others, and the splits that hold class folders
+	for _, top := range tops {
+		if _, err := ParseSplit(top); err != nil {
+			others = append(others, top)
+			continue
+		}
+		splits = append(splits, top)
+		if inner, _ := t.tops(path.Join(at, top)); len(inner) > 0 {
+			deep = append(deep, top)
+		}
+	}
+	asSplits := len(deep) > 0
+	switch {
+	case format == Classes:
+		asSplits = false
+	case asSplits && len(others) > 0 && len(splits) == 1 && format != Folders:
+		return nil, t.ambiguous(name, at, splits[0], others[0])
+	case !asSplits && len(splits) > 0 && (len(others) == 0 || len(splits) > 1):
+		return nil, fmt.Errorf("datasets: %s: found pictures directly in %s and no class folders there: put those of each "+
+			"class into a folder, or write a list with the columns path and label", name, strings.Join(splits, " and "))
+	}
+	var rows []row
+	left := map[Left]int{}
+	for _, p := range t.images {
+		rest, ok := inside(p, at)
+		if !ok {
+			left[Left{Reason: "beside the classes", Of: "pictures"}]++
+			continue
+		}
+		top, below, nested := strings.Cut(rest, "/")
+		r := row{path: p, label: top, split: split}
+		if asSplits && slices.Contains(splits, top) {
+			r.split, _ = ParseSplit(top) // it is one
+			r.label, _, nested = strings.Cut(below, "/")
+		} else if asSplits {
+			left[Left{Reason: "in no split", Of: "pictures in " + top}]++
+			continue
+		}
+		if !nested && !t.opaque[p] {
+			left[Left{Reason: "in no class folder", Of: "pictures"}]++
+			continue
+		}
+		rows = append(rows, r)
 	}
 	if len(rows) == 0 {
 		return nil, &noImage{name}
 	}
-	return build(rows, nil), nil
+	form := "class folders"
+	if asSplits {
+		form = "class folders in splits"
+	}
+	d := build(rows, nil)
+	d.Reading = t.reading(form, at, d.Classes)
+	d.Reading.Left = append(counted(left), d.Reading.Left...)
+	return d, nil
+}
+
+// counted lists reasons with their counts.
+func counted(left map[Left]int) []Left {
+	list := []Left{}
+	for l, n := range left {
+		l.Files = n
+		list = append(list, l)
+	}
+	slices.SortFunc(list, func(a, b Left) int { return cmp.Or(cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.Of, b.Of)) })
+	return list
+}
+
+// leftBeside counts the pictures in the folders beside one that was read.
+func (t *listing) leftBeside(at, read string) []Left {
+	left := map[Left]int{}
+	for _, p := range t.images {
+		if rest, ok := inside(p, at); ok {
+			if top, _, deep := strings.Cut(rest, "/"); deep && top != read {
+				left[Left{Reason: "beside " + read, Of: "pictures in " + top}]++
+			}
+		}
+	}
+	return counted(left)
+}
+
+// ambiguous is the error for a folder named after a split that holds class folders, beside folders of other names.
+func (t *listing) ambiguous(name, at, split, other string) error {
+	example := func(top string) string {
+		for _, p := range t.images {
+			if rest, ok := inside(p, path.Join(at, top)); ok && strings.Contains(rest, "/") || ok && top == other {
+				return p
+			}
+		}
+		return ""
+	}
+	first, second := example(split), example(other)
+	class, _, _ := strings.Cut(strings.TrimPrefix(first, path.Join(at, split)+"/"), "/")
+	return fmt.Errorf("datasets: %s: found the folder %s, named after a split, beside %s. Two readings are possible: "+
+		"splits (%s is of class %q, %s is left out), or classes (%s is of class %q, %s of class %q). Choose with winnow data "+
+		"import --format folders (splits) or --format classes", name, split, other, first, class, second, first, split, second, other)
 }
 
 // noImage is the error for a folder without images.
@@ -135,96 +239,20 @@ func (n *noImage) Error() string {
 		strings.Join(imageNames, ", "))
 }
 
-// unwrapped returns the folder that holds the classes or splits, and their names: the top folder or, if it holds
-// nothing but one folder of folders, the inner one.
-func unwrapped(ctx context.Context, fsys fs.FS) (at string, tops []string, err error) {
-	for at = "."; ; at = path.Join(at, tops[0]) {
-		if tops, err = folders(ctx, fsys, at); err != nil || len(tops) != 1 {
-			return at, tops, err
-		}
-		if _, err := ParseSplit(tops[0]); err == nil {
-			return at, tops, nil
-		}
-		below, err := fs.ReadDir(fsys, path.Join(at, tops[0]))
-		if err != nil { // reported when its images are listed
-			return at, tops, nil
-		}
-		isImage := func(e fs.DirEntry) bool { return isImageName(e.Name()) }
-		if slices.ContainsFunc(below, isImage) || !slices.ContainsFunc(below, fs.DirEntry.IsDir) {
-			return at, tops, nil
-		}
-	}
-}
-
-// withImages returns the folders that have an image below them.
-func withImages(ctx context.Context, fsys fs.FS, at string, tops []string) (list []string, err error) {
-	for _, top := range tops {
-		images := 0
-		if err := walkImages(ctx, fsys, path.Join(at, top), func(string) { images++ }); err != nil {
-			return nil, err
-		}
-		if images > 0 {
-			list = append(list, top)
-		}
-	}
-	return list, nil
-}
-
-// folders lists the visible folders of dir in order, without the one that macOS adds to zip files.
-func folders(ctx context.Context, fsys fs.FS, dir string) ([]string, error) {
-	entries, err := fs.ReadDir(fsys, dir)
+// Images lists the images in a folder and below, in text order, without those in folders of services.
+func Images(fsys fs.FS, dir string) (paths []string, err error) {
+	below, err := fs.Sub(fsys, dir)
 	if err != nil {
 		return nil, err
 	}
-	var names []string
-	for _, e := range entries {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		if strings.HasPrefix(e.Name(), ".") || e.Name() == "__MACOSX" {
-			continue
-		}
-		info, err := fs.Stat(fsys, path.Join(dir, e.Name())) // follows links
-		if err == nil && info.IsDir() || e.IsDir() && !utf8.ValidString(e.Name()) {
-			names = append(names, e.Name())
-		}
+	t, err := listTree(context.Background(), below)
+	if err != nil {
+		return nil, err
 	}
-	return names, nil
-}
-
-func addClass(ctx context.Context, rows []row, fsys fs.FS, dir, class, split string) ([]row, error) {
-	err := walkImages(ctx, fsys, dir, func(p string) { rows = append(rows, row{path: p, label: class, split: split}) })
-	return rows, err
-}
-
-// Images lists the images in a folder and below, in text order: files with the ending of an image whose names do
-// not begin with a dot.
-func Images(fsys fs.FS, dir string) (paths []string, err error) {
-	err = walkImages(context.Background(), fsys, dir, func(p string) { paths = append(paths, p) })
-	return paths, err
-}
-
-func walkImages(ctx context.Context, fsys fs.FS, dir string, visit func(p string)) error {
-	return fs.WalkDir(fsys, dir, func(p string, entry fs.DirEntry, err error) error {
-		if err != nil && !utf8.ValidString(p) { // cannot be opened by its name: reading the image p reports it
-			visit(p)
-			return fs.SkipDir
-		}
-		if err := cmp.Or(err, ctx.Err()); err != nil {
-			return err
-		}
-		hidden := strings.HasPrefix(entry.Name(), ".") && p != dir
-		if entry.IsDir() {
-			if hidden {
-				return fs.SkipDir
-			}
-			return nil
-		}
-		if !hidden && isImageName(p) && isFile(fsys, p, entry) {
-			visit(p)
-		}
-		return nil
-	})
+	for _, p := range t.images {
+		paths = append(paths, path.Join(dir, p))
+	}
+	return paths, nil
 }
 
 // isFile reports whether an entry is a file or a link to one. A broken link counts as a file, so that its reader

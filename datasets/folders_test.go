@@ -31,7 +31,18 @@ func TestFoldersFound(t *testing.T) {
 			"test/dog/2.jpg dog test,train/cat/1.jpg cat train"},
 		"formats not read": {"cat/1.HEIC cat/2.tiff dog/3.png dog/4.txt",
 			"cat/1.HEIC cat train,cat/2.tiff cat train,dog/3.png dog train"},
-		"split and class":    {"train/cat/1.jpg cat/2.jpg", "cat/2.jpg cat train,train/cat/1.jpg train train"},
+		"class named train": {"train/1.jpg car/2.jpg", "car/2.jpg car train,train/1.jpg train train"},
+		"splits in any case": {"Training/cat/1.jpg TESTING/cat/2.jpg Dev/dog/3.jpg",
+			"Dev/dog/3.jpg dog validation,TESTING/cat/2.jpg cat test,Training/cat/1.jpg cat train"},
+		"odd folder beside splits": {"train/cat/1.jpg test/dog/2.jpg unlabeled/3.jpg",
+			"test/dog/2.jpg dog test,train/cat/1.jpg cat train"},
+		"pictures beside classes": {"cat/1.jpg dog/2.jpg cover.jpg", "cat/1.jpg cat train,dog/2.jpg dog train"},
+		"wrapped beside text": {"images/cat/1.jpg images/dog/2.jpg parts/a.txt attributes/b.txt",
+			"images/cat/1.jpg cat train,images/dog/2.jpg dog train"},
+		"masks": {"images/cat/1.jpg images/dog/2.jpg masks/cat/1.png masks/dog/2.png",
+			"images/cat/1.jpg cat train,images/dog/2.jpg dog train"},
+		"services": {"cat/1.jpg cat/@eaDir/1.jpg/thumb.jpg #recycle/9.jpg lost+found/8.jpg dog/2.jpg",
+			"cat/1.jpg cat train,dog/2.jpg dog train"},
 		"nothing in a split": {"train/cat/1.jpg test/README.md", "train/cat/1.jpg cat train"},
 	} {
 		files, packed := fstest.MapFS{}, filepath.Join(t.TempDir(), "some.zip")
@@ -65,6 +76,69 @@ func TestFoldersFound(t *testing.T) {
 			if diff := cmp.Diff(c.want, strings.Join(got, ",")); diff != "" {
 				t.Errorf("%s, %s (-want +got):\n%s", what, from, diff)
 			}
+		}
+	}
+}
+
+// Where two readings lead to different labels, or no folder can be a class, the folder is refused with what to do.
+func TestFoldersRefused(t *testing.T) {
+	for files, want := range map[string]string{
+		"train/cat/1.jpg cat/2.jpg":   `Two readings are possible: splits (train/cat/1.jpg is of class "cat", cat/2.jpg is left out)`,
+		"1.jpg 2.jpg":                 "found 2 pictures directly in it and no class folder",
+		"photos/1.jpg photos/2.jpg":   "",
+		"train/1.jpg test/2.jpg":      "found pictures directly in test and train and no class folders there",
+		"train/1.jpg test/2.jpg x/3":  "found pictures directly in test and train",
+		"train/1.jpg val/2.jpg x/3.c": "found pictures directly in train and val",
+	} {
+		folder := fstest.MapFS{}
+		for name := range strings.FieldsSeq(files) {
+			folder[name] = &fstest.MapFile{}
+		}
+		_, err := ReadFolders(folder, "m", ReadOptions{})
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, expected %q", files, err, want)
+		}
+	}
+	both := fstest.MapFS{"train/cat/1.jpg": {}, "cat/2.jpg": {}}
+	for format, want := range map[Format]string{Folders: "cat train/cat/1.jpg", Classes: "cat cat/2.jpg train train/cat/1.jpg"} {
+		d, err := ReadFolders(both, "m", ReadOptions{Format: format})
+		var got []string
+		for i := range d.Samples {
+			got = append(got, d.LabelName(d.Samples[i])+" "+d.Samples[i].Path)
+		}
+		if err != nil || strings.Join(got, " ") != want {
+			t.Errorf("%s: found %q, %v; expected %q", format, got, err, want)
+		}
+	}
+}
+
+// All that is left out is counted and named.
+func TestFoldersReading(t *testing.T) {
+	jpeg := &fstest.MapFile{Data: []byte("\xff\xd8\xff\xe0 and so on")}
+	folder := fstest.MapFS{"d/images/cat/1.jpg": {}, "d/images/Cat /2.jpg": {}, "d/images/cat/3.jpg_large": jpeg,
+		"d/images/dog/IMG_4": jpeg, "d/images/dog/notes": {Data: []byte("no picture")}, "d/images/dog/a.TXT": {},
+		"d/images/9.jpg": {}, "d/parts/p.txt": {}, "d/@eaDir/x/1.jpg": {}, "d/images/.hidden/1.jpg": {},
+		"d/images/\u00e9/5.jpg": {}, "d/images/e\u0301/6.jpg": {}}
+	opts, told := noted()
+	d, err := ReadFolders(folder, "m", opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(d.Samples); n != 6 {
+		t.Errorf("found %d samples, expected 6", n)
+	}
+	want := &Reading{Form: "class folders", At: "d/images",
+		Left: []Left{{"in no class folder", "pictures", 1}, {"no picture", ".txt", 2}, {"no picture", "notes", 1},
+			{"service folder", "@eaDir", 1}},
+		Empty: []string{"d/parts"}, Alike: [][]string{{"Cat ", "cat"}, {"e\u0301", "\u00e9"}}}
+	if diff := cmp.Diff(want, d.Reading); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	text := strings.Join(*told, "\n")
+	for _, want := range []string{"m: read as class folders below d/images", "1 picture (in no class folder)", "2 .txt (no picture)",
+		"1 folder without pictures (d/parts)", `kept apart: "Cat " and "cat"`} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not told: %s", want, text)
 		}
 	}
 }

@@ -32,8 +32,9 @@ type metadata struct{ dir, name string }
 
 // imageFolder reads the images listed in the metadata files of a folder, or returns nil if no such file has a
 // column file_name. It searches the folders from the root down to at and, if they have none, the folders below.
-func imageFolder(ctx context.Context, fsys fs.FS, name, at string, tops []string, opts ReadOptions) (*Dataset, error) {
+func imageFolder(ctx context.Context, t *listing, name, at string, opts ReadOptions) (*Dataset, error) {
 	var files []metadata
+	fsys := t.fsys
 	look := func(dir string) error {
 		file, err := opts.metadataIn(fsys, name, dir)
 		if file != "" {
@@ -50,7 +51,7 @@ func imageFolder(ctx context.Context, fsys fs.FS, name, at string, tops []string
 		}
 	}
 	if len(files) == 0 {
-		for _, top := range tops {
+		for _, top := range t.names(at) {
 			if err := look(path.Join(at, top)); err != nil {
 				return nil, err
 			}
@@ -75,13 +76,10 @@ func imageFolder(ctx context.Context, fsys fs.FS, name, at string, tops []string
 		parts = append(parts, d)
 	}
 	others := 0
-	err := walkImages(ctx, fsys, ".", func(p string) {
+	for _, p := range t.images {
 		if !listed[p] {
 			others++
 		}
-	})
-	if err != nil {
-		return nil, fmt.Errorf("datasets: %s: %w", name, err)
 	}
 	if opts.Note != nil {
 		opts.Note("%s: read as an imagefolder, by its %s (winnow data import --format folders takes the folders' "+

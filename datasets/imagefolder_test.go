@@ -117,7 +117,7 @@ func TestImageFolder(t *testing.T) {
 	}
 	opts, told := noted() // a foreign table of another kind
 	if d, err = ReadFolders(tree(map[string]string{"metadata.csv": "key,value\na,b\n", "a/1.jpg": "x",
-		"b/2.jpg": "x"}), "m", opts); err != nil || len(d.Classes) != 2 || len(*told) != 1 ||
+		"b/2.jpg": "x"}), "m", opts); err != nil || len(d.Classes) != 2 || len(*told) != 2 ||
 		!strings.Contains((*told)[0], "m/metadata.csv: ignored") {
 		t.Errorf("another table: %+v, %v, told %q", d, err, *told)
 	}

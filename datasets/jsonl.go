@@ -109,8 +109,8 @@ func (t *others) row(line []byte, rows, size int) (r row, err error) {
 		return r, fmt.Errorf("found the keys %.200s, no key %q, expected path and label, or others named by winnow "+
 			"data import --path-column --label-column", strings.Join(sorted, ", "), t.keys[labelColumn])
 	}
-	r.path, r.label = values[t.keys[pathColumn]], strings.TrimSpace(values[t.keys[labelColumn]])
-	r.split, r.truth = values[t.keys[splitColumn]], strings.TrimSpace(values[t.keys[trueColumn]])
+	r.path, r.label = values[t.keys[pathColumn]], exact(values[t.keys[labelColumn]])
+	r.split, r.truth = values[t.keys[splitColumn]], exact(values[t.keys[trueColumn]])
 	if len(t.columns) > 0 {
 		r.extra = make([]string, len(t.columns))
 	}

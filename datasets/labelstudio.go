@@ -58,7 +58,7 @@ func (s *studied) take(t *labelstudio.Task) error {
 	if from == labelstudio.Uploaded {
 		s.uploaded++
 	}
-	r := row{path: path, split: t.Data[s.keys[splitColumn]], truth: strings.TrimSpace(t.Data[s.keys[trueColumn]]),
+	r := row{path: path, split: t.Data[s.keys[splitColumn]], truth: exact(t.Data[s.keys[trueColumn]]),
 		label: t.Data[s.keys[labelColumn]]}
 	if err := s.further(&r, t); err != nil {
 		return err
@@ -192,7 +192,7 @@ func (s *studied) label(name string) error {
 				continue
 			}
 		} else {
-			r.label = strings.TrimSpace(r.label)
+			r.label = exact(r.label)
 		}
 		kept = append(kept, r)
 	}

@@ -38,26 +38,26 @@ func exported(id int, data string, annotations ...string) string {
 		id, strings.Join(annotations, ", "), data)
 }
 
-func image(path string) string {
+func pictureTask(path string) string {
 	return fmt.Sprintf(`{"image": %q, "camera": "A7"}`, path)
 }
 
 // export is an export with every case that has a rule.
 var export = "[" + strings.Join([]string{
-	exported(11, image("/data/local-files/?d=photos/h%C3%A9ron%2017.jpg"),
+	exported(11, pictureTask("/data/local-files/?d=photos/h%C3%A9ron%2017.jpg"),
 		annotated(1, 1, "2024-05-01T10:00:00Z", "", "heron")),
-	exported(12, image("/data/upload/4/3ffb2de1-stork.jpg"), annotated(2, 1, "2024-05-01T10:00:00Z", "", "stork")),
-	exported(13, image("http://localhost:8080/data/local-files/?d=photos/3.jpg"),
+	exported(12, pictureTask("/data/upload/4/3ffb2de1-stork.jpg"), annotated(2, 1, "2024-05-01T10:00:00Z", "", "stork")),
+	exported(13, pictureTask("http://localhost:8080/data/local-files/?d=photos/3.jpg"),
 		annotated(3, 1, "2024-05-01T10:00:00Z", "", "stork", "heron")),
-	exported(14, image("photos/4.jpg"), annotated(4, 1, "2024-05-01T10:00:00Z", `, "was_cancelled": true`)),
-	exported(15, image("photos/5.jpg")),
-	exported(16, image("photos/6.jpg"), annotated(5, 1, "2024-05-01T10:00:00Z", "", "stork"),
+	exported(14, pictureTask("photos/4.jpg"), annotated(4, 1, "2024-05-01T10:00:00Z", `, "was_cancelled": true`)),
+	exported(15, pictureTask("photos/5.jpg")),
+	exported(16, pictureTask("photos/6.jpg"), annotated(5, 1, "2024-05-01T10:00:00Z", "", "stork"),
 		annotated(6, 2, "2024-05-01T10:00:00Z", "", "heron")),
-	exported(17, image("photos/7.jpg"), annotated(7, 1, "2024-05-01T10:00:00Z", "", "stork"),
+	exported(17, pictureTask("photos/7.jpg"), annotated(7, 1, "2024-05-01T10:00:00Z", "", "stork"),
 		annotated(8, 2, "2024-05-01T10:00:00Z", "", "heron"), annotated(9, 3, "2024-05-01T10:00:00Z", "", "heron")),
-	exported(18, image("photos/8.jpg"), annotated(10, 1, "2024-05-02T10:00:00Z", "", "heron"),
+	exported(18, pictureTask("photos/8.jpg"), annotated(10, 1, "2024-05-02T10:00:00Z", "", "heron"),
 		annotated(11, 1, "2024-05-01T10:00:00Z", "", "stork")),
-	exported(19, image("photos/9.jpg"), annotated(12, 1, "2024-05-01T10:00:00Z", "", "stork"),
+	exported(19, pictureTask("photos/9.jpg"), annotated(12, 1, "2024-05-01T10:00:00Z", "", "stork"),
 		annotated(13, 2, "2024-05-01T10:00:00Z", `, "ground_truth": true`, "heron")),
 	exported(20, `{"image": "photos/10.jpg", "split": "test"}`,
 		strings.Replace(annotated(14, 1, "2024-05-01T10:00:00Z", "", "drop this image"), `"kind"`, `"winnow"`, 1)),
@@ -154,7 +154,7 @@ func TestLabelStudioControls(t *testing.T) {
 		{both("kind", "quality"), "quality", "good", ""},
 		{both("kind", "quality"), "species", "stork", ""},
 		{both("kind", "quality"), "nix", "", `found no choice of a control "nix"`},
-		{"[" + exported(1, image("a.jpg")) + "]", "", "", "no annotation holds a choice"},
+		{"[" + exported(1, pictureTask("a.jpg")) + "]", "", "", "no annotation holds a choice"},
 	} {
 		d, err := ReadManifest(strings.NewReader(c.text), "e.json", ReadOptions{Names: Names{Label: c.named}})
 		if c.refused != "" {
@@ -171,7 +171,7 @@ func TestLabelStudioControls(t *testing.T) {
 
 func TestLabelStudioRefuses(t *testing.T) {
 	task := func(value string) string {
-		return "[" + exported(7, image(value), annotated(1, 1, "2024", "", "a")) + "]"
+		return "[" + exported(7, pictureTask(value), annotated(1, 1, "2024", "", "a")) + "]"
 	}
 	for text, want := range map[string]string{
 		task("https://example.com/a.jpg"): `e.json: task 7: its image is at ` +

@@ -29,8 +29,9 @@ const (
 	// Folders is a folder per class, optionally below train/, validation/, test/ …; Auto reads an imagefolder by
 	// its metadata
 	Folders Format = "folders"
-	PRISM   Format = "prism" // headerless path,label, as in PRISM's released lists
-	COCO    Format = "coco"  // JSON with images, annotations and categories
+	Classes Format = "classes" // a folder per class, also where its name is that of a split
+	PRISM   Format = "prism"   // headerless path,label, as in PRISM's released lists
+	COCO    Format = "coco"    // JSON with images, annotations and categories
 	// WebDataset is tar files in which the files of a sample follow each other: a name pattern, a single file, or a
 	// folder.
 	WebDataset Format = "webdataset"
@@ -106,7 +107,7 @@ func readInto(list *[]string, source location.Source, opts ReadOptions) (*Datase
 		return readShards(source, opts)
 	}
 	if layout == Folder || layout == Zip {
-		if opts.Format != Auto && opts.Format != Folders {
+		if opts.Format != Auto && opts.Format != Folders && opts.Format != Classes {
 			return nil, fmt.Errorf("datasets: %s: is a folder, expected a %s file", source, opts.Format)
 		}
 		if layout == Zip {
@@ -255,6 +256,7 @@ func readCSV(r io.Reader, name string, comma rune, opts reading) (*Dataset, erro
 	if err != nil {
 		return nil, fmt.Errorf("datasets: %s:1: %w", name, err)
 	}
+	in.TrimLeadingSpace = comma == ',' && spaced(header)
 	fields := len(header) // the header itself has been checked
 	b := builder{list: opts.list}
 	var next row

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"winnow/datasets/location"
@@ -131,9 +132,9 @@ func (m *mender) check() error {
 			return fmt.Errorf("found a decision on sample %d, expected 0 to %d", i, len(m.d.Samples)-1)
 		case what.Drop:
 			dropped++
-		case what.Label == "" || what.Label != strings.TrimSpace(what.Label):
-			return fmt.Errorf("%s: found the new label %q, expected one that is not empty and has no space at "+
-				"either end", m.d.Samples[i].Path, what.Label)
+		case what.Label == "" || what.Label != strings.TrimSpace(what.Label) && !slices.Contains(m.d.Classes, what.Label):
+			return fmt.Errorf("%s: found the new label %q, expected a class, or a new name "+
+				"that is not empty and has no space at either end", m.d.Samples[i].Path, what.Label)
 		}
 	}
 	if dropped == len(m.d.Samples) {

@@ -154,11 +154,11 @@ func (m *mender) jsonl(line []byte) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf(":%d: %w", m.line, err)
 	}
-	what, err := m.decide(sample.path, strings.TrimSpace(sample.label))
+	what, err := m.decide(sample.path, exact(sample.label))
 	if err != nil || what.Drop {
 		return nil, err
 	}
-	if what.Label == strings.TrimSpace(sample.label) {
+	if what.Label == exact(sample.label) {
 		return line, nil
 	}
 	out, from := []byte{}, 0
@@ -207,6 +207,7 @@ func (m *mender) csv(raw io.Reader) error {
 				return fmt.Errorf(":1: %w", err)
 			}
 			path, label = places[pathColumn], places[labelColumn]
+			in.TrimLeadingSpace = m.comma == ',' && spaced(record)
 			_, _ = m.out.Write(text)
 			m.line += bytes.Count(text, []byte("\n"))
 			continue
@@ -223,9 +224,9 @@ func (m *mender) record(in *csv.Reader, record []string, path, label int, text [
 	if len(record) <= max(path, label) {
 		return fmt.Errorf(":%d: %d fields, expected more", m.line, len(record))
 	}
-	was, name := strings.TrimSpace(record[label]), strconv.Itoa(m.next)
+	was, name := exact(record[label]), strconv.Itoa(m.next)
 	if path >= 0 {
-		name = strings.TrimSpace(record[path])
+		name = exact(record[path])
 	}
 	what, err := m.decide(name, was)
 	switch {

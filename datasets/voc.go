@@ -55,7 +55,7 @@ func readVOC(ctx context.Context, fsys fs.FS, name, at string, opts ReadOptions)
 		return nil, fmt.Errorf("datasets: %s: %w", name, err)
 	}
 	var rows []row
-	unlisted, small := 0, 0
+	unlisted, left := 0, map[string]int{}
 	for _, e := range entries {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -70,11 +70,9 @@ func readVOC(ctx context.Context, fsys fs.FS, name, at string, opts ReadOptions)
 			continue
 		}
 		file := path.Join(at, vocAnnotations, e.Name())
-		few := 0
-		if rows, few, err = opts.voc(rows, fsys, file, path.Join(at, vocImages), split); err != nil {
+		if rows, err = opts.voc(rows, fsys, file, path.Join(at, vocImages), split, left); err != nil {
 			return nil, fmt.Errorf("datasets: %s: %w", path.Join(name, file), err)
 		}
-		small += few
 	}
 	if len(rows) == 0 {
 		return nil, fmt.Errorf("datasets: %s: no box found in the files %s/*.xml, expected at least one", name,
@@ -82,22 +80,22 @@ func readVOC(ctx context.Context, fsys fs.FS, name, at string, opts ReadOptions)
 	}
 	if opts.Note != nil {
 		opts.Note("%s: read as Pascal VOC's boxes (winnow data import --format folders takes the folders' names); "+
-			"left out %d images that %s does not list and %d boxes with a side below %d pixels",
-			name, unlisted, vocLists, small, max(opts.MinBox, 1))
+			"left out %d images that %s does not list, %d boxes with a side below %d pixels and %d outside their picture",
+			name, unlisted, vocLists, left[tooSmall], max(opts.MinBox, 1), left[outside])
 	}
 	return build(rows, vocColumns), nil
 }
 
-// voc reads an annotation file.
-func (o ReadOptions) voc(rows []row, fsys fs.FS, file, images, split string) (_ []row, small int, err error) {
+// voc reads an annotation file, and counts the boxes that are left out by reason.
+func (o ReadOptions) voc(rows []row, fsys fs.FS, file, images, split string, left map[string]int) (_ []row, err error) {
 	f, err := fsys.Open(file)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	defer f.Close()
 	var v vocFile
 	if err := xml.NewDecoder(io.LimitReader(f, mostXML)).Decode(&v); err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	base := path.Base(strings.ReplaceAll(strings.TrimSpace(v.File), `\`, "/"))
 	for i, object := range v.Objects {
@@ -109,13 +107,13 @@ func (o ReadOptions) voc(rows []row, fsys fs.FS, file, images, split string) (_ 
 			err = errors.New("found no name or no bndbox, expected both")
 		}
 		if err != nil {
-			return nil, 0, fmt.Errorf("object %d: %w", i+1, err)
+			return nil, fmt.Errorf("object %d: %w", i+1, err)
 		}
 		b := object.Box
-		c, large, err := o.crop([]float64{b.Left - 1, b.Top - 1, b.Right - b.Left + 1, b.Bottom - b.Top + 1}, v.Width,
+		c, why, err := o.crop([]float64{b.Left - 1, b.Top - 1, b.Right - b.Left + 1, b.Bottom - b.Top + 1}, v.Width,
 			v.Height)
-		if err == nil && !large {
-			small++
+		if err == nil && why != "" {
+			left[why]++
 			continue
 		}
 		id := fmt.Sprint(i + 1)
@@ -124,10 +122,10 @@ func (o ReadOptions) voc(rows []row, fsys fs.FS, file, images, split string) (_ 
 				split: split, extra: []string{id, strings.TrimSpace(object.Difficult)}}, reading{ReadOptions: o})
 		}
 		if err != nil {
-			return nil, 0, fmt.Errorf("object %d: %w", i+1, err)
+			return nil, fmt.Errorf("object %d: %w", i+1, err)
 		}
 	}
-	return rows, small, nil
+	return rows, nil
 }
 
 // vocSplits reads the split of each image. An image in two splits is an error.

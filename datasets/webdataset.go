@@ -103,7 +103,7 @@ func (s *webShard) text(n int, ending string, size int64, content io.Reader) err
 		return err
 	}
 	if ending != webJSON {
-		return s.put(&s.rows[n], ending, strings.TrimSpace(string(data)))
+		return s.put(&s.rows[n], ending, exact(string(data)))
 	}
 	var object map[string]json.RawMessage
 	if err := json.Unmarshal(data, &object); err != nil {

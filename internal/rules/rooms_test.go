@@ -17,7 +17,7 @@ var rooms = []Room{
 		""},
 
 	{"datasets", "says which samples there are, how they are labelled and how they should be; models of label noise",
-		"datasets/fiftyone datasets/labelstudio datasets/parquetimages datasets/parquetrows datasets/shards datasets/tarshards internal/jsontext"},
+		"datasets/fiftyone datasets/labelstudio datasets/parquetimages datasets/parquetrows datasets/shards datasets/tarshards internal/document internal/exif internal/jsontext"},
 	{"datasets/location", "says where files and folders are, on this machine or in an object store, opens them, and finds them when they moved", ""},
 	{"datasets/bucket", "reads the objects of a bucket as files: S3, all that speaks its protocol, Google's storage", ""},
 	{"datasets/shards", "finds the files of data sets in shards by patterns of names, and the images in them by path",
@@ -92,7 +92,7 @@ var rooms = []Room{
 		"features filters/detectors head train"},
 
 	{"backbone", "turns image files into vectors: decode, orient, resize, crop, augment, batch, infer",
-		"backbone/jfif datasets features backbone/graph"},
+		"backbone/graph backbone/jfif datasets features internal/exif"},
 	{"backbone/checking", "decodes the images of a manifest and reports what stands in the way of training, on one machine or several",
 		"backbone cluster datasets datasets/imageroot datasets/location"},
 	{"backbone/jfif", "decodes JPEG photographs to libjpeg's bits",
@@ -216,6 +216,8 @@ var rooms = []Room{
 	{"internal/diagnosis", "checks what winnow needs of a machine, and names what mends the rest",
 		"backbone/ort internal/ortlib run/config"},
 	{"internal/document", "parses YAML of bounded size and depth",
+		""},
+	{"internal/exif", "reads how a camera was turned",
 		""},
 	{"internal/fetch", "downloads a file of known sha256, goes on with one that broke off, checks it",
 		""},

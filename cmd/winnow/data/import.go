@@ -32,7 +32,7 @@ func importCommand(call term.Call[importing.Job]) *cli.Command {
 				Usage: "manifest `FILE` to write; .tar: WebDataset's shards, %06d their number, {split} the split"},
 			&cli.StringFlag{Name: "shard-size", Value: "1GB", Usage: "at most `SIZE` bytes in a shard"},
 			&cli.StringFlag{Name: "format", Value: "auto",
-				Usage: "`NAME` of the form of SOURCE: auto, folders, csv, tsv, jsonl, prism, coco, labelstudio, " +
+				Usage: "`NAME` of the form of SOURCE: auto, folders, classes, csv, tsv, jsonl, prism, coco, labelstudio, " +
 					"webdataset, parquet"},
 			&cli.StringFlag{Name: "strip-prefix", Usage: "`TEXT` removed from the front of every path of a file"},
 			&cli.StringFlag{Name: "path-column", DefaultText: "path, or a usual name, which is told",

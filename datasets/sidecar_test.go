@@ -1,0 +1,121 @@
+package datasets
+
+import (
+	"bytes"
+	"fmt"
+	"image"
+	"image/png"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// Boxes in a file for each picture are read without being told how: by where the files are and what they hold.
+func TestSidecars(t *testing.T) {
+	var picture bytes.Buffer
+	if err := png.Encode(&picture, image.NewGray(image.Rect(0, 0, 200, 100))); err != nil {
+		t.Fatal(err)
+	}
+	const (
+		xml         = "<annotation><size><width>200</width><height>100</height></size><object><name>tench</name><bndbox><xmin>11</xmin><ymin>21</ymin><xmax>50</xmax><ymax>60</ymax></bndbox></object></annotation>"
+		me          = `{"shapes": [{"label": "tench", "points": [[10, 20], [50, 60]], "shape_type": "rectangle"}, {"label": "horn", "points": [[100, 50], [100, 60]], "shape_type": "circle"}], "imageWidth": 200, "imageHeight": 100}`
+		coco        = `{"images":[{"id":1,"file_name":"1.png","width":200,"height":100},{"id":2,"file_name":"2.png"}],"annotations":[{"id":1,"image_id":1,"category_id":2,"bbox":[10,20,40,40]},{"id":2,"image_id":1,"category_id":2,"bbox":[900,20,40,40]}],"categories":[{"id":2,"name":"tench"}]}`
+		tench, horn = "10,20,40,40", "90,40,20,20"
+	)
+	for what, c := range map[string]struct {
+		files map[string]string // "": a picture
+		form  string
+		want  string
+	}{
+		"YOLO as Ultralytics": {map[string]string{"y/images/train/1.png": "", "y/images/val/2.png": "", "y/images/val/3.png": "",
+			"y/labels/train/1.txt": "1 .15 .4 .2 .4\n", "y/labels/val/2.txt": "0 .5 .5 .1 .2\n\n", "y/labels/val/3.txt": "",
+			"y/data.yaml": "path: .\nnames: [horn, tench]\n"}, "boxes of YOLO",
+			"y/images/train/1.png " + tench + " tench train, y/images/val/2.png " + horn + " horn validation"},
+		"YOLO as Roboflow": {map[string]string{"train/images/1.png": "", "train/labels/1.txt": "0 .15 .4 .2 .4", "data.yaml": "names:\n  0: tench\n  2: horn\n"},
+			"boxes of YOLO", "train/images/1.png " + tench + " tench train"},
+		"YOLO as darknet": {map[string]string{"obj_train_data/1.png": "", "obj_train_data/1.txt": "1 .05 .2 .25 .2 .25 .6", "obj.names": "horn\ntench\n", "train.txt": "x", "obj.data": "x"},
+			"boxes of YOLO", "obj_train_data/1.png " + tench + " tench train"},
+		"YOLO without names": {map[string]string{"1.png": "", "1.txt": "7 .15 .4 .2 .4"}, "boxes of YOLO", "1.png " + tench + " 7 train"},
+		"VOC in lower case": {map[string]string{"annotations/1.xml": xml, "images/1.png": "", "images/2.png": ""}, "boxes of Pascal VOC",
+			"images/1.png " + tench + " tench train"},
+		"VOC beside the pictures": {map[string]string{"test/1.xml": xml, "test/1.png": ""}, "boxes of Pascal VOC", "test/1.png " + tench + " tench test"},
+		"LabelMe": {map[string]string{"1.json": me, "1.png": ""}, "shapes of LabelMe",
+			"1.png " + tench + " tench train, 1.png " + horn + " horn train"},
+		"COCO as Roboflow": {map[string]string{"train/_annotations.coco.json": coco, "train/1.png": "", "train/2.png": ""}, "boxes of COCO, by _annotations.coco.json",
+			"train/1.png " + tench + " tench train"},
+		"class folders with such files": {map[string]string{"cat/1.png": "", "cat/1.xml": xml, "dog/2.png": "", "dog/2.txt": "0 .5 .5 .1 .2"}, "class folders",
+			"cat/1.png  cat train, dog/2.png  dog train"},
+		"texts that are no boxes": {map[string]string{"a/cat/1.png": "", "a/cat/1.txt": "a cat on a mat", "a/dog/1.png": ""}, "class folders",
+			"a/cat/1.png  cat train, a/dog/1.png  dog train"},
+	} {
+		files := fstest.MapFS{}
+		for name, text := range c.files {
+			data := []byte(text)
+			if strings.HasSuffix(name, ".png") {
+				data = picture.Bytes()
+			}
+			files[name] = &fstest.MapFile{Data: data}
+		}
+		d, err := ReadFolders(files, "m", ReadOptions{})
+		if err != nil {
+			t.Errorf("%s: %v", what, err)
+			continue
+		}
+		var got []string
+		for _, s := range d.Samples {
+			file, crop, cropped := CutCrop(s.Path)
+			at := ""
+			if cropped {
+				at = fmt.Sprintf("%d,%d,%d,%d", crop.X, crop.Y, crop.W, crop.H)
+			}
+			got = append(got, fmt.Sprintf("%s %s %s %s", file, at, d.LabelName(s), s.Split))
+		}
+		if diff := cmp.Diff(c.want, strings.Join(got, ", ")); diff != "" || d.Reading == nil || d.Reading.Form != c.form {
+			t.Errorf("%s: %+v (-want +got):\n%s", what, d.Reading, diff)
+		}
+	}
+}
+
+// What cannot be a box is an error that names the file.
+func TestSidecarErrors(t *testing.T) {
+	var picture bytes.Buffer
+	if err := png.Encode(&picture, image.NewGray(image.Rect(0, 0, 200, 100))); err != nil {
+		t.Fatal(err)
+	}
+	for want, text := range map[string][2]string{
+		"m/b.txt: is of another form":                 {"0 .5 .5 .1 .2", "a cat"},
+		"m/a.txt: found the class 3, expected 0 to 1": {"3 .5 .5 .1 .2", ""},
+		"m/b.txt: object 1: bbox":                     {"0 .5 .5 .1 .2", "0 NaN .5 .1 .2"},
+		"read as boxes of YOLO: found no box":         {"\n", ""},
+	} {
+		files := fstest.MapFS{"a.png": {Data: picture.Bytes()}, "b.png": {Data: picture.Bytes()}, "classes.txt": {Data: []byte("x\ny\n")},
+			"a.txt": {Data: []byte(text[0])}, "b.txt": {Data: []byte(text[1])}}
+		if _, err := ReadFolders(files, "m", ReadOptions{}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, expected %q", err, want)
+		}
+	}
+}
+
+func FuzzSidecar(f *testing.F) {
+	f.Add([]byte("0 .5 .5 .1 .2"), []byte(`{"shapes": [{"label": "x", "points": [[1, 2], [3, 4]]}]}`), []byte("names: {0: a}"))
+	var picture bytes.Buffer
+	if err := png.Encode(&picture, image.NewGray(image.Rect(0, 0, 20, 10))); err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, boxes, shapes, names []byte) {
+		for form, files := range []fstest.MapFS{{"1.png": {Data: picture.Bytes()}, "1.txt": {Data: boxes}, "data.yaml": {Data: names}},
+			{"1.png": {Data: picture.Bytes()}, "1.json": {Data: shapes}}} {
+			d, err := ReadFolders(files, "m", ReadOptions{})
+			if err != nil {
+				continue
+			}
+			for _, s := range d.Samples {
+				if _, c, _ := CutCrop(s.Path); form == 0 && (c.X+c.W > 20 || c.Y+c.H > 10) {
+					t.Errorf("a crop %+v of 20×10 pixels", c)
+				}
+			}
+		}
+	})
+}

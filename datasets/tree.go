@@ -1,0 +1,236 @@
+package datasets
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// serviceFolders are made by systems and network drives between people's pictures: thumbnails, recycle bins. Names
+// that begin with a dot are theirs, too.
+var serviceFolders = []string{"__MACOSX", "@eaDir", "#recycle", "#snapshot", "@Recycle", "$RECYCLE.BIN", "lost+found",
+	"System Volume Information"}
+
+// listing is what a folder holds: its images and what else is there.
+type listing struct {
+	fsys    fs.FS
+	images  []string        // in the order of the walk
+	folders []string        // all folders but those of services
+	others  []string        // files that are no images
+	opaque  map[string]bool // images that stand for folders that cannot be opened, because their names are not UTF-8
+	hidden  map[string]int  // folders of services by name
+}
+
+// listTree lists a folder. Links to folders are followed in the two highest levels, where splits and classes are.
+func listTree(ctx context.Context, fsys fs.FS) (*listing, error) {
+	t := &listing{fsys: fsys, opaque: map[string]bool{}, hidden: map[string]int{}}
+	return t, t.walk(ctx, ".", false)
+}
+
+func (t *listing) walk(ctx context.Context, from string, linked bool) error {
+	return fs.WalkDir(t.fsys, from, func(p string, entry fs.DirEntry, err error) error {
+		if err != nil && !utf8.ValidString(p) { // cannot be opened by its name: reading the image p reports it
+			t.images, t.opaque[p] = append(t.images, p), true
+			return fs.SkipDir
+		}
+		if err := cmp.Or(err, ctx.Err()); err != nil {
+			return err
+		}
+		name := path.Base(p)
+		isFolder := entry.IsDir()
+		if entry.Type()&fs.ModeSymlink != 0 && !linked && strings.Count(p, "/") < 2 {
+			if info, err := fs.Stat(t.fsys, p); err == nil && info.IsDir() {
+				isFolder = true
+			}
+		}
+		switch {
+		case p == ".":
+			return nil
+		case isFolder && slices.ContainsFunc(serviceFolders, func(s string) bool { return strings.EqualFold(s, name) }):
+			t.hidden[name]++
+		case strings.HasPrefix(name, "."):
+		case isFolder && !entry.IsDir():
+			return t.walk(ctx, p, true)
+		case isFolder:
+			t.folders = append(t.folders, p)
+			return nil
+		case isImageName(p) && isFile(t.fsys, p, entry), t.looksLikeImage(p, entry):
+			t.images = append(t.images, p)
+		case entry.Type().IsRegular():
+			t.others = append(t.others, p)
+		}
+		if entry.IsDir() {
+			return fs.SkipDir
+		}
+		return nil
+	})
+}
+
+// plainEndings are of files that nobody means as images.
+var plainEndings = []string{".txt", ".csv", ".tsv", ".json", ".jsonl", ".xml", ".yaml", ".yml", ".md", ".html", ".pdf",
+	".db", ".ini", ".log", ".py", ".sh", ".mat", ".npy", ".npz", ".pt", ".pth", ".pkl", ".onnx", ".bin", ".zip", ".tar",
+	".gz", ".parquet", ".arrow", ".mp4", ".avi", ".mov", ".mp3", ".wav", ".lst", ".names", ".data", ".cfg", ".sqlite"}
+
+// pictureMagics are the first bytes of picture files.
+var pictureMagics = []string{"\xff\xd8\xff", "\x89PNG\r\n\x1a\n", "GIF87a", "GIF89a", "BM", "RIFF"}
+
+// looksLikeImage reports whether a file without a known ending begins as a picture does: 07.jpg_large, IMG_1.
+func (t *listing) looksLikeImage(p string, entry fs.DirEntry) bool {
+	if slices.Contains(plainEndings, strings.ToLower(path.Ext(p))) || !entry.Type().IsRegular() {
+		return false
+	}
+	f, err := t.fsys.Open(p)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	head := make([]byte, 12)
+	n, _ := io.ReadFull(f, head)
+	text := string(head[:n])
+	return slices.ContainsFunc(pictureMagics, func(m string) bool {
+		return strings.HasPrefix(text, m) && (m != "RIFF" || strings.HasSuffix(text, "WEBP")) && (m != "BM" || n == 12)
+	})
+}
+
+// inside returns the rest of a path below a folder.
+func inside(p, folder string) (rest string, ok bool) {
+	if folder == "." {
+		return p, p != "."
+	}
+	return strings.CutPrefix(p, folder+"/")
+}
+
+// tops returns the folders of a folder that hold images, and the number of images directly in it.
+func (t *listing) tops(at string) (tops []string, loose int) {
+	for _, p := range t.images {
+		rest, ok := inside(p, at)
+		top, _, deep := strings.Cut(rest, "/")
+		switch {
+		case !ok:
+		case !deep && !t.opaque[p]:
+			loose++
+		case !slices.Contains(tops[max(0, len(tops)-1):], top): // the images of a folder follow each other
+			tops = append(tops, top)
+		}
+	}
+	slices.Sort(tops)
+	return slices.Compact(tops), loose
+}
+
+// names lists all folders directly in a folder.
+func (t *listing) names(at string) (list []string) {
+	for _, p := range t.folders {
+		if rest, ok := inside(p, at); ok && !strings.Contains(rest, "/") {
+			list = append(list, rest)
+		}
+	}
+	return list
+}
+
+// unwrapped returns the folder that holds the classes or splits: the root or, as long as the images are all in one
+// folder that holds folders of them, that folder. A split is no such folder.
+func (t *listing) unwrapped() string {
+	for at := "."; ; {
+		tops, loose := t.tops(at)
+		if len(tops) != 1 || loose > 0 {
+			return at
+		}
+		if _, err := ParseSplit(tops[0]); err == nil {
+			return at
+		}
+		below := path.Join(at, tops[0])
+		inner, loose := t.tops(below)
+		if len(inner) == 0 || loose > 0 && !(isPictureFolder(tops[0]) && len(inner) > 1) {
+			return at
+		}
+		at = below
+	}
+}
+
+// Reading says how a folder was read, and what was left out.
+type Reading struct {
+	Form  string     `json:"form"`           // "class folders", "boxes of YOLO", …
+	At    string     `json:"at,omitempty"`   // folder that holds the classes or splits, if not the source itself
+	Left  []Left     `json:"left_out"`       // what was left out
+	Empty []string   `json:"without_images"` // folders beside the classes without an image below them
+	Alike [][]string `json:"alike"`          // labels that differ only in case, spaces, accents' encoding or zeros
+}
+
+// Left counts files that were left out for one reason.
+type Left struct {
+	Reason string `json:"reason"` // what is left out: "no picture", "no split", "service folder"
+	Of     string `json:"of"`     // ending or folder
+	Files  int    `json:"files"`
+}
+
+// Lines describes a reading, one line for each thing that needs attention; none if it is plain.
+func (r *Reading) Lines() (list []string) {
+	if r.At != "" {
+		list = append(list, fmt.Sprintf("read as %s below %s", r.Form, r.At))
+	}
+	var left []string
+	for _, l := range r.Left {
+		of := l.Of
+		if l.Files == 1 {
+			of = strings.NewReplacer("pictures", "picture", "boxes", "box").Replace(of)
+		}
+		left = append(left, fmt.Sprintf("%d %s (%s)", l.Files, of, l.Reason))
+	}
+	if len(r.Empty) > 0 {
+		shown := r.Empty[:min(len(r.Empty), 3)]
+		what, more := "folders", ""
+		if len(r.Empty) > len(shown) {
+			more = ", …"
+		} else if len(r.Empty) == 1 {
+			what = "folder"
+		}
+		left = append(left, fmt.Sprintf("%d %s without pictures (%s%s)", len(r.Empty), what, strings.Join(shown, ", "), more))
+	}
+	if len(left) > 0 {
+		list = append(list, "left out: "+strings.Join(left, ", "))
+	}
+	for _, names := range r.Alike {
+		quoted := make([]string, len(names))
+		for i, n := range names {
+			quoted[i] = fmt.Sprintf("%q", n)
+		}
+		list = append(list, "labels that look alike, kept apart: "+strings.Join(quoted, " and "))
+	}
+	return list
+}
+
+// reading describes what was left out around the images that were read.
+func (t *listing) reading(form, at string, classes []string) *Reading {
+	r := &Reading{Form: form, Left: []Left{}, Empty: []string{}, Alike: lookAlikes(classes)}
+	if at != "." {
+		r.At = at
+	}
+	endings := map[string]int{}
+	for _, p := range t.others {
+		endings[cmp.Or(strings.ToLower(path.Ext(p)), path.Base(p))]++
+	}
+	for _, end := range slices.Sorted(maps.Keys(endings)) {
+		r.Left = append(r.Left, Left{"no picture", end, endings[end]})
+	}
+	for _, name := range slices.Sorted(maps.Keys(t.hidden)) {
+		r.Left = append(r.Left, Left{"service folder", name, t.hidden[name]})
+	}
+	for dir := at; ; dir = path.Dir(dir) {
+		tops, _ := t.tops(dir)
+		for _, name := range t.names(dir) {
+			if !slices.Contains(tops, name) {
+				r.Empty = append(r.Empty, path.Join(dir, name))
+			}
+		}
+		if dir == "." {
+			return r
+		}
+	}
+}
