@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"io/fs"
+	"iter"
 	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -56,6 +58,12 @@ func cleanPath(p, strip string) (string, error) {
 	switch {
 	case p == "":
 		return "", fmt.Errorf("path is empty")
+	case isAddress.MatchString(p):
+		return "", fmt.Errorf("path %.200q is an address, expected one relative to the root: strip the part that is the root "+
+			"(winnow data import --strip-prefix), and name it with --root", p)
+	case isDrive.MatchString(p):
+		return "", fmt.Errorf("path %.200q is on a drive of Windows, expected one relative to the root: strip the part that is "+
+			"the root (winnow data import --strip-prefix)", p)
 	case path.IsAbs(p):
 		return "", fmt.Errorf("path %.200q is absolute, expected one relative to the root (a prefix can be stripped)",
 			p)
@@ -66,6 +74,33 @@ func cleanPath(p, strip string) (string, error) {
 		}
 	}
 	return p, nil
+}
+
+// isAddress and isDrive find paths that begin at no root of ours: s3://bucket/a.png, C:\photos\a.jpg.
+var (
+	isAddress = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]+://`)
+	isDrive   = regexp.MustCompile(`^[A-Za-z]:[\\/]`)
+)
+
+// fromWindows replaces the backslashes of paths where all separators of all paths are such, and reports how many paths
+// have them. On other systems a backslash may be part of a name, beside slashes.
+func fromWindows(paths iter.Seq[*string]) (n int, err error) {
+	for p := range paths {
+		if strings.Contains(*p, "/") {
+			return 0, nil
+		}
+		if strings.Contains(*p, `\`) {
+			n++
+		}
+	}
+	if n > 0 {
+		for p := range paths {
+			if *p, err = cleanPath(strings.ReplaceAll(*p, `\`, "/"), ""); err != nil {
+				return n, err
+			}
+		}
+	}
+	return n, nil
 }
 
 // validPath is [fs.ValidPath] for names of any bytes: a name that is not UTF-8 affects only its image, not the

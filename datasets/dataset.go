@@ -29,10 +29,11 @@ type Sample struct {
 
 // Dataset is a list of samples and the names of their classes.
 type Dataset struct {
-	Classes []string // name of each class id: integers in numeric order, otherwise in text order
-	Samples []Sample
-	Columns []string // names of the other columns, unchanged
-	Reading *Reading // how a folder was read; nil for other sources
+	Classes  []string // name of each class id: integers in numeric order, otherwise in text order
+	Samples  []Sample
+	Columns  []string // names of the other columns, unchanged
+	Encoding string   // of the table that was read; "" is UTF-8
+	Reading  *Reading // how a folder was read; nil for other sources
 }
 
 // Select returns the positions of the samples of a split, in order.

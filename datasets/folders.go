@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"io/fs"
 	"path"
 	"slices"
@@ -37,11 +38,26 @@ func readZip(source location.Source, opts ReadOptions) (*Dataset, error) {
 	if err != nil {
 		return nil, fmt.Errorf("datasets: %w", err)
 	}
-	root, err := zip.NewReader(f, info.Size())
+	root, err := OpenZip(f, info.Size())
 	if err != nil {
 		return nil, fmt.Errorf("datasets: %s: %w", source, err)
 	}
 	return ReadFolders(root, source.String(), opts)
+}
+
+// OpenZip opens a zip file as a folder. Names with backslashes, as some programs of Windows write them, are read as
+// paths.
+func OpenZip(f io.ReaderAt, size int64) (*zip.Reader, error) {
+	r, err := zip.NewReader(f, size)
+	if err != nil {
+		return nil, err
+	}
+	for _, file := range r.File {
+		if !strings.Contains(file.Name, "/") {
+			file.Name = strings.ReplaceAll(file.Name, `\`, "/")
+		}
+	}
+	return r, nil
 }
 
 // ReadFolders reads a folder with one folder per class. If it is a Pascal VOC folder, or pictures have files of boxes by

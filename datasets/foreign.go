@@ -28,8 +28,6 @@ var magics = []struct {
 	{0, "\xff\xd8\xff", "a JPEG image"},
 	{0, "GIF8", "a GIF image"},
 	{0, "%PDF", "a PDF document"},
-	{0, "\xff\xfe", "text in UTF-16"},
-	{0, "\xfe\xff", "text in UTF-16"},
 }
 
 // foreign returns an error that names the file type if head is not the start of a text.

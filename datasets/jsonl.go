@@ -30,7 +30,11 @@ func readJSONL(r io.Reader, name string, opts reading) (*Dataset, error) {
 		if len(bytes.TrimSpace(in.Bytes())) == 0 {
 			continue
 		}
-		row, err := t.row(in.Bytes(), len(rows)+1, size)
+		var row row
+		err := inUTF8(in.Text())
+		if err == nil {
+			row, err = t.row(in.Bytes(), len(rows)+1, size)
+		}
 		if err == nil {
 			rows, err = appendRow(rows, row, opts)
 		}

@@ -13,6 +13,9 @@ import (
 	"strconv"
 	"strings"
 
+	text "golang.org/x/text/encoding"
+	"golang.org/x/text/transform"
+
 	"winnow/datasets/labelstudio"
 	"winnow/datasets/location"
 )
@@ -46,6 +49,7 @@ type ReadOptions struct {
 	Format      Format  // "" means Auto
 	Split       string  // split of rows without one; "" means train
 	StripPrefix string  // removed from the front of every path
+	Encoding    string  // of a table: "" means UTF-8, UTF-16 if it begins so, or Windows-1252 if labels are not UTF-8
 	Names       Names   // of the table's columns
 	CropMargin  float64 // added to a box on each side, as a share of the box's side
 	MinBox      int     // boxes with a shorter side are left out; 0 means 1
@@ -133,12 +137,21 @@ func readInto(list *[]string, source location.Source, opts ReadOptions) (*Datase
 	}
 	defer f.Close()
 	how := reading{ReadOptions: opts, list: list}
-	if opts.Once == nil {
-		return how.manifest(f, source.String())
+	if opts.Once != nil {
+		defer context.AfterFunc(opts.Once, func() { f.Close() })() // stop waiting for a pipe's writer
 	}
-	defer context.AfterFunc(opts.Once, func() { f.Close() })() // stop waiting for a pipe's writer
 	d, err := how.manifest(f, source.String())
-	return d, cmp.Or(opts.Once.Err(), err)
+	if other := (*notUTF8)(nil); errors.As(err, &other) && opts.Encoding == "" && !source.IsPipe() {
+		if list != nil {
+			*list = (*list)[:0]
+		}
+		opts.Encoding = western
+		return readInto(list, source, opts)
+	}
+	if opts.Once != nil {
+		err = cmp.Or(opts.Once.Err(), err)
+	}
+	return d, err
 }
 
 // ReadManifest reads a CSV, TSV, JSONL or PRISM manifest; name is used in errors.
@@ -152,7 +165,10 @@ func (opts reading) manifest(r io.Reader, name string) (*Dataset, error) {
 			opts.size = info.Size()
 		}
 	}
-	in := bufio.NewReaderSize(r, 1<<16)
+	in, encoding, err := opts.decode(bufio.NewReaderSize(r, 1<<16))
+	if err != nil {
+		return nil, fmt.Errorf("datasets: %s: %w", name, err)
+	}
 	if bom, _ := in.Peek(3); string(bom) == "\ufeff" {
 		_, _ = in.Discard(3) // just peeked
 	}
@@ -169,11 +185,9 @@ func (opts reading) manifest(r io.Reader, name string) (*Dataset, error) {
 	if opts.Split == "" {
 		opts.Split = Train
 	}
-	split, err := ParseSplit(opts.Split)
-	if err != nil {
+	if opts.Split, err = ParseSplit(opts.Split); err != nil {
 		return nil, fmt.Errorf("datasets: %s: %w", name, err)
 	}
-	opts.Split = split
 	if err := opts.checkBoxes(); err != nil {
 		return nil, fmt.Errorf("datasets: %s: %w", name, err)
 	}
@@ -186,9 +200,9 @@ func (opts reading) manifest(r io.Reader, name string) (*Dataset, error) {
 	case JSONL:
 		d, err = readJSONL(in, name, opts)
 	case COCO:
-		d, err = readCOCO(in, name, opts)
+		d, err = readCOCO(transform.NewReader(in, text.UTF8Validator), name, opts)
 	case LabelStudio:
-		d, err = readLabelStudio(in, name, opts)
+		d, err = readLabelStudio(transform.NewReader(in, text.UTF8Validator), name, opts)
 	case PRISM:
 		if opts.named() {
 			return nil, fmt.Errorf("datasets: %s: read as a list without a header (%s): found column names, "+
@@ -199,12 +213,40 @@ func (opts reading) manifest(r io.Reader, name string) (*Dataset, error) {
 		return nil, fmt.Errorf("datasets: %s: format %q is unknown, expected %s, %s, %s, %s, %s, %s, %s or %s", name,
 			opts.Format, Auto, CSV, TSV, JSONL, Folders, PRISM, COCO, LabelStudio)
 	}
+	if errors.Is(err, text.ErrInvalidUTF8) { // JSON's reader would put signs of replacement
+		err = fmt.Errorf("datasets: %s: %w", name, &notUTF8{string(format)})
+	}
 	if err != nil {
 		return nil, err
 	}
 	if len(d.Samples) == 0 && (opts.list == nil || len(*opts.list) == 0) {
 		return nil, fmt.Errorf("datasets: %s: no sample found, expected at least one path and label", name)
 	}
+	paths := func(yield func(*string) bool) {
+		for i := range d.Samples {
+			if !yield(&d.Samples[i].Path) {
+				return
+			}
+		}
+		if opts.list != nil {
+			for i := range *opts.list {
+				if !yield(&(*opts.list)[i]) {
+					return
+				}
+			}
+		}
+	}
+	n, err := fromWindows(paths)
+	if err != nil {
+		return nil, fmt.Errorf("datasets: %s: %w", name, err)
+	}
+	if n > 0 {
+		opts.say(name, []string{fmt.Sprintf("read the backslashes of %d paths as separators, as Windows writes them", n)})
+	}
+	if encoding != "" {
+		opts.say(name, []string{"read as " + encoding})
+	}
+	d.Encoding = encoding
 	return d, nil
 }
 
@@ -326,6 +368,9 @@ func appendRow(rows []row, r row, opts reading) ([]row, error) {
 
 // complete checks and completes a row.
 func (opts reading) complete(r *row) (err error) {
+	if err := cmp.Or(inUTF8(r.label), inUTF8(r.truth)); err != nil {
+		return err
+	}
 	if r.path, err = cleanPath(r.path, opts.StripPrefix); err != nil {
 		return err
 	}

@@ -2,11 +2,14 @@ package datasets
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
+
+	"golang.org/x/text/transform"
 
 	"winnow/datasets/location"
 )
@@ -34,7 +37,7 @@ type Mended struct {
 // that was a number remains one if possible. In COCO's JSON only values of category_id change and annotations are
 // left out; their images stay. A folder of images, shards and an export of Label Studio cannot be copied: they
 // become a CSV manifest of what was read.
-func Mend(w io.Writer, source location.Source, d *Dataset, decisions map[int]Decision) (Mended, error) {
+func Mend(w io.Writer, source location.Source, d *Dataset, decisions map[int]Decision) (did Mended, err error) {
 	m := &mender{d: d, decisions: decisions, did: Mended{Changed: map[string]int{}}}
 	if err := m.check(); err != nil {
 		return Mended{}, fmt.Errorf("datasets: %s: %w", source, err)
@@ -56,14 +59,30 @@ func Mend(w io.Writer, source location.Source, d *Dataset, decisions map[int]Dec
 	if err != nil {
 		return Mended{}, fmt.Errorf("datasets: %w", err)
 	}
-	whole := io.NewSectionReader(f, 0, info.Size())
+	var whole io.ReadSeeker = io.NewSectionReader(f, 0, info.Size())
+	if d.Encoding != "" {
+		e, err := encodingOf(d.Encoding)
+		if err != nil {
+			return Mended{}, fmt.Errorf("datasets: %s: %w", source, err)
+		}
+		text, err := io.ReadAll(transform.NewReader(whole, e.NewDecoder()))
+		if err != nil {
+			return Mended{}, fmt.Errorf("datasets: %s: %w", source, err)
+		}
+		encoded := transform.NewWriter(w, e.NewEncoder())
+		defer func() {
+			if err == nil {
+				err = encoded.Close()
+			}
+		}()
+		whole, w = bytes.NewReader(text), encoded
+	}
 	if form == COCO {
 		if err := m.lookUp(whole); err != nil {
 			return Mended{}, fmt.Errorf("datasets: %s: %w", source, err)
 		}
 	}
-	did, err := m.run(w, whole)
-	if err != nil {
+	if did, err = m.run(w, whole); err != nil {
 		return Mended{}, fmt.Errorf("datasets: %s%w", source, err)
 	}
 	return did, nil
@@ -90,8 +109,11 @@ func FormOf(source location.Source) (Format, error) {
 		return "", fmt.Errorf("datasets: %w", err)
 	}
 	defer f.Close()
-	in := bufio.NewReaderSize(f, 1<<12) // as much as guess looks at
-	if _, err := mark(in); err != nil {
+	in, _, err := ReadOptions{}.decode(bufio.NewReaderSize(f, 1<<12)) // as much as guess looks at
+	if err == nil {
+		_, err = mark(in)
+	}
+	if err != nil {
 		return "", fmt.Errorf("datasets: %s: %w", source, err)
 	}
 	return guess(in), nil
@@ -174,7 +196,7 @@ func (m *mender) carry(i int, label string) Decision {
 
 func sameFile(path, clean string) bool {
 	p, err := cleanPath(path, "")
-	return err == nil && p == clean
+	return err == nil && (p == clean || strings.ReplaceAll(p, `\`, "/") == clean)
 }
 
 // apply returns the remaining samples with the decided labels.

@@ -4,7 +4,6 @@
 package imageroot
 
 import (
-	"archive/zip"
 	"context"
 	"errors"
 	"fmt"
@@ -112,7 +111,7 @@ func openZip(ctx context.Context, file location.Source) (fs.FS, error) {
 	if err != nil {
 		return nil, fmt.Errorf("root: %w", err)
 	}
-	r, err := zip.NewReader(f, info.Size())
+	r, err := datasets.OpenZip(f, info.Size())
 	if err != nil {
 		return nil, fmt.Errorf("root: %s: %w", file, errors.Join(err, f.Close()))
 	}
