@@ -187,3 +187,27 @@ func BenchmarkMillionMerged(b *testing.B) {
 		}
 	}
 }
+
+// A table without a column of labels has one for each class, or is refused.
+func TestOneHot(t *testing.T) {
+	opts, told := noted()
+	d := read(t, "image,MEL,NV,split\nISIC_1,1.0,0.0,train\nISIC_2,0,1,test\nISIC_3,0,0,train\n", opts)
+	var got []string
+	for _, s := range d.Samples {
+		got = append(got, s.Path+" "+d.LabelName(s)+" "+s.Split)
+	}
+	if diff := cmp.Diff("ISIC_1 MEL train,ISIC_2 NV test,ISIC_3  train", strings.Join(got, ",")); diff != "" ||
+		!strings.Contains(strings.Join(*told, "\n"), "read as a column for each class: MEL, NV") {
+		t.Errorf("told %q (-want +got):\n%s", *told, diff)
+	}
+	for text, want := range map[string]string{
+		"image,a,b\n1.jpg,1,1\n":            `m:2: found a 1 in the columns "a" and "b"`,
+		"image,a,b\n1.jpg,cat,0.5\n":        "expected the columns path and label",
+		"image,a,b\n1.jpg,1,0\n2.jpg,x,0\n": `m:3: is of another form: found "x" in the column "a", expected 0 or 1`,
+		"image,a\n1.jpg,1\n":                "expected the columns path and label",
+	} {
+		if _, err := ReadManifest(strings.NewReader(text), "m", ReadOptions{}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, expected %q", text, err, want)
+		}
+	}
+}

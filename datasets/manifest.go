@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -33,8 +34,9 @@ const (
 	// its metadata
 	Folders Format = "folders"
 	Classes Format = "classes" // a folder per class, also where its name is that of a split
-	PRISM   Format = "prism"   // headerless path,label, as in PRISM's released lists
-	COCO    Format = "coco"    // JSON with images, annotations and categories
+	// PRISM is a list without a header: path,label as PRISM released them, or path label as those of ImageNet
+	PRISM Format = "prism"
+	COCO  Format = "coco" // JSON with images, annotations and categories
 	// WebDataset is tar files in which the files of a sample follow each other: a name pattern, a single file, or a
 	// folder.
 	WebDataset Format = "webdataset"
@@ -273,6 +275,9 @@ func guess(in *bufio.Reader) Format {
 	}
 	fields, tabbed := split(","), split("\t")
 	if len(tabbed) > 1 && (len(fields) == 1 || looksNamed(tabbed)) {
+		if len(tabbed) == 2 && isImageName(tabbed[0]) {
+			return PRISM
+		}
 		return TSV
 	}
 	_, notNumber := strconv.Atoi(fields[len(fields)-1])
@@ -280,7 +285,23 @@ func guess(in *bufio.Reader) Format {
 	if !looksNamed(fields) && (listed || len(fields) > 1 && notNumber == nil) {
 		return PRISM // a comma in a path does no harm
 	}
+	if p, _, ok := listLine(string(line)); ok && len(fields) == 1 && isImageName(p) {
+		return PRISM
+	}
 	return CSV
+}
+
+// listLine splits a line of a list without a header: the label is what follows the last comma or, if there is none,
+// the last tab or space.
+func listLine(line string) (path, label string, ok bool) {
+	at := strings.LastIndexByte(line, ',')
+	if at < 0 {
+		at = strings.LastIndexAny(line, "\t ")
+	}
+	if at < 0 {
+		return "", "", false
+	}
+	return strings.TrimRight(line[:at], "\t "), strings.TrimSpace(line[at+1:]), true
 }
 
 // readCSV reads a manifest with a header and fields separated by comma.
@@ -294,9 +315,17 @@ func readCSV(r io.Reader, name string, comma rune, opts reading) (*Dataset, erro
 	if err != nil {
 		return nil, fmt.Errorf("datasets: %s: %w", name, err)
 	}
+	header = slices.Clone(header) // the reader uses it again
 	at, columns, extra, err := opts.header(name, header)
+	hot := opts.oneHot(header)
 	if err != nil {
-		return nil, fmt.Errorf("datasets: %s:1: %w", name, err)
+		err = fmt.Errorf("datasets: %s:1: %w", name, err)
+		if hot == nil {
+			return nil, err
+		}
+		at, columns, extra, hot.otherwise = hot.at, nil, nil, err
+	} else {
+		hot = nil
 	}
 	in.TrimLeadingSpace = comma == ',' && spaced(header)
 	fields := len(header) // the header itself has been checked
@@ -305,7 +334,12 @@ func readCSV(r io.Reader, name string, comma rune, opts reading) (*Dataset, erro
 	for {
 		record, err := in.Read()
 		if errors.Is(err, io.EOF) {
-			return b.dataset(columns), nil
+			d := b.dataset(columns)
+			if hot != nil {
+				d.Reading = &Reading{Form: oneHotForm, Left: []Left{}, Empty: []string{}, Alike: lookAlikes(d.Classes)}
+				opts.say(name, []string{"read as " + oneHotForm + ": " + strings.Join(d.Classes, ", ")})
+			}
+			return d, nil
 		}
 		if err != nil {
 			return nil, fmt.Errorf("datasets: %s: %w", name, err)
@@ -316,6 +350,13 @@ func readCSV(r io.Reader, name string, comma rune, opts reading) (*Dataset, erro
 				len(record), fields)
 		}
 		next = at.row(record, extra, b.rows())
+		if hot != nil {
+			if next.label, err = hot.label(header, record); errors.Is(err, errOther) && b.rows() == 0 {
+				return nil, hot.otherwise
+			} else if err != nil {
+				return nil, fmt.Errorf("datasets: %s:%d: %w", name, line, err)
+			}
+		}
 		if err := opts.complete(&next); err != nil {
 			return nil, fmt.Errorf("datasets: %s:%d: %w", name, line, err)
 		}
@@ -329,7 +370,8 @@ func readCSV(r io.Reader, name string, comma rune, opts reading) (*Dataset, erro
 	}
 }
 
-// readPRISM reads PRISM's released lists: the label is the part after the last comma.
+// readPRISM reads lists without a header: path,label as PRISM released them, or path label as those of ImageNet and
+// Caffe. Labels are integers, unless the path has the ending of an image.
 func readPRISM(r io.Reader, name string, opts reading) (*Dataset, error) {
 	in := bufio.NewScanner(r)
 	in.Buffer(make([]byte, 0, 1<<16), 1<<20)
@@ -339,16 +381,15 @@ func readPRISM(r io.Reader, name string, opts reading) (*Dataset, error) {
 		if text == "" {
 			continue
 		}
-		comma := strings.LastIndexByte(text, ',')
-		if comma < 0 {
-			return nil, fmt.Errorf("datasets: %s:%d: %.200q holds no comma, expected path,label", name, line, text)
+		p, label, ok := listLine(text)
+		if !ok {
+			return nil, fmt.Errorf("datasets: %s:%d: found %.200q, expected path,label or path label", name, line, text)
 		}
-		label := strings.TrimSpace(text[comma+1:])
-		if _, err := strconv.Atoi(label); err != nil {
+		if _, err := strconv.Atoi(label); err != nil && !isImageName(p) {
 			return nil, fmt.Errorf("datasets: %s:%d: label %.80q is not an integer", name, line, label)
 		}
 		var err error
-		if rows, err = appendRow(rows, row{path: text[:comma], label: label}, opts); err != nil {
+		if rows, err = appendRow(rows, row{path: p, label: label}, opts); err != nil {
 			return nil, fmt.Errorf("datasets: %s:%d: %w", name, line, err)
 		}
 	}

@@ -60,6 +60,25 @@ func TestReadPRISM(t *testing.T) {
 	}
 }
 
+// Lists without a header have a comma, a tab or a space before the label, which is a number or, of an image, a name.
+func TestReadLists(t *testing.T) {
+	for text, want := range map[string]string{
+		"ILSVRC2012_val_1.JPEG 65\nILSVRC2012_val_2.JPEG 970\n": "65 ILSVRC2012_val_1.JPEG, 970 ILSVRC2012_val_2.JPEG",
+		"a b/1.jpg\tcat\na b/2.jpg\tdog\n":                      "cat a b/1.jpg, dog a b/2.jpg",
+		"cat/1.jpg cat\r\ndog/2.png dog\r\n":                    "cat cat/1.jpg, dog dog/2.png",
+		"x/1.jpg,tabby cat\nx/2.jpg,dog\n":                      "tabby cat x/1.jpg, dog x/2.jpg",
+	} {
+		d := read(t, text, ReadOptions{})
+		var got []string
+		for _, s := range d.Samples {
+			got = append(got, d.LabelName(s)+" "+s.Path)
+		}
+		if diff := cmp.Diff(want, strings.Join(got, ", ")); diff != "" {
+			t.Errorf("%q (-want +got):\n%s", text, diff)
+		}
+	}
+}
+
 func TestReadFolders(t *testing.T) {
 	file := &fstest.MapFile{Data: []byte("x")}
 	flat := fstest.MapFS{"a/1.jpg": file, "a/deep/2.PNG": file, "b/3.webp": file, "b/notes.txt": file,
@@ -135,7 +154,7 @@ func TestBadManifests(t *testing.T) {
 		"path,label\n/a.jpg,1\n":           "is absolute",
 		"path,label\n,1\n":                 "m:2: path is empty",
 		"path,label,split\na.jpg,1,tset\n": "m:2: split \"tset\" is unknown (did you mean \"test\"?): known are",
-		"a.jpg,x7\n":                       "m:1: label \"x7\" is not an integer",
+		"a/b,x7\n":                         "m:1: label \"x7\" is not an integer",
 		"{\"path\":\"a.jpg\"}":             "no key \"label\"",
 		"{\"path\":\"a.jpg\",":             "m:1: unexpected end of JSON",
 		"path,label\n\"a.jpg,1\n":          "m: ",

@@ -53,7 +53,7 @@ func TestMend(t *testing.T) {
 			"\ufeffpath,label\r\na.jpg,1\r\nc.jpg,3\r\n\"d,e.jpg\",3\r\nsame.jpg,2\r\n\r\n",
 		},
 		"prism": {"x/a.jpg,1\r\nb.jpg,1\n\nc.jpg, 1\nd,e.jpg,1\nsame.jpg,2",
-			"x/a.jpg,1\r\n\nc.jpg,3\nd,e.jpg,3\nsame.jpg,2"},
+			"x/a.jpg,1\r\n\nc.jpg, 3\nd,e.jpg,3\nsame.jpg,2"},
 		"jsonl": {
 			`{"label": 1, "path":"a.jpg","more":{"label":"z"}}` + "\n" + `{"path":"b.jpg","label":1}` + "\n\n" +
 				`{ "x":[1, {"label":2}], "label" : 1 ,"path":"c.jpg"}` + "\r\n" +
@@ -123,7 +123,7 @@ func TestMendRefuses(t *testing.T) {
 		what Decision
 		want string
 	}{
-		{"a.jpg,1\nb.jpg,1\n", Decision{Label: "one"}, `:1: a.jpg: the new label "one" is not an integer`},
+		{"a.jpg,1\nb.jpg,1\n", Decision{Label: "a, b"}, `:1: a.jpg: the new label "a, b" cannot stand in a list`},
 		{"path,label\na.jpg,1\n", Decision{Label: " one"}, `a.jpg: found the new label " one"`},
 		{"path,label\na.jpg,1\n", Decision{Label: ""}, `found the new label ""`},
 		{"path,label\na.jpg,1\n", Decision{Drop: true}, "all 1 samples are to be dropped"},

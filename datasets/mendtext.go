@@ -94,25 +94,29 @@ func (m *mender) lines(in *bufio.Reader, sample func(text []byte) ([]byte, error
 	}
 }
 
-// prism mends a line of a list without a header, whose labels are integers; nil: it is dropped.
+// prism mends a line of a list without a header; nil: it is dropped.
 func (m *mender) prism(text []byte) ([]byte, error) {
-	comma := bytes.LastIndexByte(text, ',')
-	if comma < 0 {
-		return nil, fmt.Errorf(":%d: %.200q holds no comma, expected path,label", m.line, text)
+	p, was, ok := listLine(string(text))
+	if !ok {
+		return nil, fmt.Errorf(":%d: found %.200q, expected path,label or path label", m.line, text)
 	}
-	was := string(bytes.TrimSpace(text[comma+1:]))
-	what, err := m.decide(string(text[:comma]), was)
+	what, err := m.decide(p, was)
 	if err != nil || what.Drop {
 		return nil, err
 	}
 	if what.Label == was {
 		return text, nil
 	}
-	if _, err := strconv.Atoi(what.Label); err != nil {
-		return nil, fmt.Errorf(":%d: %s: the new label %q is not an integer, as a list without a header needs: "+
-			"give the file a header path,label", m.line, text[:comma], what.Label)
+	rest := text[:bytes.LastIndex(text, []byte(was))]
+	if q, label, _ := listLine(string(rest) + what.Label); q != p || label != what.Label {
+		return nil, fmt.Errorf(":%d: %s: the new label %q cannot stand in a list without a header: give the file a header "+
+			"path,label", m.line, p, what.Label)
 	}
-	return append(bytes.Clone(text[:comma+1]), what.Label...), nil
+	if _, err := strconv.Atoi(what.Label); err != nil && !isImageName(p) {
+		return nil, fmt.Errorf(":%d: %s: the new label %q is not an integer, as a list without a header needs: "+
+			"give the file a header path,label", m.line, p, what.Label)
+	}
+	return append(bytes.Clone(rest), what.Label...), nil
 }
 
 // jsonl mends an object; nil: it is dropped.

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 
 	"winnow/datasets"
 	"winnow/datasets/cifar"
@@ -137,10 +138,28 @@ func OpenPublished(ctx context.Context, root location.Source) (fs.FS, error) {
 // withCrops opens the file of a crop under the crop's path; the reader cuts it (backbone).
 type withCrops struct{ files fs.FS }
 
-// Open implements fs.FS.
+// Open implements fs.FS. An image whose name has no ending, as some lists give it, is opened by the file that has one:
+// ISIC_0027419.jpg for ISIC_0027419.
 func (c withCrops) Open(name string) (fs.File, error) {
 	file, _, _ := datasets.CutCrop(name)
-	return c.files.Open(file)
+	f, err := c.files.Open(file)
+	for _, full := range endings(file, err) {
+		if f, err := c.files.Open(full); err == nil {
+			return f, nil
+		}
+	}
+	return f, err
+}
+
+// endings lists the files that may be meant by a name without an ending, if there is no such file.
+func endings(name string, err error) (list []string) {
+	if !errors.Is(err, fs.ErrNotExist) || path.Ext(name) != "" {
+		return nil
+	}
+	for _, ending := range []string{".jpg", ".jpeg", ".png", ".JPG", ".JPEG", ".PNG", ".webp", ".bmp", ".gif"} {
+		list = append(list, name+ending)
+	}
+	return list
 }
 
 // OnlyFiles implements the interface of [regular.OnlyFiles].
@@ -149,7 +168,13 @@ func (c withCrops) OnlyFiles() bool { return regular.OnlyFiles(c.files) }
 // Stat implements fs.StatFS without opening the file if possible.
 func (c withCrops) Stat(name string) (fs.FileInfo, error) {
 	file, _, _ := datasets.CutCrop(name)
-	return fs.Stat(c.files, file)
+	info, err := fs.Stat(c.files, file)
+	for _, full := range endings(file, err) {
+		if info, err := fs.Stat(c.files, full); err == nil {
+			return info, nil
+		}
+	}
+	return info, err
 }
 
 // overlay looks for a file in the first tree, then in the second.

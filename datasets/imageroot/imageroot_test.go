@@ -23,7 +23,7 @@ func TestCropsHaveTheirFile(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, path := range []string{"a.jpg", "a.jpg#xywh=1,2,3,4", "a.jpg#xywh=1,2,3,4&id=5"} {
+		for _, path := range []string{"a.jpg", "a", "a.jpg#xywh=1,2,3,4", "a.jpg#xywh=1,2,3,4&id=5", "a#xywh=1:2:3:4"} {
 			if info, err := fs.Stat(root, path); err != nil || info.Size() != 7 {
 				t.Errorf("%s: %v", path, err)
 			}

@@ -1,0 +1,54 @@
+package datasets
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// oneHotForm is a table without a column of labels whose other columns are the classes: the label's is 1.
+const oneHotForm = "a column for each class"
+
+// oneHot are the columns of such a table.
+type oneHot struct {
+	at        places
+	classes   []int
+	otherwise error // if the first row shows that the table is no such table
+}
+
+// oneHot returns the columns of a table without a column of labels, or nil if it cannot be such: no path, or fewer than
+// two other columns.
+func (o reading) oneHot(header []string) *oneHot {
+	at, _, err := o.place(header)
+	if err != nil || at[pathColumn] < 0 || at[labelColumn] >= 0 || o.unlabelled != nil || o.Numbered {
+		return nil
+	}
+	h := &oneHot{at: at}
+	for i := range header {
+		if !slices.Contains(at[:], i) {
+			h.classes = append(h.classes, i)
+		}
+	}
+	if len(h.classes) < 2 {
+		return nil
+	}
+	return h
+}
+
+// label returns the name of the column that holds a 1.
+func (h *oneHot) label(header, record []string) (string, error) {
+	label := ""
+	for _, i := range h.classes {
+		v, err := strconv.ParseFloat(strings.TrimSpace(record[i]), 64)
+		switch {
+		case err != nil || v != 0 && v != 1:
+			return "", fmt.Errorf("%w: found %.80q in the column %.80q, expected 0 or 1, as in the rows above", errOther, record[i], header[i])
+		case v == 1 && label != "":
+			return "", fmt.Errorf("found a 1 in the columns %.80q and %.80q, expected one label an image", label, header[i])
+		case v == 1:
+			label = strings.TrimSpace(header[i])
+		}
+	}
+	return label, nil
+}
