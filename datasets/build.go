@@ -123,11 +123,12 @@ func ParseSplit(name string) (string, error) {
 // Merge joins datasets into one, in order. Class names keep their meaning; ids are assigned again.
 func Merge(parts ...*Dataset) *Dataset {
 	var columns []string
-	n := 0
+	place, n := map[string]int{}, 0 // of a column
 	for _, p := range parts {
 		n += len(p.Samples)
 		for _, c := range p.Columns {
-			if !slices.Contains(columns, c) {
+			if _, known := place[c]; !known {
+				place[c] = len(columns)
 				columns = append(columns, c)
 			}
 		}
@@ -136,7 +137,7 @@ func Merge(parts ...*Dataset) *Dataset {
 	for _, p := range parts {
 		at := make([]int, len(p.Columns))
 		for i, c := range p.Columns {
-			at[i] = slices.Index(columns, c)
+			at[i] = place[c]
 		}
 		ids := make([]int, len(p.Classes)) // each class's place in b plus one; 0: not looked up yet
 		class := func(id int) int {

@@ -114,6 +114,7 @@ func (o reading) header(name string, header []string) (at places, columns []stri
 	if err != nil {
 		return at, nil, nil, err
 	}
+	seen := make(map[string]bool, len(header))
 	for i, h := range header {
 		if own := plainly(h); slices.Contains(ownNames[:], own) && find(header[i+1:], own) >= 0 &&
 			slices.Contains(at[:], find(header, own)) {
@@ -123,9 +124,10 @@ func (o reading) header(name string, header []string) (at places, columns []stri
 			continue
 		}
 		h = further(h)
-		if slices.Contains(columns, h) {
+		if seen[h] {
 			return at, nil, nil, fmt.Errorf("column %.80q appears twice in the header", h)
 		}
+		seen[h] = true
 		columns, extra = append(columns, h), append(extra, i)
 	}
 	if o.unlabelled != nil {

@@ -23,7 +23,7 @@ func readJSONL(r io.Reader, name string, opts reading) (*Dataset, error) {
 	in := bufio.NewScanner(r)
 	in.Buffer(make([]byte, 0, 1<<16), 1<<24)
 	var rows []row
-	t := others{maybe: opts.unlabelled != nil, at: make(map[string]int),
+	t := others{maybe: opts.unlabelled != nil, at: make(map[string]int), names: map[string]bool{},
 		named: func(keys []string) ([len(ownNames)]string, error) { return opts.keys(name, keys) }}
 	for line, size := 1, 0; in.Scan(); line++ {
 		size += len(in.Bytes())
@@ -57,7 +57,8 @@ func readJSONL(r io.Reader, name string, opts reading) (*Dataset, error) {
 type others struct {
 	columns []string
 	at      map[string]int
-	maybe   bool // labels may be missing
+	names   map[string]bool // the columns as a set
+	maybe   bool            // labels may be missing
 	named   func(keys []string) ([len(ownNames)]string, error)
 	keys    [len(ownNames)]string // keys with a meaning; known from the first row on
 }
@@ -98,9 +99,10 @@ func (t *others) row(line []byte, rows, size int) (r row, err error) {
 			return r, fmt.Errorf("%s: %w", key, err)
 		}
 		if _, known := t.at[key]; !known && !slices.Contains(t.keys[:], key) {
-			if slices.Contains(t.columns, further(key)) {
+			if t.names[further(key)] {
 				return r, fmt.Errorf("key %.80q appears twice", further(key))
 			}
+			t.names[further(key)] = true
 			t.at[key] = len(t.columns)
 			t.columns = append(t.columns, further(key))
 		}

@@ -306,7 +306,8 @@ func listLine(line string) (path, label string, ok bool) {
 
 // readCSV reads a manifest with a header and fields separated by comma.
 func readCSV(r io.Reader, name string, comma rune, opts reading) (*Dataset, error) {
-	in := csv.NewReader(r)
+	bounded := &rowReader{r: r}
+	in := csv.NewReader(bounded)
 	in.Comma, in.FieldsPerRecord, in.ReuseRecord = comma, -1, true // a wrong count is reported below, in our own words
 	header, err := in.Read()
 	if errors.Is(err, io.EOF) {
@@ -332,6 +333,7 @@ func readCSV(r io.Reader, name string, comma rune, opts reading) (*Dataset, erro
 	b := builder{list: opts.list}
 	var next row
 	for {
+		bounded.row = 0
 		record, err := in.Read()
 		if errors.Is(err, io.EOF) {
 			d := b.dataset(columns)
@@ -368,6 +370,25 @@ func readCSV(r io.Reader, name string, comma rune, opts reading) (*Dataset, erro
 			b.expect(float64(opts.size) / float64(in.InputOffset()))
 		}
 	}
+}
+
+// mostRow is the largest row of a table in bytes.
+const mostRow = 64 << 20
+
+// rowReader ends with an error where a row is larger than any of a table, such as one whose quote never ends.
+type rowReader struct {
+	r   io.Reader
+	row int64 // bytes read since the last row
+}
+
+// Read implements io.Reader.
+func (b *rowReader) Read(p []byte) (int, error) {
+	if b.row > mostRow {
+		return 0, fmt.Errorf("a row has more than %d MB: is there a quote that never ends?", mostRow>>20)
+	}
+	n, err := b.r.Read(p)
+	b.row += int64(n)
+	return n, err
 }
 
 // readPRISM reads lists without a header: path,label as PRISM released them, or path label as those of ImageNet and
