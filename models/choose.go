@@ -2,10 +2,10 @@ package models
 
 import (
 	"fmt"
-	"os"
 	"slices"
 
 	"winnow/backbone/graph"
+	"winnow/internal/regular"
 	"winnow/models/architecture"
 )
 
@@ -55,7 +55,7 @@ func (r *Registry) Choose() (name, why string, ok bool) {
 // drawn reports whether a file is a network whose metadata say that its weights are random. It reports false for an
 // unreadable file, which is rejected elsewhere.
 func drawn(file string) bool {
-	data, err := os.ReadFile(file)
+	data, err := regular.ReadFile(file, maxFile)
 	if err != nil {
 		return false
 	}

@@ -9,11 +9,11 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"slices"
 
 	"winnow/head"
 	"winnow/internal/atomicfile"
+	"winnow/internal/regular"
 )
 
 // Errors of reading a head file, for errors.Is.
@@ -61,7 +61,7 @@ func WriteHead(path string, h *head.Head, meta HeadMeta) error {
 
 // ReadHead reads a whole file written by [WriteHead] and checks everything in it.
 func ReadHead(path string) (*head.Head, HeadMeta, error) {
-	f, err := os.Open(path)
+	f, err := regular.Open(path)
 	if err != nil {
 		return nil, HeadMeta{}, fmt.Errorf("models: %w", err)
 	}

@@ -11,6 +11,7 @@ import (
 	"winnow/backbone"
 	"winnow/backbone/graph"
 	"winnow/internal/catalog"
+	"winnow/internal/regular"
 )
 
 // maxFile bounds a model file: one protobuf message cannot hold more.
@@ -74,7 +75,7 @@ func readFile(path string) ([]byte, error) {
 		return nil, fmt.Errorf("%s: found %d bytes, expected an ONNX file of at most %d", path, info.Size(),
 			int64(maxFile))
 	}
-	return os.ReadFile(path)
+	return regular.ReadFile(path, maxFile)
 }
 
 // open reads an entry's file and checks its sha256.

@@ -9,12 +9,13 @@ import (
 	"io"
 	"io/fs"
 	"net/http"
-	"os"
 	"path/filepath"
 	"time"
 
 	"golang.org/x/oauth2"
 	"golang.org/x/oauth2/jwt"
+
+	"winnow/internal/regular"
 )
 
 const (
@@ -45,9 +46,9 @@ type googleFile struct {
 // none.
 func googleTokens(ctx context.Context, getenv func(string) string) (oauth2.TokenSource, error) {
 	name := getenv("GOOGLE_APPLICATION_CREDENTIALS")
-	data, err := os.ReadFile(cmp.Or(name,
+	data, err := regular.ReadFile(cmp.Or(name,
 		filepath.Join(cmp.Or(getenv("CLOUDSDK_CONFIG"), filepath.Join(getenv("HOME"), ".config", "gcloud")),
-			"application_default_credentials.json")))
+			"application_default_credentials.json")), 1<<20)
 	switch {
 	case err == nil:
 		return tokensOf(context.WithoutCancel(ctx), data)

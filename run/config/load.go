@@ -3,7 +3,6 @@ package config
 import (
 	"cmp"
 	"fmt"
-	"os"
 	"reflect"
 	"slices"
 	"strconv"
@@ -12,8 +11,12 @@ import (
 	"github.com/goccy/go-yaml/ast"
 
 	"winnow/filters"
+	"winnow/internal/regular"
 	"winnow/train"
 )
+
+// mostText is the largest configuration in bytes.
+const mostText = 1 << 20
 
 // Load reads a configuration: defaults, changed by the file (path "" is none), changed by the settings,
 // each "key=value" with a dotted key ("solver.lr=1e-4", "losses.0.weight=2"). It does not validate: flags
@@ -22,7 +25,7 @@ func Load(path string, settings []string) (Run, error) {
 	var text []byte
 	if path != "" {
 		var err error
-		if text, err = os.ReadFile(path); err != nil {
+		if text, err = regular.ReadFile(path, mostText); err != nil {
 			return Run{}, fmt.Errorf("config: %w", err)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"winnow/internal/hint"
+	"winnow/internal/regular"
 	"winnow/run/extraction"
 	"winnow/search/pgvector"
 	"winnow/search/qdrant"
@@ -47,7 +48,7 @@ func NewDatabase(address, collection, keyFile string) (d Database, err error) {
 		return d, hint.AsMisuse(fmt.Errorf("--to: %w", err))
 	}
 	if keyFile != "" {
-		data, err := os.ReadFile(keyFile)
+		data, err := regular.ReadFile(keyFile, 1<<20)
 		if err != nil {
 			return d, fmt.Errorf("--key-file: %w", err)
 		}

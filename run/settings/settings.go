@@ -6,7 +6,6 @@ import (
 	"encoding"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -14,6 +13,7 @@ import (
 
 	"winnow/backbone"
 	"winnow/internal/hint"
+	"winnow/internal/regular"
 	"winnow/run/config"
 	"winnow/run/folder"
 	"winnow/run/recipes"
@@ -93,11 +93,14 @@ func (a Asked) read(own string) (name string, text []byte, err error) {
 	if name == "" {
 		return "", nil, nil
 	}
-	if text, err = os.ReadFile(name); err != nil {
+	if text, err = regular.ReadFile(name, mostText); err != nil {
 		err = fmt.Errorf("config: %w", err)
 	}
 	return name, text, err
 }
+
+// mostText is the largest configuration in bytes.
+const mostText = 1 << 20
 
 // change changes what the flags name that bring no defaults.
 func (a Asked) change(cfg *config.Run) (err error) {
