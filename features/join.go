@@ -171,7 +171,7 @@ func (j *joiner) write() error {
 	if err := os.Rename(j.path(partFile), j.path(VectorsFile)); err != nil {
 		return fmt.Errorf("features: %w", err)
 	}
-	return writeInfo(j.dir, j.info, j.paths)
+	return writeInfo(context.Background(), j.dir, j.info, j.paths)
 }
 
 // writeMatrix copies the rows of all stores after one header and computes the checksum of the whole.

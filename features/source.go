@@ -2,6 +2,7 @@ package features
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 
@@ -76,7 +77,11 @@ func (s Stored) Some(ctx context.Context, rows []int) (Set, error) { return s.Ro
 // rows contiguously as float32, they are mapped in place; otherwise they are read, as in [Spill].
 func (s Stored) View(ctx context.Context) (set Set, free func() error, err error) {
 	set = s.Bare()
-	if set.X, free = s.mapped(); free == nil {
+	if set.X, free = s.mapped(); free != nil {
+		if err = s.store.compareMapped(ctx, set.X, s.rows[0]); err != nil {
+			return set, nil, errors.Join(err, free())
+		}
+	} else {
 		set.X, free, err = Spill(s.Len(), s.Dim(), func(from int, x blas32.General) error {
 			return s.store.read(ctx, x, s.rows[from:from+x.Rows])
 		})

@@ -71,10 +71,11 @@ type Store struct {
 	Dir   string
 	Paths []string // image of each row
 
-	files  fs.FS   // the files; nil: the folder Dir
-	rows   *places // of Paths
-	offset int64   // of the first value in features.npy
-	mean   bool    // Read averages the views
+	files  fs.FS      // the files; nil: the folder Dir
+	rows   *places    // of Paths
+	offset int64      // of the first value in features.npy
+	mean   bool       // Read averages the views
+	sums   *blockSums // of features.npy; nil: none are known
 }
 
 // Open opens a finished store and checks that its parts match; the vectors stay on disk.
@@ -126,7 +127,11 @@ func open(s *Store) (*Store, error) {
 
 // Files returns the names of the store's files.
 func (s *Store) Files() []string {
-	return []string{filepath.Join(s.Dir, VectorsFile), filepath.Join(s.Dir, pathsFile), filepath.Join(s.Dir, storeFile)}
+	list := []string{filepath.Join(s.Dir, VectorsFile), filepath.Join(s.Dir, pathsFile)}
+	if s.sums != nil {
+		list = append(list, filepath.Join(s.Dir, sumsFile))
+	}
+	return append(list, filepath.Join(s.Dir, storeFile))
 }
 
 func (info *Info) unmarshal(data []byte) error {
@@ -189,7 +194,11 @@ func (s *Store) checkMatrix() error {
 		return fmt.Errorf("features: %s: %w", name, err)
 	}
 	s.offset = offset
-	return nil
+	stat, err := f.Stat()
+	if err != nil {
+		return fmt.Errorf("features: %w", err)
+	}
+	return s.readBlockSums(stat.Size())
 }
 
 // checkMatrixFile checks that f is the whole matrix of a store with this key and returns where its data start.
@@ -243,6 +252,11 @@ func (s *Store) Verify(ctx context.Context) error {
 	if sum != s.Sum {
 		return fmt.Errorf("features: %s: sha256 %s, expected %s: the file has changed since it was written",
 			filepath.Join(s.Dir, VectorsFile), short(sum), short(s.Sum))
+	}
+	if s.sums != nil {
+		for i := range s.sums.seen {
+			s.sums.seen[i].Store(^uint32(0))
+		}
 	}
 	return nil
 }

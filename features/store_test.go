@@ -133,7 +133,7 @@ func TestStoreRoundTrip(t *testing.T) {
 	if err := s.Verify(t.Context()); err != nil {
 		t.Error(err)
 	}
-	if names := folder(t, s.Dir); len(names) != 4 { // three files and the lock
+	if names := folder(t, s.Dir); len(names) != 5 { // four files and the lock
 		t.Errorf("files left: %d", len(names))
 	}
 }

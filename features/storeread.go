@@ -127,6 +127,7 @@ func (s *Store) fill(ctx context.Context, dst []float32, rows []int, from, count
 	width := elementSize[descr]
 	record := s.Views() * s.Dim
 	buf := make([]byte, 0, max(readBlock, width*count))
+	var whole []byte // blocks to compare
 	for at := 0; at < len(rows); {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -136,7 +137,8 @@ func (s *Store) fill(ctx context.Context, dst []float32, rows []int, from, count
 			run++
 		}
 		b := buf[:run*width*count]
-		if _, err := f.ReadAt(b, s.offset+(int64(rows[at])*int64(record)+int64(from))*int64(width)); err != nil {
+		place := s.offset + (int64(rows[at])*int64(record)+int64(from))*int64(width)
+		if err := s.readAt(f, b, place, &whole); err != nil {
 			return fmt.Errorf("features: %s: row %d: %w", f.Name(), rows[at], err)
 		}
 		view.decode(at*count, descr, b)

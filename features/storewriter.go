@@ -216,7 +216,7 @@ func (w *Writer) Finish(ctx context.Context) (*Store, error) {
 	if info.Bad == nil {
 		info.Bad = []Bad{}
 	}
-	if err := writeInfo(w.dir, info, w.plan.Paths); err != nil {
+	if err := writeInfo(ctx, w.dir, info, w.plan.Paths); err != nil {
 		return nil, err
 	}
 	if err := os.Remove(w.path(progressFile)); err != nil {
@@ -225,9 +225,15 @@ func (w *Writer) Finish(ctx context.Context) (*Store, error) {
 	return Open(w.dir)
 }
 
-// writeInfo writes the images of a store's rows, then the file that marks the store as complete.
-func writeInfo(dir string, info Info, paths []string) error {
+// writeInfo writes the sums of a store's vectors and the images of its rows, then the file that marks the store as complete.
+func writeInfo(ctx context.Context, dir string, info Info, paths []string) error {
 	data, err := marshalLines(info)
+	if err == nil {
+		var f *os.File
+		if f, err = os.Open(filepath.Join(dir, VectorsFile)); err == nil {
+			err = errors.Join(writeBlockSums(ctx, dir, f), f.Close())
+		}
+	}
 	if err == nil {
 		err = atomicfile.Write(filepath.Join(dir, pathsFile), func(w io.Writer) error {
 			b := bufio.NewWriterSize(w, 1<<16)
@@ -276,11 +282,14 @@ func (w *Writer) replaceMatrix() error {
 // operations.
 func removeInfo(dir string) error {
 	err := os.Remove(filepath.Join(dir, storeFile))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
 	if err == nil {
 		err = syncDir(dir)
+	}
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		err = os.Remove(filepath.Join(dir, sumsFile))
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("features: %w", err)
