@@ -55,7 +55,7 @@ func (r *Reviewer) mending() (map[int]datasets.Decision, Exported) {
 		}
 	}
 	e.Undecided = d.counts[undecided]
-	if len(r.table.image) == 0 {
+	if len(r.table.list) == 0 {
 		e.Undecided = len(d.action) - e.Kept - e.Dropped - e.Relabelled - e.Unsure - e.Disagreed
 	}
 	e.Rows = len(d.action) - e.Dropped
