@@ -1,6 +1,6 @@
-// Command audit measures how often audit/findings is right about what is odd in a set, where the oddities are planted:
-// experiments/audit/README.md. The judges of labels are a study: winnow reproduce audit-judges. A line of findings.csv is
-// written for each kind of finding at once; what is finished is not repeated.
+// Command audit measures how often audit/findings is right about what is odd in a set, where the oddities are
+// planted: experiments/audit/README.md. The judges of labels are a study: winnow reproduce audit-judges. A line of
+// findings.csv is written for each kind of finding at once; what is finished is not repeated.
 //
 //	go run ./experiments/audit -name cub -manifest cub.csv -features cub.features -foreign cifar10.features
 package main
@@ -42,7 +42,8 @@ func main() {
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := measure(ctx, *name, *manifest, *store, *foreign, *seeds, filepath.Join(*here, "findings.csv")); err != nil {
+	if err := measure(ctx, *name, *manifest, *store, *foreign, *seeds,
+		filepath.Join(*here, "findings.csv")); err != nil {
 		log.Fatal(err)
 	}
 }
@@ -80,8 +81,10 @@ func measure(ctx context.Context, name, manifest, store, foreign string, seeds i
 			}
 			p := plant(set, len(data.Classes), other, rate, train.Rand(uint64(seed), "findings "+name, int(100*rate)))
 			if err := look(ctx, p, seed, func(kind string, c counted) error {
-				log.Printf("%s: %s: %d of %d found, %d of %d others", cell, kind, c.found, c.should, c.wrongly, c.others)
-				return write(to, append(slices.Clone(cell), kind, strconv.Itoa(c.should), strconv.Itoa(c.found), strconv.Itoa(c.others), strconv.Itoa(c.wrongly)))
+				log.Printf("%s: %s: %d of %d found, %d of %d others", cell, kind, c.found, c.should, c.wrongly,
+					c.others)
+				return write(to, append(slices.Clone(cell), kind, strconv.Itoa(c.should), strconv.Itoa(c.found),
+					strconv.Itoa(c.others), strconv.Itoa(c.wrongly)))
 			}); err != nil {
 				return fmt.Errorf("%s: %w", cell, err)
 			}
@@ -216,7 +219,8 @@ func write(path string, record []string) error {
 	}
 	w := csv.NewWriter(f)
 	if info, err := f.Stat(); err == nil && info.Size() == 0 {
-		w.Write([]string{"set", "rate", "seed", "finding", "should", "found", "others", "wrongly"}) // the error is told by Error
+		// the error is told by Error
+		w.Write([]string{"set", "rate", "seed", "finding", "should", "found", "others", "wrongly"})
 	}
 	w.Write(record)
 	w.Flush()

@@ -56,10 +56,12 @@ type scale struct {
 }
 
 var (
-	full = scale{side: 224, blocks: []int{3, 4, 6, 3}, depth: 12, width: 384, batches: []int{64, 8, 256, 16, 32, 128, 512}, steps: []int{64, 8, 32, 128}, compared: 4,
+	full = scale{side: 224, blocks: []int{3, 4, 6, 3}, depth: 12, width: 384,
+		batches: []int{64, 8, 256, 16, 32, 128, 512}, steps: []int{64, 8, 32, 128}, compared: 4,
 		each: 700 * time.Millisecond, rows: 60_502, dim: 512, asked: 1024, checked: 1000, most: 2048}
-	rehearsal = scale{side: 32, blocks: []int{1, 1, 1, 1}, depth: 2, width: 48, batches: []int{2, 1}, steps: []int{2}, compared: 2,
-		each: 5 * time.Millisecond, rows: 1200, dim: 32, asked: 256, checked: 60, most: 4}
+	rehearsal = scale{side: 32, blocks: []int{1, 1, 1, 1}, depth: 2, width: 48, batches: []int{2, 1}, steps: []int{2},
+		compared: 2,
+		each:     5 * time.Millisecond, rows: 1200, dim: 32, asked: 256, checked: 60, most: 4}
 )
 
 // runPart measures one part and writes it; it returns the process's exit code.
@@ -108,8 +110,8 @@ func (b *bench) work(run func(*bench) error) (err error) {
 	return errors.Join(err, writePart(b.out, b.part))
 }
 
-// measure takes one record, unless it is there from an earlier call. What goes wrong in it is part of the record: only the
-// time's end, and a record that cannot be written, end the part.
+// measure takes one record, unless it is there from an earlier call. What goes wrong in it is part of the record:
+// only the time's end, and a record that cannot be written, end the part.
 func (b *bench) measure(take func() (Record, error), of ...string) error {
 	if b.part.find(of...) != nil {
 		return nil
@@ -134,7 +136,8 @@ func (b *bench) measure(take func() (Record, error), of ...string) error {
 		}
 	}
 	b.part.Records, b.part.Trying = append(b.part.Records, r), nil
-	fmt.Fprintf(b.log, "%s: %s: %s in %v\n", b.part.Name, strings.Join(of, ", "), cmp.Or(r.Error, "done"), time.Since(began).Round(time.Millisecond))
+	fmt.Fprintf(b.log, "%s: %s: %s in %v\n", b.part.Name, strings.Join(of, ", "), cmp.Or(r.Error, "done"),
+		time.Since(began).Round(time.Millisecond))
 	return writePart(b.out, b.part)
 }
 
@@ -178,7 +181,8 @@ type precision struct {
 func (b *bench) precisions() []precision {
 	list := []precision{{name: "float32"}, {name: "float16", half: true}}
 	if b.dev.Device().CUDA {
-		list = append(list, precision{name: "TF32", gpu: ort.GPU{TF32: true}}, precision{name: "float32, exhaustive search", gpu: ort.GPU{Search: ort.SearchExhaustive}})
+		list = append(list, precision{name: "TF32", gpu: ort.GPU{TF32: true}},
+			precision{name: "float32, exhaustive search", gpu: ort.GPU{Search: ort.SearchExhaustive}})
 	}
 	return list
 }
@@ -202,7 +206,8 @@ func (b *bench) of(p precision, n *network) (*ort.Runtime, []byte, error) {
 	return rt, m.Marshal(), nil
 }
 
-// pictures returns the pixels of so many drawn pictures: normal numbers, as of normalised photographs. Sixteen are drawn.
+// pictures returns the pixels of so many drawn pictures: normal numbers, as of normalised photographs. Sixteen are
+// drawn.
 func (b *bench) pictures(n *network, images int) []float32 {
 	const drawn = 16
 	size := n.channels * n.side * n.side

@@ -60,7 +60,8 @@ func (b *bench) rates(n *network, p precision, batches []int, ways []string) err
 				if way == fromHost {
 					var err error
 					if plain == nil {
-						if plain, err = rt.NewSession(model, ort.SessionOptions{Outputs: []string{n.output}}); err != nil {
+						if plain, err = rt.NewSession(model,
+							ort.SessionOptions{Outputs: []string{n.output}}); err != nil {
 							return Record{}, err
 						}
 					}
@@ -82,7 +83,8 @@ func (b *bench) rates(n *network, p precision, batches []int, ways []string) err
 						opened = append(opened, r)
 					}
 					r := opened[i]
-					if err := errors.Join(r.Put(n.input, x), r.Take(n.output, ort.Float, n.shape(r.Outputs()[0], batch)...)); err != nil {
+					if err := errors.Join(r.Put(n.input, x),
+						r.Take(n.output, ort.Float, n.shape(r.Outputs()[0], batch)...)); err != nil {
 						return Record{}, err
 					}
 					runs = append(runs, r.Run)
@@ -115,5 +117,6 @@ func rate(batch int, took float64) Record {
 	if took == 0 {
 		return Record{}
 	}
-	return Record{Values: map[string]float64{"batch": float64(batch), "images_per_second": float64(batch) / took, "milliseconds": 1e3 * took}}
+	return Record{Values: map[string]float64{"batch": float64(batch), "images_per_second": float64(batch) / took,
+		"milliseconds": 1e3 * took}}
 }

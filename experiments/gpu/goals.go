@@ -47,7 +47,8 @@ func state(met bool) string {
 
 // agree judges the numbers of float32 against the CPU's.
 func (r *Results) agree(what string) Goal {
-	g := Goal{Name: fmt.Sprintf("%s agree with the CPU's: cosine ≥ %v, relative ≤ %v", what, leastCos, mostRelative), State: "not run"}
+	g := Goal{Name: fmt.Sprintf("%s agree with the CPU's: cosine ≥ %v, relative ≤ %v", what, leastCos,
+		mostRelative), State: "not run"}
 	least, most, n, failed := 1.0, 0.0, 0, ""
 	for _, rec := range r.part("parity").Records {
 		if len(rec.Of) != 3 || rec.Of[1] != what || rec.Of[2] != "float32" {
@@ -77,7 +78,8 @@ func (r *Results) best(network, precision, way string) *Record {
 	var found *Record
 	p := r.part("extraction")
 	for i, rec := range p.Records {
-		if len(rec.Of) == 4 && strings.HasPrefix(rec.Of[0], network) && (precision == "" || rec.Of[1] == precision) && (way == "" || rec.Of[2] == way) && rec.Values["images_per_second"] > 0 &&
+		if len(rec.Of) == 4 && strings.HasPrefix(rec.Of[0], network) && (precision == "" || rec.Of[1] == precision) &&
+			(way == "" || rec.Of[2] == way) && rec.Values["images_per_second"] > 0 &&
 			(found == nil || rec.Values["images_per_second"] > found.Values["images_per_second"]) {
 			found = &p.Records[i]
 		}
@@ -91,7 +93,8 @@ func (r *Results) fast() Goal {
 	if best == nil || exact == nil {
 		return g
 	}
-	g.Found = fmt.Sprintf("float32 %.0f (%s); best %.0f (%s)", exact.Values["images_per_second"], strings.Join(exact.Of[2:], ", "), best.Values["images_per_second"], strings.Join(best.Of[1:], ", "))
+	g.Found = fmt.Sprintf("float32 %.0f (%s); best %.0f (%s)", exact.Values["images_per_second"],
+		strings.Join(exact.Of[2:], ", "), best.Values["images_per_second"], strings.Join(best.Of[1:], ", "))
 	if !r.cpu() {
 		g.State = state(exact.Values["images_per_second"] >= leastRate)
 	}
@@ -112,7 +115,8 @@ func (r *Results) beside(value, name string) Goal {
 		return g
 	}
 	share := ours.Values["images_per_second"] / theirs
-	g.Found = fmt.Sprintf("%.2f: %.0f images/s (%s) and %.0f", share, ours.Values["images_per_second"], strings.Join(ours.Of[2:], ", "), theirs)
+	g.Found = fmt.Sprintf("%.2f: %.0f images/s (%s) and %.0f", share, ours.Values["images_per_second"],
+		strings.Join(ours.Of[2:], ", "), theirs)
 	if !r.cpu() {
 		g.State = state(share >= leastOfTorch)
 	}
@@ -145,9 +149,11 @@ func (r *Results) steps() Goal {
 }
 
 func (r *Results) searchGoal() Goal {
-	g := Goal{Name: fmt.Sprintf("exact search: ≥ %v of the CPU's neighbours, the same P@1 and MAP@R", leastSame), State: "not run"}
+	g := Goal{Name: fmt.Sprintf("exact search: ≥ %v of the CPU's neighbours, the same P@1 and MAP@R", leastSame),
+		State: "not run"}
 	p := r.part("search")
-	ours, cpu := p.find("nearest and evaluation", "float32", "device"), p.find("nearest and evaluation", "float32", "CPU, as winnow eval")
+	ours, cpu := p.find("nearest and evaluation", "float32", "device"),
+		p.find("nearest and evaluation", "float32", "CPU, as winnow eval")
 	if ours == nil || cpu == nil {
 		return g
 	}
@@ -156,14 +162,16 @@ func (r *Results) searchGoal() Goal {
 		return g
 	}
 	v, w := ours.Values, cpu.Values
-	g.Found = fmt.Sprintf("%.5f the same; P@1 %.4f and %.4f, MAP@R %.4f and %.4f; %.2f s and %.2f s", v["same"], v["p1"], w["p1"], v["mapr"], w["mapr"], v["seconds"], w["seconds"])
+	g.Found = fmt.Sprintf("%.5f the same; P@1 %.4f and %.4f, MAP@R %.4f and %.4f; %.2f s and %.2f s", v["same"],
+		v["p1"], w["p1"], v["mapr"], w["mapr"], v["seconds"], w["seconds"])
 	g.State = state(v["same"] >= leastSame && math.Abs(v["p1"]-w["p1"]) < 1e-3 && math.Abs(v["mapr"]-w["mapr"]) < 1e-3)
 	return g
 }
 
 // messageGoal counts the answers that were to be expected.
 func (r *Results) messageGoal() Goal {
-	g := Goal{Name: "where a GPU cannot be used: a message with what to do, and auto computes on the CPU", State: "not run"}
+	g := Goal{Name: "where a GPU cannot be used: a message with what to do, and auto computes on the CPU",
+		State: "not run"}
 	ok, n, wrong := 0, 0, []string{}
 	for _, rec := range r.part("messages").Records {
 		if len(rec.Of) == 2 && rec.Of[0] == "as it is here" && r.cpu() || strings.HasPrefix(rec.Text, "not run") {
@@ -206,7 +214,8 @@ func (r *Results) memoryGoal() Goal {
 }
 
 func (r *Results) productGoal() Goal {
-	g := Goal{Name: fmt.Sprintf("winnow's commands run; extract's vectors have a cosine ≥ %v to the CPU's", leastCos), State: "not run"}
+	g := Goal{Name: fmt.Sprintf("winnow's commands run; extract's vectors have a cosine ≥ %v to the CPU's",
+		leastCos), State: "not run"}
 	records := r.part("product").Records
 	if len(records) < 2 {
 		return g

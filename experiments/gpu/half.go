@@ -11,8 +11,9 @@ import (
 // kept are the inputs that stay float32 where all else becomes float16, by operator.
 var kept = map[string][]int{"Resize": {1, 2}, "Upsample": {1}}
 
-// half returns a model that computes in float16 between an input and outputs of float32. Its weights stay float32 in the
-// file; the runtime converts them once, when it loads the model. What float16 does not hold (65,504 at most) becomes ±∞.
+// half returns a model that computes in float16 between an input and outputs of float32. Its weights stay float32 in
+// the file; the runtime converts them once, when it loads the model. What float16 does not hold (65,504 at most)
+// becomes ±∞.
 func half(m *graph.Model) (*graph.Model, error) {
 	b := graph.Extend(m)
 	c := b.Model()
@@ -66,7 +67,8 @@ func half(m *graph.Model) (*graph.Model, error) {
 		}
 	}
 	for name, h := range outputs {
-		b.Add(&graph.Node{Name: b.Fresh(name + ".float32"), Op: "Cast", Inputs: []string{h}, Outputs: []string{name}, Attributes: []*graph.Attribute{graph.Int("to", int64(graph.Float32))}})
+		b.Add(&graph.Node{Name: b.Fresh(name + ".float32"), Op: "Cast", Inputs: []string{h}, Outputs: []string{name},
+			Attributes: []*graph.Attribute{graph.Int("to", int64(graph.Float32))}})
 	}
 	return c, nil
 }

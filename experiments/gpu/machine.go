@@ -20,7 +20,8 @@ import (
 
 // machine notes what there is.
 func machine(b *bench) error {
-	if err := b.note(fmt.Sprintf("%s, %s/%s, %d cores", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU()), "program"); err != nil {
+	if err := b.note(fmt.Sprintf("%s, %s/%s, %d cores", runtime.Version(), runtime.GOOS, runtime.GOARCH,
+		runtime.NumCPU()), "program"); err != nil {
 		return err
 	}
 	for _, tool := range [][]string{
@@ -45,7 +46,8 @@ func machine(b *bench) error {
 	if err != nil {
 		return err
 	}
-	if err := b.note(fmt.Sprintf("%s, %s (%s): %s", rt.Version(), found.Path, found.Source, strings.Join(rt.Providers(), ", ")), "ONNX Runtime"); err != nil {
+	if err := b.note(fmt.Sprintf("%s, %s (%s): %s", rt.Version(), found.Path, found.Source,
+		strings.Join(rt.Providers(), ", ")), "ONNX Runtime"); err != nil {
 		return err
 	}
 	missing := rt.MissingCUDA()
@@ -96,7 +98,8 @@ func probe(o options, stdout io.Writer) int {
 		}
 	}
 	if err != nil {
-		a.Error, a.Hint = err.Error(), ort.GPUHint(err, "see what is missing with: winnow doctor; or compute without a GPU: --device cpu")
+		a.Error, a.Hint = err.Error(), ort.GPUHint(err,
+			"see what is missing with: winnow doctor; or compute without a GPU: --device cpu")
 	}
 	if err := json.NewEncoder(stdout).Encode(a); err != nil {
 		return 1
@@ -135,12 +138,15 @@ func messages(b *bench) error {
 		{name: "as it is here", works: true, must: b.options.device != "cpu"},
 		{name: "a number that no GPU has", device: "cuda:99"},
 		{name: "CUDA_VISIBLE_DEVICES hides all GPUs", env: []string{"CUDA_VISIBLE_DEVICES=-1"}},
-		{name: "without CUDA's libraries", env: []string{"LD_LIBRARY_PATH="}, works: true}, // they may lie where the system looks
+		// they may lie where the system looks
+		{name: "without CUDA's libraries", env: []string{"LD_LIBRARY_PATH="}, works: true},
 		{name: "without ONNX Runtime's provider for CUDA", library: bare},
 	}
 	// Any library by the driver's name stands for a driver that does not fit.
-	wrong := surroundings{name: "another library by the driver's name", env: []string{"LD_LIBRARY_PATH=" + filepath.Join(work, "wrong") + string(os.PathListSeparator) + path}}
-	if _, err := copyInto(filepath.Join(work, "wrong"), filepath.Join(filepath.Dir(found.Path), "libonnxruntime_providers_shared.so"), "libcuda.so.1"); err != nil {
+	wrong := surroundings{name: "another library by the driver's name",
+		env: []string{"LD_LIBRARY_PATH=" + filepath.Join(work, "wrong") + string(os.PathListSeparator) + path}}
+	if _, err := copyInto(filepath.Join(work, "wrong"),
+		filepath.Join(filepath.Dir(found.Path), "libonnxruntime_providers_shared.so"), "libcuda.so.1"); err != nil {
 		wrong.skip = err.Error()
 	}
 	for _, s := range append(list, wrong) {
@@ -199,7 +205,8 @@ func (b *bench) ask(s surroundings, device, library string) (Record, error) {
 	case a.Fallback != "":
 		text = a.Fallback
 	}
-	return Record{Text: oneLine(strings.ReplaceAll(text, filepath.Dir(library), "…")), Values: map[string]float64{"ok": ok}}, nil
+	return Record{Text: oneLine(strings.ReplaceAll(text, filepath.Dir(library), "…")),
+		Values: map[string]float64{"ok": ok}}, nil
 }
 
 // copyInto copies a file into a folder that is made, and returns its path there.

@@ -1,8 +1,9 @@
-// Command gpu tries everything of winnow that runs on a GPU, and measures it: README.md. It computes the same on the CPU
-// (-device cpu), which is how it is tested where there is no GPU.
+// Command gpu tries everything of winnow that runs on a GPU, and measures it: README.md. It computes the same on the
+// CPU (-device cpu), which is how it is tested where there is no GPU.
 //
-// Each part is a process of its own, which may crash, hang or fill the GPU's memory without taking the others along. What a
-// part has measured is in OUT/parts at once and not measured again; OUT/gpu.json and OUT/gpu.html are written after each part.
+// Each part is a process of its own, which may crash, hang or fill the GPU's memory without taking the others along.
+// What a part has measured is in OUT/parts at once and not measured again; OUT/gpu.json and OUT/gpu.html are written
+// after each part.
 //
 //	go run ./experiments/gpu -device cuda -out gpu-results
 package main
@@ -73,10 +74,12 @@ func read(args []string, stderr io.Writer) (o options, err error) {
 	f.Float64Var(&o.minutes, "minutes", 40, "time for all parts; what is left is measured when it is called again")
 	f.StringVar(&o.out, "out", "gpu-results", "folder for gpu.json, gpu.html and parts/")
 	f.BoolVar(&o.small, "small", false, "small networks and sets, a rehearsal of seconds")
-	f.StringVar(&o.models, "models", "../shared/assets/models", "folder of pretrained .onnx networks to try besides the drawn ones; \"\": none")
+	f.StringVar(&o.models, "models", "../shared/assets/models",
+		"folder of pretrained .onnx networks to try besides the drawn ones; \"\": none")
 	f.StringVar(&o.library, "ort-lib", os.Getenv("WINNOW_ORT_LIB"), "ONNX Runtime's library, or its folder")
 	f.StringVar(&o.winnow, "winnow", beside("winnow"), "the command, for the part that runs it; \"\": left out")
-	f.StringVar(&o.images, "images", "../shared/assets/data/imagenette-val-sample.zip", "folder or .zip of pictures, one folder a class, for the same part")
+	f.StringVar(&o.images, "images", "../shared/assets/data/imagenette-val-sample.zip",
+		"folder or .zip of pictures, one folder a class, for the same part")
 	f.StringVar(&o.python, "python", "python3", "a Python that may have torch, to compare with; \"\": left out")
 	f.StringVar(&o.only, "only", "", "parts to run, parted by commas: "+strings.Join(partNames(), ","))
 	f.StringVar(&o.part, "part", "", "for the program's own use: the part that this process runs")

@@ -12,7 +12,8 @@ import (
 	"winnow/internal/text"
 )
 
-// gpuShare is the part of --gpu-memory that --batch auto counts on, as package extraction has it, and gpuMost the most that it takes.
+// gpuShare is the part of --gpu-memory that --batch auto counts on, as package extraction has it, and gpuMost the
+// most that it takes.
 const (
 	gpuShare = 4
 	gpuMost  = 256
@@ -53,7 +54,8 @@ func (b *bench) fill(n *network, limit int64) (r Record, err error) {
 	defer func() { err = errors.Join(err, s.Close()) }()
 	run := func(batch int) error {
 		x := ort.Float32s(b.pictures(n, batch), int64(batch), int64(n.channels), int64(n.side), int64(n.side))
-		return s.Run([]ort.Tensor{x}, []ort.Tensor{ort.Float32s(make([]float32, batch*n.dim), n.shape(s.Outputs()[0], batch)...)})
+		return s.Run([]ort.Tensor{x}, []ort.Tensor{ort.Float32s(make([]float32, batch*n.dim),
+			n.shape(s.Outputs()[0], batch)...)})
 	}
 	r.Values = map[string]float64{}
 	var full error
@@ -96,7 +98,8 @@ func (b *bench) used() (mib float64, ok bool) {
 	if !b.dev.Device().CUDA {
 		return 0, false
 	}
-	out, err := exec.CommandContext(b.ctx, "nvidia-smi", "-i", strconv.Itoa(b.dev.Device().Index), "--query-gpu=memory.used", "--format=csv,noheader,nounits").Output()
+	out, err := exec.CommandContext(b.ctx, "nvidia-smi", "-i", strconv.Itoa(b.dev.Device().Index),
+		"--query-gpu=memory.used", "--format=csv,noheader,nounits").Output()
 	if err != nil {
 		return 0, false
 	}

@@ -53,12 +53,14 @@ func (r *Results) page() page.Report {
 		counts[g.State]++
 		goals = append(goals, []string{g.Name, g.State, g.Found})
 	}
-	p.Verdict = []string{fmt.Sprintf("Of %d goals %d pass, %d fail, %d were not run.", len(r.Goals), counts["pass"], counts["fail"], counts["not run"])}
+	p.Verdict = []string{fmt.Sprintf("Of %d goals %d pass, %d fail, %d were not run.", len(r.Goals), counts["pass"],
+		counts["fail"], counts["not run"])}
 	if r.cpu() {
 		p.Title = "A rehearsal on the CPU"
 		p.Verdict = append(p.Verdict, "This is a rehearsal on the CPU: it says that the program works, nothing about a GPU. "+ort.CUDAState+".")
 	}
-	p.Sections = append(p.Sections, page.Section{Title: "Goals", Tables: []page.Table{{Head: []string{"goal", "state", "found"}, Rows: goals, Words: true}}})
+	p.Sections = append(p.Sections, page.Section{Title: "Goals",
+		Tables: []page.Table{{Head: []string{"goal", "state", "found"}, Rows: goals, Words: true}}})
 	for i, about := range parts() {
 		if i >= len(r.Parts) {
 			break
@@ -66,7 +68,8 @@ func (r *Results) page() page.Report {
 		part := r.Parts[i]
 		s := page.Section{Title: about.title, Notes: []string{about.about}}
 		if part.State != stateDone {
-			s.Notes = append(s.Notes, strings.TrimSuffix(fmt.Sprintf("This part: %s: %s", part.State, part.Error), ": "))
+			s.Notes = append(s.Notes, strings.TrimSuffix(fmt.Sprintf("This part: %s: %s", part.State, part.Error),
+				": "))
 			if part.State == stateFailed {
 				p.Warnings = append(p.Warnings, fmt.Sprintf("%s: %s", about.title, part.Error))
 			}
@@ -81,9 +84,12 @@ func (r *Results) page() page.Report {
 			s.Tables = append(s.Tables, t)
 		}
 		p.Sections = append(p.Sections, s)
-		p.Facts = append(p.Facts, page.Fact{Name: about.name, Value: fmt.Sprintf("%s, %.0f s", part.State, part.Seconds)})
+		p.Facts = append(p.Facts, page.Fact{Name: about.name,
+			Value: fmt.Sprintf("%s, %.0f s", part.State, part.Seconds)})
 	}
-	p.Facts = append(p.Facts, page.Fact{Name: "began", Value: r.Began}, page.Fact{Name: "minutes in all", Value: fmt.Sprintf("%.1f", r.Minutes)}, page.Fact{Name: "small", Value: fmt.Sprint(r.Small)})
+	p.Facts = append(p.Facts, page.Fact{Name: "began", Value: r.Began},
+		page.Fact{Name: "minutes in all", Value: fmt.Sprintf("%.1f", r.Minutes)},
+		page.Fact{Name: "small", Value: fmt.Sprint(r.Small)})
 	return p
 }
 

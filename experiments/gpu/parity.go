@@ -78,7 +78,8 @@ func greater(a, b float64) float64 {
 
 // vectors runs a network as winnow extract does.
 func (b *bench) vectors(rt *ort.Runtime, model []byte, n *network) (x blas32.General, err error) {
-	net, err := ort.NewNetwork(rt, model, n.output, ort.NetworkInput{Channels: n.channels, Height: n.side, Width: n.side})
+	net, err := ort.NewNetwork(rt, model, n.output,
+		ort.NetworkInput{Channels: n.channels, Height: n.side, Width: n.side})
 	if err != nil {
 		return x, err
 	}
@@ -92,7 +93,8 @@ func live(rt *ort.Runtime, n *network) (*ort.Live, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := gradient.Differentiate(n.model, gradient.Options{Output: n.output, Weights: weights, Kernels: rt.Kernels()})
+	d, err := gradient.Differentiate(n.model, gradient.Options{Output: n.output, Weights: weights,
+		Kernels: rt.Kernels()})
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +122,8 @@ func (b *bench) gradients(n *network) (Record, error) {
 			return Record{}, err
 		}
 		x := features.NewMatrix(b.compared, l.Dim())
-		err = errors.Join(l.Forward(x, [][]float32{b.pictures(n, b.compared)}, b.compared, true), l.Backward(slope(b.compared, l.Dim()), false))
+		err = errors.Join(l.Forward(x, [][]float32{b.pictures(n, b.compared)}, b.compared, true),
+			l.Backward(slope(b.compared, l.Dim()), false))
 		for _, p := range l.Params() {
 			grads[i] = append(grads[i], p.Grad)
 		}
@@ -217,6 +220,7 @@ func (b *bench) step(n *network, batch int) (r Record, err error) {
 		return r, err
 	}
 	ms := func(d time.Duration) float64 { return 1e3 * d.Seconds() / float64(runs-2) }
-	return Record{Values: map[string]float64{"batch": float64(batch), "alone_ms": 1e3 * alone, "forward_ms": ms(parts[0]), "backward_ms": ms(parts[1]), "solver_ms": ms(parts[2]),
+	return Record{Values: map[string]float64{"batch": float64(batch), "alone_ms": 1e3 * alone,
+		"forward_ms": ms(parts[0]), "backward_ms": ms(parts[1]), "solver_ms": ms(parts[2]),
 		"forwards": step / alone, "images_per_second": float64(batch) / step}}, nil
 }

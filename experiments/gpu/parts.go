@@ -34,15 +34,22 @@ func parts() []part {
 		{"parity", "The same numbers as on the CPU", "Features and gradients of the same pictures (normal numbers) by the device and by the CPU. relative: length of the difference over that of the CPU's. Gradients: of all weights that can be trained, the least of any weight that matters. Only float32 must agree.", 5,
 			[]column{{"cosine", "least cosine", "%.7f"}, {"relative", "most relative", "%.1e"}}, parity},
 		{"extraction", "Images a second", "Ready tensors: host: pictures go to the device and vectors back with every run, as winnow extract does it; resident: both stay on the device; 2 sessions: two of these side by side, each on a stream of its own.", 9,
-			[]column{{"batch", "batch", "%.0f"}, {"images_per_second", "images/s", "%.0f"}, {"milliseconds", "ms a batch", "%.2f"}}, extraction},
+			[]column{{"batch", "batch", "%.0f"}, {"images_per_second", "images/s", "%.0f"},
+				{"milliseconds", "ms a batch", "%.2f"}}, extraction},
 		{"training", "A fine-tuning step", "Images to gradients of all weights. forward alone: the network as it is shipped, on the same pictures. Step: forward that keeps, backward, and the solver (Adam, on the CPU).", 5,
-			[]column{{"batch", "batch", "%.0f"}, {"alone_ms", "forward alone, ms", "%.1f"}, {"forward_ms", "forward, ms", "%.1f"}, {"backward_ms", "backward, ms", "%.1f"}, {"solver_ms", "solver, ms", "%.1f"}, {"forwards", "step, in forwards", "%.2f"}}, training},
+			[]column{{"batch", "batch", "%.0f"}, {"alone_ms", "forward alone, ms", "%.1f"},
+				{"forward_ms", "forward, ms", "%.1f"}, {"backward_ms", "backward, ms", "%.1f"},
+				{"solver_ms", "solver, ms", "%.1f"}, {"forwards", "step, in forwards", "%.2f"}}, training},
 		{"search", "Exact search and evaluation", "All rows of a set ask all others. The products and the nearest of each row are computed on the device, where the set stays.", 4,
-			[]column{{"seconds", "seconds", "%.3f"}, {"tflops", "TFLOP/s", "%.2f"}, {"same", "same neighbours", "%.5f"}, {"off", "similarity off by", "%.1e"}, {"p1", "P@1", "%.4f"}, {"mapr", "MAP@R", "%.4f"}}, nearest},
+			[]column{{"seconds", "seconds", "%.3f"}, {"tflops", "TFLOP/s", "%.2f"},
+				{"same", "same neighbours", "%.5f"}, {"off", "similarity off by", "%.1e"}, {"p1", "P@1", "%.4f"},
+				{"mapr", "MAP@R", "%.4f"}}, nearest},
 		{"memory", "Limits of memory", "The largest batch (doubled from 1) that runs under --gpu-memory, what --batch auto would take, what is said where there is no more room, and whether the same process still computes after that.", 4,
-			[]column{{"largest", "largest batch", "%.0f"}, {"auto", "batch auto", "%.0f"}, {"used_mib", "GPU's memory in use, MiB", "%.0f"}}, memory},
+			[]column{{"largest", "largest batch", "%.0f"}, {"auto", "batch auto", "%.0f"},
+				{"used_mib", "GPU's memory in use, MiB", "%.0f"}}, memory},
 		{"torch", "Beside PyTorch", "The drawn ResNet-50 and the same layers in PyTorch, eager, with the same precision: torch.backends.*.allow_tf32 off where ours is, channels last not asked for.", 4,
-			[]column{{"batch", "batch", "%.0f"}, {"images_per_second", "images/s", "%.0f"}, {"training_images_per_second", "trained images/s", "%.0f"}}, torch},
+			[]column{{"batch", "batch", "%.0f"}, {"images_per_second", "images/s", "%.0f"},
+				{"training_images_per_second", "trained images/s", "%.0f"}}, torch},
 		{"product", "The command itself", "winnow's own commands on photographs, on the CPU and on the device.", 6,
 			[]column{{"seconds", "seconds", "%.1f"}, {"cosine", "least cosine to the CPU's vectors", "%.7f"}}, product},
 	}
@@ -63,7 +70,8 @@ func partBy(name string) *part {
 	return nil
 }
 
-// runAll gives every part that is not done its share of the time, in a process of its own, and writes the results after each.
+// runAll gives every part that is not done its share of the time, in a process of its own, and writes the results
+// after each.
 func runAll(ctx context.Context, o options, args []string, stdout io.Writer) error {
 	r, err := begin(o)
 	if err != nil {
@@ -90,7 +98,8 @@ func runAll(ctx context.Context, o options, args []string, stdout io.Writer) err
 		if err := errors.Join(writePart(o.out, r.Parts[i]), r.write(o.out)); err != nil {
 			return err
 		}
-		fmt.Fprintf(stdout, "%-11s %-8s %6.1f s  %d records%s\n", p.name, r.Parts[i].State, time.Since(began).Seconds(), len(r.Parts[i].Records), said)
+		fmt.Fprintf(stdout, "%-11s %-8s %6.1f s  %d records%s\n", p.name, r.Parts[i].State,
+			time.Since(began).Seconds(), len(r.Parts[i].Records), said)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -138,7 +147,8 @@ func (r *Results) tryPart(ctx context.Context, o options, args []string, i int, 
 			r.Parts[i].State, r.Parts[i].Error = state, err.Error()
 			return ": " + err.Error()
 		}
-		tail, err := child(ctx, append(slices.Clone(args), "-part", name, "-until", strconv.FormatInt(until.UnixMilli(), 10)), until.Add(patience))
+		tail, err := child(ctx, append(slices.Clone(args), "-part", name, "-until",
+			strconv.FormatInt(until.UnixMilli(), 10)), until.Add(patience))
 		found, readErr := readPart(o.out, name)
 		if readErr == nil {
 			r.Parts[i] = found

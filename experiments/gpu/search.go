@@ -53,7 +53,8 @@ func (b *bench) products(largest int) []byte {
 	k := m.Constant(graph.NewTensor("k", []int64{int64(largest)}, 1))
 	m.Add(&graph.Node{Op: "TopK", Inputs: []string{s, k}, Outputs: []string{"similarity", "row"}})
 	made, shape := m.Model(), graph.Shape{graph.Free("N"), graph.Fixed(int64(largest))}
-	made.Graph.Outputs = []*graph.ValueInfo{{Name: "similarity", Type: graph.Float32, Shape: shape}, {Name: "row", Type: graph.Int64, Shape: shape}}
+	made.Graph.Outputs = []*graph.ValueInfo{{Name: "similarity", Type: graph.Float32, Shape: shape},
+		{Name: "row", Type: graph.Int64, Shape: shape}}
 	return made.Marshal()
 }
 
@@ -91,7 +92,8 @@ func nearest(b *bench) error {
 	return b.measure(func() (Record, error) {
 		began := time.Now()
 		r, err := eval.Retrieve(b.ctx, set, nil, eval.RetrievalOptions{MaxMem: eval.DefaultMaxMem})
-		return Record{Values: map[string]float64{"seconds": time.Since(began).Seconds(), "p1": r.PrecisionAt1, "mapr": r.MAPAtR}}, err
+		return Record{Values: map[string]float64{"seconds": time.Since(began).Seconds(), "p1": r.PrecisionAt1,
+			"mapr": r.MAPAtR}}, err
 	}, "nearest and evaluation", "float32", "CPU, as winnow eval")
 }
 
@@ -136,7 +138,8 @@ func (b *bench) multiply(p precision, set features.Set, gallery ort.Tensor) (too
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
 	turn := func(from, n int) error {
-		return errors.Join(r.Put("q", b.queries(set, from, n)), r.Take("s", ort.Float, int64(n), int64(b.rows)), r.Run())
+		return errors.Join(r.Put("q", b.queries(set, from, n)), r.Take("s", ort.Float, int64(n), int64(b.rows)),
+			r.Run())
 	}
 	if err := turn(0, min(b.asked, b.rows)); err != nil { // warms up
 		return 0, err
@@ -156,10 +159,12 @@ func (b *bench) searched(p precision, set features.Set, gallery ort.Tensor) (rec
 	defer func() { err = errors.Join(err, r.Close()) }()
 	similarity, row := make([]float32, b.rows*k), make([]int64, b.rows*k)
 	turn := func(from, n int) error {
-		if err := errors.Join(r.Put("q", b.queries(set, from, n)), r.Take("similarity", ort.Float, int64(n), k), r.Take("row", ort.Int64, int64(n), k), r.Run()); err != nil {
+		if err := errors.Join(r.Put("q", b.queries(set, from, n)), r.Take("similarity", ort.Float, int64(n), k),
+			r.Take("row", ort.Int64, int64(n), k), r.Run()); err != nil {
 			return err
 		}
-		return errors.Join(r.Fetch("similarity", ort.Float32s(similarity[from*k:(from+n)*k], int64(n), k)), r.Fetch("row", ort.Int64s(row[from*k:(from+n)*k], int64(n), k)))
+		return errors.Join(r.Fetch("similarity", ort.Float32s(similarity[from*k:(from+n)*k], int64(n), k)),
+			r.Fetch("row", ort.Int64s(row[from*k:(from+n)*k], int64(n), k)))
 	}
 	if err := turn(0, min(b.asked, b.rows)); err != nil {
 		return rec, err
@@ -228,7 +233,8 @@ func (b *bench) check(set features.Set, lists [][]eval.Neighbour) (same, off flo
 				continue
 			}
 			if at >= len(lists[rows[i]]) {
-				return 0, 0, fmt.Errorf("gpu: search: row %d has %d neighbours, expected %d", rows[i], len(lists[rows[i]]), neighbours)
+				return 0, 0, fmt.Errorf("gpu: search: row %d has %d neighbours, expected %d", rows[i],
+					len(lists[rows[i]]), neighbours)
 			}
 			got := lists[rows[i]][at]
 			d := math.Abs(float64(got.Similarity) - float64(near.Similarity))

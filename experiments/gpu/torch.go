@@ -48,7 +48,8 @@ func (b *bench) runTorch(device, precision string, batch int) (r Record, err err
 	}
 	ctx, stop := context.WithDeadline(b.ctx, b.end().Add(patience/2))
 	defer stop()
-	cmd := exec.CommandContext(ctx, b.python, "-c", torchScript, device, precision, strconv.Itoa(batch), strconv.Itoa(b.side), strings.Join(blocks, ","), fmt.Sprint(b.each.Seconds()))
+	cmd := exec.CommandContext(ctx, b.python, "-c", torchScript, device, precision, strconv.Itoa(batch),
+		strconv.Itoa(b.side), strings.Join(blocks, ","), fmt.Sprint(b.each.Seconds()))
 	out, err := cmd.Output()
 	var code *exec.ExitError
 	if errors.As(err, &code) && code.ExitCode() == noTorch || errors.Is(err, exec.ErrNotFound) {

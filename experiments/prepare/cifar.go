@@ -93,21 +93,24 @@ func cifar10n(args []string, stdout, stderr io.Writer) error {
 
 // cifarDataset lists the images with the labels of one kind; the last of the training images are for validation,
 // where only the clean label can say how good an embedding is.
-func cifarDataset(kind string, human map[string][]int, given map[int]int, train, test, validation int) (*datasets.Dataset, error) {
+func cifarDataset(kind string, human map[string][]int, given map[int]int, train, test,
+	validation int) (*datasets.Dataset, error) {
 	column := kind + "_label"
 	if kind == "random1" {
 		column = "random_label1"
 	}
 	labels, clean := human[column], human["clean_label"]
 	if len(labels) < train || len(clean) < train {
-		return nil, fmt.Errorf("prepare: the list of human labels has %d of %s, expected at least %d", len(labels), column, train)
+		return nil, fmt.Errorf("prepare: the list of human labels has %d of %s, expected at least %d", len(labels),
+			column, train)
 	}
 	d := &datasets.Dataset{Classes: cifarClasses}
 	for i := range train {
 		if clean[i] != given[i] {
 			return nil, fmt.Errorf("prepare: image %d: clean label %d, labels.csv says %d", i, clean[i], given[i])
 		}
-		sample := datasets.Sample{Path: fmt.Sprintf("train/%05d.bmp", i), Label: labels[i], True: clean[i], Split: datasets.Train}
+		sample := datasets.Sample{Path: fmt.Sprintf("train/%05d.bmp", i), Label: labels[i], True: clean[i],
+			Split: datasets.Train}
 		if i >= train-validation {
 			sample.Label, sample.Split = clean[i], datasets.Validation
 		}
@@ -115,7 +118,8 @@ func cifarDataset(kind string, human map[string][]int, given map[int]int, train,
 	}
 	for i := range test {
 		label := given[firstTest+i]
-		d.Samples = append(d.Samples, datasets.Sample{Path: fmt.Sprintf("test/%05d.bmp", i), Label: label, True: label, Split: datasets.Test})
+		d.Samples = append(d.Samples, datasets.Sample{Path: fmt.Sprintf("test/%05d.bmp", i), Label: label,
+			True: label, Split: datasets.Test})
 	}
 	return d, nil
 }

@@ -29,7 +29,8 @@ func main() {
 }
 
 func run(args []string, stdout, stderr io.Writer) error {
-	commands := map[string]func([]string, io.Writer, io.Writer) error{"cifar10n": cifar10n, "omniglot": omniglot, "cub": cub}
+	commands := map[string]func([]string, io.Writer, io.Writer) error{"cifar10n": cifar10n, "omniglot": omniglot,
+		"cub": cub}
 	if len(args) == 0 || commands[args[0]] == nil {
 		fmt.Fprint(stderr, usage)
 		return flag.ErrHelp
@@ -54,7 +55,8 @@ func writeManifest(path string, d *datasets.Dataset, stdout io.Writer) error {
 	}
 	fmt.Fprintln(stdout, path)
 	for _, s := range d.Count() {
-		fmt.Fprintf(stdout, "  %-10s %6d images, %4d classes of %d to %d\n", s.Split, s.Samples, s.Classes, s.Smallest, s.Largest)
+		fmt.Fprintf(stdout, "  %-10s %6d images, %4d classes of %d to %d\n", s.Split, s.Samples, s.Classes,
+			s.Smallest, s.Largest)
 	}
 	if d.HasTruth(datasets.Train) {
 		fmt.Fprintf(stdout, "  wrong labels in train: %.2f %%\n", 100*d.Noise(datasets.Train).Rate)

@@ -94,7 +94,8 @@ func omniglotDataset(drawings map[string][]byte, test, validation int, seed uint
 		d.Samples = append(d.Samples, datasets.Sample{Path: p, Label: ids[class], True: ids[class]})
 	}
 	if test < 1 || validation < 0 || test+validation >= len(d.Classes) {
-		return nil, fmt.Errorf("prepare: %d test and %d validation characters of %d, expected some left for training", test, validation, len(d.Classes))
+		return nil, fmt.Errorf("prepare: %d test and %d validation characters of %d, expected some left for training",
+			test, validation, len(d.Classes))
 	}
 	splits := make([]string, len(d.Classes))
 	for k, class := range rand.New(rand.NewPCG(seed, 0x6f6d6e69)).Perm(len(d.Classes)) { // "omni"
@@ -125,7 +126,8 @@ func writeInverted(w io.Writer, paths []string, drawings map[string][]byte) erro
 		inverted := image.NewGray(image.Rect(0, 0, b.Dx(), b.Dy()))
 		for y := range b.Dy() {
 			for x := range b.Dx() {
-				inverted.Pix[y*inverted.Stride+x] = 255 - color.GrayModel.Convert(img.At(b.Min.X+x, b.Min.Y+y)).(color.Gray).Y
+				inverted.Pix[y*inverted.Stride+x] = 255 - color.GrayModel.Convert(img.At(b.Min.X+x,
+					b.Min.Y+y)).(color.Gray).Y
 			}
 		}
 		f, err := z.CreateHeader(&zip.FileHeader{Name: p, Method: zip.Store}) // PNG is compressed already

@@ -1,5 +1,5 @@
-// Command scale prints how long 10⁸ images take on 64 workers by winnow cluster's planner: the table of docs/scale.md, which says which rates
-// were measured and which are assumed.
+// Command scale prints how long 10⁸ images take on 64 workers by winnow cluster's planner: the table of
+// docs/scale.md, which says which rates were measured and which are assumed.
 package main
 
 import (
@@ -15,8 +15,10 @@ import (
 const seeds = 101
 
 func main() {
-	base := plan.Job{Images: 100_000_000, ImageBytes: 110e3, Tasks: 256, Workers: 64, Storage: 5e9, Between: 30 * 24 * time.Hour,
-		Requeue: 2 * time.Minute, Kept: 10 * time.Second, Vector: 1280 * 4, JoinRate: plan.JoinRate, Start: 2 * time.Minute}
+	base := plan.Job{Images: 100_000_000, ImageBytes: 110e3, Tasks: 256, Workers: 64, Storage: 5e9,
+		Between: 30 * 24 * time.Hour,
+		Requeue: 2 * time.Minute, Kept: 10 * time.Second, Vector: 1280 * 4, JoinRate: plan.JoinRate,
+		Start: 2 * time.Minute}
 	fmt.Println("| case | images/s | extract | failures | lost | join | in all | bound by |\n|---|---:|---:|---:|---:|---:|---:|---|")
 	for _, c := range []struct {
 		name   string
@@ -42,6 +44,7 @@ func main() {
 		}
 		slices.SortFunc(all, func(a, b plan.Outcome) int { return int(a.Wall() - b.Wall()) })
 		o := all[seeds/2] // the median
-		fmt.Printf("| %s | %.0f | %.1f h | %d | %.1f h | %.1f h | %.1f h | %s |\n", c.name, o.Rate, o.Extract.Hours(), o.Failures, o.Lost.Hours(), o.Join.Hours(), o.Wall().Hours(), o.Bound)
+		fmt.Printf("| %s | %.0f | %.1f h | %d | %.1f h | %.1f h | %.1f h | %s |\n", c.name, o.Rate, o.Extract.Hours(),
+			o.Failures, o.Lost.Hours(), o.Join.Hours(), o.Wall().Hours(), o.Bound)
 	}
 }

@@ -1,5 +1,6 @@
-// Package demo runs winnow's whole path on drawn characters with many labels made wrong: images, features, six trainings
-// with the same seed and budget, an audit of the labels, and a page about it. Its folders are runs like any other.
+// Package demo runs winnow's whole path on drawn characters with many labels made wrong: images, features, six
+// trainings with the same seed and budget, an audit of the labels, and a page about it. Its folders are runs like any
+// other.
 package demo
 
 import (
@@ -72,8 +73,8 @@ type demo struct {
 	result  Result
 }
 
-// Run runs the demo and writes result.json, report.html and the files of every stage into its folder. Options that cannot
-// be are a [Misuse], found before anything is written.
+// Run runs the demo and writes result.json, report.html and the files of every stage into its folder. Options that
+// cannot be are a [Misuse], found before anything is written.
 func Run(ctx context.Context, o Options) (*Result, error) {
 	o.Host = o.Host.Complete()
 	d := &demo{o: o, result: Result{Seed: o.Seed, NoiseRate: o.Rate, Seconds: map[string]float64{}, dir: o.Dir}}
@@ -115,7 +116,8 @@ func (d *demo) prepare(ctx context.Context) error {
 	if err != nil {
 		return Misuse{err}
 	}
-	if d.clean, d.images, err = glyphs.New(glyphs.Config{Classes: d.o.Classes, Images: d.o.Images, Seed: glyphs.DemoSeed}); err != nil {
+	if d.clean, d.images, err = glyphs.New(glyphs.Config{Classes: d.o.Classes, Images: d.o.Images,
+		Seed: glyphs.DemoSeed}); err != nil {
 		return Misuse{err}
 	}
 	for _, t := range trainings {
@@ -160,7 +162,8 @@ func (d *demo) extract(ctx context.Context) error {
 		return err
 	}
 	e := extraction.Extraction{
-		Out: filepath.Join(d.o.Dir, featuresFolder), Overwrite: true, Root: d.images, Paths: d.clean.Paths(), Model: b, Cut: cut,
+		Out: filepath.Join(d.o.Dir, featuresFolder), Overwrite: true, Root: d.images, Paths: d.clean.Paths(),
+		Model: b, Cut: cut,
 		Config: backbone.ExtractConfig{Preprocessing: b.Preprocessing, Batch: extraction.UsualBatch, Strict: true},
 	}
 	if d.store, err = e.Store(ctx, d.o.Host); err != nil {

@@ -23,7 +23,8 @@ import (
 func (r *Result) Write(w io.Writer) {
 	fmt.Fprintf(w, "%-15s %8s %8s %8s %8s   %s\n", "", "P@1", "R@8", "R-Prec", "MAP@R", "")
 	for _, row := range r.rows() {
-		fmt.Fprintf(w, "%-15s %8.4f %8.4f %8.4f %8.4f   %s\n", row.Name, row.Retrieval.PrecisionAt1, row.Retrieval.Recall[8], row.Retrieval.RPrecision, row.Retrieval.MAPAtR, row.Note)
+		fmt.Fprintf(w, "%-15s %8.4f %8.4f %8.4f %8.4f   %s\n", row.Name, row.Retrieval.PrecisionAt1,
+			row.Retrieval.Recall[8], row.Retrieval.RPrecision, row.Retrieval.MAPAtR, row.Note)
 	}
 	for _, s := range r.Verdict {
 		fmt.Fprintln(w, s)
@@ -50,10 +51,12 @@ func (d *demo) report(ctx context.Context) (page.Report, error) {
 	r := page.Report{
 		Command: "demo",
 		Title:   fmt.Sprintf("An embedding from labels of which %.0f %% are wrong", 100*d.result.NoiseRate),
-		Verdict: d.result.Verdict, RowsTitle: "Retrieval on classes never seen in training", Rows: d.result.rows(), K: []int{2, 4, 8}, Charts: d.charts(),
+		Verdict: d.result.Verdict, RowsTitle: "Retrieval on classes never seen in training", Rows: d.result.rows(),
+		K: []int{2, 4, 8}, Charts: d.charts(),
 		Facts: []page.Fact{
 			{Name: "data", Value: fmt.Sprintf("glyphs: %d drawn characters, %d images; train, validation and test hold different characters", len(d.clean.Classes), len(d.clean.Samples))},
-			{Name: "noise", Value: fmt.Sprintf("symmetric, rate %g: %d of %d training labels wrong", d.result.NoiseRate, d.result.Detection.Wrong, d.result.Detection.Samples)},
+			{Name: "noise", Value: fmt.Sprintf("symmetric, rate %g: %d of %d training labels wrong",
+				d.result.NoiseRate, d.result.Detection.Wrong, d.result.Detection.Samples)},
 			{Name: "backbone", Value: Backbone + ", " + d.store.Key.Model[:12] + "…"},
 			{Name: "training", Value: "topline, unfiltered and PRISM: the whole network and a head; head …: a head on the stored features. The settings of each run are in config.yaml of its folder; among the runs of a kind only labels and filter differ"},
 			{Name: "seed", Value: fmt.Sprint(d.o.Seed)},
@@ -70,9 +73,11 @@ func (d *demo) report(ctx context.Context) (page.Report, error) {
 }
 
 func (d *demo) charts() []chart.Drawing {
-	loss := chart.Lines{Frame: chart.Frame{Title: "Training loss (smoothed; rises while the memory bank fills)", X: "epoch", Y: "loss"}}
+	loss := chart.Lines{Frame: chart.Frame{Title: "Training loss (smoothed; rises while the memory bank fills)",
+		X: "epoch", Y: "loss"}}
 	score := chart.Lines{Frame: chart.Frame{Title: "P@1 on validation classes", X: "epoch", Y: "P@1", Percent: true}}
-	purity := chart.Lines{Frame: chart.Frame{Title: "Share of right labels among the kept (smoothed)", X: "epoch", Y: "right labels", Percent: true}}
+	purity := chart.Lines{Frame: chart.Frame{Title: "Share of right labels among the kept (smoothed)", X: "epoch",
+		Y: "right labels", Percent: true}}
 	for _, c := range d.curves {
 		series := func(x, y []float64) chart.Line { return chart.Line{Name: c.name, Tone: c.tone, X: x, Y: y} }
 		const weight = 0.95 // of the past

@@ -10,16 +10,17 @@ import (
 // Result is result.json. Topline, Unfiltered and PRISM are the fine-tuned networks' last states, after equal
 // budgets: with wrong labels there is seldom a validation split with true ones to choose a state by.
 type Result struct {
-	Seed      uint64             `json:"seed"`
-	NoiseRate float64            `json:"noise_rate"`
-	Frozen    eval.Retrieval     `json:"frozen"`
-	Whitened  eval.Retrieval     `json:"whitened"`
-	Trio                         // of the fine-tuned network
-	Detection eval.Detection     `json:"detection"`
-	Chosen    Trio               `json:"chosen_by_validation"` // the same trainings where such a split chooses the state
-	HeadOnly  Trio               `json:"frozen_features"`      // a head on features that stay as they are, last states
-	Verdict   []string           `json:"verdict"`
-	Seconds   map[string]float64 `json:"seconds"`
+	Seed      uint64         `json:"seed"`
+	NoiseRate float64        `json:"noise_rate"`
+	Frozen    eval.Retrieval `json:"frozen"`
+	Whitened  eval.Retrieval `json:"whitened"`
+	Trio                     // of the fine-tuned network
+	Detection eval.Detection `json:"detection"`
+	// the same trainings where such a split chooses the state
+	Chosen   Trio               `json:"chosen_by_validation"`
+	HeadOnly Trio               `json:"frozen_features"` // a head on features that stay as they are, last states
+	Verdict  []string           `json:"verdict"`
+	Seconds  map[string]float64 `json:"seconds"`
 
 	dir string
 }
@@ -51,6 +52,7 @@ func (r *Result) rows() []page.Row {
 		{Name: "head PRISM", Note: "the same labels, filtered while training", Retrieval: r.HeadOnly.PRISM},
 		{Name: "topline", Note: "the whole network, on the true labels", Retrieval: r.Topline},
 		{Name: "unfiltered", Note: "the whole network, on " + wrong, Retrieval: r.Unfiltered},
-		{Name: "PRISM vMF-Sim", Note: "the same labels, filtered while training", Retrieval: r.PRISM, Detection: &r.Detection, Strong: true},
+		{Name: "PRISM vMF-Sim", Note: "the same labels, filtered while training", Retrieval: r.PRISM,
+			Detection: &r.Detection, Strong: true},
 	}
 }

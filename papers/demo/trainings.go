@@ -48,7 +48,9 @@ func filtered(t *Trio) *eval.Retrieval   { return &t.PRISM }
 
 // tunedSettings are those of the fine-tuned trainings. docs/log/2026-11.md says how they were chosen.
 var tunedSettings = []string{
-	"length=4.8 epochs", "bank.size=4096", "solver.lr=1e-3", "backbone_solver.lr=7e-4", "finetune.weights=all", "finetune.augment=none", "finetune.batch_norm=frozen", "screen=none", "bank.fill=false", "finetune.start=1.5 epochs", "finetune.refit=0 steps",
+	"length=4.8 epochs", "bank.size=4096", "solver.lr=1e-3", "backbone_solver.lr=7e-4", "finetune.weights=all",
+	"finetune.augment=none", "finetune.batch_norm=frozen", "screen=none", "bank.fill=false",
+	"finetune.start=1.5 epochs", "finetune.refit=0 steps",
 	"filter.warm_up=0.4 epochs", "filter.avgsim=0", "validation.every=1 epoch", "checkpoint=0",
 }
 
@@ -150,13 +152,15 @@ func (d *demo) train(ctx context.Context, t training, cfg config.Run) (err error
 
 // options are those of a training into a folder emptied of an earlier demo's.
 func (d *demo) options(t training) run.Options {
-	o := run.Options{Dir: filepath.Join(d.o.Dir, filepath.FromSlash(t.dir)), Overwrite: true, Host: d.o.Host, Watch: d.o.Watch, About: d.o.About}
+	o := run.Options{Dir: filepath.Join(d.o.Dir, filepath.FromSlash(t.dir)), Overwrite: true, Host: d.o.Host,
+		Watch: d.o.Watch, About: d.o.About}
 	o.Host.Runtime = func() (*ort.Runtime, error) { return d.rt, nil }
 	return o
 }
 
 // compare measures what validation chose, and once the untrained features, which all trainings start from.
-func (d *demo) compare(ctx context.Context, t training, trained *run.Training, out run.Outcome, last eval.Retrieval) error {
+func (d *demo) compare(ctx context.Context, t training, trained *run.Training, out run.Outcome,
+	last eval.Retrieval) error {
 	if out.BestStep == 0 {
 		d.idle = append(d.idle, t.name)
 	}

@@ -16,7 +16,8 @@ func (d *demo) judge() {
 		r.Detection.Samples, r.Detection.Wrong, r.Detection.AUROC, r.Detection.AP)
 	if t := r.Trio; t.Recovered != nil {
 		say("Fine-tuned on them, the network loses %.1f points of P@1 on unseen classes (%.1f %% with true labels, %.1f %% without a filter); with PRISM it is %.1f %%: %.0f %% of the loss is recovered.",
-			100*t.Cost, 100*t.Topline.PrecisionAt1, 100*t.Unfiltered.PrecisionAt1, 100*t.PRISM.PrecisionAt1, 100**t.Recovered)
+			100*t.Cost, 100*t.Topline.PrecisionAt1, 100*t.Unfiltered.PrecisionAt1, 100*t.PRISM.PrecisionAt1,
+			100**t.Recovered)
 	} else {
 		say("The wrong labels cost nothing here: P@1 on unseen classes is %.1f %% with true labels and %.1f %% with noisy ones without a filter; with PRISM it is %.1f %%.",
 			100*t.Topline.PrecisionAt1, 100*t.Unfiltered.PrecisionAt1, 100*t.PRISM.PrecisionAt1)
@@ -26,17 +27,21 @@ func (d *demo) judge() {
 	say("These are the last states of three trainings of as many epochs. Where a validation split with true labels chooses the state, P@1 is %.1f %% (true labels), %.1f %% (no filter) and %.1f %% (PRISM).",
 		100*c.Topline.PrecisionAt1, 100*c.Unfiltered.PrecisionAt1, 100*c.PRISM.PrecisionAt1)
 	if len(d.idle) > 0 {
-		say("There the untrained network with a whitened head is kept where no state beat it on validation: %s.", strings.Join(d.idle, ", "))
+		say("There the untrained network with a whitened head is kept where no state beat it on validation: %s.",
+			strings.Join(d.idle, ", "))
 	}
 	h := r.HeadOnly
 	say("Where only a head is trained, on features that stay as they are, P@1 is %.1f %% (true labels), %.1f %% (no filter) and %.1f %% (PRISM): fine-tuning the whole network %s.",
-		100*h.Topline.PrecisionAt1, 100*h.Unfiltered.PrecisionAt1, 100*h.PRISM.PrecisionAt1, tunedAgainstHead(r.Trio, h))
+		100*h.Topline.PrecisionAt1, 100*h.Unfiltered.PrecisionAt1, 100*h.PRISM.PrecisionAt1,
+		tunedAgainstHead(r.Trio, h))
 }
 
 // tunedAgainstHead says what training the whole network adds to training a head, in each of the three.
 func tunedAgainstHead(tuned, head Trio) string {
-	return fmt.Sprintf("changes that by %+.1f, %+.1f and %+.1f points", 100*(tuned.Topline.PrecisionAt1-head.Topline.PrecisionAt1),
-		100*(tuned.Unfiltered.PrecisionAt1-head.Unfiltered.PrecisionAt1), 100*(tuned.PRISM.PrecisionAt1-head.PRISM.PrecisionAt1))
+	return fmt.Sprintf("changes that by %+.1f, %+.1f and %+.1f points",
+		100*(tuned.Topline.PrecisionAt1-head.Topline.PrecisionAt1),
+		100*(tuned.Unfiltered.PrecisionAt1-head.Unfiltered.PrecisionAt1),
+		100*(tuned.PRISM.PrecisionAt1-head.PRISM.PrecisionAt1))
 }
 
 // judgeUntrained holds the filtered training against what needs none.

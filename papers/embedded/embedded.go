@@ -30,7 +30,8 @@ type Options struct {
 type Origin struct {
 	Run  string `json:"run,omitempty"`
 	Head string `json:"head,omitempty"` // file in the run's folder; "" for frozen features
-	Step *int   `json:"step,omitempty"` // of the training, after which the head was as it is; nil where the run does not say
+	// of the training, after which the head was as it is; nil where the run does not say
+	Step *int   `json:"step,omitempty"`
 	View string `json:"view,omitempty"`
 	Seed uint64 `json:"seed"`
 }
@@ -74,7 +75,8 @@ func Open(ctx context.Context, o Options) (Training, error) {
 	if err != nil {
 		return t, err
 	}
-	t.Manifest, t.Set, t.Classes, t.LeftOut, t.Seed = r.Manifest, data.Train, len(data.Classes), append([]lookup.LeftOut{}, data.LeftOut...), 1
+	t.Manifest, t.Set, t.Classes, t.LeftOut, t.Seed = r.Manifest, data.Train, len(data.Classes),
+		append([]lookup.LeftOut{}, data.LeftOut...), 1
 	if o.Run == "" {
 		err = features.Normalize(t.Set.X)
 	} else {

@@ -1,5 +1,5 @@
-// Package inventory lists every table and figure of the papers: what makes it, of which data, and how long that takes, as far as
-// seconds of a step were measured.
+// Package inventory lists every table and figure of the papers: what makes it, of which data, and how long that
+// takes, as far as seconds of a step were measured.
 package inventory
 
 import (
@@ -184,7 +184,8 @@ func (t Time) String() string {
 // WriteTable writes items as a table, a line each.
 func WriteTable(to io.Writer, all []Item) error {
 	w := text.NewTable(to)
-	w.Row("paper", "what", "made by", "data", "cells a seed", "seeds", "heads, 2 cores", "networks, 2 cores", "networks, one GPU")
+	w.Row("paper", "what", "made by", "data", "cells a seed", "seeds", "heads, 2 cores", "networks, 2 cores",
+		"networks, one GPU")
 	for _, it := range all {
 		by := it.Command
 		switch {

@@ -82,7 +82,8 @@ func measure(ctx context.Context, x blas32.General, high int, labellings []Label
 			return nil, err
 		}
 		block := blas32.General{Rows: min(high, n-from), Cols: n - from, Stride: n - from, Data: s.Data}
-		blas32.Gemm(blas.NoTrans, blas.Trans, 1, features.Part(x, from, block.Rows), features.Part(x, from, n-from), 0, block)
+		blas32.Gemm(blas.NoTrans, blas.Trans, 1, features.Part(x, from, block.Rows), features.Part(x, from, n-from),
+			0, block)
 		for i := range block.Rows {
 			row := features.Row(block, i)
 			for k := range tallies {

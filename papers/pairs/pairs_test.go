@@ -148,7 +148,8 @@ func TestOverlap(t *testing.T) {
 	none, cn := of()
 	for _, c := range []struct{ found, want float64 }{
 		{overlap(a, a), 1}, {overlap(a, half), 0.5}, {overlap(a, far), 0}, {overlap(a, none), 0}, {overlap(none, a), 0},
-		{nearer(ca, ca), 0.5}, {nearer(ch, ca), (1 + 3 + 2.5 + 3.5) / 16}, {nearer(cf, ch), 0}, {nearer(ca, cf), 0.75}, {nearer(ca, cn), 0}, {nearer(cn, ca), 0},
+		{nearer(ca, ca), 0.5}, {nearer(ch, ca), (1 + 3 + 2.5 + 3.5) / 16}, {nearer(cf, ch), 0},
+		{nearer(ca, cf), 0.75}, {nearer(ca, cn), 0}, {nearer(cn, ca), 0},
 	} {
 		if math.Abs(c.found-c.want) > 1e-12 {
 			t.Errorf("found %v, expected %v", c.found, c.want)
@@ -183,7 +184,8 @@ func TestMeter(t *testing.T) {
 	}
 	for _, kind := range Kinds() {
 		if s.Pairs[kind] != count[kind] || math.Abs(s.Losses[0].Shares[kind]-weight[kind]/total) > 1e-5 {
-			t.Errorf("%v: found %d and %v, expected %d and %v", kind, s.Pairs[kind], s.Losses[0].Shares[kind], count[kind], weight[kind]/total)
+			t.Errorf("%v: found %d and %v, expected %d and %v", kind, s.Pairs[kind], s.Losses[0].Shares[kind],
+				count[kind], weight[kind]/total)
 		}
 	}
 	fp, fn := float64(count[FalsePositive]), float64(count[FalseNegative])

@@ -68,18 +68,20 @@ const (
 // JSON writes the result.
 func (r Result) JSON(w io.Writer) error { return text.JSON(w, r) }
 
-// Run compares the pairs of the training images of a run, or of a store in batches of 512 with SCL-RHE's losses, under the
-// given labels and under symmetric noise.
+// Run compares the pairs of the training images of a run, or of a store in batches of 512 with SCL-RHE's losses,
+// under the given labels and under symmetric noise.
 func Run(ctx context.Context, o Options) (Result, error) {
 	o.Data.Host = o.Data.Host.Complete()
-	o.Data.Splits, o.Sampler = []string{datasets.Train, datasets.Validation}, config.Sampler{Variant: config.Shuffle, Rows: 512, Balance: 1}
+	o.Data.Splits, o.Sampler = []string{datasets.Train, datasets.Validation},
+		config.Sampler{Variant: config.Shuffle, Rows: 512, Balance: 1}
 	t, err := embedded.Open(ctx, o.Options)
 	if err != nil {
 		return Result{}, err
 	}
 	t.Set = t.Set.Labelled()
 	t.Sampler.Unlabelled = 0 // they are no pairs
-	c := comparison{Training: t, losses: o.Losses, chosen: o.Losses != nil, result: Result{Winnow: o.Winnow, Origin: t.Origin, Images: t.Set.Len(), LeftOut: t.LeftOut}}
+	c := comparison{Training: t, losses: o.Losses, chosen: o.Losses != nil,
+		result: Result{Winnow: o.Winnow, Origin: t.Origin, Images: t.Set.Len(), LeftOut: t.LeftOut}}
 	switch {
 	case c.chosen:
 	case o.Run == "":
@@ -92,7 +94,8 @@ func Run(ctx context.Context, o Options) (Result, error) {
 	}
 	rows := drawn(t.Set.Len(), o.Most, t.Seed)
 	if c.result.Compared = len(rows); len(rows) < t.Set.Len() {
-		o.Data.Host.Note("comparing the pairs of %d of %d images, drawn at random: --pairs %d", len(rows), t.Set.Len(), o.Most)
+		o.Data.Host.Note("comparing the pairs of %d of %d images, drawn at random: --pairs %d", len(rows),
+			t.Set.Len(), o.Most)
 	}
 	err = c.measure(ctx, rows)
 	return c.result, err
@@ -125,7 +128,8 @@ type comparison struct {
 // label puts the true labels beside the given ones, and beside those symmetric noise.
 func (c *comparison) label(ctx context.Context, synthetic *float64) error {
 	if !c.Manifest.HasTruth(datasets.Train) {
-		return hint.With(fmt.Errorf("pairs: the manifest has no true labels to compare with"), "make a manifest with known wrong labels: winnow data corrupt")
+		return hint.With(fmt.Errorf("pairs: the manifest has no true labels to compare with"),
+			"make a manifest with known wrong labels: winnow data corrupt")
 	}
 	given := labelling(AsGiven, c.Manifest, c.Set.IDs)
 	c.result.Labellings, c.result.Classes = []Labelling{given}, classes(given.labels.True)
@@ -134,7 +138,8 @@ func (c *comparison) label(ctx context.Context, synthetic *float64) error {
 		rate = *synthetic
 	}
 	if rate == 0 {
-		return hint.With(hint.Misused("pairs: no label of the manifest is wrong"), "--synthetic RATE looks at symmetric noise")
+		return hint.With(hint.Misused("pairs: no label of the manifest is wrong"),
+			"--synthetic RATE looks at symmetric noise")
 	}
 	if err := datasets.CheckRate(rate); err != nil {
 		return hint.AsMisuse(err)
@@ -154,7 +159,8 @@ func (c *comparison) label(ctx context.Context, synthetic *float64) error {
 func labelling(name string, d *datasets.Dataset, at []int) Labelling {
 	l := Labelling{Name: name}
 	for _, id := range at {
-		l.labels.Given, l.labels.True = append(l.labels.Given, d.Samples[id].Label), append(l.labels.True, d.Samples[id].True)
+		l.labels.Given, l.labels.True = append(l.labels.Given, d.Samples[id].Label),
+			append(l.labels.True, d.Samples[id].True)
 	}
 	l.Wrong = l.labels.Wrong()
 	return l
@@ -206,12 +212,13 @@ func (c *comparison) signals(ctx context.Context, labels Labels) (Signals, error
 	return meter.Signals(), err
 }
 
-// judges returns the losses as a training has them, but all compared within the batch; step is what those that draw look
-// at. Of a run's those are left out that are no function of its pairs.
+// judges returns the losses as a training has them, but all compared within the batch; step is what those that draw
+// look at. Of a run's those are left out that are no function of its pairs.
 func (c *comparison) judges(classes int, step *int) (judges []Judge, err error) {
 	for _, l := range c.losses {
 		loss, err := losses.New(l.Name, l.Settings, losses.Env{
-			Dim: c.Set.Dim(), Classes: classes, Printed: c.Config.PaperVariant, Init: train.Rand(c.Seed, "loss "+l.Term(), 0),
+			Dim: c.Set.Dim(), Classes: classes, Printed: c.Config.PaperVariant,
+			Init: train.Rand(c.Seed, "loss "+l.Term(), 0),
 			Step: func() *rand.Rand { return train.Rand(c.Seed, "pairs "+l.Term(), *step) },
 		})
 		if err != nil {

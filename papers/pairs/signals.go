@@ -75,7 +75,8 @@ type LossSignal struct {
 	Name    string           `json:"name"`
 	Shares  map[Kind]float64 `json:"shares"`                   // of Σ |∂L/∂s|
 	OfWrong float64          `json:"false_positives_of_wrong"` // FP/(FP + FN)
-	Weight  float64          `json:"false_positive_weight"`    // mean weight of a false positive over that of a true one
+	// mean weight of a false positive over that of a true one
+	Weight float64 `json:"false_positive_weight"`
 }
 
 // Signals sums up the batches so far.

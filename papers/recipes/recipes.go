@@ -83,7 +83,8 @@ func read(file, text string) Recipe {
 		}
 		return strings.TrimSuffix(strings.TrimPrefix(lines[i], "# "), ".")
 	}
-	return Recipe{Name: strings.TrimSuffix(file, ".yaml"), Paper: path.Dir(file), Title: comment(0), Source: comment(1), Text: text}
+	return Recipe{Name: strings.TrimSuffix(file, ".yaml"), Paper: path.Dir(file), Title: comment(0),
+		Source: comment(1), Text: text}
 }
 
 // Find returns the recipe of a name: its own, its paper's for the paper's main recipe, or without the paper if no
@@ -125,9 +126,11 @@ func Find(name string) (Recipe, error) {
 	case len(like) > 0:
 		return Recipe{}, fmt.Errorf("recipes: %q is unknown%s: there are %s", name, ask, names(like, ", "))
 	case ask != "":
-		return Recipe{}, fmt.Errorf("recipes: %q is unknown%s: there are %d recipes of %s", name, ask, len(list), strings.Join(papers, ", "))
+		return Recipe{}, fmt.Errorf("recipes: %q is unknown%s: there are %d recipes of %s", name, ask, len(list),
+			strings.Join(papers, ", "))
 	}
-	return Recipe{}, fmt.Errorf("recipes: %q is unknown, and like none of the %d recipes of %s", name, len(list), strings.Join(papers, ", "))
+	return Recipe{}, fmt.Errorf("recipes: %q is unknown, and like none of the %d recipes of %s", name, len(list),
+		strings.Join(papers, ", "))
 }
 
 // alike reports whether a person may have meant a recipe: every part of what was written is in its name, whatever the

@@ -16,11 +16,14 @@ var source = regexp.MustCompile(`^00[0-4] \([^)]+\), .*(Tables? |Fig\. |section 
 func TestList(t *testing.T) {
 	list := List()
 	var names []string
-	numbers := map[string]string{"noisy_triplet": "000", "prism": "001", "bspml": "002", "adapted_triplet": "003", "scl_rhe": "004"}
+	numbers := map[string]string{"noisy_triplet": "000", "prism": "001", "bspml": "002", "adapted_triplet": "003",
+		"scl_rhe": "004"}
 	for _, r := range list {
 		names = append(names, r.Name)
-		if r.Title == "" || !source.MatchString(r.Source) || !strings.HasPrefix(r.Source, numbers[r.Paper]+" ") || numbers[r.Paper] == "" {
-			t.Errorf("%s: title %q, source %q: expected what it is, then paper with table, figure or section", r.Name, r.Title, r.Source)
+		if r.Title == "" || !source.MatchString(r.Source) || !strings.HasPrefix(r.Source, numbers[r.Paper]+" ") ||
+			numbers[r.Paper] == "" {
+			t.Errorf("%s: title %q, source %q: expected what it is, then paper with table, figure or section", r.Name,
+				r.Title, r.Source)
 		}
 		file, err := os.ReadFile(filepath.FromSlash(r.Name) + ".yaml")
 		if err != nil || string(file) != r.Text || len(r.SHA256()) != 64 {
@@ -42,7 +45,8 @@ func TestList(t *testing.T) {
 }
 
 func TestSourceIsDemanded(t *testing.T) {
-	for _, spoiled := range []string{"", "001 (PRISM)", "PRISM, Table I", "005 (X), Table 1", "001 (PRISM), somewhere"} {
+	for _, spoiled := range []string{"", "001 (PRISM)", "PRISM, Table I", "005 (X), Table 1",
+		"001 (PRISM), somewhere"} {
 		if source.MatchString(spoiled) {
 			t.Errorf("%q was taken for a source", spoiled)
 		}

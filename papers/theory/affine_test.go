@@ -50,9 +50,9 @@ var pairLosses = []struct {
 	{"marginal", map[string]any{"margin": 0.2, "beta": 1.4}, 2 * toyMargin, true},
 }
 
-// TestPairLossesUnderNoise: with w₊ = 1 and w₋ = 1/K the expected noisy risk of the unhinged pair losses is the clean one,
-// pair by pair scaled by 1 - q - q·w₋ₜ/wₜ and shifted by q·w₋ₜ·(l(t) + l(-t)): eq. 11 and 17. So it is
-// also where noise is so high that a scale is below 0; with the hinge it is not.
+// TestPairLossesUnderNoise: with w₊ = 1 and w₋ = 1/K the expected noisy risk of the unhinged pair losses is the
+// clean one, pair by pair scaled by 1 - q - q·w₋ₜ/wₜ and shifted by q·w₋ₜ·(l(t) + l(-t)): eq. 11 and 17.
+// So it is also where noise is so high that a scale is below 0; with the hinge it is not.
 func TestPairLossesUnderNoise(t *testing.T) {
 	weight := map[bool]float64{true: 1, false: 1. / toyClasses}
 	for _, c := range pairLosses {
@@ -107,9 +107,9 @@ func TestPairLossesUnderNoise(t *testing.T) {
 	}
 }
 
-// TestLossesAreAffineUnderNoise: over embeddings the expected noisy risk, a whole batch's loss with noisy labels, is one
-// affine function of the clean sums of distances, and so of the clean risks, for every unhinged loss and for none with
-// a hinge.
+// TestLossesAreAffineUnderNoise: over embeddings the expected noisy risk, a whole batch's loss with noisy labels, is
+// one affine function of the clean sums of distances, and so of the clean risks, for every unhinged loss and for none
+// with a hinge.
 func TestLossesAreAffineUnderNoise(t *testing.T) {
 	own := map[string]any{"w_neg": -1.0} // 1/K
 	for _, c := range []struct {

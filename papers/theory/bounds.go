@@ -58,9 +58,10 @@ func NoisyPerClean(gamma float64) float64 { return 1 / (1/gamma - 1) }
 // pair is used when each positive pair draws one negative of its anchor. Batches of fewer classes change
 // neither: every positive pair drawn uses one negative one, so that w₊/w₋ is the ratio of their numbers.
 type OneToOne struct {
-	PositivePairs        int     `json:"positive_pairs"`         // K·s(s-1)
-	NegativePairs        int     `json:"negative_pairs"`         // Ks·(K-1)s
-	Triplets             int     `json:"triplets"`               // all: every positive pair with every negative of its anchor
+	PositivePairs int `json:"positive_pairs"` // K·s(s-1)
+	NegativePairs int `json:"negative_pairs"` // Ks·(K-1)s
+	// all: every positive pair with every negative of its anchor
+	Triplets             int     `json:"triplets"`
 	NegativesPerPositive int     `json:"negatives_per_positive"` // (K-1)s
 	PositivesPerNegative int     `json:"positives_per_negative"` // s-1
 	Weight               float64 `json:"negative_weight"`        // exactly: (s-1)/((K-1)s)

@@ -106,7 +106,8 @@ func goldenTriplet(t *testing.T, c reference.Case) {
 func goldenUnhinged(t *testing.T, c reference.Case) {
 	k := classCount(t, c, "K")
 	near(t, "bound", UnhingedBound(k), c.Float(t, "p_max"))
-	near(t, "bound with the printed q₊", root(PairsPrinted, k, float64(k), 1/float64(k), 0), c.Float(t, "p_max_printed"))
+	near(t, "bound with the printed q₊", root(PairsPrinted, k, float64(k), 1/float64(k), 0),
+		c.Float(t, "p_max_printed"))
 }
 
 func goldenInverse(t *testing.T, c reference.Case) {
@@ -121,9 +122,11 @@ func goldenOneToOne(t *testing.T, c reference.Case) {
 	known(t, c, "K", "s")
 	got := Sampling(int(c.Param("K", 0)), int(c.Param("s", 0)))
 	for name, v := range map[string]float64{
-		"positive_pairs": float64(got.PositivePairs), "negative_pairs": float64(got.NegativePairs), "all_triplets": float64(got.Triplets),
-		"n_per_positive_all": float64(got.NegativesPerPositive), "n_per_negative_all": float64(got.PositivesPerNegative),
-		"w_negative_exact": got.Weight, "w_negative_paper": got.WeightPrinted,
+		"positive_pairs": float64(got.PositivePairs), "negative_pairs": float64(got.NegativePairs),
+		"all_triplets":       float64(got.Triplets),
+		"n_per_positive_all": float64(got.NegativesPerPositive),
+		"n_per_negative_all": float64(got.PositivesPerNegative),
+		"w_negative_exact":   got.Weight, "w_negative_paper": got.WeightPrinted,
 	} {
 		near(t, name, v, c.Float(t, name))
 	}
@@ -133,7 +136,8 @@ func goldenLatent(t *testing.T, c reference.Case) {
 	known(t, c, "K", "p")
 	got := LatentTriplet(c.Param("p", -1), int(c.Param("K", 0)))
 	for name, v := range map[string]float64{
-		"clean": got.Clean, "all_same": got.AllSame, "all_different": got.AllDifferent, "inverted": got.Inverted, "other": got.Other,
+		"clean": got.Clean, "all_same": got.AllSame, "all_different": got.AllDifferent, "inverted": got.Inverted,
+		"other": got.Other,
 	} {
 		near(t, name, v, c.Float(t, name))
 	}
@@ -142,7 +146,8 @@ func goldenLatent(t *testing.T, c reference.Case) {
 // near compares to a relative 1e-9, or an absolute 1e-12; what is not defined must be no number.
 func near(t *testing.T, what string, got, want float64) {
 	t.Helper()
-	if got == want || math.IsNaN(want) && (math.IsNaN(got) || math.IsInf(got, 0)) || math.Abs(got-want) <= 1e-9*math.Abs(want)+1e-12 {
+	if got == want || math.IsNaN(want) && (math.IsNaN(got) || math.IsInf(got, 0)) ||
+		math.Abs(got-want) <= 1e-9*math.Abs(want)+1e-12 {
 		return
 	}
 	t.Errorf("%s: found %v, expected %v", what, got, want)

@@ -21,9 +21,10 @@ func LatentTriplet(p float64, classes int) Latent {
 	across := 2*c*e + (others-1)*e*e    // anchor = negative, or positive = negative: labels y and y'
 	all := c*e*(c+e) + (others-1)*e*e*e // all three alike: of class y, y' or another
 	return Latent{
-		Clean:        same - all,
-		AllSame:      all,
-		AllDifferent: (others - 1) * ((c+(others-1)*e)*(2*c*e+(others-2)*e*e) + others*e*e*e), // what is left of 1, without its rounding errors
+		Clean:   same - all,
+		AllSame: all,
+		// what is left of 1, without its rounding errors
+		AllDifferent: (others - 1) * ((c+(others-1)*e)*(2*c*e+(others-2)*e*e) + others*e*e*e),
 		Inverted:     across - all,
 		Other:        across - all,
 	}

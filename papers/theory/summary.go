@@ -80,7 +80,8 @@ func Describe(s Setting) (Summary, error) {
 		Rate: p, Classes: k,
 		Pairs: PairRates{Corrected: q, Printed: printed, LargeK: LargeK(p)},
 		Contrastive: Contrastive{
-			FalsePositive: FalsePositive(p, k), FalsePositivePrinted: FalsePositivePrinted(p, k), FalseNegative: FalseNegative(p, k),
+			FalsePositive: FalsePositive(p, k), FalsePositivePrinted: FalsePositivePrinted(p, k),
+			FalseNegative: FalseNegative(p, k),
 		},
 		Unhinged: UnhingedLimit{
 			Margin: Margin(q, float64(k)), MarginPrinted: Margin(printed, float64(k)),
@@ -109,7 +110,8 @@ func Describe(s Setting) (Summary, error) {
 
 // TripletLimitOf returns every bound of one skew η ≥ 1; no rate being asked about, it holds at 0.
 func TripletLimitOf(classes int, eta float64) TripletLimit {
-	return TripletLimit{Eta: eta, Bound: TripletBound(classes, eta), LargeK: TripletBoundLimit(eta), Printed: TripletBoundPrinted(eta), Holds: true}
+	return TripletLimit{Eta: eta, Bound: TripletBound(classes, eta), LargeK: TripletBoundLimit(eta),
+		Printed: TripletBoundPrinted(eta), Holds: true}
 }
 
 // MarginLimitOf returns every bound of one skew γ in (0, 1]; no rate being asked about, it holds at 0.
@@ -134,7 +136,8 @@ func (s Setting) check() error {
 	case s.Classes < 2 || s.Classes > maxCount:
 		return fmt.Errorf("theory: %d classes, expected 2 to %d", s.Classes, maxCount)
 	case s.Each != 0 && (s.Each < 2 || s.Each > maxCount/s.Classes):
-		return fmt.Errorf("theory: %d images of each of %d classes, expected 2 to %d", s.Each, s.Classes, maxCount/s.Classes)
+		return fmt.Errorf("theory: %d images of each of %d classes, expected 2 to %d", s.Each, s.Classes,
+			maxCount/s.Classes)
 	}
 	for _, eta := range s.Eta {
 		if !(eta >= 1 && eta <= maxCount) {
@@ -158,7 +161,8 @@ func RateOfPairs(q float64, classes int) (float64, error) {
 		return 0, fmt.Errorf("theory: %d classes, expected 2 or more", classes)
 	}
 	if most := float64(classes-1) / float64(classes); !(q >= 0 && q <= most) {
-		return 0, fmt.Errorf("theory: pair noise q₊ is %v, expected 0 to %.4g: %d classes know no more", q, most, classes)
+		return 0, fmt.Errorf("theory: pair noise q₊ is %v, expected 0 to %.4g: %d classes know no more", q, most,
+			classes)
 	}
 	return LabelNoiseOf(q, classes), nil
 }

@@ -156,13 +156,15 @@ func TestDescribe(t *testing.T) {
 	}
 	near(t, "q₊", s.Pairs.Corrected.Positive, Pairs(0.5, 10).Positive)
 	near(t, "P_FN printed", *s.Contrastive.FalseNegativePrinted, FalseNegativePrinted(0.5, 10))
-	if !s.Unhinged.Holds || s.Unhinged.Margin < 0 || !s.Triplet[0].Holds || s.Triplet[1].Holds || s.Marginal[0].Holds || !s.Marginal[1].Holds {
+	if !s.Unhinged.Holds || s.Unhinged.Margin < 0 || !s.Triplet[0].Holds || s.Triplet[1].Holds ||
+		s.Marginal[0].Holds || !s.Marginal[1].Holds {
 		t.Errorf("at p = 0.5 unhinged, η = 1 and γ = 1 hold, η = 2 and γ = 0.5 do not: found %+v", s)
 	}
 	if s.Marginal[1].NoisyPerClean != nil || s.Marginal[0].NoisyPerClean == nil || s.OneToOne == nil {
 		t.Errorf("found %+v", s)
 	}
-	if s, err := Describe(Setting{Rate: 0.1, Classes: 2}); err != nil || s.Contrastive.FalseNegativePrinted != nil || s.OneToOne != nil {
+	if s, err := Describe(Setting{Rate: 0.1, Classes: 2}); err != nil || s.Contrastive.FalseNegativePrinted != nil ||
+		s.OneToOne != nil {
 		t.Errorf("two classes: %+v, %v", s, err)
 	}
 	nan := math.NaN()

@@ -143,11 +143,13 @@ func (t *Filter) Accuracy(weight float64) (steps, share []float64) {
 	return steps, filters.Smooth(weight, share)
 }
 
-// Totals are the names of what [Filter.Total] returns, shares of rows over several steps: of the kept those with a right
-// label, of the right labels those kept, of the dropped those with a wrong label, and of all those with a right label.
+// Totals are the names of what [Filter.Total] returns, shares of rows over several steps: of the kept those with a
+// right label, of the right labels those kept, of the dropped those with a wrong label, and of all those with a right
+// label.
 var Totals = []string{"kept-right", "right-kept", "dropped-wrong", "batch-right"}
 
-// Total returns what the steps after a given one came to together, by the names of [Totals]; none that is a share of nothing.
+// Total returns what the steps after a given one came to together, by the names of [Totals]; none that is a share of
+// nothing.
 func (t *Filter) Total(after int) map[string]float64 {
 	var s Step
 	for _, x := range t.steps {
@@ -156,7 +158,8 @@ func (t *Filter) Total(after int) map[string]float64 {
 		}
 	}
 	rows, shares := s.Right+s.Wrong, map[string]float64{}
-	for i, of := range [][2]int{{s.Clean, s.Kept}, {s.Clean, s.Right}, {s.Wrong - (s.Kept - s.Clean), rows - s.Kept}, {s.Right, rows}} {
+	for i, of := range [][2]int{{s.Clean, s.Kept}, {s.Clean, s.Right}, {s.Wrong - (s.Kept - s.Clean), rows - s.Kept},
+		{s.Right, rows}} {
 		if of[1] > 0 {
 			shares[Totals[i]] = float64(of[0]) / float64(of[1])
 		}

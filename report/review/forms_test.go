@@ -90,7 +90,8 @@ func TestForms(t *testing.T) {
 func TestFormOf(t *testing.T) {
 	dir := t.TempDir()
 	files := map[string]string{"m.csv": "path,label\na.jpg,x\n",
-		"m.jsonl": `{"path": "a.jpg", "label": "x"}` + "\n", "coco.json": `{"images": [{"id": 1, "file_name": "a"}]}`, "metadata.csv": "file_name,label\na.jpg,x\n"}
+		"m.jsonl": `{"path": "a.jpg", "label": "x"}` + "\n", "coco.json": `{"images": [{"id": 1, "file_name": "a"}]}`,
+		"metadata.csv": "file_name,label\na.jpg,x\n"}
 	for name, text := range files {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)

@@ -228,9 +228,10 @@ func TestReviewersRefused(t *testing.T) {
 			"with a space",
 		`{"tab":"t","reviewer":"` + long[:61] + `","decisions":[{"id":1,"action":"keep","version":0}]}`: "61 " +
 			"characters, expected at most 60",
-		`{"tab":"t","reviewer":"a\u0007","decisions":[{"id":1,"action":"keep","version":0}]}`:             "control character",
-		`{"tab":"t","reviewer":7,"decisions":[{"id":1,"action":"keep","version":0}]}`:                     "cannot unmarshal",
-		`{"tab":"t","decisions":[{"id":1,"action":"keep","version":0,"note":"` + long + `"}]}`:            "1001 characters, expected at most 1000",
+		`{"tab":"t","reviewer":"a\u0007","decisions":[{"id":1,"action":"keep","version":0}]}`: "control character",
+		`{"tab":"t","reviewer":7,"decisions":[{"id":1,"action":"keep","version":0}]}`:         "cannot unmarshal",
+		`{"tab":"t","decisions":[{"id":1,"action":"keep","version":0,"note":"` + long +
+			`"}]}`: "1001 characters, expected at most 1000",
 		`{"tab":"t","decisions":[{"id":1,"action":"keep","version":0,"note":"\u0000"}]}`:                  "control character",
 		`{"tab":"t","decisions":[{"id":1,"action":"keep","version":0,"note":7}]}`:                         "cannot unmarshal",
 		`{"tab":"t","decisions":[{"id":1,"action":"unsure","label":"class a","version":0}]}`:              "unsure takes no label",

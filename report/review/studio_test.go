@@ -129,7 +129,8 @@ func TestLabelStudioThereAndBack(t *testing.T) {
 	}
 	want := Taken{Path: f.Import, Tasks: 14, Control: "label",
 		Reviewers: []string{"Label Studio 7",
-			"bob@example.com"}, New: 7, Kept: 2, Dropped: 1, Relabelled: 2, Unsure: 2, Sent: 3, Open: 4, Strangers: []string{"99"}, NewLabels: []string{"class z"}}
+			"bob@example.com"}, New: 7, Kept: 2, Dropped: 1, Relabelled: 2, Unsure: 2, Sent: 3, Open: 4,
+		Strangers: []string{"99"}, NewLabels: []string{"class z"}}
 	if diff := cmp.Diff(want, taken); diff != "" {
 		t.Error(diff)
 	}
@@ -322,7 +323,8 @@ func FuzzTake(f *testing.F) {
 // hundred relabels. It takes long: -bench MillionStudio -benchtime 1x
 func BenchmarkMillionStudio(b *testing.B) {
 	full, _ := million(b)
-	r, err := New(Config{ManifestFile: location.At("m.csv"), Manifest: full.Manifest, Decisions: full.Decisions, Root: location.At(b.TempDir())})
+	r, err := New(Config{ManifestFile: location.At("m.csv"), Manifest: full.Manifest, Decisions: full.Decisions,
+		Root: location.At(b.TempDir())})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -347,7 +349,8 @@ func BenchmarkMillionStudio(b *testing.B) {
 			label = (label + 1) % len(r.Manifest.Classes)
 		}
 		fmt.Fprintf(&text, `%s{"id": %d, "data": {"image": "/data/local-files/?d=x", "path": %q}, "annotations": [{"id": 1, "completed_by": %d, "was_cancelled": false, "updated_at": "2024-05-01T10:00:00Z", "result": [{"from_name": "label", "to_name": "image", "type": "choices", "value": {"choices": [%q]}}]}]}`,
-			map[bool]string{true: "[", false: ",\n"}[i == 0], i, r.Manifest.Samples[i].Path, i%5, r.Manifest.Classes[label])
+			map[bool]string{true: "[", false: ",\n"}[i == 0], i, r.Manifest.Samples[i].Path, i%5,
+			r.Manifest.Classes[label])
 	}
 	text.WriteString("]")
 	b.Run("take", func(b *testing.B) {

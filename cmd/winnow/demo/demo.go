@@ -50,7 +50,8 @@ func command(call term.Call[Options]) *cli.Command {
 
 func read(c *cli.Context) (Options, error) {
 	return Options{JSON: c.Bool("json"), Options: demo.Options{
-		Dir: c.String("out"), Seed: c.Uint64("seed"), Rate: c.Float64("noise-rate"), Classes: c.Int("classes"), Images: c.Int("images"), Settings: c.StringSlice("set"),
+		Dir: c.String("out"), Seed: c.Uint64("seed"), Rate: c.Float64("noise-rate"), Classes: c.Int("classes"),
+		Images: c.Int("images"), Settings: c.StringSlice("set"),
 	}}, term.NoArguments(c)
 }
 

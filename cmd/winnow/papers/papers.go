@@ -1,4 +1,5 @@
-// Package papers is winnow papers: what the papers say of label noise, computed, and measured on runs and feature stores.
+// Package papers is winnow papers: what the papers say of label noise, computed, and measured on runs and feature
+// stores.
 package papers
 
 import (

@@ -37,8 +37,9 @@ func command(list term.Call[ListOptions], show term.Call[ShowOptions]) *cli.Comm
 			"   winnow recipes show prism/mcl-vmf\n" +
 			"   winnow train --recipe prism --manifest birds.csv --features birds.features --noise-rate 0.3 --out runs/birds",
 		Subcommands: []*cli.Command{
-			{Name: "list", Usage: "list the recipes", ArgsUsage: "[PAPER]", Flags: []cli.Flag{&cli.BoolFlag{Name: "json",
-				Usage: "as JSON"}}, Action: term.Action(readList, list)},
+			{Name: "list", Usage: "list the recipes", ArgsUsage: "[PAPER]",
+				Flags: []cli.Flag{&cli.BoolFlag{Name: "json",
+					Usage: "as JSON"}}, Action: term.Action(readList, list)},
 			{Name: "show", Usage: "print a recipe", ArgsUsage: "NAME",
 				Flags: []cli.Flag{&cli.BoolFlag{Name: "resolved",
 					Usage: "without comments, with every default filled in"}},
@@ -59,7 +60,8 @@ type Listed struct {
 
 func readList(c *cli.Context) (ListOptions, error) {
 	if c.NArg() > 1 {
-		return ListOptions{}, term.Misused("%s: found %d arguments, expected at most the name of a paper's folder", c.Command.HelpName, c.NArg())
+		return ListOptions{}, term.Misused("%s: found %d arguments, expected at most the name of a paper's folder",
+			c.Command.HelpName, c.NArg())
 	}
 	return ListOptions{c.Args().First(), c.Bool("json")}, nil
 }
@@ -94,7 +96,8 @@ func list(_ context.Context, p *term.Program, o ListOptions) error {
 
 func readShow(c *cli.Context) (ShowOptions, error) {
 	if c.NArg() != 1 {
-		return ShowOptions{}, term.Misused("%s: found %d arguments, expected one name: winnow recipes list", c.Command.HelpName, c.NArg())
+		return ShowOptions{}, term.Misused("%s: found %d arguments, expected one name: winnow recipes list",
+			c.Command.HelpName, c.NArg())
 	}
 	return ShowOptions{c.Args().First(), c.Bool("resolved")}, nil
 }

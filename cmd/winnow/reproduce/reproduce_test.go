@@ -38,7 +38,8 @@ func TestRead(t *testing.T) {
 	}
 	// Features of another network are given by name, and are not made.
 	do("--data", "pets=p.csv", "--data", "pets@vit=p.csv,v", "--model", "m", "sclrhe-table4")
-	if list := got.Data; len(list) != 2 || list[0].Features != "" || list[1].Name != "pets@vit" || list[1].Features != "v" {
+	if list := got.Data; len(list) != 2 || list[0].Features != "" || list[1].Name != "pets@vit" ||
+		list[1].Features != "v" {
 		t.Errorf("found %+v", list)
 	}
 	for args, want := range map[string]string{

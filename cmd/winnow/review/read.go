@@ -32,13 +32,16 @@ func read(c *cli.Context) (Options, error) {
 			Form: review.Form(c.String("format")), Import: c.String("import"), Names: c.String("names"),
 			Reviewer: strings.TrimSpace(c.String("reviewer")),
 		},
-		Run: c.String("run"), Features: c.String("features"), Model: c.String("model"), Export: c.Bool("export"), JSON: c.Bool("json"),
-		Listen: c.String("listen"), Hosts: c.StringSlice("allow-host"), Token: c.String("token"), OpenPage: c.Bool("open"),
+		Run: c.String("run"), Features: c.String("features"), Model: c.String("model"), Export: c.Bool("export"),
+		JSON:   c.Bool("json"),
+		Listen: c.String("listen"), Hosts: c.StringSlice("allow-host"), Token: c.String("token"),
+		OpenPage: c.Bool("open"),
 	}
 	if c.NArg() == 1 && o.Audit == "" {
 		o.Audit = c.Args().First()
 	} else if c.NArg() > 0 {
-		return o, term.Misused("winnow review takes one argument, the suspects, which --audit names too: found %q", c.Args().Slice())
+		return o, term.Misused("winnow review takes one argument, the suspects, which --audit names too: found %q",
+			c.Args().Slice())
 	}
 	switch {
 	case o.Export && o.Out == "":

@@ -95,7 +95,8 @@ func run(ctx context.Context, p *term.Program, o Options) (err error) {
 		return err
 	}
 	if o.Import != "" {
-		if taken, err := review.Take(o.Files); err != nil || told(p, o.JSON, taken) != nil || !o.Export && o.Audit == "" {
+		if taken, err := review.Take(o.Files); err != nil || told(p, o.JSON, taken) != nil ||
+			!o.Export && o.Audit == "" {
 			return err
 		}
 	}
@@ -170,7 +171,8 @@ func openFinder(ctx context.Context, p *term.Program, o Options) (*finder.Finder
 	switch {
 	case o.Run != "":
 		return finder.OpenRun(ctx, o.Run, folder.Options{
-			Manifest: o.Manifest, Features: o.Features, Root: o.Root, View: backbone.CenterName, For: p.Command, Host: p.Host(),
+			Manifest: o.Manifest, Features: o.Features, Root: o.Root, View: backbone.CenterName, For: p.Command,
+			Host: p.Host(),
 		})
 	case o.Features != "":
 		return finder.Open(o.Features, o.Model, p.Host())

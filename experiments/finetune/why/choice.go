@@ -79,8 +79,8 @@ func (c *choices) flipped(rate float64, rng *rand.Rand) []int {
 	return labels
 }
 
-// table says of each rate how often the best epoch is chosen, what is lost in P@1 by the true labels in the mean and in one draw of
-// twenty, and what the last epoch would lose.
+// table says of each rate how often the best epoch is chosen, what is lost in P@1 by the true labels in the mean and
+// in one draw of twenty, and what the last epoch would lose.
 func (c *choices) table() (lines [][]string) {
 	truth := c.precision(c.set.Labels)
 	best := slices.Max(truth)
@@ -99,7 +99,8 @@ func (c *choices) table() (lines [][]string) {
 		for _, l := range lost {
 			sum += l
 		}
-		lines = append(lines, line(rate, float64(right)/choiceDraws, sum/choiceDraws, lost[choiceDraws*19/20], best-truth[len(truth)-1], best))
+		lines = append(lines, line(rate, float64(right)/choiceDraws, sum/choiceDraws, lost[choiceDraws*19/20],
+			best-truth[len(truth)-1], best))
 	}
 	return lines
 }

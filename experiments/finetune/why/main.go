@@ -1,6 +1,6 @@
-// Command why measures what happens to a network that is fine-tuned on labels of which some are wrong: why.md beside its folder.
-// Trainings are watched from outside, and the truth is compared with what they do only here. Every quantity has a CSV file;
-// a training whose lines are there is not repeated.
+// Command why measures what happens to a network that is fine-tuned on labels of which some are wrong: why.md beside
+// its folder. Trainings are watched from outside, and the truth is compared with what they do only here. Every
+// quantity has a CSV file; a training whose lines are there is not repeated.
 //
 //	go run ./experiments/finetune/why train -set birds-224 -noise flipped-50 -arm default -manifest cub50.csv \
 //	    -root cub.zip -features cub.features -weights stage5
@@ -32,7 +32,8 @@ const usage = `usage: why train -set NAME -noise NAME -arm ARM -manifest FILE -r
 
 func main() {
 	log.SetFlags(0)
-	commands := map[string]func(context.Context, []string) error{"train": trainings, "views": views, "past": past, "page": page}
+	commands := map[string]func(context.Context, []string) error{"train": trainings, "views": views, "past": past,
+		"page": page}
 	if len(os.Args) < 2 || commands[os.Args[1]] == nil {
 		log.Fatal(usage)
 	}
@@ -59,14 +60,18 @@ func (c cell) String() string { return strings.Join(c.columns(), ", ") }
 
 // tables are the CSV files, with what stands behind the cell's columns.
 var tables = map[string][]string{
-	"retrieval": {"epoch", "seen", "unseen"},                                 // P@1 by true labels of training and of validation images
-	"filter":    {"epoch", "told", "right", "kept", "precision", "recall"},   // shares
-	"pulls":     {"epoch", "batch", "bank", "cosine", "wrong"},               // lengths at the embedding; wrong: share from rows with a wrong label
-	"drift":     {"epoch", "age", "cosine", "pairs"},                         // of an image's vector to its vector of so many steps ago
-	"bank":      {"epoch", "members", "own", "positives", "push", "nearest"}, // an image's own older vectors
-	"kappa":     {"epoch", "q1", "median", "q3"},
-	"choice":    {"wrong", "best", "lost", "lost95", "last", "top"},   // wrong: share of validation's labels; best: how often it is chosen; P@1 by true labels
-	"views":     {"own", "others", "own_whitened", "others_whitened"}, // mean cosines; the arm is the recipe
+	// P@1 by true labels of training and of validation images
+	"retrieval": {"epoch", "seen", "unseen"},
+	"filter":    {"epoch", "told", "right", "kept", "precision", "recall"}, // shares
+	// lengths at the embedding; wrong: share from rows with a wrong label
+	"pulls": {"epoch", "batch", "bank", "cosine", "wrong"},
+	// of an image's vector to its vector of so many steps ago
+	"drift": {"epoch", "age", "cosine", "pairs"},
+	"bank":  {"epoch", "members", "own", "positives", "push", "nearest"}, // an image's own older vectors
+	"kappa": {"epoch", "q1", "median", "q3"},
+	// wrong: share of validation's labels; best: how often it is chosen; P@1 by true labels
+	"choice": {"wrong", "best", "lost", "lost95", "last", "top"},
+	"views":  {"own", "others", "own_whitened", "others_whitened"}, // mean cosines; the arm is the recipe
 }
 
 // table is a file's lines as columns by name.
@@ -99,7 +104,8 @@ func readTable(here, name string) (table, error) {
 // of returns the lines of a cell; "" in it is any.
 func (t table) of(c cell) (found table) {
 	for _, row := range t {
-		if (c.set == "" || row["set"] == c.set) && (c.noise == "" || row["noise"] == c.noise) && (c.arm == "" || row["arm"] == c.arm) {
+		if (c.set == "" || row["set"] == c.set) && (c.noise == "" || row["noise"] == c.noise) &&
+			(c.arm == "" || row["arm"] == c.arm) {
 			found = append(found, row)
 		}
 	}

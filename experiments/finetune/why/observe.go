@@ -70,8 +70,8 @@ func (e *encoder) State() []*features.Param {
 	return nil
 }
 
-// observer follows a training. An epoch is of all training images, also where screening leaves some out, so that those of two
-// trainings are as many steps.
+// observer follows a training. An epoch is of all training images, also where screening leaves some out, so that
+// those of two trainings are as many steps.
 type observer struct {
 	ctx    context.Context
 	d      *datasets.Dataset
@@ -240,7 +240,8 @@ func (o *observer) stepped(s train.Step) {
 	}
 	if len(s.Pulls) == 2 {
 		a, b, both := s.Pulls[0], s.Pulls[1], s.Pull
-		o.out["pulls"] = append(o.out["pulls"], line(float64(s.Number)/float64(o.epoch), a, b, (both*both-a*a-b*b)/(2*a*b), o.wrong))
+		o.out["pulls"] = append(o.out["pulls"], line(float64(s.Number)/float64(o.epoch), a, b,
+			(both*both-a*a-b*b)/(2*a*b), o.wrong))
 	}
 	if s.Number%o.epoch == 0 && o.err == nil {
 		o.err = o.measure(s.Number / o.epoch)
@@ -255,7 +256,8 @@ func (o *observer) diagnosed(d train.Diagnosis) {
 	}
 }
 
-// measure measures the retrieval of training images as the network embeds them now; what validation finds is told later.
+// measure measures the retrieval of training images as the network embeds them now; what validation finds is told
+// later.
 func (o *observer) measure(epoch int) error {
 	set := o.probe(o.set)
 	now, err := o.backbone.Now(o.ctx, set)
@@ -325,7 +327,8 @@ func (o *observer) end() map[string][][]string {
 	if o.plan.Config.Filter.Scorer != "none" {
 		told = o.plan.Config.Filter.Rate.Share
 	}
-	o.out["filter"] = append(o.out["filter"], line(0, told, float64(right)/n, float64(part)/n, float64(of)/float64(part), float64(of)/float64(right)))
+	o.out["filter"] = append(o.out["filter"], line(0, told, float64(right)/n, float64(part)/n,
+		float64(of)/float64(part), float64(of)/float64(right)))
 	for e := 1; (e-1)*o.epoch < o.step; e++ {
 		var s watch.Step
 		for _, x := range o.filter.Steps() {
@@ -334,16 +337,19 @@ func (o *observer) end() map[string][][]string {
 			}
 		}
 		rows := float64(s.Right + s.Wrong)
-		o.out["filter"] = append(o.out["filter"], line(float64(e), told, float64(s.Right)/rows, float64(s.Kept)/rows, float64(s.Clean)/float64(s.Kept),
+		o.out["filter"] = append(o.out["filter"], line(float64(e), told, float64(s.Right)/rows, float64(s.Kept)/rows,
+			float64(s.Clean)/float64(s.Kept),
 			float64(s.Clean)/float64(s.Right)*float64(of)/float64(right)))
 		for age := 0; age <= o.step/ageBin; age++ {
 			if m := o.drift[[2]int{e, age}]; m.n > 0 {
-				o.out["drift"] = append(o.out["drift"], line(float64(e), (float64(age)+0.5)*ageBin, m.sum/float64(m.n), float64(m.n)))
+				o.out["drift"] = append(o.out["drift"],
+					line(float64(e), (float64(age)+0.5)*ageBin, m.sum/float64(m.n), float64(m.n)))
 			}
 		}
 		if c := o.own[e]; c != nil {
 			rows := float64(c.rows)
-			o.out["bank"] = append(o.out["bank"], line(float64(e), float64(c.members)/rows, float64(c.own)/rows, float64(c.positives)/rows, c.pullOwn/max(c.pull, 1e-30), float64(c.nearest)/rows))
+			o.out["bank"] = append(o.out["bank"], line(float64(e), float64(c.members)/rows, float64(c.own)/rows,
+				float64(c.positives)/rows, c.pullOwn/max(c.pull, 1e-30), float64(c.nearest)/rows))
 		}
 	}
 	return o.out

@@ -17,8 +17,10 @@ import (
 )
 
 // order of arms in tables and of their colours in figures.
-var order = []string{"no filter", "empty bank", "filled bank", "no copies", "head alone", "slow head", "default", "told", "warm-up", "no bank",
-	"20 epochs", "network at 3e-5", "network from epoch 2", "flipped images", "all trained", "all trained, flipped images", "all trained, flipped images, 3e-4"}
+var order = []string{"no filter", "empty bank", "filled bank", "no copies", "head alone", "slow head", "default",
+	"told", "warm-up", "no bank",
+	"20 epochs", "network at 3e-5", "network from epoch 2", "flipped images", "all trained",
+	"all trained, flipped images", "all trained, flipped images, 3e-4"}
 
 // smoothing is the weight of the past in curves of every step.
 const smoothing = 0.9
@@ -55,7 +57,8 @@ func page(_ context.Context, args []string) error {
 	return atomicfile.WriteBytes(path, text)
 }
 
-// ranges draws range tests: copies of lr_range.csv, named range-SET-NOISE.csv, of runs of winnow train --lr auto --backbone-lr auto.
+// ranges draws range tests: copies of lr_range.csv, named range-SET-NOISE.csv, of runs of winnow train --lr auto
+// --backbone-lr auto.
 func ranges(here string) error {
 	files, err := filepath.Glob(filepath.Join(here, "why", "range-*.csv"))
 	if err != nil {
@@ -71,14 +74,16 @@ func ranges(here string) error {
 		for tone, weights := range t.distinct("weights") {
 			l := chart.Line{Name: weights, Tone: tone}
 			for _, row := range t {
-				if v, err := strconv.ParseFloat(row["change_smoothed"], 64); err == nil && row["weights"] == weights && v < steepest {
+				if v, err := strconv.ParseFloat(row["change_smoothed"], 64); err == nil &&
+					row["weights"] == weights && v < steepest {
 					x, _ := strconv.ParseFloat(row["lr"], 64)
 					l.X, l.Y = append(l.X, x), append(l.Y, v)
 				}
 			}
 			lines = append(lines, l)
 		}
-		frame := chart.Frame{Title: "Range test: " + strings.TrimPrefix(name, "range-"), X: "learning rate", Y: "change of the loss", LogX: true}
+		frame := chart.Frame{Title: "Range test: " + strings.TrimPrefix(name, "range-"), X: "learning rate",
+			Y: "change of the loss", LogX: true}
 		if err := draw(strings.TrimSuffix(file, ".csv")+".svg", frame, lines); err != nil {
 			return err
 		}
@@ -86,7 +91,8 @@ func ranges(here string) error {
 	return nil
 }
 
-// steepest is the change of the loss, in its own size, from which a range test is not drawn: it would press all else flat.
+// steepest is the change of the loss, in its own size, from which a range test is not drawn: it would press all else
+// flat.
 const steepest = 0.15
 
 // draw writes a figure of the lines that have points.
@@ -117,7 +123,8 @@ func setTable(set string, t map[string]table) string {
 	for _, noise := range t["retrieval"].of(cell{set: set}).distinct("noise") {
 		of := t["retrieval"].of(cell{set: set, noise: noise})
 		frozen, white := before(of, "-1"), before(of, "0")
-		fmt.Fprintf(b, "| %s | frozen | | | | | | | %s | %s | |\n| | whitened | | | | | | | %s | %s | |\n", noise, short(frozen["unseen"]), short(frozen["seen"]), short(white["unseen"]), short(white["seen"]))
+		fmt.Fprintf(b, "| %s | frozen | | | | | | | %s | %s | |\n| | whitened | | | | | | | %s | %s | |\n", noise,
+			short(frozen["unseen"]), short(frozen["seen"]), short(white["unseen"]), short(white["seen"]))
 		for _, arm := range order {
 			c := cell{set, noise, arm}
 			r := t["retrieval"].of(c)
@@ -136,8 +143,10 @@ func setTable(set string, t map[string]table) string {
 			if len(kappas) > 0 {
 				kappa = whole(kappas[0]["median"]) + " → " + whole(kappas[len(kappas)-1]["median"])
 			}
-			fmt.Fprintf(b, "| | %s | %s, %s | %s | %s | %s | %s | %s | %s, %s | %s | %s |\n", arm, short(kept[0]["kept"]), short(kept[0]["precision"]), short(kept[0]["told"]),
-				fromTo(kept, "kept"), fromTo(kept, "precision"), fromTo(kept, "recall"), average(wrong), short(fmt.Sprint(best)), short(last["unseen"]), short(last["seen"]), kappa)
+			fmt.Fprintf(b, "| | %s | %s, %s | %s | %s | %s | %s | %s | %s, %s | %s | %s |\n", arm,
+				short(kept[0]["kept"]), short(kept[0]["precision"]), short(kept[0]["told"]),
+				fromTo(kept, "kept"), fromTo(kept, "precision"), fromTo(kept, "recall"), average(wrong),
+				short(fmt.Sprint(best)), short(last["unseen"]), short(last["seen"]), kappa)
 		}
 	}
 	return b.String()
@@ -152,7 +161,8 @@ func viewsTable(t table) string {
 			if i > 0 {
 				name = ""
 			}
-			fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s |\n", name, row["arm"], short(row["own"]), short(row["others"]), short(row["own_whitened"]), short(row["others_whitened"]))
+			fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s |\n", name, row["arm"], short(row["own"]),
+				short(row["others"]), short(row["own_whitened"]), short(row["others_whitened"]))
 		}
 	}
 	return b.String()
@@ -192,18 +202,22 @@ func figures(here, set string, t map[string]table) error {
 		title := set + ", " + noise
 		for _, err := range []error{
 			draw("retrieval-"+noise, chart.Frame{Title: "P@1: " + title, X: "epoch", Y: "P@1", Percent: true}, found),
-			draw("filter-"+noise, chart.Frame{Title: "Right of the kept: " + title, X: "epoch", Y: "right", Percent: true}, kept),
+			draw("filter-"+noise, chart.Frame{Title: "Right of the kept: " + title, X: "epoch", Y: "right",
+				Percent: true}, kept),
 			draw("kappa-"+noise, chart.Frame{Title: "κ, median: " + title, X: "epoch", Y: "κ"}, kappas),
-			draw("wrong-"+noise, chart.Frame{Title: "Wrong labels' pull: " + title, X: "epoch", Y: "share", Percent: true}, pulls),
+			draw("wrong-"+noise, chart.Frame{Title: "Wrong labels' pull: " + title, X: "epoch", Y: "share",
+				Percent: true}, pulls),
 		} {
 			if err != nil {
 				return err
 			}
 		}
-		if err := draw("terms-"+noise, chart.Frame{Title: "Lengths of gradients: " + title, X: "epoch", Y: "length", LogY: true}, terms(t["pulls"], set, noise)); err != nil {
+		if err := draw("terms-"+noise, chart.Frame{Title: "Lengths of gradients: " + title, X: "epoch", Y: "length",
+			LogY: true}, terms(t["pulls"], set, noise)); err != nil {
 			return err
 		}
-		if err := draw("drift-"+noise, chart.Frame{Title: "A vector and its older one: " + title, X: "age in steps", Y: "mean cosine"}, drifts(t["drift"], set, noise)); err != nil {
+		if err := draw("drift-"+noise, chart.Frame{Title: "A vector and its older one: " + title, X: "age in steps",
+			Y: "mean cosine"}, drifts(t["drift"], set, noise)); err != nil {
 			return err
 		}
 	}
@@ -216,7 +230,8 @@ func terms(t table, set, noise string) (lines []chart.Line) {
 		of := t.of(cell{set, noise, arm})
 		for _, term := range []string{"batch", "bank"} {
 			xs, ys := of.numbers("epoch", term)
-			lines = append(lines, chart.Line{Name: arm + ": " + term, Tone: i, Dashed: term == "batch", X: xs, Y: filters.Smooth(smoothing, ys)})
+			lines = append(lines, chart.Line{Name: arm + ": " + term, Tone: i, Dashed: term == "batch", X: xs,
+				Y: filters.Smooth(smoothing, ys)})
 		}
 	}
 	return lines
@@ -238,7 +253,8 @@ func drifts(t table, set, noise string) (lines []chart.Line) {
 				}
 			}
 			xs, ys := one.numbers("age", "cosine")
-			lines = append(lines, chart.Line{Name: arm + ", epoch " + epoch, Tone: 3*i + min(j, 2), Dashed: i == 1, X: xs, Y: ys, Dots: true})
+			lines = append(lines, chart.Line{Name: arm + ", epoch " + epoch, Tone: 3*i + min(j, 2), Dashed: i == 1,
+				X: xs, Y: ys, Dots: true})
 		}
 	}
 	return lines

@@ -15,8 +15,8 @@ import (
 	"winnow/train"
 )
 
-// past takes over what the folder of a run of winnow train tells: what it validated, kept and screened, and its classes' κ. What
-// it kept is compared with the truth in the last part of the run, of which samples.csv tells.
+// past takes over what the folder of a run of winnow train tells: what it validated, kept and screened, and its
+// classes' κ. What it kept is compared with the truth in the last part of the run, of which samples.csv tells.
 func past(_ context.Context, args []string) error {
 	f, here := newFlags("past")
 	var c cell
@@ -97,7 +97,8 @@ func readRun(dir, manifest string) (map[string][][]string, error) {
 	for _, m := range metrics {
 		switch {
 		case m.Validation != nil:
-			out["retrieval"] = append(out["retrieval"], line(float64(m.Step)/float64(facts.StepsPerEpoch), nan, *m.Validation))
+			out["retrieval"] = append(out["retrieval"],
+				line(float64(m.Step)/float64(facts.StepsPerEpoch), nan, *m.Validation))
 		case m.Kept != nil:
 			for len(kept) < m.Epoch {
 				kept, rows = append(kept, 0), append(rows, 0)
@@ -113,24 +114,27 @@ func readRun(dir, manifest string) (map[string][][]string, error) {
 	if cfg.Filter.Scorer != config.NoFilter {
 		told = cfg.Filter.Rate.Share
 	}
-	out["filter"] = append(out["filter"], line(0, told, s.right/s.all, s.part/s.all, s.rightPart/s.part, s.rightPart/s.right))
+	out["filter"] = append(out["filter"], line(0, told, s.right/s.all, s.part/s.all, s.rightPart/s.part,
+		s.rightPart/s.right))
 	for e := range kept {
 		l := line(float64(e+1), told, nan, float64(kept[e])/float64(rows[e]), nan, nan)
 		if e == len(kept)-1 && s.kept > 0 {
-			l = line(float64(e+1), told, nan, float64(kept[e])/float64(rows[e]), s.clean/s.kept, s.clean/s.seen*s.rightPart/s.right)
+			l = line(float64(e+1), told, nan, float64(kept[e])/float64(rows[e]), s.clean/s.kept,
+				s.clean/s.seen*s.rightPart/s.right)
 		}
 		out["filter"] = append(out["filter"], l)
 	}
 	for _, d := range diagnoses {
 		if k := d.Kappa; k != nil {
-			out["kappa"] = append(out["kappa"], line(float64(d.Step)/float64(facts.StepsPerEpoch), k.Q1, k.Median, k.Q3))
+			out["kappa"] = append(out["kappa"], line(float64(d.Step)/float64(facts.StepsPerEpoch), k.Q1, k.Median,
+				k.Q3))
 		}
 	}
 	return out, nil
 }
 
-// truth counts labels of the training images: all, the right ones, those that take part, the right ones of these; and visits
-// in the last part of the run: of right labels, those kept, and the right ones of these.
+// truth counts labels of the training images: all, the right ones, those that take part, the right ones of these; and
+// visits in the last part of the run: of right labels, those kept, and the right ones of these.
 type truth struct{ all, right, part, rightPart, seen, kept, clean float64 }
 
 func readTruth(dir, manifest string) (s truth, err error) {

@@ -60,7 +60,8 @@ func trainings(ctx context.Context, args []string) error {
 	if err != nil || len(done.of(c)) > 0 {
 		return err
 	}
-	cfg, err := config.Load("", append([]string{"finetune.weights=" + *weights, "finetune.augment=" + *augment}, arms[c.arm]...))
+	cfg, err := config.Load("", append([]string{"finetune.weights=" + *weights, "finetune.augment=" + *augment},
+		arms[c.arm]...))
 	if err != nil {
 		return err
 	}
@@ -138,12 +139,14 @@ func follow(ctx context.Context, cfg config.Run, data run.Data, o *observer) (ou
 	}
 	defer func() { err = errors.Join(err, live.Close()) }()
 	live.Use(rt)
-	out, err = trainOn(ctx, watched{live, o}, cfg, data, run.Options{Last: true}, run.Observer{Stepped: o.stepped, Validated: o.validated, Diagnosed: o.diagnosed})
+	out, err = trainOn(ctx, watched{live, o}, cfg, data, run.Options{Last: true},
+		run.Observer{Stepped: o.stepped, Validated: o.validated, Diagnosed: o.diagnosed})
 	return out, errors.Join(err, o.err)
 }
 
 // trainOn trains on a watched backbone, whose observer learns the plan before the first step.
-func trainOn(ctx context.Context, on watched, cfg config.Run, data run.Data, opts run.Options, seen run.Observer) (out run.Outcome, err error) {
+func trainOn(ctx context.Context, on watched, cfg config.Run, data run.Data, opts run.Options,
+	seen run.Observer) (out run.Outcome, err error) {
 	t, err := run.Resolve(ctx, cfg, run.Input{Data: &data, Backbone: on}, opts)
 	if err != nil {
 		return out, err
@@ -157,8 +160,8 @@ func trainOn(ctx context.Context, on watched, cfg config.Run, data run.Data, opt
 
 func quiet(string) (func(int, int), func()) { return func(int, int) {}, func() {} }
 
-// views measures how far each recipe's training views lie from the evaluation's, in the network's features and as the whitened
-// head embeds them.
+// views measures how far each recipe's training views lie from the evaluation's, in the network's features and as the
+// whitened head embeds them.
 func views(ctx context.Context, args []string) error {
 	f, here := newFlags("views")
 	set := f.String("set", "", "images and network, as the tables call them")
@@ -181,7 +184,8 @@ func views(ctx context.Context, args []string) error {
 		if len(done.of(c)) > 0 {
 			continue
 		}
-		cfg, err := config.Load("", []string{"finetune.weights=" + *weights, "finetune.augment=" + recipe.Name, "length=1 steps", "screen=none", "filter.scorer=none",
+		cfg, err := config.Load("", []string{"finetune.weights=" + *weights, "finetune.augment=" + recipe.Name,
+			"length=1 steps", "screen=none", "filter.scorer=none",
 			"bank.fill=false", "backbone_solver.lr=0"})
 		if err != nil {
 			return err

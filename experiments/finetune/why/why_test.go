@@ -14,14 +14,15 @@ import (
 	"winnow/train"
 )
 
-// Two images of a class and one of another, of which the second is labelled as the first's class: what is seen of vectors that
-// turn by right angles.
+// Two images of a class and one of another, of which the second is labelled as the first's class: what is seen of
+// vectors that turn by right angles.
 func TestObserver(t *testing.T) {
 	d := &datasets.Dataset{Samples: []datasets.Sample{{True: 0}, {True: 1}, {Label: 1, True: 1}}}
 	set := features.NewSet(3, 2)
 	set.Labels, set.IDs = []int{0, 0, 1}, []int{0, 1, 2}
 	copy(set.X.Data, []float32{1, 0, 1, 0, 0, 1})
-	o := &observer{d: d, epoch: 4, set: set, at: make([]int, 3), drift: map[[2]int]mean{}, own: map[int]*copies{}, out: map[string][][]string{},
+	o := &observer{d: d, epoch: 4, set: set, at: make([]int, 3), drift: map[[2]int]mean{}, own: map[int]*copies{},
+		out:    map[string][][]string{},
 		filter: watch.NewFilter(d, nil, 1), bank: features.NewBank(8, 2, 2)}
 	for i := range 3 {
 		o.last = append(o.last, set.Row(i))
@@ -40,8 +41,9 @@ func TestObserver(t *testing.T) {
 	o.filter.Step(1, z.IDs, []int{0, 2}, nil, nil, "vmf")
 	out := o.end()
 	for name, want := range map[string]string{
-		"drift":  "1 4 0.6667 3",           // one of three turned
-		"bank":   "1 3 1 1.667 0.5 0.3333", // 3 own among 5 positives, 1 of 2 pulled by; of equally near members the first
+		"drift": "1 4 0.6667 3", // one of three turned
+		// 3 own among 5 positives, 1 of 2 pulled by; of equally near members the first
+		"bank":   "1 3 1 1.667 0.5 0.3333",
 		"filter": "1 0 0.6667 0.6667 1 1",
 	} {
 		lines := out[name]
@@ -99,16 +101,18 @@ func TestPage(t *testing.T) {
 	c := cell{"birds", "half", "default"}
 	for name, lines := range map[string][][]string{
 		"retrieval": {line(-1, 0.2, 0.3), line(0, 0.25, 0.35), line(1, 0.4, 0.5), line(2, 0.6, 0.45)},
-		"filter":    {line(0, 0.5, 0.5, 1, 0.5, 1), line(1, 0.5, 0.5, 0.6, 0.7, 0.8), line(2, 0.5, 0.5, 0.5, 0.9, 0.95)},
-		"pulls":     {line(0.5, 1, 2, 0, 0.25)},
-		"views":     {line(0.9, 0.4, math.NaN(), math.NaN())},
+		"filter": {line(0, 0.5, 0.5, 1, 0.5, 1), line(1, 0.5, 0.5, 0.6, 0.7, 0.8),
+			line(2, 0.5, 0.5, 0.5, 0.9, 0.95)},
+		"pulls": {line(0.5, 1, 2, 0, 0.25)},
+		"views": {line(0.9, 0.4, math.NaN(), math.NaN())},
 	} {
 		if err := write(here, name, c, lines); err != nil {
 			t.Fatal(err)
 		}
 	}
 	path := filepath.Join(here, "why.md")
-	if err := os.WriteFile(path, []byte("before\n<!-- table birds -->\nstale\n<!-- end -->\nafter\n"), 0o644); err != nil {
+	if err := os.WriteFile(path, []byte("before\n<!-- table birds -->\nstale\n<!-- end -->\nafter\n"),
+		0o644); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {

@@ -75,7 +75,8 @@ func Study(ctx context.Context, s Setting) ([]Errors, error) {
 		}
 		trials := float64(s.Trials)
 		for i, e := range sums {
-			all = append(all, Errors{Samples: n, Estimator: Estimators[i].Name, Mean: e.Mean / trials, Bias: e.Mean/trials - s.Kappa,
+			all = append(all, Errors{Samples: n, Estimator: Estimators[i].Name, Mean: e.Mean / trials,
+				Bias: e.Mean/trials - s.Kappa,
 				RMSE: math.Sqrt(e.MSE / trials), MSE: e.MSE / trials, MAE: e.MAE / trials})
 		}
 	}

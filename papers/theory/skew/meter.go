@@ -1,10 +1,10 @@
 // Package skew measures on batches of embeddings what the bounds of package theory ask for: how unevenly mining takes
 // the pairs of a batch. It imports features, losses (whose own code chooses the pairs) and theory.
 //
-// Symbols: d = ‖z_i - z_j‖ of unit rows, pairs are ordered. Negative pairs (a, n), of anchors that have a positive, are
-// parted into [Bins] bins of equally many by their distance, positive pairs (a, p) likewise. For the pairs that mining
-// takes, r_b is the share of them in bin b over the share of all pairs there: 1 throughout where mining does not look
-// at distances.
+// Symbols: d = ‖z_i - z_j‖ of unit rows, pairs are ordered. Negative pairs (a, n), of anchors that have a
+// positive, are parted into [Bins] bins of equally many by their distance, positive pairs (a, p) likewise. For the
+// pairs that mining takes, r_b is the share of them in bin b over the share of all pairs there: 1 throughout where
+// mining does not look at distances.
 //
 //	η  = max(max_b r_b, 1/min_{r_b>0} r_b)   of the negatives that random or fixed semi-hard mining takes
 //	η₊ = max_b r⁺_b, η₋ = min_{r⁻_b>0} r⁻_b, γ = η₋/η₊   of the pairs that cost the marginal loss something
@@ -62,9 +62,9 @@ func NewMeter(s Settings) (*Meter, error) {
 
 // Add takes in a batch of labelled unit rows; draw is the source of its random choices.
 //
-// Triplet loss: with every positive pair (a, p) one negative of a, drawn from d_an < d_ap + α (random semi-hard) or the
-// nearest with d_an > d_ap (fixed). Marginal loss: every positive pair and the negative drawn with it; a positive costs
-// something where d_ap > β - α, a negative where d_an < β + α.
+// Triplet loss: with every positive pair (a, p) one negative of a, drawn from d_an < d_ap + α (random semi-hard) or
+// the nearest with d_an > d_ap (fixed). Marginal loss: every positive pair and the negative drawn with it; a positive
+// costs something where d_ap > β - α, a negative where d_an < β + α.
 func (m *Meter) Add(z features.Set, draw *rand.Rand) {
 	m.batches++
 	m.rows += z.Len()

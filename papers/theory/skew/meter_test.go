@@ -63,8 +63,8 @@ func (w world) measured(t *testing.T, s Settings, batches int) Report {
 	return m.Report()
 }
 
-// TestRandomIsLessSkewedThanFixed: what 000 conjectures, η_random < η_fixed, on overlapping clusters over seeds, with a
-// higher bound for it.
+// TestRandomIsLessSkewedThanFixed: what 000 conjectures, η_random < η_fixed, on overlapping clusters over seeds,
+// with a higher bound for it.
 func TestRandomIsLessSkewedThanFixed(t *testing.T) {
 	for seed := range uint64(5) {
 		r := newWorld(t, seed, 30, 20, 64, 2).measured(t, Default(30), 60)
@@ -74,7 +74,8 @@ func TestRandomIsLessSkewedThanFixed(t *testing.T) {
 		if r.Random.Limit.Bound <= r.Fixed.Limit.Bound || r.Random.Limit.LargeK <= r.Random.Limit.Bound {
 			t.Errorf("seed %d: bounds %+v and %+v", seed, r.Random.Limit, r.Fixed.Limit)
 		}
-		if *r.Marginal.Gamma <= 0 || *r.Marginal.Gamma > 1 || r.Marginal.Positive.Most < 1 || r.Marginal.Limit.Half >= r.Marginal.Limit.Bound {
+		if *r.Marginal.Gamma <= 0 || *r.Marginal.Gamma > 1 || r.Marginal.Positive.Most < 1 ||
+			r.Marginal.Limit.Half >= r.Marginal.Limit.Bound {
 			t.Errorf("seed %d: marginal %+v", seed, r.Marginal)
 		}
 	}
@@ -85,9 +86,11 @@ func TestRandomIsLessSkewedThanFixed(t *testing.T) {
 func TestBlindMiningIsNotSkewed(t *testing.T) {
 	r := newWorld(t, 1, 30, 20, 64, 1).measured(t, Settings{Margin: 2, Beta: 1.4, Classes: 30}, 60)
 	if *r.Random.Eta > 1.15 || *r.Fixed.Eta < 10 {
-		t.Errorf("η is %v for blind and %v for fixed mining, expected about 1, and much more", *r.Random.Eta, *r.Fixed.Eta)
+		t.Errorf("η is %v for blind and %v for fixed mining, expected about 1, and much more", *r.Random.Eta,
+			*r.Fixed.Eta)
 	}
-	if r.Marginal.Positive.Most != 1 || *r.Marginal.Gamma < 0.85 || r.Random.Unpaired != 0 || r.Random.Pairs != r.Positives {
+	if r.Marginal.Positive.Most != 1 || *r.Marginal.Gamma < 0.85 || r.Random.Unpaired != 0 ||
+		r.Random.Pairs != r.Positives {
 		t.Errorf("found %+v, %+v", r.Marginal, r.Random)
 	}
 }
@@ -112,7 +115,8 @@ func TestAgainstSlowOracle(t *testing.T) {
 		o.add(z, s, rand.New(rand.NewPCG(b, 7)))
 	}
 	r := m.Report()
-	if r.Positives != len(o.positives) || r.Negatives != len(o.negatives) || r.Random.Unpaired == 0 || r.Fixed.Unpaired == 0 || r.Rows != 800 || r.Batches != 20 {
+	if r.Positives != len(o.positives) || r.Negatives != len(o.negatives) || r.Random.Unpaired == 0 ||
+		r.Fixed.Unpaired == 0 || r.Rows != 800 || r.Batches != 20 {
 		t.Fatalf("found %+v, expected %d positive and %d negative pairs", r, len(o.positives), len(o.negatives))
 	}
 	for _, c := range []struct {
@@ -257,7 +261,8 @@ func TestEdges(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r := m.Report(); r.Random.Eta != nil || r.Fixed.Limit != nil || r.Marginal.Gamma != nil || len(r.NegativeBins) != 0 {
+	if r := m.Report(); r.Random.Eta != nil || r.Fixed.Limit != nil || r.Marginal.Gamma != nil ||
+		len(r.NegativeBins) != 0 {
 		t.Errorf("nothing measured: %+v", r)
 	}
 	one := features.NewSet(3, 2) // one class, all rows alike
@@ -265,7 +270,8 @@ func TestEdges(t *testing.T) {
 		one.Row(i)[0] = 1
 	}
 	m.Add(one, nil)
-	if r := m.Report(); r.Positives != 6 || r.Negatives != 0 || r.Random.Eta != nil || r.Random.Unpaired != 6 || r.Fixed.Unpaired != 6 {
+	if r := m.Report(); r.Positives != 6 || r.Negatives != 0 || r.Random.Eta != nil || r.Random.Unpaired != 6 ||
+		r.Fixed.Unpaired != 6 {
 		t.Errorf("one class: %+v", r)
 	}
 	for want, s := range map[string]Settings{

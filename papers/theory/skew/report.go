@@ -67,7 +67,8 @@ type PositiveBin struct {
 func (m *Meter) Report() Report {
 	r := Report{
 		Batches: m.batches, Rows: m.rows, Classes: m.settings.Classes, Margin: m.settings.Margin, Beta: m.settings.Beta,
-		Positives: m.positives.total, Negatives: m.negatives.total, NegativeBins: []Bin{}, PositiveBins: []PositiveBin{},
+		Positives: m.positives.total, Negatives: m.negatives.total, NegativeBins: []Bin{},
+		PositiveBins: []PositiveBin{},
 	}
 	edges := m.negatives.quantiles(Bins)
 	r.Random, r.Fixed = Mined{Unpaired: m.unpaired[0]}, Mined{Unpaired: m.unpaired[1]}
@@ -86,7 +87,8 @@ func (m *Meter) Report() Report {
 	r.Marginal.Positive, pulled = taken(&m.pulled, &m.positives, edges)
 	for b := range pulled {
 		r.PositiveBins = append(r.PositiveBins, PositiveBin{
-			From: distanceAt(edges[b]), To: distanceAt(edges[b+1]), Pairs: m.positives.in(edges[b], edges[b+1]), Marginal: pulled[b],
+			From: distanceAt(edges[b]), To: distanceAt(edges[b+1]), Pairs: m.positives.in(edges[b], edges[b+1]),
+			Marginal: pulled[b],
 		})
 	}
 	r.Random.limit(r.Classes)

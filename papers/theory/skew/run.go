@@ -29,7 +29,8 @@ type Result struct {
 // batches of 12 classes of 5.
 func Run(ctx context.Context, o Options) (Result, error) {
 	o.Data.Host = o.Data.Host.Complete()
-	o.Data.Splits, o.Sampler = []string{datasets.Train, datasets.Validation}, config.Sampler{Variant: config.Groups, Classes: 12, Images: 5, Balance: 1}
+	o.Data.Splits, o.Sampler = []string{datasets.Train, datasets.Validation},
+		config.Sampler{Variant: config.Groups, Classes: 12, Images: 5, Balance: 1}
 	t, err := embedded.Open(ctx, o.Options)
 	if err != nil {
 		return Result{}, err
@@ -55,8 +56,8 @@ func Run(ctx context.Context, o Options) (Result, error) {
 	return Result{Origin: t.Origin, Report: meter.Report(), LeftOut: t.LeftOut}, err
 }
 
-// takeOver takes α and β from a run's marginal loss, and α from its triplet loss if that compares the same distances:
-// those of others, such as their squares, say nothing here.
+// takeOver takes α and β from a run's marginal loss, and α from its triplet loss if that compares the same
+// distances: those of others, such as their squares, say nothing here.
 func (s *Settings) takeOver(list []config.Loss) {
 	for _, l := range list {
 		values, err := losses.Resolve(l.Name, l.Settings)

@@ -13,10 +13,12 @@ const fewPairs = 100
 
 // Text writes the result as tables.
 func (r Result) Text(out io.Writer) error {
-	fmt.Fprintf(out, "%s: %d batches of %d training images, %d classes; α = %v, β = %v\n", r.Name(), r.Batches, r.Rows/max(r.Batches, 1), r.Classes, r.Margin, r.Beta)
+	fmt.Fprintf(out, "%s: %d batches of %d training images, %d classes; α = %v, β = %v\n", r.Name(), r.Batches,
+		r.Rows/max(r.Batches, 1), r.Classes, r.Margin, r.Beta)
 	fmt.Fprintf(out, "%d positive and %d negative pairs\n", r.Positives, r.Negatives)
 	w := text.NewTable(out)
-	w.Row("\ntriplet loss", "pairs taken", "most", "least", "η", fmt.Sprintf("noise below, K = %d", r.Classes), "many classes (eq. 27)")
+	w.Row("\ntriplet loss", "pairs taken", "most", "least", "η", fmt.Sprintf("noise below, K = %d", r.Classes),
+		"many classes (eq. 27)")
 	for _, m := range []struct {
 		name string
 		of   Mined
@@ -26,7 +28,8 @@ func (r Result) Text(out io.Writer) error {
 			continue
 		}
 		l := m.of.Limit
-		w.Row(m.name, fmt.Sprint(m.of.Pairs), text.Number(m.of.Most), least(m.of.Taken, ""), text.Number(l.Eta), text.Percent(l.Bound), text.Percent(l.LargeK))
+		w.Row(m.name, fmt.Sprint(m.of.Pairs), text.Number(m.of.Most), least(m.of.Taken, ""), text.Number(l.Eta),
+			text.Percent(l.Bound), text.Percent(l.LargeK))
 	}
 	m := r.Marginal
 	w.Row("\nmarginal loss", "pairs that cost", "most", "least")
@@ -37,7 +40,8 @@ func (r Result) Text(out io.Writer) error {
 	}
 	if l := m.Limit; l != nil {
 		fmt.Fprintf(out, "γ = η₋/η₊ = %s: noise below %s (%s for many classes, eq. 37); for Q ≥ 1/2 below %s (%s)\n",
-			text.Number(*m.Gamma), text.Percent(l.Bound), text.Percent(l.LargeK), text.Percent(l.Half), text.Percent(l.HalfLargeK))
+			text.Number(*m.Gamma), text.Percent(l.Bound), text.Percent(l.LargeK), text.Percent(l.Half),
+			text.Percent(l.HalfLargeK))
 		if *m.Gamma > 1 {
 			fmt.Fprintln(out, "the paper assumes γ ≤ 1: the bounds are those of γ = 1")
 		}
