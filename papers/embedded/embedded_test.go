@@ -18,7 +18,7 @@ import (
 	"winnow/run/folder"
 )
 
-// images writes a manifest of 12 training images of 3 classes, one of them unreadable, and their features.
+// images writes a manifest of 13 training images of 3 classes, one of them unreadable, and their features.
 func images(t *testing.T) folder.Options {
 	t.Helper()
 	o := folder.Options{Manifest: location.At(t.TempDir()).Join("m.csv"), Features: filepath.Join(t.TempDir(), "store")}
@@ -83,14 +83,15 @@ func TestOpenStore(t *testing.T) {
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	seen := 0
-	if err := tr.Each(ctx, tr.Set, func(int, []int) { seen++; stop() }); !errors.Is(err, context.Canceled) || seen != 1 {
+	err = tr.Each(ctx, tr.Set, func(int, []int) { seen++; stop() })
+	if !errors.Is(err, context.Canceled) || seen != 1 {
 		t.Errorf("found %v after %d batches, expected the end after one", err, seen)
 	}
 }
 
 func TestOpenRefusesBatches(t *testing.T) {
 	_, err := Open(t.Context(), Options{Data: images(t), Sampler: config.DefaultSampler(config.Shuffle), Batch: "2x2"})
-	if err == nil || !strings.Contains(err.Error(), "--batch: found \"2x2\", expected a number of images") {
+	if err == nil || !strings.Contains(err.Error(), "batch: found \"2x2\", expected a number of images") {
 		t.Errorf("found %v", err)
 	}
 }

@@ -57,14 +57,14 @@ func (r Result) Text(out io.Writer) error {
 		}
 	}
 	if r.losses() == 0 {
-		w.Row("\nnone of the run's losses is a function of the pairs of a batch: --loss names some")
+		w.Row("\nnone of the run's losses is a function of the pairs of a batch: name losses that are")
 	}
 	return w.Flush()
 }
 
 func (r Result) losses() int { return len(r.Labellings[0].Signals.Losses) }
 
-// cosineText returns a cosine, – where there is no pair.
+// cosineText returns a cosine, or – if there is no pair.
 func cosineText(v float64, pairs int) string {
 	if pairs == 0 {
 		return "–"
@@ -96,7 +96,7 @@ func (r Result) Write(dir string) error {
 // bins writes a line for each labelling, kind and bin.
 func (r Result) bins(out io.Writer) error {
 	w := csv.NewWriter(out)
-	w.Write([]string{"labels", "kind", "from", "to", "pairs"}) // errors stay until Error
+	w.Write([]string{"labels", "kind", "from", "to", "pairs"}) // Error returns its errors
 	edges := binEdges()
 	for _, l := range r.Labellings {
 		for _, d := range l.Cosines.Kinds {
@@ -118,8 +118,8 @@ func binEdges() []float64 {
 	return edges
 }
 
-// chart draws SCL-RHE's Fig. 2: shares of each kind of pairs on a logarithmic axis, false negatives left out as there,
-// over the cosines that any labelling has.
+// chart draws SCL-RHE's Fig. 2: shares of each kind of pairs on a logarithmic axis, without false negatives, over the
+// cosines of all labellings.
 func (r Result) chart(l Labelling) chart.Histogram {
 	h := chart.Histogram{Frame: chart.Frame{
 		Title: fmt.Sprintf("Cosines of pairs, labels %s (%s wrong)", l.Name, text.Percent(l.Wrong)), Titled: true,
@@ -135,7 +135,7 @@ func (r Result) chart(l Labelling) chart.Histogram {
 	return h
 }
 
-// usedBins returns from the first to behind the last bin with a pair.
+// usedBins returns the range of bins that have pairs: from ≤ b < to.
 func (r Result) usedBins() (from, to int) {
 	from = Bins
 	for _, l := range r.Labellings {

@@ -9,10 +9,10 @@ import (
 	"testing"
 )
 
-// source is how a recipe says where it stands: the paper by number and name, then what in it.
+// source matches the second comment line of a recipe: the paper's number and name, then the place in it.
 var source = regexp.MustCompile(`^00[0-4] \([^)]+\), .*(Tables? |Fig\. |section )`)
 
-// Every file beside this one is listed, under its name, with both comment lines.
+// Every recipe file is listed under its name, with both comment lines.
 func TestList(t *testing.T) {
 	list := List()
 	var names []string
@@ -53,8 +53,7 @@ func TestSourceIsDemanded(t *testing.T) {
 	}
 }
 
-// A recipe is found by its name, its paper's where that stands for it, and by its file's name where only one paper
-// has it.
+// A recipe is found by its name, by its paper's if it is the main one, and by its file's name if only one paper has it.
 func TestFind(t *testing.T) {
 	seen := map[string]int{}
 	for _, r := range List() {
@@ -86,8 +85,8 @@ func TestFindUnknown(t *testing.T) {
 		"prism/vmf-mcl":  "there are prism/mcl-vmf",
 		"prism/nix":      "there are prism/circle, prism/co-teaching",
 		"MCL_vMF":        "there are prism/mcl-vmf",
-		"zzz":            "like none of the ",
-		"":               "like none of the ",
+		"zzz":            "resembles none of the ",
+		"":               "resembles none of the ",
 		"prism/mcl.yaml": "there are prism/",
 	} {
 		if r, err := Find(name); err == nil || !strings.Contains(err.Error(), want) {

@@ -2,12 +2,12 @@ package theory
 
 import "math"
 
-// Margin returns Q, by which the risk of a weighted pair loss under noise still follows the clean risk; the
+// Margin returns Q, the factor by which the risk of a weighted pair loss under noise follows the clean risk. The
 // minimiser of the clean risk minimises the noisy one as long as Q ≥ 0.
 //
 //	Q = min( 1 - q₊ - q₊·w₋/w₊,  1 - q₋ - q₋·w₊/w₋ )
 //
-// ratio is w₊/w₋ > 0, how much heavier a positive pair weighs than a negative one. Source: 000 eq. 22.
+// ratio is w₊/w₋ > 0, the weight of a positive pair relative to a negative one. Source: 000 eq. 22.
 func Margin(q PairNoise, ratio float64) float64 {
 	return min(1-q.Positive-q.Positive/ratio, 1-q.Negative-q.Negative*ratio)
 }
@@ -17,7 +17,7 @@ func Margin(q PairNoise, ratio float64) float64 {
 //	p = (K-1)/K · (1 - √(1 - (1-level)·K/(1+ratio)))
 //
 // It is the second item of Q that binds: q₋ = q₊/(K-1) turns it into 1 - q₊(1+ratio)/(K-1), and
-// (1+ratio)/(K-1) > 1 + 1/ratio. The printed q₊ is smaller, so that it changes no bound.
+// (1+ratio)/(K-1) > 1 + 1/ratio. The printed q₊ is smaller, so that the bounds are the same.
 func bound(classes int, ratio, level float64) float64 {
 	return LabelNoiseOf((1-level)*float64(classes-1)/(1+ratio), classes)
 }
@@ -26,9 +26,9 @@ func bound(classes int, ratio, level float64) float64 {
 // sampling: w₊/w₋ = K. It tends to 1 for many classes; 000 gives the limit only (eq. 24, 25).
 func UnhingedBound(classes int) float64 { return bound(classes, float64(classes), 0) }
 
-// TripletBound returns the label noise up to which Q ≥ 0 where mining takes the hardest negative pairs η ≥ 1 times
-// as often as it should, and the easiest 1/η times: w₋ between 1/(ηK) and η/K (000 eq. 26, corrected to
-// 1 - (2p-p²)η ≥ 0, at K classes).
+// TripletBound returns the label noise up to which Q ≥ 0 if mining selects the hardest negative pairs η ≥ 1
+// times as often as it should, and the easiest 1/η times: w₋ between 1/(ηK) and η/K (000 eq. 26, corrected to 1
+// - (2p-p²)η ≥ 0, at K classes).
 func TripletBound(classes int, eta float64) float64 { return bound(classes, eta*float64(classes), 0) }
 
 // TripletBoundLimit returns [TripletBound] for many classes: 1 - √(1 - 1/η), 000 eq. 27.
@@ -54,13 +54,13 @@ func MarginalBoundLimit(gamma, level float64) float64 { return LabelNoise((1 - l
 // 1/(1/γ - 1), infinite at γ = 1.
 func NoisyPerClean(gamma float64) float64 { return 1 / (1/gamma - 1) }
 
-// OneToOne counts the ordered pairs and triplets of K classes with s images each, and says how often one negative
-// pair is used when each positive pair draws one negative of its anchor. Batches of fewer classes change
-// neither: every positive pair drawn uses one negative one, so that w₊/w₋ is the ratio of their numbers.
+// OneToOne counts the ordered pairs and triplets of K classes with s images each, and gives the weight of a negative
+// pair if each positive pair draws one negative of its anchor. Batches of fewer classes change neither: every positive
+// pair uses one negative pair, so w₊/w₋ is the ratio of their numbers.
 type OneToOne struct {
 	PositivePairs int `json:"positive_pairs"` // K·s(s-1)
 	NegativePairs int `json:"negative_pairs"` // Ks·(K-1)s
-	// all: every positive pair with every negative of its anchor
+	// Triplets is every positive pair with every negative of its anchor.
 	Triplets             int     `json:"triplets"`
 	NegativesPerPositive int     `json:"negatives_per_positive"` // (K-1)s
 	PositivesPerNegative int     `json:"positives_per_negative"` // s-1

@@ -13,8 +13,12 @@ func TestMain(m *testing.M) { reference.Main(m) }
 
 func TestGolden(t *testing.T) {
 	reference.Check(t, "theory", reference.Checks{
-		"pair_noise":         func(t *testing.T, c reference.Case) { checkRows(t, c, classCount(t, c, "K"), pairColumns) },
-		"fp_fn":              func(t *testing.T, c reference.Case) { checkRows(t, c, classCount(t, c, "C"), contrastiveColumns) },
+		"pair_noise": func(t *testing.T, c reference.Case) {
+			checkRows(t, c, classCount(t, c, "K"), pairColumns)
+		},
+		"fp_fn": func(t *testing.T, c reference.Case) {
+			checkRows(t, c, classCount(t, c, "C"), contrastiveColumns)
+		},
 		"marginal_bound":     goldenMarginal,
 		"triplet_bound":      goldenTriplet,
 		"unhinged_bound":     goldenUnhinged,
@@ -59,7 +63,7 @@ func classCount(t *testing.T, c reference.Case, name string) int {
 	return int(c.Param(name, 0))
 }
 
-// known fails the test on parameters that its check does not map.
+// known fails the test if a parameter is unknown to its check.
 func known(t *testing.T, c reference.Case, names ...string) {
 	t.Helper()
 	for key := range c.Params {
@@ -98,7 +102,9 @@ func goldenTriplet(t *testing.T, c reference.Case) {
 	}
 	for _, k := range c.Params["K_finite"].([]any) {
 		classes := int(k.(float64))
-		columns[fmt.Sprintf("p_root_K%d", classes)] = func(eta float64, _ int) float64 { return TripletBound(classes, eta) }
+		columns[fmt.Sprintf("p_root_K%d", classes)] = func(eta float64, _ int) float64 {
+			return TripletBound(classes, eta)
+		}
 	}
 	checkRows(t, c, 0, columns)
 }
@@ -143,7 +149,7 @@ func goldenLatent(t *testing.T, c reference.Case) {
 	}
 }
 
-// near compares to a relative 1e-9, or an absolute 1e-12; what is not defined must be no number.
+// near compares to a relative 1e-9 or an absolute 1e-12; undefined values must be NaN or infinite.
 func near(t *testing.T, what string, got, want float64) {
 	t.Helper()
 	if got == want || math.IsNaN(want) && (math.IsNaN(got) || math.IsInf(got, 0)) ||

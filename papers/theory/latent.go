@@ -1,6 +1,7 @@
 package theory
 
-// Latent says what a triplet whose labels read anchor = positive ≠ negative truly is. The five shares sum to 1.
+// Latent gives the true configurations of triplets whose labels are anchor = positive ≠ negative. The five shares
+// sum to 1.
 type Latent struct {
 	Clean        float64 `json:"clean"`         // anchor = positive ≠ negative
 	AllSame      float64 `json:"all_same"`      // the negative is a positive
@@ -9,11 +10,11 @@ type Latent struct {
 	Other        float64 `json:"other"`         // positive = negative ≠ anchor
 }
 
-// LatentTriplet returns the distribution of the true configuration under label noise p over K classes.
+// LatentTriplet returns the true configurations under label noise p over K classes.
 //
 // Given its label y a sample is y with probability c = 1-p and any other class with e = p/(K-1), independently
-// of the others; the rest is counting over classes. 000 section 4 lists all same, all different and inverted
-// and leaves out the last one.
+// of the others; the shares follow by counting classes. 000 section 4 lists all same, all different and inverted, and
+// omits the last one.
 func LatentTriplet(p float64, classes int) Latent {
 	others := float64(classes - 1)
 	c, e := 1-p, p/others
@@ -23,7 +24,7 @@ func LatentTriplet(p float64, classes int) Latent {
 	return Latent{
 		Clean:   same - all,
 		AllSame: all,
-		// what is left of 1, without its rounding errors
+		// the rest of 1, without its rounding errors
 		AllDifferent: (others - 1) * ((c+(others-1)*e)*(2*c*e+(others-2)*e*e) + others*e*e*e),
 		Inverted:     across - all,
 		Other:        across - all,

@@ -1,15 +1,14 @@
-// Package theory holds what can be computed about label noise without data: how often pairs and triplets are
-// wrong when labels are, and how much noise a loss withstands on paper. Pure numbers in float64; it imports
-// nothing of winnow.
+// Package theory computes what is known about label noise without data: how often pairs and triplets are wrong if
+// labels are, and how much noise a loss withstands in theory. All numbers are float64.
 //
 // Symbols: p (the τ of SCL-RHE) is the rate of symmetric label noise, 0 ≤ p < 1: a label is right with
 // probability 1-p and any of the K-1 others with probability p/(K-1). K ≥ 2 classes, all equally frequent.
 // q₊ is the share of the truly alike pairs whose labels differ, q₋ that of the truly different pairs whose
-// labels agree. Rates are fractions, not percent. Functions trust their arguments; [Describe] checks them.
+// labels agree. Rates are fractions, not percent. Functions do not check their arguments; [Describe] does.
 //
 // Sources: 000 = Le & Odobez, "Theoretical Guarantees of Deep Embedding Losses Under Label Noise"; 004 = the
-// SCL-RHE paper on human-labelling errors in supervised contrastive learning (2024). What is called printed
-// follows a paper where it errs.
+// SCL-RHE paper on human-labelling errors in supervised contrastive learning (2024). A printed value is
+// a paper's own where it errs.
 package theory
 
 import "math"
@@ -50,7 +49,7 @@ func LabelNoise(q float64) float64 { return q / (1 + math.Sqrt(1-q)) }
 //
 //	p = (K-1)/K · (1 - √(1 - qK/(K-1)))
 //
-// q₊ is at most (K-1)/K, reached where labels say nothing; beyond, the answer is NaN.
+// q₊ is at most (K-1)/K, when labels are random; for larger q the result is NaN.
 func LabelNoiseOf(q float64, classes int) float64 {
 	k := float64(classes)
 	top := (k - 1) / k

@@ -67,8 +67,8 @@ func auxiliary(d float64, alike bool) float64 {
 	return farthest - d
 }
 
-// TestPairRiskUnderNoise: the expected weighted risk under noise is the affine function of the clean one that
-// eq. 17 says, with the corrected q₊ and not with the printed one.
+// TestPairRiskUnderNoise: the expected weighted risk under noise is the affine function of the clean one in eq. 17,
+// with the corrected q₊ but not with the printed one.
 func TestPairRiskUnderNoise(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	weight := map[bool]float64{true: 1, false: 1. / toyClasses}
@@ -156,7 +156,8 @@ func TestTripletRiskIsAffine(t *testing.T) {
 			t.Errorf("p %v: weights %v of alike and %v of different pairs", p, pull, push)
 		}
 		if p <= UnhingedBound(toyClasses)/2 && (pull <= 0 || push >= 0) {
-			t.Errorf("p %v, far below the bound: weights %v of alike and %v of different pairs, expected above and below 0", p, pull, push)
+			t.Errorf("p %v, far below the bound: weights %v of alike and %v of different pairs, expected above and "+
+				"below 0", p, pull, push)
 		}
 	}
 }

@@ -2,16 +2,16 @@ package theory
 
 import "fmt"
 
-// Setting is what [Describe] is asked about.
+// Setting is the setting of a [Summary].
 type Setting struct {
 	Rate    float64   // label noise p, 0 ≤ p < 1
 	Classes int       // K ≥ 2
-	Each    int       // images of a class, ≥ 2; 0: not asked for
+	Each    int       // images of a class, ≥ 2; 0: no OneToOne
 	Eta     []float64 // skews of mining, ≥ 1
 	Gamma   []float64 // skews of the marginal loss, in (0, 1]
 }
 
-// Summary is all that theory says about one noise rate.
+// Summary is everything that theory says about one noise rate.
 type Summary struct {
 	Rate        float64        `json:"rate"`
 	Classes     int            `json:"classes"`
@@ -31,7 +31,7 @@ type PairRates struct {
 	LargeK    float64   `json:"positive_large_k"`
 }
 
-// Contrastive is 004's P_FP and P_FN. FalseNegativePrinted is nil for two classes, where it is not defined.
+// Contrastive is 004's P_FP and P_FN. FalseNegativePrinted is nil for two classes, for which it is undefined.
 type Contrastive struct {
 	FalsePositive        float64  `json:"false_positive"`
 	FalsePositivePrinted float64  `json:"false_positive_printed"`
@@ -39,7 +39,7 @@ type Contrastive struct {
 	FalseNegativePrinted *float64 `json:"false_negative_printed"`
 }
 
-// UnhingedLimit is how the unhinged triplet loss stands: Q at this rate, and the rate at which it is 0.
+// UnhingedLimit is Q of the unhinged triplet loss at this rate, and the rate at which it is 0.
 type UnhingedLimit struct {
 	Margin        float64 `json:"q"`
 	MarginPrinted float64 `json:"q_printed"` // with the printed q₊
@@ -57,8 +57,7 @@ type TripletLimit struct {
 	Holds   bool    `json:"holds"`         // the rate is within Bound
 }
 
-// MarginLimit is the bound of the marginal loss for one skew of its weights. NoisyPerClean is nil where there
-// is no limit.
+// MarginLimit is the bound of the marginal loss for one skew of its weights. NoisyPerClean is nil if there is no limit.
 type MarginLimit struct {
 	Gamma         float64  `json:"gamma"`
 	Bound         float64  `json:"bound"`              // Q ≥ 0 at K classes
@@ -69,7 +68,7 @@ type MarginLimit struct {
 	Holds         bool     `json:"holds"` // the rate is within Bound
 }
 
-// Describe computes everything; settings out of range are an error.
+// Describe computes the summary; settings out of range are an error.
 func Describe(s Setting) (Summary, error) {
 	if err := s.check(); err != nil {
 		return Summary{}, err
@@ -108,13 +107,13 @@ func Describe(s Setting) (Summary, error) {
 	return out, nil
 }
 
-// TripletLimitOf returns every bound of one skew η ≥ 1; no rate being asked about, it holds at 0.
+// TripletLimitOf returns every bound of one skew η ≥ 1, with Holds for the rate 0.
 func TripletLimitOf(classes int, eta float64) TripletLimit {
 	return TripletLimit{Eta: eta, Bound: TripletBound(classes, eta), LargeK: TripletBoundLimit(eta),
 		Printed: TripletBoundPrinted(eta), Holds: true}
 }
 
-// MarginLimitOf returns every bound of one skew γ in (0, 1]; no rate being asked about, it holds at 0.
+// MarginLimitOf returns every bound of one skew γ in (0, 1], with Holds for the rate 0.
 func MarginLimitOf(classes int, gamma float64) MarginLimit {
 	m := MarginLimit{
 		Gamma: gamma,
@@ -128,7 +127,7 @@ func MarginLimitOf(classes int, gamma float64) MarginLimit {
 	return m
 }
 
-// check refuses settings out of range; each test is written so that NaN fails it.
+// check returns an error for settings out of range, including NaN.
 func (s Setting) check() error {
 	switch {
 	case !(s.Rate >= 0 && s.Rate < 1):
@@ -161,8 +160,7 @@ func RateOfPairs(q float64, classes int) (float64, error) {
 		return 0, fmt.Errorf("theory: %d classes, expected 2 or more", classes)
 	}
 	if most := float64(classes-1) / float64(classes); !(q >= 0 && q <= most) {
-		return 0, fmt.Errorf("theory: pair noise q₊ is %v, expected 0 to %.4g: %d classes know no more", q, most,
-			classes)
+		return 0, fmt.Errorf("theory: pair noise q₊ is %v, expected 0 to %.4g for %d classes", q, most, classes)
 	}
 	return LabelNoiseOf(q, classes), nil
 }

@@ -69,7 +69,8 @@ func TestRandomIsLessSkewedThanFixed(t *testing.T) {
 	for seed := range uint64(5) {
 		r := newWorld(t, seed, 30, 20, 64, 2).measured(t, Default(30), 60)
 		if 2**r.Random.Eta > *r.Fixed.Eta || r.Random.Most > r.Fixed.Most {
-			t.Errorf("seed %d: η is %v for random and %v for fixed semi-hard mining, expected the latter to be far above", seed, *r.Random.Eta, *r.Fixed.Eta)
+			t.Errorf("seed %d: η is %v for random and %v for fixed semi-hard mining, expected the latter to be "+
+				"far above", seed, *r.Random.Eta, *r.Fixed.Eta)
 		}
 		if r.Random.Limit.Bound <= r.Fixed.Limit.Bound || r.Random.Limit.LargeK <= r.Random.Limit.Bound {
 			t.Errorf("seed %d: bounds %+v and %+v", seed, r.Random.Limit, r.Fixed.Limit)
@@ -211,8 +212,8 @@ func (o *oracle) add(z features.Set, s Settings, draw *rand.Rand) {
 	}
 }
 
-// rates are the largest and the smallest r_b above 0. A bin reaches up to the distance, to the width of a cell, at
-// which a further part of all pairs is full, and holds all pairs of that distance.
+// rates returns the largest r_b, and the smallest above 0. A bin ends at the distance, to the width of a cell, by
+// which a further 1/bins of all pairs is counted, and holds all pairs of that distance.
 func rates(some, all []float64, bins int) (most, least float64) {
 	cell := func(list []float64) (out []int) {
 		for _, d := range list {
@@ -245,7 +246,7 @@ func rates(some, all []float64, bins int) (most, least float64) {
 	return most, least
 }
 
-// TestEdges: equal distances share a bin, nothing measured says nothing, and settings are checked.
+// TestEdges: equal distances share a bin, an empty meter has no skew, and settings are checked.
 func TestEdges(t *testing.T) {
 	var h histogram
 	for range 90 {

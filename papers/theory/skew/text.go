@@ -7,8 +7,7 @@ import (
 	"winnow/internal/text"
 )
 
-// fewPairs is how many pairs of a bin are too few to tell how often it is taken: their number is off by a tenth, as
-// chance has it.
+// fewPairs is the number of pairs of a bin below which r_b is uncertain: chance alone changes 100 by a tenth.
 const fewPairs = 100
 
 // Text writes the result as tables.
@@ -39,7 +38,8 @@ func (r Result) Text(out io.Writer) error {
 		return err
 	}
 	if l := m.Limit; l != nil {
-		fmt.Fprintf(out, "γ = η₋/η₊ = %s: noise below %s (%s for many classes, eq. 37); for Q ≥ 1/2 below %s (%s)\n",
+		fmt.Fprintf(out, "γ = η₋/η₊ = %s: noise below %s (%s for many classes, eq. 37); for Q ≥ 1/2 below %s "+
+			"(%s)\n",
 			text.Number(*m.Gamma), text.Percent(l.Bound), text.Percent(l.LargeK), text.Percent(l.Half),
 			text.Percent(l.HalfLargeK))
 		if *m.Gamma > 1 {
@@ -48,7 +48,7 @@ func (r Result) Text(out io.Writer) error {
 	}
 	for _, t := range []Taken{r.Random.Taken, r.Fixed.Taken, m.Positive, m.Negative} {
 		if t.Pairs > 0 && t.Rests < fewPairs {
-			fmt.Fprintf(out, "* rests on fewer than %d pairs: more --batches tell it better\n", fewPairs)
+			fmt.Fprintf(out, "* from fewer than %d pairs: more batches make it more certain\n", fewPairs)
 			break
 		}
 	}
@@ -63,7 +63,7 @@ func most(t Taken, name string) string {
 	return text.Number(t.Most) + name
 }
 
-// least returns the smallest rate, marked where few pairs say it.
+// least returns the smallest rate, marked if it is from few pairs.
 func least(t Taken, name string) string {
 	switch {
 	case t.Pairs == 0:
