@@ -409,7 +409,7 @@ func TestExportRefused(t *testing.T) {
 		t.Error("a file was left")
 	}
 	w.review.Out = ""
-	if status, text := w.ask("POST", "/api/export", "{}", nil); status != 404 || !strings.Contains(text, "--out") {
+	if status, text := w.ask("POST", "/api/export", "{}", nil); status != 404 || !strings.Contains(text, "without a file") {
 		t.Errorf("%d %s", status, text)
 	}
 }
@@ -522,7 +522,7 @@ func TestSimilar(t *testing.T) {
 	}
 	w.review.Finder = nil
 	if status, text := w.ask("GET", "/api/similar?key=1", "", nil); status != 404 ||
-		!strings.Contains(text, "--features") {
+		!strings.Contains(text, "features") {
 		t.Errorf("without vectors: %d %s", status, text)
 	}
 }

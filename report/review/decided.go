@@ -75,7 +75,7 @@ func newDecided(t *table, s *decisions.Store) (*decided, error) {
 	})
 	if err == nil && strangers > known {
 		err = fmt.Errorf("review: %s: holds decisions about %d images of which %d are not in the manifest, "+
-			"such as %q: it is about other images; name another file with --decisions",
+			"such as %q: it is about other images; name another file of decisions",
 			s.Path, strangers+known, strangers, example)
 	}
 	return d, err

@@ -104,7 +104,7 @@ func (r *Reviewer) writeTasks(w io.Writer) (Exported, error) {
 		}
 		if _, err := os.Stat(r.Root.Join(file).Path()); i == 0 && err != nil {
 			return e, hint.With(fmt.Errorf("review: Label Studio shows files of a folder: %w", err),
-				"name the folder of the images with --root; unpack a .zip file first")
+				"name the folder of the images as the root; unpack a .zip file first")
 		}
 		if err := out.Write(file, r.task(image, path.Join(r.Root.Base(), file))); err != nil {
 			return e, fmt.Errorf("review: %w", err)
@@ -156,7 +156,7 @@ func (r *Reviewer) version() string {
 
 // errNoScores is the error when cleanlab's columns cannot be written.
 var errNoScores = errors.New("review: cleanlab's columns need a score for each image: " +
-	"name the file of suspects in addition to --manifest")
+	"name the file of suspects in addition to the manifest")
 
 // writeIssues writes the audit with the columns of cleanlab's label issues. A settled decision replaces the
 // suspicion.
