@@ -34,7 +34,7 @@ func TestReadSkew(t *testing.T) {
 	}
 }
 
-// Without --synthetic, --seed and --loss the room decides.
+// Without --synthetic, --seed and --loss, package pairs chooses the values.
 func TestReadPairs(t *testing.T) {
 	got, err := termtest.Asked(t, pairsCommand, "--features", "f", "--manifest", "m.csv", "--out", "o")
 	if err != nil {

@@ -44,7 +44,8 @@ func parseData(given []string, study studies.Study) (list []runner.Source, err e
 		case slices.ContainsFunc(list, func(s runner.Source) bool { return s.Name == name }):
 			return nil, term.Misused("--data: found %q twice", name)
 		case byName && !slices.Contains(known, name):
-			return nil, term.Misused("--data: %s has no dataset %q, it has %s", study.Name, name, strings.Join(known, ", "))
+			return nil, term.Misused("--data: %s has no dataset %q, it has %s",
+				study.Name, name, strings.Join(known, ", "))
 		case manifest == "" || both && store == "" && root == "":
 			return nil, term.Misused("--data: found %q, expected MANIFEST,FEATURES or MANIFEST,FEATURES,ROOT; with "+
 				"--model MANIFEST or MANIFEST,,ROOT", files)
@@ -72,7 +73,8 @@ func check(o runner.Options) error {
 	case o.Study.Drawn() && (o.Finetune != "" || named):
 		return term.Misused("--finetune, --model, --root: %s draws what it needs: expected none of them", o.Study.Name)
 	case o.Finetune != "" && own:
-		return term.Misused("--finetune: %s says itself what each of its rows trains: expected no --finetune", o.Study.Name)
+		return term.Misused("--finetune: %s says itself what each of its rows trains: expected no --finetune",
+			o.Study.Name)
 	case o.Finetune != "" && o.Glyphs != nil:
 		return term.Misused("--finetune: --data glyphs has no image files: write them with winnow data glyphs, and " +
 			"name their manifest")
@@ -81,7 +83,8 @@ func check(o runner.Options) error {
 	}
 	for _, s := range o.Data {
 		if s.Features == "" && o.Model == "" {
-			return term.Misused("--data %s: found no features, expected MANIFEST,FEATURES, or --model to make them", s.Manifest)
+			return term.Misused("--data %s: found no features, expected MANIFEST,FEATURES, or --model to make them",
+				s.Manifest)
 		}
 	}
 	return nil

@@ -19,13 +19,16 @@ func TestFlagsBecomeOptions(t *testing.T) {
 			Listen: "127.0.0.1:0"},
 		"--audit s.csv --manifest m.csv": {Files: review.Files{Audit: "s.csv", Manifest: location.At("m.csv")},
 			Listen: "127.0.0.1:0"},
-		"--audit s.csv --manifest m.csv --root r --decisions d.db -o o.csv --features f --model x.onnx --listen [::1]:80 --open --allow-host a --allow-host b --token 0123456789abcdef": {
+		"--audit s.csv --manifest m.csv --root r --decisions d.db -o o.csv --features f --model x.onnx " +
+			"--listen [::1]:80 --open --allow-host a --allow-host b --token 0123456789abcdef": {
 			Files: review.Files{Audit: "s.csv", Manifest: location.At("m.csv"), Root: location.At("r"),
 				Decisions: "d.db", Out: "o.csv"}, Features: "f", Model: "x.onnx", Listen: "[::1]:80",
 			OpenPage: true, Hosts: []string{"a", "b"}, Token: "0123456789abcdef"},
 		"s.csv --manifest m.csv --names k.csv --reviewer Ann": {Files: review.Files{Audit: "s.csv",
 			Manifest: location.At("m.csv"), Names: "k.csv", Reviewer: "Ann"}, Listen: "127.0.0.1:0"},
-		"--manifest m.csv --export --out o.csv --decided d.csv --json": {Files: review.Files{Manifest: location.At("m.csv"), Out: "o.csv", List: "d.csv"}, Export: true, JSON: true, Listen: "127.0.0.1:0"},
+		"--manifest m.csv --export --out o.csv --decided d.csv --json": {
+			Files:  review.Files{Manifest: location.At("m.csv"), Out: "o.csv", List: "d.csv"},
+			Export: true, JSON: true, Listen: "127.0.0.1:0"},
 	} {
 		got, err := termtest.Asked(t, command, strings.Fields(line)...)
 		if err != nil {
@@ -46,8 +49,8 @@ func TestMisuse(t *testing.T) {
 		"--manifest m.csv --audit s --json":          "--json goes with --export",
 		"--manifest m.csv --audit s --model x":       "--model goes with --features",
 		"--manifest m.csv --audit s --decided d.csv": "--decided goes with --export",
-		"--manifest m.csv --audit s --reviewer " + strings.Repeat("x",
-			61): "--reviewer: the reviewer's name has 61 characters, expected at most 60",
+		"--manifest m.csv --audit s --reviewer " + strings.Repeat("x", 61): "--reviewer: the reviewer's name has " +
+			"61 characters, expected at most 60",
 		"--manifest m.csv --audit s --token short":       "--token: ",
 		"--manifest m.csv --audit s --listen :80":        "write 0.0.0.0:80",
 		"--manifest m.csv --audit s --listen everywhere": "expected HOST:PORT",
