@@ -25,7 +25,8 @@ func machine(b *bench) error {
 		return err
 	}
 	for _, tool := range [][]string{
-		{"GPU", "nvidia-smi", "--query-gpu=index,name,driver_version,memory.total,memory.used,compute_cap,clocks.max.sm,power.limit", "--format=csv,noheader"},
+		{"GPU", "nvidia-smi", "--query-gpu=index,name,driver_version,memory.total,memory.used,compute_cap," +
+			"clocks.max.sm,power.limit", "--format=csv,noheader"},
 		{"CUDA of the driver", "nvidia-smi", "--version"},
 		{"processor", "grep", "-m1", "model name", "/proc/cpuinfo"},
 		{"libraries of NVIDIA", "sh", "-c", `echo "LD_LIBRARY_PATH=$LD_LIBRARY_PATH"`},
@@ -154,7 +155,8 @@ func messages(b *bench) error {
 			if s.device != "" && device == "auto" {
 				continue
 			}
-			if err := b.measure(func() (Record, error) { return b.ask(s, device, cmp.Or(s.library, found.Path)) }, s.name, device); err != nil {
+			ask := func() (Record, error) { return b.ask(s, device, cmp.Or(s.library, found.Path)) }
+			if err := b.measure(ask, s.name, device); err != nil {
 				return err
 			}
 		}

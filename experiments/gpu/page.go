@@ -57,7 +57,8 @@ func (r *Results) page() page.Report {
 		counts["fail"], counts["not run"])}
 	if r.cpu() {
 		p.Title = "A rehearsal on the CPU"
-		p.Verdict = append(p.Verdict, "This is a rehearsal on the CPU: it says that the program works, nothing about a GPU. "+ort.CUDAState+".")
+		p.Verdict = append(p.Verdict, "This is a rehearsal on the CPU: it says that the program works, nothing "+
+			"about a GPU. "+ort.CUDAState+".")
 	}
 	p.Sections = append(p.Sections, page.Section{Title: "Goals",
 		Tables: []page.Table{{Head: []string{"goal", "state", "found"}, Rows: goals, Words: true}}})

@@ -54,7 +54,8 @@ func parity(b *bench) error {
 		}
 	}
 	for _, n := range list {
-		if err := b.measure(func() (Record, error) { return b.gradients(n) }, n.name, "gradients", "float32"); err != nil {
+		gradients := func() (Record, error) { return b.gradients(n) }
+		if err := b.measure(gradients, n.name, "gradients", "float32"); err != nil {
 			return err
 		}
 	}
@@ -164,7 +165,8 @@ func training(b *bench) error {
 	}
 	for _, n := range list {
 		for _, batch := range b.steps {
-			if err := b.measure(func() (Record, error) { return b.step(n, batch) }, n.name, fmt.Sprint("batch ", batch)); err != nil {
+			step := func() (Record, error) { return b.step(n, batch) }
+			if err := b.measure(step, n.name, fmt.Sprint("batch ", batch)); err != nil {
 				return err
 			}
 		}

@@ -85,7 +85,8 @@ func nearest(b *bench) error {
 		}, "products alone", p.name, "device"); err != nil {
 			return err
 		}
-		if err := b.measure(func() (Record, error) { return b.searched(p, set, gallery) }, "nearest and evaluation", p.name, "device"); err != nil {
+		searched := func() (Record, error) { return b.searched(p, set, gallery) }
+		if err := b.measure(searched, "nearest and evaluation", p.name, "device"); err != nil {
 			return err
 		}
 	}

@@ -30,7 +30,8 @@ func torch(b *bench) error {
 		}
 		for _, batch := range b.batches[:min(3, len(b.batches))] {
 			of := []string{b.name("ResNet-50"), precision, fmt.Sprint("batch ", batch)}
-			if err := b.measure(func() (Record, error) { return b.runTorch(device, precision, batch) }, of...); err != nil {
+			torch := func() (Record, error) { return b.runTorch(device, precision, batch) }
+			if err := b.measure(torch, of...); err != nil {
 				return err
 			}
 			if r := b.part.find(of...); r != nil && strings.HasPrefix(r.Text, "not run") {

@@ -34,9 +34,11 @@ const (
 // The truth is kept as true_label.
 func cifar10n(args []string, stdout, stderr io.Writer) error {
 	f, out := newFlags("cifar10n", stderr)
-	images := f.String("images", "", "zip file with cifar10_batch_K.png (1024 wide, an image a row) and labels.csv (row,label)")
+	images := f.String("images", "", "zip file with cifar10_batch_K.png (1024 wide, an image a row) and labels.csv "+
+		"(row,label)")
 	labels := f.String("labels", "", "cifar10n.csv.gz: index and labels by people")
-	votes := f.String("corrected", "", "JSON of the label-errors project: test images get the label that most people saw, or none")
+	votes := f.String("corrected", "", "JSON of the label-errors project: test images get the label that most "+
+		"people saw, or none")
 	held := f.Int("validation", 0, "the last N of the training images become the split validation, with clean labels")
 	if err := f.Parse(args); err != nil {
 		return err

@@ -50,7 +50,9 @@ func omniglot(args []string, stdout, stderr io.Writer) error {
 	if err := os.MkdirAll(*out, 0o755); err != nil {
 		return err
 	}
-	err = atomicfile.Write(filepath.Join(*out, "omniglot.zip"), func(w io.Writer) error { return writeInverted(w, d.Paths(), drawings) })
+	err = atomicfile.Write(filepath.Join(*out, "omniglot.zip"), func(w io.Writer) error {
+		return writeInverted(w, d.Paths(), drawings)
+	})
 	if err != nil {
 		return err
 	}

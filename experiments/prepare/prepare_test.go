@@ -238,7 +238,8 @@ func corrected(t *testing.T, dir, list string) {
 		cifarClasses[1], "", cifarClasses[3]}; !slices.Equal(got, want) {
 		t.Errorf("found %q, expected %q", got, want)
 	}
-	if err := os.WriteFile(votes, []byte(`[{"id":0,"given_original_label":0,"our_guessed_label":70,"mturk":{"given":1}}]`), 0o644); err != nil {
+	bad := `[{"id":0,"given_original_label":0,"our_guessed_label":70,"mturk":{"given":1}}]`
+	if err := os.WriteFile(votes, []byte(bad), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if err := run(args, io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), "image 0") {

@@ -19,7 +19,8 @@ func main() {
 		Between: 30 * 24 * time.Hour,
 		Requeue: 2 * time.Minute, Kept: 10 * time.Second, Vector: 1280 * 4, JoinRate: plan.JoinRate,
 		Start: 2 * time.Minute}
-	fmt.Println("| case | images/s | extract | failures | lost | join | in all | bound by |\n|---|---:|---:|---:|---:|---:|---:|---|")
+	fmt.Println("| case | images/s | extract | failures | lost | join | in all | bound by |\n" +
+		"|---|---:|---:|---:|---:|---:|---:|---|")
 	for _, c := range []struct {
 		name   string
 		change func(j *plan.Job)
@@ -29,7 +30,9 @@ func main() {
 		{"64 GPUs, 3,000/s each", func(j *plan.Job) { j.Rate = 3000 }},
 		{"the same, storage of 1 GB/s", func(j *plan.Job) { j.Rate, j.Storage = 3000, 1e9 }},
 		{"500/s each, a failure an hour a worker", func(j *plan.Job) { j.Rate, j.Between = 500, time.Hour }},
-		{"500/s, float16 and a join at 400 MB/s", func(j *plan.Job) { j.Rate, j.Vector, j.JoinRate = 500, 1280*2, 400e6 }},
+		{"500/s, float16 and a join at 400 MB/s", func(j *plan.Job) {
+			j.Rate, j.Vector, j.JoinRate = 500, 1280*2, 400e6
+		}},
 	} {
 		j := base
 		c.change(&j)

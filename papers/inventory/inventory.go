@@ -209,7 +209,7 @@ func WriteTable(to io.Writer, all []Item) error {
 		return err
 	}
 	_, err := fmt.Fprint(to, "\nTimes are for all seeds, estimated from the measurement in brackets: whole cells with "+
-		"their evaluation for heads; steps alone for networks,\non the network measured, not the paper's. The JSON form "+
-		"has the source of each. No step was measured on a GPU.\n")
+		"their evaluation for heads; steps alone for networks,\non the network measured, not the paper's. The JSON "+
+		"form has the source of each. No step was measured on a GPU.\n")
 	return err
 }

@@ -73,7 +73,8 @@ func (r *Reviewer) writeMended(w io.Writer) (Exported, error) {
 // export writes the mended manifest to Out, completely or not at all.
 func (r *Reviewer) export() (e Exported, err error) {
 	if r.Out == "" {
-		return e, refuse(http.StatusNotFound, "the server was started without a file to write: download the manifest instead")
+		return e, refuse(http.StatusNotFound, "the server was started without a file to write: "+
+			"download the manifest instead")
 	}
 	err = atomicfile.Write(r.Out, func(w io.Writer) (err error) {
 		e, err = r.write(w, r.Form, r.Out)

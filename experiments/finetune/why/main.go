@@ -4,7 +4,8 @@
 //
 //	go run ./experiments/finetune/why train -set birds-224 -noise flipped-50 -arm default -manifest cub50.csv \
 //	    -root cub.zip -features cub.features -weights stage5
-//	go run ./experiments/finetune/why views -set birds-224 -manifest cub.csv -root cub.zip -model mobilenetv2 -keep /tmp/views
+//	go run ./experiments/finetune/why views -set birds-224 -manifest cub.csv -root cub.zip -model mobilenetv2 \
+//	    -keep /tmp/views
 //	go run ./experiments/finetune/why past -set birds-224 -noise clean -arm "20 epochs" -manifest cub.csv -run RUN
 //	go run ./experiments/finetune/why page
 package main
@@ -25,7 +26,8 @@ import (
 	"strings"
 )
 
-const usage = `usage: why train -set NAME -noise NAME -arm ARM -manifest FILE -root DIR -features DIR [-weights all] [-epochs 4] [-augment auto] [-choice]
+const usage = `usage: why train -set NAME -noise NAME -arm ARM -manifest FILE -root DIR -features DIR [-weights all]
+                 [-epochs 4] [-augment auto] [-choice]
        why views -set NAME -manifest FILE -root DIR -model NAME -keep DIR [-raw]
        why past -set NAME -noise NAME -arm NAME -manifest FILE -run DIR
        why page`

@@ -119,7 +119,9 @@ func tableOf(name string, t map[string]table) string {
 // setTable has a row for every training of a set.
 func setTable(set string, t map[string]table) string {
 	b := new(strings.Builder)
-	b.WriteString("| noise | | take part, of them right | told | kept, first to last epoch | of these right | right ones kept | wrong labels' share of the pull | unseen P@1: best after training, last | training P@1, last | κ, first to last |\n|---|---|---|---|---|---|---|---|---|---|---|\n")
+	b.WriteString("| noise | | take part, of them right | told | kept, first to last epoch | of these right | right " +
+		"ones kept | wrong labels' share of the pull | unseen P@1: best after training, last | training P@1, last | " +
+		"κ, first to last |\n|---|---|---|---|---|---|---|---|---|---|---|\n")
 	for _, noise := range t["retrieval"].of(cell{set: set}).distinct("noise") {
 		of := t["retrieval"].of(cell{set: set, noise: noise})
 		frozen, white := before(of, "-1"), before(of, "0")
@@ -154,7 +156,8 @@ func setTable(set string, t map[string]table) string {
 
 func viewsTable(t table) string {
 	b := new(strings.Builder)
-	b.WriteString("| set | recipe | own image | other images | own, whitened | others, whitened |\n|---|---|---|---|---|---|\n")
+	b.WriteString("| set | recipe | own image | other images | own, whitened | others, whitened |\n" +
+		"|---|---|---|---|---|---|\n")
 	for _, set := range t.distinct("set") {
 		for i, row := range t.of(cell{set: set}) {
 			name := set

@@ -222,7 +222,8 @@ func compareViews(ctx context.Context, cfg config.Run, keep string, raw bool) ([
 	if live.Backbone.Preprocessing.Exact {
 		keep += "-squashed"
 	}
-	if _, err := live.Extraction(keep).Store(ctx, extraction.Host{Runtime: func() (*ort.Runtime, error) { return rt, nil }}.Complete()); err != nil {
+	host := extraction.Host{Runtime: func() (*ort.Runtime, error) { return rt, nil }}.Complete()
+	if _, err := live.Extraction(keep).Store(ctx, host); err != nil {
 		return nil, err
 	}
 	data, err := run.Load(ctx, d, keep, false)

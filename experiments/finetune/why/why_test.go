@@ -124,7 +124,8 @@ func TestPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"before\n", "| | default | 1.000, .500 | .500 | .600 → .500 | .700 → .900 | .800 → .950 | .250 | .500, .450 | .600 |  |\n", "after\n"} {
+	for _, want := range []string{"before\n", "| | default | 1.000, .500 | .500 | .600 → .500 | .700 → .900 | " +
+		".800 → .950 | .250 | .500, .450 | .600 |  |\n", "after\n"} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
