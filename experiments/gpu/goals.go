@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// What was promised.
+// The goals.
 const (
 	leastCos     = .9999
 	mostRelative = 1e-3
 	leastRate    = 3000 // images/s of ResNet-50 from ready tensors
-	mostForwards = 4.5  // of a fine-tuning step
+	mostForwards = 4.5  // a fine-tuning step, in forward passes
 	leastOfTorch = .7
-	leastSame    = .999 // share of neighbours that are the CPU's
+	leastSame    = .999 // share of the CPU's neighbours
 )
 
-// judgeGoals holds what was found against what was promised. What is about a GPU is not judged on the CPU.
+// judgeGoals compares the results with the goals. Goals about a GPU are not judged on the CPU.
 func (r *Results) judgeGoals() {
 	r.Goals = []Goal{
 		r.agree("features"), r.agree("gradients"),
@@ -37,7 +37,7 @@ func (r *Results) part(name string) *Part {
 	return &Part{}
 }
 
-// state returns the word for what was found of a goal.
+// state returns the state of a goal.
 func state(met bool) string {
 	if met {
 		return "pass"
@@ -45,7 +45,7 @@ func state(met bool) string {
 	return "fail"
 }
 
-// agree judges the numbers of float32 against the CPU's.
+// agree compares the float32 numbers with the CPU's.
 func (r *Results) agree(what string) Goal {
 	g := Goal{Name: fmt.Sprintf("%s agree with the CPU's: cosine ≥ %v, relative ≤ %v", what, leastCos,
 		mostRelative), State: "not run"}
@@ -73,7 +73,7 @@ func (r *Results) agree(what string) Goal {
 	return g
 }
 
-// best returns the record of extraction with most images a second whose precision and way are as wanted ("": any).
+// best returns the fastest record of extraction with this precision and way ("": any).
 func (r *Results) best(network, precision, way string) *Record {
 	var found *Record
 	p := r.part("extraction")
@@ -101,7 +101,7 @@ func (r *Results) fast() Goal {
 	return g
 }
 
-// beside compares with PyTorch at the batch where each is best.
+// beside compares with PyTorch, each at its best batch.
 func (r *Results) beside(value, name string) Goal {
 	g := Goal{Name: name, State: "not run", Found: "no PyTorch that has the device"}
 	theirs := 0.0
@@ -123,7 +123,7 @@ func (r *Results) beside(value, name string) Goal {
 	return g
 }
 
-// steps judges each network at the batch that suits it best.
+// steps judges each network at its best batch.
 func (r *Results) steps() Goal {
 	g := Goal{Name: fmt.Sprintf("a fine-tuning step ≤ %v forwards", mostForwards), State: "not run"}
 	best := map[string]float64{}
@@ -168,7 +168,7 @@ func (r *Results) searchGoal() Goal {
 	return g
 }
 
-// messageGoal counts the answers that were to be expected.
+// messageGoal counts the expected answers.
 func (r *Results) messageGoal() Goal {
 	g := Goal{Name: "where a GPU cannot be used: a message with what to do, and auto computes on the CPU",
 		State: "not run"}
@@ -193,7 +193,7 @@ func (r *Results) messageGoal() Goal {
 	return g
 }
 
-// memoryGoal looks whether every want of memory was told and survived.
+// memoryGoal checks that every lack of memory was reported and survived.
 func (r *Results) memoryGoal() Goal {
 	g := Goal{Name: "where the GPU's memory is full it is told, and a smaller batch runs on", State: "not run"}
 	told, n := 0, 0

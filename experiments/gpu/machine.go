@@ -18,7 +18,7 @@ import (
 	"winnow/internal/ortlib"
 )
 
-// machine notes what there is.
+// machine records the versions of everything.
 func machine(b *bench) error {
 	if err := b.note(fmt.Sprintf("%s, %s/%s, %d cores", runtime.Version(), runtime.GOOS, runtime.GOARCH,
 		runtime.NumCPU()), "program"); err != nil {
@@ -74,10 +74,10 @@ func machine(b *bench) error {
 	}, "device")
 }
 
-// probePart is the part that says only how a device answers, in surroundings that another part has made.
+// probePart is the part that only reports how a device answers, in an environment that another part has made.
 const probePart = "probe"
 
-// answer is what a probe prints.
+// answer is the output of a probe.
 type answer struct {
 	Device   string // where it computes
 	Fallback string
@@ -108,18 +108,18 @@ func probe(o options, stdout io.Writer) int {
 	return 0
 }
 
-// surroundings are those of a probe.
+// surroundings is the environment of a probe.
 type surroundings struct {
 	name   string
 	device string
 	env    []string
 	library,
-	skip string // why it cannot be made here
-	works bool // a GPU that works here may work there
-	must  bool // it must
+	skip string // why it cannot be tried here
+	works bool // a GPU that works here may work in it
+	must  bool // it must work
 }
 
-// messages asks for CUDA, and for auto, where it cannot be had.
+// messages asks for CUDA, and for auto, in environments without CUDA.
 func messages(b *bench) error {
 	found, err := ortlib.Find(b.options.library)
 	if err != nil {
@@ -139,11 +139,11 @@ func messages(b *bench) error {
 		{name: "as it is here", works: true, must: b.options.device != "cpu"},
 		{name: "a number that no GPU has", device: "cuda:99"},
 		{name: "CUDA_VISIBLE_DEVICES hides all GPUs", env: []string{"CUDA_VISIBLE_DEVICES=-1"}},
-		// they may lie where the system looks
+		// the system may find them in its own folders
 		{name: "without CUDA's libraries", env: []string{"LD_LIBRARY_PATH="}, works: true},
 		{name: "without ONNX Runtime's provider for CUDA", library: bare},
 	}
-	// Any library by the driver's name stands for a driver that does not fit.
+	// Any library with the driver's name stands for a wrong driver.
 	wrong := surroundings{name: "another library by the driver's name",
 		env: []string{"LD_LIBRARY_PATH=" + filepath.Join(work, "wrong") + string(os.PathListSeparator) + path}}
 	if _, err := copyInto(filepath.Join(work, "wrong"),
@@ -164,7 +164,7 @@ func messages(b *bench) error {
 	return nil
 }
 
-// ask runs a probe. ok is 1 where it says what was to be expected.
+// ask runs a probe. ok is 1 if its answer is as expected.
 func (b *bench) ask(s surroundings, device, library string) (Record, error) {
 	if s.skip != "" {
 		return Record{Text: "not run: " + s.skip}, nil
@@ -211,7 +211,7 @@ func (b *bench) ask(s surroundings, device, library string) (Record, error) {
 		Values: map[string]float64{"ok": ok}}, nil
 }
 
-// copyInto copies a file into a folder that is made, and returns its path there.
+// copyInto copies a file to a new folder and returns its path there.
 func copyInto(dir, file, name string) (string, error) {
 	in, err := os.Open(file)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"winnow/internal/testing/orttest"
 )
 
-// TestMain makes the test's program the experiment where one of its parts is to be run.
+// TestMain runs a part of the experiment if the test's program is called for one.
 func TestMain(m *testing.M) {
 	if os.Getenv(childMark) != "" {
 		os.Exit(start(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// call runs the experiment in small, without what lies beside the repository.
+// call runs the small experiment, without files from outside the repository.
 func call(t *testing.T, out string, more ...string) (stdout string, r Results) {
 	t.Helper()
 	args := append([]string{"-device", "cpu", "-small", "-models", "", "-winnow", "", "-python", "no-such-python",
@@ -43,7 +43,7 @@ func call(t *testing.T, out string, more ...string) (stdout string, r Results) {
 	return o.String(), r
 }
 
-// All parts run on the CPU, and what can be judged there passes.
+// All parts run on the CPU, and the goals that can be judged there pass.
 func TestRehearsal(t *testing.T) {
 	out := t.TempDir()
 	stdout, r := call(t, out)
@@ -52,7 +52,7 @@ func TestRehearsal(t *testing.T) {
 			t.Errorf("%s: %s, %d records: %s", p.Name, p.State, len(p.Records), p.Error)
 		}
 		for _, rec := range p.Records {
-			if rec.Error != "" && p.Name != "machine" { // which may have no nvidia-smi
+			if rec.Error != "" && p.Name != "machine" { // nvidia-smi may be missing
 				t.Errorf("%s: %v: %s", p.Name, rec.Of, rec.Error)
 			}
 			if p.Name == "parity" && (rec.Values["cosine"] < .999 || rec.Values["relative"] > .01) {
@@ -91,7 +91,7 @@ func TestRehearsal(t *testing.T) {
 	}
 }
 
-// A part that is stopped goes on where it was; one whose process died goes on behind what it died of; and neither
+// A stopped part resumes where it was; one whose process died resumes after the measurement in which it died. Neither
 // stops the others.
 func TestGoesOn(t *testing.T) {
 	out := t.TempDir()
@@ -133,7 +133,7 @@ func TestGoesOn(t *testing.T) {
 	}
 }
 
-// A process that dies without a word is told of, and its part is begun again.
+// A process that dies silently is reported, and its part is started again.
 func TestDies(t *testing.T) {
 	out := t.TempDir()
 	o := options{out: out, device: "cpu", small: true}
@@ -147,7 +147,7 @@ func TestDies(t *testing.T) {
 			at = i
 		}
 	}
-	// An unknown flag ends the process before it reads what it is to do.
+	// An unknown flag ends the process before it reads its task.
 	said := r.tryPart(context.Background(), o, []string{"-no-such-flag"}, at, time.Now().Add(time.Minute))
 	if p := r.Parts[at]; p.State != stateFailed || !strings.Contains(p.Error, "no-such-flag") ||
 		!strings.Contains(said, "exit status") {
@@ -155,7 +155,7 @@ func TestDies(t *testing.T) {
 	}
 }
 
-// Numbers that are off fail.
+// Wrong numbers fail.
 func TestGoals(t *testing.T) {
 	rec := func(values map[string]float64, of ...string) Record { return Record{Of: of, Values: values} }
 	net := "ResNet-50 (drawn)"
@@ -216,7 +216,7 @@ func TestGoals(t *testing.T) {
 	}
 }
 
-// What is compared is seen to differ, numbers that are none among it.
+// Differences are seen, including NaN.
 func TestCosine(t *testing.T) {
 	a := []float32{1, 2, -2}
 	for _, c := range []struct {
@@ -231,7 +231,7 @@ func TestCosine(t *testing.T) {
 	}
 	nan, _ := cosine(a, []float32{1, float32(math.NaN()), 0})
 	if !math.IsNaN(lesser(1, nan)) || !math.IsNaN(lesser(nan, 1)) || !math.IsNaN(greater(greater(0, nan), 2)) {
-		t.Error("a number that is none is lost")
+		t.Error("NaN is lost")
 	}
 }
 
@@ -259,7 +259,7 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
-// sizeless is a folder with a network whose pictures have no size.
+// sizeless returns a folder with a network whose pictures have no fixed size.
 func sizeless(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()

@@ -12,21 +12,22 @@ import (
 	"winnow/internal/text"
 )
 
-// gpuShare is the part of --gpu-memory that --batch auto counts on, as package extraction has it, and gpuMost the
-// most that it takes.
+// gpuShare is the share of --gpu-memory that --batch auto uses, as in package extraction, and gpuMost the largest
+// batch.
 const (
 	gpuShare = 4
 	gpuMost  = 256
 )
 
-// memory looks for the largest batch under several limits, and computes on after what did not fit.
+// memory finds the largest batch under several limits, and checks that the process computes on after a batch that did
+// not fit.
 func memory(b *bench) error {
 	if err := b.open(); err != nil {
 		return err
 	}
 	n := b.resNet()
 	limits := []int64{512 << 20, 1 << 30, 2 << 30, 4 << 30, 8 << 30, 0}
-	if !b.dev.Device().CUDA { // the limits are the GPU's: one size shows that the loop works
+	if !b.dev.Device().CUDA { // the limits are for a GPU: one size shows that the loop works
 		limits = limits[len(limits)-1:]
 	}
 	for _, limit := range limits {
@@ -41,7 +42,7 @@ func memory(b *bench) error {
 	return nil
 }
 
-// fill doubles the batch until one does not fit.
+// fill doubles the batch until it does not fit.
 func (b *bench) fill(n *network, limit int64) (r Record, err error) {
 	rt, err := b.device(ort.GPU{Memory: limit})
 	if err != nil {
@@ -78,7 +79,7 @@ func (b *bench) fill(n *network, limit int64) (r Record, err error) {
 	}
 	r.Text = "all fitted"
 	if full != nil {
-		r.Text = fmt.Sprintf("%v → %s", full, ort.GPUHint(full, "an error that is not known"))
+		r.Text = fmt.Sprintf("%v → %s", full, ort.GPUHint(full, "an unknown error"))
 		r.Values["told"] = 0
 		if ort.OutOfMemory(full) {
 			r.Values["told"] = 1
@@ -93,7 +94,7 @@ func (b *bench) fill(n *network, limit int64) (r Record, err error) {
 	return r, nil
 }
 
-// used asks how much of the GPU's memory is in use, by all.
+// used returns the memory of the GPU in use by all programs.
 func (b *bench) used() (mib float64, ok bool) {
 	if !b.dev.Device().CUDA {
 		return 0, false

@@ -13,7 +13,7 @@ import (
 	"winnow/backbone/graph/gradient"
 )
 
-// network is a model that is tried: pictures in, one vector each out.
+// network is a model from pictures to vectors.
 type network struct {
 	name           string
 	model          *graph.Model
@@ -22,7 +22,7 @@ type network struct {
 	channels, side int
 }
 
-// networks returns the drawn ones and those in the folder of models.
+// networks returns the drawn networks and those in the folder of models.
 func (b *bench) networks() ([]*network, error) {
 	list := []*network{b.resNet(), b.transformer()}
 	if b.models == "" {
@@ -47,7 +47,7 @@ func (b *bench) networks() ([]*network, error) {
 	return list, nil
 }
 
-// readNetwork cuts a model at its vector.
+// readNetwork reads a model and cuts it at its vector.
 func readNetwork(name string, data []byte) (*network, error) {
 	m, err := graph.ReadNamed(name, data)
 	if err != nil {
@@ -119,7 +119,7 @@ func (d *drawing) relu(x string) string {
 	return y
 }
 
-// name says that a network is drawn, and where it is not as large as the one whose name it has.
+// name returns the name of a drawn network, and says whether it is smaller than the one it is named after.
 func (b *bench) name(of string) string {
 	if b.small {
 		return of + " (drawn, small)"
@@ -127,8 +127,8 @@ func (b *bench) name(of string) string {
 	return of + " (drawn)"
 }
 
-// resNet is ResNet-50 (He et al. 2016, table 1) as it is exported: normalisations folded, no classifier. A branch
-// adds little to what it is added to, so that drawn weights do not leave the range of float16.
+// resNet returns ResNet-50 (He et al. 2016, table 1) as exported: normalisations folded, no classifier. Branches have
+// small weights, so that drawn weights stay in the range of float16.
 func (b *bench) resNet() *network {
 	d, x := draw("resnet50", b.side)
 	x = d.relu(d.conv(x, 64, 7, 2, 3, 1))
@@ -158,7 +158,7 @@ func (d *drawing) network(name, output string, dim, side int) *network {
 	return &network{name, d.b.Model(), "x", output, dim, 3, side}
 }
 
-// transformer is ViT-S/16 (Dosovitskiy et al. 2021) without a class token: the mean of all tokens.
+// transformer returns ViT-S/16 (Dosovitskiy et al. 2021) with the mean of all tokens instead of a class token.
 func (b *bench) transformer() *network {
 	const patch = 16
 	d, x := draw("vit", b.side)

@@ -17,7 +17,7 @@ import (
 	"winnow/report/page"
 )
 
-// readHead reads what gpu.json says of an earlier call, if there was one.
+// readHead reads gpu.json of an earlier call, if there was one.
 func (r *Results) readHead(out string) error {
 	data, err := os.ReadFile(filepath.Join(out, "gpu.json"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -32,7 +32,7 @@ func (r *Results) readHead(out string) error {
 	return nil
 }
 
-// write judges and writes gpu.json and gpu.html.
+// write judges the goals and writes gpu.json and gpu.html.
 func (r *Results) write(out string) error {
 	r.judgeGoals()
 	if err := writeJSON(filepath.Join(out, "gpu.json"), r); err != nil {
@@ -41,7 +41,7 @@ func (r *Results) write(out string) error {
 	return atomicfile.Write(filepath.Join(out, "gpu.html"), func(w io.Writer) error { return r.page().WriteHTML(w) })
 }
 
-// page is all results for people.
+// page returns the page of all results.
 func (r *Results) page() page.Report {
 	p := page.Report{Command: "gpu", Title: "winnow on " + r.Device}
 	if gpu := r.part("machine").find("GPU"); gpu != nil && gpu.Text != "" {
@@ -57,7 +57,7 @@ func (r *Results) page() page.Report {
 		counts["fail"], counts["not run"])}
 	if r.cpu() {
 		p.Title = "A rehearsal on the CPU"
-		p.Verdict = append(p.Verdict, "This is a rehearsal on the CPU: it says that the program works, nothing "+
+		p.Verdict = append(p.Verdict, "This is a rehearsal on the CPU: it shows that the program works, nothing "+
 			"about a GPU. "+ort.CUDAState+".")
 	}
 	p.Sections = append(p.Sections, page.Section{Title: "Goals",
@@ -94,7 +94,7 @@ func (r *Results) page() page.Report {
 	return p
 }
 
-// table shows the records that have numbers.
+// table returns a table of the records that have numbers.
 func table(about part, p Part) page.Table {
 	t := page.Table{Caption: "Measured", Head: []string{"what"}}
 	for _, c := range about.columns {
@@ -116,7 +116,7 @@ func table(about part, p Part) page.Table {
 	return t
 }
 
-// said shows what records say in words, errors first.
+// said returns the texts of records, errors first.
 func said(p Part) page.Table {
 	t := page.Table{Caption: "Said", Head: []string{"what", "text"}, Words: true}
 	for _, rec := range p.Records {
@@ -132,7 +132,7 @@ func said(p Part) page.Table {
 	return t
 }
 
-// curves draws images a second by batch of the first network.
+// curves draws images a second over the batch for the first network.
 func (r *Results) curves(p Part) []chart.Drawing {
 	lines := map[string]*chart.Line{}
 	var order []string

@@ -62,7 +62,7 @@ func parity(b *bench) error {
 	return nil
 }
 
-// lesser and greater keep a number that is none, unlike min and max of what was before it.
+// lesser and greater return the first argument if the second is NaN.
 func lesser(a, b float64) float64 {
 	if b < a || math.IsNaN(b) {
 		return b
@@ -77,7 +77,7 @@ func greater(a, b float64) float64 {
 	return a
 }
 
-// vectors runs a network as winnow extract does.
+// vectors computes vectors as winnow extract does.
 func (b *bench) vectors(rt *ort.Runtime, model []byte, n *network) (x blas32.General, err error) {
 	net, err := ort.NewNetwork(rt, model, n.output,
 		ort.NetworkInput{Channels: n.channels, Height: n.side, Width: n.side})
@@ -88,7 +88,7 @@ func (b *bench) vectors(rt *ort.Runtime, model []byte, n *network) (x blas32.Gen
 	return x, errors.Join(net.Infer(x, b.pictures(n, b.compared), b.compared), net.Close())
 }
 
-// live opens a network to be trained, whole.
+// live opens a network whose weights are all trained.
 func live(rt *ort.Runtime, n *network) (*ort.Live, error) {
 	weights, err := gradient.Choose(n.model, n.output, gradient.AllWeights)
 	if err != nil {
@@ -102,7 +102,7 @@ func live(rt *ort.Runtime, n *network) (*ort.Live, error) {
 	return ort.NewLive(rt, d, ort.LiveOptions{Model: n.model})
 }
 
-// slope is a drawn gradient of the vectors.
+// slope returns a random gradient of the vectors.
 func slope(images, dim int) blas32.General {
 	rng, d := rand.New(rand.NewPCG(7, 0)), features.NewMatrix(images, dim)
 	for i := range d.Data {
@@ -111,7 +111,7 @@ func slope(images, dim int) blas32.General {
 	return d
 }
 
-// matters is how long a weight's gradient is, against the longest, for its cosine to count.
+// matters is the smallest length of a weight's gradient, relative to the longest, for its cosine to count.
 const matters = 1e-4
 
 // gradients compares the gradients of all weights.
@@ -154,7 +154,7 @@ func (b *bench) gradients(n *network) (Record, error) {
 	return Record{Values: map[string]float64{"cosine": least, "relative": most, "weights": float64(len(grads[0]))}}, nil
 }
 
-// training measures a step of fine-tuning against the network's forward pass.
+// training compares a fine-tuning step with the network's forward pass.
 func training(b *bench) error {
 	if err := b.open(); err != nil {
 		return err
@@ -174,7 +174,7 @@ func training(b *bench) error {
 	return nil
 }
 
-// step measures one network at one batch.
+// step measures a network at a batch.
 func (b *bench) step(n *network, batch int) (r Record, err error) {
 	pixels := b.pictures(n, batch)
 	baked, err := b.dev.NewSession(n.model.Marshal(), ort.SessionOptions{Outputs: []string{n.output}})
@@ -210,7 +210,7 @@ func (b *bench) step(n *network, batch int) (r Record, err error) {
 			return err
 		}
 		backward := time.Now()
-		solver.Step(l.Params(), 1e-9) // the numbers are drawn: nothing is to be learnt
+		solver.Step(l.Params(), 1e-9) // the gradients are random
 		if runs++; runs > 2 {
 			parts[0] += forward.Sub(began)
 			parts[1] += backward.Sub(forward)

@@ -15,21 +15,21 @@ import (
 	"time"
 )
 
-// part is one of the things that are tried.
+// part is a group of measurements.
 type part struct {
 	name, title, about string
-	share              float64 // of the time
+	share              float64 // of the total time
 	columns            []column
 	run                func(*bench) error
 }
 
-// column shows one of the values of a part's records.
+// column is a column of a part's table.
 type column struct{ value, heading, format string }
 
-// parts are all of them, in their order. Shares are minutes of 40.
+// parts returns all parts, in order. Shares are minutes of 40.
 func parts() []part {
 	return []part{
-		{"machine", "The machine", "What the runtime, the driver and the tools say.", 1, nil, machine},
+		{"machine", "The machine", "Reports of the runtime, the driver and the tools.", 1, nil, machine},
 		{"messages", "What is said where a GPU cannot be used", "Each line is another process, from whose " +
 			"surroundings something was taken: what it says, and where --device auto then computes.", 2, nil, messages},
 		{"parity", "The same numbers as on the CPU", "Features and gradients of the same pictures (normal numbers) " +
@@ -80,7 +80,7 @@ func partBy(name string) *part {
 	return nil
 }
 
-// runAll gives every part that is not done its share of the time, in a process of its own, and writes the results
+// runAll runs every part that is not done in a process of its own, for its share of the time, and writes the results
 // after each.
 func runAll(ctx context.Context, o options, args []string, stdout io.Writer) error {
 	r, err := begin(o)
@@ -121,7 +121,7 @@ func runAll(ctx context.Context, o options, args []string, stdout io.Writer) err
 	return r.write(o.out)
 }
 
-// begin reads what is there; results of another device are not gone on with.
+// begin reads earlier results; those of another device are an error.
 func begin(o options) (*Results, error) {
 	r := &Results{Began: time.Now().UTC().Format(time.RFC3339), Device: o.device, Small: o.small}
 	if err := r.readHead(o.out); err != nil {
@@ -142,18 +142,18 @@ func begin(o options) (*Results, error) {
 	return r, nil
 }
 
-// tries bounds how often a part is begun again whose process died: each time it goes on behind what it died of.
+// tries is how often a part whose process died is started again; each time it skips the measurement in which it died.
 const tries = 6
 
-// patience is how long a part may go on after its time before it is killed: it ends by itself between two measurements.
+// patience is the time after a part's end before it is killed: it ends by itself between two measurements.
 const patience = 20 * time.Second
 
-// tryPart runs a part's process until it has ended by itself or the time is over. What it says at the end is returned.
+// tryPart runs the process of a part until it ends or its time is over, and returns the end of its output.
 func (r *Results) tryPart(ctx context.Context, o options, args []string, i int, until time.Time) (said string) {
 	name := r.Parts[i].Name
 	for range tries {
 		state, seconds := r.Parts[i].State, r.Parts[i].Seconds
-		r.Parts[i].State, r.Parts[i].Error = statePartly, "" // until the process says otherwise
+		r.Parts[i].State, r.Parts[i].Error = statePartly, "" // until the process reports otherwise
 		if err := writePart(o.out, r.Parts[i]); err != nil {
 			r.Parts[i].State, r.Parts[i].Error = state, err.Error()
 			return ": " + err.Error()
@@ -173,10 +173,10 @@ func (r *Results) tryPart(ctx context.Context, o options, args []string, i int, 
 			err = readErr
 		case errors.As(err, &code) && code.ExitCode() == exitTime:
 			return ": the time was over; call again for the rest"
-		case errors.Is(err, context.DeadlineExceeded): // a slow machine, or a measurement that lasts
-			return fmt.Sprintf(": the time was over, and it was ended %v later amid a measurement; call again for "+
+		case errors.Is(err, context.DeadlineExceeded): // a slow machine, or a long measurement
+			return fmt.Sprintf(": the time was over, and it was killed %v later during a measurement; call again for "+
 				"the rest", patience)
-		case found.State == stateFailed: // by its own account
+		case found.State == stateFailed: // reported by the process
 			return ": " + found.Error
 		}
 		r.Parts[i].State, r.Parts[i].Error = stateFailed, oneLine(fmt.Sprintf("%v: %s", err, tail))
@@ -188,7 +188,7 @@ func (r *Results) tryPart(ctx context.Context, o options, args []string, i int, 
 	return said
 }
 
-// child runs this program again and returns the end of what it printed.
+// child runs this program again and returns the end of its output.
 func child(ctx context.Context, args []string, kill time.Time) (tail string, err error) {
 	exe, err := os.Executable()
 	if err != nil {
@@ -206,5 +206,5 @@ func child(ctx context.Context, args []string, kill time.Time) (tail string, err
 	return text[max(0, len(text)-600):], err
 }
 
-// childMark tells a test's program that it is to be this one.
+// childMark tells a test's program to be this one.
 const childMark = "WINNOW_GPU_EXPERIMENT"

@@ -14,7 +14,7 @@ import (
 	"winnow/features"
 )
 
-// product runs winnow as a user would: it imports photographs, extracts them on the CPU and on the device, and
+// product runs winnow as a user would: it imports photographs, extracts features on the CPU and on the device, and
 // fine-tunes.
 func product(b *bench) error {
 	if b.winnow == "" {
@@ -39,7 +39,7 @@ func product(b *bench) error {
 	if err := b.measure(func() (Record, error) { return b.call("doctor") }, "doctor", "-"); err != nil {
 		return err
 	}
-	// The list and the registry are needed by what follows, in every call.
+	// Every call needs the list and the registry.
 	b.registry = in("models.json")
 	for _, args := range [][]string{{"data", "import", b.images, "--split", "train=0.6,test=0.4", "--by", "image",
 		"--out", in("list.csv")}, {"models", "add", model, "--preset", "imagenet", "--name", "tried"}} {
@@ -57,7 +57,7 @@ func product(b *bench) error {
 		return err
 	}
 	if err := b.measure(func() (Record, error) {
-		if _, err := os.Stat(in("on-cpu")); err != nil { // made by an earlier call, and gone with it
+		if _, err := os.Stat(in("on-cpu")); err != nil { // the store of an earlier call is gone
 			if _, err := extract("cpu", "on-cpu")(); err != nil {
 				return Record{}, err
 			}
@@ -81,7 +81,7 @@ func product(b *bench) error {
 	}, "train --finetune all, 3 steps", "device")
 }
 
-// call runs winnow and keeps the end of what it says.
+// call runs winnow and keeps the end of its output.
 func (b *bench) call(args ...string) (Record, error) {
 	ctx, stop := context.WithDeadline(b.ctx, b.end())
 	defer stop()
@@ -104,7 +104,7 @@ func (b *bench) call(args ...string) (Record, error) {
 		Values: map[string]float64{"seconds": time.Since(began).Seconds()}}, nil
 }
 
-// leastCosine compares the rows of two stores of the same images.
+// leastCosine returns the smallest cosine between the rows of two stores of the same images.
 func leastCosine(ctx context.Context, a, b string) (float64, error) {
 	var x [2]blas32.General
 	for i, dir := range []string{a, b} {

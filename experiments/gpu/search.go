@@ -14,10 +14,10 @@ import (
 	"winnow/features"
 )
 
-// neighbours is how many are looked for: more than the largest class of the drawn set has.
+// neighbours is the number of neighbours searched: more than the largest class of the drawn set has.
 const neighbours = 16
 
-// perClass is about how many rows of the drawn set share a label, as in Stanford Online Products.
+// perClass is about the number of rows of a class in the drawn set, as in Stanford Online Products.
 const perClass = 5
 
 // drawn returns a set of unit rows whose classes overlap.
@@ -40,7 +40,7 @@ func (b *bench) drawn() (features.Set, error) {
 	return s, features.Normalize(s.X)
 }
 
-// products is q [N,d] and g [d,M] → their similarities, and where nearest is asked for the largest of each row.
+// products returns a model from q [N,d] and g [d,M] to their similarities or, with nearest, the largest of each row.
 func (b *bench) products(largest int) []byte {
 	m := graph.NewBuilder("products", 17)
 	q := m.Input("q", graph.Float32, graph.Shape{graph.Free("N"), graph.Fixed(int64(b.dim))})
@@ -58,7 +58,7 @@ func (b *bench) products(largest int) []byte {
 	return made.Marshal()
 }
 
-// nearest searches and evaluates a whole set on the device, and a part of it on the CPU.
+// nearest searches and evaluates a whole set on the device, and part of it on the CPU.
 func nearest(b *bench) error {
 	if err := b.open(); err != nil {
 		return err
@@ -111,7 +111,7 @@ func (b *bench) turns(run func(from, n int) error) error {
 	return nil
 }
 
-// queries are rows of the set as a tensor.
+// queries returns rows of the set as a tensor.
 func (b *bench) queries(set features.Set, from, n int) ort.Tensor {
 	return ort.Float32s(set.X.Data[from*b.dim:(from+n)*b.dim], int64(n), int64(b.dim))
 }
@@ -131,7 +131,7 @@ func (b *bench) searcher(p precision, largest int, gallery ort.Tensor) (*ort.Res
 	return r, nil
 }
 
-// multiply returns how long all similarities take that are left on the device.
+// multiply returns the time of all similarities, which stay on the device.
 func (b *bench) multiply(p precision, set features.Set, gallery ort.Tensor) (took float64, err error) {
 	r, err := b.searcher(p, 0, gallery)
 	if err != nil {
@@ -150,7 +150,7 @@ func (b *bench) multiply(p precision, set features.Set, gallery ort.Tensor) (too
 	return time.Since(began).Seconds(), err
 }
 
-// searched finds the nearest of all rows, evaluates, and compares with the CPU's answers to some.
+// searched finds the nearest of all rows, evaluates them, and compares some with the CPU's.
 func (b *bench) searched(p precision, set features.Set, gallery ort.Tensor) (rec Record, err error) {
 	const k = neighbours + 1 // a row finds itself
 	r, err := b.searcher(p, k, gallery)
@@ -188,7 +188,7 @@ func (b *bench) searched(p precision, set features.Set, gallery ort.Tensor) (rec
 	return Record{Values: map[string]float64{"seconds": took, "p1": p1, "mapr": mapr, "same": same, "off": off}}, err
 }
 
-// judge returns P@1 and MAP@R over the rows whose label another row has.
+// judge returns P@1 and MAP@R over the rows whose label another row shares.
 func judge(labels []int, lists [][]eval.Neighbour) (p1, mapr float64) {
 	count, n := map[int]int{}, 0.0
 	for _, y := range labels {
@@ -215,8 +215,9 @@ func judge(labels []int, lists [][]eval.Neighbour) (p1, mapr float64) {
 	return p1 / n, mapr / n
 }
 
-// check asks the CPU for the neighbours of some rows: the share that is the same, and by how much similarities differ.
-// A neighbour at another place than the CPU's counts as the same where both are as similar to the last digits.
+// check compares the neighbours of some rows with the CPU's: the share that is the same, and the difference of the
+// similarities. A neighbour in another place than the CPU's counts as the same if both have equal similarities up to
+// rounding.
 func (b *bench) check(set features.Set, lists [][]eval.Neighbour) (same, off float64, err error) {
 	const alike = 1e-5
 	n := min(b.checked, b.rows)

@@ -15,10 +15,10 @@ import (
 //go:embed torch.py
 var torchScript string
 
-// noTorch is the script's exit code where there is no torch, or none that has the device.
+// noTorch is the script's exit code if there is no PyTorch with the device.
 const noTorch = 9
 
-// torch measures PyTorch, where there is one. The script prints a line of JSON for each measurement.
+// torch measures PyTorch, if there is one. The script prints a line of JSON for each measurement.
 func torch(b *bench) error {
 	if b.python == "" {
 		return b.note("not run: no -python", "PyTorch")

@@ -24,14 +24,14 @@ import (
 var cifarClasses = []string{"airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"}
 
 const (
-	perSheet   = 1000 // images in a sheet, one a row
+	perSheet   = 1000 // images in a sheet, one in each row
 	imageBytes = 3 * 32 * 32
 	firstTest  = 50000 // number of the first test image
 )
 
 // cifar10n writes CIFAR-10's binary files (data_batch_1.bin with the first training images, test_batch.bin), as
 // winnow reads them, from sheets of PNG, and a manifest for each kind of human label: clean, aggre, random1, worse.
-// The truth is kept as true_label.
+// The true label is in the column true_label.
 func cifar10n(args []string, stdout, stderr io.Writer) error {
 	f, out := newFlags("cifar10n", stderr)
 	images := f.String("images", "", "zip file with cifar10_batch_K.png (1024 wide, an image a row) and labels.csv "+
@@ -93,8 +93,8 @@ func cifar10n(args []string, stdout, stderr io.Writer) error {
 	return nil
 }
 
-// cifarDataset lists the images with the labels of one kind; the last of the training images are for validation,
-// where only the clean label can say how good an embedding is.
+// cifarDataset lists the images with labels of one kind. The last training images are for validation, with clean
+// labels.
 func cifarDataset(kind string, human map[string][]int, given map[int]int, train, test,
 	validation int) (*datasets.Dataset, error) {
 	column := kind + "_label"
@@ -183,7 +183,7 @@ func readSheetLabels(z *zip.Reader) (map[int]int, error) {
 	return given, nil
 }
 
-// readHumanLabels reads cifar10n.csv.gz: columns by name, image i at place i.
+// readHumanLabels reads the columns of cifar10n.csv.gz by name; element i is the label of image i.
 func readHumanLabels(path string) (map[string][]int, error) {
 	f, err := os.Open(path)
 	if err != nil {

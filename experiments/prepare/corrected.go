@@ -45,7 +45,7 @@ func readVotes(path string) (map[int]int, error) {
 	return right, nil
 }
 
-// correctTest gives test images, which stand in their order behind the others, their right labels.
+// correctTest gives test images, which follow the others in their order, their corrected labels.
 func correctTest(d *datasets.Dataset, right map[int]int) {
 	n := 0
 	for i := range d.Samples {

@@ -1,5 +1,5 @@
-// Command prepare turns files that datasets are passed on in into what winnow reads: a manifest, and images
-// where winnow does not read the given ones itself. It is for experiments; README.md says how to call it.
+// Command prepare converts distributed files of datasets to a manifest and, if winnow cannot read the given images,
+// to images that it can read. It is for experiments; see README.md.
 package main
 
 import (
@@ -39,14 +39,14 @@ func run(args []string, stdout, stderr io.Writer) error {
 	return commands[args[0]](args[1:], stdout, stderr)
 }
 
-// newFlags returns a command's flags; -out is every command's.
+// newFlags returns a command's flags; every command has -out.
 func newFlags(name string, stderr io.Writer) (*flag.FlagSet, *string) {
 	f := flag.NewFlagSet(name, flag.ContinueOnError)
 	f.SetOutput(stderr)
 	return f, f.String("out", "", "where to write")
 }
 
-// writeManifest writes a dataset and prints what is in it.
+// writeManifest writes a dataset and prints its counts.
 func writeManifest(path string, d *datasets.Dataset, stdout io.Writer) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err

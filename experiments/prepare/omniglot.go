@@ -22,9 +22,9 @@ import (
 	"winnow/internal/atomicfile"
 )
 
-// omniglot writes one zip file of all characters, white on black (the published drawings are black on white: a
-// network's zero padding then is paper, and so is what augmentation brings in), and a manifest whose classes are
-// dealt out at random: a character is in one split only, its alphabet may be in several.
+// omniglot writes a zip file of all characters, white on black, and a manifest whose classes are split at random: a
+// character is in one split only, its alphabet may be in several. The published drawings are black on white;
+// inverted, the zero padding of networks and augmentation is paper.
 func omniglot(args []string, stdout, stderr io.Writer) error {
 	f, out := newFlags("omniglot", stderr)
 	test := f.Int("test", 60, "characters of the test split")
@@ -59,7 +59,8 @@ func omniglot(args []string, stdout, stderr io.Writer) error {
 	return writeManifest(filepath.Join(*out, "omniglot.csv"), d, stdout)
 }
 
-// readDrawings adds the drawings of a zip file by Alphabet/characterNN/file.png. What is in several must be the same.
+// readDrawings adds the drawings of a zip file by Alphabet/characterNN/file.png. Drawings in several files must be
+// equal.
 func readDrawings(all map[string][]byte, name string) error {
 	z, err := zip.OpenReader(name)
 	if err != nil {
@@ -67,7 +68,7 @@ func readDrawings(all map[string][]byte, name string) error {
 	}
 	defer z.Close()
 	for _, f := range z.File {
-		_, key, ok := strings.Cut(f.Name, "/") // without the folder that all are in
+		_, key, ok := strings.Cut(f.Name, "/") // without the outermost folder
 		if !ok || path.Ext(key) != ".png" || strings.Count(key, "/") != 2 {
 			continue
 		}
@@ -83,7 +84,7 @@ func readDrawings(all map[string][]byte, name string) error {
 	return nil
 }
 
-// omniglotDataset deals the characters out.
+// omniglotDataset splits the characters.
 func omniglotDataset(drawings map[string][]byte, test, validation int, seed uint64) (*datasets.Dataset, error) {
 	ids := map[string]int{}
 	d := &datasets.Dataset{}

@@ -56,7 +56,7 @@ func encoded(t *testing.T, img image.Image) []byte {
 	return b.Bytes()
 }
 
-// TestCIFAR makes sheets, and reads what is written of them with winnow's own reader.
+// TestCIFAR makes sheets, and reads the files written from them with winnow's reader.
 func TestCIFAR(t *testing.T) {
 	dir := t.TempDir()
 	files := map[string][]byte{}
@@ -120,7 +120,7 @@ func TestCIFAR(t *testing.T) {
 	}
 }
 
-// TestOmniglot: whole characters in one split each, the drawings inverted, the same from the same seed.
+// TestOmniglot: each character is in one split, the drawings are inverted, and the result depends only on the seed.
 func TestOmniglot(t *testing.T) {
 	dir := t.TempDir()
 	files := map[string][]byte{"set/readme.txt": nil}
@@ -209,8 +209,8 @@ func TestCUB(t *testing.T) {
 	}
 }
 
-// corrected puts the label of most votes in place of three test images' and takes that of one away; images beyond
-// those there are nothing, and broken votes an error.
+// corrected replaces the labels of three test images by those with most votes and removes one. Votes on other images
+// are ignored, and broken votes are an error.
 func corrected(t *testing.T, dir, list string) {
 	t.Helper()
 	votes, to := filepath.Join(dir, "votes.json"), filepath.Join(dir, "corrected")
@@ -247,7 +247,7 @@ func corrected(t *testing.T, dir, list string) {
 	}
 }
 
-// TestReal prepares the real files and compares the counts and shares with those that are known.
+// TestReal prepares the real files and compares counts and shares with the known ones.
 func TestReal(t *testing.T) {
 	dir := t.TempDir()
 	out := prepare(t, "cifar10n", "-images", reference.Asset(t, "data/cifar10-png-5k1k.zip"), "-labels",

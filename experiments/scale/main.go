@@ -1,5 +1,5 @@
 // Command scale prints how long 10⁸ images take on 64 workers by winnow cluster's planner: the table of
-// docs/scale.md, which says which rates were measured and which are assumed.
+// docs/scale.md, which tells measured rates from assumed ones.
 package main
 
 import (
@@ -11,7 +11,7 @@ import (
 	"winnow/cluster/plan"
 )
 
-// seeds is how often failures are drawn.
+// seeds is the number of draws of the failures.
 const seeds = 101
 
 func main() {

@@ -16,13 +16,13 @@ import (
 	"winnow/report/chart"
 )
 
-// order of arms in tables and of their colours in figures.
+// order is the order of arms in tables and of their colours in figures.
 var order = []string{"no filter", "empty bank", "filled bank", "no copies", "head alone", "slow head", "default",
 	"told", "warm-up", "no bank",
 	"20 epochs", "network at 3e-5", "network from epoch 2", "flipped images", "all trained",
 	"all trained, flipped images", "all trained, flipped images, 3e-4"}
 
-// smoothing is the weight of the past in curves of every step.
+// smoothing is the weight of the past in curves over steps.
 const smoothing = 0.9
 
 // page draws the figures and puts the tables into why.md, between <!-- table NAME --> and <!-- end -->.
@@ -91,8 +91,7 @@ func ranges(here string) error {
 	return nil
 }
 
-// steepest is the change of the loss, in its own size, from which a range test is not drawn: it would press all else
-// flat.
+// steepest is the relative change of the loss from which a range test is not drawn: it would flatten the others.
 const steepest = 0.15
 
 // draw writes a figure of the lines that have points.
@@ -171,7 +170,7 @@ func viewsTable(t table) string {
 	return b.String()
 }
 
-// figures draws those of a set.
+// figures draws the figures of a set.
 func figures(here, set string, t map[string]table) error {
 	draw := func(name string, f chart.Frame, lines []chart.Line) error {
 		return draw(filepath.Join(here, "why", name+"-"+set+".svg"), f, lines)
@@ -227,7 +226,7 @@ func figures(here, set string, t map[string]table) error {
 	return nil
 }
 
-// terms draws both terms without a filter and with all that the defaults do.
+// terms draws both terms without a filter and with the defaults.
 func terms(t table, set, noise string) (lines []chart.Line) {
 	for i, arm := range []string{"no filter", "default"} {
 		of := t.of(cell{set, noise, arm})
@@ -263,7 +262,7 @@ func drifts(t table, set, noise string) (lines []chart.Line) {
 	return lines
 }
 
-// before returns what is known of a state before training, of whichever training tells it.
+// before returns the numbers before training, from any training that has them.
 func before(t table, epoch string) map[string]string {
 	known := map[string]string{}
 	for _, row := range t {
@@ -278,7 +277,7 @@ func before(t table, epoch string) map[string]string {
 	return known
 }
 
-// fromTo writes a column of a filter's lines in the first and in the last epoch.
+// fromTo returns a column of a filter's lines in the first and the last epoch.
 func fromTo(kept table, column string) string {
 	first, last := short(kept[1][column]), short(kept[len(kept)-1][column])
 	if first == "" {
@@ -287,7 +286,7 @@ func fromTo(kept table, column string) string {
 	return first + " → " + last
 }
 
-// average writes a mean; nothing of nothing.
+// average returns a mean as text; "" for no numbers.
 func average(values []float64) string {
 	if len(values) == 0 {
 		return ""
@@ -299,7 +298,7 @@ func average(values []float64) string {
 	return short(fmt.Sprint(mean))
 }
 
-// short writes a share with three digits; nothing of nothing.
+// short returns a share with three digits; "" for an empty one.
 func short(value string) string {
 	v, err := strconv.ParseFloat(value, 64)
 	if err != nil {

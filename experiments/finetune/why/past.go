@@ -15,8 +15,8 @@ import (
 	"winnow/train"
 )
 
-// past takes over what the folder of a run of winnow train tells: what it validated, kept and screened, and its
-// classes' κ. What it kept is compared with the truth in the last part of the run, of which samples.csv tells.
+// past reads the folder of a run of winnow train: its validation, kept and screened labels, and the classes' κ. The
+// kept labels are compared with the truth in the last part of the run, which samples.csv covers.
 func past(_ context.Context, args []string) error {
 	f, here := newFlags("past")
 	var c cell
@@ -51,7 +51,7 @@ func past(_ context.Context, args []string) error {
 	return nil
 }
 
-// addSeen adds how training images are found before the run and after it.
+// addSeen adds the retrieval of training images before and after the run.
 func addSeen(retrieval [][]string, file string) error {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -89,7 +89,7 @@ func readRun(dir, manifest string) (map[string][][]string, error) {
 	}
 	nan, out := math.NaN(), map[string][][]string{}
 	frozen := nan
-	if result, err := folder.ReadResult(dir); err == nil && result.Validation != nil { // none of a run that was stopped
+	if result, err := folder.ReadResult(dir); err == nil && result.Validation != nil { // a stopped run has none
 		frozen = result.Validation.Frozen.PrecisionAt1
 	}
 	out["retrieval"] = append(out["retrieval"], line(-1, nan, frozen))
@@ -133,8 +133,8 @@ func readRun(dir, manifest string) (map[string][][]string, error) {
 	return out, nil
 }
 
-// truth counts labels of the training images: all, the right ones, those that take part, the right ones of these; and
-// visits in the last part of the run: of right labels, those kept, and the right ones of these.
+// truth counts labels of the training images: all, right, taking part, and right among these; and visits in the last
+// part of the run: of right labels, kept, and kept with a right label.
 type truth struct{ all, right, part, rightPart, seen, kept, clean float64 }
 
 func readTruth(dir, manifest string) (s truth, err error) {

@@ -20,21 +20,21 @@ import (
 	"winnow/run/tuning"
 )
 
-// arms are what is done about wrong labels: the settings that differ from the defaults of a fine-tuning.
+// arms are the treatments of wrong labels: the settings that differ from the defaults of a fine-tuning.
 var arms = map[string][]string{
 	"default":     nil, // screened, a filled bank
 	"no filter":   {"screen=none", "filter.scorer=none", "bank.fill=false"},
 	"empty bank":  {"screen=none", "bank.fill=false"},
 	"filled bank": {"screen=none"},
-	"told":        nil,             // the default, told the share that is wrong
-	"no copies":   {"screen=none"}, // as filled, the bank as large as the set
+	"told":        nil,             // the default, told the share of wrong labels
+	"no copies":   {"screen=none"}, // as filled, with a bank as large as the set
 	"head alone":  {"screen=none", "backbone_solver.lr=0"},
 	"warm-up":     {"schedule.warm_up=40 steps", "backbone_schedule.warm_up=40 steps"}, // and the defaults
 	"slow head":   {"screen=none", "solver.lr=3e-5"},
-	"no bank":     {"screen=none", "filter.scorer=none", "bank.fill=false", "bank.size=0"}, // and no term against it
+	"no bank":     {"screen=none", "filter.scorer=none", "bank.fill=false", "bank.size=0"}, // nor its loss term
 }
 
-// trainings trains in one cell.
+// trainings runs the training of a cell.
 func trainings(ctx context.Context, args []string) error {
 	f, here := newFlags("train")
 	var c cell
@@ -110,7 +110,7 @@ func trainings(ctx context.Context, args []string) error {
 			}
 		}
 	}
-	return write(*here, "retrieval", c, found["retrieval"]) // the last: the cell is done
+	return write(*here, "retrieval", c, found["retrieval"]) // the last file: the cell is done
 }
 
 // shareWrong returns the share of wrong labels among the training images'.
@@ -126,7 +126,7 @@ func shareWrong(d *datasets.Dataset) float64 {
 	return float64(wrong) / float64(max(all, 1))
 }
 
-// follow trains under an observer's eyes.
+// follow runs a training with an observer.
 func follow(ctx context.Context, cfg config.Run, data run.Data, o *observer) (out run.Outcome, err error) {
 	rt, err := ort.Open(ort.Config{})
 	if err != nil {
@@ -144,7 +144,7 @@ func follow(ctx context.Context, cfg config.Run, data run.Data, o *observer) (ou
 	return out, errors.Join(err, o.err)
 }
 
-// trainOn trains on a watched backbone, whose observer learns the plan before the first step.
+// trainOn trains on a watched backbone, whose observer gets the plan before the first step.
 func trainOn(ctx context.Context, on watched, cfg config.Run, data run.Data, opts run.Options,
 	seen run.Observer) (out run.Outcome, err error) {
 	t, err := run.Resolve(ctx, cfg, run.Input{Data: &data, Backbone: on}, opts)
@@ -160,8 +160,8 @@ func trainOn(ctx context.Context, on watched, cfg config.Run, data run.Data, opt
 
 func quiet(string) (func(int, int), func()) { return func(int, int) {}, func() {} }
 
-// views measures how far each recipe's training views lie from the evaluation's, in the network's features and as the
-// whitened head embeds them.
+// views measures how far each recipe's training views are from the evaluation's, in the network's features and in the
+// whitened head's embedding.
 func views(ctx context.Context, args []string) error {
 	f, here := newFlags("views")
 	set := f.String("set", "", "images and network, as the tables call them")

@@ -14,8 +14,7 @@ import (
 	"winnow/train"
 )
 
-// Two images of a class and one of another, of which the second is labelled as the first's class: what is seen of
-// vectors that turn by right angles.
+// Two images of a class and one of another; the second has a wrong label. Their vectors turn by right angles.
 func TestObserver(t *testing.T) {
 	d := &datasets.Dataset{Samples: []datasets.Sample{{True: 0}, {True: 1}, {Label: 1, True: 1}}}
 	set := features.NewSet(3, 2)
@@ -59,7 +58,7 @@ func TestObserver(t *testing.T) {
 	}
 }
 
-// Of three epochs the second is the best; by wrong labels another may be chosen, by right ones never.
+// The second of three epochs is the best; wrong labels may choose another, right ones never do.
 func TestChoices(t *testing.T) {
 	d := &datasets.Dataset{}
 	set := features.NewSet(40, 2)
@@ -68,7 +67,7 @@ func TestChoices(t *testing.T) {
 		set.IDs[i] = i
 	}
 	c := newChoices(d, set)
-	for _, spread := range []int{3, 1, 2} { // by so many the nearest is of the next class, of 4
+	for _, spread := range []int{3, 1, 2} { // number of images, of 4, whose nearest is of the next class
 		z := features.NewSet(40, 2)
 		for i := range 40 {
 			angle := float64(i/10) + 0.01*float64(i%10)
@@ -92,7 +91,7 @@ func TestChoices(t *testing.T) {
 	}
 }
 
-// The page's tables are replaced, and what stands around them stays.
+// The page's tables are replaced, and the text around them stays.
 func TestPage(t *testing.T) {
 	here := t.TempDir()
 	if err := os.Mkdir(filepath.Join(here, "why"), 0o755); err != nil {
