@@ -30,8 +30,8 @@ type column struct{ value, heading, format string }
 func parts() []part {
 	return []part{
 		{"machine", "The machine", "Reports of the runtime, the driver and the tools.", 1, nil, machine},
-		{"messages", "What is said where a GPU cannot be used", "Each line is another process, from whose " +
-			"surroundings something was taken: what it says, and where --device auto then computes.", 2, nil, messages},
+		{"messages", "Messages when a GPU cannot be used", "Each line is another process, whose " +
+			"environment lacks something: its message, and where --device auto then computes.", 2, nil, messages},
 		{"parity", "The same numbers as on the CPU", "Features and gradients of the same pictures (normal numbers) " +
 			"by the device and by the CPU. relative: length of the difference over that of the CPU's. Gradients: of " +
 			"all weights that can be trained, the least of any weight that matters. Only float32 must agree.", 5,
@@ -41,23 +41,24 @@ func parts() []part {
 			"by side, each on a stream of its own.", 9,
 			[]column{{"batch", "batch", "%.0f"}, {"images_per_second", "images/s", "%.0f"},
 				{"milliseconds", "ms a batch", "%.2f"}}, extraction},
-		{"training", "A fine-tuning step", "Images to gradients of all weights. forward alone: the network as it is " +
-			"shipped, on the same pictures. Step: forward that keeps, backward, and the solver (Adam, on the CPU).", 5,
+		{"training", "A fine-tuning step", "Images to gradients of all weights. forward alone: the network as " +
+			"shipped, on the same pictures. Step: a forward pass that keeps its values, a backward pass, and the " +
+			"solver (Adam, on the CPU).", 5,
 			[]column{{"batch", "batch", "%.0f"}, {"alone_ms", "forward alone, ms", "%.1f"},
 				{"forward_ms", "forward, ms", "%.1f"}, {"backward_ms", "backward, ms", "%.1f"},
 				{"solver_ms", "solver, ms", "%.1f"}, {"forwards", "step, in forwards", "%.2f"}}, training},
-		{"search", "Exact search and evaluation", "All rows of a set ask all others. The products and the nearest " +
-			"of each row are computed on the device, where the set stays.", 4,
+		{"search", "Exact search and evaluation", "Every row of a set is a query for all others. The products and " +
+			"the nearest of each row are computed on the device, where the set stays.", 4,
 			[]column{{"seconds", "seconds", "%.3f"}, {"tflops", "TFLOP/s", "%.2f"},
 				{"same", "same neighbours", "%.5f"}, {"off", "similarity off by", "%.1e"}, {"p1", "P@1", "%.4f"},
 				{"mapr", "MAP@R", "%.4f"}}, nearest},
 		{"memory", "Limits of memory", "The largest batch (doubled from 1) that runs under --gpu-memory, what " +
-			"--batch auto would take, what is said where there is no more room, and whether the same process still " +
-			"computes after that.", 4,
+			"--batch auto would take, the message when memory is full, and whether the same process " +
+			"computes on after it.", 4,
 			[]column{{"largest", "largest batch", "%.0f"}, {"auto", "batch auto", "%.0f"},
 				{"used_mib", "GPU's memory in use, MiB", "%.0f"}}, memory},
-		{"torch", "Beside PyTorch", "The drawn ResNet-50 and the same layers in PyTorch, eager, with the same " +
-			"precision: torch.backends.*.allow_tf32 off where ours is, channels last not asked for.", 4,
+		{"torch", "Compared with PyTorch", "The drawn ResNet-50 and the same layers in PyTorch, eager, with the same " +
+			"precision: torch.backends.*.allow_tf32 is off where ours is, and channels last is not used.", 4,
 			[]column{{"batch", "batch", "%.0f"}, {"images_per_second", "images/s", "%.0f"},
 				{"training_images_per_second", "trained images/s", "%.0f"}}, torch},
 		{"product", "The command itself", "winnow's own commands on photographs, on the CPU and on the device.", 6,

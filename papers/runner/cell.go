@@ -59,7 +59,7 @@ type embedder func(features.Set) (features.Set, error)
 func (r *reproduction) cell(ctx context.Context, cell studies.Cell) (studies.Outcome, error) {
 	o, err := r.try(ctx, cell)
 	if lost(err) {
-		r.say("%s: begins again: %v", r.describe(cell), err)
+		r.say("%s: starts again: %v", r.describe(cell), err)
 		if err := os.RemoveAll(r.cellDir(cell.Key)); err != nil {
 			return o, fmt.Errorf("reproduce: %w", err)
 		}

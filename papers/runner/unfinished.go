@@ -44,7 +44,7 @@ func (r *reproduction) resolve(ctx context.Context, t training, cell studies.Cel
 		}
 		plan, err = run.Resolve(ctx, cfg, in, opts)
 		if err == nil && plan.Resumed > 0 {
-			r.say("%s: goes on after step %d of %d", r.describe(cell), plan.Resumed, plan.Steps)
+			r.say("%s: resumes after step %d of %d", r.describe(cell), plan.Resumed, plan.Steps)
 		}
 		if !errors.As(err, new(*lock.Held)) {
 			return plan, opts.Dir, func() { plan.Close() }, err

@@ -147,8 +147,8 @@ func TestUnfinishedCellGoesOn(t *testing.T) {
 			if diff := cmp.Diff(want, outcomeOf(t, o)); diff != "" {
 				t.Errorf("%s, killed at step %d: %s", c.row, kill, diff)
 			}
-			if !strings.Contains(strings.Join(notes, "\n"), "goes on after step") || *told >= 12 {
-				t.Errorf("%s, killed at step %d: %d steps were told: it began again", c.row, kill, *told)
+			if !strings.Contains(strings.Join(notes, "\n"), "resumes after step") || *told >= 12 {
+				t.Errorf("%s, killed at step %d: %d steps were told: it started again", c.row, kill, *told)
 			}
 			if rest, err := os.ReadDir(unfinished); err != nil || len(rest) > 0 {
 				t.Errorf("%v %v are left", rest, err)

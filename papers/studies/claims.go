@@ -76,7 +76,7 @@ type Comparison struct {
 // decide sets the state. With [paired.Enough] seeds, a difference must be significant after Holm's correction; with
 // fewer, but at least three, all seeds must agree on it.
 func (c *Comparison) decide() {
-	known := c.Holm < Significance
+	known := c.Holm < significance
 	if math.IsNaN(c.Holm) {
 		known = c.alike && c.N >= fewest
 	}
@@ -96,8 +96,8 @@ type Verdict struct {
 	Comparisons []Comparison
 }
 
-// Significance is the p-value below which a difference is not chance.
-const Significance = 0.05
+// significance is the p-value below which a difference is not chance.
+const significance = 0.05
 
 // fewest is the smallest number of seeds whose agreement counts when there are too few for a test.
 const fewest = 3
@@ -127,8 +127,8 @@ func (v Verdict) State() State {
 	return CannotSay
 }
 
-// InPaper counts the comparisons that hold in the paper's own numbers, among those that it has numbers for.
-func (v Verdict) InPaper() (holds, of int) {
+// inPaper counts the comparisons that hold in the paper's own numbers, among those that it has numbers for.
+func (v Verdict) inPaper() (holds, of int) {
 	for _, c := range v.Comparisons {
 		if c.Paper != nil {
 			of++

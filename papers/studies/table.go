@@ -222,7 +222,7 @@ func (v Verdict) sentence(standIn bool) string {
 	if c := v.Comparisons[0]; len(v.Comparisons) == 1 {
 		text = fmt.Sprintf("%s: %s, %s", v.Claim.Say, c.State, c.numbers())
 	}
-	if in, of := v.InPaper(); of > 0 && !standIn {
+	if in, of := v.inPaper(); of > 0 && !standIn {
 		text += fmt.Sprintf("; in the paper's numbers %d of %d", in, of)
 	}
 	return text
@@ -263,7 +263,7 @@ func (r *Results) tested() string {
 	return fmt.Sprintf("Comparisons are paired over the seeds. With %d seeds or more, a difference counts if it is "+
 		"significant (two-sided t-test, p < %v after Holm's correction for all comparisons here); with %d or %d, too "+
 		"few for a test, if all seeds agree on it. All seeds share one test set: the result is about other trainings, "+
-		"not other images.", paired.Enough, Significance, fewest, paired.Enough-1)
+		"not other images.", paired.Enough, significance, fewest, paired.Enough-1)
 }
 
 // Text writes tables and verdicts for a terminal.

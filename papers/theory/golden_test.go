@@ -35,25 +35,25 @@ var pairColumns = map[string]column{
 	"p":              func(p float64, _ int) float64 { return p },
 	"q_minus":        func(p float64, k int) float64 { return Pairs(p, k).Negative },
 	"q_plus":         func(p float64, k int) float64 { return Pairs(p, k).Positive },
-	"q_plus_printed": func(p float64, k int) float64 { return PairsPrinted(p, k).Positive },
-	"Q":              func(p float64, k int) float64 { return Margin(Pairs(p, k), float64(k)) },
-	"Q_printed":      func(p float64, k int) float64 { return Margin(PairsPrinted(p, k), float64(k)) },
-	"q_plus_large_K": func(p float64, _ int) float64 { return LargeK(p) },
+	"q_plus_printed": func(p float64, k int) float64 { return pairsPrinted(p, k).Positive },
+	"Q":              func(p float64, k int) float64 { return margin(Pairs(p, k), float64(k)) },
+	"Q_printed":      func(p float64, k int) float64 { return margin(pairsPrinted(p, k), float64(k)) },
+	"q_plus_large_K": func(p float64, _ int) float64 { return largeK(p) },
 }
 
 var contrastiveColumns = map[string]column{
 	"tau":          func(tau float64, _ int) float64 { return tau },
-	"P_FP":         FalsePositive,
-	"P_FP_printed": FalsePositivePrinted,
-	"P_FN":         FalseNegative,
-	"P_FN_printed": FalseNegativePrinted,
+	"P_FP":         func(p float64, classes int) float64 { return Pairs(p, classes).Positive },
+	"P_FP_printed": falsePositivePrinted,
+	"P_FN":         func(p float64, classes int) float64 { return Pairs(p, classes).Negative },
+	"P_FN_printed": falseNegativePrinted,
 }
 
 var marginalColumns = map[string]column{
 	"gamma":             func(gamma float64, _ int) float64 { return gamma },
-	"p_bound_eq37":      func(gamma float64, _ int) float64 { return MarginalBoundLimit(gamma, 0) },
-	"p_bound_Q_ge_half": func(gamma float64, _ int) float64 { return MarginalBoundLimit(gamma, 0.5) },
-	"z":                 func(gamma float64, _ int) float64 { return NoisyPerClean(gamma) },
+	"p_bound_eq37":      func(gamma float64, _ int) float64 { return marginalBoundLimit(gamma, 0) },
+	"p_bound_Q_ge_half": func(gamma float64, _ int) float64 { return marginalBoundLimit(gamma, 0.5) },
+	"z":                 func(gamma float64, _ int) float64 { return noisyPerClean(gamma) },
 }
 
 // classCount reads the case's only parameter.
@@ -98,12 +98,12 @@ func goldenTriplet(t *testing.T, c reference.Case) {
 	known(t, c, "K_finite")
 	columns := map[string]column{
 		"eta":          func(eta float64, _ int) float64 { return eta },
-		"p_bound_eq27": func(eta float64, _ int) float64 { return TripletBoundLimit(eta) },
+		"p_bound_eq27": func(eta float64, _ int) float64 { return tripletBoundLimit(eta) },
 	}
 	for _, k := range c.Params["K_finite"].([]any) {
 		classes := int(k.(float64))
 		columns[fmt.Sprintf("p_root_K%d", classes)] = func(eta float64, _ int) float64 {
-			return TripletBound(classes, eta)
+			return tripletBound(classes, eta)
 		}
 	}
 	checkRows(t, c, 0, columns)
@@ -111,8 +111,8 @@ func goldenTriplet(t *testing.T, c reference.Case) {
 
 func goldenUnhinged(t *testing.T, c reference.Case) {
 	k := classCount(t, c, "K")
-	near(t, "bound", UnhingedBound(k), c.Float(t, "p_max"))
-	near(t, "bound with the printed q₊", root(PairsPrinted, k, float64(k), 1/float64(k), 0),
+	near(t, "bound", unhingedBound(k), c.Float(t, "p_max"))
+	near(t, "bound with the printed q₊", root(pairsPrinted, k, float64(k), 1/float64(k), 0),
 		c.Float(t, "p_max_printed"))
 }
 
@@ -120,13 +120,13 @@ func goldenInverse(t *testing.T, c reference.Case) {
 	known(t, c)
 	want := c.Floats(t, "p")
 	for i, q := range c.Floats(t, "q") {
-		near(t, fmt.Sprintf("p of q = %v", q), LabelNoise(q), want[i])
+		near(t, fmt.Sprintf("p of q = %v", q), labelNoise(q), want[i])
 	}
 }
 
 func goldenOneToOne(t *testing.T, c reference.Case) {
 	known(t, c, "K", "s")
-	got := Sampling(int(c.Param("K", 0)), int(c.Param("s", 0)))
+	got := sampling(int(c.Param("K", 0)), int(c.Param("s", 0)))
 	for name, v := range map[string]float64{
 		"positive_pairs": float64(got.PositivePairs), "negative_pairs": float64(got.NegativePairs),
 		"all_triplets":       float64(got.Triplets),
@@ -140,7 +140,7 @@ func goldenOneToOne(t *testing.T, c reference.Case) {
 
 func goldenLatent(t *testing.T, c reference.Case) {
 	known(t, c, "K", "p")
-	got := LatentTriplet(c.Param("p", -1), int(c.Param("K", 0)))
+	got := latentTriplet(c.Param("p", -1), int(c.Param("K", 0)))
 	for name, v := range map[string]float64{
 		"clean": got.Clean, "all_same": got.AllSame, "all_different": got.AllDifferent, "inverted": got.Inverted,
 		"other": got.Other,

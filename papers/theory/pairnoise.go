@@ -32,26 +32,26 @@ func Pairs(p float64, classes int) PairNoise {
 	return PairNoise{Positive: q, Negative: q / others}
 }
 
-// PairsPrinted returns [Pairs] with 000 eq. 8 as printed, which falls below 0 for two classes and p > 2/3.
-func PairsPrinted(p float64, classes int) PairNoise {
+// pairsPrinted returns [Pairs] with 000 eq. 8 as printed, which falls below 0 for two classes and p > 2/3.
+func pairsPrinted(p float64, classes int) PairNoise {
 	others := float64(classes - 1)
 	return PairNoise{Positive: 2*p*(1-p) + p*p*(1-2/others), Negative: Pairs(p, classes).Negative}
 }
 
-// LargeK returns the limit of q₊, and of K·q₋, for many classes: 2p - p² (000 eq. 25).
-func LargeK(p float64) float64 { return p * (2 - p) }
+// largeK returns the limit of q₊, and of K·q₋, for many classes: 2p - p² (000 eq. 25).
+func largeK(p float64) float64 { return p * (2 - p) }
 
-// LabelNoise returns the label noise that leads to the pair noise q₊ = q in [0, 1] for many classes, the inverse of
-// [LargeK]: p = 1 - √(1-q).
-func LabelNoise(q float64) float64 { return q / (1 + math.Sqrt(1-q)) }
+// labelNoise returns the label noise that leads to the pair noise q₊ = q in [0, 1] for many classes, the inverse of
+// [largeK]: p = 1 - √(1-q).
+func labelNoise(q float64) float64 { return q / (1 + math.Sqrt(1-q)) }
 
-// LabelNoiseOf returns the smallest label noise that leads to the pair noise q₊ = q for K classes:
+// labelNoiseOf returns the smallest label noise that leads to the pair noise q₊ = q for K classes:
 //
 //	p = (K-1)/K · (1 - √(1 - qK/(K-1)))
 //
 // q₊ is at most (K-1)/K, when labels are random; for larger q the result is NaN.
-func LabelNoiseOf(q float64, classes int) float64 {
+func labelNoiseOf(q float64, classes int) float64 {
 	k := float64(classes)
 	top := (k - 1) / k
-	return top * LabelNoise(q/top)
+	return top * labelNoise(q/top)
 }

@@ -47,8 +47,8 @@ func trainings(ctx context.Context, args []string) error {
 	weights := f.String("weights", config.AllWeights, "what is trained of the network")
 	epochs := f.Int("epochs", 4, "epochs of all training images")
 	augment := f.String("augment", config.AutoAugmentation, "none, auto or a recipe")
-	choice := f.Bool("choice", false, "ask what validation would choose by labels of which some are wrong")
-	probe := f.Int("probe", 1000, "training images whose retrieval is measured after each epoch, at most")
+	choice := f.Bool("choice", false, "record what validation would choose by partly wrong labels")
+	probe := f.Int("probe", 1000, "largest number of training images whose retrieval is measured after each epoch")
 	f.Parse(args)
 	if err := need(f, "set", "noise", "manifest", "root", "features"); err != nil {
 		return err
