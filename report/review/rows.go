@@ -65,7 +65,7 @@ func (t *table) pics(images []int32) []pic {
 func (d *decided) row(id, reviewer int32) row {
 	t := d.table
 	e := &t.list[id]
-	given, suggested, copies := e.lists()
+	given, suggested, copies := t.lists(e)
 	r := row{
 		ID: id, Key: keyOf(e.image), Rank: e.rank, Path: t.path(e.image),
 		Given: t.classes[e.given], Suggested: t.classes[e.suggested],

@@ -40,22 +40,27 @@ var kindNames = []struct {
 // none stands for no image, no class and no pair.
 const none = -1
 
-// entry is a suspects.Suspect that takes a tenth of its memory: paths are rows of the manifest, labels are numbers
-// of classes.
+// entry is a suspects.Suspect in a tenth of its memory: paths are rows of the manifest, labels are numbers of classes.
 type entry struct {
-	image, rank, given, suggested int32
-	pair                          int32 // position in pairs of its given and suggested label; none if it is no suspect
-	score, better, fit            float64
-	kinds                         kind
-	said                          saying
-	ends                          [2]uint8
-	near                          []int32
+	image, rank        int32
+	given, suggested   int32
+	pair               int32   // position in pairs of its labels; none if it is not a suspect
+	near               uint32  // start of its lists in the table's near
+	score, better, fit float64 // better is the suggested label's score; NaN: unknown
+	counts             [3]uint8
+	kinds              kind
+	said               saying
 }
 
 // lists returns an image's neighbours with the given label, those with the suggested one, and its copies with
 // other labels.
-func (e *entry) lists() (given, suggested, copies []int32) {
-	return e.near[:e.ends[0]], e.near[e.ends[0]:e.ends[1]], e.near[e.ends[1]:]
+func (t *table) lists(e *entry) (given, suggested, copies []int32) {
+	near := t.near[e.near:]
+	list := func(n uint8) (list []int32) {
+		list, near = near[:n], near[n:]
+		return list
+	}
+	return list(e.counts[0]), list(e.counts[1]), list(e.counts[2])
 }
 
 // table is an audit in memory. Images are rows of the manifest, labels are numbers of classes. The position of an
@@ -68,6 +73,7 @@ type table struct {
 	sum      string           // hash of the audit's paths and labels
 
 	list    []entry        // by id, most suspect first
+	near    []int32        // the lists of all entries
 	id      []int32        // id of each image of the manifest; none: not in the audit
 	ranks   []int32        // all ids, most suspect first
 	at      [][]int32      // ids of each given class, most suspect first
@@ -177,7 +183,7 @@ func (t *table) add(e *suspects.Suspect) error {
 	t.id[image] = int32(len(t.list))
 	at := entry{
 		image: image, rank: int32(e.Rank), given: t.classOf[e.Given], suggested: t.class(e.Suggested), pair: none,
-		score: e.Score, better: orNaN(e.SuggestedScore), fit: orNaN(e.Fit),
+		near: uint32(len(t.near)), score: e.Score, better: orNaN(e.SuggestedScore), fit: orNaN(e.Fit),
 	}
 	if e.Dropped {
 		at.kinds |= suspect
@@ -197,22 +203,20 @@ func (t *table) add(e *suspects.Suspect) error {
 	if e.Unjudged {
 		at.said |= unjudged
 	}
-	near := make([]int32, 0, len(e.SupportGiven)+len(e.SupportSuggested)+len(e.Copies))
-	add := func(path string) {
+	add := func(list int, path string) {
 		if image, ok := t.row[path]; ok {
-			near = append(near, image)
+			t.near = append(t.near, image)
+			at.counts[list]++
 		}
 	}
 	for i, list := range [][]suspects.Near{e.SupportGiven, e.SupportSuggested} {
 		for _, n := range list[:min(mostNear, len(list))] {
-			add(n.Path)
+			add(i, n.Path)
 		}
-		at.ends[i] = uint8(len(near))
 	}
 	for _, c := range e.Copies[:min(mostNear, len(e.Copies))] {
-		add(c.Path)
+		add(2, c.Path)
 	}
-	at.near = near
 	t.list = append(t.list, at)
 	return nil
 }

@@ -53,7 +53,7 @@ func TestDoor(t *testing.T) {
 	if err != nil || table.classes[table.list[0].suggested] != "new" {
 		t.Fatal(err)
 	}
-	if given, suggested, copies := table.list[0].lists(); len(given) != 1 || table.path(given[0]) != "y.png" ||
+	if given, suggested, copies := table.lists(&table.list[0]); len(given) != 1 || table.path(given[0]) != "y.png" ||
 		len(suggested)+len(copies) > 0 {
 		t.Errorf("neighbours %v, %v, %v", given, suggested, copies)
 	}
@@ -235,8 +235,10 @@ func TestOrder(t *testing.T) {
 	}
 	text := func(a *Audit) (out string) {
 		for id, e := range a.table.list {
+			given, suggested, copies := a.table.lists(&e)
+			e.near = 0
 			out += fmt.Sprintln(id, a.table.id[e.image], a.table.path(e.image), a.table.classes[e.given],
-				a.table.classes[e.suggested], e)
+				a.table.classes[e.suggested], e, given, suggested, copies)
 		}
 		return out + a.table.sum
 	}
@@ -358,7 +360,7 @@ func TestManyCopies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if given, _, copies := a.table.list[0].lists(); len(given) != mostNear || len(copies) != mostNear {
+	if given, _, copies := a.table.lists(&a.table.list[0]); len(given) != mostNear || len(copies) != mostNear {
 		t.Errorf("%d neighbours and %d copies, expected %d of each", len(given), len(copies), mostNear)
 	}
 }
