@@ -40,7 +40,7 @@ func TestTheorySkewOfFeatures(t *testing.T) {
 		t.Errorf("found %+v", other)
 	}
 	code, text, errs := call(t.Context(), append([]string{"papers", "skew"}, of...)...)
-	for _, want := range []string{"batches of 60 training images, 20 classes", "random semi-hard", "fixed semi-hard", "= η₋", "noise below, K = 20", "more --batches"} {
+	for _, want := range []string{"batches of 60 training images, 20 classes", "random semi-hard", "fixed semi-hard", "= η₋", "noise below, K = 20", "more batches"} {
 		if code != 0 || !strings.Contains(text, want) {
 			t.Errorf("exit code %d: %s%s, expected %q in it", code, errs, text, want)
 		}
@@ -82,7 +82,7 @@ func TestTheorySkewMisuse(t *testing.T) {
 		"--manifest x":              "--features is missing",
 		"a b":                       "takes one run folder",
 		"--batches 0":               "--batches: found 0",
-		"--batch 3" + of:            "--batch: found",
+		"--batch 3" + of:            "batch: found",
 		"--margin 3" + of:           "margin α is 3",
 		"--beta -1" + of:            "threshold β is -1",
 		"--view both" + of + " run": "--view: found",

@@ -95,7 +95,7 @@ func reportWithout(t *testing.T) {
 	if strings.Contains(page, "data:image/jpeg") || strings.Contains(page, "data:image/png") || strings.Contains(page, `id="map"`) || !strings.Contains(page, "validation") || strings.Contains(page, "<script") {
 		t.Error("there are pictures, a map or a script")
 	}
-	if _, stderr, code := winnow(t, "report", "run", "--out", "x.html", "--root", "nowhere"); code != 1 || !strings.Contains(stderr, "--no-pictures") {
+	if _, stderr, code := winnow(t, "report", "run", "--out", "x.html", "--root", "nowhere"); code != 1 || !strings.Contains(stderr, "leave the pictures out") {
 		t.Errorf("without images: exit code %d, %s", code, stderr)
 	}
 	mustRun(t, "winnow -q report run --out some.html --no-pictures --max 40")

@@ -197,7 +197,7 @@ func TestReproduceFilters(t *testing.T) {
 		code int
 		args []string
 	}{
-		{"no label that is known to be wrong", 1, []string{"--data", "own=" + unknown + "," + store}},
+		{"no label known to be wrong", 1, []string{"--data", "own=" + unknown + "," + store}},
 		{"correct.visits: found 3 beside the filter's accuracy", 1, []string{"--data", "own=" + manifest + "," + store, "--rows", "vMF", "--set", "correct.visits=3"}},
 		{"at is [2]", 2, []string{"--data", "own=" + manifest + "," + store, "--at", "2"}},
 	} {
@@ -356,7 +356,7 @@ func TestReproduceNeighbours(t *testing.T) {
 	args := append(strings.Fields("reproduce adapted-figure7 --data cub200=noisy.csv,features --seeds 1 --set sampler.classes=6 --set sampler.images=4 --out figure"), "--set", "length=20 steps")
 	text, _ := mustCall(t, args...)
 	page := func() string { return readFile(t, "figure", "adapted-figure7", "report.html") }
-	if !strings.Contains(text, "hits@10") || strings.Contains(page(), pictureTag) || !strings.Contains(page(), "not at hand") {
+	if !strings.Contains(text, "hits@10") || strings.Contains(page(), pictureTag) || !strings.Contains(page(), "were not found") {
 		t.Errorf("without a root: %d pictures\n%s", strings.Count(page(), pictureTag), text)
 	}
 	_, stderr := mustCall(t, append(args, "--root", "drawn")...)
@@ -382,7 +382,7 @@ func TestReproduceNeighbours(t *testing.T) {
 			}
 		}
 	}
-	if code, _, stderr := call(t.Context(), append(args, "--root", "nowhere")...); code != 1 || !strings.Contains(stderr, "--root") {
+	if code, _, stderr := call(t.Context(), append(args, "--root", "nowhere")...); code != 1 || !strings.Contains(stderr, "as the root") {
 		t.Errorf("a root that is not there: %d %s", code, stderr)
 	}
 	mustCall(t, append(strings.Fields("reproduce adapted-figure7 --data glyphs --classes 12 --images 6 --seeds 1 --rows =frozen --rows triplet --set sampler.classes=3 --set sampler.images=2 --quiet --out glyphs"), "--set", "length=2 steps")...)
