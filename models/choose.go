@@ -52,6 +52,16 @@ func (r *Registry) Choose() (name, why string, ok bool) {
 	return byQuality[best], fmt.Sprintf("the best known of %d backbones installed", len(there)), true
 }
 
+// Missing returns the backbone that the user added last, if its file is not where it was.
+func (r *Registry) Missing() (Entry, bool) {
+	if len(r.user) == 0 {
+		return Entry{}, false
+	}
+	last := r.user[len(r.user)-1]
+	_, found := r.Locate(last)
+	return last, !found
+}
+
 // drawn reports whether a file is a network whose metadata say that its weights are random. It reports false for an
 // unreadable file, which is rejected elsewhere.
 func drawn(file string) bool {

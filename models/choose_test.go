@@ -44,6 +44,9 @@ func TestChoose(t *testing.T) {
 			Preprocessing: presets["imagenet"]})
 	}
 	expect("yours", "the one added last of 6 backbones installed")
+	if e, gone := r.Missing(); !gone || e.Name != "gone" {
+		t.Errorf("found %q missing, %v", e.Name, gone)
+	}
 	network, err := architecture.Embedded("lenet")
 	if err != nil {
 		t.Fatal(err)
@@ -58,6 +61,9 @@ func TestChoose(t *testing.T) {
 		t.Fatal(err)
 	}
 	expect("gone", "the one added last of 7 backbones installed")
+	if e, gone := r.Missing(); gone {
+		t.Errorf("found %q missing", e.Name)
+	}
 }
 
 // The order holds every known backbone and nothing else.

@@ -2,6 +2,7 @@ package extraction
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"slices"
 
@@ -24,6 +25,10 @@ func Choose(classes []string) (name, why string, err error) {
 	registry, err := models.OpenDefault()
 	if err != nil {
 		return "", "", err
+	}
+	if e, gone := registry.Missing(); gone {
+		return "", "", hint.With(fmt.Errorf("the backbone %q, added last, is not at %s, expected the file that it was added from", e.Name, e.File),
+			"bring the file back, name another backbone with --model, or forget this one: winnow models remove %s", e.Name)
 	}
 	name, why, ok := registry.Choose()
 	if !ok {
